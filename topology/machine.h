@@ -1,0 +1,54 @@
+/* machine.h - the machine a program would run on: shape, parameters, capacity.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Made from a spec:
+ *
+ *   bgq:512            a Blue Gene/Q partition by node count
+ *   bgq:4x4x4x8x2      or by shape, A x B x C x D x E
+ *   torus:8x8x8m       any torus; a trailing m makes the dimension a mesh (1 to
+ *                      6 dimensions of up to 511 nodes, as a mesh 256; 2^20 nodes)
+ *   machine.conf       a file (GLib key file) in which every number can be set
+ *
+ * The struct is public and read-only once made. */
+#pragma once
+
+#include "topology/parameters.h"
+#include "topology/shape.h"
+
+#include <glib.h>
+
+#define TOPO_ERROR (topo_error_quark ())
+typedef enum {
+  TOPO_ERROR_SYNTAX, /* the text is not of the form */
+  TOPO_ERROR_RANGE,  /* the form is right, the value impossible */
+  TOPO_ERROR_FILE,   /* cannot be read */
+} TopoError;
+GQuark topo_error_quark (void);
+
+#define TOPO_MAX_RANKS_PER_NODE 64
+
+typedef struct {
+  char *spec;  /* canonical: what was asked for, e.g. bgq:4x4x4x4x2 */
+  bool is_bgq; /* E doubles; midplanes, racks and PAMI's block rules apply */
+  TopoShape shape;
+  uint32_t ranks_per_node; /* 1..64; how many slots each node offers */
+  TopoParameters parameters;
+} TopoMachine;
+
+/* NULL and *error on an unknown spec, an impossible shape or a bad file. */
+TopoMachine *topo_machine_new (const char *spec, GError **error);
+void topo_machine_free (TopoMachine *machine);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (TopoMachine, topo_machine_free)
+
+/* The complete machine file of a machine: reading it back gives the same
+ * machine.  The caller frees the text. */
+char *topo_machine_print (const TopoMachine *machine);
+
+/* Extra latency of a link, beyond hop_latency: a Blue Gene/Q link that
+ * leaves its 4x4x4x4x2 midplane passes two link chips and a cable. */
+int64_t topo_machine_extra_latency_ps (const TopoMachine *machine, uint32_t node, uint32_t port);
+
+/* Racks of 1,024 nodes that a Blue Gene/Q partition has, as PAMI's block
+ * rules count them; 0 below one rack. */
+uint32_t topo_machine_racks (const TopoMachine *machine);

@@ -1,0 +1,334 @@
+/* machine_test.c - specs, machine files and what a machine says of itself.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "topology/machine.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+static TopoMachine *
+machine_of (const char *spec)
+{
+  g_autoptr (GError) error = NULL;
+  TopoMachine *machine = topo_machine_new (spec, &error);
+
+  g_assert_no_error (error);
+  return machine;
+}
+
+/* "2M 2M 4T 2M 2T" */
+static char *
+describe (const TopoShape *shape)
+{
+  GString *text = g_string_new (NULL);
+
+  for (uint32_t dimension = 0; dimension < shape->n_dimensions; dimension++)
+    g_string_append_printf (text, "%s%u%c", dimension > 0 ? " " : "", shape->size[dimension],
+                            shape->wrap[dimension] ? 'T' : 'M');
+  return g_string_free (text, FALSE);
+}
+
+static void
+assert_shape (const char *spec, const char *expected)
+{
+  g_autoptr (TopoMachine) machine = machine_of (spec);
+  g_autofree char *found = describe (&machine->shape);
+
+  g_assert_cmpstr (found, ==, expected);
+}
+
+/* The partitions of bgq.md section 1. */
+static void
+test_partitions_by_node_count (void)
+{
+  assert_shape ("bgq:32", "2M 2M 2M 2M 2T");
+  assert_shape ("bgq:64", "2M 2M 4T 2M 2T");
+  assert_shape ("bgq:128", "2M 2M 4T 4T 2T");
+  assert_shape ("bgq:256", "4T 2M 4T 4T 2T");
+  assert_shape ("bgq:512", "4T 4T 4T 4T 2T");
+  assert_shape ("bgq:1024", "4T 4T 4T 8T 2T");
+  assert_shape ("bgq:2048", "4T 4T 4T 16T 2T");
+  assert_shape ("bgq:4096", "4T 4T 8T 16T 2T");
+  assert_shape ("bgq:8192", "4T 4T 16T 16T 2T");
+  assert_shape ("bgq:16384", "8T 8T 8T 16T 2T");
+  assert_shape ("bgq:24576", "4T 12T 16T 16T 2T");
+  assert_shape ("bgq:32768", "8T 8T 16T 16T 2T");
+  assert_shape ("bgq:49152", "8T 12T 16T 16T 2T");
+  assert_shape ("bgq:98304", "16T 12T 16T 16T 2T");
+}
+
+static void
+test_partition_has_its_nodes (void)
+{
+  static const uint32_t nodes[] = { 32,   64,   128,   256,   512,   1024,  2048,
+                                    4096, 8192, 16384, 24576, 32768, 49152, 98304 };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (nodes); at++) {
+    g_autofree char *spec = g_strdup_printf ("bgq:%u", nodes[at]);
+    g_autoptr (TopoMachine) machine = machine_of (spec);
+
+    g_assert_cmpuint (topo_shape_nodes (&machine->shape), ==, nodes[at]);
+    g_assert_true (machine->is_bgq);
+    g_assert_cmpuint (machine->ranks_per_node, ==, 1);
+  }
+}
+
+static void
+test_bgq_by_shape (void)
+{
+  assert_shape ("bgq:4x4x4x8x2", "4T 4T 4T 8T 2T");
+  assert_shape ("bgq:4x4x8x8x2", "4T 4T 8T 8T 2T");
+  assert_shape ("bgq:2x2x4x4x2", "2M 2M 4T 4T 2T");
+  assert_shape ("bgq:1x1x1x1x1", "1M 1M 1M 1M 1T");
+  assert_shape ("bgq:3x4x2x1x2", "3M 4T 2M 1M 2T");
+  assert_shape ("bgq:4x4x4x8mx2", "4T 4T 4T 8M 2T");
+  assert_shape ("bgq:4mx4x4x4x2", "4M 4T 4T 4T 2T");
+}
+
+static void
+test_torus (void)
+{
+  g_autoptr (TopoMachine) machine = machine_of ("torus:8x8x8m");
+
+  g_assert_false (machine->is_bgq);
+  assert_shape ("torus:8x8x8m", "8T 8T 8M");
+  assert_shape ("torus:511", "511T");
+  assert_shape ("torus:256m", "256M");
+  assert_shape ("torus:2x2x2x2x2x1", "2T 2T 2T 2T 2T 1T");
+}
+
+static void
+test_canonical_spec (void)
+{
+  static const char *const cases[][2] = {
+    { "bgq:512", "bgq:4x4x4x4x2" },        { "bgq:32", "bgq:2x2x2x2x2" },
+    { "bgq:128", "bgq:2x2x4x4x2" },        { "bgq:4x4x4x8mx2", "bgq:4x4x4x8mx2" },
+    { "bgq:2mx2x2x2x2", "bgq:2x2x2x2x2" }, { "torus:8x8x8m", "torus:8x8x8m" },
+    { "bgq:04x4x4x4x2", "bgq:4x4x4x4x2" },
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (TopoMachine) machine = machine_of (cases[at][0]);
+
+    g_assert_cmpstr (machine->spec, ==, cases[at][1]);
+  }
+}
+
+static void
+test_bad_specs (void)
+{
+  static const struct {
+    const char *spec, *named; /* what the message must tell */
+  } cases[] = {
+    { "", "neither" },
+    { "bgq", "bgq:512" },
+    { "bgq:", "node counts" },
+    { "bgq:0", "node counts" },
+    { "bgq:100", "512" },
+    { "bgq:-32", "node counts" },
+    { "bgq:32 ", "node counts" },
+    { "bgq:99999999999999999999", "node counts" },
+    { "bgq:5x4x4x4x2", "multiples of 4" },
+    { "bgq:2x2x2x8x2", "multiples of 4" },
+    { "bgq:4x4x4x4x4", "multiples of 4" },
+    { "bgq:4x4x4x8x1", "multiples of 4" },
+    { "bgq:4x4x4x68x2", "multiples of 4" },
+    { "bgq:64x64x64x64x2", "1048576" },
+    { "bgq:4x4x4x4", "five dimensions" },
+    { "bgq:4x4x4x4x2x1", "five dimensions" },
+    { "bgq:4x4x4x4x2m", "always a torus" },
+    { "bgq:4x4x0x4x2", "\"0\"" },
+    { "bgq:4x4xx4x2", "\"\"" },
+    { "bgq:4x4x-4x4x2", "\"-4\"" },
+    { "bgq:4x4x4.0x4x2", "\"4.0\"" },
+    { "bgq:512,pacing=no", "pacing=no" },
+    { "torus:", "1 to 6" },
+    { "torus:m", "\"m\"" },
+    { "torus:8x8mm", "\"8m\"" },
+    { "torus:0", "\"0\"" },
+    { "torus:512", "511" },
+    { "torus:257m", "256" },
+    { "torus:500x500x500", "1048576" },
+    { "torus:511x511x511x511x511x511", "1048576" },
+    { "torus:4294967297", "found" },
+    { "torus:2x2x2x2x2x2x2", "1 to 6" },
+    { "torus:8x8,routes=x", "routes=x" },
+    { "mesh:8x8", "torus:8x8x8m" },
+    { "/no/such/file.conf", "neither" },
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (GError) error = NULL;
+
+    g_assert_null (topo_machine_new (cases[at].spec, &error));
+    g_assert_true (error->domain == TOPO_ERROR);
+    g_assert_nonnull (strstr (error->message, cases[at].named));
+    g_assert_null (strchr (error->message, '\n'));
+  }
+}
+
+/* The machine that a file of this text makes; the file is gone again. */
+static TopoMachine *
+machine_of_text (const char *text, GError **error, char **path)
+{
+  int fd = g_file_open_tmp ("machine-XXXXXX.conf", path, NULL);
+  TopoMachine *machine;
+
+  g_assert_cmpint (fd, >=, 0);
+  g_close (fd, NULL);
+  g_assert_true (g_file_set_contents (*path, text, -1, NULL));
+  machine = topo_machine_new (*path, error);
+  g_unlink (*path);
+  return machine;
+}
+
+static void
+assert_survives_print (const TopoMachine *machine)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = NULL;
+  g_autofree char *text = topo_machine_print (machine);
+  g_autoptr (TopoMachine) read = machine_of_text (text, &error, &path);
+  g_autofree char *again = NULL;
+
+  g_assert_no_error (error);
+  again = topo_machine_print (read);
+  g_assert_cmpstr (read->spec, ==, machine->spec);
+  g_assert_cmpint (read->is_bgq, ==, machine->is_bgq);
+  g_assert_cmpuint (read->ranks_per_node, ==, machine->ranks_per_node);
+  g_assert_cmpmem (&read->shape, sizeof read->shape, &machine->shape, sizeof machine->shape);
+  g_assert_cmpmem (&read->parameters, sizeof read->parameters, &machine->parameters,
+                   sizeof machine->parameters);
+  g_assert_cmpstr (text, ==, again);
+}
+
+static void
+test_print_survives (void)
+{
+  static const char *const specs[] = { "bgq:32",         "bgq:128",      "bgq:512", "bgq:98304",
+                                       "bgq:4x4x4mx8x2", "torus:8x8x8m", "torus:7" };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (specs); at++) {
+    g_autoptr (TopoMachine) machine = machine_of (specs[at]);
+
+    machine->ranks_per_node = 16;
+    machine->parameters.hop_latency_ps = 34567;
+    machine->parameters.link_overhead = 0.1 / 3;
+    assert_survives_print (machine);
+  }
+}
+
+static void
+test_file_sets_what_it_names (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = NULL;
+  g_autoptr (TopoMachine) machine = machine_of_text ("# mine\n"
+                                                     "[machine]\nspec = bgq:512\n"
+                                                     "ranks_per_node = 16\n\n"
+                                                     "[link]\nhop_latency = 35 ns\n",
+                                                     &error, &path);
+
+  g_assert_no_error (error);
+  g_assert_cmpstr (machine->spec, ==, "bgq:4x4x4x4x2");
+  g_assert_cmpuint (machine->ranks_per_node, ==, 16);
+  g_assert_cmpint (machine->parameters.hop_latency_ps, ==, 35000);
+  g_assert_cmpint (machine->parameters.token_latency_ps, ==, 40000);
+}
+
+static void
+test_bad_files (void)
+{
+  static const struct {
+    const char *text, *where, *named;
+  } cases[] = {
+    { "", "", "no spec" },
+    { "[machine]\nranks_per_node = 2\n", "", "no spec" },
+    { "[machine]\nspec = bgq:100\n", ":2: ", "node counts" },
+    { "[machine]\nspec = other.conf\n", ":2: ", "other.conf" },
+    { "[machine]\nspec = bgq:512\nranks_per_node = 0\n", ":3: ", "1 to 64" },
+    { "[machine]\nspec = bgq:512\nranks_per_node = 65\n", ":3: ", "1 to 64" },
+    { "[machine]\nspec = bgq:512\nranks_per_node = many\n", ":3: ", "many" },
+    { "[machine]\nspec = bgq:512\nranks = 2\n", ":3: ", "ranks" },
+    { "[machine]\nspec = bgq:512\nspec = bgq:32\n", ":3: ", "twice" },
+    { "spec = bgq:512\n", ":1: ", "[group]" },
+    { "[machine]\nspec = bgq:512\nfast\n", ":3: ", "fast" },
+    { "[machine]\nspec = bgq:512\n\n[link]\nbandwidth = 2\n", ":5: ", "unit" },
+    { "[machine]\nspec = bgq:512\n[links]\nbandwidth = 2 GB/s\n", ":3: ", "links" },
+    { "[machine]\nspec = bgq:512\n\xff\xfe\n", "", "text file" },
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (GError) error = NULL;
+    g_autofree char *path = NULL;
+    g_autofree char *where = NULL;
+
+    g_assert_null (machine_of_text (cases[at].text, &error, &path));
+    where = g_strconcat (path, cases[at].where, NULL);
+    g_assert_true (error->domain == TOPO_ERROR);
+    g_assert_true (g_str_has_prefix (error->message, where));
+    g_assert_nonnull (strstr (error->message, cases[at].named));
+  }
+}
+
+static void
+test_racks (void)
+{
+  static const struct {
+    const char *spec;
+    uint32_t racks;
+  } cases[] = { { "bgq:512", 0 },  { "bgq:1024", 1 },   { "bgq:4x4x4x12x2", 1 },
+                { "bgq:2048", 2 }, { "bgq:98304", 96 }, { "torus:16x16x16", 0 } };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (TopoMachine) machine = machine_of (cases[at].spec);
+
+    g_assert_cmpuint (topo_machine_racks (machine), ==, cases[at].racks);
+  }
+}
+
+/* Directed links that leave a midplane: each midplane of 4x4x4x8x2 has two
+ * faces of 4 x 4 x 4 x 2 nodes towards the other. */
+static uint32_t
+long_links (const char *spec)
+{
+  g_autoptr (TopoMachine) machine = machine_of (spec);
+  uint32_t n_long = 0;
+
+  for (uint32_t node = 0; node < topo_shape_nodes (&machine->shape); node++)
+    for (uint32_t port = 0; port < topo_shape_ports (&machine->shape); port++) {
+      int64_t extra_ps = topo_machine_extra_latency_ps (machine, node, port);
+
+      g_assert_true (extra_ps == 0 || extra_ps == machine->parameters.midplane_latency_ps);
+      n_long += extra_ps > 0;
+    }
+  return n_long;
+}
+
+static void
+test_links_that_leave_a_midplane (void)
+{
+  g_assert_cmpuint (long_links ("bgq:512"), ==, 0);
+  g_assert_cmpuint (long_links ("bgq:1024"), ==, 2 * 2 * 128);
+  g_assert_cmpuint (long_links ("bgq:4x4x4x8mx2"), ==, 2 * 128);
+  g_assert_cmpuint (long_links ("bgq:4x4x8x8x2"), ==, 4 * 4 * 128);
+  g_assert_cmpuint (long_links ("torus:8x8"), ==, 0);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/topology/machine/partitions", test_partitions_by_node_count);
+  g_test_add_func ("/topology/machine/node-counts", test_partition_has_its_nodes);
+  g_test_add_func ("/topology/machine/bgq-shapes", test_bgq_by_shape);
+  g_test_add_func ("/topology/machine/torus", test_torus);
+  g_test_add_func ("/topology/machine/canonical", test_canonical_spec);
+  g_test_add_func ("/topology/machine/bad-specs", test_bad_specs);
+  g_test_add_func ("/topology/machine/print", test_print_survives);
+  g_test_add_func ("/topology/machine/file", test_file_sets_what_it_names);
+  g_test_add_func ("/topology/machine/bad-files", test_bad_files);
+  g_test_add_func ("/topology/machine/racks", test_racks);
+  g_test_add_func ("/topology/machine/midplanes", test_links_that_leave_a_midplane);
+  return g_test_run ();
+}

@@ -1,0 +1,29 @@
+/* mapping.h - which node and slot each rank has.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Always checked: every rank placed once, no slot twice, no more ranks than
+ * slots.  The struct is public and read-only once made. */
+#pragma once
+
+#include "topology/machine.h"
+
+typedef struct {
+  char *name; /* what was asked for: ABCDET, a path ... */
+  uint32_t n_ranks;
+  uint32_t *node; /* [n_ranks] */
+  uint8_t *slot;  /* [n_ranks] the T coordinate, 0..ranks_per_node-1 */
+} TopoMapping;
+
+/* `text` is a permutation of the dimension letters and T, slowest first
+ * (ABCDET on Blue Gene/Q, the default when NULL), or the path of a map file:
+ * one line per rank, one column per dimension and then the slot; '#' starts
+ * a comment, blank lines are skipped (bgq.md section 1).  Errors name file
+ * and line. */
+TopoMapping *
+topo_mapping_new (const char *text, const TopoMachine *machine, uint32_t n_ranks, GError **error);
+void topo_mapping_free (TopoMapping *mapping);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (TopoMapping, topo_mapping_free)
+
+/* A mapping as a map file's text; the caller frees it. */
+char *topo_mapping_print (const TopoMapping *mapping, const TopoMachine *machine);

@@ -1,0 +1,462 @@
+/* parameters.c - every number of a machine model, by name and with its unit.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The tags in the descriptions: [S] IBM's driver and messaging sources, [P]
+ * published and read, [A] published, abstract only, [R] recalled, [D] derived
+ * from these; "guess" marks what nobody outside IBM knows.  Section numbers
+ * are those of the handbook page "The Blue Gene/Q model". */
+#include "topology/parameters.h"
+
+#include "topology/keyfile.h"
+#include "topology/machine.h"
+#include "topology/unit.h"
+
+#include <stddef.h>
+#include <string.h>
+
+typedef struct {
+  const char *group;
+  const char *key;
+  gsize offset; /* in TopoParameters */
+  TopoUnit unit;
+  const char *initial; /* the default, as in a file */
+  const char *least;   /* of the range; NULL for booleans */
+  const char *most;
+  const char *about; /* lines end in \n, except the last */
+} Row;
+
+#define AT(field) offsetof (TopoParameters, field)
+
+/* clang-format off */
+static const Row rows[] = {
+  { "link", "bandwidth", AT (link_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
+    "2 GB/s", "1 MB/s", "100 TB/s",
+    "Raw, each direction: 4 bytes per cycle of 500 MHz [S] section 1" },
+  { "link", "overhead", AT (link_overhead), TOPO_UNIT_SHARE,
+    "3 %", "0 %", "90 %",
+    "Share of the bandwidth taken by acknowledgements and tokens;\n"
+    "guess: what is left between the packet format (92.75 %) and the 1.8 GB/s measured [P]" },
+  { "link", "hop_latency", AT (hop_latency_ps), TOPO_UNIT_TIME,
+    "40 ns", "1 ns", "1 ms",
+    "Head of a packet, from a sender's port to the decision of the next router [S] section 1;\n"
+    "35 ns seen through MPI [P]" },
+  { "link", "midplane_latency", AT (midplane_latency_ps), TOPO_UNIT_TIME,
+    "80 ns", "0 ns", "1 ms",
+    "Added on a link that leaves its midplane; guess: two link chips of 40 ns [S], no cable" },
+  { "link", "token_latency", AT (token_latency_ps), TOPO_UNIT_TIME,
+    "40 ns", "1 ns", "1 ms",
+    "From a freed buffer to the sender that may use it; guess: one hop" },
+
+  { "packet", "payload", AT (packet_payload_bytes), TOPO_UNIT_BYTES,
+    "512 B", "32 B", "64 KiB",
+    "Largest payload [S] section 1" },
+  { "packet", "header", AT (packet_header_bytes), TOPO_UNIT_BYTES,
+    "32 B", "1 B", "4 KiB",
+    "Network and messaging unit headers, 12 + 20 B [S] section 1" },
+  { "packet", "trailer", AT (packet_trailer_bytes), TOPO_UNIT_BYTES,
+    "8 B", "0 B", "4 KiB",
+    "On the wire only, not in buffers [S] section 1" },
+  { "packet", "chunk", AT (chunk_bytes), TOPO_UNIT_BYTES,
+    "32 B", "1 B", "4 KiB",
+    "Unit of buffers, tokens and counters [S] section 1" },
+
+  { "router", "dynamic_tokens", AT (dynamic_tokens), TOPO_UNIT_COUNT,
+    "126", "1", "65535",
+    "Chunks of the dynamic VC's receiver, per link: count [S], unit [D] section 2.2" },
+  { "router", "bubble_tokens", AT (bubble_tokens), TOPO_UNIT_COUNT,
+    "7", "2", "65535",
+    "Packets of the bubble VC's receiver, per link: count [S], unit [D] section 2.2" },
+  { "router", "priority_tokens", AT (priority_tokens), TOPO_UNIT_COUNT,
+    "7", "2", "65535",
+    "Packets of the priority VC's receiver, per link: count [S], unit [D] section 2.2" },
+  { "router", "dynamic_queues", AT (dynamic_queues), TOPO_UNIT_COUNT,
+    "5", "1", "5",
+    "Queues within the dynamic receiver; guess: one per dimension (the chip has seven, [S],\n"
+    "what each is for is not documented)" },
+  { "router", "receiver_grants", AT (receiver_grants), TOPO_UNIT_COUNT,
+    "16", "1", "65535",
+    "Grants of a link to transit packets per grant to injected ones, when both wait\n"
+    "[S] section 2.3, from the default personality" },
+  { "router", "reception_packets", AT (reception_packets), TOPO_UNIT_COUNT,
+    "4", "1", "65535",
+    "Depth of a network reception FIFO, in packets; guess" },
+  { "router", "escape", AT (escape), TOPO_UNIT_BOOLEAN,
+    "true", NULL, NULL,
+    "Dynamic packets may fall to the bubble VC [S] section 2.6" },
+  { "router", "stay_on_bubble", AT (stay_on_bubble), TOPO_UNIT_BOOLEAN,
+    "false", NULL, NULL,
+    "... and stay there up to their destination [S] section 2.6: bit off in PAMI" },
+
+  { "messaging", "injection_latency", AT (injection_latency_ps), TOPO_UNIT_TIME,
+    "20 ns", "0 ns", "1 ms",
+    "From a written descriptor to the head of the packet in the router; guess: together with\n"
+    "one hop and the reception, the 80 ns of the nearest-neighbour headline [R] section 1" },
+  { "messaging", "reception_latency", AT (reception_latency_ps), TOPO_UNIT_TIME,
+    "20 ns", "0 ns", "1 ms",
+    "From the last byte in memory to software that may see it; guess, as above" },
+  { "messaging", "memory_bandwidth", AT (memory_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
+    "27.8 GB/s", "1 MB/s", "100 TB/s",
+    "Writes of arriving packets, all ports of a node together: STREAM [P] section 6.1" },
+
+  { "mpi", "send_overhead", AT (send_overhead_ps), TOPO_UNIT_TIME,
+    "1.3 us", "0 ns", "1 s",
+    "Processor time of a send call; calibrated: half of the latency between neighbours, half-way\n"
+    "between the 2.6 and 2.8 us measured [P] section 6.1, less the path in the hardware" },
+  { "mpi", "receive_overhead", AT (receive_overhead_ps), TOPO_UNIT_TIME,
+    "1.3 us", "0 ns", "1 s",
+    "Processor time of receiving a message; calibrated, the other half" },
+  { "mpi", "call_overhead", AT (call_overhead_ps), TOPO_UNIT_TIME,
+    "0.1 us", "0 ns", "1 s",
+    "Processor time of any other MPI call; guess" },
+  { "mpi", "direct_overhead", AT (direct_overhead_ps), TOPO_UNIT_TIME,
+    "50 ns", "0 ns", "1 s",
+    "Processor time to write one descriptor of a direct collective; guess: below PAMI's\n"
+    "107 million messages/s of a node with 32 ranks [R], which are 0.3 us per message of a rank\n"
+    "with everything that a message costs" },
+  { "mpi", "envelope", AT (envelope_bytes), TOPO_UNIT_BYTES,
+    "16 B", "0 B", "4 KiB",
+    "Software header in the first payload [S] section 4" },
+  { "mpi", "immediate", AT (immediate_bytes), TOPO_UNIT_BYTES,
+    "112 B", "0 B", "64 KiB",
+    "Largest message sent from the look-aside descriptor [S] section 4" },
+  { "mpi", "eager", AT (eager_bytes), TOPO_UNIT_BYTES,
+    "4 KiB", "0 B", "1 GiB",
+    "Largest eager message [S] section 4; older software: 2 KiB" },
+  { "mpi", "e_split", AT (e_split_bytes), TOPO_UNIT_BYTES,
+    "2 KiB", "1 B", "1024 GiB",
+    "Rendezvous data to the E neighbour uses both cables from here on [S] section 1" },
+  { "mpi", "dynamic", AT (dynamic_bytes), TOPO_UNIT_BYTES,
+    "64 KiB", "0 B", "1024 GiB",
+    "Rendezvous data above this is routed dynamically [S] section 2.7" },
+  { "mpi", "dynamic_messages", AT (dynamic_messages), TOPO_UNIT_COUNT,
+    "64", "0", "65535",
+    "Dynamically routed messages in flight per rank, the others are deterministic\n"
+    "[S] section 2.7" },
+  { "mpi", "async_progress", AT (async_progress), TOPO_UNIT_BOOLEAN,
+    "false", NULL, NULL,
+    "Rendezvous requests are answered while the rank computes; guess" },
+  { "mpi", "pacing", AT (pacing), TOPO_UNIT_BOOLEAN,
+    "true", NULL, NULL,
+    "Remote gets are paced above one rack [S] section 3.4" },
+  { "mpi", "shm_latency", AT (shm_latency_ps), TOPO_UNIT_TIME,
+    "0.5 us", "0 ns", "1 s",
+    "Within a node, sender to receiver; guess" },
+  { "mpi", "shm_bandwidth", AT (shm_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
+    "6 GB/s", "1 MB/s", "100 TB/s",
+    "One copy within a node; guess" },
+
+  { "collective", "network", AT (collective_network), TOPO_UNIT_BOOLEAN,
+    "true", NULL, NULL,
+    "Broadcasts, reductions and barriers of the whole partition run in the network\n"
+    "[S] section 5" },
+  { "collective", "barrier_latency", AT (barrier_latency_ps), TOPO_UNIT_TIME,
+    "1.2 us", "0 ns", "1 s",
+    "Global interrupt, fixed part; guess: with a tree of depth 15 (the half lengths of\n"
+    "4x4x4x16x2 added up) the 2.7 us on 2,048 nodes [R] section 6.3" },
+  { "collective", "tree_latency", AT (tree_latency_ps), TOPO_UNIT_TIME,
+    "4 us", "0 ns", "1 s",
+    "Collective network, fixed part; guess: with a tree of depth 15 the allreduce of 5.5 us on\n"
+    "2,048 nodes [R] section 6.3" },
+  { "collective", "tree_hop_latency", AT (tree_hop_latency_ps), TOPO_UNIT_TIME,
+    "100 ns", "0 ns", "1 ms",
+    "Per hop of the tree's depth, up and down again; guess: two hops of 50 ns, 40 ns of link and\n"
+    "10 ns to combine.  At depth 31, 96 racks, this gives 7.1 us; of the 10.25 us measured there\n"
+    "[A] section 6.2 the rest is taken to be the 16 ranks of each node.  A line through both\n"
+    "points, 1.05 us + 297 ns per hop, would leave a barrier slower than measured" },
+  { "collective", "tree_bandwidth", AT (tree_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
+    "1.7 GB/s", "1 MB/s", "100 TB/s",
+    "Of combining and broadcasting [R] section 6.3" },
+  { "collective", "rectangle", AT (rectangle_bytes), TOPO_UNIT_BYTES,
+    "64 KiB", "0 B", "1024 GiB",
+    "Broadcasts above this go over all links [S] section 5" },
+
+  { "node", "compute", AT (compute_Flops), TOPO_UNIT_FLOPS,
+    "12.8 Gflop/s", "1 flop/s", "1000000 Tflop/s",
+    "Turns the operations of a trace into time: one core's peak, 1.6 GHz x 8 [D]" },
+};
+/* clang-format on */
+
+static void
+store (TopoParameters *parameters, const Row *row, TopoValue value)
+{
+  char *field = (char *) parameters + row->offset;
+  int64_t time_ps = (int64_t) value.whole;
+  bool truth = value.whole != 0;
+
+  switch (row->unit) {
+  case TOPO_UNIT_TIME: memcpy (field, &time_ps, sizeof time_ps); break;
+  case TOPO_UNIT_BOOLEAN: memcpy (field, &truth, sizeof truth); break;
+  case TOPO_UNIT_SHARE:
+  case TOPO_UNIT_FLOPS: memcpy (field, &value.real, sizeof value.real); break;
+  case TOPO_UNIT_BYTES:
+  case TOPO_UNIT_BANDWIDTH:
+  case TOPO_UNIT_COUNT: memcpy (field, &value.whole, sizeof value.whole); break;
+  }
+}
+
+static TopoValue
+fetch (const TopoParameters *parameters, const Row *row)
+{
+  const char *field = (const char *) parameters + row->offset;
+  TopoValue value = { 0 };
+
+  if (topo_unit_is_real (row->unit))
+    memcpy (&value.real, field, sizeof value.real);
+  else if (row->unit == TOPO_UNIT_BOOLEAN)
+    value.whole = *(const bool *) field;
+  else
+    memcpy (&value.whole, field, sizeof value.whole);
+  return value;
+}
+
+/* Text of the table itself, which must be right. */
+static TopoValue
+table_value (const Row *row, const char *text)
+{
+  g_autoptr (GError) error = NULL;
+  TopoValue value;
+
+  if (!topo_unit_parse (row->unit, text, &value, &error))
+    g_error ("%s.%s: %s", row->group, row->key, error->message);
+  return value;
+}
+
+void
+topo_parameters_default (TopoParameters *parameters)
+{
+  *parameters = (TopoParameters){ 0 };
+  for (gsize at = 0; at < G_N_ELEMENTS (rows); at++)
+    store (parameters, &rows[at], table_value (&rows[at], rows[at].initial));
+}
+
+static bool
+in_range (const Row *row, TopoValue value)
+{
+  TopoValue least, most;
+
+  if (row->least == NULL)
+    return true;
+  least = table_value (row, row->least);
+  most = table_value (row, row->most);
+  if (topo_unit_is_real (row->unit))
+    return value.real >= least.real && value.real <= most.real;
+  return value.whole >= least.whole && value.whole <= most.whole;
+}
+
+static gboolean
+apply (TopoParameters *parameters, const Row *row, const char *text, GError **error)
+{
+  TopoValue value;
+
+  if (!topo_unit_parse (row->unit, text, &value, error)) {
+    g_prefix_error (error, "%s.%s: ", row->group, row->key);
+    return FALSE;
+  }
+  if (!in_range (row, value)) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "%s.%s: \"%s\" is not within %s .. %s",
+                 row->group, row->key, text, row->least, row->most);
+    return FALSE;
+  }
+  store (parameters, row, value);
+  return TRUE;
+}
+
+/* What must hold between several parameters; the key to blame, or NULL. */
+static const char *
+find_conflict (const TopoParameters *parameters, const char **reason)
+{
+  uint64_t packet_bytes = parameters->packet_header_bytes + parameters->packet_payload_bytes;
+
+  *reason = NULL;
+  if (parameters->packet_payload_bytes % parameters->chunk_bytes != 0) {
+    *reason = "must be a multiple of packet.chunk";
+    return "packet.payload";
+  }
+  if (parameters->dynamic_tokens * parameters->chunk_bytes < packet_bytes) {
+    *reason = "must hold at least one full packet (packet.header + packet.payload)";
+    return "router.dynamic_tokens";
+  }
+  if (parameters->envelope_bytes + parameters->immediate_bytes > parameters->packet_payload_bytes) {
+    *reason = "must fit into one packet together with mpi.envelope";
+    return "mpi.immediate";
+  }
+  if (parameters->immediate_bytes > parameters->eager_bytes) {
+    *reason = "must be at least mpi.immediate";
+    return "mpi.eager";
+  }
+  return NULL;
+}
+
+static const Row *
+find_row (const char *group, const char *key)
+{
+  for (gsize at = 0; at < G_N_ELEMENTS (rows); at++)
+    if (g_str_equal (rows[at].group, group) && g_str_equal (rows[at].key, key))
+      return &rows[at];
+  return NULL;
+}
+
+static bool
+is_group (const char *group)
+{
+  for (gsize at = 0; at < G_N_ELEMENTS (rows); at++)
+    if (g_str_equal (rows[at].group, group))
+      return true;
+  return false;
+}
+
+/* What is possible where `group` (or its key) is not: for error messages. */
+static char *
+list_possible (const char *group)
+{
+  GString *list = g_string_new (NULL);
+  const char *last = "";
+
+  for (gsize at = 0; at < G_N_ELEMENTS (rows); at++) {
+    const char *name = group == NULL ? rows[at].group : rows[at].key;
+
+    if ((group != NULL && !g_str_equal (rows[at].group, group)) || g_str_equal (name, last))
+      continue;
+    g_string_append_printf (list, "%s%s", list->len > 0 ? ", " : "", name);
+    last = name;
+  }
+  return g_string_free (list, FALSE);
+}
+
+static void
+set_unknown (const char *group, const char *key, GError **error)
+{
+  bool known = is_group (group);
+  g_autofree char *possible = list_possible (known ? group : NULL);
+
+  if (known)
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "unknown key \"%s\" in [%s] (known: %s)",
+                 key, group, possible);
+  else
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "unknown group \"%s\" (known: %s)", group,
+                 possible);
+}
+
+static gboolean
+load_key (TopoParameters *parameters, GKeyFile *file, const char *path, const char *group,
+          const char *key, GError **error)
+{
+  const Row *row = find_row (group, key);
+  g_autofree char *text = g_key_file_get_value (file, group, key, NULL);
+  g_autofree char *where = NULL;
+
+  if (row == NULL)
+    set_unknown (group, key, error);
+  else if (apply (parameters, row, g_strstrip (text), error))
+    return TRUE;
+  where = topo_keyfile_where (path, group, key);
+  g_prefix_error (error, "%s: ", where);
+  return FALSE;
+}
+
+static gboolean
+load_group (TopoParameters *parameters, GKeyFile *file, const char *path, const char *group,
+            GError **error)
+{
+  g_auto (GStrv) keys = g_key_file_get_keys (file, group, NULL, NULL);
+
+  if (!is_group (group)) {
+    g_autofree char *where = topo_keyfile_where (path, group, NULL);
+
+    set_unknown (group, "", error);
+    g_prefix_error (error, "%s: ", where);
+    return FALSE;
+  }
+  for (gsize at = 0; keys[at] != NULL; at++)
+    if (!load_key (parameters, file, path, group, keys[at], error))
+      return FALSE;
+  return TRUE;
+}
+
+/* path is NULL when the values came from the command line. */
+static gboolean
+check_together (const TopoParameters *parameters, const char *path, GError **error)
+{
+  const char *reason;
+  const char *name = find_conflict (parameters, &reason);
+  g_auto (GStrv) parts = NULL;
+  g_autofree char *where = NULL;
+
+  if (name == NULL)
+    return TRUE;
+  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "%s %s", name, reason);
+  if (path != NULL) {
+    parts = g_strsplit (name, ".", 2);
+    where = topo_keyfile_where (path, parts[0], parts[1]);
+    g_prefix_error (error, "%s: ", where);
+  }
+  return FALSE;
+}
+
+gboolean
+topo_parameters_load (TopoParameters *parameters, GKeyFile *file, const char *path,
+                      const char *const *ignore_groups, GError **error)
+{
+  g_auto (GStrv) groups = g_key_file_get_groups (file, NULL);
+  TopoParameters loaded = *parameters;
+
+  for (gsize at = 0; groups[at] != NULL; at++) {
+    if (ignore_groups != NULL && g_strv_contains (ignore_groups, groups[at]))
+      continue;
+    if (!load_group (&loaded, file, path, groups[at], error))
+      return FALSE;
+  }
+  if (!check_together (&loaded, path, error))
+    return FALSE;
+  *parameters = loaded;
+  return TRUE;
+}
+
+gboolean
+topo_parameters_set (TopoParameters *parameters, const char *key, const char *value, GError **error)
+{
+  g_auto (GStrv) parts = g_strsplit (key, ".", 2);
+  g_autofree char *text = g_strstrip (g_strdup (value));
+  TopoParameters changed = *parameters;
+  const Row *row;
+
+  if (g_strv_length (parts) != 2) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "expected group.key, found \"%s\"", key);
+    return FALSE;
+  }
+  row = find_row (parts[0], parts[1]);
+  if (row == NULL) {
+    set_unknown (parts[0], parts[1], error);
+    return FALSE;
+  }
+  if (!apply (&changed, row, text, error) || !check_together (&changed, NULL, error))
+    return FALSE;
+  *parameters = changed;
+  return TRUE;
+}
+
+static void
+print_about (const char *about, GString *out)
+{
+  g_auto (GStrv) lines = g_strsplit (about, "\n", -1);
+
+  for (gsize at = 0; lines[at] != NULL; at++)
+    g_string_append_printf (out, "# %s\n", lines[at]);
+}
+
+void
+topo_parameters_print (const TopoParameters *parameters, GString *out)
+{
+  const char *group = "";
+
+  for (gsize at = 0; at < G_N_ELEMENTS (rows); at++) {
+    g_autofree char *value = topo_unit_print (rows[at].unit, fetch (parameters, &rows[at]));
+
+    if (!g_str_equal (rows[at].group, group))
+      g_string_append_printf (out, "\n[%s]\n", rows[at].group);
+    group = rows[at].group;
+    print_about (rows[at].about, out);
+    g_string_append_printf (out, "%s = %s\n", rows[at].key, value);
+  }
+}

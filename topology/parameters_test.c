@@ -1,0 +1,315 @@
+/* parameters_test.c - the table of parameters: defaults, files, bad values.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "topology/parameters.h"
+
+#include "topology/machine.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+static GKeyFile *
+key_file (const char *text)
+{
+  GKeyFile *file = g_key_file_new ();
+  gboolean loaded = g_key_file_load_from_data (file, text, (gsize) -1, G_KEY_FILE_NONE, NULL);
+
+  g_assert_true (loaded);
+  return file;
+}
+
+/* The facts of the reference that a typing error in the table would break. */
+static void
+test_defaults (void)
+{
+  TopoParameters parameters;
+
+  topo_parameters_default (&parameters);
+  g_assert_cmpuint (parameters.link_bandwidth_Bps, ==, 2000000000);
+  g_assert_true (parameters.link_overhead == 0.03);
+  g_assert_cmpint (parameters.hop_latency_ps, ==, 40000);
+  g_assert_cmpuint (parameters.packet_payload_bytes, ==, 512);
+  g_assert_cmpuint (parameters.packet_header_bytes, ==, 32);
+  g_assert_cmpuint (parameters.packet_trailer_bytes, ==, 8);
+  g_assert_cmpuint (parameters.chunk_bytes, ==, 32);
+  g_assert_cmpuint (parameters.dynamic_tokens, ==, 126);
+  g_assert_cmpuint (parameters.bubble_tokens, ==, 7);
+  g_assert_cmpuint (parameters.priority_tokens, ==, 7);
+  g_assert_cmpuint (parameters.receiver_grants, ==, 16);
+  g_assert_true (parameters.escape);
+  g_assert_false (parameters.stay_on_bubble);
+  g_assert_cmpuint (parameters.immediate_bytes, ==, 112);
+  g_assert_cmpuint (parameters.eager_bytes, ==, 4096);
+  g_assert_cmpuint (parameters.e_split_bytes, ==, 2048);
+  g_assert_cmpuint (parameters.dynamic_bytes, ==, 65536);
+  g_assert_cmpuint (parameters.dynamic_messages, ==, 64);
+  g_assert_true (parameters.pacing);
+  g_assert_true (parameters.collective_network);
+  g_assert_true (parameters.compute_Flops == 12.8e9);
+}
+
+/* Hardware path between neighbours: the 80 ns of bgq.md section 1. */
+static void
+test_nearest_neighbour_headline (void)
+{
+  TopoParameters parameters;
+
+  topo_parameters_default (&parameters);
+  g_assert_cmpint (parameters.injection_latency_ps + parameters.hop_latency_ps +
+                       parameters.reception_latency_ps,
+                   ==, 80000);
+}
+
+/* 512 of 552 bytes at 2 GB/s less the overhead is the measured 1.8 GB/s. */
+static void
+test_effective_bandwidth (void)
+{
+  TopoParameters parameters;
+  double wire_bytes, effective;
+
+  topo_parameters_default (&parameters);
+  wire_bytes = (double) (parameters.packet_payload_bytes + parameters.packet_header_bytes +
+                         parameters.packet_trailer_bytes);
+  effective = (double) parameters.link_bandwidth_Bps * (1 - parameters.link_overhead) *
+              (double) parameters.packet_payload_bytes / wire_bytes;
+  g_assert_cmpfloat_with_epsilon (effective, 1.8e9, 0.005e9);
+}
+
+static void
+test_print_survives_load (void)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_autoptr (GKeyFile) file = NULL;
+  g_autoptr (GError) error = NULL;
+  TopoParameters odd, read;
+
+  topo_parameters_default (&odd);
+  odd.hop_latency_ps = 34567;
+  odd.link_bandwidth_Bps = 1999999999;
+  odd.link_overhead = 1.0 / 3;
+  odd.compute_Flops = 1e10 / 3;
+  odd.escape = false;
+  odd.eager_bytes = 20001;
+  topo_parameters_print (&odd, text);
+  file = key_file (text->str);
+  topo_parameters_default (&read);
+  topo_parameters_load (&read, file, "printed", NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpmem (&read, sizeof read, &odd, sizeof odd);
+}
+
+static char *
+printed (const TopoParameters *parameters)
+{
+  GString *text = g_string_new (NULL);
+
+  topo_parameters_print (parameters, text);
+  return g_string_free (text, FALSE);
+}
+
+/* Gives a parameter another legal value: the flipped truth, one more, twice
+ * as much or one less, whichever is possible first. */
+static void
+change (TopoParameters *parameters, const char *key, const char *value)
+{
+  double number = g_ascii_strtod (value, NULL);
+  double others[] = { number + 1, 2 * number, number - 1 };
+
+  if (g_str_equal (value, "true") || g_str_equal (value, "false")) {
+    const char *flipped = g_str_equal (value, "true") ? "false" : "true";
+
+    g_assert_true (topo_parameters_set (parameters, key, flipped, NULL));
+    return;
+  }
+  for (gsize at = 0; at < G_N_ELEMENTS (others); at++) {
+    g_autofree char *other =
+        g_strdup_printf ("%.3f%s", others[at], value + strspn (value, "0123456789."));
+
+    if (topo_parameters_set (parameters, key, other, NULL))
+      return;
+  }
+  g_error ("no other value of %s", key);
+}
+
+/* Each key has a field of its own: a change shows in one line of the print
+ * and in no other.  There are as many keys as the struct has numbers. */
+static void
+test_every_key_has_its_field (void)
+{
+  TopoParameters plain;
+  g_autofree char *group = NULL;
+  g_autofree char *text = NULL;
+  g_auto (GStrv) lines = NULL;
+  uint32_t n_keys = 0;
+
+  topo_parameters_default (&plain);
+  text = printed (&plain);
+  lines = g_strsplit (text, "\n", -1);
+  for (gsize at = 0; lines[at] != NULL; at++) {
+    g_auto (GStrv) parts = g_strsplit (lines[at], " = ", 2);
+    g_autofree char *key = g_strconcat (group != NULL ? group : "", ".", parts[0], NULL);
+    g_autofree char *changed_text = NULL;
+    g_auto (GStrv) changed_lines = NULL;
+    TopoParameters changed = plain;
+
+    if (lines[at][0] == '[') {
+      g_free (group);
+      group = g_strndup (lines[at] + 1, strlen (lines[at]) - 2);
+    }
+    if (lines[at][0] == '#' || g_strv_length (parts) != 2)
+      continue;
+    n_keys++;
+    change (&changed, key, parts[1]);
+    changed_text = printed (&changed);
+    changed_lines = g_strsplit (changed_text, "\n", -1);
+    for (gsize other = 0; lines[other] != NULL; other++)
+      g_assert_true (g_str_equal (changed_lines[other], lines[other]) == (other != at));
+  }
+  g_assert_cmpuint (n_keys, ==, 41);
+}
+
+static void
+test_set (void)
+{
+  g_autoptr (GError) error = NULL;
+  TopoParameters parameters;
+
+  topo_parameters_default (&parameters);
+  topo_parameters_set (&parameters, "link.hop_latency", "35ns", &error);
+  topo_parameters_set (&parameters, "mpi.async_progress", " true ", &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (parameters.hop_latency_ps, ==, 35000);
+  g_assert_true (parameters.async_progress);
+}
+
+static void
+test_bad_settings (void)
+{
+  static const struct {
+    const char *key, *value, *named;
+  } cases[] = {
+    { "hop_latency", "35 ns", "hop_latency" },
+    { "", "1", "group.key" },
+    { "wire.hop_latency", "35 ns", "wire" },
+    { "link.hops", "35 ns", "hops" },
+    { "link.hop_latency", "35", "unit" },
+    { "link.hop_latency", "0 ns", "1 ns" },
+    { "link.token_latency", "999 ps", "1 ns" },
+    { "link.hop_latency", "35 B", "unit" },
+    { "link.bandwidth", "0 GB/s", "1 MB/s" },
+    { "link.overhead", "100 %", "90 %" },
+    { "packet.payload", "520 B", "packet.chunk" },
+    { "packet.payload", "0 B", "32 B" },
+    { "router.dynamic_tokens", "16", "full packet" },
+    { "router.bubble_tokens", "1", "2" },
+    { "router.priority_tokens", "1", "2" },
+    { "router.dynamic_queues", "0", "1" },
+    { "router.dynamic_queues", "6", "5" },
+    { "router.escape", "maybe", "true or false" },
+    { "mpi.immediate", "500 B", "one packet" },
+    { "mpi.eager", "100 B", "mpi.immediate" },
+    { "node.compute", "0 flop/s", "1 flop/s" },
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (GError) error = NULL;
+    TopoParameters parameters, before;
+
+    topo_parameters_default (&parameters);
+    before = parameters;
+    g_assert_false (topo_parameters_set (&parameters, cases[at].key, cases[at].value, &error));
+    g_assert_true (error->domain == TOPO_ERROR);
+    g_assert_nonnull (strstr (error->message, cases[at].named));
+    g_assert_cmpmem (&parameters, sizeof parameters, &before, sizeof before);
+  }
+}
+
+/* 17 chunks are one full packet: the least that cannot block for ever. */
+static void
+test_smallest_dynamic_buffer (void)
+{
+  g_autoptr (GError) error = NULL;
+  TopoParameters parameters;
+
+  topo_parameters_default (&parameters);
+  topo_parameters_set (&parameters, "router.dynamic_tokens", "17", &error);
+  g_assert_no_error (error);
+}
+
+static void
+test_errors_name_the_line (void)
+{
+  static const struct {
+    const char *text, *line;
+  } cases[] = {
+    { "[link]\n\nhop_latency = 0 ns\n", ":3: " },
+    { "# x\n[link]\nbandwidth = 2\n", ":3: " },
+    { "[link]\nbandwidth = 2 GB/s\n[wire]\na = 1\n", ":3: " },
+    { "[link]\nspeed = 2 GB/s\n", ":2: " },
+    { "[mpi]\neager = 1 B\n", ":2: " },
+    { "[packet]\nheader = 32 B\n[router]\n  dynamic_tokens=3\n", ":4: " },
+  };
+  g_autofree char *path = NULL;
+  int fd = g_file_open_tmp ("parameters-XXXXXX", &path, NULL);
+
+  g_assert_cmpint (fd, >=, 0);
+  g_close (fd, NULL);
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (GKeyFile) file = key_file (cases[at].text);
+    g_autoptr (GError) error = NULL;
+    g_autofree char *where = g_strconcat (path, cases[at].line, NULL);
+    TopoParameters parameters;
+
+    g_assert_true (g_file_set_contents (path, cases[at].text, -1, NULL));
+    topo_parameters_default (&parameters);
+    g_assert_false (topo_parameters_load (&parameters, file, path, NULL, &error));
+    g_assert_true (g_str_has_prefix (error->message, where));
+  }
+  g_unlink (path);
+}
+
+/* A good key before a bad one must not be applied either. */
+static void
+test_failed_load_changes_nothing (void)
+{
+  g_autoptr (GKeyFile) file = key_file ("[link]\nhop_latency = 50 ns\nbandwidth = fast\n");
+  g_autoptr (GError) error = NULL;
+  TopoParameters parameters, before;
+
+  topo_parameters_default (&parameters);
+  before = parameters;
+  g_assert_false (topo_parameters_load (&parameters, file, "no such file", NULL, &error));
+  g_assert_cmpmem (&parameters, sizeof parameters, &before, sizeof before);
+}
+
+static void
+test_ignored_groups (void)
+{
+  static const char *const ignored[] = { "machine", NULL };
+  g_autoptr (GKeyFile) file = key_file ("[machine]\nx = 1\n[link]\nhop_latency = 50 ns\n");
+  g_autoptr (GError) error = NULL;
+  TopoParameters parameters;
+
+  topo_parameters_default (&parameters);
+  topo_parameters_load (&parameters, file, "-", ignored, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (parameters.hop_latency_ps, ==, 50000);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/topology/parameters/defaults", test_defaults);
+  g_test_add_func ("/topology/parameters/headline", test_nearest_neighbour_headline);
+  g_test_add_func ("/topology/parameters/effective-bandwidth", test_effective_bandwidth);
+  g_test_add_func ("/topology/parameters/print-load", test_print_survives_load);
+  g_test_add_func ("/topology/parameters/every-key", test_every_key_has_its_field);
+  g_test_add_func ("/topology/parameters/set", test_set);
+  g_test_add_func ("/topology/parameters/bad", test_bad_settings);
+  g_test_add_func ("/topology/parameters/smallest-buffer", test_smallest_dynamic_buffer);
+  g_test_add_func ("/topology/parameters/lines", test_errors_name_the_line);
+  g_test_add_func ("/topology/parameters/untouched", test_failed_load_changes_nothing);
+  g_test_add_func ("/topology/parameters/ignored", test_ignored_groups);
+  return g_test_run ();
+}

@@ -1,0 +1,295 @@
+/* unit.c - numbers with units, as people write them: 40 ns, 2 GB/s, 3 %.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "topology/unit.h"
+
+#include "topology/machine.h"
+
+#include <math.h>
+#include <string.h>
+
+/* 2^50: up to here the product of two rounded doubles still rounds to the
+ * right whole number.  As a time it is 18 minutes. */
+#define MAX_WHOLE 1125899906842624.0
+
+/* How a unit is written.  Those of a kind stand together, largest first. */
+typedef struct {
+  TopoUnit unit;
+  const char *name;
+  uint64_t scale; /* of the whole kinds: smallest units in one of these */
+  int exponent;   /* of the real kinds: the same as a power of ten */
+  int decimals;   /* digits after the point when printed; -1: only read */
+} Name;
+
+static const Name names[] = {
+  { TOPO_UNIT_TIME, "s", 1000000000000, 0, 3 },
+  { TOPO_UNIT_TIME, "ms", 1000000000, 0, 3 },
+  { TOPO_UNIT_TIME, "us", 1000000, 0, 3 },
+  { TOPO_UNIT_TIME, "ns", 1000, 0, 3 },
+  { TOPO_UNIT_TIME, "ps", 1, 0, 0 },
+  { TOPO_UNIT_BYTES, "GiB", 1073741824, 0, 0 },
+  { TOPO_UNIT_BYTES, "MiB", 1048576, 0, 0 },
+  { TOPO_UNIT_BYTES, "KiB", 1024, 0, 0 },
+  { TOPO_UNIT_BYTES, "GB", 1000000000, 0, -1 },
+  { TOPO_UNIT_BYTES, "MB", 1000000, 0, -1 },
+  { TOPO_UNIT_BYTES, "kB", 1000, 0, -1 },
+  { TOPO_UNIT_BYTES, "B", 1, 0, 0 },
+  { TOPO_UNIT_BANDWIDTH, "TB/s", 1000000000000, 0, 3 },
+  { TOPO_UNIT_BANDWIDTH, "GB/s", 1000000000, 0, 3 },
+  { TOPO_UNIT_BANDWIDTH, "MB/s", 1000000, 0, 3 },
+  { TOPO_UNIT_BANDWIDTH, "kB/s", 1000, 0, 3 },
+  { TOPO_UNIT_BANDWIDTH, "B/s", 1, 0, 0 },
+  { TOPO_UNIT_BANDWIDTH, "Gb/s", 125000000, 0, -1 },
+  { TOPO_UNIT_BANDWIDTH, "Mb/s", 125000, 0, -1 },
+  { TOPO_UNIT_BANDWIDTH, "kb/s", 125, 0, -1 },
+  { TOPO_UNIT_COUNT, "", 1, 0, 0 },
+  { TOPO_UNIT_SHARE, "%", 0, -2, 0 },
+  { TOPO_UNIT_FLOPS, "Tflop/s", 0, 12, 0 },
+  { TOPO_UNIT_FLOPS, "Gflop/s", 0, 9, 0 },
+  { TOPO_UNIT_FLOPS, "Mflop/s", 0, 6, 0 },
+  { TOPO_UNIT_FLOPS, "flop/s", 0, 0, 0 },
+};
+
+/* A number in two parts, so that a unit moves the decimal point exactly. */
+typedef struct {
+  char *mantissa;
+  int exponent;
+} Decimal;
+
+/* The names of a kind's units, for people. */
+static char *
+name_list (TopoUnit unit)
+{
+  GString *list = g_string_new (NULL);
+
+  for (gsize at = 0; at < G_N_ELEMENTS (names); at++)
+    if (names[at].unit == unit)
+      g_string_append_printf (list, "%s%s", list->len > 0 ? ", " : "", names[at].name);
+  return g_string_free (list, FALSE);
+}
+
+/* Reads digits[.digits][e[sign]digits] and moves *text behind it. */
+static gboolean
+parse_decimal (const char **text, Decimal *decimal)
+{
+  static const char digits[] = "0123456789";
+  const char *at = *text;
+  gsize n_digits = strspn (at, digits);
+
+  at += n_digits;
+  if (*at == '.') {
+    gsize n_decimals = strspn (++at, digits);
+
+    n_digits += n_decimals;
+    at += n_decimals;
+  }
+  if (n_digits == 0)
+    return FALSE;
+  decimal->mantissa = g_strndup (*text, (gsize) (at - *text));
+  decimal->exponent = 0;
+  if (*at == 'e' || *at == 'E') {
+    gsize n_sign = at[1] == '-' || at[1] == '+';
+    gsize n_exponent = strspn (at + 1 + n_sign, digits);
+
+    if (n_exponent > 0 && n_exponent < 5) {
+      decimal->exponent = (int) g_ascii_strtoll (at + 1, NULL, 10);
+      at += 1 + n_sign + n_exponent;
+    }
+  }
+  *text = at;
+  return TRUE;
+}
+
+/* The decimal times ten to the power of `shift`, correctly rounded. */
+static double
+decimal_value (const Decimal *decimal, int shift)
+{
+  g_autofree char *text = g_strdup_printf ("%se%d", decimal->mantissa, decimal->exponent + shift);
+
+  return g_ascii_strtod (text, NULL);
+}
+
+static const Name *
+find_name (TopoUnit unit, const char *name)
+{
+  for (gsize at = 0; at < G_N_ELEMENTS (names); at++)
+    if (names[at].unit == unit && g_str_equal (names[at].name, name))
+      return &names[at];
+  return NULL;
+}
+
+static gboolean
+parse_whole (const char *text, const Name *name, const Decimal *decimal, TopoValue *value,
+             GError **error)
+{
+  double exact = decimal_value (decimal, 0) * (double) name->scale;
+  double whole = round (exact);
+
+  if (!(whole <= MAX_WHOLE)) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "\"%s\" is too large", text);
+    return FALSE;
+  }
+  /* The product of two doubles is good to 2^-52 of itself. */
+  if (fabs (exact - whole) > 1e-12 * exact) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "\"%s\" is finer than the smallest unit",
+                 text);
+    return FALSE;
+  }
+  value->whole = (uint64_t) whole;
+  return TRUE;
+}
+
+static gboolean
+parse_boolean (const char *text, TopoValue *value, GError **error)
+{
+  bool truth = g_str_equal (text, "true");
+
+  if (!truth && !g_str_equal (text, "false")) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "expected true or false, found \"%s\"",
+                 text);
+    return FALSE;
+  }
+  value->whole = truth;
+  return TRUE;
+}
+
+gboolean
+topo_unit_parse (TopoUnit unit, const char *text, TopoValue *value, GError **error)
+{
+  const char *rest = text;
+  Decimal decimal;
+  g_autofree char *mantissa = NULL;
+  g_autofree char *list = NULL;
+  const Name *name;
+
+  *value = (TopoValue){ 0 };
+  if (unit == TOPO_UNIT_BOOLEAN)
+    return parse_boolean (text, value, error);
+  if (!parse_decimal (&rest, &decimal)) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "expected a number%s, found \"%s\"",
+                 unit == TOPO_UNIT_COUNT ? "" : " with its unit", text);
+    return FALSE;
+  }
+  mantissa = decimal.mantissa;
+  while (*rest == ' ')
+    rest++;
+  name = find_name (unit, rest);
+  if (name == NULL) {
+    list = name_list (unit);
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "\"%s\" %s (%s)", text,
+                 *rest == '\0' ? "lacks its unit" : "has an unknown unit",
+                 unit == TOPO_UNIT_COUNT ? "a plain number is expected" : list);
+    return FALSE;
+  }
+  if (!topo_unit_is_real (unit))
+    return parse_whole (text, name, &decimal, value, error);
+  value->real = decimal_value (&decimal, name->exponent);
+  return TRUE;
+}
+
+/* "12.3" for 12300 thousandths. */
+static char *
+print_thousandths (uint64_t thousandths)
+{
+  char *text = g_strdup_printf ("%" G_GUINT64_FORMAT ".%03u", thousandths / 1000,
+                                (guint) (thousandths % 1000));
+  gsize length = strlen (text);
+
+  while (text[length - 1] == '0')
+    length--;
+  if (text[length - 1] == '.')
+    length--;
+  text[length] = '\0';
+  return text;
+}
+
+/* True when the unit says the value with at most its number of decimals. */
+static bool
+says_whole (const Name *name, uint64_t whole)
+{
+  uint64_t finest = name->decimals == 3 ? name->scale / 1000 : name->scale;
+
+  return name->decimals >= 0 && whole >= name->scale && whole % finest == 0;
+}
+
+static char *
+print_whole (TopoUnit unit, uint64_t whole)
+{
+  const Name *name = names;
+  g_autofree char *number = NULL;
+
+  while (name->unit != unit || !(says_whole (name, whole) || (name->scale == 1 && whole == 0)))
+    name++;
+  if (name->decimals == 3)
+    number = print_thousandths (whole / (name->scale / 1000));
+  else
+    number = g_strdup_printf ("%" G_GUINT64_FORMAT, whole / name->scale);
+  return *name->name == '\0' ? g_steal_pointer (&number)
+                             : g_strdup_printf ("%s %s", number, name->name);
+}
+
+/* The shortest decimal that reads back as `real`: its digits, and the power
+ * of ten of the first one. */
+static char *
+shortest_digits (double real, int *exponent)
+{
+  char text[40];
+  char *digits;
+
+  for (int precision = 0; precision < 17; precision++) {
+    g_autofree char *format = g_strdup_printf ("%%.%de", precision);
+
+    g_ascii_formatd (text, sizeof text, format, real);
+    if (g_ascii_strtod (text, NULL) == real)
+      break;
+  }
+  *exponent = (int) g_ascii_strtoll (strchr (text, 'e') + 1, NULL, 10);
+  *strchr (text, 'e') = '\0';
+  digits = g_strdup (text);
+  if (digits[1] == '.')
+    memmove (digits + 1, digits + 2, strlen (digits + 1));
+  return digits;
+}
+
+/* Digits with the decimal point behind the one of power 0. */
+static char *
+place_point (const char *digits, int exponent)
+{
+  GString *text = g_string_new (exponent < 0 ? "0." : NULL);
+
+  for (int power = -1; power > exponent; power--)
+    g_string_append_c (text, '0');
+  for (int power = exponent; *digits != '\0' || power >= 0; power--) {
+    if (power == -1 && exponent >= 0)
+      g_string_append_c (text, '.');
+    g_string_append_c (text, *digits != '\0' ? *digits++ : '0');
+  }
+  return g_string_free (text, FALSE);
+}
+
+static char *
+print_real (TopoUnit unit, double real)
+{
+  int exponent;
+  g_autofree char *digits = shortest_digits (real, &exponent);
+  g_autofree char *number = NULL;
+  const Name *name = names;
+
+  while (name->unit != unit)
+    name++;
+  while (name + 1 < names + G_N_ELEMENTS (names) && name[1].unit == unit &&
+         exponent < name->exponent)
+    name++;
+  number = real == 0 ? g_strdup ("0") : place_point (digits, exponent - name->exponent);
+  return g_strdup_printf ("%s %s", number, name->name);
+}
+
+char *
+topo_unit_print (TopoUnit unit, TopoValue value)
+{
+  if (unit == TOPO_UNIT_BOOLEAN)
+    return g_strdup (value.whole ? "true" : "false");
+  if (topo_unit_is_real (unit))
+    return print_real (unit, value.real);
+  return print_whole (unit, value.whole);
+}
