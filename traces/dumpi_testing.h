@@ -1,0 +1,59 @@
+/* dumpi_testing.h - makes DUMPI files byte by byte, for tests.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "traces/trace.h"
+
+enum { DUMPI_TESTING_IDS = 291 };
+
+typedef struct {
+  GByteArray *bytes;
+  uint8_t version[3];
+  uint8_t mask;        /* of the records to come; 0x4f at first */
+  uint64_t now_ns;     /* when the last call ended */
+  uint64_t between_ns; /* between calls; 1,000 at first */
+  uint32_t made[DUMPI_TESTING_IDS];
+  uint32_t ignored[DUMPI_TESTING_IDS];
+  guint n_sizes; /* 0: no list of datatype sizes */
+  int32_t sizes[64];
+} DumpiBuild;
+
+DumpiBuild *dumpi_build_new (uint8_t major, uint8_t minor, uint8_t patch);
+
+/* One record.  Each character of format is an argument: '1', '2', '4' numbers
+ * of so many bytes and '8' one of 8, all given as int; 's' a string.  Blanks
+ * are passed over.  Arrays are their counts and elements. */
+void dumpi_build_call (DumpiBuild *build, uint16_t id, const char *format, ...);
+
+/* MPI_Init and MPI_Finalize. */
+void dumpi_build_init (DumpiBuild *build);
+void dumpi_build_finalize (DumpiBuild *build);
+
+/* Ends the file and frees the build; n_offsets as in the index: 4 to 7. */
+GByteArray *dumpi_build_end (DumpiBuild *build, guint n_offsets);
+
+/* Writes t.meta for so many ranks, and t-0000.bin, from a build that it ends.
+ * Returns the path of t.meta. */
+char *dumpi_build_write (DumpiBuild *build, const char *folder, uint32_t n_ranks);
+
+/* A file of a few calls and its stream; calls are added before reading. */
+typedef struct {
+  char *folder;
+  DumpiBuild *build;
+  Trace *trace;
+  TraceCursor *cursor;
+  TraceOp op;
+} DumpiFixture;
+
+/* For g_test_add(): a build of version 13.0.0 without time between calls. */
+void dumpi_fixture_set_up (DumpiFixture *f, gconstpointer unused);
+void dumpi_fixture_tear_down (DumpiFixture *f, gconstpointer unused);
+/* A different version of the format. */
+void dumpi_fixture_restart (DumpiFixture *f, uint8_t major, uint8_t minor, uint8_t patch);
+/* Ends the file and opens rank 0 of a trace of 8 ranks. */
+void dumpi_fixture_open (DumpiFixture *f);
+/* The next operation, into f->op, must be of this kind. */
+void dumpi_fixture_next (DumpiFixture *f, TraceOpKind kind);
+/* There must be no more. */
+void dumpi_fixture_end (DumpiFixture *f);

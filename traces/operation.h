@@ -1,0 +1,147 @@
+/* operation.h - what one rank does next: the form every trace is read into.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * An operation is what the program *posted*: peers may be wildcards, a
+ * receive may be longer than what arrives, request and communicator numbers
+ * are the rank's own handles and may be used again after they are freed.
+ * Sizes are bytes, already multiplied by the size of the datatype.
+ *
+ * Handles.  Communicators: TRACE_COMM_WORLD, TRACE_COMM_SELF and
+ * TRACE_COMM_NULL are fixed, others are bound by the operation that creates
+ * them, in each rank for itself.  A request handle names a queue, not one
+ * operation: traces of MPI libraries that share one request between small
+ * sends start the same handle again while it is active, and completions take
+ * them in the order they were started. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TRACE_ANY_SOURCE    (-1)
+#define TRACE_ANY_TAG       (-1)
+#define TRACE_PROC_NULL     (-2)
+#define TRACE_NO_ROOT       (-1)
+#define TRACE_UNDEFINED     (-32766) /* colour of a rank that gets no communicator */
+#define TRACE_UNKNOWN_BYTES UINT64_MAX
+
+enum { TRACE_COMM_NULL = 1, TRACE_COMM_WORLD = 2, TRACE_COMM_SELF = 3 };
+enum { TRACE_GROUP_NULL = 1, TRACE_GROUP_EMPTY = 2 };
+enum { TRACE_REQUEST_NULL = 1 };
+
+typedef enum {
+  TRACE_OP_COMPUTE, /* gap_ps and/or flops: processor time between calls */
+  TRACE_OP_INIT,
+  TRACE_OP_FINALIZE,
+  TRACE_OP_CALL, /* any other MPI call: costs a call, moves nothing */
+
+  /* Point to point.  comm, peer, tag, bytes; *_INIT and I* bind request. */
+  TRACE_OP_SEND,      /* mode */
+  TRACE_OP_ISEND,     /* mode */
+  TRACE_OP_SEND_INIT, /* mode */
+  TRACE_OP_RECV,
+  TRACE_OP_IRECV,
+  TRACE_OP_RECV_INIT,
+  TRACE_OP_SENDRECV,     /* and recv_peer, recv_tag, recv_bytes */
+  TRACE_OP_START,        /* requests[] */
+  TRACE_OP_PROBE,        /* blocks until a match could be received */
+  TRACE_OP_IPROBE,       /* completed says what the program saw */
+  TRACE_OP_CANCEL,       /* requests[0] */
+  TRACE_OP_REQUEST_FREE, /* requests[0] */
+
+  /* Completion: requests[]; completed[] lists the indices into it that the
+   * program saw complete.  A test that saw nothing costs a call. */
+  TRACE_OP_WAIT,             /* all of requests[] */
+  TRACE_OP_WAIT_SOME,        /* waitany, waitsome: exactly completed[] */
+  TRACE_OP_WAIT_OUTSTANDING, /* every request of the rank (TI waitall) */
+  TRACE_OP_TEST,             /* test family: exactly completed[], maybe none */
+
+  /* Collectives on comm.  bytes is what this rank contributes to one peer
+   * (or to the root), recv_bytes what it gets from one peer; see the table
+   * in operation.c for each.  counts[]/recv_counts[]: per rank of comm. */
+  TRACE_OP_BARRIER,
+  TRACE_OP_BCAST,
+  TRACE_OP_GATHER,
+  TRACE_OP_GATHERV,
+  TRACE_OP_SCATTER,
+  TRACE_OP_SCATTERV,
+  TRACE_OP_ALLGATHER,
+  TRACE_OP_ALLGATHERV,
+  TRACE_OP_ALLTOALL,
+  TRACE_OP_ALLTOALLV, /* and alltoallw */
+  TRACE_OP_REDUCE,
+  TRACE_OP_ALLREDUCE,
+  TRACE_OP_REDUCE_SCATTER, /* recv_counts[] */
+  TRACE_OP_SCAN,
+  TRACE_OP_EXSCAN,
+
+  /* Communicators and groups.  new_comm / new_group is bound. */
+  TRACE_OP_COMM_DUP,
+  TRACE_OP_COMM_SPLIT,  /* color, key */
+  TRACE_OP_COMM_CREATE, /* group */
+  TRACE_OP_COMM_FREE,
+  TRACE_OP_CART_CREATE,  /* values = dims[], values2 = periods[] */
+  TRACE_OP_CART_SUB,     /* values = remain_dims[] */
+  TRACE_OP_GRAPH_CREATE, /* color = number of nodes */
+  TRACE_OP_COMM_GROUP,   /* comm -> new_group */
+  TRACE_OP_GROUP_INCL,   /* group, values = ranks[] -> new_group */
+  TRACE_OP_GROUP_EXCL,
+  TRACE_OP_GROUP_RANGE_INCL, /* values = first, last, stride triples */
+  TRACE_OP_GROUP_RANGE_EXCL,
+  TRACE_OP_GROUP_UNION, /* group, group2 -> new_group */
+  TRACE_OP_GROUP_INTERSECTION,
+  TRACE_OP_GROUP_DIFFERENCE,
+  TRACE_OP_GROUP_FREE,
+  TRACE_OP_UNSUPPORTED, /* name says what; intercommunicators, one-sided, spawn */
+  TRACE_N_OPS
+} TraceOpKind;
+
+typedef enum {
+  TRACE_SEND_STANDARD,
+  TRACE_SEND_BUFFERED,
+  TRACE_SEND_SYNCHRONOUS,
+  TRACE_SEND_READY,
+} TraceSendMode;
+
+typedef struct {
+  TraceOpKind kind;
+  TraceSendMode mode;
+  int64_t gap_ps; /* COMPUTE: measured time */
+  double flops;   /* COMPUTE: counted work */
+
+  uint32_t comm;
+  int32_t peer; /* rank in comm: destination, or source of a receive */
+  int32_t tag;
+  uint64_t bytes;
+  int32_t recv_peer; /* SENDRECV: the source */
+  int32_t recv_tag;
+  uint64_t recv_bytes;
+  int32_t root;           /* rank in comm */
+  uint32_t request;       /* bound by I* and *_INIT */
+  int32_t matched_source; /* what the receive got when the trace says so, else ANY_SOURCE */
+
+  uint32_t new_comm;
+  uint32_t group, group2, new_group;
+  int32_t color, key;
+
+  /* Arrays belong to the cursor and live until its next call. */
+  const uint32_t *requests;
+  uint32_t n_requests;
+  const uint32_t *completed;
+  uint32_t n_completed;
+  const uint64_t *counts, *recv_counts; /* bytes, one per rank of comm */
+  uint32_t n_counts, n_recv_counts;
+  const int32_t *values, *values2;
+  uint32_t n_values;
+
+  const char *name; /* static: the MPI name of the call, e.g. "MPI_Isend" */
+} TraceOp;
+
+/* Lower-case name of a kind as reports print it: "isend", "allreduce". */
+const char *trace_op_name (TraceOpKind kind);
+
+static inline bool
+trace_op_is_collective (TraceOpKind kind)
+{
+  return kind >= TRACE_OP_BARRIER && kind <= TRACE_OP_EXSCAN;
+}

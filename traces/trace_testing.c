@@ -1,0 +1,219 @@
+/* trace_testing.c - what the tests of traces/ share.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "traces/trace_testing.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <zlib.h>
+
+char *
+trace_testing_folder (void)
+{
+  g_autoptr (GError) error = NULL;
+  char *folder = g_dir_make_tmp ("hopcast-traces-XXXXXX", &error);
+
+  g_assert_no_error (error);
+  return folder;
+}
+
+static void
+remove_all (const char *path)
+{
+  GDir *dir = g_dir_open (path, 0, NULL);
+  const char *name;
+
+  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL) {
+    g_autofree char *child = g_build_filename (path, name, NULL);
+
+    remove_all (child);
+  }
+  if (dir != NULL)
+    g_dir_close (dir);
+  g_remove (path);
+}
+
+void
+trace_testing_remove (char *folder)
+{
+  remove_all (folder);
+  g_free (folder);
+}
+
+char *
+trace_testing_write (const char *folder, const char *name, const void *contents, gsize n)
+{
+  g_autoptr (GError) error = NULL;
+  char *path = g_build_filename (folder, name, NULL);
+
+  /* Without the flags for safety, which would wait for the disk each time, an
+   * existing file keeps what is beyond the new end. */
+  g_remove (path);
+  g_file_set_contents_full (path, contents, (gssize) n, G_FILE_SET_CONTENTS_NONE, 0666, &error);
+  g_assert_no_error (error);
+  return path;
+}
+
+char *
+trace_testing_write_gzip (const char *folder, const char *name, const void *contents, gsize n)
+{
+  char *path = g_build_filename (folder, name, NULL);
+  gzFile file = gzopen (path, "wb");
+
+  g_assert_nonnull (file);
+  g_assert_cmpint (gzwrite (file, contents, (unsigned) n), ==, (int) n);
+  g_assert_cmpint (gzclose (file), ==, Z_OK);
+  return path;
+}
+
+static const char *
+source_root (void)
+{
+  const char *root = g_getenv ("G_TEST_SRCDIR");
+
+  return root != NULL ? root : ".";
+}
+
+char *
+trace_testing_shared (const char *name)
+{
+  char *path = g_build_filename (source_root (), "..", "shared", "data", "traces", name, NULL);
+
+  if (g_file_test (path, G_FILE_TEST_EXISTS))
+    return path;
+  g_test_skip ("the shared traces are not here");
+  g_free (path);
+  return NULL;
+}
+
+char *
+trace_testing_shipped (const char *name)
+{
+  return g_build_filename (source_root (), "traces", "data", name, NULL);
+}
+
+Trace *
+trace_testing_open (const char *path)
+{
+  g_autoptr (GError) error = NULL;
+  Trace *trace = trace_open (path, 0, &error);
+
+  g_assert_no_error (error);
+  g_assert_nonnull (trace);
+  return trace;
+}
+
+/* Reads all streams until one fails. */
+static void
+read_all (Trace *trace, GError **error)
+{
+  for (uint32_t rank = 0; rank < trace_ranks (trace); rank++) {
+    g_autoptr (TraceCursor) cursor = trace_cursor_new (trace, rank, error);
+    TraceNext next = TRACE_NEXT_OPERATION;
+    TraceOp op;
+
+    if (cursor == NULL)
+      return;
+    while (next == TRACE_NEXT_OPERATION)
+      next = trace_cursor_next (cursor, &op, error);
+    if (next == TRACE_NEXT_ERROR)
+      return;
+  }
+}
+
+void
+trace_testing_bad (const char *path, TraceError code, const char *part)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Trace) trace = trace_open (path, 0, &error);
+
+  if (trace != NULL)
+    read_all (trace, &error);
+  g_assert_error (error, TRACE_ERROR, (gint) code);
+  if (strstr (error->message, part) == NULL)
+    g_error ("expected \"%s\" in \"%s\"", part, error->message);
+}
+
+static void
+add_channel (GHashTable *channels, uint32_t rank, const TraceOp *op)
+{
+  char *key = g_strdup_printf ("%u %d %d", rank, op->peer, op->tag);
+  uint64_t *bytes = g_hash_table_lookup (channels, key);
+
+  if (bytes != NULL) {
+    *bytes += op->bytes;
+    g_free (key);
+    return;
+  }
+  bytes = g_new (uint64_t, 1);
+  *bytes = op->bytes;
+  g_hash_table_insert (channels, key, bytes);
+}
+
+static void
+add_op (TraceTotals *totals, GHashTable *channels, uint32_t rank, const TraceOp *op)
+{
+  gboolean sends =
+      op->kind == TRACE_OP_SEND || op->kind == TRACE_OP_ISEND || op->kind == TRACE_OP_SENDRECV;
+  gboolean receives = op->kind == TRACE_OP_RECV || op->kind == TRACE_OP_IRECV;
+
+  totals->n_ops[op->kind]++;
+  totals->gap_ps += op->gap_ps;
+  if (sends && op->peer >= 0) {
+    totals->sends++;
+    totals->send_bytes += op->bytes;
+    add_channel (channels, rank, op);
+  }
+  if ((receives && op->peer != TRACE_PROC_NULL) ||
+      (op->kind == TRACE_OP_SENDRECV && op->recv_peer != TRACE_PROC_NULL))
+    totals->receives++;
+}
+
+/* A sum of hashes does not depend on the order of the table. */
+static uint64_t
+digest_of (GHashTable *channels)
+{
+  GHashTableIter iter;
+  gpointer key, value;
+  uint64_t digest = 0;
+
+  g_hash_table_iter_init (&iter, channels);
+  while (g_hash_table_iter_next (&iter, &key, &value))
+    digest += (g_str_hash (key) + 1ull) * 0x9e3779b97f4a7c15ull * (*(uint64_t *) value + 1);
+  return digest;
+}
+
+TraceTotals
+trace_testing_totals (Trace *trace)
+{
+  g_autoptr (GHashTable) channels = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  g_autoptr (GError) error = NULL;
+  TraceTotals totals = { 0 };
+
+  for (uint32_t rank = 0; rank < trace_ranks (trace); rank++) {
+    g_autoptr (TraceCursor) cursor = trace_cursor_new (trace, rank, &error);
+    TraceNext next;
+    TraceOp op;
+
+    g_assert_no_error (error);
+    while ((next = trace_cursor_next (cursor, &op, &error)) == TRACE_NEXT_OPERATION)
+      add_op (&totals, channels, rank, &op);
+    g_assert_no_error (error);
+    g_assert_cmpint (next, ==, TRACE_NEXT_END);
+    g_assert_cmpint (trace_cursor_next (cursor, &op, &error), ==, TRACE_NEXT_END);
+  }
+  totals.channels = g_hash_table_size (channels);
+  totals.channel_digest = digest_of (channels);
+  return totals;
+}
+
+gboolean
+trace_testing_warned (const Trace *trace, const char *part)
+{
+  const GPtrArray *warnings = trace_warnings (trace);
+
+  for (guint i = 0; i < warnings->len; i++)
+    if (strstr (warnings->pdata[i], part) != NULL)
+      return TRUE;
+  return FALSE;
+}
