@@ -1,0 +1,48 @@
+/* counters.h - what the hardware would have counted, per link and per FIFO.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The BGPM names (PEVT_NW_USER_...) are those of IBM's counter library: sent
+ * counters belong to the sender's end of a link, received ones to the
+ * receiver's; both are kept under the same link number here.  Chunks are 32
+ * bytes of packet as it is buffered: header and payload, no trailer.  Each
+ * network fills what it knows; see `has_*`. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Indexed by link = node * n_ports + port; entries of links that do not
+ * exist stay 0. */
+typedef struct {
+  uint64_t payload_bytes;    /* user bytes sent: what the features call bytes */
+  uint64_t dynamic_chunks;   /* PEVT_NW_USER_DYN_PP_SENT */
+  uint64_t bubble_chunks;    /* PEVT_NW_USER_ESC_PP_SENT */
+  uint64_t priority_chunks;  /* PEVT_NW_USER_PRI_PP_SENT; PP_SENT is the sum of the three */
+  uint64_t received_packets; /* PEVT_NW_USER_PP_RECV */
+  uint64_t buffered_packets; /* of those, the ones that had to wait in the receive buffers */
+  uint64_t buffered_ps;      /* time they waited, added up: RECV_FIFO in picoseconds */
+} SimLinkCounters;
+
+typedef struct SimCounters {
+  uint32_t n_nodes, n_ports, n_links; /* n_links: existing ones */
+  bool has_buffers;                   /* received/buffered are known (packet network) */
+  SimLinkCounters *link;              /* [n_nodes * n_ports] */
+  uint64_t *fifo_messages;            /* [n_nodes * n_fifos] messages injected per torus FIFO */
+  uint32_t n_fifos;                   /* torus FIFOs per node: 10 on Blue Gene/Q */
+  bool *link_exists;                  /* [n_nodes * n_ports] */
+
+  uint64_t packets; /* injected into the torus */
+  uint64_t packet_hops;
+  uint64_t events;   /* processed by the network */
+  uint64_t messages; /* handed to the network, protocol ones included */
+} SimCounters;
+
+/* Network cycles of 2 ns, as PEVT_NW_USER_PP_RECV_FIFO counts them. */
+#define SIM_NETWORK_CYCLE_PS 2000
+
+#include "topology/machine.h"
+
+/* All zero, sized for the machine. */
+SimCounters *sim_counters_new (const TopoMachine *machine);
+void sim_counters_free (SimCounters *counters);

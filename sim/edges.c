@@ -1,0 +1,145 @@
+/* edges.c - the communication graph: who sent how much to whom.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/edges.h"
+
+#include "sim/small_map.h"
+
+#include <glib.h>
+#include <stdlib.h>
+
+#define FREE           UINT32_MAX
+#define FIRST_CAPACITY 4u
+
+typedef struct {
+  uint32_t destination; /* FREE: a free place */
+  uint64_t messages, bytes;
+} Edge;
+
+/* What one source sends: linear probing, no removal.  A rank that sends
+ * nothing owns no memory. */
+typedef struct {
+  Edge *edges;
+  uint32_t n, capacity; /* capacity: 0 or a power of two */
+} EdgeTable;
+
+struct SimEdges {
+  EdgeTable *tables; /* [n_ranks] by source */
+  uint32_t n_ranks;
+};
+
+/* The place of a destination, or the free place where it belongs. */
+static Edge *
+table_place (const EdgeTable *table, uint32_t destination)
+{
+  uint32_t mask = table->capacity - 1;
+  uint32_t place = sim_map_hash (destination) & mask;
+
+  while (table->edges[place].destination != FREE && table->edges[place].destination != destination)
+    place = (place + 1) & mask;
+  return &table->edges[place];
+}
+
+static void
+table_grow (EdgeTable *table)
+{
+  EdgeTable old = *table;
+
+  table->capacity = MAX (FIRST_CAPACITY, 2 * old.capacity);
+  table->edges = g_new (Edge, table->capacity);
+  for (uint32_t place = 0; place < table->capacity; place++)
+    table->edges[place].destination = FREE;
+  for (uint32_t place = 0; place < old.capacity; place++)
+    if (old.edges[place].destination != FREE)
+      *table_place (table, old.edges[place].destination) = old.edges[place];
+  g_free (old.edges);
+}
+
+SimEdges *
+sim_edges_new (uint32_t n_ranks)
+{
+  SimEdges *edges = g_new0 (SimEdges, 1);
+
+  edges->tables = g_new0 (EdgeTable, n_ranks);
+  edges->n_ranks = n_ranks;
+  return edges;
+}
+
+void
+sim_edges_free (SimEdges *edges)
+{
+  if (edges == NULL)
+    return;
+  for (uint32_t source = 0; source < edges->n_ranks; source++)
+    g_free (edges->tables[source].edges);
+  g_free (edges->tables);
+  g_free (edges);
+}
+
+void
+sim_edges_add (SimEdges *edges, uint32_t source, uint32_t destination, uint64_t messages,
+               uint64_t bytes)
+{
+  EdgeTable *table = &edges->tables[source];
+  Edge *edge;
+
+  g_assert (source < edges->n_ranks && destination < edges->n_ranks);
+  if (source == destination)
+    return;
+  if (4 * (table->n + 1) > 3 * table->capacity)
+    table_grow (table);
+  edge = table_place (table, destination);
+  if (edge->destination == FREE) {
+    *edge = (Edge){ .destination = destination };
+    table->n++;
+  }
+  edge->messages += messages;
+  edge->bytes += bytes;
+}
+
+uint64_t
+sim_edges_count (const SimEdges *edges)
+{
+  uint64_t n = 0;
+
+  for (uint32_t source = 0; source < edges->n_ranks; source++)
+    n += edges->tables[source].n;
+  return n;
+}
+
+static int
+compare_destinations (const void *a, const void *b)
+{
+  const SimEdge *edge_a = a, *edge_b = b;
+
+  return (edge_a->destination > edge_b->destination) - (edge_a->destination < edge_b->destination);
+}
+
+/* Writes the edges of one source, sorted; returns how many. */
+static uint32_t
+table_sorted (const EdgeTable *table, uint32_t source, SimEdge *sorted)
+{
+  uint32_t n = 0;
+
+  for (uint32_t place = 0; place < table->capacity; place++) {
+    const Edge *edge = &table->edges[place];
+
+    if (edge->destination != FREE)
+      sorted[n++] = (SimEdge){ source, edge->destination, edge->messages, edge->bytes };
+  }
+  if (n > 1)
+    qsort (sorted, n, sizeof *sorted, compare_destinations);
+  return n;
+}
+
+SimEdge *
+sim_edges_sorted (const SimEdges *edges, uint64_t *n_edges)
+{
+  SimEdge *sorted;
+
+  *n_edges = sim_edges_count (edges);
+  sorted = g_new (SimEdge, *n_edges);
+  for (uint64_t source = 0, n = 0; source < edges->n_ranks; source++)
+    n += table_sorted (&edges->tables[source], (uint32_t) source, sorted + n);
+  return sorted;
+}

@@ -1,0 +1,243 @@
+/* features.c - the congestion metrics of a run, from edges and counters.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/features.h"
+
+#include <glib.h>
+#include <math.h>
+
+/* "Within 5 % of the maximum" (SC13 paper, section 5.3). */
+#define TOP_SHARE 0.95
+
+static const struct {
+  const char *name, *unit;
+} features_table[] = {
+  [SIM_FEATURE_MAX_DILATION] = { "max_dilation", "hops" },
+  [SIM_FEATURE_AVG_DILATION] = { "avg_dilation", "hops" },
+  [SIM_FEATURE_SUM_DILATION_AO] = { "sum_dilation_AO", "hops" },
+  [SIM_FEATURE_HOP_BYTES] = { "hop_bytes", "hop bytes" },
+  [SIM_FEATURE_AVG_HOPS_PER_BYTE] = { "avg_hops_per_byte", "hops" },
+  [SIM_FEATURE_SUM_HOPS_AO] = { "sum_hops_AO", "hops" },
+  [SIM_FEATURE_AVG_BYTES] = { "avg_bytes", "bytes" },
+  [SIM_FEATURE_MAX_BYTES] = { "max_bytes", "bytes" },
+  [SIM_FEATURE_AVG_BYTES_AO] = { "avg_bytes_AO", "bytes" },
+  [SIM_FEATURE_AVG_BYTES_TO] = { "avg_bytes_TO", "bytes" },
+  [SIM_FEATURE_AVG_BUFFER] = { "avg_buffer", "packets" },
+  [SIM_FEATURE_MAX_BUFFER] = { "max_buffer", "packets" },
+  [SIM_FEATURE_AVG_BUFFER_AO] = { "avg_buffer_AO", "packets" },
+  [SIM_FEATURE_AVG_BUFFER_TO] = { "avg_buffer_TO", "packets" },
+  [SIM_FEATURE_AVG_DELAY] = { "avg_delay", "packets/packet" },
+  [SIM_FEATURE_MAX_DELAY] = { "max_delay", "packets/packet" },
+  [SIM_FEATURE_AVG_DELAY_AO] = { "avg_delay_AO", "packets/packet" },
+  [SIM_FEATURE_AVG_DELAY_TO] = { "avg_delay_TO", "packets/packet" },
+  [SIM_FEATURE_AVG_FIFO] = { "avg_FIFO", "messages" },
+  [SIM_FEATURE_MAX_FIFO] = { "max_FIFO", "messages" },
+  [SIM_FEATURE_AVG_FIFO_AO] = { "avg_FIFO_AO", "messages" },
+  [SIM_FEATURE_AVG_FIFO_TO] = { "avg_FIFO_TO", "messages" },
+};
+
+G_STATIC_ASSERT (G_N_ELEMENTS (features_table) == SIM_N_FEATURES);
+
+const char *
+sim_feature_name (SimFeature feature)
+{
+  g_assert (feature < SIM_N_FEATURES);
+  return features_table[feature].name;
+}
+
+const char *
+sim_feature_unit (SimFeature feature)
+{
+  g_assert (feature < SIM_N_FEATURES);
+  return features_table[feature].unit;
+}
+
+/* --- Summaries --- */
+
+typedef struct {
+  double sum;
+  uint64_t n;
+} Sum;
+
+static void
+sum_add (Sum *sum, double value)
+{
+  sum->sum += value;
+  sum->n++;
+}
+
+static double
+sum_mean (Sum sum)
+{
+  return sum.n == 0 ? 0 : sum.sum / (double) sum.n;
+}
+
+/* Values that are all equal have that value as their mean, whatever the
+ * rounding of their sum. */
+static double
+mean_within (Sum all, double min, double max)
+{
+  return CLAMP (sum_mean (all), min, max);
+}
+
+SimSummary
+sim_summarize (const double *values, uint64_t n)
+{
+  Sum all = { 0 }, above = { 0 }, top = { 0 };
+  SimSummary summary = { 0 };
+  double min;
+
+  if (n == 0)
+    return summary;
+  min = summary.max = values[0];
+  for (uint64_t element = 0; element < n; element++) {
+    sum_add (&all, values[element]);
+    min = MIN (min, values[element]);
+    summary.max = MAX (summary.max, values[element]);
+  }
+  summary.avg = mean_within (all, min, summary.max);
+  for (uint64_t element = 0; element < n; element++) {
+    if (values[element] > summary.avg)
+      sum_add (&above, values[element]);
+    if (values[element] >= TOP_SHARE * summary.max)
+      sum_add (&top, values[element]);
+  }
+  summary.avg_above_mean = sum_mean (above);
+  summary.avg_top = sum_mean (top);
+  return summary;
+}
+
+/* Four features in a row: avg, max, AO, TO. */
+static void
+set_summary (double *features, const double *values, uint64_t n)
+{
+  SimSummary summary = sim_summarize (values, n);
+
+  features[0] = summary.avg;
+  features[1] = summary.max;
+  features[2] = summary.avg_above_mean;
+  features[3] = summary.avg_top;
+}
+
+/* --- Edges --- */
+
+static double
+sum_above_mean (const double *values, uint64_t n)
+{
+  double avg = sim_summarize (values, n).avg;
+  double sum = 0;
+
+  for (uint64_t element = 0; element < n; element++)
+    if (values[element] > avg)
+      sum += values[element];
+  return sum;
+}
+
+/* The largest of each sender's values; the edges are sorted by sender.
+ * Returns how many senders there are. */
+static uint64_t
+sender_maxima (const SimEdge *edges, const double *hops, uint64_t n_edges, double *maxima)
+{
+  uint64_t n_senders = 0;
+
+  for (uint64_t edge = 0; edge < n_edges; edge++)
+    if (edge == 0 || edges[edge].source != edges[edge - 1].source)
+      maxima[n_senders++] = hops[edge];
+    else
+      maxima[n_senders - 1] = MAX (maxima[n_senders - 1], hops[edge]);
+  return n_senders;
+}
+
+static void
+set_edge_features (double *features, const TopoShape *shape, const TopoMapping *mapping,
+                   const SimEdge *edges, uint64_t n_edges)
+{
+  g_autofree double *hops = g_new (double, n_edges);
+  g_autofree double *maxima = g_new (double, mapping->n_ranks);
+  double hop_bytes = 0, bytes = 0;
+  uint64_t n_senders;
+  SimSummary dilation;
+
+  for (uint64_t edge = 0; edge < n_edges; edge++) {
+    hops[edge] = topo_shape_hops (shape, mapping->node[edges[edge].source],
+                                  mapping->node[edges[edge].destination]);
+    hop_bytes += hops[edge] * (double) edges[edge].bytes;
+    bytes += (double) edges[edge].bytes;
+  }
+  dilation = sim_summarize (hops, n_edges);
+  n_senders = sender_maxima (edges, hops, n_edges, maxima);
+  features[SIM_FEATURE_MAX_DILATION] = dilation.max;
+  features[SIM_FEATURE_AVG_DILATION] = dilation.avg;
+  features[SIM_FEATURE_SUM_DILATION_AO] = sum_above_mean (maxima, n_senders);
+  features[SIM_FEATURE_HOP_BYTES] = hop_bytes;
+  features[SIM_FEATURE_AVG_HOPS_PER_BYTE] = bytes > 0 ? hop_bytes / bytes : 0;
+  features[SIM_FEATURE_SUM_HOPS_AO] = sum_above_mean (hops, n_edges);
+}
+
+/* --- Links and FIFOs --- */
+
+typedef enum { LINK_BYTES, LINK_BUFFER, LINK_DELAY } LinkValue;
+
+static double
+link_value (const SimLinkCounters *link, LinkValue value)
+{
+  switch (value) {
+  case LINK_BYTES: return (double) link->payload_bytes;
+  case LINK_BUFFER: return (double) link->buffered_packets;
+  case LINK_DELAY: break;
+  }
+  if (link->received_packets == 0)
+    return 0;
+  return (double) link->buffered_packets / (double) link->received_packets;
+}
+
+/* values[] has room for one per link that exists. */
+static void
+set_link_features (double *features, const SimCounters *counters, LinkValue value, double *values)
+{
+  uint64_t n = 0;
+
+  for (uint64_t link = 0; link < (uint64_t) counters->n_nodes * counters->n_ports; link++)
+    if (counters->link_exists[link])
+      values[n++] = link_value (&counters->link[link], value);
+  g_assert (n == counters->n_links);
+  set_summary (features, values, n);
+}
+
+static void
+set_unknown (double *features, uint32_t n)
+{
+  for (uint32_t feature = 0; feature < n; feature++)
+    features[feature] = NAN;
+}
+
+static void
+set_fifo_features (double *features, const SimCounters *counters)
+{
+  uint64_t n = (uint64_t) counters->n_nodes * counters->n_fifos;
+  g_autofree double *values = g_new (double, n);
+
+  for (uint64_t fifo = 0; fifo < n; fifo++)
+    values[fifo] = (double) counters->fifo_messages[fifo];
+  set_summary (features, values, n);
+}
+
+void
+sim_features_compute (double features[SIM_N_FEATURES], const TopoMachine *machine,
+                      const TopoMapping *mapping, const SimEdges *edges,
+                      const SimCounters *counters)
+{
+  g_autofree double *values = g_new (double, counters->n_links);
+  g_autofree SimEdge *sorted = NULL;
+  uint64_t n_edges;
+
+  sorted = sim_edges_sorted (edges, &n_edges);
+  set_edge_features (features, &machine->shape, mapping, sorted, n_edges);
+  set_link_features (features + SIM_FEATURE_AVG_BYTES, counters, LINK_BYTES, values);
+  if (counters->has_buffers) {
+    set_link_features (features + SIM_FEATURE_AVG_BUFFER, counters, LINK_BUFFER, values);
+    set_link_features (features + SIM_FEATURE_AVG_DELAY, counters, LINK_DELAY, values);
+  } else
+    set_unknown (features + SIM_FEATURE_AVG_BUFFER, SIM_FEATURE_AVG_FIFO - SIM_FEATURE_AVG_BUFFER);
+  set_fifo_features (features + SIM_FEATURE_AVG_FIFO, counters);
+}

@@ -1,0 +1,56 @@
+/* features.h - the congestion metrics of a run, from edges and counters.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Names and meanings: design table "Counters -> features"; SC13 paper
+ * equations 1-6 and section 5.3 (AO: elements above the mean; TO: elements
+ * within 5 % of the maximum). */
+#pragma once
+
+#include "sim/counters.h"
+#include "sim/edges.h"
+#include "topology/mapping.h"
+
+typedef enum {
+  SIM_FEATURE_MAX_DILATION,
+  SIM_FEATURE_AVG_DILATION,
+  SIM_FEATURE_SUM_DILATION_AO,
+  SIM_FEATURE_HOP_BYTES,
+  SIM_FEATURE_AVG_HOPS_PER_BYTE,
+  SIM_FEATURE_SUM_HOPS_AO,
+  SIM_FEATURE_AVG_BYTES,
+  SIM_FEATURE_MAX_BYTES,
+  SIM_FEATURE_AVG_BYTES_AO,
+  SIM_FEATURE_AVG_BYTES_TO,
+  SIM_FEATURE_AVG_BUFFER,
+  SIM_FEATURE_MAX_BUFFER,
+  SIM_FEATURE_AVG_BUFFER_AO,
+  SIM_FEATURE_AVG_BUFFER_TO,
+  SIM_FEATURE_AVG_DELAY,
+  SIM_FEATURE_MAX_DELAY,
+  SIM_FEATURE_AVG_DELAY_AO,
+  SIM_FEATURE_AVG_DELAY_TO,
+  SIM_FEATURE_AVG_FIFO,
+  SIM_FEATURE_MAX_FIFO,
+  SIM_FEATURE_AVG_FIFO_AO,
+  SIM_FEATURE_AVG_FIFO_TO,
+  SIM_N_FEATURES
+} SimFeature;
+
+/* "max_dilation" ... as tables and JSON name them. */
+const char *sim_feature_name (SimFeature feature);
+/* "hops", "bytes", "packets", "packets/packet", "messages" ... */
+const char *sim_feature_unit (SimFeature feature);
+
+/* Values the network does not know (buffers under `load`) are NaN. */
+void sim_features_compute (double features[SIM_N_FEATURES], const TopoMachine *machine,
+                           const TopoMapping *mapping, const SimEdges *edges,
+                           const SimCounters *counters);
+
+/* avg, max, AO mean and TO mean of n values (n may be 0: all 0).  The AO
+ * mean of values that are all equal is that value's mean over no element:
+ * 0, as nothing is above the mean. */
+typedef struct {
+  double avg, max, avg_above_mean, avg_top;
+} SimSummary;
+SimSummary sim_summarize (const double *values, uint64_t n);

@@ -1,0 +1,515 @@
+/* features_test.c - every feature against cases worked out by hand.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The last test reads statistics that another program (MapLib) computed from
+ * measured communication matrices. */
+#include "sim/features.h"
+
+#include <glib.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+  TopoMachine machine;
+  TopoMapping mapping;
+  SimEdges *edges;
+  SimCounters *counters;
+  double features[SIM_N_FEATURES];
+} Case;
+
+static void
+case_init (Case *it, TopoShape shape, uint32_t n_ranks, const uint32_t *nodes)
+{
+  *it = (Case){ .machine = { .shape = shape, .ranks_per_node = 64 } };
+  it->mapping.n_ranks = n_ranks;
+  it->mapping.node = g_memdup2 (nodes, n_ranks * sizeof *nodes);
+  it->mapping.slot = g_new0 (uint8_t, n_ranks);
+  it->edges = sim_edges_new (n_ranks);
+  it->counters = sim_counters_new (&it->machine);
+}
+
+static void
+case_clear (Case *it)
+{
+  g_free (it->mapping.node);
+  g_free (it->mapping.slot);
+  sim_edges_free (it->edges);
+  sim_counters_free (it->counters);
+}
+
+static void
+case_compute (Case *it)
+{
+  sim_features_compute (it->features, &it->machine, &it->mapping, it->edges, it->counters);
+}
+
+static void
+assert_feature (const Case *it, SimFeature feature, double wanted)
+{
+  g_assert_cmpfloat_with_epsilon (it->features[feature], wanted, 1e-12 * (1 + fabs (wanted)));
+}
+
+/* Four nodes in a line, rank r on node r.  Messages: one of 100 bytes from 0
+ * to 3 (3 hops), one of 50 from 1 to 2 and one of 10 from 0 to 1 (1 hop each).
+ *
+ *        110        150        100         bytes to the right
+ *     0 ------> 1 ------> 2 ------> 3
+ *                                          none to the left: 6 links */
+static void
+line_init (Case *it)
+{
+  static const uint32_t nodes[] = { 0, 1, 2, 3 };
+
+  case_init (it, (TopoShape){ 1, { 4 }, { false } }, 4, nodes);
+  sim_edges_add (it->edges, 0, 3, 1, 100);
+  sim_edges_add (it->edges, 1, 2, 1, 50);
+  sim_edges_add (it->edges, 0, 1, 1, 10);
+  it->counters->link[2 * 0 + 1].payload_bytes = 110;
+  it->counters->link[2 * 1 + 1].payload_bytes = 150;
+  it->counters->link[2 * 2 + 1].payload_bytes = 100;
+}
+
+/* Dilations 3, 1, 1: mean 5/3, above it only 3.  Senders: 0 has at most 3, 1
+ * at most 1, so the mean is 2 and above it is 3. */
+static void
+test_dilation (void)
+{
+  Case line;
+
+  line_init (&line);
+  case_compute (&line);
+  assert_feature (&line, SIM_FEATURE_MAX_DILATION, 3);
+  assert_feature (&line, SIM_FEATURE_AVG_DILATION, 5.0 / 3);
+  assert_feature (&line, SIM_FEATURE_SUM_HOPS_AO, 3);
+  assert_feature (&line, SIM_FEATURE_SUM_DILATION_AO, 3);
+  case_clear (&line);
+}
+
+/* With one more edge from 2 to 0 the senders have at most 3, 1 and 2 hops:
+ * the third is at their mean, not above it.  The edges have 3, 1, 1 and 2
+ * hops, 1.75 on average: 3 and 2 are above. */
+static void
+test_senders_at_the_mean_are_not_above_it (void)
+{
+  Case line;
+
+  line_init (&line);
+  sim_edges_add (line.edges, 2, 0, 5, 1);
+  case_compute (&line);
+  assert_feature (&line, SIM_FEATURE_SUM_DILATION_AO, 3);
+  assert_feature (&line, SIM_FEATURE_SUM_HOPS_AO, 5);
+  case_clear (&line);
+}
+
+/* 3 * 100 + 1 * 50 + 1 * 10 = 360, of 160 bytes. */
+static void
+test_hop_bytes (void)
+{
+  Case line;
+
+  line_init (&line);
+  case_compute (&line);
+  assert_feature (&line, SIM_FEATURE_HOP_BYTES, 360);
+  assert_feature (&line, SIM_FEATURE_AVG_HOPS_PER_BYTE, 2.25);
+  case_clear (&line);
+}
+
+/* 110, 150, 100, 0, 0, 0: the mean of 60 divides by the idle links too.
+ * Above it 110, 150, 100; within 5 % of 150 only 150. */
+static void
+test_bytes (void)
+{
+  Case line;
+
+  line_init (&line);
+  case_compute (&line);
+  assert_feature (&line, SIM_FEATURE_AVG_BYTES, 60);
+  assert_feature (&line, SIM_FEATURE_MAX_BYTES, 150);
+  assert_feature (&line, SIM_FEATURE_AVG_BYTES_AO, 120);
+  assert_feature (&line, SIM_FEATURE_AVG_BYTES_TO, 150);
+  case_clear (&line);
+}
+
+/* Equation 5: average bytes per link are hop-bytes over links. */
+static void
+test_bytes_of_links_are_hop_bytes (void)
+{
+  Case line;
+
+  line_init (&line);
+  case_compute (&line);
+  assert_feature (&line, SIM_FEATURE_AVG_BYTES, line.features[SIM_FEATURE_HOP_BYTES] / 6);
+  case_clear (&line);
+}
+
+/* Buffered 5 of 10, 4 of 4, 0 of 8; three links got nothing.  Mean 9/6 = 1.5,
+ * above it 5 and 4, at the top 5.  Shares 0.5, 1, 0, 0, 0, 0: mean 0.25. */
+static void
+test_buffers_and_delays (void)
+{
+  Case line;
+
+  line_init (&line);
+  line.counters->has_buffers = true;
+  line.counters->link[1].received_packets = 10;
+  line.counters->link[1].buffered_packets = 5;
+  line.counters->link[3].received_packets = 4;
+  line.counters->link[3].buffered_packets = 4;
+  line.counters->link[5].received_packets = 8;
+  case_compute (&line);
+  assert_feature (&line, SIM_FEATURE_AVG_BUFFER, 1.5);
+  assert_feature (&line, SIM_FEATURE_MAX_BUFFER, 5);
+  assert_feature (&line, SIM_FEATURE_AVG_BUFFER_AO, 4.5);
+  assert_feature (&line, SIM_FEATURE_AVG_BUFFER_TO, 5);
+  assert_feature (&line, SIM_FEATURE_AVG_DELAY, 0.25);
+  assert_feature (&line, SIM_FEATURE_MAX_DELAY, 1);
+  assert_feature (&line, SIM_FEATURE_AVG_DELAY_AO, 0.75);
+  assert_feature (&line, SIM_FEATURE_AVG_DELAY_TO, 1);
+  case_clear (&line);
+}
+
+static void
+test_unknown_buffers_are_nan (void)
+{
+  Case line;
+
+  line_init (&line);
+  case_compute (&line);
+  for (uint32_t feature = 0; feature < SIM_N_FEATURES; feature++)
+    g_assert_true (isnan (line.features[feature]) ==
+                   (feature >= SIM_FEATURE_AVG_BUFFER && feature <= SIM_FEATURE_AVG_DELAY_TO));
+  case_clear (&line);
+}
+
+/* Two FIFOs on each of four nodes: 2, 1 and six times 0 messages. */
+static void
+test_fifos (void)
+{
+  Case line;
+
+  line_init (&line);
+  g_assert_cmpuint (line.counters->n_fifos, ==, 2);
+  line.counters->fifo_messages[2 * 0 + 1] = 2;
+  line.counters->fifo_messages[2 * 1 + 1] = 1;
+  case_compute (&line);
+  assert_feature (&line, SIM_FEATURE_AVG_FIFO, 3.0 / 8);
+  assert_feature (&line, SIM_FEATURE_MAX_FIFO, 2);
+  assert_feature (&line, SIM_FEATURE_AVG_FIFO_AO, 1.5);
+  assert_feature (&line, SIM_FEATURE_AVG_FIFO_TO, 2);
+  case_clear (&line);
+}
+
+/* On Blue Gene/Q there are ten torus FIFOs on each node, also where a
+ * dimension of the partition is 1. */
+static void
+test_ten_fifos_on_blue_gene (void)
+{
+  static const uint32_t nodes[] = { 0 };
+  Case block;
+
+  case_init (&block, (TopoShape){ 5, { 1, 1, 1, 1, 2 }, { true, true, true, true, true } }, 1,
+             nodes);
+  sim_counters_free (block.counters);
+  block.machine.is_bgq = true;
+  block.counters = sim_counters_new (&block.machine);
+  block.counters->fifo_messages[13] = 40;
+  case_compute (&block);
+  assert_feature (&block, SIM_FEATURE_AVG_FIFO, 2);
+  case_clear (&block);
+}
+
+/* 2 x 2 torus: 16 links, as both cables of each pair count, with 7 bytes each.
+ * No link is above the mean; all are at the top. */
+static void
+test_uniform_load_has_no_outliers (void)
+{
+  static const uint32_t nodes[] = { 0, 1, 2, 3 };
+  Case torus;
+
+  case_init (&torus, (TopoShape){ 2, { 2, 2 }, { true, true } }, 4, nodes);
+  g_assert_cmpuint (torus.counters->n_links, ==, 16);
+  for (uint32_t link = 0; link < 16; link++)
+    torus.counters->link[link].payload_bytes = 7;
+  case_compute (&torus);
+  assert_feature (&torus, SIM_FEATURE_AVG_BYTES, 7);
+  assert_feature (&torus, SIM_FEATURE_AVG_BYTES_AO, 0);
+  assert_feature (&torus, SIM_FEATURE_AVG_BYTES_TO, 7);
+  case_clear (&torus);
+}
+
+/* Opposite corners of a 2 x 2 torus are 2 hops apart; around a ring of 4 the
+ * last node is 1 hop away. */
+static void
+test_wrapping (void)
+{
+  static const uint32_t nodes[] = { 0, 3 };
+  Case torus, ring;
+
+  case_init (&torus, (TopoShape){ 2, { 2, 2 }, { true, true } }, 2, nodes);
+  sim_edges_add (torus.edges, 0, 1, 1, 1);
+  case_compute (&torus);
+  assert_feature (&torus, SIM_FEATURE_MAX_DILATION, 2);
+  case_clear (&torus);
+  case_init (&ring, (TopoShape){ 1, { 4 }, { true } }, 2, nodes);
+  sim_edges_add (ring.edges, 0, 1, 1, 1);
+  case_compute (&ring);
+  assert_feature (&ring, SIM_FEATURE_MAX_DILATION, 1);
+  case_clear (&ring);
+}
+
+/* Ranks 0 and 1 share a node.  Their edge has 0 hops, but it is one. */
+static void
+test_edges_within_a_node_count (void)
+{
+  static const uint32_t nodes[] = { 0, 0, 1 };
+  Case line;
+
+  case_init (&line, (TopoShape){ 1, { 4 }, { false } }, 3, nodes);
+  sim_edges_add (line.edges, 0, 1, 1, 1000);
+  sim_edges_add (line.edges, 0, 2, 1, 10);
+  sim_edges_add (line.edges, 1, 0, 1, 0);
+  case_compute (&line);
+  assert_feature (&line, SIM_FEATURE_AVG_DILATION, 1.0 / 3);
+  assert_feature (&line, SIM_FEATURE_HOP_BYTES, 10);
+  assert_feature (&line, SIM_FEATURE_AVG_HOPS_PER_BYTE, 10.0 / 1010);
+  assert_feature (&line, SIM_FEATURE_SUM_HOPS_AO, 1);
+  assert_feature (&line, SIM_FEATURE_SUM_DILATION_AO, 1);
+  case_clear (&line);
+}
+
+static void
+test_nothing_sent (void)
+{
+  static const uint32_t nodes[] = { 0, 1 };
+  Case line;
+
+  case_init (&line, (TopoShape){ 1, { 2 }, { false } }, 2, nodes);
+  line.counters->has_buffers = true;
+  case_compute (&line);
+  for (uint32_t feature = 0; feature < SIM_N_FEATURES; feature++)
+    g_assert_cmpfloat (line.features[feature], ==, 0);
+  case_clear (&line);
+}
+
+static void
+test_summary_of_nothing (void)
+{
+  SimSummary summary = sim_summarize (NULL, 0);
+
+  g_assert_cmpfloat (summary.avg, ==, 0);
+  g_assert_cmpfloat (summary.max, ==, 0);
+  g_assert_cmpfloat (summary.avg_above_mean, ==, 0);
+  g_assert_cmpfloat (summary.avg_top, ==, 0);
+}
+
+/* The sum of three times 0.1 is not 0.3, which must not make outliers. */
+static void
+test_summary_of_equal_values (void)
+{
+  static const double values[] = { 0.1, 0.1, 0.1, 0.1, 0.1, 0.1 };
+
+  for (uint32_t n = 1; n <= 6; n++) {
+    SimSummary summary = sim_summarize (values, n);
+
+    g_assert_cmpfloat (summary.avg, ==, 0.1);
+    g_assert_cmpfloat (summary.avg_above_mean, ==, 0);
+    g_assert_cmpfloat_with_epsilon (summary.avg_top, 0.1, 1e-15);
+  }
+}
+
+/* 95 is within 5 % of 100, 94.9 is not. */
+static void
+test_summary_of_top (void)
+{
+  static const double values[] = { 94.9, 100, 1, 95 };
+
+  g_assert_cmpfloat (sim_summarize (values, 4).avg_top, ==, 97.5);
+}
+
+/* The names of the design's table, which tables and scripts rely on. */
+static void
+test_names (void)
+{
+  static const char *const names[] = {
+    "max_dilation", "avg_dilation", "sum_dilation_AO", "hop_bytes",     "avg_hops_per_byte",
+    "sum_hops_AO",  "avg_bytes",    "max_bytes",       "avg_bytes_AO",  "avg_bytes_TO",
+    "avg_buffer",   "max_buffer",   "avg_buffer_AO",   "avg_buffer_TO", "avg_delay",
+    "max_delay",    "avg_delay_AO", "avg_delay_TO",    "avg_FIFO",      "max_FIFO",
+    "avg_FIFO_AO",  "avg_FIFO_TO"
+  };
+
+  g_assert_cmpuint (G_N_ELEMENTS (names), ==, SIM_N_FEATURES);
+  for (uint32_t feature = 0; feature < SIM_N_FEATURES; feature++) {
+    g_assert_cmpstr (sim_feature_name ((SimFeature) feature), ==, names[feature]);
+    g_assert_nonnull (sim_feature_unit ((SimFeature) feature));
+  }
+}
+
+/* --- MapLib: 64 ranks on 4 x 4 x 4 --- */
+
+#define MAPLIB_RANKS 64
+
+static char *
+maplib_path (const char *name)
+{
+  const char *top = g_getenv ("G_TEST_SRCDIR");
+
+  return g_build_filename (top == NULL ? "." : top, "..", "shared", "data", "mapping", "maplib",
+                           name, NULL);
+}
+
+static char *
+maplib_text (const char *name)
+{
+  g_autofree char *path = maplib_path (name);
+  char *text;
+
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  return text;
+}
+
+/* A row of numbers per source. */
+static SimEdges *
+maplib_edges (const char *application, const char *kind)
+{
+  g_autofree char *name = g_strdup_printf ("%sCMatrices/comm_matrix.p2p.%s.csv", application, kind);
+  g_autofree char *text = maplib_text (name);
+  SimEdges *edges = sim_edges_new (MAPLIB_RANKS);
+  char *at = text;
+
+  for (uint32_t source = 0; source < MAPLIB_RANKS; source++)
+    for (uint32_t destination = 0; destination < MAPLIB_RANKS; destination++) {
+      uint64_t weight = g_ascii_strtoull (at, &at, 10);
+
+      g_assert_true (*at == (destination + 1 < MAPLIB_RANKS ? ',' : '\n') || *at == '\r' ||
+                     *at == '\0');
+      at += *at == ',';
+      sim_edges_add (edges, source, destination, 1, weight);
+    }
+  return edges;
+}
+
+/* Two heading lines, then per node "x y z how-many rank". */
+static void
+maplib_map (const char *name, uint32_t *nodes)
+{
+  g_autofree char *text = maplib_text (name);
+  g_auto (GStrv) lines = g_strsplit (text, "\n", 0);
+
+  for (uint32_t line = 2; line < 2 + MAPLIB_RANKS; line++) {
+    unsigned x, y, z, n, rank;
+
+    g_assert_cmpint (sscanf (lines[line], "%u %u %u %u %u", &x, &y, &z, &n, &rank), ==, 5);
+    g_assert_cmpuint (n, ==, 1);
+    nodes[rank] = 16 * x + 4 * y + z;
+  }
+}
+
+/* The "WTAD" that a statistics file gives for a mapping algorithm. */
+static uint64_t
+maplib_wtad (const char *statistics, const char *algorithm)
+{
+  g_autofree char *heading = g_strdup_printf ("Mapping: %s Topology:", algorithm);
+  const char *section = strstr (statistics, heading);
+  const char *value;
+
+  g_assert_nonnull (section);
+  value = strstr (section, "WTAD   :");
+  g_assert_nonnull (value);
+  return g_ascii_strtoull (value + strlen ("WTAD   :"), NULL, 10);
+}
+
+/* WTAD is the mean over pairs of ranks of weight times distance without
+ * wrapping, rounded down; the pairs are n^2 - 1, each counted twice. */
+static void
+check_maplib_map (const char *folder, const char *file, const char *statistics,
+                  const char *application, const char *kind)
+{
+  g_autofree char *name = g_build_filename (folder, file, NULL);
+  g_auto (GStrv) parts = g_strsplit (file, ".", 0);
+  uint32_t nodes[MAPLIB_RANKS];
+  uint64_t hop_bytes;
+  Case it;
+
+  maplib_map (name, nodes);
+  case_init (&it, (TopoShape){ 3, { 4, 4, 4 }, { false } }, MAPLIB_RANKS, nodes);
+  sim_edges_free (it.edges);
+  it.edges = maplib_edges (application, kind);
+  case_compute (&it);
+  hop_bytes = (uint64_t) it.features[SIM_FEATURE_HOP_BYTES];
+  g_assert_cmpuint (2 * hop_bytes / (MAPLIB_RANKS * MAPLIB_RANKS - 1), ==,
+                    maplib_wtad (statistics, parts[4]));
+  case_clear (&it);
+}
+
+/* Returns how many mappings were checked: file names are
+ * Mapping.p2p.KIND.csv.ALGORITHM.TOPOLOGY.4x4x4.csv. */
+static uint32_t
+check_maplib_folder (const char *application, const char *kind, const char *topology)
+{
+  g_autofree char *folder = g_strdup_printf ("maps/%s/%sMAP%s", kind, application, topology);
+  g_autofree char *path = maplib_path (folder);
+  g_autofree char *statistics =
+      g_strdup_printf ("%s/%s%c%sMap%sStatistics", folder, application, g_ascii_toupper (*topology),
+                       topology + 1, *kind == 's' ? "Size" : "");
+  g_autofree char *text = maplib_text (statistics);
+  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
+  uint32_t n_maps = 0;
+  const char *file;
+
+  g_assert_nonnull (dir);
+  while ((file = g_dir_read_name (dir)) != NULL)
+    if (g_str_has_prefix (file, "Mapping.")) {
+      check_maplib_map (folder, file, text, application, kind);
+      n_maps++;
+    }
+  return n_maps;
+}
+
+static void
+test_maplib_statistics (void)
+{
+  static const char *const applications[] = { "cg", "lulesh" },
+                           *const kinds[] = { "count", "size" },
+                           *const topologies[] = { "mesh", "torus", "haec" };
+  g_autofree char *path = maplib_path ("maps");
+  uint32_t n_maps = 0;
+
+  if (!g_file_test (path, G_FILE_TEST_IS_DIR)) {
+    g_test_skip ("no ../shared/data/mapping/maplib");
+    return;
+  }
+  for (uint32_t application = 0; application < 2; application++)
+    for (uint32_t kind = 0; kind < 2; kind++)
+      for (uint32_t topology = 0; topology < 3; topology++)
+        n_maps +=
+            check_maplib_folder (applications[application], kinds[kind], topologies[topology]);
+  g_assert_cmpuint (n_maps, ==, 144);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/sim/features/dilation", test_dilation);
+  g_test_add_func ("/sim/features/senders-at-the-mean", test_senders_at_the_mean_are_not_above_it);
+  g_test_add_func ("/sim/features/hop-bytes", test_hop_bytes);
+  g_test_add_func ("/sim/features/bytes", test_bytes);
+  g_test_add_func ("/sim/features/bytes-are-hop-bytes", test_bytes_of_links_are_hop_bytes);
+  g_test_add_func ("/sim/features/buffers-and-delays", test_buffers_and_delays);
+  g_test_add_func ("/sim/features/unknown-buffers", test_unknown_buffers_are_nan);
+  g_test_add_func ("/sim/features/fifos", test_fifos);
+  g_test_add_func ("/sim/features/ten-fifos", test_ten_fifos_on_blue_gene);
+  g_test_add_func ("/sim/features/uniform-load", test_uniform_load_has_no_outliers);
+  g_test_add_func ("/sim/features/wrapping", test_wrapping);
+  g_test_add_func ("/sim/features/within-a-node", test_edges_within_a_node_count);
+  g_test_add_func ("/sim/features/nothing-sent", test_nothing_sent);
+  g_test_add_func ("/sim/features/summary-of-nothing", test_summary_of_nothing);
+  g_test_add_func ("/sim/features/summary-of-equal-values", test_summary_of_equal_values);
+  g_test_add_func ("/sim/features/summary-of-top", test_summary_of_top);
+  g_test_add_func ("/sim/features/names", test_names);
+  g_test_add_func ("/sim/features/maplib-statistics", test_maplib_statistics);
+  return g_test_run ();
+}

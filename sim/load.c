@@ -1,0 +1,108 @@
+/* load.c - static counters: what a message puts on links and FIFOs.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/load.h"
+
+#include "routing/pami.h"
+
+#include <glib.h>
+
+/* Hops are counted in bytes per dimension (routing/torus.h). */
+#define MAX_PATH_HOPS (TOPO_MAX_DIMENSIONS * 256)
+
+static void
+add_path (SimCounters *counters, const RouteTorus *route, uint32_t from, RouteWay way,
+          uint64_t bytes)
+{
+  uint32_t links[MAX_PATH_HOPS];
+  uint32_t n_links = route_torus_path (route, from, way, links);
+
+  for (uint32_t hop = 0; hop < n_links; hop++)
+    counters->link[links[hop]].payload_bytes += bytes;
+}
+
+static uint64_t *
+fifos_of (SimCounters *counters, uint32_t node)
+{
+  return counters->fifo_messages + (gsize) node * counters->n_fifos;
+}
+
+/* PAMI lets a direct collective cycle through the torus FIFOs (bgq.md section
+ * 5).  The cycle here goes over all messages of the node, in the order they
+ * are added, so that it needs no memory of its own; the packet network, which
+ * knows the ranks, cycles for each rank and in bursts. */
+static uint32_t
+direct_fifo (SimCounters *counters, uint32_t node)
+{
+  uint64_t n_messages = 0;
+
+  for (uint32_t fifo = 0; fifo < counters->n_fifos; fifo++)
+    n_messages += fifos_of (counters, node)[fifo];
+  return (uint32_t) (n_messages % counters->n_fifos);
+}
+
+/* Data that a remote get asks for leaves through the FIFO that the receiver
+ * has chosen; the slot is that of the source, which the pin of another node
+ * does not depend on (section 3.2). */
+static uint32_t
+data_fifo (const TopoMachine *machine, uint32_t from, uint32_t to)
+{
+  return route_pami_pin_fifo (route_pami_pin_to_self (route_pami_pin (machine, to, from, 0)));
+}
+
+static uint32_t
+eager_fifo (const TopoMachine *machine, uint32_t from, uint32_t to, uint32_t to_slot)
+{
+  return route_pami_pin_fifo (route_pami_pin (machine, from, to, to_slot));
+}
+
+/* A paced transfer is asked for in pieces, each a message of its own to the
+ * FIFO (section 3.4). */
+static uint64_t
+data_messages (const TopoMachine *machine, uint32_t from, uint32_t to, uint64_t bytes)
+{
+  uint64_t piece_bytes, window_bytes;
+
+  if (!route_pami_paced (machine, from, to, bytes, &piece_bytes, &window_bytes))
+    return 1;
+  return (bytes + piece_bytes - 1) / piece_bytes;
+}
+
+/* Half of the bytes on each cable to the E neighbour, the odd one on E+. */
+static void
+add_split (SimCounters *counters, const RouteTorus *route, uint32_t from, uint32_t to,
+           uint64_t bytes)
+{
+  uint32_t dimension = route->shape.n_dimensions - 1;
+
+  for (uint32_t plus = 0; plus < 2; plus++) {
+    RouteWay way = route_torus_way_hinted (route, from, to, dimension, plus);
+
+    add_path (counters, route, from, way, plus ? bytes - bytes / 2 : bytes / 2);
+    fifos_of (counters, from)[2 * dimension + plus]++;
+  }
+}
+
+void
+sim_load_add (SimCounters *counters, const TopoMachine *machine, const RouteTorus *route,
+              uint32_t from_node, uint32_t to_node, uint32_t to_slot, uint64_t bytes,
+              bool direct_collective)
+{
+  bool rendezvous = !direct_collective && bytes > machine->parameters.eager_bytes;
+  uint64_t *fifos = fifos_of (counters, from_node);
+
+  if (from_node == to_node)
+    return;
+  if (rendezvous && route_pami_e_split (machine, from_node, to_node, bytes)) {
+    add_split (counters, route, from_node, to_node, bytes);
+    return;
+  }
+  add_path (counters, route, from_node, route_torus_way (route, from_node, to_node), bytes);
+  if (direct_collective)
+    fifos[direct_fifo (counters, from_node)]++;
+  else if (rendezvous)
+    fifos[data_fifo (machine, from_node, to_node)] +=
+        data_messages (machine, from_node, to_node, bytes);
+  else
+    fifos[eager_fifo (machine, from_node, to_node, to_slot)]++;
+}

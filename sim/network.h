@@ -1,0 +1,119 @@
+/* network.h - the contract of every network: send now, delivered later.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A network owns simulated time.  The client (the replay of the ranks) sends
+ * messages and sets timers; the network calls it back when a message has
+ * arrived or a timer has run out.  Nothing else crosses.
+ *
+ * A callback happens in the context of one rank's node, at one time.  It may
+ * touch only the state of ranks of that node, and may send and set timers
+ * only from that node - so that a network may run nodes in parallel.  What
+ * ranks of different nodes share (the hardware collectives) goes through
+ * sim_network_timer() of another node's rank at least
+ * sim_network_lookahead_ps() later.
+ *
+ * Callbacks of one node come in the order of their times; equal times in an
+ * order that depends on the messages alone, never on the order of execution. */
+#pragma once
+
+#include "routing/pami.h"
+#include "topology/mapping.h"
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SIM_ERROR (sim_error_quark ())
+typedef enum {
+  SIM_ERROR_STALL,    /* packets pending, nothing moves */
+  SIM_ERROR_DEADLOCK, /* the trace itself waits for what never comes */
+  SIM_ERROR_TRACE,    /* the trace cannot be replayed */
+  SIM_ERROR_NETWORK,  /* the network cannot be built */
+} SimError;
+GQuark sim_error_quark (void);
+
+/* What a message is decides how the messaging unit carries it
+ * (bgq.md sections 2.7, 3.2, 3.3). */
+typedef enum {
+  SIM_MESSAGE_EAGER,      /* memory-FIFO packets, deterministic, software envelope */
+  SIM_MESSAGE_CONTROL,    /* one packet of software: request to send, acknowledge */
+  SIM_MESSAGE_REMOTE_GET, /* one packet, high priority, to the owner of the data */
+  SIM_MESSAGE_DATA,       /* the data that a remote get asked for: direct put */
+  SIM_MESSAGE_DIRECT,     /* direct (many-to-many) collective, dynamic */
+} SimMessageKind;
+
+typedef struct {
+  uint64_t cookie; /* the client's; comes back in delivered() */
+  uint64_t bytes;  /* user payload; 0 is legal */
+  uint32_t source_rank;
+  uint32_t destination_rank;
+  uint8_t kind;             /* SimMessageKind */
+  uint8_t descriptors;      /* REMOTE_GET: descriptors carried, 1 or 2 */
+  bool force_deterministic; /* DATA: its receiver has its limit of dynamic transfers in flight */
+  uint64_t whole_bytes;     /* DATA: of the transfer that this is a piece of, whose routing it
+                             * shares; 0: not a piece */
+} SimMessage;
+
+typedef struct {
+  /* The last byte of a message is in the memory of its destination and
+   * software there may see it. */
+  void (*delivered) (void *client, const SimMessage *message, int64_t now_ps);
+  /* A timer of `rank` has run out; `cookie` is the one it was set with. */
+  void (*timer) (void *client, uint32_t rank, uint64_t cookie, int64_t now_ps);
+} SimClient;
+
+typedef struct SimNetwork SimNetwork;
+typedef struct SimCounters SimCounters;
+
+/* What a network kind must provide; `self` is its own state. */
+typedef struct {
+  const char *name; /* --network NAME */
+  const char *summary;
+  void (*free) (SimNetwork *self);
+  void (*send) (SimNetwork *self, const SimMessage *message, int64_t at_ps);
+  void (*timer) (SimNetwork *self, uint32_t rank, uint64_t cookie, int64_t at_ps);
+  gboolean (*run) (SimNetwork *self, GError **error);
+} SimNetworkClass;
+
+struct SimNetwork {
+  const SimNetworkClass *class;
+  const SimClient *client;
+  void *client_data;
+  int64_t lookahead_ps;  /* shortest time in which nodes can affect each other */
+  SimCounters *counters; /* owned; filled while running; never NULL */
+};
+
+/* at_ps must not be before the time of the callback it is called from (0
+ * before the run). */
+static inline void
+sim_network_send (SimNetwork *network, const SimMessage *message, int64_t at_ps)
+{
+  network->class->send (network, message, at_ps);
+}
+
+static inline void
+sim_network_timer (SimNetwork *network, uint32_t rank, uint64_t cookie, int64_t at_ps)
+{
+  network->class->timer (network, rank, cookie, at_ps);
+}
+
+/* Runs until nothing is left to do. */
+static inline gboolean
+sim_network_run (SimNetwork *network, GError **error)
+{
+  return network->class->run (network, error);
+}
+
+void sim_network_free (SimNetwork *network);
+
+/* Both borrow machine and mapping until freed.  `client` is called with
+ * client_data. */
+SimNetwork *
+sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePolicy policy,
+                const SimClient *client, void *client_data, GError **error);
+/* NULL and SIM_ERROR_NETWORK when built without SimGrid, or when a flow
+ * network was made before in this process (SimGrid allows one). */
+SimNetwork *
+sim_flow_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePolicy policy,
+              const SimClient *client, void *client_data, GError **error);

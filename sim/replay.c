@@ -1,0 +1,336 @@
+/* replay.c - the ranks: their clocks, their loop, the network's callbacks.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/replay_private.h"
+
+/* Calls that a rank may make ahead of the network's time: bounds the sends
+ * that wait in the network, and how late a request to send is answered by a
+ * rank that makes many calls without ever blocking. */
+#define CALLS_AHEAD 32
+
+void
+sim_rank_wait_until (SimReplay *replay, uint32_t rank, int64_t at_ps)
+{
+  SimRank *it = &replay->ranks[rank];
+
+  if (at_ps <= it->local_ps)
+    return;
+  if (it->state != SIM_RANK_DONE)
+    replay->result.ranks[rank].wait_ps += at_ps - it->local_ps;
+  it->local_ps = at_ps;
+}
+
+void
+sim_rank_sleep (SimReplay *replay, uint32_t rank)
+{
+  replay->ranks[rank].state = SIM_RANK_RUNNING;
+  sim_network_timer (replay->network, rank, sim_cookie (SIM_COOKIE_RESUME, 0, 0),
+                     replay->ranks[rank].local_ps);
+}
+
+/* A rank that has receives open and computed before the call it just made
+ * must have answered in that call what came until then, so the network
+ * catches up first; a rank with a helper thread need not. */
+static void
+rank_pause (SimReplay *replay, uint32_t rank, uint32_t calls)
+{
+  const SimRank *it = &replay->ranks[rank];
+  bool must_answer = !replay->parameters->async_progress && it->open_receives > 0 &&
+                     it->computed_ps > replay->now_ps;
+
+  if (it->state == SIM_RANK_READY && it->local_ps > replay->now_ps &&
+      (must_answer || calls >= CALLS_AHEAD))
+    sim_rank_sleep (replay, rank);
+}
+
+void
+sim_rank_finish (SimReplay *replay, uint32_t rank)
+{
+  SimRank *it = &replay->ranks[rank];
+
+  replay->result.ranks[rank].end_ps = it->local_ps;
+  it->state = SIM_RANK_DONE;
+  replay->n_done++;
+  g_clear_pointer (&it->cursor, trace_cursor_free);
+  sim_protocol_progress (replay, rank);
+}
+
+static gboolean
+rank_open (SimReplay *replay, uint32_t rank)
+{
+  SimRank *it = &replay->ranks[rank];
+
+  if (it->cursor == NULL)
+    it->cursor = trace_cursor_new (replay->trace, rank, &replay->error);
+  return it->cursor != NULL;
+}
+
+/* One operation; true when it was a call and not a gap between calls. */
+static bool
+rank_step (SimReplay *replay, uint32_t rank)
+{
+  SimRank *it = &replay->ranks[rank];
+  TraceOp op;
+
+  switch (trace_cursor_next (it->cursor, &op, &replay->error)) {
+  case TRACE_NEXT_OPERATION: break;
+  case TRACE_NEXT_END: sim_rank_finish (replay, rank); return false;
+  case TRACE_NEXT_ERROR: return false;
+  }
+  it->call = op.name;
+  replay->n_operations++;
+  sim_ops_execute (replay, rank, &op);
+  if (it->local_ps > SIM_LAST_PS)
+    sim_report_fail (replay, rank, "simulated time passes %" G_GINT64_FORMAT " s",
+                     SIM_LAST_PS / 1000000000000);
+  return op.kind != TRACE_OP_COMPUTE;
+}
+
+/* Goes on until the rank blocks, sleeps or is done. */
+static void
+rank_run (SimReplay *replay, uint32_t rank)
+{
+  SimRank *it = &replay->ranks[rank];
+  uint32_t calls = 0;
+
+  if (!rank_open (replay, rank))
+    return;
+  rank_pause (replay, rank, calls);
+  while (it->state == SIM_RANK_READY && replay->error == NULL) {
+    bool call = true;
+
+    if (it->active != NULL)
+      sim_meet_continue (replay, rank);
+    else
+      call = rank_step (replay, rank);
+    if (it->state == SIM_RANK_READY && it->pending > 0)
+      it->state = SIM_RANK_WAITING;
+    if (call)
+      rank_pause (replay, rank, ++calls);
+  }
+}
+
+void
+sim_rank_wake (SimReplay *replay, uint32_t rank)
+{
+  SimRank *it = &replay->ranks[rank];
+
+  if (it->state == SIM_RANK_WAITING && it->pending == 0)
+    it->state = SIM_RANK_READY;
+  if (it->state == SIM_RANK_READY && replay->error == NULL)
+    rank_run (replay, rank);
+}
+
+static void
+rank_resume (SimReplay *replay, uint32_t rank)
+{
+  SimRank *it = &replay->ranks[rank];
+
+  it->state = SIM_RANK_READY;
+  sim_protocol_progress (replay, rank);
+  if (it->cancel != TOPO_NONE)
+    sim_ops_cancel (replay, it->cancel);
+  it->cancel = TOPO_NONE;
+  sim_rank_wake (replay, rank);
+}
+
+static void
+rank_release (SimReplay *replay, uint32_t rank)
+{
+  replay->ranks[rank].state = SIM_RANK_READY;
+  sim_rank_wait_until (replay, rank, replay->now_ps);
+  sim_rank_wake (replay, rank);
+}
+
+/* -- the network's callbacks --------------------------------------------- */
+
+static void
+replay_delivered (void *client, const SimMessage *message, int64_t now_ps)
+{
+  SimReplay *replay = client;
+  uint32_t transfer = sim_cookie_low (message->cookie);
+
+  if (replay->error != NULL)
+    return;
+  replay->now_ps = now_ps;
+  switch (sim_cookie_kind (message->cookie)) {
+  case SIM_COOKIE_EAGER:
+  case SIM_COOKIE_ASK: sim_protocol_arrive (replay, transfer); break;
+  case SIM_COOKIE_GET: sim_rendezvous_get (replay, message); break;
+  case SIM_COOKIE_DATA: sim_rendezvous_data (replay, message); break;
+  case SIM_COOKIE_ACK: sim_rendezvous_ack (replay, transfer); break;
+  case SIM_COOKIE_DIRECT:
+    sim_meet_direct (replay, message->destination_rank, message->cookie);
+    break;
+  case SIM_COOKIE_COPIED:
+  case SIM_COOKIE_RESUME:
+  case SIM_COOKIE_RELEASE: g_assert_not_reached ();
+  }
+}
+
+static void
+replay_timer (void *client, uint32_t rank, uint64_t cookie, int64_t now_ps)
+{
+  SimReplay *replay = client;
+
+  if (replay->error != NULL)
+    return;
+  replay->now_ps = now_ps;
+  switch (sim_cookie_kind (cookie)) {
+  case SIM_COOKIE_EAGER:
+  case SIM_COOKIE_ASK: sim_protocol_arrive (replay, sim_cookie_low (cookie)); break;
+  case SIM_COOKIE_COPIED: sim_rendezvous_copied (replay, sim_cookie_low (cookie)); break;
+  case SIM_COOKIE_DIRECT: sim_meet_direct (replay, rank, cookie); break;
+  case SIM_COOKIE_RESUME: rank_resume (replay, rank); break;
+  case SIM_COOKIE_RELEASE: rank_release (replay, rank); break;
+  case SIM_COOKIE_GET:
+  case SIM_COOKIE_DATA:
+  case SIM_COOKIE_ACK: g_assert_not_reached ();
+  }
+}
+
+const SimClient sim_replay_client = { replay_delivered, replay_timer };
+
+/* -- life ---------------------------------------------------------------- */
+
+static void
+rank_init (SimRank *rank, uint32_t node)
+{
+  *rank = (SimRank){ .node = node,
+                     .first_early = TOPO_NONE,
+                     .first_deferred = TOPO_NONE,
+                     .last_deferred = TOPO_NONE,
+                     .cancel = TOPO_NONE,
+                     .next_meeting = TOPO_NONE,
+                     .call = "the start",
+                     .state = SIM_RANK_RUNNING };
+  sim_match_queue_init (&rank->matching);
+}
+
+SimReplay *
+sim_replay_new (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping,
+                const SimReplayOptions *options, GError **error)
+{
+  SimReplay *replay;
+
+  if (trace_ranks (trace) != mapping->n_ranks) {
+    g_set_error (error, SIM_ERROR, SIM_ERROR_TRACE, "%s: %u ranks, but the mapping places %u",
+                 trace_path (trace), trace_ranks (trace), mapping->n_ranks);
+    return NULL;
+  }
+  replay = g_new0 (SimReplay, 1);
+  replay->trace = trace;
+  replay->machine = machine;
+  replay->mapping = mapping;
+  replay->parameters = &machine->parameters;
+  replay->options = *options;
+  replay->n_ranks = replay->result.n_ranks = mapping->n_ranks;
+  replay->ranks = g_new (SimRank, replay->n_ranks);
+  for (uint32_t rank = 0; rank < replay->n_ranks; rank++)
+    rank_init (&replay->ranks[rank], mapping->node[rank]);
+  replay->result.ranks = g_new0 (SimRankTimes, replay->n_ranks);
+  replay->result.warnings = g_ptr_array_new_with_free_func (g_free);
+  replay->comms = sim_comms_new (replay->n_ranks);
+  replay->edges = sim_edges_new (replay->n_ranks);
+  replay->first_free_request = replay->first_free_transfer = TOPO_NONE;
+  sim_match_pool_init (&replay->match_pool);
+  sim_meet_init (replay);
+  return replay;
+}
+
+static void
+rank_clear (SimRank *rank)
+{
+  trace_cursor_free (rank->cursor);
+  g_free (rank->active);
+  g_clear_pointer (&rank->early_direct, g_array_unref);
+  sim_match_queue_clear (&rank->matching);
+  sim_map_clear (&rank->handles);
+  sim_map_clear (&rank->peers);
+  sim_map_clear (&rank->sequences);
+}
+
+void
+sim_replay_free (SimReplay *replay)
+{
+  if (replay == NULL)
+    return;
+  for (uint32_t rank = 0; rank < replay->n_ranks; rank++)
+    rank_clear (&replay->ranks[rank]);
+  for (uint32_t warning = 0; warning < SIM_N_WARNINGS; warning++)
+    g_free (replay->warnings[warning].place);
+  sim_match_pool_clear (&replay->match_pool);
+  sim_comms_free (replay->comms);
+  sim_edges_free (replay->edges);
+  g_hash_table_unref (replay->meetings);
+  g_ptr_array_unref (replay->result.warnings);
+  g_clear_error (&replay->error);
+  g_free (replay->result.ranks);
+  g_free (replay->ranks);
+  g_free (replay->requests);
+  g_free (replay->transfers);
+  g_free (replay->pacers);
+  g_free (replay);
+}
+
+gboolean
+sim_replay_run (SimReplay *replay, SimNetwork *network, GError **error)
+{
+  replay->network = network;
+  for (uint32_t rank = 0; rank < replay->n_ranks; rank++)
+    sim_rank_sleep (replay, rank);
+  if (!sim_network_run (network, error))
+    return FALSE;
+  if (replay->error != NULL) {
+    g_propagate_error (error, g_steal_pointer (&replay->error));
+    return FALSE;
+  }
+  if (replay->n_done < replay->n_ranks) {
+    sim_report_deadlock (replay, error);
+    return FALSE;
+  }
+  sim_report_finish (replay);
+  return TRUE;
+}
+
+const SimReplayResult *
+sim_replay_result (const SimReplay *replay)
+{
+  return &replay->result;
+}
+
+const SimEdges *
+sim_replay_edges (const SimReplay *replay)
+{
+  return replay->edges;
+}
+
+bool
+sim_replay_knows_sources (const SimReplay *replay)
+{
+  return replay->knows_sources;
+}
+
+static uint64_t
+operations_count (const SimReplay *replay, uint32_t rank)
+{
+  g_autoptr (TraceCursor) cursor = trace_cursor_new (replay->trace, rank, NULL);
+  uint64_t n = 0;
+  TraceOp op;
+
+  while (cursor != NULL && trace_cursor_next (cursor, &op, NULL) == TRACE_NEXT_OPERATION)
+    n++;
+  return n;
+}
+
+double
+sim_replay_progress (SimReplay *replay)
+{
+  double ranks_share = (double) replay->n_done / MAX (replay->n_ranks, 1u), share;
+
+  if (replay->operations_guess == 0)
+    replay->operations_guess =
+        MAX (1u, operations_count (replay, replay->n_ranks / 2) * replay->n_ranks);
+  share = (double) replay->n_operations / (double) replay->operations_guess;
+  return MAX (ranks_share, MIN (share, 0.99));
+}

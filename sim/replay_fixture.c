@@ -1,0 +1,110 @@
+/* replay_fixture.c - a small machine with round numbers, to replay scripts on.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/replay_fixture.h"
+
+static void
+set_parameters (TopoParameters *parameters)
+{
+  parameters->send_overhead_ps = 300 * NS;
+  parameters->receive_overhead_ps = 700 * NS;
+  parameters->call_overhead_ps = 100 * NS;
+  parameters->direct_overhead_ps = 50 * NS;
+  parameters->eager_bytes = 1000;
+  parameters->async_progress = false;
+  parameters->shm_latency_ps = 200 * NS;
+  parameters->shm_bandwidth_Bps = 10000000000u;
+  parameters->compute_Flops = 1e9;
+}
+
+void
+fixture_init_spec (Fixture *fixture, const char *spec, uint32_t n_ranks, uint32_t per_node)
+{
+  GError *error = NULL;
+
+  *fixture = (Fixture){ .compute_scale = 1 };
+  fixture->machine = topo_machine_new (spec, &error);
+  g_assert_no_error (error);
+  fixture->machine->ranks_per_node = per_node;
+  set_parameters (&fixture->machine->parameters);
+  fixture->mapping = topo_mapping_new (NULL, fixture->machine, n_ranks, &error);
+  g_assert_no_error (error);
+  for (uint32_t rank = 0; rank < n_ranks; rank++) {
+    fixture->mapping->node[rank] = rank / per_node;
+    fixture->mapping->slot[rank] = (uint8_t) (rank % per_node);
+  }
+  fixture->trace = script_new (n_ranks);
+}
+
+void
+fixture_init (Fixture *fixture, uint32_t n_ranks, uint32_t per_node)
+{
+  g_autofree char *spec = g_strdup_printf ("torus:%ux2", MAX (2, n_ranks));
+
+  fixture_init_spec (fixture, spec, n_ranks, per_node);
+}
+
+static void
+run_clear (Fixture *fixture)
+{
+  g_clear_pointer (&fixture->network, sim_network_free);
+  g_clear_pointer (&fixture->replay, sim_replay_free);
+  g_clear_error (&fixture->error);
+  fixture->result = NULL;
+}
+
+void
+fixture_clear (Fixture *fixture)
+{
+  run_clear (fixture);
+  trace_free (fixture->trace);
+  topo_mapping_free (fixture->mapping);
+  topo_machine_free (fixture->machine);
+}
+
+void
+fixture_run (Fixture *fixture)
+{
+  SimReplayOptions options = { .compute_scale = fixture->compute_scale };
+  GError *error = NULL;
+
+  run_clear (fixture);
+  fixture->replay =
+      sim_replay_new (fixture->trace, fixture->machine, fixture->mapping, &options, &error);
+  g_assert_no_error (error);
+  fixture->network = fake_network_new (fixture->mapping, 1000 * NS, 1 * NS, fixture->jitter_ps,
+                                       &sim_replay_client, fixture->replay);
+  if (sim_replay_run (fixture->replay, fixture->network, &fixture->error))
+    fixture->result = sim_replay_result (fixture->replay);
+}
+
+double
+fixture_end_ns (const Fixture *fixture, uint32_t rank)
+{
+  g_assert_no_error (fixture->error);
+  return (double) fixture->result->ranks[rank].end_ps / NS;
+}
+
+const FakeRecord *
+fixture_record (const Fixture *fixture, SimMessageKind kind, uint32_t i)
+{
+  const GArray *log = fake_network_log (fixture->network);
+
+  for (uint32_t record = 0; record < log->len; record++) {
+    const FakeRecord *it = &g_array_index (log, FakeRecord, record);
+
+    if (it->message.kind == kind && i-- == 0)
+      return it;
+  }
+  return NULL;
+}
+
+uint32_t
+fixture_count (const Fixture *fixture, SimMessageKind kind)
+{
+  uint32_t n = 0;
+
+  while (fixture_record (fixture, kind, n) != NULL)
+    n++;
+  return n;
+}

@@ -1,0 +1,43 @@
+/* replay_fixture.h - a small machine with round numbers, to replay scripts on.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Times of the machine, in nanoseconds: send 300, receive 700, any other
+ * call 100, direct message 50; network 1000 + 1 per byte; within a node 200 +
+ * 0.1 per byte.  Messages are eager up to 1,000 bytes. */
+#pragma once
+
+#include "sim/fake_network.h"
+#include "sim/replay.h"
+#include "sim/script.h"
+
+#define NS 1000
+
+typedef struct {
+  TopoMachine *machine;
+  TopoMapping *mapping;
+  Trace *trace;
+  SimReplay *replay;
+  SimNetwork *network;
+  GError *error;
+  const SimReplayResult *result; /* NULL: the run failed with `error` */
+  int64_t jitter_ps;
+  double compute_scale;
+} Fixture;
+
+/* n_ranks with `per_node` consecutive ones on each node. */
+void fixture_init (Fixture *fixture, uint32_t n_ranks, uint32_t per_node);
+/* On a machine of this spec instead. */
+void fixture_init_spec (Fixture *fixture, const char *spec, uint32_t n_ranks, uint32_t per_node);
+void fixture_clear (Fixture *fixture);
+
+/* Replays; again when called again. */
+void fixture_run (Fixture *fixture);
+
+/* When the rank ended, in nanoseconds. */
+double fixture_end_ns (const Fixture *fixture, uint32_t rank);
+
+/* How many messages of a kind the network carried. */
+uint32_t fixture_count (const Fixture *fixture, SimMessageKind kind);
+/* The i-th of them. */
+const FakeRecord *fixture_record (const Fixture *fixture, SimMessageKind kind, uint32_t i);

@@ -1,0 +1,289 @@
+/* replay_private.h - the state of a replay, shared by the files that run it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *   replay.c         ranks: their clock, their loop, the network's callbacks
+ *   replay_ops.c     what each MPI call does
+ *   replay_meet.c    collectives, and the making of communicators
+ *   requests.c       requests, and the handles that name them
+ *   protocol.c       messages: order, eager and request to send, progress
+ *   rendezvous.c     data by remote get, pacing, copies within a node
+ *   replay_report.c  deadlocks, warnings, the result
+ *
+ * A rank has its own clock, local_ps, which may be ahead of the network's:
+ * sends are handed to the network for a later time, receives are posted for
+ * a later time (matching.h says why that gives the same matches), and a rank
+ * that blocks at local time t treats what comes before t at t.  A timer is
+ * set only where a rank must let the network catch up: see rank_pause() in
+ * replay.c.
+ *
+ * The pools are shared by all ranks, so callbacks must come one at a time. */
+#pragma once
+
+#include "sim/collective.h"
+#include "sim/communicator.h"
+#include "sim/small_map.h"
+#include "sim/matching.h"
+#include "sim/replay.h"
+
+/* Simulated time ends here, after 26 days: far enough from the end of 64 bits
+ * that no sum of a clock and a few durations, none longer, overflows. */
+#define SIM_LAST_PS (INT64_MAX / 4)
+
+/* What a cookie means, in its top four bits; the same kinds serve messages
+ * and timers, as copies within a node are timers. */
+typedef enum {
+  SIM_COOKIE_EAGER,   /* transfer: envelope and data */
+  SIM_COOKIE_ASK,     /* transfer: request to send */
+  SIM_COOKIE_GET,     /* transfer and piece: remote get, at the owner of the data */
+  SIM_COOKIE_DATA,    /* transfer and piece */
+  SIM_COOKIE_ACK,     /* transfer: at its sender */
+  SIM_COOKIE_COPIED,  /* transfer: the copy within the node is done */
+  SIM_COOKIE_DIRECT,  /* communicator and sequence number of a direct collective */
+  SIM_COOKIE_RESUME,  /* the network's time has reached the rank's */
+  SIM_COOKIE_RELEASE, /* everyone has met */
+} SimCookie;
+
+/* high: 28 bits, a piece or a communicator; low: a transfer or a sequence number. */
+static inline uint64_t
+sim_cookie (SimCookie kind, uint32_t high, uint32_t low)
+{
+  return (uint64_t) kind << 60 | (uint64_t) (high & 0xfffffffu) << 32 | low;
+}
+
+static inline SimCookie
+sim_cookie_kind (uint64_t cookie)
+{
+  return (SimCookie) (cookie >> 60);
+}
+
+static inline uint32_t
+sim_cookie_high (uint64_t cookie)
+{
+  return (uint32_t) (cookie >> 32) & 0xfffffffu;
+}
+
+static inline uint32_t
+sim_cookie_low (uint64_t cookie)
+{
+  return (uint32_t) cookie;
+}
+
+/* One operation that a rank has started (or, a template, may start). */
+typedef struct {
+  uint64_t bytes;       /* to send, or room to receive */
+  int64_t at_ps;        /* when posted; once complete, when it completed */
+  SimEnvelope envelope; /* of the message, or wanted */
+  uint32_t rank;
+  uint32_t peer; /* world rank of the destination or source; TOPO_NONE: any or nobody */
+  uint32_t next; /* younger one of the same handle; the chain of free ones */
+  uint8_t mode;  /* TraceSendMode */
+  bool used;
+  bool is_send;
+  bool nobody; /* the peer is MPI_PROC_NULL */
+  bool complete;
+  bool awaited;  /* the rank is blocked until it is complete */
+  bool detached; /* nobody will ask for it: freed when complete */
+} SimRequest;
+
+/* One message from its send to its end, at both of its ranks. */
+typedef struct {
+  uint64_t bytes;
+  uint64_t asked_bytes, arrived_bytes; /* rendezvous data */
+  int64_t at_ps;                       /* when it came; then when its data may be fetched */
+  SimEnvelope envelope;
+  uint32_t destination;
+  uint32_t serial;          /* among the messages of this pair of ranks */
+  uint32_t send_request;    /* TOPO_NONE: complete for the sender */
+  uint32_t receive_request; /* TOPO_NONE: not matched */
+  uint32_t next;            /* early, deferred or paced; the chain of free ones */
+  uint32_t piece_bytes;     /* of the remote gets; 0: all at once */
+  uint8_t state;            /* SimCookie: EAGER, ASK or DATA came last */
+  bool dynamic;             /* its data is routed dynamically */
+} SimTransfer;
+
+/* A collective that a rank is in. */
+typedef struct {
+  SimCollective collective;
+  uint32_t comm, sequence;
+  uint32_t step;     /* or the number of direct messages handed over */
+  uint32_t missing;  /* direct messages still to come */
+  bool direct_ready; /* `missing` is known */
+  uint64_t counts[]; /* what collective.counts and recv_counts point to */
+} SimActive;
+
+typedef enum {
+  SIM_RANK_READY,   /* about to do the next thing */
+  SIM_RANK_RUNNING, /* outside MPI: a timer ends that */
+  SIM_RANK_WAITING, /* for its awaited requests */
+  SIM_RANK_PROBING,
+  SIM_RANK_MEETING,   /* for other ranks, in the network or to make a communicator */
+  SIM_RANK_GATHERING, /* for the messages of a direct collective */
+  SIM_RANK_DONE,
+} SimRankState;
+
+/* What an arriving message looks at comes first, as a large replay has none
+ * of it in a cache. */
+typedef struct {
+  int64_t local_ps;
+  SimMap peers; /* world rank -> messages sent to, received from */
+  SimMatchQueue matching;
+  uint32_t pending;                       /* awaited requests that are not complete */
+  uint32_t open_receives;                 /* posted or matched, not complete */
+  uint32_t first_early;                   /* transfers that overtook others of their pair */
+  uint32_t first_deferred, last_deferred; /* matched while outside MPI */
+  uint8_t state;                          /* SimRankState */
+  SimMap handles;                         /* handle -> oldest, youngest, template request */
+  TraceCursor *cursor;                    /* NULL before the first step and after the last */
+  int64_t computed_ps;                    /* where the last compute gap ended */
+  const char *call;                       /* MPI name of the last operation */
+  SimActive *active;                      /* NULL outside collectives */
+  GArray *early_direct;                   /* (element-type EarlyDirect) NULL: none */
+  SimMap sequences;                       /* communicator -> collectives so far */
+  SimEnvelope probe;
+  uint32_t node;
+  uint32_t n_dynamic;    /* transfers on their way here that are routed dynamically */
+  uint32_t cancel;       /* request to take back when the network has caught up */
+  uint32_t next_meeting; /* next rank that waits in the same meeting */
+} SimRank;
+
+/* Remote-get pacing of a node (bgq.md section 3.4). */
+typedef struct {
+  uint32_t first, last; /* transfers with pieces to ask for */
+  uint64_t outstanding_bytes;
+} SimPacer;
+
+typedef enum {
+  SIM_WARNING_UNKNOWN_REQUEST,
+  SIM_WARNING_TRUNCATED,
+  SIM_WARNING_UNKNOWN_SIZE,
+  SIM_N_WARNINGS
+} SimWarning;
+
+struct SimReplay {
+  Trace *trace;
+  const TopoMachine *machine;
+  const TopoMapping *mapping;
+  const TopoParameters *parameters; /* of the machine */
+  SimReplayOptions options;
+  bool knows_sources; /* of a receive of any source */
+  SimNetwork *network;
+  int64_t now_ps; /* of the callback */
+
+  SimRank *ranks; /* [n_ranks] */
+  uint32_t n_ranks, n_done;
+  uint64_t n_operations;     /* executed */
+  uint64_t operations_guess; /* of the whole trace; 0: not yet known */
+  SimComms *comms;
+  SimEdges *edges;
+  SimMatchPool match_pool;
+  SimRequest *requests;
+  uint32_t n_requests, requests_capacity, first_free_request;
+  SimTransfer *transfers;
+  uint32_t n_transfers, transfers_capacity, first_free_transfer;
+  SimPacer *pacers;     /* [n_nodes] NULL: nothing was ever paced */
+  GHashTable *meetings; /* gint64 (communicator, sequence) -> Meeting */
+
+  struct {
+    uint64_t n;
+    uint32_t rank; /* the first */
+    char *place;
+  } warnings[SIM_N_WARNINGS];
+  GError *error; /* the first one; nothing is done any more */
+  SimReplayResult result;
+};
+
+/* Between ranks of one node: through its memory, not the network. */
+static inline bool
+sim_transfer_is_local (const SimReplay *replay, const SimTransfer *transfer)
+{
+  const uint32_t *node = replay->mapping->node;
+
+  return node[transfer->envelope.source] == node[transfer->destination];
+}
+
+/* -- replay.c ------------------------------------------------------------ */
+
+/* The rank's clock moves on to at_ps, if that is later: it waited in MPI. */
+void sim_rank_wait_until (SimReplay *replay, uint32_t rank, int64_t at_ps);
+/* Goes on with a rank whose reason to wait is gone. */
+void sim_rank_wake (SimReplay *replay, uint32_t rank);
+/* Leaves MPI until the network's time has come to the rank's. */
+void sim_rank_sleep (SimReplay *replay, uint32_t rank);
+void sim_rank_finish (SimReplay *replay, uint32_t rank);
+
+/* -- replay_ops.c -------------------------------------------------------- */
+
+void sim_ops_execute (SimReplay *replay, uint32_t rank, const TraceOp *op);
+/* The communicator an operation names; SIM_COMM_NULL and the replay failed
+ * when there is none. */
+uint32_t sim_ops_comm (SimReplay *replay, uint32_t rank, const TraceOp *op);
+/* Takes a posted receive back when nothing has matched it. */
+void sim_ops_cancel (SimReplay *replay, uint32_t request);
+
+/* -- replay_meet.c ------------------------------------------------------- */
+
+void sim_meet_enter (SimReplay *replay, uint32_t rank, const TraceOp *op);
+void sim_meet_continue (SimReplay *replay, uint32_t rank);
+void sim_meet_create (SimReplay *replay, uint32_t rank, const TraceOp *op);
+void sim_meet_direct (SimReplay *replay, uint32_t rank, uint64_t cookie);
+void sim_meet_init (SimReplay *replay);
+
+/* -- requests.c ---------------------------------------------------------- */
+
+uint32_t sim_request_take (SimReplay *replay, SimRequest value);
+void sim_request_give (SimReplay *replay, uint32_t request);
+void sim_request_complete (SimReplay *replay, uint32_t request, int64_t at_ps);
+/* The rank cannot go on before it is complete; it is freed then. */
+void sim_request_await (SimReplay *replay, uint32_t request);
+/* Nobody will ask for it again. */
+void sim_request_detach (SimReplay *replay, uint32_t request);
+void sim_handle_push (SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t request);
+/* The oldest active operation, taken off the handle; TOPO_NONE: none. */
+uint32_t sim_handle_pop (SimReplay *replay, uint32_t rank, uint32_t handle);
+/* The same, left on it. */
+uint32_t sim_handle_peek (const SimReplay *replay, uint32_t rank, uint32_t handle);
+void sim_handle_set_template (SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t request);
+/* TOPO_NONE: the handle is not persistent. */
+uint32_t sim_handle_template (const SimReplay *replay, uint32_t rank, uint32_t handle);
+/* All handles with active operations. */
+GArray *sim_handle_active (const SimReplay *replay, uint32_t rank);
+
+/* -- protocol.c ---------------------------------------------------------- */
+
+uint32_t sim_protocol_context (uint32_t comm, bool internal);
+/* Hands the message of a send request over at the rank's local time, which
+ * includes the send overhead. */
+void sim_protocol_send (SimReplay *replay, uint32_t request);
+/* Posts a receive request at the rank's local time. */
+void sim_protocol_post (SimReplay *replay, uint32_t request);
+/* Does what came while the rank was outside MPI. */
+void sim_protocol_progress (SimReplay *replay, uint32_t rank);
+/* An envelope (EAGER or ASK) has come. */
+void sim_protocol_arrive (SimReplay *replay, uint32_t transfer);
+/* The data of a rendezvous is complete. */
+void sim_protocol_data (SimReplay *replay, uint32_t transfer);
+void sim_transfer_give (SimReplay *replay, uint32_t transfer);
+/* Counts a message in the result and the communication graph. */
+void sim_protocol_count (SimReplay *replay, uint32_t source, uint32_t destination, uint64_t bytes);
+/* Messages that came, or overtook, and that no receive took. */
+uint64_t sim_protocol_left (const SimReplay *replay, uint32_t rank);
+
+/* -- rendezvous.c -------------------------------------------------------- */
+
+/* Time of a copy within a node, without the latency. */
+int64_t sim_rendezvous_copy_ps (const SimReplay *replay, uint64_t bytes);
+void sim_rendezvous_fetch (SimReplay *replay, uint32_t transfer, int64_t at_ps);
+void sim_rendezvous_get (SimReplay *replay, const SimMessage *message);
+void sim_rendezvous_data (SimReplay *replay, const SimMessage *message);
+void sim_rendezvous_copied (SimReplay *replay, uint32_t transfer);
+void sim_rendezvous_ack (SimReplay *replay, uint32_t transfer);
+
+/* -- replay_report.c ----------------------------------------------------- */
+
+/* Sets the replay's error, unless there is one: "rank 3, MPI_Recv at PLACE: ...". */
+void
+sim_report_fail (SimReplay *replay, uint32_t rank, const char *format, ...) G_GNUC_PRINTF (3, 4);
+void sim_report_warn (SimReplay *replay, uint32_t rank, SimWarning warning);
+void sim_report_deadlock (const SimReplay *replay, GError **error);
+void sim_report_finish (SimReplay *replay);

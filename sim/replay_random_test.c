@@ -1,0 +1,210 @@
+/* replay_random_test.c - random programs that are right by construction.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Messages are written in one global order, send and receive together, so a
+ * program could run one message at a time: it must end on any network, with
+ * every message received. */
+#include "sim/replay_fixture.h"
+
+#include <string.h>
+
+#define RANKS    12
+#define MESSAGES 400
+
+typedef struct {
+  Fixture f;
+  uint64_t n_messages, bytes;
+  uint32_t next_request[RANKS];
+  GArray *open[RANKS]; /* (element-type uint32_t) active handles */
+} Program;
+
+/* Distinct tags, so that wildcards cannot steal. */
+static void
+add_send (Program *program, uint32_t rank, int32_t to, int32_t tag, uint64_t bytes)
+{
+  uint32_t request = 10 + program->next_request[rank]++ % 50;
+
+  switch (g_test_rand_int_range (0, 4)) {
+  case 0:
+    script_send_mode (program->f.trace, rank, to, tag, bytes,
+                      (TraceSendMode) g_test_rand_int_range (0, 4));
+    break;
+  default:
+    script_isend (program->f.trace, rank, to, tag, bytes, request);
+    g_array_append_val (program->open[rank], request);
+    break;
+  }
+}
+
+static void
+add_receive (Program *program, uint32_t rank, int32_t from, int32_t tag, uint64_t bytes)
+{
+  uint32_t request = 100 + program->next_request[rank]++;
+
+  if (g_test_rand_int_range (0, 4) == 0)
+    from = TRACE_ANY_SOURCE;
+  if (g_test_rand_int_range (0, 3) == 0) {
+    script_recv (program->f.trace, rank, from, tag, bytes);
+    return;
+  }
+  script_irecv (program->f.trace, rank, from, tag, bytes, request);
+  g_array_append_val (program->open[rank], request);
+}
+
+static void
+add_wait (Program *program, uint32_t rank)
+{
+  GArray *open = program->open[rank];
+
+  if (open->len == 0)
+    return;
+  script_requests (program->f.trace, rank, TRACE_OP_WAIT, open->len, (uint32_t *) open->data);
+  g_array_set_size (open, 0);
+}
+
+/* All ranks: their open requests, then a collective. */
+static void
+add_everyone (Program *program)
+{
+  static const TraceOpKind kinds[] = { TRACE_OP_BARRIER,  TRACE_OP_BCAST,     TRACE_OP_ALLREDUCE,
+                                       TRACE_OP_ALLTOALL, TRACE_OP_ALLGATHER, TRACE_OP_GATHER };
+  TraceOpKind kind = kinds[g_test_rand_int_range (0, G_N_ELEMENTS (kinds))];
+  int32_t root = g_test_rand_int_range (0, RANKS);
+
+  for (uint32_t rank = 0; rank < RANKS; rank++) {
+    add_wait (program, rank);
+    script_collective (program->f.trace, rank, kind, root, 300);
+  }
+}
+
+static void
+add_message (Program *program, int32_t tag)
+{
+  uint32_t from = (uint32_t) g_test_rand_int_range (0, RANKS);
+  uint32_t to = (from + (uint32_t) g_test_rand_int_range (1, RANKS)) % RANKS;
+  uint64_t bytes = (uint64_t) g_test_rand_int_range (0, 2500);
+
+  add_send (program, from, (int32_t) to, tag, bytes);
+  add_receive (program, to, (int32_t) from, tag, bytes);
+  program->n_messages++;
+  program->bytes += bytes;
+  if (g_test_rand_int_range (0, 3) == 0)
+    script_compute (program->f.trace, to, g_test_rand_int_range (0, 9000) * NS);
+  if (g_test_rand_int_range (0, 3) == 0)
+    script_call (program->f.trace, from);
+  if (g_test_rand_int_range (0, 20) == 0)
+    add_wait (program, to);
+}
+
+static void
+program_init (Program *program, bool collectives)
+{
+  *program = (Program){ 0 };
+  fixture_init (&program->f, RANKS, (uint32_t) g_test_rand_int_range (1, 4));
+  program->f.machine->parameters.async_progress = g_test_rand_bit ();
+  program->f.machine->parameters.collective_network = g_test_rand_bit ();
+  program->f.jitter_ps = g_test_rand_bit () ? 5000 * NS : 0;
+  for (uint32_t rank = 0; rank < RANKS; rank++)
+    program->open[rank] = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  for (int32_t tag = 0; tag < MESSAGES; tag++) {
+    add_message (program, tag);
+    if (collectives && g_test_rand_int_range (0, 40) == 0)
+      add_everyone (program);
+  }
+  for (uint32_t rank = 0; rank < RANKS; rank++)
+    add_wait (program, rank);
+}
+
+static void
+program_clear (Program *program)
+{
+  for (uint32_t rank = 0; rank < RANKS; rank++)
+    g_array_unref (program->open[rank]);
+  fixture_clear (&program->f);
+}
+
+static void
+test_all_end (void)
+{
+  for (uint32_t round = 0; round < 40; round++) {
+    Program program;
+
+    program_init (&program, true);
+    fixture_run (&program.f);
+    g_assert_no_error (program.f.error);
+    g_assert_cmpuint (program.f.result->warnings->len, ==, 0);
+    g_assert_cmpuint (program.f.result->messages, >=, program.n_messages);
+    program_clear (&program);
+  }
+}
+
+static void
+test_messages_are_conserved (void)
+{
+  for (uint32_t round = 0; round < 10; round++) {
+    uint64_t sends = 0, receives = 0;
+    Program program;
+
+    program_init (&program, false);
+    fixture_run (&program.f);
+    g_assert_no_error (program.f.error);
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+      sends += program.f.result->ranks[rank].sends;
+      receives += program.f.result->ranks[rank].receives;
+    }
+    g_assert_cmpuint (sends, ==, MESSAGES);
+    g_assert_cmpuint (receives, ==, MESSAGES);
+    g_assert_cmpuint (program.f.result->messages, ==, program.n_messages);
+    g_assert_cmpuint (program.f.result->message_bytes, ==, program.bytes);
+    program_clear (&program);
+  }
+}
+
+static void
+test_twice_the_same (void)
+{
+  Program program;
+  SimRankTimes ranks[RANKS];
+
+  program_init (&program, true);
+  fixture_run (&program.f);
+  g_assert_no_error (program.f.error);
+  memcpy (ranks, program.f.result->ranks, sizeof ranks);
+  fixture_run (&program.f);
+  g_assert_cmpmem (ranks, sizeof ranks, program.f.result->ranks, sizeof ranks);
+  program_clear (&program);
+}
+
+/* Overheads and waits and computing are all there is. */
+static void
+test_wait_is_what_is_left (void)
+{
+  Program program;
+
+  program_init (&program, true);
+  program.f.machine->parameters.async_progress = false;
+  program.f.machine->parameters.send_overhead_ps = 0;
+  program.f.machine->parameters.receive_overhead_ps = 0;
+  program.f.machine->parameters.call_overhead_ps = 0;
+  program.f.machine->parameters.direct_overhead_ps = 0;
+  fixture_run (&program.f);
+  g_assert_no_error (program.f.error);
+  for (uint32_t rank = 0; rank < RANKS; rank++) {
+    const SimRankTimes *it = &program.f.result->ranks[rank];
+
+    g_assert_cmpint (it->end_ps, ==, it->compute_ps + it->wait_ps);
+  }
+  program_clear (&program);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/sim/replay-random/all-end", test_all_end);
+  g_test_add_func ("/sim/replay-random/conserved", test_messages_are_conserved);
+  g_test_add_func ("/sim/replay-random/twice-the-same", test_twice_the_same);
+  g_test_add_func ("/sim/replay-random/wait-is-what-is-left", test_wait_is_what_is_left);
+  return g_test_run ();
+}

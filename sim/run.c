@@ -1,0 +1,291 @@
+/* run.c - one simulation from a spec to its record.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "sim/run.h"
+
+#include "sim/load.h"
+
+#include <string.h>
+#include <sys/resource.h>
+
+/* Callbacks between two looks at the wall clock, and time between two calls
+ * of the progress function. */
+#define PROGRESS_CALLBACKS   4096
+#define PROGRESS_INTERVAL_US 100000
+
+typedef struct {
+  Trace *trace;
+  const TopoMachine *machine;
+  const TopoMapping *mapping;
+  const SimRunOptions *options;
+  SimReplay *replay;  /* packet and flow */
+  bool knows_sources; /* of it, once it is gone */
+  RouteTorus route;   /* load */
+  SimEdges *edges;    /* load */
+  SimRun *run;
+  uint64_t n_callbacks;
+  int64_t progress_us; /* when the progress function was last called */
+} Job;
+
+/* -- the key ------------------------------------------------------------- */
+
+static void
+key_add_text (GChecksum *sum, const char *name, const char *text)
+{
+  /* The length keeps a value from running into the next name. */
+  g_autofree char *head = g_strdup_printf ("%s %zu\n", name, strlen (text));
+
+  g_checksum_update (sum, (const guchar *) head, -1);
+  g_checksum_update (sum, (const guchar *) text, -1);
+}
+
+static void
+key_add_number (GChecksum *sum, const char *name, uint64_t number)
+{
+  char text[24];
+
+  g_snprintf (text, sizeof text, "%" G_GUINT64_FORMAT, number);
+  key_add_text (sum, name, text);
+}
+
+/* Where each rank is, whatever the mapping is called. */
+static void
+key_add_mapping (GChecksum *sum, const TopoMapping *mapping)
+{
+  key_add_number (sum, "ranks", mapping->n_ranks);
+  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
+    uint32_t node = mapping->node[rank];
+    guchar place[5] = { (guchar) node, (guchar) (node >> 8), (guchar) (node >> 16),
+                        (guchar) (node >> 24), mapping->slot[rank] };
+
+    g_checksum_update (sum, place, sizeof place);
+  }
+}
+
+static char *
+run_key (const Job *job, GError **error)
+{
+  g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
+  g_autofree char *machine = topo_machine_print (job->machine);
+  const char *trace = trace_hash (job->trace, error);
+  char scale[G_ASCII_DTOSTR_BUF_SIZE];
+
+  if (trace == NULL)
+    return NULL;
+  key_add_text (sum, "version", PACKAGE_VERSION);
+  key_add_text (sum, "trace", trace);
+  key_add_text (sum, "machine", machine);
+  key_add_mapping (sum, job->mapping);
+  key_add_number (sum, "network", job->options->network);
+  key_add_number (sum, "policy", job->options->policy);
+  key_add_text (sum, "compute_scale",
+                g_ascii_dtostr (scale, sizeof scale, job->options->compute_scale));
+  key_add_number (sum, "seed", job->options->seed);
+  return g_strdup (g_checksum_get_string (sum));
+}
+
+/* -- packet and flow: the replay on a network ---------------------------- */
+
+static void
+progress (Job *job, int64_t now_ps)
+{
+  int64_t now_us;
+
+  if (job->options->progress == NULL || ++job->n_callbacks % PROGRESS_CALLBACKS != 0)
+    return;
+  now_us = g_get_monotonic_time ();
+  if (now_us - job->progress_us < PROGRESS_INTERVAL_US)
+    return;
+  job->progress_us = now_us;
+  job->options->progress (job->options->progress_data, sim_replay_progress (job->replay), now_ps);
+}
+
+static void
+job_delivered (void *client, const SimMessage *message, int64_t now_ps)
+{
+  Job *job = client;
+
+  progress (job, now_ps);
+  sim_replay_client.delivered (job->replay, message, now_ps);
+}
+
+static void
+job_timer (void *client, uint32_t rank, uint64_t cookie, int64_t now_ps)
+{
+  Job *job = client;
+
+  progress (job, now_ps);
+  sim_replay_client.timer (job->replay, rank, cookie, now_ps);
+}
+
+static const SimClient job_client = { job_delivered, job_timer };
+
+static SimNetwork *
+network_new (Job *job, GError **error)
+{
+  SimNetwork *(*make) (const TopoMachine *, const TopoMapping *, RoutePolicy, const SimClient *,
+                       void *, GError **) =
+      job->options->network == SIM_NETWORK_FLOW ? sim_flow_new : sim_packet_new;
+
+  return make (job->machine, job->mapping, job->options->policy, &job_client, job, error);
+}
+
+/* The record outlives the replay. */
+static void
+result_copy (SimRun *run, const SimReplayResult *result)
+{
+  run->result = *result;
+  run->result.ranks = g_new (SimRankTimes, result->n_ranks);
+  memcpy (run->result.ranks, result->ranks, result->n_ranks * sizeof (SimRankTimes));
+  run->result.warnings = g_ptr_array_ref (result->warnings);
+}
+
+static gboolean
+replay_once (Job *job, bool recorded_sources, GError **error)
+{
+  SimReplayOptions options = { .compute_scale = job->options->compute_scale,
+                               .policy = job->options->policy,
+                               .recorded_sources = recorded_sources };
+  SimNetwork *network;
+  gboolean done;
+
+  job->replay = sim_replay_new (job->trace, job->machine, job->mapping, &options, error);
+  if (job->replay == NULL)
+    return FALSE;
+  network = network_new (job, error);
+  done = network != NULL && sim_replay_run (job->replay, network, error);
+  if (done) {
+    result_copy (job->run, sim_replay_result (job->replay));
+    sim_features_compute (job->run->features, job->machine, job->mapping,
+                          sim_replay_edges (job->replay), network->counters);
+    job->run->counters = g_steal_pointer (&network->counters);
+  }
+  job->knows_sources = sim_replay_knows_sources (job->replay);
+  sim_network_free (network);
+  sim_replay_free (job->replay);
+  return done;
+}
+
+/* A receive from any source that gets another one than it got when recorded
+ * may leave a later receive without its message.  The program would have gone
+ * another way, which the trace does not have.  The flow network can be made
+ * only once in a process. */
+static gboolean
+run_replay (Job *job, GError **error)
+{
+  g_autoptr (GError) trouble = NULL;
+
+  if (replay_once (job, false, &trouble))
+    return TRUE;
+  if (g_error_matches (trouble, SIM_ERROR, SIM_ERROR_DEADLOCK) && job->knows_sources &&
+      job->options->network == SIM_NETWORK_PACKET && replay_once (job, true, NULL)) {
+    g_ptr_array_add (job->run->warnings,
+                     g_strdup ("receives from any source were replayed with the sources they got "
+                               "when recorded, as the trace cannot end otherwise"));
+    return TRUE;
+  }
+  g_propagate_error (error, g_steal_pointer (&trouble));
+  return FALSE;
+}
+
+/* -- load: static paths -------------------------------------------------- */
+
+static void
+job_message (void *data, uint32_t source, uint32_t destination, uint64_t bytes,
+             bool direct_collective)
+{
+  Job *job = data;
+  SimReplayResult *result = &job->run->result;
+  const TopoMapping *mapping = job->mapping;
+
+  result->messages++;
+  result->message_bytes += bytes;
+  sim_edges_add (job->edges, source, destination, 1, bytes);
+  sim_load_add (job->run->counters, job->machine, &job->route, mapping->node[source],
+                mapping->node[destination], mapping->slot[destination], bytes, direct_collective);
+}
+
+static gboolean
+run_load (Job *job, GError **error)
+{
+  SimRun *run = job->run;
+  SimCensus census;
+  gboolean done;
+
+  if (trace_ranks (job->trace) != job->mapping->n_ranks) {
+    g_set_error (error, SIM_ERROR, SIM_ERROR_TRACE, "%s: %u ranks, but the mapping places %u",
+                 trace_path (job->trace), trace_ranks (job->trace), job->mapping->n_ranks);
+    return FALSE;
+  }
+  route_torus_init (&job->route, &job->machine->shape);
+  job->edges = sim_edges_new (job->mapping->n_ranks);
+  run->counters = sim_counters_new (job->machine);
+  run->result.n_ranks = job->mapping->n_ranks;
+  run->result.ranks = g_new0 (SimRankTimes, job->mapping->n_ranks);
+  run->result.warnings = g_ptr_array_new_with_free_func (g_free);
+  done = sim_census (job->trace, job->machine, SIM_CENSUS_COLLECTIVES, false, job_message, job,
+                     &census, error);
+  if (done) {
+    for (uint32_t kind = 0; kind < TRACE_N_OPS; kind++)
+      run->result.collectives += census.collectives[kind];
+    sim_features_compute (run->features, job->machine, job->mapping, job->edges, run->counters);
+  }
+  sim_edges_free (job->edges);
+  return done;
+}
+
+/* -- the record ---------------------------------------------------------- */
+
+static void
+warnings_append (GPtrArray *to, const GPtrArray *from)
+{
+  for (guint i = 0; from != NULL && i < from->len; i++)
+    g_ptr_array_add (to, g_strdup (g_ptr_array_index (from, i)));
+}
+
+/* Of the whole process, so the largest of all runs so far in a study. */
+static uint64_t
+peak_rss_bytes (void)
+{
+  struct rusage usage;
+
+  return getrusage (RUSAGE_SELF, &usage) == 0 ? (uint64_t) usage.ru_maxrss * 1024 : 0;
+}
+
+SimRun *
+sim_run (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping,
+         const SimRunOptions *options, GError **error)
+{
+  g_autoptr (SimRun) run = g_new0 (SimRun, 1);
+  Job job = {
+    .trace = trace, .machine = machine, .mapping = mapping, .options = options, .run = run
+  };
+  int64_t begin_us = g_get_monotonic_time ();
+
+  run->warnings = g_ptr_array_new_with_free_func (g_free);
+  run->key = run_key (&job, error);
+  if (run->key == NULL)
+    return NULL;
+  if (!(options->network == SIM_NETWORK_LOAD ? run_load (&job, error) : run_replay (&job, error)))
+    return NULL;
+  warnings_append (run->warnings, trace_warnings (trace));
+  warnings_append (run->warnings, run->result.warnings);
+  run->wall_s = (double) (g_get_monotonic_time () - begin_us) / 1e6;
+  run->peak_rss_bytes = peak_rss_bytes ();
+  return g_steal_pointer (&run);
+}
+
+void
+sim_run_free (SimRun *run)
+{
+  if (run == NULL)
+    return;
+  g_free (run->key);
+  g_free (run->result.ranks);
+  g_clear_pointer (&run->result.warnings, g_ptr_array_unref);
+  g_clear_pointer (&run->warnings, g_ptr_array_unref);
+  sim_counters_free (run->counters);
+  g_free (run);
+}

@@ -1,0 +1,39 @@
+/* run.h - one simulation from a spec to its record.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The record is what `simulate` prints, what a store keeps and what
+ * predictors read. */
+#pragma once
+
+#include "sim/features.h"
+#include "sim/replay.h"
+
+typedef enum { SIM_NETWORK_PACKET, SIM_NETWORK_FLOW, SIM_NETWORK_LOAD } SimNetworkKind;
+
+typedef struct {
+  const char *trace_path;
+  SimNetworkKind network;
+  RoutePolicy policy;
+  double compute_scale;
+  uint64_t seed;
+  /* Called now and then with the share done (0..1) and simulated time; may be NULL. */
+  void (*progress) (void *data, double share, int64_t now_ps);
+  void *progress_data;
+} SimRunOptions;
+
+typedef struct {
+  char *key;              /* SHA-256 of everything that went in */
+  SimReplayResult result; /* load: times 0 */
+  SimCounters *counters;
+  double features[SIM_N_FEATURES];
+  double wall_s;
+  uint64_t peak_rss_bytes;
+  GPtrArray *warnings; /* (element-type utf8) trace's and replay's */
+} SimRun;
+
+/* Borrows everything for the call.  NULL and *error on failure. */
+SimRun *sim_run (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping,
+                 const SimRunOptions *options, GError **error);
+void sim_run_free (SimRun *run);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SimRun, sim_run_free)
