@@ -1,0 +1,42 @@
+/* command.h - the commands of the program, one function each.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A command gets its own part of the command line: argv[0] is the last word
+ * of its name.  It returns an exit status; when it fails it sets *error
+ * instead of printing, and main() prints it and finds the status. */
+#pragma once
+
+#include <glib.h>
+
+enum {
+  CLI_DONE = 0,
+  CLI_FAILED = 1,
+  CLI_USAGE = 2,
+  CLI_PARTLY = 3, /* finished, but some runs of a study failed */
+};
+
+#define CLI_ERROR (cli_error_quark ())
+typedef enum {
+  CLI_ERROR_USAGE, /* the command line is wrong: exit 2 */
+  CLI_ERROR_INPUT, /* a file is: exit 1 */
+  CLI_ERROR_WRITE, /* a result could not be written: exit 1 */
+} CliError;
+GQuark cli_error_quark (void);
+
+typedef struct {
+  const char *name;    /* one or two words: "simulate", "trace info" */
+  const char *summary; /* one line for people */
+  int (*run) (int argc, char **argv, GError **error);
+} CliCommand;
+
+int cli_machine_check (int argc, char **argv, GError **error);
+int cli_machine_links (int argc, char **argv, GError **error);
+int cli_machine_show (int argc, char **argv, GError **error);
+int cli_map_check (int argc, char **argv, GError **error);
+int cli_map_generate (int argc, char **argv, GError **error);
+int cli_map_metrics (int argc, char **argv, GError **error);
+int cli_simulate (int argc, char **argv, GError **error);
+int cli_trace_info (int argc, char **argv, GError **error);
+int cli_trace_matrix (int argc, char **argv, GError **error);
+int cli_validate (int argc, char **argv, GError **error);

@@ -1,0 +1,76 @@
+/* machine.c - `hopcast machine show` and `machine links`.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "cli/command.h"
+#include "cli/links.h"
+#include "cli/options.h"
+
+/* The machine is the argument here, not an option. */
+static TopoMachine *
+machine_from_argument (GOptionContext *context, CliMachineOptions *options, int argc, char **argv,
+                       GError **error)
+{
+  static const char *const names[] = { "SPEC", NULL };
+  const char *spec;
+
+  cli_add_machine_detail_options (context, options);
+  if (!cli_parse (context, argc, argv, names, &spec, error))
+    return NULL;
+  options->spec = g_strdup (spec);
+  return cli_machine_new (options, error);
+}
+
+int
+cli_machine_show (int argc, char **argv, GError **error)
+{
+  g_autoptr (GOptionContext) context = cli_context_new (
+      "SPEC", "Prints the complete machine file of a spec: a start for one of your own.");
+  g_auto (CliMachineOptions) options = CLI_MACHINE_OPTIONS_INIT;
+  g_autoptr (TopoMachine) machine = machine_from_argument (context, &options, argc, argv, error);
+  g_autofree char *text = NULL;
+
+  if (!machine)
+    return CLI_FAILED;
+  text = topo_machine_print (machine);
+  fputs (text, stdout);
+  return CLI_DONE;
+}
+
+static void
+print_link (const TopoMachine *machine, uint32_t node, uint32_t port)
+{
+  uint32_t neighbour = topo_shape_neighbour (&machine->shape, node, port);
+  int64_t extra_ps = topo_machine_extra_latency_ps (machine, node, port);
+  char name[CLI_PORT_SIZE], extra[CLI_NUMBER_SIZE];
+
+  if (neighbour == TOPO_NONE)
+    return;
+  cli_port_name (name, port);
+  cli_print_coordinates (stdout, machine, node);
+  printf (",%s,", name);
+  cli_print_coordinates (stdout, machine, neighbour);
+  printf (",%s\n", cli_number (extra, (double) extra_ps * 1e-3));
+}
+
+int
+cli_machine_links (int argc, char **argv, GError **error)
+{
+  g_autoptr (GOptionContext) context = cli_context_new (
+      "SPEC", "Prints every link: where it starts, its port, where it ends, and its latency "
+              "beyond that of a hop in nanoseconds.");
+  g_auto (CliMachineOptions) options = CLI_MACHINE_OPTIONS_INIT;
+  g_autoptr (TopoMachine) machine = machine_from_argument (context, &options, argc, argv, error);
+
+  if (!machine)
+    return CLI_FAILED;
+  cli_print_dimension_names (stdout, machine, "");
+  fputs (",port,", stdout);
+  cli_print_dimension_names (stdout, machine, "to_");
+  fputs (",extra_latency_ns\n", stdout);
+  for (uint32_t node = 0; node < topo_shape_nodes (&machine->shape); node++)
+    for (uint32_t port = 0; port < topo_shape_ports (&machine->shape); port++)
+      print_link (machine, node, port);
+  return CLI_DONE;
+}

@@ -1,0 +1,187 @@
+/* main.c - the program: finds the command, runs it, prints what went wrong.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "cli/command.h"
+#include "cli/outfile.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+/* In the order in which `hopcast --help` lists them. */
+static const CliCommand commands[] = {
+  { "simulate", "replay a trace on a machine: time, waits, congestion", cli_simulate },
+  { "trace info", "what a trace contains, and what it lacks", cli_trace_info },
+  { "trace matrix", "who sent how much to whom, as CSV", cli_trace_matrix },
+  { "machine show", "the complete machine file of a spec", cli_machine_show },
+  { "machine check", "routes of all pairs: hops, link load, loops", cli_machine_check },
+  { "machine links", "every link of a machine, as CSV", cli_machine_links },
+  { "map check", "is a mapping sound on a machine?", cli_map_check },
+  { "map generate", "write the map file of a mapping", cli_map_generate },
+  { "map metrics", "static congestion metrics of a mapping", cli_map_metrics },
+  { "validate", "published measurements and their simulation, side by side", cli_validate },
+};
+
+static void
+print_help (FILE *out, const char *group)
+{
+  fprintf (out, "Usage: hopcast %s%sCOMMAND [options]\n\nCommands:\n", group ? group : "",
+           group ? " " : "");
+  for (gsize i = 0; i < G_N_ELEMENTS (commands); i++)
+    if (!group ||
+        (g_str_has_prefix (commands[i].name, group) && commands[i].name[strlen (group)] == ' '))
+      fprintf (out, "  %-15s %s\n", commands[i].name, commands[i].summary);
+  fputs ("\n'hopcast COMMAND --help' tells the options of a command.\n", out);
+}
+
+/* Edits (a letter more, less or another) that make one word the other. */
+static guint
+edit_distance (const char *left, const char *right)
+{
+  gsize n = strlen (right);
+  g_autofree guint *row = g_new (guint, n + 1);
+
+  for (gsize j = 0; j <= n; j++)
+    row[j] = (guint) j;
+  for (gsize i = 0; left[i]; i++) {
+    guint diagonal = row[0];
+
+    row[0] = (guint) i + 1;
+    for (gsize j = 0; j < n; j++) {
+      guint replaced = diagonal + (left[i] != right[j]);
+
+      diagonal = row[j + 1];
+      row[j + 1] = MIN (replaced, 1 + MIN (diagonal, row[j]));
+    }
+  }
+  return row[n];
+}
+
+/* The nearest command, or NULL when nothing is near. */
+static const char *
+did_you_mean (const char *typed)
+{
+  const char *best = NULL;
+  guint best_distance = 4;
+
+  for (gsize i = 0; i < G_N_ELEMENTS (commands); i++) {
+    guint distance = edit_distance (typed, commands[i].name);
+
+    if (distance < best_distance && distance < strlen (typed)) {
+      best = commands[i].name;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+static gboolean
+is_group (const char *word)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (commands); i++)
+    if (g_str_has_prefix (commands[i].name, word) && commands[i].name[strlen (word)] == ' ')
+      return TRUE;
+  return FALSE;
+}
+
+/* The command that argv[1], or argv[1] and argv[2], name; *n_words of them. */
+static const CliCommand *
+find_command (int argc, char **argv, int *n_words)
+{
+  g_autofree char *two = argc > 2 ? g_strjoin (" ", argv[1], argv[2], NULL) : g_strdup ("");
+
+  for (gsize i = 0; i < G_N_ELEMENTS (commands); i++) {
+    *n_words = strchr (commands[i].name, ' ') ? 2 : 1;
+    if (!strcmp (commands[i].name, *n_words == 2 ? two : argv[1]))
+      return &commands[i];
+  }
+  return NULL;
+}
+
+static int
+unknown_command (int argc, char **argv)
+{
+  gboolean grouped = is_group (argv[1]) && argc > 2;
+  g_autofree char *typed = grouped ? g_strjoin (" ", argv[1], argv[2], NULL) : g_strdup (argv[1]);
+  const char *near = did_you_mean (typed);
+
+  if (is_group (argv[1]) && argc == 2)
+    fprintf (stderr, "hopcast: '%s' needs one more word; see 'hopcast %s --help'\n", typed, typed);
+  else if (near)
+    fprintf (stderr, "hopcast: unknown command '%s'; did you mean '%s'?\n", typed, near);
+  else
+    fprintf (stderr, "hopcast: unknown command '%s'; see 'hopcast --help'\n", typed);
+  return CLI_USAGE;
+}
+
+static gboolean
+asks (const char *word, const char *brief, const char *full)
+{
+  return word && (!strcmp (word, full) || (brief && !strcmp (word, brief)));
+}
+
+static int
+run_command (const CliCommand *command, int argc, char **argv)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *name = g_strconcat ("hopcast ", command->name, NULL);
+  int status;
+
+  g_set_prgname (name);
+  status = command->run (argc, argv, &error);
+  if (!error)
+    cli_stdout_flush (&error);
+  if (!error)
+    return status;
+  if (error->domain == G_OPTION_ERROR || g_error_matches (error, CLI_ERROR, CLI_ERROR_USAGE)) {
+    fprintf (stderr, "hopcast: %s; see '%s --help'\n", error->message, name);
+    return CLI_USAGE;
+  }
+  fprintf (stderr, "hopcast: %s\n", error->message);
+  return CLI_FAILED;
+}
+
+/* What was asked for is on stdout, all of it or it is an error. */
+static int
+finish_stdout (void)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (cli_stdout_flush (&error))
+    return CLI_DONE;
+  fprintf (stderr, "hopcast: %s\n", error->message);
+  return CLI_FAILED;
+}
+
+int
+main (int argc, char **argv)
+{
+  const CliCommand *command;
+  int n_words;
+
+  /* File names and option text follow the user's encoding; numbers do not. */
+  setlocale (LC_CTYPE, "");
+  cli_outfile_handle_signals ();
+  if (argc < 2) {
+    print_help (stderr, NULL);
+    return CLI_USAGE;
+  }
+  if (asks (argv[1], NULL, "--version")) {
+    printf ("hopcast %s\n", PACKAGE_VERSION);
+    return finish_stdout ();
+  }
+  if (asks (argv[1], "-h", "--help")) {
+    print_help (stdout, NULL);
+    return finish_stdout ();
+  }
+  if (is_group (argv[1]) && asks (argv[2], "-h", "--help")) {
+    print_help (stdout, argv[1]);
+    return finish_stdout ();
+  }
+  command = find_command (argc, argv, &n_words);
+  if (!command)
+    return unknown_command (argc, argv);
+  return run_command (command, argc - n_words, argv + n_words);
+}

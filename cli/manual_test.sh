@@ -1,0 +1,28 @@
+#!/bin/sh
+# manual_test.sh - the manual pages know every command and every option.
+#
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154  # set by tap.sh
+set -u
+. "${G_TEST_SRCDIR:-.}/cli/tap.sh"
+
+"$hopcast" --help | sed -n 's/^  \([a-z]* \?[a-z]*\)  .*/\1/p' >commands
+while read -r first second; do
+  page=$srcdir/doc/hopcast-$first.1.in
+  test -e "$page" || page=$srcdir/doc/hopcast.1.in
+  grep -q "^\.SS $first $second" "$srcdir/doc/hopcast.1.in" ||
+    echo ".SS $first $second" >unknown
+  # shellcheck disable=SC2086  # an empty second word is no word
+  LC_ALL=C "$hopcast" $first $second --help >help </dev/null
+  for option in $(sed -n 's/^ *\(-., \)\?--\([a-z-]*\).*/\2/p' help); do
+    escaped=$(printf '%s\n' "$option" | sed 's/-/\\\\-/g')
+    test "$option" = help || grep -q -e "\\\\-\\\\-$escaped" "$page" || echo "--$option"
+  done >>unknown
+  if test -s unknown; then
+    not_ok "$first $second" "not in $page:" "$(cat unknown)"
+  else
+    ok "$first $second"
+  fi
+  rm -f unknown
+done <commands
+done_testing

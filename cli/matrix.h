@@ -1,0 +1,38 @@
+/* matrix.h - who sends how much to whom, as a file.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Two forms are read: lines of src,dst,bytes or src,dst,messages,bytes (with
+ * or without a heading that names the columns), and a dense square of bytes,
+ * row = source.  Fields are separated by commas, semicolons or blanks; '#'
+ * starts a comment.  Three lines of three numbers are a square. */
+#pragma once
+
+#include "sim/edges.h"
+
+#include <glib.h>
+#include <stdio.h>
+
+typedef struct CliMatrix CliMatrix;
+
+CliMatrix *cli_matrix_new (uint32_t n_ranks);
+void cli_matrix_free (CliMatrix *matrix);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CliMatrix, cli_matrix_free)
+
+/* Messages of a rank to itself are kept too. */
+void cli_matrix_add (CliMatrix *matrix, uint32_t source, uint32_t destination, uint64_t messages,
+                     uint64_t bytes);
+
+/* CSV src,dst,messages,bytes sorted by src, then dst. */
+void cli_matrix_write (const CliMatrix *matrix, FILE *out);
+
+/* Does the text in the file look like a matrix, rather than a trace? */
+gboolean cli_matrix_probe (const char *path);
+
+/* Errors name file and line. */
+CliMatrix *cli_matrix_load (const char *path, GError **error);
+
+uint32_t cli_matrix_ranks (const CliMatrix *matrix);
+
+/* Those between different ranks; borrowed. */
+const SimEdges *cli_matrix_edges (const CliMatrix *matrix);

@@ -1,0 +1,58 @@
+/* options.h - the options that several commands share, each defined once.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "cli/output.h"
+#include "topology/mapping.h"
+#include "traces/trace.h"
+
+typedef struct {
+  char *format_name;
+  CliFormat format; /* after cli_parse_format() */
+} CliFormatOptions;
+
+typedef struct {
+  char *spec;
+  int ranks_per_node; /* G_MININT: what the machine says */
+  char **settings;    /* "group.key=value", NULL-terminated */
+} CliMachineOptions;
+
+typedef struct {
+  gboolean quiet, verbose;
+} CliTalkOptions;
+
+/* A context whose help names the positional arguments and says what the
+ * command does. */
+GOptionContext *cli_context_new (const char *arguments, const char *description);
+
+/* The structs must outlive parsing, and be cleared after. */
+void cli_add_format_options (GOptionContext *context, CliFormatOptions *options);
+void cli_add_machine_option (GOptionContext *context, CliMachineOptions *options);
+void cli_add_machine_detail_options (GOptionContext *context, CliMachineOptions *options);
+void cli_add_talk_options (GOptionContext *context, CliTalkOptions *options);
+
+/* Parses, then checks that exactly the positional arguments `names`
+ * (NULL-terminated) are left and puts them in values[]; they live in argv. */
+gboolean cli_parse (GOptionContext *context, int argc, char **argv, const char *const *names,
+                    const char **values, GError **error);
+
+/* Which of the NULL-terminated choices `text` is; -1 and *error when none. */
+int
+cli_parse_choice (const char *option, const char *text, const char *const *choices, GError **error);
+
+/* Checks --format; the default is a table. */
+gboolean cli_parse_format (CliFormatOptions *options, GError **error);
+
+/* The machine of options->spec with the other options applied. */
+TopoMachine *cli_machine_new (const CliMachineOptions *options, GError **error);
+
+void cli_format_options_clear (CliFormatOptions *options);
+void cli_machine_options_clear (CliMachineOptions *options);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliFormatOptions, cli_format_options_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliMachineOptions, cli_machine_options_clear)
+
+#define CLI_MACHINE_OPTIONS_INIT \
+  {                              \
+    NULL, G_MININT, NULL         \
+  }

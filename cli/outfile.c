@@ -1,0 +1,216 @@
+/* outfile.c - result files that are complete or not there at all.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "cli/outfile.h"
+
+#include "cli/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct CliOutfile {
+  FILE *stream;
+  char *path;      /* as the user wrote it, for messages */
+  char *target;    /* what is replaced; NULL when written directly */
+  char *temporary; /* NULL when written directly */
+};
+
+/* The temporary files of this process, for the signal handler: it may only
+ * read what was complete before the flag beside it was set. */
+#define MAX_PENDING 16
+static struct {
+  volatile sig_atomic_t used;
+  char path[4096];
+} pending[MAX_PENDING];
+
+static void
+pending_add (const char *path)
+{
+  for (guint i = 0; i < MAX_PENDING; i++)
+    if (!pending[i].used &&
+        g_strlcpy (pending[i].path, path, sizeof pending[i].path) < sizeof pending[i].path) {
+      pending[i].used = 1;
+      return;
+    }
+}
+
+static void
+pending_remove (const char *path)
+{
+  for (guint i = 0; i < MAX_PENDING; i++)
+    if (pending[i].used && !strcmp (pending[i].path, path))
+      pending[i].used = 0;
+}
+
+static void
+die_tidily (int signal_number)
+{
+  for (guint i = 0; i < MAX_PENDING; i++)
+    if (pending[i].used)
+      unlink (pending[i].path);
+  raise (signal_number); /* SA_RESETHAND: now it ends the process */
+}
+
+void
+cli_outfile_handle_signals (void)
+{
+  static const int signals[] = { SIGHUP, SIGINT, SIGTERM, SIGPIPE };
+  struct sigaction action = { .sa_handler = die_tidily, .sa_flags = (int) SA_RESETHAND };
+  struct sigaction before;
+
+  sigemptyset (&action.sa_mask);
+  for (gsize i = 0; i < G_N_ELEMENTS (signals); i++)
+    if (sigaction (signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+      sigaction (signals[i], &action, NULL);
+  /* A file above the size limit is an error of write(), not an end. */
+  signal (SIGXFSZ, SIG_IGN);
+}
+
+static void
+set_write_error (GError **error, const char *path, int error_number)
+{
+  g_set_error (error, CLI_ERROR, CLI_ERROR_WRITE, "%s: cannot write: %s", path,
+               error_number ? g_strerror (error_number) : "data was lost (disk full?)");
+}
+
+/* The permissions that the new file shall have. */
+static mode_t
+mode_for (const struct stat *existing)
+{
+  mode_t mask;
+
+  if (existing)
+    return existing->st_mode & 07777;
+  mask = umask (0);
+  umask (mask);
+  return 0666 & ~mask;
+}
+
+static gboolean
+open_temporary (CliOutfile *file, const struct stat *existing, GError **error)
+{
+  g_autofree char *resolved = existing ? realpath (file->path, NULL) : NULL;
+  int descriptor;
+
+  file->target = g_strdup (resolved ? resolved : file->path);
+  file->temporary = g_strconcat (file->target, ".tmp-XXXXXX", NULL);
+  descriptor = g_mkstemp_full (file->temporary, O_RDWR | O_CLOEXEC, 0600);
+  if (descriptor < 0) {
+    set_write_error (error, file->path, errno);
+    g_clear_pointer (&file->temporary, g_free);
+    return FALSE;
+  }
+  pending_add (file->temporary);
+  if (fchmod (descriptor, mode_for (existing)) != 0 || !(file->stream = fdopen (descriptor, "w"))) {
+    set_write_error (error, file->path, errno);
+    close (descriptor);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+CliOutfile *
+cli_outfile_new (const char *path, GError **error)
+{
+  g_autoptr (CliOutfile) file = g_new0 (CliOutfile, 1);
+  struct stat existing;
+  gboolean exists = stat (path, &existing) == 0;
+
+  file->path = g_strdup (path);
+  if (!strcmp (path, "-"))
+    file->stream = stdout;
+  else if (!exists || S_ISREG (existing.st_mode)) {
+    if (exists && access (path, W_OK) != 0) {
+      set_write_error (error, path, errno);
+      return NULL;
+    }
+    if (!open_temporary (file, exists ? &existing : NULL, error))
+      return NULL;
+  } else if (!(file->stream = fopen (path, "we"))) {
+    set_write_error (error, path, errno);
+    return NULL;
+  }
+  return g_steal_pointer (&file);
+}
+
+void
+cli_outfile_free (CliOutfile *file)
+{
+  if (!file)
+    return;
+  if (file->stream && file->stream != stdout)
+    fclose (file->stream);
+  if (file->temporary) {
+    g_unlink (file->temporary);
+    pending_remove (file->temporary);
+  }
+  g_free (file->temporary);
+  g_free (file->target);
+  g_free (file->path);
+  g_free (file);
+}
+
+FILE *
+cli_outfile_stream (CliOutfile *file)
+{
+  return file->stream;
+}
+
+/* Flushes to the disk and closes; false with errno, 0 when it is not known. */
+static gboolean
+finish_stream (CliOutfile *file)
+{
+  FILE *stream = file->stream;
+  gboolean flushed = fflush (stream) == 0;
+  int error_number = flushed ? 0 : errno;
+  gboolean good = flushed && !ferror (stream);
+
+  file->stream = NULL;
+  if (good && file->temporary && fsync (fileno (stream)) != 0) {
+    good = FALSE;
+    error_number = errno;
+  }
+  if (fclose (stream) != 0 && good) {
+    good = FALSE;
+    error_number = errno;
+  }
+  errno = error_number;
+  return good;
+}
+
+gboolean
+cli_outfile_commit (CliOutfile *file, GError **error)
+{
+  if (file->stream == stdout)
+    return cli_stdout_flush (error);
+  if (!finish_stream (file) || (file->temporary && g_rename (file->temporary, file->target) != 0)) {
+    set_write_error (error, file->path, errno);
+    return FALSE;
+  }
+  if (file->temporary)
+    pending_remove (file->temporary);
+  g_clear_pointer (&file->temporary, g_free);
+  return TRUE;
+}
+
+gboolean
+cli_stdout_flush (GError **error)
+{
+  if (fflush (stdout) != 0) {
+    set_write_error (error, "standard output", errno);
+    return FALSE;
+  }
+  if (ferror (stdout)) {
+    set_write_error (error, "standard output", 0);
+    return FALSE;
+  }
+  return TRUE;
+}

@@ -1,0 +1,32 @@
+/* outfile.h - result files that are complete or not there at all.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A file is written under a temporary name beside its place and renamed when
+ * it is complete; a run that fails or is interrupted leaves what was there
+ * before.  What exists and is no regular file (a device, a pipe) is written
+ * directly. */
+#pragma once
+
+#include <glib.h>
+#include <stdio.h>
+
+typedef struct CliOutfile CliOutfile;
+
+/* "-" is standard output.  NULL and *error when it cannot be written. */
+CliOutfile *cli_outfile_new (const char *path, GError **error);
+
+/* Drops the file unless it was committed. */
+void cli_outfile_free (CliOutfile *file);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CliOutfile, cli_outfile_free)
+
+FILE *cli_outfile_stream (CliOutfile *file);
+
+/* Makes everything written so far the file's content. */
+gboolean cli_outfile_commit (CliOutfile *file, GError **error);
+
+/* False and *error when data for standard output got lost. */
+gboolean cli_stdout_flush (GError **error);
+
+/* Temporary files are removed when a signal ends the program. */
+void cli_outfile_handle_signals (void);

@@ -1,0 +1,143 @@
+/* outfile_test.c - a result file is complete or was never there.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "cli/command.h"
+#include "cli/outfile.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct {
+  char *folder, *path;
+} Fixture;
+
+static void
+set_up (Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+{
+  fixture->folder = g_dir_make_tmp ("hopcast-outfile-XXXXXX", NULL);
+  fixture->path = g_build_filename (fixture->folder, "result.csv", NULL);
+}
+
+static void
+tear_down (Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+{
+  g_unlink (fixture->path);
+  g_assert_cmpint (g_rmdir (fixture->folder), ==, 0); /* nothing else was left in it */
+  g_free (fixture->path);
+  g_free (fixture->folder);
+}
+
+static void
+assert_content (const char *path, const char *expected)
+{
+  g_autofree char *text = NULL;
+
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  g_assert_cmpstr (text, ==, expected);
+}
+
+static void
+test_appears_when_committed (Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+{
+  g_autoptr (CliOutfile) file = cli_outfile_new (fixture->path, NULL);
+
+  fputs ("new", cli_outfile_stream (file));
+  fflush (cli_outfile_stream (file));
+  g_assert_false (g_file_test (fixture->path, G_FILE_TEST_EXISTS));
+  g_assert_true (cli_outfile_commit (file, NULL));
+  assert_content (fixture->path, "new");
+}
+
+static void
+test_old_stays_without_commit (Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+{
+  CliOutfile *file;
+
+  g_file_set_contents (fixture->path, "old", -1, NULL);
+  file = cli_outfile_new (fixture->path, NULL);
+  fputs ("half of the new", cli_outfile_stream (file));
+  cli_outfile_free (file);
+  assert_content (fixture->path, "old");
+}
+
+static void
+test_keeps_permissions (Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+{
+  g_autoptr (CliOutfile) file = NULL;
+  struct stat status;
+
+  g_file_set_contents (fixture->path, "old", -1, NULL);
+  g_chmod (fixture->path, 0640);
+  file = cli_outfile_new (fixture->path, NULL);
+  g_assert_true (cli_outfile_commit (file, NULL));
+  g_assert_cmpint (stat (fixture->path, &status), ==, 0);
+  g_assert_cmpint (status.st_mode & 07777, ==, 0640);
+}
+
+static void
+test_writes_through_links (Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+{
+  g_autofree char *link = g_build_filename (fixture->folder, "link", NULL);
+  g_autoptr (CliOutfile) file = NULL;
+
+  g_file_set_contents (fixture->path, "old", -1, NULL);
+  g_assert_cmpint (symlink ("result.csv", link), ==, 0);
+  file = cli_outfile_new (link, NULL);
+  fputs ("new", cli_outfile_stream (file));
+  g_assert_true (cli_outfile_commit (file, NULL));
+  g_assert_true (g_file_test (link, G_FILE_TEST_IS_SYMLINK));
+  assert_content (fixture->path, "new");
+  g_unlink (link);
+}
+
+static void
+test_missing_folder_is_an_error (Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+{
+  g_autofree char *path = g_build_filename (fixture->folder, "no", "result.csv", NULL);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (cli_outfile_new (path, &error));
+  g_assert_error (error, CLI_ERROR, CLI_ERROR_WRITE);
+  g_assert_nonnull (strstr (error->message, path));
+}
+
+static void
+test_full_disk_is_an_error (Fixture *fixture G_GNUC_UNUSED, gconstpointer data G_GNUC_UNUSED)
+{
+  g_autoptr (CliOutfile) file = NULL;
+  g_autoptr (GError) error = NULL;
+
+  if (access ("/dev/full", W_OK) != 0) {
+    g_test_skip ("no /dev/full here");
+    return;
+  }
+  file = cli_outfile_new ("/dev/full", NULL);
+  g_assert_nonnull (file);
+  for (int i = 0; i < 10000; i++)
+    fputs ("more than a buffer holds\n", cli_outfile_stream (file));
+  g_assert_false (cli_outfile_commit (file, &error));
+  g_assert_error (error, CLI_ERROR, CLI_ERROR_WRITE);
+}
+
+static void
+add (const char *path, void (*test) (Fixture *fixture, gconstpointer data))
+{
+  g_test_add (path, Fixture, NULL, set_up, test, tear_down);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  add ("/cli/outfile/appears-when-committed", test_appears_when_committed);
+  add ("/cli/outfile/old-stays-without-commit", test_old_stays_without_commit);
+  add ("/cli/outfile/keeps-permissions", test_keeps_permissions);
+  add ("/cli/outfile/writes-through-links", test_writes_through_links);
+  add ("/cli/outfile/missing-folder", test_missing_folder_is_an_error);
+  add ("/cli/outfile/full-disk", test_full_disk_is_an_error);
+  return g_test_run ();
+}

@@ -1,0 +1,250 @@
+/* output.c - results for people (table) and for programs (CSV, JSON).
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "cli/output.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *
+cli_number (char text[CLI_NUMBER_SIZE], double value)
+{
+  if (isnan (value))
+    return strcpy (text, "");
+  for (int digits = 15; digits <= 17; digits++) {
+    char format[8];
+
+    g_snprintf (format, sizeof format, "%%.%dg", digits);
+    g_ascii_formatd (text, CLI_NUMBER_SIZE, format, value);
+    if (g_ascii_strtod (text, NULL) == value)
+      break;
+  }
+  return text;
+}
+
+void
+cli_csv_field (FILE *out, const char *text)
+{
+  if (!strpbrk (text, ",\"\r\n")) {
+    fputs (text, out);
+    return;
+  }
+  fputc ('"', out);
+  for (; *text; text++) {
+    if (*text == '"')
+      fputc ('"', out);
+    fputc (*text, out);
+  }
+  fputc ('"', out);
+}
+
+/* A value that is no object and no array, as JSON writes it. */
+static char *
+leaf_text (JsonNode *node)
+{
+  char number[CLI_NUMBER_SIZE];
+
+  if (JSON_NODE_HOLDS_VALUE (node) && json_node_get_value_type (node) == G_TYPE_DOUBLE)
+    return g_strdup (cli_number (number, json_node_get_double (node)));
+  return json_to_string (node, FALSE);
+}
+
+/* The same without quotes: a field of a table; "" for null. */
+static char *
+plain_text (JsonNode *node)
+{
+  if (JSON_NODE_HOLDS_NULL (node))
+    return g_strdup ("");
+  if (JSON_NODE_HOLDS_VALUE (node) && json_node_get_value_type (node) == G_TYPE_STRING)
+    return g_strdup (json_node_get_string (node));
+  return leaf_text (node);
+}
+
+static void print_json (FILE *out, JsonNode *node, int depth);
+
+static void
+print_json_object (FILE *out, JsonObject *object, int depth)
+{
+  JsonObjectIter iter;
+  const char *name, *separator = "\n";
+  JsonNode *member;
+
+  fputc ('{', out);
+  json_object_iter_init_ordered (&iter, object);
+  while (json_object_iter_next_ordered (&iter, &name, &member)) {
+    fprintf (out, "%s%*s\"%s\": ", separator, 2 * depth + 2, "", name);
+    print_json (out, member, depth + 1);
+    separator = ",\n";
+  }
+  if (json_object_get_size (object) > 0)
+    fprintf (out, "\n%*s", 2 * depth, "");
+  fputc ('}', out);
+}
+
+static void
+print_json_array (FILE *out, JsonArray *array, int depth)
+{
+  guint n = json_array_get_length (array);
+
+  fputc ('[', out);
+  for (guint i = 0; i < n; i++) {
+    fprintf (out, "%s%*s", i ? ",\n" : "\n", 2 * depth + 2, "");
+    print_json (out, json_array_get_element (array, i), depth + 1);
+  }
+  if (n > 0)
+    fprintf (out, "\n%*s", 2 * depth, "");
+  fputc (']', out);
+}
+
+/* JSON-GLib prints doubles with 17 digits; we print the shortest. */
+static void
+print_json (FILE *out, JsonNode *node, int depth)
+{
+  if (JSON_NODE_HOLDS_OBJECT (node))
+    print_json_object (out, json_node_get_object (node), depth);
+  else if (JSON_NODE_HOLDS_ARRAY (node))
+    print_json_array (out, json_node_get_array (node), depth);
+  else {
+    g_autofree char *text = leaf_text (node);
+
+    fputs (text, out);
+  }
+}
+
+static char *
+joined_array (JsonArray *array)
+{
+  GString *text = g_string_new (NULL);
+
+  for (guint i = 0; i < json_array_get_length (array); i++) {
+    g_autofree char *element = plain_text (json_array_get_element (array, i));
+
+    g_string_append_printf (text, "%s%s", i ? "; " : "", element);
+  }
+  return g_string_free (text, FALSE);
+}
+
+typedef void (*FieldFunction) (FILE *out, const char *name, const char *value, gboolean first);
+
+/* Calls `field` for every leaf in order; first is set for the very first. */
+static void
+flatten (FILE *out, JsonObject *object, const char *prefix, FieldFunction field, gboolean *first)
+{
+  JsonObjectIter iter;
+  const char *name;
+  JsonNode *member;
+
+  json_object_iter_init_ordered (&iter, object);
+  while (json_object_iter_next_ordered (&iter, &name, &member)) {
+    g_autofree char *path = g_strconcat (prefix, *prefix ? "." : "", name, NULL);
+    g_autofree char *text = NULL;
+
+    if (JSON_NODE_HOLDS_OBJECT (member)) {
+      flatten (out, json_node_get_object (member), path, field, first);
+      continue;
+    }
+    text = JSON_NODE_HOLDS_ARRAY (member) ? joined_array (json_node_get_array (member))
+                                          : plain_text (member);
+    field (out, path, text, *first);
+    *first = FALSE;
+  }
+}
+
+static void
+csv_name (FILE *out, const char *name, const char *value G_GNUC_UNUSED, gboolean first)
+{
+  if (!first)
+    fputc (',', out);
+  cli_csv_field (out, name);
+}
+
+static void
+csv_value (FILE *out, const char *name G_GNUC_UNUSED, const char *value, gboolean first)
+{
+  if (!first)
+    fputc (',', out);
+  cli_csv_field (out, value);
+}
+
+static void
+table_line (FILE *out, const char *name, const char *value, gboolean first G_GNUC_UNUSED)
+{
+  fprintf (out, "%-26s  %s\n", name, *value ? value : "-");
+}
+
+void
+cli_print_record (FILE *out, JsonNode *record, CliFormat format)
+{
+  JsonObject *object = json_node_get_object (record);
+  gboolean first = TRUE;
+
+  switch (format) {
+  case CLI_FORMAT_TABLE: flatten (out, object, "", table_line, &first); break;
+  case CLI_FORMAT_CSV:
+    flatten (out, object, "", csv_name, &first);
+    fputc ('\n', out);
+    first = TRUE;
+    flatten (out, object, "", csv_value, &first);
+    fputc ('\n', out);
+    break;
+  case CLI_FORMAT_JSON:
+    print_json (out, record, 0);
+    fputc ('\n', out);
+    break;
+  }
+}
+
+void
+cli_print_heading (FILE *out, const char *text)
+{
+  const char *no_color = g_getenv ("NO_COLOR");
+  gboolean bold = isatty (fileno (out)) && !(no_color && *no_color);
+
+  fprintf (out, "%s%s%s\n", bold ? "\033[1m" : "", text, bold ? "\033[0m" : "");
+}
+
+/* Names of files need not be UTF-8, which JSON is. */
+static void
+add_text (JsonBuilder *builder, const char *text)
+{
+  g_autofree char *valid = text == NULL ? NULL : g_utf8_make_valid (text, -1);
+
+  json_builder_add_string_value (builder, valid);
+}
+
+void
+cli_add_string (JsonBuilder *builder, const char *name, const char *value)
+{
+  json_builder_set_member_name (builder, name);
+  add_text (builder, value);
+}
+
+void
+cli_add_integer (JsonBuilder *builder, const char *name, uint64_t value)
+{
+  json_builder_set_member_name (builder, name);
+  json_builder_add_int_value (builder, (gint64) value);
+}
+
+void
+cli_add_number (JsonBuilder *builder, const char *name, double value)
+{
+  json_builder_set_member_name (builder, name);
+  if (isfinite (value))
+    json_builder_add_double_value (builder, value);
+  else
+    json_builder_add_null_value (builder);
+}
+
+void
+cli_add_strings (JsonBuilder *builder, const char *name, const GPtrArray *strings)
+{
+  json_builder_set_member_name (builder, name);
+  json_builder_begin_array (builder);
+  for (guint i = 0; strings && i < strings->len; i++)
+    add_text (builder, g_ptr_array_index (strings, i));
+  json_builder_end_array (builder);
+}

@@ -1,0 +1,35 @@
+/* output.h - results for people (table) and for programs (CSV, JSON).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Numbers do not depend on the locale and read back to the same double.
+ * What is not known is null in JSON, an empty field in CSV, "-" in a table. */
+#pragma once
+
+#include <glib.h>
+#include <json-glib/json-glib.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef enum { CLI_FORMAT_TABLE, CLI_FORMAT_CSV, CLI_FORMAT_JSON } CliFormat;
+
+/* The shortest decimal that reads back to the same value; "" for NaN. */
+#define CLI_NUMBER_SIZE 32
+const char *cli_number (char text[CLI_NUMBER_SIZE], double value);
+
+/* One CSV field, quoted where it must be (RFC 4180). */
+void cli_csv_field (FILE *out, const char *text);
+
+/* Prints one object.  JSON: indented, members in their order.  CSV: a line
+ * of names and a line of values, members of an inner object as outer.inner,
+ * array elements joined by "; ".  Table: a line per member. */
+void cli_print_record (FILE *out, JsonNode *record, CliFormat format);
+
+/* A heading of a table: bold on a terminal, unless NO_COLOR is set. */
+void cli_print_heading (FILE *out, const char *text);
+
+/* Members; the name comes first so that a record reads like what it prints. */
+void cli_add_string (JsonBuilder *builder, const char *name, const char *value);
+void cli_add_integer (JsonBuilder *builder, const char *name, uint64_t value);
+void cli_add_number (JsonBuilder *builder, const char *name, double value); /* NaN: null */
+void cli_add_strings (JsonBuilder *builder, const char *name, const GPtrArray *strings);

@@ -1,0 +1,175 @@
+#!/bin/sh
+# program_test.sh - the commands together: what they print adds up.
+#
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154  # set by tap.sh
+set -u
+. "${G_TEST_SRCDIR:-.}/cli/tap.sh"
+
+# Eight ranks; every one sends to its right neighbour in a ring and to the
+# rank opposite, short and long messages.
+awk 'BEGIN {
+  n = 8
+  for (r = 0; r < n; r++) print r, "init"
+  for (r = 0; r < n; r++) {
+    right = (r + 1) % n; left = (r + n - 1) % n; far = (r + n / 2) % n
+    print r, "compute 128000"
+    print r, "irecv", left, 0, 200, 6
+    print r, "irecv", far, 1, 100000, 6
+    print r, "send", right, 0, 200, 6
+    print r, "send", far, 1, 100000, 6
+    print r, "waitall"
+  }
+  for (r = 0; r < n; r++) print r, "finalize"
+}' >ring.ti
+messages=16 bytes=$((8 * 100200))
+
+# json KEY FILE: a number or string of a flat member.
+json () {
+  sed -n "s/^ *\"$1\": \"*\([^\",]*\)\"*,*\$/\1/p" "$2"
+}
+
+# column NAME FILE: the values of a CSV column without quoted fields.
+column () {
+  awk -F, -v name="$1" '
+    NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next }
+    { print $c }' "$2"
+}
+
+sum () {
+  awk '{ s += $1 } END { printf "%d\n", s }'
+}
+
+# same NAME LEFT RIGHT: two texts are equal and not empty.
+same () {
+  if test -n "$2" && test "$2" = "$3"; then
+    ok "$1"
+  else
+    not_ok "$1" "'$2' is not '$3'"
+  fi
+}
+
+# succeeds NAME COMMAND...
+succeeds () {
+  name=$1
+  shift
+  run "$@"
+  if test "$status" = 0; then
+    ok "$name"
+  else
+    not_ok "$name" "status $status" "$(cat err)"
+  fi
+}
+
+succeeds "version" "$hopcast" --version
+same "version is one line" "$(grep -c '^hopcast [0-9.]*$' out)" 1
+succeeds "help" "$hopcast" --help
+grep '^  [a-z]' out | cut -c3-18 >commands
+same "help lists commands" "$(test "$(wc -l <commands)" -ge 9 && echo many)" many
+while read -r first second; do
+  # shellcheck disable=SC2086  # an empty second word is no word
+  succeeds "help of $first $second" "$hopcast" $first $second --help
+done <commands
+
+sim="$hopcast simulate ring.ti --machine bgq:32 -q"
+
+# shellcheck disable=SC2086  # $sim is a command line
+succeeds "simulate" $sim --format json --links links.csv --ranks ranks.csv
+same "quiet says nothing" "$(wc -c <err)" 0
+cp out run.json
+same "schema" "$(json schema run.json)" hopcast.run/1
+same "ranks" "$(json ranks run.json)" 8
+same "messages" "$(json messages run.json)" $messages
+same "message bytes" "$(json message_bytes run.json)" $bytes
+for key in key trace machine mapping network routing grain nodes links time_s compute_s_avg \
+  wait_s_avg wait_s_max packets packet_hops events wall_s peak_rss_bytes warnings features \
+  max_dilation avg_FIFO_TO; do
+  grep -q "^ *\"$key\": " run.json || echo "$key"
+done >missing
+same "every stable key" "all$(cat missing)" all
+same "bytes of the links add up to hop_bytes" "$(column payload_bytes links.csv | sum)" \
+  "$(json hop_bytes run.json | sum)"
+same "a line per link" "$(column port links.csv | wc -l)" "$(json links run.json)"
+same "a line per rank" "$(column rank ranks.csv | wc -l)" 8
+same "the run ends with its last rank" "$(column end_s ranks.csv | sort -g | tail -n 1)" \
+  "$(json time_s run.json)"
+same "sends of the ranks" "$(column sends ranks.csv | sum)" $messages
+same "receives of the ranks" "$(column receives ranks.csv | sum)" $messages
+
+# shellcheck disable=SC2086
+succeeds "simulate again" $sim --format json --links again.csv
+grep -v -e wall_s -e peak_rss_bytes run.json >first
+grep -v -e wall_s -e peak_rss_bytes out >second
+same "the same record" "$(cat first)" "$(cat second)"
+same "the same links" "$(cat links.csv)" "$(cat again.csv)"
+
+# shellcheck disable=SC2086
+succeeds "BGQNCL lines" $sim --links links.cnt
+same "a line per node" "$(wc -l <links.cnt)" 32
+same "columns of a line" "$(awk '{ print NF }' links.cnt | sort -u)" 69
+# Fields 1..9 are region, rank, A..E, T and the asterisks; then six per port.
+same "chunks sent" \
+  "$(awk '{ for (i = 10; i <= NF; i += 6) s += $i } END { print s + 0 }' links.cnt)" \
+  "$(awk -F, 'NR > 1 { s += $8 + $9 + $10 } END { print s + 0 }' links.csv)"
+same "packets received" \
+  "$(awk '{ for (i = 14; i <= NF; i += 6) s += $i } END { print s + 0 }' links.cnt)" \
+  "$(column received_packets links.csv | sum)"
+
+# shellcheck disable=SC2086
+succeeds "deterministic packets" $sim --routing deterministic --links packet.csv
+# shellcheck disable=SC2086
+succeeds "load" $sim --network load --links load.csv --format json
+same "load knows no time" "$(json time_s out)" null
+same "load and packets agree on every link" "$(column payload_bytes packet.csv)" \
+  "$(column payload_bytes load.csv)"
+
+succeeds "trace info" "$hopcast" trace info ring.ti --format json
+same "sends of the trace" "$(json sends out)" $messages
+same "bytes of the trace" "$(json send_bytes out)" $bytes
+same "nothing unmatched" "$(json unmatched_sends out)$(json unmatched_receives out)" 00
+succeeds "trace matrix" "$hopcast" trace matrix ring.ti
+cp out matrix.csv
+same "messages of the matrix" "$(column messages matrix.csv | sum)" $messages
+same "bytes of the matrix" "$(column bytes matrix.csv | sum)" $bytes
+
+# shellcheck disable=SC2086
+for source in ring.ti matrix.csv; do
+  succeeds "map metrics of $source" "$hopcast" map metrics $source --machine bgq:32 \
+    --mapping TEDCBA --format json
+  sed -n '/features/,$p' out >metrics.$source
+done
+same "metrics of trace and matrix" "$(cat metrics.ring.ti)" "$(cat metrics.matrix.csv)"
+
+succeeds "map generate" "$hopcast" map generate --machine bgq:32 --ranks 8 --mapping TEDCBA \
+  -o out.map
+succeeds "map check" "$hopcast" map check out.map --machine bgq:32 --ranks 8
+# shellcheck disable=SC2086
+$sim --mapping out.map --links file.csv >out && $sim --mapping TEDCBA --links letters.csv >out
+same "map file and letters give the same links" "$(cat file.csv)" "$(cat letters.csv)"
+
+succeeds "machine show" "$hopcast" machine show bgq:64 --set link.hop_latency=50ns
+cp out machine.conf
+succeeds "machine show of what it showed" "$hopcast" machine show ./machine.conf
+same "the same machine" "$(cat out)" "$(cat machine.conf)"
+succeeds "machine links" "$hopcast" machine links bgq:512
+same "links of 512 nodes" "$(column port out | wc -l)" 5120
+succeeds "machine check" "$hopcast" machine check bgq:512 --format json
+same "pairs of 512 nodes" "$(json pairs out)" $((512 * 511))
+same "all reachable, no loop" "$(json unreachable out)$(json credit_loops out)" 00
+
+# A signal leaves neither the file nor its beginning.
+"$hopcast" map generate --machine bgq:98304 --ranks-per-node 16 --ranks 1572864 -o big.map &
+pid=$!
+while kill -0 $pid 2>/dev/null && ! ls big.map.tmp-* >/dev/null 2>&1; do
+  sleep 0.01
+done
+kill -TERM $pid 2>/dev/null
+wait $pid 2>/dev/null
+status=$?
+if test $status = 0; then
+  skip "interrupted run leaves no file" "it was faster than the signal"
+else
+  same "interrupted run leaves no file" "$status $(ls | grep -c '^big.map')" "143 0"
+fi
+
+done_testing

@@ -1,0 +1,241 @@
+/* simulate.c - `hopcast simulate`: one trace, one machine, one run.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "cli/command.h"
+#include "cli/links.h"
+#include "cli/options.h"
+#include "cli/outfile.h"
+#include "cli/progress.h"
+#include "cli/record.h"
+#include "sim/run.h"
+
+#include <math.h>
+#include <string.h>
+
+/* In the order of SimNetworkKind and of RoutePolicy. */
+static const char *const network_names[] = { "packet", "flow", "load", NULL };
+static const char *const routing_names[] = { "default", "deterministic", "zone0", "zone1",
+                                             "zone2",   "zone3",         NULL };
+
+typedef struct {
+  CliMachineOptions machine;
+  CliFormatOptions format;
+  CliTalkOptions talk;
+  char *mapping, *network, *routing, *grain, *links, *ranks;
+  double compute_scale;
+  gint64 seed;
+  int threads, trace_ranks;
+} Options;
+
+static void
+options_clear (Options *options)
+{
+  cli_machine_options_clear (&options->machine);
+  cli_format_options_clear (&options->format);
+  g_free (options->mapping);
+  g_free (options->network);
+  g_free (options->routing);
+  g_free (options->grain);
+  g_free (options->links);
+  g_free (options->ranks);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
+
+static void
+add_own_options (GOptionContext *context, Options *options)
+{
+  const GOptionEntry entries[] = {
+    { "mapping", 0, 0, G_OPTION_ARG_FILENAME, &options->mapping,
+      "Where the ranks are: an order of dimensions such as ABCDET (default), or a map file", "M" },
+    { "network", 0, 0, G_OPTION_ARG_STRING, &options->network,
+      "packet (default: every packet), flow (SimGrid's sharing) or load (no time)", "NETWORK" },
+    { "routing", 0, 0, G_OPTION_ARG_STRING, &options->routing,
+      "default (as the messaging library chooses), deterministic, zone0, zone1, zone2 or zone3",
+      "ROUTING" },
+    { "grain", 0, 0, G_OPTION_ARG_STRING, &options->grain,
+      "exact: simulate each packet for itself (the only grain there is)", "GRAIN" },
+    { "compute-scale", 0, 0, G_OPTION_ARG_DOUBLE, &options->compute_scale,
+      "Multiply the recorded computation by X (default: 1)", "X" },
+    { "seed", 0, 0, G_OPTION_ARG_INT64, &options->seed, "Seed of random choices (default: 0)",
+      "N" },
+    { "threads", 0, 0, G_OPTION_ARG_INT, &options->threads, "Threads to use; 1 today", "N" },
+    { "trace-ranks", 0, 0, G_OPTION_ARG_INT, &options->trace_ranks,
+      "Ranks of a trace that does not say how many it has", "N" },
+    { "links", 0, 0, G_OPTION_ARG_FILENAME, &options->links,
+      "Write counters per link: CSV, or BGQNCL lines when FILE ends in .cnt", "FILE" },
+    { "ranks", 0, 0, G_OPTION_ARG_FILENAME, &options->ranks, "Write times per rank as CSV",
+      "FILE" },
+    { NULL },
+  };
+
+  cli_add_machine_option (context, &options->machine);
+  cli_add_machine_detail_options (context, &options->machine);
+  g_option_context_add_main_entries (context, entries, NULL);
+  cli_add_format_options (context, &options->format);
+  cli_add_talk_options (context, &options->talk);
+}
+
+static gboolean
+refuse (GError **error, const char *text)
+{
+  g_set_error_literal (error, CLI_ERROR, CLI_ERROR_USAGE, text);
+  return FALSE;
+}
+
+static gboolean
+check_options (Options *options, SimRunOptions *run, GError **error)
+{
+  int network = 0, routing = 0;
+
+  if (options->grain && strcmp (options->grain, "exact"))
+    return refuse (error, "--grain: only 'exact' is supported");
+  if (options->threads != 1)
+    return refuse (error, "--threads: only 1 is supported");
+  if (!(options->compute_scale >= 0) || !isfinite (options->compute_scale))
+    return refuse (error, "--compute-scale: not a number of at least 0");
+  if (options->seed < 0)
+    return refuse (error, "--seed: must not be negative");
+  if (options->trace_ranks < 0)
+    return refuse (error, "--trace-ranks: must not be negative");
+  if (options->network)
+    network = cli_parse_choice ("--network", options->network, network_names, error);
+  if (network >= 0 && options->routing)
+    routing = cli_parse_choice ("--routing", options->routing, routing_names, error);
+  if (network < 0 || routing < 0 || !cli_parse_format (&options->format, error))
+    return FALSE;
+  run->network = (SimNetworkKind) network;
+  run->policy = (RoutePolicy) routing;
+  run->compute_scale = options->compute_scale;
+  run->seed = (uint64_t) options->seed;
+  if (options->ranks && run->network == SIM_NETWORK_LOAD)
+    return refuse (error, "--ranks: the load network has no times");
+  return TRUE;
+}
+
+/* The files are opened before the run, so that a place that cannot be
+ * written is known at once and not after an hour. */
+typedef struct {
+  CliOutfile *links, *ranks;
+} Outputs;
+
+static void
+outputs_clear (Outputs *outputs)
+{
+  g_clear_pointer (&outputs->links, cli_outfile_free);
+  g_clear_pointer (&outputs->ranks, cli_outfile_free);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Outputs, outputs_clear)
+
+static gboolean
+open_outputs (Outputs *outputs, const Options *options, const TopoMachine *machine, GError **error)
+{
+  if (g_strcmp0 (options->links, options->ranks) == 0 && options->links) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--links and --ranks name the same file, %s",
+                 options->links);
+    return FALSE;
+  }
+  if (options->links && g_str_has_suffix (options->links, ".cnt") &&
+      !cli_links_fit_bgqncl (machine)) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
+                 "--links %s: BGQNCL lines need a machine of five dimensions, %s has %u",
+                 options->links, machine->spec, machine->shape.n_dimensions);
+    return FALSE;
+  }
+  if (options->links && !(outputs->links = cli_outfile_new (options->links, error)))
+    return FALSE;
+  return !options->ranks || (outputs->ranks = cli_outfile_new (options->ranks, error));
+}
+
+static gboolean
+write_outputs (Outputs *outputs, const Options *options, const CliRunInputs *inputs,
+               const SimRun *run, GError **error)
+{
+  if (outputs->links) {
+    FILE *out = cli_outfile_stream (outputs->links);
+
+    if (g_str_has_suffix (options->links, ".cnt"))
+      cli_links_write_bgqncl (out, inputs->machine, inputs->mapping, run->counters);
+    else
+      cli_links_write_csv (out, inputs->machine, run->counters);
+    if (!cli_outfile_commit (outputs->links, error))
+      return FALSE;
+  }
+  if (outputs->ranks) {
+    cli_ranks_write_csv (cli_outfile_stream (outputs->ranks), inputs->mapping, &run->result);
+    if (!cli_outfile_commit (outputs->ranks, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+talk (const CliTalkOptions *options, const SimRun *run)
+{
+  if (options->quiet)
+    return;
+  for (guint i = 0; run->warnings && i < run->warnings->len; i++)
+    fprintf (stderr, "hopcast: warning: %s\n", (char *) g_ptr_array_index (run->warnings, i));
+  if (options->verbose)
+    fprintf (stderr,
+             "hopcast: %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT
+             " packet hops in %.3f s, %.1f MB\n",
+             run->counters->events, run->counters->packet_hops, run->wall_s,
+             (double) run->peak_rss_bytes / 1e6);
+}
+
+static gboolean
+simulate (const char *path, const Options *options, SimRunOptions *run_options, GError **error)
+{
+  g_autoptr (TopoMachine) machine = cli_machine_new (&options->machine, error);
+  g_autoptr (Trace) trace =
+      machine ? trace_open (path, (uint32_t) options->trace_ranks, error) : NULL;
+  g_autoptr (TopoMapping) mapping =
+      trace ? topo_mapping_new (options->mapping, machine, trace_ranks (trace), error) : NULL;
+  g_autoptr (CliProgress) progress = NULL;
+  g_autoptr (SimRun) run = NULL;
+  g_auto (Outputs) outputs = { NULL, NULL };
+  CliRunInputs inputs = { path,
+                          network_names[run_options->network],
+                          routing_names[run_options->policy],
+                          "exact",
+                          machine,
+                          mapping };
+
+  if (!mapping || !open_outputs (&outputs, options, machine, error))
+    return FALSE;
+  progress = cli_progress_new (options->talk.quiet);
+  run_options->trace_path = path;
+  run_options->progress = cli_progress_update;
+  run_options->progress_data = progress;
+  run = sim_run (trace, machine, mapping, run_options, error);
+  g_clear_pointer (&progress, cli_progress_free);
+  if (!run)
+    return FALSE;
+  talk (&options->talk, run);
+  if (!write_outputs (&outputs, options, &inputs, run, error))
+    return FALSE;
+  cli_record_print (stdout, &inputs, run, run_options->network != SIM_NETWORK_LOAD,
+                    options->format.format);
+  return TRUE;
+}
+
+int
+cli_simulate (int argc, char **argv, GError **error)
+{
+  static const char *const names[] = { "TRACE", NULL };
+  g_autoptr (GOptionContext) context = cli_context_new (
+      "TRACE", "Replays a trace on a machine and prints the time and the congestion metrics.");
+  g_auto (Options)
+      options = { .machine = CLI_MACHINE_OPTIONS_INIT, .compute_scale = 1, .threads = 1 };
+  SimRunOptions run_options = { 0 };
+  const char *path;
+
+  add_own_options (context, &options);
+  if (!cli_parse (context, argc, argv, names, &path, error) ||
+      !check_options (&options, &run_options, error) ||
+      !simulate (path, &options, &run_options, error))
+    return CLI_FAILED;
+  return CLI_DONE;
+}

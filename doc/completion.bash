@@ -1,0 +1,28 @@
+# completion.bash - bash completion of hopcast, from what the program says of itself.
+#
+# SPDX-License-Identifier: Apache-2.0
+
+_hopcast ()
+{
+  local word=${COMP_WORDS[COMP_CWORD]} before="" i commands options
+  commands=$("${COMP_WORDS[0]}" --help 2>/dev/null |
+    sed -n 's/^  \([a-z]\+\( [a-z]\+\)\?\)  .*/\1/p')
+
+  # The words of the command that are complete: one, or two of a group.
+  for ((i = 1; i < COMP_CWORD && i <= 2; i++)); do
+    before+="${before:+ }${COMP_WORDS[i]}"
+    if grep -qxF -- "$before" <<<"$commands"; then
+      if [[ $word != -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+        return
+      fi
+      # shellcheck disable=SC2086  # the words of a command
+      options=$("${COMP_WORDS[0]}" $before --help 2>/dev/null |
+        sed -n 's/^ *\(-., \)\?\(--[a-z-]*\).*/\2/p')
+      mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
+      return
+    fi
+  done
+  mapfile -t COMPREPLY < <(compgen -W "$(sed -n "s/^${before:+$before }\([a-z]*\).*/\1/p" <<<"$commands" | sort -u)" -- "$word")
+}
+complete -o filenames -F _hopcast hopcast
