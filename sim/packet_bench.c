@@ -14,7 +14,7 @@
  * port, the packet, and the line of the sender's port that gets the tokens;
  * and its two events, written, sorted by node and read: 7 lines and 100
  * bytes of stream.  As long as the ports fit in the second-level cache that is
- * compute (some 600 instructions); beyond, the events of a window are known in
+ * compute (some 800 instructions); beyond, the events of a window are known in
  * advance and the lines are fetched ahead. */
 #include "config.h"
 

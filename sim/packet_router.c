@@ -31,7 +31,7 @@ packet_return_tokens (PacketNetwork *net, uint32_t node, uint32_t in_port, uint3
    * sender cannot be earlier. */
   if (!port->starved && port->n_returns == RETURNS)
     collect_tokens (port, sim_schedule_window_start_ps (net->schedule));
-  if (port->starved || port->n_returns == RETURNS)
+  if (port->starved || port->n_returns == RETURNS || at_ps >= RETURNS_UNTIL_PS)
     sim_schedule_push (net->schedule, sender, CODE_TOKEN + in_port, vc << 8 | amount, at_ps);
   else
     port->returns[port->n_returns++] = (uint64_t) at_ps << 8 | vc << 6 | amount;

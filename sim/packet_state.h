@@ -25,8 +25,10 @@
  *
  * Tokens travel back with a link's latency.  A returned token is not an event:
  * it is put, with the time from which it counts, in a short list at the
- * sender's port, and read when the port looks for something to send.  Only
- * when the port already waits for tokens is an event sent to wake it. */
+ * sender's port, and read when the port looks for something to send.  An event
+ * is sent only when the port already waits for tokens, or the list cannot hold
+ * the return; what the port sees is the same.  A network split over threads
+ * would send events to ports of other threads, and lists within its own. */
 #pragma once
 
 #include "sim/network.h"
@@ -48,9 +50,9 @@ enum {
   CODE_TIMER = 81,   /* argument = timer */
 };
 
-#define MAX_FIFOS  (TOPO_MAX_PORTS + 1) /* torus FIFOs and the priority FIFO */
-#define MAX_QUEUES 5                    /* dynamic queues per receiver: 12 * 5 bits in a word */
-#define RETURNS    3                    /* token returns kept per port */
+#define MAX_QUEUES       5 /* dynamic queues per receiver: 12 * 5 bits in a word */
+#define RETURNS          3 /* token returns kept per port */
+#define RETURNS_UNTIL_PS (INT64_C (1) << 55) /* the 56 bits of their times; 10 hours */
 
 enum {
   FLAG_DYNAMIC = 1, /* routed dynamically (it may still be on the bubble VC) */
@@ -206,7 +208,7 @@ typedef struct {
   int64_t wire_ps[64];   /* by chunks: time on the link, header and trailer included */
   int64_t memory_ps[64]; /* by chunks: time of the memory port */
   int64_t token_latency_ps, injection_latency_ps, reception_latency_ps;
-  uint32_t chunk_bytes, payload_bytes, max_chunks;
+  uint32_t chunk_bytes, payload_bytes;
   uint32_t reception_depth, receiver_grants;
   bool escape, stay_on_bubble;
   bool is_large; /* does not fit in the cache: fetch ahead in more stages */

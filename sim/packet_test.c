@@ -232,6 +232,23 @@ test_stream_runs_at_wire_speed (void)
   g_assert_cmpint (bench->log.at_ps[0], ==, 20000 + 5 * 40000 + 100 * wire_ps (17) + 20000);
 }
 
+/* Nothing depends on when a run takes place: a stream that lives on returned
+ * tokens takes as long after 30 hours, when times need more bits than a
+ * port's list of returns has for them. */
+static void
+test_late_stream_takes_as_long (void)
+{
+  static const char *const short_of_tokens[] = { "router.bubble_tokens=2", NULL };
+  static const int64_t late_ps = INT64_C (3) << 55;
+  g_autoptr (Bench) bench = bench_new ("bgq:32", short_of_tokens, ROUTE_POLICY_DETERMINISTIC, 2);
+
+  bench_send (bench, 0, 31, 512 * 100, SIM_MESSAGE_DATA, 0);
+  bench_send (bench, 0, 31, 512 * 100, SIM_MESSAGE_DATA, late_ps);
+  bench_run (bench);
+  g_assert_cmpint (bench->log.at_ps[1] - late_ps, ==, bench->log.at_ps[0]);
+  g_assert_cmpint (bench->log.at_ps[0], >, 100 * wire_ps (17) + 300000);
+}
+
 static void
 test_e_neighbour_has_two_cables (void)
 {
@@ -464,6 +481,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/packet/idle-path-all-pairs", test_idle_path_all_pairs);
   g_test_add_func ("/sim/packet/midplane", test_midplane_crossing_is_slower);
   g_test_add_func ("/sim/packet/stream", test_stream_runs_at_wire_speed);
+  g_test_add_func ("/sim/packet/late-stream", test_late_stream_takes_as_long);
   g_test_add_func ("/sim/packet/e-neighbour", test_e_neighbour_has_two_cables);
   g_test_add_func ("/sim/packet/shared-link", test_two_streams_share_a_link);
   g_test_add_func ("/sim/packet/memory", test_memory_bandwidth_limits_reception);

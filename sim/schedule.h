@@ -11,19 +11,19 @@
  *       while (sim_schedule_pop (s, &event))
  *         ...
  *
- * Why not one heap over all events?  Its pop is a walk through cold memory
- * (107 ns at 100,000 pending in our measurements), and consecutive events hit
- * unrelated nodes, so that every one of them misses the cache again.  Here a
- * push appends 16 bytes to a list, a window is sorted by node in one or two
- * linear passes, and a node's state is fetched once for all its events of the
- * window.  The same windows are what threads can run side by side.
+ * Why not one heap over all events?  Its pop is a walk through cold memory, and
+ * consecutive events hit unrelated nodes, so that each of them misses the
+ * cache again.  Here a push appends 16 bytes to an array, a window is sorted by
+ * node in one to three linear passes, and a node's state is fetched once for
+ * all its events of the window.  The same windows are what threads can run
+ * side by side.
  *
- *     ring of windows            the current window, sorted by node
+ *     ring of windows            the current window, sorted by node, then in order
  *     +---+---+---+---+          +------------------------------+
- *     | w |w+1|w+2|...| -------> | node 0: e e | node 3: e | ...| -> node's list,
- *     +-|-+---+---+---+          +------------------------------+    sorted by time
- *       v  chunks of events
- *     [eeee]->[ee  ]        far future: a heap, moved in when its window comes near
+ *     | w |w+1|w+2|...| -------> | node 0: e e | node 3: e | ...|
+ *     +-|-+---+---+---+          +------------------------------+
+ *       v                        extra: what the current node adds to this window
+ *     [eeee..]                   far future: a heap, moved in when its window comes near
  *
  * Order: a node's events fire by (time, code, order of creation); codes are
  * chosen by the engine so that an event's meaning, not the moment of its
