@@ -75,7 +75,7 @@ static const Row rows[] = {
     "Queues within the dynamic receiver; guess: one per dimension (the chip has seven, [S],\n"
     "what each is for is not documented)" },
   { "router", "receiver_grants", AT (receiver_grants), TOPO_UNIT_COUNT,
-    "16", "1", "65535",
+    "16", "1", "255",
     "Grants of a link to transit packets per grant to injected ones, when both wait\n"
     "[S] section 2.3, from the default personality" },
   { "router", "reception_packets", AT (reception_packets), TOPO_UNIT_COUNT,
