@@ -132,6 +132,9 @@ refused "matrix with a bad number" 1 "bad.csv:3: 'x'" map metrics bad.csv --mach
 # Outputs.
 refused "folder that is not there" 1 "no/links.csv" $sim --links no/links.csv
 refused "output is a folder" 1 "folder" $sim --ranks folder
+refused "counter lines without packets" 2 "only --network packet" \
+  $sim --network load --links x.cnt
+refused "zones without packets" 2 "deterministic paths only" $sim --network load --routing zone1
 refused "two outputs in one file" 2 "name the same file" $sim --links same.csv --ranks same.csv
 if test -w /dev/full; then
   refused "full disk under a file" 1 "/dev/full" $sim --links /dev/full

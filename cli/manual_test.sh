@@ -7,6 +7,7 @@ set -u
 . "${G_TEST_SRCDIR:-.}/cli/tap.sh"
 
 "$hopcast" --help | sed -n 's/^  \([a-z]* \?[a-z]*\)  .*/\1/p' >commands
+test -s commands || not_ok "commands" "hopcast --help lists none"
 while read -r first second; do
   page=$srcdir/doc/hopcast-$first.1.in
   test -e "$page" || page=$srcdir/doc/hopcast.1.in
@@ -16,7 +17,7 @@ while read -r first second; do
   LC_ALL=C "$hopcast" $first $second --help >help </dev/null
   for option in $(sed -n 's/^ *\(-., \)\?--\([a-z-]*\).*/\2/p' help); do
     escaped=$(printf '%s\n' "$option" | sed 's/-/\\\\-/g')
-    test "$option" = help || grep -q -e "\\\\-\\\\-$escaped" "$page" || echo "--$option"
+    test "$option" = help || grep -q -e "\\\\-\\\\-$escaped\\([^a-z\\\\]\\|\$\\)" "$page" || echo "--$option"
   done >>unknown
   if test -s unknown; then
     not_ok "$first $second" "not in $page:" "$(cat unknown)"

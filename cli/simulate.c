@@ -58,7 +58,7 @@ add_own_options (GOptionContext *context, Options *options)
       "exact: simulate each packet for itself (the only grain there is)", "GRAIN" },
     { "compute-scale", 0, 0, G_OPTION_ARG_DOUBLE, &options->compute_scale,
       "Multiply the recorded computation by X (default: 1)", "X" },
-    { "seed", 0, 0, G_OPTION_ARG_INT64, &options->seed, "Seed of random choices (default: 0)",
+    { "seed", 0, 0, G_OPTION_ARG_INT64, &options->seed, "Number that enters the key of the run; nothing is random yet (default: 0)",
       "N" },
     { "threads", 0, 0, G_OPTION_ARG_INT, &options->threads, "Threads to use; 1 today", "N" },
     { "trace-ranks", 0, 0, G_OPTION_ARG_INT, &options->trace_ranks,
@@ -111,6 +111,11 @@ check_options (Options *options, SimRunOptions *run, GError **error)
   run->seed = (uint64_t) options->seed;
   if (options->ranks && run->network == SIM_NETWORK_LOAD)
     return refuse (error, "--ranks: the load network has no times");
+  if (run->network == SIM_NETWORK_LOAD && run->policy >= ROUTE_POLICY_ZONE0)
+    return refuse (error, "--routing: the load network knows deterministic paths only");
+  if (options->links && g_str_has_suffix (options->links, ".cnt") &&
+      run->network != SIM_NETWORK_PACKET)
+    return refuse (error, "--links: BGQNCL lines count chunks, which only --network packet knows");
   return TRUE;
 }
 

@@ -245,7 +245,8 @@ topo_mapping_new (const char *text, const TopoMachine *machine, uint32_t n_ranks
 
   if (n_ranks == 0 || n_ranks > n_slots) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                 "%u ranks: %s with %u ranks per node has places for 1 to %" G_GSIZE_FORMAT,
+                 "%u ranks: %s with %u ranks per node has places for 1 to %" G_GSIZE_FORMAT
+                 " (see --ranks-per-node)",
                  n_ranks, machine->spec, machine->ranks_per_node, n_slots);
     return NULL;
   }
