@@ -22,14 +22,14 @@ smpirun_options="--cfg=network/model:CM02 --cfg=network/latency-factor:1
 seconds_of_smpirun () {
   trace=$1 conf=$2 ranks=$3
   shift 3
-  "$platform_of" "$conf" "$ranks" >platform.xml || return
+  "$platform_of" "$conf" "$ranks" >platform.xml 2>smpirun.log || return
   awk -v n="$ranks" 'BEGIN { for (i = 0; i < n; i++) print "n" i }' >hosts
   # Paths within a list of traces are relative to the current folder.
   # shellcheck disable=SC2086  # several options
   (cd "$(dirname "$trace")" &&
     smpirun -np "$ranks" -platform "$scratch/platform.xml" -hostfile "$scratch/hosts" \
-      $smpirun_options "$@" -replay "$(basename "$trace")") 2>&1 |
-    sed -n 's/.*Simulation time \([0-9.]*\).*/\1/p'
+      $smpirun_options "$@" -replay "$(basename "$trace")") >smpirun.log 2>&1
+  sed -n 's/.*Simulation time \([0-9.]*\).*/\1/p' smpirun.log
 }
 
 # seconds_of_hopcast TRACE CONF
@@ -47,7 +47,7 @@ agree () {
   if grep -q 'without SimGrid' err; then
     skip "$name" "built without SimGrid"
   elif test -z "$theirs"; then
-    skip "$name" "smpirun could not replay it"
+    not_ok "$name" "smpirun could not replay it" "$(tail -5 smpirun.log)"
   elif awk -v a="$ours" -v b="$theirs" -v p="$percent" \
       'BEGIN { d = 100 * (a / b - 1); exit !(a > 0 && d <= p && d >= -p) }'; then
     ok "$name"
