@@ -366,8 +366,9 @@ sim_schedule_next_window (SimSchedule *schedule)
   }
   if (window < 0)
     return false;
-  /* From the window before the next one: what moves in lands in the ring. */
-  schedule->window = window - 1;
+  /* What the ring now has room for moves in before anything new is pushed, so
+   * that each window keeps the order of creation. */
+  schedule->window = window;
   far_move_in (schedule);
   enter_window (schedule, window);
   return true;

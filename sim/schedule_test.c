@@ -57,6 +57,34 @@ test_push_into_the_current_window (void)
   sim_schedule_free (schedule);
 }
 
+/* An event that was far away when it was made comes before one that is made
+ * for the same instant when that has come within the ring. */
+static void
+test_far_keeps_its_place (void)
+{
+  SimSchedule *schedule = sim_schedule_new (2, 40000);
+  const int64_t window_ps = INT64_C (1) << schedule->window_bits;
+  const int64_t meeting_ps = 300 * window_ps + 5;
+  SimEvent event = { 0 };
+
+  for (int64_t gap = 254; gap <= 257; gap++)
+    sim_schedule_push (schedule, 0, 0, 99, (300 - gap) * window_ps);
+  sim_schedule_push (schedule, 0, 0, 0, meeting_ps);
+  for (uint32_t made = 1; made <= 4; made++) {
+    g_assert_true (sim_schedule_next_window (schedule));
+    g_assert_true (sim_schedule_pop (schedule, &event));
+    g_assert_cmpuint (event.argument, ==, 99);
+    sim_schedule_push (schedule, 0, 0, made, meeting_ps);
+    g_assert_false (sim_schedule_pop (schedule, &event));
+  }
+  g_assert_true (sim_schedule_next_window (schedule));
+  for (uint32_t made = 0; made <= 4; made++) {
+    g_assert_true (sim_schedule_pop (schedule, &event));
+    g_assert_cmpuint (event.argument, ==, made);
+  }
+  sim_schedule_free (schedule);
+}
+
 static uint64_t random_state;
 
 static uint64_t
@@ -66,37 +94,60 @@ next_random (void)
   return random_state >> 20;
 }
 
-/* Random pushes, near and far, while running: each node must see its own
- * events in order of time, and all must come out. */
+typedef struct {
+  uint32_t n_nodes;
+  uint64_t n_pushed;
+  SimSchedule *schedule;
+} Storm;
+
+/* Times are rounded, so that many are equal; the argument is the serial. */
+static void
+push_random (Storm *storm, int64_t from_ps, int64_t range_ps)
+{
+  int64_t at_ps = from_ps + (int64_t) (next_random () % (uint64_t) range_ps);
+
+  sim_schedule_push (storm->schedule, (uint32_t) (next_random () % storm->n_nodes),
+                     (uint32_t) (next_random () % 4), (uint32_t) storm->n_pushed++,
+                     (at_ps + 999) / 1000 * 1000);
+}
+
+/* Random pushes, near and far, while running: within a window nodes must rise,
+ * each node must see (time, code, serial) rise, and all must come out. */
 static void
 run_random (uint32_t n_nodes, uint32_t n_events, int64_t horizon_ps)
 {
-  SimSchedule *schedule = sim_schedule_new (n_nodes, 40000);
-  int64_t *last_ps = g_new (int64_t, n_nodes);
-  uint64_t n_popped = 0, n_pushed = 0;
-  SimEvent event = { 0 };
+  Storm storm = { n_nodes, 0, sim_schedule_new (n_nodes, 40000) };
+  SimSchedule *schedule = storm.schedule;
+  SimEvent *last = g_new0 (SimEvent, n_nodes);
+  uint64_t n_popped = 0;
+  SimEvent event;
 
-  for (uint32_t node = 0; node < n_nodes; node++)
-    last_ps[node] = -1;
-  for (; n_pushed < n_events; n_pushed++)
-    sim_schedule_push (schedule, (uint32_t) (next_random () % n_nodes), 3, 0,
-                       (int64_t) (next_random () % (uint64_t) horizon_ps));
-  while (sim_schedule_next_window (schedule))
+  while (storm.n_pushed < n_events)
+    push_random (&storm, 1, horizon_ps);
+  while (sim_schedule_next_window (schedule)) {
+    uint32_t node_before = 0;
+
     while (sim_schedule_pop (schedule, &event)) {
       uint32_t node = sim_event_node (event);
+      const SimEvent *before = &last[node];
 
-      g_assert_cmpint (event.at_ps, >=, last_ps[node]);
+      g_assert_cmpuint (node, >=, node_before);
       g_assert_cmpint (event.at_ps >> schedule->window_bits, ==, schedule->window);
-      last_ps[node] = event.at_ps;
-      n_popped++;
-      if (n_pushed < 2 * (uint64_t) n_events) {
-        sim_schedule_push (schedule, (uint32_t) (next_random () % n_nodes), 3, 0,
-                           event.at_ps + 40000 + (int64_t) (next_random () % 1000000));
-        n_pushed++;
+      g_assert_cmpint (event.at_ps, >=, before->at_ps);
+      if (event.at_ps == before->at_ps) {
+        g_assert_cmpuint (event.key, >=, before->key);
+        if (event.key == before->key)
+          g_assert_cmpuint (event.argument, >, before->argument);
       }
+      last[node] = event;
+      node_before = node;
+      n_popped++;
+      if (storm.n_pushed < 2 * (uint64_t) n_events)
+        push_random (&storm, event.at_ps + 40000, n_popped % 3 ? 1000000 : 20000000);
     }
-  g_assert_cmpuint (n_popped, ==, n_pushed);
-  g_free (last_ps);
+  }
+  g_assert_cmpuint (n_popped, ==, storm.n_pushed);
+  g_free (last);
   sim_schedule_free (schedule);
 }
 
@@ -118,6 +169,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/schedule/empty", test_empty);
   g_test_add_func ("/sim/schedule/equal-times", test_equal_times_by_code_then_creation);
   g_test_add_func ("/sim/schedule/current-window", test_push_into_the_current_window);
+  g_test_add_func ("/sim/schedule/far-keeps-its-place", test_far_keeps_its_place);
   g_test_add_func ("/sim/schedule/random", test_random);
   return g_test_run ();
 }
