@@ -182,8 +182,9 @@ message_wire_bytes (const TopoParameters *parameters, const SimMessage *message)
   uint64_t envelope = parameters->envelope_bytes;
 
   switch ((SimMessageKind) message->kind) {
-  case SIM_MESSAGE_CONTROL: return wire_bytes (parameters, envelope + 16);
-  case SIM_MESSAGE_REMOTE_GET: return wire_bytes (parameters, 64 * MAX (1u, message->descriptors));
+  case SIM_MESSAGE_CONTROL: return wire_bytes (parameters, envelope + SIM_CONTROL_WORDS_BYTES);
+  case SIM_MESSAGE_REMOTE_GET:
+    return wire_bytes (parameters, SIM_DESCRIPTOR_BYTES * MAX (1u, message->descriptors));
   case SIM_MESSAGE_DATA:
   case SIM_MESSAGE_DIRECT: return wire_bytes (parameters, message->bytes);
   case SIM_MESSAGE_EAGER:

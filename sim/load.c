@@ -28,9 +28,9 @@ fifos_of (SimCounters *counters, uint32_t node)
 }
 
 /* PAMI lets a direct collective cycle through the torus FIFOs (bgq.md section
- * 5).  The cycle here goes over all messages of the node, in the order they
- * are added, so that it needs no memory of its own; the packet network, which
- * knows the ranks, cycles for each rank and in bursts. */
+ * 5).  The cycle here goes over all messages of the node, in the order
+ * they are added, so that it needs no memory of its own; the packet network
+ * cycles over the direct ones alone. */
 static uint32_t
 direct_fifo (SimCounters *counters, uint32_t node)
 {

@@ -14,7 +14,8 @@
  * sim_network_lookahead_ps() later.
  *
  * Callbacks of one node come in the order of their times; equal times in an
- * order that depends on the messages alone, never on the order of execution. */
+ * order that depends on the messages alone, never on the order of execution;
+ * timers of one node at one instant fire in the order in which they were set. */
 #pragma once
 
 #include "routing/pami.h"
@@ -54,6 +55,13 @@ typedef struct {
   uint64_t whole_bytes;     /* DATA: of the transfer that this is a piece of, whose routing it
                              * shares; 0: not a piece */
 } SimMessage;
+
+/* Payload of software's own packets, beside the envelope: what a request or an
+ * acknowledgement needs to say (guess: two 8-byte words). */
+#define SIM_CONTROL_WORDS_BYTES 16u
+
+/* A remote get carries the descriptors that the source is to inject. */
+#define SIM_DESCRIPTOR_BYTES 64u
 
 typedef struct {
   /* The last byte of a message is in the memory of its destination and

@@ -14,7 +14,8 @@
 #define HUGE_PAGE  ((size_t) 2 << 20)
 
 /* A run in which this many windows pass while packets are pending and none
- * moves is stopped: 2^20 windows of 32 ns are 34 ms of simulated time. */
+ * moves is stopped: 2^20 windows of 32 ns are at least 34 ms of
+ * simulated time, since those without events are not counted. */
 #define STALL_WINDOWS (1u << 20)
 
 /* --- Messages and timers --- */
@@ -416,16 +417,24 @@ static gboolean
 check_limits (const TopoMachine *machine, GError **error)
 {
   const TopoParameters *p = &machine->parameters;
-  uint64_t chunks =
-      (p->packet_header_bytes + p->packet_payload_bytes + p->chunk_bytes - 1) / p->chunk_bytes;
+  uint64_t software_bytes =
+      MAX (2 * SIM_DESCRIPTOR_BYTES, p->envelope_bytes + SIM_CONTROL_WORDS_BYTES);
+  uint64_t payload_bytes = MAX (p->packet_payload_bytes, software_bytes);
+  uint64_t chunks = (p->packet_header_bytes + payload_bytes + p->chunk_bytes - 1) / p->chunk_bytes;
 
   if (p->packet_header_bytes != p->chunk_bytes)
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
                  "packet.header: the packet network needs a header of one chunk");
   else if (chunks > 63)
-    g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
-                 "packet.payload: a packet may have at most 63 chunks, not %" G_GUINT64_FORMAT,
-                 chunks);
+    g_set_error (
+        error, SIM_ERROR, SIM_ERROR_NETWORK,
+        "packet.chunk: a packet, also one that carries two descriptors or an envelope, may "
+        "have at most 63 chunks, not %" G_GUINT64_FORMAT,
+        chunks);
+  else if (p->packet_payload_bytes > UINT16_MAX)
+    g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK, "packet.payload: at most 65535 bytes");
+  else if (p->envelope_bytes > UINT8_MAX)
+    g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK, "mpi.envelope: at most 255 bytes");
   else if (p->hop_latency_ps > 1000000000 || p->token_latency_ps < 1)
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
                  "link.hop_latency: must be below 1 ms, link.token_latency above 0");

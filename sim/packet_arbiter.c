@@ -210,21 +210,19 @@ inject_lower (PacketNetwork *net, uint32_t node, const Packet *packet, uint32_t 
         ->want_inject[ROUTE_VC_DYNAMIC] &= mask;
 }
 
+/* The heads of the FIFOs in `mask`, in turn, each on its own VC. */
 static bool
-serve_injection_vc (PacketNetwork *net, uint32_t node, uint32_t port_index, Port *port, uint32_t vc)
+serve_fifos (PacketNetwork *net, uint32_t node, uint32_t port_index, Port *port, uint64_t mask)
 {
-  uint64_t mask = port->want_inject[vc];
-
   while (mask) {
     uint32_t fifo = next_bit (mask, port->last_fifo + 1u);
     uint32_t index = net->fifo[(size_t) node * net->n_fifos + fifo].packet;
     Packet *packet = &net->packet[index];
 
-    if (has_room (port, vc, packet->chunks, true)) {
+    if (has_room (port, packet->vc, packet->chunks, true)) {
       port->last_fifo = (uint8_t) fifo;
-      port->grants = 0;
       inject_lower (net, node, packet, fifo);
-      transmit (net, port_index, port, index, vc);
+      transmit (net, port_index, port, index, packet->vc);
       inject_sent (net, node, fifo, port);
       return true;
     }
@@ -236,8 +234,12 @@ serve_injection_vc (PacketNetwork *net, uint32_t node, uint32_t port_index, Port
 static bool
 serve_injection (PacketNetwork *net, uint32_t node, uint32_t port_index, Port *port)
 {
-  return serve_injection_vc (net, node, port_index, port, ROUTE_VC_BUBBLE) ||
-         serve_injection_vc (net, node, port_index, port, ROUTE_VC_DYNAMIC);
+  uint64_t mask = port->want_inject[ROUTE_VC_DYNAMIC] | port->want_inject[ROUTE_VC_BUBBLE];
+
+  if (!serve_fifos (net, node, port_index, port, mask))
+    return false;
+  port->grants = 0;
+  return true;
 }
 
 static bool
@@ -247,8 +249,7 @@ serve_priority (PacketNetwork *net, uint32_t node, uint32_t port_index, Port *po
       serve_deterministic (net, node, port_index, port, port->priority, LIST_PRIORITY_STRAIGHT,
                            ROUTE_VC_PRIORITY))
     return true;
-  return port->want_inject[ROUTE_VC_PRIORITY] &&
-         serve_injection_vc (net, node, port_index, port, ROUTE_VC_PRIORITY);
+  return serve_fifos (net, node, port_index, port, port->want_inject[ROUTE_VC_PRIORITY]);
 }
 
 /* One grant, or false when nothing that waits has room downstream. */

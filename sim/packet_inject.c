@@ -16,13 +16,6 @@
 
 #include "sim/packet_state.h"
 
-/* Payload of software's own packets: the envelope and what a request or an
- * acknowledgement needs to say (guess: two 8-byte words). */
-#define CONTROL_WORDS_BYTES 16u
-
-/* A remote get carries the descriptors that the source is to inject. */
-#define DESCRIPTOR_BYTES 64u
-
 static inline uint32_t
 payload_chunks (const PacketNetwork *net, uint64_t bytes)
 {
@@ -41,6 +34,13 @@ data_packets (const PacketNetwork *net, const Descriptor *descriptor)
 
 /* --- What each kind of message asks of the messaging unit --- */
 
+/* A piece of a paced transfer is routed as the whole of it. */
+static uint64_t
+routed_bytes (const SimMessage *message)
+{
+  return MAX (message->bytes, message->whole_bytes);
+}
+
 static uint32_t
 fifo_of_pin (const PacketNetwork *net, uint32_t pin)
 {
@@ -56,7 +56,7 @@ describe_eager (PacketNetwork *net, const SimMessage *message, Descriptor *descr
   descriptor->vc = ROUTE_VC_BUBBLE;
   if (message->kind == SIM_MESSAGE_CONTROL) {
     descriptor->envelope_chunks =
-        (uint8_t) payload_chunks (net, envelope_bytes + CONTROL_WORDS_BYTES);
+        (uint8_t) payload_chunks (net, envelope_bytes + SIM_CONTROL_WORDS_BYTES);
     descriptor->data_left = false;
   } else if (message->bytes + envelope_bytes <= net->payload_bytes) {
     descriptor->software_bytes = (uint8_t) envelope_bytes;
@@ -73,16 +73,15 @@ describe_remote_get (PacketNetwork *net, const SimMessage *message, Descriptor *
   descriptor->fifo = (uint8_t) net->n_ports;
   descriptor->data_left = false;
   descriptor->envelope_chunks =
-      (uint8_t) payload_chunks (net, DESCRIPTOR_BYTES * MAX (1u, message->descriptors));
+      (uint8_t) payload_chunks (net, SIM_DESCRIPTOR_BYTES * MAX (1u, message->descriptors));
 }
 
 static void
 describe_data (PacketNetwork *net, const SimMessage *message, uint32_t from, uint32_t to,
                Descriptor *descriptor)
 {
-  /* A piece of a paced transfer is routed as the whole of it. */
-  uint64_t bytes = MAX (message->bytes, message->whole_bytes);
-  RouteChoice choice = route_pami_data (net->machine, net->policy, from, to, bytes);
+  RouteChoice choice =
+      route_pami_data (net->machine, net->policy, from, to, routed_bytes (message));
   uint32_t pin = route_pami_pin (net->machine, to, from, net->mapping->slot[message->source_rank]);
 
   descriptor->vc = message->force_deterministic ? ROUTE_VC_BUBBLE : choice.vc;
@@ -173,7 +172,7 @@ packet_describe (PacketNetwork *net, uint32_t message, int64_t at_ps)
   g_assert (from != to);
   descriptor = describe (net, public, from, to);
   if (public->kind == SIM_MESSAGE_DATA &&
-      route_pami_e_split (net->machine, from, to, public->bytes))
+      route_pami_e_split (net->machine, from, to, routed_bytes (public)))
     post_split (net, message, from, to, descriptor, at_ps);
   else
     post (net, from, message, descriptor, at_ps);

@@ -119,7 +119,8 @@ static const Row rows[] = {
     "Software header in the first payload [S] section 4" },
   { "mpi", "immediate", AT (immediate_bytes), TOPO_UNIT_BYTES,
     "112 B", "0 B", "64 KiB",
-    "Largest message sent from the look-aside descriptor [S] section 4" },
+    "Largest message sent from the look-aside descriptor [S] section 4; not modelled:\n"
+    "it must only fit" },
   { "mpi", "eager", AT (eager_bytes), TOPO_UNIT_BYTES,
     "4 KiB", "0 B", "1 GiB",
     "Largest eager message [S] section 4; older software: 2 KiB" },
