@@ -47,6 +47,7 @@ typedef struct {
 typedef struct {
   uint32_t device;
   uint32_t peer; /* port at the other end of the cable; TOPO_NONE: nothing is plugged in */
+  uint64_t guid; /* of an adapter's port; 0: not known */
   uint32_t lid;  /* of an adapter's port; 0: not known */
   uint8_t lmc;   /* it has 2^lmc LIDs from `lid` on */
   uint8_t lanes; /* 1, 2, 4, 8 or 12 */

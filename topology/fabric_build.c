@@ -20,7 +20,8 @@ typedef struct {
 typedef struct {
   uint32_t device, number, peer_number;
   char *peer_id;
-  uint32_t lid, lmc, lanes, line;
+  uint64_t guid;
+  uint32_t lid, lmc, peer_lid, lanes, line;
   TopoSpeed speed;
 } End;
 
@@ -177,8 +178,10 @@ topo_build_end (TopoFabricBuilder *builder, const TopoBuildEnd *end, GError **er
     .number = end->number,
     .peer_id = g_strdup (end->peer_id),
     .peer_number = end->peer_number,
+    .guid = end->guid,
     .lid = end->lid,
     .lmc = end->lmc,
+    .peer_lid = end->peer_lid,
     .lanes = end->lanes,
     .speed = end->speed,
     .line = end->line,
@@ -318,16 +321,18 @@ connect_ports (Assembly *assembly, GError **error)
 
   for (uint32_t at = 0; at < fabric->n_ports; at++) {
     TopoPort *port = &fabric->ports[at];
-    const End *end;
+    const End *end, *back;
 
     if (assembly->end_of_port[at] == TOPO_NONE)
       continue;
     end = end_at (assembly, assembly->end_of_port[at]);
     if (!find_peer (assembly, at, end, &port->peer, error))
       return FALSE;
-    port->lid = end->lid;
+    port->guid = end->guid;
+    back = end_at (assembly, assembly->end_of_port[port->peer]);
+    port->lid = end->lid != 0 ? end->lid : back->peer_lid;
     port->lmc = (uint8_t) end->lmc;
-    agree (assembly, end, end_at (assembly, assembly->end_of_port[port->peer]), port);
+    agree (assembly, end, back, port);
     fabric->n_links++;
   }
   return TRUE;

@@ -37,7 +37,9 @@ typedef struct {
   uint32_t number; /* of the port, from 1 */
   const char *peer_id;
   uint32_t peer_number;
-  uint32_t lid, lmc; /* of this port */
+  uint64_t guid;     /* of this port; 0: not known */
+  uint32_t lid, lmc; /* of this port; 0: not known */
+  uint32_t peer_lid; /* of the far end */
   uint32_t lanes;
   TopoSpeed speed;
   uint32_t line;

@@ -79,15 +79,17 @@ take_port (const char **text, uint32_t *number)
   return TRUE;
 }
 
-/* "(3048c749cd0001)", which is not needed. */
-static void
-skip_guid (const char **text)
+/* "(3048c749cd0001)"; 0 when there is none. */
+static uint64_t
+take_guid (const char **text)
 {
   const char *start = skip_blanks (*text);
   const char *end = *start == '(' ? strchr (start, ')') : NULL;
 
-  if (end != NULL)
-    *text = end + 1;
+  if (end == NULL)
+    return 0;
+  *text = end + 1;
+  return g_ascii_strtoull (start + 1, NULL, 16);
 }
 
 /* The number behind `word` in the text; 0 when it is not there. */
@@ -171,6 +173,8 @@ read_comment (Discovery *discovery, const char *comment, TopoBuildEnd *end, GErr
     end->lid = number_after (own, "lid ");
     end->lmc = number_after (own, "lmc ");
   }
+  if (!discovery->is_adapter)
+    end->peer_lid = number_after (comment, "lid ");
   if (end->lmc > 7)
     return bad_line (discovery, "lmc 0 to 7", comment, error);
   rate = rate != NULL ? rate + 1 : comment;
@@ -210,12 +214,12 @@ read_port (Discovery *discovery, const char *text, GError **error)
     return bad_line (discovery, "a device before its ports", text, error);
   if (!take_port (&rest, &end.number))
     return bad_line (discovery, "[PORT] \"ID\"[PORT]", text, error);
-  skip_guid (&rest);
+  end.guid = take_guid (&rest);
   peer = take_quoted (&rest);
   if (peer == NULL || !take_port (&rest, &end.peer_number))
     return bad_line (discovery, "[PORT] \"ID\"[PORT]", text, error);
   end.peer_id = peer;
-  skip_guid (&rest);
+  take_guid (&rest);
   rest = skip_blanks (rest);
   comment = *rest == '#' ? skip_blanks (rest + 1) : NULL;
   if (!(comment != NULL ? read_comment (discovery, comment, &end, error)

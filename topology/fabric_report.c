@@ -201,6 +201,7 @@ add_end (TopoFabricBuilder *builder, const Row *row, const Plug *here, const Plu
     .number = here->number,
     .peer_id = there->id,
     .peer_number = there->number,
+    .guid = here->is_switch ? 0 : g_ascii_strtoull (here->id + 2, NULL, 16),
     .lid = here->is_switch ? 0 : here->lid,
     .lanes = row->lanes,
     .speed = row->speed,

@@ -1,0 +1,77 @@
+/* forwarding.h - the forwarding tables of a fabric: one port per destination.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A switch sends a packet out through the port that its linear forwarding
+ * table names for the packet's destination (infiniband.md section A6), so that
+ * all packets to one destination follow a tree.
+ *
+ *   destination  0 .. n_destinations-1: the plugged-in ports of host adapters,
+ *                in the order of the fabric's ports
+ *   switch       0 .. n_switches-1: the switches in the order of its devices
+ *
+ * Pure tables once made, shared by readers. */
+#pragma once
+
+#include "topology/fabric.h"
+
+#define ROUTE_NO_PORT 0 /* the table has no way to the destination */
+
+typedef struct {
+  const TopoFabric *fabric; /* borrowed */
+  char *engine;             /* "minhop", or the path of the dump */
+  uint32_t n_switches, n_destinations;
+  uint32_t *switch_device;    /* [n_switches] device of a switch */
+  uint32_t *switch_of;        /* [n_devices] TOPO_NONE: an adapter */
+  uint32_t *destination_port; /* [n_destinations] port of the fabric */
+  uint32_t *destination_of;   /* [n_ports] TOPO_NONE: not a destination */
+  uint8_t *out;               /* [switch * n_destinations + destination] number of the port */
+} RouteForwarding;
+
+/* Tables by one of our own engines:
+ *
+ *   minhop  shortest ways; each switch takes, for one destination after the
+ *           other, the port of a shortest way with fewest destinations so far
+ *   updn    the same among ways that never go up again after going down;
+ *           levels are distances from the roots, which are found as OpenSM
+ *           does: switches from which nearly all adapters are equally far
+ *   ftree   for fat trees: goes up by the least used port, so that shift
+ *           permutations do not meet on any link
+ *   dor     the lowest-numbered port of a shortest way
+ *
+ * NULL and *error (TOPO_ERROR) for an unknown engine, and for one that cannot
+ * route this fabric. */
+RouteForwarding *
+route_forwarding_compute (const TopoFabric *fabric, const char *engine, GError **error);
+
+/* Tables from the dump of real ones: OpenSM's opensm-lfts.dump, or what
+ * ibroute or dump_lfts printed; a folder stands for all files in it, one per
+ * switch.  Errors name file and line; so does a switch without a table. */
+RouteForwarding *route_forwarding_load (const TopoFabric *fabric, const char *path, GError **error);
+
+void route_forwarding_free (RouteForwarding *tables);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (RouteForwarding, route_forwarding_free)
+
+/* The names of the engines, NULL at the end. */
+const char *const *route_forwarding_engines (void);
+
+static inline uint32_t
+route_forwarding_out (const RouteForwarding *tables, uint32_t at_switch, uint32_t destination)
+{
+  return tables->out[(size_t) at_switch * tables->n_destinations + destination];
+}
+
+/* The switch behind a port of an adapter or switch; TOPO_NONE: an adapter. */
+static inline uint32_t
+route_forwarding_behind (const RouteForwarding *tables, uint32_t port)
+{
+  const TopoFabric *fabric = tables->fabric;
+
+  return tables->switch_of[fabric->ports[fabric->ports[port].peer].device];
+}
+
+/* Writes the links (ports that are left) of the way from one adapter port to
+ * a destination to links[] (room for n_switches + 2); returns how many, 0 when
+ * the tables do not lead there. */
+uint32_t route_forwarding_path (const RouteForwarding *tables, uint32_t from_port,
+                                uint32_t destination, uint32_t *links);

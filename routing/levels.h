@@ -1,0 +1,18 @@
+/* levels.h - how far each switch of a fabric is from its roots; private.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "routing/forwarding_private.h"
+
+/* Distance of every switch from the nearest root, in cables: roots are 0, and
+ * going up means going to a smaller level.  Roots are the switches from which
+ * nearly all adapters are at one distance: more than 9 of 10 at that one, and
+ * no other has more than 1 of 20 (OpenSM's rule for up/down routing).  NULL
+ * when no switch is a root, or some switch is cut off from all of them.  The
+ * caller g_free()s it. */
+uint32_t *route_levels_from_roots (const RouteForwarding *tables, const RouteCables *cables);
+
+/* The same counted from the leaves: the distance of every switch from the
+ * nearest one that has adapters. */
+uint32_t *route_levels_from_leaves (const RouteForwarding *tables, const RouteCables *cables);
