@@ -39,7 +39,7 @@ cli_machine_show (int argc, char **argv, GError **error)
 }
 
 static void
-print_link (const TopoMachine *machine, uint32_t node, uint32_t port)
+print_torus_link (const TopoMachine *machine, uint32_t node, uint32_t port)
 {
   uint32_t neighbour = topo_shape_neighbour (&machine->shape, node, port);
   int64_t extra_ps = topo_machine_extra_latency_ps (machine, node, port);
@@ -54,23 +54,62 @@ print_link (const TopoMachine *machine, uint32_t node, uint32_t port)
   printf (",%s\n", cli_number (extra, (double) extra_ps * 1e-3));
 }
 
-int
-cli_machine_links (int argc, char **argv, GError **error)
+static void
+print_torus_links (const TopoMachine *machine)
 {
-  g_autoptr (GOptionContext) context = cli_context_new (
-      "SPEC", "Prints every link: where it starts, its port, where it ends, and its latency "
-              "beyond that of a hop in nanoseconds.");
-  g_auto (CliMachineOptions) options = CLI_MACHINE_OPTIONS_INIT;
-  g_autoptr (TopoMachine) machine = machine_from_argument (context, &options, argc, argv, error);
-
-  if (!machine)
-    return CLI_FAILED;
   cli_print_dimension_names (stdout, machine, "");
   fputs (",port,", stdout);
   cli_print_dimension_names (stdout, machine, "to_");
   fputs (",extra_latency_ns\n", stdout);
   for (uint32_t node = 0; node < topo_shape_nodes (&machine->shape); node++)
     for (uint32_t port = 0; port < topo_shape_ports (&machine->shape); port++)
-      print_link (machine, node, port);
+      print_torus_link (machine, node, port);
+}
+
+static void
+print_fabric_end (const TopoFabric *fabric, uint32_t port)
+{
+  const TopoDevice *device = &fabric->devices[fabric->ports[port].device];
+
+  cli_csv_field (stdout, device->id);
+  fputc (',', stdout);
+  cli_csv_field (stdout, device->name);
+  printf (",%u", topo_fabric_port_number (fabric, port));
+}
+
+static void
+print_fabric_links (const TopoFabric *fabric)
+{
+  puts ("device,name,port,to_device,to_name,to_port,lanes,speed,bandwidth_Bps");
+  for (uint32_t port = 0; port < fabric->n_ports; port++) {
+    const TopoPort *it = &fabric->ports[port];
+
+    if (it->peer == TOPO_NONE)
+      continue;
+    print_fabric_end (fabric, port);
+    fputc (',', stdout);
+    print_fabric_end (fabric, it->peer);
+    printf (",%u,%s,%" G_GUINT64_FORMAT "\n", it->lanes, topo_speed_name (it->speed),
+            topo_link_bandwidth_Bps (it->lanes, it->speed));
+  }
+}
+
+int
+cli_machine_links (int argc, char **argv, GError **error)
+{
+  g_autoptr (GOptionContext) context = cli_context_new (
+      "SPEC", "Prints every link: where it starts, its port, where it ends; of a torus its latency "
+              "beyond that of a hop in nanoseconds, of a fabric its width and speed.");
+  g_auto (CliMachineOptions) options = CLI_MACHINE_OPTIONS_INIT;
+  g_autoptr (TopoMachine) machine = NULL;
+
+  options.takes_fabrics = TRUE;
+  machine = machine_from_argument (context, &options, argc, argv, error);
+  if (!machine)
+    return CLI_FAILED;
+  if (machine->fabric)
+    print_fabric_links (machine->fabric);
+  else
+    print_torus_links (machine);
   return CLI_DONE;
 }

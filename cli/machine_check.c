@@ -5,36 +5,37 @@
 
 #include "cli/command.h"
 #include "cli/options.h"
+#include "routing/fabric_survey.h"
 #include "routing/survey.h"
 
 static void
-add_hops (JsonBuilder *builder, const RouteSurvey *survey)
+add_hops (JsonBuilder *builder, const uint64_t *pairs_by_hops, uint32_t max_hops)
 {
   json_builder_set_member_name (builder, "hops");
   json_builder_begin_object (builder);
-  for (uint32_t hops = 0; hops <= survey->max_hops; hops++)
-    if (survey->pairs_by_hops[hops] > 0) {
+  for (uint32_t hops = 0; hops <= max_hops; hops++)
+    if (pairs_by_hops[hops] > 0) {
       char name[16];
 
       g_snprintf (name, sizeof name, "%u", hops);
-      cli_add_integer (builder, name, survey->pairs_by_hops[hops]);
+      cli_add_integer (builder, name, pairs_by_hops[hops]);
     }
   json_builder_end_object (builder);
 }
 
 static void
-add_load (JsonBuilder *builder, const RouteSurvey *survey)
+add_load (JsonBuilder *builder, uint64_t min, double median, uint64_t max)
 {
   json_builder_set_member_name (builder, "link_load");
   json_builder_begin_object (builder);
-  cli_add_integer (builder, "min", survey->load_min);
-  cli_add_number (builder, "median", survey->load_median);
-  cli_add_integer (builder, "max", survey->load_max);
+  cli_add_integer (builder, "min", min);
+  cli_add_number (builder, "median", median);
+  cli_add_integer (builder, "max", max);
   json_builder_end_object (builder);
 }
 
 static JsonNode *
-record_new (const TopoMachine *machine, const RouteSurvey *survey)
+torus_record (const TopoMachine *machine, const RouteSurvey *survey)
 {
   g_autoptr (JsonBuilder) builder = json_builder_new ();
 
@@ -45,13 +46,77 @@ record_new (const TopoMachine *machine, const RouteSurvey *survey)
   cli_add_integer (builder, "links", survey->links);
   cli_add_integer (builder, "pairs", survey->pairs);
   cli_add_integer (builder, "unreachable", survey->unreachable);
-  add_hops (builder, survey);
-  add_load (builder, survey);
+  add_hops (builder, survey->pairs_by_hops, survey->max_hops);
+  add_load (builder, survey->load_min, survey->load_median, survey->load_max);
   cli_add_integer (builder, "credit_loops", survey->credit_loops);
   cli_add_integer (builder, "bubble_rings", survey->bubble_rings);
   cli_add_string (builder, "method", survey->every_pair ? "every pair walked" : "by dimension");
   json_builder_end_object (builder);
   return json_builder_get_root (builder);
+}
+
+static JsonNode *
+check_torus (const TopoMachine *machine)
+{
+  uint32_t n_nodes = topo_shape_nodes (&machine->shape);
+  RouteSurvey *survey;
+  RouteTorus route;
+  JsonNode *record;
+
+  route_torus_init (&route, &machine->shape);
+  survey = route_survey_new (&route, n_nodes <= ROUTE_SURVEY_EVERY_PAIR_NODES);
+  record = torus_record (machine, survey);
+  route_survey_free (survey);
+  return record;
+}
+
+/* --- Fabrics --- */
+
+/* The links of a loop, so that the tables can be mended. */
+static void
+add_loop (JsonBuilder *builder, const TopoFabric *fabric, const RouteFabricSurvey *survey)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+
+  for (uint32_t at = 0; at < survey->n_loop; at++)
+    g_ptr_array_add (names, topo_fabric_port_name (fabric, survey->loop[at]));
+  cli_add_strings (builder, "loop", names);
+}
+
+static JsonNode *
+fabric_record (const TopoMachine *machine, const RouteFabricSurvey *survey)
+{
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+  const TopoFabric *fabric = machine->fabric;
+
+  json_builder_begin_object (builder);
+  cli_add_string (builder, "machine", machine->spec);
+  cli_add_string (builder, "routes", machine->routes);
+  cli_add_integer (builder, "nodes", topo_shape_nodes (&machine->shape));
+  cli_add_integer (builder, "adapters", fabric->n_adapters);
+  cli_add_integer (builder, "switches", fabric->n_switches);
+  cli_add_integer (builder, "links", fabric->n_links);
+  cli_add_integer (builder, "switch_links", survey->links);
+  cli_add_integer (builder, "unused_switch_links", survey->unused);
+  cli_add_integer (builder, "pairs", survey->pairs);
+  cli_add_integer (builder, "unreachable", survey->unreachable);
+  add_hops (builder, survey->pairs_by_hops, survey->max_hops);
+  add_load (builder, survey->load_min, survey->load_median, survey->load_max);
+  cli_add_integer (builder, "credit_loops", survey->credit_loops);
+  add_loop (builder, fabric, survey);
+  cli_add_strings (builder, "warnings", fabric->warnings);
+  json_builder_end_object (builder);
+  return json_builder_get_root (builder);
+}
+
+static JsonNode *
+check_fabric (const TopoMachine *machine, GError **error)
+{
+  g_autoptr (RouteForwarding) tables =
+      route_forwarding_new_named (machine->fabric, machine->routes, error);
+  g_autoptr (RouteFabricSurvey) survey = tables ? route_fabric_survey_new (tables) : NULL;
+
+  return survey ? fabric_record (machine, survey) : NULL;
 }
 
 int
@@ -65,8 +130,6 @@ cli_machine_check (int argc, char **argv, GError **error)
   g_auto (CliFormatOptions) format = { 0 };
   g_autoptr (TopoMachine) machine = NULL;
   g_autoptr (JsonNode) record = NULL;
-  RouteSurvey *survey;
-  RouteTorus route;
   const char *spec;
 
   cli_add_machine_detail_options (context, &options);
@@ -74,13 +137,12 @@ cli_machine_check (int argc, char **argv, GError **error)
   if (!cli_parse (context, argc, argv, names, &spec, error) || !cli_parse_format (&format, error))
     return CLI_FAILED;
   options.spec = g_strdup (spec);
+  options.takes_fabrics = TRUE;
   if (!(machine = cli_machine_new (&options, error)))
     return CLI_FAILED;
-  route_torus_init (&route, &machine->shape);
-  survey = route_survey_new (&route,
-                             topo_shape_nodes (&machine->shape) <= ROUTE_SURVEY_EVERY_PAIR_NODES);
-  record = record_new (machine, survey);
+  record = machine->fabric ? check_fabric (machine, error) : check_torus (machine);
+  if (!record)
+    return CLI_FAILED;
   cli_print_record (stdout, record, format.format);
-  route_survey_free (survey);
   return CLI_DONE;
 }

@@ -14,8 +14,9 @@ typedef struct {
 
 typedef struct {
   char *spec;
-  int ranks_per_node; /* G_MININT: what the machine says */
-  char **settings;    /* "group.key=value", NULL-terminated */
+  int ranks_per_node;     /* G_MININT: what the machine says */
+  char **settings;        /* "group.key=value", NULL-terminated */
+  gboolean takes_fabrics; /* the command knows switched fabrics too */
 } CliMachineOptions;
 
 typedef struct {
@@ -54,5 +55,5 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliMachineOptions, cli_machine_options_clear)
 
 #define CLI_MACHINE_OPTIONS_INIT \
   {                              \
-    NULL, G_MININT, NULL         \
+    NULL, G_MININT, NULL, FALSE  \
   }

@@ -157,6 +157,13 @@ succeeds "machine check" "$hopcast" machine check bgq:512 --format json
 same "pairs of 512 nodes" "$(json pairs out)" $((512 * 511))
 same "all reachable, no loop" "$(json unreachable out)$(json credit_loops out)" 00
 
+# The tree of 18 x 18 nodes under routing that evens out: 306 on every link.
+succeeds "fabric check" "$hopcast" machine check systemg,routes=ftree --format json
+same "pairs of 324 nodes" "$(json pairs out)" $((324 * 323))
+same "even loads" "$(json min out) $(json max out)" "306 306"
+succeeds "fabric links" "$hopcast" machine links systemg
+same "every cable twice" "$(wc -l <out)" $((1 + 4 * 324))
+
 # A signal leaves neither the file nor its beginning.
 "$hopcast" map generate --machine bgq:98304 --ranks-per-node 16 --ranks 1572864 -o big.map &
 pid=$!

@@ -87,6 +87,14 @@ route_forwarding_compute (const TopoFabric *fabric, const char *engine, GError *
   return NULL;
 }
 
+RouteForwarding *
+route_forwarding_new_named (const TopoFabric *fabric, const char *routes, GError **error)
+{
+  return g_file_test (routes, G_FILE_TEST_EXISTS)
+             ? route_forwarding_load (fabric, routes, error)
+             : route_forwarding_compute (fabric, routes, error);
+}
+
 uint32_t
 route_forwarding_path (const RouteForwarding *tables, uint32_t from_port, uint32_t destination,
                        uint32_t *links)

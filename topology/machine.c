@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/machine.h"
 
+#include "topology/fabric_spec.h"
 #include "topology/keyfile.h"
 
 #include <string.h>
@@ -13,16 +14,18 @@ topo_error_quark (void)
   return g_quark_from_static_string ("topo-error-quark");
 }
 
-#define BGQ_DIMENSIONS    5
-#define BGQ_E             4
-#define MIDPLANE_SIZE     4  /* along A, B, C and D */
-#define MAX_BGQ_SIZE      64 /* coordinates have six bits (bgq.md section 1) */
-#define MAX_TORUS_SIZE    511
-#define MAX_MESH_SIZE     256 /* routes count at most 255 hops per dimension */
-#define MAX_NODES         (1u << 20)
-#define RACK_NODES        1024
-#define MACHINE_GROUP     "machine"
-#define POSSIBLE_SPECS    "bgq:512, bgq:4x4x4x8x2, torus:8x8x8m or the path of a machine file"
+#define BGQ_DIMENSIONS 5
+#define BGQ_E          4
+#define MIDPLANE_SIZE  4  /* along A, B, C and D */
+#define MAX_BGQ_SIZE   64 /* coordinates have six bits (bgq.md section 1) */
+#define MAX_TORUS_SIZE 511
+#define MAX_MESH_SIZE  256 /* routes count at most 255 hops per dimension */
+#define MAX_NODES      (1u << 20)
+#define RACK_NODES     1024
+#define MACHINE_GROUP  "machine"
+#define POSSIBLE_SPECS                                                           \
+  "bgq:512, bgq:4x4x4x8x2, torus:8x8x8m, fattree:18x18:9, fattree3:8, systemg, " \
+  "fabric:FILE or the path of a machine file"
 #define POSSIBLE_BGQ_DIMS "at most 4x4x4x4x2, or A to D multiples of 4 and E 2"
 
 /* Partitions by node count (bgq.md section 1).  Below a midplane a dimension
@@ -336,7 +339,10 @@ topo_machine_new (const char *spec, GError **error)
 
   machine->ranks_per_node = 1;
   topo_parameters_default (&machine->parameters);
-  if (!(is_preset (spec) ? make_from_preset : make_from_file) (machine, spec, error))
+  if (topo_fabric_is_spec (spec)) {
+    if (!topo_fabric_make (machine, spec, error))
+      return NULL;
+  } else if (!(is_preset (spec) ? make_from_preset : make_from_file) (machine, spec, error))
     return NULL;
   return g_steal_pointer (&machine);
 }
@@ -346,6 +352,8 @@ topo_machine_free (TopoMachine *machine)
 {
   if (machine == NULL)
     return;
+  topo_fabric_free (machine->fabric);
+  g_free (machine->routes);
   g_free (machine->spec);
   g_free (machine);
 }

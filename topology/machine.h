@@ -8,11 +8,18 @@
  *   bgq:4x4x4x8x2      or by shape, A x B x C x D x E
  *   torus:8x8x8m       any torus; a trailing m makes the dimension a mesh (1 to
  *                      6 dimensions of up to 511 nodes, as a mesh 256; 2^20 nodes)
+ *   fattree:18x18:9    a two-level fat tree: leaves x nodes per leaf, spines
+ *   fattree3:8         a three-level one of 8-port switches
+ *   systemg:16         the first nodes of the cluster of the aggregation paper
+ *   fabric:FILE        an InfiniBand fabric as a tool of its site listed it; it
+ *                      and the trees take options after commas, e.g.
+ *                      fabric:X5.topofile,routes=ftree
  *   machine.conf       a file (GLib key file) in which every number can be set
  *
  * The struct is public and read-only once made. */
 #pragma once
 
+#include "topology/fabric.h"
 #include "topology/parameters.h"
 #include "topology/shape.h"
 
@@ -29,9 +36,11 @@ GQuark topo_error_quark (void);
 #define TOPO_MAX_RANKS_PER_NODE 64
 
 typedef struct {
-  char *spec;  /* canonical: what was asked for, e.g. bgq:4x4x4x4x2 */
-  bool is_bgq; /* E doubles; midplanes, racks and PAMI's block rules apply */
-  TopoShape shape;
+  char *spec;              /* canonical: what was asked for, e.g. bgq:4x4x4x4x2 */
+  bool is_bgq;             /* E doubles; midplanes, racks and PAMI's block rules apply */
+  TopoFabric *fabric;      /* switches and cables; NULL: a torus */
+  char *routes;            /* fabric: an engine, or the path of dumped tables */
+  TopoShape shape;         /* of a fabric: its nodes in a row, for numbering them */
   uint32_t ranks_per_node; /* 1..64; how many slots each node offers */
   TopoParameters parameters;
 } TopoMachine;

@@ -315,6 +315,41 @@ test_links_that_leave_a_midplane (void)
   g_assert_cmpuint (long_links ("torus:8x8"), ==, 0);
 }
 
+static void
+test_fabrics (void)
+{
+  g_autoptr (TopoMachine) tree = topo_machine_new ("fattree:4x3:2,speed=FDR,routes=ftree", NULL);
+  g_autoptr (TopoMachine) part = topo_machine_new ("systemg:16", NULL);
+
+  g_assert_cmpuint (topo_shape_nodes (&tree->shape), ==, 12);
+  g_assert_cmpuint (tree->fabric->n_switches, ==, 6);
+  g_assert_cmpint (tree->fabric->ports[0].speed, ==, TOPO_SPEED_FDR);
+  g_assert_cmpstr (tree->routes, ==, "ftree");
+  g_assert_cmpuint (topo_shape_nodes (&part->shape), ==, 16);
+  g_assert_cmpuint (part->fabric->n_hosts, ==, 324);
+  g_assert_cmpstr (part->routes, ==, "minhop");
+}
+
+static void
+test_bad_fabrics (void)
+{
+  static const char *const specs[] = {
+    "fattree",       "fattree:",        "fattree:4",      "fattree:4x",      "fattree:4x4x4",
+    "fattree:0x4",   "fattree:4x4:2:1", "fattree3:5",     "fattree3:x",      "systemg:0",
+    "systemg:325",   "systemg:1x1",     "fabric:",        "fabric:/nowhere", "systemg,routes=",
+    "systemg,speed", "systemg,speed=X", "systemg,what=1", "fattree:99999x9",
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (specs); at++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (TopoMachine) machine = topo_machine_new (specs[at], &error);
+
+    if (machine != NULL)
+      g_error ("\"%s\" is taken for a machine", specs[at]);
+    g_assert_true (error->domain == TOPO_ERROR);
+  }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -330,5 +365,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/topology/machine/bad-files", test_bad_files);
   g_test_add_func ("/topology/machine/racks", test_racks);
   g_test_add_func ("/topology/machine/midplanes", test_links_that_leave_a_midplane);
+  g_test_add_func ("/topology/machine/fabrics", test_fabrics);
+  g_test_add_func ("/topology/machine/bad-fabrics", test_bad_fabrics);
   return g_test_run ();
 }
