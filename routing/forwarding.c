@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "routing/forwarding_private.h"
+#include "routing/opensm.h"
 #include "topology/machine.h"
 
 #include <string.h>
@@ -90,6 +91,8 @@ route_forwarding_compute (const TopoFabric *fabric, const char *engine, GError *
 RouteForwarding *
 route_forwarding_new_named (const TopoFabric *fabric, const char *routes, GError **error)
 {
+  if (g_str_has_prefix (routes, "opensm:") && routes[7] != '\0')
+    return route_opensm_run (fabric, routes + 7, error);
   return g_file_test (routes, G_FILE_TEST_EXISTS)
              ? route_forwarding_load (fabric, routes, error)
              : route_forwarding_compute (fabric, routes, error);

@@ -49,7 +49,8 @@ route_forwarding_compute (const TopoFabric *fabric, const char *engine, GError *
  * switch.  Errors name file and line; so does a switch without a table. */
 RouteForwarding *route_forwarding_load (const TopoFabric *fabric, const char *path, GError **error);
 
-/* What a machine's `routes` names: an engine, or a path. */
+/* What a machine's `routes` names: one of the engines, opensm:ENGINE for
+ * tables that an installed OpenSM computes, or a path. */
 RouteForwarding *
 route_forwarding_new_named (const TopoFabric *fabric, const char *routes, GError **error);
 

@@ -139,10 +139,11 @@ read_option (Parts *parts, const char *option, GError **error)
   if (g_str_has_prefix (option, "speed=") &&
       topo_speed_parse (option + 6, strlen (option + 6), &parts->speed))
     return TRUE;
-  return bad_argument (error,
-                       "routes=ENGINE, routes=FILE or speed=SDR, DDR, QDR, FDR10, FDR, EDR, HDR or "
-                       "NDR (trees)",
-                       option);
+  return bad_argument (
+      error,
+      "routes=ENGINE, routes=opensm:ENGINE, routes=PATH or speed=SDR, DDR, QDR, FDR10, FDR, EDR, HDR or "
+      "NDR (trees)",
+      option);
 }
 
 gboolean

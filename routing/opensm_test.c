@@ -1,0 +1,171 @@
+/* opensm_test.c - tables of the real subnet manager beside ours.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Skipped where opensm or ibsim is not installed. */
+#include "config.h"
+
+#include "routing/fabric_survey.h"
+#include "topology/machine.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static bool
+is_installed (void)
+{
+  g_autofree char *ibsim = g_find_program_in_path ("ibsim");
+
+  if (ibsim != NULL && g_file_test ("/usr/sbin/opensm", G_FILE_TEST_IS_EXECUTABLE))
+    return true;
+  g_test_skip ("opensm and ibsim are not installed");
+  return false;
+}
+
+static TopoFabric *
+shared_fabric (const char *name)
+{
+  g_autofree char *path =
+      g_test_build_filename (G_TEST_DIST, "..", "shared", "data", "fabrics", name, NULL);
+  g_autoptr (GError) error = NULL;
+  TopoFabric *fabric = NULL;
+
+  if (!g_file_test (path, G_FILE_TEST_EXISTS))
+    g_test_skip ("../shared is not there");
+  else
+    fabric = topo_fabric_load (path, &error);
+  g_assert_no_error (error);
+  return fabric;
+}
+
+static RouteForwarding *
+named (const TopoFabric *fabric, const char *routes)
+{
+  g_autoptr (GError) error = NULL;
+  RouteForwarding *tables = route_forwarding_new_named (fabric, routes, &error);
+
+  g_assert_no_error (error);
+  return tables;
+}
+
+static void
+assert_nothing_is_left (void)
+{
+  g_autoptr (GDir) folder = g_dir_open (g_get_tmp_dir (), 0, NULL);
+  const char *name;
+
+  g_assert_cmpint (waitpid (-1, NULL, WNOHANG), ==, -1);
+  g_assert_cmpint (errno, ==, ECHILD);
+  while ((name = g_dir_read_name (folder)) != NULL)
+    g_assert_false (g_str_has_prefix (name, "hopcast-opensm-"));
+}
+
+/* As many pairs at every distance, none unreachable. */
+static void
+assert_same_hops (const TopoFabric *fabric, const char *engine)
+{
+  g_autofree char *real = g_strconcat ("opensm:", engine, NULL);
+  g_autoptr (RouteForwarding) theirs = named (fabric, real);
+  g_autoptr (RouteForwarding) ours = named (fabric, engine);
+  g_autofree uint32_t *links = g_new (uint32_t, ours->n_switches + 2);
+  g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (theirs);
+
+  g_assert_cmpuint (survey->unreachable, ==, 0);
+  g_assert_cmpstr (theirs->engine, ==, real);
+  for (uint32_t from = 0; from < ours->n_destinations; from++)
+    for (uint32_t to = 0; to < ours->n_destinations; to++)
+      if (from != to)
+        g_assert_cmpuint (
+            route_forwarding_path (ours, ours->destination_port[from], to, links), ==,
+            route_forwarding_path (theirs, theirs->destination_port[from], to, links));
+  assert_nothing_is_left ();
+}
+
+static void
+test_engines_on_real_fabrics (void)
+{
+  static const struct {
+    const char *fabric, *engine;
+  } known[] = {
+    { "x5/X5.topofile", "minhop" },    { "x5/X5.topofile", "updn" },
+    { "avakas/avakas.net", "minhop" }, { "avakas/avakas.net", "updn" },
+    { "avakas/avakas.net", "ftree" },  { "ft324/ft_324.net", "minhop" },
+    { "ft324/ft_324.net", "updn" },    { "ft324/ft_324.net", "ftree" },
+    { "ft16/ft_4x2.net", "ftree" },
+  };
+
+  for (guint at = 0; at < G_N_ELEMENTS (known) && is_installed (); at++) {
+    g_autoptr (TopoFabric) fabric = shared_fabric (known[at].fabric);
+
+    if (fabric == NULL)
+      return;
+    assert_same_hops (fabric, known[at].engine);
+  }
+}
+
+static void
+test_engines_on_trees (void)
+{
+  g_autoptr (TopoFabric) two = topo_fabric_tree (4, 4, 2, TOPO_SPEED_QDR, NULL);
+  g_autoptr (TopoFabric) three = topo_fabric_tree3 (4, TOPO_SPEED_EDR, NULL);
+
+  if (!is_installed ())
+    return;
+  assert_same_hops (two, "minhop");
+  assert_same_hops (two, "updn");
+  assert_same_hops (two, "ftree");
+  assert_same_hops (three, "minhop");
+  assert_same_hops (three, "updn");
+  assert_same_hops (three, "ftree");
+}
+
+/* Engines that we do not have: their tables reach everybody. */
+static void
+test_engines_with_lanes (void)
+{
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree (4, 4, 2, TOPO_SPEED_QDR, NULL);
+
+  for (guint at = 0; at < 2 && is_installed (); at++) {
+    g_autoptr (RouteForwarding) tables = named (fabric, at == 0 ? "opensm:dfsssp" : "opensm:lash");
+    g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
+
+    g_assert_cmpuint (survey->unreachable, ==, 0);
+  }
+}
+
+static void
+assert_refused (const TopoFabric *fabric, const char *routes, const char *part)
+{
+  g_autoptr (GError) error = NULL;
+  gint64 start_us = g_get_monotonic_time ();
+
+  g_assert_null (route_forwarding_new_named (fabric, routes, &error));
+  g_assert_true (error->domain == TOPO_ERROR);
+  if (strstr (error->message, part) == NULL)
+    g_error ("\"%s\" does not say \"%s\"", error->message, part);
+  g_assert_cmpint (g_get_monotonic_time () - start_us, <, 30 * G_USEC_PER_SEC);
+  assert_nothing_is_left ();
+}
+
+static void
+test_refused_engines (void)
+{
+  g_autoptr (TopoFabric) fabric = shared_fabric ("x5/X5.topofile");
+
+  if (fabric == NULL || !is_installed ())
+    return;
+  assert_refused (fabric, "opensm:ftree", "not a fat tree");
+  assert_refused (fabric, "opensm:nonsense", "no such routing engine");
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/routing/opensm/real", test_engines_on_real_fabrics);
+  g_test_add_func ("/routing/opensm/trees", test_engines_on_trees);
+  g_test_add_func ("/routing/opensm/lanes", test_engines_with_lanes);
+  g_test_add_func ("/routing/opensm/refused", test_refused_engines);
+  return g_test_run ();
+}
