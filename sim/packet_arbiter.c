@@ -231,10 +231,18 @@ serve_fifos (PacketNetwork *net, uint32_t node, uint32_t port_index, Port *port,
   return false;
 }
 
+/* The FIFOs whose heads want the VC, none of them when it is so full that no
+ * packet can enter: their packets need not be looked at then. */
+static inline uint64_t
+with_room (const Port *port, uint32_t vc)
+{
+  return has_room (port, vc, 1, true) ? port->want_inject[vc] : 0;
+}
+
 static bool
 serve_injection (PacketNetwork *net, uint32_t node, uint32_t port_index, Port *port)
 {
-  uint64_t mask = port->want_inject[ROUTE_VC_DYNAMIC] | port->want_inject[ROUTE_VC_BUBBLE];
+  uint64_t mask = with_room (port, ROUTE_VC_DYNAMIC) | with_room (port, ROUTE_VC_BUBBLE);
 
   if (!serve_fifos (net, node, port_index, port, mask))
     return false;
@@ -249,7 +257,7 @@ serve_priority (PacketNetwork *net, uint32_t node, uint32_t port_index, Port *po
       serve_deterministic (net, node, port_index, port, port->priority, LIST_PRIORITY_STRAIGHT,
                            ROUTE_VC_PRIORITY))
     return true;
-  return serve_fifos (net, node, port_index, port, port->want_inject[ROUTE_VC_PRIORITY]);
+  return serve_fifos (net, node, port_index, port, with_room (port, ROUTE_VC_PRIORITY));
 }
 
 /* One grant, or false when nothing that waits has room downstream. */
