@@ -93,6 +93,12 @@ refused "BGQNCL lines of three dimensions" 2 "five dimensions" \
   simulate good.ti --machine torus:4x4x4 --links l.cnt
 refused "ranks missing" 2 "--ranks N is missing" map check ABCDET --machine bgq:32
 refused "negative ranks" 2 "--ranks: -4" map check ABCDET --machine bgq:32 --ranks -4
+refused "more ranks than any trace" 2 "--trace-ranks: 2147483647 is not within 0..16777216" \
+  trace info good.ti --trace-ranks 2147483647
+refused "command to record missing" 2 "the command to record is missing" trace record -o x --
+refused "record with an unknown MPI" 2 "'foo' is not one of openmpi, mpich" \
+  trace record --mpi foo -- true
+refused "record what is no MPI program" 1 "is a program that is linked with" trace record -- true
 refused "collectives without machine" 2 "--machine SPEC is missing" \
   trace matrix good.ti --with-collectives
 
@@ -132,12 +138,18 @@ refused "matrix with a bad number" 1 "bad.csv:3: 'x'" map metrics bad.csv --mach
 # Outputs.
 refused "folder that is not there" 1 "no/links.csv" $sim --links no/links.csv
 refused "output is a folder" 1 "folder" $sim --ranks folder
+refused "trace is a folder that is there" 1 "folder: cannot write" \
+  trace convert good.ti -o folder --to hct
 refused "counter lines without packets" 2 "only --network packet" \
   $sim --network load --links x.cnt
 refused "zones without packets" 2 "deterministic paths only" $sim --network load --routing zone1
 refused "two outputs in one file" 2 "name the same file" $sim --links same.csv --ranks same.csv
 if test -w /dev/full; then
   refused "full disk under a file" 1 "/dev/full" $sim --links /dev/full
+  for format in hct ti goal; do
+    refused "full disk under a trace, $format" 1 "/dev/full: cannot write" \
+      trace generate ring --ranks 400 -o /dev/full --to $format
+  done
   "$hopcast" machine links bgq:512 >/dev/full 2>err
   status=$?
   if test $status = 1 && grep -q "standard output" err; then
@@ -154,6 +166,7 @@ if test -w /dev/full; then
   fi
 else
   skip "full disk under the help" "no /dev/full here"
+  skip "full disk under a trace" "no /dev/full here"
   skip "full disk under a file" "no /dev/full here"
   skip "full disk under standard output" "no /dev/full here"
 fi

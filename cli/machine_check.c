@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "routing/fabric_survey.h"
+#include "routing/routes.h"
 #include "routing/survey.h"
 
 static void

@@ -218,8 +218,8 @@ trace_features (const char *path, const Options *options, const TopoMachine *mac
   const SimRunOptions run_options = { .trace_path = path,
                                       .network = SIM_NETWORK_LOAD,
                                       .compute_scale = 1 };
-  uint32_t hint = (uint32_t) MAX (options->n_ranks, 0);
-  g_autoptr (Trace) trace = trace_open (path, hint, error);
+  const TraceOptions trace_options = { .n_ranks = (uint32_t) MAX (options->n_ranks, 0) };
+  g_autoptr (Trace) trace = trace_open (path, &trace_options, error);
   g_autoptr (TopoMapping) mapping = NULL;
   g_autoptr (SimRun) run = NULL;
 

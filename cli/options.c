@@ -9,6 +9,9 @@
 
 #include <string.h>
 
+/* As many as a pattern may have. */
+#define MAX_TRACE_RANKS (1 << 24)
+
 GQuark
 cli_error_quark (void)
 {
@@ -64,14 +67,41 @@ cli_add_machine_detail_options (GOptionContext *context, CliMachineOptions *opti
 }
 
 void
-cli_add_talk_options (GOptionContext *context, CliTalkOptions *options)
+cli_add_trace_options (GOptionContext *context, CliTraceOptions *options)
+{
+  const GOptionEntry entries[] = {
+    { "trace-ranks", 0, 0, G_OPTION_ARG_INT, &options->n_ranks,
+      "Ranks of a trace that does not say how many it has", "N" },
+    { "from-region", 0, 0, G_OPTION_ARG_STRING, &options->from_region,
+      "Only what the program did inside this user region (OTF2)", "NAME" },
+    { "allow-lossy", 0, 0, G_OPTION_ARG_NONE, &options->allow_lossy,
+      "Guess what the source of the trace lost, with a warning, instead of failing", NULL },
+    { NULL },
+  };
+
+  g_option_context_add_main_entries (context, entries, NULL);
+}
+
+void
+cli_add_quiet_option (GOptionContext *context, CliTalkOptions *options)
 {
   const GOptionEntry entries[] = {
     { "quiet", 'q', 0, G_OPTION_ARG_NONE, &options->quiet, "No progress, no warnings", NULL },
+    { NULL },
+  };
+
+  g_option_context_add_main_entries (context, entries, NULL);
+}
+
+void
+cli_add_talk_options (GOptionContext *context, CliTalkOptions *options)
+{
+  const GOptionEntry entries[] = {
     { "verbose", 'v', 0, G_OPTION_ARG_NONE, &options->verbose, "Say more on standard error", NULL },
     { NULL },
   };
 
+  cli_add_quiet_option (context, options);
   g_option_context_add_main_entries (context, entries, NULL);
 }
 
@@ -176,6 +206,28 @@ cli_machine_new (const CliMachineOptions *options, GError **error)
     if (!apply_setting (machine, *setting, error))
       return NULL;
   return g_steal_pointer (&machine);
+}
+
+Trace *
+cli_trace_open (const char *path, const CliTraceOptions *options, GError **error)
+{
+  const TraceOptions trace_options = { .n_ranks = (uint32_t) options->n_ranks,
+                                       .from_region = options->from_region,
+                                       .allow_lossy = options->allow_lossy };
+
+  if (options->n_ranks < 0 || options->n_ranks > MAX_TRACE_RANKS) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--trace-ranks: %d is not within 0..%d",
+                 options->n_ranks, MAX_TRACE_RANKS);
+    return NULL;
+  }
+  return trace_open (path, &trace_options, error);
+}
+
+void
+cli_trace_options_clear (CliTraceOptions *options)
+{
+  g_free (options->from_region);
+  *options = (CliTraceOptions){ 0 };
 }
 
 void

@@ -20,6 +20,12 @@ typedef struct {
 } CliMachineOptions;
 
 typedef struct {
+  int n_ranks;
+  char *from_region;
+  gboolean allow_lossy;
+} CliTraceOptions;
+
+typedef struct {
   gboolean quiet, verbose;
 } CliTalkOptions;
 
@@ -31,6 +37,9 @@ GOptionContext *cli_context_new (const char *arguments, const char *description)
 void cli_add_format_options (GOptionContext *context, CliFormatOptions *options);
 void cli_add_machine_option (GOptionContext *context, CliMachineOptions *options);
 void cli_add_machine_detail_options (GOptionContext *context, CliMachineOptions *options);
+void cli_add_trace_options (GOptionContext *context, CliTraceOptions *options);
+/* Of commands that have nothing more to say. */
+void cli_add_quiet_option (GOptionContext *context, CliTalkOptions *options);
 void cli_add_talk_options (GOptionContext *context, CliTalkOptions *options);
 
 /* Parses, then checks that exactly the positional arguments `names`
@@ -48,9 +57,14 @@ gboolean cli_parse_format (CliFormatOptions *options, GError **error);
 /* The machine of options->spec with the other options applied. */
 TopoMachine *cli_machine_new (const CliMachineOptions *options, GError **error);
 
+/* The trace at `path`, read as the options say. */
+Trace *cli_trace_open (const char *path, const CliTraceOptions *options, GError **error);
+
 void cli_format_options_clear (CliFormatOptions *options);
+void cli_trace_options_clear (CliTraceOptions *options);
 void cli_machine_options_clear (CliMachineOptions *options);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliFormatOptions, cli_format_options_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliTraceOptions, cli_trace_options_clear)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliMachineOptions, cli_machine_options_clear)
 
 #define CLI_MACHINE_OPTIONS_INIT \

@@ -115,23 +115,28 @@ print_json (FILE *out, JsonNode *node, int depth)
 }
 
 static char *
-joined_array (JsonArray *array)
+joined_array (JsonArray *array, const char *separator)
 {
   GString *text = g_string_new (NULL);
 
   for (guint i = 0; i < json_array_get_length (array); i++) {
     g_autofree char *element = plain_text (json_array_get_element (array, i));
 
-    g_string_append_printf (text, "%s%s", i ? "; " : "", element);
+    g_string_append_printf (text, "%s%s", i ? separator : "", element);
   }
   return g_string_free (text, FALSE);
 }
 
 typedef void (*FieldFunction) (FILE *out, const char *name, const char *value, gboolean first);
 
+/* How the elements of an array are kept apart. */
+#define CSV_SEPARATOR   "; "
+#define TABLE_SEPARATOR "\n                            " /* below the first one */
+
 /* Calls `field` for every leaf in order; first is set for the very first. */
 static void
-flatten (FILE *out, JsonObject *object, const char *prefix, FieldFunction field, gboolean *first)
+flatten (FILE *out, JsonObject *object, const char *prefix, const char *separator,
+         FieldFunction field, gboolean *first)
 {
   JsonObjectIter iter;
   const char *name;
@@ -143,10 +148,10 @@ flatten (FILE *out, JsonObject *object, const char *prefix, FieldFunction field,
     g_autofree char *text = NULL;
 
     if (JSON_NODE_HOLDS_OBJECT (member)) {
-      flatten (out, json_node_get_object (member), path, field, first);
+      flatten (out, json_node_get_object (member), path, separator, field, first);
       continue;
     }
-    text = JSON_NODE_HOLDS_ARRAY (member) ? joined_array (json_node_get_array (member))
+    text = JSON_NODE_HOLDS_ARRAY (member) ? joined_array (json_node_get_array (member), separator)
                                           : plain_text (member);
     field (out, path, text, *first);
     *first = FALSE;
@@ -182,12 +187,12 @@ cli_print_record (FILE *out, JsonNode *record, CliFormat format)
   gboolean first = TRUE;
 
   switch (format) {
-  case CLI_FORMAT_TABLE: flatten (out, object, "", table_line, &first); break;
+  case CLI_FORMAT_TABLE: flatten (out, object, "", TABLE_SEPARATOR, table_line, &first); break;
   case CLI_FORMAT_CSV:
-    flatten (out, object, "", csv_name, &first);
+    flatten (out, object, "", CSV_SEPARATOR, csv_name, &first);
     fputc ('\n', out);
     first = TRUE;
-    flatten (out, object, "", csv_value, &first);
+    flatten (out, object, "", CSV_SEPARATOR, csv_value, &first);
     fputc ('\n', out);
     break;
   case CLI_FORMAT_JSON:

@@ -179,4 +179,27 @@ else
   same "interrupted run leaves no file" "$status $(ls | grep -c '^big.map')" "143 0"
 fi
 
+# Neither do those that write traces.
+for ending in hct ti goal; do
+  "$hopcast" trace generate random --ranks 65536 --iterations 100000 -o big.$ending &
+  pid=$!
+  while kill -0 $pid 2>/dev/null && ! ls big.$ending.tmp-* >/dev/null 2>&1; do
+    sleep 0.01
+  done
+  kill -TERM $pid 2>/dev/null
+  wait $pid 2>/dev/null
+  status=$?
+  same "interrupted $ending leaves no file" "$status $(ls | grep -c '^big')" "143 0"
+done
+
+# A reader that has seen enough ends the program, quietly.
+{ "$hopcast" trace generate halo3d --ranks 512 -o - --to ti; echo $? >status; } 2>err | head -n 1 >out
+same "closed pipe" "$(cat out) $(cat status) $(wc -c <err)" "0 init 141 0"
+
+# Of what a trace lacks, every entry has a line.
+printf '0 init\n0 comm_split 1 1\n1 init\n1 comm_dup 1\n' >lossy.ti
+"$hopcast" trace info lossy.ti >out 2>err
+same "a line for all that is missing" \
+  "$(sed -n '/^missing/,/^hash/p' out | grep -c -e '^missing  *comm' -e '^   *no fin' -e '^   *comm')" 3
+
 done_testing

@@ -47,10 +47,12 @@ cli_progress_free (CliProgress *progress)
   g_free (progress);
 }
 
+/* middle: what is told between the share and the time that is left. */
 static void
-draw (CliProgress *progress, double share, double simulated_s, double wall_s)
+draw (CliProgress *progress, double share, const char *middle, double wall_s)
 {
-  double left_s = share > 0 ? wall_s / share * (1 - share) : 0;
+  g_autofree char *left = share > 0 ? g_strdup_printf ("%.0f s left", wall_s / share * (1 - share))
+                                    : g_strdup_printf ("%.0f s so far", wall_s);
   char bar[BAR_WIDTH + 1];
 
   for (int i = 0; i < BAR_WIDTH; i++)
@@ -58,27 +60,50 @@ draw (CliProgress *progress, double share, double simulated_s, double wall_s)
   bar[BAR_WIDTH] = '\0';
   if (progress->terminal) {
     wipe (progress);
-    fprintf (stderr, "[%s] %3.0f %%  %.6f s simulated, %.2g s per second, %.0f s left", bar,
-             100 * share, simulated_s, simulated_s / wall_s, left_s);
+    fprintf (stderr, "[%s] %3.0f %%  %s%s", bar, 100 * share, middle, left);
     progress->drawn = TRUE;
     fflush (stderr);
   } else
-    fprintf (stderr, "hopcast: %.0f %% done, %.6f s simulated, %.0f s left\n", 100 * share,
-             simulated_s, left_s);
+    fprintf (stderr, "hopcast: %.0f %% done, %s%s\n", 100 * share, middle, left);
+}
+
+/* Is it time to say something?  Then *wall_s is what has passed. */
+static gboolean
+is_due (CliProgress *progress, double *wall_s)
+{
+  gint64 now_us;
+
+  if (progress->quiet)
+    return FALSE;
+  now_us = g_get_monotonic_time ();
+  if (now_us < progress->next_us)
+    return FALSE;
+  progress->next_us = now_us + (progress->terminal ? BAR_INTERVAL_US : LINE_INTERVAL_US);
+  *wall_s = (double) (now_us - progress->started_us) * 1e-6;
+  return TRUE;
 }
 
 void
 cli_progress_update (void *data, double share, int64_t now_ps)
 {
   CliProgress *progress = data;
-  gint64 now_us;
+  double simulated_s = (double) now_ps * 1e-12, wall_s;
+  g_autofree char *middle = NULL;
 
-  if (progress->quiet)
+  if (!is_due (progress, &wall_s))
     return;
-  now_us = g_get_monotonic_time ();
-  if (now_us < progress->next_us)
-    return;
-  progress->next_us = now_us + (progress->terminal ? BAR_INTERVAL_US : LINE_INTERVAL_US);
-  draw (progress, CLAMP (share, 0, 1), (double) now_ps * 1e-12,
-        (double) (now_us - progress->started_us) * 1e-6);
+  middle = progress->terminal ? g_strdup_printf ("%.6f s simulated, %.2g s per second, ",
+                                                 simulated_s, simulated_s / wall_s)
+                              : g_strdup_printf ("%.6f s simulated, ", simulated_s);
+  draw (progress, CLAMP (share, 0, 1), middle, wall_s);
+}
+
+void
+cli_progress_share (void *data, double share)
+{
+  CliProgress *progress = data;
+  double wall_s;
+
+  if (is_due (progress, &wall_s))
+    draw (progress, CLAMP (share, 0, 1), "", wall_s);
 }

@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * A bar with simulated time and remaining time on a terminal; elsewhere a
- * plain line every ten seconds.  Nothing when quiet. */
+ * A bar with simulated time (if any) and remaining time on a terminal;
+ * elsewhere a plain line every ten seconds.  Nothing when quiet. */
 #pragma once
 
 #include <glib.h>
@@ -19,3 +19,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CliProgress, cli_progress_free)
 
 /* Of the form of SimRunOptions.progress; share is within 0..1. */
 void cli_progress_update (void *progress, double share, int64_t now_ps);
+
+/* The same for work in which no time is simulated; of the form of TraceProgress. */
+void cli_progress_share (void *progress, double share);

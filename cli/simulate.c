@@ -8,6 +8,7 @@
 #include "cli/options.h"
 #include "cli/outfile.h"
 #include "cli/progress.h"
+#include "cli/warnings.h"
 #include "cli/record.h"
 #include "sim/run.h"
 
@@ -26,13 +27,15 @@ typedef struct {
   char *mapping, *network, *routing, *grain, *links, *ranks;
   double compute_scale;
   gint64 seed;
-  int threads, trace_ranks;
+  int threads;
+  CliTraceOptions trace;
 } Options;
 
 static void
 options_clear (Options *options)
 {
   cli_machine_options_clear (&options->machine);
+  cli_trace_options_clear (&options->trace);
   cli_format_options_clear (&options->format);
   g_free (options->mapping);
   g_free (options->network);
@@ -61,8 +64,6 @@ add_own_options (GOptionContext *context, Options *options)
     { "seed", 0, 0, G_OPTION_ARG_INT64, &options->seed,
       "Number that enters the key of the run; nothing is random yet (default: 0)", "N" },
     { "threads", 0, 0, G_OPTION_ARG_INT, &options->threads, "Threads to use; 1 today", "N" },
-    { "trace-ranks", 0, 0, G_OPTION_ARG_INT, &options->trace_ranks,
-      "Ranks of a trace that does not say how many it has", "N" },
     { "links", 0, 0, G_OPTION_ARG_FILENAME, &options->links,
       "Write counters per link: CSV, or BGQNCL lines when FILE ends in .cnt", "FILE" },
     { "ranks", 0, 0, G_OPTION_ARG_FILENAME, &options->ranks, "Write times per rank as CSV",
@@ -73,6 +74,7 @@ add_own_options (GOptionContext *context, Options *options)
   cli_add_machine_option (context, &options->machine);
   cli_add_machine_detail_options (context, &options->machine);
   g_option_context_add_main_entries (context, entries, NULL);
+  cli_add_trace_options (context, &options->trace);
   cli_add_format_options (context, &options->format);
   cli_add_talk_options (context, &options->talk);
 }
@@ -97,8 +99,6 @@ check_options (Options *options, SimRunOptions *run, GError **error)
     return refuse (error, "--compute-scale: not a number of at least 0");
   if (options->seed < 0)
     return refuse (error, "--seed: must not be negative");
-  if (options->trace_ranks < 0)
-    return refuse (error, "--trace-ranks: must not be negative");
   if (options->network)
     network = cli_parse_choice ("--network", options->network, network_names, error);
   if (network >= 0 && options->routing)
@@ -180,8 +180,7 @@ talk (const CliTalkOptions *options, const SimRun *run)
 {
   if (options->quiet)
     return;
-  for (guint i = 0; run->warnings && i < run->warnings->len; i++)
-    fprintf (stderr, "hopcast: warning: %s\n", (char *) g_ptr_array_index (run->warnings, i));
+  cli_warnings_tell (run->warnings);
   if (options->verbose)
     fprintf (stderr,
              "hopcast: %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT
@@ -194,8 +193,7 @@ static gboolean
 simulate (const char *path, const Options *options, SimRunOptions *run_options, GError **error)
 {
   g_autoptr (TopoMachine) machine = cli_machine_new (&options->machine, error);
-  g_autoptr (Trace) trace =
-      machine ? trace_open (path, (uint32_t) options->trace_ranks, error) : NULL;
+  g_autoptr (Trace) trace = machine ? cli_trace_open (path, &options->trace, error) : NULL;
   g_autoptr (TopoMapping) mapping =
       trace ? topo_mapping_new (options->mapping, machine, trace_ranks (trace), error) : NULL;
   g_autoptr (CliProgress) progress = NULL;

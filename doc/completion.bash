@@ -12,6 +12,16 @@ _hopcast ()
   for ((i = 1; i < COMP_CWORD && i <= 2; i++)); do
     before+="${before:+ }${COMP_WORDS[i]}"
     if grep -qxF -- "$before" <<<"$commands"; then
+      # The patterns, and the options of one.
+      if [[ $before == "trace generate" && $i == $((COMP_CWORD - 1)) && $word != -* ]]; then
+        options=$("${COMP_WORDS[0]}" trace generate --help 2>/dev/null |
+          sed -n '/^Patterns:/,$ s/^  \([a-z0-9]\+\) .*/\1/p')
+        mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
+        return
+      fi
+      if [[ $before == "trace generate" && $i -lt $((COMP_CWORD - 1)) ]]; then
+        before+=" ${COMP_WORDS[i + 1]}"
+      fi
       if [[ $word != -* ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return

@@ -15,6 +15,7 @@
 #include "config.h"
 
 #include "routing/forwarding_private.h"
+#include "routing/routes.h"
 #include "topology/machine.h"
 
 #include <stdio.h>

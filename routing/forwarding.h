@@ -28,37 +28,8 @@ typedef struct {
   uint8_t *out;               /* [switch * n_destinations + destination] number of the port */
 } RouteForwarding;
 
-/* Tables by one of our own engines:
- *
- *   minhop  shortest ways; each switch takes, for one destination after the
- *           other, the port of a shortest way with fewest destinations so far
- *   updn    the same among ways that never go up again after going down;
- *           levels are distances from the roots, which are found as OpenSM
- *           does: switches from which nearly all adapters are equally far
- *   ftree   for fat trees: goes up by the least used port, so that shift
- *           permutations do not meet on any link
- *   dor     the lowest-numbered port of a shortest way
- *
- * NULL and *error (TOPO_ERROR) for an unknown engine, and for one that cannot
- * route this fabric. */
-RouteForwarding *
-route_forwarding_compute (const TopoFabric *fabric, const char *engine, GError **error);
-
-/* Tables from the dump of real ones: OpenSM's opensm-lfts.dump, or what
- * ibroute or dump_lfts printed; a folder stands for all files in it, one per
- * switch.  Errors name file and line; so does a switch without a table. */
-RouteForwarding *route_forwarding_load (const TopoFabric *fabric, const char *path, GError **error);
-
-/* What a machine's `routes` names: one of the engines, opensm:ENGINE for
- * tables that an installed OpenSM computes, or a path. */
-RouteForwarding *
-route_forwarding_new_named (const TopoFabric *fabric, const char *routes, GError **error);
-
 void route_forwarding_free (RouteForwarding *tables);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (RouteForwarding, route_forwarding_free)
-
-/* The names of the engines, NULL at the end. */
-const char *const *route_forwarding_engines (void);
 
 static inline uint32_t
 route_forwarding_out (const RouteForwarding *tables, uint32_t at_switch, uint32_t destination)

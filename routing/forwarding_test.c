@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "routing/fabric_survey.h"
+#include "routing/routes.h"
 #include "topology/machine.h"
 
 #include <glib/gstdio.h>

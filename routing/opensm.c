@@ -11,6 +11,8 @@
 #include "config.h"
 
 #include "routing/opensm.h"
+
+#include "routing/routes.h"
 #include "topology/machine.h"
 
 #include <errno.h>

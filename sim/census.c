@@ -9,11 +9,14 @@
 
 #include "sim/channels.h"
 #include "sim/collective.h"
-#include "sim/communicator.h"
+#include "traces/communicator.h"
 #include "sim/network.h"
-#include "sim/small_map.h"
+#include "traces/small_map.h"
 
 #include <glib.h>
+
+/* Of one kind, so that also a single rank with many is heard of. */
+#define OPERATIONS_PER_TELLING 65536
 
 /* A persistent request or, when matching, any receive: what CANCEL and START
  * need to know of it. */
@@ -25,7 +28,7 @@ typedef struct {
 
 typedef struct {
   TraceCursor *cursor; /* NULL: not begun, or done */
-  SimMap handles;      /* request handle -> index into requests */
+  TraceMap handles;    /* request handle -> index into requests */
   GArray *requests;    /* (element-type Request); NULL when there are none */
   bool done;
   bool waits; /* for other members to make a communicator */
@@ -37,8 +40,11 @@ typedef struct {
   SimCensusScope scope;
   SimCensusMessage message;
   void *message_data;
+  TraceProgress progress; /* NULL: nobody asks */
+  void *progress_data;
+  uint32_t n_done; /* ranks */
   SimCensus *census;
-  SimComms *comms;
+  TraceComms *comms;
   SimChannels *channels; /* NULL: no matching */
   Walk *walks;           /* [n_ranks] */
   uint32_t n_ranks;
@@ -47,8 +53,9 @@ typedef struct {
 static gboolean
 find_comm (const Walker *walker, uint32_t rank, const TraceOp *op, uint32_t *comm, GError **error)
 {
-  *comm = sim_comms_resolve (walker->comms, rank, op->comm);
-  if (*comm == SIM_COMM_NULL) {
+  *comm = trace_op_uses_window (op->kind) ? trace_comms_of_window (walker->comms, rank, op)
+                                          : trace_comms_resolve (walker->comms, rank, op->comm);
+  if (*comm == TRACE_COMMS_NULL) {
     g_set_error (error, SIM_ERROR, SIM_ERROR_TRACE, "%s on unknown communicator %u",
                  trace_op_name (op->kind), op->comm);
     return FALSE;
@@ -66,13 +73,20 @@ find_peer (const Walker *walker, uint32_t rank, uint32_t comm, int32_t peer, uin
     *world_rank = TOPO_NONE;
     return TRUE;
   }
-  if (peer < 0 || (uint32_t) peer >= sim_comms_size (walker->comms, comm)) {
+  if (peer < 0 || (uint32_t) peer >= trace_comms_size (walker->comms, comm)) {
     g_set_error (error, SIM_ERROR, SIM_ERROR_TRACE, "peer %d on a communicator of %u ranks", peer,
-                 sim_comms_size (walker->comms, comm));
+                 trace_comms_size (walker->comms, comm));
     return FALSE;
   }
-  *world_rank = sim_comms_world_rank (walker->comms, comm, (uint32_t) peer, rank);
+  *world_rank = trace_comms_world_rank (walker->comms, comm, (uint32_t) peer, rank);
   return TRUE;
+}
+
+/* Sizes that the trace does not know are replayed as nothing. */
+static uint64_t
+known_bytes (uint64_t bytes)
+{
+  return bytes == TRACE_UNKNOWN_BYTES ? 0 : bytes;
 }
 
 static gboolean
@@ -80,7 +94,7 @@ make_send (const Walker *walker, uint32_t rank, const TraceOp *op, Request *requ
 {
   uint32_t comm, peer;
 
-  *request = (Request){ .is_send = true, .bytes = op->bytes };
+  *request = (Request){ .is_send = true, .bytes = known_bytes (op->bytes) };
   if (op->peer == TRACE_PROC_NULL)
     return TRUE;
   if (!find_comm (walker, rank, op, &comm, error) ||
@@ -149,13 +163,13 @@ count_request (const Walker *walker, const Request *request)
 static void
 remember (Walk *walk, uint32_t handle, const Request *request)
 {
-  SimMapEntry *entry;
+  TraceMapEntry *entry;
 
   if (handle == TRACE_REQUEST_NULL || handle == UINT32_MAX)
     return;
   if (walk->requests == NULL)
     walk->requests = g_array_new (FALSE, FALSE, sizeof (Request));
-  entry = sim_map_add (&walk->handles, handle, UINT32_MAX);
+  entry = trace_map_add (&walk->handles, handle, UINT32_MAX);
   if (entry->value[0] == UINT32_MAX) {
     entry->value[0] = walk->requests->len;
     g_array_set_size (walk->requests, walk->requests->len + 1);
@@ -166,7 +180,7 @@ remember (Walk *walk, uint32_t handle, const Request *request)
 static const Request *
 recall (const Walk *walk, uint32_t handle)
 {
-  const SimMapEntry *entry = sim_map_find (&walk->handles, handle);
+  const TraceMapEntry *entry = trace_map_find (&walk->handles, handle);
 
   return entry == NULL ? NULL : &g_array_index (walk->requests, Request, entry->value[0]);
 }
@@ -253,12 +267,27 @@ check_counts (const uint64_t *counts, uint32_t n_counts, uint32_t size, GError *
 }
 
 static gboolean
+check_neighbors (const int32_t *neighbors, uint32_t n, uint32_t size, GError **error)
+{
+  for (uint32_t i = 0; i < n; i++)
+    if (neighbors == NULL || neighbors[i] < 0 || (uint32_t) neighbors[i] >= size) {
+      g_set_error (error, SIM_ERROR, SIM_ERROR_TRACE, "neighbour %d on a communicator of %u ranks",
+                   neighbors == NULL ? TRACE_PROC_NULL : neighbors[i], size);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+static gboolean
 check_collective (const TraceOp *op, uint32_t size, GError **error)
 {
+  if (sim_collective_has_neighbors (op->kind))
+    return check_neighbors (op->values, op->n_counts, size, error) &&
+           check_neighbors (op->values2, op->n_recv_counts, size, error);
   if (!check_counts (op->counts, op->n_counts, size, error) ||
       !check_counts (op->recv_counts, op->n_recv_counts, size, error))
     return FALSE;
-  if (op->root == TRACE_NO_ROOT || (op->root >= 0 && (uint32_t) op->root < size))
+  if (!sim_collective_has_root (op->kind) || (op->root >= 0 && (uint32_t) op->root < size))
     return TRUE;
   g_set_error (error, SIM_ERROR, SIM_ERROR_TRACE, "root %d on a communicator of %u ranks", op->root,
                size);
@@ -272,7 +301,7 @@ tell_steps (const Walker *walker, uint32_t rank, uint32_t comm, const SimCollect
     SimStep step = sim_collective_step (collective, step_index);
 
     if (step.send_to != TOPO_NONE)
-      tell (walker, rank, sim_comms_world_rank (walker->comms, comm, step.send_to, rank),
+      tell (walker, rank, trace_comms_world_rank (walker->comms, comm, step.send_to, rank),
             step.send_bytes, false);
   }
 }
@@ -286,7 +315,7 @@ tell_direct (const Walker *walker, uint32_t rank, uint32_t comm, const SimCollec
     uint32_t peer = sim_collective_direct (collective, i, &bytes);
 
     if (bytes > 0)
-      tell (walker, rank, sim_comms_world_rank (walker->comms, comm, peer, rank), bytes, true);
+      tell (walker, rank, trace_comms_world_rank (walker->comms, comm, peer, rank), bytes, true);
   }
 }
 
@@ -298,17 +327,69 @@ walk_collective (Walker *walker, uint32_t rank, const TraceOp *op, GError **erro
 
   walker->census->collectives[op->kind]++;
   if (!find_comm (walker, rank, op, &comm, error) ||
-      !check_collective (op, sim_comms_size (walker->comms, comm), error))
+      !check_collective (op, trace_comms_size (walker->comms, comm), error))
     return FALSE;
   if (!(walker->scope & SIM_CENSUS_COLLECTIVES))
     return TRUE;
-  sim_collective_init (&collective, walker->machine, op, sim_comms_size (walker->comms, comm),
-                       sim_comms_rank (walker->comms, comm, rank),
-                       sim_comms_is_world (walker->comms, comm));
+  sim_collective_init (&collective, walker->machine, op, trace_comms_size (walker->comms, comm),
+                       trace_comms_rank (walker->comms, comm, rank),
+                       trace_comms_is_world (walker->comms, comm));
   if (collective.method == SIM_COLLECTIVE_STEPS)
     tell_steps (walker, rank, comm, &collective);
   else if (collective.method == SIM_COLLECTIVE_DIRECT)
     tell_direct (walker, rank, comm, &collective);
+  return TRUE;
+}
+
+/* --- One-sided --- */
+
+static gboolean
+walk_window (Walker *walker, uint32_t rank, const TraceOp *op, GError **error)
+{
+  gboolean walked = walk_collective (walker, rank, op, error);
+
+  if (op->kind == TRACE_OP_WIN_CREATE)
+    trace_comms_window_made (walker->comms, rank, op);
+  else
+    trace_comms_window_freed (walker->comms, rank, op);
+  return walked;
+}
+
+static gboolean
+walk_access (Walker *walker, uint32_t rank, const TraceOp *op, GError **error)
+{
+  uint32_t comm, target;
+
+  if (op->peer == TRACE_PROC_NULL)
+    return TRUE;
+  if (!find_comm (walker, rank, op, &comm, error) ||
+      !find_peer (walker, rank, comm, op->peer, &target, error))
+    return FALSE;
+  if (target == TOPO_NONE) {
+    g_set_error (error, SIM_ERROR, SIM_ERROR_TRACE, "%s of any rank", trace_op_name (op->kind));
+    return FALSE;
+  }
+  if (op->kind != TRACE_OP_GET)
+    tell (walker, rank, target, known_bytes (op->bytes), false);
+  if (op->kind != TRACE_OP_PUT)
+    tell (walker, target, rank, known_bytes (op->recv_bytes), false);
+  return TRUE;
+}
+
+/* The messages without data that open and close an exposure. */
+static gboolean
+walk_synchronize (Walker *walker, uint32_t rank, const TraceOp *op, GError **error)
+{
+  uint32_t comm;
+
+  if (!(walker->scope & SIM_CENSUS_COLLECTIVES))
+    return TRUE;
+  if (!find_comm (walker, rank, op, &comm, error) ||
+      !check_neighbors (op->values, op->n_values, trace_comms_size (walker->comms, comm), error))
+    return FALSE;
+  for (uint32_t i = 0; i < op->n_values; i++)
+    tell (walker, rank,
+          trace_comms_world_rank (walker->comms, comm, (uint32_t) op->values[i], rank), 0, false);
   return TRUE;
 }
 
@@ -317,29 +398,35 @@ walk_collective (Walker *walker, uint32_t rank, const TraceOp *op, GError **erro
 static gboolean
 walk_create (Walker *walker, uint32_t rank, const TraceOp *op, GError **error)
 {
-  uint32_t parent = sim_comms_resolve (walker->comms, rank, op->comm);
+  uint32_t parent = trace_comms_resolve (walker->comms, rank, op->comm);
   bool complete;
 
-  if (!sim_comms_create (walker->comms, rank, op, &complete, error))
+  if (!trace_comms_create (walker->comms, rank, op, &complete, error))
     return FALSE;
   walker->walks[rank].waits = !complete;
   if (complete)
-    for (uint32_t member = 0; member < sim_comms_size (walker->comms, parent); member++)
-      walker->walks[sim_comms_world_rank (walker->comms, parent, member, rank)].waits = false;
+    for (uint32_t member = 0; member < trace_comms_size (walker->comms, parent); member++)
+      walker->walks[trace_comms_world_rank (walker->comms, parent, member, rank)].waits = false;
   return TRUE;
+}
+
+static gboolean
+walk_comm_define (Walker *walker, uint32_t rank, const TraceOp *op, GError **error)
+{
+  return trace_comms_define (walker->comms, rank, op, error);
 }
 
 static gboolean
 walk_comm_free (Walker *walker, uint32_t rank, const TraceOp *op, G_GNUC_UNUSED GError **error)
 {
-  sim_comms_release (walker->comms, rank, op->comm);
+  trace_comms_release (walker->comms, rank, op->comm);
   return TRUE;
 }
 
 static gboolean
 walk_group (Walker *walker, uint32_t rank, const TraceOp *op, GError **error)
 {
-  return sim_comms_group (walker->comms, rank, op, error);
+  return trace_comms_group (walker->comms, rank, op, error);
 }
 
 /* What it moves nobody knows: no matter to those who only count calls. */
@@ -382,10 +469,21 @@ static const Visit visits[TRACE_N_OPS] = {
   [TRACE_OP_REDUCE_SCATTER] = walk_collective,
   [TRACE_OP_SCAN] = walk_collective,
   [TRACE_OP_EXSCAN] = walk_collective,
+  [TRACE_OP_NEIGHBOR_ALLGATHER] = walk_collective,
+  [TRACE_OP_NEIGHBOR_ALLTOALL] = walk_collective,
+  [TRACE_OP_WIN_CREATE] = walk_window,
+  [TRACE_OP_WIN_FREE] = walk_window,
+  [TRACE_OP_WIN_FENCE] = walk_collective,
+  [TRACE_OP_PUT] = walk_access,
+  [TRACE_OP_GET] = walk_access,
+  [TRACE_OP_FETCH] = walk_access,
+  [TRACE_OP_WIN_POST] = walk_synchronize,
+  [TRACE_OP_WIN_COMPLETE] = walk_synchronize,
   [TRACE_OP_COMM_DUP] = walk_create,
   [TRACE_OP_COMM_SPLIT] = walk_create,
   [TRACE_OP_COMM_CREATE] = walk_create,
   [TRACE_OP_COMM_FREE] = walk_comm_free,
+  [TRACE_OP_COMM_DEFINE] = walk_comm_define,
   [TRACE_OP_CART_CREATE] = walk_create,
   [TRACE_OP_CART_SUB] = walk_create,
   [TRACE_OP_GRAPH_CREATE] = walk_create,
@@ -401,10 +499,19 @@ static const Visit visits[TRACE_N_OPS] = {
   [TRACE_OP_UNSUPPORTED] = walk_unsupported,
 };
 
+/* The share of the ranks that are done: how long a stream is, nobody knows. */
+static void
+tell_progress (const Walker *walker)
+{
+  if (walker->progress != NULL)
+    walker->progress (walker->progress_data, walker->n_done / (double) walker->n_ranks);
+}
+
 static gboolean
 walk_operation (Walker *walker, uint32_t rank, const TraceOp *op, GError **error)
 {
-  walker->census->calls[op->kind]++;
+  if (++walker->census->calls[op->kind] % OPERATIONS_PER_TELLING == 0)
+    tell_progress (walker);
   walker->census->operations += op->kind != TRACE_OP_COMPUTE;
   if (visits[op->kind] == NULL || visits[op->kind](walker, rank, op, error))
     return TRUE;
@@ -417,7 +524,7 @@ walk_end (Walk *walk)
 {
   g_clear_pointer (&walk->cursor, trace_cursor_free);
   g_clear_pointer (&walk->requests, g_array_unref);
-  sim_map_clear (&walk->handles);
+  trace_map_clear (&walk->handles);
   walk->done = true;
 }
 
@@ -436,7 +543,11 @@ walk_rank (Walker *walker, uint32_t rank, GError **error)
   while (!walk->waits)
     switch (trace_cursor_next (walk->cursor, &op, error)) {
     case TRACE_NEXT_ERROR: return FALSE;
-    case TRACE_NEXT_END: walk_end (walk); return TRUE;
+    case TRACE_NEXT_END:
+      walk_end (walk);
+      walker->n_done++;
+      tell_progress (walker);
+      return TRUE;
     case TRACE_NEXT_OPERATION:
       if (!walk_operation (walker, rank, &op, error))
         return FALSE;
@@ -487,7 +598,8 @@ walk_all (Walker *walker, GError **error)
 
 gboolean
 sim_census (Trace *trace, const TopoMachine *machine, SimCensusScope scope, bool match,
-            SimCensusMessage message, void *message_data, SimCensus *census, GError **error)
+            SimCensusMessage message, void *message_data, TraceProgress progress,
+            void *progress_data, SimCensus *census, GError **error)
 {
   Walker walker = {
     .trace = trace,
@@ -495,6 +607,8 @@ sim_census (Trace *trace, const TopoMachine *machine, SimCensusScope scope, bool
     .scope = scope,
     .message = message,
     .message_data = message_data,
+    .progress = progress,
+    .progress_data = progress_data,
     .census = census,
   };
   gboolean walked;
@@ -502,17 +616,17 @@ sim_census (Trace *trace, const TopoMachine *machine, SimCensusScope scope, bool
   g_assert (machine != NULL || !(scope & SIM_CENSUS_COLLECTIVES));
   *census = (SimCensus){ 0 };
   walker.n_ranks = trace_ranks (trace);
-  walker.comms = sim_comms_new (walker.n_ranks);
+  walker.comms = trace_comms_new (walker.n_ranks);
   walker.channels = match ? sim_channels_new () : NULL;
   walker.walks = g_new0 (Walk, walker.n_ranks);
   walked = walk_all (&walker, error);
-  census->communicators = sim_comms_created (walker.comms);
+  census->communicators = trace_comms_created (walker.comms);
   if (walked && match)
     sim_channels_unmatched (walker.channels, &census->unmatched_sends, &census->unmatched_receives);
   for (uint32_t rank = 0; rank < walker.n_ranks; rank++)
     walk_end (&walker.walks[rank]);
   g_free (walker.walks);
   sim_channels_free (walker.channels);
-  sim_comms_free (walker.comms);
+  trace_comms_free (walker.comms);
   return walked;
 }

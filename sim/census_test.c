@@ -26,7 +26,7 @@ census_of (Trace *trace, GString *notes)
   SimCensus census;
 
   g_assert_true (sim_census (trace, NULL, SIM_CENSUS_POINT_TO_POINT, true,
-                             notes == NULL ? NULL : note, notes, &census, &error));
+                             notes == NULL ? NULL : note, notes, NULL, NULL, &census, &error));
   g_assert_no_error (error);
   return census;
 }
@@ -40,7 +40,7 @@ census_with_collectives (Trace *trace, const char *spec, GString *notes)
 
   g_assert_no_error (error);
   g_assert_true (sim_census (trace, machine, SIM_CENSUS_POINT_TO_POINT | SIM_CENSUS_COLLECTIVES,
-                             false, note, notes, &census, &error));
+                             false, note, notes, NULL, NULL, &census, &error));
   g_assert_no_error (error);
   return census;
 }
@@ -51,8 +51,8 @@ assert_fails (Trace *trace, int code, const char *text)
   g_autoptr (GError) error = NULL;
   SimCensus census;
 
-  g_assert_false (
-      sim_census (trace, NULL, SIM_CENSUS_POINT_TO_POINT, true, NULL, NULL, &census, &error));
+  g_assert_false (sim_census (trace, NULL, SIM_CENSUS_POINT_TO_POINT, true, NULL, NULL, NULL, NULL,
+                              &census, &error));
   g_assert_error (error, SIM_ERROR, code);
   g_assert_nonnull (strstr (error->message, text));
 }
@@ -461,13 +461,135 @@ test_unsupported_calls_have_no_load (void)
   SimCensus census;
 
   script_add (trace, 1, (TraceOp){ .kind = TRACE_OP_UNSUPPORTED, .name = "MPI_Put" });
-  g_assert_true (
-      sim_census (trace, NULL, SIM_CENSUS_POINT_TO_POINT, true, NULL, NULL, &census, NULL));
+  g_assert_true (sim_census (trace, NULL, SIM_CENSUS_POINT_TO_POINT, true, NULL, NULL, NULL, NULL,
+                             &census, NULL));
   g_assert_cmpuint (census.calls[TRACE_OP_UNSUPPORTED], ==, 1);
-  g_assert_false (
-      sim_census (trace, machine, SIM_CENSUS_COLLECTIVES, false, NULL, NULL, &census, &error));
+  g_assert_false (sim_census (trace, machine, SIM_CENSUS_COLLECTIVES, false, NULL, NULL, NULL, NULL,
+                              &census, &error));
   g_assert_error (error, SIM_ERROR, SIM_ERROR_TRACE);
   g_assert_nonnull (strstr (error->message, "rank1:1: rank 1: MPI_Put cannot be replayed"));
+}
+
+static void
+test_broadcast_without_a_root (void)
+{
+  g_autoptr (Trace) trace = script_new (2);
+
+  script_collective (trace, 0, TRACE_OP_BCAST, TRACE_NO_ROOT, 10);
+  assert_fails (trace, SIM_ERROR_TRACE, "root -1 on a communicator of 2 ranks");
+}
+
+/* As in a replay. */
+static void
+test_unknown_sizes_are_nothing (void)
+{
+  g_autoptr (Trace) trace = script_new (2);
+  g_autoptr (GString) notes = g_string_new (NULL);
+  SimCensus census;
+
+  script_send (trace, 0, 1, 4, TRACE_UNKNOWN_BYTES);
+  script_recv (trace, 1, 0, 4, 100);
+  for (uint32_t rank = 0; rank < 2; rank++)
+    script_collective (trace, rank, TRACE_OP_GATHER, 0, TRACE_UNKNOWN_BYTES);
+  census = census_with_collectives (trace, "torus:2x2", notes);
+  g_assert_cmpuint (census.sends, ==, 1);
+  g_assert_cmpuint (census.send_bytes, ==, 0);
+  g_assert_cmpstr (notes->str, ==, "0>1 0\n1>0 0\n");
+}
+
+/* Both ranks define it without waiting: peers are ranks of it. */
+static void
+test_definition (void)
+{
+  static const int32_t members[] = { 2, 0 };
+  g_autoptr (Trace) trace = script_new (3);
+  g_autoptr (GString) notes = g_string_new (NULL);
+
+  for (uint32_t rank = 0; rank < 3; rank += 2) {
+    script_add (
+        trace, rank,
+        (TraceOp){
+            .kind = TRACE_OP_COMM_DEFINE, .new_comm = NEW_COMM, .values = members, .n_values = 2 });
+    script_add (trace, rank,
+                (TraceOp){ .kind = rank == 0 ? TRACE_OP_SEND : TRACE_OP_RECV,
+                           .comm = NEW_COMM,
+                           .peer = rank == 0 ? 0 : 1,
+                           .bytes = 5 });
+  }
+  g_assert_cmpuint (census_of (trace, notes).unmatched_receives, ==, 0);
+  g_assert_cmpstr (notes->str, ==, "0>2 5\n");
+}
+
+/* Who is in the lists gets what the lists say; only with the collectives. */
+static void
+test_neighbors (void)
+{
+  static const int32_t others[] = { 2, 0 };
+  static const uint64_t counts[] = { 5, 6 };
+  g_autoptr (Trace) trace = script_new (3);
+  g_autoptr (GString) notes = g_string_new (NULL);
+  SimCensus census;
+
+  script_add (trace, 1,
+              (TraceOp){ .kind = TRACE_OP_NEIGHBOR_ALLTOALL,
+                         .comm = TRACE_COMM_WORLD,
+                         .values = others,
+                         .counts = counts,
+                         .n_counts = 2,
+                         .nonblocking = true });
+  census = census_of (trace, notes);
+  g_assert_cmpuint (census.collectives[TRACE_OP_NEIGHBOR_ALLTOALL], ==, 1);
+  g_assert_cmpuint (census.sends, ==, 0);
+  g_assert_cmpstr (notes->str, ==, "");
+  census_with_collectives (trace, "torus:4", notes);
+  g_assert_cmpstr (notes->str, ==, "1>2 5\n1>0 6\n");
+}
+
+static void
+test_neighbor_out_of_range (void)
+{
+  static const int32_t outside[] = { 3 };
+  static const uint64_t counts[] = { 5 };
+  g_autoptr (Trace) trace = script_new (3);
+
+  script_add (trace, 1,
+              (TraceOp){ .kind = TRACE_OP_NEIGHBOR_ALLTOALL,
+                         .comm = TRACE_COMM_WORLD,
+                         .values2 = outside,
+                         .recv_counts = counts,
+                         .n_recv_counts = 1 });
+  assert_fails (trace, SIM_ERROR_TRACE, "neighbour 3");
+}
+
+/* Data goes from the origin, to it, or both; none of it is a send.  Post and
+ * complete send messages without data. */
+static void
+test_one_sided (void)
+{
+  static const int32_t peers[] = { 2, 0 };
+  g_autoptr (Trace) trace = script_new (3);
+  g_autoptr (GString) notes = g_string_new (NULL);
+  SimCensus census;
+
+  for (TraceOpKind kind = TRACE_OP_PUT; kind <= TRACE_OP_FETCH; kind++)
+    script_add (
+        trace, 1,
+        (TraceOp){
+            .kind = kind, .comm = TRACE_COMM_WORLD, .peer = 2, .bytes = 10, .recv_bytes = 20 });
+  script_add (trace, 1,
+              (TraceOp){ .kind = TRACE_OP_PUT, .comm = TRACE_COMM_WORLD, .peer = TRACE_PROC_NULL });
+  script_add (
+      trace, 1,
+      (TraceOp){
+          .kind = TRACE_OP_WIN_POST, .comm = TRACE_COMM_WORLD, .values = peers, .n_values = 2 });
+  census = census_of (trace, notes);
+  g_assert_cmpuint (census.sends, ==, 0);
+  g_assert_cmpuint (census.unmatched_sends, ==, 0);
+  g_assert_cmpuint (census.calls[TRACE_OP_PUT], ==, 2);
+  g_assert_cmpstr (notes->str, ==, "1>2 10\n2>1 20\n1>2 10\n2>1 20\n");
+  g_string_truncate (notes, 0);
+  census_with_collectives (trace, "torus:4", notes);
+  g_assert_cmpstr (notes->str, ==, "1>2 10\n2>1 20\n1>2 10\n2>1 20\n1>2 0\n1>0 0\n");
 }
 
 int
@@ -493,7 +615,13 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/census/send-to-any", test_send_to_any);
   g_test_add_func ("/sim/census/root-out-of-range", test_root_out_of_range);
   g_test_add_func ("/sim/census/wrong-number-of-counts", test_wrong_number_of_counts);
+  g_test_add_func ("/sim/census/definition", test_definition);
+  g_test_add_func ("/sim/census/neighbors", test_neighbors);
+  g_test_add_func ("/sim/census/neighbor-out-of-range", test_neighbor_out_of_range);
+  g_test_add_func ("/sim/census/one-sided", test_one_sided);
   g_test_add_func ("/sim/census/unsupported", test_unsupported_calls_have_no_load);
+  g_test_add_func ("/sim/census/no-root", test_broadcast_without_a_root);
+  g_test_add_func ("/sim/census/unknown-sizes", test_unknown_sizes_are_nothing);
   g_test_add_func ("/sim/census/never-complete", test_communicator_that_is_never_complete);
   return g_test_run ();
 }

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/channels.h"
 
-#include "sim/small_map.h"
+#include "traces/small_map.h"
 #include "topology/shape.h"
 #include "traces/operation.h"
 
@@ -24,11 +24,11 @@ static guint
 count_hash (gconstpointer key)
 {
   const SimChannel *channel = &((const Count *) key)->channel;
-  uint32_t hash = sim_map_hash (channel->comm + 1);
+  uint32_t hash = trace_map_hash (channel->comm + 1);
 
-  hash = sim_map_hash (hash ^ channel->source);
-  hash = sim_map_hash (hash ^ channel->destination);
-  return sim_map_hash (hash ^ (uint32_t) channel->tag);
+  hash = trace_map_hash (hash ^ channel->source);
+  hash = trace_map_hash (hash ^ channel->destination);
+  return trace_map_hash (hash ^ (uint32_t) channel->tag);
 }
 
 /* By destination and communicator, so that all channels that one wildcard

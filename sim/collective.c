@@ -6,7 +6,7 @@
 #include "sim/collective.h"
 
 #include "sim/collective_steps.h"
-#include "sim/small_map.h"
+#include "traces/small_map.h"
 
 #include <glib.h>
 
@@ -46,6 +46,7 @@ enum {
   REDUCE_SCATTER_HALVING,
   REDUCE_SCATTER_PAIRWISE,
   SCAN_DOUBLING,
+  NEIGHBOR_EXCHANGE,
 };
 
 static const SimAlgorithm *const algorithms[] = {
@@ -68,6 +69,7 @@ static const SimAlgorithm *const algorithms[] = {
   [REDUCE_SCATTER_HALVING] = &sim_reduce_scatter_halving,
   [REDUCE_SCATTER_PAIRWISE] = &sim_reduce_scatter_pairwise,
   [SCAN_DOUBLING] = &sim_scan_doubling,
+  [NEIGHBOR_EXCHANGE] = &sim_neighbor_exchange,
 };
 
 /* --- Choosing steps --- */
@@ -187,6 +189,12 @@ choose_scan (G_GNUC_UNUSED const SimCollective *collective)
   return SCAN_DOUBLING;
 }
 
+static uint8_t
+choose_neighbor (G_GNUC_UNUSED const SimCollective *collective)
+{
+  return NEIGHBOR_EXCHANGE;
+}
+
 /* --- Choosing the method --- */
 
 typedef struct {
@@ -194,6 +202,7 @@ typedef struct {
   bool hardware;    /* the collective network can do it */
   bool direct;      /* PAMI's many-to-many does it */
   bool plain_bytes; /* all ranks have the same `bytes`; without any, nobody sends */
+  bool neighbors;   /* who takes part is in lists: oneself may be in them, or nobody */
 } Rule;
 
 static const Rule rules[TRACE_N_OPS] = {
@@ -212,12 +221,20 @@ static const Rule rules[TRACE_N_OPS] = {
   [TRACE_OP_REDUCE_SCATTER] = { .choose = choose_reduce_scatter },
   [TRACE_OP_SCAN] = { .choose = choose_scan, .plain_bytes = true },
   [TRACE_OP_EXSCAN] = { .choose = choose_scan, .plain_bytes = true },
+  [TRACE_OP_NEIGHBOR_ALLGATHER] = { .choose = choose_neighbor, .neighbors = true },
+  [TRACE_OP_NEIGHBOR_ALLTOALL] = { .choose = choose_neighbor, .neighbors = true },
+  [TRACE_OP_WIN_CREATE] = { .choose = choose_barrier, .hardware = true },
+  [TRACE_OP_WIN_FREE] = { .choose = choose_barrier, .hardware = true },
+  [TRACE_OP_WIN_FENCE] = { .choose = choose_barrier, .hardware = true },
 };
 
 static SimCollectiveMethod
 choose_method (const SimCollective *collective, const Rule *rule, bool network,
                bool whole_partition)
 {
+  if (rule->neighbors)
+    return collective->n_sources + collective->n_destinations > 0 ? SIM_COLLECTIVE_STEPS
+                                                                  : SIM_COLLECTIVE_NOTHING;
   if (collective->n_ranks == 1 || (rule->plain_bytes && collective->bytes == 0))
     return SIM_COLLECTIVE_NOTHING;
   if (rule->hardware && network && whole_partition)
@@ -227,23 +244,43 @@ choose_method (const SimCollective *collective, const Rule *rule, bool network,
   return SIM_COLLECTIVE_STEPS;
 }
 
+static void
+set_neighbors (SimCollective *collective, const TraceOp *op)
+{
+  collective->counts = op->counts;
+  collective->recv_counts = op->recv_counts;
+  collective->destinations = op->values;
+  collective->sources = op->values2;
+  collective->n_destinations = op->n_counts;
+  collective->n_sources = op->n_recv_counts;
+}
+
+static uint64_t
+known_bytes (uint64_t bytes)
+{
+  return bytes == TRACE_UNKNOWN_BYTES ? 0 : bytes;
+}
+
 void
 sim_collective_init (SimCollective *collective, const TopoMachine *machine, const TraceOp *op,
                      uint32_t n_ranks, uint32_t rank, bool whole_partition)
 {
   const Rule *rule = &rules[op->kind];
+  bool window = op->kind >= TRACE_OP_WIN_CREATE && op->kind <= TRACE_OP_WIN_FENCE;
 
   g_assert (trace_op_is_collective (op->kind) && rank < n_ranks);
   *collective = (SimCollective){
-    .kind = op->kind,
+    .kind = window ? TRACE_OP_BARRIER : op->kind,
     .n_ranks = n_ranks,
     .rank = rank,
     .root = op->root,
-    .bytes = op->bytes,
-    .recv_bytes = op->recv_bytes,
+    .bytes = known_bytes (op->bytes),
+    .recv_bytes = known_bytes (op->recv_bytes),
     .counts = op->n_counts < n_ranks ? NULL : op->counts,
     .recv_counts = op->n_recv_counts < n_ranks ? NULL : op->recv_counts,
   };
+  if (rule->neighbors)
+    set_neighbors (collective, op);
   collective->method =
       choose_method (collective, rule, machine->parameters.collective_network, whole_partition);
   if (collective->method == SIM_COLLECTIVE_STEPS) {
@@ -330,7 +367,7 @@ shuffle_bits (uint32_t number, uint32_t half_bits, uint32_t key)
   uint32_t left = number >> half_bits, right = number & mask;
 
   for (uint32_t round = 1; round <= 4; round++) {
-    uint32_t mixed = left ^ (sim_map_hash (right ^ key * (2 * round + 1)) & mask);
+    uint32_t mixed = left ^ (trace_map_hash (right ^ key * (2 * round + 1)) & mask);
 
     left = right;
     right = mixed;
@@ -359,7 +396,7 @@ uint32_t
 sim_collective_direct (const SimCollective *collective, uint32_t i, uint64_t *bytes)
 {
   uint32_t n_others = collective->n_ranks - 1;
-  uint32_t nth = shuffle_below (i, n_others, sim_map_hash (collective->rank + 1));
+  uint32_t nth = shuffle_below (i, n_others, trace_map_hash (collective->rank + 1));
   uint32_t destination = sim_rank_after (collective, collective->rank, nth + 1);
 
   g_assert (i < n_others);

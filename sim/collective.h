@@ -35,8 +35,10 @@ typedef struct {
   uint32_t rank;     /* mine in it */
   int32_t root;
   uint64_t bytes, recv_bytes;
-  const uint64_t *counts, *recv_counts; /* v-variants; NULL otherwise */
-  uint32_t n_steps;                     /* STEPS: how many sim_collective_step() has */
+  const uint64_t *counts, *recv_counts;  /* v-variants, neighbours; NULL otherwise */
+  const int32_t *destinations, *sources; /* neighbours, of counts and recv_counts */
+  uint32_t n_destinations, n_sources;
+  uint32_t n_steps; /* STEPS: how many sim_collective_step() has */
 } SimCollective;
 
 /* Fills *collective: chooses method and algorithm.  `whole_partition` tells
@@ -47,9 +49,25 @@ typedef struct {
  * depend only on what all ranks know (kind, n_ranks, sizes that MPI requires
  * to agree; counts only where every rank has them all: allgatherv,
  * reduce_scatter).  The root of a rooted kind must be a rank of the
- * communicator.  Arrays of counts that are too short count as absent: zeros. */
+ * communicator, and so must neighbours be.  Arrays of counts that are too
+ * short count as absent: zeros; so do sizes that are not known.  What makes, frees or fences a window is a
+ * barrier here. */
 void sim_collective_init (SimCollective *collective, const TopoMachine *machine, const TraceOp *op,
                           uint32_t n_ranks, uint32_t rank, bool whole_partition);
+
+/* True for the kinds that name their peers in values[] and values2[]. */
+static inline bool
+sim_collective_has_neighbors (TraceOpKind kind)
+{
+  return kind == TRACE_OP_NEIGHBOR_ALLGATHER || kind == TRACE_OP_NEIGHBOR_ALLTOALL;
+}
+
+static inline bool
+sim_collective_has_root (TraceOpKind kind)
+{
+  return kind == TRACE_OP_BCAST || kind == TRACE_OP_REDUCE || kind == TRACE_OP_GATHER ||
+         kind == TRACE_OP_GATHERV || kind == TRACE_OP_SCATTER || kind == TRACE_OP_SCATTERV;
+}
 
 /* One step: what to send and what to receive, in ranks of the communicator;
  * may be nothing at all.

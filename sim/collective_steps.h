@@ -40,6 +40,9 @@ extern const SimAlgorithm sim_alltoall_bruck;
 extern const SimAlgorithm sim_alltoall_scattered;
 extern const SimAlgorithm sim_alltoall_pairwise;
 
+/* collective_neighbor.c: each with its own list of others. */
+extern const SimAlgorithm sim_neighbor_exchange;
+
 static inline uint32_t
 sim_floor_log2 (uint32_t n)
 {

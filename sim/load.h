@@ -31,13 +31,14 @@ typedef struct {
 typedef void (*SimCensusMessage) (void *data, uint32_t source, uint32_t destination, uint64_t bytes,
                                   bool direct_collective);
 
-/* Point-to-point messages are told whatever the scope.  machine decides how
+/* Point-to-point messages and one-sided accesses are told whatever the scope;
+ * only the former are `sends`.  machine decides how
  * collectives are decomposed; may be NULL when scope is POINT_TO_POINT.
- * message may be NULL.  `match` asks for the unmatched figures (needs memory
+ * message and progress may be NULL.  `match` asks for the unmatched figures (needs memory
  * for all open channels). */
-gboolean
-sim_census (Trace *trace, const TopoMachine *machine, SimCensusScope scope, bool match,
-            SimCensusMessage message, void *message_data, SimCensus *census, GError **error);
+gboolean sim_census (Trace *trace, const TopoMachine *machine, SimCensusScope scope, bool match,
+                     SimCensusMessage message, void *message_data, TraceProgress progress,
+                     void *progress_data, SimCensus *census, GError **error);
 
 /* Adds one user message to static counters: bytes on the links of its
  * deterministic path (halves on both E cables where PAMI splits), one message

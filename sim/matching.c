@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/matching.h"
 
-#include "sim/small_map.h"
+#include "traces/small_map.h"
 #include "traces/operation.h"
 
 #include <glib.h>
@@ -78,7 +78,8 @@ envelope_equal (SimEnvelope a, SimEnvelope b)
 static uint32_t
 envelope_hash (SimEnvelope key)
 {
-  return sim_map_hash (sim_map_hash (sim_map_hash (key.source) + (uint32_t) key.tag) + key.context);
+  return trace_map_hash (trace_map_hash (trace_map_hash (key.source) + (uint32_t) key.tag) +
+                         key.context);
 }
 
 /* The place of a key, or the free one where it would go. */
@@ -140,7 +141,7 @@ bucket_append (SimMatchPool *pool, SimMatchQueue *queue, uint32_t entry)
   bucket->last = entry;
 }
 
-/* As sim_map_remove(): what probed past the hole moves up. */
+/* As trace_map_remove(): what probed past the hole moves up. */
 static void
 bucket_remove (SimMatchQueue *queue, SimMatchBucket *bucket)
 {

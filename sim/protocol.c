@@ -23,8 +23,8 @@ enum { SENT, RECEIVED };
 
 /* -- transfers ----------------------------------------------------------- */
 
-static uint32_t
-transfer_take (SimReplay *replay, SimTransfer value)
+uint32_t
+sim_transfer_take (SimReplay *replay, SimTransfer value)
 {
   uint32_t transfer = replay->first_free_transfer;
 
@@ -52,7 +52,7 @@ sim_transfer_give (SimReplay *replay, uint32_t transfer)
 uint32_t
 sim_protocol_context (uint32_t comm, bool internal)
 {
-  return comm == SIM_COMM_SELF ? UINT32_MAX - 1 : 2 * comm + internal;
+  return comm == TRACE_COMMS_SELF ? UINT32_MAX - 1 - internal : 2 * comm + internal;
 }
 
 void
@@ -96,20 +96,20 @@ sim_protocol_send (SimReplay *replay, uint32_t request)
   SimRank *rank = &replay->ranks[it.rank];
   bool eager = it.bytes <= replay->parameters->eager_bytes && it.mode != TRACE_SEND_SYNCHRONOUS;
   bool done = eager || it.mode == TRACE_SEND_BUFFERED;
-  uint32_t serial = sim_map_add (&rank->peers, it.peer, 0)->value[SENT]++;
+  uint32_t serial = trace_map_add (&rank->peers, it.peer, 0)->value[SENT]++;
 
   sim_protocol_count (replay, it.rank, it.peer, it.bytes);
-  transfer_launch (replay,
-                   transfer_take (replay, (SimTransfer){
-                                              .bytes = it.bytes,
-                                              .envelope = it.envelope,
-                                              .destination = it.peer,
-                                              .serial = serial,
-                                              .send_request = done ? TOPO_NONE : request,
-                                              .receive_request = TOPO_NONE,
-                                              .next = TOPO_NONE,
-                                              .state = eager ? SIM_COOKIE_EAGER : SIM_COOKIE_ASK,
-                                          }));
+  transfer_launch (
+      replay, sim_transfer_take (replay, (SimTransfer){
+                                             .bytes = it.bytes,
+                                             .envelope = it.envelope,
+                                             .destination = it.peer,
+                                             .serial = serial,
+                                             .send_request = done ? TOPO_NONE : request,
+                                             .receive_request = TOPO_NONE,
+                                             .next = TOPO_NONE,
+                                             .state = eager ? SIM_COOKIE_EAGER : SIM_COOKIE_ASK,
+                                         }));
   if (done)
     sim_request_complete (replay, request, rank->local_ps);
 }
@@ -146,6 +146,25 @@ is_bare_request (const SimReplay *replay, const SimTransfer *transfer)
          replay->ranks[transfer->envelope.source].node != replay->ranks[transfer->destination].node;
 }
 
+void
+sim_protocol_taken (SimReplay *replay, uint32_t transfer)
+{
+  transfer_finish (replay, transfer, replay->now_ps);
+}
+
+/* In a graph requests to send are answered at once, as nothing says which
+ * processor would do it. */
+static void
+graph_process (SimReplay *replay, uint32_t transfer)
+{
+  const SimTransfer *it = &replay->transfers[transfer];
+
+  if (it->state == SIM_COOKIE_ASK && !is_bare_request (replay, it))
+    sim_rendezvous_fetch (replay, transfer, replay->now_ps);
+  else
+    sim_graph_arrived (replay, it->receive_request, transfer);
+}
+
 /* Treats what came of a matched transfer.  `agent`: not the rank's own
  * processor does it, so the rank's clock does not move. */
 static void
@@ -155,6 +174,10 @@ transfer_process (SimReplay *replay, uint32_t transfer, bool agent)
   SimRank *rank = &replay->ranks[it->destination];
   int64_t at_ps = MAX (replay->now_ps, replay->requests[it->receive_request].at_ps);
 
+  if (replay->graphs != NULL) {
+    graph_process (replay, transfer);
+    return;
+  }
   if (!agent)
     sim_rank_wait_until (replay, it->destination, replay->now_ps);
   /* A rank that is done stays in MPI_Finalize, but comes there in its own time. */
@@ -291,7 +314,7 @@ sim_protocol_arrive (SimReplay *replay, uint32_t transfer)
   SimTransfer *it = &replay->transfers[transfer];
   uint32_t destination = it->destination, source = it->envelope.source;
   SimRank *rank = &replay->ranks[destination];
-  uint32_t *expected = &sim_map_add (&rank->peers, source, 0)->value[RECEIVED];
+  uint32_t *expected = &trace_map_add (&rank->peers, source, 0)->value[RECEIVED];
 
   if (it->serial != *expected) {
     it->next = rank->first_early;

@@ -28,14 +28,15 @@ sim_rank_sleep (SimReplay *replay, uint32_t rank)
                      replay->ranks[rank].local_ps);
 }
 
-/* A rank that has receives open and computed before the call it just made
- * must have answered in that call what came until then, so the network
- * catches up first; a rank with a helper thread need not. */
+/* A rank that has receives open or collectives posted and computed before the
+ * call it just made must have answered in that call what came until then, so
+ * the network catches up first; a rank with a helper thread need not. */
 static void
 rank_pause (SimReplay *replay, uint32_t rank, uint32_t calls)
 {
   const SimRank *it = &replay->ranks[rank];
-  bool must_answer = !replay->parameters->async_progress && it->open_receives > 0 &&
+  bool must_answer = !replay->parameters->async_progress &&
+                     (it->open_receives > 0 || sim_active_posted (it)) &&
                      it->computed_ps > replay->now_ps;
 
   if (it->state == SIM_RANK_READY && it->local_ps > replay->now_ps &&
@@ -53,10 +54,11 @@ sim_rank_finish (SimReplay *replay, uint32_t rank)
   replay->n_done++;
   g_clear_pointer (&it->cursor, trace_cursor_free);
   sim_protocol_progress (replay, rank);
+  sim_active_progress (replay, rank);
 }
 
-static gboolean
-rank_open (SimReplay *replay, uint32_t rank)
+gboolean
+sim_rank_open (SimReplay *replay, uint32_t rank)
 {
   SimRank *it = &replay->ranks[rank];
 
@@ -93,14 +95,14 @@ rank_run (SimReplay *replay, uint32_t rank)
   SimRank *it = &replay->ranks[rank];
   uint32_t calls = 0;
 
-  if (!rank_open (replay, rank))
+  if (!sim_rank_open (replay, rank))
     return;
   rank_pause (replay, rank, calls);
   while (it->state == SIM_RANK_READY && replay->error == NULL) {
     bool call = true;
 
-    if (it->active != NULL)
-      sim_meet_continue (replay, rank);
+    if (sim_active_blocks (it))
+      sim_active_continue (replay, rank);
     else
       call = rank_step (replay, rank);
     if (it->state == SIM_RANK_READY && it->pending > 0)
@@ -115,6 +117,8 @@ sim_rank_wake (SimReplay *replay, uint32_t rank)
 {
   SimRank *it = &replay->ranks[rank];
 
+  if (it->active_ready)
+    sim_active_progress (replay, rank);
   if (it->state == SIM_RANK_WAITING && it->pending == 0)
     it->state = SIM_RANK_READY;
   if (it->state == SIM_RANK_READY && replay->error == NULL)
@@ -126,6 +130,10 @@ rank_resume (SimReplay *replay, uint32_t rank)
 {
   SimRank *it = &replay->ranks[rank];
 
+  if (replay->graphs != NULL) {
+    sim_graph_start (replay, rank);
+    return;
+  }
   it->state = SIM_RANK_READY;
   sim_protocol_progress (replay, rank);
   if (it->cancel != TOPO_NONE)
@@ -160,11 +168,16 @@ replay_delivered (void *client, const SimMessage *message, int64_t now_ps)
   case SIM_COOKIE_DATA: sim_rendezvous_data (replay, message); break;
   case SIM_COOKIE_ACK: sim_rendezvous_ack (replay, transfer); break;
   case SIM_COOKIE_DIRECT:
-    sim_meet_direct (replay, message->destination_rank, message->cookie);
+    sim_direct_arrived (replay, message->destination_rank, message->cookie);
     break;
+  case SIM_COOKIE_ACCESS: sim_window_serve (replay, transfer); break;
+  case SIM_COOKIE_ACCESSED: sim_window_accessed (replay, transfer); break;
   case SIM_COOKIE_COPIED:
   case SIM_COOKIE_RESUME:
-  case SIM_COOKIE_RELEASE: g_assert_not_reached ();
+  case SIM_COOKIE_RELEASE:
+  case SIM_COOKIE_BEGIN:
+  case SIM_COOKIE_END:
+  case SIM_COOKIE_MET: g_assert_not_reached ();
   }
 }
 
@@ -180,9 +193,14 @@ replay_timer (void *client, uint32_t rank, uint64_t cookie, int64_t now_ps)
   case SIM_COOKIE_EAGER:
   case SIM_COOKIE_ASK: sim_protocol_arrive (replay, sim_cookie_low (cookie)); break;
   case SIM_COOKIE_COPIED: sim_rendezvous_copied (replay, sim_cookie_low (cookie)); break;
-  case SIM_COOKIE_DIRECT: sim_meet_direct (replay, rank, cookie); break;
+  case SIM_COOKIE_DIRECT: sim_direct_arrived (replay, rank, cookie); break;
   case SIM_COOKIE_RESUME: rank_resume (replay, rank); break;
   case SIM_COOKIE_RELEASE: rank_release (replay, rank); break;
+  case SIM_COOKIE_MET: sim_meet_met (replay, rank, cookie); break;
+  case SIM_COOKIE_ACCESSED: sim_window_accessed (replay, sim_cookie_low (cookie)); break;
+  case SIM_COOKIE_BEGIN: sim_graph_begin (replay, rank, sim_cookie_low (cookie)); break;
+  case SIM_COOKIE_END: sim_graph_end (replay, rank, sim_cookie_low (cookie)); break;
+  case SIM_COOKIE_ACCESS:
   case SIM_COOKIE_GET:
   case SIM_COOKIE_DATA:
   case SIM_COOKIE_ACK: g_assert_not_reached ();
@@ -230,11 +248,13 @@ sim_replay_new (Trace *trace, const TopoMachine *machine, const TopoMapping *map
     rank_init (&replay->ranks[rank], mapping->node[rank]);
   replay->result.ranks = g_new0 (SimRankTimes, replay->n_ranks);
   replay->result.warnings = g_ptr_array_new_with_free_func (g_free);
-  replay->comms = sim_comms_new (replay->n_ranks);
+  replay->comms = trace_comms_new (replay->n_ranks);
   replay->edges = sim_edges_new (replay->n_ranks);
   replay->first_free_request = replay->first_free_transfer = TOPO_NONE;
   sim_match_pool_init (&replay->match_pool);
   sim_meet_init (replay);
+  sim_window_init (replay);
+  sim_graph_init (replay);
   return replay;
 }
 
@@ -242,12 +262,12 @@ static void
 rank_clear (SimRank *rank)
 {
   trace_cursor_free (rank->cursor);
-  g_free (rank->active);
+  sim_active_clear (rank);
   g_clear_pointer (&rank->early_direct, g_array_unref);
   sim_match_queue_clear (&rank->matching);
-  sim_map_clear (&rank->handles);
-  sim_map_clear (&rank->peers);
-  sim_map_clear (&rank->sequences);
+  trace_map_clear (&rank->handles);
+  trace_map_clear (&rank->peers);
+  trace_map_clear (&rank->sequences);
 }
 
 void
@@ -257,12 +277,14 @@ sim_replay_free (SimReplay *replay)
     return;
   for (uint32_t rank = 0; rank < replay->n_ranks; rank++)
     rank_clear (&replay->ranks[rank]);
+  sim_graph_free (replay);
   for (uint32_t warning = 0; warning < SIM_N_WARNINGS; warning++)
     g_free (replay->warnings[warning].place);
   sim_match_pool_clear (&replay->match_pool);
-  sim_comms_free (replay->comms);
+  trace_comms_free (replay->comms);
   sim_edges_free (replay->edges);
   g_hash_table_unref (replay->meetings);
+  g_hash_table_unref (replay->windows);
   g_ptr_array_unref (replay->result.warnings);
   g_clear_error (&replay->error);
   g_free (replay->result.ranks);

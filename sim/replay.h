@@ -7,7 +7,8 @@
  * 3.3 and 4): immediate and eager messages go at once, longer ones after a
  * request to send has been matched, by remote get.  Processor time is charged
  * per call (machine file, [mpi]); between calls the recorded gaps are
- * replayed. */
+ * replayed.  A trace that is a graph has no calls in order: see
+ * replay_graph.c. */
 #pragma once
 
 #include "sim/edges.h"
@@ -32,7 +33,9 @@ typedef struct {
   int64_t time_ps;     /* end of the last rank */
   SimRankTimes *ranks; /* [n_ranks] */
   uint32_t n_ranks;
-  uint64_t messages; /* user messages: point-to-point and those of decomposed collectives */
+  /* User messages: point-to-point, the data of one-sided accesses, and those of
+   * decomposed collectives. */
+  uint64_t messages;
   uint64_t message_bytes;
   uint64_t unmatched_sends, unmatched_receives; /* left over at the end */
   uint64_t collectives;                         /* calls, one per rank */

@@ -338,6 +338,82 @@ test_collectives_of_a_split (void)
 }
 
 static void
+add_definition (Trace *trace, uint32_t rank, uint32_t handle, const int32_t *members, uint32_t n)
+{
+  script_add (trace, rank,
+              (TraceOp){ .kind = TRACE_OP_COMM_DEFINE,
+                         .new_comm = handle,
+                         .color = 1,
+                         .values = members,
+                         .n_values = n });
+}
+
+/* Rank 0 does not wait for rank 1, which defines it late and under another
+ * handle. */
+static void
+test_definition_waits_for_nobody (void)
+{
+  static const int32_t members[] = { 1, 0 };
+  Fixture f;
+
+  fixture_init (&f, 2, 1);
+  script_compute (f.trace, 1, 4000 * NS);
+  for (uint32_t rank = 0; rank < 2; rank++) {
+    add_definition (f.trace, rank, 10 + rank, members, 2);
+    script_add (f.trace, rank,
+                (TraceOp){ .kind = rank == 0 ? TRACE_OP_SEND : TRACE_OP_RECV,
+                           .comm = 10 + rank,
+                           .peer = rank == 0 ? 0 : 1,
+                           .bytes = 64 });
+  }
+  fixture_run (&f);
+  ASSERT_ENDS (&f, 0, 300);
+  ASSERT_ENDS (&f, 1, 4000 + 700);
+  g_assert_cmpuint (f.result->unmatched_sends, ==, 0);
+  fixture_clear (&f);
+}
+
+/* Rank 0 frees and defines again while rank 2 has not come to the first
+ * broadcast: the second one is another instance. */
+static void
+test_definition_after_free (void)
+{
+  static const int32_t members[] = { 0, 1, 2 };
+  Fixture f;
+
+  fixture_init (&f, 3, 1);
+  f.machine->parameters.collective_network = true;
+  script_compute (f.trace, 2, 90000 * NS);
+  for (uint32_t rank = 0; rank < 3; rank++)
+    for (uint32_t i = 0; i < 2; i++) {
+      add_definition (f.trace, rank, 10 + i, members, 3);
+      script_add (f.trace, rank,
+                  (TraceOp){ .kind = TRACE_OP_BCAST, .comm = 10 + i, .bytes = 8, .root = 0 });
+      script_add (f.trace, rank, (TraceOp){ .kind = TRACE_OP_COMM_FREE, .comm = 10 + i });
+    }
+  fixture_run (&f);
+  ASSERT_ENDS (&f, 0, 2 * 300 + 200);
+  ASSERT_ENDS (&f, 2, 90000 + 200);
+  g_assert_cmpuint (f.result->collectives, ==, 6);
+  fixture_clear (&f);
+}
+
+static void
+test_definition_without_oneself (void)
+{
+  static const int32_t members[] = { 1 };
+  Fixture f;
+
+  fixture_init (&f, 2, 1);
+  add_definition (f.trace, 0, 10, members, 1);
+  fixture_run (&f);
+  g_assert_error (f.error, SIM_ERROR, SIM_ERROR_TRACE);
+  g_assert_nonnull (strstr (f.error->message, "rank0:1"));
+  g_assert_nonnull (strstr (f.error->message, "no member itself"));
+  fixture_clear (&f);
+}
+
+static void
 test_oneself_needs_nobody (void)
 {
   Fixture f;
@@ -372,6 +448,9 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/replay-meet/split", test_split_and_send);
   g_test_add_func ("/sim/replay-meet/contexts", test_communicators_keep_messages_apart);
   g_test_add_func ("/sim/replay-meet/split-collectives", test_collectives_of_a_split);
+  g_test_add_func ("/sim/replay-meet/define", test_definition_waits_for_nobody);
+  g_test_add_func ("/sim/replay-meet/define-free", test_definition_after_free);
+  g_test_add_func ("/sim/replay-meet/define-error", test_definition_without_oneself);
   g_test_add_func ("/sim/replay-meet/self", test_oneself_needs_nobody);
   return g_test_run ();
 }

@@ -28,12 +28,19 @@ op_call (SimReplay *replay, uint32_t rank, const TraceOp *op)
   spend (replay, rank, replay->parameters->call_overhead_ps);
 }
 
-static void
-op_compute (SimReplay *replay, uint32_t rank, const TraceOp *op)
+int64_t
+sim_ops_compute_ps (const SimReplay *replay, const TraceOp *op)
 {
   double work_ps = op->flops > 0 ? op->flops / replay->parameters->compute_Flops * 1e12 : 0;
   double scaled_ps = floor (((double) op->gap_ps + work_ps) * replay->options.compute_scale + 0.5);
-  int64_t compute_ps = (int64_t) MIN (scaled_ps, (double) SIM_LAST_PS);
+
+  return (int64_t) MIN (scaled_ps, (double) SIM_LAST_PS);
+}
+
+static void
+op_compute (SimReplay *replay, uint32_t rank, const TraceOp *op)
+{
+  int64_t compute_ps = sim_ops_compute_ps (replay, op);
 
   spend (replay, rank, compute_ps);
   replay->ranks[rank].computed_ps = replay->ranks[rank].local_ps;
@@ -59,19 +66,19 @@ op_unsupported (SimReplay *replay, uint32_t rank, const TraceOp *op)
 uint32_t
 sim_ops_comm (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
-  uint32_t comm = sim_comms_resolve (replay->comms, rank, op->comm);
+  uint32_t comm = trace_op_uses_window (op->kind)
+                      ? trace_comms_of_window (replay->comms, rank, op)
+                      : trace_comms_resolve (replay->comms, rank, op->comm);
 
-  if (comm == SIM_COMM_NULL)
+  if (comm == TRACE_COMMS_NULL)
     sim_report_fail (replay, rank, "communicator %u does not exist", op->comm);
   return comm;
 }
 
-/* The world rank of `peer` in the operation's communicator, TOPO_NONE for
- * wildcards and MPI_PROC_NULL; false when there is no such rank. */
-static bool
-peer_resolve (SimReplay *replay, uint32_t rank, uint32_t comm, int32_t peer, uint32_t *world)
+bool
+sim_ops_peer (SimReplay *replay, uint32_t rank, uint32_t comm, int32_t peer, uint32_t *world)
 {
-  uint32_t size = sim_comms_size (replay->comms, comm);
+  uint32_t size = trace_comms_size (replay->comms, comm);
 
   *world = TOPO_NONE;
   if (peer == TRACE_ANY_SOURCE || peer == TRACE_PROC_NULL)
@@ -80,18 +87,17 @@ peer_resolve (SimReplay *replay, uint32_t rank, uint32_t comm, int32_t peer, uin
     sim_report_fail (replay, rank, "rank %d of a communicator of %u", peer, size);
     return false;
   }
-  *world = sim_comms_world_rank (replay->comms, comm, (uint32_t) peer, rank);
+  *world = trace_comms_world_rank (replay->comms, comm, (uint32_t) peer, rank);
   return true;
 }
 
-/* A request that has not begun.  TOPO_NONE when the replay failed. */
-static uint32_t
-send_new (SimReplay *replay, uint32_t rank, const TraceOp *op)
+uint32_t
+sim_ops_send (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
   uint32_t comm = sim_ops_comm (replay, rank, op), peer;
   uint64_t bytes = op->bytes;
 
-  if (comm == SIM_COMM_NULL || !peer_resolve (replay, rank, comm, op->peer, &peer))
+  if (comm == TRACE_COMMS_NULL || !sim_ops_peer (replay, rank, comm, op->peer, &peer))
     return TOPO_NONE;
   if (op->peer == TRACE_ANY_SOURCE) {
     sim_report_fail (replay, rank, "a send to any rank");
@@ -128,7 +134,7 @@ receive_new (SimReplay *replay, uint32_t rank, const TraceOp *op, int32_t source
   uint32_t comm = sim_ops_comm (replay, rank, op), peer;
 
   source = source_of (replay, op, source);
-  if (comm == SIM_COMM_NULL || !peer_resolve (replay, rank, comm, source, &peer))
+  if (comm == TRACE_COMMS_NULL || !sim_ops_peer (replay, rank, comm, source, &peer))
     return TOPO_NONE;
   return sim_request_take (
       replay, (SimRequest){ .bytes = bytes,
@@ -136,6 +142,12 @@ receive_new (SimReplay *replay, uint32_t rank, const TraceOp *op, int32_t source
                             .rank = rank,
                             .peer = peer,
                             .nobody = source == TRACE_PROC_NULL });
+}
+
+uint32_t
+sim_ops_receive (SimReplay *replay, uint32_t rank, const TraceOp *op)
+{
+  return receive_new (replay, rank, op, op->peer, op->tag, op->bytes);
 }
 
 /* Begins a send or a receive. */
@@ -182,20 +194,20 @@ request_post (SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t reques
 static void
 op_send (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
-  request_perform (replay, send_new (replay, rank, op));
+  request_perform (replay, sim_ops_send (replay, rank, op));
 }
 
 static void
 op_recv (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
-  request_perform (replay, receive_new (replay, rank, op, op->peer, op->tag, op->bytes));
+  request_perform (replay, sim_ops_receive (replay, rank, op));
 }
 
 static void
 op_sendrecv (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
   uint32_t receive = receive_new (replay, rank, op, op->recv_peer, op->recv_tag, op->recv_bytes);
-  uint32_t send = receive == TOPO_NONE ? TOPO_NONE : send_new (replay, rank, op);
+  uint32_t send = receive == TOPO_NONE ? TOPO_NONE : sim_ops_send (replay, rank, op);
 
   if (send == TOPO_NONE)
     return;
@@ -207,7 +219,7 @@ op_sendrecv (SimReplay *replay, uint32_t rank, const TraceOp *op)
 static void
 op_isend (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
-  uint32_t request = send_new (replay, rank, op);
+  uint32_t request = sim_ops_send (replay, rank, op);
 
   if (request != TOPO_NONE)
     request_post (replay, rank, op->request, request);
@@ -216,7 +228,7 @@ op_isend (SimReplay *replay, uint32_t rank, const TraceOp *op)
 static void
 op_irecv (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
-  uint32_t request = receive_new (replay, rank, op, op->peer, op->tag, op->bytes);
+  uint32_t request = sim_ops_receive (replay, rank, op);
 
   if (request != TOPO_NONE)
     request_post (replay, rank, op->request, request);
@@ -225,9 +237,8 @@ op_irecv (SimReplay *replay, uint32_t rank, const TraceOp *op)
 static void
 op_persistent (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
-  uint32_t request = op->kind == TRACE_OP_SEND_INIT
-                         ? send_new (replay, rank, op)
-                         : receive_new (replay, rank, op, op->peer, op->tag, op->bytes);
+  uint32_t request = op->kind == TRACE_OP_SEND_INIT ? sim_ops_send (replay, rank, op)
+                                                    : sim_ops_receive (replay, rank, op);
 
   if (request == TOPO_NONE)
     return;
@@ -259,7 +270,7 @@ op_probe (SimReplay *replay, uint32_t rank, const TraceOp *op)
   int32_t source = source_of (replay, op, op->peer);
 
   op_call (replay, rank, op);
-  if (comm == SIM_COMM_NULL || !peer_resolve (replay, rank, comm, source, &peer) ||
+  if (comm == TRACE_COMMS_NULL || !sim_ops_peer (replay, rank, comm, source, &peer) ||
       source == TRACE_PROC_NULL)
     return;
   it->probe = (SimEnvelope){ sim_protocol_context (comm, false), peer, op->tag };
@@ -360,7 +371,7 @@ sim_ops_cancel (SimReplay *replay, uint32_t request)
   SimRequest *it = &replay->requests[request];
   SimRank *rank = &replay->ranks[it->rank];
 
-  if (!it->complete && !it->is_send &&
+  if (!it->complete && !it->is_send && !it->nobody &&
       sim_match_cancel (&replay->match_pool, &rank->matching, it->envelope, request))
     sim_request_complete (replay, request, rank->local_ps);
 }
@@ -385,18 +396,33 @@ op_cancel (SimReplay *replay, uint32_t rank, const TraceOp *op)
 
 /* -- communicators and groups -------------------------------------------- */
 
+/* The number of a communicator that is defined may come again under another
+ * handle, and windows that are left go on to meet, so its collectives are
+ * counted on. */
 static void
 op_comm_free (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
-  uint32_t comm = sim_comms_resolve (replay->comms, rank, op->comm);
-  SimMapEntry *sequence = NULL;
+  uint32_t comm = trace_comms_resolve (replay->comms, rank, op->comm);
+  TraceMapEntry *sequence = NULL;
 
   op_call (replay, rank, op);
-  if (comm != SIM_COMM_NULL && comm != SIM_COMM_WORLD)
-    sequence = sim_map_find (&replay->ranks[rank].sequences, comm);
+  if (comm != TRACE_COMMS_NULL && comm != TRACE_COMMS_WORLD &&
+      !trace_comms_is_defined (replay->comms, comm) &&
+      !trace_comms_has_window (replay->comms, rank, comm))
+    sequence = trace_map_find (&replay->ranks[rank].sequences, comm);
   if (sequence != NULL)
-    sim_map_remove (&replay->ranks[rank].sequences, sequence);
-  sim_comms_release (replay->comms, rank, op->comm);
+    trace_map_remove (&replay->ranks[rank].sequences, sequence);
+  trace_comms_release (replay->comms, rank, op->comm);
+}
+
+/* No call of the program: costs nothing. */
+static void
+op_comm_define (SimReplay *replay, uint32_t rank, const TraceOp *op)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (!trace_comms_define (replay->comms, rank, op, &error))
+    sim_report_fail (replay, rank, "%s", error->message);
 }
 
 static void
@@ -405,7 +431,7 @@ op_group (SimReplay *replay, uint32_t rank, const TraceOp *op)
   g_autoptr (GError) error = NULL;
 
   op_call (replay, rank, op);
-  if (!sim_comms_group (replay->comms, rank, op, &error))
+  if (!trace_comms_group (replay->comms, rank, op, &error))
     sim_report_fail (replay, rank, "%s", error->message);
 }
 
@@ -432,21 +458,35 @@ static const Execute execute[TRACE_N_OPS] = {
   [TRACE_OP_WAIT_SOME] = op_wait_some,
   [TRACE_OP_WAIT_OUTSTANDING] = op_wait_outstanding,
   [TRACE_OP_TEST] = op_wait_some,
-  [TRACE_OP_BARRIER] = sim_meet_enter,
-  [TRACE_OP_BCAST] = sim_meet_enter,
-  [TRACE_OP_GATHER] = sim_meet_enter,
-  [TRACE_OP_GATHERV] = sim_meet_enter,
-  [TRACE_OP_SCATTER] = sim_meet_enter,
-  [TRACE_OP_SCATTERV] = sim_meet_enter,
-  [TRACE_OP_ALLGATHER] = sim_meet_enter,
-  [TRACE_OP_ALLGATHERV] = sim_meet_enter,
-  [TRACE_OP_ALLTOALL] = sim_meet_enter,
-  [TRACE_OP_ALLTOALLV] = sim_meet_enter,
-  [TRACE_OP_REDUCE] = sim_meet_enter,
-  [TRACE_OP_ALLREDUCE] = sim_meet_enter,
-  [TRACE_OP_REDUCE_SCATTER] = sim_meet_enter,
-  [TRACE_OP_SCAN] = sim_meet_enter,
-  [TRACE_OP_EXSCAN] = sim_meet_enter,
+  [TRACE_OP_BARRIER] = sim_active_enter,
+  [TRACE_OP_BCAST] = sim_active_enter,
+  [TRACE_OP_GATHER] = sim_active_enter,
+  [TRACE_OP_GATHERV] = sim_active_enter,
+  [TRACE_OP_SCATTER] = sim_active_enter,
+  [TRACE_OP_SCATTERV] = sim_active_enter,
+  [TRACE_OP_ALLGATHER] = sim_active_enter,
+  [TRACE_OP_ALLGATHERV] = sim_active_enter,
+  [TRACE_OP_ALLTOALL] = sim_active_enter,
+  [TRACE_OP_ALLTOALLV] = sim_active_enter,
+  [TRACE_OP_REDUCE] = sim_active_enter,
+  [TRACE_OP_ALLREDUCE] = sim_active_enter,
+  [TRACE_OP_REDUCE_SCATTER] = sim_active_enter,
+  [TRACE_OP_SCAN] = sim_active_enter,
+  [TRACE_OP_EXSCAN] = sim_active_enter,
+  [TRACE_OP_NEIGHBOR_ALLGATHER] = sim_active_enter,
+  [TRACE_OP_NEIGHBOR_ALLTOALL] = sim_active_enter,
+  [TRACE_OP_WIN_CREATE] = sim_window_create,
+  [TRACE_OP_WIN_FREE] = sim_window_fence,
+  [TRACE_OP_WIN_FENCE] = sim_window_fence,
+  [TRACE_OP_PUT] = sim_window_access,
+  [TRACE_OP_GET] = sim_window_access,
+  [TRACE_OP_FETCH] = sim_window_access,
+  [TRACE_OP_WIN_FLUSH] = sim_window_flush,
+  [TRACE_OP_WIN_POST] = sim_window_synchronize,
+  [TRACE_OP_WIN_START] = sim_window_synchronize,
+  [TRACE_OP_WIN_COMPLETE] = sim_window_synchronize,
+  [TRACE_OP_WIN_WAIT] = sim_window_synchronize,
+  [TRACE_OP_COMM_DEFINE] = op_comm_define,
   [TRACE_OP_COMM_DUP] = sim_meet_create,
   [TRACE_OP_COMM_SPLIT] = sim_meet_create,
   [TRACE_OP_COMM_CREATE] = sim_meet_create,

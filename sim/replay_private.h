@@ -4,10 +4,14 @@
  *
  *   replay.c         ranks: their clock, their loop, the network's callbacks
  *   replay_ops.c     what each MPI call does
- *   replay_meet.c    collectives, and the making of communicators
+ *   replay_active.c  collectives: entering, steps, progress
+ *   replay_direct.c  collectives whose messages are all sent at once
+ *   replay_meet.c    meetings in the network, and the making of communicators
  *   requests.c       requests, and the handles that name them
  *   protocol.c       messages: order, eager and request to send, progress
  *   rendezvous.c     data by remote get, pacing, copies within a node
+ *   replay_window.c  one-sided accesses, and what completes them
+ *   replay_graph.h   ranks whose operations are a graph
  *   replay_report.c  deadlocks, warnings, the result
  *
  * A rank has its own clock, local_ps, which may be ahead of the network's:
@@ -21,8 +25,8 @@
 #pragma once
 
 #include "sim/collective.h"
-#include "sim/communicator.h"
-#include "sim/small_map.h"
+#include "traces/communicator.h"
+#include "traces/small_map.h"
 #include "sim/matching.h"
 #include "sim/replay.h"
 
@@ -33,15 +37,20 @@
 /* What a cookie means, in its top four bits; the same kinds serve messages
  * and timers, as copies within a node are timers. */
 typedef enum {
-  SIM_COOKIE_EAGER,   /* transfer: envelope and data */
-  SIM_COOKIE_ASK,     /* transfer: request to send */
-  SIM_COOKIE_GET,     /* transfer and piece: remote get, at the owner of the data */
-  SIM_COOKIE_DATA,    /* transfer and piece */
-  SIM_COOKIE_ACK,     /* transfer: at its sender */
-  SIM_COOKIE_COPIED,  /* transfer: the copy within the node is done */
-  SIM_COOKIE_DIRECT,  /* communicator and sequence number of a direct collective */
-  SIM_COOKIE_RESUME,  /* the network's time has reached the rank's */
-  SIM_COOKIE_RELEASE, /* everyone has met */
+  SIM_COOKIE_EAGER,    /* transfer: envelope and data */
+  SIM_COOKIE_ASK,      /* transfer: request to send */
+  SIM_COOKIE_GET,      /* transfer and piece: remote get, at the owner of the data */
+  SIM_COOKIE_DATA,     /* transfer and piece */
+  SIM_COOKIE_ACK,      /* transfer: at its sender */
+  SIM_COOKIE_COPIED,   /* transfer: the copy within the node is done */
+  SIM_COOKIE_DIRECT,   /* communicator and sequence number of a direct collective */
+  SIM_COOKIE_RESUME,   /* the network's time has reached the rank's */
+  SIM_COOKIE_RELEASE,  /* everyone has met */
+  SIM_COOKIE_MET,      /* the same, of a posted collective: communicator and sequence number */
+  SIM_COOKIE_ACCESS,   /* transfer: a one-sided access, at its target */
+  SIM_COOKIE_ACCESSED, /* transfer: complete, at its origin */
+  SIM_COOKIE_BEGIN,    /* a processor of a graph that may begin something */
+  SIM_COOKIE_END,      /* an operation of a graph that does not occupy its processor any more */
 } SimCookie;
 
 /* high: 28 bits, a piece or a communicator; low: a transfer or a sequence number. */
@@ -78,39 +87,54 @@ typedef struct {
   uint32_t peer; /* world rank of the destination or source; TOPO_NONE: any or nobody */
   uint32_t next; /* younger one of the same handle; the chain of free ones */
   uint8_t mode;  /* TraceSendMode */
-  bool used;
-  bool is_send;
-  bool nobody; /* the peer is MPI_PROC_NULL */
-  bool complete;
-  bool awaited;  /* the rank is blocked until it is complete */
-  bool detached; /* nobody will ask for it: freed when complete */
+  bool used : 1;
+  bool is_send : 1;
+  bool nobody : 1; /* no message: the peer is MPI_PROC_NULL, or a collective */
+  bool complete : 1;
+  bool awaited : 1;    /* the rank is blocked until it is complete */
+  bool detached : 1;   /* nobody will ask for it: freed when complete */
+  bool owned : 1;      /* by the posted collective of this context and tag; freed when complete */
+  bool collective : 1; /* is itself a posted collective, of this context and tag */
+  bool graph : 1;      /* `next` is the number of its operation in a graph; freed when complete */
+  bool access : 1;     /* of accesses to a window */
 } SimRequest;
 
 /* One message from its send to its end, at both of its ranks. */
 typedef struct {
   uint64_t bytes;
-  uint64_t asked_bytes, arrived_bytes; /* rendezvous data */
-  int64_t at_ps;                       /* when it came; then when its data may be fetched */
-  SimEnvelope envelope;
+  union {
+    uint64_t asked_bytes; /* rendezvous data */
+    uint64_t back_bytes;  /* an access: what its origin gets */
+  };
+  uint64_t arrived_bytes;
+  int64_t at_ps;        /* when it came; then when its data may be fetched */
+  SimEnvelope envelope; /* an access: its window and origin */
   uint32_t destination;
   uint32_t serial;          /* among the messages of this pair of ranks */
   uint32_t send_request;    /* TOPO_NONE: complete for the sender */
   uint32_t receive_request; /* TOPO_NONE: not matched */
   uint32_t next;            /* early, deferred or paced; the chain of free ones */
   uint32_t piece_bytes;     /* of the remote gets; 0: all at once */
-  uint8_t state;            /* SimCookie: EAGER, ASK or DATA came last */
+  uint8_t state;            /* SimCookie: EAGER, ASK or DATA came last; an access: TraceOpKind */
   bool dynamic;             /* its data is routed dynamically */
 } SimTransfer;
 
-/* A collective that a rank is in. */
-typedef struct {
+/* A collective that a rank is in or, when it is nonblocking, has posted. */
+typedef struct SimActive SimActive;
+struct SimActive {
   SimCollective collective;
-  uint32_t comm, sequence;
+  SimActive *next;     /* younger one of the rank */
+  SimActive *next_met; /* next posted one that waits in the same meeting */
+  int64_t at_ps;       /* when the last of the requests that it owned was complete */
+  uint32_t rank, comm, sequence;
+  uint32_t request;  /* complete when this ends; TOPO_NONE: blocking */
+  uint32_t pending;  /* requests that it owns */
   uint32_t step;     /* or the number of direct messages handed over */
   uint32_t missing;  /* direct messages still to come */
+  bool blocks;       /* the rank does nothing else */
   bool direct_ready; /* `missing` is known */
-  uint64_t counts[]; /* what collective.counts and recv_counts point to */
-} SimActive;
+  uint64_t arrays[]; /* what the collective's lists point to */
+};
 
 typedef enum {
   SIM_RANK_READY,   /* about to do the next thing */
@@ -119,6 +143,7 @@ typedef enum {
   SIM_RANK_PROBING,
   SIM_RANK_MEETING,   /* for other ranks, in the network or to make a communicator */
   SIM_RANK_GATHERING, /* for the messages of a direct collective */
+  SIM_RANK_GRAPH,     /* its processors do what replay_graph.c says */
   SIM_RANK_DONE,
 } SimRankState;
 
@@ -126,20 +151,21 @@ typedef enum {
  * of it in a cache. */
 typedef struct {
   int64_t local_ps;
-  SimMap peers; /* world rank -> messages sent to, received from */
+  TraceMap peers; /* world rank -> messages sent to, received from */
   SimMatchQueue matching;
   uint32_t pending;                       /* awaited requests that are not complete */
   uint32_t open_receives;                 /* posted or matched, not complete */
   uint32_t first_early;                   /* transfers that overtook others of their pair */
   uint32_t first_deferred, last_deferred; /* matched while outside MPI */
   uint8_t state;                          /* SimRankState */
-  SimMap handles;                         /* handle -> oldest, youngest, template request */
+  bool active_ready;                      /* a posted collective may go on */
+  TraceMap handles;                       /* handle -> oldest, youngest, template request */
   TraceCursor *cursor;                    /* NULL before the first step and after the last */
   int64_t computed_ps;                    /* where the last compute gap ended */
   const char *call;                       /* MPI name of the last operation */
-  SimActive *active;                      /* NULL outside collectives */
+  SimActive *active;                      /* the one that blocks, then posted ones by age */
   GArray *early_direct;                   /* (element-type EarlyDirect) NULL: none */
-  SimMap sequences;                       /* communicator -> collectives so far */
+  TraceMap sequences;                     /* communicator -> collectives so far */
   SimEnvelope probe;
   uint32_t node;
   uint32_t n_dynamic;    /* transfers on their way here that are routed dynamically */
@@ -170,11 +196,13 @@ struct SimReplay {
   SimNetwork *network;
   int64_t now_ps; /* of the callback */
 
-  SimRank *ranks; /* [n_ranks] */
+  SimRank *ranks;          /* [n_ranks] */
+  struct SimGraph *graphs; /* [n_ranks] NULL: the trace is no graph */
+  struct SimGraphEdgePool *graph_edges;
   uint32_t n_ranks, n_done;
   uint64_t n_operations;     /* executed */
   uint64_t operations_guess; /* of the whole trace; 0: not yet known */
-  SimComms *comms;
+  TraceComms *comms;
   SimEdges *edges;
   SimMatchPool match_pool;
   SimRequest *requests;
@@ -183,6 +211,7 @@ struct SimReplay {
   uint32_t n_transfers, transfers_capacity, first_free_transfer;
   SimPacer *pacers;     /* [n_nodes] NULL: nothing was ever paced */
   GHashTable *meetings; /* gint64 (communicator, sequence) -> Meeting */
+  GHashTable *windows;  /* gint64 (rank, handle) -> Window */
 
   struct {
     uint64_t n;
@@ -206,6 +235,8 @@ sim_transfer_is_local (const SimReplay *replay, const SimTransfer *transfer)
 
 /* The rank's clock moves on to at_ps, if that is later: it waited in MPI. */
 void sim_rank_wait_until (SimReplay *replay, uint32_t rank, int64_t at_ps);
+/* The rank has a cursor; FALSE, and the replay failed, when it cannot. */
+gboolean sim_rank_open (SimReplay *replay, uint32_t rank);
 /* Goes on with a rank whose reason to wait is gone. */
 void sim_rank_wake (SimReplay *replay, uint32_t rank);
 /* Leaves MPI until the network's time has come to the rank's. */
@@ -215,19 +246,87 @@ void sim_rank_finish (SimReplay *replay, uint32_t rank);
 /* -- replay_ops.c -------------------------------------------------------- */
 
 void sim_ops_execute (SimReplay *replay, uint32_t rank, const TraceOp *op);
-/* The communicator an operation names; SIM_COMM_NULL and the replay failed
+/* The communicator an operation names; TRACE_COMMS_NULL and the replay failed
  * when there is none. */
 uint32_t sim_ops_comm (SimReplay *replay, uint32_t rank, const TraceOp *op);
+/* Requests that have not begun; TOPO_NONE, and the replay failed, when they
+ * cannot be. */
+uint32_t sim_ops_send (SimReplay *replay, uint32_t rank, const TraceOp *op);
+uint32_t sim_ops_receive (SimReplay *replay, uint32_t rank, const TraceOp *op);
+/* Processor time of a compute gap. */
+int64_t sim_ops_compute_ps (const SimReplay *replay, const TraceOp *op);
+/* The world rank of `peer` in a communicator, TOPO_NONE for wildcards and
+ * MPI_PROC_NULL; false, and the replay failed, when there is no such rank. */
+bool sim_ops_peer (SimReplay *replay, uint32_t rank, uint32_t comm, int32_t peer, uint32_t *world);
 /* Takes a posted receive back when nothing has matched it. */
 void sim_ops_cancel (SimReplay *replay, uint32_t request);
 
+/* -- replay_active.c ----------------------------------------------------- */
+
+void sim_active_enter (SimReplay *replay, uint32_t rank, const TraceOp *op);
+/* Messages that are no collective of the program's, as a neighbourhood in this
+ * communicator; the number is the same at both ends of each. */
+void sim_active_exchange (SimReplay *replay, uint32_t rank, const TraceOp *op, uint32_t comm,
+                          uint32_t number);
+/* The rank can do nothing but go on with a collective. */
+static inline bool
+sim_active_blocks (const SimRank *rank)
+{
+  return rank->active != NULL && rank->active->blocks;
+}
+/* Goes on with the one that blocks. */
+void sim_active_continue (SimReplay *replay, uint32_t rank);
+/* Goes on with posted ones, if the rank or an agent of it can. */
+void sim_active_progress (SimReplay *replay, uint32_t rank);
+/* The rank has posted some that are not complete. */
+bool sim_active_posted (const SimRank *rank);
+/* World rank of a member of its communicator. */
+static inline uint32_t
+sim_active_member (const SimReplay *replay, const SimActive *active, uint32_t member)
+{
+  return trace_comms_world_rank (replay->comms, active->comm, member, active->rank);
+}
+/* An owned request is complete. */
+void sim_active_owned (SimReplay *replay, const SimRequest *request, int64_t at_ps);
+/* The posted one that a request stands for or is owned by. */
+SimActive *sim_active_of (const SimReplay *replay, const SimRequest *request);
+SimActive *
+sim_active_find (const SimReplay *replay, uint32_t rank, uint32_t comm, uint32_t sequence);
+/* Completes its request, if there is one, and frees it. */
+void sim_active_end (SimReplay *replay, SimActive *active, int64_t at_ps);
+/* The rank goes on; its request will tell when it has ended. */
+void sim_active_unblock (SimReplay *replay, SimActive *active);
+void sim_active_clear (SimRank *rank);
+
+/* -- replay_direct.c ----------------------------------------------------- */
+
+/* Hands messages over, then waits for those to come. */
+void sim_direct_continue (SimReplay *replay, SimActive *active);
+/* A message has come. */
+void sim_direct_arrived (SimReplay *replay, uint32_t rank, uint64_t cookie);
+
 /* -- replay_meet.c ------------------------------------------------------- */
 
-void sim_meet_enter (SimReplay *replay, uint32_t rank, const TraceOp *op);
-void sim_meet_continue (SimReplay *replay, uint32_t rank);
+void sim_meet_in_hardware (SimReplay *replay, SimActive *active);
 void sim_meet_create (SimReplay *replay, uint32_t rank, const TraceOp *op);
-void sim_meet_direct (SimReplay *replay, uint32_t rank, uint64_t cookie);
+/* Everyone has met in a posted collective of the rank. */
+void sim_meet_met (SimReplay *replay, uint32_t rank, uint64_t cookie);
 void sim_meet_init (SimReplay *replay);
+
+/* -- replay_window.c ----------------------------------------------------- */
+
+void sim_window_init (SimReplay *replay);
+void sim_window_create (SimReplay *replay, uint32_t rank, const TraceOp *op);
+/* Fences and frees. */
+void sim_window_fence (SimReplay *replay, uint32_t rank, const TraceOp *op);
+void sim_window_access (SimReplay *replay, uint32_t rank, const TraceOp *op);
+void sim_window_flush (SimReplay *replay, uint32_t rank, const TraceOp *op);
+/* Post, start, complete and wait. */
+void sim_window_synchronize (SimReplay *replay, uint32_t rank, const TraceOp *op);
+/* An access has come to its target. */
+void sim_window_serve (SimReplay *replay, uint32_t transfer);
+/* Its origin knows that it is complete. */
+void sim_window_accessed (SimReplay *replay, uint32_t transfer);
 
 /* -- requests.c ---------------------------------------------------------- */
 
@@ -257,12 +356,15 @@ uint32_t sim_protocol_context (uint32_t comm, bool internal);
 void sim_protocol_send (SimReplay *replay, uint32_t request);
 /* Posts a receive request at the rank's local time. */
 void sim_protocol_post (SimReplay *replay, uint32_t request);
+/* A processor has taken a message of a graph out. */
+void sim_protocol_taken (SimReplay *replay, uint32_t transfer);
 /* Does what came while the rank was outside MPI. */
 void sim_protocol_progress (SimReplay *replay, uint32_t rank);
 /* An envelope (EAGER or ASK) has come. */
 void sim_protocol_arrive (SimReplay *replay, uint32_t transfer);
 /* The data of a rendezvous is complete. */
 void sim_protocol_data (SimReplay *replay, uint32_t transfer);
+uint32_t sim_transfer_take (SimReplay *replay, SimTransfer value);
 void sim_transfer_give (SimReplay *replay, uint32_t transfer);
 /* Counts a message in the result and the communication graph. */
 void sim_protocol_count (SimReplay *replay, uint32_t source, uint32_t destination, uint64_t bytes);
@@ -278,6 +380,22 @@ void sim_rendezvous_get (SimReplay *replay, const SimMessage *message);
 void sim_rendezvous_data (SimReplay *replay, const SimMessage *message);
 void sim_rendezvous_copied (SimReplay *replay, uint32_t transfer);
 void sim_rendezvous_ack (SimReplay *replay, uint32_t transfer);
+
+/* -- replay_graph.c ------------------------------------------------------ */
+
+void sim_graph_init (SimReplay *replay);
+void sim_graph_free (SimReplay *replay);
+void sim_graph_start (SimReplay *replay, uint32_t rank);
+void sim_graph_begin (SimReplay *replay, uint32_t rank, uint32_t processor);
+void sim_graph_end (SimReplay *replay, uint32_t rank, uint32_t operation);
+/* The message of a receive is here: a processor has to take it out. */
+void sim_graph_arrived (SimReplay *replay, uint32_t request, uint32_t transfer);
+/* The request of an operation is complete. */
+void sim_graph_completed (SimReplay *replay, uint32_t rank, uint32_t operation);
+/* The oldest operation of a rank that has not ended, its request, or TOPO_NONE,
+ * and how many there are. */
+uint32_t
+sim_graph_oldest (const SimReplay *replay, uint32_t rank, uint32_t *request, uint32_t *n_open);
 
 /* -- replay_report.c ----------------------------------------------------- */
 

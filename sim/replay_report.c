@@ -51,12 +51,24 @@ append_envelope (GString *text, const SimReplay *replay, bool is_send, uint32_t 
     g_string_append_printf (text, "%u", peer);
   /* Tags of collectives are ours, not the program's; communicators have odd
    * contexts for them. */
-  if ((envelope.context & 1u) != 0 || envelope.context / 2 > sim_comms_created (replay->comms))
+  if ((envelope.context & 1u) != 0 || envelope.context / 2 > trace_comms_created (replay->comms))
     return;
   if (envelope.tag == TRACE_ANY_TAG)
     g_string_append (text, " any tag");
   else
     g_string_append_printf (text, " tag %d", envelope.tag);
+}
+
+static void
+append_request (GString *text, const SimReplay *replay, const SimRequest *request)
+{
+  const SimActive *active = request->collective ? sim_active_of (replay, request) : NULL;
+
+  if (active != NULL)
+    g_string_append_printf (text, " for other ranks in %s",
+                            trace_op_name (active->collective.kind));
+  else
+    append_envelope (text, replay, request->is_send, request->peer, request->envelope);
 }
 
 /* The oldest request the rank waits for, and how many others. */
@@ -72,9 +84,30 @@ append_requests (GString *text, const SimReplay *replay, uint32_t rank)
       first = it;
   }
   if (first != NULL)
-    append_envelope (text, replay, first->is_send, first->peer, first->envelope);
+    append_request (text, replay, first);
   if (replay->ranks[rank].pending > 1)
     g_string_append_printf (text, " and %u more", replay->ranks[rank].pending - 1);
+}
+
+/* Its oldest operation has all that it comes after, so it is a message that
+ * waits for another rank. */
+static void
+append_graph_rank (GString *text, const SimReplay *replay, uint32_t rank)
+{
+  uint32_t request, n_open, number = sim_graph_oldest (replay, rank, &request, &n_open);
+  g_autoptr (TraceCursor) cursor = trace_cursor_new (replay->trace, rank, NULL);
+  TraceOp op = { .name = "a call" };
+
+  for (uint32_t i = 0; cursor != NULL && i <= number; i++)
+    if (trace_cursor_next (cursor, &op, NULL) != TRACE_NEXT_OPERATION)
+      break;
+  g_string_append_printf (text, "rank %u waits in operation %u, %s", rank, number, op.name);
+  if (request != TOPO_NONE)
+    append_request (text, replay, &replay->requests[request]);
+  if (n_open > 1)
+    g_string_append_printf (text, " and %u more", n_open - 1);
+  g_string_append_printf (
+      text, " at %s", cursor == NULL ? trace_path (replay->trace) : trace_cursor_place (cursor));
 }
 
 static void
@@ -90,6 +123,7 @@ append_rank (GString *text, const SimReplay *replay, uint32_t rank)
   case SIM_RANK_GATHERING: g_string_append (text, " for other ranks"); break;
   case SIM_RANK_READY:
   case SIM_RANK_RUNNING:
+  case SIM_RANK_GRAPH:
   case SIM_RANK_DONE: break;
   }
   g_string_append_printf (text, " at %s", place_of (replay, rank));
@@ -106,7 +140,10 @@ sim_report_deadlock (const SimReplay *replay, GError **error)
       continue;
     if (named++ > 0)
       g_string_append (text, "; ");
-    append_rank (text, replay, rank);
+    if (replay->graphs != NULL)
+      append_graph_rank (text, replay, rank);
+    else
+      append_rank (text, replay, rank);
   }
   if (n_stuck > named)
     g_string_append_printf (text, "; and %u more ranks", n_stuck - named);
@@ -119,7 +156,7 @@ sim_report_deadlock (const SimReplay *replay, GError **error)
 static const char *const warning_texts[SIM_N_WARNINGS] = {
   [SIM_WARNING_UNKNOWN_REQUEST] = "completions or starts of unknown requests were skipped",
   [SIM_WARNING_TRUNCATED] = "messages were longer than the receives they matched",
-  [SIM_WARNING_UNKNOWN_SIZE] = "sends of unknown size were replayed as empty messages",
+  [SIM_WARNING_UNKNOWN_SIZE] = "messages of unknown size were replayed as empty ones",
 };
 
 static void

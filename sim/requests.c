@@ -37,6 +37,16 @@ sim_request_give (SimReplay *replay, uint32_t request)
   replay->first_free_request = request;
 }
 
+/* Given back first, as what follows may take others. */
+static void
+graph_request_complete (SimReplay *replay, uint32_t request)
+{
+  uint32_t rank = replay->requests[request].rank, operation = replay->requests[request].next;
+
+  sim_request_give (replay, request);
+  sim_graph_completed (replay, rank, operation);
+}
+
 void
 sim_request_complete (SimReplay *replay, uint32_t request, int64_t at_ps)
 {
@@ -51,8 +61,12 @@ sim_request_complete (SimReplay *replay, uint32_t request, int64_t at_ps)
     sim_rank_wait_until (replay, it->rank, at_ps);
     replay->ranks[it->rank].pending--;
   }
-  if (it->awaited || it->detached)
+  if (it->owned)
+    sim_active_owned (replay, it, at_ps);
+  if (it->awaited || it->detached || it->owned)
     sim_request_give (replay, request);
+  else if (it->graph)
+    graph_request_complete (replay, request);
 }
 
 void
@@ -78,11 +92,23 @@ sim_request_detach (SimReplay *replay, uint32_t request)
     replay->requests[request].detached = true;
 }
 
+/* A handle that no table can hold is none. */
+static bool
+handle_is_possible (SimReplay *replay, uint32_t rank, uint32_t handle)
+{
+  if (handle == UINT32_MAX)
+    sim_report_fail (replay, rank, "request %u is impossible", handle);
+  return handle != UINT32_MAX;
+}
+
 void
 sim_handle_push (SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t request)
 {
-  SimMapEntry *entry = sim_map_add (&replay->ranks[rank].handles, handle, TOPO_NONE);
+  TraceMapEntry *entry;
 
+  if (!handle_is_possible (replay, rank, handle))
+    return;
+  entry = trace_map_add (&replay->ranks[rank].handles, handle, TOPO_NONE);
   if (entry->value[OLDEST] == TOPO_NONE)
     entry->value[OLDEST] = request;
   else
@@ -93,8 +119,8 @@ sim_handle_push (SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t req
 uint32_t
 sim_handle_pop (SimReplay *replay, uint32_t rank, uint32_t handle)
 {
-  SimMap *handles = &replay->ranks[rank].handles;
-  SimMapEntry *entry = sim_map_find (handles, handle);
+  TraceMap *handles = &replay->ranks[rank].handles;
+  TraceMapEntry *entry = trace_map_find (handles, handle);
   uint32_t request = entry == NULL ? TOPO_NONE : entry->value[OLDEST];
 
   if (request == TOPO_NONE)
@@ -102,14 +128,14 @@ sim_handle_pop (SimReplay *replay, uint32_t rank, uint32_t handle)
   entry->value[OLDEST] = replay->requests[request].next;
   replay->requests[request].next = TOPO_NONE;
   if (entry->value[OLDEST] == TOPO_NONE && entry->value[TEMPLATE] == TOPO_NONE)
-    sim_map_remove (handles, entry);
+    trace_map_remove (handles, entry);
   return request;
 }
 
 uint32_t
 sim_handle_peek (const SimReplay *replay, uint32_t rank, uint32_t handle)
 {
-  const SimMapEntry *entry = sim_map_find (&replay->ranks[rank].handles, handle);
+  const TraceMapEntry *entry = trace_map_find (&replay->ranks[rank].handles, handle);
 
   return entry == NULL ? TOPO_NONE : entry->value[OLDEST];
 }
@@ -117,20 +143,23 @@ sim_handle_peek (const SimReplay *replay, uint32_t rank, uint32_t handle)
 void
 sim_handle_set_template (SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t request)
 {
-  SimMap *handles = &replay->ranks[rank].handles;
-  SimMapEntry *entry = sim_map_add (handles, handle, TOPO_NONE);
+  TraceMap *handles = &replay->ranks[rank].handles;
+  TraceMapEntry *entry;
 
+  if (!handle_is_possible (replay, rank, handle))
+    return;
+  entry = trace_map_add (handles, handle, TOPO_NONE);
   if (entry->value[TEMPLATE] != TOPO_NONE)
     sim_request_give (replay, entry->value[TEMPLATE]);
   entry->value[TEMPLATE] = request;
   if (entry->value[OLDEST] == TOPO_NONE && request == TOPO_NONE)
-    sim_map_remove (handles, entry);
+    trace_map_remove (handles, entry);
 }
 
 uint32_t
 sim_handle_template (const SimReplay *replay, uint32_t rank, uint32_t handle)
 {
-  const SimMapEntry *entry = sim_map_find (&replay->ranks[rank].handles, handle);
+  const TraceMapEntry *entry = trace_map_find (&replay->ranks[rank].handles, handle);
 
   return entry == NULL ? TOPO_NONE : entry->value[TEMPLATE];
 }
@@ -138,11 +167,11 @@ sim_handle_template (const SimReplay *replay, uint32_t rank, uint32_t handle)
 GArray *
 sim_handle_active (const SimReplay *replay, uint32_t rank)
 {
-  const SimMap *handles = &replay->ranks[rank].handles;
+  const TraceMap *handles = &replay->ranks[rank].handles;
   GArray *active = g_array_new (FALSE, FALSE, sizeof (uint32_t));
 
   for (uint32_t place = 0; place < handles->capacity; place++) {
-    const SimMapEntry *entry = &handles->entries[place];
+    const TraceMapEntry *entry = &handles->entries[place];
 
     if (entry->key != UINT32_MAX && entry->value[OLDEST] != TOPO_NONE)
       g_array_append_val (active, entry->key);

@@ -46,6 +46,18 @@ test_unknown_request_is_a_warning (void)
 }
 
 static void
+test_impossible_request (void)
+{
+  Fixture f;
+
+  fixture_init (&f, 2, 1);
+  script_isend (f.trace, 0, 1, 1, 10, UINT32_MAX);
+  fixture_run (&f);
+  g_assert_error (f.error, SIM_ERROR, SIM_ERROR_TRACE);
+  fixture_clear (&f);
+}
+
+static void
 persistent_init (Trace *trace, uint32_t rank, TraceOpKind kind, int32_t peer)
 {
   script_add (trace, rank,
@@ -218,6 +230,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/sim/requests/queue", test_request_handle_is_a_queue);
   g_test_add_func ("/sim/requests/unknown", test_unknown_request_is_a_warning);
+  g_test_add_func ("/sim/requests/impossible", test_impossible_request);
   g_test_add_func ("/sim/requests/free", test_freed_request_goes_on);
   g_test_add_func ("/sim/requests/persistent", test_persistent);
   g_test_add_func ("/sim/requests/probe", test_probe_blocks);

@@ -226,7 +226,7 @@ run_load (Job *job, GError **error)
   run->result.ranks = g_new0 (SimRankTimes, job->mapping->n_ranks);
   run->result.warnings = g_ptr_array_new_with_free_func (g_free);
   done = sim_census (job->trace, job->machine, SIM_CENSUS_COLLECTIVES, false, job_message, job,
-                     &census, error);
+                     NULL, NULL, &census, error);
   if (done) {
     for (uint32_t kind = 0; kind < TRACE_N_OPS; kind++)
       run->result.collectives += census.collectives[kind];

@@ -34,7 +34,7 @@ inputs_open (Inputs *inputs, const char *path, const char *spec, const char *map
   GError *error = NULL;
 
   *inputs = (Inputs){ .options = { .trace_path = path, .compute_scale = 1 } };
-  inputs->trace = trace_open (path, 0, &error);
+  inputs->trace = trace_open (path, NULL, &error);
   g_assert_no_error (error);
   inputs->machine = topo_machine_new (spec, &error);
   g_assert_no_error (error);

@@ -61,7 +61,7 @@ run_file (const char *path)
 {
   SimRunOptions options = { .trace_path = path, .compute_scale = 1 };
   GError *error = NULL;
-  g_autoptr (Trace) trace = trace_open (path, 0, &error);
+  g_autoptr (Trace) trace = trace_open (path, NULL, &error);
   g_autoptr (TopoMachine) machine = topo_machine_new ("bgq:4096", &error);
   g_autoptr (TopoMapping) mapping = NULL;
   SimRun *run;

@@ -9,6 +9,7 @@ struct Trace {
   uint32_t n_ranks;
   GPtrArray **ops; /* [n_ranks] (element-type TraceOp) */
   GPtrArray *warnings;
+  gboolean is_graph;
 };
 
 struct TraceCursor {
@@ -24,9 +25,9 @@ trace_error_quark (void)
 }
 
 Trace *
-trace_open (const char *path, uint32_t n_ranks_hint, GError **error)
+trace_open (const char *path, const TraceOptions *options, GError **error)
 {
-  (void) n_ranks_hint;
+  (void) options;
   g_set_error (error, TRACE_ERROR, TRACE_ERROR_OPEN, "%s: scripts are not opened", path);
   return NULL;
 }
@@ -42,6 +43,8 @@ op_free (gpointer data)
   g_free ((gpointer) op->recv_counts);
   g_free ((gpointer) op->values);
   g_free ((gpointer) op->values2);
+  g_free ((gpointer) op->after);
+  g_free ((gpointer) op->after_start);
   g_free (op);
 }
 
@@ -87,6 +90,12 @@ uint32_t
 trace_ranks (const Trace *trace)
 {
   return trace->n_ranks;
+}
+
+gboolean
+trace_is_graph (const Trace *trace)
+{
+  return trace->is_graph;
 }
 
 const char *
@@ -162,9 +171,17 @@ script_add (Trace *trace, uint32_t rank, TraceOp op)
   op.completed = copy (op.completed, op.n_completed, sizeof *op.completed);
   op.counts = copy (op.counts, op.n_counts, sizeof *op.counts);
   op.recv_counts = copy (op.recv_counts, op.n_recv_counts, sizeof *op.recv_counts);
-  op.values = copy (op.values, op.n_values, sizeof *op.values);
-  op.values2 = copy (op.values2, op.n_values, sizeof *op.values2);
+  op.values = copy (op.values, MAX (op.n_values, op.n_counts), sizeof *op.values);
+  op.values2 = copy (op.values2, MAX (op.n_values, op.n_recv_counts), sizeof *op.values2);
+  op.after = copy (op.after, op.n_after, sizeof *op.after);
+  op.after_start = copy (op.after_start, op.n_after_start, sizeof *op.after_start);
   g_ptr_array_add (trace->ops[rank], copy (&op, 1, sizeof op));
+}
+
+void
+script_set_graph (Trace *trace)
+{
+  trace->is_graph = TRUE;
 }
 
 void

@@ -1,10 +1,7 @@
-/* fabric.c - link rates, and which kind of file describes a fabric.
+/* fabric.c - link rates, and the names of ports.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/fabric.h"
-
-#include "topology/fabric_files.h"
-#include "topology/machine.h"
 
 #include <string.h>
 
@@ -72,26 +69,4 @@ topo_fabric_free (TopoFabric *fabric)
   g_free (fabric->source);
   g_clear_pointer (&fabric->warnings, g_ptr_array_unref);
   g_free (fabric);
-}
-
-TopoFabric *
-topo_fabric_load (const char *path, GError **error)
-{
-  g_autofree char *text = NULL;
-  g_autoptr (GError) cause = NULL;
-  gsize length;
-
-  if (!g_file_get_contents (path, &text, &length, &cause)) {
-    g_set_error_literal (error, TOPO_ERROR, TOPO_ERROR_FILE, cause->message);
-    return NULL;
-  }
-  if (strlen (text) != length) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: not a text", path);
-    return NULL;
-  }
-  if (topo_fabric_is_report (text))
-    return topo_fabric_report (path, text, error);
-  if (topo_fabric_is_slurm (text))
-    return topo_fabric_slurm (path, text, error);
-  return topo_fabric_discovered (path, text, error);
 }

@@ -176,13 +176,14 @@ open_bin (const char *path, GPtrArray *files, uint32_t *n_ranks, GError **error)
 }
 
 static gpointer
-open_set (Trace *trace, const char *path, uint32_t n_ranks_hint, uint32_t *n_ranks,
+open_set (Trace *trace, const char *path, const TraceOptions *options, uint32_t *n_ranks,
           GPtrArray *files, GError **error)
 {
   g_autofree char *is_bin = without_ending (path, ".bin");
   DumpiState *state;
 
-  (void) n_ranks_hint;
+  if (!trace_refuse_region (path, options, error))
+    return NULL;
   if (!(is_bin != NULL ? open_bin : open_meta) (path, files, n_ranks, error))
     return NULL;
   state = g_new (DumpiState, 1);
@@ -233,9 +234,10 @@ unwrap (const DumpiCursor *cursor, DumpiTime time)
   return time_ps;
 }
 
-/* Time between the last call and this one, 0 for the first. */
+/* Time between the last call and this one, 0 for the first; and how long this
+ * one took. */
 static int64_t
-take_gap (DumpiCursor *cursor)
+take_gap (DumpiCursor *cursor, int64_t *call_ps)
 {
   const DumpiRecord *record = &cursor->record;
   int64_t gap_ps = 0, start_ps;
@@ -251,6 +253,7 @@ take_gap (DumpiCursor *cursor)
     gap_ps = MAX (0, start_ps - cursor->clock_ps);
   cursor->clock_ps = MAX (start_ps, unwrap (cursor, record->stop));
   cursor->clock_set = TRUE;
+  *call_ps = cursor->clock_ps - start_ps;
   return gap_ps;
 }
 
@@ -333,7 +336,7 @@ cursor_next (gpointer data, TraceOp *op, GError **error)
     return next;
   cursor->n_calls++;
   cursor->finalized |= op->kind == TRACE_OP_FINALIZE;
-  gap_ps = take_gap (cursor);
+  gap_ps = take_gap (cursor, &op->call_ps);
   if (gap_ps > 0) {
     cursor->pending = *op;
     cursor->is_pending = TRUE;

@@ -17,8 +17,9 @@
   }
 
 /* Calls of the MPI-IO part cost a call and move nothing: files are outside
- * the model.  One-sided communication, intercommunicators and processes that
- * are started later are not supported, and must not be passed over. */
+ * the model.  A lock of a window is taken with the first access: what it costs
+ * shows in the unlock.  Intercommunicators and processes that are started
+ * later are not supported, and must not be passed over. */
 const DumpiCall dumpi_calls[DUMPI_N_IDS] = {
   [0] = SEND ("Send", "ndptc", SEND, STANDARD),
   [1] = CALL ("Recv", "ndptcs", RECV),
@@ -160,20 +161,20 @@ const DumpiCall dumpi_calls[DUMPI_N_IDS] = {
   [138] = CALL ("Open_port", "2a", CALL),
   [139] = CALL ("Publish_name", "a2a", CALL),
   [140] = CALL ("Unpublish_name", "a2a", CALL),
-  [141] = CALL ("Accumulate", "42444212", UNSUPPORTED),
-  [142] = CALL ("Get", "4244422", UNSUPPORTED),
-  [143] = CALL ("Put", "4244422", UNSUPPORTED),
-  [144] = CALL ("Win_complete", "2", UNSUPPORTED),
-  [145] = CALL ("Win_create", "44222", UNSUPPORTED),
-  [146] = CALL ("Win_fence", "12", UNSUPPORTED),
-  [147] = CALL ("Win_free", "2", UNSUPPORTED),
-  [148] = CALL ("Win_get_group", "22", CALL),
-  [149] = CALL ("Win_lock", "1412", UNSUPPORTED),
-  [150] = CALL ("Win_post", "212", UNSUPPORTED),
-  [151] = CALL ("Win_start", "212", UNSUPPORTED),
-  [152] = CALL ("Win_test", "24", CALL),
-  [153] = CALL ("Win_unlock", "42", UNSUPPORTED),
-  [154] = CALL ("Win_wait", "2", UNSUPPORTED),
+  [141] = CALL ("Accumulate", "ndp4421u", PUT),
+  [142] = CALL ("Get", "ndp442u", GET),
+  [143] = CALL ("Put", "ndp442u", PUT),
+  [144] = CALL ("Win_complete", "u", WIN_COMPLETE),
+  [145] = CALL ("Win_create", "442cu", WIN_CREATE),
+  [146] = CALL ("Win_fence", "1u", WIN_FENCE),
+  [147] = CALL ("Win_free", "u", WIN_FREE),
+  [148] = CALL ("Win_get_group", "uq", COMM_GROUP),
+  [149] = CALL ("Win_lock", "1412", CALL),
+  [150] = CALL ("Win_post", "g1u", WIN_POST),
+  [151] = CALL ("Win_start", "g1u", WIN_START),
+  [152] = CALL ("Win_test", "uf", WIN_WAIT),
+  [153] = CALL ("Win_unlock", "pu", WIN_FLUSH),
+  [154] = CALL ("Win_wait", "u", WIN_WAIT),
   [155] = CALL ("Alltoallw", "4LiUMiVc", ALLTOALLV),
   [156] = CALL ("Exscan", "nd1c", EXSCAN),
   [157] = CALL ("Add_error_class", "4", CALL),

@@ -11,6 +11,7 @@
  *   dumpi_record.c   bytes -> DumpiRecord, by the table
  *   dumpi_types.c    sizes of datatypes
  *   dumpi_sources.c  what wildcard receives got
+ *   dumpi_windows.c  windows, and ranks of groups that open them
  *   dumpi_ops.c      DumpiRecord -> TraceOp
  *   dumpi.c          the file set, cursors */
 #pragma once
@@ -42,6 +43,8 @@ enum {
   DUMPI_ID_TYPE_INDEXED = 38,
   DUMPI_ID_TYPE_HINDEXED = 39,
   DUMPI_ID_TYPE_STRUCT = 40,
+  DUMPI_ID_WIN_GET_GROUP = 148,
+  DUMPI_ID_WIN_TEST = 152,
   DUMPI_ID_ALLTOALLW = 155,
   DUMPI_ID_TYPE_DUP = 178,
   DUMPI_ID_TYPE_CREATE_DARRAY = 217,
@@ -124,6 +127,7 @@ typedef enum {
   DUMPI_GROUP,
   DUMPI_GROUP2,
   DUMPI_NEW_GROUP,
+  DUMPI_WINDOW,
   DUMPI_FLAG,
   DUMPI_INDEX, /* or how many indices */
   DUMPI_COLOR,
@@ -202,6 +206,18 @@ uint64_t dumpi_types_bytes (const DumpiTypes *types, int32_t count, int32_t type
  * with a wildcard source, in their order: the source, TRACE_PROC_NULL, or
  * TRACE_ANY_SOURCE where the file does not tell. */
 GArray *dumpi_sources_find (const DumpiFile *file);
+
+/* The windows of one rank, and the groups that MPI_Win_post and _start need,
+ * at one place in its stream. */
+typedef struct DumpiWindows DumpiWindows;
+
+DumpiWindows *dumpi_windows_new (uint32_t n_ranks);
+void dumpi_windows_free (DumpiWindows *windows);
+/* Learns from an operation that makes a group or a communicator. */
+void dumpi_windows_note (DumpiWindows *windows, const TraceOp *op);
+/* Sets the communicator and the ranks of an operation on a window; FALSE when
+ * they are not known.  The ranks live until the next operation. */
+gboolean dumpi_windows_use (DumpiWindows *windows, TraceOp *op);
 
 /* Turns records into operations; its arrays live until the next record. */
 typedef struct DumpiOps DumpiOps;

@@ -8,6 +8,7 @@ struct DumpiOps {
   const DumpiFile *file;
   uint32_t n_ranks;
   DumpiTypes *types;
+  DumpiWindows *windows;
   GArray *requests;             /* (element-type uint32_t) */
   GArray *completed;            /* (element-type uint32_t) */
   GArray *counts, *recv_counts; /* (element-type uint64_t) */
@@ -24,6 +25,7 @@ dumpi_ops_new (Trace *trace, const DumpiFile *file, uint32_t n_ranks)
   ops->file = file;
   ops->n_ranks = n_ranks;
   ops->types = dumpi_types_new (trace, file);
+  ops->windows = dumpi_windows_new (n_ranks);
   ops->requests = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   ops->completed = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   ops->counts = g_array_new (FALSE, FALSE, sizeof (uint64_t));
@@ -37,6 +39,7 @@ dumpi_ops_free (DumpiOps *ops)
   if (ops == NULL)
     return;
   dumpi_types_free (ops->types);
+  dumpi_windows_free (ops->windows);
   g_array_unref (ops->requests);
   g_array_unref (ops->completed);
   g_array_unref (ops->counts);
@@ -299,7 +302,22 @@ convert_comm (DumpiOps *ops, const DumpiRecord *record, TraceOp *op, GError **er
   set_values (record, DUMPI_VALUES, &op->values, &op->n_values);
   if (op->kind == TRACE_OP_CART_CREATE && n_values2 != op->n_values)
     return range_error (ops, record, "number of periods", (int32_t) n_values2, error);
+  dumpi_windows_note (ops->windows, op);
   return TRUE;
+}
+
+/* Of a trace that begins when the window was there already, and of groups that
+ * are made in unusual ways, the ranks are not known. */
+static void
+use_window (DumpiOps *ops, TraceOp *op)
+{
+  if (dumpi_windows_use (ops->windows, op))
+    return;
+  trace_warn (ops->trace,
+              "%s: the communicator of the window, or the ranks of the group, are "
+              "not known",
+              op->name);
+  op->kind = TRACE_OP_UNSUPPORTED;
 }
 
 static gboolean
@@ -310,6 +328,27 @@ convert_group (DumpiOps *ops, const DumpiRecord *record, TraceOp *op, GError **e
   set_values (record, DUMPI_VALUES, &op->values, &op->n_values);
   if (ranges && op->n_values % 3 != 0)
     return range_error (ops, record, "length of a list of ranges", (int32_t) op->n_values, error);
+  if (record->id == DUMPI_ID_WIN_GET_GROUP)
+    use_window (ops, op);
+  dumpi_windows_note (ops->windows, op);
+  return TRUE;
+}
+
+static gboolean
+convert_window (DumpiOps *ops, const DumpiRecord *record, TraceOp *op, GError **error)
+{
+  if (op->kind == TRACE_OP_PUT)
+    op->bytes = send_bytes (ops, record);
+  if (op->kind == TRACE_OP_GET)
+    op->recv_bytes = send_bytes (ops, record);
+  if ((op->kind == TRACE_OP_PUT || op->kind == TRACE_OP_GET || op->kind == TRACE_OP_WIN_FLUSH) &&
+      !destination (ops, record, &op->peer, error))
+    return FALSE;
+  /* A test that saw nothing leaves the window as it is. */
+  if (record->id == DUMPI_ID_WIN_TEST && record->scalar[DUMPI_FLAG] == 0)
+    op->kind = TRACE_OP_CALL;
+  else
+    use_window (ops, op);
   return TRUE;
 }
 
@@ -326,6 +365,8 @@ typedef gboolean (*Convert) (DumpiOps *, const DumpiRecord *, TraceOp *, GError 
 static Convert
 converter (TraceOpKind kind)
 {
+  if (kind >= TRACE_OP_WIN_CREATE && kind <= TRACE_OP_WIN_WAIT)
+    return convert_window;
   if (trace_op_is_collective (kind))
     return convert_collective;
   if (kind >= TRACE_OP_SEND && kind <= TRACE_OP_SEND_INIT)
@@ -362,6 +403,7 @@ dumpi_ops_convert (DumpiOps *ops, const DumpiRecord *record, TraceOp *op, GError
     .root = TRACE_NO_ROOT,
     .request = dumpi_request (ops->file, record->scalar[DUMPI_REQUEST]),
     .matched_source = TRACE_ANY_SOURCE,
+    .window = (uint32_t) record->scalar[DUMPI_WINDOW],
     .new_comm = (uint32_t) record->scalar[DUMPI_NEW_COMM],
     .group = (uint32_t) record->scalar[DUMPI_GROUP],
     .group2 = (uint32_t) record->scalar[DUMPI_GROUP2],

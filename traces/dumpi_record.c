@@ -68,6 +68,7 @@ static const Field fields[128] = {
   ['g'] = { FIELD_U2, DUMPI_GROUP },
   ['h'] = { FIELD_U2, DUMPI_GROUP2 },
   ['q'] = { FIELD_U2, DUMPI_NEW_GROUP },
+  ['u'] = { FIELD_U2, DUMPI_WINDOW },
   ['f'] = { FIELD_I4, DUMPI_FLAG },
   ['x'] = { FIELD_I4, DUMPI_INDEX },
   ['l'] = { FIELD_I4, DUMPI_COLOR },

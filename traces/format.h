@@ -15,7 +15,7 @@ typedef struct {
 
   /* The format's own state; sets *n_ranks and appends the paths of all files
    * of the trace, in rank order, to files (element-type filename, owned). */
-  gpointer (*open) (Trace *trace, const char *path, uint32_t n_ranks_hint, uint32_t *n_ranks,
+  gpointer (*open) (Trace *trace, const char *path, const TraceOptions *options, uint32_t *n_ranks,
                     GPtrArray *files, GError **error);
   void (*close) (gpointer state);
 
@@ -29,7 +29,33 @@ typedef struct {
 } TraceFormat;
 
 extern const TraceFormat trace_format_dumpi;
+extern const TraceFormat trace_format_pattern;
+extern const TraceFormat trace_format_recording;
 extern const TraceFormat trace_format_ti;
+extern const TraceFormat trace_format_goal;
+extern const TraceFormat trace_format_paraver;
+extern const TraceFormat trace_format_hct;
+
+/* Opens a trace of a format that is known; trace_open() finds it out. */
+Trace *trace_open_as (const TraceFormat *format, const char *path, const TraceOptions *options,
+                      GError **error);
+extern const TraceFormat trace_format_otf2;
+
+/* For `open`: the trace is a graph. */
+void trace_set_graph (Trace *trace);
+
+/* For `open`: the trace was converted from one of another format. */
+void trace_set_source (Trace *trace, const char *format, const char *hash);
+
+/* For `open`: the trace is made from this text alone, and its hash covers it
+ * instead of files and options. */
+void trace_set_spec (Trace *trace, const char *spec);
+
+/* For `open` of a format without regions: FALSE and *error when one is asked for. */
+gboolean trace_refuse_region (const char *path, const TraceOptions *options, GError **error);
 
 /* Adds a warning once; printf-like.  May be called from any thread. */
 void trace_warn (Trace *trace, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+/* For `open`: adds one of trace_notes(). */
+void trace_note (Trace *trace, const char *note);

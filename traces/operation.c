@@ -22,6 +22,7 @@
  *   allreduce,
  *   exscan           the vector    -             -             -
  *   reduce_scatter   -             -             -             what each rank gets
+ *   neighbor_*       -             per values[]  -             per values2[]
  *
  * Alltoallw is alltoallv: its datatypes are already multiplied in.  Where
  * MPI_IN_PLACE makes the sending side of an allgather or alltoall void, bytes
@@ -66,10 +67,24 @@ static const char *const names[] = {
   [TRACE_OP_REDUCE_SCATTER] = "reduce_scatter",
   [TRACE_OP_SCAN] = "scan",
   [TRACE_OP_EXSCAN] = "exscan",
+  [TRACE_OP_NEIGHBOR_ALLGATHER] = "neighbor_allgather",
+  [TRACE_OP_NEIGHBOR_ALLTOALL] = "neighbor_alltoall",
+  [TRACE_OP_WIN_CREATE] = "win_create",
+  [TRACE_OP_WIN_FREE] = "win_free",
+  [TRACE_OP_WIN_FENCE] = "win_fence",
+  [TRACE_OP_PUT] = "put",
+  [TRACE_OP_GET] = "get",
+  [TRACE_OP_FETCH] = "fetch",
+  [TRACE_OP_WIN_FLUSH] = "win_flush",
+  [TRACE_OP_WIN_POST] = "win_post",
+  [TRACE_OP_WIN_START] = "win_start",
+  [TRACE_OP_WIN_COMPLETE] = "win_complete",
+  [TRACE_OP_WIN_WAIT] = "win_wait",
   [TRACE_OP_COMM_DUP] = "comm_dup",
   [TRACE_OP_COMM_SPLIT] = "comm_split",
   [TRACE_OP_COMM_CREATE] = "comm_create",
   [TRACE_OP_COMM_FREE] = "comm_free",
+  [TRACE_OP_COMM_DEFINE] = "comm_define",
   [TRACE_OP_CART_CREATE] = "cart_create",
   [TRACE_OP_CART_SUB] = "cart_sub",
   [TRACE_OP_GRAPH_CREATE] = "graph_create",

@@ -9,7 +9,8 @@
  *
  * Handles.  Communicators: TRACE_COMM_WORLD, TRACE_COMM_SELF and
  * TRACE_COMM_NULL are fixed, others are bound by the operation that creates
- * them, in each rank for itself.  A request handle names a queue, not one
+ * them, in each rank for itself.  An operation on a window names the handle of
+ * the window's communicator, which may have been freed since.  A request handle names a queue, not one
  * operation: traces of MPI libraries that share one request between small
  * sends start the same handle again while it is active, and completions take
  * them in the order they were started. */
@@ -24,6 +25,8 @@
 #define TRACE_NO_ROOT       (-1)
 #define TRACE_UNDEFINED     (-32766) /* colour of a rank that gets no communicator */
 #define TRACE_UNKNOWN_BYTES UINT64_MAX
+/* No reader yields a larger size: a few of them add up without overflow. */
+#define TRACE_MAX_BYTES (UINT64_C (1) << 62)
 
 enum { TRACE_COMM_NULL = 1, TRACE_COMM_WORLD = 2, TRACE_COMM_SELF = 3 };
 enum { TRACE_GROUP_NULL = 1, TRACE_GROUP_EMPTY = 2 };
@@ -56,7 +59,8 @@ typedef enum {
   TRACE_OP_WAIT_OUTSTANDING, /* every request of the rank (TI waitall) */
   TRACE_OP_TEST,             /* test family: exactly completed[], maybe none */
 
-  /* Collectives on comm.  bytes is what this rank contributes to one peer
+  /* Collectives on comm, with nonblocking and request when the call returned
+   * at once.  bytes is what this rank contributes to one peer
    * (or to the root), recv_bytes what it gets from one peer; see the table
    * in operation.c for each.  counts[]/recv_counts[]: per rank of comm. */
   TRACE_OP_BARRIER,
@@ -74,12 +78,37 @@ typedef enum {
   TRACE_OP_REDUCE_SCATTER, /* recv_counts[] */
   TRACE_OP_SCAN,
   TRACE_OP_EXSCAN,
+  /* Neighbourhoods, of all flavours: to the ranks values[] go counts[], from
+   * values2[] come recv_counts[].  The lists are this rank's neighbours in
+   * comm, in the order of the topology; MPI_PROC_NULL is left out.  They have
+   * n_counts and n_recv_counts entries; n_values says nothing here. */
+  TRACE_OP_NEIGHBOR_ALLGATHER,
+  TRACE_OP_NEIGHBOR_ALLTOALL,
+  TRACE_OP_WIN_CREATE, /* of all flavours: comm, window is bound; all of comm meet */
+  TRACE_OP_WIN_FREE,   /* comm, window */
+  TRACE_OP_WIN_FENCE,  /* comm, window: my accesses complete, then all of comm meet */
+
+  /* One-sided, on a window over comm; peer is the target.  With a request
+   * when nonblocking is set (MPI_Rput ...), else complete for the origin when
+   * the next fence, flush, unlock or complete on the window returns. */
+  TRACE_OP_PUT,          /* bytes to the peer; accumulate too */
+  TRACE_OP_GET,          /* recv_bytes from the peer */
+  TRACE_OP_FETCH,        /* both: get-accumulate, fetch-and-op, compare-and-swap */
+  TRACE_OP_WIN_FLUSH,    /* also unlock; peer, or TRACE_ANY_SOURCE for all */
+  TRACE_OP_WIN_POST,     /* values[]: the origins that may access */
+  TRACE_OP_WIN_START,    /* values[]: the targets; until all have posted */
+  TRACE_OP_WIN_COMPLETE, /* values[]: the targets of the matching start */
+  TRACE_OP_WIN_WAIT,     /* values[]: the origins; until all have completed */
 
   /* Communicators and groups.  new_comm / new_group is bound. */
   TRACE_OP_COMM_DUP,
   TRACE_OP_COMM_SPLIT,  /* color, key */
   TRACE_OP_COMM_CREATE, /* group */
   TRACE_OP_COMM_FREE,
+  /* Membership is known without a call, and nobody waits: values[] = world
+   * ranks in order, color = a number that all members give this
+   * communicator and no other. */
+  TRACE_OP_COMM_DEFINE,
   TRACE_OP_CART_CREATE,  /* values = dims[], values2 = periods[] */
   TRACE_OP_CART_SUB,     /* values = remain_dims[] */
   TRACE_OP_GRAPH_CREATE, /* color = number of nodes */
@@ -92,7 +121,7 @@ typedef enum {
   TRACE_OP_GROUP_INTERSECTION,
   TRACE_OP_GROUP_DIFFERENCE,
   TRACE_OP_GROUP_FREE,
-  TRACE_OP_UNSUPPORTED, /* name says what; intercommunicators, one-sided, spawn */
+  TRACE_OP_UNSUPPORTED, /* name says what; intercommunicators, spawn */
   TRACE_N_OPS
 } TraceOpKind;
 
@@ -106,8 +135,9 @@ typedef enum {
 typedef struct {
   TraceOpKind kind;
   TraceSendMode mode;
-  int64_t gap_ps; /* COMPUTE: measured time */
-  double flops;   /* COMPUTE: counted work */
+  int64_t gap_ps;                /* COMPUTE: measured time */
+  double flops;                  /* COMPUTE: counted work */
+  uint64_t instructions, cycles; /* COMPUTE: hardware counters; 0: not counted */
 
   uint32_t comm;
   int32_t peer; /* rank in comm: destination, or source of a receive */
@@ -117,9 +147,11 @@ typedef struct {
   int32_t recv_tag;
   uint64_t recv_bytes;
   int32_t root;           /* rank in comm */
-  uint32_t request;       /* bound by I* and *_INIT */
+  uint32_t request;       /* bound by I*, *_INIT and what is nonblocking */
+  bool nonblocking;       /* a collective or an access that binds request and goes on */
   int32_t matched_source; /* what the receive got when the trace says so, else ANY_SOURCE */
 
+  uint32_t window; /* the rank's own handle; the same may be bound again */
   uint32_t new_comm;
   uint32_t group, group2, new_group;
   int32_t color, key;
@@ -134,14 +166,52 @@ typedef struct {
   const int32_t *values, *values2;
   uint32_t n_values;
 
-  const char *name; /* static: the MPI name of the call, e.g. "MPI_Isend" */
+  /* Traces that are graphs (trace_is_graph()): what must have ended, and what
+   * must have begun, before this operation may begin, as indices into the
+   * rank's own stream, all of them earlier; and the processor that it
+   * occupies.  Nothing else orders the operations of a rank. */
+  const uint32_t *after, *after_start;
+  uint32_t n_after, n_after_start;
+  uint32_t cpu;
+
+  /* Where it was recorded, for reports; a replay does not look at it. */
+  int64_t call_ps;  /* how long the call took; 0: not known */
+  const char *site; /* what called: a region, "program+0x51a3c"; the trace's; NULL: not known */
+
+  const char *name; /* the MPI name of the call, e.g. "MPI_Isend"; the trace's, or static */
 } TraceOp;
 
 /* Lower-case name of a kind as reports print it: "isend", "allreduce". */
 const char *trace_op_name (TraceOpKind kind);
 
 static inline bool
+trace_op_is_neighborhood (TraceOpKind kind)
+{
+  return kind == TRACE_OP_NEIGHBOR_ALLGATHER || kind == TRACE_OP_NEIGHBOR_ALLTOALL;
+}
+
+/* How long values[] and values2[] are, when they are there. */
+static inline uint32_t
+trace_op_n_values (const TraceOp *op)
+{
+  return trace_op_is_neighborhood (op->kind) ? op->n_counts : op->n_values;
+}
+
+static inline uint32_t
+trace_op_n_values2 (const TraceOp *op)
+{
+  return trace_op_is_neighborhood (op->kind) ? op->n_recv_counts : op->n_values;
+}
+
+static inline bool
 trace_op_is_collective (TraceOpKind kind)
 {
-  return kind >= TRACE_OP_BARRIER && kind <= TRACE_OP_EXSCAN;
+  return kind >= TRACE_OP_BARRIER && kind <= TRACE_OP_WIN_FENCE;
+}
+
+/* True for what is done with a window that is there. */
+static inline bool
+trace_op_uses_window (TraceOpKind kind)
+{
+  return kind >= TRACE_OP_WIN_FREE && kind <= TRACE_OP_WIN_WAIT;
 }

@@ -220,36 +220,6 @@ test_gaps_of_dump (void)
   g_assert_cmpint (trace_cursor_next (cursor, &op, NULL), ==, TRACE_NEXT_END);
 }
 
-/* The archive in a folder, unpacked into another; NULL when that fails. */
-static char *
-unpack (const char *set, const char *name)
-{
-  g_autofree char *archive = g_strdup_printf ("%s/%s.tar.xz", set, name);
-  char *folder = trace_testing_folder ();
-  const char *const argv[] = { "tar", "-C", folder, "-xJf", archive, NULL };
-  int status;
-
-  if (g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL,
-                    NULL, NULL, NULL, NULL, &status, NULL) &&
-      status == 0)
-    return folder;
-  trace_testing_remove (folder);
-  return NULL;
-}
-
-/* A trace in a folder: its only .meta file, or the list *.txt. */
-static char *
-find_trace (const char *folder)
-{
-  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
-  const char *name;
-
-  while ((name = g_dir_read_name (dir)) != NULL)
-    if (g_str_has_suffix (name, ".meta") || g_str_has_suffix (name, ".txt"))
-      return g_build_filename (folder, name, NULL);
-  return NULL;
-}
-
 static uint64_t
 collectives_named (const TraceTotals *totals, const char *name)
 {
@@ -294,19 +264,14 @@ static void
 check_recorded (const char *name)
 {
   g_autofree char *where = g_build_filename ("recorded", name, NULL);
-  g_autofree char *set = trace_testing_shared (where);
-  g_autofree char *path = NULL;
-  g_autoptr (Trace) trace = NULL;
   char *folder;
+  g_autofree char *path = trace_testing_recorded (name, &folder);
+  g_autofree char *set = NULL;
+  g_autoptr (Trace) trace = NULL;
 
-  if (set == NULL)
+  if (path == NULL)
     return;
-  folder = unpack (set, name);
-  if (folder == NULL) {
-    g_test_skip ("tar or xz is not here");
-    return;
-  }
-  path = find_trace (folder);
+  set = trace_testing_shared (where);
   trace = trace_testing_open (path);
   check_expected (set, trace);
   if (g_str_equal (trace_format_name (trace), "dumpi"))
@@ -335,6 +300,32 @@ test_list_from_elsewhere (void)
   g_assert_cmpuint (trace_ranks (trace), ==, 16);
 }
 
+/* LAMMPS divides its periodic box 4 x 4 x 4 and exchanges with the six
+ * neighbours, to and fro: every rank sends to six, and what one sends another
+ * receives. */
+static void
+test_lammps (void)
+{
+  g_autofree char *path = trace_testing_shipped ("lammps-64.hct");
+  g_autoptr (Trace) trace = trace_testing_open (path);
+  g_autoptr (GHashTable) pairs = g_hash_table_new (NULL, NULL);
+  TraceTotals totals = trace_testing_totals (trace);
+
+  g_assert_cmpuint (trace_ranks (trace), ==, 64);
+  g_assert_cmpuint (totals.sends, ==, 42624);
+  g_assert_cmpuint (totals.receives, ==, totals.sends);
+  g_assert_cmpuint (totals.send_bytes, ==, 414869224);
+  for (uint32_t rank = 0; rank < 64; rank++) {
+    g_autoptr (TraceCursor) cursor = trace_cursor_new (trace, rank, NULL);
+    TraceOp op;
+
+    while (trace_cursor_next (cursor, &op, NULL) == TRACE_NEXT_OPERATION)
+      if (op.kind == TRACE_OP_SEND)
+        g_hash_table_add (pairs, GINT_TO_POINTER ((gint) rank * 64 + op.peer + 1));
+  }
+  g_assert_cmpuint (g_hash_table_size (pairs), ==, 64 * 6);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -349,6 +340,7 @@ main (int argc, char **argv)
   g_test_add_func ("/traces/recorded/dump-counts", test_counts_of_dump);
   g_test_add_func ("/traces/recorded/dump-gaps", test_gaps_of_dump);
   g_test_add_func ("/traces/recorded/list-from-elsewhere", test_list_from_elsewhere);
+  g_test_add_func ("/traces/recorded/lammps", test_lammps);
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
     g_autofree char *path = g_strconcat ("/traces/recorded/", names[i], NULL);
 

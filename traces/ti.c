@@ -256,7 +256,7 @@ open_any (TiState *state, const char *path, uint32_t n_ranks_hint, GError **erro
 }
 
 static gpointer
-open_trace (Trace *trace, const char *path, uint32_t n_ranks_hint, uint32_t *n_ranks,
+open_trace (Trace *trace, const char *path, const TraceOptions *options, uint32_t *n_ranks,
             GPtrArray *files, GError **error)
 {
   TiState *state = g_new0 (TiState, 1);
@@ -264,7 +264,8 @@ open_trace (Trace *trace, const char *path, uint32_t n_ranks_hint, uint32_t *n_r
   g_mutex_init (&state->lock);
   state->trace = trace;
   state->files = files;
-  if (!open_any (state, path, n_ranks_hint, error)) {
+  if (!trace_refuse_region (path, options, error) ||
+      !open_any (state, path, options->n_ranks, error)) {
     close_state (state);
     return NULL;
   }

@@ -222,6 +222,89 @@ test_many_requests (void)
   ti_requests_free (requests);
 }
 
+/* As a program waits that posted in one order and waits in the other: more
+ * comparisons than a machine makes in a minute, were they all compared. */
+static void
+test_requests_in_reverse (void)
+{
+  enum { N = 600000 };
+  TiRequests *requests = ti_requests_new ();
+  uint32_t request;
+
+  for (int32_t tag = 0; tag < N; tag++)
+    ti_requests_start (requests, (TiTriple){ tag % 7, 1, tag });
+  for (int32_t tag = N - 2; tag >= 0; tag--) {
+    g_assert_true (ti_requests_find (requests, (TiTriple){ tag % 7, 1, tag }, true, &request));
+    g_assert_cmpuint (request, ==, (uint32_t) tag + TRACE_REQUEST_NULL + 1);
+  }
+  ti_requests_free (requests);
+}
+
+/* Of several that fit, an exact one goes before wildcards, then the oldest. */
+static void
+test_wildcards_by_age (void)
+{
+  static const TiTriple started[] = { { 0, 1, TRACE_ANY_TAG },
+                                      { TRACE_ANY_SOURCE, 1, 5 },
+                                      { TRACE_ANY_SOURCE, 1, TRACE_ANY_TAG },
+                                      { 0, 1, 5 },
+                                      { 0, 2, 5 },
+                                      { 0, 1, 5 } };
+  static const uint32_t order[] = { 3, 5, 0, 1, 2 };
+  TiRequests *requests = ti_requests_new ();
+  uint32_t request;
+
+  for (guint i = 0; i < G_N_ELEMENTS (started); i++)
+    ti_requests_start (requests, started[i]);
+  for (guint i = 0; i < G_N_ELEMENTS (order); i++) {
+    g_assert_true (ti_requests_find (requests, (TiTriple){ 0, 1, 5 }, true, &request));
+    g_assert_cmpuint (request, ==, order[i] + TRACE_REQUEST_NULL + 1);
+  }
+  g_assert_false (ti_requests_find (requests, (TiTriple){ 0, 1, 5 }, true, &request));
+  ti_requests_free (requests);
+}
+
+/* The youngest of all and the oldest of a triple, taken by turns out of a
+ * list that is kept in the simplest way. */
+static void
+test_requests_against_a_list (void)
+{
+  TiRequests *requests = ti_requests_new ();
+  g_autoptr (GArray) list = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  uint32_t tags[4000], n = 0, request;
+
+  for (guint step = 0; step < 20000; step++) {
+    int32_t tag = g_test_rand_int_range (0, 5);
+    gint what = g_test_rand_int_range (0, 5);
+    guint at = 0;
+
+    if (what < 3 && n < G_N_ELEMENTS (tags)) {
+      request = ti_requests_start (requests, (TiTriple){ 0, 1, tag });
+      tags[n++] = (uint32_t) tag;
+      g_assert_cmpuint (request, ==, n - 1 + TRACE_REQUEST_NULL + 1);
+      g_array_append_val (list, request);
+    } else if (what == 3) {
+      gboolean found = ti_requests_take_last (requests, &request);
+
+      g_assert_cmpint (found, ==, list->len > 0);
+      if (found)
+        g_assert_cmpuint (request, ==, g_array_index (list, uint32_t, list->len - 1));
+      g_array_set_size (list, list->len - (found != FALSE));
+    } else {
+      while (at < list->len &&
+             tags[g_array_index (list, uint32_t, at) - TRACE_REQUEST_NULL - 1] != (uint32_t) tag)
+        at++;
+      g_assert_cmpint (ti_requests_find (requests, (TiTriple){ 0, 1, tag }, true, &request), ==,
+                       at < list->len);
+      if (at < list->len) {
+        g_assert_cmpuint (request, ==, g_array_index (list, uint32_t, at));
+        g_array_remove_index (list, at);
+      }
+    }
+  }
+  ti_requests_free (requests);
+}
+
 static void
 test_rooted_collectives (void)
 {
@@ -373,12 +456,12 @@ test_rank_hint (void)
   char *folder = trace_testing_folder ();
   g_autofree char *path = trace_testing_write (folder, "m", "0 init\n1 init\n", 14);
   g_autoptr (GError) error = NULL;
-  g_autoptr (Trace) trace = trace_open (path, 4, &error);
+  g_autoptr (Trace) trace = trace_open (path, &(TraceOptions){ .n_ranks = 4 }, &error);
 
   g_assert_no_error (error);
   g_assert_cmpuint (trace_ranks (trace), ==, 4);
   check_operations (trace, 3, 0);
-  g_assert_null (trace_open (path, 1, &error));
+  g_assert_null (trace_open (path, &(TraceOptions){ .n_ranks = 1 }, &error));
   g_assert_error (error, TRACE_ERROR, TRACE_ERROR_RANGE);
   trace_testing_remove (folder);
 }
@@ -531,7 +614,7 @@ test_damaged_text (void)
       text[g_rand_int_range (random, 0, (gint) strlen (good))] =
           letters[g_rand_int_range (random, 0, (gint) strlen (letters))];
     path = trace_testing_write (folder, "t.txt", text, strlen (text));
-    trace = trace_open (path, 0, &error);
+    trace = trace_open (path, NULL, &error);
     for (uint32_t rank = 0; trace != NULL && rank < MIN (trace_ranks (trace), 20); rank++) {
       g_autoptr (TraceCursor) cursor = trace_cursor_new (trace, rank, NULL);
       TraceOp op;
@@ -555,6 +638,9 @@ main (int argc, char **argv)
   g_test_add_func ("/traces/ti/lines/wait-wildcard", test_wait_for_wildcard);
   g_test_add_func ("/traces/ti/lines/waitall-test", test_waitall_and_test);
   g_test_add_func ("/traces/ti/lines/many-requests", test_many_requests);
+  g_test_add_func ("/traces/ti/lines/requests-in-reverse", test_requests_in_reverse);
+  g_test_add_func ("/traces/ti/lines/wildcards-by-age", test_wildcards_by_age);
+  g_test_add_func ("/traces/ti/lines/requests-against-a-list", test_requests_against_a_list);
   g_test_add_func ("/traces/ti/lines/rooted", test_rooted_collectives);
   g_test_add_func ("/traces/ti/lines/collectives", test_other_collectives);
   g_test_add_func ("/traces/ti/lines/allgatherv", test_allgatherv_endings);

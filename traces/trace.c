@@ -5,14 +5,20 @@
 
 #include "traces/file.h"
 #include "traces/format.h"
+#include "traces/pattern.h"
+#include "traces/recording.h"
+
+#include <string.h>
 
 /* Enough to see the first line of any text format. */
 #define HEAD_BYTES 4096
+/* Files of a folder that a message names. */
+#define MAX_CANDIDATES 3u
 
 /* In the order in which they are asked. */
 static const TraceFormat *const formats[] = {
-  &trace_format_dumpi,
-  &trace_format_ti,
+  &trace_format_pattern, &trace_format_hct,     &trace_format_dumpi, &trace_format_recording,
+  &trace_format_otf2,    &trace_format_paraver, &trace_format_goal,  &trace_format_ti,
 };
 
 struct Trace {
@@ -21,10 +27,15 @@ struct Trace {
   gpointer state;
   uint32_t n_ranks;
   GPtrArray *files;    /* (element-type filename) */
+  GPtrArray *notes;    /* (element-type utf8) */
   GPtrArray *warnings; /* (element-type utf8) */
   GHashTable *warned;  /* set of the strings in warnings */
   GMutex lock;         /* of warnings and warned */
   char *hash;
+  gboolean is_graph;
+  char *source_format, *source_hash; /* of what it was converted from, or NULL */
+  char *reading; /* NULL: as is; else what of it is read, which the hash covers */
+  char *spec;    /* NULL: the files are the trace; else all that it is made from */
 };
 
 struct TraceCursor {
@@ -38,11 +49,22 @@ trace_error_quark (void)
   return g_quark_from_static_string ("trace-error-quark");
 }
 
+static char *
+describe_reading (const TraceOptions *options)
+{
+  if (options->from_region == NULL && !options->allow_lossy)
+    return NULL;
+  return g_strdup_printf ("\nregion %s\nlossy %d\n",
+                          options->from_region != NULL ? options->from_region : "",
+                          options->allow_lossy);
+}
+
+/* A spec is no name of a file: there is nothing to be read. */
 static const TraceFormat *
 find_format (const char *path, GError **error)
 {
   guint8 head[HEAD_BYTES];
-  gssize n = trace_file_head (path, head, sizeof head, error);
+  gssize n = trace_pattern_is_spec (path) ? 0 : trace_file_head (path, head, sizeof head, error);
   g_autoptr (GString) known = NULL;
 
   if (n < 0)
@@ -60,22 +82,110 @@ find_format (const char *path, GError **error)
 }
 
 Trace *
-trace_open (const char *path, uint32_t n_ranks_hint, GError **error)
+trace_open_as (const TraceFormat *format, const char *path, const TraceOptions *options,
+               GError **error)
 {
-  const TraceFormat *format = find_format (path, error);
-  g_autoptr (Trace) trace = NULL;
+  static const TraceOptions defaults = { 0 };
+  g_autoptr (Trace) trace = g_new0 (Trace, 1);
 
-  if (format == NULL)
-    return NULL;
-  trace = g_new0 (Trace, 1);
+  if (options == NULL)
+    options = &defaults;
   g_mutex_init (&trace->lock);
   trace->path = g_strdup (path);
   trace->format = format;
   trace->files = g_ptr_array_new_with_free_func (g_free);
+  trace->notes = g_ptr_array_new_with_free_func (g_free);
   trace->warnings = g_ptr_array_new_with_free_func (g_free);
   trace->warned = g_hash_table_new (g_str_hash, g_str_equal);
-  trace->state = format->open (trace, path, n_ranks_hint, &trace->n_ranks, trace->files, error);
+  trace->reading = describe_reading (options);
+  trace->state = format->open (trace, path, options, &trace->n_ranks, trace->files, error);
   return trace->state != NULL ? g_steal_pointer (&trace) : NULL;
+}
+
+/* What to read of a folder: of a recording, the file of rank 0. */
+static char *
+find_in_folder (const char *path)
+{
+  g_autofree char *name = g_strdup_printf (RECORDING_FILE, 0u);
+  g_autofree char *first = g_build_filename (path, name, NULL);
+
+  return g_file_test (path, G_FILE_TEST_IS_DIR) ? trace_file_find (first) : NULL;
+}
+
+static gboolean
+has_ending_of_trace (const char *name)
+{
+  static const char *const endings[] = { ".otf2",   ".meta", ".meta.gz", ".prv",
+                                         ".prv.gz", ".hct",  ".goal",    ".ti" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (endings); i++)
+    if (g_str_has_suffix (name, endings[i]))
+      return TRUE;
+  return FALSE;
+}
+
+static gint
+compare_names (gconstpointer a, gconstpointer b)
+{
+  return strcmp (*(char *const *) a, *(char *const *) b);
+}
+
+/* (element-type filename) What was probably meant by a folder: the anchor of
+ * the OTF2 archive whose events it holds, or the traces in it. */
+static GPtrArray *
+list_candidates (const char *folder)
+{
+  GPtrArray *paths = g_ptr_array_new_with_free_func (g_free);
+  g_autofree char *bare = g_build_filename (folder, "x", NULL);
+  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
+  const char *name;
+
+  *strrchr (bare, G_DIR_SEPARATOR) = '\0';
+  g_ptr_array_add (paths, g_strconcat (bare, ".otf2", NULL));
+  if (g_file_test (paths->pdata[0], G_FILE_TEST_IS_REGULAR))
+    return paths;
+  g_ptr_array_set_size (paths, 0);
+  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
+    if (has_ending_of_trace (name))
+      g_ptr_array_add (paths, g_build_filename (folder, name, NULL));
+  g_ptr_array_sort (paths, compare_names);
+  return paths;
+}
+
+static void
+refuse_folder (const char *path, GError **error)
+{
+  g_autoptr (GPtrArray) paths = list_candidates (path);
+  g_autoptr (GString) advice = g_string_new (NULL);
+
+  for (guint i = 0; i < MIN (paths->len, MAX_CANDIDATES); i++)
+    g_string_append_printf (advice, "%s%s", i == 0 ? "; give " : " or ",
+                            (const char *) paths->pdata[i]);
+  if (paths->len > MAX_CANDIDATES)
+    g_string_append (advice, " or another one in it");
+  g_set_error (error, TRACE_ERROR, TRACE_ERROR_OPEN, "%s: is a folder, not a trace%s", path,
+               advice->str);
+}
+
+Trace *
+trace_open (const char *path, const TraceOptions *options, GError **error)
+{
+  g_autofree char *inside = find_in_folder (path);
+  const char *entry = inside != NULL ? inside : path;
+  const TraceFormat *format;
+  Trace *trace;
+
+  if (inside == NULL && g_file_test (path, G_FILE_TEST_IS_DIR)) {
+    refuse_folder (path, error);
+    return NULL;
+  }
+  format = find_format (entry, error);
+  trace = format != NULL ? trace_open_as (format, entry, options, error) : NULL;
+  if (trace != NULL && inside != NULL) {
+    g_free (trace->path);
+    trace->path = g_strdup (path);
+  }
+  return trace;
 }
 
 void
@@ -86,10 +196,15 @@ trace_free (Trace *trace)
   if (trace->state != NULL)
     trace->format->close (trace->state);
   g_hash_table_unref (trace->warned);
+  g_ptr_array_unref (trace->notes);
   g_ptr_array_unref (trace->warnings);
   g_ptr_array_unref (trace->files);
   g_mutex_clear (&trace->lock);
   g_free (trace->hash);
+  g_free (trace->source_format);
+  g_free (trace->source_hash);
+  g_free (trace->reading);
+  g_free (trace->spec);
   g_free (trace->path);
   g_free (trace);
 }
@@ -112,17 +227,68 @@ trace_ranks (const Trace *trace)
   return trace->n_ranks;
 }
 
+gboolean
+trace_is_graph (const Trace *trace)
+{
+  return trace->is_graph;
+}
+
+void
+trace_set_graph (Trace *trace)
+{
+  trace->is_graph = TRUE;
+}
+
+const char *
+trace_source (const Trace *trace, const char **hash)
+{
+  if (hash != NULL)
+    *hash = trace->source_hash;
+  return trace->source_format;
+}
+
+void
+trace_set_source (Trace *trace, const char *format, const char *hash)
+{
+  g_free (trace->source_format);
+  g_free (trace->source_hash);
+  trace->source_format = g_strdup (format);
+  trace->source_hash = g_strdup (hash);
+}
+
+void
+trace_set_spec (Trace *trace, const char *spec)
+{
+  g_free (trace->spec);
+  trace->spec = g_strdup (spec);
+}
+
+gboolean
+trace_refuse_region (const char *path, const TraceOptions *options, GError **error)
+{
+  if (options->from_region == NULL)
+    return TRUE;
+  g_set_error (error, TRACE_ERROR, TRACE_ERROR_OPEN,
+               "%s: this format has no regions, so nothing can start at \"%s\"", path,
+               options->from_region);
+  return FALSE;
+}
+
 const char *
 trace_hash (Trace *trace, GError **error)
 {
   g_autoptr (GChecksum) checksum = NULL;
 
+  if (trace->hash == NULL && trace->spec != NULL)
+    trace->hash = g_compute_checksum_for_string (G_CHECKSUM_SHA256, trace->spec, -1);
   if (trace->hash != NULL)
     return trace->hash;
   checksum = g_checksum_new (G_CHECKSUM_SHA256);
   for (guint i = 0; i < trace->files->len; i++)
     if (!trace_file_checksum (trace->files->pdata[i], checksum, error))
       return NULL;
+  if (trace->reading != NULL)
+    g_checksum_update (checksum, (const guchar *) trace->reading, -1);
   trace->hash = g_strdup (g_checksum_get_string (checksum));
   return trace->hash;
 }
@@ -131,6 +297,18 @@ const GPtrArray *
 trace_warnings (const Trace *trace)
 {
   return trace->warnings;
+}
+
+const GPtrArray *
+trace_notes (const Trace *trace)
+{
+  return trace->notes;
+}
+
+void
+trace_note (Trace *trace, const char *note)
+{
+  g_ptr_array_add (trace->notes, g_strdup (note));
 }
 
 void

@@ -15,33 +15,58 @@ typedef enum {
   TRACE_ERROR_OPEN,   /* cannot be read at all */
   TRACE_ERROR_FORMAT, /* not of the format it claims */
   TRACE_ERROR_RANGE,  /* well formed, impossible value */
+  TRACE_ERROR_LOST,   /* well formed, but the source lost what a replay needs */
+  TRACE_ERROR_WRITE,  /* a trace cannot be written, or not in that format */
 } TraceError;
 GQuark trace_error_quark (void);
 
 typedef struct Trace Trace;
 typedef struct TraceCursor TraceCursor;
 
+/* What long work calls now and then, with the share that is done: 0..1. */
+typedef void (*TraceProgress) (void *data, double share);
+
+/* How to read; all zero is what most want. */
+typedef struct {
+  uint32_t n_ranks;        /* of formats that do not say (a TI file that every rank shares) */
+  const char *from_region; /* NULL, or replay only what is inside this user region; copied */
+  gboolean allow_lossy;    /* guess what the source lost, with a warning, instead of failing */
+} TraceOptions;
+
 /* Opens whatever `path` is: a DUMPI .meta file, a TI file or list of files,
- * plain or gzip.  The format is found from the content, not from the name.
- * n_ranks_hint: for formats that do not say how many ranks there are (a TI
- * file that every rank shares); 0 = what the trace says. */
-Trace *trace_open (const char *path, uint32_t n_ranks_hint, GError **error);
+ * plain or gzip; OTF2, Paraver, GOAL; a native .hct file or the folder of a
+ * recording; or the spec of a pattern ("gen:...", see
+ * pattern.h), which is no file.  The format is found from the content, not from the name.
+ * options may be NULL.  A format that has no regions fails on from_region. */
+Trace *trace_open (const char *path, const TraceOptions *options, GError **error);
 void trace_free (Trace *trace);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Trace, trace_free)
 
 const char *trace_path (const Trace *trace);
 const char *trace_format_name (const Trace *trace); /* "dumpi", "ti" */
 uint32_t trace_ranks (const Trace *trace);
+/* The operations of a rank are ordered by their `after` alone; see operation.h. */
+gboolean trace_is_graph (const Trace *trace);
 
-/* SHA-256 (hex) over the contents of all files of the trace, in rank order;
- * reads them once, then remembered.  NULL and *error when one is unreadable. */
+/* SHA-256 (hex) over the contents of all files of the trace, in rank order,
+ * or over the complete spec of a pattern;
+ * reads them once, then remembered.  What TraceOptions
+ * leave out or guess is part of it.  NULL and *error when one is unreadable. */
 const char *trace_hash (Trace *trace, GError **error);
+
+/* Of a trace that was converted: the format that it was recorded in; *hash
+ * (may be NULL) is what trace_hash() said of that.  Else NULL. */
+const char *trace_source (const Trace *trace, const char **hash);
 
 /* What the source lacks or what was mended while reading so far, for people:
  * "window without MPI_Finalize", "rank 3 truncated after 812 calls".  Each
  * message once, in the order found.  Borrowed, valid until the next call on
  * the trace. */
 const GPtrArray *trace_warnings (const Trace *trace);
+
+/* The same of what no replay needs, such as hardware counters: of interest to
+ * who looks at the trace, no reason to doubt a result. */
+const GPtrArray *trace_notes (const Trace *trace);
 
 /* A rank's stream from its first operation.  Several cursors on one rank are
  * independent.  Memory is bounded by the longest operation where the format

@@ -4,6 +4,7 @@
 #include "traces/format.h"
 #include "traces/trace_testing.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
 
 static const char two_ranks[] = "0 init\n1 init\n0 send 1 3 100 6\n1 recv 0 3 100 6\n"
@@ -32,7 +33,7 @@ test_only_data_movers_are_collectives (void)
 
   for (int kind = 0; kind < TRACE_N_OPS; kind++)
     n += trace_op_is_collective ((TraceOpKind) kind);
-  g_assert_cmpuint (n, ==, 15);
+  g_assert_cmpuint (n, ==, 20);
   g_assert_true (trace_op_is_collective (TRACE_OP_BARRIER));
   g_assert_true (trace_op_is_collective (TRACE_OP_EXSCAN));
   g_assert_false (trace_op_is_collective (TRACE_OP_COMM_DUP));
@@ -145,11 +146,33 @@ test_folder (void)
   trace_testing_bad ("/", TRACE_ERROR_OPEN, "folder");
 }
 
+/* Says which file to give: what is in the folder, or the anchor of the OTF2
+ * archive whose events are in it. */
+static void
+test_folder_with_traces (void)
+{
+  char *folder = trace_testing_folder ();
+  g_autofree char *b = trace_testing_write (folder, "b.otf2", "", 0);
+  g_autofree char *a = trace_testing_write (folder, "a.meta", "", 0);
+  g_autofree char *noise = trace_testing_write (folder, "a.def", "", 0);
+  g_autofree char *events = g_build_filename (folder, "b", NULL);
+  g_autofree char *events_slash = g_build_filename (folder, "b", "/", NULL);
+  g_autofree char *both = g_strdup_printf ("folder, not a trace; give %s or %s", a, b);
+  g_autofree char *anchor = g_strdup_printf ("folder, not a trace; give %s", b);
+
+  g_assert_cmpint (g_mkdir (events, 0700), ==, 0);
+  trace_testing_bad (folder, TRACE_ERROR_OPEN, both);
+  trace_testing_bad (events, TRACE_ERROR_OPEN, anchor);
+  trace_testing_bad (events_slash, TRACE_ERROR_OPEN, anchor);
+  g_assert_cmpint (g_rmdir (events), ==, 0);
+  trace_testing_remove (folder);
+}
+
 static void
 test_unknown_contents (void)
 {
-  static const char *const contents[] = { "", "\n\n# nothing\n", "num_ranks 4\nrank 0 {\n",
-                                          "#Paraver (01/01/26)\n1:1:1:1:1\n", "<xml/>\n" };
+  static const char *const contents[] = { "", "\n\n# nothing\n", "num_rank 4\nrank 0 {\n",
+                                          "#DIMEMAS:\"name\":1,0:2(1,1),1\n", "<xml/>\n" };
   char *folder = trace_testing_folder ();
 
   for (guint i = 0; i < G_N_ELEMENTS (contents); i++) {
@@ -254,6 +277,7 @@ main (int argc, char **argv)
   g_test_add_func ("/traces/trace/bad-rank", test_no_such_rank);
   g_test_add_func ("/traces/trace/bad-file", test_no_such_file);
   g_test_add_func ("/traces/trace/bad-folder", test_folder);
+  g_test_add_func ("/traces/trace/folder-with-traces", test_folder_with_traces);
   g_test_add_func ("/traces/trace/bad-contents", test_unknown_contents);
   g_test_add_func ("/traces/trace/bad-gzip", test_cut_gzip);
   g_test_add_func ("/traces/trace/sizes", test_sizes);

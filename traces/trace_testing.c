@@ -92,11 +92,56 @@ trace_testing_shipped (const char *name)
   return g_build_filename (source_root (), "traces", "data", name, NULL);
 }
 
+/* The archive in a folder, unpacked into another; NULL when that fails. */
+static char *
+unpack (const char *set, const char *name)
+{
+  g_autofree char *archive = g_strdup_printf ("%s/%s.tar.xz", set, name);
+  char *folder = trace_testing_folder ();
+  const char *const argv[] = { "tar", "-C", folder, "-xJf", archive, NULL };
+  int status;
+
+  if (g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL,
+                    NULL, NULL, NULL, NULL, &status, NULL) &&
+      status == 0)
+    return folder;
+  trace_testing_remove (folder);
+  return NULL;
+}
+
+/* A trace in a folder: its only .meta file, or the list *.txt. */
+static char *
+find_trace (const char *folder)
+{
+  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
+  const char *name;
+
+  while ((name = g_dir_read_name (dir)) != NULL)
+    if (g_str_has_suffix (name, ".meta") || g_str_has_suffix (name, ".txt"))
+      return g_build_filename (folder, name, NULL);
+  return NULL;
+}
+
+char *
+trace_testing_recorded (const char *name, char **folder)
+{
+  g_autofree char *where = g_build_filename ("recorded", name, NULL);
+  g_autofree char *set = trace_testing_shared (where);
+
+  if (set == NULL)
+    return NULL;
+  *folder = unpack (set, name);
+  if (*folder != NULL)
+    return find_trace (*folder);
+  g_test_skip ("tar or xz is not here");
+  return NULL;
+}
+
 Trace *
 trace_testing_open (const char *path)
 {
   g_autoptr (GError) error = NULL;
-  Trace *trace = trace_open (path, 0, &error);
+  Trace *trace = trace_open (path, NULL, &error);
 
   g_assert_no_error (error);
   g_assert_nonnull (trace);
@@ -125,7 +170,7 @@ void
 trace_testing_bad (const char *path, TraceError code, const char *part)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (Trace) trace = trace_open (path, 0, &error);
+  g_autoptr (Trace) trace = trace_open (path, NULL, &error);
 
   if (trace != NULL)
     read_all (trace, &error);

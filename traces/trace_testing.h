@@ -18,6 +18,10 @@ trace_testing_write_gzip (const char *folder, const char *name, const void *cont
 /* Path in the shared data, which is not part of the project; NULL, and the
  * test marked as skipped, when it is not there. */
 char *trace_testing_shared (const char *name);
+/* The trace in a packed set under recorded/ of the shared data, unpacked into a
+ * new folder that the caller removes.  NULL, and the test marked as skipped,
+ * when the set or the means to unpack it are not there. */
+char *trace_testing_recorded (const char *name, char **folder);
 /* Path of a file that ships with the project, relative to its root. */
 char *trace_testing_shipped (const char *name);
 

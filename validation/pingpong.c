@@ -58,7 +58,8 @@ program_ps (const char *text, const TopoMachine *machine, uint32_t from, uint32_
   uint8_t slot[] = { 0, 0 };
   const TopoMapping mapping = { (char *) "two nodes", 2, node, slot };
   g_autofree char *path = save_trace (text, error);
-  g_autoptr (Trace) trace = path == NULL ? NULL : trace_open (path, 2, error);
+  g_autoptr (Trace) trace =
+      path == NULL ? NULL : trace_open (path, &(TraceOptions){ .n_ranks = 2 }, error);
   int64_t time_ps = trace == NULL ? -1 : replay_ps (trace, machine, &mapping, error);
 
   if (path != NULL)

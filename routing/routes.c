@@ -1,0 +1,56 @@
+/* routes.c - where forwarding tables come from: engines, dumps, OpenSM.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "routing/routes.h"
+
+#include "routing/forwarding_private.h"
+#include "routing/opensm.h"
+#include "topology/machine.h"
+
+#include <string.h>
+
+static const RouteEngine engines[] = {
+  { "minhop", route_engine_minhop },
+  { "updn", route_engine_updn },
+  { "ftree", route_engine_ftree },
+  { "dor", route_engine_dor },
+};
+
+static const char *const engine_names[] = { "minhop", "updn", "ftree", "dor", NULL };
+
+const char *const *
+route_forwarding_engines (void)
+{
+  return engine_names;
+}
+
+RouteForwarding *
+route_forwarding_compute (const TopoFabric *fabric, const char *engine, GError **error)
+{
+  g_autoptr (RouteForwarding) tables = NULL;
+  g_autofree char *known = NULL;
+
+  for (guint at = 0; at < G_N_ELEMENTS (engines); at++) {
+    if (strcmp (engines[at].name, engine) != 0)
+      continue;
+    tables = route_forwarding_new (fabric, engine);
+    return engines[at].fill (tables, error) ? g_steal_pointer (&tables) : NULL;
+  }
+  known = g_strjoinv (", ", (char **) engine_names);
+  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+               "%s: no engine \"%s\" (known: %s), and no file of that name", fabric->source, engine,
+               known);
+  return NULL;
+}
+
+RouteForwarding *
+route_forwarding_new_named (const TopoFabric *fabric, const char *routes, GError **error)
+{
+  if (g_str_has_prefix (routes, "opensm:") && routes[7] != '\0')
+    return route_opensm_run (fabric, routes + 7, error);
+  return g_file_test (routes, G_FILE_TEST_EXISTS)
+             ? route_forwarding_load (fabric, routes, error)
+             : route_forwarding_compute (fabric, routes, error);
+}

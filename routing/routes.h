@@ -1,0 +1,35 @@
+/* routes.h - where forwarding tables come from: engines, dumps, OpenSM.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "routing/forwarding.h"
+
+/* Tables by one of our own engines:
+ *
+ *   minhop  shortest ways; each switch takes, for one destination after the
+ *           other, the port of a shortest way with fewest destinations so far
+ *   updn    the same among ways that never go up again after going down;
+ *           levels are distances from the roots, which are found as OpenSM
+ *           does: switches from which nearly all adapters are equally far
+ *   ftree   for fat trees: goes up by the least used port, so that shift
+ *           permutations do not meet on any link
+ *   dor     the lowest-numbered port of a shortest way
+ *
+ * NULL and *error (TOPO_ERROR) for an unknown engine, and for one that cannot
+ * route this fabric. */
+RouteForwarding *
+route_forwarding_compute (const TopoFabric *fabric, const char *engine, GError **error);
+
+/* Tables from the dump of real ones: OpenSM's opensm-lfts.dump, or what
+ * ibroute or dump_lfts printed; a folder stands for all files in it, one per
+ * switch.  Errors name file and line; so does a switch without a table. */
+RouteForwarding *route_forwarding_load (const TopoFabric *fabric, const char *path, GError **error);
+
+/* What a machine's `routes` names: one of the engines, opensm:ENGINE for
+ * tables that an installed OpenSM computes, or a path. */
+RouteForwarding *
+route_forwarding_new_named (const TopoFabric *fabric, const char *routes, GError **error);
+
+/* The names of the engines, NULL at the end. */
+const char *const *route_forwarding_engines (void);
