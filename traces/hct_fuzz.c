@@ -42,7 +42,7 @@ load (const char *folder, const char *name)
   gsize n;
 
   return g_file_get_contents (path, &contents, &n, NULL) ? g_bytes_new_take (contents, n)
-                                                         : g_bytes_new (NULL, 0);
+                                                         : g_bytes_new_static ("", 0);
 }
 
 /* The blocks are the parts of these bytes, none of them packed. */
