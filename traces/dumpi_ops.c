@@ -291,14 +291,15 @@ set_values (const DumpiRecord *record, DumpiArray array, const int32_t **values,
 static gboolean
 convert_comm (DumpiOps *ops, const DumpiRecord *record, TraceOp *op, GError **error)
 {
-  uint32_t n_values2;
+  uint32_t n_values2 = 0;
 
   op->color = record->scalar[DUMPI_COLOR];
   op->key = record->scalar[DUMPI_KEY];
   /* Its number differs between MPI libraries, but colours are not negative. */
   if (op->kind == TRACE_OP_COMM_SPLIT && (op->new_comm == TRACE_COMM_NULL || op->color < 0))
     op->color = TRACE_UNDEFINED;
-  set_values (record, DUMPI_VALUES2, &op->values2, &n_values2);
+  if (op->kind == TRACE_OP_CART_CREATE)
+    set_values (record, DUMPI_VALUES2, &op->values2, &n_values2);
   set_values (record, DUMPI_VALUES, &op->values, &op->n_values);
   if (op->kind == TRACE_OP_CART_CREATE && n_values2 != op->n_values)
     return range_error (ops, record, "number of periods", (int32_t) n_values2, error);

@@ -464,7 +464,9 @@ get_lists (RecordingFile *file, uint32_t mask, TraceOp *op)
   op->n_recv_counts = file->recv_counts->len;
   op->values = (const int32_t *) (void *) file->values->data;
   op->n_values = file->values->len;
-  op->values2 = (const int32_t *) (void *) file->values2->data;
+  /* An operation before this one may have left its list there. */
+  if (file->values2->len > 0)
+    op->values2 = (const int32_t *) (void *) file->values2->data;
   return TRUE;
 }
 
