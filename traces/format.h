@@ -41,6 +41,9 @@ Trace *trace_open_as (const TraceFormat *format, const char *path, const TraceOp
                       GError **error);
 extern const TraceFormat trace_format_otf2;
 
+/* The call_counts of a format whose files have no summary of calls. */
+gboolean trace_no_call_counts (gpointer state, uint32_t rank, GArray *counts, GError **error);
+
 /* For `open`: the trace is a graph. */
 void trace_set_graph (Trace *trace);
 

@@ -228,17 +228,6 @@ cursor_next (gpointer data, TraceOp *op, GError **error)
   return TRACE_NEXT_OPERATION;
 }
 
-static gboolean
-call_counts (gpointer data, uint32_t rank, GArray *counts, GError **error)
-{
-  GoalState *state = data;
-
-  (void) rank, (void) counts;
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s: this format has no summary of calls",
-               trace_path (state->trace));
-  return FALSE;
-}
-
 const TraceFormat trace_format_goal = {
   .name = "goal",
   .summary = "GOAL of LogGOPSim: text or txt2bin's binary",
@@ -249,5 +238,5 @@ const TraceFormat trace_format_goal = {
   .cursor_free = cursor_free,
   .cursor_next = cursor_next,
   .cursor_place = cursor_place,
-  .call_counts = call_counts,
+  .call_counts = trace_no_call_counts,
 };

@@ -338,17 +338,6 @@ cursor_place (gpointer data)
   return cursor->place_name;
 }
 
-static gboolean
-call_counts (gpointer data, uint32_t rank, GArray *counts, GError **error)
-{
-  HctStore *store = data;
-
-  (void) rank, (void) counts;
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s: this format has no summary of calls",
-               store->path);
-  return FALSE;
-}
-
 const TraceFormat trace_format_hct = {
   .name = "hct",
   .summary = "hopcast's native .hct file",
@@ -359,5 +348,5 @@ const TraceFormat trace_format_hct = {
   .cursor_free = cursor_free,
   .cursor_next = cursor_next,
   .cursor_place = cursor_place,
-  .call_counts = call_counts,
+  .call_counts = trace_no_call_counts,
 };

@@ -41,52 +41,14 @@ test_shared (gconstpointer name)
     check_comes_back (path);
 }
 
-/* The archive of a set, unpacked; NULL when that fails. */
-static char *
-unpack (const char *set, const char *name)
-{
-  g_autofree char *archive = g_strdup_printf ("%s/%s.tar.xz", set, name);
-  char *folder = trace_testing_folder ();
-  const char *const argv[] = { "tar", "-C", folder, "-xJf", archive, NULL };
-  int status;
-
-  if (g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL,
-                    NULL, NULL, NULL, NULL, &status, NULL) &&
-      status == 0)
-    return folder;
-  trace_testing_remove (folder);
-  return NULL;
-}
-
-/* A trace in a folder: its only .meta file, or the list *.txt. */
-static char *
-find_trace (const char *folder)
-{
-  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
-  const char *name;
-
-  while ((name = g_dir_read_name (dir)) != NULL)
-    if (g_str_has_suffix (name, ".meta") || g_str_has_suffix (name, ".txt"))
-      return g_build_filename (folder, name, NULL);
-  return NULL;
-}
-
 static void
 test_recorded (gconstpointer name)
 {
-  g_autofree char *where = g_build_filename ("recorded", name, NULL);
-  g_autofree char *set = trace_testing_shared (where);
-  g_autofree char *path = NULL;
-  char *folder;
+  char *folder = NULL;
+  g_autofree char *path = trace_testing_recorded (name, &folder);
 
-  if (set == NULL)
+  if (path == NULL)
     return;
-  folder = unpack (set, name);
-  if (folder == NULL) {
-    g_test_skip ("tar or xz is not here");
-    return;
-  }
-  path = find_trace (folder);
   check_comes_back (path);
   trace_testing_remove (folder);
 }

@@ -334,17 +334,6 @@ cursor_next (gpointer data, TraceOp *op, GError **error)
   return TRACE_NEXT_OPERATION;
 }
 
-static gboolean
-call_counts (gpointer data, uint32_t rank, GArray *counts, GError **error)
-{
-  const State *state = data;
-
-  (void) rank, (void) counts;
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s: this format has no summary of calls",
-               state->anchor);
-  return FALSE;
-}
-
 const TraceFormat trace_format_otf2 = {
   .name = "otf2",
   .summary = "OTF2: the anchor of an archive (.otf2)",
@@ -355,5 +344,5 @@ const TraceFormat trace_format_otf2 = {
   .cursor_free = cursor_free,
   .cursor_next = cursor_next,
   .cursor_place = cursor_place,
-  .call_counts = call_counts,
+  .call_counts = trace_no_call_counts,
 };

@@ -138,17 +138,6 @@ cursor_place (gpointer data)
   return cursor->place;
 }
 
-static gboolean
-call_counts (gpointer data, uint32_t rank, GArray *counts, GError **error)
-{
-  ParaverState *state = data;
-
-  (void) rank, (void) counts;
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s: this format has no summary of calls",
-               trace_path (state->trace));
-  return FALSE;
-}
-
 const TraceFormat trace_format_paraver = {
   .name = "paraver",
   .summary = "Paraver: a .prv file with a .pcf file beside it",
@@ -159,5 +148,5 @@ const TraceFormat trace_format_paraver = {
   .cursor_free = cursor_free,
   .cursor_next = cursor_next,
   .cursor_place = cursor_place,
-  .call_counts = call_counts,
+  .call_counts = trace_no_call_counts,
 };

@@ -199,17 +199,6 @@ cursor_place (gpointer data)
   return cursor->place;
 }
 
-static gboolean
-call_counts (gpointer state, uint32_t rank, GArray *counts, GError **error)
-{
-  const Program *program = state;
-
-  (void) rank, (void) counts;
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s: a pattern has no summary of calls",
-               program->spec);
-  return FALSE;
-}
-
 const TraceFormat trace_format_pattern = {
   .name = "pattern",
   .summary = "generated pattern: gen:KIND:NAME=VALUE,...",
@@ -220,5 +209,5 @@ const TraceFormat trace_format_pattern = {
   .cursor_free = cursor_free,
   .cursor_next = cursor_next,
   .cursor_place = cursor_place,
-  .call_counts = call_counts,
+  .call_counts = trace_no_call_counts,
 };

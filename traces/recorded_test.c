@@ -302,7 +302,8 @@ test_list_from_elsewhere (void)
 
 /* LAMMPS divides its periodic box 4 x 4 x 4 and exchanges with the six
  * neighbours, to and fro: every rank sends to six, and what one sends another
- * receives. */
+ * receives.  How many messages and bytes is what this recording has, against
+ * change only. */
 static void
 test_lammps (void)
 {

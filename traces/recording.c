@@ -203,17 +203,6 @@ cursor_place (gpointer data)
   return cursor->place;
 }
 
-/* The recorder keeps no count beside its operations. */
-static gboolean
-call_counts (gpointer data, uint32_t rank, GArray *counts G_GNUC_UNUSED, GError **error)
-{
-  State *state = data;
-
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s: a recording has no summary of calls",
-               (const char *) state->files->pdata[rank]);
-  return FALSE;
-}
-
 const TraceFormat trace_format_recording = {
   .name = "recording",
   .summary = "a recording: a folder made by hopcast trace record",
@@ -224,5 +213,5 @@ const TraceFormat trace_format_recording = {
   .cursor_free = cursor_free,
   .cursor_next = cursor_next,
   .cursor_place = cursor_place,
-  .call_counts = call_counts,
+  .call_counts = trace_no_call_counts,
 };

@@ -439,17 +439,6 @@ cursor_place (gpointer data)
   return cursor->place;
 }
 
-static gboolean
-call_counts (gpointer data, uint32_t rank, GArray *counts, GError **error)
-{
-  TiState *state = data;
-
-  (void) rank, (void) counts;
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s: this format has no summary of calls",
-               trace_path (state->trace));
-  return FALSE;
-}
-
 const TraceFormat trace_format_ti = {
   .name = "ti",
   .summary = "SimGrid time-independent: a file of all ranks or a list of files",
@@ -460,5 +449,5 @@ const TraceFormat trace_format_ti = {
   .cursor_free = cursor_free,
   .cursor_next = cursor_next,
   .cursor_place = cursor_place,
-  .call_counts = call_counts,
+  .call_counts = trace_no_call_counts,
 };
