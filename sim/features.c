@@ -197,7 +197,7 @@ set_link_features (double *features, const SimCounters *counters, LinkValue valu
 {
   uint64_t n = 0;
 
-  for (uint64_t link = 0; link < (uint64_t) counters->n_nodes * counters->n_ports; link++)
+  for (uint64_t link = 0; link < counters->n_places; link++)
     if (counters->link_exists[link])
       values[n++] = link_value (&counters->link[link], value);
   g_assert (n == counters->n_links);
@@ -214,7 +214,7 @@ set_unknown (double *features, uint32_t n)
 static void
 set_fifo_features (double *features, const SimCounters *counters)
 {
-  uint64_t n = (uint64_t) counters->n_nodes * counters->n_fifos;
+  uint64_t n = counters->n_fifo_places;
   g_autofree double *values = g_new (double, n);
 
   for (uint64_t fifo = 0; fifo < n; fifo++)

@@ -191,6 +191,8 @@ message_wire_bytes (const TopoParameters *parameters, const SimMessage *message)
     if (message->bytes + envelope <= parameters->packet_payload_bytes)
       return wire_bytes (parameters, message->bytes + envelope);
     return wire_bytes (parameters, envelope) + wire_bytes (parameters, message->bytes);
+  case SIM_MESSAGE_SEND:
+  case SIM_MESSAGE_WRITE: break;
   }
   g_assert_not_reached ();
 }

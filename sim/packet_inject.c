@@ -123,6 +123,8 @@ describe (PacketNetwork *net, const SimMessage *message, uint32_t from, uint32_t
   case SIM_MESSAGE_REMOTE_GET: describe_remote_get (net, message, &descriptor); break;
   case SIM_MESSAGE_DATA: describe_data (net, message, from, to, &descriptor); break;
   case SIM_MESSAGE_DIRECT: describe_direct (net, from, &descriptor); break;
+  case SIM_MESSAGE_SEND:
+  case SIM_MESSAGE_WRITE: g_assert_not_reached ();
   }
   return descriptor;
 }

@@ -338,7 +338,8 @@ topo_machine_new (const char *spec, GError **error)
   g_autoptr (TopoMachine) machine = g_new0 (TopoMachine, 1);
 
   machine->ranks_per_node = 1;
-  topo_parameters_default (&machine->parameters);
+  topo_parameters_default (&machine->parameters,
+                           topo_fabric_is_spec (spec) ? TOPO_FAMILY_FABRIC : TOPO_FAMILY_TORUS);
   if (topo_fabric_is_spec (spec)) {
     if (!topo_fabric_make (machine, spec, error))
       return NULL;

@@ -20,6 +20,7 @@
 #pragma once
 
 #include "topology/fabric.h"
+#include "topology/node.h"
 #include "topology/parameters.h"
 #include "topology/shape.h"
 
@@ -41,7 +42,9 @@ typedef struct {
   TopoFabric *fabric;      /* switches and cables; NULL: a torus */
   char *routes;            /* fabric: an engine, or the path of dumped tables */
   TopoShape shape;         /* of a fabric: its nodes in a row, for numbering them */
+  TopoNode *node;          /* fabric: the inside of every node; NULL: a torus */
   uint32_t ranks_per_node; /* 1..64; how many slots each node offers */
+  uint8_t slot_core[TOPO_MAX_RANKS_PER_NODE]; /* fabric: core of a slot */
   TopoParameters parameters;
 } TopoMachine;
 

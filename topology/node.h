@@ -1,0 +1,74 @@
+/* node.h - the inside of a node: what its cores share, as a tree.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *   machine ─┬─ package ─┬─ cache (L3) ─┬─ cache (L2) ── core
+ *            │           └─ memory      └─ cache (L2) ── core
+ *            └─ memory
+ *
+ * Only what communication can share is kept: objects that have one child, and
+ * caches of a single core but the largest, are left out.  Memory (a NUMA node) is a leaf
+ * of the object whose cores are nearest to it.  Cores are numbered as hwloc
+ * numbers them logically: those that share most stand together.
+ *
+ * The struct is public and read-only once made. */
+#pragma once
+
+#include "topology/shape.h"
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum {
+  TOPO_OBJECT_MACHINE,
+  TOPO_OBJECT_PACKAGE,
+  TOPO_OBJECT_CACHE,
+  TOPO_OBJECT_CORE,
+  TOPO_OBJECT_MEMORY,
+} TopoObjectKind;
+
+typedef struct {
+  uint8_t kind;      /* TopoObjectKind */
+  uint8_t level;     /* of a cache: 1, 2, 3 ... */
+  uint32_t parent;   /* TOPO_NONE: the machine */
+  uint32_t os_index; /* of a core, package or memory, as the operating system numbers it */
+  uint32_t first_core, n_cores; /* those below it; of memory: those nearest to it */
+  uint64_t cache_bytes;         /* of a cache */
+} TopoObject;
+
+typedef struct {
+  char *source;        /* path, or "harpertown" */
+  TopoObject *objects; /* parents before children; 0 is the machine */
+  uint32_t n_objects;
+  uint32_t *core; /* [n_cores] object of a core */
+  uint32_t n_cores;
+  uint32_t *memory; /* [n_memories] object of a NUMA node; at least one */
+  uint32_t n_memories;
+  uint32_t
+      adapter; /* object below which the host adapter's bridge hangs: the machine, or a package */
+} TopoNode;
+
+/* Two quad-core Xeon E5462: in each package two dies of two cores, which share
+ * 6 MB of L2; one memory behind both packages' front-side buses
+ * (infiniband.md sections 0 and C1). */
+TopoNode *topo_node_harpertown (void);
+
+/* From hwloc's XML.  Errors (TOPO_ERROR) name the file; XML of hwloc 3, which
+ * hwloc 2 cannot read, is refused by that name. */
+TopoNode *topo_node_load (const char *path, GError **error);
+
+void topo_node_free (TopoNode *node);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (TopoNode, topo_node_free)
+
+/* The lowest object above two cores: the core itself when they are the same. */
+uint32_t topo_node_common (const TopoNode *node, uint32_t core, uint32_t other_core);
+
+/* The object of this kind that a core is in; TOPO_NONE: none. */
+uint32_t topo_node_above (const TopoNode *node, uint32_t core, TopoObjectKind kind);
+
+/* Cores in the order in which an aggregation pattern of the aggregation paper
+ * uses them, 1..8 (infiniband.md section 0; 6 and 7 are reconstructed), written to
+ * cores[]; returns how many, 0 when the node has not the two packages of two
+ * dies of two cores that the patterns are made for. */
+uint32_t topo_node_pattern (const TopoNode *node, uint32_t pattern, uint8_t cores[]);
