@@ -42,7 +42,9 @@ case_clear (Case *it)
 static void
 case_compute (Case *it)
 {
-  sim_features_compute (it->features, &it->machine, &it->mapping, it->edges, it->counters);
+  g_autoptr (RoutePaths) paths = route_paths_new (&it->machine, NULL);
+
+  sim_features_compute (it->features, paths, &it->mapping, it->edges, it->counters);
 }
 
 static void

@@ -25,6 +25,7 @@
 typedef struct {
   SimNetwork *network;
   TopoMachine *machine;
+  RoutePaths *paths;
   TopoMapping *mapping;
   int64_t at_ps[MAX_DELIVERED];
   uint64_t cookie[MAX_DELIVERED];
@@ -92,8 +93,10 @@ log_init (Log *log, const char *spec)
   log->mapping =
       topo_mapping_new (NULL, log->machine, topo_shape_nodes (&log->machine->shape), &error);
   g_assert_no_error (error);
-  log->network =
-      sim_flow_new (log->machine, log->mapping, ROUTE_POLICY_DEFAULT, &client, log, &error);
+  log->paths = route_paths_new (log->machine, &error);
+  g_assert_no_error (error);
+  log->network = sim_flow_new (log->machine, log->paths, log->mapping, ROUTE_POLICY_DEFAULT,
+                               &client, log, &error);
   g_assert_no_error (error);
 }
 
@@ -111,6 +114,7 @@ log_clear (Log *log)
 {
   sim_network_free (log->network);
   topo_mapping_free (log->mapping);
+  route_paths_free (log->paths);
   topo_machine_free (log->machine);
 }
 
@@ -400,8 +404,8 @@ test_one_per_process (void)
   if (!in_child ())
     return;
   log_init (&log, "torus:4");
-  g_assert_null (
-      sim_flow_new (log.machine, log.mapping, ROUTE_POLICY_DEFAULT, &client, &log, &error));
+  g_assert_null (sim_flow_new (log.machine, log.paths, log.mapping, ROUTE_POLICY_DEFAULT, &client,
+                               &log, &error));
   g_assert_error (error, SIM_ERROR, SIM_ERROR_NETWORK);
   g_error_free (error);
   log_clear (&log);
@@ -414,9 +418,12 @@ assert_refused (const char *spec, RoutePolicy policy, const char *message_part)
   TopoMachine *machine = test_machine (spec);
   TopoMapping *mapping =
       topo_mapping_new (NULL, machine, topo_shape_nodes (&machine->shape), &error);
+  g_autoptr (RoutePaths) paths = NULL;
 
   g_assert_no_error (error);
-  g_assert_null (sim_flow_new (machine, mapping, policy, &client, NULL, &error));
+  paths = route_paths_new (machine, &error);
+  g_assert_no_error (error);
+  g_assert_null (sim_flow_new (machine, paths, mapping, policy, &client, NULL, &error));
   g_assert_error (error, SIM_ERROR, SIM_ERROR_NETWORK);
   g_assert_nonnull (strstr (error->message, message_part));
   g_error_free (error);

@@ -12,7 +12,8 @@
 
 typedef struct {
   TopoMachine *machine;
-  RouteTorus route;
+  RoutePaths *paths;
+  TopoMapping *mapping; /* rank r on node r */
   SimCounters *counters;
 } Fixture;
 
@@ -23,7 +24,11 @@ fixture_init (Fixture *it, const char *spec)
 
   it->machine = topo_machine_new (spec, &error);
   g_assert_no_error (error);
-  route_torus_init (&it->route, &it->machine->shape);
+  it->paths = route_paths_new (it->machine, &error);
+  g_assert_no_error (error);
+  it->mapping =
+      topo_mapping_new (NULL, it->machine, topo_shape_nodes (&it->machine->shape), &error);
+  g_assert_no_error (error);
   it->counters = sim_counters_new (it->machine);
 }
 
@@ -31,13 +36,15 @@ static void
 fixture_clear (Fixture *it)
 {
   sim_counters_free (it->counters);
+  topo_mapping_free (it->mapping);
+  route_paths_free (it->paths);
   topo_machine_free (it->machine);
 }
 
 static void
 add (Fixture *it, uint32_t from, uint32_t to, uint64_t bytes, bool direct)
 {
-  sim_load_add (it->counters, it->machine, &it->route, from, to, 0, bytes, direct);
+  sim_load_add (it->counters, it->paths, it->mapping, from, to, bytes, direct);
 }
 
 static uint64_t
