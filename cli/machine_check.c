@@ -138,7 +138,6 @@ cli_machine_check (int argc, char **argv, GError **error)
   if (!cli_parse (context, argc, argv, names, &spec, error) || !cli_parse_format (&format, error))
     return CLI_FAILED;
   options.spec = g_strdup (spec);
-  options.takes_fabrics = TRUE;
   if (!(machine = cli_machine_new (&options, error)))
     return CLI_FAILED;
   record = machine->fabric ? check_fabric (machine, error) : check_torus (machine);

@@ -14,9 +14,8 @@ typedef struct {
 
 typedef struct {
   char *spec;
-  int ranks_per_node;     /* G_MININT: what the machine says */
-  char **settings;        /* "group.key=value", NULL-terminated */
-  gboolean takes_fabrics; /* the command knows switched fabrics too */
+  int ranks_per_node; /* G_MININT: what the machine says */
+  char **settings;    /* "group.key=value", NULL-terminated */
 } CliMachineOptions;
 
 typedef struct {
@@ -69,5 +68,5 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliMachineOptions, cli_machine_options_clear)
 
 #define CLI_MACHINE_OPTIONS_INIT \
   {                              \
-    NULL, G_MININT, NULL, FALSE  \
+    NULL, G_MININT, NULL         \
   }
