@@ -47,6 +47,8 @@ route_forwarding_free (RouteForwarding *tables)
   g_free (tables->destination_port);
   g_free (tables->destination_of);
   g_free (tables->out);
+  g_free (tables->vl);
+  g_free (tables->group);
   g_free (tables);
 }
 

@@ -26,6 +26,13 @@ typedef struct {
   uint32_t *destination_port; /* [n_destinations] port of the fabric */
   uint32_t *destination_of;   /* [n_ports] TOPO_NONE: not a destination */
   uint8_t *out;               /* [switch * n_destinations + destination] number of the port */
+  /* Virtual lane of a pair on all its hops, [source * n_destinations + destination], both as
+   * destinations are numbered; NULL: VL 0 for all. */
+  uint8_t *vl;
+  /* Ports that begin a shortest way, for adaptive switches: bit = number of the port in
+   * [(switch * n_switches + switch of the destination) * group_words + word]; NULL: not known. */
+  uint64_t *group;
+  uint32_t group_words;
 } RouteForwarding;
 
 void route_forwarding_free (RouteForwarding *tables);

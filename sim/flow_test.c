@@ -489,8 +489,7 @@ test_fabric_message_alone (void)
   log_clear (&log);
 }
 
-/* Up to 128 bytes come with the work request; a write never does, and says
- * where it goes.  A link takes 250 ps per byte, the bus 302.66. */
+/* Up to 128 bytes come with the work request; a write says where it goes.  A link takes 250 ps per byte, the bus 302.66. */
 static void
 test_fabric_short_messages (void)
 {
@@ -510,7 +509,7 @@ test_fabric_short_messages (void)
     uint64_t which = log.cookie[at];
 
     assert_time (&log, at,
-                 FABRIC_ENDS_PS + way_ps (2) + (which == 0 ? 0 : FABRIC_READ_PS) +
+                 FABRIC_ENDS_PS + way_ps (2) + (which == 1 ? FABRIC_READ_PS : 0) +
                      (int64_t) (wire_bytes[which] * byte_ps));
   }
   log_clear (&log);

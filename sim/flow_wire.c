@@ -80,8 +80,7 @@ fabric_way_ps (const TopoParameters *parameters, uint32_t n_links)
 static int64_t
 fabric_start_ps (const TopoParameters *parameters, const SimMessage *message, uint32_t n_links)
 {
-  bool is_inline = message->kind == SIM_MESSAGE_SEND &&
-                   message->bytes + message->software_bytes <= parameters->hca_inline_bytes;
+  bool is_inline = message->bytes + message->software_bytes <= parameters->hca_inline_bytes;
 
   return parameters->hca_send_latency_ps + (is_inline ? 0 : parameters->hca_read_latency_ps) +
          fabric_way_ps (parameters, n_links);

@@ -106,6 +106,8 @@ add_fabric (GChecksum *sum, const TopoMachine *machine, const RouteForwarding *t
   add_devices (sum, machine->fabric);
   add_links (sum, machine->fabric);
   add_data (sum, "tables", tables->out, (gsize) tables->n_switches * tables->n_destinations);
+  if (tables->vl != NULL)
+    add_data (sum, "lanes", tables->vl, (gsize) tables->n_destinations * tables->n_destinations);
   if (machine->node != NULL)
     add_node (sum, machine->node);
 }

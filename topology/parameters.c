@@ -274,6 +274,17 @@ static const Row rows[] = {
   { "switch", "adaptive", AT (adaptive), TOPO_UNIT_COUNT,
     { NULL, "none" }, NULL, NULL,
     "none: the table's port; free: the least loaded one of those that are as near", adaptive_names },
+  { "switch", "vlarb_high", AT (vlarb_high), TOPO_UNIT_VL_WEIGHTS,
+    { NULL, "none" }, NULL, NULL,
+    "VL arbiter of all ports, high priority: VL:weight in turns, weights 0..255 in 64 bytes, as\n"
+    "OpenSM's qos_vlarb_high [S] section A3; counts where tables use several VLs" },
+  { "switch", "vlarb_low", AT (vlarb_low), TOPO_UNIT_VL_WEIGHTS,
+    { NULL, "0:4,1:4,2:4,3:4,4:4,5:4,6:4,7:4,8:4,9:4,10:4,11:4,12:4,13:4,14:4" }, NULL, NULL,
+    "The same for low priority: all data VLs alike; guess" },
+  { "switch", "high_limit", AT (high_limit), TOPO_UNIT_COUNT,
+    { NULL, "0" }, "0", "255",
+    "What goes with high priority before low has its turn, in 4096 bytes; 0: one packet,\n"
+    "255: no limit; OpenSM's qos_high_limit [G] section A3" },
 
   { "hca", "pcie_bandwidth", AT (pcie_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
     { NULL, "3.25 GB/s" }, "1 MB/s", "100 TB/s",
@@ -296,6 +307,9 @@ static const Row rows[] = {
   { "hca", "buffer", AT (hca_buffer_bytes), TOPO_UNIT_BYTES,
     { NULL, "64 KiB" }, "256 B", "1 GiB",
     "Input buffer of an adapter's port, divided among the data VLs; guess: as a switch's" },
+  { "hca", "read_ahead", AT (hca_read_ahead), TOPO_UNIT_COUNT,
+    { NULL, "4" }, "1", "255",
+    "Packets read from memory before the link takes them, per port and VL; guess" },
 
   { "congestion", "control", AT (cc), TOPO_UNIT_BOOLEAN,
     { NULL, "false" }, NULL, NULL,
@@ -366,6 +380,7 @@ store (TopoParameters *parameters, const Row *row, TopoValue value)
   case TOPO_UNIT_BYTES:
   case TOPO_UNIT_BANDWIDTH:
   case TOPO_UNIT_COUNT: memcpy (field, &value.whole, sizeof value.whole); break;
+  case TOPO_UNIT_VL_WEIGHTS: memcpy (field, &value.weights, sizeof value.weights); break;
   }
 }
 
@@ -386,6 +401,8 @@ fetch (const TopoParameters *parameters, const Row *row)
     memcpy (&value.real, field, sizeof value.real);
   else if (row->unit == TOPO_UNIT_BOOLEAN)
     value.whole = *(const bool *) field;
+  else if (row->unit == TOPO_UNIT_VL_WEIGHTS)
+    memcpy (&value.weights, field, sizeof value.weights);
   else
     memcpy (&value.whole, field, sizeof value.whole);
   return value;

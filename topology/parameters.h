@@ -8,6 +8,8 @@
  * handbook page "The Blue Gene/Q model". */
 #pragma once
 
+#include "topology/vl_weights.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -110,6 +112,9 @@ typedef struct {
   uint64_t switch_vls;          /* data VLs of every port */
   uint64_t switch_reads;        /* packets that may leave one input port at a time */
   uint64_t adaptive;            /* TopoAdaptive */
+  TopoVlWeights vlarb_high;     /* VL arbiter: lanes of high priority */
+  TopoVlWeights vlarb_low;      /* ... and of low priority */
+  uint64_t high_limit;          /* TOPO_VL_LIMIT_BYTES before low priority has its turn */
 
   /* [hca] */
   uint64_t pcie_bandwidth_Bps;    /* payload, each direction */
@@ -119,6 +124,7 @@ typedef struct {
   uint64_t hca_inline_bytes;      /* largest message, headers included, within the work request */
   int64_t hca_message_gap_ps;     /* between two work requests of one adapter, either direction */
   uint64_t hca_buffer_bytes;      /* input buffer of an adapter's port, as switch_buffer */
+  uint64_t hca_read_ahead;        /* packets read from memory before the link takes them, per VL */
 
   /* [congestion] OpenSM's cc_* options, without their prefixes */
   bool cc;                        /* congestion control is on */
