@@ -182,6 +182,10 @@ static const Row rows[] = {
   { "mpi", "send_depth", AT (send_depth), TOPO_UNIT_COUNT,
     { NULL, "3" }, "1", "1024",
     "Of those in flight per message [S] section C2: send_pipeline_depth" },
+  { "mpi", "fragment_overhead", AT (fragment_overhead_ps), TOPO_UNIT_TIME,
+    { NULL, "150 ns" }, "0 ns", "1 s",
+    "Processor time of a fragment after the first, or of a control message, over the network, each\n"
+    "side, copies and registration apart; guess: as within a node" },
   { "mpi", "rdma_offset", AT (rdma_offset_bytes), TOPO_UNIT_BYTES,
     { NULL, "1 MiB" }, "0 B", "1024 GiB",
     "So much of a long message is sent in copied fragments, the rest by RDMA [S] section C2:\n"

@@ -143,6 +143,7 @@ typedef struct {
   bool sm_single_copy;          /* long messages are copied once, by the receiver (KNEM, CMA) */
   uint64_t send_fragment_bytes; /* copied fragments over the network */
   uint64_t send_depth;          /* of those in flight per message */
+  int64_t fragment_overhead_ps; /* processor time per fragment or control message, each side */
   uint64_t rdma_offset_bytes;   /* so much is sent in copied fragments, the rest by RDMA */
   uint64_t rdma_fragment_bytes; /* one RDMA write */
   uint64_t rdma_depth;          /* of those in flight per message */
