@@ -150,7 +150,9 @@ make_dma (SimMemory *memory)
   for (uint32_t number = 0; number < node->n_memories; number++)
     if (is_below (node, node->memory[number], node->adapter))
       memory->dma[memory->n_dma++] = node->memory[number];
-  for (uint32_t number = 0; memory->n_dma == 0; number++)
+  if (memory->n_dma > 0)
+    return;
+  for (uint32_t number = 0; number < node->n_memories; number++)
     memory->dma[memory->n_dma++] = node->memory[number];
 }
 

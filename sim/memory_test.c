@@ -424,6 +424,20 @@ test_adapter_of_a_package (void)
   sim_memory_free (memory);
 }
 
+/* A bridge below a package that has no memory of its own. */
+static void
+test_adapter_without_memory (void)
+{
+  g_autoptr (TopoMachine) machine = new_machine ();
+  SimMemory *memory;
+
+  machine->node->adapter = bus (machine->node, 4);
+  memory = sim_memory_new (machine);
+  g_assert_cmpint (sim_memory_dma (memory, 0, true, PIECE, 0), ==, ps (PIECE, 80));
+  g_assert_cmpuint (sim_memory_bytes (memory, 0, machine->node->memory[0]), ==, PIECE);
+  sim_memory_free (memory);
+}
+
 /* With DDIO what arrives is read at the speed of the adapter's cache. */
 static void
 test_dma_to_cache (void)
@@ -503,6 +517,14 @@ test_clusters_on_die (void)
   g_assert_cmpuint (sim_memory_bytes (memory, 0, bus (node, 0)), ==, PIECE);
   copy_out (memory, 0, 6, SMALL, 0);
   g_assert_cmpuint (sim_memory_bytes (memory, 0, bus (node, 0)), ==, PIECE);
+  g_assert_cmpuint (sim_memory_bytes (memory, 0, l2 (node, 12)), ==, 0);
+  sim_memory_free (memory);
+  /* Both halves of the adapter's package hold buffers. */
+  memory = sim_memory_new (machine);
+  sim_memory_dma (memory, 0, true, PIECE, 0);
+  for (uint32_t number = 0; number < 4; number++)
+    g_assert_cmpuint (sim_memory_bytes (memory, 0, node->memory[number]), ==,
+                      number < 2 ? PIECE / 2 : 0);
   sim_memory_free (memory);
 }
 
@@ -529,6 +551,49 @@ test_single_copy (void)
   sim_memory_free (memory);
 }
 
+/* Into the receiver's buffer in its cache: the line leaves there, and is the
+ * writer's. */
+static void
+test_store_into_another_cache (void)
+{
+  g_autoptr (TopoMachine) machine = new_machine ();
+  const TopoNode *node = machine->node;
+  SimMemory *memory = sim_memory_new (machine);
+  SimCopy copy = {
+    .core = 0, .from = private_of (0, SMALL), .to = private_of (4, SMALL), .bytes = PIECE
+  };
+
+  sim_memory_copy (memory, &copy, 0);
+  g_assert_cmpuint (sim_memory_bytes (memory, 0, l2 (node, 0)), ==, 2 * PIECE);
+  g_assert_cmpuint (sim_memory_bytes (memory, 0, l2 (node, 4)), ==, PIECE);
+  g_assert_cmpuint (sim_memory_bytes (memory, 0, bus (node, 0)), ==, PIECE);
+  g_assert_cmpuint (sim_memory_bytes (memory, 0, bus (node, 4)), ==, PIECE);
+  g_assert_cmpuint (sim_memory_bytes (memory, 0, node->memory[0]), ==, PIECE);
+  sim_memory_free (memory);
+}
+
+/* Fragments that do not stay in a cache go to memory and back, and need not
+ * be driven out for the adapter. */
+static void
+test_many_fragments (void)
+{
+  g_autoptr (TopoMachine) machine = new_machine ();
+  const TopoNode *node = machine->node;
+  SimMemory *memory = sim_memory_new (machine);
+  SimCopy copy = {
+    .core = 0, .from = private_of (0, SMALL), .to = shared_of (0, 1), .bytes = PIECE
+  };
+
+  copy.to.footprint_bytes = LARGE;
+  for (uint32_t kind = SIM_BUFFER_SHARED; kind <= SIM_BUFFER_ADAPTER; kind++) {
+    copy.to.kind = (uint8_t) kind;
+    sim_memory_copy (memory, &copy, 0);
+  }
+  g_assert_cmpuint (sim_memory_bytes (memory, 0, bus (node, 0)), ==, 4 * PIECE);
+  g_assert_cmpuint (sim_memory_bytes (memory, 0, node->memory[0]), ==, 4 * PIECE);
+  sim_memory_free (memory);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -544,6 +609,9 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/memory/footprints", test_footprints);
   g_test_add_func ("/sim/memory/adapter-bus", test_adapter_of_a_bus_node);
   g_test_add_func ("/sim/memory/adapter-package", test_adapter_of_a_package);
+  g_test_add_func ("/sim/memory/adapter-alone", test_adapter_without_memory);
+  g_test_add_func ("/sim/memory/other-cache", test_store_into_another_cache);
+  g_test_add_func ("/sim/memory/many-fragments", test_many_fragments);
   g_test_add_func ("/sim/memory/dma-to-cache", test_dma_to_cache);
   g_test_add_func ("/sim/memory/numa", test_local_and_remote_memory);
   g_test_add_func ("/sim/memory/cluster-on-die", test_clusters_on_die);
