@@ -13,10 +13,10 @@ typedef struct {
   const RouteForwarding *tables;
   const TopoFabric *fabric;
   RouteFabricSurvey *survey;
-  uint32_t *adapters;  /* [switch] adapter ports on it */
-  uint32_t *first;     /* [switch + 1] of sources[] */
-  uint32_t *sources;   /* destinations' numbers by the switch they are on */
-  RouteNumbers *next;  /* [vl * n_ports + port] */
+  uint32_t *adapters; /* [switch] adapter ports on it */
+  uint32_t *first;    /* [switch + 1] of sources[] */
+  uint32_t *sources;  /* destinations' numbers by the switch they are on */
+  RouteNumbers *next; /* [vl * n_ports + port] */
 } Work;
 
 static RouteNumbers *

@@ -26,7 +26,7 @@ typedef struct {
   uint32_t *destination_port; /* [n_destinations] port of the fabric */
   uint32_t *destination_of;   /* [n_ports] TOPO_NONE: not a destination */
   uint8_t *out;               /* [switch * n_destinations + destination] number of the port */
-  uint8_t *vl; /* [source * n_destinations + destination] lane of the pair on all its links, the
+  uint8_t *vl;    /* [source * n_destinations + destination] lane of the pair on all its links, the
                 * source by its number as a destination; NULL: all on VL 0 */
   uint32_t n_vls; /* all lanes are below it; at least 1 */
   /* What an adaptive switch may choose among (route_forwarding_add_groups):

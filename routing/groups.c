@@ -13,7 +13,6 @@
 #include "routing/waits.h"
 #include "topology/machine.h"
 
-
 typedef struct {
   RouteForwarding *tables;
   RouteCables cables;

@@ -315,8 +315,7 @@ place_routes (Work *work, uint8_t *lane)
       clear_layers (work);
       return MOST_LAYERS + 1;
     }
-    lane[(size_t) route->at * work->tables->n_destinations + route->destination] =
-        (uint8_t) layer;
+    lane[(size_t) route->at * work->tables->n_destinations + route->destination] = (uint8_t) layer;
   }
   n_layers = MAX (work->n_layers, 1);
   clear_layers (work);

@@ -243,13 +243,6 @@ simulation_library (void)
   return NULL;
 }
 
-/* OpenSM's code for so many lanes or the next number below that it knows. */
-static uint32_t
-lanes_code (uint32_t n_vls)
-{
-  return n_vls >= 15 ? 5 : n_vls >= 8 ? 4 : n_vls >= 4 ? 3 : n_vls >= 2 ? 2 : 1;
-}
-
 /* Its options, so that those of the site it is installed at do not count. */
 static gboolean
 write_options (const Run *run, uint32_t max_vls, GError **error)
@@ -257,11 +250,9 @@ write_options (const Run *run, uint32_t max_vls, GError **error)
   g_autofree char *path = path_in (run, "opensm.conf");
   g_autofree char *text = g_strdup_printf ("force_log_flush TRUE\n"
                                            "sweep_interval 0\n"
-                                           "nue_max_num_vls 0\n"
-                                           "max_op_vls %u\n"
+                                           "nue_max_num_vls %u\n"
                                            "qos %s\n",
-                                           lanes_code (max_vls),
-                                           uses_lanes (run->engine) ? "TRUE" : "FALSE");
+                                           max_vls, uses_lanes (run->engine) ? "TRUE" : "FALSE");
 
   return g_file_set_contents (path, text, -1, error);
 }
@@ -272,9 +263,11 @@ start_opensm (Run *run, char **environment, uint32_t max_vls, GError **error)
   g_autofree char *routing = g_strconcat (run->engine, ",no_fallback", NULL);
   g_autofree char *library = simulation_library ();
   g_auto (GStrv) own = g_strdupv (environment);
-  const char *const arguments[] = { "opensm",  "-F", "opensm.conf", "-R",   routing, "-f",
-                                    "osm.log", "-D", "0x43",        uses_lanes (run->engine) ? NULL : "-o",
-                                    NULL };
+  const char *const arguments[] = {
+    "opensm", "-F",      "opensm.conf", "-R",   routing,
+    "-f",     "osm.log", "-D",          "0x43", uses_lanes (run->engine) ? NULL : "-o",
+    NULL
+  };
 
   if (library == NULL) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE,
@@ -296,8 +289,7 @@ read_tables (const Run *run, const char *socket_name, uint32_t max_vls, GError *
   g_autofree char *path = path_in (run, "opensm-lfts.dump");
   g_autofree char *lids = path_in (run, "guid2lid");
   g_autofree char *log = path_in (run, "osm.log");
-  g_autoptr (RouteForwarding) tables =
-      route_opensm_load (run->fabric, path, run->engine, error);
+  g_autoptr (RouteForwarding) tables = route_opensm_load (run->fabric, path, run->engine, error);
   const RouteOpensmLanes lanes = { .socket_name = socket_name,
                                    .lids = lids,
                                    .log = log,
@@ -348,9 +340,7 @@ check_engine (const char *engine, GError **error)
 RouteForwarding *
 route_opensm_run (const TopoFabric *fabric, const char *engine, uint32_t max_vls, GError **error)
 {
-  Run run = { .fabric = fabric,
-              .engine = engine,
-              .last_us = g_get_monotonic_time () + LIMIT_US };
+  Run run = { .fabric = fabric, .engine = engine, .last_us = g_get_monotonic_time () + LIMIT_US };
   g_autofree char *net = NULL;
   g_autofree char *socket_name = NULL;
   g_auto (GStrv) environment = g_get_environ ();

@@ -11,8 +11,10 @@
  * A service level is the virtual lane of the same number here: OpenSM's
  * tables of one to the other start so.  The engine dfsssp gives the lanes that
  * it has left to its largest layers, and draws one of a layer's lanes by lot
- * whenever it is asked; its log says how many lanes each layer has, and we
- * take turns instead, so that the same fabric gives the same lanes. */
+ * whenever it is asked.  Its log says how many lanes each layer has, so we
+ * learn the layer, share out the lanes of the machine by the same rule, and
+ * take turns among those of a layer, so that the same fabric gives the same
+ * lanes. */
 #include "config.h"
 
 #include "routing/opensm_private.h"
@@ -60,7 +62,7 @@ typedef struct {
 enum {
   AT_METHOD = 3,
   AT_STATUS = 4,
-  AT_TRANSACTION = 8, /* 8 bytes, the last four ours */
+  AT_TRANSACTION = 8, /* 8 bytes, the last four ours: the pair */
   AT_ATTRIBUTE = 16,
   AT_MASK = 48, /* which fields of the record the query gives */
   AT_RECORD = 56,
@@ -81,14 +83,24 @@ typedef struct {
   const RouteOpensmLanes *lanes;
   int control, data; /* sockets */
   uint16_t manager_lid;
-  uint16_t *lid; /* [destination] 0: not known */
-  uint8_t first[16], n_lanes[16]; /* [service level] the layer's lanes */
+  uint16_t *lid;                  /* [destination] 0: not known */
+  uint8_t layer[16];              /* [service level] */
+  uint8_t first[16], n_lanes[16]; /* [layer] its lanes */
 } Work;
 
 static gboolean
 failed (const Work *work, const char *what, GError **error)
 {
   g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "routes=%s: %s", work->tables->engine, what);
+  return FALSE;
+}
+
+static gboolean
+too_many (const Work *work, uint32_t n_vls, GError **error)
+{
+  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+               "routes=%s: OpenSM needs %u virtual lanes, and the switches have %u (switch.vls)",
+               work->tables->engine, n_vls, work->lanes->max_vls);
   return FALSE;
 }
 
@@ -107,8 +119,9 @@ get32 (const uint8_t *bytes)
 }
 
 static Envelope
-make_query (const Work *work, uint32_t transaction, uint16_t from, uint16_t to)
+make_query (const Work *work, uint32_t source, uint32_t destination)
 {
+  uint32_t transaction = source * work->tables->n_destinations + destination;
   Envelope query = { .to_lid = { GUINT16_TO_BE (work->manager_lid) },
                      .to_qp = GUINT32_TO_BE (1),
                      .from_qp = GUINT32_TO_BE (OUR_QP),
@@ -120,28 +133,31 @@ make_query (const Work *work, uint32_t transaction, uint16_t from, uint16_t to)
   put16 (query.datagram + AT_TRANSACTION + 6, (uint16_t) transaction);
   put16 (query.datagram + AT_ATTRIBUTE, ATTRIBUTE_PATH_RECORD);
   put16 (query.datagram + AT_MASK + 6, MASK_TO_LID | MASK_FROM_LID | MASK_N_PATHS);
-  put16 (record + RECORD_TO_LID, to);
-  put16 (record + RECORD_FROM_LID, from);
+  put16 (record + RECORD_TO_LID, work->lid[destination]);
+  put16 (record + RECORD_FROM_LID, work->lid[source]);
   record[RECORD_N_PATHS] = 0x7f;
   return query;
 }
 
 /* --- Sockets --- */
 
-/* Names in the abstract space: ibsim pads its own with zeros, and expects
- * its clients' to end with one. */
-static int
-open_socket (const char *own, const char *other, struct sockaddr_un *peer)
+/* Names are in the abstract space and end with a zero. */
+static socklen_t
+set_name (struct sockaddr_un *name, const char *text)
 {
-  struct sockaddr_un name = { .sun_family = AF_UNIX };
+  *name = (struct sockaddr_un){ .sun_family = AF_UNIX };
+  g_strlcpy (name->sun_path + 1, text, sizeof name->sun_path - 1);
+  return (socklen_t) (offsetof (struct sockaddr_un, sun_path) + strlen (text) + 2);
+}
+
+static int
+open_socket (const char *own)
+{
+  struct sockaddr_un name;
   struct timeval wait = { .tv_usec = WAIT_US };
-  socklen_t length;
+  socklen_t length = set_name (&name, own);
   int fd = socket (AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-  g_strlcpy (name.sun_path + 1, own, sizeof name.sun_path - 1);
-  length = (socklen_t) (offsetof (struct sockaddr_un, sun_path) + strlen (own) + 2);
-  *peer = (struct sockaddr_un){ .sun_family = AF_UNIX };
-  g_strlcpy (peer->sun_path + 1, other, sizeof peer->sun_path - 1);
   if (fd >= 0 && bind (fd, (struct sockaddr *) &name, length) == 0 &&
       setsockopt (fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait) == 0 &&
       setsockopt (fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait) == 0)
@@ -152,9 +168,12 @@ open_socket (const char *own, const char *other, struct sockaddr_un *peer)
 }
 
 static bool
-connect_padded (int fd, const struct sockaddr_un *peer)
+connect_socket (int fd, const char *other)
 {
-  return connect (fd, (const struct sockaddr *) peer, sizeof *peer) == 0;
+  struct sockaddr_un name;
+  socklen_t length = set_name (&name, other);
+
+  return connect (fd, (const struct sockaddr *) &name, length) == 0;
 }
 
 static gboolean
@@ -171,21 +190,17 @@ connect_to_ibsim (Work *work, GError **error)
                       .bytes = 3 * sizeof (uint32_t) + NAME_BYTES,
                       .id = id,
                       .qp = OUR_QP };
-  struct sockaddr_un peer;
 
-  work->control = open_socket (control, their_control, &peer);
-  if (work->control < 0 || !connect_padded (work->control, &peer))
+  work->control = open_socket (control);
+  work->data = open_socket (data);
+  if (work->control < 0 || !connect_socket (work->control, their_control))
     return failed (work, "cannot reach ibsim", error);
-  work->data = open_socket (data, "", &peer);
   if (work->data < 0 || send (work->control, &message, sizeof message, 0) != sizeof message ||
       recv (work->control, &message, sizeof message, 0) != sizeof message ||
       message.kind != KIND_CONNECT)
     return failed (work, "ibsim does not take a second program", error);
   their_data = g_strdup_printf ("%s:out%u", base, message.id);
-  g_strlcpy (peer.sun_path + 1, their_data, sizeof peer.sun_path - 1);
-  if (!connect_padded (work->data, &peer))
-    return failed (work, "cannot reach ibsim", error);
-  return TRUE;
+  return connect_socket (work->data, their_data) || failed (work, "cannot reach ibsim", error);
 }
 
 /* --- LIDs and layers --- */
@@ -215,8 +230,8 @@ read_lids (Work *work, GError **error)
   }
   for (uint32_t destination = 0; destination < work->tables->n_destinations; destination++) {
     uint32_t port = work->tables->destination_port[destination];
-    guint64 guid = route_opensm_guid (fabric->ports[port].device) +
-                   topo_fabric_port_number (fabric, port);
+    guint64 guid =
+        route_opensm_guid (fabric->ports[port].device) + topo_fabric_port_number (fabric, port);
 
     work->lid[destination] = (uint16_t) GPOINTER_TO_UINT (g_hash_table_lookup (lids, &guid));
   }
@@ -259,32 +274,54 @@ count_shares (uint64_t paths, const uint64_t *shares, guint n)
   return 0;
 }
 
+/* One lane for each layer, then one after the other for the layer with most
+ * paths per lane, until the machine has no more. */
+static void
+share_lanes (Work *work, const uint64_t *paths, guint n_layers)
+{
+  guint lane = 0;
+
+  for (guint left = work->lanes->max_vls - n_layers; left > 0; left--) {
+    guint most = 0;
+
+    for (guint layer = 1; layer < n_layers; layer++)
+      if (paths[layer] / work->n_lanes[layer] > paths[most] / work->n_lanes[most])
+        most = layer;
+    work->n_lanes[most]++;
+  }
+  for (guint layer = 0; layer < n_layers; layer++) {
+    work->first[layer] = (uint8_t) lane;
+    lane += work->n_lanes[layer];
+  }
+}
+
 static gboolean
 read_layers (Work *work, GError **error)
 {
   g_autofree char *log = NULL;
   uint64_t before[16], after[16];
-  guint n_before, n_after, lane = 0;
+  guint n_before, n_after, n_layers = 0, level = 0;
 
-  for (guint level = 0; level < 16; level++) {
-    work->first[level] = (uint8_t) level;
-    work->n_lanes[level] = 1;
+  for (guint layer = 0; layer < 16; layer++) {
+    work->layer[layer] = work->first[layer] = (uint8_t) layer;
+    work->n_lanes[layer] = 1;
   }
   if (!g_file_get_contents (work->lanes->log, &log, NULL, error))
     return FALSE;
   n_before = read_counts (log, "(before balancing)", before);
   n_after = read_counts (log, "(after balancing)", after);
-  for (guint layer = 0; layer < n_before && before[layer] > 0; layer++) {
-    guint k = count_shares (before[layer], after + lane, n_after - lane);
+  for (; n_layers < n_before && before[n_layers] > 0; n_layers++) {
+    guint k = count_shares (before[n_layers], after + level, n_after - level);
 
     if (k == 0)
       return failed (work, "the lanes of OpenSM's layers are not known", error);
-    for (guint i = 0; i < k; i++) {
-      work->first[lane + i] = (uint8_t) lane;
-      work->n_lanes[lane + i] = (uint8_t) k;
-    }
-    lane += k;
+    while (k-- > 0)
+      work->layer[level++] = (uint8_t) n_layers;
   }
+  if (n_layers > work->lanes->max_vls)
+    return too_many (work, n_layers, error);
+  if (n_layers > 0)
+    share_lanes (work, before, n_layers);
   return TRUE;
 }
 
@@ -293,7 +330,9 @@ read_layers (Work *work, GError **error)
 static uint8_t
 lane_of (const Work *work, uint32_t level, uint32_t source, uint32_t destination)
 {
-  return (uint8_t) (work->first[level] + (source + destination) % work->n_lanes[level]);
+  uint32_t layer = work->layer[level];
+
+  return (uint8_t) (work->first[layer] + (source + destination) % work->n_lanes[layer]);
 }
 
 /* One answer; false when none comes.  *open has a bit for each destination of
@@ -303,11 +342,12 @@ take_answer (Work *work, uint32_t source, uint32_t first, uint32_t *open)
 {
   RouteForwarding *tables = work->tables;
   Envelope answer;
-  uint32_t destination, level;
+  uint32_t destination;
+  uint8_t lane;
 
   if (recv (work->data, &answer, sizeof answer, 0) != sizeof answer)
     return false;
-  destination = get32 (answer.datagram + AT_TRANSACTION + 4);
+  destination = get32 (answer.datagram + AT_TRANSACTION + 4) - source * tables->n_destinations;
   if (answer.datagram[AT_METHOD] != METHOD_RESPONSE || destination < first ||
       destination >= first + AT_ONCE || !(*open >> (destination - first) & 1))
     return true;
@@ -315,10 +355,9 @@ take_answer (Work *work, uint32_t source, uint32_t first, uint32_t *open)
   /* OpenSM knows no path: neither do its tables. */
   if (answer.datagram[AT_STATUS] != 0 || answer.datagram[AT_STATUS + 1] != 0)
     return true;
-  level = answer.datagram[AT_RECORD + RECORD_LEVEL] & 15;
-  tables->vl[(size_t) source * tables->n_destinations + destination] =
-      lane_of (work, level, source, destination);
-  tables->n_vls = MAX (tables->n_vls, (uint32_t) work->first[level] + work->n_lanes[level]);
+  lane = lane_of (work, answer.datagram[AT_RECORD + RECORD_LEVEL] & 15, source, destination);
+  tables->vl[(size_t) source * tables->n_destinations + destination] = lane;
+  tables->n_vls = MAX (tables->n_vls, lane + 1u);
   return true;
 }
 
@@ -334,7 +373,7 @@ ask_some (Work *work, uint32_t source, uint32_t first)
   while (open != 0) {
     for (uint32_t i = 0; i < n; i++)
       if (open >> i & 1) {
-        Envelope query = make_query (work, first + i, work->lid[source], work->lid[first + i]);
+        Envelope query = make_query (work, source, first + i);
 
         if (send (work->data, &query, sizeof query, 0) < 0 && errno != EAGAIN)
           return false;
@@ -357,12 +396,7 @@ ask_all (Work *work, GError **error)
       if (!ask_some (work, source, first))
         return failed (work, "OpenSM has not told the lanes of all pairs in time", error);
   }
-  if (work->tables->n_vls <= work->lanes->max_vls)
-    return TRUE;
-  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-               "routes=%s: OpenSM uses %u virtual lanes, and the switches have %u (switch.vls)",
-               work->tables->engine, work->tables->n_vls, work->lanes->max_vls);
-  return FALSE;
+  return work->tables->n_vls <= work->lanes->max_vls || too_many (work, work->tables->n_vls, error);
 }
 
 gboolean

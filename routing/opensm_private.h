@@ -32,5 +32,5 @@ typedef struct {
 
 /* Asks a running OpenSM for the service level of every pair and fills in
  * tables->vl and n_vls. */
-gboolean route_opensm_read_lanes (RouteForwarding *tables, const RouteOpensmLanes *lanes,
-                                  GError **error);
+gboolean
+route_opensm_read_lanes (RouteForwarding *tables, const RouteOpensmLanes *lanes, GError **error);

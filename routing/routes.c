@@ -82,6 +82,6 @@ route_forwarding_new_named (const TopoFabric *fabric, const char *routes, GError
 RouteForwarding *
 route_forwarding_of_machine (const TopoMachine *machine, GError **error)
 {
-  return named_tables (machine->fabric, machine->routes,
-                       (uint32_t) machine->parameters.switch_vls, error);
+  return named_tables (machine->fabric, machine->routes, (uint32_t) machine->parameters.switch_vls,
+                       error);
 }
