@@ -4,9 +4,11 @@
  *
  * No file of OpenSM's has them; a program of the cluster asks the subnet
  * administrator, by a query for the path record of a pair (InfiniBand
- * Architecture, volume 1, chapter 15).  So do we, pair by pair, over ibsim's
- * socket: each datagram is an envelope and one management datagram.  A few
- * queries are under way at a time: a datagram socket holds no more than ten.
+ * Architecture, volume 1, chapter 15).  So do we over ibsim's socket: each
+ * datagram is an envelope and one management datagram.  A few queries are
+ * under way at a time: a datagram socket holds no more than ten.  Adapters on
+ * one switch share their routes, and the engines give all of them the same
+ * layer, so one of them asks.
  *
  * A service level is the virtual lane of the same number here: OpenSM's
  * tables of one to the other start so.  The engine dfsssp gives the lanes that
@@ -83,6 +85,7 @@ typedef struct {
   const RouteOpensmLanes *lanes;
   int control, data; /* sockets */
   uint16_t manager_lid;
+  uint32_t *switch_of;            /* [destination] */
   uint16_t *lid;                  /* [destination] 0: not known */
   uint8_t layer[16];              /* [service level] */
   uint8_t first[16], n_lanes[16]; /* [layer] its lanes */
@@ -119,9 +122,8 @@ get32 (const uint8_t *bytes)
 }
 
 static Envelope
-make_query (const Work *work, uint32_t source, uint32_t destination)
+make_query (const Work *work, uint32_t transaction, uint16_t from_lid, uint16_t to_lid)
 {
-  uint32_t transaction = source * work->tables->n_destinations + destination;
   Envelope query = { .to_lid = { GUINT16_TO_BE (work->manager_lid) },
                      .to_qp = GUINT32_TO_BE (1),
                      .from_qp = GUINT32_TO_BE (OUR_QP),
@@ -133,8 +135,8 @@ make_query (const Work *work, uint32_t source, uint32_t destination)
   put16 (query.datagram + AT_TRANSACTION + 6, (uint16_t) transaction);
   put16 (query.datagram + AT_ATTRIBUTE, ATTRIBUTE_PATH_RECORD);
   put16 (query.datagram + AT_MASK + 6, MASK_TO_LID | MASK_FROM_LID | MASK_N_PATHS);
-  put16 (record + RECORD_TO_LID, work->lid[destination]);
-  put16 (record + RECORD_FROM_LID, work->lid[source]);
+  put16 (record + RECORD_TO_LID, to_lid);
+  put16 (record + RECORD_FROM_LID, from_lid);
   record[RECORD_N_PATHS] = 0x7f;
   return query;
 }
@@ -327,58 +329,65 @@ read_layers (Work *work, GError **error)
 
 /* --- Queries --- */
 
-static uint8_t
-lane_of (const Work *work, uint32_t level, uint32_t source, uint32_t destination)
-{
-  uint32_t layer = work->layer[level];
-
-  return (uint8_t) (work->first[layer] + (source + destination) % work->n_lanes[layer]);
-}
-
-/* One answer; false when none comes.  *open has a bit for each destination of
- * the row `source` from `first` on that is asked for. */
-static bool
-take_answer (Work *work, uint32_t source, uint32_t first, uint32_t *open)
+/* Level of a route to all sources on its switch. */
+static void
+set_level (Work *work, uint32_t at, uint32_t destination, uint32_t level)
 {
   RouteForwarding *tables = work->tables;
+  uint32_t layer = work->layer[level];
+
+  for (uint32_t source = 0; source < tables->n_destinations; source++) {
+    uint32_t lane;
+
+    if (work->switch_of[source] != at)
+      continue;
+    lane = work->first[layer] + (source + destination) % work->n_lanes[layer];
+    tables->vl[(size_t) source * tables->n_destinations + destination] = (uint8_t) lane;
+    tables->n_vls = MAX (tables->n_vls, lane + 1u);
+  }
+}
+
+/* One answer; false when none comes.  *open has a bit for each destination
+ * from `first` on that is asked for. */
+static bool
+take_answer (Work *work, uint32_t at, uint32_t first, uint32_t *open)
+{
   Envelope answer;
   uint32_t destination;
-  uint8_t lane;
 
   if (recv (work->data, &answer, sizeof answer, 0) != sizeof answer)
     return false;
-  destination = get32 (answer.datagram + AT_TRANSACTION + 4) - source * tables->n_destinations;
+  destination = get32 (answer.datagram + AT_TRANSACTION + 4) - at * work->tables->n_destinations;
   if (answer.datagram[AT_METHOD] != METHOD_RESPONSE || destination < first ||
       destination >= first + AT_ONCE || !(*open >> (destination - first) & 1))
     return true;
   *open &= ~(1u << (destination - first));
-  /* OpenSM knows no path: neither do its tables. */
-  if (answer.datagram[AT_STATUS] != 0 || answer.datagram[AT_STATUS + 1] != 0)
-    return true;
-  lane = lane_of (work, answer.datagram[AT_RECORD + RECORD_LEVEL] & 15, source, destination);
-  tables->vl[(size_t) source * tables->n_destinations + destination] = lane;
-  tables->n_vls = MAX (tables->n_vls, lane + 1u);
+  /* With another status OpenSM knows no path: neither do its tables. */
+  if (answer.datagram[AT_STATUS] == 0 && answer.datagram[AT_STATUS + 1] == 0)
+    set_level (work, at, destination, answer.datagram[AT_RECORD + RECORD_LEVEL] & 15);
   return true;
 }
 
-/* Asks for some destinations in a row until all have been answered. */
+/* Asks for some destinations until all have been answered.  Pairs on one
+ * switch share no link with another. */
 static bool
-ask_some (Work *work, uint32_t source, uint32_t first)
+ask_some (Work *work, uint32_t at, uint16_t from_lid, uint32_t first)
 {
   uint32_t n = MIN (AT_ONCE, work->tables->n_destinations - first), open = 0;
 
   for (uint32_t i = 0; i < n; i++)
-    if (first + i != source && work->lid[first + i] != 0)
+    if (work->switch_of[first + i] != at && work->lid[first + i] != 0)
       open |= 1u << i;
   while (open != 0) {
     for (uint32_t i = 0; i < n; i++)
       if (open >> i & 1) {
-        Envelope query = make_query (work, source, first + i);
+        Envelope query = make_query (work, at * work->tables->n_destinations + first + i, from_lid,
+                                     work->lid[first + i]);
 
         if (send (work->data, &query, sizeof query, 0) < 0 && errno != EAGAIN)
           return false;
       }
-    while (open != 0 && take_answer (work, source, first, &open))
+    while (open != 0 && take_answer (work, at, first, &open))
       continue;
     if (g_get_monotonic_time () > work->lanes->last_us)
       return false;
@@ -386,16 +395,29 @@ ask_some (Work *work, uint32_t source, uint32_t first)
   return true;
 }
 
+/* All that leave one switch, as the first adapter on it would ask. */
+static bool
+ask_from (Work *work, uint32_t at)
+{
+  uint32_t source = 0;
+
+  while (source < work->tables->n_destinations &&
+         (work->switch_of[source] != at || work->lid[source] == 0))
+    source++;
+  if (source == work->tables->n_destinations)
+    return true;
+  for (uint32_t first = 0; first < work->tables->n_destinations; first += AT_ONCE)
+    if (!ask_some (work, at, work->lid[source], first))
+      return false;
+  return true;
+}
+
 static gboolean
 ask_all (Work *work, GError **error)
 {
-  for (uint32_t source = 0; source < work->tables->n_destinations; source++) {
-    if (work->lid[source] == 0)
-      continue;
-    for (uint32_t first = 0; first < work->tables->n_destinations; first += AT_ONCE)
-      if (!ask_some (work, source, first))
-        return failed (work, "OpenSM has not told the lanes of all pairs in time", error);
-  }
+  for (uint32_t at = 0; at < work->tables->n_switches; at++)
+    if (!ask_from (work, at))
+      return failed (work, "OpenSM has not told the lanes of all pairs in time", error);
   return work->tables->n_vls <= work->lanes->max_vls || too_many (work, work->tables->n_vls, error);
 }
 
@@ -404,8 +426,14 @@ route_opensm_read_lanes (RouteForwarding *tables, const RouteOpensmLanes *lanes,
 {
   gsize n = tables->n_destinations;
   g_autofree uint16_t *lid = g_new0 (uint16_t, n + 1);
-  Work work = { .tables = tables, .lanes = lanes, .control = -1, .data = -1, .lid = lid };
+  g_autofree uint32_t *switch_of = g_new (uint32_t, n + 1);
+  Work work = {
+    .tables = tables, .lanes = lanes, .control = -1, .data = -1, .switch_of = switch_of, .lid = lid
+  };
   gboolean done;
+
+  for (uint32_t source = 0; source < n; source++)
+    switch_of[source] = route_forwarding_behind (tables, tables->destination_port[source]);
 
   tables->vl = g_new0 (uint8_t, n * n + 1);
   tables->n_vls = 1;
