@@ -187,7 +187,7 @@ route_paths_rails (const RoutePaths *paths, uint32_t from_node, uint32_t to_node
 static gboolean
 init_fabric (RoutePaths *paths, const TopoMachine *machine, GError **error)
 {
-  paths->tables = route_forwarding_new_named (machine->fabric, machine->routes, error);
+  paths->tables = route_forwarding_of_machine (machine, error);
   if (paths->tables == NULL || !measure (paths, error))
     return FALSE;
   list_rails (paths);
