@@ -90,23 +90,42 @@ topo_stampede_fabric (uint32_t n_nodes, TopoSpeed speed, GError **error)
 }
 
 /* MVAPICH2's are those that it has built in for this processor with this
- * adapter (gen2/ibv_param.c and ch3_smp_progress.c: E5_2680_16, MLX_CX_FDR).
- * The measured ping-pongs were run under it: their job's output says so. */
+ * adapter (gen2/ibv_param.c and ch3_smp_progress.c: E5_2680_16, MLX_CX_FDR).  The
+ * measured ping-pongs (github.com/Ezibenroc/platform-calibration,
+ * data/stampede_17_06_01) were run under it: the job's output says so.
+ * "calibrated" is what was read off these ping-pongs. */
 const TopoParameterNote topo_stampede_notes[] = {
   { "mpi.collectives", "mpich",
     "stampede: MVAPICH2 is made from MPICH; its own tables of algorithms are left out" },
+  { "mpi.envelope", "40 B", "stampede: MVAPICH2's header; guess" },
   { "mpi.eager", "17 KiB", "stampede: [S] MVAPICH2, rdma_vbuf_total_size" },
   { "mpi.sm_eager", "8 KiB", "stampede: [S] MVAPICH2, g_smp_eagersize where single copies work" },
   { "mpi.sm_fragment", "14 KiB", "stampede: [S] MVAPICH2, s_smp_block_size" },
   { "mpi.sm_depth", "16", "stampede: [S] MVAPICH2, s_smp_num_send_buffer" },
   { "mpi.sm_single_copy", "true",
-    "stampede: [S] MVAPICH2 copies once (CMA) where the kernel lets it; guess that it did" },
+    "stampede: [S] MVAPICH2 copies once (CMA) where the kernel lets it; [M] 13 to 16 GB/s between\n"
+    "two processes, which two copies would not reach" },
   { "mpi.rdma_offset", "0 B",
-    "stampede: [S] MVAPICH2, RPUT: the receiver's answer, then one RDMA write" },
+    "stampede: [S] MVAPICH2, RPUT: the receiver's answer, then all by RDMA write" },
   { "mpi.leave_pinned", "true", "stampede: [S] MVAPICH2, MV2_USE_LAZY_MEM_UNREGISTER" },
   { "switch.latency", "170 ns", "stampede: [G] section A4, SwitchX" },
   { "hca.pcie_bandwidth", "6.4 GB/s",
-    "stampede: [D] gen3 x8, 8 x 8 GT/s x 128/130 = 7.88 GB/s, times what ib_model leaves of gen2" },
+    "stampede: [D] gen3 x8, 8 x 8 GT/s x 128/130 = 7.88 GB/s, times what ib_model leaves of gen2;\n"
+    "NVIDIA's GPUDirect manual shows 6.37 to 6.39 GB/s of osu_bw on FDR and gen3 [S]" },
+  { "hca.read_latency", "450 ns",
+    "stampede: calibrated: the step at the inline limit [M]; two reads, as libmlx4 rings a doorbell\n"
+    "where data is not inline [S]" },
+  { "hca.inline", "188 B",
+    "stampede: [G] what mlx4 grants; calibrated: the step lies between 146 and 158 B of data [M]" },
   { "node.compute", "21.6 Gflop/s", "stampede: [D] 2.7 GHz x 8" },
+  { "memory.core_bandwidth", "16 GB/s", "stampede: guess: 6 bytes per cycle of 2.7 GHz" },
+  { "memory.cache_bandwidth", "200 GB/s",
+    "stampede: of the L3; guess: below a third of what its eight slices deliver at best, 32 bytes\n"
+    "per cycle each" },
+  { "memory.bus_bandwidth", "40 GB/s",
+    "stampede: two QPI links of 8 GT/s, 16 GB/s in each direction of each [G]; guess: what is left\n"
+    "to use of these 64" },
+  { "memory.bandwidth", "40 GB/s",
+    "stampede: four channels of DDR3-1600 carry 51.2 GB/s [D]; guess: four fifths of it" },
   { NULL, NULL, NULL },
 };
