@@ -127,13 +127,42 @@ fabric_record (const TopoMachine *machine, const RouteFabricSurvey *survey)
   return json_builder_get_root (builder);
 }
 
+/* What a person must know of pairs that cannot be reached. */
+static void
+set_unreachable (const RouteForwarding *tables, const RouteFabricSurvey *survey, GError **error)
+{
+  const TopoFabric *fabric = tables->fabric;
+  g_autofree uint32_t *links = g_new (uint32_t, (gsize) tables->n_switches + 2);
+
+  for (uint32_t from = 0; from < tables->n_destinations; from++)
+    for (uint32_t to = 0; to < tables->n_destinations; to++) {
+      g_autofree char *source = NULL, *target = NULL;
+
+      if (from == to || route_forwarding_path (tables, tables->destination_port[from], to, links))
+        continue;
+      source = topo_fabric_port_name (fabric, tables->destination_port[from]);
+      target = topo_fabric_port_name (fabric, tables->destination_port[to]);
+      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
+                   "%s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                   " pairs have no way (%s), the first from %s to %s",
+                   fabric->source, survey->unreachable, survey->pairs, tables->engine, source,
+                   target);
+      return;
+    }
+}
+
+/* A fabric that is not whole has a record, and *unreachable. */
 static JsonNode *
-check_fabric (const TopoMachine *machine, GError **error)
+check_fabric (const TopoMachine *machine, GError **unreachable, GError **error)
 {
   g_autoptr (RouteForwarding) tables = route_forwarding_of_machine (machine, error);
   g_autoptr (RouteFabricSurvey) survey = tables ? route_fabric_survey_new (tables) : NULL;
 
-  return survey ? fabric_record (machine, survey) : NULL;
+  if (!survey)
+    return NULL;
+  if (survey->unreachable > 0)
+    set_unreachable (tables, survey, unreachable);
+  return fabric_record (machine, survey);
 }
 
 int
@@ -147,6 +176,7 @@ cli_machine_check (int argc, char **argv, GError **error)
   g_auto (CliFormatOptions) format = { 0 };
   g_autoptr (TopoMachine) machine = NULL;
   g_autoptr (JsonNode) record = NULL;
+  GError *unreachable = NULL;
   const char *spec;
 
   cli_add_machine_detail_options (context, &options);
@@ -156,9 +186,12 @@ cli_machine_check (int argc, char **argv, GError **error)
   options.spec = g_strdup (spec);
   if (!(machine = cli_machine_new (&options, error)))
     return CLI_FAILED;
-  record = machine->fabric ? check_fabric (machine, error) : check_torus (machine);
+  record = machine->fabric ? check_fabric (machine, &unreachable, error) : check_torus (machine);
   if (!record)
     return CLI_FAILED;
   cli_print_record (stdout, record, format.format);
-  return CLI_DONE;
+  if (!unreachable)
+    return CLI_DONE;
+  g_propagate_error (error, unreachable);
+  return CLI_FAILED;
 }

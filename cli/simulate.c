@@ -51,7 +51,9 @@ add_own_options (GOptionContext *context, Options *options)
 {
   const GOptionEntry entries[] = {
     { "mapping", 0, 0, G_OPTION_ARG_FILENAME, &options->mapping,
-      "Where the ranks are: an order of dimensions such as ABCDET (default), or a map file", "M" },
+      "Where the ranks are: an order of dimensions such as ABCDET (default), or a map file, rankfile "
+      "or list of hosts",
+      "M" },
     { "network", 0, 0, G_OPTION_ARG_STRING, &options->network,
       "packet (default: every packet), flow (SimGrid's sharing) or load (no time)", "NETWORK" },
     { "routing", 0, 0, G_OPTION_ARG_STRING, &options->routing,
@@ -216,7 +218,7 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options, 
   g_autoptr (TopoMachine) machine = cli_machine_new (&options->machine, error);
   g_autoptr (Trace) trace = machine ? cli_trace_open (path, &options->trace, error) : NULL;
   g_autoptr (TopoMapping) mapping =
-      trace ? topo_mapping_new (options->mapping, machine, trace_ranks (trace), error) : NULL;
+      trace ? cli_mapping_new (options->mapping, machine, trace_ranks (trace), error) : NULL;
   g_autoptr (CliProgress) progress = NULL;
   g_autoptr (SimRun) run = NULL;
   g_auto (Outputs) outputs = { NULL, NULL };

@@ -731,13 +731,31 @@ print_value (const Row *row, TopoValue value)
                               : topo_unit_print (row->unit, value);
 }
 
+/* The note that explains this row's value, NULL when it is another value. */
+static const char *
+find_note (const Row *row, const char *value, const TopoParameterNote *notes, uint32_t n_notes)
+{
+  for (uint32_t at = 0; at < n_notes; at++) {
+    g_auto (GStrv) parts = g_strsplit (notes[at].key, ".", 2);
+    g_autofree char *noted = NULL;
+
+    if (!g_str_equal (parts[0], row->group) || !g_str_equal (parts[1], row->key))
+      continue;
+    noted = print_value (row, table_value (row, notes[at].value));
+    return g_str_equal (noted, value) ? notes[at].about : NULL;
+  }
+  return NULL;
+}
+
 void
-topo_parameters_print (const TopoParameters *parameters, GString *out)
+topo_parameters_print_noted (const TopoParameters *parameters, const TopoParameterNote *notes,
+                             uint32_t n_notes, GString *out)
 {
   const char *group = "";
 
   for (gsize at = 0; at < G_N_ELEMENTS (rows); at++) {
     g_autofree char *value = NULL;
+    const char *note;
 
     if (!has_row (parameters->family, &rows[at]))
       continue;
@@ -746,6 +764,15 @@ topo_parameters_print (const TopoParameters *parameters, GString *out)
       g_string_append_printf (out, "\n[%s]\n", rows[at].group);
     group = rows[at].group;
     print_about (rows[at].about, out);
+    note = find_note (&rows[at], value, notes, n_notes);
+    if (note != NULL)
+      print_about (note, out);
     g_string_append_printf (out, "%s = %s\n", rows[at].key, value);
   }
+}
+
+void
+topo_parameters_print (const TopoParameters *parameters, GString *out)
+{
+  topo_parameters_print_noted (parameters, NULL, 0, out);
 }

@@ -185,3 +185,14 @@ gboolean topo_parameters_set (TopoParameters *parameters, const char *key, const
 /* Appends all groups with their values, units and descriptions as comments,
  * in the form that topo_parameters_load() reads back without loss. */
 void topo_parameters_print (const TopoParameters *parameters, GString *out);
+
+/* A value that is not the family's default, and why. */
+typedef struct {
+  const char *key; /* "group.key" */
+  const char *value;
+  const char *about; /* lines end in \n, except the last */
+} TopoParameterNote;
+
+/* The same; notes[n_notes] stand with those values that are theirs still. */
+void topo_parameters_print_noted (const TopoParameters *parameters, const TopoParameterNote *notes,
+                                  uint32_t n_notes, GString *out);
