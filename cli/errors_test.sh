@@ -212,6 +212,22 @@ refused "node that is no XML" 1 "noise" machine show systemg,node=noise
 refused "node of a machine file missing" 1 "node.conf:3: " machine show node.conf
 refused "tables of a machine file missing" 1 "routes.conf:3: " machine show routes.conf
 refused "cores of a machine file" 1 "cores.conf:3: " machine show cores.conf
+printf 'Switch 2 "S" # "s"\n[1] "A"[1]\n\nSwitch 2 "T" # "t"\n[1] "B"[1]\n\n' >apart.net
+printf 'Ca 1 "A" # "a HCA-1"\n[1] "S"[1]\n\nCa 1 "B" # "b HCA-1"\n[1] "T"[1]\n' >>apart.net
+printf '0,1,5\n' >pair.csv
+tree="simulate good.ti --machine fattree:2x2:1 -q"
+refused "zones on a fabric" 2 "zones are a torus's" $tree --routing zone0
+refused "BGQNCL lines of a fabric" 2 "is a switched fabric" $tree --links l.cnt
+refused "ranks that no cable connects" 1 "no way from a to b" \
+  simulate good.ti --machine fabric:apart.net -q
+refused "the same without time" 1 "no way from a to b" \
+  simulate good.ti --machine fabric:apart.net -q --network load
+refused "the same for a matrix" 1 "no way from a to b" \
+  map metrics pair.csv --machine fabric:apart.net
+refused "simulation with an unknown engine" 1 "no engine \"lash\"" \
+  simulate good.ti --machine fattree:2x2:1,routes=lash -q
+refused "torus's numbers on a fabric" 1 "router" $tree --set router.dynamic_tokens=1
+refused "more ranks than a fabric's slots" 1 "5 ranks" map generate --machine fattree:2x2:1 --ranks 5
 
 # Slots and cores.
 g="--machine systemg:4 --ranks 2"

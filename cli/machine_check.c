@@ -84,6 +84,20 @@ add_loop (JsonBuilder *builder, const TopoFabric *fabric, const RouteFabricSurve
   cli_add_strings (builder, "loop", names);
 }
 
+static void
+add_loops_by_vl (JsonBuilder *builder, const RouteFabricSurvey *survey)
+{
+  json_builder_set_member_name (builder, "credit_loops_by_vl");
+  json_builder_begin_object (builder);
+  for (uint32_t vl = 0; vl < survey->n_vls; vl++) {
+    char name[16];
+
+    g_snprintf (name, sizeof name, "%u", vl);
+    cli_add_integer (builder, name, survey->loops_by_vl[vl]);
+  }
+  json_builder_end_object (builder);
+}
+
 static JsonNode *
 fabric_record (const TopoMachine *machine, const RouteFabricSurvey *survey)
 {
@@ -103,7 +117,10 @@ fabric_record (const TopoMachine *machine, const RouteFabricSurvey *survey)
   cli_add_integer (builder, "unreachable", survey->unreachable);
   add_hops (builder, survey->pairs_by_hops, survey->max_hops);
   add_load (builder, survey->load_min, survey->load_median, survey->load_max);
+  cli_add_integer (builder, "vls", survey->n_vls);
   cli_add_integer (builder, "credit_loops", survey->credit_loops);
+  if (survey->n_vls > 1)
+    add_loops_by_vl (builder, survey);
   add_loop (builder, fabric, survey);
   cli_add_strings (builder, "warnings", fabric->warnings);
   json_builder_end_object (builder);
@@ -138,8 +155,7 @@ set_unreachable (const RouteForwarding *tables, const RouteFabricSurvey *survey,
 static JsonNode *
 check_fabric (const TopoMachine *machine, GError **unreachable, GError **error)
 {
-  g_autoptr (RouteForwarding) tables =
-      route_forwarding_new_named (machine->fabric, machine->routes, error);
+  g_autoptr (RouteForwarding) tables = route_forwarding_of_machine (machine, error);
   g_autoptr (RouteFabricSurvey) survey = tables ? route_fabric_survey_new (tables) : NULL;
 
   if (!survey)
@@ -168,7 +184,6 @@ cli_machine_check (int argc, char **argv, GError **error)
   if (!cli_parse (context, argc, argv, names, &spec, error) || !cli_parse_format (&format, error))
     return CLI_FAILED;
   options.spec = g_strdup (spec);
-  options.takes_fabrics = TRUE;
   if (!(machine = cli_machine_new (&options, error)))
     return CLI_FAILED;
   record = machine->fabric ? check_fabric (machine, &unreachable, error) : check_torus (machine);

@@ -116,7 +116,6 @@ cli_map_check (int argc, char **argv, GError **error)
 
   add_ranks_option (context, &options);
   cli_add_format_options (context, &options.format);
-  options.machine.takes_fabrics = TRUE;
   if (!cli_parse (context, argc, argv, names, &text, error) ||
       !cli_parse_format (&options.format, error) || !check_ranks (&options, TRUE, error) ||
       !(machine = cli_machine_new (&options.machine, error)) ||
@@ -164,7 +163,6 @@ cli_map_generate (int argc, char **argv, GError **error)
   add_ranks_option (context, &options);
   add_mapping_option (context, &options);
   add_output_option (context, &options);
-  options.machine.takes_fabrics = TRUE;
   if (!cli_parse (context, argc, argv, names, NULL, error) ||
       !check_ranks (&options, TRUE, error) ||
       !(machine = cli_machine_new (&options.machine, error)) ||
@@ -208,7 +206,6 @@ cli_map_convert (int argc, char **argv, GError **error)
   add_ranks_option (context, &options);
   add_output_option (context, &options);
   g_option_context_add_main_entries (context, entries, NULL);
-  options.machine.takes_fabrics = TRUE;
   if (!cli_parse (context, argc, argv, names, &name, error) ||
       (to = parse_to (&options, error)) < 0 || !check_ranks (&options, TRUE, error) ||
       !(machine = cli_machine_new (&options.machine, error)) ||
@@ -222,15 +219,14 @@ cli_map_convert (int argc, char **argv, GError **error)
 /* Messages of one edge share its bytes evenly, the first ones one byte more
  * where they must. */
 static void
-add_edge (SimCounters *counters, const TopoMachine *machine, const RouteTorus *route,
-          const TopoMapping *mapping, const SimEdge *edge)
+add_edge (SimCounters *counters, const RoutePaths *paths, const TopoMapping *mapping,
+          const SimEdge *edge)
 {
   uint64_t share = edge->messages > 0 ? edge->bytes / edge->messages : 0;
   uint64_t rest = edge->messages > 0 ? edge->bytes % edge->messages : 0;
 
   for (uint64_t message = 0; message < edge->messages; message++)
-    sim_load_add (counters, machine, route, mapping->node[edge->source],
-                  mapping->node[edge->destination], mapping->slot[edge->destination],
+    sim_load_add (counters, paths, mapping, edge->source, edge->destination,
                   share + (message < rest), false);
 }
 
@@ -241,9 +237,9 @@ matrix_features (const char *path, const Options *options, TopoMachine *machine,
   g_autoptr (CliMatrix) matrix = cli_matrix_load (path, error);
   uint32_t n_ranks = matrix ? cli_matrix_ranks (matrix) : 0;
   g_autoptr (TopoMapping) mapping = NULL;
+  g_autoptr (RoutePaths) paths = NULL;
   g_autofree SimEdge *edges = NULL;
   SimCounters *counters;
-  RouteTorus route;
   uint64_t n_edges;
 
   if (!matrix)
@@ -255,14 +251,14 @@ matrix_features (const char *path, const Options *options, TopoMachine *machine,
   }
   mapping = cli_mapping_new (options->mapping, machine,
                              MAX (n_ranks, (uint32_t) MAX (options->n_ranks, 1)), error);
-  if (!mapping)
+  if (!mapping || !(paths = route_paths_new (machine, error)) ||
+      !route_paths_check (paths, mapping, error))
     return FALSE;
   edges = sim_edges_sorted (cli_matrix_edges (matrix), &n_edges);
   counters = sim_counters_new (machine);
-  route_torus_init (&route, &machine->shape);
   for (uint64_t i = 0; i < n_edges; i++)
-    add_edge (counters, machine, &route, mapping, &edges[i]);
-  sim_features_compute (features, machine, mapping, cli_matrix_edges (matrix), counters);
+    add_edge (counters, paths, mapping, &edges[i]);
+  sim_features_compute (features, paths, mapping, cli_matrix_edges (matrix), counters);
   sim_counters_free (counters);
   return TRUE;
 }

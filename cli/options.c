@@ -247,13 +247,6 @@ cli_machine_new (const CliMachineOptions *options, GError **error)
   machine = topo_machine_new (options->spec, error);
   if (!machine)
     return NULL;
-  if (machine->fabric && !options->takes_fabrics) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                 "machine \"%s\" is a switched fabric: this version checks and lists fabrics "
-                 "(machine check, machine links), and simulates tori",
-                 options->spec);
-    return NULL;
-  }
   if (!apply_slots (machine, options, error))
     return NULL;
   for (char **setting = options->settings; setting && *setting; setting++)

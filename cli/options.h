@@ -14,11 +14,10 @@ typedef struct {
 
 typedef struct {
   char *spec;
-  int ranks_per_node;     /* G_MININT: what the machine says */
-  char *cores;            /* which of a fabric's nodes are slots */
-  int pattern;            /* the same by an aggregation pattern; G_MININT: none */
-  char **settings;        /* "group.key=value", NULL-terminated */
-  gboolean takes_fabrics; /* the command knows switched fabrics too */
+  int ranks_per_node; /* G_MININT: what the machine says */
+  char *cores;        /* which of a fabric's nodes are slots */
+  int pattern;        /* the same by an aggregation pattern; G_MININT: none */
+  char **settings;    /* "group.key=value", NULL-terminated */
 } CliMachineOptions;
 
 typedef struct {
