@@ -163,6 +163,7 @@ topo_fabric_make (TopoMachine *machine, const char *spec, GError **error)
     return FALSE;
   machine->spec = g_strdup (spec);
   machine->routes = g_strdup (parts.routes);
+  machine->node = topo_node_harpertown ();
   machine->shape.n_dimensions = 1;
   if (machine->shape.size[0] == 0)
     machine->shape.size[0] = machine->fabric->n_hosts;

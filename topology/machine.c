@@ -354,6 +354,7 @@ topo_machine_free (TopoMachine *machine)
   if (machine == NULL)
     return;
   topo_fabric_free (machine->fabric);
+  topo_node_free (machine->node);
   g_free (machine->routes);
   g_free (machine->spec);
   g_free (machine);
