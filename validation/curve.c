@@ -42,8 +42,7 @@ curve_new (const char *name, const char *unit)
 static ValidationCurve *
 curve_for (GPtrArray *curves, const char *name, const char *unit)
 {
-  ValidationCurve *last =
-      curves->len == 0 ? NULL : g_ptr_array_index (curves, curves->len - 1);
+  ValidationCurve *last = curves->len == 0 ? NULL : g_ptr_array_index (curves, curves->len - 1);
 
   if (last != NULL && strcmp (last->name, name) == 0)
     return strcmp (last->unit, unit) == 0 ? last : NULL;
@@ -70,9 +69,8 @@ add_line (GPtrArray *curves, const char *line)
   if (end == fields[VALUE] || *end != '\0' || !isfinite (value) || value <= 0)
     return false;
   curve = curve_for (curves, fields[NAME], fields[UNIT]);
-  if (curve == NULL ||
-      (curve->bytes->len > 0 &&
-       g_array_index (curve->bytes, guint64, curve->bytes->len - 1) >= bytes))
+  if (curve == NULL || (curve->bytes->len > 0 &&
+                        g_array_index (curve->bytes, guint64, curve->bytes->len - 1) >= bytes))
     return false;
   g_array_append_val (curve->bytes, bytes);
   g_array_append_val (curve->values, value);

@@ -28,9 +28,9 @@ typedef enum { IB_PROGRAM_LU, IB_PROGRAM_FT, IB_PROGRAM_MG, IB_PROGRAMS } IbProg
 #define IB_PATTERNS 8 /* 1..8 */
 
 typedef struct {
-  GString *details;             /* borrowed; may be NULL */
-  GPtrArray *curves;            /* (element-type ValidationCurve) measured */
-  double *simulated[IB_CURVES]; /* NULL until made: one value per point */
+  GString *details;                            /* borrowed; may be NULL */
+  GPtrArray *curves;                           /* (element-type ValidationCurve) measured */
+  double *simulated[IB_CURVES];                /* NULL until made: one value per point */
   double mpi_ps[IB_PROGRAMS][IB_PATTERNS + 1]; /* 0 until made */
   bool has_shifts;
   double slowest_shift_Bps, fastest_shift_Bps;

@@ -28,16 +28,36 @@ static const struct {
   uint8_t core[2];
   Kind kind;
 } curves[IB_CURVES] = {
-  [IB_CURVE_STAMPEDE_BETWEEN] = { "stampede-between", "stampede:2", no_settings, { 0, 1 }, { 0, 0 },
+  [IB_CURVE_STAMPEDE_BETWEEN] = { "stampede-between",
+                                  "stampede:2",
+                                  no_settings,
+                                  { 0, 1 },
+                                  { 0, 0 },
                                   PINGPONG },
-  [IB_CURVE_STAMPEDE_INSIDE] = { "stampede-inside", "stampede:2", no_settings, { 0, 0 }, { 0, 1 },
+  [IB_CURVE_STAMPEDE_INSIDE] = { "stampede-inside",
+                                 "stampede:2",
+                                 no_settings,
+                                 { 0, 0 },
+                                 { 0, 1 },
                                  PINGPONG },
-  [IB_CURVE_CONNECTX_LATENCY] = { "connectx-latency", "systemg:2", open_mpi_15, { 0, 1 }, { 0, 0 },
+  [IB_CURVE_CONNECTX_LATENCY] = { "connectx-latency",
+                                  "systemg:2",
+                                  open_mpi_15,
+                                  { 0, 1 },
+                                  { 0, 0 },
                                   PINGPONG },
-  [IB_CURVE_CONNECTX_BANDWIDTH] = { "connectx-bandwidth", "systemg:2", open_mpi_15, { 0, 1 },
-                                    { 0, 0 }, ONE_WAY },
-  [IB_CURVE_CONNECTX_BIBANDWIDTH] = { "connectx-bibandwidth", "systemg:2", open_mpi_15, { 0, 1 },
-                                      { 0, 0 }, BOTH_WAYS },
+  [IB_CURVE_CONNECTX_BANDWIDTH] = { "connectx-bandwidth",
+                                    "systemg:2",
+                                    open_mpi_15,
+                                    { 0, 1 },
+                                    { 0, 0 },
+                                    ONE_WAY },
+  [IB_CURVE_CONNECTX_BIBANDWIDTH] = { "connectx-bibandwidth",
+                                      "systemg:2",
+                                      open_mpi_15,
+                                      { 0, 1 },
+                                      { 0, 0 },
+                                      BOTH_WAYS },
 };
 
 /* End of rank 0 after so many round trips of every pair; NaN on failure. */
@@ -131,11 +151,11 @@ simulated_curve (InfiniBand *ib, IbCurve which, GError **error)
     uint64_t bytes = g_array_index (measured->bytes, guint64, i);
     g_autofree char *point = g_strdup_printf ("%" G_GUINT64_FORMAT, bytes);
 
-    values[i] = curves[which].kind == PINGPONG
-                    ? ib_pingpong_us (machine, 2, curves[which].node, curves[which].core, bytes,
-                                      error)
-                    : bandwidth_MBps (machine, curves[which].node, curves[which].core,
-                                      curves[which].kind, bytes, error);
+    values[i] =
+        curves[which].kind == PINGPONG
+            ? ib_pingpong_us (machine, 2, curves[which].node, curves[which].core, bytes, error)
+            : bandwidth_MBps (machine, curves[which].node, curves[which].core, curves[which].kind,
+                              bytes, error);
     if (isnan (values[i]))
       return NULL;
     validation_detail (ib->details, measured->name, point,

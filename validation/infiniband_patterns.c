@@ -71,8 +71,7 @@ rise_percent (InfiniBand *ib, IbProgram program, uint32_t pattern, GError **erro
 {
   double alone_ps = mpi_ps (ib, program, 1, error);
 
-  return isnan (alone_ps) ? alone_ps
-                          : 100 * (mpi_ps (ib, program, pattern, error) / alone_ps - 1);
+  return isnan (alone_ps) ? alone_ps : 100 * (mpi_ps (ib, program, pattern, error) / alone_ps - 1);
 }
 
 /* The largest difference, up or down, of patterns 2 to 6 (0) or 7 and 8 (1). */
@@ -96,7 +95,7 @@ ib_lu_spread (InfiniBand *ib, uint32_t high_patterns, GError **error)
 static double
 ft_2_to_6 (InfiniBand *ib, bool most, GError **error)
 {
-  double end = most ? -INFINITY : INFINITY;
+  double end = most ? -(double) INFINITY : (double) INFINITY;
 
   for (uint32_t pattern = 2; pattern <= 6; pattern++) {
     double percent = rise_percent (ib, IB_PROGRAM_FT, pattern, error);

@@ -55,7 +55,7 @@ inside_against_between (uint64_t bytes, bool longest, GError **error)
   g_autoptr (TopoMachine) machine = validation_machine_new (MACHINE, NULL, error);
   double between_us =
       machine == NULL ? (double) NAN : two_ranks_us (machine, true, 0, bytes, error);
-  double inside_us = longest ? 0 : INFINITY;
+  double inside_us = longest ? 0 : (double) INFINITY;
 
   for (uint32_t distance = 0; !isnan (between_us) && distance < DISTANCES; distance++) {
     double us = two_ranks_us (machine, false, distance_core[distance], bytes, error);
@@ -87,13 +87,13 @@ double
 ib_distance_order (InfiniBand *ib, uint32_t farther, GError **error)
 {
   g_autoptr (TopoMachine) machine = validation_machine_new (MACHINE, NULL, error);
-  double least = machine == NULL ? (double) NAN : INFINITY;
+  double least = machine == NULL ? (double) NAN : (double) INFINITY;
 
   for (uint64_t bytes = 8; machine != NULL && bytes <= UINT64_C (1) << 22; bytes *= 8) {
     double near_us = two_ranks_us (machine, false, distance_core[farther - 1], bytes, error);
-    double far_us = isnan (near_us) ? near_us
-                                    : two_ranks_us (machine, false, distance_core[farther], bytes,
-                                                    error);
+    double far_us = isnan (near_us)
+                        ? near_us
+                        : two_ranks_us (machine, false, distance_core[farther], bytes, error);
     g_autofree char *point = g_strdup_printf ("%" G_GUINT64_FORMAT, bytes);
 
     if (isnan (far_us))
@@ -126,7 +126,10 @@ placement_name (const ValidationPlacement *placement)
   GString *name = g_string_new (NULL);
 
   for (uint32_t pair = 0; pair < placement->n_pairs; pair++)
-    g_string_append_printf (name, "%s%u-%u", pair == 0 ? "" : pair == 1 ? " with " : " ",
+    g_string_append_printf (name, "%s%u-%u",
+                            pair == 0   ? ""
+                            : pair == 1 ? " with "
+                                        : " ",
                             placement->pair[pair][0], placement->pair[pair][1]);
   return g_string_free (name, FALSE);
 }
@@ -137,9 +140,8 @@ noise_percent (InfiniBand *ib, const TopoMachine *machine, const ValidationPlace
                GError **error)
 {
   double alone_us = placement_us (machine, placement, 1, error);
-  double noisy_us = isnan (alone_us)
-                        ? alone_us
-                        : placement_us (machine, placement, placement->n_pairs, error);
+  double noisy_us =
+      isnan (alone_us) ? alone_us : placement_us (machine, placement, placement->n_pairs, error);
   double percent = 100 * (noisy_us / alone_us - 1);
   g_autofree char *name = placement_name (placement);
 

@@ -60,15 +60,15 @@ test_figures_are_the_curves_own (void)
 static void
 test_every_figure_has_a_role_and_name_of_its_own (void)
 {
-  g_autoptr (GPtrArray) figures = validation_published_parse (
-      validation_infiniband.figures, validation_infiniband.path, NULL);
+  g_autoptr (GPtrArray) figures =
+      validation_published_parse (validation_infiniband.figures, validation_infiniband.path, NULL);
   g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
 
   g_assert_nonnull (figures);
   g_assert_cmpuint (figures->len, >=, 30);
   for (guint i = 0; i < figures->len; i++)
-    g_assert_true (g_hash_table_add (
-        names, ((ValidationPublished *) g_ptr_array_index (figures, i))->name));
+    g_assert_true (
+        g_hash_table_add (names, ((ValidationPublished *) g_ptr_array_index (figures, i))->name));
 }
 
 static void
@@ -97,8 +97,8 @@ test_pingpong_is_half_a_round (void)
   double beside_us = ib_pingpong_us (machine, 4, node, core, 8, &error);
 
   g_assert_no_error (error);
-  g_assert_cmpfloat_with_epsilon (alone_us,
-                                  validation_latency_ps (machine, 0, 4, 8, &error) * 1e-6, 1e-9);
+  g_assert_cmpfloat_with_epsilon (alone_us, validation_latency_ps (machine, 0, 4, 8, &error) * 1e-6,
+                                  1e-9);
   /* 0 with 4 and 1 with 5, on links of which they share three: 8 bytes do not mind. */
   g_assert_cmpfloat_with_epsilon (beside_us, alone_us, 0.2 * alone_us);
 }

@@ -12,8 +12,7 @@
 
 /* A machine with `settings` (NULL-terminated "group.key=value"; may be NULL)
  * applied.  Every core of a fabric's node is a slot of its number. */
-TopoMachine *
-validation_machine_new (const char *spec, const char *const *settings, GError **error);
+TopoMachine *validation_machine_new (const char *spec, const char *const *settings, GError **error);
 
 /* What of a run an experiment wants; the caller frees `end_ps`. */
 typedef struct {
@@ -24,9 +23,9 @@ typedef struct {
 
 /* Replays a trace (a path or gen:...) on the packet network with rank r on
  * core[r] of node[r]. */
-bool validation_replay (const char *trace, const TopoMachine *machine, uint32_t n_ranks,
-                        const uint32_t *node, const uint8_t *core, ValidationRun *run,
-                        GError **error);
+bool
+validation_replay (const char *trace, const TopoMachine *machine, uint32_t n_ranks,
+                   const uint32_t *node, const uint8_t *core, ValidationRun *run, GError **error);
 
 /* The same for the text of a time-independent trace of all ranks. */
 bool validation_replay_text (const char *text, const TopoMachine *machine, uint32_t n_ranks,

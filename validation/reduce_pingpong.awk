@@ -12,7 +12,7 @@
 BEGIN { FS = "," }
 
 $1 == "MPI_Send" || $1 == "MPI_Recv" {
-  if ($2 !~ /^[0-9]+$/ || $2 < 1 || NF != 4 || !($4 > 0)) {
+  if ($2 !~ /^[0-9]+$/ || $2 < 1 || NF != 4 || !($4 + 0 > 0)) {
     printf "line %d: expected CALL,BYTES,START,DURATION, found \"%s\"\n", NR, $0 > "/dev/stderr"
     failed = 1
     exit 1

@@ -4,9 +4,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2154  # set by tap.sh
 #
-# By hand: at 4 bytes sends take 1 and 3 us, receives 4 us: (2 + 4) / 2 = 3 us.
-# 3 bytes are farther from 4 than 4 are, by ratio nearer to 2 than to 4 (1.5
-# against 1.33: no); 1000 is nearest to 1024, and to 512 nothing else.
+# By hand: at 4 bytes sends take 1 and 3 us, receives 4 us: (2 + 4) / 2 = 3 us;
+# at 1000 bytes (1000 + 2000) / 2 = 1500 us.  Each is the nearest of its kind to
+# several powers of two and stands once; what has no receive does not count.
 set -u
 . "${G_TEST_SRCDIR:-.}/cli/tap.sh"
 

@@ -36,8 +36,7 @@ read_figures (const ValidationSuite *const *suites, GError **error)
   g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func ((GDestroyNotify) g_ptr_array_unref);
 
   for (; *suites != NULL; suites++) {
-    GPtrArray *figures =
-        validation_published_parse ((*suites)->figures, (*suites)->path, error);
+    GPtrArray *figures = validation_published_parse ((*suites)->figures, (*suites)->path, error);
 
     if (figures == NULL)
       return NULL;

@@ -34,15 +34,22 @@ measure (gpointer state, const ValidationPublished *published, double *simulated
 static const ValidationSuite first = { "first",
                                        HEADING "a,us,4,5,0,predicted,Paper,here\n"
                                                "b,us,6,7,0.1,calibrated,Paper,here\n",
-                                       "first.csv", open_state, g_free, measure };
-static const ValidationSuite second = { "second", HEADING "c,%,5,,0,predicted,Paper,here\n",
-                                        "second.csv", open_state, g_free, measure };
+                                       "first.csv",
+                                       open_state,
+                                       g_free,
+                                       measure };
+static const ValidationSuite second = { "second",     HEADING "c,%,5,,0,predicted,Paper,here\n",
+                                        "second.csv", open_state,
+                                        g_free,       measure };
 static const ValidationSuite broken = { "broken",
                                         HEADING "fails,us,4,5,0,predicted,Paper,here\n"
                                                 "silent,us,4,5,0,predicted,Paper,here\n",
-                                        "broken.csv", open_state, g_free, measure };
-static const ValidationSuite unreadable = { "unreadable", "name\n", "unreadable.csv", open_state,
-                                            g_free, measure };
+                                        "broken.csv",
+                                        open_state,
+                                        g_free,
+                                        measure };
+static const ValidationSuite unreadable = { "unreadable", "name\n", "unreadable.csv",
+                                            open_state,   g_free,   measure };
 
 static const ValidationSuite *const both[] = { &first, &second, NULL };
 
@@ -156,8 +163,7 @@ main (int argc, char **argv)
                    test_refuses_unknown_names_at_once);
   g_test_add_func ("/validation/suite/tells-which-experiment-failed",
                    test_tells_which_experiment_failed);
-  g_test_add_func ("/validation/suite/refuses-unreadable-figures",
-                   test_refuses_unreadable_figures);
+  g_test_add_func ("/validation/suite/refuses-unreadable-figures", test_refuses_unreadable_figures);
   g_test_add_func ("/validation/suite/details", test_details);
   return g_test_run ();
 }
