@@ -32,6 +32,7 @@ route_forwarding_new (const TopoFabric *fabric, const char *engine)
     tables->destination_of[port] = tables->n_destinations;
     tables->destination_port[tables->n_destinations++] = port;
   }
+  tables->n_vls = 1;
   tables->out = g_new0 (uint8_t, (gsize) tables->n_switches * tables->n_destinations + 1);
   return tables;
 }

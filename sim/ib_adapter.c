@@ -23,15 +23,6 @@ packets_of (const IbNetwork *net, uint64_t payload_bytes)
   return payload_bytes == 0 ? 1 : (payload_bytes + net->mtu_bytes - 1) / net->mtu_bytes;
 }
 
-static uint8_t
-vl_of (const IbNetwork *net, uint32_t source, uint32_t destination)
-{
-  const RouteForwarding *tables = net->tables;
-
-  return tables->vl == NULL ? 0
-                            : tables->vl[(size_t) source * tables->n_destinations + destination];
-}
-
 void
 ib_send (IbNetwork *net, uint32_t message_index, int64_t at_ps)
 {
@@ -62,8 +53,8 @@ ib_send (IbNetwork *net, uint32_t message_index, int64_t at_ps)
     .next = PACKET_NONE,
     .destination = (uint16_t) destination,
     .back = (uint16_t) source,
-    .vl = vl_of (net, source, destination),
-    .back_vl = vl_of (net, destination, source),
+    .vl = (uint8_t) route_forwarding_vl (net->tables, source, destination),
+    .back_vl = (uint8_t) route_forwarding_vl (net->tables, destination, source),
     .ends = 2,
     .is_inline = payload_bytes <= net->parameters->hca_inline_bytes,
     .first_bytes =

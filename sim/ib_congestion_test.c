@@ -55,6 +55,7 @@ test_near_and_far_senders_share (void)
 static void
 send_on_lanes (RouteForwarding *tables)
 {
+  tables->n_vls = 2;
   tables->vl = g_new0 (uint8_t, 16);
   tables->vl[0 * 4 + 2] = 1;
 }
@@ -110,6 +111,7 @@ static const IbCable dumbbell[] = {
 static void
 victim_has_a_lane (RouteForwarding *tables)
 {
+  tables->n_vls = 2;
   tables->vl = g_new0 (uint8_t, 64);
   tables->vl[3 * 8 + 7] = 1;
 }

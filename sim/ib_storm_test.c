@@ -124,6 +124,7 @@ test_stall_names_its_loop (const void *routes)
 static void
 cut_the_ring (RouteForwarding *tables)
 {
+  tables->n_vls = 2;
   tables->vl = g_new0 (uint8_t, 25);
   for (uint32_t from = 0; from < 5; from++)
     tables->vl[from * 5 + (from + 2) % 5] = from + 2 >= 5;
@@ -150,6 +151,7 @@ spread_over_lanes (RouteForwarding *tables)
 {
   uint32_t n = tables->n_destinations, n_switches = tables->n_switches;
 
+  tables->n_vls = 3;
   tables->vl = g_new0 (uint8_t, n * n);
   for (uint32_t pair = 0; pair < n * n; pair++)
     tables->vl[pair] = (uint8_t) (pair % 7 % 3);

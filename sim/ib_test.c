@@ -264,6 +264,7 @@ expect_refusal (const char *setting, const char *expected)
   g_autoptr (GError) error = NULL;
 
   /* A second lane that no table of the arbiter names. */
+  paths->tables->n_vls = 2;
   paths->tables->vl = g_new0 (uint8_t, 16);
   paths->tables->vl[1] = 1;
   g_assert_true (topo_parameters_set (&machine->parameters, pair[0], pair[1], NULL));
