@@ -55,9 +55,10 @@ test_storms_on_trees (void)
   }
 }
 
-/* A fabric of ../shared with the tables that OpenSM computed for it. */
+/* A fabric of ../shared with the tables that OpenSM computed for it, or with
+ * those that its site used. */
 static void
-storm_on_shared (const char *fabric, const char *tables)
+storm_on_shared (const char *fabric, const char *tables, uint64_t bytes)
 {
   g_autofree char *folder =
       g_test_build_filename (G_TEST_DIST, "..", "shared", "data", "fabrics", NULL);
@@ -68,15 +69,18 @@ storm_on_shared (const char *fabric, const char *tables)
     g_test_skip ("../shared is not there");
     return;
   }
-  storm (spec, smallest, 3000);
-  storm (spec, NULL, 3000);
+  storm (spec, smallest, bytes);
+  storm (spec, NULL, bytes);
 }
 
 static void
 test_storms_on_recorded_fabrics (void)
 {
-  storm_on_shared ("ft16/ft_4x2.net", "ft16/opensm-lfts.dump");
-  storm_on_shared ("x5/X5.topofile", "x5/opensm-minhop-lfts.dump");
+  storm_on_shared ("ft16/ft_4x2.net", "ft16/opensm-lfts.dump", 10000);
+  storm_on_shared ("x5/X5.topofile", "x5/opensm-minhop-lfts.dump", 5000);
+  storm_on_shared ("avakas/avakas.net", "avakas/ibroutes", 2000);
+  storm_on_shared ("ft324/ft_324.net", "ft324/opensm-lfts.dump", 1000);
+  storm_on_shared ("ft324/ft_324.net", "ft324/opensm-minhop-lfts.dump", 1000);
 }
 
 /* --- Loops --- */

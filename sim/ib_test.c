@@ -117,6 +117,18 @@ test_mixed_rates (void)
   g_assert_cmpint (bench->at_ps[1] - INT64_C (100000000), ==, expected_ps);
 }
 
+/* Two adapters on one cable, no switch. */
+static void
+test_back_to_back (void)
+{
+  static const IbCable cables[] = { { 100, 1, 101, 1, "4xQDR" } };
+  g_autoptr (IbBench) bench = ib_bench_cabled (cables, 1, "minhop", NULL, 1, NULL);
+
+  ib_bench_send (bench, 1, 0, 100, 0);
+  ib_bench_run (bench);
+  g_assert_cmpint (bench->at_ps[0], ==, inline_ps (100, 0));
+}
+
 /* A write carries its address in the first packet, software's bytes are
  * payload on the wire and no user bytes; PortXmitData counts them all. */
 static void
@@ -318,6 +330,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/ib/idle-path", test_same_leaf_and_across_spine);
   g_test_add_func ("/sim/ib/all-pairs", test_all_pairs);
   g_test_add_func ("/sim/ib/mixed-rates", test_mixed_rates);
+  g_test_add_func ("/sim/ib/back-to-back", test_back_to_back);
   g_test_add_func ("/sim/ib/headers", test_headers_are_counted);
   g_test_add_func ("/sim/ib/stream", test_stream_runs_at_pcie_speed);
   g_test_add_func ("/sim/ib/directions", test_directions_are_independent);
