@@ -44,6 +44,33 @@ fixture_init (Fixture *fixture, uint32_t n_ranks, uint32_t per_node)
   fixture_init_spec (fixture, spec, n_ranks, per_node);
 }
 
+/* Nothing but the core limits a copy. */
+static void
+set_fabric_parameters (TopoParameters *parameters)
+{
+  parameters->core_bandwidth_Bps = 10000000000u;
+  parameters->cache_bandwidth_Bps = parameters->bus_bandwidth_Bps = parameters->dram_bandwidth_Bps =
+      100000000000000u;
+  parameters->transfer_latency_ps = 0;
+  parameters->eager_bytes = 12288;
+  parameters->sm_latency_ps = 200 * NS;
+  parameters->sm_overhead_ps = 40 * NS;
+  parameters->fragment_overhead_ps = 60 * NS;
+  parameters->registration_ps = 2000 * NS;
+  parameters->registration_page_ps = 10 * NS;
+}
+
+void
+fixture_init_fabric (Fixture *fixture, uint32_t n_ranks, uint32_t per_node)
+{
+  g_autofree char *spec = g_strdup_printf ("fattree:2x%u", MAX (2, (n_ranks + 1) / 2));
+
+  fixture_init_spec (fixture, spec, n_ranks, per_node);
+  set_fabric_parameters (&fixture->machine->parameters);
+  for (uint32_t slot = 0; slot < per_node; slot++)
+    fixture->machine->slot_core[slot] = (uint8_t) slot;
+}
+
 static void
 run_clear (Fixture *fixture)
 {
