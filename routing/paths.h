@@ -9,13 +9,18 @@
 
 #include "routing/forwarding.h"
 #include "routing/torus.h"
-#include "topology/machine.h"
+#include "topology/mapping.h"
 
 typedef struct {
   const TopoMachine *machine; /* borrowed */
   RouteTorus torus;           /* of a torus */
   RouteForwarding *tables;    /* of a fabric; NULL: a torus */
   uint32_t longest_links;     /* links that no path exceeds */
+
+  /* Of a fabric. */
+  uint8_t *switch_links; /* [switch * n_destinations + destination] links on; 0: no way */
+  uint32_t *first_rail;  /* [n_hosts + 1] of rail[], by node */
+  uint32_t *rail;        /* destination numbers: the plugged-in ports of a node's adapters */
 } RoutePaths;
 
 /* On a fabric computes or loads the tables that machine->routes names, which may run OpenSM. */
@@ -30,6 +35,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (RoutePaths, route_paths_free)
 bool route_paths_rails (const RoutePaths *paths, uint32_t from_node, uint32_t to_node,
                         uint32_t from_rank, uint32_t to_rank, uint32_t *from_port,
                         uint32_t *destination);
+
+/* Whether there is a way between every two nodes that hold ranks; else *error
+ * names two of them. */
+gboolean route_paths_check (const RoutePaths *paths, const TopoMapping *mapping, GError **error);
 
 /* Writes the links of the deterministic path to links[] (room for
  * longest_links); returns how many, 0 within a node. */
