@@ -136,8 +136,8 @@ rank_run (SimReplay *replay, uint32_t rank)
   }
 }
 
-static void
-rank_go_on (SimReplay *replay, uint32_t rank)
+void
+sim_rank_wake (SimReplay *replay, uint32_t rank)
 {
   SimRank *it = &replay->ranks[rank];
 
@@ -147,24 +147,6 @@ rank_go_on (SimReplay *replay, uint32_t rank)
     it->state = SIM_RANK_READY;
   if (it->state == SIM_RANK_READY && replay->error == NULL)
     rank_run (replay, rank);
-}
-
-/* What a step of the rank asks of its processor is done after the step, or
- * the end of that work would wake the rank in the middle of it. */
-void
-sim_rank_wake (SimReplay *replay, uint32_t rank)
-{
-  bool going;
-
-  if (replay->ob1 == NULL) {
-    rank_go_on (replay, rank);
-    return;
-  }
-  going = replay->ob1->ranks[rank].going;
-  replay->ob1->ranks[rank].going = true;
-  rank_go_on (replay, rank);
-  replay->ob1->ranks[rank].going = going;
-  sim_ob1_go (replay, rank);
 }
 
 void

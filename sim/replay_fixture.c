@@ -49,9 +49,10 @@ static void
 set_fabric_parameters (TopoParameters *parameters)
 {
   parameters->core_bandwidth_Bps = 10000000000u;
-  parameters->cache_bandwidth_Bps = parameters->bus_bandwidth_Bps = parameters->dram_bandwidth_Bps =
-      100000000000000u;
-  parameters->transfer_latency_ps = 0;
+  parameters->core_memory_bandwidth_Bps = parameters->core_transfer_bandwidth_Bps =
+      parameters->cache_bandwidth_Bps = parameters->bus_bandwidth_Bps =
+          parameters->dram_bandwidth_Bps = UINT64_C (1000000000000000000);
+  parameters->transfer_latency_ps = parameters->package_latency_ps = 0;
   parameters->eager_bytes = 12288;
   parameters->sm_latency_ps = 200 * NS;
   parameters->sm_overhead_ps = 40 * NS;
