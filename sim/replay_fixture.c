@@ -72,6 +72,22 @@ fixture_init_fabric (Fixture *fixture, uint32_t n_ranks, uint32_t per_node)
     fixture->machine->slot_core[slot] = (uint8_t) slot;
 }
 
+void
+fixture_lower_limits (Fixture *fixture, uint32_t ways)
+{
+  TopoParameters *parameters = &fixture->machine->parameters;
+
+  parameters->sm_eager_bytes = 72 + 300;
+  parameters->sm_fragment_bytes = 32 + 200;
+  parameters->eager_bytes = 72 + 500;
+  parameters->send_fragment_bytes = 32 + 150;
+  parameters->rdma_fragment_bytes = 256;
+  parameters->copy_quantum_bytes = 64;
+  parameters->rdma_offset_bytes = (ways & 1) != 0 ? 400 : 0;
+  parameters->sm_single_copy = (ways & 2) != 0;
+  parameters->leave_pinned = (ways & 4) != 0;
+}
+
 static void
 run_clear (Fixture *fixture)
 {

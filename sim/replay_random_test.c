@@ -99,21 +99,6 @@ add_message (Program *program, int32_t tag)
     add_wait (program, to);
 }
 
-/* Limits so low that the messages of these programs are of every kind. */
-static void
-set_low_limits (TopoParameters *parameters)
-{
-  parameters->sm_eager_bytes = 72 + 300;
-  parameters->sm_fragment_bytes = 32 + 200;
-  parameters->eager_bytes = 72 + 500;
-  parameters->send_fragment_bytes = 32 + 150;
-  parameters->rdma_offset_bytes = g_test_rand_bit () ? 400 : 0;
-  parameters->rdma_fragment_bytes = 4096;
-  parameters->copy_quantum_bytes = 64;
-  parameters->sm_single_copy = g_test_rand_bit ();
-  parameters->leave_pinned = g_test_rand_bit ();
-}
-
 static void
 fixture_init_on (Fixture *f, bool fabric)
 {
@@ -121,7 +106,7 @@ fixture_init_on (Fixture *f, bool fabric)
 
   if (fabric) {
     fixture_init_fabric (f, RANKS, per_node);
-    set_low_limits (&f->machine->parameters);
+    fixture_lower_limits (f, (uint32_t) g_test_rand_int ());
   } else
     fixture_init (f, RANKS, per_node);
 }
