@@ -239,19 +239,14 @@ void
 sim_ob1_unexpected (SimReplay *replay, uint32_t transfer)
 {
   const SimOb1Message *it = sim_ob1_message (replay, transfer);
-  uint32_t rank = replay->transfers[transfer].destination, work;
-  const SimOb1Work *stash;
+  uint32_t rank = replay->transfers[transfer].destination;
 
   if (it->first_bytes == 0)
     return;
-  work = sim_ob1_do (
+  sim_ob1_message (replay, transfer)->stash = sim_ob1_do (
       replay, rank,
       (SimOb1Work){ .kind = SIM_OB1_STASH, .transfer = transfer, .bytes = it->first_bytes },
       SIM_OB1_ARRIVED);
-  /* Unless it has begun, or is over. */
-  stash = &replay->ob1->works[work];
-  if (stash->kind == SIM_OB1_STASH && stash->transfer == transfer && !stash->begun)
-    sim_ob1_message (replay, transfer)->stash = work;
 }
 
 void

@@ -82,7 +82,6 @@ typedef struct {
   SimOb1Processor own, agent;
   TraceMap pinned; /* peer -> pages registered to send to it, to receive from it */
   uint32_t round;  /* BUSY: of what has come, so much is done before the rank goes on */
-  bool going;
 } SimOb1Rank;
 
 /* What ob1 knows of a transfer.  Each side changes its own half. */
@@ -208,11 +207,14 @@ SimOb1 *sim_ob1_new (uint32_t n_ranks);
 /* Copies go through the memory of the replay's network, or one of its own. */
 void sim_ob1_use_memory (SimReplay *replay);
 void sim_ob1_free (SimOb1 *ob1, uint32_t n_ranks);
-/* Returns its number. */
+/* Puts it down; returns its number. */
 uint32_t sim_ob1_do (SimReplay *replay, uint32_t rank, SimOb1Work work, SimOb1Turn turn);
-/* Starts what can start, and lets the rank go on when it can. */
+/* At the end of every callback of the rank: starts what can start, and lets it
+ * go on when it can. */
 void sim_ob1_go (SimReplay *replay, uint32_t rank);
-/* The rank is in a call: does what came until now before it goes on. */
+/* At the end of a call: does what the call asked for, as far as that goes at once. */
+void sim_ob1_call (SimReplay *replay, uint32_t rank);
+/* The rank is in a call: what came until now is done before it goes on. */
 void sim_ob1_progress (SimReplay *replay, uint32_t rank);
 /* Its processor is busy, or its calls have left something to do. */
 bool sim_ob1_is_occupied (const SimReplay *replay, uint32_t rank);
