@@ -18,6 +18,18 @@
 #include "sim/memory.h"
 #include "sim/replay_private.h"
 
+/* Of the structs in pml/ob1/pml_ob1_hdr.h, with 8-byte pointers; LARGEST is of
+ * their union. */
+enum {
+  SIM_OB1_MATCH_HEADER_BYTES = 16,
+  SIM_OB1_RENDEZVOUS_HEADER_BYTES = 32,
+  SIM_OB1_ACK_HEADER_BYTES = 32,
+  SIM_OB1_FRAGMENT_HEADER_BYTES = 32,
+  SIM_OB1_PUT_HEADER_BYTES = 64,
+  SIM_OB1_FIN_HEADER_BYTES = 16,
+  SIM_OB1_LARGEST_HEADER_BYTES = 72,
+};
+
 /* What a cookie of kind OB1 tells the rank that it comes to. */
 typedef enum {
   SIM_OB1_ENVELOPE, /* with the first piece of the data */
