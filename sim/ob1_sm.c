@@ -36,11 +36,11 @@ sim_ob1_sm_post (SimReplay *replay, uint32_t transfer, SimOb1Event event, int64_
 {
   const SimTransfer *it = &replay->transfers[transfer];
   bool to_source = event == SIM_OB1_ACK || event == SIM_OB1_RETURN;
-  bool self = it->envelope.source == it->destination;
 
-  sim_network_timer (replay->network, to_source ? it->envelope.source : it->destination,
-                     sim_ob1_cookie (event, transfer),
-                     at_ps + (self ? 0 : replay->parameters->sm_latency_ps));
+  sim_network_timer (
+      replay->network, to_source ? it->envelope.source : it->destination,
+      sim_ob1_cookie (event, transfer),
+      at_ps + (sim_ob1_is_self (replay, transfer) ? 0 : replay->parameters->sm_latency_ps));
 }
 
 SimBuffer
