@@ -104,6 +104,8 @@ prefetch (const PacketEngine *engine, uint32_t at)
 
       __builtin_prefetch (&net->port[out], 1);
       __builtin_prefetch (ib_lane (net, out, packet->vl), 1);
+    } else {
+      __builtin_prefetch (&net->engine.message[packet->message], 1);
     }
   }
 }

@@ -66,7 +66,8 @@ ib_send (IbNetwork *net, uint32_t message_index, int64_t at_ps)
     .back_vl = vl_of (net, destination, source),
     .ends = 2,
     .is_inline = payload_bytes <= net->parameters->hca_inline_bytes,
-    .is_first = true,
+    .first_bytes =
+        (uint16_t) (public->kind == SIM_MESSAGE_WRITE ? net->parameters->rdma_header_bytes : 0),
   };
   message->packets_left = packets_of (net, payload_bytes);
   message->next = index;
@@ -129,6 +130,20 @@ ib_activate (IbNetwork *net, uint32_t unit, uint32_t index)
   ib_read_more (net, unit, pair->port);
 }
 
+/* A pair has its turn again when all others of its lane have had theirs, so its
+ * records have left the cache by then: fetches what the next two turns need. */
+static inline void
+fetch_ahead (const IbNetwork *net, const IbLane *lane)
+{
+  const IbPair *next;
+
+  if (lane->ring == PACKET_NONE)
+    return;
+  next = &net->pair[net->pair[lane->ring].next];
+  __builtin_prefetch (&net->request[next->head], 1);
+  __builtin_prefetch (&net->pair[next->next], 1);
+}
+
 /* The pair behind `before` has given a packet: it stays in the ring, waits
  * for its time, or has nothing left to do. */
 static void
@@ -158,10 +173,7 @@ fill_packet (IbNetwork *net, IbPacket *packet, IbRequest *request, uint32_t port
   const TopoParameters *p = net->parameters;
   uint32_t payload_bytes = (uint32_t) MIN (request->payload_left, net->mtu_bytes);
   uint32_t software_bytes = (uint32_t) MIN (request->software_left, payload_bytes);
-  bool has_reth =
-      request->is_first && net->engine.message[request->message].public.kind == SIM_MESSAGE_WRITE;
-  uint32_t frame_bytes =
-      (uint32_t) (p->header_bytes + (has_reth ? p->rdma_header_bytes : 0)) + payload_bytes;
+  uint32_t frame_bytes = (uint32_t) p->header_bytes + request->first_bytes + payload_bytes;
 
   *packet = (IbPacket){
     .message = request->message,
@@ -170,18 +182,18 @@ fill_packet (IbNetwork *net, IbPacket *packet, IbRequest *request, uint32_t port
     .user_bytes = (uint16_t) (payload_bytes - software_bytes),
     .frame_bytes = (uint16_t) frame_bytes,
     .payload_bytes = (uint16_t) payload_bytes,
-    .blocks = (uint8_t) ((frame_bytes + p->block_bytes - 1) / p->block_bytes),
+    .blocks = (uint8_t) ib_blocks (net, frame_bytes),
     .vl = request->vl,
     .kind = IB_PACKET_DATA,
   };
   request->payload_left -= payload_bytes;
   request->software_left -= software_bytes;
-  request->is_first = false;
+  request->first_bytes = 0;
 }
 
 /* The next packet of the pair whose turn it is. */
 static uint32_t
-next_packet (IbNetwork *net, uint32_t unit, uint32_t port, IbLane *lane, bool *is_inline)
+next_packet (IbNetwork *net, uint32_t unit, IbLane *lane, bool *is_inline)
 {
   uint32_t before = lane->ring, pair_index = net->pair[before].next;
   IbPair *pair = &net->pair[pair_index];
@@ -190,12 +202,12 @@ next_packet (IbNetwork *net, uint32_t unit, uint32_t port, IbLane *lane, bool *i
       packet_engine_take_packet (&net->engine, (void **) &net->packet, sizeof (IbPacket));
   IbPacket *packet = &net->packet[index];
 
-  fill_packet (net, packet, request, port);
+  fill_packet (net, packet, request, pair->port);
   net->engine.n_packets++;
   net->engine.payload_sent += packet->user_bytes;
   *is_inline = request->is_inline;
   if (net->parameters->cc) {
-    int64_t packet_ps = wire_ps (net, &net->port[port], packet);
+    int64_t packet_ps = wire_ps (net, &net->port[pair->port], packet);
 
     pair->not_before_ps =
         net->engine.now_ps + (int64_t) ib_congestion_index (net, pair) * packet_ps;
@@ -203,26 +215,38 @@ next_packet (IbNetwork *net, uint32_t unit, uint32_t port, IbLane *lane, bool *i
   if (request->payload_left == 0)
     pair->head = request->next;
   end_turn (net, unit, lane, before, pair_index);
+  fetch_ahead (net, lane);
   return index;
 }
 
 /* --- Reading --- */
 
-/* Of the adapter's ports and their lanes the next one in turn with work and
- * room; PACKET_NONE: none. */
+/* Of the lanes of the adapter's ports the next one in turn with work and room;
+ * PACKET_NONE: none. */
 static uint32_t
-next_lane (const IbNetwork *net, const TopoDevice *device, const IbAdapter *adapter)
+next_lane (const IbNetwork *net, uint32_t n_lanes, const IbLane *lanes, uint32_t last)
 {
-  uint32_t n_lanes = device->n_ports * net->n_vls;
+  uint32_t at = last;
 
-  for (uint32_t step = 1; step <= n_lanes; step++) {
-    uint32_t at = (adapter->turn + step) % n_lanes;
-    const IbLane *lane = &net->lane[(size_t) device->first_port * net->n_vls + at];
-
-    if (lane->ring != PACKET_NONE && lane->staged < net->parameters->hca_read_ahead)
+  for (uint32_t step = 0; step < n_lanes; step++) {
+    at = at + 1 < n_lanes ? at + 1 : 0;
+    if (lanes[at].ring != PACKET_NONE && lanes[at].staged < net->read_ahead)
       return at;
   }
   return PACKET_NONE;
+}
+
+/* PCIe begins to read the payload of a packet. */
+static void
+start_reading (IbNetwork *net, uint32_t unit, uint32_t index)
+{
+  const IbPacket *packet = &net->packet[index];
+  int64_t now_ps = net->engine.now_ps;
+  int64_t memory_ps = sim_memory_dma (net->engine.base.memory, unit - net->n_switches, false,
+                                      packet->payload_bytes, now_ps);
+  int64_t pcie_ps = now_ps + ib_bytes_ps (packet->payload_bytes, net->pcie_ps_q32);
+
+  ib_push (net, unit, IB_READ, net->port[packet->port].number, index, MAX (memory_ps, pcie_ps));
 }
 
 void
@@ -247,34 +271,24 @@ ib_read_more (IbNetwork *net, uint32_t unit, uint32_t port)
   uint32_t device_index = net->fabric->ports[port].device;
   const TopoDevice *device = &net->fabric->devices[device_index];
   IbAdapter *adapter = &net->adapter[device_index];
+  IbLane *lanes = ib_lane (net, device->first_port, 0);
 
   while (!adapter->reading) {
-    uint32_t at = next_lane (net, device, adapter);
-    uint32_t lane_port, index;
-    uint64_t payload_bytes;
-    IbLane *lane;
+    uint32_t at = next_lane (net, device->n_ports * net->n_vls, lanes, adapter->turn);
+    uint32_t index;
     bool is_inline;
 
     if (at == PACKET_NONE)
       return;
     adapter->turn = at;
-    lane_port = device->first_port + at / net->n_vls;
-    lane = ib_lane (net, lane_port, at % net->n_vls);
-    index = next_packet (net, unit, lane_port, lane, &is_inline);
-    lane->staged++;
-    payload_bytes = net->packet[index].payload_bytes;
+    index = next_packet (net, unit, &lanes[at], &is_inline);
+    lanes[at].staged++;
     if (is_inline) {
       ib_adapter_enter (net, unit, index, IB_QUEUE_DATA);
-      continue;
+    } else {
+      adapter->reading = true;
+      start_reading (net, unit, index);
     }
-    adapter->reading = true;
-    int64_t now_ps = net->engine.now_ps;
-    int64_t memory_ps = sim_memory_dma (net->engine.base.memory, unit - net->n_switches, false,
-                                        payload_bytes, now_ps);
-    int64_t pcie_ps =
-        now_ps + packet_bytes_ps (payload_bytes, (double) net->parameters->pcie_bandwidth_Bps);
-
-    ib_push (net, unit, IB_READ, net->port[lane_port].number, index, MAX (memory_ps, pcie_ps));
   }
 }
 

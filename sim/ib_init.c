@@ -145,6 +145,12 @@ number_ports (IbNetwork *net, GError **error)
 
 /* --- Ports --- */
 
+static uint64_t
+byte_ps_q32 (uint64_t bandwidth_Bps)
+{
+  return (uint64_t) (1e12 / (double) bandwidth_Bps * 4294967296.0 + 0.5);
+}
+
 /* Both ends of a cable run at the rate of the slower one. */
 static uint64_t
 link_ps_q32 (const TopoPort *port, const TopoPort *peer)
@@ -152,7 +158,7 @@ link_ps_q32 (const TopoPort *port, const TopoPort *peer)
   uint64_t bandwidth_Bps = MIN (topo_link_bandwidth_Bps (port->lanes, (TopoSpeed) port->speed),
                                 topo_link_bandwidth_Bps (peer->lanes, (TopoSpeed) peer->speed));
 
-  return (uint64_t) (1e12 / (double) bandwidth_Bps * 4294967296.0 + 0.5);
+  return byte_ps_q32 (bandwidth_Bps);
 }
 
 static void
@@ -279,6 +285,9 @@ ib_init (IbNetwork *net, GError **error)
   net->adaptive = p->adaptive == TOPO_ADAPTIVE_FREE;
   net->framing_bytes = (uint32_t) p->framing_bytes;
   net->mtu_bytes = (uint32_t) p->mtu_bytes;
+  net->block_bytes = (uint32_t) p->block_bytes;
+  net->read_ahead = (uint32_t) p->hca_read_ahead;
+  net->pcie_ps_q32 = byte_ps_q32 (p->pcie_bandwidth_Bps);
   net->credit_latency_ps = p->credit_latency_ps;
   net->mark_blocks = mark_blocks (p);
   net->port = packet_table_new (sizeof (IbPort) * MAX (1, net->fabric->n_ports));

@@ -11,9 +11,7 @@
 static inline int64_t
 wire_ps (const IbNetwork *net, const IbPort *port, const IbPacket *packet)
 {
-  uint64_t bytes = (uint64_t) packet->frame_bytes + net->framing_bytes;
-
-  return (int64_t) ((bytes * port->ps_q32 + (UINT64_C (1) << 31)) >> 32);
+  return ib_bytes_ps (packet->frame_bytes + net->framing_bytes, port->ps_q32);
 }
 
 /* --- Credits --- */

@@ -19,18 +19,19 @@
 /* A protocol packet about a message, from where it arrived to where it came
  * from. */
 static void
-answer (IbNetwork *net, uint32_t unit, const IbRequest *request, uint32_t kind, uint32_t flags)
+answer (IbNetwork *net, uint32_t unit, uint32_t message, uint32_t kind, uint32_t flags)
 {
   const TopoParameters *p = net->parameters;
+  const IbRequest *request = &net->request[net->engine.message[message].next];
   uint32_t index =
       packet_engine_take_packet (&net->engine, (void **) &net->packet, sizeof (IbPacket));
 
   net->packet[index] = (IbPacket){
-    .message = request->message,
+    .message = message,
     .port = net->tables->destination_port[request->destination],
     .destination = request->back,
     .frame_bytes = (uint16_t) p->ack_bytes,
-    .blocks = (uint8_t) MAX (1, (p->ack_bytes + p->block_bytes - 1) / p->block_bytes),
+    .blocks = (uint8_t) ib_blocks (net, (uint32_t) p->ack_bytes),
     .vl = request->back_vl,
     .kind = (uint8_t) kind,
     .flags = (uint8_t) flags,
@@ -76,7 +77,6 @@ static void
 receive_data (IbNetwork *net, uint32_t unit, const IbPacket *packet)
 {
   const TopoParameters *p = net->parameters;
-  IbRequest *request = &net->request[net->engine.message[packet->message].next];
   IbAdapter *adapter = &net->adapter[net->fabric->ports[packet->port].device];
   int64_t written_ps = write_ps (net, unit, packet), complete_ps;
   bool marked = (packet->flags & IB_FLAG_FECN) != 0;
@@ -84,8 +84,8 @@ receive_data (IbNetwork *net, uint32_t unit, const IbPacket *packet)
   return_credits (net, packet->port, packet->vl, packet->blocks, written_ps);
   if (!packet_engine_received (&net->engine, packet->message, packet->user_bytes, written_ps)) {
     if (marked) {
-      request->ends++;
-      answer (net, unit, request, IB_PACKET_CN, IB_FLAG_BECN);
+      net->request[net->engine.message[packet->message].next].ends++;
+      answer (net, unit, packet->message, IB_PACKET_CN, IB_FLAG_BECN);
     }
     return;
   }
@@ -93,7 +93,7 @@ receive_data (IbNetwork *net, uint32_t unit, const IbPacket *packet)
   adapter->complete_ps = complete_ps + p->hca_message_gap_ps;
   ib_push (net, unit, IB_DELIVER, net->port[packet->port].number, packet->message,
            complete_ps + p->hca_receive_latency_ps);
-  answer (net, unit, request, IB_PACKET_ACK, marked ? IB_FLAG_BECN : 0);
+  answer (net, unit, packet->message, IB_PACKET_ACK, marked ? IB_FLAG_BECN : 0);
 }
 
 static void

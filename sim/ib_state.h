@@ -137,8 +137,9 @@ typedef struct {
   uint32_t next;              /* of the pair, or free */
   uint16_t destination, back; /* numbers in the tables: there, and of the way back */
   uint8_t vl, back_vl;
-  uint8_t ends; /* what has still to happen before it is forgotten */
-  bool is_inline, is_first;
+  uint8_t ends;         /* what has still to happen before it is forgotten */
+  uint16_t first_bytes; /* headers of its first packet alone, 0 once that is made */
+  bool is_inline;
 } IbRequest;
 
 /* A queue pair: the requests of one rank to another, in order. */
@@ -163,6 +164,8 @@ typedef struct {
 
   uint32_t n_switches, n_units, n_vls; /* VLs in use */
   uint32_t framing_bytes, mtu_bytes, n_reads;
+  uint32_t block_bytes, read_ahead;
+  uint64_t pcie_ps_q32; /* time of a byte, 32 bits of fraction */
   int64_t credit_latency_ps;
   uint32_t mark_blocks; /* congestion control: waiting blocks above which is marked */
   bool adaptive, is_arbitrated;
@@ -209,6 +212,20 @@ ib_push (IbNetwork *net, uint32_t unit, IbKind kind, uint32_t number, uint32_t a
          int64_t at_ps)
 {
   sim_schedule_push (net->engine.schedule, unit, (uint32_t) kind << 8 | number, argument, at_ps);
+}
+
+/* Time of so many bytes at ps_q32 each, to the nearest picosecond. */
+static inline int64_t
+ib_bytes_ps (uint32_t bytes, uint64_t ps_q32)
+{
+  return (int64_t) ((bytes * ps_q32 + (UINT64_C (1) << 31)) >> 32);
+}
+
+/* What a packet takes of a buffer. */
+static inline uint32_t
+ib_blocks (const IbNetwork *net, uint32_t frame_bytes)
+{
+  return MAX (1, (frame_bytes + net->block_bytes - 1) / net->block_bytes);
 }
 
 /* --- ib_init.c --- */

@@ -25,8 +25,10 @@ port_load (IbNetwork *net, uint32_t index, const IbPacket *packet)
 {
   IbPort *port = &net->port[index];
   const IbLane *lane = ib_lane (net, index, packet->vl);
-  bool goes = is_open (net, port) && finds_room (net, index, port, packet);
+  bool goes;
 
+  collect_credits (net, index, port, net->engine.now_ps);
+  goes = is_open (net, port) && lane->credits >= packet->blocks;
   return (goes ? 0 : UINT64_C (1) << 40) + lane->queued_blocks + (UINT32_MAX - lane->credits);
 }
 
