@@ -343,6 +343,28 @@ test_graph (void)
   }
 }
 
+/* -- what never matches ---------------------------------------------------- */
+
+/* A long send waits for ever, a short one is left over. */
+static void
+test_no_receive (void)
+{
+  for (uint32_t per_node = 1; per_node <= 2; per_node++) {
+    Fixture f;
+
+    fixture_init_fabric (&f, 2, per_node);
+    script_send (f.trace, 0, 1, 7, 1000);
+    fixture_run (&f);
+    g_assert_no_error (f.error);
+    g_assert_cmpuint (f.result->unmatched_sends, ==, 1);
+    script_send (f.trace, 0, 1, 7, 20000);
+    fixture_run (&f);
+    g_assert_error (f.error, SIM_ERROR, SIM_ERROR_DEADLOCK);
+    g_assert_nonnull (strstr (f.error->message, "rank 0 waits in MPI_Send"));
+    fixture_clear (&f);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -358,5 +380,6 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/ob1-long/sendrecv", test_sendrecv);
   g_test_add_func ("/sim/ob1-long/full-nodes", test_full_nodes);
   g_test_add_func ("/sim/ob1-long/graph", test_graph);
+  g_test_add_func ("/sim/ob1-long/no-receive", test_no_receive);
   return g_test_run ();
 }

@@ -326,6 +326,39 @@ test_accesses (void)
   check_access (TRACE_OP_FETCH, 5000, 5000, 2);
 }
 
+/* Direct messages: copied by their senders within the node, written to the other. */
+static void
+test_direct (void)
+{
+  Fixture f;
+
+  fixture_init_fabric (&f, 4, 2);
+  f.machine->parameters.collectives = TOPO_COLLECTIVES_BGQ;
+  f.machine->parameters.collective_network = true;
+  for (uint32_t rank = 0; rank < 4; rank++)
+    script_collective (f.trace, rank, TRACE_OP_ALLTOALL, TRACE_NO_ROOT, 1000);
+  fixture_run (&f);
+  g_assert_no_error (f.error);
+  g_assert_cmpuint (fixture_count (&f, SIM_MESSAGE_WRITE), ==, 8);
+  g_assert_cmpuint (f.result->messages, ==, 12);
+  /* Handed over every 300 in an order of the sender's own; what comes from the
+   * other node comes last. */
+  for (uint32_t rank = 0; rank < 4; rank++) {
+    int64_t last_ps = 0;
+
+    for (uint32_t i = 0; i < 8; i++) {
+      const FakeRecord *it = fixture_record (&f, SIM_MESSAGE_WRITE, i);
+
+      g_assert_cmpint (it->sent_ps % (300 * NS), ==, 0);
+      g_assert_cmpint (it->sent_ps, <=, 900 * NS);
+      if (it->message.destination_rank == rank)
+        last_ps = MAX (last_ps, it->delivered_ps);
+    }
+    g_assert_cmpint (f.result->ranks[rank].end_ps, ==, last_ps);
+  }
+  fixture_clear (&f);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -347,5 +380,6 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/ob1/wildcard", test_wildcard);
   g_test_add_func ("/sim/ob1/probe", test_probe);
   g_test_add_func ("/sim/ob1/accesses", test_accesses);
+  g_test_add_func ("/sim/ob1/direct", test_direct);
   return g_test_run ();
 }

@@ -53,6 +53,7 @@ set_fabric_parameters (TopoParameters *parameters)
       parameters->cache_bandwidth_Bps = parameters->bus_bandwidth_Bps =
           parameters->dram_bandwidth_Bps = UINT64_C (1000000000000000000);
   parameters->transfer_latency_ps = parameters->package_latency_ps = 0;
+  parameters->tree_bandwidth_Bps = 2000000000u;
   parameters->eager_bytes = 12288;
   parameters->sm_latency_ps = 200 * NS;
   parameters->sm_overhead_ps = 40 * NS;

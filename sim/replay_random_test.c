@@ -117,7 +117,7 @@ program_init (Program *program, bool collectives, bool fabric)
   *program = (Program){ 0 };
   fixture_init_on (&program->f, fabric);
   program->f.machine->parameters.async_progress = g_test_rand_bit ();
-  program->f.machine->parameters.collective_network = g_test_rand_bit () && !fabric;
+  program->f.machine->parameters.collective_network = g_test_rand_bit ();
   program->f.jitter_ps = g_test_rand_bit () ? 5000 * NS : 0;
   for (uint32_t rank = 0; rank < RANKS; rank++)
     program->open[rank] = g_array_new (FALSE, FALSE, sizeof (uint32_t));
@@ -243,11 +243,16 @@ test_torus_and_fabric (void)
 
 /* Overheads and waits and computing are all there is. */
 static void
-test_wait_is_what_is_left (void)
+check_wait_is_what_is_left (bool fabric)
 {
   Program program;
 
-  program_init (&program, true, false);
+  program_init (&program, true, fabric);
+  program.f.machine->parameters.core_bandwidth_Bps = UINT64_C (1000000000000000000);
+  program.f.machine->parameters.sm_overhead_ps = 0;
+  program.f.machine->parameters.fragment_overhead_ps = 0;
+  program.f.machine->parameters.registration_ps = 0;
+  program.f.machine->parameters.registration_page_ps = 0;
   program.f.machine->parameters.async_progress = false;
   program.f.machine->parameters.send_overhead_ps = 0;
   program.f.machine->parameters.receive_overhead_ps = 0;
@@ -261,6 +266,14 @@ test_wait_is_what_is_left (void)
     g_assert_cmpint (it->end_ps, ==, it->compute_ps + it->wait_ps);
   }
   program_clear (&program);
+}
+
+static void
+test_wait_is_what_is_left (void)
+{
+  check_wait_is_what_is_left (false);
+  for (uint32_t round = 0; round < 5; round++)
+    check_wait_is_what_is_left (true);
 }
 
 int
