@@ -75,16 +75,16 @@ static const Expected ompi13_bcast[] = {
   { TRACE_OP_BCAST, 3, 370727, &sim_bcast_split_binary, KIB },
   { TRACE_OP_BCAST, 2, 370728, &sim_bcast_pipeline, 128 * KIB },
   { TRACE_OP_BCAST, 3, 370728, &sim_bcast_split_binary, 8 * KIB },
-  { TRACE_OP_BCAST, 8, 3650550, &sim_bcast_split_binary, 8 * KIB },
+  { TRACE_OP_BCAST, 8, 3650551, &sim_bcast_split_binary, 8 * KIB },
   { TRACE_OP_BCAST, 8, 3650552, &sim_bcast_pipeline, 128 * KIB },
-  { TRACE_OP_BCAST, 12, 6129787, &sim_bcast_split_binary, 8 * KIB },
+  { TRACE_OP_BCAST, 12, 6129788, &sim_bcast_split_binary, 8 * KIB },
   { TRACE_OP_BCAST, 12, 6129789, &sim_bcast_pipeline, 128 * KIB },
   { TRACE_OP_BCAST, 13, 370728, &sim_bcast_pipeline, 8 * KIB },
-  { TRACE_OP_BCAST, 13, 1309669, &sim_bcast_pipeline, 8 * KIB },
-  { TRACE_OP_BCAST, 13, 1309672, &sim_bcast_pipeline, 16 * KIB },
-  { TRACE_OP_BCAST, 13, 4992312, &sim_bcast_pipeline, 16 * KIB },
+  { TRACE_OP_BCAST, 13, 1309670, &sim_bcast_pipeline, 8 * KIB },
+  { TRACE_OP_BCAST, 13, 1309671, &sim_bcast_pipeline, 16 * KIB },
+  { TRACE_OP_BCAST, 13, 4992313, &sim_bcast_pipeline, 16 * KIB },
   { TRACE_OP_BCAST, 13, 4992314, &sim_bcast_pipeline, 64 * KIB },
-  { TRACE_OP_BCAST, 13, 6749596, &sim_bcast_pipeline, 64 * KIB },
+  { TRACE_OP_BCAST, 13, 6749597, &sim_bcast_pipeline, 64 * KIB },
   { TRACE_OP_BCAST, 13, 6749598, &sim_bcast_pipeline, 128 * KIB },
 };
 
@@ -92,7 +92,7 @@ static const Expected ompi13_bcast[] = {
  * line is not met there; (7 - 1.1614) * 1024 / 0.0422 = 141,675 and
  * (7 - 1.6761) * 1024 / 0.0033 = 1,652,022.  64 ranks: (64 - 1.3496) * 1024 /
  * 0.6016 = 106,638; (64 - 9.7128) * 1024 / 0.0410 = 1,355,857;
- * (64 - 1.6761) * 1024 / 0.0033 = 19,339,355. */
+ * (64 - 1.6761) * 1024 / 0.0033 = 19,339,295. */
 static const Expected ompi13_reduce[] = {
   { TRACE_OP_REDUCE, 7, 511, &sim_reduce_linear, 0 },
   { TRACE_OP_REDUCE, 8, 511, &sim_reduce_tree_binomial, 0 },
@@ -100,16 +100,16 @@ static const Expected ompi13_reduce[] = {
   { TRACE_OP_REDUCE, 7, 20479, &sim_reduce_tree_binomial, 0 },
   { TRACE_OP_REDUCE, 7, 20480, &sim_reduce_pipeline, 32 * KIB },
   { TRACE_OP_REDUCE, 7, 141676, &sim_reduce_pipeline, 32 * KIB },
-  { TRACE_OP_REDUCE, 7, 1652000, &sim_reduce_pipeline, 32 * KIB },
-  { TRACE_OP_REDUCE, 7, 1652050, &sim_reduce_pipeline, 64 * KIB },
+  { TRACE_OP_REDUCE, 7, 1652022, &sim_reduce_pipeline, 32 * KIB },
+  { TRACE_OP_REDUCE, 7, 1652023, &sim_reduce_pipeline, 64 * KIB },
   { TRACE_OP_REDUCE, 64, 2047, &sim_reduce_tree_binomial, 0 },
   { TRACE_OP_REDUCE, 64, 2048, &sim_reduce_tree_binomial, KIB },
-  { TRACE_OP_REDUCE, 64, 106637, &sim_reduce_tree_binomial, KIB },
-  { TRACE_OP_REDUCE, 64, 106640, &sim_reduce_pipeline, KIB },
-  { TRACE_OP_REDUCE, 64, 1355850, &sim_reduce_pipeline, KIB },
-  { TRACE_OP_REDUCE, 64, 1355865, &sim_reduce_pipeline, 32 * KIB },
-  { TRACE_OP_REDUCE, 64, 19339300, &sim_reduce_pipeline, 32 * KIB },
-  { TRACE_OP_REDUCE, 64, 19339400, &sim_reduce_pipeline, 64 * KIB },
+  { TRACE_OP_REDUCE, 64, 106638, &sim_reduce_tree_binomial, KIB },
+  { TRACE_OP_REDUCE, 64, 106639, &sim_reduce_pipeline, KIB },
+  { TRACE_OP_REDUCE, 64, 1355855, &sim_reduce_pipeline, KIB },
+  { TRACE_OP_REDUCE, 64, 1355856, &sim_reduce_pipeline, 32 * KIB },
+  { TRACE_OP_REDUCE, 64, 19339295, &sim_reduce_pipeline, 32 * KIB },
+  { TRACE_OP_REDUCE, 64, 19339296, &sim_reduce_pipeline, 64 * KIB },
 };
 
 /* reduce_scatter: 100 ranks are on the line at 92 / 0.0012 = 76,666 bytes. */
