@@ -121,7 +121,8 @@ test_bcast_trees (void)
 
   for (uint32_t a = 0; a < G_N_ELEMENTS (algorithms); a++)
     for (uint32_t i = 0; i < WORLD_SIZES; i++)
-      for (uint32_t root = 0; root < world_sizes[i]; root += 1 + root / 3) {
+      for (uint32_t root = 0; root < world_sizes[i];
+           root += 1 + root / 2 + world_sizes[i] / 2 * (world_sizes[i] > 33)) {
         check_bcast (algorithms[a], &stream_model, world_sizes[i], root, 9, 0, 1);
         check_bcast (algorithms[a], &stream_model, world_sizes[i], root, 9, 9, 1);
         check_bcast (algorithms[a], &stream_model, world_sizes[i], root, 9, 8, 2);
@@ -145,7 +146,8 @@ static void
 test_bcast_split_binary (void)
 {
   for (uint32_t i = 0; i < WORLD_SIZES; i++)
-    for (uint32_t root = 0; root < world_sizes[i]; root += 1 + root / 3) {
+    for (uint32_t root = 0; root < world_sizes[i];
+         root += 1 + root / 2 + world_sizes[i] / 2 * (world_sizes[i] > 33)) {
       uint32_t n = world_sizes[i];
 
       check_bcast (&sim_bcast_split_binary, &halves_model, n, root, 23, 5, 4);
@@ -247,7 +249,8 @@ static void
 test_bcast_scatter (void)
 {
   for (uint32_t i = 0; i < WORLD_SIZES; i++)
-    for (uint32_t root = 0; root < world_sizes[i]; root += 1 + root / 3) {
+    for (uint32_t root = 0; root < world_sizes[i];
+         root += 1 + root / 2 + world_sizes[i] / 2 * (world_sizes[i] > 33)) {
       uint32_t n = world_sizes[i];
       uint32_t bytes[] = { 1, n - 1, n, n + 1, 3 * n + 2, 4 * n };
 
@@ -339,7 +342,8 @@ test_reduce_trees (void)
 
   for (uint32_t a = 0; a < G_N_ELEMENTS (algorithms); a++)
     for (uint32_t i = 0; i < WORLD_SIZES; i++)
-      for (uint32_t root = 0; root < world_sizes[i]; root += 1 + root / 3) {
+      for (uint32_t root = 0; root < world_sizes[i];
+           root += 1 + root / 2 + world_sizes[i] / 2 * (world_sizes[i] > 33)) {
         check_reduce (algorithms[a], world_sizes[i], root, 2, 0, 1);
         check_reduce (algorithms[a], world_sizes[i], root, 7, 3, 3);
       }

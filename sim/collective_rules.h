@@ -50,14 +50,18 @@ SimChoice sim_rule_scan_linear (const SimCollective *collective);
 /* The call that a part of a call is: `first` of the two, or the other. */
 SimCollective sim_collective_part (const SimCollective *collective, bool first);
 
-/* What a gather or scatter has for each rank: all ranks agree about it. */
+/* What a gather or scatter has for each rank: all ranks agree about it.  A
+ * root that has one of its two sizes only takes that. */
 static inline uint64_t
 sim_block_bytes (const SimCollective *collective)
 {
   bool gather = collective->kind == TRACE_OP_GATHER;
   bool root = collective->rank == (uint32_t) collective->root;
+  uint64_t bytes = gather == root ? collective->recv_bytes : collective->bytes;
 
-  return gather == root ? collective->recv_bytes : collective->bytes;
+  if (root && bytes == 0)
+    return gather ? collective->bytes : collective->recv_bytes;
+  return bytes;
 }
 
 /* What an allgather(v) or a reduce-scatter has in all. */
