@@ -262,6 +262,7 @@ test_alltoallvs (void)
   for (uint32_t i = 0; i < WORLD_SIZES; i++) {
     run_alltoallv (&sim_alltoall_scattered, world_sizes[i], false);
     run_alltoallv (&sim_alltoall_pairwise, world_sizes[i], false);
+    run_alltoallv (&sim_alltoallv_linear_nonzero, world_sizes[i], false);
     run_alltoallv (&sim_alltoallv_linear, world_sizes[i], true);
     run_alltoallv (&sim_alltoall_pairwise_ring, world_sizes[i], true);
   }

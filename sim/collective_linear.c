@@ -229,7 +229,7 @@ alltoall_step (const SimCollective *collective, uint32_t step)
 
 const SimAlgorithm sim_alltoall_linear = { alltoall_steps, alltoall_step, NULL };
 
-/* Both in the order of the ranks; counts of 0 are messages too. */
+/* Both in the order of the ranks.  Open MPI 4.1 sends counts of 0 too. */
 static SimStep
 alltoallv_step (const SimCollective *collective, uint32_t step)
 {
@@ -241,7 +241,21 @@ alltoallv_step (const SimCollective *collective, uint32_t step)
   return sim_step_send (peer, sim_count_of (collective->counts, peer), step + 1 == 2 * n);
 }
 
+/* Open MPI 1.3 does not. */
+static SimStep
+alltoallv_nonzero_step (const SimCollective *collective, uint32_t step)
+{
+  SimStep result = alltoallv_step (collective, step);
+
+  if (result.recv_bytes == 0)
+    result.recv_from = TOPO_NONE;
+  if (result.send_bytes == 0)
+    result.send_to = TOPO_NONE;
+  return result;
+}
+
 const SimAlgorithm sim_alltoallv_linear = { alltoall_steps, alltoallv_step, NULL };
+const SimAlgorithm sim_alltoallv_linear_nonzero = { alltoall_steps, alltoallv_nonzero_step, NULL };
 
 /* --- Prefixes --- */
 

@@ -139,7 +139,7 @@ rule_alltoall (const SimCollective *collective)
 static SimChoice
 rule_alltoallv (G_GNUC_UNUSED const SimCollective *collective)
 {
-  return sim_choose (&sim_alltoallv_linear);
+  return sim_choose (&sim_alltoallv_linear_nonzero);
 }
 
 static SimChoice

@@ -144,7 +144,7 @@ static const Expected ompi13_others[] = {
   { TRACE_OP_ALLTOALL, 13, 200, &sim_alltoall_linear, 0 },
   { TRACE_OP_ALLTOALL, 64, 2999, &sim_alltoall_linear, 0 },
   { TRACE_OP_ALLTOALL, 64, 3000, &sim_alltoall_pairwise_ring, 0 },
-  { TRACE_OP_ALLTOALLV, 64, 0, &sim_alltoallv_linear, 0 },
+  { TRACE_OP_ALLTOALLV, 64, 0, &sim_alltoallv_linear_nonzero, 0 },
   { TRACE_OP_GATHER, 8, 92161, &sim_gather_linear_sync, 32 * KIB },
   { TRACE_OP_GATHER, 8, 92160, &sim_gather_linear_sync, KIB },
   { TRACE_OP_GATHER, 8, 6001, &sim_gather_linear_sync, KIB },

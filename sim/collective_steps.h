@@ -75,6 +75,7 @@ extern const SimAlgorithm sim_scatter_linear_at_once;
 extern const SimAlgorithm sim_scatterv_in_turn;
 extern const SimAlgorithm sim_alltoall_linear;
 extern const SimAlgorithm sim_alltoallv_linear;
+extern const SimAlgorithm sim_alltoallv_linear_nonzero;
 extern const SimAlgorithm sim_scan_linear;
 
 /* collective_ring.c: around the ring of ranks. */
