@@ -98,8 +98,31 @@ add_loops_by_vl (JsonBuilder *builder, const RouteFabricSurvey *survey)
   json_builder_end_object (builder);
 }
 
+/* Who cannot be reached: adapters that nobody reaches, else an example. */
+static void
+add_lost (JsonBuilder *builder, const RouteForwarding *tables, const RouteFabricSurvey *survey)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  g_autofree char *from = NULL;
+  g_autofree char *to = NULL;
+  g_autofree char *pair = NULL;
+
+  for (uint32_t at = 0; at < survey->n_cut_off; at++)
+    g_ptr_array_add (names, topo_fabric_port_name (tables->fabric,
+                                                   tables->destination_port[survey->cut_off[at]]));
+  cli_add_strings (builder, "unreachable_adapters", names);
+  if (survey->lost_from == TOPO_NONE)
+    return;
+  from = topo_fabric_port_name (tables->fabric, tables->destination_port[survey->lost_from]);
+  to = topo_fabric_port_name (tables->fabric, tables->destination_port[survey->lost_to]);
+  pair = g_strdup_printf ("%s to %s", from, to);
+  cli_add_string (builder, "unreachable_pair", pair);
+  cli_add_integer (builder, "circling", survey->circling);
+}
+
 static JsonNode *
-fabric_record (const TopoMachine *machine, const RouteFabricSurvey *survey)
+fabric_record (const TopoMachine *machine, const RouteForwarding *tables,
+               const RouteFabricSurvey *survey)
 {
   g_autoptr (JsonBuilder) builder = json_builder_new ();
   const TopoFabric *fabric = machine->fabric;
@@ -115,6 +138,7 @@ fabric_record (const TopoMachine *machine, const RouteFabricSurvey *survey)
   cli_add_integer (builder, "unused_switch_links", survey->unused);
   cli_add_integer (builder, "pairs", survey->pairs);
   cli_add_integer (builder, "unreachable", survey->unreachable);
+  add_lost (builder, tables, survey);
   add_hops (builder, survey->pairs_by_hops, survey->max_hops);
   add_load (builder, survey->load_min, survey->load_median, survey->load_max);
   cli_add_integer (builder, "vls", survey->n_vls);
@@ -133,7 +157,7 @@ check_fabric (const TopoMachine *machine, GError **error)
   g_autoptr (RouteForwarding) tables = route_forwarding_of_machine (machine, error);
   g_autoptr (RouteFabricSurvey) survey = tables ? route_fabric_survey_new (tables) : NULL;
 
-  return survey ? fabric_record (machine, survey) : NULL;
+  return survey ? fabric_record (machine, tables, survey) : NULL;
 }
 
 int
