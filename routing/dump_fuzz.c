@@ -50,6 +50,17 @@ sound_dump (void)
 }
 
 static void
+write_seeds (const char *folder)
+{
+  g_autofree char *dictionary = g_strconcat (folder, ".dict", NULL);
+  g_autofree char *seed = g_build_filename (folder, "seed-00", NULL);
+  g_autofree char *dump = sound_dump ();
+
+  g_assert_true (g_file_set_contents (seed, dump, -1, NULL));
+  g_assert_true (g_file_set_contents (dictionary, words, -1, NULL));
+}
+
+static void
 remove_input (void)
 {
   g_unlink (path);
@@ -65,12 +76,7 @@ LLVMFuzzerInitialize (int *argc, char ***argv)
   (void) argc, (void) argv;
   fabric = topo_fabric_tree (3, 2, 2, TOPO_SPEED_QDR, NULL);
   if (folder != NULL) {
-    g_autofree char *dictionary = g_strconcat (folder, ".dict", NULL);
-    g_autofree char *seed = g_build_filename (folder, "seed-00", NULL);
-    g_autofree char *dump = sound_dump ();
-
-    g_assert_true (g_file_set_contents (seed, dump, -1, NULL));
-    g_assert_true (g_file_set_contents (dictionary, words, -1, NULL));
+    write_seeds (folder);
     exit (0);
   }
   g_close (g_file_open_tmp ("dump-fuzz-XXXXXX", &path, NULL), NULL);

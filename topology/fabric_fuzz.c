@@ -103,7 +103,8 @@ check_devices (const TopoFabric *fabric)
     g_assert_true (it->id != NULL && it->name != NULL);
     g_assert_cmpuint (it->n_ports, <=, 255);
     g_assert_cmpuint (it->first_port + it->n_ports, <=, fabric->n_ports);
-    g_assert_true (it->is_switch ? it->node == TOPO_NONE : it->node < fabric->n_hosts);
+    g_assert_true (it->node < fabric->n_hosts || it->node == TOPO_NONE);
+    g_assert_true (!it->is_switch || it->node == TOPO_NONE);
     n_switches += it->is_switch;
   }
   g_assert_cmpuint (n_switches, ==, fabric->n_switches);
