@@ -98,26 +98,16 @@ add_loops_by_vl (JsonBuilder *builder, const RouteFabricSurvey *survey)
   json_builder_end_object (builder);
 }
 
-/* Who cannot be reached: adapters that nobody reaches, else an example. */
+/* Adapters that nobody reaches, so that a person finds the cable. */
 static void
-add_lost (JsonBuilder *builder, const RouteForwarding *tables, const RouteFabricSurvey *survey)
+add_cut_off (JsonBuilder *builder, const RouteForwarding *tables, const RouteFabricSurvey *survey)
 {
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
-  g_autofree char *from = NULL;
-  g_autofree char *to = NULL;
-  g_autofree char *pair = NULL;
 
   for (uint32_t at = 0; at < survey->n_cut_off; at++)
     g_ptr_array_add (names, topo_fabric_port_name (tables->fabric,
                                                    tables->destination_port[survey->cut_off[at]]));
-  cli_add_strings (builder, "unreachable_adapters", names);
-  if (survey->lost_from == TOPO_NONE)
-    return;
-  from = topo_fabric_port_name (tables->fabric, tables->destination_port[survey->lost_from]);
-  to = topo_fabric_port_name (tables->fabric, tables->destination_port[survey->lost_to]);
-  pair = g_strdup_printf ("%s to %s", from, to);
-  cli_add_string (builder, "unreachable_pair", pair);
-  cli_add_integer (builder, "circling", survey->circling);
+  cli_add_strings (builder, "cut_off", names);
 }
 
 static JsonNode *
@@ -138,7 +128,8 @@ fabric_record (const TopoMachine *machine, const RouteForwarding *tables,
   cli_add_integer (builder, "unused_switch_links", survey->unused);
   cli_add_integer (builder, "pairs", survey->pairs);
   cli_add_integer (builder, "unreachable", survey->unreachable);
-  add_lost (builder, tables, survey);
+  cli_add_integer (builder, "circling", survey->circling);
+  add_cut_off (builder, tables, survey);
   add_hops (builder, survey->pairs_by_hops, survey->max_hops);
   add_load (builder, survey->load_min, survey->load_median, survey->load_max);
   cli_add_integer (builder, "vls", survey->n_vls);
@@ -151,13 +142,34 @@ fabric_record (const TopoMachine *machine, const RouteForwarding *tables,
   return json_builder_get_root (builder);
 }
 
+/* What a person must know of pairs that cannot be reached. */
+static void
+set_unreachable (const RouteForwarding *tables, const RouteFabricSurvey *survey, GError **error)
+{
+  const TopoFabric *fabric = tables->fabric;
+  g_autofree char *source =
+      topo_fabric_port_name (fabric, tables->destination_port[survey->lost_from]);
+  g_autofree char *target =
+      topo_fabric_port_name (fabric, tables->destination_port[survey->lost_to]);
+
+  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
+               "%s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+               " pairs have no way (%s), the first from %s to %s",
+               fabric->source, survey->unreachable, survey->pairs, tables->engine, source, target);
+}
+
+/* A fabric that is not whole has a record, and *unreachable. */
 static JsonNode *
-check_fabric (const TopoMachine *machine, GError **error)
+check_fabric (const TopoMachine *machine, GError **unreachable, GError **error)
 {
   g_autoptr (RouteForwarding) tables = route_forwarding_of_machine (machine, error);
   g_autoptr (RouteFabricSurvey) survey = tables ? route_fabric_survey_new (tables) : NULL;
 
-  return survey ? fabric_record (machine, tables, survey) : NULL;
+  if (!survey)
+    return NULL;
+  if (survey->unreachable > 0)
+    set_unreachable (tables, survey, unreachable);
+  return fabric_record (machine, tables, survey);
 }
 
 int
@@ -171,6 +183,7 @@ cli_machine_check (int argc, char **argv, GError **error)
   g_auto (CliFormatOptions) format = { 0 };
   g_autoptr (TopoMachine) machine = NULL;
   g_autoptr (JsonNode) record = NULL;
+  GError *unreachable = NULL;
   const char *spec;
 
   cli_add_machine_detail_options (context, &options);
@@ -178,12 +191,14 @@ cli_machine_check (int argc, char **argv, GError **error)
   if (!cli_parse (context, argc, argv, names, &spec, error) || !cli_parse_format (&format, error))
     return CLI_FAILED;
   options.spec = g_strdup (spec);
-  options.takes_fabrics = TRUE;
   if (!(machine = cli_machine_new (&options, error)))
     return CLI_FAILED;
-  record = machine->fabric ? check_fabric (machine, error) : check_torus (machine);
+  record = machine->fabric ? check_fabric (machine, &unreachable, error) : check_torus (machine);
   if (!record)
     return CLI_FAILED;
   cli_print_record (stdout, record, format.format);
-  return CLI_DONE;
+  if (!unreachable)
+    return CLI_DONE;
+  g_propagate_error (error, unreachable);
+  return CLI_FAILED;
 }
