@@ -148,26 +148,16 @@ test_lanes_cut_the_loop (void)
 
 /* --- Determinism --- */
 
-/* Every inter-switch way is on one of three lanes, and every switch may choose
- * among all its spines. */
+/* Every way is on one of three lanes. */
 static void
 spread_over_lanes (RouteForwarding *tables)
 {
-  uint32_t n = tables->n_destinations, n_switches = tables->n_switches;
+  uint32_t n = tables->n_destinations;
 
   tables->n_vls = 3;
   tables->vl = g_new0 (uint8_t, n * n);
   for (uint32_t pair = 0; pair < n * n; pair++)
     tables->vl[pair] = (uint8_t) (pair % 7 % 3);
-  tables->group_words = 1;
-  tables->group = g_new0 (uint64_t, n_switches * n_switches);
-  for (uint32_t leaf = 0; leaf < 4; leaf++)
-    for (uint32_t other = 0; other < 4; other++)
-      tables->group[leaf * n_switches + other] = leaf == other ? 0 : 0xf0 << 1;
-  /* Down from a spine the two cables to the leaf. */
-  for (uint32_t spine = 4; spine < n_switches; spine++)
-    for (uint32_t leaf = 0; leaf < 4; leaf++)
-      tables->group[spine * n_switches + leaf] = UINT64_C (6) << 2 * leaf;
 }
 
 static IbBench *

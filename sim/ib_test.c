@@ -321,6 +321,7 @@ test_limits_are_refused (void)
   expect_refusal ("ib.block=8B", "ib.block");
   expect_refusal ("switch.vls=1", "use 2 virtual lanes, switch.vls is 1");
   expect_refusal ("switch.vlarb_low=0:4,1:0", "VL 1 has a weight neither");
+  expect_refusal ("switch.adaptive=free", "switch.adaptive");
 }
 
 int
