@@ -55,6 +55,7 @@ test_near_and_far_senders_share (void)
 static void
 send_on_lanes (RouteForwarding *tables)
 {
+  tables->n_vls = 2;
   tables->vl = g_new0 (uint8_t, 16);
   tables->vl[0 * 4 + 2] = 1;
 }
@@ -97,6 +98,31 @@ test_high_priority_goes_first (void)
   g_assert_cmpfloat (fabs ((double) bench->at_ps[0] / (BYTES * 1000.0 / 3.25) - 1), <, 0.01);
 }
 
+/* One QDR input feeds two DDR outputs.  As long as both may be read at a time
+ * the sender's PCIe is the limit; one at a time they take turns at 2 GB/s. */
+static void
+test_reads_of_an_input (void)
+{
+  enum { BYTES = 2 << 20 };
+  static const IbCable cables[] = { { 0, 1, 100, 1, "4xQDR" },
+                                    { 0, 2, 101, 1, "4xDDR" },
+                                    { 0, 3, 102, 1, "4xDDR" } };
+  static const char *const one[] = { "switch.reads=1", NULL };
+  const char *const *settings[] = { NULL, one };
+  const double expected_ps[] = { 2 * (BYTES * 1000.0 / 3.25),
+                                 2 * (BYTES * (1 + 34.0 / 2048) * 1000 / 2.0) };
+
+  for (uint32_t run = 0; run < 2; run++) {
+    g_autoptr (IbBench) bench = ib_bench_cabled (cables, 3, "minhop", settings[run], 2, NULL);
+
+    ib_bench_send (bench, 0, 1, BYTES, 0);
+    ib_bench_send (bench, 0, 2, BYTES, 0);
+    ib_bench_run (bench);
+    for (uint32_t message = 0; message < 2; message++)
+      g_assert_cmpfloat (fabs ((double) bench->at_ps[message] / expected_ps[run] - 1), <, 0.01);
+  }
+}
+
 /* --- Head of line --- */
 
 /* Two switches and one cable.  Nodes 0..2 (left) and 4, 5 (right) all send to
@@ -110,6 +136,7 @@ static const IbCable dumbbell[] = {
 static void
 victim_has_a_lane (RouteForwarding *tables)
 {
+  tables->n_vls = 2;
   tables->vl = g_new0 (uint8_t, 64);
   tables->vl[3 * 8 + 7] = 1;
 }
@@ -200,20 +227,6 @@ test_control_without_congestion (void)
 
 /* --- Adaptive routing --- */
 
-/* All four uplinks of either leaf begin a shortest way to the other. */
-static void
-group_uplinks (RouteForwarding *tables)
-{
-  uint32_t n = tables->n_switches;
-
-  tables->group_words = 1;
-  tables->group = g_new0 (uint64_t, n * n);
-  tables->group[0 * n + 1] = tables->group[1 * n + 0] = 0xf << 5;
-  for (uint32_t spine = 2; spine < n; spine++)
-    for (uint32_t leaf = 0; leaf < 2; leaf++)
-      tables->group[spine * n + leaf] = UINT64_C (1) << (leaf + 1);
-}
-
 /* The lowest-numbered port of a shortest way is the same for all: four flows
  * through one spine.  Adaptive switches spread them. */
 static void
@@ -226,8 +239,7 @@ test_adaptive_evens_out_a_hot_spine (void)
   uint64_t least = UINT64_MAX, most = 0;
 
   for (uint32_t run = 0; run < 2; run++) {
-    g_autoptr (IbBench) bench =
-        ib_bench_new ("fattree:2x4:4,routes=dor", settings[run], 4, group_uplinks);
+    g_autoptr (IbBench) bench = ib_bench_new ("fattree:2x4:4,routes=dor", settings[run], 4, NULL);
 
     for (uint32_t from = 0; from < 4; from++)
       ib_bench_send (bench, from, 4 + from, BYTES, 0);
@@ -257,6 +269,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/ib/congestion/near-and-far", test_near_and_far_senders_share);
   g_test_add_func ("/sim/ib/congestion/weights", test_weights_divide_a_link);
   g_test_add_func ("/sim/ib/congestion/high-priority", test_high_priority_goes_first);
+  g_test_add_func ("/sim/ib/congestion/reads", test_reads_of_an_input);
   g_test_add_func ("/sim/ib/congestion/victim", test_incast_and_its_victim);
   g_test_add_func ("/sim/ib/congestion/control", test_congestion_control_relieves_the_victim);
   g_test_add_func ("/sim/ib/congestion/control-idle", test_control_without_congestion);

@@ -13,19 +13,6 @@ largest_frame_bytes (const TopoParameters *p)
   return MAX (p->header_bytes + p->rdma_header_bytes + p->mtu_bytes, p->ack_bytes);
 }
 
-/* Lanes that the tables use. */
-static uint32_t
-count_vls (const RouteForwarding *tables)
-{
-  size_t n = (size_t) tables->n_destinations * tables->n_destinations;
-  uint32_t most = 0;
-
-  if (tables->vl != NULL)
-    for (size_t pair = 0; pair < n; pair++)
-      most = MAX (most, tables->vl[pair]);
-  return most + 1;
-}
-
 /* A lane that no entry with a weight names would wait for ever. */
 static bool
 is_served (const TopoParameters *p, uint32_t vl)
@@ -78,7 +65,7 @@ check_limits (const IbNetwork *net, GError **error)
                  net->fabric->source);
   else if (net->adaptive && net->tables->group == NULL)
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
-                 "switch.adaptive: the tables (%s) have no groups of ports", net->tables->engine);
+                 "switch.adaptive: the paths were made for switches that are not");
   else
     return check_lanes (net, error);
   return FALSE;
@@ -281,7 +268,7 @@ ib_init (IbNetwork *net, GError **error)
 
   net->n_switches = tables->n_switches;
   net->n_units = tables->n_switches + net->fabric->n_hosts;
-  net->n_vls = count_vls (tables);
+  net->n_vls = MAX (1, tables->n_vls);
   net->adaptive = p->adaptive == TOPO_ADAPTIVE_FREE;
   net->framing_bytes = (uint32_t) p->framing_bytes;
   net->mtu_bytes = (uint32_t) p->mtu_bytes;
