@@ -328,6 +328,27 @@ test_mpich (void)
 
 /* --- All sets --- */
 
+/* Also after an algorithm that leaves the last wait to the end of the call. */
+static void
+test_first_part_ends_before_the_second (void)
+{
+  SimCollective call = { .kind = TRACE_OP_ALLGATHER,
+                         .n_ranks = 3,
+                         .rank = 0,
+                         .bytes = 7,
+                         .recv_bytes = 7,
+                         .algorithm = &sim_gather_linear_sync,
+                         .second = &sim_bcast_linear,
+                         .n_first_steps = 4,
+                         .n_steps = 6 };
+
+  g_assert_false (sim_collective_step (&call, 1).wait);
+  g_assert_true (sim_collective_step (&call, 3).wait);
+  g_assert_cmpuint (sim_collective_step (&call, 3).recv_from, ==, 2);
+  g_assert_cmpuint (sim_collective_step (&call, 4).send_to, ==, 1);
+  g_assert_cmpuint (sim_collective_step (&call, 4).send_bytes, ==, 21);
+}
+
 /* The call that all ranks of a world make. */
 static TopoCollectives the_set;
 static TraceOpKind the_kind;
@@ -402,6 +423,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/collective-rules/ompi-4.1", test_ompi41);
   g_test_add_func ("/sim/collective-rules/ompi-4.1-of-two-parts", test_ompi41_of_two_parts);
   g_test_add_func ("/sim/collective-rules/mpich", test_mpich);
+  g_test_add_func ("/sim/collective-rules/first-part-ends", test_first_part_ends_before_the_second);
   g_test_add_func ("/sim/collective-rules/choices-run", test_choices_run);
   return g_test_run ();
 }
