@@ -123,6 +123,65 @@ test_engines_on_trees (void)
   assert_same_hops (three, "ftree");
 }
 
+static void
+assert_refused (const TopoFabric *fabric, const char *routes, const char *part)
+{
+  g_autoptr (GError) error = NULL;
+  gint64 start_us = g_get_monotonic_time ();
+
+  g_assert_null (route_forwarding_new_named (fabric, routes, &error));
+  g_assert_true (error->domain == TOPO_ERROR);
+  if (strstr (error->message, part) == NULL)
+    g_error ("\"%s\" does not say \"%s\"", error->message, part);
+  g_assert_cmpint (g_get_monotonic_time () - start_us, <, 30 * G_USEC_PER_SEC);
+  assert_nothing_is_left ();
+}
+
+/* On every example OpenSM and our engine agree on hops, or both refuse; only
+ * what OpenSM's ftree does not take for a tree, because it has one level, ours
+ * may route. */
+static void
+test_engines_on_examples (void)
+{
+  static const char *const names[] = { "examples/jabl-1.topo",
+                                       "examples/jabl-2.topo",
+                                       "examples/jabl-3.topo",
+                                       "examples/ibsim-net",
+                                       "examples/ibsim-net.1",
+                                       "examples/ibsim-net.2sw2path",
+                                       "examples/ibsim-net.2sw2path4hca",
+                                       "examples/ibsim-net.2sw2path4hca2port" };
+  static const char *const engines[] = { "minhop", "updn", "ftree" };
+
+  for (guint at = 0; at < G_N_ELEMENTS (names) && is_installed (); at++) {
+    g_autoptr (TopoFabric) fabric = shared_fabric (names[at]);
+
+    if (fabric == NULL)
+      return;
+    for (guint engine = 0; engine < G_N_ELEMENTS (engines); engine++) {
+      g_autofree char *real = g_strconcat ("opensm:", engines[engine], NULL);
+      g_autoptr (RouteForwarding) theirs = route_forwarding_new_named (fabric, real, NULL);
+      g_autoptr (RouteForwarding) ours = route_forwarding_new_named (fabric, engines[engine], NULL);
+
+      if (theirs != NULL)
+        assert_same_hops (fabric, engines[engine]);
+      else if (engine < 2)
+        g_assert_null (ours);
+    }
+  }
+}
+
+/* A subnet manager sees only the part that it is in. */
+static void
+test_fabric_in_pieces (void)
+{
+  g_autoptr (TopoFabric) fabric = shared_fabric ("examples/treydock-ports-report.out");
+
+  if (fabric == NULL || !is_installed ())
+    return;
+  assert_refused (fabric, "opensm:minhop", "which may fall apart: no table of switch");
+}
+
 /* Lanes as OpenSM gives them: our own search finds no loop on any, and more
  * than one where one would have loops; the same again when asked again. */
 static void
@@ -197,20 +256,6 @@ test_lanes_of_the_machine (void)
 }
 
 static void
-assert_refused (const TopoFabric *fabric, const char *routes, const char *part)
-{
-  g_autoptr (GError) error = NULL;
-  gint64 start_us = g_get_monotonic_time ();
-
-  g_assert_null (route_forwarding_new_named (fabric, routes, &error));
-  g_assert_true (error->domain == TOPO_ERROR);
-  if (strstr (error->message, part) == NULL)
-    g_error ("\"%s\" does not say \"%s\"", error->message, part);
-  g_assert_cmpint (g_get_monotonic_time () - start_us, <, 30 * G_USEC_PER_SEC);
-  assert_nothing_is_left ();
-}
-
-static void
 test_refused_engines (void)
 {
   g_autoptr (TopoFabric) fabric = shared_fabric ("x5/X5.topofile");
@@ -235,6 +280,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/routing/opensm/real", test_engines_on_real_fabrics);
   g_test_add_func ("/routing/opensm/trees", test_engines_on_trees);
+  g_test_add_func ("/routing/opensm/examples", test_engines_on_examples);
+  g_test_add_func ("/routing/opensm/pieces", test_fabric_in_pieces);
   g_test_add_func ("/routing/opensm/lanes", test_engines_with_lanes);
   g_test_add_func ("/routing/opensm/machine", test_lanes_of_the_machine);
   g_test_add_func ("/routing/opensm/dor", test_dor);

@@ -5,25 +5,14 @@
 
 #include "sim/ib_port.h"
 
+#include "routing/routes.h"
+
 /* --- Limits --- */
 
 static uint64_t
 largest_frame_bytes (const TopoParameters *p)
 {
   return MAX (p->header_bytes + p->rdma_header_bytes + p->mtu_bytes, p->ack_bytes);
-}
-
-/* Lanes that the tables use. */
-static uint32_t
-count_vls (const RouteForwarding *tables)
-{
-  size_t n = (size_t) tables->n_destinations * tables->n_destinations;
-  uint32_t most = 0;
-
-  if (tables->vl != NULL)
-    for (size_t pair = 0; pair < n; pair++)
-      most = MAX (most, tables->vl[pair]);
-  return most + 1;
 }
 
 /* A lane that no entry with a weight names would wait for ever. */
@@ -76,9 +65,6 @@ check_limits (const IbNetwork *net, GError **error)
   else if (net->tables->n_destinations > UINT16_MAX || net->n_units > SIM_SCHEDULE_MAX_NODES)
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK, "%s: more ports of adapters than 65535",
                  net->fabric->source);
-  else if (net->adaptive && net->tables->group == NULL)
-    g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
-                 "switch.adaptive: the tables (%s) have no groups of ports", net->tables->engine);
   else
     return check_lanes (net, error);
   return FALSE;
@@ -281,7 +267,7 @@ ib_init (IbNetwork *net, GError **error)
 
   net->n_switches = tables->n_switches;
   net->n_units = tables->n_switches + net->fabric->n_hosts;
-  net->n_vls = count_vls (tables);
+  net->n_vls = MAX (1, tables->n_vls);
   net->adaptive = p->adaptive == TOPO_ADAPTIVE_FREE;
   net->framing_bytes = (uint32_t) p->framing_bytes;
   net->mtu_bytes = (uint32_t) p->mtu_bytes;
@@ -292,6 +278,9 @@ ib_init (IbNetwork *net, GError **error)
   net->mark_blocks = mark_blocks (p);
   net->port = packet_table_new (sizeof (IbPort) * MAX (1, net->fabric->n_ports));
   if (!check_limits (net, error) || !number_ports (net, error))
+    return FALSE;
+  if (net->adaptive && tables->group == NULL &&
+      !route_forwarding_add_groups (net->paths->tables, error))
     return FALSE;
   init_ports (net);
   net->home = g_new (uint32_t, tables->n_destinations + 1);

@@ -124,6 +124,7 @@ test_stall_names_its_loop (const void *routes)
 static void
 cut_the_ring (RouteForwarding *tables)
 {
+  tables->n_vls = 2;
   tables->vl = g_new0 (uint8_t, 25);
   for (uint32_t from = 0; from < 5; from++)
     tables->vl[from * 5 + (from + 2) % 5] = from + 2 >= 5;
@@ -150,6 +151,7 @@ spread_over_lanes (RouteForwarding *tables)
 {
   uint32_t n = tables->n_destinations, n_switches = tables->n_switches;
 
+  tables->n_vls = 3;
   tables->vl = g_new0 (uint8_t, n * n);
   for (uint32_t pair = 0; pair < n * n; pair++)
     tables->vl[pair] = (uint8_t) (pair % 7 % 3);
@@ -211,6 +213,85 @@ test_order_of_execution_does_not_matter (void)
   }
 }
 
+/* Random messages over random parameters: every run must end, keep the laws and
+ * not depend on the order of execution. */
+static void
+add_random (GPtrArray *settings, const char *key, const char *const *values, uint32_t n)
+{
+  g_ptr_array_add (settings,
+                   g_strdup_printf ("%s=%s", key, values[g_test_rand_int_range (0, (gint32) n)]));
+}
+
+#define ANY(key, ...)                                              \
+  add_random (settings, key, (const char *const[]){ __VA_ARGS__ }, \
+              G_N_ELEMENTS (((const char *const[]){ __VA_ARGS__ })))
+
+static GPtrArray *
+random_settings (void)
+{
+  GPtrArray *settings = g_ptr_array_new_with_free_func (g_free);
+
+  /* Buffers first: they must hold a packet at any moment. */
+  ANY ("switch.buffer", "14KiB", "64KiB", "1MiB");
+  ANY ("hca.buffer", "14KiB", "64KiB");
+  ANY ("switch.vls", "3");
+  ANY ("ib.mtu", "256B", "2KiB", "4KiB");
+  ANY ("ib.cable_latency", "1ns", "10ns", "3us");
+  ANY ("ib.credit_latency", "1ns", "100ns", "2us");
+  ANY ("switch.latency", "1ns", "100ns", "1777ps", "1us");
+  ANY ("switch.reads", "1", "2", "255");
+  ANY ("switch.adaptive", "none", "free");
+  ANY ("switch.vlarb_high", "none", "1:3", "2:255,0:1");
+  ANY ("switch.high_limit", "0", "1", "255");
+  ANY ("hca.pcie_bandwidth", "3.25GB/s", "100TB/s", "1GB/s");
+  ANY ("hca.send_latency", "0ns", "300ns");
+  ANY ("hca.receive_latency", "0ns", "250ns");
+  ANY ("hca.message_gap", "0ns", "100ns", "3us");
+  ANY ("hca.read_ahead", "1", "4");
+  ANY ("hca.inline", "0B", "128B", "4KiB");
+  ANY ("congestion.control", "true", "false");
+  ANY ("congestion.threshold", "0", "8", "15");
+  ANY ("congestion.ccti_timer", "1ns", "5us", "100us");
+  g_ptr_array_add (settings, NULL);
+  return settings;
+}
+
+static uint64_t
+random_run (const char *const *settings, uint32_t seed, int64_t window_ps)
+{
+  g_autoptr (IbBench) bench = ib_bench_new ("fattree:4x4:2", settings, 3000, spread_over_lanes);
+  IbNetwork *net = (IbNetwork *) bench->network;
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  uint32_t n_messages = (uint32_t) g_rand_int_range (rand, 1, 1500);
+
+  if (window_ps > 0) {
+    sim_schedule_free (net->engine.schedule);
+    net->engine.schedule = sim_schedule_new (net->n_units, window_ps);
+  }
+  for (uint32_t message = 0; message < n_messages; message++) {
+    uint32_t from = (uint32_t) g_rand_int_range (rand, 0, 16);
+    uint32_t shift = (uint32_t) g_rand_int_range (rand, 1, 16);
+    uint32_t bytes = (uint32_t) g_rand_int_range (rand, 0, 1 << g_rand_int_range (rand, 1, 15));
+
+    ib_bench_send (bench, from, (from + shift) % 16, bytes,
+                   g_rand_int_range (rand, 0, 40) * INT64_C (100000));
+  }
+  ib_bench_run (bench);
+  return ib_bench_hash (bench);
+}
+
+static void
+test_random_runs (void)
+{
+  for (uint32_t trial = 0; trial < 40; trial++) {
+    g_autoptr (GPtrArray) settings = random_settings ();
+    const char *const *pairs = (const char *const *) settings->pdata;
+    uint32_t seed = (uint32_t) g_test_rand_int ();
+
+    g_assert_cmpuint (random_run (pairs, seed, 1), ==, random_run (pairs, seed, 0));
+  }
+}
+
 /* Against change, not as truth: the same in debug, release and sanitizer
  * builds. */
 static void
@@ -232,6 +313,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/sim/ib/storm/loop-dor", "dor", test_stall_names_its_loop);
   g_test_add_func ("/sim/ib/storm/lanes-cut-the-loop", test_lanes_cut_the_loop);
   g_test_add_func ("/sim/ib/storm/order-of-execution", test_order_of_execution_does_not_matter);
+  g_test_add_func ("/sim/ib/storm/random", test_random_runs);
   g_test_add_func ("/sim/ib/storm/golden", test_golden_hash);
   return g_test_run ();
 }

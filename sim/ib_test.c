@@ -234,6 +234,36 @@ test_pairs_take_turns (void)
   g_assert_cmpint (bench->at_ps[2], <, 2 * inline_ps (8, 1));
 }
 
+/* Both ports of an adapter are used, by different pairs of ranks, and share
+ * its PCIe: two streams take as long as one of twice the length. */
+static void
+test_ports_of_an_adapter_share_pcie (void)
+{
+  static const IbCable cables[] = {
+    { 0, 1, 100, 1, "4xQDR" }, { 0, 2, 101, 1, "4xQDR" }, { 0, 3, 102, 1, "4xQDR" },
+    { 1, 1, 100, 2, "4xQDR" }, { 1, 2, 101, 2, "4xQDR" }, { 1, 3, 102, 2, "4xQDR" },
+  };
+  enum { BYTES = 2048 * 500 };
+  g_autoptr (IbBench) bench = ib_bench_cabled (cables, 6, "minhop", NULL, 3, NULL);
+  const SimCounters *counters = bench->network->counters;
+  int64_t last_ps;
+
+  ib_bench_send (bench, 0, 1, BYTES, 0);
+  ib_bench_send (bench, 0, 2, BYTES, 0);
+  ib_bench_run (bench);
+  last_ps = MAX (bench->at_ps[0], bench->at_ps[1]);
+  g_assert_cmpint (last_ps, ==,
+                   SEND + READ + 1000 * pcie_ps (2048) + CABLE + SWITCH + CABLE +
+                       wire_ps (2048, QDR_GBps) + pcie_ps (2048) + RECEIVE);
+  for (uint32_t port = 0; port < 2; port++) {
+    uint32_t up = bench->machine->fabric->devices[bench->machine->fabric->rails[0]].first_port;
+
+    g_assert_cmpuint (counters->link[up + port].payload_bytes, ==, BYTES);
+    g_assert_cmpuint (counters->fifo_messages[bench->paths->tables->destination_of[up + port]], ==,
+                      1);
+  }
+}
+
 /* Nothing depends on when a run takes place: also after two hours, when times
  * need more bits than a port's list of returns has for them. */
 static void
@@ -264,6 +294,7 @@ expect_refusal (const char *setting, const char *expected)
   g_autoptr (GError) error = NULL;
 
   /* A second lane that no table of the arbiter names. */
+  paths->tables->n_vls = 2;
   paths->tables->vl = g_new0 (uint8_t, 16);
   paths->tables->vl[1] = 1;
   g_assert_true (topo_parameters_set (&machine->parameters, pair[0], pair[1], NULL));
@@ -293,6 +324,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/ib/credits", test_credits_pace_a_long_link);
   g_test_add_func ("/sim/ib/message-rate", test_message_rate);
   g_test_add_func ("/sim/ib/turns", test_pairs_take_turns);
+  g_test_add_func ("/sim/ib/two-ports", test_ports_of_an_adapter_share_pcie);
   g_test_add_func ("/sim/ib/late-stream", test_late_stream_takes_as_long);
   g_test_add_func ("/sim/ib/limits", test_limits_are_refused);
   return g_test_run ();

@@ -1,0 +1,108 @@
+/* infiniband_shift.c - every node to the one d further on, on a tree of switches.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * PNNL's PIC cluster: QDR, one 648-port switch, which inside is 36 leaves of
+ * 18 nodes and 18 spines; 128 nodes.  Which nodes the job had is not told: we
+ * draw them at random (one seed) from the whole machine, as a busy cluster
+ * hands them out, and number the ranks in the order of the nodes.  2.8 GB/s,
+ * what a pair alone got there, is the adapter's bandwidth here. */
+#include "config.h"
+
+#include "validation/infiniband.h"
+#include "validation/pattern.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define MACHINE     "fattree:36x18:18,routes=minhop"
+#define NODES       648
+#define RANKS       128
+#define SEED        1
+#define SHIFT_BYTES UINT64_C (262144)
+
+static const char *const settings[] = { "hca.pcie_bandwidth=2.8 GB/s", NULL };
+
+static int
+compare_nodes (const void *a, const void *b)
+{
+  uint32_t x = *(const uint32_t *) a, y = *(const uint32_t *) b;
+
+  return (x > y) - (x < y);
+}
+
+/* RANKS different nodes, in their order. */
+static void
+draw_nodes (uint32_t node[RANKS])
+{
+  uint32_t all[NODES];
+  GRand *random = g_rand_new_with_seed (SEED);
+
+  for (uint32_t i = 0; i < NODES; i++)
+    all[i] = i;
+  for (uint32_t i = 0; i < RANKS; i++) {
+    uint32_t chosen = (uint32_t) g_rand_int_range (random, (gint32) i, NODES);
+
+    node[i] = all[chosen];
+    all[chosen] = all[i];
+  }
+  g_rand_free (random);
+  qsort (node, RANKS, sizeof *node, compare_nodes);
+}
+
+/* Mean of what the nodes get; NaN on failure. */
+static double
+shift_Bps (const TopoMachine *machine, const RoutePaths *paths, const uint32_t *node,
+           uint32_t distance, GError **error)
+{
+  ValidationMessage messages[RANKS];
+  g_autofree int64_t *delivered_ps = NULL;
+  double sum_Bps = 0;
+
+  for (uint32_t rank = 0; rank < RANKS; rank++)
+    messages[rank] = (ValidationMessage){ node[rank], node[(rank + distance) % RANKS], SHIFT_BYTES,
+                                          SIM_MESSAGE_WRITE };
+  delivered_ps = validation_pattern_run_fabric (machine, paths, messages, RANKS, error);
+  if (delivered_ps == NULL)
+    return (double) NAN;
+  for (uint32_t rank = 0; rank < RANKS; rank++)
+    sum_Bps += (double) SHIFT_BYTES / ((double) delivered_ps[rank] * 1e-12);
+  return sum_Bps / RANKS;
+}
+
+static bool
+measure_shifts (InfiniBand *ib, GError **error)
+{
+  g_autoptr (TopoMachine) machine = NULL;
+  g_autoptr (RoutePaths) paths = NULL;
+  uint32_t node[RANKS];
+
+  if (ib->has_shifts)
+    return true;
+  machine = validation_machine_new (MACHINE, settings, error);
+  paths = machine == NULL ? NULL : route_paths_new (machine, error);
+  if (paths == NULL)
+    return false;
+  draw_nodes (node);
+  ib->slowest_shift_Bps = INFINITY;
+  ib->fastest_shift_Bps = 0;
+  for (uint32_t distance = 1; distance < RANKS; distance++) {
+    double bandwidth_Bps = shift_Bps (machine, paths, node, distance, error);
+    g_autofree char *point = g_strdup_printf ("%u", distance);
+
+    if (isnan (bandwidth_Bps))
+      return false;
+    validation_detail (ib->details, "shift", point, (double) NAN, bandwidth_Bps * 1e-9, "GB/s");
+    ib->slowest_shift_Bps = fmin (ib->slowest_shift_Bps, bandwidth_Bps);
+    ib->fastest_shift_Bps = fmax (ib->fastest_shift_Bps, bandwidth_Bps);
+  }
+  return ib->has_shifts = true;
+}
+
+double
+ib_shift_GBps (InfiniBand *ib, uint32_t fastest, GError **error)
+{
+  if (!measure_shifts (ib, error))
+    return (double) NAN;
+  return (fastest ? ib->fastest_shift_Bps : ib->slowest_shift_Bps) * 1e-9;
+}

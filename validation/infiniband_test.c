@@ -1,0 +1,155 @@
+/* infiniband_test.c - the experiments of `hopcast validate infiniband`, apart from what they find.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * That each figure has its experiment and its data, and that what the
+ * experiments share measures what it says: on a torus, against its own
+ * closed forms. */
+#include "config.h"
+
+#include "validation/infiniband.h"
+#include "validation/pingpong.h"
+
+#include <math.h>
+
+static const char curves_csv[] =
+#include "validation/infiniband_curves.inc"
+    ;
+
+static void
+test_data_are_readable (void)
+{
+  static const struct {
+    const char *name;
+    guint n;
+  } expected[] = {
+    { "stampede-between", 21 },   { "stampede-inside", 21 },      { "connectx-latency", 24 },
+    { "connectx-bandwidth", 23 }, { "connectx-bibandwidth", 23 },
+  };
+  GError *error = NULL;
+  g_autoptr (GPtrArray) curves = validation_curves_parse (curves_csv, "curves", &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (curves->len, ==, G_N_ELEMENTS (expected));
+  for (guint i = 0; i < G_N_ELEMENTS (expected); i++) {
+    const ValidationCurve *curve = validation_curve_find (curves, expected[i].name);
+
+    g_assert_nonnull (curve);
+    g_assert_cmpuint (curve->bytes->len, ==, expected[i].n);
+  }
+}
+
+/* What is published beside the curves is on the curves. */
+static void
+test_figures_are_the_curves_own (void)
+{
+  g_autoptr (GPtrArray) curves = validation_curves_parse (curves_csv, "curves", NULL);
+  const ValidationCurve *latency = validation_curve_find (curves, "connectx-latency");
+  const ValidationCurve *bandwidth = validation_curve_find (curves, "connectx-bandwidth");
+  const ValidationCurve *both = validation_curve_find (curves, "connectx-bibandwidth");
+  double one_way = validation_curve_at (bandwidth, 4194304);
+
+  g_assert_cmpfloat_with_epsilon (validation_curve_at (latency, 0), 1.62, 1e-9);
+  g_assert_cmpfloat_with_epsilon (
+      validation_curve_at (latency, 128) - validation_curve_at (latency, 64), 1.2, 1e-9);
+  g_assert_cmpfloat_with_epsilon (one_way, 3389, 0.5);
+  g_assert_cmpfloat_with_epsilon (validation_curve_at (both, 4194304) / one_way, 1.93, 0.01);
+}
+
+/* A figure without an experiment fails at once, with a name; so run none. */
+static void
+test_every_figure_has_a_role_and_name_of_its_own (void)
+{
+  g_autoptr (GPtrArray) figures =
+      validation_published_parse (validation_infiniband.figures, validation_infiniband.path, NULL);
+  g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
+
+  g_assert_nonnull (figures);
+  g_assert_cmpuint (figures->len, >=, 30);
+  for (guint i = 0; i < figures->len; i++)
+    g_assert_true (
+        g_hash_table_add (names, ((ValidationPublished *) g_ptr_array_index (figures, i))->name));
+}
+
+static void
+test_refuses_figures_without_experiment (void)
+{
+  const ValidationPublished published = { .name = (char *) "no_such_figure" };
+  g_autoptr (GError) error = NULL;
+  gpointer state = validation_infiniband.open (NULL);
+  double simulated;
+
+  g_assert_false (validation_infiniband.measure (state, &published, &simulated, &error));
+  g_assert_error (error, VALIDATION_ERROR, VALIDATION_ERROR_EXPERIMENT);
+  validation_infiniband.close (state);
+}
+
+/* Steady rounds: as long as those that the torus experiments time. */
+static void
+test_pingpong_is_half_a_round (void)
+{
+  const uint32_t node[] = { 0, 1, 4, 5 };
+  const uint8_t core[] = { 0, 0, 0, 0 };
+  const uint32_t pair[] = { 0, 4 };
+  GError *error = NULL;
+  g_autoptr (TopoMachine) machine = validation_machine_new ("torus:8", NULL, &error);
+  double alone_us = ib_pingpong_us (machine, 2, pair, core, 8, &error);
+  double beside_us = ib_pingpong_us (machine, 4, node, core, 8, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpfloat_with_epsilon (alone_us, validation_latency_ps (machine, 0, 4, 8, &error) * 1e-6,
+                                  1e-9);
+  /* 0 with 4 and 1 with 5, on links of which they share three: 8 bytes do not mind. */
+  g_assert_cmpfloat_with_epsilon (beside_us, alone_us, 0.2 * alone_us);
+}
+
+static void
+test_settings_apply (void)
+{
+  static const char *const slow[] = { "link.hop_latency=1 us", NULL };
+  static const char *const wrong[] = { "link.hop_latency=1 furlong", NULL };
+  const uint32_t pair[] = { 0, 1 };
+  const uint8_t core[] = { 0, 0 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (TopoMachine) machine = validation_machine_new ("torus:8", NULL, NULL);
+  g_autoptr (TopoMachine) slower = validation_machine_new ("torus:8", slow, NULL);
+  double us = ib_pingpong_us (machine, 2, pair, core, 8, NULL);
+
+  g_assert_cmpfloat (ib_pingpong_us (slower, 2, pair, core, 8, NULL), >, us + 0.9);
+  g_assert_null (validation_machine_new ("torus:8", wrong, &error));
+  g_assert_nonnull (error);
+}
+
+static void
+test_failures_are_told (void)
+{
+  const uint32_t far[] = { 0, 9 };
+  const uint8_t core[] = { 0, 0 };
+  g_autoptr (GError) error = NULL, no_trace = NULL;
+  g_autoptr (TopoMachine) machine = validation_machine_new ("torus:8", NULL, NULL);
+  ValidationRun run;
+
+  g_assert_true (isnan (ib_pingpong_us (machine, 3, far, core, 8, &error)));
+  g_assert_nonnull (error);
+  g_assert_false (
+      validation_replay_text ("0 no_such_call\n", machine, 2, far, core, &run, &no_trace));
+  g_assert_nonnull (no_trace);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/validation/infiniband/data-are-readable", test_data_are_readable);
+  g_test_add_func ("/validation/infiniband/figures-are-the-curves-own",
+                   test_figures_are_the_curves_own);
+  g_test_add_func ("/validation/infiniband/every-figure-has-a-role-and-name-of-its-own",
+                   test_every_figure_has_a_role_and_name_of_its_own);
+  g_test_add_func ("/validation/infiniband/refuses-figures-without-experiment",
+                   test_refuses_figures_without_experiment);
+  g_test_add_func ("/validation/infiniband/pingpong-is-half-a-round",
+                   test_pingpong_is_half_a_round);
+  g_test_add_func ("/validation/infiniband/settings-apply", test_settings_apply);
+  g_test_add_func ("/validation/infiniband/failures-are-told", test_failures_are_told);
+  return g_test_run ();
+}
