@@ -126,6 +126,8 @@ printf 'rank 0=node0 slot=0:0\n' >short.ranks
 printf 'node0\nnode0 slots=9\n' >hosts
 printf '<?xml version="1.0"?>\n<topology version="3.0">\n</topology>\n' >three.xml
 printf '<?xml version="1.0"?>\n<topology version="2.0">\n <object type="Mach' >cut.xml
+printf '<topology version="2.0"><object type="Machine" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1"/>\
+</topology>\n' >sets.xml
 
 sim="simulate good.ti --machine bgq:32 -q"
 
@@ -208,6 +210,7 @@ refused "option of a torus" 1 "routes=ftree" machine show bgq:32,routes=ftree
 refused "node of hwloc 3" 1 "three.xml: written by hwloc 3, which hwloc 2 cannot read" \
   machine show systemg,node=three.xml
 refused "truncated node" 1 "cut.xml" machine show systemg,node=cut.xml
+refused "node without one of its sets" 1 "sets.xml: an object of type" machine show systemg,node=sets.xml
 refused "node that is no XML" 1 "noise" machine show systemg,node=noise
 refused "node of a machine file missing" 1 "node.conf:3: " machine show node.conf
 refused "tables of a machine file missing" 1 "routes.conf:3: " machine show routes.conf
