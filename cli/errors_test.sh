@@ -109,6 +109,7 @@ sed 's/4xQDR/4xWDR/' good.net >speed.net
 sed 's/4xQDR/3xQDR/' good.net >width.net
 sed '/^\[2\]/s/\[1\]/[7]/' good.net >port.net
 sed '9,$ { /^0x0003/d; }' good.dump >lid.dump
+sed '1,6 { /^0x0005/d; }' good.dump >gamma.dump
 sed '7,$ d' good.dump >half.dump
 sed 's/^0x0005 003/0x0005 009/' good.dump >port.dump
 sed 's/^0x0005 003/0x0005 two/' good.dump >number.dump
@@ -124,6 +125,8 @@ printf 'rank 0=node0 slot=0:0\nrank 1=node1 slot=2:0\n' >socket.ranks
 printf 'rank 0=node0 slot=0:0\nrank 1:node1\n' >syntax.ranks
 printf 'rank 0=node0 slot=0:0\n' >short.ranks
 printf 'node0\nnode0 slots=9\n' >hosts
+printf '0 0\n2 0\n' >far.map
+printf '1 0\n2 0\n' >beta.map
 printf '<?xml version="1.0"?>\n<topology version="3.0">\n</topology>\n' >three.xml
 printf '<?xml version="1.0"?>\n<topology version="2.0">\n <object type="Mach' >cut.xml
 printf '<topology version="2.0"><object type="Machine" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1"/>\
@@ -198,6 +201,10 @@ refused_but "LID missing in a table" 1 "1 of 6 pairs have no way (lid.dump), the
   machine check fabric:good.net,routes=lid.dump
 refused_but "table that leads elsewhere" 1 "pairs have no way (wrong.dump), the first from gamma" \
   machine check fabric:good.net,routes=wrong.dump
+refused "ranks on nodes without a way" 1 "no way from alpha to gamma" \
+  simulate good.ti --machine fabric:split.net --mapping far.map -q
+refused "ranks whose table lacks a LID" 1 "no way from beta to gamma" \
+  simulate good.ti --machine fabric:good.net,routes=gamma.dump --mapping beta.map -q
 refused "switch without a table" 1 "half.dump" machine check fabric:good.net,routes=half.dump
 refused "table with a port that a switch has not" 1 "port.dump:6" \
   machine check fabric:good.net,routes=port.dump
