@@ -211,6 +211,10 @@ read_list (Cores *cores, const char *text, const TopoNode *node, GError **error)
   const TopoObject *within = &node->objects[0];
 
   *cores = (Cores){ .n = 0 };
+  if (parts[0] == NULL) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "slot=%s: no core is named", text);
+    return FALSE;
+  }
   for (gsize at = 0; parts[at] != NULL; at++)
     if (!read_part (cores, parts[at], node, &within, physical, error)) {
       g_prefix_error (error, "slot=%s: ", text);
@@ -384,51 +388,4 @@ topo_rankfile_read (TopoMapping *mapping, const TopoMachine *machine, const char
   for (uint32_t slot = 0; slot < machine->node->n_cores; slot++)
     reader.slot_of_core[machine->slot_core[slot]] = (uint8_t) slot;
   return read_lines (&reader, mapping, text, error);
-}
-
-/* --- Printing --- */
-
-/* What Open MPI's scanner takes for the name of a host. */
-static bool
-is_host_name (const char *name)
-{
-  return g_ascii_isalpha (*name) &&
-         name[strspn (name, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_-.")] == '\0';
-}
-
-static void
-print_place (const TopoNode *node, uint32_t core, GString *text)
-{
-  uint32_t package = topo_node_above (node, core, TOPO_OBJECT_PACKAGE), socket = 0;
-
-  for (uint32_t object = 0; package != TOPO_NONE && object < package; object++)
-    socket += node->objects[object].kind == TOPO_OBJECT_PACKAGE;
-  g_string_append_printf (text, "%u:%u", socket,
-                          core - (package != TOPO_NONE ? node->objects[package].first_core : 0));
-}
-
-char *
-topo_mapping_print_rankfile (const TopoMapping *mapping, const TopoMachine *machine, GError **error)
-{
-  g_autoptr (GString) text = g_string_new (NULL);
-
-  if (machine->node == NULL) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                 "a rankfile names hosts and cores; %s, a torus, has no names for them",
-                 machine->spec);
-    return NULL;
-  }
-  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
-    const char *host = machine->fabric->hosts[mapping->node[rank]].name;
-
-    if (!is_host_name (host)) {
-      g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                   "rank %u: \"%s\" cannot stand in a rankfile as the name of a host", rank, host);
-      return NULL;
-    }
-    g_string_append_printf (text, "rank %u=%s slot=", rank, host);
-    print_place (machine->node, machine->slot_core[mapping->slot[rank]], text);
-    g_string_append_c (text, '\n');
-  }
-  return g_string_free (g_steal_pointer (&text), FALSE);
 }
