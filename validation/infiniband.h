@@ -60,6 +60,13 @@ double ib_bruck_growth (InfiniBand *ib, uint32_t unused, GError **error);
 /* infiniband_shift.c: GB/s per node of the slowest (0) or fastest (1) shift. */
 double ib_shift_GBps (InfiniBand *ib, uint32_t fastest, GError **error);
 
+/* What the measured cluster had; NULL at the end. */
+extern const char *const ib_shift_settings[];
+
+/* Shifts by 1..127 among 128 nodes of a fabric that are drawn at random. */
+bool ib_shift_range (const TopoMachine *machine, uint32_t seed, GString *details,
+                     double *slowest_Bps, double *fastest_Bps, GError **error);
+
 /* infiniband_placement.c: the node of the aggregation paper. */
 double ib_small_inside_gain (InfiniBand *ib, uint32_t bytes, GError **error);
 double ib_large_between_gain (InfiniBand *ib, uint32_t bytes, GError **error);
