@@ -84,6 +84,20 @@ add_loop (JsonBuilder *builder, const TopoFabric *fabric, const RouteFabricSurve
   cli_add_strings (builder, "loop", names);
 }
 
+static void
+add_loops_by_vl (JsonBuilder *builder, const RouteFabricSurvey *survey)
+{
+  json_builder_set_member_name (builder, "credit_loops_by_vl");
+  json_builder_begin_object (builder);
+  for (uint32_t vl = 0; vl < survey->n_vls; vl++) {
+    char name[16];
+
+    g_snprintf (name, sizeof name, "%u", vl);
+    cli_add_integer (builder, name, survey->loops_by_vl[vl]);
+  }
+  json_builder_end_object (builder);
+}
+
 static JsonNode *
 fabric_record (const TopoMachine *machine, const RouteFabricSurvey *survey)
 {
@@ -103,21 +117,52 @@ fabric_record (const TopoMachine *machine, const RouteFabricSurvey *survey)
   cli_add_integer (builder, "unreachable", survey->unreachable);
   add_hops (builder, survey->pairs_by_hops, survey->max_hops);
   add_load (builder, survey->load_min, survey->load_median, survey->load_max);
+  cli_add_integer (builder, "vls", survey->n_vls);
   cli_add_integer (builder, "credit_loops", survey->credit_loops);
+  if (survey->n_vls > 1)
+    add_loops_by_vl (builder, survey);
   add_loop (builder, fabric, survey);
   cli_add_strings (builder, "warnings", fabric->warnings);
   json_builder_end_object (builder);
   return json_builder_get_root (builder);
 }
 
-static JsonNode *
-check_fabric (const TopoMachine *machine, GError **error)
+/* What a person must know of pairs that cannot be reached. */
+static void
+set_unreachable (const RouteForwarding *tables, const RouteFabricSurvey *survey, GError **error)
 {
-  g_autoptr (RouteForwarding) tables =
-      route_forwarding_new_named (machine->fabric, machine->routes, error);
+  const TopoFabric *fabric = tables->fabric;
+  g_autofree uint32_t *links = g_new (uint32_t, (gsize) tables->n_switches + 2);
+
+  for (uint32_t from = 0; from < tables->n_destinations; from++)
+    for (uint32_t to = 0; to < tables->n_destinations; to++) {
+      g_autofree char *source = NULL, *target = NULL;
+
+      if (from == to || route_forwarding_path (tables, tables->destination_port[from], to, links))
+        continue;
+      source = topo_fabric_port_name (fabric, tables->destination_port[from]);
+      target = topo_fabric_port_name (fabric, tables->destination_port[to]);
+      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
+                   "%s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                   " pairs have no way (%s), the first from %s to %s",
+                   fabric->source, survey->unreachable, survey->pairs, tables->engine, source,
+                   target);
+      return;
+    }
+}
+
+/* A fabric that is not whole has a record, and *unreachable. */
+static JsonNode *
+check_fabric (const TopoMachine *machine, GError **unreachable, GError **error)
+{
+  g_autoptr (RouteForwarding) tables = route_forwarding_of_machine (machine, error);
   g_autoptr (RouteFabricSurvey) survey = tables ? route_fabric_survey_new (tables) : NULL;
 
-  return survey ? fabric_record (machine, survey) : NULL;
+  if (!survey)
+    return NULL;
+  if (survey->unreachable > 0)
+    set_unreachable (tables, survey, unreachable);
+  return fabric_record (machine, survey);
 }
 
 int
@@ -131,6 +176,7 @@ cli_machine_check (int argc, char **argv, GError **error)
   g_auto (CliFormatOptions) format = { 0 };
   g_autoptr (TopoMachine) machine = NULL;
   g_autoptr (JsonNode) record = NULL;
+  GError *unreachable = NULL;
   const char *spec;
 
   cli_add_machine_detail_options (context, &options);
@@ -138,12 +184,14 @@ cli_machine_check (int argc, char **argv, GError **error)
   if (!cli_parse (context, argc, argv, names, &spec, error) || !cli_parse_format (&format, error))
     return CLI_FAILED;
   options.spec = g_strdup (spec);
-  options.takes_fabrics = TRUE;
   if (!(machine = cli_machine_new (&options, error)))
     return CLI_FAILED;
-  record = machine->fabric ? check_fabric (machine, error) : check_torus (machine);
+  record = machine->fabric ? check_fabric (machine, &unreachable, error) : check_torus (machine);
   if (!record)
     return CLI_FAILED;
   cli_print_record (stdout, record, format.format);
-  return CLI_DONE;
+  if (!unreachable)
+    return CLI_DONE;
+  g_propagate_error (error, unreachable);
+  return CLI_FAILED;
 }

@@ -119,15 +119,23 @@ print_hot_links (FILE *out, const TopoMachine *machine, const SimCounters *count
 {
   uint32_t links[HOT_LINKS];
   uint32_t n = cli_links_hottest (counters, links, HOT_LINKS);
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  int width = 18; /* of the first column elsewhere */
 
   if (n == 0)
     return;
+  for (uint32_t i = 0; i < n; i++) {
+    char *name = cli_link_name (machine, links[i]);
+
+    g_ptr_array_add (names, name);
+    width = MAX (width, (int) g_utf8_strlen (name, -1));
+  }
   cli_print_heading (out, "hottest links");
   for (uint32_t i = 0; i < n; i++) {
-    g_autofree char *name = cli_link_name (machine, links[i]);
     const SimLinkCounters *link = &counters->link[links[i]];
 
-    fprintf (out, "  %-18s %14" G_GUINT64_FORMAT " bytes", name, link->payload_bytes);
+    fprintf (out, "  %-*s %14" G_GUINT64_FORMAT " bytes", width,
+             (const char *) g_ptr_array_index (names, i), link->payload_bytes);
     if (counters->has_buffers)
       fprintf (out, "  %10" G_GUINT64_FORMAT " packets, %" G_GUINT64_FORMAT " of them waited",
                link->received_packets, link->buffered_packets);

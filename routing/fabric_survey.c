@@ -5,24 +5,46 @@
 
 #include "routing/fabric_survey.h"
 
+#include "routing/waits.h"
+
 #include <stdlib.h>
-#include <string.h>
-
-#define WORDS 4 /* of a set of port numbers */
-
-/* Which links may be waited for while a link is held: a set of port numbers
- * of the switch that it leads to. */
-typedef struct {
-  uint64_t bits[WORDS];
-} Numbers;
 
 typedef struct {
   const RouteForwarding *tables;
   const TopoFabric *fabric;
   RouteFabricSurvey *survey;
   uint32_t *adapters; /* [switch] adapter ports on it */
-  Numbers *next;      /* [port] */
+  uint32_t *first;    /* [switch + 1] of sources[] */
+  uint32_t *sources;  /* destinations' numbers by the switch they are on */
+  RouteNumbers *next; /* [vl * n_ports + port] */
 } Work;
+
+static RouteNumbers *
+next_of (const Work *work, uint32_t vl)
+{
+  return &work->next[(size_t) vl * work->fabric->n_ports];
+}
+
+/* The lanes of the routes from the adapters on a switch: bit = VL. */
+static uint32_t
+lanes_of (const Work *work, uint32_t at, uint32_t destination)
+{
+  uint32_t lanes = 0;
+
+  if (work->tables->vl == NULL)
+    return 1;
+  for (uint32_t i = work->first[at]; i < work->first[at + 1]; i++)
+    if (work->sources[i] != destination)
+      lanes |= 1u << route_forwarding_vl (work->tables, work->sources[i], destination);
+  return lanes;
+}
+
+static void
+add_wait (Work *work, uint32_t port, uint32_t number, uint32_t lanes)
+{
+  for (; lanes != 0; lanes &= lanes - 1)
+    route_numbers_add (&next_of (work, (uint32_t) __builtin_ctz (lanes))[port], number);
+}
 
 /* Follows the routes of `n` adapters on a switch to a destination; false when
  * they do not arrive. */
@@ -31,6 +53,7 @@ follow (Work *work, uint32_t at, uint32_t destination, uint64_t n, uint32_t *hop
 {
   const TopoFabric *fabric = work->fabric;
   uint32_t target = work->tables->destination_port[destination], before = TOPO_NONE;
+  uint32_t lanes = lanes_of (work, at, destination);
 
   for (*hops = 1; *hops <= work->tables->n_switches; ++*hops) {
     uint32_t number = route_forwarding_out (work->tables, at, destination), port;
@@ -40,7 +63,7 @@ follow (Work *work, uint32_t at, uint32_t destination, uint64_t n, uint32_t *hop
     port = fabric->devices[work->tables->switch_device[at]].first_port + number - 1;
     work->survey->load[port] += n;
     if (before != TOPO_NONE)
-      work->next[before].bits[number / 64] |= UINT64_C (1) << (number % 64);
+      add_wait (work, before, number, lanes);
     if (fabric->ports[port].peer == target)
       return true;
     if (fabric->ports[port].peer == TOPO_NONE)
@@ -128,108 +151,40 @@ sum_loads (Work *work)
   survey->load_median = ((double) loads[(n - 1) / 2] + (double) loads[n / 2]) / 2;
 }
 
-/* --- Loops of credits: strongly connected links (Tarjan, 1972) --- */
-
-typedef struct {
-  uint32_t port;
-  uint32_t number; /* of the next dependency to look at */
-} Frame;
-
-typedef struct {
-  Work *work;
-  uint32_t *order, *low; /* [port] 0: not visited */
-  bool *on_stack;
-  uint32_t *stack, n_stack;
-  Frame *frames;
-  uint32_t n_frames, n_visited;
-} Search;
-
-/* The first dependency of a link from `number` on; 0: none. */
-static uint32_t
-next_number (const Numbers *numbers, uint32_t number)
-{
-  for (; number < 64 * WORDS; number++)
-    if (numbers->bits[number / 64] & UINT64_C (1) << (number % 64))
-      return number;
-  return 0;
-}
-
-static void
-enter (Search *search, uint32_t port)
-{
-  search->order[port] = search->low[port] = ++search->n_visited;
-  search->stack[search->n_stack++] = port;
-  search->on_stack[port] = true;
-  search->frames[search->n_frames++] = (Frame){ port, 1 };
-}
-
-/* The links above `root` on the stack are one group; a loop when there are
- * several: a link never depends on itself. */
-static void
-close_group (Search *search, uint32_t root)
-{
-  RouteFabricSurvey *survey = search->work->survey;
-  uint32_t first = search->n_stack;
-
-  do
-    search->on_stack[search->stack[--first]] = false;
-  while (search->stack[first] != root);
-  if (search->n_stack - first > 1) {
-    survey->credit_loops++;
-    if (survey->loop == NULL) {
-      survey->n_loop = search->n_stack - first;
-      survey->loop = g_memdup2 (&search->stack[first], survey->n_loop * sizeof (uint32_t));
-    }
-  }
-  search->n_stack = first;
-}
-
-static void
-step (Search *search)
-{
-  const TopoFabric *fabric = search->work->fabric;
-  Frame *frame = &search->frames[search->n_frames - 1];
-  uint32_t port = frame->port;
-  uint32_t number = next_number (&search->work->next[port], frame->number), next;
-
-  if (number == 0) {
-    if (search->low[port] == search->order[port])
-      close_group (search, port);
-    search->n_frames--;
-    if (search->n_frames > 0) {
-      uint32_t parent = search->frames[search->n_frames - 1].port;
-
-      search->low[parent] = MIN (search->low[parent], search->low[port]);
-    }
-    return;
-  }
-  frame->number = number + 1;
-  next = fabric->devices[fabric->ports[fabric->ports[port].peer].device].first_port + number - 1;
-  if (search->order[next] == 0)
-    enter (search, next);
-  else if (search->on_stack[next])
-    search->low[port] = MIN (search->low[port], search->order[next]);
-}
+/* --- Loops of credits --- */
 
 static void
 find_loops (Work *work)
 {
-  uint32_t n = work->fabric->n_ports + 1;
-  g_autofree uint32_t *order = g_new0 (uint32_t, n);
-  g_autofree uint32_t *low = g_new0 (uint32_t, n);
-  g_autofree uint32_t *stack = g_new (uint32_t, n);
-  g_autofree bool *on_stack = g_new0 (bool, n);
-  g_autofree Frame *frames = g_new (Frame, n);
-  Search search = {
-    .work = work, .order = order, .low = low, .on_stack = on_stack, .stack = stack, .frames = frames
-  };
+  RouteFabricSurvey *survey = work->survey;
 
-  for (uint32_t port = 0; port < work->fabric->n_ports; port++) {
-    if (order[port] != 0 || next_number (&work->next[port], 1) == 0)
-      continue;
-    enter (&search, port);
-    while (search.n_frames > 0)
-      step (&search);
+  for (uint32_t vl = 0; vl < survey->n_vls; vl++) {
+    RouteLoops loops = route_loops_find (work->fabric, next_of (work, vl));
+
+    survey->loops_by_vl[vl] = loops.n_loops;
+    survey->credit_loops += loops.n_loops;
+    if (survey->loop == NULL) {
+      survey->loop = g_steal_pointer (&loops.loop);
+      survey->n_loop = loops.n_loop;
+    }
+    g_free (loops.loop);
+  }
+}
+
+/* sources[] by switch, from the counts in adapters[]. */
+static void
+list_sources (Work *work)
+{
+  const RouteForwarding *tables = work->tables;
+  g_autofree uint32_t *n = g_new0 (uint32_t, tables->n_switches + 1);
+
+  for (uint32_t at = 0; at < tables->n_switches; at++)
+    work->first[at + 1] = work->first[at] + work->adapters[at];
+  for (uint32_t source = 0; source < tables->n_destinations; source++) {
+    uint32_t at = route_forwarding_behind (tables, tables->destination_port[source]);
+
+    if (at != TOPO_NONE)
+      work->sources[work->first[at] + n[at]++] = source;
   }
 }
 
@@ -237,18 +192,25 @@ RouteFabricSurvey *
 route_fabric_survey_new (const RouteForwarding *tables)
 {
   RouteFabricSurvey *survey = g_new0 (RouteFabricSurvey, 1);
+  uint32_t n_vls = MAX (tables->n_vls, 1);
   g_autofree uint32_t *adapters = g_new0 (uint32_t, tables->n_switches + 1);
-  g_autofree Numbers *next = g_new0 (Numbers, tables->fabric->n_ports + 1);
-  Work work = { tables, tables->fabric, survey, adapters, next };
+  g_autofree uint32_t *first = g_new0 (uint32_t, tables->n_switches + 1);
+  g_autofree uint32_t *sources = g_new (uint32_t, tables->n_destinations + 1);
+  g_autofree RouteNumbers *next =
+      g_new0 (RouteNumbers, (gsize) n_vls * tables->fabric->n_ports + 1);
+  Work work = { tables, tables->fabric, survey, adapters, first, sources, next };
 
   survey->pairs_by_hops = g_new0 (uint64_t, 1);
   survey->load = g_new0 (uint64_t, tables->fabric->n_ports + 1);
+  survey->n_vls = n_vls;
+  survey->loops_by_vl = g_new0 (uint32_t, n_vls);
   for (uint32_t destination = 0; destination < tables->n_destinations; destination++) {
     uint32_t at = route_forwarding_behind (tables, tables->destination_port[destination]);
 
     if (at != TOPO_NONE)
       adapters[at]++;
   }
+  list_sources (&work);
   for (uint32_t destination = 0; destination < tables->n_destinations; destination++)
     survey_destination (&work, destination);
   sum_loads (&work);
@@ -263,6 +225,7 @@ route_fabric_survey_free (RouteFabricSurvey *survey)
     return;
   g_free (survey->pairs_by_hops);
   g_free (survey->load);
+  g_free (survey->loops_by_vl);
   g_free (survey->loop);
   g_free (survey);
 }

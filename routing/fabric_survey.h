@@ -19,9 +19,11 @@ typedef struct {
   double load_median;
   uint32_t unused; /* links between switches without a route */
   uint64_t *load;  /* [n_ports] routes over each link of the fabric */
-  /* Groups of links whose buffers can wait for each other all around. */
+  uint32_t n_vls;  /* lanes that the tables use */
+  /* Groups of links whose buffers can wait for each other all around, on one lane. */
   uint32_t credit_loops;
-  uint32_t *loop; /* [n_loop] the links of one of them, in order; NULL: none */
+  uint32_t *loops_by_vl; /* [n_vls] */
+  uint32_t *loop; /* [n_loop] the links of one of them, each waiting for the next; NULL: none */
   uint32_t n_loop;
 } RouteFabricSurvey;
 

@@ -22,17 +22,21 @@ count_adapters (const RouteForwarding *tables)
   return n;
 }
 
-/* adapters_at[distance]: how many adapters are so far away. */
-static bool
-is_root (const uint32_t *adapters_at, uint32_t n_distances, uint32_t n_adapters)
+/* adapters_at[distance]: how many adapters are so far away.  The distance of
+ * nearly all of them when there is one, else UINT32_MAX. */
+static uint32_t
+common_distance (const uint32_t *adapters_at, uint32_t n_distances, uint32_t n_adapters)
 {
-  uint32_t n_high = 0, n_some = 0;
+  uint32_t n_high = 0, n_some = 0, common = UINT32_MAX;
 
   for (uint32_t distance = 0; distance < n_distances; distance++) {
-    n_high += (uint64_t) adapters_at[distance] * 10 > (uint64_t) n_adapters * 9;
     n_some += (uint64_t) adapters_at[distance] * 20 > n_adapters;
+    if ((uint64_t) adapters_at[distance] * 10 <= (uint64_t) n_adapters * 9)
+      continue;
+    n_high++;
+    common = distance;
   }
-  return n_high == 1 && n_some == 1;
+  return n_high == 1 && n_some == 1 ? common : UINT32_MAX;
 }
 
 /* Distances from all switches with mark[] set, at once. */
@@ -74,7 +78,9 @@ route_levels_from_roots (const RouteForwarding *tables, const RouteCables *cable
   g_autofree uint32_t *hops = g_new (uint32_t, n_switches + 1);
   g_autofree uint32_t *queue = g_new (uint32_t, n_switches + 1);
   g_autofree uint32_t *at_distance = g_new (uint32_t, n_switches + 1);
+  g_autofree uint32_t *common = g_new (uint32_t, n_switches + 1);
   g_autofree bool *roots = g_new0 (bool, n_switches + 1);
+  uint32_t nearest = UINT32_MAX;
 
   for (uint32_t root = 0; root < n_switches; root++) {
     route_distances (cables, n_switches, root, hops, queue);
@@ -82,8 +88,11 @@ route_levels_from_roots (const RouteForwarding *tables, const RouteCables *cable
     for (uint32_t at = 0; at < n_switches; at++)
       if (hops[at] != UINT32_MAX)
         at_distance[hops[at]] += adapters[at];
-    roots[root] = is_root (at_distance, n_switches, tables->n_destinations);
+    common[root] = common_distance (at_distance, n_switches, tables->n_destinations);
+    nearest = MIN (nearest, common[root]);
   }
+  for (uint32_t root = 0; root < n_switches; root++)
+    roots[root] = common[root] == nearest && nearest != UINT32_MAX;
   return distances_from_marked (cables, n_switches, roots);
 }
 

@@ -187,7 +187,7 @@ route_paths_rails (const RoutePaths *paths, uint32_t from_node, uint32_t to_node
 static gboolean
 init_fabric (RoutePaths *paths, const TopoMachine *machine, GError **error)
 {
-  paths->tables = route_forwarding_new_named (machine->fabric, machine->routes, error);
+  paths->tables = route_forwarding_of_machine (machine, error);
   if (paths->tables == NULL || !measure (paths, error))
     return FALSE;
   list_rails (paths);
@@ -261,36 +261,60 @@ route_paths_hops (const RoutePaths *paths, uint32_t from_node, uint32_t to_node,
   return rail_links (paths, from, to);
 }
 
+/* --- Whether all that a job needs is connected --- */
+
+/* The nodes that hold ranks, ascending. */
+static GArray *
+used_nodes (const TopoMapping *mapping, uint32_t n_nodes)
+{
+  g_autofree bool *used = g_new0 (bool, n_nodes);
+  GArray *nodes = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+
+  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++)
+    used[mapping->node[rank]] = true;
+  for (uint32_t node = 0; node < n_nodes; node++)
+    if (used[node])
+      g_array_append_val (nodes, node);
+  return nodes;
+}
+
 /* Every switch leads everywhere and every node has a rail: nearly always so. */
 static bool
-all_connected (const RoutePaths *paths, const uint32_t *nodes, uint32_t n_nodes)
+all_connected (const RoutePaths *paths, const GArray *nodes)
 {
   gsize n = (gsize) paths->tables->n_switches * paths->tables->n_destinations;
 
-  for (uint32_t at = 0; at < n_nodes; at++)
-    if (paths->first_rail[nodes[at]] == paths->first_rail[nodes[at] + 1])
+  for (guint at = 0; at < nodes->len; at++) {
+    uint32_t node = g_array_index (nodes, uint32_t, at);
+
+    if (paths->first_rail[node] == paths->first_rail[node + 1])
       return false;
+  }
   return n > 0 && memchr (paths->switch_links, 0, n) == NULL;
 }
 
 gboolean
-route_paths_check (const RoutePaths *paths, const uint32_t *nodes, uint32_t n_nodes, GError **error)
+route_paths_check (const RoutePaths *paths, const TopoMapping *mapping, GError **error)
 {
-  uint32_t from, to;
+  g_autoptr (GArray) nodes = NULL;
 
-  if (paths->tables == NULL || all_connected (paths, nodes, n_nodes))
+  if (paths->tables == NULL)
     return TRUE;
-  for (uint32_t one = 0; one < n_nodes; one++)
-    for (uint32_t other = 0; other < n_nodes; other++) {
+  nodes = used_nodes (mapping, paths->tables->fabric->n_hosts);
+  if (all_connected (paths, nodes))
+    return TRUE;
+  for (guint one = 0; one < nodes->len; one++)
+    for (guint other = 0; other < nodes->len; other++) {
       const TopoFabric *fabric = paths->tables->fabric;
+      uint32_t from_node = g_array_index (nodes, uint32_t, one), from;
+      uint32_t to_node = g_array_index (nodes, uint32_t, other), to;
 
-      if (nodes[one] == nodes[other] ||
-          choose_rails (paths, nodes[one], nodes[other], 0, &from, &to))
+      if (from_node == to_node || choose_rails (paths, from_node, to_node, 0, &from, &to))
         continue;
       g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
                    "%s: the tables (%s) have no way from %s to %s, which both hold ranks",
-                   fabric->source, paths->tables->engine, fabric->hosts[nodes[one]].name,
-                   fabric->hosts[nodes[other]].name);
+                   fabric->source, paths->tables->engine, fabric->hosts[from_node].name,
+                   fabric->hosts[to_node].name);
       return FALSE;
     }
   return TRUE;

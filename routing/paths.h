@@ -9,7 +9,7 @@
 
 #include "routing/forwarding.h"
 #include "routing/torus.h"
-#include "topology/machine.h"
+#include "topology/mapping.h"
 
 typedef struct {
   const TopoMachine *machine; /* borrowed */
@@ -36,10 +36,9 @@ bool route_paths_rails (const RoutePaths *paths, uint32_t from_node, uint32_t to
                         uint32_t from_rank, uint32_t to_rank, uint32_t *from_port,
                         uint32_t *destination);
 
-/* Whether there is a way between every two of these nodes; else *error names
- * two of them. */
-gboolean route_paths_check (const RoutePaths *paths, const uint32_t *nodes, uint32_t n_nodes,
-                            GError **error);
+/* Whether there is a way between every two nodes that hold ranks; else *error
+ * names two of them. */
+gboolean route_paths_check (const RoutePaths *paths, const TopoMapping *mapping, GError **error);
 
 /* Writes the links of the deterministic path to links[] (room for
  * longest_links); returns how many, 0 within a node. */

@@ -131,12 +131,13 @@ void sim_network_free (SimNetwork *network);
 SimNetwork *
 sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePolicy policy,
                 const SimClient *client, void *client_data, GError **error);
-/* The same for a fabric; borrows `paths` too, which must have tables. */
+/* The same for a fabric; borrows `paths` too. */
 SimNetwork *
 sim_ib_new (const TopoMachine *machine, const RoutePaths *paths, const TopoMapping *mapping,
             const SimClient *client, void *client_data, GError **error);
-/* NULL and SIM_ERROR_NETWORK when built without SimGrid, or when a flow
- * network was made before in this process (SimGrid allows one). */
-SimNetwork *
-sim_flow_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePolicy policy,
-              const SimClient *client, void *client_data, GError **error);
+/* For any machine; borrows `paths` too.  NULL and SIM_ERROR_NETWORK when built
+ * without SimGrid, or when a flow network was made before in this process
+ * (SimGrid allows one). */
+SimNetwork *sim_flow_new (const TopoMachine *machine, const RoutePaths *paths,
+                          const TopoMapping *mapping, RoutePolicy policy, const SimClient *client,
+                          void *client_data, GError **error);

@@ -468,8 +468,8 @@ mixed_run (uint32_t window_ps)
   PacketNetwork *net = (PacketNetwork *) bench->network;
 
   if (window_ps > 0) {
-    sim_schedule_free (net->schedule);
-    net->schedule = sim_schedule_new (net->n_nodes, window_ps);
+    sim_schedule_free (net->engine.schedule);
+    net->engine.schedule = sim_schedule_new (net->n_nodes, window_ps);
   }
   send_all_to_all (bench, 2500, SIM_MESSAGE_DIRECT);
   send_permutation (bench, 70000, SIM_MESSAGE_DATA);

@@ -55,6 +55,10 @@ typedef struct {
  * (infiniband.md sections 0 and C1). */
 TopoNode *topo_node_harpertown (void);
 
+/* Two eight-core Xeon E5-2680 (Sandy Bridge-EP): in each package 20 MB of L3 and
+ * a memory; 256 KB of L2 per core; the adapter below the first package (a guess). */
+TopoNode *topo_node_sandybridge (void);
+
 /* From hwloc's XML.  Errors (TOPO_ERROR) name the file; XML of hwloc 3, which
  * hwloc 2 cannot read, is refused by that name. */
 TopoNode *topo_node_load (const char *path, GError **error);

@@ -55,9 +55,9 @@ node_of (const char *text, GError **error)
   return node;
 }
 
-/* A made-up machine, as hwloc itself describes one. */
+/* A made-up machine, as hwloc itself describes one; flags: of the export. */
 static TopoNode *
-node_of_synthetic (const char *description, GError **error)
+node_of_export (const char *description, unsigned long flags, GError **error)
 {
   hwloc_topology_t topology;
   char *xml;
@@ -67,11 +67,17 @@ node_of_synthetic (const char *description, GError **error)
   g_assert_cmpint (hwloc_topology_init (&topology), ==, 0);
   g_assert_cmpint (hwloc_topology_set_synthetic (topology, description), ==, 0);
   g_assert_cmpint (hwloc_topology_load (topology), ==, 0);
-  g_assert_cmpint (hwloc_topology_export_xmlbuffer (topology, &xml, &length, 0), ==, 0);
+  g_assert_cmpint (hwloc_topology_export_xmlbuffer (topology, &xml, &length, flags), ==, 0);
   node = node_of (xml, error);
   hwloc_free_xmlbuffer (topology, xml);
   hwloc_topology_destroy (topology);
   return node;
+}
+
+static TopoNode *
+node_of_synthetic (const char *description, GError **error)
+{
+  return node_of_export (description, 0, error);
 }
 
 static uint32_t
@@ -396,9 +402,9 @@ test_broken_texts (void)
     { "nodes, and no XML", "" },
     { "<lstopo version=\"2.0\"/>", "expected hwloc's <topology>, found <lstopo>" },
     { "<topology version=\"2.0\">", "" },
-    { "<topology version=\"2.0\"></topology>", "hwloc cannot make a machine of it" },
+    { "<topology></topology>", "hwloc cannot make a machine of it" },
     { "<topology version=\"4.1\"></topology>", "written by hwloc 4" },
-    { "<topology version=\"2.0\"><object type=\"Machine\"/></topology>",
+    { "<topology version=\"2.0\"><object type=\"NUMANode\"/></topology>",
       "hwloc cannot make a machine of it" },
   };
 
@@ -442,8 +448,26 @@ test_impossible_machines (void)
   node = node_of_synthetic ("pack:2 pu:2", &error);
   assert_refused (node, error, TOPO_ERROR_RANGE, "the machine has no cores");
   error = NULL;
+  node = node_of ("<topology version=\"2.0\"><object type=\"Machine\"/></topology>", &error);
+  assert_refused (node, error, TOPO_ERROR_RANGE, "the machine has no memory");
+  error = NULL;
   node = topo_node_load ("/nowhere/node.xml", &error);
   assert_refused (node, error, TOPO_ERROR_FILE, "/nowhere/node.xml");
+}
+
+/* Files of hwloc 1 are still about. */
+static void
+test_hwloc1 (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (TopoNode) node = node_of_export ("pack:2 l2:2(size=6291456) core:2 pu:1",
+                                              HWLOC_TOPOLOGY_EXPORT_XML_FLAG_V1, &error);
+
+  g_assert_no_error (error);
+  assert_sound (node);
+  g_assert_cmpuint (node->n_cores, ==, 8);
+  g_assert_cmpuint (node->n_memories, ==, 1);
+  assert_pattern (node, 5, "0 2 4 6");
 }
 
 /* The most that is allowed. */
@@ -474,6 +498,7 @@ main (int argc, char **argv)
   g_test_add_func ("/topology/node/no-packages", test_machine_without_packages);
   g_test_add_func ("/topology/node/nested-caches", test_nested_caches);
   g_test_add_func ("/topology/node/64-cores", test_64_cores);
+  g_test_add_func ("/topology/node/hwloc1", test_hwloc1);
   g_test_add_func ("/topology/node/patterns", test_patterns);
   g_test_add_func ("/topology/node/patterns-of-others", test_patterns_of_other_nodes);
   g_test_add_func ("/topology/node/print", test_print);

@@ -21,8 +21,35 @@
 
 typedef struct {
   bool has_root;
+  bool has_memory;
   guint format; /* 1: before the attribute was there */
 } Header;
+
+static gboolean
+has_no_memory (const char *path, GError **error)
+{
+  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "%s: the machine has no memory", path);
+  return FALSE;
+}
+
+static const char *
+attribute (const char *name, const char **names, const char **values)
+{
+  for (guint at = 0; names[at] != NULL; at++)
+    if (g_str_equal (names[at], name))
+      return values[at];
+  return "";
+}
+
+static void
+see_root (Header *header, const char *element, const char *version, GError **error)
+{
+  header->has_root = true;
+  header->format = MAX (1, (guint) g_ascii_strtoull (version, NULL, 10));
+  if (!g_str_equal (element, "topology"))
+    g_set_error (error, G_MARKUP_ERROR, G_MARKUP_ERROR_UNKNOWN_ELEMENT,
+                 "expected hwloc's <topology>, found <%s>", element);
+}
 
 static void
 see_element (G_GNUC_UNUSED GMarkupParseContext *context, const char *element, const char **names,
@@ -30,21 +57,14 @@ see_element (G_GNUC_UNUSED GMarkupParseContext *context, const char *element, co
 {
   Header *header = user_data;
 
-  if (header->has_root)
-    return;
-  header->has_root = true;
-  header->format = 1;
-  if (!g_str_equal (element, "topology")) {
-    g_set_error (error, G_MARKUP_ERROR, G_MARKUP_ERROR_UNKNOWN_ELEMENT,
-                 "expected hwloc's <topology>, found <%s>", element);
-    return;
-  }
-  for (guint at = 0; names[at] != NULL; at++)
-    if (g_str_equal (names[at], "version"))
-      header->format = (guint) g_ascii_strtoull (values[at], NULL, 10);
+  if (!header->has_root)
+    see_root (header, element, attribute ("version", names, values), error);
+  else if (g_str_equal (attribute ("type", names, values), "NUMANode"))
+    header->has_memory = true;
 }
 
-/* Sound XML of an hwloc that this one can read. */
+/* Sound XML of an hwloc that this one can read.  (One without memory it would
+ * refuse on stderr; format 1 does not list the only memory of a machine.) */
 static gboolean
 check_text (const char *path, const char *text, gsize length, GError **error)
 {
@@ -67,7 +87,7 @@ check_text (const char *path, const char *text, gsize length, GError **error)
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: %s", path, line);
     return FALSE;
   }
-  return TRUE;
+  return header.has_memory || header.format == 1 ? TRUE : has_no_memory (path, error);
 }
 
 static hwloc_topology_t
@@ -220,7 +240,7 @@ make_node (const char *path, hwloc_topology_t topology, GError **error)
   if (node->n_memories > 0)
     return node;
   topo_node_free (node);
-  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "%s: the machine has no memory", path);
+  has_no_memory (path, error);
   return NULL;
 }
 

@@ -182,6 +182,10 @@ static const Row rows[] = {
   { "mpi", "send_depth", AT (send_depth), TOPO_UNIT_COUNT,
     { NULL, "3" }, "1", "1024",
     "Of those in flight per message [S] section C2: send_pipeline_depth" },
+  { "mpi", "fragment_overhead", AT (fragment_overhead_ps), TOPO_UNIT_TIME,
+    { NULL, "150 ns" }, "0 ns", "1 s",
+    "Processor time of a fragment after the first, or of a control message, over the network, each\n"
+    "side, copies and registration apart; guess: as within a node" },
   { "mpi", "rdma_offset", AT (rdma_offset_bytes), TOPO_UNIT_BYTES,
     { NULL, "1 MiB" }, "0 B", "1024 GiB",
     "So much of a long message is sent in copied fragments, the rest by RDMA [S] section C2:\n"
@@ -274,6 +278,17 @@ static const Row rows[] = {
   { "switch", "adaptive", AT (adaptive), TOPO_UNIT_COUNT,
     { NULL, "none" }, NULL, NULL,
     "none: the table's port; free: the least loaded one of those that are as near", adaptive_names },
+  { "switch", "vlarb_high", AT (vlarb_high), TOPO_UNIT_VL_WEIGHTS,
+    { NULL, "none" }, NULL, NULL,
+    "VL arbiter of all ports, high priority: VL:weight in turns, weights 0..255 in 64 bytes, as\n"
+    "OpenSM's qos_vlarb_high [S] section A3; counts where tables use several VLs" },
+  { "switch", "vlarb_low", AT (vlarb_low), TOPO_UNIT_VL_WEIGHTS,
+    { NULL, "0:4,1:4,2:4,3:4,4:4,5:4,6:4,7:4,8:4,9:4,10:4,11:4,12:4,13:4,14:4" }, NULL, NULL,
+    "The same for low priority: all data VLs alike; guess" },
+  { "switch", "high_limit", AT (high_limit), TOPO_UNIT_COUNT,
+    { NULL, "0" }, "0", "255",
+    "What goes with high priority before low has its turn, in 4096 bytes; 0: one packet,\n"
+    "255: no limit; OpenSM's qos_high_limit [G] section A3" },
 
   { "hca", "pcie_bandwidth", AT (pcie_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
     { NULL, "3.25 GB/s" }, "1 MB/s", "100 TB/s",
@@ -296,6 +311,9 @@ static const Row rows[] = {
   { "hca", "buffer", AT (hca_buffer_bytes), TOPO_UNIT_BYTES,
     { NULL, "64 KiB" }, "256 B", "1 GiB",
     "Input buffer of an adapter's port, divided among the data VLs; guess: as a switch's" },
+  { "hca", "read_ahead", AT (hca_read_ahead), TOPO_UNIT_COUNT,
+    { NULL, "4" }, "1", "255",
+    "Packets read from memory before the link takes them, per port and VL; guess" },
 
   { "congestion", "control", AT (cc), TOPO_UNIT_BOOLEAN,
     { NULL, "false" }, NULL, NULL,
@@ -327,24 +345,47 @@ static const Row rows[] = {
 
   { "memory", "core_bandwidth", AT (core_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
     { NULL, "5 GB/s" }, "1 MB/s", "100 TB/s",
-    "What one core can copy when all is in its nearest cache; guess" },
+    "What one core copies when all is in its own caches; guess" },
+  { "memory", "core_memory_bandwidth", AT (core_memory_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
+    { NULL, "4.5 GB/s" }, "1 MB/s", "100 TB/s",
+    "Lines that one core fetches from memory, for reading or to be written: STREAM on one core\n"
+    "counts as many bytes, 4-5 GB/s [G] section C1; guess" },
+  { "memory", "core_transfer_bandwidth", AT (core_transfer_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
+    { NULL, "2 GB/s" }, "1 MB/s", "100 TB/s",
+    "Lines that one core fetches from a cache that is not above it; guess: slower than from\n"
+    "memory, since the other cache must be asked and memory written on the way" },
   { "memory", "cache_bandwidth", AT (cache_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
     { NULL, "20 GB/s" }, "1 MB/s", "100 TB/s",
     "Of a shared cache, all its cores together, reads and writes; guess" },
   { "memory", "bus_bandwidth", AT (bus_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
     { NULL, "8 GB/s" }, "1 MB/s", "100 TB/s",
-    "Between a package and the rest of the node: of the front-side bus's 12.8 GB/s [D] section C1\n"
-    "what can be used; guess" },
+    "Between a package and the rest of the node, both directions together.  A front-side bus of\n"
+    "1600 MT/s carries 12.8 GB/s in all [S] Xbit Labs, Nehalem microarchitecture, p. 8; STREAM on\n"
+    "one package 5-6 GB/s [G] section C1 and the write allocations that it does not count (a third\n"
+    "more) make 6.7 to 8; guess" },
   { "memory", "bandwidth", AT (dram_bandwidth_Bps), TOPO_UNIT_BANDWIDTH,
     { NULL, "12 GB/s" }, "1 MB/s", "100 TB/s",
     "Of one NUMA node's memory, reads and writes together: 8-10 GB/s of STREAM [G] section C1 and\n"
-    "the write allocations that STREAM does not count; guess" },
+    "the write allocations that STREAM does not count (a third more); guess" },
   { "memory", "cache_share", AT (cache_share), TOPO_UNIT_SHARE,
     { NULL, "50 %" }, "0 %", "100 %",
-    "Of a cache that a message's buffers may fill; guess" },
+    "Of a cache that one buffer of a message may fill; guess: two buffers share it" },
   { "memory", "transfer_latency", AT (transfer_latency_ps), TOPO_UNIT_TIME,
     { NULL, "100 ns" }, "0 ns", "1 ms",
-    "Of a cache line between caches that share no other cache: about memory's latency [G] section C1" },
+    "Of the first line of a piece, from memory or from a cache that is not above the core: 80-100\n"
+    "ns for memory, about the same between caches [G] section C1; guess" },
+  { "memory", "package_latency", AT (package_latency_ps), TOPO_UNIT_TIME,
+    { NULL, "30 ns" }, "0 ns", "1 ms",
+    "More, when it is in another package; all further lines take as much longer in proportion;\n"
+    "guess: a second bus to cross" },
+  { "memory", "transfer_updates_memory", AT (transfer_updates_memory), TOPO_UNIT_BOOLEAN,
+    { NULL, "true" }, NULL, NULL,
+    "A changed line that goes from cache to cache is written to memory too [S] Intel SDM vol. 3,\n"
+    "11.2, implicit write-back; not so with an owned state (AMD)" },
+  { "memory", "dma_to_cache", AT (dma_to_cache), TOPO_UNIT_BOOLEAN,
+    { NULL, "false" }, NULL, NULL,
+    "The adapter writes to and reads from the outermost cache of its package (Intel's DDIO, from\n"
+    "Sandy Bridge on [G]) instead of memory" },
   { "memory", "copy_quantum", AT (copy_quantum_bytes), TOPO_UNIT_BYTES,
     { NULL, "4 KiB" }, "64 B", "1 GiB",
     "Copies that compete take turns in pieces of this; of the model, not of a machine" },
@@ -366,6 +407,7 @@ store (TopoParameters *parameters, const Row *row, TopoValue value)
   case TOPO_UNIT_BYTES:
   case TOPO_UNIT_BANDWIDTH:
   case TOPO_UNIT_COUNT: memcpy (field, &value.whole, sizeof value.whole); break;
+  case TOPO_UNIT_VL_WEIGHTS: memcpy (field, &value.weights, sizeof value.weights); break;
   }
 }
 
@@ -386,6 +428,8 @@ fetch (const TopoParameters *parameters, const Row *row)
     memcpy (&value.real, field, sizeof value.real);
   else if (row->unit == TOPO_UNIT_BOOLEAN)
     value.whole = *(const bool *) field;
+  else if (row->unit == TOPO_UNIT_VL_WEIGHTS)
+    memcpy (&value.weights, field, sizeof value.weights);
   else
     memcpy (&value.whole, field, sizeof value.whole);
   return value;
@@ -687,13 +731,31 @@ print_value (const Row *row, TopoValue value)
                               : topo_unit_print (row->unit, value);
 }
 
+/* The note that explains this row's value, NULL when it is another value. */
+static const char *
+find_note (const Row *row, const char *value, const TopoParameterNote *notes, uint32_t n_notes)
+{
+  for (uint32_t at = 0; at < n_notes; at++) {
+    g_auto (GStrv) parts = g_strsplit (notes[at].key, ".", 2);
+    g_autofree char *noted = NULL;
+
+    if (!g_str_equal (parts[0], row->group) || !g_str_equal (parts[1], row->key))
+      continue;
+    noted = print_value (row, table_value (row, notes[at].value));
+    return g_str_equal (noted, value) ? notes[at].about : NULL;
+  }
+  return NULL;
+}
+
 void
-topo_parameters_print (const TopoParameters *parameters, GString *out)
+topo_parameters_print_noted (const TopoParameters *parameters, const TopoParameterNote *notes,
+                             uint32_t n_notes, GString *out)
 {
   const char *group = "";
 
   for (gsize at = 0; at < G_N_ELEMENTS (rows); at++) {
     g_autofree char *value = NULL;
+    const char *note;
 
     if (!has_row (parameters->family, &rows[at]))
       continue;
@@ -702,6 +764,15 @@ topo_parameters_print (const TopoParameters *parameters, GString *out)
       g_string_append_printf (out, "\n[%s]\n", rows[at].group);
     group = rows[at].group;
     print_about (rows[at].about, out);
+    note = find_note (&rows[at], value, notes, n_notes);
+    if (note != NULL)
+      print_about (note, out);
     g_string_append_printf (out, "%s = %s\n", rows[at].key, value);
   }
+}
+
+void
+topo_parameters_print (const TopoParameters *parameters, GString *out)
+{
+  topo_parameters_print_noted (parameters, NULL, 0, out);
 }

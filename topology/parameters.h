@@ -8,6 +8,8 @@
  * handbook page "The Blue Gene/Q model". */
 #pragma once
 
+#include "topology/vl_weights.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -110,6 +112,9 @@ typedef struct {
   uint64_t switch_vls;          /* data VLs of every port */
   uint64_t switch_reads;        /* packets that may leave one input port at a time */
   uint64_t adaptive;            /* TopoAdaptive */
+  TopoVlWeights vlarb_high;     /* VL arbiter: lanes of high priority */
+  TopoVlWeights vlarb_low;      /* ... and of low priority */
+  uint64_t high_limit;          /* TOPO_VL_LIMIT_BYTES before low priority has its turn */
 
   /* [hca] */
   uint64_t pcie_bandwidth_Bps;    /* payload, each direction */
@@ -119,6 +124,7 @@ typedef struct {
   uint64_t hca_inline_bytes;      /* largest message, headers included, within the work request */
   int64_t hca_message_gap_ps;     /* between two work requests of one adapter, either direction */
   uint64_t hca_buffer_bytes;      /* input buffer of an adapter's port, as switch_buffer */
+  uint64_t hca_read_ahead;        /* packets read from memory before the link takes them, per VL */
 
   /* [congestion] OpenSM's cc_* options, without their prefixes */
   bool cc;                        /* congestion control is on */
@@ -137,6 +143,7 @@ typedef struct {
   bool sm_single_copy;          /* long messages are copied once, by the receiver (KNEM, CMA) */
   uint64_t send_fragment_bytes; /* copied fragments over the network */
   uint64_t send_depth;          /* of those in flight per message */
+  int64_t fragment_overhead_ps; /* processor time per fragment or control message, each side */
   uint64_t rdma_offset_bytes;   /* so much is sent in copied fragments, the rest by RDMA */
   uint64_t rdma_fragment_bytes; /* one RDMA write */
   uint64_t rdma_depth;          /* of those in flight per message */
@@ -145,12 +152,17 @@ typedef struct {
   int64_t registration_page_ps; /* and per 4 KiB page */
 
   /* [memory] of a node: see topology/node.h */
-  uint64_t core_bandwidth_Bps;  /* what one core can copy, everything in its nearest cache */
-  uint64_t cache_bandwidth_Bps; /* of a shared cache, all its cores together */
+  uint64_t core_bandwidth_Bps;          /* what one core can copy, everything in its own caches */
+  uint64_t core_memory_bandwidth_Bps;   /* lines that one core can fetch from memory */
+  uint64_t core_transfer_bandwidth_Bps; /* ... from a cache that is not above it */
+  uint64_t cache_bandwidth_Bps;         /* of a shared cache, all its cores together */
   uint64_t bus_bandwidth_Bps;   /* between a package and the rest: its bus or interconnect */
   uint64_t dram_bandwidth_Bps;  /* of one NUMA node's memory, reads and writes together */
-  double cache_share;           /* of a cache that the buffers of a message may fill */
-  int64_t transfer_latency_ps;  /* of a cache line between caches that share none above them */
+  double cache_share;           /* of a cache that one buffer of a message may fill */
+  int64_t transfer_latency_ps;  /* of a line from memory, or from caches that share none above */
+  int64_t package_latency_ps;   /* more, of a line from another package */
+  bool transfer_updates_memory; /* when a changed line goes from cache to cache */
+  bool dma_to_cache;            /* adapters write to and read from caches, not memory */
   uint64_t copy_quantum_bytes;  /* copies take turns in pieces of this */
 } TopoParameters;
 
@@ -173,3 +185,14 @@ gboolean topo_parameters_set (TopoParameters *parameters, const char *key, const
 /* Appends all groups with their values, units and descriptions as comments,
  * in the form that topo_parameters_load() reads back without loss. */
 void topo_parameters_print (const TopoParameters *parameters, GString *out);
+
+/* A value that is not the family's default, and why. */
+typedef struct {
+  const char *key; /* "group.key" */
+  const char *value;
+  const char *about; /* lines end in \n, except the last */
+} TopoParameterNote;
+
+/* The same; notes[n_notes] stand with those values that are theirs still. */
+void topo_parameters_print_noted (const TopoParameters *parameters, const TopoParameterNote *notes,
+                                  uint32_t n_notes, GString *out);

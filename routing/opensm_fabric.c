@@ -1,0 +1,83 @@
+/* opensm_fabric.c - the fabric in the words of ibsim and OpenSM.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "routing/opensm_private.h"
+#include "routing/routes.h"
+
+#define FIRST_GUID UINT64_C (0x0010000000000000)
+#define GUID_STEP  256 /* room for the GUIDs of a device's ports */
+
+uint64_t
+route_opensm_guid (uint32_t device)
+{
+  return FIRST_GUID + (uint64_t) device * GUID_STEP;
+}
+
+static void
+write_device (GString *text, const TopoFabric *fabric, uint32_t device)
+{
+  const TopoDevice *it = &fabric->devices[device];
+
+  g_string_append_printf (
+      text, "%sguid=0x%" G_GINT64_MODIFIER "x\n%s %u \"%c-%016" G_GINT64_MODIFIER "x\" # \"%u\"\n",
+      it->is_switch ? "switch" : "ca", route_opensm_guid (device), it->is_switch ? "Switch" : "Ca",
+      it->n_ports, it->is_switch ? 'S' : 'H', route_opensm_guid (device), device);
+  for (uint32_t number = 1; number <= it->n_ports; number++) {
+    const TopoPort *port = &fabric->ports[it->first_port + number - 1];
+    const TopoPort *peer = port->peer != TOPO_NONE ? &fabric->ports[port->peer] : NULL;
+
+    if (peer != NULL)
+      g_string_append_printf (
+          text, "[%u] \"%c-%016" G_GINT64_MODIFIER "x\"[%u] # lid 0 %ux%s\n", number,
+          fabric->devices[peer->device].is_switch ? 'S' : 'H', route_opensm_guid (peer->device),
+          topo_fabric_port_number (fabric, port->peer), port->lanes, topo_speed_name (port->speed));
+  }
+  g_string_append_c (text, '\n');
+}
+
+gboolean
+route_opensm_write_fabric (const TopoFabric *fabric, const char *path, GError **error)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  for (int kind = 0; kind < 2; kind++)
+    for (uint32_t device = 0; device < fabric->n_devices; device++)
+      if (fabric->devices[device].is_switch == (kind == 0))
+        write_device (text, fabric, device);
+  return g_file_set_contents (path, text->str, (gssize) text->len, error);
+}
+
+/* The same fabric under the GUIDs that were written; arrays are its own. */
+static TopoFabric
+renamed (const TopoFabric *fabric)
+{
+  TopoFabric copy = *fabric;
+
+  copy.devices = g_memdup2 (fabric->devices, fabric->n_devices * sizeof *fabric->devices);
+  copy.ports = g_memdup2 (fabric->ports, fabric->n_ports * sizeof *fabric->ports);
+  for (uint32_t device = 0; device < copy.n_devices; device++) {
+    copy.devices[device].guid = route_opensm_guid (device);
+    copy.devices[device].lid = 0;
+  }
+  for (uint32_t port = 0; port < copy.n_ports; port++)
+    copy.ports[port].guid = copy.ports[port].lid = copy.ports[port].lmc = 0;
+  return copy;
+}
+
+RouteForwarding *
+route_opensm_load (const TopoFabric *fabric, const char *path, const char *engine, GError **error)
+{
+  TopoFabric copy = renamed (fabric);
+  RouteForwarding *tables = route_forwarding_load (&copy, path, error);
+
+  g_free (copy.devices);
+  g_free (copy.ports);
+  if (tables == NULL)
+    return NULL;
+  tables->fabric = fabric;
+  g_free (tables->engine);
+  tables->engine = g_strconcat ("opensm:", engine, NULL);
+  return tables;
+}

@@ -1,0 +1,36 @@
+/* opensm_private.h - the parts of running OpenSM; private to routing/.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "routing/opensm.h"
+
+/* --- opensm_fabric.c: the fabric in the words of ibsim and OpenSM --- */
+
+/* GUIDs of our own, so that what comes back can be told apart whatever the
+ * source of the fabric called its devices.  That of an adapter's port is the
+ * device's plus the number of the port, as ibsim makes them. */
+uint64_t route_opensm_guid (uint32_t device);
+
+/* As ibsim reads it.  Switches first: the subnet manager sits on the first
+ * device. */
+gboolean route_opensm_write_fabric (const TopoFabric *fabric, const char *path, GError **error);
+
+/* OpenSM's dump of the tables of a fabric that was written so. */
+RouteForwarding *
+route_opensm_load (const TopoFabric *fabric, const char *path, const char *engine, GError **error);
+
+/* --- opensm_lanes.c: the service levels that OpenSM gives to pairs --- */
+
+typedef struct {
+  const char *socket_name; /* of ibsim */
+  const char *lids;        /* path of OpenSM's table of GUIDs and LIDs */
+  const char *log;         /* path of OpenSM's log */
+  uint32_t max_vls;
+  gint64 last_us; /* when to give up, of the monotonic clock */
+} RouteOpensmLanes;
+
+/* Asks a running OpenSM for the service level of every pair and fills in
+ * tables->vl and n_vls. */
+gboolean
+route_opensm_read_lanes (RouteForwarding *tables, const RouteOpensmLanes *lanes, GError **error);
