@@ -97,6 +97,12 @@ same "the same links" "$(cat links.csv)" "$(cat again.csv)"
 simulate "deterministic" --format json --routing deterministic
 same "which it is anyway" "$(json time_s out)" "$(json time_s run.json)"
 
+simulate "adaptive switches" --format json --set switch.adaptive=free
+same "are another machine" "$(test "$(json key out)" != "$(json key run.json)" && echo differs)" differs
+same "hop bytes of the tables" "$(json hop_bytes out)" $hop_bytes
+simulate "kept to the tables" --format json --set switch.adaptive=free --routing deterministic
+same "as if they were not" "$(json time_s out)" "$(json time_s run.json)"
+
 simulate "load" --network load --format json --links load.csv
 same "load and packets agree on every link" "$(column payload_bytes links.csv)" \
   "$(column payload_bytes load.csv)"

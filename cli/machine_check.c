@@ -98,8 +98,21 @@ add_loops_by_vl (JsonBuilder *builder, const RouteFabricSurvey *survey)
   json_builder_end_object (builder);
 }
 
+/* Adapters that nobody reaches, so that a person finds the cable. */
+static void
+add_cut_off (JsonBuilder *builder, const RouteForwarding *tables, const RouteFabricSurvey *survey)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+
+  for (uint32_t at = 0; at < survey->n_cut_off; at++)
+    g_ptr_array_add (names, topo_fabric_port_name (tables->fabric,
+                                                   tables->destination_port[survey->cut_off[at]]));
+  cli_add_strings (builder, "cut_off", names);
+}
+
 static JsonNode *
-fabric_record (const TopoMachine *machine, const RouteFabricSurvey *survey)
+fabric_record (const TopoMachine *machine, const RouteForwarding *tables,
+               const RouteFabricSurvey *survey)
 {
   g_autoptr (JsonBuilder) builder = json_builder_new ();
   const TopoFabric *fabric = machine->fabric;
@@ -115,6 +128,8 @@ fabric_record (const TopoMachine *machine, const RouteFabricSurvey *survey)
   cli_add_integer (builder, "unused_switch_links", survey->unused);
   cli_add_integer (builder, "pairs", survey->pairs);
   cli_add_integer (builder, "unreachable", survey->unreachable);
+  cli_add_integer (builder, "circling", survey->circling);
+  add_cut_off (builder, tables, survey);
   add_hops (builder, survey->pairs_by_hops, survey->max_hops);
   add_load (builder, survey->load_min, survey->load_median, survey->load_max);
   cli_add_integer (builder, "vls", survey->n_vls);
@@ -132,23 +147,15 @@ static void
 set_unreachable (const RouteForwarding *tables, const RouteFabricSurvey *survey, GError **error)
 {
   const TopoFabric *fabric = tables->fabric;
-  g_autofree uint32_t *links = g_new (uint32_t, (gsize) tables->n_switches + 2);
+  g_autofree char *source =
+      topo_fabric_port_name (fabric, tables->destination_port[survey->lost_from]);
+  g_autofree char *target =
+      topo_fabric_port_name (fabric, tables->destination_port[survey->lost_to]);
 
-  for (uint32_t from = 0; from < tables->n_destinations; from++)
-    for (uint32_t to = 0; to < tables->n_destinations; to++) {
-      g_autofree char *source = NULL, *target = NULL;
-
-      if (from == to || route_forwarding_path (tables, tables->destination_port[from], to, links))
-        continue;
-      source = topo_fabric_port_name (fabric, tables->destination_port[from]);
-      target = topo_fabric_port_name (fabric, tables->destination_port[to]);
-      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                   "%s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-                   " pairs have no way (%s), the first from %s to %s",
-                   fabric->source, survey->unreachable, survey->pairs, tables->engine, source,
-                   target);
-      return;
-    }
+  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
+               "%s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+               " pairs have no way (%s), the first from %s to %s",
+               fabric->source, survey->unreachable, survey->pairs, tables->engine, source, target);
 }
 
 /* A fabric that is not whole has a record, and *unreachable. */
@@ -162,7 +169,7 @@ check_fabric (const TopoMachine *machine, GError **unreachable, GError **error)
     return NULL;
   if (survey->unreachable > 0)
     set_unreachable (tables, survey, unreachable);
-  return fabric_record (machine, survey);
+  return fabric_record (machine, tables, survey);
 }
 
 int

@@ -199,17 +199,21 @@ talk (const CliTalkOptions *options, const SimRun *run)
              (double) run->peak_rss_bytes / 1e6);
 }
 
-/* Zones are ways of a torus's packets to choose among its directions. */
+/* Zones are ways of a torus's packets to choose among its directions; a
+ * fabric's follow its tables, unless its switches are adaptive. */
 static gboolean
-check_routing (const TopoMachine *machine, RoutePolicy policy, GError **error)
+apply_routing (TopoMachine *machine, RoutePolicy policy, GError **error)
 {
-  if (!machine->fabric || policy < ROUTE_POLICY_ZONE0)
-    return TRUE;
-  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
-               "--routing %s: zones are a torus's, %s is a switched fabric, whose tables say the "
-               "way",
-               routing_names[policy], machine->spec);
-  return FALSE;
+  if (machine->fabric && policy >= ROUTE_POLICY_ZONE0) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
+                 "--routing %s: zones are a torus's, %s is a switched fabric, whose tables say the "
+                 "way",
+                 routing_names[policy], machine->spec);
+    return FALSE;
+  }
+  if (machine->fabric && policy == ROUTE_POLICY_DETERMINISTIC)
+    machine->parameters.adaptive = TOPO_ADAPTIVE_NONE;
+  return TRUE;
 }
 
 static gboolean
@@ -229,7 +233,7 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options, 
                           machine,
                           mapping };
 
-  if (!mapping || !check_routing (machine, run_options->policy, error) ||
+  if (!mapping || !apply_routing (machine, run_options->policy, error) ||
       !open_outputs (&outputs, options, machine, error))
     return FALSE;
   progress = cli_progress_new (options->talk.quiet);

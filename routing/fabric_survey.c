@@ -46,9 +46,10 @@ add_wait (Work *work, uint32_t port, uint32_t number, uint32_t lanes)
     route_numbers_add (&next_of (work, (uint32_t) __builtin_ctz (lanes))[port], number);
 }
 
-/* Follows the routes of `n` adapters on a switch to a destination; false when
- * they do not arrive. */
-static bool
+typedef enum { ARRIVES, ENDS, CIRCLES } End;
+
+/* Follows the routes of `n` adapters on a switch to a destination. */
+static End
 follow (Work *work, uint32_t at, uint32_t destination, uint64_t n, uint32_t *hops)
 {
   const TopoFabric *fabric = work->fabric;
@@ -59,21 +60,21 @@ follow (Work *work, uint32_t at, uint32_t destination, uint64_t n, uint32_t *hop
     uint32_t number = route_forwarding_out (work->tables, at, destination), port;
 
     if (number == ROUTE_NO_PORT)
-      return false;
+      return ENDS;
     port = fabric->devices[work->tables->switch_device[at]].first_port + number - 1;
     work->survey->load[port] += n;
     if (before != TOPO_NONE)
       add_wait (work, before, number, lanes);
     if (fabric->ports[port].peer == target)
-      return true;
+      return ARRIVES;
     if (fabric->ports[port].peer == TOPO_NONE)
-      return false;
+      return ENDS;
     before = port;
     at = route_forwarding_behind (work->tables, port);
     if (at == TOPO_NONE)
-      return false;
+      return ENDS;
   }
-  return false;
+  return CIRCLES;
 }
 
 static void
@@ -91,23 +92,46 @@ count_pairs (Work *work, uint32_t hops, uint64_t n)
 }
 
 static void
+count_lost (Work *work, uint32_t at, uint32_t destination, uint64_t n, End end)
+{
+  RouteFabricSurvey *survey = work->survey;
+  uint32_t source = work->first[at];
+
+  survey->unreachable += n;
+  survey->circling += end == CIRCLES ? n : 0;
+  if (survey->lost_from != TOPO_NONE)
+    return;
+  survey->lost_from =
+      work->sources[source] != destination ? work->sources[source] : work->sources[source + 1];
+  survey->lost_to = destination;
+}
+
+static void
 survey_destination (Work *work, uint32_t destination)
 {
+  RouteFabricSurvey *survey = work->survey;
   uint32_t port = work->tables->destination_port[destination];
   uint32_t leaf = route_forwarding_behind (work->tables, port);
+  uint64_t arrived = 0;
 
   for (uint32_t at = 0; at < work->tables->n_switches; at++) {
     uint64_t n = work->adapters[at] - (at == leaf);
     uint32_t hops;
+    End end;
 
     if (n == 0)
       continue;
-    work->survey->pairs += n;
-    if (follow (work, at, destination, n, &hops))
-      count_pairs (work, hops, n);
-    else
-      work->survey->unreachable += n;
+    survey->pairs += n;
+    end = follow (work, at, destination, n, &hops);
+    if (end != ARRIVES) {
+      count_lost (work, at, destination, n, end);
+      continue;
+    }
+    count_pairs (work, hops, n);
+    arrived += n;
   }
+  if (arrived == 0)
+    survey->cut_off[survey->n_cut_off++] = destination;
 }
 
 /* --- Loads --- */
@@ -202,6 +226,8 @@ route_fabric_survey_new (const RouteForwarding *tables)
 
   survey->pairs_by_hops = g_new0 (uint64_t, 1);
   survey->load = g_new0 (uint64_t, tables->fabric->n_ports + 1);
+  survey->lost_from = survey->lost_to = TOPO_NONE;
+  survey->cut_off = g_new (uint32_t, tables->n_destinations + 1);
   survey->n_vls = n_vls;
   survey->loops_by_vl = g_new0 (uint32_t, n_vls);
   for (uint32_t destination = 0; destination < tables->n_destinations; destination++) {
@@ -225,6 +251,7 @@ route_fabric_survey_free (RouteFabricSurvey *survey)
     return;
   g_free (survey->pairs_by_hops);
   g_free (survey->load);
+  g_free (survey->cut_off);
   g_free (survey->loops_by_vl);
   g_free (survey->loop);
   g_free (survey);

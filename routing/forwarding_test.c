@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "routing/fabric_survey.h"
+#include "routing/fabric_testing.h"
 #include "routing/routes.h"
 #include "topology/machine.h"
 
@@ -220,34 +221,12 @@ test_ftree_loads_are_even (void)
   g_assert_cmpuint (survey->credit_loops, ==, 0);
 }
 
-/* A ring of n switches with one adapter each. */
-static TopoFabric *
-ring (uint32_t n)
-{
-  g_autoptr (GString) text = g_string_new (NULL);
-  g_autofree char *path = NULL;
-  int file = g_file_open_tmp ("ring-XXXXXX", &path, NULL);
-  TopoFabric *fabric;
-
-  for (uint32_t at = 0; at < n; at++)
-    g_string_append_printf (text,
-                            "Switch 3 \"S%u\"\n[1] \"H%u\"[1]\n[2] \"S%u\"[3]\n[3] \"S%u\"[2]\n"
-                            "Ca 1 \"H%u\"\n[1] \"S%u\"[1]\n",
-                            at, at, (at + 1) % n, (at + n - 1) % n, at, at);
-  g_assert_true (g_file_set_contents (path, text->str, -1, NULL));
-  fabric = topo_fabric_load (path, NULL);
-  g_assert_nonnull (fabric);
-  g_close (file, NULL);
-  g_unlink (path);
-  return fabric;
-}
-
 /* Shortest ways around a ring wait for each other, in both directions; up and
  * down they do not. */
 static void
 test_credit_loops (void)
 {
-  g_autoptr (TopoFabric) fabric = ring (5);
+  g_autoptr (TopoFabric) fabric = fabric_testing_ring (5);
   g_autoptr (RouteForwarding) minhop = compute (fabric, "minhop");
   g_autoptr (RouteFabricSurvey) loops = route_fabric_survey_new (minhop);
   g_autoptr (GError) error = NULL;
@@ -282,7 +261,7 @@ test_irregular_tree (void)
 static void
 test_ring_is_no_tree (void)
 {
-  g_autoptr (TopoFabric) fabric = ring (5);
+  g_autoptr (TopoFabric) fabric = fabric_testing_ring (5);
   g_autoptr (GError) error = NULL;
 
   g_assert_null (route_forwarding_compute (fabric, "ftree", &error));
@@ -350,6 +329,122 @@ test_missing_entry (void)
   g_unlink (path);
 }
 
+/* --- What if: cables that are gone --- */
+
+static void
+unplug (TopoFabric *fabric, uint32_t port)
+{
+  fabric->ports[fabric->ports[port].peer].peer = TOPO_NONE;
+  fabric->ports[port].peer = TOPO_NONE;
+}
+
+/* Everybody still reaches everybody, without loops, on ways as short as
+ * minhop's. */
+static void
+assert_reroutes (const TopoFabric *fabric)
+{
+  static const char *const engines[] = { "minhop", "updn", "ftree" };
+  g_autoptr (RouteForwarding) minhop = compute (fabric, "minhop");
+
+  for (guint at = 0; at < G_N_ELEMENTS (engines); at++) {
+    g_autoptr (RouteForwarding) tables = compute (fabric, engines[at]);
+    g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
+
+    g_assert_cmpuint (survey->unreachable, ==, 0);
+    g_assert_cmpuint (survey->n_cut_off, ==, 0);
+    g_assert_cmpuint (survey->lost_from, ==, TOPO_NONE);
+    g_assert_cmpuint (survey->credit_loops, ==, 0);
+    assert_same_hops (tables, minhop);
+  }
+}
+
+/* Leaves are devices 0-5 with nodes on ports 1-6 and two cables to each of
+ * the spines, devices 6-8. */
+static void
+test_missing_cables (void)
+{
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree (6, 6, 3, TOPO_SPEED_QDR, NULL);
+
+  unplug (fabric, fabric->devices[0].first_port + 6);
+  assert_reroutes (fabric);
+  unplug (fabric, fabric->devices[0].first_port + 7);
+  assert_reroutes (fabric);
+  /* A whole spine. */
+  for (uint32_t number = 1; number <= fabric->devices[8].n_ports; number++)
+    if (fabric->ports[fabric->devices[8].first_port + number - 1].peer != TOPO_NONE)
+      unplug (fabric, fabric->devices[8].first_port + number - 1);
+  assert_reroutes (fabric);
+}
+
+/* A leaf without cables up: its six adapters reach each other only. */
+static void
+test_lost_leaf (void)
+{
+  static const char *const engines[] = { "minhop", "updn", "ftree" };
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree (4, 6, 3, TOPO_SPEED_QDR, NULL);
+
+  for (uint32_t number = 7; number <= 12; number++)
+    unplug (fabric, fabric->devices[1].first_port + number - 1);
+  for (guint at = 0; at < G_N_ELEMENTS (engines); at++) {
+    g_autoptr (RouteForwarding) tables = compute (fabric, engines[at]);
+    g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
+
+    g_assert_cmpuint (survey->unreachable, ==, 2 * 6 * 18);
+    g_assert_cmpuint (survey->circling, ==, 0);
+    g_assert_cmpuint (survey->n_cut_off, ==, 0);
+    g_assert_true ((survey->lost_from / 6 == 1) != (survey->lost_to / 6 == 1));
+    g_assert_cmpuint (survey->pairs_by_hops[1], ==, 4 * 6 * 5);
+  }
+}
+
+/* One node behind a dead leaf port of its own. */
+static void
+test_lost_node (void)
+{
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree (2, 1, 1, TOPO_SPEED_QDR, NULL);
+  g_autoptr (RouteForwarding) tables = NULL;
+  g_autoptr (RouteFabricSurvey) survey = NULL;
+
+  unplug (fabric, fabric->devices[1].first_port + 1);
+  tables = compute (fabric, "minhop");
+  survey = route_fabric_survey_new (tables);
+  g_assert_cmpuint (survey->pairs, ==, 2);
+  g_assert_cmpuint (survey->unreachable, ==, 2);
+  g_assert_cmpuint (survey->n_cut_off, ==, 2);
+}
+
+/* Tables that send a packet to and fro between two switches. */
+static void
+test_tables_that_circle (void)
+{
+  g_autoptr (TopoFabric) fabric = fabric_testing_ring (4);
+  g_autoptr (RouteForwarding) tables = compute (fabric, "minhop");
+  g_autoptr (RouteFabricSurvey) survey = NULL;
+
+  /* Port 2 leads to the next switch, port 3 back. */
+  tables->out[0 * 4 + 2] = 2;
+  tables->out[1 * 4 + 2] = 3;
+  survey = route_fabric_survey_new (tables);
+  g_assert_cmpuint (survey->unreachable, ==, 2);
+  g_assert_cmpuint (survey->circling, ==, 2);
+  g_assert_cmpuint (survey->lost_from, ==, 0);
+  g_assert_cmpuint (survey->lost_to, ==, 2);
+}
+
+/* Wide trees of three levels: nearly all adapters are equally far from the
+ * leaves, too. */
+static void
+test_roots_of_wide_trees (void)
+{
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree3 (24, TOPO_SPEED_QDR, NULL);
+  g_autoptr (RouteForwarding) tables = compute (fabric, "updn");
+  g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
+
+  g_assert_cmpuint (survey->unreachable, ==, 0);
+  g_assert_cmpuint (survey->max_hops, ==, 5);
+  g_assert_cmpuint (survey->credit_loops, ==, 0);
+}
+
 static void
 test_unknown_engine (void)
 {
@@ -376,6 +471,11 @@ main (int argc, char **argv)
   g_test_add_func ("/routing/forwarding/ring", test_ring_is_no_tree);
   g_test_add_func ("/routing/forwarding/broken-dumps", test_broken_dumps);
   g_test_add_func ("/routing/forwarding/missing-entry", test_missing_entry);
+  g_test_add_func ("/routing/forwarding/missing-cables", test_missing_cables);
+  g_test_add_func ("/routing/forwarding/lost-leaf", test_lost_leaf);
+  g_test_add_func ("/routing/forwarding/lost-node", test_lost_node);
+  g_test_add_func ("/routing/forwarding/circling", test_tables_that_circle);
+  g_test_add_func ("/routing/forwarding/wide-trees", test_roots_of_wide_trees);
   g_test_add_func ("/routing/forwarding/unknown-engine", test_unknown_engine);
   return g_test_run ();
 }

@@ -5,6 +5,9 @@
 
 #include "routing/opensm_private.h"
 #include "routing/routes.h"
+#include "topology/machine.h"
+
+#include <string.h>
 
 #define FIRST_GUID UINT64_C (0x0010000000000000)
 #define GUID_STEP  256 /* room for the GUIDs of a device's ports */
@@ -70,12 +73,18 @@ RouteForwarding *
 route_opensm_load (const TopoFabric *fabric, const char *path, const char *engine, GError **error)
 {
   TopoFabric copy = renamed (fabric);
-  RouteForwarding *tables = route_forwarding_load (&copy, path, error);
+  g_autoptr (GError) cause = NULL;
+  RouteForwarding *tables = route_forwarding_load (&copy, path, &cause);
 
   g_free (copy.devices);
   g_free (copy.ports);
-  if (tables == NULL)
+  if (tables == NULL) {
+    /* The dump is gone by the time anybody reads this. */
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+                 "routes=opensm:%s: OpenSM's tables do not fit %s, which may fall apart%s", engine,
+                 fabric->source, strrchr (cause->message, ':'));
     return NULL;
+  }
   tables->fabric = fabric;
   g_free (tables->engine);
   tables->engine = g_strconcat ("opensm:", engine, NULL);

@@ -190,6 +190,9 @@ init_fabric (RoutePaths *paths, const TopoMachine *machine, GError **error)
   paths->tables = route_forwarding_of_machine (machine, error);
   if (paths->tables == NULL || !measure (paths, error))
     return FALSE;
+  if (machine->parameters.adaptive != TOPO_ADAPTIVE_NONE &&
+      !route_forwarding_add_groups (paths->tables, error))
+    return FALSE;
   list_rails (paths);
   return TRUE;
 }

@@ -167,8 +167,7 @@ route_engine_updn (RouteForwarding *tables, GError **error)
     fill_all (&work);
   else
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                 "%s: updn finds no roots: from no switch are nearly all adapters equally far, or "
-                 "the fabric falls apart",
+                 "%s: updn finds no roots: from no switch are nearly all adapters equally far",
                  tables->fabric->source);
   route_cables_clear (&work.cables);
   return level != NULL;

@@ -73,11 +73,108 @@ enter_window (PacketEngine *engine)
   (void) engine;
 }
 
-#define PREFETCH_FAR  8u
-#define PREFETCH_NEAR 4u
+/* Events ahead at which each step of a chain of records is fetched. */
+#define PREFETCH_FIRST  16u
+#define PREFETCH_SECOND 12u
+#define PREFETCH_THIRD  8u
+#define PREFETCH_FOURTH 4u
 
-/* First the packet or the port that an event names, then what the packet
- * names: where its table says it goes. */
+/* First, what the event itself names: a port with its lane, or a packet. */
+PREFETCHES
+prefetch_named (const IbNetwork *net, SimEvent event)
+{
+  bool is_port = sim_event_code (event) >> 8 == IB_PORT;
+  uintptr_t base = choose (is_port, (uintptr_t) net->port, (uintptr_t) net->packet);
+  uintptr_t size = choose (is_port, sizeof (IbPort), sizeof (IbPacket));
+
+  __builtin_prefetch ((const void *) (base + size * event.argument), 1);
+  if (is_port) {
+    __builtin_prefetch (net->port[event.argument].returns, 1);
+    __builtin_prefetch (ib_lane (net, event.argument, 0), 1);
+  }
+}
+
+/* Where an arriving packet goes on, or its message; the port that gets its
+ * credits. */
+PREFETCHES
+prefetch_arrival (const IbNetwork *net, SimEvent event)
+{
+  const IbPacket *packet = &net->packet[event.argument];
+  uint32_t unit = sim_event_node (event);
+
+  __builtin_prefetch (net->port[net->port[packet->port].peer].returns, 1);
+  if (unit < net->n_switches) {
+    uint32_t number = route_forwarding_out (net->tables, unit, packet->destination);
+    uint32_t out = net->unit_port[net->unit_first[unit] + number];
+
+    __builtin_prefetch (&net->port[out], 1);
+    __builtin_prefetch (ib_lane (net, out, packet->vl), 1);
+    __builtin_prefetch (&net->read_ps[(size_t) packet->port * net->n_reads], 1);
+  } else {
+    __builtin_prefetch (&net->engine.message[packet->message], 1);
+  }
+}
+
+/* The queue that a port will most likely take from. */
+static inline const PacketList *
+likely_queue (const IbNetwork *net, uint32_t index)
+{
+  const IbPort *port = &net->port[index];
+  const IbLane *lane = ib_lane (net, index, 0);
+  uint32_t first = (lane->last_in + 1u) % 64;
+  uint64_t later = lane->waiting[0] & ~UINT64_C (0) << first;
+  uint64_t bits = later ? later : lane->waiting[0];
+
+  return ib_queue (net, port, 0, bits ? (uint32_t) __builtin_ctzll (bits) : 0);
+}
+
+PREFETCHES
+prefetch_second (const IbNetwork *net, SimEvent event)
+{
+  const IbPacket *packet;
+
+  switch (sim_event_code (event) >> 8) {
+  case IB_ARRIVE: prefetch_arrival (net, event); break;
+  case IB_READ:
+    packet = &net->packet[event.argument];
+    __builtin_prefetch (&net->port[packet->port], 1);
+    __builtin_prefetch (ib_lane (net, packet->port, packet->vl), 1);
+    break;
+  case IB_PORT: __builtin_prefetch (likely_queue (net, event.argument), 1); break;
+  }
+}
+
+/* The pair that is read for next, or the packet that will leave. */
+PREFETCHES
+prefetch_third (const IbNetwork *net, SimEvent event)
+{
+  const IbPacket *packet = &net->packet[event.argument];
+
+  switch (sim_event_code (event) >> 8) {
+  case IB_READ:
+    __builtin_prefetch (&net->pair[ib_lane (net, packet->port, packet->vl)->next_pair], 1);
+    break;
+  case IB_PORT:
+    __builtin_prefetch (&net->packet[likely_queue (net, event.argument)->head], 1);
+    break;
+  }
+}
+
+/* That pair's request. */
+PREFETCHES
+prefetch_fourth (const IbNetwork *net, SimEvent event)
+{
+  if (sim_event_code (event) >> 8 == IB_READ) {
+    const IbPacket *packet = &net->packet[event.argument];
+    const IbLane *lane = ib_lane (net, packet->port, packet->vl);
+
+    if (lane->ring != PACKET_NONE)
+      __builtin_prefetch (&net->request[net->pair[lane->next_pair].head], 1);
+  }
+}
+
+/* The window's events are known, so what they will touch can be fetched
+ * before their turn comes. */
 PREFETCHES
 prefetch (const PacketEngine *engine, uint32_t at)
 {
@@ -85,29 +182,14 @@ prefetch (const PacketEngine *engine, uint32_t at)
   const SimEvent *due = engine->schedule->due;
   uint32_t n_due = engine->schedule->n_due;
 
-  if (at + PREFETCH_FAR < n_due) {
-    SimEvent event = due[at + PREFETCH_FAR];
-    bool is_port = sim_event_code (event) >> 8 == IB_PORT;
-    uintptr_t base = choose (is_port, (uintptr_t) net->port, (uintptr_t) net->packet);
-    uintptr_t size = choose (is_port, sizeof (IbPort), sizeof (IbPacket));
-
-    __builtin_prefetch ((const void *) (base + size * event.argument), 1);
-  }
-  if (at + PREFETCH_NEAR < n_due && sim_event_code (due[at + PREFETCH_NEAR]) >> 8 == IB_ARRIVE) {
-    const IbPacket *packet = &net->packet[due[at + PREFETCH_NEAR].argument];
-    uint32_t unit = sim_event_node (due[at + PREFETCH_NEAR]);
-
-    __builtin_prefetch (&net->port[net->port[packet->port].peer].returns, 1);
-    if (unit < net->n_switches) {
-      uint32_t out = net->unit_port[net->unit_first[unit] +
-                                    route_forwarding_out (net->tables, unit, packet->destination)];
-
-      __builtin_prefetch (&net->port[out], 1);
-      __builtin_prefetch (ib_lane (net, out, packet->vl), 1);
-    } else {
-      __builtin_prefetch (&net->engine.message[packet->message], 1);
-    }
-  }
+  if (at + PREFETCH_FIRST < n_due)
+    prefetch_named (net, due[at + PREFETCH_FIRST]);
+  if (at + PREFETCH_SECOND < n_due)
+    prefetch_second (net, due[at + PREFETCH_SECOND]);
+  if (at + PREFETCH_THIRD < n_due)
+    prefetch_third (net, due[at + PREFETCH_THIRD]);
+  if (at + PREFETCH_FOURTH < n_due)
+    prefetch_fourth (net, due[at + PREFETCH_FOURTH]);
 }
 
 /* --- Counters --- */

@@ -118,21 +118,8 @@ ib_activate (IbNetwork *net, uint32_t unit, uint32_t index)
     net->pair[lane->ring].next = index;
   }
   lane->ring = index;
+  lane->next_pair = pair->next;
   ib_read_more (net, unit, pair->port);
-}
-
-/* A pair has its turn again when all others of its lane have had theirs, so its
- * records have left the cache by then: fetches what the next two turns need. */
-static inline void
-fetch_ahead (const IbNetwork *net, const IbLane *lane)
-{
-  const IbPair *next;
-
-  if (lane->ring == PACKET_NONE)
-    return;
-  next = &net->pair[net->pair[lane->ring].next];
-  __builtin_prefetch (&net->request[next->head], 1);
-  __builtin_prefetch (&net->pair[next->next], 1);
 }
 
 /* The pair behind `before` has given a packet: it stays in the ring, waits
@@ -144,6 +131,7 @@ end_turn (IbNetwork *net, uint32_t unit, IbLane *lane, uint32_t before, uint32_t
   int64_t next_ps;
 
   lane->ring = index;
+  lane->next_pair = pair->next;
   if (pair->head != PACKET_NONE) {
     next_ps = MAX (net->request[pair->head].ready_ps, pair->not_before_ps);
     if (next_ps <= net->engine.now_ps)
@@ -186,7 +174,7 @@ fill_packet (IbNetwork *net, IbPacket *packet, IbRequest *request, uint32_t port
 static uint32_t
 next_packet (IbNetwork *net, uint32_t unit, IbLane *lane, bool *is_inline)
 {
-  uint32_t before = lane->ring, pair_index = net->pair[before].next;
+  uint32_t before = lane->ring, pair_index = lane->next_pair;
   IbPair *pair = &net->pair[pair_index];
   IbRequest *request = &net->request[pair->head];
   uint32_t index =
@@ -206,7 +194,6 @@ next_packet (IbNetwork *net, uint32_t unit, IbLane *lane, bool *is_inline)
   if (request->payload_left == 0)
     pair->head = request->next;
   end_turn (net, unit, lane, before, pair_index);
-  fetch_ahead (net, lane);
   return index;
 }
 

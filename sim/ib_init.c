@@ -5,8 +5,6 @@
 
 #include "sim/ib_port.h"
 
-#include "routing/routes.h"
-
 /* --- Limits --- */
 
 static uint64_t
@@ -65,6 +63,9 @@ check_limits (const IbNetwork *net, GError **error)
   else if (net->tables->n_destinations > UINT16_MAX || net->n_units > SIM_SCHEDULE_MAX_NODES)
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK, "%s: more ports of adapters than 65535",
                  net->fabric->source);
+  else if (net->adaptive && net->tables->group == NULL)
+    g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
+                 "switch.adaptive: the paths were made for switches that are not");
   else
     return check_lanes (net, error);
   return FALSE;
@@ -278,9 +279,6 @@ ib_init (IbNetwork *net, GError **error)
   net->mark_blocks = mark_blocks (p);
   net->port = packet_table_new (sizeof (IbPort) * MAX (1, net->fabric->n_ports));
   if (!check_limits (net, error) || !number_ports (net, error))
-    return FALSE;
-  if (net->adaptive && tables->group == NULL &&
-      !route_forwarding_add_groups (net->paths->tables, error))
     return FALSE;
   init_ports (net);
   net->home = g_new (uint32_t, tables->n_destinations + 1);

@@ -102,6 +102,7 @@ typedef struct {
   uint32_t queued_blocks;     /* of all that waits */
   uint32_t unmarked;          /* packets since the last one that was marked */
   uint32_t ring;              /* adapter: circular list of pairs with work: the last served */
+  uint32_t next_pair;         /* ... and the one behind it, whose turn is next */
   uint32_t staged;            /* adapter: data packets read, or being read, and not sent */
   uint8_t last_in;            /* queue served last */
 } IbLane;

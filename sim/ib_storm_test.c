@@ -55,9 +55,10 @@ test_storms_on_trees (void)
   }
 }
 
-/* A fabric of ../shared with the tables that OpenSM computed for it. */
+/* A fabric of ../shared with the tables that OpenSM computed for it, or with
+ * those that its site used. */
 static void
-storm_on_shared (const char *fabric, const char *tables)
+storm_on_shared (const char *fabric, const char *tables, uint64_t bytes)
 {
   g_autofree char *folder =
       g_test_build_filename (G_TEST_DIST, "..", "shared", "data", "fabrics", NULL);
@@ -68,15 +69,18 @@ storm_on_shared (const char *fabric, const char *tables)
     g_test_skip ("../shared is not there");
     return;
   }
-  storm (spec, smallest, 3000);
-  storm (spec, NULL, 3000);
+  storm (spec, smallest, bytes);
+  storm (spec, NULL, bytes);
 }
 
 static void
 test_storms_on_recorded_fabrics (void)
 {
-  storm_on_shared ("ft16/ft_4x2.net", "ft16/opensm-lfts.dump");
-  storm_on_shared ("x5/X5.topofile", "x5/opensm-minhop-lfts.dump");
+  storm_on_shared ("ft16/ft_4x2.net", "ft16/opensm-lfts.dump", 10000);
+  storm_on_shared ("x5/X5.topofile", "x5/opensm-minhop-lfts.dump", 5000);
+  storm_on_shared ("avakas/avakas.net", "avakas/ibroutes", 2000);
+  storm_on_shared ("ft324/ft_324.net", "ft324/opensm-lfts.dump", 1000);
+  storm_on_shared ("ft324/ft_324.net", "ft324/opensm-minhop-lfts.dump", 1000);
 }
 
 /* --- Loops --- */
@@ -144,26 +148,16 @@ test_lanes_cut_the_loop (void)
 
 /* --- Determinism --- */
 
-/* Every inter-switch way is on one of three lanes, and every switch may choose
- * among all its spines. */
+/* Every way is on one of three lanes. */
 static void
 spread_over_lanes (RouteForwarding *tables)
 {
-  uint32_t n = tables->n_destinations, n_switches = tables->n_switches;
+  uint32_t n = tables->n_destinations;
 
   tables->n_vls = 3;
   tables->vl = g_new0 (uint8_t, n * n);
   for (uint32_t pair = 0; pair < n * n; pair++)
     tables->vl[pair] = (uint8_t) (pair % 7 % 3);
-  tables->group_words = 1;
-  tables->group = g_new0 (uint64_t, n_switches * n_switches);
-  for (uint32_t leaf = 0; leaf < 4; leaf++)
-    for (uint32_t other = 0; other < 4; other++)
-      tables->group[leaf * n_switches + other] = leaf == other ? 0 : 0xf0 << 1;
-  /* Down from a spine the two cables to the leaf. */
-  for (uint32_t spine = 4; spine < n_switches; spine++)
-    for (uint32_t leaf = 0; leaf < 4; leaf++)
-      tables->group[spine * n_switches + leaf] = UINT64_C (6) << 2 * leaf;
 }
 
 static IbBench *
@@ -213,6 +207,85 @@ test_order_of_execution_does_not_matter (void)
   }
 }
 
+/* Random messages over random parameters: every run must end, keep the laws and
+ * not depend on the order of execution. */
+static void
+add_random (GPtrArray *settings, const char *key, const char *const *values, uint32_t n)
+{
+  g_ptr_array_add (settings,
+                   g_strdup_printf ("%s=%s", key, values[g_test_rand_int_range (0, (gint32) n)]));
+}
+
+#define ANY(key, ...)                                              \
+  add_random (settings, key, (const char *const[]){ __VA_ARGS__ }, \
+              G_N_ELEMENTS (((const char *const[]){ __VA_ARGS__ })))
+
+static GPtrArray *
+random_settings (void)
+{
+  GPtrArray *settings = g_ptr_array_new_with_free_func (g_free);
+
+  /* Buffers first: they must hold a packet at any moment. */
+  ANY ("switch.buffer", "14KiB", "64KiB", "1MiB");
+  ANY ("hca.buffer", "14KiB", "64KiB");
+  ANY ("switch.vls", "3");
+  ANY ("ib.mtu", "256B", "2KiB", "4KiB");
+  ANY ("ib.cable_latency", "1ns", "10ns", "3us");
+  ANY ("ib.credit_latency", "1ns", "100ns", "2us");
+  ANY ("switch.latency", "1ns", "100ns", "1777ps", "1us");
+  ANY ("switch.reads", "1", "2", "255");
+  ANY ("switch.adaptive", "none", "free");
+  ANY ("switch.vlarb_high", "none", "1:3", "2:255,0:1");
+  ANY ("switch.high_limit", "0", "1", "255");
+  ANY ("hca.pcie_bandwidth", "3.25GB/s", "100TB/s", "1GB/s");
+  ANY ("hca.send_latency", "0ns", "300ns");
+  ANY ("hca.receive_latency", "0ns", "250ns");
+  ANY ("hca.message_gap", "0ns", "100ns", "3us");
+  ANY ("hca.read_ahead", "1", "4");
+  ANY ("hca.inline", "0B", "128B", "4KiB");
+  ANY ("congestion.control", "true", "false");
+  ANY ("congestion.threshold", "0", "8", "15");
+  ANY ("congestion.ccti_timer", "1ns", "5us", "100us");
+  g_ptr_array_add (settings, NULL);
+  return settings;
+}
+
+static uint64_t
+random_run (const char *const *settings, uint32_t seed, int64_t window_ps)
+{
+  g_autoptr (IbBench) bench = ib_bench_new ("fattree:4x4:2", settings, 3000, spread_over_lanes);
+  IbNetwork *net = (IbNetwork *) bench->network;
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  uint32_t n_messages = (uint32_t) g_rand_int_range (rand, 1, 1500);
+
+  if (window_ps > 0) {
+    sim_schedule_free (net->engine.schedule);
+    net->engine.schedule = sim_schedule_new (net->n_units, window_ps);
+  }
+  for (uint32_t message = 0; message < n_messages; message++) {
+    uint32_t from = (uint32_t) g_rand_int_range (rand, 0, 16);
+    uint32_t shift = (uint32_t) g_rand_int_range (rand, 1, 16);
+    uint32_t bytes = (uint32_t) g_rand_int_range (rand, 0, 1 << g_rand_int_range (rand, 1, 15));
+
+    ib_bench_send (bench, from, (from + shift) % 16, bytes,
+                   g_rand_int_range (rand, 0, 40) * INT64_C (100000));
+  }
+  ib_bench_run (bench);
+  return ib_bench_hash (bench);
+}
+
+static void
+test_random_runs (void)
+{
+  for (uint32_t trial = 0; trial < 40; trial++) {
+    g_autoptr (GPtrArray) settings = random_settings ();
+    const char *const *pairs = (const char *const *) settings->pdata;
+    uint32_t seed = (uint32_t) g_test_rand_int ();
+
+    g_assert_cmpuint (random_run (pairs, seed, 1), ==, random_run (pairs, seed, 0));
+  }
+}
+
 /* Against change, not as truth: the same in debug, release and sanitizer
  * builds. */
 static void
@@ -234,6 +307,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/sim/ib/storm/loop-dor", "dor", test_stall_names_its_loop);
   g_test_add_func ("/sim/ib/storm/lanes-cut-the-loop", test_lanes_cut_the_loop);
   g_test_add_func ("/sim/ib/storm/order-of-execution", test_order_of_execution_does_not_matter);
+  g_test_add_func ("/sim/ib/storm/random", test_random_runs);
   g_test_add_func ("/sim/ib/storm/golden", test_golden_hash);
   return g_test_run ();
 }

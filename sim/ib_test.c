@@ -117,6 +117,18 @@ test_mixed_rates (void)
   g_assert_cmpint (bench->at_ps[1] - INT64_C (100000000), ==, expected_ps);
 }
 
+/* Two adapters on one cable, no switch. */
+static void
+test_back_to_back (void)
+{
+  static const IbCable cables[] = { { 100, 1, 101, 1, "4xQDR" } };
+  g_autoptr (IbBench) bench = ib_bench_cabled (cables, 1, "minhop", NULL, 1, NULL);
+
+  ib_bench_send (bench, 1, 0, 100, 0);
+  ib_bench_run (bench);
+  g_assert_cmpint (bench->at_ps[0], ==, inline_ps (100, 0));
+}
+
 /* A write carries its address in the first packet, software's bytes are
  * payload on the wire and no user bytes; PortXmitData counts them all. */
 static void
@@ -234,6 +246,36 @@ test_pairs_take_turns (void)
   g_assert_cmpint (bench->at_ps[2], <, 2 * inline_ps (8, 1));
 }
 
+/* Both ports of an adapter are used, by different pairs of ranks, and share
+ * its PCIe: two streams take as long as one of twice the length. */
+static void
+test_ports_of_an_adapter_share_pcie (void)
+{
+  static const IbCable cables[] = {
+    { 0, 1, 100, 1, "4xQDR" }, { 0, 2, 101, 1, "4xQDR" }, { 0, 3, 102, 1, "4xQDR" },
+    { 1, 1, 100, 2, "4xQDR" }, { 1, 2, 101, 2, "4xQDR" }, { 1, 3, 102, 2, "4xQDR" },
+  };
+  enum { BYTES = 2048 * 500 };
+  g_autoptr (IbBench) bench = ib_bench_cabled (cables, 6, "minhop", NULL, 3, NULL);
+  const SimCounters *counters = bench->network->counters;
+  int64_t last_ps;
+
+  ib_bench_send (bench, 0, 1, BYTES, 0);
+  ib_bench_send (bench, 0, 2, BYTES, 0);
+  ib_bench_run (bench);
+  last_ps = MAX (bench->at_ps[0], bench->at_ps[1]);
+  g_assert_cmpint (last_ps, ==,
+                   SEND + READ + 1000 * pcie_ps (2048) + CABLE + SWITCH + CABLE +
+                       wire_ps (2048, QDR_GBps) + pcie_ps (2048) + RECEIVE);
+  for (uint32_t port = 0; port < 2; port++) {
+    uint32_t up = bench->machine->fabric->devices[bench->machine->fabric->rails[0]].first_port;
+
+    g_assert_cmpuint (counters->link[up + port].payload_bytes, ==, BYTES);
+    g_assert_cmpuint (counters->fifo_messages[bench->paths->tables->destination_of[up + port]], ==,
+                      1);
+  }
+}
+
 /* Nothing depends on when a run takes place: also after two hours, when times
  * need more bits than a port's list of returns has for them. */
 static void
@@ -279,6 +321,7 @@ test_limits_are_refused (void)
   expect_refusal ("ib.block=8B", "ib.block");
   expect_refusal ("switch.vls=1", "use 2 virtual lanes, switch.vls is 1");
   expect_refusal ("switch.vlarb_low=0:4,1:0", "VL 1 has a weight neither");
+  expect_refusal ("switch.adaptive=free", "switch.adaptive");
 }
 
 int
@@ -288,12 +331,14 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/ib/idle-path", test_same_leaf_and_across_spine);
   g_test_add_func ("/sim/ib/all-pairs", test_all_pairs);
   g_test_add_func ("/sim/ib/mixed-rates", test_mixed_rates);
+  g_test_add_func ("/sim/ib/back-to-back", test_back_to_back);
   g_test_add_func ("/sim/ib/headers", test_headers_are_counted);
   g_test_add_func ("/sim/ib/stream", test_stream_runs_at_pcie_speed);
   g_test_add_func ("/sim/ib/directions", test_directions_are_independent);
   g_test_add_func ("/sim/ib/credits", test_credits_pace_a_long_link);
   g_test_add_func ("/sim/ib/message-rate", test_message_rate);
   g_test_add_func ("/sim/ib/turns", test_pairs_take_turns);
+  g_test_add_func ("/sim/ib/two-ports", test_ports_of_an_adapter_share_pcie);
   g_test_add_func ("/sim/ib/late-stream", test_late_stream_takes_as_long);
   g_test_add_func ("/sim/ib/limits", test_limits_are_refused);
   return g_test_run ();

@@ -308,6 +308,24 @@ test_copies_share_a_bus (void)
   g_assert_cmpfloat_with_epsilon (slowdown (machine, packages, 2), 1, 0.01);
 }
 
+/* STREAM's copy counts two bytes where three move, so that its figures are two
+ * thirds of what a bus, or the memory behind both, carries. */
+static void
+test_stream (void)
+{
+  static const uint32_t cores[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+  g_autoptr (TopoMachine) machine = new_machine ();
+
+  for (uint32_t n_cores = 4; n_cores <= 8; n_cores += 4) {
+    SimMemory *memory = sim_memory_new (machine);
+    double seconds = (double) time_of_copies (memory, cores, n_cores, 256) / 1e12;
+    double copied = 2. * n_cores * 256 * PIECE / seconds;
+
+    g_assert_cmpfloat_with_epsilon (copied / (n_cores == 4 ? 8e9 : 12.5e9), 2. / 3, 0.01);
+    sim_memory_free (memory);
+  }
+}
+
 /* Memory is everyone's. */
 static void
 test_packages_share_memory (void)
@@ -603,6 +621,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/memory/bytes", test_bytes_by_hand);
   g_test_add_func ("/sim/memory/lines", test_lines);
   g_test_add_func ("/sim/memory/shared-bus", test_copies_share_a_bus);
+  g_test_add_func ("/sim/memory/stream", test_stream);
   g_test_add_func ("/sim/memory/shared-memory", test_packages_share_memory);
   g_test_add_func ("/sim/memory/caches-apart", test_dies_do_not_share_caches);
   g_test_add_func ("/sim/memory/nodes-apart", test_nodes_are_apart);

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  *   ob1.c         PML ob1: starting, matching hooks, what completes when
+ *   ob1_cost.c    what each piece of work takes and copies
  *   ob1_sm.c      BTL sm and self: through the memory of a node
  *   ob1_openib.c  BTL openib: through the adapter; and what runs past ob1
  *   ob1_work.c    processors: what they do, in which order, copies in pieces
@@ -17,6 +18,18 @@
 
 #include "sim/memory.h"
 #include "sim/replay_private.h"
+
+/* Of the structs in pml/ob1/pml_ob1_hdr.h, with 8-byte pointers; LARGEST is of
+ * their union. */
+enum {
+  SIM_OB1_MATCH_HEADER_BYTES = 16,
+  SIM_OB1_RENDEZVOUS_HEADER_BYTES = 32,
+  SIM_OB1_ACK_HEADER_BYTES = 32,
+  SIM_OB1_FRAGMENT_HEADER_BYTES = 32,
+  SIM_OB1_PUT_HEADER_BYTES = 64,
+  SIM_OB1_FIN_HEADER_BYTES = 16,
+  SIM_OB1_LARGEST_HEADER_BYTES = 72,
+};
 
 /* What a cookie of kind OB1 tells the rank that it comes to. */
 typedef enum {
@@ -82,7 +95,6 @@ typedef struct {
   SimOb1Processor own, agent;
   TraceMap pinned; /* peer -> pages registered to send to it, to receive from it */
   uint32_t round;  /* BUSY: of what has come, so much is done before the rank goes on */
-  bool going;
 } SimOb1Rank;
 
 /* What ob1 knows of a transfer.  Each side changes its own half. */
@@ -148,14 +160,19 @@ void sim_ob1_event (SimReplay *replay, uint32_t rank, uint64_t cookie, uint64_t 
 /* The acknowledgement of such a message has come back. */
 void sim_ob1_sent (SimReplay *replay, const SimMessage *message);
 
-/* -- ob1.c: for ob1_work.c ------------------------------------------------ */
+/* -- ob1_cost.c ------------------------------------------------------------ */
 
+/* Whether the receiver answers the first piece, before it copies it out. */
+bool sim_ob1_is_acknowledged (const SimReplay *replay, uint32_t transfer);
 /* Processor time before the copy. */
 int64_t sim_ob1_lead_ps (SimReplay *replay, const SimOb1Work *work);
 /* The bytes that a piece of work copies in all. */
 uint64_t sim_ob1_copy_bytes (const SimReplay *replay, const SimOb1Work *work);
 /* From where to where its next piece goes. */
 void sim_ob1_copy_between (const SimReplay *replay, const SimOb1Work *work, SimCopy *copy);
+
+/* -- ob1.c: for ob1_work.c ------------------------------------------------ */
+
 /* What it does after the lead, and after the copy.  No pointer into a pool holds. */
 void sim_ob1_begin (SimReplay *replay, const SimOb1Work *work, int64_t at_ps);
 void sim_ob1_end (SimReplay *replay, const SimOb1Work *work, int64_t at_ps);
@@ -166,6 +183,13 @@ static inline bool
 sim_ob1_is_local (const SimReplay *replay, uint32_t transfer)
 {
   return sim_transfer_is_local (replay, &replay->transfers[transfer]);
+}
+static inline bool
+sim_ob1_is_self (const SimReplay *replay, uint32_t transfer)
+{
+  const SimTransfer *it = &replay->transfers[transfer];
+
+  return it->envelope.source == it->destination;
 }
 /* Largest message that goes with its envelope. */
 uint64_t sim_ob1_sm_eager_bytes (const SimReplay *replay, bool self);
@@ -208,11 +232,14 @@ SimOb1 *sim_ob1_new (uint32_t n_ranks);
 /* Copies go through the memory of the replay's network, or one of its own. */
 void sim_ob1_use_memory (SimReplay *replay);
 void sim_ob1_free (SimOb1 *ob1, uint32_t n_ranks);
-/* Returns its number. */
+/* Puts it down; returns its number. */
 uint32_t sim_ob1_do (SimReplay *replay, uint32_t rank, SimOb1Work work, SimOb1Turn turn);
-/* Starts what can start, and lets the rank go on when it can. */
+/* At the end of every callback of the rank: starts what can start, and lets it
+ * go on when it can. */
 void sim_ob1_go (SimReplay *replay, uint32_t rank);
-/* The rank is in a call: does what came until now before it goes on. */
+/* At the end of a call: does what the call asked for, as far as that goes at once. */
+void sim_ob1_call (SimReplay *replay, uint32_t rank);
+/* The rank is in a call: what came until now is done before it goes on. */
 void sim_ob1_progress (SimReplay *replay, uint32_t rank);
 /* Its processor is busy, or its calls have left something to do. */
 bool sim_ob1_is_occupied (const SimReplay *replay, uint32_t rank);

@@ -18,30 +18,19 @@
 
 #define PAGE_BYTES 4096u
 
-/* pml_ob1_hdr.h, with 8-byte pointers. */
-enum {
-  MATCH_HEADER_BYTES = 16,
-  RENDEZVOUS_HEADER_BYTES = 32,
-  ACK_HEADER_BYTES = 32,
-  FRAGMENT_HEADER_BYTES = 32,
-  PUT_HEADER_BYTES = 64,
-  FIN_HEADER_BYTES = 16,
-  LARGEST_HEADER_BYTES = 72,
-};
-
 /* pml_ob1_sendreq.h, start_btl: the limit is less the largest header. */
 uint64_t
 sim_ob1_openib_eager_bytes (const SimReplay *replay)
 {
   uint64_t limit_bytes = replay->parameters->eager_bytes;
 
-  return limit_bytes - MIN (limit_bytes, LARGEST_HEADER_BYTES);
+  return limit_bytes - MIN (limit_bytes, SIM_OB1_LARGEST_HEADER_BYTES);
 }
 
 uint64_t
 sim_ob1_openib_fragment_bytes (const SimReplay *replay)
 {
-  return replay->parameters->send_fragment_bytes - FRAGMENT_HEADER_BYTES;
+  return replay->parameters->send_fragment_bytes - SIM_OB1_FRAGMENT_HEADER_BYTES;
 }
 
 uint64_t
@@ -75,24 +64,24 @@ sim_ob1_openib_rdma_end (const SimReplay *replay, uint32_t transfer)
 static uint64_t
 software_bytes (const SimReplay *replay, uint32_t transfer, SimOb1Event event)
 {
-  uint64_t header_bytes = MATCH_HEADER_BYTES;
+  uint64_t header_bytes = SIM_OB1_MATCH_HEADER_BYTES;
 
   switch (event) {
   case SIM_OB1_ENVELOPE:
     if (!sim_ob1_message (replay, transfer)->eager)
-      header_bytes = RENDEZVOUS_HEADER_BYTES;
+      header_bytes = SIM_OB1_RENDEZVOUS_HEADER_BYTES;
     break;
-  case SIM_OB1_ACK: header_bytes = ACK_HEADER_BYTES; break;
-  case SIM_OB1_FRAGMENT: header_bytes = FRAGMENT_HEADER_BYTES; break;
-  case SIM_OB1_PUT: header_bytes = PUT_HEADER_BYTES; break;
-  case SIM_OB1_FIN: header_bytes = FIN_HEADER_BYTES; break;
+  case SIM_OB1_ACK: header_bytes = SIM_OB1_ACK_HEADER_BYTES; break;
+  case SIM_OB1_FRAGMENT: header_bytes = SIM_OB1_FRAGMENT_HEADER_BYTES; break;
+  case SIM_OB1_PUT: header_bytes = SIM_OB1_PUT_HEADER_BYTES; break;
+  case SIM_OB1_FIN: header_bytes = SIM_OB1_FIN_HEADER_BYTES; break;
   case SIM_OB1_WRITE: return 0;
   case SIM_OB1_STORE:
   case SIM_OB1_RETURN:
   case SIM_OB1_CLOCK:
   case SIM_OB1_AGENT: g_assert_not_reached ();
   }
-  return replay->parameters->envelope_bytes + header_bytes - MATCH_HEADER_BYTES;
+  return replay->parameters->envelope_bytes + header_bytes - SIM_OB1_MATCH_HEADER_BYTES;
 }
 
 void

@@ -13,10 +13,6 @@
  * what it sends itself (btl_self_component.c: SEND_INPLACE, PUT). */
 #include "sim/ob1.h"
 
-/* sizeof (mca_pml_ob1_hdr_t) and (mca_pml_ob1_frag_hdr_t): pml_ob1_hdr.h. */
-#define LARGEST_HEADER_BYTES  72u
-#define FRAGMENT_HEADER_BYTES 32u
-
 /* btl_self_component.c */
 #define SELF_EAGER_BYTES (128u * 1024)
 
@@ -26,13 +22,13 @@ sim_ob1_sm_eager_bytes (const SimReplay *replay, bool self)
 {
   uint64_t limit_bytes = self ? SELF_EAGER_BYTES : replay->parameters->sm_eager_bytes;
 
-  return limit_bytes - MIN (limit_bytes, LARGEST_HEADER_BYTES);
+  return limit_bytes - MIN (limit_bytes, SIM_OB1_LARGEST_HEADER_BYTES);
 }
 
 uint64_t
 sim_ob1_sm_fragment_bytes (const SimReplay *replay)
 {
-  return replay->parameters->sm_fragment_bytes - FRAGMENT_HEADER_BYTES;
+  return replay->parameters->sm_fragment_bytes - SIM_OB1_FRAGMENT_HEADER_BYTES;
 }
 
 void
@@ -40,11 +36,11 @@ sim_ob1_sm_post (SimReplay *replay, uint32_t transfer, SimOb1Event event, int64_
 {
   const SimTransfer *it = &replay->transfers[transfer];
   bool to_source = event == SIM_OB1_ACK || event == SIM_OB1_RETURN;
-  bool self = it->envelope.source == it->destination;
 
-  sim_network_timer (replay->network, to_source ? it->envelope.source : it->destination,
-                     sim_ob1_cookie (event, transfer),
-                     at_ps + (self ? 0 : replay->parameters->sm_latency_ps));
+  sim_network_timer (
+      replay->network, to_source ? it->envelope.source : it->destination,
+      sim_ob1_cookie (event, transfer),
+      at_ps + (sim_ob1_is_self (replay, transfer) ? 0 : replay->parameters->sm_latency_ps));
 }
 
 SimBuffer

@@ -125,7 +125,6 @@ sim_ob1_do (SimReplay *replay, uint32_t rank, SimOb1Work work, SimOb1Turn turn)
   case SIM_OB1_NEXT: queue_prepend (replay->ob1, &processor->calls, number); break;
   case SIM_OB1_ARRIVED: queue_append (replay->ob1, &processor->arrived, number); break;
   }
-  sim_ob1_go (replay, rank);
   return number;
 }
 
@@ -239,6 +238,20 @@ processor_turn (SimReplay *replay, uint32_t rank, SimOb1Processor *processor, bo
       (queue == &processor->arrived && !may_progress))
     return false;
   work_start (replay, rank, processor, queue_pop (replay->ob1, queue));
+  return true;
+}
+
+/* Goes on with a rank that was held up here, or with its posted collectives. */
+static bool
+rank_turn (SimReplay *replay, uint32_t rank)
+{
+  SimRank *it = &replay->ranks[rank];
+
+  if (it->state == SIM_RANK_BUSY && !sim_ob1_is_occupied (replay, rank)) {
+    it->state = SIM_RANK_READY;
+    sim_rank_take_back (replay, rank);
+  } else if (!it->active_ready || !is_blocked (it))
+    return false;
   sim_rank_wake (replay, rank);
   return true;
 }
@@ -247,35 +260,33 @@ static bool
 own_turn (SimReplay *replay, uint32_t rank)
 {
   SimOb1Rank *it = &replay->ob1->ranks[rank];
-  SimRank *state = &replay->ranks[rank];
-  bool rounds = state->state == SIM_RANK_BUSY && it->round > 0;
+  const SimRank *state = &replay->ranks[rank];
+  bool round = state->state == SIM_RANK_BUSY && it->round > 0;
 
-  if (it->own.work != TOPO_NONE)
-    return false;
-  if (rounds && it->own.calls.n == 0)
+  if (round && !sim_ob1_is_occupied (replay, rank))
     it->round--;
-  if (processor_turn (replay, rank, &it->own, rounds || is_blocked (state)))
-    return true;
-  if (state->state != SIM_RANK_BUSY)
-    return false;
-  state->state = SIM_RANK_READY;
-  sim_rank_take_back (replay, rank);
-  sim_rank_wake (replay, rank);
-  return true;
+  return processor_turn (replay, rank, &it->own, round || is_blocked (state));
 }
 
 void
 sim_ob1_go (SimReplay *replay, uint32_t rank)
 {
-  SimOb1Rank *it = &replay->ob1->ranks[rank];
+  SimOb1Processor *agent = &replay->ob1->ranks[rank].agent;
 
-  if (it->going)
-    return;
-  it->going = true;
-  while (replay->error == NULL &&
-         (processor_turn (replay, rank, &it->agent, true) || own_turn (replay, rank)))
+  while (replay->error == NULL)
+    if (processor_turn (replay, rank, agent, true) || own_turn (replay, rank))
+      sim_rank_wake (replay, rank);
+    else if (!rank_turn (replay, rank))
+      return;
+}
+
+void
+sim_ob1_call (SimReplay *replay, uint32_t rank)
+{
+  SimOb1Processor *own = &replay->ob1->ranks[rank].own;
+
+  while (processor_turn (replay, rank, own, false))
     continue;
-  it->going = false;
 }
 
 void
@@ -287,7 +298,6 @@ sim_ob1_progress (SimReplay *replay, uint32_t rank)
   it->round = it->own.arrived.n;
   if (state->state == SIM_RANK_READY && (it->round > 0 || sim_ob1_is_occupied (replay, rank)))
     state->state = SIM_RANK_BUSY;
-  sim_ob1_go (replay, rank);
 }
 
 bool
@@ -303,10 +313,6 @@ sim_ob1_clock (SimReplay *replay, uint32_t rank, bool agent)
 {
   SimOb1Rank *it = &replay->ob1->ranks[rank];
 
-  /* What it leads to must not start anything else on this processor before. */
-  it->going = true;
   work_go_on (replay, rank, agent ? &it->agent : &it->own);
-  it->going = false;
   sim_rank_wake (replay, rank);
-  sim_ob1_go (replay, rank);
 }

@@ -131,6 +131,8 @@ envelope_accept (SimReplay *replay, uint32_t transfer)
   if (rank->state == SIM_RANK_PROBING && sim_match_accepts (rank->probe, it->envelope)) {
     sim_rank_wait_until (replay, destination, replay->now_ps);
     rank->state = SIM_RANK_READY;
+    if (replay->ob1 != NULL)
+      sim_ob1_progress (replay, destination);
   }
 }
 

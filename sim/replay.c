@@ -125,6 +125,8 @@ rank_run (SimReplay *replay, uint32_t rank)
       sim_active_continue (replay, rank);
     else
       call = rank_step (replay, rank);
+    if (replay->ob1 != NULL)
+      sim_ob1_call (replay, rank);
     if (it->state == SIM_RANK_READY && it->pending > 0)
       it->state = SIM_RANK_WAITING;
     if (it->state == SIM_RANK_READY && rank_is_busy (replay, rank))
@@ -134,8 +136,8 @@ rank_run (SimReplay *replay, uint32_t rank)
   }
 }
 
-static void
-rank_go_on (SimReplay *replay, uint32_t rank)
+void
+sim_rank_wake (SimReplay *replay, uint32_t rank)
 {
   SimRank *it = &replay->ranks[rank];
 
@@ -145,24 +147,6 @@ rank_go_on (SimReplay *replay, uint32_t rank)
     it->state = SIM_RANK_READY;
   if (it->state == SIM_RANK_READY && replay->error == NULL)
     rank_run (replay, rank);
-}
-
-/* What a step of the rank asks of its processor is done after the step, or
- * the end of that work would wake the rank in the middle of it. */
-void
-sim_rank_wake (SimReplay *replay, uint32_t rank)
-{
-  bool going;
-
-  if (replay->ob1 == NULL) {
-    rank_go_on (replay, rank);
-    return;
-  }
-  going = replay->ob1->ranks[rank].going;
-  replay->ob1->ranks[rank].going = true;
-  rank_go_on (replay, rank);
-  replay->ob1->ranks[rank].going = going;
-  sim_ob1_go (replay, rank);
 }
 
 void
@@ -202,6 +186,13 @@ rank_release (SimReplay *replay, uint32_t rank)
 /* -- the network's callbacks --------------------------------------------- */
 
 static void
+callback_end (SimReplay *replay, uint32_t rank)
+{
+  if (replay->ob1 != NULL)
+    sim_ob1_go (replay, rank);
+}
+
+static void
 replay_delivered (void *client, const SimMessage *message, int64_t now_ps)
 {
   SimReplay *replay = client;
@@ -231,6 +222,7 @@ replay_delivered (void *client, const SimMessage *message, int64_t now_ps)
   case SIM_COOKIE_END:
   case SIM_COOKIE_MET: g_assert_not_reached ();
   }
+  callback_end (replay, message->destination_rank);
 }
 
 static void
@@ -258,6 +250,7 @@ replay_timer (void *client, uint32_t rank, uint64_t cookie, int64_t now_ps)
   case SIM_COOKIE_DATA:
   case SIM_COOKIE_ACK: g_assert_not_reached ();
   }
+  callback_end (replay, rank);
 }
 
 /* Fabrics: an acknowledgement has come back. */
@@ -270,6 +263,7 @@ replay_sent (void *client, const SimMessage *message, int64_t now_ps)
     return;
   replay->now_ps = now_ps;
   sim_ob1_sent (replay, message);
+  callback_end (replay, message->source_rank);
 }
 
 const SimClient sim_replay_client = { replay_delivered, replay_timer, replay_sent };

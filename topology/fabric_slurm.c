@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_NAMES 65536u /* in one list */
+#define MAX_NAMES  65536u /* in one list */
+#define MAX_DIGITS 32     /* of a number in a name, with its leading zeros */
 
 typedef struct {
   char *name;
@@ -72,7 +73,8 @@ expand_range (const char *prefix, const char *range, const char *suffix, GPtrArr
     if (end == start)
       return FALSE;
   }
-  if (*end != '\0' || last < first || last - first >= MAX_NAMES || names->len > MAX_NAMES)
+  if (*end != '\0' || last > UINT32_MAX || last < first || last - first >= MAX_NAMES ||
+      names->len > MAX_NAMES || width > MAX_DIGITS)
     return FALSE;
   for (guint64 number = first; number <= last; number++)
     g_ptr_array_add (

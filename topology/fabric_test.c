@@ -311,6 +311,9 @@ test_broken_slurm (void)
   assert_refused ("SwitchName=a Nodes=n[3-1]\n", ":1: expected names");
   assert_refused ("SwitchName=a Nodes=n[1-\n", "expected names");
   assert_refused ("SwitchName=a Nodes=n[1-999999999]\n", "expected names");
+  assert_refused ("SwitchName=a Nodes=n[7,99999999999999999999999]\n", "expected names");
+  assert_refused ("SwitchName=a Nodes=n[000000000000000000000000000000000000001-2]\n",
+                  "expected names");
   assert_refused ("Nodes=n1 SwitchName=a\n", "expected names");
   assert_refused ("SwitchName=a Switches=b\nSwitchName=c Nodes=b\n", ":2: expected names");
 }

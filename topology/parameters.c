@@ -129,7 +129,8 @@ static const Row rows[] = {
     "it must only fit" },
   { "mpi", "eager", AT (eager_bytes), TOPO_UNIT_BYTES,
     { "4 KiB", "12 KiB" }, "0 B", "1 GiB",
-    "Largest eager message [S] section 4; older software: 2 KiB" },
+    "Largest eager message [S] section 4; older software: 2 KiB. Of Open MPI, openib's limit, largest\n"
+    "header included [S] section C2" },
   { "mpi", "e_split", AT (e_split_bytes), TOPO_UNIT_BYTES,
     { "2 KiB", NULL }, "1 B", "1024 GiB",
     "Rendezvous data to the E neighbour uses both cables from here on [S] section 1" },
@@ -188,8 +189,8 @@ static const Row rows[] = {
     "side, copies and registration apart; guess: as within a node" },
   { "mpi", "rdma_offset", AT (rdma_offset_bytes), TOPO_UNIT_BYTES,
     { NULL, "1 MiB" }, "0 B", "1024 GiB",
-    "So much of a long message is sent in copied fragments, the rest by RDMA [S] section C2:\n"
-    "rdma_pipeline_send_length" },
+    "Of a message longer than eager and this together the last so many bytes are sent in copied\n"
+    "fragments, the rest by RDMA [S] section C2: rdma_pipeline_send_length" },
   { "mpi", "rdma_fragment", AT (rdma_fragment_bytes), TOPO_UNIT_BYTES,
     { NULL, "1 MiB" }, "4 KiB", "1024 GiB",
     "One RDMA write [S] section C2: rdma_pipeline_frag_size" },

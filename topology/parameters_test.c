@@ -98,6 +98,65 @@ test_print_survives_load (void)
   g_assert_cmpmem (&read, sizeof read, &odd, sizeof odd);
 }
 
+/* Tables of the VL arbiter in OpenSM's form; what is none of these changes
+ * nothing. */
+static void
+test_vl_weights (void)
+{
+  static const char *const wrong[] = { "",     "0",       "0:",   "15:1",  "0:256",
+                                       "0:1,", "0:1;1:2", "-1:4", "0:1:2", "0:4x" };
+  GString *entries = g_string_new ("0:1");
+  TopoParameters parameters;
+  g_autoptr (GError) error = NULL;
+
+  topo_parameters_default (&parameters, TOPO_FAMILY_FABRIC);
+  g_assert_cmpuint (parameters.vlarb_high.n, ==, 0);
+  g_assert_cmpuint (parameters.vlarb_low.n, ==, 15);
+  g_assert_true (topo_parameters_set (&parameters, "switch.vlarb_high", "3:255, 14:0,3:1", &error));
+  g_assert_cmpuint (parameters.vlarb_high.n, ==, 3);
+  g_assert_cmpuint (parameters.vlarb_high.vl[0], ==, 3);
+  g_assert_cmpuint (parameters.vlarb_high.weight[0], ==, 255);
+  g_assert_cmpuint (parameters.vlarb_high.vl[1], ==, 14);
+  g_assert_cmpuint (parameters.vlarb_high.weight[2], ==, 1);
+  for (gsize at = 0; at < G_N_ELEMENTS (wrong); at++) {
+    g_assert_false (topo_parameters_set (&parameters, "switch.vlarb_high", wrong[at], &error));
+    g_assert_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX);
+    g_assert_nonnull (strstr (error->message, "switch.vlarb_high"));
+    g_clear_error (&error);
+    g_assert_cmpuint (parameters.vlarb_high.n, ==, 3);
+  }
+  for (guint entry = 1; entry < TOPO_VL_ENTRIES; entry++)
+    g_string_append (entries, ",1:2");
+  g_assert_true (topo_parameters_set (&parameters, "switch.vlarb_high", entries->str, &error));
+  g_assert_cmpuint (parameters.vlarb_high.n, ==, 64);
+  g_string_append (entries, ",1:2");
+  g_assert_false (topo_parameters_set (&parameters, "switch.vlarb_high", entries->str, &error));
+  g_assert_error (error, TOPO_ERROR, TOPO_ERROR_RANGE);
+  g_string_free (entries, TRUE);
+}
+
+static void
+test_vl_weights_survive_printing (void)
+{
+  TopoParameters odd, read;
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_autoptr (GKeyFile) file = NULL;
+  g_autoptr (GError) error = NULL;
+
+  topo_parameters_default (&odd, TOPO_FAMILY_FABRIC);
+  topo_parameters_default (&read, TOPO_FAMILY_FABRIC);
+  topo_parameters_set (&odd, "switch.vlarb_low", "none", &error);
+  g_assert_no_error (error);
+  topo_parameters_set (&odd, "switch.vlarb_high", "1:2,0:4", &error);
+  g_assert_no_error (error);
+  topo_parameters_print (&odd, text);
+  g_assert_nonnull (strstr (text->str, "vlarb_high = 1:2,0:4\n"));
+  file = key_file (text->str);
+  topo_parameters_load (&read, file, "printed", NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpmem (&read, sizeof read, &odd, sizeof odd);
+}
+
 static char *
 printed (const TopoParameters *parameters)
 {
@@ -304,6 +363,8 @@ int
 main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/topology/parameters/vl-weights", test_vl_weights);
+  g_test_add_func ("/topology/parameters/vl-weights-printed", test_vl_weights_survive_printing);
   g_test_add_func ("/topology/parameters/defaults", test_defaults);
   g_test_add_func ("/topology/parameters/headline", test_nearest_neighbour_headline);
   g_test_add_func ("/topology/parameters/effective-bandwidth", test_effective_bandwidth);

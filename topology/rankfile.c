@@ -11,8 +11,8 @@
  * blanks around each '=', "slots", user names before an '@', and comments in
  * the styles of shell, C and C++.  A set of cores binds a rank to any of them;
  * here it gets the first one that no line before has taken.  Numbers are
- * hwloc's logical ones, as they are from Open MPI 1.4 on unless a p stands
- * before them; 1.3 takes those of the system. */
+ * hwloc's logical ones, as the manual of Open MPI 1.7 and later has them, unless a
+ * p stands before them; 1.3 takes those of the system. */
 #include "topology/mapping_private.h"
 
 #include <string.h>
