@@ -109,6 +109,7 @@ sed 's/4xQDR/4xWDR/' good.net >speed.net
 sed 's/4xQDR/3xQDR/' good.net >width.net
 sed '/^\[2\]/s/\[1\]/[7]/' good.net >port.net
 sed '9,$ { /^0x0003/d; }' good.dump >lid.dump
+sed '1,6 { /^0x0005/d; }' good.dump >gamma.dump
 sed '7,$ d' good.dump >half.dump
 sed 's/^0x0005 003/0x0005 009/' good.dump >port.dump
 sed 's/^0x0005 003/0x0005 two/' good.dump >number.dump
@@ -124,8 +125,12 @@ printf 'rank 0=node0 slot=0:0\nrank 1=node1 slot=2:0\n' >socket.ranks
 printf 'rank 0=node0 slot=0:0\nrank 1:node1\n' >syntax.ranks
 printf 'rank 0=node0 slot=0:0\n' >short.ranks
 printf 'node0\nnode0 slots=9\n' >hosts
+printf '0 0\n2 0\n' >far.map
+printf '1 0\n2 0\n' >beta.map
 printf '<?xml version="1.0"?>\n<topology version="3.0">\n</topology>\n' >three.xml
 printf '<?xml version="1.0"?>\n<topology version="2.0">\n <object type="Mach' >cut.xml
+printf '<topology version="2.0"><object type="Machine" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1"/>\
+</topology>\n' >sets.xml
 
 sim="simulate good.ti --machine bgq:32 -q"
 
@@ -196,6 +201,10 @@ refused_but "LID missing in a table" 1 "1 of 6 pairs have no way (lid.dump), the
   machine check fabric:good.net,routes=lid.dump
 refused_but "table that leads elsewhere" 1 "pairs have no way (wrong.dump), the first from gamma" \
   machine check fabric:good.net,routes=wrong.dump
+refused "ranks on nodes without a way" 1 "no way from alpha to gamma" \
+  simulate good.ti --machine fabric:split.net --mapping far.map -q
+refused "ranks whose table lacks a LID" 1 "no way from beta to gamma" \
+  simulate good.ti --machine fabric:good.net,routes=gamma.dump --mapping beta.map -q
 refused "switch without a table" 1 "half.dump" machine check fabric:good.net,routes=half.dump
 refused "table with a port that a switch has not" 1 "port.dump:6" \
   machine check fabric:good.net,routes=port.dump
@@ -208,6 +217,7 @@ refused "option of a torus" 1 "routes=ftree" machine show bgq:32,routes=ftree
 refused "node of hwloc 3" 1 "three.xml: written by hwloc 3, which hwloc 2 cannot read" \
   machine show systemg,node=three.xml
 refused "truncated node" 1 "cut.xml" machine show systemg,node=cut.xml
+refused "node without one of its sets" 1 "sets.xml: an object of type" machine show systemg,node=sets.xml
 refused "node that is no XML" 1 "noise" machine show systemg,node=noise
 refused "node of a machine file missing" 1 "node.conf:3: " machine show node.conf
 refused "tables of a machine file missing" 1 "routes.conf:3: " machine show routes.conf

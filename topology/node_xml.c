@@ -51,6 +51,24 @@ see_root (Header *header, const char *element, const char *version, GError **err
                  "expected hwloc's <topology>, found <%s>", element);
 }
 
+/* An object with processors has all four sets in hwloc 2's XML; hwloc 2.9 does
+ * not survive it when one is missing. */
+static void
+check_sets (const char **names, const char **values, GError **error)
+{
+  static const char *const sets[] = { "complete_cpuset", "nodeset", "complete_nodeset" };
+
+  if (*attribute ("cpuset", names, values) == '\0')
+    return;
+  for (guint at = 0; at < G_N_ELEMENTS (sets); at++)
+    if (*attribute (sets[at], names, values) == '\0') {
+      g_set_error (error, G_MARKUP_ERROR, G_MARKUP_ERROR_MISSING_ATTRIBUTE,
+                   "an object of type \"%s\" has a cpuset but no %s",
+                   attribute ("type", names, values), sets[at]);
+      return;
+    }
+}
+
 static void
 see_element (G_GNUC_UNUSED GMarkupParseContext *context, const char *element, const char **names,
              const char **values, gpointer user_data, GError **error)
@@ -61,6 +79,8 @@ see_element (G_GNUC_UNUSED GMarkupParseContext *context, const char *element, co
     see_root (header, element, attribute ("version", names, values), error);
   else if (g_str_equal (attribute ("type", names, values), "NUMANode"))
     header->has_memory = true;
+  if (header->format > 1 && *error == NULL && g_str_equal (element, "object"))
+    check_sets (names, values, error);
 }
 
 /* Sound XML of an hwloc that this one can read.  (One without memory it would

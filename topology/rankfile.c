@@ -211,6 +211,10 @@ read_list (Cores *cores, const char *text, const TopoNode *node, GError **error)
   const TopoObject *within = &node->objects[0];
 
   *cores = (Cores){ .n = 0 };
+  if (parts[0] == NULL) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "slot=%s: no core is named", text);
+    return FALSE;
+  }
   for (gsize at = 0; parts[at] != NULL; at++)
     if (!read_part (cores, parts[at], node, &within, physical, error)) {
       g_prefix_error (error, "slot=%s: ", text);

@@ -158,6 +158,8 @@ test_bad_rankfiles (void)
     { "rank 0=node0 slot=0,\n", ":1: ", "expected a core" },
     { "rank 0=node0 slot=0:1:2\n", ":1: ", "expected a core" },
     { "rank 0=node0 slot=:1\n", ":1: ", "expected SOCKET:CORE" },
+    { "rank 0=node0 slot=p\n", ":1: ", "no core" },
+    { "rank 0=node0 slot=,\n", ":1: ", "expected a core" },
     { "rank 0=node0 slot=two\n", ":1: ", "expected a core" },
     { "rank 0=node0 slot=\n", ":1: ", "expected rank" },
     { "rank 0=node0\n", ":1: ", "expected rank" },

@@ -119,6 +119,11 @@ const TopoParameterNote topo_stampede_notes[] = {
     "stampede: [G] what mlx4 grants; calibrated: the step lies between 146 and 158 B of data [M]" },
   { "node.compute", "21.6 Gflop/s", "stampede: [D] 2.7 GHz x 8" },
   { "memory.core_bandwidth", "16 GB/s", "stampede: guess: 6 bytes per cycle of 2.7 GHz" },
+  { "memory.core_memory_bandwidth", "8 GB/s",
+    "stampede: ten line fill buffers of 64 B in 80 ns [G]; guess" },
+  { "memory.core_transfer_bandwidth", "5 GB/s",
+    "stampede: the same in 130 ns, what another package's cache takes; guess" },
+  { "memory.dma_to_cache", "true", "stampede: DDIO, from Sandy Bridge-EP on [G]" },
   { "memory.cache_bandwidth", "200 GB/s",
     "stampede: of the L3; guess: below a third of what its eight slices deliver at best, 32 bytes\n"
     "per cycle each" },
