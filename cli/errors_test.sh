@@ -195,7 +195,7 @@ refused "port that a device has not" 1 "port.net:3: " machine check fabric:port.
 refused "truncated fabric" 1 "cut.net:" machine check fabric:cut.net
 refused "fabric of noise" 1 "noise: describes no fabric" machine check fabric:noise
 refused "fabric of zeros" 1 "zeros: not a text" machine check fabric:zeros
-refused_but "node that cannot be reached" 1 "4 of 6 pairs have no way (minhop), the first from alpha" \
+refused_but "node that cannot be reached" 1 "4 of 6 pairs have no way (minhop), the first from " \
   machine check fabric:split.net
 refused_but "LID missing in a table" 1 "1 of 6 pairs have no way (lid.dump), the first from gamma" \
   machine check fabric:good.net,routes=lid.dump
