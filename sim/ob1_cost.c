@@ -72,11 +72,8 @@ sim_ob1_lead_ps (SimReplay *replay, const SimOb1Work *work)
     return handling_ps (replay, transfer) +
            sim_ob1_openib_register_ps (replay, transfer, false, work->bytes);
   case SIM_OB1_ANSWER:
-    /* The sender of a pinned message has registered it before its envelope. */
     return handling_ps (replay, transfer) +
-           (sim_ob1_message (replay, transfer)->pinned
-                ? 0
-                : sim_ob1_openib_register_ps (replay, transfer, true, work->bytes));
+           sim_ob1_openib_register_ps (replay, transfer, true, work->bytes);
   case SIM_OB1_COPY:
   case SIM_OB1_FIRST_DELIVERED:
   case SIM_OB1_DELIVERED:

@@ -258,6 +258,58 @@ test_polling (void)
   g_assert_cmpfloat (end_ns[1], <, 3000000);
 }
 
+/* A call does what has come by then, not what comes meanwhile: two senders are
+ * faster than the copies of their receiver, who tells rank 3 when it goes on. */
+static void
+test_one_round (void)
+{
+  Fixture f;
+
+  fixture_init_fabric (&f, 4, 1);
+  f.machine->parameters.core_bandwidth_Bps = 1000000000;
+  for (uint32_t sender = 0; sender <= 2; sender += 2) {
+    script_isend (f.trace, sender, 1, 7, 4 * MIB, 5);
+    script_wait (f.trace, sender, 5);
+    script_irecv (f.trace, 1, (int32_t) sender, 7, 4 * MIB, 5 + sender);
+  }
+  for (uint32_t i = 0; i < 2; i++) {
+    script_compute (f.trace, 1, 200000 * NS);
+    script_call (f.trace, 1);
+  }
+  script_send (f.trace, 1, 3, 7, 0);
+  script_recv (f.trace, 3, 1, 7, 0);
+  script_add (f.trace, 1, (TraceOp){ .kind = TRACE_OP_WAIT_OUTSTANDING });
+  fixture_run (&f);
+  /* All the copies out take 2 ms. */
+  g_assert_cmpfloat (fixture_end_ns (&f, 3), <, 1000000);
+  g_assert_cmpfloat (fixture_end_ns (&f, 1), >, 2200000);
+  fixture_clear (&f);
+}
+
+/* The send of a posted collective completes before its rank blocks; nothing
+ * else will wake the rank. */
+static void
+test_posted_send (void)
+{
+  for (uint32_t per_node = 1; per_node <= 2; per_node++) {
+    Fixture f;
+
+    fixture_init_fabric (&f, 2, per_node);
+    for (uint32_t rank = 0; rank < 2; rank++) {
+      script_add (f.trace, rank,
+                  (TraceOp){ .kind = TRACE_OP_GATHER,
+                             .comm = TRACE_COMM_WORLD,
+                             .root = 0,
+                             .nonblocking = true,
+                             .request = 5 });
+      script_wait (f.trace, rank, 5);
+    }
+    fixture_run (&f);
+    g_assert_no_error (f.error);
+    fixture_clear (&f);
+  }
+}
+
 /* -- many ------------------------------------------------------------------ */
 
 static void
@@ -377,6 +429,8 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/ob1-long/fragments-beside-rdma", test_fragments_beside_rdma);
   g_test_add_func ("/sim/ob1-long/outside", test_outside);
   g_test_add_func ("/sim/ob1-long/polling", test_polling);
+  g_test_add_func ("/sim/ob1-long/one-round", test_one_round);
+  g_test_add_func ("/sim/ob1-long/posted-send", test_posted_send);
   g_test_add_func ("/sim/ob1-long/sendrecv", test_sendrecv);
   g_test_add_func ("/sim/ob1-long/full-nodes", test_full_nodes);
   g_test_add_func ("/sim/ob1-long/graph", test_graph);

@@ -193,13 +193,13 @@ test_ib_buffered (void)
 
 /* -- the receiver ---------------------------------------------------------- */
 
-/* Rank 0's message comes at 2,400 and rank 2's, empty, at 2,410. */
+/* Rank 0's message comes at 2,400 and rank 2's, empty, at that time. */
 static void
-fixture_two_senders (Fixture *f)
+fixture_two_senders (Fixture *f, int64_t second_ns)
 {
   fixture_init_fabric (f, 3, 1);
   script_send (f->trace, 0, 1, 7, 1000);
-  script_compute (f->trace, 2, 1110 * NS);
+  script_compute (f->trace, 2, (second_ns - 1300) * NS);
   script_send (f->trace, 2, 1, 7, 0);
 }
 
@@ -208,7 +208,7 @@ test_unexpected (void)
 {
   Fixture f;
 
-  fixture_two_senders (&f);
+  fixture_two_senders (&f, 2410);
   script_recv (f.trace, 1, 2, 7, 0);
   script_recv (f.trace, 1, 0, 7, 1000);
   fixture_run (&f);
@@ -218,11 +218,43 @@ test_unexpected (void)
 }
 
 static void
+test_unexpected_within (void)
+{
+  Fixture f;
+
+  fixture_init_fabric (&f, 3, 3);
+  script_send (f.trace, 0, 1, 7, 1000);
+  script_compute (f.trace, 2, 200 * NS);
+  script_send (f.trace, 2, 1, 7, 0);
+  script_recv (f.trace, 1, 2, 7, 0);
+  script_recv (f.trace, 1, 0, 7, 1000);
+  fixture_run (&f);
+  /* It comes at 640, the other at 740; put aside it is no fragment any more. */
+  ASSERT_NS (&f, 1, 640 + 40 + 100 + 740 + 700 + 100);
+  fixture_clear (&f);
+}
+
+/* Once put aside it is in the receiver's cache, not where the adapter wrote it. */
+static void
+test_unexpected_is_near (void)
+{
+  Fixture f;
+
+  fixture_two_senders (&f, 50000);
+  f.machine->parameters.core_memory_bandwidth_Bps = 1000000000;
+  script_recv (f.trace, 1, 2, 7, 0);
+  script_recv (f.trace, 1, 0, 7, 1000);
+  fixture_run (&f);
+  ASSERT_NS (&f, 1, 50000 + 700 + 800);
+  fixture_clear (&f);
+}
+
+static void
 test_expected (void)
 {
   Fixture f;
 
-  fixture_two_senders (&f);
+  fixture_two_senders (&f, 2410);
   script_irecv (f.trace, 1, 0, 7, 1000, 5);
   script_recv (f.trace, 1, 2, 7, 0);
   script_wait (f.trace, 1, 5);
@@ -237,7 +269,7 @@ test_unseen (void)
 {
   Fixture f;
 
-  fixture_two_senders (&f);
+  fixture_two_senders (&f, 2410);
   script_compute (f.trace, 1, 50000 * NS);
   script_recv (f.trace, 1, 0, 7, 1000);
   script_recv (f.trace, 1, 2, 7, 0);
@@ -246,12 +278,30 @@ test_unseen (void)
   fixture_clear (&f);
 }
 
+/* Nor is it put aside once it is taken: it comes while the rank copies. */
+static void
+test_unseen_is_forgotten (void)
+{
+  Fixture f;
+
+  fixture_two_senders (&f, 4230);
+  script_compute (f.trace, 1, 1900 * NS);
+  script_send (f.trace, 1, 0, 7, IB_EAGER);
+  script_recv (f.trace, 1, 0, 7, 1000);
+  script_recv (f.trace, 1, 2, 7, 0);
+  script_recv (f.trace, 0, 1, 7, IB_EAGER);
+  fixture_run (&f);
+  /* It has been taken at 1,900 + 300 + 1,221.6 + 800, before the other comes. */
+  ASSERT_NS (&f, 1, 4230 + 700);
+  fixture_clear (&f);
+}
+
 static void
 test_wildcard (void)
 {
   Fixture f;
 
-  fixture_two_senders (&f);
+  fixture_two_senders (&f, 2410);
   script_recv (f.trace, 1, TRACE_ANY_SOURCE, TRACE_ANY_TAG, 1000);
   script_recv (f.trace, 1, TRACE_ANY_SOURCE, TRACE_ANY_TAG, 1000);
   fixture_run (&f);
@@ -375,6 +425,9 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/ob1/ib/synchronous", test_ib_synchronous);
   g_test_add_func ("/sim/ob1/ib/buffered", test_ib_buffered);
   g_test_add_func ("/sim/ob1/unexpected", test_unexpected);
+  g_test_add_func ("/sim/ob1/unexpected-within", test_unexpected_within);
+  g_test_add_func ("/sim/ob1/unexpected-near", test_unexpected_is_near);
+  g_test_add_func ("/sim/ob1/forgotten", test_unseen_is_forgotten);
   g_test_add_func ("/sim/ob1/expected", test_expected);
   g_test_add_func ("/sim/ob1/unseen", test_unseen);
   g_test_add_func ("/sim/ob1/wildcard", test_wildcard);
