@@ -361,7 +361,8 @@ test_stars (void)
   check_star (&sim_gather_linear_sync, TRACE_OP_GATHER, 2, 2, 1);
 }
 
-/* The first piece has the segment's length, the second one the rest. */
+/* The first piece has the segment's length, the second one the rest, for which
+ * the root does not wait. */
 static void
 test_gather_pieces (void)
 {
@@ -371,6 +372,9 @@ test_gather_pieces (void)
 
   g_assert_cmpuint (sim_gather_linear_sync.step (&call, 1).send_bytes, ==, 2);
   g_assert_cmpuint (sim_gather_linear_sync.step (&call, 2).send_bytes, ==, 5);
+  call.rank = 0;
+  g_assert_true (sim_gather_linear_sync.step (&call, 0).wait);
+  g_assert_false (sim_gather_linear_sync.step (&call, 1).wait);
 }
 
 int
