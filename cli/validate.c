@@ -15,7 +15,7 @@
 /* Where the results go, and what came of them. */
 typedef struct {
   CliFormat format;
-  JsonBuilder *builder; /* JSON only */
+  JsonBuilder *builder;  /* JSON only */
   CliProgress *progress; /* NULL: rows on the terminal show it */
   guint n, n_agree;
 } Output;

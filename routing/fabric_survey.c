@@ -91,18 +91,19 @@ count_pairs (Work *work, uint32_t hops, uint64_t n)
   survey->pairs_by_hops[hops] += n;
 }
 
+/* Of the lost pairs the one of the first source, and its first destination. */
 static void
 count_lost (Work *work, uint32_t at, uint32_t destination, uint64_t n, End end)
 {
   RouteFabricSurvey *survey = work->survey;
-  uint32_t source = work->first[at];
+  const uint32_t *sources = &work->sources[work->first[at]];
+  uint32_t from = sources[0] != destination ? sources[0] : sources[1];
 
   survey->unreachable += n;
   survey->circling += end == CIRCLES ? n : 0;
-  if (survey->lost_from != TOPO_NONE)
+  if (from > survey->lost_from || (from == survey->lost_from && destination > survey->lost_to))
     return;
-  survey->lost_from =
-      work->sources[source] != destination ? work->sources[source] : work->sources[source + 1];
+  survey->lost_from = from;
   survey->lost_to = destination;
 }
 

@@ -13,7 +13,7 @@ typedef struct {
   uint64_t pairs;
   uint64_t unreachable;        /* pairs whose route ends elsewhere, or never */
   uint64_t circling;           /* those of them that come by a switch again and again */
-  uint32_t lost_from, lost_to; /* one unreachable pair, as destinations; TOPO_NONE: none */
+  uint32_t lost_from, lost_to; /* the first unreachable pair, as destinations; TOPO_NONE: none */
   uint32_t *cut_off;           /* [n_cut_off] destinations that no other adapter reaches */
   uint32_t n_cut_off;
   uint32_t max_hops;           /* switches on the way */

@@ -63,12 +63,37 @@ static const struct {
   { "mg_gain_order", ib_mg_order, 0 },
 };
 
+static char *
+key_of (const char *series, const char *point)
+{
+  return g_strconcat (series, ",", point, NULL);
+}
+
+bool
+ib_known (const InfiniBand *ib, const char *series, const char *point, double *value)
+{
+  g_autofree char *key = key_of (series, point);
+  const double *known = g_hash_table_lookup (ib->made, key);
+
+  if (known != NULL)
+    *value = *known;
+  return known != NULL;
+}
+
+void
+ib_keep (InfiniBand *ib, const char *series, const char *point, double value, const char *unit)
+{
+  g_hash_table_insert (ib->made, key_of (series, point), g_memdup2 (&value, sizeof value));
+  validation_detail (ib->details, series, point, (double) NAN, value, unit);
+}
+
 static gpointer
 open_infiniband (GString *details)
 {
   InfiniBand *ib = g_new0 (InfiniBand, 1);
 
   ib->details = details;
+  ib->made = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   ib->curves = validation_curves_parse (curves_csv, "infiniband_curves.csv", NULL);
   g_assert (ib->curves != NULL); /* a test reads it too */
   return ib;
@@ -80,6 +105,7 @@ close_infiniband (gpointer state)
   InfiniBand *ib = state;
 
   g_ptr_array_unref (ib->curves);
+  g_hash_table_unref (ib->made);
   for (guint i = 0; i < IB_CURVES; i++)
     g_free (ib->simulated[i]);
   g_free (ib);

@@ -28,13 +28,21 @@ typedef enum { IB_PROGRAM_LU, IB_PROGRAM_FT, IB_PROGRAM_MG, IB_PROGRAMS } IbProg
 #define IB_PATTERNS 8 /* 1..8 */
 
 typedef struct {
-  GString *details;                            /* borrowed; may be NULL */
-  GPtrArray *curves;                           /* (element-type ValidationCurve) measured */
-  double *simulated[IB_CURVES];                /* NULL until made: one value per point */
+  GString *details;             /* borrowed; may be NULL */
+  GHashTable *made;             /* "series,point" -> double *: points that are known */
+  GPtrArray *curves;            /* (element-type ValidationCurve) measured */
+  double *simulated[IB_CURVES]; /* NULL until made: one value per point */
   double mpi_ps[IB_PROGRAMS][IB_PATTERNS + 1]; /* 0 until made */
   bool has_shifts;
   double slowest_shift_Bps, fastest_shift_Bps;
 } InfiniBand;
+
+/* A point that is known already; false: it is not. */
+bool ib_known (const InfiniBand *ib, const char *series, const char *point, double *value);
+
+/* Keeps a point and tells it as a detail. */
+void
+ib_keep (InfiniBand *ib, const char *series, const char *point, double value, const char *unit);
 
 /* Half a round trip of `bytes` between ranks 0 and n_ranks / 2, while the
  * other ranks do the same in pairs (rank r with r + n_ranks / 2); without the
@@ -59,6 +67,13 @@ double ib_bruck_growth (InfiniBand *ib, uint32_t unused, GError **error);
 
 /* infiniband_shift.c: GB/s per node of the slowest (0) or fastest (1) shift. */
 double ib_shift_GBps (InfiniBand *ib, uint32_t fastest, GError **error);
+
+/* What the measured cluster had; NULL at the end. */
+extern const char *const ib_shift_settings[];
+
+/* Shifts by 1..127 among 128 nodes of a fabric that are drawn at random. */
+bool ib_shift_range (const TopoMachine *machine, uint32_t seed, GString *details,
+                     double *slowest_Bps, double *fastest_Bps, GError **error);
 
 /* infiniband_placement.c: the node of the aggregation paper. */
 double ib_small_inside_gain (InfiniBand *ib, uint32_t bytes, GError **error);

@@ -136,6 +136,45 @@ test_failures_are_told (void)
   g_assert_nonnull (no_trace);
 }
 
+/* What has to agree, or something in the model has been broken. */
+static const char *const must_agree[] = {
+  "pingpong_qdr_between", "connectx_bandwidth", "connectx_bandwidth_curve", "small_inside_gain",
+  "large_between_gain",   "die_to_socket",      "socket_to_node",           "noise_least",
+  "noise_intensity",      "noise_classes_most", "noise_classes_growth",     NULL
+};
+
+static void
+on_result (void *data, const ValidationResult *result)
+{
+  guint *n_agree = data;
+
+  g_test_message ("%s: simulated %g %s, published %g..%g", result->published->name,
+                  result->simulated, result->published->unit, result->published->low,
+                  result->published->high);
+  if (!g_strv_contains (must_agree, result->published->name))
+    return;
+  g_assert_true (result->agrees);
+  (*n_agree)++;
+}
+
+/* Every figure has an experiment that gives a number. */
+static void
+test_all_experiments (void)
+{
+  const ValidationSuite *const suites[] = { &validation_infiniband, NULL };
+  GError *error = NULL;
+  guint n_agree = 0;
+  const ValidationWatch watch = { .report = on_result, .data = &n_agree };
+
+#ifdef WITH_SANITIZERS
+  g_test_skip ("takes minutes with sanitizers");
+  return;
+#endif
+  validation_run (suites, NULL, &watch, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (n_agree, ==, G_N_ELEMENTS (must_agree) - 1);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -151,5 +190,6 @@ main (int argc, char **argv)
                    test_pingpong_is_half_a_round);
   g_test_add_func ("/validation/infiniband/settings-apply", test_settings_apply);
   g_test_add_func ("/validation/infiniband/failures-are-told", test_failures_are_told);
+  g_test_add_func ("/validation/infiniband/all-experiments", test_all_experiments);
   return g_test_run ();
 }
