@@ -86,7 +86,8 @@ ib_post (IbNetwork *net, uint32_t unit, uint32_t index)
   uint32_t port = net->tables->destination_port[request->back];
   IbAdapter *adapter = &net->adapter[net->fabric->ports[port].device];
   int64_t start_ps = MAX (net->engine.now_ps, adapter->post_ps);
-  uint32_t pair_index = ib_pair_get (net, public->source_rank, public->destination_rank);
+  uint32_t pair_index = ib_pair_get (net, public->source_rank, public->destination_rank,
+                                     public->kind == SIM_MESSAGE_WRITE);
   IbPair *pair = &net->pair[pair_index];
 
   adapter->post_ps = start_ps + p->hca_message_gap_ps;

@@ -12,24 +12,26 @@
 #define FIRST_SLOTS 1024u
 
 static inline uint32_t
-first_slot (const IbNetwork *net, uint32_t source_rank, uint32_t destination_rank)
+first_slot (const IbNetwork *net, uint32_t source_rank, uint32_t destination_rank, bool rdma)
 {
   uint64_t key = (uint64_t) source_rank << 32 | destination_rank;
 
+  key ^= (uint64_t) rdma << 63;
   key = (key ^ key >> 29) * UINT64_C (0x9e3779b97f4a7c15);
   return (uint32_t) (key >> 32) & (net->n_pair_slots - 1);
 }
 
 /* Where the pair is, or the free slot where it belongs. */
 static uint32_t
-find (const IbNetwork *net, uint32_t source_rank, uint32_t destination_rank)
+find (const IbNetwork *net, uint32_t source_rank, uint32_t destination_rank, bool rdma)
 {
-  uint32_t slot = first_slot (net, source_rank, destination_rank);
+  uint32_t slot = first_slot (net, source_rank, destination_rank, rdma);
 
   for (; net->pair_slot[slot] != 0; slot = (slot + 1) & (net->n_pair_slots - 1)) {
     const IbPair *pair = &net->pair[net->pair_slot[slot] - 1];
 
-    if (pair->source_rank == source_rank && pair->destination_rank == destination_rank)
+    if (pair->source_rank == source_rank && pair->destination_rank == destination_rank &&
+        pair->rdma == rdma)
       break;
   }
   return slot;
@@ -47,24 +49,25 @@ grow (IbNetwork *net)
     if (old[slot] != 0) {
       const IbPair *pair = &net->pair[old[slot] - 1];
 
-      net->pair_slot[find (net, pair->source_rank, pair->destination_rank)] = old[slot];
+      net->pair_slot[find (net, pair->source_rank, pair->destination_rank, pair->rdma)] = old[slot];
     }
 }
 
 uint32_t
-ib_pair_get (IbNetwork *net, uint32_t source_rank, uint32_t destination_rank)
+ib_pair_get (IbNetwork *net, uint32_t source_rank, uint32_t destination_rank, bool rdma)
 {
   uint32_t slot, index;
 
   if (2 * net->n_paired >= net->n_pair_slots)
     grow (net);
-  slot = find (net, source_rank, destination_rank);
+  slot = find (net, source_rank, destination_rank, rdma);
   if (net->pair_slot[slot] != 0)
     return net->pair_slot[slot] - 1;
   index = pool_take (&net->pairs, (void **) &net->pair, sizeof (IbPair), offsetof (IbPair, next));
   net->pair[index] = (IbPair){
     .source_rank = source_rank,
     .destination_rank = destination_rank,
+    .rdma = rdma,
     .head = PACKET_NONE,
     .tail = PACKET_NONE,
     .next = PACKET_NONE,
@@ -84,7 +87,7 @@ close_gap (IbNetwork *net, uint32_t gap)
 
   for (uint32_t slot = (gap + 1) & mask; net->pair_slot[slot] != 0; slot = (slot + 1) & mask) {
     const IbPair *pair = &net->pair[net->pair_slot[slot] - 1];
-    uint32_t first = first_slot (net, pair->source_rank, pair->destination_rank);
+    uint32_t first = first_slot (net, pair->source_rank, pair->destination_rank, pair->rdma);
 
     if (((slot - first) & mask) < ((slot - gap) & mask))
       continue;
@@ -99,7 +102,7 @@ ib_pair_drop (IbNetwork *net, uint32_t index)
 {
   const IbPair *pair = &net->pair[index];
 
-  close_gap (net, find (net, pair->source_rank, pair->destination_rank));
+  close_gap (net, find (net, pair->source_rank, pair->destination_rank, pair->rdma));
   pool_give (&net->pairs, net->pair, sizeof (IbPair), offsetof (IbPair, next), index);
   net->n_paired--;
 }

@@ -143,7 +143,10 @@ typedef struct {
   bool is_inline;
 } IbRequest;
 
-/* A queue pair: the requests of one rank to another, in order. */
+/* A queue pair: the requests of one rank to another, in order.  RDMA writes
+ * have one of their own, as in Open MPI, which writes on the last of its queue
+ * pairs and sends control messages on the first (btl_openib_component.c:
+ * rdma_qp, credits_qp): an answer does not wait behind megabytes. */
 typedef struct {
   uint32_t source_rank, destination_rank;
   uint32_t head, tail;   /* requests, PACKET_NONE: none */
@@ -153,6 +156,7 @@ typedef struct {
   int64_t ccti_ps;       /* the index was right then; it falls with time */
   uint32_t ccti;
   uint8_t vl;
+  bool rdma;
 } IbPair;
 
 typedef struct {
@@ -279,7 +283,7 @@ uint32_t ib_congestion_index (IbNetwork *net, IbPair *pair);
 /* --- ib_pairs.c --- */
 
 /* The pair of two ranks, made when there is none. */
-uint32_t ib_pair_get (IbNetwork *net, uint32_t source_rank, uint32_t destination_rank);
+uint32_t ib_pair_get (IbNetwork *net, uint32_t source_rank, uint32_t destination_rank, bool rdma);
 void ib_pair_drop (IbNetwork *net, uint32_t pair);
 
 /* --- ib_check.c --- */

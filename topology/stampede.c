@@ -97,6 +97,12 @@ topo_stampede_fabric (uint32_t n_nodes, TopoSpeed speed, GError **error)
 const TopoParameterNote topo_stampede_notes[] = {
   { "mpi.collectives", "mpich",
     "stampede: MVAPICH2 is made from MPICH; its own tables of algorithms are left out" },
+  { "mpi.send_overhead", "80 ns",
+    "stampede: calibrated: with receive_overhead, sm_overhead and sm_latency the 0.29 us of one byte\n"
+    "inside the node [M]; the split is a guess" },
+  { "mpi.receive_overhead", "80 ns", "stampede: as send_overhead" },
+  { "mpi.sm_overhead", "20 ns", "stampede: as send_overhead" },
+  { "mpi.sm_latency", "80 ns", "stampede: as send_overhead" },
   { "mpi.envelope", "40 B", "stampede: MVAPICH2's header; guess" },
   { "mpi.eager", "17 KiB", "stampede: [S] MVAPICH2, rdma_vbuf_total_size" },
   { "mpi.sm_eager", "8 KiB", "stampede: [S] MVAPICH2, g_smp_eagersize where single copies work" },
@@ -112,17 +118,26 @@ const TopoParameterNote topo_stampede_notes[] = {
   { "hca.pcie_bandwidth", "6.4 GB/s",
     "stampede: [D] gen3 x8, 8 x 8 GT/s x 128/130 = 7.88 GB/s, times what ib_model leaves of gen2;\n"
     "NVIDIA's GPUDirect manual shows 6.37 to 6.39 GB/s of osu_bw on FDR and gen3 [S]" },
+  { "hca.send_latency", "510 ns",
+    "stampede: calibrated: with receive_latency the 1.36 us of one byte between nodes [M], less\n"
+    "the processors and the switch; the split is a guess" },
+  { "hca.receive_latency", "440 ns", "stampede: as send_latency" },
   { "hca.read_latency", "450 ns",
     "stampede: calibrated: the step at the inline limit [M]; two reads, as libmlx4 rings a doorbell\n"
     "where data is not inline [S]" },
   { "hca.inline", "188 B",
     "stampede: [G] what mlx4 grants; calibrated: the step lies between 146 and 158 B of data [M]" },
   { "node.compute", "21.6 Gflop/s", "stampede: [D] 2.7 GHz x 8" },
-  { "memory.core_bandwidth", "16 GB/s", "stampede: guess: 6 bytes per cycle of 2.7 GHz" },
+  { "memory.core_bandwidth", "12 GB/s",
+    "stampede: calibrated: 0.165 ns/B for the two copies of 170 B to 8 KB inside the node [M]" },
   { "memory.core_memory_bandwidth", "8 GB/s",
     "stampede: ten line fill buffers of 64 B in 80 ns [G]; guess" },
-  { "memory.core_transfer_bandwidth", "5 GB/s",
-    "stampede: the same in 130 ns, what another package's cache takes; guess" },
+  { "memory.core_transfer_bandwidth", "12 GB/s",
+    "stampede: within a package lines come from the inclusive L3; 13 to 16 GB/s of one copy above\n"
+    "8 KB [M]; calibrated: no less than core_bandwidth.  From the other package: see\n"
+    "package_latency" },
+  { "memory.transfer_latency", "60 ns",
+    "stampede: of a line that another core of the package has changed; guess" },
   { "memory.dma_to_cache", "true", "stampede: DDIO, from Sandy Bridge-EP on [G]" },
   { "memory.cache_bandwidth", "200 GB/s",
     "stampede: of the L3; guess: below a third of what its eight slices deliver at best, 32 bytes\n"
