@@ -10,11 +10,17 @@ set -u
 # STATUS, prints nothing but one line on standard error that contains TEXT,
 # and makes no file.
 refused () {
-  answer=nothing refused_but "$@"
+  answers=no
+  check_refused "$@"
 }
 
 # The same of a command that first prints what it found.
 refused_but () {
+  answers=yes
+  check_refused "$@"
+}
+
+check_refused () {
   name=$1 expected=$2 text=$3
   shift 3
   before=$(ls -A)
@@ -28,7 +34,7 @@ refused_but () {
     not_ok "$name" "the line does not begin with the program's name" "$(cat err)"
   elif ! grep -qF -e "$text" err; then
     not_ok "$name" "the line does not say '$text'" "$(cat err)"
-  elif test -s out && test "${answer-}" = nothing; then
+  elif test -s out && test "$answers" = no; then
     not_ok "$name" "something on standard output" "$(head -3 out)"
   elif test "$before" != "$after"; then
     not_ok "$name" "files changed" "$before" "---" "$after"
