@@ -98,6 +98,31 @@ test_high_priority_goes_first (void)
   g_assert_cmpfloat (fabs ((double) bench->at_ps[0] / (BYTES * 1000.0 / 3.25) - 1), <, 0.01);
 }
 
+/* One QDR input feeds two DDR outputs.  As long as both may be read at a time
+ * the sender's PCIe is the limit; one at a time they take turns at 2 GB/s. */
+static void
+test_reads_of_an_input (void)
+{
+  enum { BYTES = 2 << 20 };
+  static const IbCable cables[] = { { 0, 1, 100, 1, "4xQDR" },
+                                    { 0, 2, 101, 1, "4xDDR" },
+                                    { 0, 3, 102, 1, "4xDDR" } };
+  static const char *const one[] = { "switch.reads=1", NULL };
+  const char *const *settings[] = { NULL, one };
+  const double expected_ps[] = { 2 * (BYTES * 1000.0 / 3.25),
+                                 2 * (BYTES * (1 + 34.0 / 2048) * 1000 / 2.0) };
+
+  for (uint32_t run = 0; run < 2; run++) {
+    g_autoptr (IbBench) bench = ib_bench_cabled (cables, 3, "minhop", settings[run], 2, NULL);
+
+    ib_bench_send (bench, 0, 1, BYTES, 0);
+    ib_bench_send (bench, 0, 2, BYTES, 0);
+    ib_bench_run (bench);
+    for (uint32_t message = 0; message < 2; message++)
+      g_assert_cmpfloat (fabs ((double) bench->at_ps[message] / expected_ps[run] - 1), <, 0.01);
+  }
+}
+
 /* --- Head of line --- */
 
 /* Two switches and one cable.  Nodes 0..2 (left) and 4, 5 (right) all send to
@@ -244,6 +269,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/ib/congestion/near-and-far", test_near_and_far_senders_share);
   g_test_add_func ("/sim/ib/congestion/weights", test_weights_divide_a_link);
   g_test_add_func ("/sim/ib/congestion/high-priority", test_high_priority_goes_first);
+  g_test_add_func ("/sim/ib/congestion/reads", test_reads_of_an_input);
   g_test_add_func ("/sim/ib/congestion/victim", test_incast_and_its_victim);
   g_test_add_func ("/sim/ib/congestion/control", test_congestion_control_relieves_the_victim);
   g_test_add_func ("/sim/ib/congestion/control-idle", test_control_without_congestion);
