@@ -29,39 +29,21 @@
 #ifdef HAVE_SIMGRID
 
 #include "sim/counters.h"
-#include "sim/flow_platform.h"
+#include "sim/flow_engine.h"
+#include "sim/flow_queue.h"
 #include "sim/flow_wire.h"
 #include "sim/load.h"
 #include "sim/memory.h"
 
-#include <glib/gstdio.h>
-#include <signal.h>
 #include <simgrid/actor.h>
 #include <simgrid/engine.h>
 #include <simgrid/host.h>
 #include <simgrid/semaphore.h>
-#include <unistd.h>
 
 /* One stack per message on its way.  A call of sg_host_sendto uses less than
  * 8 KiB; SimGrid clears the stack of each actor, so that its default of 8 MiB
  * costs forty times the rest of a message. */
 #define ACTOR_STACK_KIB 32u
-
-typedef enum {
-  FLOW_EVENT_TIMER,
-  FLOW_EVENT_POST, /* fabrics: a work request reaches its adapter */
-  FLOW_EVENT_START,
-  FLOW_EVENT_DELIVER,
-  FLOW_EVENT_SENT,
-} FlowEventKind;
-
-typedef struct {
-  int64_t at_ps;
-  uint64_t serial; /* order of creation, to break ties */
-  uint64_t cookie; /* TIMER: the client's */
-  uint32_t target; /* TIMER: rank; else the slot of the message */
-  uint32_t kind;   /* FlowEventKind */
-} FlowEvent;
 
 /* A message on its way; free slots are chained through next_free. */
 typedef struct {
@@ -85,10 +67,8 @@ typedef struct {
   sg_sem_t wake;            /* released when a flow has arrived */
   bool woken;               /* since the scheduler last looked */
 
-  int64_t now_ps;    /* time of the last event fired */
-  FlowEvent *events; /* binary heap by (time, serial) */
-  uint32_t n_events, events_capacity;
-  uint64_t next_serial;
+  int64_t now_ps; /* time of the last event fired */
+  FlowQueue queue;
 
   FlowSlot *slots;
   uint32_t n_slots, slots_capacity, first_free;
@@ -102,50 +82,6 @@ typedef struct {
   double wire_bytes;
   uint32_t slot;
 } FlowPart;
-
-/* ---- the heap ---- */
-
-static bool
-event_before (const FlowEvent *a, const FlowEvent *b)
-{
-  return a->at_ps != b->at_ps ? a->at_ps < b->at_ps : a->serial < b->serial;
-}
-
-static void
-event_push (Flow *flow, FlowEvent event)
-{
-  uint32_t hole = flow->n_events++;
-
-  if (flow->n_events > flow->events_capacity) {
-    flow->events_capacity = MAX (64, 2 * flow->events_capacity);
-    flow->events = g_renew (FlowEvent, flow->events, flow->events_capacity);
-  }
-  event.serial = flow->next_serial++;
-  while (hole > 0 && event_before (&event, &flow->events[(hole - 1) / 2])) {
-    flow->events[hole] = flow->events[(hole - 1) / 2];
-    hole = (hole - 1) / 2;
-  }
-  flow->events[hole] = event;
-}
-
-static FlowEvent
-event_pop (Flow *flow)
-{
-  FlowEvent first = flow->events[0];
-  FlowEvent last = flow->events[--flow->n_events];
-  uint32_t hole = 0, child;
-
-  while ((child = 2 * hole + 1) < flow->n_events) {
-    if (child + 1 < flow->n_events && event_before (&flow->events[child + 1], &flow->events[child]))
-      child++;
-    if (!event_before (&flow->events[child], &last))
-      break;
-    flow->events[hole] = flow->events[child];
-    hole = child;
-  }
-  flow->events[hole] = last;
-  return first;
-}
 
 /* ---- messages ---- */
 
@@ -220,14 +156,14 @@ slot_arrive (Flow *flow, uint32_t slot, int64_t at_ps)
   flow->slots[slot].n_calls = 1;
   event.at_ps = at_ps + sim_flow_reception_latency_ps (&flow->machine->parameters);
   event.kind = FLOW_EVENT_DELIVER;
-  event_push (flow, event);
+  sim_flow_queue_push (&flow->queue, event);
   if (!message->acknowledge)
     return;
   flow->slots[slot].n_calls++;
   event.at_ps =
       at_ps + sim_flow_acknowledgement_ps (flow->paths, flow->mapping, message, flow->path);
   event.kind = FLOW_EVENT_SENT;
-  event_push (flow, event);
+  sim_flow_queue_push (&flow->queue, event);
 }
 
 static void
@@ -275,7 +211,8 @@ message_post (Flow *flow, uint32_t slot)
   at_ps = MAX (flow->now_ps, flow->adapter_free_ps[from]);
   flow->adapter_free_ps[from] = at_ps + flow->machine->parameters.hca_message_gap_ps;
   at_ps += sim_flow_start_latency_ps (flow->paths, flow->mapping, message, flow->path);
-  event_push (flow, (FlowEvent){ .at_ps = at_ps, .kind = FLOW_EVENT_START, .target = slot });
+  sim_flow_queue_push (&flow->queue,
+                       (FlowEvent){ .at_ps = at_ps, .kind = FLOW_EVENT_START, .target = slot });
 }
 
 static void
@@ -338,10 +275,10 @@ clock_slack_ps (int64_t at_ps)
 static void
 schedule_wait (Flow *flow)
 {
-  if (flow->n_events == 0)
+  if (flow->queue.n == 0)
     sg_sem_acquire (flow->wake);
   else {
-    double delay_s = (double) flow->events[0].at_ps * 1e-12 - simgrid_get_clock ();
+    double delay_s = (double) flow->queue.events[0].at_ps * 1e-12 - simgrid_get_clock ();
 
     sg_sem_acquire_timeout (flow->wake, MAX (delay_s, 0));
   }
@@ -355,13 +292,13 @@ schedule_actor (int argc, char **argv)
 
   (void) argc;
   (void) argv;
-  while (flow->n_events > 0 || flow->n_moving > 0) {
+  while (flow->queue.n > 0 || flow->n_moving > 0) {
     int64_t due_ps = clock_ps (flow);
 
     due_ps += clock_slack_ps (due_ps);
-    while (flow->n_events > 0 && flow->events[0].at_ps <= due_ps)
-      event_fire (flow, event_pop (flow));
-    if (flow->n_events > 0 || flow->n_moving > 0)
+    while (flow->queue.n > 0 && flow->queue.events[0].at_ps <= due_ps)
+      event_fire (flow, sim_flow_queue_pop (&flow->queue));
+    if (flow->queue.n > 0 || flow->n_moving > 0)
       schedule_wait (flow);
   }
 }
@@ -378,7 +315,7 @@ flow_free (SimNetwork *network)
   g_free (flow->twin);
   g_free (flow->adapter_free_ps);
   g_free (flow->path);
-  g_free (flow->events);
+  g_free (flow->queue.events);
   g_free (flow->slots);
   sim_memory_free (network->memory);
   sim_counters_free (network->counters);
@@ -423,7 +360,7 @@ flow_send (SimNetwork *network, const SimMessage *message, int64_t at_ps)
     event.kind = FLOW_EVENT_START;
   }
   event.target = slot_take (flow, message);
-  event_push (flow, event);
+  sim_flow_queue_push (&flow->queue, event);
 }
 
 static void
@@ -432,8 +369,8 @@ flow_timer (SimNetwork *network, uint32_t rank, uint64_t cookie, int64_t at_ps)
   Flow *flow = (Flow *) network;
 
   g_assert (at_ps >= flow->now_ps);
-  event_push (
-      flow,
+  sim_flow_queue_push (
+      &flow->queue,
       (FlowEvent){ .at_ps = at_ps, .kind = FLOW_EVENT_TIMER, .target = rank, .cookie = cookie });
 }
 
@@ -461,46 +398,6 @@ static const SimNetworkClass flow_class = {
 
 /* ---- making one ---- */
 
-/* SimGrid allows one engine per process. */
-static bool engine_made;
-
-/* The numbers are ours, so SimGrid's corrections for TCP are off, and its
- * precision is below our picosecond.  Stacks have no guard page: SimGrid
- * would protect and unprotect one for every message. */
-static void
-simgrid_start (void)
-{
-  static const char *const options[] = {
-    "hopcast",
-    "--log=root.thres:critical",
-    "--cfg=network/model:CM02",
-    "--cfg=network/optim:Lazy",
-    "--cfg=network/crosstraffic:0",
-    "--cfg=network/TCP-gamma:0",
-    "--cfg=network/latency-factor:1",
-    "--cfg=network/bandwidth-factor:1",
-    "--cfg=network/weight-S:0",
-    "--cfg=surf/precision:1e-14",
-    "--cfg=maxmin/precision:1e-6",
-#ifdef WITH_SANITIZERS
-    "--cfg=contexts/factory:thread", /* they do not understand other stacks */
-#else
-    "--cfg=contexts/guard-size:0",
-#endif
-  };
-  static const int kept_signals[] = { SIGINT, SIGSEGV, SIGBUS };
-  struct sigaction kept[G_N_ELEMENTS (kept_signals)];
-  int argc = G_N_ELEMENTS (options);
-  g_autofree char **argv = g_memdup2 (options, sizeof options);
-
-  for (uint32_t i = 0; i < G_N_ELEMENTS (kept_signals); i++)
-    sigaction (kept_signals[i], NULL, &kept[i]);
-  simgrid_init (&argc, argv);
-  engine_made = true;
-  for (uint32_t i = 0; i < G_N_ELEMENTS (kept_signals); i++)
-    sigaction (kept_signals[i], &kept[i], NULL);
-}
-
 /* The nodes that hold ranks, ascending. */
 static uint32_t *
 used_nodes (const TopoMachine *machine, const TopoMapping *mapping, uint32_t *n_used)
@@ -519,41 +416,6 @@ used_nodes (const TopoMachine *machine, const TopoMapping *mapping, uint32_t *n_
     if (used[node])
       nodes[i++] = node;
   return nodes;
-}
-
-static gboolean
-platform_save (const SimFlowPlatform *platform, int file, const char *path, GError **error)
-{
-  FILE *out = fdopen (file, "w");
-  bool failed;
-
-  sim_flow_platform_write (platform, out);
-  failed = ferror (out) != 0;
-  failed |= fclose (out) != 0;
-  if (failed)
-    g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
-                 "%s: cannot write the platform of the flow "
-                 "network",
-                 path);
-  return !failed;
-}
-
-static gboolean
-platform_load (const SimFlowPlatform *platform, GError **error)
-{
-  g_autofree char *path = NULL;
-  int file = g_file_open_tmp ("hopcast-XXXXXX.xml", &path, error);
-  gboolean saved;
-
-  if (file < 0)
-    return FALSE;
-  saved = platform_save (platform, file, path, error);
-  if (saved) {
-    simgrid_start ();
-    simgrid_load_platform (path);
-  }
-  g_unlink (path);
-  return saved;
 }
 
 static void
@@ -596,7 +458,7 @@ find_fabric_hosts (Flow *flow, const uint32_t *nodes, uint32_t n_nodes)
 static gboolean
 check_possible (RoutePolicy policy, uint32_t n_hosts, GError **error)
 {
-  if (engine_made)
+  if (sim_flow_engine_made ())
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
                  "a process can make one flow network: SimGrid has one engine per process");
   else if (policy != ROUTE_POLICY_DEFAULT && policy != ROUTE_POLICY_DETERMINISTIC)
@@ -630,7 +492,7 @@ sim_flow_new (const TopoMachine *machine, const RoutePaths *paths, const TopoMap
   Flow *flow;
 
   if (!check_possible (policy, sim_flow_platform_hosts (&platform), error) ||
-      !route_paths_check (paths, mapping, error) || !platform_load (&platform, error))
+      !route_paths_check (paths, mapping, error) || !sim_flow_engine_load (&platform, error))
     return NULL;
   flow = g_new0 (Flow, 1);
   flow->network.class = &flow_class;
