@@ -60,8 +60,8 @@ typedef struct {
  * to agree; counts only where every rank has them all: allgatherv,
  * reduce_scatter).  The root of a rooted kind must be a rank of the
  * communicator, and so must neighbours be.  Arrays of counts that are too
- * short count as absent: zeros; so do sizes that are not known.  What makes, frees or fences a window is a
- * barrier here. */
+ * short count as absent: zeros; so do sizes that are not known.  What makes,
+ * frees or fences a window is a barrier here. */
 void sim_collective_init (SimCollective *collective, const TopoMachine *machine, const TraceOp *op,
                           uint32_t n_ranks, uint32_t rank, bool whole_partition);
 

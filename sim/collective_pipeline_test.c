@@ -146,8 +146,8 @@ check_split_unevenly (uint32_t n, uint32_t root)
   world_free (world);
 }
 
-/* 23 bytes are 12 and 11: in segments of 5, three each; of 6, two each.  Each rank but the root has one half by the tree
- * and the other in one piece, except those along the chain. */
+/* 23 bytes are 12 and 11: in segments of 5, three each; of 6, two each.  Each
+ * rank but the root has one half by the tree and the other in one piece. */
 static void
 test_bcast_split_binary (void)
 {

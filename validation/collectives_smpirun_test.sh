@@ -69,20 +69,20 @@ END
 awk 'BEGIN { for (i = 0; i < 64; i++) print "n" i }' >hosts
 
 for ranks in 16 20; do
-  same allreduce:rdb ompi-1.3 $ranks allreduce 9999 0
-  same allreduce:lr ompi-1.3 $ranks allreduce 1000000 0
-  same allreduce:ompi_ring_segmented ompi-1.3 $ranks allreduce 70000000 0
-  same allgather:ompi_neighborexchange ompi-1.3 $ranks allgather 20000 20000
-  same alltoall:bruck ompi-1.3 $ranks alltoall 199 199
-  same alltoall:basic_linear ompi-1.3 $ranks alltoall 2999 2999
-  same alltoall:ring ompi-1.3 $ranks alltoall 3000 3000
-  same gather:ompi_binomial ompi-1.3 $ranks gather 900 900 1
-  same gather:ompi_linear_sync ompi-1.3 $ranks gather 7000 7000 1
-  same scatter:ompi_binomial ompi-1.3 $ranks scatter 200 200 1
-  same bcast:ompi_split_bintree ompi-1.3 $ranks bcast 300000 1
-  same bcast:ompi_pipeline ompi-1.3 $ranks bcast 30000000 1
-  same reduce:ompi_pipeline ompi-1.3 $ranks reduce 30000000 0 1
-  same reduce:ompi_binomial ompi-1.3 $ranks reduce 1500 0 1
+  same allreduce:rdb ompi-1.3 "$ranks" allreduce 9999 0
+  same allreduce:lr ompi-1.3 "$ranks" allreduce 1000000 0
+  same allreduce:ompi_ring_segmented ompi-1.3 "$ranks" allreduce 70000000 0
+  same allgather:ompi_neighborexchange ompi-1.3 "$ranks" allgather 20000 20000
+  same alltoall:bruck ompi-1.3 "$ranks" alltoall 199 199
+  same alltoall:basic_linear ompi-1.3 "$ranks" alltoall 2999 2999
+  same alltoall:ring ompi-1.3 "$ranks" alltoall 3000 3000
+  same gather:ompi_binomial ompi-1.3 "$ranks" gather 900 900 1
+  same gather:ompi_linear_sync ompi-1.3 "$ranks" gather 7000 7000 1
+  same scatter:ompi_binomial ompi-1.3 "$ranks" scatter 200 200 1
+  same bcast:ompi_split_bintree ompi-1.3 "$ranks" bcast 300000 1
+  same bcast:ompi_pipeline ompi-1.3 "$ranks" bcast 30000000 1
+  same reduce:ompi_pipeline ompi-1.3 "$ranks" reduce 30000000 0 1
+  same reduce:ompi_binomial ompi-1.3 "$ranks" reduce 1500 0 1
 done
 same allgather:bruck ompi-1.3 7 allgather 200 200
 same barrier:ompi_recursivedoubling ompi-1.3 16 barrier
@@ -90,28 +90,28 @@ same barrier:ompi_bruck ompi-1.3 20 barrier
 
 # SimGrid's selector has the tables of Open MPI 4.1.
 for ranks in 3 6 40 64; do
-  same coll-selector:ompi ompi-4.1 $ranks barrier
-  same coll-selector:ompi ompi-4.1 $ranks alltoall 100 100
-  same coll-selector:ompi ompi-4.1 $ranks alltoall 5000 5000
-  same coll-selector:ompi ompi-4.1 $ranks alltoall 300000 300000
-  same coll-selector:ompi ompi-4.1 $ranks gather 100 100 1
-  same coll-selector:ompi ompi-4.1 $ranks gather 5000 5000 0
-  same coll-selector:ompi ompi-4.1 $ranks scatter 100 100 1
-  same coll-selector:ompi ompi-4.1 $ranks scatter 5000 5000 0
+  same coll-selector:ompi ompi-4.1 "$ranks" barrier
+  same coll-selector:ompi ompi-4.1 "$ranks" alltoall 100 100
+  same coll-selector:ompi ompi-4.1 "$ranks" alltoall 5000 5000
+  same coll-selector:ompi ompi-4.1 "$ranks" alltoall 300000 300000
+  same coll-selector:ompi ompi-4.1 "$ranks" gather 100 100 1
+  same coll-selector:ompi ompi-4.1 "$ranks" gather 5000 5000 0
+  same coll-selector:ompi ompi-4.1 "$ranks" scatter 100 100 1
+  same coll-selector:ompi ompi-4.1 "$ranks" scatter 5000 5000 0
 done
 for ranks in 16 64; do
-  same coll-selector:ompi ompi-4.1 $ranks allreduce 3000 0
-  same coll-selector:ompi ompi-4.1 $ranks allreduce 100000 0
-  same coll-selector:ompi ompi-4.1 $ranks allgather 2000 2000
+  same coll-selector:ompi ompi-4.1 "$ranks" allreduce 3000 0
+  same coll-selector:ompi ompi-4.1 "$ranks" allreduce 100000 0
+  same coll-selector:ompi ompi-4.1 "$ranks" allgather 2000 2000
 done
 for ranks in 16 20; do
-  same coll-selector:ompi ompi-4.1 $ranks bcast 2000000 0
-  same coll-selector:ompi ompi-4.1 $ranks reduce 3000 0 1
+  same coll-selector:ompi ompi-4.1 "$ranks" bcast 2000000 0
+  same coll-selector:ompi ompi-4.1 "$ranks" reduce 3000 0 1
 done
 for ranks in 7 16 32; do
   counts=$(awk -v n=$ranks 'BEGIN { while (n-- > 0) printf "9000 " }')
   # shellcheck disable=SC2086  # several counts
-  same coll-selector:ompi ompi-4.1 $ranks reducescatter $counts 0
+  same coll-selector:ompi ompi-4.1 "$ranks" reducescatter $counts 0
 done
 
 same bcast:binomial_tree mpich 13 bcast 5000 1
