@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+#define LAYERS          "layers:"
 #define SYSTEM_G_LEAVES 18
 #define SYSTEM_G_NODES  18 /* per leaf */
 #define SYSTEM_G_SPINES 9
@@ -146,18 +147,26 @@ topo_fabric_is_spec (const char *spec)
 
 /* --- Options --- */
 
+/* "layers:" may stand before every kind of routes. */
+static gsize
+layers_length (const char *routes)
+{
+  return g_str_has_prefix (routes, LAYERS) ? strlen (LAYERS) : 0;
+}
+
 gboolean
 topo_fabric_set_routes (TopoMachine *machine, const char *text, const char *folder, GError **error)
 {
-  g_autofree char *path = topo_path_in (folder, text);
+  gsize skip = layers_length (text);
+  g_autofree char *path = topo_path_in (folder, text + skip);
   bool exists = g_file_test (path, G_FILE_TEST_EXISTS);
 
-  if (!exists && !g_str_has_prefix (text, "opensm:") && strpbrk (text, "./") != NULL) {
+  if (!exists && !g_str_has_prefix (text + skip, "opensm:") && strpbrk (text, "./") != NULL) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE, "routes: there is no \"%s\"", path);
     return FALSE;
   }
   g_free (machine->routes);
-  machine->routes = exists ? g_steal_pointer (&path) : g_strdup (text);
+  machine->routes = exists ? g_strconcat (skip > 0 ? LAYERS : "", path, NULL) : g_strdup (text);
   return TRUE;
 }
 
@@ -301,8 +310,13 @@ topo_fabric_finish (TopoMachine *machine, GError **error)
 char *
 topo_fabric_print_path (const char *name)
 {
-  return g_file_test (name, G_FILE_TEST_EXISTS) ? g_canonicalize_filename (name, NULL)
-                                                : g_strdup (name);
+  gsize skip = layers_length (name);
+  g_autofree char *path = NULL;
+
+  if (!g_file_test (name + skip, G_FILE_TEST_EXISTS))
+    return g_strdup (name);
+  path = g_canonicalize_filename (name + skip, NULL);
+  return g_strconcat (skip > 0 ? LAYERS : "", path, NULL);
 }
 
 char *

@@ -103,10 +103,20 @@ test_print_survives (Files *files, gconstpointer unused G_GNUC_UNUSED)
 {
   g_autofree char *fabric = g_strdup_printf ("fabric:%s", files->fabric);
   g_autofree char *routed = g_strdup_printf ("fabric:%s,routes=%s", files->fabric, files->tables);
+  g_autofree char *layered =
+      g_strdup_printf ("fabric:%s,routes=layers:%s", files->fabric, files->tables);
   const char *const specs[] = {
-    "systemg",    "systemg:16",  "stampede:2",
-    "fattree3:4", "fattree:4x3", "fattree:4x3:2,speed=FDR,routes=ftree",
-    fabric,       routed,        "systemg:2,node=sandybridge,routes=opensm:ftree",
+    "systemg",
+    "systemg:16",
+    "stampede:2",
+    "fattree3:4",
+    "fattree:4x3",
+    "fattree:4x3:2,speed=FDR,routes=ftree",
+    fabric,
+    routed,
+    "systemg:2,node=sandybridge,routes=opensm:ftree",
+    layered,
+    "systemg:4,routes=layers:opensm:minhop",
   };
 
   for (gsize at = 0; at < G_N_ELEMENTS (specs); at++) {

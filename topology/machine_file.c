@@ -248,7 +248,8 @@ print_fabric (const TopoMachine *machine, GString *text)
                           "# The first %u of %u nodes; %u switches, %u directed links\n"
                           "spec = %s\n"
                           "# minhop, updn, ftree, dor, opensm:ENGINE, or the path of"
-                          " dumped tables\n"
+                          " dumped tables;\n"
+                          "# any of them after layers: on as many lanes as avoid deadlock\n"
                           "routes = %s\n"
                           "# harpertown, sandybridge, or the path of hwloc's XML;"
                           " cores are numbered as hwloc does:\n",
