@@ -245,6 +245,7 @@ ib_network_free (SimNetwork *base)
   packet_table_free (net->lane);
   packet_table_free (net->queue);
   packet_table_free (net->read_ps);
+  packet_table_free (net->claims);
   g_free (net->unit_first);
   g_free (net->unit_port);
   g_free (net->home);

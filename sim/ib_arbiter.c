@@ -5,7 +5,8 @@
  * First the lane, by the two tables of the VL arbiter (infiniband.md section
  * A3); of one lane, the inputs in turn.  An input from which as many packets
  * as it can feed are leaving is passed over; one whose packet lacks credits is
- * not, so that short packets cannot keep a long one out for ever. */
+ * not, so that short packets cannot keep a long one out for ever.  Outputs that
+ * found an input busy have it by turns when it is not, whoever looks first. */
 #include "config.h"
 
 #include "sim/ib_port.h"
@@ -29,10 +30,29 @@ next_input (const uint64_t *waiting, uint32_t first)
   return PACKET_NONE;
 }
 
+/* What keeps a port from sending. */
+typedef struct {
+  int64_t retry_ps; /* an input that is busy now may be read then; NEVER_PS: none is */
+  uint32_t before;  /* port that has to look first; PACKET_NONE: none has to */
+} Obstacles;
+
+static bool
+may_read (IbNetwork *net, uint32_t unit, uint32_t in_port, const IbPort *port, Obstacles *obstacles)
+{
+  if (find_slot (net, in_port, &obstacles->retry_ps) == NULL) {
+    claim (net, in_port, port->number);
+    return false;
+  }
+  if (obstacles->before == PACKET_NONE)
+    obstacles->before = first_claimant (net, unit, in_port, port->number);
+  return true;
+}
+
 /* The input whose turn it is; PACKET_NONE when its packet has no credits, or
- * all inputs are busy: *retry_ps is then brought down to when one is not. */
+ * all inputs are busy. */
 static uint32_t
-candidate (IbNetwork *net, uint32_t index, const IbPort *port, uint32_t vl, int64_t *retry_ps)
+candidate (IbNetwork *net, uint32_t unit, uint32_t index, const IbPort *port, uint32_t vl,
+           Obstacles *obstacles)
 {
   const IbLane *lane = ib_lane (net, index, vl);
   uint32_t first = (lane->last_in + 1u) % IB_MAX_NUMBERS;
@@ -44,7 +64,7 @@ candidate (IbNetwork *net, uint32_t index, const IbPort *port, uint32_t vl, int6
 
     if (input == start)
       return PACKET_NONE;
-    if (!port->of_switch || find_slot (net, packet->port, retry_ps) != NULL)
+    if (!port->of_switch || may_read (net, unit, packet->port, port, obstacles))
       return lane->credits >= packet->blocks ? input : PACKET_NONE;
     if (start == PACKET_NONE)
       start = input;
@@ -143,6 +163,7 @@ leave_switch (IbNetwork *net, uint32_t index, IbPort *port, IbLane *lane, uint32
     ib_mark (net, port, lane, packet);
   lane->queued_blocks -= blocks;
   transmit (net, index, port, packet_index);
+  use_claim (net, in, port->number);
   *slot = port->free_ps;
   return_credits (net, in, vl, blocks, port->free_ps);
 }
@@ -169,20 +190,42 @@ leave (IbNetwork *net, uint32_t unit, uint32_t index, IbPort *port, uint32_t vl,
   }
 }
 
-/* One packet, or false when none may go. */
-static bool
-serve (IbNetwork *net, uint32_t unit, uint32_t index, IbPort *port, int64_t *retry_ps)
+/* The lanes that have something to send, and from which input. */
+static uint32_t
+ready_lanes (IbNetwork *net, uint32_t unit, uint32_t index, const IbPort *port,
+             Obstacles *obstacles, uint32_t inputs[])
 {
-  uint32_t inputs[16], ready = 0, vl = 0;
+  uint32_t ready = 0;
 
   for (uint32_t listed = port->listed; listed; listed &= listed - 1) {
-    vl = (uint32_t) __builtin_ctz (listed);
-    inputs[vl] = candidate (net, index, port, vl, retry_ps);
+    uint32_t vl = (uint32_t) __builtin_ctz (listed);
+
+    inputs[vl] = candidate (net, unit, index, port, vl, obstacles);
     if (inputs[vl] != PACKET_NONE)
       ready |= 1u << vl;
   }
+  return ready;
+}
+
+/* One packet, or false when none may go: *retry_ps is then when it is worth
+ * another look. */
+static bool
+serve (IbNetwork *net, uint32_t unit, uint32_t index, IbPort *port, int64_t *retry_ps)
+{
+  uint32_t inputs[16], ready, vl;
+  Obstacles obstacles;
+
+  for (;;) {
+    obstacles = (Obstacles){ NEVER_PS, PACKET_NONE };
+    ready = ready_lanes (net, unit, index, port, &obstacles, inputs);
+    if (G_LIKELY (obstacles.before == PACKET_NONE))
+      break;
+    ib_port_wake (net, unit, obstacles.before);
+  }
+  *retry_ps = obstacles.retry_ps;
   if (ready == 0)
     return false;
+  vl = (uint32_t) __builtin_ctz (ready);
   if (net->is_arbitrated)
     vl = arbitrate (net, index, port, ready, inputs);
   leave (net, unit, index, port, vl, inputs[vl]);

@@ -123,6 +123,44 @@ test_reads_of_an_input (void)
   }
 }
 
+/* One input, read for one packet at a time, feeds a slow output that always has
+ * packets of it and others that want it now and then, on lanes of their own: by
+ * turns a packet of each, whatever the numbers of the ports. */
+static void
+lane_per_destination (RouteForwarding *tables)
+{
+  tables->n_vls = 4;
+  tables->vl = g_new0 (uint8_t, 16);
+  for (uint32_t to = 1; to < 4; to++)
+    tables->vl[to] = (uint8_t) to;
+}
+
+static void
+test_outputs_share_an_input (void)
+{
+  enum { BYTES = 1 << 20 };
+  static const char *const one[] = { "switch.reads=1", "hca.pcie_bandwidth=100GB/s", NULL };
+  static const char *const rates[] = { "4xDDR", "4xQDR", "4xQDR" };
+
+  for (uint32_t slow = 0; slow < 3; slow++) {
+    IbCable cables[] = { { 0, 4, 100, 1, "4xQDR" },
+                         { 0, 1, 101, 1, rates[slow] },
+                         { 0, 2, 102, 1, rates[(slow + 1) % 3] },
+                         { 0, 3, 103, 1, rates[(slow + 2) % 3] } };
+    g_autoptr (IbBench) bench = ib_bench_cabled (cables, 4, "minhop", one, 3, lane_per_destination);
+    /* Reading a packet for each of the three takes 1 / 2 + 1 / 4 + 1 / 4 ns a byte. */
+    double all_ps = BYTES * (1 + 34.0 / 2048) * 1000;
+
+    for (uint32_t to = 1; to < 4; to++)
+      ib_bench_send (bench, 0, to, BYTES, 0);
+    ib_bench_run (bench);
+    for (uint32_t message = 0; message < 3; message++) {
+
+      g_assert_cmpfloat (fabs ((double) bench->at_ps[message] / all_ps - 1), <, 0.02);
+    }
+  }
+}
+
 /* --- Head of line --- */
 
 /* Two switches and one cable.  Nodes 0..2 (left) and 4, 5 (right) all send to
@@ -270,6 +308,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/ib/congestion/weights", test_weights_divide_a_link);
   g_test_add_func ("/sim/ib/congestion/high-priority", test_high_priority_goes_first);
   g_test_add_func ("/sim/ib/congestion/reads", test_reads_of_an_input);
+  g_test_add_func ("/sim/ib/congestion/outputs", test_outputs_share_an_input);
   g_test_add_func ("/sim/ib/congestion/victim", test_incast_and_its_victim);
   g_test_add_func ("/sim/ib/congestion/control", test_congestion_control_relieves_the_victim);
   g_test_add_func ("/sim/ib/congestion/control-idle", test_control_without_congestion);

@@ -226,6 +226,7 @@ init_ports (IbNetwork *net)
   /* A port sends one packet at a time, so more slots than ports are never taken. */
   net->n_reads = (uint32_t) MIN (net->parameters->switch_reads, most_ports (fabric));
   net->read_ps = packet_table_new (sizeof (int64_t) * MAX (1, fabric->n_ports) * net->n_reads);
+  net->claims = packet_table_new (sizeof (IbClaims) * MAX (1, fabric->n_ports));
   net->waited = g_new0 (Waited, fabric->n_ports + 1);
   net->adapter = g_new0 (IbAdapter, fabric->n_devices + 1);
   init_arbiters (net);

@@ -89,6 +89,54 @@ find_slot (const IbNetwork *net, uint32_t in_port, int64_t *free_ps)
   return NULL;
 }
 
+/* The port that has to look for something to send before output `number` may
+ * read from the input: of those with a claim that are about to look, and this
+ * one, the one whose turn it is.  PACKET_NONE: nobody has to. */
+static inline uint32_t
+first_claimant (const IbNetwork *net, uint32_t unit, uint32_t in_port, uint32_t number)
+{
+  const IbClaims *claims = &net->claims[in_port];
+
+  if (G_LIKELY (claims->n == 0))
+    return PACKET_NONE;
+  for (uint32_t step = 1; step <= IB_MAX_NUMBERS; step++) {
+    uint32_t other = (claims->last_out + step) % IB_MAX_NUMBERS, port;
+
+    if (other == number)
+      break;
+    if ((claims->outputs[other / 64] >> (other % 64) & 1) == 0)
+      continue;
+    port = net->unit_port[net->unit_first[unit] + other];
+    if (net->port[port].wake_ps == net->engine.now_ps)
+      return port;
+  }
+  return PACKET_NONE;
+}
+
+static inline void
+claim (IbNetwork *net, uint32_t in_port, uint32_t number)
+{
+  IbClaims *claims = &net->claims[in_port];
+  uint64_t bit = UINT64_C (1) << (number % 64);
+
+  claims->n += (claims->outputs[number / 64] & bit) == 0;
+  claims->outputs[number / 64] |= bit;
+}
+
+/* Output `number` reads from the input. */
+static inline void
+use_claim (IbNetwork *net, uint32_t in_port, uint32_t number)
+{
+  IbClaims *claims = &net->claims[in_port];
+  uint64_t bit = UINT64_C (1) << (number % 64);
+
+  if (G_LIKELY (claims->n == 0))
+    return;
+  claims->n -= (claims->outputs[number / 64] & bit) != 0;
+  claims->outputs[number / 64] &= ~bit;
+  claims->last_out = (uint8_t) number;
+}
+
 /* --- Sending --- */
 
 /* An idle port that nobody waits for may be taken at once; otherwise the

@@ -109,6 +109,14 @@ typedef struct {
 
 _Static_assert(sizeof (IbLane) <= 64, "a lane is one cache line");
 
+/* Outputs of a switch that found an input buffer busy and have not been able to
+ * read from it since. */
+typedef struct {
+  uint64_t outputs[IB_WORDS]; /* bit number of the port */
+  uint32_t n;
+  uint8_t last_out; /* that has read last */
+} IbClaims;
+
 /* Weighted turns in one table of the VL arbiter. */
 typedef struct {
   uint32_t at;
@@ -182,6 +190,7 @@ typedef struct {
   IbLane *lane;         /* [port * n_vls + VL] */
   PacketList *queue;    /* see IbPort.queues */
   int64_t *read_ps;     /* [port * n_reads] of input buffers: the slot is free from here on */
+  IbClaims *claims;     /* [input port] */
   Waited *waited;       /* [input port] */
   IbArbiter *arbiter;   /* [port], when there are VLs to choose among */
   IbAdapter *adapter;   /* [device] */

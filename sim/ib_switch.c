@@ -71,7 +71,9 @@ ib_switch_enter (IbNetwork *net, uint32_t unit, uint32_t index)
   int64_t *slot;
 
   if (is_open (net, port) && finds_room (net, out, port, packet) &&
-      (slot = find_slot (net, in, &free_ps)) != NULL) {
+      (slot = find_slot (net, in, &free_ps)) != NULL &&
+      first_claimant (net, unit, in, port->number) == PACKET_NONE) {
+    use_claim (net, in, port->number);
     transmit (net, out, port, index);
     *slot = port->free_ps;
     return_credits (net, in, vl, blocks, port->free_ps);
