@@ -56,9 +56,8 @@ ib_send (IbNetwork *net, uint32_t message_index, int64_t at_ps)
     .vl = (uint8_t) route_forwarding_vl (net->tables, source, destination),
     .back_vl = (uint8_t) route_forwarding_vl (net->tables, destination, source),
     .ends = 2,
+    .begins_write = public->kind == SIM_MESSAGE_WRITE,
     .is_inline = payload_bytes <= net->parameters->hca_inline_bytes,
-    .first_bytes =
-        (uint16_t) (public->kind == SIM_MESSAGE_WRITE ? net->parameters->rdma_header_bytes : 0),
   };
   message->packets_left = packets_of (net, payload_bytes);
   message->next = index;
@@ -153,7 +152,8 @@ fill_packet (IbNetwork *net, IbPacket *packet, IbRequest *request, uint32_t port
   const TopoParameters *p = net->parameters;
   uint32_t payload_bytes = (uint32_t) MIN (request->payload_left, net->mtu_bytes);
   uint32_t software_bytes = (uint32_t) MIN (request->software_left, payload_bytes);
-  uint32_t frame_bytes = (uint32_t) p->header_bytes + request->first_bytes + payload_bytes;
+  uint32_t frame_bytes = (uint32_t) p->header_bytes + payload_bytes +
+                         (request->begins_write ? (uint32_t) p->rdma_header_bytes : 0);
 
   *packet = (IbPacket){
     .message = request->message,
@@ -168,7 +168,7 @@ fill_packet (IbNetwork *net, IbPacket *packet, IbRequest *request, uint32_t port
   };
   request->payload_left -= payload_bytes;
   request->software_left -= software_bytes;
-  request->first_bytes = 0;
+  request->begins_write = false;
 }
 
 /* The next packet of the pair whose turn it is. */

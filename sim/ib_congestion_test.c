@@ -263,6 +263,30 @@ test_control_without_congestion (void)
                      victim_ps (false, NULL, NULL, NULL));
 }
 
+/* Two nodes send to a third, every packet that waits is marked and answered with a
+ * notice; cables are so long that hundreds of notices of one message are on
+ * their way at a time. */
+static void
+test_many_notices_at_a_time (void)
+{
+  static const IbCable cables[] = { { 0, 1, 100, 1, "4xQDR" },
+                                    { 0, 2, 101, 1, "4xQDR" },
+                                    { 0, 3, 102, 1, "4xQDR" },
+                                    { 0, 4, 103, 1, "4xQDR" } };
+  static const char *const marks[] = {
+    "congestion.control=true",    "congestion.threshold=15",
+    "congestion.ccti_increase=0", "ib.cable_latency=500us",
+    "switch.buffer=64MiB",        "hca.buffer=64MiB",
+    "hca.pcie_bandwidth=100GB/s", NULL,
+  };
+  g_autoptr (IbBench) bench = ib_bench_cabled (cables, 4, "minhop", marks, 2, NULL);
+
+  ib_bench_send (bench, 0, 2, 8 << 20, 0);
+  ib_bench_send (bench, 1, 2, 8 << 20, 0);
+  ib_bench_run (bench);
+  g_assert_cmpuint (bench->network->counters->packets, >, 2 * 4096 + 1000);
+}
+
 /* --- Adaptive routing --- */
 
 /* The lowest-numbered port of a shortest way is the same for all: four flows
@@ -312,6 +336,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/ib/congestion/victim", test_incast_and_its_victim);
   g_test_add_func ("/sim/ib/congestion/control", test_congestion_control_relieves_the_victim);
   g_test_add_func ("/sim/ib/congestion/control-idle", test_control_without_congestion);
+  g_test_add_func ("/sim/ib/congestion/notices", test_many_notices_at_a_time);
   g_test_add_func ("/sim/ib/congestion/adaptive", test_adaptive_evens_out_a_hot_spine);
   return g_test_run ();
 }

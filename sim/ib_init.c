@@ -46,6 +46,32 @@ check_lanes (const IbNetwork *net, GError **error)
   return TRUE;
 }
 
+/* Blocks of a buffer that one lane has. */
+static uint64_t
+lane_blocks (const TopoParameters *p, uint64_t buffer_bytes)
+{
+  return buffer_bytes / p->switch_vls / p->block_bytes;
+}
+
+/* The largest packet takes whole blocks; without room for it in every buffer it
+ * would never move. */
+static gboolean
+check_buffers (const TopoParameters *p, uint64_t packet_blocks, GError **error)
+{
+  const char *key = NULL;
+
+  if (lane_blocks (p, p->switch_buffer_bytes) < packet_blocks)
+    key = "switch.buffer";
+  else if (lane_blocks (p, p->hca_buffer_bytes) < packet_blocks)
+    key = "hca.buffer";
+  if (key)
+    g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
+                 "%s must hold at least %" G_GUINT64_FORMAT " blocks of ib.block per data VL, "
+                 "one full packet",
+                 key, packet_blocks);
+  return key == NULL;
+}
+
 /* What the fields of the hot path can hold. */
 static gboolean
 check_limits (const IbNetwork *net, GError **error)
@@ -67,7 +93,7 @@ check_limits (const IbNetwork *net, GError **error)
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
                  "switch.adaptive: the paths were made for switches that are not");
   else
-    return check_lanes (net, error);
+    return check_buffers (p, blocks, error) && check_lanes (net, error);
   return FALSE;
 }
 
@@ -175,7 +201,7 @@ init_link (IbNetwork *net, uint32_t index, uint32_t *n_queues, const uint32_t *u
   buffer_bytes = port->to_adapter ? p->hca_buffer_bytes : p->switch_buffer_bytes;
   for (uint32_t vl = 0; vl < net->n_vls; vl++)
     *ib_lane (net, index, vl) = (IbLane){
-      .credits = (uint32_t) (buffer_bytes / p->switch_vls / p->block_bytes),
+      .credits = (uint32_t) lane_blocks (p, buffer_bytes),
       .ring = PACKET_NONE,
     };
 }
@@ -256,7 +282,7 @@ shortest_ps (const IbNetwork *net)
 static uint32_t
 mark_blocks (const TopoParameters *p)
 {
-  uint64_t blocks = p->switch_buffer_bytes / p->switch_vls / p->block_bytes;
+  uint64_t blocks = lane_blocks (p, p->switch_buffer_bytes);
 
   return (uint32_t) (blocks * (15 - MIN (p->cc_threshold, 15)) / 15);
 }

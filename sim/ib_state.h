@@ -144,12 +144,14 @@ typedef struct {
   uint64_t software_left; /* of these, software's: they come first */
   uint32_t message, pair;
   uint32_t next;              /* of the pair, or free */
+  uint32_t ends;              /* what has still to happen before it is forgotten */
   uint16_t destination, back; /* numbers in the tables: there, and of the way back */
   uint8_t vl, back_vl;
-  uint8_t ends;         /* what has still to happen before it is forgotten */
-  uint16_t first_bytes; /* headers of its first packet alone, 0 once that is made */
+  bool begins_write; /* an RDMA write whose first packet is not made yet */
   bool is_inline;
 } IbRequest;
+
+_Static_assert(sizeof (IbRequest) == 48, "four requests in three cache lines");
 
 /* A queue pair: the requests of one rank to another, in order.  RDMA writes
  * have one of their own, as in Open MPI, which writes on the last of its queue

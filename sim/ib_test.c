@@ -322,6 +322,9 @@ test_limits_are_refused (void)
   expect_refusal ("switch.vls=1", "use 2 virtual lanes, switch.vls is 1");
   expect_refusal ("switch.vlarb_low=0:4,1:0", "VL 1 has a weight neither");
   expect_refusal ("switch.adaptive=free", "switch.adaptive");
+  /* 2090 bytes are enough for a packet of so many, in 32 whole blocks they are not. */
+  expect_refusal ("switch.buffer=8360B", "switch.buffer");
+  expect_refusal ("hca.buffer=8360B", "hca.buffer");
 }
 
 int
