@@ -64,7 +64,7 @@ candidate (IbNetwork *net, uint32_t unit, uint32_t index, const IbPort *port, ui
 
     if (input == start)
       return PACKET_NONE;
-    if (!port->of_switch || may_read (net, unit, packet->port, port, obstacles))
+    if (unit >= net->n_switches || may_read (net, unit, packet->port, port, obstacles))
       return lane->credits >= packet->blocks ? input : PACKET_NONE;
     if (start == PACKET_NONE)
       start = input;
@@ -178,7 +178,7 @@ leave (IbNetwork *net, uint32_t unit, uint32_t index, IbPort *port, uint32_t vl,
     port->wait_ps += (uint64_t) (net->engine.now_ps - port->blocked_ps);
     port->blocked_ps = NEVER_PS;
   }
-  if (port->of_switch) {
+  if (unit < net->n_switches) {
     leave_switch (net, index, port, lane, packet);
     return;
   }

@@ -186,7 +186,6 @@ init_link (IbNetwork *net, uint32_t index, uint32_t *n_queues, const uint32_t *u
 
   port->peer = topo->peer == TOPO_NONE ? PACKET_NONE : topo->peer;
   port->wake_ps = port->blocked_ps = NEVER_PS;
-  port->of_switch = device->is_switch;
   port->n_queues = (uint16_t) (device->is_switch ? device->n_ports + 1 : IB_QUEUES);
   port->queues = *n_queues;
   if (port->peer == PACKET_NONE)

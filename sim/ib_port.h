@@ -97,7 +97,7 @@ first_claimant (const IbNetwork *net, uint32_t unit, uint32_t in_port, uint32_t 
 {
   const IbClaims *claims = &net->claims[in_port];
 
-  if (G_LIKELY (claims->n == 0))
+  if (G_LIKELY (net->port[in_port].n_claims == 0))
     return PACKET_NONE;
   for (uint32_t step = 1; step <= IB_MAX_NUMBERS; step++) {
     uint32_t other = (claims->last_out + step) % IB_MAX_NUMBERS, port;
@@ -119,7 +119,8 @@ claim (IbNetwork *net, uint32_t in_port, uint32_t number)
   IbClaims *claims = &net->claims[in_port];
   uint64_t bit = UINT64_C (1) << (number % 64);
 
-  claims->n += (claims->outputs[number / 64] & bit) == 0;
+  if ((claims->outputs[number / 64] & bit) == 0)
+    net->port[in_port].n_claims++;
   claims->outputs[number / 64] |= bit;
 }
 
@@ -130,9 +131,10 @@ use_claim (IbNetwork *net, uint32_t in_port, uint32_t number)
   IbClaims *claims = &net->claims[in_port];
   uint64_t bit = UINT64_C (1) << (number % 64);
 
-  if (G_LIKELY (claims->n == 0))
+  if (G_LIKELY (net->port[in_port].n_claims == 0))
     return;
-  claims->n -= (claims->outputs[number / 64] & bit) != 0;
+  if ((claims->outputs[number / 64] & bit) != 0)
+    net->port[in_port].n_claims--;
   claims->outputs[number / 64] &= ~bit;
   claims->last_out = (uint8_t) number;
 }

@@ -87,7 +87,7 @@ typedef struct {
   uint8_t number;      /* within its unit */
   uint8_t peer_number;
   bool to_adapter;
-  bool of_switch;
+  uint8_t n_claims; /* of outputs on the input buffer that is this port's */
 
   /* Credits on their way back, and what was sent. */
   uint64_t returns[IB_RETURNS]; /* time << 12 | VL << 8 | blocks */
@@ -95,6 +95,8 @@ typedef struct {
   uint8_t n_returns;
   bool starved; /* something waits for credits: wake with an event */
 } IbPort;
+
+_Static_assert(sizeof (IbPort) == 128, "a port is two cache lines");
 
 typedef struct {
   uint64_t waiting[IB_WORDS]; /* bit input: its queue is not empty */
@@ -113,8 +115,7 @@ _Static_assert(sizeof (IbLane) <= 64, "a lane is one cache line");
  * read from it since. */
 typedef struct {
   uint64_t outputs[IB_WORDS]; /* bit number of the port */
-  uint32_t n;
-  uint8_t last_out; /* that has read last */
+  uint8_t last_out;           /* that has read last */
 } IbClaims;
 
 /* Weighted turns in one table of the VL arbiter. */
