@@ -93,6 +93,7 @@ ib_post (IbNetwork *net, uint32_t unit, uint32_t index)
   request->ready_ps =
       start_ps + p->hca_send_latency_ps + (request->is_inline ? 0 : p->hca_read_latency_ps);
   request->pair = pair_index;
+  pair->n_open++;
   pair->port = port;
   pair->vl = request->vl;
   if (pair->head == PACKET_NONE) {

@@ -35,13 +35,13 @@ ib_congestion_index (IbNetwork *net, IbPair *pair)
 {
   const TopoParameters *p = net->parameters;
   int64_t steps = (net->engine.now_ps - pair->ccti_ps) / p->ccti_timer_ps;
-  uint32_t least = (uint32_t) p->ccti_min;
+  uint8_t least = (uint8_t) p->ccti_min;
 
   if (pair->ccti <= least) {
     pair->ccti = least;
     pair->ccti_ps = net->engine.now_ps;
   } else if (steps > 0) {
-    pair->ccti = pair->ccti - least > steps ? pair->ccti - (uint32_t) steps : least;
+    pair->ccti = pair->ccti - least > steps ? (uint8_t) (pair->ccti - steps) : least;
     pair->ccti_ps += steps * p->ccti_timer_ps;
   }
   return pair->ccti;
@@ -52,5 +52,5 @@ ib_slow_down (IbNetwork *net, IbPair *pair)
 {
   const TopoParameters *p = net->parameters;
 
-  pair->ccti = (uint32_t) MIN (ib_congestion_index (net, pair) + p->ccti_increase, p->ccti_limit);
+  pair->ccti = (uint8_t) MIN (ib_congestion_index (net, pair) + p->ccti_increase, p->ccti_limit);
 }

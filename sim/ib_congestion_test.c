@@ -263,6 +263,27 @@ test_control_without_congestion (void)
                      victim_ps (false, NULL, NULL, NULL));
 }
 
+/* Every two of 324 nodes exchange one message, some of them marked: of the queue
+ * pairs only those are kept that are still held back, or were lately. */
+static void
+test_pairs_are_forgotten (void)
+{
+  enum { N = 324 };
+  static const char *const control[] = { "congestion.control=true", "congestion.ccti_timer=1us",
+                                         NULL };
+  g_autoptr (IbBench) bench = ib_bench_new ("fattree:18x18", control, N * N, NULL);
+  const IbNetwork *net = (const IbNetwork *) bench->network;
+
+  /* Odd nodes go around the other way, so that two meet now and then. */
+  for (uint32_t shift = 1; shift < N; shift++)
+    for (uint32_t from = 0; from < N; from++)
+      ib_bench_send (bench, from, (from + (from % 2 ? N - shift : shift)) % N, 4096,
+                     (int64_t) shift * 20000000);
+  ib_bench_run (bench);
+  g_assert_cmpuint (net->pairs.n, <=, 8 * N);
+  g_assert_cmpuint (net->n_pair_slots, <=, 16 * N);
+}
+
 /* Two nodes send to a third, every packet that waits is marked and answered with a
  * notice; cables are so long that hundreds of notices of one message are on
  * their way at a time. */
@@ -336,6 +357,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/ib/congestion/victim", test_incast_and_its_victim);
   g_test_add_func ("/sim/ib/congestion/control", test_congestion_control_relieves_the_victim);
   g_test_add_func ("/sim/ib/congestion/control-idle", test_control_without_congestion);
+  g_test_add_func ("/sim/ib/congestion/forgotten", test_pairs_are_forgotten);
   g_test_add_func ("/sim/ib/congestion/notices", test_many_notices_at_a_time);
   g_test_add_func ("/sim/ib/congestion/adaptive", test_adaptive_evens_out_a_hot_spine);
   return g_test_run ();

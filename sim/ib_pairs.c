@@ -2,14 +2,16 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * A hash table with open addresses.  Pairs live while they have work (and
- * with congestion control for ever, as their index does), so that it is as large
- * as what goes on at a time, not as all pairs of ranks. */
+ * A hash table with open addresses.  Pairs live while they have work, so that
+ * it is as large as what goes on at a time, not as all pairs of ranks.  With
+ * congestion control they live until their last request is forgotten and
+ * their index has fallen to what a new pair's is; when the table is full, those
+ * are cleared out before it grows. */
 #include "config.h"
 
 #include "sim/ib_state.h"
 
-#define FIRST_SLOTS 1024u
+#define FIRST_SLOTS 64u
 
 static inline uint32_t
 first_slot (const IbNetwork *net, uint32_t source_rank, uint32_t destination_rank, bool rdma)
@@ -37,13 +39,43 @@ find (const IbNetwork *net, uint32_t source_rank, uint32_t destination_rank, boo
   return slot;
 }
 
+/* Nothing distinguishes it from a new one, since before this window: other
+ * nodes may be as far back as that. */
+static bool
+is_as_new (const IbNetwork *net, const IbPair *pair)
+{
+  const TopoParameters *p = net->parameters;
+  int64_t now_ps = sim_schedule_window_start_ps (net->engine.schedule);
+
+  return pair->n_open == 0 && pair->not_before_ps <= now_ps &&
+         pair->ccti - (int64_t) p->ccti_min <= (now_ps - pair->ccti_ps) / p->ccti_timer_ps;
+}
+
 static void
-grow (IbNetwork *net)
+forget_idle (IbNetwork *net)
+{
+  for (uint32_t slot = 0; slot < net->n_pair_slots; slot++) {
+    uint32_t pair = net->pair_slot[slot] - 1;
+
+    if (net->pair_slot[slot] == 0 || !is_as_new (net, &net->pair[pair]))
+      continue;
+    net->pair_slot[slot] = 0;
+    pool_give (&net->pairs, net->pair, sizeof (IbPair), offsetof (IbPair, next), pair);
+    net->n_paired--;
+  }
+}
+
+/* A table with room for more, without pairs that are not needed. */
+static void
+make_room (IbNetwork *net)
 {
   g_autofree uint32_t *old = net->pair_slot;
   uint32_t n_old = net->n_pair_slots;
 
-  net->n_pair_slots = MAX (FIRST_SLOTS, 2 * n_old);
+  if (net->parameters->cc)
+    forget_idle (net);
+  /* As large as before only when it is half as full: this must not come often. */
+  net->n_pair_slots = MAX (FIRST_SLOTS, 4 * net->n_paired < n_old ? n_old : 2 * n_old);
   net->pair_slot = g_new0 (uint32_t, net->n_pair_slots);
   for (uint32_t slot = 0; slot < n_old; slot++)
     if (old[slot] != 0) {
@@ -59,7 +91,7 @@ ib_pair_get (IbNetwork *net, uint32_t source_rank, uint32_t destination_rank, bo
   uint32_t slot, index;
 
   if (2 * net->n_paired >= net->n_pair_slots)
-    grow (net);
+    make_room (net);
   slot = find (net, source_rank, destination_rank, rdma);
   if (net->pair_slot[slot] != 0)
     return net->pair_slot[slot] - 1;

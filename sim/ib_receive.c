@@ -48,6 +48,8 @@ end_request (IbNetwork *net, uint32_t message)
 
   if (--net->request[index].ends > 0)
     return;
+  if (net->parameters->cc)
+    net->pair[net->request[index].pair].n_open--;
   pool_give (&net->requests, net->request, sizeof (IbRequest), offsetof (IbRequest, next), index);
   packet_engine_give_message (&net->engine, message);
 }

@@ -165,10 +165,13 @@ typedef struct {
   uint32_t port;         /* of the source */
   int64_t not_before_ps; /* congestion control holds it back until then */
   int64_t ccti_ps;       /* the index was right then; it falls with time */
-  uint32_t ccti;
+  uint32_t n_open;       /* congestion control: requests that are not forgotten */
+  uint8_t ccti;
   uint8_t vl;
   bool rdma;
 } IbPair;
+
+_Static_assert(sizeof (IbPair) == 48, "four pairs in three cache lines");
 
 typedef struct {
   PacketEngine engine; /* first: a SimNetwork * is an IbNetwork * */
@@ -294,7 +297,8 @@ uint32_t ib_congestion_index (IbNetwork *net, IbPair *pair);
 
 /* --- ib_pairs.c --- */
 
-/* The pair of two ranks, made when there is none. */
+/* The pair of two ranks, made when there is none; indices of pairs without work
+ * are invalid after this. */
 uint32_t ib_pair_get (IbNetwork *net, uint32_t source_rank, uint32_t destination_rank, bool rdma);
 void ib_pair_drop (IbNetwork *net, uint32_t pair);
 
