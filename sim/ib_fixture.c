@@ -147,10 +147,13 @@ append_device (GString *text, uint32_t device, const IbCable *cables, uint32_t n
       append_end (ends, &cables[cable], true);
   }
   if (ends->len > 0) {
-    g_string_append_printf (text, "%s ", device < 100 ? "Switch 16" : "Ca 2");
+    g_string_append_printf (text, "%s ", device < 100 ? "Switch 32" : "Ca 2");
     append_id (text, device);
-    g_string_append_printf (text, " # \"%s%u\"\n%s\n", device < 100 ? "sw" : "node", device % 100,
-                            ends->str);
+    if (device < 100)
+      g_string_append_printf (text, " # \"sw%u\"\n%s\n", device, ends->str);
+    else
+      g_string_append_printf (text, " # \"node%u HCA-%u\"\n%s\n", device % 100, device / 100,
+                              ends->str);
   }
   g_string_free (ends, TRUE);
 }
@@ -167,7 +170,7 @@ ib_bench_cabled (const IbCable *cables, uint32_t n_cables, const char *routes,
   GError *error = NULL;
   IbBench *bench;
 
-  for (uint32_t device = 0; device < 200; device++)
+  for (uint32_t device = 0; device < 1000; device++)
     append_device (text, device, cables, n_cables);
   g_file_set_contents (path, text->str, -1, &error);
   g_assert_no_error (error);

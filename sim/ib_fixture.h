@@ -9,7 +9,8 @@
  * memory is so fast that PCIe alone counts. */
 extern const char *const ib_pinned[];
 
-/* One cable between two devices: 0..99 switches, 100.. adapters. */
+/* One cable between two devices: 0..99 switches, 100..999 adapters; those whose
+ * numbers end in the same two digits are the rails of one node. */
 typedef struct {
   uint32_t device, port, other_device, other_port;
   const char *rate; /* "4xQDR" */
@@ -31,7 +32,7 @@ typedef struct {
  * made. */
 IbBench *ib_bench_new (const char *spec, const char *const *settings, uint32_t n_messages,
                        void (*prepare) (RouteForwarding *tables));
-/* The same for cables, one rank per adapter, in the order of their numbers. */
+/* The same for cables, one rank per node, in the order of their numbers. */
 IbBench *ib_bench_cabled (const IbCable *cables, uint32_t n_cables, const char *routes,
                           const char *const *settings, uint32_t n_messages,
                           void (*prepare) (RouteForwarding *tables));

@@ -276,6 +276,32 @@ test_ports_of_an_adapter_share_pcie (void)
   }
 }
 
+/* A node of eight adapters to eight nodes of one: each pair of ranks has an adapter,
+ * and its PCIe, for itself. */
+static void
+test_eight_rails (void)
+{
+  enum { N = 8, BYTES = 2048 * 100 };
+  g_autoptr (IbBench) bench = NULL;
+  IbCable cables[2 * N];
+
+  for (uint32_t rail = 0; rail < N; rail++) {
+    cables[rail] = (IbCable){ 0, 1 + rail, 100 * (1 + rail), 1, "4xQDR" };
+    cables[N + rail] = (IbCable){ 0, 1 + N + rail, 101 + rail, 1, "4xQDR" };
+  }
+  bench = ib_bench_cabled (cables, 2 * N, "minhop", NULL, 2 * N, NULL);
+  g_assert_cmpuint (bench->machine->fabric->hosts[0].n_rails, ==, N);
+  for (uint32_t to = 1; to <= N; to++) {
+    ib_bench_send (bench, 0, to, BYTES, 0);
+    ib_bench_send (bench, to, 0, BYTES, 0);
+  }
+  ib_bench_run (bench);
+  for (uint32_t message = 0; message < 2 * N; message++)
+    g_assert_cmpint (bench->at_ps[message], ==,
+                     SEND + READ + 100 * pcie_ps (2048) + CABLE + SWITCH + CABLE +
+                         wire_ps (2048, QDR_GBps) + pcie_ps (2048) + RECEIVE);
+}
+
 /* Nothing depends on when a run takes place: also after two hours, when times
  * need more bits than a port's list of returns has for them. */
 static void
@@ -342,6 +368,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/ib/message-rate", test_message_rate);
   g_test_add_func ("/sim/ib/turns", test_pairs_take_turns);
   g_test_add_func ("/sim/ib/two-ports", test_ports_of_an_adapter_share_pcie);
+  g_test_add_func ("/sim/ib/eight-rails", test_eight_rails);
   g_test_add_func ("/sim/ib/late-stream", test_late_stream_takes_as_long);
   g_test_add_func ("/sim/ib/limits", test_limits_are_refused);
   return g_test_run ();
