@@ -13,23 +13,6 @@
 
 /* --- The inputs of a lane --- */
 
-/* The first input from `first` on, around, whose bit is set in both; or
- * PACKET_NONE. */
-static inline uint32_t
-next_input (const uint64_t *waiting, uint32_t first)
-{
-  for (uint32_t step = 0; step <= IB_WORDS; step++) {
-    uint32_t word = (first / 64 + step) % IB_WORDS;
-    uint64_t bits = waiting[word];
-
-    if (step == 0)
-      bits &= ~UINT64_C (0) << (first % 64);
-    if (bits)
-      return word * 64 + (uint32_t) __builtin_ctzll (bits);
-  }
-  return PACKET_NONE;
-}
-
 /* What keeps a port from sending. */
 typedef struct {
   int64_t retry_ps; /* an input that is busy now may be read then; NEVER_PS: none is */
@@ -59,7 +42,7 @@ candidate (IbNetwork *net, uint32_t unit, uint32_t index, const IbPort *port, ui
   uint32_t start = PACKET_NONE;
 
   for (;;) {
-    uint32_t input = next_input (lane->waiting, first);
+    uint32_t input = next_set (net, lane->waiting, first);
     const IbPacket *packet = &net->packet[ib_queue (net, port, vl, input)->head];
 
     if (input == start)
@@ -140,7 +123,7 @@ take_head (IbNetwork *net, IbPort *port, IbLane *lane, uint32_t vl, uint32_t inp
     uint64_t any = 0;
 
     lane->waiting[input / 64] &= ~(UINT64_C (1) << (input % 64));
-    for (uint32_t word = 0; word < IB_WORDS; word++)
+    for (uint32_t word = 0; word < net->n_words; word++)
       any |= lane->waiting[word];
     if (any == 0)
       port->listed &= (uint16_t) ~(1u << vl);

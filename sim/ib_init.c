@@ -249,6 +249,7 @@ init_ports (IbNetwork *net)
   for (uint32_t queue = 0; queue < n_queues; queue++)
     net->queue[queue] = (PacketList){ PACKET_NONE, PACKET_NONE };
   /* A port sends one packet at a time, so more slots than ports are never taken. */
+  net->n_words = most_ports (fabric) / 64 + 1;
   net->n_reads = (uint32_t) MIN (net->parameters->switch_reads, most_ports (fabric));
   net->read_ps = packet_table_new (sizeof (int64_t) * MAX (1, fabric->n_ports) * net->n_reads);
   net->claims = packet_table_new (sizeof (IbClaims) * MAX (1, fabric->n_ports));

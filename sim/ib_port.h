@@ -89,6 +89,23 @@ find_slot (const IbNetwork *net, uint32_t in_port, int64_t *free_ps)
   return NULL;
 }
 
+/* The first number from `first` on, around, whose bit is set; PACKET_NONE: all
+ * are clear. */
+static inline uint32_t
+next_set (const IbNetwork *net, const uint64_t *bits, uint32_t first)
+{
+  uint32_t word = first / 64;
+  uint64_t found = bits[word] & ~UINT64_C (0) << (first % 64);
+
+  for (uint32_t step = 0; found == 0; step++) {
+    if (step == net->n_words)
+      return PACKET_NONE;
+    word = word + 1 < net->n_words ? word + 1 : 0;
+    found = bits[word];
+  }
+  return word * 64 + (uint32_t) __builtin_ctzll (found);
+}
+
 /* The port that has to look for something to send before output `number` may
  * read from the input: of those with a claim that are about to look, and this
  * one, the one whose turn it is.  PACKET_NONE: nobody has to. */
@@ -96,21 +113,24 @@ static inline uint32_t
 first_claimant (const IbNetwork *net, uint32_t unit, uint32_t in_port, uint32_t number)
 {
   const IbClaims *claims = &net->claims[in_port];
+  uint32_t first, own;
 
   if (G_LIKELY (net->port[in_port].n_claims == 0))
     return PACKET_NONE;
-  for (uint32_t step = 1; step <= IB_MAX_NUMBERS; step++) {
-    uint32_t other = (claims->last_out + step) % IB_MAX_NUMBERS, port;
+  first = claims->last_out + 1u;
+  own = (number - first) % IB_MAX_NUMBERS;
+  for (uint32_t ahead = 0;; ahead++) {
+    uint32_t other = next_set (net, claims->outputs, (first + ahead) % IB_MAX_NUMBERS), port;
 
-    if (other == number)
-      break;
-    if ((claims->outputs[other / 64] >> (other % 64) & 1) == 0)
-      continue;
+    if (other == PACKET_NONE || (other - first) % IB_MAX_NUMBERS < ahead)
+      return PACKET_NONE; /* around */
+    ahead = (other - first) % IB_MAX_NUMBERS;
+    if (ahead >= own)
+      return PACKET_NONE;
     port = net->unit_port[net->unit_first[unit] + other];
     if (net->port[port].wake_ps == net->engine.now_ps)
       return port;
   }
-  return PACKET_NONE;
 }
 
 static inline void

@@ -70,8 +70,7 @@ write_ps (IbNetwork *net, uint32_t unit, const IbPacket *packet)
   memory_ps = sim_memory_dma (net->engine.base.memory, unit - net->n_switches, true,
                               packet->payload_bytes, now_ps);
   adapter->write_ps =
-      MAX (now_ps, adapter->write_ps) +
-      packet_bytes_ps (packet->payload_bytes, (double) net->parameters->pcie_bandwidth_Bps);
+      MAX (now_ps, adapter->write_ps) + ib_bytes_ps (packet->payload_bytes, net->pcie_ps_q32);
   return MAX (adapter->write_ps, memory_ps);
 }
 

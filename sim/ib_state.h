@@ -182,6 +182,7 @@ typedef struct {
   char *refusal; /* why a message could not be sent; NULL: all could */
 
   uint32_t n_switches, n_units, n_vls; /* VLs in use */
+  uint32_t n_words;                    /* of a bit per port number, those that some switch has */
   uint32_t framing_bytes, mtu_bytes, n_reads;
   uint32_t block_bytes, read_ahead;
   uint64_t pcie_ps_q32; /* time of a byte, 32 bits of fraction */
