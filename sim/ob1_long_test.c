@@ -115,13 +115,13 @@ test_all_rdma (void)
     end_ns[i] = fixture_end_ns (&f, 1);
     fixture_clear (&f);
   }
-  /* 300 and the registration; 1,000; 700 + 60 and the registration; 1,000; 60;
-   * the data; 1,000; 60; 1,000; 60. */
+  /* 300 + 60 and the registration; 1,000; 700 + 60 + 60 and the registration; 1,000;
+   * 60; the data; 1,000; 60; 1,000; 60. */
   g_assert_cmpfloat_with_epsilon (
-      end_ns[0], 300 + 2 * (2000 + 1280 * 10) + 700 + 4 * 60 + 5000 + 5 * MIB, 0.01);
+      end_ns[0], 300 + 2 * (2000 + 1280 * 10) + 700 + 6 * 60 + 5000 + 5 * MIB, 0.01);
   /* The second: nothing is registered any more, and the sender begins 1,060
    * before the receiver has ended the first. */
-  g_assert_cmpfloat_with_epsilon (end_ns[1] - end_ns[0], 300 + 700 + 4 * 60 + 5000 + 5 * MIB - 1060,
+  g_assert_cmpfloat_with_epsilon (end_ns[1] - end_ns[0], 300 + 700 + 6 * 60 + 5000 + 5 * MIB - 1060,
                                   0.01);
 }
 
