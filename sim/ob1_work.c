@@ -150,6 +150,8 @@ piece_copy (SimReplay *replay, uint32_t rank, SimOb1Processor *processor, SimOb1
                    .core = replay->machine->slot_core[replay->mapping->slot[rank]],
                    .bytes = MIN (left_bytes, sim_memory_quantum_bytes (memory)) };
 
+  /* The memory serves calls in the order of their times. */
+  g_assert (processor->clock_ps == replay->now_ps);
   sim_ob1_copy_between (replay, work, &copy);
   work->copied_bytes += copy.bytes;
   processor_advance (replay, rank, processor, sim_memory_copy (memory, &copy, processor->clock_ps));
