@@ -47,7 +47,7 @@ message_new (SimReplay *replay, uint32_t transfer)
 
 /* Chooses the protocol. */
 static void
-message_plan (SimReplay *replay, uint32_t transfer, bool synchronous)
+message_plan (SimReplay *replay, uint32_t transfer, TraceSendMode mode)
 {
   SimOb1Message *it = message_new (replay, transfer);
   uint64_t bytes = replay->transfers[transfer].bytes;
@@ -56,10 +56,11 @@ message_plan (SimReplay *replay, uint32_t transfer, bool synchronous)
       local ? sim_ob1_sm_eager_bytes (replay, self) : sim_ob1_openib_eager_bytes (replay);
 
   it->first_bytes = bytes;
-  it->eager = bytes <= eager_bytes && !synchronous;
+  it->eager = bytes <= eager_bytes && mode != TRACE_SEND_SYNCHRONOUS;
   if (bytes > eager_bytes) {
     it->single = local && (self || replay->parameters->sm_single_copy);
-    it->pinned = !local && replay->parameters->leave_pinned;
+    /* What is copied aside first lies in memory that is not registered. */
+    it->pinned = !local && replay->parameters->leave_pinned && mode != TRACE_SEND_BUFFERED;
     it->first_bytes = it->single || it->pinned ? 0 : eager_bytes;
   }
   it->put_bytes = it->ask_bytes = it->finished_bytes = it->came_bytes = it->received_bytes =
@@ -76,7 +77,7 @@ sim_ob1_send (SimReplay *replay, uint32_t transfer)
   SimOb1Turn turn =
       request->owned && replay->parameters->async_progress ? SIM_OB1_ARRIVED : SIM_OB1_CALL;
 
-  message_plan (replay, transfer, request->mode == TRACE_SEND_SYNCHRONOUS);
+  message_plan (replay, transfer, (TraceSendMode) request->mode);
   sim_ob1_do (replay, rank,
               (SimOb1Work){ .kind = SIM_OB1_SEND,
                             .transfer = transfer,
@@ -476,6 +477,7 @@ sim_ob1_event (SimReplay *replay, uint32_t rank, uint64_t cookie, uint64_t bytes
     break;
   case SIM_OB1_CLOCK:
   case SIM_OB1_AGENT: sim_ob1_clock (replay, rank, event == SIM_OB1_AGENT); break;
+  case SIM_OB1_DUE: sim_ob1_due (replay, rank); break;
   }
 }
 
@@ -496,6 +498,7 @@ sim_ob1_sent (SimReplay *replay, const SimMessage *message)
   case SIM_OB1_PUT:
   case SIM_OB1_FIN:
   case SIM_OB1_CLOCK:
-  case SIM_OB1_AGENT: g_assert_not_reached ();
+  case SIM_OB1_AGENT:
+  case SIM_OB1_DUE: g_assert_not_reached ();
   }
 }

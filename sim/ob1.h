@@ -43,6 +43,7 @@ typedef enum {
   SIM_OB1_STORE,  /* the data of a one-sided put; as WRITE */
   SIM_OB1_CLOCK,  /* a processor's time has come */
   SIM_OB1_AGENT,  /* the same, of the one that works while the rank computes */
+  SIM_OB1_DUE,    /* work for which it was too early has its time */
 } SimOb1Event;
 
 typedef enum {
@@ -93,6 +94,7 @@ typedef struct {
 
 typedef struct {
   SimOb1Processor own, agent;
+  SimOb1Queue early; /* of the agent: what has come for receives of a rank that is ahead */
   TraceMap pinned; /* peer -> pages registered to send to it, to receive from it */
   uint32_t round;  /* BUSY: of what has come, so much is done before the rank goes on */
 } SimOb1Rank;
@@ -245,3 +247,5 @@ void sim_ob1_progress (SimReplay *replay, uint32_t rank);
 bool sim_ob1_is_occupied (const SimReplay *replay, uint32_t rank);
 /* A timer of its own or its agent's processor. */
 void sim_ob1_clock (SimReplay *replay, uint32_t rank, bool agent);
+/* Some of the agent's work may begin now. */
+void sim_ob1_due (SimReplay *replay, uint32_t rank);

@@ -79,7 +79,8 @@ software_bytes (const SimReplay *replay, uint32_t transfer, SimOb1Event event)
   case SIM_OB1_STORE:
   case SIM_OB1_RETURN:
   case SIM_OB1_CLOCK:
-  case SIM_OB1_AGENT: g_assert_not_reached ();
+  case SIM_OB1_AGENT:
+  case SIM_OB1_DUE: g_assert_not_reached ();
   }
   return replay->parameters->envelope_bytes + header_bytes - SIM_OB1_MATCH_HEADER_BYTES;
 }
