@@ -15,6 +15,15 @@ sim_ob1_is_acknowledged (const SimReplay *replay, uint32_t transfer)
          sim_ob1_openib_rdma_end (replay, transfer) < bytes;
 }
 
+uint64_t
+sim_ob1_fragment_bytes (const SimReplay *replay, uint32_t transfer, uint64_t begin)
+{
+  uint64_t limit = sim_ob1_is_local (replay, transfer) ? sim_ob1_sm_fragment_bytes (replay)
+                                                       : sim_ob1_openib_fragment_bytes (replay);
+
+  return MIN (limit, replay->transfers[transfer].bytes - begin);
+}
+
 /* -- processor time -------------------------------------------------------- */
 
 /* Handling one piece or control message, on either side: a fragment of the
