@@ -409,6 +409,28 @@ test_direct (void)
   fixture_clear (&f);
 }
 
+/* A communicator is made in as many messages one after the other as it takes to
+ * double one rank to all. */
+static void
+test_creation (void)
+{
+  for (uint32_t n = 2; n <= 8; n *= 2) {
+    uint32_t rounds = n == 2 ? 1 : n == 4 ? 2 : 3;
+    Fixture f;
+
+    fixture_init_fabric (&f, n, 1);
+    f.machine->parameters.hca_send_latency_ps = 400 * NS;
+    f.machine->parameters.hca_receive_latency_ps = 500 * NS;
+    for (uint32_t rank = 0; rank < n; rank++)
+      script_add (f.trace, rank,
+                  (TraceOp){ .kind = TRACE_OP_COMM_DUP, .comm = TRACE_COMM_WORLD, .new_comm = 7 });
+    fixture_run (&f);
+    g_assert_no_error (f.error);
+    ASSERT_NS (&f, 0, rounds * (300 + 60 + 400 + 500 + 60 + 700));
+    fixture_clear (&f);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -434,5 +456,6 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/ob1/probe", test_probe);
   g_test_add_func ("/sim/ob1/accesses", test_accesses);
   g_test_add_func ("/sim/ob1/direct", test_direct);
+  g_test_add_func ("/sim/ob1/creation", test_creation);
   return g_test_run ();
 }
