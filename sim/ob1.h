@@ -2,7 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- *   ob1.c         PML ob1: starting, matching hooks, what completes when
+ *   ob1.c         PML ob1: which protocol, matching hooks, what comes
+ *   ob1_steps.c   from one piece of work to the next, what completes when
  *   ob1_cost.c    what each piece of work takes and copies
  *   ob1_sm.c      BTL sm and self: through the memory of a node
  *   ob1_openib.c  BTL openib: through the adapter; and what runs past ob1
@@ -43,6 +44,7 @@ typedef enum {
   SIM_OB1_STORE,  /* the data of a one-sided put; as WRITE */
   SIM_OB1_CLOCK,  /* a processor's time has come */
   SIM_OB1_AGENT,  /* the same, of the one that works while the rank computes */
+  SIM_OB1_DUE,    /* work for which it was too early has its time */
 } SimOb1Event;
 
 typedef enum {
@@ -93,8 +95,9 @@ typedef struct {
 
 typedef struct {
   SimOb1Processor own, agent;
-  TraceMap pinned; /* peer -> pages registered to send to it, to receive from it */
-  uint32_t round;  /* BUSY: of what has come, so much is done before the rank goes on */
+  SimOb1Queue early; /* of the agent: what has come for receives of a rank that is ahead */
+  TraceMap pinned;   /* peer -> pages registered to send to it, to receive from it */
+  uint32_t round;    /* BUSY: of what has come, so much is done before the rank goes on */
 } SimOb1Rank;
 
 /* What ob1 knows of a transfer.  Each side changes its own half. */
@@ -153,8 +156,6 @@ void sim_ob1_send (SimReplay *replay, uint32_t transfer);
 void sim_ob1_matched (SimReplay *replay, uint32_t transfer, bool posting);
 /* It has none yet. */
 void sim_ob1_unexpected (SimReplay *replay, uint32_t transfer);
-/* A processor of a graph has taken it out. */
-void sim_ob1_taken (SimReplay *replay, uint32_t transfer);
 /* A message or timer of kind OB1 has come to a rank; bytes: the message's. */
 void sim_ob1_event (SimReplay *replay, uint32_t rank, uint64_t cookie, uint64_t bytes);
 /* The acknowledgement of such a message has come back. */
@@ -164,6 +165,8 @@ void sim_ob1_sent (SimReplay *replay, const SimMessage *message);
 
 /* Whether the receiver answers the first piece, before it copies it out. */
 bool sim_ob1_is_acknowledged (const SimReplay *replay, uint32_t transfer);
+/* The user bytes of the fragment that begins there. */
+uint64_t sim_ob1_fragment_bytes (const SimReplay *replay, uint32_t transfer, uint64_t begin);
 /* Processor time before the copy. */
 int64_t sim_ob1_lead_ps (SimReplay *replay, const SimOb1Work *work);
 /* The bytes that a piece of work copies in all. */
@@ -171,8 +174,10 @@ uint64_t sim_ob1_copy_bytes (const SimReplay *replay, const SimOb1Work *work);
 /* From where to where its next piece goes. */
 void sim_ob1_copy_between (const SimReplay *replay, const SimOb1Work *work, SimCopy *copy);
 
-/* -- ob1.c: for ob1_work.c ------------------------------------------------ */
+/* -- ob1_steps.c ----------------------------------------------------------- */
 
+/* A processor of a graph has taken it out. */
+void sim_ob1_taken (SimReplay *replay, uint32_t transfer);
 /* What it does after the lead, and after the copy.  No pointer into a pool holds. */
 void sim_ob1_begin (SimReplay *replay, const SimOb1Work *work, int64_t at_ps);
 void sim_ob1_end (SimReplay *replay, const SimOb1Work *work, int64_t at_ps);
@@ -245,3 +250,5 @@ void sim_ob1_progress (SimReplay *replay, uint32_t rank);
 bool sim_ob1_is_occupied (const SimReplay *replay, uint32_t rank);
 /* A timer of its own or its agent's processor. */
 void sim_ob1_clock (SimReplay *replay, uint32_t rank, bool agent);
+/* Some of the agent's work may begin now. */
+void sim_ob1_due (SimReplay *replay, uint32_t rank);

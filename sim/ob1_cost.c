@@ -15,9 +15,19 @@ sim_ob1_is_acknowledged (const SimReplay *replay, uint32_t transfer)
          sim_ob1_openib_rdma_end (replay, transfer) < bytes;
 }
 
+uint64_t
+sim_ob1_fragment_bytes (const SimReplay *replay, uint32_t transfer, uint64_t begin)
+{
+  uint64_t limit = sim_ob1_is_local (replay, transfer) ? sim_ob1_sm_fragment_bytes (replay)
+                                                       : sim_ob1_openib_fragment_bytes (replay);
+
+  return MIN (limit, replay->transfers[transfer].bytes - begin);
+}
+
 /* -- processor time -------------------------------------------------------- */
 
-/* Handling one fragment or control message, on either side. */
+/* Handling one piece or control message, on either side: a fragment of the
+ * shared segment and its FIFO, or a work request and its completion. */
 static int64_t
 handling_ps (const SimReplay *replay, uint32_t transfer)
 {
@@ -33,12 +43,10 @@ send_lead_ps (SimReplay *replay, uint32_t transfer)
   const SimOb1Message *it = sim_ob1_message (replay, transfer);
   int64_t lead_ps = replay->graphs == NULL ? replay->parameters->send_overhead_ps : 0;
 
-  if (sim_ob1_is_local (replay, transfer))
-    return lead_ps + handling_ps (replay, transfer);
   if (it->pinned)
     lead_ps +=
         sim_ob1_openib_register_ps (replay, transfer, true, replay->transfers[transfer].bytes);
-  return lead_ps;
+  return lead_ps + handling_ps (replay, transfer);
 }
 
 static int64_t
@@ -47,7 +55,8 @@ take_lead_ps (const SimReplay *replay, uint32_t transfer)
   const SimOb1Message *it = sim_ob1_message (replay, transfer);
   int64_t lead_ps = replay->graphs == NULL ? replay->parameters->receive_overhead_ps : 0;
 
-  if (sim_ob1_is_local (replay, transfer) && !it->stashed)
+  /* Else it was paid when the first piece was put aside. */
+  if (!it->stashed)
     lead_ps += handling_ps (replay, transfer);
   if (sim_ob1_is_acknowledged (replay, transfer))
     lead_ps += handling_ps (replay, transfer);

@@ -79,7 +79,8 @@ software_bytes (const SimReplay *replay, uint32_t transfer, SimOb1Event event)
   case SIM_OB1_STORE:
   case SIM_OB1_RETURN:
   case SIM_OB1_CLOCK:
-  case SIM_OB1_AGENT: g_assert_not_reached ();
+  case SIM_OB1_AGENT:
+  case SIM_OB1_DUE: g_assert_not_reached ();
   }
   return replay->parameters->envelope_bytes + header_bytes - SIM_OB1_MATCH_HEADER_BYTES;
 }
@@ -184,10 +185,12 @@ sim_ob1_direct (SimReplay *replay, uint32_t rank, uint32_t peer, uint64_t bytes,
   SimRank *it = &replay->ranks[rank];
 
   it->local_ps += replay->parameters->send_overhead_ps;
-  if (it->node == replay->ranks[peer].node)
+  if (it->node == replay->ranks[peer].node) {
     copy_within (replay, rank, peer, bytes, peer, cookie);
-  else
-    write_to (replay, rank, peer, bytes, cookie, false, it->local_ps);
+    return;
+  }
+  it->local_ps += replay->parameters->fragment_overhead_ps;
+  write_to (replay, rank, peer, bytes, cookie, false, it->local_ps);
 }
 
 void
@@ -201,14 +204,16 @@ sim_ob1_access (SimReplay *replay, uint32_t transfer)
     sim_protocol_count (replay, origin, target, access->bytes);
   if (!put)
     sim_protocol_count (replay, target, origin, access->back_bytes);
-  if (sim_transfer_is_local (replay, access))
+  if (sim_transfer_is_local (replay, access)) {
     copy_within (replay, origin, target, access->bytes + access->back_bytes, origin,
                  sim_cookie (SIM_COOKIE_ACCESSED, 0, transfer));
-  else
-    write_to (replay, origin, target, access->bytes,
-              put ? sim_ob1_cookie (SIM_OB1_STORE, transfer)
-                  : sim_cookie (SIM_COOKIE_ACCESS, 0, transfer),
-              put, replay->ranks[origin].local_ps);
+    return;
+  }
+  replay->ranks[origin].local_ps += replay->parameters->fragment_overhead_ps;
+  write_to (replay, origin, target, access->bytes,
+            put ? sim_ob1_cookie (SIM_OB1_STORE, transfer)
+                : sim_cookie (SIM_COOKIE_ACCESS, 0, transfer),
+            put, replay->ranks[origin].local_ps);
 }
 
 /* A get or a fetch: puts are over when they are acknowledged. */

@@ -142,16 +142,16 @@ test_self (void)
 
 /* -- between nodes --------------------------------------------------------- */
 
-/* 300 and a copy; 1,000 and 1 per byte; 700 and a copy. */
+/* 300 + 60 and a copy; 1,000 and 1 per byte; 700 + 60 and a copy. */
 static void
 test_ib_eager (void)
 {
   double big = 1.1 * IB_EAGER + PER_BYTE * IB_EAGER;
   Fixture f;
 
-  check_pair (false, 0, TRACE_SEND_STANDARD, 300, 300 + 1000 + 700);
-  check_pair (false, 1000, TRACE_SEND_STANDARD, 400, 400 + 2000 + 800);
-  check_pair (false, IB_EAGER, TRACE_SEND_STANDARD, 300 + PER_BYTE * IB_EAGER, 2000 + big);
+  check_pair (false, 0, TRACE_SEND_STANDARD, 360, 360 + 1000 + 760);
+  check_pair (false, 1000, TRACE_SEND_STANDARD, 460, 460 + 2000 + 860);
+  check_pair (false, IB_EAGER, TRACE_SEND_STANDARD, 360 + PER_BYTE * IB_EAGER, 2120 + big);
   fixture_pair (&f, false, IB_EAGER, TRACE_SEND_STANDARD);
   fixture_run (&f);
   g_assert_cmpuint (fake_network_log (f.network)->len, ==, 1);
@@ -165,7 +165,7 @@ test_ib_eager (void)
 static void
 test_ib_rendezvous (void)
 {
-  double ack = 300 + 1221.6 + 1000 + IB_EAGER + 700 + 60;
+  double ack = 360 + 1221.6 + 1000 + IB_EAGER + 760 + 60;
   double fragment = ack + 1000 + 60 + 60 + 0.1 + 1000 + 1;
 
   check_pair (false, IB_EAGER + 1, TRACE_SEND_STANDARD, fragment + 1000, fragment + 60 + 0.1);
@@ -174,7 +174,7 @@ test_ib_rendezvous (void)
 static void
 test_ib_synchronous (void)
 {
-  double ack = 300 + 10 + 1100 + 700 + 60;
+  double ack = 360 + 10 + 1100 + 760 + 60;
 
   check_pair (false, 100, TRACE_SEND_SYNCHRONOUS, ack + 1000 + 60, ack + 10);
   check_pair (false, 0, TRACE_SEND_SYNCHRONOUS, ack - 110 + 1000 + 60, ack - 110);
@@ -187,19 +187,19 @@ test_ib_buffered (void)
 
   fixture_pair (&f, false, 20000, TRACE_SEND_BUFFERED);
   fixture_run (&f);
-  ASSERT_NS (&f, 0, 300 + 2000);
+  ASSERT_NS (&f, 0, 360 + 2000);
   fixture_clear (&f);
 }
 
 /* -- the receiver ---------------------------------------------------------- */
 
-/* Rank 0's message comes at 2,400 and rank 2's, empty, at that time. */
+/* Rank 0's message comes at 2,460 and rank 2's, empty, at that time. */
 static void
 fixture_two_senders (Fixture *f, int64_t second_ns)
 {
   fixture_init_fabric (f, 3, 1);
   script_send (f->trace, 0, 1, 7, 1000);
-  script_compute (f->trace, 2, (second_ns - 1300) * NS);
+  script_compute (f->trace, 2, (second_ns - 1360) * NS);
   script_send (f->trace, 2, 1, 7, 0);
 }
 
@@ -208,12 +208,12 @@ test_unexpected (void)
 {
   Fixture f;
 
-  fixture_two_senders (&f, 2410);
+  fixture_two_senders (&f, 2470);
   script_recv (f.trace, 1, 2, 7, 0);
   script_recv (f.trace, 1, 0, 7, 1000);
   fixture_run (&f);
-  /* 60 + 100 to put it aside; 700; 700 + 100. */
-  ASSERT_NS (&f, 1, 2400 + 160 + 700 + 800);
+  /* 60 + 100 to put it aside; 700 + 60; 700 + 100. */
+  ASSERT_NS (&f, 1, 2460 + 160 + 760 + 800);
   fixture_clear (&f);
 }
 
@@ -245,7 +245,7 @@ test_unexpected_is_near (void)
   script_recv (f.trace, 1, 2, 7, 0);
   script_recv (f.trace, 1, 0, 7, 1000);
   fixture_run (&f);
-  ASSERT_NS (&f, 1, 50000 + 700 + 800);
+  ASSERT_NS (&f, 1, 50000 + 760 + 800);
   fixture_clear (&f);
 }
 
@@ -254,12 +254,12 @@ test_expected (void)
 {
   Fixture f;
 
-  fixture_two_senders (&f, 2410);
+  fixture_two_senders (&f, 2470);
   script_irecv (f.trace, 1, 0, 7, 1000, 5);
   script_recv (f.trace, 1, 2, 7, 0);
   script_wait (f.trace, 1, 5);
   fixture_run (&f);
-  ASSERT_NS (&f, 1, 2400 + 800 + 700 + 100);
+  ASSERT_NS (&f, 1, 2460 + 860 + 760 + 100);
   fixture_clear (&f);
 }
 
@@ -269,12 +269,12 @@ test_unseen (void)
 {
   Fixture f;
 
-  fixture_two_senders (&f, 2410);
+  fixture_two_senders (&f, 2470);
   script_compute (f.trace, 1, 50000 * NS);
   script_recv (f.trace, 1, 0, 7, 1000);
   script_recv (f.trace, 1, 2, 7, 0);
   fixture_run (&f);
-  ASSERT_NS (&f, 1, 50000 + 800 + 700);
+  ASSERT_NS (&f, 1, 50000 + 860 + 760);
   fixture_clear (&f);
 }
 
@@ -284,15 +284,15 @@ test_unseen_is_forgotten (void)
 {
   Fixture f;
 
-  fixture_two_senders (&f, 4230);
+  fixture_two_senders (&f, 4350);
   script_compute (f.trace, 1, 1900 * NS);
   script_send (f.trace, 1, 0, 7, IB_EAGER);
   script_recv (f.trace, 1, 0, 7, 1000);
   script_recv (f.trace, 1, 2, 7, 0);
   script_recv (f.trace, 0, 1, 7, IB_EAGER);
   fixture_run (&f);
-  /* It has been taken at 1,900 + 300 + 1,221.6 + 800, before the other comes. */
-  ASSERT_NS (&f, 1, 4230 + 700);
+  /* It has been taken at 1,900 + 360 + 1,221.6 + 860, before the other comes. */
+  ASSERT_NS (&f, 1, 4350 + 760);
   fixture_clear (&f);
 }
 
@@ -301,11 +301,11 @@ test_wildcard (void)
 {
   Fixture f;
 
-  fixture_two_senders (&f, 2410);
+  fixture_two_senders (&f, 2470);
   script_recv (f.trace, 1, TRACE_ANY_SOURCE, TRACE_ANY_TAG, 1000);
   script_recv (f.trace, 1, TRACE_ANY_SOURCE, TRACE_ANY_TAG, 1000);
   fixture_run (&f);
-  ASSERT_NS (&f, 1, 2400 + 800 + 700);
+  ASSERT_NS (&f, 1, 2460 + 860 + 760);
   fixture_clear (&f);
 }
 
@@ -321,7 +321,7 @@ test_probe (void)
               (TraceOp){ .kind = TRACE_OP_PROBE, .comm = TRACE_COMM_WORLD, .peer = 0, .tag = 7 });
   script_recv (f.trace, 1, 0, 7, 1000);
   fixture_run (&f);
-  ASSERT_NS (&f, 1, 2400 + 160 + 800);
+  ASSERT_NS (&f, 1, 2460 + 160 + 800);
   fixture_clear (&f);
 }
 
@@ -391,22 +391,44 @@ test_direct (void)
   g_assert_no_error (f.error);
   g_assert_cmpuint (fixture_count (&f, SIM_MESSAGE_WRITE), ==, 8);
   g_assert_cmpuint (f.result->messages, ==, 12);
-  /* Handed over every 300 in an order of the sender's own; what comes from the
-   * other node comes last. */
+  /* Handed over every 300, to the other node 300 + 60, in an order of the sender's
+   * own; what comes from there comes last. */
   for (uint32_t rank = 0; rank < 4; rank++) {
     int64_t last_ps = 0;
 
     for (uint32_t i = 0; i < 8; i++) {
       const FakeRecord *it = fixture_record (&f, SIM_MESSAGE_WRITE, i);
 
-      g_assert_cmpint (it->sent_ps % (300 * NS), ==, 0);
-      g_assert_cmpint (it->sent_ps, <=, 900 * NS);
+      g_assert_true (it->sent_ps % (300 * NS) == 60 * NS || it->sent_ps % (300 * NS) == 120 * NS);
+      g_assert_cmpint (it->sent_ps, <=, 1020 * NS);
       if (it->message.destination_rank == rank)
         last_ps = MAX (last_ps, it->delivered_ps);
     }
     g_assert_cmpint (f.result->ranks[rank].end_ps, ==, last_ps);
   }
   fixture_clear (&f);
+}
+
+/* A communicator is made in as many messages one after the other as it takes to
+ * double one rank to all. */
+static void
+test_creation (void)
+{
+  for (uint32_t n = 2; n <= 8; n *= 2) {
+    uint32_t rounds = n == 2 ? 1 : n == 4 ? 2 : 3;
+    Fixture f;
+
+    fixture_init_fabric (&f, n, 1);
+    f.machine->parameters.hca_send_latency_ps = 400 * NS;
+    f.machine->parameters.hca_receive_latency_ps = 500 * NS;
+    for (uint32_t rank = 0; rank < n; rank++)
+      script_add (f.trace, rank,
+                  (TraceOp){ .kind = TRACE_OP_COMM_DUP, .comm = TRACE_COMM_WORLD, .new_comm = 7 });
+    fixture_run (&f);
+    g_assert_no_error (f.error);
+    ASSERT_NS (&f, 0, rounds * (300 + 60 + 400 + 500 + 60 + 700));
+    fixture_clear (&f);
+  }
 }
 
 int
@@ -434,5 +456,6 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/ob1/probe", test_probe);
   g_test_add_func ("/sim/ob1/accesses", test_accesses);
   g_test_add_func ("/sim/ob1/direct", test_direct);
+  g_test_add_func ("/sim/ob1/creation", test_creation);
   return g_test_run ();
 }

@@ -23,9 +23,11 @@ sim_ob1_new (uint32_t n_ranks)
 
   ob1->ranks = g_new0 (SimOb1Rank, n_ranks);
   ob1->first_free_work = TOPO_NONE;
-  for (uint32_t rank = 0; rank < n_ranks; rank++)
+  for (uint32_t rank = 0; rank < n_ranks; rank++) {
     ob1->ranks[rank].own = ob1->ranks[rank].agent =
         (SimOb1Processor){ .calls = empty, .arrived = empty, .work = TOPO_NONE };
+    ob1->ranks[rank].early = empty;
+  }
   return ob1;
 }
 
@@ -111,6 +113,37 @@ queue_pop (const SimOb1 *ob1, SimOb1Queue *queue)
   return work;
 }
 
+/* By time, then in the order in which they came; they are few, as a rank makes
+ * few calls ahead of the network. */
+static void
+early_insert (SimReplay *replay, uint32_t rank, uint32_t work)
+{
+  SimOb1Work *works = replay->ob1->works;
+  SimOb1Queue *early = &replay->ob1->ranks[rank].early;
+  uint32_t *link = &early->first;
+
+  while (*link != TOPO_NONE && works[*link].at_ps <= works[work].at_ps)
+    link = &works[*link].next;
+  works[work].next = *link;
+  *link = work;
+  early->n++;
+  sim_network_timer (replay->network, rank, sim_ob1_cookie (SIM_OB1_DUE, 0), works[work].at_ps);
+}
+
+void
+sim_ob1_due (SimReplay *replay, uint32_t rank)
+{
+  SimOb1 *ob1 = replay->ob1;
+  SimOb1Rank *it = &ob1->ranks[rank];
+
+  while (it->early.n > 0 && ob1->works[it->early.first].at_ps <= replay->now_ps) {
+    uint32_t work = queue_pop (ob1, &it->early);
+
+    ob1->works[work].next = TOPO_NONE;
+    queue_append (ob1, &it->agent.arrived, work);
+  }
+}
+
 uint32_t
 sim_ob1_do (SimReplay *replay, uint32_t rank, SimOb1Work work, SimOb1Turn turn)
 {
@@ -120,6 +153,10 @@ sim_ob1_do (SimReplay *replay, uint32_t rank, SimOb1Work work, SimOb1Turn turn)
   SimOb1Processor *processor = agent ? &it->agent : &it->own;
   uint32_t number = work_take (replay->ob1, work);
 
+  if (agent && work.at_ps > replay->now_ps) {
+    early_insert (replay, rank, number);
+    return number;
+  }
   switch (turn) {
   case SIM_OB1_CALL: queue_append (replay->ob1, &processor->calls, number); break;
   case SIM_OB1_NEXT: queue_prepend (replay->ob1, &processor->calls, number); break;
@@ -150,6 +187,8 @@ piece_copy (SimReplay *replay, uint32_t rank, SimOb1Processor *processor, SimOb1
                    .core = replay->machine->slot_core[replay->mapping->slot[rank]],
                    .bytes = MIN (left_bytes, sim_memory_quantum_bytes (memory)) };
 
+  /* The memory serves calls in the order of their times. */
+  g_assert (processor->clock_ps == replay->now_ps);
   sim_ob1_copy_between (replay, work, &copy);
   work->copied_bytes += copy.bytes;
   processor_advance (replay, rank, processor, sim_memory_copy (memory, &copy, processor->clock_ps));

@@ -58,6 +58,7 @@ set_fabric_parameters (TopoParameters *parameters)
   parameters->sm_latency_ps = 200 * NS;
   parameters->sm_overhead_ps = 40 * NS;
   parameters->fragment_overhead_ps = 60 * NS;
+  parameters->leave_pinned = false;
   parameters->registration_ps = 2000 * NS;
   parameters->registration_page_ps = 10 * NS;
 }

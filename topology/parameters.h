@@ -67,8 +67,8 @@ typedef struct {
   uint64_t memory_bandwidth_Bps; /* writes of arriving packets, all ports of a node together */
 
   /* [mpi] */
-  int64_t send_overhead_ps;    /* processor time of a send call */
-  int64_t receive_overhead_ps; /* processor time of receiving a message */
+  int64_t send_overhead_ps;    /* processor time of a send call; fabrics: of the library alone */
+  int64_t receive_overhead_ps; /* processor time of receiving a message; as above */
   int64_t call_overhead_ps;    /* processor time of any other MPI call */
   int64_t direct_overhead_ps;  /* processor time to write one descriptor of a direct collective */
   uint64_t envelope_bytes;     /* software header in the first payload */
@@ -143,7 +143,7 @@ typedef struct {
   bool sm_single_copy;          /* long messages are copied once, by the receiver (KNEM, CMA) */
   uint64_t send_fragment_bytes; /* copied fragments over the network */
   uint64_t send_depth;          /* of those in flight per message */
-  int64_t fragment_overhead_ps; /* processor time per fragment or control message, each side */
+  int64_t fragment_overhead_ps; /* processor time per piece or control message, each side */
   uint64_t rdma_offset_bytes;   /* so much is sent in copied fragments, the rest by RDMA */
   uint64_t rdma_fragment_bytes; /* one RDMA write */
   uint64_t rdma_depth;          /* of those in flight per message */

@@ -118,10 +118,10 @@ const TopoParameterNote topo_stampede_notes[] = {
   { "hca.pcie_bandwidth", "6.4 GB/s",
     "stampede: [D] gen3 x8, 8 x 8 GT/s x 128/130 = 7.88 GB/s, times what ib_model leaves of gen2;\n"
     "NVIDIA's GPUDirect manual shows 6.37 to 6.39 GB/s of osu_bw on FDR and gen3 [S]" },
-  { "hca.send_latency", "510 ns",
+  { "hca.send_latency", "360 ns",
     "stampede: calibrated: with receive_latency the 1.36 us of one byte between nodes [M], less\n"
     "the processors and the switch; the split is a guess" },
-  { "hca.receive_latency", "440 ns", "stampede: as send_latency" },
+  { "hca.receive_latency", "290 ns", "stampede: as send_latency" },
   { "hca.read_latency", "450 ns",
     "stampede: calibrated: the step at the inline limit [M]; two reads, as libmlx4 rings a doorbell\n"
     "where data is not inline [S]" },

@@ -17,8 +17,8 @@ typedef enum { PINGPONG, ONE_WAY, BOTH_WAYS } Kind;
 
 static const char *const no_settings[] = { NULL };
 
-/* Open MPI 1.5 keeps long buffers registered unless told otherwise; 1.3, the
- * default of the machine, does not. */
+/* Open MPI 1.5 keeps long buffers registered unless told otherwise, whatever
+ * the machine's default is. */
 static const char *const open_mpi_15[] = { "mpi.leave_pinned=true", NULL };
 
 static const struct {
