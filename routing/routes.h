@@ -9,13 +9,15 @@
 /* Tables by one of our own engines:
  *
  *   minhop  shortest ways; each switch takes, for one destination after the
- *           other, the port of a shortest way with fewest destinations so far
+ *           other in OpenSM's order, the port of a shortest way with fewest
+ *           destinations so far
  *   updn    the same among ways that never go up again after going down;
  *           levels are distances from the roots, which are found as OpenSM
  *           does: switches from which nearly all adapters are equally far
  *   ftree   for fat trees: goes up by the least used port, so that shift
  *           permutations do not meet on any link
- *   dor     the lowest-numbered port of a shortest way
+ *   dor     to the switch behind the lowest-numbered port of a shortest way, by
+ *           the least used of the ports that lead there
  *
  * NULL and *error (TOPO_ERROR) for an unknown engine, and for one that cannot
  * route this fabric. */
