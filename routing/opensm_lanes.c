@@ -215,7 +215,8 @@ read_lids (Work *work, GError **error)
   g_autofree char *contents = NULL;
   g_auto (GStrv) lines = NULL;
   g_autoptr (GHashTable) lids = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
-  guint64 manager = route_opensm_guid (work->tables->switch_device[0]);
+  g_autofree uint64_t *guids = route_opensm_guids (fabric);
+  guint64 manager = guids[work->tables->switch_device[0]];
 
   if (!g_file_get_contents (work->lanes->lids, &contents, NULL, error))
     return FALSE;
@@ -232,8 +233,7 @@ read_lids (Work *work, GError **error)
   }
   for (uint32_t destination = 0; destination < work->tables->n_destinations; destination++) {
     uint32_t port = work->tables->destination_port[destination];
-    guint64 guid =
-        route_opensm_guid (fabric->ports[port].device) + topo_fabric_port_number (fabric, port);
+    guint64 guid = guids[fabric->ports[port].device] + topo_fabric_port_number (fabric, port);
 
     work->lid[destination] = (uint16_t) GPOINTER_TO_UINT (g_hash_table_lookup (lids, &guid));
   }

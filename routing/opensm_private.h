@@ -7,10 +7,12 @@
 
 /* --- opensm_fabric.c: the fabric in the words of ibsim and OpenSM --- */
 
-/* GUIDs of our own, so that what comes back can be told apart whatever the
- * source of the fabric called its devices.  That of an adapter's port is the
- * device's plus the number of the port, as ibsim makes them. */
-uint64_t route_opensm_guid (uint32_t device);
+/* GUIDs of our own by device, so that what comes back can be told apart whatever the
+ * source of the fabric called its devices, in the order in which OpenSM puts
+ * the real ones: it decides by them which of several ways to take.  That of
+ * an adapter's port is the device's plus the number of the port, as ibsim makes
+ * them.  The caller frees them. */
+uint64_t *route_opensm_guids (const TopoFabric *fabric);
 
 /* As ibsim reads it.  Switches first: the subnet manager sits on the first
  * device. */

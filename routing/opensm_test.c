@@ -85,6 +85,44 @@ assert_same_hops (const TopoFabric *fabric, const char *engine)
   assert_nothing_is_left ();
 }
 
+/* The same port at every switch for everybody. */
+static void
+assert_same_ports (const TopoFabric *fabric, const char *engine)
+{
+  g_autofree char *real = g_strconcat ("opensm:", engine, NULL);
+  g_autoptr (RouteForwarding) theirs = named (fabric, real);
+  g_autoptr (RouteForwarding) ours = named (fabric, engine);
+  gsize size = (gsize) ours->n_switches * ours->n_destinations;
+
+  g_assert_cmpuint (ours->n_destinations, ==, theirs->n_destinations);
+  g_assert_true (memcmp (ours->out, theirs->out, size) == 0);
+}
+
+static void
+test_ports (void)
+{
+  static const char *const names[] = { "x5/X5.topofile", "avakas/avakas.net", "ft324/ft_324.net" };
+  g_autoptr (TopoFabric) three = topo_fabric_tree3 (8, TOPO_SPEED_QDR, NULL);
+  g_autoptr (TopoFabric) torus = fabric_testing_torus (3, 3, 3, 2);
+  g_autoptr (TopoFabric) wide = fabric_testing_torus (17, 16, 1, 1);
+
+  if (!is_installed ())
+    return;
+  assert_same_ports (three, "minhop");
+  assert_same_ports (three, "updn");
+  assert_same_ports (torus, "minhop");
+  assert_same_ports (torus, "dor");
+  assert_same_ports (wide, "minhop");
+  for (guint at = 0; at < G_N_ELEMENTS (names); at++) {
+    g_autoptr (TopoFabric) fabric = shared_fabric (names[at]);
+
+    if (fabric == NULL)
+      return;
+    assert_same_ports (fabric, "minhop");
+    assert_same_ports (fabric, "updn");
+  }
+}
+
 static void
 test_engines_on_real_fabrics (void)
 {
@@ -279,6 +317,7 @@ main (int argc, char **argv)
   g_setenv ("TMPDIR", folder, TRUE);
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/routing/opensm/real", test_engines_on_real_fabrics);
+  g_test_add_func ("/routing/opensm/ports", test_ports);
   g_test_add_func ("/routing/opensm/trees", test_engines_on_trees);
   g_test_add_func ("/routing/opensm/examples", test_engines_on_examples);
   g_test_add_func ("/routing/opensm/pieces", test_fabric_in_pieces);

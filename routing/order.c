@@ -5,8 +5,7 @@
  * Engines that take "the port with fewest destinations so far" depend on it.
  * It is OpenSM's (osm_ucast_mgr.c): switches with most adapters first, those
  * with equally many by GUID, on each the adapters by the port that they are
- * plugged in.  OpenSM keeps GUIDs in network order and compares them as numbers of
- * the computer, which on today's are read from the last byte on. */
+ * plugged in. */
 #include "config.h"
 
 #include "routing/forwarding_private.h"
@@ -19,6 +18,14 @@ typedef struct {
   uint32_t leaf, number;
   uint32_t destination;
 } Place;
+
+/* OpenSM keeps GUIDs in network order and compares them as numbers of the
+ * computer, which on today's are read from the last byte on. */
+uint64_t
+route_compared_guid (const TopoFabric *fabric, uint32_t device)
+{
+  return GUINT64_SWAP_LE_BE (fabric->devices[device].guid);
+}
 
 static int
 by_place (const void *left, const void *right)
@@ -48,7 +55,7 @@ route_order (const RouteForwarding *tables, uint32_t *order)
     place.leaf = route_leaf_of (tables, destination, &place.number);
     if (place.leaf == TOPO_NONE)
       continue;
-    place.guid = GUINT64_SWAP_LE_BE (fabric->devices[tables->switch_device[place.leaf]].guid);
+    place.guid = route_compared_guid (fabric, tables->switch_device[place.leaf]);
     n_adapters[place.leaf]++;
     places[n++] = place;
   }
