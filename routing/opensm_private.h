@@ -5,6 +5,8 @@
 
 #include "routing/opensm.h"
 
+#include <sys/types.h>
+
 /* --- opensm_fabric.c: the fabric in the words of ibsim and OpenSM --- */
 
 /* GUIDs of our own by device, so that what comes back can be told apart whatever the
@@ -21,6 +23,19 @@ gboolean route_opensm_write_fabric (const TopoFabric *fabric, const char *path, 
 /* OpenSM's dump of the tables of a fabric that was written so. */
 RouteForwarding *
 route_opensm_load (const TopoFabric *fabric, const char *path, const char *engine, GError **error);
+
+/* --- opensm_folder.c: a temporary folder that goes whatever ends us --- */
+
+typedef struct {
+  char *path; /* absolute */
+  int input;  /* of the process that removes it */
+  pid_t remover;
+} RouteOpensmFolder;
+
+gboolean route_opensm_folder_make (RouteOpensmFolder *folder, GError **error);
+
+/* With all that is in it; returns when it is gone. */
+void route_opensm_folder_remove (RouteOpensmFolder *folder);
 
 /* --- opensm_lanes.c: the service levels that OpenSM gives to pairs --- */
 

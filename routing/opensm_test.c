@@ -12,8 +12,10 @@
 
 #include <errno.h>
 #include <glib/gstdio.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static bool
 is_installed (void)
@@ -52,16 +54,24 @@ named (const TopoFabric *fabric, const char *routes)
   return tables;
 }
 
-static void
-assert_nothing_is_left (void)
+static bool
+is_folder_there (void)
 {
   g_autoptr (GDir) folder = g_dir_open (g_get_tmp_dir (), 0, NULL);
   const char *name;
 
+  while ((name = g_dir_read_name (folder)) != NULL)
+    if (g_str_has_prefix (name, "hopcast-opensm-"))
+      return true;
+  return false;
+}
+
+static void
+assert_nothing_is_left (void)
+{
   g_assert_cmpint (waitpid (-1, NULL, WNOHANG), ==, -1);
   g_assert_cmpint (errno, ==, ECHILD);
-  while ((name = g_dir_read_name (folder)) != NULL)
-    g_assert_false (g_str_has_prefix (name, "hopcast-opensm-"));
+  g_assert_false (is_folder_there ());
 }
 
 /* As many pairs at every distance, none unreachable. */
@@ -293,6 +303,36 @@ test_lanes_of_the_machine (void)
   assert_nothing_is_left ();
 }
 
+/* Waits for at most ten seconds. */
+static void
+wait_for_folder (bool there)
+{
+  for (int turn = 0; turn < 1000 && is_folder_there () != there; turn++)
+    g_usleep (G_USEC_PER_SEC / 100);
+  g_assert_true (is_folder_there () == there);
+}
+
+/* Killed, we leave no file. */
+static void
+test_killed (void)
+{
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree3 (12, TOPO_SPEED_QDR, NULL);
+  pid_t child;
+
+  if (!is_installed ())
+    return;
+  child = fork ();
+  if (child == 0) {
+    route_forwarding_new_named (fabric, "opensm:dfsssp", NULL);
+    _exit (0);
+  }
+  wait_for_folder (true);
+  g_usleep (G_USEC_PER_SEC / 5);
+  g_assert_cmpint (kill (child, SIGKILL), ==, 0);
+  g_assert_cmpint (waitpid (child, NULL, 0), ==, child);
+  wait_for_folder (false);
+}
+
 static void
 test_refused_engines (void)
 {
@@ -324,6 +364,7 @@ main (int argc, char **argv)
   g_test_add_func ("/routing/opensm/lanes", test_engines_with_lanes);
   g_test_add_func ("/routing/opensm/machine", test_lanes_of_the_machine);
   g_test_add_func ("/routing/opensm/dor", test_dor);
+  g_test_add_func ("/routing/opensm/killed", test_killed);
   g_test_add_func ("/routing/opensm/refused", test_refused_engines);
   status = g_test_run ();
   g_assert_cmpint (g_rmdir (folder), ==, 0);
