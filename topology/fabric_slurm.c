@@ -11,12 +11,10 @@
 #include "topology/fabric_build.h"
 #include "topology/fabric_files.h"
 #include "topology/machine.h"
+#include "topology/names.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define MAX_NAMES  65536u /* in one list */
-#define MAX_DIGITS 32     /* of a number in a name, with its leading zeros */
 
 typedef struct {
   char *name;
@@ -54,81 +52,6 @@ bad_list (const Slurm *slurm, const char *text, GError **error)
   return FALSE;
 }
 
-/* --- Lists of names --- */
-
-/* Appends prefix + number + suffix for each number of "1-16" or "007". */
-static gboolean
-expand_range (const char *prefix, const char *range, const char *suffix, GPtrArray *names)
-{
-  char *end;
-  int width = (int) strcspn (range, "-");
-  guint64 first = g_ascii_strtoull (range, &end, 10), last = first;
-
-  if (end == range)
-    return FALSE;
-  if (*end == '-') {
-    const char *start = end + 1;
-
-    last = g_ascii_strtoull (start, &end, 10);
-    if (end == start)
-      return FALSE;
-  }
-  if (*end != '\0' || last > UINT32_MAX || last < first || last - first >= MAX_NAMES ||
-      names->len > MAX_NAMES || width > MAX_DIGITS)
-    return FALSE;
-  for (guint64 number = first; number <= last; number++)
-    g_ptr_array_add (
-        names, g_strdup_printf ("%s%0*" G_GUINT64_FORMAT "%s", prefix, width, number, suffix));
-  return TRUE;
-}
-
-/* "node[1-3,7]x": one pair of brackets. */
-static gboolean
-expand_name (const char *text, GPtrArray *names)
-{
-  const char *open = strchr (text, '['), *close = strchr (text, ']');
-  g_autofree char *prefix = NULL;
-  g_autofree char *inside = NULL;
-  g_auto (GStrv) ranges = NULL;
-
-  if (open == NULL && close == NULL) {
-    g_ptr_array_add (names, g_strdup (text));
-    return *text != '\0';
-  }
-  if (open == NULL || close == NULL || close < open || strchr (close, '[') != NULL)
-    return FALSE;
-  prefix = g_strndup (text, (gsize) (open - text));
-  inside = g_strndup (open + 1, (gsize) (close - open - 1));
-  ranges = g_strsplit (inside, ",", -1);
-  for (guint at = 0; ranges[at] != NULL; at++)
-    if (!expand_range (prefix, ranges[at], close + 1, names))
-      return FALSE;
-  return TRUE;
-}
-
-/* Commas outside brackets part the names. */
-static gboolean
-expand_list (const Slurm *slurm, const char *text, GPtrArray *names, GError **error)
-{
-  g_autofree char *list = g_strdup (text);
-  char *start = list;
-  int depth = 0;
-
-  for (char *at = list;; at++) {
-    bool ends = *at == '\0';
-
-    depth += (*at == '[') - (*at == ']');
-    if (!ends && (*at != ',' || depth > 0))
-      continue;
-    *at = '\0';
-    if (!expand_name (start, names))
-      return bad_list (slurm, text, error);
-    if (ends)
-      return TRUE;
-    start = at + 1;
-  }
-}
-
 /* --- Lines --- */
 
 static uint32_t
@@ -164,8 +87,8 @@ join_all (Slurm *slurm, uint32_t parent, const char *list, bool are_switches, GE
 {
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
 
-  if (!expand_list (slurm, list, names, error))
-    return FALSE;
+  if (!topo_names_expand (list, names))
+    return bad_list (slurm, list, error);
   for (guint at = 0; at < names->len; at++) {
     uint32_t child = item_of (slurm, names->pdata[at], are_switches);
 
