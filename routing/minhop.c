@@ -59,8 +59,7 @@ choose (const Work *work, uint32_t at, bool any_switch)
 }
 
 static void
-fill_destination (Work *work, uint32_t destination, uint32_t leaf, uint32_t number,
-                  bool any_switch)
+fill_destination (Work *work, uint32_t destination, uint32_t leaf, uint32_t number, bool any_switch)
 {
   route_forwarding_set (work->tables, leaf, destination, number);
   for (uint32_t at = 0; at < work->tables->n_switches; at++) {

@@ -61,10 +61,10 @@ write_device (GString *text, const TopoFabric *fabric, const uint64_t *guids, ui
     const TopoPort *peer = port->peer != TOPO_NONE ? &fabric->ports[port->peer] : NULL;
 
     if (peer != NULL)
-      g_string_append_printf (
-          text, "[%u] \"%c-%016" G_GINT64_MODIFIER "x\"[%u] # lid 0 %ux%s\n", number,
-          fabric->devices[peer->device].is_switch ? 'S' : 'H', guids[peer->device],
-          topo_fabric_port_number (fabric, port->peer), port->lanes, topo_speed_name (port->speed));
+      g_string_append_printf (text, "[%u] \"%c-%016" G_GINT64_MODIFIER "x\"[%u] # lid 0 %ux%s\n",
+                              number, fabric->devices[peer->device].is_switch ? 'S' : 'H',
+                              guids[peer->device], topo_fabric_port_number (fabric, port->peer),
+                              port->lanes, topo_speed_name (port->speed));
   }
   g_string_append_c (text, '\n');
 }

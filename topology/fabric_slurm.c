@@ -36,11 +36,19 @@ typedef struct {
   GHashTable *joined;  /* set of pairs of items, as 64 bits */
 } Slurm;
 
+/* The first line that tells: comments may hold anything. */
 bool
 topo_fabric_is_slurm (const char *text)
 {
-  return strstr (text, "SwitchName=") != NULL && strstr (text, "Switch\t") == NULL &&
-         strstr (text, "Switch ") == NULL;
+  while (text != NULL && *text != '[') {
+    g_autofree char *line = g_ascii_strdown (text, (gssize) strcspn (text, "#\n"));
+
+    if (strstr (line, "switchname=") != NULL)
+      return true;
+    text = strchr (text, '\n');
+    text = text != NULL ? text + 1 : NULL;
+  }
+  return false;
 }
 
 static gboolean
@@ -211,13 +219,24 @@ topo_fabric_slurm (const char *path, char *text, GError **error)
   g_autoptr (GHashTable) by_name = g_hash_table_new (g_str_hash, g_str_equal);
   g_autoptr (GHashTable) joined = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
   Slurm slurm = { path, 0, items, by_name, edges, joined };
+  g_autoptr (GString) whole = g_string_new (NULL);
+  uint32_t n_lines = 0;
   char *line;
 
   g_array_set_clear_func (items, item_clear);
   while ((line = topo_fabric_line (&text)) != NULL) {
-    slurm.line++;
-    if (!read_line (&slurm, line, error))
+    n_lines++;
+    if (whole->len == 0)
+      slurm.line = n_lines;
+    g_string_append (whole, line);
+    /* A backslash at the end: it goes on in the next line. */
+    if (g_str_has_suffix (line, "\\")) {
+      g_string_truncate (whole, whole->len - 1);
+      continue;
+    }
+    if (!read_line (&slurm, whole->str, error))
       return NULL;
+    g_string_truncate (whole, 0);
   }
   return build (&slurm, error);
 }

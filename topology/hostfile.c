@@ -97,8 +97,8 @@ bad_line (const Reader *reader, const char *found, GError **error)
 {
   g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
                "%s:%u: expected HOST, HOST slots=N or HOST:N, or for HOST a list such as "
-               "node[1-16,18], found \"%s\"", reader->path,
-               reader->line, found);
+               "node[1-16,18], found \"%s\"",
+               reader->path, reader->line, found);
   return FALSE;
 }
 
