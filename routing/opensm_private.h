@@ -37,6 +37,31 @@ gboolean route_opensm_folder_make (RouteOpensmFolder *folder, GError **error);
 /* With all that is in it; returns when it is gone. */
 void route_opensm_folder_remove (RouteOpensmFolder *folder);
 
+/* --- opensm_query.c: asks a running OpenSM about the path of a pair --- */
+
+typedef struct {
+  int control, data; /* sockets to ibsim; -1: none yet */
+  uint16_t manager_lid;
+} RouteOpensmLine;
+
+typedef struct {
+  bool is_answer; /* to a query; else somebody else's talk */
+  bool has_path;
+  uint32_t transaction; /* of the query */
+  uint32_t level;       /* service level, 0..15 */
+} RouteOpensmAnswer;
+
+/* Joins the fabric of the ibsim with this socket. */
+gboolean route_opensm_connect (RouteOpensmLine *line, const char *socket_name, GError **error);
+void route_opensm_disconnect (RouteOpensmLine *line);
+
+/* Sends a query, which may get lost; false when nobody is there any more. */
+bool route_opensm_ask (const RouteOpensmLine *line, uint32_t transaction, uint16_t from_lid,
+                       uint16_t to_lid);
+
+/* Takes the next datagram; false when none comes for half a second. */
+bool route_opensm_answer (const RouteOpensmLine *line, RouteOpensmAnswer *answer);
+
 /* --- opensm_lanes.c: the service levels that OpenSM gives to pairs --- */
 
 typedef struct {
