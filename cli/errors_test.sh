@@ -123,6 +123,7 @@ sed 's/^0x0002 003/0x0002 001/' good.dump >wrong.dump
 head -c 300 good.net >cut.net
 printf '[machine]\nspec = systemg:4\nnode = none.xml\n' >node.conf
 printf '[machine]\nspec = systemg:4\nroutes = none.dump\n' >routes.conf
+printf '[machine]\nspec = systemg:4\nroutes = fastest\n' >engine.conf
 printf '[machine]\nspec = systemg:4\ncores = 0,9\n' >cores.conf
 printf 'rank 0=node0 slot=0:0\nrank 1=node0 slot=0:0\n' >taken.ranks
 printf 'rank 0=node0 slot=0:0\nrank 0=node1 slot=0:0\n' >twice.ranks
@@ -217,9 +218,11 @@ refused "table with a port that a switch has not" 1 "port.dump:6" \
 refused_but "word for a port in a table" 1 "2 of 6 pairs have no way (number.dump)" \
   machine check fabric:good.net,routes=number.dump
 refused "tables missing" 1 "missing.dump" machine check fabric:good.net,routes=missing.dump
-refused "unknown engine" 1 'no engine "fastest"' machine check fabric:good.net,routes=fastest
+refused "unknown engine" 1 '"fastest" is neither an engine' machine check fabric:good.net,routes=fastest
 refused "more nodes than a cluster has" 1 "1 to 324 nodes" machine show systemg:325
 refused "option of a torus" 1 "routes=ftree" machine show bgq:32,routes=ftree
+refused "unknown engine in a machine file" 1 "engine.conf:3: machine.routes: routes: \"fastest\" is neither" \
+  machine check engine.conf
 refused "node of hwloc 3" 1 "three.xml: written by hwloc 3, which hwloc 2 cannot read" \
   machine show systemg,node=three.xml
 refused "truncated node" 1 "cut.xml" machine show systemg,node=cut.xml
@@ -240,7 +243,7 @@ refused "the same without time" 1 "no way from a to b" \
   simulate good.ti --machine fabric:apart.net -q --network load
 refused "the same for a matrix" 1 "no way from a to b" \
   map metrics pair.csv --machine fabric:apart.net
-refused "simulation with an unknown engine" 1 "no engine \"lash\"" \
+refused "simulation with an unknown engine" 1 "\"lash\" is neither an engine" \
   simulate good.ti --machine fattree:2x2:1,routes=lash -q
 refused "torus's numbers on a fabric" 1 "router" $tree --set router.dynamic_tokens=1
 refused "more ranks than a fabric's slots" 1 "5 ranks" map generate --machine fattree:2x2:1 --ranks 5

@@ -13,8 +13,9 @@ typedef struct {
   const RouteForwarding *tables;
   const TopoFabric *fabric;
   RouteFabricSurvey *survey;
-  uint32_t *adapters; /* [switch] adapter ports on it */
-  uint32_t *first;    /* [switch + 1] of sources[] */
+  /* By switch; behind them those that hang on another adapter. */
+  uint32_t *adapters; /* [n_switches + 1] adapter ports there */
+  uint32_t *first;    /* [n_switches + 2] of sources[] */
   uint32_t *sources;  /* destinations' numbers by the switch they are on */
   RouteNumbers *next; /* [vl * n_ports + port] */
 } Work;
@@ -91,14 +92,26 @@ count_pairs (Work *work, uint32_t hops, uint64_t n)
   survey->pairs_by_hops[hops] += n;
 }
 
+/* The destination at the other end of its cable; TOPO_NONE: a switch is there. */
+static uint32_t
+direct_peer (const Work *work, uint32_t destination)
+{
+  const RouteForwarding *tables = work->tables;
+
+  return tables->destination_of[work->fabric->ports[tables->destination_port[destination]].peer];
+}
+
 /* Of the lost pairs the one of the first source, and its first destination. */
 static void
 count_lost (Work *work, uint32_t at, uint32_t destination, uint64_t n, End end)
 {
   RouteFabricSurvey *survey = work->survey;
   const uint32_t *sources = &work->sources[work->first[at]];
-  uint32_t from = sources[0] != destination ? sources[0] : sources[1];
+  uint32_t from;
 
+  while (*sources == destination || *sources == direct_peer (work, destination))
+    sources++;
+  from = *sources;
   survey->unreachable += n;
   survey->circling += end == CIRCLES ? n : 0;
   if (from > survey->lost_from || (from == survey->lost_from && destination > survey->lost_to))
@@ -107,13 +120,30 @@ count_lost (Work *work, uint32_t at, uint32_t destination, uint64_t n, End end)
   survey->lost_to = destination;
 }
 
+/* The pairs of a destination with adapters that hang on another one: a cable
+ * without a switch joins two of them and nobody else. */
+static uint64_t
+survey_direct (Work *work, uint32_t destination)
+{
+  uint32_t at = work->tables->n_switches;
+  uint64_t is_direct = direct_peer (work, destination) != TOPO_NONE;
+  uint64_t n = work->adapters[at] - is_direct;
+
+  work->survey->pairs += n;
+  if (is_direct)
+    count_pairs (work, 0, 1);
+  if (n > is_direct)
+    count_lost (work, at, destination, n - is_direct, ENDS);
+  return is_direct;
+}
+
 static void
 survey_destination (Work *work, uint32_t destination)
 {
   RouteFabricSurvey *survey = work->survey;
   uint32_t port = work->tables->destination_port[destination];
   uint32_t leaf = route_forwarding_behind (work->tables, port);
-  uint64_t arrived = 0;
+  uint64_t arrived = survey_direct (work, destination);
 
   for (uint32_t at = 0; at < work->tables->n_switches; at++) {
     uint64_t n = work->adapters[at] - (at == leaf);
@@ -131,7 +161,7 @@ survey_destination (Work *work, uint32_t destination)
     count_pairs (work, hops, n);
     arrived += n;
   }
-  if (arrived == 0)
+  if (arrived == 0 && work->tables->n_destinations > 1)
     survey->cut_off[survey->n_cut_off++] = destination;
 }
 
@@ -196,6 +226,14 @@ find_loops (Work *work)
   }
 }
 
+/* The switch that an adapter's port hangs on, n_switches where there is none. */
+static uint32_t
+place_of (const RouteForwarding *tables, uint32_t destination)
+{
+  return MIN (route_forwarding_behind (tables, tables->destination_port[destination]),
+              tables->n_switches);
+}
+
 /* sources[] by switch, from the counts in adapters[]. */
 static void
 list_sources (Work *work)
@@ -203,13 +241,12 @@ list_sources (Work *work)
   const RouteForwarding *tables = work->tables;
   g_autofree uint32_t *n = g_new0 (uint32_t, tables->n_switches + 1);
 
-  for (uint32_t at = 0; at < tables->n_switches; at++)
+  for (uint32_t at = 0; at <= tables->n_switches; at++)
     work->first[at + 1] = work->first[at] + work->adapters[at];
   for (uint32_t source = 0; source < tables->n_destinations; source++) {
-    uint32_t at = route_forwarding_behind (tables, tables->destination_port[source]);
+    uint32_t at = place_of (tables, source);
 
-    if (at != TOPO_NONE)
-      work->sources[work->first[at] + n[at]++] = source;
+    work->sources[work->first[at] + n[at]++] = source;
   }
 }
 
@@ -219,7 +256,7 @@ route_fabric_survey_new (const RouteForwarding *tables)
   RouteFabricSurvey *survey = g_new0 (RouteFabricSurvey, 1);
   uint32_t n_vls = MAX (tables->n_vls, 1);
   g_autofree uint32_t *adapters = g_new0 (uint32_t, tables->n_switches + 1);
-  g_autofree uint32_t *first = g_new0 (uint32_t, tables->n_switches + 1);
+  g_autofree uint32_t *first = g_new0 (uint32_t, tables->n_switches + 2);
   g_autofree uint32_t *sources = g_new (uint32_t, tables->n_destinations + 1);
   g_autofree RouteNumbers *next =
       g_new0 (RouteNumbers, (gsize) n_vls * tables->fabric->n_ports + 1);
@@ -231,12 +268,8 @@ route_fabric_survey_new (const RouteForwarding *tables)
   survey->cut_off = g_new (uint32_t, tables->n_destinations + 1);
   survey->n_vls = n_vls;
   survey->loops_by_vl = g_new0 (uint32_t, n_vls);
-  for (uint32_t destination = 0; destination < tables->n_destinations; destination++) {
-    uint32_t at = route_forwarding_behind (tables, tables->destination_port[destination]);
-
-    if (at != TOPO_NONE)
-      adapters[at]++;
-  }
+  for (uint32_t destination = 0; destination < tables->n_destinations; destination++)
+    adapters[place_of (tables, destination)]++;
   list_sources (&work);
   for (uint32_t destination = 0; destination < tables->n_destinations; destination++)
     survey_destination (&work, destination);

@@ -7,8 +7,8 @@
 
 #include <glib/gstdio.h>
 
-static TopoFabric *
-fabric_of (const char *text)
+TopoFabric *
+fabric_testing_of (const char *text)
 {
   g_autofree char *path = NULL;
   g_autoptr (GError) error = NULL;
@@ -45,7 +45,7 @@ fabric_testing_torus (uint32_t x, uint32_t y, uint32_t z, uint32_t adapters)
   for (uint32_t at = 0; at < x * y * z; at++)
     for (uint32_t a = 0; a < adapters; a++)
       g_string_append_printf (text, "Ca 1 \"H%u_%u\"\n[1] \"S%u\"[%u]\n", at, a, at, 7 + a);
-  return fabric_of (text->str);
+  return fabric_testing_of (text->str);
 }
 
 TopoFabric *
@@ -58,7 +58,7 @@ fabric_testing_ring (uint32_t n)
                             "Switch 3 \"S%u\"\n[1] \"H%u\"[1]\n[2] \"S%u\"[3]\n[3] \"S%u\"[2]\n"
                             "Ca 1 \"H%u\"\n[1] \"S%u\"[1]\n",
                             at, at, (at + 1) % n, (at + n - 1) % n, at, at);
-  return fabric_of (text->str);
+  return fabric_testing_of (text->str);
 }
 
 TopoFabric *
@@ -87,5 +87,5 @@ fabric_testing_tangle (uint32_t n, uint32_t n_cables)
     g_string_append_printf (text, "%sCa 1 \"H%u\"\n[1] \"S%u\"[64]\n", switches[at]->str, at, at);
     g_string_free (switches[at], TRUE);
   }
-  return fabric_of (text->str);
+  return fabric_testing_of (text->str);
 }

@@ -5,6 +5,9 @@
 
 #include "topology/fabric.h"
 
+/* As a file of this text describes it. */
+TopoFabric *fabric_testing_of (const char *text);
+
 /* x by y by z switches in a torus, ports 1..6 in the order of the dimensions,
  * `adapters` on each switch from port 7 on. */
 TopoFabric *fabric_testing_torus (uint32_t x, uint32_t y, uint32_t z, uint32_t adapters);

@@ -148,6 +148,34 @@ test_engines_equal_opensm (void)
   assert_engine_equals ("x5/X5.topofile", "x5/opensm-minhop-lfts.dump", "minhop");
 }
 
+/* Our minhop and OpenSM's choose the same port at every switch for everybody:
+ * on the real fabric, where OpenSM 3.3.5 knew the GUIDs of the site, and in a tree. */
+static void
+assert_same_ports (const char *fabric_name, const char *dump)
+{
+  g_autoptr (TopoFabric) fabric = load_fabric (fabric_name);
+  g_autoptr (RouteForwarding) theirs = NULL;
+  g_autoptr (RouteForwarding) ours = NULL;
+  uint32_t n_different = 0;
+
+  if (fabric == NULL)
+    return;
+  theirs = load_tables (fabric, dump);
+  ours = compute (fabric, "minhop");
+  for (uint32_t at = 0; at < ours->n_switches; at++)
+    for (uint32_t destination = 0; destination < ours->n_destinations; destination++)
+      n_different += route_forwarding_out (ours, at, destination) !=
+                     route_forwarding_out (theirs, at, destination);
+  g_assert_cmpuint (n_different, ==, 0);
+}
+
+static void
+test_minhop_is_opensms (void)
+{
+  assert_same_ports ("x5/X5.topofile", "x5/opensm-minhop-lfts.dump");
+  assert_same_ports ("ft324/ft_324.net", "ft324/opensm-minhop-lfts.dump");
+}
+
 /* Cables and loads of the real fabric, as OpenSM routes it. */
 static void
 test_x5 (void)
@@ -413,6 +441,38 @@ test_lost_node (void)
   g_assert_cmpuint (survey->n_cut_off, ==, 2);
 }
 
+/* "a" and "b" back to back, beside a switch with two others. */
+static void
+test_back_to_back (void)
+{
+  g_autoptr (TopoFabric) fabric =
+      fabric_testing_of ("Ca 1 \"a\"\n[1] \"b\"[1]\nCa 1 \"b\"\n[1] \"a\"[1]\n"
+                         "Switch 2 \"S\"\n[1] \"c\"[1]\n[2] \"d\"[1]\n"
+                         "Ca 1 \"c\"\n[1] \"S\"[1]\nCa 1 \"d\"\n[1] \"S\"[2]\n");
+  g_autoptr (RouteForwarding) tables = compute (fabric, "minhop");
+  g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
+
+  g_assert_cmpuint (survey->pairs, ==, 4 * 3);
+  g_assert_cmpuint (survey->unreachable, ==, 2 * 2 * 2);
+  g_assert_cmpuint (survey->pairs_by_hops[0], ==, 2);
+  g_assert_cmpuint (survey->pairs_by_hops[1], ==, 2);
+  g_assert_cmpuint (survey->n_cut_off, ==, 0);
+  g_assert_cmpuint (survey->lost_from, ==, 0);
+  g_assert_cmpuint (survey->lost_to, ==, 2);
+}
+
+/* Nobody is cut off who is alone. */
+static void
+test_one_node (void)
+{
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree (1, 1, 1, TOPO_SPEED_QDR, NULL);
+  g_autoptr (RouteForwarding) tables = compute (fabric, "minhop");
+  g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
+
+  g_assert_cmpuint (survey->pairs, ==, 0);
+  g_assert_cmpuint (survey->n_cut_off, ==, 0);
+}
+
 /* Tables that send a packet to and fro between two switches. */
 static void
 test_tables_that_circle (void)
@@ -463,6 +523,7 @@ main (int argc, char **argv)
   g_test_add_func ("/routing/forwarding/avakas", test_avakas);
   g_test_add_func ("/routing/forwarding/tree-tables", test_tables_of_the_tree);
   g_test_add_func ("/routing/forwarding/opensm", test_engines_equal_opensm);
+  g_test_add_func ("/routing/forwarding/minhop", test_minhop_is_opensms);
   g_test_add_func ("/routing/forwarding/x5", test_x5);
   g_test_add_func ("/routing/forwarding/shifts", test_ftree_is_free_of_conflicts);
   g_test_add_func ("/routing/forwarding/ftree-loads", test_ftree_loads_are_even);
@@ -474,6 +535,8 @@ main (int argc, char **argv)
   g_test_add_func ("/routing/forwarding/missing-cables", test_missing_cables);
   g_test_add_func ("/routing/forwarding/lost-leaf", test_lost_leaf);
   g_test_add_func ("/routing/forwarding/lost-node", test_lost_node);
+  g_test_add_func ("/routing/forwarding/back-to-back", test_back_to_back);
+  g_test_add_func ("/routing/forwarding/one-node", test_one_node);
   g_test_add_func ("/routing/forwarding/circling", test_tables_that_circle);
   g_test_add_func ("/routing/forwarding/wide-trees", test_roots_of_wide_trees);
   g_test_add_func ("/routing/forwarding/unknown-engine", test_unknown_engine);

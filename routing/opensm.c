@@ -14,10 +14,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <glib/gstdio.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -30,7 +28,7 @@
 /* --- Programs --- */
 
 typedef struct {
-  char *folder; /* of both programs' files; NULL: none yet */
+  RouteOpensmFolder folder; /* of both programs' files */
   pid_t ibsim, opensm;
   const TopoFabric *fabric;
   const char *engine;
@@ -49,7 +47,7 @@ set_up_child (gpointer parent)
 static char *
 path_in (const Run *run, const char *name)
 {
-  return g_build_filename (run->folder, name, NULL);
+  return g_build_filename (run->folder.path, name, NULL);
 }
 
 /* Standard output and errors of the program go to `log` in the folder. */
@@ -74,7 +72,7 @@ start (const Run *run, const char *const *arguments, char **environment, const c
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE, "%s: %s", path, g_strerror (errno));
     return FALSE;
   }
-  started = g_spawn_async_with_fds (run->folder, (char **) copy->pdata, environment,
+  started = g_spawn_async_with_fds (run->folder.path, (char **) copy->pdata, environment,
                                     G_SPAWN_DO_NOT_REAP_CHILD, set_up_child,
                                     GINT_TO_POINTER (getpid ()), &child, -1, out, out, NULL);
   close (out);
@@ -278,8 +276,8 @@ start_opensm (Run *run, char **environment, uint32_t max_vls, GError **error)
   if (!write_options (run, max_vls, error))
     return FALSE;
   own = g_environ_setenv (own, "LD_PRELOAD", library, TRUE);
-  own = g_environ_setenv (own, "OSM_CACHE_DIR", run->folder, TRUE);
-  own = g_environ_setenv (own, "OSM_TMP_DIR", run->folder, TRUE);
+  own = g_environ_setenv (own, "OSM_CACHE_DIR", run->folder.path, TRUE);
+  own = g_environ_setenv (own, "OSM_TMP_DIR", run->folder.path, TRUE);
   return start (run, arguments, own, "opensm.out", &run->opensm, error);
 }
 
@@ -300,24 +298,6 @@ read_tables (const Run *run, const char *socket_name, uint32_t max_vls, GError *
       (uses_lanes (run->engine) && !route_opensm_read_lanes (tables, &lanes, error)))
     return NULL;
   return g_steal_pointer (&tables);
-}
-
-static int
-remove_one (const char *path, const struct stat *status, int kind, struct FTW *place)
-{
-  (void) status, (void) kind, (void) place;
-  return remove (path);
-}
-
-/* Killed programs leave folders of their own in it. */
-static void
-run_clear (Run *run)
-{
-  end (&run->opensm);
-  end (&run->ibsim);
-  if (run->folder != NULL)
-    nftw (run->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-  g_free (run->folder);
 }
 
 static gboolean
@@ -348,20 +328,21 @@ route_opensm_run (const TopoFabric *fabric, const char *engine, uint32_t max_vls
 
   if (!check_engine (engine, error))
     return NULL;
-  run.folder = g_dir_make_tmp ("hopcast-opensm-XXXXXX", error);
-  if (run.folder == NULL) {
-    g_prefix_error (error, "routes=opensm:%s: %s: ", engine, g_get_tmp_dir ());
+  if (!route_opensm_folder_make (&run.folder, error)) {
+    g_prefix_error (error, "routes=opensm:%s: ", engine);
     return NULL;
   }
   net = path_in (&run, "fabric.net");
   /* The folder's name is unique, so is the socket's. */
-  socket_name = g_path_get_basename (run.folder);
+  socket_name = g_path_get_basename (run.folder.path);
   environment = g_environ_setenv (environment, "IBSIM_SOCKNAME", socket_name, TRUE);
   environment = g_environ_unsetenv (environment, "IBSIM_SERVER_NAME");
   environment = g_environ_unsetenv (environment, "SIM_HOST");
   if (route_opensm_write_fabric (fabric, net, error) && start_ibsim (&run, environment, error) &&
       start_opensm (&run, environment, max_vls, error) && wait_for_tables (&run, error))
     tables = read_tables (&run, socket_name, max_vls, error);
-  run_clear (&run);
+  end (&run.opensm);
+  end (&run.ibsim);
+  route_opensm_folder_remove (&run.folder);
   return tables;
 }

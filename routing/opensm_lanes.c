@@ -2,12 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * No file of OpenSM's has them; a program of the cluster asks the subnet
- * administrator, by a query for the path record of a pair (InfiniBand
- * Architecture, volume 1, chapter 15).  So do we over ibsim's socket: each
- * datagram is an envelope and one management datagram.  A few queries are
- * under way at a time: a datagram socket holds no more than ten.  Adapters on
- * one switch share their routes, and the engines give all of them the same
+ * No file of OpenSM's has them, so we ask it (opensm_query.c).  A few queries
+ * are under way at a time: a datagram socket holds no more than ten.  Adapters
+ * on one switch share their routes, and the engines give all of them the same
  * layer, so one of them asks.
  *
  * A service level is the virtual lane of the same number here: OpenSM's
@@ -22,69 +19,16 @@
 #include "routing/opensm_private.h"
 #include "topology/machine.h"
 
-#include <errno.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #define AT_ONCE   8
-#define WAIT_US   (G_USEC_PER_SEC / 2) /* then a query is sent again */
-#define OUR_QP    7                    /* any but 0 and 1, the managers' own */
 #define MOST_LIDS 0xc000
-
-/* --- ibsim's envelopes --- */
-
-#define MAGIC          0xdeadbeefu
-#define KIND_CONNECT   1u
-#define NAME_BYTES     32
-#define CONTROL_BYTES  64
-#define DATAGRAM_BYTES 256
-
-typedef struct {
-  uint32_t magic, client, kind, bytes;
-  uint32_t id, qp, is_manager;
-  char node[NAME_BYTES];
-  char rest[CONTROL_BYTES - 3 * sizeof (uint32_t) - NAME_BYTES];
-} Control;
-
-/* Numbers are in network order, LIDs in the first half of theirs. */
-typedef struct {
-  uint16_t to_lid[2], from_lid[2];
-  uint32_t to_qp, from_qp, status, pad;
-  uint64_t bytes;
-  uint8_t datagram[DATAGRAM_BYTES];
-} Envelope;
-
-/* --- A query for a path record --- */
-
-enum {
-  AT_METHOD = 3,
-  AT_STATUS = 4,
-  AT_TRANSACTION = 8, /* 8 bytes, the last four ours: the pair */
-  AT_ATTRIBUTE = 16,
-  AT_MASK = 48, /* which fields of the record the query gives */
-  AT_RECORD = 56,
-  RECORD_TO_LID = 40,
-  RECORD_FROM_LID = 42,
-  RECORD_N_PATHS = 49,
-  RECORD_LEVEL = 53, /* low half */
-  METHOD_GET_TABLE = 0x12,
-  METHOD_RESPONSE = 0x92,
-  ATTRIBUTE_PATH_RECORD = 0x35,
-  MASK_TO_LID = 1 << 4,
-  MASK_FROM_LID = 1 << 5,
-  MASK_N_PATHS = 1 << 12,
-};
 
 typedef struct {
   RouteForwarding *tables;
   const RouteOpensmLanes *lanes;
-  int control, data; /* sockets */
-  uint16_t manager_lid;
+  RouteOpensmLine line;
   uint32_t *switch_of;            /* [destination] */
   uint16_t *lid;                  /* [destination] 0: not known */
   uint8_t layer[16];              /* [service level] */
@@ -107,104 +51,6 @@ too_many (const Work *work, uint32_t n_vls, GError **error)
   return FALSE;
 }
 
-static void
-put16 (uint8_t *bytes, uint16_t value)
-{
-  bytes[0] = (uint8_t) (value >> 8);
-  bytes[1] = (uint8_t) value;
-}
-
-static uint32_t
-get32 (const uint8_t *bytes)
-{
-  return (uint32_t) bytes[0] << 24 | (uint32_t) bytes[1] << 16 | (uint32_t) bytes[2] << 8 |
-         bytes[3];
-}
-
-static Envelope
-make_query (const Work *work, uint32_t transaction, uint16_t from_lid, uint16_t to_lid)
-{
-  Envelope query = { .to_lid = { GUINT16_TO_BE (work->manager_lid) },
-                     .to_qp = GUINT32_TO_BE (1),
-                     .from_qp = GUINT32_TO_BE (OUR_QP),
-                     .bytes = GUINT64_TO_BE (DATAGRAM_BYTES),
-                     .datagram = { 1, 3, 2, METHOD_GET_TABLE } };
-  uint8_t *record = query.datagram + AT_RECORD;
-
-  put16 (query.datagram + AT_TRANSACTION + 4, (uint16_t) (transaction >> 16));
-  put16 (query.datagram + AT_TRANSACTION + 6, (uint16_t) transaction);
-  put16 (query.datagram + AT_ATTRIBUTE, ATTRIBUTE_PATH_RECORD);
-  put16 (query.datagram + AT_MASK + 6, MASK_TO_LID | MASK_FROM_LID | MASK_N_PATHS);
-  put16 (record + RECORD_TO_LID, to_lid);
-  put16 (record + RECORD_FROM_LID, from_lid);
-  record[RECORD_N_PATHS] = 0x7f;
-  return query;
-}
-
-/* --- Sockets --- */
-
-/* Names are in the abstract space and end with a zero. */
-static socklen_t
-set_name (struct sockaddr_un *name, const char *text)
-{
-  *name = (struct sockaddr_un){ .sun_family = AF_UNIX };
-  g_strlcpy (name->sun_path + 1, text, sizeof name->sun_path - 1);
-  return (socklen_t) (offsetof (struct sockaddr_un, sun_path) + strlen (text) + 2);
-}
-
-static int
-open_socket (const char *own)
-{
-  struct sockaddr_un name;
-  struct timeval wait = { .tv_usec = WAIT_US };
-  socklen_t length = set_name (&name, own);
-  int fd = socket (AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-  if (fd >= 0 && bind (fd, (struct sockaddr *) &name, length) == 0 &&
-      setsockopt (fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait) == 0 &&
-      setsockopt (fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait) == 0)
-    return fd;
-  if (fd >= 0)
-    close (fd);
-  return -1;
-}
-
-static bool
-connect_socket (int fd, const char *other)
-{
-  struct sockaddr_un name;
-  socklen_t length = set_name (&name, other);
-
-  return connect (fd, (const struct sockaddr *) &name, length) == 0;
-}
-
-static gboolean
-connect_to_ibsim (Work *work, GError **error)
-{
-  const char *base = work->lanes->socket_name;
-  uint32_t id = (uint32_t) getpid ();
-  g_autofree char *control = g_strdup_printf ("%s:ctl%u", base, id);
-  g_autofree char *their_control = g_strdup_printf ("%s:ctl", base);
-  g_autofree char *data = g_strdup_printf ("%s:in%u", base, id);
-  g_autofree char *their_data = NULL;
-  Control message = { .magic = MAGIC,
-                      .kind = KIND_CONNECT,
-                      .bytes = 3 * sizeof (uint32_t) + NAME_BYTES,
-                      .id = id,
-                      .qp = OUR_QP };
-
-  work->control = open_socket (control);
-  work->data = open_socket (data);
-  if (work->control < 0 || !connect_socket (work->control, their_control))
-    return failed (work, "cannot reach ibsim", error);
-  if (work->data < 0 || send (work->control, &message, sizeof message, 0) != sizeof message ||
-      recv (work->control, &message, sizeof message, 0) != sizeof message ||
-      message.kind != KIND_CONNECT)
-    return failed (work, "ibsim does not take a second program", error);
-  their_data = g_strdup_printf ("%s:out%u", base, message.id);
-  return connect_socket (work->data, their_data) || failed (work, "cannot reach ibsim", error);
-}
-
 /* --- LIDs and layers --- */
 
 /* Lines of a GUID and the first and last of its LIDs. */
@@ -215,7 +61,8 @@ read_lids (Work *work, GError **error)
   g_autofree char *contents = NULL;
   g_auto (GStrv) lines = NULL;
   g_autoptr (GHashTable) lids = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
-  guint64 manager = route_opensm_guid (work->tables->switch_device[0]);
+  g_autofree uint64_t *guids = route_opensm_guids (fabric);
+  guint64 manager = guids[work->tables->switch_device[0]];
 
   if (!g_file_get_contents (work->lanes->lids, &contents, NULL, error))
     return FALSE;
@@ -232,13 +79,12 @@ read_lids (Work *work, GError **error)
   }
   for (uint32_t destination = 0; destination < work->tables->n_destinations; destination++) {
     uint32_t port = work->tables->destination_port[destination];
-    guint64 guid =
-        route_opensm_guid (fabric->ports[port].device) + topo_fabric_port_number (fabric, port);
+    guint64 guid = guids[fabric->ports[port].device] + topo_fabric_port_number (fabric, port);
 
     work->lid[destination] = (uint16_t) GPOINTER_TO_UINT (g_hash_table_lookup (lids, &guid));
   }
-  work->manager_lid = (uint16_t) GPOINTER_TO_UINT (g_hash_table_lookup (lids, &manager));
-  return work->manager_lid != 0 || failed (work, "OpenSM's LIDs are not known", error);
+  work->line.manager_lid = (uint16_t) GPOINTER_TO_UINT (g_hash_table_lookup (lids, &manager));
+  return work->line.manager_lid != 0 || failed (work, "OpenSM's LIDs are not known", error);
 }
 
 /* The numbers of the lines "N. lane: PATHS" after the one with `head`. */
@@ -352,19 +198,19 @@ set_level (Work *work, uint32_t at, uint32_t destination, uint32_t level)
 static bool
 take_answer (Work *work, uint32_t at, uint32_t first, uint32_t *open)
 {
-  Envelope answer;
+  RouteOpensmAnswer answer;
   uint32_t destination;
 
-  if (recv (work->data, &answer, sizeof answer, 0) != sizeof answer)
+  if (!route_opensm_answer (&work->line, &answer))
     return false;
-  destination = get32 (answer.datagram + AT_TRANSACTION + 4) - at * work->tables->n_destinations;
-  if (answer.datagram[AT_METHOD] != METHOD_RESPONSE || destination < first ||
-      destination >= first + AT_ONCE || !(*open >> (destination - first) & 1))
+  destination = answer.transaction - at * work->tables->n_destinations;
+  if (!answer.is_answer || destination < first || destination >= first + AT_ONCE ||
+      !(*open >> (destination - first) & 1))
     return true;
   *open &= ~(1u << (destination - first));
-  /* With another status OpenSM knows no path: neither do its tables. */
-  if (answer.datagram[AT_STATUS] == 0 && answer.datagram[AT_STATUS + 1] == 0)
-    set_level (work, at, destination, answer.datagram[AT_RECORD + RECORD_LEVEL] & 15);
+  /* Where OpenSM knows no path, neither do its tables. */
+  if (answer.has_path)
+    set_level (work, at, destination, answer.level);
   return true;
 }
 
@@ -380,13 +226,10 @@ ask_some (Work *work, uint32_t at, uint16_t from_lid, uint32_t first)
       open |= 1u << i;
   while (open != 0) {
     for (uint32_t i = 0; i < n; i++)
-      if (open >> i & 1) {
-        Envelope query = make_query (work, at * work->tables->n_destinations + first + i, from_lid,
-                                     work->lid[first + i]);
-
-        if (send (work->data, &query, sizeof query, 0) < 0 && errno != EAGAIN)
-          return false;
-      }
+      if ((open >> i & 1) &&
+          !route_opensm_ask (&work->line, at * work->tables->n_destinations + first + i, from_lid,
+                             work->lid[first + i]))
+        return false;
     while (open != 0 && take_answer (work, at, first, &open))
       continue;
     if (g_get_monotonic_time () > work->lanes->last_us)
@@ -413,6 +256,15 @@ ask_from (Work *work, uint32_t at)
 }
 
 static gboolean
+connect_to_ibsim (Work *work, GError **error)
+{
+  if (route_opensm_connect (&work->line, work->lanes->socket_name, error))
+    return TRUE;
+  g_prefix_error (error, "routes=%s: ", work->tables->engine);
+  return FALSE;
+}
+
+static gboolean
 ask_all (Work *work, GError **error)
 {
   for (uint32_t at = 0; at < work->tables->n_switches; at++)
@@ -427,9 +279,11 @@ route_opensm_read_lanes (RouteForwarding *tables, const RouteOpensmLanes *lanes,
   gsize n = tables->n_destinations;
   g_autofree uint16_t *lid = g_new0 (uint16_t, n + 1);
   g_autofree uint32_t *switch_of = g_new (uint32_t, n + 1);
-  Work work = {
-    .tables = tables, .lanes = lanes, .control = -1, .data = -1, .switch_of = switch_of, .lid = lid
-  };
+  Work work = { .tables = tables,
+                .lanes = lanes,
+                .line = { .control = -1, .data = -1 },
+                .switch_of = switch_of,
+                .lid = lid };
   gboolean done;
 
   for (uint32_t source = 0; source < n; source++)
@@ -439,9 +293,6 @@ route_opensm_read_lanes (RouteForwarding *tables, const RouteOpensmLanes *lanes,
   tables->n_vls = 1;
   done = read_lids (&work, error) && read_layers (&work, error) &&
          connect_to_ibsim (&work, error) && ask_all (&work, error);
-  if (work.control >= 0)
-    close (work.control);
-  if (work.data >= 0)
-    close (work.data);
+  route_opensm_disconnect (&work.line);
   return done;
 }

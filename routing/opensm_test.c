@@ -12,8 +12,10 @@
 
 #include <errno.h>
 #include <glib/gstdio.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static bool
 is_installed (void)
@@ -52,16 +54,24 @@ named (const TopoFabric *fabric, const char *routes)
   return tables;
 }
 
-static void
-assert_nothing_is_left (void)
+static bool
+is_folder_there (void)
 {
   g_autoptr (GDir) folder = g_dir_open (g_get_tmp_dir (), 0, NULL);
   const char *name;
 
+  while ((name = g_dir_read_name (folder)) != NULL)
+    if (g_str_has_prefix (name, "hopcast-opensm-"))
+      return true;
+  return false;
+}
+
+static void
+assert_nothing_is_left (void)
+{
   g_assert_cmpint (waitpid (-1, NULL, WNOHANG), ==, -1);
   g_assert_cmpint (errno, ==, ECHILD);
-  while ((name = g_dir_read_name (folder)) != NULL)
-    g_assert_false (g_str_has_prefix (name, "hopcast-opensm-"));
+  g_assert_false (is_folder_there ());
 }
 
 /* As many pairs at every distance, none unreachable. */
@@ -83,6 +93,44 @@ assert_same_hops (const TopoFabric *fabric, const char *engine)
             route_forwarding_path (ours, ours->destination_port[from], to, links), ==,
             route_forwarding_path (theirs, theirs->destination_port[from], to, links));
   assert_nothing_is_left ();
+}
+
+/* The same port at every switch for everybody. */
+static void
+assert_same_ports (const TopoFabric *fabric, const char *engine)
+{
+  g_autofree char *real = g_strconcat ("opensm:", engine, NULL);
+  g_autoptr (RouteForwarding) theirs = named (fabric, real);
+  g_autoptr (RouteForwarding) ours = named (fabric, engine);
+  gsize size = (gsize) ours->n_switches * ours->n_destinations;
+
+  g_assert_cmpuint (ours->n_destinations, ==, theirs->n_destinations);
+  g_assert_true (memcmp (ours->out, theirs->out, size) == 0);
+}
+
+static void
+test_ports (void)
+{
+  static const char *const names[] = { "x5/X5.topofile", "avakas/avakas.net", "ft324/ft_324.net" };
+  g_autoptr (TopoFabric) three = topo_fabric_tree3 (8, TOPO_SPEED_QDR, NULL);
+  g_autoptr (TopoFabric) torus = fabric_testing_torus (3, 3, 3, 2);
+  g_autoptr (TopoFabric) wide = fabric_testing_torus (17, 16, 1, 1);
+
+  if (!is_installed ())
+    return;
+  assert_same_ports (three, "minhop");
+  assert_same_ports (three, "updn");
+  assert_same_ports (torus, "minhop");
+  assert_same_ports (torus, "dor");
+  assert_same_ports (wide, "minhop");
+  for (guint at = 0; at < G_N_ELEMENTS (names); at++) {
+    g_autoptr (TopoFabric) fabric = shared_fabric (names[at]);
+
+    if (fabric == NULL)
+      return;
+    assert_same_ports (fabric, "minhop");
+    assert_same_ports (fabric, "updn");
+  }
 }
 
 static void
@@ -255,6 +303,36 @@ test_lanes_of_the_machine (void)
   assert_nothing_is_left ();
 }
 
+/* Waits for at most ten seconds. */
+static void
+wait_for_folder (bool there)
+{
+  for (int turn = 0; turn < 1000 && is_folder_there () != there; turn++)
+    g_usleep (G_USEC_PER_SEC / 100);
+  g_assert_true (is_folder_there () == there);
+}
+
+/* Killed, we leave no file. */
+static void
+test_killed (void)
+{
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree3 (12, TOPO_SPEED_QDR, NULL);
+  pid_t child;
+
+  if (!is_installed ())
+    return;
+  child = fork ();
+  if (child == 0) {
+    route_forwarding_new_named (fabric, "opensm:dfsssp", NULL);
+    _exit (0);
+  }
+  wait_for_folder (true);
+  g_usleep (G_USEC_PER_SEC / 5);
+  g_assert_cmpint (kill (child, SIGKILL), ==, 0);
+  g_assert_cmpint (waitpid (child, NULL, 0), ==, child);
+  wait_for_folder (false);
+}
+
 static void
 test_refused_engines (void)
 {
@@ -279,12 +357,14 @@ main (int argc, char **argv)
   g_setenv ("TMPDIR", folder, TRUE);
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/routing/opensm/real", test_engines_on_real_fabrics);
+  g_test_add_func ("/routing/opensm/ports", test_ports);
   g_test_add_func ("/routing/opensm/trees", test_engines_on_trees);
   g_test_add_func ("/routing/opensm/examples", test_engines_on_examples);
   g_test_add_func ("/routing/opensm/pieces", test_fabric_in_pieces);
   g_test_add_func ("/routing/opensm/lanes", test_engines_with_lanes);
   g_test_add_func ("/routing/opensm/machine", test_lanes_of_the_machine);
   g_test_add_func ("/routing/opensm/dor", test_dor);
+  g_test_add_func ("/routing/opensm/killed", test_killed);
   g_test_add_func ("/routing/opensm/refused", test_refused_engines);
   status = g_test_run ();
   g_assert_cmpint (g_rmdir (folder), ==, 0);

@@ -21,14 +21,6 @@ static const RouteEngine engines[] = {
   { "dor", route_engine_dor },
 };
 
-static const char *const engine_names[] = { "minhop", "updn", "ftree", "dor", NULL };
-
-const char *const *
-route_forwarding_engines (void)
-{
-  return engine_names;
-}
-
 RouteForwarding *
 route_forwarding_compute (const TopoFabric *fabric, const char *engine, GError **error)
 {
@@ -41,7 +33,7 @@ route_forwarding_compute (const TopoFabric *fabric, const char *engine, GError *
     tables = route_forwarding_new (fabric, engine);
     return engines[at].fill (tables, error) ? g_steal_pointer (&tables) : NULL;
   }
-  known = g_strjoinv (", ", (char **) engine_names);
+  known = g_strjoinv (", ", (char **) topo_routing_engines ());
   g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
                "%s: no engine \"%s\" (known: %s), and no file of that name", fabric->source, engine,
                known);
@@ -53,7 +45,8 @@ plain_tables (const TopoFabric *fabric, const char *routes, uint32_t max_vls, GE
 {
   if (g_str_has_prefix (routes, OPENSM) && routes[strlen (OPENSM)] != '\0')
     return route_opensm_run (fabric, routes + strlen (OPENSM), max_vls, error);
-  return g_file_test (routes, G_FILE_TEST_EXISTS)
+  return !g_strv_contains (topo_routing_engines (), routes) &&
+                 g_file_test (routes, G_FILE_TEST_EXISTS)
              ? route_forwarding_load (fabric, routes, error)
              : route_forwarding_compute (fabric, routes, error);
 }

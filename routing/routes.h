@@ -9,15 +9,17 @@
 /* Tables by one of our own engines:
  *
  *   minhop  shortest ways; each switch takes, for one destination after the
- *           other, the port of a shortest way with fewest destinations so far
+ *           other in OpenSM's order, the port of a shortest way with fewest
+ *           destinations so far
  *   updn    the same among ways that never go up again after going down;
  *           levels are distances from the roots, which are found as OpenSM
  *           does: switches from which nearly all adapters are equally far
  *   ftree   for fat trees: goes up by the least used port, so that shift
  *           permutations do not meet on any link
- *   dor     the lowest-numbered port of a shortest way
+ *   dor     to the switch behind the lowest-numbered port of a shortest way, by
+ *           the least used of the ports that lead there
  *
- * NULL and *error (TOPO_ERROR) for an unknown engine, and for one that cannot
+ * Their names are topo_routing_engines().  NULL and *error (TOPO_ERROR) for an unknown engine, and for one that cannot
  * route this fabric. */
 RouteForwarding *
 route_forwarding_compute (const TopoFabric *fabric, const char *engine, GError **error);
@@ -46,6 +48,3 @@ RouteForwarding *route_forwarding_of_machine (const TopoMachine *machine, GError
  * *error (TOPO_ERROR) when buffers could then wait for each other in a circle,
  * as they cannot in a fat tree; the tables stay as they were. */
 gboolean route_forwarding_add_groups (RouteForwarding *tables, GError **error);
-
-/* The names of the engines, NULL at the end. */
-const char *const *route_forwarding_engines (void);

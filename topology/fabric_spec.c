@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define LAYERS          "layers:"
+#define OPENSM          "opensm:"
 #define SYSTEM_G_LEAVES 18
 #define SYSTEM_G_NODES  18 /* per leaf */
 #define SYSTEM_G_SPINES 9
@@ -154,33 +155,56 @@ layers_length (const char *routes)
   return g_str_has_prefix (routes, LAYERS) ? strlen (LAYERS) : 0;
 }
 
+const char *const *
+topo_routing_engines (void)
+{
+  static const char *const names[] = { "minhop", "updn", "ftree", "dor", NULL };
+
+  return names;
+}
+
+/* An engine's name, even where a file is called so (./minhop). */
+static bool
+is_engine (const char *text)
+{
+  return g_strv_contains (topo_routing_engines (), text) ||
+         (g_str_has_prefix (text, OPENSM) && text[strlen (OPENSM)] != '\0');
+}
+
 gboolean
 topo_fabric_set_routes (TopoMachine *machine, const char *text, const char *folder, GError **error)
 {
   gsize skip = layers_length (text);
   g_autofree char *path = topo_path_in (folder, text + skip);
-  bool exists = g_file_test (path, G_FILE_TEST_EXISTS);
+  bool engine = is_engine (text + skip);
 
-  if (!exists && !g_str_has_prefix (text + skip, "opensm:") && strpbrk (text, "./") != NULL) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE, "routes: there is no \"%s\"", path);
+  if (!engine && (text[skip] == '\0' || !g_file_test (path, G_FILE_TEST_EXISTS))) {
+    g_autofree char *known = g_strjoinv (", ", (char **) topo_routing_engines ());
+
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE,
+                 "routes: \"%s\" is neither an engine (%s, opensm:ENGINE) nor a file", path, known);
     return FALSE;
   }
   g_free (machine->routes);
-  machine->routes = exists ? g_strconcat (skip > 0 ? LAYERS : "", path, NULL) : g_strdup (text);
+  machine->routes = engine ? g_strdup (text) : g_strconcat (skip > 0 ? LAYERS : "", path, NULL);
   return TRUE;
+}
+
+static TopoNode *
+node_of_name (const char *name)
+{
+  if (g_str_equal (name, "harpertown"))
+    return topo_node_harpertown ();
+  return g_str_equal (name, "sandybridge") ? topo_node_sandybridge () : NULL;
 }
 
 gboolean
 topo_fabric_set_node (TopoMachine *machine, const char *text, const char *folder, GError **error)
 {
   g_autofree char *path = topo_path_in (folder, text);
-  TopoNode *node;
+  TopoNode *node = node_of_name (text);
 
-  if (g_str_equal (text, "harpertown"))
-    node = topo_node_harpertown ();
-  else if (g_str_equal (text, "sandybridge"))
-    node = topo_node_sandybridge ();
-  else
+  if (node == NULL)
     node = topo_node_load (path, error);
   if (node == NULL)
     return FALSE;
@@ -311,9 +335,10 @@ char *
 topo_fabric_print_path (const char *name)
 {
   gsize skip = layers_length (name);
+  g_autoptr (TopoNode) node = node_of_name (name);
   g_autofree char *path = NULL;
 
-  if (!g_file_test (name + skip, G_FILE_TEST_EXISTS))
+  if (node != NULL || is_engine (name + skip))
     return g_strdup (name);
   path = g_canonicalize_filename (name + skip, NULL);
   return g_strconcat (skip > 0 ? LAYERS : "", path, NULL);

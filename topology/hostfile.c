@@ -5,10 +5,12 @@
  *   node3 slots=4        Open MPI's hostfile; max_slots is passed over
  *   node5:2              MPICH's
  *   node7                one slot; a host that stands again has one more (PBS)
+ *   node[08-11,20]:4     Slurm's list of nodes: so many slots on each
  *
  * Ranks fill the slots of a host before those of the next one, hosts in the
  * order in which they stand first: Open MPI's placement by slot. */
 #include "topology/mapping_private.h"
+#include "topology/names.h"
 
 #include <string.h>
 
@@ -94,8 +96,9 @@ static gboolean
 bad_line (const Reader *reader, const char *found, GError **error)
 {
   g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
-               "%s:%u: expected HOST, HOST slots=N or HOST:N, found \"%s\"", reader->path,
-               reader->line, found);
+               "%s:%u: expected HOST, HOST slots=N or HOST:N, or for HOST a list such as "
+               "node[1-16,18], found \"%s\"",
+               reader->path, reader->line, found);
   return FALSE;
 }
 
@@ -124,15 +127,11 @@ read_slots (const Reader *reader, char **words, uint64_t *n_slots, GError **erro
 }
 
 static gboolean
-read_line (Reader *reader, const char *line, GError **error)
+add_host (Reader *reader, const char *name, uint64_t n_slots, GError **error)
 {
-  g_auto (GStrv) words = g_strsplit_set (line, " \t", -1);
   uint32_t node;
-  uint64_t n_slots;
 
-  if (!read_slots (reader, words, &n_slots, error))
-    return FALSE;
-  if (!topo_hosts_find (&reader->hosts, words[0], &node, error)) {
+  if (!topo_hosts_find (&reader->hosts, name, &node, error)) {
     g_prefix_error (error, "%s:%u: ", reader->path, reader->line);
     return FALSE;
   }
@@ -143,8 +142,25 @@ read_line (Reader *reader, const char *line, GError **error)
     return TRUE;
   g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
                "%s:%u: %u slots on %s, which has %u (see --ranks-per-node)", reader->path,
-               reader->line, reader->slots[node], words[0], reader->machine->ranks_per_node);
+               reader->line, reader->slots[node], name, reader->machine->ranks_per_node);
   return FALSE;
+}
+
+static gboolean
+read_line (Reader *reader, const char *line, GError **error)
+{
+  g_auto (GStrv) words = g_strsplit_set (line, " \t", -1);
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  uint64_t n_slots;
+
+  if (!read_slots (reader, words, &n_slots, error))
+    return FALSE;
+  if (!topo_names_expand (words[0], names))
+    return bad_line (reader, words[0], error);
+  for (guint at = 0; at < names->len; at++)
+    if (!add_host (reader, names->pdata[at], n_slots, error))
+      return FALSE;
+  return TRUE;
 }
 
 static gboolean

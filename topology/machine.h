@@ -56,6 +56,10 @@ TopoMachine *topo_machine_new (const char *spec, GError **error);
 void topo_machine_free (TopoMachine *machine);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TopoMachine, topo_machine_free)
 
+/* The names of our own routing engines, NULL at the end: routing/routes.h tells
+ * what they do. */
+const char *const *topo_routing_engines (void);
+
 /* The complete machine file of a machine: reading it back gives the same
  * machine.  The caller frees the text. */
 char *topo_machine_print (const TopoMachine *machine);

@@ -210,6 +210,10 @@ test_bad_files (Files *files, gconstpointer unused G_GNUC_UNUSED)
     { "[machine]\nspec = systemg\nspeed = QDR\n", NULL, ":3: ", "routes, node" },
     { "[machine]\nspec = systemg\n[link]\nbandwidth = 2 GB/s\n", NULL, ":3: ", "link" },
     { "[machine]\nspec = systemg\n[switch]\nlatency = 2\n", NULL, ":4: ", "unit" },
+    { "[machine]\nspec = systemg\n\nroutes = minhops\n", NULL,
+      ":4: ", "neither an engine (minhop, " },
+    { "[machine]\nspec = systemg\nroutes = opensm:\n", NULL, ":3: ", "neither an engine" },
+    { "[machine]\nspec = systemg\nroutes = layers:\n", NULL, ":3: ", "neither an engine" },
     { "[machine]\nspec = bgq:32\nroutes = ftree\n", NULL, ":3: ", "torus" },
     { "[machine]\nspec = bgq:32\nnode = harpertown\n", NULL, ":3: ", "torus" },
     { "[machine]\nspec = bgq:32\ncores = 0,2\n", NULL, ":3: ", "torus" },
@@ -258,6 +262,25 @@ test_stampede (void)
   }
 }
 
+/* The name of an engine is the engine, whatever lies about. */
+static void
+test_engine_beats_file (Files *files, gconstpointer unused G_GNUC_UNUSED)
+{
+  g_autofree char *path = g_build_filename (files->folder, "ftree", NULL);
+  g_autofree char *dotted = g_build_filename (files->folder, "./ftree", NULL);
+  g_autoptr (TopoMachine) engine = NULL, file = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (g_file_set_contents (path, "tables\n", -1, NULL));
+  engine = machine_of_text (files, "[machine]\nspec = systemg\nroutes = ftree\n", NULL, &error);
+  g_assert_no_error (error);
+  file = machine_of_text (files, "[machine]\nspec = systemg\nroutes = ./ftree\n", NULL, &error);
+  g_assert_no_error (error);
+  g_unlink (path);
+  g_assert_cmpstr (engine->routes, ==, "ftree");
+  g_assert_cmpstr (file->routes, ==, dotted);
+}
+
 /* Two packages of eight cores that share an L3 and have a memory. */
 static void
 test_sandybridge (void)
@@ -292,6 +315,8 @@ main (int argc, char *argv[])
   g_test_add ("/topology/machine-fabric/options", Files, NULL, files_set_up,
               test_options_beat_the_file, files_tear_down);
   g_test_add ("/topology/machine-fabric/bad-files", Files, NULL, files_set_up, test_bad_files,
+              files_tear_down);
+  g_test_add ("/topology/machine-fabric/engine", Files, NULL, files_set_up, test_engine_beats_file,
               files_tear_down);
   g_test_add_func ("/topology/machine-fabric/stampede", test_stampede);
   g_test_add_func ("/topology/machine-fabric/sandybridge", test_sandybridge);

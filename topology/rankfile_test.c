@@ -220,6 +220,8 @@ test_hosts (void)
 
   assert_placed ("# ours\nnode2 slots=2 max_slots=8\nnode0:3\n", machine, 5, "2.0 2.1 0.0 0.1 0.2");
   assert_placed ("node3\nnode1\nnode3\n+n0\n", machine, 4, "3.0 3.1 1.0 0.0");
+  assert_placed ("node[2-3]:2\n", machine, 4, "2.0 2.1 3.0 3.1");
+  assert_placed ("node[3,0-1],node2 slots=2\r\n", machine, 7, "3.0 3.1 0.0 0.1 1.0 1.1 2.0");
   assert_placed ("node3 slots=4 # all\nnode1 slots=4\n", machine, 5, "3.0 3.1 3.2 3.3 1.0");
 }
 
@@ -237,6 +239,10 @@ test_bad_hosts (void)
     { "node0 cpus=2\n", ":1: ", "cpus=2" },
     { "\nnode4\n", ":2: ", "not among" },
     { "host\n", ":1: ", "not a node" },
+    { "node[2-4]\n", ":1: ", "\"node4\" is not among" },
+    { "node[2-\n", ":1: ", "\"node[2-\"" },
+    { "node0\nnode[]\n", ":2: ", "\"node[]\"" },
+    { "node[0-4294967295]\n", ":1: ", "expected HOST" },
   };
   g_autoptr (TopoMachine) machine = machine_of (4);
 
