@@ -120,6 +120,7 @@ succeeds "deterministic packets" $sim --routing deterministic --links packet.csv
 # shellcheck disable=SC2086
 succeeds "load" $sim --network load --links load.csv --format json
 same "load knows no time" "$(json time_s out)" null
+same "nor packets" "$(json packets out) $(json packet_hops out) $(json events out)" "null null null"
 same "load and packets agree on every link" "$(column payload_bytes packet.csv)" \
   "$(column payload_bytes load.csv)"
 

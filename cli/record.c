@@ -75,6 +75,16 @@ add_times (JsonBuilder *builder, const SimReplayResult *result, gboolean has_tim
   cli_add_number (builder, "wait_s_max", has_time ? summary.wait_s_max : (double) NAN);
 }
 
+/* Only the packet network has packets, and nothing happens in load. */
+static void
+add_known (JsonBuilder *builder, const char *name, uint64_t value, gboolean known)
+{
+  if (known)
+    cli_add_integer (builder, name, value);
+  else
+    cli_add_number (builder, name, (double) NAN);
+}
+
 JsonNode *
 cli_record_new (const CliRunInputs *inputs, const SimRun *run, gboolean has_time)
 {
@@ -85,9 +95,9 @@ cli_record_new (const CliRunInputs *inputs, const SimRun *run, gboolean has_time
   add_times (builder, &run->result, has_time);
   cli_add_integer (builder, "messages", run->result.messages);
   cli_add_integer (builder, "message_bytes", run->result.message_bytes);
-  cli_add_integer (builder, "packets", run->counters->packets);
-  cli_add_integer (builder, "packet_hops", run->counters->packet_hops);
-  cli_add_integer (builder, "events", run->counters->events);
+  add_known (builder, "packets", run->counters->packets, run->counters->has_buffers);
+  add_known (builder, "packet_hops", run->counters->packet_hops, run->counters->has_buffers);
+  add_known (builder, "events", run->counters->events, has_time);
   cli_add_number (builder, "wall_s", run->wall_s);
   cli_add_integer (builder, "peak_rss_bytes", run->peak_rss_bytes);
   cli_add_strings (builder, "warnings", run->warnings);
