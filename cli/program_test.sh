@@ -139,6 +139,9 @@ for source in ring.ti matrix.csv; do
     --mapping TEDCBA --format json
   sed -n '/features/,$p' out >metrics.$source
 done
+succeeds "map metrics as a table of columns" "$hopcast" map metrics ring.ti --machine bgq:32 \
+  --ranks-per-node 1 --format csv
+same "columns as simulate's" "$(head -n 1 out | cut -d, -f4-6)" "max_dilation,avg_dilation,sum_dilation_AO"
 same "metrics of trace and matrix" "$(cat metrics.ring.ti)" "$(cat metrics.matrix.csv)"
 
 succeeds "map generate" "$hopcast" map generate --machine bgq:32 --ranks 8 --mapping TEDCBA \

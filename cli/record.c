@@ -189,21 +189,24 @@ print_table (FILE *out, const CliRunInputs *inputs, const SimRun *run, gboolean 
 
 /* For CSV the features are columns like the others, so that the file is a
  * table that predictors read. */
-static JsonNode *
-lift_features (JsonNode *record)
+void
+cli_features_print (FILE *out, JsonNode *record, CliFormat format)
 {
   JsonObject *object = json_node_get_object (record);
-  g_autoptr (JsonObject) features =
-      json_object_ref (json_object_get_object_member (object, "features"));
-  JsonObjectIter iter;
-  const char *name;
-  JsonNode *member;
 
-  json_object_remove_member (object, "features");
-  json_object_iter_init_ordered (&iter, features);
-  while (json_object_iter_next_ordered (&iter, &name, &member))
-    json_object_set_member (object, name, json_node_copy (member));
-  return record;
+  if (format == CLI_FORMAT_CSV) {
+    g_autoptr (JsonObject) features =
+        json_object_ref (json_object_get_object_member (object, "features"));
+    JsonObjectIter iter;
+    const char *name;
+    JsonNode *member;
+
+    json_object_remove_member (object, "features");
+    json_object_iter_init_ordered (&iter, features);
+    while (json_object_iter_next_ordered (&iter, &name, &member))
+      json_object_set_member (object, name, json_node_copy (member));
+  }
+  cli_print_record (out, record, format);
 }
 
 void
@@ -217,5 +220,5 @@ cli_record_print (FILE *out, const CliRunInputs *inputs, const SimRun *run, gboo
     return;
   }
   record = cli_record_new (inputs, run, has_time);
-  cli_print_record (out, format == CLI_FORMAT_CSV ? lift_features (record) : record, format);
+  cli_features_print (out, record, format);
 }
