@@ -53,8 +53,8 @@ add_mapping_option (GOptionContext *context, Options *options)
 {
   const GOptionEntry entries[] = {
     { "mapping", 0, 0, G_OPTION_ARG_FILENAME, &options->mapping,
-      "Where the ranks are: an order of dimensions such as ABCDET (default), or a map file, rankfile "
-      "or list of hosts",
+      "Where the ranks are: an order of dimensions, such as ABCDET on Blue Gene/Q and AT on a "
+      "fabric (the defaults), or a map file, rankfile or list of hosts",
       "M" },
     { NULL },
   };
@@ -324,6 +324,6 @@ cli_map_metrics (int argc, char **argv, GError **error)
   if (!good)
     return CLI_FAILED;
   record = metrics_record (path, &options, machine, features);
-  cli_print_record (stdout, record, options.format.format);
+  cli_features_print (stdout, record, options.format.format);
   return CLI_DONE;
 }

@@ -120,6 +120,7 @@ succeeds "deterministic packets" $sim --routing deterministic --links packet.csv
 # shellcheck disable=SC2086
 succeeds "load" $sim --network load --links load.csv --format json
 same "load knows no time" "$(json time_s out)" null
+same "nor packets" "$(json packets out) $(json packet_hops out) $(json events out)" "null null null"
 same "load and packets agree on every link" "$(column payload_bytes packet.csv)" \
   "$(column payload_bytes load.csv)"
 
@@ -138,6 +139,9 @@ for source in ring.ti matrix.csv; do
     --mapping TEDCBA --format json
   sed -n '/features/,$p' out >metrics.$source
 done
+succeeds "map metrics as a table of columns" "$hopcast" map metrics ring.ti --machine bgq:32 \
+  --ranks-per-node 1 --format csv
+same "columns as simulate's" "$(head -n 1 out | cut -d, -f4-6)" "max_dilation,avg_dilation,sum_dilation_AO"
 same "metrics of trace and matrix" "$(cat metrics.ring.ti)" "$(cat metrics.matrix.csv)"
 
 succeeds "map generate" "$hopcast" map generate --machine bgq:32 --ranks 8 --mapping TEDCBA \

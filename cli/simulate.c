@@ -51,8 +51,8 @@ add_own_options (GOptionContext *context, Options *options)
 {
   const GOptionEntry entries[] = {
     { "mapping", 0, 0, G_OPTION_ARG_FILENAME, &options->mapping,
-      "Where the ranks are: an order of dimensions such as ABCDET (default), or a map file, rankfile "
-      "or list of hosts",
+      "Where the ranks are: an order of dimensions, such as ABCDET on Blue Gene/Q and AT on a "
+      "fabric (the defaults), or a map file, rankfile or list of hosts",
       "M" },
     { "network", 0, 0, G_OPTION_ARG_STRING, &options->network,
       "packet (default: every packet), flow (SimGrid's sharing) or load (no time)", "NETWORK" },

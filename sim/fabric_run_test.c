@@ -71,8 +71,19 @@ assert_links_add_up (const SimRun *result)
   g_assert_cmpfloat (sum_bytes, ==, result->features[SIM_FEATURE_HOP_BYTES]);
 }
 
-/* Whatever the network: the bytes of all links are hops times bytes, and each
- * link has as many. */
+/* Each link has as many bytes, each send queue as many messages. */
+static void
+assert_same_counters (const SimRun *result, const SimRun *load)
+{
+  const SimCounters *counters = result->counters, *expected = load->counters;
+
+  for (uint32_t link = 0; link < expected->n_places; link++)
+    g_assert_cmpuint (counters->link[link].payload_bytes, ==, expected->link[link].payload_bytes);
+  for (uint32_t fifo = 0; fifo < expected->n_fifo_places; fifo++)
+    g_assert_cmpuint (counters->fifo_messages[fifo], ==, expected->fifo_messages[fifo]);
+}
+
+/* Whatever the network: the bytes of all links are hops times bytes. */
 static void
 test_networks_agree (gconstpointer data)
 {
@@ -88,9 +99,7 @@ test_networks_agree (gconstpointer data)
   assert_links_add_up (packet);
   g_assert_cmpuint (packet->result.messages, ==, load->result.messages);
   g_assert_cmpuint (packet->result.message_bytes, ==, load->result.message_bytes);
-  for (uint32_t link = 0; link < load->counters->n_places; link++)
-    g_assert_cmpuint (packet->counters->link[link].payload_bytes, ==,
-                      load->counters->link[link].payload_bytes);
+  assert_same_counters (packet, load);
   for (SimFeature feature = SIM_FEATURE_MAX_DILATION; feature <= SIM_FEATURE_AVG_BYTES_TO;
        feature++)
     g_assert_cmpfloat (packet->features[feature], ==, load->features[feature]);
@@ -115,9 +124,7 @@ test_flow_agrees (gconstpointer data)
   flow = run_well (path, spec, 2, SIM_NETWORK_FLOW);
   assert_links_add_up (flow);
   g_assert_cmpint (flow->result.time_ps, >, 0);
-  for (uint32_t link = 0; link < load->counters->n_places; link++)
-    g_assert_cmpuint (flow->counters->link[link].payload_bytes, ==,
-                      load->counters->link[link].payload_bytes);
+  assert_same_counters (flow, load);
 }
 
 /* -- without recorded traces --------------------------------------------- */
@@ -142,6 +149,34 @@ remove_file (char *path)
 
 static const char two_ranks[] = "0 init\n1 init\n0 send 1 0 5000 6\n1 recv 0 0 5000 6\n"
                                 "0 finalize\n1 finalize\n";
+
+/* Of every size at which Open MPI cuts otherwise, with and without buffers
+ * that stay registered. */
+static void
+test_messages_of_every_size (void)
+{
+  static const uint64_t sizes[] = { 0,       1,       12215,   12216,   12217,   12288,
+                                    77720,   77721,   1048576, 1048577, 1060864, 1060865,
+                                    1073080, 1073081, 2109440, 3157953, 3157954, 9000000 };
+  static const char *const specs[] = { "fattree:2x1:1", "stampede:2" };
+  g_autoptr (GString) text = g_string_new ("0 init\n1 init\n");
+  char *trace;
+
+  for (gsize at = 0; at < G_N_ELEMENTS (sizes); at++)
+    g_string_append_printf (
+        text, "0 send 1 0 %" G_GUINT64_FORMAT " 6\n1 recv 0 0 %" G_GUINT64_FORMAT " 6\n", sizes[at],
+        sizes[at]);
+  g_string_append (text, "0 finalize\n1 finalize\n");
+  trace = write_file (text->str);
+  for (gsize at = 0; at < G_N_ELEMENTS (specs); at++) {
+    g_autoptr (SimRun) load = run_well (trace, specs[at], 1, SIM_NETWORK_LOAD);
+    g_autoptr (SimRun) packet = run_well (trace, specs[at], 1, SIM_NETWORK_PACKET);
+
+    assert_same_counters (packet, load);
+    g_assert_cmpuint (load->counters->fifo_messages[0], >=, G_N_ELEMENTS (sizes));
+  }
+  remove_file (trace);
+}
 
 static char *
 key_of (const char *trace_path, const char *spec)
@@ -173,8 +208,11 @@ test_key (void)
   g_autofree char *minhop = key_of (trace, "fattree:18x18:9,routes=minhop");
   g_autofree char *dor = key_of (trace, "fattree:18x18:9,routes=dor");
 
+  g_autofree char *node = key_of (trace, "fattree:18x18:9,routes=dor,node=sandybridge");
+
   g_assert_cmpstr (one, ==, same);
   g_assert_cmpstr (one, !=, other);
+  g_assert_cmpstr (dor, !=, node);
   g_assert_cmpstr (tree, !=, minhop);
   g_assert_cmpstr (tree, !=, dor);
   g_assert_cmpstr (minhop, !=, dor);
@@ -235,6 +273,7 @@ main (int argc, char **argv)
   };
 
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/sim/fabric-run/messages-of-every-size", test_messages_of_every_size);
   g_test_add_func ("/sim/fabric-run/key", test_key);
   g_test_add_func ("/sim/fabric-run/unreachable", test_unreachable);
   g_test_add_func ("/sim/fabric-run/refusals", test_refusals);

@@ -339,7 +339,8 @@ count_message (Flow *flow, const SimMessage *message)
   case SIM_MESSAGE_SEND:
   case SIM_MESSAGE_WRITE:
     sim_load_add_work (counters, flow->paths, flow->mapping, message->source_rank,
-                       message->destination_rank, message->bytes, 1);
+                       message->destination_rank, message->bytes,
+                       message->kind == SIM_MESSAGE_SEND || message->bytes > 0);
     break;
   case SIM_MESSAGE_CONTROL:
   case SIM_MESSAGE_REMOTE_GET: break;

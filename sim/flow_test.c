@@ -114,12 +114,36 @@ log_init (Log *log, const char *spec)
   log_connect (log, topo_shape_nodes (&log->machine->shape));
 }
 
+/* QDR: 4 GB/s, of a full packet 2,048 bytes in 2,082 (header 26, framing 8).
+ * The bus takes 3.25 GB/s of payload, so 630.2 ns for a full packet.  The last
+ * packet is on the link and on the other bus when the first bus is done. */
+#define FABRIC_SEND_PS    INT64_C (300000)
+#define FABRIC_RECEIVE_PS INT64_C (250000)
+#define FABRIC_ENDS_PS    (FABRIC_SEND_PS + FABRIC_RECEIVE_PS)
+#define FABRIC_READ_PS    INT64_C (400000)
+#define BUS_PACKET_PS     (2048 * 1e12 / 3.25e9)
+#define LAST_PACKET_PS    (INT64_C (2082 * 250) + INT64_C (630154))
+#define GAP_PS            INT64_C (100000)
+
+/* Whatever the defaults are. */
+static void
+set_adapter (TopoMachine *machine)
+{
+  machine->parameters.hca_send_latency_ps = FABRIC_SEND_PS;
+  machine->parameters.hca_receive_latency_ps = FABRIC_RECEIVE_PS;
+  machine->parameters.hca_read_latency_ps = FABRIC_READ_PS;
+  machine->parameters.hca_message_gap_ps = GAP_PS;
+  machine->parameters.hca_inline_bytes = 128;
+  machine->parameters.pcie_bandwidth_Bps = 3250000000;
+}
+
 static void
 fabric_init (Log *log, const char *spec)
 {
   memset (log, 0, sizeof *log);
   log->machine = topo_machine_new (spec, NULL);
   g_assert_nonnull (log->machine);
+  set_adapter (log->machine);
   log_connect (log, topo_shape_nodes (&log->machine->shape));
 }
 
@@ -443,13 +467,6 @@ test_one_per_process (void)
 
 /* --- Fabrics --- */
 
-/* QDR: 4 GB/s, of a full packet 2,048 bytes in 2,082 (header 26, framing 8).
- * The bus takes 3.25 GB/s of payload, so 630.2 ns for a full packet. */
-#define FABRIC_ENDS_PS (INT64_C (300000) + 250000) /* send, receive */
-#define FABRIC_READ_PS INT64_C (400000)
-#define BUS_PACKET_PS  (2048 * 1e12 / 3.25e9)
-#define GAP_PS         INT64_C (100000)
-
 /* Cables of 10 ns, and a switch of 100 ns between every two. */
 static int64_t
 way_ps (uint32_t n_links)
@@ -484,16 +501,21 @@ test_fabric_message_alone (void)
   log_run (&log);
   g_assert_cmpuint (log.n, ==, 1);
   assert_time (&log, 0,
-               FABRIC_ENDS_PS + FABRIC_READ_PS + way_ps (4) + (int64_t) (100 * BUS_PACKET_PS));
+               FABRIC_ENDS_PS + FABRIC_READ_PS + way_ps (4) + LAST_PACKET_PS +
+                   (int64_t) (100 * BUS_PACKET_PS));
   g_assert_cmpuint (log.network->counters->messages, ==, 1);
   log_clear (&log);
 }
 
-/* Up to 128 bytes come with the work request; a write says where it goes.  A link takes 250 ps per byte, the bus 302.66. */
+/* Up to 128 bytes come with the work request; a write says where it goes.  A
+ * link takes 250 ps per byte, a bus 307.7 ps per byte of payload, one after the other. */
 static void
 test_fabric_short_messages (void)
 {
-  const double byte_ps = BUS_PACKET_PS / 2082;
+  static const struct {
+    double wire_bytes, bus_bytes;
+    int64_t read_ps;
+  } expected[] = { { 128 + 34, 128, 0 }, { 129 + 34, 2 * 129, FABRIC_READ_PS }, { 16 + 34, 0, 0 } };
   Log log;
 
   if (!in_child ())
@@ -505,12 +527,12 @@ test_fabric_short_messages (void)
   log_run (&log);
   g_assert_cmpuint (log.n, ==, 3);
   for (uint32_t at = 0; at < 3; at++) {
-    static const uint32_t wire_bytes[] = { 128 + 34, 129 + 34, 16 + 34 };
     uint64_t which = log.cookie[at];
 
-    assert_time (&log, at,
-                 FABRIC_ENDS_PS + way_ps (2) + (which == 1 ? FABRIC_READ_PS : 0) +
-                     (int64_t) (wire_bytes[which] * byte_ps));
+    assert_time (
+        &log, at,
+        FABRIC_ENDS_PS + way_ps (2) + expected[which].read_ps +
+            (int64_t) (expected[which].wire_bytes * 250 + expected[which].bus_bytes / 3.25e-3));
   }
   log_clear (&log);
 }
@@ -529,8 +551,8 @@ test_fabric_incast (void)
     send_fabric (&log, from, 0, SIM_MESSAGE_WRITE, 1000 * 2048, from, false);
   log_run (&log);
   g_assert_cmpuint (log.n, ==, 3);
-  assert_near (log.at_ps[2],
-               FABRIC_ENDS_PS + FABRIC_READ_PS + way_ps (4) + (int64_t) (3000 * BUS_PACKET_PS));
+  assert_near (log.at_ps[2], FABRIC_ENDS_PS + FABRIC_READ_PS + way_ps (4) + LAST_PACKET_PS +
+                                 (int64_t) (3000 * BUS_PACKET_PS));
   log_clear (&log);
 }
 
@@ -548,7 +570,8 @@ test_fabric_is_full_duplex (void)
   log_run (&log);
   for (uint32_t at = 0; at < 2; at++)
     assert_time (&log, at,
-                 FABRIC_ENDS_PS + FABRIC_READ_PS + way_ps (2) + (int64_t) (1000 * BUS_PACKET_PS));
+                 FABRIC_ENDS_PS + FABRIC_READ_PS + way_ps (2) + LAST_PACKET_PS +
+                     (int64_t) (1000 * BUS_PACKET_PS));
   log_clear (&log);
 }
 
@@ -616,6 +639,7 @@ rails_take (uint32_t ports_of_adapter, double packets_ps)
   memset (&log, 0, sizeof log);
   log.machine = topo_machine_new (spec, NULL);
   g_assert_nonnull (log.machine);
+  set_adapter (log.machine);
   log.machine->ranks_per_node = 2;
   g_close (file, NULL);
   g_unlink (path);
@@ -625,8 +649,8 @@ rails_take (uint32_t ports_of_adapter, double packets_ps)
   log_run (&log);
   g_assert_cmpuint (log.n, ==, 2);
   for (uint32_t at = 0; at < 2; at++)
-    assert_near (log.at_ps[at],
-                 FABRIC_ENDS_PS + FABRIC_READ_PS + way_ps (2) + (int64_t) (1000 * packets_ps));
+    assert_near (log.at_ps[at], FABRIC_ENDS_PS + FABRIC_READ_PS + way_ps (2) + LAST_PACKET_PS +
+                                    (int64_t) (1000 * packets_ps));
   for (uint32_t port = 0; port < 4; port++) /* of the switch: from b's rails nothing comes */
     g_assert_cmpuint (log.network->counters->link[port].payload_bytes, ==,
                       port < 2 ? 0 : 1000 * 2048);

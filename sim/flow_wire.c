@@ -41,6 +41,8 @@ sim_flow_wire_bytes (const TopoParameters *parameters, const SimMessage *message
 
   switch ((SimMessageKind) message->kind) {
   case SIM_MESSAGE_CONTROL:
+    if (parameters->family == TOPO_FAMILY_FABRIC)
+      return fabric_bytes (parameters, message->software_bytes, false);
     return sim_flow_packets_bytes (parameters, envelope + SIM_CONTROL_WORDS_BYTES);
   case SIM_MESSAGE_REMOTE_GET:
     return sim_flow_packets_bytes (parameters,
@@ -76,13 +78,45 @@ fabric_way_ps (const TopoParameters *parameters, uint32_t n_links)
   return n_links * parameters->cable_latency_ps + (n_links - 1) * parameters->switch_latency_ps;
 }
 
+static double
+ps_of (uint64_t bytes, uint64_t bandwidth_Bps)
+{
+  return (double) bytes * 1e12 / (double) bandwidth_Bps;
+}
+
+/* A packet is wholly read before it is sent, and wholly received before it is
+ * written (infiniband.md section A5): what one packet takes from memory to
+ * memory, less what a flow takes for it, which is on the slowest of bus and
+ * link only.  Of a message of one packet the flow then ends when it does. */
+static int64_t
+fabric_fill_ps (const TopoParameters *parameters, const TopoPort *port, const SimMessage *message,
+                bool is_inline)
+{
+  uint64_t headers_bytes = parameters->header_bytes + parameters->framing_bytes;
+  uint64_t packet_bytes =
+      MIN (message->bytes + message->software_bytes, (uint64_t) parameters->mtu_bytes);
+  uint64_t wire_bytes = packet_bytes + headers_bytes +
+                        (message->kind == SIM_MESSAGE_WRITE ? parameters->rdma_header_bytes : 0);
+  double bus_ps = ps_of (packet_bytes, parameters->pcie_bandwidth_Bps);
+  double link_ps =
+      ps_of (wire_bytes, topo_link_bandwidth_Bps (port->lanes, (TopoSpeed) port->speed));
+  double flow_bus_ps = (double) wire_bytes *
+                       ps_of (parameters->mtu_bytes, parameters->pcie_bandwidth_Bps) /
+                       (double) (parameters->mtu_bytes + headers_bytes);
+
+  return (int64_t) ((is_inline ? 1 : 2) * bus_ps + link_ps - MAX (flow_bus_ps, link_ps));
+}
+
 /* The adapter fetches what did not come with the work request. */
 static int64_t
-fabric_start_ps (const TopoParameters *parameters, const SimMessage *message, uint32_t n_links)
+fabric_start_ps (const TopoMachine *machine, const SimMessage *message, const uint32_t *links,
+                 uint32_t n_links)
 {
+  const TopoParameters *parameters = &machine->parameters;
   bool is_inline = message->bytes + message->software_bytes <= parameters->hca_inline_bytes;
 
   return parameters->hca_send_latency_ps + (is_inline ? 0 : parameters->hca_read_latency_ps) +
+         fabric_fill_ps (parameters, &machine->fabric->ports[links[0]], message, is_inline) +
          fabric_way_ps (parameters, n_links);
 }
 
@@ -107,7 +141,7 @@ sim_flow_start_latency_ps (const RoutePaths *paths, const TopoMapping *mapping,
   uint32_t n_links =
       links_of (paths, mapping, message->source_rank, message->destination_rank, links);
 
-  return paths->tables != NULL ? fabric_start_ps (&paths->machine->parameters, message, n_links)
+  return paths->tables != NULL ? fabric_start_ps (paths->machine, message, links, n_links)
                                : torus_start_ps (paths->machine, links, n_links);
 }
 

@@ -23,6 +23,15 @@ packets_of (const IbNetwork *net, uint64_t payload_bytes)
   return payload_bytes == 0 ? 1 : (payload_bytes + net->mtu_bytes - 1) / net->mtu_bytes;
 }
 
+/* The library's own messages count in no FIFO, as on a torus; nor does the
+ * request of a remote get, a write of nothing. */
+static bool
+is_users (const SimMessage *message)
+{
+  return message->kind == SIM_MESSAGE_SEND ||
+         (message->kind == SIM_MESSAGE_WRITE && message->bytes > 0);
+}
+
 void
 ib_send (IbNetwork *net, uint32_t message_index, int64_t at_ps)
 {
@@ -61,7 +70,8 @@ ib_send (IbNetwork *net, uint32_t message_index, int64_t at_ps)
   };
   message->packets_left = packets_of (net, payload_bytes);
   message->next = index;
-  net->engine.base.counters->fifo_messages[source]++;
+  if (is_users (public))
+    net->engine.base.counters->fifo_messages[source]++;
   ib_push (net, ib_node_unit (net, from), IB_POST, net->port[port].number, index, at_ps);
 }
 

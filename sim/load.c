@@ -4,6 +4,7 @@
 #include "sim/load.h"
 
 #include "routing/pami.h"
+#include "sim/ob1.h"
 
 #include <glib.h>
 
@@ -108,24 +109,31 @@ add_torus (SimCounters *counters, const TopoMachine *machine, const RouteTorus *
 
 /* --- Fabrics --- */
 
-/* Work requests that carry a message's bytes, as Open MPI cuts it
- * (infiniband.md section C2): the first piece comes with the request to send,
- * then copied fragments up to the offset, then RDMA writes; where buffers stay
- * registered, everything after the request is RDMA. */
 static uint64_t
-work_requests (const TopoParameters *parameters, uint64_t bytes)
+pieces (uint64_t bytes, uint64_t piece_bytes)
 {
-  uint64_t copied = MIN (bytes, MAX (parameters->eager_bytes, parameters->rdma_offset_bytes));
-  uint64_t written = bytes - copied;
+  return (bytes + piece_bytes - 1) / piece_bytes;
+}
 
-  if (bytes <= parameters->eager_bytes)
+/* Work requests that carry a message's bytes, as ob1 cuts it (ob1.c,
+ * ob1_openib.c): the first piece comes with the envelope, RDMA writes follow,
+ * the last rdma_offset bytes, or all of a message that is not much longer, are
+ * copied fragments; where buffers stay registered it is one write.  A message
+ * without bytes is its envelope; a direct one is one write. */
+static uint64_t
+work_requests (const TopoParameters *parameters, uint64_t bytes, bool direct)
+{
+  uint64_t eager = parameters->eager_bytes, offset = parameters->rdma_offset_bytes;
+  uint64_t first = eager - MIN (eager, SIM_OB1_LARGEST_HEADER_BYTES), end = first;
+
+  if (direct)
+    return bytes > 0;
+  if (bytes <= first || parameters->leave_pinned)
     return 1;
-  if (parameters->leave_pinned)
-    return (bytes + parameters->rdma_fragment_bytes - 1) / parameters->rdma_fragment_bytes;
-  return 1 +
-         (copied - parameters->eager_bytes + parameters->send_fragment_bytes - 1) /
-             parameters->send_fragment_bytes +
-         (written + parameters->rdma_fragment_bytes - 1) / parameters->rdma_fragment_bytes;
+  if (bytes > eager + offset)
+    end = MAX (bytes - offset, first);
+  return (first > 0) + pieces (end - first, parameters->rdma_fragment_bytes) +
+         pieces (bytes - end, parameters->send_fragment_bytes - SIM_OB1_FRAGMENT_HEADER_BYTES);
 }
 
 void
@@ -152,7 +160,7 @@ sim_load_add (SimCounters *counters, const RoutePaths *paths, const TopoMapping 
     return;
   if (paths->tables != NULL)
     sim_load_add_work (counters, paths, mapping, source, destination, bytes,
-                       work_requests (&paths->machine->parameters, bytes));
+                       work_requests (&paths->machine->parameters, bytes, direct_collective));
   else
     add_torus (counters, paths->machine, &paths->torus, from_node, to_node,
                mapping->slot[destination], bytes, direct_collective);

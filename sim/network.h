@@ -39,7 +39,7 @@ GQuark sim_error_quark (void);
  * (bgq.md sections 2.7, 3.2, 3.3). */
 typedef enum {
   SIM_MESSAGE_EAGER,      /* memory-FIFO packets, deterministic, software envelope */
-  SIM_MESSAGE_CONTROL,    /* one packet of software: request to send, acknowledge */
+  SIM_MESSAGE_CONTROL,    /* of software alone: request to send, acknowledge */
   SIM_MESSAGE_REMOTE_GET, /* one packet, high priority, to the owner of the data */
   SIM_MESSAGE_DATA,       /* the data that a remote get asked for: direct put */
   SIM_MESSAGE_DIRECT,     /* direct (many-to-many) collective, dynamic */
@@ -56,8 +56,10 @@ typedef struct {
   uint8_t descriptors;      /* REMOTE_GET: descriptors carried, 1 or 2 */
   bool force_deterministic; /* DATA: its receiver has its limit of dynamic transfers in flight */
   bool acknowledge; /* SEND, WRITE: sent() when the sender's adapter has the acknowledgement */
-  uint16_t software_bytes; /* SEND: software's headers, in the payload before the user's bytes */
-  uint64_t whole_bytes;    /* DATA: of the transfer that this is a piece of, whose routing it
+  uint16_t
+      software_bytes;   /* SEND, CONTROL of fabrics: software's headers, in the payload before the
+                            * user's bytes */
+  uint64_t whole_bytes; /* DATA: of the transfer that this is a piece of, whose routing it
                              * shares; 0: not a piece */
 } SimMessage;
 
@@ -138,6 +140,6 @@ sim_ib_new (const TopoMachine *machine, const RoutePaths *paths, const TopoMappi
 /* For any machine; borrows `paths` too.  NULL and SIM_ERROR_NETWORK when built
  * without SimGrid, or when a flow network was made before in this process
  * (SimGrid allows one). */
-SimNetwork *sim_flow_new (const TopoMachine *machine, const RoutePaths *paths,
-                          const TopoMapping *mapping, RoutePolicy policy, const SimClient *client,
-                          void *client_data, GError **error);
+SimNetwork *
+sim_flow_new (const TopoMachine *machine, const RoutePaths *paths, const TopoMapping *mapping,
+              RoutePolicy policy, const SimClient *client, void *client_data, GError **error);

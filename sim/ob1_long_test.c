@@ -13,7 +13,8 @@
 enum { FIN = 24, PIECE = 40, PUT = 72 };
 
 typedef struct {
-  uint32_t sends, pieces, puts, fins, writes; /* FIN: or an eager message */
+  uint32_t sends, pieces, puts, fins, writes; /* FIN: or an eager message; sends: all but writes */
+  uint32_t controls;                          /* of the sends, those of the library itself */
   uint64_t bytes;
 } Traffic;
 
@@ -28,7 +29,8 @@ traffic_of (const Fixture *f)
 
     traffic.bytes += message.bytes;
     traffic.writes += message.kind == SIM_MESSAGE_WRITE;
-    traffic.sends += message.kind == SIM_MESSAGE_SEND;
+    traffic.sends += message.kind != SIM_MESSAGE_WRITE;
+    traffic.controls += message.kind == SIM_MESSAGE_CONTROL;
     traffic.pieces += message.software_bytes == PIECE;
     traffic.puts += message.software_bytes == PUT;
     traffic.fins += message.software_bytes == FIN;
@@ -67,7 +69,10 @@ traffic_of_one (uint64_t bytes)
 static void
 test_fragments (void)
 {
+  g_assert_cmpuint (traffic_of_one (0).controls, ==, 0);
   g_assert_cmpuint (traffic_of_one (IB_EAGER).sends, ==, 1);
+  g_assert_cmpuint (traffic_of_one (IB_EAGER).controls, ==, 0);
+  g_assert_cmpuint (traffic_of_one (IB_EAGER + 1).controls, ==, 1);
   g_assert_cmpuint (traffic_of_one (IB_EAGER + 1).sends, ==, 3);
   g_assert_cmpuint (traffic_of_one (IB_EAGER + IB_FRAG).sends, ==, 3);
   g_assert_cmpuint (traffic_of_one (IB_EAGER + IB_FRAG + 1).sends, ==, 4);
@@ -89,6 +94,7 @@ test_rdma (void)
   g_assert_cmpuint (first.puts, ==, 1);
   g_assert_cmpuint (first.fins, ==, 1);
   g_assert_cmpuint (first.pieces, ==, 1 + 1 + 17);
+  g_assert_cmpuint (first.controls, ==, 1 + 1 + 1);
   g_assert_cmpuint (long_one.writes, ==, 7);
   g_assert_cmpuint (long_one.pieces, ==, 1 + 1 + 17);
 }
@@ -112,6 +118,7 @@ test_all_rdma (void)
     traffic = traffic_of (&f);
     g_assert_cmpuint (traffic.writes, ==, 1 + i);
     g_assert_cmpuint (traffic.sends, ==, 3 + 3 * i);
+    g_assert_cmpuint (traffic.controls, ==, traffic.sends);
     end_ns[i] = fixture_end_ns (&f, 1);
     fixture_clear (&f);
   }

@@ -85,6 +85,18 @@ software_bytes (const SimReplay *replay, uint32_t transfer, SimOb1Event event)
   return replay->parameters->envelope_bytes + header_bytes - SIM_OB1_MATCH_HEADER_BYTES;
 }
 
+/* ob1's own messages, as software's own of other machines: they carry nothing
+ * of the user's.  A message without bytes is its envelope. */
+static SimMessageKind
+kind_of (const SimReplay *replay, uint32_t transfer, SimOb1Event event, uint64_t bytes)
+{
+  bool is_empty = event == SIM_OB1_ENVELOPE && replay->transfers[transfer].bytes == 0;
+
+  if (event == SIM_OB1_WRITE)
+    return SIM_MESSAGE_WRITE;
+  return bytes > 0 || is_empty ? SIM_MESSAGE_SEND : SIM_MESSAGE_CONTROL;
+}
+
 void
 sim_ob1_openib_post (SimReplay *replay, uint32_t transfer, SimOb1Event event, uint64_t bytes,
                      int64_t at_ps)
@@ -101,7 +113,7 @@ sim_ob1_openib_post (SimReplay *replay, uint32_t transfer, SimOb1Event event, ui
                      .bytes = bytes,
                      .source_rank = to_source ? destination : source,
                      .destination_rank = to_source ? source : destination,
-                     .kind = event == SIM_OB1_WRITE ? SIM_MESSAGE_WRITE : SIM_MESSAGE_SEND,
+                     .kind = (uint8_t) kind_of (replay, transfer, event, bytes),
                      .acknowledge = waits,
                      .software_bytes = (uint16_t) software_bytes (replay, transfer, event) },
       at_ps);

@@ -162,6 +162,15 @@ job_message (void *data, uint32_t source, uint32_t destination, uint64_t bytes,
                 direct_collective);
 }
 
+static void
+load_progress (void *data, double share)
+{
+  const SimRunOptions *options = ((Job *) data)->options;
+
+  if (options->progress != NULL)
+    options->progress (options->progress_data, share, 0);
+}
+
 static gboolean
 run_load (Job *job, GError **error)
 {
@@ -180,7 +189,7 @@ run_load (Job *job, GError **error)
   run->result.ranks = g_new0 (SimRankTimes, job->mapping->n_ranks);
   run->result.warnings = g_ptr_array_new_with_free_func (g_free);
   done = sim_census (job->trace, job->machine, SIM_CENSUS_COLLECTIVES, false, job_message, job,
-                     NULL, NULL, &census, error);
+                     load_progress, job, &census, error);
   if (done) {
     for (uint32_t kind = 0; kind < TRACE_N_OPS; kind++)
       run->result.collectives += census.collectives[kind];

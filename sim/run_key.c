@@ -23,6 +23,19 @@ add_text (GChecksum *sum, const char *name, const char *text)
   add_data (sum, name, text, strlen (text));
 }
 
+/* The text of a machine file: its values, not its comments. */
+static void
+add_settings (GChecksum *sum, const char *name, const char *text)
+{
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  g_autoptr (GString) settings = g_string_new (NULL);
+
+  for (char **line = lines; *line != NULL; line++)
+    if (**line != '#')
+      g_string_append_printf (settings, "%s\n", *line);
+  add_text (sum, name, settings->str);
+}
+
 static void
 add_number (GChecksum *sum, const char *name, uint64_t number)
 {
@@ -100,7 +113,7 @@ add_fabric (GChecksum *sum, const TopoMachine *machine, const RouteForwarding *t
   g_autoptr (GString) parameters = g_string_new (NULL);
 
   topo_parameters_print (&machine->parameters, parameters);
-  add_text (sum, "parameters", parameters->str);
+  add_settings (sum, "parameters", parameters->str);
   add_number (sum, "nodes", topo_shape_nodes (&machine->shape));
   add_data (sum, "cores", machine->slot_core, machine->ranks_per_node);
   add_devices (sum, machine->fabric);
@@ -122,7 +135,7 @@ add_machine (GChecksum *sum, const RoutePaths *paths)
     return;
   }
   text = topo_machine_print (paths->machine);
-  add_text (sum, "machine", text);
+  add_settings (sum, "machine", text);
 }
 
 char *
