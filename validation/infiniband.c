@@ -32,6 +32,7 @@ static const struct {
   { "connectx_bandwidth", ib_curve_last, IB_CURVE_CONNECTX_BANDWIDTH },
   { "connectx_bandwidth_curve", ib_curve_error, IB_CURVE_CONNECTX_BANDWIDTH },
   { "connectx_bidirectional", ib_bidirectional_ratio, 0 },
+  { "alltoall_change", ib_alltoall_change_bytes, 10000 },
   { "alltoall_drop", ib_alltoall_drop, 3000 },
   { "alltoall_linear_2975", ib_alltoall_us, 2975 },
   { "alltoall_pairwise_3000", ib_alltoall_us, 3000 },

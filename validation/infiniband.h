@@ -25,7 +25,8 @@ typedef enum {
 /* Benchmarks under the aggregation patterns. */
 typedef enum { IB_PROGRAM_LU, IB_PROGRAM_FT, IB_PROGRAM_MG, IB_PROGRAMS } IbProgram;
 
-#define IB_PATTERNS 8 /* 1..8 */
+#define IB_PATTERNS 8  /* 1..8 */
+#define IB_TASKS    16 /* of those benchmarks */
 
 typedef struct {
   GString *details;             /* borrowed; may be NULL */
@@ -61,11 +62,15 @@ double ib_bidirectional_ratio (InfiniBand *ib, uint32_t unused, GError **error);
 double ib_alltoall_us (InfiniBand *ib, uint32_t bytes, GError **error);
 double ib_pairwise_us (InfiniBand *ib, uint32_t bytes, GError **error);
 double ib_bruck_us (InfiniBand *ib, uint32_t bytes, GError **error);
+/* The smallest block that the rules of the machine's MPI send pairwise, found
+ * by the messages of a rank; last_bytes when none below is. */
+double ib_alltoall_change_bytes (InfiniBand *ib, uint32_t last_bytes, GError **error);
 double ib_alltoall_drop (InfiniBand *ib, uint32_t bytes, GError **error);
 double ib_pairwise_flatness (InfiniBand *ib, uint32_t unused, GError **error);
 double ib_bruck_growth (InfiniBand *ib, uint32_t unused, GError **error);
 
-/* infiniband_shift.c: GB/s per node of the slowest (0) or fastest (1) shift. */
+/* infiniband_shift.c: GB/s per node of the slowest (0) or fastest (1) shift;
+ * the median over several draws of the nodes. */
 double ib_shift_GBps (InfiniBand *ib, uint32_t fastest, GError **error);
 
 /* What the measured cluster had; NULL at the end. */
@@ -84,6 +89,12 @@ double ib_noise_most (InfiniBand *ib, uint32_t unused, GError **error);
 double ib_noise_intensity (InfiniBand *ib, uint32_t unused, GError **error);
 double ib_noise_classes_most (InfiniBand *ib, uint32_t n_noise, GError **error);
 double ib_noise_classes_growth (InfiniBand *ib, uint32_t unused, GError **error);
+
+/* infiniband_grouping.c: the node and core of each task of a trace, grouped as
+ * the aggregation paper does it; every node's tasks are on cores[n_cores],
+ * ascending.  False and *error on failure. */
+bool ib_group_tasks (InfiniBand *ib, const char *trace, const uint8_t *cores, uint32_t n_cores,
+                     uint32_t node[IB_TASKS], uint8_t core[IB_TASKS], GError **error);
 
 /* infiniband_patterns.c: percent by which communication differs from that of pattern 1. */
 double ib_lu_spread (InfiniBand *ib, uint32_t high_patterns, GError **error);

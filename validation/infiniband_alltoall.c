@@ -8,6 +8,7 @@
  * they do not depend on the rules that choose one. */
 #include "config.h"
 
+#include "sim/collective.h"
 #include "validation/infiniband.h"
 
 #include <math.h>
@@ -150,6 +151,41 @@ double
 ib_bruck_us (InfiniBand *ib, uint32_t bytes, GError **error)
 {
   return known_us (ib, "alltoall-bruck", append_bruck, bytes, error);
+}
+
+/* Does a rank wait before it has sent to all others? */
+static bool
+goes_one_by_one (const TopoMachine *machine, uint64_t bytes)
+{
+  const TraceOp op = {
+    .kind = TRACE_OP_ALLTOALL, .comm = TRACE_COMM_WORLD, .bytes = bytes, .recv_bytes = bytes
+  };
+  SimCollective collective;
+  uint32_t n_sent = 0, n_waits = 0;
+
+  sim_collective_init (&collective, machine, &op, RANKS, 0, true);
+  for (uint32_t step = 0; step < collective.n_steps; step++) {
+    SimStep now = sim_collective_step (&collective, step);
+
+    n_sent += now.send_to != TOPO_NONE && now.send_to != 0;
+    n_waits += now.wait && n_sent < RANKS - 1;
+  }
+  /* Bruck's rounds are fewer messages than there are ranks. */
+  return n_sent == RANKS - 1 && n_waits >= RANKS - 2;
+}
+
+double
+ib_alltoall_change_bytes (InfiniBand *ib, uint32_t last_bytes, GError **error)
+{
+  g_autoptr (TopoMachine) machine = validation_machine_new (MACHINE, NULL, error);
+  uint32_t bytes = 1;
+
+  (void) ib;
+  if (machine == NULL)
+    return (double) NAN;
+  while (bytes < last_bytes && !goes_one_by_one (machine, bytes))
+    bytes++;
+  return bytes;
 }
 
 /* Time just below this size over the time at it. */

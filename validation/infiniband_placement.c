@@ -13,6 +13,7 @@
 
 #define MACHINE     "systemg:2"
 #define NOISE_BYTES (UINT64_C (4) << 20) /* the longest of the Intel MPI Benchmarks */
+#define LEAST_BYTES UINT64_C (1)         /* the shortest with data; powers of two between */
 
 /* The three places of the second rank, the first being on core 0. */
 enum { SAME_DIE, SAME_SOCKET, OTHER_SOCKET, DISTANCES };
@@ -108,7 +109,8 @@ ib_distance_order (InfiniBand *ib, uint32_t farther, GError **error)
 /* ---- with noise ---- */
 
 static double
-placement_us (const TopoMachine *machine, const ValidationPlacement *placement, GError **error)
+placement_us (const TopoMachine *machine, const ValidationPlacement *placement, uint64_t bytes,
+              GError **error)
 {
   uint32_t n_pairs = placement->n_pairs;
   uint32_t node[VALIDATION_CORES] = { 0 };
@@ -117,14 +119,15 @@ placement_us (const TopoMachine *machine, const ValidationPlacement *placement, 
   for (uint32_t pair = 0; pair < n_pairs; pair++)
     for (uint32_t end = 0; end < 2; end++)
       core[end * n_pairs + pair] = placement->pair[pair][end];
-  return ib_pingpong_us (machine, 2 * n_pairs, node, core, NOISE_BYTES, error);
+  return ib_pingpong_us (machine, 2 * n_pairs, node, core, bytes, error);
 }
 
 static char *
-placement_name (const ValidationPlacement *placement)
+placement_name (const ValidationPlacement *placement, uint64_t bytes)
 {
   GString *name = g_string_new (NULL);
 
+  g_string_append_printf (name, "%" G_GUINT64_FORMAT " B on ", bytes);
   for (uint32_t pair = 0; pair < placement->n_pairs; pair++)
     g_string_append_printf (name, "%s%u-%u",
                             pair == 0   ? ""
@@ -137,17 +140,17 @@ placement_name (const ValidationPlacement *placement)
 /* Without the noise of a placement, measured once; NaN and *error. */
 static double
 alone_us (InfiniBand *ib, const TopoMachine *machine, const ValidationPlacement *placement,
-          GError **error)
+          uint64_t bytes, GError **error)
 {
   ValidationPlacement alone = *placement;
   g_autofree char *name = NULL;
   double us;
 
   alone.n_pairs = 1;
-  name = placement_name (&alone);
+  name = placement_name (&alone, bytes);
   if (ib_known (ib, "alone", name, &us))
     return us;
-  us = placement_us (machine, &alone, error);
+  us = placement_us (machine, &alone, bytes, error);
   if (!isnan (us))
     ib_keep (ib, "alone", name, us, "us");
   return us;
@@ -156,22 +159,22 @@ alone_us (InfiniBand *ib, const TopoMachine *machine, const ValidationPlacement 
 /* By how many percent the noise lengthens the observed messages. */
 static double
 noise_percent (InfiniBand *ib, const TopoMachine *machine, const ValidationPlacement *placement,
-               GError **error)
+               uint64_t bytes, GError **error)
 {
-  g_autofree char *name = placement_name (placement);
+  g_autofree char *name = placement_name (placement, bytes);
   double quiet_us, noisy_us, percent;
 
   if (ib_known (ib, "noise", name, &percent))
     return percent;
-  quiet_us = alone_us (ib, machine, placement, error);
-  noisy_us = isnan (quiet_us) ? quiet_us : placement_us (machine, placement, error);
+  quiet_us = alone_us (ib, machine, placement, bytes, error);
+  noisy_us = isnan (quiet_us) ? quiet_us : placement_us (machine, placement, bytes, error);
   percent = 100 * (noisy_us / quiet_us - 1);
   if (!isnan (percent))
     ib_keep (ib, "noise", name, percent, "%");
   return percent;
 }
 
-/* Writes the percentages of n placements; false and *error. */
+/* Writes the percentages of n placements with the longest messages; false and *error. */
 static bool
 measure_noise (InfiniBand *ib, const ValidationPlacement *placements, uint32_t n, double *percent,
                GError **error)
@@ -179,27 +182,48 @@ measure_noise (InfiniBand *ib, const ValidationPlacement *placements, uint32_t n
   g_autoptr (TopoMachine) machine = validation_machine_new (MACHINE, NULL, error);
 
   for (uint32_t i = 0; machine != NULL && i < n; i++) {
-    percent[i] = noise_percent (ib, machine, &placements[i], error);
+    percent[i] = noise_percent (ib, machine, &placements[i], NOISE_BYTES, error);
     if (isnan (percent[i]))
       return false;
   }
   return machine != NULL;
 }
 
-/* The least and the most of Figure 4a's tests. */
+/* The most over all sizes; NaN and *error. */
+static double
+most_noise_percent (InfiniBand *ib, const TopoMachine *machine,
+                    const ValidationPlacement *placement, GError **error)
+{
+  double most = -(double) INFINITY;
+
+  for (uint64_t bytes = LEAST_BYTES; bytes <= NOISE_BYTES; bytes *= 2) {
+    double percent = noise_percent (ib, machine, placement, bytes, error);
+
+    if (isnan (percent))
+      return percent;
+    most = fmax (most, percent);
+  }
+  return most;
+}
+
+/* What noise costs at the size that suffers most: the least and the most of
+ * Figure 4a's tests. */
 static bool
 measure_figure_4a (InfiniBand *ib, double *least, double *most, GError **error)
 {
-  double percent[G_N_ELEMENTS (figure_4a)];
+  g_autoptr (TopoMachine) machine = validation_machine_new (MACHINE, NULL, error);
 
-  if (!measure_noise (ib, figure_4a, G_N_ELEMENTS (figure_4a), percent, error))
-    return false;
-  *least = *most = percent[0];
-  for (guint i = 1; i < G_N_ELEMENTS (figure_4a); i++) {
-    *least = fmin (*least, percent[i]);
-    *most = fmax (*most, percent[i]);
+  *least = INFINITY;
+  *most = -(double) INFINITY;
+  for (guint i = 0; machine != NULL && i < G_N_ELEMENTS (figure_4a); i++) {
+    double percent = most_noise_percent (ib, machine, &figure_4a[i], error);
+
+    if (isnan (percent))
+      return false;
+    *least = fmin (*least, percent);
+    *most = fmax (*most, percent);
   }
-  return true;
+  return machine != NULL;
 }
 
 double
@@ -246,7 +270,7 @@ measure_classes (InfiniBand *ib, uint32_t n_noise, double *most, double *mean, G
 
   if (!measure_noise (ib, classes, n, percent, error))
     return false;
-  *most = percent[0];
+  *most = -(double) INFINITY;
   *mean = 0;
   for (uint32_t i = 0; i < n; i++) {
     *most = fmax (*most, percent[i]);

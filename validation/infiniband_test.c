@@ -11,6 +11,7 @@
 #include "validation/pingpong.h"
 
 #include <math.h>
+#include <string.h>
 
 static const char curves_csv[] =
 #include "validation/infiniband_curves.inc"
@@ -136,11 +137,67 @@ test_failures_are_told (void)
   g_assert_nonnull (no_trace);
 }
 
+static bool
+are_neighbours (uint32_t task, uint32_t other)
+{
+  uint32_t rows = task / 4 > other / 4 ? task / 4 - other / 4 : other / 4 - task / 4;
+  uint32_t columns = task % 4 > other % 4 ? task % 4 - other % 4 : other % 4 - task % 4;
+
+  return rows + columns == 1;
+}
+
+/* LU's tasks are 4 x 4 and talk to their neighbours, in class W with messages
+ * that are faster inside a node: so a task shares its node with one. */
+static void
+test_tasks_are_grouped_with_partners (void)
+{
+  static const uint8_t cores[] = { 0, 4 };
+  InfiniBand *ib = validation_infiniband.open (NULL);
+  uint32_t node[IB_TASKS];
+  uint8_t core[IB_TASKS];
+  GError *error = NULL;
+
+  g_assert_true (ib_group_tasks (ib, "gen:npb:kernel=lu,class=W,ranks=16,iterations=1", cores,
+                                 G_N_ELEMENTS (cores), node, core, &error));
+  g_assert_no_error (error);
+  for (uint32_t task = 0; task < IB_TASKS; task++)
+    for (uint32_t other = 0; other < task; other++)
+      if (node[other] == node[task]) {
+        g_assert_true (are_neighbours (task, other));
+        g_assert_cmpuint (core[task] + core[other], ==, 4);
+      }
+  validation_infiniband.close (ib);
+}
+
+/* Whatever the pattern, a task has a core of its own. */
+static void
+test_grouped_tasks_have_cores (void)
+{
+  g_autoptr (TopoNode) harpertown = topo_node_harpertown ();
+  InfiniBand *ib = validation_infiniband.open (NULL);
+
+  for (uint32_t pattern = 1; pattern <= IB_PATTERNS; pattern++) {
+    uint8_t cores[IB_TASKS], core[IB_TASKS], taken[IB_TASKS][8] = { { 0 } };
+    uint32_t node[IB_TASKS], n_cores = topo_node_pattern (harpertown, pattern, cores);
+
+    g_assert_true (ib_group_tasks (ib, "gen:npb:kernel=mg,class=W,ranks=16,iterations=1", cores,
+                                   n_cores, node, core, NULL));
+    for (uint32_t task = 0; task < IB_TASKS; task++) {
+      g_assert_cmpuint (node[task], <, IB_TASKS / n_cores);
+      g_assert_nonnull (memchr (cores, core[task], n_cores));
+      g_assert_cmpuint (taken[node[task]][core[task]]++, ==, 0);
+    }
+  }
+  validation_infiniband.close (ib);
+}
+
 /* What has to agree, or something in the model has been broken. */
 static const char *const must_agree[] = {
-  "pingpong_qdr_between", "connectx_bandwidth", "connectx_bandwidth_curve", "small_inside_gain",
-  "large_between_gain",   "die_to_socket",      "socket_to_node",           "noise_least",
-  "noise_intensity",      "noise_classes_most", "noise_classes_growth",     NULL
+  "alltoall_change",      "ib_shift_slowest",     "ib_shift_fastest",
+  "pingpong_qdr_between", "connectx_bandwidth",   "connectx_bandwidth_curve",
+  "small_inside_gain",    "large_between_gain",   "die_to_socket",
+  "socket_to_node",       "noise_least",          "noise_intensity",
+  "noise_classes_most",   "noise_classes_growth", NULL
 };
 
 static void
@@ -190,6 +247,10 @@ main (int argc, char **argv)
                    test_pingpong_is_half_a_round);
   g_test_add_func ("/validation/infiniband/settings-apply", test_settings_apply);
   g_test_add_func ("/validation/infiniband/failures-are-told", test_failures_are_told);
+  g_test_add_func ("/validation/infiniband/tasks-are-grouped-with-partners",
+                   test_tasks_are_grouped_with_partners);
+  g_test_add_func ("/validation/infiniband/grouped-tasks-have-cores",
+                   test_grouped_tasks_have_cores);
   g_test_add_func ("/validation/infiniband/all-experiments", test_all_experiments);
   return g_test_run ();
 }
