@@ -2,7 +2,7 @@
 # measured_page_test.sh - the handbook's table of measurements is what the program prints.
 #
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck disable=SC2154  # set by tap.sh
+# shellcheck disable=SC2154,SC2016  # set by tap.sh; the ticks are Markdown's
 #
 # With results that are made up; and that the page tells of every figure, no
 # other, in the order of their file.
