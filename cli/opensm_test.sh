@@ -52,9 +52,10 @@ for signal in INT TERM KILL; do
   # Programs that a script starts in the background do not heed INT by default.
   env --default-signal=INT "$hopcast" machine check fattree:100x20:10,routes=opensm:dfsssp >/dev/null 2>&1 &
   program=$!
-  for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-    test "$(left_over | wc -l)" -ge 2 && break
+  try=0
+  while test "$(left_over | wc -l)" -lt 2 && test $try -lt 100; do
     sleep 0.1
+    try=$((try + 1))
   done
   if test "$(left_over | wc -l)" -lt 2; then
     not_ok "OpenSM runs before $signal" "after $try looks"
@@ -62,7 +63,16 @@ for signal in INT TERM KILL; do
   kill -$signal $program
   wait $program 2>/dev/null
   gone "nothing runs after $signal"
-  rm -rf own/*
+  try=0
+  while test -n "$(ls -A own)" && test $try -lt 100; do
+    sleep 0.1
+    try=$((try + 1))
+  done
+  if test -z "$(ls -A own)"; then
+    ok "no file is left after $signal"
+  else
+    not_ok "no file is left after $signal" "$(ls own)"
+  fi
 done
 
 run "$hopcast" machine check fattree:4x4:2,routes=opensm:ftree

@@ -258,8 +258,6 @@ test_refusals (void)
 
   assert_run_refused (trace, "fattree:2x2:1", SIM_NETWORK_PACKET, ROUTE_POLICY_ZONE2,
                       "routing zones");
-  assert_run_refused (trace, "fattree:2x2:1,routes=lash", SIM_NETWORK_PACKET, ROUTE_POLICY_DEFAULT,
-                      "no engine \"lash\"");
   remove_file (trace);
 }
 
