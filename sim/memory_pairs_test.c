@@ -125,7 +125,7 @@ step (SimMemory *memory, Pair *pairs, uint32_t n_pairs)
       first = &pairs[at];
     }
   }
-  g_assert_nonnull (first);
+  g_assert (first != NULL);
   if (receiver_ready_ps (first) == first_ps)
     receive_piece (memory, first, first_ps);
   else
@@ -138,7 +138,7 @@ static double
 message_us (const TopoMachine *machine, const Cores *cores, uint32_t n_pairs, uint64_t bytes)
 {
   SimMemory *memory = sim_memory_new (machine);
-  Pair pairs[MAX_PAIRS];
+  Pair pairs[MAX_PAIRS] = { 0 };
   int64_t warm_ps = 0;
 
   for (uint32_t at = 0; at < n_pairs; at++)

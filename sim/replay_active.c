@@ -227,6 +227,7 @@ sim_active_owned (SimReplay *replay, const SimRequest *request, int64_t at_ps)
 {
   SimActive *active = sim_active_of (replay, request);
 
+  g_assert (active != NULL);
   active->at_ps = MAX (active->at_ps, at_ps);
   if (--active->pending == 0)
     replay->ranks[request->rank].active_ready = true;

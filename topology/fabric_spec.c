@@ -138,6 +138,17 @@ kind_of (const char *spec, gsize *length)
   return NULL;
 }
 
+/* Of a spec that is one of them. */
+static const Kind *
+known_kind (const char *spec)
+{
+  gsize length;
+  const Kind *kind = kind_of (spec, &length);
+
+  g_assert (kind != NULL);
+  return kind;
+}
+
 bool
 topo_fabric_is_spec (const char *spec)
 {
@@ -306,8 +317,7 @@ topo_fabric_make (TopoMachine *machine, const char *spec, const char *folder, GE
 gboolean
 topo_fabric_finish (TopoMachine *machine, GError **error)
 {
-  gsize length;
-  const Kind *kind = kind_of (machine->spec, &length);
+  const Kind *kind = known_kind (machine->spec);
   g_autoptr (TopoNode) usual = kind->node ();
   GString *spec = g_string_new (machine->spec);
 
@@ -348,8 +358,7 @@ char *
 topo_fabric_print_spec (const TopoMachine *machine)
 {
   const char *options = strstr (machine->spec, ",routes=");
-  gsize length;
-  const Kind *kind = kind_of (machine->spec, &length);
+  const Kind *kind = known_kind (machine->spec);
   g_autofree char *path = NULL;
 
   if (options == NULL)
@@ -365,8 +374,7 @@ topo_fabric_print_spec (const TopoMachine *machine)
 const TopoParameterNote *
 topo_fabric_notes (const char *spec, uint32_t *n)
 {
-  gsize length;
-  const TopoParameterNote *notes = kind_of (spec, &length)->notes;
+  const TopoParameterNote *notes = known_kind (spec)->notes;
 
   for (*n = 0; notes != NULL && notes[*n].key != NULL;)
     ++*n;

@@ -112,13 +112,14 @@ static double
 placement_us (const TopoMachine *machine, const ValidationPlacement *placement, uint64_t bytes,
               GError **error)
 {
-  uint32_t n_pairs = placement->n_pairs;
+  uint32_t n_pairs = MIN (placement->n_pairs, 1u + VALIDATION_MAX_NOISE);
   uint32_t node[VALIDATION_CORES] = { 0 };
-  uint8_t core[VALIDATION_CORES];
+  uint8_t core[VALIDATION_CORES] = { 0 };
 
-  for (uint32_t pair = 0; pair < n_pairs; pair++)
-    for (uint32_t end = 0; end < 2; end++)
-      core[end * n_pairs + pair] = placement->pair[pair][end];
+  for (uint32_t pair = 0; pair < n_pairs; pair++) {
+    core[pair] = placement->pair[pair][0];
+    core[n_pairs + pair] = placement->pair[pair][1];
+  }
   return ib_pingpong_us (machine, 2 * n_pairs, node, core, bytes, error);
 }
 
