@@ -35,6 +35,7 @@ int cli_machine_links (int argc, char **argv, GError **error);
 int cli_machine_show (int argc, char **argv, GError **error);
 int cli_map_check (int argc, char **argv, GError **error);
 int cli_map_generate (int argc, char **argv, GError **error);
+int cli_map_convert (int argc, char **argv, GError **error);
 int cli_map_metrics (int argc, char **argv, GError **error);
 int cli_simulate (int argc, char **argv, GError **error);
 int cli_trace_convert (int argc, char **argv, GError **error);

@@ -10,6 +10,17 @@ set -u
 # STATUS, prints nothing but one line on standard error that contains TEXT,
 # and makes no file.
 refused () {
+  answers=no
+  check_refused "$@"
+}
+
+# The same of a command that first prints what it found.
+refused_but () {
+  answers=yes
+  check_refused "$@"
+}
+
+check_refused () {
   name=$1 expected=$2 text=$3
   shift 3
   before=$(ls -A)
@@ -23,7 +34,7 @@ refused () {
     not_ok "$name" "the line does not begin with the program's name" "$(cat err)"
   elif ! grep -qF -e "$text" err; then
     not_ok "$name" "the line does not say '$text'" "$(cat err)"
-  elif test -s out; then
+  elif test -s out && test "$answers" = no; then
     not_ok "$name" "something on standard output" "$(head -3 out)"
   elif test "$before" != "$after"; then
     not_ok "$name" "files changed" "$before" "---" "$after"
@@ -61,6 +72,72 @@ printf '[machine]\nspec = bgq:32\n[link]\nbandwidth = 2 parsecs\n' >unit.conf
 printf '[machine]\nspec = bgq:32\n[link]\ncolour = red\n' >key.conf
 printf '[machine]\nspec = bgq:32\n[kitchen]\nsink = 1\n' >group.conf
 printf 'src,dst,bytes\n0,1,5\n0,x,5\n' >bad.csv
+
+# A sound fabric of two switches and three nodes, its tables, and ways to spoil them.
+cat >good.net <<'END'
+Switch 4 "S-0000000000000001" # "leaf0" lid 1
+[1] "H-0000000000000010"[1] # "alpha HCA-1" lid 2 4xQDR
+[2] "H-0000000000000020"[1] # "beta HCA-1" lid 3 4xQDR
+[3] "S-0000000000000002"[3] # "leaf1" lid 4 4xQDR
+
+Switch 4 "S-0000000000000002" # "leaf1" lid 4
+[1] "H-0000000000000030"[1] # "gamma HCA-1" lid 5 4xQDR
+[3] "S-0000000000000001"[3] # "leaf0" lid 1 4xQDR
+
+Ca 1 "H-0000000000000010" # "alpha HCA-1"
+[1](11) "S-0000000000000001"[1] # lid 2 lmc 0 "leaf0" lid 1 4xQDR
+
+Ca 1 "H-0000000000000020" # "beta HCA-1"
+[1](21) "S-0000000000000001"[2] # lid 3 lmc 0 "leaf0" lid 1 4xQDR
+
+Ca 1 "H-0000000000000030" # "gamma HCA-1"
+[1](31) "S-0000000000000002"[1] # lid 5 lmc 0 "leaf1" lid 4 4xQDR
+END
+cat >good.dump <<'END'
+Unicast lids [0-5] of switch Lid 1 guid 0x0000000000000001 ('leaf0'):
+0x0001 000 # Switch portguid 0x0000000000000001: 'leaf0'
+0x0002 001 # Channel Adapter portguid 0x0000000000000011: 'alpha HCA-1'
+0x0003 002 # Channel Adapter portguid 0x0000000000000021: 'beta HCA-1'
+0x0004 003 # Switch portguid 0x0000000000000002: 'leaf1'
+0x0005 003 # Channel Adapter portguid 0x0000000000000031: 'gamma HCA-1'
+Unicast lids [0-5] of switch Lid 4 guid 0x0000000000000002 ('leaf1'):
+0x0001 003 # Switch portguid 0x0000000000000001: 'leaf0'
+0x0002 003 # Channel Adapter portguid 0x0000000000000011: 'alpha HCA-1'
+0x0003 003 # Channel Adapter portguid 0x0000000000000021: 'beta HCA-1'
+0x0004 000 # Switch portguid 0x0000000000000002: 'leaf1'
+0x0005 001 # Channel Adapter portguid 0x0000000000000031: 'gamma HCA-1'
+END
+sed '16s/0030/0020/' good.net >guid.net
+sed '16s/.*/caguid=0x10\n&/' good.net >caguid.net
+sed '/^\[3\] "S-0000000000000001"/d' good.net >one-end.net
+sed '/^\[3\]/d' good.net >split.net
+sed 's/4xQDR/4xWDR/' good.net >speed.net
+sed 's/4xQDR/3xQDR/' good.net >width.net
+sed '/^\[2\]/s/\[1\]/[7]/' good.net >port.net
+sed '9,$ { /^0x0003/d; }' good.dump >lid.dump
+sed '1,6 { /^0x0005/d; }' good.dump >gamma.dump
+sed '7,$ d' good.dump >half.dump
+sed 's/^0x0005 003/0x0005 009/' good.dump >port.dump
+sed 's/^0x0005 003/0x0005 two/' good.dump >number.dump
+sed 's/^0x0002 003/0x0002 001/' good.dump >wrong.dump
+head -c 300 good.net >cut.net
+printf '[machine]\nspec = systemg:4\nnode = none.xml\n' >node.conf
+printf '[machine]\nspec = systemg:4\nroutes = none.dump\n' >routes.conf
+printf '[machine]\nspec = systemg:4\nroutes = fastest\n' >engine.conf
+printf '[machine]\nspec = systemg:4\ncores = 0,9\n' >cores.conf
+printf 'rank 0=node0 slot=0:0\nrank 1=node0 slot=0:0\n' >taken.ranks
+printf 'rank 0=node0 slot=0:0\nrank 0=node1 slot=0:0\n' >twice.ranks
+printf 'rank 0=node0 slot=0:0\nrank 1=nowhere slot=0:0\n' >host.ranks
+printf 'rank 0=node0 slot=0:0\nrank 1=node1 slot=2:0\n' >socket.ranks
+printf 'rank 0=node0 slot=0:0\nrank 1:node1\n' >syntax.ranks
+printf 'rank 0=node0 slot=0:0\n' >short.ranks
+printf 'node0\nnode0 slots=9\n' >hosts
+printf '0 0\n2 0\n' >far.map
+printf '1 0\n2 0\n' >beta.map
+printf '<?xml version="1.0"?>\n<topology version="3.0">\n</topology>\n' >three.xml
+printf '<?xml version="1.0"?>\n<topology version="2.0">\n <object type="Mach' >cut.xml
+printf '<topology version="2.0"><object type="Machine" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1"/>\
+</topology>\n' >sets.xml
 
 sim="simulate good.ti --machine bgq:32 -q"
 
@@ -113,6 +190,76 @@ refused "unknown unit" 1 "unit.conf:4" machine show unit.conf
 refused "unknown key" 1 "key.conf:4" machine show key.conf
 refused "unknown group" 1 "group.conf:3" machine show group.conf
 
+# Fabrics.
+refused "fabric missing" 1 "missing.net" machine check fabric:missing.net
+refused "GUID twice" 1 "guid.net:16: " machine check fabric:guid.net
+refused "adapter's GUID twice" 1 "caguid.net:17: " machine check fabric:caguid.net
+refused "cable with one end" 1 "one-end.net:4: " machine check fabric:one-end.net
+refused "unknown speed" 1 'speed.net:2: expected a width and speed such as 4xQDR, found "4xWDR"' \
+  machine check fabric:speed.net
+refused "unknown width" 1 "width.net:2: " machine check fabric:width.net
+refused "port that a device has not" 1 "port.net:3: " machine check fabric:port.net
+refused "truncated fabric" 1 "cut.net:" machine check fabric:cut.net
+refused "fabric of noise" 1 "noise: describes no fabric" machine check fabric:noise
+refused "fabric of zeros" 1 "zeros: not a text" machine check fabric:zeros
+refused_but "node that cannot be reached" 1 "4 of 6 pairs have no way (minhop), the first from " \
+  machine check fabric:split.net
+refused_but "LID missing in a table" 1 "1 of 6 pairs have no way (lid.dump), the first from gamma" \
+  machine check fabric:good.net,routes=lid.dump
+refused_but "table that leads elsewhere" 1 "pairs have no way (wrong.dump), the first from gamma" \
+  machine check fabric:good.net,routes=wrong.dump
+refused "ranks on nodes without a way" 1 "no way from alpha to gamma" \
+  simulate good.ti --machine fabric:split.net --mapping far.map -q
+refused "ranks whose table lacks a LID" 1 "no way from beta to gamma" \
+  simulate good.ti --machine fabric:good.net,routes=gamma.dump --mapping beta.map -q
+refused "switch without a table" 1 "half.dump" machine check fabric:good.net,routes=half.dump
+refused "table with a port that a switch has not" 1 "port.dump:6" \
+  machine check fabric:good.net,routes=port.dump
+refused_but "word for a port in a table" 1 "2 of 6 pairs have no way (number.dump)" \
+  machine check fabric:good.net,routes=number.dump
+refused "tables missing" 1 "missing.dump" machine check fabric:good.net,routes=missing.dump
+refused "unknown engine" 1 '"fastest" is neither an engine' machine check fabric:good.net,routes=fastest
+refused "more nodes than a cluster has" 1 "1 to 324 nodes" machine show systemg:325
+refused "option of a torus" 1 "routes=ftree" machine show bgq:32,routes=ftree
+refused "unknown engine in a machine file" 1 "engine.conf:3: machine.routes: routes: \"fastest\" is neither" \
+  machine check engine.conf
+refused "node of hwloc 3" 1 "three.xml: written by hwloc 3, which hwloc 2 cannot read" \
+  machine show systemg,node=three.xml
+refused "truncated node" 1 "cut.xml" machine show systemg,node=cut.xml
+refused "node without one of its sets" 1 "sets.xml: an object of type" machine show systemg,node=sets.xml
+refused "node that is no XML" 1 "noise" machine show systemg,node=noise
+refused "node of a machine file missing" 1 "node.conf:3: " machine show node.conf
+refused "tables of a machine file missing" 1 "routes.conf:3: " machine show routes.conf
+refused "cores of a machine file" 1 "cores.conf:3: " machine show cores.conf
+printf 'Switch 2 "S" # "s"\n[1] "A"[1]\n\nSwitch 2 "T" # "t"\n[1] "B"[1]\n\n' >apart.net
+printf 'Ca 1 "A" # "a HCA-1"\n[1] "S"[1]\n\nCa 1 "B" # "b HCA-1"\n[1] "T"[1]\n' >>apart.net
+printf '0,1,5\n' >pair.csv
+tree="simulate good.ti --machine fattree:2x2:1 -q"
+refused "zones on a fabric" 2 "zones are a torus's" $tree --routing zone0
+refused "BGQNCL lines of a fabric" 2 "is a switched fabric" $tree --links l.cnt
+refused "ranks that no cable connects" 1 "no way from a to b" \
+  simulate good.ti --machine fabric:apart.net -q
+refused "the same without time" 1 "no way from a to b" \
+  simulate good.ti --machine fabric:apart.net -q --network load
+refused "the same for a matrix" 1 "no way from a to b" \
+  map metrics pair.csv --machine fabric:apart.net
+refused "simulation with an unknown engine" 1 "\"lash\" is neither an engine" \
+  simulate good.ti --machine fattree:2x2:1,routes=lash -q
+refused "torus's numbers on a fabric" 1 "router" $tree --set router.dynamic_tokens=1
+refused "more ranks than a fabric's slots" 1 "5 ranks" map generate --machine fattree:2x2:1 --ranks 5
+
+# Slots and cores.
+g="--machine systemg:4 --ranks 2"
+refused "more ranks per node than cores" 1 "has 8 cores" map check AT $g --ranks-per-node 9
+refused "core that is not there" 1 "cores 0 to 7" map check AT $g --cores 0,8
+refused "core twice" 1 "core 3 stands twice" map check AT $g --cores 3,3
+refused "cores of a torus" 1 "a torus" map check ABCDET --machine bgq:32 --ranks 2 --cores 0
+refused "unknown pattern" 2 "--pattern: 9 is not within 1..8" map check AT $g --pattern 9
+refused "pattern and ranks per node" 2 "does not go with" \
+  map check AT $g --pattern 2 --ranks-per-node 2
+refused "pattern of another kind of node" 1 "this node is sandybridge" \
+  map check AT --machine stampede:4 --ranks 2 --pattern 3
+
 # Traces.
 refused "trace missing" 1 "missing.ti" simulate missing.ti --machine bgq:32
 refused "trace is a folder" 1 "folder" simulate folder --machine bgq:32
@@ -133,6 +280,17 @@ refused "wrong number of columns" 1 "columns.map:2" $sim --mapping columns.map
 refused "coordinate out of range" 1 "coordinate.map:2" $sim --mapping coordinate.map
 refused "map file too short" 1 "short.map" $sim --mapping short.map
 refused "letter twice" 1 "AABCDT" $sim --mapping AABCDT
+refused "rankfile with a core twice" 1 "taken.ranks:2: " map check taken.ranks $g
+refused "rankfile with a rank twice" 1 "twice.ranks:2: " map check twice.ranks $g
+refused "rankfile with an unknown host" 1 'host.ranks:2: host "nowhere"' map check host.ranks $g
+refused "rankfile with a socket too many" 1 "socket.ranks:2: " map check socket.ranks $g
+refused "rankfile of another form" 1 "syntax.ranks:2: " map check syntax.ranks $g
+refused "rankfile on a torus" 1 "is a torus" map check taken.ranks --machine bgq:32 --ranks 2
+refused "rankfile too short" 1 "short.ranks:1: the file places 1 ranks of 2" map check short.ranks $g
+refused "hosts with too many slots" 1 "hosts:2: " map check hosts $g --ranks-per-node 8
+refused "rankfile of a torus" 1 "a torus, has no names" \
+  map convert ABCDET --machine bgq:32 --ranks 2 --to rankfile -o ranks
+refused "conversion to nothing" 2 "--to map or --to rankfile" map convert AT $g
 refused "matrix with a bad number" 1 "bad.csv:3: 'x'" map metrics bad.csv --machine bgq:32
 
 # Outputs.

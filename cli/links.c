@@ -5,6 +5,7 @@
 
 #include "cli/links.h"
 
+#include "cli/fabric_links.h"
 #include "cli/output.h"
 
 #define BGQNCL_DIMENSIONS 5
@@ -33,8 +34,8 @@ cli_print_dimension_names (FILE *out, const TopoMachine *machine, const char *pr
     fprintf (out, "%s%s%c", dimension ? "," : "", prefix, topo_dimension_letter (dimension));
 }
 
-char *
-cli_link_name (const TopoMachine *machine, uint32_t link)
+static char *
+torus_link_name (const TopoMachine *machine, uint32_t link)
 {
   uint32_t n_ports = topo_shape_ports (&machine->shape);
   TopoCoordinates coordinates = topo_shape_coordinates (&machine->shape, link / n_ports);
@@ -48,12 +49,19 @@ cli_link_name (const TopoMachine *machine, uint32_t link)
   return g_string_free (name, FALSE);
 }
 
+char *
+cli_link_name (const TopoMachine *machine, uint32_t link)
+{
+  return machine->fabric ? cli_fabric_link_name (machine->fabric, link)
+                         : torus_link_name (machine, link);
+}
+
 uint32_t
 cli_links_hottest (const SimCounters *counters, uint32_t *links, uint32_t n)
 {
   uint32_t n_found = 0;
 
-  for (uint32_t link = 0; link < counters->n_nodes * counters->n_ports; link++) {
+  for (uint32_t link = 0; link < counters->n_places; link++) {
     uint64_t bytes = counters->link[link].payload_bytes;
     uint32_t place = n_found;
 
@@ -83,14 +91,14 @@ write_buffer_fields (FILE *out, const SimCounters *counters, const SimLinkCounte
     fputs (",,,\n", out);
 }
 
-void
-cli_links_write_csv (FILE *out, const TopoMachine *machine, const SimCounters *counters)
+static void
+write_torus_csv (FILE *out, const TopoMachine *machine, const SimCounters *counters)
 {
   cli_print_dimension_names (out, machine, "");
   fputs (",port,payload_bytes,dynamic_chunks,bubble_chunks,priority_chunks,received_packets,"
          "buffered_packets,buffered_cycles\n",
          out);
-  for (uint32_t number = 0; number < counters->n_nodes * counters->n_ports; number++) {
+  for (uint32_t number = 0; number < counters->n_places; number++) {
     const SimLinkCounters *link = &counters->link[number];
     char port[CLI_PORT_SIZE];
 
@@ -107,10 +115,19 @@ cli_links_write_csv (FILE *out, const TopoMachine *machine, const SimCounters *c
   }
 }
 
+void
+cli_links_write_csv (FILE *out, const TopoMachine *machine, const SimCounters *counters)
+{
+  if (machine->fabric)
+    cli_fabric_links_write_csv (out, machine->fabric, counters);
+  else
+    write_torus_csv (out, machine, counters);
+}
+
 gboolean
 cli_links_fit_bgqncl (const TopoMachine *machine)
 {
-  return machine->shape.n_dimensions == BGQNCL_DIMENSIONS;
+  return !machine->fabric && machine->shape.n_dimensions == BGQNCL_DIMENSIONS;
 }
 
 /* The rank that reports for each node: the one in its lowest slot;
@@ -176,16 +193,33 @@ cli_links_write_bgqncl (FILE *out, const TopoMachine *machine, const TopoMapping
   }
 }
 
-void
-cli_ranks_write_csv (FILE *out, const TopoMapping *mapping, const SimReplayResult *result)
+/* On a fabric people know a node by its host's name, and a slot by its core. */
+static void
+write_place (FILE *out, const TopoMachine *machine, uint32_t node, uint32_t slot)
 {
-  fputs ("rank,node,slot,end_s,compute_s,wait_s,sends,receives\n", out);
+  fprintf (out, ",%u", node);
+  if (machine->fabric) {
+    fputc (',', out);
+    cli_csv_field (out, machine->fabric->hosts[node].name);
+  }
+  fprintf (out, ",%u", slot);
+  if (machine->fabric)
+    fprintf (out, ",%u", machine->slot_core[slot]);
+}
+
+void
+cli_ranks_write_csv (FILE *out, const TopoMachine *machine, const TopoMapping *mapping,
+                     const SimReplayResult *result)
+{
+  fprintf (out, "rank,node,%s,end_s,compute_s,wait_s,sends,receives\n",
+           machine->fabric ? "host,slot,core" : "slot");
   for (uint32_t rank = 0; rank < result->n_ranks; rank++) {
     const SimRankTimes *times = &result->ranks[rank];
     char end[CLI_NUMBER_SIZE], compute[CLI_NUMBER_SIZE], wait[CLI_NUMBER_SIZE];
 
-    fprintf (out, "%u,%u,%u,%s,%s,%s,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT "\n", rank,
-             mapping->node[rank], mapping->slot[rank],
+    fprintf (out, "%u", rank);
+    write_place (out, machine, mapping->node[rank], mapping->slot[rank]);
+    fprintf (out, ",%s,%s,%s,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT "\n",
              cli_number (end, (double) times->end_ps / 1e12),
              cli_number (compute, (double) times->compute_ps / 1e12),
              cli_number (wait, (double) times->wait_ps / 1e12), times->sends, times->receives);

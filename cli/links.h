@@ -9,7 +9,8 @@
 
 #include <stdio.h>
 
-/* "A+ of 0,1,2,3,0"; the caller frees it. */
+/* "A+ of 0,1,2,3,0", of a fabric "leaf0 port 19 -> spine1 port 1"; the caller
+ * frees it. */
 char *cli_link_name (const TopoMachine *machine, uint32_t link);
 
 /* "A-" ... "E+". */
@@ -26,7 +27,7 @@ void cli_print_dimension_names (FILE *out, const TopoMachine *machine, const cha
  * returns how many. */
 uint32_t cli_links_hottest (const SimCounters *counters, uint32_t *links, uint32_t n);
 
-/* CSV: a line per link. */
+/* CSV: a line per link; of a fabric see cli_fabric_links_write_csv(). */
 void cli_links_write_csv (FILE *out, const TopoMachine *machine, const SimCounters *counters);
 
 /* The lines of LLNL's BGQNCL counter library; five dimensions only (see
@@ -36,4 +37,5 @@ void cli_links_write_bgqncl (FILE *out, const TopoMachine *machine, const TopoMa
 gboolean cli_links_fit_bgqncl (const TopoMachine *machine);
 
 /* CSV: a line per rank. */
-void cli_ranks_write_csv (FILE *out, const TopoMapping *mapping, const SimReplayResult *result);
+void cli_ranks_write_csv (FILE *out, const TopoMachine *machine, const TopoMapping *mapping,
+                          const SimReplayResult *result);

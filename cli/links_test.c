@@ -5,6 +5,7 @@
 
 #include "cli/links.h"
 
+#include <glib/gstdio.h>
 #include <stdlib.h>
 
 /* Lines of what was written to `text` by the time `out` is closed. */
@@ -107,6 +108,105 @@ test_bgqncl_ports (void)
   sim_counters_free (counters);
 }
 
+/* Two adapters of one name go by their ids; the switch has its own. */
+static TopoMachine *
+fabric_machine (void)
+{
+  g_autofree char *path = NULL;
+  g_autofree char *spec = NULL;
+  int file = g_file_open_tmp ("links-XXXXXX", &path, NULL);
+  TopoMachine *machine;
+
+  g_assert_true (g_file_set_contents (path,
+                                      "Switch 2 \"S-1\" # \"leaf, left\"\n"
+                                      "[1] \"H-1\"[1] # 4xQDR\n[2] \"H-2\"[1] # 4xQDR\n\n"
+                                      "Ca 1 \"H-1\" # \"MT25408\"\n[1] \"S-1\"[1] # 4xQDR\n\n"
+                                      "Ca 1 \"H-2\" # \"MT25408\"\n[1] \"S-1\"[2] # 4xQDR\n",
+                                      -1, NULL));
+  spec = g_strconcat ("fabric:", path, NULL);
+  machine = topo_machine_new (spec, NULL);
+  g_assert_nonnull (machine);
+  g_close (file, NULL);
+  g_unlink (path);
+  return machine;
+}
+
+/* Port 1 of the switch is link 0, the first adapter's is 2. */
+static void
+test_fabric_rows (void)
+{
+  g_autoptr (TopoMachine) machine = fabric_machine ();
+  g_autofree char *name = cli_link_name (machine, 2);
+  SimCounters *counters = sim_counters_new (machine);
+  char *text = NULL;
+  size_t length;
+  FILE *out = open_memstream (&text, &length);
+  g_auto (GStrv) lines = NULL;
+
+  g_assert_cmpstr (name, ==, "H-1 port 1 -> leaf, left port 1");
+  counters->has_buffers = true;
+  counters->link[0] = (SimLinkCounters){ .payload_bytes = 1000,
+                                         .wire_bytes = 1100,
+                                         .sent_packets = 2,
+                                         .received_packets = 3,
+                                         .wait_ps = 5000,
+                                         .buffered_packets = 1,
+                                         .buffered_ps = 7999 };
+  counters->link[2] =
+      (SimLinkCounters){ .wire_bytes = 60, .sent_packets = 4, .received_packets = 5 };
+  cli_links_write_csv (out, machine, counters);
+  lines = lines_of (out, &text);
+  g_assert_cmpuint (g_strv_length (lines), ==, 6); /* heading, 4 links, what ends the last */
+  g_assert_cmpstr (lines[1], ==,
+                   "\"leaf, left port 1 -> H-1 port 1\",\"leaf, left\",1,H-1,1,4,QDR,1000,"
+                   "275,2,15,5,5,1,7");
+  g_assert_cmpstr (lines[3], ==,
+                   "\"H-1 port 1 -> leaf, left port 1\",H-1,1,\"leaf, left\",1,4,QDR,0,"
+                   "15,4,275,3,0,0,0");
+  sim_counters_free (counters);
+}
+
+static void
+test_fabric_rows_without_packets (void)
+{
+  g_autoptr (TopoMachine) machine = fabric_machine ();
+  SimCounters *counters = sim_counters_new (machine);
+  char *text = NULL;
+  size_t length;
+  FILE *out = open_memstream (&text, &length);
+  g_auto (GStrv) lines = NULL;
+
+  cli_links_write_csv (out, machine, counters);
+  lines = lines_of (out, &text);
+  g_assert_true (g_str_has_suffix (lines[1], ",4,QDR,0,,,,,,,"));
+  g_assert_false (cli_links_fit_bgqncl (machine));
+  sim_counters_free (counters);
+}
+
+/* Rank 1 is in the second slot of the first node, whose core is 3. */
+static void
+test_fabric_ranks (void)
+{
+  g_autoptr (TopoMachine) machine = fabric_machine ();
+  SimRankTimes times[2] = { { .end_ps = 1000000 }, { .end_ps = 2000000, .sends = 4 } };
+  SimReplayResult result = { .n_ranks = 2, .ranks = times };
+  g_autoptr (TopoMapping) mapping = NULL;
+  char *text = NULL;
+  size_t length;
+  FILE *out = open_memstream (&text, &length);
+  g_auto (GStrv) lines = NULL;
+
+  machine->ranks_per_node = 2;
+  machine->slot_core[0] = 0;
+  machine->slot_core[1] = 3;
+  mapping = topo_mapping_new (NULL, machine, 2, NULL);
+  cli_ranks_write_csv (out, machine, mapping, &result);
+  lines = lines_of (out, &text);
+  g_assert_cmpstr (lines[0], ==, "rank,node,host,slot,core,end_s,compute_s,wait_s,sends,receives");
+  g_assert_cmpstr (lines[1], ==, "0,0,H-1,0,0,1e-06,0,0,0,0");
+  g_assert_cmpstr (lines[2], ==, "1,0,H-1,1,3,2e-06,0,0,4,0");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -115,5 +215,8 @@ main (int argc, char **argv)
   g_test_add_func ("/cli/links/names", test_names);
   g_test_add_func ("/cli/links/csv", test_csv_has_existing_links_only);
   g_test_add_func ("/cli/links/bgqncl-ports", test_bgqncl_ports);
+  g_test_add_func ("/cli/links/fabric-rows", test_fabric_rows);
+  g_test_add_func ("/cli/links/fabric-without-packets", test_fabric_rows_without_packets);
+  g_test_add_func ("/cli/links/fabric-ranks", test_fabric_ranks);
   return g_test_run ();
 }

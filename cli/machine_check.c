@@ -84,8 +84,35 @@ add_loop (JsonBuilder *builder, const TopoFabric *fabric, const RouteFabricSurve
   cli_add_strings (builder, "loop", names);
 }
 
+static void
+add_loops_by_vl (JsonBuilder *builder, const RouteFabricSurvey *survey)
+{
+  json_builder_set_member_name (builder, "credit_loops_by_vl");
+  json_builder_begin_object (builder);
+  for (uint32_t vl = 0; vl < survey->n_vls; vl++) {
+    char name[16];
+
+    g_snprintf (name, sizeof name, "%u", vl);
+    cli_add_integer (builder, name, survey->loops_by_vl[vl]);
+  }
+  json_builder_end_object (builder);
+}
+
+/* Adapters that nobody reaches, so that a person finds the cable. */
+static void
+add_cut_off (JsonBuilder *builder, const RouteForwarding *tables, const RouteFabricSurvey *survey)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+
+  for (uint32_t at = 0; at < survey->n_cut_off; at++)
+    g_ptr_array_add (names, topo_fabric_port_name (tables->fabric,
+                                                   tables->destination_port[survey->cut_off[at]]));
+  cli_add_strings (builder, "cut_off", names);
+}
+
 static JsonNode *
-fabric_record (const TopoMachine *machine, const RouteFabricSurvey *survey)
+fabric_record (const TopoMachine *machine, const RouteForwarding *tables,
+               const RouteFabricSurvey *survey)
 {
   g_autoptr (JsonBuilder) builder = json_builder_new ();
   const TopoFabric *fabric = machine->fabric;
@@ -101,23 +128,48 @@ fabric_record (const TopoMachine *machine, const RouteFabricSurvey *survey)
   cli_add_integer (builder, "unused_switch_links", survey->unused);
   cli_add_integer (builder, "pairs", survey->pairs);
   cli_add_integer (builder, "unreachable", survey->unreachable);
+  cli_add_integer (builder, "circling", survey->circling);
+  add_cut_off (builder, tables, survey);
   add_hops (builder, survey->pairs_by_hops, survey->max_hops);
   add_load (builder, survey->load_min, survey->load_median, survey->load_max);
+  cli_add_integer (builder, "vls", survey->n_vls);
   cli_add_integer (builder, "credit_loops", survey->credit_loops);
+  if (survey->n_vls > 1)
+    add_loops_by_vl (builder, survey);
   add_loop (builder, fabric, survey);
   cli_add_strings (builder, "warnings", fabric->warnings);
   json_builder_end_object (builder);
   return json_builder_get_root (builder);
 }
 
-static JsonNode *
-check_fabric (const TopoMachine *machine, GError **error)
+/* What a person must know of pairs that cannot be reached. */
+static void
+set_unreachable (const RouteForwarding *tables, const RouteFabricSurvey *survey, GError **error)
 {
-  g_autoptr (RouteForwarding) tables =
-      route_forwarding_new_named (machine->fabric, machine->routes, error);
+  const TopoFabric *fabric = tables->fabric;
+  g_autofree char *source =
+      topo_fabric_port_name (fabric, tables->destination_port[survey->lost_from]);
+  g_autofree char *target =
+      topo_fabric_port_name (fabric, tables->destination_port[survey->lost_to]);
+
+  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
+               "%s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+               " pairs have no way (%s), the first from %s to %s",
+               fabric->source, survey->unreachable, survey->pairs, tables->engine, source, target);
+}
+
+/* A fabric that is not whole has a record, and *unreachable. */
+static JsonNode *
+check_fabric (const TopoMachine *machine, GError **unreachable, GError **error)
+{
+  g_autoptr (RouteForwarding) tables = route_forwarding_of_machine (machine, error);
   g_autoptr (RouteFabricSurvey) survey = tables ? route_fabric_survey_new (tables) : NULL;
 
-  return survey ? fabric_record (machine, survey) : NULL;
+  if (!survey)
+    return NULL;
+  if (survey->unreachable > 0)
+    set_unreachable (tables, survey, unreachable);
+  return fabric_record (machine, tables, survey);
 }
 
 int
@@ -131,6 +183,7 @@ cli_machine_check (int argc, char **argv, GError **error)
   g_auto (CliFormatOptions) format = { 0 };
   g_autoptr (TopoMachine) machine = NULL;
   g_autoptr (JsonNode) record = NULL;
+  GError *unreachable = NULL;
   const char *spec;
 
   cli_add_machine_detail_options (context, &options);
@@ -138,12 +191,14 @@ cli_machine_check (int argc, char **argv, GError **error)
   if (!cli_parse (context, argc, argv, names, &spec, error) || !cli_parse_format (&format, error))
     return CLI_FAILED;
   options.spec = g_strdup (spec);
-  options.takes_fabrics = TRUE;
   if (!(machine = cli_machine_new (&options, error)))
     return CLI_FAILED;
-  record = machine->fabric ? check_fabric (machine, error) : check_torus (machine);
+  record = machine->fabric ? check_fabric (machine, &unreachable, error) : check_torus (machine);
   if (!record)
     return CLI_FAILED;
   cli_print_record (stdout, record, format.format);
-  return CLI_DONE;
+  if (!unreachable)
+    return CLI_DONE;
+  g_propagate_error (error, unreachable);
+  return CLI_FAILED;
 }

@@ -1,4 +1,4 @@
-/* map.c - `hopcast map check`, `map generate` and `map metrics`.
+/* map.c - `hopcast map check`, `map generate`, `map convert` and `map metrics`.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -15,13 +15,13 @@
 typedef struct {
   CliMachineOptions machine;
   CliFormatOptions format;
-  char *mapping, *output;
+  char *mapping, *output, *to;
   int n_ranks; /* G_MININT: not given */
 } Options;
 
-#define OPTIONS_INIT                                      \
-  {                                                       \
-    CLI_MACHINE_OPTIONS_INIT, { 0 }, NULL, NULL, G_MININT \
+#define OPTIONS_INIT                                            \
+  {                                                             \
+    CLI_MACHINE_OPTIONS_INIT, { 0 }, NULL, NULL, NULL, G_MININT \
   }
 
 static void
@@ -31,6 +31,7 @@ options_clear (Options *options)
   cli_format_options_clear (&options->format);
   g_free (options->mapping);
   g_free (options->output);
+  g_free (options->to);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
@@ -52,7 +53,9 @@ add_mapping_option (GOptionContext *context, Options *options)
 {
   const GOptionEntry entries[] = {
     { "mapping", 0, 0, G_OPTION_ARG_FILENAME, &options->mapping,
-      "Where the ranks are: an order of dimensions such as ABCDET (default), or a map file", "M" },
+      "Where the ranks are: an order of dimensions, such as ABCDET on Blue Gene/Q and AT on a "
+      "fabric (the defaults), or a map file, rankfile or list of hosts",
+      "M" },
     { NULL },
   };
 
@@ -116,7 +119,7 @@ cli_map_check (int argc, char **argv, GError **error)
   if (!cli_parse (context, argc, argv, names, &text, error) ||
       !cli_parse_format (&options.format, error) || !check_ranks (&options, TRUE, error) ||
       !(machine = cli_machine_new (&options.machine, error)) ||
-      !(mapping = topo_mapping_new (text, machine, (uint32_t) options.n_ranks, error)))
+      !(mapping = cli_mapping_new (text, machine, (uint32_t) options.n_ranks, error)))
     return CLI_FAILED;
   record = check_record (machine, mapping);
   cli_print_record (stdout, record, options.format.format);
@@ -124,16 +127,26 @@ cli_map_check (int argc, char **argv, GError **error)
 }
 
 static gboolean
-write_map (const TopoMapping *mapping, const TopoMachine *machine, const char *path, GError **error)
+write_text (const char *text, const char *path, GError **error)
 {
-  g_autoptr (CliOutfile) file = cli_outfile_new (path, error);
-  g_autofree char *text = NULL;
+  g_autoptr (CliOutfile) file = cli_outfile_new (path ? path : "-", error);
 
   if (!file)
     return FALSE;
-  text = topo_mapping_print (mapping, machine);
   fputs (text, cli_outfile_stream (file));
   return cli_outfile_commit (file, error);
+}
+
+static void
+add_output_option (GOptionContext *context, Options *options)
+{
+  const GOptionEntry entries[] = {
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options->output,
+      "Where to write (default: standard output)", "FILE" },
+    { NULL },
+  };
+
+  g_option_context_add_main_entries (context, entries, NULL);
 }
 
 int
@@ -145,49 +158,88 @@ cli_map_generate (int argc, char **argv, GError **error)
   g_auto (Options) options = OPTIONS_INIT;
   g_autoptr (TopoMachine) machine = NULL;
   g_autoptr (TopoMapping) mapping = NULL;
+  g_autofree char *text = NULL;
+
+  add_ranks_option (context, &options);
+  add_mapping_option (context, &options);
+  add_output_option (context, &options);
+  if (!cli_parse (context, argc, argv, names, NULL, error) ||
+      !check_ranks (&options, TRUE, error) ||
+      !(machine = cli_machine_new (&options.machine, error)) ||
+      !(mapping = cli_mapping_new (options.mapping, machine, (uint32_t) options.n_ranks, error)))
+    return CLI_FAILED;
+  text = topo_mapping_print (mapping, machine);
+  return write_text (text, options.output, error) ? CLI_DONE : CLI_FAILED;
+}
+
+/* The kinds of files that a mapping can be written as. */
+enum { TO_MAP, TO_RANKFILE };
+
+static int
+parse_to (const Options *options, GError **error)
+{
+  static const char *const kinds[] = { [TO_MAP] = "map", [TO_RANKFILE] = "rankfile", NULL };
+
+  if (options->to)
+    return cli_parse_choice ("--to", options->to, kinds, error);
+  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--to map or --to rankfile is missing");
+  return -1;
+}
+
+int
+cli_map_convert (int argc, char **argv, GError **error)
+{
+  static const char *const names[] = { "M", NULL };
+  g_autoptr (GOptionContext) context = cli_context_new (
+      "M", "Writes a mapping, of any kind that is read, as a map file or a rankfile of Open MPI.");
+  g_auto (Options) options = OPTIONS_INIT;
+  g_autoptr (TopoMachine) machine = NULL;
+  g_autoptr (TopoMapping) mapping = NULL;
+  g_autofree char *text = NULL;
+  const char *name;
+  int to;
   const GOptionEntry entries[] = {
-    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output,
-      "Where to write (default: standard output)", "FILE" },
+    { "to", 0, 0, G_OPTION_ARG_STRING, &options.to, "What to write: map or rankfile", "KIND" },
     { NULL },
   };
 
   add_ranks_option (context, &options);
-  add_mapping_option (context, &options);
+  add_output_option (context, &options);
   g_option_context_add_main_entries (context, entries, NULL);
-  if (!cli_parse (context, argc, argv, names, NULL, error) ||
-      !check_ranks (&options, TRUE, error) ||
+  if (!cli_parse (context, argc, argv, names, &name, error) ||
+      (to = parse_to (&options, error)) < 0 || !check_ranks (&options, TRUE, error) ||
       !(machine = cli_machine_new (&options.machine, error)) ||
-      !(mapping = topo_mapping_new (options.mapping, machine, (uint32_t) options.n_ranks, error)) ||
-      !write_map (mapping, machine, options.output ? options.output : "-", error))
+      !(mapping = cli_mapping_new (name, machine, (uint32_t) options.n_ranks, error)))
     return CLI_FAILED;
-  return CLI_DONE;
+  text = to == TO_MAP ? topo_mapping_print (mapping, machine)
+                      : topo_mapping_print_rankfile (mapping, machine, error);
+  return text && write_text (text, options.output, error) ? CLI_DONE : CLI_FAILED;
 }
 
 /* Messages of one edge share its bytes evenly, the first ones one byte more
  * where they must. */
 static void
-add_edge (SimCounters *counters, const TopoMachine *machine, const RouteTorus *route,
-          const TopoMapping *mapping, const SimEdge *edge)
+add_edge (SimCounters *counters, const RoutePaths *paths, const TopoMapping *mapping,
+          const SimEdge *edge)
 {
   uint64_t share = edge->messages > 0 ? edge->bytes / edge->messages : 0;
   uint64_t rest = edge->messages > 0 ? edge->bytes % edge->messages : 0;
 
   for (uint64_t message = 0; message < edge->messages; message++)
-    sim_load_add (counters, machine, route, mapping->node[edge->source],
-                  mapping->node[edge->destination], mapping->slot[edge->destination],
+    sim_load_add (counters, paths, mapping, edge->source, edge->destination,
                   share + (message < rest), false);
 }
 
 static gboolean
-matrix_features (const char *path, const Options *options, const TopoMachine *machine,
+matrix_features (const char *path, const Options *options, TopoMachine *machine,
                  double features[SIM_N_FEATURES], GError **error)
 {
   g_autoptr (CliMatrix) matrix = cli_matrix_load (path, error);
   uint32_t n_ranks = matrix ? cli_matrix_ranks (matrix) : 0;
   g_autoptr (TopoMapping) mapping = NULL;
+  g_autoptr (RoutePaths) paths = NULL;
   g_autofree SimEdge *edges = NULL;
   SimCounters *counters;
-  RouteTorus route;
   uint64_t n_edges;
 
   if (!matrix)
@@ -197,22 +249,22 @@ matrix_features (const char *path, const Options *options, const TopoMachine *ma
                  n_ranks, options->n_ranks);
     return FALSE;
   }
-  mapping = topo_mapping_new (options->mapping, machine,
-                              MAX (n_ranks, (uint32_t) MAX (options->n_ranks, 1)), error);
-  if (!mapping)
+  mapping = cli_mapping_new (options->mapping, machine,
+                             MAX (n_ranks, (uint32_t) MAX (options->n_ranks, 1)), error);
+  if (!mapping || !(paths = route_paths_new (machine, error)) ||
+      !route_paths_check (paths, mapping, error))
     return FALSE;
   edges = sim_edges_sorted (cli_matrix_edges (matrix), &n_edges);
   counters = sim_counters_new (machine);
-  route_torus_init (&route, &machine->shape);
   for (uint64_t i = 0; i < n_edges; i++)
-    add_edge (counters, machine, &route, mapping, &edges[i]);
-  sim_features_compute (features, machine, mapping, cli_matrix_edges (matrix), counters);
+    add_edge (counters, paths, mapping, &edges[i]);
+  sim_features_compute (features, paths, mapping, cli_matrix_edges (matrix), counters);
   sim_counters_free (counters);
   return TRUE;
 }
 
 static gboolean
-trace_features (const char *path, const Options *options, const TopoMachine *machine,
+trace_features (const char *path, const Options *options, TopoMachine *machine,
                 double features[SIM_N_FEATURES], GError **error)
 {
   const SimRunOptions run_options = { .trace_path = path,
@@ -224,7 +276,7 @@ trace_features (const char *path, const Options *options, const TopoMachine *mac
   g_autoptr (SimRun) run = NULL;
 
   if (!trace ||
-      !(mapping = topo_mapping_new (options->mapping, machine, trace_ranks (trace), error)) ||
+      !(mapping = cli_mapping_new (options->mapping, machine, trace_ranks (trace), error)) ||
       !(run = sim_run (trace, machine, mapping, &run_options, error)))
     return FALSE;
   memcpy (features, run->features, sizeof run->features);
@@ -272,6 +324,6 @@ cli_map_metrics (int argc, char **argv, GError **error)
   if (!good)
     return CLI_FAILED;
   record = metrics_record (path, &options, machine, features);
-  cli_print_record (stdout, record, options.format.format);
+  cli_features_print (stdout, record, options.format.format);
   return CLI_DONE;
 }

@@ -44,7 +44,9 @@ cli_add_machine_option (GOptionContext *context, CliMachineOptions *options)
 {
   const GOptionEntry entries[] = {
     { "machine", 0, 0, G_OPTION_ARG_STRING, &options->spec,
-      "The machine: bgq:512, bgq:4x4x4x8x2, torus:8x8x8m or a machine file", "SPEC" },
+      "The machine: bgq:512, torus:8x8x8m, systemg:16, fattree:18x18:9, fabric:FILE ... or a "
+      "machine file",
+      "SPEC" },
     { NULL },
   };
 
@@ -57,6 +59,15 @@ cli_add_machine_detail_options (GOptionContext *context, CliMachineOptions *opti
   const GOptionEntry entries[] = {
     { "ranks-per-node", 0, 0, G_OPTION_ARG_INT, &options->ranks_per_node,
       "Slots for ranks on each node, 1 to 64 (default: what the machine says, else 1)", "N" },
+    { "cores", 0, 0, G_OPTION_ARG_STRING, &options->cores,
+      "Which cores the slots of a fabric's nodes are: 0,2,4-7 in the order of the slots, compact "
+      "(default), scatter or os",
+      "LIST" },
+    { "pattern", 0, 0, G_OPTION_ARG_INT, &options->pattern,
+      "Slots and cores of an aggregation pattern, 1 to 8: one core; one of each package; one of "
+      "each die of a package; one die; one core of each die; one die of each package; one package; "
+      "all",
+      "K" },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options->settings,
       "Change one number of the machine, e.g. link.hop_latency=50ns; may be repeated",
       "GROUP.KEY=VALUE" },
@@ -175,6 +186,53 @@ apply_setting (TopoMachine *machine, const char *setting, GError **error)
   return TRUE;
 }
 
+/* The order of the cores before how many of them there are. */
+static gboolean
+apply_slots (TopoMachine *machine, const CliMachineOptions *options, GError **error)
+{
+  if (options->cores && !topo_machine_set_cores (machine, options->cores, error)) {
+    g_prefix_error (error, "--cores %s: ", options->cores);
+    return FALSE;
+  }
+  if (options->pattern != G_MININT &&
+      !topo_machine_set_pattern (machine, (uint32_t) options->pattern, error)) {
+    g_prefix_error (error, "--pattern: ");
+    return FALSE;
+  }
+  if (options->ranks_per_node != G_MININT &&
+      !topo_machine_set_ranks_per_node (machine, (uint32_t) options->ranks_per_node, error)) {
+    g_prefix_error (error, "--ranks-per-node: ");
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* What the command line says alone, whatever the machine. */
+static gboolean
+check_slots (const CliMachineOptions *options, GError **error)
+{
+  if (options->ranks_per_node != G_MININT &&
+      (options->ranks_per_node < 1 || options->ranks_per_node > TOPO_MAX_RANKS_PER_NODE)) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--ranks-per-node: %d is not within 1..%d",
+                 options->ranks_per_node, TOPO_MAX_RANKS_PER_NODE);
+    return FALSE;
+  }
+  if (options->pattern == G_MININT)
+    return TRUE;
+  if (options->pattern < 1 || options->pattern > 8) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--pattern: %d is not within 1..8",
+                 options->pattern);
+    return FALSE;
+  }
+  if (options->cores || options->ranks_per_node != G_MININT) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
+                 "--pattern says the slots and cores; it does not go with --cores or "
+                 "--ranks-per-node");
+    return FALSE;
+  }
+  return TRUE;
+}
+
 TopoMachine *
 cli_machine_new (const CliMachineOptions *options, GError **error)
 {
@@ -184,28 +242,26 @@ cli_machine_new (const CliMachineOptions *options, GError **error)
     g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--machine SPEC is missing");
     return NULL;
   }
-  if (options->ranks_per_node != G_MININT &&
-      (options->ranks_per_node < 1 || options->ranks_per_node > TOPO_MAX_RANKS_PER_NODE)) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--ranks-per-node: %d is not within 1..%d",
-                 options->ranks_per_node, TOPO_MAX_RANKS_PER_NODE);
+  if (!check_slots (options, error))
     return NULL;
-  }
   machine = topo_machine_new (options->spec, error);
   if (!machine)
     return NULL;
-  if (machine->fabric && !options->takes_fabrics) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                 "machine \"%s\" is a switched fabric: this version checks and lists fabrics "
-                 "(machine check, machine links), and simulates tori",
-                 options->spec);
+  if (!apply_slots (machine, options, error))
     return NULL;
-  }
-  if (options->ranks_per_node != G_MININT)
-    machine->ranks_per_node = (uint32_t) options->ranks_per_node;
   for (char **setting = options->settings; setting && *setting; setting++)
     if (!apply_setting (machine, *setting, error))
       return NULL;
   return g_steal_pointer (&machine);
+}
+
+TopoMapping *
+cli_mapping_new (const char *text, TopoMachine *machine, uint32_t n_ranks, GError **error)
+{
+  if (text && machine->node && topo_mapping_is_rankfile (text) &&
+      !topo_machine_set_ranks_per_node (machine, machine->node->n_cores, error))
+    return NULL;
+  return topo_mapping_new (text, machine, n_ranks, error);
 }
 
 Trace *
@@ -240,5 +296,6 @@ void
 cli_machine_options_clear (CliMachineOptions *options)
 {
   g_clear_pointer (&options->spec, g_free);
+  g_clear_pointer (&options->cores, g_free);
   g_clear_pointer (&options->settings, g_strfreev);
 }

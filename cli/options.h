@@ -14,9 +14,10 @@ typedef struct {
 
 typedef struct {
   char *spec;
-  int ranks_per_node;     /* G_MININT: what the machine says */
-  char **settings;        /* "group.key=value", NULL-terminated */
-  gboolean takes_fabrics; /* the command knows switched fabrics too */
+  int ranks_per_node; /* G_MININT: what the machine says */
+  char *cores;        /* which of a fabric's nodes are slots */
+  int pattern;        /* the same by an aggregation pattern; G_MININT: none */
+  char **settings;    /* "group.key=value", NULL-terminated */
 } CliMachineOptions;
 
 typedef struct {
@@ -57,6 +58,11 @@ gboolean cli_parse_format (CliFormatOptions *options, GError **error);
 /* The machine of options->spec with the other options applied. */
 TopoMachine *cli_machine_new (const CliMachineOptions *options, GError **error);
 
+/* The mapping of `text` (NULL: the default).  A rankfile names cores: with one,
+ * every core of the nodes becomes a slot of `machine`. */
+TopoMapping *
+cli_mapping_new (const char *text, TopoMachine *machine, uint32_t n_ranks, GError **error);
+
 /* The trace at `path`, read as the options say. */
 Trace *cli_trace_open (const char *path, const CliTraceOptions *options, GError **error);
 
@@ -67,7 +73,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliFormatOptions, cli_format_options_clear)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliTraceOptions, cli_trace_options_clear)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliMachineOptions, cli_machine_options_clear)
 
-#define CLI_MACHINE_OPTIONS_INIT \
-  {                              \
-    NULL, G_MININT, NULL, FALSE  \
+#define CLI_MACHINE_OPTIONS_INIT                     \
+  {                                                  \
+    .ranks_per_node = G_MININT, .pattern = G_MININT, \
   }

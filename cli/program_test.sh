@@ -120,6 +120,7 @@ succeeds "deterministic packets" $sim --routing deterministic --links packet.csv
 # shellcheck disable=SC2086
 succeeds "load" $sim --network load --links load.csv --format json
 same "load knows no time" "$(json time_s out)" null
+same "nor packets" "$(json packets out) $(json packet_hops out) $(json events out)" "null null null"
 same "load and packets agree on every link" "$(column payload_bytes packet.csv)" \
   "$(column payload_bytes load.csv)"
 
@@ -138,6 +139,9 @@ for source in ring.ti matrix.csv; do
     --mapping TEDCBA --format json
   sed -n '/features/,$p' out >metrics.$source
 done
+succeeds "map metrics as a table of columns" "$hopcast" map metrics ring.ti --machine bgq:32 \
+  --ranks-per-node 1 --format csv
+same "columns as simulate's" "$(head -n 1 out | cut -d, -f4-6)" "max_dilation,avg_dilation,sum_dilation_AO"
 same "metrics of trace and matrix" "$(cat metrics.ring.ti)" "$(cat metrics.matrix.csv)"
 
 succeeds "map generate" "$hopcast" map generate --machine bgq:32 --ranks 8 --mapping TEDCBA \
@@ -163,6 +167,24 @@ same "pairs of 324 nodes" "$(json pairs out)" $((324 * 323))
 same "even loads" "$(json min out) $(json max out)" "306 306"
 succeeds "fabric links" "$hopcast" machine links systemg
 same "every cable twice" "$(wc -l <out)" $((1 + 4 * 324))
+
+# Machine files of fabrics, and where ranks go.
+"$hopcast" machine show systemg:4,routes=ftree --cores scatter --ranks-per-node 2 >systemg.conf
+"$hopcast" machine show systemg.conf >again.conf
+same "a fabric's machine file again" "$(cmp systemg.conf again.conf && echo same)" same
+same "its keys" "$(grep -cE '^(spec = systemg:4|routes = ftree|node = harpertown|ranks_per_node = 2|cores = 0,4,2,6,1,5,3,7)$' systemg.conf)" 5
+same "the node's picture" "$(grep -c '^#  *cores [0-9]* [0-9]*, each with L1' systemg.conf)" 4
+"$hopcast" machine show systemg.conf,routes=updn --pattern 3 >again.conf
+same "an option beats the file" "$(grep -cE '^(routes = updn|ranks_per_node = 2|cores = 0,2,)' again.conf)" 3
+succeeds "map convert" "$hopcast" map convert TA --machine systemg.conf --ranks 6 --to rankfile -o job.ranks
+same "by node, scattered" "$(tr '\n' ' ' <job.ranks)" \
+  "rank 0=node0 slot=0:0 rank 1=node1 slot=0:0 rank 2=node2 slot=0:0 rank 3=node3 slot=0:0 rank 4=node0 slot=1:0 rank 5=node1 slot=1:0 "
+"$hopcast" map convert job.ranks --machine systemg:4 --ranks 6 --to map >job.map
+same "its places as a map" "$(sed 1d job.map | tr '\n' ,)" "0 0,1 0,2 0,3 0,0 4,1 4,"
+"$hopcast" map convert job.map --machine systemg:4 --ranks-per-node 8 --ranks 6 --to rankfile >again.ranks
+same "and back" "$(cmp job.ranks again.ranks && echo same)" same
+succeeds "map check of a rankfile" "$hopcast" map check job.ranks --machine systemg:4 --ranks 6 --format json
+same "every core is a slot" "$(json slots out) $(json ranks_per_node_max out)" "32 2"
 
 # A signal leaves neither the file nor its beginning.
 "$hopcast" map generate --machine bgq:98304 --ranks-per-node 16 --ranks 1572864 -o big.map &

@@ -92,9 +92,12 @@ cli_progress_update (void *data, double share, int64_t now_ps)
 
   if (!is_due (progress, &wall_s))
     return;
-  middle = progress->terminal ? g_strdup_printf ("%.6f s simulated, %.2g s per second, ",
-                                                 simulated_s, simulated_s / wall_s)
-                              : g_strdup_printf ("%.6f s simulated, ", simulated_s);
+  if (now_ps == 0)
+    middle = g_strdup (""); /* load knows no time */
+  else
+    middle = progress->terminal ? g_strdup_printf ("%.6f s simulated, %.2g s per second, ",
+                                                   simulated_s, simulated_s / wall_s)
+                                : g_strdup_printf ("%.6f s simulated, ", simulated_s);
   draw (progress, CLAMP (share, 0, 1), middle, wall_s);
 }
 

@@ -75,6 +75,16 @@ add_times (JsonBuilder *builder, const SimReplayResult *result, gboolean has_tim
   cli_add_number (builder, "wait_s_max", has_time ? summary.wait_s_max : (double) NAN);
 }
 
+/* Only the packet network has packets, and nothing happens in load. */
+static void
+add_known (JsonBuilder *builder, const char *name, uint64_t value, gboolean known)
+{
+  if (known)
+    cli_add_integer (builder, name, value);
+  else
+    cli_add_number (builder, name, (double) NAN);
+}
+
 JsonNode *
 cli_record_new (const CliRunInputs *inputs, const SimRun *run, gboolean has_time)
 {
@@ -85,9 +95,9 @@ cli_record_new (const CliRunInputs *inputs, const SimRun *run, gboolean has_time
   add_times (builder, &run->result, has_time);
   cli_add_integer (builder, "messages", run->result.messages);
   cli_add_integer (builder, "message_bytes", run->result.message_bytes);
-  cli_add_integer (builder, "packets", run->counters->packets);
-  cli_add_integer (builder, "packet_hops", run->counters->packet_hops);
-  cli_add_integer (builder, "events", run->counters->events);
+  add_known (builder, "packets", run->counters->packets, run->counters->has_buffers);
+  add_known (builder, "packet_hops", run->counters->packet_hops, run->counters->has_buffers);
+  add_known (builder, "events", run->counters->events, has_time);
   cli_add_number (builder, "wall_s", run->wall_s);
   cli_add_integer (builder, "peak_rss_bytes", run->peak_rss_bytes);
   cli_add_strings (builder, "warnings", run->warnings);
@@ -119,15 +129,23 @@ print_hot_links (FILE *out, const TopoMachine *machine, const SimCounters *count
 {
   uint32_t links[HOT_LINKS];
   uint32_t n = cli_links_hottest (counters, links, HOT_LINKS);
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  int width = 18; /* of the first column elsewhere */
 
   if (n == 0)
     return;
+  for (uint32_t i = 0; i < n; i++) {
+    char *name = cli_link_name (machine, links[i]);
+
+    g_ptr_array_add (names, name);
+    width = MAX (width, (int) g_utf8_strlen (name, -1));
+  }
   cli_print_heading (out, "hottest links");
   for (uint32_t i = 0; i < n; i++) {
-    g_autofree char *name = cli_link_name (machine, links[i]);
     const SimLinkCounters *link = &counters->link[links[i]];
 
-    fprintf (out, "  %-18s %14" G_GUINT64_FORMAT " bytes", name, link->payload_bytes);
+    fprintf (out, "  %-*s %14" G_GUINT64_FORMAT " bytes", width,
+             (const char *) g_ptr_array_index (names, i), link->payload_bytes);
     if (counters->has_buffers)
       fprintf (out, "  %10" G_GUINT64_FORMAT " packets, %" G_GUINT64_FORMAT " of them waited",
                link->received_packets, link->buffered_packets);
@@ -171,21 +189,24 @@ print_table (FILE *out, const CliRunInputs *inputs, const SimRun *run, gboolean 
 
 /* For CSV the features are columns like the others, so that the file is a
  * table that predictors read. */
-static JsonNode *
-lift_features (JsonNode *record)
+void
+cli_features_print (FILE *out, JsonNode *record, CliFormat format)
 {
   JsonObject *object = json_node_get_object (record);
-  g_autoptr (JsonObject) features =
-      json_object_ref (json_object_get_object_member (object, "features"));
-  JsonObjectIter iter;
-  const char *name;
-  JsonNode *member;
 
-  json_object_remove_member (object, "features");
-  json_object_iter_init_ordered (&iter, features);
-  while (json_object_iter_next_ordered (&iter, &name, &member))
-    json_object_set_member (object, name, json_node_copy (member));
-  return record;
+  if (format == CLI_FORMAT_CSV) {
+    g_autoptr (JsonObject) features =
+        json_object_ref (json_object_get_object_member (object, "features"));
+    JsonObjectIter iter;
+    const char *name;
+    JsonNode *member;
+
+    json_object_remove_member (object, "features");
+    json_object_iter_init_ordered (&iter, features);
+    while (json_object_iter_next_ordered (&iter, &name, &member))
+      json_object_set_member (object, name, json_node_copy (member));
+  }
+  cli_print_record (out, record, format);
 }
 
 void
@@ -199,5 +220,5 @@ cli_record_print (FILE *out, const CliRunInputs *inputs, const SimRun *run, gboo
     return;
   }
   record = cli_record_new (inputs, run, has_time);
-  cli_print_record (out, format == CLI_FORMAT_CSV ? lift_features (record) : record, format);
+  cli_features_print (out, record, format);
 }

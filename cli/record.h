@@ -23,6 +23,10 @@ JsonNode *cli_record_new (const CliRunInputs *inputs, const SimRun *run, gboolea
 void cli_record_print (FILE *out, const CliRunInputs *inputs, const SimRun *run, gboolean has_time,
                        CliFormat format);
 
+/* Prints a record whose member "features" cli_add_features() made; in CSV its
+ * members are columns like the others, and leave the record. */
+void cli_features_print (FILE *out, JsonNode *record, CliFormat format);
+
 /* Adds an object with all features, or only those that are known. */
 void
 cli_add_features (JsonBuilder *builder, const double features[SIM_N_FEATURES], gboolean only_known);

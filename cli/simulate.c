@@ -51,11 +51,14 @@ add_own_options (GOptionContext *context, Options *options)
 {
   const GOptionEntry entries[] = {
     { "mapping", 0, 0, G_OPTION_ARG_FILENAME, &options->mapping,
-      "Where the ranks are: an order of dimensions such as ABCDET (default), or a map file", "M" },
+      "Where the ranks are: an order of dimensions, such as ABCDET on Blue Gene/Q and AT on a "
+      "fabric (the defaults), or a map file, rankfile or list of hosts",
+      "M" },
     { "network", 0, 0, G_OPTION_ARG_STRING, &options->network,
       "packet (default: every packet), flow (SimGrid's sharing) or load (no time)", "NETWORK" },
     { "routing", 0, 0, G_OPTION_ARG_STRING, &options->routing,
-      "default (as the messaging library chooses), deterministic, zone0, zone1, zone2 or zone3",
+      "default (as the messaging library chooses), deterministic, zone0, zone1, zone2 or zone3; "
+      "a fabric's tables are deterministic",
       "ROUTING" },
     { "grain", 0, 0, G_OPTION_ARG_STRING, &options->grain,
       "exact: simulate each packet for itself (the only grain there is)", "GRAIN" },
@@ -143,9 +146,15 @@ open_outputs (Outputs *outputs, const Options *options, const TopoMachine *machi
   }
   if (options->links && g_str_has_suffix (options->links, ".cnt") &&
       !cli_links_fit_bgqncl (machine)) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
-                 "--links %s: BGQNCL lines need a machine of five dimensions, %s has %u",
-                 options->links, machine->spec, machine->shape.n_dimensions);
+    if (machine->fabric)
+      g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
+                   "--links %s: BGQNCL lines are Blue Gene/Q's, %s is a switched fabric; other "
+                   "names get CSV",
+                   options->links, machine->spec);
+    else
+      g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
+                   "--links %s: BGQNCL lines need a machine of five dimensions, %s has %u",
+                   options->links, machine->spec, machine->shape.n_dimensions);
     return FALSE;
   }
   if (options->links && !(outputs->links = cli_outfile_new (options->links, error)))
@@ -168,7 +177,8 @@ write_outputs (Outputs *outputs, const Options *options, const CliRunInputs *inp
       return FALSE;
   }
   if (outputs->ranks) {
-    cli_ranks_write_csv (cli_outfile_stream (outputs->ranks), inputs->mapping, &run->result);
+    cli_ranks_write_csv (cli_outfile_stream (outputs->ranks), inputs->machine, inputs->mapping,
+                         &run->result);
     if (!cli_outfile_commit (outputs->ranks, error))
       return FALSE;
   }
@@ -189,13 +199,30 @@ talk (const CliTalkOptions *options, const SimRun *run)
              (double) run->peak_rss_bytes / 1e6);
 }
 
+/* Zones are ways of a torus's packets to choose among its directions; a
+ * fabric's follow its tables, unless its switches are adaptive. */
+static gboolean
+apply_routing (TopoMachine *machine, RoutePolicy policy, GError **error)
+{
+  if (machine->fabric && policy >= ROUTE_POLICY_ZONE0) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
+                 "--routing %s: zones are a torus's, %s is a switched fabric, whose tables say the "
+                 "way",
+                 routing_names[policy], machine->spec);
+    return FALSE;
+  }
+  if (machine->fabric && policy == ROUTE_POLICY_DETERMINISTIC)
+    machine->parameters.adaptive = TOPO_ADAPTIVE_NONE;
+  return TRUE;
+}
+
 static gboolean
 simulate (const char *path, const Options *options, SimRunOptions *run_options, GError **error)
 {
   g_autoptr (TopoMachine) machine = cli_machine_new (&options->machine, error);
   g_autoptr (Trace) trace = machine ? cli_trace_open (path, &options->trace, error) : NULL;
   g_autoptr (TopoMapping) mapping =
-      trace ? topo_mapping_new (options->mapping, machine, trace_ranks (trace), error) : NULL;
+      trace ? cli_mapping_new (options->mapping, machine, trace_ranks (trace), error) : NULL;
   g_autoptr (CliProgress) progress = NULL;
   g_autoptr (SimRun) run = NULL;
   g_auto (Outputs) outputs = { NULL, NULL };
@@ -206,7 +233,8 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options, 
                           machine,
                           mapping };
 
-  if (!mapping || !open_outputs (&outputs, options, machine, error))
+  if (!mapping || !apply_routing (machine, run_options->policy, error) ||
+      !open_outputs (&outputs, options, machine, error))
     return FALSE;
   progress = cli_progress_new (options->talk.quiet);
   run_options->trace_path = path;

@@ -5,14 +5,18 @@
 
 #include "cli/command.h"
 #include "cli/options.h"
-#include "validation/bgq.h"
+#include "cli/outfile.h"
+#include "cli/progress.h"
+#include "validation/suite.h"
 
 #include <math.h>
+#include <unistd.h>
 
 /* Where the results go, and what came of them. */
 typedef struct {
   CliFormat format;
-  JsonBuilder *builder; /* JSON only */
+  JsonBuilder *builder;  /* JSON only */
+  CliProgress *progress; /* NULL: rows on the terminal show it */
   guint n, n_agree;
 } Output;
 
@@ -28,6 +32,7 @@ add_json (JsonBuilder *builder, const ValidationResult *result)
   const ValidationPublished *published = result->published;
 
   json_builder_begin_object (builder);
+  cli_add_string (builder, "suite", result->suite);
   cli_add_string (builder, "name", published->name);
   cli_add_number (builder, "simulated", result->simulated);
   cli_add_string (builder, "unit", published->unit);
@@ -50,7 +55,8 @@ print_csv (const ValidationResult *result)
                        validation_deviation (published, result->simulated) };
   char text[CLI_NUMBER_SIZE];
 
-  printf ("%s,%s,%s", published->name, cli_number (text, result->simulated), published->unit);
+  printf ("%s,%s,%s,%s", result->suite, published->name, cli_number (text, result->simulated),
+          published->unit);
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
     printf (",%s", isinf (numbers[i]) ? "" : cli_number (text, numbers[i]));
   printf (",%s,%s,", result->agrees ? "agrees" : "differs", published->role);
@@ -97,7 +103,7 @@ print_headings (CliFormat format)
 
   if (format == CLI_FORMAT_CSV)
     puts (
-        "name,simulated,unit,published_low,published_high,tolerance,deviation,verdict,role,source,"
+        "suite,name,simulated,unit,published_low,published_high,tolerance,deviation,verdict,role,source,"
         "conditions");
   if (format != CLI_FORMAT_TABLE)
     return;
@@ -131,15 +137,27 @@ print_json (JsonBuilder *builder)
   cli_print_record (stdout, root, CLI_FORMAT_JSON);
 }
 
-static gboolean
-run_suite (Output *output, const char *const *only, GError **error)
+static void
+show_progress (void *data, double share)
 {
-  output->builder = json_builder_new ();
+  const Output *output = data;
+
+  if (output->progress != NULL)
+    cli_progress_share (output->progress, share);
+}
+
+static gboolean
+run_suites (Output *output, const ValidationSuite *const *suites, const char *const *only,
+            GString *details, GError **error)
+{
+  const ValidationWatch watch = {
+    .report = report, .progress = show_progress, .data = output, .details = details
+  };
+
   json_builder_begin_object (output->builder);
-  cli_add_string (output->builder, "suite", "bgq");
   json_builder_set_member_name (output->builder, "results");
   json_builder_begin_array (output->builder);
-  if (!validation_bgq_run (only, report, output, error))
+  if (!validation_run (suites, only, &watch, error))
     return FALSE;
   json_builder_end_array (output->builder);
   json_builder_end_object (output->builder);
@@ -150,48 +168,99 @@ run_suite (Output *output, const char *const *only, GError **error)
   return TRUE;
 }
 
-/* The suite may be left out: there is one so far. */
+/* Sets suites[0] to the one that is asked for; all when none is. */
 static gboolean
-parse (GOptionContext *context, int argc, char **argv, GError **error)
+parse (GOptionContext *context, int argc, char **argv, const ValidationSuite **suites,
+       const ValidationSuite *const **chosen, GError **error)
 {
-  static const char *const suites[] = { "bgq", NULL };
+  const char *names[8] = { NULL };
+  int at;
 
+  for (guint i = 0; validation_suites[i] != NULL; i++) {
+    g_assert (i + 1 < G_N_ELEMENTS (names));
+    names[i] = validation_suites[i]->name;
+  }
   if (!g_option_context_parse (context, &argc, &argv, error))
     return FALSE;
   if (argc > 2) {
     g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "one argument too many: '%s'", argv[2]);
     return FALSE;
   }
-  return argc < 2 || cli_parse_choice ("SUITE", argv[1], suites, error) >= 0;
+  *chosen = validation_suites;
+  if (argc < 2)
+    return TRUE;
+  at = cli_parse_choice ("SUITE", argv[1], names, error);
+  if (at < 0)
+    return FALSE;
+  suites[0] = validation_suites[at];
+  *chosen = suites;
+  return TRUE;
+}
+
+/* A wrong name on the command line is wrong usage. */
+static void
+name_option (GError **error)
+{
+  if (error == NULL || !g_error_matches (*error, VALIDATION_ERROR, VALIDATION_ERROR_NAME))
+    return;
+  (*error)->domain = CLI_ERROR;
+  (*error)->code = CLI_ERROR_USAGE;
+  g_prefix_error (error, "--only: ");
+}
+
+static gboolean
+validate (Output *output, const ValidationSuite *const *suites, const char *const *only,
+          const char *details_path, GError **error)
+{
+  g_autoptr (GString) details = g_string_new (validation_details_heading);
+  g_autoptr (CliOutfile) file = NULL;
+
+  if (details_path != NULL && (file = cli_outfile_new (details_path, error)) == NULL)
+    return FALSE;
+  if (!run_suites (output, suites, only, file == NULL ? NULL : details, error)) {
+    name_option (error);
+    return FALSE;
+  }
+  if (file == NULL)
+    return TRUE;
+  fputs (details->str, cli_outfile_stream (file));
+  return cli_outfile_commit (file, error);
 }
 
 int
 cli_validate (int argc, char **argv, GError **error)
 {
   g_autoptr (GOptionContext) context = cli_context_new (
-      "[bgq]", "Repeats published measurements in simulation and compares: bgq, those of Blue "
-               "Gene/Q. Exit status 1 when one differs.");
+      "[bgq|infiniband]",
+      "Repeats published measurements in simulation and compares: bgq, those of Blue Gene/Q; "
+      "infiniband, those of InfiniBand clusters. Exit status 1 when one differs.");
   g_auto (CliFormatOptions) format = { 0 };
   g_auto (GStrv) only = NULL;
+  g_autofree char *details_path = NULL;
+  CliTalkOptions talk = { 0 };
   const GOptionEntry entries[] = {
     { "only", 0, 0, G_OPTION_ARG_STRING_ARRAY, &only,
       "Only the figure of this name; may be given several times", "NAME" },
+    { "details", 0, 0, G_OPTION_ARG_FILENAME, &details_path,
+      "Write the points that figures are taken from, as CSV", "FILE" },
     { NULL },
   };
+  const ValidationSuite *one[2] = { NULL };
+  const ValidationSuite *const *suites;
   Output output = { 0 };
   gboolean done;
 
   g_option_context_add_main_entries (context, entries, NULL);
   cli_add_format_options (context, &format);
-  if (!parse (context, argc, argv, error) || !cli_parse_format (&format, error))
+  cli_add_quiet_option (context, &talk);
+  if (!parse (context, argc, argv, one, &suites, error) || !cli_parse_format (&format, error))
     return CLI_FAILED;
   output.format = format.format;
-  done = run_suite (&output, (const char *const *) only, error);
+  output.builder = json_builder_new ();
+  if (output.format == CLI_FORMAT_JSON || !isatty (STDOUT_FILENO))
+    output.progress = cli_progress_new (talk.quiet);
+  done = validate (&output, suites, (const char *const *) only, details_path, error);
+  cli_progress_free (output.progress);
   g_object_unref (output.builder);
-  if (error != NULL && g_error_matches (*error, VALIDATION_ERROR, VALIDATION_ERROR_NAME)) {
-    (*error)->domain = CLI_ERROR;
-    (*error)->code = CLI_ERROR_USAGE;
-    g_prefix_error (error, "--only: ");
-  }
   return done && output.n_agree == output.n ? CLI_DONE : CLI_FAILED;
 }

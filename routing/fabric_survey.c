@@ -5,52 +5,77 @@
 
 #include "routing/fabric_survey.h"
 
+#include "routing/waits.h"
+
 #include <stdlib.h>
-#include <string.h>
-
-#define WORDS 4 /* of a set of port numbers */
-
-/* Which links may be waited for while a link is held: a set of port numbers
- * of the switch that it leads to. */
-typedef struct {
-  uint64_t bits[WORDS];
-} Numbers;
 
 typedef struct {
   const RouteForwarding *tables;
   const TopoFabric *fabric;
   RouteFabricSurvey *survey;
-  uint32_t *adapters; /* [switch] adapter ports on it */
-  Numbers *next;      /* [port] */
+  /* By switch; behind them those that hang on another adapter. */
+  uint32_t *adapters; /* [n_switches + 1] adapter ports there */
+  uint32_t *first;    /* [n_switches + 2] of sources[] */
+  uint32_t *sources;  /* destinations' numbers by the switch they are on */
+  RouteNumbers *next; /* [vl * n_ports + port] */
 } Work;
 
-/* Follows the routes of `n` adapters on a switch to a destination; false when
- * they do not arrive. */
-static bool
+static RouteNumbers *
+next_of (const Work *work, uint32_t vl)
+{
+  return &work->next[(size_t) vl * work->fabric->n_ports];
+}
+
+/* The lanes of the routes from the adapters on a switch: bit = VL. */
+static uint32_t
+lanes_of (const Work *work, uint32_t at, uint32_t destination)
+{
+  uint32_t lanes = 0;
+
+  if (work->tables->vl == NULL)
+    return 1;
+  for (uint32_t i = work->first[at]; i < work->first[at + 1]; i++)
+    if (work->sources[i] != destination)
+      lanes |= 1u << route_forwarding_vl (work->tables, work->sources[i], destination);
+  return lanes;
+}
+
+static void
+add_wait (Work *work, uint32_t port, uint32_t number, uint32_t lanes)
+{
+  for (; lanes != 0; lanes &= lanes - 1)
+    route_numbers_add (&next_of (work, (uint32_t) __builtin_ctz (lanes))[port], number);
+}
+
+typedef enum { ARRIVES, ENDS, CIRCLES } End;
+
+/* Follows the routes of `n` adapters on a switch to a destination. */
+static End
 follow (Work *work, uint32_t at, uint32_t destination, uint64_t n, uint32_t *hops)
 {
   const TopoFabric *fabric = work->fabric;
   uint32_t target = work->tables->destination_port[destination], before = TOPO_NONE;
+  uint32_t lanes = lanes_of (work, at, destination);
 
   for (*hops = 1; *hops <= work->tables->n_switches; ++*hops) {
     uint32_t number = route_forwarding_out (work->tables, at, destination), port;
 
     if (number == ROUTE_NO_PORT)
-      return false;
+      return ENDS;
     port = fabric->devices[work->tables->switch_device[at]].first_port + number - 1;
     work->survey->load[port] += n;
     if (before != TOPO_NONE)
-      work->next[before].bits[number / 64] |= UINT64_C (1) << (number % 64);
+      add_wait (work, before, number, lanes);
     if (fabric->ports[port].peer == target)
-      return true;
+      return ARRIVES;
     if (fabric->ports[port].peer == TOPO_NONE)
-      return false;
+      return ENDS;
     before = port;
     at = route_forwarding_behind (work->tables, port);
     if (at == TOPO_NONE)
-      return false;
+      return ENDS;
   }
-  return false;
+  return CIRCLES;
 }
 
 static void
@@ -67,24 +92,77 @@ count_pairs (Work *work, uint32_t hops, uint64_t n)
   survey->pairs_by_hops[hops] += n;
 }
 
+/* The destination at the other end of its cable; TOPO_NONE: a switch is there. */
+static uint32_t
+direct_peer (const Work *work, uint32_t destination)
+{
+  const RouteForwarding *tables = work->tables;
+
+  return tables->destination_of[work->fabric->ports[tables->destination_port[destination]].peer];
+}
+
+/* Of the lost pairs the one of the first source, and its first destination. */
+static void
+count_lost (Work *work, uint32_t at, uint32_t destination, uint64_t n, End end)
+{
+  RouteFabricSurvey *survey = work->survey;
+  const uint32_t *sources = &work->sources[work->first[at]];
+  uint32_t from;
+
+  while (*sources == destination || *sources == direct_peer (work, destination))
+    sources++;
+  from = *sources;
+  survey->unreachable += n;
+  survey->circling += end == CIRCLES ? n : 0;
+  if (from > survey->lost_from || (from == survey->lost_from && destination > survey->lost_to))
+    return;
+  survey->lost_from = from;
+  survey->lost_to = destination;
+}
+
+/* The pairs of a destination with adapters that hang on another one: a cable
+ * without a switch joins two of them and nobody else. */
+static uint64_t
+survey_direct (Work *work, uint32_t destination)
+{
+  uint32_t at = work->tables->n_switches;
+  uint64_t is_direct = direct_peer (work, destination) != TOPO_NONE;
+  uint64_t n = work->adapters[at] - is_direct;
+
+  work->survey->pairs += n;
+  if (is_direct)
+    count_pairs (work, 0, 1);
+  if (n > is_direct)
+    count_lost (work, at, destination, n - is_direct, ENDS);
+  return is_direct;
+}
+
 static void
 survey_destination (Work *work, uint32_t destination)
 {
+  RouteFabricSurvey *survey = work->survey;
   uint32_t port = work->tables->destination_port[destination];
   uint32_t leaf = route_forwarding_behind (work->tables, port);
+  uint64_t arrived = survey_direct (work, destination);
 
   for (uint32_t at = 0; at < work->tables->n_switches; at++) {
     uint64_t n = work->adapters[at] - (at == leaf);
     uint32_t hops;
+    End end;
 
     if (n == 0)
       continue;
-    work->survey->pairs += n;
-    if (follow (work, at, destination, n, &hops))
-      count_pairs (work, hops, n);
-    else
-      work->survey->unreachable += n;
+    survey->pairs += n;
+    end = follow (work, at, destination, n, &hops);
+    if (end != ARRIVES) {
+      count_lost (work, at, destination, n, end);
+      continue;
+    }
+    count_pairs (work, hops, n);
+    arrived += n;
   }
+  if (arrived == 0 && work->tables->n_destinations > 1)
+    survey->cut_off[survey->n_cut_off++] = destination;
 }
 
 /* --- Loads --- */
@@ -128,108 +206,47 @@ sum_loads (Work *work)
   survey->load_median = ((double) loads[(n - 1) / 2] + (double) loads[n / 2]) / 2;
 }
 
-/* --- Loops of credits: strongly connected links (Tarjan, 1972) --- */
-
-typedef struct {
-  uint32_t port;
-  uint32_t number; /* of the next dependency to look at */
-} Frame;
-
-typedef struct {
-  Work *work;
-  uint32_t *order, *low; /* [port] 0: not visited */
-  bool *on_stack;
-  uint32_t *stack, n_stack;
-  Frame *frames;
-  uint32_t n_frames, n_visited;
-} Search;
-
-/* The first dependency of a link from `number` on; 0: none. */
-static uint32_t
-next_number (const Numbers *numbers, uint32_t number)
-{
-  for (; number < 64 * WORDS; number++)
-    if (numbers->bits[number / 64] & UINT64_C (1) << (number % 64))
-      return number;
-  return 0;
-}
-
-static void
-enter (Search *search, uint32_t port)
-{
-  search->order[port] = search->low[port] = ++search->n_visited;
-  search->stack[search->n_stack++] = port;
-  search->on_stack[port] = true;
-  search->frames[search->n_frames++] = (Frame){ port, 1 };
-}
-
-/* The links above `root` on the stack are one group; a loop when there are
- * several: a link never depends on itself. */
-static void
-close_group (Search *search, uint32_t root)
-{
-  RouteFabricSurvey *survey = search->work->survey;
-  uint32_t first = search->n_stack;
-
-  do
-    search->on_stack[search->stack[--first]] = false;
-  while (search->stack[first] != root);
-  if (search->n_stack - first > 1) {
-    survey->credit_loops++;
-    if (survey->loop == NULL) {
-      survey->n_loop = search->n_stack - first;
-      survey->loop = g_memdup2 (&search->stack[first], survey->n_loop * sizeof (uint32_t));
-    }
-  }
-  search->n_stack = first;
-}
-
-static void
-step (Search *search)
-{
-  const TopoFabric *fabric = search->work->fabric;
-  Frame *frame = &search->frames[search->n_frames - 1];
-  uint32_t port = frame->port;
-  uint32_t number = next_number (&search->work->next[port], frame->number), next;
-
-  if (number == 0) {
-    if (search->low[port] == search->order[port])
-      close_group (search, port);
-    search->n_frames--;
-    if (search->n_frames > 0) {
-      uint32_t parent = search->frames[search->n_frames - 1].port;
-
-      search->low[parent] = MIN (search->low[parent], search->low[port]);
-    }
-    return;
-  }
-  frame->number = number + 1;
-  next = fabric->devices[fabric->ports[fabric->ports[port].peer].device].first_port + number - 1;
-  if (search->order[next] == 0)
-    enter (search, next);
-  else if (search->on_stack[next])
-    search->low[port] = MIN (search->low[port], search->order[next]);
-}
+/* --- Loops of credits --- */
 
 static void
 find_loops (Work *work)
 {
-  uint32_t n = work->fabric->n_ports + 1;
-  g_autofree uint32_t *order = g_new0 (uint32_t, n);
-  g_autofree uint32_t *low = g_new0 (uint32_t, n);
-  g_autofree uint32_t *stack = g_new (uint32_t, n);
-  g_autofree bool *on_stack = g_new0 (bool, n);
-  g_autofree Frame *frames = g_new (Frame, n);
-  Search search = {
-    .work = work, .order = order, .low = low, .on_stack = on_stack, .stack = stack, .frames = frames
-  };
+  RouteFabricSurvey *survey = work->survey;
 
-  for (uint32_t port = 0; port < work->fabric->n_ports; port++) {
-    if (order[port] != 0 || next_number (&work->next[port], 1) == 0)
-      continue;
-    enter (&search, port);
-    while (search.n_frames > 0)
-      step (&search);
+  for (uint32_t vl = 0; vl < survey->n_vls; vl++) {
+    RouteLoops loops = route_loops_find (work->fabric, next_of (work, vl));
+
+    survey->loops_by_vl[vl] = loops.n_loops;
+    survey->credit_loops += loops.n_loops;
+    if (survey->loop == NULL) {
+      survey->loop = g_steal_pointer (&loops.loop);
+      survey->n_loop = loops.n_loop;
+    }
+    g_free (loops.loop);
+  }
+}
+
+/* The switch that an adapter's port hangs on, n_switches where there is none. */
+static uint32_t
+place_of (const RouteForwarding *tables, uint32_t destination)
+{
+  return MIN (route_forwarding_behind (tables, tables->destination_port[destination]),
+              tables->n_switches);
+}
+
+/* sources[] by switch, from the counts in adapters[]. */
+static void
+list_sources (Work *work)
+{
+  const RouteForwarding *tables = work->tables;
+  g_autofree uint32_t *n = g_new0 (uint32_t, tables->n_switches + 1);
+
+  for (uint32_t at = 0; at <= tables->n_switches; at++)
+    work->first[at + 1] = work->first[at] + work->adapters[at];
+  for (uint32_t source = 0; source < tables->n_destinations; source++) {
+    uint32_t at = place_of (tables, source);
+
+    work->sources[work->first[at] + n[at]++] = source;
   }
 }
 
@@ -237,18 +254,23 @@ RouteFabricSurvey *
 route_fabric_survey_new (const RouteForwarding *tables)
 {
   RouteFabricSurvey *survey = g_new0 (RouteFabricSurvey, 1);
+  uint32_t n_vls = MAX (tables->n_vls, 1);
   g_autofree uint32_t *adapters = g_new0 (uint32_t, tables->n_switches + 1);
-  g_autofree Numbers *next = g_new0 (Numbers, tables->fabric->n_ports + 1);
-  Work work = { tables, tables->fabric, survey, adapters, next };
+  g_autofree uint32_t *first = g_new0 (uint32_t, tables->n_switches + 2);
+  g_autofree uint32_t *sources = g_new (uint32_t, tables->n_destinations + 1);
+  g_autofree RouteNumbers *next =
+      g_new0 (RouteNumbers, (gsize) n_vls * tables->fabric->n_ports + 1);
+  Work work = { tables, tables->fabric, survey, adapters, first, sources, next };
 
   survey->pairs_by_hops = g_new0 (uint64_t, 1);
   survey->load = g_new0 (uint64_t, tables->fabric->n_ports + 1);
-  for (uint32_t destination = 0; destination < tables->n_destinations; destination++) {
-    uint32_t at = route_forwarding_behind (tables, tables->destination_port[destination]);
-
-    if (at != TOPO_NONE)
-      adapters[at]++;
-  }
+  survey->lost_from = survey->lost_to = TOPO_NONE;
+  survey->cut_off = g_new (uint32_t, tables->n_destinations + 1);
+  survey->n_vls = n_vls;
+  survey->loops_by_vl = g_new0 (uint32_t, n_vls);
+  for (uint32_t destination = 0; destination < tables->n_destinations; destination++)
+    adapters[place_of (tables, destination)]++;
+  list_sources (&work);
   for (uint32_t destination = 0; destination < tables->n_destinations; destination++)
     survey_destination (&work, destination);
   sum_loads (&work);
@@ -263,6 +285,8 @@ route_fabric_survey_free (RouteFabricSurvey *survey)
     return;
   g_free (survey->pairs_by_hops);
   g_free (survey->load);
+  g_free (survey->cut_off);
+  g_free (survey->loops_by_vl);
   g_free (survey->loop);
   g_free (survey);
 }

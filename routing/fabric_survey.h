@@ -12,6 +12,10 @@
 typedef struct {
   uint64_t pairs;
   uint64_t unreachable;        /* pairs whose route ends elsewhere, or never */
+  uint64_t circling;           /* those of them that come by a switch again and again */
+  uint32_t lost_from, lost_to; /* the first unreachable pair, as destinations; TOPO_NONE: none */
+  uint32_t *cut_off;           /* [n_cut_off] destinations that no other adapter reaches */
+  uint32_t n_cut_off;
   uint32_t max_hops;           /* switches on the way */
   uint64_t *pairs_by_hops;     /* [max_hops + 1] */
   uint32_t links;              /* directed, between switches */
@@ -19,9 +23,11 @@ typedef struct {
   double load_median;
   uint32_t unused; /* links between switches without a route */
   uint64_t *load;  /* [n_ports] routes over each link of the fabric */
-  /* Groups of links whose buffers can wait for each other all around. */
+  uint32_t n_vls;  /* lanes that the tables use */
+  /* Groups of links whose buffers can wait for each other all around, on one lane. */
   uint32_t credit_loops;
-  uint32_t *loop; /* [n_loop] the links of one of them, in order; NULL: none */
+  uint32_t *loops_by_vl; /* [n_vls] */
+  uint32_t *loop; /* [n_loop] the links of one of them, each waiting for the next; NULL: none */
   uint32_t n_loop;
 } RouteFabricSurvey;
 

@@ -32,6 +32,7 @@ route_forwarding_new (const TopoFabric *fabric, const char *engine)
     tables->destination_of[port] = tables->n_destinations;
     tables->destination_port[tables->n_destinations++] = port;
   }
+  tables->n_vls = 1;
   tables->out = g_new0 (uint8_t, (gsize) tables->n_switches * tables->n_destinations + 1);
   return tables;
 }
@@ -47,6 +48,8 @@ route_forwarding_free (RouteForwarding *tables)
   g_free (tables->destination_port);
   g_free (tables->destination_of);
   g_free (tables->out);
+  g_free (tables->vl);
+  g_free (tables->group);
   g_free (tables);
 }
 

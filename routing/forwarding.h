@@ -26,6 +26,14 @@ typedef struct {
   uint32_t *destination_port; /* [n_destinations] port of the fabric */
   uint32_t *destination_of;   /* [n_ports] TOPO_NONE: not a destination */
   uint8_t *out;               /* [switch * n_destinations + destination] number of the port */
+  uint8_t *vl;    /* [source * n_destinations + destination] lane of the pair on all its links, the
+                * source by its number as a destination; NULL: all on VL 0 */
+  uint32_t n_vls; /* all lanes are below it; at least 1 */
+  /* What an adaptive switch may choose among (route_forwarding_add_groups):
+   * [(switch * n_switches + the destination's switch) * group_words + word],
+   * bit = number of a port that begins a shortest way there; NULL: none. */
+  uint64_t *group;
+  uint32_t group_words;
 } RouteForwarding;
 
 void route_forwarding_free (RouteForwarding *tables);
@@ -35,6 +43,13 @@ static inline uint32_t
 route_forwarding_out (const RouteForwarding *tables, uint32_t at_switch, uint32_t destination)
 {
   return tables->out[(size_t) at_switch * tables->n_destinations + destination];
+}
+
+static inline uint32_t
+route_forwarding_vl (const RouteForwarding *tables, uint32_t source, uint32_t destination)
+{
+  return tables->vl != NULL ? tables->vl[(size_t) source * tables->n_destinations + destination]
+                            : 0;
 }
 
 /* The switch behind a port of an adapter or switch; TOPO_NONE: an adapter. */

@@ -39,6 +39,13 @@ void route_cables_clear (RouteCables *cables);
  * hangs on another adapter. */
 uint32_t route_leaf_of (const RouteForwarding *tables, uint32_t destination, uint32_t *number);
 
+/* Writes the destinations that hang on switches to order[n_destinations], as
+ * OpenSM takes them one after the other; returns how many. */
+uint32_t route_order (const RouteForwarding *tables, uint32_t *order);
+
+/* The GUID of a device as a number by which OpenSM puts devices in order. */
+uint64_t route_compared_guid (const TopoFabric *fabric, uint32_t device);
+
 static inline void
 route_forwarding_set (RouteForwarding *tables, uint32_t at_switch, uint32_t destination,
                       uint32_t number)

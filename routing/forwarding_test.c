@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "routing/fabric_survey.h"
+#include "routing/fabric_testing.h"
 #include "routing/routes.h"
 #include "topology/machine.h"
 
@@ -147,6 +148,34 @@ test_engines_equal_opensm (void)
   assert_engine_equals ("x5/X5.topofile", "x5/opensm-minhop-lfts.dump", "minhop");
 }
 
+/* Our minhop and OpenSM's choose the same port at every switch for everybody:
+ * on the real fabric, where OpenSM 3.3.5 knew the GUIDs of the site, and in a tree. */
+static void
+assert_same_ports (const char *fabric_name, const char *dump)
+{
+  g_autoptr (TopoFabric) fabric = load_fabric (fabric_name);
+  g_autoptr (RouteForwarding) theirs = NULL;
+  g_autoptr (RouteForwarding) ours = NULL;
+  uint32_t n_different = 0;
+
+  if (fabric == NULL)
+    return;
+  theirs = load_tables (fabric, dump);
+  ours = compute (fabric, "minhop");
+  for (uint32_t at = 0; at < ours->n_switches; at++)
+    for (uint32_t destination = 0; destination < ours->n_destinations; destination++)
+      n_different += route_forwarding_out (ours, at, destination) !=
+                     route_forwarding_out (theirs, at, destination);
+  g_assert_cmpuint (n_different, ==, 0);
+}
+
+static void
+test_minhop_is_opensms (void)
+{
+  assert_same_ports ("x5/X5.topofile", "x5/opensm-minhop-lfts.dump");
+  assert_same_ports ("ft324/ft_324.net", "ft324/opensm-minhop-lfts.dump");
+}
+
 /* Cables and loads of the real fabric, as OpenSM routes it. */
 static void
 test_x5 (void)
@@ -220,34 +249,12 @@ test_ftree_loads_are_even (void)
   g_assert_cmpuint (survey->credit_loops, ==, 0);
 }
 
-/* A ring of n switches with one adapter each. */
-static TopoFabric *
-ring (uint32_t n)
-{
-  g_autoptr (GString) text = g_string_new (NULL);
-  g_autofree char *path = NULL;
-  int file = g_file_open_tmp ("ring-XXXXXX", &path, NULL);
-  TopoFabric *fabric;
-
-  for (uint32_t at = 0; at < n; at++)
-    g_string_append_printf (text,
-                            "Switch 3 \"S%u\"\n[1] \"H%u\"[1]\n[2] \"S%u\"[3]\n[3] \"S%u\"[2]\n"
-                            "Ca 1 \"H%u\"\n[1] \"S%u\"[1]\n",
-                            at, at, (at + 1) % n, (at + n - 1) % n, at, at);
-  g_assert_true (g_file_set_contents (path, text->str, -1, NULL));
-  fabric = topo_fabric_load (path, NULL);
-  g_assert_nonnull (fabric);
-  g_close (file, NULL);
-  g_unlink (path);
-  return fabric;
-}
-
 /* Shortest ways around a ring wait for each other, in both directions; up and
  * down they do not. */
 static void
 test_credit_loops (void)
 {
-  g_autoptr (TopoFabric) fabric = ring (5);
+  g_autoptr (TopoFabric) fabric = fabric_testing_ring (5);
   g_autoptr (RouteForwarding) minhop = compute (fabric, "minhop");
   g_autoptr (RouteFabricSurvey) loops = route_fabric_survey_new (minhop);
   g_autoptr (GError) error = NULL;
@@ -282,7 +289,7 @@ test_irregular_tree (void)
 static void
 test_ring_is_no_tree (void)
 {
-  g_autoptr (TopoFabric) fabric = ring (5);
+  g_autoptr (TopoFabric) fabric = fabric_testing_ring (5);
   g_autoptr (GError) error = NULL;
 
   g_assert_null (route_forwarding_compute (fabric, "ftree", &error));
@@ -350,6 +357,154 @@ test_missing_entry (void)
   g_unlink (path);
 }
 
+/* --- What if: cables that are gone --- */
+
+static void
+unplug (TopoFabric *fabric, uint32_t port)
+{
+  fabric->ports[fabric->ports[port].peer].peer = TOPO_NONE;
+  fabric->ports[port].peer = TOPO_NONE;
+}
+
+/* Everybody still reaches everybody, without loops, on ways as short as
+ * minhop's. */
+static void
+assert_reroutes (const TopoFabric *fabric)
+{
+  static const char *const engines[] = { "minhop", "updn", "ftree" };
+  g_autoptr (RouteForwarding) minhop = compute (fabric, "minhop");
+
+  for (guint at = 0; at < G_N_ELEMENTS (engines); at++) {
+    g_autoptr (RouteForwarding) tables = compute (fabric, engines[at]);
+    g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
+
+    g_assert_cmpuint (survey->unreachable, ==, 0);
+    g_assert_cmpuint (survey->n_cut_off, ==, 0);
+    g_assert_cmpuint (survey->lost_from, ==, TOPO_NONE);
+    g_assert_cmpuint (survey->credit_loops, ==, 0);
+    assert_same_hops (tables, minhop);
+  }
+}
+
+/* Leaves are devices 0-5 with nodes on ports 1-6 and two cables to each of
+ * the spines, devices 6-8. */
+static void
+test_missing_cables (void)
+{
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree (6, 6, 3, TOPO_SPEED_QDR, NULL);
+
+  unplug (fabric, fabric->devices[0].first_port + 6);
+  assert_reroutes (fabric);
+  unplug (fabric, fabric->devices[0].first_port + 7);
+  assert_reroutes (fabric);
+  /* A whole spine. */
+  for (uint32_t number = 1; number <= fabric->devices[8].n_ports; number++)
+    if (fabric->ports[fabric->devices[8].first_port + number - 1].peer != TOPO_NONE)
+      unplug (fabric, fabric->devices[8].first_port + number - 1);
+  assert_reroutes (fabric);
+}
+
+/* A leaf without cables up: its six adapters reach each other only. */
+static void
+test_lost_leaf (void)
+{
+  static const char *const engines[] = { "minhop", "updn", "ftree" };
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree (4, 6, 3, TOPO_SPEED_QDR, NULL);
+
+  for (uint32_t number = 7; number <= 12; number++)
+    unplug (fabric, fabric->devices[1].first_port + number - 1);
+  for (guint at = 0; at < G_N_ELEMENTS (engines); at++) {
+    g_autoptr (RouteForwarding) tables = compute (fabric, engines[at]);
+    g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
+
+    g_assert_cmpuint (survey->unreachable, ==, 2 * 6 * 18);
+    g_assert_cmpuint (survey->circling, ==, 0);
+    g_assert_cmpuint (survey->n_cut_off, ==, 0);
+    g_assert_true ((survey->lost_from / 6 == 1) != (survey->lost_to / 6 == 1));
+    g_assert_cmpuint (survey->pairs_by_hops[1], ==, 4 * 6 * 5);
+  }
+}
+
+/* One node behind a dead leaf port of its own. */
+static void
+test_lost_node (void)
+{
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree (2, 1, 1, TOPO_SPEED_QDR, NULL);
+  g_autoptr (RouteForwarding) tables = NULL;
+  g_autoptr (RouteFabricSurvey) survey = NULL;
+
+  unplug (fabric, fabric->devices[1].first_port + 1);
+  tables = compute (fabric, "minhop");
+  survey = route_fabric_survey_new (tables);
+  g_assert_cmpuint (survey->pairs, ==, 2);
+  g_assert_cmpuint (survey->unreachable, ==, 2);
+  g_assert_cmpuint (survey->n_cut_off, ==, 2);
+}
+
+/* "a" and "b" back to back, beside a switch with two others. */
+static void
+test_back_to_back (void)
+{
+  g_autoptr (TopoFabric) fabric =
+      fabric_testing_of ("Ca 1 \"a\"\n[1] \"b\"[1]\nCa 1 \"b\"\n[1] \"a\"[1]\n"
+                         "Switch 2 \"S\"\n[1] \"c\"[1]\n[2] \"d\"[1]\n"
+                         "Ca 1 \"c\"\n[1] \"S\"[1]\nCa 1 \"d\"\n[1] \"S\"[2]\n");
+  g_autoptr (RouteForwarding) tables = compute (fabric, "minhop");
+  g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
+
+  g_assert_cmpuint (survey->pairs, ==, 4 * 3);
+  g_assert_cmpuint (survey->unreachable, ==, 2 * 2 * 2);
+  g_assert_cmpuint (survey->pairs_by_hops[0], ==, 2);
+  g_assert_cmpuint (survey->pairs_by_hops[1], ==, 2);
+  g_assert_cmpuint (survey->n_cut_off, ==, 0);
+  g_assert_cmpuint (survey->lost_from, ==, 0);
+  g_assert_cmpuint (survey->lost_to, ==, 2);
+}
+
+/* Nobody is cut off who is alone. */
+static void
+test_one_node (void)
+{
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree (1, 1, 1, TOPO_SPEED_QDR, NULL);
+  g_autoptr (RouteForwarding) tables = compute (fabric, "minhop");
+  g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
+
+  g_assert_cmpuint (survey->pairs, ==, 0);
+  g_assert_cmpuint (survey->n_cut_off, ==, 0);
+}
+
+/* Tables that send a packet to and fro between two switches. */
+static void
+test_tables_that_circle (void)
+{
+  g_autoptr (TopoFabric) fabric = fabric_testing_ring (4);
+  g_autoptr (RouteForwarding) tables = compute (fabric, "minhop");
+  g_autoptr (RouteFabricSurvey) survey = NULL;
+
+  /* Port 2 leads to the next switch, port 3 back. */
+  tables->out[0 * 4 + 2] = 2;
+  tables->out[1 * 4 + 2] = 3;
+  survey = route_fabric_survey_new (tables);
+  g_assert_cmpuint (survey->unreachable, ==, 2);
+  g_assert_cmpuint (survey->circling, ==, 2);
+  g_assert_cmpuint (survey->lost_from, ==, 0);
+  g_assert_cmpuint (survey->lost_to, ==, 2);
+}
+
+/* Wide trees of three levels: nearly all adapters are equally far from the
+ * leaves, too. */
+static void
+test_roots_of_wide_trees (void)
+{
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree3 (24, TOPO_SPEED_QDR, NULL);
+  g_autoptr (RouteForwarding) tables = compute (fabric, "updn");
+  g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
+
+  g_assert_cmpuint (survey->unreachable, ==, 0);
+  g_assert_cmpuint (survey->max_hops, ==, 5);
+  g_assert_cmpuint (survey->credit_loops, ==, 0);
+}
+
 static void
 test_unknown_engine (void)
 {
@@ -368,6 +523,7 @@ main (int argc, char **argv)
   g_test_add_func ("/routing/forwarding/avakas", test_avakas);
   g_test_add_func ("/routing/forwarding/tree-tables", test_tables_of_the_tree);
   g_test_add_func ("/routing/forwarding/opensm", test_engines_equal_opensm);
+  g_test_add_func ("/routing/forwarding/minhop", test_minhop_is_opensms);
   g_test_add_func ("/routing/forwarding/x5", test_x5);
   g_test_add_func ("/routing/forwarding/shifts", test_ftree_is_free_of_conflicts);
   g_test_add_func ("/routing/forwarding/ftree-loads", test_ftree_loads_are_even);
@@ -376,6 +532,13 @@ main (int argc, char **argv)
   g_test_add_func ("/routing/forwarding/ring", test_ring_is_no_tree);
   g_test_add_func ("/routing/forwarding/broken-dumps", test_broken_dumps);
   g_test_add_func ("/routing/forwarding/missing-entry", test_missing_entry);
+  g_test_add_func ("/routing/forwarding/missing-cables", test_missing_cables);
+  g_test_add_func ("/routing/forwarding/lost-leaf", test_lost_leaf);
+  g_test_add_func ("/routing/forwarding/lost-node", test_lost_node);
+  g_test_add_func ("/routing/forwarding/back-to-back", test_back_to_back);
+  g_test_add_func ("/routing/forwarding/one-node", test_one_node);
+  g_test_add_func ("/routing/forwarding/circling", test_tables_that_circle);
+  g_test_add_func ("/routing/forwarding/wide-trees", test_roots_of_wide_trees);
   g_test_add_func ("/routing/forwarding/unknown-engine", test_unknown_engine);
   return g_test_run ();
 }

@@ -22,20 +22,25 @@ count_adapters (const RouteForwarding *tables)
   return n;
 }
 
-/* adapters_at[distance]: how many adapters are so far away. */
-static bool
-is_root (const uint32_t *adapters_at, uint32_t n_distances, uint32_t n_adapters)
+/* adapters_at[distance]: how many adapters are so far away.  The distance of
+ * nearly all of them when there is one, else UINT32_MAX. */
+static uint32_t
+common_distance (const uint32_t *adapters_at, uint32_t n_distances, uint32_t n_adapters)
 {
-  uint32_t n_high = 0, n_some = 0;
+  uint32_t n_high = 0, n_some = 0, common = UINT32_MAX;
 
   for (uint32_t distance = 0; distance < n_distances; distance++) {
-    n_high += (uint64_t) adapters_at[distance] * 10 > (uint64_t) n_adapters * 9;
     n_some += (uint64_t) adapters_at[distance] * 20 > n_adapters;
+    if ((uint64_t) adapters_at[distance] * 10 <= (uint64_t) n_adapters * 9)
+      continue;
+    n_high++;
+    common = distance;
   }
-  return n_high == 1 && n_some == 1;
+  return n_high == 1 && n_some == 1 ? common : UINT32_MAX;
 }
 
-/* Distances from all switches with mark[] set, at once. */
+/* Distances from all switches with mark[] set, at once; UINT32_MAX where no
+ * cables lead to any. */
 static uint32_t *
 distances_from_marked (const RouteCables *cables, uint32_t n_switches, const bool *mark)
 {
@@ -60,31 +65,63 @@ distances_from_marked (const RouteCables *cables, uint32_t n_switches, const boo
       queue[n++] = to;
     }
   }
-  if (n == n_switches)
-    return level;
-  g_free (level);
-  return NULL;
+  return level;
+}
+
+typedef struct {
+  const RouteCables *cables;
+  uint32_t n_switches;
+  const uint32_t *adapters; /* [switch] */
+  uint32_t *hops, *queue, *at_distance;
+  uint32_t *piece;   /* [switch] the first switch of its part of the fabric */
+  uint32_t *common;  /* [switch] distance of nearly all adapters of its part */
+  uint32_t *nearest; /* [piece] the smallest of these */
+} Roots;
+
+static void
+measure (Roots *roots, uint32_t from)
+{
+  uint32_t n = roots->n_switches, n_adapters = 0;
+
+  route_distances (roots->cables, n, from, roots->hops, roots->queue);
+  memset (roots->at_distance, 0, (n + 1) * sizeof *roots->at_distance);
+  roots->piece[from] = UINT32_MAX;
+  for (uint32_t at = 0; at < n; at++) {
+    if (roots->hops[at] == UINT32_MAX)
+      continue;
+    roots->piece[from] = MIN (roots->piece[from], at);
+    roots->at_distance[roots->hops[at]] += roots->adapters[at];
+    n_adapters += roots->adapters[at];
+  }
+  roots->common[from] = common_distance (roots->at_distance, n, n_adapters);
+  roots->nearest[roots->piece[from]] =
+      MIN (roots->nearest[roots->piece[from]], roots->common[from]);
 }
 
 uint32_t *
 route_levels_from_roots (const RouteForwarding *tables, const RouteCables *cables)
 {
-  uint32_t n_switches = tables->n_switches;
+  uint32_t n = tables->n_switches;
   g_autofree uint32_t *adapters = count_adapters (tables);
-  g_autofree uint32_t *hops = g_new (uint32_t, n_switches + 1);
-  g_autofree uint32_t *queue = g_new (uint32_t, n_switches + 1);
-  g_autofree uint32_t *at_distance = g_new (uint32_t, n_switches + 1);
-  g_autofree bool *roots = g_new0 (bool, n_switches + 1);
+  g_autofree uint32_t *hops = g_new (uint32_t, n + 1);
+  g_autofree uint32_t *queue = g_new (uint32_t, n + 1);
+  g_autofree uint32_t *at_distance = g_new (uint32_t, n + 1);
+  g_autofree uint32_t *piece = g_new (uint32_t, n + 1);
+  g_autofree uint32_t *common = g_new (uint32_t, n + 1);
+  g_autofree uint32_t *nearest = g_new (uint32_t, n + 1);
+  g_autofree bool *is_root = g_new0 (bool, n + 1);
+  Roots roots = { cables, n, adapters, hops, queue, at_distance, piece, common, nearest };
 
-  for (uint32_t root = 0; root < n_switches; root++) {
-    route_distances (cables, n_switches, root, hops, queue);
-    memset (at_distance, 0, (n_switches + 1) * sizeof *at_distance);
-    for (uint32_t at = 0; at < n_switches; at++)
-      if (hops[at] != UINT32_MAX)
-        at_distance[hops[at]] += adapters[at];
-    roots[root] = is_root (at_distance, n_switches, tables->n_destinations);
+  for (uint32_t at = 0; at < n; at++)
+    nearest[at] = UINT32_MAX;
+  for (uint32_t at = 0; at < n; at++)
+    measure (&roots, at);
+  for (uint32_t at = 0; at < n; at++) {
+    if (nearest[piece[at]] == UINT32_MAX && adapters[at] > 0)
+      return NULL;
+    is_root[at] = common[at] != UINT32_MAX && common[at] == nearest[piece[at]];
   }
-  return distances_from_marked (cables, n_switches, roots);
+  return distances_from_marked (cables, n, is_root);
 }
 
 uint32_t *

@@ -2,10 +2,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Which of several shortest ways (infiniband.md section A6): minhop evens out
- * the number of destinations per port, one switch at a time; dor always takes
- * the lowest port, which on a mesh whose ports are numbered by dimension is
- * dimension order. */
+ * Which of several shortest ways, as OpenSM (osm_switch.c): minhop evens out
+ * the number of destinations per port, one switch at a time; dor goes to the
+ * switch behind the lowest port, which on a mesh whose ports are numbered by
+ * dimension is dimension order, and evens out the cables that lead there. */
 #include "config.h"
 
 #include "routing/forwarding_private.h"
@@ -39,23 +39,27 @@ work_clear (Work *work)
   g_free (work->used);
 }
 
-/* The cable of a shortest way that is used least (balance), or the first. */
+/* Of the cables of shortest ways the one that is used least: of all of them, or
+ * only of those to the switch that the first one leads to. */
 static uint32_t
-choose (const Work *work, uint32_t at, bool balance)
+choose (const Work *work, uint32_t at, bool any_switch)
 {
-  uint32_t best = TOPO_NONE;
+  uint32_t best = TOPO_NONE, first = TOPO_NONE;
 
   for (uint32_t cable = work->cables.first[at]; cable < work->cables.first[at + 1]; cable++) {
-    if (work->hops[work->cables.cables[cable].to] + 1 != work->hops[at])
+    uint32_t to = work->cables.cables[cable].to;
+
+    if (work->hops[to] + 1 != work->hops[at] || (!any_switch && first != TOPO_NONE && to != first))
       continue;
-    if (best == TOPO_NONE || (balance && work->used[cable] < work->used[best]))
+    if (best == TOPO_NONE || work->used[cable] < work->used[best])
       best = cable;
+    first = to;
   }
   return best;
 }
 
 static void
-fill_destination (Work *work, uint32_t destination, uint32_t leaf, uint32_t number, bool balance)
+fill_destination (Work *work, uint32_t destination, uint32_t leaf, uint32_t number, bool any_switch)
 {
   route_forwarding_set (work->tables, leaf, destination, number);
   for (uint32_t at = 0; at < work->tables->n_switches; at++) {
@@ -63,27 +67,26 @@ fill_destination (Work *work, uint32_t destination, uint32_t leaf, uint32_t numb
 
     if (at == leaf || work->hops[at] == UINT32_MAX)
       continue;
-    cable = choose (work, at, balance);
+    cable = choose (work, at, any_switch);
     work->used[cable]++;
     route_forwarding_set (work->tables, at, destination, work->cables.cables[cable].number);
   }
 }
 
 static gboolean
-fill (RouteForwarding *tables, bool balance)
+fill (RouteForwarding *tables, bool any_switch)
 {
   Work work = work_new (tables);
-  uint32_t last = TOPO_NONE;
+  g_autofree uint32_t *order = g_new (uint32_t, tables->n_destinations + 1);
+  uint32_t n = route_order (tables, order), last = TOPO_NONE;
 
-  for (uint32_t destination = 0; destination < tables->n_destinations; destination++) {
-    uint32_t number, leaf = route_leaf_of (tables, destination, &number);
+  for (uint32_t at = 0; at < n; at++) {
+    uint32_t number, leaf = route_leaf_of (tables, order[at], &number);
 
-    if (leaf == TOPO_NONE)
-      continue;
     if (leaf != last)
       route_distances (&work.cables, tables->n_switches, leaf, work.hops, work.queue);
     last = leaf;
-    fill_destination (&work, destination, leaf, number, balance);
+    fill_destination (&work, order[at], leaf, number, any_switch);
   }
   work_clear (&work);
   return TRUE;

@@ -4,23 +4,18 @@
  *
  * ibsim plays the management side of a fabric over a local socket; OpenSM
  * talks to it through a library that takes the place of the one that opens
- * the device (infiniband.md section B2).  The fabric is written with GUIDs of
- * our own, so that what comes back can be told apart whatever the source of
- * the fabric called its devices.  OpenSM tries again for ever when its engine
- * refuses a fabric: its log tells, and the clock ends it. */
+ * the device (infiniband.md section B2).  OpenSM tries again for ever when its
+ * engine refuses a fabric: its log tells, and the clock ends it.  Where the
+ * engine uses virtual lanes, OpenSM stays until it has been asked for them. */
 #include "config.h"
 
-#include "routing/opensm.h"
-
-#include "routing/routes.h"
+#include "routing/opensm_private.h"
 #include "topology/machine.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <glib/gstdio.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -28,89 +23,31 @@
 
 #define LIMIT_US      (30 * G_USEC_PER_SEC)
 #define POLL_US       (G_USEC_PER_SEC / 50)
-#define FIRST_GUID    UINT64_C (0x0010000000000000)
-#define GUID_STEP     256 /* room for the GUIDs of a device's ports */
 #define READY_MESSAGE "Network simulator ready"
-
-/* --- The fabric in their words --- */
-
-static uint64_t
-guid_of (uint32_t device)
-{
-  return FIRST_GUID + (uint64_t) device * GUID_STEP;
-}
-
-static void
-write_device (GString *text, const TopoFabric *fabric, uint32_t device)
-{
-  const TopoDevice *it = &fabric->devices[device];
-
-  g_string_append_printf (
-      text, "%sguid=0x%" G_GINT64_MODIFIER "x\n%s %u \"%c-%016" G_GINT64_MODIFIER "x\" # \"%u\"\n",
-      it->is_switch ? "switch" : "ca", guid_of (device), it->is_switch ? "Switch" : "Ca",
-      it->n_ports, it->is_switch ? 'S' : 'H', guid_of (device), device);
-  for (uint32_t number = 1; number <= it->n_ports; number++) {
-    const TopoPort *port = &fabric->ports[it->first_port + number - 1];
-    const TopoPort *peer = port->peer != TOPO_NONE ? &fabric->ports[port->peer] : NULL;
-
-    if (peer != NULL)
-      g_string_append_printf (text, "[%u] \"%c-%016" G_GINT64_MODIFIER "x\"[%u] # lid 0 %ux%s\n",
-                              number, fabric->devices[peer->device].is_switch ? 'S' : 'H',
-                              guid_of (peer->device), topo_fabric_port_number (fabric, port->peer),
-                              port->lanes, topo_speed_name (port->speed));
-  }
-  g_string_append_c (text, '\n');
-}
-
-/* Switches first: the subnet manager sits on the first device. */
-static gboolean
-write_fabric (const TopoFabric *fabric, const char *path, GError **error)
-{
-  g_autoptr (GString) text = g_string_new (NULL);
-
-  for (int kind = 0; kind < 2; kind++)
-    for (uint32_t device = 0; device < fabric->n_devices; device++)
-      if (fabric->devices[device].is_switch == (kind == 0))
-        write_device (text, fabric, device);
-  return g_file_set_contents (path, text->str, (gssize) text->len, error);
-}
-
-/* The same fabric under the GUIDs that were written; arrays are its own. */
-static TopoFabric
-renamed (const TopoFabric *fabric)
-{
-  TopoFabric copy = *fabric;
-
-  copy.devices = g_memdup2 (fabric->devices, fabric->n_devices * sizeof *fabric->devices);
-  copy.ports = g_memdup2 (fabric->ports, fabric->n_ports * sizeof *fabric->ports);
-  for (uint32_t device = 0; device < copy.n_devices; device++) {
-    copy.devices[device].guid = guid_of (device);
-    copy.devices[device].lid = 0;
-  }
-  for (uint32_t port = 0; port < copy.n_ports; port++)
-    copy.ports[port].guid = copy.ports[port].lid = copy.ports[port].lmc = 0;
-  return copy;
-}
 
 /* --- Programs --- */
 
 typedef struct {
-  char *folder; /* of both programs' files; NULL: none yet */
+  RouteOpensmFolder folder; /* of both programs' files */
   pid_t ibsim, opensm;
+  const TopoFabric *fabric;
+  const char *engine;
+  gint64 last_us; /* when to give up, of the monotonic clock */
 } Run;
 
-/* In the child: it must not outlive us, whatever ends us. */
+/* In the child: it must not outlive us, whatever ends us, be it before this. */
 static void
-set_up_child (gpointer data)
+set_up_child (gpointer parent)
 {
-  (void) data;
   prctl (PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid () != GPOINTER_TO_INT (parent))
+    _exit (1);
 }
 
 static char *
 path_in (const Run *run, const char *name)
 {
-  return g_build_filename (run->folder, name, NULL);
+  return g_build_filename (run->folder.path, name, NULL);
 }
 
 /* Standard output and errors of the program go to `log` in the folder. */
@@ -135,9 +72,9 @@ start (const Run *run, const char *const *arguments, char **environment, const c
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE, "%s: %s", path, g_strerror (errno));
     return FALSE;
   }
-  started = g_spawn_async_with_fds (run->folder, (char **) copy->pdata, environment,
-                                    G_SPAWN_DO_NOT_REAP_CHILD, set_up_child, NULL, &child, -1, out,
-                                    out, NULL);
+  started = g_spawn_async_with_fds (run->folder.path, (char **) copy->pdata, environment,
+                                    G_SPAWN_DO_NOT_REAP_CHILD, set_up_child,
+                                    GINT_TO_POINTER (getpid ()), &child, -1, out, out, NULL);
   close (out);
   if (started)
     *pid = child;
@@ -183,11 +120,10 @@ start_ibsim (Run *run, char **environment, GError **error)
 {
   const char *const arguments[] = { "ibsim", "-s", "-n",     "-N",         "70000", "-S",
                                     "8192",  "-P", "500000", "fabric.net", NULL };
-  gint64 last_us = g_get_monotonic_time () + LIMIT_US;
 
   if (!start (run, arguments, environment, "ibsim.log", &run->ibsim, error))
     return FALSE;
-  while (g_get_monotonic_time () < last_us && !log_says (run, "ibsim.log", READY_MESSAGE)) {
+  while (g_get_monotonic_time () < run->last_us && !log_says (run, "ibsim.log", READY_MESSAGE)) {
     if (has_ended (&run->ibsim))
       break;
     g_usleep (POLL_US);
@@ -199,57 +135,90 @@ start_ibsim (Run *run, char **environment, GError **error)
   return FALSE;
 }
 
-static gboolean
-engine_refused (const Run *run, const TopoFabric *fabric, const char *engine, GError **error)
+/* Engines that keep virtual lanes apart work only with QoS. */
+static bool
+uses_lanes (const char *engine)
 {
-  g_autofree char *unknown = g_strdup_printf ("Failed to setup routing engine '%s'", engine);
+  static const char *const engines[] = { "lash", "dfsssp", "nue", NULL };
 
-  if (log_says (run, "osm.log", unknown))
+  return g_strv_contains (engines, engine);
+}
+
+/* The reason that OpenSM's log gives: its first line of error about routing,
+ * without time and number; the caller frees it. */
+static char *
+reason_of (const Run *run)
+{
+  static const char *const words[] = { "fat-tree", "VLs available", "Lane requirements", "root",
+                                       NULL };
+  g_autofree char *path = path_in (run, "osm.log");
+  g_autofree char *contents = NULL;
+  g_auto (GStrv) lines = NULL;
+
+  if (!g_file_get_contents (path, &contents, NULL, NULL))
+    return NULL;
+  lines = g_strsplit (contents, "\n", -1);
+  for (guint at = 0; lines[at] != NULL; at++) {
+    const char *text = strstr (lines[at], ": ERR ");
+
+    for (guint word = 0; text != NULL && words[word] != NULL; word++)
+      if (strstr (text, words[word]) != NULL && (text = strchr (text + 2, ':')) != NULL)
+        return g_strstrip (g_strdup (text + 1));
+  }
+  return NULL;
+}
+
+static gboolean
+engine_refused (const Run *run, GError **error)
+{
+  g_autofree char *unknown = g_strdup_printf ("Failed to setup routing engine '%s'", run->engine);
+  g_autofree char *reason = NULL;
+
+  if (log_says (run, "osm.log", unknown)) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                 "routes=opensm:%s: OpenSM has no such routing engine", engine);
-  else if (log_says (run, "osm.log", "No routing engine able to successfully configure"))
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                 "routes=opensm:%s: OpenSM's engine refuses %s%s", engine, fabric->source,
-                 log_says (run, "osm.log", "not a fat-tree") ? ": it is not a fat tree" : "");
-  else
+                 "routes=opensm:%s: OpenSM has no such routing engine", run->engine);
+    return TRUE;
+  }
+  if (!log_says (run, "osm.log", "No routing engine able to successfully configure"))
     return FALSE;
+  reason = reason_of (run);
+  if (log_says (run, "osm.log", "not a fat-tree"))
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+                 "routes=opensm:%s: OpenSM's engine refuses %s: it is not a fat tree", run->engine,
+                 run->fabric->source);
+  else
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+                 "routes=opensm:%s: OpenSM's engine refuses %s%s%s", run->engine,
+                 run->fabric->source, reason != NULL ? ": " : "", reason != NULL ? reason : "");
   return TRUE;
 }
 
-/* Waits for the end of OpenSM's one sweep. */
+/* Waits for the end of OpenSM's sweep; it stays when it is to be asked for lanes. */
 static gboolean
-wait_for_tables (Run *run, const TopoFabric *fabric, const char *engine, GError **error)
+wait_for_tables (Run *run, GError **error)
 {
-  g_autofree char *done = g_strdup_printf ("%s tables configured on all switches", engine);
-  gint64 last_us = g_get_monotonic_time () + LIMIT_US;
+  g_autofree char *done = g_strdup_printf ("%s tables configured on all switches", run->engine);
+  bool stays = uses_lanes (run->engine);
 
-  while (!has_ended (&run->opensm)) {
-    if (engine_refused (run, fabric, engine, error))
+  while (!has_ended (&run->opensm) && !(stays && log_says (run, "osm.log", "SUBNET UP"))) {
+    if (engine_refused (run, error))
       return FALSE;
-    if (g_get_monotonic_time () > last_us) {
+    if (g_get_monotonic_time () > run->last_us) {
       g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                   "routes=opensm:%s: OpenSM has not routed %s within %d s", engine, fabric->source,
-                   (int) (LIMIT_US / G_USEC_PER_SEC));
+                   "routes=opensm:%s: OpenSM has not routed %s within %d s", run->engine,
+                   run->fabric->source, (int) (LIMIT_US / G_USEC_PER_SEC));
       return FALSE;
     }
     g_usleep (POLL_US);
   }
-  if (engine_refused (run, fabric, engine, error))
+  if (engine_refused (run, error))
     return FALSE;
-  if (log_says (run, "osm.log", done))
+  if (log_says (run, "osm.log", done) && stays == (run->opensm != 0))
     return TRUE;
   g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-               "routes=opensm:%s: OpenSM ended without tables for %s", engine, fabric->source);
+               "routes=opensm:%s: OpenSM ended without tables for %s", run->engine,
+               run->fabric->source);
   return FALSE;
-}
-
-/* Engines that keep virtual lanes apart work only with QoS. */
-static bool
-needs_lanes (const char *engine)
-{
-  static const char *const engines[] = { "lash", "dfsssp", "nue", "torus-2QoS", NULL };
-
-  return g_strv_contains (engines, engine);
 }
 
 static char *
@@ -272,16 +241,31 @@ simulation_library (void)
   return NULL;
 }
 
+/* Its options, so that those of the site it is installed at do not count. */
 static gboolean
-start_opensm (Run *run, char **environment, const char *engine, GError **error)
+write_options (const Run *run, uint32_t max_vls, GError **error)
 {
-  g_autofree char *routing = g_strconcat (engine, ",no_fallback", NULL);
+  g_autofree char *path = path_in (run, "opensm.conf");
+  g_autofree char *text = g_strdup_printf ("force_log_flush TRUE\n"
+                                           "sweep_interval 0\n"
+                                           "nue_max_num_vls %u\n"
+                                           "qos %s\n",
+                                           max_vls, uses_lanes (run->engine) ? "TRUE" : "FALSE");
+
+  return g_file_set_contents (path, text, -1, error);
+}
+
+static gboolean
+start_opensm (Run *run, char **environment, uint32_t max_vls, GError **error)
+{
+  g_autofree char *routing = g_strconcat (run->engine, ",no_fallback", NULL);
   g_autofree char *library = simulation_library ();
   g_auto (GStrv) own = g_strdupv (environment);
-  const char *const arguments[] = { "opensm", "-R",   routing,
-                                    "-o",     "-f",   "osm.log",
-                                    "-D",     "0x43", needs_lanes (engine) ? "-Q" : NULL,
-                                    NULL };
+  const char *const arguments[] = {
+    "opensm", "-F",      "opensm.conf", "-R",   routing,
+    "-f",     "osm.log", "-D",          "0x43", uses_lanes (run->engine) ? NULL : "-o",
+    NULL
+  };
 
   if (library == NULL) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE,
@@ -289,65 +273,76 @@ start_opensm (Run *run, char **environment, const char *engine, GError **error)
                  "brings it");
     return FALSE;
   }
+  if (!write_options (run, max_vls, error))
+    return FALSE;
   own = g_environ_setenv (own, "LD_PRELOAD", library, TRUE);
-  own = g_environ_setenv (own, "OSM_CACHE_DIR", run->folder, TRUE);
-  own = g_environ_setenv (own, "OSM_TMP_DIR", run->folder, TRUE);
+  own = g_environ_setenv (own, "OSM_CACHE_DIR", run->folder.path, TRUE);
+  own = g_environ_setenv (own, "OSM_TMP_DIR", run->folder.path, TRUE);
   return start (run, arguments, own, "opensm.out", &run->opensm, error);
 }
 
 static RouteForwarding *
-read_tables (const Run *run, const TopoFabric *fabric, const char *engine, GError **error)
+read_tables (const Run *run, const char *socket_name, uint32_t max_vls, GError **error)
 {
   g_autofree char *path = path_in (run, "opensm-lfts.dump");
-  TopoFabric copy = renamed (fabric);
-  RouteForwarding *tables = route_forwarding_load (&copy, path, error);
+  g_autofree char *lids = path_in (run, "guid2lid");
+  g_autofree char *log = path_in (run, "osm.log");
+  g_autoptr (RouteForwarding) tables = route_opensm_load (run->fabric, path, run->engine, error);
+  const RouteOpensmLanes lanes = { .socket_name = socket_name,
+                                   .lids = lids,
+                                   .log = log,
+                                   .max_vls = max_vls,
+                                   .last_us = run->last_us };
 
-  g_free (copy.devices);
-  g_free (copy.ports);
-  if (tables == NULL)
+  if (tables == NULL ||
+      (uses_lanes (run->engine) && !route_opensm_read_lanes (tables, &lanes, error)))
     return NULL;
-  tables->fabric = fabric;
-  g_free (tables->engine);
-  tables->engine = g_strconcat ("opensm:", engine, NULL);
-  return tables;
+  return g_steal_pointer (&tables);
 }
 
-static int
-remove_one (const char *path, const struct stat *status, int kind, struct FTW *place)
+static gboolean
+check_engine (const char *engine, GError **error)
 {
-  (void) status, (void) kind, (void) place;
-  return remove (path);
-}
-
-/* Killed programs leave folders of their own in it. */
-static void
-run_clear (Run *run)
-{
-  end (&run->opensm);
-  end (&run->ibsim);
-  if (run->folder != NULL)
-    nftw (run->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-  g_free (run->folder);
+  if (strcmp (engine, "torus-2QoS") == 0) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+                 "routes=opensm:torus-2QoS: its packets change virtual lanes on the way, which is "
+                 "not modelled");
+    return FALSE;
+  }
+  if (engine[strspn (engine, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")] ==
+      '\0')
+    return TRUE;
+  g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+               "routes=opensm:%s: expected the name of one of OpenSM's routing engines", engine);
+  return FALSE;
 }
 
 RouteForwarding *
-route_opensm_run (const TopoFabric *fabric, const char *engine, GError **error)
+route_opensm_run (const TopoFabric *fabric, const char *engine, uint32_t max_vls, GError **error)
 {
-  Run run = { .folder = g_dir_make_tmp ("hopcast-opensm-XXXXXX", error) };
-  g_autofree char *net = run.folder != NULL ? path_in (&run, "fabric.net") : NULL;
+  Run run = { .fabric = fabric, .engine = engine, .last_us = g_get_monotonic_time () + LIMIT_US };
+  g_autofree char *net = NULL;
   g_autofree char *socket_name = NULL;
   g_auto (GStrv) environment = g_get_environ ();
   RouteForwarding *tables = NULL;
 
-  if (run.folder == NULL)
+  if (!check_engine (engine, error))
     return NULL;
+  if (!route_opensm_folder_make (&run.folder, error)) {
+    g_prefix_error (error, "routes=opensm:%s: ", engine);
+    return NULL;
+  }
+  net = path_in (&run, "fabric.net");
   /* The folder's name is unique, so is the socket's. */
-  socket_name = g_path_get_basename (run.folder);
+  socket_name = g_path_get_basename (run.folder.path);
   environment = g_environ_setenv (environment, "IBSIM_SOCKNAME", socket_name, TRUE);
-  if (write_fabric (fabric, net, error) && start_ibsim (&run, environment, error) &&
-      start_opensm (&run, environment, engine, error) &&
-      wait_for_tables (&run, fabric, engine, error))
-    tables = read_tables (&run, fabric, engine, error);
-  run_clear (&run);
+  environment = g_environ_unsetenv (environment, "IBSIM_SERVER_NAME");
+  environment = g_environ_unsetenv (environment, "SIM_HOST");
+  if (route_opensm_write_fabric (fabric, net, error) && start_ibsim (&run, environment, error) &&
+      start_opensm (&run, environment, max_vls, error) && wait_for_tables (&run, error))
+    tables = read_tables (&run, socket_name, max_vls, error);
+  end (&run.opensm);
+  end (&run.ibsim);
+  route_opensm_folder_remove (&run.folder);
   return tables;
 }

@@ -6,12 +6,16 @@
 #include "config.h"
 
 #include "routing/fabric_survey.h"
+#include "routing/fabric_testing.h"
 #include "routing/routes.h"
 #include "topology/machine.h"
 
 #include <errno.h>
+#include <glib/gstdio.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static bool
 is_installed (void)
@@ -50,16 +54,24 @@ named (const TopoFabric *fabric, const char *routes)
   return tables;
 }
 
-static void
-assert_nothing_is_left (void)
+static bool
+is_folder_there (void)
 {
   g_autoptr (GDir) folder = g_dir_open (g_get_tmp_dir (), 0, NULL);
   const char *name;
 
+  while ((name = g_dir_read_name (folder)) != NULL)
+    if (g_str_has_prefix (name, "hopcast-opensm-"))
+      return true;
+  return false;
+}
+
+static void
+assert_nothing_is_left (void)
+{
   g_assert_cmpint (waitpid (-1, NULL, WNOHANG), ==, -1);
   g_assert_cmpint (errno, ==, ECHILD);
-  while ((name = g_dir_read_name (folder)) != NULL)
-    g_assert_false (g_str_has_prefix (name, "hopcast-opensm-"));
+  g_assert_false (is_folder_there ());
 }
 
 /* As many pairs at every distance, none unreachable. */
@@ -81,6 +93,44 @@ assert_same_hops (const TopoFabric *fabric, const char *engine)
             route_forwarding_path (ours, ours->destination_port[from], to, links), ==,
             route_forwarding_path (theirs, theirs->destination_port[from], to, links));
   assert_nothing_is_left ();
+}
+
+/* The same port at every switch for everybody. */
+static void
+assert_same_ports (const TopoFabric *fabric, const char *engine)
+{
+  g_autofree char *real = g_strconcat ("opensm:", engine, NULL);
+  g_autoptr (RouteForwarding) theirs = named (fabric, real);
+  g_autoptr (RouteForwarding) ours = named (fabric, engine);
+  gsize size = (gsize) ours->n_switches * ours->n_destinations;
+
+  g_assert_cmpuint (ours->n_destinations, ==, theirs->n_destinations);
+  g_assert_true (memcmp (ours->out, theirs->out, size) == 0);
+}
+
+static void
+test_ports (void)
+{
+  static const char *const names[] = { "x5/X5.topofile", "avakas/avakas.net", "ft324/ft_324.net" };
+  g_autoptr (TopoFabric) three = topo_fabric_tree3 (8, TOPO_SPEED_QDR, NULL);
+  g_autoptr (TopoFabric) torus = fabric_testing_torus (3, 3, 3, 2);
+  g_autoptr (TopoFabric) wide = fabric_testing_torus (17, 16, 1, 1);
+
+  if (!is_installed ())
+    return;
+  assert_same_ports (three, "minhop");
+  assert_same_ports (three, "updn");
+  assert_same_ports (torus, "minhop");
+  assert_same_ports (torus, "dor");
+  assert_same_ports (wide, "minhop");
+  for (guint at = 0; at < G_N_ELEMENTS (names); at++) {
+    g_autoptr (TopoFabric) fabric = shared_fabric (names[at]);
+
+    if (fabric == NULL)
+      return;
+    assert_same_ports (fabric, "minhop");
+    assert_same_ports (fabric, "updn");
+  }
 }
 
 static void
@@ -121,20 +171,6 @@ test_engines_on_trees (void)
   assert_same_hops (three, "ftree");
 }
 
-/* Engines that we do not have: their tables reach everybody. */
-static void
-test_engines_with_lanes (void)
-{
-  g_autoptr (TopoFabric) fabric = topo_fabric_tree (4, 4, 2, TOPO_SPEED_QDR, NULL);
-
-  for (guint at = 0; at < 2 && is_installed (); at++) {
-    g_autoptr (RouteForwarding) tables = named (fabric, at == 0 ? "opensm:dfsssp" : "opensm:lash");
-    g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
-
-    g_assert_cmpuint (survey->unreachable, ==, 0);
-  }
-}
-
 static void
 assert_refused (const TopoFabric *fabric, const char *routes, const char *part)
 {
@@ -149,6 +185,154 @@ assert_refused (const TopoFabric *fabric, const char *routes, const char *part)
   assert_nothing_is_left ();
 }
 
+/* On every example OpenSM and our engine agree on hops, or both refuse; only
+ * what OpenSM's ftree does not take for a tree, because it has one level, ours
+ * may route. */
+static void
+test_engines_on_examples (void)
+{
+  static const char *const names[] = { "examples/jabl-1.topo",
+                                       "examples/jabl-2.topo",
+                                       "examples/jabl-3.topo",
+                                       "examples/ibsim-net",
+                                       "examples/ibsim-net.1",
+                                       "examples/ibsim-net.2sw2path",
+                                       "examples/ibsim-net.2sw2path4hca",
+                                       "examples/ibsim-net.2sw2path4hca2port" };
+  static const char *const engines[] = { "minhop", "updn", "ftree" };
+
+  for (guint at = 0; at < G_N_ELEMENTS (names) && is_installed (); at++) {
+    g_autoptr (TopoFabric) fabric = shared_fabric (names[at]);
+
+    if (fabric == NULL)
+      return;
+    for (guint engine = 0; engine < G_N_ELEMENTS (engines); engine++) {
+      g_autofree char *real = g_strconcat ("opensm:", engines[engine], NULL);
+      g_autoptr (RouteForwarding) theirs = route_forwarding_new_named (fabric, real, NULL);
+      g_autoptr (RouteForwarding) ours = route_forwarding_new_named (fabric, engines[engine], NULL);
+
+      if (theirs != NULL)
+        assert_same_hops (fabric, engines[engine]);
+      else if (engine < 2)
+        g_assert_null (ours);
+    }
+  }
+}
+
+/* A subnet manager sees only the part that it is in. */
+static void
+test_fabric_in_pieces (void)
+{
+  g_autoptr (TopoFabric) fabric = shared_fabric ("examples/treydock-ports-report.out");
+
+  if (fabric == NULL || !is_installed ())
+    return;
+  assert_refused (fabric, "opensm:minhop", "which may fall apart: no table of switch");
+}
+
+/* Lanes as OpenSM gives them: our own search finds no loop on any, and more
+ * than one where one would have loops; the same again when asked again. */
+static void
+assert_lanes (const TopoFabric *fabric, const char *routes, bool needed)
+{
+  g_autoptr (RouteForwarding) tables = named (fabric, routes);
+  g_autoptr (RouteForwarding) again = named (fabric, routes);
+  g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
+  gsize n = tables->n_destinations;
+
+  g_assert_cmpuint (survey->unreachable, ==, 0);
+  g_assert_cmpuint (survey->credit_loops, ==, 0);
+  g_assert_cmpuint (again->n_vls, ==, tables->n_vls);
+  g_assert_true (memcmp (tables->out, again->out, tables->n_switches * n) == 0);
+  g_assert_true (memcmp (tables->vl, again->vl, n * n) == 0);
+  g_clear_pointer (&tables->vl, g_free);
+  tables->n_vls = 1;
+  g_clear_pointer (&survey, route_fabric_survey_free);
+  survey = route_fabric_survey_new (tables);
+  g_assert_cmpuint (survey->credit_loops > 0, ==, needed);
+  assert_nothing_is_left ();
+}
+
+static void
+test_engines_with_lanes (void)
+{
+  static const char *const routes[] = { "opensm:dfsssp", "opensm:lash", "opensm:nue" };
+  g_autoptr (TopoFabric) tree = topo_fabric_tree (4, 4, 2, TOPO_SPEED_QDR, NULL);
+  g_autoptr (TopoFabric) tangle = fabric_testing_tangle (24, 60);
+
+  for (guint at = 0; at < G_N_ELEMENTS (routes) && is_installed (); at++) {
+    assert_lanes (tree, routes[at], false);
+    assert_lanes (tangle, routes[at], true);
+  }
+}
+
+/* A shortest way through the lowest port, and the most routes on a link that
+ * another program counted (infiniband.md section B2). */
+static void
+test_dor (void)
+{
+  g_autoptr (TopoFabric) torus = fabric_testing_torus (4, 4, 4, 2);
+  g_autoptr (TopoFabric) mesh = fabric_testing_torus (2, 2, 2, 1);
+
+  if (!is_installed ())
+    return;
+  assert_same_hops (torus, "dor");
+  assert_same_hops (mesh, "dor");
+}
+
+/* As many lanes as the machine has are shared out; too few are an error. */
+static void
+test_lanes_of_the_machine (void)
+{
+  g_autoptr (TopoFabric) tree = topo_fabric_tree (4, 4, 2, TOPO_SPEED_QDR, NULL);
+  g_autoptr (TopoFabric) tangle = fabric_testing_tangle (24, 60);
+  TopoMachine machine = { .fabric = tree, .routes = (char *) "opensm:dfsssp" };
+  g_autoptr (RouteForwarding) tables = NULL;
+  g_autoptr (GError) error = NULL;
+
+  if (!is_installed ())
+    return;
+  machine.parameters.switch_vls = 3;
+  tables = route_forwarding_of_machine (&machine, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (tables->n_vls, ==, 3);
+  machine.fabric = tangle;
+  machine.parameters.switch_vls = 1;
+  g_assert_null (route_forwarding_of_machine (&machine, &error));
+  g_assert_nonnull (strstr (error->message, "virtual lanes, and the switches have 1"));
+  assert_nothing_is_left ();
+}
+
+/* Waits for at most ten seconds. */
+static void
+wait_for_folder (bool there)
+{
+  for (int turn = 0; turn < 1000 && is_folder_there () != there; turn++)
+    g_usleep (G_USEC_PER_SEC / 100);
+  g_assert_true (is_folder_there () == there);
+}
+
+/* Killed, we leave no file. */
+static void
+test_killed (void)
+{
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree3 (12, TOPO_SPEED_QDR, NULL);
+  pid_t child;
+
+  if (!is_installed ())
+    return;
+  child = fork ();
+  if (child == 0) {
+    route_forwarding_new_named (fabric, "opensm:dfsssp", NULL);
+    _exit (0);
+  }
+  wait_for_folder (true);
+  g_usleep (G_USEC_PER_SEC / 5);
+  g_assert_cmpint (kill (child, SIGKILL), ==, 0);
+  g_assert_cmpint (waitpid (child, NULL, 0), ==, child);
+  wait_for_folder (false);
+}
+
 static void
 test_refused_engines (void)
 {
@@ -158,15 +342,31 @@ test_refused_engines (void)
     return;
   assert_refused (fabric, "opensm:ftree", "not a fat tree");
   assert_refused (fabric, "opensm:nonsense", "no such routing engine");
+  assert_refused (fabric, "opensm:minhop,ftree", "expected the name");
+  assert_refused (fabric, "opensm:torus-2QoS", "change virtual lanes on the way");
 }
 
+/* A folder of its own for what is left behind, before anything asks for it. */
 int
 main (int argc, char **argv)
 {
+  char folder[] = "/tmp/opensm-test-XXXXXX";
+  int status;
+
+  g_assert_nonnull (g_mkdtemp (folder));
+  g_setenv ("TMPDIR", folder, TRUE);
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/routing/opensm/real", test_engines_on_real_fabrics);
+  g_test_add_func ("/routing/opensm/ports", test_ports);
   g_test_add_func ("/routing/opensm/trees", test_engines_on_trees);
+  g_test_add_func ("/routing/opensm/examples", test_engines_on_examples);
+  g_test_add_func ("/routing/opensm/pieces", test_fabric_in_pieces);
   g_test_add_func ("/routing/opensm/lanes", test_engines_with_lanes);
+  g_test_add_func ("/routing/opensm/machine", test_lanes_of_the_machine);
+  g_test_add_func ("/routing/opensm/dor", test_dor);
+  g_test_add_func ("/routing/opensm/killed", test_killed);
   g_test_add_func ("/routing/opensm/refused", test_refused_engines);
-  return g_test_run ();
+  status = g_test_run ();
+  g_assert_cmpint (g_rmdir (folder), ==, 0);
+  return status;
 }

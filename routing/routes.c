@@ -6,10 +6,13 @@
 #include "routing/routes.h"
 
 #include "routing/forwarding_private.h"
+#include "routing/layers.h"
 #include "routing/opensm.h"
-#include "topology/machine.h"
 
 #include <string.h>
+
+#define LAYERS "layers:"
+#define OPENSM "opensm:"
 
 static const RouteEngine engines[] = {
   { "minhop", route_engine_minhop },
@@ -17,14 +20,6 @@ static const RouteEngine engines[] = {
   { "ftree", route_engine_ftree },
   { "dor", route_engine_dor },
 };
-
-static const char *const engine_names[] = { "minhop", "updn", "ftree", "dor", NULL };
-
-const char *const *
-route_forwarding_engines (void)
-{
-  return engine_names;
-}
 
 RouteForwarding *
 route_forwarding_compute (const TopoFabric *fabric, const char *engine, GError **error)
@@ -38,19 +33,48 @@ route_forwarding_compute (const TopoFabric *fabric, const char *engine, GError *
     tables = route_forwarding_new (fabric, engine);
     return engines[at].fill (tables, error) ? g_steal_pointer (&tables) : NULL;
   }
-  known = g_strjoinv (", ", (char **) engine_names);
+  known = g_strjoinv (", ", (char **) topo_routing_engines ());
   g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
                "%s: no engine \"%s\" (known: %s), and no file of that name", fabric->source, engine,
                known);
   return NULL;
 }
 
+static RouteForwarding *
+plain_tables (const TopoFabric *fabric, const char *routes, uint32_t max_vls, GError **error)
+{
+  if (g_str_has_prefix (routes, OPENSM) && routes[strlen (OPENSM)] != '\0')
+    return route_opensm_run (fabric, routes + strlen (OPENSM), max_vls, error);
+  return !g_strv_contains (topo_routing_engines (), routes) &&
+                 g_file_test (routes, G_FILE_TEST_EXISTS)
+             ? route_forwarding_load (fabric, routes, error)
+             : route_forwarding_compute (fabric, routes, error);
+}
+
+static RouteForwarding *
+named_tables (const TopoFabric *fabric, const char *routes, uint32_t max_vls, GError **error)
+{
+  g_autoptr (RouteForwarding) tables = NULL;
+
+  if (!g_str_has_prefix (routes, LAYERS) || routes[strlen (LAYERS)] == '\0')
+    return plain_tables (fabric, routes, max_vls, error);
+  tables = plain_tables (fabric, routes + strlen (LAYERS), max_vls, error);
+  if (tables == NULL || !route_forwarding_add_layers (tables, max_vls, error))
+    return NULL;
+  g_free (tables->engine);
+  tables->engine = g_strdup (routes);
+  return g_steal_pointer (&tables);
+}
+
 RouteForwarding *
 route_forwarding_new_named (const TopoFabric *fabric, const char *routes, GError **error)
 {
-  if (g_str_has_prefix (routes, "opensm:") && routes[7] != '\0')
-    return route_opensm_run (fabric, routes + 7, error);
-  return g_file_test (routes, G_FILE_TEST_EXISTS)
-             ? route_forwarding_load (fabric, routes, error)
-             : route_forwarding_compute (fabric, routes, error);
+  return named_tables (fabric, routes, ROUTE_MAX_VLS, error);
+}
+
+RouteForwarding *
+route_forwarding_of_machine (const TopoMachine *machine, GError **error)
+{
+  return named_tables (machine->fabric, machine->routes, (uint32_t) machine->parameters.switch_vls,
+                       error);
 }

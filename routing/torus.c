@@ -34,6 +34,7 @@ order_dimensions (RouteTorus *route)
   uint32_t n_dimensions = route->shape.n_dimensions;
   uint8_t *order = route->order;
 
+  g_assert (n_dimensions <= TOPO_MAX_DIMENSIONS);
   for (uint32_t dimension = 0; dimension < n_dimensions; dimension++)
     order[dimension] = (uint8_t) dimension;
   for (uint32_t slot = 0; slot < n_dimensions; slot++)

@@ -133,17 +133,16 @@ fill_destination (Work *work, uint32_t destination, uint32_t leaf, uint32_t numb
 static void
 fill_all (Work *work)
 {
-  uint32_t last = TOPO_NONE;
+  g_autofree uint32_t *order = g_new (uint32_t, work->tables->n_destinations + 1);
+  uint32_t n = route_order (work->tables, order), last = TOPO_NONE;
 
-  for (uint32_t destination = 0; destination < work->tables->n_destinations; destination++) {
-    uint32_t number, leaf = route_leaf_of (work->tables, destination, &number);
+  for (uint32_t at = 0; at < n; at++) {
+    uint32_t number, leaf = route_leaf_of (work->tables, order[at], &number);
 
-    if (leaf == TOPO_NONE)
-      continue;
     if (leaf != last)
       find_ways_up (work, find_ways_down (work, leaf));
     last = leaf;
-    fill_destination (work, destination, leaf, number);
+    fill_destination (work, order[at], leaf, number);
   }
 }
 
@@ -167,8 +166,7 @@ route_engine_updn (RouteForwarding *tables, GError **error)
     fill_all (&work);
   else
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                 "%s: updn finds no roots: from no switch are nearly all adapters equally far, or "
-                 "the fabric falls apart",
+                 "%s: updn finds no roots: from no switch are nearly all adapters equally far",
                  tables->fabric->source);
   route_cables_clear (&work.cables);
   return level != NULL;

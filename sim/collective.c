@@ -1,248 +1,134 @@
 /* collective.c - which algorithm a collective uses, and the ones without steps.
  *
- * SPDX-License-Identifier: Apache-2.0
- *
- * Thresholds are those of MPICH 3.1, on which Blue Gene/Q's MPI is built. */
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/collective.h"
 
-#include "sim/collective_steps.h"
+#include "sim/collective_rules.h"
 #include "traces/small_map.h"
 
 #include <glib.h>
 
-/* Reductions up to this send the whole vector in each step. */
-#define SHORT_REDUCTION_BYTES 2048u
-
-/* Allgathers of less than these in total use few, growing messages. */
-#define ALLGATHER_DOUBLING_BYTES (512u * 1024)
-#define ALLGATHER_BRUCK_BYTES    (80u * 1024)
-
-/* Alltoall, per pair of ranks. */
-#define ALLTOALL_BRUCK_BYTES     256u
-#define ALLTOALL_BRUCK_RANKS     8u
-#define ALLTOALL_SCATTERED_BYTES (32u * 1024)
-
-/* Reduce-scatters of less than this in total halve. */
-#define REDUCE_SCATTER_HALVING_BYTES (512u * 1024)
-
-enum {
-  ALGORITHM_NONE,
-  BARRIER_DISSEMINATION,
-  BCAST_BINOMIAL,
-  REDUCE_BINOMIAL,
-  REDUCE_SCATTER_GATHER,
-  ALLREDUCE_DOUBLING,
-  ALLREDUCE_SCATTER_ALLGATHER,
-  GATHER_BINOMIAL,
-  GATHERV_LINEAR,
-  SCATTER_BINOMIAL,
-  SCATTERV_LINEAR,
-  ALLGATHER_DOUBLING,
-  ALLGATHER_BRUCK,
-  ALLGATHER_RING,
-  ALLTOALL_BRUCK,
-  ALLTOALL_SCATTERED,
-  ALLTOALL_PAIRWISE,
-  REDUCE_SCATTER_HALVING,
-  REDUCE_SCATTER_PAIRWISE,
-  SCAN_DOUBLING,
-  NEIGHBOR_EXCHANGE,
-};
-
-static const SimAlgorithm *const algorithms[] = {
-  [BARRIER_DISSEMINATION] = &sim_barrier_dissemination,
-  [BCAST_BINOMIAL] = &sim_bcast_binomial,
-  [REDUCE_BINOMIAL] = &sim_reduce_binomial,
-  [REDUCE_SCATTER_GATHER] = &sim_reduce_scatter_gather,
-  [ALLREDUCE_DOUBLING] = &sim_allreduce_doubling,
-  [ALLREDUCE_SCATTER_ALLGATHER] = &sim_allreduce_scatter_allgather,
-  [GATHER_BINOMIAL] = &sim_gather_binomial,
-  [GATHERV_LINEAR] = &sim_gatherv_linear,
-  [SCATTER_BINOMIAL] = &sim_scatter_binomial,
-  [SCATTERV_LINEAR] = &sim_scatterv_linear,
-  [ALLGATHER_DOUBLING] = &sim_allgather_doubling,
-  [ALLGATHER_BRUCK] = &sim_allgather_bruck,
-  [ALLGATHER_RING] = &sim_allgather_ring,
-  [ALLTOALL_BRUCK] = &sim_alltoall_bruck,
-  [ALLTOALL_SCATTERED] = &sim_alltoall_scattered,
-  [ALLTOALL_PAIRWISE] = &sim_alltoall_pairwise,
-  [REDUCE_SCATTER_HALVING] = &sim_reduce_scatter_halving,
-  [REDUCE_SCATTER_PAIRWISE] = &sim_reduce_scatter_pairwise,
-  [SCAN_DOUBLING] = &sim_scan_doubling,
-  [NEIGHBOR_EXCHANGE] = &sim_neighbor_exchange,
-};
-
-/* --- Choosing steps --- */
-
-static bool
-is_power_of_two (uint32_t n)
-{
-  return (n & (n - 1)) == 0;
-}
-
-static uint64_t
-sum_of (const uint64_t *counts, uint32_t n)
-{
-  uint64_t sum = 0;
-
-  for (uint32_t rank = 0; rank < n; rank++)
-    sum += sim_count_of (counts, rank);
-  return sum;
-}
-
-static uint8_t
-choose_barrier (G_GNUC_UNUSED const SimCollective *collective)
-{
-  return BARRIER_DISSEMINATION;
-}
-
-/* PAMI's 2-nomial tree for communicators that are no rectangle, at any size. */
-static uint8_t
-choose_bcast (G_GNUC_UNUSED const SimCollective *collective)
-{
-  return BCAST_BINOMIAL;
-}
-
-static uint8_t
-choose_reduce (const SimCollective *collective)
-{
-  return collective->bytes <= SHORT_REDUCTION_BYTES ? REDUCE_BINOMIAL : REDUCE_SCATTER_GATHER;
-}
-
-static uint8_t
-choose_allreduce (const SimCollective *collective)
-{
-  return collective->bytes <= SHORT_REDUCTION_BYTES ? ALLREDUCE_DOUBLING
-                                                    : ALLREDUCE_SCATTER_ALLGATHER;
-}
-
-static uint8_t
-choose_gather (G_GNUC_UNUSED const SimCollective *collective)
-{
-  return GATHER_BINOMIAL;
-}
-
-static uint8_t
-choose_gatherv (G_GNUC_UNUSED const SimCollective *collective)
-{
-  return GATHERV_LINEAR;
-}
-
-static uint8_t
-choose_scatter (G_GNUC_UNUSED const SimCollective *collective)
-{
-  return SCATTER_BINOMIAL;
-}
-
-static uint8_t
-choose_scatterv (G_GNUC_UNUSED const SimCollective *collective)
-{
-  return SCATTERV_LINEAR;
-}
-
-static uint8_t
-choose_allgather_of (uint32_t n_ranks, uint64_t total_bytes)
-{
-  if (is_power_of_two (n_ranks) && total_bytes < ALLGATHER_DOUBLING_BYTES)
-    return ALLGATHER_DOUBLING;
-  return total_bytes < ALLGATHER_BRUCK_BYTES ? ALLGATHER_BRUCK : ALLGATHER_RING;
-}
-
-static uint8_t
-choose_allgather (const SimCollective *collective)
-{
-  return choose_allgather_of (collective->n_ranks, collective->bytes * collective->n_ranks);
-}
-
-static uint8_t
-choose_allgatherv (const SimCollective *collective)
-{
-  return choose_allgather_of (collective->n_ranks,
-                              sum_of (collective->recv_counts, collective->n_ranks));
-}
-
-static uint8_t
-choose_alltoall (const SimCollective *collective)
-{
-  if (collective->bytes <= ALLTOALL_BRUCK_BYTES && collective->n_ranks >= ALLTOALL_BRUCK_RANKS)
-    return ALLTOALL_BRUCK;
-  return collective->bytes <= ALLTOALL_SCATTERED_BYTES ? ALLTOALL_SCATTERED : ALLTOALL_PAIRWISE;
-}
-
-static uint8_t
-choose_alltoallv (G_GNUC_UNUSED const SimCollective *collective)
-{
-  return ALLTOALL_SCATTERED;
-}
-
-static uint8_t
-choose_reduce_scatter (const SimCollective *collective)
-{
-  return sum_of (collective->recv_counts, collective->n_ranks) < REDUCE_SCATTER_HALVING_BYTES
-             ? REDUCE_SCATTER_HALVING
-             : REDUCE_SCATTER_PAIRWISE;
-}
-
-static uint8_t
-choose_scan (G_GNUC_UNUSED const SimCollective *collective)
-{
-  return SCAN_DOUBLING;
-}
-
-static uint8_t
-choose_neighbor (G_GNUC_UNUSED const SimCollective *collective)
-{
-  return NEIGHBOR_EXCHANGE;
-}
-
 /* --- Choosing the method --- */
 
+static const SimRule *const rule_sets[] = {
+  [TOPO_COLLECTIVES_BGQ] = sim_rules_bgq,
+  [TOPO_COLLECTIVES_OMPI13] = sim_rules_ompi13,
+  [TOPO_COLLECTIVES_OMPI41] = sim_rules_ompi41,
+  [TOPO_COLLECTIVES_MPICH] = sim_rules_mpich,
+};
+
 typedef struct {
-  uint8_t (*choose) (const SimCollective *collective);
-  bool hardware;    /* the collective network can do it */
+  bool hardware;    /* Blue Gene/Q's collective network can do it */
   bool direct;      /* PAMI's many-to-many does it */
   bool plain_bytes; /* all ranks have the same `bytes`; without any, nobody sends */
   bool neighbors;   /* who takes part is in lists: oneself may be in them, or nobody */
-} Rule;
+} Traits;
 
-static const Rule rules[TRACE_N_OPS] = {
-  [TRACE_OP_BARRIER] = { .choose = choose_barrier, .hardware = true },
-  [TRACE_OP_BCAST] = { .choose = choose_bcast, .hardware = true, .plain_bytes = true },
-  [TRACE_OP_GATHER] = { .choose = choose_gather },
-  [TRACE_OP_GATHERV] = { .choose = choose_gatherv },
-  [TRACE_OP_SCATTER] = { .choose = choose_scatter },
-  [TRACE_OP_SCATTERV] = { .choose = choose_scatterv },
-  [TRACE_OP_ALLGATHER] = { .choose = choose_allgather, .plain_bytes = true },
-  [TRACE_OP_ALLGATHERV] = { .choose = choose_allgatherv },
-  [TRACE_OP_ALLTOALL] = { .choose = choose_alltoall, .direct = true, .plain_bytes = true },
-  [TRACE_OP_ALLTOALLV] = { .choose = choose_alltoallv, .direct = true },
-  [TRACE_OP_REDUCE] = { .choose = choose_reduce, .hardware = true, .plain_bytes = true },
-  [TRACE_OP_ALLREDUCE] = { .choose = choose_allreduce, .hardware = true, .plain_bytes = true },
-  [TRACE_OP_REDUCE_SCATTER] = { .choose = choose_reduce_scatter },
-  [TRACE_OP_SCAN] = { .choose = choose_scan, .plain_bytes = true },
-  [TRACE_OP_EXSCAN] = { .choose = choose_scan, .plain_bytes = true },
-  [TRACE_OP_NEIGHBOR_ALLGATHER] = { .choose = choose_neighbor, .neighbors = true },
-  [TRACE_OP_NEIGHBOR_ALLTOALL] = { .choose = choose_neighbor, .neighbors = true },
-  [TRACE_OP_WIN_CREATE] = { .choose = choose_barrier, .hardware = true },
-  [TRACE_OP_WIN_FREE] = { .choose = choose_barrier, .hardware = true },
-  [TRACE_OP_WIN_FENCE] = { .choose = choose_barrier, .hardware = true },
+static const Traits traits[TRACE_N_OPS] = {
+  [TRACE_OP_BARRIER] = { .hardware = true },
+  [TRACE_OP_BCAST] = { .hardware = true, .plain_bytes = true },
+  [TRACE_OP_ALLGATHER] = { .plain_bytes = true },
+  [TRACE_OP_ALLTOALL] = { .direct = true, .plain_bytes = true },
+  [TRACE_OP_ALLTOALLV] = { .direct = true },
+  [TRACE_OP_REDUCE] = { .hardware = true, .plain_bytes = true },
+  [TRACE_OP_ALLREDUCE] = { .hardware = true, .plain_bytes = true },
+  [TRACE_OP_SCAN] = { .plain_bytes = true },
+  [TRACE_OP_EXSCAN] = { .plain_bytes = true },
+  [TRACE_OP_NEIGHBOR_ALLGATHER] = { .neighbors = true },
+  [TRACE_OP_NEIGHBOR_ALLTOALL] = { .neighbors = true },
 };
 
 static SimCollectiveMethod
-choose_method (const SimCollective *collective, const Rule *rule, bool network,
+choose_method (const SimCollective *collective, const TopoParameters *parameters,
                bool whole_partition)
 {
-  if (rule->neighbors)
+  const Traits *it = &traits[collective->kind];
+  bool network = parameters->collective_network && parameters->collectives == TOPO_COLLECTIVES_BGQ;
+
+  if (it->neighbors)
     return collective->n_sources + collective->n_destinations > 0 ? SIM_COLLECTIVE_STEPS
                                                                   : SIM_COLLECTIVE_NOTHING;
-  if (collective->n_ranks == 1 || (rule->plain_bytes && collective->bytes == 0))
+  if (collective->n_ranks == 1 || (it->plain_bytes && collective->bytes == 0))
     return SIM_COLLECTIVE_NOTHING;
-  if (rule->hardware && network && whole_partition)
+  if (it->hardware && network && whole_partition)
     return SIM_COLLECTIVE_HARDWARE;
-  if (rule->direct && network)
+  if (it->direct && network)
     return SIM_COLLECTIVE_DIRECT;
   return SIM_COLLECTIVE_STEPS;
 }
+
+/* --- Calls that are made of two others --- */
+
+static TraceOpKind
+kind_of_part (TraceOpKind kind, bool first)
+{
+  if (!first)
+    return kind == TRACE_OP_REDUCE_SCATTER ? TRACE_OP_SCATTERV : TRACE_OP_BCAST;
+  if (kind == TRACE_OP_ALLGATHER)
+    return TRACE_OP_GATHER;
+  return kind == TRACE_OP_ALLGATHERV ? TRACE_OP_GATHERV : TRACE_OP_REDUCE;
+}
+
+SimCollective
+sim_collective_part (const SimCollective *collective, bool first)
+{
+  uint64_t mine = sim_count_of (collective->recv_counts, collective->rank);
+  SimCollective part = *collective;
+
+  part.kind = kind_of_part (collective->kind, first);
+  part.root = 0;
+  part.algorithm = first ? collective->algorithm : collective->second;
+  part.segment_bytes = first ? collective->segment_bytes : collective->second_segment_bytes;
+  part.second = NULL;
+  if (collective->kind == TRACE_OP_ALLGATHERV) {
+    part.bytes = first ? mine : collective->total_bytes;
+  } else if (collective->kind == TRACE_OP_ALLGATHER) {
+    part.bytes = first ? collective->bytes : collective->bytes * collective->n_ranks;
+    part.recv_bytes = collective->bytes;
+  } else if (collective->kind == TRACE_OP_REDUCE_SCATTER) {
+    part.bytes = collective->total_bytes;
+    part.recv_bytes = mine;
+    part.counts = collective->recv_counts;
+  }
+  return part;
+}
+
+static uint32_t
+steps_of_part (const SimCollective *collective, bool first)
+{
+  SimCollective part = sim_collective_part (collective, first);
+
+  return part.algorithm->n_steps (&part);
+}
+
+static void
+set_algorithm (SimCollective *collective, SimChoice choice)
+{
+  collective->algorithm = choice.algorithm;
+  collective->segment_bytes = choice.segment_bytes;
+  collective->second = choice.second;
+  collective->second_segment_bytes = choice.second_segment_bytes;
+  if (choice.second == NULL) {
+    collective->n_steps = choice.algorithm->n_steps (collective);
+    return;
+  }
+  collective->n_first_steps = steps_of_part (collective, true);
+  collective->n_steps = collective->n_first_steps + steps_of_part (collective, false);
+}
+
+/* The first part is complete before the second starts. */
+static SimStep
+two_part_step (const SimCollective *collective, uint32_t step)
+{
+  bool first = step < collective->n_first_steps;
+  SimCollective part = sim_collective_part (collective, first);
+  SimStep result = part.algorithm->step (&part, first ? step : step - collective->n_first_steps);
+
+  result.wait |= step + 1 == collective->n_first_steps;
+  return result;
+}
+
+/* --- Setting up --- */
 
 static void
 set_neighbors (SimCollective *collective, const TraceOp *op)
@@ -261,16 +147,31 @@ known_bytes (uint64_t bytes)
   return bytes == TRACE_UNKNOWN_BYTES ? 0 : bytes;
 }
 
+static uint64_t
+sum_of (const uint64_t *counts, uint32_t n)
+{
+  uint64_t sum = 0;
+
+  for (uint32_t rank = 0; rank < n; rank++)
+    sum += sim_count_of (counts, rank);
+  return sum;
+}
+
+static bool
+is_window_barrier (TraceOpKind kind)
+{
+  return kind == TRACE_OP_WIN_CREATE || kind == TRACE_OP_WIN_FREE || kind == TRACE_OP_WIN_FENCE;
+}
+
 void
 sim_collective_init (SimCollective *collective, const TopoMachine *machine, const TraceOp *op,
                      uint32_t n_ranks, uint32_t rank, bool whole_partition)
 {
-  const Rule *rule = &rules[op->kind];
-  bool window = op->kind >= TRACE_OP_WIN_CREATE && op->kind <= TRACE_OP_WIN_FENCE;
+  const TopoParameters *parameters = &machine->parameters;
 
   g_assert (trace_op_is_collective (op->kind) && rank < n_ranks);
   *collective = (SimCollective){
-    .kind = window ? TRACE_OP_BARRIER : op->kind,
+    .kind = is_window_barrier (op->kind) ? TRACE_OP_BARRIER : op->kind,
     .n_ranks = n_ranks,
     .rank = rank,
     .root = op->root,
@@ -279,21 +180,22 @@ sim_collective_init (SimCollective *collective, const TopoMachine *machine, cons
     .counts = op->n_counts < n_ranks ? NULL : op->counts,
     .recv_counts = op->n_recv_counts < n_ranks ? NULL : op->recv_counts,
   };
-  if (rule->neighbors)
+  if (traits[op->kind].neighbors)
     set_neighbors (collective, op);
-  collective->method =
-      choose_method (collective, rule, machine->parameters.collective_network, whole_partition);
-  if (collective->method == SIM_COLLECTIVE_STEPS) {
-    collective->algorithm = rule->choose (collective);
-    collective->n_steps = algorithms[collective->algorithm]->n_steps (collective);
-  }
+  if (op->kind == TRACE_OP_ALLGATHERV || op->kind == TRACE_OP_REDUCE_SCATTER)
+    collective->total_bytes = sum_of (collective->recv_counts, n_ranks);
+  collective->method = choose_method (collective, parameters, whole_partition);
+  if (collective->method == SIM_COLLECTIVE_STEPS)
+    set_algorithm (collective, rule_sets[parameters->collectives][collective->kind](collective));
 }
 
 SimStep
 sim_collective_step (const SimCollective *collective, uint32_t step)
 {
   g_assert (step < collective->n_steps);
-  return algorithms[collective->algorithm]->step (collective, step);
+  if (collective->second != NULL)
+    return two_part_step (collective, step);
+  return collective->algorithm->step (collective, step);
 }
 
 /* --- In the network's hardware --- */

@@ -6,10 +6,13 @@
  * this rank does in that step, so that a rank in the middle of a collective
  * needs to remember one number, and a million ranks fit in memory.
  *
- * Which algorithm: Blue Gene/Q's own where bgq.md section 5 gives them (global
- * interrupt barrier, collective network for broadcast and reductions, direct
- * alltoall), MPICH's point-to-point ones otherwise (binomial trees, recursive
- * doubling, ring, pairwise exchange, Bruck ...). */
+ * Which algorithm: as the rules of [mpi] collectives say.  `bgq` is Blue
+ * Gene/Q's own where bgq.md section 5 gives them (global interrupt barrier,
+ * collective network for broadcast and reductions, direct alltoall), MPICH
+ * 3.1's point-to-point ones otherwise; only these rules use the network's
+ * hardware and direct collectives.  `ompi-1.3`, `ompi-4.1` and `mpich` are
+ * those of Open MPI 1.3.2, Open MPI 4.1 and MPICH 4.0: handbook page
+ * "Collectives". */
 #pragma once
 
 #include "topology/machine.h"
@@ -25,20 +28,27 @@ typedef enum {
   SIM_COLLECTIVE_NOTHING,  /* one rank: a call and no more */
 } SimCollectiveMethod;
 
+typedef struct SimAlgorithm SimAlgorithm;
+
 /* One call on one rank, as the algorithms see it.  Arrays are borrowed and
  * must outlive the call (the replay copies them from the cursor). */
 typedef struct {
   TraceOpKind kind;
-  uint8_t method;    /* SimCollectiveMethod */
-  uint8_t algorithm; /* private to collective.c */
-  uint32_t n_ranks;  /* of the communicator */
-  uint32_t rank;     /* mine in it */
+  uint8_t method;   /* SimCollectiveMethod */
+  uint32_t n_ranks; /* of the communicator */
+  uint32_t rank;    /* mine in it */
   int32_t root;
   uint64_t bytes, recv_bytes;
   const uint64_t *counts, *recv_counts;  /* v-variants, neighbours; NULL otherwise */
   const int32_t *destinations, *sources; /* neighbours, of counts and recv_counts */
   uint32_t n_destinations, n_sources;
-  uint32_t n_steps; /* STEPS: how many sim_collective_step() has */
+  uint64_t total_bytes; /* of all recv_counts, where every rank knows them */
+
+  /* STEPS: how many sim_collective_step() has, and, private to collective*.c,
+   * the algorithm.  Where `second` is set, that collective follows the first. */
+  uint32_t n_steps, n_first_steps;
+  const SimAlgorithm *algorithm, *second;
+  uint64_t segment_bytes, second_segment_bytes; /* 0: not segmented */
 } SimCollective;
 
 /* Fills *collective: chooses method and algorithm.  `whole_partition` tells
@@ -50,8 +60,8 @@ typedef struct {
  * to agree; counts only where every rank has them all: allgatherv,
  * reduce_scatter).  The root of a rooted kind must be a rank of the
  * communicator, and so must neighbours be.  Arrays of counts that are too
- * short count as absent: zeros; so do sizes that are not known.  What makes, frees or fences a window is a
- * barrier here. */
+ * short count as absent: zeros; so do sizes that are not known.  What makes,
+ * frees or fences a window is a barrier here. */
 void sim_collective_init (SimCollective *collective, const TopoMachine *machine, const TraceOp *op,
                           uint32_t n_ranks, uint32_t rank, bool whole_partition);
 

@@ -31,7 +31,61 @@ dissemination_step (const SimCollective *collective, uint32_t step)
                         sim_rank_before (collective, collective->rank, distance), 0, true);
 }
 
-const SimAlgorithm sim_barrier_dissemination = { log_steps, dissemination_step };
+const SimAlgorithm sim_barrier_dissemination = { log_steps, dissemination_step, NULL };
+
+/* Recursive doubling among the largest power of two of ranks; each rank above
+ * is one's below, who tells it when all are there. */
+static uint32_t
+barrier_doubling_steps (const SimCollective *collective)
+{
+  uint32_t log2_inner = sim_floor_log2 (collective->n_ranks);
+  uint32_t n_inner = 1u << log2_inner;
+
+  if (collective->rank >= n_inner)
+    return 1;
+  return collective->rank + n_inner < collective->n_ranks ? log2_inner + 2 : log2_inner;
+}
+
+static SimStep
+barrier_doubling_step (const SimCollective *collective, uint32_t step)
+{
+  uint32_t log2_inner = sim_floor_log2 (collective->n_ranks);
+  uint32_t outer = collective->rank ^ 1u << log2_inner;
+  bool has_outer = outer < collective->n_ranks;
+
+  if (collective->rank > outer)
+    return sim_step_both (outer, 0, outer, 0, true);
+  if (has_outer && step-- == 0)
+    return sim_step_receive (outer, 0, true);
+  if (step == log2_inner)
+    return sim_step_send (outer, 0, true);
+  return sim_step_both (collective->rank ^ 1u << step, 0, collective->rank ^ 1u << step, 0, true);
+}
+
+const SimAlgorithm sim_barrier_doubling = { barrier_doubling_steps, barrier_doubling_step, NULL };
+
+/* Up a binomial tree to rank 0, and down again. */
+static uint32_t
+barrier_tree_steps (const SimCollective *collective)
+{
+  return 2 * log_steps (collective);
+}
+
+static SimStep
+barrier_tree_step (const SimCollective *collective, uint32_t step)
+{
+  uint32_t n = log_steps (collective);
+  bool up = step < n;
+  uint32_t distance = 1u << (up ? step : 2 * n - 1 - step);
+  uint32_t peer = collective->rank ^ distance;
+
+  if ((collective->rank & (distance - 1)) != 0 || peer >= collective->n_ranks)
+    return sim_step_send (TOPO_NONE, 0, false);
+  return up == (peer > collective->rank) ? sim_step_receive (peer, 0, true)
+                                         : sim_step_send (peer, 0, true);
+}
+
+const SimAlgorithm sim_barrier_tree = { barrier_tree_steps, barrier_tree_step, NULL };
 
 /* --- Allgather and allgatherv --- */
 
@@ -60,7 +114,7 @@ allgather_doubling_step (const SimCollective *collective, uint32_t step)
                         contributions (collective, mine ^ n, n), true);
 }
 
-const SimAlgorithm sim_allgather_doubling = { log_steps, allgather_doubling_step };
+const SimAlgorithm sim_allgather_doubling = { log_steps, allgather_doubling_step, NULL };
 
 /* Each rank has the contributions of itself and its followers. */
 static SimStep
@@ -75,7 +129,7 @@ allgather_bruck_step (const SimCollective *collective, uint32_t step)
                         contributions (collective, from, n), true);
 }
 
-const SimAlgorithm sim_allgather_bruck = { log_steps, allgather_bruck_step };
+const SimAlgorithm sim_allgather_bruck = { log_steps, allgather_bruck_step, NULL };
 
 static SimStep
 allgather_ring_step (const SimCollective *collective, uint32_t step)
@@ -88,7 +142,7 @@ allgather_ring_step (const SimCollective *collective, uint32_t step)
                         contributions (collective, sim_rank_before (collective, sent, 1), 1), true);
 }
 
-const SimAlgorithm sim_allgather_ring = { all_others, allgather_ring_step };
+const SimAlgorithm sim_allgather_ring = { all_others, allgather_ring_step, NULL };
 
 /* --- Alltoall and alltoallv --- */
 
@@ -113,7 +167,7 @@ alltoall_bruck_step (const SimCollective *collective, uint32_t step)
                         sim_rank_before (collective, collective->rank, distance), bytes, true);
 }
 
-const SimAlgorithm sim_alltoall_bruck = { log_steps, alltoall_bruck_step };
+const SimAlgorithm sim_alltoall_bruck = { log_steps, alltoall_bruck_step, NULL };
 
 /* Counts of 0 in an alltoallv make no messages. */
 static SimStep
@@ -140,20 +194,34 @@ alltoall_scattered_step (const SimCollective *collective, uint32_t step)
                    last || step % SCATTERED_AT_ONCE == SCATTERED_AT_ONCE - 1);
 }
 
-const SimAlgorithm sim_alltoall_scattered = { all_others, alltoall_scattered_step };
+const SimAlgorithm sim_alltoall_scattered = { all_others, alltoall_scattered_step, NULL };
 
 static SimStep
 alltoall_pairwise_step (const SimCollective *collective, uint32_t step)
 {
   uint32_t distance = step + 1;
-  uint32_t n_ranks = collective->n_ranks;
-  bool power_of_two = (n_ranks & (n_ranks - 1)) == 0;
   uint32_t peer = collective->rank ^ distance;
 
-  if (power_of_two)
+  if (sim_is_power_of_two (collective->n_ranks))
     return exchange (collective, peer, peer, true);
   return exchange (collective, sim_rank_after (collective, collective->rank, distance),
                    sim_rank_before (collective, collective->rank, distance), true);
 }
 
-const SimAlgorithm sim_alltoall_pairwise = { all_others, alltoall_pairwise_step };
+const SimAlgorithm sim_alltoall_pairwise = { all_others, alltoall_pairwise_step, NULL };
+
+/* Open MPI's goes around the ring for any number of ranks, and counts of 0 are
+ * messages too. */
+static SimStep
+alltoall_pairwise_ring_step (const SimCollective *collective, uint32_t step)
+{
+  uint32_t to = sim_rank_after (collective, collective->rank, step + 1);
+  uint32_t from = sim_rank_before (collective, collective->rank, step + 1);
+
+  if (collective->kind == TRACE_OP_ALLTOALLV)
+    return sim_step_both (to, sim_count_of (collective->counts, to), from,
+                          sim_count_of (collective->recv_counts, from), true);
+  return sim_step_both (to, collective->bytes, from, collective->bytes, true);
+}
+
+const SimAlgorithm sim_alltoall_pairwise_ring = { all_others, alltoall_pairwise_ring_step, NULL };

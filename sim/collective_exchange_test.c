@@ -22,42 +22,62 @@ gossip_receive (World *world, uint32_t rank, G_GNUC_UNUSED uint32_t from, const 
 
 static const Model gossip_model = { gossip_send, gossip_receive };
 
+/* Returns the number of messages. */
+static uint64_t
+run_barrier (const SimAlgorithm *algorithm, uint32_t n)
+{
+  SimCollective call = { .kind = TRACE_OP_BARRIER, .root = TRACE_NO_ROOT };
+  World *world = world_new (algorithm, &gossip_model, &call, n, 1);
+  uint64_t n_messages;
+
+  for (uint32_t rank = 0; rank < n; rank++)
+    world->ranks[rank].content[rank] = 1;
+  world_run (world);
+  for (uint32_t rank = 0; rank < n; rank++)
+    for (uint32_t part = 0; part < n; part++)
+      g_assert_cmpuint (world->ranks[rank].content[part], ==, 1);
+  g_assert_cmpuint (world->n_bytes, ==, 0);
+  n_messages = world->n_messages;
+  world_free (world);
+  return n_messages;
+}
+
 static void
-test_barrier_dissemination (void)
+test_barriers (void)
 {
   for (uint32_t i = 0; i < WORLD_SIZES; i++) {
-    SimCollective call = { .kind = TRACE_OP_BARRIER, .root = TRACE_NO_ROOT };
-    uint32_t n = world_sizes[i];
-    World *world = world_new (&sim_barrier_dissemination, &gossip_model, &call, n, 1);
+    uint32_t n = world_sizes[i], inner = world_power_below (n);
 
-    for (uint32_t rank = 0; rank < n; rank++)
-      world->ranks[rank].content[rank] = 1;
-    world_run (world);
-    for (uint32_t rank = 0; rank < n; rank++)
-      for (uint32_t part = 0; part < n; part++)
-        g_assert_cmpuint (world->ranks[rank].content[part], ==, 1);
-    g_assert_cmpuint (world->n_messages, ==, n * world_rounds (n));
-    g_assert_cmpuint (world->n_bytes, ==, 0);
-    world_free (world);
+    g_assert_cmpuint (run_barrier (&sim_barrier_dissemination, n), ==, n * world_rounds (n));
+    g_assert_cmpuint (run_barrier (&sim_barrier_doubling, n), ==,
+                      inner * world_rounds (inner) + 2 * (n - inner));
+    g_assert_cmpuint (run_barrier (&sim_barrier_tree, n), ==, 2 * (n - 1));
+    g_assert_cmpuint (run_barrier (&sim_barrier_linear, n), ==, 2 * (n - 1));
   }
 }
 
 static void
-test_bcast_binomial (void)
+run_bcast (const SimAlgorithm *algorithm, uint32_t n, uint32_t root)
+{
+  SimCollective call = { .kind = TRACE_OP_BCAST, .root = (int32_t) root, .bytes = 11 };
+  World *world = world_new (algorithm, &gossip_model, &call, n, 1);
+
+  world->ranks[root].content[0] = 1;
+  world_run (world);
+  for (uint32_t rank = 0; rank < n; rank++)
+    g_assert_cmpuint (world->ranks[rank].content[0], ==, 1);
+  g_assert_cmpuint (world->n_messages, ==, n - 1);
+  g_assert_cmpuint (world->n_bytes, ==, 11 * (n - 1));
+  world_free (world);
+}
+
+static void
+test_bcasts (void)
 {
   for (uint32_t i = 0; i < WORLD_SIZES; i++)
     for (uint32_t root = 0; root < world_sizes[i]; root++) {
-      SimCollective call = { .kind = TRACE_OP_BCAST, .root = (int32_t) root, .bytes = 11 };
-      uint32_t n = world_sizes[i];
-      World *world = world_new (&sim_bcast_binomial, &gossip_model, &call, n, 1);
-
-      world->ranks[root].content[0] = 1;
-      world_run (world);
-      for (uint32_t rank = 0; rank < n; rank++)
-        g_assert_cmpuint (world->ranks[rank].content[0], ==, 1);
-      g_assert_cmpuint (world->n_messages, ==, n - 1);
-      g_assert_cmpuint (world->n_bytes, ==, 11 * (n - 1));
-      world_free (world);
+      run_bcast (&sim_bcast_binomial, world_sizes[i], root);
+      run_bcast (&sim_bcast_linear, world_sizes[i], root);
     }
 }
 
@@ -144,6 +164,16 @@ test_allgather_ring (void)
   }
 }
 
+static void
+test_allgather_neighbor (void)
+{
+  for (uint32_t n = 2; n <= 64; n += 2) {
+    if (n < 64)
+      g_assert_cmpuint (run_allgatherv (&sim_allgather_neighbor, n), ==, n * n / 2);
+    check_allgather_bytes (&sim_allgather_neighbor, n);
+  }
+}
+
 /* --- Model: the n * n blocks of an alltoall on their ways --- */
 
 /* A block that has still a distance with the step's bit to go travels. */
@@ -197,9 +227,9 @@ test_alltoall_bruck (void)
 
 /* Each pair of ranks has a size of its own, so that the interpreter's
  * comparison of sizes tells whether the right ones meet; one in three has
- * nothing to say, and sends no message. */
+ * nothing to say, and sends a message or none. */
 static void
-run_alltoallv (const SimAlgorithm *algorithm, uint32_t n)
+run_alltoallv (const SimAlgorithm *algorithm, uint32_t n, bool empty_messages)
 {
   SimCollective call = { .kind = TRACE_OP_ALLTOALLV, .root = -1 };
   World *world = world_new (algorithm, &world_sizes_model, &call, n, 0);
@@ -220,23 +250,47 @@ run_alltoallv (const SimAlgorithm *algorithm, uint32_t n)
   }
   world_run (world);
   for (uint32_t wire = 0; wire < n * n; wire++)
-    g_assert_cmpuint (world->wires[wire]->len, ==, wire / n != wire % n && counts[wire] > 0);
+    g_assert_cmpuint (world->wires[wire]->len, ==,
+                      wire / n != wire % n && (empty_messages || counts[wire] > 0));
   g_assert_cmpuint (world->n_bytes, ==, n_bytes);
   world_free (world);
 }
 
 static void
-test_alltoall_scattered (void)
+test_alltoallvs (void)
 {
-  for (uint32_t i = 0; i < WORLD_SIZES; i++)
-    run_alltoallv (&sim_alltoall_scattered, world_sizes[i]);
+  for (uint32_t i = 0; i < WORLD_SIZES; i++) {
+    run_alltoallv (&sim_alltoall_scattered, world_sizes[i], false);
+    run_alltoallv (&sim_alltoall_pairwise, world_sizes[i], false);
+    run_alltoallv (&sim_alltoallv_linear_nonzero, world_sizes[i], false);
+    run_alltoallv (&sim_alltoallv_linear, world_sizes[i], true);
+    run_alltoallv (&sim_alltoall_pairwise_ring, world_sizes[i], true);
+  }
+}
+
+/* With equal blocks there is one message from each rank to each other. */
+static void
+check_alltoall (const SimAlgorithm *algorithm, uint32_t n)
+{
+  SimCollective call = { .kind = TRACE_OP_ALLTOALL, .root = -1, .bytes = 5, .recv_bytes = 5 };
+  World *world = world_new (algorithm, &world_sizes_model, &call, n, 0);
+
+  world_run (world);
+  for (uint32_t wire = 0; wire < n * n; wire++)
+    g_assert_cmpuint (world->wires[wire]->len, ==, wire / n != wire % n);
+  g_assert_cmpuint (world->n_bytes, ==, UINT64_C (5) * n * (n - 1));
+  world_free (world);
 }
 
 static void
-test_alltoall_pairwise (void)
+test_alltoalls (void)
 {
-  for (uint32_t i = 0; i < WORLD_SIZES; i++)
-    run_alltoallv (&sim_alltoall_pairwise, world_sizes[i]);
+  for (uint32_t i = 0; i < WORLD_SIZES; i++) {
+    check_alltoall (&sim_alltoall_linear, world_sizes[i]);
+    check_alltoall (&sim_alltoall_pairwise_ring, world_sizes[i]);
+    check_alltoall (&sim_alltoall_pairwise, world_sizes[i]);
+    check_alltoall (&sim_alltoall_scattered, world_sizes[i]);
+  }
 }
 
 /* Rank r has r bytes to give or get, so rank 0 stays out of it. */
@@ -266,21 +320,78 @@ test_linear (void)
     for (uint32_t root = 0; root < world_sizes[i]; root++) {
       run_linear (&sim_gatherv_linear, TRACE_OP_GATHERV, world_sizes[i], root);
       run_linear (&sim_scatterv_linear, TRACE_OP_SCATTERV, world_sizes[i], root);
+      run_linear (&sim_gatherv_in_turn, TRACE_OP_GATHERV, world_sizes[i], root);
+      run_linear (&sim_scatterv_in_turn, TRACE_OP_SCATTERV, world_sizes[i], root);
     }
+}
+
+/* Between the root and each other, so many messages of 7 bytes in all. */
+static void
+check_star (const SimAlgorithm *algorithm, TraceOpKind kind, uint64_t segment_bytes, uint32_t n_up,
+            uint32_t n_down)
+{
+  for (uint32_t i = 0; i < WORLD_SIZES; i++)
+    for (uint32_t root = 0; root < world_sizes[i]; root++) {
+      SimCollective call = { .kind = kind,
+                             .root = (int32_t) root,
+                             .bytes = 7,
+                             .recv_bytes = 7,
+                             .segment_bytes = segment_bytes };
+      uint32_t n = world_sizes[i];
+      World *world = world_new (algorithm, &world_sizes_model, &call, n, 0);
+
+      world_run (world);
+      g_assert_cmpuint (world->n_bytes, ==, 7 * (n - 1));
+      for (uint32_t rank = 0; rank < n; rank++) {
+        g_assert_cmpuint (world->wires[rank * n + root]->len, ==, rank == root ? 0 : n_up);
+        g_assert_cmpuint (world->wires[root * n + rank]->len, ==, rank == root ? 0 : n_down);
+      }
+      g_assert_cmpuint (world->n_messages, ==, (n - 1) * (n_up + n_down));
+      world_free (world);
+    }
+}
+
+static void
+test_stars (void)
+{
+  check_star (&sim_gather_linear, TRACE_OP_GATHER, 0, 1, 0);
+  check_star (&sim_scatter_linear, TRACE_OP_SCATTER, 0, 0, 1);
+  check_star (&sim_scatter_linear_at_once, TRACE_OP_SCATTER, 0, 0, 1);
+  check_star (&sim_gather_linear_sync, TRACE_OP_GATHER, 0, 2, 1);
+  check_star (&sim_gather_linear_sync, TRACE_OP_GATHER, 2, 2, 1);
+}
+
+/* The first piece has the segment's length, the second one the rest, for which
+ * the root does not wait. */
+static void
+test_gather_pieces (void)
+{
+  SimCollective call = {
+    .kind = TRACE_OP_GATHER, .n_ranks = 3, .rank = 1, .root = 0, .bytes = 7, .segment_bytes = 2
+  };
+
+  g_assert_cmpuint (sim_gather_linear_sync.step (&call, 1).send_bytes, ==, 2);
+  g_assert_cmpuint (sim_gather_linear_sync.step (&call, 2).send_bytes, ==, 5);
+  call.rank = 0;
+  g_assert_true (sim_gather_linear_sync.step (&call, 0).wait);
+  g_assert_false (sim_gather_linear_sync.step (&call, 1).wait);
 }
 
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/sim/collective-exchange/barrier-dissemination", test_barrier_dissemination);
-  g_test_add_func ("/sim/collective-exchange/bcast-binomial", test_bcast_binomial);
+  g_test_add_func ("/sim/collective-exchange/barriers", test_barriers);
+  g_test_add_func ("/sim/collective-exchange/bcasts", test_bcasts);
   g_test_add_func ("/sim/collective-exchange/allgather-doubling", test_allgather_doubling);
   g_test_add_func ("/sim/collective-exchange/allgather-bruck", test_allgather_bruck);
   g_test_add_func ("/sim/collective-exchange/allgather-ring", test_allgather_ring);
+  g_test_add_func ("/sim/collective-exchange/allgather-neighbor", test_allgather_neighbor);
   g_test_add_func ("/sim/collective-exchange/alltoall-bruck", test_alltoall_bruck);
-  g_test_add_func ("/sim/collective-exchange/alltoall-scattered", test_alltoall_scattered);
-  g_test_add_func ("/sim/collective-exchange/alltoall-pairwise", test_alltoall_pairwise);
+  g_test_add_func ("/sim/collective-exchange/alltoalls", test_alltoalls);
+  g_test_add_func ("/sim/collective-exchange/alltoallvs", test_alltoallvs);
+  g_test_add_func ("/sim/collective-exchange/stars", test_stars);
+  g_test_add_func ("/sim/collective-exchange/gather-pieces", test_gather_pieces);
   g_test_add_func ("/sim/collective-exchange/linear", test_linear);
   return g_test_run ();
 }

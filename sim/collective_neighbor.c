@@ -26,4 +26,4 @@ neighbor_step (const SimCollective *collective, uint32_t step)
                         sim_count_of (collective->counts, step), last);
 }
 
-const SimAlgorithm sim_neighbor_exchange = { neighbor_steps, neighbor_step };
+const SimAlgorithm sim_neighbor_exchange = { neighbor_steps, neighbor_step, NULL };

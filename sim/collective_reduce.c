@@ -108,7 +108,8 @@ allreduce_doubling_step (const SimCollective *collective, uint32_t step)
                       collective->bytes, collective->bytes);
 }
 
-const SimAlgorithm sim_allreduce_doubling = { allreduce_doubling_steps, allreduce_doubling_step };
+const SimAlgorithm sim_allreduce_doubling = { allreduce_doubling_steps, allreduce_doubling_step,
+                                              NULL };
 
 /* --- Reduce-scatter in halves, then gather or allgather (Rabenseifner) --- */
 
@@ -194,7 +195,7 @@ scatter_allgather_step (const SimCollective *collective, uint32_t step)
 }
 
 const SimAlgorithm sim_allreduce_scatter_allgather = { scatter_allgather_steps,
-                                                       scatter_allgather_step };
+                                                       scatter_allgather_step, NULL };
 
 /* The bits in which a core differs from the root's. */
 static uint32_t
@@ -249,7 +250,7 @@ scatter_gather_step (const SimCollective *collective, uint32_t step)
                       scatter_gather_core_step, collective->bytes, 0);
 }
 
-const SimAlgorithm sim_reduce_scatter_gather = { scatter_gather_steps, scatter_gather_step };
+const SimAlgorithm sim_reduce_scatter_gather = { scatter_gather_steps, scatter_gather_step, NULL };
 
 /* --- Reduce-scatter --- */
 
@@ -311,7 +312,7 @@ reduce_scatter_halving_step (const SimCollective *collective, uint32_t step)
 }
 
 const SimAlgorithm sim_reduce_scatter_halving = { reduce_scatter_halving_steps,
-                                                  reduce_scatter_halving_step };
+                                                  reduce_scatter_halving_step, NULL };
 
 static uint32_t
 all_others (const SimCollective *collective)
@@ -329,7 +330,7 @@ reduce_scatter_pairwise_step (const SimCollective *collective, uint32_t step)
                         sim_count_of (collective->recv_counts, collective->rank), true);
 }
 
-const SimAlgorithm sim_reduce_scatter_pairwise = { all_others, reduce_scatter_pairwise_step };
+const SimAlgorithm sim_reduce_scatter_pairwise = { all_others, reduce_scatter_pairwise_step, NULL };
 
 /* --- Prefixes --- */
 
@@ -351,4 +352,4 @@ scan_step (const SimCollective *collective, uint32_t step)
   return sim_step_both (peer, collective->bytes, peer, collective->bytes, true);
 }
 
-const SimAlgorithm sim_scan_doubling = { scan_steps, scan_step };
+const SimAlgorithm sim_scan_doubling = { scan_steps, scan_step, NULL };

@@ -117,17 +117,41 @@ test_allreduce_scatter_allgather (void)
   }
 }
 
+/* As above, but the two of a pair swap halves first, and one half more. */
 static void
-test_reduce_binomial (void)
+test_allreduce_halves (void)
+{
+  for (uint32_t i = 0; i < WORLD_SIZES; i++) {
+    uint32_t n = world_sizes[i], cores = world_power_below (n), extra = n - cores;
+    World *world = run_reduction (&sim_allreduce_halves, n, TRACE_NO_ROOT, 2 * cores);
+
+    g_assert_cmpuint (world->n_messages, ==, 2 * cores * world_rounds (cores) + 4 * extra);
+    g_assert_cmpuint (world->n_bytes, ==,
+                      2 * cores * (2 * (cores - 1) + 2 * extra) + cores * extra);
+    world_free (world);
+    world_free (run_reduction (&sim_allreduce_halves, n, TRACE_NO_ROOT, 2 * cores + 1));
+    world_free (run_reduction (&sim_allreduce_halves, n, TRACE_NO_ROOT, 3 * cores - 1));
+  }
+}
+
+static void
+check_reduce_whole (const SimAlgorithm *algorithm)
 {
   for (uint32_t i = 0; i < WORLD_SIZES; i++)
     for (uint32_t root = 0; root < world_sizes[i]; root++) {
-      World *world = run_reduction (&sim_reduce_binomial, world_sizes[i], (int32_t) root, 2);
+      World *world = run_reduction (algorithm, world_sizes[i], (int32_t) root, 2);
 
       g_assert_cmpuint (world->n_messages, ==, world_sizes[i] - 1);
       g_assert_cmpuint (world->n_bytes, ==, 2 * (world_sizes[i] - 1));
       world_free (world);
     }
+}
+
+static void
+test_reduce_whole (void)
+{
+  check_reduce_whole (&sim_reduce_binomial);
+  check_reduce_whole (&sim_reduce_linear);
 }
 
 static void
@@ -233,7 +257,10 @@ static void
 run_reduce_scatter (const SimAlgorithm *algorithm, uint32_t n)
 {
   g_autofree uint64_t *counts = world_powers_of_two (n);
-  SimCollective call = { .kind = TRACE_OP_REDUCE_SCATTER, .root = -1, .recv_counts = counts };
+  SimCollective call = { .kind = TRACE_OP_REDUCE_SCATTER,
+                         .root = -1,
+                         .recv_counts = counts,
+                         .total_bytes = (UINT64_C (1) << n) - 1 };
   World *world = world_new (algorithm, &parts_model, &call, n, n);
 
   for (uint32_t rank = 0; rank < n; rank++) {
@@ -246,7 +273,7 @@ run_reduce_scatter (const SimAlgorithm *algorithm, uint32_t n)
     for (uint32_t part = 0; part < n; part++)
       g_assert_cmpuint (world_content (world->ranks[rank].content, world, rank)[part], ==, 1);
   }
-  if (algorithm == &sim_reduce_scatter_pairwise) {
+  if (algorithm == &sim_reduce_scatter_pairwise || algorithm == &sim_reduce_scatter_ring) {
     g_assert_cmpuint (world->n_messages, ==, n * (n - 1));
     g_assert_cmpuint (world->n_bytes, ==, (n - 1) * ((UINT64_C (1) << n) - 1));
   }
@@ -254,17 +281,14 @@ run_reduce_scatter (const SimAlgorithm *algorithm, uint32_t n)
 }
 
 static void
-test_reduce_scatter_halving (void)
+test_reduce_scatters (void)
 {
-  for (uint32_t n = 2; n <= 33; n++)
+  for (uint32_t n = 2; n <= 33; n++) {
     run_reduce_scatter (&sim_reduce_scatter_halving, n);
-}
-
-static void
-test_reduce_scatter_pairwise (void)
-{
-  for (uint32_t n = 2; n <= 33; n++)
     run_reduce_scatter (&sim_reduce_scatter_pairwise, n);
+    run_reduce_scatter (&sim_reduce_scatter_ring, n);
+    run_reduce_scatter (&sim_reduce_scatter_butterfly, n);
+  }
 }
 
 /* --- Model: prefixes.  Element 0 is what goes on, element 1 the result. --- */
@@ -289,24 +313,36 @@ scan_receive (World *world, uint32_t rank, uint32_t from, const Message *message
 
 static const Model scan_model = { scan_send, scan_receive };
 
+/* Returns the number of messages. */
+static uint64_t
+run_scan (const SimAlgorithm *algorithm, uint32_t n)
+{
+  SimCollective call = { .kind = TRACE_OP_SCAN, .root = TRACE_NO_ROOT, .bytes = 5 };
+  World *world = world_new (algorithm, &scan_model, &call, n, 2);
+  uint64_t n_messages;
+
+  for (uint32_t rank = 0; rank < n; rank++)
+    world_own_part (world, rank, 0, 2);
+  world_run (world);
+  for (uint32_t rank = 0; rank < n; rank++)
+    for (uint32_t part = 0; part < n; part++)
+      g_assert_cmpuint (world_content (world->ranks[rank].content, world, 1)[part], ==,
+                        part <= rank);
+  n_messages = world->n_messages;
+  world_free (world);
+  return n_messages;
+}
+
 static void
-test_scan_doubling (void)
+test_scans (void)
 {
   for (uint32_t i = 0; i < WORLD_SIZES; i++) {
-    SimCollective call = { .kind = TRACE_OP_SCAN, .root = TRACE_NO_ROOT, .bytes = 5 };
     uint32_t n = world_sizes[i];
-    World *world = world_new (&sim_scan_doubling, &scan_model, &call, n, 2);
+    uint64_t n_doubling = run_scan (&sim_scan_doubling, n);
 
-    for (uint32_t rank = 0; rank < n; rank++)
-      world_own_part (world, rank, 0, 2);
-    world_run (world);
-    for (uint32_t rank = 0; rank < n; rank++)
-      for (uint32_t part = 0; part < n; part++)
-        g_assert_cmpuint (world_content (world->ranks[rank].content, world, 1)[part], ==,
-                          part <= rank);
     if (world_power_below (n) == n)
-      g_assert_cmpuint (world->n_messages, ==, n * world_rounds (n));
-    world_free (world);
+      g_assert_cmpuint (n_doubling, ==, n * world_rounds (n));
+    g_assert_cmpuint (run_scan (&sim_scan_linear, n), ==, n - 1);
   }
 }
 
@@ -317,12 +353,12 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/collective-reduce/allreduce-doubling", test_allreduce_doubling);
   g_test_add_func ("/sim/collective-reduce/allreduce-scatter-allgather",
                    test_allreduce_scatter_allgather);
-  g_test_add_func ("/sim/collective-reduce/reduce-binomial", test_reduce_binomial);
+  g_test_add_func ("/sim/collective-reduce/allreduce-halves", test_allreduce_halves);
+  g_test_add_func ("/sim/collective-reduce/reduce-whole", test_reduce_whole);
   g_test_add_func ("/sim/collective-reduce/reduce-scatter-gather", test_reduce_scatter_gather);
   g_test_add_func ("/sim/collective-reduce/gather-binomial", test_gather_binomial);
   g_test_add_func ("/sim/collective-reduce/scatter-binomial", test_scatter_binomial);
-  g_test_add_func ("/sim/collective-reduce/reduce-scatter-halving", test_reduce_scatter_halving);
-  g_test_add_func ("/sim/collective-reduce/reduce-scatter-pairwise", test_reduce_scatter_pairwise);
-  g_test_add_func ("/sim/collective-reduce/scan-doubling", test_scan_doubling);
+  g_test_add_func ("/sim/collective-reduce/reduce-scatters", test_reduce_scatters);
+  g_test_add_func ("/sim/collective-reduce/scans", test_scans);
   return g_test_run ();
 }

@@ -125,10 +125,10 @@ scatter_step (const SimCollective *collective, uint32_t step)
                     is_root (collective) ? collective->bytes : collective->recv_bytes, true);
 }
 
-const SimAlgorithm sim_bcast_binomial = { tree_steps, bcast_step };
-const SimAlgorithm sim_reduce_binomial = { tree_steps, reduce_step };
-const SimAlgorithm sim_gather_binomial = { tree_steps, gather_step };
-const SimAlgorithm sim_scatter_binomial = { tree_steps, scatter_step };
+const SimAlgorithm sim_bcast_binomial = { tree_steps, bcast_step, NULL };
+const SimAlgorithm sim_reduce_binomial = { tree_steps, reduce_step, NULL };
+const SimAlgorithm sim_gather_binomial = { tree_steps, gather_step, NULL };
+const SimAlgorithm sim_scatter_binomial = { tree_steps, scatter_step, NULL };
 
 /* --- Linear: the root and each other rank directly --- */
 
@@ -176,5 +176,5 @@ scatterv_step (const SimCollective *collective, uint32_t step)
   return sim_step_send (bytes == 0 ? TOPO_NONE : peer, bytes, step + 2 == collective->n_ranks);
 }
 
-const SimAlgorithm sim_gatherv_linear = { gatherv_steps, gatherv_step };
-const SimAlgorithm sim_scatterv_linear = { scatterv_steps, scatterv_step };
+const SimAlgorithm sim_gatherv_linear = { gatherv_steps, gatherv_step, NULL };
+const SimAlgorithm sim_scatterv_linear = { scatterv_steps, scatterv_step, NULL };

@@ -35,6 +35,7 @@ world_new (const SimAlgorithm *algorithm, const Model *model, const SimCollectiv
     world->calls[rank] = *call;
     world->calls[rank].n_ranks = n;
     world->calls[rank].rank = rank;
+    world->calls[rank].algorithm = algorithm;
     world->calls[rank].n_steps = algorithm->n_steps (&world->calls[rank]);
     world->ranks[rank].posted = g_array_new (FALSE, FALSE, sizeof (Posted));
     world->ranks[rank].content = g_new0 (uint8_t, n_elements * n + 1);
@@ -148,6 +149,7 @@ run_rank (World *world, uint32_t rank)
     if (step.send_to != TOPO_NONE)
       post_send (world, rank, &step);
     it->waits = step.wait || it->step == world->calls[rank].n_steps;
+    moved = true;
   }
 }
 

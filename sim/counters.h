@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Indexed by link = node * n_ports + port; entries of links that do not
- * exist stay 0. */
+/* Indexed by link: on a torus node * n_ports + port, on a fabric the port of
+ * the fabric that the link leaves.  Entries of links that do not exist stay 0. */
 typedef struct {
   uint64_t payload_bytes;    /* user bytes sent: what the features call bytes */
   uint64_t dynamic_chunks;   /* PEVT_NW_USER_DYN_PP_SENT */
@@ -22,15 +22,25 @@ typedef struct {
   uint64_t received_packets; /* PEVT_NW_USER_PP_RECV */
   uint64_t buffered_packets; /* of those, the ones that had to wait in the receive buffers */
   uint64_t buffered_ps;      /* time they waited, added up: RECV_FIFO in picoseconds */
+  uint64_t wire_bytes;       /* fabrics: headers and acknowledgements included; PortXmitData and, at
+                              * the other end, PortRcvData are this / 4 */
+  uint64_t sent_packets;     /* fabrics: PortXmitPkts; received_packets: PortRcvPkts */
+  uint64_t wait_ps;          /* fabrics: PortXmitWait: something waits, nothing is sent, for want
+                              * of credits */
 } SimLinkCounters;
 
 typedef struct SimCounters {
-  uint32_t n_nodes, n_ports, n_links; /* n_links: existing ones */
-  bool has_buffers;                   /* received/buffered are known (packet network) */
-  SimLinkCounters *link;              /* [n_nodes * n_ports] */
-  uint64_t *fifo_messages;            /* [n_nodes * n_fifos] messages injected per torus FIFO */
-  uint32_t n_fifos;                   /* torus FIFOs per node: 10 on Blue Gene/Q */
-  bool *link_exists;                  /* [n_nodes * n_ports] */
+  uint32_t n_nodes, n_ports; /* torus: ports of each node; fabric: ports of all devices */
+  uint32_t n_places;         /* numbers of links, n_nodes * n_ports on a torus */
+  uint32_t n_links;          /* existing ones */
+  bool has_buffers;          /* received/buffered are known (packet network) */
+  SimLinkCounters *link;     /* [n_places] */
+  uint64_t *fifo_messages;   /* [n_fifo_places] messages injected per torus FIFO, or per
+                                       * adapter's send queue: one per port of an adapter, in the
+                                       * order of the destinations of the routes */
+  uint32_t n_fifos;          /* torus FIFOs per node: 10 on Blue Gene/Q; fabric: 0 */
+  uint32_t n_fifo_places;    /* n_nodes * n_fifos on a torus */
+  bool *link_exists;         /* [n_places] */
 
   uint64_t packets; /* injected into the torus */
   uint64_t packet_hops;

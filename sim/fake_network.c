@@ -10,7 +10,8 @@ typedef struct {
   uint64_t serial;
   uint32_t rank; /* whose callback it is */
   uint64_t cookie;
-  uint32_t record; /* UINT32_MAX: a timer */
+  uint32_t record;  /* UINT32_MAX: a timer */
+  bool acknowledge; /* of the record, at its source */
 } Event;
 
 typedef struct {
@@ -66,6 +67,11 @@ fake_send (SimNetwork *self, const SimMessage *message, int64_t at_ps)
   event_add (fake, (Event){ .at_ps = record.delivered_ps,
                             .rank = message->destination_rank,
                             .record = fake->log->len });
+  if (message->acknowledge)
+    event_add (fake, (Event){ .at_ps = record.delivered_ps + fake->latency_ps,
+                              .rank = message->source_rank,
+                              .record = fake->log->len,
+                              .acknowledge = true });
   g_array_append_val (fake->log, record);
 }
 
@@ -78,6 +84,25 @@ fake_timer (SimNetwork *self, uint32_t rank, uint64_t cookie, int64_t at_ps)
   g_assert_cmpint (at_ps, >=, fake->now_ps + (foreign ? self->lookahead_ps : 0));
   fake->n_timers++;
   event_add (fake, (Event){ .at_ps = at_ps, .rank = rank, .cookie = cookie, .record = UINT32_MAX });
+}
+
+/* An acknowledgement takes the latency back. */
+static void
+fake_call (FakeNetwork *fake, Event event)
+{
+  const SimClient *client = fake->base.client;
+  SimMessage message;
+
+  if (event.record == UINT32_MAX) {
+    client->timer (fake->base.client_data, event.rank, event.cookie, event.at_ps);
+    return;
+  }
+  message = g_array_index (fake->log, FakeRecord, event.record).message;
+  if (event.acknowledge) {
+    client->sent (fake->base.client_data, &message, event.at_ps);
+    return;
+  }
+  client->delivered (fake->base.client_data, &message, event.at_ps);
 }
 
 static gboolean
@@ -93,13 +118,7 @@ fake_run (SimNetwork *self, GError **error)
     g_sequence_remove (first);
     fake->now_ps = event.at_ps;
     fake->node = fake->mapping->node[event.rank];
-    if (event.record == UINT32_MAX)
-      self->client->timer (self->client_data, event.rank, event.cookie, event.at_ps);
-    else {
-      SimMessage message = g_array_index (fake->log, FakeRecord, event.record).message;
-
-      self->client->delivered (self->client_data, &message, event.at_ps);
-    }
+    fake_call (fake, event);
   }
   return TRUE;
 }

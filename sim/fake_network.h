@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A message arrives latency_ps + bytes * byte_ps after it was sent, however
- * many there are.  It checks what network.h asks of its client: nothing in
+ * many there are; its acknowledgement is back latency_ps later.  It checks what network.h asks of its client: nothing in
  * the past, sends from the node of the callback only, timers of other nodes
  * not before the look-ahead. */
 #pragma once

@@ -149,7 +149,7 @@ sender_maxima (const SimEdge *edges, const double *hops, uint64_t n_edges, doubl
 }
 
 static void
-set_edge_features (double *features, const TopoShape *shape, const TopoMapping *mapping,
+set_edge_features (double *features, const RoutePaths *paths, const TopoMapping *mapping,
                    const SimEdge *edges, uint64_t n_edges)
 {
   g_autofree double *hops = g_new (double, n_edges);
@@ -159,8 +159,10 @@ set_edge_features (double *features, const TopoShape *shape, const TopoMapping *
   SimSummary dilation;
 
   for (uint64_t edge = 0; edge < n_edges; edge++) {
-    hops[edge] = topo_shape_hops (shape, mapping->node[edges[edge].source],
-                                  mapping->node[edges[edge].destination]);
+    uint32_t source = edges[edge].source, destination = edges[edge].destination;
+
+    hops[edge] = route_paths_hops (paths, mapping->node[source], mapping->node[destination], source,
+                                   destination);
     hop_bytes += hops[edge] * (double) edges[edge].bytes;
     bytes += (double) edges[edge].bytes;
   }
@@ -197,7 +199,7 @@ set_link_features (double *features, const SimCounters *counters, LinkValue valu
 {
   uint64_t n = 0;
 
-  for (uint64_t link = 0; link < (uint64_t) counters->n_nodes * counters->n_ports; link++)
+  for (uint64_t link = 0; link < counters->n_places; link++)
     if (counters->link_exists[link])
       values[n++] = link_value (&counters->link[link], value);
   g_assert (n == counters->n_links);
@@ -214,7 +216,7 @@ set_unknown (double *features, uint32_t n)
 static void
 set_fifo_features (double *features, const SimCounters *counters)
 {
-  uint64_t n = (uint64_t) counters->n_nodes * counters->n_fifos;
+  uint64_t n = counters->n_fifo_places;
   g_autofree double *values = g_new (double, n);
 
   for (uint64_t fifo = 0; fifo < n; fifo++)
@@ -223,7 +225,7 @@ set_fifo_features (double *features, const SimCounters *counters)
 }
 
 void
-sim_features_compute (double features[SIM_N_FEATURES], const TopoMachine *machine,
+sim_features_compute (double features[SIM_N_FEATURES], const RoutePaths *paths,
                       const TopoMapping *mapping, const SimEdges *edges,
                       const SimCounters *counters)
 {
@@ -232,7 +234,7 @@ sim_features_compute (double features[SIM_N_FEATURES], const TopoMachine *machin
   uint64_t n_edges;
 
   sorted = sim_edges_sorted (edges, &n_edges);
-  set_edge_features (features, &machine->shape, mapping, sorted, n_edges);
+  set_edge_features (features, paths, mapping, sorted, n_edges);
   set_link_features (features + SIM_FEATURE_AVG_BYTES, counters, LINK_BYTES, values);
   if (counters->has_buffers) {
     set_link_features (features + SIM_FEATURE_AVG_BUFFER, counters, LINK_BUFFER, values);

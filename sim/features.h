@@ -7,6 +7,7 @@
  * within 5 % of the maximum). */
 #pragma once
 
+#include "routing/paths.h"
 #include "sim/counters.h"
 #include "sim/edges.h"
 #include "topology/mapping.h"
@@ -42,8 +43,9 @@ const char *sim_feature_name (SimFeature feature);
 /* "hops", "bytes", "packets", "packets/packet", "messages" ... */
 const char *sim_feature_unit (SimFeature feature);
 
-/* Values the network does not know (buffers under `load`) are NaN. */
-void sim_features_compute (double features[SIM_N_FEATURES], const TopoMachine *machine,
+/* Hops are links crossed: on a fabric, from adapter to adapter.  Values the
+ * network does not know (buffers under `load`) are NaN. */
+void sim_features_compute (double features[SIM_N_FEATURES], const RoutePaths *paths,
                            const TopoMapping *mapping, const SimEdges *edges,
                            const SimCounters *counters);
 

@@ -6,6 +6,8 @@
  * measured communication matrices. */
 #include "sim/features.h"
 
+#include "sim/load.h"
+
 #include <glib.h>
 #include <math.h>
 #include <stdio.h>
@@ -42,7 +44,9 @@ case_clear (Case *it)
 static void
 case_compute (Case *it)
 {
-  sim_features_compute (it->features, &it->machine, &it->mapping, it->edges, it->counters);
+  g_autoptr (RoutePaths) paths = route_paths_new (&it->machine, NULL);
+
+  sim_features_compute (it->features, paths, &it->mapping, it->edges, it->counters);
 }
 
 static void
@@ -489,10 +493,45 @@ test_maplib_statistics (void)
   g_assert_cmpuint (n_maps, ==, 144);
 }
 
+/* Two leaves of two nodes under one spine: 8 links to and from nodes, 8 between
+ * switches, 4 send queues.  Ranks 0 and 1 share node 0, 2 is on its leaf, 3 on
+ * the other: 0, 2 and 4 links for 5, 10 and 100 bytes. */
+static void
+test_fabric (void)
+{
+  static const uint32_t nodes[] = { 0, 0, 1, 2 };
+  g_autoptr (TopoMachine) machine = topo_machine_new ("fattree:2x2:1", NULL);
+  g_autoptr (RoutePaths) paths = route_paths_new (machine, NULL);
+  Case tree = { .mapping = { .n_ranks = 4,
+                             .node = g_memdup2 (nodes, sizeof nodes),
+                             .slot = g_new0 (uint8_t, 4) } };
+
+  tree.edges = sim_edges_new (4);
+  tree.counters = sim_counters_new (machine);
+  sim_edges_add (tree.edges, 0, 1, 1, 5);
+  sim_edges_add (tree.edges, 0, 2, 1, 10);
+  sim_edges_add (tree.edges, 1, 3, 1, 100);
+  sim_load_add (tree.counters, paths, &tree.mapping, 0, 1, 5, false);
+  sim_load_add (tree.counters, paths, &tree.mapping, 0, 2, 10, false);
+  sim_load_add (tree.counters, paths, &tree.mapping, 1, 3, 100, false);
+  sim_features_compute (tree.features, paths, &tree.mapping, tree.edges, tree.counters);
+  assert_feature (&tree, SIM_FEATURE_MAX_DILATION, 4);
+  assert_feature (&tree, SIM_FEATURE_AVG_DILATION, 2);
+  assert_feature (&tree, SIM_FEATURE_SUM_DILATION_AO, 4);
+  assert_feature (&tree, SIM_FEATURE_HOP_BYTES, 420);
+  assert_feature (&tree, SIM_FEATURE_AVG_HOPS_PER_BYTE, 420.0 / 115);
+  assert_feature (&tree, SIM_FEATURE_AVG_BYTES, 420.0 / 16);
+  assert_feature (&tree, SIM_FEATURE_MAX_BYTES, 110); /* out of node 0 */
+  assert_feature (&tree, SIM_FEATURE_AVG_FIFO, 2.0 / 4);
+  assert_feature (&tree, SIM_FEATURE_MAX_FIFO, 2);
+  case_clear (&tree);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/sim/features/fabric", test_fabric);
   g_test_add_func ("/sim/features/dilation", test_dilation);
   g_test_add_func ("/sim/features/senders-at-the-mean", test_senders_at_the_mean_are_not_above_it);
   g_test_add_func ("/sim/features/hop-bytes", test_hop_bytes);

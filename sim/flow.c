@@ -11,6 +11,10 @@
  *                 ^                                                 |
  *                 +---- delivered, after reception latency ---------+
  *
+ * On a fabric the two ends of a flow are rails of their nodes, each with the
+ * bus of its adapter; an adapter takes one work request after the other.
+ * Acknowledgements take time, but no bandwidth.
+ *
  * Every callback comes from one actor, the scheduler, which keeps its own
  * heap of timers, starts and deliveries, ordered by (time, serial); a
  * short-lived actor per message does nothing but wait for its flow.
@@ -25,36 +29,27 @@
 #ifdef HAVE_SIMGRID
 
 #include "sim/counters.h"
-#include "sim/flow_platform.h"
+#include "sim/flow_engine.h"
+#include "sim/flow_queue.h"
+#include "sim/flow_wire.h"
 #include "sim/load.h"
+#include "sim/memory.h"
 
-#include <glib/gstdio.h>
-#include <signal.h>
 #include <simgrid/actor.h>
 #include <simgrid/engine.h>
 #include <simgrid/host.h>
 #include <simgrid/semaphore.h>
-#include <unistd.h>
 
 /* One stack per message on its way.  A call of sg_host_sendto uses less than
  * 8 KiB; SimGrid clears the stack of each actor, so that its default of 8 MiB
  * costs forty times the rest of a message. */
 #define ACTOR_STACK_KIB 32u
 
-typedef enum { FLOW_EVENT_TIMER, FLOW_EVENT_START, FLOW_EVENT_DELIVER } FlowEventKind;
-
-typedef struct {
-  int64_t at_ps;
-  uint64_t serial; /* order of creation, to break ties */
-  uint64_t cookie; /* TIMER: the client's */
-  uint32_t target; /* TIMER: rank; else the slot of the message */
-  uint32_t kind;   /* FlowEventKind */
-} FlowEvent;
-
 /* A message on its way; free slots are chained through next_free. */
 typedef struct {
   SimMessage message;
   uint32_t n_moving; /* flows that have not arrived: 2 when split over E */
+  uint32_t n_calls;  /* of the client, still to come */
   uint32_t next_free;
 } FlowSlot;
 
@@ -62,18 +57,18 @@ typedef struct {
   SimNetwork network;
   const TopoMachine *machine;
   const TopoMapping *mapping;
-  RouteTorus route;
+  const RoutePaths *paths;
   uint32_t *path; /* scratch, links of one path */
 
-  sg_host_t *host; /* [n_nodes], NULL for nodes without ranks */
-  sg_host_t *twin; /* [n_nodes] their hosts on the second E cable */
-  sg_sem_t wake;   /* released when a flow has arrived */
-  bool woken;      /* since the scheduler last looked */
+  sg_host_t *host;          /* [n_nodes], NULL for nodes without ranks; fabrics: [n_destinations] */
+  sg_host_t *twin;          /* [n_nodes] their hosts on the second E cable */
+  sg_host_t first_host;     /* any of them */
+  int64_t *adapter_free_ps; /* fabrics: [n_destinations] when it takes the next work request */
+  sg_sem_t wake;            /* released when a flow has arrived */
+  bool woken;               /* since the scheduler last looked */
 
-  int64_t now_ps;    /* time of the last event fired */
-  FlowEvent *events; /* binary heap by (time, serial) */
-  uint32_t n_events, events_capacity;
-  uint64_t next_serial;
+  int64_t now_ps; /* time of the last event fired */
+  FlowQueue queue;
 
   FlowSlot *slots;
   uint32_t n_slots, slots_capacity, first_free;
@@ -87,50 +82,6 @@ typedef struct {
   double wire_bytes;
   uint32_t slot;
 } FlowPart;
-
-/* ---- the heap ---- */
-
-static bool
-event_before (const FlowEvent *a, const FlowEvent *b)
-{
-  return a->at_ps != b->at_ps ? a->at_ps < b->at_ps : a->serial < b->serial;
-}
-
-static void
-event_push (Flow *flow, FlowEvent event)
-{
-  uint32_t hole = flow->n_events++;
-
-  if (flow->n_events > flow->events_capacity) {
-    flow->events_capacity = MAX (64, 2 * flow->events_capacity);
-    flow->events = g_renew (FlowEvent, flow->events, flow->events_capacity);
-  }
-  event.serial = flow->next_serial++;
-  while (hole > 0 && event_before (&event, &flow->events[(hole - 1) / 2])) {
-    flow->events[hole] = flow->events[(hole - 1) / 2];
-    hole = (hole - 1) / 2;
-  }
-  flow->events[hole] = event;
-}
-
-static FlowEvent
-event_pop (Flow *flow)
-{
-  FlowEvent first = flow->events[0];
-  FlowEvent last = flow->events[--flow->n_events];
-  uint32_t hole = 0, child;
-
-  while ((child = 2 * hole + 1) < flow->n_events) {
-    if (child + 1 < flow->n_events && event_before (&flow->events[child + 1], &flow->events[child]))
-      child++;
-    if (!event_before (&flow->events[child], &last))
-      break;
-    flow->events[hole] = flow->events[child];
-    hole = child;
-  }
-  flow->events[hole] = last;
-  return first;
-}
 
 /* ---- messages ---- */
 
@@ -159,58 +110,30 @@ slot_give_back (Flow *flow, uint32_t slot)
   flow->first_free = slot;
 }
 
-/* What crosses each link: whole packets with headers and trailers, the last
- * one filled up to a chunk.  An empty payload is still one packet. */
-static uint64_t
-wire_bytes (const TopoParameters *parameters, uint64_t payload)
+/* The last call of the client frees the slot. */
+static SimMessage
+slot_take_call (Flow *flow, uint32_t slot)
 {
-  uint64_t packet = parameters->packet_payload_bytes, chunk = parameters->chunk_bytes;
-  uint64_t n_packets = payload == 0 ? 1 : (payload + packet - 1) / packet;
-  uint64_t last = payload - (n_packets - 1) * packet;
+  SimMessage message = flow->slots[slot].message;
 
-  return n_packets * (parameters->packet_header_bytes + parameters->packet_trailer_bytes) +
-         (n_packets - 1) * packet + (last + chunk - 1) / chunk * chunk;
+  if (--flow->slots[slot].n_calls == 0)
+    slot_give_back (flow, slot);
+  return message;
 }
 
-/* The packets that the packet network would make of a message: bgq.md
- * sections 3.3 and 4.  Long eager messages have their envelope in a packet of
- * its own; a remote get carries descriptors of 64 bytes; software's own
- * packets two words beside the envelope (guess). */
-static uint64_t
-message_wire_bytes (const TopoParameters *parameters, const SimMessage *message)
+/* The two ends, as numbers of hosts. */
+static void
+message_ends (const Flow *flow, const SimMessage *message, uint32_t *from, uint32_t *to)
 {
-  uint64_t envelope = parameters->envelope_bytes;
+  uint32_t port;
 
-  switch ((SimMessageKind) message->kind) {
-  case SIM_MESSAGE_CONTROL: return wire_bytes (parameters, envelope + SIM_CONTROL_WORDS_BYTES);
-  case SIM_MESSAGE_REMOTE_GET:
-    return wire_bytes (parameters, SIM_DESCRIPTOR_BYTES * MAX (1u, message->descriptors));
-  case SIM_MESSAGE_DATA:
-  case SIM_MESSAGE_DIRECT: return wire_bytes (parameters, message->bytes);
-  case SIM_MESSAGE_EAGER:
-    if (message->bytes + envelope <= parameters->packet_payload_bytes)
-      return wire_bytes (parameters, message->bytes + envelope);
-    return wire_bytes (parameters, envelope) + wire_bytes (parameters, message->bytes);
-  }
-  g_assert_not_reached ();
-}
-
-/* Descriptor to the decision of the last router: everything before the
- * flow's bytes arrive. */
-static int64_t
-start_latency_ps (Flow *flow, uint32_t from, uint32_t to)
-{
-  const TopoParameters *parameters = &flow->machine->parameters;
-  uint32_t n_ports = topo_shape_ports (&flow->machine->shape);
-  int64_t latency_ps = parameters->injection_latency_ps;
-  uint32_t n_links =
-      route_torus_path (&flow->route, from, route_torus_way (&flow->route, from, to), flow->path);
-
-  for (uint32_t i = 0; i < n_links; i++)
-    latency_ps += parameters->hop_latency_ps +
-                  topo_machine_extra_latency_ps (flow->machine, flow->path[i] / n_ports,
-                                                 flow->path[i] % n_ports);
-  return latency_ps;
+  *from = flow->mapping->node[message->source_rank];
+  *to = flow->mapping->node[message->destination_rank];
+  if (flow->paths->tables == NULL)
+    return;
+  route_paths_rails (flow->paths, *from, *to, message->source_rank, message->destination_rank,
+                     &port, to);
+  *from = flow->paths->tables->destination_of[port];
 }
 
 /* ---- flows in SimGrid ---- */
@@ -225,11 +148,22 @@ clock_ps (const Flow *flow)
 }
 
 static void
-slot_deliver_at (Flow *flow, uint32_t slot, int64_t at_ps)
+slot_arrive (Flow *flow, uint32_t slot, int64_t at_ps)
 {
-  event_push (flow, (FlowEvent){ .at_ps = at_ps + flow->machine->parameters.reception_latency_ps,
-                                 .kind = FLOW_EVENT_DELIVER,
-                                 .target = slot });
+  FlowEvent event = { .target = slot };
+  const SimMessage *message = &flow->slots[slot].message;
+
+  flow->slots[slot].n_calls = 1;
+  event.at_ps = at_ps + sim_flow_reception_latency_ps (&flow->machine->parameters);
+  event.kind = FLOW_EVENT_DELIVER;
+  sim_flow_queue_push (&flow->queue, event);
+  if (!message->acknowledge)
+    return;
+  flow->slots[slot].n_calls++;
+  event.at_ps =
+      at_ps + sim_flow_acknowledgement_ps (flow->paths, flow->mapping, message, flow->path);
+  event.kind = FLOW_EVENT_SENT;
+  sim_flow_queue_push (&flow->queue, event);
 }
 
 static void
@@ -243,7 +177,7 @@ part_actor (int argc, char **argv)
   sg_host_sendto (part->from, part->to, part->wire_bytes);
   flow->n_moving--;
   if (--flow->slots[part->slot].n_moving == 0)
-    slot_deliver_at (flow, part->slot, clock_ps (flow));
+    slot_arrive (flow, part->slot, clock_ps (flow));
   g_free (part);
   if (!flow->woken) {
     flow->woken = true;
@@ -265,24 +199,41 @@ part_start (Flow *flow, uint32_t slot, sg_host_t from, sg_host_t to, uint64_t by
   sg_actor_start (actor, part_actor, 0, NULL);
 }
 
+/* Messages of one adapter leave one after the other, at least its gap apart. */
+static void
+message_post (Flow *flow, uint32_t slot)
+{
+  const SimMessage *message = &flow->slots[slot].message;
+  uint32_t from, to;
+  int64_t at_ps;
+
+  message_ends (flow, message, &from, &to);
+  at_ps = MAX (flow->now_ps, flow->adapter_free_ps[from]);
+  flow->adapter_free_ps[from] = at_ps + flow->machine->parameters.hca_message_gap_ps;
+  at_ps += sim_flow_start_latency_ps (flow->paths, flow->mapping, message, flow->path);
+  sim_flow_queue_push (&flow->queue,
+                       (FlowEvent){ .at_ps = at_ps, .kind = FLOW_EVENT_START, .target = slot });
+}
+
 static void
 message_start (Flow *flow, uint32_t slot)
 {
   const TopoParameters *parameters = &flow->machine->parameters;
   SimMessage message = flow->slots[slot].message;
-  uint32_t from = flow->mapping->node[message.source_rank];
-  uint32_t to = flow->mapping->node[message.destination_rank];
+  uint32_t from, to;
 
+  message_ends (flow, &message, &from, &to);
   if (message.kind == SIM_MESSAGE_DATA &&
       route_pami_e_split (flow->machine, from, to, message.bytes)) {
     uint64_t half = message.bytes / 2;
 
-    part_start (flow, slot, flow->host[from], flow->host[to], wire_bytes (parameters, half));
+    part_start (flow, slot, flow->host[from], flow->host[to],
+                sim_flow_packets_bytes (parameters, half));
     part_start (flow, slot, flow->twin[from], flow->twin[to],
-                wire_bytes (parameters, message.bytes - half));
+                sim_flow_packets_bytes (parameters, message.bytes - half));
   } else
     part_start (flow, slot, flow->host[from], flow->host[to],
-                message_wire_bytes (parameters, &message));
+                sim_flow_wire_bytes (parameters, &message));
 }
 
 /* ---- the scheduler ---- */
@@ -299,11 +250,15 @@ event_fire (Flow *flow, FlowEvent event)
   case FLOW_EVENT_TIMER:
     network->client->timer (network->client_data, event.target, event.cookie, event.at_ps);
     break;
+  case FLOW_EVENT_POST: message_post (flow, event.target); break;
   case FLOW_EVENT_START: message_start (flow, event.target); break;
   case FLOW_EVENT_DELIVER:
-    message = flow->slots[event.target].message;
-    slot_give_back (flow, event.target);
+    message = slot_take_call (flow, event.target);
     network->client->delivered (network->client_data, &message, event.at_ps);
+    break;
+  case FLOW_EVENT_SENT:
+    message = slot_take_call (flow, event.target);
+    network->client->sent (network->client_data, &message, event.at_ps);
     break;
   }
 }
@@ -320,10 +275,10 @@ clock_slack_ps (int64_t at_ps)
 static void
 schedule_wait (Flow *flow)
 {
-  if (flow->n_events == 0)
+  if (flow->queue.n == 0)
     sg_sem_acquire (flow->wake);
   else {
-    double delay_s = (double) flow->events[0].at_ps * 1e-12 - simgrid_get_clock ();
+    double delay_s = (double) flow->queue.events[0].at_ps * 1e-12 - simgrid_get_clock ();
 
     sg_sem_acquire_timeout (flow->wake, MAX (delay_s, 0));
   }
@@ -337,13 +292,13 @@ schedule_actor (int argc, char **argv)
 
   (void) argc;
   (void) argv;
-  while (flow->n_events > 0 || flow->n_moving > 0) {
+  while (flow->queue.n > 0 || flow->n_moving > 0) {
     int64_t due_ps = clock_ps (flow);
 
     due_ps += clock_slack_ps (due_ps);
-    while (flow->n_events > 0 && flow->events[0].at_ps <= due_ps)
-      event_fire (flow, event_pop (flow));
-    if (flow->n_events > 0 || flow->n_moving > 0)
+    while (flow->queue.n > 0 && flow->queue.events[0].at_ps <= due_ps)
+      event_fire (flow, sim_flow_queue_pop (&flow->queue));
+    if (flow->queue.n > 0 || flow->n_moving > 0)
       schedule_wait (flow);
   }
 }
@@ -358,36 +313,55 @@ flow_free (SimNetwork *network)
   sg_sem_destroy (flow->wake);
   g_free (flow->host);
   g_free (flow->twin);
+  g_free (flow->adapter_free_ps);
   g_free (flow->path);
-  g_free (flow->events);
+  g_free (flow->queue.events);
   g_free (flow->slots);
+  sim_memory_free (network->memory);
   sim_counters_free (network->counters);
   g_free (flow);
 }
 
-static bool
-is_user_message (const SimMessage *message)
+/* Software's own messages have no bytes of the user. */
+static void
+count_message (Flow *flow, const SimMessage *message)
 {
-  return message->kind == SIM_MESSAGE_EAGER || message->kind == SIM_MESSAGE_DATA ||
-         message->kind == SIM_MESSAGE_DIRECT;
+  SimCounters *counters = flow->network.counters;
+
+  counters->messages++;
+  switch ((SimMessageKind) message->kind) {
+  case SIM_MESSAGE_EAGER:
+  case SIM_MESSAGE_DATA:
+  case SIM_MESSAGE_DIRECT:
+    sim_load_add (counters, flow->paths, flow->mapping, message->source_rank,
+                  message->destination_rank, message->bytes, message->kind == SIM_MESSAGE_DIRECT);
+    break;
+  case SIM_MESSAGE_SEND:
+  case SIM_MESSAGE_WRITE:
+    sim_load_add_work (counters, flow->paths, flow->mapping, message->source_rank,
+                       message->destination_rank, message->bytes,
+                       message->kind == SIM_MESSAGE_SEND || message->bytes > 0);
+    break;
+  case SIM_MESSAGE_CONTROL:
+  case SIM_MESSAGE_REMOTE_GET: break;
+  }
 }
 
 static void
 flow_send (SimNetwork *network, const SimMessage *message, int64_t at_ps)
 {
   Flow *flow = (Flow *) network;
-  uint32_t from = flow->mapping->node[message->source_rank];
-  uint32_t to = flow->mapping->node[message->destination_rank];
+  FlowEvent event = { .at_ps = at_ps, .kind = FLOW_EVENT_POST };
 
-  g_assert (at_ps >= flow->now_ps && from != to);
-  network->counters->messages++;
-  if (is_user_message (message))
-    sim_load_add (network->counters, flow->machine, &flow->route, from, to,
-                  flow->mapping->slot[message->destination_rank], message->bytes,
-                  message->kind == SIM_MESSAGE_DIRECT);
-  event_push (flow, (FlowEvent){ .at_ps = at_ps + start_latency_ps (flow, from, to),
-                                 .kind = FLOW_EVENT_START,
-                                 .target = slot_take (flow, message) });
+  g_assert (at_ps >= flow->now_ps && flow->mapping->node[message->source_rank] !=
+                                         flow->mapping->node[message->destination_rank]);
+  count_message (flow, message);
+  if (flow->paths->tables == NULL) {
+    event.at_ps += sim_flow_start_latency_ps (flow->paths, flow->mapping, message, flow->path);
+    event.kind = FLOW_EVENT_START;
+  }
+  event.target = slot_take (flow, message);
+  sim_flow_queue_push (&flow->queue, event);
 }
 
 static void
@@ -396,8 +370,8 @@ flow_timer (SimNetwork *network, uint32_t rank, uint64_t cookie, int64_t at_ps)
   Flow *flow = (Flow *) network;
 
   g_assert (at_ps >= flow->now_ps);
-  event_push (
-      flow,
+  sim_flow_queue_push (
+      &flow->queue,
       (FlowEvent){ .at_ps = at_ps, .kind = FLOW_EVENT_TIMER, .target = rank, .cookie = cookie });
 }
 
@@ -405,7 +379,7 @@ static gboolean
 flow_run (SimNetwork *network, GError **error)
 {
   Flow *flow = (Flow *) network;
-  sg_actor_t scheduler = sg_actor_init ("schedule", flow->host[flow->mapping->node[0]]);
+  sg_actor_t scheduler = sg_actor_init ("schedule", flow->first_host);
 
   (void) error;
   sg_actor_set_data (scheduler, flow);
@@ -424,46 +398,6 @@ static const SimNetworkClass flow_class = {
 };
 
 /* ---- making one ---- */
-
-/* SimGrid allows one engine per process. */
-static bool engine_made;
-
-/* The numbers are ours, so SimGrid's corrections for TCP are off, and its
- * precision is below our picosecond.  Stacks have no guard page: SimGrid
- * would protect and unprotect one for every message. */
-static void
-simgrid_start (void)
-{
-  static const char *const options[] = {
-    "hopcast",
-    "--log=root.thres:critical",
-    "--cfg=network/model:CM02",
-    "--cfg=network/optim:Lazy",
-    "--cfg=network/crosstraffic:0",
-    "--cfg=network/TCP-gamma:0",
-    "--cfg=network/latency-factor:1",
-    "--cfg=network/bandwidth-factor:1",
-    "--cfg=network/weight-S:0",
-    "--cfg=surf/precision:1e-14",
-    "--cfg=maxmin/precision:1e-6",
-#ifdef WITH_SANITIZERS
-    "--cfg=contexts/factory:thread", /* they do not understand other stacks */
-#else
-    "--cfg=contexts/guard-size:0",
-#endif
-  };
-  static const int kept_signals[] = { SIGINT, SIGSEGV, SIGBUS };
-  struct sigaction kept[G_N_ELEMENTS (kept_signals)];
-  int argc = G_N_ELEMENTS (options);
-  g_autofree char **argv = g_memdup2 (options, sizeof options);
-
-  for (uint32_t i = 0; i < G_N_ELEMENTS (kept_signals); i++)
-    sigaction (kept_signals[i], NULL, &kept[i]);
-  simgrid_init (&argc, argv);
-  engine_made = true;
-  for (uint32_t i = 0; i < G_N_ELEMENTS (kept_signals); i++)
-    sigaction (kept_signals[i], &kept[i], NULL);
-}
 
 /* The nodes that hold ranks, ascending. */
 static uint32_t *
@@ -485,46 +419,11 @@ used_nodes (const TopoMachine *machine, const TopoMapping *mapping, uint32_t *n_
   return nodes;
 }
 
-static gboolean
-platform_save (const SimFlowPlatform *platform, int file, const char *path, GError **error)
-{
-  FILE *out = fdopen (file, "w");
-  bool failed;
-
-  sim_flow_platform_write (platform, out);
-  failed = ferror (out) != 0;
-  failed |= fclose (out) != 0;
-  if (failed)
-    g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
-                 "%s: cannot write the platform of the flow "
-                 "network",
-                 path);
-  return !failed;
-}
-
-static gboolean
-platform_load (const SimFlowPlatform *platform, GError **error)
-{
-  g_autofree char *path = NULL;
-  int file = g_file_open_tmp ("hopcast-XXXXXX.xml", &path, error);
-  gboolean saved;
-
-  if (file < 0)
-    return FALSE;
-  saved = platform_save (platform, file, path, error);
-  if (saved) {
-    simgrid_start ();
-    simgrid_load_platform (path);
-  }
-  g_unlink (path);
-  return saved;
-}
-
 static void
-find_hosts (Flow *flow, const uint32_t *nodes, uint32_t n_nodes)
+find_torus_hosts (Flow *flow, const uint32_t *nodes, uint32_t n_nodes)
 {
   uint32_t n_all = topo_shape_nodes (&flow->machine->shape);
-  char name[16];
+  char name[SIM_FLOW_HOST_SIZE];
 
   flow->host = g_new0 (sg_host_t, n_all);
   flow->twin = g_new0 (sg_host_t, n_all);
@@ -536,62 +435,94 @@ find_hosts (Flow *flow, const uint32_t *nodes, uint32_t n_nodes)
     name[0] = 'e';
     flow->twin[nodes[i]] = sg_host_by_name (name);
   }
+  flow->first_host = flow->host[nodes[0]];
+}
+
+static void
+find_fabric_hosts (Flow *flow, const uint32_t *nodes, uint32_t n_nodes)
+{
+  const RoutePaths *paths = flow->paths;
+  char name[SIM_FLOW_HOST_SIZE];
+
+  flow->host = g_new0 (sg_host_t, paths->tables->n_destinations);
+  flow->adapter_free_ps = g_new0 (int64_t, paths->tables->n_destinations);
+  for (uint32_t i = 0; i < n_nodes; i++) {
+    uint32_t first = paths->first_rail[nodes[i]];
+
+    for (uint32_t at = first; at < paths->first_rail[nodes[i] + 1]; at++) {
+      sim_flow_platform_rail_host (name, nodes[i], at - first);
+      flow->host[paths->rail[at]] = flow->first_host = sg_host_by_name (name);
+    }
+  }
 }
 
 static gboolean
-check_possible (RoutePolicy policy, uint32_t n_nodes, GError **error)
+check_possible (RoutePolicy policy, uint32_t n_hosts, GError **error)
 {
-  if (engine_made)
+  if (sim_flow_engine_made ())
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
                  "a process can make one flow network: SimGrid has one engine per process");
   else if (policy != ROUTE_POLICY_DEFAULT && policy != ROUTE_POLICY_DETERMINISTIC)
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
                  "the flow network knows deterministic paths only; zones need the packet network");
-  else if (n_nodes > SIM_FLOW_MAX_NODES)
-    g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
-                 "the flow network holds %u nodes with ranks, not %u: it needs a route per pair",
-                 SIM_FLOW_MAX_NODES, n_nodes);
+  else if (n_hosts > SIM_FLOW_MAX_HOSTS)
+    g_set_error (
+        error, SIM_ERROR, SIM_ERROR_NETWORK,
+        "the flow network holds %u nodes with ranks (rails, on a fabric), not %u: it needs "
+        "a route per pair",
+        SIM_FLOW_MAX_HOSTS, n_hosts);
   else
     return TRUE;
   return FALSE;
 }
 
+static int64_t
+lookahead_ps (const TopoParameters *parameters)
+{
+  return MAX (1, parameters->family == TOPO_FAMILY_FABRIC ? parameters->cable_latency_ps
+                                                          : parameters->hop_latency_ps);
+}
+
 SimNetwork *
-sim_flow_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePolicy policy,
-              const SimClient *client, void *client_data, GError **error)
+sim_flow_new (const TopoMachine *machine, const RoutePaths *paths, const TopoMapping *mapping,
+              RoutePolicy policy, const SimClient *client, void *client_data, GError **error)
 {
   uint32_t n_nodes;
   g_autofree uint32_t *nodes = used_nodes (machine, mapping, &n_nodes);
-  RouteTorus route;
-  SimFlowPlatform platform = { machine, &route, nodes, n_nodes, false };
+  SimFlowPlatform platform = { paths, nodes, n_nodes, false };
   Flow *flow;
 
-  route_torus_init (&route, &machine->shape);
-  if (!check_possible (policy, n_nodes, error) || !platform_load (&platform, error))
+  if (!check_possible (policy, sim_flow_platform_hosts (&platform), error) ||
+      !route_paths_check (paths, mapping, error) || !sim_flow_engine_load (&platform, error))
     return NULL;
   flow = g_new0 (Flow, 1);
   flow->network.class = &flow_class;
   flow->network.client = client;
   flow->network.client_data = client_data;
-  flow->network.lookahead_ps = MAX (1, machine->parameters.hop_latency_ps);
+  flow->network.lookahead_ps = lookahead_ps (&machine->parameters);
   flow->network.counters = sim_counters_new (machine);
   flow->machine = machine;
+  flow->paths = paths;
   flow->mapping = mapping;
-  flow->route = route;
-  flow->path = g_new (uint32_t, sim_flow_platform_longest_path (machine));
+  flow->path = g_new (uint32_t, paths->longest_links + 1);
   flow->wake = sg_sem_init (0);
   flow->first_free = TOPO_NONE;
-  find_hosts (flow, nodes, n_nodes);
+  if (machine->fabric != NULL) {
+    flow->network.memory = sim_memory_new (machine);
+    find_fabric_hosts (flow, nodes, n_nodes);
+  } else
+    find_torus_hosts (flow, nodes, n_nodes);
   return &flow->network;
 }
 
 #else /* without SimGrid */
 
 SimNetwork *
-sim_flow_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePolicy policy,
-              const SimClient *client, void *client_data, GError **error)
+sim_flow_new (const TopoMachine *machine, const RoutePaths *paths, const TopoMapping *mapping,
+              RoutePolicy policy, const SimClient *client, void *client_data, GError **error)
 {
   (void) machine;
+  (void) paths;
   (void) mapping;
   (void) policy;
   (void) client;

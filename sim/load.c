@@ -4,10 +4,12 @@
 #include "sim/load.h"
 
 #include "routing/pami.h"
+#include "sim/ob1.h"
 
 #include <glib.h>
 
-/* Hops are counted in bytes per dimension (routing/torus.h). */
+/* Hops are counted in bytes per dimension (routing/torus.h), on fabrics in one
+ * byte (routing/paths.c). */
 #define MAX_PATH_HOPS (TOPO_MAX_DIMENSIONS * 256)
 
 static void
@@ -83,16 +85,14 @@ add_split (SimCounters *counters, const RouteTorus *route, uint32_t from, uint32
   }
 }
 
-void
-sim_load_add (SimCounters *counters, const TopoMachine *machine, const RouteTorus *route,
-              uint32_t from_node, uint32_t to_node, uint32_t to_slot, uint64_t bytes,
-              bool direct_collective)
+static void
+add_torus (SimCounters *counters, const TopoMachine *machine, const RouteTorus *route,
+           uint32_t from_node, uint32_t to_node, uint32_t to_slot, uint64_t bytes,
+           bool direct_collective)
 {
   bool rendezvous = !direct_collective && bytes > machine->parameters.eager_bytes;
   uint64_t *fifos = fifos_of (counters, from_node);
 
-  if (from_node == to_node)
-    return;
   if (rendezvous && route_pami_e_split (machine, from_node, to_node, bytes)) {
     add_split (counters, route, from_node, to_node, bytes);
     return;
@@ -105,4 +105,63 @@ sim_load_add (SimCounters *counters, const TopoMachine *machine, const RouteToru
         data_messages (machine, from_node, to_node, bytes);
   else
     fifos[eager_fifo (machine, from_node, to_node, to_slot)]++;
+}
+
+/* --- Fabrics --- */
+
+static uint64_t
+pieces (uint64_t bytes, uint64_t piece_bytes)
+{
+  return (bytes + piece_bytes - 1) / piece_bytes;
+}
+
+/* Work requests that carry a message's bytes, as ob1 cuts it (ob1.c,
+ * ob1_openib.c): the first piece comes with the envelope, RDMA writes follow,
+ * the last rdma_offset bytes, or all of a message that is not much longer, are
+ * copied fragments; where buffers stay registered it is one write.  A message
+ * without bytes is its envelope; a direct one is one write. */
+static uint64_t
+work_requests (const TopoParameters *parameters, uint64_t bytes, bool direct)
+{
+  uint64_t eager = parameters->eager_bytes, offset = parameters->rdma_offset_bytes;
+  uint64_t first = eager - MIN (eager, SIM_OB1_LARGEST_HEADER_BYTES), end = first;
+
+  if (direct)
+    return bytes > 0;
+  if (bytes <= first || parameters->leave_pinned)
+    return 1;
+  if (bytes > eager + offset)
+    end = MAX (bytes - offset, first);
+  return (first > 0) + pieces (end - first, parameters->rdma_fragment_bytes) +
+         pieces (bytes - end, parameters->send_fragment_bytes - SIM_OB1_FRAGMENT_HEADER_BYTES);
+}
+
+void
+sim_load_add_work (SimCounters *counters, const RoutePaths *paths, const TopoMapping *mapping,
+                   uint32_t source, uint32_t destination, uint64_t bytes, uint64_t n_requests)
+{
+  uint32_t links[MAX_PATH_HOPS];
+  uint32_t n_links = route_paths_links (paths, mapping->node[source], mapping->node[destination],
+                                        source, destination, links);
+
+  g_assert (n_links > 0);
+  for (uint32_t hop = 0; hop < n_links; hop++)
+    counters->link[links[hop]].payload_bytes += bytes;
+  counters->fifo_messages[paths->tables->destination_of[links[0]]] += n_requests;
+}
+
+void
+sim_load_add (SimCounters *counters, const RoutePaths *paths, const TopoMapping *mapping,
+              uint32_t source, uint32_t destination, uint64_t bytes, bool direct_collective)
+{
+  uint32_t from_node = mapping->node[source], to_node = mapping->node[destination];
+
+  if (from_node == to_node)
+    return;
+  if (paths->tables != NULL)
+    sim_load_add_work (counters, paths, mapping, source, destination, bytes,
+                       work_requests (&paths->machine->parameters, bytes, direct_collective));
+  else
+    add_torus (counters, paths->machine, &paths->torus, from_node, to_node,
+               mapping->slot[destination], bytes, direct_collective);
 }

@@ -9,7 +9,7 @@
 
 #include "sim/counters.h"
 #include "sim/edges.h"
-#include "routing/torus.h"
+#include "routing/paths.h"
 #include "topology/mapping.h"
 #include "traces/trace.h"
 
@@ -40,11 +40,17 @@ gboolean sim_census (Trace *trace, const TopoMachine *machine, SimCensusScope sc
                      SimCensusMessage message, void *message_data, TraceProgress progress,
                      void *progress_data, SimCensus *census, GError **error);
 
-/* Adds one user message to static counters: bytes on the links of its
- * deterministic path (halves on both E cables where PAMI splits), one message
- * on each injection FIFO it uses, one per piece where PAMI paces.  Messages
- * within a node are ignored.  Sends above eager_bytes are taken for
- * rendezvous, others for eager. */
-void sim_load_add (SimCounters *counters, const TopoMachine *machine, const RouteTorus *route,
-                   uint32_t from_node, uint32_t to_node, uint32_t to_slot, uint64_t bytes,
-                   bool direct_collective);
+/* Adds one user message between two ranks to static counters: bytes on the
+ * links of its deterministic path (halves on both E cables where PAMI splits),
+ * one message on each injection FIFO it uses, one per piece where PAMI paces;
+ * on a fabric, on the send queue of its rail one per work request that carries
+ * its bytes.  Messages within a node are ignored.  Sends above eager_bytes are
+ * taken for rendezvous, others for eager.  There must be a way between the
+ * ranks' nodes (route_paths_check()). */
+void sim_load_add (SimCounters *counters, const RoutePaths *paths, const TopoMapping *mapping,
+                   uint32_t source, uint32_t destination, uint64_t bytes, bool direct_collective);
+
+/* The same on a fabric, between two nodes, for bytes whose work requests are
+ * known. */
+void sim_load_add_work (SimCounters *counters, const RoutePaths *paths, const TopoMapping *mapping,
+                        uint32_t source, uint32_t destination, uint64_t bytes, uint64_t n_requests);

@@ -12,7 +12,8 @@
 
 typedef struct {
   TopoMachine *machine;
-  RouteTorus route;
+  RoutePaths *paths;
+  TopoMapping *mapping; /* rank r on node r */
   SimCounters *counters;
 } Fixture;
 
@@ -23,7 +24,11 @@ fixture_init (Fixture *it, const char *spec)
 
   it->machine = topo_machine_new (spec, &error);
   g_assert_no_error (error);
-  route_torus_init (&it->route, &it->machine->shape);
+  it->paths = route_paths_new (it->machine, &error);
+  g_assert_no_error (error);
+  it->mapping =
+      topo_mapping_new (NULL, it->machine, topo_shape_nodes (&it->machine->shape), &error);
+  g_assert_no_error (error);
   it->counters = sim_counters_new (it->machine);
 }
 
@@ -31,13 +36,15 @@ static void
 fixture_clear (Fixture *it)
 {
   sim_counters_free (it->counters);
+  topo_mapping_free (it->mapping);
+  route_paths_free (it->paths);
   topo_machine_free (it->machine);
 }
 
 static void
 add (Fixture *it, uint32_t from, uint32_t to, uint64_t bytes, bool direct)
 {
-  sim_load_add (it->counters, it->machine, &it->route, from, to, 0, bytes, direct);
+  sim_load_add (it->counters, it->paths, it->mapping, from, to, bytes, direct);
 }
 
 static uint64_t
@@ -57,7 +64,7 @@ all_bytes (const Fixture *it)
 {
   uint64_t sum = 0;
 
-  for (uint32_t link = 0; link < it->counters->n_nodes * it->counters->n_ports; link++)
+  for (uint32_t link = 0; link < it->counters->n_places; link++)
     sum += it->counters->link[link].payload_bytes;
   return sum;
 }
@@ -240,6 +247,113 @@ test_conservation (void)
   }
 }
 
+/* --- Fabrics --- */
+
+/* The link that leaves this port. */
+static const SimLinkCounters *
+link_of (const Fixture *it, const char *port_name)
+{
+  for (uint32_t port = 0; port < it->machine->fabric->n_ports; port++) {
+    g_autofree char *name = topo_fabric_port_name (it->machine->fabric, port);
+
+    if (g_str_equal (name, port_name))
+      return &it->counters->link[port];
+  }
+  g_error ("no %s", port_name);
+}
+
+/* Two leaves of two nodes; ports 3 and 4 of a leaf lead to the one spine,
+ * whose ports 1, 2 lead to leaf0 and 3, 4 to leaf1. */
+static void
+test_fabric_by_hand (void)
+{
+  Fixture it;
+
+  fixture_init (&it, "fattree:2x2:1,routes=ftree");
+  add (&it, 0, 2, 1000, false);
+  add (&it, 1, 3, 20, false);
+  add (&it, 0, 1, 3, false);
+  add (&it, 3, 3, 1000000, false);
+  g_assert_cmpuint (link_of (&it, "node0 HCA-1 port 1")->payload_bytes, ==, 1003);
+  g_assert_cmpuint (link_of (&it, "node1 HCA-1 port 1")->payload_bytes, ==, 20);
+  g_assert_cmpuint (link_of (&it, "leaf0 port 2")->payload_bytes, ==, 3);
+  g_assert_cmpuint (link_of (&it, "leaf0 port 3")->payload_bytes, ==, 1000);
+  g_assert_cmpuint (link_of (&it, "leaf0 port 4")->payload_bytes, ==, 20);
+  g_assert_cmpuint (link_of (&it, "spine0 port 3")->payload_bytes, ==, 1000);
+  g_assert_cmpuint (link_of (&it, "spine0 port 4")->payload_bytes, ==, 20);
+  g_assert_cmpuint (link_of (&it, "leaf1 port 1")->payload_bytes, ==, 1000);
+  g_assert_cmpuint (link_of (&it, "leaf1 port 2")->payload_bytes, ==, 20);
+  g_assert_cmpuint (all_bytes (&it), ==, 4 * 1000 + 4 * 20 + 2 * 3);
+  g_assert_cmpuint (it.counters->n_fifo_places, ==, 4);
+  g_assert_cmpuint (it.counters->fifo_messages[0], ==, 2);
+  g_assert_cmpuint (it.counters->fifo_messages[1], ==, 1);
+  g_assert_cmpuint (it.counters->fifo_messages[2], ==, 0);
+  g_assert_cmpuint (it.counters->fifo_messages[3], ==, 0);
+  fixture_clear (&it);
+}
+
+/* Eager up to 12 KiB less a header of 72; then so much with the envelope, writes
+ * of 1 MiB up to the last 1 MiB, and fragments of 64 KiB less a header of 32. */
+static void
+test_fabric_work_requests (void)
+{
+  static const struct {
+    uint64_t bytes, requests;
+  } cases[] = {
+    { 0, 1 },
+    { 12216, 1 },
+    { 12217, 2 },
+    { 12216 + 65504, 2 },
+    { 12216 + 65505, 3 },
+    { 12288 + 1048576, 1 + 17 },
+    { 12288 + 1048577, 1 + 1 + 17 },
+    { 3 * 1048576 + 1, 1 + 2 + 17 },
+    { 3 * 1048576 + 12217, 1 + 3 + 17 },
+  };
+
+  for (uint32_t at = 0; at < G_N_ELEMENTS (cases); at++)
+    for (uint32_t pinned = 0; pinned < 2; pinned++) {
+      Fixture it;
+
+      fixture_init (&it, "fattree:1x2:1");
+      it.machine->parameters.leave_pinned = pinned;
+      add (&it, 0, 1, cases[at].bytes, false);
+      g_assert_cmpuint (it.counters->fifo_messages[0], ==, pinned ? 1 : cases[at].requests);
+      g_assert_cmpuint (all_bytes (&it), ==, 2 * cases[at].bytes);
+      fixture_clear (&it);
+    }
+}
+
+/* On the real fabric with its tables: hops times bytes. */
+static void
+test_fabric_conservation (void)
+{
+  g_autofree char *x5 =
+      g_test_build_filename (G_TEST_DIST, "..", "shared", "data", "fabrics", "x5", NULL);
+  g_autofree char *spec =
+      g_strdup_printf ("fabric:%s/X5.topofile,routes=%s/opensm-minhop-lfts.dump", x5, x5);
+  uint64_t hop_bytes = 0;
+  Fixture it;
+
+  if (!g_file_test (x5, G_FILE_TEST_IS_DIR)) {
+    g_test_skip ("../shared is not there");
+    return;
+  }
+  fixture_init (&it, spec);
+  for (uint32_t i = 0; i < 5000; i++) {
+    uint32_t from = (uint32_t) g_test_rand_int_range (0, (int) it.counters->n_nodes);
+    uint32_t to = (uint32_t) g_test_rand_int_range (0, (int) it.counters->n_nodes);
+    uint64_t bytes = (uint64_t) g_test_rand_int_range (0, 2000000);
+
+    add (&it, from, to, bytes, i % 3 == 0);
+    hop_bytes += route_paths_hops (it.paths, from, to, from, to) * bytes;
+  }
+  g_assert_cmpuint (all_bytes (&it), ==, hop_bytes);
+  for (uint32_t link = 0; link < it.counters->n_places; link++)
+    g_assert_true (it.counters->link_exists[link] || it.counters->link[link].payload_bytes == 0);
+  fixture_clear (&it);
+}
+
 /* --- Against the packet network --- */
 
 static void
@@ -367,6 +481,9 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/load/direct", test_direct);
   g_test_add_func ("/sim/load/paced", test_paced);
   g_test_add_func ("/sim/load/conservation", test_conservation);
+  g_test_add_func ("/sim/load/fabric-by-hand", test_fabric_by_hand);
+  g_test_add_func ("/sim/load/fabric-work-requests", test_fabric_work_requests);
+  g_test_add_func ("/sim/load/fabric-conservation", test_fabric_conservation);
   g_test_add_func ("/sim/load/same-links-as-packets", test_same_links_as_packets);
   g_test_add_func ("/sim/load/same-fifos-as-packets", test_same_fifos_as_packets);
   return g_test_run ();

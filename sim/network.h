@@ -19,6 +19,7 @@
 #pragma once
 
 #include "routing/pami.h"
+#include "routing/paths.h"
 #include "topology/mapping.h"
 
 #include <glib.h>
@@ -38,10 +39,12 @@ GQuark sim_error_quark (void);
  * (bgq.md sections 2.7, 3.2, 3.3). */
 typedef enum {
   SIM_MESSAGE_EAGER,      /* memory-FIFO packets, deterministic, software envelope */
-  SIM_MESSAGE_CONTROL,    /* one packet of software: request to send, acknowledge */
+  SIM_MESSAGE_CONTROL,    /* of software alone: request to send, acknowledge */
   SIM_MESSAGE_REMOTE_GET, /* one packet, high priority, to the owner of the data */
   SIM_MESSAGE_DATA,       /* the data that a remote get asked for: direct put */
   SIM_MESSAGE_DIRECT,     /* direct (many-to-many) collective, dynamic */
+  SIM_MESSAGE_SEND,       /* fabrics: into a buffer of the receiver's library, software sees it */
+  SIM_MESSAGE_WRITE,      /* fabrics: RDMA write into the receiver's memory */
 } SimMessageKind;
 
 typedef struct {
@@ -52,7 +55,11 @@ typedef struct {
   uint8_t kind;             /* SimMessageKind */
   uint8_t descriptors;      /* REMOTE_GET: descriptors carried, 1 or 2 */
   bool force_deterministic; /* DATA: its receiver has its limit of dynamic transfers in flight */
-  uint64_t whole_bytes;     /* DATA: of the transfer that this is a piece of, whose routing it
+  bool acknowledge; /* SEND, WRITE: sent() when the sender's adapter has the acknowledgement */
+  uint16_t
+      software_bytes;   /* SEND, CONTROL of fabrics: software's headers, in the payload before the
+                            * user's bytes */
+  uint64_t whole_bytes; /* DATA: of the transfer that this is a piece of, whose routing it
                              * shares; 0: not a piece */
 } SimMessage;
 
@@ -69,10 +76,15 @@ typedef struct {
   void (*delivered) (void *client, const SimMessage *message, int64_t now_ps);
   /* A timer of `rank` has run out; `cookie` is the one it was set with. */
   void (*timer) (void *client, uint32_t rank, uint64_t cookie, int64_t now_ps);
+  /* The acknowledgement of a message that asked for it has reached its
+   * source, whose software may see it; in the context of the source.  NULL:
+   * the client never asks. */
+  void (*sent) (void *client, const SimMessage *message, int64_t now_ps);
 } SimClient;
 
 typedef struct SimNetwork SimNetwork;
 typedef struct SimCounters SimCounters;
+typedef struct SimMemory SimMemory;
 
 /* What a network kind must provide; `self` is its own state. */
 typedef struct {
@@ -90,6 +102,7 @@ struct SimNetwork {
   void *client_data;
   int64_t lookahead_ps;  /* shortest time in which nodes can affect each other */
   SimCounters *counters; /* owned; filled while running; never NULL */
+  SimMemory *memory;     /* owned; of the nodes; NULL: their parts do not share any */
 };
 
 /* at_ps must not be before the time of the callback it is called from (0
@@ -120,8 +133,13 @@ void sim_network_free (SimNetwork *network);
 SimNetwork *
 sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePolicy policy,
                 const SimClient *client, void *client_data, GError **error);
-/* NULL and SIM_ERROR_NETWORK when built without SimGrid, or when a flow
- * network was made before in this process (SimGrid allows one). */
+/* The same for a fabric; borrows `paths` too. */
 SimNetwork *
-sim_flow_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePolicy policy,
-              const SimClient *client, void *client_data, GError **error);
+sim_ib_new (const TopoMachine *machine, const RoutePaths *paths, const TopoMapping *mapping,
+            const SimClient *client, void *client_data, GError **error);
+/* For any machine; borrows `paths` too.  NULL and SIM_ERROR_NETWORK when built
+ * without SimGrid, or when a flow network was made before in this process
+ * (SimGrid allows one). */
+SimNetwork *
+sim_flow_new (const TopoMachine *machine, const RoutePaths *paths, const TopoMapping *mapping,
+              RoutePolicy policy, const SimClient *client, void *client_data, GError **error);

@@ -5,81 +5,49 @@
 
 #include "sim/packet_state.h"
 
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-
-#define CACHE_LINE ((size_t) 64)
-#define HUGE_PAGE  ((size_t) 2 << 20)
-
-/* A run in which this many windows pass while packets are pending and none
- * moves is stopped: 2^20 windows of 32 ns are at least 34 ms of
- * simulated time, since those without events are not counted. */
-#define STALL_WINDOWS (1u << 20)
-
 /* --- Messages and timers --- */
 
 static void
 packet_send (SimNetwork *base, const SimMessage *message, int64_t at_ps)
 {
   PacketNetwork *net = (PacketNetwork *) base;
-  uint32_t index = packet_take_message (net);
 
-  g_assert (at_ps >= net->now_ps);
-  net->message[index] = (Message){
-    .public = *message,
-    .bytes_left = message->bytes,
-    .next = PACKET_NONE,
-  };
-  net->n_messages++;
-  packet_describe (net, index, at_ps);
+  packet_describe (net, packet_engine_message (&net->engine, message, at_ps), at_ps);
 }
 
 static void
 packet_timer (SimNetwork *base, uint32_t rank, uint64_t cookie, int64_t at_ps)
 {
   PacketNetwork *net = (PacketNetwork *) base;
-  uint32_t index = packet_take_timer (net);
 
-  g_assert (at_ps >= net->now_ps);
-  net->timer[index] = (Timer){ cookie, rank, 0 };
-  sim_schedule_push (net->schedule, net->mapping->node[rank], CODE_TIMER, index, at_ps);
+  packet_engine_timer (&net->engine, net->engine.mapping->node[rank], CODE_TIMER, rank, cookie,
+                       at_ps);
 }
 
 static void
 deliver (PacketNetwork *net, uint32_t index)
 {
-  SimMessage message = net->message[index].public;
+  SimMessage message = net->engine.message[index].public;
 
-  g_assert (net->message[index].bytes_left == 0);
-  packet_give_message (net, index);
-  net->base.client->delivered (net->base.client_data, &message, net->now_ps);
-}
-
-static void
-timer_due (PacketNetwork *net, uint32_t index)
-{
-  Timer timer = net->timer[index];
-
-  packet_give_timer (net, index);
-  net->base.client->timer (net->base.client_data, timer.rank, timer.cookie, net->now_ps);
+  g_assert (net->engine.message[index].bytes_left == 0);
+  packet_engine_give_message (&net->engine, index);
+  net->engine.base.client->delivered (net->engine.base.client_data, &message, net->engine.now_ps);
 }
 
 /* --- The run --- */
 
 static void
-dispatch (PacketNetwork *net, SimEvent event)
+dispatch (PacketEngine *engine, SimEvent event)
 {
+  PacketNetwork *net = (PacketNetwork *) engine;
   uint32_t node = sim_event_node (event), code = sim_event_code (event);
   uint32_t port_index = code & 15;
 
-  net->now_ps = event.at_ps;
   if (code >= CODE_DELIVER) {
     if (code == CODE_DELIVER)
       deliver (net, event.argument);
     else
-      timer_due (net, event.argument);
+      packet_engine_timer_due (engine, event.argument);
     return;
   }
   switch (code & ~15u) {
@@ -91,10 +59,6 @@ dispatch (PacketNetwork *net, SimEvent event)
   }
 }
 
-/* GCC takes a function that only prefetches for one without effect and drops
- * the call, unless it is inlined before it looks. */
-#define PREFETCHES static inline __attribute__ ((always_inline)) void
-
 /* Events ahead whose first, second and third stage are fetched. */
 #define PREFETCH_FAR  12u
 #define PREFETCH_NEAR 6u
@@ -103,16 +67,6 @@ dispatch (PacketNetwork *net, SimEvent event)
 /* Ports beyond what a core has of second-level cache and its share of the
  * third. */
 #define LARGE_BYTES ((size_t) 4 << 20)
-
-/* `yes` or `no` without a branch: which kind of event comes next cannot be
- * predicted, and a wrong guess costs more than what is selected from. */
-static inline uintptr_t
-choose (bool condition, uintptr_t yes, uintptr_t no)
-{
-  uintptr_t mask = -(uintptr_t) condition;
-
-  return (yes & mask) | (no & ~mask);
-}
 
 /* First, what the event itself names: a packet, a FIFO, a port ... */
 PREFETCHES
@@ -125,8 +79,10 @@ prefetch_named (const PacketNetwork *net, SimEvent event)
 
 /* Pools move when they grow, which is seldom: once a window is often enough. */
 static void
-name_tables (PacketNetwork *net)
+name_tables (PacketEngine *engine)
 {
+  PacketNetwork *net = (PacketNetwork *) engine;
+
   for (uint32_t kind = 0; kind < G_N_ELEMENTS (net->named); kind++)
     net->named[kind].table = (const char *) net->port;
   net->named[CODE_ARRIVE / 16].table = (const char *) net->packet;
@@ -150,7 +106,7 @@ prefetch_next (const PacketNetwork *net, SimEvent event)
   uint32_t sender = neighbour_at (net, node, topo_port_opposite (in_port));
   uintptr_t port =
       (uintptr_t) port_at (net, node, route_torus_next_port (&net->route, &packet->way));
-  uintptr_t message = (uintptr_t) &net->message[packet->message];
+  uintptr_t message = (uintptr_t) &net->engine.message[packet->message];
   const Fifo *fifo = &net->fifo[choose ((code & ~15u) == CODE_FIFO, event.argument, 0)];
 
   uintptr_t reception =
@@ -195,50 +151,21 @@ prefetch_waiting (const PacketNetwork *net, SimEvent event)
  * processor finds enough to overlap by itself, and only the first two stages
  * pay for their instructions. */
 PREFETCHES
-prefetch (const PacketNetwork *net, uint32_t at)
+prefetch (const PacketEngine *engine, uint32_t at)
 {
-  const SimEvent *due = net->schedule->due;
-  uint32_t n_due = net->schedule->n_due;
+  const PacketNetwork *net = (const PacketNetwork *) engine;
+  const SimEvent *due = net->engine.schedule->due;
+  uint32_t n_due = net->engine.schedule->n_due;
 
   if (at + PREFETCH_FAR < n_due) {
     prefetch_named (net, due[at + PREFETCH_FAR]);
     if (net->is_large && (sim_event_code (due[at + PREFETCH_FAR]) & ~15u) == CODE_PORT)
       prefetch_port (net, due[at + PREFETCH_FAR]);
   }
-  if (at + PREFETCH_NEAR < n_due && net->packets.n > 0)
+  if (at + PREFETCH_NEAR < n_due && net->engine.packets.n > 0)
     prefetch_next (net, due[at + PREFETCH_NEAR]);
   if (net->is_large && at + PREFETCH_LAST < n_due)
     prefetch_waiting (net, due[at + PREFETCH_LAST]);
-}
-
-static uint64_t
-progress_made (const PacketNetwork *net)
-{
-  return net->n_hops + net->payload_received + net->n_messages;
-}
-
-static gboolean
-packet_run (SimNetwork *base, GError **error)
-{
-  PacketNetwork *net = (PacketNetwork *) base;
-  uint64_t progress = progress_made (net);
-  uint32_t idle_windows = 0;
-  SimEvent event;
-
-  while (sim_schedule_next_window (net->schedule)) {
-    name_tables (net);
-    while (sim_schedule_pop (net->schedule, &event)) {
-      prefetch (net, net->schedule->next_due);
-      dispatch (net, event);
-    }
-    if (progress_made (net) != progress || net->packets.n_taken == 0) {
-      progress = progress_made (net);
-      idle_windows = 0;
-    } else if (++idle_windows == STALL_WINDOWS) {
-      break;
-    }
-  }
-  return packet_check_idle (net, error);
 }
 
 /* --- Counters --- */
@@ -248,7 +175,7 @@ packet_run (SimNetwork *base, GError **error)
 static void
 collect_counters (PacketNetwork *net)
 {
-  SimCounters *counters = net->base.counters;
+  SimCounters *counters = net->engine.base.counters;
 
   for (uint32_t node = 0; node < net->n_nodes; node++)
     for (uint32_t port_index = 0; port_index < net->n_ports; port_index++) {
@@ -273,64 +200,41 @@ collect_counters (PacketNetwork *net)
   for (size_t fifo = 0; fifo < (size_t) net->n_nodes * net->n_ports; fifo++)
     counters->fifo_messages[fifo] = net->fifo_messages[fifo];
   counters->has_buffers = true;
-  counters->packets = net->n_packets;
-  counters->packet_hops = net->n_hops;
-  counters->messages = net->n_messages;
-  counters->events = net->schedule->n_events;
+  counters->packets = net->engine.n_packets;
+  counters->packet_hops = net->engine.n_hops;
+  counters->messages = net->engine.n_messages;
+  counters->events = net->engine.schedule->n_events;
 }
 
 static gboolean
-packet_run_and_count (SimNetwork *base, GError **error)
+packet_run (SimNetwork *base, GError **error)
 {
-  gboolean ok = packet_run (base, error);
+  PacketNetwork *net = (PacketNetwork *) base;
+  gboolean ok;
 
-  collect_counters ((PacketNetwork *) base);
+  packet_engine_run (&net->engine, name_tables, prefetch, dispatch);
+  ok = packet_check_idle (net, error);
+  collect_counters (net);
   return ok;
 }
 
 /* --- Making one --- */
-
-/* Zeroed memory on a cache line's edge; large tables in huge pages where the
- * system has them: they are visited in order of nodes, and a page walk for each
- * visit would cost more than the visit. */
-static void *
-table_new (size_t bytes)
-{
-  size_t alignment = bytes < HUGE_PAGE ? CACHE_LINE : HUGE_PAGE;
-  size_t size = (bytes + alignment - 1) / alignment * alignment;
-  void *table = aligned_alloc (alignment, size);
-
-  if (!table)
-    g_error ("cannot allocate %zu bytes", size);
-#ifdef MADV_HUGEPAGE
-  if (alignment == HUGE_PAGE)
-    madvise (table, size, MADV_HUGEPAGE);
-#endif
-  return memset (table, 0, size);
-}
-
-static void
-table_free (void *table)
-{
-  free (table);
-}
 
 static void
 packet_free (SimNetwork *base)
 {
   PacketNetwork *net = (PacketNetwork *) base;
 
-  sim_schedule_free (net->schedule);
-  sim_counters_free (net->base.counters);
+  packet_engine_free (&net->engine);
   packet_pools_free (net);
-  table_free (net->port);
-  table_free (net->receiver);
-  table_free (net->reception_ps);
+  packet_table_free (net->port);
+  packet_table_free (net->receiver);
+  packet_table_free (net->reception_ps);
   g_free (net->neighbour);
-  table_free (net->waited);
-  table_free (net->fifo);
-  table_free (net->fifo_messages);
-  table_free (net->memory);
+  packet_table_free (net->waited);
+  packet_table_free (net->fifo);
+  packet_table_free (net->fifo_messages);
+  packet_table_free (net->memory);
   g_free (net->direct_sent);
   g_free (net);
 }
@@ -341,24 +245,20 @@ static const SimNetworkClass packet_class = {
   .free = packet_free,
   .send = packet_send,
   .timer = packet_timer,
-  .run = packet_run_and_count,
+  .run = packet_run,
 };
-
-static int64_t
-bytes_ps (uint64_t bytes, double bandwidth_Bps)
-{
-  return (int64_t) ((double) bytes * 1e12 / bandwidth_Bps + 0.5);
-}
 
 static void
 init_times (PacketNetwork *net)
 {
-  const TopoParameters *p = &net->machine->parameters;
+  const TopoParameters *p = &net->engine.machine->parameters;
   double wire_Bps = (double) p->link_bandwidth_Bps * (1.0 - p->link_overhead);
 
   for (uint32_t chunks = 0; chunks < G_N_ELEMENTS (net->wire_ps); chunks++) {
-    net->wire_ps[chunks] = bytes_ps (chunks * p->chunk_bytes + p->packet_trailer_bytes, wire_Bps);
-    net->memory_ps[chunks] = bytes_ps (chunks * p->chunk_bytes, (double) p->memory_bandwidth_Bps);
+    net->wire_ps[chunks] =
+        packet_bytes_ps (chunks * p->chunk_bytes + p->packet_trailer_bytes, wire_Bps);
+    net->memory_ps[chunks] =
+        packet_bytes_ps (chunks * p->chunk_bytes, (double) p->memory_bandwidth_Bps);
   }
   net->token_latency_ps = p->token_latency_ps;
   net->injection_latency_ps = p->injection_latency_ps;
@@ -368,11 +268,11 @@ init_times (PacketNetwork *net)
 static void
 init_port (PacketNetwork *net, uint32_t node, uint32_t port_index)
 {
-  const TopoParameters *p = &net->machine->parameters;
+  const TopoParameters *p = &net->engine.machine->parameters;
   Port *port = port_at (net, node, port_index);
   Receiver *receiver = &net->receiver[(size_t) node * net->n_ports + port_index];
   int64_t latency_ps =
-      p->hop_latency_ps + topo_machine_extra_latency_ps (net->machine, node, port_index);
+      p->hop_latency_ps + topo_machine_extra_latency_ps (net->engine.machine, node, port_index);
 
   port->neighbour = topo_shape_neighbour (&net->route.shape, node, port_index);
   net->neighbour[(size_t) node * net->n_ports + port_index] = port->neighbour;
@@ -392,15 +292,15 @@ init_nodes (PacketNetwork *net)
 {
   size_t n_links = (size_t) net->n_nodes * net->n_ports;
 
-  net->port = table_new (n_links * sizeof (Port));
-  net->receiver = table_new (sizeof (Receiver) * n_links);
-  net->reception_ps = table_new (sizeof (int64_t) * (n_links * (1 + net->reception_depth)));
+  net->port = packet_table_new (n_links * sizeof (Port));
+  net->receiver = packet_table_new (sizeof (Receiver) * n_links);
+  net->reception_ps = packet_table_new (sizeof (int64_t) * (n_links * (1 + net->reception_depth)));
   /* A prefetch for another kind of event may look a little further. */
   net->neighbour = g_new0 (uint32_t, n_links + 16);
-  net->waited = table_new (sizeof (Waited) * n_links);
-  net->fifo = table_new (sizeof (Fifo) * (size_t) net->n_nodes * net->n_fifos);
-  net->fifo_messages = table_new (sizeof (uint64_t) * n_links);
-  net->memory = table_new (sizeof (NodeMemory) * net->n_nodes);
+  net->waited = packet_table_new (sizeof (Waited) * n_links);
+  net->fifo = packet_table_new (sizeof (Fifo) * (size_t) net->n_nodes * net->n_fifos);
+  net->fifo_messages = packet_table_new (sizeof (uint64_t) * n_links);
+  net->memory = packet_table_new (sizeof (NodeMemory) * net->n_nodes);
   net->direct_sent = g_new0 (uint32_t, net->n_nodes);
   for (uint32_t node = 0; node < net->n_nodes; node++) {
     for (uint32_t port_index = 0; port_index < net->n_ports; port_index++)
@@ -457,15 +357,15 @@ sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePol
   if (!check_limits (machine, error))
     return NULL;
   net = g_new0 (PacketNetwork, 1);
-  net->base = (SimNetwork){
+  net->engine.base = (SimNetwork){
     .class = &packet_class,
     .client = client,
     .client_data = client_data,
     .lookahead_ps = MIN (p->hop_latency_ps, p->token_latency_ps),
     .counters = sim_counters_new (machine),
   };
-  net->machine = machine;
-  net->mapping = mapping;
+  net->engine.machine = machine;
+  net->engine.mapping = mapping;
   net->policy = policy;
   route_torus_init (&net->route, &machine->shape);
   net->n_nodes = topo_shape_nodes (&machine->shape);
@@ -481,6 +381,6 @@ sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePol
   init_times (net);
   init_nodes (net);
   net->is_large = (size_t) net->n_nodes * net->n_ports * sizeof (Port) > LARGE_BYTES;
-  net->schedule = sim_schedule_new (net->n_nodes, net->base.lookahead_ps);
-  return &net->base;
+  net->engine.schedule = sim_schedule_new (net->n_nodes, net->engine.base.lookahead_ps);
+  return &net->engine.base;
 }

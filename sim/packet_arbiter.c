@@ -44,7 +44,7 @@ leave (PacketNetwork *net, uint32_t node, uint32_t port_index, Port *port, uint3
   uint32_t in_port = packet->in_port, old_vc = packet->vc, chunks = packet->chunks;
 
   waited->packets++;
-  waited->ps += (uint64_t) (net->now_ps - packet->since_ps);
+  waited->ps += (uint64_t) (net->engine.now_ps - packet->since_ps);
   transmit (net, port_index, port, index, vc);
   packet_return_tokens (net, node, in_port, old_vc, chunks, port->free_ps);
 }
@@ -65,7 +65,7 @@ dynamic_leave (PacketNetwork *net, uint32_t node, uint32_t port_index, Port *por
 {
   Receiver *receiver = &net->receiver[(size_t) node * net->n_ports + bit / MAX_QUEUES];
   PacketList *list = &receiver->queue[bit % MAX_QUEUES];
-  uint32_t index = list_take (net, list);
+  uint32_t index = list_take (&net->engine, list);
   Packet *packet = &net->packet[index];
 
   dynamic_lower (net, node, packet, bit);
@@ -120,7 +120,7 @@ static void
 serve_list (PacketNetwork *net, uint32_t node, uint32_t port_index, Port *port, PacketList *list,
             uint32_t list_index, uint32_t vc)
 {
-  uint32_t index = list_take (net, list);
+  uint32_t index = list_take (&net->engine, list);
 
   if (list->head == PACKET_NONE)
     port->listed &= (uint16_t) ~(1u << list_index);
@@ -298,16 +298,16 @@ packet_port_wake (PacketNetwork *net, uint32_t node, uint32_t port_index)
 {
   Port *port = port_at (net, node, port_index);
 
-  if (port->wake_ps != net->now_ps)
+  if (port->wake_ps != net->engine.now_ps)
     return; /* an earlier wake took its place */
   port->wake_ps = NEVER_PS;
   if (!is_waiting (port))
     return;
-  if (port->free_ps > net->now_ps) {
+  if (port->free_ps > net->engine.now_ps) {
     wake_at (net, node, port_index, port, port->free_ps);
     return;
   }
-  collect_tokens (port, net->now_ps);
+  collect_tokens (port, net->engine.now_ps);
   if (!serve (net, node, port_index, port))
     starve (net, node, port_index, port);
   else if (is_waiting (port))

@@ -15,7 +15,13 @@
  * and its two events, written, sorted by node and read: 7 lines and 100
  * bytes of stream.  As long as the ports fit in the second-level cache that is
  * compute (some 800 instructions); beyond, the events of a window are known in
- * advance and the lines are fetched ahead. */
+ * advance and the lines are fetched ahead.
+ *
+ * A fabric's packet-hop touches more: both lines of the port, its lane, the
+ * queue of its input and lane, the slot of the input buffer, the packet, its
+ * link in the list, and the sender's line for the credits: 8 lines.  A packet has only
+ * four hops to pay for its adapters: the pair, its request and the message, of
+ * which there are too many to stay in the cache. */
 #include "config.h"
 
 #include "sim/counters.h"
@@ -29,6 +35,7 @@
 
 #define MESSAGE_BYTES 16384u
 #define RUNS          5
+#define COMPARISONS   3
 
 typedef struct {
   uint64_t delivered;
@@ -51,7 +58,7 @@ sink_timer (void *client, uint32_t rank, uint64_t cookie, int64_t now_ps)
   (void) now_ps;
 }
 
-static const SimClient sink_client = { sink_delivered, sink_timer };
+static const SimClient sink_client = { .delivered = sink_delivered, .timer = sink_timer };
 
 /* splitmix64: the same stream on every machine. */
 static uint64_t
@@ -122,15 +129,17 @@ cpu_seconds (void)
   return (double) time.tv_sec + 1e-9 * (double) time.tv_nsec;
 }
 
+/* `paths` of a fabric, NULL of a torus. */
 static Sample
-run_once (const TopoMachine *machine, const TopoMapping *mapping, Pattern pattern,
-          uint32_t n_messages)
+run_once (const TopoMachine *machine, const RoutePaths *paths, const TopoMapping *mapping,
+          Pattern pattern, uint32_t n_messages)
 {
   g_autoptr (GError) error = NULL;
   uint32_t n_nodes = topo_shape_nodes (&machine->shape);
   Sink sink = { 0 };
   SimNetwork *network =
-      sim_packet_new (machine, mapping, ROUTE_POLICY_DEFAULT, &sink_client, &sink, &error);
+      paths ? sim_ib_new (machine, paths, mapping, &sink_client, &sink, &error)
+            : sim_packet_new (machine, mapping, ROUTE_POLICY_DEFAULT, &sink_client, &sink, &error);
   int64_t start_us = g_get_monotonic_time ();
   double start_cpu_s = cpu_seconds ();
 
@@ -138,7 +147,9 @@ run_once (const TopoMachine *machine, const TopoMapping *mapping, Pattern patter
     send_neighbours (network, machine, MAX (1, n_messages / 10));
   else
     send_uniform (network, n_nodes, n_messages,
-                  pattern == UNIFORM ? SIM_MESSAGE_DATA : SIM_MESSAGE_DIRECT);
+                  paths                ? SIM_MESSAGE_SEND
+                  : pattern == UNIFORM ? SIM_MESSAGE_DATA
+                                       : SIM_MESSAGE_DIRECT);
   if (!sim_network_run (network, &error))
     g_error ("%s", error->message);
 
@@ -161,37 +172,72 @@ by_cpu (const void *a, const void *b)
   return (difference > 0) - (difference < 0);
 }
 
-static void
+static int
+by_value (const void *a, const void *b)
+{
+  double difference = *(const double *) a - *(const double *) b;
+
+  return (difference > 0) - (difference < 0);
+}
+
+/* Prints a row; returns the hops per second of the median. */
+static double
 bench (const char *spec, Pattern pattern, uint32_t n_messages)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (TopoMachine) machine = topo_machine_new (spec, &error);
   g_autoptr (TopoMapping) mapping = NULL;
+  g_autoptr (RoutePaths) paths = NULL;
   Sample samples[RUNS];
   struct rusage usage;
 
   if (!machine)
     g_error ("%s", error->message);
   mapping = topo_mapping_new (NULL, machine, topo_shape_nodes (&machine->shape), &error);
+  if (machine->fabric && !(paths = route_paths_new (machine, &error)))
+    g_error ("%s", error->message);
   for (uint32_t run = 0; run < RUNS; run++)
-    samples[run] = run_once (machine, mapping, pattern, n_messages);
+    samples[run] = run_once (machine, paths, mapping, pattern, n_messages);
   qsort (samples, RUNS, sizeof *samples, by_cpu);
 
   const Sample *median = &samples[RUNS / 2];
 
   getrusage (RUSAGE_SELF, &usage);
-  printf ("%-9s %-23s %5.1f M hops %6.2f s wall %6.2f M hops/s (%.2f .. %.2f) %6.1f ns/hop %5.2f"
+  printf ("%-16s %-23s %5.1f M hops %6.2f s wall %6.2f M hops/s (%.2f .. %.2f) %6.1f ns/hop %5.2f"
           " events/hop %6.1f MB peak\n",
           spec, pattern_names[pattern], median->hops * 1e-6, median->wall_s,
           median->hops / median->cpu_s * 1e-6, median->hops / samples[RUNS - 1].cpu_s * 1e-6,
           median->hops / samples[0].cpu_s * 1e-6, median->cpu_s / median->hops * 1e9,
           median->events / median->hops, (double) usage.ru_maxrss / 1024);
   fflush (stdout);
+  return median->hops / median->cpu_s;
+}
+
+/* A fabric and a torus of about as many nodes by turns, so that both meet the
+ * machine in the same state. */
+static void
+compare_with_torus (void)
+{
+  double ratio[COMPARISONS];
+
+  for (uint32_t run = 0; run < COMPARISONS; run++) {
+    double torus = bench ("bgq:512", UNIFORM, 10);
+    double fabric = bench ("fattree:18x18:9", UNIFORM, 40);
+
+    ratio[run] = fabric / torus;
+  }
+  qsort (ratio, COMPARISONS, sizeof *ratio, by_value);
+  printf ("fattree:18x18:9, packets of 2 KiB, to bgq:512: %.0f %% of its hops/s (%.0f .. %.0f)\n",
+          100 * ratio[COMPARISONS / 2], 100 * ratio[0], 100 * ratio[COMPARISONS - 1]);
 }
 
 int
 main (int argc, char **argv)
 {
+  if (argc == 2 && strcmp (argv[1], "fabric") == 0) {
+    compare_with_torus ();
+    return 0;
+  }
   if (argc == 4) {
     bench (argv[1],
            argv[2][0] == 'n'   ? NEIGHBOURS
@@ -210,5 +256,6 @@ main (int argc, char **argv)
   bench ("bgq:512", UNIFORM, 40);
   bench ("bgq:8192", UNIFORM, 6);
   bench ("bgq:49152", UNIFORM, 1);
+  compare_with_torus ();
   return 0;
 }

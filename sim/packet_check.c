@@ -33,7 +33,7 @@ static void
 print_packet (const PacketNetwork *net, uint32_t node, const Packet *packet, const char *place,
               GString *out)
 {
-  const SimMessage *message = &net->message[packet->message].public;
+  const SimMessage *message = &net->engine.message[packet->message].public;
   uint32_t port_index = route_torus_next_port (&net->route, &packet->way);
   const Port *port = port_at (net, node, port_index);
 
@@ -52,7 +52,7 @@ print_list (const PacketNetwork *net, uint32_t node, PacketList list, const char
             uint32_t n_printed, GString *out)
 {
   for (uint32_t index = list.head; index != PACKET_NONE && n_printed < DUMPED_PACKETS;
-       index = net->next[index]) {
+       index = net->engine.next[index]) {
     print_packet (net, node, &net->packet[index], place, out);
     n_printed++;
   }
@@ -97,7 +97,8 @@ set_stall_error (const PacketNetwork *net, GError **error)
   g_string_append_printf (out,
                           "network stalled at %" G_GINT64_FORMAT
                           " ps: %u packets and %u descriptors cannot move; blocked:",
-                          net->now_ps, net->packets.n_taken, net->descriptors.n_taken);
+                          net->engine.now_ps, net->engine.packets.n_taken,
+                          net->descriptors.n_taken);
   for (uint32_t node = 0; node < net->n_nodes && n_printed < DUMPED_PACKETS; node++)
     n_printed = print_node_packets (net, node, n_printed, out);
   g_set_error_literal (error, SIM_ERROR, SIM_ERROR_STALL, out->str);
@@ -107,7 +108,7 @@ set_stall_error (const PacketNetwork *net, GError **error)
 static gboolean
 tokens_complete (const PacketNetwork *net, const Port *port)
 {
-  const TopoParameters *parameters = &net->machine->parameters;
+  const TopoParameters *parameters = &net->engine.machine->parameters;
   uint64_t tokens[ROUTE_VCS] = { port->tokens[0], port->tokens[1], port->tokens[2] };
 
   for (uint32_t i = 0; i < port->n_returns; i++)
@@ -120,12 +121,12 @@ tokens_complete (const PacketNetwork *net, const Port *port)
 gboolean
 packet_check_idle (PacketNetwork *net, GError **error)
 {
-  if (net->packets.n_taken > 0 || net->descriptors.n_taken > 0) {
+  if (net->engine.packets.n_taken > 0 || net->descriptors.n_taken > 0) {
     set_stall_error (net, error);
     return FALSE;
   }
-  g_assert (net->messages.n_taken == 0 && net->feeders.n_taken == 0);
-  g_assert (net->payload_sent == net->payload_received);
+  g_assert (net->engine.messages.n_taken == 0 && net->feeders.n_taken == 0);
+  g_assert (net->engine.payload_sent == net->engine.payload_received);
   for (size_t link = 0; link < (size_t) net->n_nodes * net->n_ports; link++)
     if (net->port[link].neighbour != PACKET_NONE)
       g_assert (tokens_complete (net, &net->port[link]));

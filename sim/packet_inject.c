@@ -51,7 +51,7 @@ fifo_of_pin (const PacketNetwork *net, uint32_t pin)
 static void
 describe_eager (PacketNetwork *net, const SimMessage *message, Descriptor *descriptor)
 {
-  uint64_t envelope_bytes = net->machine->parameters.envelope_bytes;
+  uint64_t envelope_bytes = net->engine.machine->parameters.envelope_bytes;
 
   descriptor->vc = ROUTE_VC_BUBBLE;
   if (message->kind == SIM_MESSAGE_CONTROL) {
@@ -81,13 +81,14 @@ describe_data (PacketNetwork *net, const SimMessage *message, uint32_t from, uin
                Descriptor *descriptor)
 {
   RouteChoice choice =
-      route_pami_data (net->machine, net->policy, from, to, routed_bytes (message));
-  uint32_t pin = route_pami_pin (net->machine, to, from, net->mapping->slot[message->source_rank]);
+      route_pami_data (net->engine.machine, net->policy, from, to, routed_bytes (message));
+  uint32_t pin = route_pami_pin (net->engine.machine, to, from,
+                                 net->engine.mapping->slot[message->source_rank]);
 
   descriptor->vc = message->force_deterministic ? ROUTE_VC_BUBBLE : choice.vc;
   descriptor->zone = choice.zone;
   descriptor->fifo = (uint8_t) fifo_of_pin (net, route_pami_pin_to_self (pin));
-  descriptor->owner = net->machine->ranks_per_node;
+  descriptor->owner = net->engine.machine->ranks_per_node;
 }
 
 /* Descriptors of direct collectives allow all torus FIFOs (bgq.md section 5);
@@ -95,7 +96,7 @@ describe_data (PacketNetwork *net, const SimMessage *message, uint32_t from, uin
 static void
 describe_direct (PacketNetwork *net, uint32_t from, Descriptor *descriptor)
 {
-  RouteChoice choice = route_pami_direct (net->machine, net->policy);
+  RouteChoice choice = route_pami_direct (net->engine.machine, net->policy);
 
   descriptor->vc = choice.vc;
   descriptor->zone = choice.zone;
@@ -107,22 +108,24 @@ describe (PacketNetwork *net, const SimMessage *message, uint32_t from, uint32_t
 {
   Descriptor descriptor = {
     .way = route_torus_way (&net->route, from, to),
-    .owner = net->mapping->slot[message->source_rank],
+    .owner = net->engine.mapping->slot[message->source_rank],
     .bytes_left = message->bytes,
     .data_left = true,
     .next = PACKET_NONE,
   };
 
   if (message->kind != SIM_MESSAGE_DATA && message->kind != SIM_MESSAGE_REMOTE_GET)
-    descriptor.fifo =
-        (uint8_t) fifo_of_pin (net, route_pami_pin (net->machine, from, to,
-                                                    net->mapping->slot[message->destination_rank]));
+    descriptor.fifo = (uint8_t) fifo_of_pin (
+        net, route_pami_pin (net->engine.machine, from, to,
+                             net->engine.mapping->slot[message->destination_rank]));
   switch ((SimMessageKind) message->kind) {
   case SIM_MESSAGE_EAGER:
   case SIM_MESSAGE_CONTROL: describe_eager (net, message, &descriptor); break;
   case SIM_MESSAGE_REMOTE_GET: describe_remote_get (net, message, &descriptor); break;
   case SIM_MESSAGE_DATA: describe_data (net, message, from, to, &descriptor); break;
   case SIM_MESSAGE_DIRECT: describe_direct (net, from, &descriptor); break;
+  case SIM_MESSAGE_SEND:
+  case SIM_MESSAGE_WRITE: g_assert_not_reached ();
   }
   return descriptor;
 }
@@ -135,12 +138,13 @@ post (PacketNetwork *net, uint32_t node, uint32_t message, Descriptor descriptor
   uint32_t index = packet_take_descriptor (net);
 
   descriptor.message = message;
-  net->message[message].packets_left +=
+  net->engine.message[message].packets_left +=
       data_packets (net, &descriptor) + (descriptor.envelope_chunks ? 1 : 0);
   net->descriptor[index] = descriptor;
   if (descriptor.data_left && descriptor.fifo < net->n_ports)
     net->fifo_messages[(size_t) node * net->n_ports + descriptor.fifo]++;
-  sim_schedule_push (net->schedule, node, CODE_INJECT, index, at_ps + net->injection_latency_ps);
+  sim_schedule_push (net->engine.schedule, node, CODE_INJECT, index,
+                     at_ps + net->injection_latency_ps);
 }
 
 /* Both cables to the E neighbour: half of the data on each, deterministic
@@ -164,15 +168,15 @@ post_split (PacketNetwork *net, uint32_t message, uint32_t from, uint32_t to, De
 void
 packet_describe (PacketNetwork *net, uint32_t message, int64_t at_ps)
 {
-  const SimMessage *public = &net->message[message].public;
-  uint32_t from = net->mapping->node[public->source_rank];
-  uint32_t to = net->mapping->node[public->destination_rank];
+  const SimMessage *public = &net->engine.message[message].public;
+  uint32_t from = net->engine.mapping->node[public->source_rank];
+  uint32_t to = net->engine.mapping->node[public->destination_rank];
   Descriptor descriptor;
 
   g_assert (from != to);
   descriptor = describe (net, public, from, to);
   if (public->kind == SIM_MESSAGE_DATA &&
-      route_pami_e_split (net->machine, from, to, routed_bytes (public)))
+      route_pami_e_split (net->engine.machine, from, to, routed_bytes (public)))
     post_split (net, message, from, to, descriptor, at_ps);
   else
     post (net, from, message, descriptor, at_ps);
@@ -263,8 +267,8 @@ next_packet (PacketNetwork *net, Fifo *fifo)
   Descriptor *descriptor = &net->descriptor[index];
 
   fill_packet (net, &net->packet[packet], descriptor);
-  net->n_packets++;
-  net->payload_sent += net->packet[packet].payload_bytes;
+  net->engine.n_packets++;
+  net->engine.payload_sent += net->packet[packet].payload_bytes;
   fifo->packet = packet;
   fifo->last_feeder = feeder_index;
   if (!descriptor->data_left) {
@@ -306,9 +310,9 @@ packet_inject (PacketNetwork *net, uint32_t node, uint32_t index)
   note_next (net, fifo);
   if (fifo->packet != PACKET_NONE || fifo->pending)
     return;
-  if (fifo->ready_ps > net->now_ps) {
+  if (fifo->ready_ps > net->engine.now_ps) {
     fifo->pending = true;
-    sim_schedule_push (net->schedule, node, CODE_FIFO + fifo_index,
+    sim_schedule_push (net->engine.schedule, node, CODE_FIFO + fifo_index,
                        node * net->n_fifos + fifo_index, fifo->ready_ps);
     return;
   }

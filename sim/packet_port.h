@@ -63,15 +63,15 @@ wake_at (PacketNetwork *net, uint32_t node, uint32_t port_index, Port *port, int
   if (at_ps >= port->wake_ps)
     return;
   port->wake_ps = at_ps;
-  sim_schedule_push (net->schedule, node, CODE_PORT + port_index, node * net->n_ports + port_index,
-                     at_ps);
+  sim_schedule_push (net->engine.schedule, node, CODE_PORT + port_index,
+                     node * net->n_ports + port_index, at_ps);
 }
 
 /* Something new wants the port. */
 static inline void
 kick (PacketNetwork *net, uint32_t node, uint32_t port_index, Port *port)
 {
-  wake_at (net, node, port_index, port, MAX (net->now_ps, port->free_ps));
+  wake_at (net, node, port_index, port, MAX (net->engine.now_ps, port->free_ps));
 }
 
 /* --- Sending --- */
@@ -93,19 +93,19 @@ transmit (PacketNetwork *net, uint32_t port_index, Port *port, uint32_t index, u
   Packet *packet = &net->packet[index];
   uint32_t dimension = port_index / 2;
 
-  port->free_ps = net->now_ps + net->wire_ps[packet->chunks];
+  port->free_ps = net->engine.now_ps + net->wire_ps[packet->chunks];
   port->tokens[vc] -= (uint16_t) token_cost (vc, packet->chunks);
   port->starved = false;
   port->payload_bytes += packet->payload_bytes;
   port->packets++;
   count_chunks (port, vc, packet->chunks);
-  net->n_hops++;
+  net->engine.n_hops++;
 
   packet->vc = (uint8_t) vc;
   if (--packet->way.hops[dimension] == 0)
     packet->way.pending &= (uint8_t) ~(1u << dimension);
-  sim_schedule_push (net->schedule, port->neighbour, CODE_ARRIVE + port_index, index,
-                     net->now_ps + port->latency_ps);
+  sim_schedule_push (net->engine.schedule, port->neighbour, CODE_ARRIVE + port_index, index,
+                     net->engine.now_ps + port->latency_ps);
 }
 
 /* Room downstream for a packet on `vc`; entering a ring leaves a bubble. */
@@ -122,7 +122,7 @@ has_room (const Port *port, uint32_t vc, uint32_t chunks, bool enters)
 static inline bool
 is_open (const PacketNetwork *net, const Port *port)
 {
-  return port->free_ps <= net->now_ps && !is_waiting (port);
+  return port->free_ps <= net->engine.now_ps && !is_waiting (port);
 }
 
 /* As has_room(), looking at tokens on their way back only when it must. */
@@ -131,30 +131,8 @@ finds_room (const PacketNetwork *net, Port *port, uint32_t vc, uint32_t chunks, 
 {
   if (has_room (port, vc, chunks, enters))
     return true;
-  collect_tokens (port, net->now_ps);
+  collect_tokens (port, net->engine.now_ps);
   return has_room (port, vc, chunks, enters);
-}
-
-/* --- Lists --- */
-
-static inline void
-list_append (PacketNetwork *net, PacketList *list, uint32_t index)
-{
-  net->next[index] = PACKET_NONE;
-  if (list->head == PACKET_NONE)
-    list->head = index;
-  else
-    net->next[list->tail] = index;
-  list->tail = index;
-}
-
-static inline uint32_t
-list_take (PacketNetwork *net, PacketList *list)
-{
-  uint32_t index = list->head;
-
-  list->head = net->next[index];
-  return index;
 }
 
 /* --- Injection --- */
@@ -171,6 +149,6 @@ inject_sent (PacketNetwork *net, uint32_t node, uint32_t fifo_index, const Port 
   if (fifo->last_feeder == PACKET_NONE)
     return;
   fifo->pending = true;
-  sim_schedule_push (net->schedule, node, CODE_FIFO + fifo_index, node * net->n_fifos + fifo_index,
-                     fifo->ready_ps);
+  sim_schedule_push (net->engine.schedule, node, CODE_FIFO + fifo_index,
+                     node * net->n_fifos + fifo_index, fifo->ready_ps);
 }

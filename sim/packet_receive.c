@@ -15,19 +15,6 @@
 
 #include "sim/packet_state.h"
 
-static void
-message_progress (PacketNetwork *net, uint32_t node, const Packet *packet, int64_t in_memory_ps)
-{
-  Message *message = &net->message[packet->message];
-
-  message->last_ps = MAX (message->last_ps, in_memory_ps);
-  message->bytes_left -= packet->payload_bytes;
-  net->payload_received += packet->payload_bytes;
-  if (--message->packets_left == 0)
-    sim_schedule_push (net->schedule, node, CODE_DELIVER, packet->message,
-                       message->last_ps + net->reception_latency_ps);
-}
-
 int64_t
 packet_receive (PacketNetwork *net, uint32_t node, uint32_t in_port, uint32_t index)
 {
@@ -37,7 +24,7 @@ packet_receive (PacketNetwork *net, uint32_t node, uint32_t in_port, uint32_t in
   int64_t *slot_ps = &reception[1 + reception[0]];
   NodeMemory *memory = &net->memory[node];
   /* The slot is free once the packet that had it last is in memory. */
-  int64_t enter_ps = MAX (net->now_ps, *slot_ps);
+  int64_t enter_ps = MAX (net->engine.now_ps, *slot_ps);
   int64_t left_ps = enter_ps + net->wire_ps[packet->chunks];
   /* Memory takes the packet as it streams in, at its own rate. */
   int64_t written_ps = MAX (memory->memory_ps, enter_ps) + net->memory_ps[packet->chunks];
@@ -47,11 +34,13 @@ packet_receive (PacketNetwork *net, uint32_t node, uint32_t in_port, uint32_t in
   *slot_ps = written_ps;
   if (++reception[0] == net->reception_depth)
     reception[0] = 0;
-  if (enter_ps > net->now_ps) {
+  if (enter_ps > net->engine.now_ps) {
     net->waited[input].packets++;
-    net->waited[input].ps += (uint64_t) (enter_ps - net->now_ps);
+    net->waited[input].ps += (uint64_t) (enter_ps - net->engine.now_ps);
   }
-  message_progress (net, node, packet, written_ps);
+  if (packet_engine_received (&net->engine, packet->message, packet->payload_bytes, written_ps))
+    sim_schedule_push (net->engine.schedule, node, CODE_DELIVER, packet->message,
+                       net->engine.message[packet->message].last_ps + net->reception_latency_ps);
   packet_give (net, index);
   return left_ps;
 }

@@ -30,9 +30,9 @@ packet_return_tokens (PacketNetwork *net, uint32_t node, uint32_t in_port, uint3
   /* Returns that count since before this window may be settled from here; the
    * sender cannot be earlier. */
   if (!port->starved && port->n_returns == RETURNS)
-    collect_tokens (port, sim_schedule_window_start_ps (net->schedule));
+    collect_tokens (port, sim_schedule_window_start_ps (net->engine.schedule));
   if (port->starved || port->n_returns == RETURNS || at_ps >= RETURNS_UNTIL_PS)
-    sim_schedule_push (net->schedule, sender, CODE_TOKEN + in_port, vc << 8 | amount, at_ps);
+    sim_schedule_push (net->engine.schedule, sender, CODE_TOKEN + in_port, vc << 8 | amount, at_ps);
   else
     port->returns[port->n_returns++] = (uint64_t) at_ps << 8 | vc << 6 | amount;
 }
@@ -62,7 +62,7 @@ best_open_port (PacketNetwork *net, uint32_t node, const Packet *packet)
 
     if (!is_open (net, port))
       continue;
-    collect_tokens (port, net->now_ps);
+    collect_tokens (port, net->engine.now_ps);
     if (port->tokens[ROUTE_VC_DYNAMIC] >= packet->chunks &&
         port->tokens[ROUTE_VC_DYNAMIC] > best_tokens) {
       best = port_index;
@@ -105,7 +105,7 @@ dynamic_queue (PacketNetwork *net, uint32_t node, const Packet *packet)
     uint32_t dimension = (uint32_t) __builtin_ctz (dimensions);
     Port *port = port_at (net, node, port_of (packet, dimension));
 
-    collect_tokens (port, net->now_ps);
+    collect_tokens (port, net->engine.now_ps);
     if (port->tokens[ROUTE_VC_DYNAMIC] >= best_tokens) {
       best = dimension;
       best_tokens = port->tokens[ROUTE_VC_DYNAMIC] + 1u;
@@ -123,8 +123,8 @@ dynamic_wait (PacketNetwork *net, uint32_t node, uint32_t in_port, uint32_t inde
   bool first = list->head == PACKET_NONE;
 
   packet->in_port = (uint8_t) in_port;
-  packet->since_ps = net->now_ps;
-  list_append (net, list, index);
+  packet->since_ps = net->engine.now_ps;
+  list_append (&net->engine, list, index);
   if (first)
     packet_dynamic_raise (net, node, packet, in_port * MAX_QUEUES + queue);
 }
@@ -165,12 +165,12 @@ arrive_deterministic (PacketNetwork *net, uint32_t node, uint32_t in_port, uint3
     return;
   }
   packet->in_port = (uint8_t) in_port;
-  packet->since_ps = net->now_ps;
+  packet->since_ps = net->engine.now_ps;
   if (vc == ROUTE_VC_PRIORITY) {
-    list_append (net, &port->priority[turns], index);
+    list_append (&net->engine, &port->priority[turns], index);
     port->listed |= (uint16_t) (1u << (LIST_PRIORITY_STRAIGHT + turns));
   } else {
-    list_append (net, &port->bubble[turns], index);
+    list_append (&net->engine, &port->bubble[turns], index);
     port->listed |= (uint16_t) (1u << (LIST_BUBBLE_STRAIGHT + turns));
   }
   kick (net, node, port_index, port);

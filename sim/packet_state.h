@@ -31,12 +31,7 @@
  * would send events to ports of other threads, and lists within its own. */
 #pragma once
 
-#include "sim/network.h"
-#include "sim/counters.h"
-#include "sim/schedule.h"
-
-#define PACKET_NONE UINT32_MAX
-#define NEVER_PS    INT64_MAX
+#include "sim/packet_engine.h"
 
 /* Event codes, in the order in which they fire at equal times: what arrives
  * from outside first, then what the node does about it. */
@@ -72,10 +67,6 @@ typedef struct {
   uint32_t unused;
   int64_t since_ps; /* waiting in a receive buffer since */
 } Packet;
-
-typedef struct {
-  uint32_t head, tail;
-} PacketList;
 
 /* Which of a port's four lists a deterministic packet waits in.  The bits of
  * Port.listed; the last one tells that want_dynamic is not 0. */
@@ -127,11 +118,6 @@ enum { TURN_LIST = 1, TURN_VC = 2 }; /* bits of Port.turns */
 
 _Static_assert(sizeof (Port) == 192, "a port is three cache lines");
 
-/* Packets that waited in the receive buffers of an input port. */
-typedef struct {
-  uint64_t packets, ps;
-} Waited;
-
 /* Queues of the dynamic VC at the receiving end of a link. */
 typedef struct {
   PacketList queue[MAX_QUEUES];
@@ -168,40 +154,14 @@ typedef struct {
   bool data_left;      /* a data packet is due even if bytes_left is 0 */
 } Descriptor;
 
-/* First what each packet changes when it is received; the rest is looked at
- * when the message is complete. */
-typedef struct {
-  uint64_t packets_left; /* not yet received */
-  uint64_t bytes_left;
-  int64_t last_ps; /* latest byte in memory so far */
-  uint32_t next;   /* free list */
-  SimMessage public;
-} Message;
-
-typedef struct {
-  uint64_t cookie;
-  uint32_t rank;
-  uint32_t next;
-} Timer;
-
 typedef struct {
   int64_t memory_ps; /* the memory port is busy until here */
 } NodeMemory;
 
-/* A growing array of records addressed by index; free ones are chained
- * through a uint32_t in each of them. */
 typedef struct {
-  uint32_t n, capacity, first_free, n_taken;
-} Pool;
-
-typedef struct {
-  SimNetwork base; /* first: a SimNetwork * is a PacketNetwork * */
-  const TopoMachine *machine;
-  const TopoMapping *mapping;
+  PacketEngine engine; /* first: a SimNetwork * is a PacketNetwork * */
   RoutePolicy policy;
   RouteTorus route;
-  SimSchedule *schedule;
-  int64_t now_ps;
 
   /* The machine in the units of the hot path. */
   uint32_t n_nodes, n_ports, n_fifos, n_queues;
@@ -231,14 +191,10 @@ typedef struct {
   NodeMemory *memory;      /* [node] */
 
   Packet *packet;
-  uint32_t *next; /* [packet] in a list of waiting packets, or of free ones */
   Feeder *feeder;
   Descriptor *descriptor;
-  Message *message;
-  Timer *timer;
-  Pool packets, feeders, descriptors, messages, timers;
+  Pool feeders, descriptors;
   uint32_t *direct_sent; /* [node] messages of direct collectives so far */
-  uint64_t n_packets, n_hops, n_messages, payload_sent, payload_received;
 } PacketNetwork;
 
 static inline Port *
@@ -310,11 +266,7 @@ gboolean packet_check_idle (PacketNetwork *net, GError **error);
 uint32_t packet_take (PacketNetwork *net);
 uint32_t packet_take_feeder (PacketNetwork *net);
 uint32_t packet_take_descriptor (PacketNetwork *net);
-uint32_t packet_take_message (PacketNetwork *net);
-uint32_t packet_take_timer (PacketNetwork *net);
 void packet_give (PacketNetwork *net, uint32_t packet);
 void packet_give_feeder (PacketNetwork *net, uint32_t feeder);
 void packet_give_descriptor (PacketNetwork *net, uint32_t descriptor);
-void packet_give_message (PacketNetwork *net, uint32_t message);
-void packet_give_timer (PacketNetwork *net, uint32_t timer);
 void packet_pools_free (PacketNetwork *net);

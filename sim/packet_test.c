@@ -136,9 +136,12 @@ bench_hash (const Bench *bench)
   for (uint32_t node = 0; node < bench->n_nodes; node++)
     hash = mix (hash, bench->log.node_hash[node]);
   for (size_t link = 0; link < (size_t) counters->n_nodes * counters->n_ports; link++) {
-    const uint64_t *words = (const uint64_t *) &counters->link[link];
+    const SimLinkCounters *it = &counters->link[link];
+    const uint64_t words[] = { it->payload_bytes,   it->dynamic_chunks,   it->bubble_chunks,
+                               it->priority_chunks, it->received_packets, it->buffered_packets,
+                               it->buffered_ps };
 
-    for (size_t word = 0; word < sizeof counters->link[link] / sizeof *words; word++)
+    for (size_t word = 0; word < G_N_ELEMENTS (words); word++)
       hash = mix (hash, words[word]);
   }
   return hash;
@@ -465,8 +468,8 @@ mixed_run (uint32_t window_ps)
   PacketNetwork *net = (PacketNetwork *) bench->network;
 
   if (window_ps > 0) {
-    sim_schedule_free (net->schedule);
-    net->schedule = sim_schedule_new (net->n_nodes, window_ps);
+    sim_schedule_free (net->engine.schedule);
+    net->engine.schedule = sim_schedule_new (net->n_nodes, window_ps);
   }
   send_all_to_all (bench, 2500, SIM_MESSAGE_DIRECT);
   send_permutation (bench, 70000, SIM_MESSAGE_DATA);

@@ -174,7 +174,7 @@ sim_rendezvous_data (SimReplay *replay, const SimMessage *message)
   if (it->arrived_bytes < it->bytes)
     return;
   replay->ranks[it->destination].n_dynamic -= it->dynamic;
-  sim_protocol_data (replay, transfer);
+  sim_pami_data (replay, transfer);
 }
 
 /* The end of a copy is seen by both ranks of the node. */
@@ -186,7 +186,7 @@ sim_rendezvous_copied (SimReplay *replay, uint32_t transfer)
 
   if (request != TOPO_NONE)
     sim_request_complete (replay, request, replay->now_ps);
-  sim_protocol_data (replay, transfer);
+  sim_pami_data (replay, transfer);
   sim_rank_wake (replay, source);
 }
 

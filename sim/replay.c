@@ -1,7 +1,7 @@
 /* replay.c - the ranks: their clocks, their loop, the network's callbacks.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "sim/replay_private.h"
+#include "sim/ob1.h"
 
 /* Calls that a rank may make ahead of the network's time: bounds the sends
  * that wait in the network, and how late a request to send is answered by a
@@ -36,12 +36,23 @@ rank_pause (SimReplay *replay, uint32_t rank, uint32_t calls)
 {
   const SimRank *it = &replay->ranks[rank];
   bool must_answer = !replay->parameters->async_progress &&
-                     (it->open_receives > 0 || sim_active_posted (it)) &&
+                     (it->open_receives > 0 || it->open_sends > 0 || sim_active_posted (it)) &&
                      it->computed_ps > replay->now_ps;
 
   if (it->state == SIM_RANK_READY && it->local_ps > replay->now_ps &&
       (must_answer || calls >= CALLS_AHEAD))
     sim_rank_sleep (replay, rank);
+}
+
+/* Does what came while the rank was outside MPI; on a fabric it may be BUSY
+ * with that afterwards. */
+static void
+rank_progress (SimReplay *replay, uint32_t rank)
+{
+  if (replay->ob1 == NULL)
+    sim_pami_progress (replay, rank);
+  else
+    sim_ob1_progress (replay, rank);
 }
 
 void
@@ -53,7 +64,7 @@ sim_rank_finish (SimReplay *replay, uint32_t rank)
   it->state = SIM_RANK_DONE;
   replay->n_done++;
   g_clear_pointer (&it->cursor, trace_cursor_free);
-  sim_protocol_progress (replay, rank);
+  rank_progress (replay, rank);
   sim_active_progress (replay, rank);
 }
 
@@ -88,6 +99,13 @@ rank_step (SimReplay *replay, uint32_t rank)
   return op.kind != TRACE_OP_COMPUTE;
 }
 
+/* Its processor has to finish something before the rank can go on. */
+static bool
+rank_is_busy (const SimReplay *replay, uint32_t rank)
+{
+  return replay->ob1 != NULL && sim_ob1_is_occupied (replay, rank);
+}
+
 /* Goes on until the rank blocks, sleeps or is done. */
 static void
 rank_run (SimReplay *replay, uint32_t rank)
@@ -97,6 +115,8 @@ rank_run (SimReplay *replay, uint32_t rank)
 
   if (!sim_rank_open (replay, rank))
     return;
+  if (it->state == SIM_RANK_READY && rank_is_busy (replay, rank))
+    it->state = SIM_RANK_BUSY;
   rank_pause (replay, rank, calls);
   while (it->state == SIM_RANK_READY && replay->error == NULL) {
     bool call = true;
@@ -105,8 +125,12 @@ rank_run (SimReplay *replay, uint32_t rank)
       sim_active_continue (replay, rank);
     else
       call = rank_step (replay, rank);
+    if (replay->ob1 != NULL)
+      sim_ob1_call (replay, rank);
     if (it->state == SIM_RANK_READY && it->pending > 0)
       it->state = SIM_RANK_WAITING;
+    if (it->state == SIM_RANK_READY && rank_is_busy (replay, rank))
+      it->state = SIM_RANK_BUSY;
     if (call)
       rank_pause (replay, rank, ++calls);
   }
@@ -125,6 +149,16 @@ sim_rank_wake (SimReplay *replay, uint32_t rank)
     rank_run (replay, rank);
 }
 
+void
+sim_rank_take_back (SimReplay *replay, uint32_t rank)
+{
+  uint32_t request = replay->ranks[rank].cancel;
+
+  replay->ranks[rank].cancel = TOPO_NONE;
+  if (request != TOPO_NONE)
+    sim_ops_cancel (replay, request);
+}
+
 static void
 rank_resume (SimReplay *replay, uint32_t rank)
 {
@@ -135,10 +169,9 @@ rank_resume (SimReplay *replay, uint32_t rank)
     return;
   }
   it->state = SIM_RANK_READY;
-  sim_protocol_progress (replay, rank);
-  if (it->cancel != TOPO_NONE)
-    sim_ops_cancel (replay, it->cancel);
-  it->cancel = TOPO_NONE;
+  rank_progress (replay, rank);
+  if (it->state != SIM_RANK_BUSY)
+    sim_rank_take_back (replay, rank);
   sim_rank_wake (replay, rank);
 }
 
@@ -151,6 +184,13 @@ rank_release (SimReplay *replay, uint32_t rank)
 }
 
 /* -- the network's callbacks --------------------------------------------- */
+
+static void
+callback_end (SimReplay *replay, uint32_t rank)
+{
+  if (replay->ob1 != NULL)
+    sim_ob1_go (replay, rank);
+}
 
 static void
 replay_delivered (void *client, const SimMessage *message, int64_t now_ps)
@@ -172,6 +212,9 @@ replay_delivered (void *client, const SimMessage *message, int64_t now_ps)
     break;
   case SIM_COOKIE_ACCESS: sim_window_serve (replay, transfer); break;
   case SIM_COOKIE_ACCESSED: sim_window_accessed (replay, transfer); break;
+  case SIM_COOKIE_OB1:
+    sim_ob1_event (replay, message->destination_rank, message->cookie, message->bytes);
+    break;
   case SIM_COOKIE_COPIED:
   case SIM_COOKIE_RESUME:
   case SIM_COOKIE_RELEASE:
@@ -179,6 +222,7 @@ replay_delivered (void *client, const SimMessage *message, int64_t now_ps)
   case SIM_COOKIE_END:
   case SIM_COOKIE_MET: g_assert_not_reached ();
   }
+  callback_end (replay, message->destination_rank);
 }
 
 static void
@@ -198,6 +242,7 @@ replay_timer (void *client, uint32_t rank, uint64_t cookie, int64_t now_ps)
   case SIM_COOKIE_RELEASE: rank_release (replay, rank); break;
   case SIM_COOKIE_MET: sim_meet_met (replay, rank, cookie); break;
   case SIM_COOKIE_ACCESSED: sim_window_accessed (replay, sim_cookie_low (cookie)); break;
+  case SIM_COOKIE_OB1: sim_ob1_event (replay, rank, cookie, 0); break;
   case SIM_COOKIE_BEGIN: sim_graph_begin (replay, rank, sim_cookie_low (cookie)); break;
   case SIM_COOKIE_END: sim_graph_end (replay, rank, sim_cookie_low (cookie)); break;
   case SIM_COOKIE_ACCESS:
@@ -205,9 +250,23 @@ replay_timer (void *client, uint32_t rank, uint64_t cookie, int64_t now_ps)
   case SIM_COOKIE_DATA:
   case SIM_COOKIE_ACK: g_assert_not_reached ();
   }
+  callback_end (replay, rank);
 }
 
-const SimClient sim_replay_client = { replay_delivered, replay_timer };
+/* Fabrics: an acknowledgement has come back. */
+static void
+replay_sent (void *client, const SimMessage *message, int64_t now_ps)
+{
+  SimReplay *replay = client;
+
+  if (replay->error != NULL)
+    return;
+  replay->now_ps = now_ps;
+  sim_ob1_sent (replay, message);
+  callback_end (replay, message->source_rank);
+}
+
+const SimClient sim_replay_client = { replay_delivered, replay_timer, replay_sent };
 
 /* -- life ---------------------------------------------------------------- */
 
@@ -252,6 +311,8 @@ sim_replay_new (Trace *trace, const TopoMachine *machine, const TopoMapping *map
   replay->edges = sim_edges_new (replay->n_ranks);
   replay->first_free_request = replay->first_free_transfer = TOPO_NONE;
   sim_match_pool_init (&replay->match_pool);
+  if (machine->fabric != NULL)
+    replay->ob1 = sim_ob1_new (replay->n_ranks);
   sim_meet_init (replay);
   sim_window_init (replay);
   sim_graph_init (replay);
@@ -292,6 +353,7 @@ sim_replay_free (SimReplay *replay)
   g_free (replay->requests);
   g_free (replay->transfers);
   g_free (replay->pacers);
+  sim_ob1_free (replay->ob1, replay->n_ranks);
   g_free (replay);
 }
 
@@ -299,6 +361,8 @@ gboolean
 sim_replay_run (SimReplay *replay, SimNetwork *network, GError **error)
 {
   replay->network = network;
+  if (replay->ob1 != NULL)
+    sim_ob1_use_memory (replay);
   for (uint32_t rank = 0; rank < replay->n_ranks; rank++)
     sim_rank_sleep (replay, rank);
   if (!sim_network_run (network, error))

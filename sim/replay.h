@@ -3,12 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Each rank reads its operations one at a time and is blocked, computing or
- * done; no threads, no stacks.  The MPI protocol is PAMI's (bgq.md sections
- * 3.3 and 4): immediate and eager messages go at once, longer ones after a
- * request to send has been matched, by remote get.  Processor time is charged
- * per call (machine file, [mpi]); between calls the recorded gaps are
- * replayed.  A trace that is a graph has no calls in order: see
- * replay_graph.c. */
+ * done; no threads, no stacks.  On a torus the MPI protocol is PAMI's (bgq.md
+ * sections 3.3 and 4): immediate and eager messages go at once, longer ones
+ * after a request to send has been matched, by remote get.  On a fabric it is
+ * Open MPI's: see ob1.c.  Processor time is charged per call (machine file,
+ * [mpi]); between calls the recorded gaps are replayed.  A trace that is a
+ * graph has no calls in order: see replay_graph.c. */
 #pragma once
 
 #include "sim/edges.h"

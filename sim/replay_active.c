@@ -153,7 +153,6 @@ step_run (SimReplay *replay, SimActive *active, const SimStep *step)
   }
   if (step->send_to != TOPO_NONE) {
     request = step_request (replay, active, step->send_to, step->send_bytes, true);
-    replay->ranks[active->rank].local_ps += replay->parameters->send_overhead_ps;
     sim_protocol_send (replay, request);
     if (active->blocks)
       sim_request_await (replay, request);
@@ -228,6 +227,7 @@ sim_active_owned (SimReplay *replay, const SimRequest *request, int64_t at_ps)
 {
   SimActive *active = sim_active_of (replay, request);
 
+  g_assert (active != NULL);
   active->at_ps = MAX (active->at_ps, at_ps);
   if (--active->pending == 0)
     replay->ranks[request->rank].active_ready = true;

@@ -4,7 +4,7 @@
  *
  * The messages are handed over in bursts, between which the network catches
  * up.  Those of an instance that a rank has not entered yet are counted. */
-#include "sim/replay_private.h"
+#include "sim/ob1.h"
 
 /* Direct messages handed over before the network must catch up. */
 #define DIRECT_BURST 16
@@ -60,8 +60,12 @@ direct_send (SimReplay *replay, const SimActive *active, uint32_t peer, uint64_t
   SimRank *it = &replay->ranks[rank];
   uint64_t cookie = sim_cookie (SIM_COOKIE_DIRECT, active->comm, active->sequence);
 
-  it->local_ps += replay->parameters->direct_overhead_ps;
   sim_protocol_count (replay, rank, world, bytes);
+  if (replay->ob1 != NULL) {
+    sim_ob1_direct (replay, rank, world, bytes, cookie);
+    return;
+  }
+  it->local_ps += replay->parameters->direct_overhead_ps;
   if (it->node == replay->ranks[world].node)
     sim_network_timer (replay->network, world, cookie,
                        it->local_ps + replay->parameters->shm_latency_ps +

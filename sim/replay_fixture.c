@@ -44,6 +44,52 @@ fixture_init (Fixture *fixture, uint32_t n_ranks, uint32_t per_node)
   fixture_init_spec (fixture, spec, n_ranks, per_node);
 }
 
+/* Nothing but the core limits a copy. */
+static void
+set_fabric_parameters (TopoParameters *parameters)
+{
+  parameters->core_bandwidth_Bps = 10000000000u;
+  parameters->core_memory_bandwidth_Bps = parameters->core_transfer_bandwidth_Bps =
+      parameters->cache_bandwidth_Bps = parameters->bus_bandwidth_Bps =
+          parameters->dram_bandwidth_Bps = UINT64_C (1000000000000000000);
+  parameters->transfer_latency_ps = parameters->package_latency_ps = 0;
+  parameters->tree_bandwidth_Bps = 2000000000u;
+  parameters->eager_bytes = 12288;
+  parameters->sm_latency_ps = 200 * NS;
+  parameters->sm_overhead_ps = 40 * NS;
+  parameters->fragment_overhead_ps = 60 * NS;
+  parameters->leave_pinned = false;
+  parameters->registration_ps = 2000 * NS;
+  parameters->registration_page_ps = 10 * NS;
+}
+
+void
+fixture_init_fabric (Fixture *fixture, uint32_t n_ranks, uint32_t per_node)
+{
+  g_autofree char *spec = g_strdup_printf ("fattree:2x%u", MAX (2, (n_ranks + 1) / 2));
+
+  fixture_init_spec (fixture, spec, n_ranks, per_node);
+  set_fabric_parameters (&fixture->machine->parameters);
+  for (uint32_t slot = 0; slot < per_node; slot++)
+    fixture->machine->slot_core[slot] = (uint8_t) slot;
+}
+
+void
+fixture_lower_limits (Fixture *fixture, uint32_t ways)
+{
+  TopoParameters *parameters = &fixture->machine->parameters;
+
+  parameters->sm_eager_bytes = 72 + 300;
+  parameters->sm_fragment_bytes = 32 + 200;
+  parameters->eager_bytes = 72 + 500;
+  parameters->send_fragment_bytes = 32 + 150;
+  parameters->rdma_fragment_bytes = 256;
+  parameters->copy_quantum_bytes = 64;
+  parameters->rdma_offset_bytes = (ways & 1) != 0 ? 400 : 0;
+  parameters->sm_single_copy = (ways & 2) != 0;
+  parameters->leave_pinned = (ways & 4) != 0;
+}
+
 static void
 run_clear (Fixture *fixture)
 {

@@ -21,6 +21,7 @@
  * Operations are read ahead: 16,384 of them that have not ended, or more
  * when the rank would have nothing to do.  Those that have ended are freed
  * from the oldest on. */
+#include "sim/ob1.h"
 #include "sim/replay_graph.h"
 
 /* -- edges --------------------------------------------------------------- */
@@ -186,7 +187,7 @@ operation_served (SimReplay *replay, uint32_t rank, uint32_t number)
 
   replay->ranks[rank].local_ps = replay->now_ps;
   if (it->state == OPERATION_TAKES)
-    sim_protocol_taken (replay, it->transfer);
+    (replay->ob1 == NULL ? sim_pami_taken : sim_ob1_taken) (replay, it->transfer);
   else if (request == TOPO_NONE)
     sim_graph_completed (replay, rank, number);
   else if (replay->requests[request].nobody)

@@ -174,6 +174,18 @@ sim_meet_met (SimReplay *replay, uint32_t rank, uint64_t cookie)
 
 /* -- making communicators ------------------------------------------------ */
 
+/* From one rank's processor to another's.  On a fabric most of it is the way to
+ * the adapter and back, on a torus it is the processors'. */
+static int64_t
+message_ps (const TopoParameters *p)
+{
+  int64_t processors_ps = p->send_overhead_ps + p->receive_overhead_ps;
+
+  return p->family == TOPO_FAMILY_TORUS ? processors_ps
+                                        : processors_ps + 2 * p->fragment_overhead_ps +
+                                              p->hca_send_latency_ps + p->hca_receive_latency_ps;
+}
+
 /* Like an allreduce of 8 bytes per member, from the last arrival on: in the
  * network for the whole partition, else one message per doubling. */
 static int64_t
@@ -192,7 +204,7 @@ creation_ps (const SimReplay *replay, uint32_t parent)
     return sim_collective_hardware_ps (&collective, replay->machine);
   while ((1ull << rounds) < n)
     rounds++;
-  return rounds * (replay->parameters->send_overhead_ps + replay->parameters->receive_overhead_ps);
+  return rounds * message_ps (replay->parameters);
 }
 
 void

@@ -7,7 +7,7 @@
  * begun by others in the same step or before, so a program could run one step
  * at a time and must end on any network. */
 #include "sim/replay_fixture.h"
-#include "sim/replay_private.h"
+#include "sim/ob1.h"
 #include "sim/run.h"
 
 #include <string.h>
@@ -454,10 +454,14 @@ program_fill (Program *program)
 }
 
 static void
-program_init (Program *program)
+program_init (Program *program, bool fabric)
 {
   *program = (Program){ 0 };
-  fixture_init (&program->f, RANKS, 1 + below (3));
+  if (fabric) {
+    fixture_init_fabric (&program->f, RANKS, 1 + below (3));
+    fixture_lower_limits (&program->f, below (8));
+  } else
+    fixture_init (&program->f, RANKS, 1 + below (3));
   program->f.machine->parameters.async_progress = g_test_rand_bit ();
   program->f.machine->parameters.collective_network = g_test_rand_bit ();
   program->f.jitter_ps = g_test_rand_bit () ? 5000 * NS : 0;
@@ -494,6 +498,24 @@ run (const Program *program, SimNetworkKind network)
 
 /* -- tests --------------------------------------------------------------- */
 
+/* Every transfer and every piece of work is given back. */
+static void
+check_pools (const SimReplay *replay)
+{
+  uint32_t n_transfers = 0, n_works = 0;
+
+  for (uint32_t transfer = replay->first_free_transfer; transfer != TOPO_NONE;
+       transfer = replay->transfers[transfer].next)
+    n_transfers++;
+  g_assert_cmpuint (n_transfers, ==, replay->n_transfers);
+  if (replay->ob1 == NULL)
+    return;
+  for (uint32_t work = replay->ob1->first_free_work; work != TOPO_NONE;
+       work = replay->ob1->works[work].next)
+    n_works++;
+  g_assert_cmpuint (n_works, ==, replay->ob1->n_works);
+}
+
 /* Nothing is under way when all have ended, and nothing is kept. */
 static void
 test_nothing_is_left (void)
@@ -502,7 +524,7 @@ test_nothing_is_left (void)
     const SimReplay *replay;
     Program program;
 
-    program_init (&program);
+    program_init (&program, round % 2);
     fixture_run (&program.f);
     g_assert_no_error (program.f.error);
     g_assert_cmpuint (program.f.result->warnings->len, ==, 0);
@@ -511,11 +533,13 @@ test_nothing_is_left (void)
       g_assert_false (replay->requests[request].used);
     g_assert_cmpuint (g_hash_table_size (replay->meetings), ==, 0);
     g_assert_cmpuint (g_hash_table_size (replay->windows), ==, 0);
+    check_pools (replay);
     for (uint32_t rank = 0; rank < RANKS; rank++) {
       const SimRank *it = &replay->ranks[rank];
 
       g_assert_null (it->active);
       g_assert_cmpuint (it->open_receives, ==, 0);
+      g_assert_cmpuint (it->open_sends, ==, 0);
       g_assert_cmpuint (it->handles.n, ==, 0);
       g_assert_true (it->early_direct == NULL || it->early_direct->len == 0);
     }
@@ -530,7 +554,7 @@ test_twice_the_same (void)
     SimRankTimes ranks[RANKS];
     Program program;
 
-    program_init (&program);
+    program_init (&program, round % 2);
     fixture_run (&program.f);
     g_assert_no_error (program.f.error);
     memcpy (ranks, program.f.result->ranks, sizeof ranks);
@@ -546,7 +570,7 @@ test_links_carry_the_load (void)
   for (uint32_t round = 0; round < 30; round++) {
     Program program;
 
-    program_init (&program);
+    program_init (&program, round % 2);
     {
       g_autoptr (SimRun) packet = run (&program, SIM_NETWORK_PACKET);
       g_autoptr (SimRun) load = run (&program, SIM_NETWORK_LOAD);
@@ -554,7 +578,7 @@ test_links_carry_the_load (void)
       g_assert_cmpuint (packet->result.messages, ==, load->result.messages);
       g_assert_cmpuint (packet->result.message_bytes, ==, load->result.message_bytes);
       g_assert_cmpuint (packet->result.collectives, ==, load->result.collectives);
-      for (uint32_t link = 0; link < load->counters->n_nodes * load->counters->n_ports; link++)
+      for (uint32_t link = 0; link < load->counters->n_places; link++)
         g_assert_cmpuint (packet->counters->link[link].payload_bytes, ==,
                           load->counters->link[link].payload_bytes);
     }

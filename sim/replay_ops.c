@@ -161,7 +161,6 @@ request_start (SimReplay *replay, uint32_t request)
     sim_request_complete (replay, request, replay->ranks[it.rank].local_ps);
   } else if (it.is_send) {
     replay->result.ranks[it.rank].sends++;
-    spend (replay, it.rank, replay->parameters->send_overhead_ps);
     sim_protocol_send (replay, request);
   } else {
     replay->result.ranks[it.rank].receives++;

@@ -8,8 +8,10 @@
  *   replay_direct.c  collectives whose messages are all sent at once
  *   replay_meet.c    meetings in the network, and the making of communicators
  *   requests.c       requests, and the handles that name them
- *   protocol.c       messages: order, eager and request to send, progress
- *   rendezvous.c     data by remote get, pacing, copies within a node
+ *   protocol.c       messages: order, matching
+ *   pami.c           a torus: eager and request to send, progress
+ *   rendezvous.c     a torus: data by remote get, pacing, copies within a node
+ *   ob1.h            a fabric: Open MPI's protocols
  *   replay_window.c  one-sided accesses, and what completes them
  *   replay_graph.h   ranks whose operations are a graph
  *   replay_report.c  deadlocks, warnings, the result
@@ -51,6 +53,7 @@ typedef enum {
   SIM_COOKIE_ACCESSED, /* transfer: complete, at its origin */
   SIM_COOKIE_BEGIN,    /* a processor of a graph that may begin something */
   SIM_COOKIE_END,      /* an operation of a graph that does not occupy its processor any more */
+  SIM_COOKIE_OB1,      /* SimOb1Event and transfer */
 } SimCookie;
 
 /* high: 28 bits, a piece or a communicator; low: a transfer or a sequence number. */
@@ -139,6 +142,7 @@ struct SimActive {
 typedef enum {
   SIM_RANK_READY,   /* about to do the next thing */
   SIM_RANK_RUNNING, /* outside MPI: a timer ends that */
+  SIM_RANK_BUSY,    /* in MPI, with what ob1_work.c has for its processor */
   SIM_RANK_WAITING, /* for its awaited requests */
   SIM_RANK_PROBING,
   SIM_RANK_MEETING,   /* for other ranks, in the network or to make a communicator */
@@ -155,6 +159,8 @@ typedef struct {
   SimMatchQueue matching;
   uint32_t pending;                       /* awaited requests that are not complete */
   uint32_t open_receives;                 /* posted or matched, not complete */
+  uint32_t open_sends;                    /* fabrics: those of which more than the first piece
+                                           * needs this rank */
   uint32_t first_early;                   /* transfers that overtook others of their pair */
   uint32_t first_deferred, last_deferred; /* matched while outside MPI */
   uint8_t state;                          /* SimRankState */
@@ -210,6 +216,7 @@ struct SimReplay {
   SimTransfer *transfers;
   uint32_t n_transfers, transfers_capacity, first_free_transfer;
   SimPacer *pacers;     /* [n_nodes] NULL: nothing was ever paced */
+  struct SimOb1 *ob1;   /* NULL: a torus */
   GHashTable *meetings; /* gint64 (communicator, sequence) -> Meeting */
   GHashTable *windows;  /* gint64 (rank, handle) -> Window */
 
@@ -242,6 +249,8 @@ void sim_rank_wake (SimReplay *replay, uint32_t rank);
 /* Leaves MPI until the network's time has come to the rank's. */
 void sim_rank_sleep (SimReplay *replay, uint32_t rank);
 void sim_rank_finish (SimReplay *replay, uint32_t rank);
+/* Takes back the receive that MPI_Cancel named, now that the network has caught up. */
+void sim_rank_take_back (SimReplay *replay, uint32_t rank);
 
 /* -- replay_ops.c -------------------------------------------------------- */
 
@@ -351,25 +360,31 @@ GArray *sim_handle_active (const SimReplay *replay, uint32_t rank);
 /* -- protocol.c ---------------------------------------------------------- */
 
 uint32_t sim_protocol_context (uint32_t comm, bool internal);
-/* Hands the message of a send request over at the rank's local time, which
- * includes the send overhead. */
+/* Begins a send request at the rank's local time; charges the send overhead. */
 void sim_protocol_send (SimReplay *replay, uint32_t request);
 /* Posts a receive request at the rank's local time. */
 void sim_protocol_post (SimReplay *replay, uint32_t request);
-/* A processor has taken a message of a graph out. */
-void sim_protocol_taken (SimReplay *replay, uint32_t transfer);
-/* Does what came while the rank was outside MPI. */
-void sim_protocol_progress (SimReplay *replay, uint32_t rank);
-/* An envelope (EAGER or ASK) has come. */
+/* An envelope has come. */
 void sim_protocol_arrive (SimReplay *replay, uint32_t transfer);
-/* The data of a rendezvous is complete. */
-void sim_protocol_data (SimReplay *replay, uint32_t transfer);
 uint32_t sim_transfer_take (SimReplay *replay, SimTransfer value);
 void sim_transfer_give (SimReplay *replay, uint32_t transfer);
 /* Counts a message in the result and the communication graph. */
 void sim_protocol_count (SimReplay *replay, uint32_t source, uint32_t destination, uint64_t bytes);
 /* Messages that came, or overtook, and that no receive took. */
 uint64_t sim_protocol_left (const SimReplay *replay, uint32_t rank);
+
+/* -- pami.c -------------------------------------------------------------- */
+
+/* Hands the message of a new transfer over at its sender's local time. */
+void sim_pami_send (SimReplay *replay, uint32_t transfer);
+/* A transfer has its receive, which is posted just now or was before. */
+void sim_pami_matched (SimReplay *replay, uint32_t transfer, bool posting);
+/* A processor has taken a message of a graph out. */
+void sim_pami_taken (SimReplay *replay, uint32_t transfer);
+/* Does what came while the rank was outside MPI. */
+void sim_pami_progress (SimReplay *replay, uint32_t rank);
+/* The data of a rendezvous is complete. */
+void sim_pami_data (SimReplay *replay, uint32_t transfer);
 
 /* -- rendezvous.c -------------------------------------------------------- */
 

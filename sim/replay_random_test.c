@@ -14,7 +14,7 @@
 
 typedef struct {
   Fixture f;
-  uint64_t n_messages, bytes;
+  uint64_t n_messages, bytes, remote_bytes;
   uint32_t next_request[RANKS];
   GArray *open[RANKS]; /* (element-type uint32_t) active handles */
 } Program;
@@ -89,6 +89,8 @@ add_message (Program *program, int32_t tag)
   add_receive (program, to, (int32_t) from, tag, bytes);
   program->n_messages++;
   program->bytes += bytes;
+  if (program->f.mapping->node[from] != program->f.mapping->node[to])
+    program->remote_bytes += bytes;
   if (g_test_rand_int_range (0, 3) == 0)
     script_compute (program->f.trace, to, g_test_rand_int_range (0, 9000) * NS);
   if (g_test_rand_int_range (0, 3) == 0)
@@ -98,10 +100,22 @@ add_message (Program *program, int32_t tag)
 }
 
 static void
-program_init (Program *program, bool collectives)
+fixture_init_on (Fixture *f, bool fabric)
+{
+  uint32_t per_node = (uint32_t) g_test_rand_int_range (1, 4);
+
+  if (fabric) {
+    fixture_init_fabric (f, RANKS, per_node);
+    fixture_lower_limits (f, (uint32_t) g_test_rand_int ());
+  } else
+    fixture_init (f, RANKS, per_node);
+}
+
+static void
+program_init (Program *program, bool collectives, bool fabric)
 {
   *program = (Program){ 0 };
-  fixture_init (&program->f, RANKS, (uint32_t) g_test_rand_int_range (1, 4));
+  fixture_init_on (&program->f, fabric);
   program->f.machine->parameters.async_progress = g_test_rand_bit ();
   program->f.machine->parameters.collective_network = g_test_rand_bit ();
   program->f.jitter_ps = g_test_rand_bit () ? 5000 * NS : 0;
@@ -130,13 +144,25 @@ test_all_end (void)
   for (uint32_t round = 0; round < 40; round++) {
     Program program;
 
-    program_init (&program, true);
+    program_init (&program, true, round % 2);
     fixture_run (&program.f);
     g_assert_no_error (program.f.error);
     g_assert_cmpuint (program.f.result->warnings->len, ==, 0);
     g_assert_cmpuint (program.f.result->messages, >=, program.n_messages);
     program_clear (&program);
   }
+}
+
+/* What ranks of different nodes send each other is all that the network carries. */
+static void
+check_carried (const Program *program)
+{
+  const GArray *log = fake_network_log (program->f.network);
+  uint64_t carried = 0;
+
+  for (uint32_t i = 0; i < log->len; i++)
+    carried += g_array_index (log, FakeRecord, i).message.bytes;
+  g_assert_cmpuint (carried, ==, program->remote_bytes);
 }
 
 static void
@@ -146,7 +172,7 @@ test_messages_are_conserved (void)
     uint64_t sends = 0, receives = 0;
     Program program;
 
-    program_init (&program, false);
+    program_init (&program, false, round % 2);
     fixture_run (&program.f);
     g_assert_no_error (program.f.error);
     for (uint32_t rank = 0; rank < RANKS; rank++) {
@@ -157,17 +183,19 @@ test_messages_are_conserved (void)
     g_assert_cmpuint (receives, ==, MESSAGES);
     g_assert_cmpuint (program.f.result->messages, ==, program.n_messages);
     g_assert_cmpuint (program.f.result->message_bytes, ==, program.bytes);
+    if (round % 2)
+      check_carried (&program);
     program_clear (&program);
   }
 }
 
 static void
-test_twice_the_same (void)
+check_twice_the_same (bool fabric)
 {
   Program program;
   SimRankTimes ranks[RANKS];
 
-  program_init (&program, true);
+  program_init (&program, true, fabric);
   fixture_run (&program.f);
   g_assert_no_error (program.f.error);
   memcpy (ranks, program.f.result->ranks, sizeof ranks);
@@ -176,13 +204,55 @@ test_twice_the_same (void)
   program_clear (&program);
 }
 
+static void
+test_twice_the_same (void)
+{
+  check_twice_the_same (false);
+  for (uint32_t round = 0; round < 10; round++)
+    check_twice_the_same (true);
+}
+
+/* The same program has the same messages on a torus and on a fabric. */
+static void
+test_torus_and_fabric (void)
+{
+  for (uint32_t round = 0; round < 10; round++) {
+    SimReplayResult torus;
+    Program program;
+    Fixture fabric;
+    Trace *none;
+
+    program_init (&program, false, false);
+    fixture_init_on (&fabric, true);
+    none = fabric.trace;
+    fabric.trace = program.f.trace;
+    fixture_run (&program.f);
+    g_assert_no_error (program.f.error);
+    torus = *program.f.result;
+    fixture_run (&fabric);
+    g_assert_no_error (fabric.error);
+    g_assert_cmpuint (fabric.result->messages, ==, torus.messages);
+    g_assert_cmpuint (fabric.result->message_bytes, ==, torus.message_bytes);
+    g_assert_cmpuint (fabric.result->unmatched_sends, ==, 0);
+    g_assert_cmpuint (fabric.result->unmatched_receives, ==, 0);
+    fabric.trace = none;
+    fixture_clear (&fabric);
+    program_clear (&program);
+  }
+}
+
 /* Overheads and waits and computing are all there is. */
 static void
-test_wait_is_what_is_left (void)
+check_wait_is_what_is_left (bool fabric)
 {
   Program program;
 
-  program_init (&program, true);
+  program_init (&program, true, fabric);
+  program.f.machine->parameters.core_bandwidth_Bps = UINT64_C (1000000000000000000);
+  program.f.machine->parameters.sm_overhead_ps = 0;
+  program.f.machine->parameters.fragment_overhead_ps = 0;
+  program.f.machine->parameters.registration_ps = 0;
+  program.f.machine->parameters.registration_page_ps = 0;
   program.f.machine->parameters.async_progress = false;
   program.f.machine->parameters.send_overhead_ps = 0;
   program.f.machine->parameters.receive_overhead_ps = 0;
@@ -198,6 +268,14 @@ test_wait_is_what_is_left (void)
   program_clear (&program);
 }
 
+static void
+test_wait_is_what_is_left (void)
+{
+  check_wait_is_what_is_left (false);
+  for (uint32_t round = 0; round < 5; round++)
+    check_wait_is_what_is_left (true);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -205,6 +283,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/replay-random/all-end", test_all_end);
   g_test_add_func ("/sim/replay-random/conserved", test_messages_are_conserved);
   g_test_add_func ("/sim/replay-random/twice-the-same", test_twice_the_same);
+  g_test_add_func ("/sim/replay-random/torus-and-fabric", test_torus_and_fabric);
   g_test_add_func ("/sim/replay-random/wait-is-what-is-left", test_wait_is_what_is_left);
   return g_test_run ();
 }

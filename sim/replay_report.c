@@ -123,6 +123,7 @@ append_rank (GString *text, const SimReplay *replay, uint32_t rank)
   case SIM_RANK_GATHERING: g_string_append (text, " for other ranks"); break;
   case SIM_RANK_READY:
   case SIM_RANK_RUNNING:
+  case SIM_RANK_BUSY:
   case SIM_RANK_GRAPH:
   case SIM_RANK_DONE: break;
   }

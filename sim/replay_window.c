@@ -9,6 +9,7 @@
  * An access costs the origin send_overhead and nobody anything else: the
  * target's messaging unit serves it, whatever the target does.  Within a node
  * the origin copies: shm_latency and what goes and comes at shm_bandwidth.
+ * On a fabric see ob1_openib.c.
  *
  * Guesses.  Blue Gene/Q's MPI may send small accesses, and all that
  * accumulate, as active messages which the target's software handles; and it
@@ -16,7 +17,7 @@
  * Here data of up to eager_bytes travels as an eager message, more as a
  * direct put.  A request of an access is complete when the access is, at the
  * target too, although MPI promises less. */
-#include "sim/replay_private.h"
+#include "sim/ob1.h"
 
 /* One rank's window, from its making or first access on. */
 typedef struct {
@@ -133,7 +134,9 @@ access_launch (SimReplay *replay, uint32_t transfer)
   int64_t at_ps = replay->ranks[origin].local_ps;
   uint64_t cookie = sim_cookie (SIM_COOKIE_ACCESS, 0, transfer);
 
-  if (sim_transfer_is_local (replay, access))
+  if (replay->ob1 != NULL)
+    sim_ob1_access (replay, transfer);
+  else if (sim_transfer_is_local (replay, access))
     access_copy (replay, access, sim_cookie (SIM_COOKIE_ACCESSED, 0, transfer), at_ps);
   else if (access->state == TRACE_OP_GET) {
     access->dynamic = is_dynamic (replay, access);
@@ -164,7 +167,9 @@ sim_window_serve (SimReplay *replay, uint32_t transfer)
   uint32_t origin = access->envelope.source, target = access->destination;
   uint64_t cookie = sim_cookie (SIM_COOKIE_ACCESSED, 0, transfer);
 
-  if (access->state == TRACE_OP_GET)
+  if (replay->ob1 != NULL)
+    sim_ob1_serve (replay, transfer);
+  else if (access->state == TRACE_OP_GET)
     send_asked (replay, access, cookie);
   else if (access->state == TRACE_OP_FETCH)
     send_data (replay, cookie, target, origin, access->back_bytes, replay->now_ps);

@@ -6,6 +6,7 @@
 #include "sim/run.h"
 
 #include "sim/load.h"
+#include "sim/run_key.h"
 
 #include <string.h>
 #include <sys/resource.h>
@@ -20,71 +21,14 @@ typedef struct {
   const TopoMachine *machine;
   const TopoMapping *mapping;
   const SimRunOptions *options;
+  RoutePaths *paths;  /* tables of a fabric may take seconds: made once */
   SimReplay *replay;  /* packet and flow */
   bool knows_sources; /* of it, once it is gone */
-  RouteTorus route;   /* load */
   SimEdges *edges;    /* load */
   SimRun *run;
   uint64_t n_callbacks;
   int64_t progress_us; /* when the progress function was last called */
 } Job;
-
-/* -- the key ------------------------------------------------------------- */
-
-static void
-key_add_text (GChecksum *sum, const char *name, const char *text)
-{
-  /* The length keeps a value from running into the next name. */
-  g_autofree char *head = g_strdup_printf ("%s %zu\n", name, strlen (text));
-
-  g_checksum_update (sum, (const guchar *) head, -1);
-  g_checksum_update (sum, (const guchar *) text, -1);
-}
-
-static void
-key_add_number (GChecksum *sum, const char *name, uint64_t number)
-{
-  char text[24];
-
-  g_snprintf (text, sizeof text, "%" G_GUINT64_FORMAT, number);
-  key_add_text (sum, name, text);
-}
-
-/* Where each rank is, whatever the mapping is called. */
-static void
-key_add_mapping (GChecksum *sum, const TopoMapping *mapping)
-{
-  key_add_number (sum, "ranks", mapping->n_ranks);
-  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
-    uint32_t node = mapping->node[rank];
-    guchar place[5] = { (guchar) node, (guchar) (node >> 8), (guchar) (node >> 16),
-                        (guchar) (node >> 24), mapping->slot[rank] };
-
-    g_checksum_update (sum, place, sizeof place);
-  }
-}
-
-static char *
-run_key (const Job *job, GError **error)
-{
-  g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
-  g_autofree char *machine = topo_machine_print (job->machine);
-  const char *trace = trace_hash (job->trace, error);
-  char scale[G_ASCII_DTOSTR_BUF_SIZE];
-
-  if (trace == NULL)
-    return NULL;
-  key_add_text (sum, "version", PACKAGE_VERSION);
-  key_add_text (sum, "trace", trace);
-  key_add_text (sum, "machine", machine);
-  key_add_mapping (sum, job->mapping);
-  key_add_number (sum, "network", job->options->network);
-  key_add_number (sum, "policy", job->options->policy);
-  key_add_text (sum, "compute_scale",
-                g_ascii_dtostr (scale, sizeof scale, job->options->compute_scale));
-  key_add_number (sum, "seed", job->options->seed);
-  return g_strdup (g_checksum_get_string (sum));
-}
 
 /* -- packet and flow: the replay on a network ---------------------------- */
 
@@ -120,16 +64,28 @@ job_timer (void *client, uint32_t rank, uint64_t cookie, int64_t now_ps)
   sim_replay_client.timer (job->replay, rank, cookie, now_ps);
 }
 
-static const SimClient job_client = { job_delivered, job_timer };
+static void
+job_sent (void *client, const SimMessage *message, int64_t now_ps)
+{
+  Job *job = client;
+
+  progress (job, now_ps);
+  sim_replay_client.sent (job->replay, message, now_ps);
+}
+
+static const SimClient job_client = { job_delivered, job_timer, job_sent };
 
 static SimNetwork *
 network_new (Job *job, GError **error)
 {
-  SimNetwork *(*make) (const TopoMachine *, const TopoMapping *, RoutePolicy, const SimClient *,
-                       void *, GError **) =
-      job->options->network == SIM_NETWORK_FLOW ? sim_flow_new : sim_packet_new;
+  const SimRunOptions *options = job->options;
 
-  return make (job->machine, job->mapping, job->options->policy, &job_client, job, error);
+  if (options->network == SIM_NETWORK_FLOW)
+    return sim_flow_new (job->machine, job->paths, job->mapping, options->policy, &job_client, job,
+                         error);
+  if (job->machine->fabric != NULL)
+    return sim_ib_new (job->machine, job->paths, job->mapping, &job_client, job, error);
+  return sim_packet_new (job->machine, job->mapping, options->policy, &job_client, job, error);
 }
 
 /* The record outlives the replay. */
@@ -158,7 +114,7 @@ replay_once (Job *job, bool recorded_sources, GError **error)
   done = network != NULL && sim_replay_run (job->replay, network, error);
   if (done) {
     result_copy (job->run, sim_replay_result (job->replay));
-    sim_features_compute (job->run->features, job->machine, job->mapping,
+    sim_features_compute (job->run->features, job->paths, job->mapping,
                           sim_replay_edges (job->replay), network->counters);
     job->run->counters = g_steal_pointer (&network->counters);
   }
@@ -198,13 +154,21 @@ job_message (void *data, uint32_t source, uint32_t destination, uint64_t bytes,
 {
   Job *job = data;
   SimReplayResult *result = &job->run->result;
-  const TopoMapping *mapping = job->mapping;
 
   result->messages++;
   result->message_bytes += bytes;
   sim_edges_add (job->edges, source, destination, 1, bytes);
-  sim_load_add (job->run->counters, job->machine, &job->route, mapping->node[source],
-                mapping->node[destination], mapping->slot[destination], bytes, direct_collective);
+  sim_load_add (job->run->counters, job->paths, job->mapping, source, destination, bytes,
+                direct_collective);
+}
+
+static void
+load_progress (void *data, double share)
+{
+  const SimRunOptions *options = ((Job *) data)->options;
+
+  if (options->progress != NULL)
+    options->progress (options->progress_data, share, 0);
 }
 
 static gboolean
@@ -219,18 +183,17 @@ run_load (Job *job, GError **error)
                  trace_path (job->trace), trace_ranks (job->trace), job->mapping->n_ranks);
     return FALSE;
   }
-  route_torus_init (&job->route, &job->machine->shape);
   job->edges = sim_edges_new (job->mapping->n_ranks);
   run->counters = sim_counters_new (job->machine);
   run->result.n_ranks = job->mapping->n_ranks;
   run->result.ranks = g_new0 (SimRankTimes, job->mapping->n_ranks);
   run->result.warnings = g_ptr_array_new_with_free_func (g_free);
   done = sim_census (job->trace, job->machine, SIM_CENSUS_COLLECTIVES, false, job_message, job,
-                     NULL, NULL, &census, error);
+                     load_progress, job, &census, error);
   if (done) {
     for (uint32_t kind = 0; kind < TRACE_N_OPS; kind++)
       run->result.collectives += census.collectives[kind];
-    sim_features_compute (run->features, job->machine, job->mapping, job->edges, run->counters);
+    sim_features_compute (run->features, job->paths, job->mapping, job->edges, run->counters);
   }
   sim_edges_free (job->edges);
   return done;
@@ -254,6 +217,30 @@ peak_rss_bytes (void)
   return getrusage (RUSAGE_SELF, &usage) == 0 ? (uint64_t) usage.ru_maxrss * 1024 : 0;
 }
 
+/* A fabric's packets go where its tables say. */
+static gboolean
+check_policy (const TopoMachine *machine, RoutePolicy policy, GError **error)
+{
+  if (machine->fabric == NULL || policy < ROUTE_POLICY_ZONE0)
+    return TRUE;
+  g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
+               "%s: routing zones are a torus's; a fabric's packets follow its forwarding tables",
+               machine->spec);
+  return FALSE;
+}
+
+static gboolean
+run_job (Job *job, GError **error)
+{
+  if (!check_policy (job->machine, job->options->policy, error) ||
+      !(job->paths = route_paths_new (job->machine, error)) ||
+      !route_paths_check (job->paths, job->mapping, error) ||
+      !(job->run->key = sim_run_key (job->trace, job->paths, job->mapping, job->options, error)))
+    return FALSE;
+  return job->options->network == SIM_NETWORK_LOAD ? run_load (job, error)
+                                                   : run_replay (job, error);
+}
+
 SimRun *
 sim_run (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping,
          const SimRunOptions *options, GError **error)
@@ -263,13 +250,15 @@ sim_run (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping,
     .trace = trace, .machine = machine, .mapping = mapping, .options = options, .run = run
   };
   int64_t begin_us = g_get_monotonic_time ();
+  gboolean done;
 
   run->warnings = g_ptr_array_new_with_free_func (g_free);
-  run->key = run_key (&job, error);
-  if (run->key == NULL)
+  done = run_job (&job, error);
+  route_paths_free (job.paths);
+  if (!done)
     return NULL;
-  if (!(options->network == SIM_NETWORK_LOAD ? run_load (&job, error) : run_replay (&job, error)))
-    return NULL;
+  if (machine->fabric != NULL)
+    warnings_append (run->warnings, machine->fabric->warnings);
   warnings_append (run->warnings, trace_warnings (trace));
   warnings_append (run->warnings, run->result.warnings);
   run->wall_s = (double) (g_get_monotonic_time () - begin_us) / 1e6;

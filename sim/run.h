@@ -17,7 +17,8 @@ typedef struct {
   RoutePolicy policy;
   double compute_scale;
   uint64_t seed;
-  /* Called now and then with the share done (0..1) and simulated time; may be NULL. */
+  /* Called now and then with the share done (0..1) and simulated time, which is 0 in
+   * load; may be NULL. */
   void (*progress) (void *data, double share, int64_t now_ps);
   void *progress_data;
 } SimRunOptions;

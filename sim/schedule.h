@@ -33,7 +33,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SIM_SCHEDULE_CODE_BITS 8
+#define SIM_SCHEDULE_CODE_BITS 12
 #define SIM_SCHEDULE_MAX_NODES (1u << (32 - SIM_SCHEDULE_CODE_BITS))
 
 typedef struct {

@@ -41,7 +41,7 @@ typedef struct {
   uint32_t n_ports;
   uint32_t first_port;
   uint32_t lid;  /* of a switch; 0: not known */
-  uint32_t node; /* of an adapter; TOPO_NONE for a switch */
+  uint32_t node; /* of an adapter with a cable; else TOPO_NONE */
 } TopoDevice;
 
 typedef struct {

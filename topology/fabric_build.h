@@ -53,3 +53,9 @@ void topo_build_name (TopoFabricBuilder *builder, uint32_t device, const char *n
 
 /* The fabric, with every cable seen from both of its ends. */
 TopoFabric *topo_build_finish (TopoFabricBuilder *builder, GError **error);
+
+/* --- fabric_nodes.c --- */
+
+/* Fills in hosts and rails: adapters are of one node when their descriptions
+ * begin with the same host's name. */
+void topo_build_nodes (TopoFabric *fabric);

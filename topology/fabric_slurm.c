@@ -11,11 +11,10 @@
 #include "topology/fabric_build.h"
 #include "topology/fabric_files.h"
 #include "topology/machine.h"
+#include "topology/names.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define MAX_NAMES 65536u /* in one list */
 
 typedef struct {
   char *name;
@@ -37,11 +36,19 @@ typedef struct {
   GHashTable *joined;  /* set of pairs of items, as 64 bits */
 } Slurm;
 
+/* The first line that tells: comments may hold anything. */
 bool
 topo_fabric_is_slurm (const char *text)
 {
-  return strstr (text, "SwitchName=") != NULL && strstr (text, "Switch\t") == NULL &&
-         strstr (text, "Switch ") == NULL;
+  while (text != NULL && *text != '[') {
+    g_autofree char *line = g_ascii_strdown (text, (gssize) strcspn (text, "#\n"));
+
+    if (strstr (line, "switchname=") != NULL)
+      return true;
+    text = strchr (text, '\n');
+    text = text != NULL ? text + 1 : NULL;
+  }
+  return false;
 }
 
 static gboolean
@@ -51,80 +58,6 @@ bad_list (const Slurm *slurm, const char *text, GError **error)
                "%s:%u: expected names such as node[1-16,18],login, found \"%s\"", slurm->path,
                slurm->line, text);
   return FALSE;
-}
-
-/* --- Lists of names --- */
-
-/* Appends prefix + number + suffix for each number of "1-16" or "007". */
-static gboolean
-expand_range (const char *prefix, const char *range, const char *suffix, GPtrArray *names)
-{
-  char *end;
-  int width = (int) strcspn (range, "-");
-  guint64 first = g_ascii_strtoull (range, &end, 10), last = first;
-
-  if (end == range)
-    return FALSE;
-  if (*end == '-') {
-    const char *start = end + 1;
-
-    last = g_ascii_strtoull (start, &end, 10);
-    if (end == start)
-      return FALSE;
-  }
-  if (*end != '\0' || last < first || last - first >= MAX_NAMES || names->len > MAX_NAMES)
-    return FALSE;
-  for (guint64 number = first; number <= last; number++)
-    g_ptr_array_add (
-        names, g_strdup_printf ("%s%0*" G_GUINT64_FORMAT "%s", prefix, width, number, suffix));
-  return TRUE;
-}
-
-/* "node[1-3,7]x": one pair of brackets. */
-static gboolean
-expand_name (const char *text, GPtrArray *names)
-{
-  const char *open = strchr (text, '['), *close = strchr (text, ']');
-  g_autofree char *prefix = NULL;
-  g_autofree char *inside = NULL;
-  g_auto (GStrv) ranges = NULL;
-
-  if (open == NULL && close == NULL) {
-    g_ptr_array_add (names, g_strdup (text));
-    return *text != '\0';
-  }
-  if (open == NULL || close == NULL || close < open || strchr (close, '[') != NULL)
-    return FALSE;
-  prefix = g_strndup (text, (gsize) (open - text));
-  inside = g_strndup (open + 1, (gsize) (close - open - 1));
-  ranges = g_strsplit (inside, ",", -1);
-  for (guint at = 0; ranges[at] != NULL; at++)
-    if (!expand_range (prefix, ranges[at], close + 1, names))
-      return FALSE;
-  return TRUE;
-}
-
-/* Commas outside brackets part the names. */
-static gboolean
-expand_list (const Slurm *slurm, const char *text, GPtrArray *names, GError **error)
-{
-  g_autofree char *list = g_strdup (text);
-  char *start = list;
-  int depth = 0;
-
-  for (char *at = list;; at++) {
-    bool ends = *at == '\0';
-
-    depth += (*at == '[') - (*at == ']');
-    if (!ends && (*at != ',' || depth > 0))
-      continue;
-    *at = '\0';
-    if (!expand_name (start, names))
-      return bad_list (slurm, text, error);
-    if (ends)
-      return TRUE;
-    start = at + 1;
-  }
 }
 
 /* --- Lines --- */
@@ -162,8 +95,8 @@ join_all (Slurm *slurm, uint32_t parent, const char *list, bool are_switches, GE
 {
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
 
-  if (!expand_list (slurm, list, names, error))
-    return FALSE;
+  if (!topo_names_expand (list, names))
+    return bad_list (slurm, list, error);
   for (guint at = 0; at < names->len; at++) {
     uint32_t child = item_of (slurm, names->pdata[at], are_switches);
 
@@ -286,13 +219,24 @@ topo_fabric_slurm (const char *path, char *text, GError **error)
   g_autoptr (GHashTable) by_name = g_hash_table_new (g_str_hash, g_str_equal);
   g_autoptr (GHashTable) joined = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
   Slurm slurm = { path, 0, items, by_name, edges, joined };
+  g_autoptr (GString) whole = g_string_new (NULL);
+  uint32_t n_lines = 0;
   char *line;
 
   g_array_set_clear_func (items, item_clear);
   while ((line = topo_fabric_line (&text)) != NULL) {
-    slurm.line++;
-    if (!read_line (&slurm, line, error))
+    n_lines++;
+    if (whole->len == 0)
+      slurm.line = n_lines;
+    g_string_append (whole, line);
+    /* A backslash at the end: it goes on in the next line. */
+    if (g_str_has_suffix (line, "\\")) {
+      g_string_truncate (whole, whole->len - 1);
+      continue;
+    }
+    if (!read_line (&slurm, whole->str, error))
       return NULL;
+    g_string_truncate (whole, 0);
   }
   return build (&slurm, error);
 }

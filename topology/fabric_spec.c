@@ -2,32 +2,33 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- *   KIND:ARGUMENT[,OPTION=VALUE...]
+ *   KIND[:ARGUMENT][,OPTION=VALUE...]
  *
  * The layout of System G's switches is not published; 18 leaves with 18 nodes
  * each and 9 spines is what fits its 324 ports (our assumption). */
 #include "topology/fabric_spec.h"
 
+#include "topology/machine_private.h"
+#include "topology/stampede.h"
+
 #include <string.h>
 
+#define LAYERS          "layers:"
+#define OPENSM          "opensm:"
 #define SYSTEM_G_LEAVES 18
 #define SYSTEM_G_NODES  18 /* per leaf */
 #define SYSTEM_G_SPINES 9
+#define DEFAULT_ROUTES  "minhop"
 
-typedef struct {
-  const char *argument; /* NULL: none */
-  TopoSpeed speed;
-  const char *routes;
-} Parts;
+typedef TopoFabric *(*Make) (TopoMachine *machine, const char *argument, TopoSpeed speed,
+                             GError **error);
 
-typedef gboolean (*Make) (TopoMachine *machine, const Parts *parts, GError **error);
-
-static gboolean
+static TopoFabric *
 bad_argument (GError **error, const char *expected, const char *found)
 {
   g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "machine: expected %s, found \"%s\"", expected,
                found != NULL ? found : "nothing");
-  return FALSE;
+  return NULL;
 }
 
 /* Up to n whole numbers with the separators of `format` between them; how
@@ -52,119 +53,330 @@ read_numbers (const char *text, const char *separators, uint32_t *numbers)
   }
 }
 
-static gboolean
-make_tree (TopoMachine *machine, const Parts *parts, GError **error)
+static TopoFabric *
+make_tree (TopoMachine *machine G_GNUC_UNUSED, const char *argument, TopoSpeed speed,
+           GError **error)
 {
   uint32_t numbers[3] = { 0 };
 
-  if (parts->argument == NULL || read_numbers (parts->argument, "x:", numbers) < 2)
-    return bad_argument (error, "LEAVESxNODES[:SPINES], as in fattree:18x18:9", parts->argument);
-  machine->fabric = topo_fabric_tree (numbers[0], numbers[1], numbers[2], parts->speed, error);
-  return machine->fabric != NULL;
+  if (argument == NULL || read_numbers (argument, "x:", numbers) < 2)
+    return bad_argument (error, "LEAVESxNODES[:SPINES], as in fattree:18x18:9", argument);
+  return topo_fabric_tree (numbers[0], numbers[1], numbers[2], speed, error);
 }
 
-static gboolean
-make_tree3 (TopoMachine *machine, const Parts *parts, GError **error)
+static TopoFabric *
+make_tree3 (TopoMachine *machine G_GNUC_UNUSED, const char *argument, TopoSpeed speed,
+            GError **error)
 {
   uint32_t radix;
 
-  if (parts->argument == NULL || read_numbers (parts->argument, "", &radix) != 1)
-    return bad_argument (error, "the ports of a switch, as in fattree3:8", parts->argument);
-  machine->fabric = topo_fabric_tree3 (radix, parts->speed, error);
-  return machine->fabric != NULL;
+  if (argument == NULL || read_numbers (argument, "", &radix) != 1)
+    return bad_argument (error, "the ports of a switch, as in fattree3:8", argument);
+  return topo_fabric_tree3 (radix, speed, error);
 }
 
-static gboolean
-make_system_g (TopoMachine *machine, const Parts *parts, GError **error)
+/* How many nodes of a cluster are wanted; all when there is no argument. */
+static bool
+read_nodes (const char *argument, uint32_t most, uint32_t *n_nodes)
 {
-  const uint32_t most = SYSTEM_G_LEAVES * SYSTEM_G_NODES;
-  uint32_t n_nodes = most;
-
-  if (parts->argument != NULL &&
-      (read_numbers (parts->argument, "", &n_nodes) != 1 || n_nodes < 1 || n_nodes > most))
-    return bad_argument (error, "1 to 324 nodes, as in systemg:16", parts->argument);
-  machine->fabric =
-      topo_fabric_tree (SYSTEM_G_LEAVES, SYSTEM_G_NODES, SYSTEM_G_SPINES, parts->speed, error);
-  machine->shape.size[0] = n_nodes;
-  return machine->fabric != NULL;
+  *n_nodes = most;
+  return argument == NULL ||
+         (read_numbers (argument, "", n_nodes) == 1 && *n_nodes >= 1 && *n_nodes <= most);
 }
 
-static gboolean
-make_from_file (TopoMachine *machine, const Parts *parts, GError **error)
+static TopoFabric *
+make_system_g (TopoMachine *machine, const char *argument, TopoSpeed speed, GError **error)
 {
-  if (parts->argument == NULL)
+  if (!read_nodes (argument, SYSTEM_G_LEAVES * SYSTEM_G_NODES, &machine->shape.size[0]))
+    return bad_argument (error, "1 to 324 nodes, as in systemg:16", argument);
+  return topo_fabric_tree (SYSTEM_G_LEAVES, SYSTEM_G_NODES, SYSTEM_G_SPINES, speed, error);
+}
+
+static TopoFabric *
+make_stampede (TopoMachine *machine, const char *argument, TopoSpeed speed, GError **error)
+{
+  if (!read_nodes (argument, TOPO_STAMPEDE_NODES, &machine->shape.size[0]))
+    return bad_argument (error, "1 to 6400 nodes, as in stampede:16", argument);
+  return topo_stampede_fabric (machine->shape.size[0], speed, error);
+}
+
+static TopoFabric *
+make_from_file (TopoMachine *machine G_GNUC_UNUSED, const char *argument,
+                TopoSpeed speed G_GNUC_UNUSED, GError **error)
+{
+  if (argument == NULL)
     return bad_argument (error, "the path of a fabric's description, as in fabric:X5.topofile",
-                         parts->argument);
-  machine->fabric = topo_fabric_load (parts->argument, error);
-  return machine->fabric != NULL;
+                         argument);
+  return topo_fabric_load (argument, error);
 }
 
-static const struct {
+typedef struct {
   const char *kind;
   Make make;
-} kinds[] = {
-  { "fattree", make_tree },
-  { "fattree3", make_tree3 },
-  { "systemg", make_system_g },
-  { "fabric", make_from_file },
+  TopoSpeed speed;
+  TopoNode *(*node) (void);
+  bool is_file;
+  const TopoParameterNote *notes; /* NULL-terminated; NULL: the family's defaults */
+} Kind;
+
+static const Kind kinds[] = {
+  { "fattree", make_tree, TOPO_SPEED_QDR, topo_node_harpertown, false, NULL },
+  { "fattree3", make_tree3, TOPO_SPEED_QDR, topo_node_harpertown, false, NULL },
+  { "systemg", make_system_g, TOPO_SPEED_QDR, topo_node_harpertown, false, NULL },
+  { "stampede", make_stampede, TOPO_SPEED_FDR, topo_node_sandybridge, false, topo_stampede_notes },
+  { "fabric", make_from_file, TOPO_SPEEDS, topo_node_harpertown, true, NULL },
 };
 
-/* Length of the kind that a spec begins with, *kind its number; 0: none. */
-static gsize
-kind_of (const char *spec, guint *kind)
+/* What a spec begins with; NULL: none of the kinds.  *length of its name. */
+static const Kind *
+kind_of (const char *spec, gsize *length)
 {
-  gsize length = strcspn (spec, ":,");
+  *length = strcspn (spec, ":,");
+  for (gsize at = 0; at < G_N_ELEMENTS (kinds); at++)
+    if (strlen (kinds[at].kind) == *length && !strncmp (spec, kinds[at].kind, *length))
+      return &kinds[at];
+  return NULL;
+}
 
-  for (*kind = 0; *kind < G_N_ELEMENTS (kinds); ++*kind)
-    if (strlen (kinds[*kind].kind) == length && !strncmp (spec, kinds[*kind].kind, length))
-      return length;
-  return 0;
+/* Of a spec that is one of them. */
+static const Kind *
+known_kind (const char *spec)
+{
+  gsize length;
+  const Kind *kind = kind_of (spec, &length);
+
+  g_assert (kind != NULL);
+  return kind;
 }
 
 bool
 topo_fabric_is_spec (const char *spec)
 {
-  guint kind;
+  gsize length;
 
-  return kind_of (spec, &kind) > 0;
+  return kind_of (spec, &length) != NULL;
 }
 
-static gboolean
-read_option (Parts *parts, const char *option, GError **error)
+/* --- Options --- */
+
+/* "layers:" may stand before every kind of routes. */
+static gsize
+layers_length (const char *routes)
 {
-  if (g_str_has_prefix (option, "routes=") && option[7] != '\0') {
-    parts->routes = option + 7;
-    return TRUE;
-  }
-  if (g_str_has_prefix (option, "speed=") &&
-      topo_speed_parse (option + 6, strlen (option + 6), &parts->speed))
-    return TRUE;
-  return bad_argument (
-      error,
-      "routes=ENGINE, routes=opensm:ENGINE, routes=PATH or speed=SDR, DDR, QDR, FDR10, FDR, EDR, HDR or "
-      "NDR (trees)",
-      option);
+  return g_str_has_prefix (routes, LAYERS) ? strlen (LAYERS) : 0;
+}
+
+const char *const *
+topo_routing_engines (void)
+{
+  static const char *const names[] = { "minhop", "updn", "ftree", "dor", NULL };
+
+  return names;
+}
+
+/* An engine's name, even where a file is called so (./minhop). */
+static bool
+is_engine (const char *text)
+{
+  return g_strv_contains (topo_routing_engines (), text) ||
+         (g_str_has_prefix (text, OPENSM) && text[strlen (OPENSM)] != '\0');
 }
 
 gboolean
-topo_fabric_make (TopoMachine *machine, const char *spec, GError **error)
+topo_fabric_set_routes (TopoMachine *machine, const char *text, const char *folder, GError **error)
 {
-  guint kind;
-  gsize length = kind_of (spec, &kind);
+  gsize skip = layers_length (text);
+  g_autofree char *path = topo_path_in (folder, text + skip);
+  bool engine = is_engine (text + skip);
+
+  if (!engine && (text[skip] == '\0' || !g_file_test (path, G_FILE_TEST_EXISTS))) {
+    g_autofree char *known = g_strjoinv (", ", (char **) topo_routing_engines ());
+
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE,
+                 "routes: \"%s\" is neither an engine (%s, opensm:ENGINE) nor a file", path, known);
+    return FALSE;
+  }
+  g_free (machine->routes);
+  machine->routes = engine ? g_strdup (text) : g_strconcat (skip > 0 ? LAYERS : "", path, NULL);
+  return TRUE;
+}
+
+static TopoNode *
+node_of_name (const char *name)
+{
+  if (g_str_equal (name, "harpertown"))
+    return topo_node_harpertown ();
+  return g_str_equal (name, "sandybridge") ? topo_node_sandybridge () : NULL;
+}
+
+gboolean
+topo_fabric_set_node (TopoMachine *machine, const char *text, const char *folder, GError **error)
+{
+  g_autofree char *path = topo_path_in (folder, text);
+  TopoNode *node = node_of_name (text);
+
+  if (node == NULL)
+    node = topo_node_load (path, error);
+  if (node == NULL)
+    return FALSE;
+  topo_node_free (machine->node);
+  machine->node = node;
+  return TRUE;
+}
+
+/* *speed stays when another option is read.  What an earlier place has set is
+ * not set again. */
+static gboolean
+read_option (TopoMachine *machine, const char *option, const char *folder, TopoSpeed *speed,
+             GError **error)
+{
+  const char *value = strchr (option, '=');
+
+  if (value != NULL && *++value != '\0') {
+    if (g_str_has_prefix (option, "routes="))
+      return machine->routes != NULL || topo_fabric_set_routes (machine, value, folder, error);
+    if (g_str_has_prefix (option, "node="))
+      return machine->node != NULL || topo_fabric_set_node (machine, value, folder, error);
+    if (g_str_has_prefix (option, "speed=") && *speed != TOPO_SPEEDS &&
+        topo_speed_parse (value, strlen (value), speed))
+      return TRUE;
+  }
+  bad_argument (error,
+                "routes=ENGINE, routes=opensm:ENGINE, routes=PATH, node=harpertown, "
+                "node=sandybridge, node=HWLOC.xml or, of trees, speed=SDR, DDR, QDR, FDR10, FDR, "
+                "EDR, HDR or NDR",
+                option);
+  return FALSE;
+}
+
+gboolean
+topo_fabric_read_options (TopoMachine *machine, const char *options, GError **error)
+{
+  g_auto (GStrv) fields = g_strsplit (options, ",", -1);
+  TopoSpeed none = TOPO_SPEEDS;
+
+  for (guint at = 0; fields[at] != NULL; at++)
+    if (!read_option (machine, fields[at], NULL, &none, error))
+      return FALSE;
+  return TRUE;
+}
+
+/* --- Machines --- */
+
+static void
+apply_notes (TopoParameters *parameters, const TopoParameterNote *notes)
+{
+  for (; notes != NULL && notes->key != NULL; notes++) {
+    g_autoptr (GError) error = NULL;
+
+    if (!topo_parameters_set (parameters, notes->key, notes->value, &error))
+      g_error ("%s: %s", notes->key, error->message);
+  }
+}
+
+/* The canonical spec so far: its kind, argument and speed. */
+static char *
+print_base (const Kind *kind, const char *argument, TopoSpeed speed)
+{
+  GString *spec = g_string_new (kind->kind);
+
+  if (argument != NULL)
+    g_string_append_printf (spec, ":%s", argument);
+  if (speed != kind->speed)
+    g_string_append_printf (spec, ",speed=%s", topo_speed_name (speed));
+  return g_string_free (spec, FALSE);
+}
+
+gboolean
+topo_fabric_make (TopoMachine *machine, const char *spec, const char *folder, GError **error)
+{
+  gsize length;
+  const Kind *kind = kind_of (spec, &length);
   g_auto (GStrv) fields = g_strsplit (spec + length, ",", -1);
-  Parts parts = { .speed = TOPO_SPEED_QDR, .routes = "minhop" };
+  const char *text = fields[0] != NULL && fields[0][0] == ':' ? fields[0] + 1 : "";
+  g_autofree char *argument = NULL;
+  TopoSpeed speed = kind->speed;
 
   for (guint at = 1; fields[0] != NULL && fields[at] != NULL; at++)
-    if (!read_option (&parts, fields[at], error))
+    if (!read_option (machine, fields[at], folder, &speed, error))
       return FALSE;
-  if (fields[0] != NULL && fields[0][0] == ':' && fields[0][1] != '\0')
-    parts.argument = fields[0] + 1;
-  if (!kinds[kind].make (machine, &parts, error))
+  if (*text != '\0')
+    argument = kind->is_file ? topo_path_in (folder, text) : g_strdup (text);
+  machine->fabric = kind->make (machine, argument, speed, error);
+  if (machine->fabric == NULL)
     return FALSE;
-  machine->spec = g_strdup (spec);
-  machine->routes = g_strdup (parts.routes);
+  machine->spec = print_base (kind, argument, speed);
   machine->shape.n_dimensions = 1;
   if (machine->shape.size[0] == 0)
     machine->shape.size[0] = machine->fabric->n_hosts;
+  topo_parameters_default (&machine->parameters, TOPO_FAMILY_FABRIC);
+  apply_notes (&machine->parameters, kind->notes);
   return TRUE;
+}
+
+gboolean
+topo_fabric_finish (TopoMachine *machine, GError **error)
+{
+  const Kind *kind = known_kind (machine->spec);
+  g_autoptr (TopoNode) usual = kind->node ();
+  GString *spec = g_string_new (machine->spec);
+
+  if (machine->routes == NULL)
+    machine->routes = g_strdup (DEFAULT_ROUTES);
+  if (machine->node == NULL)
+    machine->node = g_steal_pointer (&usual);
+  if (!g_str_equal (machine->routes, DEFAULT_ROUTES))
+    g_string_append_printf (spec, ",routes=%s", machine->routes);
+  if (usual != NULL && !g_str_equal (machine->node->source, usual->source))
+    g_string_append_printf (spec, ",node=%s", machine->node->source);
+  g_free (machine->spec);
+  machine->spec = g_string_free (spec, FALSE);
+  topo_machine_default_cores (machine);
+  if (machine->node->n_cores <= TOPO_MAX_RANKS_PER_NODE)
+    return TRUE;
+  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "%s: %u cores; at most %d are possible",
+               machine->node->source, machine->node->n_cores, TOPO_MAX_RANKS_PER_NODE);
+  return FALSE;
+}
+
+/* --- Printing --- */
+
+char *
+topo_fabric_print_path (const char *name)
+{
+  gsize skip = layers_length (name);
+  g_autoptr (TopoNode) node = node_of_name (name);
+  g_autofree char *path = NULL;
+
+  if (node != NULL || is_engine (name + skip))
+    return g_strdup (name);
+  path = g_canonicalize_filename (name + skip, NULL);
+  return g_strconcat (skip > 0 ? LAYERS : "", path, NULL);
+}
+
+char *
+topo_fabric_print_spec (const TopoMachine *machine)
+{
+  const char *options = strstr (machine->spec, ",routes=");
+  const Kind *kind = known_kind (machine->spec);
+  g_autofree char *path = NULL;
+
+  if (options == NULL)
+    options = strstr (machine->spec, ",node=");
+  if (options == NULL)
+    options = machine->spec + strlen (machine->spec);
+  if (!kind->is_file)
+    return g_strndup (machine->spec, (gsize) (options - machine->spec));
+  path = topo_fabric_print_path (machine->fabric->source);
+  return g_strconcat (kind->kind, ":", path, NULL);
+}
+
+const TopoParameterNote *
+topo_fabric_notes (const char *spec, uint32_t *n)
+{
+  const TopoParameterNote *notes = known_kind (spec)->notes;
+
+  for (*n = 0; notes != NULL && notes[*n].key != NULL;)
+    ++*n;
+  return notes;
 }

@@ -7,5 +7,32 @@
 
 bool topo_fabric_is_spec (const char *spec);
 
-/* Fills in what makes a machine a fabric: spec, fabric, routes and shape. */
-gboolean topo_fabric_make (TopoMachine *machine, const char *spec, GError **error);
+/* Fills in what a spec says: spec, fabric, shape, the parameters of the
+ * family and of the preset, and, where an option of it names them and they
+ * are not there yet, routes and node.  Paths are seen from `folder` (NULL: the
+ * working folder). */
+gboolean
+topo_fabric_make (TopoMachine *machine, const char *spec, const char *folder, GError **error);
+
+/* Options that stand behind the path of a machine file: routes and node. */
+gboolean topo_fabric_read_options (TopoMachine *machine, const char *options, GError **error);
+
+/* An engine, opensm:ENGINE, or the path of dumped tables; and harpertown,
+ * sandybridge or the path of hwloc's XML. */
+gboolean
+topo_fabric_set_routes (TopoMachine *machine, const char *text, const char *folder, GError **error);
+gboolean
+topo_fabric_set_node (TopoMachine *machine, const char *text, const char *folder, GError **error);
+
+/* The defaults of what nobody has named, and the canonical spec: with those
+ * options alone that are not the default. */
+gboolean topo_fabric_finish (TopoMachine *machine, GError **error);
+
+/* The spec as a machine file has it, without routes and node and with an
+ * absolute path; a path (or name) of routes or of a node likewise.  The caller
+ * frees them. */
+char *topo_fabric_print_spec (const TopoMachine *machine);
+char *topo_fabric_print_path (const char *name);
+
+/* The parameters that the preset of a spec sets: [*n]. */
+const TopoParameterNote *topo_fabric_notes (const char *spec, uint32_t *n);

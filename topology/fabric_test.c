@@ -204,6 +204,28 @@ test_slurm (void)
   g_assert_cmpuint (fabric->warnings->len, ==, 1);
 }
 
+/* Comments that speak of switches, keys in any case, lines that go on, names
+ * with several numbers. */
+static void
+test_slurm_as_people_write_it (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (TopoFabric) fabric = fabric_of ("# Switch layout, see Switch 1\n"
+                                             "switchname=s1 \\\r\n"
+                                             "  nodes=r[1-2]n[08-10],\\\n"
+                                             "login\n"
+                                             "SWITCHNAME=top Switches=s1\n",
+                                             &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (fabric->n_switches, ==, 2);
+  g_assert_cmpuint (fabric->n_hosts, ==, 7);
+  g_assert_cmpstr (fabric->hosts[0].name, ==, "r1n08");
+  g_assert_cmpstr (fabric->hosts[5].name, ==, "r2n10");
+  g_assert_cmpstr (fabric->hosts[6].name, ==, "login");
+  assert_refused ("SwitchName=s \\\n Nodes=a\nfoo\n", ":3: expected names");
+}
+
 static void
 test_slurm_of_x5 (void)
 {
@@ -311,6 +333,9 @@ test_broken_slurm (void)
   assert_refused ("SwitchName=a Nodes=n[3-1]\n", ":1: expected names");
   assert_refused ("SwitchName=a Nodes=n[1-\n", "expected names");
   assert_refused ("SwitchName=a Nodes=n[1-999999999]\n", "expected names");
+  assert_refused ("SwitchName=a Nodes=n[7,99999999999999999999999]\n", "expected names");
+  assert_refused ("SwitchName=a Nodes=n[000000000000000000000000000000000000001-2]\n",
+                  "expected names");
   assert_refused ("Nodes=n1 SwitchName=a\n", "expected names");
   assert_refused ("SwitchName=a Switches=b\nSwitchName=c Nodes=b\n", ":2: expected names");
 }
@@ -358,6 +383,7 @@ main (int argc, char **argv)
   g_test_add_func ("/topology/fabric/three-levels", test_three_levels);
   g_test_add_func ("/topology/fabric/impossible-trees", test_impossible_trees);
   g_test_add_func ("/topology/fabric/slurm", test_slurm);
+  g_test_add_func ("/topology/fabric/slurm-people", test_slurm_as_people_write_it);
   g_test_add_func ("/topology/fabric/slurm-x5", test_slurm_of_x5);
   g_test_add_func ("/topology/fabric/examples", test_examples);
   g_test_add_func ("/topology/fabric/broken", test_broken);

@@ -8,80 +8,10 @@
  * spine go to the leaves in order. */
 #include "topology/fabric.h"
 
-#include "topology/fabric_build.h"
+#include "topology/fabric_wire.h"
 #include "topology/machine.h"
 
 #define MAX_RADIX 64u /* of the switches of a three-level tree: 65,536 nodes */
-
-/* Ids in the form of ibnetdiscover, from made-up GUIDs: kind, then number. */
-enum { GUID_NODE = 1, GUID_LEAF = 2, GUID_SPINE = 3, GUID_CORE = 4 };
-
-static const char *const kind_names[] = {
-  [GUID_NODE] = "node", [GUID_LEAF] = "leaf", [GUID_SPINE] = "spine", [GUID_CORE] = "core"
-};
-
-static uint64_t
-guid_of (uint32_t kind, uint32_t number)
-{
-  return UINT64_C (0x0002c90000000000) | (uint64_t) kind << 24 | (uint64_t) number << 4;
-}
-
-static char *
-id_of (uint32_t kind, uint32_t number)
-{
-  return g_strdup_printf ("%c-%016" G_GINT64_MODIFIER "x", kind == GUID_NODE ? 'H' : 'S',
-                          guid_of (kind, number));
-}
-
-static gboolean
-add_device (TopoFabricBuilder *builder, uint32_t kind, uint32_t number, uint32_t n_ports,
-            GError **error)
-{
-  g_autofree char *id = id_of (kind, number);
-  g_autofree char *name =
-      g_strdup_printf ("%s%u%s", kind_names[kind], number, kind == GUID_NODE ? " HCA-1" : "");
-  TopoBuildDevice device = { .id = id,
-                             .name = name,
-                             .guid = guid_of (kind, number),
-                             .is_switch = kind != GUID_NODE,
-                             .n_ports = n_ports };
-
-  return topo_build_device (builder, &device, error) != TOPO_NONE;
-}
-
-typedef struct {
-  uint32_t kind, number, port;
-} Plug;
-
-static gboolean
-add_end (TopoFabricBuilder *builder, Plug from, Plug to, TopoSpeed speed, GError **error)
-{
-  g_autofree char *id = id_of (from.kind, from.number), *peer = id_of (to.kind, to.number);
-  TopoBuildEnd end = { .device = topo_build_find (builder, id),
-                       .number = from.port,
-                       .peer_id = peer,
-                       .peer_number = to.port,
-                       .lanes = 4,
-                       .speed = speed };
-
-  return topo_build_end (builder, &end, error);
-}
-
-static gboolean
-add_cable (TopoFabricBuilder *builder, Plug a, Plug b, TopoSpeed speed, GError **error)
-{
-  return add_end (builder, a, b, speed, error) && add_end (builder, b, a, speed, error);
-}
-
-static gboolean
-add_devices (TopoFabricBuilder *builder, uint32_t kind, uint32_t n, uint32_t n_ports,
-             GError **error)
-{
-  for (uint32_t number = 0; number < n; number++)
-    if (!add_device (builder, kind, number, n_ports, error))
-      return FALSE;
-  return TRUE;
-}
 
 /* --- Two levels --- */
 
@@ -94,14 +24,16 @@ wire_tree (TopoFabricBuilder *builder, const Tree *tree, TopoSpeed speed, GError
 {
   for (uint32_t leaf = 0; leaf < tree->leaves; leaf++) {
     for (uint32_t at = 0; at < tree->nodes; at++)
-      if (!add_cable (builder, (Plug){ GUID_LEAF, leaf, at + 1 },
-                      (Plug){ GUID_NODE, leaf * tree->nodes + at, 1 }, speed, error))
+      if (!topo_wire_cable (builder, (TopoPlug){ TOPO_WIRE_LEAF, leaf, at + 1 },
+                            (TopoPlug){ TOPO_WIRE_NODE, leaf * tree->nodes + at, 1 }, speed, error))
         return FALSE;
     for (uint32_t spine = 0; spine < tree->spines; spine++)
       for (uint32_t cable = 0; cable < tree->cables; cable++)
-        if (!add_cable (builder,
-                        (Plug){ GUID_LEAF, leaf, tree->nodes + spine * tree->cables + cable + 1 },
-                        (Plug){ GUID_SPINE, spine, leaf * tree->cables + cable + 1 }, speed, error))
+        if (!topo_wire_cable (
+                builder,
+                (TopoPlug){ TOPO_WIRE_LEAF, leaf, tree->nodes + spine * tree->cables + cable + 1 },
+                (TopoPlug){ TOPO_WIRE_SPINE, spine, leaf * tree->cables + cable + 1 }, speed,
+                error))
           return FALSE;
   }
   return TRUE;
@@ -129,9 +61,10 @@ topo_fabric_tree (uint32_t leaves, uint32_t nodes, uint32_t spines, TopoSpeed sp
                  nodes + tree.spines * tree.cables, leaves * tree.cables);
     return NULL;
   }
-  if (!add_devices (builder, GUID_LEAF, leaves, nodes + tree.spines * tree.cables, error) ||
-      !add_devices (builder, GUID_SPINE, tree.spines, leaves * tree.cables, error) ||
-      !add_devices (builder, GUID_NODE, leaves * nodes, 1, error) ||
+  if (!topo_wire_devices (builder, TOPO_WIRE_LEAF, leaves, nodes + tree.spines * tree.cables,
+                          error) ||
+      !topo_wire_devices (builder, TOPO_WIRE_SPINE, tree.spines, leaves * tree.cables, error) ||
+      !topo_wire_devices (builder, TOPO_WIRE_NODE, leaves * nodes, 1, error) ||
       !wire_tree (builder, &tree, speed, error))
     return NULL;
   return topo_build_finish (builder, error);
@@ -147,15 +80,17 @@ wire_pod (TopoFabricBuilder *builder, uint32_t pod, uint32_t half, TopoSpeed spe
 {
   for (uint32_t leaf = 0; leaf < half; leaf++)
     for (uint32_t at = 0; at < half; at++)
-      if (!add_cable (builder, (Plug){ GUID_LEAF, pod * half + leaf, at + 1 },
-                      (Plug){ GUID_NODE, (pod * half + leaf) * half + at, 1 }, speed, error) ||
-          !add_cable (builder, (Plug){ GUID_LEAF, pod * half + leaf, half + at + 1 },
-                      (Plug){ GUID_SPINE, pod * half + at, leaf + 1 }, speed, error))
+      if (!topo_wire_cable (builder, (TopoPlug){ TOPO_WIRE_LEAF, pod * half + leaf, at + 1 },
+                            (TopoPlug){ TOPO_WIRE_NODE, (pod * half + leaf) * half + at, 1 }, speed,
+                            error) ||
+          !topo_wire_cable (builder, (TopoPlug){ TOPO_WIRE_LEAF, pod * half + leaf, half + at + 1 },
+                            (TopoPlug){ TOPO_WIRE_SPINE, pod * half + at, leaf + 1 }, speed, error))
         return FALSE;
   for (uint32_t spine = 0; spine < half; spine++)
     for (uint32_t at = 0; at < half; at++)
-      if (!add_cable (builder, (Plug){ GUID_SPINE, pod * half + spine, half + at + 1 },
-                      (Plug){ GUID_CORE, spine * half + at, pod + 1 }, speed, error))
+      if (!topo_wire_cable (builder,
+                            (TopoPlug){ TOPO_WIRE_SPINE, pod * half + spine, half + at + 1 },
+                            (TopoPlug){ TOPO_WIRE_CORE, spine * half + at, pod + 1 }, speed, error))
         return FALSE;
   return TRUE;
 }
@@ -173,10 +108,10 @@ topo_fabric_tree3 (uint32_t radix, TopoSpeed speed, GError **error)
                  source, MAX_RADIX);
     return NULL;
   }
-  if (!add_devices (builder, GUID_LEAF, radix * half, radix, error) ||
-      !add_devices (builder, GUID_SPINE, radix * half, radix, error) ||
-      !add_devices (builder, GUID_CORE, half * half, radix, error) ||
-      !add_devices (builder, GUID_NODE, radix * half * half, 1, error))
+  if (!topo_wire_devices (builder, TOPO_WIRE_LEAF, radix * half, radix, error) ||
+      !topo_wire_devices (builder, TOPO_WIRE_SPINE, radix * half, radix, error) ||
+      !topo_wire_devices (builder, TOPO_WIRE_CORE, half * half, radix, error) ||
+      !topo_wire_devices (builder, TOPO_WIRE_NODE, radix * half * half, 1, error))
     return NULL;
   for (uint32_t pod = 0; pod < radix; pod++)
     if (!wire_pod (builder, pod, half, speed, error))

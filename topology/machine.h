@@ -11,15 +11,18 @@
  *   fattree:18x18:9    a two-level fat tree: leaves x nodes per leaf, spines
  *   fattree3:8         a three-level one of 8-port switches
  *   systemg:16         the first nodes of the cluster of the aggregation paper
+ *   stampede:16        of TACC's Stampede of 2013
  *   fabric:FILE        an InfiniBand fabric as a tool of its site listed it; it
  *                      and the trees take options after commas, e.g.
- *                      fabric:X5.topofile,routes=ftree
- *   machine.conf       a file (GLib key file) in which every number can be set
+ *                      fabric:X5.topofile,routes=ftree,node=node.xml
+ *   machine.conf       a file (GLib key file) in which every number can be set;
+ *                      of a fabric with options that beat it: my.conf,routes=dor
  *
  * The struct is public and read-only once made. */
 #pragma once
 
 #include "topology/fabric.h"
+#include "topology/node.h"
 #include "topology/parameters.h"
 #include "topology/shape.h"
 
@@ -36,12 +39,15 @@ GQuark topo_error_quark (void);
 #define TOPO_MAX_RANKS_PER_NODE 64
 
 typedef struct {
-  char *spec;              /* canonical: what was asked for, e.g. bgq:4x4x4x4x2 */
+  char *spec;              /* canonical: what was asked for, e.g. bgq:4x4x4x4x2; of a fabric
+                              with those options that are not the default */
   bool is_bgq;             /* E doubles; midplanes, racks and PAMI's block rules apply */
   TopoFabric *fabric;      /* switches and cables; NULL: a torus */
   char *routes;            /* fabric: an engine, or the path of dumped tables */
   TopoShape shape;         /* of a fabric: its nodes in a row, for numbering them */
+  TopoNode *node;          /* fabric: the inside of every node; NULL: a torus */
   uint32_t ranks_per_node; /* 1..64; how many slots each node offers */
+  uint8_t slot_core[TOPO_MAX_RANKS_PER_NODE]; /* fabric: core of a slot; each core once */
   TopoParameters parameters;
 } TopoMachine;
 
@@ -50,9 +56,26 @@ TopoMachine *topo_machine_new (const char *spec, GError **error);
 void topo_machine_free (TopoMachine *machine);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TopoMachine, topo_machine_free)
 
+/* The names of our own routing engines, NULL at the end: routing/routes.h tells
+ * what they do. */
+const char *const *topo_routing_engines (void);
+
 /* The complete machine file of a machine: reading it back gives the same
  * machine.  The caller frees the text. */
 char *topo_machine_print (const TopoMachine *machine);
+
+/* Slots of each node: 1..64, on a fabric at most the node's cores. */
+gboolean topo_machine_set_ranks_per_node (TopoMachine *machine, uint32_t n_ranks, GError **error);
+
+/* Which core each slot of a fabric's nodes is.  A list ("0,2,4-7") also sets how
+ * many slots there are; the cores that are not listed follow in ascending order,
+ * for more slots.  Or a name: compact (ascending), scatter (packages take turns,
+ * in them the caches) or os (as the operating system numbers them).  Lists and
+ * names change nothing when they fail. */
+gboolean topo_machine_set_cores (TopoMachine *machine, const char *cores, GError **error);
+
+/* The slots and cores of an aggregation pattern: see topo_node_pattern(). */
+gboolean topo_machine_set_pattern (TopoMachine *machine, uint32_t pattern, GError **error);
 
 /* Extra latency of a link, beyond hop_latency: a Blue Gene/Q link that
  * leaves its 4x4x4x4x2 midplane passes two link chips and a cable. */

@@ -1,7 +1,7 @@
 /* mapping.c - which node and slot each rank has.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "topology/mapping.h"
+#include "topology/mapping_private.h"
 
 #include <string.h>
 
@@ -197,39 +197,58 @@ read_lines (Reader *reader, char *text, TopoMapping *mapping, GError **error)
 }
 
 static gboolean
-fill_from_file (TopoMapping *mapping, const char *path, const Columns *columns, gsize n_slots,
-                GError **error)
+fill_from_map (TopoMapping *mapping, const char *path, char *text, const Columns *columns,
+               gsize n_slots, GError **error)
 {
+  g_autofree uint32_t *rank_at = g_new (uint32_t, n_slots);
+  Reader reader = { .path = path, .columns = columns, .rank_at = rank_at };
+
+  memset (rank_at, 0xff, n_slots * sizeof *rank_at);
+  return read_lines (&reader, text, mapping, error);
+}
+
+static gboolean
+fill_from_file (TopoMapping *mapping, const TopoMachine *machine, const Columns *columns,
+                gsize n_slots, GError **error)
+{
+  const char *path = mapping->name;
   g_autoptr (GError) cause = NULL;
   g_autofree char *text = NULL;
-  g_autofree uint32_t *rank_at = NULL;
   gsize length;
-  Reader reader = { .path = path, .columns = columns };
 
   if (!g_file_get_contents (path, &text, &length, &cause)) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE,
-                 "mapping \"%s\": %s; possible are the letters %s in any order or the path of a "
-                 "map file",
-                 path, cause->message, columns->letter);
+    g_set_error (
+        error, TOPO_ERROR, TOPO_ERROR_FILE,
+        "mapping \"%s\": %s; possible are the letters %s in any order or the path of a file "
+        "(map file, rankfile, host list)",
+        path, cause->message, columns->letter);
     return FALSE;
   }
   if (memchr (text, '\0', length) != NULL) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: not a text file", path);
     return FALSE;
   }
-  rank_at = g_new (uint32_t, n_slots);
-  memset (rank_at, 0xff, n_slots * sizeof *rank_at);
-  reader.rank_at = rank_at;
-  return read_lines (&reader, text, mapping, error);
+  if (machine->fabric == NULL && topo_is_rankfile (text)) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+                 "%s: a rankfile places ranks on the hosts of a fabric; %s is a torus", path,
+                 machine->spec);
+    return FALSE;
+  }
+  if (machine->fabric != NULL && topo_is_rankfile (text))
+    return topo_rankfile_read (mapping, machine, path, text, error);
+  if (machine->fabric != NULL && topo_is_hostfile (text))
+    return topo_hostfile_read (mapping, machine, path, text, error);
+  return fill_from_map (mapping, path, text, columns, n_slots, error);
 }
 
 static gboolean
-fill (TopoMapping *mapping, const Columns *columns, gsize n_slots, GError **error)
+fill (TopoMapping *mapping, const TopoMachine *machine, const Columns *columns, gsize n_slots,
+      GError **error)
 {
   uint32_t order[MAX_COLUMNS];
 
   if (!is_permutation (mapping->name))
-    return fill_from_file (mapping, mapping->name, columns, n_slots, error);
+    return fill_from_file (mapping, machine, columns, n_slots, error);
   if (!parse_permutation (mapping->name, columns, order, error))
     return FALSE;
   fill_permutation (mapping, columns, order);
@@ -254,7 +273,7 @@ topo_mapping_new (const char *text, const TopoMachine *machine, uint32_t n_ranks
   mapping->n_ranks = n_ranks;
   mapping->node = g_new (uint32_t, n_ranks);
   mapping->slot = g_new (uint8_t, n_ranks);
-  if (!fill (mapping, &columns, n_slots, error))
+  if (!fill (mapping, machine, &columns, n_slots, error))
     return NULL;
   return g_steal_pointer (&mapping);
 }

@@ -15,11 +15,18 @@ typedef struct {
   uint8_t *slot;  /* [n_ranks] the T coordinate, 0..ranks_per_node-1 */
 } TopoMapping;
 
-/* `text` is a permutation of the dimension letters and T, slowest first
- * (ABCDET on Blue Gene/Q, the default when NULL), or the path of a map file:
- * one line per rank, one column per dimension and then the slot; '#' starts
- * a comment, blank lines are skipped (bgq.md section 1).  Errors name file
- * and line. */
+/* `text` is a permutation of the dimension letters and T, slowest first (ABCDET on
+ * Blue Gene/Q, AT, a node after the other, on fabrics: the defaults when NULL), or the
+ * path of a file, whose content tells what it is:
+ *
+ *   map file   one line per rank, one column per dimension and then the slot; '#'
+ *              starts a comment, blank lines are skipped (bgq.md section 1)
+ *   rankfile   Open MPI's; fabrics only.  It names cores: see
+ *              topo_mapping_is_rankfile()
+ *   host list  fabrics only: a host per line, perhaps with slots=N; ranks fill a
+ *              host before the next one
+ *
+ * Errors name file and line. */
 TopoMapping *
 topo_mapping_new (const char *text, const TopoMachine *machine, uint32_t n_ranks, GError **error);
 void topo_mapping_free (TopoMapping *mapping);
@@ -27,3 +34,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (TopoMapping, topo_mapping_free)
 
 /* A mapping as a map file's text; the caller frees it. */
 char *topo_mapping_print (const TopoMapping *mapping, const TopoMachine *machine);
+
+/* Whether a mapping's text is the path of a rankfile, which takes any core of a
+ * node: a machine must have them all as slots (ranks_per_node) before. */
+bool topo_mapping_is_rankfile (const char *text);
+
+/* A mapping as Open MPI's rankfile; NULL and *error on a torus and when a host
+ * has a name that a rankfile cannot have.  The caller frees it. */
+char *topo_mapping_print_rankfile (const TopoMapping *mapping, const TopoMachine *machine,
+                                   GError **error);

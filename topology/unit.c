@@ -165,6 +165,8 @@ topo_unit_parse (TopoUnit unit, const char *text, TopoValue *value, GError **err
   *value = (TopoValue){ 0 };
   if (unit == TOPO_UNIT_BOOLEAN)
     return parse_boolean (text, value, error);
+  if (unit == TOPO_UNIT_VL_WEIGHTS)
+    return topo_vl_weights_parse (text, &value->weights, error);
   if (!parse_decimal (&rest, &decimal)) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "expected a number%s, found \"%s\"",
                  unit == TOPO_UNIT_COUNT ? "" : " with its unit", text);
@@ -289,6 +291,8 @@ topo_unit_print (TopoUnit unit, TopoValue value)
 {
   if (unit == TOPO_UNIT_BOOLEAN)
     return g_strdup (value.whole ? "true" : "false");
+  if (unit == TOPO_UNIT_VL_WEIGHTS)
+    return topo_vl_weights_print (&value.weights);
   if (topo_unit_is_real (unit))
     return print_real (unit, value.real);
   return print_whole (unit, value.whole);

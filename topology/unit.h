@@ -3,24 +3,28 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "topology/vl_weights.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 typedef enum {
-  TOPO_UNIT_TIME,      /* whole picoseconds */
-  TOPO_UNIT_BYTES,     /* whole bytes */
-  TOPO_UNIT_BANDWIDTH, /* whole bytes per second */
-  TOPO_UNIT_COUNT,     /* whole, no unit */
-  TOPO_UNIT_BOOLEAN,   /* whole, 0 or 1: false or true */
-  TOPO_UNIT_SHARE,     /* real, in percent in the text */
-  TOPO_UNIT_FLOPS,     /* real, operations per second */
+  TOPO_UNIT_TIME,       /* whole picoseconds */
+  TOPO_UNIT_BYTES,      /* whole bytes */
+  TOPO_UNIT_BANDWIDTH,  /* whole bytes per second */
+  TOPO_UNIT_COUNT,      /* whole, no unit */
+  TOPO_UNIT_BOOLEAN,    /* whole, 0 or 1: false or true */
+  TOPO_UNIT_SHARE,      /* real, in percent in the text */
+  TOPO_UNIT_FLOPS,      /* real, operations per second */
+  TOPO_UNIT_VL_WEIGHTS, /* a table of a VL arbiter */
 } TopoUnit;
 
-/* Whole for the whole units, real for the others. */
+/* Whole for the whole units, real or weights for the others. */
 typedef struct {
   uint64_t whole;
   double real;
+  TopoVlWeights weights;
 } TopoValue;
 
 static inline bool

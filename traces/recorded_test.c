@@ -194,7 +194,7 @@ test_gaps_of_dump (void)
   g_auto (GStrv) lines = NULL;
   g_autoptr (Trace) trace = NULL;
   g_autoptr (TraceCursor) cursor = NULL;
-  int64_t stop_ns = 0, start_ns, end_ns;
+  int64_t stop_ns = 0, start_ns, end_ns = 0;
   char **line, name[64];
   guint n_calls = 0;
   TraceOp op;

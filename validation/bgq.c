@@ -1,12 +1,12 @@
-/* bgq.c - experiments that were done on Blue Gene/Q, done again here.
+/* bgq.c - experiments that were done on Blue Gene/Q, done again here: some ten
+ * seconds in all.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "validation/bgq.h"
-
 #include "validation/pattern.h"
 #include "validation/pingpong.h"
+#include "validation/suite.h"
 
 #include <math.h>
 #include <string.h>
@@ -353,12 +353,20 @@ static const struct {
   { "geometry_gain", geometry_gain },
 };
 
+static gpointer
+open_bgq (GString *details)
+{
+  (void) details;
+  return g_new0 (Bgq, 1);
+}
+
 static bool
-measure_figure (Bgq *bgq, const ValidationPublished *published, double *simulated, GError **error)
+measure_figure (gpointer state, const ValidationPublished *published, double *simulated,
+                GError **error)
 {
   for (guint i = 0; i < G_N_ELEMENTS (measures); i++)
     if (strcmp (measures[i].name, published->name) == 0) {
-      *simulated = measures[i].measure (bgq, error);
+      *simulated = measures[i].measure (state, error);
       return !isnan (*simulated);
     }
   g_set_error (error, VALIDATION_ERROR, VALIDATION_ERROR_EXPERIMENT,
@@ -366,48 +374,11 @@ measure_figure (Bgq *bgq, const ValidationPublished *published, double *simulate
   return false;
 }
 
-static bool
-has_figure (const GPtrArray *all, const char *name)
-{
-  for (guint i = 0; i < all->len; i++)
-    if (strcmp (((const ValidationPublished *) g_ptr_array_index (all, i))->name, name) == 0)
-      return true;
-  return false;
-}
-
-static bool
-check_names (const GPtrArray *all, const char *const *names, GError **error)
-{
-  for (; names != NULL && *names != NULL; names++)
-    if (!has_figure (all, *names)) {
-      g_set_error (error, VALIDATION_ERROR, VALIDATION_ERROR_NAME, "no figure is called \"%s\"",
-                   *names);
-      return false;
-    }
-  return true;
-}
-
-gboolean
-validation_bgq_run (const char *const *only, ValidationReport report, void *data, GError **error)
-{
-  g_autoptr (GPtrArray) all =
-      validation_published_parse (published_csv, "bgq_published.csv", error);
-  Bgq bgq = { 0 };
-
-  if (all == NULL || !check_names (all, only, error))
-    return FALSE;
-  for (guint i = 0; i < all->len; i++) {
-    const ValidationPublished *published = g_ptr_array_index (all, i);
-    ValidationResult result = { .published = published };
-
-    if (only != NULL && !g_strv_contains (only, published->name))
-      continue;
-    if (!measure_figure (&bgq, published, &result.simulated, error)) {
-      g_prefix_error (error, "%s: ", published->name);
-      return FALSE;
-    }
-    result.agrees = validation_agrees (published, result.simulated);
-    report (data, &result);
-  }
-  return TRUE;
-}
+const ValidationSuite validation_bgq = {
+  .name = "bgq",
+  .figures = published_csv,
+  .path = "bgq_published.csv",
+  .open = open_bgq,
+  .close = g_free,
+  .measure = measure_figure,
+};

@@ -6,8 +6,8 @@
  * or something in the model has been broken. */
 #include "config.h"
 
-#include "validation/bgq.h"
 #include "validation/pattern.h"
+#include "validation/suite.h"
 
 static void
 on_result (void *data, const ValidationResult *result)
@@ -21,13 +21,22 @@ on_result (void *data, const ValidationResult *result)
   g_assert_true (result->agrees);
 }
 
+static gboolean
+run (const char *const *names, guint *n_results, GError **error)
+{
+  const ValidationSuite *const suites[] = { &validation_bgq, NULL };
+  const ValidationWatch watch = { .report = on_result, .data = n_results };
+
+  return validation_run (suites, names, &watch, error);
+}
+
 static void
 assert_all_agree (const char *const *names)
 {
   g_autoptr (GError) error = NULL;
   guint n_results = 0;
 
-  g_assert_true (validation_bgq_run (names, on_result, &n_results, &error));
+  g_assert_true (run (names, &n_results, &error));
   g_assert_no_error (error);
   g_assert_cmpuint (n_results, ==, g_strv_length ((char **) names));
 }
@@ -75,7 +84,7 @@ test_refuses_unknown_names (void)
   g_autoptr (GError) error = NULL;
   guint n_results = 0;
 
-  g_assert_false (validation_bgq_run (names, on_result, &n_results, &error));
+  g_assert_false (run (names, &n_results, &error));
   g_assert_error (error, VALIDATION_ERROR, VALIDATION_ERROR_NAME);
   g_assert_cmpuint (n_results, ==, 0);
 }

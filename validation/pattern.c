@@ -41,25 +41,55 @@ send_all (SimNetwork *network, const ValidationMessage *messages, uint32_t n_mes
                       0);
 }
 
+/* Rank r is on node r. */
+static TopoMapping
+mapping_in_order (const TopoMachine *machine)
+{
+  uint32_t n_nodes = topo_shape_nodes (&machine->shape);
+  TopoMapping mapping = { (char *) "one rank per node", n_nodes, g_new (uint32_t, n_nodes),
+                          g_new0 (uint8_t, n_nodes) };
+
+  for (uint32_t node = 0; node < n_nodes; node++)
+    mapping.node[node] = node;
+  return mapping;
+}
+
+/* With `paths` on a fabric, else on a torus. */
+static int64_t *
+run (const TopoMachine *machine, RoutePolicy policy, const RoutePaths *paths,
+     const ValidationMessage *messages, uint32_t n_messages, GError **error)
+{
+  TopoMapping mapping = mapping_in_order (machine);
+  g_autofree int64_t *delivered_ps = g_new0 (int64_t, n_messages);
+  gboolean done = FALSE;
+  SimNetwork *network =
+      paths != NULL
+          ? sim_ib_new (machine, paths, &mapping, &pattern_client, delivered_ps, error)
+          : sim_packet_new (machine, &mapping, policy, &pattern_client, delivered_ps, error);
+
+  if (network != NULL) {
+    send_all (network, messages, n_messages);
+    done = sim_network_run (network, error);
+  }
+  sim_network_free (network);
+  g_free (mapping.node);
+  g_free (mapping.slot);
+  return done ? g_steal_pointer (&delivered_ps) : NULL;
+}
+
 int64_t *
 validation_pattern_run (const TopoMachine *machine, RoutePolicy policy,
                         const ValidationMessage *messages, uint32_t n_messages, GError **error)
 {
-  g_autoptr (TopoMapping) mapping =
-      topo_mapping_new (NULL, machine, topo_shape_nodes (&machine->shape), error);
-  g_autofree int64_t *delivered_ps = g_new0 (int64_t, n_messages);
-  SimNetwork *network;
-  gboolean done;
+  return run (machine, policy, NULL, messages, n_messages, error);
+}
 
-  if (mapping == NULL)
-    return NULL;
-  network = sim_packet_new (machine, mapping, policy, &pattern_client, delivered_ps, error);
-  if (network == NULL)
-    return NULL;
-  send_all (network, messages, n_messages);
-  done = sim_network_run (network, error);
-  sim_network_free (network);
-  return done ? g_steal_pointer (&delivered_ps) : NULL;
+int64_t *
+validation_pattern_run_fabric (const TopoMachine *machine, const RoutePaths *paths,
+                               const ValidationMessage *messages, uint32_t n_messages,
+                               GError **error)
+{
+  return run (machine, ROUTE_POLICY_DEFAULT, paths, messages, n_messages, error);
 }
 
 int64_t

@@ -20,5 +20,10 @@ int64_t *
 validation_pattern_run (const TopoMachine *machine, RoutePolicy policy,
                         const ValidationMessage *messages, uint32_t n_messages, GError **error);
 
+/* The same on a fabric; `paths` are the machine's. */
+int64_t *validation_pattern_run_fabric (const TopoMachine *machine, const RoutePaths *paths,
+                                        const ValidationMessage *messages, uint32_t n_messages,
+                                        GError **error);
+
 /* When the last one was; 0 for none. */
 int64_t validation_pattern_end_ps (const int64_t *delivered_ps, uint32_t n_messages);

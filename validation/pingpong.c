@@ -5,66 +5,25 @@
 
 #include "validation/pingpong.h"
 
-#include "sim/replay.h"
-
-#include <glib/gstdio.h>
-#include <unistd.h>
+#include "validation/program.h"
 
 #define ROUNDS    10
 #define WINDOW    8
 #define BYTE_TYPE 6 /* MPI_BYTE in a time-independent trace */
 
-/* One file for both ranks; the caller removes it and frees the path. */
-static char *
-save_trace (const char *text, GError **error)
-{
-  char *path;
-  int file = g_file_open_tmp ("hopcast-XXXXXX.ti", &path, error);
-
-  if (file < 0)
-    return NULL;
-  close (file);
-  if (g_file_set_contents (path, text, -1, error))
-    return path;
-  g_unlink (path);
-  g_free (path);
-  return NULL;
-}
-
-/* The end of the last of two ranks on nodes[]; -1 and *error on failure. */
-static int64_t
-replay_ps (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping, GError **error)
-{
-  const SimReplayOptions options = { .compute_scale = 1 };
-  SimReplay *replay = sim_replay_new (trace, machine, mapping, &options, error);
-  SimNetwork *network = NULL;
-  int64_t time_ps = -1;
-
-  if (replay != NULL)
-    network =
-        sim_packet_new (machine, mapping, ROUTE_POLICY_DEFAULT, &sim_replay_client, replay, error);
-  if (network != NULL && sim_replay_run (replay, network, error))
-    time_ps = sim_replay_result (replay)->time_ps;
-  sim_network_free (network);
-  sim_replay_free (replay);
-  return time_ps;
-}
-
+/* The end of the last of two ranks; -1 and *error on failure. */
 static int64_t
 program_ps (const char *text, const TopoMachine *machine, uint32_t from, uint32_t to,
             GError **error)
 {
-  uint32_t node[] = { from, to };
-  uint8_t slot[] = { 0, 0 };
-  const TopoMapping mapping = { (char *) "two nodes", 2, node, slot };
-  g_autofree char *path = save_trace (text, error);
-  g_autoptr (Trace) trace =
-      path == NULL ? NULL : trace_open (path, &(TraceOptions){ .n_ranks = 2 }, error);
-  int64_t time_ps = trace == NULL ? -1 : replay_ps (trace, machine, &mapping, error);
+  const uint32_t node[] = { from, to };
+  const uint8_t core[] = { 0, 0 };
+  ValidationRun run;
 
-  if (path != NULL)
-    g_unlink (path);
-  return time_ps;
+  if (!validation_replay_text (text, machine, 2, node, core, &run, error))
+    return -1;
+  g_free (run.end_ps);
+  return (int64_t) run.time_ps;
 }
 
 static int64_t

@@ -10,15 +10,13 @@
 
 /* Hosts for the nodes 0 .. n_nodes-1. */
 static bool
-print_platform (const TopoMachine *machine, uint32_t n_nodes)
+print_platform (const RoutePaths *paths, uint32_t n_nodes)
 {
   g_autofree uint32_t *nodes = g_new (uint32_t, n_nodes);
-  RouteTorus route;
-  SimFlowPlatform platform = { machine, &route, nodes, n_nodes, true };
+  SimFlowPlatform platform = { paths, nodes, n_nodes, true };
 
   for (uint32_t node = 0; node < n_nodes; node++)
     nodes[node] = node;
-  route_torus_init (&route, &machine->shape);
   sim_flow_platform_write (&platform, stdout);
   return fflush (stdout) == 0 && !ferror (stdout);
 }
@@ -28,6 +26,7 @@ main (int argc, char **argv)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (TopoMachine) machine = NULL;
+  g_autoptr (RoutePaths) paths = NULL;
   guint64 n_nodes = 0;
 
   if (argc < 2 || argc > 3 || argv[1][0] == '-') {
@@ -38,11 +37,13 @@ main (int argc, char **argv)
   if (machine != NULL)
     n_nodes = topo_shape_nodes (&machine->shape);
   if (machine != NULL && argc > 2)
-    g_ascii_string_to_unsigned (argv[2], 10, 1, MIN (n_nodes, SIM_FLOW_MAX_NODES), &n_nodes,
+    g_ascii_string_to_unsigned (argv[2], 10, 1, MIN (n_nodes, SIM_FLOW_MAX_HOSTS), &n_nodes,
                                 &error);
+  if (error == NULL)
+    paths = route_paths_new (machine, &error);
   if (error != NULL) {
     fprintf (stderr, "simgrid_platform: %s\n", error->message);
     return 1;
   }
-  return print_platform (machine, (uint32_t) n_nodes) ? 0 : 1;
+  return print_platform (paths, (uint32_t) n_nodes) ? 0 : 1;
 }

@@ -1,0 +1,181 @@
+#!/bin/sh
+# fabrics_test.sh - simulations on switched fabrics: what they print adds up,
+# and every trace that replays on Blue Gene/Q replays there.
+#
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154  # set by tap.sh
+set -u
+. "${G_TEST_SRCDIR:-.}/cli/tap.sh"
+
+# Eight ranks on the four leaves of a tree, two nodes each: short messages
+# around the ring, long ones to the opposite rank, two leaves away.
+awk 'BEGIN {
+  n = 8
+  for (r = 0; r < n; r++) print r, "init"
+  for (r = 0; r < n; r++) {
+    right = (r + 1) % n; left = (r + n - 1) % n; far = (r + n / 2) % n
+    print r, "irecv", left, 0, 200, 6
+    print r, "irecv", far, 1, 3000000, 6
+    print r, "send", right, 0, 200, 6
+    print r, "send", far, 1, 3000000, 6
+    print r, "waitall"
+  }
+  for (r = 0; r < n; r++) print r, "finalize"
+}' >ring.ti
+tree=fattree:4x2:1
+# To the right: four pairs under one leaf (2 links), four across (4 links).
+hop_bytes=$((4 * 2 * 200 + 4 * 4 * 200 + 8 * 4 * 3000000))
+
+json () {
+  sed -n "s/^ *\"$1\": \"*\([^\",]*\)\"*,*\$/\1/p" "$2"
+}
+
+column () {
+  awk -F, -v name="$1" '
+    NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next }
+    { print $c }' "$2"
+}
+
+same () {
+  if test -n "$2" && test "$2" = "$3"; then
+    ok "$1"
+  else
+    not_ok "$1" "'$2' is not '$3'"
+  fi
+}
+
+succeeds () {
+  name=$1
+  shift
+  run "$@"
+  if test "$status" = 0; then
+    ok "$name"
+  else
+    not_ok "$name" "status $status" "$(cat err)"
+  fi
+}
+
+# what_stays FILE: the record without what differs from run to run.
+what_stays () {
+  grep -v -e wall_s -e peak_rss_bytes "$1"
+}
+
+simulate () {
+  name=$1
+  shift
+  succeeds "$name" "$hopcast" simulate ring.ti --machine "$tree" -q "$@"
+}
+
+simulate "packets" --format json --links links.csv --ranks ranks.csv
+cp out run.json
+same "nodes" "$(json nodes run.json)" 8
+same "links" "$(json links run.json)" 32
+same "a line per link" "$(column lanes links.csv | wc -l)" 32
+same "hop bytes" "$(json hop_bytes run.json)" $hop_bytes
+same "bytes of all links" "$(column payload_bytes links.csv | awk '{ s += $1 } END { print s }')" \
+  $hop_bytes
+same "names of links" "$(sed -n '2p;$p' links.csv | cut -d, -f1-5)" \
+  "leaf0 port 1 -> node0 HCA-1 port 1,leaf0,1,node0 HCA-1,1
+node7 HCA-1 port 1 -> leaf3 port 2,node7 HCA-1,1,leaf3,2"
+# What a port received is what the port at the other end sent.
+same "ports agree about their cable" "$(awk -F, '
+  NR > 1 { sent[$2 "," $3] = $9 " " $10; got[$4 "," $5] = got[$4 "," $5]; row[$4 "," $5] = $2 "," $3
+           received[$2 "," $3] = $11 " " $12; n++ }
+  END { for (port in row) agree += sent[row[port]] == received[port]; print agree " of " n }
+' links.csv)" "32 of 32"
+same "headers are counted in words" "$(awk -F, '
+  NR > 1 && $8 > 0 { n++; right += 4 * $9 > $8 && 4 * $9 < 1.1 * $8 + 10000 }
+  END { print n - right }' links.csv)" 0
+same "host names" "$(column host ranks.csv | tr '\n' ' ')" \
+  "node0 node1 node2 node3 node4 node5 node6 node7 "
+same "the run ends with its last rank" "$(column end_s ranks.csv | sort -g | tail -n 1)" \
+  "$(json time_s run.json)"
+
+simulate "packets again" --format json --links again.csv
+same "the same record" "$(what_stays run.json)" "$(what_stays out)"
+same "the same links" "$(cat links.csv)" "$(cat again.csv)"
+simulate "deterministic" --format json --routing deterministic
+same "which it is anyway" "$(json time_s out)" "$(json time_s run.json)"
+
+simulate "adaptive switches" --format json --set switch.adaptive=free
+same "are another machine" "$(test "$(json key out)" != "$(json key run.json)" && echo differs)" differs
+same "hop bytes of the tables" "$(json hop_bytes out)" $hop_bytes
+simulate "kept to the tables" --format json --set switch.adaptive=free --routing deterministic
+same "as if they were not" "$(json time_s out)" "$(json time_s run.json)"
+
+simulate "load" --network load --format json --links load.csv
+same "load and packets agree on every link" "$(column payload_bytes links.csv)" \
+  "$(column payload_bytes load.csv)"
+same "load has no packets" "$(column PortXmitData load.csv | tr -d '\n')none" none
+same "load and packets agree on hop bytes" "$(json hop_bytes out)" "$(json hop_bytes run.json)"
+same "another network is another run" \
+  "$(test "$(json key out)" != "$(json key run.json)" && echo differs)" differs
+
+run "$hopcast" simulate ring.ti --machine "$tree" -q --network flow --format json --links flow.csv
+if grep -q "without SimGrid" err; then
+  skip "flow" "no SimGrid"
+else
+  same "flow" "$status" 0
+  same "flow and packets agree on every link" "$(column payload_bytes links.csv)" \
+    "$(column payload_bytes flow.csv)"
+  # Two networks of one machine, one without packets: within a third.
+  same "flow and packets agree about the time" "$(awk -v a="$(json time_s out)" \
+    -v b="$(json time_s run.json)" 'BEGIN { print (a > b / 1.5 && a < b * 1.5) ? "yes" : a " " b }')" \
+    yes
+fi
+
+simulate "table"
+same "hottest links by name" "$(grep -c '^  .* port [0-9]* -> .* port [0-9]*  ' out)" 5
+simulate "csv" --format csv
+same "a heading and a row" "$(wc -l <out)" 2
+simulate "two ranks per node" --ranks-per-node 2 --format json --ranks two.csv
+same "four nodes are used" "$(column host two.csv | sort -u | wc -l)" 4
+
+succeeds "map metrics" "$hopcast" map metrics ring.ti --machine "$tree" --format json
+same "hop bytes of the mapping" "$(json hop_bytes out)" $hop_bytes
+succeeds "matrix with collectives" \
+  "$hopcast" trace matrix ring.ti --with-collectives --machine "$tree"
+succeeds "map check" "$hopcast" map check AT --machine "$tree" --ranks 8
+
+# -- every trace that replays on Blue Gene/Q ------------------------------
+
+traces=$srcdir/../shared/data/traces
+x5=$srcdir/../shared/data/fabrics/x5
+
+# replays MACHINE TRACE: twice, with the same record.
+replays () {
+  for time in first second; do
+    run "$hopcast" simulate "$2" --machine "$1" --ranks-per-node 4 -q --format json
+    test "$status" = 0 || return 1
+    what_stays out >$time
+  done
+  cmp -s first second
+}
+
+all_replay () {
+  for trace in "$traces"/goal/*/*.goal "$traces"/otf2/*/*.otf2 "$traces"/paraver/*/*.prv \
+    "$traces"/dumpi/*/*.meta "$traces"/ti/gen-*/*-[0-9]*.txt; do
+    name=${trace#"$traces"/}
+    run "$hopcast" simulate "$trace" --machine bgq:32 --ranks-per-node 16 -q
+    test "$status" = 0 || continue
+    n_replayed=$((n_replayed + 1))
+    for machine in systemg "fabric:$x5/X5.topofile,routes=$x5/opensm-minhop-lfts.dump"; do
+      if replays "$machine" "$trace"; then
+        ok "$name on ${machine%%:*}"
+      else
+        not_ok "$name on ${machine%%:*}" "status $status" "$(head -c 500 err)" \
+          "$(diff first second | head -4)"
+      fi
+    done
+  done
+}
+
+n_replayed=0
+if test -d "$traces"; then
+  all_replay
+  same "traces there are" "$(test $n_replayed -ge 13 && echo enough)" enough
+else
+  skip "all traces" "../shared is not there"
+fi
+
+done_testing

@@ -1,0 +1,324 @@
+/* paths.c - the way between two nodes of any machine: its links and hops.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "routing/paths.h"
+
+#include "routing/routes.h"
+
+#include <string.h>
+
+/* A way is counted in a byte.  Subnet management itself, whose directed
+ * routes have room for 64 ports, cannot reach that far. */
+#define LONGEST_FROM_SWITCH 254u
+
+/* --- Links from every switch to every destination --- */
+
+static uint8_t *
+links_from (const RoutePaths *paths, uint32_t at_switch, uint32_t destination)
+{
+  return &paths->switch_links[(gsize) at_switch * paths->tables->n_destinations + destination];
+}
+
+/* The switch that the tables lead to from here, or TOPO_NONE and whether this
+ * was the last link. */
+static uint32_t
+next_switch (const RouteForwarding *tables, uint32_t at, uint32_t destination, bool *arrived)
+{
+  const TopoFabric *fabric = tables->fabric;
+  uint32_t number = route_forwarding_out (tables, at, destination), port;
+
+  *arrived = false;
+  if (number == ROUTE_NO_PORT)
+    return TOPO_NONE;
+  port = fabric->devices[tables->switch_device[at]].first_port + number - 1;
+  *arrived = fabric->ports[port].peer == tables->destination_port[destination];
+  if (*arrived || fabric->ports[port].peer == TOPO_NONE)
+    return TOPO_NONE;
+  return route_forwarding_behind (tables, port);
+}
+
+/* Follows the tables from a switch until what lies ahead is known, then
+ * writes it along the way back: each switch is passed once per destination.
+ * done[] says for which switches; their entry 0: no way. */
+static bool
+measure_from (RoutePaths *paths, uint32_t at, uint32_t destination, bool *done, uint32_t *way)
+{
+  uint32_t n = 0, links = 0;
+  bool arrived = false;
+
+  while (at != TOPO_NONE && !done[at]) {
+    done[at] = true;
+    way[n++] = at;
+    at = next_switch (paths->tables, at, destination, &arrived);
+  }
+  /* A way that comes back to itself meets an entry that is still 0. */
+  if (at != TOPO_NONE)
+    links = *links_from (paths, at, destination);
+  if (links == 0 && !arrived)
+    return true;
+  while (n > 0) {
+    if (++links > LONGEST_FROM_SWITCH)
+      return false;
+    *links_from (paths, way[--n], destination) = (uint8_t) links;
+  }
+  paths->longest_links = MAX (paths->longest_links, links + 1);
+  return true;
+}
+
+static gboolean
+measure (RoutePaths *paths, GError **error)
+{
+  const RouteForwarding *tables = paths->tables;
+  g_autofree bool *done = g_new (bool, tables->n_switches + 1);
+  g_autofree uint32_t *way = g_new (uint32_t, tables->n_switches + 1);
+
+  paths->switch_links = g_new0 (uint8_t, (gsize) tables->n_switches * tables->n_destinations + 1);
+  paths->longest_links = 1;
+  for (uint32_t destination = 0; destination < tables->n_destinations; destination++) {
+    memset (done, 0, tables->n_switches * sizeof *done);
+    for (uint32_t at = 0; at < tables->n_switches; at++)
+      if (!measure_from (paths, at, destination, done, way)) {
+        g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+                     "%s: the tables (%s) have a way of more than %u links", tables->fabric->source,
+                     tables->engine, LONGEST_FROM_SWITCH + 1);
+        return FALSE;
+      }
+  }
+  return TRUE;
+}
+
+/* --- Rails --- */
+
+/* The plugged-in ports of each node's adapters, in their order. */
+static void
+list_rails (RoutePaths *paths)
+{
+  const TopoFabric *fabric = paths->tables->fabric;
+  uint32_t n = 0;
+
+  paths->first_rail = g_new (uint32_t, fabric->n_hosts + 1);
+  paths->rail = g_new (uint32_t, paths->tables->n_destinations + 1);
+  for (uint32_t node = 0; node < fabric->n_hosts; node++) {
+    const TopoHost *host = &fabric->hosts[node];
+
+    paths->first_rail[node] = n;
+    for (uint32_t at = host->first_rail; at < host->first_rail + host->n_rails; at++) {
+      const TopoDevice *adapter = &fabric->devices[fabric->rails[at]];
+
+      for (uint32_t port = adapter->first_port; port < adapter->first_port + adapter->n_ports;
+           port++)
+        if (paths->tables->destination_of[port] != TOPO_NONE)
+          paths->rail[n++] = paths->tables->destination_of[port];
+    }
+  }
+  paths->first_rail[fabric->n_hosts] = n;
+}
+
+/* Links of the way between two rails; 0: none. */
+static uint32_t
+rail_links (const RoutePaths *paths, uint32_t from, uint32_t to)
+{
+  const RouteForwarding *tables = paths->tables;
+  uint32_t port = tables->destination_port[from], at;
+
+  if (tables->fabric->ports[port].peer == tables->destination_port[to])
+    return 1;
+  at = route_forwarding_behind (tables, port);
+  if (at == TOPO_NONE || *links_from (paths, at, to) == 0)
+    return 0;
+  return 1 + *links_from (paths, at, to);
+}
+
+/* Partner of rail `index` of the side that has more of them: the rail of the
+ * same number, counted around, or the next one that is connected with it. */
+static bool
+rail_pair (const RoutePaths *paths, uint32_t from_node, uint32_t to_node, uint32_t index,
+           uint32_t *from, uint32_t *to)
+{
+  const uint32_t *rails_from = &paths->rail[paths->first_rail[from_node]];
+  const uint32_t *rails_to = &paths->rail[paths->first_rail[to_node]];
+  uint32_t n_from = paths->first_rail[from_node + 1] - paths->first_rail[from_node];
+  uint32_t n_to = paths->first_rail[to_node + 1] - paths->first_rail[to_node];
+
+  for (uint32_t turn = 0; turn < MIN (n_from, n_to); turn++) {
+    *from = rails_from[(n_from >= n_to ? index : index + turn) % n_from];
+    *to = rails_to[(n_from >= n_to ? index + turn : index) % n_to];
+    if (rail_links (paths, *from, *to) > 0)
+      return true;
+  }
+  return false;
+}
+
+/* Both ends as numbers of destinations. */
+static bool
+choose_rails (const RoutePaths *paths, uint32_t from_node, uint32_t to_node, uint64_t ranks,
+              uint32_t *from, uint32_t *to)
+{
+  uint32_t n_from = paths->first_rail[from_node + 1] - paths->first_rail[from_node];
+  uint32_t n_to = paths->first_rail[to_node + 1] - paths->first_rail[to_node];
+  uint32_t n = MAX (n_from, n_to), n_pairs = 0, wanted;
+
+  for (uint32_t index = 0; index < n; index++)
+    n_pairs += rail_pair (paths, from_node, to_node, index, from, to);
+  if (n_pairs == 0)
+    return false;
+  wanted = (uint32_t) (ranks % n_pairs);
+  for (uint32_t index = 0;; index++)
+    if (rail_pair (paths, from_node, to_node, index, from, to) && wanted-- == 0)
+      return true;
+}
+
+bool
+route_paths_rails (const RoutePaths *paths, uint32_t from_node, uint32_t to_node,
+                   uint32_t from_rank, uint32_t to_rank, uint32_t *from_port, uint32_t *destination)
+{
+  uint32_t from;
+
+  if (!choose_rails (paths, from_node, to_node, (uint64_t) from_rank + to_rank, &from, destination))
+    return false;
+  *from_port = paths->tables->destination_port[from];
+  return true;
+}
+
+/* --- Any machine --- */
+
+static gboolean
+init_fabric (RoutePaths *paths, const TopoMachine *machine, GError **error)
+{
+  paths->tables = route_forwarding_of_machine (machine, error);
+  if (paths->tables == NULL || !measure (paths, error))
+    return FALSE;
+  if (machine->parameters.adaptive != TOPO_ADAPTIVE_NONE &&
+      !route_forwarding_add_groups (paths->tables, error))
+    return FALSE;
+  list_rails (paths);
+  return TRUE;
+}
+
+static void
+init_torus (RoutePaths *paths, const TopoShape *shape)
+{
+  route_torus_init (&paths->torus, shape);
+  for (uint32_t dimension = 0; dimension < shape->n_dimensions; dimension++) {
+    uint32_t size = shape->size[dimension];
+
+    paths->longest_links += shape->wrap[dimension] ? size / 2 : size - 1;
+  }
+}
+
+RoutePaths *
+route_paths_new (const TopoMachine *machine, GError **error)
+{
+  g_autoptr (RoutePaths) paths = g_new0 (RoutePaths, 1);
+
+  paths->machine = machine;
+  if (machine->fabric == NULL)
+    init_torus (paths, &machine->shape);
+  else if (!init_fabric (paths, machine, error))
+    return NULL;
+  return g_steal_pointer (&paths);
+}
+
+void
+route_paths_free (RoutePaths *paths)
+{
+  if (paths == NULL)
+    return;
+  route_forwarding_free (paths->tables);
+  g_free (paths->switch_links);
+  g_free (paths->first_rail);
+  g_free (paths->rail);
+  g_free (paths);
+}
+
+uint32_t
+route_paths_links (const RoutePaths *paths, uint32_t from_node, uint32_t to_node,
+                   uint32_t from_rank, uint32_t to_rank, uint32_t *links)
+{
+  uint32_t from_port, destination;
+
+  if (from_node == to_node)
+    return 0;
+  if (paths->tables == NULL)
+    return route_torus_path (&paths->torus, from_node,
+                             route_torus_way (&paths->torus, from_node, to_node), links);
+  if (!route_paths_rails (paths, from_node, to_node, from_rank, to_rank, &from_port, &destination))
+    return 0;
+  return route_forwarding_path (paths->tables, from_port, destination, links);
+}
+
+uint32_t
+route_paths_hops (const RoutePaths *paths, uint32_t from_node, uint32_t to_node, uint32_t from_rank,
+                  uint32_t to_rank)
+{
+  uint32_t from, to;
+
+  if (from_node == to_node)
+    return 0;
+  if (paths->tables == NULL)
+    return topo_shape_hops (&paths->torus.shape, from_node, to_node);
+  if (!choose_rails (paths, from_node, to_node, (uint64_t) from_rank + to_rank, &from, &to))
+    return 0;
+  return rail_links (paths, from, to);
+}
+
+/* --- Whether all that a job needs is connected --- */
+
+/* The nodes that hold ranks, ascending. */
+static GArray *
+used_nodes (const TopoMapping *mapping, uint32_t n_nodes)
+{
+  g_autofree bool *used = g_new0 (bool, n_nodes);
+  GArray *nodes = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+
+  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++)
+    used[mapping->node[rank]] = true;
+  for (uint32_t node = 0; node < n_nodes; node++)
+    if (used[node])
+      g_array_append_val (nodes, node);
+  return nodes;
+}
+
+/* Every switch leads everywhere and every node has a rail: nearly always so. */
+static bool
+all_connected (const RoutePaths *paths, const GArray *nodes)
+{
+  gsize n = (gsize) paths->tables->n_switches * paths->tables->n_destinations;
+
+  for (guint at = 0; at < nodes->len; at++) {
+    uint32_t node = g_array_index (nodes, uint32_t, at);
+
+    if (paths->first_rail[node] == paths->first_rail[node + 1])
+      return false;
+  }
+  return n > 0 && memchr (paths->switch_links, 0, n) == NULL;
+}
+
+gboolean
+route_paths_check (const RoutePaths *paths, const TopoMapping *mapping, GError **error)
+{
+  g_autoptr (GArray) nodes = NULL;
+
+  if (paths->tables == NULL)
+    return TRUE;
+  nodes = used_nodes (mapping, paths->tables->fabric->n_hosts);
+  if (all_connected (paths, nodes))
+    return TRUE;
+  for (guint one = 0; one < nodes->len; one++)
+    for (guint other = 0; other < nodes->len; other++) {
+      const TopoFabric *fabric = paths->tables->fabric;
+      uint32_t from_node = g_array_index (nodes, uint32_t, one), from;
+      uint32_t to_node = g_array_index (nodes, uint32_t, other), to;
+
+      if (from_node == to_node || choose_rails (paths, from_node, to_node, 0, &from, &to))
+        continue;
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+                   "%s: the tables (%s) have no way from %s to %s, which both hold ranks",
+                   fabric->source, paths->tables->engine, fabric->hosts[from_node].name,
+                   fabric->hosts[to_node].name);
+      return FALSE;
+    }
+  return TRUE;
+}

@@ -1,0 +1,86 @@
+/* node.h - the inside of a node: what its cores share, as a tree.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *   machine ─┬─ package ─┬─ cache (L3) ─┬─ cache (L2) ── core
+ *            │           └─ memory      └─ cache (L2) ── core
+ *            └─ memory
+ *
+ * Only what communication can share is kept: packages, of the caches that serve the same cores
+ * the largest (so a core has at most one cache of its own), cores and memories.  Memory (a
+ * NUMA node) is a leaf of the object whose cores are nearest to it.  Cores are
+ * numbered as hwloc numbers them logically: those that share most stand
+ * together, and with hyper-threads a core is still one.
+ *
+ * The struct is public and read-only once made. */
+#pragma once
+
+#include "topology/shape.h"
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum {
+  TOPO_OBJECT_MACHINE,
+  TOPO_OBJECT_PACKAGE,
+  TOPO_OBJECT_CACHE,
+  TOPO_OBJECT_CORE,
+  TOPO_OBJECT_MEMORY,
+} TopoObjectKind;
+
+typedef struct {
+  uint8_t kind;                 /* TopoObjectKind */
+  uint8_t level;                /* of a cache: 1, 2, 3 ... */
+  uint32_t parent;              /* TOPO_NONE: the machine */
+  uint32_t os_index;            /* of a package or memory, and of a core's first hardware thread */
+  uint32_t first_core, n_cores; /* those below it; of memory: those nearest to it */
+  uint64_t cache_bytes;         /* of a cache */
+} TopoObject;
+
+typedef struct {
+  char *source;        /* path, or "harpertown" */
+  TopoObject *objects; /* parents before children; 0 is the machine */
+  uint32_t n_objects;
+  uint32_t *core; /* [n_cores] object of a core */
+  uint32_t n_cores;
+  uint32_t *memory; /* [n_memories] object of a NUMA node; at least one */
+  uint32_t n_memories;
+  uint32_t
+      adapter; /* object below which the host adapter's bridge hangs: the machine, or a package */
+} TopoNode;
+
+/* Two quad-core Xeon E5462: in each package two dies of two cores, which share
+ * 6 MB of L2; one memory behind both packages' front-side buses
+ * (infiniband.md sections 0 and C1). */
+TopoNode *topo_node_harpertown (void);
+
+/* Two eight-core Xeon E5-2680 (Sandy Bridge-EP): in each package 20 MB of L3 and
+ * a memory; 256 KB of L2 per core; the adapter below the first package (a guess). */
+TopoNode *topo_node_sandybridge (void);
+
+/* From hwloc's XML.  Errors (TOPO_ERROR) name the file; XML of hwloc 3, which
+ * hwloc 2 cannot read, is refused by that name. */
+TopoNode *topo_node_load (const char *path, GError **error);
+
+void topo_node_free (TopoNode *node);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (TopoNode, topo_node_free)
+
+/* The lowest object above two cores: the core itself when they are the same. */
+uint32_t topo_node_common (const TopoNode *node, uint32_t core, uint32_t other_core);
+
+/* The object of this kind that a core is in, of its caches the outermost; the
+ * memory that is nearest to it.  TOPO_NONE: none (of caches and packages). */
+uint32_t topo_node_above (const TopoNode *node, uint32_t core, TopoObjectKind kind);
+
+/* The cores that an aggregation pattern of the aggregation paper uses, 1..8, in
+ * ascending order: (1) one core, (2) one of each package, (3) one of each die of
+ * a package, (4) one die, (5) one core of each die, (6) one die of each package,
+ * (7) one package, (8) all (infiniband.md section 0; 6 and 7 are reconstructed).  A
+ * die is what shares the outermost cache.  Written to cores[n_cores]; returns how
+ * many, 0 for another number or a node that has not at least two equal packages
+ * of two equal dies of two cores, of which the patterns tell. */
+uint32_t topo_node_pattern (const TopoNode *node, uint32_t pattern, uint8_t cores[]);
+
+/* The tree as a few indented lines, for people.  The caller frees the text. */
+char *topo_node_print (const TopoNode *node);

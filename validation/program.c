@@ -1,0 +1,107 @@
+/* program.c - programs of a few ranks, replayed as a user would have it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validation/program.h"
+
+#include "validation/published.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool
+apply_settings (TopoMachine *machine, const char *const *settings, GError **error)
+{
+  for (; settings != NULL && *settings != NULL; settings++) {
+    g_auto (GStrv) parts = g_strsplit (*settings, "=", 2);
+
+    g_assert (g_strv_length (parts) == 2);
+    if (!topo_parameters_set (&machine->parameters, parts[0], parts[1], error))
+      return false;
+  }
+  return true;
+}
+
+TopoMachine *
+validation_machine_new (const char *spec, const char *const *settings, GError **error)
+{
+  g_autoptr (TopoMachine) machine = topo_machine_new (spec, error);
+
+  if (machine == NULL || !apply_settings (machine, settings, error))
+    return NULL;
+  if (machine->node != NULL) {
+    machine->ranks_per_node = MIN (machine->node->n_cores, TOPO_MAX_RANKS_PER_NODE);
+    for (uint32_t slot = 0; slot < machine->ranks_per_node; slot++)
+      machine->slot_core[slot] = (uint8_t) slot;
+  }
+  return g_steal_pointer (&machine);
+}
+
+static void
+take_times (const SimReplayResult *result, ValidationRun *run)
+{
+  double mpi_ps = 0;
+
+  *run = (ValidationRun){ .time_ps = (double) result->time_ps,
+                          .end_ps = g_new (int64_t, result->n_ranks) };
+  for (uint32_t rank = 0; rank < result->n_ranks; rank++) {
+    run->end_ps[rank] = result->ranks[rank].end_ps;
+    mpi_ps += (double) (result->ranks[rank].end_ps - result->ranks[rank].compute_ps);
+  }
+  run->mpi_ps = mpi_ps / result->n_ranks;
+}
+
+bool
+validation_replay (const char *trace, const TopoMachine *machine, uint32_t n_ranks,
+                   const uint32_t *node, const uint8_t *core, ValidationRun *run, GError **error)
+{
+  const SimRunOptions options = { .trace_path = trace,
+                                  .network = SIM_NETWORK_PACKET,
+                                  .policy = ROUTE_POLICY_DEFAULT,
+                                  .compute_scale = 1 };
+  const TopoMapping mapping = { (char *) "of an experiment", n_ranks, (uint32_t *) node,
+                                (uint8_t *) core };
+  g_autoptr (Trace) opened = trace_open (trace, &(TraceOptions){ .n_ranks = n_ranks }, error);
+  g_autoptr (SimRun) done = NULL;
+
+  if (opened != NULL)
+    done = sim_run (opened, machine, &mapping, &options, error);
+  if (done == NULL)
+    return false;
+  take_times (&done->result, run);
+  return true;
+}
+
+/* One file for all ranks; the caller removes it and frees the path. */
+static char *
+save_trace (const char *text, GError **error)
+{
+  char *path;
+  int file = g_file_open_tmp ("hopcast-XXXXXX.ti", &path, error);
+
+  if (file < 0)
+    return NULL;
+  close (file);
+  if (g_file_set_contents (path, text, -1, error))
+    return path;
+  g_unlink (path);
+  g_free (path);
+  return NULL;
+}
+
+bool
+validation_replay_text (const char *text, const TopoMachine *machine, uint32_t n_ranks,
+                        const uint32_t *node, const uint8_t *core, ValidationRun *run,
+                        GError **error)
+{
+  g_autofree char *path = save_trace (text, error);
+  bool done;
+
+  if (path == NULL)
+    return false;
+  done = validation_replay (path, machine, n_ranks, node, core, run, error);
+  g_unlink (path);
+  return done;
+}
