@@ -157,6 +157,12 @@ sum_of (const uint64_t *counts, uint32_t n)
   return sum;
 }
 
+static SimChoice
+choose_algorithm (const SimRule *rule, const SimCollective *collective)
+{
+  return rule->only != NULL ? sim_choose (rule->only) : rule->choose (collective);
+}
+
 static bool
 is_window_barrier (TraceOpKind kind)
 {
@@ -186,7 +192,9 @@ sim_collective_init (SimCollective *collective, const TopoMachine *machine, cons
     collective->total_bytes = sum_of (collective->recv_counts, n_ranks);
   collective->method = choose_method (collective, parameters, whole_partition);
   if (collective->method == SIM_COLLECTIVE_STEPS)
-    set_algorithm (collective, rule_sets[parameters->collectives][collective->kind](collective));
+    set_algorithm (
+        collective,
+        choose_algorithm (&rule_sets[parameters->collectives][collective->kind], collective));
 }
 
 SimStep

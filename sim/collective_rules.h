@@ -20,32 +20,21 @@ typedef struct {
   uint64_t second_segment_bytes;
 } SimChoice;
 
-typedef SimChoice (*SimRule) (const SimCollective *collective);
+typedef struct {
+  const SimAlgorithm *only; /* always this one; NULL: what choose() says */
+  SimChoice (*choose) (const SimCollective *collective);
+} SimRule;
 
-/* By TraceOpKind; of the collectives, none is NULL. */
+/* By TraceOpKind; every collective has one. */
 extern const SimRule sim_rules_bgq[TRACE_N_OPS];
 extern const SimRule sim_rules_ompi13[TRACE_N_OPS];
 extern const SimRule sim_rules_ompi41[TRACE_N_OPS];
 extern const SimRule sim_rules_mpich[TRACE_N_OPS];
 
-/* MPICH's binomial tree or linear algorithm of gather, scatter, gatherv and
- * scatterv, and neighbours' exchange: the same in several sets. */
-SimChoice sim_rule_gather_binomial (const SimCollective *collective);
-SimChoice sim_rule_scatter_binomial (const SimCollective *collective);
-SimChoice sim_rule_gatherv_linear (const SimCollective *collective);
-SimChoice sim_rule_scatterv_linear (const SimCollective *collective);
-SimChoice sim_rule_scan_doubling (const SimCollective *collective);
-SimChoice sim_rule_neighbor (const SimCollective *collective);
-SimChoice sim_rule_barrier_dissemination (const SimCollective *collective);
+/* MPICH's, that Blue Gene/Q has too. */
 SimChoice sim_rule_allgather_mpich (const SimCollective *collective);
 SimChoice sim_rule_alltoall_mpich (const SimCollective *collective);
-SimChoice sim_rule_alltoallv_mpich (const SimCollective *collective);
 SimChoice sim_rule_reduce_scatter_mpich (const SimCollective *collective);
-
-/* And Open MPI's, of coll/basic. */
-SimChoice sim_rule_gatherv_in_turn (const SimCollective *collective);
-SimChoice sim_rule_scatterv_in_turn (const SimCollective *collective);
-SimChoice sim_rule_scan_linear (const SimCollective *collective);
 
 /* The call that a part of a call is: `first` of the two, or the other. */
 SimCollective sim_collective_part (const SimCollective *collective, bool first);

@@ -11,48 +11,6 @@
 
 #include <glib.h>
 
-SimChoice
-sim_rule_barrier_dissemination (G_GNUC_UNUSED const SimCollective *collective)
-{
-  return sim_choose (&sim_barrier_dissemination);
-}
-
-SimChoice
-sim_rule_gather_binomial (G_GNUC_UNUSED const SimCollective *collective)
-{
-  return sim_choose (&sim_gather_binomial);
-}
-
-SimChoice
-sim_rule_scatter_binomial (G_GNUC_UNUSED const SimCollective *collective)
-{
-  return sim_choose (&sim_scatter_binomial);
-}
-
-SimChoice
-sim_rule_gatherv_linear (G_GNUC_UNUSED const SimCollective *collective)
-{
-  return sim_choose (&sim_gatherv_linear);
-}
-
-SimChoice
-sim_rule_scatterv_linear (G_GNUC_UNUSED const SimCollective *collective)
-{
-  return sim_choose (&sim_scatterv_linear);
-}
-
-SimChoice
-sim_rule_scan_doubling (G_GNUC_UNUSED const SimCollective *collective)
-{
-  return sim_choose (&sim_scan_doubling);
-}
-
-SimChoice
-sim_rule_neighbor (G_GNUC_UNUSED const SimCollective *collective)
-{
-  return sim_choose (&sim_neighbor_exchange);
-}
-
 /* Few, growing messages below a total, the ring above. */
 SimChoice
 sim_rule_allgather_mpich (const SimCollective *collective)
@@ -71,12 +29,6 @@ sim_rule_alltoall_mpich (const SimCollective *collective)
     return sim_choose (&sim_alltoall_bruck);
   return sim_choose (collective->bytes <= 32 * 1024 ? &sim_alltoall_scattered
                                                     : &sim_alltoall_pairwise);
-}
-
-SimChoice
-sim_rule_alltoallv_mpich (G_GNUC_UNUSED const SimCollective *collective)
-{
-  return sim_choose (&sim_alltoall_scattered);
 }
 
 SimChoice
@@ -118,21 +70,21 @@ rule_allreduce (const SimCollective *collective)
 }
 
 const SimRule sim_rules_mpich[TRACE_N_OPS] = {
-  [TRACE_OP_BARRIER] = sim_rule_barrier_dissemination,
-  [TRACE_OP_BCAST] = rule_bcast,
-  [TRACE_OP_GATHER] = sim_rule_gather_binomial,
-  [TRACE_OP_GATHERV] = sim_rule_gatherv_linear,
-  [TRACE_OP_SCATTER] = sim_rule_scatter_binomial,
-  [TRACE_OP_SCATTERV] = sim_rule_scatterv_linear,
-  [TRACE_OP_ALLGATHER] = sim_rule_allgather_mpich,
-  [TRACE_OP_ALLGATHERV] = sim_rule_allgather_mpich,
-  [TRACE_OP_ALLTOALL] = sim_rule_alltoall_mpich,
-  [TRACE_OP_ALLTOALLV] = sim_rule_alltoallv_mpich,
-  [TRACE_OP_REDUCE] = rule_reduce,
-  [TRACE_OP_ALLREDUCE] = rule_allreduce,
-  [TRACE_OP_REDUCE_SCATTER] = sim_rule_reduce_scatter_mpich,
-  [TRACE_OP_SCAN] = sim_rule_scan_doubling,
-  [TRACE_OP_EXSCAN] = sim_rule_scan_doubling,
-  [TRACE_OP_NEIGHBOR_ALLGATHER] = sim_rule_neighbor,
-  [TRACE_OP_NEIGHBOR_ALLTOALL] = sim_rule_neighbor,
+  [TRACE_OP_BARRIER] = { .only = &sim_barrier_dissemination },
+  [TRACE_OP_BCAST] = { .choose = rule_bcast },
+  [TRACE_OP_GATHER] = { .only = &sim_gather_binomial },
+  [TRACE_OP_GATHERV] = { .only = &sim_gatherv_linear },
+  [TRACE_OP_SCATTER] = { .only = &sim_scatter_binomial },
+  [TRACE_OP_SCATTERV] = { .only = &sim_scatterv_linear },
+  [TRACE_OP_ALLGATHER] = { .choose = sim_rule_allgather_mpich },
+  [TRACE_OP_ALLGATHERV] = { .choose = sim_rule_allgather_mpich },
+  [TRACE_OP_ALLTOALL] = { .choose = sim_rule_alltoall_mpich },
+  [TRACE_OP_ALLTOALLV] = { .only = &sim_alltoall_scattered },
+  [TRACE_OP_REDUCE] = { .choose = rule_reduce },
+  [TRACE_OP_ALLREDUCE] = { .choose = rule_allreduce },
+  [TRACE_OP_REDUCE_SCATTER] = { .choose = sim_rule_reduce_scatter_mpich },
+  [TRACE_OP_SCAN] = { .only = &sim_scan_doubling },
+  [TRACE_OP_EXSCAN] = { .only = &sim_scan_doubling },
+  [TRACE_OP_NEIGHBOR_ALLGATHER] = { .only = &sim_neighbor_exchange },
+  [TRACE_OP_NEIGHBOR_ALLTOALL] = { .only = &sim_neighbor_exchange },
 };

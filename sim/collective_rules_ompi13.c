@@ -137,12 +137,6 @@ rule_alltoall (const SimCollective *collective)
 }
 
 static SimChoice
-rule_alltoallv (G_GNUC_UNUSED const SimCollective *collective)
-{
-  return sim_choose (&sim_alltoallv_linear_nonzero);
-}
-
-static SimChoice
 rule_gather (const SimCollective *collective)
 {
   uint64_t bytes = sim_block_bytes (collective);
@@ -164,40 +158,22 @@ rule_scatter (const SimCollective *collective)
   return sim_choose (&sim_scatter_linear);
 }
 
-SimChoice
-sim_rule_gatherv_in_turn (G_GNUC_UNUSED const SimCollective *collective)
-{
-  return sim_choose (&sim_gatherv_in_turn);
-}
-
-SimChoice
-sim_rule_scatterv_in_turn (G_GNUC_UNUSED const SimCollective *collective)
-{
-  return sim_choose (&sim_scatterv_in_turn);
-}
-
-SimChoice
-sim_rule_scan_linear (G_GNUC_UNUSED const SimCollective *collective)
-{
-  return sim_choose (&sim_scan_linear);
-}
-
 const SimRule sim_rules_ompi13[TRACE_N_OPS] = {
-  [TRACE_OP_BARRIER] = rule_barrier,
-  [TRACE_OP_BCAST] = rule_bcast,
-  [TRACE_OP_GATHER] = rule_gather,
-  [TRACE_OP_GATHERV] = sim_rule_gatherv_in_turn,
-  [TRACE_OP_SCATTER] = rule_scatter,
-  [TRACE_OP_SCATTERV] = sim_rule_scatterv_in_turn,
-  [TRACE_OP_ALLGATHER] = rule_allgather,
-  [TRACE_OP_ALLGATHERV] = rule_allgatherv,
-  [TRACE_OP_ALLTOALL] = rule_alltoall,
-  [TRACE_OP_ALLTOALLV] = rule_alltoallv,
-  [TRACE_OP_REDUCE] = rule_reduce,
-  [TRACE_OP_ALLREDUCE] = rule_allreduce,
-  [TRACE_OP_REDUCE_SCATTER] = rule_reduce_scatter,
-  [TRACE_OP_SCAN] = sim_rule_scan_linear,
-  [TRACE_OP_EXSCAN] = sim_rule_scan_linear,
-  [TRACE_OP_NEIGHBOR_ALLGATHER] = sim_rule_neighbor,
-  [TRACE_OP_NEIGHBOR_ALLTOALL] = sim_rule_neighbor,
+  [TRACE_OP_BARRIER] = { .choose = rule_barrier },
+  [TRACE_OP_BCAST] = { .choose = rule_bcast },
+  [TRACE_OP_GATHER] = { .choose = rule_gather },
+  [TRACE_OP_GATHERV] = { .only = &sim_gatherv_in_turn },
+  [TRACE_OP_SCATTER] = { .choose = rule_scatter },
+  [TRACE_OP_SCATTERV] = { .only = &sim_scatterv_in_turn },
+  [TRACE_OP_ALLGATHER] = { .choose = rule_allgather },
+  [TRACE_OP_ALLGATHERV] = { .choose = rule_allgatherv },
+  [TRACE_OP_ALLTOALL] = { .choose = rule_alltoall },
+  [TRACE_OP_ALLTOALLV] = { .only = &sim_alltoallv_linear_nonzero },
+  [TRACE_OP_REDUCE] = { .choose = rule_reduce },
+  [TRACE_OP_ALLREDUCE] = { .choose = rule_allreduce },
+  [TRACE_OP_REDUCE_SCATTER] = { .choose = rule_reduce_scatter },
+  [TRACE_OP_SCAN] = { .only = &sim_scan_linear },
+  [TRACE_OP_EXSCAN] = { .only = &sim_scan_linear },
+  [TRACE_OP_NEIGHBOR_ALLGATHER] = { .only = &sim_neighbor_exchange },
+  [TRACE_OP_NEIGHBOR_ALLTOALL] = { .only = &sim_neighbor_exchange },
 };

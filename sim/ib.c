@@ -214,11 +214,7 @@ collect_counters (IbNetwork *net)
       .wait_ps = port->wait_ps,
     };
   }
-  counters->has_buffers = true;
-  counters->packets = net->engine.n_packets;
-  counters->packet_hops = net->engine.n_hops;
-  counters->messages = net->engine.n_messages;
-  counters->events = net->engine.schedule->n_events;
+  packet_engine_count (&net->engine);
 }
 
 static gboolean

@@ -199,11 +199,7 @@ collect_counters (PacketNetwork *net)
     }
   for (size_t fifo = 0; fifo < (size_t) net->n_nodes * net->n_ports; fifo++)
     counters->fifo_messages[fifo] = net->fifo_messages[fifo];
-  counters->has_buffers = true;
-  counters->packets = net->engine.n_packets;
-  counters->packet_hops = net->engine.n_hops;
-  counters->messages = net->engine.n_messages;
-  counters->events = net->engine.schedule->n_events;
+  packet_engine_count (&net->engine);
 }
 
 static gboolean

@@ -59,6 +59,18 @@ packet_bytes_ps (uint64_t bytes, double bandwidth_Bps)
 }
 
 void
+packet_engine_count (PacketEngine *engine)
+{
+  SimCounters *counters = engine->base.counters;
+
+  counters->has_buffers = true;
+  counters->packets = engine->n_packets;
+  counters->packet_hops = engine->n_hops;
+  counters->messages = engine->n_messages;
+  counters->events = engine->schedule->n_events;
+}
+
+void
 packet_engine_free (PacketEngine *engine)
 {
   sim_schedule_free (engine->schedule);

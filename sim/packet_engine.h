@@ -88,6 +88,9 @@ int64_t packet_bytes_ps (uint64_t bytes, double bandwidth_Bps);
 /* Frees the schedule, the pools, the counters and the nodes' memory. */
 void packet_engine_free (PacketEngine *engine);
 
+/* Writes the counters of the whole network, those of its links apart. */
+void packet_engine_count (PacketEngine *engine);
+
 /* --- Records --- */
 
 static inline uint32_t *

@@ -29,7 +29,7 @@ typedef enum {
   TOPO_COLLECTIVES_MPICH,  /* mpich */
 } TopoCollectives;
 
-/* One table of what an adaptive switch may choose among ([switch] adaptive). */
+/* What a switch may choose among ([switch] adaptive). */
 typedef enum {
   TOPO_ADAPTIVE_NONE, /* the table's port, always */
   TOPO_ADAPTIVE_FREE, /* of all ports of shortest ways the least loaded */
