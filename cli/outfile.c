@@ -50,6 +50,9 @@ pending_remove (const char *path)
       pending[i].used = 0;
 }
 
+/* The signals that end the program tidily. */
+static const int signals[] = { SIGHUP, SIGINT, SIGTERM, SIGPIPE };
+
 static void
 die_tidily (int signal_number)
 {
@@ -62,7 +65,6 @@ die_tidily (int signal_number)
 void
 cli_outfile_handle_signals (void)
 {
-  static const int signals[] = { SIGHUP, SIGINT, SIGTERM, SIGPIPE };
   struct sigaction action = { .sa_handler = die_tidily, .sa_flags = (int) SA_RESETHAND };
   struct sigaction before;
 
@@ -94,6 +96,26 @@ mode_for (const struct stat *existing)
   return 0666 & ~mask;
 }
 
+/* Makes the temporary file; a signal waits until the handler can know of it. */
+static int
+make_temporary (char *path)
+{
+  sigset_t ours, before;
+  int descriptor, error_number;
+
+  sigemptyset (&ours);
+  for (gsize i = 0; i < G_N_ELEMENTS (signals); i++)
+    sigaddset (&ours, signals[i]);
+  sigprocmask (SIG_BLOCK, &ours, &before);
+  descriptor = g_mkstemp_full (path, O_RDWR | O_CLOEXEC, 0600);
+  error_number = errno;
+  if (descriptor >= 0)
+    pending_add (path);
+  sigprocmask (SIG_SETMASK, &before, NULL);
+  errno = error_number;
+  return descriptor;
+}
+
 static gboolean
 open_temporary (CliOutfile *file, const struct stat *existing, GError **error)
 {
@@ -102,13 +124,12 @@ open_temporary (CliOutfile *file, const struct stat *existing, GError **error)
 
   file->target = g_strdup (resolved ? resolved : file->path);
   file->temporary = g_strconcat (file->target, ".tmp-XXXXXX", NULL);
-  descriptor = g_mkstemp_full (file->temporary, O_RDWR | O_CLOEXEC, 0600);
+  descriptor = make_temporary (file->temporary);
   if (descriptor < 0) {
     set_write_error (error, file->path, errno);
     g_clear_pointer (&file->temporary, g_free);
     return FALSE;
   }
-  pending_add (file->temporary);
   if (fchmod (descriptor, mode_for (existing)) != 0 || !(file->stream = fdopen (descriptor, "w"))) {
     set_write_error (error, file->path, errno);
     close (descriptor);
