@@ -13,26 +13,26 @@
 #include <glib.h>
 #include <stdio.h>
 
-typedef struct CliMatrix CliMatrix;
+typedef struct StudyMatrix StudyMatrix;
 
-CliMatrix *cli_matrix_new (uint32_t n_ranks);
-void cli_matrix_free (CliMatrix *matrix);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (CliMatrix, cli_matrix_free)
+StudyMatrix *study_matrix_new (uint32_t n_ranks);
+void study_matrix_free (StudyMatrix *matrix);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyMatrix, study_matrix_free)
 
 /* Messages of a rank to itself are kept too. */
-void cli_matrix_add (CliMatrix *matrix, uint32_t source, uint32_t destination, uint64_t messages,
-                     uint64_t bytes);
+void study_matrix_add (StudyMatrix *matrix, uint32_t source, uint32_t destination,
+                       uint64_t messages, uint64_t bytes);
 
 /* CSV src,dst,messages,bytes sorted by src, then dst. */
-void cli_matrix_write (const CliMatrix *matrix, FILE *out);
+void study_matrix_write (const StudyMatrix *matrix, FILE *out);
 
 /* Does the text in the file look like a matrix, rather than a trace? */
-gboolean cli_matrix_probe (const char *path);
+gboolean study_matrix_probe (const char *path);
 
 /* Errors name file and line. */
-CliMatrix *cli_matrix_load (const char *path, GError **error);
+StudyMatrix *study_matrix_load (const char *path, GError **error);
 
-uint32_t cli_matrix_ranks (const CliMatrix *matrix);
+uint32_t study_matrix_ranks (const StudyMatrix *matrix);
 
 /* Those between different ranks; borrowed. */
-const SimEdges *cli_matrix_edges (const CliMatrix *matrix);
+const SimEdges *study_matrix_edges (const StudyMatrix *matrix);

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "cli/command.h"
-#include "cli/matrix.h"
+#include "study/error.h"
+#include "study/matrix.h"
 
 #include <glib/gstdio.h>
 #include <stdlib.h>
@@ -12,25 +12,25 @@
 
 static char *folder, *path;
 
-static CliMatrix *
+static StudyMatrix *
 loaded (const char *text, GError **error)
 {
   g_assert_true (g_file_set_contents (path, text, -1, NULL));
-  return cli_matrix_load (path, error);
+  return study_matrix_load (path, error);
 }
 
-/* What cli_matrix_write() makes of it; the caller frees it. */
+/* What study_matrix_write() makes of it; the caller frees it. */
 static char *
 rewritten (const char *text)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (CliMatrix) matrix = loaded (text, &error);
+  g_autoptr (StudyMatrix) matrix = loaded (text, &error);
   char *written = NULL, *copy;
   size_t length = 0;
   FILE *out = open_memstream (&written, &length);
 
   g_assert_no_error (error);
-  cli_matrix_write (matrix, out);
+  study_matrix_write (matrix, out);
   fclose (out);
   copy = g_strdup (written);
   free (written);
@@ -77,7 +77,7 @@ test_bad_files_name_the_line (void)
     g_autoptr (GError) error = NULL;
 
     g_assert_null (loaded (cases[i][0], &error));
-    g_assert_error (error, CLI_ERROR, CLI_ERROR_INPUT);
+    g_assert_error (error, STUDY_ERROR, STUDY_ERROR_INPUT);
     g_assert_nonnull (strstr (error->message, cases[i][1]));
     g_assert_true (g_str_has_prefix (error->message, path));
   }
@@ -99,9 +99,9 @@ test_probe_tells_matrices_from_traces (void)
 
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_assert_true (g_file_set_contents (path, cases[i].text, -1, NULL));
-    g_assert_cmpint (cli_matrix_probe (path), ==, cases[i].is_matrix);
+    g_assert_cmpint (study_matrix_probe (path), ==, cases[i].is_matrix);
   }
-  g_assert_false (cli_matrix_probe ("/nonexistent"));
+  g_assert_false (study_matrix_probe ("/nonexistent"));
 }
 
 int
@@ -112,9 +112,9 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   folder = g_dir_make_tmp ("hopcast-matrix-XXXXXX", NULL);
   path = g_build_filename (folder, "matrix.csv", NULL);
-  g_test_add_func ("/cli/matrix/forms", test_forms);
-  g_test_add_func ("/cli/matrix/bad-files", test_bad_files_name_the_line);
-  g_test_add_func ("/cli/matrix/probe", test_probe_tells_matrices_from_traces);
+  g_test_add_func ("/study/matrix/forms", test_forms);
+  g_test_add_func ("/study/matrix/bad-files", test_bad_files_name_the_line);
+  g_test_add_func ("/study/matrix/probe", test_probe_tells_matrices_from_traces);
   status = g_test_run ();
   g_unlink (path);
   g_rmdir (folder);

@@ -3,25 +3,25 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "cli/matrix.h"
+#include "study/matrix.h"
 
-#include "cli/command.h"
+#include "study/error.h"
 
 #include <string.h>
 
 /* As many as the largest machine that one would ask about has slots. */
 #define MAX_RANKS (1u << 24)
 
-struct CliMatrix {
+struct StudyMatrix {
   uint32_t n_ranks;
   SimEdges *edges;
   uint64_t *self_messages, *self_bytes; /* [n_ranks] */
 };
 
-CliMatrix *
-cli_matrix_new (uint32_t n_ranks)
+StudyMatrix *
+study_matrix_new (uint32_t n_ranks)
 {
-  CliMatrix *matrix = g_new0 (CliMatrix, 1);
+  StudyMatrix *matrix = g_new0 (StudyMatrix, 1);
 
   matrix->n_ranks = n_ranks;
   matrix->edges = sim_edges_new (n_ranks);
@@ -31,7 +31,7 @@ cli_matrix_new (uint32_t n_ranks)
 }
 
 void
-cli_matrix_free (CliMatrix *matrix)
+study_matrix_free (StudyMatrix *matrix)
 {
   if (!matrix)
     return;
@@ -42,8 +42,8 @@ cli_matrix_free (CliMatrix *matrix)
 }
 
 void
-cli_matrix_add (CliMatrix *matrix, uint32_t source, uint32_t destination, uint64_t messages,
-                uint64_t bytes)
+study_matrix_add (StudyMatrix *matrix, uint32_t source, uint32_t destination, uint64_t messages,
+                  uint64_t bytes)
 {
   if (source == destination) {
     matrix->self_messages[source] += messages;
@@ -53,13 +53,13 @@ cli_matrix_add (CliMatrix *matrix, uint32_t source, uint32_t destination, uint64
 }
 
 uint32_t
-cli_matrix_ranks (const CliMatrix *matrix)
+study_matrix_ranks (const StudyMatrix *matrix)
 {
   return matrix->n_ranks;
 }
 
 const SimEdges *
-cli_matrix_edges (const CliMatrix *matrix)
+study_matrix_edges (const StudyMatrix *matrix)
 {
   return matrix->edges;
 }
@@ -72,14 +72,14 @@ write_row (FILE *out, uint32_t source, uint32_t destination, uint64_t messages, 
 }
 
 static void
-write_self (const CliMatrix *matrix, FILE *out, uint32_t rank)
+write_self (const StudyMatrix *matrix, FILE *out, uint32_t rank)
 {
   if (matrix->self_messages[rank] > 0)
     write_row (out, rank, rank, matrix->self_messages[rank], matrix->self_bytes[rank]);
 }
 
 void
-cli_matrix_write (const CliMatrix *matrix, FILE *out)
+study_matrix_write (const StudyMatrix *matrix, FILE *out)
 {
   uint64_t n_edges, next = 0;
   g_autofree SimEdge *edges = sim_edges_sorted (matrix->edges, &n_edges);
@@ -150,7 +150,7 @@ table_load (Table *table, const char *path, GError **error)
   table->fields = g_ptr_array_new ();
   table->rows = g_array_new (FALSE, FALSE, sizeof (Row));
   if (strlen (table->text) != length) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: not a text file", path);
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "%s: not a text file", path);
     return FALSE;
   }
   for (char *line = table->text; line; number++) {
@@ -162,7 +162,7 @@ table_load (Table *table, const char *path, GError **error)
     line = end;
   }
   if (table->rows->len == 0) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: the matrix is empty", path);
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "%s: the matrix is empty", path);
     return FALSE;
   }
   return TRUE;
@@ -182,7 +182,7 @@ table_number (const Table *table, const Row *row, uint32_t column, uint64_t max,
   guint64 parsed;
 
   if (!g_ascii_string_to_unsigned (text, 10, 0, max, &parsed, NULL)) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,
                  "%s:%u: '%s' is not a whole number within 0..%" G_GUINT64_FORMAT, table->path,
                  row->line, text, max);
     return FALSE;
@@ -196,16 +196,16 @@ expect_fields (const Table *table, const Row *row, uint32_t n_fields, GError **e
 {
   if (row->n_fields == n_fields)
     return TRUE;
-  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s:%u: %u columns, expected %u", table->path,
+  g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "%s:%u: %u columns, expected %u", table->path,
                row->line, row->n_fields, n_fields);
   return FALSE;
 }
 
-static CliMatrix *
+static StudyMatrix *
 load_square (const Table *table, GError **error)
 {
   uint32_t n = table->rows->len;
-  g_autoptr (CliMatrix) matrix = cli_matrix_new (n);
+  g_autoptr (StudyMatrix) matrix = study_matrix_new (n);
 
   for (uint32_t source = 0; source < n; source++) {
     const Row *row = &g_array_index (table->rows, Row, source);
@@ -218,7 +218,7 @@ load_square (const Table *table, GError **error)
       if (!table_number (table, row, destination, G_MAXINT64, &bytes, error))
         return NULL;
       if (bytes > 0)
-        cli_matrix_add (matrix, source, destination, 1, bytes);
+        study_matrix_add (matrix, source, destination, 1, bytes);
     }
   }
   return g_steal_pointer (&matrix);
@@ -245,15 +245,15 @@ largest_rank (const Table *table, uint32_t first_row, uint32_t n_columns, uint32
   return TRUE;
 }
 
-static CliMatrix *
+static StudyMatrix *
 load_list (const Table *table, uint32_t first_row, uint32_t n_columns, GError **error)
 {
-  g_autoptr (CliMatrix) matrix = NULL;
+  g_autoptr (StudyMatrix) matrix = NULL;
   uint32_t largest;
 
   if (!largest_rank (table, first_row, n_columns, &largest, error))
     return NULL;
-  matrix = cli_matrix_new (largest + 1);
+  matrix = study_matrix_new (largest + 1);
   for (uint32_t i = first_row; i < table->rows->len; i++) {
     const Row *row = &g_array_index (table->rows, Row, i);
     uint64_t source, destination, messages = 1, bytes;
@@ -263,7 +263,7 @@ load_list (const Table *table, uint32_t first_row, uint32_t n_columns, GError **
         (n_columns == 4 && !table_number (table, row, 2, G_MAXINT64, &messages, error)) ||
         !table_number (table, row, n_columns - 1, G_MAXINT64, &bytes, error))
       return NULL;
-    cli_matrix_add (matrix, (uint32_t) source, (uint32_t) destination, messages, bytes);
+    study_matrix_add (matrix, (uint32_t) source, (uint32_t) destination, messages, bytes);
   }
   return g_steal_pointer (&matrix);
 }
@@ -284,8 +284,8 @@ heading_columns (const Table *table, const Row *row)
   return row->n_fields;
 }
 
-CliMatrix *
-cli_matrix_load (const char *path, GError **error)
+StudyMatrix *
+study_matrix_load (const char *path, GError **error)
 {
   g_auto (Table) table = { 0 };
   const Row *first;
@@ -303,7 +303,7 @@ cli_matrix_load (const char *path, GError **error)
 }
 
 gboolean
-cli_matrix_probe (const char *path)
+study_matrix_probe (const char *path)
 {
   char head[256];
   FILE *file = fopen (path, "re");

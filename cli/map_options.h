@@ -1,0 +1,33 @@
+/* map_options.h - what the commands on mappings have in common.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "cli/options.h"
+
+typedef struct {
+  CliMachineOptions machine;
+  CliFormatOptions format;
+  char *mapping, *output;
+  int n_ranks; /* G_MININT: not given */
+} CliMapOptions;
+
+#define CLI_MAP_OPTIONS_INIT                              \
+  {                                                       \
+    CLI_MACHINE_OPTIONS_INIT, { 0 }, NULL, NULL, G_MININT \
+  }
+
+void cli_map_options_clear (CliMapOptions *options);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliMapOptions, cli_map_options_clear)
+
+/* --ranks and the options of the machine. */
+void cli_map_add_ranks_option (GOptionContext *context, CliMapOptions *options);
+void cli_map_add_mapping_option (GOptionContext *context, CliMapOptions *options);
+void cli_map_add_output_option (GOptionContext *context, CliMapOptions *options);
+
+/* Whether --ranks is a number of at least 1; not given is an error when it is
+ * required. */
+gboolean cli_map_check_ranks (const CliMapOptions *options, gboolean required, GError **error);
+
+/* Writes the text to `path`, or to standard output when that is NULL. */
+gboolean cli_map_write_text (const char *text, const char *path, GError **error);

@@ -1,0 +1,71 @@
+/* row.h - one run of a study: what went in, what came out.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What the store keeps, what tables, rankings, reports and predictors read.
+ * Everything but wall_s and peak_rss_bytes is the same whenever, wherever and by
+ * however many workers the run is made. */
+#pragma once
+
+#include "sim/run.h"
+
+typedef enum { STUDY_DONE, STUDY_FAILED } StudyStatus;
+
+typedef struct {
+  /* What went in. */
+  char *key;          /* sim_run_key(); of a run whose inputs cannot be opened, a hash of their
+                          texts */
+  char *trace;        /* as the study names it: a path or the spec of a pattern */
+  char *trace_hash;   /* trace_hash() */
+  char *machine;      /* canonical spec, with what the study changed: "bgq:512", see plan.h */
+  char *machine_hash; /* of the machine file's text: key of the store's machines */
+  char *mapping;      /* as the study names it: "ABCDET", a recipe, a path */
+  char *mapping_hash; /* of the places: key of the store's placements */
+  char *network, *routing, *grain;
+  char *version; /* of hopcast */
+  uint32_t ranks, ranks_per_node, nodes, links;
+  double compute_scale;
+  uint64_t seed;
+  uint32_t repetition; /* 0, 1 ... */
+
+  /* What came out; of a failed run only the error. */
+  StudyStatus status;
+  char *error;
+  double time_s, compute_s_avg, wait_s_avg, wait_s_max; /* NaN where the network has no time */
+  uint64_t messages, message_bytes, packets, packet_hops, events;
+  double features[SIM_N_FEATURES]; /* NaN: not known */
+  double wall_s;
+  uint64_t peak_rss_bytes;
+  char **warnings;    /* NULL-terminated, never NULL */
+  GBytes *link_bytes; /* uint64_t [n_places] (sim/counters.h), payload; NULL: not kept */
+  GBytes *rank_times; /* StudyRankTimes [ranks]; NULL: not kept or no time */
+} StudyRow;
+
+/* Seconds of one rank, as `simulate --ranks` tells them. */
+typedef struct {
+  double end_s, compute_s, wait_s;
+} StudyRankTimes;
+
+StudyRow *study_row_new (void); /* all empty, numbers that are not known NaN */
+void study_row_free (StudyRow *row);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyRow, study_row_free)
+
+/* Fills what came out from a run that was made.  keep_links and keep_ranks say
+ * whether link_bytes and rank_times are made. */
+void study_row_take (StudyRow *row, const SimRun *run, SimNetworkKind network, gboolean keep_links,
+                     gboolean keep_ranks);
+
+/* The row as one block that another process of the same program reads back; the
+ * caller g_variant_unref()s. */
+GVariant *study_row_pack (const StudyRow *row);
+/* NULL when it is not such a block. */
+StudyRow *study_row_unpack (GVariant *block);
+
+/* "0.001234 s" like columns, in the order of every table: name, and the value
+ * as text (NULL when not known).  Timing columns (wall_s, peak_rss_bytes) come
+ * last and only with `timing`. */
+guint study_row_n_columns (gboolean timing);
+const char *study_row_column_name (guint column);
+char *study_row_column_text (const StudyRow *row, guint column);
+/* Whether the column is a number, for JSON. */
+gboolean study_row_column_is_number (guint column);
