@@ -44,6 +44,11 @@ make_places (SimMemory *memory, const TopoParameters *parameters)
     place->fits_bytes =
         (uint64_t) (parameters->cache_share * (double) node->objects[object].cache_bytes);
     place->package = package_of (node, object);
+    place->first_tenant = TOPO_NONE;
+    if (node->objects[object].kind == TOPO_OBJECT_CACHE && node->objects[object].n_cores > 1) {
+      place->first_tenant = memory->n_tenants;
+      memory->n_tenants += node->objects[object].n_cores;
+    }
     place->is_meeting = node->objects[object].kind == TOPO_OBJECT_PACKAGE;
   }
   for (uint32_t number = 0; number < node->n_memories; number++) {
@@ -120,6 +125,7 @@ sim_memory_new (const TopoMachine *machine)
   memory->far =
       latency_ps > 0 ? (latency_ps + (double) parameters->package_latency_ps) / latency_ps : 1;
   memory->updates_memory = parameters->transfer_updates_memory;
+  memory->buffers = parameters->cache_share > 0 ? 1 / parameters->cache_share : 0;
   memory->dma_to_cache = parameters->dma_to_cache;
   make_places (memory, parameters);
   make_sites (memory);
@@ -127,6 +133,9 @@ sim_memory_new (const TopoMachine *machine)
   n_states = (gsize) topo_shape_nodes (&machine->shape) * memory->node->n_objects;
   memory->busy_ps = g_new0 (int64_t, n_states);
   memory->passed = g_new0 (uint64_t, n_states);
+  memory->used = g_new0 (uint64_t, n_states);
+  memory->tenants =
+      g_new0 (SimTenant, (gsize) topo_shape_nodes (&machine->shape) * memory->n_tenants);
   return memory;
 }
 
@@ -139,6 +148,8 @@ sim_memory_free (SimMemory *memory)
   g_free (memory->sites);
   g_free (memory->busy_ps);
   g_free (memory->passed);
+  g_free (memory->used);
+  g_free (memory->tenants);
   g_free (memory->dma);
   g_free (memory);
 }

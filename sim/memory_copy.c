@@ -58,12 +58,6 @@ serve (Piece *piece, uint32_t object, uint64_t bytes)
   piece->end_ps = MAX (piece->end_ps, end_ps);
 }
 
-static inline bool
-holds (const TopoObject *object, uint32_t core)
-{
-  return core - object->first_core < object->n_cores;
-}
-
 /* The piece once between a home and a core.  Lines from memory pass no
  * caches but those of the core that wants them. */
 static void
@@ -77,7 +71,7 @@ pass (Piece *piece, uint32_t home, uint32_t core)
     serve (piece, home, piece->bytes);
     above = objects[home].parent;
   }
-  for (; !holds (&objects[above], core); above = objects[above].parent)
+  for (; !sim_object_holds (&objects[above], core); above = objects[above].parent)
     if (!in_memory || objects[above].kind != TOPO_OBJECT_CACHE)
       serve (piece, above, piece->bytes);
   if (objects[above].kind == TOPO_OBJECT_CACHE || piece->memory->places[above].is_meeting)
@@ -93,7 +87,7 @@ is_near (const SimMemory *memory, uint32_t home, uint32_t core)
 {
   const TopoObject *object = &memory->node->objects[home];
 
-  return object->kind == TOPO_OBJECT_CACHE && holds (object, core);
+  return object->kind == TOPO_OBJECT_CACHE && sim_object_holds (object, core);
 }
 
 static bool
@@ -125,16 +119,26 @@ first_line_ps (const SimMemory *memory, uint32_t home, uint32_t core)
          (is_far (memory, home, core) ? memory->package_latency_ps : 0);
 }
 
-/* The smallest cache above the core in which so much is at home, its memory
- * when there is none. */
+/* Whether a buffer is at home in a cache, beside those of others. */
+static inline bool
+is_at_home (const SimMemory *memory, uint32_t cache, const SimParty *party, const SimBuffer *buffer)
+{
+  const SimPlace *place = &memory->places[cache];
+
+  return buffer->footprint_bytes <= place->fits_bytes &&
+         (place->first_tenant == TOPO_NONE || sim_memory_room (memory, cache, party, buffer));
+}
+
+/* The smallest cache above the core in which it is at home, its memory when
+ * there is none. */
 static uint32_t
-home_of_private (const SimMemory *memory, const SimBuffer *buffer)
+home_of_private (const SimMemory *memory, const SimParty *party, const SimBuffer *buffer)
 {
   const TopoObject *objects = memory->node->objects;
 
   for (uint32_t above = objects[memory->node->core[buffer->core]].parent; above != TOPO_NONE;
        above = objects[above].parent)
-    if (buffer->footprint_bytes <= memory->places[above].fits_bytes)
+    if (is_at_home (memory, above, party, buffer))
       return above;
   return memory->sites[buffer->core].memory;
 }
@@ -142,30 +146,40 @@ home_of_private (const SimMemory *memory, const SimBuffer *buffer)
 /* Fragments that are used in turn stay in the outermost cache of their
  * writer. */
 static uint32_t
-home_of_shared (const SimMemory *memory, const SimBuffer *buffer)
+home_of_shared (const SimMemory *memory, const SimParty *party, const SimBuffer *buffer)
 {
   const SimSite *site = &memory->sites[buffer->core];
 
-  if (site->cache != TOPO_NONE && buffer->footprint_bytes <= memory->places[site->cache].fits_bytes)
+  if (site->cache != TOPO_NONE && is_at_home (memory, site->cache, party, buffer))
     return site->cache;
   return site->memory;
 }
 
 static uint32_t
-home_of_source (const SimMemory *memory, const SimBuffer *buffer)
+home_of_source (const SimMemory *memory, const SimParty *party, const SimBuffer *buffer)
 {
   if (buffer->kind == SIM_BUFFER_PRIVATE)
-    return home_of_private (memory, buffer);
+    return home_of_private (memory, party, buffer);
   if (buffer->kind == SIM_BUFFER_SHARED)
-    return home_of_shared (memory, buffer);
+    return home_of_shared (memory, party, buffer);
   return memory->dma_to_cache ? memory->dma[0] : memory->sites[buffer->core].memory;
 }
 
 static uint32_t
-home_of_target (const SimMemory *memory, const SimBuffer *buffer)
+home_of_target (const SimMemory *memory, const SimParty *party, const SimBuffer *buffer)
 {
-  return buffer->kind == SIM_BUFFER_PRIVATE ? home_of_private (memory, buffer)
-                                            : home_of_shared (memory, buffer);
+  return buffer->kind == SIM_BUFFER_PRIVATE ? home_of_private (memory, party, buffer)
+                                            : home_of_shared (memory, party, buffer);
+}
+
+static SimParty
+party_of (const SimCopy *copy)
+{
+  if (copy->from.kind == SIM_BUFFER_SHARED)
+    return (SimParty){ copy->node, copy->from.core, copy->from.peer };
+  if (copy->to.kind == SIM_BUFFER_SHARED)
+    return (SimParty){ copy->node, copy->to.core, copy->to.peer };
+  return (SimParty){ copy->node, copy->from.core, copy->to.core };
 }
 
 /* Lines come to the core; changed ones of other caches by way of memory. */
@@ -213,8 +227,9 @@ store (Piece *piece, uint32_t home, uint32_t core, const SimBuffer *buffer)
 int64_t
 sim_memory_copy (SimMemory *memory, const SimCopy *copy, int64_t now_ps)
 {
-  uint32_t from = home_of_source (memory, &copy->from);
-  uint32_t to = home_of_target (memory, &copy->to);
+  SimParty party = party_of (copy);
+  uint32_t from = home_of_source (memory, &party, &copy->from);
+  uint32_t to = home_of_target (memory, &party, &copy->to);
   double lines_ps = fetch_ps (memory, from, copy->core) + fetch_ps (memory, to, copy->core);
   Piece piece = start (memory, copy->node, copy->bytes, now_ps);
   int64_t core_end_ps = now_ps + first_line_ps (memory, from, copy->core) +
@@ -222,6 +237,10 @@ sim_memory_copy (SimMemory *memory, const SimCopy *copy, int64_t now_ps)
 
   fetch (&piece, from, copy->core, copy->from.core);
   store (&piece, to, copy->core, &copy->to);
+  if (copy->from.kind == SIM_BUFFER_PRIVATE)
+    sim_memory_use (memory, &party, &copy->from, copy->bytes);
+  if (copy->to.kind == SIM_BUFFER_PRIVATE)
+    sim_memory_use (memory, &party, &copy->to, copy->bytes);
   return MAX (piece.end_ps, core_end_ps);
 }
 

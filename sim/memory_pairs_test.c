@@ -225,10 +225,11 @@ slowdown (const TopoMachine *machine, const Cores *pairs, uint32_t n_pairs, uint
 static void
 test_interference (void)
 {
-  static const uint64_t sizes[] = { 4 * KIBIBYTE, 256 * KIBIBYTE, 16384 * KIBIBYTE };
+  static const uint64_t sizes[] = { 4 * KIBIBYTE, 256 * KIBIBYTE, 2048 * KIBIBYTE,
+                                    16384 * KIBIBYTE };
   g_autoptr (TopoMachine) machine = new_machine ();
 
-  g_test_message ("slow-down at 4 KiB, 256 KiB, 16 MiB");
+  g_test_message ("slow-down at 4 KiB, 256 KiB, 2 MiB, 16 MiB");
   for (guint at = 0; at < G_N_ELEMENTS (noises); at++) {
     g_autoptr (GString) row = g_string_new (NULL);
 

@@ -7,10 +7,11 @@
 
 /* What does not change while the simulation runs, by object of the node. */
 typedef struct {
-  double byte_ps;      /* 0: not a server */
-  uint64_t fits_bytes; /* of a cache: largest buffer that may be at home in it */
-  uint32_t package;    /* that it is in; TOPO_NONE: none */
-  bool is_meeting;     /* of a package: its own caches meet on its bus */
+  double byte_ps;        /* 0: not a server */
+  uint64_t fits_bytes;   /* of a cache: largest buffer that may be at home in it */
+  uint32_t first_tenant; /* of a cache of several cores, which have one each; TOPO_NONE */
+  uint32_t package;      /* that it is in; TOPO_NONE: none */
+  bool is_meeting;       /* of a package: its own caches meet on its bus */
 } SimPlace;
 
 /* The same of a core. */
@@ -20,6 +21,23 @@ typedef struct {
   uint32_t package; /* TOPO_NONE: none */
 } SimSite;
 
+/* A point in the use of a cache, by bytes that one, and that all had used. */
+typedef struct {
+  uint64_t own, all;
+} SimMark;
+
+/* Of a shared cache: a pair of cores that exchange messages, of which both are
+ * below the cache (then the first stands for them) or one is. */
+typedef struct {
+  SimMark round[2], last; /* where its last two rounds began, and its last use ended */
+  uint64_t claim[2];      /* the most that its buffers had in the round before; in this one */
+} SimTenant;
+
+/* The cores that a copy is between; the same twice when only one uses it. */
+typedef struct {
+  uint32_t node, core, peer;
+} SimParty;
+
 struct SimMemory {
   const TopoNode *node;
   SimPlace *places; /* [n_objects] */
@@ -27,6 +45,11 @@ struct SimMemory {
 
   int64_t *busy_ps; /* [node * n_objects + object] until when a server is taken */
   uint64_t *passed; /* [same] bytes that it has served */
+
+  uint64_t *used;     /* [same] of a shared cache: bytes of buffers, used over and over */
+  SimTenant *tenants; /* [node * n_tenants + first_tenant + core of the cache] */
+  uint32_t n_tenants;
+  double buffers; /* that share a cache: 1 / cache_share */
 
   double core_ps, transfer_ps, memory_ps; /* of a byte, at a core's own rate */
   double far;                             /* as long from another package */
@@ -38,3 +61,19 @@ struct SimMemory {
   uint32_t n_dma;
   bool dma_to_cache;
 };
+
+static inline bool
+sim_object_holds (const TopoObject *object, uint32_t core)
+{
+  return core - object->first_core < object->n_cores;
+}
+
+/* -- memory_room.c --------------------------------------------------------- */
+
+/* Whether a buffer that fits in a shared cache is still there, with all that others
+ * have used since its own bytes were used.  O(cores below the cache). */
+bool sim_memory_room (const SimMemory *memory, uint32_t cache, const SimParty *party,
+                      const SimBuffer *buffer);
+/* Bytes of a rank's own buffer are used, in all shared caches above its core. */
+void
+sim_memory_use (SimMemory *memory, const SimParty *party, const SimBuffer *buffer, uint64_t bytes);

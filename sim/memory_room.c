@@ -1,0 +1,145 @@
+/* memory_room.c - who finds room in a cache that several cores share.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A cache keeps what was used last.  A byte is still there at its next use if the
+ * different bytes that were used in between, by whomever, fit in the cache (least
+ * recently used; the stack distance).  Of others, one has used no more different
+ * bytes than it has used at all, and than its buffers have: so what a party loses to others
+ * is counted over the time since it last used the same byte (as in Chandra et al.,
+ * Predicting inter-thread cache contention, HPCA 2005).
+ *
+ * A party goes round its buffers: it comes back to a byte when it has used as many
+ * as the buffers have, the claim.  Time is counted in bytes that all parties have used, so that
+ * a cache which nobody uses forgets nothing.  When a party was where is known
+ * at three marks, the beginnings of its last two rounds and its last use, and
+ * taken as steady between them:
+ *
+ *       own bytes
+ *           |                  last .---- silence
+ *           |                 ,-'
+ *           |     round[1] .-'         <- one claim above round[0]
+ *           |          ,-'
+ *           |  ,round[0]
+ *           +-------------------------- bytes of all
+ *
+ * Two marks would do if all parties went on steadily; a histogram of distances, as
+ * measured programs have, is not to be had from a trace without addresses. */
+#include "sim/memory_state.h"
+
+static uint32_t
+tenant_in (const SimMemory *memory, uint32_t cache, const SimParty *party, uint32_t owner)
+{
+  const TopoObject *object = &memory->node->objects[cache];
+  uint32_t other = owner == party->core ? party->peer : party->core;
+  uint32_t first = sim_object_holds (object, other) ? MIN (owner, other) : owner;
+
+  return first - object->first_core;
+}
+
+static SimTenant *
+tenants_of (const SimMemory *memory, uint32_t node, uint32_t cache)
+{
+  return &memory->tenants[(gsize) node * memory->n_tenants + memory->places[cache].first_tenant];
+}
+
+static uint64_t
+claim_of (const SimMemory *memory, uint64_t footprint_bytes)
+{
+  double claim = (double) footprint_bytes * memory->buffers;
+
+  return claim < 0x1p62 ? (uint64_t) claim : UINT64_C (1) << 62;
+}
+
+/* On the line from (x0, y0) to (x1, y1), x0 <= x <= x1. */
+static uint64_t
+between (uint64_t x, uint64_t x0, uint64_t y0, uint64_t x1, uint64_t y1)
+{
+  if (x >= x1)
+    return y1;
+  return y0 + (uint64_t) ((double) (y1 - y0) * ((double) (x - x0) / (double) (x1 - x0)));
+}
+
+/* What all had used when it had used so much itself; not known further back
+ * than two rounds. */
+static uint64_t
+all_when (const SimTenant *it, uint64_t own)
+{
+  const SimMark *from = own >= it->round[1].own ? &it->round[1] : &it->round[0];
+  const SimMark *to = from == it->round ? &it->round[1] : &it->last;
+
+  return own <= it->round[0].own ? it->round[0].all
+                                 : between (own, from->own, from->all, to->own, to->all);
+}
+
+/* What it had used itself when all had used so much. */
+static uint64_t
+own_when (const SimTenant *it, uint64_t all)
+{
+  const SimMark *from = all >= it->round[1].all ? &it->round[1] : &it->round[0];
+  const SimMark *to = from == it->round ? &it->round[1] : &it->last;
+
+  return all <= it->round[0].all ? it->round[0].own
+                                 : between (all, from->all, from->own, to->all, to->own);
+}
+
+/* Different bytes that it has used since all had used so much. */
+static uint64_t
+taken_since (const SimTenant *it, uint64_t all)
+{
+  if (it->last.all <= all)
+    return 0;
+  return MIN (it->last.own - own_when (it, all), MAX (it->claim[0], it->claim[1]));
+}
+
+bool
+sim_memory_room (const SimMemory *memory, uint32_t cache, const SimParty *party,
+                 const SimBuffer *buffer)
+{
+  const TopoObject *object = &memory->node->objects[cache];
+  const SimTenant *tenants = tenants_of (memory, party->node, cache);
+  const SimTenant *it = &tenants[tenant_in (memory, cache, party, buffer->core)];
+  uint64_t claim = claim_of (memory, buffer->footprint_bytes), taken = 0, since;
+
+  if (it->last.own == 0)
+    return true;
+  since = all_when (it, it->last.own - MIN (claim, it->last.own));
+  for (uint32_t core = 0; core < object->n_cores; core++)
+    if (&tenants[core] != it)
+      taken += taken_since (&tenants[core], since);
+  return taken <= object->cache_bytes - MIN (claim, object->cache_bytes);
+}
+
+/* Whose first use it is begins now, with nothing before. */
+static void
+tenant_use (SimTenant *it, uint64_t claim, uint64_t bytes, uint64_t all, uint64_t cache_bytes)
+{
+  if (it->last.own == 0)
+    it->round[0] = it->round[1] = (SimMark){ 0, all };
+  it->claim[1] = MAX (it->claim[1], claim);
+  it->last = (SimMark){ it->last.own + bytes, all + bytes };
+  if (it->last.own - it->round[1].own < MIN (it->claim[1], cache_bytes))
+    return;
+  it->round[0] = it->round[1];
+  it->round[1] = it->last;
+  it->claim[0] = it->claim[1];
+  it->claim[1] = 0;
+}
+
+void
+sim_memory_use (SimMemory *memory, const SimParty *party, const SimBuffer *buffer, uint64_t bytes)
+{
+  const TopoObject *objects = memory->node->objects;
+  uint64_t claim = claim_of (memory, buffer->footprint_bytes);
+
+  for (uint32_t above = objects[memory->node->core[buffer->core]].parent; above != TOPO_NONE;
+       above = objects[above].parent)
+    if (memory->places[above].first_tenant != TOPO_NONE) {
+      uint32_t tenant = tenant_in (memory, above, party, buffer->core);
+      uint64_t *all = &memory->used[(gsize) party->node * memory->node->n_objects + above];
+
+      tenant_use (&tenants_of (memory, party->node, above)[tenant], claim, bytes, *all,
+                  objects[above].cache_bytes);
+      *all += bytes;
+    }
+}
