@@ -266,6 +266,23 @@ test_noise_elsewhere (void)
                      slowdown (machine, far, 2, 16384 * KIBIBYTE));
 }
 
+/* Two pairs across the same dies: at 1 MiB each die has four buffers in its L2 of
+ * 6 MiB; at 2 MiB it has not the room, and both pairs lose their caches.  Alone,
+ * or on other dies, a pair keeps them. */
+static void
+test_noise_takes_room (void)
+{
+  static const Cores same[] = { { 0, 2 }, { 1, 3 } }, other[] = { { 0, 2 }, { 4, 6 } };
+  g_autoptr (TopoMachine) machine = new_machine ();
+
+  g_assert_cmpfloat (slowdown (machine, same, 2, 1024 * KIBIBYTE), <, 1.05);
+  g_assert_cmpfloat (slowdown (machine, same, 2, 2048 * KIBIBYTE), >, 1.5);
+  g_assert_cmpfloat_with_epsilon (slowdown (machine, other, 2, 2048 * KIBIBYTE), 1, 0.01);
+  g_assert_cmpfloat_with_epsilon (message_us (machine, same, 2, 2048 * KIBIBYTE) /
+                                      message_us (machine, same, 2, 16384 * KIBIBYTE),
+                                  1. / 8, 0.01);
+}
+
 /* More pairs never help. */
 static void
 test_noise_adds_up (void)
@@ -294,6 +311,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/memory/pairs/order", test_order_of_placements);
   g_test_add_func ("/sim/memory/pairs/interference", test_interference);
   g_test_add_func ("/sim/memory/pairs/noise-elsewhere", test_noise_elsewhere);
+  g_test_add_func ("/sim/memory/pairs/noise-takes-room", test_noise_takes_room);
   g_test_add_func ("/sim/memory/pairs/noise-adds-up", test_noise_adds_up);
   return g_test_run ();
 }
