@@ -126,7 +126,9 @@ is_at_home (const SimMemory *memory, uint32_t cache, const SimParty *party, cons
   const SimPlace *place = &memory->places[cache];
 
   return buffer->footprint_bytes <= place->fits_bytes &&
-         (place->first_tenant == TOPO_NONE || sim_memory_room (memory, cache, party, buffer));
+         (place->room == TOPO_NONE ||
+          buffer->footprint_bytes <= sim_memory_room (memory, party->node, cache)->free_bytes ||
+          sim_memory_has_room (memory, cache, party, buffer));
 }
 
 /* The smallest cache above the core in which it is at home, its memory when

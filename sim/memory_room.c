@@ -83,18 +83,16 @@ own_when (const SimTenant *it, uint64_t all)
                                  : between (all, from->all, from->own, to->all, to->own);
 }
 
-/* Different bytes that it has used since all had used so much. */
+/* Of its buffers, in the round before and in this one. */
 static uint64_t
-taken_since (const SimTenant *it, uint64_t all)
+largest_bytes (const SimTenant *it)
 {
-  if (it->last.all <= all)
-    return 0;
-  return MIN (it->last.own - own_when (it, all), MAX (it->claim[0], it->claim[1]));
+  return MAX (it->before_bytes, it->footprint_bytes);
 }
 
 bool
-sim_memory_room (const SimMemory *memory, uint32_t cache, const SimParty *party,
-                 const SimBuffer *buffer)
+sim_memory_has_room (const SimMemory *memory, uint32_t cache, const SimParty *party,
+                     const SimBuffer *buffer)
 {
   const TopoObject *object = &memory->node->objects[cache];
   const SimTenant *tenants = tenants_of (memory, party->node, cache);
@@ -105,41 +103,59 @@ sim_memory_room (const SimMemory *memory, uint32_t cache, const SimParty *party,
     return true;
   since = all_when (it, it->last.own - MIN (claim, it->last.own));
   for (uint32_t core = 0; core < object->n_cores; core++)
-    if (&tenants[core] != it)
-      taken += taken_since (&tenants[core], since);
+    if (&tenants[core] != it && tenants[core].last.all > since)
+      taken += MIN (tenants[core].last.own - own_when (&tenants[core], since),
+                    claim_of (memory, largest_bytes (&tenants[core])));
   return taken <= object->cache_bytes - MIN (claim, object->cache_bytes);
 }
 
-/* Whose first use it is begins now, with nothing before. */
 static void
-tenant_use (SimTenant *it, uint64_t claim, uint64_t bytes, uint64_t all, uint64_t cache_bytes)
+room_changed (SimRoom *room, uint64_t fits_bytes, uint64_t from_bytes, uint64_t to_bytes)
 {
+  room->largest_bytes += to_bytes - from_bytes;
+  room->free_bytes = fits_bytes > room->largest_bytes ? fits_bytes - room->largest_bytes : 0;
+}
+
+/* With a larger buffer a round takes longer. */
+static void
+round_grows (const SimMemory *memory, uint32_t cache, SimRoom *room, SimTenant *it, uint64_t bytes)
+{
+  uint64_t cache_bytes = memory->node->objects[cache].cache_bytes, from_bytes = largest_bytes (it);
+
   if (it->last.own == 0)
-    it->round[0] = it->round[1] = (SimMark){ 0, all };
-  it->claim[1] = MAX (it->claim[1], claim);
-  it->last = (SimMark){ it->last.own + bytes, all + bytes };
-  if (it->last.own - it->round[1].own < MIN (it->claim[1], cache_bytes))
-    return;
+    it->round[0] = it->round[1] = (SimMark){ 0, room->all_bytes };
+  it->footprint_bytes = bytes;
+  it->round_end = it->round[1].own + MIN (claim_of (memory, bytes), cache_bytes);
+  room_changed (room, memory->places[cache].fits_bytes, from_bytes, largest_bytes (it));
+}
+
+static void
+round_ends (const SimMemory *memory, uint32_t cache, SimRoom *room, SimTenant *it)
+{
+  uint64_t from_bytes = largest_bytes (it);
+
   it->round[0] = it->round[1];
   it->round[1] = it->last;
-  it->claim[0] = it->claim[1];
-  it->claim[1] = 0;
+  it->before_bytes = it->footprint_bytes;
+  it->footprint_bytes = 0;
+  room_changed (room, memory->places[cache].fits_bytes, from_bytes, largest_bytes (it));
 }
 
 void
 sim_memory_use (SimMemory *memory, const SimParty *party, const SimBuffer *buffer, uint64_t bytes)
 {
-  const TopoObject *objects = memory->node->objects;
-  uint64_t claim = claim_of (memory, buffer->footprint_bytes);
+  for (uint32_t cache = memory->sites[buffer->core].shared; cache != TOPO_NONE;
+       cache = memory->places[cache].shared_above) {
+    SimRoom *room = sim_memory_room (memory, party->node, cache);
+    SimTenant *it = tenants_of (memory, party->node, cache);
+    uint64_t footprint = MIN (buffer->footprint_bytes, memory->node->objects[cache].cache_bytes);
 
-  for (uint32_t above = objects[memory->node->core[buffer->core]].parent; above != TOPO_NONE;
-       above = objects[above].parent)
-    if (memory->places[above].first_tenant != TOPO_NONE) {
-      uint32_t tenant = tenant_in (memory, above, party, buffer->core);
-      uint64_t *all = &memory->used[(gsize) party->node * memory->node->n_objects + above];
-
-      tenant_use (&tenants_of (memory, party->node, above)[tenant], claim, bytes, *all,
-                  objects[above].cache_bytes);
-      *all += bytes;
-    }
+    it += tenant_in (memory, cache, party, buffer->core);
+    if (footprint > it->footprint_bytes)
+      round_grows (memory, cache, room, it, footprint);
+    room->all_bytes += bytes;
+    it->last = (SimMark){ it->last.own + bytes, room->all_bytes };
+    if (it->last.own >= it->round_end)
+      round_ends (memory, cache, room, it);
+  }
 }

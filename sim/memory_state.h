@@ -9,7 +9,9 @@
 typedef struct {
   double byte_ps;        /* 0: not a server */
   uint64_t fits_bytes;   /* of a cache: largest buffer that may be at home in it */
-  uint32_t first_tenant; /* of a cache of several cores, which have one each; TOPO_NONE */
+  uint32_t room;         /* of a cache of several cores; TOPO_NONE: not one */
+  uint32_t first_tenant; /* of such a cache; its cores have one each */
+  uint32_t shared_above; /* the next such cache above it; TOPO_NONE: none */
   uint32_t package;      /* that it is in; TOPO_NONE: none */
   bool is_meeting;       /* of a package: its own caches meet on its bus */
 } SimPlace;
@@ -19,7 +21,15 @@ typedef struct {
   uint32_t cache; /* its outermost; TOPO_NONE: none */
   uint32_t memory;
   uint32_t package; /* TOPO_NONE: none */
+  uint32_t shared;  /* the first of its caches that it shares; TOPO_NONE: none */
 } SimSite;
+
+/* Of a shared cache in a node. */
+typedef struct {
+  uint64_t all_bytes;     /* of buffers that have been used, over and over */
+  uint64_t largest_bytes; /* the largest buffers of its tenants, added up */
+  uint64_t free_bytes;    /* so large a buffer finds room whatever the others do */
+} SimRoom;
 
 /* A point in the use of a cache, by bytes that one, and that all had used. */
 typedef struct {
@@ -29,8 +39,11 @@ typedef struct {
 /* Of a shared cache: a pair of cores that exchange messages, of which both are
  * below the cache (then the first stands for them) or one is. */
 typedef struct {
-  SimMark round[2], last; /* where its last two rounds began, and its last use ended */
-  uint64_t claim[2];      /* the most that its buffers had in the round before; in this one */
+  SimMark last;             /* where its last use ended */
+  uint64_t round_end;       /* own bytes, with which its round ends */
+  uint64_t footprint_bytes; /* of its largest buffer in this round, at most the cache */
+  uint64_t before_bytes;    /* in the round before */
+  SimMark round[2];         /* where its last two rounds began */
 } SimTenant;
 
 /* The cores that a copy is between; the same twice when only one uses it. */
@@ -46,9 +59,9 @@ struct SimMemory {
   int64_t *busy_ps; /* [node * n_objects + object] until when a server is taken */
   uint64_t *passed; /* [same] bytes that it has served */
 
-  uint64_t *used;     /* [same] of a shared cache: bytes of buffers, used over and over */
+  SimRoom *rooms;     /* [node * n_rooms + room] */
   SimTenant *tenants; /* [node * n_tenants + first_tenant + core of the cache] */
-  uint32_t n_tenants;
+  uint32_t n_rooms, n_tenants;
   double buffers; /* that share a cache: 1 / cache_share */
 
   double core_ps, transfer_ps, memory_ps; /* of a byte, at a core's own rate */
@@ -70,10 +83,15 @@ sim_object_holds (const TopoObject *object, uint32_t core)
 
 /* -- memory_room.c --------------------------------------------------------- */
 
-/* Whether a buffer that fits in a shared cache is still there, with all that others
- * have used since its own bytes were used.  O(cores below the cache). */
-bool sim_memory_room (const SimMemory *memory, uint32_t cache, const SimParty *party,
-                      const SimBuffer *buffer);
+static inline SimRoom *
+sim_memory_room (const SimMemory *memory, uint32_t node, uint32_t cache)
+{
+  return &memory->rooms[(gsize) node * memory->n_rooms + memory->places[cache].room];
+}
+
+/* The same for a buffer that is larger than what is free.  O(cores below the cache). */
+bool sim_memory_has_room (const SimMemory *memory, uint32_t cache, const SimParty *party,
+                          const SimBuffer *buffer);
 /* Bytes of a rank's own buffer are used, in all shared caches above its core. */
 void
 sim_memory_use (SimMemory *memory, const SimParty *party, const SimBuffer *buffer, uint64_t bytes);
