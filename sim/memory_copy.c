@@ -45,40 +45,40 @@ duration_ps (uint64_t bytes, double ps)
 }
 
 static inline void
-serve (Piece *piece, uint32_t object, uint64_t bytes)
+serve (Piece *piece, uint32_t object, uint64_t bytes, uint32_t times)
 {
   double ps = piece->memory->places[object].byte_ps;
   int64_t end_ps;
 
   if (ps <= 0)
     return;
-  end_ps = MAX (piece->busy_ps[object], piece->now_ps) + duration_ps (bytes, ps);
+  end_ps = MAX (piece->busy_ps[object], piece->now_ps) + times * duration_ps (bytes, ps);
   piece->busy_ps[object] = end_ps;
-  piece->passed[object] += bytes;
+  piece->passed[object] += times * bytes;
   piece->end_ps = MAX (piece->end_ps, end_ps);
 }
 
-/* The piece once between a home and a core.  Lines from memory pass no
+/* The piece once or more between a home and a core.  Lines from memory pass no
  * caches but those of the core that wants them. */
 static void
-pass (Piece *piece, uint32_t home, uint32_t core)
+pass (Piece *piece, uint32_t home, uint32_t core, uint32_t times)
 {
   const TopoObject *objects = piece->memory->node->objects;
   bool in_memory = objects[home].kind == TOPO_OBJECT_MEMORY;
   uint32_t above = home;
 
   if (in_memory) {
-    serve (piece, home, piece->bytes);
+    serve (piece, home, piece->bytes, times);
     above = objects[home].parent;
   }
   for (; !sim_object_holds (&objects[above], core); above = objects[above].parent)
     if (!in_memory || objects[above].kind != TOPO_OBJECT_CACHE)
-      serve (piece, above, piece->bytes);
+      serve (piece, above, piece->bytes, times);
   if (objects[above].kind == TOPO_OBJECT_CACHE || piece->memory->places[above].is_meeting)
-    serve (piece, above, piece->bytes);
+    serve (piece, above, piece->bytes, times);
   for (uint32_t below = objects[piece->memory->node->core[core]].parent; below != above;
        below = objects[below].parent)
-    serve (piece, below, piece->bytes);
+    serve (piece, below, piece->bytes, times);
 }
 
 /* The cache of the core, or of another one that shares it. */
@@ -98,25 +98,23 @@ is_far (const SimMemory *memory, uint32_t home, uint32_t core)
   return package != TOPO_NONE && package != memory->sites[core].package;
 }
 
-/* Of a byte that the core fetches, at its own rate; 0: as fast as it copies. */
-static double
-fetch_ps (const SimMemory *memory, uint32_t home, uint32_t core)
+/* What a core's own rate makes of lines that come from a home. */
+typedef struct {
+  double byte_ps;     /* 0: as fast as it copies */
+  int64_t latency_ps; /* of the first line */
+} Fetching;
+
+static inline Fetching
+fetching_from (const SimMemory *memory, uint32_t home, uint32_t core)
 {
-  double ps = memory->node->objects[home].kind == TOPO_OBJECT_MEMORY ? memory->memory_ps
-                                                                     : memory->transfer_ps;
+  bool in_memory = memory->node->objects[home].kind == TOPO_OBJECT_MEMORY;
+  double ps = in_memory ? memory->memory_ps : memory->transfer_ps;
 
   if (is_near (memory, home, core))
-    return 0;
-  return is_far (memory, home, core) ? ps * memory->far : ps;
-}
-
-static int64_t
-first_line_ps (const SimMemory *memory, uint32_t home, uint32_t core)
-{
-  if (is_near (memory, home, core))
-    return 0;
-  return memory->transfer_latency_ps +
-         (is_far (memory, home, core) ? memory->package_latency_ps : 0);
+    return (Fetching){ 0, 0 };
+  if (is_far (memory, home, core))
+    return (Fetching){ ps * memory->far, memory->transfer_latency_ps + memory->package_latency_ps };
+  return (Fetching){ ps, memory->transfer_latency_ps };
 }
 
 /* Whether a buffer is at home in a cache, beside those of others. */
@@ -190,10 +188,10 @@ fetch (Piece *piece, uint32_t home, uint32_t core, uint32_t owner)
 {
   const SimMemory *memory = piece->memory;
 
-  pass (piece, home, core);
+  pass (piece, home, core, 1);
   if (memory->updates_memory && memory->node->objects[home].kind == TOPO_OBJECT_CACHE &&
       !is_near (memory, home, core))
-    serve (piece, memory->sites[owner].memory, piece->bytes);
+    serve (piece, memory->sites[owner].memory, piece->bytes, 1);
 }
 
 /* What was copied to be sent lies changed in a cache; the adapter's read
@@ -206,8 +204,8 @@ flush (Piece *piece, uint32_t core)
 
   if (package == TOPO_NONE || package == memory->node->adapter)
     return;
-  serve (piece, package, piece->bytes);
-  serve (piece, memory->node->adapter, piece->bytes);
+  serve (piece, package, piece->bytes, 1);
+  serve (piece, memory->node->adapter, piece->bytes, 1);
 }
 
 /* Lines are fetched before they are changed, and leave the core again. */
@@ -217,11 +215,11 @@ store (Piece *piece, uint32_t home, uint32_t core, const SimBuffer *buffer)
   const SimMemory *memory = piece->memory;
   bool in_cache = memory->node->objects[home].kind == TOPO_OBJECT_CACHE;
 
-  fetch (piece, home, core, buffer->core);
-  if (in_cache && !is_near (memory, home, core))
-    pass (piece, memory->sites[core].cache, core);
-  else
-    pass (piece, home, core);
+  if (in_cache && !is_near (memory, home, core)) {
+    fetch (piece, home, core, buffer->core);
+    pass (piece, memory->sites[core].cache, core, 1);
+  } else
+    pass (piece, home, core, 2);
   if (in_cache && buffer->kind == SIM_BUFFER_ADAPTER)
     flush (piece, core);
 }
@@ -232,10 +230,12 @@ sim_memory_copy (SimMemory *memory, const SimCopy *copy, int64_t now_ps)
   SimParty party = party_of (copy);
   uint32_t from = home_of_source (memory, &party, &copy->from);
   uint32_t to = home_of_target (memory, &party, &copy->to);
-  double lines_ps = fetch_ps (memory, from, copy->core) + fetch_ps (memory, to, copy->core);
+  Fetching source = fetching_from (memory, from, copy->core);
+  Fetching target = fetching_from (memory, to, copy->core);
   Piece piece = start (memory, copy->node, copy->bytes, now_ps);
-  int64_t core_end_ps = now_ps + first_line_ps (memory, from, copy->core) +
-                        duration_ps (copy->bytes, MAX (memory->core_ps, lines_ps));
+  int64_t core_end_ps =
+      now_ps + source.latency_ps +
+      duration_ps (copy->bytes, MAX (memory->core_ps, source.byte_ps + target.byte_ps));
 
   fetch (&piece, from, copy->core, copy->from.core);
   store (&piece, to, copy->core, &copy->to);
@@ -257,7 +257,7 @@ sim_memory_dma (SimMemory *memory, uint32_t node, G_GNUC_UNUSED bool write, uint
   for (uint32_t at = 0; at < memory->n_dma; at++) {
     uint64_t part = left / (memory->n_dma - at);
 
-    serve (&piece, memory->dma[at], part);
+    serve (&piece, memory->dma[at], part, 1);
     left -= part;
   }
   return piece.end_ps;

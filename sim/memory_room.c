@@ -27,22 +27,6 @@
  * measured programs have, is not to be had from a trace without addresses. */
 #include "sim/memory_state.h"
 
-static uint32_t
-tenant_in (const SimMemory *memory, uint32_t cache, const SimParty *party, uint32_t owner)
-{
-  const TopoObject *object = &memory->node->objects[cache];
-  uint32_t other = owner == party->core ? party->peer : party->core;
-  uint32_t first = sim_object_holds (object, other) ? MIN (owner, other) : owner;
-
-  return first - object->first_core;
-}
-
-static SimTenant *
-tenants_of (const SimMemory *memory, uint32_t node, uint32_t cache)
-{
-  return &memory->tenants[(gsize) node * memory->n_tenants + memory->places[cache].first_tenant];
-}
-
 static uint64_t
 claim_of (const SimMemory *memory, uint64_t footprint_bytes)
 {
@@ -95,8 +79,8 @@ sim_memory_has_room (const SimMemory *memory, uint32_t cache, const SimParty *pa
                      const SimBuffer *buffer)
 {
   const TopoObject *object = &memory->node->objects[cache];
-  const SimTenant *tenants = tenants_of (memory, party->node, cache);
-  const SimTenant *it = &tenants[tenant_in (memory, cache, party, buffer->core)];
+  const SimTenant *it = sim_memory_tenant (memory, cache, party, buffer->core);
+  const SimTenant *tenants = sim_memory_tenants (memory, party->node, cache);
   uint64_t claim = claim_of (memory, buffer->footprint_bytes), taken = 0, since;
 
   if (it->last.own == 0)
@@ -109,16 +93,21 @@ sim_memory_has_room (const SimMemory *memory, uint32_t cache, const SimParty *pa
   return taken <= object->cache_bytes - MIN (claim, object->cache_bytes);
 }
 
+/* A tenant has, or had, other buffers than before. */
 static void
-room_changed (SimRoom *room, uint64_t fits_bytes, uint64_t from_bytes, uint64_t to_bytes)
+room_changes (const SimMemory *memory, uint32_t cache, SimRoom *room, uint64_t from_bytes,
+              uint64_t to_bytes)
 {
-  room->largest_bytes += to_bytes - from_bytes;
+  uint64_t cache_bytes = memory->node->objects[cache].cache_bytes;
+  uint64_t fits_bytes = memory->places[cache].fits_bytes;
+
+  room->largest_bytes += MIN (to_bytes, cache_bytes) - MIN (from_bytes, cache_bytes);
   room->free_bytes = fits_bytes > room->largest_bytes ? fits_bytes - room->largest_bytes : 0;
 }
 
-/* With a larger buffer a round takes longer. */
-static void
-round_grows (const SimMemory *memory, uint32_t cache, SimRoom *room, SimTenant *it, uint64_t bytes)
+void
+sim_memory_round_grows (const SimMemory *memory, uint32_t cache, SimRoom *room, SimTenant *it,
+                        uint64_t bytes)
 {
   uint64_t cache_bytes = memory->node->objects[cache].cache_bytes, from_bytes = largest_bytes (it);
 
@@ -126,11 +115,11 @@ round_grows (const SimMemory *memory, uint32_t cache, SimRoom *room, SimTenant *
     it->round[0] = it->round[1] = (SimMark){ 0, room->all_bytes };
   it->footprint_bytes = bytes;
   it->round_end = it->round[1].own + MIN (claim_of (memory, bytes), cache_bytes);
-  room_changed (room, memory->places[cache].fits_bytes, from_bytes, largest_bytes (it));
+  room_changes (memory, cache, room, from_bytes, largest_bytes (it));
 }
 
-static void
-round_ends (const SimMemory *memory, uint32_t cache, SimRoom *room, SimTenant *it)
+void
+sim_memory_round_ends (const SimMemory *memory, uint32_t cache, SimRoom *room, SimTenant *it)
 {
   uint64_t from_bytes = largest_bytes (it);
 
@@ -138,24 +127,5 @@ round_ends (const SimMemory *memory, uint32_t cache, SimRoom *room, SimTenant *i
   it->round[1] = it->last;
   it->before_bytes = it->footprint_bytes;
   it->footprint_bytes = 0;
-  room_changed (room, memory->places[cache].fits_bytes, from_bytes, largest_bytes (it));
-}
-
-void
-sim_memory_use (SimMemory *memory, const SimParty *party, const SimBuffer *buffer, uint64_t bytes)
-{
-  for (uint32_t cache = memory->sites[buffer->core].shared; cache != TOPO_NONE;
-       cache = memory->places[cache].shared_above) {
-    SimRoom *room = sim_memory_room (memory, party->node, cache);
-    SimTenant *it = tenants_of (memory, party->node, cache);
-    uint64_t footprint = MIN (buffer->footprint_bytes, memory->node->objects[cache].cache_bytes);
-
-    it += tenant_in (memory, cache, party, buffer->core);
-    if (footprint > it->footprint_bytes)
-      round_grows (memory, cache, room, it, footprint);
-    room->all_bytes += bytes;
-    it->last = (SimMark){ it->last.own + bytes, room->all_bytes };
-    if (it->last.own >= it->round_end)
-      round_ends (memory, cache, room, it);
-  }
+  room_changes (memory, cache, room, from_bytes, largest_bytes (it));
 }

@@ -27,7 +27,7 @@ typedef struct {
 /* Of a shared cache in a node. */
 typedef struct {
   uint64_t all_bytes;     /* of buffers that have been used, over and over */
-  uint64_t largest_bytes; /* the largest buffers of its tenants, added up */
+  uint64_t largest_bytes; /* the largest buffers of its tenants, each at most the cache, added up */
   uint64_t free_bytes;    /* so large a buffer finds room whatever the others do */
 } SimRoom;
 
@@ -41,7 +41,7 @@ typedef struct {
 typedef struct {
   SimMark last;             /* where its last use ended */
   uint64_t round_end;       /* own bytes, with which its round ends */
-  uint64_t footprint_bytes; /* of its largest buffer in this round, at most the cache */
+  uint64_t footprint_bytes; /* of its largest buffer in this round */
   uint64_t before_bytes;    /* in the round before */
   SimMark round[2];         /* where its last two rounds began */
 } SimTenant;
@@ -81,7 +81,7 @@ sim_object_holds (const TopoObject *object, uint32_t core)
   return core - object->first_core < object->n_cores;
 }
 
-/* -- memory_room.c --------------------------------------------------------- */
+/* -- memory_room.c, and of it what every piece needs ----------------------- */
 
 static inline SimRoom *
 sim_memory_room (const SimMemory *memory, uint32_t node, uint32_t cache)
@@ -89,9 +89,47 @@ sim_memory_room (const SimMemory *memory, uint32_t node, uint32_t cache)
   return &memory->rooms[(gsize) node * memory->n_rooms + memory->places[cache].room];
 }
 
-/* The same for a buffer that is larger than what is free.  O(cores below the cache). */
+static inline SimTenant *
+sim_memory_tenants (const SimMemory *memory, uint32_t node, uint32_t cache)
+{
+  return &memory->tenants[(gsize) node * memory->n_tenants + memory->places[cache].first_tenant];
+}
+
+/* Of the two cores of a party one, `owner`, is below the cache. */
+static inline SimTenant *
+sim_memory_tenant (const SimMemory *memory, uint32_t cache, const SimParty *party, uint32_t owner)
+{
+  const TopoObject *object = &memory->node->objects[cache];
+  uint32_t other = party->core ^ party->peer ^ owner;
+  uint32_t first = sim_object_holds (object, other) ? MIN (owner, other) : owner;
+
+  return sim_memory_tenants (memory, party->node, cache) + (first - object->first_core);
+}
+
+/* Whether a buffer that is larger than what is free finds room.  O(cores below
+ * the cache). */
 bool sim_memory_has_room (const SimMemory *memory, uint32_t cache, const SimParty *party,
                           const SimBuffer *buffer);
+
+/* A round goes on with a larger buffer than it had; it is over. */
+void sim_memory_round_grows (const SimMemory *memory, uint32_t cache, SimRoom *room, SimTenant *it,
+                             uint64_t bytes);
+void sim_memory_round_ends (const SimMemory *memory, uint32_t cache, SimRoom *room, SimTenant *it);
+
 /* Bytes of a rank's own buffer are used, in all shared caches above its core. */
-void
-sim_memory_use (SimMemory *memory, const SimParty *party, const SimBuffer *buffer, uint64_t bytes);
+static inline void
+sim_memory_use (SimMemory *memory, const SimParty *party, const SimBuffer *buffer, uint64_t bytes)
+{
+  for (uint32_t cache = memory->sites[buffer->core].shared; cache != TOPO_NONE;
+       cache = memory->places[cache].shared_above) {
+    SimRoom *room = sim_memory_room (memory, party->node, cache);
+    SimTenant *it = sim_memory_tenant (memory, cache, party, buffer->core);
+
+    if (buffer->footprint_bytes > it->footprint_bytes)
+      sim_memory_round_grows (memory, cache, room, it, buffer->footprint_bytes);
+    room->all_bytes += bytes;
+    it->last = (SimMark){ it->last.own + bytes, room->all_bytes };
+    if (it->last.own >= it->round_end)
+      sim_memory_round_ends (memory, cache, room, it);
+  }
+}
