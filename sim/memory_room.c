@@ -105,27 +105,37 @@ room_changes (const SimMemory *memory, uint32_t cache, SimRoom *room, uint64_t f
   room->free_bytes = fits_bytes > room->largest_bytes ? fits_bytes - room->largest_bytes : 0;
 }
 
+static void
+round_has (const SimMemory *memory, uint32_t cache, SimTenant *it, uint64_t bytes)
+{
+  it->footprint_bytes = bytes;
+  it->round_end =
+      it->round[1].own + MIN (claim_of (memory, bytes), memory->node->objects[cache].cache_bytes);
+}
+
 void
 sim_memory_round_grows (const SimMemory *memory, uint32_t cache, SimRoom *room, SimTenant *it,
                         uint64_t bytes)
 {
-  uint64_t cache_bytes = memory->node->objects[cache].cache_bytes, from_bytes = largest_bytes (it);
+  uint64_t from_bytes = largest_bytes (it);
 
   if (it->last.own == 0)
     it->round[0] = it->round[1] = (SimMark){ 0, room->all_bytes };
-  it->footprint_bytes = bytes;
-  it->round_end = it->round[1].own + MIN (claim_of (memory, bytes), cache_bytes);
-  room_changes (memory, cache, room, from_bytes, largest_bytes (it));
+  round_has (memory, cache, it, bytes);
+  if (largest_bytes (it) != from_bytes)
+    room_changes (memory, cache, room, from_bytes, largest_bytes (it));
 }
 
 void
-sim_memory_round_ends (const SimMemory *memory, uint32_t cache, SimRoom *room, SimTenant *it)
+sim_memory_round_ends (const SimMemory *memory, uint32_t cache, SimRoom *room, SimTenant *it,
+                       uint64_t bytes)
 {
   uint64_t from_bytes = largest_bytes (it);
 
   it->round[0] = it->round[1];
   it->round[1] = it->last;
   it->before_bytes = it->footprint_bytes;
-  it->footprint_bytes = 0;
-  room_changes (memory, cache, room, from_bytes, largest_bytes (it));
+  round_has (memory, cache, it, bytes);
+  if (largest_bytes (it) != from_bytes)
+    room_changes (memory, cache, room, from_bytes, largest_bytes (it));
 }

@@ -111,10 +111,12 @@ sim_memory_tenant (const SimMemory *memory, uint32_t cache, const SimParty *part
 bool sim_memory_has_room (const SimMemory *memory, uint32_t cache, const SimParty *party,
                           const SimBuffer *buffer);
 
-/* A round goes on with a larger buffer than it had; it is over. */
+/* A round goes on with a larger buffer than it had; it is over, and the next
+ * begins with a buffer of that size. */
 void sim_memory_round_grows (const SimMemory *memory, uint32_t cache, SimRoom *room, SimTenant *it,
                              uint64_t bytes);
-void sim_memory_round_ends (const SimMemory *memory, uint32_t cache, SimRoom *room, SimTenant *it);
+void sim_memory_round_ends (const SimMemory *memory, uint32_t cache, SimRoom *room, SimTenant *it,
+                            uint64_t bytes);
 
 /* Bytes of a rank's own buffer are used, in all shared caches above its core. */
 static inline void
@@ -130,6 +132,6 @@ sim_memory_use (SimMemory *memory, const SimParty *party, const SimBuffer *buffe
     room->all_bytes += bytes;
     it->last = (SimMark){ it->last.own + bytes, room->all_bytes };
     if (it->last.own >= it->round_end)
-      sim_memory_round_ends (memory, cache, room, it);
+      sim_memory_round_ends (memory, cache, room, it, buffer->footprint_bytes);
   }
 }
