@@ -3,28 +3,31 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A cache keeps what was used last.  A byte is still there at its next use if the
- * different bytes that were used in between, by whomever, fit in the cache (least
- * recently used; the stack distance).  Of others, one has used no more different
- * bytes than it has used at all, and than its buffers have: so what a party loses to others
- * is counted over the time since it last used the same byte (as in Chandra et al.,
- * Predicting inter-thread cache contention, HPCA 2005).
+ * different bytes that were used in between, by whomever, fit in the cache: least
+ * recently used goes first, and what counts is the stack distance.  Alone, a party
+ * goes round its buffers and needs room for all of them, its claim.  What the
+ * others use meanwhile comes to that, from each as many bytes as it used in that
+ * time, but no more different ones than its own claim (Chandra, Guo, Kim and
+ * Solihin, Predicting inter-thread cache contention, HPCA 2005, do the same
+ * with measured distances).
  *
- * A party goes round its buffers: it comes back to a byte when it has used as many
- * as the buffers have, the claim.  Time is counted in bytes that all parties have used, so that
- * a cache which nobody uses forgets nothing.  When a party was where is known
- * at three marks, the beginnings of its last two rounds and its last use, and
- * taken as steady between them:
+ * When a party last used the byte that it wants now is one claim of its own bytes
+ * ago.  To find that, and what others had used then, each keeps three marks, the
+ * beginnings of its last two rounds and its last use, and is taken to have gone on
+ * steadily between them.  The clock counts the bytes that all parties use, so
+ * that a cache which nobody uses forgets nothing:
  *
- *       own bytes
- *           |                  last .---- silence
- *           |                 ,-'
- *           |     round[1] .-'         <- one claim above round[0]
- *           |          ,-'
- *           |  ,round[0]
- *           +-------------------------- bytes of all
+ *     own bytes
+ *         |                   last ,------- silence
+ *         |                     ,-'
+ *         |        round[1] _.-'
+ *         |           _,.-'
+ *         |  round[0]'
+ *         +---------------------------- bytes of all
  *
- * Two marks would do if all parties went on steadily; a histogram of distances, as
- * measured programs have, is not to be had from a trace without addresses. */
+ * Two marks would not do: at the beginning of a round nearly all of the one
+ * before is looked back on.  Of one who has nothing that old it is taken that
+ * its buffers were there when it began. */
 #include "sim/memory_state.h"
 
 static uint64_t

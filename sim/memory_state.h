@@ -95,7 +95,7 @@ sim_memory_tenants (const SimMemory *memory, uint32_t node, uint32_t cache)
   return &memory->tenants[(gsize) node * memory->n_tenants + memory->places[cache].first_tenant];
 }
 
-/* Of the two cores of a party one, `owner`, is below the cache. */
+/* Of the two cores of a party one, `owner`, is surely below the cache. */
 static inline SimTenant *
 sim_memory_tenant (const SimMemory *memory, uint32_t cache, const SimParty *party, uint32_t owner)
 {
