@@ -255,7 +255,7 @@ sim_memory_dma (SimMemory *memory, uint32_t node, G_GNUC_UNUSED bool write, uint
   uint64_t left = piece.bytes;
 
   for (uint32_t at = 0; at < memory->n_dma; at++) {
-    uint64_t part = left / (memory->n_dma - at);
+    uint64_t others = memory->n_dma - at - 1, part = others == 0 ? left : left / (others + 1);
 
     serve (&piece, memory->dma[at], part, 1);
     left -= part;
