@@ -108,12 +108,15 @@ room_changes (const SimMemory *memory, uint32_t cache, SimRoom *room, uint64_t f
   room->free_bytes = fits_bytes > room->largest_bytes ? fits_bytes - room->largest_bytes : 0;
 }
 
+/* Less than a 64th of the cache is not worth a mark. */
 static void
 round_has (const SimMemory *memory, uint32_t cache, SimTenant *it, uint64_t bytes)
 {
+  uint64_t cache_bytes = memory->node->objects[cache].cache_bytes;
+
   it->footprint_bytes = bytes;
   it->round_end =
-      it->round[1].own + MIN (claim_of (memory, bytes), memory->node->objects[cache].cache_bytes);
+      it->round[1].own + CLAMP (claim_of (memory, bytes), cache_bytes / 64, cache_bytes);
 }
 
 void
