@@ -99,8 +99,7 @@ code_of (TopoCurve curve, const uint32_t *at, const Digits *digits)
 {
   if (curve == TOPO_CURVE_PEANO)
     return peano_code (at, digits);
-  return curve == TOPO_CURVE_GRAY ? gray_rank (morton_code (at, digits))
-                                  : morton_code (at, digits);
+  return curve == TOPO_CURVE_GRAY ? gray_rank (morton_code (at, digits)) : morton_code (at, digits);
 }
 
 static int
@@ -173,18 +172,12 @@ topo_curve_new (TopoCurve curve, uint32_t n_dimensions, const uint32_t *size)
     n_points *= size[dimension];
   order = g_new (uint32_t, n_points);
   switch (curve) {
-  case TOPO_CURVE_HILBERT:
-    topo_curve_hilbert (order, n_dimensions, size);
-    break;
-  case TOPO_CURVE_SNAKE:
-    snake (order, n_points, n_dimensions, size);
-    break;
+  case TOPO_CURVE_HILBERT: topo_curve_hilbert (order, n_dimensions, size); break;
+  case TOPO_CURVE_SNAKE: snake (order, n_points, n_dimensions, size); break;
   case TOPO_CURVE_PEANO:
   case TOPO_CURVE_GRAY:
   case TOPO_CURVE_ZORDER:
-  case TOPO_N_CURVES:
-    sort_by_code (curve, order, n_points, n_dimensions, size);
-    break;
+  case TOPO_N_CURVES: sort_by_code (curve, order, n_points, n_dimensions, size); break;
   }
   return order;
 }

@@ -226,11 +226,10 @@ fill_from_file (TopoMapping *mapping, const TopoMachine *machine, const Columns 
   gsize length;
 
   if (!g_file_get_contents (path, &text, &length, &cause)) {
-    g_set_error (
-        error, TOPO_ERROR, TOPO_ERROR_FILE,
-        "mapping \"%s\": %s; possible are the letters %s in any order, a recipe such as "
-        "hilbert, or the path of a file (map file, rankfile, host list)",
-        path, cause->message, columns->letter);
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE,
+                 "mapping \"%s\": %s; possible are the letters %s in any order, a recipe such as "
+                 "hilbert, or the path of a file (map file, rankfile, host list)",
+                 path, cause->message, columns->letter);
     return FALSE;
   }
   if (memchr (text, '\0', length) != NULL) {
@@ -256,8 +255,7 @@ fill (TopoMapping *mapping, const TopoMachine *machine, const Columns *columns, 
 {
   uint32_t order[MAX_COLUMNS];
 
-  if (!is_permutation (mapping->name) && topo_is_recipe (mapping->name) &&
-      !is_file (mapping->name))
+  if (!is_permutation (mapping->name) && topo_is_recipe (mapping->name) && !is_file (mapping->name))
     return topo_recipe_fill (mapping, machine, error);
   if (!is_permutation (mapping->name))
     return fill_from_file (mapping, machine, columns, n_slots, error);

@@ -14,9 +14,9 @@ static const struct {
   gboolean (*read) (TopoRecipe *recipe);
   bool alone; /* may stand without a parenthesis */
 } beginnings[] = {
-  { "random", topo_recipe_random, false },  { "block", topo_recipe_block, true },
-  { "cyclic", topo_recipe_cyclic, true },   { "plane", topo_recipe_plane, false },
-  { "app", topo_recipe_from_app, false },   { "box", topo_recipe_from_app, false },
+  { "random", topo_recipe_random, false }, { "block", topo_recipe_block, true },
+  { "cyclic", topo_recipe_cyclic, true },  { "plane", topo_recipe_plane, false },
+  { "app", topo_recipe_from_app, false },  { "box", topo_recipe_from_app, false },
   { "net", topo_recipe_from_net, true },
 };
 

@@ -48,8 +48,9 @@ check_pairs (const TopoAlgebra *algebra, const GArray *from, const GArray *to, c
     uint32_t n_slots = leaf_volume (algebra->net, to, leaf);
 
     if (n_ranks != n_slots)
-      return topo_scan_fail (algebra->scan, where, "box %u of app has %u ranks, that of net %u slots",
-                             leaf, n_ranks, n_slots);
+      return topo_scan_fail (algebra->scan, where,
+                             "box %u of app has %u ranks, that of net %u slots", leaf, n_ranks,
+                             n_slots);
   }
   return TRUE;
 }

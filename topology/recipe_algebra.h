@@ -9,11 +9,11 @@
 typedef struct {
   TopoRecipe *recipe;
   TopoScan *scan;
-  TopoBoxTree *app; /* NULL: a row of all ranks */
-  TopoBoxTree *net; /* the machine: its dimensions, then the slots */
+  TopoBoxTree *app;  /* NULL: a row of all ranks */
+  TopoBoxTree *net;  /* the machine: its dimensions, then the slots */
   TopoBoxTree *tree; /* which of the two is worked on */
-  GArray *selected; /* (element-type uint32_t) boxes of it, to which operations apply */
-  bool is_mapped;   /* the ranks are in net */
+  GArray *selected;  /* (element-type uint32_t) boxes of it, to which operations apply */
+  bool is_mapped;    /* the ranks are in net */
 } TopoAlgebra;
 
 /* A selected box, and how many dimensions every box of the tree has. */

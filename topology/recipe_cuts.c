@@ -200,8 +200,7 @@ topo_algebra_pick (TopoAlgebra *algebra)
       return FALSE;
   } while (topo_scan_accept (scan, ','));
   for (uint32_t number = 0; number < algebra->selected->len; number++)
-    if (!find_child (algebra, at, n, where,
-                     &g_array_index (algebra->selected, uint32_t, number)))
+    if (!find_child (algebra, at, n, where, &g_array_index (algebra->selected, uint32_t, number)))
       return FALSE;
   return topo_scan_expect (scan, ']');
 }

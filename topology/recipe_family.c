@@ -48,8 +48,8 @@ add (Family *family, char *text)
   g_autofree char *kept = text;
 
   if (family->hashes != NULL) {
-    g_autoptr (TopoMapping) mapping
-        = topo_mapping_new (text, family->machine, family->n_ranks, family->error);
+    g_autoptr (TopoMapping) mapping =
+        topo_mapping_new (text, family->machine, family->n_ranks, family->error);
     gint64 hash;
 
     if (mapping == NULL)
@@ -64,216 +64,29 @@ add (Family *family, char *text)
 
 /* --- Dimensions --- */
 
-typedef struct {
-  char letter;
-  uint32_t size;
-} Axis;
-
-/* The machine's dimensions of at least `least`, and T when it has that many slots. */
-static uint32_t
-axes_of (const TopoMachine *machine, uint32_t least, Axis axes[TOPO_BOX_DIMENSIONS])
+uint32_t
+topo_recipe_axes (const TopoMachine *machine, uint32_t least,
+                  TopoRecipeAxis axes[TOPO_BOX_DIMENSIONS])
 {
   uint32_t n = 0;
 
   for (uint32_t dimension = 0; dimension < machine->shape.n_dimensions; dimension++)
     if (machine->shape.size[dimension] >= least)
-      axes[n++] = (Axis){ topo_dimension_letter (dimension), machine->shape.size[dimension] };
+      axes[n++] =
+          (TopoRecipeAxis){ topo_dimension_letter (dimension), machine->shape.size[dimension] };
   if (machine->ranks_per_node >= least)
-    axes[n++] = (Axis){ 'T', machine->ranks_per_node };
+    axes[n++] = (TopoRecipeAxis){ 'T', machine->ranks_per_node };
   return n;
 }
 
-/* T takes part only where there are fewer than Blue Gene/Q's five dimensions. */
-static uint32_t
-stirred_axes (const TopoMachine *machine, uint32_t least, Axis axes[TOPO_BOX_DIMENSIONS])
-{
-  uint32_t n = axes_of (machine, least, axes);
-
-  return n > 5 && axes[n - 1].letter == 'T' ? n - 1 : n;
-}
-
-/* --- sc13: maps --- */
-
-/* A chain of tilts, each along the axis across which the one before went. */
-static char *
-chain_of_tilts (const Axis *axes, uint32_t n_axes, uint32_t first, uint32_t n_tilts)
-{
-  GString *text = g_string_new (NULL);
-
-  for (uint32_t at = first; at < first + n_tilts; at++)
-    g_string_append_printf (text, ".tilt(%c,%c,1)", axes[at % n_axes].letter,
-                            axes[(at + 1) % n_axes].letter);
-  return g_string_free (text, FALSE);
-}
-
-/* Ten single tilts on five axes; with fewer axes both ways round. */
-static void
-add_tilts (GPtrArray *maps, const Axis *axes, uint32_t n_axes)
-{
-  for (uint32_t first = 0; first < n_axes; first++)
-    for (uint32_t second = first + 1; second < n_axes; second++) {
-      g_ptr_array_add (maps, g_strdup_printf (".tilt(%c,%c,1)", axes[first].letter,
-                                              axes[second].letter));
-      if (n_axes < 5)
-        g_ptr_array_add (maps, g_strdup_printf (".tilt(%c,%c,1)", axes[second].letter,
-                                                axes[first].letter));
-    }
-}
-
-/* Five chains of two, three of three, two of four. */
-static void
-add_chains (GPtrArray *maps, const Axis *axes, uint32_t n_axes)
-{
-  static const uint32_t n_chains[] = { 5, 3, 2 };
-
-  for (uint32_t n_tilts = 2; n_tilts <= 4 && n_tilts < n_axes; n_tilts++)
-    for (uint32_t first = 0; first < MIN (n_chains[n_tilts - 2], n_axes); first++)
-      g_ptr_array_add (maps, chain_of_tilts (axes, n_axes, first, n_tilts));
-}
-
-/* Six: axes in a ring with the next one, then with the one after that.  Waves of depth
- * 2 are no tilts only on axes of four and more. */
-static void
-add_zigzags (GPtrArray *maps, const TopoMachine *machine)
-{
-  Axis axes[TOPO_BOX_DIMENSIONS];
-  uint32_t n_axes = stirred_axes (machine, 4, axes), n = 0;
-
-  for (uint32_t step = 1; step < n_axes; step++)
-    for (uint32_t at = 0; at < n_axes && n < 6; at++, n++)
-      g_ptr_array_add (maps, g_strdup_printf (".zigzag(%c,%c,2,2)", axes[at].letter,
-                                              axes[(at + step) % n_axes].letter));
-}
-
-/* What is done to the machine's box after a tiling; (element-type utf8). */
-static GPtrArray *
-list_maps (const TopoMachine *machine)
-{
-  GPtrArray *maps = g_ptr_array_new_with_free_func (g_free);
-  Axis axes[TOPO_BOX_DIMENSIONS];
-  uint32_t n_axes = stirred_axes (machine, 2, axes);
-
-  g_ptr_array_add (maps, g_strdup (""));
-  g_ptr_array_add (maps, g_strdup (".zorder()"));
-  add_tilts (maps, axes, n_axes);
-  add_chains (maps, axes, n_axes);
-  add_zigzags (maps, machine);
-  return maps;
-}
-
-/* --- sc13: tilings --- */
-
-static uint32_t
-least_factor (uint32_t number)
-{
-  for (uint32_t factor = 2; factor <= number / factor; factor++)
-    if (number % factor == 0)
-      return factor;
-  return number;
-}
-
-/* A tile has two nodes along each dimension (the least factor of an odd one) and all
- * their slots. */
-static char *
-net_tile (const TopoMachine *machine, uint32_t *volume)
-{
-  GString *text = g_string_new ("net.tile(");
-
-  *volume = machine->ranks_per_node;
-  for (uint32_t dimension = 0; dimension < machine->shape.n_dimensions; dimension++) {
-    uint32_t size = least_factor (machine->shape.size[dimension]);
-
-    *volume *= size;
-    g_string_append_printf (text, "%u,", size);
-  }
-  g_string_append_printf (text, "%u)", machine->ranks_per_node);
-  return g_string_free (text, FALSE);
-}
-
-typedef struct {
-  uint32_t size[3];
-} Grid;
-
-/* The grid of so many ranks with the least sum of sizes, the longest first. */
-static Grid
-grid_of (uint32_t n_ranks, uint32_t n_dimensions)
-{
-  Grid best = { { n_ranks, 1, 1 } };
-  uint32_t least = UINT32_MAX;
-
-  for (uint32_t z = 1; n_dimensions == 3 ? z <= n_ranks / z / z : z == 1; z++)
-    for (uint32_t y = z; n_ranks % z == 0 && y <= n_ranks / z / y; y++) {
-      uint32_t x = n_ranks / z / y;
-
-      if (n_ranks / z % y == 0 && x + y + z < least) {
-        best = (Grid){ { x, y, z } };
-        least = x + y + z;
-      }
-    }
-  return best;
-}
-
-/* The tile of `volume` ranks with the least surface that fits into the grid a whole
- * number of times; false when there is none. */
-static bool
-tile_of (const Grid *grid, uint32_t volume, Grid *tile)
-{
-  uint64_t least = UINT64_MAX;
-
-  for (uint32_t x = 1; x <= MIN (volume, grid->size[0]); x++)
-    for (uint32_t y = 1; volume % x == 0 && grid->size[0] % x == 0 && y <= volume / x; y++) {
-      uint32_t z = volume / x / y;
-      uint64_t surface = (uint64_t) x * y + (uint64_t) y * z + (uint64_t) x * z;
-
-      if (volume / x % y == 0 && grid->size[1] % y == 0 && grid->size[2] % z == 0 &&
-          surface < least) {
-        *tile = (Grid){ { x, y, z } };
-        least = surface;
-      }
-    }
-  return least < UINT64_MAX;
-}
-
-/* Blocks of the grid, each in a tile of the machine; NULL when the ranks make none. */
-static char *
-tiling_of_grid (const TopoMachine *machine, uint32_t n_ranks, uint32_t n_dimensions)
-{
-  uint32_t volume;
-  g_autofree char *net = net_tile (machine, &volume);
-  Grid grid = grid_of (n_ranks, n_dimensions), tile;
-
-  if (!tile_of (&grid, volume, &tile))
-    return NULL;
-  if (n_dimensions == 2)
-    return g_strdup_printf ("app(%u,%u).tile(%u,%u) %s.map()", grid.size[0], grid.size[1],
-                            tile.size[0], tile.size[1], net);
-  return g_strdup_printf ("app(%u,%u,%u).tile(%u,%u,%u) %s.map()", grid.size[0], grid.size[1],
-                          grid.size[2], tile.size[0], tile.size[1], tile.size[2], net);
-}
-
-static gboolean
-add_sc13 (Family *family)
-{
-  g_autofree char *cubes = tiling_of_grid (family->machine, family->n_ranks, 3);
-  g_autofree char *squares = tiling_of_grid (family->machine, family->n_ranks, 2);
-  const char *const tilings[] = { "net", cubes, squares };
-  g_autoptr (GPtrArray) maps = list_maps (family->machine);
-
-  for (gsize tiling = 0; tiling < G_N_ELEMENTS (tilings); tiling++)
-    for (guint map = 0; tilings[tiling] != NULL && map < maps->len; map++)
-      if (!add (family, g_strconcat (tilings[tiling], maps->pdata[map], NULL)))
-        return FALSE;
-  return TRUE;
-}
-
-/* --- The other families --- */
+/* --- The families --- */
 
 /* The next arrangement in the order of the dictionary; false after the last. */
 static bool
-next_arrangement (Axis *axes, uint32_t n)
+next_arrangement (TopoRecipeAxis *axes, uint32_t n)
 {
   uint32_t left = n - 1, right = n - 1;
-  Axis kept;
+  TopoRecipeAxis kept;
 
   while (left > 0 && axes[left - 1].letter > axes[left].letter)
     left--;
@@ -296,8 +109,8 @@ next_arrangement (Axis *axes, uint32_t n)
 static gboolean
 add_permutations (Family *family)
 {
-  Axis axes[TOPO_BOX_DIMENSIONS];
-  uint32_t n_axes = axes_of (family->machine, 2, axes);
+  TopoRecipeAxis axes[TOPO_BOX_DIMENSIONS];
+  uint32_t n_axes = topo_recipe_axes (family->machine, 2, axes);
   g_autoptr (GString) short_ones = g_string_new (NULL);
 
   for (uint32_t dimension = 0; dimension < family->machine->shape.n_dimensions; dimension++)
@@ -345,6 +158,18 @@ add_curves (Family *family)
       return FALSE;
   for (gsize curve = 0; curve < TOPO_N_CURVES; curve++)
     if (!add_curve (family, topo_curve_names[curve]))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+add_sc13 (Family *family)
+{
+  g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
+
+  topo_recipe_sc13 (family->machine, family->n_ranks, texts);
+  for (guint at = 0; at < texts->len; at++)
+    if (!add (family, g_strdup (texts->pdata[at])))
       return FALSE;
   return TRUE;
 }

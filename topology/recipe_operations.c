@@ -33,10 +33,18 @@ static const struct {
   const char *word;
   gboolean (*operate) (TopoAlgebra *algebra, const char *where);
 } operations[] = {
-  { "div", topo_algebra_div },       { "tile", topo_algebra_tile },     { "mod", topo_algebra_mod },
-  { "cut", topo_algebra_cut },       { "map", operate_map },       { "transpose", topo_algebra_transpose },
-  { "shear", topo_algebra_shear },   { "tilt", topo_algebra_tilt },     { "zigzag", topo_algebra_zigzag },
-  { "unwind", topo_algebra_unwind }, { "each", topo_algebra_each },     { "leaves", topo_algebra_leaves },
+  { "div", topo_algebra_div },
+  { "tile", topo_algebra_tile },
+  { "mod", topo_algebra_mod },
+  { "cut", topo_algebra_cut },
+  { "map", operate_map },
+  { "transpose", topo_algebra_transpose },
+  { "shear", topo_algebra_shear },
+  { "tilt", topo_algebra_tilt },
+  { "zigzag", topo_algebra_zigzag },
+  { "unwind", topo_algebra_unwind },
+  { "each", topo_algebra_each },
+  { "leaves", topo_algebra_leaves },
   { "root", topo_algebra_root },
 };
 

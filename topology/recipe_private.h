@@ -58,3 +58,17 @@ gboolean topo_recipe_plane (TopoRecipe *recipe);
 /* The algebra, which begins with app(...) or with net: recipe_algebra.c. */
 gboolean topo_recipe_from_app (TopoRecipe *recipe);
 gboolean topo_recipe_from_net (TopoRecipe *recipe);
+
+/* --- Families: recipe_family.c, recipe_sc13.c --- */
+
+typedef struct {
+  char letter;
+  uint32_t size;
+} TopoRecipeAxis;
+
+/* The machine's dimensions of at least `least`, and T, last, when it has that many slots. */
+uint32_t topo_recipe_axes (const TopoMachine *machine, uint32_t least,
+                           TopoRecipeAxis axes[TOPO_BOX_DIMENSIONS]);
+
+/* Appends the texts of the family; some may place the ranks alike. */
+void topo_recipe_sc13 (const TopoMachine *machine, uint32_t n_ranks, GPtrArray *texts);
