@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/recipe_private.h"
 
+#include <errno.h>
 #include <string.h>
 
 gboolean
@@ -83,8 +84,9 @@ topo_scan_number (TopoScan *scan, int64_t least, int64_t most, int64_t *number)
   skip_blanks (scan);
   if (!g_ascii_isdigit (scan->at[0]) && !(scan->at[0] == '-' && g_ascii_isdigit (scan->at[1])))
     return topo_scan_fail (scan, scan->at, "expected a number");
+  errno = 0;
   value = g_ascii_strtoll (scan->at, &end, 10);
-  if (value < least || value > most || g_ascii_isalpha (*end))
+  if (errno == ERANGE || value < least || value > most || g_ascii_isalpha (*end))
     return topo_scan_fail (scan, scan->at,
                            "expected a number from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT,
                            least, most);
