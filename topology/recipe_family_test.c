@@ -116,12 +116,14 @@ test_sc13_elsewhere (void)
     guint n;
   } cases[] = {
     { "bgq:32", 8, 256, 22 },       /* one tile, no dimension for zigzags */
-    { "bgq:64", 16, 1024, 66 },     /* 2x2x4x2x2: zigzags need two long dimensions */
+    { "bgq:64", 16, 1024, 44 },     /* two tiles: blocks and sheets are the same halves */
     { "torus:8x8x8", 4, 2048, 81 }, /* slots are a dimension */
-    { "torus:5x7", 1, 35, 5 },      /* prime: 35 ranks make no grid of tiles but the whole */
-    { "torus:9", 1, 9, 2 },         /* nothing to tilt: ranks in a row, by threes */
+    { "torus:5x7", 1, 35, 6 },      /* prime sizes: one tile; 2 tilts and 2 zigzags */
+    { "torus:9", 1, 9, 1 },         /* a ring: nothing to tilt */
     { "torus:1", 1, 1, 1 },
-    { "bgq:512", 16, 1000, 28 }, /* 1,000 ranks are no tiles of 512 */
+    /* No tiles of 512; A = 0, B = 0 and 1 only: five maps across A and a zigzag across B are
+     * like others. */
+    { "bgq:512", 16, 1000, 22 },
     { "systemg", 8, 2592, 18 },
     { "fattree:18x18", 1, 324, 3 },
   };
