@@ -35,7 +35,7 @@ cli_map_add_mapping_option (GOptionContext *context, CliMapOptions *options)
   const GOptionEntry entries[] = {
     { "mapping", 0, 0, G_OPTION_ARG_FILENAME, &options->mapping,
       "Where the ranks are: an order of dimensions, such as ABCDET on Blue Gene/Q and AT on a "
-      "fabric (the defaults), a recipe such as hilbert, or a map file, rankfile or list of hosts",
+      "fabric (the defaults), or a map file, rankfile or list of hosts",
       "M" },
     { NULL },
   };

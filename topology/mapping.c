@@ -89,8 +89,7 @@ fill_permutation (TopoMapping *mapping, const Columns *columns, const uint32_t *
   }
 }
 
-/* A text of capital letters alone is a permutation; anything else is a path, or a recipe
- * where there is no such file. */
+/* A text of capital letters alone is a permutation, anything else a path. */
 static bool
 is_permutation (const char *text)
 {
@@ -98,13 +97,6 @@ is_permutation (const char *text)
     if (!g_ascii_isupper (*text))
       return false;
   return true;
-}
-
-/* A folder that is called like a recipe is not in its way. */
-static bool
-is_file (const char *path)
-{
-  return g_file_test (path, G_FILE_TEST_EXISTS) && !g_file_test (path, G_FILE_TEST_IS_DIR);
 }
 
 /* A map file while it is read. */
@@ -226,10 +218,11 @@ fill_from_file (TopoMapping *mapping, const TopoMachine *machine, const Columns 
   gsize length;
 
   if (!g_file_get_contents (path, &text, &length, &cause)) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE,
-                 "mapping \"%s\": %s; possible are the letters %s in any order, a recipe such as "
-                 "hilbert, or the path of a file (map file, rankfile, host list)",
-                 path, cause->message, columns->letter);
+    g_set_error (
+        error, TOPO_ERROR, TOPO_ERROR_FILE,
+        "mapping \"%s\": %s; possible are the letters %s in any order or the path of a file "
+        "(map file, rankfile, host list)",
+        path, cause->message, columns->letter);
     return FALSE;
   }
   if (memchr (text, '\0', length) != NULL) {
@@ -255,7 +248,8 @@ fill (TopoMapping *mapping, const TopoMachine *machine, const Columns *columns, 
 {
   uint32_t order[MAX_COLUMNS];
 
-  if (!is_permutation (mapping->name) && topo_is_recipe (mapping->name) && !is_file (mapping->name))
+  /* A file beats a recipe of its name. */
+  if (topo_is_recipe (mapping->name) && !g_file_test (mapping->name, G_FILE_TEST_IS_REGULAR))
     return topo_recipe_fill (mapping, machine, error);
   if (!is_permutation (mapping->name))
     return fill_from_file (mapping, machine, columns, n_slots, error);
