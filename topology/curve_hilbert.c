@@ -60,12 +60,14 @@ longest_other (const Walk *walk, const Box *box, uint32_t but)
   return longest;
 }
 
-/* The dimensions that octants cut, the exit last; 0 where they cannot. */
+/* The dimensions that octants cut, the exit last; 0 where they cannot, or where the exit
+ * would be cut alone though another dimension is nearly as long: that gives thin slices. */
 static uint32_t
 octant_dimensions (const Walk *walk, const Box *box, uint32_t exit,
                    uint32_t cut[TOPO_CURVE_DIMENSIONS])
 {
-  uint32_t longest = MAX (box->size[exit], box->size[longest_other (walk, box, exit)]);
+  uint32_t other = box->size[longest_other (walk, box, exit)];
+  uint32_t longest = MAX (box->size[exit], other);
   uint32_t least = longest == 2 ? 2 : MAX (4, longest / 2 + 1);
   uint32_t n = 0;
 
@@ -75,7 +77,7 @@ octant_dimensions (const Walk *walk, const Box *box, uint32_t exit,
     if (dimension != exit && box->size[dimension] >= least && box->size[dimension] % 2 == 0)
       cut[n++] = dimension;
   cut[n++] = exit;
-  return n;
+  return n == 1 && box->size[exit] < 2 * other ? 0 : n;
 }
 
 static uint32_t

@@ -177,6 +177,38 @@ test_hilbert_on_partitions (void)
     g_assert_cmpuint (count_jumps (TOPO_CURVE_HILBERT, 5, sizes[at]), ==, 0);
 }
 
+/* Mean distance of points that are eight steps apart. */
+static double
+mean_distance (TopoCurve curve, uint32_t rows, uint32_t columns)
+{
+  const uint32_t size[] = { rows, columns };
+  g_autofree uint32_t *order = topo_curve_new (curve, 2, size);
+  uint64_t sum = 0;
+
+  for (uint32_t k = 8; k < rows * columns; k++) {
+    uint32_t n_changed, distance;
+
+    compare_points (order[k - 8], order[k], 2, size, &n_changed, &distance);
+    sum += distance;
+  }
+  return (double) sum / (rows * columns - 8);
+}
+
+/* Sizes that are no powers of two are walked as compactly: no thin slices. */
+static void
+test_hilbert_is_compact (void)
+{
+  static const uint32_t sizes[][2] = { { 17, 17 }, { 12, 10 }, { 31, 33 }, { 100, 90 } };
+  double square = mean_distance (TOPO_CURVE_HILBERT, 16, 16);
+
+  for (gsize at = 0; at < G_N_ELEMENTS (sizes); at++) {
+    double mean = mean_distance (TOPO_CURVE_HILBERT, sizes[at][0], sizes[at][1]);
+
+    g_assert_cmpfloat (mean, <, 1.05 * square);
+    g_assert_cmpfloat (mean, <, 0.7 * mean_distance (TOPO_CURVE_SNAKE, sizes[at][0], sizes[at][1]));
+  }
+}
+
 /* --- The others --- */
 
 static void
@@ -277,6 +309,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/topology/curve/hilbert-blocks", test_hilbert_stays_in_blocks);
   g_test_add_func ("/topology/curve/hilbert-never-jumps", test_hilbert_never_jumps);
   g_test_add_func ("/topology/curve/hilbert-on-partitions", test_hilbert_on_partitions);
+  g_test_add_func ("/topology/curve/hilbert-is-compact", test_hilbert_is_compact);
   g_test_add_func ("/topology/curve/snake", test_snake);
   g_test_add_func ("/topology/curve/peano", test_peano);
   g_test_add_func ("/topology/curve/peano-nests", test_peano_nests);
