@@ -61,7 +61,7 @@ family_of (const char *name, const TopoMachine *machine, uint32_t n_ranks, guint
   return family;
 }
 
-/* The first partition is ours, the others are those of the paper (SC13, section 4). */
+/* The first partition is ours, the others are those of the paper (SC 2013). */
 static void
 test_sc13_on_partitions (void)
 {
