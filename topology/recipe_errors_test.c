@@ -205,6 +205,8 @@ try_text (const char *text, const TopoMachine *machine, uint32_t n_ranks)
   g_autoptr (TopoMapping) mapping = topo_mapping_new (text, machine, n_ranks, &error);
 
   g_assert_true ((mapping == NULL) == (error != NULL));
+  if (error != NULL && error->code == TOPO_ERROR_SYNTAX)
+    g_assert_null (strchr (error->message, '\n'));
   if (mapping == NULL)
     return false;
   assert_no_place_twice (mapping, machine);
@@ -289,7 +291,7 @@ static void
 test_broken_recipes (void)
 {
   g_autoptr (TopoMachine) machine = machine_of ("torus:4x3", 2);
-  static const char alphabet[] = "()[],.- 0123456789ABTmodivtlapnerz\t\xff";
+  static const char alphabet[] = "()[],.- 0123456789ABTmodivtlapnerz\t\n\xff";
 
   for (uint32_t n = 0; n < 20000; n++) {
     g_autofree char *recipe = random_recipe ();

@@ -6,22 +6,31 @@
 #include <errno.h>
 #include <string.h>
 
+/* A piece of the recipe for a message: on one line, whatever is in it. */
+static char *
+shown (const char *text, gsize length)
+{
+  g_autofree char *piece = g_strndup (text, length);
+
+  return g_strescape (piece, NULL);
+}
+
 gboolean
 topo_scan_fail (const TopoScan *scan, const char *where, const char *format, ...)
 {
-  g_autofree char *message = NULL;
+  g_autofree char *message = NULL, *text = shown (scan->text, 200), *there = shown (where, 20);
   va_list arguments;
 
   va_start (arguments, format);
   message = g_strdup_vprintf (format, arguments);
   va_end (arguments);
   if (*where == '\0')
-    g_set_error (scan->error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "mapping \"%.200s\", at its end: %s",
-                 scan->text, message);
+    g_set_error (scan->error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "mapping \"%s\", at its end: %s", text,
+                 message);
   else
     g_set_error (scan->error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
-                 "mapping \"%.200s\", column %u, at \"%.20s\": %s", scan->text,
-                 (uint32_t) (where - scan->text) + 1, where, message);
+                 "mapping \"%s\", column %u, at \"%s\": %s", text,
+                 (uint32_t) (where - scan->text) + 1, there, message);
   return FALSE;
 }
 
