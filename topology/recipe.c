@@ -33,7 +33,7 @@ topo_recipe_curve (const char *word)
 bool
 topo_is_recipe (const char *text)
 {
-  if (strchr (text, G_DIR_SEPARATOR) != NULL)
+  if (strpbrk (text, "/:") != NULL) /* a path, or a kind of file and a path */
     return false;
   if (strchr (text, '(') != NULL || topo_recipe_curve (text) != TOPO_N_CURVES)
     return true;

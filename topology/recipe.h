@@ -15,8 +15,8 @@
 
 #include "topology/mapping.h"
 
-/* Whether a mapping's text is a recipe: a word that is one by itself, or anything
- * with a parenthesis. */
+/* Whether a mapping's text is a recipe: a word that is one by itself, or anything with a
+ * parenthesis, but without '/' and ':'. */
 bool topo_is_recipe (const char *text);
 
 /* Places mapping->n_ranks ranks, at most as many as the machine has slots, by the

@@ -373,8 +373,9 @@ test_recognition (void)
 {
   static const char *const recipes[] = { "hilbert",   "net",   "block",    "cyclic",
                                          "random(1)", "x (1)", "plane(2)", "gray" };
-  static const char *const others[] = { "net.map", "ABCDET",        "random",  "plane", "app",
-                                        "./net",   "maps/a(1).map", "Hilbert", "" };
+  static const char *const others[] = { "net.map", "ABCDET", "random",        "plane",
+                                        "app",     "./net",  "maps/a(1).map", "slurm:hosts(1)",
+                                        "Hilbert", "" };
 
   for (gsize at = 0; at < G_N_ELEMENTS (recipes); at++)
     g_assert_true (topo_is_recipe (recipes[at]));
