@@ -290,7 +290,7 @@ refused "rankfile too short" 1 "short.ranks:1: the file places 1 ranks of 2" map
 refused "hosts with too many slots" 1 "hosts:2: " map check hosts $g --ranks-per-node 8
 refused "rankfile of a torus" 1 "a torus, has no names" \
   map convert ABCDET --machine bgq:32 --ranks 2 --to rankfile -o ranks
-refused "conversion to nothing" 2 "--to map or --to rankfile" map convert AT $g
+refused "conversion to nothing" 2 "--to KIND is missing: one of rankfile, " map convert AT $g
 refused "matrix with a bad number" 1 "bad.csv:3: 'x'" map metrics bad.csv --machine bgq:32
 
 # Outputs.
