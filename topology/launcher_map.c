@@ -155,8 +155,8 @@ launch_map (const TopoMapping *mapping, const TopoMachine *machine, const char *
   return (TopoLaunch){
     .line = g_strdup_printf ("runjob --np %u --ranks-per-node %u --mapping %s : ./program",
                              mapping->n_ranks, ranks_per_node, file),
-    .note = g_strdup_printf ("in a block or sub-block of shape %s; the path must be absolute and "
-                             "readable where runjob_server runs",
+    .note = g_strdup_printf ("in a block or sub-block of shape %s; with a tool attached "
+                             "runjob_server must be able to read the file",
                              shape),
   };
 }
