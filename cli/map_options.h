@@ -13,8 +13,8 @@ typedef struct {
   int n_ranks; /* G_MININT: not given */
 } CliMapOptions;
 
-#define CLI_MAP_OPTIONS_INIT                              \
-  {                                                       \
+#define CLI_MAP_OPTIONS_INIT                                    \
+  {                                                             \
     CLI_MACHINE_OPTIONS_INIT, { 0 }, NULL, NULL, NULL, G_MININT \
   }
 

@@ -39,12 +39,18 @@ take (Scanner *scanner, const char *word)
   return true;
 }
 
+/* What is wrong with the text that comes next, of which the beginning is shown. */
+static gboolean
+fail_here (const Scanner *scanner, const char *expected, GError **error)
+{
+  return topo_placer_fail (scanner->placer, TOPO_ERROR_SYNTAX, error, "expected %s, found \"%.*s\"",
+                           expected, (int) MIN (strcspn (scanner->at, "\r\n"), 20), scanner->at);
+}
+
 static gboolean
 expect (Scanner *scanner, const char *word, GError **error)
 {
-  return take (scanner, word) ||
-         topo_placer_fail (scanner->placer, TOPO_ERROR_SYNTAX, error,
-                           "expected %s, found \"%.20s\"", word, scanner->at);
+  return take (scanner, word) || fail_here (scanner, word, error);
 }
 
 static gboolean
@@ -55,12 +61,11 @@ expect_number (Scanner *scanner, uint32_t *number, GError **error)
 
   skip_blanks (scanner);
   if (!g_ascii_isdigit (*scanner->at))
-    return topo_placer_fail (scanner->placer, TOPO_ERROR_SYNTAX, error,
-                             "expected a number, found \"%.20s\"", scanner->at);
+    return fail_here (scanner, "a number", error);
   value = g_ascii_strtoull (scanner->at, &end, 10);
   if (value > UINT32_MAX)
     return topo_placer_fail (scanner->placer, TOPO_ERROR_RANGE, error, "%.*s is too large",
-                             (int) (end - scanner->at), scanner->at);
+                             (int) MIN (end - scanner->at, 20), scanner->at);
   scanner->at = end;
   *number = (uint32_t) value;
   return TRUE;
@@ -106,8 +111,7 @@ expect_end (Scanner *scanner, GError **error)
 {
   skip_blanks (scanner);
   if (*scanner->at != '\0')
-    return topo_placer_fail (scanner->placer, TOPO_ERROR_SYNTAX, error,
-                             "\"%.20s\" after the end of the map", scanner->at);
+    return fail_here (scanner, "the end of the map", error);
   return topo_placer_finish (scanner->placer, error);
 }
 

@@ -545,7 +545,7 @@ test_wrong_files (void)
     { "flux", "[[0,1,2]]", ":1: ", "expected ," },
     { "flux", "[[0,1,2,\n-1]]", ":2: ", "expected a number" },
     { "flux", "[[0,1,2,1]", ":1: ", "expected ]" },
-    { "flux", "[[0,1,2,1]]\n\nx", ":3: ", "after the end" },
+    { "flux", "[[0,1,2,1]]\n\nx", ":3: ", "expected the end" },
     { "flux", "[[4,1,2,1]]", ":1: ", "has 4 nodes" },
     { "flux", "[[1,4294967295,1,1]]", ":1: ", "has 4 nodes" },
     { "flux", "[[0,1,99999999999,1]]", ":1: ", "too large" },
