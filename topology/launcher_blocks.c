@@ -9,6 +9,8 @@
  * Node 0 is the first node of the machine, and of the job. */
 #include "topology/launcher_private.h"
 
+#define MAX_ARGUMENT_BYTES (128u * 1024 - 64) /* Linux's MAX_ARG_STRLEN, less the option's name */
+
 typedef struct {
   uint32_t node, n_nodes, ranks_per_node, n_times;
 } Block;
@@ -299,7 +301,12 @@ launch_flux (const TopoMapping *mapping, const TopoMachine *machine, const char 
 {
   g_autofree char *processors =
       topo_launcher_processors (mapping, machine, " -o 'cpu-affinity=map:", ';');
+  g_autofree char *text = print_flux (mapping, machine, NULL);
 
+  if (text != NULL && strlen (text) > MAX_ARGUMENT_BYTES)
+    return (TopoLaunch){ .note = g_strdup (
+                             "flux takes the map as an argument, and this one is longer than the "
+                             "128 KiB that Linux lets one be") };
   return (TopoLaunch){
     .line = g_strdup_printf ("flux run -N %u -n %u --taskmap=manual:\"$(cat %s)\"%s%s ./program",
                              topo_launcher_nodes_used (mapping), mapping->n_ranks, file, processors,

@@ -247,8 +247,9 @@ probe_erf (const TopoMachine *machine G_GNUC_UNUSED, const char *text)
 
   text = topo_launcher_skip (text);
   word = g_strndup (text, strcspn (text, ": \t\r\n"));
-  return strchr (text, '{') != NULL && (g_strv_contains (preamble, word) ||
-                                        g_str_equal (word, "rank") || g_str_equal (word, "app"));
+  return (g_strv_contains (preamble, word) || g_str_equal (word, "rank") ||
+          g_str_equal (word, "app")) &&
+         strchr (text, '{') != NULL;
 }
 
 /* --- Writing --- */

@@ -131,7 +131,7 @@ read_hostfile (TopoMapping *mapping, const TopoMachine *machine, const char *pat
   g_autofree uint32_t *order = g_new (uint32_t, n_nodes);
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
   Reader reader = {
-    .path = path, .machine = machine, .hosts = hosts, .slots = slots, .order = order
+    .path = path, .line = 1, .machine = machine, .hosts = hosts, .slots = slots, .order = order
   };
 
   for (gsize at = 0; lines[at] != NULL; at++) {

@@ -367,7 +367,7 @@ static gboolean
 read_rankfile (TopoMapping *mapping, const TopoMachine *machine, const char *path, char *text,
                GError **error)
 {
-  Reader reader = { .path = path, .machine = machine };
+  Reader reader = { .path = path, .line = 1, .machine = machine };
   g_auto (TopoHosts) hosts = { NULL };
   g_autofree uint32_t *rank_at = NULL;
   g_autofree uint32_t *line_of = NULL;

@@ -720,6 +720,21 @@ test_launch_lines (void)
   assert_launch ("pmi", six, a_torus, NULL, "no launcher");
 }
 
+/* A task map is an argument of flux, which may have 128 KiB: 16,384 nodes in descending
+ * order take a block each, of 9 bytes or more. */
+static void
+test_task_map_too_long (void)
+{
+  g_autoptr (TopoMachine) machine = machine_of ("torus:128x128", 1);
+  g_autoptr (TopoMapping) mapping = topo_mapping_new (NULL, machine, 128 * 128, NULL);
+
+  assert_launch ("flux", mapping, machine,
+                 "flux run -N 16384 -n 16384 --taskmap=manual:\"$(cat F)\" ./program", "order");
+  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++)
+    mapping->node[rank] = mapping->n_ranks - 1 - rank;
+  assert_launch ("flux", mapping, machine, NULL, "128 KiB");
+}
+
 /* A kind is what stands before the first colon, and only if it is one. */
 static void
 test_kinds_by_name (void)
@@ -758,6 +773,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/topology/launcher/hosts-of-a-fabric", test_hosts_of_a_fabric);
   g_test_add_func ("/topology/launcher/wrong-hosts", test_wrong_hosts);
   g_test_add_func ("/topology/launcher/launch-lines", test_launch_lines);
+  g_test_add_func ("/topology/launcher/long-task-map", test_task_map_too_long);
   g_test_add_func ("/topology/launcher/kinds-by-name", test_kinds_by_name);
   return g_test_run ();
 }
