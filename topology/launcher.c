@@ -60,6 +60,12 @@ topo_launcher_skip (const char *text)
   }
 }
 
+bool
+topo_launcher_probe_never (const TopoMachine *machine G_GNUC_UNUSED, const char *text G_GNUC_UNUSED)
+{
+  return false;
+}
+
 /* --- Reading --- */
 
 TopoPlacer
@@ -170,6 +176,16 @@ topo_placer_line (TopoPlacer *placer, char **text)
 }
 
 /* --- Writing --- */
+
+uint32_t
+topo_launcher_run (const TopoMapping *mapping, uint32_t rank)
+{
+  uint32_t n = 1;
+
+  while (rank + n < mapping->n_ranks && mapping->node[rank + n] == mapping->node[rank])
+    n++;
+  return n;
+}
 
 /* A node as a person knows it. */
 static char *

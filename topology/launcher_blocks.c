@@ -227,12 +227,9 @@ blocks_of (const TopoMapping *mapping)
 {
   GArray *blocks = g_array_new (FALSE, FALSE, sizeof (Block));
 
-  for (uint32_t rank = 0, n = 0; rank < mapping->n_ranks; rank += n) {
-    Block block = { mapping->node[rank], 1, 0, 1 };
+  for (uint32_t rank = 0; rank < mapping->n_ranks; rank += topo_launcher_run (mapping, rank)) {
+    Block block = { mapping->node[rank], 1, topo_launcher_run (mapping, rank), 1 };
 
-    for (n = 1; rank + n < mapping->n_ranks && mapping->node[rank + n] == block.node;)
-      n++;
-    block.ranks_per_node = n;
     if (blocks->len == 0 || !grows (&g_array_index (blocks, Block, blocks->len - 1), &block))
       g_array_append_val (blocks, block);
   }

@@ -173,8 +173,9 @@ check_blocks (const TopoMapping *mapping, const TopoMachine *machine, GError **e
 static gboolean
 check_cores (const TopoMapping *mapping, const TopoMachine *machine, GError **error)
 {
-  for (uint32_t slot = 1; machine->node != NULL && slot < topo_launcher_slots_used (mapping);
-       slot++)
+  uint32_t n_slots = machine->node != NULL ? topo_launcher_slots_used (mapping) : 0;
+
+  for (uint32_t slot = 1; slot < n_slots; slot++)
     if (machine->slot_core[slot] < machine->slot_core[slot - 1]) {
       g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
                    "slot %u is core %u, slot %u core %u: with a list of hosts Open MPI takes cores "
@@ -195,13 +196,9 @@ print_hostfile (const TopoMapping *mapping, const TopoMachine *machine, GError *
       !check_blocks (mapping, machine, error) || !check_cores (mapping, machine, error))
     return NULL;
   text = g_string_new (NULL);
-  for (uint32_t rank = 0, n = 0; rank < mapping->n_ranks; rank += n) {
-    uint32_t node = mapping->node[rank];
-
-    for (n = 1; rank + n < mapping->n_ranks && mapping->node[rank + n] == node;)
-      n++;
-    g_string_append_printf (text, "%s slots=%u\n", topo_machine_host (machine, node), n);
-  }
+  for (uint32_t rank = 0; rank < mapping->n_ranks; rank += topo_launcher_run (mapping, rank))
+    g_string_append_printf (text, "%s slots=%u\n", topo_machine_host (machine, mapping->node[rank]),
+                            topo_launcher_run (mapping, rank));
   return g_string_free (text, FALSE);
 }
 
@@ -209,12 +206,13 @@ print_hostfile (const TopoMapping *mapping, const TopoMachine *machine, GError *
 static char *
 bind_to (const TopoMapping *mapping, const TopoMachine *machine)
 {
+  uint32_t n_slots = topo_launcher_slots_used (mapping);
   GString *text;
 
   if (machine->node == NULL)
     return g_strdup ("");
   text = g_string_new (" --cpu-list ");
-  for (uint32_t slot = 0; slot < topo_launcher_slots_used (mapping); slot++)
+  for (uint32_t slot = 0; slot < n_slots; slot++)
     g_string_append_printf (text, "%s%u", slot > 0 ? "," : "", machine->slot_core[slot]);
   return g_string_free (g_string_append (text, " --bind-to cpu-list:ordered"), FALSE);
 }

@@ -50,24 +50,6 @@ read_hydra (TopoMapping *mapping, const TopoMachine *machine, const char *path, 
   return topo_placer_finish (&placer, error);
 }
 
-/* Looks like any list of hosts. */
-static bool
-probe_never (const TopoMachine *machine G_GNUC_UNUSED, const char *text G_GNUC_UNUSED)
-{
-  return false;
-}
-
-/* How many ranks from this one on stay on its node. */
-static uint32_t
-run_length (const TopoMapping *mapping, uint32_t rank)
-{
-  uint32_t n = 1;
-
-  while (rank + n < mapping->n_ranks && mapping->node[rank + n] == mapping->node[rank])
-    n++;
-  return n;
-}
-
 static char *
 print_hydra (const TopoMapping *mapping, const TopoMachine *machine, GError **error)
 {
@@ -77,9 +59,9 @@ print_hydra (const TopoMapping *mapping, const TopoMachine *machine, GError **er
       !topo_launcher_check_slots (mapping, machine, "a host file of Hydra", error))
     return NULL;
   text = g_string_new (NULL);
-  for (uint32_t rank = 0; rank < mapping->n_ranks; rank += run_length (mapping, rank))
+  for (uint32_t rank = 0; rank < mapping->n_ranks; rank += topo_launcher_run (mapping, rank))
     g_string_append_printf (text, "%s:%u\n", topo_machine_host (machine, mapping->node[rank]),
-                            run_length (mapping, rank));
+                            topo_launcher_run (mapping, rank));
   return g_string_free (text, FALSE);
 }
 
@@ -90,7 +72,7 @@ count_split (const TopoMapping *mapping, const TopoMachine *machine)
   g_autofree uint8_t *n_runs = g_new0 (uint8_t, topo_shape_nodes (&machine->shape));
   uint32_t n_split = 0;
 
-  for (uint32_t rank = 0; rank < mapping->n_ranks; rank += run_length (mapping, rank)) {
+  for (uint32_t rank = 0; rank < mapping->n_ranks; rank += topo_launcher_run (mapping, rank)) {
     uint8_t *n = &n_runs[mapping->node[rank]];
 
     n_split += *n == 1;
@@ -120,7 +102,7 @@ launch_hydra (const TopoMapping *mapping, const TopoMachine *machine, const char
 const TopoLauncher topo_launcher_hydra = {
   .name = "hydra",
   .summary = "host file of MPICH's mpiexec: ranks follow the lines",
-  .probe = probe_never,
+  .probe = topo_launcher_probe_never,
   .read = read_hydra,
   .print = print_hydra,
   .launch = launch_hydra,

@@ -98,13 +98,6 @@ read_map (TopoMapping *mapping, const TopoMachine *machine, const char *path, ch
   return topo_placer_finish (&placer, error);
 }
 
-/* A map file is what is left when nothing else is. */
-static bool
-probe_never (const TopoMachine *machine G_GNUC_UNUSED, const char *text G_GNUC_UNUSED)
-{
-  return false;
-}
-
 /* --- Writing --- */
 
 char *
@@ -164,7 +157,7 @@ launch_map (const TopoMapping *mapping, const TopoMachine *machine, const char *
 const TopoLauncher topo_launcher_map = {
   .name = "map",
   .summary = "map file: coordinates and slot of every rank (Blue Gene/Q's runjob)",
-  .probe = probe_never,
+  .probe = topo_launcher_probe_never,
   .read = read_map,
   .print = print_map,
   .launch = launch_map,
@@ -230,7 +223,7 @@ launch_bgp (const TopoMapping *mapping, const TopoMachine *machine, const char *
 const TopoLauncher topo_launcher_bgp = {
   .name = "bgp",
   .summary = "map file of Blue Gene/P: X Y Z T of every rank",
-  .probe = probe_never,
+  .probe = topo_launcher_probe_never,
   .read = read_bgp,
   .print = print_bgp,
   .launch = launch_bgp,

@@ -59,7 +59,13 @@ char *topo_placer_line (TopoPlacer *placer, char **text);
 /* The text up to where something that is neither blank nor comment begins. */
 const char *topo_launcher_skip (const char *text);
 
+/* Of kinds that look like others: they want their name. */
+bool topo_launcher_probe_never (const TopoMachine *machine, const char *text);
+
 /* --- Writing --- */
+
+/* How many ranks from this one on stay on its node. */
+uint32_t topo_launcher_run (const TopoMapping *mapping, uint32_t rank);
 
 /* Refuses a mapping whose ranks on a node do not have its slots from 0 on in
  * ascending order. */

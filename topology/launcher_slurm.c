@@ -87,13 +87,6 @@ read_slurm (TopoMapping *mapping, const TopoMachine *machine, const char *path, 
   return topo_placer_finish (&placer, error);
 }
 
-/* Looks like any list of hosts. */
-static bool
-probe_never (const TopoMachine *machine G_GNUC_UNUSED, const char *text G_GNUC_UNUSED)
-{
-  return false;
-}
-
 static char *
 print_slurm (const TopoMapping *mapping, const TopoMachine *machine, GError **error)
 {
@@ -122,7 +115,7 @@ launch_slurm (const TopoMapping *mapping, const TopoMachine *machine, const char
 const TopoLauncher topo_launcher_slurm = {
   .name = "slurm",
   .summary = "host file for Slurm's arbitrary distribution: the host of every rank",
-  .probe = probe_never,
+  .probe = topo_launcher_probe_never,
   .read = read_slurm,
   .print = print_slurm,
   .launch = launch_slurm,
