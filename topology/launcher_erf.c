@@ -181,6 +181,8 @@ read_rank (const Reader *reader, const char *text, GError **error)
   for (char **part = parts; *part != NULL; part++)
     g_strchomp (*part);
   host = find_key (parts, "host");
+  if (host == NULL)
+    host = find_key (parts, "hosts");
   processors = find_key (parts, "cpu");
   if (host == NULL || processors == NULL)
     return bad_line (reader, text, error);

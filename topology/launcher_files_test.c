@@ -179,7 +179,7 @@ test_erf (void)
                  machine, 2, "3.0 1.4");
   assert_placed (NULL,
                  "cpu_index_using: physical\nrank: 0: { host: 1; cpu: {0},{1} }\n"
-                 "rank: 1: { host: 1; cpu: {0-1} }\nrank: 2: { host: 1; cpu: {0,1,5-7} }\n",
+                 "rank: 1: { hosts: 1; cpu: {0-1} }\nrank: 2: { host: 1; cpu: {0,1,5-7} }\n",
                  machine, 3, "0.0 0.4 0.5");
 }
 
