@@ -107,6 +107,16 @@ split_text (const char *text, const char **path)
   return launcher;
 }
 
+/* What a text may be, to be told of one that is no file; the caller frees it. */
+static char *
+describe_possible (const Columns *columns)
+{
+  return g_strdup_printf ("; possible are the letters %s in any order or the path of a file (map "
+                          "file or a launcher's), perhaps with its kind before it as in "
+                          "rankfile:FILE",
+                          columns->letter);
+}
+
 static gboolean
 fill_from_file (TopoMapping *mapping, const TopoMachine *machine, const Columns *columns,
                 GError **error)
@@ -118,11 +128,10 @@ fill_from_file (TopoMapping *mapping, const TopoMachine *machine, const Columns 
   gsize length;
 
   if (!g_file_get_contents (path, &text, &length, &cause)) {
-    g_set_error (
-        error, TOPO_ERROR, TOPO_ERROR_FILE,
-        "mapping \"%s\": %s; possible are the letters %s in any order or the path of a file "
-        "(map file or a launcher's), perhaps with its kind before it as in rankfile:FILE",
-        path, cause->message, columns->letter);
+    g_autofree char *possible = launcher == NULL ? describe_possible (columns) : g_strdup ("");
+
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE, "mapping \"%s\": %s%s", mapping->name,
+                 cause->message, possible);
     return FALSE;
   }
   if (memchr (text, '\0', length) != NULL) {
