@@ -23,7 +23,7 @@ static const CliCommand commands[] = {
   { "machine links", "every link of a machine, as CSV", cli_machine_links },
   { "map check", "is a mapping sound on a machine?", cli_map_check },
   { "map generate", "write the map file of a mapping", cli_map_generate },
-  { "map convert", "write a mapping as a map file or a rankfile", cli_map_convert },
+  { "map convert", "write a mapping for a launcher", cli_map_convert },
   { "map metrics", "static congestion metrics of a mapping", cli_map_metrics },
   { "validate", "published measurements and their simulation, side by side", cli_validate },
 };

@@ -44,10 +44,11 @@ cli_map_check (int argc, char **argv, GError **error)
   const char *text;
 
   cli_map_add_ranks_option (context, &options);
+  cli_map_add_hosts_option (context, &options);
   cli_add_format_options (context, &options.format);
   if (!cli_parse (context, argc, argv, names, &text, error) ||
       !cli_parse_format (&options.format, error) || !cli_map_check_ranks (&options, TRUE, error) ||
-      !(machine = cli_machine_new (&options.machine, error)) ||
+      !(machine = cli_map_machine_new (&options, error)) ||
       !(mapping = cli_mapping_new (text, machine, (uint32_t) options.n_ranks, error)))
     return CLI_FAILED;
   record = check_record (machine, mapping);

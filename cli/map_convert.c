@@ -1,52 +1,157 @@
-/* map_convert.c - `hopcast map convert`: a mapping for another launcher.
+/* map_convert.c - `hopcast map convert`: a mapping for a launcher.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
 #include "cli/command.h"
 #include "cli/map_options.h"
+#include "topology/launcher.h"
 
-/* The kinds of files that a mapping can be written as. */
-enum { TO_MAP, TO_RANKFILE };
+#include <string.h>
 
-static int
+/* What is in the place of a path when the file goes to standard output. */
+#define NO_PATH "FILE"
+
+/* The names of the kinds; they are the launchers', the array is the caller's. */
+static const char **
+kind_names (void)
+{
+  GPtrArray *names = g_ptr_array_new ();
+
+  for (const TopoLauncher *const *launcher = topo_launchers; *launcher; launcher++)
+    g_ptr_array_add (names, (gpointer) (*launcher)->name);
+  g_ptr_array_add (names, NULL);
+  return (const char **) g_ptr_array_free (names, FALSE);
+}
+
+static const TopoLauncher *
 parse_to (const char *to, GError **error)
 {
-  static const char *const kinds[] = { [TO_MAP] = "map", [TO_RANKFILE] = "rankfile", NULL };
+  g_autofree const char **names = kind_names ();
+  g_autofree char *list = g_strjoinv (", ", (char **) names);
+  int choice;
 
-  if (to)
-    return cli_parse_choice ("--to", to, kinds, error);
-  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--to map or --to rankfile is missing");
-  return -1;
+  if (!to) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--to KIND is missing: one of %s", list);
+    return NULL;
+  }
+  choice = cli_parse_choice ("--to", to, names, error);
+  return choice >= 0 ? topo_launchers[choice] : NULL;
+}
+
+/* The kinds, for the help. */
+static char *
+describe_kinds (void)
+{
+  GString *text = g_string_new ("Kinds:\n");
+
+  for (const TopoLauncher *const *launcher = topo_launchers; *launcher; launcher++)
+    g_string_append_printf (text, "  %-10s %s\n", (*launcher)->name, (*launcher)->summary);
+  return g_string_free (text, FALSE);
+}
+
+/* As a shell takes it; the caller frees it. */
+static char *
+quote_path (const char *path)
+{
+  static const char plain[] = G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_-./+,=";
+
+  if (!path || !strcmp (path, "-"))
+    return g_strdup (NO_PATH);
+  return path[strspn (path, plain)] == '\0' ? g_strdup (path) : g_shell_quote (path);
+}
+
+/* Tells how to start a job; as_data: the line is what was asked for. */
+static void
+tell_launch (const TopoLaunch *launch, gboolean as_data)
+{
+  if (launch->line && as_data)
+    printf ("%s\n", launch->line);
+  else if (launch->line)
+    g_printerr ("hopcast: launch with: %s\n", launch->line);
+  if (launch->note)
+    g_printerr ("hopcast: note: %s\n", launch->note);
+}
+
+typedef struct {
+  CliMapOptions map;
+  char *kind;
+  gboolean launch_line;
+} Options;
+
+static void
+options_clear (Options *options)
+{
+  cli_map_options_clear (&options->map);
+  g_free (options->kind);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
+
+static gboolean
+parse (Options *options, int argc, char **argv, const char **name, GError **error)
+{
+  static const char *const names[] = { "M", NULL };
+  g_autoptr (GOptionContext) context = cli_context_new (
+      "M", "Writes a mapping, of any kind that is read, as the file of a launcher, and says how to "
+           "launch with it.  What the file cannot say is refused.");
+  g_autofree char *kinds = describe_kinds ();
+  const GOptionEntry entries[] = {
+    { "to", 0, 0, G_OPTION_ARG_STRING, &options->kind, "What to write: see the kinds below",
+      "KIND" },
+    { "launch-line", 0, 0, G_OPTION_ARG_NONE, &options->launch_line,
+      "Prints the command that launches with the file, and it alone, on standard output", NULL },
+    { NULL },
+  };
+
+  g_option_context_set_description (context, kinds);
+  cli_map_add_ranks_option (context, &options->map);
+  cli_map_add_hosts_option (context, &options->map);
+  cli_map_add_output_option (context, &options->map);
+  g_option_context_add_main_entries (context, entries, NULL);
+  if (!cli_parse (context, argc, argv, names, name, error) ||
+      !cli_map_check_ranks (&options->map, TRUE, error))
+    return FALSE;
+  if (options->launch_line && (!options->map.output || !strcmp (options->map.output, "-"))) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--launch-line needs --output FILE");
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+convert (const Options *options, const TopoLauncher *launcher, const TopoMachine *machine,
+         const TopoMapping *mapping, GError **error)
+{
+  g_autofree char *file = quote_path (options->map.output);
+  g_autofree char *text = launcher->print (mapping, machine, error);
+  g_auto (TopoLaunch) launch = { NULL };
+
+  if (!text)
+    return FALSE;
+  launch = launcher->launch (mapping, machine, file);
+  if (options->launch_line && !launch.line) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "--launch-line: %s", launch.note);
+    return FALSE;
+  }
+  if (!cli_map_write_text (text, options->map.output, error))
+    return FALSE;
+  tell_launch (&launch, options->launch_line);
+  return TRUE;
 }
 
 int
 cli_map_convert (int argc, char **argv, GError **error)
 {
-  static const char *const names[] = { "M", NULL };
-  g_autoptr (GOptionContext) context = cli_context_new (
-      "M", "Writes a mapping, of any kind that is read, as a map file or a rankfile of Open MPI.");
-  g_auto (CliMapOptions) options = CLI_MAP_OPTIONS_INIT;
+  g_auto (Options) options = { .map = CLI_MAP_OPTIONS_INIT };
   g_autoptr (TopoMachine) machine = NULL;
   g_autoptr (TopoMapping) mapping = NULL;
-  g_autofree char *text = NULL;
-  g_autofree char *kind = NULL;
+  const TopoLauncher *launcher;
   const char *name;
-  int to;
-  const GOptionEntry entries[] = {
-    { "to", 0, 0, G_OPTION_ARG_STRING, &kind, "What to write: map or rankfile", "KIND" },
-    { NULL },
-  };
 
-  cli_map_add_ranks_option (context, &options);
-  cli_map_add_output_option (context, &options);
-  g_option_context_add_main_entries (context, entries, NULL);
-  if (!cli_parse (context, argc, argv, names, &name, error) || (to = parse_to (kind, error)) < 0 ||
-      !cli_map_check_ranks (&options, TRUE, error) ||
-      !(machine = cli_machine_new (&options.machine, error)) ||
-      !(mapping = cli_mapping_new (name, machine, (uint32_t) options.n_ranks, error)))
+  if (!parse (&options, argc, argv, &name, error) || !(launcher = parse_to (options.kind, error)) ||
+      !(machine = cli_map_machine_new (&options.map, error)) ||
+      !(mapping = cli_mapping_new (name, machine, (uint32_t) options.map.n_ranks, error)) ||
+      !convert (&options, launcher, machine, mapping, error))
     return CLI_FAILED;
-  text = to == TO_MAP ? topo_mapping_print (mapping, machine)
-                      : topo_mapping_print_rankfile (mapping, machine, error);
-  return text && cli_map_write_text (text, options.output, error) ? CLI_DONE : CLI_FAILED;
+  return CLI_DONE;
 }

@@ -15,7 +15,9 @@ cli_map_options_clear (CliMapOptions *options)
   cli_format_options_clear (&options->format);
   g_free (options->mapping);
   g_free (options->output);
+  g_free (options->hosts);
 }
+
 void
 cli_map_add_ranks_option (GOptionContext *context, CliMapOptions *options)
 {
@@ -35,7 +37,7 @@ cli_map_add_mapping_option (GOptionContext *context, CliMapOptions *options)
   const GOptionEntry entries[] = {
     { "mapping", 0, 0, G_OPTION_ARG_FILENAME, &options->mapping,
       "Where the ranks are: an order of dimensions, such as ABCDET on Blue Gene/Q and AT on a "
-      "fabric (the defaults), or a map file, rankfile or list of hosts",
+      "fabric (the defaults), or a map file or that of a launcher",
       "M" },
     { NULL },
   };
@@ -68,6 +70,30 @@ cli_map_add_output_option (GOptionContext *context, CliMapOptions *options)
   };
 
   g_option_context_add_main_entries (context, entries, NULL);
+}
+
+void
+cli_map_add_hosts_option (GOptionContext *context, CliMapOptions *options)
+{
+  const GOptionEntry entries[] = {
+    { "hosts", 0, 0, G_OPTION_ARG_FILENAME, &options->hosts,
+      "The names of the nodes, a line each in their order: those of a torus, or other names than "
+      "the fabric has",
+      "FILE" },
+    { NULL },
+  };
+
+  g_option_context_add_main_entries (context, entries, NULL);
+}
+
+TopoMachine *
+cli_map_machine_new (const CliMapOptions *options, GError **error)
+{
+  g_autoptr (TopoMachine) machine = cli_machine_new (&options->machine, error);
+
+  if (!machine || (options->hosts && !topo_machine_set_hosts (machine, options->hosts, error)))
+    return NULL;
+  return g_steal_pointer (&machine);
 }
 
 gboolean

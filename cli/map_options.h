@@ -9,12 +9,13 @@ typedef struct {
   CliMachineOptions machine;
   CliFormatOptions format;
   char *mapping, *output;
+  char *hosts; /* path of the names of the nodes; NULL: not given */
   int n_ranks; /* G_MININT: not given */
 } CliMapOptions;
 
-#define CLI_MAP_OPTIONS_INIT                              \
-  {                                                       \
-    CLI_MACHINE_OPTIONS_INIT, { 0 }, NULL, NULL, G_MININT \
+#define CLI_MAP_OPTIONS_INIT                                    \
+  {                                                             \
+    CLI_MACHINE_OPTIONS_INIT, { 0 }, NULL, NULL, NULL, G_MININT \
   }
 
 void cli_map_options_clear (CliMapOptions *options);
@@ -24,6 +25,10 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliMapOptions, cli_map_options_clear)
 void cli_map_add_ranks_option (GOptionContext *context, CliMapOptions *options);
 void cli_map_add_mapping_option (GOptionContext *context, CliMapOptions *options);
 void cli_map_add_output_option (GOptionContext *context, CliMapOptions *options);
+void cli_map_add_hosts_option (GOptionContext *context, CliMapOptions *options);
+
+/* The machine of the options, with the names of its nodes. */
+TopoMachine *cli_map_machine_new (const CliMapOptions *options, GError **error);
 
 /* Whether --ranks is a number of at least 1; not given is an error when it is
  * required. */

@@ -1,7 +1,7 @@
-/* rankfile_test.c - rankfiles and lists of hosts, and every way to get one wrong.
+/* launcher_rankfile_test.c - rankfiles and lists of hosts, and every way to get one wrong.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "topology/mapping.h"
+#include "topology/launcher.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -188,7 +188,7 @@ test_print_survives (void)
   g_assert_true (topo_machine_set_ranks_per_node (machine, 8, NULL));
   mapping = topo_mapping_new ("TA", machine, 13, &error);
   g_assert_no_error (error);
-  text = topo_mapping_print_rankfile (mapping, machine, &error);
+  text = topo_launcher_find ("rankfile", 8)->print (mapping, machine, &error);
   g_assert_no_error (error);
   g_assert_true (g_str_has_prefix (text, "rank 0=node0 slot=0:0\nrank 1=node1 slot=0:0\n"));
   g_assert_nonnull (strstr (text, "rank 4=node0 slot=1:0\n"));
@@ -205,9 +205,9 @@ test_print_refused (void)
   g_autoptr (TopoMapping) other = topo_mapping_new (NULL, machine, 4, NULL);
   char *name = machine->fabric->hosts[2].name;
 
-  g_assert_null (topo_mapping_print_rankfile (mapping, torus, NULL));
+  g_assert_null (topo_launcher_find ("rankfile", 8)->print (mapping, torus, NULL));
   machine->fabric->hosts[2].name = (char *) "a node";
-  g_assert_null (topo_mapping_print_rankfile (other, machine, NULL));
+  g_assert_null (topo_launcher_find ("rankfile", 8)->print (other, machine, NULL));
   machine->fabric->hosts[2].name = name;
 }
 

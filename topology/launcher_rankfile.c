@@ -1,4 +1,4 @@
-/* rankfile.c - Open MPI's rankfiles: a host and cores for every rank.
+/* launcher_rankfile.c - Open MPI's rankfiles: a host and cores for every rank.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -13,9 +13,8 @@
  * here it gets the first one that no line before has taken.  Numbers are
  * hwloc's logical ones, as the manual of Open MPI 1.7 and later has them, unless a
  * p stands before them; 1.3 takes those of the system. */
+#include "topology/launcher_private.h"
 #include "topology/mapping_private.h"
-
-#include <string.h>
 
 typedef struct {
   const char *path;
@@ -72,21 +71,13 @@ begins_rank (const char *text)
          g_ascii_isdigit (*skip_blanks (text + 4));
 }
 
-bool
-topo_is_rankfile (const char *text)
+static bool
+probe_rankfile (const TopoMachine *machine G_GNUC_UNUSED, const char *text)
 {
   g_autofree char *plain = g_strdup (text);
 
   blank_comments (plain);
   return begins_rank (plain + strspn (plain, " \t\r\n\f\v"));
-}
-
-bool
-topo_mapping_is_rankfile (const char *text)
-{
-  g_autofree char *content = NULL;
-
-  return g_file_get_contents (text, &content, NULL, NULL) && topo_is_rankfile (content);
 }
 
 /* --- Cores --- */
@@ -372,20 +363,37 @@ read_lines (Reader *reader, TopoMapping *mapping, char *text, GError **error)
   return check_complete (reader, mapping, error);
 }
 
-gboolean
-topo_rankfile_read (TopoMapping *mapping, const TopoMachine *machine, const char *path, char *text,
-                    GError **error)
+static gboolean
+read_rankfile (TopoMapping *mapping, const TopoMachine *machine, const char *path, char *text,
+               GError **error)
 {
-  gsize n_places = (gsize) topo_shape_nodes (&machine->shape) * machine->node->n_cores;
-  g_auto (TopoHosts) hosts = topo_hosts_new (machine);
-  g_autofree uint32_t *rank_at = g_new (uint32_t, n_places);
-  g_autofree uint32_t *line_of = g_new0 (uint32_t, mapping->n_ranks);
-  Reader reader = {
-    .path = path, .machine = machine, .hosts = hosts, .rank_at = rank_at, .line_of = line_of
-  };
+  Reader reader = { .path = path, .line = 1, .machine = machine };
+  g_auto (TopoHosts) hosts = { NULL };
+  g_autofree uint32_t *rank_at = NULL;
+  g_autofree uint32_t *line_of = NULL;
+  gsize n_places;
 
+  if (machine->node == NULL) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+                 "%s: a rankfile places ranks on the cores of a fabric's nodes; %s is a torus",
+                 path, machine->spec);
+    return FALSE;
+  }
+  n_places = (gsize) topo_shape_nodes (&machine->shape) * machine->node->n_cores;
+  reader.hosts = hosts = topo_hosts_new (machine);
+  reader.rank_at = rank_at = g_new (uint32_t, n_places);
+  reader.line_of = line_of = g_new0 (uint32_t, mapping->n_ranks);
   memset (rank_at, 0xff, n_places * sizeof *rank_at);
   for (uint32_t slot = 0; slot < machine->node->n_cores; slot++)
     reader.slot_of_core[machine->slot_core[slot]] = (uint8_t) slot;
   return read_lines (&reader, mapping, text, error);
 }
+
+const TopoLauncher topo_launcher_rankfile = {
+  .name = "rankfile",
+  .summary = "Open MPI's rankfile: host and core of every rank",
+  .probe = probe_rankfile,
+  .read = read_rankfile,
+  .print = topo_rankfile_print,
+  .launch = topo_rankfile_launch,
+};

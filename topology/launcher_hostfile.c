@@ -1,4 +1,4 @@
-/* hostfile.c - lists of hosts: which nodes a job has, in which order.
+/* launcher_hostfile.c - lists of hosts: which nodes a job has, in which order.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -9,65 +9,9 @@
  *
  * Ranks fill the slots of a host before those of the next one, hosts in the
  * order in which they stand first: Open MPI's placement by slot. */
+#include "topology/launcher_private.h"
 #include "topology/mapping_private.h"
 #include "topology/names.h"
-
-#include <string.h>
-
-TopoHosts
-topo_hosts_new (const TopoMachine *machine)
-{
-  TopoHosts hosts = { machine, g_hash_table_new (g_str_hash, g_str_equal) };
-
-  for (uint32_t node = 0; node < topo_shape_nodes (&machine->shape); node++)
-    g_hash_table_insert (hosts.node_of, machine->fabric->hosts[node].name,
-                         GUINT_TO_POINTER (node + 1));
-  return hosts;
-}
-
-void
-topo_hosts_clear (TopoHosts *hosts)
-{
-  g_clear_pointer (&hosts->node_of, g_hash_table_unref);
-}
-
-static bool
-is_on_fabric (const TopoFabric *fabric, const char *name)
-{
-  for (uint32_t node = 0; node < fabric->n_hosts; node++)
-    if (g_str_equal (fabric->hosts[node].name, name))
-      return true;
-  return false;
-}
-
-gboolean
-topo_hosts_find (const TopoHosts *hosts, const char *name, uint32_t *node, GError **error)
-{
-  const TopoMachine *machine = hosts->machine;
-  uint32_t n_nodes = topo_shape_nodes (&machine->shape);
-  guint64 number;
-
-  if (name[0] == '+' && (name[1] == 'n' || name[1] == 'N')) {
-    if (!g_ascii_string_to_unsigned (name + 2, 10, 0, n_nodes - 1, &number, NULL)) {
-      g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "host \"%s\": %s has +n0 to +n%u", name,
-                   machine->spec, n_nodes - 1);
-      return FALSE;
-    }
-    *node = (uint32_t) number;
-    return TRUE;
-  }
-  number = GPOINTER_TO_UINT (g_hash_table_lookup (hosts->node_of, name));
-  if (number == 0) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "host \"%s\" is %s %s", name,
-                 is_on_fabric (machine->fabric, name) ? "not among the nodes of" : "not a node of",
-                 machine->spec);
-    return FALSE;
-  }
-  *node = (uint32_t) number - 1;
-  return TRUE;
-}
-
-/* --- The file --- */
 
 typedef struct {
   const char *path;
@@ -79,17 +23,12 @@ typedef struct {
   uint32_t n;
 } Reader;
 
-bool
-topo_is_hostfile (const char *text)
+/* Anything but a number, where nodes have names. */
+static bool
+probe_hostfile (const TopoMachine *machine, const char *text)
 {
-  for (; *text != '\0'; text = strchr (text, '\n') + 1) {
-    text += strspn (text, " \t\r\n");
-    if (*text != '#')
-      return *text != '\0' && !g_ascii_isdigit (*text);
-    if (strchr (text, '\n') == NULL)
-      return false;
-  }
-  return false;
+  text = topo_launcher_skip (text);
+  return *text != '\0' && !g_ascii_isdigit (*text) && topo_machine_host (machine, 0) != NULL;
 }
 
 static gboolean
@@ -182,9 +121,9 @@ fill (const Reader *reader, TopoMapping *mapping, GError **error)
   return FALSE;
 }
 
-gboolean
-topo_hostfile_read (TopoMapping *mapping, const TopoMachine *machine, const char *path, char *text,
-                    GError **error)
+static gboolean
+read_hostfile (TopoMapping *mapping, const TopoMachine *machine, const char *path, char *text,
+               GError **error)
 {
   uint32_t n_nodes = topo_shape_nodes (&machine->shape);
   g_auto (TopoHosts) hosts = topo_hosts_new (machine);
@@ -192,7 +131,7 @@ topo_hostfile_read (TopoMapping *mapping, const TopoMachine *machine, const char
   g_autofree uint32_t *order = g_new (uint32_t, n_nodes);
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
   Reader reader = {
-    .path = path, .machine = machine, .hosts = hosts, .slots = slots, .order = order
+    .path = path, .line = 1, .machine = machine, .hosts = hosts, .slots = slots, .order = order
   };
 
   for (gsize at = 0; lines[at] != NULL; at++) {
@@ -206,3 +145,93 @@ topo_hostfile_read (TopoMapping *mapping, const TopoMachine *machine, const char
   }
   return fill (&reader, mapping, error);
 }
+
+/* --- Writing --- */
+
+/* Refuses ranks that come back to a node after others: the list has a node once. */
+static gboolean
+check_blocks (const TopoMapping *mapping, const TopoMachine *machine, GError **error)
+{
+  g_autofree bool *seen = g_new0 (bool, topo_shape_nodes (&machine->shape));
+
+  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
+    uint32_t node = mapping->node[rank];
+
+    if (seen[node] && mapping->node[rank - 1] != node) {
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+                   "rank %u comes back to %s: a list of hosts fills a host before the next one",
+                   rank, topo_machine_host (machine, node));
+      return FALSE;
+    }
+    seen[node] = true;
+  }
+  return TRUE;
+}
+
+/* Refuses cores in another than ascending order: mpirun 4.1 with --cpu-list takes
+ * them so, whatever the order of the list. */
+static gboolean
+check_cores (const TopoMapping *mapping, const TopoMachine *machine, GError **error)
+{
+  uint32_t n_slots = machine->node != NULL ? topo_launcher_slots_used (mapping) : 0;
+
+  for (uint32_t slot = 1; slot < n_slots; slot++)
+    if (machine->slot_core[slot] < machine->slot_core[slot - 1]) {
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+                   "slot %u is core %u, slot %u core %u: with a list of hosts Open MPI takes cores "
+                   "in ascending order; a rankfile can say it",
+                   slot - 1, machine->slot_core[slot - 1], slot, machine->slot_core[slot]);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+static char *
+print_hostfile (const TopoMapping *mapping, const TopoMachine *machine, GError **error)
+{
+  GString *text;
+
+  if (!topo_launcher_check_hosts (mapping, machine, "a list of hosts", error) ||
+      !topo_launcher_check_slots (mapping, machine, "a list of hosts", error) ||
+      !check_blocks (mapping, machine, error) || !check_cores (mapping, machine, error))
+    return NULL;
+  text = g_string_new (NULL);
+  for (uint32_t rank = 0; rank < mapping->n_ranks; rank += topo_launcher_run (mapping, rank))
+    g_string_append_printf (text, "%s slots=%u\n", topo_machine_host (machine, mapping->node[rank]),
+                            topo_launcher_run (mapping, rank));
+  return g_string_free (text, FALSE);
+}
+
+/* The cores of the slots, as Open MPI and hwloc number them. */
+static char *
+bind_to (const TopoMapping *mapping, const TopoMachine *machine)
+{
+  uint32_t n_slots = topo_launcher_slots_used (mapping);
+  GString *text;
+
+  if (machine->node == NULL)
+    return g_strdup ("");
+  text = g_string_new (" --cpu-list ");
+  for (uint32_t slot = 0; slot < n_slots; slot++)
+    g_string_append_printf (text, "%s%u", slot > 0 ? "," : "", machine->slot_core[slot]);
+  return g_string_free (g_string_append (text, " --bind-to cpu-list:ordered"), FALSE);
+}
+
+static TopoLaunch
+launch_hostfile (const TopoMapping *mapping, const TopoMachine *machine, const char *file)
+{
+  g_autofree char *binding = bind_to (mapping, machine);
+
+  return (TopoLaunch){ .line =
+                           g_strdup_printf ("mpirun -np %u --hostfile %s --map-by slot%s ./program",
+                                            mapping->n_ranks, file, binding) };
+}
+
+const TopoLauncher topo_launcher_hostfile = {
+  .name = "hostfile",
+  .summary = "Open MPI's list of hosts: ranks fill one after the other",
+  .probe = probe_hostfile,
+  .read = read_hostfile,
+  .print = print_hostfile,
+  .launch = launch_hostfile,
+};

@@ -1,9 +1,7 @@
-/* rankfile_print.c - mappings as Open MPI's rankfiles.
+/* launcher_rankfile_print.c - mappings as Open MPI's rankfiles.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "topology/mapping.h"
-
-#include <string.h>
+#include "topology/launcher_private.h"
 
 /* What Open MPI's scanner takes for the name of a host. */
 static bool
@@ -25,7 +23,7 @@ print_place (const TopoNode *node, uint32_t core, GString *text)
 }
 
 char *
-topo_mapping_print_rankfile (const TopoMapping *mapping, const TopoMachine *machine, GError **error)
+topo_rankfile_print (const TopoMapping *mapping, const TopoMachine *machine, GError **error)
 {
   g_autoptr (GString) text = g_string_new (NULL);
 
@@ -36,7 +34,7 @@ topo_mapping_print_rankfile (const TopoMapping *mapping, const TopoMachine *mach
     return NULL;
   }
   for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
-    const char *host = machine->fabric->hosts[mapping->node[rank]].name;
+    const char *host = topo_machine_host (machine, mapping->node[rank]);
 
     if (!is_host_name (host)) {
       g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
@@ -48,4 +46,15 @@ topo_mapping_print_rankfile (const TopoMapping *mapping, const TopoMachine *mach
     g_string_append_c (text, '\n');
   }
   return g_string_free (g_steal_pointer (&text), FALSE);
+}
+
+TopoLaunch
+topo_rankfile_launch (const TopoMapping *mapping, const TopoMachine *machine G_GNUC_UNUSED,
+                      const char *file)
+{
+  return (TopoLaunch){
+    .line = g_strdup_printf ("mpirun -np %u --rankfile %s ./program", mapping->n_ranks, file),
+    .note = g_strdup ("for Open MPI 4; from 5 on --map-by rankfile:FILE=... takes the place of "
+                      "--rankfile"),
+  };
 }
