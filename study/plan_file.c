@@ -109,7 +109,8 @@ get_list (const StudyPlanFile *file, const char *group, const char *key, char **
       g_ptr_array_add (members, g_strdup (raw[at]));
   g_ptr_array_add (members, NULL);
   *list = (char **) g_ptr_array_free (members, FALSE);
-  if (trouble == NULL || g_error_matches (trouble, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_KEY_NOT_FOUND) ||
+  if (trouble == NULL ||
+      g_error_matches (trouble, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_KEY_NOT_FOUND) ||
       g_error_matches (trouble, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_GROUP_NOT_FOUND))
     return TRUE;
   return refuse (file, group, key, error, "%s", trouble->message);
@@ -126,9 +127,11 @@ add_values (StudyPlanFile *file, const char *group, GError **error)
                    "{seed} is the seed of the repetition; say runs.seed and runs.repetitions");
   if (!check_keys (file, group, known, error))
     return FALSE;
-  if (!get_list (file, group, "values", &list, error) || list[0] == NULL) {
+  if (!get_list (file, group, "values", &list, error))
+    return FALSE;
+  if (list[0] == NULL) {
     g_strfreev (list);
-    return (error != NULL && *error != NULL) || refuse (file, group, "values", error, "is empty");
+    return refuse (file, group, "values", error, "is empty");
   }
   study_values_add (&file->values, group, list);
   return TRUE;

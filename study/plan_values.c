@@ -96,8 +96,8 @@ refuse_name (const StudyValues *values, const char *name, GError **error)
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,
                  "{%s}: there is no group [%s]; did you mean {%s}?", name, name, near);
   else
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,
-                 "{%s}: there is no group [%s] with values", name, name);
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "{%s}: there is no group [%s] with values",
+                 name, name);
 }
 
 int *
