@@ -352,9 +352,9 @@ cut_result (Worker *worker, StudyCrewResult *result, gboolean *spent)
   memcpy (&head, worker->read->data, sizeof head);
   if (worker->read->len - sizeof head < head.n_bytes)
     return FALSE;
-  *result = (StudyCrewResult){ .job = head.job,
-                               .block = g_bytes_new (worker->read->data + sizeof head,
-                                                     (gsize) head.n_bytes) };
+  *result = (StudyCrewResult){
+    .job = head.job, .block = g_bytes_new (worker->read->data + sizeof head, (gsize) head.n_bytes)
+  };
   *spent = head.spent != 0;
   g_byte_array_remove_range (worker->read, 0, (guint) (sizeof head + head.n_bytes));
   job_done (worker, head.job);
