@@ -25,6 +25,7 @@ static const CliCommand commands[] = {
   { "map generate", "write the map file of a mapping", cli_map_generate },
   { "map convert", "write a mapping as a map file or a rankfile", cli_map_convert },
   { "map metrics", "static congestion metrics of a mapping", cli_map_metrics },
+  { "study run", "make the runs that a study file asks for", cli_study_run },
   { "validate", "published measurements and their simulation, side by side", cli_validate },
 };
 
@@ -160,7 +161,7 @@ finish_stdout (void)
 }
 
 int
-main (int argc, char **argv)
+cli_main (int argc, char **argv)
 {
   const CliCommand *command;
   int n_words;

@@ -46,7 +46,25 @@ struct StudyCrew {
 void study_crew_free (StudyCrew *crew);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyCrew, study_crew_free)
 
-/* n_workers processes of this machine, forked from this one; it must have no
+/* How one comes by a crew. */
+typedef struct {
+  /* Whether this process hands out jobs; of a crew on this machine only the
+   * master ever asks. */
+  gboolean (*is_master) (void);
+  /* In the master.  n_workers is what the user asks for; 0: as many as there are. */
+  StudyCrew *(*crew_new) (guint n_workers, StudyCrewMake make, void *data, GError **error);
+  /* In the others: makes jobs until there are no more. */
+  gboolean (*serve) (StudyCrewMake make, void *data, GError **error);
+} StudyCrewMaker;
+
+/* One process per core of this machine. */
+extern const StudyCrewMaker study_crew_of_processes;
+
+/* Here and in what this process becomes by fork(), SIGINT, SIGTERM and SIGHUP do
+ * nothing; programs that it starts do not inherit that. */
+void study_crew_let_signals_pass (void);
+
+/* n_workers (0: one per core) processes of this machine, forked from this one; it must have no
  * other threads.  A worker that dies is replaced: the job that it was making is
  * lost, those behind it go to another one.  They end when the master does,
  * however that is, and let SIGINT, SIGTERM and SIGHUP pass, which are the

@@ -2,17 +2,15 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * A trace is read lazily, a map file at every run, a machine's files when the
- * first of its runs begins: any of them may have been edited since the
- * plan was resolved.  So the key of a run is computed again from what is really used, and
- * the files of a trace are looked at again after the run. */
+ * A trace is read lazily and a map file at every run: they may have been edited since
+ * the plan was resolved.  So the key of a run is computed again from what is really
+ * used, and the files of a trace are looked at again after the run.  Machines are
+ * the plan's own. */
 #include "config.h"
 
 #include "study/execute.h"
 
 #include "sim/run_key.h"
-#include "study/inputs.h"
-
 #include <string.h>
 
 #define NONE G_MAXUINT
@@ -26,11 +24,9 @@ struct StudyBench {
   Trace *trace;      /* NULL: trace_error */
   GError *trace_error;
 
-  guint machine_index; /* of machine, routed as by policy; NONE: no one */
-  RoutePolicy policy;
-  TopoMachine *machine; /* NULL: machine_error */
-  RoutePaths *paths;    /* NULL: machine_error */
-  GError *machine_error;
+  guint machine_index; /* of paths; NONE: no one */
+  RoutePaths *paths;   /* NULL: paths_error */
+  GError *paths_error;
 
   SimTraffic *traffic; /* of both; NULL: not known, or too much of it */
   gboolean traffic_tried;
@@ -63,12 +59,11 @@ drop_trace (StudyBench *bench)
 }
 
 static void
-drop_machine (StudyBench *bench)
+drop_paths (StudyBench *bench)
 {
   drop_traffic (bench);
   g_clear_pointer (&bench->paths, route_paths_free);
-  g_clear_pointer (&bench->machine, topo_machine_free);
-  g_clear_error (&bench->machine_error);
+  g_clear_error (&bench->paths_error);
   bench->machine_index = NONE;
 }
 
@@ -78,7 +73,7 @@ study_bench_free (StudyBench *bench)
   if (bench == NULL)
     return;
   drop_trace (bench);
-  drop_machine (bench);
+  drop_paths (bench);
   g_free (bench);
 }
 
@@ -110,37 +105,21 @@ open_trace (StudyBench *bench, guint index, GError **error)
   return bench->trace != NULL || again (bench->trace_error, error);
 }
 
-/* A fabric's packets follow its tables, unless its switches are adaptive. */
-static TopoMachine *
-machine_new (const StudyMachine *asked, RoutePolicy policy, GError **error)
+static const TopoMachine *
+machine_at (const StudyBench *bench, guint index)
 {
-  TopoMachine *machine;
-  const StudyMachineInputs inputs = { .spec = asked->spec,
-                                      .ranks_per_node = asked->ranks_per_node,
-                                      .cores = asked->cores,
-                                      .pattern = asked->pattern,
-                                      .settings = (const char *const *) asked->settings };
-
-  machine = study_machine_new (&inputs, error);
-  if (machine != NULL && machine->fabric != NULL && policy == ROUTE_POLICY_DETERMINISTIC)
-    machine->parameters.adaptive = TOPO_ADAPTIVE_NONE;
-  return machine;
+  return ((const StudyMachine *) g_ptr_array_index (bench->plan->machines, index))->machine;
 }
 
 static gboolean
-open_machine (StudyBench *bench, guint index, RoutePolicy policy, GError **error)
+open_paths (StudyBench *bench, guint index, GError **error)
 {
-  const StudyMachine *asked = g_ptr_array_index (bench->plan->machines, index);
-
-  if (bench->machine_index != index || bench->policy != policy) {
-    drop_machine (bench);
-    bench->machine = machine_new (asked, policy, &bench->machine_error);
-    if (bench->machine != NULL)
-      bench->paths = route_paths_new (bench->machine, &bench->machine_error);
+  if (bench->machine_index != index) {
+    drop_paths (bench);
+    bench->paths = route_paths_new (machine_at (bench, index), &bench->paths_error);
     bench->machine_index = index;
-    bench->policy = policy;
   }
-  return bench->paths != NULL || again (bench->machine_error, error);
+  return bench->paths != NULL || again (bench->paths_error, error);
 }
 
 /* A failure here is the run's to find and tell. */
@@ -149,7 +128,7 @@ find_traffic (StudyBench *bench, SimNetworkKind network)
 {
   if (network == SIM_NETWORK_LOAD && !bench->traffic_tried) {
     bench->traffic =
-        sim_traffic_new (bench->trace, bench->machine, MAX_TRAFFIC_KINDS, NULL, NULL, NULL);
+        sim_traffic_new (bench->trace, bench->paths->machine, MAX_TRAFFIC_KINDS, NULL, NULL, NULL);
     bench->traffic_tried = TRUE;
   }
   return network == SIM_NETWORK_LOAD ? bench->traffic : NULL;
@@ -166,15 +145,14 @@ typedef struct {
 } Job;
 
 static gboolean
-prepare (Job *job, GError **error)
+prepare (Job *job, guint run, GError **error)
 {
   StudyBench *bench = job->bench;
 
   if (!open_trace (bench, job->asked->trace, error) ||
-      !open_machine (bench, job->asked->machine, job->asked->policy, error))
+      !open_paths (bench, job->asked->machine, error))
     return FALSE;
-  job->mapping = study_mapping_new (job->asked->mapping_path, bench->machine,
-                                    trace_ranks (bench->trace), error);
+  job->mapping = study_plan_mapping (bench->plan, run, error);
   job->options = (SimRunOptions){ .trace_path = trace_path (bench->trace),
                                   .network = job->asked->network,
                                   .policy = job->asked->policy,
@@ -188,26 +166,15 @@ prepare (Job *job, GError **error)
   return job->key != NULL;
 }
 
-static gboolean
-differs (const char *now, const char *before)
-{
-  return g_strcmp0 (now, before) != 0;
-}
-
 /* Which of the inputs it is, for people. */
 static const char *
 changed_input (const Job *job)
 {
-  const StudyBench *bench = job->bench;
-  const StudyTrace *trace = g_ptr_array_index (bench->plan->traces, job->asked->trace);
-  const StudyMachine *machine = g_ptr_array_index (bench->plan->machines, job->asked->machine);
-  g_autofree char *machine_hash = study_machine_hash (bench->machine);
+  const StudyTrace *trace = g_ptr_array_index (job->bench->plan->traces, job->asked->trace);
 
-  if (differs (trace_hash (bench->trace, NULL), trace->hash))
+  if (g_strcmp0 (trace_hash (job->bench->trace, NULL), trace->hash) != 0)
     return trace->text;
-  if (differs (machine_hash, machine->hash))
-    return machine->text;
-  return job->asked->mapping != NULL ? job->asked->mapping : machine->text;
+  return job->asked->mapping;
 }
 
 static gboolean
@@ -219,30 +186,24 @@ refuse_changed (const char *what, GError **error)
 }
 
 static SimRun *
-simulate (Job *job, GError **error)
+simulate (Job *job, guint run_index, GError **error)
 {
   StudyBench *bench = job->bench;
   g_autoptr (SimRun) run = NULL;
 
-  if (!prepare (job, error))
+  if (!prepare (job, run_index, error))
     return NULL;
-  if (differs (job->key, job->asked->key)) {
+  if (strcmp (job->key, job->asked->key) != 0) {
     refuse_changed (changed_input (job), error);
     return NULL;
   }
   job->options.traffic = find_traffic (bench, job->asked->network);
-  run = sim_run (bench->trace, bench->machine, job->mapping, &job->options, error);
+  run = sim_run (bench->trace, bench->paths->machine, job->mapping, &job->options, error);
   if (run != NULL && !trace_is_unchanged (bench->trace)) {
     refuse_changed (trace_path (bench->trace), error);
     return NULL;
   }
   return g_steal_pointer (&run);
-}
-
-static gboolean
-is_rankfile (const Job *job)
-{
-  return job->asked->mapping_path != NULL && topo_mapping_is_rankfile (job->asked->mapping_path);
 }
 
 static int
@@ -265,9 +226,8 @@ take_failure (StudyRow *row, const Job *job, const GError *error, StudyBenchNote
   row->status = STUDY_FAILED;
   g_free (row->error);
   row->error = g_strdup (error->message);
-  /* What could be opened when the plan was resolved has gone since. */
-  notes->changed = g_error_matches (error, STUDY_ERROR, STUDY_ERROR_CHANGED) ||
-                   (job->key == NULL && row->mapping_hash != NULL);
+  /* What was there when the plan was resolved has gone since: no key. */
+  notes->changed = job->key == NULL || g_error_matches (error, STUDY_ERROR, STUDY_ERROR_CHANGED);
 }
 
 StudyRow *
@@ -279,7 +239,9 @@ study_bench_run (StudyBench *bench, guint run, StudyBenchNotes *notes)
   Job job = { .bench = bench, .asked = run_at (bench, run) };
 
   *notes = (StudyBenchNotes){ .spent = job.asked->network == SIM_NETWORK_FLOW };
-  made = simulate (&job, &error);
+  if (job.asked->problem != NULL)
+    return row;
+  made = simulate (&job, run, &error);
   if (made != NULL) {
     study_row_take (row, made, job.asked->network, bench->plan->keep_links,
                     bench->plan->keep_ranks);
@@ -287,12 +249,49 @@ study_bench_run (StudyBench *bench, guint run, StudyBenchNotes *notes)
     notes->placement = g_steal_pointer (&job.mapping);
   } else
     take_failure (row, &job, error, notes);
-  /* It has made slots of all cores. */
-  if (is_rankfile (&job))
-    drop_machine (bench);
   topo_mapping_free (job.mapping);
   g_free (job.key);
   return row;
+}
+
+/* --- Before it is run --- */
+
+static double
+seconds_since (gint64 begin_us)
+{
+  return (double) (g_get_monotonic_time () - begin_us) * 1e-6;
+}
+
+static double
+payload_bytes (const TopoMachine *machine)
+{
+  return (double) (machine->fabric != NULL ? machine->parameters.mtu_bytes
+                                           : machine->parameters.packet_payload_bytes);
+}
+
+gboolean
+study_bench_measure (StudyBench *bench, guint run, StudyBenchSize *size)
+{
+  Job job = { .bench = bench, .asked = run_at (bench, run) };
+  g_autoptr (SimRun) made = NULL;
+  gint64 begin_us = g_get_monotonic_time ();
+
+  *size = (StudyBenchSize){ 0 };
+  if (job.asked->problem == NULL && prepare (&job, run, NULL)) {
+    job.options.network = SIM_NETWORK_LOAD;
+    job.options.traffic = find_traffic (bench, SIM_NETWORK_LOAD);
+    size->read_s = seconds_since (begin_us);
+    made = sim_run (bench->trace, bench->paths->machine, job.mapping, &job.options, NULL);
+  }
+  if (made != NULL) {
+    size->load_s = made->wall_s;
+    size->packet_hops =
+        made->features[SIM_FEATURE_HOP_BYTES] / payload_bytes (bench->paths->machine) +
+        (double) made->result.messages * made->features[SIM_FEATURE_AVG_DILATION];
+  }
+  topo_mapping_free (job.mapping);
+  g_free (job.key);
+  return made != NULL;
 }
 
 /* --- Who sends to whom --- */
@@ -304,8 +303,8 @@ study_bench_edges (StudyBench *bench, guint run, uint64_t max_edges, uint64_t *n
   const SimTraffic *traffic;
 
   *n_edges = 0;
-  if (!open_trace (bench, asked->trace, NULL) ||
-      !open_machine (bench, asked->machine, asked->policy, NULL))
+  if (asked->problem != NULL || !open_trace (bench, asked->trace, NULL) ||
+      !open_paths (bench, asked->machine, NULL))
     return NULL;
   traffic = find_traffic (bench, SIM_NETWORK_LOAD);
   if (traffic == NULL || traffic->n_edges > max_edges)

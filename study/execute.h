@@ -23,6 +23,17 @@ typedef struct {
 /* Never NULL: a run that fails gives a row that says why. */
 StudyRow *study_bench_run (StudyBench *bench, guint run, StudyBenchNotes *notes);
 
+/* What a load run of the same inputs tells before a run of any network is made. */
+typedef struct {
+  double read_s;      /* reading the trace, once per worker */
+  double load_s;      /* a load run after that */
+  double packet_hops; /* a packet run: hop_bytes / payload of a packet + messages * avg_dilation,
+                       * as a message has at least one packet, and one that is not full */
+} StudyBenchSize;
+
+/* FALSE when the inputs cannot be opened. */
+gboolean study_bench_measure (StudyBench *bench, guint run, StudyBenchSize *size);
+
 /* The communication graph of a run's trace, collectives decomposed as on its
  * machine: edges between different ranks, sorted; the caller g_free()s.  NULL with
  * *n_edges = 0 when it cannot be read or has more than max_edges. */

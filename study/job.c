@@ -91,9 +91,8 @@ GBytes *
 study_job_make (void *data, guint job, gboolean *spent)
 {
   StudyJobMaker *maker = data;
-  g_autoptr (GVariant) block =
-      g_variant_ref_sink (job < maker->n_runs ? make_run (maker, job, spent)
-                                              : make_edges (maker, job - maker->n_runs));
+  g_autoptr (GVariant) block = g_variant_ref_sink (
+      job < maker->n_runs ? make_run (maker, job, spent) : make_edges (maker, job - maker->n_runs));
 
   return g_variant_get_data_as_bytes (block);
 }
@@ -128,8 +127,8 @@ read_placement (GVariant *nodes, GVariant *slots)
 gboolean
 study_job_read (GBytes *block, StudyJobResult *result)
 {
-  g_autoptr (GVariant) all = g_variant_ref_sink (
-      g_variant_new_from_bytes (G_VARIANT_TYPE (BLOCK_TYPE), block, FALSE));
+  g_autoptr (GVariant) all =
+      g_variant_ref_sink (g_variant_new_from_bytes (G_VARIANT_TYPE (BLOCK_TYPE), block, FALSE));
   g_autoptr (GVariant) row = NULL, nodes = NULL, slots = NULL, edges = NULL;
   gsize n_edges;
 

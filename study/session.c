@@ -10,8 +10,8 @@
 #include <string.h>
 
 /* Rows wait at most so long, and at most so many of them: what a kill loses. */
-#define STORE_INTERVAL_US (G_USEC_PER_SEC / 5)
-#define MAX_WAITING_ROWS  500u
+#define STORE_INTERVAL_US    (G_USEC_PER_SEC / 5)
+#define MAX_WAITING_ROWS     500u
 #define PROGRESS_INTERVAL_US (G_USEC_PER_SEC / 10)
 #define TAKE_TIMEOUT_MS      100
 
@@ -40,8 +40,7 @@ study_tally_clear (StudyTally *tally)
 
 static volatile sig_atomic_t caught;
 
-static void
-catch (int signal_number)
+static void catch (int signal_number)
 {
   caught = signal_number;
 }
@@ -188,8 +187,8 @@ put_machines (Session *session, GError **error)
   for (guint i = 0; i < session->plan->machines->len; i++) {
     const StudyMachine *machine = g_ptr_array_index (session->plan->machines, i);
 
-    if (machine->hash != NULL && !study_store_put_machine (session->store, machine->hash,
-                                                           machine->machine_text, error))
+    if (machine->hash != NULL &&
+        !study_store_put_machine (session->store, machine->hash, machine->machine_text, error))
       return FALSE;
   }
   return TRUE;
@@ -318,9 +317,8 @@ take_edges (Session *session, guint run, const StudyJobResult *result, GError **
   const StudyTrace *trace =
       g_ptr_array_index (session->plan->traces, run_at (session->plan, run)->trace);
 
-  return result->n_edges == 0 ||
-         study_store_put_edges (session->store, trace->hash, trace->n_ranks, result->edges,
-                                result->n_edges, error);
+  return result->n_edges == 0 || study_store_put_edges (session->store, trace->hash, trace->n_ranks,
+                                                        result->edges, result->n_edges, error);
 }
 
 static gboolean
@@ -425,15 +423,13 @@ work (Session *session, const sigset_t *mask, GError **error)
 static gboolean
 make_runs (Session *session, const StudyCrewMaker *maker, GError **error)
 {
-  guint n_wanted = session->options->n_workers;
   Signals before;
   gboolean good;
 
-  if (n_wanted == 0 && maker == &study_crew_of_processes)
-    n_wanted = MIN (g_get_num_processors (), session->jobs->len);
   session->maker = study_job_maker_new (session->plan);
   signals_take (&before);
-  session->crew = maker->crew_new (n_wanted, study_job_make, session->maker, error);
+  session->crew =
+      maker->crew_new (session->options->n_workers, study_job_make, session->maker, error);
   good = session->crew != NULL && work (session, &before.mask, error);
   study_crew_free (session->crew);
   signals_give_back (&before);
@@ -448,8 +444,7 @@ study_session_run (const StudyPlan *plan, const StudyCrewMaker *maker,
 {
   g_autofree char *path = study_session_store_path (plan, options);
   g_autoptr (StudyStore) store = study_store_open (path, STUDY_STORE_CREATE, error);
-  g_autoptr (GArray) todo =
-      store != NULL ? find_todo (plan, options, store, tally, error) : NULL;
+  g_autoptr (GArray) todo = store != NULL ? find_todo (plan, options, store, tally, error) : NULL;
   g_autoptr (GArray) jobs = NULL;
   g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify) study_row_free);
   Session session = { .plan = plan,
@@ -473,5 +468,3 @@ study_session_serve (const StudyPlan *plan, const StudyCrewMaker *maker, GError 
 
   return maker->serve (study_job_make, jobs, error);
 }
-
-const StudyCrewMaker study_crew_of_processes = { .crew_new = study_workers_new };

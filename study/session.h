@@ -26,17 +26,9 @@ typedef struct {
 } StudyTally;
 
 void study_tally_clear (StudyTally *tally);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (StudyTally, study_tally_clear)
 
 typedef void (*StudySessionProgress) (void *data, const StudyTally *tally);
-
-/* How those who make the runs are come by. */
-typedef struct {
-  /* n_workers is what the user asked for; 0: as many as there are. */
-  StudyCrew *(*crew_new) (guint n_workers, StudyCrewMake make, void *data, GError **error);
-  /* Processes that make runs for a master elsewhere do it here, until they are told
-   * that there are no more; NULL in the master. */
-  gboolean (*serve) (StudyCrewMake make, void *data, GError **error);
-} StudyCrewMaker;
 
 typedef struct {
   guint n_workers;        /* 0: one per core, or all there are */
@@ -65,6 +57,3 @@ GArray *study_session_todo (const StudyPlan *plan, const StudySessionOptions *op
 
 /* In a process that is no master: makes runs until there are none. */
 gboolean study_session_serve (const StudyPlan *plan, const StudyCrewMaker *maker, GError **error);
-
-/* One process per core of this machine. */
-extern const StudyCrewMaker study_crew_of_processes;

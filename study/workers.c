@@ -118,8 +118,8 @@ let_pass (G_GNUC_UNUSED int signal_number)
 {
 }
 
-static void
-let_signals_pass (void)
+void
+study_crew_let_signals_pass (void)
 {
   static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
   struct sigaction action = { .sa_handler = let_pass, .sa_flags = SA_RESTART };
@@ -173,7 +173,7 @@ work (const Crew *crew, int socket)
   prctl (PR_SET_PDEATHSIG, SIGKILL);
   if (getppid () != crew->master) /* died before that call */
     _exit (1);
-  let_signals_pass ();
+  study_crew_let_signals_pass ();
   close_others (socket);
   while (!spent && work_once (crew, socket, &spent))
     ;
@@ -463,7 +463,7 @@ study_workers_new (guint n_workers, StudyCrewMake make, void *data, GError **err
 {
   Crew *crew = g_new0 (Crew, 1);
 
-  g_assert (n_workers > 0);
+  n_workers = n_workers > 0 ? n_workers : g_get_num_processors ();
   crew->crew = (StudyCrew){ n_workers, wanted, give, take, workers_free };
   crew->make = make;
   crew->data = data;
@@ -481,3 +481,19 @@ study_workers_new (guint n_workers, StudyCrewMake make, void *data, GError **err
     }
   return &crew->crew;
 }
+
+/* --- As a kind of crew --- */
+
+static gboolean
+is_master (void)
+{
+  return TRUE;
+}
+
+static gboolean
+serve (G_GNUC_UNUSED StudyCrewMake make, G_GNUC_UNUSED void *data, G_GNUC_UNUSED GError **error)
+{
+  g_assert_not_reached ();
+}
+
+const StudyCrewMaker study_crew_of_processes = { is_master, study_workers_new, serve };
