@@ -197,12 +197,12 @@ study_machine_hash (const TopoMachine *machine)
 char *
 study_mapping_hash (const TopoMapping *mapping)
 {
-  g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
+  g_autofree uint32_t *places = g_new (uint32_t, (gsize) mapping->n_ranks * 2);
 
-  add_number (sum, mapping->n_ranks);
-  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
-    add_number (sum, mapping->node[rank]);
-    add_number (sum, mapping->slot[rank]);
+  for (gsize rank = 0; rank < mapping->n_ranks; rank++) {
+    places[rank * 2] = GUINT32_TO_LE (mapping->node[rank]);
+    places[rank * 2 + 1] = GUINT32_TO_LE (mapping->slot[rank]);
   }
-  return g_strdup (g_checksum_get_string (sum));
+  return g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *) places,
+                                      (gsize) mapping->n_ranks * 2 * sizeof *places);
 }

@@ -267,18 +267,12 @@ ways_new (const StudyPlanFile *file, const int *binding)
   return ways;
 }
 
-static void
-add_group (Resolve *resolve, const Group *group, GArray *ways)
-{
-  const StudyValues *values = &resolve->plan->file->values;
-
-  for (guint at = 0; at < ways->len; at++) {
-    Way *way = &g_array_index (ways, Way, at);
-
-    if (study_values_allow (values, group->mapping->binding, "seed", (int) way->pattern.repetition))
-      g_ptr_array_add (way->runs, run_new (resolve, group, &way->pattern));
-  }
-}
+/* A trace on a machine. */
+typedef struct {
+  gboolean is_wanted; /* the two have the same values of their names */
+  int *binding;       /* of both together */
+  GArray *ways;       /* (element-type Way) */
+} Pair;
 
 /* A binding with the values of both. */
 static int *
@@ -291,6 +285,39 @@ both (const StudyValues *values, const int *left, const int *right)
   return binding;
 }
 
+static Pair
+pair_new (const StudyPlan *plan, const StudyTrace *trace, const StudyMachine *machine)
+{
+  const StudyValues *values = &plan->file->values;
+  Pair pair = { 0 };
+
+  pair.is_wanted = study_values_agree (values, trace->binding, machine->binding);
+  pair.binding = both (values, trace->binding, machine->binding);
+  pair.ways = ways_new (plan->file, pair.binding);
+  return pair;
+}
+
+static void
+pair_clear (Pair *pair)
+{
+  g_free (pair->binding);
+  g_array_unref (pair->ways);
+}
+
+static void
+add_group (Resolve *resolve, const Group *group, const Pair *pair)
+{
+  const StudyValues *values = &resolve->plan->file->values;
+  const int *binding = group->mapping->binding;
+
+  for (guint at = 0; at < pair->ways->len; at++) {
+    Way *way = &g_array_index (pair->ways, Way, at);
+
+    if (study_values_allow (values, binding, "seed", (int) way->pattern.repetition))
+      g_ptr_array_add (way->runs, run_new (resolve, group, &way->pattern));
+  }
+}
+
 static GPtrArray *
 mappings_of (const StudyPlan *plan, const StudyTrace *trace, const StudyMachine *machine)
 {
@@ -301,44 +328,82 @@ mappings_of (const StudyPlan *plan, const StudyTrace *trace, const StudyMachine 
   return study_plan_mappings_new (plan->file, machine->machine, trace->n_ranks);
 }
 
-static void
-resolve_pair (Resolve *resolve, guint trace, guint machine)
+/* Whether the mappings of two traces are the same ones. */
+static gboolean
+is_alike (const StudyTrace *left, const StudyTrace *right)
 {
-  const StudyPlan *plan = resolve->plan;
-  const StudyTrace *its_trace = g_ptr_array_index (plan->traces, trace);
-  const StudyMachine *its_machine = g_ptr_array_index (plan->machines, machine);
-  const StudyValues *values = &plan->file->values;
-  g_autofree int *binding = NULL;
-  g_autoptr (GPtrArray) mappings = NULL;
-  g_autoptr (GArray) ways = NULL;
-
-  if (!study_values_agree (values, its_trace->binding, its_machine->binding))
-    return;
-  binding = both (values, its_trace->binding, its_machine->binding);
-  mappings = mappings_of (plan, its_trace, its_machine);
-  ways = ways_new (plan->file, binding);
-  for (guint at = 0; at < mappings->len; at++) {
-    const StudyPlanMapping *mapping = g_ptr_array_index (mappings, at);
-
-    if (study_values_agree (values, binding, mapping->binding)) {
-      Group group = group_new (resolve, trace, machine, mapping);
-
-      add_group (resolve, &group, ways);
-      group_clear (&group);
-    }
-  }
-  for (guint at = 0; at < ways->len; at++)
-    g_ptr_array_extend (plan->runs, g_array_index (ways, Way, at).runs, NULL, NULL);
+  return left == right ||
+         (left->error == NULL && right->error == NULL && left->n_ranks == right->n_ranks);
 }
 
-/* Machines that are added meanwhile are variants of these. */
+/* The runs of a mapping for all traces that are like the first one. */
+static void
+add_mapping (Resolve *resolve, guint first, guint machine, const StudyPlanMapping *mapping,
+             const Pair *pairs)
+{
+  const StudyPlan *plan = resolve->plan;
+  Group group = group_new (resolve, first, machine, mapping);
+
+  for (guint at = first; at < plan->traces->len; at++) {
+    if (!pairs[at].is_wanted ||
+        !is_alike (g_ptr_array_index (plan->traces, first), g_ptr_array_index (plan->traces, at)) ||
+        !study_values_agree (&plan->file->values, pairs[at].binding, mapping->binding))
+      continue;
+    group.trace = at;
+    add_group (resolve, &group, &pairs[at]);
+  }
+  group_clear (&group);
+}
+
+static gboolean
+is_first_of_its_kind (const StudyPlan *plan, guint trace)
+{
+  for (guint at = 0; at < trace; at++)
+    if (is_alike (g_ptr_array_index (plan->traces, at), g_ptr_array_index (plan->traces, trace)))
+      return FALSE;
+  return TRUE;
+}
+
+/* All runs on a machine: pairs has one for each trace. */
+static void
+resolve_machine (Resolve *resolve, guint machine, const Pair *pairs)
+{
+  const StudyPlan *plan = resolve->plan;
+
+  for (guint trace = 0; trace < plan->traces->len; trace++, tell (resolve)) {
+    g_autoptr (GPtrArray) mappings = NULL;
+
+    if (!is_first_of_its_kind (plan, trace))
+      continue;
+    mappings = mappings_of (plan, g_ptr_array_index (plan->traces, trace),
+                            g_ptr_array_index (plan->machines, machine));
+    for (guint at = 0; at < mappings->len; at++)
+      add_mapping (resolve, trace, machine, g_ptr_array_index (mappings, at), pairs);
+  }
+}
+
+/* A mapping is made once for all traces, but the runs of a trace are together.
+ * Machines that are added meanwhile are variants of the n_machines. */
 static void
 resolve_runs (Resolve *resolve, guint n_machines)
 {
-  for (guint trace = 0; trace < resolve->plan->traces->len; trace++)
+  const StudyPlan *plan = resolve->plan;
+  guint n_traces = plan->traces->len;
+  g_autofree Pair *pairs = g_new (Pair, (gsize) n_traces * n_machines);
+
+  for (guint machine = 0; machine < n_machines; machine++) {
+    for (guint trace = 0; trace < n_traces; trace++)
+      pairs[machine * n_traces + trace] = pair_new (plan, g_ptr_array_index (plan->traces, trace),
+                                                    g_ptr_array_index (plan->machines, machine));
+    resolve_machine (resolve, machine, &pairs[machine * n_traces]);
+  }
+  for (guint trace = 0; trace < n_traces; trace++)
     for (guint machine = 0; machine < n_machines; machine++) {
-      resolve_pair (resolve, trace, machine);
-      tell (resolve);
+      Pair *pair = &pairs[machine * n_traces + trace];
+
+      for (guint at = 0; at < pair->ways->len; at++)
+        g_ptr_array_extend (plan->runs, g_array_index (pair->ways, Way, at).runs, NULL, NULL);
+      pair_clear (pair);
     }
 }
 
