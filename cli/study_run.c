@@ -9,9 +9,7 @@
 #include "cli/progress.h"
 #include "study/estimate.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include <sys/resource.h>
 
 #define MAX_WORKERS 1024
 #define MAX_SHARDS  1000000u
@@ -137,6 +135,29 @@ tell_next (const StudyTally *tally, const StudySessionOptions *session, const ch
              store);
 }
 
+static double
+processor_s (int who)
+{
+  struct rusage usage;
+
+  if (getrusage (who, &usage) != 0)
+    return 0;
+  return (double) (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         (double) (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+}
+
+/* What it costs that runs are handed out and stored. */
+static void
+tell_costs (const StudyTally *tally)
+{
+  fprintf (stderr,
+           "hopcast: %.3f s, of which %.3f s in the store (%.2f %%); processor time: %.3f s here, "
+           "%.3f s of workers\n",
+           tally->elapsed_s, tally->store_s,
+           tally->elapsed_s > 0 ? 100 * tally->store_s / tally->elapsed_s : 0,
+           processor_s (RUSAGE_SELF), processor_s (RUSAGE_CHILDREN));
+}
+
 static void
 tell_end (const StudyTally *tally, const StudySessionOptions *session, const char *store,
           const CliTalkOptions *talk)
@@ -147,9 +168,7 @@ tell_end (const StudyTally *tally, const StudySessionOptions *session, const cha
   fprintf (stderr, "hopcast: %u runs done, %u failed, %u were there: %s\n", tally->n_done,
            tally->n_failed, tally->n_there, store);
   if (talk->verbose)
-    fprintf (stderr, "hopcast: %.3f s, runs of %.3f s, %.3f s in the store (%.2f %%)\n",
-             tally->elapsed_s, tally->wall_s, tally->store_s,
-             tally->elapsed_s > 0 ? 100 * tally->store_s / tally->elapsed_s : 0);
+    tell_costs (tally);
   tell_next (tally, session, store);
 }
 

@@ -314,11 +314,15 @@ take_row (Session *session, StudyJobResult *result, GError **error)
 static gboolean
 take_edges (Session *session, guint run, const StudyJobResult *result, GError **error)
 {
-  const StudyTrace *trace =
-      g_ptr_array_index (session->plan->traces, run_at (session->plan, run)->trace);
+  guint index = run_at (session->plan, run)->trace;
+  const StudyTrace *trace = g_ptr_array_index (session->plan->traces, index);
+  gint64 begin_us = g_get_monotonic_time ();
+  gboolean put =
+      result->n_edges == 0 || study_store_put_edges (session->store, trace->hash, trace->n_ranks,
+                                                     result->edges, result->n_edges, error);
 
-  return result->n_edges == 0 || study_store_put_edges (session->store, trace->hash, trace->n_ranks,
-                                                        result->edges, result->n_edges, error);
+  session->tally->store_s += seconds_since (begin_us);
+  return put;
 }
 
 static gboolean
