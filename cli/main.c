@@ -29,6 +29,7 @@ static const CliCommand commands[] = {
   { "study status", "how far a study is, and what failed", cli_study_status },
   { "study merge", "bring the stores of shards together", cli_study_merge },
   { "study export", "a study's runs as CSV, JSON or NumPy arrays", cli_study_export },
+  { "study run", "make the runs that a study file asks for", cli_study_run },
   { "validate", "published measurements and their simulation, side by side", cli_validate },
 };
 
@@ -141,7 +142,7 @@ finish_stdout (void)
 }
 
 int
-main (int argc, char **argv)
+cli_main (int argc, char **argv)
 {
   const CliCommand *command;
   int n_words;

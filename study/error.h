@@ -13,6 +13,7 @@ typedef enum {
   STUDY_ERROR_VERSION, /* made by another version */
   STUDY_ERROR_BUSY,    /* somebody else writes to it */
   STUDY_ERROR_CHANGED, /* an input is no longer what it was */
+  STUDY_ERROR_WORKER,  /* nobody can be started who makes runs */
   STUDY_ERROR_SEARCH,  /* a mapping cannot be searched for */
 } StudyError;
 GQuark study_error_quark (void);
