@@ -90,6 +90,7 @@ else
 fi
 # 16 ranks on a 4x4 torus: each sends 512 B to 4 neighbours over one link each.
 "$hopcast" study export a.store --what links >out
+# shellcheck disable=SC2016  # fields of awk
 check "links" awk -F, '$1 == "0" { n++; sum += $4 } END { exit !(n == 64 && sum == 16 * 4 * 512) }' out
 
 fails "merge needs a shard" 2 "SHARD is missing" "$hopcast" study merge both.store
