@@ -8,6 +8,7 @@
 
 #include "sim/features.h"
 #include "sim/replay.h"
+#include "sim/traffic.h"
 
 typedef enum { SIM_NETWORK_PACKET, SIM_NETWORK_FLOW, SIM_NETWORK_LOAD } SimNetworkKind;
 
@@ -21,6 +22,11 @@ typedef struct {
    * load; may be NULL. */
   void (*progress) (void *data, double share, int64_t now_ps);
   void *progress_data;
+
+  /* What many runs have in common, borrowed; each NULL: made anew. */
+  const RoutePaths *paths;   /* of the machine */
+  const SimTraffic *traffic; /* of the trace on the machine; load */
+  const char *key;           /* sim_run_key() of this very run */
 } SimRunOptions;
 
 typedef struct {

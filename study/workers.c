@@ -1,0 +1,499 @@
+/* workers.c - a crew of processes on this machine.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Each worker has a socket to the master: numbers of jobs go one way, results the
+ * other, each behind a head that says how long it is.  The worker reads
+ * the number of a job when it begins it, so that the oldest one without a result
+ * is what it was making when it died.
+ *
+ * Work is handed out one job at a time, except that a worker whose jobs take less
+ * than QUICK_US has a second one waiting: it then does not idle while the master writes
+ * to the store. */
+#include "config.h"
+
+#include "study/crew.h"
+#include "study/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define QUICK_US  100000
+#define MAX_QUEUE 4
+/* Workers that end one after the other before they have made anything. */
+#define MAX_STILLBORN 16
+/* Descriptors that are closed one by one on a kernel that cannot do it at once. */
+#define MAX_OPEN 65536
+
+/* Only processes of one program on one machine read it. */
+typedef struct {
+  guint32 job, spent;
+  guint64 n_bytes;
+} Head;
+
+typedef struct {
+  pid_t pid;
+  int socket;
+  GByteArray *read;      /* of a result that is not complete */
+  guint jobs[MAX_QUEUE]; /* in the order given */
+  guint n_jobs;
+  gint64 begin_us;     /* when it could begin the first of them */
+  gint64 last_us;      /* what the last one took; G_MAXINT64: none yet */
+  gboolean has_worked; /* made a result */
+} Worker;
+
+typedef struct {
+  StudyCrew crew;
+  StudyCrewMake make;
+  void *data;
+  pid_t master;
+  Worker *workers;    /* [crew.n_workers] */
+  struct pollfd *fds; /* [crew.n_workers] */
+  GArray *again;      /* (element-type guint) jobs of dead workers that they had not begun */
+  GArray *lost;       /* (element-type StudyCrewResult) to be told */
+  guint n_stillborn;
+} Crew;
+
+void
+study_crew_result_clear (StudyCrewResult *result)
+{
+  g_clear_pointer (&result->block, g_bytes_unref);
+  g_clear_pointer (&result->lost, g_free);
+}
+
+void
+study_crew_free (StudyCrew *crew)
+{
+  if (crew != NULL)
+    crew->free (crew);
+}
+
+/* --- In the worker --- */
+
+static gboolean
+read_all (int socket, void *to, gsize n_bytes)
+{
+  char *at = to;
+
+  while (n_bytes > 0) {
+    ssize_t n = read (socket, at, n_bytes);
+
+    if (n == 0 || (n < 0 && errno != EINTR))
+      return FALSE;
+    if (n > 0) {
+      at += n;
+      n_bytes -= (gsize) n;
+    }
+  }
+  return TRUE;
+}
+
+static gboolean
+write_all (int socket, gconstpointer from, gsize n_bytes)
+{
+  const char *at = from;
+
+  while (n_bytes > 0) {
+    ssize_t n = send (socket, at, n_bytes, MSG_NOSIGNAL);
+
+    if (n < 0 && errno != EINTR)
+      return FALSE;
+    if (n > 0) {
+      at += n;
+      n_bytes -= (gsize) n;
+    }
+  }
+  return TRUE;
+}
+
+/* A handler, not SIG_IGN, which programs that a run starts would inherit. */
+static void
+let_pass (G_GNUC_UNUSED int signal_number)
+{
+}
+
+void
+study_crew_let_signals_pass (void)
+{
+  static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+  struct sigaction action = { .sa_handler = let_pass, .sa_flags = SA_RESTART };
+  sigset_t ours;
+
+  sigemptyset (&action.sa_mask);
+  sigemptyset (&ours);
+  for (gsize i = 0; i < G_N_ELEMENTS (signals); i++) {
+    sigaction (signals[i], &action, NULL);
+    sigaddset (&ours, signals[i]);
+  }
+  sigprocmask (SIG_UNBLOCK, &ours, NULL);
+}
+
+/* Sockets of other workers would hide the master's death from them; the store's
+ * files are none of ours. */
+static void
+close_others (int socket)
+{
+  long n_open = sysconf (_SC_OPEN_MAX);
+
+  if ((socket == 3 || close_range (3, (unsigned) socket - 1, 0) == 0) &&
+      close_range ((unsigned) socket + 1, G_MAXUINT, 0) == 0)
+    return;
+  for (int other = 3; other < MIN (n_open, MAX_OPEN); other++)
+    if (other != socket)
+      close (other);
+}
+
+static gboolean
+work_once (const Crew *crew, int socket, gboolean *spent)
+{
+  guint32 job;
+  g_autoptr (GBytes) block = NULL;
+  Head head = { 0 };
+
+  *spent = FALSE;
+  if (!read_all (socket, &job, sizeof job))
+    return FALSE;
+  block = crew->make (crew->data, job, spent);
+  head = (Head){ .job = job, .spent = *spent, .n_bytes = g_bytes_get_size (block) };
+  return write_all (socket, &head, sizeof head) &&
+         write_all (socket, g_bytes_get_data (block, NULL), g_bytes_get_size (block));
+}
+
+G_NORETURN static void
+work (const Crew *crew, int socket)
+{
+  gboolean spent = FALSE;
+
+  prctl (PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid () != crew->master) /* died before that call */
+    _exit (1);
+  study_crew_let_signals_pass ();
+  close_others (socket);
+  while (!spent && work_once (crew, socket, &spent))
+    ;
+  _exit (0); /* what the master has open and registered is not ours to finish */
+}
+
+/* --- In the master --- */
+
+static gboolean
+set_error (GError **error, const char *doing)
+{
+  g_set_error (error, STUDY_ERROR, STUDY_ERROR_WORKER, "cannot %s a worker: %s", doing,
+               g_strerror (errno));
+  return FALSE;
+}
+
+static gboolean
+start (Crew *crew, Worker *worker, GError **error)
+{
+  int sockets[2];
+
+  if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
+    return set_error (error, "talk to");
+  worker->pid = fork ();
+  if (worker->pid == 0)
+    work (crew, sockets[1]);
+  close (sockets[1]);
+  if (worker->pid < 0) {
+    set_error (error, "start");
+    close (sockets[0]);
+    return FALSE;
+  }
+  worker->socket = sockets[0];
+  worker->n_jobs = 0;
+  worker->last_us = G_MAXINT64;
+  worker->has_worked = FALSE;
+  g_byte_array_set_size (worker->read, 0);
+  return TRUE;
+}
+
+static void
+send_job (Worker *worker, guint job)
+{
+  guint32 number = job;
+
+  /* One that has died is found when its socket is read. */
+  if (worker->n_jobs == 0)
+    worker->begin_us = g_get_monotonic_time ();
+  worker->jobs[worker->n_jobs++] = job;
+  (void) write_all (worker->socket, &number, sizeof number);
+}
+
+static guint
+room (const Worker *worker)
+{
+  guint queue = worker->last_us < QUICK_US ? 2 : 1;
+
+  return worker->pid > 0 && queue > worker->n_jobs ? queue - worker->n_jobs : 0;
+}
+
+static guint
+wanted (StudyCrew *base)
+{
+  const Crew *crew = (Crew *) base;
+  guint n = 0;
+
+  for (guint i = 0; i < base->n_workers; i++)
+    n += room (&crew->workers[i]);
+  return n - MIN (n, crew->again->len);
+}
+
+/* The one with the fewest jobs. */
+static Worker *
+idlest (Crew *crew)
+{
+  Worker *best = NULL;
+
+  for (guint i = 0; i < crew->crew.n_workers; i++) {
+    Worker *worker = &crew->workers[i];
+
+    if (room (worker) > 0 && (best == NULL || worker->n_jobs < best->n_jobs))
+      best = worker;
+  }
+  return best;
+}
+
+static void
+give (StudyCrew *base, guint job)
+{
+  Crew *crew = (Crew *) base;
+  Worker *worker = idlest (crew);
+
+  if (worker != NULL)
+    send_job (worker, job);
+  else
+    g_array_append_val (crew->again, job);
+}
+
+static void
+give_again (Crew *crew)
+{
+  Worker *worker;
+
+  while (crew->again->len > 0 && (worker = idlest (crew)) != NULL) {
+    send_job (worker, g_array_index (crew->again, guint, 0));
+    g_array_remove_index (crew->again, 0);
+  }
+}
+
+static char *
+ending (int status)
+{
+  if (WIFSIGNALED (status))
+    return g_strdup_printf ("worker ended by signal %d", WTERMSIG (status));
+  return g_strdup_printf ("worker ended with status %d", WEXITSTATUS (status));
+}
+
+/* What it was making is lost, unless it left because it was spent. */
+static void
+bury (Crew *crew, Worker *worker, gboolean spent)
+{
+  guint first = 0;
+  int status = 0;
+
+  close (worker->socket);
+  if (!spent)
+    kill (worker->pid, SIGKILL); /* one whose socket broke may live on */
+  while (waitpid (worker->pid, &status, 0) < 0 && errno == EINTR)
+    ;
+  if (!spent && worker->n_jobs > 0) {
+    StudyCrewResult result = { .job = worker->jobs[0], .lost = ending (status) };
+
+    g_array_append_val (crew->lost, result);
+    first = 1;
+  }
+  for (guint i = first; i < worker->n_jobs; i++)
+    g_array_append_val (crew->again, worker->jobs[i]);
+  worker->pid = 0;
+  worker->socket = -1;
+  worker->n_jobs = 0;
+}
+
+static gboolean
+replace (Crew *crew, Worker *worker, gboolean spent, GError **error)
+{
+  crew->n_stillborn = worker->has_worked ? 0 : crew->n_stillborn + 1;
+  bury (crew, worker, spent);
+  if (crew->n_stillborn < MAX_STILLBORN)
+    return start (crew, worker, error);
+  g_set_error (error, STUDY_ERROR, STUDY_ERROR_WORKER,
+               "%d workers in a row ended before they had made a run", MAX_STILLBORN);
+  return FALSE;
+}
+
+static void
+job_done (Worker *worker, guint job)
+{
+  gint64 now_us = g_get_monotonic_time ();
+
+  g_assert (worker->n_jobs > 0 && worker->jobs[0] == job);
+  worker->n_jobs--;
+  memmove (worker->jobs, worker->jobs + 1, worker->n_jobs * sizeof worker->jobs[0]);
+  worker->last_us = now_us - worker->begin_us;
+  worker->begin_us = now_us;
+  worker->has_worked = TRUE;
+}
+
+/* The first complete result among what was read, if there is one. */
+static gboolean
+cut_result (Worker *worker, StudyCrewResult *result, gboolean *spent)
+{
+  Head head;
+
+  if (worker->read->len < sizeof head)
+    return FALSE;
+  memcpy (&head, worker->read->data, sizeof head);
+  if (worker->read->len - sizeof head < head.n_bytes)
+    return FALSE;
+  *result = (StudyCrewResult){
+    .job = head.job, .block = g_bytes_new (worker->read->data + sizeof head, (gsize) head.n_bytes)
+  };
+  *spent = head.spent != 0;
+  g_byte_array_remove_range (worker->read, 0, (guint) (sizeof head + head.n_bytes));
+  job_done (worker, head.job);
+  return TRUE;
+}
+
+/* False when the worker is gone. */
+static gboolean
+read_some (Worker *worker)
+{
+  guint8 buffer[65536];
+  ssize_t n = recv (worker->socket, buffer, sizeof buffer, MSG_DONTWAIT);
+
+  if (n > 0)
+    g_byte_array_append (worker->read, buffer, (guint) n);
+  return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+/* A result that has been read, if there is one. */
+static StudyCrewTaken
+take_read (Crew *crew, Worker *worker, StudyCrewResult *result, GError **error)
+{
+  gboolean spent = FALSE;
+
+  if (!cut_result (worker, result, &spent))
+    return STUDY_CREW_NOTHING;
+  if (!spent || replace (crew, worker, TRUE, error))
+    return STUDY_CREW_RESULT;
+  study_crew_result_clear (result);
+  return STUDY_CREW_ERROR;
+}
+
+/* Of those who have said something already, and of the dead. */
+static StudyCrewTaken
+take_known (Crew *crew, StudyCrewResult *result, GError **error)
+{
+  for (guint i = 0; i < crew->crew.n_workers; i++) {
+    StudyCrewTaken taken = take_read (crew, &crew->workers[i], result, error);
+
+    if (taken != STUDY_CREW_NOTHING)
+      return taken;
+  }
+  if (crew->lost->len == 0)
+    return STUDY_CREW_NOTHING;
+  *result = g_array_index (crew->lost, StudyCrewResult, 0);
+  g_array_remove_index (crew->lost, 0);
+  return STUDY_CREW_RESULT;
+}
+
+/* Reads what there is, once; the dead are buried and replaced. */
+static gboolean
+listen_to_all (Crew *crew, gint timeout_ms, const sigset_t *mask, GError **error)
+{
+  const struct timespec timeout = { timeout_ms / 1000, timeout_ms % 1000 * 1000000L };
+  guint n = crew->crew.n_workers;
+
+  for (guint i = 0; i < n; i++)
+    crew->fds[i] = (struct pollfd){ .fd = crew->workers[i].socket, .events = POLLIN };
+  if (ppoll (crew->fds, n, &timeout, mask) <= 0)
+    return TRUE;
+  for (guint i = 0; i < n; i++)
+    if (crew->fds[i].revents != 0 && !read_some (&crew->workers[i]) &&
+        !replace (crew, &crew->workers[i], FALSE, error))
+      return FALSE;
+  return TRUE;
+}
+
+static StudyCrewTaken
+take (StudyCrew *base, gint timeout_ms, const sigset_t *mask, StudyCrewResult *result,
+      GError **error)
+{
+  Crew *crew = (Crew *) base;
+  StudyCrewTaken taken = take_known (crew, result, error);
+
+  if (taken == STUDY_CREW_NOTHING) {
+    give_again (crew);
+    if (!listen_to_all (crew, timeout_ms, mask, error))
+      return STUDY_CREW_ERROR;
+    taken = take_known (crew, result, error);
+  }
+  give_again (crew);
+  return taken;
+}
+
+static void
+workers_free (StudyCrew *base)
+{
+  Crew *crew = (Crew *) base;
+
+  for (guint i = 0; i < base->n_workers; i++) {
+    if (crew->workers[i].pid > 0)
+      bury (crew, &crew->workers[i], FALSE);
+    g_byte_array_unref (crew->workers[i].read);
+  }
+  for (guint i = 0; i < crew->lost->len; i++)
+    study_crew_result_clear (&g_array_index (crew->lost, StudyCrewResult, i));
+  g_array_unref (crew->lost);
+  g_array_unref (crew->again);
+  g_free (crew->fds);
+  g_free (crew->workers);
+  g_free (crew);
+}
+
+StudyCrew *
+study_workers_new (guint n_workers, StudyCrewMake make, void *data, GError **error)
+{
+  Crew *crew = g_new0 (Crew, 1);
+
+  n_workers = n_workers > 0 ? n_workers : g_get_num_processors ();
+  crew->crew = (StudyCrew){ n_workers, wanted, give, take, workers_free };
+  crew->make = make;
+  crew->data = data;
+  crew->master = getpid ();
+  crew->workers = g_new0 (Worker, n_workers);
+  crew->fds = g_new0 (struct pollfd, n_workers);
+  crew->again = g_array_new (FALSE, FALSE, sizeof (guint));
+  crew->lost = g_array_new (FALSE, FALSE, sizeof (StudyCrewResult));
+  for (guint i = 0; i < n_workers; i++)
+    crew->workers[i].read = g_byte_array_new ();
+  for (guint i = 0; i < n_workers; i++)
+    if (!start (crew, &crew->workers[i], error)) {
+      study_crew_free (&crew->crew);
+      return NULL;
+    }
+  return &crew->crew;
+}
+
+/* --- As a kind of crew --- */
+
+static gboolean
+is_master (void)
+{
+  return TRUE;
+}
+
+static gboolean
+serve (G_GNUC_UNUSED StudyCrewMake make, G_GNUC_UNUSED void *data, G_GNUC_UNUSED GError **error)
+{
+  g_assert_not_reached ();
+}
+
+const StudyCrewMaker study_crew_of_processes = { is_master, study_workers_new, serve };
