@@ -71,6 +71,8 @@ sim_protocol_send (SimReplay *replay, uint32_t request)
                                                                 .next = TOPO_NONE });
 
   sim_protocol_count (replay, it.rank, it.peer, it.bytes);
+  if (replay->timeline != NULL)
+    sim_timeline_sent (replay->timeline, transfer, replay->ranks[it.rank].local_ps);
   if (replay->ob1 == NULL)
     sim_pami_send (replay, transfer);
   else
@@ -134,6 +136,16 @@ envelope_accept (SimReplay *replay, uint32_t transfer)
     if (replay->ob1 != NULL)
       sim_ob1_progress (replay, destination);
   }
+}
+
+void
+sim_protocol_received (SimReplay *replay, uint32_t transfer, int64_t at_ps)
+{
+  const SimTransfer *it = &replay->transfers[transfer];
+
+  if (replay->timeline != NULL)
+    sim_timeline_received (replay->timeline, transfer, it->envelope.source, it->destination,
+                           it->bytes, at_ps);
 }
 
 /* Takes the next message of a pair out of the early ones. */
