@@ -25,6 +25,7 @@ static const CliCommand commands[] = {
   { "map generate", "write the map file of a mapping", cli_map_generate },
   { "map convert", "write a mapping as a map file or a rankfile", cli_map_convert },
   { "map metrics", "static congestion metrics of a mapping", cli_map_metrics },
+  { "rank", "the mappings of a study, best first; the best one's map file", cli_rank },
   { "validate", "published measurements and their simulation, side by side", cli_validate },
 };
 
