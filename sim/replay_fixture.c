@@ -108,23 +108,6 @@ fixture_clear (Fixture *fixture)
   topo_machine_free (fixture->machine);
 }
 
-void
-fixture_run (Fixture *fixture)
-{
-  SimReplayOptions options = { .compute_scale = fixture->compute_scale,
-                               .timeline = fixture->timeline };
-  GError *error = NULL;
-
-  run_clear (fixture);
-  fixture->replay =
-      sim_replay_new (fixture->trace, fixture->machine, fixture->mapping, &options, &error);
-  g_assert_no_error (error);
-  fixture->network = fake_network_new (fixture->mapping, 1000 * NS, 1 * NS, fixture->jitter_ps,
-                                       &sim_replay_client, fixture->replay);
-  if (sim_replay_run (fixture->replay, fixture->network, &fixture->error))
-    fixture->result = sim_replay_result (fixture->replay);
-}
-
 /* What the events of a timeline add up to. */
 typedef struct {
   int64_t *lane_end_ps;          /* [lanes] */
@@ -152,11 +135,11 @@ add_event (Sums *sums, const SimTimeline *timeline, const SimTimelineEvent *even
     sums->compute_ps[rank] += span_ps;
 }
 
-uint64_t
-fixture_check_timeline (const Fixture *fixture)
+/* How many messages it has. */
+static uint64_t
+check_timeline (const SimTimeline *timeline, const SimReplayResult *result)
 {
-  const SimTimeline *timeline = fixture->timeline;
-  uint32_t n_ranks = fixture->result->n_ranks;
+  uint32_t n_ranks = result->n_ranks;
   g_autofree int64_t *lane_end_ps = g_new0 (int64_t, sim_timeline_lanes (timeline));
   g_autofree int64_t *compute_ps = g_new0 (int64_t, n_ranks);
   g_autofree int64_t *wait_ps = g_new0 (int64_t, n_ranks);
@@ -168,7 +151,7 @@ fixture_check_timeline (const Fixture *fixture)
     add_event (&sums, timeline, &event);
   }
   for (uint32_t rank = 0; rank < n_ranks; rank++) {
-    const SimRankTimes *times = &fixture->result->ranks[rank];
+    const SimRankTimes *times = &result->ranks[rank];
 
     g_assert_cmpint (lane_end_ps[rank], ==, times->end_ps);
     g_assert_cmpint (compute_ps[rank], ==, times->compute_ps);
@@ -176,6 +159,34 @@ fixture_check_timeline (const Fixture *fixture)
   }
   g_assert_cmpuint (sim_timeline_left_out (timeline), ==, 0);
   return sums.n_messages;
+}
+
+uint64_t
+fixture_check_timeline (const Fixture *fixture)
+{
+  return check_timeline (fixture->timeline, fixture->result);
+}
+
+void
+fixture_run (Fixture *fixture)
+{
+  g_autoptr (SimTimeline) own = NULL;
+  SimReplayOptions options = { .compute_scale = fixture->compute_scale,
+                               .timeline = fixture->timeline };
+  GError *error = NULL;
+
+  run_clear (fixture);
+  if (options.timeline == NULL)
+    options.timeline = own = sim_timeline_new (fixture->mapping->n_ranks, NULL, UINT64_MAX);
+  fixture->replay =
+      sim_replay_new (fixture->trace, fixture->machine, fixture->mapping, &options, &error);
+  g_assert_no_error (error);
+  fixture->network = fake_network_new (fixture->mapping, 1000 * NS, 1 * NS, fixture->jitter_ps,
+                                       &sim_replay_client, fixture->replay);
+  if (sim_replay_run (fixture->replay, fixture->network, &fixture->error))
+    fixture->result = sim_replay_result (fixture->replay);
+  if (fixture->result != NULL && own != NULL)
+    check_timeline (own, fixture->result);
 }
 
 double

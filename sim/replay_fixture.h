@@ -40,7 +40,8 @@ void fixture_init_fabric (Fixture *fixture, uint32_t n_ranks, uint32_t per_node)
 void fixture_lower_limits (Fixture *fixture, uint32_t ways);
 void fixture_clear (Fixture *fixture);
 
-/* Replays; again when called again. */
+/* Replays; again when called again.  Without a timeline of the test's it is told to
+ * one that must add up, as fixture_check_timeline() says. */
 void fixture_run (Fixture *fixture);
 
 /* Asserts of the timeline of the last run that every lane is without a gap from
