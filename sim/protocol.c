@@ -57,6 +57,15 @@ sim_protocol_count (SimReplay *replay, uint32_t source, uint32_t destination, ui
 
 /* -- sending ------------------------------------------------------------- */
 
+/* A graph has charged its processor already. */
+static int64_t
+send_began_ps (const SimReplay *replay, uint32_t rank)
+{
+  int64_t charged_ps = replay->graphs == NULL ? 0 : replay->parameters->send_overhead_ps;
+
+  return replay->ranks[rank].local_ps - charged_ps;
+}
+
 void
 sim_protocol_send (SimReplay *replay, uint32_t request)
 {
@@ -72,7 +81,7 @@ sim_protocol_send (SimReplay *replay, uint32_t request)
 
   sim_protocol_count (replay, it.rank, it.peer, it.bytes);
   if (replay->timeline != NULL)
-    sim_timeline_sent (replay->timeline, transfer, replay->ranks[it.rank].local_ps);
+    sim_timeline_sent (replay->timeline, transfer, send_began_ps (replay, it.rank));
   if (replay->ob1 == NULL)
     sim_pami_send (replay, transfer);
   else

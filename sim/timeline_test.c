@@ -292,7 +292,7 @@ test_graph_lanes (void)
   ASSERT_LANE (&f, 1, "idle waits 0-1710; recv 1710-2410");
   g_assert_cmpuint (sim_timeline_lane (f.timeline, 2).rank, ==, 0);
   g_assert_cmpuint (sim_timeline_lane (f.timeline, 2).processor, ==, 1);
-  ASSERT_MESSAGES (&f, "0>1 10 700-2410");
+  ASSERT_MESSAGES (&f, "0>1 10 400-2410");
   g_assert_cmpuint (fixture_check_timeline (&f), ==, 1);
   clear (&f);
 }
