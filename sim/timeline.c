@@ -11,6 +11,11 @@
 
 #define NO_LANE UINT32_MAX
 
+/* MPI has some hundred calls.  A trace that has thousands of names is broken, and
+ * most of them are one then. */
+#define MAX_STATES  4096
+#define OTHER_CALLS "other calls"
+
 /* As kept: messages have no state, intervals no peer. */
 typedef struct {
   int64_t begin_ps, end_ps;
@@ -99,7 +104,8 @@ state_number (SimTimeline *timeline, const char *name, SimStateKind kind)
 
   if (g_hash_table_lookup_extended (timeline->state_of, name, NULL, &number))
     return (uint16_t) GPOINTER_TO_UINT (number);
-  g_assert (timeline->states->len < UINT16_MAX);
+  if (timeline->states->len >= MAX_STATES && strcmp (name, OTHER_CALLS) != 0)
+    return state_number (timeline, OTHER_CALLS, SIM_STATE_OTHER);
   state = (SimState){ g_strdup (name), kind };
   g_hash_table_insert (timeline->state_of, state.name, GUINT_TO_POINTER (timeline->states->len));
   g_array_append_val (timeline->states, state);
@@ -227,14 +233,18 @@ void
 sim_timeline_call (SimTimeline *timeline, uint32_t rank, const TraceOp *operation, int64_t at_ps)
 {
   SimStateKind kind = state_kind (operation->kind);
+  const char *name = operation->name;
   Lane *lane;
 
   if (!sim_timeline_shows (timeline, rank))
     return;
   lane = lane_at (timeline, rank);
   lane_advance (timeline, rank, at_ps, lane->state, false);
-  lane->state =
-      state_number (timeline, kind == SIM_STATE_COMPUTE ? "computing" : operation->name, kind);
+  if (kind == SIM_STATE_COMPUTE)
+    name = "computing";
+  else if (name == NULL)
+    name = trace_op_name (operation->kind);
+  lane->state = state_number (timeline, name, kind);
   lane->fresh = true;
 }
 

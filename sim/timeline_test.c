@@ -224,6 +224,28 @@ test_kinds (void)
   }
 }
 
+/* A name that is missing is the kind's; names without end are one. */
+static void
+test_names_of_calls (void)
+{
+  g_autoptr (SimTimeline) timeline = sim_timeline_new (1, NULL, UINT64_MAX);
+  TraceOp op = { .kind = TRACE_OP_SEND };
+  SimTimelineEvent event;
+
+  for (uint32_t i = 0; i < 5000; i++) {
+    g_autofree char *name = i == 0 ? NULL : g_strdup_printf ("call %u", i);
+
+    op.name = name;
+    sim_timeline_call (timeline, 0, &op, i);
+  }
+  sim_timeline_rank_end (timeline, 0, 5000);
+  g_assert_cmpuint (sim_timeline_size (timeline), ==, 5000);
+  g_assert_true (sim_timeline_event (timeline, 0, &event));
+  g_assert_cmpstr (sim_timeline_state (timeline, event.state)->name, ==, "send");
+  g_assert_true (sim_timeline_event (timeline, 4999, &event));
+  g_assert_cmpstr (sim_timeline_state (timeline, event.state)->name, ==, "other calls");
+}
+
 static TraceOp
 access_op (TraceOpKind kind, uint64_t bytes, uint64_t recv_bytes)
 {
@@ -406,6 +428,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/timeline/first", test_first_interval_of_a_call);
   g_test_add_func ("/sim/timeline/node", test_within_a_node);
   g_test_add_func ("/sim/timeline/kinds", test_kinds);
+  g_test_add_func ("/sim/timeline/names", test_names_of_calls);
   g_test_add_func ("/sim/timeline/one-sided", test_one_sided);
   g_test_add_func ("/sim/timeline/graph", test_graph_lanes);
   g_test_add_func ("/sim/timeline/chosen-ranks", test_chosen_ranks);
