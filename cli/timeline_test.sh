@@ -33,7 +33,7 @@ refused () {
 # A reader of Paje that knows only what the header of a file defines: fields by
 # name, everything used was defined, times do not go back, links begin and end.
 # Prints rank, end, computing and waiting in picoseconds, for the ranks CSV.
-cat >paje.awk <<'END'
+cat >paje.awk <<'AWK'
 function die (text) { print FILENAME ":" FNR ": " text; bad = 1; exit 1 }
 function ps (us) { sub (/\./, "", us); return us + 0 }
 function leave (container, now,  value) {
@@ -103,7 +103,7 @@ END {
   }
   printf "links,%d\n", links
 }
-END
+AWK
 
 # shellcheck disable=SC2086  # options
 run "$hopcast" simulate $trace $on --timeline a.paje --ranks ranks.csv --format json
@@ -197,7 +197,7 @@ refused "no limit" "must be at least 1" $trace $on --timeline c.json --timeline-
 refused "no such rank" "there is no rank 16, the last is 15" \
   $trace $on --timeline c.json --timeline-ranks 3-16
 refused "same file" "name the same file" $trace $on --timeline c.json --links c.json
-for list in "" , 1, -1 2-1 1-2-3 a "1 2" 0x1; do
+for list in "" "," "1," -1 2-1 1-2-3 a "1 2" 0x1; do
   refused "list '$list'" "is no list of ranks" $trace $on --timeline c.json --timeline-ranks "$list"
 done
 }
