@@ -103,7 +103,8 @@ replay_once (Job *job, bool recorded_sources, GError **error)
 {
   SimReplayOptions options = { .compute_scale = job->options->compute_scale,
                                .policy = job->options->policy,
-                               .recorded_sources = recorded_sources };
+                               .recorded_sources = recorded_sources,
+                               .timeline = job->options->timeline };
   SimNetwork *network;
   gboolean done;
 

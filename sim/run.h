@@ -18,6 +18,7 @@ typedef struct {
   RoutePolicy policy;
   double compute_scale;
   uint64_t seed;
+  SimTimeline *timeline; /* of packet and flow; borrowed, NULL: none */
   /* Called now and then with the share done (0..1) and simulated time, which is 0 in
    * load; may be NULL. */
   void (*progress) (void *data, double share, int64_t now_ps);
