@@ -8,6 +8,7 @@
 #define STUDY_ERROR (study_error_quark ())
 typedef enum {
   STUDY_ERROR_INPUT,   /* a file that was read is not of its form */
+  STUDY_ERROR_OPTION,  /* an option is wrong whatever the files say */
   STUDY_ERROR_STORE,   /* the store cannot be read or written */
   STUDY_ERROR_VERSION, /* made by another version */
   STUDY_ERROR_BUSY,    /* somebody else writes to it */

@@ -18,9 +18,9 @@ typedef struct {
   char *trace;        /* as the study names it: a path or the spec of a pattern */
   char *trace_hash;   /* trace_hash() */
   char *machine;      /* canonical spec, with what the study changed: "bgq:512", see plan.h */
-  char *machine_hash; /* of the machine file's text: key of the store's machines */
+  char *machine_hash; /* study_machine_hash(): key of the store's machines */
   char *mapping;      /* as the study names it: "ABCDET", a recipe, a path */
-  char *mapping_hash; /* of the places: key of the store's placements */
+  char *mapping_hash; /* study_mapping_hash(): key of the store's placements */
   char *network, *routing, *grain;
   char *version; /* of hopcast */
   uint32_t ranks, ranks_per_node, nodes, links;
@@ -46,23 +46,31 @@ typedef struct {
   double end_s, compute_s, wait_s;
 } StudyRankTimes;
 
-StudyRow *study_row_new (void); /* all empty, numbers that are not known NaN */
+/* All empty, failed without an error yet, numbers that are not known NaN. */
+StudyRow *study_row_new (void);
 void study_row_free (StudyRow *row);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyRow, study_row_free)
 
-/* Fills what came out from a run that was made.  keep_links and keep_ranks say
+/* Fills what came out from a run that was made, and links.  keep_links and keep_ranks say
  * whether link_bytes and rank_times are made. */
 void study_row_take (StudyRow *row, const SimRun *run, SimNetworkKind network, gboolean keep_links,
                      gboolean keep_ranks);
 
-/* The row as one block that another process of the same program reads back; the
- * caller g_variant_unref()s. */
+/* Means and the largest over the ranks, in seconds. */
+typedef struct {
+  double compute_s_avg, wait_s_avg, wait_s_max;
+} StudyRankSummary;
+StudyRankSummary study_rank_summary (const SimReplayResult *result);
+
+/* The row as one block, of the type STUDY_ROW_BLOCK, that another process of the
+ * same program reads back; the caller g_variant_unref()s. */
+#define STUDY_ROW_BLOCK G_VARIANT_TYPE ("(amsatadasmaymay)")
 GVariant *study_row_pack (const StudyRow *row);
 /* NULL when it is not such a block. */
 StudyRow *study_row_unpack (GVariant *block);
 
-/* "0.001234 s" like columns, in the order of every table: name, and the value
- * as text (NULL when not known).  Timing columns (wall_s, peak_rss_bytes) come
+/* The columns of every table: name, and the value as text, which the caller
+ * frees (NULL when not known).  Timing columns (wall_s, peak_rss_bytes) come
  * last and only with `timing`. */
 guint study_row_n_columns (gboolean timing);
 const char *study_row_column_name (guint column);
