@@ -76,7 +76,17 @@ link_exists (const TopoMachine *machine, uint32_t place)
   return topo_shape_neighbour (&machine->shape, place / n_ports, place % n_ports) != TOPO_NONE;
 }
 
-/* Only links that exist, in the order of their numbers: the page counts along. */
+/* Numbers of links, whether they exist or not. */
+static gsize
+count_places (const TopoMachine *machine)
+{
+  if (machine->fabric)
+    return machine->fabric->n_ports;
+  return (gsize) topo_shape_nodes (&machine->shape) * topo_shape_ports (&machine->shape);
+}
+
+/* Only links that exist, in the order of their numbers: the page counts along.
+ * Nothing when the store has links of some other machine. */
 static void
 add_links (GString *json, GBytes *link_bytes, const TopoMachine *machine)
 {
@@ -85,6 +95,8 @@ add_links (GString *json, GBytes *link_bytes, const TopoMachine *machine)
   gsize n_places = size / sizeof *bytes, n_links = 0;
   g_autofree uint64_t *values = g_new (uint64_t, n_places + 1);
 
+  if (n_places != count_places (machine))
+    return;
   for (gsize place = 0; place < n_places; place++)
     if (link_exists (machine, (uint32_t) place))
       values[n_links++] = bytes[place];
@@ -138,7 +150,8 @@ study_report_first_ranks (const TopoMapping *mapping, uint32_t n_nodes)
   for (uint32_t node = 0; node < n_nodes; node++)
     first[node] = TOPO_NONE;
   for (uint32_t rank = mapping->n_ranks; rank-- > 0;)
-    first[mapping->node[rank]] = rank;
+    if (mapping->node[rank] < n_nodes)
+      first[mapping->node[rank]] = rank;
   return first;
 }
 
@@ -175,7 +188,8 @@ study_report_matrix (GString *json, const SimEdge *edges, uint64_t n_edges, uint
     gsize row = (gsize) edges[edge].source * n_bins / n_ranks;
     gsize column = (gsize) edges[edge].destination * n_bins / n_ranks;
 
-    bytes[row * n_bins + column] += edges[edge].bytes;
+    if (row < n_bins && column < n_bins)
+      bytes[row * n_bins + column] += edges[edge].bytes;
   }
   g_string_append_printf (json, "{\"n\":%u,\"ranks\":%u,\"bytes\":", n_bins, n_ranks);
   study_pack_values (json, bytes, (gsize) n_bins * n_bins);

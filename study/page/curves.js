@@ -85,7 +85,7 @@ function drawLoadCurves (view) {
   const list = standouts(view).filter(({ mapping }) => mapping.loads);
   if (!showSection('ccdf-section', list.length > 0)) return;
   drawChart(byId('ccdf'), {
-    title: 'Links by load', x: 'load of a link (bytes)', y: 'share of links with at least that', xUnit: 'bytes', yUnit: '', yLog: true, xZero: true,
+    title: 'Links by load', x: 'load of a link', y: 'share of links with at least that', xUnit: 'bytes', yUnit: '', yLog: true, xZero: true,
     series: list.map(({ mapping, colour, name }) => {
       const points = loadCurve(mapping.loads.values), n = mapping.loads.values.length;
       return { name, colour, line: true, step: true, dash: roleDashes[colour], points,
@@ -106,7 +106,7 @@ function drawRanks (view) {
   const words = { compute: 'computing', wait: 'waiting in MPI', rest: 'the rest: calls of MPI, copies' };
   const rank = bin => per > 1 ? `mean of ranks ${Math.floor(bin * per)} to ${Math.floor((bin + 1) * per) - 1}` : `rank ${bin}`;
   drawChart(byId('ranks'), {
-    title: `Time of the ranks, ${view.shown.name}`, x: state.order === 'wait' ? 'ranks, by waiting time' : 'rank', y: 'time (s)', xUnit: '', yUnit: 's', yZero: true,
+    title: `Time of the ranks, ${view.shown.name}`, x: state.order === 'wait' ? 'ranks, by waiting time' : 'rank', y: 'time', xUnit: '', yUnit: 's', yZero: true,
     series: stack.reverse().map(([part, own, top]) => ({ name: words[part], colour: part, line: true, fill: true,
       points: bins.map((bin, at) => [x(at), top(bin)]),
       text: at => `${rank(bins[at])}\n${words[part]}: ${exact(+own(bins[at]).toPrecision(7), 's')}\nend: ${exact(+times.end[bins[at]].toPrecision(7), 's')}` })) });

@@ -14,6 +14,8 @@ function deviceLevels (devices, links) {
   return level.map(value => value < 0 ? 1 : value);
 }
 
+const rowNameWidth = 88;
+
 /* The row of the overview that a link belongs to, and the switch whose column it is in. */
 function overviewPlace (level, from, to) {
   if (level[from] === 0) return { row: 'from nodes', device: to, order: 0 };
@@ -31,8 +33,9 @@ function overviewGrid (devices, links, level, columnOf, across) {
     rows.get(row).device[columnOf[device]] = device;
   }
   const names = [...rows.keys()].sort((a, b) => rows.get(b).order - rows.get(a).order);
-  return { title: `Busiest link by level and switch; from the top: ${names.join(', ')}`, width: across, height: names.length,
-    yGaps: Int32Array.from(names, (_, at) => at ? 2 : 0), panel: 760,
+  return { title: 'Busiest link of each switch (across), by level and direction', width: across, height: names.length,
+    rowNames: names, xGaps: Int32Array.from({ length: across }, (_, at) => at ? 0 : rowNameWidth),
+    yGaps: Int32Array.from(names, (_, at) => at ? 2 : 0), panel: 1000, most: 22,
     members: names.flatMap(name => rows.get(name).cells),
     where (cell) {
       const name = names[Math.floor(cell / across)], device = rows.get(name).device[cell % across];
@@ -66,15 +69,13 @@ function adapterGrid (devices, links, level) {
 
 function fabricLayout (machine) {
   const { devices, links } = machine, level = deviceLevels(devices, links);
-  const byLevel = [];
+  const byLevel = Array.from({ length: Math.max(...level) + 1 }, () => []), columnOf = [];
   devices.forEach(([, isSwitch], device) => {
-    if (isSwitch) (byLevel[level[device]] ||= []).push(device);
+    if (isSwitch) columnOf[device] = byLevel[level[device]].push(device) - 1;
   });
-  const columnOf = [];
-  for (const list of byLevel) (list || []).forEach((device, at) => { columnOf[device] = at; });
-  const across = Math.max(1, ...byLevel.map(list => (list || []).length));
+  const across = Math.max(1, ...byLevel.map(list => list.length));
   const grids = [overviewGrid(devices, links, level, columnOf, across)];
-  byLevel.forEach((list, number) => { if (list) grids.push(portGrid(devices, links, list, number)); });
+  byLevel.forEach((list, number) => { if (list.length) grids.push(portGrid(devices, links, list, number)); });
   grids.push(adapterGrid(devices, links, level));
   return { grids, dims: false, axes: '' };
 }

@@ -33,5 +33,6 @@ const times = (ratio, fraction = 3) => isFinite(ratio) && ratio !== null ? `${ra
 const load = (value, loads) => loads.exact || value === 0 ? exact(value, 'bytes') :
   `about ${brief(value, 'bytes')} (within ${(100 * loads.error).toFixed(1)} %)`;
 
-/* An axis without a unit says nothing of it. */
-const named = (name, unit) => unit && !name.startsWith(unit) ? `${name.replace(/_s$/, '')} (${unit})` : name;
+/* Figures of seconds and bytes carry their unit themselves; that of others stands beside the name. */
+const carriesUnit = unit => unit === 's' || unit === 'bytes';
+const named = (name, unit) => unit && !carriesUnit(unit) && name !== unit ? `${name} (${unit})` : name;

@@ -1,7 +1,8 @@
 /* heat.js - grids of coloured cells: on a canvas, under the keyboard, as SVG.
  *
  * A grid: { title, width, height (in cells), values: Float64Array row by row, NaN where there is
- * nothing, text (cell): what a tip says, xGaps and yGaps: pixels before each column and row }.
+ * nothing, text (cell): what a tip says, xGaps and yGaps: pixels before each column and row,
+ * rowNames: words in the gap before the first column, most: pixels of a cell at most }.
  * A scale: { kind: 'sequential' | 'diverging', max, log: smallest value or 0, unit }. */
 
 /* Where on the scale a value is: 0..1, or -1..1. */
@@ -41,6 +42,10 @@ function paint (canvas, grid, places, scale, theme) {
   canvas.style.height = `${height}px`;
   const context = canvas.getContext('2d');
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.font = fontOf(12);
+  context.textBaseline = 'middle';
+  context.fillStyle = themes[theme].soft;
+  (grid.rowNames || []).forEach((name, row) => context.fillText(name, 0, places.y[row] + places.cell / 2));
   for (let at = 0; at < grid.values.length; at++) {
     context.fillStyle = cellColour(scale, grid.values[at], theme);
     context.fillRect(places.x[at % grid.width], places.y[Math.floor(at / grid.width)], places.cell, places.cell);
@@ -137,7 +142,8 @@ function gridBody (grid, places, scale, left, top) {
       paths.set(colour, (paths.get(colour) || '') +
         `M${left + places.x[from]} ${top + places.y[row]}h${width}v${places.cell}h${-width}z`);
     }
-  return [...paths].map(([colour, path]) => `<path fill="${colour}" d="${path}"/>`).join('');
+  const names = (grid.rowNames || []).map((name, row) => svgText(left, top + places.y[row] + places.cell / 2 + 4, name));
+  return [...paths].map(([colour, path]) => `<path fill="${colour}" d="${path}"/>`).join('') + names.join('');
 }
 
 /* Grids beside each other, `across` in a row (in columns when they are pairs of directions). */
@@ -157,12 +163,22 @@ function heatSvg (grids, layouts, scale, title, across) {
   return svgFile(width, y + 12, title, body + keyBody(scale, 'light', 12, y - 16));
 }
 
+/* Pixels for the panel of one direction, when the dimensions are beside each other, or on a
+ * narrow page the two directions. */
+function dimensionPanel (place, dimensions) {
+  const across = window.matchMedia('(max-width: 760px)').matches ? 2 : dimensions;
+  return Math.min(320, Math.floor(place.clientWidth / across) - 26);
+}
+
 /* Fills a place of the page with grids and their key.  options: { title, panel: pixels that a grid
  * should be wide, dims: grids are pairs of directions, words: for the caption }. */
 function heatFigure (place, grids, scale, options) {
   const theme = currentTheme();
   const layouts = grids.map(grid => {
-    const cell = Math.max(1, Math.min(14, Math.floor((grid.panel || options.panel) / grid.width)));
+    const wide = options.dims ? dimensionPanel(place, grids.length / 2) :
+      Math.min(grid.panel || options.panel, place.clientWidth - 8);
+    const before = grid.xGaps ? grid.xGaps[0] : 0;
+    const cell = Math.max(1, Math.min(grid.most || 14, Math.floor((wide - before) / grid.width)));
     return placed(grid, cell);
   });
   const panels = grids.map((grid, at) => {

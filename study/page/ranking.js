@@ -45,10 +45,10 @@ function rankingColumns (view) {
   return [
     { name: 'place', value: mapping => mapping.place, cell: mapping => String(mapping.place) },
     { name: 'mapping', text: true, value: mapping => mapping.name, cell: mapping => nameCell(view, mapping) },
-    number(one.column, view.result, unit === 's' ? '' : unit),
+    number(one.column, view.result, carriesUnit(unit) ? '' : unit),
     ...(view.first ? [{ name: 'gain', unit: 'over the default', falling: true, value: mapping => mapping.gain,
                         cell: mapping => gainCell(view, mapping), title: mapping => exact(mapping.gain, '') }] : []),
-    ...tableMetrics.filter(known).map(name => number(name, name.replace(/_s_avg$/, ', mean'), unitOf(name) === 's' ? '' : unitOf(name))),
+    ...tableMetrics.filter(known).map(name => number(name, name.replace(/_s_avg$/, ', mean'), carriesUnit(unitOf(name)) ? '' : unitOf(name))),
     ...(mappings.some(mapping => mapping.runs > 1) ? [{ name: 'runs', value: mapping => mapping.runs, cell: mapping => String(mapping.runs) }] : []),
   ];
 }

@@ -1,11 +1,16 @@
 /* selftest.js - the page tries itself when its address ends in #selftest: sorts, chooses, reads
- * pixels, saves; what came of it is the JSON in <pre id="selftest">. */
+ * pixels, saves; what came of it is the JSON in the element "selftest" at the end. */
+
+const scratch = document.createElement('canvas');
 
 /* How many colours a canvas shows. */
 function coloursOf (canvas) {
   const { width, height } = canvas;
   if (!width || !height) return 0;
-  const pixels = new Uint32Array(canvas.getContext('2d').getImageData(0, 0, width, height).data.buffer);
+  const context = scratch.getContext('2d', { willReadFrequently: true });
+  Object.assign(scratch, { width, height });
+  context.drawImage(canvas, 0, 0);
+  const pixels = new Uint32Array(context.getImageData(0, 0, width, height).data.buffer);
   return new Set(pixels).size;
 }
 

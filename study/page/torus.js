@@ -13,13 +13,17 @@ function splitDimensions (shape) {
   return best;
 }
 
-/* A line of paper before each step of the slower dimensions that share an axis. */
+/* A line of paper before each step of the slower dimensions that share an axis, unless
+ * there would be nearly as many lines as nodes. */
+const leastBlock = 8;
+
 function axisGaps (sizes) {
   const n = sizes.reduce((product, size) => product * size, 1);
   const gaps = new Int32Array(n);
   let block = n;
   for (const size of sizes.slice(0, -1)) {
     block /= size;
+    if (block < leastBlock && block * 2 < n) break;
     for (let at = block; at < n; at += block) gaps[at] += 1;
   }
   return gaps;
