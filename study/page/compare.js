@@ -16,7 +16,7 @@ function drawComparison (view) {
     `${view.result} ${brief(shown.value, view.unit)} and ${brief(other.value, view.unit)}, ` +
     `${times(Math.max(ratio, 1 / ratio))} ${ratio > 1 ? 'less' : 'more'}.`);
   drawDifference(view);
-  const value = side => ({ value: row => row[side], cell: row => brief(row[side], row.unit), title: row => exact(row[side], row.unit) });
+  const value = side => ({ value: row => row[side], cell: row => brief(row[side], row.unit, true), title: row => exact(row[side], row.unit) });
   const table = sortableTable([
     { name: 'metric', text: true, value: row => row.name, cell: row => row.name },
     { name: 'unit', text: true, cell: row => row.unit },

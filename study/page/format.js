@@ -5,18 +5,21 @@ const decimalPrefixes = [[1e18, 'E'], [1e15, 'P'], [1e12, 'T'], [1e9, 'G'], [1e6
 const group = new Intl.NumberFormat('en', { maximumFractionDigits: 12 });
 
 const digits = value => String(+value.toPrecision(4));
+const allDigits = value => value.toPrecision(4);
 
-/* "1.234 ms", "12.3 MB", "3.2 k": what is read at a glance. */
-function brief (value, unit) {
+/* "1.234 ms", "12.3 MB", "3.2k": what is read at a glance; `column`: as many digits as in the
+ * other rows. */
+function brief (value, unit, column = false) {
   if (value === null || value === undefined || !isFinite(value)) return '\u2013';
-  const size = Math.abs(value);
+  const size = Math.abs(value), prefixed = column ? allDigits : digits;
   if (unit === 's') {
     const [scale, name] = timePrefixes.find(([scale]) => size >= scale) || timePrefixes[value ? 4 : 0];
-    return `${digits(value / scale)} ${name}`;
+    return `${prefixed(value / scale)} ${name}`;
   }
   const [scale, prefix] = size >= 1e4 || (unit === 'bytes' && size >= 1e3) ?
     decimalPrefixes.find(([scale]) => size >= scale) : [1, ''];
-  return unit === 'bytes' ? `${digits(value / scale)} ${prefix}B` : digits(value / scale) + prefix;
+  const text = prefix ? prefixed(value / scale) : digits(value);
+  return unit === 'bytes' ? `${text} ${prefix}B` : text + prefix;
 }
 
 /* All that is known: "1,234,567 bytes", "0.001234567 s". */

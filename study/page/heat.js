@@ -17,9 +17,18 @@ function position (scale, value) {
 const cellColour = (scale, value, theme) =>
   isNaN(value) ? themes[theme].none : rampColour(scale.kind, position(scale, value), theme);
 
+/* Paper has finer dots than most screens. */
+const dotsPerPixel = () => printing ? 2 : Math.max(1, Math.round(window.devicePixelRatio || 1));
+
+/* The largest cell that fits, of whole dots, so that all cells are alike. */
+function cellSize (grid, wide, most) {
+  const dots = dotsPerPixel(), before = grid.xGaps ? grid.xGaps[0] : 0;
+  return Math.max(1 / dots, Math.min(most, Math.floor(dots * (wide - before) / grid.width) / dots));
+}
+
 /* Pixels of every column or row: where it starts, and where all end. */
 function starts (n, gaps, cell) {
-  const at = new Int32Array(n + 1);
+  const at = new Float64Array(n + 1);
   for (let index = 0, x = 0; index <= n; index++) {
     if (index < n && gaps) x += gaps[index];
     at[index] = x;
@@ -34,7 +43,7 @@ function placed (grid, cell) {
 }
 
 function paint (canvas, grid, places, scale, theme) {
-  const ratio = window.devicePixelRatio || 1;
+  const ratio = dotsPerPixel();
   const width = places.x[grid.width], height = places.y[grid.height];
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
@@ -166,7 +175,7 @@ function heatSvg (grids, layouts, scale, title, across) {
 /* Pixels for the panel of one direction, when the dimensions are beside each other, or on a
  * narrow page the two directions. */
 function dimensionPanel (place, dimensions) {
-  const across = window.matchMedia('(max-width: 760px)').matches ? 2 : dimensions;
+  const across = window.matchMedia('screen and (max-width: 760px)').matches ? 2 : dimensions;
   return Math.min(320, Math.floor(place.clientWidth / across) - 26);
 }
 
@@ -177,9 +186,7 @@ function heatFigure (place, grids, scale, options) {
   const layouts = grids.map(grid => {
     const wide = options.dims ? dimensionPanel(place, grids.length / 2) :
       Math.min(grid.panel || options.panel, place.clientWidth - 8);
-    const before = grid.xGaps ? grid.xGaps[0] : 0;
-    const cell = Math.max(1, Math.min(grid.most || 14, Math.floor((wide - before) / grid.width)));
-    return placed(grid, cell);
+    return placed(grid, cellSize(grid, wide, grid.most || 14));
   });
   const panels = grids.map((grid, at) => {
     const largest = largestCell(grid);

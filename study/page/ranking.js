@@ -18,6 +18,7 @@ function drawSummary (view) {
     `${group.format(one.nodes)} nodes, ${group.format(one.ranks)} ranks, ${one.network} network`));
   if (mappings.length > 1 || one.failed)
     tiles.push(summaryTile('Mappings', String(mappings.length), one.failed ? `${one.failed} failed runs` : 'no run failed'));
+  byId('case-name').textContent = one.name;
   byId('summary').replaceChildren(...tiles);
   byId('warnings').replaceChildren(...one.warnings.slice(0, 8).map(text => element('li', {}, text)));
 }
@@ -39,7 +40,7 @@ function rankingColumns (view) {
   const { one, mappings, unit } = view;
   const number = (name, heading, its) => ({ name: heading, unit: its,
     value: mapping => valueOf(mapping, name, one.column),
-    cell: mapping => brief(valueOf(mapping, name, one.column), unitOf(name)),
+    cell: mapping => brief(valueOf(mapping, name, one.column), unitOf(name), true),
     title: mapping => exact(valueOf(mapping, name, one.column), unitOf(name)) });
   const known = name => name !== one.column && mappings.some(mapping => valueOf(mapping, name, one.column) !== null);
   return [
