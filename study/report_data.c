@@ -211,14 +211,9 @@ static gboolean
 add_case (GString *json, const StudyReport *report, const StudyCase *study_case, Inputs *inputs,
           GError **error)
 {
-  g_autoptr (GError) local = NULL;
-  const TopoMachine *machine;
+  /* add_machines() tells why there is none. */
+  const TopoMachine *machine = report->source->machine (report->data, study_case->row, NULL);
 
-  machine = report->source->machine (report->data, study_case->row, &local);
-  if (local) {
-    g_propagate_error (error, g_steal_pointer (&local));
-    return FALSE;
-  }
   study_json_next (json);
   g_string_append_c (json, '{');
   add_case_inputs (json, study_case, inputs);
@@ -263,8 +258,9 @@ add_traces (GString *json, const StudyReport *report, const Inputs *inputs, GErr
   return TRUE;
 }
 
-static gboolean
-add_machines (GString *json, const StudyReport *report, const Inputs *inputs, GError **error)
+/* A fabric's files may have changed since: the rows are shown all the same. */
+static void
+add_machines (GString *json, const StudyReport *report, const Inputs *inputs)
 {
   study_json_member (json, "machines");
   g_string_append_c (json, '[');
@@ -273,14 +269,12 @@ add_machines (GString *json, const StudyReport *report, const Inputs *inputs, GE
     g_autoptr (GError) local = NULL;
     const TopoMachine *machine = report->source->machine (report->data, row, &local);
 
-    if (local) {
-      g_propagate_error (error, g_steal_pointer (&local));
-      return FALSE;
-    }
     study_json_next (json);
     g_string_append_c (json, '{');
     study_json_member_string (json, "name", row->machine);
     study_json_member_string (json, "hash", row->machine_hash);
+    if (local)
+      study_json_member_string (json, "problem", local->message);
     if (machine) {
       g_string_append_c (json, ',');
       study_report_machine (json, machine);
@@ -288,7 +282,6 @@ add_machines (GString *json, const StudyReport *report, const Inputs *inputs, GE
     g_string_append_c (json, '}');
   }
   g_string_append_c (json, ']');
-  return TRUE;
 }
 
 static void
@@ -343,8 +336,8 @@ study_report_data (const StudyReport *report, const GPtrArray *cases, GError **e
   for (guint i = 0; ok && i < cases->len; i++)
     ok = add_case (json, report, g_ptr_array_index (cases, i), &inputs, error);
   g_string_append_c (json, ']');
-  ok = ok && add_traces (json, report, &inputs, error) &&
-       add_machines (json, report, &inputs, error);
+  ok = ok && add_traces (json, report, &inputs, error);
+  add_machines (json, report, &inputs);
   g_string_append_c (json, '}');
   if (!ok)
     g_string_free (g_steal_pointer (&json), TRUE);

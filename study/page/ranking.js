@@ -20,7 +20,8 @@ function drawSummary (view) {
     tiles.push(summaryTile('Mappings', String(mappings.length), one.failed ? `${one.failed} failed runs` : 'no run failed'));
   byId('case-name').textContent = one.name;
   byId('summary').replaceChildren(...tiles);
-  byId('warnings').replaceChildren(...one.warnings.slice(0, 8).map(text => element('li', {}, text)));
+  const told = view.machine.problem ? [`The links cannot be drawn: ${view.machine.problem}`] : [];
+  byId('warnings').replaceChildren(...told.concat(one.warnings.slice(0, 8)).map(text => element('li', {}, text)));
 }
 
 function gainCell (view, mapping) {
