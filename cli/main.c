@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/outfile.h"
+#include "study/text.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -41,29 +42,6 @@ print_help (FILE *out, const char *group)
   fputs ("\n'hopcast COMMAND --help' tells the options of a command.\n", out);
 }
 
-/* Edits (a letter more, less or another) that make one word the other. */
-static guint
-edit_distance (const char *left, const char *right)
-{
-  gsize n = strlen (right);
-  g_autofree guint *row = g_new (guint, n + 1);
-
-  for (gsize j = 0; j <= n; j++)
-    row[j] = (guint) j;
-  for (gsize i = 0; left[i]; i++) {
-    guint diagonal = row[0];
-
-    row[0] = (guint) i + 1;
-    for (gsize j = 0; j < n; j++) {
-      guint replaced = diagonal + (left[i] != right[j]);
-
-      diagonal = row[j + 1];
-      row[j + 1] = MIN (replaced, 1 + MIN (diagonal, row[j]));
-    }
-  }
-  return row[n];
-}
-
 /* The nearest command, or NULL when nothing is near. */
 static const char *
 did_you_mean (const char *typed)
@@ -72,7 +50,7 @@ did_you_mean (const char *typed)
   guint best_distance = 4;
 
   for (gsize i = 0; i < G_N_ELEMENTS (commands); i++) {
-    guint distance = edit_distance (typed, commands[i].name);
+    guint distance = study_edit_distance (typed, commands[i].name);
 
     if (distance < best_distance && distance < strlen (typed)) {
       best = commands[i].name;

@@ -139,17 +139,14 @@ add_machine (GChecksum *sum, const RoutePaths *paths)
 }
 
 char *
-sim_run_key (Trace *trace, const RoutePaths *paths, const TopoMapping *mapping,
-             const SimRunOptions *options, GError **error)
+sim_run_key_of_hash (const char *trace_hash, const RoutePaths *paths, const TopoMapping *mapping,
+                     const SimRunOptions *options)
 {
   g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
-  const char *hash = trace_hash (trace, error);
   char scale[G_ASCII_DTOSTR_BUF_SIZE];
 
-  if (hash == NULL)
-    return NULL;
   add_text (sum, "version", PACKAGE_VERSION);
-  add_text (sum, "trace", hash);
+  add_text (sum, "trace", trace_hash);
   add_machine (sum, paths);
   add_mapping (sum, mapping);
   add_number (sum, "network", options->network);
@@ -157,4 +154,13 @@ sim_run_key (Trace *trace, const RoutePaths *paths, const TopoMapping *mapping,
   add_text (sum, "compute_scale", g_ascii_dtostr (scale, sizeof scale, options->compute_scale));
   add_number (sum, "seed", options->seed);
   return g_strdup (g_checksum_get_string (sum));
+}
+
+char *
+sim_run_key (Trace *trace, const RoutePaths *paths, const TopoMapping *mapping,
+             const SimRunOptions *options, GError **error)
+{
+  const char *hash = trace_hash (trace, error);
+
+  return hash != NULL ? sim_run_key_of_hash (hash, paths, mapping, options) : NULL;
 }

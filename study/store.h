@@ -51,6 +51,7 @@ study_store_put_all (StudyStore *store, StudyRow *const *rows, guint n_rows, GEr
  * the rows that name them. */
 gboolean
 study_store_put_machine (StudyStore *store, const char *hash, const char *text, GError **error);
+gboolean study_store_has_placement (StudyStore *store, const char *hash);
 gboolean study_store_put_placement (StudyStore *store, const char *hash, const TopoMapping *mapping,
                                     GError **error);
 

@@ -40,3 +40,42 @@ study_csv_field (FILE *out, const char *text)
   }
   fputc ('"', out);
 }
+
+guint
+study_edit_distance (const char *left, const char *right)
+{
+  gsize n = strlen (right);
+  g_autofree guint *row = g_new (guint, n + 1);
+
+  for (gsize j = 0; j <= n; j++)
+    row[j] = (guint) j;
+  for (gsize i = 0; left[i]; i++) {
+    guint diagonal = row[0];
+
+    row[0] = (guint) i + 1;
+    for (gsize j = 0; j < n; j++) {
+      guint replaced = diagonal + (left[i] != right[j]);
+
+      diagonal = row[j + 1];
+      row[j + 1] = MIN (replaced, 1 + MIN (diagonal, row[j]));
+    }
+  }
+  return row[n];
+}
+
+const char *
+study_nearest (const char *word, const char *const *words)
+{
+  const char *best = NULL;
+  guint best_distance = 4;
+
+  for (; *words != NULL; words++) {
+    guint distance = study_edit_distance (word, *words);
+
+    if (distance < best_distance && distance < strlen (word)) {
+      best = *words;
+      best_distance = distance;
+    }
+  }
+  return best;
+}

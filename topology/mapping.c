@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/mapping_private.h"
+#include "topology/recipe.h"
 
 #include <string.h>
 
@@ -88,7 +89,8 @@ fill_permutation (TopoMapping *mapping, const Columns *columns, const uint32_t *
   }
 }
 
-/* A text of capital letters alone is a permutation, anything else a path. */
+/* A text of capital letters alone is a permutation; anything else is a path, or a recipe
+ * where there is no such file. */
 static bool
 is_permutation (const char *text)
 {
@@ -96,6 +98,13 @@ is_permutation (const char *text)
     if (!g_ascii_isupper (*text))
       return false;
   return true;
+}
+
+/* A folder that is called like a recipe is not in its way. */
+static bool
+is_file (const char *path)
+{
+  return g_file_test (path, G_FILE_TEST_EXISTS) && !g_file_test (path, G_FILE_TEST_IS_DIR);
 }
 
 /* A map file while it is read. */
@@ -219,8 +228,8 @@ fill_from_file (TopoMapping *mapping, const TopoMachine *machine, const Columns 
   if (!g_file_get_contents (path, &text, &length, &cause)) {
     g_set_error (
         error, TOPO_ERROR, TOPO_ERROR_FILE,
-        "mapping \"%s\": %s; possible are the letters %s in any order or the path of a file "
-        "(map file, rankfile, host list)",
+        "mapping \"%s\": %s; possible are the letters %s in any order, a recipe such as "
+        "hilbert, or the path of a file (map file, rankfile, host list)",
         path, cause->message, columns->letter);
     return FALSE;
   }
@@ -247,6 +256,9 @@ fill (TopoMapping *mapping, const TopoMachine *machine, const Columns *columns, 
 {
   uint32_t order[MAX_COLUMNS];
 
+  if (!is_permutation (mapping->name) && topo_is_recipe (mapping->name) &&
+      !is_file (mapping->name))
+    return topo_recipe_fill (mapping, machine, error);
   if (!is_permutation (mapping->name))
     return fill_from_file (mapping, machine, columns, n_slots, error);
   if (!parse_permutation (mapping->name, columns, order, error))

@@ -16,8 +16,8 @@ typedef struct {
 } TopoMapping;
 
 /* `text` is a permutation of the dimension letters and T, slowest first (ABCDET on
- * Blue Gene/Q, AT, a node after the other, on fabrics: the defaults when NULL), or the
- * path of a file, whose content tells what it is:
+ * Blue Gene/Q, AT, a node after the other, on fabrics: the defaults when NULL), a
+ * recipe (recipe.h), or the path of a file, whose content tells what it is:
  *
  *   map file   one line per rank, one column per dimension and then the slot; '#'
  *              starts a comment, blank lines are skipped (bgq.md section 1)
@@ -26,7 +26,8 @@ typedef struct {
  *   host list  fabrics only: a host per line, perhaps with slots=N; ranks fill a
  *              host before the next one
  *
- * Errors name file and line. */
+ * A text that may be a recipe is one where no such file exists.  Errors name file and
+ * line. */
 TopoMapping *
 topo_mapping_new (const char *text, const TopoMachine *machine, uint32_t n_ranks, GError **error);
 void topo_mapping_free (TopoMapping *mapping);
