@@ -132,8 +132,9 @@ study_report_write (FILE *out, const StudyReport *report, GError **error)
   policy = policy_new ();
   tables = tables_new (cases);
   {
-    const Part parts[] = { { "POLICY", policy }, { "TITLE", title },        { "STYLE", style_text },
-                           { "TABLES", tables }, { "DATA", data->str },     { "VENDOR", vendor_text },
+    const Part parts[] = { { "POLICY", policy },     { "TITLE", title },
+                           { "STYLE", style_text },  { "TABLES", tables },
+                           { "DATA", data->str },    { "VENDOR", vendor_text },
                            { "SCRIPT", script_text } };
 
     write_frame (out, parts, G_N_ELEMENTS (parts));

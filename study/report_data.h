@@ -19,8 +19,8 @@ GString *study_report_data (const StudyReport *report, const GPtrArray *cases, G
 void study_report_machine (GString *json, const TopoMachine *machine);
 
 /* What one mapping did: links, ranks, and which ranks are where. */
-void study_report_detail (GString *json, const StudyReportDetail *detail,
-                          const TopoMachine *machine);
+void
+study_report_detail (GString *json, const StudyReportDetail *detail, const TopoMachine *machine);
 
 /* Who sends to whom, in at most 256 x 256 cells. */
 void study_report_matrix (GString *json, const SimEdge *edges, uint64_t n_edges, uint32_t n_ranks);

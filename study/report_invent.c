@@ -39,7 +39,8 @@ static uint64_t
 invented_load (const Inventor *it, guint number, uint32_t place, uint32_t n_places)
 {
   double wave = 1 + sin (12.0 * place / n_places + number) * 0.6;
-  double noise = number % 3 == 0 ? floor (4 * wave) / 4 : wave * g_rand_double_range (it->random, 0.7, 1.3);
+  double noise =
+      number % 3 == 0 ? floor (4 * wave) / 4 : wave * g_rand_double_range (it->random, 0.7, 1.3);
 
   if (place % 5 == number % 5 && number % 4 == 1)
     return 0;
@@ -49,8 +50,8 @@ invented_load (const Inventor *it, guint number, uint32_t place, uint32_t n_plac
 static GBytes *
 invent_links (const Inventor *it, guint number, uint64_t *max)
 {
-  uint32_t n_ports = it->machine->fabric ? it->machine->fabric->n_ports
-                                         : topo_shape_ports (&it->machine->shape);
+  uint32_t n_ports =
+      it->machine->fabric ? it->machine->fabric->n_ports : topo_shape_ports (&it->machine->shape);
   uint32_t n_places =
       it->machine->fabric ? n_ports : n_ports * topo_shape_nodes (&it->machine->shape);
   uint64_t *bytes = g_new0 (uint64_t, n_places);
@@ -71,8 +72,8 @@ invent_ranks (const Inventor *it, double time_s)
   for (uint32_t rank = 0; rank < it->n_ranks; rank++) {
     double share = 0.3 + 0.2 * sin (rank * 0.01) + 0.05 * g_rand_double (it->random);
 
-    times[rank] = (StudyRankTimes){ time_s * (0.9 + 0.1 * g_rand_double (it->random)),
-                                    0.4 * time_s, share * time_s };
+    times[rank] = (StudyRankTimes){ time_s * (0.9 + 0.1 * g_rand_double (it->random)), 0.4 * time_s,
+                                    share * time_s };
   }
   return g_bytes_new_take (times, it->n_ranks * sizeof *times);
 }

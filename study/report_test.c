@@ -439,8 +439,8 @@ test_text_is_escaped (void)
 {
   g_autofree char *page = good_page (1);
 
-  g_assert_nonnull (strstr (
-      page, "<title>x&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;@DATA@ - hopcast"));
+  g_assert_nonnull (
+      strstr (page, "<title>x&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;@DATA@ - hopcast"));
   g_assert_null (strstr (page, "alert(1)</script>"));
   g_assert_nonnull (strstr (page, "<caption>a &lt;trace&gt; &amp; more"));
 }

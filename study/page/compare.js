@@ -19,7 +19,7 @@ function drawComparison (view) {
   const value = side => ({ value: row => row[side], cell: row => brief(row[side], row.unit, true), title: row => exact(row[side], row.unit) });
   const table = sortableTable([
     { name: 'metric', text: true, value: row => row.name, cell: row => row.name },
-    { name: 'unit', text: true, cell: row => row.unit },
+    { name: 'unit', text: true, cell: row => carriesUnit(row.unit) ? '' : row.unit },
     { name: shown.name, ...value('left') }, { name: other.name, ...value('right') },
     { name: 'ratio', value: row => row.ratio, cell: row => times(row.ratio ?? NaN), title: row => exact(row.ratio, '') },
   ], comparedRows(view), { caption: `Metrics of ${shown.name} and ${other.name}` });

@@ -11,7 +11,8 @@ function standouts (view) {
                 [view.shown, 'shown', 'shown']];
   const seen = new Set();
   return list.filter(([mapping]) => mapping && !seen.has(mapping) && seen.add(mapping))
-    .map(([mapping, colour, role]) => ({ mapping, colour, name: `${role}: ${mapping.name}` }));
+    .map(([mapping, colour, role]) =>
+      ({ mapping, colour, name: view.mappings.length > 1 ? `${role}: ${mapping.name}` : mapping.name }));
 }
 
 function drawSorted (view) {

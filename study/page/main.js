@@ -91,7 +91,7 @@ function bindWindow () {
 
 async function start () {
   const failed = report.failed.length;
-  byId('byline').textContent = [report.origin, `${group.format(report.runs)} runs`, failed ? `${failed} failed` : '',
+  byId('byline').textContent = [report.origin, `${group.format(report.runs)} run${report.runs === 1 ? '' : 's'}`, failed ? `${failed} failed` : '',
     `hopcast ${report.version ?? ''}`].filter(Boolean).join(' \u00b7 ');
   byId('page').hidden = false;
   if (report.cases.length) resetChoice();

@@ -55,7 +55,24 @@ function rankingColumns (view) {
   ];
 }
 
+/* Of a single mapping there is no ranking, but what was counted. */
+function drawMetrics (view) {
+  const known = report.columns.map(([name, unit]) => ({ name, unit, value: valueOf(view.best, name, view.one.column) }))
+    .filter(({ value }) => value !== null);
+  const table = sortableTable([
+    { name: 'metric', text: true, value: row => row.name, cell: row => row.name },
+    { name: 'value', value: row => row.value, cell: row => brief(row.value, row.unit, true), title: row => exact(row.value, row.unit) },
+    { name: 'unit', text: true, cell: row => carriesUnit(row.unit) ? '' : row.unit },
+  ], known, { caption: 'Metrics' });
+  byId('ranking-head').textContent = 'Metrics';
+  byId('ranking-text').textContent = 'What was counted; exact values when the pointer rests on one.';
+  byId('ranking-tools').hidden = true;
+  byId('ranking-table').replaceChildren(table.node);
+}
+
 function drawRanking (view) {
+  if (view.mappings.length < 2) return drawMetrics(view);
+  byId('ranking-head').textContent = 'Ranking';
   const find = byId('find');
   const table = sortableTable(rankingColumns(view), view.mappings, { sort: 0, caption: `Mappings by ${view.result}`,
     rowClass: mapping => mapping.name === state.shown ? 'shown' : null });

@@ -35,7 +35,7 @@ function testDrawn (check) {
 
 function testSorting (check) {
   const table = byId('ranking-table').querySelector('table');
-  if (!table || table.querySelectorAll('tbody tr').length < 2) return;
+  if (!table || currentView().mappings.length < 2) return;
   const head = name => [...table.querySelectorAll('th')].findIndex(th => th.textContent.startsWith(name));
   const at = head('mapping'), before = bodyCells(table, at);
   const click = () => table.querySelectorAll('th')[at].querySelector('button').click();
@@ -107,7 +107,6 @@ function testSaving (check) {
 
 async function selfTest () {
   const results = [], check = (name, ok, got) => results.push({ name, ok: Boolean(ok), got: String(got) });
-  const started = performance.now();
   try {
     for (let at = 0; at < report.cases.length; at++) {
       if (at) await pick('case', at);
@@ -123,5 +122,5 @@ async function selfTest () {
   }
   const wrong = results.filter(result => !result.ok);
   document.body.append(element('pre', { id: 'selftest' }, JSON.stringify({
-    checks: results.length, failed: wrong.length, ms: Math.round(performance.now() - started), wrong, results }, null, 1)));
+    checks: results.length, failed: wrong.length, wrong, results }, null, 1)));
 }

@@ -22,9 +22,10 @@ function currentView () {
 /* "best", "default", "worst" of a mapping, in words; there may be several or none. */
 function rolesOf (view, mapping) {
   const roles = [];
+  if (view.mappings.length < 2) return roles;
   if (mapping === view.best) roles.push('best');
   if (mapping === view.first) roles.push('default');
-  if (mapping === view.worst && view.mappings.length > 1) roles.push('worst');
+  if (mapping === view.worst) roles.push('worst');
   return roles;
 }
 
