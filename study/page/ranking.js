@@ -46,7 +46,7 @@ function rankingColumns (view) {
   const known = name => name !== one.column && mappings.some(mapping => valueOf(mapping, name, one.column) !== null);
   return [
     { name: 'place', value: mapping => mapping.place, cell: mapping => String(mapping.place) },
-    { name: 'mapping', text: true, value: mapping => mapping.name, cell: mapping => nameCell(view, mapping) },
+    { name: 'mapping', text: true, long: mappings.some(mapping => mapping.name.length > 44), value: mapping => mapping.name, cell: mapping => nameCell(view, mapping) },
     number(one.column, view.result, carriesUnit(unit) ? '' : unit),
     ...(view.first ? [{ name: 'gain', unit: 'over the default', falling: true, value: mapping => mapping.gain,
                         cell: mapping => gainCell(view, mapping), title: mapping => exact(mapping.gain, '') }] : []),

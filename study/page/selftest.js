@@ -15,7 +15,9 @@ function coloursOf (canvas) {
 }
 
 const picture = canvas => canvas.toDataURL();
-const bodyCells = (table, column) => [...table.querySelectorAll('tbody tr')].map(row => row.children[column]?.textContent);
+/* What a column says, without the tags behind a name. */
+const bodyCells = (table, column) => [...table.querySelectorAll('tbody tr')].map(({ children: { [column]: cell } }) =>
+  (cell?.querySelector('button') || cell)?.textContent);
 
 async function pick (id, value) {
   byId(id).value = value;
