@@ -116,7 +116,7 @@ function seriesKey (one) {
 
 /* -- as SVG --------------------------------------------------------------- */
 
-const svgFrame = { width: 640, height: 400, left: 84, right: 20, top: 40, bottom: 56 };
+const svgFrame = { width: 640, height: 400, left: 84, right: 20, top: 40, bottom: 68 };
 
 function axisScale (log, [low, high], from, to) {
   const of = log ? Math.log : value => value;
@@ -155,7 +155,7 @@ function chartSvg (chart, ranges) {
   for (const value of ticks(chart.yLog, ranges.y))
     body += `<path d="M${left} ${near(y(value))}H${width - right}" stroke="${line}"/>` +
       svgText(left - 6, y(value) + 4, brief(value, chart.yUnit), `text-anchor="end" fill="${soft}"`);
-  body += svgText((left + width - right) / 2, height - 20, chart.x, 'text-anchor="middle"') +
+  body += svgText((left + width - right) / 2, height - 32, chart.x, 'text-anchor="middle"') +
     svgText(0, 0, chart.y, `text-anchor="middle" transform="translate(16 ${(top + height - bottom) / 2}) rotate(-90)"`);
   body += chart.series.map(one => seriesBody(one, x, y, ranges)).join('');
   let keyX = left;

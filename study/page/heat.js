@@ -110,7 +110,7 @@ function listen (canvas, grid, places) {
 function keyTicks (scale) {
   if (scale.kind === 'diverging') return [-scale.max, 0, scale.max];
   if (scale.log && scale.max > scale.log) return [scale.log, Math.sqrt(scale.log * scale.max), scale.max];
-  return [0, scale.max / 2, scale.max];
+  return [0, scale.unit ? scale.max / 2 : Math.round(scale.max / 2), scale.max];
 }
 
 const keyWidth = 220, keySteps = 44;

@@ -16,7 +16,7 @@ function coloursOf (canvas) {
 
 const picture = canvas => canvas.toDataURL();
 /* What a column says, without the tags behind a name. */
-const bodyCells = (table, column) => [...table.querySelectorAll('tbody tr')].map(({ children: { [column]: cell } }) =>
+const bodyCells = (table, column) => [...table.querySelectorAll('tbody tr')].filter(row => row.children.length > 1).map(({ children: { [column]: cell } }) =>
   (cell?.querySelector('button') || cell)?.textContent);
 
 async function pick (id, value) {
@@ -60,7 +60,8 @@ async function testChoosing (check) {
     const before = pictures();
     await pick('shown', target.name);
     check('another mapping, other colours', pictures() !== before, target.name);
-    check('its row is marked', byId('ranking-table').querySelector('tr.shown')?.textContent.includes(target.name), '');
+    if (view.mappings.length <= pageRows)
+      check('its row is marked', byId('ranking-table').querySelector('tr.shown')?.textContent.includes(target.name), '');
     await pick('other', view.shown.name);
     check('difference drawn', coloursOf(byId('difference').querySelector('canvas')) >= 2, '');
     const linear = pictures();
