@@ -468,6 +468,42 @@ test_no_runs (void)
   g_assert_cmpint (json_object_get_int_member (json_node_get_object (data), "runs"), ==, 0);
 }
 
+static const TopoMachine *
+lost_machine (void *data, const StudyRow *row, GError **error)
+{
+  (void) data;
+  (void) row;
+  g_set_error (error, STUDY_ERROR, STUDY_ERROR_CHANGED, "cluster.net changed");
+  return NULL;
+}
+
+/* The ranking is there, and why there are no links. */
+static void
+test_machine_is_lost (void)
+{
+  const StudyReportSource lost = { lost_machine, source_edges, source_detail };
+  g_autoptr (GPtrArray) rows = rows_new ();
+  g_autoptr (GPtrArray) cases = NULL;
+  g_autoptr (GError) error = NULL;
+  const StudyReport report = { .title = "t", .top = 5, .source = &lost, .rows = rows };
+  g_autoptr (GString) json = NULL;
+  g_autoptr (JsonNode) data = NULL;
+  JsonArray *machines;
+
+  cases = study_report_cases (&report, &error);
+  g_assert_no_error (error);
+  json = study_report_data (&report, cases, &error);
+  g_assert_no_error (error);
+  data = parse (json->str);
+  machines = json_object_get_array_member (json_node_get_object (data), "machines");
+  g_assert_cmpstr (
+      json_object_get_string_member (json_array_get_object_element (machines, 0), "problem"), ==,
+      "cluster.net changed");
+  g_assert_cmpuint (json_array_get_length (mappings_of (data)), ==, 5);
+  g_assert_false (
+      json_object_has_member (json_array_get_object_element (mappings_of (data), 0), "links"));
+}
+
 /* Nothing is written before all data are there: page_new() looks at the size. */
 static void
 test_failing_source (void)
@@ -500,6 +536,7 @@ main (int argc, char **argv)
   g_test_add_func ("/study/report/text-is-escaped", test_text_is_escaped);
   g_test_add_func ("/study/report/same-bytes", test_same_bytes);
   g_test_add_func ("/study/report/no-runs", test_no_runs);
+  g_test_add_func ("/study/report/machine-is-lost", test_machine_is_lost);
   g_test_add_func ("/study/report/failing-source", test_failing_source);
   status = g_test_run ();
   topo_machine_free (machine);

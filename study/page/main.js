@@ -11,6 +11,7 @@ function drawChoosers (view) {
   const names = view.mappings.map(mapping => [mapping.name, `${mapping.place}. ${mapping.name}${detailed(mapping) ? '' : ' (table only)'}`]);
   fillChooser('shown', names, state.shown);
   fillChooser('other', names, state.other);
+  for (const id of ['shown', 'other']) byId(id).parentElement.hidden = view.mappings.length < 2;
   byId('choosers').hidden = report.cases.length < 2 && view.mappings.length < 2;
 }
 
@@ -94,6 +95,7 @@ async function start () {
   byId('byline').textContent = [report.origin, `${group.format(report.runs)} run${report.runs === 1 ? '' : 's'}`, failed ? `${failed} failed` : '',
     `hopcast ${report.version ?? ''}`].filter(Boolean).join(' \u00b7 ');
   byId('page').hidden = false;
+  state.case = Math.max(0, report.cases.findIndex(one => one.mappings.length > 0));
   if (report.cases.length) resetChoice();
   else byId('ranking-text').textContent = 'There are no runs yet.';
   bindChoosers();

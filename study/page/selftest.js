@@ -112,7 +112,7 @@ async function selfTest () {
   const results = [], check = (name, ok, got) => results.push({ name, ok: Boolean(ok), got: String(got) });
   try {
     for (let at = 0; at < report.cases.length; at++) {
-      if (at) await pick('case', at);
+      if (report.cases.length > 1) await pick('case', at);
       await pick('order', 'rank');
       testDrawn(check);
       testSorting(check);
