@@ -31,6 +31,7 @@ static const CliCommand commands[] = {
   { "study export", "a study's runs as CSV, JSON or NumPy arrays", cli_study_export },
   { "study run", "make the runs that a study file asks for", cli_study_run },
   { "rank", "the mappings of a study, best first; the best one's map file", cli_rank },
+  { "report", "one page that shows a study: which mapping is best, and why", cli_report },
   { "validate", "published measurements and their simulation, side by side", cli_validate },
 };
 

@@ -11,6 +11,7 @@
 #include "cli/timeline.h"
 #include "cli/warnings.h"
 #include "cli/record.h"
+#include "cli/report_run.h"
 #include "sim/run.h"
 
 #include <math.h>
@@ -25,7 +26,7 @@ typedef struct {
   CliMachineOptions machine;
   CliFormatOptions format;
   CliTalkOptions talk;
-  char *mapping, *network, *routing, *grain, *links, *ranks;
+  char *mapping, *network, *routing, *grain, *links, *ranks, *report;
   double compute_scale;
   gint64 seed;
   int threads;
@@ -46,6 +47,7 @@ options_clear (Options *options)
   g_free (options->grain);
   g_free (options->links);
   g_free (options->ranks);
+  g_free (options->report);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
@@ -74,6 +76,8 @@ add_own_options (GOptionContext *context, Options *options)
       "Write counters per link: CSV, or BGQNCL lines when FILE ends in .cnt", "FILE" },
     { "ranks", 0, 0, G_OPTION_ARG_FILENAME, &options->ranks, "Write times per rank as CSV",
       "FILE" },
+    { "report", 0, 0, G_OPTION_ARG_FILENAME, &options->report,
+      "Write a page that shows where bytes and time went", "FILE" },
     { NULL },
   };
 
@@ -129,7 +133,7 @@ check_options (Options *options, SimRunOptions *run, GError **error)
 /* The files are opened before the run, so that a place that cannot be
  * written is known at once and not after an hour. */
 typedef struct {
-  CliOutfile *links, *ranks, *timeline;
+  CliOutfile *links, *ranks, *timeline, *report;
 } Outputs;
 
 static void
@@ -138,6 +142,7 @@ outputs_clear (Outputs *outputs)
   g_clear_pointer (&outputs->links, cli_outfile_free);
   g_clear_pointer (&outputs->ranks, cli_outfile_free);
   g_clear_pointer (&outputs->timeline, cli_outfile_free);
+  g_clear_pointer (&outputs->report, cli_outfile_free);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Outputs, outputs_clear)
 
@@ -178,6 +183,8 @@ open_outputs (Outputs *outputs, const Options *options, const TopoMachine *machi
   if (options->links && !(outputs->links = cli_outfile_new (options->links, error)))
     return FALSE;
   if (timeline && !(outputs->timeline = cli_outfile_new (timeline, error)))
+    return FALSE;
+  if (options->report && !(outputs->report = cli_outfile_new (options->report, error)))
     return FALSE;
   return !options->ranks || (outputs->ranks = cli_outfile_new (options->ranks, error));
 }
@@ -292,6 +299,10 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options, 
   warn_of_limit (run, timeline);
   talk (&options->talk, run);
   if (!write_outputs (&outputs, options, &inputs, run, timeline, error))
+    return FALSE;
+  if (outputs.report && (!cli_report_write_run (cli_outfile_stream (outputs.report), &inputs, trace,
+                                                run_options, run, error) ||
+                         !cli_outfile_commit (outputs.report, error)))
     return FALSE;
   cli_record_print (stdout, &inputs, run, run_options->network != SIM_NETWORK_LOAD,
                     options->format.format);
