@@ -234,53 +234,43 @@ room (const Worker *worker)
   return worker->pid > 0 && queue > worker->n_jobs ? queue - worker->n_jobs : 0;
 }
 
-static guint
-wanted (StudyCrew *base)
+/* Jobs that were handed out before come first. */
+static int
+idlest_of (const Crew *crew)
 {
-  const Crew *crew = (Crew *) base;
-  guint n = 0;
-
-  for (guint i = 0; i < base->n_workers; i++)
-    n += room (&crew->workers[i]);
-  return n - MIN (n, crew->again->len);
-}
-
-/* The one with the fewest jobs. */
-static Worker *
-idlest (Crew *crew)
-{
-  Worker *best = NULL;
+  int best = -1;
 
   for (guint i = 0; i < crew->crew.n_workers; i++) {
-    Worker *worker = &crew->workers[i];
+    const Worker *worker = &crew->workers[i];
 
-    if (room (worker) > 0 && (best == NULL || worker->n_jobs < best->n_jobs))
-      best = worker;
+    if (room (worker) > 0 && (best < 0 || worker->n_jobs < crew->workers[best].n_jobs))
+      best = (int) i;
   }
   return best;
 }
 
 static void
-give (StudyCrew *base, guint job)
+give_again (Crew *crew)
 {
-  Crew *crew = (Crew *) base;
-  Worker *worker = idlest (crew);
+  int worker;
 
-  if (worker != NULL)
-    send_job (worker, job);
-  else
-    g_array_append_val (crew->again, job);
+  while (crew->again->len > 0 && (worker = idlest_of (crew)) >= 0) {
+    send_job (&crew->workers[worker], g_array_index (crew->again, guint, 0));
+    g_array_remove_index (crew->again, 0);
+  }
+}
+
+static int
+idlest (StudyCrew *base)
+{
+  give_again ((Crew *) base);
+  return idlest_of ((Crew *) base);
 }
 
 static void
-give_again (Crew *crew)
+give (StudyCrew *base, guint worker, guint job)
 {
-  Worker *worker;
-
-  while (crew->again->len > 0 && (worker = idlest (crew)) != NULL) {
-    send_job (worker, g_array_index (crew->again, guint, 0));
-    g_array_remove_index (crew->again, 0);
-  }
+  send_job (&((Crew *) base)->workers[worker], job);
 }
 
 static char *
@@ -464,7 +454,7 @@ study_workers_new (guint n_workers, StudyCrewMake make, void *data, GError **err
   Crew *crew = g_new0 (Crew, 1);
 
   n_workers = n_workers > 0 ? n_workers : g_get_num_processors ();
-  crew->crew = (StudyCrew){ n_workers, wanted, give, take, workers_free };
+  crew->crew = (StudyCrew){ n_workers, idlest, give, take, workers_free };
   crew->make = make;
   crew->data = data;
   crew->master = getpid ();
