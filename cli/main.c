@@ -26,6 +26,9 @@ static const CliCommand commands[] = {
   { "map generate", "write the map file of a mapping", cli_map_generate },
   { "map convert", "write a mapping as a map file or a rankfile", cli_map_convert },
   { "map metrics", "static congestion metrics of a mapping", cli_map_metrics },
+  { "study status", "how far a study is, and what failed", cli_study_status },
+  { "study merge", "bring the stores of shards together", cli_study_merge },
+  { "study export", "a study's runs as CSV, JSON or NumPy arrays", cli_study_export },
   { "study run", "make the runs that a study file asks for", cli_study_run },
   { "validate", "published measurements and their simulation, side by side", cli_validate },
 };

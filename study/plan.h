@@ -19,7 +19,8 @@
  * run.  Repetition r has the seed seed + r, which {seed} in a text stands for. */
 #pragma once
 
-#include "study/store.h"
+#include "study/error.h"
+#include "study/row.h"
 
 /* One distinct trace or machine of the plan. */
 typedef struct {
@@ -91,10 +92,6 @@ StudyRow *study_plan_row (const StudyPlan *plan, guint run);
 
 /* The mapping of a run, made again; NULL and *error when that is not possible. */
 TopoMapping *study_plan_mapping (const StudyPlan *plan, guint run, GError **error);
-
-/* Puts the list of the runs into the store, and the machines and placements that
- * they name. */
-gboolean study_plan_record (const StudyPlan *plan, StudyStore *store, GError **error);
 
 /* "packet" ..., "default" ...: as rows and options name them; NULL at the end. */
 extern const char *const study_network_names[];

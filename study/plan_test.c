@@ -255,29 +255,26 @@ test_changed_map (void)
 }
 
 static void
-test_record (void)
+test_names_and_mappings (void)
 {
-  g_autoptr (StudyPlan) plan = resolved (
-      "[study]\nname = demo\nstore = kept.store\n[traces]\ntrace = gen:halo2d:iterations=2,grid=2x2\n"
-      "[machines]\nmachine = torus:2x2\n[mappings]\nmapping = default;BAT;TAB\n");
-  g_autoptr (StudyStore) store = NULL;
-  g_autoptr (GPtrArray) missing = NULL;
-  g_autoptr (StudyRow) row = study_plan_row (plan, 1);
-  g_autoptr (TopoMachine) machine = NULL;
+  g_autoptr (StudyPlan) plan =
+      resolved ("[study]\nname = demo\nstore = kept.store\n[traces]\n"
+                "trace = gen:halo2d:iterations=2,grid=2x2\n"
+                "[machines]\nmachine = torus:2x2\n[mappings]\nmapping = default;BAT\n");
   g_autoptr (TopoMapping) mapping = NULL;
   g_autoptr (GError) error = NULL;
 
+  g_assert_cmpstr (plan->name, ==, "demo");
   g_assert_true (g_str_has_suffix (plan->store_path, "/kept.store"));
-  store = fixture_open (plan->store_path, STUDY_STORE_CREATE);
-  g_assert_true (study_plan_record (plan, store, &error));
-  g_assert_true (study_plan_record (plan, store, &error));
-  missing = study_store_missing (store, &error);
-  g_assert_cmpuint (missing->len, ==, 3);
-  machine = study_store_machine (store, row, &error);
-  g_assert_no_error (error);
-  mapping = study_store_placement (store, row, &error);
+  mapping = study_plan_mapping (plan, 1, &error);
   g_assert_no_error (error);
   g_assert_cmpuint (mapping->node[1], ==, 2);
+  study_plan_free (plan);
+  plan = resolved ("[traces]\ntrace = gen:ring:ranks=4\n[machines]\nmachine = torus:2\n");
+  g_assert_cmpstr (plan->name, ==, "a");
+  g_assert_true (g_str_has_suffix (plan->store_path, "/a.store"));
+  g_assert_null (study_plan_mapping (plan, 0, &error));
+  g_assert_nonnull (strstr (error->message, "4 ranks"));
 }
 
 static void
@@ -349,7 +346,7 @@ main (int argc, char **argv)
   ADD ("/plan/variants-of-machines", test_variants_of_machines);
   ADD ("/plan/problems", test_problems);
   ADD ("/plan/changed-map", test_changed_map);
-  ADD ("/plan/record", test_record);
+  ADD ("/plan/names-and-mappings", test_names_and_mappings);
   ADD ("/plan/bad-files", test_bad_files);
   return g_test_run ();
 }

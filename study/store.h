@@ -51,7 +51,6 @@ study_store_put_all (StudyStore *store, StudyRow *const *rows, guint n_rows, GEr
  * the rows that name them. */
 gboolean
 study_store_put_machine (StudyStore *store, const char *hash, const char *text, GError **error);
-gboolean study_store_has_placement (StudyStore *store, const char *hash);
 gboolean study_store_put_placement (StudyStore *store, const char *hash, const TopoMapping *mapping,
                                     GError **error);
 
@@ -60,6 +59,14 @@ gboolean study_store_put_placement (StudyStore *store, const char *hash, const T
 GPtrArray *study_store_rows (StudyStore *store, gboolean with_blobs, GError **error);
 /* The runs of the plan that are not there, as rows with nothing but names. */
 GPtrArray *study_store_missing (StudyStore *store, GError **error);
+/* Runs of the plan that differ in nothing but mapping, seed and repetition. */
+typedef struct {
+  char *trace, *machine, *network, *routing;
+  double compute_scale;
+  guint n_runs, n_done, n_failed; /* the others are missing */
+} StudyProgress;
+/* (element-type StudyProgress) in the order of the plan. */
+GPtrArray *study_store_progress (StudyStore *store, GError **error);
 /* How many runs the plan lists. */
 gboolean study_store_plan_size (StudyStore *store, guint *n_runs, GError **error);
 char *study_store_name (StudyStore *store, GError **error);

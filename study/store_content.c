@@ -211,17 +211,6 @@ study_store_placement (StudyStore *store, const StudyRow *row, GError **error)
 }
 
 gboolean
-study_store_has_placement (StudyStore *store, const char *hash)
-{
-  g_autoptr (sqlite3_stmt) found = NULL;
-
-  if (is_known (store, hash))
-    return TRUE;
-  found = find (store, "SELECT 1 FROM placements WHERE hash = ?", hash, NULL);
-  return found != NULL;
-}
-
-gboolean
 study_store_has_edges (StudyStore *store, const char *trace_hash)
 {
   g_autoptr (sqlite3_stmt) found =

@@ -22,11 +22,23 @@ struct StudyLock {
   char *path;
   int fd;
   char *name; /* in `held` */
+  pid_t owner;
 };
 
 /* POSIX locks are a process's: a second one of its own would be granted, and
- * its end would end the first. (element-type utf8) */
+ * its end would end the first. (element-type utf8)  A child has none of them. */
 static GHashTable *held;
+static pid_t holder;
+
+static void
+know_holder (void)
+{
+  if (held != NULL && holder == getpid ())
+    return;
+  g_clear_pointer (&held, g_hash_table_unref);
+  held = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  holder = getpid ();
+}
 
 static gboolean
 fail (const char *store_path, const char *lock_path, GError **error)
@@ -95,8 +107,7 @@ study_lock_new (const char *store_path, GError **error)
   StudyLock *lock;
   int fd;
 
-  if (held == NULL)
-    held = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  know_holder ();
   if (g_hash_table_contains (held, name)) {
     busy (store_path, getpid (), error);
     return NULL;
@@ -109,6 +120,7 @@ study_lock_new (const char *store_path, GError **error)
   lock->path = g_steal_pointer (&path);
   lock->name = g_steal_pointer (&name);
   lock->fd = fd;
+  lock->owner = holder;
   return lock;
 }
 
@@ -118,9 +130,11 @@ study_lock_free (StudyLock *lock)
   if (lock == NULL)
     return;
   /* Removed while it is locked: who waits for it finds that it is gone. */
-  g_unlink (lock->path);
+  if (lock->owner == getpid ()) {
+    g_unlink (lock->path);
+    g_hash_table_remove (held, lock->name);
+  }
   close (lock->fd);
-  g_hash_table_remove (held, lock->name);
   g_free (lock->path);
   g_free (lock->name);
   g_free (lock);

@@ -25,17 +25,6 @@ bind_row (sqlite3_stmt *statement, gint64 place, const StudyRow *row)
   sqlite3_bind_int64 (statement, at, row->repetition);
 }
 
-gboolean
-study_store_list (StudyStore *store, gint64 place, const StudyRow *row, GError **error)
-{
-  g_autoptr (sqlite3_stmt) statement = study_store_prepare (store, INSERT, error);
-
-  if (statement == NULL)
-    return FALSE;
-  bind_row (statement, place, row);
-  return study_store_run (store, statement, error);
-}
-
 static gboolean
 put_study (StudyStore *store, const char *name, const char *file_text, GError **error)
 {
@@ -120,6 +109,55 @@ study_store_missing (StudyStore *store, GError **error)
       g_ptr_array_add (rows, named_row (statement));
   }
   return statement != NULL ? g_steal_pointer (&rows) : NULL;
+}
+
+static void
+progress_free (gpointer data)
+{
+  StudyProgress *progress = data;
+
+  g_free (progress->trace);
+  g_free (progress->machine);
+  g_free (progress->network);
+  g_free (progress->routing);
+  g_free (progress);
+}
+
+static StudyProgress *
+progress_at (sqlite3_stmt *statement)
+{
+  StudyProgress *progress = g_new0 (StudyProgress, 1);
+  char **const texts[] = { &progress->trace, &progress->machine, &progress->network,
+                           &progress->routing };
+
+  for (int at = 0; at < (int) G_N_ELEMENTS (texts); at++)
+    *texts[at] = g_strdup ((const char *) sqlite3_column_text (statement, at));
+  progress->compute_scale = sqlite3_column_double (statement, 4);
+  progress->n_runs = (guint) sqlite3_column_int64 (statement, 5);
+  progress->n_done = (guint) sqlite3_column_int64 (statement, 6);
+  progress->n_failed = (guint) sqlite3_column_int64 (statement, 7);
+  return progress;
+}
+
+GPtrArray *
+study_store_progress (StudyStore *store, GError **error)
+{
+  g_autoptr (sqlite3_stmt) statement = study_store_prepare (
+      store,
+      "SELECT plan.trace, plan.machine, plan.network, plan.routing, plan.compute_scale, count(*),"
+      " sum(runs.status IS 'done'), sum(runs.status IS 'failed')"
+      " FROM plan LEFT JOIN runs ON runs.key = plan.key GROUP BY 1, 2, 3, 4, 5 ORDER BY min(place)",
+      error);
+  g_autoptr (GPtrArray) cases = g_ptr_array_new_with_free_func (progress_free);
+  gboolean has_row = statement != NULL;
+
+  while (has_row) {
+    if (!study_store_step (store, statement, &has_row, error))
+      return NULL;
+    if (has_row)
+      g_ptr_array_add (cases, progress_at (statement));
+  }
+  return statement != NULL ? g_steal_pointer (&cases) : NULL;
 }
 
 /* A text of the one row of the table study, "" when there is none yet. */

@@ -66,8 +66,3 @@ gboolean study_store_insert_row (StudyStore *store, const StudyRow *row, GError 
 StudyRow *study_store_row_at (sqlite3_stmt *statement, int first);
 /* The row of a key, whatever the plan says; NULL without an error: none. */
 StudyRow *study_store_find (StudyStore *store, const char *key, GError **error);
-
-/* --- store_plan.c --- */
-
-/* Appends to the plan, within a transaction. */
-gboolean study_store_list (StudyStore *store, gint64 place, const StudyRow *row, GError **error);

@@ -5,18 +5,19 @@
 
 #include "study/store_private.h"
 
-/* What SQLite says about a failed system call is not what people look for. */
+/* What SQLite says about a failed system call is not what people look for; NULL:
+ * it says it best. */
 static const char *
-cause (int code, int system_errno)
+cause (int code)
 {
-  switch (code) {
+  if (code == SQLITE_IOERR_READ || code == SQLITE_IOERR_SHORT_READ)
+    return "cannot be read";
+  switch (code & 0xff) {
   case SQLITE_FULL: return "no space is left to write it";
+  case SQLITE_IOERR:
   case SQLITE_READONLY:
   case SQLITE_PERM: return "cannot be written";
-  case SQLITE_CANTOPEN: return system_errno != 0 ? g_strerror (system_errno) : "cannot be opened";
-  case SQLITE_IOERR:
-    return system_errno != 0 ? g_strerror (system_errno) : "cannot be read or written";
-  case SQLITE_CORRUPT: return "the store is damaged";
+  case SQLITE_CANTOPEN: return "cannot be opened";
   case SQLITE_NOTADB: return "no store of hopcast";
   default: return NULL;
   }
@@ -25,17 +26,22 @@ cause (int code, int system_errno)
 gboolean
 study_store_fail (const StudyStore *store, GError **error)
 {
-  int code = sqlite3_errcode (store->db) & 0xff;
-  const char *text = cause (code, sqlite3_system_errno (store->db));
+  int code = sqlite3_extended_errcode (store->db);
+  int system_errno = sqlite3_system_errno (store->db);
+  const char *text = cause (code);
+  gboolean is_system = (code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN;
 
-  if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+  if ((code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED)
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_BUSY, "%s: another program is writing to it",
                  store->path);
-  else if (text == NULL || code == SQLITE_CORRUPT)
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_STORE, "%s: %s%s%s", store->path,
-                 text != NULL ? text : "", text != NULL ? ": " : "", sqlite3_errmsg (store->db));
+  else if ((code & 0xff) == SQLITE_CORRUPT)
+    study_store_damaged (store, sqlite3_errmsg (store->db), error);
+  else if (is_system && system_errno != 0)
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_STORE, "%s: %s: %s", store->path, text,
+                 g_strerror (system_errno));
   else
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_STORE, "%s: %s", store->path, text);
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_STORE, "%s: %s", store->path,
+                 text != NULL ? text : sqlite3_errmsg (store->db));
   return FALSE;
 }
 

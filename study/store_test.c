@@ -88,10 +88,13 @@ test_plan (void)
   g_autoptr (StudyRow) first = fixture_row (0), second = fixture_row (1), third = fixture_row (2);
   g_autoptr (StudyRow) again = fixture_row (1);
   StudyRow *plan[] = { third, second, again, first };
-  g_autoptr (GPtrArray) rows = NULL, missing = NULL;
+  g_autoptr (GPtrArray) rows = NULL, cases = NULL, missing = NULL;
+  const StudyProgress *progress;
 
   g_free (again->mapping);
   again->mapping = g_strdup ("another name");
+  memcpy (first->network, "load", 5);
+  first->status = STUDY_FAILED;
   g_assert_true (study_store_set_plan (store, "s", "", plan, 4, NULL));
   g_assert_true (study_store_put (store, first, NULL));
   g_assert_true (study_store_put (store, second, NULL));
@@ -103,6 +106,17 @@ test_plan (void)
   missing = study_store_missing (store, NULL);
   g_assert_cmpuint (missing->len, ==, 1);
   g_assert_cmpstr (((StudyRow *) g_ptr_array_index (missing, 0))->mapping, ==, "map-2");
+  cases = study_store_progress (store, NULL);
+  g_assert_cmpuint (cases->len, ==, 2);
+  progress = g_ptr_array_index (cases, 0);
+  g_assert_cmpstr (progress->network, ==, "packet");
+  g_assert_cmpuint (progress->n_runs, ==, 3);
+  g_assert_cmpuint (progress->n_done, ==, 2);
+  g_assert_cmpuint (progress->n_failed, ==, 0);
+  progress = g_ptr_array_index (cases, 1);
+  g_assert_cmpstr (progress->network, ==, "load");
+  g_assert_cmpuint (progress->n_done, ==, 0);
+  g_assert_cmpuint (progress->n_failed, ==, 1);
   g_ptr_array_unref (rows);
   g_assert_true (study_store_set_plan (store, "s", "", plan, 1, NULL));
   rows = study_store_rows (store, FALSE, NULL);
