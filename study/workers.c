@@ -26,8 +26,6 @@
 
 #define QUICK_US  100000
 #define MAX_QUEUE 4
-/* Workers that end one after the other before they have made anything. */
-#define MAX_STILLBORN 16
 /* Descriptors that are closed one by one on a kernel that cannot do it at once. */
 #define MAX_OPEN 65536
 
@@ -43,9 +41,8 @@ typedef struct {
   GByteArray *read;      /* of a result that is not complete */
   guint jobs[MAX_QUEUE]; /* in the order given */
   guint n_jobs;
-  gint64 begin_us;     /* when it could begin the first of them */
-  gint64 last_us;      /* what the last one took; G_MAXINT64: none yet */
-  gboolean has_worked; /* made a result */
+  gint64 begin_us; /* when it could begin the first of them */
+  gint64 last_us;  /* what the last one took; G_MAXINT64: none yet */
 } Worker;
 
 typedef struct {
@@ -57,7 +54,6 @@ typedef struct {
   struct pollfd *fds; /* [crew.n_workers] */
   GArray *again;      /* (element-type guint) jobs of dead workers that they had not begun */
   GArray *lost;       /* (element-type StudyCrewResult) to be told */
-  guint n_stillborn;
 } Crew;
 
 void
@@ -209,7 +205,6 @@ start (Crew *crew, Worker *worker, GError **error)
   worker->socket = sockets[0];
   worker->n_jobs = 0;
   worker->last_us = G_MAXINT64;
-  worker->has_worked = FALSE;
   g_byte_array_set_size (worker->read, 0);
   return TRUE;
 }
@@ -309,13 +304,8 @@ bury (Crew *crew, Worker *worker, gboolean spent)
 static gboolean
 replace (Crew *crew, Worker *worker, gboolean spent, GError **error)
 {
-  crew->n_stillborn = worker->has_worked ? 0 : crew->n_stillborn + 1;
   bury (crew, worker, spent);
-  if (crew->n_stillborn < MAX_STILLBORN)
-    return start (crew, worker, error);
-  g_set_error (error, STUDY_ERROR, STUDY_ERROR_WORKER,
-               "%d workers in a row ended before they had made a run", MAX_STILLBORN);
-  return FALSE;
+  return start (crew, worker, error);
 }
 
 static void
@@ -328,7 +318,6 @@ job_done (Worker *worker, guint job)
   memmove (worker->jobs, worker->jobs + 1, worker->n_jobs * sizeof worker->jobs[0]);
   worker->last_us = now_us - worker->begin_us;
   worker->begin_us = now_us;
-  worker->has_worked = TRUE;
 }
 
 /* The first complete result among what was read, if there is one. */
