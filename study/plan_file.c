@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "study/plan_file.h"
+#include "study/plan_keys.h"
 
 #include "study/text.h"
 #include "topology/keyfile.h"
@@ -30,31 +30,6 @@ static const char *const keys_of_group[][8] = {
 const char *const study_network_names[] = { "packet", "flow", "load", NULL };
 const char *const study_routing_names[] = { "default", "deterministic", "zone0", "zone1",
                                             "zone2",   "zone3",         NULL };
-
-gboolean
-study_plan_file_blame (const StudyPlanFile *file, const char *group, const char *key,
-                       GError **error)
-{
-  g_autofree char *where = topo_keyfile_where (file->path, group, key);
-
-  g_prefix_error (error, "%s: %s.%s: ", where, group, key);
-  return FALSE;
-}
-
-G_GNUC_PRINTF (5, 6)
-static gboolean
-refuse (const StudyPlanFile *file, const char *group, const char *key, GError **error,
-        const char *format, ...)
-{
-  va_list arguments;
-  g_autofree char *text = NULL;
-
-  va_start (arguments, format);
-  text = g_strdup_vprintf (format, arguments);
-  va_end (arguments);
-  g_set_error_literal (error, STUDY_ERROR, STUDY_ERROR_INPUT, text);
-  return study_plan_file_blame (file, group, key, error);
-}
 
 char *
 study_plan_file_path (const StudyPlanFile *file, const char *path)
@@ -95,27 +70,6 @@ check_keys (const StudyPlanFile *file, const char *group, const char *const *kno
   return TRUE;
 }
 
-/* A list with blanks around its members and empty ones left out. */
-static gboolean
-get_list (const StudyPlanFile *file, const char *group, const char *key, char ***list,
-          GError **error)
-{
-  g_autoptr (GError) trouble = NULL;
-  g_auto (GStrv) raw = g_key_file_get_string_list (file->keys, group, key, NULL, &trouble);
-  GPtrArray *members = g_ptr_array_new ();
-
-  for (gsize at = 0; raw != NULL && raw[at] != NULL; at++)
-    if (*g_strstrip (raw[at]) != '\0')
-      g_ptr_array_add (members, g_strdup (raw[at]));
-  g_ptr_array_add (members, NULL);
-  *list = (char **) g_ptr_array_free (members, FALSE);
-  if (trouble == NULL ||
-      g_error_matches (trouble, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_KEY_NOT_FOUND) ||
-      g_error_matches (trouble, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_GROUP_NOT_FOUND))
-    return TRUE;
-  return refuse (file, group, key, error, "%s", trouble->message);
-}
-
 static gboolean
 add_values (StudyPlanFile *file, const char *group, GError **error)
 {
@@ -123,15 +77,16 @@ add_values (StudyPlanFile *file, const char *group, GError **error)
   char **list = NULL;
 
   if (!strcmp (group, "seed"))
-    return refuse (file, group, "values", error,
-                   "{seed} is the seed of the repetition; say runs.seed and runs.repetitions");
+    return study_plan_refuse (
+        file, group, "values", error,
+        "{seed} is the seed of the repetition; say runs.seed and runs.repetitions");
   if (!check_keys (file, group, known, error))
     return FALSE;
-  if (!get_list (file, group, "values", &list, error))
+  if (!study_plan_get_list (file, group, "values", &list, error))
     return FALSE;
   if (list[0] == NULL) {
     g_strfreev (list);
-    return refuse (file, group, "values", error, "is empty");
+    return study_plan_refuse (file, group, "values", error, "is empty");
   }
   study_values_add (&file->values, group, list);
   return TRUE;
@@ -158,66 +113,7 @@ check_groups (StudyPlanFile *file, GError **error)
   return TRUE;
 }
 
-/* --- Values of keys --- */
-
-/* NULL when it is not there. */
-static char *
-get_text (const StudyPlanFile *file, const char *group, const char *key)
-{
-  char *text = g_key_file_get_string (file->keys, group, key, NULL);
-
-  return text != NULL ? g_strstrip (text) : NULL;
-}
-
-static gboolean
-get_number (const StudyPlanFile *file, const char *group, const char *key, guint64 lowest,
-            guint64 highest, guint64 *number, GError **error)
-{
-  g_autofree char *text = get_text (file, group, key);
-
-  if (text == NULL || g_ascii_string_to_unsigned (text, 10, lowest, highest, number, NULL))
-    return TRUE;
-  return refuse (file, group, key, error,
-                 "expected %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT ", found \"%s\"", lowest,
-                 highest, text);
-}
-
-static gboolean
-get_flag (const StudyPlanFile *file, const char *group, const char *key, gboolean *flag,
-          GError **error)
-{
-  g_autofree char *text = get_text (file, group, key);
-
-  if (text == NULL)
-    return TRUE;
-  *flag = !strcmp (text, "true");
-  return *flag || !strcmp (text, "false") ||
-         refuse (file, group, key, error, "expected true or false, found \"%s\"", text);
-}
-
-/* `otherwise` alone when the key is not there. */
-static gboolean
-get_integers (const StudyPlanFile *file, const char *group, const char *key, int highest,
-              GArray *numbers, GError **error)
-{
-  g_auto (GStrv) list = NULL;
-  const int otherwise = G_MININT;
-
-  if (!get_list (file, group, key, &list, error))
-    return FALSE;
-  for (char **text = list; *text != NULL; text++) {
-    guint64 number;
-    int value;
-
-    if (!g_ascii_string_to_unsigned (*text, 10, 1, (guint64) highest, &number, NULL))
-      return refuse (file, group, key, error, "expected 1 to %d, found \"%s\"", highest, *text);
-    value = (int) number;
-    g_array_append_val (numbers, value);
-  }
-  if (numbers->len == 0)
-    g_array_append_val (numbers, otherwise);
-  return TRUE;
-}
+/* --- Groups --- */
 
 static gboolean
 get_scales (StudyPlanFile *file, GError **error)
@@ -225,15 +121,15 @@ get_scales (StudyPlanFile *file, GError **error)
   g_auto (GStrv) list = NULL;
   const double one = 1;
 
-  if (!get_list (file, "traces", "compute-scale", &list, error))
+  if (!study_plan_get_list (file, "traces", "compute-scale", &list, error))
     return FALSE;
   for (char **text = list; *text != NULL; text++) {
     char *end;
     double scale = g_ascii_strtod (*text, &end);
 
     if (*end != '\0' || !(scale >= 0) || !isfinite (scale))
-      return refuse (file, "traces", "compute-scale", error,
-                     "expected numbers of at least 0, found \"%s\"", *text);
+      return study_plan_refuse (file, "traces", "compute-scale", error,
+                                "expected numbers of at least 0, found \"%s\"", *text);
     g_array_append_val (file->compute_scales, scale);
   }
   if (file->compute_scales->len == 0)
@@ -249,7 +145,7 @@ get_choices (const StudyPlanFile *file, const char *key, const char *const *name
   g_auto (GStrv) list = NULL;
   const int first = 0;
 
-  if (!get_list (file, "runs", key, &list, error))
+  if (!study_plan_get_list (file, "runs", key, &list, error))
     return FALSE;
   for (char **text = list; *text != NULL; text++) {
     g_autofree char *all = g_strjoinv (", ", (char **) names);
@@ -258,15 +154,13 @@ get_choices (const StudyPlanFile *file, const char *key, const char *const *name
     while (names[choice] != NULL && strcmp (names[choice], *text) != 0)
       choice++;
     if (names[choice] == NULL)
-      return refuse (file, "runs", key, error, "\"%s\" is none of %s", *text, all);
+      return study_plan_refuse (file, "runs", key, error, "\"%s\" is none of %s", *text, all);
     g_array_append_val (choices, choice);
   }
   if (choices->len == 0)
     g_array_append_val (choices, first);
   return TRUE;
 }
-
-/* --- Groups --- */
 
 static gboolean
 require (const StudyPlanFile *file, const char *group, const char *key, char *const *list,
@@ -283,11 +177,11 @@ read_traces (StudyPlanFile *file, GError **error)
 {
   guint64 n_ranks = 0;
 
-  file->from_region = get_text (file, "traces", "from-region");
-  if (!get_list (file, "traces", "trace", &file->traces, error) ||
+  file->from_region = study_plan_get_text (file, "traces", "from-region");
+  if (!study_plan_get_list (file, "traces", "trace", &file->traces, error) ||
       !require (file, "traces", "trace", file->traces, error) ||
-      !get_number (file, "traces", "trace-ranks", 1, MAX_TRACE_RANKS, &n_ranks, error) ||
-      !get_flag (file, "traces", "allow-lossy", &file->allow_lossy, error))
+      !study_plan_get_number (file, "traces", "trace-ranks", 1, MAX_TRACE_RANKS, &n_ranks, error) ||
+      !study_plan_get_flag (file, "traces", "allow-lossy", &file->allow_lossy, error))
     return FALSE;
   file->trace_ranks = (guint) n_ranks;
   return get_scales (file, error);
@@ -296,20 +190,20 @@ read_traces (StudyPlanFile *file, GError **error)
 static gboolean
 read_machines (StudyPlanFile *file, GError **error)
 {
-  file->cores = get_text (file, "machines", "cores");
-  return get_list (file, "machines", "machine", &file->machines, error) &&
+  file->cores = study_plan_get_text (file, "machines", "cores");
+  return study_plan_get_list (file, "machines", "machine", &file->machines, error) &&
          require (file, "machines", "machine", file->machines, error) &&
-         get_list (file, "machines", "set", &file->settings, error) &&
-         get_integers (file, "machines", "ranks-per-node", TOPO_MAX_RANKS_PER_NODE,
-                       file->ranks_per_node, error) &&
-         get_integers (file, "machines", "pattern", 8, file->patterns, error);
+         study_plan_get_list (file, "machines", "set", &file->settings, error) &&
+         study_plan_get_integers (file, "machines", "ranks-per-node", TOPO_MAX_RANKS_PER_NODE,
+                                  file->ranks_per_node, error) &&
+         study_plan_get_integers (file, "machines", "pattern", 8, file->patterns, error);
 }
 
 /* A mapping per line; '#' starts a comment. */
 static gboolean
 read_mapping_file (const StudyPlanFile *file, GPtrArray *mappings, GError **error)
 {
-  g_autofree char *name = get_text (file, "mappings", "file");
+  g_autofree char *name = study_plan_get_text (file, "mappings", "file");
   g_autofree char *path = name != NULL ? study_plan_file_path (file, name) : NULL;
   g_autoptr (GError) trouble = NULL;
   g_autofree char *text = NULL;
@@ -318,9 +212,9 @@ read_mapping_file (const StudyPlanFile *file, GPtrArray *mappings, GError **erro
   if (path == NULL)
     return TRUE;
   if (!g_file_get_contents (path, &text, NULL, &trouble))
-    return refuse (file, "mappings", "file", error, "%s", trouble->message);
+    return study_plan_refuse (file, "mappings", "file", error, "%s", trouble->message);
   if (!g_utf8_validate (text, -1, NULL))
-    return refuse (file, "mappings", "file", error, "%s: not a text file", path);
+    return study_plan_refuse (file, "mappings", "file", error, "%s: not a text file", path);
   lines = g_strsplit (text, "\n", -1);
   for (char **line = lines; *line != NULL; line++)
     if (*g_strstrip (*line) != '\0' && **line != '#')
@@ -333,12 +227,12 @@ read_mappings (StudyPlanFile *file, GError **error)
 {
   GPtrArray *mappings = g_ptr_array_new ();
   g_auto (GStrv) listed = NULL;
-  gboolean done = get_list (file, "mappings", "mapping", &listed, error);
+  gboolean done = study_plan_get_list (file, "mappings", "mapping", &listed, error);
 
   for (char **text = listed; done && *text != NULL; text++)
     g_ptr_array_add (mappings, g_strdup (*text));
   done = done && read_mapping_file (file, mappings, error) &&
-         get_list (file, "mappings", "family", &file->families, error);
+         study_plan_get_list (file, "mappings", "family", &file->families, error);
   if (done && mappings->len == 0 && file->families[0] == NULL)
     g_ptr_array_add (mappings, g_strdup ("default"));
   g_ptr_array_add (mappings, NULL);
@@ -353,10 +247,12 @@ read_runs (StudyPlanFile *file, GError **error)
 
   if (!get_choices (file, "network", study_network_names, file->networks, error) ||
       !get_choices (file, "routing", study_routing_names, file->routings, error) ||
-      !get_number (file, "runs", "repetitions", 1, MAX_REPETITIONS, &repetitions, error) ||
-      !get_number (file, "runs", "seed", 0, G_MAXINT64 - MAX_REPETITIONS, &file->seed, error) ||
-      !get_flag (file, "runs", "keep-links", &file->keep_links, error) ||
-      !get_flag (file, "runs", "keep-ranks", &file->keep_ranks, error))
+      !study_plan_get_number (file, "runs", "repetitions", 1, MAX_REPETITIONS, &repetitions,
+                              error) ||
+      !study_plan_get_number (file, "runs", "seed", 0, G_MAXINT64 - MAX_REPETITIONS, &file->seed,
+                              error) ||
+      !study_plan_get_flag (file, "runs", "keep-links", &file->keep_links, error) ||
+      !study_plan_get_flag (file, "runs", "keep-ranks", &file->keep_ranks, error))
     return FALSE;
   file->repetitions = (guint) repetitions;
   return TRUE;
@@ -388,9 +284,9 @@ static void
 read_study (StudyPlanFile *file)
 {
   g_autofree char *stem = without_ending (file->path);
-  g_autofree char *store = get_text (file, "study", "store");
+  g_autofree char *store = study_plan_get_text (file, "study", "store");
 
-  file->name = get_text (file, "study", "name");
+  file->name = study_plan_get_text (file, "study", "name");
   if (file->name == NULL)
     file->name = g_path_get_basename (stem);
   file->store =

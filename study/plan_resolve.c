@@ -28,55 +28,6 @@ tell (Resolve *resolve)
     resolve->progress (resolve->data, (double) resolve->done / resolve->n_steps);
 }
 
-/* --- Traces and machines --- */
-
-static void
-open_trace (StudyTrace *trace)
-{
-  g_autoptr (Trace) opened = trace_open (trace->path, &trace->options, &trace->error);
-
-  if (opened == NULL)
-    return;
-  trace->n_ranks = trace_ranks (opened);
-  trace->hash = g_strdup (trace_hash (opened, &trace->error));
-}
-
-static TopoMachine *
-make_machine (const StudyMachine *machine, GError **error)
-{
-  const StudyMachineInputs inputs = { machine->spec, machine->ranks_per_node, machine->cores,
-                                      machine->pattern, (const char *const *) machine->settings };
-  g_autoptr (TopoMachine) made = study_machine_new (&inputs, error);
-
-  if (made != NULL && machine->all_cores &&
-      !topo_machine_set_ranks_per_node (made, made->node->n_cores, error))
-    return NULL;
-  if (made != NULL && machine->not_adaptive)
-    made->parameters.adaptive = TOPO_ADAPTIVE_NONE;
-  return g_steal_pointer (&made);
-}
-
-static void
-open_machine (Resolve *resolve, StudyMachine *machine)
-{
-  RoutePaths *paths = NULL;
-  SimCounters *counters;
-
-  machine->machine = make_machine (machine, &machine->error);
-  if (machine->machine != NULL)
-    paths = route_paths_new (machine->machine, &machine->error);
-  if (paths == NULL)
-    g_clear_pointer (&machine->machine, topo_machine_free);
-  g_ptr_array_add (resolve->paths, paths);
-  if (paths == NULL)
-    return;
-  machine->hash = study_machine_hash (machine->machine);
-  machine->machine_text = topo_machine_print (machine->machine);
-  counters = sim_counters_new (machine->machine);
-  machine->n_links = counters->n_links;
-  sim_counters_free (counters);
-}
-
 /* The number of a machine that differs from another in these alone. */
 static guint
 variant_of (Resolve *resolve, guint of, gboolean all_cores, gboolean not_adaptive)
@@ -91,18 +42,9 @@ variant_of (Resolve *resolve, guint of, gboolean all_cores, gboolean not_adaptiv
         variant->all_cores == all_cores && variant->not_adaptive == not_adaptive)
       return at;
   }
-  variant = g_new0 (StudyMachine, 1);
-  variant->text = g_strdup (origin->text);
-  variant->spec = g_strdup (origin->spec);
-  variant->cores = g_strdup (origin->cores);
-  variant->settings = g_strdupv (origin->settings);
-  variant->ranks_per_node = origin->ranks_per_node;
-  variant->pattern = origin->pattern;
-  variant->binding = study_values_copy (&resolve->plan->file->values, origin->binding);
-  variant->all_cores = all_cores;
-  variant->not_adaptive = not_adaptive;
+  variant = study_plan_variant_new (resolve->plan->file, origin, all_cores, not_adaptive);
   g_ptr_array_add (machines, variant);
-  open_machine (resolve, variant);
+  g_ptr_array_add (resolve->paths, study_plan_open_machine (variant));
   return machines->len - 1;
 }
 
@@ -417,9 +359,10 @@ study_plan_resolve (StudyPlan *plan, TraceProgress progress, void *data, GError 
 
   resolve.paths = g_ptr_array_new_with_free_func ((GDestroyNotify) route_paths_free);
   for (guint at = 0; at < n_traces; at++, tell (&resolve))
-    open_trace (g_ptr_array_index (plan->traces, at));
+    study_plan_open_trace (g_ptr_array_index (plan->traces, at));
   for (guint at = 0; at < n_machines; at++, tell (&resolve))
-    open_machine (&resolve, g_ptr_array_index (plan->machines, at));
+    g_ptr_array_add (resolve.paths,
+                     study_plan_open_machine (g_ptr_array_index (plan->machines, at)));
   resolve_runs (&resolve, n_machines);
   g_ptr_array_unref (resolve.paths);
   if (plan->runs->len > 0)

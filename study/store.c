@@ -49,17 +49,19 @@ has_wal (const StudyStore *store)
   return g_stat (path, &status) == 0 && status.st_size > 0;
 }
 
-/* Can anything be read?  Who reads writes to a file beside the store, so that
- * nobody overwrites what is being read; on media where that is not possible nobody
- * overwrites anything either, which SQLite must be told. */
+/* Who reads writes to a file beside the store, so that nobody overwrites what is
+ * being read, and may write, so that the last one who has it open leaves one file
+ * only.  On media where that is not possible nobody overwrites anything either, which
+ * SQLite must be told. */
 static gboolean
 connect_to_read (StudyStore *store, GError **error)
 {
   static const char *const look = "SELECT count(*) FROM sqlite_schema";
   int code;
 
-  if (!connect_to (store, SQLITE_OPEN_READONLY, FALSE, error))
+  if (!connect_to (store, SQLITE_OPEN_READWRITE, FALSE, error))
     return FALSE;
+  sqlite3_exec (store->db, "PRAGMA query_only = 1", NULL, NULL, NULL);
   code = sqlite3_exec (store->db, look, NULL, NULL, NULL) & 0xff;
   if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY)
     return code == SQLITE_OK || study_store_fail (store, error);
