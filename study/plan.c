@@ -10,6 +10,20 @@
 
 #include <string.h>
 
+/* More would not be meant so: values of several names multiply. */
+#define MAX_INPUTS 100000
+
+static gboolean
+check_number (const StudyPlanFile *file, const GPtrArray *inputs, const char *group,
+              const char *key, GError **error)
+{
+  if (inputs->len < MAX_INPUTS)
+    return TRUE;
+  g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "the values of its {names} make more than %d",
+               MAX_INPUTS);
+  return study_plan_file_blame (file, group, key, error);
+}
+
 /* --- Traces --- */
 
 static StudyTrace *
@@ -50,9 +64,11 @@ add_traces (StudyPlan *plan, GError **error)
 
     if (binding == NULL)
       return study_plan_file_blame (file, "traces", "trace", error);
-    do
+    do {
+      if (!check_number (file, plan->traces, "traces", "trace", error))
+        return FALSE;
       g_ptr_array_add (plan->traces, trace_new (file, *text, binding));
-    while (study_values_next (&file->values, binding));
+    } while (study_values_next (&file->values, binding));
   }
   return TRUE;
 }
@@ -156,9 +172,11 @@ add_machines (StudyPlan *plan, GError **error)
 
     if (binding == NULL)
       return study_plan_file_blame (file, "machines", "machine", error);
-    do
+    do {
+      if (!check_number (file, plan->machines, "machines", "machine", error))
+        return FALSE;
       add_slots_of_machine (plan, *text, binding);
-    while (study_values_next (&file->values, binding));
+    } while (study_values_next (&file->values, binding));
   }
   return TRUE;
 }

@@ -277,6 +277,25 @@ test_names_and_mappings (void)
   g_assert_nonnull (strstr (error->message, "4 ranks"));
 }
 
+/* Values of four names that no memory would hold. */
+static void
+test_too_many (void)
+{
+  g_autoptr (GString) text =
+      g_string_new ("[traces]\ntrace = {a}{b}{c}{d}\n[machines]\nmachine = m\n");
+  g_autoptr (GError) error = NULL;
+
+  for (char name = 'a'; name <= 'd'; name++) {
+    g_string_append_printf (text, "[%c]\nvalues = ", name);
+    for (int value = 0; value < 1000; value++)
+      g_string_append_printf (text, "%d;", value);
+    g_string_append_c (text, '\n');
+  }
+  write_file ("a.study", text->str);
+  g_assert_null (study_plan_load (path, &error));
+  g_assert_nonnull (strstr (error->message, ":2: traces.trace: the values of its {names} make"));
+}
+
 static void
 test_bad_files (void)
 {
@@ -348,5 +367,6 @@ main (int argc, char **argv)
   ADD ("/plan/changed-map", test_changed_map);
   ADD ("/plan/names-and-mappings", test_names_and_mappings);
   ADD ("/plan/bad-files", test_bad_files);
+  ADD ("/plan/too-many", test_too_many);
   return g_test_run ();
 }
