@@ -97,15 +97,16 @@ room (const Rank *rank)
   return rank->is_ready && queue > rank->jobs->len ? queue - rank->jobs->len : 0;
 }
 
-static guint
-wanted (StudyCrew *base)
+static int
+idlest_of (const Crew *crew)
 {
-  const Crew *crew = (Crew *) base;
-  guint n = 0;
+  int best = -1;
 
-  for (guint i = 0; i < base->n_workers; i++)
-    n += room (&crew->ranks[i]);
-  return n - MIN (n, crew->again->len);
+  for (guint i = 0; i < crew->crew.n_workers; i++)
+    if (room (&crew->ranks[i]) > 0 &&
+        (best < 0 || crew->ranks[i].jobs->len < crew->ranks[best].jobs->len))
+      best = (int) i;
+  return best;
 }
 
 /* Its jobs are others' to make; which of them ended it nobody knows. */
@@ -134,30 +135,29 @@ send_job (Crew *crew, guint worker, guint job)
 }
 
 static void
-give (StudyCrew *base, guint job)
-{
-  Crew *crew = (Crew *) base;
-  guint best = base->n_workers;
-
-  for (guint i = 0; i < base->n_workers; i++)
-    if (room (&crew->ranks[i]) > 0 &&
-        (best == base->n_workers || crew->ranks[i].jobs->len < crew->ranks[best].jobs->len))
-      best = i;
-  if (best < base->n_workers)
-    send_job (crew, best, job);
-  else
-    g_array_append_val (crew->again, job);
-}
-
-static void
 give_again (Crew *crew)
 {
-  for (guint n = crew->again->len; n > 0; n--) {
+  int worker;
+
+  while (crew->again->len > 0 && (worker = idlest_of (crew)) >= 0) {
     guint job = g_array_index (crew->again, guint, 0);
 
     g_array_remove_index (crew->again, 0);
-    give (&crew->crew, job);
+    send_job (crew, (guint) worker, job);
   }
+}
+
+static int
+idlest (StudyCrew *base)
+{
+  give_again ((Crew *) base);
+  return idlest_of ((Crew *) base);
+}
+
+static void
+give (StudyCrew *base, guint worker, guint job)
+{
+  send_job ((Crew *) base, worker, job);
 }
 
 static void
@@ -284,7 +284,7 @@ crew_new (G_GNUC_UNUSED guint n_workers, G_GNUC_UNUSED StudyCrewMake make, G_GNU
     return NULL;
   }
   crew = g_new0 (Crew, 1);
-  crew->crew = (StudyCrew){ (guint) n_ranks - 1, wanted, give, take, crew_free };
+  crew->crew = (StudyCrew){ (guint) n_ranks - 1, idlest, give, take, crew_free };
   crew->ranks = g_new0 (Rank, crew->crew.n_workers);
   crew->again = g_array_new (FALSE, FALSE, sizeof (guint));
   for (guint i = 0; i < crew->crew.n_workers; i++)
@@ -323,7 +323,7 @@ hear_master (StudyCrew *child, guint *n_jobs)
     guint32 job;
 
     memcpy (&job, message->data, sizeof job);
-    child->give (child, job);
+    child->give (child, 0, job);
     ++*n_jobs;
   }
 }

@@ -6,8 +6,6 @@
 set -u
 . "${G_TEST_SRCDIR:-.}/cli/tap.sh"
 
-mpi=${G_TEST_BUILDDIR:-$(pwd)}/hopcast-mpi
-
 # 12 mappings x 3 patterns x 2 sizes, a few hundredths of a second each.
 cat >small.study <<'END'
 [traces]
@@ -149,41 +147,6 @@ done
 run "$hopcast" study merge merged.store small.1of4.store small.2of4.store small.3of4.store \
   small.4of4.store
 same "four shards find the same" merged.store
-
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl=self,vader
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM \
-  OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_btl
-mpirun=$(command -v mpirun.openmpi || command -v mpirun || true)
-if test -x "$mpi" && test -n "$mpirun"; then
-  run timeout 100 "$mpirun" -n 3 "$mpi" study run small.study --store mpi.store
-  says "three processes of MPI make it" 0 "$n_runs runs done, 0 failed, 0 were there"
-  same "and find the same" mpi.store
-
-  # Open MPI ends a job that loses a process.
-  rm -f mpi.store
-  "$mpirun" -n 3 "$mpi" study run small.study --store mpi.store >out 2>err &
-  launcher=$!
-  await test -e mpi.store
-  sleep 0.3
-  kill -9 "$(pgrep -P $launcher | tail -1)"
-  wait $launcher
-  run timeout 100 "$mpirun" -n 3 "$mpi" study run small.study --store mpi.store
-  same "killed, they go on" mpi.store
-
-  run timeout 100 "$mpirun" -n 1 "$mpi" study run small.study --store alone.store
-  says "one process of MPI is too few" 1 "two are the least"
-  run timeout 100 "$mpirun" -n 3 "$mpi" study run nothing.study
-  says "a study that is not there ends them all" 1 "nothing.study"
-  run timeout 100 "$mpirun" -n 2 "$mpi" --version
-  if test "$status" = 0 && test "$(grep -c hopcast out)" = 1; then
-    ok "other commands are the first process's"
-  else
-    not_ok "other commands are the first process's" "$(cat out err)"
-  fi
-else
-  skip "three processes of MPI make it" "no MPI"
-fi
 
 # --- Failing ---
 

@@ -32,10 +32,10 @@ typedef enum {
 typedef struct StudyCrew StudyCrew;
 struct StudyCrew {
   guint n_workers;
-  /* Jobs that may be given now so that nobody waits for work, and no job behind
-   * another for long. */
-  guint (*wanted) (StudyCrew *crew);
-  void (*give) (StudyCrew *crew, guint job);
+  /* The worker (below n_workers) that should get a job now, so that nobody waits for
+   * work, and no job behind another for long; -1: none. */
+  int (*idlest) (StudyCrew *crew);
+  void (*give) (StudyCrew *crew, guint worker, guint job);
   /* Waits for a result, at most so long; a signal that `mask` lets through
    * ends the waiting.  Who takes it clears it. */
   StudyCrewTaken (*take) (StudyCrew *crew, gint timeout_ms, const sigset_t *mask,

@@ -5,6 +5,7 @@
 
 #include "study/session.h"
 
+#include "study/deal.h"
 #include "study/job.h"
 
 #include <string.h>
@@ -22,8 +23,8 @@ typedef struct {
   StudyStore *store;
   StudyJobMaker *maker;
   StudyCrew *crew;
-  GArray *jobs;    /* (element-type guint) in the order in which they are handed out */
-  guint next;      /* in jobs */
+  const GArray *todo; /* (element-type guint) runs */
+  StudyDeal *deal;
   guint in_flight; /* jobs */
   GPtrArray *rows; /* (element-type StudyRow) to be stored */
   gint64 begin_us, stored_us, told_us;
@@ -207,26 +208,24 @@ first_run_of (const StudyPlan *plan, guint trace)
 }
 
 /* Who sends to whom is asked before the first run of a trace. */
-static GArray *
-order_jobs (const Session *session, const GArray *todo)
+static StudyDeal *
+deal_new (const Session *session, guint n_workers)
 {
   const StudyPlan *plan = session->plan;
   g_autofree gboolean *asked = g_new0 (gboolean, plan->traces->len);
-  GArray *jobs = g_array_new (FALSE, FALSE, sizeof (guint));
+  StudyDeal *deal = study_deal_new (n_workers);
 
-  for (guint i = 0; i < todo->len; i++) {
-    guint run = g_array_index (todo, guint, i), trace = run_at (plan, run)->trace;
+  for (guint i = 0; i < session->todo->len; i++) {
+    guint run = g_array_index (session->todo, guint, i), trace = run_at (plan, run)->trace;
+    guint group = trace * plan->machines->len + run_at (plan, run)->machine;
     const StudyTrace *its = g_ptr_array_index (plan->traces, trace);
 
-    if (!asked[trace] && its->hash != NULL && !study_store_has_edges (session->store, its->hash)) {
-      guint job = plan->runs->len + first_run_of (plan, trace);
-
-      g_array_append_val (jobs, job);
-    }
+    if (!asked[trace] && its->hash != NULL && !study_store_has_edges (session->store, its->hash))
+      study_deal_add (deal, plan->runs->len + first_run_of (plan, trace), group);
     asked[trace] = TRUE;
-    g_array_append_val (jobs, run);
+    study_deal_add (deal, run, group);
   }
-  return jobs;
+  return deal;
 }
 
 /* --- While they are made --- */
@@ -376,9 +375,12 @@ take (Session *session, gint timeout_ms, const sigset_t *mask, gboolean *taken, 
 static void
 hand_out (Session *session)
 {
-  for (guint n = session->crew->wanted (session->crew); n > 0 && session->next < session->jobs->len;
-       n--) {
-    session->crew->give (session->crew, g_array_index (session->jobs, guint, session->next++));
+  guint job;
+  int worker;
+
+  while ((worker = session->crew->idlest (session->crew)) >= 0 &&
+         study_deal_next (session->deal, (guint) worker, &job)) {
+    session->crew->give (session->crew, (guint) worker, job);
     session->in_flight++;
   }
 }
@@ -400,7 +402,7 @@ work_until_signalled (Session *session, const sigset_t *mask, GError **error)
 {
   gboolean taken;
 
-  while (!caught && (session->next < session->jobs->len || session->in_flight > 0)) {
+  while (!caught && (study_deal_n_left (session->deal) > 0 || session->in_flight > 0)) {
     hand_out (session);
     if (!take (session, TAKE_TIMEOUT_MS, mask, &taken, error) || !store_if_due (session, error))
       return FALSE;
@@ -434,7 +436,10 @@ make_runs (Session *session, const StudyCrewMaker *maker, GError **error)
   signals_take (&before);
   session->crew =
       maker->crew_new (session->options->n_workers, study_job_make, session->maker, error);
+  if (session->crew != NULL)
+    session->deal = deal_new (session, session->crew->n_workers);
   good = session->crew != NULL && work (session, &before.mask, error);
+  study_deal_free (session->deal);
   study_crew_free (session->crew);
   signals_give_back (&before);
   study_job_maker_free (session->maker);
@@ -449,7 +454,6 @@ study_session_run (const StudyPlan *plan, const StudyCrewMaker *maker,
   g_autofree char *path = study_session_store_path (plan, options);
   g_autoptr (StudyStore) store = study_store_open (path, STUDY_STORE_CREATE, error);
   g_autoptr (GArray) todo = store != NULL ? find_todo (plan, options, store, tally, error) : NULL;
-  g_autoptr (GArray) jobs = NULL;
   g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify) study_row_free);
   Session session = { .plan = plan,
                       .options = options,
@@ -461,8 +465,8 @@ study_session_run (const StudyPlan *plan, const StudyCrewMaker *maker,
   if (todo == NULL || !put_plan (&session, error) || !put_machines (&session, error))
     return FALSE;
   session.stored_us = session.begin_us;
-  session.jobs = jobs = order_jobs (&session, todo);
-  return jobs->len == 0 || make_runs (&session, maker, error);
+  session.todo = todo;
+  return todo->len == 0 || make_runs (&session, maker, error);
 }
 
 gboolean

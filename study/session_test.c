@@ -11,8 +11,8 @@
 #include <string.h>
 
 /* Twelve runs, one of which is another one by a second name. */
-#define STUDY                                                                        \
-  "[traces]\ntrace = gen:halo2d:iterations=2,grid=4x4,bytes={bytes}\n"               \
+#define STUDY                                                                         \
+  "[traces]\ntrace = gen:halo2d:iterations=2,grid=4x4,bytes={bytes}\n"                \
   "[machines]\nmachine = torus:4x4\n[mappings]\nmapping = ABT;BAT;same.map\n[runs]\n" \
   "network = packet;load\n[bytes]\nvalues = 64;4096\n"
 #define N_RUNS     12
@@ -242,14 +242,14 @@ typedef struct {
 
 static enum { LOSES, SENDS_RUBBISH, FAILS } oddity;
 
-static guint
-odd_wanted (StudyCrew *crew)
+static int
+odd_idlest (StudyCrew *crew)
 {
-  return 3 - MIN (3, ((OddCrew *) crew)->jobs->len);
+  return ((OddCrew *) crew)->jobs->len < 3 ? 0 : -1;
 }
 
 static void
-odd_give (StudyCrew *crew, guint job)
+odd_give (StudyCrew *crew, G_GNUC_UNUSED guint worker, guint job)
 {
   g_array_append_val (((OddCrew *) crew)->jobs, job);
 }
@@ -293,7 +293,7 @@ odd_new (guint n_workers, StudyCrewMake make, void *data, G_GNUC_UNUSED GError *
 {
   OddCrew *crew = g_new0 (OddCrew, 1);
 
-  crew->crew = (StudyCrew){ MAX (1, n_workers), odd_wanted, odd_give, odd_take, odd_free };
+  crew->crew = (StudyCrew){ MAX (1, n_workers), odd_idlest, odd_give, odd_take, odd_free };
   crew->jobs = g_array_new (FALSE, FALSE, sizeof (guint));
   crew->make = make;
   crew->data = data;

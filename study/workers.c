@@ -26,8 +26,6 @@
 
 #define QUICK_US  100000
 #define MAX_QUEUE 4
-/* Workers that end one after the other before they have made anything. */
-#define MAX_STILLBORN 16
 /* Descriptors that are closed one by one on a kernel that cannot do it at once. */
 #define MAX_OPEN 65536
 
@@ -43,9 +41,8 @@ typedef struct {
   GByteArray *read;      /* of a result that is not complete */
   guint jobs[MAX_QUEUE]; /* in the order given */
   guint n_jobs;
-  gint64 begin_us;     /* when it could begin the first of them */
-  gint64 last_us;      /* what the last one took; G_MAXINT64: none yet */
-  gboolean has_worked; /* made a result */
+  gint64 begin_us; /* when it could begin the first of them */
+  gint64 last_us;  /* what the last one took; G_MAXINT64: none yet */
 } Worker;
 
 typedef struct {
@@ -57,7 +54,6 @@ typedef struct {
   struct pollfd *fds; /* [crew.n_workers] */
   GArray *again;      /* (element-type guint) jobs of dead workers that they had not begun */
   GArray *lost;       /* (element-type StudyCrewResult) to be told */
-  guint n_stillborn;
 } Crew;
 
 void
@@ -209,7 +205,6 @@ start (Crew *crew, Worker *worker, GError **error)
   worker->socket = sockets[0];
   worker->n_jobs = 0;
   worker->last_us = G_MAXINT64;
-  worker->has_worked = FALSE;
   g_byte_array_set_size (worker->read, 0);
   return TRUE;
 }
@@ -234,53 +229,43 @@ room (const Worker *worker)
   return worker->pid > 0 && queue > worker->n_jobs ? queue - worker->n_jobs : 0;
 }
 
-static guint
-wanted (StudyCrew *base)
+/* Jobs that were handed out before come first. */
+static int
+idlest_of (const Crew *crew)
 {
-  const Crew *crew = (Crew *) base;
-  guint n = 0;
-
-  for (guint i = 0; i < base->n_workers; i++)
-    n += room (&crew->workers[i]);
-  return n - MIN (n, crew->again->len);
-}
-
-/* The one with the fewest jobs. */
-static Worker *
-idlest (Crew *crew)
-{
-  Worker *best = NULL;
+  int best = -1;
 
   for (guint i = 0; i < crew->crew.n_workers; i++) {
-    Worker *worker = &crew->workers[i];
+    const Worker *worker = &crew->workers[i];
 
-    if (room (worker) > 0 && (best == NULL || worker->n_jobs < best->n_jobs))
-      best = worker;
+    if (room (worker) > 0 && (best < 0 || worker->n_jobs < crew->workers[best].n_jobs))
+      best = (int) i;
   }
   return best;
 }
 
 static void
-give (StudyCrew *base, guint job)
+give_again (Crew *crew)
 {
-  Crew *crew = (Crew *) base;
-  Worker *worker = idlest (crew);
+  int worker;
 
-  if (worker != NULL)
-    send_job (worker, job);
-  else
-    g_array_append_val (crew->again, job);
+  while (crew->again->len > 0 && (worker = idlest_of (crew)) >= 0) {
+    send_job (&crew->workers[worker], g_array_index (crew->again, guint, 0));
+    g_array_remove_index (crew->again, 0);
+  }
+}
+
+static int
+idlest (StudyCrew *base)
+{
+  give_again ((Crew *) base);
+  return idlest_of ((Crew *) base);
 }
 
 static void
-give_again (Crew *crew)
+give (StudyCrew *base, guint worker, guint job)
 {
-  Worker *worker;
-
-  while (crew->again->len > 0 && (worker = idlest (crew)) != NULL) {
-    send_job (worker, g_array_index (crew->again, guint, 0));
-    g_array_remove_index (crew->again, 0);
-  }
+  send_job (&((Crew *) base)->workers[worker], job);
 }
 
 static char *
@@ -319,13 +304,8 @@ bury (Crew *crew, Worker *worker, gboolean spent)
 static gboolean
 replace (Crew *crew, Worker *worker, gboolean spent, GError **error)
 {
-  crew->n_stillborn = worker->has_worked ? 0 : crew->n_stillborn + 1;
   bury (crew, worker, spent);
-  if (crew->n_stillborn < MAX_STILLBORN)
-    return start (crew, worker, error);
-  g_set_error (error, STUDY_ERROR, STUDY_ERROR_WORKER,
-               "%d workers in a row ended before they had made a run", MAX_STILLBORN);
-  return FALSE;
+  return start (crew, worker, error);
 }
 
 static void
@@ -338,7 +318,6 @@ job_done (Worker *worker, guint job)
   memmove (worker->jobs, worker->jobs + 1, worker->n_jobs * sizeof worker->jobs[0]);
   worker->last_us = now_us - worker->begin_us;
   worker->begin_us = now_us;
-  worker->has_worked = TRUE;
 }
 
 /* The first complete result among what was read, if there is one. */
@@ -464,7 +443,7 @@ study_workers_new (guint n_workers, StudyCrewMake make, void *data, GError **err
   Crew *crew = g_new0 (Crew, 1);
 
   n_workers = n_workers > 0 ? n_workers : g_get_num_processors ();
-  crew->crew = (StudyCrew){ n_workers, wanted, give, take, workers_free };
+  crew->crew = (StudyCrew){ n_workers, idlest, give, take, workers_free };
   crew->make = make;
   crew->data = data;
   crew->master = getpid ();
