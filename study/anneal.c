@@ -5,7 +5,7 @@
 
 #include "study/anneal.h"
 
-#include "study/random.h"
+#include "study/exchange.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,48 +20,10 @@
  * problems at those that bring a rank near to a partner. */
 #define MAX_EXCHANGES (1u << 25)
 
-typedef struct {
-  const StudyGraph *graph;
-  const StudyDistance *distance;
-  uint32_t per_node, n_slots;
-  uint32_t *slot;    /* [rank] */
-  uint32_t *node;    /* [rank] of its slot: what the inner loop reads */
-  uint32_t *rank_at; /* [slot] TOPO_NONE: free */
-  uint64_t random;
-} Search;
-
-static Search
-search_new (const StudyProblem *problem, uint32_t *slot, uint64_t seed)
-{
-  uint32_t n_slots = study_problem_slots (problem), n_ranks = problem->graph->n_ranks;
-  Search search = { .graph = problem->graph,
-                    .distance = problem->distance,
-                    .per_node = problem->per_node,
-                    .n_slots = n_slots,
-                    .slot = slot,
-                    .node = g_new (uint32_t, n_ranks),
-                    .rank_at = g_new (uint32_t, n_slots),
-                    .random = seed };
-
-  memset (search.rank_at, 0xff, n_slots * sizeof *search.rank_at);
-  for (uint32_t rank = 0; rank < n_ranks; rank++) {
-    search.node[rank] = slot[rank] / problem->per_node;
-    search.rank_at[slot[rank]] = rank;
-  }
-  return search;
-}
-
-static void
-search_clear (Search *search)
-{
-  g_free (search->node);
-  g_free (search->rank_at);
-}
-
 /* What it costs more that `rank` is at node `to`, `other` staying where it is: the
  * hops between two ranks that change places remain. */
 static inline int64_t
-delta_of (const Search *search, uint32_t rank, uint32_t other, uint32_t to)
+delta_of (const StudyExchange *search, uint32_t rank, uint32_t other, uint32_t to)
 {
   const StudyGraph *graph = search->graph;
   uint32_t from = search->node[rank];
@@ -78,7 +40,7 @@ delta_of (const Search *search, uint32_t rank, uint32_t other, uint32_t to)
 }
 
 static inline int64_t
-exchange_delta (const Search *search, uint32_t rank, uint32_t slot)
+exchange_delta (const StudyExchange *search, uint32_t rank, uint32_t slot)
 {
   uint32_t other = search->rank_at[slot], to = slot / search->per_node;
   int64_t delta = delta_of (search, rank, other, to);
@@ -86,63 +48,9 @@ exchange_delta (const Search *search, uint32_t rank, uint32_t slot)
   return other == TOPO_NONE ? delta : delta + delta_of (search, other, rank, search->node[rank]);
 }
 
-static inline void
-exchange (Search *search, uint32_t rank, uint32_t slot)
-{
-  uint32_t other = search->rank_at[slot], old = search->slot[rank];
-
-  search->rank_at[old] = other;
-  if (other != TOPO_NONE) {
-    search->slot[other] = old;
-    search->node[other] = old / search->per_node;
-  }
-  search->rank_at[slot] = rank;
-  search->slot[rank] = slot;
-  search->node[rank] = slot / search->per_node;
-}
-
-/* --- Proposals --- */
-
-/* A node near to a partner of the rank, or the partner's own where nodes have
- * several slots: few other places can be better. */
-static uint32_t
-node_near_partner (Search *search, uint32_t rank)
-{
-  const StudyGraph *graph = search->graph;
-  const StudyDistance *distance = search->distance;
-  uint64_t first = graph->first[rank];
-  uint32_t degree = (uint32_t) (graph->first[rank + 1] - first);
-  uint32_t at =
-      search->node[graph->neighbour[first + study_random_below (&search->random, degree)]];
-  uint32_t first_near = distance->near_first[at];
-  uint32_t n_near = distance->near_first[at + 1] - first_near;
-  uint32_t own = search->per_node > 1;
-  uint32_t choice;
-
-  if (n_near + own == 0)
-    return at;
-  choice = study_random_below (&search->random, n_near + own);
-  return choice == n_near ? at : distance->near[first_near + choice];
-}
-
-/* Half of the steps go near a partner, the others anywhere.  False: to its own node. */
-static bool
-propose (Search *search, uint32_t *rank, uint32_t *slot)
-{
-  const StudyGraph *graph = search->graph;
-
-  *rank = study_random_below (&search->random, graph->n_ranks);
-  if (graph->first[*rank + 1] == graph->first[*rank] || (study_random (&search->random) & 1))
-    *slot = study_random_below (&search->random, search->n_slots);
-  else
-    *slot = node_near_partner (search, *rank) * search->per_node +
-            (search->per_node > 1 ? study_random_below (&search->random, search->per_node) : 0);
-  return *slot / search->per_node != search->node[*rank];
-}
-
 /* What a random bad step costs on average. */
 static double
-average_rise (Search *search)
+average_rise (StudyExchange *search)
 {
   double sum = 0;
   uint32_t n = 0;
@@ -151,7 +59,7 @@ average_rise (Search *search)
     uint32_t rank, slot;
     int64_t delta;
 
-    if (!propose (search, &rank, &slot))
+    if (!study_exchange_propose (search, &rank, &slot))
       continue;
     delta = exchange_delta (search, rank, slot);
     if (delta > 0) {
@@ -164,7 +72,7 @@ average_rise (Search *search)
 
 /* Returns by how much the hop-bytes changed. */
 static int64_t
-anneal_block (Search *search, uint32_t n_steps, double temperature)
+anneal_block (StudyExchange *search, uint32_t n_steps, double temperature)
 {
   int64_t change = 0;
 
@@ -172,13 +80,13 @@ anneal_block (Search *search, uint32_t n_steps, double temperature)
     uint32_t rank, slot;
     int64_t delta;
 
-    if (!propose (search, &rank, &slot))
+    if (!study_exchange_propose (search, &rank, &slot))
       continue;
     delta = exchange_delta (search, rank, slot);
     if (delta <= 0 ||
         ((double) delta < 40 * temperature &&
          study_random_share (&search->random) < exp (-(double) delta / temperature))) {
-      exchange (search, rank, slot);
+      study_exchange_apply (search, rank, slot);
       change += delta;
     }
   }
@@ -187,7 +95,7 @@ anneal_block (Search *search, uint32_t n_steps, double temperature)
 
 /* Returns by how much the hop-bytes changed. */
 static int64_t
-anneal (Search *search, const StudyAnneal *options)
+anneal (StudyExchange *search, const StudyAnneal *options)
 {
   double hot = options->heat * average_rise (search);
   int64_t change = 0;
@@ -211,7 +119,7 @@ typedef struct {
 } Best;
 
 static void
-consider (const Search *search, uint32_t rank, uint32_t slot, Best *best)
+consider (const StudyExchange *search, uint32_t rank, uint32_t slot, Best *best)
 {
   int64_t delta;
 
@@ -223,14 +131,14 @@ consider (const Search *search, uint32_t rank, uint32_t slot, Best *best)
 }
 
 static void
-consider_node (const Search *search, uint32_t rank, uint32_t node, Best *best)
+consider_node (const StudyExchange *search, uint32_t rank, uint32_t node, Best *best)
 {
   for (uint32_t i = 0; i < search->per_node; i++)
     consider (search, rank, node * search->per_node + i, best);
 }
 
 static void
-consider_near_partners (const Search *search, uint32_t rank, Best *best)
+consider_near_partners (const StudyExchange *search, uint32_t rank, Best *best)
 {
   const StudyGraph *graph = search->graph;
   const StudyDistance *distance = search->distance;
@@ -246,7 +154,7 @@ consider_near_partners (const Search *search, uint32_t rank, Best *best)
 
 /* The best exchange of a rank, made when it is good. */
 static bool
-improve_rank (Search *search, uint32_t rank)
+improve_rank (StudyExchange *search, uint32_t rank)
 {
   bool all = (uint64_t) search->n_slots * search->graph->n_ranks <= MAX_EXCHANGES;
   Best best = { TOPO_NONE, 0 };
@@ -256,12 +164,12 @@ improve_rank (Search *search, uint32_t rank)
   if (!all)
     consider_near_partners (search, rank, &best);
   if (best.slot != TOPO_NONE)
-    exchange (search, rank, best.slot);
+    study_exchange_apply (search, rank, best.slot);
   return best.slot != TOPO_NONE;
 }
 
 static void
-descend (Search *search, gboolean (*stop) (void *data), void *stop_data)
+descend (StudyExchange *search, gboolean (*stop) (void *data), void *stop_data)
 {
   uint32_t n_ranks = search->graph->n_ranks, n_good = 0;
 
@@ -276,10 +184,10 @@ void
 study_descend (const StudyProblem *problem, uint32_t *slot, gboolean (*stop) (void *data),
                void *stop_data)
 {
-  Search search = search_new (problem, slot, 0);
+  StudyExchange search = study_exchange_new (problem, slot, 0);
 
   descend (&search, stop, stop_data);
-  search_clear (&search);
+  study_exchange_clear (&search);
 }
 
 void
@@ -287,13 +195,13 @@ study_anneal (const StudyProblem *problem, uint32_t *slot, const StudyAnneal *op
 {
   gsize size = problem->graph->n_ranks * sizeof *slot;
   g_autofree uint32_t *start = g_memdup2 (slot, size);
-  Search search = search_new (problem, slot, options->seed);
+  StudyExchange search = study_exchange_new (problem, slot, options->seed);
 
   if (anneal (&search, options) > 0) {
-    search_clear (&search);
+    study_exchange_clear (&search);
     memcpy (slot, start, size);
-    search = search_new (problem, slot, options->seed);
+    search = study_exchange_new (problem, slot, options->seed);
   }
   descend (&search, options->stop, options->stop_data);
-  search_clear (&search);
+  study_exchange_clear (&search);
 }

@@ -63,11 +63,13 @@ fill_rows (StudyGraph *graph, const Half *halves, uint64_t n)
   graph->first = g_new0 (uint64_t, graph->n_ranks + 1);
   graph->neighbour = g_new (uint32_t, n);
   graph->sent = g_new (uint64_t, n);
+  graph->received = g_new (uint64_t, n);
   graph->weight = g_new (int64_t, n);
   for (uint64_t i = 0; i < n; i++) {
     graph->first[halves[i].rank + 1]++;
     graph->neighbour[i] = halves[i].neighbour;
     graph->sent[i] = halves[i].sent;
+    graph->received[i] = halves[i].received;
     graph->weight[i] =
         shifted (halves[i].sent, graph->shift) + shifted (halves[i].received, graph->shift);
   }
@@ -103,6 +105,7 @@ study_graph_free (StudyGraph *graph)
   g_free (graph->first);
   g_free (graph->neighbour);
   g_free (graph->sent);
+  g_free (graph->received);
   g_free (graph->weight);
   g_free (graph);
 }

@@ -17,6 +17,7 @@ typedef struct {
   uint64_t *first;     /* [n_ranks + 1] */
   uint32_t *neighbour; /* [first[n_ranks]] */
   uint64_t *sent;      /* bytes to the neighbour */
+  uint64_t *received;  /* bytes from it */
   int64_t *weight;     /* bytes both ways, as (bytes + 2^shift - 1) >> shift */
   uint32_t shift;      /* 0, unless sums of weights times hops would not fit */
 } StudyGraph;
