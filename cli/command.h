@@ -37,6 +37,7 @@ int cli_map_check (int argc, char **argv, GError **error);
 int cli_map_generate (int argc, char **argv, GError **error);
 int cli_map_convert (int argc, char **argv, GError **error);
 int cli_map_metrics (int argc, char **argv, GError **error);
+int cli_map_optimize (int argc, char **argv, GError **error);
 int cli_simulate (int argc, char **argv, GError **error);
 int cli_trace_convert (int argc, char **argv, GError **error);
 int cli_trace_generate (int argc, char **argv, GError **error);

@@ -25,6 +25,7 @@ static const CliCommand commands[] = {
   { "map generate", "write the map file of a mapping", cli_map_generate },
   { "map convert", "write a mapping as a map file or a rankfile", cli_map_convert },
   { "map metrics", "static congestion metrics of a mapping", cli_map_metrics },
+  { "map optimize", "search for a better mapping", cli_map_optimize },
   { "validate", "published measurements and their simulation, side by side", cli_validate },
 };
 
