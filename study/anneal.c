@@ -14,7 +14,7 @@
 #define BLOCK_STEPS 4096u
 
 /* The last temperature over the first one. */
-#define COOLING 1e-4
+#define COOLING 1e-2
 
 /* Slots times ranks up to which the descent looks at every exchange; of larger
  * problems at those that bring a rank near to a partner. */

@@ -319,6 +319,16 @@ sum_fields (const Source *source, guint first_line)
   return sum;
 }
 
+/* As many lines as columns: bytes of a dense matrix. */
+static gboolean
+is_square (const Source *source)
+{
+  for (guint line = 0; line < source->lines->len; line++)
+    if (fields_of (source, line) != source->lines->len)
+      return FALSE;
+  return TRUE;
+}
+
 /* A list of edges has lines of two to four numbers too: what a header says must be
  * what follows it. */
 static gboolean
@@ -327,7 +337,7 @@ is_metis (Source *source, Layout *layout)
   uint32_t n_fields = fields_of (source, 0);
   uint64_t n_edges, format = 0, n_weights = 1, n_numbers, n_missing;
 
-  if (n_fields < 2 || n_fields > 4)
+  if (n_fields < 2 || n_fields > 4 || is_square (source))
     return FALSE;
   go_to (source, 0);
   if (!read_number (source, 1, MAX_RANKS, "", &layout->n, NULL) ||

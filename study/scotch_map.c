@@ -105,7 +105,8 @@ long_dimensions (const TopoShape *shape, SCOTCH_Num *size, bool *all_wrap, bool 
   return n;
 }
 
-/* The graph of nearest nodes; Scotch measures the ways through it. */
+/* The graph of nearest nodes; Scotch measures the ways through it.  It divides the nodes
+ * with the random numbers that all its callers share, which therefore begin anew. */
 static gboolean
 build_from_graph (Architecture *architecture, const StudyDistance *distance)
 {
@@ -119,6 +120,8 @@ build_from_graph (Architecture *architecture, const StudyDistance *distance)
     first[node] = (SCOTCH_Num) distance->near_first[node];
   for (uint32_t i = 0; i < distance->near_first[n]; i++)
     near[i] = (SCOTCH_Num) distance->near[i];
+  SCOTCH_randomSeed (0);
+  SCOTCH_randomReset ();
   SCOTCH_graphInit (&architecture->graph);
   architecture->has_graph = TRUE;
   SCOTCH_stratInit (&strategy);

@@ -14,15 +14,24 @@
 /* Rounds that are made at a time. */
 #define BATCH 4u
 
-/* Proposals of the first round, per rank; every batch doubles them. */
-#define FIRST_STEPS 500u
-#define MAX_STEPS   (1ull << 36)
+/* Proposals of the first round, per rank and at least.  The first batches double them, so that
+ * something good is known early; then, as long as there is time, every RESTARTS-th one
+ * does: small problems gain more from another start than from a slower one. */
+#define FIRST_STEPS   500u
+#define LEAST_STEPS   200000u
+#define FIRST_BATCHES 4u
+#define RESTARTS      6u
+#define MAX_STEPS     (1ull << 36)
 
 /* A relieving step recomputes ways: it takes as long as this many exchanges. */
 #define RELIEVE_COST 64u
 
 /* Pairs of rank and partner or node that are looked at by what makes starts. */
 #define MAX_LOOKS (1ull << 31)
+
+/* Arcs and ranks that Scotch may be given in all its runs, and most of these. */
+#define SCOTCH_ARCS      (1u << 17)
+#define MAX_SCOTCH_SEEDS 32u
 
 /* Best orders of dimensions that are kept. */
 #define KEPT_ORDERS 3u
@@ -175,19 +184,41 @@ start_orders (Searcher *searcher)
   }
 }
 
+/* The best of Scotch's mappings with several seeds, of small graphs with more. */
+static void
+start_scotch (Searcher *searcher, uint64_t n_arcs)
+{
+  const StudyProblem *problem = searcher->candidates->problem;
+  uint64_t n_seeds = CLAMP (SCOTCH_ARCS / n_arcs, 1, MAX_SCOTCH_SEEDS);
+  uint32_t *best = NULL;
+
+  for (uint64_t i = 0; i < n_seeds && !must_stop ((void *) searcher->options); i++) {
+    g_autoptr (GError) error = NULL;
+    uint32_t *slot = study_scotch_map (problem, searcher->candidates->paths->machine,
+                                       searcher->options->seed + i, &error);
+
+    if (!slot) {
+      searcher->searched->scotch_error = g_strdup (error->message);
+      return;
+    }
+    if (best && study_hop_bytes (problem, best) <= study_hop_bytes (problem, slot))
+      g_free (slot);
+    else {
+      g_free (best);
+      best = slot;
+    }
+  }
+  if (best)
+    add_start (searcher, "scotch", best);
+}
+
 static void
 start_graph_mappers (Searcher *searcher)
 {
   const StudyProblem *problem = searcher->candidates->problem;
   uint64_t n_arcs = problem->graph->first[problem->graph->n_ranks] + problem->graph->n_ranks;
-  g_autoptr (GError) error = NULL;
-  uint32_t *slot = study_scotch_map (problem, searcher->candidates->paths->machine,
-                                     searcher->options->seed, &error);
 
-  if (slot)
-    add_start (searcher, "scotch", slot);
-  else
-    searcher->searched->scotch_error = g_strdup (error->message);
+  start_scotch (searcher, n_arcs);
   if (n_arcs * problem->distance->n_nodes <= MAX_LOOKS)
     add_start (searcher, "greedy", study_placement_greedy (problem));
 }
@@ -232,12 +263,25 @@ make_round (gpointer data)
   return NULL;
 }
 
+/* "annealed from scotch (7)": a name says its last step, where all began, and the round. */
+static char *
+round_name (gboolean relieve, const char *from, guint number)
+{
+  const char *origin = g_strrstr (from, " from ");
+  g_autofree char *start = g_strdup (origin ? origin + strlen (" from ") : from);
+  char *round = origin ? g_strrstr (start, " (") : NULL;
+
+  if (round)
+    *round = '\0';
+  return g_strdup_printf ("%s from %s (%u)", relieve ? "relieved" : "annealed", start, number + 1);
+}
+
 /* Rounds of even number begin at the starts in turn, those of odd number at the best so
  * far; where the busiest link counts, the last of a batch relieves it. */
 static Round
 round_new (const Searcher *searcher, guint number)
 {
-  static const double heat[] = { 0.3, 0.1, 1, 0.05 };
+  static const double heat[] = { 0.3, 0.2, 0.1, 0.3 };
   const StudyCandidates *candidates = searcher->candidates;
   const StudyCandidate *best = study_candidate (candidates, study_candidates_best (candidates));
   const Start *start = g_ptr_array_index (searcher->starts, (number / 2) % searcher->starts->len);
@@ -248,8 +292,7 @@ round_new (const Searcher *searcher, guint number)
     start = g_ptr_array_index (searcher->starts, number % searcher->starts->len);
   round.relieve = candidates->objective != STUDY_OBJECTIVE_HOP_BYTES && number % BATCH == BATCH - 1;
   round.slot = copy_slots (searcher, from_best ? best->slot : start->slot);
-  round.name = g_strdup_printf ("%s from %s", round.relieve ? "relieved" : "annealed",
-                                from_best ? best->name : start->name);
+  round.name = round_name (round.relieve, from_best ? best->name : start->name, number);
   round.anneal = (StudyAnneal){
     .seed = searcher->options->seed * 0x9e3779b97f4a7c15u + number,
     .n_steps = round.relieve ? searcher->steps / RELIEVE_COST : searcher->steps,
@@ -260,25 +303,12 @@ round_new (const Searcher *searcher, guint number)
   return round;
 }
 
-/* "annealed from relieved from annealed from scotch" says no more than "annealed from
- * scotch". */
-static char *
-short_name (const char *name)
-{
-  const char *last = g_strrstr (name, " from ");
-  const char *first_blank = strchr (name, ' ');
-
-  return last && first_blank ? g_strdup_printf ("%.*s%s", (int) (first_blank - name), name, last)
-                             : g_strdup (name);
-}
-
 static void
 round_end (Round *round)
 {
   Searcher *searcher = (Searcher *) round->searcher;
-  g_autofree char *name = short_name (round->name);
 
-  study_candidates_add (searcher->candidates, name, round->slot);
+  study_candidates_add (searcher->candidates, round->name, round->slot);
   searcher->searched->n_steps += round->relieve ? 0 : round->anneal.n_steps;
   searcher->searched->n_rounds++;
   g_free (round->name);
@@ -322,18 +352,18 @@ make_batch (Searcher *searcher, guint first, guint n)
     round_end (&rounds[i]);
 }
 
-/* Twice as long as before, but a batch shall end within half of what is left. */
+/* Longer than before, perhaps, but a batch shall end within half of what is left. */
 static void
-choose_steps (Searcher *searcher, int64_t batch_us)
+choose_steps (Searcher *searcher, guint n_batches, int64_t batch_us)
 {
   const StudySearch *options = searcher->options;
   int64_t left_us = options->deadline_us - g_get_monotonic_time ();
+  gboolean timed = options->deadline_us != 0;
 
-  if (!options->deadline_us)
-    searcher->steps = MIN (2 * searcher->steps, MAX_STEPS);
-  else if (4 * batch_us <= left_us)
-    searcher->steps = MIN (2 * searcher->steps, MAX_STEPS);
-  else if (2 * batch_us > left_us && batch_us > 0)
+  if (n_batches <= FIRST_BATCHES || (timed && n_batches % RESTARTS == 0))
+    if (!timed || 4 * batch_us <= left_us)
+      searcher->steps = MIN (2 * searcher->steps, MAX_STEPS);
+  if (timed && 2 * batch_us > left_us && batch_us > 0)
     searcher->steps = MAX (1, (guint64) ((double) searcher->steps * (double) MAX (left_us, 0) /
                                          (2 * (double) batch_us)));
 }
@@ -363,7 +393,7 @@ make_rounds (Searcher *searcher, int64_t start_us)
     make_batch (searcher, number, n);
     number += n;
     tell_progress (searcher, start_us);
-    choose_steps (searcher, g_get_monotonic_time () - begin_us);
+    choose_steps (searcher, number / BATCH, g_get_monotonic_time () - begin_us);
   }
 }
 
@@ -376,7 +406,8 @@ study_search (StudyCandidates *candidates, const StudySearch *options, StudySear
                         .options = options,
                         .searched = searched,
                         .starts = starts,
-                        .steps = (guint64) FIRST_STEPS * candidates->problem->graph->n_ranks };
+                        .steps = MAX (LEAST_STEPS, (guint64) FIRST_STEPS *
+                                                       candidates->problem->graph->n_ranks) };
   int64_t start_us = g_get_monotonic_time ();
   const StudyCandidate *plain = study_candidate (candidates, 0);
 
