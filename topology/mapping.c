@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/mapping_private.h"
+#include "topology/recipe.h"
 
 #include <string.h>
 
@@ -247,6 +248,9 @@ fill (TopoMapping *mapping, const TopoMachine *machine, const Columns *columns, 
 {
   uint32_t order[MAX_COLUMNS];
 
+  /* A file beats a recipe of its name. */
+  if (topo_is_recipe (mapping->name) && !g_file_test (mapping->name, G_FILE_TEST_IS_REGULAR))
+    return topo_recipe_fill (mapping, machine, error);
   if (!is_permutation (mapping->name))
     return fill_from_file (mapping, machine, columns, n_slots, error);
   if (!parse_permutation (mapping->name, columns, order, error))

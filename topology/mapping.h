@@ -26,7 +26,8 @@ typedef struct {
  *   host list  fabrics only: a host per line, perhaps with slots=N; ranks fill a
  *              host before the next one
  *
- * Errors name file and line. */
+ * Errors name file and line.  A text that is a recipe (topology/recipe.h), and no file,
+ * is followed as one. */
 TopoMapping *
 topo_mapping_new (const char *text, const TopoMachine *machine, uint32_t n_ranks, GError **error);
 void topo_mapping_free (TopoMapping *mapping);
