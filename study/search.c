@@ -8,6 +8,7 @@
 #include "study/anneal.h"
 #include "study/relieve.h"
 #include "study/scotch_map.h"
+#include "topology/recipe.h"
 
 #include <string.h>
 
@@ -33,8 +34,9 @@
 #define SCOTCH_ARCS      (1u << 17)
 #define MAX_SCOTCH_SEEDS 32u
 
-/* Best orders of dimensions that are kept. */
-#define KEPT_ORDERS 3u
+/* The permutations of six letters; best mappings of all families that are kept. */
+#define LARGEST_FAMILY 720u
+#define KEPT_ORDERS    3u
 
 typedef struct {
   StudyCandidates *candidates;
@@ -86,28 +88,7 @@ must_stop (void *data)
 
 /* --- Starts --- */
 
-/* The orders of the letters, one after the other in the order of the alphabet; false
- * after the last. */
-static gboolean
-next_order (char *letters)
-{
-  gsize n = strlen (letters), i = n - 1, j = n - 1;
-  char letter;
-
-  while (i > 0 && letters[i - 1] >= letters[i])
-    i--;
-  if (i == 0)
-    return FALSE;
-  while (letters[j] <= letters[i - 1])
-    j--;
-  letter = letters[i - 1];
-  letters[i - 1] = letters[j];
-  letters[j] = letter;
-  g_strreverse (letters + i);
-  return TRUE;
-}
-
-/* The orders with fewest hop-bytes, ascending. */
+/* The mappings of families with fewest hop-bytes, ascending. */
 typedef struct {
   int64_t hop_bytes[KEPT_ORDERS];
   uint32_t *slot[KEPT_ORDERS];
@@ -143,41 +124,38 @@ orders_add (Orders *orders, const char *name, uint32_t *slot, int64_t hop_bytes)
   orders->n++;
 }
 
-static uint64_t
-n_orders (uint32_t n_letters)
-{
-  uint64_t n = 1;
-
-  for (uint32_t i = 2; i <= n_letters; i++)
-    n *= i;
-  return n;
-}
-
-/* All orders of dimensions, unless that takes too long. */
+/* A family that the machine or the number of ranks is not made for has no mappings. */
 static void
-start_orders (Searcher *searcher)
+add_family (const Searcher *searcher, const char *family, Orders *orders)
 {
   const StudyProblem *problem = searcher->candidates->problem;
-  const StudyGraph *graph = problem->graph;
   const TopoMachine *machine = searcher->candidates->paths->machine;
-  char letters[TOPO_MAX_DIMENSIONS + 2] = { 0 };
-  uint32_t n = machine->shape.n_dimensions;
-  Orders orders = { .n = 0 };
+  g_auto (GStrv) texts = topo_recipe_family (family, machine, problem->graph->n_ranks, NULL);
 
-  for (uint32_t dimension = 0; dimension < n; dimension++)
-    letters[dimension] = topo_dimension_letter (dimension);
-  letters[n] = 'T';
-  if (n_orders (n + 1) * (graph->first[graph->n_ranks] + graph->n_ranks) > MAX_LOOKS)
-    return;
-  do {
-    g_autoptr (TopoMapping) mapping = topo_mapping_new (letters, machine, graph->n_ranks, NULL);
+  for (guint i = 0; texts && texts[i] && !must_stop ((void *) searcher->options); i++) {
+    g_autoptr (TopoMapping) mapping =
+        topo_mapping_new (texts[i], machine, problem->graph->n_ranks, NULL);
 
     if (mapping) {
       uint32_t *slot = study_placement_of (problem, mapping);
 
-      orders_add (&orders, letters, slot, study_hop_bytes (problem, slot));
+      orders_add (orders, texts[i], slot, study_hop_bytes (problem, slot));
     }
-  } while (next_order (letters) && !must_stop ((void *) searcher->options));
+  }
+}
+
+/* Orders of dimensions, curves and the 84 mappings, unless that takes too long. */
+static void
+start_families (Searcher *searcher)
+{
+  static const char *const families[] = { "curves", "sc13", "permutations" };
+  const StudyGraph *graph = searcher->candidates->problem->graph;
+  uint64_t n_looks = graph->first[graph->n_ranks] + graph->n_ranks;
+  Orders orders = { .n = 0 };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (families); i++)
+    if (n_looks * LARGEST_FAMILY <= MAX_LOOKS)
+      add_family (searcher, families[i], &orders);
   for (guint i = 0; i < orders.n; i++) {
     add_start (searcher, orders.name[i], orders.slot[i]);
     g_free (orders.name[i]);
@@ -416,7 +394,7 @@ study_search (StudyCandidates *candidates, const StudySearch *options, StudySear
   if (!start_named (&searcher, error))
     return FALSE;
   start_graph_mappers (&searcher);
-  start_orders (&searcher);
+  start_families (&searcher);
   make_rounds (&searcher, start_us);
   return TRUE;
 }

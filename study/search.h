@@ -2,8 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Starts are the default, the other orders of the machine's dimensions, a greedy
- * construction, Scotch's mapping and what the caller names.  Then rounds: annealing
+ * Starts are the default, the best of the families of recipes (orders of dimensions,
+ * curves, the 84 of SC13), a greedy construction, Scotch's mapping and what the caller
+ * names.  Then rounds: annealing
  * from one start or the other, colder from the best so far, and, where the busiest
  * link counts, relieving it.  Four rounds are made at a time, however many threads
  * there are, each longer than those before. */
