@@ -34,6 +34,9 @@
 #define SCOTCH_ARCS      (1u << 17)
 #define MAX_SCOTCH_SEEDS 32u
 
+/* Its time grows with ranks times nodes, and it cannot be stopped: 80 s at 2^32. */
+#define MAX_SCOTCH_PAIRS (1ull << 27)
+
 /* The permutations of six letters; best mappings of all families that are kept. */
 #define LARGEST_FAMILY 720u
 #define KEPT_ORDERS    3u
@@ -170,6 +173,11 @@ start_scotch (Searcher *searcher, uint64_t n_arcs)
   uint64_t n_seeds = CLAMP (SCOTCH_ARCS / n_arcs, 1, MAX_SCOTCH_SEEDS);
   uint32_t *best = NULL;
 
+  if ((uint64_t) problem->graph->n_ranks * problem->distance->n_nodes > MAX_SCOTCH_PAIRS) {
+    searcher->searched->scotch_error =
+        g_strdup ("Scotch is left out: it would take minutes for so many ranks and nodes");
+    return;
+  }
   for (uint64_t i = 0; i < n_seeds && !must_stop ((void *) searcher->options); i++) {
     g_autoptr (GError) error = NULL;
     uint32_t *slot = study_scotch_map (problem, searcher->candidates->paths->machine,
