@@ -92,7 +92,8 @@ study_graph_new (const SimEdges *edges, uint32_t n_ranks)
     halves[2 * i] = (Half){ edge->source, edge->destination, edge->bytes, 0 };
     halves[2 * i + 1] = (Half){ edge->destination, edge->source, 0, edge->bytes };
   }
-  qsort (halves, 2 * graph->n_edges, sizeof *halves, compare_halves);
+  if (graph->n_edges > 0)
+    qsort (halves, 2 * graph->n_edges, sizeof *halves, compare_halves);
   fill_rows (graph, halves, merge_halves (halves, 2 * graph->n_edges));
   return graph;
 }
