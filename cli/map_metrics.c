@@ -6,24 +6,11 @@
 #include "cli/command.h"
 #include "cli/map_options.h"
 #include "cli/record.h"
-#include "sim/load.h"
+#include "sim/run.h"
 #include "study/matrix.h"
+#include "study/static.h"
 
 #include <string.h>
-
-/* Messages of one edge share its bytes evenly, the first ones one byte more
- * where they must. */
-static void
-add_edge (SimCounters *counters, const RoutePaths *paths, const TopoMapping *mapping,
-          const SimEdge *edge)
-{
-  uint64_t share = edge->messages > 0 ? edge->bytes / edge->messages : 0;
-  uint64_t rest = edge->messages > 0 ? edge->bytes % edge->messages : 0;
-
-  for (uint64_t message = 0; message < edge->messages; message++)
-    sim_load_add (counters, paths, mapping, edge->source, edge->destination,
-                  share + (message < rest), false);
-}
 
 static gboolean
 matrix_features (const char *path, const CliMapOptions *options, TopoMachine *machine,
@@ -33,9 +20,6 @@ matrix_features (const char *path, const CliMapOptions *options, TopoMachine *ma
   uint32_t n_ranks = matrix ? study_matrix_ranks (matrix) : 0;
   g_autoptr (TopoMapping) mapping = NULL;
   g_autoptr (RoutePaths) paths = NULL;
-  g_autofree SimEdge *edges = NULL;
-  SimCounters *counters;
-  uint64_t n_edges;
 
   if (!matrix)
     return FALSE;
@@ -49,12 +33,7 @@ matrix_features (const char *path, const CliMapOptions *options, TopoMachine *ma
   if (!mapping || !(paths = route_paths_new (machine, error)) ||
       !route_paths_check (paths, mapping, error))
     return FALSE;
-  edges = sim_edges_sorted (study_matrix_edges (matrix), &n_edges);
-  counters = sim_counters_new (machine);
-  for (uint64_t i = 0; i < n_edges; i++)
-    add_edge (counters, paths, mapping, &edges[i]);
-  sim_features_compute (features, paths, mapping, study_matrix_edges (matrix), counters);
-  sim_counters_free (counters);
+  study_static_features (features, paths, mapping, study_matrix_edges (matrix));
   return TRUE;
 }
 

@@ -6,6 +6,7 @@
 #include "study/matrix.h"
 
 #include "study/error.h"
+#include "study/graph_files.h"
 
 #include <string.h>
 
@@ -138,21 +139,16 @@ cut_line (Table *table, char *line, uint32_t number)
     g_array_append_val (table->rows, row);
 }
 
+/* Takes the text. */
 static gboolean
-table_load (Table *table, const char *path, GError **error)
+table_cut (Table *table, char *text, const char *path, GError **error)
 {
   uint32_t number = 1;
-  gsize length;
 
-  if (!g_file_get_contents (path, &table->text, &length, error))
-    return FALSE;
+  table->text = text;
   table->path = path;
   table->fields = g_ptr_array_new ();
   table->rows = g_array_new (FALSE, FALSE, sizeof (Row));
-  if (strlen (table->text) != length) {
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "%s: not a text file", path);
-    return FALSE;
-  }
   for (char *line = table->text; line; number++) {
     char *end = strchr (line, '\n');
 
@@ -284,14 +280,14 @@ heading_columns (const Table *table, const Row *row)
   return row->n_fields;
 }
 
-StudyMatrix *
-study_matrix_load (const char *path, GError **error)
+static StudyMatrix *
+load_table (char *text, const char *path, GError **error)
 {
   g_auto (Table) table = { 0 };
   const Row *first;
   uint32_t heading;
 
-  if (!table_load (&table, path, error))
+  if (!table_cut (&table, text, path, error))
     return NULL;
   first = &g_array_index (table.rows, Row, 0);
   heading = heading_columns (&table, first);
@@ -300,6 +296,24 @@ study_matrix_load (const char *path, GError **error)
   if (first->n_fields != table.rows->len && (first->n_fields == 3 || first->n_fields == 4))
     return load_list (&table, 0, first->n_fields, error);
   return load_square (&table, error);
+}
+
+StudyMatrix *
+study_matrix_load (const char *path, GError **error)
+{
+  g_autofree char *text = NULL;
+  StudyMatrix *matrix;
+  gboolean known;
+  gsize length;
+
+  if (!g_file_get_contents (path, &text, &length, error))
+    return NULL;
+  if (strlen (text) != length) {
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "%s: not a text file", path);
+    return NULL;
+  }
+  matrix = study_graph_file_read (text, path, &known, error);
+  return known ? matrix : load_table (g_steal_pointer (&text), path, error);
 }
 
 gboolean
@@ -314,7 +328,7 @@ study_matrix_probe (const char *path)
   n = fread (head, 1, sizeof head - 1, file);
   fclose (file);
   head[n] = '\0';
-  if (g_str_has_prefix (head, "src"))
+  if (g_str_has_prefix (head, "src") || g_str_has_prefix (head, "%"))
     return TRUE;
   head[strcspn (head, "\n")] = '\0';
   return head[0] && strspn (head, "0123456789,; \t\r") == strlen (head);

@@ -5,7 +5,8 @@
  * Two forms are read: lines of src,dst,bytes or src,dst,messages,bytes (with
  * or without a heading that names the columns), and a dense square of bytes,
  * row = source.  Fields are separated by commas, semicolons or blanks; '#'
- * starts a comment.  Three lines of three numbers are a square. */
+ * starts a comment.  Three lines of three numbers are a square.  Also the
+ * formats of graph libraries: study/graph_files.h. */
 #pragma once
 
 #include "sim/edges.h"
