@@ -5,6 +5,7 @@
 
 #include "study/packed.h"
 
+#include <string.h>
 #include <zlib.h>
 
 #define CHUNK_BYTES 65536
