@@ -5,6 +5,7 @@
 
 #include "study/packed.h"
 
+#include <string.h>
 #include <zlib.h>
 
 #define CHUNK_BYTES 65536
@@ -62,7 +63,8 @@ study_unpack_words (gconstpointer packed, gsize n_bytes, gsize *n_words)
     return NULL;
   *n_words = all->len / sizeof *words;
   words = g_new (uint64_t, *n_words + 1);
-  memcpy (words, all->data, all->len);
+  if (all->len > 0)
+    memcpy (words, all->data, all->len);
   swap_words (words, *n_words);
   return words;
 }

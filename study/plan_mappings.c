@@ -42,14 +42,32 @@ collection_end (Collection *collection)
   return collection->all;
 }
 
-/* What topo_mapping_new() is to open.  A path is what leads to a file; whatever
- * else is no recipe either fails there, with words about what is possible. */
+/* A text of capital letters alone is a permutation, even if there is such a file. */
+static gboolean
+is_permutation (const char *text)
+{
+  for (; *text != '\0'; text++)
+    if (!g_ascii_isupper (*text))
+      return FALSE;
+  return TRUE;
+}
+
+/* What topo_mapping_new() is to open: a file by its path from here, its kind in front
+ * if that is said.  Whatever is no file is for topo_mapping_new() to understand. */
 static char *
 path_of (const StudyPlanFile *file, const char *text)
 {
   g_autofree char *path = study_plan_file_path (file, text);
+  const char *colon = strchr (text, ':');
+  g_autofree char *behind = colon != NULL ? study_plan_file_path (file, colon + 1) : NULL;
 
-  return g_strdup (!topo_is_recipe (text) && g_file_test (path, G_FILE_TEST_EXISTS) ? path : text);
+  if (is_permutation (text))
+    return g_strdup (text);
+  if (g_file_test (path, G_FILE_TEST_EXISTS))
+    return g_steal_pointer (&path);
+  if (behind != NULL && g_file_test (behind, G_FILE_TEST_EXISTS))
+    return g_strdup_printf ("%.*s:%s", (int) (colon - text), text, behind);
+  return g_strdup (text);
 }
 
 /* The default is called by its letters, as in `simulate`'s record. */

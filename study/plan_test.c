@@ -117,9 +117,11 @@ static void
 test_families_and_files (void)
 {
   g_autoptr (StudyPlan) plan = NULL;
+  const char *last;
 
-  write_file ("list", "# mine\n\nBAT\n  map.txt  \n");
-  write_file ("map.txt", "0 0\n1 0\n0 1\n1 1\n");
+  write_file ("BAT", "no map, but a file");
+  write_file ("list", "# mine\n\nBAT\n  map.txt  \nslurm:map.txt\n");
+  write_file ("map.txt", "0 0 0\n1 0 0\n0 1 0\n1 1 0\n");
   plan = resolved (
       "[traces]\ntrace = gen:halo2d:iterations=2,grid=2x2\n[machines]\nmachine = torus:2x2\n"
       "ranks-per-node = 1\n[mappings]\nfile = list\nfamily = permutations\n");
@@ -128,6 +130,11 @@ test_families_and_files (void)
   g_assert_cmpstr (((StudyPlanRun *) g_ptr_array_index (plan->runs, 1))->mapping, ==, "map.txt");
   g_assert_true (g_str_has_suffix (
       ((StudyPlanRun *) g_ptr_array_index (plan->runs, 1))->mapping_path, "/map.txt"));
+  for (guint at = 0; at < 2; at++)
+    g_assert_cmpstr (((StudyPlanRun *) g_ptr_array_index (plan->runs, at))->problem, ==, NULL);
+  last = ((StudyPlanRun *) g_ptr_array_index (plan->runs, 2))->mapping_path;
+  g_assert_true (g_str_has_prefix (last, "slurm:/"));
+  g_assert_true (g_str_has_suffix (last, "/map.txt"));
 }
 
 /* As `simulate` finds it, whose record has the key. */
