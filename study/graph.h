@@ -22,8 +22,8 @@ typedef struct {
   uint32_t shift;      /* 0, unless sums of weights times hops would not fit */
 } StudyGraph;
 
-/* Hops are never more, a mesh of one long dimension included, so that no sum overflows. */
-#define STUDY_MAX_HOPS (1u << 17)
+/* Hops are never more, so that no sum overflows. */
+#define STUDY_MAX_HOPS 4096
 
 /* Of edges between ranks below n_ranks. */
 StudyGraph *study_graph_new (const SimEdges *edges, uint32_t n_ranks);
