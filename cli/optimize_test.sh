@@ -67,6 +67,22 @@ else
   not_ok "the winner is not slower, and its gain has an interval" "$(cat out)"
 fi
 
+# Fewer runs, of a network that a process makes only once.
+run "$hopcast" map optimize $trace --machine bgq:32 --ranks-per-node 2 --budget 12 --network flow \
+  --format csv -q -o flow.map
+told=$(awk -F, '$2 == 1 { print $6 }' out)
+few=$(awk -F, '$2 == 1 { print $9 $10 "/" $11 }' out)
+found=$("$hopcast" simulate $trace --machine bgq:32 --ranks-per-node 2 --mapping flow.map -q \
+  --network flow --format json | sed -n 's/.*"time_s": \([^,]*\),*/\1/p')
+if test $status = 0 && test -n "$told" && test "$told" = "$found" && test "$few" = /2; then
+  ok "flows are simulated too, and two pairs give no interval"
+else
+  not_ok "flows are simulated too, and two pairs give no interval" "told $told, found $found, $few" \
+    "$(cat out err)"
+fi
+
+"$hopcast" map optimize $trace --machine bgq:32 --ranks-per-node 2 --budget 24 --threads 2 \
+  --format csv -q -o halo.map >out
 cp halo.map first.map
 cp out first.csv
 run "$hopcast" map optimize $trace --machine bgq:32 --ranks-per-node 2 --budget 24 --format csv -q \
@@ -75,6 +91,15 @@ if cmp -s halo.map first.map && cmp -s out first.csv; then
   ok "a budget of runs gives the same every time"
 else
   not_ok "a budget of runs gives the same every time" "$(diff out first.csv)"
+fi
+
+# Equal messages are counted, not made one by one.
+printf 'src,dst,messages,bytes\n0,1,1000000000000,1000000000000000\n' >many.csv
+run timeout 20 "$hopcast" map metrics many.csv --machine torus:16 --format json
+if test $status = 0 && grep -q '"hop_bytes": 1e+15' out; then
+  ok "10^12 messages of a pair take no time"
+else
+  not_ok "10^12 messages of a pair take no time" "status $status" "$(cat out err)"
 fi
 
 # An interrupt ends the search with what it has.

@@ -105,11 +105,17 @@ print_verdict (FILE *out, const CliOptimum *optimum)
         "; %.1f %% faster than the default (95 %% interval %.1f to %.1f %%; faster in %u of %u "
         "pairs of runs with perturbed machines)",
         100 * gain->mean, 100 * gain->low, 100 * gain->high, gain->n_faster, gain->n_pairs);
+  else if (gain->n_pairs > 0)
+    fprintf (out,
+             "; %.1f %% faster than the default (faster in %u of %u pairs of runs with perturbed "
+             "machines: too few for an interval)",
+             100 * gain->mean, gain->n_faster, gain->n_pairs);
   else if (!isnan (gain->nominal))
     fprintf (out, "; %.1f %% faster than the default in one simulation, confidence unknown",
              100 * gain->nominal);
   else if (optimum->simulates)
-    fputs ("; not simulated: the budget is too small", out);
+    fprintf (out, "; not simulated: %s",
+             optimum->stopped ? "stopped before" : "the budget is too small");
   fputs ("\n", out);
 }
 

@@ -9,6 +9,9 @@
 
 #include <math.h>
 
+/* With two the interval would be some thirteen times wider than their difference. */
+#define LEAST_PAIRS 3u
+
 /* Quantile 0.975 of Student's t, by degrees of freedom from 1 (any statistical table);
  * beyond, that of 30 is a little too wide. */
 static double
@@ -23,29 +26,34 @@ student_975 (guint freedom)
 }
 
 StudyGain
-study_gain_new (const double *default_s, const double *time_s, guint n_pairs)
+study_gain_new (const double *default_s, const double *time_s, guint n_times)
 {
-  StudyGain gain = { .nominal = NAN, .mean = NAN, .low = NAN, .high = NAN, .n_pairs = n_pairs };
-  double sum = 0, squares = 0, half;
+  StudyGain gain = { .nominal = NAN, .mean = NAN, .low = NAN, .high = NAN };
+  double sum = 0, squares = 0, mean, half;
+  guint n = n_times > 0 ? n_times - 1 : 0;
 
-  for (guint i = 0; i < n_pairs; i++) {
-    sum += default_s[i] / time_s[i] - 1;
+  if (n_times == 0)
+    return gain;
+  gain.n_pairs = n;
+  gain.mean = gain.nominal = default_s[0] / time_s[0] - 1;
+  for (guint i = 1; i <= n; i++) {
+    sum += log (default_s[i] / time_s[i]);
     gain.n_faster += time_s[i] < default_s[i];
   }
-  if (n_pairs == 0)
+  if (n == 0)
     return gain;
-  gain.nominal = default_s[0] / time_s[0] - 1;
-  gain.mean = sum / n_pairs;
-  if (n_pairs < 3)
+  mean = sum / n;
+  gain.mean = expm1 (mean);
+  if (n < LEAST_PAIRS)
     return gain;
-  for (guint i = 0; i < n_pairs; i++) {
-    double off = default_s[i] / time_s[i] - 1 - gain.mean;
+  for (guint i = 1; i <= n; i++) {
+    double off = log (default_s[i] / time_s[i]) - mean;
 
     squares += off * off;
   }
-  half = student_975 (n_pairs - 1) * sqrt (squares / (n_pairs - 1)) * sqrt (1 + 1.0 / n_pairs);
-  gain.low = gain.mean - half;
-  gain.high = gain.mean + half;
+  half = student_975 (n - 1) * sqrt (squares / (n - 1)) * sqrt (1 + 1.0 / n);
+  gain.low = expm1 (mean - half);
+  gain.high = expm1 (mean + half);
   return gain;
 }
 
@@ -74,7 +82,7 @@ study_gain_perturbed (const TopoMachine *machine, uint64_t seed, guint number,
 {
   TopoMachine copy = *machine;
   TopoParameters *parameters = &copy.parameters;
-  uint64_t random = seed + number;
+  uint64_t random = study_random_stream (seed, number);
 
   *compute_scale *= factor (&random);
   vary_time (&parameters->send_overhead_ps, &random);

@@ -215,6 +215,16 @@ simulate_default (Optimizer *optimizer, int64_t *run_us, GError **error)
   return FALSE;
 }
 
+/* By score, of those whose simulation has not failed. */
+static guint
+best_untried (const StudyCandidates *candidates)
+{
+  for (guint i = 1; i < candidates->list->len && study_candidate (candidates, i)->score < 1; i++)
+    if (!study_candidate (candidates, i)->error)
+      return i;
+  return 0;
+}
+
 static guint
 halve (Optimizer *optimizer, guint n_runs)
 {
@@ -227,7 +237,7 @@ halve (Optimizer *optimizer, guint n_runs)
   simulate_range (optimizer, 1, halving.n_first - 1);
   n_finalists = choose_finalists (optimizer, halving.n_first, halving.n_finalists, finalists);
   if (n_finalists == 0)
-    return study_candidates_best (optimizer->candidates);
+    return best_untried (optimizer->candidates);
   if (halving.n_repeats > 0 && !is_over (optimizer->plan))
     simulate_again (optimizer, finalists, n_finalists, halving.n_repeats);
   return best_finalist (optimizer, finalists, n_finalists);

@@ -17,6 +17,16 @@ study_random (uint64_t *state)
   return z ^ (z >> 31);
 }
 
+/* The state that begins stream `number` of a seed.  States a few draws apart give the same
+ * numbers, shifted: hence neither seed nor number is a state as it is. */
+static inline uint64_t
+study_random_stream (uint64_t seed, uint64_t number)
+{
+  uint64_t state = study_random (&seed) + number;
+
+  return study_random (&state);
+}
+
 /* Within 0 .. n-1, n > 0; what is uneven about it is below n / 2^32. */
 static inline uint32_t
 study_random_below (uint64_t *state, uint32_t n)

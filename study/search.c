@@ -6,6 +6,7 @@
 #include "study/search.h"
 
 #include "study/anneal.h"
+#include "study/random.h"
 #include "study/relieve.h"
 #include "study/scotch_map.h"
 #include "topology/recipe.h"
@@ -34,7 +35,8 @@
 #define SCOTCH_ARCS      (1u << 17)
 #define MAX_SCOTCH_SEEDS 32u
 
-/* Its time grows with ranks times nodes, and it cannot be stopped: 80 s at 2^32. */
+/* Its time grows with ranks times nodes, and it cannot be stopped: 80 s at 2^32.  The tree of a
+ * fabric is read from all pairs of nodes. */
 #define MAX_SCOTCH_PAIRS (1ull << 27)
 
 /* The permutations of six letters; best mappings of all families that are kept. */
@@ -170,18 +172,19 @@ static void
 start_scotch (Searcher *searcher, uint64_t n_arcs)
 {
   const StudyProblem *problem = searcher->candidates->problem;
+  const TopoMachine *machine = searcher->candidates->paths->machine;
+  uint64_t n_nodes = problem->distance->n_nodes, n_ranks = problem->graph->n_ranks;
   uint64_t n_seeds = CLAMP (SCOTCH_ARCS / n_arcs, 1, MAX_SCOTCH_SEEDS);
   uint32_t *best = NULL;
 
-  if ((uint64_t) problem->graph->n_ranks * problem->distance->n_nodes > MAX_SCOTCH_PAIRS) {
+  if ((machine->fabric ? MAX (n_ranks, n_nodes) : n_ranks) * n_nodes > MAX_SCOTCH_PAIRS) {
     searcher->searched->scotch_error =
         g_strdup ("Scotch is left out: it would take minutes for so many ranks and nodes");
     return;
   }
   for (uint64_t i = 0; i < n_seeds && !must_stop ((void *) searcher->options); i++) {
     g_autoptr (GError) error = NULL;
-    uint32_t *slot = study_scotch_map (problem, searcher->candidates->paths->machine,
-                                       searcher->options->seed + i, &error);
+    uint32_t *slot = study_scotch_map (problem, machine, searcher->options->seed + i, &error);
 
     if (!slot) {
       searcher->searched->scotch_error = g_strdup (error->message);
@@ -280,7 +283,7 @@ round_new (const Searcher *searcher, guint number)
   round.slot = copy_slots (searcher, from_best ? best->slot : start->slot);
   round.name = round_name (round.relieve, from_best ? best->name : start->name, number);
   round.anneal = (StudyAnneal){
-    .seed = searcher->options->seed * 0x9e3779b97f4a7c15u + number,
+    .seed = study_random_stream (searcher->options->seed, number),
     .n_steps = round.relieve ? searcher->steps / RELIEVE_COST : searcher->steps,
     .heat = from_best ? 0.05 : heat[number / 2 % G_N_ELEMENTS (heat)],
     .stop = must_stop,

@@ -7,7 +7,7 @@
 
 #include "sim/load.h"
 
-/* The first messages of an edge have one byte more where they must. */
+/* Some messages of an edge have one byte more where they must. */
 static void
 add_edge (SimCounters *counters, const RoutePaths *paths, const TopoMapping *mapping,
           const SimEdge *edge)
@@ -15,9 +15,10 @@ add_edge (SimCounters *counters, const RoutePaths *paths, const TopoMapping *map
   uint64_t share = edge->messages > 0 ? edge->bytes / edge->messages : 0;
   uint64_t rest = edge->messages > 0 ? edge->bytes % edge->messages : 0;
 
-  for (uint64_t message = 0; message < edge->messages; message++)
-    sim_load_add (counters, paths, mapping, edge->source, edge->destination,
-                  share + (message < rest), false);
+  sim_load_add_many (counters, paths, mapping, edge->source, edge->destination, share + 1, false,
+                     rest);
+  sim_load_add_many (counters, paths, mapping, edge->source, edge->destination, share, false,
+                     edge->messages - rest);
 }
 
 void

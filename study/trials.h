@@ -1,9 +1,9 @@
-/* trials.h - simulations side by side, each in a process of its own.
+/* trials.h - simulations side by side, in processes of their own.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
  * A process can be ended at any moment, and the flow network can be made only once in
- * each.  The caller must have no other threads. */
+ * each (crew.h).  The caller must have no other threads. */
 #pragma once
 
 #include "sim/run.h"
