@@ -23,8 +23,9 @@ typedef struct {
   StudyCrew *crew;
   const GArray *todo; /* (element-type guint) runs */
   StudyDeal *deal;
-  guint in_flight; /* jobs */
-  GPtrArray *rows; /* (element-type StudyRow) to be stored */
+  guint in_flight;       /* jobs */
+  GPtrArray *rows;       /* (element-type StudyRow) to be stored */
+  GPtrArray *placements; /* (element-type StudyPlaces) that they name, likewise */
   gint64 begin_us, stored_us, told_us;
 } Session;
 
@@ -158,11 +159,12 @@ static gboolean
 store_rows (Session *session, GError **error)
 {
   gint64 begin_us = g_get_monotonic_time ();
-  gboolean stored = session->rows->len == 0 ||
-                    study_store_put_all (session->store, (StudyRow **) session->rows->pdata,
-                                         session->rows->len, error);
+  gboolean stored =
+      session->rows->len == 0 ||
+      study_store_put_group (session->store, session->placements, session->rows, error);
 
   g_ptr_array_set_size (session->rows, 0);
+  g_ptr_array_set_size (session->placements, 0);
   session->stored_us = g_get_monotonic_time ();
   session->tally->store_s += seconds_since (begin_us);
   return stored;
@@ -211,21 +213,20 @@ count_row (Session *session, StudyRow *row, gboolean changed)
     g_ptr_array_add (session->rows, row);
 }
 
-/* Its placement is there before it is. */
-static gboolean
-take_row (Session *session, StudyJobResult *result, GError **error)
+static void
+take_row (Session *session, StudyJobResult *result)
 {
   const char *hash = result->row->mapping_hash;
-  gint64 begin_us = g_get_monotonic_time ();
 
-  if (result->placement != NULL && hash != NULL) {
-    if (!study_store_put_placement (session->store, hash, result->placement, error))
-      return FALSE;
+  if (result->places != NULL && hash != NULL) {
+    StudyPlaces *places = g_new (StudyPlaces, 1);
+
+    *places =
+        (StudyPlaces){ g_strdup (hash), result->row->ranks, g_steal_pointer (&result->places) };
+    g_ptr_array_add (session->placements, places);
     g_hash_table_add (session->maker->known, g_strdup (hash)); /* workers to come need not tell */
-    session->tally->store_s += seconds_since (begin_us);
   }
   count_row (session, g_steal_pointer (&result->row), result->changed);
-  return TRUE;
 }
 
 static gboolean
@@ -252,8 +253,10 @@ take_block (Session *session, const StudyCrewResult *made, GError **error)
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_WORKER, "a worker sent what is no result");
     return FALSE;
   }
-  return made->job < n_runs ? take_row (session, &result, error)
-                            : take_edges (session, made->job - n_runs, &result, error);
+  if (made->job >= n_runs)
+    return take_edges (session, made->job - n_runs, &result, error);
+  take_row (session, &result);
+  return TRUE;
 }
 
 static void
@@ -374,11 +377,14 @@ study_session_run (const StudyPlan *plan, const StudyCrewMaker *maker,
   g_autoptr (GArray) todo =
       store != NULL ? study_session_left (plan, options, store, tally, error) : NULL;
   g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify) study_row_free);
+  g_autoptr (GPtrArray) placements =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) study_places_free);
   Session session = { .plan = plan,
                       .options = options,
                       .tally = tally,
                       .store = store,
                       .rows = rows,
+                      .placements = placements,
                       .begin_us = g_get_monotonic_time () };
 
   if (todo == NULL || !put_plan (&session, error) || !put_machines (&session, error))
