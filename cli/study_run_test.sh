@@ -24,8 +24,8 @@ values = 512;16384
 END
 n_runs=72
 
-# A tenth of a second each, for what has to be hit while it runs.
-sed -e 's/iterations=1/iterations=8/' -e 's/512;16384/512/' small.study >long.study
+# Nearly a tenth of a second each, for what has to be hit while it runs.
+sed -e 's/iterations=1/iterations=40/' -e 's/512;16384/512/' small.study >long.study
 n_long=36
 
 # await COMMAND...: until it succeeds, ten seconds at most.
@@ -155,13 +155,19 @@ run "$hopcast" study run failing.study
 says "runs that cannot be made fail by themselves" 3 "$n_runs runs done, 24 failed"
 says "the first reason is told" 3 "nopattern"
 
-"$hopcast" map generate --machine bgq:32 --ranks-per-node 2 --ranks 64 --mapping TABCDE >places.map
-sed -e 's/^mapping = .*/mapping = ABCDET;places.map;TEDCBA;DCBAET/' long.study >changing.study
+# The worker stands still while the file changes, and has runs of it before it.
+for name in places:TABCDE new:EDCBAT; do
+  "$hopcast" map generate --machine bgq:32 --ranks-per-node 2 --ranks 64 --mapping "${name#*:}" \
+    >"${name%:*}.map"
+done
+sed -e 's/^mapping = .*/mapping = ABCDET;TEDCBA;DCBAET;places.map/' long.study >changing.study
 "$hopcast" study run changing.study --threads 1 >out 2>err &
 master=$!
-await test -e changing.store
-"$hopcast" map generate --machine bgq:32 --ranks-per-node 2 --ranks 64 --mapping EDCBAT >new.map
+await pgrep -P $master
+worker=$(pgrep -P $master)
+kill -STOP "$worker"
 mv new.map places.map
+kill -CONT "$worker"
 wait $master
 status=$?
 says "a map file that changes ends its runs" 3 "is no longer what it was"

@@ -5,20 +5,20 @@
 
 #include "study/job.h"
 
-#include <string.h>
+#include "study/store.h"
 
 /* The graph of a trace that has more edges than this is not kept: 96 MB, and no
  * picture shows it. */
 #define MAX_EDGES (1u << 22)
 
-/* The row, whether inputs changed, nodes and slots of the placement, edges. */
-#define BLOCK_TYPE "(mvbayayay)"
+/* The row, whether inputs changed, the packed places, edges. */
+#define BLOCK_TYPE "(mvbayay)"
 
 void
 study_job_result_clear (StudyJobResult *result)
 {
   g_clear_pointer (&result->row, study_row_free);
-  g_clear_pointer (&result->placement, topo_mapping_free);
+  g_clear_pointer (&result->places, g_bytes_unref);
   g_clear_pointer (&result->edges, g_free);
 }
 
@@ -51,14 +51,14 @@ bytes (gconstpointer data, gsize n_bytes)
   return g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, data, n_bytes, 1);
 }
 
-/* Every placement is told once. */
-static const TopoMapping *
+/* Every placement is told once, and packed here, where there are several at it. */
+static GBytes *
 news (StudyJobMaker *maker, const StudyRow *row, const TopoMapping *placement)
 {
   if (placement == NULL || row->mapping_hash == NULL ||
       !g_hash_table_add (maker->known, g_strdup (row->mapping_hash)))
     return NULL;
-  return placement;
+  return study_store_pack_places (placement);
 }
 
 static GVariant *
@@ -67,14 +67,14 @@ make_run (StudyJobMaker *maker, guint run, gboolean *spent)
   StudyBenchNotes notes;
   g_autoptr (StudyRow) row = study_bench_run (maker->bench, run, &notes);
   g_autoptr (TopoMapping) placement = notes.placement;
-  const TopoMapping *told = news (maker, row, placement);
-  gsize n_ranks = told != NULL ? told->n_ranks : 0;
+  g_autoptr (GBytes) told = news (maker, row, placement);
   g_autoptr (GVariant) packed = study_row_pack (row);
+  gsize n_bytes = 0;
+  gconstpointer places = told != NULL ? g_bytes_get_data (told, &n_bytes) : NULL;
 
   *spent = notes.spent;
-  return g_variant_new ("(mvb@ay@ay@ay)", packed, notes.changed,
-                        bytes (told != NULL ? told->node : NULL, n_ranks * sizeof (uint32_t)),
-                        bytes (told != NULL ? told->slot : NULL, n_ranks), bytes (NULL, 0));
+  return g_variant_new ("(mvb@ay@ay)", packed, notes.changed, bytes (places, n_bytes),
+                        bytes (NULL, 0));
 }
 
 static GVariant *
@@ -83,7 +83,7 @@ make_edges (StudyJobMaker *maker, guint run)
   uint64_t n_edges;
   g_autofree SimEdge *edges = study_bench_edges (maker->bench, run, MAX_EDGES, &n_edges);
 
-  return g_variant_new ("(mvb@ay@ay@ay)", NULL, FALSE, bytes (NULL, 0), bytes (NULL, 0),
+  return g_variant_new ("(mvb@ay@ay)", NULL, FALSE, bytes (NULL, 0),
                         bytes (edges, n_edges * sizeof (SimEdge)));
 }
 
@@ -99,47 +99,25 @@ study_job_make (void *data, guint job, gboolean *spent)
 
 /* --- Read by the master --- */
 
-static gpointer
-copy_array (GVariant *array, gsize element_bytes, gsize *n)
-{
-  gsize n_bytes;
-  gconstpointer data = g_variant_get_fixed_array (array, &n_bytes, 1);
-
-  *n = n_bytes / element_bytes;
-  return g_memdup2 (data, *n * element_bytes);
-}
-
-static TopoMapping *
-read_placement (GVariant *nodes, GVariant *slots)
-{
-  gsize n_nodes, n_slots;
-  TopoMapping *placement;
-
-  if (g_variant_n_children (slots) == 0)
-    return NULL;
-  placement = g_new0 (TopoMapping, 1);
-  placement->node = copy_array (nodes, sizeof (uint32_t), &n_nodes);
-  placement->slot = copy_array (slots, 1, &n_slots);
-  placement->n_ranks = (uint32_t) MIN (n_nodes, n_slots);
-  return placement;
-}
-
 gboolean
 study_job_read (GBytes *block, StudyJobResult *result)
 {
   g_autoptr (GVariant) all =
       g_variant_ref_sink (g_variant_new_from_bytes (G_VARIANT_TYPE (BLOCK_TYPE), block, FALSE));
-  g_autoptr (GVariant) row = NULL, nodes = NULL, slots = NULL, edges = NULL;
-  gsize n_edges;
+  g_autoptr (GVariant) row = NULL, places = NULL, edges = NULL;
+  gconstpointer data;
+  gsize n_bytes;
 
   *result = (StudyJobResult){ 0 };
   if (!g_variant_is_normal_form (all))
     return FALSE;
-  g_variant_get (all, "(mvb@ay@ay@ay)", &row, &result->changed, &nodes, &slots, &edges);
+  g_variant_get (all, "(mvb@ay@ay)", &row, &result->changed, &places, &edges);
   if (row != NULL && (result->row = study_row_unpack (row)) == NULL)
     return FALSE;
-  result->placement = read_placement (nodes, slots);
-  result->edges = copy_array (edges, sizeof (SimEdge), &n_edges);
-  result->n_edges = n_edges;
+  if (g_variant_n_children (places) > 0)
+    result->places = g_variant_get_data_as_bytes (places);
+  data = g_variant_get_fixed_array (edges, &n_bytes, 1);
+  result->edges = g_memdup2 (data, n_bytes);
+  result->n_edges = n_bytes / sizeof (SimEdge);
   return TRUE;
 }

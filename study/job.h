@@ -12,8 +12,8 @@
 /* What came of a job; either row or edges. */
 typedef struct {
   StudyRow *row;
-  gboolean changed;       /* StudyBenchNotes */
-  TopoMapping *placement; /* NULL: the master has it, or there is none */
+  gboolean changed; /* StudyBenchNotes */
+  GBytes *places;   /* study_store_pack_places(); NULL: the master has it, or there is none */
   SimEdge *edges;
   uint64_t n_edges;
 } StudyJobResult;

@@ -3,12 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "study/session.h"
+#include "study/session_private.h"
 
 #include "study/deal.h"
 #include "study/job.h"
-
-#include <string.h>
 
 /* Rows wait at most so long, and at most so many of them: what a kill loses. */
 #define STORE_INTERVAL_US    (G_USEC_PER_SEC / 5)
@@ -25,8 +23,9 @@ typedef struct {
   StudyCrew *crew;
   const GArray *todo; /* (element-type guint) runs */
   StudyDeal *deal;
-  guint in_flight; /* jobs */
-  GPtrArray *rows; /* (element-type StudyRow) to be stored */
+  guint in_flight;       /* jobs */
+  GPtrArray *rows;       /* (element-type StudyRow) to be stored */
+  GPtrArray *placements; /* (element-type StudyPlaces) that they name, likewise */
   gint64 begin_us, stored_us, told_us;
 } Session;
 
@@ -82,93 +81,13 @@ signals_give_back (const Signals *before)
     sigaction (signals[i], &before->actions[i], NULL);
 }
 
-/* --- Which runs --- */
+/* --- Before the first run --- */
 
 static const StudyPlanRun *
 run_at (const StudyPlan *plan, guint run)
 {
   return g_ptr_array_index (plan->runs, run);
 }
-
-/* The first run of each key, of this shard: all shards count alike. */
-static GArray *
-own_runs (const StudyPlan *plan, const StudySessionOptions *options)
-{
-  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
-  GArray *own = g_array_new (FALSE, FALSE, sizeof (guint));
-
-  for (guint run = 0; run < plan->runs->len; run++)
-    if (g_hash_table_add (seen, run_at (plan, run)->key) &&
-        (options->n_shards == 0 || run % options->n_shards == options->shard - 1))
-      g_array_append_val (own, run);
-  return own;
-}
-
-char *
-study_session_store_path (const StudyPlan *plan, const StudySessionOptions *options)
-{
-  const char *ending = ".store";
-  g_autofree char *stem = NULL;
-
-  if (options->store_path != NULL)
-    return g_strdup (options->store_path);
-  if (options->n_shards == 0)
-    return g_strdup (plan->store_path);
-  stem = g_strdup (plan->store_path);
-  if (g_str_has_suffix (stem, ending))
-    stem[strlen (stem) - strlen (ending)] = '\0';
-  return g_strdup_printf ("%s.%uof%u%s", stem, options->shard, options->n_shards, ending);
-}
-
-static gboolean
-read_keys (StudyStore *store, GHashTable **done, GHashTable **all, GError **error)
-{
-  *done = study_store_keys (store, FALSE, error);
-  *all = *done != NULL ? study_store_keys (store, TRUE, error) : NULL;
-  return *all != NULL;
-}
-
-/* What is left of own[]; store may be NULL. */
-static GArray *
-find_todo (const StudyPlan *plan, const StudySessionOptions *options, StudyStore *store,
-           StudyTally *tally, GError **error)
-{
-  g_autoptr (GArray) own = own_runs (plan, options);
-  g_autoptr (GArray) todo = g_array_new (FALSE, FALSE, sizeof (guint));
-  g_autoptr (GHashTable) done = NULL, all = NULL;
-
-  if (store != NULL && !read_keys (store, &done, &all, error))
-    return NULL;
-  tally->n_runs = own->len;
-  for (guint i = 0; i < own->len; i++) {
-    guint run = g_array_index (own, guint, i);
-    const char *key = run_at (plan, run)->key;
-    gboolean is_done = done != NULL && g_hash_table_contains (done, key);
-    gboolean has_failed = !is_done && all != NULL && g_hash_table_contains (all, key);
-
-    tally->n_failed_before += has_failed && !options->retry_failed;
-    if (is_done || (has_failed && !options->retry_failed))
-      tally->n_there++;
-    else
-      g_array_append_val (todo, run);
-  }
-  return g_steal_pointer (&todo);
-}
-
-GArray *
-study_session_todo (const StudyPlan *plan, const StudySessionOptions *options, StudyTally *tally,
-                    GError **error)
-{
-  g_autofree char *path = study_session_store_path (plan, options);
-  g_autoptr (StudyStore) store = NULL;
-
-  if (g_file_test (path, G_FILE_TEST_EXISTS) &&
-      !(store = study_store_open (path, STUDY_STORE_READ, error)))
-    return NULL;
-  return find_todo (plan, options, store, tally, error);
-}
-
-/* --- Before the first run --- */
 
 static gboolean
 put_plan (Session *session, GError **error)
@@ -240,11 +159,12 @@ static gboolean
 store_rows (Session *session, GError **error)
 {
   gint64 begin_us = g_get_monotonic_time ();
-  gboolean stored = session->rows->len == 0 ||
-                    study_store_put_all (session->store, (StudyRow **) session->rows->pdata,
-                                         session->rows->len, error);
+  gboolean stored =
+      session->rows->len == 0 ||
+      study_store_put_group (session->store, session->placements, session->rows, error);
 
   g_ptr_array_set_size (session->rows, 0);
+  g_ptr_array_set_size (session->placements, 0);
   session->stored_us = g_get_monotonic_time ();
   session->tally->store_s += seconds_since (begin_us);
   return stored;
@@ -293,21 +213,20 @@ count_row (Session *session, StudyRow *row, gboolean changed)
     g_ptr_array_add (session->rows, row);
 }
 
-/* Its placement is there before it is. */
-static gboolean
-take_row (Session *session, StudyJobResult *result, GError **error)
+static void
+take_row (Session *session, StudyJobResult *result)
 {
   const char *hash = result->row->mapping_hash;
-  gint64 begin_us = g_get_monotonic_time ();
 
-  if (result->placement != NULL && hash != NULL) {
-    if (!study_store_put_placement (session->store, hash, result->placement, error))
-      return FALSE;
+  if (result->places != NULL && hash != NULL) {
+    StudyPlaces *places = g_new (StudyPlaces, 1);
+
+    *places =
+        (StudyPlaces){ g_strdup (hash), result->row->ranks, g_steal_pointer (&result->places) };
+    g_ptr_array_add (session->placements, places);
     g_hash_table_add (session->maker->known, g_strdup (hash)); /* workers to come need not tell */
-    session->tally->store_s += seconds_since (begin_us);
   }
   count_row (session, g_steal_pointer (&result->row), result->changed);
-  return TRUE;
 }
 
 static gboolean
@@ -334,8 +253,10 @@ take_block (Session *session, const StudyCrewResult *made, GError **error)
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_WORKER, "a worker sent what is no result");
     return FALSE;
   }
-  return made->job < n_runs ? take_row (session, &result, error)
-                            : take_edges (session, made->job - n_runs, &result, error);
+  if (made->job >= n_runs)
+    return take_edges (session, made->job - n_runs, &result, error);
+  take_row (session, &result);
+  return TRUE;
 }
 
 static void
@@ -453,13 +374,17 @@ study_session_run (const StudyPlan *plan, const StudyCrewMaker *maker,
 {
   g_autofree char *path = study_session_store_path (plan, options);
   g_autoptr (StudyStore) store = study_store_open (path, STUDY_STORE_CREATE, error);
-  g_autoptr (GArray) todo = store != NULL ? find_todo (plan, options, store, tally, error) : NULL;
+  g_autoptr (GArray) todo =
+      store != NULL ? study_session_left (plan, options, store, tally, error) : NULL;
   g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify) study_row_free);
+  g_autoptr (GPtrArray) placements =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) study_places_free);
   Session session = { .plan = plan,
                       .options = options,
                       .tally = tally,
                       .store = store,
                       .rows = rows,
+                      .placements = placements,
                       .begin_us = g_get_monotonic_time () };
 
   if (todo == NULL || !put_plan (&session, error) || !put_machines (&session, error))

@@ -53,6 +53,18 @@ gboolean
 study_store_put_machine (StudyStore *store, const char *hash, const char *text, GError **error);
 gboolean study_store_put_placement (StudyStore *store, const char *hash, const TopoMapping *mapping,
                                     GError **error);
+/* The same of many, and in two steps: packing, which costs most, needs no store. */
+typedef struct {
+  char *hash;
+  uint32_t n_ranks;
+  GBytes *packed; /* study_store_pack_places() */
+} StudyPlaces;
+void study_places_free (StudyPlaces *places);
+GBytes *study_store_pack_places (const TopoMapping *mapping);
+/* Placements (element-type StudyPlaces) and the rows that name them (element-type
+ * StudyRow), in one transaction. */
+gboolean study_store_put_group (StudyStore *store, const GPtrArray *placements,
+                                const GPtrArray *rows, GError **error);
 
 /* The plan's rows that are there, in its order (element-type StudyRow), without
  * blobs unless asked for.  The array owns them. */

@@ -56,12 +56,29 @@ bind_words (sqlite3_stmt *statement, int at, const uint64_t *words, gsize n_word
   sqlite3_bind_blob64 (statement, at, data, n_packed, g_free);
 }
 
+void
+study_places_free (StudyPlaces *places)
+{
+  g_free (places->hash);
+  g_bytes_unref (places->packed);
+  g_free (places);
+}
+
+GBytes *
+study_store_pack_places (const TopoMapping *mapping)
+{
+  g_autofree uint64_t *words = g_new (uint64_t, mapping->n_ranks);
+
+  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++)
+    words[rank] = mapping->node[rank] | (uint64_t) mapping->slot[rank] << 32;
+  return study_pack_words (words, mapping->n_ranks);
+}
+
 gboolean
-study_store_put_placement (StudyStore *store, const char *hash, const TopoMapping *mapping,
-                           GError **error)
+study_store_put_places (StudyStore *store, const char *hash, uint32_t n_ranks, GBytes *packed,
+                        GError **error)
 {
   g_autoptr (sqlite3_stmt) statement = NULL;
-  g_autofree uint64_t *words = NULL;
 
   if (is_known (store, hash))
     return TRUE;
@@ -69,13 +86,20 @@ study_store_put_placement (StudyStore *store, const char *hash, const TopoMappin
       study_store_prepare (store, "INSERT OR IGNORE INTO placements VALUES (?, ?, ?)", error);
   if (statement == NULL)
     return FALSE;
-  words = g_new (uint64_t, mapping->n_ranks);
-  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++)
-    words[rank] = mapping->node[rank] | (uint64_t) mapping->slot[rank] << 32;
   study_store_bind_text (statement, 1, hash);
-  sqlite3_bind_int64 (statement, 2, mapping->n_ranks);
-  bind_words (statement, 3, words, mapping->n_ranks);
+  sqlite3_bind_int64 (statement, 2, n_ranks);
+  sqlite3_bind_blob64 (statement, 3, g_bytes_get_data (packed, NULL), g_bytes_get_size (packed),
+                       SQLITE_STATIC);
   return put (store, statement, hash, error);
+}
+
+gboolean
+study_store_put_placement (StudyStore *store, const char *hash, const TopoMapping *mapping,
+                           GError **error)
+{
+  g_autoptr (GBytes) packed = is_known (store, hash) ? NULL : study_store_pack_places (mapping);
+
+  return packed == NULL || study_store_put_places (store, hash, mapping->n_ranks, packed, error);
 }
 
 gboolean

@@ -58,6 +58,12 @@ gboolean study_store_create_tables (StudyStore *store, GError **error);
 /* What "INSERT INTO runs" takes: all fields of a row. */
 char *study_store_insert_sql (void);
 
+/* --- store_content.c --- */
+
+/* Within a transaction or alone. */
+gboolean study_store_put_places (StudyStore *store, const char *hash, uint32_t n_ranks,
+                                 GBytes *packed, GError **error);
+
 /* --- store_rows.c --- */
 
 /* Within a transaction. */

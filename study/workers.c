@@ -2,38 +2,29 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Each worker has a socket to the master: numbers of jobs go one way, results the
- * other, each behind a head that says how long it is.  The worker reads
- * the number of a job when it begins it, so that the oldest one without a result
- * is what it was making when it died.
+ * A worker counts the jobs that it has begun in memory that it shares with the master.
+ * When it dies, its oldest job without a result is lost if it had begun that one;
+ * otherwise nothing is.  A process that never made anything is taken to have died of
+ * its first job, so that workers that always die come to an end.
  *
  * Work is handed out one job at a time, except that a worker whose jobs take less
  * than QUICK_US has a second one waiting: it then does not idle while the master writes
  * to the store. */
 #include "config.h"
 
-#include "study/crew.h"
 #include "study/error.h"
+#include "study/worker.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/prctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define QUICK_US  100000
 #define MAX_QUEUE 4
-/* Descriptors that are closed one by one on a kernel that cannot do it at once. */
-#define MAX_OPEN 65536
-
-/* Only processes of one program on one machine read it. */
-typedef struct {
-  guint32 job, spent;
-  guint64 n_bytes;
-} Head;
 
 typedef struct {
   pid_t pid;
@@ -41,6 +32,7 @@ typedef struct {
   GByteArray *read;      /* of a result that is not complete */
   guint jobs[MAX_QUEUE]; /* in the order given */
   guint n_jobs;
+  guint32 n_made;  /* results of this process */
   gint64 begin_us; /* when it could begin the first of them */
   gint64 last_us;  /* what the last one took; G_MAXINT64: none yet */
 } Worker;
@@ -52,6 +44,7 @@ typedef struct {
   pid_t master;
   Worker *workers;    /* [crew.n_workers] */
   struct pollfd *fds; /* [crew.n_workers] */
+  guint32 *n_begun;   /* [crew.n_workers] jobs that each process has begun; shared with them */
   GArray *again;      /* (element-type guint) jobs of dead workers that they had not begun */
   GArray *lost;       /* (element-type StudyCrewResult) to be told */
 } Crew;
@@ -70,112 +63,6 @@ study_crew_free (StudyCrew *crew)
     crew->free (crew);
 }
 
-/* --- In the worker --- */
-
-static gboolean
-read_all (int socket, void *to, gsize n_bytes)
-{
-  char *at = to;
-
-  while (n_bytes > 0) {
-    ssize_t n = read (socket, at, n_bytes);
-
-    if (n == 0 || (n < 0 && errno != EINTR))
-      return FALSE;
-    if (n > 0) {
-      at += n;
-      n_bytes -= (gsize) n;
-    }
-  }
-  return TRUE;
-}
-
-static gboolean
-write_all (int socket, gconstpointer from, gsize n_bytes)
-{
-  const char *at = from;
-
-  while (n_bytes > 0) {
-    ssize_t n = send (socket, at, n_bytes, MSG_NOSIGNAL);
-
-    if (n < 0 && errno != EINTR)
-      return FALSE;
-    if (n > 0) {
-      at += n;
-      n_bytes -= (gsize) n;
-    }
-  }
-  return TRUE;
-}
-
-/* A handler, not SIG_IGN, which programs that a run starts would inherit. */
-static void
-let_pass (G_GNUC_UNUSED int signal_number)
-{
-}
-
-void
-study_crew_let_signals_pass (void)
-{
-  static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-  struct sigaction action = { .sa_handler = let_pass, .sa_flags = SA_RESTART };
-  sigset_t ours;
-
-  sigemptyset (&action.sa_mask);
-  sigemptyset (&ours);
-  for (gsize i = 0; i < G_N_ELEMENTS (signals); i++) {
-    sigaction (signals[i], &action, NULL);
-    sigaddset (&ours, signals[i]);
-  }
-  sigprocmask (SIG_UNBLOCK, &ours, NULL);
-}
-
-/* Sockets of other workers would hide the master's death from them; the store's
- * files are none of ours. */
-static void
-close_others (int socket)
-{
-  long n_open = sysconf (_SC_OPEN_MAX);
-
-  if ((socket == 3 || close_range (3, (unsigned) socket - 1, 0) == 0) &&
-      close_range ((unsigned) socket + 1, G_MAXUINT, 0) == 0)
-    return;
-  for (int other = 3; other < MIN (n_open, MAX_OPEN); other++)
-    if (other != socket)
-      close (other);
-}
-
-static gboolean
-work_once (const Crew *crew, int socket, gboolean *spent)
-{
-  guint32 job;
-  g_autoptr (GBytes) block = NULL;
-  Head head = { 0 };
-
-  *spent = FALSE;
-  if (!read_all (socket, &job, sizeof job))
-    return FALSE;
-  block = crew->make (crew->data, job, spent);
-  head = (Head){ .job = job, .spent = *spent, .n_bytes = g_bytes_get_size (block) };
-  return write_all (socket, &head, sizeof head) &&
-         write_all (socket, g_bytes_get_data (block, NULL), g_bytes_get_size (block));
-}
-
-G_NORETURN static void
-work (const Crew *crew, int socket)
-{
-  gboolean spent = FALSE;
-
-  prctl (PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid () != crew->master) /* died before that call */
-    _exit (1);
-  study_crew_let_signals_pass ();
-  close_others (socket);
-  while (!spent && work_once (crew, socket, &spent))
-    ;
-  _exit (0); /* what the master has open and registered is not ours to finish */
-}
-
 /* --- In the master --- */
 
 static gboolean
@@ -186,16 +73,27 @@ set_error (GError **error, const char *doing)
   return FALSE;
 }
 
+static void
+work (const Crew *crew, guint index, int socket)
+{
+  const StudyWorker worker = { socket, crew->master, &crew->n_begun[index], crew->make,
+                               crew->data };
+
+  study_worker_work (&worker);
+}
+
 static gboolean
 start (Crew *crew, Worker *worker, GError **error)
 {
+  guint index = (guint) (worker - crew->workers);
   int sockets[2];
 
   if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
     return set_error (error, "talk to");
+  crew->n_begun[index] = 0;
   worker->pid = fork ();
   if (worker->pid == 0)
-    work (crew, sockets[1]);
+    work (crew, index, sockets[1]);
   close (sockets[1]);
   if (worker->pid < 0) {
     set_error (error, "start");
@@ -204,6 +102,7 @@ start (Crew *crew, Worker *worker, GError **error)
   }
   worker->socket = sockets[0];
   worker->n_jobs = 0;
+  worker->n_made = 0;
   worker->last_us = G_MAXINT64;
   g_byte_array_set_size (worker->read, 0);
   return TRUE;
@@ -218,7 +117,7 @@ send_job (Worker *worker, guint job)
   if (worker->n_jobs == 0)
     worker->begin_us = g_get_monotonic_time ();
   worker->jobs[worker->n_jobs++] = job;
-  (void) write_all (worker->socket, &number, sizeof number);
+  (void) study_worker_send (worker->socket, &number, sizeof number);
 }
 
 static guint
@@ -276,6 +175,14 @@ ending (int status)
   return g_strdup_printf ("worker ended with status %d", WEXITSTATUS (status));
 }
 
+/* Whether a process that is dead died over the oldest of its jobs. */
+static gboolean
+has_lost (const Crew *crew, const Worker *worker)
+{
+  return worker->n_jobs > 0 &&
+         (worker->n_made == 0 || crew->n_begun[worker - crew->workers] > worker->n_made);
+}
+
 /* What it was making is lost, unless it left because it was spent. */
 static void
 bury (Crew *crew, Worker *worker, gboolean spent)
@@ -288,7 +195,7 @@ bury (Crew *crew, Worker *worker, gboolean spent)
     kill (worker->pid, SIGKILL); /* one whose socket broke may live on */
   while (waitpid (worker->pid, &status, 0) < 0 && errno == EINTR)
     ;
-  if (!spent && worker->n_jobs > 0) {
+  if (!spent && has_lost (crew, worker)) {
     StudyCrewResult result = { .job = worker->jobs[0], .lost = ending (status) };
 
     g_array_append_val (crew->lost, result);
@@ -315,6 +222,7 @@ job_done (Worker *worker, guint job)
 
   g_assert (worker->n_jobs > 0 && worker->jobs[0] == job);
   worker->n_jobs--;
+  worker->n_made++;
   memmove (worker->jobs, worker->jobs + 1, worker->n_jobs * sizeof worker->jobs[0]);
   worker->last_us = now_us - worker->begin_us;
   worker->begin_us = now_us;
@@ -324,7 +232,7 @@ job_done (Worker *worker, guint job)
 static gboolean
 cut_result (Worker *worker, StudyCrewResult *result, gboolean *spent)
 {
-  Head head;
+  StudyWorkerHead head;
 
   if (worker->read->len < sizeof head)
     return FALSE;
@@ -432,9 +340,22 @@ workers_free (StudyCrew *base)
     study_crew_result_clear (&g_array_index (crew->lost, StudyCrewResult, i));
   g_array_unref (crew->lost);
   g_array_unref (crew->again);
+  if (crew->n_begun != MAP_FAILED)
+    munmap (crew->n_begun, base->n_workers * sizeof *crew->n_begun);
   g_free (crew->fds);
   g_free (crew->workers);
   g_free (crew);
+}
+
+static gboolean
+start_all (Crew *crew, GError **error)
+{
+  if (crew->n_begun == MAP_FAILED)
+    return set_error (error, "share memory with");
+  for (guint i = 0; i < crew->crew.n_workers; i++)
+    if (!start (crew, &crew->workers[i], error))
+      return FALSE;
+  return TRUE;
 }
 
 StudyCrew *
@@ -453,12 +374,12 @@ study_workers_new (guint n_workers, StudyCrewMake make, void *data, GError **err
   crew->lost = g_array_new (FALSE, FALSE, sizeof (StudyCrewResult));
   for (guint i = 0; i < n_workers; i++)
     crew->workers[i].read = g_byte_array_new ();
-  for (guint i = 0; i < n_workers; i++)
-    if (!start (crew, &crew->workers[i], error)) {
-      study_crew_free (&crew->crew);
-      return NULL;
-    }
-  return &crew->crew;
+  crew->n_begun = mmap (NULL, n_workers * sizeof *crew->n_begun, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (start_all (crew, error))
+    return &crew->crew;
+  study_crew_free (&crew->crew);
+  return NULL;
 }
 
 /* --- As a kind of crew --- */

@@ -188,6 +188,27 @@ test_jobs_behind_a_fatal_one_are_made (void)
   study_crew_free (crew);
 }
 
+/* It is stopped before it can begin the second job, and then killed. */
+static void
+test_a_job_that_was_not_begun_is_not_lost (void)
+{
+  StudyCrew *crew = crew_new (1);
+  pid_t pid = (pid_t) pid_of_worker (crew, TELLS_PID);
+  StudyCrewResult result;
+  int status;
+
+  kill (pid, SIGSTOP);
+  g_assert_cmpint (waitpid (pid, &status, WUNTRACED), ==, pid);
+  g_assert_true (WIFSTOPPED (status));
+  give (crew, 6);
+  kill (pid, SIGKILL);
+  result = take (crew);
+  g_assert_cmpuint (result.job, ==, 6);
+  g_assert_cmpuint (value_of (&result), ==, 36);
+  study_crew_result_clear (&result);
+  study_crew_free (crew);
+}
+
 static void
 test_a_spent_worker_is_replaced (void)
 {
@@ -363,6 +384,7 @@ main (int argc, char **argv)
   g_test_add_func ("/study/workers/once", test_every_job_is_made_once);
   g_test_add_func ("/study/workers/death", test_the_death_of_a_worker_is_told);
   g_test_add_func ("/study/workers/behind", test_jobs_behind_a_fatal_one_are_made);
+  g_test_add_func ("/study/workers/not-begun", test_a_job_that_was_not_begun_is_not_lost);
   g_test_add_func ("/study/workers/spent", test_a_spent_worker_is_replaced);
   g_test_add_func ("/study/workers/huge", test_blocks_larger_than_a_socket_holds);
   g_test_add_func ("/study/workers/dropped", test_jobs_in_flight_are_dropped);
