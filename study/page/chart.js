@@ -2,7 +2,7 @@
  *
  * A chart: { x: label, y: label, xUnit, yUnit, xLog, yLog, xZero, yZero, title,
  * series: [{ name, colour (of a theme), points: [[x, y], ...] in the order of x,
- *            line, step, fill, marks: radius or 0, dash, text (index): what a tip says }] }. */
+ *            line, step (what a point has holds back to the point before it), fill, marks: radius or 0, dash, text (index): what a tip says }] }. */
 
 const fontOf = size => `${size}px system-ui, sans-serif`;
 
@@ -42,7 +42,7 @@ function axisOptions (theme, unit, label, log, range) {
 }
 
 function plotOptions (chart, width, theme, ranges) {
-  return { width, height: chart.height || 300, legend: { show: false }, padding: [12, 14, 0, 4],
+  return { width, height: chart.height || 300, legend: { show: false }, padding: [12, 26, 0, 4],
     cursor: { drag: { x: false, y: false }, points: { show: false }, x: false, y: false },
     scales: { x: { time: false, distr: chart.xLog ? 3 : 1, range: () => ranges.x },
               y: { distr: chart.yLog ? 3 : 1, range: () => ranges.y } },
@@ -51,7 +51,7 @@ function plotOptions (chart, width, theme, ranges) {
     series: [{}, ...chart.series.map(one => ({
       label: one.name, stroke: themes[theme][one.colour], width: one.line ? 2 : 0, spanGaps: true, dash: one.dash,
       points: { show: false }, fill: one.fill ? themes[theme][one.colour] : undefined,
-      paths: one.step ? uPlot.paths.stepped({ align: 1 }) : one.line ? uPlot.paths.linear() : () => null }))],
+      paths: one.step ? uPlot.paths.stepped({ align: -1 }) : one.line ? uPlot.paths.linear() : () => null }))],
     hooks: { draw: [plot => drawMarks(plot, chart.series, theme)] } };
 }
 
@@ -126,7 +126,7 @@ function axisScale (log, [low, high], from, to) {
 function seriesPath (one, x, y, range) {
   const clipped = one.points.map(([px, py]) => [x(px), y(Math.max(range[0], py))]);
   const parts = clipped.map(([px, py], at) => at === 0 ? `M${near(px)} ${near(py)}` :
-    one.step ? `H${near(px)}V${near(py)}` : `L${near(px)} ${near(py)}`);
+    one.step ? `V${near(py)}H${near(px)}` : `L${near(px)} ${near(py)}`);
   return parts.join('');
 }
 
