@@ -1,5 +1,5 @@
 #!/bin/sh
-# timeline_test.sh - `simulate --timeline`: files that their readers take.
+# timelines_test.sh - `simulate --timeline`: files that their readers take.
 #
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2154  # set by tap.sh
