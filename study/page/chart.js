@@ -34,10 +34,10 @@ function drawMarks (plot, series, theme) {
   ctx.restore();
 }
 
-function axisOptions (theme, unit, label, log, range) {
+function axisOptions (theme, unit, label, log, range, ticks) {
   return { stroke: themes[theme].soft, grid: { stroke: themes[theme].line, width: 1 }, ticks: { stroke: themes[theme].line, width: 1 },
     font: fontOf(12), labelFont: fontOf(12), label, labelSize: 22, labelGap: 4,
-    splits: () => log ? logTicks(range[0], range[1], 6) : linearTicks(range[0], range[1], 6),
+    splits: () => log ? logTicks(range[0], range[1], ticks) : linearTicks(range[0], range[1], ticks),
     filter: (_, splits) => splits, values: (_, splits) => splits.map(value => brief(value, unit)) };
 }
 
@@ -46,8 +46,8 @@ function plotOptions (chart, width, theme, ranges) {
     cursor: { drag: { x: false, y: false }, points: { show: false }, x: false, y: false },
     scales: { x: { time: false, distr: chart.xLog ? 3 : 1, range: () => ranges.x },
               y: { distr: chart.yLog ? 3 : 1, range: () => ranges.y } },
-    axes: [{ ...axisOptions(theme, chart.xUnit, chart.x, chart.xLog, ranges.x), size: 34 },
-           { ...axisOptions(theme, chart.yUnit, chart.y, chart.yLog, ranges.y), size: 66 }],
+    axes: [{ ...axisOptions(theme, chart.xUnit, chart.x, chart.xLog, ranges.x, Math.min(6, Math.round(width / 80))), size: 34 },
+           { ...axisOptions(theme, chart.yUnit, chart.y, chart.yLog, ranges.y, 6), size: 66 }],
     series: [{}, ...chart.series.map(one => ({
       label: one.name, stroke: themes[theme][one.colour], width: one.line ? 2 : 0, spanGaps: true, dash: one.dash,
       points: { show: false }, fill: one.fill ? themes[theme][one.colour] : undefined,

@@ -1,6 +1,6 @@
 /* links.js - heat maps: load of the links, difference of two, places of ranks, matrix. */
 
-/* Pixels of a panel that stands beside another; on paper two are below each other. */
+/* Pixels of a panel that stands beside another. */
 const panelWidth = () => printing ? 330 : 520;
 
 /* What a cell shows of its links: the load of one, the largest of several. */
