@@ -11,8 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-#define DEFAULT_TIE 0.01
-
 typedef struct {
   CliFormatOptions format;
   char *by, *wanted_case, *output;
@@ -190,7 +188,7 @@ cli_rank (int argc, char **argv, GError **error)
   g_autoptr (GOptionContext) context = cli_context_new (
       "STORE", "Ranks the mappings of a study, the best first, for each case: all runs that differ "
                "in nothing but the mapping.");
-  g_auto (Options) options = { .tie = DEFAULT_TIE, .top = G_MAXINT };
+  g_auto (Options) options = { .tie = STUDY_TIE, .top = G_MAXINT };
   g_autoptr (StudyStore) store = NULL;
   const char *path;
 

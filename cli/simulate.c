@@ -165,7 +165,10 @@ open_outputs (Outputs *outputs, const Options *options, const TopoMachine *machi
 
   if (!check_distinct ("--links", options->links, "--ranks", options->ranks, error) ||
       !check_distinct ("--links", options->links, "--timeline", timeline, error) ||
-      !check_distinct ("--ranks", options->ranks, "--timeline", timeline, error))
+      !check_distinct ("--ranks", options->ranks, "--timeline", timeline, error) ||
+      !check_distinct ("--links", options->links, "--report", options->report, error) ||
+      !check_distinct ("--ranks", options->ranks, "--report", options->report, error) ||
+      !check_distinct ("--timeline", timeline, "--report", options->report, error))
     return FALSE;
   if (options->links && g_str_has_suffix (options->links, ".cnt") &&
       !cli_links_fit_bgqncl (machine)) {

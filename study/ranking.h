@@ -7,6 +7,9 @@
 
 #include "study/row.h"
 
+/* What a ranking takes for equal unless it is told otherwise: 1 % of the result. */
+#define STUDY_TIE 0.01
+
 typedef struct {
   const char *mapping;
   const StudyRow *row; /* the first repetition that is done; borrowed */

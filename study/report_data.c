@@ -44,7 +44,7 @@ study_report_detail_clear (StudyReportDetail *detail)
 GPtrArray *
 study_report_cases (const StudyReport *report, GError **error)
 {
-  return study_cases_new (report->rows, NULL, 0, error);
+  return study_cases_new (report->rows, NULL, STUDY_TIE, error);
 }
 
 static void
@@ -322,6 +322,7 @@ study_report_data (const StudyReport *report, const GPtrArray *cases, GError **e
   study_json_member_string (json, "version", first ? first->version : NULL);
   study_json_member_string (json, "study", report->file_text);
   study_json_member_number (json, "runs", report->rows->len);
+  study_json_member_number (json, "tie", STUDY_TIE);
   add_columns (json);
   add_failed (json, report->rows);
   study_json_member (json, "cases");

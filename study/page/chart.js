@@ -2,7 +2,7 @@
  *
  * A chart: { x: label, y: label, xUnit, yUnit, xLog, yLog, xZero, yZero, title,
  * series: [{ name, colour (of a theme), points: [[x, y], ...] in the order of x,
- *            line, step, fill, marks: radius or 0, dash, text (index): what a tip says }] }. */
+ *            line, step (what a point has holds back to the point before it), fill, marks: radius or 0, dash, text (index): what a tip says }] }. */
 
 const fontOf = size => `${size}px system-ui, sans-serif`;
 
@@ -34,24 +34,24 @@ function drawMarks (plot, series, theme) {
   ctx.restore();
 }
 
-function axisOptions (theme, unit, label, log, range) {
+function axisOptions (theme, unit, label, log, range, ticks) {
   return { stroke: themes[theme].soft, grid: { stroke: themes[theme].line, width: 1 }, ticks: { stroke: themes[theme].line, width: 1 },
     font: fontOf(12), labelFont: fontOf(12), label, labelSize: 22, labelGap: 4,
-    splits: () => log ? logTicks(range[0], range[1], 6) : linearTicks(range[0], range[1], 6),
+    splits: () => log ? logTicks(range[0], range[1], ticks) : linearTicks(range[0], range[1], ticks),
     filter: (_, splits) => splits, values: (_, splits) => splits.map(value => brief(value, unit)) };
 }
 
 function plotOptions (chart, width, theme, ranges) {
-  return { width, height: chart.height || 300, legend: { show: false }, padding: [12, 14, 0, 4],
+  return { width, height: chart.height || 300, legend: { show: false }, padding: [12, 26, 0, 4],
     cursor: { drag: { x: false, y: false }, points: { show: false }, x: false, y: false },
     scales: { x: { time: false, distr: chart.xLog ? 3 : 1, range: () => ranges.x },
               y: { distr: chart.yLog ? 3 : 1, range: () => ranges.y } },
-    axes: [{ ...axisOptions(theme, chart.xUnit, chart.x, chart.xLog, ranges.x), size: 34 },
-           { ...axisOptions(theme, chart.yUnit, chart.y, chart.yLog, ranges.y), size: 66 }],
+    axes: [{ ...axisOptions(theme, chart.xUnit, chart.x, chart.xLog, ranges.x, Math.min(6, Math.round(width / 80))), size: 34 },
+           { ...axisOptions(theme, chart.yUnit, chart.y, chart.yLog, ranges.y, 6), size: 66 }],
     series: [{}, ...chart.series.map(one => ({
       label: one.name, stroke: themes[theme][one.colour], width: one.line ? 2 : 0, spanGaps: true, dash: one.dash,
       points: { show: false }, fill: one.fill ? themes[theme][one.colour] : undefined,
-      paths: one.step ? uPlot.paths.stepped({ align: 1 }) : one.line ? uPlot.paths.linear() : () => null }))],
+      paths: one.step ? uPlot.paths.stepped({ align: -1 }) : one.line ? uPlot.paths.linear() : () => null }))],
     hooks: { draw: [plot => drawMarks(plot, chart.series, theme)] } };
 }
 
@@ -126,7 +126,7 @@ function axisScale (log, [low, high], from, to) {
 function seriesPath (one, x, y, range) {
   const clipped = one.points.map(([px, py]) => [x(px), y(Math.max(range[0], py))]);
   const parts = clipped.map(([px, py], at) => at === 0 ? `M${near(px)} ${near(py)}` :
-    one.step ? `H${near(px)}V${near(py)}` : `L${near(px)} ${near(py)}`);
+    one.step ? `V${near(py)}H${near(px)}` : `L${near(px)} ${near(py)}`);
   return parts.join('');
 }
 

@@ -72,9 +72,9 @@ function drawScatter (view) {
   }
 }
 
-/* [load, share of links with at least it], one point per different load. */
+/* [load, share of links with at least it], one point per different load, and one for none. */
 function loadCurve (values) {
-  const sorted = Float64Array.from(values).sort(), points = [];
+  const sorted = Float64Array.from(values).sort(), points = sorted[0] > 0 ? [[0, 1]] : [];
   for (let at = 0; at < sorted.length; at++)
     if (at === 0 || sorted[at] !== sorted[at - 1]) points.push([sorted[at], (sorted.length - at) / sorted.length]);
   return points;

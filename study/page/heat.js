@@ -180,7 +180,8 @@ function dimensionPanel (place, dimensions) {
 }
 
 /* Fills a place of the page with grids and their key.  options: { title, panel: pixels that a grid
- * should be wide, dims: grids are pairs of directions, words: for the caption }. */
+ * should be wide, dims: grids are pairs of directions, words: for the caption, none: what grey
+ * cells are }. */
 function heatFigure (place, grids, scale, options) {
   const theme = currentTheme();
   const layouts = grids.map(grid => {
@@ -200,7 +201,8 @@ function heatFigure (place, grids, scale, options) {
     [...grids.keys()].filter(at => at % 2)) : [...grids.keys()];
   const makeSvg = () => heatSvg(order.map(at => grids[at]), order.map(at => layouts[at]), scale, options.title,
                                 options.dims ? grids.length / 2 : options.across || 4);
+  const none = options.none && grids.some(grid => grid.values.some(isNaN)) ? [element('span', {}, `grey: ${options.none}`)] : [];
   place.replaceChildren(element('figure', {},
     element('div', { class: options.dims ? 'panels dims' : 'panels' }, ...panels),
-    caption([keyNode(scale), ...(options.words || [])], options.title, makeSvg)));
+    caption([keyNode(scale), ...(options.words || []), ...none], options.title, makeSvg)));
 }

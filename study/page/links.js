@@ -1,6 +1,6 @@
 /* links.js - heat maps: load of the links, difference of two, places of ranks, matrix. */
 
-/* Pixels of a panel that stands beside another; on paper two are below each other. */
+/* Pixels of a panel that stands beside another. */
 const panelWidth = () => printing ? 330 : 520;
 
 /* What a cell shows of its links: the load of one, the largest of several. */
@@ -50,7 +50,7 @@ function drawLinks (view) {
     return { ...grid, values, text: cell => isNaN(values[cell]) ? 'no link' :
       `${grid.where(cell)}\n${load(values[cell], shown.loads)}${rankAt(shown, grid, cell)}` };
   });
-  heatFigure(byId('links'), grids, sharedScale(view), { title: `Load of the links, ${shown.name}`, panel: panelWidth(), dims: layout.dims, across: 1 });
+  heatFigure(byId('links'), grids, sharedScale(view), { title: `Load of the links, ${shown.name}`, none: 'no link', panel: panelWidth(), dims: layout.dims, across: 1 });
 }
 
 function drawDifference (view) {
@@ -66,7 +66,7 @@ function drawDifference (view) {
       `${grid.where(cell)}\n${shown.name}: ${load(left[cell], shown.loads)}\n${other.name}: ${load(right[cell], other.loads)}` };
   });
   heatFigure(place, grids, { kind: 'diverging', max, unit: 'bytes' },
-    { title: `Links: ${shown.name} minus ${other.name}`, panel: panelWidth(), dims: layout.dims, across: 1,
+    { title: `Links: ${shown.name} minus ${other.name}`, panel: panelWidth(), dims: layout.dims, across: 1, none: 'no link',
       words: [element('span', {}, `blue: ${shown.name} loads the link less; orange: more`)] });
 }
 
@@ -80,7 +80,7 @@ function drawPlaces (view) {
   const name = cell => view.machine.kind === 'torus' ? `node (${coordinatesOf(view.machine.shape, nodes.node[cell]).join(',')})` : `node ${nodes.node[cell]}`;
   heatFigure(byId('places'), [{ ...nodes, title: `Lowest rank of each node${layout.axes ? ` (${layout.axes})` : ''}`, values,
     text: cell => isNaN(values[cell]) ? `${name(cell)}: no ranks` : `${name(cell)}\nlowest rank: ${values[cell]}` }],
-    { kind: 'sequential', max: one.ranks - 1, log: 0, unit: '' }, { title: `Places of the ranks, ${shown.name}`, panel: panelWidth() });
+    { kind: 'sequential', max: one.ranks - 1, log: 0, unit: '' }, { title: `Places of the ranks, ${shown.name}`, none: 'no ranks', panel: panelWidth() });
 }
 
 function drawMatrix (view) {
@@ -94,5 +94,5 @@ function drawMatrix (view) {
   heatFigure(byId('matrix'), [{ title: `Sender down, receiver across${per > 1 ? `; a cell is ${digits(per)} ranks by ${digits(per)}` : ''}`,
     width: n, height: n, values,
     text: cell => `${range(Math.floor(cell / n))} to ${range(cell % n)}\n${isNaN(values[cell]) ? 'nothing' : load(values[cell], bytes)}` }],
-    { kind: 'sequential', max, log: least < max ? least : 0, unit: 'bytes' }, { title: 'Bytes from rank to rank', panel: panelWidth() });
+    { kind: 'sequential', max, log: least < max ? least : 0, unit: 'bytes' }, { title: 'Bytes from rank to rank', none: 'nothing', panel: panelWidth() });
 }

@@ -74,6 +74,7 @@ function bindChoosers () {
 function printMode (wanted) {
   printing = wanted;
   byId('page').style.width = wanted ? '680px' : '';
+  byId('page').classList.toggle('paper', wanted);
   if (report.cases.length) drawParts(currentView());
 }
 

@@ -17,7 +17,7 @@ function drawSummary (view) {
   tiles.push(summaryTile('Machine', view.machine.name.length > 28 ? one.network : view.machine.name,
     `${group.format(one.nodes)} nodes, ${group.format(one.ranks)} ranks, ${one.network} network`));
   if (mappings.length > 1 || one.failed)
-    tiles.push(summaryTile('Mappings', String(mappings.length), one.failed ? `${one.failed} failed runs` : 'no run failed'));
+    tiles.push(summaryTile('Mappings', String(mappings.length), one.failed ? `${one.failed} failed run${one.failed === 1 ? '' : 's'}` : 'no run failed'));
   byId('case-name').textContent = one.name;
   byId('summary').replaceChildren(...tiles);
   const told = view.machine.problem ? [`The links cannot be drawn: ${view.machine.problem}`] : [];
@@ -83,7 +83,7 @@ function drawRanking (view) {
     byId('found').textContent = wanted ? `${list.length} of ${view.mappings.length}` : '';
   };
   const repeated = view.mappings.some(mapping => mapping.runs > 1) ? ' Of repetitions, the median counts.' : '';
-  byId('ranking-text').textContent = `By ${view.result}, least first; equal mappings share a place. ` +
+  byId('ranking-text').textContent = `By ${view.result}, least first; mappings within ${digits(100 * report.tie)} % of the best of a place share it. ` +
     `Gain is the ${view.result} of the default mapping divided by that of the mapping.${repeated} A click on a name shows that mapping below.`;
   byId('ranking-tools').hidden = view.mappings.length < 8;
   byId('ranking-table').replaceChildren(table.node);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# timeline_test.sh - `simulate --timeline`: files that their readers take.
+# timelines_test.sh - `simulate --timeline`: files that their readers take.
 #
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2154  # set by tap.sh
@@ -197,6 +197,9 @@ refused "no limit" "must be at least 1" $trace $on --timeline c.json --timeline-
 refused "no such rank" "there is no rank 16, the last is 15" \
   $trace $on --timeline c.json --timeline-ranks 3-16
 refused "same file" "name the same file" $trace $on --timeline c.json --links c.json
+refused "same file as the report" "name the same file" $trace $on --timeline c.json --report c.json
+refused "links in the report" "name the same file" $trace $on --links c.json --report c.json
+refused "ranks in the report" "name the same file" $trace $on --ranks c.json --report c.json
 for list in "" "," "1," -1 2-1 1-2-3 a "1 2" 0x1; do
   refused "list '$list'" "is no list of ranks" $trace $on --timeline c.json --timeline-ranks "$list"
 done
