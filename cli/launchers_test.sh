@@ -16,13 +16,19 @@ OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl=self,tcp
 OMPI_MCA_plm_rsh_agent=$scratch/remote HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC=$scratch/remote
 export LC_ALL OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_btl
 export OMPI_MCA_plm_rsh_agent HYDRA_LAUNCHER HYDRA_LAUNCHER_EXEC
+# Hosts have folders of their own for scratch files.  In one folder the daemons of Open MPI
+# race to make the same ones, and the loser gives up.
+TMPDIR=$scratch
+export TMPDIR
 unset MALLOC_PERTURB_
 
 cat >remote <<'EOF'
 #!/bin/sh
 while test "${1#-}" != "$1"; do shift; done
 HOPCAST_HOST=$1
-export HOPCAST_HOST
+TMPDIR=$TMPDIR/$1
+export HOPCAST_HOST TMPDIR
+mkdir -p "$TMPDIR"
 shift
 exec sh -c "$*"
 EOF

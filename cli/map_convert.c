@@ -5,73 +5,8 @@
 
 #include "cli/command.h"
 #include "cli/map_options.h"
-#include "topology/launcher.h"
 
 #include <string.h>
-
-/* What is in the place of a path when the file goes to standard output. */
-#define NO_PATH "FILE"
-
-/* The names of the kinds; they are the launchers', the array is the caller's. */
-static const char **
-kind_names (void)
-{
-  GPtrArray *names = g_ptr_array_new ();
-
-  for (const TopoLauncher *const *launcher = topo_launchers; *launcher; launcher++)
-    g_ptr_array_add (names, (gpointer) (*launcher)->name);
-  g_ptr_array_add (names, NULL);
-  return (const char **) g_ptr_array_free (names, FALSE);
-}
-
-static const TopoLauncher *
-parse_to (const char *to, GError **error)
-{
-  g_autofree const char **names = kind_names ();
-  g_autofree char *list = g_strjoinv (", ", (char **) names);
-  int choice;
-
-  if (!to) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--to KIND is missing: one of %s", list);
-    return NULL;
-  }
-  choice = cli_parse_choice ("--to", to, names, error);
-  return choice >= 0 ? topo_launchers[choice] : NULL;
-}
-
-/* The kinds, for the help. */
-static char *
-describe_kinds (void)
-{
-  GString *text = g_string_new ("Kinds:\n");
-
-  for (const TopoLauncher *const *launcher = topo_launchers; *launcher; launcher++)
-    g_string_append_printf (text, "  %-10s %s\n", (*launcher)->name, (*launcher)->summary);
-  return g_string_free (text, FALSE);
-}
-
-/* As a shell takes it; the caller frees it. */
-static char *
-quote_path (const char *path)
-{
-  static const char plain[] = G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_-./+,=";
-
-  if (!path || !strcmp (path, "-"))
-    return g_strdup (NO_PATH);
-  return path[strspn (path, plain)] == '\0' ? g_strdup (path) : g_shell_quote (path);
-}
-
-/* Tells how to start a job; as_data: the line is what was asked for. */
-static void
-tell_launch (const TopoLaunch *launch, gboolean as_data)
-{
-  if (launch->line && as_data)
-    printf ("%s\n", launch->line);
-  else if (launch->line)
-    g_printerr ("hopcast: launch with: %s\n", launch->line);
-  if (launch->note)
-    g_printerr ("hopcast: note: %s\n", launch->note);
-}
 
 typedef struct {
   CliMapOptions map;
@@ -94,7 +29,7 @@ parse (Options *options, int argc, char **argv, const char **name, GError **erro
   g_autoptr (GOptionContext) context = cli_context_new (
       "M", "Writes a mapping, of any kind that is read, as the file of a launcher, and says how to "
            "launch with it.  What the file cannot say is refused.");
-  g_autofree char *kinds = describe_kinds ();
+  g_autofree char *kinds = cli_map_describe_kinds ();
   const GOptionEntry entries[] = {
     { "to", 0, 0, G_OPTION_ARG_STRING, &options->kind, "What to write: see the kinds below",
       "KIND" },
@@ -122,20 +57,19 @@ static gboolean
 convert (const Options *options, const TopoLauncher *launcher, const TopoMachine *machine,
          const TopoMapping *mapping, GError **error)
 {
-  g_autofree char *file = quote_path (options->map.output);
   g_autofree char *text = launcher->print (mapping, machine, error);
   g_auto (TopoLaunch) launch = { NULL };
 
   if (!text)
     return FALSE;
-  launch = launcher->launch (mapping, machine, file);
+  launch = cli_map_launch (launcher, mapping, machine, options->map.output);
   if (options->launch_line && !launch.line) {
     g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "--launch-line: %s", launch.note);
     return FALSE;
   }
   if (!cli_map_write_text (text, options->map.output, error))
     return FALSE;
-  tell_launch (&launch, options->launch_line);
+  cli_map_tell_launch (&launch, options->launch_line);
   return TRUE;
 }
 
@@ -148,7 +82,8 @@ cli_map_convert (int argc, char **argv, GError **error)
   const TopoLauncher *launcher;
   const char *name;
 
-  if (!parse (&options, argc, argv, &name, error) || !(launcher = parse_to (options.kind, error)) ||
+  if (!parse (&options, argc, argv, &name, error) ||
+      !(launcher = cli_map_parse_kind (options.kind, error)) ||
       !(machine = cli_map_machine_new (&options.map, error)) ||
       !(mapping = cli_mapping_new (name, machine, (uint32_t) options.map.n_ranks, error)) ||
       !convert (&options, launcher, machine, mapping, error))

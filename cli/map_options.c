@@ -8,6 +8,11 @@
 #include "cli/command.h"
 #include "cli/outfile.h"
 
+#include <string.h>
+
+/* What is in the place of a path when the file goes to standard output. */
+#define NO_PATH "FILE"
+
 void
 cli_map_options_clear (CliMapOptions *options)
 {
@@ -37,7 +42,7 @@ cli_map_add_mapping_option (GOptionContext *context, CliMapOptions *options)
   const GOptionEntry entries[] = {
     { "mapping", 0, 0, G_OPTION_ARG_FILENAME, &options->mapping,
       "Where the ranks are: an order of dimensions, such as ABCDET on Blue Gene/Q and AT on a "
-      "fabric (the defaults), or a map file or that of a launcher",
+      "fabric (the defaults), a recipe, such as hilbert, or a map file or that of a launcher",
       "M" },
     { NULL },
   };
@@ -105,4 +110,72 @@ cli_map_write_text (const char *text, const char *path, GError **error)
     return FALSE;
   fputs (text, cli_outfile_stream (file));
   return cli_outfile_commit (file, error);
+}
+
+/* The names of the kinds; they are the launchers', the array is the caller's. */
+static const char **
+kind_names (void)
+{
+  GPtrArray *names = g_ptr_array_new ();
+
+  for (const TopoLauncher *const *launcher = topo_launchers; *launcher; launcher++)
+    g_ptr_array_add (names, (gpointer) (*launcher)->name);
+  g_ptr_array_add (names, NULL);
+  return (const char **) g_ptr_array_free (names, FALSE);
+}
+
+const TopoLauncher *
+cli_map_parse_kind (const char *to, GError **error)
+{
+  g_autofree const char **names = kind_names ();
+  g_autofree char *list = g_strjoinv (", ", (char **) names);
+  int choice;
+
+  if (!to) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--to KIND is missing: one of %s", list);
+    return NULL;
+  }
+  choice = cli_parse_choice ("--to", to, names, error);
+  return choice >= 0 ? topo_launchers[choice] : NULL;
+}
+
+char *
+cli_map_describe_kinds (void)
+{
+  GString *text = g_string_new ("Kinds:\n");
+
+  for (const TopoLauncher *const *launcher = topo_launchers; *launcher; launcher++)
+    g_string_append_printf (text, "  %-10s %s\n", (*launcher)->name, (*launcher)->summary);
+  return g_string_free (text, FALSE);
+}
+
+/* As a shell takes it; the caller frees it. */
+static char *
+quote_path (const char *path)
+{
+  static const char plain[] = G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_-./+,=";
+
+  if (!path || !strcmp (path, "-"))
+    return g_strdup (NO_PATH);
+  return path[strspn (path, plain)] == '\0' ? g_strdup (path) : g_shell_quote (path);
+}
+
+TopoLaunch
+cli_map_launch (const TopoLauncher *launcher, const TopoMapping *mapping,
+                const TopoMachine *machine, const char *path)
+{
+  g_autofree char *file = quote_path (path);
+
+  return launcher->launch (mapping, machine, file);
+}
+
+void
+cli_map_tell_launch (const TopoLaunch *launch, gboolean as_data)
+{
+  if (launch->line && as_data)
+    printf ("%s\n", launch->line);
+  else if (launch->line)
+    g_printerr ("hopcast: launch with: %s\n", launch->line);
+  if (launch->note)
+    g_printerr ("hopcast: note: %s\n", launch->note);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cli/options.h"
+#include "topology/launcher.h"
 
 typedef struct {
   CliMachineOptions machine;
@@ -36,3 +37,17 @@ gboolean cli_map_check_ranks (const CliMapOptions *options, gboolean required, G
 
 /* Writes the text to `path`, or to standard output when that is NULL. */
 gboolean cli_map_write_text (const char *text, const char *path, GError **error);
+
+/* The launcher whose file --to asks for; NULL and *error when there is none of that name,
+ * or `kind` is NULL. */
+const TopoLauncher *cli_map_parse_kind (const char *kind, GError **error);
+
+/* The kinds of files, for the help; the caller frees it. */
+char *cli_map_describe_kinds (void);
+
+/* How to start a job with the launcher's file at `path` (NULL, "-": standard output). */
+TopoLaunch cli_map_launch (const TopoLauncher *launcher, const TopoMapping *mapping,
+                           const TopoMachine *machine, const char *path);
+
+/* Tells it; as_data: the line is what was asked for. */
+void cli_map_tell_launch (const TopoLaunch *launch, gboolean as_data);

@@ -13,7 +13,7 @@
 
 typedef struct {
   CliFormatOptions format;
-  char *by, *wanted_case, *output;
+  char *by, *wanted_case, *output, *kind, *hosts;
   double tie;
   int top;
 } Options;
@@ -25,6 +25,8 @@ options_clear (Options *options)
   g_free (options->by);
   g_free (options->wanted_case);
   g_free (options->output);
+  g_free (options->kind);
+  g_free (options->hosts);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
@@ -44,6 +46,12 @@ add_options (GOptionContext *context, Options *options)
       "Only the best K mappings of each case, and those that share their places", "K" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options->output,
       "Write the map file of the best mapping; of one case", "MAPFILE" },
+    { "to", 0, 0, G_OPTION_ARG_STRING, &options->kind,
+      "Write the file of a launcher instead: see the kinds below", "KIND" },
+    { "hosts", 0, 0, G_OPTION_ARG_FILENAME, &options->hosts,
+      "With --to: the names of the nodes, a line each in their order: those of a torus, or other "
+      "names than the fabric has",
+      "FILE" },
     { NULL },
   };
 
@@ -65,6 +73,12 @@ check_options (Options *options, GError **error)
     return refuse (error, "--tie: not a number of at least 0");
   if (options->top < 1)
     return refuse (error, "--top: must be at least 1");
+  if (options->kind != NULL && options->output == NULL)
+    return refuse (error, "--to needs --output FILE");
+  if (options->hosts != NULL && options->kind == NULL)
+    return refuse (error, "--hosts needs --to KIND");
+  if (options->kind != NULL && cli_map_parse_kind (options->kind, error) == NULL)
+    return FALSE;
   return cli_parse_format (&options->format, error);
 }
 
@@ -130,15 +144,45 @@ only_case (const CliRanking *ranking, GError **error)
 }
 
 static gboolean
-write_best (StudyStore *store, const CliRanking *ranking, const char *path, GError **error)
+write_map_file (const TopoMapping *mapping, const TopoMachine *machine, const char *path,
+                GError **error)
+{
+  g_autofree char *text = topo_mapping_print (mapping, machine);
+
+  return cli_map_write_text (text, path, error);
+}
+
+static gboolean
+write_for_launcher (const TopoMapping *mapping, TopoMachine *machine, const Options *options,
+                    GError **error)
+{
+  const TopoLauncher *launcher = cli_map_parse_kind (options->kind, error);
+  g_autofree char *text = NULL;
+  g_auto (TopoLaunch) launch = { NULL };
+
+  if (options->hosts != NULL && !topo_machine_set_hosts (machine, options->hosts, error))
+    return FALSE;
+  text = launcher->print (mapping, machine, error);
+  if (text == NULL || !cli_map_write_text (text, options->output, error))
+    return FALSE;
+  launch = cli_map_launch (launcher, mapping, machine, options->output);
+  cli_map_tell_launch (&launch, FALSE);
+  return TRUE;
+}
+
+static gboolean
+write_best (StudyStore *store, const CliRanking *ranking, const Options *options, GError **error)
 {
   const StudyCase *study_case = only_case (ranking, error);
   const StudyRow *row = study_case ? g_array_index (study_case->ranked, StudyRanked, 0).row : NULL;
   g_autoptr (TopoMachine) machine = row ? study_store_machine (store, row, error) : NULL;
   g_autoptr (TopoMapping) mapping = machine ? study_store_placement (store, row, error) : NULL;
-  g_autofree char *text = mapping ? topo_mapping_print (mapping, machine) : NULL;
 
-  return text != NULL && cli_map_write_text (text, path, error);
+  if (mapping == NULL)
+    return FALSE;
+  if (options->kind == NULL)
+    return write_map_file (mapping, machine, options->output, error);
+  return write_for_launcher (mapping, machine, options, error);
 }
 
 /* -- the command --------------------------------------------------------- */
@@ -175,7 +219,7 @@ rank_store (StudyStore *store, const Options *options, GError **error)
     return FALSE;
   ranking.chosen = chosen;
   ranking.n_missing = missing->len;
-  if (options->output != NULL && !write_best (store, &ranking, options->output, error))
+  if (options->output != NULL && !write_best (store, &ranking, options, error))
     return FALSE;
   cli_ranking_print (stdout, &ranking, options->format.format);
   return TRUE;
@@ -190,9 +234,11 @@ cli_rank (int argc, char **argv, GError **error)
                "in nothing but the mapping.");
   g_auto (Options) options = { .tie = STUDY_TIE, .top = G_MAXINT };
   g_autoptr (StudyStore) store = NULL;
+  g_autofree char *kinds = cli_map_describe_kinds ();
   const char *path;
 
   add_options (context, &options);
+  g_option_context_set_description (context, kinds);
   if (!cli_parse (context, argc, argv, names, &path, error) || !check_options (&options, error) ||
       !(store = study_store_open (path, STUDY_STORE_READ, error)) ||
       !rank_store (store, &options, error))

@@ -166,6 +166,8 @@ test_zigzags (void)
       "0 11 7 13 4  5 16 12 18 9  10 1 17 3 14  15 6 2 8 19" },
     /* 0 -1 0: one row up. */
     { "torus:3x3", 1, 9, "net.zigzag(A,B,-1,1)", "0 4 2  3 7 5  6 1 8" },
+    /* 0 0 -1 0: minus a half is rounded down before it is taken from the depth. */
+    { "torus:4x4", 1, 16, "net.zigzag(A,B,-1,2)", "0 1 6 3  4 5 10 7  8 9 14 11  12 13 2 15" },
   };
 
   check_cases (cases, G_N_ELEMENTS (cases));
