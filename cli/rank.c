@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/map_options.h"
 #include "cli/rank_print.h"
+#include "cli/study_store.h"
 #include "study/store.h"
 
 #include <math.h>
@@ -228,10 +229,11 @@ rank_store (StudyStore *store, const Options *options, GError **error)
 int
 cli_rank (int argc, char **argv, GError **error)
 {
-  static const char *const names[] = { "STORE", NULL };
+  static const char *const names[] = { "STORE|STUDY", NULL };
   g_autoptr (GOptionContext) context = cli_context_new (
-      "STORE", "Ranks the mappings of a study, the best first, for each case: all runs that differ "
-               "in nothing but the mapping.");
+      "STORE|STUDY",
+      "Ranks the mappings of a study, the best first, for each case: all runs that differ "
+      "in nothing but the mapping.");
   g_auto (Options) options = { .tie = STUDY_TIE, .top = G_MAXINT };
   g_autoptr (StudyStore) store = NULL;
   g_autofree char *kinds = cli_map_describe_kinds ();
@@ -240,8 +242,7 @@ cli_rank (int argc, char **argv, GError **error)
   add_options (context, &options);
   g_option_context_set_description (context, kinds);
   if (!cli_parse (context, argc, argv, names, &path, error) || !check_options (&options, error) ||
-      !(store = study_store_open (path, STUDY_STORE_READ, error)) ||
-      !rank_store (store, &options, error))
+      !(store = cli_study_store_open (path, error)) || !rank_store (store, &options, error))
     return CLI_FAILED;
   return CLI_DONE;
 }

@@ -11,6 +11,7 @@
 #include "study/store.h"
 #include "study/store_fixture.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
 
 #define RANKS 8
@@ -251,6 +252,27 @@ test_wrong_usage (void)
   files_clear (&files);
 }
 
+/* A study file stands for its store. */
+static void
+test_study_file (void)
+{
+  Files files;
+  g_autofree char *study = NULL, *text = NULL, *of_store = NULL, *without = NULL;
+
+  files_init (&files, 0);
+  study = g_build_filename (files.folder, "little.study", NULL);
+  g_assert_true (g_file_set_contents (
+      study, "[traces]\ntrace = a.hct\n[machines]\nmachine = torus:4x2\n", -1, NULL));
+  of_store = ranked (files.store, files.map, "STORE");
+  text = ranked (study, files.map, "STORE");
+  g_assert_nonnull (strstr (text, "best: BAT"));
+  g_assert_cmpstr (text, ==, of_store);
+  g_assert_cmpint (g_unlink (files.store), ==, 0);
+  without = ranked (study, files.map, "STORE");
+  g_assert_nonnull (strstr (without, "nothing was run yet"));
+  files_clear (&files);
+}
+
 static void
 test_nothing_done (void)
 {
@@ -271,6 +293,7 @@ main (int argc, char **argv)
   g_test_add_func ("/cli/rank/json", test_json);
   g_test_add_func ("/cli/rank/map", test_map_of_the_best);
   g_test_add_func ("/cli/rank/usage", test_wrong_usage);
+  g_test_add_func ("/cli/rank/study", test_study_file);
   g_test_add_func ("/cli/rank/nothing", test_nothing_done);
   return g_test_run ();
 }

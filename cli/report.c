@@ -6,10 +6,8 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/outfile.h"
-#include "study/plan.h"
+#include "cli/study_store.h"
 #include "study/report.h"
-
-#include <string.h>
 
 #define DEFAULT_TOP 12
 
@@ -46,37 +44,10 @@ add_own_options (GOptionContext *context, Options *options)
   cli_add_quiet_option (context, &options->talk);
 }
 
-/* A store begins with SQLite's own words; anything else is taken for a study file. */
-static gboolean
-is_store (const char *path)
-{
-  static const char magic[] = "SQLite format 3";
-  char start[sizeof magic] = "";
-  FILE *file = fopen (path, "rb");
-  gsize n = file ? fread (start, 1, sizeof start, file) : 0;
-
-  if (file)
-    fclose (file);
-  return n == sizeof start && !memcmp (start, magic, sizeof magic);
-}
-
-/* The store itself, or that of a study file; the caller frees it. */
-static char *
-store_path (const char *path, GError **error)
-{
-  g_autoptr (StudyPlan) plan = NULL;
-
-  if (is_store (path))
-    return g_strdup (path);
-  plan = study_plan_load (path, error);
-  return plan ? g_strdup (plan->store_path) : NULL;
-}
-
 static gboolean
 write_report (const char *path, const Options *options, GError **error)
 {
-  g_autofree char *from = store_path (path, error);
-  g_autoptr (StudyStore) store = from ? study_store_open (from, STUDY_STORE_READ, error) : NULL;
+  g_autoptr (StudyStore) store = cli_study_store_open (path, error);
   g_autoptr (CliOutfile) file = store ? cli_outfile_new (options->output, error) : NULL;
 
   return file &&
@@ -88,7 +59,7 @@ write_report (const char *path, const Options *options, GError **error)
 int
 cli_report (int argc, char **argv, GError **error)
 {
-  static const char *const names[] = { "STORE", NULL };
+  static const char *const names[] = { "STORE|STUDY", NULL };
   g_autoptr (GOptionContext) context =
       cli_context_new ("STORE|STUDY", "Writes one page that shows a study: which mapping is best, "
                                       "and why.  It needs no other file and no network.");

@@ -90,9 +90,9 @@ print_case (const StudyProgress *progress)
           progress->n_runs - progress->n_done - progress->n_failed, progress->trace,
           progress->machine, progress->network);
   if (g_strcmp0 (progress->routing, "default"))
-    printf (", %s routing", progress->routing);
+    printf (", routing %s", progress->routing);
   if (progress->compute_scale < 1 || progress->compute_scale > 1)
-    printf (", compute x%g", progress->compute_scale);
+    printf (", compute x %g", progress->compute_scale);
   putchar ('\n');
 }
 
