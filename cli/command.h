@@ -30,6 +30,9 @@ typedef struct {
   int (*run) (int argc, char **argv, GError **error);
 } CliCommand;
 
+/* The whole program, for main(). */
+int cli_main (int argc, char **argv);
+
 int cli_machine_check (int argc, char **argv, GError **error);
 int cli_machine_links (int argc, char **argv, GError **error);
 int cli_machine_show (int argc, char **argv, GError **error);
@@ -37,7 +40,14 @@ int cli_map_check (int argc, char **argv, GError **error);
 int cli_map_generate (int argc, char **argv, GError **error);
 int cli_map_convert (int argc, char **argv, GError **error);
 int cli_map_metrics (int argc, char **argv, GError **error);
+int cli_rank (int argc, char **argv, GError **error);
+int cli_report (int argc, char **argv, GError **error);
+int cli_map_optimize (int argc, char **argv, GError **error);
 int cli_simulate (int argc, char **argv, GError **error);
+int cli_study_export (int argc, char **argv, GError **error);
+int cli_study_merge (int argc, char **argv, GError **error);
+int cli_study_run (int argc, char **argv, GError **error);
+int cli_study_status (int argc, char **argv, GError **error);
 int cli_trace_convert (int argc, char **argv, GError **error);
 int cli_trace_generate (int argc, char **argv, GError **error);
 int cli_trace_info (int argc, char **argv, GError **error);

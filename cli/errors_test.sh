@@ -290,7 +290,20 @@ refused "rankfile too short" 1 "short.ranks:1: the file places 1 ranks of 2" map
 refused "hosts with too many slots" 1 "hosts:2: " map check hosts $g --ranks-per-node 8
 refused "rankfile of a torus" 1 "a torus, has no names" \
   map convert ABCDET --machine bgq:32 --ranks 2 --to rankfile -o ranks
-refused "conversion to nothing" 2 "--to map or --to rankfile" map convert AT $g
+printf 'a\nb\nc\n' >three.hosts
+printf '0 1\n0 0\n' >backwards.map
+refused "names for some of the nodes" 1 "three.hosts: names 3 hosts; systemg:4 has 4 nodes" \
+  map check AT $g --hosts three.hosts
+refused "hosts of a torus that has no names" 1 "see --hosts" map check slurm:three.hosts \
+  --machine torus:4 --ranks 3
+refused "slots that a host file cannot say" 1 "rank 0 has slot 1 of node0" \
+  map convert backwards.map $g --ranks-per-node 2 --to slurm -o job.hosts
+refused "line to launch with and file on one output" 2 "--launch-line needs --output" \
+  map convert AT $g --to slurm --launch-line
+refused "line to launch with for what no launcher reads" 1 "no launcher reads it" \
+  map convert AT $g --to pmi --launch-line -o job.pmi
+refused "conversion to an unknown kind" 2 "'slrm' is none of rankfile, " map convert AT $g --to slrm
+refused "conversion to nothing" 2 "--to KIND is missing: one of rankfile, " map convert AT $g
 refused "matrix with a bad number" 1 "bad.csv:3: 'x'" map metrics bad.csv --machine bgq:32
 
 # Outputs.

@@ -58,7 +58,7 @@ static void
 write_end (FILE *out, const TopoFabric *fabric, GHashTable *counts, uint32_t port)
 {
   fputc (',', out);
-  cli_csv_field (out, label_of (fabric, counts, port));
+  study_csv_field (out, label_of (fabric, counts, port));
   fprintf (out, ",%u", topo_fabric_port_number (fabric, port));
 }
 
@@ -96,7 +96,7 @@ cli_fabric_links_write_csv (FILE *out, const TopoFabric *fabric, const SimCounte
     if (it->peer == TOPO_NONE)
       continue;
     name = link_name (fabric, counts, port);
-    cli_csv_field (out, name);
+    study_csv_field (out, name);
     write_end (out, fabric, counts, port);
     write_end (out, fabric, counts, it->peer);
     fprintf (out, ",%u,%s", it->lanes, topo_speed_name ((TopoSpeed) it->speed));

@@ -200,7 +200,7 @@ write_place (FILE *out, const TopoMachine *machine, uint32_t node, uint32_t slot
   fprintf (out, ",%u", node);
   if (machine->fabric) {
     fputc (',', out);
-    cli_csv_field (out, machine->fabric->hosts[node].name);
+    study_csv_field (out, machine->fabric->hosts[node].name);
   }
   fprintf (out, ",%u", slot);
   if (machine->fabric)
@@ -215,13 +215,13 @@ cli_ranks_write_csv (FILE *out, const TopoMachine *machine, const TopoMapping *m
            machine->fabric ? "host,slot,core" : "slot");
   for (uint32_t rank = 0; rank < result->n_ranks; rank++) {
     const SimRankTimes *times = &result->ranks[rank];
-    char end[CLI_NUMBER_SIZE], compute[CLI_NUMBER_SIZE], wait[CLI_NUMBER_SIZE];
+    char end[STUDY_NUMBER_SIZE], compute[STUDY_NUMBER_SIZE], wait[STUDY_NUMBER_SIZE];
 
     fprintf (out, "%u", rank);
     write_place (out, machine, mapping->node[rank], mapping->slot[rank]);
     fprintf (out, ",%s,%s,%s,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT "\n",
-             cli_number (end, (double) times->end_ps / 1e12),
-             cli_number (compute, (double) times->compute_ps / 1e12),
-             cli_number (wait, (double) times->wait_ps / 1e12), times->sends, times->receives);
+             study_number (end, (double) times->end_ps / 1e12),
+             study_number (compute, (double) times->compute_ps / 1e12),
+             study_number (wait, (double) times->wait_ps / 1e12), times->sends, times->receives);
   }
 }

@@ -43,7 +43,7 @@ print_torus_link (const TopoMachine *machine, uint32_t node, uint32_t port)
 {
   uint32_t neighbour = topo_shape_neighbour (&machine->shape, node, port);
   int64_t extra_ps = topo_machine_extra_latency_ps (machine, node, port);
-  char name[CLI_PORT_SIZE], extra[CLI_NUMBER_SIZE];
+  char name[CLI_PORT_SIZE], extra[STUDY_NUMBER_SIZE];
 
   if (neighbour == TOPO_NONE)
     return;
@@ -51,7 +51,7 @@ print_torus_link (const TopoMachine *machine, uint32_t node, uint32_t port)
   cli_print_coordinates (stdout, machine, node);
   printf (",%s,", name);
   cli_print_coordinates (stdout, machine, neighbour);
-  printf (",%s\n", cli_number (extra, (double) extra_ps * 1e-3));
+  printf (",%s\n", study_number (extra, (double) extra_ps * 1e-3));
 }
 
 static void
@@ -71,9 +71,9 @@ print_fabric_end (const TopoFabric *fabric, uint32_t port)
 {
   const TopoDevice *device = &fabric->devices[fabric->ports[port].device];
 
-  cli_csv_field (stdout, device->id);
+  study_csv_field (stdout, device->id);
   fputc (',', stdout);
-  cli_csv_field (stdout, device->name);
+  study_csv_field (stdout, device->name);
   printf (",%u", topo_fabric_port_number (fabric, port));
 }
 

@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/outfile.h"
+#include "study/text.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -23,8 +24,15 @@ static const CliCommand commands[] = {
   { "machine links", "every link of a machine, as CSV", cli_machine_links },
   { "map check", "is a mapping sound on a machine?", cli_map_check },
   { "map generate", "write the map file of a mapping", cli_map_generate },
-  { "map convert", "write a mapping as a map file or a rankfile", cli_map_convert },
+  { "map convert", "write a mapping for a launcher", cli_map_convert },
   { "map metrics", "static congestion metrics of a mapping", cli_map_metrics },
+  { "study run", "make the runs that a study file asks for", cli_study_run },
+  { "study status", "how far a study is, and what failed", cli_study_status },
+  { "study merge", "bring the stores of shards together", cli_study_merge },
+  { "study export", "a study's runs as CSV, JSON or NumPy arrays", cli_study_export },
+  { "rank", "the mappings of a study, best first; the best one's map file", cli_rank },
+  { "report", "one page that shows a study: which mapping is best, and why", cli_report },
+  { "map optimize", "search for a better mapping", cli_map_optimize },
   { "validate", "published measurements and their simulation, side by side", cli_validate },
 };
 
@@ -40,29 +48,6 @@ print_help (FILE *out, const char *group)
   fputs ("\n'hopcast COMMAND --help' tells the options of a command.\n", out);
 }
 
-/* Edits (a letter more, less or another) that make one word the other. */
-static guint
-edit_distance (const char *left, const char *right)
-{
-  gsize n = strlen (right);
-  g_autofree guint *row = g_new (guint, n + 1);
-
-  for (gsize j = 0; j <= n; j++)
-    row[j] = (guint) j;
-  for (gsize i = 0; left[i]; i++) {
-    guint diagonal = row[0];
-
-    row[0] = (guint) i + 1;
-    for (gsize j = 0; j < n; j++) {
-      guint replaced = diagonal + (left[i] != right[j]);
-
-      diagonal = row[j + 1];
-      row[j + 1] = MIN (replaced, 1 + MIN (diagonal, row[j]));
-    }
-  }
-  return row[n];
-}
-
 /* The nearest command, or NULL when nothing is near. */
 static const char *
 did_you_mean (const char *typed)
@@ -71,7 +56,7 @@ did_you_mean (const char *typed)
   guint best_distance = 4;
 
   for (gsize i = 0; i < G_N_ELEMENTS (commands); i++) {
-    guint distance = edit_distance (typed, commands[i].name);
+    guint distance = study_edit_distance (typed, commands[i].name);
 
     if (distance < best_distance && distance < strlen (typed)) {
       best = commands[i].name;
@@ -160,7 +145,7 @@ finish_stdout (void)
 }
 
 int
-main (int argc, char **argv)
+cli_main (int argc, char **argv)
 {
   const CliCommand *command;
   int n_words;

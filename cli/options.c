@@ -6,6 +6,8 @@
 #include "cli/options.h"
 
 #include "cli/command.h"
+#include "study/error.h"
+#include "study/inputs.h"
 
 #include <string.h>
 
@@ -167,101 +169,30 @@ cli_parse_format (CliFormatOptions *options, GError **error)
   return choice >= 0;
 }
 
-static gboolean
-apply_setting (TopoMachine *machine, const char *setting, GError **error)
-{
-  const char *equals = strchr (setting, '=');
-  g_autofree char *key = NULL;
-
-  if (!equals || equals == setting || !memchr (setting, '.', (gsize) (equals - setting))) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
-                 "--set: '%s' is not of the form GROUP.KEY=VALUE", setting);
-    return FALSE;
-  }
-  key = g_strndup (setting, (gsize) (equals - setting));
-  if (!topo_parameters_set (&machine->parameters, key, equals + 1, error)) {
-    g_prefix_error (error, "--set %s: ", setting);
-    return FALSE;
-  }
-  return TRUE;
-}
-
-/* The order of the cores before how many of them there are. */
-static gboolean
-apply_slots (TopoMachine *machine, const CliMachineOptions *options, GError **error)
-{
-  if (options->cores && !topo_machine_set_cores (machine, options->cores, error)) {
-    g_prefix_error (error, "--cores %s: ", options->cores);
-    return FALSE;
-  }
-  if (options->pattern != G_MININT &&
-      !topo_machine_set_pattern (machine, (uint32_t) options->pattern, error)) {
-    g_prefix_error (error, "--pattern: ");
-    return FALSE;
-  }
-  if (options->ranks_per_node != G_MININT &&
-      !topo_machine_set_ranks_per_node (machine, (uint32_t) options->ranks_per_node, error)) {
-    g_prefix_error (error, "--ranks-per-node: ");
-    return FALSE;
-  }
-  return TRUE;
-}
-
-/* What the command line says alone, whatever the machine. */
-static gboolean
-check_slots (const CliMachineOptions *options, GError **error)
-{
-  if (options->ranks_per_node != G_MININT &&
-      (options->ranks_per_node < 1 || options->ranks_per_node > TOPO_MAX_RANKS_PER_NODE)) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--ranks-per-node: %d is not within 1..%d",
-                 options->ranks_per_node, TOPO_MAX_RANKS_PER_NODE);
-    return FALSE;
-  }
-  if (options->pattern == G_MININT)
-    return TRUE;
-  if (options->pattern < 1 || options->pattern > 8) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--pattern: %d is not within 1..8",
-                 options->pattern);
-    return FALSE;
-  }
-  if (options->cores || options->ranks_per_node != G_MININT) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
-                 "--pattern says the slots and cores; it does not go with --cores or "
-                 "--ranks-per-node");
-    return FALSE;
-  }
-  return TRUE;
-}
-
 TopoMachine *
 cli_machine_new (const CliMachineOptions *options, GError **error)
 {
-  g_autoptr (TopoMachine) machine = NULL;
+  const StudyMachineInputs inputs = { options->spec, options->ranks_per_node, options->cores,
+                                      options->pattern, (const char *const *) options->settings };
+  g_autoptr (GError) trouble = NULL;
+  TopoMachine *machine;
 
   if (!options->spec) {
     g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--machine SPEC is missing");
     return NULL;
   }
-  if (!check_slots (options, error))
-    return NULL;
-  machine = topo_machine_new (options->spec, error);
-  if (!machine)
-    return NULL;
-  if (!apply_slots (machine, options, error))
-    return NULL;
-  for (char **setting = options->settings; setting && *setting; setting++)
-    if (!apply_setting (machine, *setting, error))
-      return NULL;
-  return g_steal_pointer (&machine);
+  machine = study_machine_new (&inputs, &trouble);
+  if (g_error_matches (trouble, STUDY_ERROR, STUDY_ERROR_OPTION))
+    g_set_error_literal (error, CLI_ERROR, CLI_ERROR_USAGE, trouble->message);
+  else if (trouble)
+    g_propagate_error (error, g_steal_pointer (&trouble));
+  return machine;
 }
 
 TopoMapping *
 cli_mapping_new (const char *text, TopoMachine *machine, uint32_t n_ranks, GError **error)
 {
-  if (text && machine->node && topo_mapping_is_rankfile (text) &&
-      !topo_machine_set_ranks_per_node (machine, machine->node->n_cores, error))
-    return NULL;
-  return topo_mapping_new (text, machine, n_ranks, error);
+  return study_mapping_new (text, machine, n_ranks, error);
 }
 
 Trace *

@@ -9,46 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *
-cli_number (char text[CLI_NUMBER_SIZE], double value)
-{
-  if (isnan (value))
-    return strcpy (text, "");
-  for (int digits = 15; digits <= 17; digits++) {
-    char format[8];
-
-    g_snprintf (format, sizeof format, "%%.%dg", digits);
-    g_ascii_formatd (text, CLI_NUMBER_SIZE, format, value);
-    if (g_ascii_strtod (text, NULL) == value)
-      break;
-  }
-  return text;
-}
-
-void
-cli_csv_field (FILE *out, const char *text)
-{
-  if (!strpbrk (text, ",\"\r\n")) {
-    fputs (text, out);
-    return;
-  }
-  fputc ('"', out);
-  for (; *text; text++) {
-    if (*text == '"')
-      fputc ('"', out);
-    fputc (*text, out);
-  }
-  fputc ('"', out);
-}
-
 /* A value that is no object and no array, as JSON writes it. */
 static char *
 leaf_text (JsonNode *node)
 {
-  char number[CLI_NUMBER_SIZE];
+  char number[STUDY_NUMBER_SIZE];
 
   if (JSON_NODE_HOLDS_VALUE (node) && json_node_get_value_type (node) == G_TYPE_DOUBLE)
-    return g_strdup (cli_number (number, json_node_get_double (node)));
+    return g_strdup (study_number (number, json_node_get_double (node)));
   return json_to_string (node, FALSE);
 }
 
@@ -163,7 +131,7 @@ csv_name (FILE *out, const char *name, const char *value G_GNUC_UNUSED, gboolean
 {
   if (!first)
     fputc (',', out);
-  cli_csv_field (out, name);
+  study_csv_field (out, name);
 }
 
 static void
@@ -171,7 +139,7 @@ csv_value (FILE *out, const char *name G_GNUC_UNUSED, const char *value, gboolea
 {
   if (!first)
     fputc (',', out);
-  cli_csv_field (out, value);
+  study_csv_field (out, value);
 }
 
 static void

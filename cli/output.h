@@ -6,19 +6,14 @@
  * What is not known is null in JSON, an empty field in CSV, "-" in a table. */
 #pragma once
 
+#include "study/text.h"
+
 #include <glib.h>
 #include <json-glib/json-glib.h>
 #include <stdint.h>
 #include <stdio.h>
 
 typedef enum { CLI_FORMAT_TABLE, CLI_FORMAT_CSV, CLI_FORMAT_JSON } CliFormat;
-
-/* The shortest decimal that reads back to the same value; "" for NaN. */
-#define CLI_NUMBER_SIZE 32
-const char *cli_number (char text[CLI_NUMBER_SIZE], double value);
-
-/* One CSV field, quoted where it must be (RFC 4180). */
-void cli_csv_field (FILE *out, const char *text);
 
 /* Prints one object.  JSON: indented, members in their order.  CSV: a line
  * of names and a line of values, members of an inner object as outer.inner,

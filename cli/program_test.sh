@@ -186,6 +186,21 @@ same "and back" "$(cmp job.ranks again.ranks && echo same)" same
 succeeds "map check of a rankfile" "$hopcast" map check job.ranks --machine systemg:4 --ranks 6 --format json
 same "every core is a slot" "$(json slots out) $(json ranks_per_node_max out)" "32 2"
 
+# Other launchers.
+printf 'n[0-3]\n' >job.nodes
+"$hopcast" map convert TAB --machine torus:2x2 --ranks-per-node 2 --ranks 6 --hosts job.nodes \
+  --to slurm -o job.hosts --launch-line >out 2>err
+same "hosts of a torus" "$(tr '\n' ' ' <job.hosts)" "n0 n1 n2 n3 n0 n1 "
+same "the line to launch with, alone" "$(cat out)$(cat err)" \
+  "SLURM_HOSTFILE=job.hosts srun -m arbitrary -n 6 ./program"
+succeeds "map check of a host file" "$hopcast" map check slurm:job.hosts --machine torus:2x2 \
+  --ranks-per-node 2 --ranks 6 --hosts job.nodes --format json
+same "as many as it says" "$(json nodes_used out) $(json ranks_per_node_max out)" "4 2"
+"$hopcast" map convert TAB --machine torus:2x2 --ranks-per-node 2 --ranks 8 --to cray \
+  -o "a job" >out 2>err
+same "an order of ranks" "$(tr '\n' ' ' <"a job")" "0,4 1,5 2,6 3,7 "
+same "a path in quotes" "$(grep -c "MPICH_RANK_REORDER_FILE='a job' srun" err)" 1
+
 # A signal leaves neither the file nor its beginning.
 "$hopcast" map generate --machine bgq:98304 --ranks-per-node 16 --ranks 1572864 -o big.map &
 pid=$!
@@ -197,6 +212,7 @@ wait $pid 2>/dev/null
 status=$?
 if test $status = 0; then
   skip "interrupted run leaves no file" "it was faster than the signal"
+  rm -f big.map
 else
   same "interrupted run leaves no file" "$status $(ls | grep -c '^big.map')" "143 0"
 fi

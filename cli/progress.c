@@ -102,11 +102,16 @@ cli_progress_update (void *data, double share, int64_t now_ps)
 }
 
 void
-cli_progress_share (void *data, double share)
+cli_progress_text (CliProgress *progress, double share, const char *text)
 {
-  CliProgress *progress = data;
   double wall_s;
 
   if (is_due (progress, &wall_s))
-    draw (progress, CLAMP (share, 0, 1), "", wall_s);
+    draw (progress, CLAMP (share, 0, 1), text, wall_s);
+}
+
+void
+cli_progress_share (void *progress, double share)
+{
+  cli_progress_text (progress, share, "");
 }

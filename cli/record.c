@@ -6,35 +6,13 @@
 #include "cli/record.h"
 
 #include "cli/links.h"
+#include "study/row.h"
 
 #include <math.h>
 
 /* A division by it gives the closest number to a decimal one of picoseconds. */
 #define PS_PER_SECOND 1e12
 #define HOT_LINKS     5
-
-typedef struct {
-  double compute_s_avg, wait_s_avg, wait_s_max;
-} RankSummary;
-
-static RankSummary
-summarize_ranks (const SimReplayResult *result)
-{
-  RankSummary summary = { 0 };
-
-  for (uint32_t rank = 0; result->ranks && rank < result->n_ranks; rank++) {
-    double wait_s = (double) result->ranks[rank].wait_ps / PS_PER_SECOND;
-
-    summary.compute_s_avg += (double) result->ranks[rank].compute_ps / PS_PER_SECOND;
-    summary.wait_s_avg += wait_s;
-    summary.wait_s_max = MAX (summary.wait_s_max, wait_s);
-  }
-  if (result->n_ranks > 0) {
-    summary.compute_s_avg /= result->n_ranks;
-    summary.wait_s_avg /= result->n_ranks;
-  }
-  return summary;
-}
 
 void
 cli_add_features (JsonBuilder *builder, const double features[SIM_N_FEATURES], gboolean only_known)
@@ -66,7 +44,7 @@ add_inputs (JsonBuilder *builder, const CliRunInputs *inputs, const SimRun *run)
 static void
 add_times (JsonBuilder *builder, const SimReplayResult *result, gboolean has_time)
 {
-  RankSummary summary = summarize_ranks (result);
+  StudyRankSummary summary = study_rank_summary (result);
 
   cli_add_number (builder, "time_s",
                   has_time ? (double) result->time_ps / PS_PER_SECOND : (double) NAN);
@@ -156,7 +134,7 @@ print_hot_links (FILE *out, const TopoMachine *machine, const SimCounters *count
 static void
 print_times (FILE *out, const SimReplayResult *result)
 {
-  RankSummary summary = summarize_ranks (result);
+  StudyRankSummary summary = study_rank_summary (result);
 
   cli_print_heading (out, "time");
   fprintf (out, "  %-18s %14.9f s\n", "end of last rank", (double) result->time_ps / PS_PER_SECOND);

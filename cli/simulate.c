@@ -8,8 +8,10 @@
 #include "cli/options.h"
 #include "cli/outfile.h"
 #include "cli/progress.h"
+#include "cli/timeline.h"
 #include "cli/warnings.h"
 #include "cli/record.h"
+#include "cli/report_run.h"
 #include "sim/run.h"
 
 #include <math.h>
@@ -24,11 +26,12 @@ typedef struct {
   CliMachineOptions machine;
   CliFormatOptions format;
   CliTalkOptions talk;
-  char *mapping, *network, *routing, *grain, *links, *ranks;
+  char *mapping, *network, *routing, *grain, *links, *ranks, *report;
   double compute_scale;
   gint64 seed;
   int threads;
   CliTraceOptions trace;
+  CliTimelineOptions timeline;
 } Options;
 
 static void
@@ -36,6 +39,7 @@ options_clear (Options *options)
 {
   cli_machine_options_clear (&options->machine);
   cli_trace_options_clear (&options->trace);
+  cli_timeline_options_clear (&options->timeline);
   cli_format_options_clear (&options->format);
   g_free (options->mapping);
   g_free (options->network);
@@ -43,6 +47,7 @@ options_clear (Options *options)
   g_free (options->grain);
   g_free (options->links);
   g_free (options->ranks);
+  g_free (options->report);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
@@ -52,7 +57,7 @@ add_own_options (GOptionContext *context, Options *options)
   const GOptionEntry entries[] = {
     { "mapping", 0, 0, G_OPTION_ARG_FILENAME, &options->mapping,
       "Where the ranks are: an order of dimensions, such as ABCDET on Blue Gene/Q and AT on a "
-      "fabric (the defaults), or a map file, rankfile or list of hosts",
+      "fabric (the defaults), a recipe, such as hilbert, or a map file or that of a launcher",
       "M" },
     { "network", 0, 0, G_OPTION_ARG_STRING, &options->network,
       "packet (default: every packet), flow (SimGrid's sharing) or load (no time)", "NETWORK" },
@@ -71,12 +76,15 @@ add_own_options (GOptionContext *context, Options *options)
       "Write counters per link: CSV, or BGQNCL lines when FILE ends in .cnt", "FILE" },
     { "ranks", 0, 0, G_OPTION_ARG_FILENAME, &options->ranks, "Write times per rank as CSV",
       "FILE" },
+    { "report", 0, 0, G_OPTION_ARG_FILENAME, &options->report,
+      "Write a page that shows where bytes and time went", "FILE" },
     { NULL },
   };
 
   cli_add_machine_option (context, &options->machine);
   cli_add_machine_detail_options (context, &options->machine);
   g_option_context_add_main_entries (context, entries, NULL);
+  cli_add_timeline_options (context, &options->timeline);
   cli_add_trace_options (context, &options->trace);
   cli_add_format_options (context, &options->format);
   cli_add_talk_options (context, &options->talk);
@@ -119,13 +127,13 @@ check_options (Options *options, SimRunOptions *run, GError **error)
   if (options->links && g_str_has_suffix (options->links, ".cnt") &&
       run->network != SIM_NETWORK_PACKET)
     return refuse (error, "--links: BGQNCL lines count chunks, which only --network packet knows");
-  return TRUE;
+  return cli_timeline_check (&options->timeline, run->network != SIM_NETWORK_LOAD, error);
 }
 
 /* The files are opened before the run, so that a place that cannot be
  * written is known at once and not after an hour. */
 typedef struct {
-  CliOutfile *links, *ranks;
+  CliOutfile *links, *ranks, *timeline, *report;
 } Outputs;
 
 static void
@@ -133,17 +141,35 @@ outputs_clear (Outputs *outputs)
 {
   g_clear_pointer (&outputs->links, cli_outfile_free);
   g_clear_pointer (&outputs->ranks, cli_outfile_free);
+  g_clear_pointer (&outputs->timeline, cli_outfile_free);
+  g_clear_pointer (&outputs->report, cli_outfile_free);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Outputs, outputs_clear)
+
+/* Two files that are one are an error. */
+static gboolean
+check_distinct (const char *option, const char *path, const char *other, const char *other_path,
+                GError **error)
+{
+  if (path == NULL || g_strcmp0 (path, other_path) != 0)
+    return TRUE;
+  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "%s and %s name the same file, %s", option, other,
+               path);
+  return FALSE;
+}
 
 static gboolean
 open_outputs (Outputs *outputs, const Options *options, const TopoMachine *machine, GError **error)
 {
-  if (g_strcmp0 (options->links, options->ranks) == 0 && options->links) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--links and --ranks name the same file, %s",
-                 options->links);
+  const char *timeline = options->timeline.path;
+
+  if (!check_distinct ("--links", options->links, "--ranks", options->ranks, error) ||
+      !check_distinct ("--links", options->links, "--timeline", timeline, error) ||
+      !check_distinct ("--ranks", options->ranks, "--timeline", timeline, error) ||
+      !check_distinct ("--links", options->links, "--report", options->report, error) ||
+      !check_distinct ("--ranks", options->ranks, "--report", options->report, error) ||
+      !check_distinct ("--timeline", timeline, "--report", options->report, error))
     return FALSE;
-  }
   if (options->links && g_str_has_suffix (options->links, ".cnt") &&
       !cli_links_fit_bgqncl (machine)) {
     if (machine->fabric)
@@ -159,12 +185,16 @@ open_outputs (Outputs *outputs, const Options *options, const TopoMachine *machi
   }
   if (options->links && !(outputs->links = cli_outfile_new (options->links, error)))
     return FALSE;
+  if (timeline && !(outputs->timeline = cli_outfile_new (timeline, error)))
+    return FALSE;
+  if (options->report && !(outputs->report = cli_outfile_new (options->report, error)))
+    return FALSE;
   return !options->ranks || (outputs->ranks = cli_outfile_new (options->ranks, error));
 }
 
 static gboolean
 write_outputs (Outputs *outputs, const Options *options, const CliRunInputs *inputs,
-               const SimRun *run, GError **error)
+               const SimRun *run, const SimTimeline *timeline, GError **error)
 {
   if (outputs->links) {
     FILE *out = cli_outfile_stream (outputs->links);
@@ -181,6 +211,11 @@ write_outputs (Outputs *outputs, const Options *options, const CliRunInputs *inp
                          &run->result);
     if (!cli_outfile_commit (outputs->ranks, error))
       return FALSE;
+  }
+  if (outputs->timeline) {
+    cli_timeline_write (cli_outfile_stream (outputs->timeline), options->timeline.path, timeline,
+                        inputs);
+    return cli_outfile_commit (outputs->timeline, error);
   }
   return TRUE;
 }
@@ -216,6 +251,23 @@ apply_routing (TopoMachine *machine, RoutePolicy policy, GError **error)
   return TRUE;
 }
 
+/* *timeline stays NULL when none is asked for. */
+static gboolean
+make_timeline (SimTimeline **timeline, const Options *options, uint32_t n_ranks, GError **error)
+{
+  *timeline = cli_timeline_new (&options->timeline, n_ranks, error);
+  return *timeline || !options->timeline.path;
+}
+
+static void
+warn_of_limit (SimRun *run, const SimTimeline *timeline)
+{
+  char *warning = timeline ? cli_timeline_warning (timeline, run->result.time_ps) : NULL;
+
+  if (warning)
+    g_ptr_array_add (run->warnings, warning);
+}
+
 static gboolean
 simulate (const char *path, const Options *options, SimRunOptions *run_options, GError **error)
 {
@@ -224,8 +276,9 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options, 
   g_autoptr (TopoMapping) mapping =
       trace ? cli_mapping_new (options->mapping, machine, trace_ranks (trace), error) : NULL;
   g_autoptr (CliProgress) progress = NULL;
+  g_autoptr (SimTimeline) timeline = NULL;
   g_autoptr (SimRun) run = NULL;
-  g_auto (Outputs) outputs = { NULL, NULL };
+  g_auto (Outputs) outputs = { NULL, NULL, NULL };
   CliRunInputs inputs = { path,
                           network_names[run_options->network],
                           routing_names[run_options->policy],
@@ -234,18 +287,25 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options, 
                           mapping };
 
   if (!mapping || !apply_routing (machine, run_options->policy, error) ||
+      !make_timeline (&timeline, options, trace_ranks (trace), error) ||
       !open_outputs (&outputs, options, machine, error))
     return FALSE;
   progress = cli_progress_new (options->talk.quiet);
   run_options->trace_path = path;
   run_options->progress = cli_progress_update;
   run_options->progress_data = progress;
+  run_options->timeline = timeline;
   run = sim_run (trace, machine, mapping, run_options, error);
   g_clear_pointer (&progress, cli_progress_free);
   if (!run)
     return FALSE;
+  warn_of_limit (run, timeline);
   talk (&options->talk, run);
-  if (!write_outputs (&outputs, options, &inputs, run, error))
+  if (!write_outputs (&outputs, options, &inputs, run, timeline, error))
+    return FALSE;
+  if (outputs.report && (!cli_report_write_run (cli_outfile_stream (outputs.report), &inputs, trace,
+                                                run_options, run, error) ||
+                         !cli_outfile_commit (outputs.report, error)))
     return FALSE;
   cli_record_print (stdout, &inputs, run, run_options->network != SIM_NETWORK_LOAD,
                     options->format.format);
@@ -258,8 +318,10 @@ cli_simulate (int argc, char **argv, GError **error)
   static const char *const names[] = { "TRACE", NULL };
   g_autoptr (GOptionContext) context = cli_context_new (
       "TRACE", "Replays a trace on a machine and prints the time and the congestion metrics.");
-  g_auto (Options)
-      options = { .machine = CLI_MACHINE_OPTIONS_INIT, .compute_scale = 1, .threads = 1 };
+  g_auto (Options) options = { .machine = CLI_MACHINE_OPTIONS_INIT,
+                               .timeline = CLI_TIMELINE_OPTIONS_INIT,
+                               .compute_scale = 1,
+                               .threads = 1 };
   SimRunOptions run_options = { 0 };
   const char *path;
 

@@ -17,7 +17,7 @@ typedef struct {
   Trace *trace;
   SimCensus census;
   CliSizes sizes;
-  CliMatrix *matrix;
+  StudyMatrix *matrix;
   TraceProfile *profile;
   const char *hash;
 } Info;
@@ -25,7 +25,7 @@ typedef struct {
 static void
 info_clear (Info *info)
 {
-  g_clear_pointer (&info->matrix, cli_matrix_free);
+  g_clear_pointer (&info->matrix, study_matrix_free);
   g_clear_pointer (&info->profile, trace_profile_free);
   g_clear_pointer (&info->trace, trace_free);
 }
@@ -38,7 +38,7 @@ count_message (void *data, uint32_t source, uint32_t destination, uint64_t bytes
   Info *info = data;
 
   cli_sizes_add (&info->sizes, bytes);
-  cli_matrix_add (info->matrix, source, destination, 1, bytes);
+  study_matrix_add (info->matrix, source, destination, 1, bytes);
 }
 
 /* The trace is read twice: first by the census, then by the profile. */
@@ -63,7 +63,7 @@ info_read (Info *info, const char *path, const CliTraceOptions *options, gboolea
   info->trace = cli_trace_open (path, options, error);
   if (info->trace == NULL)
     return FALSE;
-  info->matrix = cli_matrix_new (trace_ranks (info->trace));
+  info->matrix = study_matrix_new (trace_ranks (info->trace));
   return sim_census (info->trace, NULL, SIM_CENSUS_POINT_TO_POINT, true, count_message, info,
                      census_progress, progress, &info->census, error) &&
          (info->profile = trace_profile_new (info->trace, profile_progress, progress, error)) !=
@@ -92,7 +92,7 @@ counted (uint64_t n)
 }
 
 static void
-add_partners (JsonBuilder *builder, const CliMatrix *matrix)
+add_partners (JsonBuilder *builder, const StudyMatrix *matrix)
 {
   CliPartners partners = cli_partners (matrix);
 

@@ -5,7 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cli/matrix.h"
+#include "study/matrix.h"
 #include "cli/progress.h"
 #include "sim/load.h"
 
@@ -13,7 +13,7 @@ static void
 count_message (void *matrix, uint32_t source, uint32_t destination, uint64_t bytes,
                bool direct_collective G_GNUC_UNUSED)
 {
-  cli_matrix_add (matrix, source, destination, 1, bytes);
+  study_matrix_add (matrix, source, destination, 1, bytes);
 }
 
 static gboolean
@@ -21,14 +21,14 @@ print_matrix (Trace *trace, const TopoMachine *machine, SimCensusScope scope, gb
               GError **error)
 {
   g_autoptr (CliProgress) progress = cli_progress_new (quiet);
-  g_autoptr (CliMatrix) matrix = cli_matrix_new (trace_ranks (trace));
+  g_autoptr (StudyMatrix) matrix = study_matrix_new (trace_ranks (trace));
   g_autofree SimCensus *census = g_new0 (SimCensus, 1);
 
   if (!sim_census (trace, machine, scope, false, count_message, matrix, cli_progress_share,
                    progress, census, error))
     return FALSE;
   g_clear_pointer (&progress, cli_progress_free);
-  cli_matrix_write (matrix, stdout);
+  study_matrix_write (matrix, stdout);
   return TRUE;
 }
 

@@ -24,13 +24,13 @@ cli_sizes_add (CliSizes *sizes, uint64_t bytes)
 }
 
 CliPartners
-cli_partners (const CliMatrix *matrix)
+cli_partners (const StudyMatrix *matrix)
 {
-  uint32_t n_ranks = cli_matrix_ranks (matrix);
+  uint32_t n_ranks = study_matrix_ranks (matrix);
   g_autofree uint32_t *degree = g_new0 (uint32_t, n_ranks);
   CliPartners partners = { .min = n_ranks };
   uint64_t n_edges;
-  g_autofree SimEdge *edges = sim_edges_sorted (cli_matrix_edges (matrix), &n_edges);
+  g_autofree SimEdge *edges = sim_edges_sorted (study_matrix_edges (matrix), &n_edges);
 
   for (uint64_t edge = 0; edge < n_edges; edge++)
     degree[edges[edge].source]++;
@@ -45,26 +45,27 @@ cli_partners (const CliMatrix *matrix)
 
 /* "1.5 MB"; three digits are enough to compare by eye. */
 static const char *
-bytes_text (char text[CLI_NUMBER_SIZE], double bytes)
+bytes_text (char text[STUDY_NUMBER_SIZE], double bytes)
 {
   static const char *const units[] = { "B", "kB", "MB", "GB", "TB", "PB", "EB" };
   guint unit = 0;
 
   for (; bytes >= 999.5 && unit + 1 < G_N_ELEMENTS (units); unit++)
     bytes /= 1000;
-  g_snprintf (text, CLI_NUMBER_SIZE, unit == 0 || bytes >= 99.95 ? "%.0f %s" : "%.3g %s", bytes,
+  g_snprintf (text, STUDY_NUMBER_SIZE, unit == 0 || bytes >= 99.95 ? "%.0f %s" : "%.3g %s", bytes,
               units[unit]);
   return text;
 }
 
 /* The least size of a class: 0, 1, 2 ... 512 B, 1, 2 ... KiB. */
 static const char *
-class_text (char text[CLI_NUMBER_SIZE], guint class)
+class_text (char text[STUDY_NUMBER_SIZE], guint class)
 {
   static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
   guint power = class > 0 ? class - 1 : 0;
 
-  g_snprintf (text, CLI_NUMBER_SIZE, "%u %s", class == 0 ? 0 : 1u << power % 10, units[power / 10]);
+  g_snprintf (text, STUDY_NUMBER_SIZE, "%u %s", class == 0 ? 0 : 1u << power % 10,
+              units[power / 10]);
   return text;
 }
 
@@ -73,7 +74,7 @@ class_text (char text[CLI_NUMBER_SIZE], guint class)
 static void
 draw_site (FILE *out, const TraceCallSite *site, int64_t total_ps)
 {
-  char bytes[CLI_NUMBER_SIZE];
+  char bytes[STUDY_NUMBER_SIZE];
 
   if (total_ps > 0)
     fprintf (out, "%6.1f %% %12.6f", 100.0 * (double) site->time_ps / (double) total_ps,
@@ -107,7 +108,7 @@ cli_draw_call_sites (FILE *out, const TraceProfile *profile)
 static void
 draw_class (FILE *out, const CliSizes *sizes, guint class, uint64_t most)
 {
-  char from[CLI_NUMBER_SIZE], total[CLI_NUMBER_SIZE], bar[BAR_WIDTH + 1];
+  char from[STUDY_NUMBER_SIZE], total[STUDY_NUMBER_SIZE], bar[BAR_WIDTH + 1];
   uint64_t n = sizes->messages[class];
   int length = (int) ceil ((double) n / (double) most * BAR_WIDTH);
 
@@ -138,10 +139,10 @@ cli_draw_sizes (FILE *out, const CliSizes *sizes)
 
 /* Bytes between blocks of ranks, cells * cells of them. */
 static double *
-block_bytes (const CliMatrix *matrix, uint32_t cells)
+block_bytes (const StudyMatrix *matrix, uint32_t cells)
 {
-  uint64_t n_ranks = cli_matrix_ranks (matrix), n_edges;
-  g_autofree SimEdge *edges = sim_edges_sorted (cli_matrix_edges (matrix), &n_edges);
+  uint64_t n_ranks = study_matrix_ranks (matrix), n_edges;
+  g_autofree SimEdge *edges = sim_edges_sorted (study_matrix_edges (matrix), &n_edges);
   double *blocks = g_new0 (double, (gsize) cells *cells);
 
   for (uint64_t edge = 0; edge < n_edges; edge++) {
@@ -167,9 +168,9 @@ shade (double bytes, double most)
 }
 
 void
-cli_draw_matrix (FILE *out, const CliMatrix *matrix)
+cli_draw_matrix (FILE *out, const StudyMatrix *matrix)
 {
-  uint32_t n_ranks = cli_matrix_ranks (matrix), cells = MIN (n_ranks, MAP_CELLS);
+  uint32_t n_ranks = study_matrix_ranks (matrix), cells = MIN (n_ranks, MAP_CELLS);
   g_autofree double *blocks = block_bytes (matrix, cells);
   CliPartners partners = cli_partners (matrix);
   double most = 0;

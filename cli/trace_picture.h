@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "cli/matrix.h"
+#include "study/matrix.h"
 #include "traces/profile.h"
 
 /* Messages by size: class 0 has none, class k has 2^(k-1) .. 2^k - 1 bytes. */
@@ -21,9 +21,9 @@ typedef struct {
   double average;
 } CliPartners;
 
-CliPartners cli_partners (const CliMatrix *matrix);
+CliPartners cli_partners (const StudyMatrix *matrix);
 
 /* Each prints a heading and its lines; nothing when there is nothing to show. */
 void cli_draw_call_sites (FILE *out, const TraceProfile *profile);
 void cli_draw_sizes (FILE *out, const CliSizes *sizes);
-void cli_draw_matrix (FILE *out, const CliMatrix *matrix);
+void cli_draw_matrix (FILE *out, const StudyMatrix *matrix);

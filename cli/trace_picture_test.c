@@ -53,13 +53,13 @@ test_sizes_are_drawn (void)
 static void
 test_partners (void)
 {
-  g_autoptr (CliMatrix) matrix = cli_matrix_new (4);
+  g_autoptr (StudyMatrix) matrix = study_matrix_new (4);
   CliPartners partners;
 
-  cli_matrix_add (matrix, 0, 1, 1, 10);
-  cli_matrix_add (matrix, 0, 2, 5, 10);
-  cli_matrix_add (matrix, 0, 0, 1, 10);
-  cli_matrix_add (matrix, 3, 0, 1, 10);
+  study_matrix_add (matrix, 0, 1, 1, 10);
+  study_matrix_add (matrix, 0, 2, 5, 10);
+  study_matrix_add (matrix, 0, 0, 1, 10);
+  study_matrix_add (matrix, 3, 0, 1, 10);
   partners = cli_partners (matrix);
   g_assert_cmpuint (partners.pairs, ==, 3);
   g_assert_cmpuint (partners.min, ==, 0);
@@ -71,14 +71,14 @@ test_partners (void)
 static void
 test_matrix_is_drawn (void)
 {
-  g_autoptr (CliMatrix) matrix = cli_matrix_new (3);
+  g_autoptr (StudyMatrix) matrix = study_matrix_new (3);
   char *text = NULL;
   size_t length = 0;
   FILE *out = open_text (&text, &length);
 
-  cli_matrix_add (matrix, 0, 1, 1, 1600);
-  cli_matrix_add (matrix, 1, 2, 1, 200);
-  cli_matrix_add (matrix, 2, 0, 1, 0);
+  study_matrix_add (matrix, 0, 1, 1, 1600);
+  study_matrix_add (matrix, 1, 2, 1, 200);
+  study_matrix_add (matrix, 2, 0, 1, 0);
   cli_draw_matrix (out, matrix);
   fclose (out);
   g_assert_nonnull (strstr (text, "        0 | @ |\n        1 |  #|\n        2 |-  |\n"));
@@ -90,12 +90,12 @@ test_matrix_is_drawn (void)
 static void
 test_large_matrix_is_drawn_in_blocks (void)
 {
-  g_autoptr (CliMatrix) matrix = cli_matrix_new (100);
+  g_autoptr (StudyMatrix) matrix = study_matrix_new (100);
   char *text = NULL;
   size_t length = 0;
   FILE *out = open_text (&text, &length);
 
-  cli_matrix_add (matrix, 99, 0, 1, 10);
+  study_matrix_add (matrix, 99, 0, 1, 10);
   cli_draw_matrix (out, matrix);
   fclose (out);
   g_assert_nonnull (strstr (text, "        4 |"));
@@ -106,7 +106,7 @@ test_large_matrix_is_drawn_in_blocks (void)
 static void
 test_nothing_is_not_drawn (void)
 {
-  g_autoptr (CliMatrix) matrix = cli_matrix_new (3);
+  g_autoptr (StudyMatrix) matrix = study_matrix_new (3);
   CliSizes sizes = { 0 };
   char *text = NULL;
   size_t length = 0;

@@ -53,16 +53,16 @@ print_csv (const ValidationResult *result)
   const ValidationPublished *published = result->published;
   double numbers[] = { published->low, published->high, published->tolerance,
                        validation_deviation (published, result->simulated) };
-  char text[CLI_NUMBER_SIZE];
+  char text[STUDY_NUMBER_SIZE];
 
-  printf ("%s,%s,%s,%s", result->suite, published->name, cli_number (text, result->simulated),
+  printf ("%s,%s,%s,%s", result->suite, published->name, study_number (text, result->simulated),
           published->unit);
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
-    printf (",%s", isinf (numbers[i]) ? "" : cli_number (text, numbers[i]));
+    printf (",%s", isinf (numbers[i]) ? "" : study_number (text, numbers[i]));
   printf (",%s,%s,", result->agrees ? "agrees" : "differs", published->role);
-  cli_csv_field (stdout, published->source);
+  study_csv_field (stdout, published->source);
   putchar (',');
-  cli_csv_field (stdout, published->conditions);
+  study_csv_field (stdout, published->conditions);
   putchar ('\n');
 }
 

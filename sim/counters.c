@@ -57,6 +57,7 @@ sim_counters_new (const TopoMachine *machine)
   counters->link = g_new0 (SimLinkCounters, counters->n_places);
   counters->link_exists = g_new0 (bool, counters->n_places);
   counters->fifo_messages = g_new0 (uint64_t, counters->n_fifo_places);
+  counters->direct_messages = g_new0 (uint64_t, counters->n_nodes);
   for (uint32_t link = 0; link < counters->n_places; link++)
     counters->link_exists[link] = has_link (machine, counters, link);
   return counters;
@@ -70,5 +71,6 @@ sim_counters_free (SimCounters *counters)
   g_free (counters->link);
   g_free (counters->link_exists);
   g_free (counters->fifo_messages);
+  g_free (counters->direct_messages);
   g_free (counters);
 }

@@ -40,6 +40,8 @@ typedef struct SimCounters {
                                        * order of the destinations of the routes */
   uint32_t n_fifos;          /* torus FIFOs per node: 10 on Blue Gene/Q; fabric: 0 */
   uint32_t n_fifo_places;    /* n_nodes * n_fifos on a torus */
+  uint64_t *direct_messages; /* [n_nodes] of direct collectives, which take turns on the FIFOs;
+                              * load network only */
   bool *link_exists;         /* [n_places] */
 
   uint64_t packets; /* injected into the torus */

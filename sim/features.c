@@ -225,16 +225,13 @@ set_fifo_features (double *features, const SimCounters *counters)
 }
 
 void
-sim_features_compute (double features[SIM_N_FEATURES], const RoutePaths *paths,
-                      const TopoMapping *mapping, const SimEdges *edges,
-                      const SimCounters *counters)
+sim_features_compute_sorted (double features[SIM_N_FEATURES], const RoutePaths *paths,
+                             const TopoMapping *mapping, const SimEdge *edges, uint64_t n_edges,
+                             const SimCounters *counters)
 {
   g_autofree double *values = g_new (double, counters->n_links);
-  g_autofree SimEdge *sorted = NULL;
-  uint64_t n_edges;
 
-  sorted = sim_edges_sorted (edges, &n_edges);
-  set_edge_features (features, paths, mapping, sorted, n_edges);
+  set_edge_features (features, paths, mapping, edges, n_edges);
   set_link_features (features + SIM_FEATURE_AVG_BYTES, counters, LINK_BYTES, values);
   if (counters->has_buffers) {
     set_link_features (features + SIM_FEATURE_AVG_BUFFER, counters, LINK_BUFFER, values);
@@ -242,4 +239,15 @@ sim_features_compute (double features[SIM_N_FEATURES], const RoutePaths *paths,
   } else
     set_unknown (features + SIM_FEATURE_AVG_BUFFER, SIM_FEATURE_AVG_FIFO - SIM_FEATURE_AVG_BUFFER);
   set_fifo_features (features + SIM_FEATURE_AVG_FIFO, counters);
+}
+
+void
+sim_features_compute (double features[SIM_N_FEATURES], const RoutePaths *paths,
+                      const TopoMapping *mapping, const SimEdges *edges,
+                      const SimCounters *counters)
+{
+  uint64_t n_edges;
+  g_autofree SimEdge *sorted = sim_edges_sorted (edges, &n_edges);
+
+  sim_features_compute_sorted (features, paths, mapping, sorted, n_edges, counters);
 }

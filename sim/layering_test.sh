@@ -11,6 +11,7 @@ cd "${G_TEST_SRCDIR:-.}" || exit 99
 
 # folder: the folders it may use besides itself.
 table='
+doc:
 topology:
 routing: topology
 traces:

@@ -30,17 +30,18 @@ fifos_of (SimCounters *counters, uint32_t node)
 }
 
 /* PAMI lets a direct collective cycle through the torus FIFOs (bgq.md section
- * 5).  The cycle here goes over all messages of the node, in the order
- * they are added, so that it needs no memory of its own; the packet network
- * cycles over the direct ones alone. */
-static uint32_t
-direct_fifo (SimCounters *counters, uint32_t node)
+ * 5): the node's direct messages take them in turn, as in the packet network. */
+static void
+add_direct (SimCounters *counters, uint32_t node, uint64_t n_messages)
 {
-  uint64_t n_messages = 0;
+  uint64_t first = counters->direct_messages[node];
+  uint64_t turns = n_messages / counters->n_fifos;
 
+  counters->direct_messages[node] += n_messages;
   for (uint32_t fifo = 0; fifo < counters->n_fifos; fifo++)
-    n_messages += fifos_of (counters, node)[fifo];
-  return (uint32_t) (n_messages % counters->n_fifos);
+    fifos_of (counters, node)[fifo] += turns;
+  for (uint64_t i = 0; i < n_messages % counters->n_fifos; i++)
+    fifos_of (counters, node)[(first + i) % counters->n_fifos]++;
 }
 
 /* Data that a remote get asks for leaves through the FIFO that the receiver
@@ -73,38 +74,39 @@ data_messages (const TopoMachine *machine, uint32_t from, uint32_t to, uint64_t 
 /* Half of the bytes on each cable to the E neighbour, the odd one on E+. */
 static void
 add_split (SimCounters *counters, const RouteTorus *route, uint32_t from, uint32_t to,
-           uint64_t bytes)
+           uint64_t bytes, uint64_t n_messages)
 {
   uint32_t dimension = route->shape.n_dimensions - 1;
 
   for (uint32_t plus = 0; plus < 2; plus++) {
     RouteWay way = route_torus_way_hinted (route, from, to, dimension, plus);
 
-    add_path (counters, route, from, way, plus ? bytes - bytes / 2 : bytes / 2);
-    fifos_of (counters, from)[2 * dimension + plus]++;
+    add_path (counters, route, from, way, n_messages * (plus ? bytes - bytes / 2 : bytes / 2));
+    fifos_of (counters, from)[2 * dimension + plus] += n_messages;
   }
 }
 
 static void
 add_torus (SimCounters *counters, const TopoMachine *machine, const RouteTorus *route,
            uint32_t from_node, uint32_t to_node, uint32_t to_slot, uint64_t bytes,
-           bool direct_collective)
+           bool direct_collective, uint64_t n_messages)
 {
   bool rendezvous = !direct_collective && bytes > machine->parameters.eager_bytes;
   uint64_t *fifos = fifos_of (counters, from_node);
 
   if (rendezvous && route_pami_e_split (machine, from_node, to_node, bytes)) {
-    add_split (counters, route, from_node, to_node, bytes);
+    add_split (counters, route, from_node, to_node, bytes, n_messages);
     return;
   }
-  add_path (counters, route, from_node, route_torus_way (route, from_node, to_node), bytes);
+  add_path (counters, route, from_node, route_torus_way (route, from_node, to_node),
+            n_messages * bytes);
   if (direct_collective)
-    fifos[direct_fifo (counters, from_node)]++;
+    add_direct (counters, from_node, n_messages);
   else if (rendezvous)
     fifos[data_fifo (machine, from_node, to_node)] +=
-        data_messages (machine, from_node, to_node, bytes);
+        n_messages * data_messages (machine, from_node, to_node, bytes);
   else
-    fifos[eager_fifo (machine, from_node, to_node, to_slot)]++;
+    fifos[eager_fifo (machine, from_node, to_node, to_slot)] += n_messages;
 }
 
 /* --- Fabrics --- */
@@ -151,17 +153,26 @@ sim_load_add_work (SimCounters *counters, const RoutePaths *paths, const TopoMap
 }
 
 void
-sim_load_add (SimCounters *counters, const RoutePaths *paths, const TopoMapping *mapping,
-              uint32_t source, uint32_t destination, uint64_t bytes, bool direct_collective)
+sim_load_add_many (SimCounters *counters, const RoutePaths *paths, const TopoMapping *mapping,
+                   uint32_t source, uint32_t destination, uint64_t bytes, bool direct_collective,
+                   uint64_t n_messages)
 {
   uint32_t from_node = mapping->node[source], to_node = mapping->node[destination];
 
   if (from_node == to_node)
     return;
   if (paths->tables != NULL)
-    sim_load_add_work (counters, paths, mapping, source, destination, bytes,
-                       work_requests (&paths->machine->parameters, bytes, direct_collective));
+    sim_load_add_work (counters, paths, mapping, source, destination, n_messages * bytes,
+                       n_messages *
+                           work_requests (&paths->machine->parameters, bytes, direct_collective));
   else
     add_torus (counters, paths->machine, &paths->torus, from_node, to_node,
-               mapping->slot[destination], bytes, direct_collective);
+               mapping->slot[destination], bytes, direct_collective, n_messages);
+}
+
+void
+sim_load_add (SimCounters *counters, const RoutePaths *paths, const TopoMapping *mapping,
+              uint32_t source, uint32_t destination, uint64_t bytes, bool direct_collective)
+{
+  sim_load_add_many (counters, paths, mapping, source, destination, bytes, direct_collective, 1);
 }

@@ -50,6 +50,11 @@ gboolean sim_census (Trace *trace, const TopoMachine *machine, SimCensusScope sc
 void sim_load_add (SimCounters *counters, const RoutePaths *paths, const TopoMapping *mapping,
                    uint32_t source, uint32_t destination, uint64_t bytes, bool direct_collective);
 
+/* The same for n_messages that are all alike. */
+void sim_load_add_many (SimCounters *counters, const RoutePaths *paths, const TopoMapping *mapping,
+                        uint32_t source, uint32_t destination, uint64_t bytes,
+                        bool direct_collective, uint64_t n_messages);
+
 /* The same on a fabric, between two nodes, for bytes whose work requests are
  * known. */
 void sim_load_add_work (SimCounters *counters, const RoutePaths *paths, const TopoMapping *mapping,

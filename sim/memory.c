@@ -44,6 +44,7 @@ make_places (SimMemory *memory, const TopoParameters *parameters)
     place->fits_bytes =
         (uint64_t) (parameters->cache_share * (double) node->objects[object].cache_bytes);
     place->package = package_of (node, object);
+    place->room = TOPO_NONE;
     place->is_meeting = node->objects[object].kind == TOPO_OBJECT_PACKAGE;
   }
   for (uint32_t number = 0; number < node->n_memories; number++) {
@@ -66,6 +67,36 @@ make_sites (SimMemory *memory)
       .memory = topo_node_above (node, core, TOPO_OBJECT_MEMORY),
       .package = topo_node_above (node, core, TOPO_OBJECT_PACKAGE),
     };
+}
+
+static uint32_t
+shared_from (const SimMemory *memory, uint32_t object)
+{
+  while (object != TOPO_NONE && memory->places[object].room == TOPO_NONE)
+    object = memory->node->objects[object].parent;
+  return object;
+}
+
+/* Caches of several cores, in each of them a tenant for each of its cores. */
+static void
+make_rooms (SimMemory *memory, uint32_t n_nodes)
+{
+  const TopoNode *node = memory->node;
+
+  for (uint32_t object = 0; object < node->n_objects; object++) {
+    SimPlace *place = &memory->places[object];
+
+    if (node->objects[object].kind != TOPO_OBJECT_CACHE || node->objects[object].n_cores < 2)
+      continue;
+    place->room = memory->n_rooms++;
+    place->first_tenant = memory->n_tenants;
+    place->shared_above = shared_from (memory, node->objects[object].parent);
+    memory->n_tenants += node->objects[object].n_cores;
+  }
+  for (uint32_t core = 0; core < node->n_cores; core++)
+    memory->sites[core].shared = shared_from (memory, node->core[core]);
+  memory->rooms = g_new0 (SimRoom, (gsize) n_nodes * memory->n_rooms);
+  memory->tenants = g_new0 (SimTenant, (gsize) n_nodes * memory->n_tenants);
 }
 
 static bool
@@ -120,6 +151,7 @@ sim_memory_new (const TopoMachine *machine)
   memory->far =
       latency_ps > 0 ? (latency_ps + (double) parameters->package_latency_ps) / latency_ps : 1;
   memory->updates_memory = parameters->transfer_updates_memory;
+  memory->buffers = parameters->cache_share > 0 ? 1 / parameters->cache_share : 0;
   memory->dma_to_cache = parameters->dma_to_cache;
   make_places (memory, parameters);
   make_sites (memory);
@@ -127,6 +159,7 @@ sim_memory_new (const TopoMachine *machine)
   n_states = (gsize) topo_shape_nodes (&machine->shape) * memory->node->n_objects;
   memory->busy_ps = g_new0 (int64_t, n_states);
   memory->passed = g_new0 (uint64_t, n_states);
+  make_rooms (memory, topo_shape_nodes (&machine->shape));
   return memory;
 }
 
@@ -139,6 +172,8 @@ sim_memory_free (SimMemory *memory)
   g_free (memory->sites);
   g_free (memory->busy_ps);
   g_free (memory->passed);
+  g_free (memory->rooms);
+  g_free (memory->tenants);
   g_free (memory->dma);
   g_free (memory);
 }

@@ -55,6 +55,7 @@ sim_ob1_taken (SimReplay *replay, uint32_t transfer)
   uint32_t request = replay->transfers[transfer].receive_request;
 
   sim_ob1_message (replay, transfer)->received = true;
+  sim_protocol_received (replay, transfer, replay->now_ps);
   message_give (replay, transfer);
   sim_request_complete (replay, request, replay->now_ps);
 }
@@ -73,6 +74,7 @@ receiver_check (SimReplay *replay, uint32_t transfer, int64_t at_ps)
     return;
   }
   it->received = true;
+  sim_protocol_received (replay, transfer, at_ps);
   message_give (replay, transfer);
   sim_request_complete (replay, request, at_ps);
 }

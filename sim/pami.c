@@ -73,6 +73,7 @@ transfer_finish (SimReplay *replay, uint32_t transfer, int64_t at_ps)
   uint32_t source = it->envelope.source, destination = it->destination;
   bool acknowledge = it->state != SIM_COOKIE_EAGER && !sim_transfer_is_local (replay, it);
 
+  sim_protocol_received (replay, transfer, at_ps);
   sim_request_complete (replay, it->receive_request, at_ps);
   if (!acknowledge) {
     sim_transfer_give (replay, transfer);

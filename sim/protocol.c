@@ -57,6 +57,15 @@ sim_protocol_count (SimReplay *replay, uint32_t source, uint32_t destination, ui
 
 /* -- sending ------------------------------------------------------------- */
 
+/* A graph has charged its processor already. */
+static int64_t
+send_began_ps (const SimReplay *replay, uint32_t rank)
+{
+  int64_t charged_ps = replay->graphs == NULL ? 0 : replay->parameters->send_overhead_ps;
+
+  return replay->ranks[rank].local_ps - charged_ps;
+}
+
 void
 sim_protocol_send (SimReplay *replay, uint32_t request)
 {
@@ -71,6 +80,8 @@ sim_protocol_send (SimReplay *replay, uint32_t request)
                                                                 .next = TOPO_NONE });
 
   sim_protocol_count (replay, it.rank, it.peer, it.bytes);
+  if (replay->timeline != NULL)
+    sim_timeline_sent (replay->timeline, transfer, send_began_ps (replay, it.rank));
   if (replay->ob1 == NULL)
     sim_pami_send (replay, transfer);
   else
@@ -134,6 +145,16 @@ envelope_accept (SimReplay *replay, uint32_t transfer)
     if (replay->ob1 != NULL)
       sim_ob1_progress (replay, destination);
   }
+}
+
+void
+sim_protocol_received (SimReplay *replay, uint32_t transfer, int64_t at_ps)
+{
+  const SimTransfer *it = &replay->transfers[transfer];
+
+  if (replay->timeline != NULL)
+    sim_timeline_received (replay->timeline, transfer, it->envelope.source, it->destination,
+                           it->bytes, at_ps);
 }
 
 /* Takes the next message of a pair out of the early ones. */

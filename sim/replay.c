@@ -15,8 +15,11 @@ sim_rank_wait_until (SimReplay *replay, uint32_t rank, int64_t at_ps)
 
   if (at_ps <= it->local_ps)
     return;
-  if (it->state != SIM_RANK_DONE)
+  if (it->state != SIM_RANK_DONE) {
     replay->result.ranks[rank].wait_ps += at_ps - it->local_ps;
+    if (replay->timeline != NULL)
+      sim_timeline_wait (replay->timeline, rank, it->local_ps, at_ps);
+  }
   it->local_ps = at_ps;
 }
 
@@ -61,6 +64,8 @@ sim_rank_finish (SimReplay *replay, uint32_t rank)
   SimRank *it = &replay->ranks[rank];
 
   replay->result.ranks[rank].end_ps = it->local_ps;
+  if (replay->timeline != NULL)
+    sim_timeline_rank_end (replay->timeline, rank, it->local_ps);
   it->state = SIM_RANK_DONE;
   replay->n_done++;
   g_clear_pointer (&it->cursor, trace_cursor_free);
@@ -92,6 +97,8 @@ rank_step (SimReplay *replay, uint32_t rank)
   }
   it->call = op.name;
   replay->n_operations++;
+  if (replay->timeline != NULL)
+    sim_timeline_call (replay->timeline, rank, &op, it->local_ps);
   sim_ops_execute (replay, rank, &op);
   if (it->local_ps > SIM_LAST_PS)
     sim_report_fail (replay, rank, "simulated time passes %" G_GINT64_FORMAT " s",
@@ -316,6 +323,9 @@ sim_replay_new (Trace *trace, const TopoMachine *machine, const TopoMapping *map
   sim_meet_init (replay);
   sim_window_init (replay);
   sim_graph_init (replay);
+  replay->timeline = options->timeline;
+  if (replay->timeline != NULL)
+    sim_timeline_begin (replay->timeline, &replay->now_ps);
   return replay;
 }
 

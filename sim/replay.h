@@ -13,6 +13,7 @@
 
 #include "sim/edges.h"
 #include "sim/network.h"
+#include "sim/timeline.h"
 #include "traces/trace.h"
 
 typedef struct {
@@ -20,6 +21,7 @@ typedef struct {
   RoutePolicy policy;   /* the network's: tells how many descriptors a remote get carries */
   /* Receives and probes of any source take only whom the trace says they got. */
   bool recorded_sources;
+  SimTimeline *timeline; /* is told what happens; borrowed, NULL: nobody asks */
 } SimReplayOptions;
 
 typedef struct {

@@ -108,13 +108,76 @@ fixture_clear (Fixture *fixture)
   topo_machine_free (fixture->machine);
 }
 
+/* What the events of a timeline add up to. */
+typedef struct {
+  int64_t *lane_end_ps;          /* [lanes] */
+  int64_t *compute_ps, *wait_ps; /* [ranks] */
+  uint64_t n_messages;
+} Sums;
+
+static void
+add_event (Sums *sums, const SimTimeline *timeline, const SimTimelineEvent *event)
+{
+  uint32_t rank = sim_timeline_lane (timeline, event->lane).rank;
+  int64_t span_ps = event->end_ps - event->begin_ps;
+
+  if (event->is_message) {
+    g_assert_cmpint (span_ps, >=, 0);
+    sums->n_messages++;
+    return;
+  }
+  g_assert_cmpint (span_ps, >, 0);
+  g_assert_cmpint (event->begin_ps, ==, sums->lane_end_ps[event->lane]);
+  sums->lane_end_ps[event->lane] = event->end_ps;
+  if (event->waits)
+    sums->wait_ps[rank] += span_ps;
+  else if (sim_timeline_state (timeline, event->state)->kind == SIM_STATE_COMPUTE)
+    sums->compute_ps[rank] += span_ps;
+}
+
+/* How many messages it has. */
+static uint64_t
+check_timeline (const SimTimeline *timeline, const SimReplayResult *result)
+{
+  uint32_t n_ranks = result->n_ranks;
+  g_autofree int64_t *lane_end_ps = g_new0 (int64_t, sim_timeline_lanes (timeline));
+  g_autofree int64_t *compute_ps = g_new0 (int64_t, n_ranks);
+  g_autofree int64_t *wait_ps = g_new0 (int64_t, n_ranks);
+  Sums sums = { lane_end_ps, compute_ps, wait_ps, 0 };
+  SimTimelineEvent event;
+
+  for (uint64_t number = 0; number < sim_timeline_size (timeline); number++) {
+    g_assert_true (sim_timeline_event (timeline, number, &event));
+    add_event (&sums, timeline, &event);
+  }
+  for (uint32_t rank = 0; rank < n_ranks; rank++) {
+    const SimRankTimes *times = &result->ranks[rank];
+
+    g_assert_cmpint (lane_end_ps[rank], ==, times->end_ps);
+    g_assert_cmpint (compute_ps[rank], ==, times->compute_ps);
+    g_assert_cmpint (wait_ps[rank], ==, times->wait_ps);
+  }
+  g_assert_cmpuint (sim_timeline_left_out (timeline), ==, 0);
+  return sums.n_messages;
+}
+
+uint64_t
+fixture_check_timeline (const Fixture *fixture)
+{
+  return check_timeline (fixture->timeline, fixture->result);
+}
+
 void
 fixture_run (Fixture *fixture)
 {
-  SimReplayOptions options = { .compute_scale = fixture->compute_scale };
+  g_autoptr (SimTimeline) own = NULL;
+  SimReplayOptions options = { .compute_scale = fixture->compute_scale,
+                               .timeline = fixture->timeline };
   GError *error = NULL;
 
   run_clear (fixture);
+  if (options.timeline == NULL)
+    options.timeline = own = sim_timeline_new (fixture->mapping->n_ranks, NULL, UINT64_MAX);
   fixture->replay =
       sim_replay_new (fixture->trace, fixture->machine, fixture->mapping, &options, &error);
   g_assert_no_error (error);
@@ -122,6 +185,8 @@ fixture_run (Fixture *fixture)
                                        &sim_replay_client, fixture->replay);
   if (sim_replay_run (fixture->replay, fixture->network, &fixture->error))
     fixture->result = sim_replay_result (fixture->replay);
+  if (fixture->result != NULL && own != NULL)
+    check_timeline (own, fixture->result);
 }
 
 double

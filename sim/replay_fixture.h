@@ -21,6 +21,7 @@ typedef struct {
   SimNetwork *network;
   GError *error;
   const SimReplayResult *result; /* NULL: the run failed with `error` */
+  SimTimeline *timeline;         /* borrowed; may be NULL */
   int64_t jitter_ps;
   double compute_scale;
 } Fixture;
@@ -39,8 +40,14 @@ void fixture_init_fabric (Fixture *fixture, uint32_t n_ranks, uint32_t per_node)
 void fixture_lower_limits (Fixture *fixture, uint32_t ways);
 void fixture_clear (Fixture *fixture);
 
-/* Replays; again when called again. */
+/* Replays; again when called again.  Without a timeline of the test's it is told to
+ * one that must add up, as fixture_check_timeline() says. */
 void fixture_run (Fixture *fixture);
+
+/* Asserts of the timeline of the last run that every lane is without a gap from
+ * 0 to its rank's end, and that computing and waiting add up to the rank's times.
+ * Returns how many messages it has. */
+uint64_t fixture_check_timeline (const Fixture *fixture);
 
 /* When the rank ended, in nanoseconds. */
 double fixture_end_ns (const Fixture *fixture, uint32_t rank);

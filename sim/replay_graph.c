@@ -118,6 +118,17 @@ free_oldest (SimGraph *graph)
     graph->n_oldest++;
 }
 
+/* The rank waited since its last processor became idle. */
+static void
+rank_waited (SimReplay *replay, uint32_t rank)
+{
+  int64_t idle_ps = replay->graphs[rank].idle_ps;
+
+  replay->result.ranks[rank].wait_ps += replay->now_ps - idle_ps;
+  if (replay->timeline != NULL)
+    sim_timeline_wait (replay->timeline, rank, idle_ps, replay->now_ps);
+}
+
 static void
 rank_finish (SimReplay *replay, uint32_t rank)
 {
@@ -125,7 +136,7 @@ rank_finish (SimReplay *replay, uint32_t rank)
 
   replay->ranks[rank].local_ps = replay->now_ps;
   if (graph->n_busy == 0)
-    replay->result.ranks[rank].wait_ps += replay->now_ps - graph->idle_ps;
+    rank_waited (replay, rank);
   sim_rank_finish (replay, rank);
 }
 
@@ -213,10 +224,14 @@ processor_occupy (SimReplay *replay, uint32_t rank, SimGraphProcessor *processor
                   int64_t cost_ps)
 {
   SimGraph *graph = &replay->graphs[rank];
+  const SimGraphOperation *it = sim_graph_operation (graph, number);
 
   processor->busy = true;
   if (graph->n_busy++ == 0)
-    replay->result.ranks[rank].wait_ps += replay->now_ps - graph->idle_ps;
+    rank_waited (replay, rank);
+  if (replay->timeline != NULL)
+    sim_timeline_work (replay->timeline, rank, it->processor, (TraceOpKind) it->kind,
+                       replay->now_ps, replay->now_ps + cost_ps);
   if (replay->now_ps + cost_ps > SIM_LAST_PS)
     sim_report_fail (replay, rank, "simulated time passes %" G_GINT64_FORMAT " s",
                      SIM_LAST_PS / 1000000000000);

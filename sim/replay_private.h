@@ -200,7 +200,8 @@ struct SimReplay {
   SimReplayOptions options;
   bool knows_sources; /* of a receive of any source */
   SimNetwork *network;
-  int64_t now_ps; /* of the callback */
+  int64_t now_ps;        /* of the callback */
+  SimTimeline *timeline; /* NULL: none */
 
   SimRank *ranks;          /* [n_ranks] */
   struct SimGraph *graphs; /* [n_ranks] NULL: the trace is no graph */
@@ -366,6 +367,8 @@ void sim_protocol_send (SimReplay *replay, uint32_t request);
 void sim_protocol_post (SimReplay *replay, uint32_t request);
 /* An envelope has come. */
 void sim_protocol_arrive (SimReplay *replay, uint32_t transfer);
+/* Its receiver has taken it out: not yet given back, tells the timeline. */
+void sim_protocol_received (SimReplay *replay, uint32_t transfer, int64_t at_ps);
 uint32_t sim_transfer_take (SimReplay *replay, SimTransfer value);
 void sim_transfer_give (SimReplay *replay, uint32_t transfer);
 /* Counts a message in the result and the communication graph. */

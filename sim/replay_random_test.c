@@ -276,6 +276,28 @@ test_wait_is_what_is_left (void)
     check_wait_is_what_is_left (true);
 }
 
+/* Whatever ranks do, their timeline has no gap, and its sums are the ranks' times. */
+static void
+test_timelines_add_up (void)
+{
+  for (uint32_t round = 0; round < 60; round++) {
+    bool collectives = round % 3 > 0;
+    Program program;
+    uint64_t n_messages;
+
+    program_init (&program, collectives, round % 2);
+    program.f.machine->parameters.async_progress = round % 4 > 1;
+    program.f.timeline = sim_timeline_new (RANKS, NULL, UINT64_MAX);
+    fixture_run (&program.f);
+    g_assert_no_error (program.f.error);
+    n_messages = fixture_check_timeline (&program.f);
+    if (!collectives)
+      g_assert_cmpuint (n_messages, ==, program.n_messages);
+    sim_timeline_free (program.f.timeline);
+    program_clear (&program);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -285,5 +307,6 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/replay-random/twice-the-same", test_twice_the_same);
   g_test_add_func ("/sim/replay-random/torus-and-fabric", test_torus_and_fabric);
   g_test_add_func ("/sim/replay-random/wait-is-what-is-left", test_wait_is_what_is_left);
+  g_test_add_func ("/sim/replay-random/timelines-add-up", test_timelines_add_up);
   return g_test_run ();
 }

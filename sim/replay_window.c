@@ -160,6 +160,18 @@ send_asked (SimReplay *replay, const SimTransfer *access, uint64_t cookie)
                     replay->now_ps);
 }
 
+/* The data is where it goes; of a fetch, what it brings. */
+static void
+access_arrived (SimReplay *replay, uint32_t transfer, const SimTransfer *access)
+{
+  uint32_t origin = access->envelope.source, target = access->destination;
+  bool get = access->state == TRACE_OP_GET;
+
+  if (replay->timeline != NULL)
+    sim_timeline_received (replay->timeline, transfer, get ? target : origin, get ? origin : target,
+                           get ? access->back_bytes : access->bytes, replay->now_ps);
+}
+
 void
 sim_window_serve (SimReplay *replay, uint32_t transfer)
 {
@@ -167,6 +179,8 @@ sim_window_serve (SimReplay *replay, uint32_t transfer)
   uint32_t origin = access->envelope.source, target = access->destination;
   uint64_t cookie = sim_cookie (SIM_COOKIE_ACCESSED, 0, transfer);
 
+  if (access->state != TRACE_OP_GET)
+    access_arrived (replay, transfer, access);
   if (replay->ob1 != NULL)
     sim_ob1_serve (replay, transfer);
   else if (access->state == TRACE_OP_GET)
@@ -212,6 +226,7 @@ sim_window_accessed (SimReplay *replay, uint32_t transfer)
   SimTransfer access = replay->transfers[transfer];
   uint32_t origin = access.envelope.source;
 
+  access_arrived (replay, transfer, &access);
   sim_transfer_give (replay, transfer);
   if (access.send_request != TOPO_NONE)
     sim_request_complete (replay, access.send_request, replay->now_ps);
@@ -244,8 +259,9 @@ access_request (SimReplay *replay, uint32_t rank, const TraceOp *op)
 void
 sim_window_access (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
-  uint32_t comm = sim_ops_comm (replay, rank, op), target;
+  uint32_t comm = sim_ops_comm (replay, rank, op), target, transfer;
   SimTransfer access = { .envelope = { op->window, rank, 0 }, .state = (uint8_t) op->kind };
+  int64_t begin_ps = replay->ranks[rank].local_ps;
   Window *window;
 
   if (op->peer == TRACE_ANY_SOURCE) {
@@ -268,7 +284,10 @@ sim_window_access (SimReplay *replay, uint32_t rank, const TraceOp *op)
   window = window_of (replay, rank, op->window);
   window->outstanding++;
   trace_map_add (&window->targets, target, 0)->value[0]++;
-  access_launch (replay, sim_transfer_take (replay, access));
+  transfer = sim_transfer_take (replay, access);
+  if (replay->timeline != NULL)
+    sim_timeline_sent (replay->timeline, transfer, begin_ps);
+  access_launch (replay, transfer);
 }
 
 /* -- completion ---------------------------------------------------------- */

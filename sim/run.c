@@ -21,7 +21,7 @@ typedef struct {
   const TopoMachine *machine;
   const TopoMapping *mapping;
   const SimRunOptions *options;
-  RoutePaths *paths;  /* tables of a fabric may take seconds: made once */
+  const RoutePaths *paths;
   SimReplay *replay;  /* packet and flow */
   bool knows_sources; /* of it, once it is gone */
   SimEdges *edges;    /* load */
@@ -103,7 +103,8 @@ replay_once (Job *job, bool recorded_sources, GError **error)
 {
   SimReplayOptions options = { .compute_scale = job->options->compute_scale,
                                .policy = job->options->policy,
-                               .recorded_sources = recorded_sources };
+                               .recorded_sources = recorded_sources,
+                               .timeline = job->options->timeline };
   SimNetwork *network;
   gboolean done;
 
@@ -171,32 +172,63 @@ load_progress (void *data, double share)
     options->progress (options->progress_data, share, 0);
 }
 
+static void
+count_collectives (SimRun *run, const SimCensus *census)
+{
+  for (uint32_t kind = 0; kind < TRACE_N_OPS; kind++)
+    run->result.collectives += census->collectives[kind];
+}
+
+/* What a walk through the trace would tell is known. */
+static void
+load_traffic (Job *job, const SimTraffic *traffic)
+{
+  SimRun *run = job->run;
+
+  sim_traffic_load (traffic, run->counters, job->paths, job->mapping);
+  run->result.messages = traffic->messages;
+  run->result.message_bytes = traffic->bytes;
+  count_collectives (run, &traffic->census);
+  sim_features_compute_sorted (run->features, job->paths, job->mapping, traffic->edges,
+                               traffic->n_edges, run->counters);
+}
+
 static gboolean
-run_load (Job *job, GError **error)
+load_trace (Job *job, GError **error)
 {
   SimRun *run = job->run;
   SimCensus census;
   gboolean done;
+
+  job->edges = sim_edges_new (job->mapping->n_ranks);
+  done = sim_census (job->trace, job->machine, SIM_CENSUS_COLLECTIVES, false, job_message, job,
+                     load_progress, job, &census, error);
+  if (done) {
+    count_collectives (run, &census);
+    sim_features_compute (run->features, job->paths, job->mapping, job->edges, run->counters);
+  }
+  sim_edges_free (job->edges);
+  return done;
+}
+
+static gboolean
+run_load (Job *job, GError **error)
+{
+  SimRun *run = job->run;
 
   if (trace_ranks (job->trace) != job->mapping->n_ranks) {
     g_set_error (error, SIM_ERROR, SIM_ERROR_TRACE, "%s: %u ranks, but the mapping places %u",
                  trace_path (job->trace), trace_ranks (job->trace), job->mapping->n_ranks);
     return FALSE;
   }
-  job->edges = sim_edges_new (job->mapping->n_ranks);
   run->counters = sim_counters_new (job->machine);
   run->result.n_ranks = job->mapping->n_ranks;
   run->result.ranks = g_new0 (SimRankTimes, job->mapping->n_ranks);
   run->result.warnings = g_ptr_array_new_with_free_func (g_free);
-  done = sim_census (job->trace, job->machine, SIM_CENSUS_COLLECTIVES, false, job_message, job,
-                     load_progress, job, &census, error);
-  if (done) {
-    for (uint32_t kind = 0; kind < TRACE_N_OPS; kind++)
-      run->result.collectives += census.collectives[kind];
-    sim_features_compute (run->features, job->paths, job->mapping, job->edges, run->counters);
-  }
-  sim_edges_free (job->edges);
-  return done;
+  if (job->options->traffic == NULL)
+    return load_trace (job, error);
+  load_traffic (job, job->options->traffic);
+  return TRUE;
 }
 
 /* -- the record ---------------------------------------------------------- */
@@ -230,12 +262,27 @@ check_policy (const TopoMachine *machine, RoutePolicy policy, GError **error)
 }
 
 static gboolean
+set_key (Job *job, GError **error)
+{
+  job->run->key = job->options->key != NULL
+                      ? g_strdup (job->options->key)
+                      : sim_run_key (job->trace, job->paths, job->mapping, job->options, error);
+  return job->run->key != NULL;
+}
+
+static gboolean
 run_job (Job *job, GError **error)
 {
-  if (!check_policy (job->machine, job->options->policy, error) ||
-      !(job->paths = route_paths_new (job->machine, error)) ||
-      !route_paths_check (job->paths, job->mapping, error) ||
-      !(job->run->key = sim_run_key (job->trace, job->paths, job->mapping, job->options, error)))
+  /* Tables of a fabric may take seconds. */
+  g_autoptr (RoutePaths) own = NULL;
+
+  if (!check_policy (job->machine, job->options->policy, error))
+    return FALSE;
+  job->paths = job->options->paths;
+  if (job->paths == NULL)
+    job->paths = own = route_paths_new (job->machine, error);
+  if (job->paths == NULL || !route_paths_check (job->paths, job->mapping, error) ||
+      !set_key (job, error))
     return FALSE;
   return job->options->network == SIM_NETWORK_LOAD ? run_load (job, error)
                                                    : run_replay (job, error);
@@ -254,7 +301,6 @@ sim_run (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping,
 
   run->warnings = g_ptr_array_new_with_free_func (g_free);
   done = run_job (&job, error);
-  route_paths_free (job.paths);
   if (!done)
     return NULL;
   if (machine->fabric != NULL)

@@ -8,6 +8,7 @@
 
 #include "sim/features.h"
 #include "sim/replay.h"
+#include "sim/traffic.h"
 
 typedef enum { SIM_NETWORK_PACKET, SIM_NETWORK_FLOW, SIM_NETWORK_LOAD } SimNetworkKind;
 
@@ -17,10 +18,16 @@ typedef struct {
   RoutePolicy policy;
   double compute_scale;
   uint64_t seed;
+  SimTimeline *timeline; /* of packet and flow; borrowed, NULL: none */
   /* Called now and then with the share done (0..1) and simulated time, which is 0 in
    * load; may be NULL. */
   void (*progress) (void *data, double share, int64_t now_ps);
   void *progress_data;
+
+  /* What many runs have in common, borrowed; each NULL: made anew. */
+  const RoutePaths *paths;   /* of the machine */
+  const SimTraffic *traffic; /* of the trace on the machine; load */
+  const char *key;           /* sim_run_key() of this very run */
 } SimRunOptions;
 
 typedef struct {

@@ -56,15 +56,23 @@ add_row (GChecksum *sum, const uint32_t *numbers, uint32_t n)
   }
 }
 
+#define PLACE_BYTES 5 /* node, little-endian, and slot */
+
 /* Where each rank is, whatever the mapping is called. */
 static void
 add_mapping (GChecksum *sum, const TopoMapping *mapping)
 {
+  g_autofree guchar *places = g_malloc ((gsize) mapping->n_ranks * PLACE_BYTES);
+
   add_number (sum, "ranks", mapping->n_ranks);
   for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
-    add_row (sum, &mapping->node[rank], 1);
-    g_checksum_update (sum, &mapping->slot[rank], 1);
+    guchar *place = &places[(gsize) rank * PLACE_BYTES];
+    uint32_t little = GUINT32_TO_LE (mapping->node[rank]);
+
+    memcpy (place, &little, sizeof little);
+    place[sizeof little] = mapping->slot[rank];
   }
+  g_checksum_update (sum, places, (gssize) mapping->n_ranks * PLACE_BYTES);
 }
 
 static void
@@ -139,17 +147,14 @@ add_machine (GChecksum *sum, const RoutePaths *paths)
 }
 
 char *
-sim_run_key (Trace *trace, const RoutePaths *paths, const TopoMapping *mapping,
-             const SimRunOptions *options, GError **error)
+sim_run_key_of_hash (const char *trace_hash, const RoutePaths *paths, const TopoMapping *mapping,
+                     const SimRunOptions *options)
 {
   g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
-  const char *hash = trace_hash (trace, error);
   char scale[G_ASCII_DTOSTR_BUF_SIZE];
 
-  if (hash == NULL)
-    return NULL;
   add_text (sum, "version", PACKAGE_VERSION);
-  add_text (sum, "trace", hash);
+  add_text (sum, "trace", trace_hash);
   add_machine (sum, paths);
   add_mapping (sum, mapping);
   add_number (sum, "network", options->network);
@@ -157,4 +162,13 @@ sim_run_key (Trace *trace, const RoutePaths *paths, const TopoMapping *mapping,
   add_text (sum, "compute_scale", g_ascii_dtostr (scale, sizeof scale, options->compute_scale));
   add_number (sum, "seed", options->seed);
   return g_strdup (g_checksum_get_string (sum));
+}
+
+char *
+sim_run_key (Trace *trace, const RoutePaths *paths, const TopoMapping *mapping,
+             const SimRunOptions *options, GError **error)
+{
+  const char *hash = trace_hash (trace, error);
+
+  return hash != NULL ? sim_run_key_of_hash (hash, paths, mapping, options) : NULL;
 }

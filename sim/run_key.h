@@ -9,3 +9,7 @@
  * their path.  Errors are those of reading the trace. */
 char *sim_run_key (Trace *trace, const RoutePaths *paths, const TopoMapping *mapping,
                    const SimRunOptions *options, GError **error);
+
+/* The same for a trace that need not be open: `trace_hash` is its trace_hash(). */
+char *sim_run_key_of_hash (const char *trace_hash, const RoutePaths *paths,
+                           const TopoMapping *mapping, const SimRunOptions *options);

@@ -38,6 +38,7 @@ topo_machine_free (TopoMachine *machine)
     return;
   topo_fabric_free (machine->fabric);
   topo_node_free (machine->node);
+  g_strfreev (machine->hosts);
   g_free (machine->routes);
   g_free (machine->spec);
   g_free (machine);

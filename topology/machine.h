@@ -46,6 +46,7 @@ typedef struct {
   char *routes;            /* fabric: an engine, or the path of dumped tables */
   TopoShape shape;         /* of a fabric: its nodes in a row, for numbering them */
   TopoNode *node;          /* fabric: the inside of every node; NULL: a torus */
+  char **hosts;            /* [n_nodes] names that beat those of the fabric; NULL: none do */
   uint32_t ranks_per_node; /* 1..64; how many slots each node offers */
   uint8_t slot_core[TOPO_MAX_RANKS_PER_NODE]; /* fabric: core of a slot; each core once */
   TopoParameters parameters;
@@ -73,6 +74,15 @@ gboolean topo_machine_set_ranks_per_node (TopoMachine *machine, uint32_t n_ranks
  * in them the caches) or os (as the operating system numbers them).  Lists and
  * names change nothing when they fail. */
 gboolean topo_machine_set_cores (TopoMachine *machine, const char *cores, GError **error);
+
+/* The names of the nodes, for launchers' files: a host a line in the order of the
+ * nodes (of a torus: the last dimension fastest), or a list as Slurm writes them
+ * (node[1-16]); '#' starts a comment.  As many as there are nodes, no name twice.
+ * Changes nothing when it fails. */
+gboolean topo_machine_set_hosts (TopoMachine *machine, const char *path, GError **error);
+
+/* The name of a node; NULL on a torus that was given none. */
+const char *topo_machine_host (const TopoMachine *machine, uint32_t node);
 
 /* The slots and cores of an aggregation pattern: see topo_node_pattern(). */
 gboolean topo_machine_set_pattern (TopoMachine *machine, uint32_t pattern, GError **error);

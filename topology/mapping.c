@@ -1,9 +1,8 @@
 /* mapping.c - which node and slot each rank has.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "topology/mapping_private.h"
-
-#include <string.h>
+#include "topology/launcher_private.h"
+#include "topology/recipe.h"
 
 /* One column of a map: the dimensions and, last, the slot. */
 #define MAX_COLUMNS (TOPO_MAX_DIMENSIONS + 1)
@@ -98,157 +97,78 @@ is_permutation (const char *text)
   return true;
 }
 
-/* A map file while it is read. */
-typedef struct {
-  const char *path;
-  uint32_t line;
-  const Columns *columns;
-  uint32_t n_ranks_read;
-  uint32_t *rank_at; /* [node * ranks_per_node + slot], TOPO_NONE when free */
-} Reader;
-
-/* Reads the values of a line up to its comment; *text moves behind them. */
-static gboolean
-read_values (const Reader *reader, const char *text, uint32_t *at, GError **error)
+/* The kind of file that a text names before a colon, or NULL; *path is the file. */
+static const TopoLauncher *
+split_text (const char *text, const char **path)
 {
-  const Columns *columns = reader->columns;
+  const TopoLauncher *launcher = topo_launcher_named (text, path);
 
-  for (uint32_t column = 0; column < columns->n; column++) {
-    char *end;
-    guint64 value;
-
-    text += strspn (text, " \t\r");
-    value = g_ascii_isdigit (*text) ? g_ascii_strtoull (text, &end, 10) : 0;
-    if (!g_ascii_isdigit (*text) || (*end != '\0' && strchr (" \t\r#", *end) == NULL)) {
-      g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
-                   "%s:%u: expected %u numbers (%s), found \"%s\" in column %u", reader->path,
-                   reader->line, columns->n, columns->letter, text, column + 1);
-      return FALSE;
-    }
-    if (value >= columns->size[column]) {
-      g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                   "%s:%u: %c = %" G_GUINT64_FORMAT " is not within 0 .. %u", reader->path,
-                   reader->line, columns->letter[column], value, columns->size[column] - 1);
-      return FALSE;
-    }
-    at[column] = (uint32_t) value;
-    text = end;
-  }
-  text += strspn (text, " \t\r");
-  if (*text == '\0' || *text == '#')
-    return TRUE;
-  g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s:%u: \"%s\" after the last of %u numbers",
-               reader->path, reader->line, text, columns->n);
-  return FALSE;
+  if (launcher == NULL)
+    *path = text;
+  return launcher;
 }
 
-static gboolean
-read_rank (Reader *reader, const char *text, TopoMapping *mapping, GError **error)
+/* What a text may be, to be told of one that is no file; the caller frees it. */
+static char *
+describe_possible (const Columns *columns)
 {
-  uint32_t at[MAX_COLUMNS];
-  uint32_t rank = reader->n_ranks_read;
-  uint32_t n_slots = reader->columns->size[reader->columns->n - 1];
-  uint32_t *holder;
-
-  if (!read_values (reader, text, at, error))
-    return FALSE;
-  if (rank == mapping->n_ranks) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                 "%s:%u: \"%s\" is one line too many for %u ranks", reader->path, reader->line,
-                 text, mapping->n_ranks);
-    return FALSE;
-  }
-  place (mapping, rank, reader->columns, at);
-  holder = &reader->rank_at[(gsize) mapping->node[rank] * n_slots + mapping->slot[rank]];
-  if (*holder != TOPO_NONE) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                 "%s:%u: \"%s\" is already the place of rank %u", reader->path, reader->line, text,
-                 *holder);
-    return FALSE;
-  }
-  *holder = rank;
-  reader->n_ranks_read++;
-  return TRUE;
-}
-
-/* Cuts the text into lines in place. */
-static gboolean
-read_lines (Reader *reader, char *text, TopoMapping *mapping, GError **error)
-{
-  while (text != NULL) {
-    char *line = text;
-    char *end = strchr (line, '\n');
-
-    text = end == NULL ? NULL : end + 1;
-    if (end != NULL)
-      *end = '\0';
-    reader->line++;
-    line += strspn (line, " \t\r");
-    if (*line == '\0' || *line == '#')
-      continue;
-    if (!read_rank (reader, g_strchomp (line), mapping, error))
-      return FALSE;
-  }
-  if (reader->n_ranks_read == mapping->n_ranks)
-    return TRUE;
-  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "%s:%u: the file places %u ranks of %u",
-               reader->path, reader->line, reader->n_ranks_read, mapping->n_ranks);
-  return FALSE;
-}
-
-static gboolean
-fill_from_map (TopoMapping *mapping, const char *path, char *text, const Columns *columns,
-               gsize n_slots, GError **error)
-{
-  g_autofree uint32_t *rank_at = g_new (uint32_t, n_slots);
-  Reader reader = { .path = path, .columns = columns, .rank_at = rank_at };
-
-  memset (rank_at, 0xff, n_slots * sizeof *rank_at);
-  return read_lines (&reader, text, mapping, error);
+  return g_strdup_printf (
+      "; possible are the letters %s in any order, a recipe such as hilbert, or the path of a file "
+      "(map file or a launcher's), perhaps with its kind before it as in rankfile:FILE",
+      columns->letter);
 }
 
 static gboolean
 fill_from_file (TopoMapping *mapping, const TopoMachine *machine, const Columns *columns,
-                gsize n_slots, GError **error)
+                GError **error)
 {
-  const char *path = mapping->name;
+  const char *path;
+  const TopoLauncher *launcher = split_text (mapping->name, &path);
   g_autoptr (GError) cause = NULL;
   g_autofree char *text = NULL;
   gsize length;
 
   if (!g_file_get_contents (path, &text, &length, &cause)) {
-    g_set_error (
-        error, TOPO_ERROR, TOPO_ERROR_FILE,
-        "mapping \"%s\": %s; possible are the letters %s in any order or the path of a file "
-        "(map file, rankfile, host list)",
-        path, cause->message, columns->letter);
+    g_autofree char *possible = launcher == NULL ? describe_possible (columns) : g_strdup ("");
+
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE, "mapping \"%s\": %s%s", mapping->name,
+                 cause->message, possible);
     return FALSE;
   }
   if (memchr (text, '\0', length) != NULL) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: not a text file", path);
     return FALSE;
   }
-  if (machine->fabric == NULL && topo_is_rankfile (text)) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                 "%s: a rankfile places ranks on the hosts of a fabric; %s is a torus", path,
-                 machine->spec);
-    return FALSE;
-  }
-  if (machine->fabric != NULL && topo_is_rankfile (text))
-    return topo_rankfile_read (mapping, machine, path, text, error);
-  if (machine->fabric != NULL && topo_is_hostfile (text))
-    return topo_hostfile_read (mapping, machine, path, text, error);
-  return fill_from_map (mapping, path, text, columns, n_slots, error);
+  if (launcher == NULL)
+    launcher = topo_launcher_detect (machine, text);
+  return launcher->read (mapping, machine, path, text, error);
+}
+
+bool
+topo_mapping_is_rankfile (const char *text)
+{
+  const char *path;
+  const TopoLauncher *launcher = split_text (text, &path);
+  g_autofree char *content = NULL;
+
+  if (launcher != NULL)
+    return launcher == &topo_launcher_rankfile || launcher == &topo_launcher_erf;
+  return !is_permutation (text) && g_file_get_contents (path, &content, NULL, NULL) &&
+         (topo_launcher_rankfile.probe (NULL, content) || topo_launcher_erf.probe (NULL, content));
 }
 
 static gboolean
-fill (TopoMapping *mapping, const TopoMachine *machine, const Columns *columns, gsize n_slots,
-      GError **error)
+fill (TopoMapping *mapping, const TopoMachine *machine, const Columns *columns, GError **error)
 {
   uint32_t order[MAX_COLUMNS];
+  const char *path;
 
+  /* A file beats a recipe of its name. */
+  if (topo_launcher_named (mapping->name, &path) == NULL && topo_is_recipe (mapping->name) &&
+      !g_file_test (mapping->name, G_FILE_TEST_IS_REGULAR))
+    return topo_recipe_fill (mapping, machine, error);
   if (!is_permutation (mapping->name))
-    return fill_from_file (mapping, machine, columns, n_slots, error);
+    return fill_from_file (mapping, machine, columns, error);
   if (!parse_permutation (mapping->name, columns, order, error))
     return FALSE;
   fill_permutation (mapping, columns, order);
@@ -273,7 +193,7 @@ topo_mapping_new (const char *text, const TopoMachine *machine, uint32_t n_ranks
   mapping->n_ranks = n_ranks;
   mapping->node = g_new (uint32_t, n_ranks);
   mapping->slot = g_new (uint8_t, n_ranks);
-  if (!fill (mapping, machine, &columns, n_slots, error))
+  if (!fill (mapping, machine, &columns, error))
     return NULL;
   return g_steal_pointer (&mapping);
 }
@@ -287,22 +207,4 @@ topo_mapping_free (TopoMapping *mapping)
   g_free (mapping->node);
   g_free (mapping->slot);
   g_free (mapping);
-}
-
-char *
-topo_mapping_print (const TopoMapping *mapping, const TopoMachine *machine)
-{
-  GString *text = g_string_new ("#");
-
-  for (uint32_t dimension = 0; dimension < machine->shape.n_dimensions; dimension++)
-    g_string_append_printf (text, " %c", topo_dimension_letter (dimension));
-  g_string_append (text, " T\n");
-  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
-    TopoCoordinates at = topo_shape_coordinates (&machine->shape, mapping->node[rank]);
-
-    for (uint32_t dimension = 0; dimension < machine->shape.n_dimensions; dimension++)
-      g_string_append_printf (text, "%u ", at.at[dimension]);
-    g_string_append_printf (text, "%u\n", mapping->slot[rank]);
-  }
-  return g_string_free (text, FALSE);
 }

@@ -17,16 +17,11 @@ typedef struct {
 
 /* `text` is a permutation of the dimension letters and T, slowest first (ABCDET on
  * Blue Gene/Q, AT, a node after the other, on fabrics: the defaults when NULL), or the
- * path of a file, whose content tells what it is:
+ * path of a file: a map file or that of a launcher (topology/launcher.h).  Its content
+ * tells which kind it is, unless the kind stands before the path: "slurm:FILE".
  *
- *   map file   one line per rank, one column per dimension and then the slot; '#'
- *              starts a comment, blank lines are skipped (bgq.md section 1)
- *   rankfile   Open MPI's; fabrics only.  It names cores: see
- *              topo_mapping_is_rankfile()
- *   host list  fabrics only: a host per line, perhaps with slots=N; ranks fill a
- *              host before the next one
- *
- * Errors name file and line. */
+ * Errors name file and line.  A text that is a recipe (topology/recipe.h), and no file,
+ * is followed as one. */
 TopoMapping *
 topo_mapping_new (const char *text, const TopoMachine *machine, uint32_t n_ranks, GError **error);
 void topo_mapping_free (TopoMapping *mapping);
@@ -35,11 +30,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (TopoMapping, topo_mapping_free)
 /* A mapping as a map file's text; the caller frees it. */
 char *topo_mapping_print (const TopoMapping *mapping, const TopoMachine *machine);
 
-/* Whether a mapping's text is the path of a rankfile, which takes any core of a
- * node: a machine must have them all as slots (ranks_per_node) before. */
+/* Whether a mapping's text is the path of a rankfile, or of a file of another kind
+ * that names cores, which takes any core of a node: a machine must have them all as
+ * slots (ranks_per_node) before. */
 bool topo_mapping_is_rankfile (const char *text);
-
-/* A mapping as Open MPI's rankfile; NULL and *error on a torus and when a host
- * has a name that a rankfile cannot have.  The caller frees it. */
-char *topo_mapping_print_rankfile (const TopoMapping *mapping, const TopoMachine *machine,
-                                   GError **error);

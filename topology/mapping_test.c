@@ -223,7 +223,7 @@ test_bad_files (void)
     { "\n0 0 1.0 0 0 0\n", ":2: ", "column 3" },
     { "0 0 0x1 0 0 0\n", ":1: ", "column 3" },
     { "0 0 18446744073709551617 0 0 0\n", ":1: ", "C = 1844" },
-    { "0,0,0,0,0,0\n", ":1: ", "column 1" },
+    { "0;0;0;0;0;0\n", ":1: ", "column 1" },
     { "rank map\n", ":1: ", "column 1" },
   };
   g_autoptr (TopoMachine) machine = machine_of ("bgq:512", 2);

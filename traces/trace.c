@@ -8,6 +8,7 @@
 #include "traces/pattern.h"
 #include "traces/recording.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
 
 /* Enough to see the first line of any text format. */
@@ -32,6 +33,7 @@ struct Trace {
   GHashTable *warned;  /* set of the strings in warnings */
   GMutex lock;         /* of warnings and warned */
   char *hash;
+  char *stamp; /* of the files that the hash is of; NULL before, and of patterns */
   gboolean is_graph;
   char *source_format, *source_hash; /* of what it was converted from, or NULL */
   char *reading; /* NULL: as is; else what of it is read, which the hash covers */
@@ -201,6 +203,7 @@ trace_free (Trace *trace)
   g_ptr_array_unref (trace->files);
   g_mutex_clear (&trace->lock);
   g_free (trace->hash);
+  g_free (trace->stamp);
   g_free (trace->source_format);
   g_free (trace->source_hash);
   g_free (trace->reading);
@@ -274,22 +277,51 @@ trace_refuse_region (const char *path, const TraceOptions *options, GError **err
   return FALSE;
 }
 
+/* Which files there are now: another text when one was written or replaced. */
+static char *
+files_stamp (const GPtrArray *files)
+{
+  g_autoptr (GString) stamp = g_string_new (NULL);
+
+  for (guint i = 0; i < files->len; i++) {
+    GStatBuf status = { 0 };
+
+    if (g_stat (files->pdata[i], &status) == 0)
+      g_string_append_printf (stamp, "%" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " %ld.%09ld",
+                              (guint64) status.st_ino, (gint64) status.st_size,
+                              (long) status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+    g_string_append_c (stamp, '\n');
+  }
+  return g_string_free (g_steal_pointer (&stamp), FALSE);
+}
+
+gboolean
+trace_is_unchanged (const Trace *trace)
+{
+  g_autofree char *stamp = trace->stamp != NULL ? files_stamp (trace->files) : NULL;
+
+  return g_strcmp0 (stamp, trace->stamp) == 0;
+}
+
 const char *
 trace_hash (Trace *trace, GError **error)
 {
   g_autoptr (GChecksum) checksum = NULL;
+  g_autofree char *stamp = NULL;
 
   if (trace->hash == NULL && trace->spec != NULL)
     trace->hash = g_compute_checksum_for_string (G_CHECKSUM_SHA256, trace->spec, -1);
   if (trace->hash != NULL)
     return trace->hash;
   checksum = g_checksum_new (G_CHECKSUM_SHA256);
+  stamp = files_stamp (trace->files);
   for (guint i = 0; i < trace->files->len; i++)
     if (!trace_file_checksum (trace->files->pdata[i], checksum, error))
       return NULL;
   if (trace->reading != NULL)
     g_checksum_update (checksum, (const guchar *) trace->reading, -1);
   trace->hash = g_strdup (g_checksum_get_string (checksum));
+  trace->stamp = g_steal_pointer (&stamp);
   return trace->hash;
 }
 

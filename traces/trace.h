@@ -54,6 +54,10 @@ gboolean trace_is_graph (const Trace *trace);
  * leave out or guess is part of it.  NULL and *error when one is unreadable. */
 const char *trace_hash (Trace *trace, GError **error);
 
+/* Whether its files are still those that trace_hash() read, by their size, time
+ * and number.  Always, before it was called, and for a pattern. */
+gboolean trace_is_unchanged (const Trace *trace);
+
 /* Of a trace that was converted: the format that it was recorded in; *hash
  * (may be NULL) is what trace_hash() said of that.  Else NULL. */
 const char *trace_source (const Trace *trace, const char **hash);

@@ -55,6 +55,22 @@ test_hash_is_sha256_of_contents (void)
   trace_testing_remove (folder);
 }
 
+/* A file of the same length that is written in its place is another one. */
+static void
+test_a_file_that_changes_is_noticed (void)
+{
+  char *folder = trace_testing_folder ();
+  g_autofree char *path = write_two_ranks (folder);
+  g_autoptr (Trace) trace = trace_testing_open (path);
+
+  g_assert_true (trace_is_unchanged (trace)); /* nothing is known of it yet */
+  g_assert_nonnull (trace_hash (trace, NULL));
+  g_assert_true (trace_is_unchanged (trace));
+  g_assert_true (g_file_set_contents (path, two_ranks, -1, NULL));
+  g_assert_false (trace_is_unchanged (trace));
+  trace_testing_remove (folder);
+}
+
 static void
 test_hash_ignores_compression (void)
 {
@@ -267,6 +283,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/traces/trace/changes", test_a_file_that_changes_is_noticed);
   g_test_add_func ("/traces/operation/names", test_names_are_complete);
   g_test_add_func ("/traces/operation/collectives", test_only_data_movers_are_collectives);
   g_test_add_func ("/traces/trace/hash", test_hash_is_sha256_of_contents);

@@ -1,0 +1,10 @@
+/* crew_maker.h - who makes the runs of a study in this program.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * `hopcast` and `hopcast-mpi` are the same program but for this. */
+#pragma once
+
+#include "study/crew.h"
+
+extern const StudyCrewMaker *const cli_crew_maker;

@@ -1,0 +1,21 @@
+/* rank_print.h - a ranking as people and programs read it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "cli/output.h"
+#include "study/ranking.h"
+
+/* What is printed of a store's study. */
+typedef struct {
+  const char *store, *study;
+  guint n_missing;        /* runs that nobody has made yet */
+  const GPtrArray *cases; /* (element-type StudyCase) all of them */
+  const bool *chosen;     /* [cases] */
+  guint top;              /* mappings per case, ties with the last one included */
+} CliRanking;
+
+/* How many of its mappings a case shows. */
+guint cli_ranking_length (const CliRanking *ranking, const StudyCase *study_case);
+
+void cli_ranking_print (FILE *out, const CliRanking *ranking, CliFormat format);

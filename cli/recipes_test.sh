@@ -1,0 +1,93 @@
+#!/bin/sh
+# recipes_test.sh - recipes and families of mappings from the command line.
+#
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154  # set by tap.sh
+set -u
+. "${G_TEST_SRCDIR:-.}/cli/tap.sh"
+
+# same NAME LEFT RIGHT: two texts are equal and not empty.
+same () {
+  if test -n "$2" && test "$2" = "$3"; then
+    ok "$1"
+  else
+    not_ok "$1" "'$2' is not '$3'"
+  fi
+}
+
+# refused NAME STATUS TEXT ARGUMENT...: told in one line that contains TEXT.
+refused () {
+  name=$1 expected=$2 text=$3
+  shift 3
+  run "$hopcast" map generate "$@"
+  if test "$status" = "$expected" && test "$(wc -l <err)" = 1 && grep -qF -e "$text" err &&
+    ! test -s out; then
+    ok "$name"
+  else
+    not_ok "$name" "status $status" "$(cat err)"
+  fi
+}
+
+# A 3 x 3 torus whose columns go down by 0, 1, 2: rank 1 is in the second row.
+torus="--machine torus:3x3 --ranks 9"
+# shellcheck disable=SC2086  # words
+run "$hopcast" map generate $torus --mapping 'net.tilt(A,B,1)'
+same "a recipe" "$(tr '\n' ',' <out)" "# A B T,0 0 0,1 1 0,2 2 0,1 0 0,2 1 0,0 2 0,2 0 0,0 1 0,1 2 0,"
+cp out tilted.map
+run "$hopcast" map check 'net.tilt(A,B,1)' --machine torus:3x3 --ranks 9
+same "map check" "$status" 0
+run "$hopcast" map convert 'net.tilt(A,B,1)' --machine torus:3x3 --ranks 9 --to map
+same "map convert" "$(cat out)" "$(cat tilted.map)"
+
+# Wherever a mapping may stand; the record names the recipe.
+sim="$hopcast simulate gen:halo2d:ranks=64,iterations=1 --machine bgq:32 --ranks-per-node 2"
+# shellcheck disable=SC2086
+run $sim --network load --mapping 'app(8,8).tile(4,4) net.tile(2,2,2,1,1,2)' --format json
+same "simulate" "$(sed -n 's/^ *"mapping": "\(.*\)",$/\1/p' out)" \
+  "app(8,8).tile(4,4) net.tile(2,2,2,1,1,2)"
+
+# The fault is shown.
+# shellcheck disable=SC2086
+refused "wrong operation" 1 'column 5, at "tlt(A)"' $torus --mapping 'net.tlt(A)'
+# shellcheck disable=SC2086
+refused "neither file nor recipe" 1 "there is no such file" $torus --mapping 'my map (2).txt'
+
+# Families: the list, and a file of each with an index.
+bgq="--machine bgq:512 --ranks-per-node 16 --ranks 8192"
+# shellcheck disable=SC2086
+run "$hopcast" map generate $bgq --family sc13 --list
+cp out list
+same "84 recipes" "$(sort -u list | wc -l)" 84
+# shellcheck disable=SC2086
+run "$hopcast" map generate --machine bgq:32 --ranks-per-node 4 --ranks 128 --family curves -o maps
+same "a family is written" "$status $(wc -c <out)" "0 0"
+same "index" "$(sed -n '1p;2p' maps/index.csv | tr '\n' ' ')" \
+  "number,recipe,file 1,block,001.map "
+same "a file for each line of the index" "$(find maps -name '*.map' | wc -l)" \
+  "$(($(wc -l <maps/index.csv) - 1))"
+same "no two files alike" "$(cat maps/*.map | wc -l) $(md5sum maps/*.map | cut -c-32 | sort -u | wc -l)" \
+  "$((129 * $(find maps -name '*.map' | wc -l))) $(find maps -name '*.map' | wc -l)"
+recipe=$(sed -n 's/^4,"\{0,1\}\([^"]*\)"\{0,1\},004.map$/\1/p' maps/index.csv)
+run "$hopcast" map generate --machine bgq:32 --ranks-per-node 4 --ranks 128 --mapping "$recipe"
+same "the index tells what a file is" "$(md5sum <out)" "$(md5sum <maps/004.map)"
+run "$hopcast" map check maps/004.map --machine bgq:32 --ranks-per-node 4 --ranks 128
+same "a file is a mapping" "$status" 0
+run "$hopcast" map generate --machine torus:4 --ranks 4 --family random:12
+same "folders are called like families" "$(find random-12 -name '*.map' | wc -l)" 12
+run "$hopcast" map generate --machine systemg:4 --ranks-per-node 2 --ranks 8 --family permutations --list
+same "a family on a fabric" "$(tr '\n' ' ' <out)" "AT TA "
+
+# Wrong usage, and what cannot be written.
+# shellcheck disable=SC2086
+refused "unknown family" 1 'family "sc12" is unknown' $torus --family sc12
+# shellcheck disable=SC2086
+refused "family and mapping" 2 "exclude each other" $torus --family sc13 --mapping net
+# shellcheck disable=SC2086
+refused "list without family" 2 "--list goes with --family" $torus --list
+# shellcheck disable=SC2086
+refused "list into a file" 2 "--list writes no files" $torus --family sc13 --list -o x
+touch file
+# shellcheck disable=SC2086
+refused "no folder" 1 "file/maps" $torus --family random:2 -o file/maps
+
+done_testing

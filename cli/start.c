@@ -1,0 +1,13 @@
+/* start.c - where `hopcast` begins.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command.h"
+#include "cli/crew_maker.h"
+
+const StudyCrewMaker *const cli_crew_maker = &study_crew_of_processes;
+
+int
+main (int argc, char **argv)
+{
+  return cli_main (argc, argv);
+}

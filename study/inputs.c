@@ -1,0 +1,208 @@
+/* inputs.c - machines and mappings as a command line or a study file names them.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "study/inputs.h"
+
+#include "study/error.h"
+
+#include <string.h>
+
+#define N_PATTERNS 8
+
+static gboolean
+apply_setting (TopoMachine *machine, const char *setting, GError **error)
+{
+  const char *equals = strchr (setting, '=');
+  g_autofree char *key = NULL;
+
+  if (equals == NULL || equals == setting ||
+      memchr (setting, '.', (gsize) (equals - setting)) == NULL) {
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_OPTION,
+                 "--set: '%s' is not of the form GROUP.KEY=VALUE", setting);
+    return FALSE;
+  }
+  key = g_strndup (setting, (gsize) (equals - setting));
+  if (!topo_parameters_set (&machine->parameters, key, equals + 1, error)) {
+    g_prefix_error (error, "--set %s: ", setting);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* The order of the cores before how many of them there are. */
+static gboolean
+apply_slots (TopoMachine *machine, const StudyMachineInputs *inputs, GError **error)
+{
+  if (inputs->cores != NULL && !topo_machine_set_cores (machine, inputs->cores, error)) {
+    g_prefix_error (error, "--cores %s: ", inputs->cores);
+    return FALSE;
+  }
+  if (inputs->pattern != G_MININT &&
+      !topo_machine_set_pattern (machine, (uint32_t) inputs->pattern, error)) {
+    g_prefix_error (error, "--pattern: ");
+    return FALSE;
+  }
+  if (inputs->ranks_per_node != G_MININT &&
+      !topo_machine_set_ranks_per_node (machine, (uint32_t) inputs->ranks_per_node, error)) {
+    g_prefix_error (error, "--ranks-per-node: ");
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* What the inputs say alone, whatever the machine. */
+static gboolean
+check_slots (const StudyMachineInputs *inputs, GError **error)
+{
+  if (inputs->ranks_per_node != G_MININT &&
+      (inputs->ranks_per_node < 1 || inputs->ranks_per_node > TOPO_MAX_RANKS_PER_NODE)) {
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_OPTION, "--ranks-per-node: %d is not within 1..%d",
+                 inputs->ranks_per_node, TOPO_MAX_RANKS_PER_NODE);
+    return FALSE;
+  }
+  if (inputs->pattern == G_MININT)
+    return TRUE;
+  if (inputs->pattern < 1 || inputs->pattern > N_PATTERNS) {
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_OPTION, "--pattern: %d is not within 1..%d",
+                 inputs->pattern, N_PATTERNS);
+    return FALSE;
+  }
+  if (inputs->cores != NULL || inputs->ranks_per_node != G_MININT) {
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_OPTION,
+                 "--pattern says the slots and cores; it does not go with --cores or "
+                 "--ranks-per-node");
+    return FALSE;
+  }
+  return TRUE;
+}
+
+TopoMachine *
+study_machine_new (const StudyMachineInputs *inputs, GError **error)
+{
+  g_autoptr (TopoMachine) machine = NULL;
+
+  if (!check_slots (inputs, error))
+    return NULL;
+  machine = topo_machine_new (inputs->spec, error);
+  if (machine == NULL || !apply_slots (machine, inputs, error))
+    return NULL;
+  for (const char *const *setting = inputs->settings; setting != NULL && *setting != NULL;
+       setting++)
+    if (!apply_setting (machine, *setting, error))
+      return NULL;
+  return g_steal_pointer (&machine);
+}
+
+TopoMapping *
+study_mapping_new (const char *text, TopoMachine *machine, uint32_t n_ranks, GError **error)
+{
+  if (text != NULL && machine->node != NULL && topo_mapping_is_rankfile (text) &&
+      !topo_machine_set_ranks_per_node (machine, machine->node->n_cores, error))
+    return NULL;
+  return topo_mapping_new (text, machine, n_ranks, error);
+}
+
+/* --- What they are known by --- */
+
+/* Numbers are hashed as little-endian, the same on every machine. */
+static void
+add_number (GChecksum *sum, uint32_t number)
+{
+  uint32_t little = GUINT32_TO_LE (number);
+
+  g_checksum_update (sum, (const guchar *) &little, sizeof little);
+}
+
+/* The NUL keeps one text from running into the next. */
+static void
+add_text (GChecksum *sum, const char *text)
+{
+  g_checksum_update (sum, (const guchar *) text, (gssize) strlen (text) + 1);
+}
+
+/* Lines of a machine file that may hold the path of another file; what those
+ * files say is hashed by itself. */
+static gboolean
+is_path_line (const char *line)
+{
+  return g_str_has_prefix (line, "spec = ") || g_str_has_prefix (line, "routes = ") ||
+         g_str_has_prefix (line, "node = ");
+}
+
+static void
+add_lines (GChecksum *sum, const TopoMachine *machine)
+{
+  g_autofree char *text = topo_machine_print (machine);
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+
+  for (char **line = lines; *line != NULL; line++)
+    if (**line != '#' && !(machine->fabric != NULL && is_path_line (*line)))
+      add_text (sum, *line);
+}
+
+static void
+add_fabric (GChecksum *sum, const TopoMachine *machine)
+{
+  const TopoFabric *fabric = machine->fabric;
+  g_autofree char *routes = g_path_get_basename (machine->routes);
+
+  add_text (sum, routes);
+  add_number (sum, topo_shape_nodes (&machine->shape));
+  for (uint32_t host = 0; host < fabric->n_hosts; host++)
+    add_text (sum, fabric->hosts[host].name);
+  for (uint32_t device = 0; device < fabric->n_devices; device++) {
+    add_number (sum, fabric->devices[device].is_switch);
+    add_number (sum, fabric->devices[device].n_ports);
+    add_number (sum, fabric->devices[device].node);
+  }
+  for (uint32_t port = 0; port < fabric->n_ports; port++) {
+    add_number (sum, fabric->ports[port].peer);
+    add_number (sum, fabric->ports[port].lanes);
+    add_number (sum, fabric->ports[port].speed);
+  }
+}
+
+static void
+add_node (GChecksum *sum, const TopoNode *node)
+{
+  add_number (sum, node->adapter);
+  for (uint32_t object = 0; object < node->n_objects; object++) {
+    const TopoObject *it = &node->objects[object];
+
+    add_number (sum, it->kind);
+    add_number (sum, it->level);
+    add_number (sum, it->parent);
+    add_number (sum, it->first_core);
+    add_number (sum, it->n_cores);
+    add_number (sum, (uint32_t) it->cache_bytes);
+    add_number (sum, (uint32_t) (it->cache_bytes >> 32));
+  }
+}
+
+char *
+study_machine_hash (const TopoMachine *machine)
+{
+  g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
+
+  add_lines (sum, machine);
+  if (machine->fabric != NULL)
+    add_fabric (sum, machine);
+  if (machine->node != NULL)
+    add_node (sum, machine->node);
+  return g_strdup (g_checksum_get_string (sum));
+}
+
+char *
+study_mapping_hash (const TopoMapping *mapping)
+{
+  g_autofree uint32_t *places = g_new (uint32_t, (gsize) mapping->n_ranks * 2);
+
+  for (gsize rank = 0; rank < mapping->n_ranks; rank++) {
+    places[rank * 2] = GUINT32_TO_LE (mapping->node[rank]);
+    places[rank * 2 + 1] = GUINT32_TO_LE (mapping->slot[rank]);
+  }
+  return g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *) places,
+                                      (gsize) mapping->n_ranks * 2 * sizeof *places);
+}

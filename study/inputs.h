@@ -1,0 +1,31 @@
+/* inputs.h - machines and mappings as a command line or a study file names them.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "topology/mapping.h"
+
+/* All but spec may be left out. */
+typedef struct {
+  const char *spec;
+  int ranks_per_node;          /* G_MININT: what the machine says */
+  const char *cores;           /* which of a fabric's nodes are slots */
+  int pattern;                 /* the same by an aggregation pattern; G_MININT: none */
+  const char *const *settings; /* "group.key=value", NULL-terminated */
+} StudyMachineInputs;
+
+/* The machine with everything applied; errors name the input by its option.
+ * STUDY_ERROR_OPTION when the inputs are wrong whatever the machine. */
+TopoMachine *study_machine_new (const StudyMachineInputs *inputs, GError **error);
+
+/* The mapping of `text` (NULL: the default).  A rankfile names cores: with one,
+ * every core of the nodes becomes a slot of `machine`. */
+TopoMapping *
+study_mapping_new (const char *text, TopoMachine *machine, uint32_t n_ranks, GError **error);
+
+/* What a machine is, whatever the paths of its files: SHA-256 of the text of its
+ * machine file, of a fabric also its hosts and cables.  The caller frees it. */
+char *study_machine_hash (const TopoMachine *machine);
+
+/* Where each rank is, whatever the mapping is called.  The caller frees it. */
+char *study_mapping_hash (const TopoMapping *mapping);

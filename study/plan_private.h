@@ -1,0 +1,34 @@
+/* plan_private.h - what the parts of a plan share; private to them.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "study/plan_file.h"
+
+/* --- plan_mappings.c --- */
+
+/* One mapping of a study on one machine for one number of ranks. */
+typedef struct {
+  char *text; /* as rows name it, after substitution */
+  char *path; /* NULL: the default */
+  char *problem;
+  int *binding;
+} StudyPlanMapping;
+
+/* Those that the file asks for on a machine that is there, no text twice
+ * (element-type StudyPlanMapping). */
+GPtrArray *
+study_plan_mappings_new (const StudyPlanFile *file, const TopoMachine *machine, uint32_t n_ranks);
+/* The same where there is no trace or machine: families are one each. */
+GPtrArray *study_plan_mappings_unknown (const StudyPlanFile *file, const char *problem);
+
+/* --- plan_open.c --- */
+
+void study_plan_open_trace (StudyTrace *trace);
+
+/* NULL and machine->error when there is none; to be freed before the machine. */
+RoutePaths *study_plan_open_machine (StudyMachine *machine);
+
+/* The same machine but for these two, not yet open. */
+StudyMachine *study_plan_variant_new (const StudyPlanFile *file, const StudyMachine *origin,
+                                      gboolean all_cores, gboolean not_adaptive);

@@ -1,0 +1,293 @@
+/* ranking.c - the mappings of a study, best first.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "study/ranking.h"
+
+#include "study/error.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NO_COLUMN G_MAXUINT
+
+/* The repetitions of one mapping in one case. */
+typedef struct {
+  const char *mapping;
+  const StudyRow *row; /* the first that has a value */
+  GArray *values;      /* (element-type double) */
+} Group;
+
+/* A case while its rows are read. */
+typedef struct {
+  StudyCase *result;
+  guint column;
+  GPtrArray *groups;       /* (element-type Group) in the order of the rows */
+  GHashTable *of_mapping;  /* mapping -> Group */
+  const char *default_one; /* the first mapping that is the machine's default */
+} Builder;
+
+/* -- columns ------------------------------------------------------------- */
+
+static guint
+column_find (const char *name)
+{
+  for (guint column = 0; column < study_row_n_columns (TRUE); column++)
+    if (strcmp (study_row_column_name (column), name) == 0)
+      return column;
+  return NO_COLUMN;
+}
+
+static gboolean
+column_check (const char *name, GError **error)
+{
+  guint column = column_find (name);
+
+  if (column == NO_COLUMN)
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "runs have no column \"%s\"", name);
+  else if (!study_row_column_is_number (column))
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "column \"%s\" is no number to rank by",
+                 name);
+  else
+    return TRUE;
+  return FALSE;
+}
+
+static double
+row_value (const StudyRow *row, guint column)
+{
+  g_autofree char *text = study_row_column_text (row, column);
+
+  return text == NULL || *text == '\0' ? (double) NAN : g_ascii_strtod (text, NULL);
+}
+
+/* -- cases --------------------------------------------------------------- */
+
+/* What rows of one case share; `separator` keeps the parts apart. */
+static char *
+case_text (const StudyRow *row, const char *separator, gboolean brief)
+{
+  GString *text = g_string_new (NULL);
+  char scale[G_ASCII_DTOSTR_BUF_SIZE];
+
+  g_string_append_printf (text, "%s%s%s%s%s", row->trace, separator, row->machine, separator,
+                          row->network);
+  if (!brief || g_strcmp0 (row->routing, "default") != 0)
+    g_string_append_printf (text, "%srouting %s", separator, row->routing);
+  if (!brief || g_strcmp0 (row->grain, "exact") != 0)
+    g_string_append_printf (text, "%sgrain %s", separator, row->grain);
+  if (!brief || row->compute_scale != 1)
+    g_string_append_printf (text, "%scompute x %s", separator,
+                            g_ascii_formatd (scale, sizeof scale, "%.10g", row->compute_scale));
+  return g_string_free (text, FALSE);
+}
+
+/* A permutation names every dimension of its machine, so that the letters alone
+ * tell that they are in their order with the slot last: AT, ABCT, ABCDET ... */
+static gboolean
+is_default (const char *mapping)
+{
+  gsize n = strlen (mapping);
+
+  if (strcmp (mapping, "default") == 0)
+    return TRUE;
+  if (n < 2 || n > 7 || mapping[n - 1] != 'T')
+    return FALSE;
+  for (gsize at = 0; at + 1 < n; at++)
+    if (mapping[at] != 'A' + (char) at)
+      return FALSE;
+  return TRUE;
+}
+
+static void
+group_free (gpointer data)
+{
+  Group *group = data;
+
+  g_array_unref (group->values);
+  g_free (group);
+}
+
+static Builder *
+builder_new (const StudyRow *row, const char *column)
+{
+  Builder *builder = g_new0 (Builder, 1);
+
+  if (column == NULL)
+    column = g_strcmp0 (row->network, "load") == 0 ? "max_bytes" : "time_s";
+  builder->column = column_find (column);
+  builder->groups = g_ptr_array_new_with_free_func (group_free);
+  builder->of_mapping = g_hash_table_new (g_str_hash, g_str_equal);
+  builder->result = g_new0 (StudyCase, 1);
+  builder->result->name = case_text (row, ", ", TRUE);
+  builder->result->row = row;
+  builder->result->column = study_row_column_name (builder->column);
+  builder->result->ranked = g_array_new (FALSE, TRUE, sizeof (StudyRanked));
+  return builder;
+}
+
+static void
+builder_free (gpointer data)
+{
+  Builder *builder = data;
+
+  g_ptr_array_unref (builder->groups);
+  g_hash_table_unref (builder->of_mapping);
+  study_case_free (builder->result);
+  g_free (builder);
+}
+
+static void
+builder_add (Builder *builder, const StudyRow *row)
+{
+  double value = row_value (row, builder->column);
+  Group *group;
+
+  if (builder->default_one == NULL && is_default (row->mapping))
+    builder->default_one = row->mapping;
+  if (row->status != STUDY_DONE) {
+    builder->result->n_failed++;
+    return;
+  }
+  if (isnan (value))
+    return;
+  group = g_hash_table_lookup (builder->of_mapping, row->mapping);
+  if (group == NULL) {
+    group = g_new (Group, 1);
+    *group = (Group){ row->mapping, row, g_array_new (FALSE, FALSE, sizeof (double)) };
+    g_ptr_array_add (builder->groups, group);
+    g_hash_table_insert (builder->of_mapping, (gpointer) row->mapping, group);
+  }
+  g_array_append_val (group->values, value);
+}
+
+/* -- ranking ------------------------------------------------------------- */
+
+static int
+compare_doubles (gconstpointer left, gconstpointer right)
+{
+  double a = *(const double *) left, b = *(const double *) right;
+
+  return (a > b) - (a < b);
+}
+
+/* Of an even number, the mean of the two in the middle. */
+static double
+median (GArray *values)
+{
+  guint half = values->len / 2;
+  double high, low;
+
+  g_array_sort (values, compare_doubles);
+  high = g_array_index (values, double, half);
+  low = g_array_index (values, double, (values->len - 1) / 2);
+  return low + (high - low) / 2;
+}
+
+static int
+compare_ranked (gconstpointer left, gconstpointer right)
+{
+  return compare_doubles (&((const StudyRanked *) left)->value,
+                          &((const StudyRanked *) right)->value);
+}
+
+/* 1, 1, 3: those who share a place take up the next ones. */
+static void
+places_give (GArray *ranked, double tie)
+{
+  double best = 0;
+  guint place = 0;
+
+  for (guint i = 0; i < ranked->len; i++) {
+    StudyRanked *it = &g_array_index (ranked, StudyRanked, i);
+
+    if (place == 0 || it->value - best > tie * fabs (best)) {
+      place = i + 1;
+      best = it->value;
+    }
+    it->place = place;
+  }
+}
+
+static double
+gain_over (double reference, double value)
+{
+  return reference == value ? 1 : reference / value;
+}
+
+/* The case that the rows were read for; the builder has none any more. */
+static StudyCase *
+builder_finish (Builder *builder, double tie)
+{
+  StudyCase *result = g_steal_pointer (&builder->result);
+  double reference = NAN;
+
+  for (guint i = 0; i < builder->groups->len; i++) {
+    const Group *group = g_ptr_array_index (builder->groups, i);
+    StudyRanked ranked = { .mapping = group->mapping,
+                           .row = group->row,
+                           .n_runs = group->values->len,
+                           .value = median (group->values) };
+
+    if (g_strcmp0 (group->mapping, builder->default_one) == 0)
+      reference = ranked.value;
+    g_array_append_val (result->ranked, ranked);
+  }
+  for (guint i = 0; i < result->ranked->len; i++) {
+    StudyRanked *it = &g_array_index (result->ranked, StudyRanked, i);
+
+    it->gain = gain_over (reference, it->value);
+  }
+  g_array_sort (result->ranked, compare_ranked);
+  places_give (result->ranked, tie);
+  result->default_mapping = g_strdup (builder->default_one);
+  return result;
+}
+
+void
+study_case_free (StudyCase *study_case)
+{
+  if (study_case == NULL)
+    return;
+  g_free (study_case->name);
+  g_free (study_case->default_mapping);
+  g_array_unref (study_case->ranked);
+  g_free (study_case);
+}
+
+static void
+case_free (gpointer data)
+{
+  study_case_free (data);
+}
+
+GPtrArray *
+study_cases_new (const GPtrArray *rows, const char *column, double tie, GError **error)
+{
+  g_autoptr (GPtrArray) builders = NULL;
+  g_autoptr (GHashTable) of_key = NULL;
+  GPtrArray *cases;
+
+  g_assert (tie >= 0);
+  if (column != NULL && !column_check (column, error))
+    return NULL;
+  builders = g_ptr_array_new_with_free_func (builder_free);
+  of_key = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  for (guint i = 0; i < rows->len; i++) {
+    const StudyRow *row = g_ptr_array_index (rows, i);
+    g_autofree char *key = case_text (row, "\n", FALSE);
+    Builder *builder = g_hash_table_lookup (of_key, key);
+
+    if (builder == NULL) {
+      builder = builder_new (row, column);
+      g_ptr_array_add (builders, builder);
+      g_hash_table_insert (of_key, g_steal_pointer (&key), builder);
+    }
+    builder_add (builder, row);
+  }
+  cases = g_ptr_array_new_with_free_func (case_free);
+  for (guint i = 0; i < builders->len; i++)
+    g_ptr_array_add (cases, builder_finish (g_ptr_array_index (builders, i), tie));
+  return cases;
+}

@@ -1,0 +1,36 @@
+/* ranking.h - the mappings of a study, best first.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A case is all runs that differ in nothing but mapping, seed and repetition. */
+#pragma once
+
+#include "study/row.h"
+
+/* What a ranking takes for equal unless it is told otherwise: 1 % of the result. */
+#define STUDY_TIE 0.01
+
+typedef struct {
+  const char *mapping;
+  const StudyRow *row; /* the first repetition that is done; borrowed */
+  guint n_runs;        /* done ones */
+  double value;        /* median over the repetitions of what is ranked */
+  double gain; /* value of the default mapping / value: above 1 is better; NaN without one */
+  guint place; /* 1 = best; ties share a place */
+} StudyRanked;
+
+typedef struct {
+  char *name;          /* "gen:halo2d..., bgq:512, packet" - what the rows have in common */
+  const StudyRow *row; /* any row of the case; borrowed */
+  GArray *ranked;      /* (element-type StudyRanked) by value, then by the order of the rows */
+  const char *column;  /* what is ranked: "time_s", or a column of row.h such as "max_bytes" */
+  guint n_failed;
+  char *default_mapping; /* ABCDET, AT ...: what the machine's default is called; may be absent */
+} StudyCase;
+
+void study_case_free (StudyCase *study_case);
+
+/* (element-type StudyCase), in the order of the rows, which it borrows.  column
+ * NULL: time_s, and max_bytes for networks without time.  Values closer than
+ * tie (relative; 0: equal) to the best of a group share its place. */
+GPtrArray *study_cases_new (const GPtrArray *rows, const char *column, double tie, GError **error);

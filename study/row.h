@@ -1,0 +1,79 @@
+/* row.h - one run of a study: what went in, what came out.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What the store keeps, what tables, rankings, reports and predictors read.
+ * Everything but wall_s and peak_rss_bytes is the same whenever, wherever and by
+ * however many workers the run is made. */
+#pragma once
+
+#include "sim/run.h"
+
+typedef enum { STUDY_DONE, STUDY_FAILED } StudyStatus;
+
+typedef struct {
+  /* What went in. */
+  char *key;          /* sim_run_key(); of a run whose inputs cannot be opened, a hash of their
+                          texts */
+  char *trace;        /* as the study names it: a path or the spec of a pattern */
+  char *trace_hash;   /* trace_hash() */
+  char *machine;      /* canonical spec, with what the study changed: "bgq:512", see plan.h */
+  char *machine_hash; /* study_machine_hash(): key of the store's machines */
+  char *mapping;      /* as the study names it: "ABCDET", a recipe, a path */
+  char *mapping_hash; /* study_mapping_hash(): key of the store's placements */
+  char *network, *routing, *grain;
+  char *version; /* of hopcast */
+  uint32_t ranks, ranks_per_node, nodes, links;
+  double compute_scale;
+  uint64_t seed;
+  uint32_t repetition; /* 0, 1 ... */
+
+  /* What came out; of a failed run only the error. */
+  StudyStatus status;
+  char *error;
+  double time_s, compute_s_avg, wait_s_avg, wait_s_max; /* NaN where the network has no time */
+  uint64_t messages, message_bytes, packets, packet_hops, events;
+  double features[SIM_N_FEATURES]; /* NaN: not known */
+  double wall_s;
+  uint64_t peak_rss_bytes;
+  char **warnings;    /* NULL-terminated, never NULL */
+  GBytes *link_bytes; /* uint64_t [n_places] (sim/counters.h), payload; NULL: not kept */
+  GBytes *rank_times; /* StudyRankTimes [ranks]; NULL: not kept or no time */
+} StudyRow;
+
+/* Seconds of one rank, as `simulate --ranks` tells them. */
+typedef struct {
+  double end_s, compute_s, wait_s;
+} StudyRankTimes;
+
+/* All empty, failed without an error yet, numbers that are not known NaN. */
+StudyRow *study_row_new (void);
+void study_row_free (StudyRow *row);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyRow, study_row_free)
+
+/* Fills what came out from a run that was made, and links.  keep_links and keep_ranks say
+ * whether link_bytes and rank_times are made. */
+void study_row_take (StudyRow *row, const SimRun *run, SimNetworkKind network, gboolean keep_links,
+                     gboolean keep_ranks);
+
+/* Means and the largest over the ranks, in seconds. */
+typedef struct {
+  double compute_s_avg, wait_s_avg, wait_s_max;
+} StudyRankSummary;
+StudyRankSummary study_rank_summary (const SimReplayResult *result);
+
+/* The row as one block, of the type STUDY_ROW_BLOCK, that another process of the
+ * same program reads back; the caller g_variant_unref()s. */
+#define STUDY_ROW_BLOCK G_VARIANT_TYPE ("(amsatadasmaymay)")
+GVariant *study_row_pack (const StudyRow *row);
+/* NULL when it is not such a block. */
+StudyRow *study_row_unpack (GVariant *block);
+
+/* The columns of every table: name, and the value as text, which the caller
+ * frees (NULL when not known).  Timing columns (wall_s, peak_rss_bytes) come
+ * last and only with `timing`. */
+guint study_row_n_columns (gboolean timing);
+const char *study_row_column_name (guint column);
+char *study_row_column_text (const StudyRow *row, guint column);
+/* Whether the column is a number, for JSON. */
+gboolean study_row_column_is_number (guint column);

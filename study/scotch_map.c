@@ -1,0 +1,449 @@
+/* scotch_map.c - mappings by Scotch's dual recursive bipartitioning.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "study/scotch_map.h"
+
+#include "study/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* It needs stdio.h, and does not include it. */
+#ifdef HAVE_SCOTCH_SCOTCH_H
+#include <scotch/scotch.h>
+#else
+#include <scotch.h>
+#endif
+
+/* Scotch adds up weights times hops in its own integers. */
+#define MAX_SUM 0x40000000
+
+/* Levels of a tree, and places at its feet, free ones included. */
+#define MAX_LEVELS 8u
+#define MAX_PLACES (1u << 20)
+
+/* --- What Scotch says: kept for our own error, not printed --- */
+
+static _Thread_local char complaint[256];
+
+void
+SCOTCH_errorProg (const char *const program)
+{
+  (void) program;
+}
+
+G_GNUC_PRINTF (1, 2)
+void
+SCOTCH_errorPrint (const char *const format, ...)
+{
+  va_list arguments;
+
+  va_start (arguments, format);
+  vsnprintf (complaint, sizeof complaint, format, arguments);
+  va_end (arguments);
+}
+
+/* Warnings change nothing that we use. */
+G_GNUC_PRINTF (1, 2)
+void
+SCOTCH_errorPrintW (const char *const format, ...)
+{
+  (void) format;
+}
+
+static gboolean
+refuse (GError **error, const TopoMachine *machine, const char *what)
+{
+  g_set_error (error, STUDY_ERROR, STUDY_ERROR_SEARCH, "%s: Scotch: %s%s%s", machine->spec, what,
+               complaint[0] ? ": " : "", complaint);
+  return FALSE;
+}
+
+/* --- The machine --- */
+
+/* An architecture and, when some of its places are none, the one it is cut from;
+ * place_of and node_of are NULL when both have the same numbers. */
+typedef struct {
+  SCOTCH_Arch whole, part;
+  gboolean is_part;
+  SCOTCH_Graph graph; /* of a machine that is told as one */
+  gboolean has_graph;
+  uint32_t n_places;
+  uint32_t *node_of; /* [place] */
+} Architecture;
+
+static void
+architecture_clear (Architecture *architecture)
+{
+  if (architecture->is_part)
+    SCOTCH_archExit (&architecture->part);
+  SCOTCH_archExit (&architecture->whole);
+  if (architecture->has_graph)
+    SCOTCH_graphExit (&architecture->graph);
+  g_free (architecture->node_of);
+}
+
+/* Scotch counts nodes with the first dimension fastest, we with the last one.
+ * Dimensions of one node are none. */
+static uint32_t
+long_dimensions (const TopoShape *shape, SCOTCH_Num *size, bool *all_wrap, bool *none_wraps)
+{
+  uint32_t n = 0;
+
+  *all_wrap = *none_wraps = true;
+  for (uint32_t dimension = shape->n_dimensions; dimension-- > 0;) {
+    if (shape->size[dimension] == 1)
+      continue;
+    size[n++] = (SCOTCH_Num) shape->size[dimension];
+    /* Two nodes are as far apart either way. */
+    *all_wrap &= shape->wrap[dimension] || shape->size[dimension] == 2;
+    *none_wraps &= !shape->wrap[dimension] || shape->size[dimension] == 2;
+  }
+  return n;
+}
+
+/* The graph of nearest nodes; Scotch measures the ways through it.  It divides the nodes
+ * with the random numbers that all its callers share, which therefore begin anew. */
+static gboolean
+build_from_graph (Architecture *architecture, const StudyDistance *distance)
+{
+  uint32_t n = distance->n_nodes;
+  g_autofree SCOTCH_Num *first = g_new (SCOTCH_Num, n + 1);
+  g_autofree SCOTCH_Num *near = g_new (SCOTCH_Num, distance->near_first[n] + 1);
+  SCOTCH_Strat strategy;
+  gboolean built;
+
+  for (uint32_t node = 0; node <= n; node++)
+    first[node] = (SCOTCH_Num) distance->near_first[node];
+  for (uint32_t i = 0; i < distance->near_first[n]; i++)
+    near[i] = (SCOTCH_Num) distance->near[i];
+  SCOTCH_randomSeed (0);
+  SCOTCH_randomReset ();
+  SCOTCH_graphInit (&architecture->graph);
+  architecture->has_graph = TRUE;
+  SCOTCH_stratInit (&strategy);
+  built = SCOTCH_graphBuild (&architecture->graph, 0, (SCOTCH_Num) n, first, first + 1, NULL, NULL,
+                             first[n], near, NULL) == 0 &&
+          SCOTCH_archBuild0 (&architecture->whole, &architecture->graph, 0, NULL, &strategy) == 0;
+  SCOTCH_stratExit (&strategy);
+  return built;
+}
+
+static gboolean
+build_torus (Architecture *architecture, const StudyDistance *distance, const TopoMachine *machine,
+             GError **error)
+{
+  SCOTCH_Num size[TOPO_MAX_DIMENSIONS + 3] = { 0 };
+  bool all_wrap, none_wraps;
+  uint32_t n = long_dimensions (&machine->shape, size, &all_wrap, &none_wraps);
+  int failed;
+
+  architecture->n_places = distance->n_nodes;
+  for (uint32_t i = n; i < 3; i++)
+    size[i] = 1;
+  if (all_wrap && n >= 1 && n <= 5)
+    failed = SCOTCH_archTorusX (&architecture->whole, (SCOTCH_Num) n, size);
+  else if (none_wraps && n <= 3)
+    failed = SCOTCH_archMesh3 (&architecture->whole, size[0], size[1], size[2]);
+  else if (distance->n_nodes <= STUDY_SCOTCH_MAX_NODES)
+    failed = !build_from_graph (architecture, distance);
+  else {
+    complaint[0] = '\0';
+    return refuse (error, machine, "cannot be told a torus of such dimensions and so many nodes");
+  }
+  return failed ? refuse (error, machine, "cannot be told this torus") : TRUE;
+}
+
+/* A tree of switches, read from the hops between nodes: those that are at most
+ * hops[level] apart are under one switch of that level, leaves first. */
+typedef struct {
+  uint32_t n_levels;
+  uint32_t hops[MAX_LEVELS];
+  uint32_t *group[MAX_LEVELS]; /* [node] switch of the level, numbered by their first node */
+  uint32_t width[MAX_LEVELS];  /* most children of a switch of the level */
+  uint32_t *child[MAX_LEVELS]; /* [node] which child of the switch above */
+} Tree;
+
+static void
+tree_clear (Tree *tree)
+{
+  for (uint32_t level = 0; level < MAX_LEVELS; level++) {
+    g_free (tree->group[level]);
+    g_free (tree->child[level]);
+  }
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Tree, tree_clear)
+
+/* The different lengths of ways, ascending; false when there are too many. */
+static gboolean
+tree_levels (Tree *tree, const StudyDistance *distance)
+{
+  gboolean seen[UINT8_MAX + 1] = { FALSE };
+
+  for (uint32_t from = 0; from < distance->n_nodes; from++)
+    for (uint32_t to = from + 1; to < distance->n_nodes; to++)
+      seen[study_hops (distance, from, to)] = TRUE;
+  for (uint32_t hops = 1; hops <= UINT8_MAX; hops++)
+    if (seen[hops]) {
+      if (tree->n_levels == MAX_LEVELS)
+        return FALSE;
+      tree->hops[tree->n_levels++] = hops;
+    }
+  return TRUE;
+}
+
+/* Every node joins the first switch whose first node is near enough. */
+static uint32_t
+tree_group (uint32_t *group, const StudyDistance *distance, uint32_t hops)
+{
+  g_autofree uint32_t *first = g_new (uint32_t, distance->n_nodes);
+  uint32_t n = 0;
+
+  for (uint32_t node = 0; node < distance->n_nodes; node++) {
+    uint32_t i = 0;
+
+    while (i < n && study_hops (distance, first[i], node) > hops)
+      i++;
+    if (i == n)
+      first[n++] = node;
+    group[node] = i;
+  }
+  return n;
+}
+
+/* Which child of its switch the group of every node below is; also how many
+ * children the switch with most of them has. */
+static uint32_t
+tree_children (uint32_t *child, const uint32_t *group, const uint32_t *below, uint32_t n_nodes)
+{
+  g_autofree uint32_t *number = g_new (uint32_t, n_nodes);      /* of a group below */
+  g_autofree uint32_t *n_children = g_new0 (uint32_t, n_nodes); /* of a switch */
+  uint32_t width = 0;
+
+  memset (number, 0xff, n_nodes * sizeof *number);
+  for (uint32_t node = 0; node < n_nodes; node++) {
+    uint32_t group_below = below ? below[node] : node;
+
+    if (number[group_below] == TOPO_NONE)
+      number[group_below] = n_children[group[node]]++;
+    child[node] = number[group_below];
+    width = MAX (width, n_children[group[node]]);
+  }
+  return width;
+}
+
+static uint64_t
+tree_fill (Tree *tree, const StudyDistance *distance)
+{
+  uint64_t n_places = 1;
+
+  for (uint32_t level = 0; level < tree->n_levels && n_places <= MAX_PLACES; level++) {
+    tree->group[level] = g_new (uint32_t, distance->n_nodes);
+    tree->child[level] = g_new (uint32_t, distance->n_nodes);
+    tree_group (tree->group[level], distance, tree->hops[level]);
+    tree->width[level] =
+        tree_children (tree->child[level], tree->group[level],
+                       level > 0 ? tree->group[level - 1] : NULL, distance->n_nodes);
+    n_places *= tree->width[level];
+  }
+  return n_places;
+}
+
+/* Place of each node among the feet of the full tree; free feet have none. */
+static void
+tree_places (const Tree *tree, uint32_t n_nodes, uint32_t *node_of)
+{
+  for (uint32_t node = 0; node < n_nodes; node++) {
+    uint32_t place = 0;
+
+    for (uint32_t level = tree->n_levels; level-- > 0;)
+      place = place * tree->width[level] + tree->child[level][node];
+    node_of[place] = node;
+  }
+}
+
+/* Cuts the feet without nodes off, so that place i is the i-th one with a node. */
+static int
+cut_free_feet (Architecture *architecture, uint32_t n_nodes)
+{
+  g_autofree SCOTCH_Num *feet = g_new (SCOTCH_Num, n_nodes);
+  uint32_t n = 0;
+
+  for (uint32_t place = 0; place < architecture->n_places; place++)
+    if (architecture->node_of[place] != TOPO_NONE) {
+      feet[n] = (SCOTCH_Num) place;
+      architecture->node_of[n++] = architecture->node_of[place];
+    }
+  if (n == architecture->n_places)
+    return 0;
+  architecture->n_places = n;
+  SCOTCH_archInit (&architecture->part);
+  architecture->is_part = TRUE;
+  return SCOTCH_archSub (&architecture->part, &architecture->whole, (SCOTCH_Num) n, feet);
+}
+
+static gboolean
+build_tree (Architecture *architecture, const StudyDistance *distance, const TopoMachine *machine,
+            GError **error)
+{
+  g_auto (Tree) tree = { 0 };
+  SCOTCH_Num width[MAX_LEVELS], link[MAX_LEVELS];
+  uint64_t n_places;
+
+  if (!tree_levels (&tree, distance) || (n_places = tree_fill (&tree, distance)) > MAX_PLACES)
+    return refuse (error, machine, "the switches are not a tree of few levels");
+  architecture->n_places = (uint32_t) n_places;
+  architecture->node_of = g_new (uint32_t, n_places);
+  memset (architecture->node_of, 0xff, n_places * sizeof (uint32_t));
+  tree_places (&tree, distance->n_nodes, architecture->node_of);
+  for (uint32_t level = 0; level < tree.n_levels; level++) {
+    width[tree.n_levels - 1 - level] = (SCOTCH_Num) tree.width[level];
+    link[level] = 1;
+  }
+  if (SCOTCH_archTleaf (&architecture->whole, (SCOTCH_Num) tree.n_levels, width, link) != 0 ||
+      cut_free_feet (architecture, distance->n_nodes) != 0)
+    return refuse (error, machine, "cannot be told this tree");
+  return TRUE;
+}
+
+/* --- The graph --- */
+
+typedef struct {
+  SCOTCH_Num *first, *neighbour, *weight;
+} Source;
+
+static void
+source_clear (Source *source)
+{
+  g_free (source->first);
+  g_free (source->neighbour);
+  g_free (source->weight);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Source, source_clear)
+
+/* Weights are scaled so that their sum times the longest way fits; every edge
+ * keeps at least 1. */
+static gboolean
+source_fill (Source *source, const StudyProblem *problem)
+{
+  const StudyGraph *graph = problem->graph;
+  uint64_t n = graph->first[graph->n_ranks];
+  double sum = 0, room = (double) MAX_SUM / MAX (problem->distance->longest, 1u);
+  double scale;
+
+  for (uint64_t i = 0; i < n; i++)
+    sum += (double) graph->weight[i];
+  if ((double) n > room / 2)
+    return FALSE;
+  scale = MIN (1, (room - (double) n) / MAX (sum, 1));
+  source->first = g_new (SCOTCH_Num, graph->n_ranks + 1);
+  source->neighbour = g_new (SCOTCH_Num, n + 1);
+  source->weight = g_new (SCOTCH_Num, n + 1);
+  for (uint32_t rank = 0; rank <= graph->n_ranks; rank++)
+    source->first[rank] = (SCOTCH_Num) graph->first[rank];
+  for (uint64_t i = 0; i < n; i++) {
+    source->neighbour[i] = (SCOTCH_Num) graph->neighbour[i];
+    source->weight[i] = MAX (1, (SCOTCH_Num) ((double) graph->weight[i] * scale));
+  }
+  return TRUE;
+}
+
+/* One thread and a stream of random numbers of its own: the result depends on the
+ * seed alone, and other threads may search meanwhile. */
+static int
+map_in_context (SCOTCH_Graph *graph, SCOTCH_Arch *arch, uint32_t n_places, uint64_t seed,
+                SCOTCH_Num *place)
+{
+  SCOTCH_Context context;
+  SCOTCH_Graph bound;
+  SCOTCH_Strat strategy;
+  int failed;
+
+  SCOTCH_contextInit (&context);
+  SCOTCH_contextThreadSpawn (&context, 1, NULL);
+  SCOTCH_contextRandomClone (&context);
+  SCOTCH_contextRandomSeed (&context, (SCOTCH_Num) (seed & 0x3fffffff));
+  SCOTCH_contextRandomReset (&context);
+  SCOTCH_graphInit (&bound);
+  SCOTCH_stratInit (&strategy);
+  failed = SCOTCH_contextBindGraph (&context, graph, &bound) ||
+           SCOTCH_stratGraphMapBuild (&strategy, SCOTCH_STRATQUALITY, (SCOTCH_Num) n_places, 0) ||
+           SCOTCH_graphMap (&bound, arch, &strategy, place);
+  SCOTCH_stratExit (&strategy);
+  SCOTCH_graphExit (&bound);
+  SCOTCH_contextExit (&context);
+  return failed;
+}
+
+static int
+map_graph (const Source *source, uint32_t n_ranks, Architecture *architecture, uint64_t seed,
+           SCOTCH_Num *place)
+{
+  SCOTCH_Graph graph;
+  int failed;
+
+  SCOTCH_graphInit (&graph);
+  failed =
+      SCOTCH_graphBuild (&graph, 0, (SCOTCH_Num) n_ranks, source->first, source->first + 1, NULL,
+                         NULL, source->first[n_ranks], source->neighbour, source->weight) ||
+      map_in_context (&graph, architecture->is_part ? &architecture->part : &architecture->whole,
+                      architecture->n_places, seed, place);
+  SCOTCH_graphExit (&graph);
+  return failed;
+}
+
+static uint32_t *
+map_nodes (const StudyProblem *problem, const TopoMachine *machine, Architecture *architecture,
+           uint64_t seed, GError **error)
+{
+  uint32_t n_ranks = problem->graph->n_ranks;
+  g_autofree SCOTCH_Num *place = g_new0 (SCOTCH_Num, n_ranks);
+  g_auto (Source) source = { 0 };
+  uint32_t *node;
+
+  if (!source_fill (&source, problem)) {
+    refuse (error, machine, "too many edges for its integers");
+    return NULL;
+  }
+  if (map_graph (&source, n_ranks, architecture, seed, place)) {
+    refuse (error, machine, "found no mapping");
+    return NULL;
+  }
+  node = g_new (uint32_t, n_ranks);
+  for (uint32_t rank = 0; rank < n_ranks; rank++)
+    node[rank] =
+        architecture->node_of ? architecture->node_of[place[rank]] : (uint32_t) place[rank];
+  return node;
+}
+
+uint32_t *
+study_scotch_nodes (const StudyProblem *problem, const TopoMachine *machine, uint64_t seed,
+                    GError **error)
+{
+  Architecture architecture = { 0 };
+  uint32_t *node = NULL;
+  gboolean built;
+
+  complaint[0] = '\0';
+  if (problem->distance->n_nodes == 1)
+    return g_new0 (uint32_t, problem->graph->n_ranks);
+  SCOTCH_archInit (&architecture.whole);
+  built = machine->fabric ? build_tree (&architecture, problem->distance, machine, error)
+                          : build_torus (&architecture, problem->distance, machine, error);
+  if (built)
+    node = map_nodes (problem, machine, &architecture, seed, error);
+  architecture_clear (&architecture);
+  return node;
+}
+
+uint32_t *
+study_scotch_map (const StudyProblem *problem, const TopoMachine *machine, uint64_t seed,
+                  GError **error)
+{
+  g_autofree uint32_t *node = study_scotch_nodes (problem, machine, seed, error);
+
+  return node ? study_placement_repair (problem, node) : NULL;
+}

@@ -1,0 +1,202 @@
+/* store_merge.c - everything of one store into another.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "study/row_fields.h"
+#include "study/store_private.h"
+
+#include <string.h>
+
+/* --- May they be merged? --- */
+
+/* The version of hopcast by which the listed runs of a store are; NULL without
+ * an error: there is none.  Within one plan all are by one: it is in their keys. */
+static char *
+version_of (StudyStore *store, GError **error)
+{
+  g_autoptr (sqlite3_stmt) statement =
+      study_store_prepare (store, "SELECT version FROM results LIMIT 1", error);
+  gboolean has_row;
+
+  if (statement == NULL || !study_store_step (store, statement, &has_row, error) || !has_row)
+    return NULL;
+  return g_strdup ((const char *) sqlite3_column_text (statement, 0));
+}
+
+static gboolean
+check_versions (StudyStore *store, StudyStore *from, GError **error)
+{
+  g_autoptr (GError) trouble = NULL;
+  g_autofree char *here = version_of (store, &trouble);
+  g_autofree char *there = trouble == NULL ? version_of (from, &trouble) : NULL;
+
+  if (trouble != NULL) {
+    g_propagate_error (error, g_steal_pointer (&trouble));
+    return FALSE;
+  }
+  if (here == NULL || there == NULL || !strcmp (here, there))
+    return TRUE;
+  g_set_error (error, STUDY_ERROR, STUDY_ERROR_VERSION,
+               "%s: its runs were made by hopcast %s, those of %s by %s; different versions may "
+               "give different results",
+               from->path, there, store->path, here);
+  return FALSE;
+}
+
+/* A field that is a result: the same whenever and wherever the run is made. */
+static gboolean
+is_result (const StudyField *field)
+{
+  return field->offset > G_STRUCT_OFFSET (StudyRow, error) &&
+         (field->kind == STUDY_FIELD_REAL || field->kind == STUDY_FIELD_U64) &&
+         strcmp (field->name, "wall_s") != 0 && strcmp (field->name, "peak_rss_bytes") != 0;
+}
+
+static gboolean
+is_equal (const StudyRow *left, const StudyRow *right, const StudyField *field)
+{
+  double a, b;
+
+  if (field->kind == STUDY_FIELD_U64)
+    return study_row_integer (left, field) == study_row_integer (right, field);
+  a = *(double *) study_row_at (left, field);
+  b = *(double *) study_row_at (right, field);
+  /* Two that are not known are equal. */
+  return a == b || (a != a && b != b);
+}
+
+static gboolean
+check_same (const StudyRow *here, const StudyRow *there, StudyStore *store, StudyStore *from,
+            GError **error)
+{
+  for (guint at = 0; at < study_row_n_fields (); at++) {
+    const StudyField *field = study_row_field (at);
+
+    if (!is_result (field) || is_equal (here, there, field))
+      continue;
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_CHANGED,
+                 "%s: %s of %s on %s, mapping %s, is not what it is in %s; one of the two was "
+                 "changed or made by another program (key %.12s...)",
+                 from->path, field->name, there->trace, there->machine, there->mapping, store->path,
+                 there->key);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* --- Copying --- */
+
+static gboolean
+merge_row (StudyStore *store, StudyStore *from, StudyRow *row, GError **error)
+{
+  g_autoptr (GError) trouble = NULL;
+  g_autoptr (StudyRow) here = study_store_find (store, row->key, &trouble);
+
+  if (trouble != NULL) {
+    g_propagate_error (error, g_steal_pointer (&trouble));
+    return FALSE;
+  }
+  if (here != NULL && here->status == STUDY_DONE)
+    return row->status != STUDY_DONE || check_same (here, row, store, from, error);
+  if (here != NULL && row->status != STUDY_DONE)
+    return TRUE;
+  return study_store_load_blobs (from, row, error) && study_store_insert_row (store, row, error);
+}
+
+static gboolean
+merge_rows (StudyStore *store, StudyStore *from, GError **error)
+{
+  g_autoptr (sqlite3_stmt) statement = study_store_prepare (from, "SELECT * FROM runs", error);
+  gboolean has_row = statement != NULL;
+
+  while (has_row) {
+    g_autoptr (StudyRow) row = NULL;
+
+    if (!study_store_step (from, statement, &has_row, error))
+      return FALSE;
+    row = has_row ? study_store_row_at (statement, 0) : NULL;
+    if (has_row && !merge_row (store, from, row, error))
+      return FALSE;
+  }
+  return statement != NULL;
+}
+
+/* Rows that are known by their content. */
+static gboolean
+merge_table (StudyStore *store, StudyStore *from, const char *select, const char *insert,
+             GError **error)
+{
+  g_autoptr (sqlite3_stmt) source = study_store_prepare (from, select, error);
+  g_autoptr (sqlite3_stmt) target =
+      source != NULL ? study_store_prepare (store, insert, error) : NULL;
+  gboolean has_row = target != NULL;
+
+  while (has_row) {
+    if (!study_store_step (from, source, &has_row, error))
+      return FALSE;
+    for (int at = 0; has_row && at < sqlite3_column_count (source); at++)
+      sqlite3_bind_value (target, at + 1, sqlite3_column_value (source, at));
+    if (has_row && !study_store_run (store, target, error))
+      return FALSE;
+  }
+  return target != NULL;
+}
+
+/* A store that has no plan yet takes the other's, in its order. */
+static gboolean
+merge_plan (StudyStore *store, StudyStore *from, GError **error)
+{
+  guint n_here;
+
+  if (!study_store_plan_size (store, &n_here, error))
+    return FALSE;
+  if (n_here == 0)
+    return merge_table (store, from, "SELECT * FROM study",
+                        "INSERT OR REPLACE INTO study VALUES (?, ?, ?)", error) &&
+           merge_table (store, from, "SELECT * FROM plan ORDER BY place",
+                        "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", error);
+  return merge_table (
+      store, from, "SELECT * FROM plan ORDER BY place",
+      "INSERT INTO plan SELECT (SELECT 1 + max(place) FROM plan), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+      " ?10 WHERE ?1 >= 0 AND NOT EXISTS (SELECT 1 FROM plan WHERE key = ?2 AND trace IS ?3"
+      " AND machine IS ?4 AND mapping IS ?5 AND repetition IS ?10)",
+      error);
+}
+
+static gboolean
+merge_all (StudyStore *store, StudyStore *from, GError **error)
+{
+  return merge_table (store, from, "SELECT * FROM machines",
+                      "INSERT OR IGNORE INTO machines VALUES (?, ?)", error) &&
+         merge_table (store, from, "SELECT * FROM placements",
+                      "INSERT OR IGNORE INTO placements VALUES (?, ?, ?)", error) &&
+         merge_table (store, from, "SELECT * FROM edges",
+                      "INSERT OR IGNORE INTO edges VALUES (?, ?, ?, ?)", error) &&
+         merge_rows (store, from, error) && merge_plan (store, from, error);
+}
+
+static gboolean
+merge_from (StudyStore *store, StudyStore *from, GError **error)
+{
+  /* What is read is of one moment, even if somebody writes to it. */
+  return study_store_exec (from, "BEGIN", error) && check_versions (store, from, error) &&
+         study_store_begin (store, error) &&
+         study_store_end (store, merge_all (store, from, error), error);
+}
+
+gboolean
+study_store_merge (StudyStore *store, const char *from_path, GError **error)
+{
+  g_autoptr (StudyStore) from = study_store_open (from_path, STUDY_STORE_READ, error);
+  const char *here = sqlite3_db_filename (store->db, "main");
+
+  if (from == NULL)
+    return FALSE;
+  if (g_strcmp0 (here, sqlite3_db_filename (from->db, "main")) == 0) {
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_STORE, "%s: a store is not merged into itself",
+                 from_path);
+    return FALSE;
+  }
+  return merge_from (store, from, error);
+}

@@ -1,0 +1,81 @@
+/* text.c - numbers and fields as every table of ours writes them.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "study/text.h"
+
+#include <glib.h>
+#include <math.h>
+#include <string.h>
+
+const char *
+study_number (char text[STUDY_NUMBER_SIZE], double value)
+{
+  if (isnan (value))
+    return strcpy (text, "");
+  for (int digits = 15; digits <= 17; digits++) {
+    char format[8];
+
+    g_snprintf (format, sizeof format, "%%.%dg", digits);
+    g_ascii_formatd (text, STUDY_NUMBER_SIZE, format, value);
+    if (g_ascii_strtod (text, NULL) == value)
+      break;
+  }
+  return text;
+}
+
+void
+study_csv_field (FILE *out, const char *text)
+{
+  if (!strpbrk (text, ",\"\r\n")) {
+    fputs (text, out);
+    return;
+  }
+  fputc ('"', out);
+  for (; *text; text++) {
+    if (*text == '"')
+      fputc ('"', out);
+    fputc (*text, out);
+  }
+  fputc ('"', out);
+}
+
+guint
+study_edit_distance (const char *left, const char *right)
+{
+  gsize n = strlen (right);
+  g_autofree guint *row = g_new (guint, n + 1);
+
+  for (gsize j = 0; j <= n; j++)
+    row[j] = (guint) j;
+  for (gsize i = 0; left[i]; i++) {
+    guint diagonal = row[0];
+
+    row[0] = (guint) i + 1;
+    for (gsize j = 0; j < n; j++) {
+      guint replaced = diagonal + (left[i] != right[j]);
+
+      diagonal = row[j + 1];
+      row[j + 1] = MIN (replaced, 1 + MIN (diagonal, row[j]));
+    }
+  }
+  return row[n];
+}
+
+const char *
+study_nearest (const char *word, const char *const *words)
+{
+  const char *best = NULL;
+  guint best_distance = 4;
+
+  for (; *words != NULL; words++) {
+    guint distance = study_edit_distance (word, *words);
+
+    if (distance < best_distance && distance < strlen (word)) {
+      best = *words;
+      best_distance = distance;
+    }
+  }
+  return best;
+}

@@ -1,0 +1,23 @@
+/* text.h - numbers and fields as every table of ours writes them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Numbers do not depend on the locale and read back to the same double. */
+#pragma once
+
+#include <glib.h>
+#include <stdio.h>
+
+/* The shortest decimal that reads back to the same value; "" for NaN. */
+#define STUDY_NUMBER_SIZE 32
+const char *study_number (char text[STUDY_NUMBER_SIZE], double value);
+
+/* One CSV field, quoted where it must be (RFC 4180). */
+void study_csv_field (FILE *out, const char *text);
+
+/* Edits (a letter more, less or another) that make one word the other. */
+guint study_edit_distance (const char *left, const char *right);
+
+/* The one of the NULL-terminated words that was probably meant, or NULL when none
+ * is near. */
+const char *study_nearest (const char *word, const char *const *words);
