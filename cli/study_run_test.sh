@@ -100,8 +100,9 @@ same "killed ten times, it finds the same" killed.store
 for signal in TERM INT HUP; do
   case $signal in TERM) number=15 ;; INT) number=2 ;; HUP) number=1 ;; esac
   rm -f long.store
-  # A shell starts what runs behind it with SIGINT ignored: env puts that right.
-  env --default-signal=INT "$hopcast" study run long.study --store long.store >out 2>err &
+  # A shell starts what runs behind it with SIGINT ignored, and whoever started the
+  # tests may have ignored SIGHUP: env puts that right.
+  env --default-signal=INT,HUP "$hopcast" study run long.study --store long.store >out 2>err &
   master=$!
   await pgrep -P $master
   sleep 0.2
