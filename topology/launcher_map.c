@@ -9,39 +9,17 @@
  * Blue Gene/Q's runjob takes them as they are (bgq.md section 1); Blue Gene/P's mpirun
  * with the columns X Y Z T, of which T is one of four cores (LLNL's Boxfish has such
  * files; mapping-and-results.md section A3). */
+#include "topology/columns.h"
 #include "topology/launcher_private.h"
 
-#define MAX_COLUMNS    (TOPO_MAX_DIMENSIONS + 1)
 #define BGP_DIMENSIONS 3
 #define BGP_CORES      4
-
-/* The columns and how many values each may have; the last one is the slot. */
-typedef struct {
-  uint32_t n;
-  uint32_t size[MAX_COLUMNS];
-  char letter[MAX_COLUMNS + 1];
-} Columns;
-
-static Columns
-columns_of (const TopoMachine *machine)
-{
-  uint32_t n_dimensions = machine->shape.n_dimensions;
-  Columns columns = { .n = n_dimensions + 1 };
-
-  for (uint32_t dimension = 0; dimension < n_dimensions; dimension++) {
-    columns.size[dimension] = machine->shape.size[dimension];
-    columns.letter[dimension] = topo_dimension_letter (dimension);
-  }
-  columns.size[n_dimensions] = machine->ranks_per_node;
-  columns.letter[n_dimensions] = 'T';
-  return columns;
-}
 
 /* --- Reading --- */
 
 /* Reads the values of a line. */
 static gboolean
-read_values (const TopoPlacer *placer, const Columns *columns, const char *text, uint32_t *at,
+read_values (const TopoPlacer *placer, const TopoColumns *columns, const char *text, uint32_t *at,
              GError **error)
 {
   for (uint32_t column = 0; column < columns->n; column++) {
@@ -68,9 +46,9 @@ read_values (const TopoPlacer *placer, const Columns *columns, const char *text,
 }
 
 static gboolean
-read_rank (TopoPlacer *placer, const Columns *columns, const char *text, GError **error)
+read_rank (TopoPlacer *placer, const TopoColumns *columns, const char *text, GError **error)
 {
-  uint32_t at[MAX_COLUMNS];
+  uint32_t at[TOPO_MAX_COLUMNS];
   uint32_t node = 0;
 
   if (!read_values (placer, columns, text, at, error))
@@ -89,7 +67,7 @@ read_map (TopoMapping *mapping, const TopoMachine *machine, const char *path, ch
           GError **error)
 {
   g_auto (TopoPlacer) placer = topo_placer_new (mapping, machine, path);
-  Columns columns = columns_of (machine);
+  TopoColumns columns = topo_columns_of (machine);
   const char *line;
 
   while ((line = topo_placer_line (&placer, &text)) != NULL)

@@ -1,37 +1,13 @@
 /* mapping.c - which node and slot each rank has.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "topology/columns.h"
 #include "topology/launcher_private.h"
 #include "topology/recipe.h"
 
-/* One column of a map: the dimensions and, last, the slot. */
-#define MAX_COLUMNS (TOPO_MAX_DIMENSIONS + 1)
-
-/* The columns of a machine's maps and how many values each may have. */
-typedef struct {
-  uint32_t n;
-  uint32_t size[MAX_COLUMNS];
-  char letter[MAX_COLUMNS + 1];
-} Columns;
-
-static Columns
-columns_of (const TopoMachine *machine)
-{
-  uint32_t n_dimensions = machine->shape.n_dimensions;
-  Columns columns = { .n = n_dimensions + 1 };
-
-  for (uint32_t dimension = 0; dimension < n_dimensions; dimension++) {
-    columns.size[dimension] = machine->shape.size[dimension];
-    columns.letter[dimension] = topo_dimension_letter (dimension);
-  }
-  columns.size[n_dimensions] = machine->ranks_per_node;
-  columns.letter[n_dimensions] = 'T';
-  return columns;
-}
-
 /* Position of a row of values: the node (row-major) and the slot. */
 static void
-place (TopoMapping *mapping, uint32_t rank, const Columns *columns, const uint32_t *at)
+place (TopoMapping *mapping, uint32_t rank, const TopoColumns *columns, const uint32_t *at)
 {
   uint32_t node = 0;
 
@@ -43,7 +19,7 @@ place (TopoMapping *mapping, uint32_t rank, const Columns *columns, const uint32
 
 /* Looks up the columns in the order that the letters give. */
 static gboolean
-parse_permutation (const char *text, const Columns *columns, uint32_t *order, GError **error)
+parse_permutation (const char *text, const TopoColumns *columns, uint32_t *order, GError **error)
 {
   uint32_t seen = 0;
 
@@ -71,9 +47,9 @@ parse_permutation (const char *text, const Columns *columns, uint32_t *order, GE
 
 /* Counts through the columns like an odometer, order[n - 1] the fastest. */
 static void
-fill_permutation (TopoMapping *mapping, const Columns *columns, const uint32_t *order)
+fill_permutation (TopoMapping *mapping, const TopoColumns *columns, const uint32_t *order)
 {
-  uint32_t at[MAX_COLUMNS] = { 0 };
+  uint32_t at[TOPO_MAX_COLUMNS] = { 0 };
 
   for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
     uint32_t wheel = columns->n - 1;
@@ -110,7 +86,7 @@ split_text (const char *text, const char **path)
 
 /* What a text may be, to be told of one that is no file; the caller frees it. */
 static char *
-describe_possible (const Columns *columns)
+describe_possible (const TopoColumns *columns)
 {
   return g_strdup_printf (
       "; possible are the letters %s in any order, a recipe such as hilbert, or the path of a file "
@@ -119,7 +95,7 @@ describe_possible (const Columns *columns)
 }
 
 static gboolean
-fill_from_file (TopoMapping *mapping, const TopoMachine *machine, const Columns *columns,
+fill_from_file (TopoMapping *mapping, const TopoMachine *machine, const TopoColumns *columns,
                 GError **error)
 {
   const char *path;
@@ -158,9 +134,9 @@ topo_mapping_is_rankfile (const char *text)
 }
 
 static gboolean
-fill (TopoMapping *mapping, const TopoMachine *machine, const Columns *columns, GError **error)
+fill (TopoMapping *mapping, const TopoMachine *machine, const TopoColumns *columns, GError **error)
 {
-  uint32_t order[MAX_COLUMNS];
+  uint32_t order[TOPO_MAX_COLUMNS];
   const char *path;
 
   /* A file beats a recipe of its name. */
@@ -178,7 +154,7 @@ fill (TopoMapping *mapping, const TopoMachine *machine, const Columns *columns, 
 TopoMapping *
 topo_mapping_new (const char *text, const TopoMachine *machine, uint32_t n_ranks, GError **error)
 {
-  Columns columns = columns_of (machine);
+  TopoColumns columns = topo_columns_of (machine);
   gsize n_slots = (gsize) topo_shape_nodes (&machine->shape) * machine->ranks_per_node;
   g_autoptr (TopoMapping) mapping = g_new0 (TopoMapping, 1);
 
