@@ -2,66 +2,17 @@
 # study_mpi_test.sh - a study on the processes of an MPI job.
 #
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck disable=SC2154  # set by tap.sh
+# shellcheck disable=SC2154  # set by tap.sh and study_testing.sh
 set -u
 mpi=${G_TEST_BUILDDIR:-$(pwd)}/hopcast-mpi
 . "${G_TEST_SRCDIR:-.}/cli/tap.sh"
+. "$srcdir/cli/study_testing.sh"
 
 mpirun=$(command -v mpirun.openmpi || command -v mpirun || true)
 if ! test -x "$mpi" || test -z "$mpirun"; then
   echo "1..0 # SKIP no MPI"
   exit 0
 fi
-
-cat >small.study <<'END'
-[traces]
-trace = gen:{pattern}:ranks=64,bytes={bytes},iterations=1
-[machines]
-machine = bgq:32
-ranks-per-node = 2
-[mappings]
-mapping = ABCDET;TABCDE;TEDCBA;EDCBAT;BACDET;CABDET;DABCET;EABCDT;ACBDET;ADBCET;AEBCDT;DCBAET
-[runs]
-network = packet
-[pattern]
-values = halo2d;halo3d;suba2a
-[bytes]
-values = 512;16384
-END
-n_runs=72
-
-# await COMMAND...: until it succeeds, ten seconds at most.
-await () {
-  tenths=100
-  while test $tenths -gt 0 && ! "$@" >/dev/null 2>&1; do
-    sleep 0.1
-    tenths=$((tenths - 1))
-  done
-}
-
-# table STORE: what the study found, as it is compared.
-table () {
-  "$hopcast" study export "$1" --format csv
-}
-
-# same NAME STORE: the table is that of the undisturbed run.
-same () {
-  table "$2" >table.csv 2>err
-  if test -s table.csv && cmp -s table.csv undisturbed.csv; then
-    ok "$1"
-  else
-    not_ok "$1" "$(cat err)" "$(diff table.csv undisturbed.csv | head -5)"
-  fi
-}
-
-# says NAME STATUS PATTERN: how the last `run` ended.
-says () {
-  if test "$status" = "$2" && grep -q "$3" err; then
-    ok "$1"
-  else
-    not_ok "$1" "exit status $status, not $2; or not /$3/ in:" "$(cat err)"
-  fi
-}
 
 "$hopcast" study run small.study --store whole.store 2>err || not_ok "a study without MPI" "$(cat err)"
 table whole.store >undisturbed.csv
