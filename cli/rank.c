@@ -222,7 +222,9 @@ rank_store (StudyStore *store, const Options *options, GError **error)
   ranking.n_missing = missing->len;
   if (options->output != NULL && !write_best (store, &ranking, options, error))
     return FALSE;
-  cli_ranking_print (stdout, &ranking, options->format.format);
+  /* A map file on standard output has it for itself. */
+  if (g_strcmp0 (options->output, "-"))
+    cli_ranking_print (stdout, &ranking, options->format.format);
   return TRUE;
 }
 

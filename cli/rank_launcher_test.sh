@@ -90,4 +90,12 @@ refused "what the kind cannot say" "torus\|tori\|dimensions" 1
 printf '%s\n' zeta >hosts
 run "$hopcast" rank small.store --to slurm --hosts hosts -o no.file
 refused "too few hosts" "hosts" 1
+
+"$hopcast" rank small.store -o best.map >/dev/null
+run "$hopcast" rank small.store -o -
+if test "$status" = 0 && cmp -s out best.map; then
+  ok "a map file on standard output has it for itself"
+else
+  not_ok "a map file on standard output has it for itself" "$(cat out err)"
+fi
 done_testing
