@@ -8,6 +8,7 @@
 
 #include "predictors/random.h"
 
+#include <glib.h>
 #include <stdbool.h>
 
 /* is_test[n]: about `share` of the groups (rounded up, at least one on either side when there are
