@@ -350,21 +350,11 @@ test_bad_files (void)
   }
 }
 
-static void
-run_test (gconstpointer test)
-{
-  folder = fixture_folder ();
-  path = g_build_filename (folder, "a.study", NULL);
-  ((void (*) (void)) test) ();
-  g_clear_pointer (&path, g_free);
-  fixture_remove (g_steal_pointer (&folder));
-}
-
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-#define ADD(name, test) g_test_add_data_func (name, (gconstpointer) (test), run_test)
+#define ADD(name, test) fixture_add_test (name, test, "a.study", &folder, &path)
   ADD ("/plan/cross-product", test_cross_product);
   ADD ("/plan/values", test_values);
   ADD ("/plan/families-and-files", test_families_and_files);
