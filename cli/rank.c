@@ -8,6 +8,7 @@
 #include "cli/rank_print.h"
 #include "cli/study_store.h"
 #include "study/store.h"
+#include "study/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -106,16 +107,18 @@ static bool *
 choose_cases (const GPtrArray *cases, const char *wanted, GError **error)
 {
   g_autofree bool *chosen = g_new0 (bool, cases->len);
+  g_autofree char *there = NULL;
   bool any = false;
 
-  for (guint number = 0; number < cases->len; number++) {
-    chosen[number] = is_wanted (wanted, number, g_ptr_array_index (cases, number));
-    any |= chosen[number];
+  for (guint at = 0; at < cases->len; at++) {
+    chosen[at] = is_wanted (wanted, at, g_ptr_array_index (cases, at));
+    any |= chosen[at];
   }
   if (any)
     return g_steal_pointer (&chosen);
-  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--case %s: none of the %u cases is that", wanted,
-               cases->len);
+  there = study_count (cases->len, "case");
+  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--case %s: there %s %s", wanted,
+               cases->len == 1 ? "is" : "are", there);
   return NULL;
 }
 
