@@ -192,10 +192,12 @@ write_best (StudyStore *store, const CliRanking *ranking, const Options *options
 /* -- the command --------------------------------------------------------- */
 
 static GPtrArray *
-make_cases (const GPtrArray *rows, const Options *options, GError **error)
+make_cases (StudyStore *store, const GPtrArray *rows, const Options *options, GError **error)
 {
+  g_auto (StudyMachineReader) reader = { .store = store };
   g_autoptr (GError) trouble = NULL;
-  GPtrArray *cases = study_cases_new (rows, options->by, options->tie, &trouble);
+  GPtrArray *cases = study_cases_new (rows, options->by, options->tie, study_machine_reader_find,
+                                      &reader, &trouble);
 
   if (cases == NULL)
     g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--by: %s", trouble->message);
@@ -208,7 +210,7 @@ rank_store (StudyStore *store, const Options *options, GError **error)
   g_autofree char *name = study_store_name (store, error);
   g_autoptr (GPtrArray) rows = name ? study_store_rows (store, FALSE, error) : NULL;
   g_autoptr (GPtrArray) missing = rows ? study_store_missing (store, error) : NULL;
-  g_autoptr (GPtrArray) cases = missing ? make_cases (rows, options, error) : NULL;
+  g_autoptr (GPtrArray) cases = missing ? make_cases (store, rows, options, error) : NULL;
   CliRanking ranking = { study_store_path (store), name, 0, cases, NULL, (guint) options->top };
   g_autofree bool *chosen = NULL;
 
