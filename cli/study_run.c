@@ -15,6 +15,7 @@
 #define MAX_WORKERS 1024
 #define MAX_SHARDS  1000000u
 #define SIGNAL_EXIT 128
+#define MOST_UNFIT  5u /* that are told before the runs */
 
 typedef struct {
   CliTalkOptions talk;
@@ -87,6 +88,36 @@ check_options (const Options *options, StudySessionOptions *session, GError **er
   session->store_path = options->store;
   session->retry_failed = options->retry_failed;
   return options->shard == NULL || parse_shard (options->shard, session, error);
+}
+
+/* --- Mappings that do not fit --- */
+
+static void
+tell_unfit (FILE *out, const StudyPlan *plan, gboolean is_left_out, const char *heading, guint most)
+{
+  guint n_runs = 0, n_told = 0;
+  g_autofree char *runs = NULL;
+
+  for (guint at = 0; at < plan->unfit->len; at++) {
+    const StudyUnfit *unfit = g_ptr_array_index (plan->unfit, at);
+
+    n_runs += unfit->is_left_out == is_left_out ? unfit->n_runs : 0;
+  }
+  if (n_runs == 0)
+    return;
+  runs = study_count (n_runs, "run");
+  fprintf (out, "%s%s\n", heading, runs);
+  for (guint at = 0; at < plan->unfit->len; at++) {
+    const StudyUnfit *unfit = g_ptr_array_index (plan->unfit, at);
+
+    if (unfit->is_left_out != is_left_out)
+      continue;
+    if (++n_told > most)
+      break;
+    fprintf (out, "  %s on %s: %s\n", unfit->mapping, unfit->machine, unfit->problem);
+  }
+  if (n_told > most)
+    fputs ("  ... --dry-run tells all\n", out);
 }
 
 /* --- While it runs --- */
@@ -237,6 +268,8 @@ dry_run (const StudyPlan *plan, const StudySessionOptions *session, GError **err
     printf (", and %s of which nothing is known", unknown);
   printf ("\nmemory   %.0f MB and more\nstore    %s\n",
           (double) estimate.peak_rss_bytes * n_workers / 1e6, store);
+  tell_unfit (stdout, plan, FALSE, "mappings that do not fit make fail: ", G_MAXUINT);
+  tell_unfit (stdout, plan, TRUE, "left out, as mappings do not fit: ", G_MAXUINT);
   return CLI_DONE;
 }
 
@@ -253,6 +286,10 @@ run_study (const char *path, const Options *options, StudySessionOptions *sessio
     return dry_run (plan, session, error);
   if (!cli_crew_maker->is_master ())
     return study_session_serve (plan, cli_crew_maker, error) ? CLI_DONE : CLI_FAILED;
+  if (!options->talk.quiet) {
+    tell_unfit (stderr, plan, FALSE, "hopcast: mappings that do not fit make fail: ", MOST_UNFIT);
+    tell_unfit (stderr, plan, TRUE, "hopcast: left out, as mappings do not fit: ", MOST_UNFIT);
+  }
   return make_runs (plan, session, options, error);
 }
 

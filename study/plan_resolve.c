@@ -22,7 +22,8 @@ typedef struct {
 /* What is open while a plan is resolved. */
 typedef struct {
   StudyPlan *plan;
-  Kin *kin;         /* [traces] */
+  Kin *kin; /* [traces] */
+  StudyFits *fits;
   GPtrArray *paths; /* (element-type RoutePaths) of each machine, NULL where there are none */
   TraceProgress progress;
   void *data;
@@ -170,6 +171,7 @@ typedef struct {
 static StudyPlanRun *
 run_new (Resolve *resolve, const Group *group, const StudyPlanRun *pattern)
 {
+  const StudyTrace *trace = g_ptr_array_index (resolve->plan->traces, group->trace);
   const StudyMachine *machine = g_ptr_array_index (resolve->plan->machines, group->machine);
   StudyPlanRun *run = g_memdup2 (pattern, sizeof *pattern);
 
@@ -182,6 +184,8 @@ run_new (Resolve *resolve, const Group *group, const StudyPlanRun *pattern)
   run->mapping = g_strdup (group->mapping->text);
   run->mapping_path = g_strdup (group->mapping->path);
   set_key (resolve, run, group);
+  if (trace->error == NULL && machine->error == NULL)
+    study_fits_add (resolve->fits, run, group->mapping->source, group->problem == NULL);
   return run;
 }
 
@@ -377,7 +381,10 @@ study_plan_resolve (StudyPlan *plan, TraceProgress progress, void *data, GError 
     g_ptr_array_add (resolve.paths,
                      study_plan_open_machine (g_ptr_array_index (plan->machines, at)));
   resolve.kin = kin_new (plan->traces);
+  resolve.fits = study_fits_new ();
   resolve_runs (&resolve, n_machines);
+  study_fits_end (resolve.fits, plan);
+  study_fits_free (resolve.fits);
   g_free (resolve.kin);
   g_ptr_array_unref (resolve.paths);
   if (plan->runs->len > 0)
