@@ -10,7 +10,7 @@
  * whose BLAS is installed, on its threads and on the processor.  What is returned does
  * not: residuals are then computed with twice the digits, in a fixed order, and the
  * coefficients corrected until nothing changes (Björck 1987, corrected seminormal
- * equations).  They end as the solution itself, rounded to double. */
+ * equations).  They end as the solution for the standardised columns, rounded to double. */
 #pragma once
 
 #include "predictors/samples.h"
