@@ -22,7 +22,8 @@ compare_doubles (const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Rank, from 1, in ascending order of all scores, of the kept score k, from 0. */
+/* Rank, from 1, in ascending order of all scores, of the kept score k, from 0: the first of rank
+ * r or more is k = floor (n (r - 1) / of). */
 static uint64_t
 rank_of (uint32_t k, uint32_t n, uint64_t of)
 {
@@ -90,16 +91,15 @@ predict_interval_clear (PredictInterval *interval)
 double
 predict_interval_half_width (const PredictInterval *interval, double level, double deviation)
 {
-  double groups = (double) interval->groups, share, rank;
+  double groups = (double) interval->groups, share;
+  uint64_t rank, k;
 
   /* Of one score per group, the smallest that is not below the new one with probability `level`
    * is number ceil ((groups + 1) level). */
   share = ceil ((groups + 1) * level - ROUNDING) / groups;
   if (!(share <= 1))
     return INFINITY;
-  rank = ceil (share * (double) interval->of - ROUNDING);
-  for (uint32_t k = 0; k < interval->n; k++)
-    if ((double) rank_of (k, interval->n, interval->of) >= rank)
-      return interval->scores[k] * (deviation + interval->floor);
-  return INFINITY;
+  rank = (uint64_t) MAX (1, ceil (share * (double) interval->of - ROUNDING));
+  k = (uint64_t) ((unsigned __int128) interval->n * (rank - 1) / interval->of);
+  return interval->scores[k] * (deviation + interval->floor);
 }
