@@ -315,6 +315,87 @@ test_refused_recipes (void)
   g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE);
 }
 
+/* --- The example in Python --- */
+
+static gboolean
+python_has_numpy (void)
+{
+  const char *const arguments[] = { "/usr/bin/python3", "-c", "import numpy", NULL };
+  int status;
+
+  return g_spawn_sync (NULL, (char **) arguments, NULL,
+                       G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, NULL,
+                       NULL, &status, NULL) &&
+         status == 0;
+}
+
+static char *
+csv_of (const PredictTable *table)
+{
+  GString *text = g_string_new (NULL);
+
+  for (guint column = 0; column < table->n_columns; column++)
+    g_string_append_printf (text, "%s%s", column > 0 ? "," : "", table->columns[column].name);
+  for (uint64_t row = 0; row < table->n_rows; row++)
+    for (guint column = 0; column < table->n_columns; column++)
+      g_string_append_printf (text, "%s%.17g", column > 0 ? "," : "\n",
+                              table->columns[column].numbers[row]);
+  g_string_append_c (text, '\n');
+  return g_string_free (text, FALSE);
+}
+
+/* What doc/examples/predict_model.py prints of a model and a table; the caller frees. */
+static char *
+ask_python (const PredictModel *model, const PredictTable *table)
+{
+  g_autofree char *folder = g_dir_make_tmp ("hopcast-model-XXXXXX", NULL);
+  g_autofree char *program =
+      g_test_build_filename (G_TEST_DIST, "doc/examples/predict_model.py", NULL);
+  g_autofree char *model_path = g_build_filename (folder, "model.json", NULL);
+  g_autofree char *table_path = g_build_filename (folder, "table.csv", NULL);
+  g_autofree char *text = text_of (model), *csv = csv_of (table);
+  const char *const arguments[] = { "/usr/bin/python3", program, model_path, table_path, NULL };
+  g_autoptr (GError) error = NULL;
+  char *printed;
+  int status;
+
+  g_assert_true (g_file_set_contents (model_path, text, -1, NULL));
+  g_assert_true (g_file_set_contents (table_path, csv, -1, NULL));
+  g_spawn_sync (NULL, (char **) arguments, NULL, G_SPAWN_DEFAULT, NULL, NULL, &printed, NULL,
+                &status, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (status, ==, 0);
+  g_unlink (model_path);
+  g_unlink (table_path);
+  g_rmdir (folder);
+  return printed;
+}
+
+/* The twenty lines that the handbook shows read every method. */
+static void
+test_python (void)
+{
+  enum { ROWS = 40 };
+  g_autoptr (PredictTable) table = friedman_table (1, 80, 1), other = friedman_table (1, ROWS, 2);
+
+  if (!python_has_numpy ()) {
+    g_test_skip ("no NumPy for /usr/bin/python3");
+    return;
+  }
+  for (guint method = 0; method < PREDICT_N_METHODS; method++) {
+    PredictRecipe recipe = recipe_of ((PredictMethod) method);
+    g_autoptr (PredictModel) model = train (table, &recipe);
+    g_auto (PredictAnswer) answer = apply (model, other, 0);
+    g_autofree char *printed = ask_python (model, other);
+    g_auto (GStrv) lines = g_strsplit (printed, "\n", -1);
+
+    g_assert_cmpuint (g_strv_length (lines), ==, ROWS + 1);
+    for (guint row = 0; row < ROWS; row++)
+      g_assert_cmpfloat_with_epsilon (g_ascii_strtod (lines[row], NULL), answer.predicted[row],
+                                      1e-12);
+  }
+}
+
 /* --- Broken files --- */
 
 static char *
@@ -409,6 +490,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictors/model/units", test_units);
   g_test_add_func ("/predictors/model/outside", test_outside);
   g_test_add_func ("/predictors/model/refused-recipes", test_refused_recipes);
+  g_test_add_func ("/predictors/model/python", test_python);
   g_test_add_func ("/predictors/model/truncated", test_truncated);
   g_test_add_func ("/predictors/model/refused-files", test_refused_files);
   g_test_add_func ("/predictors/model/no-file", test_no_file);
