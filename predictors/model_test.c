@@ -434,6 +434,7 @@ test_refused_files (void)
     { "hopcast.model/1", "hopcast.run/1", "no model but hopcast.run/1" },
     { "\"schema\" : \"hopcast.model/1\",", "", "\"schema\"" },
     { "\"name\" : \"x1\"", "\"name\" : \"x0\"", "\"x0\" is not a feature once" },
+    { "\"name\" : \"x1\"", "\"name\" : \"\"", "\"name\" is not" },
     { "\"smallest\" : ", "\"smallest\" : NaN, \"a\" : ", "no JSON" },
     { "\"smallest\" : ", "\"smallest\" : null, \"a\" : ", "\"smallest\"" },
     { "\"log\" : false", "\"log\" : \"no\"", "\"log\"" },
