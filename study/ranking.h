@@ -34,3 +34,8 @@ void study_case_free (StudyCase *study_case);
  * NULL: time_s, and max_bytes for networks without time.  Values closer than
  * tie (relative; 0: equal) to the best of a group share its place. */
 GPtrArray *study_cases_new (const GPtrArray *rows, const char *column, double tie, GError **error);
+
+/* The same cases by values[rows->len] that are in no column, such as predictions (NaN: not ranked),
+ * which `name` names; borrows it too. */
+GPtrArray *study_cases_new_by_values (const GPtrArray *rows, const char *name, const double *values,
+                                      double tie);
