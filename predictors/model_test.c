@@ -465,6 +465,25 @@ test_refused_files (void)
   }
 }
 
+/* json-glib would take the last of several values, and follow brackets until the stack is full. */
+static void
+test_one_value (void)
+{
+  g_autofree char *text = small_model (), *deep = g_strnfill (1000000, '[');
+  g_autofree char *before = g_strconcat ("1", text, NULL);
+  g_autofree char *after = g_strconcat (text, "{}", NULL);
+  g_autofree char *hidden = g_strconcat ("/* \" */", deep, NULL);
+  g_autofree char *quoted = g_strconcat ("{\"a\\\"b\":'\"', \"c\":", deep, NULL);
+  const char *const texts[] = { before, after, deep, hidden, quoted };
+
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++) {
+    g_autoptr (GError) error = NULL;
+
+    g_assert_null (read_text (texts[i], -1, &error));
+    g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL);
+  }
+}
+
 static void
 test_no_file (void)
 {
@@ -494,6 +513,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictors/model/python", test_python);
   g_test_add_func ("/predictors/model/truncated", test_truncated);
   g_test_add_func ("/predictors/model/refused-files", test_refused_files);
+  g_test_add_func ("/predictors/model/one-value", test_one_value);
   g_test_add_func ("/predictors/model/no-file", test_no_file);
   return g_test_run ();
 }
