@@ -18,6 +18,7 @@ typedef struct {
 typedef struct {
   StudyLearningRuns observed; /* whose time_s is the target */
   StudyLearningRuns features; /* whose features are the features; all NULL: those of the same run */
+  gboolean without_time;      /* runs of networks that have no time are rows too: to predict it */
 } StudyLearning;
 
 /* A row per done run that is chosen by `observed`, in the order of the plan, with the columns of
