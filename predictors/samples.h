@@ -8,8 +8,8 @@
 typedef struct {
   uint64_t n_samples; /* at most UINT32_MAX */
   guint n_features;
-  float *x;           /* [n_features][n_samples], finite; single precision as scikit-learn's trees */
-  double *y;          /* [n_samples], finite; NULL where nothing is observed */
+  float *x;  /* [n_features][n_samples], finite; single precision as scikit-learn's trees */
+  double *y; /* [n_samples], finite; NULL where nothing is observed */
 } PredictSamples;
 
 PredictSamples *predict_samples_new (uint64_t n_samples, guint n_features, gboolean with_target);
@@ -27,5 +27,5 @@ PredictSamples *predict_samples_from (const PredictTable *table, const char *con
 PredictSamples *predict_samples_select (const PredictSamples *samples, const bool *chosen);
 
 /* Only `columns` ([n_columns], indices of features); the caller frees. */
-PredictSamples *predict_samples_project (const PredictSamples *samples, const guint *columns,
-                                         guint n_columns);
+PredictSamples *
+predict_samples_project (const PredictSamples *samples, const guint *columns, guint n_columns);

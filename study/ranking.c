@@ -116,20 +116,19 @@ group_free (gpointer data)
   g_free (group);
 }
 
+/* column: what is ranked, a column of rows or a name for values of elsewhere. */
 static Builder *
 builder_new (const StudyRow *row, const char *column)
 {
   Builder *builder = g_new0 (Builder, 1);
 
-  if (column == NULL)
-    column = g_strcmp0 (row->network, "load") == 0 ? "max_bytes" : "time_s";
   builder->column = column_find (column);
   builder->groups = g_ptr_array_new_with_free_func (group_free);
   builder->of_mapping = g_hash_table_new (g_str_hash, g_str_equal);
   builder->result = g_new0 (StudyCase, 1);
   builder->result->name = case_text (row, ", ", TRUE);
   builder->result->row = row;
-  builder->result->column = study_row_column_name (builder->column);
+  builder->result->column = column;
   builder->result->ranked = g_array_new (FALSE, TRUE, sizeof (StudyRanked));
   return builder;
 }
@@ -146,9 +145,8 @@ builder_free (gpointer data)
 }
 
 static void
-builder_add (Builder *builder, const StudyRow *row)
+builder_add (Builder *builder, const StudyRow *row, double value)
 {
-  double value = row_value (row, builder->column);
   Group *group;
 
   if (builder->default_one == NULL && is_default_name (row->mapping))
@@ -303,34 +301,55 @@ case_free (gpointer data)
   study_case_free (data);
 }
 
-GPtrArray *
-study_cases_new (const GPtrArray *rows, const char *column, double tie, StudyMachineOf machine,
-                 void *data, GError **error)
+/* What a case with this row is ranked by. */
+static const char *
+case_column (const StudyRow *row, const char *column)
 {
-  const Machines machines = { machine, data };
-  g_autoptr (GPtrArray) builders = NULL;
-  g_autoptr (GHashTable) of_key = NULL;
-  GPtrArray *cases;
+  if (column != NULL)
+    return column;
+  return g_strcmp0 (row->network, "load") == 0 ? "max_bytes" : "time_s";
+}
+
+/* values: [rows], NULL: those of the column. */
+static GPtrArray *
+cases_new (const GPtrArray *rows, const char *column, const double *values, double tie,
+           const Machines *machines)
+{
+  g_autoptr (GPtrArray) builders = g_ptr_array_new_with_free_func (builder_free);
+  g_autoptr (GHashTable) of_key = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  GPtrArray *cases = g_ptr_array_new_with_free_func (case_free);
 
   g_assert (tie >= 0);
-  if (column != NULL && !column_check (column, error))
-    return NULL;
-  builders = g_ptr_array_new_with_free_func (builder_free);
-  of_key = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   for (guint i = 0; i < rows->len; i++) {
     const StudyRow *row = g_ptr_array_index (rows, i);
     g_autofree char *key = case_text (row, "\n", FALSE);
     Builder *builder = g_hash_table_lookup (of_key, key);
 
     if (builder == NULL) {
-      builder = builder_new (row, column);
+      builder = builder_new (row, case_column (row, column));
       g_ptr_array_add (builders, builder);
       g_hash_table_insert (of_key, g_steal_pointer (&key), builder);
     }
-    builder_add (builder, row);
+    builder_add (builder, row, values != NULL ? values[i] : row_value (row, builder->column));
   }
-  cases = g_ptr_array_new_with_free_func (case_free);
   for (guint i = 0; i < builders->len; i++)
-    g_ptr_array_add (cases, builder_finish (g_ptr_array_index (builders, i), tie, &machines));
+    g_ptr_array_add (cases, builder_finish (g_ptr_array_index (builders, i), tie, machines));
   return cases;
+}
+
+GPtrArray *
+study_cases_new (const GPtrArray *rows, const char *column, double tie, StudyMachineOf machine,
+                 void *data, GError **error)
+{
+  if (column != NULL && !column_check (column, error))
+    return NULL;
+  return cases_new (rows, column != NULL ? study_row_column_name (column_find (column)) : NULL,
+                    NULL, tie, &(Machines){ machine, data });
+}
+
+GPtrArray *
+study_cases_new_by_values (const GPtrArray *rows, const char *name, const double *values,
+                           double tie, StudyMachineOf machine, void *data)
+{
+  return cases_new (rows, name, values, tie, &(Machines){ machine, data });
 }

@@ -39,3 +39,8 @@ void study_case_free (StudyCase *study_case);
  * that; NULL: names alone count. */
 GPtrArray *study_cases_new (const GPtrArray *rows, const char *column, double tie,
                             StudyMachineOf machine, void *data, GError **error);
+
+/* The same cases by values[rows->len] that are in no column, such as predictions (NaN: not ranked),
+ * which `name` names; borrows it too. */
+GPtrArray *study_cases_new_by_values (const GPtrArray *rows, const char *name, const double *values,
+                                      double tie, StudyMachineOf machine, void *data);
