@@ -38,7 +38,7 @@ help (gpointer data)
 static void
 tell (const PredictStretch *stretch, double share)
 {
-  if (stretch->progress)
+  if (stretch != NULL && stretch->progress != NULL)
     stretch->progress (stretch->progress_data,
                        stretch->from + share * (stretch->to - stretch->from));
 }
