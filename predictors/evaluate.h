@@ -14,7 +14,9 @@ typedef struct {
   gboolean log_target; /* y are logarithms: scores are of their exponentials */
 } PredictTrial;
 
-/* Over the splits, or the folds (each scored by itself, as scikit-learn does). */
+/* Over the splits, or the folds (each scored by itself, as scikit-learn does).  sd is that of a
+ * sample (n - 1).  All NaN when one of them is: a score that is not defined for every test has no
+ * median. */
 typedef struct {
   double median, lower_quartile, upper_quartile, mean, sd, min, max;
 } PredictSpread;
@@ -25,11 +27,12 @@ typedef struct {
   PredictSpread scores[PREDICT_N_SCORES];
   PredictSpread mispredicted;
   /* Of folds: what each sample was predicted by the model that had not seen it ([n_samples], of the
-   * first deal), and the spread of the trees; NULL of random splits. */
+   * first deal, in the unit of y: a logarithm when y is), and the spread of the trees; NULL of random
+   * splits. */
   double *predicted, *deviation;
 } PredictEvaluation;
 
-/* group[n_samples] < n_groups: see splits.h.  The work is spread over settings->threads splits at
+/* group[n_samples] < n_groups, none empty: see splits.h.  The work is spread over settings->threads splits at
  * a time, each fitted by one thread; the result does not depend on it.  FALSE and *error: too few
  * groups, or a method that cannot be fitted. */
 gboolean predict_evaluate (const PredictSamples *samples, const uint32_t *group, uint32_t n_groups,

@@ -29,12 +29,16 @@ typedef struct {
 } PredictFeatureChoice;
 
 typedef struct {
-  GArray *tried;                             /* PredictFeatureChoice, the best first */
-  PredictSpread outer[PREDICT_N_SCORES];     /* of what was chosen within each outer split */
-  guint *times_chosen;                       /* [n_features] in how many outer splits */
+  GArray *tried;       /* (element-type PredictFeatureChoice), the best first, of equals the smaller */
+  PredictSpread outer[PREDICT_N_SCORES]; /* of what was chosen within each outer split */
+  guint *times_chosen;                   /* [n_features] in how many outer splits */
   guint n_outer;
 } PredictSearchResult;
 
+/* group[n_samples] < n_groups, none empty.  The work is spread over settings->threads sets at a time;
+ * the result does not depend on it.  Each node of a tree tries at most settings->max_features of a
+ * set.  FALSE and *error: settings that make no sense, more than a million small sets, too few groups,
+ * or a method that cannot be fitted. */
 gboolean predict_feature_search (const PredictSamples *samples, const uint32_t *group,
                                  uint32_t n_groups, const PredictSettings *settings,
                                  const PredictSearch *search, PredictSearchResult *result,

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 /* is_test[n]: about `share` of the groups (rounded up, at least one on either side when there are
- * two) are drawn; group[i] < n_groups. */
+ * two) are drawn; group[i] < n_groups, and no group is empty. */
 void predict_split_draw (PredictRandom *random, const uint32_t *group, uint64_t n,
                          uint32_t n_groups, double share, bool *is_test);
 
@@ -20,3 +20,8 @@ void predict_split_draw (PredictRandom *random, const uint32_t *group, uint64_t 
  * one.  n_folds <= n_groups. */
 void predict_split_deal (PredictRandom *random, const uint32_t *group, uint64_t n,
                          uint32_t n_groups, guint n_folds, uint32_t *fold);
+
+/* Of the samples with chosen[i], in their order: group[], numbered anew, and how many there are.  The
+ * caller frees. */
+uint32_t *predict_split_groups (const uint32_t *group, const bool *chosen, uint64_t n,
+                                uint32_t n_groups, uint32_t *n_left);
