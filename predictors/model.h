@@ -18,6 +18,7 @@ typedef struct {
   PredictSettings settings;
   guint calibration_folds;     /* for intervals where nothing is out of bag: 10 */
   PredictTrial trial;          /* repeats 0: not evaluated */
+  guint permutation_repeats;   /* of each feature, for importances by permutation; 0: none */
 } PredictRecipe;
 
 typedef struct {
@@ -30,7 +31,8 @@ typedef struct {
   double *smallest, *largest;  /* [n_features] of the training samples: outside, predictions are
                                   extrapolated */
   double *importances;         /* [n_features] by impurity; NULL of methods without */
-  double *permutation;         /* [n_features]; NULL: not asked */
+  double *permutation;         /* [n_features] of samples that were not learned from (three folds);
+                                  NULL: not asked */
   double out_of_bag_r2;        /* NaN without bootstrap */
   gboolean evaluated;
   PredictEvaluation evaluation;
