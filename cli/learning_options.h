@@ -6,6 +6,7 @@
  * `predict` and `rank`. */
 #pragma once
 
+#include "cli/study_store.h"
 #include "study/learning.h"
 
 typedef struct {
@@ -23,9 +24,6 @@ void cli_add_learning_options (GOptionContext *context, CliLearningOptions *opti
 
 /* Checks what was given; CLI_ERROR_USAGE. */
 gboolean cli_parse_learning (CliLearningOptions *options, GError **error);
-
-/* Whether it begins as a store does; FALSE also when it cannot be read. */
-gboolean cli_is_store (const char *path);
 
 /* The table at `path`: of a store's runs when it is one (whatever its name), else a CSV file ("-":
  * standard input), with which the options are an error.  needs_time: of a store, only runs that
