@@ -43,6 +43,7 @@ int cli_map_metrics (int argc, char **argv, GError **error);
 int cli_predict (int argc, char **argv, GError **error);
 int cli_rank (int argc, char **argv, GError **error);
 int cli_report (int argc, char **argv, GError **error);
+int cli_score (int argc, char **argv, GError **error);
 int cli_map_optimize (int argc, char **argv, GError **error);
 int cli_simulate (int argc, char **argv, GError **error);
 int cli_study_export (int argc, char **argv, GError **error);

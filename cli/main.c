@@ -31,6 +31,7 @@ static const CliCommand commands[] = {
   { "study merge", "bring the stores of shards together", cli_study_merge },
   { "study export", "a study's runs as CSV, JSON or NumPy arrays", cli_study_export },
   { "rank", "the mappings of a study, best first; the best one's map file", cli_rank },
+  { "score", "how well one column of a table predicts another", cli_score },
   { "report", "one page that shows a study: which mapping is best, and why", cli_report },
   { "map optimize", "search for a better mapping", cli_map_optimize },
   { "validate", "published measurements and their simulation, side by side", cli_validate },

@@ -7,9 +7,9 @@
 #include "predictors/scores.h"
 
 typedef struct {
-  guint repeats;       /* random splits (50), or how often the folds are dealt anew (1) */
-  double test_share;   /* of random splits: 1 / 3 as in SC13; 0: folds */
-  guint folds;         /* of folds: 5 */
+  guint repeats;     /* random splits (50), or how often the folds are dealt anew (1) */
+  double test_share; /* of random splits: 1 / 3 as in SC13; 0: folds */
+  guint folds;       /* of folds: 5 */
   uint64_t seed;
   gboolean log_target; /* y are logarithms: scores are of their exponentials */
 } PredictTrial;
@@ -22,8 +22,8 @@ typedef struct {
 } PredictSpread;
 
 typedef struct {
-  guint n_tests;          /* splits or folds scored */
-  uint64_t test_samples;  /* of the first */
+  guint n_tests;         /* splits or folds scored */
+  uint64_t test_samples; /* of the first */
   PredictSpread scores[PREDICT_N_SCORES];
   PredictSpread mispredicted;
   /* Of folds: what each sample was predicted by the model that had not seen it ([n_samples], of the

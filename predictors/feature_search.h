@@ -29,7 +29,7 @@ typedef struct {
 } PredictFeatureChoice;
 
 typedef struct {
-  GArray *tried;       /* (element-type PredictFeatureChoice), the best first, of equals the smaller */
+  GArray *tried; /* (element-type PredictFeatureChoice), the best first, of equals the smaller */
   PredictSpread outer[PREDICT_N_SCORES]; /* of what was chosen within each outer split */
   guint *times_chosen;                   /* [n_features] in how many outer splits */
   guint n_outer;
