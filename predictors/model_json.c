@@ -180,6 +180,8 @@ read_feature (JsonObject *from, PredictModel *model, guint i, GError **error)
   model->features[i] = text_of (from, "name", error);
   if (model->features[i] == NULL)
     return FALSE;
+  if (*model->features[i] == '\0')
+    return predict_json_fail ("name", "the name of a feature", error);
   model->units[i] = text_of (from, "unit", error);
   if (model->units[i] == NULL)
     return FALSE;
