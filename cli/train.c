@@ -51,8 +51,8 @@ static void
 add_options (GOptionContext *context, Options *options)
 {
   const GOptionEntry what[] = {
-    { "target", 0, 0, G_OPTION_ARG_STRING, &options->target, "The column that is to be predicted",
-      "COLUMN" },
+    { "target", 0, 0, G_OPTION_ARG_STRING, &options->target,
+      "The column that is to be predicted (default: time_s, of a store)", "COLUMN" },
     { "log-target", 0, 0, G_OPTION_ARG_NONE, &options->log_target,
       "Learn the logarithm of the target: ratios count, not differences", NULL },
     { "features", 0, 0, G_OPTION_ARG_STRING, &options->features,
@@ -263,8 +263,10 @@ search (Work *work, const Options *options, GError **error)
   if (options->score != NULL)
     score = (PredictScore) cli_parse_choice ("--score", options->score, predict_score_names, NULL);
   work->searched = cli_search_features (&input, max_size, score, error);
-  if (work->searched == NULL)
+  if (work->searched == NULL) {
+    g_prefix_error (error, "%s: ", work->table->source);
     return FALSE;
+  }
   best = &g_array_index (work->searched->result.tried, PredictFeatureChoice, 0);
   names = cli_choice_names (work->searched, best);
   g_strfreev (work->features);
@@ -339,8 +341,11 @@ cli_train (int argc, char **argv, GError **error)
 
   add_options (context, &options);
   if (!cli_parse (context, argc, argv, names, &path, error) ||
-      !cli_parse_format (&options.format, error) ||
-      !cli_parse_learning (&options.learning, error) || !check_options (&options, &recipe, error) ||
+      !cli_parse_format (&options.format, error))
+    return CLI_FAILED;
+  if (options.target == NULL && cli_is_store (path))
+    options.target = g_strdup ("time_s");
+  if (!cli_parse_learning (&options.learning, error) || !check_options (&options, &recipe, error) ||
       !train (path, &options, recipe, error))
     return CLI_FAILED;
   return CLI_DONE;

@@ -133,6 +133,9 @@ PredictModel *
 cli_train_model (const CliTrainInput *input, const PredictTable *table, GError **error)
 {
   g_auto (Stage) stage = stage_begin (input, "training");
+  PredictModel *model = predict_model_train (table, input->recipe, stage_progress, &stage, error);
 
-  return predict_model_train (table, input->recipe, stage_progress, &stage, error);
+  if (model == NULL)
+    g_prefix_error (error, "%s: ", table->source);
+  return model;
 }
