@@ -297,9 +297,10 @@ predict_model_train (const PredictTable *table, const PredictRecipe *recipe,
     return NULL;
   learning.samples = samples;
   learning.group = group;
-  learning.fits_all += fits_of (&recipe->trial) +
-                       (uses_out_of_bag (&learning) ? 0 : recipe->calibration_folds) +
-                       (recipe->permutation_repeats > 0 ? PERMUTATION_FOLDS : 0);
+  learning.fits_all +=
+      fits_of (&recipe->trial) +
+      (uses_out_of_bag (&learning) ? 0 : MIN (recipe->calibration_folds, learning.n_groups)) +
+      (recipe->permutation_repeats > 0 ? PERMUTATION_FOLDS : 0);
   model = g_new0 (PredictModel, 1);
   note_origin (model, &learning);
   return evaluate (&learning, model, error) && fit (&learning, model, error) &&

@@ -16,7 +16,8 @@ typedef struct {
   gboolean log_target;
   const char *group;           /* column whose equal cells stay on one side of a split; NULL */
   PredictSettings settings;
-  guint calibration_folds;     /* for intervals where nothing is out of bag: 10 */
+  guint calibration_folds;     /* for intervals where nothing is out of bag, or samples come in groups
+                                  (what is out of bag then has twins in it): 10 */
   PredictTrial trial;          /* repeats 0: not evaluated */
   guint permutation_repeats;   /* of each feature, for importances by permutation; 0: none */
 } PredictRecipe;
@@ -33,13 +34,16 @@ typedef struct {
   double *importances;         /* [n_features] by impurity; NULL of methods without */
   double *permutation;         /* [n_features] of samples that were not learned from (three folds);
                                   NULL: not asked */
-  double out_of_bag_r2;        /* NaN without bootstrap */
+  double out_of_bag_r2;        /* NaN without bootstrap; too good when samples have twins */
   gboolean evaluated;
   PredictEvaluation evaluation;
   PredictInterval interval;
   PredictFitted *fitted;
 } PredictModel;
 
+/* NULL and *error: a column is missing or not of finite numbers, a feature is the target or named
+ * twice, the settings are wrong, or there are too few groups for the trial.  The bytes of the model
+ * do not depend on settings.threads.  With fewer than two groups its intervals are infinite. */
 PredictModel *predict_model_train (const PredictTable *table, const PredictRecipe *recipe,
                                    PredictProgress progress, void *progress_data, GError **error);
 void predict_model_free (PredictModel *model);

@@ -1,145 +1,17 @@
-/* model_json.c - models as files (doc/handbook/format-model.md).
+/* model_read.c - models from files (doc/handbook/format-model.md).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
 #include "predictors/error.h"
 #include "predictors/json_fields.h"
-#include "predictors/model.h"
+#include "predictors/model_private.h"
 
 #include <math.h>
 #include <string.h>
 
-#define SCHEMA "hopcast.model/1"
-
-static void
-begin (JsonBuilder *builder, const char *name)
-{
-  json_builder_set_member_name (builder, name);
-  json_builder_begin_object (builder);
-}
-
-static void
-write_features (const PredictModel *model, JsonBuilder *builder)
-{
-  json_builder_set_member_name (builder, "features");
-  json_builder_begin_array (builder);
-  for (guint i = 0; model->features[i] != NULL; i++) {
-    json_builder_begin_object (builder);
-    predict_json_add_string (builder, "name", model->features[i]);
-    predict_json_add_string (builder, "unit", model->units[i]);
-    predict_json_add_number (builder, "smallest", model->smallest[i]);
-    predict_json_add_number (builder, "largest", model->largest[i]);
-    predict_json_add_number (builder, "importance",
-                             model->importances != NULL ? model->importances[i] : (double) NAN);
-    predict_json_add_number (builder, "permutation",
-                             model->permutation != NULL ? model->permutation[i] : (double) NAN);
-    json_builder_end_object (builder);
-  }
-  json_builder_end_array (builder);
-}
-
-/* The members of a spread, in the order of the struct. */
-static const char *const spread_names[] = {
-  "median", "lower_quartile", "upper_quartile", "mean", "sd", "min", "max"
-};
-
-static void
-spread_values (PredictSpread *spread, double *values[G_N_ELEMENTS (spread_names)])
-{
-  values[0] = &spread->median;
-  values[1] = &spread->lower_quartile;
-  values[2] = &spread->upper_quartile;
-  values[3] = &spread->mean;
-  values[4] = &spread->sd;
-  values[5] = &spread->min;
-  values[6] = &spread->max;
-}
-
-static void
-write_spread (PredictSpread spread, const char *name, JsonBuilder *builder)
-{
-  double *values[G_N_ELEMENTS (spread_names)];
-
-  spread_values (&spread, values);
-  begin (builder, name);
-  for (guint i = 0; i < G_N_ELEMENTS (spread_names); i++)
-    predict_json_add_number (builder, spread_names[i], *values[i]);
-  json_builder_end_object (builder);
-}
-
-static void
-write_evaluation (const PredictModel *model, JsonBuilder *builder)
-{
-  const PredictEvaluation *evaluation = &model->evaluation;
-
-  if (!model->evaluated) {
-    json_builder_set_member_name (builder, "evaluation");
-    json_builder_add_null_value (builder);
-    return;
-  }
-  begin (builder, "evaluation");
-  predict_json_add_integer (builder, "tests", evaluation->n_tests);
-  predict_json_add_integer (builder, "test_samples", (int64_t) evaluation->test_samples);
-  for (guint score = 0; score < PREDICT_N_SCORES; score++)
-    write_spread (evaluation->scores[score], predict_score_names[score], builder);
-  write_spread (evaluation->mispredicted, "mispredicted", builder);
-  json_builder_end_object (builder);
-}
-
-static void
-write_interval (const PredictInterval *interval, JsonBuilder *builder)
-{
-  begin (builder, "interval");
-  predict_json_add_integer (builder, "samples", (int64_t) interval->of);
-  predict_json_add_integer (builder, "groups", (int64_t) interval->groups);
-  predict_json_add_number (builder, "floor", interval->floor);
-  predict_json_add_numbers (builder, "scores", interval->scores, interval->n);
-  json_builder_end_object (builder);
-}
-
-static void
-write_origin (const PredictModel *model, JsonBuilder *builder)
-{
-  begin (builder, "target");
-  predict_json_add_string (builder, "name", model->target);
-  json_builder_set_member_name (builder, "log");
-  json_builder_add_boolean_value (builder, model->log_target);
-  json_builder_end_object (builder);
-  begin (builder, "trained_on");
-  predict_json_add_string (builder, "source", model->source);
-  predict_json_add_string (builder, "sha256", model->hash);
-  predict_json_add_integer (builder, "samples", (int64_t) model->n_samples);
-  json_builder_end_object (builder);
-}
-
-void
-predict_model_write (const PredictModel *model, FILE *out)
-{
-  g_autoptr (JsonBuilder) builder = json_builder_new ();
-  g_autoptr (JsonGenerator) generator = json_generator_new ();
-  g_autoptr (JsonNode) root = NULL;
-  g_autofree char *text = NULL;
-  gsize n;
-
-  json_builder_begin_object (builder);
-  predict_json_add_string (builder, "schema", SCHEMA);
-  predict_json_add_string (builder, "hopcast", model->version);
-  write_origin (model, builder);
-  write_features (model, builder);
-  predict_json_add_number (builder, "out_of_bag_r2", model->out_of_bag_r2);
-  write_evaluation (model, builder);
-  write_interval (&model->interval, builder);
-  json_builder_set_member_name (builder, "learned");
-  predict_fitted_write (model->fitted, builder);
-  json_builder_end_object (builder);
-  root = json_builder_get_root (builder);
-  json_generator_set_root (generator, root);
-  json_generator_set_pretty (generator, TRUE);
-  text = json_generator_to_data (generator, &n);
-  fwrite (text, 1, n, out);
-  fputc ('\n', out);
-}
+/* Objects and arrays within each other; a model has four. */
+#define MAX_DEPTH 16u
 
 /* A copy of the member; NULL and *error. */
 static char *
@@ -236,13 +108,13 @@ static gboolean
 read_spread (JsonObject *from, const char *name, PredictSpread *spread, GError **error)
 {
   JsonObject *object = predict_json_object (from, name, error);
-  double *values[G_N_ELEMENTS (spread_names)];
-  gboolean good = object != NULL;
+  const PredictSpreadMember *member = predict_spread_members;
 
-  spread_values (spread, values);
-  for (guint i = 0; good && i < G_N_ELEMENTS (spread_names); i++)
-    good = predict_json_number_or_null (object, spread_names[i], values[i], error);
-  return good;
+  while (object != NULL && member->name != NULL &&
+         predict_json_number_or_null (object, member->name,
+                                      &G_STRUCT_MEMBER (double, spread, member->offset), error))
+    member++;
+  return object != NULL && member->name == NULL;
 }
 
 static gboolean
@@ -320,11 +192,12 @@ check_schema (JsonObject *root, GError **error)
 {
   const char *schema = predict_json_string (root, "schema", error);
 
-  if (schema == NULL || strcmp (schema, SCHEMA) == 0)
+  if (schema == NULL || strcmp (schema, PREDICT_MODEL_SCHEMA) == 0)
     return schema != NULL;
   if (g_str_has_prefix (schema, "hopcast.model/"))
     g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL,
-                 "a model of another version, %s; this program reads %s", schema, SCHEMA);
+                 "a model of another version, %s; this program reads %s", schema,
+                 PREDICT_MODEL_SCHEMA);
   else
     g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL, "no model but %s", schema);
   return FALSE;
@@ -352,6 +225,41 @@ read_root (JsonNode *root, GError **error)
              : NULL;
 }
 
+/* After the character that ends the text which begins at `at`; the end of all when none does. */
+static const char *
+skip_string (const char *at, const char *end)
+{
+  char quote = *at++;
+
+  while (at < end && *at != quote)
+    at += *at == '\\' && at + 1 < end ? 2 : 1;
+  return at < end ? at + 1 : end;
+}
+
+/* Whether there is one value, and nothing is nested without end.  json-glib takes several values
+ * for a document, of which it loses all but the last; it reads comments, and nested arrays until
+ * the stack is full.  What is wrong otherwise, it tells. */
+static gboolean
+is_one_value (const char *text, gsize n)
+{
+  const char *at = text, *end = text + n;
+  guint depth = 0;
+  gboolean over = FALSE;
+
+  while (at < end) {
+    char here = *at;
+
+    if ((over && !g_ascii_isspace (here)) || here == '/')
+      return FALSE;
+    depth += here == '{' || here == '[';
+    over |= depth > 0 && (here == '}' || here == ']') && --depth == 0;
+    if (depth > MAX_DEPTH || (depth == 0 && !over && !g_ascii_isspace (here)))
+      return FALSE;
+    at = here == '"' || here == '\'' ? skip_string (at, end) : at + 1;
+  }
+  return TRUE;
+}
+
 PredictModel *
 predict_model_read (const char *path, GError **error)
 {
@@ -363,6 +271,11 @@ predict_model_read (const char *path, GError **error)
 
   if (!g_file_get_contents (path, &text, &n, error))
     return NULL;
+  if (!is_one_value (text, n)) {
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL, "%s: no JSON object and nothing else",
+                 path);
+    return NULL;
+  }
   if (!json_parser_load_from_data (parser, text, (gssize) n, &syntax)) {
     g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL, "%s:%u: no JSON: %s", path,
                  json_parser_get_current_line (parser), syntax->message);
