@@ -2,11 +2,10 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: stampede2.py HOPCAST FOLDER [SEEDS]
+# usage: stampede2.py HOPCAST FOLDER [SEEDS [TREES]]
 #
 # FOLDER has times of MPI_Allreduce on Stampede2 (Hutter, Solomonik, arXiv
-# 2210.10184): 10,752 to learn from, 825 others to predict.  Extra-trees with 100
-# trees learn the logarithm of the time from message size, nodes and processes per
+# 2210.10184): 10,752 to learn from, 825 others to predict.  Extra-trees (100) learn the logarithm of the time from message size, nodes and processes per
 # node, and from the logarithms of these three; every seed is another forest.
 # Fails when hopcast is worse than scikit-learn by more than seeds explain.
 
@@ -50,28 +49,30 @@ def rcc(observed, predicted):
     return 1 - numpy.abs(a - b)[pairs].mean() / 2
 
 
-def theirs(train, test, seed):
-    forest = ExtraTreesRegressor(n_estimators=100, random_state=seed)
+def theirs(train, test, seed, trees):
+    forest = ExtraTreesRegressor(n_estimators=trees, random_state=seed)
     forest.fit(train[0], numpy.log(train[1]))
     return numpy.exp(forest.predict(test[0]))
 
 
-def ours(hopcast, seed):
+def ours(hopcast, seed, trees):
     subprocess.run([hopcast, "train", "-q", "train.csv", "--target", TARGET, "--log-target",
-                    "--validate", "none", "--seed", str(seed), "-o", "model.json"],
+                    "--validate", "none", "--seed", str(seed), "--trees", str(trees),
+                    "-o", "model.json"],
                    check=True, stdout=subprocess.DEVNULL)
     table = subprocess.run([hopcast, "predict", "-q", "model.json", "test.csv"],
                            check=True, capture_output=True, text=True).stdout
     return numpy.array([float(line.rsplit(",", 1)[1]) for line in table.splitlines()[1:]])
 
 
-def compare(name, hopcast, train, test, seeds):
+def compare(name, hopcast, train, test, seeds, trees):
     """Whether ours is as good, of both scores."""
     write("train.csv", *train)
     write("test.csv", *test)
     good = True
-    predicted = {"hopcast": [ours(hopcast, seed) for seed in range(1, seeds + 1)],
-                 "scikit-learn": [theirs(train, test, seed) for seed in range(1, seeds + 1)]}
+    each = range(1, seeds + 1)
+    predicted = {"hopcast": [ours(hopcast, seed, trees) for seed in each],
+                 "scikit-learn": [theirs(train, test, seed, trees) for seed in each]}
     for what, score in [("R2 of log time", r2_of_logarithms), ("RCC", rcc)]:
         mean, sd = {}, {}
         for who, forests in predicted.items():
@@ -86,11 +87,12 @@ def compare(name, hopcast, train, test, seeds):
 def main():
     hopcast, folder = sys.argv[1:3]
     seeds = int(sys.argv[3]) if len(sys.argv) > 3 else 20
+    trees = int(sys.argv[4]) if len(sys.argv) > 4 else 100
     print(f"features        score           of            mean +- sd over {seeds} seeds")
     good = True
     for name, logarithms in [("as they are", False), ("logarithms", True)]:
         train, test = [read(f"{folder}/{file}", logarithms) for file in FILES]
-        good &= compare(name, hopcast, train, test, seeds)
+        good &= compare(name, hopcast, train, test, seeds, trees)
     sys.exit(not good)
 
 
