@@ -36,7 +36,8 @@ typedef struct {
  * column: no header (all names are numbers), a name twice or empty, a line with more or
  * fewer cells, a quote that does not end or is within a cell without quotes, NUL bytes,
  * invalid UTF-8.  A header without rows is a table.  Blanks around names do not count,
- * those of texts do; quoted numbers are numbers; 1e400 is inf. */
+ * those of texts do; quoted numbers are numbers; 1e400 is inf.  The first of several columns may
+ * have no name, as where pandas writes an index, and is called "row" then. */
 PredictTable *predict_table_read (const char *path, GError **error);
 
 /* An empty one to be filled by predict_table_take_*(). */

@@ -212,6 +212,18 @@ read_line (Reader *reader, GPtrArray *names, gboolean *any, GError **error)
 
 /* -- the table ----------------------------------------------------------- */
 
+/* Where pandas writes the index of a table, the first column has no name. */
+static void
+name_index (GPtrArray *names)
+{
+  char **first = (char **) names->pdata;
+
+  if (names->len < 2 || **first != '\0')
+    return;
+  g_free (*first);
+  *first = g_strdup ("row");
+}
+
 static gboolean
 check_names (const Reader *reader, const GPtrArray *names, GError **error)
 {
@@ -253,6 +265,7 @@ read_header (Reader *reader, GError **error)
                  "%s: is empty: the first line must name the columns", reader->cells.text.name);
     return FALSE;
   }
+  name_index (names);
   if (!check_names (reader, names, error))
     return FALSE;
   reader->n_columns = names->len;

@@ -96,6 +96,7 @@ test_files (void)
     { "a,b\n, \n, 1\nx,\n", "a|b#;2:|;3:|1;4:x|" },
     { "a,b\n1,2\n3,4", "a#|b#;2:1|2;3:3|4" },
     { "a,b\n1,2\r", "a#|b#;2:1|2" },
+    { ",a\n0,1\n", "row#|a#;2:0|1" },
     { "Zeit,\xC3\xBC\n1,\xE2\x82\xAC\n", "Zeit#|\xC3\xBC;2:1|\xE2\x82\xAC" },
   };
 
@@ -114,6 +115,9 @@ test_refusals (void)
     { "a,b,a\n", ":1: two columns are called \"a\"" },
     { "a,,b\n", ":1: column 2 has no name" },
     { "a,\n", ":1: column 2 has no name" },
+    { ",\n", ":1: column 2 has no name" },
+    { "\"\"\n1\n", ":1: column 1 has no name" },
+    { ",row\n1,2\n", ":1: two columns are called \"row\"" },
     { "\n1,2.5\n3,4\n", ":2: the first line must name the columns; it has numbers" },
     { "a,b\n1,2\n3\n", ":3: 1 cell, but there are 2 columns" },
     { "a,b\n1,2,3,\"4\",\n", ":2: 5 cells, but there are 2 columns" },
