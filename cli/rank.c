@@ -8,6 +8,7 @@
 #include "cli/rank_print.h"
 #include "cli/study_store.h"
 #include "study/store.h"
+#include "study/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -106,16 +107,18 @@ static bool *
 choose_cases (const GPtrArray *cases, const char *wanted, GError **error)
 {
   g_autofree bool *chosen = g_new0 (bool, cases->len);
+  g_autofree char *there = NULL;
   bool any = false;
 
-  for (guint number = 0; number < cases->len; number++) {
-    chosen[number] = is_wanted (wanted, number, g_ptr_array_index (cases, number));
-    any |= chosen[number];
+  for (guint at = 0; at < cases->len; at++) {
+    chosen[at] = is_wanted (wanted, at, g_ptr_array_index (cases, at));
+    any |= chosen[at];
   }
   if (any)
     return g_steal_pointer (&chosen);
-  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--case %s: none of the %u cases is that", wanted,
-               cases->len);
+  there = study_count (cases->len, "case");
+  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--case %s: there %s %s", wanted,
+               cases->len == 1 ? "is" : "are", there);
   return NULL;
 }
 
@@ -189,10 +192,12 @@ write_best (StudyStore *store, const CliRanking *ranking, const Options *options
 /* -- the command --------------------------------------------------------- */
 
 static GPtrArray *
-make_cases (const GPtrArray *rows, const Options *options, GError **error)
+make_cases (StudyStore *store, const GPtrArray *rows, const Options *options, GError **error)
 {
+  g_auto (StudyMachineReader) reader = { .store = store };
   g_autoptr (GError) trouble = NULL;
-  GPtrArray *cases = study_cases_new (rows, options->by, options->tie, &trouble);
+  GPtrArray *cases = study_cases_new (rows, options->by, options->tie, study_machine_reader_find,
+                                      &reader, &trouble);
 
   if (cases == NULL)
     g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--by: %s", trouble->message);
@@ -205,7 +210,7 @@ rank_store (StudyStore *store, const Options *options, GError **error)
   g_autofree char *name = study_store_name (store, error);
   g_autoptr (GPtrArray) rows = name ? study_store_rows (store, FALSE, error) : NULL;
   g_autoptr (GPtrArray) missing = rows ? study_store_missing (store, error) : NULL;
-  g_autoptr (GPtrArray) cases = missing ? make_cases (rows, options, error) : NULL;
+  g_autoptr (GPtrArray) cases = missing ? make_cases (store, rows, options, error) : NULL;
   CliRanking ranking = { study_store_path (store), name, 0, cases, NULL, (guint) options->top };
   g_autofree bool *chosen = NULL;
 

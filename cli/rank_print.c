@@ -102,8 +102,11 @@ print_case (FILE *out, const CliRanking *ranking, guint number)
     fprintf (out, "  ... %u more\n", study_case->ranked->len - n);
   if (n > 0)
     print_verdict (out, study_case);
-  if (study_case->n_failed > 0)
-    fprintf (out, "  %u runs failed\n", study_case->n_failed);
+  if (study_case->n_failed > 0) {
+    g_autofree char *failed = study_count (study_case->n_failed, "run");
+
+    fprintf (out, "  %s failed\n", failed);
+  }
 }
 
 static void
@@ -118,8 +121,11 @@ print_table (FILE *out, const CliRanking *ranking)
       print_case (out, ranking, number);
       first = FALSE;
     }
-  if (ranking->n_missing > 0)
-    fprintf (out, "\n%u runs of the study are not made yet\n", ranking->n_missing);
+  if (ranking->n_missing > 0) {
+    g_autofree char *missing = study_count (ranking->n_missing, "run");
+
+    fprintf (out, "\nnot made yet: %s of the study\n", missing);
+  }
 }
 
 /* -- CSV ------------------------------------------------------------------- */

@@ -180,6 +180,22 @@ test_by_and_tie (void)
 }
 
 static void
+test_missing_runs (void)
+{
+  for (guint n_missing = 1; n_missing <= 2; n_missing++) {
+    Files files;
+    g_autofree char *text = NULL;
+
+    files_init (&files, n_missing);
+    text = ranked (files.store, files.map, "STORE --case 2");
+    g_assert_true (g_str_has_suffix (text, n_missing == 1
+                                               ? "\nnot made yet: 1 run of the study\n"
+                                               : "\nnot made yet: 2 runs of the study\n"));
+    files_clear (&files);
+  }
+}
+
+static void
 test_json (void)
 {
   Files files;
@@ -241,9 +257,9 @@ test_wrong_usage (void)
 
   files_init (&files, 0);
   assert_refused (&files, "STORE --output MAP", "--case chooses it");
-  assert_refused (&files, "STORE --case 3 --output MAP", "none of the 2 cases");
-  assert_refused (&files, "STORE --case 0", "none of the 2 cases");
-  assert_refused (&files, "STORE --case c.hct", "none of the 2 cases");
+  assert_refused (&files, "STORE --case 3 --output MAP", "there are 2 cases");
+  assert_refused (&files, "STORE --case 0", "there are 2 cases");
+  assert_refused (&files, "STORE --case c.hct", "there are 2 cases");
   assert_refused (&files, "STORE --by time", "--by: runs have no column \"time\"");
   assert_refused (&files, "STORE --tie -1", "--tie");
   assert_refused (&files, "STORE --tie nan", "--tie");
@@ -290,6 +306,7 @@ main (int argc, char **argv)
   g_test_add_func ("/cli/rank/table", test_table);
   g_test_add_func ("/cli/rank/top", test_top_and_default);
   g_test_add_func ("/cli/rank/by", test_by_and_tie);
+  g_test_add_func ("/cli/rank/missing", test_missing_runs);
   g_test_add_func ("/cli/rank/json", test_json);
   g_test_add_func ("/cli/rank/map", test_map_of_the_best);
   g_test_add_func ("/cli/rank/usage", test_wrong_usage);

@@ -88,7 +88,7 @@ fi
 run "$hopcast" study run long.study --store long.store
 says "a failed run stays failed" 3 " 0 runs done, 0 failed, $n_long were there"
 run "$hopcast" study run long.study --store long.store --retry-failed
-says "until it is tried again" 0 " 1 runs done, 0 failed, $((n_long - 1)) were there"
+says "until it is tried again" 0 " 1 run done, 0 failed, $((n_long - 1)) were there"
 
 # --- Split ---
 

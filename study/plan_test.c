@@ -93,6 +93,21 @@ test_cross_product (void)
                     "deterministic 1 0\n");
 }
 
+/* Traces of as many ranks share the making of their mappings, not their places in the list. */
+static void
+test_kinds_of_traces (void)
+{
+#define RING "gen:ring:iterations=1,ranks="
+  assert_runs ("[traces]\ntrace = " RING "2;" RING "4;" RING "2,bytes=8;none;" RING "4,bytes=8\n"
+               "[machines]\nmachine = torus:4\n[mappings]\nmapping = default;AT\n",
+               RING "2 | torus:4 | AT | packet default 1 0\n" RING
+                    "4 | torus:4 | AT | packet default 1 0\n" RING
+                    "2,bytes=8 | torus:4 | AT | packet default 1 0\n"
+                    "none | torus:4 | default | packet default 1 0\n"
+                    "none | torus:4 | AT | packet default 1 0\n" RING
+                    "4,bytes=8 | torus:4 | AT | packet default 1 0\n");
+}
+
 /* A name has one value in all texts of a run; {seed} is that of the repetition. */
 static void
 test_values (void)
@@ -350,22 +365,13 @@ test_bad_files (void)
   }
 }
 
-static void
-run_test (gconstpointer test)
-{
-  folder = fixture_folder ();
-  path = g_build_filename (folder, "a.study", NULL);
-  ((void (*) (void)) test) ();
-  g_clear_pointer (&path, g_free);
-  fixture_remove (g_steal_pointer (&folder));
-}
-
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-#define ADD(name, test) g_test_add_data_func (name, (gconstpointer) (test), run_test)
+#define ADD(name, test) fixture_add_test (name, test, "a.study", &folder, &path)
   ADD ("/plan/cross-product", test_cross_product);
+  ADD ("/plan/kinds-of-traces", test_kinds_of_traces);
   ADD ("/plan/values", test_values);
   ADD ("/plan/families-and-files", test_families_and_files);
   ADD ("/plan/keys-are-those-of-runs", test_keys_are_those_of_runs);

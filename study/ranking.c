@@ -6,6 +6,7 @@
 #include "study/ranking.h"
 
 #include "study/error.h"
+#include "study/inputs.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,8 +26,14 @@ typedef struct {
   guint column;
   GPtrArray *groups;       /* (element-type Group) in the order of the rows */
   GHashTable *of_mapping;  /* mapping -> Group */
-  const char *default_one; /* the first mapping that is the machine's default */
+  const char *default_one; /* the first mapping that is called as the machine's default is */
 } Builder;
+
+/* Where the machines of rows are found. */
+typedef struct {
+  StudyMachineOf find; /* NULL: nowhere */
+  void *data;
+} Machines;
 
 /* -- columns ------------------------------------------------------------- */
 
@@ -86,7 +93,7 @@ case_text (const StudyRow *row, const char *separator, gboolean brief)
 /* A permutation names every dimension of its machine, so that the letters alone
  * tell that they are in their order with the slot last: AT, ABCT, ABCDET ... */
 static gboolean
-is_default (const char *mapping)
+is_default_name (const char *mapping)
 {
   gsize n = strlen (mapping);
 
@@ -144,7 +151,7 @@ builder_add (Builder *builder, const StudyRow *row)
   double value = row_value (row, builder->column);
   Group *group;
 
-  if (builder->default_one == NULL && is_default (row->mapping))
+  if (builder->default_one == NULL && is_default_name (row->mapping))
     builder->default_one = row->mapping;
   if (row->status != STUDY_DONE) {
     builder->result->n_failed++;
@@ -216,13 +223,47 @@ gain_over (double reference, double value)
   return reference == value ? 1 : reference / value;
 }
 
+/* study_mapping_hash() of the default of a row's machine; NULL: not known, as when the files of
+ * a fabric have changed since. */
+static char *
+default_hash (const StudyRow *row, const Machines *machines)
+{
+  const TopoMachine *machine =
+      machines->find != NULL ? machines->find (machines->data, row, NULL) : NULL;
+  g_autoptr (TopoMapping) mapping =
+      machine != NULL ? topo_mapping_new (NULL, machine, row->ranks, NULL) : NULL;
+
+  return mapping != NULL ? study_mapping_hash (mapping) : NULL;
+}
+
+/* How the mapping is called that is the default under another name; NULL: there is none. */
+static const char *
+default_by_places (const GPtrArray *groups, const Machines *machines)
+{
+  const StudyRow *first =
+      groups->len > 0 ? ((const Group *) g_ptr_array_index (groups, 0))->row : NULL;
+  g_autofree char *hash = first != NULL ? default_hash (first, machines) : NULL;
+
+  for (guint i = 0; hash != NULL && i < groups->len; i++) {
+    const Group *group = g_ptr_array_index (groups, i);
+
+    /* A rankfile has a machine of its own, with other slots. */
+    if (g_strcmp0 (group->row->machine_hash, first->machine_hash) == 0 &&
+        g_strcmp0 (group->row->mapping_hash, hash) == 0)
+      return group->mapping;
+  }
+  return NULL;
+}
+
 /* The case that the rows were read for; the builder has none any more. */
 static StudyCase *
-builder_finish (Builder *builder, double tie)
+builder_finish (Builder *builder, double tie, const Machines *machines)
 {
   StudyCase *result = g_steal_pointer (&builder->result);
   double reference = NAN;
 
+  if (builder->default_one == NULL)
+    builder->default_one = default_by_places (builder->groups, machines);
   for (guint i = 0; i < builder->groups->len; i++) {
     const Group *group = g_ptr_array_index (builder->groups, i);
     StudyRanked ranked = { .mapping = group->mapping,
@@ -263,8 +304,10 @@ case_free (gpointer data)
 }
 
 GPtrArray *
-study_cases_new (const GPtrArray *rows, const char *column, double tie, GError **error)
+study_cases_new (const GPtrArray *rows, const char *column, double tie, StudyMachineOf machine,
+                 void *data, GError **error)
 {
+  const Machines machines = { machine, data };
   g_autoptr (GPtrArray) builders = NULL;
   g_autoptr (GHashTable) of_key = NULL;
   GPtrArray *cases;
@@ -288,6 +331,6 @@ study_cases_new (const GPtrArray *rows, const char *column, double tie, GError *
   }
   cases = g_ptr_array_new_with_free_func (case_free);
   for (guint i = 0; i < builders->len; i++)
-    g_ptr_array_add (cases, builder_finish (g_ptr_array_index (builders, i), tie));
+    g_ptr_array_add (cases, builder_finish (g_ptr_array_index (builders, i), tie, &machines));
   return cases;
 }

@@ -25,6 +25,12 @@ study_number (char text[STUDY_NUMBER_SIZE], double value)
   return text;
 }
 
+char *
+study_count (guint n, const char *noun)
+{
+  return g_strdup_printf ("%u %s%s", n, noun, n == 1 ? "" : "s");
+}
+
 void
 study_csv_field (FILE *out, const char *text)
 {
