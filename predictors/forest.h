@@ -18,7 +18,7 @@
 typedef struct {
   float cut;       /* x <= cut: left.  Of a leaf: 0 */
   int32_t feature; /* -1: a leaf */
-  uint32_t right;  /* index of the right child within the tree */
+  uint32_t right;  /* index of the right child within the tree; of a leaf: its own */
 } PredictNode;
 
 typedef struct {
@@ -26,15 +26,15 @@ typedef struct {
   guint n_trees;
   uint64_t *first;    /* [n_trees + 1] where a tree's nodes begin */
   PredictNode *nodes; /* [first[n_trees]] */
-  double *values;     /* [first[n_trees]] mean target of the samples of a node, also of inner ones */
+  double *values; /* [first[n_trees]] mean target of the samples of a node, also of inner ones */
 } PredictForest;
 
 /* What only fitting can tell. */
 typedef struct {
-  double *importances;   /* [n_features] mean decrease of impurity; they add up to 1, or are all 0 */
-  guint *depths;         /* [n_trees] */
-  guint *leaves;         /* [n_trees] */
-  double *out_of_bag;    /* [n_samples] mean over the trees that did not see the sample; NaN: all
+  double *importances; /* [n_features] mean decrease of impurity; they add up to 1, or are all 0 */
+  guint *depths;       /* [n_trees] */
+  guint *leaves;       /* [n_trees] */
+  double *out_of_bag;  /* [n_samples] mean over the trees that did not see the sample; NaN: all
                             did.  NULL without bootstrap */
   double *out_of_bag_sd; /* [n_samples] standard deviation over those trees (0 of a single one) */
 } PredictForestReport;
@@ -43,9 +43,9 @@ typedef struct {
  * bytes whatever the threads.  Whole seconds of work with millions of samples; `progress`
  * (may be NULL) is told the share that is done, from the calling thread. */
 typedef void (*PredictProgress) (void *data, double share);
-PredictForest *predict_forest_fit (const PredictSamples *samples, const PredictSettings *settings,
-                                   PredictForestReport *report, PredictProgress progress,
-                                   void *progress_data);
+PredictForest *
+predict_forest_fit (const PredictSamples *samples, const PredictSettings *settings,
+                    PredictForestReport *report, PredictProgress progress, void *progress_data);
 void predict_forest_report_clear (PredictForestReport *report);
 void predict_forest_free (PredictForest *forest);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictForest, predict_forest_free)
