@@ -110,7 +110,7 @@ validation_run (const ValidationSuite *const *suites, const char *const *only,
   for (guint i = 0; i < all->len; i++)
     progress.n += count_wanted (g_ptr_array_index (all, i), only);
   for (guint i = 0; i < all->len && done; i++) {
-    gpointer state = suites[i]->open (watch->details);
+    gpointer state = suites[i]->open (watch);
 
     done = run_suite (suites[i], state, g_ptr_array_index (all, i), &progress, error);
     suites[i]->close (state);

@@ -11,10 +11,10 @@
 #define HEADING "name,unit,low,high,tolerance,role,source,conditions\n"
 
 static gpointer
-open_state (GString *details)
+open_state (const ValidationWatch *watch)
 {
-  if (details != NULL)
-    g_string_append (details, "opened\n");
+  if (watch->details != NULL)
+    g_string_append (watch->details, "opened\n");
   return g_new0 (int, 1);
 }
 
