@@ -3,12 +3,15 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Extra-trees are those of Geurts, Ernst, Wehenkel, "Extremely randomized trees"
- * (2006), table 1, with scikit-learn's rules where the paper is silent: features
- * that are constant in a node (span <= 1e-7) are not counted among max_features,
- * a cut is uniform between the smallest and the largest value and a sample goes
- * left when its value is <= the cut, a node is a leaf when it has fewer than
- * min_samples_split samples or 2 min_samples_leaf, when its variance is not above
- * the rounding of doubles, or at max_depth. */
+ * (2006), table 1, with scikit-learn's rules where the paper is silent: max_features
+ * features are drawn, of which those that are constant in the node (span <= 1e-7) are
+ * passed over, and drawing goes on until one is not; a cut is uniform between the
+ * smallest and the largest value and a sample goes left when its value is <= the cut;
+ * a node is a leaf when it has fewer than min_samples_split samples or 2
+ * min_samples_leaf, at max_depth, or when its targets are all equal (of any size:
+ * scikit-learn compares their variance with 2e-16, which makes leaves of targets in
+ * nanoseconds).  A cut that gains nothing is made.  With bootstrap, the limits count
+ * different samples.  max_features above the number of features means all. */
 #pragma once
 
 #include "predictors/method.h"

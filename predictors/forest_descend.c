@@ -10,6 +10,7 @@
 #include "predictors/forest_private.h"
 
 #include <math.h>
+#include <string.h>
 
 #define TOGETHER 16
 
@@ -27,6 +28,7 @@ struct PredictRows {
                            leads it to itself */
   size_t row_stride;
   uint32_t *order;  /* [n] rows; those of a node are together */
+  uint32_t *spare;  /* [n] */
   Descent *pending; /* [n]: each has a row of its own */
 };
 
@@ -42,9 +44,9 @@ predict_rows_new (const PredictSamples *samples, uint64_t first, uint32_t n)
                          .rows = g_new (float, n *stride),
                          .row_stride = stride,
                          .order = g_new (uint32_t, n),
+                         .spare = g_new (uint32_t, n),
                          .pending = g_new (Descent, n) };
   for (uint32_t row = 0; row < n; row++) {
-    rows->order[row] = row;
     rows->rows[row * stride] = INFINITY;
     for (guint feature = 0; feature < samples->n_features; feature++)
       rows->rows[row * stride + 1 + feature] =
@@ -58,23 +60,25 @@ predict_rows_free (PredictRows *rows)
 {
   g_free (rows->rows);
   g_free (rows->order);
+  g_free (rows->spare);
   g_free (rows->pending);
   g_free (rows);
 }
 
-/* Puts those that go left first; their number. */
+/* Puts those that go left first, all in ascending order; their number. */
 static uint32_t
-divide (const float *x, float cut, uint32_t *order, uint32_t n)
+divide (const float *x, float cut, uint32_t *order, uint32_t n, uint32_t *spare)
 {
   uint32_t n_left = 0;
 
   for (uint32_t i = 0; i < n; i++) {
     uint32_t row = order[i];
 
-    order[i] = order[n_left];
     order[n_left] = row;
+    spare[i - n_left] = row;
     n_left += x[row] <= cut;
   }
+  memcpy (order + n_left, spare, (n - n_left) * sizeof *order);
   return n_left;
 }
 
@@ -114,6 +118,8 @@ predict_rows_ask (PredictRows *rows, const PredictNode *tree, const double *valu
 {
   uint32_t n_pending = 0;
 
+  for (uint32_t row = 0; row < rows->n; row++)
+    rows->order[row] = row;
   rows->pending[n_pending++] = (Descent){ 0, 0, rows->n };
   while (n_pending > 0) {
     Descent it = rows->pending[--n_pending];
@@ -121,7 +127,7 @@ predict_rows_ask (PredictRows *rows, const PredictNode *tree, const double *valu
     while (it.n > TOGETHER && tree[it.node].feature >= 0) {
       const PredictNode *node = &tree[it.node];
       uint32_t n_left = divide (rows->columns + node->feature * rows->column_stride, node->cut,
-                                rows->order + it.begin, it.n);
+                                rows->order + it.begin, it.n, rows->spare);
 
       if (n_left < it.n && n_left > 0)
         rows->pending[n_pending++] = (Descent){ node->right, it.begin + n_left, it.n - n_left };

@@ -9,7 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define ROWS_TOGETHER 4096u /* a tree is read once for so many */
+#define ROWS_TOGETHER 16384u /* a tree is read once for so many */
+#define FEW_ROWS      512u   /* not worth a thread */
 
 /* What the trees say about one sample, one after the other (Welford 1962). */
 typedef struct {
@@ -83,7 +84,7 @@ ask (Asked *asked, guint threads)
   uint64_t n = asked->samples->n_samples;
   uint64_t even = (n + threads - 1) / threads;
 
-  asked->n_rows = (guint) MIN (even, ROWS_TOGETHER);
+  asked->n_rows = (guint) CLAMP (even, FEW_ROWS, ROWS_TOGETHER);
   predict_crowd (ask_part, asked, (guint) ((n + asked->n_rows - 1) / asked->n_rows), threads, NULL);
 }
 

@@ -50,8 +50,9 @@ typedef struct {
   PredictRandom random;
   PredictDrawn *drawn; /* [n_drawn] those of a node are together */
   uint32_t n_drawn;
-  uint32_t *weights; /* [n_samples] by row */
-  guint *features;   /* [n_features] a permutation: those tried in a node are in front */
+  PredictDrawn *spare; /* [n_samples] */
+  uint32_t *weights;   /* [n_samples] by row */
+  guint *features;     /* [n_features] a permutation: those tried in a node are in front */
   struct PredictRandomTools *random_tools; /* of random cuts; else NULL */
   struct PredictBestTools *best_tools;     /* of best cuts; else NULL */
 
