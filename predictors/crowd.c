@@ -38,7 +38,7 @@ help (gpointer data)
 static void
 tell (const PredictStretch *stretch, double share)
 {
-  if (stretch->progress)
+  if (stretch != NULL && stretch->progress != NULL)
     stretch->progress (stretch->progress_data,
                        stretch->from + share * (stretch->to - stretch->from));
 }
@@ -52,10 +52,11 @@ predict_crowd (PredictPiece piece, void *data, guint n, guint threads,
   g_autofree GThread **helpers = g_new (GThread *, n_helpers);
 
   for (guint i = 0; i < n_helpers; i++)
-    helpers[i] = g_thread_new ("predict", help, &work);
+    helpers[i] = g_thread_try_new ("predict", help, &work, NULL);
   while (do_one (&work))
     tell (stretch, (double) atomic_load (&work.n_done) / (double) n);
   for (guint i = 0; i < n_helpers; i++)
-    g_thread_join (helpers[i]);
+    if (helpers[i])
+      g_thread_join (helpers[i]);
   tell (stretch, 1);
 }

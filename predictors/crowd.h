@@ -8,7 +8,8 @@
 /* Piece `number` of the work; leaves its result where no other piece does. */
 typedef void (*PredictPiece) (void *data, guint number);
 
-/* What the work is of something longer: its share goes from `from` to `to`.  progress may be NULL. */
+/* What the work is of something longer: its share goes from `from` to `to`.  progress may be
+ * NULL. */
 typedef struct {
   PredictProgress progress;
   void *progress_data;
@@ -16,6 +17,6 @@ typedef struct {
 } PredictStretch;
 
 /* Calls piece (data, 0 ... n - 1), each once, in about that order, from `threads` threads: the caller
- * is one of them, and tells the progress. */
+ * is one of them, and tells the progress.  stretch may be NULL. */
 void predict_crowd (PredictPiece piece, void *data, guint n, guint threads,
                     const PredictStretch *stretch);

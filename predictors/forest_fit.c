@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "predictors/crowd.h"
 #include "predictors/forest_private.h"
 
 #include <string.h>
@@ -116,8 +117,8 @@ predict_forest_fit (const PredictSamples *samples, const PredictSettings *settin
   g_assert (samples->n_samples > 0 && samples->n_samples <= UINT32_MAX && samples->y);
   g_assert (predict_settings_check (settings, NULL) && settings->method <= PREDICT_TREE);
   predict_ground_init (&ground, samples, settings);
-  predict_in_parallel (predict_threads (settings), settings->trees, grow_one, &orchard, progress,
-                       progress_data);
+  predict_crowd (grow_one, &orchard, settings->trees, predict_threads (settings),
+                 &(PredictStretch){ progress, progress_data, 0, 1 });
   while ((grower = g_async_queue_try_pop (orchard.idle)) != NULL)
     predict_grower_free (grower);
   g_async_queue_unref (orchard.idle);

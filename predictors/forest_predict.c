@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "predictors/crowd.h"
 #include "predictors/forest_private.h"
 
 #include <math.h>
@@ -83,8 +84,7 @@ ask (Asked *asked, guint threads)
   uint64_t even = (n + threads - 1) / threads;
 
   asked->n_rows = (guint) MIN (even, ROWS_TOGETHER);
-  predict_in_parallel (threads, (guint) ((n + asked->n_rows - 1) / asked->n_rows), ask_part, asked,
-                       NULL, NULL);
+  predict_crowd (ask_part, asked, (guint) ((n + asked->n_rows - 1) / asked->n_rows), threads, NULL);
 }
 
 void

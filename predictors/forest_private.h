@@ -8,7 +8,6 @@
  *   forest_random.c    extra-trees: a random cut of each feature
  *   forest_best.c      the best cut of each feature
  *   forest_lanes.c     sixteen features of a node at a time
- *   forest_threads.c   parts of a work on several threads
  *   forest_descend.c   what a tree says about many samples
  *   forest_predict.c   means over the trees, out of bag too */
 #pragma once
@@ -109,11 +108,6 @@ void predict_rows_free (PredictRows *rows);
 /* said[n]: the value of the leaf that each comes to. */
 void
 predict_rows_ask (PredictRows *rows, const PredictNode *tree, const double *values, double *said);
-
-/* Calls work (data, part) for part 0 ... n_parts - 1 on so many threads; `progress` from this one. */
-typedef void (*PredictWork) (void *data, guint part);
-void predict_in_parallel (guint threads, guint n_parts, PredictWork work, void *data,
-                          PredictProgress progress, void *progress_data);
 
 /* Fills report->out_of_bag and out_of_bag_sd. */
 void predict_forest_out_of_bag (const PredictForest *forest, const PredictGround *ground,

@@ -9,7 +9,7 @@
 typedef struct {
   uint64_t n;
   double rcc;       /* share of pairs in the same order (SC13, section 4.4); both tied: 1, one tied:
-                        a half.  0.5 of a constant prediction */
+                        a half.  0.5 of a constant prediction, where nothing observed ties */
   double rcc_paper; /* the paper's formula to the letter, which with ties depends on the order of
                         the samples */
   double tau_b;     /* Kendall's */
