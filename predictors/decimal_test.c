@@ -74,7 +74,8 @@ test_printed_doubles (void)
   }
 }
 
-/* Half way between two doubles, and a digit away from there. */
+/* Half way between two doubles, a digit away from there, and (the last four) so little above it
+ * that only the remainder of the division tells. */
 static void
 test_half_ways (void)
 {
@@ -106,6 +107,10 @@ test_half_ways (void)
     "8.5e22",
     "12345678901234567e-19",
     "9007199254740993e-22",
+    "3.588538124758166470",
+    "5.212980784838349369",
+    "7.321578097503240290",
+    "1.088379973332623707",
   };
 
   for (gsize at = 0; at < G_N_ELEMENTS (texts); at++)

@@ -10,17 +10,15 @@
 
 #include "predictors/table.h"
 
+#include "predictors/csv_cells.h"
 #include "predictors/decimal.h"
 #include "predictors/error.h"
 #include "predictors/table_private.h"
-#include "predictors/text_blocks.h"
 
 #include <math.h>
 #include <string.h>
 
 #define FIRST_ROWS 1024
-
-#define NO_COLUMN G_MAXUINT
 
 typedef struct {
   GHashTable *known; /* label -> index, of texts */
@@ -30,22 +28,12 @@ typedef struct {
 
 typedef struct {
   PredictTable *table;
-  PredictText text;
+  PredictCells cells;
   guint n_columns;
   Kind *kinds;       /* [n_columns] */
   uint64_t capacity; /* rows that columns have room for */
-  GString *cell;     /* the text of one, without quotes */
   bool again;        /* some column has turned */
-  /* Where we are: */
-  uint64_t line;
-  guint column;
 } Reader;
-
-typedef enum {
-  TAKEN,
-  TAKE_MORE, /* it does not end within the block */
-  REFUSED,
-} Taken;
 
 static void
 reader_clear (Reader *reader)
@@ -54,112 +42,9 @@ reader_clear (Reader *reader)
     g_clear_pointer (&reader->kinds[column].known, g_hash_table_unref);
   g_free (reader->kinds);
   predict_table_free (reader->table);
-  predict_text_close (&reader->text);
-  g_string_free (reader->cell, TRUE);
+  predict_cells_clear (&reader->cells);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Reader, reader_clear)
-
-static Taken
-refuse (const Reader *reader, GError **error, const char *format, ...) G_GNUC_PRINTF (3, 4);
-static Taken
-refuse (const Reader *reader, GError **error, const char *format, ...)
-{
-  g_autoptr (GString) text = g_string_new (NULL);
-  va_list arguments;
-
-  g_string_printf (text, "%s:%" G_GUINT64_FORMAT ": ", reader->text.name, reader->line);
-  if (reader->column != NO_COLUMN) {
-    g_autofree char *name = predict_table_quote (reader->table->columns[reader->column].name);
-
-    g_string_append_printf (text, "column %s: ", name);
-  }
-  va_start (arguments, format);
-  g_string_append_vprintf (text, format, arguments);
-  va_end (arguments);
-  g_set_error_literal (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, text->str);
-  return REFUSED;
-}
-
-/* -- cells --------------------------------------------------------------- */
-
-static inline bool
-is_end (const char *at)
-{
-  return *at == ',' || *at == '\n' || (*at == '\r' && at[1] == '\n');
-}
-
-static inline const char *
-skip_blanks (const char *at)
-{
-  while (*at == ' ' || *at == '\t')
-    at++;
-  return at;
-}
-
-/* The text between quotes; *at is behind the first, and then behind the last. */
-static Taken
-take_quoted (Reader *reader, const char **at, GError **error)
-{
-  const char *quote;
-
-  while ((quote = memchr (*at, '"', (gsize) (reader->text.end - *at))) != NULL) {
-    g_string_append_len (reader->cell, *at, quote - *at);
-    *at = quote + 1;
-    /* There is a byte behind it: the block ends with a line feed. */
-    if (**at != '"')
-      return is_end (*at) ? TAKEN
-                          : refuse (reader, error, "text behind the quote that ends a cell");
-    g_string_append_c (reader->cell, '"');
-    (*at)++;
-  }
-  return TAKE_MORE;
-}
-
-static Taken
-take_plain (Reader *reader, const char **at, GError **error)
-{
-  const char *from = *at;
-
-  for (; !is_end (*at); (*at)++) {
-    if (**at == '"')
-      return refuse (reader, error,
-                     "a quote within a cell: put quotes around it and double those within");
-    if (**at == '\r')
-      return refuse (reader, error, "a carriage return that ends no line");
-  }
-  g_string_append_len (reader->cell, from, *at - from);
-  return TAKEN;
-}
-
-/* The cell at *at, into reader->cell; *at is then at the comma or the line's end behind it. */
-static Taken
-take_cell (Reader *reader, const char **at, GError **error)
-{
-  const char *from = *at;
-  Taken taken;
-
-  g_string_truncate (reader->cell, 0);
-  *at += *from == '"';
-  taken = *from == '"' ? take_quoted (reader, at, error) : take_plain (reader, at, error);
-  if (taken != TAKEN)
-    return taken;
-  if (!g_utf8_validate (reader->cell->str, (gssize) reader->cell->len, NULL))
-    return refuse (reader, error, "text that is not UTF-8");
-  for (; from < *at; from++)
-    reader->line += *from == '\n';
-  return TAKEN;
-}
-
-/* The number that a cell consists of as a rule, without detours; NULL: it is something else. */
-static inline const char *
-take_number (const char *at, double *number)
-{
-  const char *end = predict_decimal (skip_blanks (at), number);
-
-  if (end != NULL && !is_end (end))
-    end = skip_blanks (end);
-  return end != NULL && is_end (end) ? end : NULL;
-}
 
 /* -- columns ------------------------------------------------------------- */
 
@@ -202,8 +87,9 @@ store_cell (Reader *reader, guint at)
   uint64_t row = reader->table->n_rows;
   double number = (double) NAN;
 
-  if (!kind->is_text && !kind->turned && *skip_blanks (reader->cell->str) != '\0' &&
-      !predict_decimal_all (reader->cell->str, &number)) {
+  if (!kind->is_text && !kind->turned &&
+      *predict_cell_skip_blanks (reader->cells.cell->str) != '\0' &&
+      !predict_decimal_all (reader->cells.cell->str, &number)) {
     column->text_row = row;
     if (row == 0)
       begin_texts (reader, at);
@@ -211,7 +97,7 @@ store_cell (Reader *reader, guint at)
       reader->again = kind->turned = true;
   }
   if (kind->is_text)
-    column->texts[row] = predict_column_label (column, kind->known, reader->cell->str);
+    column->texts[row] = predict_column_label (column, kind->known, reader->cells.cell->str);
   else
     column->numbers[row] = number;
 }
@@ -219,39 +105,40 @@ store_cell (Reader *reader, guint at)
 /* -- rows ---------------------------------------------------------------- */
 
 /* That a line has more or fewer cells than the header; `at` is behind the first n. */
-static Taken
+static PredictTaken
 refuse_count (Reader *reader, const char *at, guint n, GError **error)
 {
   for (; *at == ','; n++) {
     at++;
-    if (take_cell (reader, &at, NULL) != TAKEN)
+    if (predict_cells_take (&reader->cells, &at, NULL) != PREDICT_TAKEN)
       break;
   }
-  reader->line = reader->text.line;
-  reader->column = NO_COLUMN;
-  return refuse (reader, error, "%u cell%s, but there %s %u column%s", n, n == 1 ? "" : "s",
-                 reader->n_columns == 1 ? "is" : "are", reader->n_columns,
-                 reader->n_columns == 1 ? "" : "s");
+  reader->cells.line = reader->cells.text.line;
+  reader->cells.column = NULL;
+  return predict_cells_refuse (&reader->cells, error, "%u cell%s, but there %s %u column%s", n,
+                               n == 1 ? "" : "s", reader->n_columns == 1 ? "is" : "are",
+                               reader->n_columns, reader->n_columns == 1 ? "" : "s");
 }
 
-static Taken
+static PredictTaken
 take_row (Reader *reader, const char **at, GError **error)
 {
   PredictTable *table = reader->table;
 
   for (guint column = 0; column < reader->n_columns; column++) {
-    const char *end = reader->kinds[column].is_text
-                          ? NULL
-                          : take_number (*at, &table->columns[column].numbers[table->n_rows]);
+    const char *end =
+        reader->kinds[column].is_text
+            ? NULL
+            : predict_cell_number (*at, &table->columns[column].numbers[table->n_rows]);
 
     if (end != NULL)
       *at = end;
     else {
-      Taken taken;
+      PredictTaken taken;
 
-      reader->column = column;
-      taken = take_cell (reader, at, error);
-      if (taken != TAKEN)
+      reader->cells.column = table->columns[column].name;
+      taken = predict_cells_take (&reader->cells, at, error);
+      if (taken != PREDICT_TAKEN)
         return taken;
       store_cell (reader, column);
     }
@@ -259,32 +146,32 @@ take_row (Reader *reader, const char **at, GError **error)
       return refuse_count (reader, *at, column + 1, error);
     *at += **at == ',';
   }
-  table->lines[table->n_rows++] = reader->text.line;
-  return TAKEN;
+  table->lines[table->n_rows++] = reader->cells.text.line;
+  return PREDICT_TAKEN;
 }
 
 /* Commas separate names, around which blanks do not count unless they are quoted. */
-static Taken
+static PredictTaken
 take_names (Reader *reader, GPtrArray *names, const char **at, GError **error)
 {
   g_ptr_array_set_size (names, 0);
   for (;; (*at)++) {
     bool quoted = **at == '"';
-    Taken taken = take_cell (reader, at, error);
+    PredictTaken taken = predict_cells_take (&reader->cells, at, error);
 
-    if (taken != TAKEN)
+    if (taken != PREDICT_TAKEN)
       return taken;
-    g_ptr_array_add (names, quoted ? g_strdup (reader->cell->str)
-                                   : g_strstrip (g_strdup (reader->cell->str)));
+    g_ptr_array_add (names, quoted ? g_strdup (reader->cells.cell->str)
+                                   : g_strstrip (g_strdup (reader->cells.cell->str)));
     if (**at != ',')
-      return TAKEN;
+      return PREDICT_TAKEN;
   }
 }
 
 static void
 skip_empty_lines (PredictText *text)
 {
-  while (text->at < text->end && *text->at != ',' && is_end (text->at)) {
+  while (text->at < text->end && *text->at != ',' && predict_cell_ends (text->at)) {
     text->at += *text->at == '\r' ? 2 : 1;
     text->line++;
   }
@@ -295,31 +182,31 @@ skip_empty_lines (PredictText *text)
 static gboolean
 read_line (Reader *reader, GPtrArray *names, gboolean *any, GError **error)
 {
-  PredictText *text = &reader->text;
+  PredictText *text = &reader->cells.text;
 
   do {
     const char *at;
-    Taken taken = TAKE_MORE;
+    PredictTaken taken = PREDICT_TAKE_MORE;
 
     skip_empty_lines (text);
     at = text->at;
-    reader->line = text->line;
-    reader->column = NO_COLUMN;
+    reader->cells.line = text->line;
+    reader->cells.column = NULL;
     if (at < text->end)
       taken =
           names != NULL ? take_names (reader, names, &at, error) : take_row (reader, &at, error);
-    if (taken == TAKEN) {
+    if (taken == PREDICT_TAKEN) {
       text->at = at + (*at == '\r' ? 2 : 1);
-      text->line = reader->line + 1;
+      text->line = reader->cells.line + 1;
       *any = TRUE;
       return TRUE;
     }
-    if (taken == REFUSED || !predict_text_more (text, any, error))
+    if (taken == PREDICT_REFUSED || !predict_text_more (text, any, error))
       return FALSE;
   } while (*any);
   if (text->at == text->end)
     return TRUE;
-  refuse (reader, error, "a quote that does not end");
+  predict_cells_refuse (&reader->cells, error, "a quote that does not end");
   return FALSE;
 }
 
@@ -337,16 +224,19 @@ check_names (const Reader *reader, const GPtrArray *names, GError **error)
 
     n_numbers += predict_decimal_all (name, &number);
     if (*name == '\0')
-      return refuse (reader, error, "column %u has no name", at + 1) == TAKEN;
+      return predict_cells_refuse (&reader->cells, error, "column %u has no name", at + 1) ==
+             PREDICT_TAKEN;
     if (!g_hash_table_add (known, name)) {
       g_autofree char *quoted = predict_table_quote (name);
 
-      return refuse (reader, error, "two columns are called %s", quoted) == TAKEN;
+      return predict_cells_refuse (&reader->cells, error, "two columns are called %s", quoted) ==
+             PREDICT_TAKEN;
     }
   }
   if (n_numbers < names->len)
     return TRUE;
-  refuse (reader, error, "the first line must name the columns; it has numbers");
+  predict_cells_refuse (&reader->cells, error,
+                        "the first line must name the columns; it has numbers");
   return FALSE;
 }
 
@@ -360,7 +250,7 @@ read_header (Reader *reader, GError **error)
     return FALSE;
   if (!any) {
     g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
-                 "%s: is empty: the first line must name the columns", reader->text.name);
+                 "%s: is empty: the first line must name the columns", reader->cells.text.name);
     return FALSE;
   }
   if (!check_names (reader, names, error))
@@ -400,24 +290,24 @@ read_again (Reader *reader, GError **error)
       begin_texts (reader, at);
   reader->again = false;
   reader->table->n_rows = 0;
-  if (!predict_text_rewind (&reader->text, error) || !read_line (reader, names, &any, error) ||
-      !read_rows (reader, error))
+  if (!predict_text_rewind (&reader->cells.text, error) ||
+      !read_line (reader, names, &any, error) || !read_rows (reader, error))
     return FALSE;
   if (!reader->again && reader->table->n_rows == n_rows)
     return TRUE;
   g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: changed while it was read",
-               reader->text.name);
+               reader->cells.text.name);
   return FALSE;
 }
 
 PredictTable *
 predict_table_read (const char *path, GError **error)
 {
-  g_auto (Reader) reader = { .cell = g_string_new (NULL) };
+  g_auto (Reader) reader = { NULL };
 
-  if (!predict_text_open (&reader.text, path, error))
+  if (!predict_cells_open (&reader.cells, path, error))
     return NULL;
-  reader.table = predict_table_new (reader.text.name, 0);
+  reader.table = predict_table_new (reader.cells.text.name, 0);
   if (!read_header (&reader, error) || !read_rows (&reader, error) ||
       (reader.again && !read_again (&reader, error)))
     return NULL;

@@ -119,7 +119,7 @@ test_columns (void)
 
   study_begin (&study);
   add (&study, 0, "packet", "default")->message_bytes = 12345;
-  add (&study, 1, "packet", "default");
+  add (&study, 1, "flow", "default"); /* has no packets to count */
   table = table_of (&study, &(StudyLearning){ 0 }, &n_left_out, NULL);
   g_assert_cmpuint (table->n_columns, ==, study_row_n_columns (FALSE));
   g_assert_null (predict_table_find (table, "wall_s"));
