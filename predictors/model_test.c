@@ -62,6 +62,20 @@ test_permutation (void)
   g_assert_cmpfloat (fabs (model->permutation[3]), <, 0.05);
 }
 
+/* Every row has two twins in the bags of nearly all trees: what is out of bag seems to be known. */
+static void
+test_twins_out_of_bag (void)
+{
+  g_autoptr (PredictTable) table = friedman_table_repeated (1, 30, 1, 3);
+  PredictRecipe recipe = model_recipe (PREDICT_FOREST);
+  g_autoptr (PredictModel) told = NULL, untold = model_train (table, &recipe);
+
+  recipe.group = "group";
+  told = model_train (table, &recipe);
+  g_assert_cmpfloat (told->interval.floor, >, 2 * untold->interval.floor);
+  g_assert_cmpuint (untold->interval.groups, >, 80);
+}
+
 /* Not a byte of the file depends on the threads. */
 static void
 test_threads (void)
@@ -262,6 +276,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/predictors/model/round-trip", test_round_trip);
   g_test_add_func ("/predictors/model/permutation", test_permutation);
+  g_test_add_func ("/predictors/model/twins-out-of-bag", test_twins_out_of_bag);
   g_test_add_func ("/predictors/model/threads", test_threads);
   g_test_add_func ("/predictors/model/log-target", test_log_target);
   g_test_add_func ("/predictors/model/few-rows", test_few_rows);
