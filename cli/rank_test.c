@@ -68,15 +68,15 @@ static void
 test_missing_runs (void)
 {
   for (guint n_missing = 1; n_missing <= 2; n_missing++) {
-    Files files;
+    RankFiles files;
     g_autofree char *text = NULL;
 
-    files_init (&files, n_missing);
-    text = ranked (files.store, files.map, "STORE --case 2");
+    rank_fixture_init (&files, n_missing);
+    text = rank_fixture_run (&files, "STORE --case 2");
     g_assert_true (g_str_has_suffix (text, n_missing == 1
                                                ? "\nnot made yet: 1 run of the study\n"
                                                : "\nnot made yet: 2 runs of the study\n"));
-    files_clear (&files);
+    rank_fixture_clear (&files);
   }
 }
 
