@@ -93,8 +93,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyPlan, study_plan_free)
 
 /* Opens every trace and machine once, makes every mapping and computes every
  * key.  A trace, machine or mapping that cannot be made is no error here: its runs
- * have a problem and will fail one by one, or are left out if the study says so.  Several runs may have one key: the same
- * places under two names.  progress may be NULL. */
+ * have a problem and will fail one by one; mappings that do not fit are left out if the study
+ * says so.  Several runs may have one key: the same places under two names.  progress may be
+ * NULL. */
 gboolean study_plan_resolve (StudyPlan *plan, TraceProgress progress, void *data, GError **error);
 
 /* The row of a run with everything that went in, status failed, the problem as error. */
@@ -103,6 +104,7 @@ StudyRow *study_plan_row (const StudyPlan *plan, guint run);
 /* The mapping of a run, made again; NULL and *error when that is not possible. */
 TopoMapping *study_plan_mapping (const StudyPlan *plan, guint run, GError **error);
 
-/* "packet" ..., "default" ...: as rows and options name them; NULL at the end. */
+/* [SimNetworkKind] "packet" ..., [RoutePolicy] "default" ...: as rows and options name them;
+ * NULL at the end. */
 extern const char *const study_network_names[];
 extern const char *const study_routing_names[];
