@@ -234,19 +234,33 @@ default_hash (const StudyRow *row, const Machines *machines)
   return mapping != NULL ? study_mapping_hash (mapping) : NULL;
 }
 
+/* The first row on the machine that was asked for; NULL: there is no row.  A rankfile has a
+ * machine of its own, which has all cores as slots: never fewer, and mostly more. */
+static const StudyRow *
+row_of_machine (const GPtrArray *groups)
+{
+  const StudyRow *fewest = NULL;
+
+  for (guint i = 0; i < groups->len; i++) {
+    const StudyRow *row = ((const Group *) g_ptr_array_index (groups, i))->row;
+
+    if (fewest == NULL || row->ranks_per_node < fewest->ranks_per_node)
+      fewest = row;
+  }
+  return fewest;
+}
+
 /* How the mapping is called that is the default under another name; NULL: there is none. */
 static const char *
 default_by_places (const GPtrArray *groups, const Machines *machines)
 {
-  const StudyRow *first =
-      groups->len > 0 ? ((const Group *) g_ptr_array_index (groups, 0))->row : NULL;
-  g_autofree char *hash = first != NULL ? default_hash (first, machines) : NULL;
+  const StudyRow *asked = row_of_machine (groups);
+  g_autofree char *hash = asked != NULL ? default_hash (asked, machines) : NULL;
 
   for (guint i = 0; hash != NULL && i < groups->len; i++) {
     const Group *group = g_ptr_array_index (groups, i);
 
-    /* A rankfile has a machine of its own, with other slots. */
-    if (g_strcmp0 (group->row->machine_hash, first->machine_hash) == 0 &&
+    if (g_strcmp0 (group->row->machine_hash, asked->machine_hash) == 0 &&
         g_strcmp0 (group->row->mapping_hash, hash) == 0)
       return group->mapping;
   }

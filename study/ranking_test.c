@@ -314,6 +314,21 @@ test_default_by_its_places (void)
   topo_machine_free (machines.machine);
 }
 
+/* A rankfile's machine has more slots, wherever it stands in the study. */
+static void
+test_default_beside_a_rankfile (void)
+{
+  Machines machines = { topo_machine_new ("torus:4x2", NULL), 0 };
+  g_autoptr (GPtrArray) rows = rows_new ();
+  StudyRow *rankfile = add_placed (rows, &machines, "rankfile", "ABT", 1);
+
+  rankfile->ranks_per_node = 4;
+  set_text (&rankfile->machine_hash, "with all cores");
+  add_placed (rows, &machines, "same.map", "ABT", 2)->ranks_per_node = 1;
+  assert_default (rows, &machines, 1, "same.map");
+  topo_machine_free (machines.machine);
+}
+
 static void
 test_bad_columns (void)
 {
@@ -350,6 +365,7 @@ main (int argc, char **argv)
   g_test_add_func ("/study/ranking/unknown", test_unknown_values_are_left_out);
   g_test_add_func ("/study/ranking/default", test_default_orders);
   g_test_add_func ("/study/ranking/default-by-places", test_default_by_its_places);
+  g_test_add_func ("/study/ranking/default-beside-rankfile", test_default_beside_a_rankfile);
   g_test_add_func ("/study/ranking/bad-columns", test_bad_columns);
   g_test_add_func ("/study/ranking/no-rows", test_no_rows);
   return g_test_run ();
