@@ -136,7 +136,7 @@ static bool *
 choose_cases (const GPtrArray *cases, const char *wanted, GError **error)
 {
   g_autofree bool *chosen = g_new0 (bool, cases->len);
-  g_autofree char *there = NULL;
+  g_autofree char *all = NULL;
   bool any = false;
 
   for (guint at = 0; at < cases->len; at++) {
@@ -145,9 +145,8 @@ choose_cases (const GPtrArray *cases, const char *wanted, GError **error)
   }
   if (any)
     return g_steal_pointer (&chosen);
-  there = study_count (cases->len, "case");
-  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--case %s: there %s %s", wanted,
-               cases->len == 1 ? "is" : "are", there);
+  all = study_count (cases->len, "case");
+  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--case %s: is none of %s", wanted, all);
   return NULL;
 }
 
@@ -266,6 +265,7 @@ show_ranking (StudyStore *store, CliRanking *ranking, const Options *options, GE
     cli_ranking_print (stdout, ranking, options->format.format);
   return TRUE;
 }
+
 static CliRankModel *
 open_model (StudyStore *store, const GPtrArray *rows, const Options *options, GError **error)
 {

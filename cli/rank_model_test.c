@@ -51,7 +51,8 @@ add_load (const RankFiles *files)
 
   for (guint at = 0; at < n_rows / 2; at++) {
     const StudyRow *packet = g_ptr_array_index (rows, at);
-    StudyRow *row = study_row_unpack (g_variant_ref_sink (study_row_pack (packet)));
+    g_autoptr (GVariant) packed = study_row_pack (packet);
+    StudyRow *row = study_row_unpack (packed);
 
     g_free (row->key);
     row->key = g_strdup_printf ("load-%u", at);

@@ -142,9 +142,9 @@ test_wrong_usage (void)
 
   rank_fixture_init (&files, 0);
   assert_refused (&files, "STORE --output MAP", "--case chooses it");
-  assert_refused (&files, "STORE --case 3 --output MAP", "there are 2 cases");
-  assert_refused (&files, "STORE --case 0", "there are 2 cases");
-  assert_refused (&files, "STORE --case c.hct", "there are 2 cases");
+  assert_refused (&files, "STORE --case 3 --output MAP", "is none of 2 cases");
+  assert_refused (&files, "STORE --case 0", "is none of 2 cases");
+  assert_refused (&files, "STORE --case c.hct", "is none of 2 cases");
   assert_refused (&files, "STORE --by time", "--by: runs have no column \"time\"");
   assert_refused (&files, "STORE --tie -1", "--tie");
   assert_refused (&files, "STORE --tie nan", "--tie");
