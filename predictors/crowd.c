@@ -50,13 +50,17 @@ predict_crowd (PredictPiece piece, void *data, guint n, guint threads,
   Work work = { .piece = piece, .data = data, .n = n };
   guint n_helpers = (guint) CLAMP (threads, 1, MAX (n, 1)) - 1;
   g_autofree GThread **helpers = g_new (GThread *, n_helpers);
+  guint n_told = 0;
 
   for (guint i = 0; i < n_helpers; i++)
     helpers[i] = g_thread_try_new ("predict", help, &work, NULL);
-  while (do_one (&work))
-    tell (stretch, (double) atomic_load (&work.n_done) / (double) n);
+  while (do_one (&work)) {
+    n_told = atomic_load (&work.n_done);
+    tell (stretch, (double) n_told / (double) n);
+  }
   for (guint i = 0; i < n_helpers; i++)
     if (helpers[i])
       g_thread_join (helpers[i]);
-  tell (stretch, 1);
+  if (n_told < n || n == 0)
+    tell (stretch, 1);
 }
