@@ -268,7 +268,7 @@ dry_run (const StudyPlan *plan, const StudySessionOptions *session, GError **err
     printf (", and %s of which nothing is known", unknown);
   printf ("\nmemory   %.0f MB and more\nstore    %s\n",
           (double) estimate.peak_rss_bytes * n_workers / 1e6, store);
-  tell_unfit (stdout, plan, FALSE, "mappings that do not fit make fail: ", G_MAXUINT);
+  tell_unfit (stdout, plan, FALSE, "fail, as mappings do not fit: ", G_MAXUINT);
   tell_unfit (stdout, plan, TRUE, "left out, as mappings do not fit: ", G_MAXUINT);
   return CLI_DONE;
 }
@@ -287,7 +287,7 @@ run_study (const char *path, const Options *options, StudySessionOptions *sessio
   if (!cli_crew_maker->is_master ())
     return study_session_serve (plan, cli_crew_maker, error) ? CLI_DONE : CLI_FAILED;
   if (!options->talk.quiet) {
-    tell_unfit (stderr, plan, FALSE, "hopcast: mappings that do not fit make fail: ", MOST_UNFIT);
+    tell_unfit (stderr, plan, FALSE, "hopcast: fail, as mappings do not fit: ", MOST_UNFIT);
     tell_unfit (stderr, plan, TRUE, "hopcast: left out, as mappings do not fit: ", MOST_UNFIT);
   }
   return make_runs (plan, session, options, error);

@@ -119,7 +119,7 @@ network = load
 mapping = default;TABCDE
 END
 run "$hopcast" study run unfit.study
-says "what does not fit is told and fails" 3 "do not fit make fail: 1 run$"
+says "what does not fit is told and fails" 3 "fail, as mappings do not fit: 1 run$"
 says "each mapping and machine" 3 "^  TABCDE on torus:8x8: "
 echo "skip-unfit = true" >>unfit.study
 run "$hopcast" study run unfit.study --store fitting.store
