@@ -162,6 +162,16 @@ set_max_features (const char *text, guint n_features, guint *setting, GError **e
   return TRUE;
 }
 
+gboolean
+cli_check_threads (int threads, GError **error)
+{
+  if (threads >= 0 && threads <= MAX_THREADS)
+    return TRUE;
+  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--threads: %d is not within 0..%d", threads,
+               MAX_THREADS);
+  return FALSE;
+}
+
 static gboolean
 set_common (const CliMethodOptions *options, PredictSettings *settings, GError **error)
 {
@@ -169,11 +179,8 @@ set_common (const CliMethodOptions *options, PredictSettings *settings, GError *
     g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--seed: must not be negative");
     return FALSE;
   }
-  if (options->threads < 0 || options->threads > MAX_THREADS) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--threads: %d is not within 0..%d",
-                 options->threads, MAX_THREADS);
+  if (!cli_check_threads (options->threads, error))
     return FALSE;
-  }
   settings->seed = (uint64_t) options->seed;
   settings->threads = (guint) options->threads;
   if (options->bootstrap)

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "cli/command.h"
+#include "cli/learn_settings.h"
 #include "cli/learning_options.h"
 #include "cli/options.h"
 #include "cli/outfile.h"
@@ -12,8 +13,6 @@
 
 #include <math.h>
 #include <string.h>
-
-#define MAX_THREADS 1024
 
 typedef struct {
   CliTalkOptions talk;
@@ -61,12 +60,7 @@ check_options (const Options *options, GError **error)
     g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--interval: not between 0 and 1, as 0.9 is");
     return FALSE;
   }
-  if (options->threads < 0 || options->threads > MAX_THREADS) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--threads: %d is not within 0..%d",
-                 options->threads, MAX_THREADS);
-    return FALSE;
-  }
-  return TRUE;
+  return cli_check_threads (options->threads, error);
 }
 
 /* -- what is said about it -------------------------------------------------------- */
@@ -149,64 +143,72 @@ known_rows (const PredictTable *table, const PredictColumn *column, const Predic
   return known;
 }
 
-static gboolean
-tell_scores (const PredictTable *table, const char *name, const PredictAnswer *answer,
-             GError **error)
+static void
+tell_scores (const PredictTable *table, const PredictColumn *column, const PredictAnswer *answer)
 {
-  const PredictColumn *column = predict_table_numbers (table, name, error);
-  g_auto (Known) known = { NULL };
-  PredictScores scores;
+  g_auto (Known) known = known_rows (table, column, answer);
+  PredictScores scores = predict_score (known.observed, known.predicted, known.n);
 
-  if (column == NULL)
-    return FALSE;
-  known = known_rows (table, column, answer);
-  scores = predict_score (known.observed, known.predicted, known.n);
   fprintf (stderr, "hopcast: %s is known in %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " rows\n",
-           name, known.n, table->n_rows);
+           column->name, known.n, table->n_rows);
   for (guint i = 0; i < PREDICT_N_SCORES; i++)
     fprintf (stderr, "  %-10s  %.6g\n", predict_score_names[i],
              predict_score_value (&scores, (PredictScore) i));
   if (answer->lower != NULL && known.n > 0)
     fprintf (stderr, "  %-10s  %.6g\n", "covered", (double) known.n_within / (double) known.n);
-  return TRUE;
 }
 
 /* -- the command ------------------------------------------------------------------- */
 
 static gboolean
 write_table (const PredictTable *table, const char *path, const PredictAnswer *answer,
-             const char *output, GError **error)
+             CliOutfile *out, GError **error)
 {
   const CliNewColumn columns[] = { { "predicted", answer->predicted },
                                    { answer->lower != NULL ? "lower" : NULL, answer->lower },
                                    { "upper", answer->upper },
                                    { NULL, NULL } };
-  g_autoptr (CliOutfile) out = cli_outfile_new (output != NULL ? output : "-", error);
 
-  return out != NULL && cli_table_copy (table, path, columns, cli_outfile_stream (out), error) &&
+  return cli_table_copy (table, path, columns, cli_outfile_stream (out), error) &&
          cli_outfile_commit (out, error);
 }
 
+/* The column that was predicted; *found is NULL when it was not asked for. */
+static gboolean
+find_observed (const PredictTable *table, const char *name, const PredictColumn **found,
+               GError **error)
+{
+  *found = name != NULL ? predict_table_numbers (table, name, error) : NULL;
+  return name == NULL || *found != NULL;
+}
+
+/* What can be refused is refused before the work, of which nothing is written then. */
 static gboolean
 predict (const char *model_path, const char *path, const Options *options, GError **error)
 {
   double level = isnan (options->interval) ? 0 : options->interval;
   g_autoptr (PredictModel) model = predict_model_read (model_path, error);
   g_autoptr (PredictTable) table = NULL;
+  g_autoptr (CliOutfile) out = NULL;
   g_auto (PredictAnswer) answer = { NULL };
+  const PredictColumn *observed;
 
-  if (model == NULL || (!strcmp (path, "-") && !cli_keep_input (error)))
+  if (model == NULL || (!strcmp (path, "-") && !cli_keep_input (error)) ||
+      !(out = cli_outfile_new (options->output != NULL ? options->output : "-", error)))
     return FALSE;
   table = cli_learning_table (path, &options->learning, FALSE, options->talk.quiet, error);
-  if (table == NULL ||
+  if (table == NULL || !find_observed (table, options->observed, &observed, error) ||
       !predict_model_apply (model, table, level, (guint) options->threads, &answer, error))
     return FALSE;
   if (!options->talk.quiet) {
     warn_of_outside (table, model, &answer);
     warn_of_endless (table, model, &answer, level);
   }
-  return write_table (table, path, &answer, options->output, error) &&
-         (options->observed == NULL || tell_scores (table, options->observed, &answer, error));
+  if (!write_table (table, path, &answer, out, error))
+    return FALSE;
+  if (observed != NULL)
+    tell_scores (table, observed, &answer);
+  return TRUE;
 }
 
 int

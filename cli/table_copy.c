@@ -14,6 +14,7 @@
 #include <zlib.h>
 
 #define BUFFER_BYTES (1u << 18)
+#define BOM          "\xEF\xBB\xBF"
 
 /* Where standard input began: it may be a file that somebody has read a part of. */
 static off_t input_start;
@@ -140,6 +141,13 @@ next_record (Reader *reader)
   return TRUE;
 }
 
+/* A byte order mark alone is an empty line too. */
+static gboolean
+is_empty (const GString *text)
+{
+  return text->len == 0 || strcmp (text->str, BOM) == 0;
+}
+
 static void
 print_names (FILE *out, const CliNewColumn *columns)
 {
@@ -171,7 +179,7 @@ copy_file (const PredictTable *table, const char *path, const CliNewColumn *colu
   if (!reader_open (&reader, path, error))
     return FALSE;
   while (next_record (&reader)) {
-    if (!has_header && reader.text->len > 0) {
+    if (!has_header && !is_empty (reader.text)) {
       fwrite (reader.text->str, 1, reader.text->len, out);
       print_names (out, columns);
       has_header = TRUE;

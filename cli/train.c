@@ -279,8 +279,12 @@ search (Work *work, const Options *options, GError **error)
 static gboolean
 learn (Work *work, const Options *options, GError **error)
 {
-  CliTrainInput input = input_of (work, options);
+  CliTrainInput input;
 
+  /* A model takes its own samples from the table; of millions of rows, once is enough. */
+  if (!options->baselines)
+    g_clear_pointer (&work->samples, predict_samples_free);
+  input = input_of (work, options);
   work->model = cli_train_model (&input, work->table, error);
   if (work->model == NULL)
     return FALSE;

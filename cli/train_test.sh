@@ -161,6 +161,10 @@ holds "from standard input" cmp -s redirected wanted
 # shellcheck disable=SC2002  # a pipe is what is tested
 cat odd.csv | "$hopcast" predict -q odd.json - >piped
 holds "from a pipe" cmp -s piped wanted
+printf '\357\273\277\na,"b , c"\n1,2\n' >marked.csv
+"$hopcast" predict -q odd.json marked.csv >unmarked
+printf 'a,"b , c",predicted\n1,2,5.25\n' >wanted-unmarked
+holds "a line of only a byte order mark is empty" cmp -s unmarked wanted-unmarked
 gzip -c odd.csv >odd.csv.gz
 "$hopcast" predict -q odd.json odd.csv.gz >unpacked
 holds "from gzip" cmp -s unpacked wanted
@@ -200,6 +204,8 @@ refused "nothing to learn from" 1 "no column of numbers" train groups.csv --targ
 refused "predict nothing" 1 "none.csv" predict trees.json none.csv
 refused "predict NaN" 1 "nan.csv:5" predict trees.json nan.csv
 refused "predict text" 1 "text.csv:4" predict trees.json text.csv
+refused "observations are missing" 1 '"z"' predict trees.json line.csv --observed z
+refused "observations are texts" 1 "n0" predict trees.json line.csv --observed host -o m.csv
 cut -d, -f2,4 line.csv >lacks.csv
 refused "features are missing" 1 "noise" predict trees.json lacks.csv
 refused "a column twice" 1 "predicted" predict trees.json seen.csv

@@ -147,7 +147,7 @@ count_pairs (const double *x, const double *y, guint n)
   return pairs;
 }
 
-/* From few values, of which most are tied, to many; in 1,000 lists of 1 to 40. */
+/* From few values, of which most are tied, to many; in 1,000 lists of 2 to 40. */
 static void
 test_every_pair (void)
 {

@@ -5,8 +5,10 @@
 # usage: stampede2.py HOPCAST FOLDER [SEEDS [TREES]]
 #
 # FOLDER has times of MPI_Allreduce on Stampede2 (Hutter, Solomonik, arXiv
-# 2210.10184): 10,752 to learn from, 825 others to predict.  Extra-trees (100) learn the logarithm of the time from message size, nodes and processes per
-# node, and from the logarithms of these three; every seed is another forest.
+# 2210.10184): 10,752 to learn from, 825 to predict, 20 of which are among the former.
+# Extra-trees (100) learn the logarithm of the time from message size, nodes and
+# processes per node, and from the logarithms of these three; every seed is another
+# forest.
 # Fails when hopcast is worse than scikit-learn by more than seeds explain.
 
 import subprocess
