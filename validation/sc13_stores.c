@@ -78,10 +78,11 @@ static void
 add_row (Reading *reading, const char *study, StudyRow *row)
 {
   bool is_coarse = g_str_has_prefix (study, COARSE), is_load = strcmp (row->network, "load") == 0;
+  bool is_packet = strcmp (row->network, "packet") == 0;
   g_autofree char *name = case_name (is_coarse ? study + strlen (COARSE) : study, row);
   Sc13Samples *samples = find_case (reading->stores, name);
 
-  if (row->status != STUDY_DONE)
+  if (row->status != STUDY_DONE || !(is_load || is_packet))
     return;
   if (is_coarse || is_load) {
     Sc13Source source = is_load ? SC13_LOAD : SC13_COARSE;
@@ -185,18 +186,18 @@ append_source (Sc13Samples *pool, const Sc13Samples *samples, Sc13Source source,
 Sc13Samples *
 sc13_pool (const Sc13Stores *stores, const char *name, const char *const *cases)
 {
-  Sc13Samples *pool = samples_new (name);
+  g_autoptr (Sc13Samples) pool = samples_new (name);
   bool is_first = true;
 
   for (; *cases != NULL; cases++) {
     const Sc13Samples *samples = find_case (stores, *cases);
 
     if (samples == NULL)
-      continue;
+      return NULL;
     for (Sc13Source source = 0; source < SC13_N_SOURCES; source++)
       append_source (pool, samples, source, is_first);
     is_first = false;
   }
   number_mappings (pool);
-  return pool;
+  return g_steal_pointer (&pool);
 }
