@@ -9,6 +9,8 @@
 BEGIN { FS = "," }
 
 function number(value) { return value == "" ? "-" : sprintf("%.3f", value) }
+# From under a millisecond to minutes.
+function seconds(value) { return value == "" ? "-" : sprintf("%.3g", value) }
 function remember(list, key) {
   if (!((list, key) in seen)) {
     seen[list, key] = 1
@@ -107,8 +109,8 @@ function cost_table(   i, key, name) {
   for (i = 1; i <= count["varied"]; i++) {
     name = names["varied", i]
     key = "cost/" name
-    printf "| %s | %s | %s | %s | %s | %s | %s |\n", name, number(value[key, "same"]), number(value[key, "coarse"]), \
-      number(value[key, "load"]), best("score/" name "/same/ours"), best("score/" name "/coarse/ours"), \
+    printf "| %s | %s | %s | %s | %s | %s | %s |\n", name, seconds(value[key, "same"]), \
+      seconds(value[key, "coarse"]), seconds(value[key, "load"]), best("score/" name "/same/ours"), best("score/" name "/coarse/ours"), \
       best("score/" name "/load/ours")
   }
   if (count["coarsened"] > 0)
