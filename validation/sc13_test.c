@@ -151,6 +151,27 @@ test_numbers (void)
   g_assert_true (isnan (sc13_told (&book, "cost/16k.halo2d", "load")));
 }
 
+/* Learned from the same mappings, half as slow: their order is exact, their times are halved. */
+static void
+test_transfer (void)
+{
+  g_autofree char *low = made_up_store ("low", packet, N_MAPPINGS, 1);
+  g_autofree char *high = made_up_store ("high", packet, N_MAPPINGS, 2);
+  g_autoptr (Sc13Stores) stores = read_stores (low, high);
+  g_autoptr (GHashTable) numbers = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  Sc13Book book = { numbers, NULL };
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (sc13_transfer (&book, g_ptr_array_index (stores->cases, 0),
+                                g_ptr_array_index (stores->cases, 1), &error));
+  g_assert_no_error (error);
+  g_assert_cmpfloat (sc13_told (&book, "transfer/high.halo2d/same/ours/rcc", "H3"), ==, 1);
+  /* Sums of squares of 1 .. 6 and of 2, 4 .. 12 about their mean: 1 - 91 / 70. */
+  g_assert_cmpfloat_with_epsilon (sc13_told (&book, "transfer/high.halo2d/same/paper/r2", "all"),
+                                  1 - 91.0 / 70, 1e-9);
+  g_assert_true (isnan (sc13_told (&book, "transfer/high.halo2d/load/ours/rcc", "H3")));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -160,5 +181,6 @@ main (int argc, char **argv)
                     &path);
   fixture_add_test ("/validation/sc13/pools", test_pools, "x", &folder, &path);
   fixture_add_test ("/validation/sc13/numbers", test_numbers, "x", &folder, &path);
+  fixture_add_test ("/validation/sc13/transfer", test_transfer, "x", &folder, &path);
   return g_test_run ();
 }
