@@ -8,6 +8,7 @@
 #include "validation/sc13.h"
 
 #include <math.h>
+#include <string.h>
 
 #define N_MAPPINGS 6
 
@@ -95,6 +96,18 @@ test_cases (void)
   }
 }
 
+static void
+test_one_store_per_study (void)
+{
+  g_autofree char *store = made_up_store ("16k", packet, N_MAPPINGS, 1);
+  const char *const twice[] = { store, store, NULL };
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (sc13_stores_read (twice, &error));
+  g_assert_error (error, VALIDATION_ERROR, VALIDATION_ERROR_EXPERIMENT);
+  g_assert_nonnull (strstr (error->message, "\"16k\""));
+}
+
 /* One mapping without a coarse run: no coarse features of the case. */
 static void
 test_sources_are_whole (void)
@@ -180,6 +193,8 @@ main (int argc, char **argv)
   fixture_add_test ("/validation/sc13/sources-are-whole", test_sources_are_whole, "x", &folder,
                     &path);
   fixture_add_test ("/validation/sc13/pools", test_pools, "x", &folder, &path);
+  fixture_add_test ("/validation/sc13/one-store-per-study", test_one_store_per_study, "x", &folder,
+                    &path);
   fixture_add_test ("/validation/sc13/numbers", test_numbers, "x", &folder, &path);
   fixture_add_test ("/validation/sc13/transfer", test_transfer, "x", &folder, &path);
   return g_test_run ();
