@@ -5,7 +5,7 @@
  * validation/sc13/run makes the studies: one store per scale and size, whose name says
  * which: "16k", "high.16k", "pf3d" ...  A case is one program of one store, such as
  * "16k.halo2d", with a sample per mapping.  What is observed is the time on the packet
- * network; what it is predicted from may have cost less. */
+ * network (runs of other networks are left out); what it is predicted from may have cost less. */
 #pragma once
 
 #include "predictors/evaluate.h"
@@ -47,12 +47,13 @@ typedef struct {
   GPtrArray *cases; /* (element-type Sc13Samples) in the order of the stores and their plans */
 } Sc13Stores;
 
-/* NULL and *error: a store that cannot be read. */
+/* NULL and *error: a store that cannot be read, or two of one study, whose runs would count twice. */
 Sc13Stores *sc13_stores_read (const char *const *paths, GError **error);
 void sc13_stores_free (Sc13Stores *stores);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Sc13Stores, sc13_stores_free)
 
-/* Those of the cases named in the NULL-terminated list that are there, together. */
+/* The cases named in the NULL-terminated list, together; NULL when one is not there: a part of them
+ * would answer another question. */
 Sc13Samples *sc13_pool (const Sc13Stores *stores, const char *name, const char *const *cases);
 
 /* Numbers by series and point: kept for the claims, and told as details. */
@@ -71,7 +72,7 @@ double sc13_told (const Sc13Book *book, const char *series, const char *point);
 PredictSamples *sc13_features (const Sc13Samples *samples, Sc13Source source,
                                const char *const *features, gboolean all);
 
-/* Each feature alone, and the sets with a name: from every source, by every protocol.  Series
+/* Nothing of fewer than three mappings.  Each feature alone, and the sets with a name: from every source, by every protocol.  Series
  * "score/CASE/SOURCE/PROTOCOL/rcc" (r2, mispredicted; with _q1 and _q3 of ours), point: the set. */
 gboolean sc13_score (Sc13Book *book, const Sc13Samples *samples, GError **error);
 /* Learned from one, predicted of the other: series "transfer/...", alike. */

@@ -119,9 +119,9 @@ learn_together (Sc13Book *book, const Sc13Stores *stores, GError **error)
   g_autoptr (Sc13Samples) from = sc13_pool (stores, "low", low);
   g_autoptr (Sc13Samples) to = sc13_pool (stores, "high", high);
 
-  if (all->n_groups > 2 && !sc13_score (book, all, error))
+  if (all != NULL && !sc13_score (book, all, error))
     return FALSE;
-  return from->n_groups == 0 || to->n_groups == 0 || sc13_transfer (book, from, to, error);
+  return from == NULL || to == NULL || sc13_transfer (book, from, to, error);
 }
 
 /* Everything is told, whatever is asked: the first claim takes all the time. */
@@ -142,8 +142,7 @@ read_and_learn (Sc13 *sc13, GError **error)
 
     if (sc13->watch->progress != NULL)
       sc13->watch->progress (sc13->watch->data, (double) i / (stores->cases->len + 4));
-    if (!sc13_draw (&sc13->book, samples, error) ||
-        (samples->n_groups > 2 && !sc13_score (&sc13->book, samples, error)))
+    if (!sc13_draw (&sc13->book, samples, error) || !sc13_score (&sc13->book, samples, error))
       return FALSE;
   }
   return learn_together (&sc13->book, stores, error);
@@ -182,7 +181,7 @@ measure_claim (gpointer state, const ValidationPublished *published, double *sim
       *simulated -= largest (&sc13->book, claims[i].series, claims[i].less);
     if (isfinite (*simulated))
       return true;
-    g_set_error (error, VALIDATION_ERROR, VALIDATION_ERROR_EXPERIMENT, "the stores have no \"%s\"",
+    g_set_error (error, VALIDATION_ERROR, VALIDATION_ERROR_NOT_RUN, "the stores have no \"%s\"",
                  claims[i].series);
     return false;
   }

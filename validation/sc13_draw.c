@@ -79,7 +79,7 @@ draw_features (Sc13Book *book, const Sc13Samples *samples)
     }
 }
 
-/* Mean processor time of a run of each source, and how alike coarse and exact order mappings. */
+/* Mean time that a run of each source took on the clock. */
 static void
 draw_costs (Sc13Book *book, const Sc13Samples *samples)
 {
@@ -95,6 +95,7 @@ draw_costs (Sc13Book *book, const Sc13Samples *samples)
   }
 }
 
+/* How alike coarse and exact runs order mappings, and how far their times are apart. */
 static void
 draw_coarse (Sc13Book *book, const Sc13Samples *samples)
 {

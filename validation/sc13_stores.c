@@ -16,6 +16,7 @@ const char *const sc13_source_names[SC13_N_SOURCES] = { "same", "coarse", "load"
 typedef struct {
   Sc13Stores *stores;
   GHashTable *twins; /* "CASE mapping" -> StudyRow of a source that is not observed, borrowed */
+  GHashTable *names; /* of the studies read */
 } Reading;
 
 void
@@ -78,10 +79,11 @@ static void
 add_row (Reading *reading, const char *study, StudyRow *row)
 {
   bool is_coarse = g_str_has_prefix (study, COARSE), is_load = strcmp (row->network, "load") == 0;
+  bool is_packet = strcmp (row->network, "packet") == 0;
   g_autofree char *name = case_name (is_coarse ? study + strlen (COARSE) : study, row);
   Sc13Samples *samples = find_case (reading->stores, name);
 
-  if (row->status != STUDY_DONE)
+  if (row->status != STUDY_DONE || !(is_load || is_packet))
     return;
   if (is_coarse || is_load) {
     Sc13Source source = is_load ? SC13_LOAD : SC13_COARSE;
@@ -104,6 +106,11 @@ read_store (Reading *reading, const char *path, GError **error)
   if (store == NULL || (name = study_store_name (store, error)) == NULL ||
       (rows = study_store_rows (store, FALSE, error)) == NULL)
     return FALSE;
+  if (!g_hash_table_add (reading->names, g_strdup (name))) {
+    g_set_error (error, VALIDATION_ERROR, VALIDATION_ERROR_EXPERIMENT,
+                 "%s: a store of the study \"%s\" was read before", path, name);
+    return FALSE;
+  }
   for (guint i = 0; i < rows->len; i++)
     add_row (reading, name, g_ptr_array_index (rows, i));
   g_ptr_array_extend_and_steal (reading->stores->rows, g_steal_pointer (&rows));
@@ -153,7 +160,8 @@ sc13_stores_read (const char *const *paths, GError **error)
 {
   g_autoptr (Sc13Stores) stores = g_new0 (Sc13Stores, 1);
   g_autoptr (GHashTable) twins = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  Reading reading = { stores, twins };
+  g_autoptr (GHashTable) names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  Reading reading = { stores, twins, names };
 
   stores->rows = g_ptr_array_new_with_free_func ((GDestroyNotify) study_row_free);
   stores->cases = g_ptr_array_new_with_free_func ((GDestroyNotify) sc13_samples_free);
@@ -185,18 +193,18 @@ append_source (Sc13Samples *pool, const Sc13Samples *samples, Sc13Source source,
 Sc13Samples *
 sc13_pool (const Sc13Stores *stores, const char *name, const char *const *cases)
 {
-  Sc13Samples *pool = samples_new (name);
+  g_autoptr (Sc13Samples) pool = samples_new (name);
   bool is_first = true;
 
   for (; *cases != NULL; cases++) {
     const Sc13Samples *samples = find_case (stores, *cases);
 
     if (samples == NULL)
-      continue;
+      return NULL;
     for (Sc13Source source = 0; source < SC13_N_SOURCES; source++)
       append_source (pool, samples, source, is_first);
     is_first = false;
   }
   number_mappings (pool);
-  return pool;
+  return g_steal_pointer (&pool);
 }

@@ -13,7 +13,9 @@
 typedef struct {
   const char *suite; /* its name */
   const ValidationPublished *published;
-  double simulated; /* in the published unit */
+  double simulated; /* in the published unit; NaN: not run */
+  bool is_run;      /* else `why` says what was not given, and there is no verdict */
+  const char *why;
   bool agrees;
 } ValidationResult;
 
@@ -35,7 +37,8 @@ typedef struct {
    * figure is taken from to watch->details, as lines of validation_detail(). */
   gpointer (*open) (const ValidationWatch *watch);
   void (*close) (gpointer state);
-  /* Writes the figure, in its published unit; false and *error. */
+  /* Writes the figure, in its published unit; false and *error, VALIDATION_ERROR_NOT_RUN when it
+     cannot be told from what the watch gives. */
   bool (*measure) (gpointer state, const ValidationPublished *published, double *simulated,
                    GError **error);
 } ValidationSuite;

@@ -4,7 +4,7 @@
 #
 #   awk -v picture=variation|prior|predictions|cost -f plot.awk numbers.csv >picture.svg
 #
-# A picture is a row of panels, each with its own axes; y is logarithmic but in cost, where it is RCC.
+# A picture is a row of panels, each with its own axes.  y is logarithmic in variation and prior.
 BEGIN {
   FS = ","
   panel = 300; height = 280; left = 58; right = 10; top = 34; bottom = 42
@@ -44,6 +44,8 @@ picture == "predictions" && part[1] == "predicted" && (part[2] SUBSEP $2) in kep
 picture == "cost" && part[1] == "cost" { cost[part[2], $2] = $4 }
 picture == "cost" && part[1] == "score" && part[4] == "ours" && part[5] == "rcc" {
   key = part[2] SUBSEP part[3]
+  if (!(key in best))
+    scored[++n_scored] = key
   best[key] = $4 > best[key] + 0 ? $4 : best[key] + 0
 }
 
@@ -96,10 +98,11 @@ END {
   words["prior"] = "feature of the mapping; y: seconds"
   words["predictions"] = "observed seconds; y: predicted"
   words["cost"] = "log10 of seconds per run; y: RCC of the best set"
-  is_linear = picture == "cost"
-  for (key in best) {
+  is_linear = picture == "cost" || picture == "predictions"
+  for (i = 1; i <= n_scored; i++) {
+    key = scored[i]
     split(key, part, SUBSEP)
-    if (key in cost)
+    if (cost[key] > 0)
       add("all cases", part[2], log(cost[key]) / log(10), best[key])
   }
   printf "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"11\">\n", (n_panels > 0 ? n_panels : 1) * panel, height

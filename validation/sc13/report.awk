@@ -4,11 +4,13 @@
 #
 #   awk -f report.awk causes.csv claims.csv studies.txt numbers.csv >report.md
 #
-# In: why claims fail (name,cause), what `hopcast validate sc13` prints and what its --details are,
+# In: why claims fail (name,cause; of the small variant, empty for others), what `hopcast validate sc13` prints and what its --details are,
 # and the table of studies of validation/sc13/run.
 BEGIN { FS = "," }
 
 function number(value) { return value == "" ? "-" : sprintf("%.3f", value) }
+# From under a millisecond to minutes.
+function seconds(value) { return value == "" ? "-" : sprintf("%.3g", value) }
 function remember(list, key) {
   if (!((list, key) in seen)) {
     seen[list, key] = 1
@@ -24,7 +26,8 @@ FILENAME ~ /claims\.csv$/ {
   ours[$2] = $3
   unit[$2] = $4
   published[$2] = $5 == "" ? "<= " $6 : $6 == "" ? ">= " $5 : $5 == $6 ? $5 : $5 " .. " $6
-  verdict[$2] = $9 == "agrees" ? "holds" : "does not hold"
+  verdict[$2] = $9 == "agrees" ? "holds" : $9 == "differs" ? "does not hold" : $9
+  n_verdicts[$9]++
   source[$2] = $11
   says[$2] = $12
   gsub(/"/, "", says[$2])
@@ -73,7 +76,7 @@ function scores_of(which, title,   i, set) {
     if ((which "/same/ours/rcc", set) in value || (which "/load/ours/rcc", set) in value)
       printf "| %s | %s | %s | %s | %s | %s | %s |\n", set, spread(which "/same/paper", "rcc", set), \
         spread(which "/same/ours", "rcc", set), spread(which "/same/ours", "r2", set), \
-        value[which "/same/ours/mispredicted", set], spread(which "/coarse/ours", "rcc", set), \
+        spread(which "/same/ours", "mispredicted", set), spread(which "/coarse/ours", "rcc", set), \
         spread(which "/load/ours", "rcc", set)
   }
 }
@@ -82,9 +85,11 @@ function claims_table(   i, name) {
   print "\n## Claims\n\n| claim | of what | source | paper | ours | | cause |\n|---|---|---|---|---|---|---|"
   for (i = 1; i <= n_claims; i++) {
     name = claim[i]
-    printf "| %s | %s | %s | %s | %.3f %s | %s | %s |\n", name, says[name], source[name], published[name], \
-      ours[name], unit[name], verdict[name], verdict[name] == "holds" ? "" : cause[name]
+    printf "| %s | %s | %s | %s | %s %s | %s | %s |\n", name, says[name], source[name], published[name], \
+      number(ours[name]), unit[name], verdict[name], verdict[name] == "does not hold" ? cause[name] : ""
   }
+  printf "\n%d hold, %d do not, %d are not run: their studies are missing.\n", n_verdicts["agrees"], \
+    n_verdicts["differs"], n_verdicts["not run"]
 }
 
 function variation_table(   i, key) {
@@ -99,13 +104,13 @@ function variation_table(   i, key) {
 
 function cost_table(   i, key, name) {
   print "\n## What features cost, and what they are worth\n\n![RCC over cost](cost.svg)\n"
-  print "Seconds are processor time of one run; RCC is the best of all sets, chosen after the fact.\n"
+  print "Seconds are a run's on the clock, beside others; RCC is the best of all sets, chosen after the fact.\n"
   print "| case | same: s | coarse: s | load: s | same | coarse | load |\n|---|---|---|---|---|---|---|"
   for (i = 1; i <= count["varied"]; i++) {
     name = names["varied", i]
     key = "cost/" name
-    printf "| %s | %s | %s | %s | %s | %s | %s |\n", name, number(value[key, "same"]), number(value[key, "coarse"]), \
-      number(value[key, "load"]), best("score/" name "/same/ours"), best("score/" name "/coarse/ours"), \
+    printf "| %s | %s | %s | %s | %s | %s | %s |\n", name, seconds(value[key, "same"]), \
+      seconds(value[key, "coarse"]), seconds(value[key, "load"]), best("score/" name "/same/ours"), best("score/" name "/coarse/ours"), \
       best("score/" name "/load/ours")
   }
   if (count["coarsened"] > 0)
