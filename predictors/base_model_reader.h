@@ -20,7 +20,8 @@ typedef struct {
   GArray *unit_of_variable, *unit_of_parameter, *unit_of_constant; /* PredictUnit */
 } PredictModelReader;
 
-/* A name that is declared where the line is; NULL and the error: it cannot be.  The caller frees. */
+/* A name that is declared where the line is; NULL and the error: it cannot be.  The caller
+ * frees. */
 char *predict_reader_new_name (PredictModelReader *reader);
 
 /* A line with a variable, a constant or a parameter. */

@@ -52,8 +52,8 @@ test_declared (void)
   g_assert_true (predict_expression_check (model->time, 3, 4));
 }
 
-/* Hockney: 1.5 us + 1 ms.  LogGP: 0.4 + 0.33 + 1.2 + 0.4 us; two more after 0.73 us each, or, of one
- * byte, one more after 0.6 us.  R1: worked by another program. */
+/* Hockney: 1.5 us + 1 ms.  LogGP: 0.4 + 0.33 + 1.2 + 0.4 us; two more after 0.73 us each, or, of
+ * one byte, one more after 0.6 us.  R1: worked by another program. */
 static void
 test_examples (void)
 {
