@@ -13,16 +13,17 @@
 #include <stdint.h>
 
 typedef struct {
-  char *name;           /* not empty, no other column has it */
-  char *unit;           /* "bytes", "s" ...; NULL: not known */
-  double *numbers;      /* [n_rows], NaN: empty cell or "nan"; NULL: a column of texts */
-  uint32_t *texts;      /* [n_rows], index into labels; NULL: a column of numbers */
-  GPtrArray *labels;    /* char *, each once, in order of appearance; NULL with numbers */
-  uint64_t text_row;    /* of texts: the first row whose cell is neither empty nor a number */
+  char *name;        /* not empty, no other column has it */
+  char *unit;        /* "bytes", "s" ...; NULL: not known */
+  double *numbers;   /* [n_rows], NaN: empty cell or "nan"; NULL: a column of texts */
+  uint32_t *texts;   /* [n_rows], index into labels; NULL: a column of numbers */
+  GPtrArray *labels; /* char *, each once, in order of appearance; NULL with numbers */
+  uint64_t text_row; /* of texts: the first row whose cell is neither empty nor a number;
+                           n_rows: none */
 } PredictColumn;
 
 typedef struct {
-  char *source;           /* what errors call it: the path */
+  char *source; /* what errors call it: the path */
   uint64_t n_rows;
   guint n_columns;
   PredictColumn *columns; /* [n_columns] */
@@ -32,8 +33,10 @@ typedef struct {
 /* A CSV file (RFC 4180; gzip too) whose first line names the columns; "-" is
  * standard input.  A byte order mark, CR LF, empty lines and blanks around numbers
  * are accepted.  Errors (PREDICT_ERROR_TABLE, or G_FILE_ERROR) tell file, line and
- * column: no header, a name twice or empty, a line with more or fewer cells, a quote
- * that does not end, NUL bytes, invalid UTF-8.  A header without rows is a table. */
+ * column: no header (all names are numbers), a name twice or empty, a line with more or
+ * fewer cells, a quote that does not end or is within a cell without quotes, NUL bytes,
+ * invalid UTF-8.  A header without rows is a table.  Blanks around names do not count,
+ * those of texts do; quoted numbers are numbers; 1e400 is inf. */
 PredictTable *predict_table_read (const char *path, GError **error);
 
 /* An empty one to be filled by predict_table_take_*(). */
@@ -52,13 +55,14 @@ const PredictColumn *predict_table_find (const PredictTable *table, const char *
 
 /* The column `name` of numbers; NULL and *error when there is none (tells names that
  * are alike) or it holds texts (tells the line and the text). */
-const PredictColumn *predict_table_numbers (const PredictTable *table, const char *name,
-                                            GError **error);
+const PredictColumn *
+predict_table_numbers (const PredictTable *table, const char *name, GError **error);
 
 /* "FILE:LINE" of a row, or "FILE, row N"; the caller frees. */
 char *predict_table_place (const PredictTable *table, uint64_t row);
 
-/* The text of a cell as it would stand in CSV, without quotes; the caller frees. */
+/* The text of a cell as it would stand in CSV, without quotes: of a number the shortest that reads
+ * back the same, "" of NaN; the caller frees. */
 char *predict_table_cell (const PredictTable *table, guint column, uint64_t row);
 
 /* Only the rows with keep[row]; the caller frees. */

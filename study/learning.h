@@ -18,13 +18,15 @@ typedef struct {
 typedef struct {
   StudyLearningRuns observed; /* whose time_s is the target */
   StudyLearningRuns features; /* whose features are the features; all NULL: those of the same run */
+  gboolean without_time;      /* what has only runs without a time is a row too: to predict it */
 } StudyLearning;
 
-/* A row per done run that is chosen by `observed`, in the order of the plan, with the columns of
- * row.h (those of the observed run), the features of the run with the same trace, machine,
- * placement, seed and repetition that is chosen by `features`, and their units.  Runs without
- * features, or without such a run, are left out and counted in *n_left_out.  NULL and *error when
- * nothing is left, or two runs of different networks, routings or grains match and the choice does
- * not tell them apart (what would is named). */
+/* A row per done run that is chosen by `observed` and has a time, in the order of the plan, the
+ * first place where it stands; with the columns of row.h but those of timing: the features are
+ * those of the run with the same trace, machine, placement, compute scale, seed and repetition
+ * that is chosen by `features`, everything else is of the observed run.  What is not known is NaN
+ * or "".  Runs without such a run are left out and counted in *n_left_out.  NULL and *error when
+ * nothing is left, or when several runs match that the choice does not tell apart (what would is
+ * named). */
 PredictTable *study_learning_table (StudyStore *store, const StudyLearning *learning,
                                     guint *n_left_out, GError **error);
