@@ -33,6 +33,7 @@ static const CliCommand commands[] = {
   { "rank", "the mappings of a study, best first; the best one's map file", cli_rank },
   { "report", "one page that shows a study: which mapping is best, and why", cli_report },
   { "map optimize", "search for a better mapping", cli_map_optimize },
+  { "correct", "mend a performance model by measured times", cli_correct },
   { "validate", "published measurements and their simulation, side by side", cli_validate },
 };
 
