@@ -306,6 +306,20 @@ check_time (Reader *reader, const PredictUnit *unit)
          fail (reader, reader->text, "time is in %s, not in s", text);
 }
 
+/* What is put in for names may nest deeper than can be written. */
+static gboolean
+check_depth (Reader *reader, const PredictExpression *formula, const PredictPlace *place)
+{
+  g_autofree char *text = predict_expression_text (formula, &reader->names);
+  g_autoptr (PredictExpression) again =
+      predict_expression_parse (text, &reader->names, place, NULL);
+
+  return again != NULL || fail (reader, reader->at,
+                                "with what its names stand for, the formula is nested more than "
+                                "%u deep",
+                                PREDICT_MAX_DEPTH);
+}
+
 /* NAME = FORMULA, behind the "="; takes the name, which is "time" or new. */
 static gboolean
 read_formula (Reader *reader, char *name)
@@ -325,7 +339,8 @@ read_formula (Reader *reader, char *name)
     (const PredictExpression *const *) reader->bodies->pdata,
   };
   formula = predict_expression_parse (reader->at, &reader->names, &place, reader->error);
-  if (formula == NULL || (reader->has_units && !check_units (reader, formula, &place, &unit)))
+  if (formula == NULL || !check_depth (reader, formula, &place) ||
+      (reader->has_units && !check_units (reader, formula, &place, &unit)))
     return FALSE;
   if (strcmp (name, "time") == 0) {
     reader->time = g_steal_pointer (&formula);

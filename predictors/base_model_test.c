@@ -237,6 +237,22 @@ test_units_that_agree (void)
   }
 }
 
+/* 60 definitions, each of which adds five levels to the one before. */
+static void
+test_deep_definitions (void)
+{
+  g_autoptr (GString) text = g_string_new ("variable n\na0 = n\n");
+  g_autoptr (GError) error = NULL;
+
+  for (guint at = 1; at < 60; at++)
+    g_string_append_printf (text, "a%u = exp(log(exp(log(exp(a%u)))))\n", at, at - 1);
+  g_string_append (text, "time = a59\n");
+  g_assert_null (predict_base_model_parse (text->str, "m", &error));
+  g_assert_cmpstr (
+      error->message, ==,
+      "m:52:6: with what its names stand for, the formula is nested more than 250 deep");
+}
+
 /* Where no unit is given, none is checked. */
 static void
 test_without_units (void)
@@ -279,6 +295,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predict/base-model/errors", test_errors);
   g_test_add_func ("/predict/base-model/units", test_units_that_agree);
   g_test_add_func ("/predict/base-model/no-units", test_without_units);
+  g_test_add_func ("/predict/base-model/deep", test_deep_definitions);
   g_test_add_func ("/predict/base-model/files", test_files);
   return g_test_run ();
 }

@@ -158,11 +158,11 @@ predict_exp (double x)
 static inline double
 predict_power (double x, double y)
 {
-  double exponent = y * predict_log2 (x);
-  double at = predict_bounded (exponent, -1077, 1025);
+  double log_x = predict_log2 (x);
+  double at = predict_bounded (y * log_x, -1077, 1025);
   double shifted = at + PREDICT_ROUNDER;
   double r = (at - (shifted - PREDICT_ROUNDER)) * 0x1.62e42fefa39efp-1;
-  double value = predict_exp_scaled (r, 0, shifted) + predict_taint (exponent);
+  double value = predict_exp_scaled (r, 0, shifted) + (predict_taint (log_x) + predict_taint (y));
 
   return x == 0 && y > 0 ? predict_taint (y) : value;
 }

@@ -74,6 +74,7 @@ test_exact_values (void)
   g_assert_cmpfloat (predict_power (0, 1.5), ==, 0);
   g_assert_cmpfloat (predict_power (2, 10), ==, 1024);
   g_assert_cmpfloat (predict_power (0.25, -511), ==, 0x1p1022);
+  g_assert_cmpfloat (predict_power (0.25, 1e308), ==, 0);
   g_assert_cmpfloat (predict_sin (0), ==, 0);
   g_assert_cmpfloat (predict_cos (0), ==, 1);
 }

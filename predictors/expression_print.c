@@ -25,7 +25,8 @@ typedef struct {
   void (*parameter) (Writer *writer, uint32_t index);
   /* Functions, and the operators that this dialect does not write between their operands. */
   void (*call) (Writer *writer, uint32_t root);
-  int divide_binds; /* BIND_ATOM: as a call */
+  int divide_binds;
+  int negate_takes; /* how tightly its operand must bind; C has a -- of its own */
   bool powers_are_calls;
 } Dialect;
 
@@ -116,10 +117,10 @@ static void
 write_negated (Writer *writer, uint32_t root)
 {
   g_string_append_c (writer->out, '-');
-  if (step_at (writer, root - 1)->op == PREDICT_OP_CONSTANT)
+  if (step_at (writer, root - 1)->op == PREDICT_OP_CONSTANT && !is_negative (writer, root - 1))
     write_enclosed (writer, root - 1);
   else
-    write_tree (writer, root - 1, BIND_POWER);
+    write_tree (writer, root - 1, writer->dialect->negate_takes);
 }
 
 static void
@@ -240,6 +241,7 @@ static const Dialect text_dialect = {
   .parameter = text_parameter,
   .call = text_call,
   .divide_binds = BIND_PRODUCT,
+  .negate_takes = BIND_SIGN,
 };
 
 char *
@@ -354,6 +356,7 @@ static const Dialect latex_dialect = {
   .parameter = latex_parameter,
   .call = latex_call,
   .divide_binds = BIND_POWER,
+  .negate_takes = BIND_SIGN,
 };
 
 char *
@@ -442,6 +445,7 @@ static const Dialect c_dialect = {
   .parameter = c_parameter,
   .call = c_call,
   .divide_binds = BIND_PRODUCT,
+  .negate_takes = BIND_POWER,
   .powers_are_calls = true,
 };
 
