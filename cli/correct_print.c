@@ -11,7 +11,7 @@
 static void
 add_error (JsonBuilder *builder, const char *name, double value)
 {
-  cli_add_number (builder, name, isfinite (value) ? value : NAN);
+  cli_add_number (builder, name, isfinite (value) ? value : (double) NAN);
 }
 
 static void

@@ -9,7 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#define DEEPEST_START     7u
+#define DEEPEST_PAPER     7u
+#define DEEPEST_BEST      4u /* 15 steps, of at most 25 */
 #define TOURNAMENT        3u
 #define CROSSOVER_PAPER   0.9
 #define CROSSOVER_BEST    0.7
