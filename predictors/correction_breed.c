@@ -130,19 +130,28 @@ assess (Breeding *breeding, CorrectionMember *member)
   keep_if_best (breeding, member);
 }
 
-/* Half of the formulas that have the model's time as a variable begin with it: added to a random
- * tree, or multiplied. */
+/* Half of the formulas that have the model's time as a variable begin with it: a random tree times
+ * a number is added, the number being that of least squares, or a tree is multiplied. */
 static void
-begin_with_time (const CorrectionProblem *problem, guint at, PredictTree *tree)
+begin_with_time (CorrectionWork *work, guint at, PredictTree *tree)
 {
+  const CorrectionProblem *problem = work->problem;
   const PredictStep time = { .op = PREDICT_OP_VARIABLE,
                              .index = (int32_t) problem->data->model->n_variables };
-  const PredictOp op = at % 4 == 0 ? PREDICT_OP_ADD : PREDICT_OP_MULTIPLY;
+  double factor;
 
-  if (problem->added || !problem->best || at % 2 == 1 || tree->n + 2 > problem->most_steps)
+  if (problem->added || !problem->best || at % 2 == 1 || tree->n + 4 > problem->most_steps)
     return;
+  factor = correction_added_factor (work, tree);
+  if (at % 4 == 0 && isfinite (factor)) {
+    tree->steps[tree->n++] = (PredictStep){ .op = PREDICT_OP_CONSTANT, .value = factor };
+    tree->steps[tree->n++] = (PredictStep){ .op = PREDICT_OP_MULTIPLY };
+    tree->steps[tree->n++] = time;
+    tree->steps[tree->n++] = (PredictStep){ .op = PREDICT_OP_ADD };
+    return;
+  }
   tree->steps[tree->n++] = time;
-  tree->steps[tree->n++] = (PredictStep){ .op = (uint8_t) op };
+  tree->steps[tree->n++] = (PredictStep){ .op = PREDICT_OP_MULTIPLY };
 }
 
 /* Ramped half-and-half (Koza 1992): depths 2 ... deepest, half of them full. */
@@ -158,7 +167,7 @@ begin_member (Breeding *breeding, guint at)
   for (int draw = 0; draw < DRAWS && !isfinite (member->loss); draw++) {
     predict_tree_grow (&problem->grammar, 2 + at % (deepest - 1), at / (deepest - 1) % 2 == 0,
                        random, &member->tree);
-    begin_with_time (problem, at, &member->tree);
+    begin_with_time (breeding->work, at, &member->tree);
     if (problem->searched && at > 0)
       predict_vector_draw (model->parameters, model->n_parameters, random, member->parameters);
     else

@@ -144,6 +144,22 @@ correction_judge (CorrectionWork *work, CorrectionMember *member)
   member->description = description_of (problem, member);
 }
 
+double
+correction_added_factor (CorrectionWork *work, const PredictTree *tree)
+{
+  const CorrectionProblem *problem = work->problem;
+  const PredictCorrectionData *data = problem->data;
+  PredictTree copy = *tree;
+  PredictExpression term = { copy.steps, copy.n };
+  PredictPoints points = { work->columns, data->train.n };
+
+  memcpy (work->time, problem->given_time, points.n * sizeof *work->time);
+  if (predict_values (&term, &points, NULL, work->workspace, work->term) > 0)
+    return (double) NAN;
+  return predict_best_factor (problem->settings->loss, data->train_observed, problem->given_time,
+                              work->term, points.n);
+}
+
 /* -- putting together ---------------------------------------------------------- */
 
 static void

@@ -54,6 +54,9 @@ void correction_copy (const CorrectionProblem *problem, const CorrectionMember *
 /* Finds factor, loss and description of the rest. */
 void correction_judge (CorrectionWork *work, CorrectionMember *member);
 
+/* The factor with which a tree is best added to the model's time as it was; NaN: there is none. */
+double correction_added_factor (CorrectionWork *work, const PredictTree *tree);
+
 /* Fits factor, numbers and searched parameters to the `target`, whose columns
  * are the variables; judges when that is the training set. */
 void correction_fit (CorrectionWork *work, CorrectionMember *member, const PredictTarget *target,
