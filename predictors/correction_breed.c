@@ -268,7 +268,9 @@ choose (Breeding *breeding, double *folds_loss)
     }
     correction_fit (work, member, &train, FINAL_EVALUATIONS);
     correction_judge (work, member);
-    if (!isfinite (member->loss) || (chosen && chosen->description <= member->description))
+    if (!isfinite (member->loss) || (chosen && chosen->description <= member->description) ||
+        (breeding->problem->settings->loss == PREDICT_LOSS_LOG_RMSE &&
+         !correction_stays_positive (work, member)))
       continue;
     of_folds = correction_folds_loss (work, member);
     if (of_folds < breeding->problem->base_loss) {

@@ -10,6 +10,8 @@
 
 #define FOLDS            5u
 #define FOLD_EVALUATIONS 60
+#define PLACES           256u
+#define PLACES_STREAM    UINT64_MAX /* no trial's */
 
 static uint32_t
 n_variables (const CorrectionProblem *problem)
@@ -292,6 +294,35 @@ correction_fit (CorrectionWork *work, CorrectionMember *member, const PredictTar
   freedom.unknown = work->unknown;
   predict_levenberg (&work->whole, member->parameters, target, &freedom, work->workspace);
   take_apart (work, freedom.n_bounded, member);
+}
+
+/* -- away from the points ---------------------------------------------------------- */
+
+static double
+draw_within (PredictRange range, bool by_logarithm, PredictRandom *random)
+{
+  double share = predict_random_unit (random);
+
+  if (!by_logarithm || !(range.low > 0))
+    return range.low + (range.high - range.low) * share;
+  return range.low * predict_exp (predict_log (range.high / range.low) * share);
+}
+
+bool
+correction_stays_positive (CorrectionWork *work, const CorrectionMember *member)
+{
+  const CorrectionProblem *problem = work->problem;
+  PredictRandom random = predict_random (problem->settings->seed, PLACES_STREAM);
+  g_autofree double *place = g_new (double, n_variables (problem) + 1);
+
+  put_together (work, member, false);
+  for (guint at = 0; at < PLACES; at++) {
+    for (uint32_t variable = 0; variable < n_variables (problem); variable++)
+      place[variable] = draw_within (problem->data->box[variable], at % 2 == 0, &random);
+    if (!(predict_value (&work->whole, place, member->parameters) > 0))
+      return false;
+  }
+  return true;
 }
 
 /* -- cross-validation -------------------------------------------------------------- */

@@ -70,6 +70,10 @@ correction_formula (CorrectionWork *work, const CorrectionMember *member, bool b
 /* Its loss at points that it was not fitted to: every fifth point is left out in turn. */
 double correction_folds_loss (CorrectionWork *work, const CorrectionMember *member);
 
+/* Whether its value is positive wherever it is looked at in the box: 256 places, half of them
+ * drawn by logarithms where a range is positive. */
+bool correction_stays_positive (CorrectionWork *work, const CorrectionMember *member);
+
 /* Breeds; adds to *generations_done.  The outcome of a trial, of which time is NULL when nothing was
  * defined. */
 void correction_breed (CorrectionWork *work, gint *generations_done, PredictTrial *outcome);
