@@ -33,6 +33,7 @@ typedef struct {
 /* The whole program, for main(). */
 int cli_main (int argc, char **argv);
 
+int cli_correct (int argc, char **argv, GError **error);
 int cli_machine_check (int argc, char **argv, GError **error);
 int cli_machine_links (int argc, char **argv, GError **error);
 int cli_machine_show (int argc, char **argv, GError **error);

@@ -36,6 +36,7 @@ static const CliCommand commands[] = {
   { "predict", "a table with what a model predicts of its rows", cli_predict },
   { "report", "one page that shows a study: which mapping is best, and why", cli_report },
   { "map optimize", "search for a better mapping", cli_map_optimize },
+  { "correct", "mend a performance model by measured times", cli_correct },
   { "validate", "published measurements and their simulation, side by side", cli_validate },
 };
 

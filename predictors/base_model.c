@@ -63,7 +63,8 @@ predict_base_model_free (PredictBaseModel *model)
 double *
 predict_base_model_values (const PredictBaseModel *model)
 {
-  double *values = g_new (double, model->n_parameters);
+  /* Not NULL without parameters: memcpy() of nothing asks for that. */
+  double *values = g_new (double, MAX (model->n_parameters, 1));
 
   for (uint32_t at = 0; at < model->n_parameters; at++)
     values[at] = model->parameters[at].value;

@@ -40,9 +40,9 @@ typedef struct {
 } PredictBaseModel;
 
 /* NULL and *error (PREDICT_ERROR_MODEL with file, line and column, or G_FILE_ERROR): a line that is
- * none of the above, a name twice, or that of a function, no time or two, a parameter without bounds,
- * a value outside of them, bounds of a logarithm that are not positive, a parameter that time
- * does not depend on, units that do not agree. */
+ * none of the above, a name twice, or that of a function, or "in", no time or two, a parameter
+ * without bounds, a value outside of them, bounds of a logarithm that are not positive, a parameter
+ * that time does not depend on, units that do not agree. */
 PredictBaseModel *predict_base_model_read (const char *path, GError **error);
 PredictBaseModel *predict_base_model_parse (const char *text, const char *source, GError **error);
 void predict_base_model_free (PredictBaseModel *model);

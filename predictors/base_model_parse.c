@@ -3,268 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/base_model.h"
+#include "predictors/base_model_reader.h"
 
-#include "predictors/units.h"
-
-#include <math.h>
 #include <string.h>
-
-typedef struct {
-  const char *source;
-  const char *text, *at; /* the line, without its comment */
-  guint line;
-  GPtrArray *variables, *parameters, *constants, *definitions; /* char *: names */
-  GPtrArray *variable_units;                                   /* char *, NULL: none */
-  GArray *parameter, *constant;                                /* PredictParameter */
-  GPtrArray *bodies;                                           /* PredictExpression */
-  PredictExpression *time;
-  PredictNames names; /* of all that formulas may name: constants are parameters after the others */
-  bool has_units;
-  PredictUnits units;
-  GArray *unit_of_variable, *unit_of_parameter, *unit_of_constant; /* PredictUnit */
-  GError **error;
-} Reader;
-
-static guint
-column_of (const Reader *reader, const char *at)
-{
-  return 1 + (guint) (at - reader->text);
-}
-
-static gboolean G_GNUC_PRINTF (3, 4) fail (Reader *reader, const char *at, const char *format, ...)
-{
-  g_autofree char *message = NULL;
-  va_list arguments;
-
-  va_start (arguments, format);
-  message = g_strdup_vprintf (format, arguments);
-  va_end (arguments);
-  g_set_error (reader->error, PREDICT_ERROR, PREDICT_ERROR_MODEL, "%s:%u:%u: %s", reader->source,
-               reader->line, column_of (reader, at), message);
-  return FALSE;
-}
-
-static void
-skip_blanks (Reader *reader)
-{
-  while (g_ascii_isspace (*reader->at))
-    reader->at++;
-}
-
-/* Whether this character is next; then past it. */
-static bool
-take (Reader *reader, char wanted)
-{
-  skip_blanks (reader);
-  if (*reader->at != wanted)
-    return false;
-  reader->at++;
-  return true;
-}
-
-/* NULL: there is no name here. */
-static char *
-take_name (Reader *reader)
-{
-  const char *begin;
-
-  skip_blanks (reader);
-  begin = reader->at;
-  if (g_ascii_isalpha (*begin) || *begin == '_')
-    while (g_ascii_isalnum (*reader->at) || *reader->at == '_')
-      reader->at++;
-  return reader->at > begin ? g_strndup (begin, (gsize) (reader->at - begin)) : NULL;
-}
-
-static bool
-take_word (Reader *reader, const char *word)
-{
-  const char *begin = reader->at;
-  g_autofree char *name = take_name (reader);
-
-  if (g_strcmp0 (name, word) == 0)
-    return true;
-  reader->at = begin;
-  return false;
-}
-
-static gboolean
-take_number (Reader *reader, const char *what, double *number)
-{
-  char *end;
-
-  skip_blanks (reader);
-  *number = g_ascii_strtod (reader->at, &end);
-  if (end == reader->at || !isfinite (*number))
-    return fail (reader, reader->at, "expected %s, a number", what);
-  reader->at = end;
-  return TRUE;
-}
-
-static gboolean
-expect_end (Reader *reader)
-{
-  skip_blanks (reader);
-  return *reader->at == '\0' ||
-         fail (reader, reader->at, "\"%s\" does not belong here", reader->at);
-}
-
-/* [in UNIT], to the end of the line. */
-static gboolean
-take_unit (Reader *reader, char **text, PredictUnit *unit)
-{
-  PredictPlace place = { reader->source, reader->line, 0 };
-  const char *begin;
-
-  *text = NULL;
-  *unit = (PredictUnit){ { 0 } };
-  if (!take_word (reader, "in"))
-    return expect_end (reader);
-  skip_blanks (reader);
-  begin = reader->at;
-  while (*reader->at != '\0' && !g_ascii_isspace (*reader->at))
-    reader->at++;
-  *text = g_strndup (begin, (gsize) (reader->at - begin));
-  place.column = column_of (reader, begin);
-  reader->has_units = true;
-  return predict_unit_parse (&reader->units, *text, &place, unit, reader->error) &&
-         expect_end (reader);
-}
-
-static bool
-is_among (GPtrArray *names, const char *name)
-{
-  return g_ptr_array_find_with_equal_func (names, name, g_str_equal, NULL);
-}
-
-static bool
-is_function (const char *name)
-{
-  for (guint op = 0; op < PREDICT_N_OPS; op++)
-    if (predict_ops[op].is_function && strcmp (predict_ops[op].name, name) == 0)
-      return true;
-  return false;
-}
-
-/* A name that is declared here, `at`; NULL: it cannot be. */
-static char *
-take_new_name (Reader *reader)
-{
-  const char *at;
-  g_autofree char *name = NULL;
-
-  skip_blanks (reader);
-  at = reader->at;
-  name = take_name (reader);
-  if (name == NULL)
-    fail (reader, at, "expected a name");
-  else if (is_function (name))
-    fail (reader, at, "\"%s\" is a function", name);
-  else if (is_among (reader->variables, name) || is_among (reader->parameters, name) ||
-           is_among (reader->constants, name) || is_among (reader->definitions, name))
-    fail (reader, at, "\"%s\" was declared before", name);
-  else if (strcmp (name, "time") == 0)
-    fail (reader, at, "\"time\" is the model: time = ...");
-  else
-    return g_steal_pointer (&name);
-  return NULL;
-}
-
-static gboolean
-read_variables (Reader *reader)
-{
-  guint first = reader->variables->len;
-  g_autofree char *text = NULL;
-  PredictUnit unit;
-
-  do {
-    char *name = take_new_name (reader);
-
-    if (name == NULL)
-      return FALSE;
-    g_ptr_array_add (reader->variables, name);
-  } while (take (reader, ','));
-  if (!take_unit (reader, &text, &unit))
-    return FALSE;
-  for (guint at = first; at < reader->variables->len; at++) {
-    g_ptr_array_add (reader->variable_units, g_strdup (text));
-    g_array_append_val (reader->unit_of_variable, unit);
-  }
-  return TRUE;
-}
-
-static gboolean
-read_constant (Reader *reader)
-{
-  PredictParameter constant = { .name = take_new_name (reader) };
-  PredictUnit unit;
-
-  if (constant.name == NULL)
-    return FALSE;
-  g_ptr_array_add (reader->constants, constant.name);
-  if (!take_number (reader, "the value", &constant.value) ||
-      !take_unit (reader, &constant.unit, &unit)) {
-    g_free (constant.unit);
-    return FALSE;
-  }
-  g_array_append_val (reader->constant, constant);
-  g_array_append_val (reader->unit_of_constant, unit);
-  return TRUE;
-}
-
-/* [LOW, HIGH] around the value. */
-static gboolean
-take_bounds (Reader *reader, PredictParameter *parameter)
-{
-  const char *at;
-
-  skip_blanks (reader);
-  at = reader->at;
-  if (!take (reader, '['))
-    return fail (reader, at, "parameter \"%s\" has no bounds: %s %g [LOW, HIGH]", parameter->name,
-                 parameter->name, parameter->value);
-  if (!take_number (reader, "the lower bound", &parameter->low))
-    return FALSE;
-  if (!take (reader, ','))
-    return fail (reader, reader->at, "expected \",\" and the upper bound");
-  if (!take_number (reader, "the upper bound", &parameter->high))
-    return FALSE;
-  if (!take (reader, ']'))
-    return fail (reader, reader->at, "expected \"]\"");
-  if (!(parameter->low < parameter->high))
-    return fail (reader, at, "the lower bound is not below the upper one");
-  if (parameter->value < parameter->low || parameter->value > parameter->high)
-    return fail (reader, at, "%g, the value of \"%s\", is not within its bounds", parameter->value,
-                 parameter->name);
-  return TRUE;
-}
-
-static gboolean
-read_parameter (Reader *reader)
-{
-  PredictParameter parameter = { .name = take_new_name (reader) };
-  const char *at;
-  PredictUnit unit;
-
-  if (parameter.name == NULL)
-    return FALSE;
-  g_ptr_array_add (reader->parameters, parameter.name);
-  if (!take_number (reader, "the value", &parameter.value) || !take_bounds (reader, &parameter))
-    return FALSE;
-  skip_blanks (reader);
-  at = reader->at;
-  parameter.log = take_word (reader, "log");
-  if (parameter.log && !(parameter.low > 0))
-    return fail (reader, at, "there is no logarithm of the lower bound of \"%s\"", parameter.name);
-  if (!take_unit (reader, &parameter.unit, &unit)) {
-    g_free (parameter.unit);
-    return FALSE;
-  }
-  g_array_append_val (reader->parameter, parameter);
-  g_array_append_val (reader->unit_of_parameter, unit);
-  return TRUE;
-}
 
 /* The names of one array, then of the other (NULL: none); borrowed, the caller frees the array. */
 static const char **
@@ -281,8 +22,8 @@ join_names (const GPtrArray *first, const GPtrArray *then)
 }
 
 static gboolean
-check_units (Reader *reader, const PredictExpression *formula, const PredictPlace *place,
-             PredictUnit *unit)
+check_units (PredictModelReader *reader, const PredictExpression *formula,
+             const PredictPlace *place, PredictUnit *unit)
 {
   g_autoptr (GArray) parameters = g_array_copy (reader->unit_of_parameter);
 
@@ -290,45 +31,48 @@ check_units (Reader *reader, const PredictExpression *formula, const PredictPlac
   return predict_unit_of (formula, &reader->names, &reader->units,
                           (const PredictUnit *) (const void *) reader->unit_of_variable->data,
                           (const PredictUnit *) (const void *) parameters->data, place, unit,
-                          reader->error);
+                          reader->line.error);
 }
 
 static gboolean
-check_time (Reader *reader, const PredictUnit *unit)
+check_time (PredictModelReader *reader, const PredictUnit *unit)
 {
-  PredictPlace place = { reader->source, reader->line, 1 };
+  PredictPlace place = { reader->line.source, reader->line.number, 1 };
   g_autofree char *text = predict_unit_text (&reader->units, unit);
   PredictUnit seconds;
 
-  if (!predict_unit_parse (&reader->units, "s", &place, &seconds, reader->error))
+  if (!predict_unit_parse (&reader->units, "s", &place, &seconds, reader->line.error))
     return FALSE;
   return predict_unit_equal (unit, &seconds) ||
-         fail (reader, reader->text, "time is in %s, not in s", text);
+         predict_line_fail (&reader->line, reader->line.text, "time is in %s, not in s", text);
 }
 
 /* What is put in for names may nest deeper than can be written. */
 static gboolean
-check_depth (Reader *reader, const PredictExpression *formula, const PredictPlace *place)
+check_depth (PredictModelReader *reader, const PredictExpression *formula,
+             const PredictPlace *place)
 {
   g_autofree char *text = predict_expression_text (formula, &reader->names);
   g_autoptr (PredictExpression) again =
       predict_expression_parse (text, &reader->names, place, NULL);
 
-  return again != NULL || fail (reader, reader->at,
-                                "with what its names stand for, the formula is nested more than "
-                                "%u deep",
-                                PREDICT_MAX_DEPTH);
+  return again != NULL ||
+         predict_line_fail (&reader->line, reader->line.at,
+                            "with what its names stand for, the formula is nested more than "
+                            "%u deep",
+                            PREDICT_MAX_DEPTH);
 }
 
 /* NAME = FORMULA, behind the "="; takes the name, which is "time" or new. */
 static gboolean
-read_formula (Reader *reader, char *name)
+read_formula (PredictModelReader *reader, char *name)
 {
   g_autofree char *owned = name;
   g_autofree const char **variables = join_names (reader->variables, NULL);
   g_autofree const char **parameters = join_names (reader->parameters, reader->constants);
   g_autofree const char **definitions = join_names (reader->definitions, NULL);
-  PredictPlace place = { reader->source, reader->line, column_of (reader, reader->at) };
+  PredictPlace place = { reader->line.source, reader->line.number,
+                         predict_line_column (&reader->line, reader->line.at) };
   g_autoptr (PredictExpression) formula = NULL;
   PredictUnit unit;
 
@@ -338,7 +82,7 @@ read_formula (Reader *reader, char *name)
     definitions,
     (const PredictExpression *const *) reader->bodies->pdata,
   };
-  formula = predict_expression_parse (reader->at, &reader->names, &place, reader->error);
+  formula = predict_expression_parse (reader->line.at, &reader->names, &place, reader->line.error);
   if (formula == NULL || !check_depth (reader, formula, &place) ||
       (reader->has_units && !check_units (reader, formula, &place, &unit)))
     return FALSE;
@@ -351,62 +95,40 @@ read_formula (Reader *reader, char *name)
   return TRUE;
 }
 
-typedef struct {
-  const char *word;
-  gboolean (*read) (Reader *reader);
-} Declaration;
-
 static gboolean
-read_declaration (Reader *reader)
-{
-  static const Declaration declarations[] = {
-    { "variable", read_variables },
-    { "constant", read_constant },
-    { "parameter", read_parameter },
-  };
-  const char *begin = reader->at;
-
-  if (reader->definitions->len > 0)
-    return fail (reader, begin, "declarations stand above all formulas");
-  for (guint at = 0; at < G_N_ELEMENTS (declarations); at++)
-    if (take_word (reader, declarations[at].word))
-      return declarations[at].read (reader);
-  return read_parameter (reader);
-}
-
-static gboolean
-read_line (Reader *reader)
+read_line (PredictModelReader *reader)
 {
   const char *begin;
   g_autofree char *name = NULL;
 
-  skip_blanks (reader);
-  begin = reader->at;
+  predict_line_skip_blanks (&reader->line);
+  begin = reader->line.at;
   if (*begin == '\0')
     return TRUE;
   if (reader->time != NULL)
-    return fail (reader, begin, "time = ... is the last line");
-  name = take_name (reader);
+    return predict_line_fail (&reader->line, begin, "time = ... is the last line");
+  name = predict_line_name (&reader->line);
   if (name == NULL)
-    return fail (reader, begin, "expected variable, constant, parameter or NAME = FORMULA");
-  if (take (reader, '=')) {
-    const char *formula = reader->at;
+    return predict_line_fail (&reader->line, begin,
+                              "expected variable, constant, parameter or NAME = FORMULA");
+  if (predict_line_take (&reader->line, '=')) {
+    const char *formula = reader->line.at;
 
     if (strcmp (name, "time") == 0)
       return read_formula (reader, g_steal_pointer (&name));
     g_free (name);
-    reader->at = begin;
-    name = take_new_name (reader);
-    reader->at = formula;
+    reader->line.at = begin;
+    name = predict_reader_new_name (reader);
+    reader->line.at = formula;
     return name != NULL && read_formula (reader, g_steal_pointer (&name));
   }
-  reader->at = begin;
-  return read_declaration (reader);
+  reader->line.at = begin;
+  return predict_reader_declaration (reader);
 }
 
 /* Line by line; comments are cut off. */
 static gboolean
-read_lines (Reader *reader, const char *text)
+read_lines (PredictModelReader *reader, const char *text)
 {
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
 
@@ -415,13 +137,14 @@ read_lines (Reader *reader, const char *text)
 
     if (comment != NULL)
       *comment = '\0';
-    reader->text = reader->at = lines[at];
-    reader->line = at + 1;
+    reader->line.text = reader->line.at = lines[at];
+    reader->line.number = at + 1;
     if (!read_line (reader))
       return FALSE;
   }
-  reader->text = reader->at = "";
-  return reader->time != NULL || fail (reader, reader->at, "there is no line \"time = ...\"");
+  reader->line.text = reader->line.at = "";
+  return reader->time != NULL ||
+         predict_line_fail (&reader->line, reader->line.at, "there is no line \"time = ...\"");
 }
 
 static bool
@@ -435,18 +158,19 @@ is_used (const PredictExpression *formula, guint parameter)
 }
 
 static gboolean
-check_use (Reader *reader)
+check_use (PredictModelReader *reader)
 {
   for (guint at = 0; at < reader->parameters->len; at++)
     if (!is_used (reader->time, at))
-      return fail (reader, reader->at, "time does not depend on parameter \"%s\"",
-                   (const char *) reader->parameters->pdata[at]);
+      return predict_line_fail (&reader->line, reader->line.at,
+                                "time does not depend on parameter \"%s\"",
+                                (const char *) reader->parameters->pdata[at]);
   return TRUE;
 }
 
 /* Constants are numbers from here on. */
 static PredictExpression *
-with_constants (const Reader *reader)
+with_constants (const PredictModelReader *reader)
 {
   PredictExpression *formula = predict_expression_copy (reader->time);
 
@@ -488,11 +212,11 @@ copy_texts (const GPtrArray *array)
 }
 
 static PredictBaseModel *
-make_model (const Reader *reader)
+make_model (const PredictModelReader *reader)
 {
   PredictBaseModel *model = g_new0 (PredictBaseModel, 1);
 
-  model->source = g_strdup (reader->source);
+  model->source = g_strdup (reader->line.source);
   model->names.variables = (const char *const *) copy_texts (reader->variables);
   model->names.parameters = (const char *const *) copy_texts (reader->parameters);
   model->n_variables = reader->variables->len;
@@ -535,9 +259,8 @@ predict_base_model_parse (const char *text, const char *source, GError **error)
   g_autoptr (GArray) unit_of_variable = g_array_new (FALSE, FALSE, sizeof (PredictUnit));
   g_autoptr (GArray) unit_of_parameter = g_array_new (FALSE, FALSE, sizeof (PredictUnit));
   g_autoptr (GArray) unit_of_constant = g_array_new (FALSE, FALSE, sizeof (PredictUnit));
-  Reader reader = {
-    .source = source,
-    .line = 1,
+  PredictModelReader reader = {
+    .line = { .source = source, .number = 1, .error = error },
     .variables = variables,
     .parameters = parameters,
     .constants = constants,
@@ -549,7 +272,6 @@ predict_base_model_parse (const char *text, const char *source, GError **error)
     .unit_of_variable = unit_of_variable,
     .unit_of_parameter = unit_of_parameter,
     .unit_of_constant = unit_of_constant,
-    .error = error,
   };
   PredictBaseModel *model = NULL;
 

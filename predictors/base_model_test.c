@@ -52,8 +52,8 @@ test_declared (void)
   g_assert_true (predict_expression_check (model->time, 3, 4));
 }
 
-/* Hockney: 1.5 us + 1 ms.  LogGP: 0.4 + 0.33 + 1.2 + 0.4 us; two more after 0.73 us each, or, of one
- * byte, one more after 0.6 us.  R1: worked by another program. */
+/* Hockney: 1.5 us + 1 ms.  LogGP: 0.4 + 0.33 + 1.2 + 0.4 us; two more after 0.73 us each, or, of
+ * one byte, one more after 0.6 us.  R1: worked by another program. */
 static void
 test_examples (void)
 {
@@ -185,6 +185,9 @@ test_errors (void)
     { "g 3 [0, 2]", "m:1:5: 3, the value of \"g\", is not within its bounds" },
     { "g 1 [0, 2] log", "m:1:12: there is no logarithm of the lower bound of \"g\"" },
     { "g 1 [nan, 2]", "m:1:6: expected the lower bound, a number" },
+    { "g 0x10 [0, 20]", "m:1:4: parameter \"g\" has no bounds: g 0 [LOW, HIGH]" },
+    { "variable n\nconstant c 1e999", "m:2:12: expected the value, a number" },
+    { "variable in in s", "m:1:10: \"in\" stands before a unit: it is no name" },
     { "g 1 [0, 2] of s", "m:1:12: \"of s\" does not belong here" },
     { "variable n\nvariable n", "m:2:10: \"n\" was declared before" },
     { "variable log", "m:1:10: \"log\" is a function" },

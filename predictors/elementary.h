@@ -10,8 +10,9 @@
  * Outside their domain, and of an argument that is itself infinite or NaN, the result is NaN:
  * what is undefined stays visible to the end of an expression.  Greatest errors in units in the
  * last place, as elementary_test.c measures them: log, log2 and exp 1, sine and cosine 1.25.
- * The method is reduction of the argument in two or three parts (W. J. Cody, W. Waite, "Software Manual for the Elementary Functions",
- * 1980) and a polynomial through the Chebyshev points of what remains. */
+ * The method is reduction of the argument in two or three parts (W. J. Cody, W. Waite, "Software
+ * Manual for the Elementary Functions", 1980) and a polynomial through the Chebyshev points of what
+ * remains. */
 #pragma once
 
 #include <math.h>

@@ -7,8 +7,8 @@
  * value at a point has the same bits whatever the block, the processor and the thread.
  *
  * A point is undefined when any step has no finite value there: a division by 0, the logarithm of
- * what is not positive, an overflow.  Nothing hides that: the value of the whole is
- * then infinite or NaN, also where arithmetic would go on to a number (1 / (1 / 0), exp (-1 / 0)). */
+ * what is not positive, an overflow.  Nothing hides that: the value of the whole is then
+ * infinite or NaN, also where arithmetic would go on to a number (1 / (1 / 0), exp (-1 / 0)). */
 #pragma once
 
 #include "predictors/expression.h"
@@ -43,10 +43,11 @@ uint32_t predict_unknowns (const PredictExpression *expression, uint32_t n_param
                            bool constants, int32_t *unknown);
 
 /* The values, and derivatives[n_unknowns][points->n]: exact ones, to rounding, by one sweep
- * from the root to the leaves (reverse-mode differentiation).  unknown[n steps] is the number of the
- * unknown that a parameter or constant stands for, < n_unknowns, or PREDICT_FIXED; several
+ * from the root to the leaves (reverse-mode differentiation).  unknown[n steps] is the number of
+ * the unknown that a parameter or constant stands for, < n_unknowns, or PREDICT_FIXED; several
  * steps may share one.  Where min and max have equal operands the left counts; ceil, floor and the
- * bend of abs have slope 0.  A derivative may be infinite where the value is not: sqrt at 0. */
+ * bend of abs have slope 0.  A derivative may be infinite where the value is not, sqrt at 0, and
+ * then NaN where such a part does not count: 0*sqrt (p), min (-1, sqrt (p)). */
 uint64_t predict_derivatives (const PredictExpression *expression, const PredictPoints *points,
                               const double *parameters, const int32_t *unknown, uint32_t n_unknowns,
                               PredictWorkspace *workspace, double *values, double *derivatives);

@@ -221,6 +221,7 @@ test_slopes_by_hand (void)
   check_slopes ("sin(p) + cos(q)", 0, cos (1.25), sin (0.5));
   check_slopes ("-(p*7)", 0, -7, 0);
   check_slopes ("x", 0, 0, 0);
+  check_slopes ("x^0 + p^-1", 0, -0.64, 0);
 }
 
 /* Without bends and jumps, of which a difference knows nothing. */

@@ -13,10 +13,11 @@
  * exp, sqrt, sin, cos, abs, ceil, floor, min (a, b), max (a, b).  ^ binds to the right and tighter
  * than the sign: -a^2 is -(a^2).  An exponent written as an integer without a point, of at
  * most 64, means repeated multiplication and takes any base; every other power is
- * exp (y log x), of which no negative x has one; 0^y is 0 of a positive y.  "pi" is a number unless it is the name of something. */
+ * exp (y log x), of which no negative x has one; 0^y is 0 of a positive y.  "pi" is a number
+ * unless it is the name of something. */
 #pragma once
 
-#include "predictors/error.h"
+#include "predictors/place.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -79,12 +80,6 @@ typedef struct {
   const PredictExpression *const *bodies; /* of the definitions */
 } PredictNames;
 
-/* Where a text begins, for errors: "SOURCE:LINE:COLUMN: ". */
-typedef struct {
-  const char *source; /* NULL: errors begin with "column N: " */
-  guint line, column; /* from 1 */
-} PredictPlace;
-
 PredictExpression *predict_expression_new (const PredictStep *steps, uint32_t n);
 PredictExpression *predict_expression_copy (const PredictExpression *expression);
 void predict_expression_free (PredictExpression *expression);
@@ -109,7 +104,6 @@ char *predict_expression_c (const PredictExpression *expression, const PredictNa
 
 /* A number as formulas write it. */
 char *predict_number_text (double value);
-bool predict_is_name (const char *text);
 
 /* Whether the steps are one tree, with indices below these counts, finite constants, and
  * exponents within bounds: for what did not come from a parser. */

@@ -3,14 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * `make bench` runs it.  Random trees of the kind that evolution breeds, all operations of a set
- * equally often down to the fourth level, leaves below: two thirds variables, one third numbers.  A node
- * is an operation or a leaf.  Each row is the fastest of several runs in processor time.
+ * equally often down to the fourth level, leaves below: two thirds variables, one third numbers.
+ * A node is an operation or a leaf.  Each row is the fastest of several runs in processor time.
  *
- * The physical argument: a block of 256 points is 2 KiB a step; the few values that wait stay in the
- * first-level cache, two of them read and one written for each operation.  Leaves, half of the
+ * The physical argument: a block of 256 points is 2 KiB a step; the few values that wait stay in
+ * the first-level cache, two of them read and one written for each operation.  Leaves, half of the
  * nodes, are only pointed at.  What is left is arithmetic: a division makes four results in about
- * eight cycles, log and exp take some 30 operations each, a power both.  With few points an operation
- * costs its dispatch, a jump that is not foreseen. */
+ * eight cycles, log and exp take some 30 operations each, a power both.  With few points an
+ * operation costs its dispatch, a jump that is not foreseen. */
 #include "config.h"
 
 #include "predictors/evaluate_blocks.h"

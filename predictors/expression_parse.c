@@ -6,9 +6,8 @@
  * operand is read, then every operator that binds at least as tightly as asked for. */
 #include "config.h"
 
-#include "predictors/expression.h"
+#include "predictors/expression_tokens.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -39,19 +38,11 @@ column_of (const Parser *parser, const char *at)
 
 static void G_GNUC_PRINTF (3, 4) fail (Parser *parser, const char *at, const char *format, ...)
 {
-  g_autofree char *message = NULL;
-  guint column = column_of (parser, at);
   va_list arguments;
 
   va_start (arguments, format);
-  message = g_strdup_vprintf (format, arguments);
+  predict_fail_at_v (&parser->place, column_of (parser, at), parser->error, format, arguments);
   va_end (arguments);
-  if (parser->place.source == NULL)
-    g_set_error (parser->error, PREDICT_ERROR, PREDICT_ERROR_MODEL, "column %u: %s", column,
-                 message);
-  else
-    g_set_error (parser->error, PREDICT_ERROR, PREDICT_ERROR_MODEL, "%s:%u:%u: %s",
-                 parser->place.source, parser->place.line, column, message);
 }
 
 static void
@@ -59,44 +50,6 @@ skip_blanks (Parser *parser)
 {
   while (g_ascii_isspace (*parser->at))
     parser->at++;
-}
-
-/* What stands at `at`, for messages. */
-static char *
-found (const char *at)
-{
-  gunichar letter = *at != '\0' ? g_utf8_get_char_validated (at, -1) : 0;
-
-  if (*at == '\0')
-    return g_strdup ("the end");
-  if (letter == (gunichar) -1 || letter == (gunichar) -2 || !g_unichar_isprint (letter))
-    return g_strdup_printf ("the byte 0x%02x", (guint8) *at);
-  return g_strdup_printf ("\"%.*s\"", (int) (g_utf8_next_char (at) - at), at);
-}
-
-static bool
-is_name_start (char letter)
-{
-  return g_ascii_isalpha (letter) || letter == '_';
-}
-
-static gsize
-name_length (const char *at)
-{
-  gsize n = 0;
-
-  if (is_name_start (*at))
-    while (g_ascii_isalnum (at[n]) || at[n] == '_')
-      n++;
-  return n;
-}
-
-bool
-predict_is_name (const char *text)
-{
-  gsize n = name_length (text);
-
-  return n > 0 && text[n] == '\0';
 }
 
 static bool
@@ -119,42 +72,12 @@ append_op (Parser *parser, const char *at, PredictOp op)
 
 static bool parse_formula (Parser *parser, int binding);
 
-static bool
-is_digit_at (const char *at)
-{
-  return g_ascii_isdigit (at[0]) || (at[0] == '.' && g_ascii_isdigit (at[1]));
-}
-
-/* Past the digits, the point and the exponent; NULL when there is no number.  *integer: there were
- * digits only. */
-static const char *
-number_end (const char *at, bool *integer)
-{
-  const char *end = at;
-
-  if (!is_digit_at (at))
-    return NULL;
-  while (g_ascii_isdigit (*end))
-    end++;
-  *integer = *end != '.' && *end != 'e' && *end != 'E';
-  if (*end == '.')
-    for (end++; g_ascii_isdigit (*end);)
-      end++;
-  if (*end == 'e' || *end == 'E') {
-    const char *exponent = end + 1 + (end[1] == '+' || end[1] == '-');
-
-    for (; g_ascii_isdigit (*exponent); exponent++)
-      end = exponent + 1;
-  }
-  return end;
-}
-
 /* `at` is where its sign, if it has one, stands. */
 static bool
 parse_number (Parser *parser, const char *at, double sign)
 {
   bool integer;
-  const char *end = number_end (parser->at, &integer);
+  const char *end = predict_token_number (parser->at, &integer);
   g_autofree char *digits = g_strndup (parser->at, end - parser->at);
   double value = g_ascii_strtod (digits, NULL);
 
@@ -162,7 +85,7 @@ parse_number (Parser *parser, const char *at, double sign)
     fail (parser, parser->at, "%s is larger than any number", digits);
     return false;
   }
-  if (name_length (end) > 0 || *end == '.') {
+  if (predict_token_name (end) > 0 || *end == '.') {
     fail (parser, end, "an operator must stand between %s and what follows", digits);
     return false;
   }
@@ -179,15 +102,6 @@ find_name (const char *const *names, const char *name)
     if (strcmp (names[at], name) == 0)
       return at;
   return NO_STEP;
-}
-
-static PredictOp
-find_function (const char *name)
-{
-  for (PredictOp op = 0; op < PREDICT_N_OPS; op++)
-    if (predict_ops[op].is_function && strcmp (predict_ops[op].name, name) == 0)
-      return op;
-  return PREDICT_N_OPS;
 }
 
 static void
@@ -231,7 +145,7 @@ parse_function (Parser *parser, const char *at, PredictOp op)
   }
   skip_blanks (parser);
   if (*parser->at != ')') {
-    g_autofree char *instead = found (parser->at);
+    g_autofree char *instead = predict_token_found (parser->at);
 
     fail (parser, parser->at, "%s takes %u operand%s and then \")\", not %s", predict_ops[op].name,
           predict_ops[op].n_operands, predict_ops[op].n_operands == 1 ? "" : "s", instead);
@@ -254,13 +168,13 @@ static bool
 parse_name (Parser *parser)
 {
   const char *at = parser->at;
-  gsize n = name_length (at);
+  gsize n = predict_token_name (at);
   g_autofree char *name = g_strndup (at, n);
   const PredictNames *names = parser->names;
   uint32_t variable = find_name (names->variables, name);
   uint32_t parameter = find_name (names->parameters, name);
   uint32_t definition = find_name (names->definitions, name);
-  PredictOp function = find_function (name);
+  PredictOp function = predict_token_function (name);
 
   parser->at += n;
   if (variable != NO_STEP)
@@ -287,7 +201,7 @@ parse_sign (Parser *parser)
   bool integer;
 
   skip_blanks (parser);
-  end = number_end (parser->at, &integer);
+  end = predict_token_number (parser->at, &integer);
   for (next = end; next != NULL && g_ascii_isspace (*next);)
     next++;
   if (end != NULL && *next != '^' && !g_str_has_prefix (next, "**"))
@@ -304,7 +218,7 @@ parse_parenthesis (Parser *parser)
     return false;
   skip_blanks (parser);
   if (*parser->at != ')') {
-    g_autofree char *instead = found (parser->at);
+    g_autofree char *instead = predict_token_found (parser->at);
 
     fail (parser, parser->at, "expected an operator or the \")\" of column %u, not %s",
           column_of (parser, open), instead);
@@ -318,16 +232,16 @@ static bool
 parse_operand (Parser *parser)
 {
   skip_blanks (parser);
-  if (is_digit_at (parser->at))
+  if (predict_token_begins_number (parser->at))
     return parse_number (parser, parser->at, 1);
-  if (is_name_start (*parser->at))
+  if (predict_token_begins_name (*parser->at))
     return parse_name (parser);
   if (*parser->at == '-')
     return parse_sign (parser);
   if (*parser->at == '(')
     return parse_parenthesis (parser);
 
-  g_autofree char *instead = found (parser->at);
+  g_autofree char *instead = predict_token_found (parser->at);
 
   fail (parser, parser->at, "expected a number, a name or \"(\", not %s", instead);
   return false;
@@ -424,7 +338,7 @@ predict_expression_parse (const char *text, const PredictNames *names, const Pre
     return NULL;
   skip_blanks (&parser);
   if (*parser.at != '\0') {
-    g_autofree char *instead = found (parser.at);
+    g_autofree char *instead = predict_token_found (parser.at);
 
     fail (&parser, parser.at, "expected an operator, not %s", instead);
     return NULL;

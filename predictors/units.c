@@ -41,20 +41,6 @@ find_or_add (PredictUnits *units, const char *name)
   return at;
 }
 
-static gboolean G_GNUC_PRINTF (4, 5)
-    fail (const PredictPlace *place, guint column, GError **error, const char *format, ...)
-{
-  g_autofree char *message = NULL;
-  va_list arguments;
-
-  va_start (arguments, format);
-  message = g_strdup_vprintf (format, arguments);
-  va_end (arguments);
-  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL, "%s:%u:%u: %s", place->source,
-               place->line, column, message);
-  return FALSE;
-}
-
 /* NAME or NAME^INTEGER or 1, from *at; *at is then behind it. */
 static gboolean
 parse_factor (PredictUnits *units, const char **at, double sign, PredictUnit *unit)
@@ -105,9 +91,9 @@ predict_unit_parse (PredictUnits *units, const char *text, const PredictPlace *p
       break;
     sign = *at++ == '/' ? -1 : 1;
   }
-  return fail (place, place->column, error,
-               "\"%s\" is no unit such as s, B/s or 1/s (of at most %u names in all)", text,
-               PREDICT_MAX_UNITS);
+  return predict_fail_at (place, place->column, error,
+                          "\"%s\" is no unit such as s, B/s or 1/s (of at most %u names in all)",
+                          text, PREDICT_MAX_UNITS);
 }
 
 bool
@@ -202,8 +188,9 @@ check_same (const Check *check, const PredictStep *step, Operand *left, const Op
 
   g_autofree char *one = describe (check, left), *other = describe (check, right);
 
-  return fail (check->place, step->column, check->error, "%s of different units: %s and %s",
-               predict_ops[step->op].name, one, other);
+  return predict_fail_at (check->place, step->column, check->error,
+                          "%s of different units: %s and %s", predict_ops[step->op].name, one,
+                          other);
 }
 
 static gboolean
@@ -214,8 +201,8 @@ check_pure (const Check *check, const PredictStep *step, const Operand *operand,
 
   g_autofree char *text = describe (check, operand);
 
-  return fail (check->place, step->column, check->error, "%s must be a pure number: %s", what,
-               text);
+  return predict_fail_at (check->place, step->column, check->error, "%s must be a pure number: %s",
+                          what, text);
 }
 
 static void
