@@ -53,8 +53,12 @@ predict_crowd (PredictPiece piece, void *data, guint n, guint threads,
 
   for (guint i = 0; i < n_helpers; i++)
     helpers[i] = g_thread_try_new ("predict", help, &work, NULL);
-  while (do_one (&work))
-    tell (stretch, (double) atomic_load (&work.n_done) / (double) n);
+  while (do_one (&work)) {
+    guint n_done = atomic_load (&work.n_done);
+
+    if (n_done < n) /* the end is told once, when all helpers have come home */
+      tell (stretch, (double) n_done / (double) n);
+  }
   for (guint i = 0; i < n_helpers; i++)
     if (helpers[i])
       g_thread_join (helpers[i]);
