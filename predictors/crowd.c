@@ -50,17 +50,17 @@ predict_crowd (PredictPiece piece, void *data, guint n, guint threads,
   Work work = { .piece = piece, .data = data, .n = n };
   guint n_helpers = (guint) CLAMP (threads, 1, MAX (n, 1)) - 1;
   g_autofree GThread **helpers = g_new (GThread *, n_helpers);
-  guint n_told = 0;
 
   for (guint i = 0; i < n_helpers; i++)
     helpers[i] = g_thread_try_new ("predict", help, &work, NULL);
   while (do_one (&work)) {
-    n_told = atomic_load (&work.n_done);
-    tell (stretch, (double) n_told / (double) n);
+    guint n_done = atomic_load (&work.n_done);
+
+    if (n_done < n) /* the end is told once, when all helpers have come home */
+      tell (stretch, (double) n_done / (double) n);
   }
   for (guint i = 0; i < n_helpers; i++)
     if (helpers[i])
       g_thread_join (helpers[i]);
-  if (n_told < n || n == 0)
-    tell (stretch, 1);
+  tell (stretch, 1);
 }

@@ -21,7 +21,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictFitted, predict_fitted_free)
 const PredictSettings *predict_fitted_settings (const PredictFitted *fitted);
 guint predict_fitted_n_features (const PredictFitted *fitted);
 
-/* predicted[n_samples]; deviation (may be NULL): over the trees, 0 of other methods. */
+/* predicted[n_samples]; deviation (may be NULL): over the trees, 0 of other methods.  threads as in
+ * PredictSettings, 0: one per processor. */
 void predict_fitted_predict (const PredictFitted *fitted, const PredictSamples *samples,
                              guint threads, double *predicted, double *deviation);
 

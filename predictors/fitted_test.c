@@ -7,21 +7,11 @@
 #include "predictors/fitted_private.h"
 #include "predictors/friedman.h"
 #include "predictors/random.h"
+#include "predictors/regression_fixture.h"
 #include "predictors/scores.h"
 
 #include <math.h>
 #include <string.h>
-
-static const char *const features[] = { "x0", "x1", "x2", "x3", "x4", "x5",
-                                        "x6", "x7", "x8", "x9", NULL };
-
-static PredictSamples *
-friedman_samples (uint64_t n, uint64_t seed)
-{
-  g_autoptr (PredictTable) table = friedman_table (1, n, seed);
-
-  return predict_samples_from (table, features, "y", FALSE, NULL);
-}
 
 static PredictFitted *
 fit (const PredictSamples *samples, PredictMethod method)
@@ -39,28 +29,11 @@ fit (const PredictSamples *samples, PredictMethod method)
 
 /* --- Figures of scikit-learn 1.2.1 --- */
 
-static PredictSamples *
-reference_samples (const char *name, const char *part)
-{
-  g_autofree char *path = g_strdup_printf ("%s/../shared/data/extratrees/%s_%s.csv",
-                                           g_getenv ("G_TEST_SRCDIR"), name, part);
-  g_autoptr (PredictTable) table = predict_table_read (path, NULL);
-  const char *names[11] = { NULL };
-
-  if (table == NULL) {
-    g_test_skip ("../shared is not there");
-    return NULL;
-  }
-  for (guint i = 0; i < 10; i++)
-    names[i] = table->columns[i].name;
-  return predict_samples_from (table, names, "y", FALSE, NULL);
-}
-
 static double
 r2 (const char *name, PredictMethod method, const double *first_three)
 {
-  g_autoptr (PredictSamples) training = reference_samples (name, "train");
-  g_autoptr (PredictSamples) test = training != NULL ? reference_samples (name, "test") : NULL;
+  g_autoptr (PredictSamples) training = regression_samples (name, "train");
+  g_autoptr (PredictSamples) test = training != NULL ? regression_samples (name, "test") : NULL;
   g_autoptr (PredictFitted) fitted = test != NULL ? fit (training, method) : NULL;
   g_autofree double *predicted = NULL;
 
@@ -165,7 +138,8 @@ static void
 test_round_trip (gconstpointer data)
 {
   PredictMethod method = (PredictMethod) GPOINTER_TO_INT (data);
-  g_autoptr (PredictSamples) training = friedman_samples (150, 1), test = friedman_samples (50, 2);
+  g_autoptr (PredictSamples) training = friedman_samples (150, 10, 1),
+                             test = friedman_samples (50, 10, 2);
   g_autoptr (PredictFitted) fitted = fit (training, method), back = NULL;
   g_autofree char *text = text_of (fitted), *again = NULL;
   g_autoptr (GError) error = NULL;
@@ -259,7 +233,7 @@ test_refused_trees (void)
 static void
 test_refused_others (void)
 {
-  g_autoptr (PredictSamples) samples = friedman_samples (30, 1);
+  g_autoptr (PredictSamples) samples = friedman_samples (30, 10, 1);
   g_autoptr (PredictFitted) fitted = fit (samples, PREDICT_LINEAR);
   g_autoptr (PredictFitted) svr = fit (samples, PREDICT_SVR), mean = fit (samples, PREDICT_MEAN);
   g_autofree char *line = text_of (fitted), *vectors = text_of (svr), *level = text_of (mean);

@@ -54,7 +54,7 @@ void predict_forest_free (PredictForest *forest);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictForest, predict_forest_free)
 
 /* predicted[n_samples]; deviation (may be NULL) [n_samples]: standard deviation over the trees.
- * Reads samples->x only. */
+ * Reads samples->x only.  threads as in PredictSettings, 0: one per processor. */
 void predict_forest_predict (const PredictForest *forest, const PredictSamples *samples,
                              guint threads, double *predicted, double *deviation);
 

@@ -16,7 +16,7 @@
 
 /* A sample as one tree has it. */
 typedef struct {
-  double y;        /* target, scaled to at most 1 in size */
+  double y;        /* target, scaled to below 2 in size */
   uint32_t row;    /* of the samples */
   uint32_t weight; /* how often the tree drew it */
 } PredictDrawn;

@@ -95,7 +95,7 @@ predict_forest_predict (const PredictForest *forest, const PredictSamples *sampl
   Asked asked = { .forest = forest, .samples = samples, .mean = predicted, .deviation = deviation };
 
   g_assert (samples->n_features == forest->n_features);
-  ask (&asked, MAX (1, threads));
+  ask (&asked, predict_threads (&(PredictSettings){ .threads = threads }));
 }
 
 void

@@ -1,12 +1,10 @@
-/* forest_test.c - what is true of every forest.
+/* forest_test.c - what is true of every tree: nodes, cuts, limits, and what is said of a sample.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/error.h"
 #include "predictors/forest.h"
-#include "predictors/random.h"
-#include "predictors/regression_fixture.h"
+#include "predictors/friedman.h"
 
 #include <float.h>
 #include <math.h>
@@ -46,6 +44,16 @@ predict (const PredictForest *forest, const PredictSamples *samples)
   return predicted;
 }
 
+static PredictSamples *
+zero_samples (uint64_t n_samples, guint n_features)
+{
+  PredictSamples *samples = predict_samples_new (n_samples, n_features, TRUE);
+
+  memset (samples->x, 0, n_samples * n_features * sizeof *samples->x);
+  memset (samples->y, 0, n_samples * sizeof *samples->y);
+  return samples;
+}
+
 /* The leaf of a sample, the slow way. */
 static uint32_t
 leaf_of (const PredictForest *forest, guint tree, const PredictSamples *samples, uint64_t sample)
@@ -66,7 +74,7 @@ leaf_of (const PredictForest *forest, guint tree, const PredictSamples *samples,
 static void
 test_learns_by_heart (void)
 {
-  PredictSamples *samples = regression_friedman (200, 7, 1);
+  PredictSamples *samples = friedman_samples (200, 7, 1);
 
   for (guint i = 0; i < G_N_ELEMENTS (tree_methods); i++) {
     PredictSettings settings = settings_of (tree_methods[i], 3);
@@ -81,7 +89,7 @@ test_learns_by_heart (void)
     for (guint sample = 0; sample < 200; sample++)
       g_assert_cmpfloat_with_epsilon (predicted[sample], samples->y[sample], 1e-12);
   }
-  regression_free (samples);
+  predict_samples_free (samples);
 }
 
 /* Node by node: the value is the mean of the samples that come by, and a cut has some on
@@ -89,7 +97,7 @@ test_learns_by_heart (void)
 static void
 test_nodes_are_of_their_samples (void)
 {
-  PredictSamples *samples = regression_friedman (300, 20, 2);
+  PredictSamples *samples = friedman_samples (300, 20, 2);
 
   for (guint i = 0; i < 2; i++) {
     PredictSettings settings = settings_of (tree_methods[i], 4);
@@ -128,14 +136,14 @@ test_nodes_are_of_their_samples (void)
       }
     }
   }
-  regression_free (samples);
+  predict_samples_free (samples);
 }
 
 /* A step: CART's one cut is in its middle, and its gain all of the importance. */
 static void
 test_best_cut (void)
 {
-  PredictSamples *samples = regression_new (5, 2);
+  PredictSamples *samples = zero_samples (5, 2);
   PredictSettings settings = settings_of (PREDICT_TREE, 1);
   PredictForestReport report;
   g_autoptr (PredictForest) forest = NULL;
@@ -152,13 +160,13 @@ test_best_cut (void)
   g_assert_cmpfloat (forest->values[2], ==, 7);
   g_assert_cmpfloat (report.importances[1], ==, 1);
   predict_forest_report_clear (&report);
-  regression_free (samples);
+  predict_samples_free (samples);
 }
 
 static void
 test_limits (void)
 {
-  PredictSamples *samples = regression_friedman (200, 5, 3);
+  PredictSamples *samples = friedman_samples (200, 5, 3);
 
   for (guint i = 0; i < G_N_ELEMENTS (tree_methods); i++) {
     PredictSettings settings = settings_of (tree_methods[i], 5);
@@ -179,7 +187,7 @@ test_limits (void)
     of_halves = fit (samples, settings);
     g_assert_cmpuint (of_halves->first[of_halves->n_trees], ==, of_halves->n_trees);
   }
-  regression_free (samples);
+  predict_samples_free (samples);
 }
 
 /* --- Tables that leave no choice --- */
@@ -189,7 +197,7 @@ test_nothing_to_cut (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (tree_methods); i++)
     for (guint n = 1; n <= 20; n += 19) {
-      PredictSamples *samples = regression_new (n, 3); /* one sample; constant columns */
+      PredictSamples *samples = zero_samples (n, 3); /* one sample; constant columns */
       PredictSettings settings = settings_of (tree_methods[i], 4);
       PredictForestReport report;
       g_autoptr (PredictForest) forest = NULL;
@@ -204,7 +212,7 @@ test_nothing_to_cut (void)
       g_assert_cmpfloat (predicted[n - 1], ==, n == 1 ? 4 : 2.5);
       g_assert_cmpfloat (report.importances[0], ==, 0);
       predict_forest_report_clear (&report);
-      regression_free (samples);
+      predict_samples_free (samples);
     }
 }
 
@@ -213,7 +221,7 @@ static void
 test_ties (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (tree_methods); i++) {
-    PredictSamples *samples = regression_new (6, 1);
+    PredictSamples *samples = zero_samples (6, 1);
     PredictSettings settings = settings_of (tree_methods[i], 8);
     g_autoptr (PredictForest) forest = NULL;
     g_autofree double *predicted = NULL;
@@ -227,7 +235,7 @@ test_ties (void)
     g_assert_cmpfloat (predicted[1], ==, 7);
     for (guint sample = 2; sample < 6; sample++)
       g_assert_cmpfloat (predicted[sample], ==, 0.1);
-    regression_free (samples);
+    predict_samples_free (samples);
   }
 }
 
@@ -237,7 +245,7 @@ static void
 test_one_that_varies (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (tree_methods); i++) {
-    PredictSamples *samples = regression_new (8, 40);
+    PredictSamples *samples = zero_samples (8, 40);
     PredictSettings settings = settings_of (tree_methods[i], 20);
     g_autoptr (PredictForest) forest = NULL;
 
@@ -250,7 +258,7 @@ test_one_that_varies (void)
     forest = fit (samples, settings);
     for (guint tree = 0; tree < forest->n_trees; tree++)
       g_assert_cmpuint (forest->first[tree + 1] - forest->first[tree], ==, 15);
-    regression_free (samples);
+    predict_samples_free (samples);
   }
 }
 
@@ -260,7 +268,7 @@ static void
 test_huge_values (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (tree_methods); i++) {
-    PredictSamples *samples = regression_new (50, 2);
+    PredictSamples *samples = zero_samples (50, 2);
     PredictSettings settings = settings_of (tree_methods[i], 5);
     g_autoptr (PredictForest) forest = NULL;
     g_autofree double *predicted = NULL;
@@ -276,7 +284,7 @@ test_huge_values (void)
     for (guint sample = 0; sample < 50; sample++)
       g_assert_cmpfloat_with_epsilon (predicted[sample] * 1e-306, samples->y[sample] * 1e-306,
                                       1e-12);
-    regression_free (samples);
+    predict_samples_free (samples);
   }
 }
 
@@ -285,7 +293,7 @@ test_huge_values (void)
 static void
 test_units_do_not_matter (void)
 {
-  PredictSamples *samples = regression_friedman (150, 6, 4);
+  PredictSamples *samples = friedman_samples (150, 6, 4);
 
   for (guint i = 0; i < G_N_ELEMENTS (tree_methods); i++) {
     PredictSettings settings = settings_of (tree_methods[i], 5);
@@ -309,130 +317,15 @@ test_units_do_not_matter (void)
       samples->y[sample] *= 0x1p40;
     }
   }
-  regression_free (samples);
+  predict_samples_free (samples);
 }
 
-/* --- Threads and seeds --- */
-
-static void
-assert_same (const void *these, const void *others, gsize n_bytes)
-{
-  g_assert_cmpint (memcmp (these, others, n_bytes), ==, 0);
-}
-
-static void
-assert_same_forest (const PredictForest *forest, const PredictForest *other)
-{
-  uint64_t n_nodes = forest->first[forest->n_trees];
-
-  assert_same (forest->first, other->first, (forest->n_trees + 1) * sizeof *forest->first);
-  assert_same (forest->nodes, other->nodes, n_nodes * sizeof *forest->nodes);
-  assert_same (forest->values, other->values, n_nodes * sizeof *forest->values);
-}
-
-static void
-test_threads_do_not_matter (void)
-{
-  PredictSamples *samples = regression_friedman (500, 18, 5);
-
-  for (guint i = 0; i < 2; i++) {
-    PredictSettings settings = settings_of (tree_methods[i], 13);
-    PredictForestReport report, other_report;
-    g_autoptr (PredictForest) forest = NULL;
-    double said[1000], other[1000];
-
-    settings.bootstrap = TRUE;
-    settings.max_features = 7;
-    settings.threads = 1;
-    forest = predict_forest_fit (samples, &settings, &report, NULL, NULL);
-    predict_forest_predict (forest, samples, 1, said, said + 500);
-    for (settings.threads = 2; settings.threads <= 5; settings.threads += 3) {
-      g_autoptr (PredictForest) again =
-          predict_forest_fit (samples, &settings, &other_report, NULL, NULL);
-
-      assert_same_forest (forest, again);
-      assert_same (report.importances, other_report.importances, 18 * sizeof (double));
-      assert_same (report.out_of_bag, other_report.out_of_bag, 500 * sizeof (double));
-      assert_same (report.out_of_bag_sd, other_report.out_of_bag_sd, 500 * sizeof (double));
-      predict_forest_predict (again, samples, settings.threads, other, other + 500);
-      assert_same (said, other, sizeof said);
-      predict_forest_report_clear (&other_report);
-    }
-    predict_forest_report_clear (&report);
-  }
-  regression_free (samples);
-}
-
-static void
-test_seeds_matter (void)
-{
-  PredictSamples *samples = regression_friedman (100, 5, 6);
-  PredictSettings settings = settings_of (PREDICT_EXTRA_TREES, 2);
-  g_autoptr (PredictForest) forest = fit (samples, settings), other = NULL;
-
-  settings.seed++;
-  other = fit (samples, settings);
-  g_assert_cmpfloat (forest->nodes[0].cut, !=, forest->nodes[forest->first[1]].cut);
-  for (guint tree = 0; tree < 2; tree++)
-    g_assert_cmpfloat (forest->nodes[0].cut, !=, other->nodes[other->first[tree]].cut);
-  regression_free (samples);
-}
-
-/* --- Out of bag --- */
-
-/* Stumps that cannot be divided say the mean of their bag, which the test draws again: tree
- * number `tree` begins by drawing n of n samples. */
-static void
-test_out_of_bag (void)
-{
-  enum { N = 9, TREES = 6 };
-  PredictSamples *samples = regression_friedman (N, 5, 7);
-  PredictSettings settings = settings_of (PREDICT_EXTRA_TREES, TREES);
-  PredictForestReport report;
-  g_autoptr (PredictForest) forest = NULL;
-  guint times[TREES][N] = { { 0 } };
-  double says[TREES] = { 0 };
-
-  settings.bootstrap = TRUE;
-  settings.min_samples_split = 100;
-  forest = predict_forest_fit (samples, &settings, &report, NULL, NULL);
-  for (guint tree = 0; tree < TREES; tree++) {
-    PredictRandom random = predict_random (settings.seed, tree);
-
-    for (guint i = 0; i < N; i++) {
-      uint64_t sample = predict_random_below (&random, N);
-
-      times[tree][sample]++;
-      says[tree] += samples->y[sample] / N;
-    }
-    g_assert_cmpfloat_with_epsilon (forest->values[forest->first[tree]], says[tree], 1e-12);
-  }
-  for (guint sample = 0; sample < N; sample++) {
-    double sum = 0, squares = 0;
-    guint n = 0;
-
-    for (guint tree = 0; tree < TREES; tree++)
-      if (times[tree][sample] == 0) {
-        sum += says[tree];
-        squares += says[tree] * says[tree];
-        n++;
-      }
-    if (n == 0) {
-      g_assert_true (isnan (report.out_of_bag[sample]));
-      continue;
-    }
-    g_assert_cmpfloat_with_epsilon (report.out_of_bag[sample], sum / n, 1e-12);
-    g_assert_cmpfloat_with_epsilon (report.out_of_bag_sd[sample],
-                                    sqrt (fmax (0, squares / n - sum / n * (sum / n))), 1e-6);
-  }
-  predict_forest_report_clear (&report);
-  regression_free (samples);
-}
+/* --- What the trees say --- */
 
 static void
 test_deviation (void)
 {
-  PredictSamples *samples = regression_friedman (60, 5, 8);
+  PredictSamples *samples = friedman_samples (60, 5, 8);
   PredictSettings settings = settings_of (PREDICT_FOREST, 7);
   g_autoptr (PredictForest) forest = fit (samples, settings);
   double predicted[60], deviation[60];
@@ -448,74 +341,7 @@ test_deviation (void)
     }
     g_assert_cmpfloat_with_epsilon (deviation[sample], sqrt (squares / 7), 1e-12);
   }
-  regression_free (samples);
-}
-
-/* --- Progress --- */
-
-static void
-progress_note (void *data, double share)
-{
-  double *last = data;
-
-  g_assert_cmpfloat (share, >, *last);
-  g_assert_cmpfloat (share, <=, 1);
-  *last = share;
-}
-
-static void
-test_progress (void)
-{
-  PredictSamples *samples = regression_friedman (50, 5, 9);
-  PredictSettings settings = settings_of (PREDICT_EXTRA_TREES, 10);
-  double last = 0;
-
-  settings.threads = 1;
-  predict_forest_free (predict_forest_fit (samples, &settings, NULL, progress_note, &last));
-  g_assert_cmpfloat (last, ==, 1);
-  regression_free (samples);
-}
-
-/* --- Forests from files --- */
-
-/* Each of these, and nothing else, is wrong. */
-static void
-test_check (void)
-{
-  static const PredictNode good[] = {
-    { 1, 0, 2 }, { 0, -1, 1 }, { 2, 1, 4 }, { 0, -1, 3 }, { 0, -1, 4 }
-  };
-  static const struct {
-    guint node;
-    PredictNode wrong;
-  } cases[] = {
-    { 0, { 1, 2, 2 } },        { 0, { 1, -2, 2 } }, { 0, { NAN, 0, 2 } }, { 0, { 1, 0, 1 } },
-    { 0, { 1, 0, 0 } },        { 0, { 1, 0, 5 } },  { 0, { 1, -1, 0 } },  { 1, { 0, -1, 0 } },
-    { 2, { INFINITY, 1, 4 } }, { 2, { 2, 1, 3 } },  { 2, { 0, -1, 2 } },  { 4, { 0, 1, 5 } },
-    { 4, { 0, -1, 5 } },       { 3, { 0, 0, 4 } },
-  };
-  uint64_t first[] = { 0, 5 };
-  PredictNode nodes[5];
-  double values[] = { 1, 2, 3, 4, 5 };
-  PredictForest forest = { 2, 1, first, nodes, values };
-
-  memcpy (nodes, good, sizeof nodes);
-  g_assert_true (predict_forest_check (&forest, NULL));
-  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-    g_autoptr (GError) error = NULL;
-
-    nodes[cases[i].node] = cases[i].wrong;
-    g_assert_false (predict_forest_check (&forest, &error));
-    g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL);
-    memcpy (nodes, good, sizeof nodes);
-  }
-  values[3] = NAN;
-  g_assert_false (predict_forest_check (&forest, NULL));
-  values[3] = 4;
-  first[1] = 0;
-  g_assert_false (predict_forest_check (&forest, NULL));
-  first[1] = 4;
-  g_assert_false (predict_forest_check (&forest, NULL));
+  predict_samples_free (samples);
 }
 
 int
@@ -531,11 +357,6 @@ main (int argc, char **argv)
   g_test_add_func ("/predictors/forest/one-that-varies", test_one_that_varies);
   g_test_add_func ("/predictors/forest/huge-values", test_huge_values);
   g_test_add_func ("/predictors/forest/units", test_units_do_not_matter);
-  g_test_add_func ("/predictors/forest/threads", test_threads_do_not_matter);
-  g_test_add_func ("/predictors/forest/seeds", test_seeds_matter);
-  g_test_add_func ("/predictors/forest/out-of-bag", test_out_of_bag);
   g_test_add_func ("/predictors/forest/deviation", test_deviation);
-  g_test_add_func ("/predictors/forest/progress", test_progress);
-  g_test_add_func ("/predictors/forest/check", test_check);
   return g_test_run ();
 }

@@ -71,6 +71,23 @@ friedman_table (guint function, uint64_t n_rows, uint64_t seed)
   return table;
 }
 
+PredictSamples *
+friedman_samples (uint64_t n_samples, guint n_features, uint64_t seed)
+{
+  PredictSamples *samples = predict_samples_new (n_samples, n_features, TRUE);
+  PredictRandom random = predict_random (seed, 1);
+  g_autofree double *x = g_new (double, n_features);
+
+  for (uint64_t i = 0; i < n_samples; i++) {
+    for (guint k = 0; k < n_features; k++) {
+      x[k] = draw_feature (1, k, &random);
+      samples->x[k * n_samples + i] = (float) x[k];
+    }
+    samples->y[i] = value_at (1, x) + noise_of[1] * normal (&random);
+  }
+  return samples;
+}
+
 PredictTable *
 friedman_table_repeated (guint function, uint64_t n_rows, uint64_t seed, guint repeats)
 {

@@ -8,6 +8,7 @@
 #include "predictors/friedman.h"
 #include "predictors/model.h"
 #include "predictors/random.h"
+#include "predictors/regression_fixture.h"
 #include "predictors/splits.h"
 
 #include <math.h>
@@ -253,17 +254,10 @@ join (const PredictTable *a, const PredictTable *b)
 static PredictTable *
 diabetes (void)
 {
-  g_autofree char *folder =
-      g_build_filename (g_getenv ("G_TEST_SRCDIR"), "../shared/data/extratrees", NULL);
-  g_autofree char *first = g_build_filename (folder, "diabetes_train.csv", NULL);
-  g_autofree char *second = g_build_filename (folder, "diabetes_test.csv", NULL);
-  g_autoptr (PredictTable) training = predict_table_read (first, NULL);
-  g_autoptr (PredictTable) test = predict_table_read (second, NULL);
+  g_autoptr (PredictTable) training = regression_table ("diabetes", "train");
+  g_autoptr (PredictTable) test = training != NULL ? regression_table ("diabetes", "test") : NULL;
 
-  if (training != NULL && test != NULL)
-    return join (training, test);
-  g_test_skip ("../shared is not there");
-  return NULL;
+  return test != NULL ? join (training, test) : NULL;
 }
 
 /* Over several divisions into 294 and 148. */

@@ -31,7 +31,8 @@ typedef struct {
 } PredictLinear;
 
 /* Samples without features that vary give the mean.  NULL and *error when the numbers are too
- * large for doubles.  80 bytes a feature and block of rows; time n_samples n_features^2. */
+ * large for doubles.  Beside the samples, 8 n_features (n_features + max (512, 2 n_features)) bytes
+ * for a block of rows and as much again at most; time n_samples n_features^2. */
 PredictLinear *predict_linear_fit (const PredictSamples *samples, double ridge, GError **error);
 void predict_linear_free (PredictLinear *linear);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictLinear, predict_linear_free)

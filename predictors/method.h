@@ -37,7 +37,7 @@ typedef struct {
 
 PredictSettings predict_settings_default (PredictMethod method);
 
-/* What is wrong with them, whatever the table; NULL and nothing set: nothing. */
+/* FALSE and *error (PREDICT_ERROR_OPTION): what the method uses cannot be, whatever the table. */
 gboolean predict_settings_check (const PredictSettings *settings, GError **error);
 
 /* Of settings->threads: how many to use. */

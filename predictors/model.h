@@ -57,7 +57,8 @@ typedef struct {
 } PredictAnswer;
 
 /* level 0: no interval.  FALSE and *error when the table lacks a feature (all that are missing are
- * named) or a value is not a finite number. */
+ * named) or a value is not a finite number.  threads as in PredictSettings, 0: one per
+ * processor. */
 gboolean predict_model_apply (const PredictModel *model, const PredictTable *table, double level,
                               guint threads, PredictAnswer *answer, GError **error);
 void predict_answer_clear (PredictAnswer *answer);
