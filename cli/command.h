@@ -33,6 +33,7 @@ typedef struct {
 /* The whole program, for main(). */
 int cli_main (int argc, char **argv);
 
+int cli_correct (int argc, char **argv, GError **error);
 int cli_machine_check (int argc, char **argv, GError **error);
 int cli_machine_links (int argc, char **argv, GError **error);
 int cli_machine_show (int argc, char **argv, GError **error);
@@ -40,8 +41,10 @@ int cli_map_check (int argc, char **argv, GError **error);
 int cli_map_generate (int argc, char **argv, GError **error);
 int cli_map_convert (int argc, char **argv, GError **error);
 int cli_map_metrics (int argc, char **argv, GError **error);
+int cli_predict (int argc, char **argv, GError **error);
 int cli_rank (int argc, char **argv, GError **error);
 int cli_report (int argc, char **argv, GError **error);
+int cli_score (int argc, char **argv, GError **error);
 int cli_map_optimize (int argc, char **argv, GError **error);
 int cli_simulate (int argc, char **argv, GError **error);
 int cli_study_export (int argc, char **argv, GError **error);
@@ -53,4 +56,5 @@ int cli_trace_generate (int argc, char **argv, GError **error);
 int cli_trace_info (int argc, char **argv, GError **error);
 int cli_trace_matrix (int argc, char **argv, GError **error);
 int cli_trace_record (int argc, char **argv, GError **error);
+int cli_train (int argc, char **argv, GError **error);
 int cli_validate (int argc, char **argv, GError **error);

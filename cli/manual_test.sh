@@ -9,7 +9,10 @@ set -u
 "$hopcast" --help | sed -n 's/^  \([a-z]* \?[a-z]*\)  .*/\1/p' >commands
 test -s commands || not_ok "commands" "hopcast --help lists none"
 while read -r first second; do
-  page=$srcdir/doc/hopcast-$first.1.in
+  case $first in
+    train | predict | score) page=$srcdir/doc/hopcast-learn.1.in ;;
+    *) page=$srcdir/doc/hopcast-$first.1.in ;;
+  esac
   test -e "$page" || page=$srcdir/doc/hopcast.1.in
   grep -q "^\.SS $first $second" "$srcdir/doc/hopcast.1.in" ||
     echo ".SS $first $second" >unknown

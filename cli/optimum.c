@@ -5,6 +5,8 @@
 
 #include "cli/optimum.h"
 
+#include "study/text.h"
+
 #include <math.h>
 
 static void
@@ -95,6 +97,7 @@ print_verdict (FILE *out, const CliOptimum *optimum)
 {
   const StudyCandidate *best = study_candidate (optimum->candidates, optimum->best);
   const StudyGain *gain = &best->gain;
+  g_autofree char *pairs = study_count (gain->n_pairs, "pair");
 
   fprintf (out, "\nbest: %s", best->name);
   if (optimum->best == 0)
@@ -102,14 +105,14 @@ print_verdict (FILE *out, const CliOptimum *optimum)
   else if (!isnan (gain->low))
     fprintf (
         out,
-        "; %.1f %% faster than the default (95 %% interval %.1f to %.1f %%; faster in %u of %u "
-        "pairs of runs with perturbed machines)",
-        100 * gain->mean, 100 * gain->low, 100 * gain->high, gain->n_faster, gain->n_pairs);
+        "; %.1f %% faster than the default (95 %% interval %.1f to %.1f %%; faster in %u of %s "
+        "of runs with perturbed machines)",
+        100 * gain->mean, 100 * gain->low, 100 * gain->high, gain->n_faster, pairs);
   else if (gain->n_pairs > 0)
     fprintf (out,
-             "; %.1f %% faster than the default (faster in %u of %u pairs of runs with perturbed "
+             "; %.1f %% faster than the default (faster in %u of %s of runs with perturbed "
              "machines: too few for an interval)",
-             100 * gain->mean, gain->n_faster, gain->n_pairs);
+             100 * gain->mean, gain->n_faster, pairs);
   else if (!isnan (gain->nominal))
     fprintf (out, "; %.1f %% faster than the default in one simulation, confidence unknown",
              100 * gain->nominal);

@@ -5,17 +5,20 @@
 
 #include "cli/command.h"
 #include "cli/map_options.h"
+#include "cli/rank_model.h"
 #include "cli/rank_print.h"
 #include "cli/study_store.h"
 #include "study/store.h"
+#include "study/text.h"
 
 #include <math.h>
 #include <string.h>
 
 typedef struct {
   CliFormatOptions format;
-  char *by, *wanted_case, *output, *kind, *hosts;
-  double tie;
+  CliLearningOptions learning;
+  char *by, *model, *wanted_case, *output, *kind, *hosts;
+  double tie, interval; /* interval NaN: not given */
   int top;
 } Options;
 
@@ -23,7 +26,9 @@ static void
 options_clear (Options *options)
 {
   cli_format_options_clear (&options->format);
+  cli_learning_options_clear (&options->learning);
   g_free (options->by);
+  g_free (options->model);
   g_free (options->wanted_case);
   g_free (options->output);
   g_free (options->kind);
@@ -39,6 +44,11 @@ add_options (GOptionContext *context, Options *options)
       "What is ranked, the smallest first: any number of a run, such as max_bytes (default: time_s, "
       "and max_bytes where the network has no time)",
       "COLUMN" },
+    { "model", 0, 0, G_OPTION_ARG_FILENAME, &options->model,
+      "Rank by what a model of 'hopcast train' predicts", "MODEL.json" },
+    { "interval", 0, 0, G_OPTION_ARG_DOUBLE, &options->interval,
+      "With --model: also between which values this share of the results probably is, such as 0.9",
+      "LEVEL" },
     { "tie", 0, 0, G_OPTION_ARG_DOUBLE, &options->tie,
       "Share of the best of a place within which others share it (default: 0.01)", "X" },
     { "case", 0, 0, G_OPTION_ARG_STRING, &options->wanted_case,
@@ -57,6 +67,7 @@ add_options (GOptionContext *context, Options *options)
   };
 
   g_option_context_add_main_entries (context, entries, NULL);
+  cli_add_learning_options (context, &options->learning);
   cli_add_format_options (context, &options->format);
 }
 
@@ -68,8 +79,27 @@ refuse (GError **error, const char *text)
 }
 
 static gboolean
+check_model_options (Options *options, GError **error)
+{
+  gboolean has_runs =
+      options->learning.observed_text != NULL || options->learning.features_text != NULL;
+
+  if (options->model != NULL && options->by != NULL)
+    return refuse (error, "--by: with --model, what it predicts is ranked");
+  if (options->model == NULL && has_runs)
+    return refuse (error, "--observed-runs and --feature-runs need --model MODEL.json");
+  if (options->model == NULL && !isnan (options->interval))
+    return refuse (error, "--interval needs --model MODEL.json");
+  if (!isnan (options->interval) && !(options->interval > 0 && options->interval < 1))
+    return refuse (error, "--interval: not a share between 0 and 1");
+  return cli_parse_learning (&options->learning, error);
+}
+
+static gboolean
 check_options (Options *options, GError **error)
 {
+  if (!check_model_options (options, error))
+    return FALSE;
   if (!(options->tie >= 0) || !isfinite (options->tie))
     return refuse (error, "--tie: not a number of at least 0");
   if (options->top < 1)
@@ -106,16 +136,17 @@ static bool *
 choose_cases (const GPtrArray *cases, const char *wanted, GError **error)
 {
   g_autofree bool *chosen = g_new0 (bool, cases->len);
+  g_autofree char *all = NULL;
   bool any = false;
 
-  for (guint number = 0; number < cases->len; number++) {
-    chosen[number] = is_wanted (wanted, number, g_ptr_array_index (cases, number));
-    any |= chosen[number];
+  for (guint at = 0; at < cases->len; at++) {
+    chosen[at] = is_wanted (wanted, at, g_ptr_array_index (cases, at));
+    any |= chosen[at];
   }
   if (any)
     return g_steal_pointer (&chosen);
-  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--case %s: none of the %u cases is that", wanted,
-               cases->len);
+  all = study_count (cases->len, "case");
+  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--case %s: is none of %s", wanted, all);
   return NULL;
 }
 
@@ -189,14 +220,57 @@ write_best (StudyStore *store, const CliRanking *ranking, const Options *options
 /* -- the command --------------------------------------------------------- */
 
 static GPtrArray *
-make_cases (const GPtrArray *rows, const Options *options, GError **error)
+make_cases (StudyStore *store, const GPtrArray *rows, const CliRankModel *model,
+            const Options *options, GError **error)
 {
+  g_auto (StudyMachineReader) reader = { .store = store };
   g_autoptr (GError) trouble = NULL;
-  GPtrArray *cases = study_cases_new (rows, options->by, options->tie, &trouble);
+  GPtrArray *cases =
+      model ? cli_rank_model_cases (model, rows, options->tie, study_machine_reader_find, &reader)
+            : study_cases_new (rows, options->by, options->tie, study_machine_reader_find, &reader,
+                               &trouble);
 
   if (cases == NULL)
     g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--by: %s", trouble->message);
   return cases;
+}
+
+/* Of what a model was not asked about, nothing is said. */
+static void
+leave_empty_out (bool *chosen, const GPtrArray *cases)
+{
+  for (guint number = 0; number < cases->len; number++)
+    chosen[number] &= ((const StudyCase *) g_ptr_array_index (cases, number))->ranked->len > 0;
+}
+
+static gboolean
+show_ranking (StudyStore *store, CliRanking *ranking, const Options *options, GError **error)
+{
+  g_autofree bool *chosen = NULL;
+
+  if (ranking->cases->len == 0) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: no run is done yet", ranking->store);
+    return FALSE;
+  }
+  chosen = choose_cases (ranking->cases, options->wanted_case, error);
+  if (chosen == NULL)
+    return FALSE;
+  if (options->model != NULL && options->wanted_case == NULL)
+    leave_empty_out (chosen, ranking->cases);
+  ranking->chosen = chosen;
+  if (options->output != NULL && !write_best (store, ranking, options, error))
+    return FALSE;
+  /* A map file on standard output has it for itself. */
+  if (g_strcmp0 (options->output, "-"))
+    cli_ranking_print (stdout, ranking, options->format.format);
+  return TRUE;
+}
+
+static CliRankModel *
+open_model (StudyStore *store, const GPtrArray *rows, const Options *options, GError **error)
+{
+  return cli_rank_model_new (options->model, isnan (options->interval) ? 0 : options->interval,
+                             &options->learning, store, rows, error);
 }
 
 static gboolean
@@ -205,27 +279,24 @@ rank_store (StudyStore *store, const Options *options, GError **error)
   g_autofree char *name = study_store_name (store, error);
   g_autoptr (GPtrArray) rows = name ? study_store_rows (store, FALSE, error) : NULL;
   g_autoptr (GPtrArray) missing = rows ? study_store_missing (store, error) : NULL;
-  g_autoptr (GPtrArray) cases = missing ? make_cases (rows, options, error) : NULL;
-  CliRanking ranking = { study_store_path (store), name, 0, cases, NULL, (guint) options->top };
-  g_autofree bool *chosen = NULL;
+  g_autoptr (CliRankModel) model =
+      missing && options->model ? open_model (store, rows, options, error) : NULL;
+  g_autoptr (GPtrArray) cases = NULL;
+  g_autoptr (GArray) columns = NULL;
 
-  if (cases == NULL)
+  if (missing == NULL || (options->model != NULL && model == NULL))
     return FALSE;
-  if (cases->len == 0) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: no run is done yet", ranking.store);
-    return FALSE;
-  }
-  chosen = choose_cases (cases, options->wanted_case, error);
-  if (chosen == NULL)
-    return FALSE;
-  ranking.chosen = chosen;
-  ranking.n_missing = missing->len;
-  if (options->output != NULL && !write_best (store, &ranking, options, error))
-    return FALSE;
-  /* A map file on standard output has it for itself. */
-  if (g_strcmp0 (options->output, "-"))
-    cli_ranking_print (stdout, &ranking, options->format.format);
-  return TRUE;
+  cases = make_cases (store, rows, model, options, error);
+  columns = model ? cli_rank_model_columns (model, rows) : NULL;
+  return cases && show_ranking (store,
+                                &(CliRanking){ .store = study_store_path (store),
+                                               .study = name,
+                                               .n_missing = missing->len,
+                                               .cases = cases,
+                                               .top = (guint) options->top,
+                                               .columns = columns,
+                                               .note = model ? model->note : NULL },
+                                options, error);
 }
 
 int
@@ -236,7 +307,7 @@ cli_rank (int argc, char **argv, GError **error)
       "STORE|STUDY",
       "Ranks the mappings of a study, the best first, for each case: all runs that differ "
       "in nothing but the mapping.");
-  g_auto (Options) options = { .tie = STUDY_TIE, .top = G_MAXINT };
+  g_auto (Options) options = { .tie = STUDY_TIE, .interval = (double) NAN, .top = G_MAXINT };
   g_autoptr (StudyStore) store = NULL;
   g_autofree char *kinds = cli_map_describe_kinds ();
   const char *path;

@@ -27,6 +27,28 @@ cli_ranking_length (const CliRanking *ranking, const StudyCase *study_case)
   return n;
 }
 
+static guint
+n_columns (const CliRanking *ranking)
+{
+  return ranking->columns != NULL ? ranking->columns->len : 0;
+}
+
+static const char *
+column_name (const CliRanking *ranking, guint column)
+{
+  return g_array_index (ranking->columns, CliRankColumn, column).name;
+}
+
+double
+cli_ranking_value (const CliRanking *ranking, guint column, guint number, const StudyRanked *ranked)
+{
+  const CliRankColumn *it = &g_array_index (ranking->columns, CliRankColumn, column);
+  const double *value =
+      g_hash_table_lookup (g_ptr_array_index (it->of_case, number), ranked->mapping);
+
+  return value != NULL ? *value : (double) NAN;
+}
+
 /* -- a table --------------------------------------------------------------- */
 
 static int
@@ -49,11 +71,20 @@ print_gain (FILE *out, double gain)
 }
 
 static void
-print_ranked (FILE *out, const StudyRanked *ranked, int width)
+print_ranked (FILE *out, const CliRanking *ranking, guint number, const StudyRanked *ranked,
+              int width)
 {
   int missing = width - (int) g_utf8_strlen (ranked->mapping, -1);
 
   fprintf (out, "  %5u  %s%*s  %12.6g", ranked->place, ranked->mapping, missing, "", ranked->value);
+  for (guint column = 0; column < n_columns (ranking); column++) {
+    double value = cli_ranking_value (ranking, column, number, ranked);
+
+    if (isnan (value))
+      fprintf (out, "  %12s", "-");
+    else
+      fprintf (out, "  %12.6g", value);
+  }
   print_gain (out, ranked->gain);
   fprintf (out, "  %4u\n", ranked->n_runs);
 }
@@ -83,6 +114,15 @@ print_verdict (FILE *out, const StudyCase *study_case)
 }
 
 static void
+print_names (FILE *out, const CliRanking *ranking, const StudyCase *study_case, int width)
+{
+  fprintf (out, "  place  %-*s  %12s", width, "mapping", study_case->column);
+  for (guint column = 0; column < n_columns (ranking); column++)
+    fprintf (out, "  %12s", column_name (ranking, column));
+  fprintf (out, "  %7s  %4s\n", "gain", "runs");
+}
+
+static void
 print_case (FILE *out, const CliRanking *ranking, guint number)
 {
   const StudyCase *study_case = g_ptr_array_index (ranking->cases, number);
@@ -92,18 +132,20 @@ print_case (FILE *out, const CliRanking *ranking, guint number)
 
   cli_print_heading (out, heading);
   if (n > 0)
-    fprintf (out, "  place  %-*s  %12s  %7s  %4s\n", width, "mapping", study_case->column, "gain",
-             "runs");
+    print_names (out, ranking, study_case, width);
   else
     fprintf (out, "  no run knows its %s\n", study_case->column);
   for (guint i = 0; i < n; i++)
-    print_ranked (out, ranked_at (study_case, i), width);
+    print_ranked (out, ranking, number, ranked_at (study_case, i), width);
   if (n < study_case->ranked->len)
     fprintf (out, "  ... %u more\n", study_case->ranked->len - n);
   if (n > 0)
     print_verdict (out, study_case);
-  if (study_case->n_failed > 0)
-    fprintf (out, "  %u runs failed\n", study_case->n_failed);
+  if (study_case->n_failed > 0) {
+    g_autofree char *failed = study_count (study_case->n_failed, "run");
+
+    fprintf (out, "  %s failed\n", failed);
+  }
 }
 
 static void
@@ -118,15 +160,21 @@ print_table (FILE *out, const CliRanking *ranking)
       print_case (out, ranking, number);
       first = FALSE;
     }
-  if (ranking->n_missing > 0)
-    fprintf (out, "\n%u runs of the study are not made yet\n", ranking->n_missing);
+  if (ranking->note != NULL)
+    fprintf (out, "\n%s\n", ranking->note);
+  if (ranking->n_missing > 0) {
+    g_autofree char *missing = study_count (ranking->n_missing, "run");
+
+    fprintf (out, "\nnot made yet: %s of the study\n", missing);
+  }
 }
 
 /* -- CSV ------------------------------------------------------------------- */
 
 static void
-print_csv_line (FILE *out, guint number, const StudyCase *study_case, const StudyRanked *ranked)
+print_csv_line (FILE *out, const CliRanking *ranking, guint number, const StudyRanked *ranked)
 {
+  const StudyCase *study_case = g_ptr_array_index (ranking->cases, number);
   const StudyRow *row = ranked->row;
   const char *const texts[] = { row->trace, row->machine, row->network, row->routing,
                                 ranked->mapping };
@@ -137,29 +185,36 @@ print_csv_line (FILE *out, guint number, const StudyCase *study_case, const Stud
     study_csv_field (out, texts[i]);
     fputc (',', out);
   }
-  fprintf (out, "%s,%u,%s,%s,%s,%u,%s\n", study_number (scale, row->compute_scale), ranked->place,
+  fprintf (out, "%s,%u,%s,%s,%s,%u,%s", study_number (scale, row->compute_scale), ranked->place,
            study_case->column, study_number (value, ranked->value),
            study_number (gain, ranked->gain), ranked->n_runs, row->key);
+  for (guint column = 0; column < n_columns (ranking); column++)
+    fprintf (out, ",%s", study_number (value, cli_ranking_value (ranking, column, number, ranked)));
+  fputc ('\n', out);
 }
 
 static void
 print_csv (FILE *out, const CliRanking *ranking)
 {
   fputs ("case,trace,machine,network,routing,mapping,compute_scale,place,column,value,gain,runs,"
-         "key\n",
+         "key",
          out);
+  for (guint column = 0; column < n_columns (ranking); column++)
+    fprintf (out, ",%s", column_name (ranking, column));
+  fputc ('\n', out);
   for (guint number = 0; number < ranking->cases->len; number++) {
     const StudyCase *study_case = g_ptr_array_index (ranking->cases, number);
 
     for (guint i = 0; ranking->chosen[number] && i < cli_ranking_length (ranking, study_case); i++)
-      print_csv_line (out, number, study_case, ranked_at (study_case, i));
+      print_csv_line (out, ranking, number, ranked_at (study_case, i));
   }
 }
 
 /* -- JSON ------------------------------------------------------------------ */
 
 static void
-add_ranked (JsonBuilder *builder, const StudyRanked *ranked)
+add_ranked (JsonBuilder *builder, const CliRanking *ranking, guint number,
+            const StudyRanked *ranked)
 {
   json_builder_begin_object (builder);
   cli_add_integer (builder, "place", ranked->place);
@@ -168,6 +223,9 @@ add_ranked (JsonBuilder *builder, const StudyRanked *ranked)
   cli_add_number (builder, "gain", ranked->gain);
   cli_add_integer (builder, "runs", ranked->n_runs);
   cli_add_string (builder, "key", ranked->row->key);
+  for (guint column = 0; column < n_columns (ranking); column++)
+    cli_add_number (builder, column_name (ranking, column),
+                    cli_ranking_value (ranking, column, number, ranked));
   json_builder_end_object (builder);
 }
 
@@ -191,7 +249,7 @@ add_case (JsonBuilder *builder, const CliRanking *ranking, guint number)
   json_builder_set_member_name (builder, "ranking");
   json_builder_begin_array (builder);
   for (guint i = 0; i < cli_ranking_length (ranking, study_case); i++)
-    add_ranked (builder, ranked_at (study_case, i));
+    add_ranked (builder, ranking, number, ranked_at (study_case, i));
   json_builder_end_array (builder);
   json_builder_end_object (builder);
 }
@@ -207,6 +265,8 @@ print_json (FILE *out, const CliRanking *ranking)
   cli_add_string (builder, "store", ranking->store);
   cli_add_string (builder, "study", ranking->study);
   cli_add_integer (builder, "missing", ranking->n_missing);
+  if (ranking->note != NULL)
+    cli_add_string (builder, "note", ranking->note);
   json_builder_set_member_name (builder, "cases");
   json_builder_begin_array (builder);
   for (guint number = 0; number < ranking->cases->len; number++)

@@ -13,14 +13,10 @@
 #include "cli/record.h"
 #include "cli/report_run.h"
 #include "sim/run.h"
+#include "study/plan.h"
 
 #include <math.h>
 #include <string.h>
-
-/* In the order of SimNetworkKind and of RoutePolicy. */
-static const char *const network_names[] = { "packet", "flow", "load", NULL };
-static const char *const routing_names[] = { "default", "deterministic", "zone0", "zone1",
-                                             "zone2",   "zone3",         NULL };
 
 typedef struct {
   CliMachineOptions machine;
@@ -111,9 +107,9 @@ check_options (Options *options, SimRunOptions *run, GError **error)
   if (options->seed < 0)
     return refuse (error, "--seed: must not be negative");
   if (options->network)
-    network = cli_parse_choice ("--network", options->network, network_names, error);
+    network = cli_parse_choice ("--network", options->network, study_network_names, error);
   if (network >= 0 && options->routing)
-    routing = cli_parse_choice ("--routing", options->routing, routing_names, error);
+    routing = cli_parse_choice ("--routing", options->routing, study_routing_names, error);
   if (network < 0 || routing < 0 || !cli_parse_format (&options->format, error))
     return FALSE;
   run->network = (SimNetworkKind) network;
@@ -243,7 +239,7 @@ apply_routing (TopoMachine *machine, RoutePolicy policy, GError **error)
     g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
                  "--routing %s: zones are a torus's, %s is a switched fabric, whose tables say the "
                  "way",
-                 routing_names[policy], machine->spec);
+                 study_routing_names[policy], machine->spec);
     return FALSE;
   }
   if (machine->fabric && policy == ROUTE_POLICY_DETERMINISTIC)
@@ -280,8 +276,8 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options, 
   g_autoptr (SimRun) run = NULL;
   g_auto (Outputs) outputs = { NULL, NULL, NULL };
   CliRunInputs inputs = { path,
-                          network_names[run_options->network],
-                          routing_names[run_options->policy],
+                          study_network_names[run_options->network],
+                          study_routing_names[run_options->policy],
                           "exact",
                           machine,
                           mapping };

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "study/store.h"
+#include "study/text.h"
 
 #include <string.h>
 
@@ -14,6 +15,7 @@ merge (const char *path, char *const *shards, gboolean is_quiet, GError **error)
 {
   g_autoptr (StudyStore) store = study_store_open (path, STUDY_STORE_CREATE, error);
   g_autoptr (GPtrArray) rows = NULL;
+  g_autofree char *runs = NULL;
   guint n_runs = 0;
 
   if (!store)
@@ -24,8 +26,9 @@ merge (const char *path, char *const *shards, gboolean is_quiet, GError **error)
   rows = study_store_rows (store, FALSE, error);
   if (!rows || !study_store_plan_size (store, &n_runs, error))
     return FALSE;
+  runs = study_count (n_runs, "run");
   if (!is_quiet)
-    fprintf (stderr, "hopcast: %s: %u of %u runs\n", path, rows->len, n_runs);
+    fprintf (stderr, "hopcast: %s: %u of %s\n", path, rows->len, runs);
   return TRUE;
 }
 

@@ -8,12 +8,14 @@
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "study/estimate.h"
+#include "study/text.h"
 
 #include <sys/resource.h>
 
 #define MAX_WORKERS 1024
 #define MAX_SHARDS  1000000u
 #define SIGNAL_EXIT 128
+#define MOST_UNFIT  5u /* that are told before the runs */
 
 typedef struct {
   CliTalkOptions talk;
@@ -88,6 +90,36 @@ check_options (const Options *options, StudySessionOptions *session, GError **er
   return options->shard == NULL || parse_shard (options->shard, session, error);
 }
 
+/* --- Mappings that do not fit --- */
+
+static void
+tell_unfit (FILE *out, const StudyPlan *plan, gboolean is_left_out, const char *heading, guint most)
+{
+  guint n_runs = 0, n_told = 0;
+  g_autofree char *runs = NULL;
+
+  for (guint at = 0; at < plan->unfit->len; at++) {
+    const StudyUnfit *unfit = g_ptr_array_index (plan->unfit, at);
+
+    n_runs += unfit->is_left_out == is_left_out ? unfit->n_runs : 0;
+  }
+  if (n_runs == 0)
+    return;
+  runs = study_count (n_runs, "run");
+  fprintf (out, "%s%s\n", heading, runs);
+  for (guint at = 0; at < plan->unfit->len; at++) {
+    const StudyUnfit *unfit = g_ptr_array_index (plan->unfit, at);
+
+    if (unfit->is_left_out != is_left_out)
+      continue;
+    if (++n_told > most)
+      break;
+    fprintf (out, "  %s on %s: %s\n", unfit->mapping, unfit->machine, unfit->problem);
+  }
+  if (n_told > most)
+    fputs ("  ... --dry-run tells all\n", out);
+}
+
 /* --- While it runs --- */
 
 static void
@@ -95,12 +127,13 @@ tell_progress (void *data, const StudyTally *tally)
 {
   guint todo = tally->n_runs - tally->n_there, ended = tally->n_done + tally->n_failed;
   double rate = tally->elapsed_s > 0 ? ended / tally->elapsed_s : 0;
+  g_autofree char *runs = study_count (todo, "run");
   g_autofree char *failed =
       tally->n_failed > 0 ? g_strdup_printf (", %u failed", tally->n_failed) : g_strdup ("");
   g_autofree char *middle =
       rate >= 1 || rate == 0
-          ? g_strdup_printf ("%u of %u runs%s, %.0f per second, ", ended, todo, failed, rate)
-          : g_strdup_printf ("%u of %u runs%s, %.0f per hour, ", ended, todo, failed, rate * 3600);
+          ? g_strdup_printf ("%u of %s%s, %.0f per second, ", ended, runs, failed, rate)
+          : g_strdup_printf ("%u of %s%s, %.0f per hour, ", ended, runs, failed, rate * 3600);
 
   cli_progress_text (data, todo > 0 ? (double) ended / todo : 1, middle);
 }
@@ -110,16 +143,18 @@ tell_progress (void *data, const StudyTally *tally)
 static void
 tell_failures (const StudyTally *tally)
 {
+  g_autofree char *changed = study_count (tally->n_changed, "run");
+  g_autofree char *failed_before = study_count (tally->n_failed_before, "run");
+
   if (tally->first_error != NULL)
     fprintf (stderr, "hopcast: the first run that failed: %s\n", tally->first_error);
   if (tally->n_changed > 0)
     fprintf (stderr,
-             "hopcast: inputs of %u runs were changed meanwhile; the same command makes them as "
+             "hopcast: inputs of %s were changed meanwhile; the same command takes them as "
              "they are now\n",
-             tally->n_changed);
+             changed);
   if (tally->n_failed_before > 0)
-    fprintf (stderr, "hopcast: %u runs failed before; --retry-failed makes them again\n",
-             tally->n_failed_before);
+    fprintf (stderr, "hopcast: %s failed before; --retry-failed tries again\n", failed_before);
 }
 
 static void
@@ -162,11 +197,13 @@ static void
 tell_end (const StudyTally *tally, const StudySessionOptions *session, const char *store,
           const CliTalkOptions *talk)
 {
+  g_autofree char *done = study_count (tally->n_done, "run");
+
   if (talk->quiet)
     return;
   tell_failures (tally);
-  fprintf (stderr, "hopcast: %u runs done, %u failed, %u were there: %s\n", tally->n_done,
-           tally->n_failed, tally->n_there, store);
+  fprintf (stderr, "hopcast: %s done, %u failed, %u %s there: %s\n", done, tally->n_failed,
+           tally->n_there, tally->n_there == 1 ? "was" : "were", store);
   if (talk->verbose)
     tell_costs (tally);
   tell_next (tally, session, store);
@@ -216,20 +253,23 @@ dry_run (const StudyPlan *plan, const StudySessionOptions *session, GError **err
   g_auto (StudyTally) tally = { 0 };
   g_autoptr (GArray) todo = study_session_todo (plan, session, &tally, error);
   guint n_workers = session->n_workers > 0 ? session->n_workers : g_get_num_processors ();
-  g_autofree char *time = NULL;
+  g_autofree char *time = NULL, *unknown = NULL;
   StudyEstimate estimate;
 
   if (todo == NULL || !study_estimate (plan, session, todo, &estimate, error))
     return CLI_FAILED;
   n_workers = MAX (1, MIN (n_workers, todo->len));
   time = duration (estimate.run_s / n_workers);
+  unknown = study_count (estimate.n_unknown, "run");
   printf ("runs     %u\ndone     %u\nfailed   %u\nto do    %u\n", tally.n_runs,
           tally.n_there - tally.n_failed_before, tally.n_failed_before, todo->len);
   printf ("time     %s with %u at a time", time, n_workers);
   if (estimate.n_unknown > 0)
-    printf (", and %u runs of which nothing is known", estimate.n_unknown);
+    printf (", and %s of which nothing is known", unknown);
   printf ("\nmemory   %.0f MB and more\nstore    %s\n",
           (double) estimate.peak_rss_bytes * n_workers / 1e6, store);
+  tell_unfit (stdout, plan, FALSE, "fail, as mappings do not fit: ", G_MAXUINT);
+  tell_unfit (stdout, plan, TRUE, "left out, as mappings do not fit: ", G_MAXUINT);
   return CLI_DONE;
 }
 
@@ -246,6 +286,10 @@ run_study (const char *path, const Options *options, StudySessionOptions *sessio
     return dry_run (plan, session, error);
   if (!cli_crew_maker->is_master ())
     return study_session_serve (plan, cli_crew_maker, error) ? CLI_DONE : CLI_FAILED;
+  if (!options->talk.quiet) {
+    tell_unfit (stderr, plan, FALSE, "hopcast: fail, as mappings do not fit: ", MOST_UNFIT);
+    tell_unfit (stderr, plan, TRUE, "hopcast: left out, as mappings do not fit: ", MOST_UNFIT);
+  }
   return make_runs (plan, session, options, error);
 }
 

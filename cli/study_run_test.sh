@@ -88,7 +88,7 @@ fi
 run "$hopcast" study run long.study --store long.store
 says "a failed run stays failed" 3 " 0 runs done, 0 failed, $n_long were there"
 run "$hopcast" study run long.study --store long.store --retry-failed
-says "until it is tried again" 0 " 1 runs done, 0 failed, $((n_long - 1)) were there"
+says "until it is tried again" 0 " 1 run done, 0 failed, $((n_long - 1)) were there"
 
 # --- Split ---
 
@@ -105,6 +105,35 @@ sed -e 's/halo2d;/halo2d;nopattern;/' small.study >failing.study
 run "$hopcast" study run failing.study
 says "runs that cannot be made fail by themselves" 3 "$n_runs runs done, 24 failed"
 says "the first reason is told" 3 "nopattern"
+
+# TABCDE is for five dimensions, nosuch.map for none.
+cat >unfit.study <<'END'
+[traces]
+trace = gen:halo2d:ranks=64,bytes=512,iterations=1
+[machines]
+machine = bgq:32;torus:8x8
+ranks-per-node = 2
+[runs]
+network = load
+[mappings]
+mapping = default;TABCDE
+END
+run "$hopcast" study run unfit.study
+says "what does not fit is told and fails" 3 "fail, as mappings do not fit: 1 run$"
+says "each mapping and machine" 3 "^  TABCDE on torus:8x8: "
+echo "skip-unfit = true" >>unfit.study
+run "$hopcast" study run unfit.study --store fitting.store
+says "unless it is left out" 0 "3 runs done, 0 failed"
+run "$hopcast" study run unfit.study --store fitting.store --dry-run
+if grep -q "^runs     3$" out && grep -q "left out, as mappings do not fit: 1 run$" out &&
+   grep -q "^  TABCDE on torus:8x8: " out; then
+  ok "the plan says so"
+else
+  not_ok "the plan says so" "$(cat out err)"
+fi
+sed -e "s/default;TABCDE/default;nosuch.map/" unfit.study >nosuch.study
+run "$hopcast" study run nosuch.study --store fitting.store
+says "what fits nowhere is not left out" 3 "nosuch.map on bgq:32"
 
 # The worker stands still while the file changes, and has runs of it before it.
 for name in places:TABCDE new:EDCBAT; do

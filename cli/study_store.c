@@ -14,8 +14,8 @@
 /* What every SQLite database begins with. */
 #define MAGIC "SQLite format 3"
 
-static gboolean
-is_database (const char *path)
+gboolean
+cli_is_store (const char *path)
 {
   char head[sizeof MAGIC] = "";
   FILE *file = fopen (path, "rb");
@@ -35,7 +35,7 @@ is_study (const char *path)
   g_autofree char *text = NULL;
   gsize length;
 
-  return !is_database (path) && g_file_get_contents (path, &text, &length, NULL) && length > 0 &&
+  return !cli_is_store (path) && g_file_get_contents (path, &text, &length, NULL) && length > 0 &&
          g_utf8_validate (text, (gssize) length, NULL);
 }
 

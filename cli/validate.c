@@ -17,13 +17,27 @@ typedef struct {
   CliFormat format;
   JsonBuilder *builder;  /* JSON only */
   CliProgress *progress; /* NULL: rows on the terminal show it */
-  guint n, n_agree;
+  guint n, n_run, n_agree;
 } Output;
 
 static void
 add_bound (JsonBuilder *builder, const char *name, double bound)
 {
   cli_add_number (builder, name, isinf (bound) ? (double) NAN : bound);
+}
+
+static const char *
+verdict (const ValidationResult *result)
+{
+  return !result->is_run ? "not run" : result->agrees ? "agrees" : "differs";
+}
+
+/* NaN when it was not run. */
+static double
+deviation (const ValidationResult *result)
+{
+  return result->is_run ? validation_deviation (result->published, result->simulated)
+                        : (double) NAN;
 }
 
 static void
@@ -39,8 +53,8 @@ add_json (JsonBuilder *builder, const ValidationResult *result)
   add_bound (builder, "published_low", published->low);
   add_bound (builder, "published_high", published->high);
   cli_add_number (builder, "tolerance", published->tolerance);
-  cli_add_number (builder, "deviation", validation_deviation (published, result->simulated));
-  cli_add_string (builder, "verdict", result->agrees ? "agrees" : "differs");
+  cli_add_number (builder, "deviation", deviation (result));
+  cli_add_string (builder, "verdict", verdict (result));
   cli_add_string (builder, "role", published->role);
   cli_add_string (builder, "source", published->source);
   cli_add_string (builder, "conditions", published->conditions);
@@ -51,15 +65,14 @@ static void
 print_csv (const ValidationResult *result)
 {
   const ValidationPublished *published = result->published;
-  double numbers[] = { published->low, published->high, published->tolerance,
-                       validation_deviation (published, result->simulated) };
+  double numbers[] = { published->low, published->high, published->tolerance, deviation (result) };
   char text[STUDY_NUMBER_SIZE];
 
-  printf ("%s,%s,%s,%s", result->suite, published->name, study_number (text, result->simulated),
-          published->unit);
+  printf ("%s,%s,%s,%s", result->suite, published->name,
+          result->is_run ? study_number (text, result->simulated) : "", published->unit);
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
-    printf (",%s", isinf (numbers[i]) ? "" : study_number (text, numbers[i]));
-  printf (",%s,%s,", result->agrees ? "agrees" : "differs", published->role);
+    printf (",%s", isfinite (numbers[i]) ? study_number (text, numbers[i]) : "");
+  printf (",%s,%s,", verdict (result), published->role);
   study_csv_field (stdout, published->source);
   putchar (',');
   study_csv_field (stdout, published->conditions);
@@ -91,9 +104,13 @@ print_row (const ValidationResult *result)
   const ValidationPublished *published = result->published;
   g_autofree char *text = published_text (published);
 
-  printf ("%-26s %9.4g %-5s  %-15s %+7.1f%%  %-7s  %-10s  %s\n", published->name, result->simulated,
-          published->unit, text, 100 * validation_deviation (published, result->simulated),
-          result->agrees ? "agrees" : "DIFFERS", published->role, published->source);
+  if (!result->is_run)
+    printf ("%-26s %9s %-5s  %-15s %8s  %-7s  %s\n", published->name, "-", published->unit, text,
+            "-", "not run", result->why);
+  else
+    printf ("%-26s %9.4g %-5s  %-15s %+7.1f%%  %-7s  %-10s  %s\n", published->name,
+            result->simulated, published->unit, text, 100 * deviation (result),
+            result->agrees ? "agrees" : "DIFFERS", published->role, published->source);
 }
 
 static void
@@ -120,6 +137,7 @@ report (void *data, const ValidationResult *result)
 
   if (output->n++ == 0)
     print_headings (output->format);
+  output->n_run += result->is_run;
   output->n_agree += result->agrees;
   switch (output->format) {
   case CLI_FORMAT_JSON: add_json (output->builder, result); return;
@@ -148,11 +166,13 @@ show_progress (void *data, double share)
 
 static gboolean
 run_suites (Output *output, const ValidationSuite *const *suites, const char *const *only,
-            GString *details, GError **error)
+            const char *const *stores, GString *details, GError **error)
 {
-  const ValidationWatch watch = {
-    .report = report, .progress = show_progress, .data = output, .details = details
-  };
+  const ValidationWatch watch = { .report = report,
+                                  .progress = show_progress,
+                                  .data = output,
+                                  .details = details,
+                                  .stores = stores };
 
   json_builder_begin_object (output->builder);
   json_builder_set_member_name (output->builder, "results");
@@ -163,37 +183,47 @@ run_suites (Output *output, const ValidationSuite *const *suites, const char *co
   json_builder_end_object (output->builder);
   if (output->format == CLI_FORMAT_JSON)
     print_json (output->builder);
-  if (output->format == CLI_FORMAT_TABLE)
+  if (output->format == CLI_FORMAT_TABLE && output->n_run < output->n)
+    printf ("%u of %u agree, %u not run\n", output->n_agree, output->n_run,
+            output->n - output->n_run);
+  else if (output->format == CLI_FORMAT_TABLE)
     printf ("%u of %u agree\n", output->n_agree, output->n);
   return TRUE;
 }
 
-/* Sets suites[0] to the one that is asked for; all when none is. */
 static gboolean
-parse (GOptionContext *context, int argc, char **argv, const ValidationSuite **suites,
-       const ValidationSuite *const **chosen, GError **error)
+refuse (GError **error, const char *message)
+{
+  g_set_error_literal (error, CLI_ERROR, CLI_ERROR_USAGE, message);
+  return FALSE;
+}
+
+/* Sets suites[0] to the one that is asked for; those that simulate when none is. */
+static gboolean
+choose (const char *name, bool has_stores, const ValidationSuite **suites,
+        const ValidationSuite *const **chosen, GError **error)
 {
   const char *names[8] = { NULL };
+  guint n = 0;
   int at;
 
-  for (guint i = 0; validation_suites[i] != NULL; i++) {
-    g_assert (i + 1 < G_N_ELEMENTS (names));
-    names[i] = validation_suites[i]->name;
-  }
-  if (!g_option_context_parse (context, &argc, &argv, error))
-    return FALSE;
-  if (argc > 2) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "one argument too many: '%s'", argv[2]);
-    return FALSE;
-  }
   *chosen = validation_suites;
-  if (argc < 2)
-    return TRUE;
-  at = cli_parse_choice ("SUITE", argv[1], names, error);
+  if (name == NULL)
+    return !has_stores || refuse (error, "--store: only sc13 reads stores");
+  for (; validation_suites[n] != NULL; n++)
+    names[n] = validation_suites[n]->name;
+  names[n] = validation_sc13.name;
+  g_assert (n + 1 < G_N_ELEMENTS (names));
+  at = cli_parse_choice ("SUITE", name, names, error);
   if (at < 0)
     return FALSE;
-  suites[0] = validation_suites[at];
+  suites[0] = (guint) at == n ? &validation_sc13 : validation_suites[at];
   *chosen = suites;
+  if (suites[0] == &validation_sc13 && !has_stores)
+    return refuse (error, "sc13 needs the stores of its studies: --store FILE; validation/sc13/run "
+                          "makes them");
+  if (suites[0] != &validation_sc13 && has_stores)
+    return refuse (error, "--store: only sc13 reads stores");
   return TRUE;
 }
 
@@ -210,14 +240,14 @@ name_option (GError **error)
 
 static gboolean
 validate (Output *output, const ValidationSuite *const *suites, const char *const *only,
-          const char *details_path, GError **error)
+          const char *const *stores, const char *details_path, GError **error)
 {
   g_autoptr (GString) details = g_string_new (validation_details_heading);
   g_autoptr (CliOutfile) file = NULL;
 
   if (details_path != NULL && (file = cli_outfile_new (details_path, error)) == NULL)
     return FALSE;
-  if (!run_suites (output, suites, only, file == NULL ? NULL : details, error)) {
+  if (!run_suites (output, suites, only, stores, file == NULL ? NULL : details, error)) {
     name_option (error);
     return FALSE;
   }
@@ -231,11 +261,12 @@ int
 cli_validate (int argc, char **argv, GError **error)
 {
   g_autoptr (GOptionContext) context = cli_context_new (
-      "[bgq|infiniband]",
+      "[bgq|infiniband|sc13]",
       "Repeats published measurements in simulation and compares: bgq, those of Blue Gene/Q; "
-      "infiniband, those of InfiniBand clusters. Exit status 1 when one differs.");
+      "infiniband, those of InfiniBand clusters; sc13, how well counters predict which mapping is "
+      "fast, from finished studies. Exit status 1 when one differs; a claim of sc13 whose study is not among the stores is not run.");
   g_auto (CliFormatOptions) format = { 0 };
-  g_auto (GStrv) only = NULL;
+  g_auto (GStrv) only = NULL, stores = NULL;
   g_autofree char *details_path = NULL;
   CliTalkOptions talk = { 0 };
   const GOptionEntry entries[] = {
@@ -243,6 +274,8 @@ cli_validate (int argc, char **argv, GError **error)
       "Only the figure of this name; may be given several times", "NAME" },
     { "details", 0, 0, G_OPTION_ARG_FILENAME, &details_path,
       "Write the points that figures are taken from, as CSV", "FILE" },
+    { "store", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &stores,
+      "A finished study that sc13 reads; may be given several times", "FILE" },
     { NULL },
   };
   const ValidationSuite *one[2] = { NULL };
@@ -253,14 +286,21 @@ cli_validate (int argc, char **argv, GError **error)
   g_option_context_add_main_entries (context, entries, NULL);
   cli_add_format_options (context, &format);
   cli_add_quiet_option (context, &talk);
-  if (!parse (context, argc, argv, one, &suites, error) || !cli_parse_format (&format, error))
+  if (!g_option_context_parse (context, &argc, &argv, error) || !cli_parse_format (&format, error))
+    return CLI_FAILED;
+  if (argc > 2) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "one argument too many: '%s'", argv[2]);
+    return CLI_FAILED;
+  }
+  if (!choose (argc < 2 ? NULL : argv[1], stores != NULL, one, &suites, error))
     return CLI_FAILED;
   output.format = format.format;
   output.builder = json_builder_new ();
   if (output.format == CLI_FORMAT_JSON || !isatty (STDOUT_FILENO))
     output.progress = cli_progress_new (talk.quiet);
-  done = validate (&output, suites, (const char *const *) only, details_path, error);
+  done = validate (&output, suites, (const char *const *) only, (const char *const *) stores,
+                   details_path, error);
   cli_progress_free (output.progress);
   g_object_unref (output.builder);
-  return done && output.n_agree == output.n ? CLI_DONE : CLI_FAILED;
+  return done && output.n_run > 0 && output.n_agree == output.n_run ? CLI_DONE : CLI_FAILED;
 }

@@ -11,15 +11,16 @@
  * picture shows it. */
 #define MAX_EDGES (1u << 22)
 
-/* The row, whether inputs changed, the packed places, edges. */
-#define BLOCK_TYPE "(mvbayay)"
+/* The row, whether inputs changed, the packed places, the edges packed and their number. */
+#define BLOCK_TYPE "(mvbayayt)"
+#define BLOCK_MAKE "(mvb@ay@ayt)"
 
 void
 study_job_result_clear (StudyJobResult *result)
 {
   g_clear_pointer (&result->row, study_row_free);
   g_clear_pointer (&result->places, g_bytes_unref);
-  g_clear_pointer (&result->edges, g_free);
+  g_clear_pointer (&result->edges, g_bytes_unref);
 }
 
 StudyJobMaker *
@@ -45,9 +46,13 @@ study_job_maker_free (StudyJobMaker *maker)
 
 /* --- Made by the worker --- */
 
+/* NULL: none. */
 static GVariant *
-bytes (gconstpointer data, gsize n_bytes)
+variant_of (GBytes *bytes)
 {
+  gsize n_bytes = 0;
+  gconstpointer data = bytes != NULL ? g_bytes_get_data (bytes, &n_bytes) : NULL;
+
   return g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, data, n_bytes, 1);
 }
 
@@ -69,22 +74,22 @@ make_run (StudyJobMaker *maker, guint run, gboolean *spent)
   g_autoptr (TopoMapping) placement = notes.placement;
   g_autoptr (GBytes) told = news (maker, row, placement);
   g_autoptr (GVariant) packed = study_row_pack (row);
-  gsize n_bytes = 0;
-  gconstpointer places = told != NULL ? g_bytes_get_data (told, &n_bytes) : NULL;
 
   *spent = notes.spent;
-  return g_variant_new ("(mvb@ay@ay)", packed, notes.changed, bytes (places, n_bytes),
-                        bytes (NULL, 0));
+  return g_variant_new (BLOCK_MAKE, packed, notes.changed, variant_of (told), variant_of (NULL),
+                        (guint64) 0);
 }
 
+/* Packed here too: the master has to write, and to hand out runs meanwhile. */
 static GVariant *
 make_edges (StudyJobMaker *maker, guint run)
 {
   uint64_t n_edges;
   g_autofree SimEdge *edges = study_bench_edges (maker->bench, run, MAX_EDGES, &n_edges);
+  g_autoptr (GBytes) packed = n_edges > 0 ? study_store_pack_edges (edges, n_edges) : NULL;
 
-  return g_variant_new ("(mvb@ay@ay)", NULL, FALSE, bytes (NULL, 0),
-                        bytes (edges, n_edges * sizeof (SimEdge)));
+  return g_variant_new (BLOCK_MAKE, NULL, FALSE, variant_of (NULL), variant_of (packed),
+                        (guint64) n_edges);
 }
 
 GBytes *
@@ -99,25 +104,26 @@ study_job_make (void *data, guint job, gboolean *spent)
 
 /* --- Read by the master --- */
 
+static GBytes *
+bytes_of (GVariant *variant)
+{
+  return g_variant_n_children (variant) > 0 ? g_variant_get_data_as_bytes (variant) : NULL;
+}
+
 gboolean
 study_job_read (GBytes *block, StudyJobResult *result)
 {
   g_autoptr (GVariant) all =
       g_variant_ref_sink (g_variant_new_from_bytes (G_VARIANT_TYPE (BLOCK_TYPE), block, FALSE));
   g_autoptr (GVariant) row = NULL, places = NULL, edges = NULL;
-  gconstpointer data;
-  gsize n_bytes;
 
   *result = (StudyJobResult){ 0 };
   if (!g_variant_is_normal_form (all))
     return FALSE;
-  g_variant_get (all, "(mvb@ay@ay)", &row, &result->changed, &places, &edges);
+  g_variant_get (all, BLOCK_MAKE, &row, &result->changed, &places, &edges, &result->n_edges);
   if (row != NULL && (result->row = study_row_unpack (row)) == NULL)
     return FALSE;
-  if (g_variant_n_children (places) > 0)
-    result->places = g_variant_get_data_as_bytes (places);
-  data = g_variant_get_fixed_array (edges, &n_bytes, 1);
-  result->edges = g_memdup2 (data, n_bytes);
-  result->n_edges = n_bytes / sizeof (SimEdge);
+  result->places = bytes_of (places);
+  result->edges = bytes_of (edges);
   return TRUE;
 }

@@ -14,7 +14,7 @@ typedef struct {
   StudyRow *row;
   gboolean changed; /* StudyBenchNotes */
   GBytes *places;   /* study_store_pack_places(); NULL: the master has it, or there is none */
-  SimEdge *edges;
+  GBytes *edges;    /* study_store_pack_edges(); NULL: there are none, or too many */
   uint64_t n_edges;
 } StudyJobResult;
 

@@ -197,21 +197,11 @@ test_tables (void)
                      "\"wait_s\":0.5}\n");
 }
 
-static void
-run_test (gconstpointer test)
-{
-  folder = fixture_folder ();
-  path = g_build_filename (folder, "a.npz", NULL);
-  ((void (*) (void)) test) ();
-  g_clear_pointer (&path, g_free);
-  fixture_remove (g_steal_pointer (&folder));
-}
-
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-#define ADD(name, test) g_test_add_data_func (name, (gconstpointer) (test), run_test)
+#define ADD(name, test) fixture_add_test (name, test, "a.npz", &folder, &path)
   ADD ("/npz/arrays", test_arrays);
   ADD ("/npz/store", test_store);
   ADD ("/npz/tables", test_tables);

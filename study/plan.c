@@ -212,11 +212,9 @@ check_values (const StudyPlanFile *file, GError **error)
   return TRUE;
 }
 
-static void
-run_clear (gpointer data)
+void
+study_plan_run_free (StudyPlanRun *run)
 {
-  StudyPlanRun *run = data;
-
   g_free (run->mapping);
   g_free (run->mapping_path);
   g_free (run->key);
@@ -232,7 +230,8 @@ study_plan_load (const char *path, GError **error)
 
   plan->traces = g_ptr_array_new_with_free_func (trace_clear);
   plan->machines = g_ptr_array_new_with_free_func (machine_clear);
-  plan->runs = g_ptr_array_new_with_free_func (run_clear);
+  plan->runs = g_ptr_array_new_with_free_func ((GDestroyNotify) study_plan_run_free);
+  plan->unfit = g_ptr_array_new_with_free_func ((GDestroyNotify) study_unfit_free);
   plan->file = study_plan_file_load (path, error);
   if (plan->file == NULL)
     return NULL;
@@ -253,6 +252,7 @@ study_plan_free (StudyPlan *plan)
 {
   if (plan == NULL)
     return;
+  g_ptr_array_unref (plan->unfit);
   g_ptr_array_unref (plan->runs);
   g_ptr_array_unref (plan->machines);
   g_ptr_array_unref (plan->traces);

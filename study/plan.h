@@ -10,7 +10,8 @@
  *   [machines]  machine = ...;...   specs; ranks-per-node (a list), cores,
  *               pattern (a list), set = group.key=value;...
  *   [mappings]  mapping = ...;...   whatever --mapping takes, recipes included, or
- *               default; family = sc13;..., file = FILE (a mapping per line)
+ *               default; family = sc13;..., file = FILE (a mapping per line),
+ *               skip-unfit
  *   [runs]      network, routing (lists), repetitions, seed, keep-links, keep-ranks
  *   [NAME]      values = ...;...    {NAME} in a text above stands for each
  *
@@ -64,6 +65,14 @@ typedef struct {
   char *problem;      /* why it cannot be made: the row's error; NULL: nothing known */
 } StudyPlanRun;
 
+/* Runs of one mapping on one machine that cannot be made for one reason, although the trace
+ * and the machine are there. */
+typedef struct {
+  char *mapping, *machine, *problem;
+  guint n_runs;
+  gboolean is_left_out; /* the study wants it so, and the mapping fits elsewhere */
+} StudyUnfit;
+
 typedef struct StudyPlanFile StudyPlanFile;
 
 typedef struct {
@@ -72,6 +81,7 @@ typedef struct {
   GPtrArray *traces;   /* (element-type StudyTrace) */
   GPtrArray *machines; /* (element-type StudyMachine) */
   GPtrArray *runs;     /* (element-type StudyPlanRun) after study_plan_resolve() */
+  GPtrArray *unfit;    /* (element-type StudyUnfit) likewise, in the order of the runs */
   gboolean keep_links, keep_ranks;
   StudyPlanFile *file; /* private */
 } StudyPlan;
@@ -83,8 +93,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyPlan, study_plan_free)
 
 /* Opens every trace and machine once, makes every mapping and computes every
  * key.  A trace, machine or mapping that cannot be made is no error here: its runs
- * have a problem and will fail one by one.  Several runs may have one key: the same
- * places under two names.  progress may be NULL. */
+ * have a problem and will fail one by one; mappings that do not fit are left out if the study
+ * says so.  Several runs may have one key: the same places under two names.  progress may be
+ * NULL. */
 gboolean study_plan_resolve (StudyPlan *plan, TraceProgress progress, void *data, GError **error);
 
 /* The row of a run with everything that went in, status failed, the problem as error. */
@@ -93,6 +104,7 @@ StudyRow *study_plan_row (const StudyPlan *plan, guint run);
 /* The mapping of a run, made again; NULL and *error when that is not possible. */
 TopoMapping *study_plan_mapping (const StudyPlan *plan, guint run, GError **error);
 
-/* "packet" ..., "default" ...: as rows and options name them; NULL at the end. */
+/* [SimNetworkKind] "packet" ..., [RoutePolicy] "default" ...: as rows and options name them;
+ * NULL at the end. */
 extern const char *const study_network_names[];
 extern const char *const study_routing_names[];

@@ -22,7 +22,7 @@ static const char *const keys_of_group[][8] = {
   { "name", "store" },
   { "trace", "trace-ranks", "allow-lossy", "from-region", "compute-scale" },
   { "machine", "ranks-per-node", "cores", "pattern", "set" },
-  { "mapping", "family", "file" },
+  { "mapping", "family", "file", "skip-unfit" },
   { "network", "routing", "repetitions", "seed", "keep-links", "keep-ranks" },
 };
 
@@ -232,7 +232,8 @@ read_mappings (StudyPlanFile *file, GError **error)
   for (char **text = listed; done && *text != NULL; text++)
     g_ptr_array_add (mappings, g_strdup (*text));
   done = done && read_mapping_file (file, mappings, error) &&
-         study_plan_get_list (file, "mappings", "family", &file->families, error);
+         study_plan_get_list (file, "mappings", "family", &file->families, error) &&
+         study_plan_get_flag (file, "mappings", "skip-unfit", &file->skip_unfit, error);
   if (done && mappings->len == 0 && file->families[0] == NULL)
     g_ptr_array_add (mappings, g_strdup ("default"));
   g_ptr_array_add (mappings, NULL);

@@ -23,6 +23,7 @@ struct StudyPlanFile {
   char *cores;
   char **settings;
   char **mappings, **families;
+  gboolean skip_unfit;
   GArray *networks; /* (element-type int) SimNetworkKind */
   GArray *routings; /* (element-type int) RoutePolicy */
   guint repetitions;

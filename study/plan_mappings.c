@@ -9,6 +9,9 @@
 
 #include <string.h>
 
+/* How a whole family is called. */
+#define FAMILY_PREFIX "family "
+
 static void
 mapping_clear (gpointer data)
 {
@@ -16,6 +19,7 @@ mapping_clear (gpointer data)
 
   g_free (mapping->text);
   g_free (mapping->path);
+  g_free (mapping->source);
   g_free (mapping->problem);
   g_free (mapping->binding);
   g_free (mapping);
@@ -70,12 +74,14 @@ path_of (const StudyPlanFile *file, const char *text)
   return g_strdup (text);
 }
 
-/* The default is called by its letters, as in `simulate`'s record. */
+/* The default is called by its letters, as in `simulate`'s record.  family: whose member it
+ * is; NULL: it is listed by itself. */
 static void
-add (Collection *collection, const char *text, const char *default_name, const char *problem,
-     const int *binding)
+add (Collection *collection, const char *text, const char *family, const char *default_name,
+     const char *problem, const int *binding)
 {
   gboolean is_default = !strcmp (text, "default");
+  const char *listed = text;
   StudyPlanMapping *mapping;
 
   if (is_default && default_name != NULL)
@@ -85,6 +91,7 @@ add (Collection *collection, const char *text, const char *default_name, const c
   mapping = g_new0 (StudyPlanMapping, 1);
   mapping->text = g_strdup (text);
   mapping->path = is_default ? NULL : path_of (collection->file, text);
+  mapping->source = family != NULL ? g_strconcat (FAMILY_PREFIX, family, NULL) : g_strdup (listed);
   mapping->problem = g_strdup (problem);
   mapping->binding = study_values_copy (&collection->file->values, binding);
   g_ptr_array_add (collection->all, mapping);
@@ -102,7 +109,7 @@ add_listed (Collection *collection, const char *default_name, const char *proble
     do {
       g_autofree char *filled = study_values_fill (values, *text, binding);
 
-      add (collection, filled, default_name, problem, binding);
+      add (collection, filled, NULL, default_name, problem, binding);
     } while (study_values_next (values, binding));
   }
 }
@@ -111,9 +118,9 @@ static void
 add_family_that_fails (Collection *collection, const char *family, const char *problem)
 {
   g_autofree int *unbound = study_values_bind (&collection->file->values, "", NULL);
-  g_autofree char *text = g_strconcat ("family ", family, NULL);
+  g_autofree char *text = g_strconcat (FAMILY_PREFIX, family, NULL);
 
-  add (collection, text, NULL, problem, unbound);
+  add (collection, text, family, NULL, problem, unbound);
 }
 
 static void
@@ -129,7 +136,7 @@ add_family (Collection *collection, const char *family, const TopoMachine *machi
     return;
   }
   for (char **member = members; *member != NULL; member++)
-    add (collection, *member, NULL, NULL, unbound);
+    add (collection, *member, family, NULL, NULL, unbound);
 }
 
 /* How topo_mapping_new() calls the default; NULL when there is none: too many

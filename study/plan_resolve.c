@@ -11,9 +11,19 @@
 
 #include <string.h>
 
+#define NONE G_MAXUINT
+
+/* The traces that have the same number of ranks have the same mappings. */
+typedef struct {
+  gboolean is_first; /* of its kind; so is one that cannot be opened */
+  guint next;        /* of its kind; NONE: it is the last */
+} Kin;
+
 /* What is open while a plan is resolved. */
 typedef struct {
   StudyPlan *plan;
+  Kin *kin; /* [traces] */
+  StudyFits *fits;
   GPtrArray *paths; /* (element-type RoutePaths) of each machine, NULL where there are none */
   TraceProgress progress;
   void *data;
@@ -161,6 +171,7 @@ typedef struct {
 static StudyPlanRun *
 run_new (Resolve *resolve, const Group *group, const StudyPlanRun *pattern)
 {
+  const StudyTrace *trace = g_ptr_array_index (resolve->plan->traces, group->trace);
   const StudyMachine *machine = g_ptr_array_index (resolve->plan->machines, group->machine);
   StudyPlanRun *run = g_memdup2 (pattern, sizeof *pattern);
 
@@ -173,6 +184,8 @@ run_new (Resolve *resolve, const Group *group, const StudyPlanRun *pattern)
   run->mapping = g_strdup (group->mapping->text);
   run->mapping_path = g_strdup (group->mapping->path);
   set_key (resolve, run, group);
+  if (trace->error == NULL && machine->error == NULL)
+    study_fits_add (resolve->fits, run, group->mapping->source, group->problem == NULL);
   return run;
 }
 
@@ -270,40 +283,43 @@ mappings_of (const StudyPlan *plan, const StudyTrace *trace, const StudyMachine 
   return study_plan_mappings_new (plan->file, machine->machine, trace->n_ranks);
 }
 
-/* Whether the mappings of two traces are the same ones. */
-static gboolean
-is_alike (const StudyTrace *left, const StudyTrace *right)
+static Kin *
+kin_new (const GPtrArray *traces)
 {
-  return left == right ||
-         (left->error == NULL && right->error == NULL && left->n_ranks == right->n_ranks);
+  Kin *kin = g_new (Kin, traces->len);
+  g_autoptr (GHashTable) last = g_hash_table_new (NULL, NULL); /* ranks -> trace */
+
+  for (guint at = 0; at < traces->len; at++) {
+    const StudyTrace *trace = g_ptr_array_index (traces, at);
+    gpointer ranks = GUINT_TO_POINTER (trace->n_ranks), before;
+
+    kin[at] = (Kin){ .is_first = TRUE, .next = NONE };
+    if (trace->error != NULL)
+      continue;
+    if (g_hash_table_lookup_extended (last, ranks, NULL, &before)) {
+      kin[at].is_first = FALSE;
+      kin[GPOINTER_TO_UINT (before)].next = at;
+    }
+    g_hash_table_insert (last, ranks, GUINT_TO_POINTER (at));
+  }
+  return kin;
 }
 
-/* The runs of a mapping for all traces that are like the first one. */
+/* The runs of a mapping for the first trace of a kind and all others of it. */
 static void
 add_mapping (Resolve *resolve, guint first, guint machine, const StudyPlanMapping *mapping,
              const Pair *pairs)
 {
-  const StudyPlan *plan = resolve->plan;
+  const StudyValues *values = &resolve->plan->file->values;
   Group group = group_new (resolve, first, machine, mapping);
 
-  for (guint at = first; at < plan->traces->len; at++) {
-    if (!pairs[at].is_wanted ||
-        !is_alike (g_ptr_array_index (plan->traces, first), g_ptr_array_index (plan->traces, at)) ||
-        !study_values_agree (&plan->file->values, pairs[at].binding, mapping->binding))
+  for (guint at = first; at != NONE; at = resolve->kin[at].next) {
+    if (!pairs[at].is_wanted || !study_values_agree (values, pairs[at].binding, mapping->binding))
       continue;
     group.trace = at;
     add_group (resolve, &group, &pairs[at]);
   }
   group_clear (&group);
-}
-
-static gboolean
-is_first_of_its_kind (const StudyPlan *plan, guint trace)
-{
-  for (guint at = 0; at < trace; at++)
-    if (is_alike (g_ptr_array_index (plan->traces, at), g_ptr_array_index (plan->traces, trace)))
-      return FALSE;
-  return TRUE;
 }
 
 /* All runs on a machine: pairs has one for each trace. */
@@ -315,7 +331,7 @@ resolve_machine (Resolve *resolve, guint machine, const Pair *pairs)
   for (guint trace = 0; trace < plan->traces->len; trace++, tell (resolve)) {
     g_autoptr (GPtrArray) mappings = NULL;
 
-    if (!is_first_of_its_kind (plan, trace))
+    if (!resolve->kin[trace].is_first)
       continue;
     mappings = mappings_of (plan, g_ptr_array_index (plan->traces, trace),
                             g_ptr_array_index (plan->machines, machine));
@@ -353,9 +369,10 @@ gboolean
 study_plan_resolve (StudyPlan *plan, TraceProgress progress, void *data, GError **error)
 {
   guint n_traces = plan->traces->len, n_machines = plan->machines->len;
-  Resolve resolve = {
-    plan, NULL, progress, data, n_traces + n_machines + n_traces * n_machines, 0
-  };
+  Resolve resolve = { .plan = plan,
+                      .progress = progress,
+                      .data = data,
+                      .n_steps = n_traces + n_machines + n_traces * n_machines };
 
   resolve.paths = g_ptr_array_new_with_free_func ((GDestroyNotify) route_paths_free);
   for (guint at = 0; at < n_traces; at++, tell (&resolve))
@@ -363,7 +380,12 @@ study_plan_resolve (StudyPlan *plan, TraceProgress progress, void *data, GError 
   for (guint at = 0; at < n_machines; at++, tell (&resolve))
     g_ptr_array_add (resolve.paths,
                      study_plan_open_machine (g_ptr_array_index (plan->machines, at)));
+  resolve.kin = kin_new (plan->traces);
+  resolve.fits = study_fits_new ();
   resolve_runs (&resolve, n_machines);
+  study_fits_end (resolve.fits, plan);
+  study_fits_free (resolve.fits);
+  g_free (resolve.kin);
   g_ptr_array_unref (resolve.paths);
   if (plan->runs->len > 0)
     return TRUE;

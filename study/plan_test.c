@@ -93,6 +93,21 @@ test_cross_product (void)
                     "deterministic 1 0\n");
 }
 
+/* Traces of as many ranks share the making of their mappings, not their places in the list. */
+static void
+test_kinds_of_traces (void)
+{
+#define RING "gen:ring:iterations=1,ranks="
+  assert_runs ("[traces]\ntrace = " RING "2;" RING "4;" RING "2,bytes=8;none;" RING "4,bytes=8\n"
+               "[machines]\nmachine = torus:4\n[mappings]\nmapping = default;AT\n",
+               RING "2 | torus:4 | AT | packet default 1 0\n" RING
+                    "4 | torus:4 | AT | packet default 1 0\n" RING
+                    "2,bytes=8 | torus:4 | AT | packet default 1 0\n"
+                    "none | torus:4 | default | packet default 1 0\n"
+                    "none | torus:4 | AT | packet default 1 0\n" RING
+                    "4,bytes=8 | torus:4 | AT | packet default 1 0\n");
+}
+
 /* A name has one value in all texts of a run; {seed} is that of the repetition. */
 static void
 test_values (void)
@@ -236,6 +251,64 @@ test_problems (void)
   g_assert_cmpuint (n_machine, ==, 4);
 }
 
+/* "mapping | machine x runs" of what does not fit, by lines, "left out" behind it. */
+static void
+assert_unfit (const StudyPlan *plan, const char *expected)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  for (guint at = 0; at < plan->unfit->len; at++) {
+    const StudyUnfit *unfit = g_ptr_array_index (plan->unfit, at);
+
+    g_assert_cmpstr (unfit->problem, !=, "");
+    g_string_append_printf (text, "%s | %s x %u%s\n", unfit->mapping, unfit->machine, unfit->n_runs,
+                            unfit->is_left_out ? " left out" : "");
+  }
+  g_assert_cmpstr (text->str, ==, expected);
+}
+
+/* Four ranks are too many for torus:2, BAT has too many dimensions for torus:4, ABCTT fits
+ * nowhere, and a trace that is not there is another trouble. */
+static void
+test_unfit (void)
+{
+#define MISFITS                                                                                \
+  "[traces]\ntrace = gen:ring:ranks=4;none\n[machines]\nmachine = torus:2x2;torus:4;torus:2\n" \
+  "[runs]\nnetwork = load\nrepetitions = 2\n[mappings]\nmapping = default;BAT;ABCTT\n"
+  g_autoptr (StudyPlan) all = resolved (MISFITS), fitting = NULL;
+
+  g_assert_cmpuint (all->runs->len, ==, 2 * 3 * 3 * 2);
+  assert_unfit (all, "ABCTT | torus:2x2 x 2\n"
+                     "BAT | torus:4 x 2\nABCTT | torus:4 x 2\n"
+                     "default | torus:2 x 2\nBAT | torus:2 x 2\nABCTT | torus:2 x 2\n");
+  fitting = resolved (MISFITS "skip-unfit = true\n");
+  assert_unfit (fitting, "ABCTT | torus:2x2 x 2\n"
+                         "BAT | torus:4 x 2 left out\nABCTT | torus:4 x 2\n"
+                         "default | torus:2 x 2 left out\nBAT | torus:2 x 2 left out\n"
+                         "ABCTT | torus:2 x 2\n");
+  g_assert_cmpuint (fitting->runs->len, ==, all->runs->len - 3 * 2);
+  for (guint at = 0; at < fitting->runs->len; at++) {
+    const StudyPlanRun *run = g_ptr_array_index (fitting->runs, at);
+
+    g_assert_true (run->problem == NULL || run->trace == 1 || !strcmp (run->mapping, "ABCTT"));
+  }
+}
+
+/* A machine without room for the ranks has no members of the family. */
+static void
+test_unfit_family (void)
+{
+#define FAMILY                                                                           \
+  "[traces]\ntrace = gen:ring:ranks=512\n[mappings]\nfamily = sc13\nskip-unfit = true\n" \
+  "[machines]\nranks-per-node = 16\nmachine = bgq:32"
+  g_autoptr (StudyPlan) both = resolved (FAMILY ";torus:16\n"), one = resolved (FAMILY "\n");
+
+  g_assert_cmpuint (one->runs->len, >, 1);
+  g_assert_cmpuint (both->runs->len, ==, one->runs->len);
+  assert_unfit (one, "");
+  assert_unfit (both, "family sc13 | torus:16 x 1 left out\n");
+}
+
 /* A map file that changed is another run. */
 static void
 test_changed_map (void)
@@ -350,27 +423,20 @@ test_bad_files (void)
   }
 }
 
-static void
-run_test (gconstpointer test)
-{
-  folder = fixture_folder ();
-  path = g_build_filename (folder, "a.study", NULL);
-  ((void (*) (void)) test) ();
-  g_clear_pointer (&path, g_free);
-  fixture_remove (g_steal_pointer (&folder));
-}
-
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-#define ADD(name, test) g_test_add_data_func (name, (gconstpointer) (test), run_test)
+#define ADD(name, test) fixture_add_test (name, test, "a.study", &folder, &path)
   ADD ("/plan/cross-product", test_cross_product);
+  ADD ("/plan/kinds-of-traces", test_kinds_of_traces);
   ADD ("/plan/values", test_values);
   ADD ("/plan/families-and-files", test_families_and_files);
   ADD ("/plan/keys-are-those-of-runs", test_keys_are_those_of_runs);
   ADD ("/plan/variants-of-machines", test_variants_of_machines);
   ADD ("/plan/problems", test_problems);
+  ADD ("/plan/unfit", test_unfit);
+  ADD ("/plan/unfit-family", test_unfit_family);
   ADD ("/plan/changed-map", test_changed_map);
   ADD ("/plan/names-and-mappings", test_names_and_mappings);
   ADD ("/plan/bad-files", test_bad_files);

@@ -6,6 +6,7 @@
 #include "study/ranking.h"
 
 #include "study/error.h"
+#include "study/inputs.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,8 +26,14 @@ typedef struct {
   guint column;
   GPtrArray *groups;       /* (element-type Group) in the order of the rows */
   GHashTable *of_mapping;  /* mapping -> Group */
-  const char *default_one; /* the first mapping that is the machine's default */
+  const char *default_one; /* the first mapping that is called as the machine's default is */
 } Builder;
+
+/* Where the machines of rows are found. */
+typedef struct {
+  StudyMachineOf find; /* NULL: nowhere */
+  void *data;
+} Machines;
 
 /* -- columns ------------------------------------------------------------- */
 
@@ -86,7 +93,7 @@ case_text (const StudyRow *row, const char *separator, gboolean brief)
 /* A permutation names every dimension of its machine, so that the letters alone
  * tell that they are in their order with the slot last: AT, ABCT, ABCDET ... */
 static gboolean
-is_default (const char *mapping)
+is_default_name (const char *mapping)
 {
   gsize n = strlen (mapping);
 
@@ -109,20 +116,19 @@ group_free (gpointer data)
   g_free (group);
 }
 
+/* column: what is ranked, a column of rows or a name for values of elsewhere. */
 static Builder *
 builder_new (const StudyRow *row, const char *column)
 {
   Builder *builder = g_new0 (Builder, 1);
 
-  if (column == NULL)
-    column = g_strcmp0 (row->network, "load") == 0 ? "max_bytes" : "time_s";
   builder->column = column_find (column);
   builder->groups = g_ptr_array_new_with_free_func (group_free);
   builder->of_mapping = g_hash_table_new (g_str_hash, g_str_equal);
   builder->result = g_new0 (StudyCase, 1);
   builder->result->name = case_text (row, ", ", TRUE);
   builder->result->row = row;
-  builder->result->column = study_row_column_name (builder->column);
+  builder->result->column = column;
   builder->result->ranked = g_array_new (FALSE, TRUE, sizeof (StudyRanked));
   return builder;
 }
@@ -139,12 +145,11 @@ builder_free (gpointer data)
 }
 
 static void
-builder_add (Builder *builder, const StudyRow *row)
+builder_add (Builder *builder, const StudyRow *row, double value)
 {
-  double value = row_value (row, builder->column);
   Group *group;
 
-  if (builder->default_one == NULL && is_default (row->mapping))
+  if (builder->default_one == NULL && is_default_name (row->mapping))
     builder->default_one = row->mapping;
   if (row->status != STUDY_DONE) {
     builder->result->n_failed++;
@@ -216,13 +221,61 @@ gain_over (double reference, double value)
   return reference == value ? 1 : reference / value;
 }
 
+/* study_mapping_hash() of the default of a row's machine; NULL: not known, as when the files of
+ * a fabric have changed since. */
+static char *
+default_hash (const StudyRow *row, const Machines *machines)
+{
+  const TopoMachine *machine =
+      machines->find != NULL ? machines->find (machines->data, row, NULL) : NULL;
+  g_autoptr (TopoMapping) mapping =
+      machine != NULL ? topo_mapping_new (NULL, machine, row->ranks, NULL) : NULL;
+
+  return mapping != NULL ? study_mapping_hash (mapping) : NULL;
+}
+
+/* The first row on the machine that was asked for; NULL: there is no row.  A rankfile has a
+ * machine of its own, which has all cores as slots: never fewer, and mostly more. */
+static const StudyRow *
+row_of_machine (const GPtrArray *groups)
+{
+  const StudyRow *fewest = NULL;
+
+  for (guint i = 0; i < groups->len; i++) {
+    const StudyRow *row = ((const Group *) g_ptr_array_index (groups, i))->row;
+
+    if (fewest == NULL || row->ranks_per_node < fewest->ranks_per_node)
+      fewest = row;
+  }
+  return fewest;
+}
+
+/* How the mapping is called that is the default under another name; NULL: there is none. */
+static const char *
+default_by_places (const GPtrArray *groups, const Machines *machines)
+{
+  const StudyRow *asked = row_of_machine (groups);
+  g_autofree char *hash = asked != NULL ? default_hash (asked, machines) : NULL;
+
+  for (guint i = 0; hash != NULL && i < groups->len; i++) {
+    const Group *group = g_ptr_array_index (groups, i);
+
+    if (g_strcmp0 (group->row->machine_hash, asked->machine_hash) == 0 &&
+        g_strcmp0 (group->row->mapping_hash, hash) == 0)
+      return group->mapping;
+  }
+  return NULL;
+}
+
 /* The case that the rows were read for; the builder has none any more. */
 static StudyCase *
-builder_finish (Builder *builder, double tie)
+builder_finish (Builder *builder, double tie, const Machines *machines)
 {
   StudyCase *result = g_steal_pointer (&builder->result);
   double reference = NAN;
 
+  if (builder->default_one == NULL)
+    builder->default_one = default_by_places (builder->groups, machines);
   for (guint i = 0; i < builder->groups->len; i++) {
     const Group *group = g_ptr_array_index (builder->groups, i);
     StudyRanked ranked = { .mapping = group->mapping,
@@ -262,32 +315,55 @@ case_free (gpointer data)
   study_case_free (data);
 }
 
-GPtrArray *
-study_cases_new (const GPtrArray *rows, const char *column, double tie, GError **error)
+/* What a case with this row is ranked by. */
+static const char *
+case_column (const StudyRow *row, const char *column)
 {
-  g_autoptr (GPtrArray) builders = NULL;
-  g_autoptr (GHashTable) of_key = NULL;
-  GPtrArray *cases;
+  if (column != NULL)
+    return column;
+  return g_strcmp0 (row->network, "load") == 0 ? "max_bytes" : "time_s";
+}
+
+/* values: [rows], NULL: those of the column. */
+static GPtrArray *
+cases_new (const GPtrArray *rows, const char *column, const double *values, double tie,
+           const Machines *machines)
+{
+  g_autoptr (GPtrArray) builders = g_ptr_array_new_with_free_func (builder_free);
+  g_autoptr (GHashTable) of_key = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  GPtrArray *cases = g_ptr_array_new_with_free_func (case_free);
 
   g_assert (tie >= 0);
-  if (column != NULL && !column_check (column, error))
-    return NULL;
-  builders = g_ptr_array_new_with_free_func (builder_free);
-  of_key = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   for (guint i = 0; i < rows->len; i++) {
     const StudyRow *row = g_ptr_array_index (rows, i);
     g_autofree char *key = case_text (row, "\n", FALSE);
     Builder *builder = g_hash_table_lookup (of_key, key);
 
     if (builder == NULL) {
-      builder = builder_new (row, column);
+      builder = builder_new (row, case_column (row, column));
       g_ptr_array_add (builders, builder);
       g_hash_table_insert (of_key, g_steal_pointer (&key), builder);
     }
-    builder_add (builder, row);
+    builder_add (builder, row, values != NULL ? values[i] : row_value (row, builder->column));
   }
-  cases = g_ptr_array_new_with_free_func (case_free);
   for (guint i = 0; i < builders->len; i++)
-    g_ptr_array_add (cases, builder_finish (g_ptr_array_index (builders, i), tie));
+    g_ptr_array_add (cases, builder_finish (g_ptr_array_index (builders, i), tie, machines));
   return cases;
+}
+
+GPtrArray *
+study_cases_new (const GPtrArray *rows, const char *column, double tie, StudyMachineOf machine,
+                 void *data, GError **error)
+{
+  if (column != NULL && !column_check (column, error))
+    return NULL;
+  return cases_new (rows, column != NULL ? study_row_column_name (column_find (column)) : NULL,
+                    NULL, tie, &(Machines){ machine, data });
+}
+
+GPtrArray *
+study_cases_new_by_values (const GPtrArray *rows, const char *name, const double *values,
+                           double tie, StudyMachineOf machine, void *data)
+{
+  return cases_new (rows, name, values, tie, &(Machines){ machine, data });
 }

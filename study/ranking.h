@@ -5,7 +5,7 @@
  * A case is all runs that differ in nothing but mapping, seed and repetition. */
 #pragma once
 
-#include "study/row.h"
+#include "study/machine_reader.h"
 
 /* What a ranking takes for equal unless it is told otherwise: 1 % of the result. */
 #define STUDY_TIE 0.01
@@ -25,12 +25,22 @@ typedef struct {
   GArray *ranked;      /* (element-type StudyRanked) by value, then by the order of the rows */
   const char *column;  /* what is ranked: "time_s", or a column of row.h such as "max_bytes" */
   guint n_failed;
-  char *default_mapping; /* ABCDET, AT ...: what the machine's default is called; may be absent */
+  char *default_mapping; /* how the machine's default is called here; NULL: not in the study */
 } StudyCase;
 
 void study_case_free (StudyCase *study_case);
 
 /* (element-type StudyCase), in the order of the rows, which it borrows.  column
  * NULL: time_s, and max_bytes for networks without time.  Values closer than
- * tie (relative; 0: equal) to the best of a group share its place. */
-GPtrArray *study_cases_new (const GPtrArray *rows, const char *column, double tie, GError **error);
+ * tie (relative; 0: equal) to the best of a group share its place.
+ *
+ * The default is known by its name, ABCDET, AT ...; in a case that has no such mapping it is the
+ * first one that places every rank as the default of its machine does.  machine is asked for
+ * that; NULL: names alone count. */
+GPtrArray *study_cases_new (const GPtrArray *rows, const char *column, double tie,
+                            StudyMachineOf machine, void *data, GError **error);
+
+/* The same cases by values[rows->len] that are in no column, such as predictions (NaN: not ranked),
+ * which `name` names; borrows it too. */
+GPtrArray *study_cases_new_by_values (const GPtrArray *rows, const char *name, const double *values,
+                                      double tie, StudyMachineOf machine, void *data);

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "study/error.h"
+#include "study/inputs.h"
 #include "study/ranking.h"
 
 #include <math.h>
@@ -61,7 +62,7 @@ static GPtrArray *
 cases_of (const GPtrArray *rows, const char *column, double tie)
 {
   g_autoptr (GError) error = NULL;
-  GPtrArray *cases = study_cases_new (rows, column, tie, &error);
+  GPtrArray *cases = study_cases_new (rows, column, tie, NULL, NULL, &error);
 
   g_assert_no_error (error);
   return cases;
@@ -249,6 +250,85 @@ test_default_orders (void)
   }
 }
 
+/* Every row's machine; how often it is asked for. */
+typedef struct {
+  TopoMachine *machine;
+  guint n_asked;
+} Machines;
+
+static const TopoMachine *
+machine_of (void *data, G_GNUC_UNUSED const StudyRow *row, G_GNUC_UNUSED GError **error)
+{
+  Machines *machines = data;
+
+  machines->n_asked++;
+  return machines->machine;
+}
+
+/* A row of eight ranks whose places are those of `places`, a mapping of the machine. */
+static StudyRow *
+add_placed (GPtrArray *rows, const Machines *machines, const char *name, const char *places,
+            double time_s)
+{
+  g_autoptr (TopoMapping) mapping = topo_mapping_new (places, machines->machine, 8, NULL);
+  StudyRow *row = add (rows, name, time_s);
+
+  row->ranks = 8;
+  row->machine_hash = g_strdup ("the machine");
+  row->mapping_hash = study_mapping_hash (mapping);
+  return row;
+}
+
+static void
+assert_default (GPtrArray *rows, Machines *machines, guint n_asked, const char *expected)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) cases = NULL;
+
+  machines->n_asked = 0;
+  cases = study_cases_new (rows, NULL, 0, machine_of, machines, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (nth_case (cases, 0)->default_mapping, ==, expected);
+  g_assert_cmpuint (machines->n_asked, ==, n_asked);
+}
+
+/* The machine has eight nodes: ABT goes along B first. */
+static void
+test_default_by_its_places (void)
+{
+  Machines machines = { topo_machine_new ("torus:4x2", NULL), 0 }, none = { NULL, 0 };
+  g_autoptr (GPtrArray) rows = rows_new (), cases = NULL;
+
+  add_placed (rows, &machines, "other.map", "BAT", 2);
+  assert_default (rows, &machines, 1, NULL);
+  set_text (&add_placed (rows, &machines, "another machine's", "ABT", 3)->machine_hash, "another");
+  assert_default (rows, &machines, 1, NULL);
+  add_placed (rows, &machines, "same.map", "ABT", 4);
+  add_placed (rows, &machines, "same2.map", "ABT", 4);
+  assert_default (rows, &machines, 1, "same.map");
+  assert_default (rows, &none, 1, NULL);
+  cases = study_cases_new (rows, NULL, 0, machine_of, &machines, NULL);
+  g_assert_cmpfloat (nth (nth_case (cases, 0), 0)->gain, ==, 2);
+  add_placed (rows, &machines, "ABT", "ABT", 4);
+  assert_default (rows, &machines, 0, "ABT"); /* its own name goes first */
+  topo_machine_free (machines.machine);
+}
+
+/* A rankfile's machine has more slots, wherever it stands in the study. */
+static void
+test_default_beside_a_rankfile (void)
+{
+  Machines machines = { topo_machine_new ("torus:4x2", NULL), 0 };
+  g_autoptr (GPtrArray) rows = rows_new ();
+  StudyRow *rankfile = add_placed (rows, &machines, "rankfile", "ABT", 1);
+
+  rankfile->ranks_per_node = 4;
+  set_text (&rankfile->machine_hash, "with all cores");
+  add_placed (rows, &machines, "same.map", "ABT", 2)->ranks_per_node = 1;
+  assert_default (rows, &machines, 1, "same.map");
+  topo_machine_free (machines.machine);
+}
+
 static void
 test_bad_columns (void)
 {
@@ -258,7 +338,7 @@ test_bad_columns (void)
   for (gsize i = 0; i < G_N_ELEMENTS (columns); i++) {
     g_autoptr (GError) error = NULL;
 
-    g_assert_null (study_cases_new (rows, columns[i], 0, &error));
+    g_assert_null (study_cases_new (rows, columns[i], 0, NULL, NULL, &error));
     g_assert_error (error, STUDY_ERROR, STUDY_ERROR_INPUT);
     g_assert_nonnull (strstr (error->message, columns[i]));
   }
@@ -284,6 +364,8 @@ main (int argc, char **argv)
   g_test_add_func ("/study/ranking/load", test_load_is_ranked_by_bytes);
   g_test_add_func ("/study/ranking/unknown", test_unknown_values_are_left_out);
   g_test_add_func ("/study/ranking/default", test_default_orders);
+  g_test_add_func ("/study/ranking/default-by-places", test_default_by_its_places);
+  g_test_add_func ("/study/ranking/default-beside-rankfile", test_default_beside_a_rankfile);
   g_test_add_func ("/study/ranking/bad-columns", test_bad_columns);
   g_test_add_func ("/study/ranking/no-rows", test_no_rows);
   return g_test_run ();

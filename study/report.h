@@ -7,7 +7,7 @@
 #pragma once
 
 #include "study/error.h"
-#include "study/store.h"
+#include "study/machine_reader.h"
 
 #include <stdio.h>
 
@@ -25,8 +25,7 @@ uint32_t *study_report_first_ranks (const TopoMapping *mapping, uint32_t n_nodes
 
 /* Where the page's data come from: a store, or one run that was just made. */
 typedef struct {
-  /* Borrowed until the next call; NULL without an error when it is not kept. */
-  const TopoMachine *(*machine) (void *data, const StudyRow *row, GError **error);
+  StudyMachineOf machine;
   /* Sorted edges of the trace of a row, g_free()d by the caller; *n_edges = 0 and
    * NULL without an error when they are not kept. */
   SimEdge *(*edges) (void *data, const StudyRow *row, uint64_t *n_edges, GError **error);

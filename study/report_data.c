@@ -44,7 +44,8 @@ study_report_detail_clear (StudyReportDetail *detail)
 GPtrArray *
 study_report_cases (const StudyReport *report, GError **error)
 {
-  return study_cases_new (report->rows, NULL, STUDY_TIE, error);
+  return study_cases_new (report->rows, NULL, STUDY_TIE, report->source->machine, report->data,
+                          error);
 }
 
 static void

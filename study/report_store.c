@@ -5,39 +5,10 @@
 
 #include "study/report.h"
 
-/* The last machine stays open: the rows of one follow each other. */
-typedef struct {
-  StudyStore *store;
-  TopoMachine *machine;
-  char *machine_hash;
-} Reader;
-
-static void
-reader_clear (Reader *reader)
-{
-  g_clear_pointer (&reader->machine, topo_machine_free);
-  g_clear_pointer (&reader->machine_hash, g_free);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Reader, reader_clear)
-
-static const TopoMachine *
-store_machine (void *data, const StudyRow *row, GError **error)
-{
-  Reader *reader = data;
-
-  if (g_strcmp0 (row->machine_hash, reader->machine_hash) == 0)
-    return reader->machine;
-  reader_clear (reader);
-  reader->machine = study_store_machine (reader->store, row, error);
-  if (reader->machine)
-    reader->machine_hash = g_strdup (row->machine_hash);
-  return reader->machine;
-}
-
 static SimEdge *
 store_edges (void *data, const StudyRow *row, uint64_t *n_edges, GError **error)
 {
-  Reader *reader = data;
+  const StudyMachineReader *reader = data;
 
   *n_edges = 0;
   return row->trace_hash ? study_store_edges (reader->store, row->trace_hash, n_edges, error)
@@ -48,7 +19,7 @@ store_edges (void *data, const StudyRow *row, uint64_t *n_edges, GError **error)
 static gboolean
 store_detail (void *data, StudyRow *row, StudyReportDetail *detail, GError **error)
 {
-  Reader *reader = data;
+  const StudyMachineReader *reader = data;
   g_autoptr (TopoMapping) mapping = NULL;
 
   if (!study_store_load_blobs (reader->store, row, error))
@@ -62,7 +33,8 @@ store_detail (void *data, StudyRow *row, StudyReportDetail *detail, GError **err
   return TRUE;
 }
 
-static const StudyReportSource store_source = { store_machine, store_edges, store_detail };
+static const StudyReportSource store_source = { study_machine_reader_find, store_edges,
+                                                store_detail };
 
 gboolean
 study_report_write_store (FILE *out, StudyStore *store, const char *title, guint top,
@@ -72,7 +44,7 @@ study_report_write_store (FILE *out, StudyStore *store, const char *title, guint
   g_autofree char *name = rows ? study_store_name (store, error) : NULL;
   g_autofree char *file_text = name ? study_store_file_text (store, error) : NULL;
   g_autofree char *origin = g_path_get_basename (study_store_path (store));
-  g_auto (Reader) reader = { .store = store };
+  g_auto (StudyMachineReader) reader = { .store = store };
   const StudyReport report = { .title = title ? title : name,
                                .origin = origin,
                                .file_text = file_text,

@@ -6,10 +6,10 @@
 #include "study/scotch_map.h"
 
 #include "study/error.h"
+#include "study/switch_tree.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 /* It needs stdio.h, and does not include it. */
 #ifdef HAVE_SCOTCH_SCOTCH_H
@@ -20,10 +20,6 @@
 
 /* Scotch adds up weights times hops in its own integers. */
 #define MAX_SUM 0x40000000
-
-/* Levels of a tree, and places at its feet, free ones included. */
-#define MAX_LEVELS 8u
-#define MAX_PLACES (1u << 20)
 
 /* --- What Scotch says: kept for our own error, not printed --- */
 
@@ -157,114 +153,6 @@ build_torus (Architecture *architecture, const StudyDistance *distance, const To
   return failed ? refuse (error, machine, "cannot be told this torus") : TRUE;
 }
 
-/* A tree of switches, read from the hops between nodes: those that are at most
- * hops[level] apart are under one switch of that level, leaves first. */
-typedef struct {
-  uint32_t n_levels;
-  uint32_t hops[MAX_LEVELS];
-  uint32_t *group[MAX_LEVELS]; /* [node] switch of the level, numbered by their first node */
-  uint32_t width[MAX_LEVELS];  /* most children of a switch of the level */
-  uint32_t *child[MAX_LEVELS]; /* [node] which child of the switch above */
-} Tree;
-
-static void
-tree_clear (Tree *tree)
-{
-  for (uint32_t level = 0; level < MAX_LEVELS; level++) {
-    g_free (tree->group[level]);
-    g_free (tree->child[level]);
-  }
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Tree, tree_clear)
-
-/* The different lengths of ways, ascending; false when there are too many. */
-static gboolean
-tree_levels (Tree *tree, const StudyDistance *distance)
-{
-  gboolean seen[UINT8_MAX + 1] = { FALSE };
-
-  for (uint32_t from = 0; from < distance->n_nodes; from++)
-    for (uint32_t to = from + 1; to < distance->n_nodes; to++)
-      seen[study_hops (distance, from, to)] = TRUE;
-  for (uint32_t hops = 1; hops <= UINT8_MAX; hops++)
-    if (seen[hops]) {
-      if (tree->n_levels == MAX_LEVELS)
-        return FALSE;
-      tree->hops[tree->n_levels++] = hops;
-    }
-  return TRUE;
-}
-
-/* Every node joins the first switch whose first node is near enough. */
-static uint32_t
-tree_group (uint32_t *group, const StudyDistance *distance, uint32_t hops)
-{
-  g_autofree uint32_t *first = g_new (uint32_t, distance->n_nodes);
-  uint32_t n = 0;
-
-  for (uint32_t node = 0; node < distance->n_nodes; node++) {
-    uint32_t i = 0;
-
-    while (i < n && study_hops (distance, first[i], node) > hops)
-      i++;
-    if (i == n)
-      first[n++] = node;
-    group[node] = i;
-  }
-  return n;
-}
-
-/* Which child of its switch the group of every node below is; also how many
- * children the switch with most of them has. */
-static uint32_t
-tree_children (uint32_t *child, const uint32_t *group, const uint32_t *below, uint32_t n_nodes)
-{
-  g_autofree uint32_t *number = g_new (uint32_t, n_nodes);      /* of a group below */
-  g_autofree uint32_t *n_children = g_new0 (uint32_t, n_nodes); /* of a switch */
-  uint32_t width = 0;
-
-  memset (number, 0xff, n_nodes * sizeof *number);
-  for (uint32_t node = 0; node < n_nodes; node++) {
-    uint32_t group_below = below ? below[node] : node;
-
-    if (number[group_below] == TOPO_NONE)
-      number[group_below] = n_children[group[node]]++;
-    child[node] = number[group_below];
-    width = MAX (width, n_children[group[node]]);
-  }
-  return width;
-}
-
-static uint64_t
-tree_fill (Tree *tree, const StudyDistance *distance)
-{
-  uint64_t n_places = 1;
-
-  for (uint32_t level = 0; level < tree->n_levels && n_places <= MAX_PLACES; level++) {
-    tree->group[level] = g_new (uint32_t, distance->n_nodes);
-    tree->child[level] = g_new (uint32_t, distance->n_nodes);
-    tree_group (tree->group[level], distance, tree->hops[level]);
-    tree->width[level] =
-        tree_children (tree->child[level], tree->group[level],
-                       level > 0 ? tree->group[level - 1] : NULL, distance->n_nodes);
-    n_places *= tree->width[level];
-  }
-  return n_places;
-}
-
-/* Place of each node among the feet of the full tree; free feet have none. */
-static void
-tree_places (const Tree *tree, uint32_t n_nodes, uint32_t *node_of)
-{
-  for (uint32_t node = 0; node < n_nodes; node++) {
-    uint32_t place = 0;
-
-    for (uint32_t level = tree->n_levels; level-- > 0;)
-      place = place * tree->width[level] + tree->child[level][node];
-    node_of[place] = node;
-  }
-}
-
 /* Cuts the feet without nodes off, so that place i is the i-th one with a node. */
 static int
 cut_free_feet (Architecture *architecture, uint32_t n_nodes)
@@ -289,16 +177,13 @@ static gboolean
 build_tree (Architecture *architecture, const StudyDistance *distance, const TopoMachine *machine,
             GError **error)
 {
-  g_auto (Tree) tree = { 0 };
-  SCOTCH_Num width[MAX_LEVELS], link[MAX_LEVELS];
-  uint64_t n_places;
+  g_auto (StudySwitchTree) tree = { 0 };
+  SCOTCH_Num width[STUDY_TREE_LEVELS], link[STUDY_TREE_LEVELS];
 
-  if (!tree_levels (&tree, distance) || (n_places = tree_fill (&tree, distance)) > MAX_PLACES)
+  if (!study_switch_tree_read (&tree, distance))
     return refuse (error, machine, "the switches are not a tree of few levels");
-  architecture->n_places = (uint32_t) n_places;
-  architecture->node_of = g_new (uint32_t, n_places);
-  memset (architecture->node_of, 0xff, n_places * sizeof (uint32_t));
-  tree_places (&tree, distance->n_nodes, architecture->node_of);
+  architecture->n_places = tree.n_places;
+  architecture->node_of = study_switch_tree_nodes (&tree, distance->n_nodes);
   for (uint32_t level = 0; level < tree.n_levels; level++) {
     width[tree.n_levels - 1 - level] = (SCOTCH_Num) tree.width[level];
     link[level] = 1;

@@ -24,8 +24,7 @@ typedef struct {
   const GArray *todo; /* (element-type guint) runs */
   StudyDeal *deal;
   guint in_flight;       /* jobs */
-  GPtrArray *rows;       /* (element-type StudyRow) to be stored */
-  GPtrArray *placements; /* (element-type StudyPlaces) that they name, likewise */
+  StudyStoreGroup *made; /* to be stored */
   gint64 begin_us, stored_us, told_us;
 } Session;
 
@@ -156,15 +155,11 @@ seconds_since (gint64 begin_us)
 }
 
 static gboolean
-store_rows (Session *session, GError **error)
+store_made (Session *session, GError **error)
 {
   gint64 begin_us = g_get_monotonic_time ();
-  gboolean stored =
-      session->rows->len == 0 ||
-      study_store_put_group (session->store, session->placements, session->rows, error);
+  gboolean stored = study_store_put_group (session->store, session->made, error);
 
-  g_ptr_array_set_size (session->rows, 0);
-  g_ptr_array_set_size (session->placements, 0);
   session->stored_us = g_get_monotonic_time ();
   session->tally->store_s += seconds_since (begin_us);
   return stored;
@@ -173,10 +168,10 @@ store_rows (Session *session, GError **error)
 static gboolean
 store_if_due (Session *session, GError **error)
 {
-  if (session->rows->len < MAX_WAITING_ROWS &&
+  if (session->made->rows->len < MAX_WAITING_ROWS &&
       g_get_monotonic_time () - session->stored_us < STORE_INTERVAL_US)
     return TRUE;
-  return store_rows (session, error);
+  return store_made (session, error);
 }
 
 static void
@@ -210,7 +205,7 @@ count_row (Session *session, StudyRow *row, gboolean changed)
   if (changed)
     study_row_free (row);
   else
-    g_ptr_array_add (session->rows, row);
+    g_ptr_array_add (session->made->rows, row);
 }
 
 static void
@@ -223,24 +218,25 @@ take_row (Session *session, StudyJobResult *result)
 
     *places =
         (StudyPlaces){ g_strdup (hash), result->row->ranks, g_steal_pointer (&result->places) };
-    g_ptr_array_add (session->placements, places);
+    g_ptr_array_add (session->made->placements, places);
     g_hash_table_add (session->maker->known, g_strdup (hash)); /* workers to come need not tell */
   }
   count_row (session, g_steal_pointer (&result->row), result->changed);
 }
 
-static gboolean
-take_edges (Session *session, guint run, const StudyJobResult *result, GError **error)
+static void
+take_edges (Session *session, guint run, StudyJobResult *result)
 {
   guint index = run_at (session->plan, run)->trace;
   const StudyTrace *trace = g_ptr_array_index (session->plan->traces, index);
-  gint64 begin_us = g_get_monotonic_time ();
-  gboolean put =
-      result->n_edges == 0 || study_store_put_edges (session->store, trace->hash, trace->n_ranks,
-                                                     result->edges, result->n_edges, error);
+  StudyPackedEdges *edges;
 
-  session->tally->store_s += seconds_since (begin_us);
-  return put;
+  if (result->edges == NULL)
+    return;
+  edges = g_new (StudyPackedEdges, 1);
+  *edges = (StudyPackedEdges){ g_strdup (trace->hash), trace->n_ranks, result->n_edges,
+                               g_steal_pointer (&result->edges) };
+  g_ptr_array_add (session->made->edges, edges);
 }
 
 static gboolean
@@ -254,8 +250,9 @@ take_block (Session *session, const StudyCrewResult *made, GError **error)
     return FALSE;
   }
   if (made->job >= n_runs)
-    return take_edges (session, made->job - n_runs, &result, error);
-  take_row (session, &result);
+    take_edges (session, made->job - n_runs, &result);
+  else
+    take_row (session, &result);
   return TRUE;
 }
 
@@ -339,12 +336,12 @@ work (Session *session, const sigset_t *mask, GError **error)
   sigset_t blocked;
 
   if (!work_until_signalled (session, mask, error)) {
-    store_rows (session, NULL);
+    store_made (session, NULL);
     return FALSE;
   }
   session->tally->signal = caught;
   sigprocmask (SIG_SETMASK, NULL, &blocked);
-  return take_the_finished (session, &blocked, error) && store_rows (session, error);
+  return take_the_finished (session, &blocked, error) && store_made (session, error);
 }
 
 static gboolean
@@ -376,15 +373,12 @@ study_session_run (const StudyPlan *plan, const StudyCrewMaker *maker,
   g_autoptr (StudyStore) store = study_store_open (path, STUDY_STORE_CREATE, error);
   g_autoptr (GArray) todo =
       store != NULL ? study_session_left (plan, options, store, tally, error) : NULL;
-  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify) study_row_free);
-  g_autoptr (GPtrArray) placements =
-      g_ptr_array_new_with_free_func ((GDestroyNotify) study_places_free);
+  g_autoptr (StudyStoreGroup) made = study_store_group_new ();
   Session session = { .plan = plan,
                       .options = options,
                       .tally = tally,
                       .store = store,
-                      .rows = rows,
-                      .placements = placements,
+                      .made = made,
                       .begin_us = g_get_monotonic_time () };
 
   if (todo == NULL || !put_plan (&session, error) || !put_machines (&session, error))

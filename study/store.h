@@ -61,10 +61,29 @@ typedef struct {
 } StudyPlaces;
 void study_places_free (StudyPlaces *places);
 GBytes *study_store_pack_places (const TopoMapping *mapping);
-/* Placements (element-type StudyPlaces) and the rows that name them (element-type
- * StudyRow), in one transaction. */
-gboolean study_store_put_group (StudyStore *store, const GPtrArray *placements,
-                                const GPtrArray *rows, GError **error);
+
+/* Who sends to whom in a trace, packed likewise. */
+typedef struct {
+  char *trace_hash;
+  uint32_t n_ranks;
+  uint64_t n_edges;
+  GBytes *packed; /* study_store_pack_edges() */
+} StudyPackedEdges;
+void study_packed_edges_free (StudyPackedEdges *edges);
+GBytes *study_store_pack_edges (const SimEdge *edges, uint64_t n_edges);
+
+/* Rows and what they name, to be stored together: what is added is the group's. */
+typedef struct {
+  GPtrArray *placements; /* (element-type StudyPlaces) */
+  GPtrArray *edges;      /* (element-type StudyPackedEdges) */
+  GPtrArray *rows;       /* (element-type StudyRow) */
+} StudyStoreGroup;
+StudyStoreGroup *study_store_group_new (void);
+void study_store_group_free (StudyStoreGroup *group);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyStoreGroup, study_store_group_free)
+/* All of it in one transaction, and nothing of it when that fails; empties the group
+ * either way. */
+gboolean study_store_put_group (StudyStore *store, StudyStoreGroup *group, GError **error);
 
 /* The plan's rows that are there, in its order (element-type StudyRow), without
  * blobs unless asked for.  The array owns them. */

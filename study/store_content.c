@@ -48,12 +48,10 @@ study_store_put_machine (StudyStore *store, const char *hash, const char *text, 
 }
 
 static void
-bind_words (sqlite3_stmt *statement, int at, const uint64_t *words, gsize n_words)
+bind_bytes (sqlite3_stmt *statement, int at, GBytes *bytes)
 {
-  gsize n_packed;
-  gpointer data = g_bytes_unref_to_data (study_pack_words (words, n_words), &n_packed);
-
-  sqlite3_bind_blob64 (statement, at, data, n_packed, g_free);
+  sqlite3_bind_blob64 (statement, at, g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes),
+                       SQLITE_STATIC);
 }
 
 void
@@ -88,8 +86,7 @@ study_store_put_places (StudyStore *store, const char *hash, uint32_t n_ranks, G
     return FALSE;
   study_store_bind_text (statement, 1, hash);
   sqlite3_bind_int64 (statement, 2, n_ranks);
-  sqlite3_bind_blob64 (statement, 3, g_bytes_get_data (packed, NULL), g_bytes_get_size (packed),
-                       SQLITE_STATIC);
+  bind_bytes (statement, 3, packed);
   return put (store, statement, hash, error);
 }
 
@@ -102,26 +99,50 @@ study_store_put_placement (StudyStore *store, const char *hash, const TopoMappin
   return packed == NULL || study_store_put_places (store, hash, mapping->n_ranks, packed, error);
 }
 
-gboolean
-study_store_put_edges (StudyStore *store, const char *trace_hash, uint32_t n_ranks,
-                       const SimEdge *edges, uint64_t n_edges, GError **error)
+void
+study_packed_edges_free (StudyPackedEdges *edges)
 {
-  g_autoptr (sqlite3_stmt) statement =
-      study_store_prepare (store, "INSERT OR IGNORE INTO edges VALUES (?, ?, ?, ?)", error);
+  g_free (edges->trace_hash);
+  g_bytes_unref (edges->packed);
+  g_free (edges);
+}
+
+GBytes *
+study_store_pack_edges (const SimEdge *edges, uint64_t n_edges)
+{
   g_autofree uint64_t *words = g_new (uint64_t, n_edges * EDGE_WORDS + 1);
 
-  if (statement == NULL)
-    return FALSE;
   for (uint64_t edge = 0; edge < n_edges; edge++) {
     words[edge * EDGE_WORDS] = edges[edge].source | (uint64_t) edges[edge].destination << 32;
     words[edge * EDGE_WORDS + 1] = edges[edge].messages;
     words[edge * EDGE_WORDS + 2] = edges[edge].bytes;
   }
-  study_store_bind_text (statement, 1, trace_hash);
-  sqlite3_bind_int64 (statement, 2, n_ranks);
-  sqlite3_bind_int64 (statement, 3, (sqlite3_int64) n_edges);
-  bind_words (statement, 4, words, n_edges * EDGE_WORDS);
+  return study_pack_words (words, n_edges * EDGE_WORDS);
+}
+
+gboolean
+study_store_put_packed_edges (StudyStore *store, const StudyPackedEdges *edges, GError **error)
+{
+  g_autoptr (sqlite3_stmt) statement =
+      study_store_prepare (store, "INSERT OR IGNORE INTO edges VALUES (?, ?, ?, ?)", error);
+
+  if (statement == NULL)
+    return FALSE;
+  study_store_bind_text (statement, 1, edges->trace_hash);
+  sqlite3_bind_int64 (statement, 2, edges->n_ranks);
+  sqlite3_bind_int64 (statement, 3, (sqlite3_int64) edges->n_edges);
+  bind_bytes (statement, 4, edges->packed);
   return study_store_run (store, statement, error);
+}
+
+gboolean
+study_store_put_edges (StudyStore *store, const char *trace_hash, uint32_t n_ranks,
+                       const SimEdge *edges, uint64_t n_edges, GError **error)
+{
+  g_autoptr (GBytes) packed = study_store_pack_edges (edges, n_edges);
+  const StudyPackedEdges all = { (char *) trace_hash, n_ranks, n_edges, packed };
+
+  return study_store_put_packed_edges (store, &all, error);
 }
 
 /* --- Out --- */

@@ -118,3 +118,31 @@ fixture_remove (char *folder)
   g_rmdir (folder);
   g_free (folder);
 }
+
+typedef struct {
+  void (*test) (void);
+  const char *file_name;
+  char **folder, **path;
+} OwnFolderTest;
+
+static void
+run_test (gconstpointer data)
+{
+  const OwnFolderTest *own = data;
+
+  *own->folder = fixture_folder ();
+  *own->path = g_build_filename (*own->folder, own->file_name, NULL);
+  own->test ();
+  g_clear_pointer (own->path, g_free);
+  fixture_remove (g_steal_pointer (own->folder));
+}
+
+void
+fixture_add_test (const char *name, void (*test) (void), const char *file_name, char **folder,
+                  char **path)
+{
+  OwnFolderTest *own = g_new (OwnFolderTest, 1);
+
+  *own = (OwnFolderTest){ test, file_name, folder, path };
+  g_test_add_data_func_full (name, own, run_test, g_free);
+}

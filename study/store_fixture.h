@@ -18,3 +18,8 @@ StudyStore *fixture_open (const char *path, StudyStoreMode mode);
 /* An empty folder of its own; g_free(). */
 char *fixture_folder (void);
 void fixture_remove (char *folder); /* with all that is in it */
+
+/* Adds a test that has such a folder for itself.  While it runs, *folder is that, and *path is
+ * where a file of that name in it would be. */
+void fixture_add_test (const char *name, void (*test) (void), const char *file_name, char **folder,
+                       char **path);

@@ -63,11 +63,15 @@ char *study_store_insert_sql (void);
 /* Within a transaction or alone. */
 gboolean study_store_put_places (StudyStore *store, const char *hash, uint32_t n_ranks,
                                  GBytes *packed, GError **error);
+gboolean
+study_store_put_packed_edges (StudyStore *store, const StudyPackedEdges *edges, GError **error);
 
 /* --- store_rows.c --- */
 
 /* Within a transaction. */
 gboolean study_store_insert_row (StudyStore *store, const StudyRow *row, GError **error);
+gboolean
+study_store_insert_rows (StudyStore *store, StudyRow *const *rows, guint n_rows, GError **error);
 /* A row of a statement whose columns from `first` on are the fields. */
 StudyRow *study_store_row_at (sqlite3_stmt *statement, int first);
 /* The row of a key, whatever the plan says; NULL without an error: none. */

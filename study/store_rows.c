@@ -108,8 +108,8 @@ study_store_insert_row (StudyStore *store, const StudyRow *row, GError **error)
   return put_blobs (store, row, error);
 }
 
-static gboolean
-insert_all (StudyStore *store, StudyRow *const *rows, guint n_rows, GError **error)
+gboolean
+study_store_insert_rows (StudyStore *store, StudyRow *const *rows, guint n_rows, GError **error)
 {
   for (guint at = 0; at < n_rows; at++)
     if (!study_store_insert_row (store, rows[at], error))
@@ -121,31 +121,7 @@ gboolean
 study_store_put_all (StudyStore *store, StudyRow *const *rows, guint n_rows, GError **error)
 {
   return study_store_begin (store, error) &&
-         study_store_end (store, insert_all (store, rows, n_rows, error), error);
-}
-
-static gboolean
-insert_group (StudyStore *store, const GPtrArray *placements, const GPtrArray *rows, GError **error)
-{
-  for (guint at = 0; at < placements->len; at++) {
-    const StudyPlaces *places = g_ptr_array_index (placements, at);
-
-    if (!study_store_put_places (store, places->hash, places->n_ranks, places->packed, error))
-      return FALSE;
-  }
-  return insert_all (store, (StudyRow **) rows->pdata, rows->len, error);
-}
-
-gboolean
-study_store_put_group (StudyStore *store, const GPtrArray *placements, const GPtrArray *rows,
-                       GError **error)
-{
-  if (study_store_begin (store, error) &&
-      study_store_end (store, insert_group (store, placements, rows, error), error))
-    return TRUE;
-  /* What was put is not there. */
-  g_hash_table_remove_all (store->known);
-  return FALSE;
+         study_store_end (store, study_store_insert_rows (store, rows, n_rows, error), error);
 }
 
 gboolean

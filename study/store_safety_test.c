@@ -450,22 +450,11 @@ test_merge_of_failures (void)
   g_assert_cmpuint (g_hash_table_size (keys), ==, 3);
 }
 
-static void
-run_test (gconstpointer test)
-{
-  folder = fixture_folder ();
-  g_assert_cmpint (chmod (folder, 0755), ==, 0);
-  path = g_build_filename (folder, "a.store", NULL);
-  ((void (*) (void)) test) ();
-  g_clear_pointer (&path, g_free);
-  fixture_remove (g_steal_pointer (&folder));
-}
-
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-#define ADD(name, test) g_test_add_data_func (name, (gconstpointer) (test), run_test)
+#define ADD(name, test) fixture_add_test (name, test, "a.store", &folder, &path)
   ADD ("/store/what-is-no-store", test_what_is_no_store);
   ADD ("/store/newer-version", test_newer_version);
   ADD ("/store/two-writers", test_two_writers);

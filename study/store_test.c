@@ -6,6 +6,7 @@
 #include "study/inputs.h"
 #include "study/packed.h"
 #include "study/store_fixture.h"
+#include "study/store_private.h"
 
 #include <string.h>
 
@@ -210,6 +211,64 @@ test_edges (void)
   g_assert_cmpuint (n, ==, 0);
 }
 
+/* A run, its places and the edges of its trace; more bytes of edges than a small disk has. */
+static StudyStoreGroup *
+group_new (void)
+{
+  enum { N_EDGES = 20000 };
+  StudyStoreGroup *group = study_store_group_new ();
+  StudyRow *row = fixture_row (0);
+  g_autofree SimEdge *edges = g_new (SimEdge, N_EDGES);
+  StudyPackedEdges *packed = g_new (StudyPackedEdges, 1);
+  StudyPlaces *places = g_new (StudyPlaces, 1);
+
+  for (guint at = 0; at < N_EDGES; at++)
+    edges[at] = (SimEdge){ at, at * 2654435761u, at * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15), 1 };
+  *packed = (StudyPackedEdges){ g_strdup (row->trace_hash), 8, N_EDGES,
+                                study_store_pack_edges (edges, N_EDGES) };
+  *places = (StudyPlaces){ g_strdup (row->mapping_hash), 8, g_bytes_new_static ("places", 6) };
+  g_ptr_array_add (group->placements, places);
+  g_ptr_array_add (group->edges, packed);
+  g_ptr_array_add (group->rows, row);
+  return group;
+}
+
+static gint64
+n_contents (StudyStore *store)
+{
+  gint64 n = -1;
+
+  g_assert_true (study_store_number (store,
+                                     "SELECT (SELECT count(*) FROM placements)"
+                                     " + (SELECT count(*) FROM edges)"
+                                     " + (SELECT count(*) FROM runs)",
+                                     0, &n, NULL));
+  return n;
+}
+
+/* Nothing of it where there is no room for all, and all of it when there is. */
+static void
+test_groups_are_whole (void)
+{
+  g_autoptr (StudyStore) store = fixture_open (path, STUDY_STORE_CREATE);
+  g_autoptr (StudyStoreGroup) group = group_new ();
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (study_store_exec (store, "PRAGMA max_page_count = 40", NULL));
+  g_assert_false (study_store_put_group (store, group, &error));
+  g_assert_nonnull (strstr (error->message, "no space is left"));
+  g_assert_cmpint (n_contents (store), ==, 0);
+  g_assert_cmpuint (group->rows->len + group->edges->len + group->placements->len, ==, 0);
+  g_clear_error (&error);
+  study_store_group_free (g_steal_pointer (&group));
+  group = group_new ();
+  g_assert_true (study_store_exec (store, "PRAGMA max_page_count = 100000", NULL));
+  g_assert_true (study_store_put_group (store, group, &error));
+  g_assert_no_error (error);
+  g_assert_cmpint (n_contents (store), ==, 3);
+  g_assert_true (study_store_put_group (store, group, &error)); /* an empty one */
+}
+
 static void
 test_packing (void)
 {
@@ -231,38 +290,17 @@ test_packing (void)
   g_assert_null (study_unpack_words ("no zlib", 7, &(gsize){ 0 }));
 }
 
-static void
-set_up (void)
-{
-  folder = fixture_folder ();
-  path = g_build_filename (folder, "a.store", NULL);
-}
-
-static void
-tear_down (void)
-{
-  g_clear_pointer (&path, g_free);
-  fixture_remove (g_steal_pointer (&folder));
-}
-
-static void
-run_test (gconstpointer test)
-{
-  set_up ();
-  ((void (*) (void)) test) ();
-  tear_down ();
-}
-
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-#define ADD(name, test) g_test_add_data_func (name, (gconstpointer) (test), run_test)
+#define ADD(name, test) fixture_add_test (name, test, "a.store", &folder, &path)
   ADD ("/store/rows-come-back", test_rows_come_back);
   ADD ("/store/failed-rows-are-replaced", test_failed_rows_are_replaced);
   ADD ("/store/plan", test_plan);
   ADD ("/store/contents", test_contents);
   ADD ("/store/edges", test_edges);
+  ADD ("/store/groups-are-whole", test_groups_are_whole);
   ADD ("/store/packing", test_packing);
   return g_test_run ();
 }

@@ -5,24 +5,23 @@
 
 #include "study/text.h"
 
+#include "predictors/decimal.h"
+
 #include <glib.h>
-#include <math.h>
 #include <string.h>
+
+G_STATIC_ASSERT (STUDY_NUMBER_SIZE >= PREDICT_DECIMAL_SIZE);
 
 const char *
 study_number (char text[STUDY_NUMBER_SIZE], double value)
 {
-  if (isnan (value))
-    return strcpy (text, "");
-  for (int digits = 15; digits <= 17; digits++) {
-    char format[8];
+  return predict_decimal_print (text, value);
+}
 
-    g_snprintf (format, sizeof format, "%%.%dg", digits);
-    g_ascii_formatd (text, STUDY_NUMBER_SIZE, format, value);
-    if (g_ascii_strtod (text, NULL) == value)
-      break;
-  }
-  return text;
+char *
+study_count (guint n, const char *noun)
+{
+  return g_strdup_printf ("%u %s%s", n, noun, n == 1 ? "" : "s");
 }
 
 void

@@ -12,6 +12,9 @@
 #define STUDY_NUMBER_SIZE 32
 const char *study_number (char text[STUDY_NUMBER_SIZE], double value);
 
+/* "1 run", "2 runs": a number of things whose plural has an s more; g_free(). */
+char *study_count (guint n, const char *noun);
+
 /* One CSV field, quoted where it must be (RFC 4180). */
 void study_csv_field (FILE *out, const char *text);
 

@@ -354,9 +354,9 @@ static const struct {
 };
 
 static gpointer
-open_bgq (GString *details)
+open_bgq (const ValidationWatch *watch)
 {
-  (void) details;
+  (void) watch;
   return g_new0 (Bgq, 1);
 }
 

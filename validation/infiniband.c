@@ -89,11 +89,11 @@ ib_keep (InfiniBand *ib, const char *series, const char *point, double value, co
 }
 
 static gpointer
-open_infiniband (GString *details)
+open_infiniband (const ValidationWatch *watch)
 {
   InfiniBand *ib = g_new0 (InfiniBand, 1);
 
-  ib->details = details;
+  ib->details = watch->details;
   ib->made = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   ib->curves = validation_curves_parse (curves_csv, "infiniband_curves.csv", NULL);
   g_assert (ib->curves != NULL); /* a test reads it too */

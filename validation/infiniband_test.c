@@ -77,7 +77,7 @@ test_refuses_figures_without_experiment (void)
 {
   const ValidationPublished published = { .name = (char *) "no_such_figure" };
   g_autoptr (GError) error = NULL;
-  gpointer state = validation_infiniband.open (NULL);
+  gpointer state = validation_infiniband.open (&(ValidationWatch){ 0 });
   double simulated;
 
   g_assert_false (validation_infiniband.measure (state, &published, &simulated, &error));
@@ -152,7 +152,7 @@ static void
 test_tasks_are_grouped_with_partners (void)
 {
   static const uint8_t cores[] = { 0, 4 };
-  InfiniBand *ib = validation_infiniband.open (NULL);
+  InfiniBand *ib = validation_infiniband.open (&(ValidationWatch){ 0 });
   uint32_t node[IB_TASKS];
   uint8_t core[IB_TASKS];
   GError *error = NULL;
@@ -174,7 +174,7 @@ static void
 test_grouped_tasks_have_cores (void)
 {
   g_autoptr (TopoNode) harpertown = topo_node_harpertown ();
-  InfiniBand *ib = validation_infiniband.open (NULL);
+  InfiniBand *ib = validation_infiniband.open (&(ValidationWatch){ 0 });
 
   for (uint32_t pattern = 1; pattern <= IB_PATTERNS; pattern++) {
     uint8_t cores[IB_TASKS], core[IB_TASKS], taken[IB_TASKS][8] = { { 0 } };

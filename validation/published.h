@@ -15,6 +15,7 @@ typedef enum {
   VALIDATION_ERROR_DATA,       /* the figures cannot be read */
   VALIDATION_ERROR_NAME,       /* no figure has that name */
   VALIDATION_ERROR_EXPERIMENT, /* an experiment could not be run */
+  VALIDATION_ERROR_NOT_RUN,    /* what it needs was not given: no verdict, and no failure */
 } ValidationError;
 GQuark validation_error_quark (void);
 

@@ -69,6 +69,30 @@ typedef struct {
   guint n_done, n;
 } Progress;
 
+/* *why is what a figure that is not run lacks, and outlives result->why. */
+static gboolean
+measure_one (const ValidationSuite *suite, gpointer state, ValidationResult *result, GError **why,
+             GError **error)
+{
+  const ValidationPublished *published = result->published;
+
+  if (suite->measure (state, published, &result->simulated, why)) {
+    result->is_run = true;
+    result->agrees = validation_agrees (published, result->simulated);
+    return TRUE;
+  }
+  if (g_error_matches (*why, VALIDATION_ERROR, VALIDATION_ERROR_NOT_RUN)) {
+    result->simulated = (double) NAN;
+    result->why = (*why)->message;
+    return TRUE;
+  }
+  if (*why == NULL)
+    g_set_error (why, VALIDATION_ERROR, VALIDATION_ERROR_EXPERIMENT,
+                 "the experiment gave no number");
+  g_propagate_prefixed_error (error, g_steal_pointer (why), "%s: ", published->name);
+  return FALSE;
+}
+
 static gboolean
 run_suite (const ValidationSuite *suite, gpointer state, const GPtrArray *figures,
            Progress *progress, GError **error)
@@ -78,20 +102,15 @@ run_suite (const ValidationSuite *suite, gpointer state, const GPtrArray *figure
   for (guint i = 0; i < figures->len; i++) {
     const ValidationPublished *published = g_ptr_array_index (figures, i);
     ValidationResult result = { .suite = suite->name, .published = published };
+    g_autoptr (GError) why = NULL;
 
     if (!is_wanted (published, progress->only))
       continue;
     if (watch->progress != NULL)
       watch->progress (watch->data, (double) progress->n_done / progress->n);
     progress->n_done++;
-    if (!suite->measure (state, published, &result.simulated, error)) {
-      if (error != NULL && *error == NULL)
-        g_set_error (error, VALIDATION_ERROR, VALIDATION_ERROR_EXPERIMENT,
-                     "the experiment gave no number");
-      g_prefix_error (error, "%s: ", published->name);
+    if (!measure_one (suite, state, &result, &why, error))
       return FALSE;
-    }
-    result.agrees = validation_agrees (published, result.simulated);
     watch->report (watch->data, &result);
   }
   return TRUE;
@@ -110,7 +129,7 @@ validation_run (const ValidationSuite *const *suites, const char *const *only,
   for (guint i = 0; i < all->len; i++)
     progress.n += count_wanted (g_ptr_array_index (all, i), only);
   for (guint i = 0; i < all->len && done; i++) {
-    gpointer state = suites[i]->open (watch->details);
+    gpointer state = suites[i]->open (watch);
 
     done = run_suite (suites[i], state, g_ptr_array_index (all, i), &progress, error);
     suites[i]->close (state);

@@ -13,28 +13,11 @@
 typedef struct {
   const char *suite; /* its name */
   const ValidationPublished *published;
-  double simulated; /* in the published unit */
+  double simulated; /* in the published unit; NaN: not run */
+  bool is_run;      /* else `why` says what was not given, and there is no verdict */
+  const char *why;
   bool agrees;
 } ValidationResult;
-
-typedef struct {
-  const char *name;    /* as on the command line: "bgq" */
-  const char *figures; /* the CSV's text */
-  const char *path;    /* and what it is called in errors */
-  /* What measurements share while the suite runs.  With `details` (may be
-   * NULL; borrowed) they append the points that a figure is taken from, as
-   * lines of validation_detail(). */
-  gpointer (*open) (GString *details);
-  void (*close) (gpointer state);
-  /* Writes the figure, in its published unit; false and *error. */
-  bool (*measure) (gpointer state, const ValidationPublished *published, double *simulated,
-                   GError **error);
-} ValidationSuite;
-
-extern const ValidationSuite validation_bgq, validation_infiniband;
-
-/* All of them, NULL at the end. */
-extern const ValidationSuite *const validation_suites[];
 
 typedef struct {
   /* Called for each figure as soon as it is known; `result` is borrowed. */
@@ -42,8 +25,30 @@ typedef struct {
   /* Called before each with the share that is done, 0..1; may be NULL. */
   void (*progress) (void *data, double share);
   void *data;
-  GString *details; /* NULL: not wanted */
+  GString *details;          /* NULL: not wanted */
+  const char *const *stores; /* finished studies, NULL at the end; of suites that read them */
 } ValidationWatch;
+
+typedef struct {
+  const char *name;    /* as on the command line: "bgq" */
+  const char *figures; /* the CSV's text */
+  const char *path;    /* and what it is called in errors */
+  /* What measurements share while the suite runs.  They append the points that a
+   * figure is taken from to watch->details, as lines of validation_detail(). */
+  gpointer (*open) (const ValidationWatch *watch);
+  void (*close) (gpointer state);
+  /* Writes the figure, in its published unit; false and *error, VALIDATION_ERROR_NOT_RUN when it
+     cannot be told from what the watch gives. */
+  bool (*measure) (gpointer state, const ValidationPublished *published, double *simulated,
+                   GError **error);
+} ValidationSuite;
+
+extern const ValidationSuite validation_bgq, validation_infiniband;
+/* Reads watch->stores. */
+extern const ValidationSuite validation_sc13;
+
+/* Those that simulate by themselves, NULL at the end. */
+extern const ValidationSuite *const validation_suites[];
 
 /* Repeats the measurements of the suites (NULL at the end) in the order of
  * their CSVs.  With `only` (may be NULL) those named in the NULL-terminated

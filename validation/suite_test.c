@@ -11,14 +11,14 @@
 #define HEADING "name,unit,low,high,tolerance,role,source,conditions\n"
 
 static gpointer
-open_state (GString *details)
+open_state (const ValidationWatch *watch)
 {
-  if (details != NULL)
-    g_string_append (details, "opened\n");
+  if (watch->details != NULL)
+    g_string_append (watch->details, "opened\n");
   return g_new0 (int, 1);
 }
 
-/* "fails" has an error, "silent" none; the others measure 5. */
+/* "fails" has an error, "silent" none, "missing" lacks something; the others measure 5. */
 static bool
 measure (gpointer state, const ValidationPublished *published, double *simulated, GError **error)
 {
@@ -28,7 +28,10 @@ measure (gpointer state, const ValidationPublished *published, double *simulated
   (*n_measured)++;
   if (g_str_equal (published->name, "fails"))
     g_set_error (error, VALIDATION_ERROR, VALIDATION_ERROR_EXPERIMENT, "broken machine");
-  return !g_str_equal (published->name, "fails") && !g_str_equal (published->name, "silent");
+  if (g_str_equal (published->name, "missing"))
+    g_set_error (error, VALIDATION_ERROR, VALIDATION_ERROR_NOT_RUN, "no store");
+  return !g_str_equal (published->name, "fails") && !g_str_equal (published->name, "silent") &&
+         !g_str_equal (published->name, "missing");
 }
 
 static const ValidationSuite first = { "first",
@@ -48,6 +51,13 @@ static const ValidationSuite broken = { "broken",
                                         open_state,
                                         g_free,
                                         measure };
+static const ValidationSuite partial = { "partial",
+                                         HEADING "missing,us,4,5,0,predicted,Paper,here\n"
+                                                 "a,us,4,5,0,predicted,Paper,here\n",
+                                         "partial.csv",
+                                         open_state,
+                                         g_free,
+                                         measure };
 static const ValidationSuite unreadable = { "unreadable", "name\n", "unreadable.csv",
                                             open_state,   g_free,   measure };
 
@@ -56,6 +66,12 @@ static const ValidationSuite *const both[] = { &first, &second, NULL };
 static void
 on_result (void *data, const ValidationResult *result)
 {
+  if (!result->is_run) {
+    g_assert_true (isnan (result->simulated) && !result->agrees);
+    g_string_append_printf (data, "%s.%s: %s ", result->suite, result->published->name,
+                            result->why);
+    return;
+  }
   g_string_append_printf (data, "%s.%s=%g%s ", result->suite, result->published->name,
                           result->simulated, result->agrees ? "" : "!");
 }
@@ -128,6 +144,18 @@ test_tells_which_experiment_failed (void)
   g_assert_cmpstr (seen_silent, ==, "[0.00] failed");
 }
 
+/* What lacks its input has no verdict, and those after it are measured. */
+static void
+test_goes_on_after_what_is_not_run (void)
+{
+  static const ValidationSuite *const suites[] = { &partial, NULL };
+  GError *error = NULL;
+  g_autofree char *seen = run (suites, NULL, NULL, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpstr (seen, ==, "[0.00] partial.missing: no store [0.50] partial.a=5 ");
+}
+
 static void
 test_refuses_unreadable_figures (void)
 {
@@ -163,6 +191,8 @@ main (int argc, char **argv)
                    test_refuses_unknown_names_at_once);
   g_test_add_func ("/validation/suite/tells-which-experiment-failed",
                    test_tells_which_experiment_failed);
+  g_test_add_func ("/validation/suite/goes-on-after-what-is-not-run",
+                   test_goes_on_after_what_is_not_run);
   g_test_add_func ("/validation/suite/refuses-unreadable-figures", test_refuses_unreadable_figures);
   g_test_add_func ("/validation/suite/details", test_details);
   return g_test_run ();

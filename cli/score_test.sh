@@ -1,0 +1,152 @@
+#!/bin/sh
+# score_test.sh - columns of a table against each other.
+#
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154  # set by tap.sh
+set -u
+. "${G_TEST_SRCDIR:-.}/cli/tap.sh"
+
+# score ARGUMENT...: of the columns "seen" and "said".
+score () {
+  run "$hopcast" score --observed seen --predicted said "$@"
+}
+
+# has NAME TEXT: the last command succeeded and printed this line.
+has () {
+  if test "$status" = 0 && grep -qxF -e "$2" out; then
+    ok "$1"
+  else
+    not_ok "$1" "no line '$2'" "$(cat out err)"
+  fi
+}
+
+# refused NAME STATUS TEXT: the last command failed so, with one line and no result.
+refused () {
+  if test "$status" = "$2" && test "$(wc -l <err)" = 1 && ! test -s out && grep -qF -e "$3" err; then
+    ok "$1"
+  else
+    not_ok "$1" "status $status" "$(cat out err)"
+  fi
+}
+
+# -- known answers -----------------------------------------------------------
+
+printf 'seen,said\n1,1.1\n2,1.9\n3,3.5\n4,3.2\n5,6\n' >swap.csv
+score swap.csv --format json
+has "one of ten pairs is wrong" '  "rcc": 0.9,'
+has "tau" '  "tau_b": 0.8,'
+has "Spearman" '  "spearman": 0.9,'
+has "pairs" '  "pairs": 10,'
+has "mispredicted pairs" '  "mispredicted": 1,'
+has "which rule" '  "rcc_rule": "half",'
+for key in n rcc_paper r2 mape rmse log_rmse ties_observed ties_predicted ties_both; do
+  grep -q "^  \"$key\": [0-9.]*,\\?$" out || echo "$key"
+done >missing
+if test -s missing; then not_ok "every key is a number" "$(cat missing out)"; else ok "every key is a number"; fi
+score swap.csv
+has "a line per score" 'rcc             0.9'
+
+# A tie of the predictions counts as right in the paper's formula when rows ascend, only then.
+printf 'seen,said\n1,1\n2,2\n3,2\n4,3\n' >up.csv
+printf 'seen,said\n4,3\n3,2\n2,2\n1,1\n' >down.csv
+score up.csv --rcc paper --format csv
+cut -d, -f2,3,11 out >up
+score down.csv --rcc paper --format csv
+cut -d, -f2,3,11 out | cat up - >both
+names=rcc,rcc_paper,mispredicted
+printf '%s\n' $names 1,1,0 $names 0.8333333333333334,0.8333333333333334,1 >wanted
+if cmp -s both wanted; then ok "the paper's formula"; else not_ok "the paper's formula" "$(cat both)"; fi
+score down.csv --format json
+has "half of a tie, whatever the order" '  "mispredicted": 0.5,'
+
+# -- by another program ------------------------------------------------------
+
+awk 'BEGIN {
+  srand(7); split("8 B,512 B,16 KB", size, ","); print "size,seen,said"
+  for (i = 0; i < 300; i++)
+    printf "%s,%d,%d\n", size[1 + i % 3], 1 + 40 * rand(), 1 + 40 * rand()
+}' >random.csv
+
+# Every pair by its definition.
+cat >pairs.awk <<'AWK'
+{ x[NR] = $2; y[NR] = $3 }
+END {
+  for (i = 1; i <= NR; i++) {
+    share += (x[i] > y[i] ? x[i] - y[i] : y[i] - x[i]) / x[i]
+    log_squares += (log(x[i]) - log(y[i])) ^ 2
+    for (j = 1; j < i; j++) {
+      pairs++
+      tied = (x[i] == x[j]) + (y[i] == y[j])
+      right += tied == 1 ? 0.5 : tied == 2 || (x[i] < x[j]) == (y[i] < y[j])
+      paper += (x[i] >= x[j] && y[i] >= y[j]) || (x[i] < x[j] && y[i] < y[j])
+    }
+  }
+  printf "%d %.10f %.10f %.10f %.10f %d\n", NR, right / pairs, paper / pairs, share / NR, sqrt(log_squares / NR), pairs
+}
+AWK
+score random.csv --group size --format csv
+tail -n +2 out | awk -F, '{ printf "%s %d %.10f %.10f %.10f %.10f %d\n", $1, $2, $3, $4, $8, $10, $11 }' >got
+for size in "8 B" "512 B" "16 KB" .; do
+  name=$size
+  test "$size" != . || name=all
+  tail -n +2 random.csv | awk -F, -v size="$size" 'size == "." || $1 == size' >rows
+  printf '%s %s\n' "$name" "$(awk -F, -f pairs.awk rows)"
+done >wanted
+if test "$status" = 0 && test -s got && cmp -s got wanted; then
+  ok "every pair of every group"
+else
+  not_ok "every pair of every group" "$(diff wanted got)" "$(cat err)"
+fi
+cp out groups.csv
+score random.csv --group size --format json
+if /usr/bin/python3 -c 'import csv, json
+groups = json.load(open("out"))["groups"]
+rows = list(csv.DictReader(open("groups.csv")))
+assert [g["group"] for g in groups] == [r["group"] for r in rows[:-1]] and len(groups) == 3
+for g, r in zip(groups + [json.load(open("out"))], rows):
+    assert all(float(r[k]) == g[k] for k in r if k != "group"), r' 2>err; then
+  ok "JSON has what CSV has"
+elif ! test -x /usr/bin/python3; then
+  skip "JSON has what CSV has" "no python3"
+else
+  not_ok "JSON has what CSV has" "$(cat err)"
+fi
+score random.csv --group size
+if test "$(wc -l <out)" = 5 && head -1 out | grep -q '^size  *n  *rcc ' && tail -1 out | grep -q '^all '; then
+  ok "a line per group and all"
+else
+  not_ok "a line per group and all" "$(cat out err)"
+fi
+
+# -- what is not so ----------------------------------------------------------
+
+printf 'seen,said\n3,4\n' >one.csv
+score one.csv --format json
+has "one row has no order" '  "rcc": null,'
+score one.csv
+has "what is not defined in a table" 'tau_b           -'
+printf 'seen,said\n' >none.csv
+score none.csv
+refused "no rows" 1 "none.csv has no rows"
+printf 'seen,said\n1,2\n2,\n' >empty.csv
+score empty.csv
+refused "an empty cell" 1 'empty.csv:3: column "said" has no finite number'
+printf 'seen,said\n1,2\n2,inf\n' >infinite.csv
+score infinite.csv
+refused "an infinite number" 1 'infinite.csv:3: column "said" has no finite number'
+printf 'seen,said\n1,2\n2,fast\n' >text.csv
+score text.csv
+refused "a text" 1 'fast'
+run "$hopcast" score swap.csv --observed seen --predicted sayd
+refused "no such column" 1 'sayd'
+score swap.csv --group size
+refused "no such group" 1 'size'
+run "$hopcast" score swap.csv --observed seen
+refused "nothing predicted" 2 '--predicted COLUMN is missing'
+run "$hopcast" score swap.csv --predicted seen
+refused "nothing observed" 2 '--observed COLUMN is missing'
+score swap.csv --rcc best
+refused "no such rule" 2 'best'
+score nothing.csv
+refused "no such file" 1 'nothing.csv'
+done_testing

@@ -1,0 +1,256 @@
+#!/bin/sh
+# train_test.sh - train and predict through the program, with good and bad tables.
+#
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154  # set by tap.sh
+set -u
+. "${G_TEST_SRCDIR:-.}/cli/tap.sh"
+
+# holds NAME COMMAND...: it succeeds.
+holds () {
+  name=$1
+  shift
+  if "$@"; then
+    ok "$name"
+  else
+    not_ok "$name" "$*" "$(head -20 out err)"
+  fi
+}
+
+# succeeds NAME ARGUMENT...: hopcast with these arguments does.
+succeeds () {
+  name=$1
+  shift
+  run "$hopcast" "$@"
+  holds "$name" test "$status" = 0
+}
+
+# refused NAME STATUS TEXT ARGUMENT...: it ends so, says TEXT in one line, and leaves no file.
+refused () {
+  name=$1 wanted=$2 text=$3
+  shift 3
+  before=$(ls -A)
+  run "$hopcast" "$@"
+  if test "$status" != "$wanted" || test "$(wc -l <err)" != 1 || ! grep -qF -e "$text" err ||
+      test -s out || test "$before" != "$(ls -A)"; then
+    not_ok "$name" "status $status, wanted $wanted and '$text'" "$(cat err)" "$(ls -A)"
+  else
+    ok "$name"
+  fi
+}
+
+# column NAME FILE: the cells of that column.
+column () {
+  awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i }
+                        NR > 1 { print $at }' "$2"
+}
+
+# scored METHOD SCORE: the median, in the CSV that train prints.
+scored () {
+  awk -F, -v method="$1" -v score="$2" '$1 == method && $2 == score { print $3; exit }' out
+}
+
+# near A B TOLERANCE
+near () {
+  awk -v a="$1" -v b="$2" -v by="$3" 'BEGIN { exit !(a != "" && (a - b)^2 <= by^2) }'
+}
+
+# above A B
+above () {
+  awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a > b) }'
+}
+
+: >out
+: >err
+
+# 90 rows: y is a straight line of a and b, noise has no part in it, and one
+# column is of texts.
+awk 'BEGIN {
+       print "a,b,noise,host,y"
+       for (i = 0; i < 90; i++) {
+         a = i * 7 % 31; b = i * i % 17; noise = i * 13 % 11
+         printf "%d,%d,%d,n%d,%d\n", a, b, noise, i % 3, 100 + 3 * a + 2 * b
+       }
+     }' >line.csv
+
+# -- what is learned -------------------------------------------------------------
+
+succeeds "a line" train line.csv --target y --features a,b --method linear --format csv -o line.json
+holds "a line is found" near "$(scored linear r2)" 1 1e-9
+printf 'b,a\n1,1\n16,30\n100,2\n' >new.csv
+succeeds "predict" predict line.json new.csv
+printf 'b,a,predicted\n1,1,105\n16,30,222\n100,2,306\n' >wanted
+awk -F, 'NR == 1 { print } NR > 1 { printf "%s,%s,%.6g\n", $1, $2, $3 }' out >rounded
+holds "a line goes on outside" cmp -s rounded wanted
+holds "what is outside is told" grep -q \
+  "new.csv: 1 of 3 rows are outside of what the model has learned from: b (1 of them)" err
+
+# Without bootstrap a tree's leaf is a sample: what was seen is known.
+awk -F, 'NR == 1 || !seen[$1 "," $2 "," $3]++' line.csv >once.csv
+succeeds "extra-trees" train once.csv --target y --features a,b,noise -o trees.json
+succeeds "what was seen" predict trees.json once.csv -o seen.csv
+holds "what was seen is known" near 0 \
+  "$(awk -F, 'NR > 1 { d = $5 - $6; if (d * d > 1e-18) n++ } END { print n + 0 }' seen.csv)" 0
+column predicted seen.csv >predicted
+holds "as many predictions as rows" test "$(wc -l <predicted)" = "$(($(wc -l <once.csv) - 1))"
+
+succeeds "mean" train line.csv --target y --method mean --validate none -o mean.json
+succeeds "predict the mean" predict mean.json line.csv
+mean=$(column y line.csv | awk '{ sum += $1 } END { printf "%.12g", sum / NR }')
+holds "the mean is predicted" near "$(column predicted out | sort -u)" "$mean" 1e-9
+
+for method in forest tree svr; do
+  succeeds "$method" train line.csv --target y --features a,b --method $method --format csv -o x.json
+  holds "$method learns" above "$(scored $method rcc)" 0.85
+  succeeds "$method predicts" predict x.json line.csv
+done
+
+# -- what the report says ----------------------------------------------------------
+
+run "$hopcast" train line.csv --target y --trees 10
+holds "the columns of numbers are the features" grep -q '^  features      a, b, noise$' out
+holds "texts are no feature" grep -q '^  no feature    host (texts)$' out
+holds "importances are drawn" grep -q '^  a  .* ########' out
+run "$hopcast" train line.csv --target y --trees 10 --importances permutation --format json
+holds "importances by permutation" grep -q '"permutation_importances": {' out
+importance=$(sed -n '/"permutation_importances"/,$ s/.*"noise": \([-0-9.e]*\).*/\1/p' out)
+holds "noise is not important" near "$importance" 0 0.1
+
+run "$hopcast" train line.csv --target y --validate splits:20 --baselines --format csv --trees 20
+holds "baselines" test "$(cut -d, -f1 out | sort -u | wc -l)" = 7
+holds "a line is one" near "$(scored linear r2)" 1 1e-9
+holds "the mean orders nothing" near "$(scored mean rcc)" 0.5 0.01
+run "$hopcast" train line.csv --target y --validate folds:5 --trees 10
+holds "folds" grep -q "^scores: 5 folds, each predicted from the others (18 samples)" out
+
+run "$hopcast" train line.csv --target y --search 3 --score r2 --method linear --format json
+holds "search finds what counts" sh -c "tr -d ' \n' <out | grep -q '\"features\":\[\"a\",\"b\"'"
+run "$hopcast" train line.csv --target y --search 2 --trees 5
+holds "search tells how often" grep -q '^ *10  a$' out
+holds "search warns" grep -q 'optimistic' out
+
+# y is one random number per group, which x names: within a group it can be
+# looked up, for a new group it cannot be known.
+awk 'BEGIN {
+       print "x,mapping,y"
+       for (g = 0; g < 40; g++)
+         for (i = 0; i < 5; i++)
+           printf "%.1f,m%d,%d\n", g + i / 10, g, g * g * 7919 % 1009
+     }' >groups.csv
+run "$hopcast" train groups.csv --target y --features x --format csv
+holds "parted groups are looked up" above "$(scored extra-trees r2)" 0.9
+run "$hopcast" train groups.csv --target y --features x --group mapping --format csv
+holds "groups that stay together are not known" above 0.3 "$(scored extra-trees r2)"
+
+run "$hopcast" train line.csv --target y --threads 1 -o one.json
+run "$hopcast" train line.csv --target y --threads 3 -o three.json
+holds "threads change nothing" cmp -s one.json three.json
+"$hopcast" train line.csv --target y -q -o - >dash.json
+holds "a model on standard output is alone" cmp -s one.json dash.json
+
+# -- what predict writes --------------------------------------------------------------
+
+printf '\357\273\277"a","b , c",note\r\n\r\n1.50,+2,"x\r\n""y"""\r\n\r\n 3e0 ,4,z\r\n' >odd.csv
+printf 'a,"b , c",y\n1,2,3\n3,4,5\n5,9,6\n7,1,7\n' >learn.csv
+run "$hopcast" train learn.csv --target y --method mean --validate none -o odd.json
+"$hopcast" predict -q odd.json odd.csv >verbatim
+printf '\357\273\277"a","b , c",note,predicted\n1.50,+2,"x\r\n""y""",5.25\n 3e0 ,4,z,5.25\n' >wanted
+holds "lines are kept to the letter" cmp -s verbatim wanted
+"$hopcast" predict -q odd.json - <odd.csv >redirected
+holds "from standard input" cmp -s redirected wanted
+# shellcheck disable=SC2002  # a pipe is what is tested
+cat odd.csv | "$hopcast" predict -q odd.json - >piped
+holds "from a pipe" cmp -s piped wanted
+printf '\357\273\277\na,"b , c"\n1,2\n' >marked.csv
+"$hopcast" predict -q odd.json marked.csv >unmarked
+printf 'a,"b , c",predicted\n1,2,5.25\n' >wanted-unmarked
+holds "a line of only a byte order mark is empty" cmp -s unmarked wanted-unmarked
+gzip -c odd.csv >odd.csv.gz
+"$hopcast" predict -q odd.json odd.csv.gz >unpacked
+holds "from gzip" cmp -s unpacked wanted
+
+run "$hopcast" train line.csv --target y --features a,b --bootstrap -o bag.json
+succeeds "interval" predict bag.json line.csv --interval 0.9 --observed y -o with.csv
+holds "an interval holds its prediction" test 0 = \
+  "$(awk -F, 'NR > 1 && !($7 <= $6 && $6 <= $8) { n++ } END { print n + 0 }' with.csv)"
+covered=$(awk -F, 'NR > 1 { n += $7 <= $5 && $5 <= $8 } END { print n / (NR - 1) }' with.csv)
+holds "what is covered is told" near "$(sed -n 's/^  covered *//p' err)" "$covered" 1e-5
+holds "scores are told" grep -q '^  rcc ' err
+succeeds "log of the target" train -q line.csv --target y --log-target --trees 5 -o log.json
+"$hopcast" predict -q log.json line.csv >out 2>err
+holds "its predictions are no logarithms" above "$(column predicted out | sort -n | head -1)" 99
+
+# -- bad input ---------------------------------------------------------------------------
+
+sed '3s/,[0-9]*$/,nan/' line.csv >nan-target.csv
+sed '5s/^[0-9]*,/nan,/' line.csv >nan.csv
+sed '4s/^[0-9]*,/lots,/' line.csv >text.csv
+awk -F, -v OFS=, '{ $1 = NR == 1 ? "a" : 4; print }' line.csv >constant.csv
+head -2 line.csv >one.csv
+head -1 line.csv >none.csv
+sed '4s/,[0-9]*$/,0/' line.csv >zero.csv
+refused "NaN in the target" 1 "nan-target.csv:3" train nan-target.csv --target y -o m.json
+refused "NaN in a feature" 1 "nan.csv:5" train nan.csv --target y -o m.json
+refused "text in a number" 1 "text.csv:4" train text.csv --target y --features a,b -o m.json
+refused "one row" 1 "one.csv" train one.csv --target y -o m.json
+refused "no row" 1 "none.csv" train none.csv --target y -o m.json
+refused "no target" 1 '"z"' train line.csv --target z -o m.json
+refused "target of texts" 1 "n0" train line.csv --target host -o m.json
+refused "no feature" 1 '"z"' train line.csv --target y --features a,z -o m.json
+refused "logarithm of 0" 1 "zero.csv:4" train zero.csv --target y --log-target -o m.json
+refused "no table" 1 "nowhere.csv" train nowhere.csv --target y
+refused "no group" 1 '"z"' train line.csv --target y --group z
+refused "nothing to learn from" 1 "no column of numbers" train groups.csv --target y --group x
+refused "predict nothing" 1 "none.csv" predict trees.json none.csv
+refused "predict NaN" 1 "nan.csv:5" predict trees.json nan.csv
+refused "predict text" 1 "text.csv:4" predict trees.json text.csv
+refused "observations are missing" 1 '"z"' predict trees.json line.csv --observed z
+refused "observations are texts" 1 "n0" predict trees.json line.csv --observed host -o m.csv
+cut -d, -f2,4 line.csv >lacks.csv
+refused "features are missing" 1 "noise" predict trees.json lacks.csv
+refused "a column twice" 1 "predicted" predict trees.json seen.csv
+sed 's|hopcast.model/1|hopcast.model/9|' trees.json >other.json
+refused "model of another version" 1 "hopcast.model/9" predict other.json line.csv
+head -c 300 trees.json >torn.json
+refused "torn model" 1 "torn.json" predict torn.json line.csv
+refused "no model" 1 "nowhere.json" predict nowhere.json line.csv
+
+run "$hopcast" train constant.csv --target y --trees 10 -o constant.json
+holds "a constant column is told" grep -q "'a' is the same in all rows" err
+holds "a constant column is harmless" test "$status" = 0
+run "$hopcast" train constant.csv --target y --method linear --format csv
+holds "and to least squares" test "$status" = 0
+
+refused "target missing" 2 "--target" train line.csv
+refused "unknown method" 2 "magic" train line.csv --target y --method magic
+refused "an option that is not heeded" 2 "--trees" train line.csv --target y --method linear --trees 5
+refused "the target as a feature" 2 "is the target" train line.csv --target y --features a,y
+refused "too many features to try" 2 "--max-features" train line.csv --target y --max-features 9
+refused "no share" 2 "--max-features" train line.csv --target y --max-features 1.5
+refused "no way to validate" 2 "--validate" train line.csv --target y --validate folds:1
+refused "baselines of nothing" 2 "--baselines" train line.csv --target y --baselines --validate none
+refused "a score without a search" 2 "--score" train line.csv --target y --score r2
+refused "no such score" 2 "luck" train line.csv --target y --search 2 --score luck
+refused "an interval of all" 2 "--interval" predict trees.json line.csv --interval 1
+refused "negative seed" 2 "--seed" train line.csv --target y --seed -1
+refused "a split of one" 2 "--min-samples-split" train line.csv --target y --min-samples-split 1
+refused "runs of a table" 2 "line.csv" train line.csv --target y --feature-runs network=load
+
+for k in sqrt 0.34 1; do
+  run "$hopcast" train line.csv --target y --max-features $k --trees 5 --validate none
+  holds "max-features $k" grep -q 'max-features 1,' out
+done
+
+# -- many rows ----------------------------------------------------------------------------
+
+awk 'BEGIN {
+       print "a,b,y"
+       for (i = 0; i < 1000000; i++)
+         print i % 1000 "," i % 77 "," 5 + i % 1000 - i % 77
+     }' >million.csv
+succeeds "a million rows" train million.csv --target y --method linear --validate none -o million.json
+"$hopcast" predict million.json million.csv >predicted.csv 2>err
+holds "a million predictions" test "$(wc -l <predicted.csv)" = 1000001
+holds "and they are right" test 0 = \
+  "$(awk -F, 'NR > 1 { d = $3 - $4; if (d * d > 1e-12) n++ } END { print n + 0 }' predicted.csv)"
+done_testing

@@ -1,0 +1,26 @@
+/* bounds.h - between which values a formula stays over a box of its variables.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Interval arithmetic: every step is bounded from the bounds of its operands, rounded
+ * outward by more than evaluation can err.  So no pole between the points that one looks
+ * at stays hidden.  The bounds are safe, not sharp: a variable that is named twice counts as
+ * two (x - x over [0, 1] is [-1, 1]).  Values that underflow count as 0. */
+#pragma once
+
+#include "predictors/expression.h"
+
+typedef struct {
+  double low, high; /* low > high: defined nowhere */
+  bool undefined;   /* somewhere it may have no value */
+} PredictRange;
+
+static inline PredictRange
+predict_range (double low, double high)
+{
+  return (PredictRange){ low, high, false };
+}
+
+/* Of finite ranges of variables and parameters, as many as are named. */
+PredictRange predict_bounds (const PredictExpression *expression, const PredictRange *variables,
+                             const PredictRange *parameters);

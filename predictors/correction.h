@@ -1,0 +1,90 @@
+/* correction.h - a user's performance model, mended by what was observed.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The model error correction procedure: genetic programming breeds an error-correction term, ect,
+ * and a genetic algorithm the model's parameters, in four cases:
+ *
+ *     1   time = ect (variables, t_comm)         parameters as they are
+ *     2   time = t_comm + ect (variables)        parameters as they are
+ *     3   time = ect (variables, t_comm)         parameters searched within their bounds
+ *     4   time = t_comm + ect (variables)        parameters searched within their bounds
+ *
+ * where t_comm is the model's time.  As the paper does it (PREDICT_CORRECTION_PAPER): 3,000
+ * formulas of + - * / ^ log exp, 100 generations, the smallest training error wins.  Its
+ * "graduated elitist" selection is read as copies that fall with the rank: three of the best
+ * 1 %, two of the next 4 %, one of the next 15 %; the rest are children.
+ *
+ * Better (PREDICT_CORRECTION_BEST): the term has a factor by least squares, all its numbers and
+ * the searched parameters are fitted by Levenberg and Marquardt, what may be undefined
+ * anywhere in a box of the variables is refused, and from the best formulas of each size the one with the
+ * shortest description is taken, provided that it holds in cross-validation. */
+#pragma once
+
+#include "predictors/bounds.h"
+#include "predictors/crowd.h"
+#include "predictors/genetic.h"
+#include "predictors/levenberg.h"
+
+typedef enum { PREDICT_CORRECTION_BEST, PREDICT_CORRECTION_PAPER } PredictCorrectionMode;
+
+typedef struct {
+  PredictCorrectionMode mode;
+  guint number; /* the case, 1 ... 4 */
+  PredictLoss loss;
+  guint n_trials, n_threads;
+  uint64_t seed;
+  guint population, generations; /* at least 10 and 1 */
+} PredictCorrectionSettings;
+
+/* The paper's case 4, or what is best; one thread, seed 1. */
+PredictCorrectionSettings predict_correction_settings (PredictCorrectionMode mode);
+
+/* Borrowed.  Columns are those of the model's variables, in order. */
+typedef struct {
+  const PredictBaseModel *model;
+  PredictPoints train, test; /* test.n may be 0 */
+  const double *train_observed, *test_observed;
+  const PredictRange *box; /* [variables] where the model is to be used; holds the points */
+} PredictCorrectionData;
+
+/* INFINITY: not defined, as at a point where the model is not. */
+typedef struct {
+  double log_rmse, rmse, mape;
+} PredictErrors;
+
+typedef struct {
+  bool converged;           /* the training loss is smaller than that of the model as it was */
+  bool better;              /* so is the loss on the test set (training set, if there is none) */
+  PredictExpression *time;  /* of variables and parameters; NULL: nothing was found */
+  PredictExpression *brief; /* the same of variables and, as the last one, t_comm */
+  double *parameters;       /* [n_parameters] */
+  double loss, test_loss, description, folds_loss; /* NaN: not computed */
+  PredictErrors train, test;
+} PredictCorrectionTrial;
+
+typedef struct {
+  PredictErrors base_train, base_test;         /* of the model as it was */
+  PredictErrors refitted_train, refitted_test; /* and with its parameters fitted */
+  double *refitted;                            /* [n_parameters] */
+  PredictCorrectionTrial *trials;              /* [n_trials] */
+  guint n_trials, n_converged, n_better;
+  guint best; /* the trial with the shortest description (paper: the smallest training loss);
+                 n_trials: none converged */
+} PredictCorrection;
+
+/* The same result whatever n_threads.  NULL and *error (PREDICT_ERROR_NUMERIC or _OPTION): fewer
+ * than three points, observations that are all the same or for which the loss is not defined, a model that
+ * is undefined at a point (which, and why) or somewhere in the box. */
+PredictCorrection *
+predict_correct (const PredictCorrectionData *data, const PredictCorrectionSettings *settings,
+                 PredictProgress progress, void *progress_data, GError **error);
+void predict_correction_free (PredictCorrection *correction);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictCorrection, predict_correction_free)
+
+/* What the model's own time is called in `brief`: "t_comm", or longer if the model has that name. */
+char *predict_correction_base_name (const PredictBaseModel *model);
+
+/* A model file of a trial, without units (those of a bred term say nothing); reads back to a model
+ * with the same values.  The caller frees. */
+char *predict_correction_text (const PredictBaseModel *model, const PredictCorrectionTrial *trial);

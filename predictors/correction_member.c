@@ -1,0 +1,380 @@
+/* correction_member.c - a formula that may mend a model: put together, judged, fitted.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "predictors/correction_private.h"
+#include "predictors/elementary.h"
+
+#include <string.h>
+
+#define FOLDS            5u
+#define FOLD_EVALUATIONS 60
+#define PLACES           256u
+#define PLACES_STREAM    UINT64_MAX /* no trial's */
+
+static uint32_t
+n_variables (const CorrectionProblem *problem)
+{
+  return problem->data->model->n_variables;
+}
+
+CorrectionWork *
+correction_work_new (const CorrectionProblem *problem, guint trial)
+{
+  const PredictCorrectionData *data = problem->data;
+  const PredictBaseModel *model = data->model;
+  CorrectionWork *work = g_new0 (CorrectionWork, 1);
+  uint64_t n = data->train.n;
+
+  work->problem = problem;
+  work->random = predict_random (problem->settings->seed, trial);
+  work->workspace = predict_workspace_new ();
+  work->time = g_new (double, n);
+  work->term = g_new (double, n);
+  work->sum = g_new (double, n);
+  work->columns = g_new (const double *, model->n_variables + 1);
+  work->ranges = g_new (PredictRange, model->n_variables + 1);
+  work->fixed = g_new (PredictRange, model->n_parameters + 1);
+  for (uint32_t at = 0; at < model->n_variables; at++) {
+    work->columns[at] = data->train.columns[at];
+    work->ranges[at] = data->box[at];
+  }
+  work->columns[model->n_variables] = work->time;
+  work->ranges[model->n_variables] = problem->given_range;
+  memcpy (work->time, problem->given_time, n * sizeof *work->time);
+  return work;
+}
+
+void
+correction_work_free (CorrectionWork *work)
+{
+  predict_workspace_free (work->workspace);
+  g_free (work->columns);
+  g_free (work->time);
+  g_free (work->term);
+  g_free (work->sum);
+  g_free (work->ranges);
+  g_free (work->fixed);
+  g_free (work->whole.steps);
+  g_free (work->unknown);
+  g_free (work);
+}
+
+void
+correction_copy (const CorrectionProblem *problem, const CorrectionMember *from,
+                 CorrectionMember *into)
+{
+  double *parameters = into->parameters;
+
+  into->tree.n = from->tree.n;
+  memcpy (into->tree.steps, from->tree.steps, from->tree.n * sizeof *from->tree.steps);
+  into->factor = from->factor;
+  into->loss = from->loss;
+  into->description = from->description;
+  memcpy (parameters, from->parameters, problem->data->model->n_parameters * sizeof *parameters);
+}
+
+/* -- judging ------------------------------------------------------------------- */
+
+static bool
+is_bounded (PredictRange range)
+{
+  return !range.undefined && isfinite (range.low) && isfinite (range.high) &&
+         range.low <= range.high;
+}
+
+/* The model's time, and its range in the box, with the member's parameters. */
+static bool
+find_time (CorrectionWork *work, const CorrectionMember *member)
+{
+  const CorrectionProblem *problem = work->problem;
+  const PredictBaseModel *model = problem->data->model;
+
+  if (!problem->searched)
+    return true;
+  if (predict_values (model->time, &problem->data->train, member->parameters, work->workspace,
+                      work->time) > 0)
+    return false;
+  if (!problem->best)
+    return true;
+  for (uint32_t at = 0; at < model->n_parameters; at++)
+    work->fixed[at] = predict_range (member->parameters[at], member->parameters[at]);
+  work->ranges[model->n_variables] = predict_bounds (model->time, work->ranges, work->fixed);
+  return is_bounded (work->ranges[model->n_variables]);
+}
+
+/* In nats: what the deviations cost, every step, and every number (half the logarithm of n). */
+static double
+description_of (const CorrectionProblem *problem, const CorrectionMember *member)
+{
+  const PredictGrammar *grammar = &problem->grammar;
+  double n = (double) problem->data->train.n, n_numbers = 1;
+  double loss = MAX (member->loss, problem->least_loss);
+
+  for (uint32_t at = 0; at < member->tree.n; at++)
+    n_numbers += member->tree.steps[at].op == PREDICT_OP_CONSTANT;
+  return n * predict_log (loss) +
+         member->tree.n * predict_log (grammar->n_functions + grammar->n_variables + 1) +
+         n_numbers / 2 * predict_log (n);
+}
+
+void
+correction_judge (CorrectionWork *work, CorrectionMember *member)
+{
+  const CorrectionProblem *problem = work->problem;
+  const PredictCorrectionData *data = problem->data;
+  const PredictLoss loss = problem->settings->loss;
+  PredictExpression term = { member->tree.steps, member->tree.n };
+  PredictPoints points = { work->columns, data->train.n };
+
+  member->loss = member->description = INFINITY;
+  if (!find_time (work, member) ||
+      predict_values (&term, &points, NULL, work->workspace, work->term) > 0 ||
+      (problem->best && !is_bounded (predict_bounds (&term, work->ranges, NULL))))
+    return;
+  member->factor =
+      problem->best ? predict_best_factor (loss, data->train_observed,
+                                           problem->added ? work->time : NULL, work->term, points.n)
+                    : 1;
+  if (!isfinite (member->factor))
+    return;
+  for (uint64_t point = 0; point < points.n; point++)
+    work->sum[point] =
+        (problem->added ? work->time[point] : 0) + member->factor * work->term[point];
+  member->loss = predict_loss (loss, data->train_observed, work->sum, points.n);
+  if (isfinite (member->loss))
+    member->description = description_of (problem, member);
+}
+
+double
+correction_added_factor (CorrectionWork *work, const PredictTree *tree)
+{
+  const CorrectionProblem *problem = work->problem;
+  const PredictCorrectionData *data = problem->data;
+  PredictTree copy = *tree;
+  PredictExpression term = { copy.steps, copy.n };
+  PredictPoints points = { work->columns, data->train.n };
+
+  memcpy (work->time, problem->given_time, points.n * sizeof *work->time);
+  if (predict_values (&term, &points, NULL, work->workspace, work->term) > 0)
+    return (double) NAN;
+  return predict_best_factor (problem->settings->loss, data->train_observed, problem->given_time,
+                              work->term, points.n);
+}
+
+/* -- putting together ---------------------------------------------------------- */
+
+static void
+append (CorrectionWork *work, const PredictStep *steps, uint32_t n)
+{
+  if (work->whole.n + n > work->capacity) {
+    work->capacity = 2 * (work->whole.n + n);
+    work->whole.steps = g_renew (PredictStep, work->whole.steps, work->capacity);
+    work->unknown = g_renew (int32_t, work->unknown, work->capacity);
+  }
+  memcpy (work->whole.steps + work->whole.n, steps, n * sizeof *steps);
+  for (uint32_t at = 0; at < n; at++)
+    work->unknown[work->whole.n + at] = PREDICT_FIXED;
+  work->whole.n += n;
+}
+
+/* The model's formula, or the variable that stands for its time. */
+static void
+append_time (CorrectionWork *work, bool brief)
+{
+  const PredictBaseModel *model = work->problem->data->model;
+  const PredictStep time = { .op = PREDICT_OP_VARIABLE, .index = (int32_t) model->n_variables };
+
+  if (brief) {
+    append (work, &time, 1);
+    return;
+  }
+  append (work, model->time->steps, model->time->n);
+  if (!work->problem->searched)
+    return;
+  for (uint32_t at = work->whole.n - model->time->n; at < work->whole.n; at++)
+    if (work->whole.steps[at].op == PREDICT_OP_PARAMETER)
+      work->unknown[at] = work->whole.steps[at].index;
+}
+
+static void
+append_number (CorrectionWork *work, double value, uint32_t *n_unknowns)
+{
+  append (work, &(PredictStep){ .op = PREDICT_OP_CONSTANT, .value = value }, 1);
+  work->unknown[work->whole.n - 1] = (int32_t) (*n_unknowns)++;
+}
+
+static void
+append_operation (CorrectionWork *work, PredictOp op)
+{
+  append (work, &(PredictStep){ .op = (uint8_t) op }, 1);
+}
+
+/* Returns the number of unknowns: searched parameters, the factor, the numbers of the tree in their
+ * order.  A factor that is 1 in the paper's mode stays away. */
+static uint32_t
+put_together (CorrectionWork *work, const CorrectionMember *member, bool brief)
+{
+  const CorrectionProblem *problem = work->problem;
+  uint32_t n_unknowns = problem->searched && !brief ? problem->data->model->n_parameters : 0;
+
+  work->whole.n = 0;
+  if (problem->added)
+    append_time (work, brief);
+  if (problem->best)
+    append_number (work, member->factor, &n_unknowns);
+  for (uint32_t at = 0; at < member->tree.n; at++) {
+    const PredictStep *step = &member->tree.steps[at];
+
+    if (step->op == PREDICT_OP_CONSTANT)
+      append_number (work, step->value, &n_unknowns);
+    else if (step->op == PREDICT_OP_VARIABLE && (uint32_t) step->index == n_variables (problem))
+      append_time (work, brief);
+    else
+      append (work, step, 1);
+  }
+  if (problem->best)
+    append_operation (work, PREDICT_OP_MULTIPLY);
+  if (problem->added)
+    append_operation (work, PREDICT_OP_ADD);
+  return n_unknowns;
+}
+
+PredictExpression *
+correction_formula (CorrectionWork *work, const CorrectionMember *member, bool brief)
+{
+  put_together (work, member, brief);
+  return predict_expression_simplify (&work->whole);
+}
+
+/* -- fitting --------------------------------------------------------------------- */
+
+PredictTarget
+correction_train (const CorrectionWork *work)
+{
+  const PredictCorrectionData *data = work->problem->data;
+
+  return (PredictTarget){ { work->columns, data->train.n },
+                          data->train_observed,
+                          work->problem->settings->loss };
+}
+
+/* Numbers back from where put_together() left them. */
+static void
+take_apart (const CorrectionWork *work, uint32_t n_bounded, CorrectionMember *member)
+{
+  int32_t first = (int32_t) n_bounded + 1;
+
+  for (uint32_t at = 0; at < work->whole.n; at++)
+    if (work->unknown[at] == first - 1)
+      member->factor = work->whole.steps[at].value;
+  for (uint32_t at = 0, step = 0; at < work->whole.n; at++) {
+    if (work->unknown[at] < first)
+      continue;
+    while (member->tree.steps[step].op != PREDICT_OP_CONSTANT)
+      step++;
+    member->tree.steps[step++].value = work->whole.steps[at].value;
+  }
+}
+
+void
+correction_fit (CorrectionWork *work, CorrectionMember *member, const PredictTarget *target,
+                int most_evaluations)
+{
+  const CorrectionProblem *problem = work->problem;
+  const PredictBaseModel *model = problem->data->model;
+  /* Its own time is a column of the training set only while parameters stay as they are. */
+  bool brief = !problem->searched && target->points.columns == work->columns;
+  PredictFreedom freedom = { NULL, put_together (work, member, brief),
+                             problem->searched ? model->n_parameters : 0, model->parameters,
+                             most_evaluations };
+
+  if (work->whole.n > PREDICT_MAX_STEPS)
+    return;
+  freedom.unknown = work->unknown;
+  predict_levenberg (&work->whole, member->parameters, target, &freedom, work->workspace);
+  take_apart (work, freedom.n_bounded, member);
+}
+
+/* -- away from the points ---------------------------------------------------------- */
+
+static double
+draw_within (PredictRange range, bool by_logarithm, PredictRandom *random)
+{
+  double share = predict_random_unit (random);
+
+  if (!by_logarithm || !(range.low > 0))
+    return range.low + (range.high - range.low) * share;
+  return range.low * predict_exp (predict_log (range.high / range.low) * share);
+}
+
+bool
+correction_stays_positive (CorrectionWork *work, const CorrectionMember *member)
+{
+  const CorrectionProblem *problem = work->problem;
+  PredictRandom random = predict_random (problem->settings->seed, PLACES_STREAM);
+  g_autofree double *place = g_new (double, n_variables (problem) + 1);
+
+  put_together (work, member, false);
+  for (guint at = 0; at < PLACES; at++) {
+    for (uint32_t variable = 0; variable < n_variables (problem); variable++)
+      place[variable] = draw_within (problem->data->box[variable], at % 2 == 0, &random);
+    if (!(predict_value (&work->whole, place, member->parameters) > 0))
+      return false;
+  }
+  return true;
+}
+
+/* -- cross-validation -------------------------------------------------------------- */
+
+/* The points of which (point % FOLDS == fold) is `inside`, as columns of the caller's. */
+static uint64_t
+choose_points (const PredictCorrectionData *data, uint32_t n_columns, guint fold, bool inside,
+               double **columns, double *observed)
+{
+  uint64_t n = 0;
+
+  for (uint64_t point = 0; point < data->train.n; point++) {
+    if ((point % FOLDS == fold) != inside)
+      continue;
+    for (uint32_t at = 0; at < n_columns; at++)
+      columns[at][n] = data->train.columns[at][point];
+    observed[n++] = data->train_observed[point];
+  }
+  return n;
+}
+
+double
+correction_folds_loss (CorrectionWork *work, const CorrectionMember *member)
+{
+  const CorrectionProblem *problem = work->problem;
+  const PredictCorrectionData *data = problem->data;
+  const PredictLoss loss = problem->settings->loss;
+  uint32_t n_columns = n_variables (problem);
+  uint64_t n = data->train.n;
+  g_autofree double *memory = g_new (double, n *(n_columns + 2));
+  g_autofree double **columns = g_new (double *, n_columns);
+  g_autofree double *parameters = g_new (double, data->model->n_parameters + 1);
+  double *observed = memory + n * n_columns, *values = observed + n, sum = 0;
+
+  for (uint32_t at = 0; at < n_columns; at++)
+    columns[at] = memory + n * at;
+  for (guint fold = 0; fold < FOLDS; fold++) {
+    CorrectionMember other = { .parameters = parameters };
+    PredictTarget target = { { (const double *const *) columns, 0 }, observed, loss };
+    double of_fold;
+
+    correction_copy (problem, member, &other);
+    target.points.n = choose_points (data, n_columns, fold, false, columns, observed);
+    correction_fit (work, &other, &target, FOLD_EVALUATIONS);
+    target.points.n = choose_points (data, n_columns, fold, true, columns, observed);
+    if (target.points.n == 0)
+      continue;
+    put_together (work, &other, false);
+    predict_values (&work->whole, &target.points, parameters, work->workspace, values);
+    of_fold = predict_loss (loss, observed, values, target.points.n);
+    sum += (double) target.points.n * (loss == PREDICT_LOSS_MAPE ? of_fold : of_fold * of_fold);
+  }
+  return loss == PREDICT_LOSS_MAPE ? sum / (double) n : sqrt (sum / (double) n);
+}

@@ -1,0 +1,49 @@
+/* json_fields.h - members of JSON objects: written, and read with an error for each that is wrong.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * json-glib complains on the terminal about a member of another type; a model from a file needs
+ * an answer that its reader can print.  Errors are PREDICT_ERROR_MODEL and name the member. */
+#pragma once
+
+#include <json-glib/json-glib.h>
+#include <stdint.h>
+
+/* NaN and infinities become null. */
+void predict_json_add_number (JsonBuilder *builder, const char *name, double value);
+void predict_json_add_integer (JsonBuilder *builder, const char *name, int64_t value);
+/* NULL becomes null. */
+void predict_json_add_string (JsonBuilder *builder, const char *name, const char *value);
+void
+predict_json_add_numbers (JsonBuilder *builder, const char *name, const double *values, gsize n);
+
+/* n values of `width` bytes (4 or 8), little-endian, as base64 text: a large array costs a
+ * hundredth of what an array of JSON numbers does, and loses no bit. */
+void predict_json_add_packed (JsonBuilder *builder, const char *name, const void *values, gsize n,
+                              guint width);
+
+/* FALSE or NULL and *error: no such member, or of another type. */
+gboolean predict_json_number (JsonObject *object, const char *name, double *value, GError **error);
+gboolean predict_json_integer (JsonObject *object, const char *name, int64_t smallest,
+                               int64_t largest, int64_t *value, GError **error);
+gboolean
+predict_json_boolean (JsonObject *object, const char *name, gboolean *value, GError **error);
+const char *predict_json_string (JsonObject *object, const char *name, GError **error);
+JsonObject *predict_json_object (JsonObject *object, const char *name, GError **error);
+JsonArray *predict_json_array (JsonObject *object, const char *name, GError **error);
+
+/* NaN where the member is null. */
+gboolean
+predict_json_number_or_null (JsonObject *object, const char *name, double *value, GError **error);
+
+/* Exactly n finite numbers. */
+gboolean predict_json_numbers (JsonObject *object, const char *name, gsize n, double *values,
+                               GError **error);
+
+/* The bytes of a packed array of values of `width` bytes, in this machine's order, *n of them; the
+ * caller frees.  NULL and *error when they do not make whole values. */
+void *
+predict_json_packed (JsonObject *object, const char *name, guint width, gsize *n, GError **error);
+
+/* Sets *error: `name` is not `what`.  FALSE. */
+gboolean predict_json_fail (const char *name, const char *what, GError **error);

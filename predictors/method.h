@@ -1,0 +1,44 @@
+/* method.h - what can be learned with, and with which settings.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Names, meanings and defaults of the settings are scikit-learn's (1.2) where it has them. */
+#pragma once
+
+#include <glib.h>
+#include <stdint.h>
+
+typedef enum {
+  PREDICT_EXTRA_TREES, /* Geurts, Ernst, Wehenkel 2006: one random cut per feature */
+  PREDICT_FOREST,      /* Breiman 2001: best cut, bootstrap */
+  PREDICT_TREE,        /* CART: one tree, best cut */
+  PREDICT_LINEAR,      /* least squares with a constant; ridge > 0: penalised (standardised x) */
+  PREDICT_SVR,         /* epsilon-SVR with a radial kernel, x and y standardised */
+  PREDICT_MEAN,        /* the mean of what was seen */
+  PREDICT_N_METHODS
+} PredictMethod;
+
+/* "extra-trees", "forest", "tree", "linear", "svr", "mean", NULL. */
+extern const char *const predict_method_names[PREDICT_N_METHODS + 1];
+
+typedef struct {
+  PredictMethod method;
+  guint trees;             /* 100; a tree: 1 */
+  guint max_features;      /* features tried per node; 0: all */
+  guint min_samples_split; /* 2 */
+  guint min_samples_leaf;  /* 1 */
+  guint max_depth;         /* 0: no limit */
+  gboolean bootstrap;      /* a forest: TRUE */
+  double ridge;            /* 0: ordinary least squares */
+  double svr_c, svr_epsilon, svr_gamma; /* 1, 0.1, 0: 1 / features */
+  uint64_t seed;           /* 1 */
+  guint threads;           /* 0: as many as the process has processors.  Never changes a result */
+} PredictSettings;
+
+PredictSettings predict_settings_default (PredictMethod method);
+
+/* FALSE and *error (PREDICT_ERROR_OPTION): what the method uses cannot be, whatever the table. */
+gboolean predict_settings_check (const PredictSettings *settings, GError **error);
+
+/* Of settings->threads: how many to use. */
+guint predict_threads (const PredictSettings *settings);

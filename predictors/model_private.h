@@ -1,0 +1,16 @@
+/* model_private.h - what the writer and the reader of models share.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "predictors/model.h"
+
+#define PREDICT_MODEL_SCHEMA "hopcast.model/1"
+
+/* The numbers of a PredictSpread; ends with a NULL name. */
+typedef struct {
+  const char *name;
+  gsize offset;
+} PredictSpreadMember;
+
+extern const PredictSpreadMember predict_spread_members[];
