@@ -5,4 +5,8 @@
 
 #include "predictors/error.h"
 
-G_DEFINE_QUARK (predict-error-quark, predict_error)
+GQuark
+predict_error_quark (void)
+{
+  return g_quark_from_static_string ("hopcast-predict-error-quark");
+}

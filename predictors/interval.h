@@ -18,8 +18,8 @@ typedef struct {
   uint32_t n;      /* scores kept */
   uint64_t of;     /* samples calibrated on */
   uint64_t groups; /* that they belong to */
-  double *scores;  /* [n] ascending; all of them up to 1,000 samples, else evenly spaced quantiles */
-  double floor;    /* added to deviations: what there is when all trees agree; > 0 unless all errors
+  double *scores; /* [n] ascending; all of them up to 1,000 samples, else evenly spaced quantiles */
+  double floor;   /* added to deviations: what there is when all trees agree; > 0 unless all errors
                       are 0 */
 } PredictInterval;
 
@@ -31,5 +31,5 @@ void predict_interval_clear (PredictInterval *interval);
 
 /* Half the width of the interval at `level` (0 < level < 1) of a prediction with this deviation;
  * infinite when the groups are too few for the level: ceil ((groups + 1) level) > groups. */
-double predict_interval_half_width (const PredictInterval *interval, double level,
-                                    double deviation);
+double
+predict_interval_half_width (const PredictInterval *interval, double level, double deviation);

@@ -23,16 +23,16 @@ extern const char *const predict_method_names[PREDICT_N_METHODS + 1];
 
 typedef struct {
   PredictMethod method;
-  guint trees;             /* 100; a tree: 1 */
-  guint max_features;      /* features tried per node; 0: all */
-  guint min_samples_split; /* 2 */
-  guint min_samples_leaf;  /* 1 */
-  guint max_depth;         /* 0: no limit */
-  gboolean bootstrap;      /* a forest: TRUE */
-  double ridge;            /* 0: ordinary least squares */
+  guint trees;                          /* 100; a tree: 1 */
+  guint max_features;                   /* features tried per node; 0: all */
+  guint min_samples_split;              /* 2 */
+  guint min_samples_leaf;               /* 1 */
+  guint max_depth;                      /* 0: no limit */
+  gboolean bootstrap;                   /* a forest: TRUE */
+  double ridge;                         /* 0: ordinary least squares */
   double svr_c, svr_epsilon, svr_gamma; /* 1, 0.1, 0: 1 / features */
-  uint64_t seed;           /* 1 */
-  guint threads;           /* 0: as many as the process has processors.  Never changes a result */
+  uint64_t seed;                        /* 1 */
+  guint threads; /* 0: as many as the process has processors.  Never changes a result */
 } PredictSettings;
 
 PredictSettings predict_settings_default (PredictMethod method);

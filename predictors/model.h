@@ -14,27 +14,27 @@ typedef struct {
   const char *const *features; /* names of columns, NULL-terminated */
   const char *target;
   gboolean log_target;
-  const char *group;           /* column whose equal cells stay on one side of a split; NULL */
+  const char *group; /* column whose equal cells stay on one side of a split; NULL */
   PredictSettings settings;
-  guint calibration_folds;     /* for intervals where nothing is out of bag, or samples come in groups
+  guint calibration_folds;   /* for intervals where nothing is out of bag, or samples come in groups
                                   (what is out of bag then has twins in it): 10 */
-  PredictTrial trial;          /* repeats 0: not evaluated */
-  guint permutation_repeats;   /* of each feature, for importances by permutation; 0: none */
+  PredictTrial trial;        /* repeats 0: not evaluated */
+  guint permutation_repeats; /* of each feature, for importances by permutation; 0: none */
 } PredictRecipe;
 
 typedef struct {
-  char *version;               /* of hopcast that trained it */
-  char **features, **units;    /* [n_features], NULL-terminated; a unit may be "" */
+  char *version;            /* of hopcast that trained it */
+  char **features, **units; /* [n_features], NULL-terminated; a unit may be "" */
   char *target;
   gboolean log_target;
-  char *source, *hash;         /* what it was trained on: name, predict_table_hash() of the columns */
+  char *source, *hash; /* what it was trained on: name, predict_table_hash() of the columns */
   uint64_t n_samples;
-  double *smallest, *largest;  /* [n_features] of the training samples: outside, predictions are
+  double *smallest, *largest; /* [n_features] of the training samples: outside, predictions are
                                   extrapolated */
-  double *importances;         /* [n_features] by impurity; NULL of methods without */
-  double *permutation;         /* [n_features] of samples that were not learned from (three folds);
+  double *importances;        /* [n_features] by impurity; NULL of methods without */
+  double *permutation;        /* [n_features] of samples that were not learned from (three folds);
                                   NULL: not asked */
-  double out_of_bag_r2;        /* NaN without bootstrap; too good when samples have twins */
+  double out_of_bag_r2;       /* NaN without bootstrap; too good when samples have twins */
   gboolean evaluated;
   PredictEvaluation evaluation;
   PredictInterval interval;
@@ -51,9 +51,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictModel, predict_model_free)
 
 /* What a model says about the rows of a table. */
 typedef struct {
-  double *predicted;       /* [n_rows] in the unit of the target */
-  double *lower, *upper;   /* [n_rows]; NULL unless a level was given */
-  uint64_t n_outside;      /* rows with a feature outside of what the model has seen */
+  double *predicted;     /* [n_rows] in the unit of the target */
+  double *lower, *upper; /* [n_rows]; NULL unless a level was given */
+  uint64_t n_outside;    /* rows with a feature outside of what the model has seen */
 } PredictAnswer;
 
 /* level 0: no interval.  FALSE and *error when the table lacks a feature (all that are missing are
