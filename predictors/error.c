@@ -8,5 +8,5 @@
 GQuark
 predict_error_quark (void)
 {
-  return g_quark_from_static_string ("hopcast-predict-error-quark");
+  return g_quark_from_static_string ("hopcast-predict-error");
 }
