@@ -152,22 +152,6 @@ points_clear (Points *points)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Points, points_clear)
 
-static const double *
-finite_numbers (const PredictTable *table, const char *name, GError **error)
-{
-  const PredictColumn *column = predict_table_numbers (table, name, error);
-  g_autofree char *place = NULL;
-
-  for (uint64_t row = 0; column != NULL && row < table->n_rows; row++)
-    if (!isfinite (column->numbers[row])) {
-      place = predict_table_place (table, row);
-      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: column \"%s\" has no finite number",
-                   place, name);
-      return NULL;
-    }
-  return column ? column->numbers : NULL;
-}
-
 /* The first row at which the model has no value is an error, with its line. */
 static gboolean
 check_defined (const PredictBaseModel *model, const Points *points, GError **error)
@@ -194,11 +178,13 @@ read_points (const char *path, const PredictBaseModel *model, const char *observ
              PredictPoints *in_columns, const double **in_observed, GError **error)
 {
   points->table = predict_table_read (path, error);
-  if (points->table == NULL || !(*in_observed = finite_numbers (points->table, observed, error)))
+  if (points->table == NULL ||
+      !(*in_observed = predict_table_finite (points->table, observed, error)))
     return FALSE;
   points->columns = g_new0 (const double *, model->n_variables + 1);
   for (uint32_t at = 0; at < model->n_variables; at++)
-    if (!(points->columns[at] = finite_numbers (points->table, model->names.variables[at], error)))
+    if (!(points->columns[at] =
+              predict_table_finite (points->table, model->names.variables[at], error)))
       return FALSE;
   *in_columns = (PredictPoints){ points->columns, points->table->n_rows };
   return check_defined (model, points, error);

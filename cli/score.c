@@ -65,23 +65,6 @@ check_options (Options *options, int *rule, GError **error)
 
 /* -- the table ------------------------------------------------------------- */
 
-/* The column's numbers, all of them finite. */
-static const double *
-read_numbers (const PredictTable *table, const char *name, GError **error)
-{
-  const PredictColumn *column = predict_table_numbers (table, name, error);
-  g_autofree char *place = NULL;
-
-  for (uint64_t row = 0; column != NULL && row < table->n_rows; row++)
-    if (!isfinite (column->numbers[row])) {
-      place = predict_table_place (table, row);
-      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: column \"%s\" has no finite number",
-                   place, name);
-      return NULL;
-    }
-  return column ? column->numbers : NULL;
-}
-
 /* The rows of each group side by side, in their order. */
 typedef struct {
   uint32_t n;
@@ -149,8 +132,9 @@ score (const double *observed, const double *predicted, uint64_t n, int rule)
 static gboolean
 score_table (const PredictTable *table, const Options *options, int rule, GError **error)
 {
-  const double *observed = read_numbers (table, options->observed, error);
-  const double *predicted = observed ? read_numbers (table, options->predicted, error) : NULL;
+  const double *observed = predict_table_finite (table, options->observed, error);
+  const double *predicted =
+      observed ? predict_table_finite (table, options->predicted, error) : NULL;
   g_auto (Groups) groups = { 0 };
   g_autofree CliScoreGroup *scored = NULL;
   CliScoreSheet sheet = { table->source, options->observed, options->predicted, options->group,

@@ -108,32 +108,37 @@ check_model (const CorrectionProblem *problem, GError **error)
 
 /* -- the problem ------------------------------------------------------------------------ */
 
-static PredictErrors
-errors_of (const PredictExpression *time, const double *parameters, const PredictPoints *points,
-           const double *observed)
+/* The times that a formula gives at the points, [points->n + 1]; the caller frees. */
+static double *
+times_of (const PredictExpression *time, const double *parameters, const PredictPoints *points)
 {
   g_autoptr (PredictWorkspace) workspace = predict_workspace_new ();
-  g_autofree double *values = g_new (double, points->n + 1);
+  double *values = g_new (double, points->n + 1);
 
-  if (points->n == 0)
-    return (PredictErrors){ NAN, NAN, NAN };
   predict_values (time, points, parameters, workspace, values);
-  return (PredictErrors){ predict_loss (PREDICT_LOSS_LOG_RMSE, observed, values, points->n),
-                          predict_loss (PREDICT_LOSS_RMSE, observed, values, points->n),
-                          predict_loss (PREDICT_LOSS_MAPE, observed, values, points->n) };
+  return values;
 }
 
 static double
 loss_of (const PredictExpression *time, const double *parameters, const PredictPoints *points,
          const double *observed, PredictLoss loss)
 {
-  g_autoptr (PredictWorkspace) workspace = predict_workspace_new ();
-  g_autofree double *values = g_new (double, points->n + 1);
+  g_autofree double *values = points->n > 0 ? times_of (time, parameters, points) : NULL;
 
-  if (points->n == 0)
-    return NAN;
-  predict_values (time, points, parameters, workspace, values);
-  return predict_loss (loss, observed, values, points->n);
+  return values ? predict_loss (loss, observed, values, points->n) : (double) NAN;
+}
+
+static PredictErrors
+errors_of (const PredictExpression *time, const double *parameters, const PredictPoints *points,
+           const double *observed)
+{
+  g_autofree double *values = points->n > 0 ? times_of (time, parameters, points) : NULL;
+
+  if (values == NULL)
+    return (PredictErrors){ NAN, NAN, NAN };
+  return (PredictErrors){ predict_loss (PREDICT_LOSS_LOG_RMSE, observed, values, points->n),
+                          predict_loss (PREDICT_LOSS_RMSE, observed, values, points->n),
+                          predict_loss (PREDICT_LOSS_MAPE, observed, values, points->n) };
 }
 
 static PredictRange

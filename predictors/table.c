@@ -9,6 +9,7 @@
 #include "predictors/error.h"
 #include "predictors/table_private.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Of so many columns an error tells the names when one is not found. */
@@ -229,6 +230,22 @@ predict_table_numbers (const PredictTable *table, const char *name, GError **err
   else
     set_texts (table, column, error);
   return NULL;
+}
+
+const double *
+predict_table_finite (const PredictTable *table, const char *name, GError **error)
+{
+  const PredictColumn *column = predict_table_numbers (table, name, error);
+  g_autofree char *place = NULL;
+
+  for (uint64_t row = 0; column != NULL && row < table->n_rows; row++)
+    if (!isfinite (column->numbers[row])) {
+      place = predict_table_place (table, row);
+      g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
+                   "%s: column \"%s\" has no finite number", place, name);
+      return NULL;
+    }
+  return column ? column->numbers : NULL;
 }
 
 char *

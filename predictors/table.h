@@ -59,6 +59,10 @@ const PredictColumn *predict_table_find (const PredictTable *table, const char *
 const PredictColumn *
 predict_table_numbers (const PredictTable *table, const char *name, GError **error);
 
+/* The numbers of that column, [n_rows], when all of them are finite; NULL and *error, with the
+ * first row that has none, otherwise. */
+const double *predict_table_finite (const PredictTable *table, const char *name, GError **error);
+
 /* "FILE:LINE" of a row, or "FILE, row N"; the caller frees. */
 char *predict_table_place (const PredictTable *table, uint64_t row);
 
