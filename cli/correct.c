@@ -270,6 +270,34 @@ write_files (const CliCorrection *shown, const Options *options, GError **error)
   return cli_outfile_commit (points, error);
 }
 
+/* What people would otherwise have to find in the figures. */
+static void
+tell_advice (const PredictCorrectionData *data, const PredictCorrection *correction)
+{
+  const PredictBaseModel *model = data->model;
+  gboolean tested = data->test.n > 0;
+  const PredictErrors *refitted = tested ? &correction->refitted_test : &correction->refitted_train;
+  const PredictCorrectionTrial *best =
+      correction->best < correction->n_trials ? &correction->trials[correction->best] : NULL;
+  const PredictErrors *corrected = best ? (tested ? &best->test : &best->train) : NULL;
+
+  for (uint32_t at = 0; at < model->n_parameters; at++) {
+    const PredictParameter *parameter = &model->parameters[at];
+    double value = correction->refitted[at];
+
+    if (value <= parameter->low || value >= parameter->high)
+      fprintf (stderr,
+               "hopcast: warning: %s: fitted by itself, parameter %s ends at its bound, %g: the "
+               "formula lacks something, or the bound is wrong\n",
+               model->source, parameter->name, value);
+  }
+  if (corrected != NULL && refitted->log_rmse < corrected->log_rmse)
+    fprintf (stderr,
+             "hopcast: warning: %s: fitting its parameters (log_rmse %.4g) is better than the "
+             "corrected model (%.4g)\n",
+             model->source, refitted->log_rmse, corrected->log_rmse);
+}
+
 static gboolean
 correct (const PredictCorrectionData *data, const PredictCorrectionSettings *settings,
          const Options *options, GError **error)
@@ -286,6 +314,8 @@ correct (const PredictCorrectionData *data, const PredictCorrectionSettings *set
   }
   if (!write_files (&shown, options, error))
     return FALSE;
+  if (!options->talk.quiet)
+    tell_advice (data, correction);
   cli_correction_print (stdout, &shown, options->format.format);
   return TRUE;
 }

@@ -11,6 +11,7 @@
 #include "cli/outfile.h"
 #include "cli/progress.h"
 #include "cli/train_report.h"
+#include "cli/train_warnings.h"
 
 #include <math.h>
 #include <string.h>
@@ -228,28 +229,6 @@ take_table (Work *work, const char *path, const Options *options, GError **error
   return work->group != NULL;
 }
 
-static gboolean
-is_constant (const PredictSamples *samples, guint feature)
-{
-  const float *x = samples->x + feature * samples->n_samples;
-
-  for (uint64_t i = 1; i < samples->n_samples; i++)
-    if (x[i] != x[0])
-      return FALSE;
-  return samples->n_samples > 1;
-}
-
-static void
-warn_of_constants (const Work *work)
-{
-  for (guint i = 0; work->features[i] != NULL; i++)
-    if (is_constant (work->samples, i))
-      fprintf (stderr,
-               "hopcast: warning: %s: '%s' is the same in all rows: nothing can be learned from "
-               "it\n",
-               work->table->source, work->features[i]);
-}
-
 /* The best set becomes what is learned from. */
 static gboolean
 search (Work *work, const Options *options, GError **error)
@@ -315,7 +294,8 @@ train (const char *path, const Options *options, PredictRecipe recipe, GError **
   if ((options->output != NULL && out == NULL) || !take_table (&work, path, options, error))
     return FALSE;
   if (!options->talk.quiet)
-    warn_of_constants (&work);
+    cli_train_warn (work.table, work.recipe.features, options->features != NULL, work.recipe.target,
+                    work.samples);
   if ((options->search > 0 && !search (&work, options, error)) || !learn (&work, options, error))
     return FALSE;
   if (out != NULL) {

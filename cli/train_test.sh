@@ -220,6 +220,12 @@ holds "a constant column is told" grep -q "'a' is the same in all rows" err
 holds "a constant column is harmless" test "$status" = 0
 run "$hopcast" train constant.csv --target y --method linear --format csv
 holds "and to least squares" test "$status" = 0
+printf 'a,again,y\n1,10,3\n2,12,4\n1,29,9\n2,21,8\n' >echo.csv
+run "$hopcast" train echo.csv --target y --validate none
+holds "what is measured with the target is told" grep -q "'again' puts the rows in the order of 'y'" err
+holds "what orders otherwise is not" sh -c '! grep -q "'"'a'"' puts" err'
+run "$hopcast" train echo.csv --target y --validate none --features again
+holds "nor what was asked for" sh -c '! grep -q puts err'
 
 refused "target missing" 2 "--target" train line.csv
 refused "unknown method" 2 "magic" train line.csv --target y --method magic
