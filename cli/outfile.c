@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,21 +54,31 @@ pending_remove (const char *path)
 /* The signals that end the program tidily. */
 static const int signals[] = { SIGHUP, SIGINT, SIGTERM, SIGPIPE };
 
+/* Libraries have threads of their own (OpenBLAS from the start), which do not
+ * block what make_temporary() blocks: a signal that reached one is sent on. */
+static pthread_t main_thread;
+
 static void
 die_tidily (int signal_number)
 {
+  if (!pthread_equal (pthread_self (), main_thread)) {
+    pthread_kill (main_thread, signal_number);
+    return;
+  }
   for (guint i = 0; i < MAX_PENDING; i++)
     if (pending[i].used)
       unlink (pending[i].path);
-  raise (signal_number); /* SA_RESETHAND: now it ends the process */
+  signal (signal_number, SIG_DFL);
+  raise (signal_number); /* ends the process when this handler returns */
 }
 
 void
 cli_outfile_handle_signals (void)
 {
-  struct sigaction action = { .sa_handler = die_tidily, .sa_flags = (int) SA_RESETHAND };
+  struct sigaction action = { .sa_handler = die_tidily };
   struct sigaction before;
 
+  main_thread = pthread_self ();
   sigemptyset (&action.sa_mask);
   for (gsize i = 0; i < G_N_ELEMENTS (signals); i++)
     if (sigaction (signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)

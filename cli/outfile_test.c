@@ -7,8 +7,10 @@
 #include "cli/outfile.h"
 
 #include <glib/gstdio.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 typedef struct {
@@ -123,6 +125,56 @@ test_full_disk_is_an_error (Fixture *fixture G_GNUC_UNUSED, gconstpointer data G
   g_assert_error (error, CLI_ERROR, CLI_ERROR_WRITE);
 }
 
+static gpointer
+wait_for_ever (gpointer data G_GNUC_UNUSED)
+{
+  for (;;)
+    pause ();
+  return NULL;
+}
+
+/* What the thread that blocks signals while it makes a file would never get to. */
+#define TOLD "got there"
+
+static void
+be_signalled_beside_a_thread (const char *path, int told)
+{
+  g_autoptr (CliOutfile) file = NULL;
+  sigset_t terminate;
+
+  cli_outfile_handle_signals ();
+  g_thread_unref (g_thread_new ("library", wait_for_ever, NULL));
+  sigemptyset (&terminate);
+  sigaddset (&terminate, SIGTERM);
+  pthread_sigmask (SIG_BLOCK, &terminate, NULL);
+  kill (getpid (), SIGTERM);
+  g_usleep (G_USEC_PER_SEC / 10);
+  file = cli_outfile_new (path, NULL);
+  if (write (told, TOLD, sizeof TOLD) == sizeof TOLD)
+    pthread_sigmask (SIG_UNBLOCK, &terminate, NULL);
+  _exit (0);
+}
+
+/* A signal that a library's thread received waits for the thread that blocks it. */
+static void
+test_signal_of_another_thread (Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+{
+  char told[sizeof TOLD];
+  int pipe_ends[2], status;
+  pid_t child;
+
+  g_assert_cmpint (pipe (pipe_ends), ==, 0);
+  child = fork ();
+  if (child == 0)
+    be_signalled_beside_a_thread (fixture->path, pipe_ends[1]);
+  close (pipe_ends[1]);
+  g_assert_cmpint (waitpid (child, &status, 0), ==, child);
+  g_assert_cmpint (read (pipe_ends[0], told, sizeof told), ==, sizeof told);
+  close (pipe_ends[0]);
+  g_assert_true (WIFSIGNALED (status));
+  g_assert_cmpint (WTERMSIG (status), ==, SIGTERM);
+}
+
 static void
 add (const char *path, void (*test) (Fixture *fixture, gconstpointer data))
 {
@@ -139,5 +191,6 @@ main (int argc, char **argv)
   add ("/cli/outfile/writes-through-links", test_writes_through_links);
   add ("/cli/outfile/missing-folder", test_missing_folder_is_an_error);
   add ("/cli/outfile/full-disk", test_full_disk_is_an_error);
+  add ("/cli/outfile/signal-of-another-thread", test_signal_of_another_thread);
   return g_test_run ();
 }
