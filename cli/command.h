@@ -33,6 +33,11 @@ typedef struct {
 /* The whole program, for main(). */
 int cli_main (int argc, char **argv);
 
+int cli_aggregate_counters (int argc, char **argv, GError **error);
+int cli_aggregate_predict_ipc (int argc, char **argv, GError **error);
+int cli_aggregate_train_ipc (int argc, char **argv, GError **error);
+int cli_aggregate_patterns (int argc, char **argv, GError **error);
+int cli_aggregate_group (int argc, char **argv, GError **error);
 int cli_correct (int argc, char **argv, GError **error);
 int cli_machine_check (int argc, char **argv, GError **error);
 int cli_machine_links (int argc, char **argv, GError **error);

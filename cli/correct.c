@@ -4,13 +4,14 @@
 #include "config.h"
 
 #include "cli/command.h"
+#include "cli/correct_points.h"
 #include "cli/correct_print.h"
+#include "cli/learning_options.h"
 #include "cli/options.h"
 #include "cli/outfile.h"
 #include "cli/progress.h"
-#include "predictors/table.h"
+#include "predictors/feature_sets.h"
 
-#include <math.h>
 #include <string.h>
 
 static const char *const mode_names[] = { "best", "paper", NULL };
@@ -18,7 +19,9 @@ static const char *const mode_names[] = { "best", "paper", NULL };
 typedef struct {
   CliFormatOptions format;
   CliTalkOptions talk;
-  char *model, *observed, *test, *mode, *loss, *output, *points;
+  CliLearningOptions learning;
+  char *model, *observed, *from, *measured, *features, *test, *mode, *loss, *functions, *output;
+  char *points, *refitted;
   char **ranges;
   int number, n_trials, n_threads, population, generations;
   gint64 seed;
@@ -28,13 +31,19 @@ static void
 options_clear (Options *options)
 {
   cli_format_options_clear (&options->format);
+  cli_learning_options_clear (&options->learning);
   g_free (options->model);
   g_free (options->observed);
+  g_free (options->from);
+  g_free (options->measured);
+  g_free (options->features);
   g_free (options->test);
   g_free (options->mode);
   g_free (options->loss);
+  g_free (options->functions);
   g_free (options->output);
   g_free (options->points);
+  g_free (options->refitted);
   g_strfreev (options->ranges);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
@@ -44,9 +53,19 @@ add_options (GOptionContext *context, Options *options)
 {
   const GOptionEntry entries[] = {
     { "model", 0, 0, G_OPTION_ARG_FILENAME, &options->model,
-      "The performance model: variables, parameters with bounds, time = FORMULA", "FILE" },
-    { "observed", 0, 0, G_OPTION_ARG_STRING, &options->observed, "The measured times, in s",
-      "COLUMN" },
+      "The performance model: variables, parameters with bounds, time = FORMULA (default with "
+      "--from: the simulated time)",
+      "FILE" },
+    { "observed", 0, 0, G_OPTION_ARG_STRING, &options->observed,
+      "The measured times, in s (default with --from: measured_s)", "COLUMN" },
+    { "from", 0, 0, G_OPTION_ARG_FILENAME, &options->from,
+      "Instead of TRAIN: a store, some of whose runs were also measured", "STORE" },
+    { "measured", 0, 0, G_OPTION_ARG_FILENAME, &options->measured,
+      "With --from: a table of which runs were measured (trace, machine, mapping, ...) and their "
+      "times",
+      "TABLE" },
+    { "features", 0, 0, G_OPTION_ARG_STRING, &options->features,
+      "Columns that the term may also name, and sets of them such as H3", "A,B,..." },
     { "test", 0, 0, G_OPTION_ARG_FILENAME, &options->test,
       "Points that are only predicted: a table with the same columns", "TABLE" },
     { "mode", 0, 0, G_OPTION_ARG_STRING, &options->mode,
@@ -57,6 +76,10 @@ add_options (GOptionContext *context, Options *options)
       "N" },
     { "loss", 0, 0, G_OPTION_ARG_STRING, &options->loss,
       "What is made small: rmse, mre, logrmse or mape (default: logrmse; paper: rmse)", "NAME" },
+    { "functions", 0, 0, G_OPTION_ARG_STRING, &options->functions,
+      "What terms are made of, with commas: + - * / ^ min max log log2 exp sqrt sin cos abs ceil "
+      "floor (default: +,-,*,/,*,^,log,exp,sqrt,max; paper: +,-,*,/,^,log,exp)",
+      "LIST" },
     { "predict-range", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options->ranges,
       "Where the mended model will be used, besides where the points are, such as np=1:1024: no "
       "formula that may be undefined there; may be given again",
@@ -72,6 +95,8 @@ add_options (GOptionContext *context, Options *options)
       "Trials at a time (default: all processors); the result is the same", "N" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options->output,
       "Write the mended model as a model file", "FILE" },
+    { "refitted", 0, 0, G_OPTION_ARG_FILENAME, &options->refitted,
+      "Write the model with its parameters fitted, without a term", "FILE" },
     { "points", 0, 0, G_OPTION_ARG_FILENAME, &options->points,
       "Write every point with its times: observed, of the model, of the mended model (CSV)",
       "FILE" },
@@ -79,6 +104,7 @@ add_options (GOptionContext *context, Options *options)
   };
 
   g_option_context_add_main_entries (context, entries, NULL);
+  cli_add_learning_options (context, &options->learning);
   cli_add_format_options (context, &options->format);
   cli_add_quiet_option (context, &options->talk);
 }
@@ -107,14 +133,57 @@ parse_count (const char *option, int given, guint least, guint most, guint *coun
   return TRUE;
 }
 
+/* Their names, each of which may stand again, to be drawn more often; the caller frees. */
+static PredictOp *
+parse_functions (const char *list, guint *n, GError **error)
+{
+  g_auto (GStrv) names = g_strsplit (list, ",", -1);
+  g_autofree PredictOp *functions = g_new (PredictOp, g_strv_length (names) + 1);
+
+  for (*n = 0; names[*n] != NULL; (*n)++) {
+    PredictOp op = PREDICT_OP_ADD;
+
+    while (op < PREDICT_N_OPS && strcmp (g_strstrip (names[*n]), predict_ops[op].name) != 0)
+      op++;
+    if (op == PREDICT_N_OPS) {
+      g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--functions: \"%s\" is none", names[*n]);
+      return NULL;
+    }
+    functions[*n] = op;
+  }
+  if (*n == 0)
+    g_set_error_literal (error, CLI_ERROR, CLI_ERROR_USAGE, "--functions: none is named");
+  return *n > 0 ? g_steal_pointer (&functions) : NULL;
+}
+
+/* Of what is mended, and by what: a table, or a store and a table. */
+static gboolean
+check_sources (Options *options, const char *train, GError **error)
+{
+  if (options->from == NULL) {
+    if (options->measured || options->learning.observed_text || options->learning.features_text)
+      return refuse (error, "--measured, --observed-runs and --feature-runs need --from STORE");
+    if (train == NULL)
+      return refuse (error, "TRAIN is missing, a table, or --from STORE");
+    if (options->model == NULL || options->observed == NULL)
+      return refuse (error, options->model == NULL ? "--model FILE is missing"
+                                                   : "--observed COLUMN is missing");
+    return TRUE;
+  }
+  if (train != NULL)
+    return refuse (error, "TRAIN does not go with --from STORE; what was measured is --measured");
+  if (options->measured == NULL)
+    return refuse (error, "--from STORE needs --measured TABLE");
+  if (options->observed == NULL)
+    options->observed = g_strdup ("measured_s");
+  return cli_parse_learning (&options->learning, error);
+}
+
 static gboolean
 parse_settings (Options *options, PredictCorrectionSettings *settings, GError **error)
 {
   int mode = 0, loss = 0;
 
-  if (options->model == NULL || options->observed == NULL)
-    return refuse (error, options->model == NULL ? "--model FILE is missing"
-                                                 : "--observed COLUMN is missing");
   if (options->mode && (mode = cli_parse_choice ("--mode", options->mode, mode_names, error)) < 0)
     return FALSE;
   *settings = predict_correction_settings ((PredictCorrectionMode) mode);
@@ -137,131 +206,41 @@ parse_settings (Options *options, PredictCorrectionSettings *settings, GError **
          cli_parse_format (&options->format, error);
 }
 
-/* -- points ---------------------------------------------------------------- */
-
-typedef struct {
-  PredictTable *table;
-  const double **columns;
-} Points;
-
-static void
-points_clear (Points *points)
-{
-  predict_table_free (points->table);
-  g_free (points->columns);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Points, points_clear)
-
-/* The first row at which the model has no value is an error, with its line. */
-static gboolean
-check_defined (const PredictBaseModel *model, const Points *points, GError **error)
-{
-  const PredictPoints all = { points->columns, points->table->n_rows };
-  g_autoptr (PredictWorkspace) workspace = predict_workspace_new ();
-  g_autofree double *parameters = predict_base_model_values (model);
-  g_autofree double *times = g_new (double, all.n);
-  g_autofree char *place = NULL, *why = NULL;
-  uint64_t row = 0;
-
-  if (predict_values (model->time, &all, parameters, workspace, times) == 0)
-    return TRUE;
-  while (isfinite (times[row]))
-    row++;
-  why = predict_undefined (model->time, &model->names, &all, row, parameters);
-  place = predict_table_place (points->table, row);
-  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: %s: %s", place, model->source, why);
-  return FALSE;
-}
-
-static gboolean
-read_points (const char *path, const PredictBaseModel *model, const char *observed, Points *points,
-             PredictPoints *in_columns, const double **in_observed, GError **error)
-{
-  points->table = predict_table_read (path, error);
-  if (points->table == NULL ||
-      !(*in_observed = predict_table_finite (points->table, observed, error)))
-    return FALSE;
-  points->columns = g_new0 (const double *, model->n_variables + 1);
-  for (uint32_t at = 0; at < model->n_variables; at++)
-    if (!(points->columns[at] =
-              predict_table_finite (points->table, model->names.variables[at], error)))
-      return FALSE;
-  *in_columns = (PredictPoints){ points->columns, points->table->n_rows };
-  return check_defined (model, points, error);
-}
-
-/* -- where the model will be used ------------------------------------------ */
-
-static void
-extend_by_points (const PredictPoints *points, uint32_t n_variables, PredictRange *box)
-{
-  for (uint32_t at = 0; at < n_variables; at++)
-    for (uint64_t point = 0; point < points->n; point++) {
-      box[at].low = MIN (box[at].low, points->columns[at][point]);
-      box[at].high = MAX (box[at].high, points->columns[at][point]);
-    }
-}
-
-static gboolean
-extend_by_option (const PredictBaseModel *model, const char *text, PredictRange *box,
-                  GError **error)
-{
-  const char *equals = strchr (text, '=');
-  g_autofree char *name = equals ? g_strndup (text, (gsize) (equals - text)) : NULL;
-  char *colon = NULL, *end = NULL;
-  double low = equals ? g_ascii_strtod (equals + 1, &colon) : (double) NAN;
-  double high = colon && colon > equals + 1 && *colon == ':' ? g_ascii_strtod (colon + 1, &end)
-                                                             : (double) NAN;
-
-  if (!(low <= high) || !isfinite (low) || !isfinite (high) || end == colon + 1 || *end != '\0') {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
-                 "--predict-range: \"%s\" is not VARIABLE=LOW:HIGH", text);
-    return FALSE;
-  }
-  for (uint32_t at = 0; at < model->n_variables; at++)
-    if (!strcmp (name, model->names.variables[at])) {
-      box[at].low = MIN (box[at].low, low);
-      box[at].high = MAX (box[at].high, high);
-      return TRUE;
-    }
-  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--predict-range: %s has no variable \"%s\"",
-               model->source, name);
-  return FALSE;
-}
-
-static PredictRange *
-find_box (const PredictCorrectionData *data, char **ranges, GError **error)
-{
-  const PredictBaseModel *model = data->model;
-  g_autofree PredictRange *box = g_new (PredictRange, model->n_variables + 1);
-
-  for (uint32_t at = 0; at < model->n_variables; at++)
-    box[at] = predict_range (INFINITY, -INFINITY);
-  extend_by_points (&data->train, model->n_variables, box);
-  extend_by_points (&data->test, model->n_variables, box);
-  for (char **range = ranges; range != NULL && *range != NULL; range++)
-    if (!extend_by_option (model, *range, box, error))
-      return NULL;
-  return g_steal_pointer (&box);
-}
-
 /* -- the command ------------------------------------------------------------- */
+
+static gboolean
+write_text (const char *path, const char *text, GError **error)
+{
+  g_autoptr (CliOutfile) file = cli_outfile_new (path, error);
+
+  if (file == NULL)
+    return FALSE;
+  fputs (text, cli_outfile_stream (file));
+  return cli_outfile_commit (file, error);
+}
+
+static gboolean
+write_models (const CliCorrection *shown, const Options *options, GError **error)
+{
+  const PredictCorrection *correction = shown->correction;
+  const PredictBaseModel *model = shown->data->model;
+  g_autofree char *refitted = predict_base_model_text (model, correction->refitted);
+  g_autofree char *mended =
+      correction->best < correction->n_trials
+          ? predict_correction_text (model, &correction->trials[correction->best])
+          : NULL;
+
+  return (options->refitted == NULL || write_text (options->refitted, refitted, error)) &&
+         (options->output == NULL || mended == NULL || write_text (options->output, mended, error));
+}
 
 static gboolean
 write_files (const CliCorrection *shown, const Options *options, GError **error)
 {
-  const PredictCorrection *correction = shown->correction;
-  g_autoptr (CliOutfile) model = NULL, points = NULL;
-  g_autofree char *text = NULL;
+  g_autoptr (CliOutfile) points = NULL;
 
-  if (options->output != NULL && correction->best < correction->n_trials) {
-    text = predict_correction_text (shown->data->model, &correction->trials[correction->best]);
-    if (!(model = cli_outfile_new (options->output, error)))
-      return FALSE;
-    fputs (text, cli_outfile_stream (model));
-    if (!cli_outfile_commit (model, error))
-      return FALSE;
-  }
+  if (!write_models (shown, options, error))
+    return FALSE;
   if (options->points == NULL)
     return TRUE;
   if (!(points = cli_outfile_new (options->points, error)))
@@ -296,6 +275,11 @@ tell_advice (const PredictCorrectionData *data, const PredictCorrection *correct
              "hopcast: warning: %s: fitting its parameters (log_rmse %.4g) is better than the "
              "corrected model (%.4g)\n",
              model->source, refitted->log_rmse, corrected->log_rmse);
+  if (best != NULL && best->brief->n >= data->train.n)
+    fprintf (stderr,
+             "hopcast: warning: %s: a term of %u steps from %" G_GUINT64_FORMAT
+             " points: it can pass through all of them and still be wrong elsewhere\n",
+             model->source, best->brief->n, (guint64) data->train.n);
 }
 
 static gboolean
@@ -320,32 +304,95 @@ correct (const PredictCorrectionData *data, const PredictCorrectionSettings *set
   return TRUE;
 }
 
+/* -- points and model --------------------------------------------------------- */
+
+typedef struct {
+  CliPoints train, test; /* test.table NULL: there is none */
+  PredictBaseModel *model;
+} Work;
+
+static void
+work_clear (Work *work)
+{
+  cli_points_clear (&work->train);
+  cli_points_clear (&work->test);
+  predict_base_model_free (work->model);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Work, work_clear)
+
+static gboolean
+read_points (Work *work, const char *train, const Options *options, GError **error)
+{
+  g_autoptr (PredictTable) runs = NULL;
+
+  /* A formula may do without the simulated time, with what a load tells. */
+  if (options->from != NULL &&
+      !(runs = cli_learning_table (options->from, &options->learning, options->model == NULL,
+                                   options->talk.quiet, error)))
+    return FALSE;
+  return cli_points_read (&work->train, train ? train : options->measured, options->observed, runs,
+                          error) &&
+         (options->test == NULL ||
+          cli_points_read (&work->test, options->test, options->observed, runs, error));
+}
+
+static gboolean
+open_model (Work *work, const Options *options, GError **error)
+{
+  g_auto (GStrv) features = NULL;
+  g_autoptr (GError) trouble = NULL;
+
+  work->model = options->model ? predict_base_model_read (options->model, error)
+                               : cli_simulator_model (&work->train);
+  if (work->model == NULL || options->features == NULL)
+    return work->model != NULL;
+  if (!(features = predict_feature_list (options->features, &trouble))) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--features: %s", trouble->message);
+    return FALSE;
+  }
+  return predict_base_model_add_variables (work->model, (const char *const *) features, error);
+}
+
+static gboolean
+prepare (Work *work, const char *train, const Options *options, GError **error)
+{
+  return read_points (work, train, options, error) && open_model (work, options, error) &&
+         cli_points_bind (&work->train, work->model, error) &&
+         (options->test == NULL || cli_points_bind (&work->test, work->model, error));
+}
+
 int
 cli_correct (int argc, char **argv, GError **error)
 {
-  static const char *const names[] = { "TRAIN", NULL };
-  g_autoptr (GOptionContext) context = cli_context_new (
-      "TRAIN", "Mends a performance model by measured times: finds a term that corrects it, and "
-               "its parameters within their bounds.");
+  static const char *const names[] = { "[TRAIN]", NULL };
+  g_autoptr (GOptionContext) context =
+      cli_context_new ("TRAIN | --from STORE --measured TABLE",
+                       "Mends a performance model, or the simulator, by measured times: finds a "
+                       "term that corrects it, and its parameters within their bounds.");
   g_auto (Options) options = { .seed = 1 };
+  g_auto (Work) work = { .model = NULL };
   PredictCorrectionSettings settings;
-  g_autoptr (PredictBaseModel) model = NULL;
-  g_auto (Points) train = { 0 }, test = { 0 };
+  g_autofree PredictOp *functions = NULL;
   g_autofree PredictRange *box = NULL;
-  PredictCorrectionData data = { 0 };
-  const char *path;
+  PredictCorrectionData data;
+  const char *train;
 
   add_options (context, &options);
-  if (!cli_parse (context, argc, argv, names, &path, error) ||
-      !parse_settings (&options, &settings, error) ||
-      !(model = predict_base_model_read (options.model, error)))
+  if (!cli_parse (context, argc, argv, names, &train, error) ||
+      !check_sources (&options, train, error) || !parse_settings (&options, &settings, error) ||
+      (options.functions &&
+       !(functions = parse_functions (options.functions, &settings.n_functions, error))) ||
+      !prepare (&work, train, &options, error))
     return CLI_FAILED;
-  data.model = model;
-  if (!read_points (path, model, options.observed, &train, &data.train, &data.train_observed,
-                    error) ||
-      (options.test && !read_points (options.test, model, options.observed, &test, &data.test,
-                                     &data.test_observed, error)) ||
-      !(box = find_box (&data, options.ranges, error)))
+  settings.functions = functions;
+  data = (PredictCorrectionData){
+    .model = work.model,
+    .train = { work.train.columns, work.train.table->n_rows },
+    .test = { work.test.columns, work.test.table ? work.test.table->n_rows : 0 },
+    .train_observed = work.train.observed,
+    .test_observed = work.test.observed,
+  };
+  if (!(box = cli_points_box (&data, options.ranges, error)))
     return CLI_FAILED;
   data.box = box;
   return correct (&data, &settings, &options, error) ? CLI_DONE : CLI_FAILED;

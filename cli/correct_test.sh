@@ -67,6 +67,15 @@ else
   not_ok "a parameter at its bound is told" "$(cat err)"
 fi
 
+printf 'n,seconds\n1,3\n2,6.1\n3,9.2\n4,11.9\n' >four.csv
+printf 'variable n\nparameter a 1 [0.1, 10]\ntime = a*n\n' >slope.model
+"$hopcast" correct four.csv --model slope.model --observed seconds >out 2>err
+if grep -q "slope.model: a term of [0-9]* steps from 4 points" err; then
+  ok "a term as long as the table is told"
+else
+  not_ok "a term as long as the table is told" "$(cat err)"
+fi
+
 correct test.csv --model mended.model --observed seconds
 refused "two points" 1 'fewer than three points'
 awk -F, 'NR == 1 || NR % 2' train.csv >half.csv
@@ -76,6 +85,20 @@ if test "$status" = 0 && awk -F, 'NR == 2 && $5 < 1e-6 { right = 1 } END { exit 
 else
   not_ok "the mended model is read again" "$(cat err out)"
 fi
+
+# What is never positive, by a function that is not among the usual ones.
+awk 'BEGIN { print "x,y"; for (x = 0; x < 12; x++) printf "%d,%.17g\n", x, -3 - sin (x / 2) }' >wave.csv
+printf 'variable x\ntime = 0\n' >nothing.model
+"$hopcast" correct wave.csv --model nothing.model --observed y --case 2 --loss rmse --trials 1 -q \
+  --functions '+,-,*,sin' --format json >out 2>err
+if test $? = 0 && grep -q '"expression": .*sin(.*x' out && ! grep -q '"expression": .*\(log\|exp\|/\)' out &&
+  awk '/"corrected"/ { here = 1 } here && /"rmse"/ { exit !($2 + 0 < 1e-6) }' out; then
+  ok "functions that are named"
+else
+  not_ok "functions that are named" "$(cat err out)"
+fi
+correct wave.csv --model nothing.model --observed y --functions '+,tan'
+refused "no such function" 2 '"tan"'
 
 correct train.csv --model linear.model --observed minutes
 refused "no such column" 1 'train.csv.*minutes'

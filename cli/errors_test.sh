@@ -254,11 +254,11 @@ refused "more ranks per node than cores" 1 "has 8 cores" map check AT $g --ranks
 refused "core that is not there" 1 "cores 0 to 7" map check AT $g --cores 0,8
 refused "core twice" 1 "core 3 stands twice" map check AT $g --cores 3,3
 refused "cores of a torus" 1 "a torus" map check ABCDET --machine bgq:32 --ranks 2 --cores 0
-refused "unknown pattern" 2 "--pattern: 9 is not within 1..8" map check AT $g --pattern 9
+refused "pattern before the first" 2 "--pattern: 0, but patterns count from 1" map check AT $g --pattern 0
+refused "unknown pattern" 1 "pattern 9: the node (harpertown) has no such pattern" map check AT $g --pattern 9
 refused "pattern and ranks per node" 2 "does not go with" \
   map check AT $g --pattern 2 --ranks-per-node 2
-refused "pattern of another kind of node" 1 "this node is sandybridge" \
-  map check AT --machine stampede:4 --ranks 2 --pattern 3
+refused "pattern of a torus" 1 "a torus" map check ABCDET --machine bgq:32 --ranks 2 --pattern 1
 
 # Traces.
 refused "trace missing" 1 "missing.ti" simulate missing.ti --machine bgq:32

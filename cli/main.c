@@ -37,6 +37,13 @@ static const CliCommand commands[] = {
   { "report", "one page that shows a study: which mapping is best, and why", cli_report },
   { "map optimize", "search for a better mapping", cli_map_optimize },
   { "correct", "mend a performance model by measured times", cli_correct },
+  { "aggregate patterns", "which cores of a node a job can use, and how many nodes",
+    cli_aggregate_patterns },
+  { "aggregate group", "which ranks are to share a node, by what they send", cli_aggregate_group },
+  { "aggregate counters", "a row of counter rates, from perf, likwid or a trace",
+    cli_aggregate_counters },
+  { "aggregate train-ipc", "learn what aggregation does to the IPC", cli_aggregate_train_ipc },
+  { "aggregate predict-ipc", "the IPC in patterns that were not run", cli_aggregate_predict_ipc },
   { "validate", "published measurements and their simulation, side by side", cli_validate },
 };
 
@@ -48,7 +55,7 @@ print_help (FILE *out, const char *group)
   for (gsize i = 0; i < G_N_ELEMENTS (commands); i++)
     if (!group ||
         (g_str_has_prefix (commands[i].name, group) && commands[i].name[strlen (group)] == ' '))
-      fprintf (out, "  %-15s %s\n", commands[i].name, commands[i].summary);
+      fprintf (out, "  %-21s  %s\n", commands[i].name, commands[i].summary);
   fputs ("\n'hopcast COMMAND --help' tells the options of a command.\n", out);
 }
 

@@ -6,7 +6,7 @@
 set -u
 . "${G_TEST_SRCDIR:-.}/cli/tap.sh"
 
-"$hopcast" --help | sed -n 's/^  \([a-z]* \?[a-z]*\)  .*/\1/p' >commands
+"$hopcast" --help | sed -n 's/^  \([a-z]* \?[a-z-]*\)  .*/\1/p' >commands
 test -s commands || not_ok "commands" "hopcast --help lists none"
 while read -r first second; do
   case $first in
@@ -14,7 +14,8 @@ while read -r first second; do
     *) page=$srcdir/doc/hopcast-$first.1.in ;;
   esac
   test -e "$page" || page=$srcdir/doc/hopcast.1.in
-  grep -q "^\.SS $first $second" "$srcdir/doc/hopcast.1.in" ||
+  heading=$(printf '%s\n' "$first $second" | sed 's/-/\\\\-/g')
+  grep -q "^\.SS $heading" "$srcdir/doc/hopcast.1.in" ||
     echo ".SS $first $second" >unknown
   # shellcheck disable=SC2086  # an empty second word is no word
   LC_ALL=C "$hopcast" $first $second --help >help </dev/null

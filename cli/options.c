@@ -66,9 +66,8 @@ cli_add_machine_detail_options (GOptionContext *context, CliMachineOptions *opti
       "(default), scatter or os",
       "LIST" },
     { "pattern", 0, 0, G_OPTION_ARG_INT, &options->pattern,
-      "Slots and cores of an aggregation pattern, 1 to 8: one core; one of each package; one of "
-      "each die of a package; one die; one core of each die; one die of each package; one package; "
-      "all",
+      "Slots and cores of an aggregation pattern of the fabric's nodes: 'hopcast aggregate "
+      "patterns --machine SPEC' lists them",
       "K" },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options->settings,
       "Change one number of the machine, e.g. link.hop_latency=50ns; may be repeated",
@@ -129,6 +128,10 @@ cli_parse (GOptionContext *context, int argc, char **argv, const char *const *na
   if (next < argc && !strcmp (argv[next], "--"))
     next++;
   for (; *names; names++, values++, next++) {
+    if (next >= argc && **names == '[') {
+      *values = NULL;
+      continue;
+    }
     if (next >= argc) {
       g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "%s is missing", *names);
       return FALSE;

@@ -44,7 +44,8 @@ void cli_add_quiet_option (GOptionContext *context, CliTalkOptions *options);
 void cli_add_talk_options (GOptionContext *context, CliTalkOptions *options);
 
 /* Parses, then checks that exactly the positional arguments `names`
- * (NULL-terminated) are left and puts them in values[]; they live in argv. */
+ * (NULL-terminated) are left and puts them in values[]; they live in argv.  The last
+ * may be in brackets: its value is NULL when it is not given. */
 gboolean cli_parse (GOptionContext *context, int argc, char **argv, const char *const *names,
                     const char **values, GError **error);
 

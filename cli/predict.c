@@ -9,7 +9,7 @@
 #include "cli/options.h"
 #include "cli/outfile.h"
 #include "cli/table_copy.h"
-#include "predictors/model.h"
+#include "predictors/forecaster.h"
 
 #include <math.h>
 #include <string.h>
@@ -187,7 +187,7 @@ static gboolean
 predict (const char *model_path, const char *path, const Options *options, GError **error)
 {
   double level = isnan (options->interval) ? 0 : options->interval;
-  g_autoptr (PredictModel) model = predict_model_read (model_path, error);
+  g_autoptr (PredictForecaster) model = predict_forecaster_read (model_path, error);
   g_autoptr (PredictTable) table = NULL;
   g_autoptr (CliOutfile) out = NULL;
   g_auto (PredictAnswer) answer = { NULL };
@@ -198,11 +198,11 @@ predict (const char *model_path, const char *path, const Options *options, GErro
     return FALSE;
   table = cli_learning_table (path, &options->learning, FALSE, options->talk.quiet, error);
   if (table == NULL || !find_observed (table, options->observed, &observed, error) ||
-      !predict_model_apply (model, table, level, (guint) options->threads, &answer, error))
+      !predict_forecaster_apply (model, table, level, (guint) options->threads, &answer, error))
     return FALSE;
-  if (!options->talk.quiet) {
-    warn_of_outside (table, model, &answer);
-    warn_of_endless (table, model, &answer, level);
+  if (!options->talk.quiet && model->learned != NULL) {
+    warn_of_outside (table, model->learned, &answer);
+    warn_of_endless (table, model->learned, &answer, level);
   }
   if (!write_table (table, path, &answer, out, error))
     return FALSE;
@@ -214,10 +214,11 @@ predict (const char *model_path, const char *path, const Options *options, GErro
 int
 cli_predict (int argc, char **argv, GError **error)
 {
-  static const char *const names[] = { "MODEL.json", "TABLE.csv|STORE", NULL };
+  static const char *const names[] = { "MODEL", "TABLE.csv|STORE", NULL };
   g_autoptr (GOptionContext) context = cli_context_new (
-      "MODEL.json TABLE.csv|STORE",
-      "Writes the table, or the runs of a store, as CSV with what the model predicts.");
+      "MODEL TABLE.csv|STORE",
+      "Writes the table, or the runs of a store, as CSV with what the model predicts: one of "
+      "'hopcast train', or a model file, such as one of 'hopcast correct'.");
   g_auto (Options) options = { .interval = NAN };
   const char *paths[2];
 

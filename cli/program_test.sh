@@ -64,7 +64,7 @@ succeeds () {
 succeeds "version" "$hopcast" --version
 same "version is one line" "$(grep -c '^hopcast [0-9.]*$' out)" 1
 succeeds "help" "$hopcast" --help
-grep '^  [a-z]' out | cut -c3-18 >commands
+grep '^  [a-z]' out | cut -c3-24 >commands
 same "help lists commands" "$(test "$(wc -l <commands)" -ge 9 && echo many)" many
 while read -r first second; do
   # shellcheck disable=SC2086  # an empty second word is no word

@@ -45,7 +45,7 @@ add_options (GOptionContext *context, Options *options)
       "and max_bytes where the network has no time)",
       "COLUMN" },
     { "model", 0, 0, G_OPTION_ARG_FILENAME, &options->model,
-      "Rank by what a model of 'hopcast train' predicts", "MODEL.json" },
+      "Rank by what a model of 'hopcast train' or 'hopcast correct' predicts", "MODEL" },
     { "interval", 0, 0, G_OPTION_ARG_DOUBLE, &options->interval,
       "With --model: also between which values this share of the results probably is, such as 0.9",
       "LEVEL" },
@@ -87,9 +87,9 @@ check_model_options (Options *options, GError **error)
   if (options->model != NULL && options->by != NULL)
     return refuse (error, "--by: with --model, what it predicts is ranked");
   if (options->model == NULL && has_runs)
-    return refuse (error, "--observed-runs and --feature-runs need --model MODEL.json");
+    return refuse (error, "--observed-runs and --feature-runs need --model MODEL");
   if (options->model == NULL && !isnan (options->interval))
-    return refuse (error, "--interval needs --model MODEL.json");
+    return refuse (error, "--interval needs --model MODEL");
   if (!isnan (options->interval) && !(options->interval > 0 && options->interval < 1))
     return refuse (error, "--interval: not a share between 0 and 1");
   return cli_parse_learning (&options->learning, error);

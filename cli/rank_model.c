@@ -6,7 +6,7 @@
 #include "cli/rank_model.h"
 
 #include "cli/rank_print.h"
-#include "predictors/model.h"
+#include "predictors/forecaster.h"
 
 #include <math.h>
 #include <string.h>
@@ -65,11 +65,14 @@ any_known (const PredictColumn *column, uint64_t n)
 }
 
 static char *
-tell_source (const char *path, const PredictModel *model, const CliLearningOptions *learning)
+tell_source (const char *path, const PredictForecaster *model, const CliLearningOptions *learning)
 {
-  return g_strdup_printf ("predicted by %s, trained on %" G_GUINT64_FORMAT " samples of %s, from "
-                          "the features of %s%s",
-                          path, model->n_samples, model->source,
+  g_autofree char *kind = model->learned
+                              ? g_strdup_printf ("trained on %" G_GUINT64_FORMAT " samples of %s",
+                                                 model->learned->n_samples, model->learned->source)
+                              : g_strdup ("a formula");
+
+  return g_strdup_printf ("predicted by %s, %s, from the features of %s%s", path, kind,
                           learning->features_text != NULL ? "the runs with " : "the same runs",
                           learning->features_text != NULL ? learning->features_text : "");
 }
@@ -78,7 +81,7 @@ CliRankModel *
 cli_rank_model_new (const char *path, double level, const CliLearningOptions *learning,
                     StudyStore *store, const GPtrArray *rows, GError **error)
 {
-  g_autoptr (PredictModel) model = predict_model_read (path, error);
+  g_autoptr (PredictForecaster) model = predict_forecaster_read (path, error);
   g_autoptr (PredictTable) table =
       model != NULL ? cli_learning_table (study_store_path (store), learning, FALSE, FALSE, error)
                     : NULL;
@@ -87,17 +90,17 @@ cli_rank_model_new (const char *path, double level, const CliLearningOptions *le
   const PredictColumn *measured;
   CliRankModel *ranked;
 
-  if (table == NULL || !predict_model_apply (model, table, level, 0, &answer, error))
+  if (table == NULL || !predict_forecaster_apply (model, table, level, 0, &answer, error))
     return NULL;
   if (answer.n_outside > 0)
     g_printerr ("hopcast: note: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
                 " runs are outside of what %s was trained on\n",
                 answer.n_outside, table->n_rows, path);
   matches = match_rows (table, rows);
-  measured = predict_table_find (table, model->target);
+  measured = predict_table_find (table, predict_forecaster_target (model));
   ranked = g_new0 (CliRankModel, 1);
   ranked->note = tell_source (path, model, learning);
-  ranked->target = g_strdup (model->target);
+  ranked->target = g_strdup (predict_forecaster_target (model));
   ranked->predicted = spread_values (answer.predicted, matches, rows->len);
   ranked->lower = spread_values (answer.lower, matches, rows->len);
   ranked->upper = spread_values (answer.upper, matches, rows->len);

@@ -6,7 +6,7 @@ _hopcast ()
 {
   local word=${COMP_WORDS[COMP_CWORD]} before="" i commands options
   commands=$("${COMP_WORDS[0]}" --help 2>/dev/null |
-    sed -n 's/^  \([a-z]\+\( [a-z]\+\)\?\)  .*/\1/p')
+    sed -n 's/^  \([a-z]\+\( [a-z-]\+\)\?\)  .*/\1/p')
 
   # The words of the command that are complete: one, or two of a group.
   for ((i = 1; i < COMP_CWORD && i <= 2; i++)); do
@@ -33,6 +33,6 @@ _hopcast ()
       return
     fi
   done
-  mapfile -t COMPREPLY < <(compgen -W "$(sed -n "s/^${before:+$before }\([a-z]*\).*/\1/p" <<<"$commands" | sort -u)" -- "$word")
+  mapfile -t COMPREPLY < <(compgen -W "$(sed -n "s/^${before:+$before }\([a-z-]*\).*/\1/p" <<<"$commands" | sort -u)" -- "$word")
 }
 complete -o filenames -F _hopcast hopcast

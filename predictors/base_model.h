@@ -48,6 +48,12 @@ PredictBaseModel *predict_base_model_parse (const char *text, const char *source
 void predict_base_model_free (PredictBaseModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictBaseModel, predict_base_model_free)
 
+/* Also these columns of the data, for formulas that will name them; a variable that is there already
+ * stays as it is.  FALSE and *error (PREDICT_ERROR_MODEL): no formula can name such a column, or the
+ * name is that of a parameter or a constant. */
+gboolean predict_base_model_add_variables (PredictBaseModel *model, const char *const *names,
+                                           GError **error);
+
 /* parameters' values as an array [n_parameters]; the caller frees. */
 double *predict_base_model_values (const PredictBaseModel *model);
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/base_model.h"
+#include "predictors/base_model_table.h"
 
 #include "predictors/evaluate_blocks.h"
 
@@ -52,8 +52,9 @@ test_declared (void)
   g_assert_true (predict_expression_check (model->time, 3, 4));
 }
 
-/* Hockney: 1.5 us + 1 ms.  LogGP: 0.4 + 0.33 + 1.2 + 0.4 us; two more after 0.73 us each, or, of
- * one byte, one more after 0.6 us.  R1: worked by another program. */
+/* Hockney: 1.5 us + 1 ms; a tree: 1 us, three steps of 2 us + 0.6 ms, two of 1 us + 1 ms.
+ * LogGP: 0.4 + 0.33 + 1.2 + 0.4 us; two more after 0.73 us each, or, of one byte, one more
+ * after 0.6 us.  R1: worked by another program. */
 static void
 test_examples (void)
 {
@@ -62,6 +63,7 @@ test_examples (void)
     double variables[3], time_s;
   } cases[] = {
     { "hockney.model", { 3e6 }, 1.0015e-3 },
+    { "hockney-tree.model", { 3e6, 5, 3 }, 3.809e-3 },
     { "loggp.model", { 1001, 1 }, 2.33e-6 },
     { "loggp.model", { 1001, 3 }, 2.33e-6 + 2 * 7.3e-7 },
     { "loggp.model", { 1, 2 }, 2.6e-6 },
@@ -130,8 +132,9 @@ test_recorded_values (void)
 static void
 test_text_reads_back (void)
 {
-  static const char *const names[] = { "hockney.model", "loggp.model",   "evh1-r1.model",
-                                       "evh1-r2.model", "evh1-r3.model", "evh1-r4.model" };
+  static const char *const names[] = { "hockney.model", "hockney-tree.model", "loggp.model",
+                                       "evh1-r1.model", "evh1-r2.model",      "evh1-r3.model",
+                                       "evh1-r4.model" };
 
   for (guint at = 0; at < G_N_ELEMENTS (names); at++) {
     g_autoptr (PredictBaseModel) model = example (names[at]);
@@ -285,6 +288,68 @@ test_files (void)
   remove (folder);
 }
 
+static void
+assert_not_added (PredictBaseModel *model, const char *name, const char *why)
+{
+  const char *const names[] = { name, NULL };
+  g_autoptr (GError) error = NULL;
+
+  g_assert_false (predict_base_model_add_variables (model, names, &error));
+  g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL);
+  g_assert_nonnull (strstr (error->message, why));
+}
+
+/* Formulas that are there mean what they meant; the text declares what was added. */
+static void
+test_added_variables (void)
+{
+  static const char *const names[] = { "n", "max_bytes", "p", "max_bytes", NULL };
+  g_autoptr (PredictBaseModel) model = predict_base_model_parse (
+      "variable n\nconstant c 2\nparameter a 3 [1, 4]\ntime = c*a*n\n", "m", NULL);
+  const double values[] = { 5, 100, 1000 };
+  g_autofree double *parameters = predict_base_model_values (model);
+  g_autofree char *text = NULL;
+
+  g_assert_true (predict_base_model_add_variables (model, names, NULL));
+  g_assert_cmpuint (model->n_variables, ==, 3);
+  g_assert_cmpstr (model->names.variables[2], ==, "p");
+  g_assert_null (model->names.variables[3]);
+  g_assert_cmpfloat (predict_value (model->time, values, parameters), ==, 30);
+  text = predict_base_model_text (model, parameters);
+  g_assert_nonnull (strstr (text, "variable max_bytes\n"));
+  assert_not_added (model, "a", "\"a\" is a parameter");
+  assert_not_added (model, "c", "\"c\" is a parameter or a constant");
+  assert_not_added (model, "log", "is a function");
+  assert_not_added (model, "in", "meaning of its own");
+  assert_not_added (model, "max bytes", "no name");
+}
+
+/* Rows that are known by their line; columns that the formula does not name are not looked for. */
+static void
+test_times_of_a_table (void)
+{
+  g_autoptr (PredictTable) table = predict_table_new ("t.csv", 3);
+  g_autoptr (PredictBaseModel) model =
+      predict_base_model_parse ("variable unused, n\ntime = 12/n\n", "m", NULL);
+  g_autoptr (GError) error = NULL;
+  g_autofree double *times = NULL;
+  double *n = g_new (double, 3);
+
+  n[0] = 1, n[1] = 3, n[2] = 8;
+  predict_table_take_numbers (table, "n", NULL, n);
+  times = predict_base_model_times (model, table, &error);
+  g_assert_no_error (error);
+  g_assert_cmpfloat (times[0], ==, 12);
+  g_assert_cmpfloat (times[1], ==, 4);
+  g_assert_cmpfloat (times[2], ==, 1.5);
+  g_assert_null (predict_base_model_columns (model, table, &error));
+  g_assert_nonnull (strstr (error->message, "no column \"unused\""));
+  g_clear_error (&error);
+  n[1] = 0;
+  g_assert_null (predict_base_model_times (model, table, &error));
+  g_assert_cmpstr (error->message, ==, "t.csv, row 2: m: 12/n is undefined where n is 0");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -300,5 +365,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predict/base-model/no-units", test_without_units);
   g_test_add_func ("/predict/base-model/deep", test_deep_definitions);
   g_test_add_func ("/predict/base-model/files", test_files);
+  g_test_add_func ("/predict/base-model/added", test_added_variables);
+  g_test_add_func ("/predict/base-model/table", test_times_of_a_table);
   return g_test_run ();
 }

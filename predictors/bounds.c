@@ -230,6 +230,24 @@ bound (const PredictStep *step, PredictRange a, PredictRange b)
   g_assert_not_reached ();
 }
 
+/* Whether the operands of the step at `root` are the same formula. */
+static bool
+is_square (const PredictExpression *expression, uint32_t root)
+{
+  uint32_t right = predict_expression_first (expression, root - 1), n = root - right;
+
+  if (n > right || predict_expression_first (expression, right - 1) != right - n)
+    return false;
+  for (uint32_t at = right; at < root; at++) {
+    const PredictStep *a = &expression->steps[at - n], *b = &expression->steps[at];
+
+    if (a->op != b->op || a->index != b->index ||
+        predict_bits (a->value) != predict_bits (b->value))
+      return false;
+  }
+  return true;
+}
+
 static PredictRange
 bound_leaf (const PredictStep *step, const PredictRange *variables, const PredictRange *parameters)
 {
@@ -257,6 +275,8 @@ predict_bounds (const PredictExpression *expression, const PredictRange *variabl
       *top = bound_leaf (step, variables, parameters);
     else if (top->low > top->high || top[n_operands - 1].low > top[n_operands - 1].high)
       *top = nowhere;
+    else if (step->op == PREDICT_OP_MULTIPLY && holds (*top, 0) && is_square (expression, at))
+      *top = integer_power (*top, 2);
     else
       *top = bound (step, *top, top[n_operands - 1]);
     top++;

@@ -5,7 +5,7 @@
  * Interval arithmetic: every step is bounded from the bounds of its operands, rounded
  * outward by more than evaluation can err.  So no pole between the points that one looks
  * at stays hidden.  The bounds are safe, not sharp: a variable that is named twice counts as
- * two (x - x over [0, 1] is [-1, 1]).  Values that underflow count as 0. */
+ * two (x - x over [0, 1] is [-1, 1]), but what is multiplied by itself is a square.  Values that underflow count as 0. */
 #pragma once
 
 #include "predictors/expression.h"

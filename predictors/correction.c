@@ -163,6 +163,18 @@ least_loss (const PredictCorrectionData *data, PredictLoss loss)
   return LEAST_SHARE * predict_loss (loss, data->train_observed, nothing, data->train.n);
 }
 
+static PredictGrammar
+grammar_of (const PredictCorrectionSettings *settings, uint32_t n_variables)
+{
+  bool best = settings->mode == PREDICT_CORRECTION_BEST;
+
+  if (settings->functions != NULL)
+    return (PredictGrammar){ settings->functions, settings->n_functions, n_variables, best };
+  if (best)
+    return (PredictGrammar){ best_functions, G_N_ELEMENTS (best_functions), n_variables, true };
+  return (PredictGrammar){ paper_functions, G_N_ELEMENTS (paper_functions), n_variables, false };
+}
+
 static void
 problem_init (CorrectionProblem *problem, const PredictCorrectionData *data,
               const PredictCorrectionSettings *settings)
@@ -175,9 +187,7 @@ problem_init (CorrectionProblem *problem, const PredictCorrectionData *data,
   *problem = (CorrectionProblem){
     .data = data,
     .settings = settings,
-    .grammar = { best ? best_functions : paper_functions,
-                 best ? G_N_ELEMENTS (best_functions) : G_N_ELEMENTS (paper_functions),
-                 model->n_variables + !added },
+    .grammar = grammar_of (settings, model->n_variables + !added),
     .most_steps = best ? MOST_STEPS_BEST : PREDICT_MAX_TREE,
     .searched = settings->number > 2 && model->n_parameters > 0,
     .added = added,

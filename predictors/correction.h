@@ -35,6 +35,9 @@ typedef struct {
   guint n_trials, n_threads;
   uint64_t seed;
   guint population, generations; /* at least 10 and 1 */
+  const PredictOp *functions; /* [n_functions] borrowed: what terms are made of, a function that is
+                                    named twice being drawn twice as often; NULL: those of the mode */
+  guint n_functions;
 } PredictCorrectionSettings;
 
 /* The paper's case 4, or what is best; one thread, seed 1. */

@@ -15,7 +15,10 @@
 #define CROSSOVER_PAPER   0.9
 #define CROSSOVER_BEST    0.7
 #define VECTOR_MUTATION   0.1
+#define FIRST_EVALUATIONS 3
+#define CHANCE            4 /* times the loss asked for: more evaluations would hardly do it */
 #define CHILD_EVALUATIONS 8
+#define FRONT_EVALUATIONS 60 /* of the best of its size */
 #define FINAL_EVALUATIONS 200
 #define DRAWS             20 /* of a formula that begins, until one is defined */
 
@@ -26,108 +29,117 @@ static const struct {
   guint copies;
 } graduated[] = { { 0.01, 3 }, { 0.04, 2 }, { 0.15, 1 } };
 
-typedef struct {
-  CorrectionWork *work;
-  const CorrectionProblem *problem;
-  guint n;
-  CorrectionMember *now, *next; /* [n] */
-  CorrectionMember *front;      /* [most_steps + 1] the best of each size */
-  double *parameters;           /* of all of them */
-} Breeding;
-
-static CorrectionMember *
-new_members (guint n, uint32_t n_parameters, double **parameters)
-{
-  CorrectionMember *members = g_new0 (CorrectionMember, n);
-
-  for (guint at = 0; at < n; at++) {
-    members[at].parameters = *parameters;
-    members[at].loss = members[at].description = INFINITY;
-    *parameters += MAX (n_parameters, 1); /* compare_members() tells them apart by it */
-  }
-  return members;
-}
-
 static void
-breeding_init (Breeding *breeding, CorrectionWork *work)
+breeding_init (CorrectionBreeding *breeding, CorrectionWork *work)
 {
   const CorrectionProblem *problem = work->problem;
-  uint32_t n_parameters = problem->data->model->n_parameters;
+  uint32_t n_parameters = MAX (problem->data->model->n_parameters, 1);
   guint n = problem->settings->population, n_front = problem->most_steps + 1;
-  double *parameters = g_new (double, (size_t) MAX (n_parameters, 1) * (2 * n + n_front));
 
-  *breeding = (Breeding){ .work = work, .problem = problem, .n = n, .parameters = parameters };
-  breeding->now = new_members (n, n_parameters, &parameters);
-  breeding->next = new_members (n, n_parameters, &parameters);
-  breeding->front = new_members (n_front, n_parameters, &parameters);
+  *breeding = (CorrectionBreeding){
+    .work = work,
+    .problem = problem,
+    .n = n,
+    .members = g_new0 (CorrectionMember, 2 * n + n_front),
+    .order = g_new (CorrectionMember *, 2 * n),
+    .parameters = g_new (double, (size_t) n_parameters *(2 * n + n_front)),
+    .seen = problem->best ? g_new0 (uint64_t, CORRECTION_SEEN) : NULL,
+  };
+  breeding->front = breeding->members + 2 * n;
+  for (guint at = 0; at < 2 * n + n_front; at++) {
+    breeding->members[at].parameters = breeding->parameters + (size_t) at * n_parameters;
+    breeding->members[at].loss = breeding->members[at].description = INFINITY;
+  }
+  for (uint32_t size = 0; size < G_N_ELEMENTS (breeding->bar); size++)
+    breeding->bar[size] = INFINITY;
+  for (guint at = 0; at < 2 * n; at++)
+    breeding->order[at] = &breeding->members[at];
 }
 
 static void
-breeding_clear (Breeding *breeding)
+breeding_clear (CorrectionBreeding *breeding)
 {
-  g_free (breeding->now);
-  g_free (breeding->next);
-  g_free (breeding->front);
+  g_free (breeding->members);
+  g_free (breeding->order);
   g_free (breeding->parameters);
+  g_free (breeding->seen);
 }
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Breeding, breeding_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CorrectionBreeding, breeding_clear)
 
 /* -- who is better --------------------------------------------------------------- */
 
-static int
-compare_members (const void *a, const void *b)
+int
+correction_compare (const void *a, const void *b)
 {
-  const CorrectionMember *left = a, *right = b;
+  const CorrectionMember *left = *(CorrectionMember *const *) a;
+  const CorrectionMember *right = *(CorrectionMember *const *) b;
 
   if (left->loss != right->loss)
     return left->loss < right->loss ? -1 : 1;
   if (left->tree.n != right->tree.n)
     return left->tree.n < right->tree.n ? -1 : 1;
-  /* Parameters lie in the order in which the members were made. */
-  return left->parameters < right->parameters ? -1 : left->parameters > right->parameters;
+  /* Members lie in one array. */
+  return left < right ? -1 : left > right;
 }
 
-/* Of loss, or in the best mode half of the times of description. */
 static const CorrectionMember *
-win_tournament (Breeding *breeding)
+win_tournament (CorrectionBreeding *breeding)
 {
   PredictRandom *random = &breeding->work->random;
-  bool brief = breeding->problem->best && predict_random_below (random, 2) == 0;
   const CorrectionMember *winner = NULL;
 
-  for (guint at = 0; at < TOURNAMENT; at++) {
-    const CorrectionMember *member = &breeding->now[predict_random_below (random, breeding->n)];
+  if (breeding->problem->best)
+    return correction_parent (breeding);
 
-    if (winner == NULL ||
-        (brief ? member->description < winner->description : member->loss < winner->loss))
+  for (guint at = 0; at < TOURNAMENT; at++) {
+    const CorrectionMember *member =
+        breeding->order[predict_random_below (random, breeding->n_alive)];
+
+    if (winner == NULL || member->loss < winner->loss)
       winner = member;
   }
   return winner;
 }
 
-static void
-keep_if_best (Breeding *breeding, const CorrectionMember *member)
+static bool
+keep_if_best (CorrectionBreeding *breeding, const CorrectionMember *member)
 {
   CorrectionMember *best = &breeding->front[member->tree.n];
 
-  if (member->loss < best->loss)
-    correction_copy (breeding->problem, member, best);
+  if (!(member->loss < best->loss))
+    return false;
+  correction_copy (breeding->problem, member, best);
+  return true;
 }
 
 /* -- making members ------------------------------------------------------------------ */
 
 static void
-assess (Breeding *breeding, CorrectionMember *member)
+fit (CorrectionWork *work, CorrectionMember *member, int most_evaluations)
 {
-  CorrectionWork *work = breeding->work;
   PredictTarget train = correction_train (work);
 
+  correction_fit (work, member, &train, most_evaluations);
   correction_judge (work, member);
-  if (breeding->problem->best && isfinite (member->loss)) {
-    correction_fit (work, member, &train, CHILD_EVALUATIONS);
-    correction_judge (work, member);
+}
+
+void
+correction_assess (CorrectionBreeding *breeding, CorrectionMember *member)
+{
+  CorrectionWork *work = breeding->work;
+  bool best = breeding->problem->best;
+
+  correction_judge (work, member);
+  if (best && isfinite (member->loss)) {
+    correction_offset (work, member);
+    fit (work, member, FIRST_EVALUATIONS);
+    if (member->loss < CHANCE * breeding->bar[member->tree.n])
+      fit (work, member, CHILD_EVALUATIONS);
   }
-  keep_if_best (breeding, member);
+  if (keep_if_best (breeding, member) && best) {
+    fit (work, member, FRONT_EVALUATIONS);
+    keep_if_best (breeding, member);
+  }
 }
 
 /* Half of the formulas that have the model's time as a variable begin with it: a random tree times
@@ -156,14 +168,15 @@ begin_with_time (CorrectionWork *work, guint at, PredictTree *tree)
 
 /* Ramped half-and-half (Koza 1992): depths 2 ... deepest, half of them full. */
 static void
-begin_member (Breeding *breeding, guint at)
+begin_member (CorrectionBreeding *breeding, guint at)
 {
   const CorrectionProblem *problem = breeding->problem;
   const PredictBaseModel *model = problem->data->model;
   PredictRandom *random = &breeding->work->random;
-  CorrectionMember *member = &breeding->now[at];
+  CorrectionMember *member = breeding->order[at];
   guint deepest = problem->best ? DEEPEST_BEST : DEEPEST_PAPER;
 
+  member->loss = member->description = INFINITY;
   for (int draw = 0; draw < DRAWS && !isfinite (member->loss); draw++) {
     predict_tree_grow (&problem->grammar, 2 + at % (deepest - 1), at / (deepest - 1) % 2 == 0,
                        random, &member->tree);
@@ -172,92 +185,124 @@ begin_member (Breeding *breeding, guint at)
       predict_vector_draw (model->parameters, model->n_parameters, random, member->parameters);
     else
       memcpy (member->parameters, problem->given, model->n_parameters * sizeof *member->parameters);
-    assess (breeding, member);
+    if (!problem->best ||
+        (predict_tree_tidy (&member->tree) && correction_is_new (breeding, &member->tree)))
+      correction_assess (breeding, member);
   }
 }
 
-static void
-make_child (Breeding *breeding, CorrectionMember *child)
+void
+correction_begin (CorrectionBreeding *breeding)
+{
+  for (guint at = 0; at < breeding->n; at++)
+    begin_member (breeding, at);
+  breeding->n_alive = breeding->n;
+}
+
+/* The child's tree; false: it has no value, or is known. */
+static bool
+cross_or_mutate (CorrectionBreeding *breeding, const CorrectionMember *mother,
+                 const CorrectionMember *father, PredictTree *tree)
+{
+  const CorrectionProblem *problem = breeding->problem;
+  PredictRandom *random = &breeding->work->random;
+
+  if (father != NULL)
+    predict_tree_cross (&mother->tree, &father->tree, problem->most_steps, random, tree);
+  else if (problem->best)
+    predict_tree_vary (&problem->grammar, problem->most_steps, random, tree);
+  else
+    predict_tree_mutate (&problem->grammar, problem->most_steps, random, tree);
+  return !problem->best || (predict_tree_tidy (tree) && correction_is_new (breeding, tree));
+}
+
+void
+correction_child (CorrectionBreeding *breeding, CorrectionMember *child)
 {
   const CorrectionProblem *problem = breeding->problem;
   const PredictBaseModel *model = problem->data->model;
   PredictRandom *random = &breeding->work->random;
-  const CorrectionMember *mother = win_tournament (breeding);
-  const CorrectionMember *father = mother;
+  double crossover = problem->best ? CROSSOVER_BEST : CROSSOVER_PAPER;
+  bool made = false;
 
-  correction_copy (problem, mother, child);
-  if (predict_random_unit (random) < (problem->best ? CROSSOVER_BEST : CROSSOVER_PAPER)) {
-    father = win_tournament (breeding);
-    predict_tree_cross (&mother->tree, &father->tree, problem->most_steps, random, &child->tree);
-  } else
-    predict_tree_mutate (&problem->grammar, problem->most_steps, random, &child->tree);
-  if (problem->searched)
-    predict_vector_cross (model->parameters, model->n_parameters, mother->parameters,
-                          father->parameters, VECTOR_MUTATION, random, child->parameters);
-  assess (breeding, child);
+  for (int draw = 0; draw < DRAWS && !made; draw++) {
+    const CorrectionMember *mother = win_tournament (breeding);
+    const CorrectionMember *father =
+        predict_random_unit (random) < crossover ? win_tournament (breeding) : NULL;
+
+    correction_copy (problem, mother, child);
+    made = cross_or_mutate (breeding, mother, father, &child->tree);
+    if (problem->searched)
+      predict_vector_cross (model->parameters, model->n_parameters, mother->parameters,
+                            father ? father->parameters : mother->parameters, VECTOR_MUTATION,
+                            random, child->parameters);
+  }
+  child->loss = child->description = INFINITY;
+  if (made)
+    correction_assess (breeding, child);
 }
 
-/* -- generations ------------------------------------------------------------------------ */
+/* -- the paper's generations --------------------------------------------------------------- */
 
-/* The paper's elite; returns how many of next[] are filled. */
+/* Its elite; returns how many of next[] are filled. */
 static guint
-copy_graduated (Breeding *breeding)
+copy_graduated (CorrectionBreeding *breeding, CorrectionMember **next)
 {
   guint n_next = 0, rank = 0;
 
-  qsort (breeding->now, breeding->n, sizeof *breeding->now, compare_members);
+  qsort (breeding->order, breeding->n, sizeof *breeding->order, correction_compare);
   for (gsize grade = 0; grade < G_N_ELEMENTS (graduated); grade++) {
     guint n = (guint) (graduated[grade].share * breeding->n + 0.5);
 
     for (guint end = rank + n; rank < end; rank++)
       for (guint copy = 0; copy < graduated[grade].copies; copy++)
-        correction_copy (breeding->problem, &breeding->now[rank], &breeding->next[n_next++]);
+        correction_copy (breeding->problem, breeding->order[rank], next[n_next++]);
   }
   return n_next;
 }
 
-/* The Pareto front: those that no smaller one equals. */
-static guint
-copy_front (Breeding *breeding)
-{
-  guint n_next = 0;
-  double least = INFINITY;
-
-  for (uint32_t size = 1; size <= breeding->problem->most_steps; size++)
-    if (breeding->front[size].loss < least && n_next < breeding->n / 2) {
-      correction_copy (breeding->problem, &breeding->front[size], &breeding->next[n_next++]);
-      least = breeding->front[size].loss;
-    }
-  return n_next;
-}
-
 static void
-next_generation (Breeding *breeding)
+next_generation (CorrectionBreeding *breeding)
 {
-  CorrectionMember *next = breeding->next;
-  guint n = breeding->problem->best ? copy_front (breeding) : copy_graduated (breeding);
+  CorrectionMember **next = breeding->order + breeding->n;
+  guint n = copy_graduated (breeding, next);
 
   while (n < breeding->n)
-    make_child (breeding, &next[n++]);
-  breeding->next = breeding->now;
-  breeding->now = next;
+    correction_child (breeding, next[n++]);
+  for (guint at = 0; at < n; at++) {
+    CorrectionMember *old = breeding->order[at];
+
+    breeding->order[at] = next[at];
+    next[at] = old;
+  }
 }
 
 /* -- the outcome ------------------------------------------------------------------------- */
 
-/* In the best mode the shortest description among those that hold in cross-validation; in the
- * paper's the smallest loss.  NULL: none is defined. */
-static const CorrectionMember *
-choose (Breeding *breeding, double *folds_loss)
+/* Whether it may be the outcome of the best mode: it holds in cross-validation. */
+static bool
+holds (CorrectionWork *work, const CorrectionMember *member, double *folds_loss)
+{
+  const CorrectionProblem *problem = work->problem;
+
+  if (!isfinite (member->loss) || (problem->settings->loss == PREDICT_LOSS_LOG_RMSE &&
+                                   !correction_stays_positive (work, member)))
+    return false;
+  *folds_loss = correction_folds_loss (work, member);
+  return *folds_loss < problem->base_loss;
+}
+
+/* In the best mode the shortest description among those that hold; in the paper's the smallest
+ * loss.  NULL: none is defined. */
+static CorrectionMember *
+choose (CorrectionBreeding *breeding, double *folds_loss)
 {
   CorrectionWork *work = breeding->work;
-  PredictTarget train = correction_train (work);
-  const CorrectionMember *chosen = NULL;
+  CorrectionMember *chosen = NULL;
+  double of_folds;
 
-  *folds_loss = NAN;
   for (uint32_t size = 1; size <= breeding->problem->most_steps; size++) {
     CorrectionMember *member = &breeding->front[size];
-    double of_folds;
 
     if (!isfinite (member->loss))
       continue;
@@ -266,38 +311,52 @@ choose (Breeding *breeding, double *folds_loss)
         chosen = member;
       continue;
     }
-    correction_fit (work, member, &train, FINAL_EVALUATIONS);
-    correction_judge (work, member);
-    if (!isfinite (member->loss) || (chosen && chosen->description <= member->description) ||
-        (breeding->problem->settings->loss == PREDICT_LOSS_LOG_RMSE &&
-         !correction_stays_positive (work, member)))
+    fit (work, member, FINAL_EVALUATIONS);
+    if ((chosen && chosen->description <= member->description) || !holds (work, member, &of_folds))
       continue;
-    of_folds = correction_folds_loss (work, member);
-    if (of_folds < breeding->problem->base_loss) {
-      chosen = member;
-      *folds_loss = of_folds;
-    }
+    chosen = member;
+    *folds_loss = of_folds;
   }
   return chosen;
+}
+
+/* In place, if it still holds. */
+static void
+polish (CorrectionBreeding *breeding, CorrectionMember *chosen, double *folds_loss)
+{
+  CorrectionMember *spare = breeding->order[0];
+  double of_folds;
+
+  correction_copy (breeding->problem, chosen, spare);
+  correction_polish (breeding->work, spare);
+  if (!holds (breeding->work, spare, &of_folds))
+    return;
+  correction_copy (breeding->problem, spare, chosen);
+  *folds_loss = of_folds;
 }
 
 void
 correction_breed (CorrectionWork *work, PredictCorrectionTrial *outcome)
 {
   const CorrectionProblem *problem = work->problem;
-  g_auto (Breeding) breeding = { 0 };
-  const CorrectionMember *chosen;
+  g_auto (CorrectionBreeding) breeding = { 0 };
+  CorrectionMember *chosen;
 
   breeding_init (&breeding, work);
-  for (guint at = 0; at < breeding.n; at++)
-    begin_member (&breeding, at);
-  for (guint generation = 0; generation < problem->settings->generations; generation++)
-    next_generation (&breeding);
+  if (problem->best)
+    correction_niches (&breeding);
+  else {
+    correction_begin (&breeding);
+    for (guint generation = 0; generation < problem->settings->generations; generation++)
+      next_generation (&breeding);
+  }
   *outcome =
       (PredictCorrectionTrial){ .loss = INFINITY, .description = INFINITY, .folds_loss = NAN };
   chosen = choose (&breeding, &outcome->folds_loss);
   if (chosen == NULL)
     return;
+  if (problem->best)
+    polish (&breeding, chosen, &outcome->folds_loss);
   outcome->time = correction_formula (work, chosen, false);
   outcome->brief = correction_formula (work, chosen, true);
   outcome->parameters = g_memdup2 (chosen->parameters,

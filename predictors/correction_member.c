@@ -1,4 +1,4 @@
-/* correction_member.c - a formula that may mend a model: put together, judged, fitted.
+/* correction_member.c - a formula that may mend a model: put together, fitted, tried elsewhere.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -11,6 +11,7 @@
 #define FOLDS            5u
 #define FOLD_EVALUATIONS 60
 #define PLACES           256u
+#define CORNER_VARIABLES 8u         /* that take both ends by turns */
 #define PLACES_STREAM    UINT64_MAX /* no trial's */
 
 static uint32_t
@@ -73,94 +74,6 @@ correction_copy (const CorrectionProblem *problem, const CorrectionMember *from,
   into->loss = from->loss;
   into->description = from->description;
   memcpy (parameters, from->parameters, problem->data->model->n_parameters * sizeof *parameters);
-}
-
-/* -- judging ------------------------------------------------------------------- */
-
-static bool
-is_bounded (PredictRange range)
-{
-  return !range.undefined && isfinite (range.low) && isfinite (range.high) &&
-         range.low <= range.high;
-}
-
-/* The model's time, and its range in the box, with the member's parameters. */
-static bool
-find_time (CorrectionWork *work, const CorrectionMember *member)
-{
-  const CorrectionProblem *problem = work->problem;
-  const PredictBaseModel *model = problem->data->model;
-
-  if (!problem->searched)
-    return true;
-  if (predict_values (model->time, &problem->data->train, member->parameters, work->workspace,
-                      work->time) > 0)
-    return false;
-  if (!problem->best)
-    return true;
-  for (uint32_t at = 0; at < model->n_parameters; at++)
-    work->fixed[at] = predict_range (member->parameters[at], member->parameters[at]);
-  work->ranges[model->n_variables] = predict_bounds (model->time, work->ranges, work->fixed);
-  return is_bounded (work->ranges[model->n_variables]);
-}
-
-/* In nats: what the deviations cost, every step, and every number (half the logarithm of n). */
-static double
-description_of (const CorrectionProblem *problem, const CorrectionMember *member)
-{
-  const PredictGrammar *grammar = &problem->grammar;
-  double n = (double) problem->data->train.n, n_numbers = 1;
-  double loss = MAX (member->loss, problem->least_loss);
-
-  for (uint32_t at = 0; at < member->tree.n; at++)
-    n_numbers += member->tree.steps[at].op == PREDICT_OP_CONSTANT;
-  return n * predict_log (loss) +
-         member->tree.n * predict_log (grammar->n_functions + grammar->n_variables + 1) +
-         n_numbers / 2 * predict_log (n);
-}
-
-void
-correction_judge (CorrectionWork *work, CorrectionMember *member)
-{
-  const CorrectionProblem *problem = work->problem;
-  const PredictCorrectionData *data = problem->data;
-  const PredictLoss loss = problem->settings->loss;
-  PredictExpression term = { member->tree.steps, member->tree.n };
-  PredictPoints points = { work->columns, data->train.n };
-
-  member->loss = member->description = INFINITY;
-  if (!find_time (work, member) ||
-      predict_values (&term, &points, NULL, work->workspace, work->term) > 0 ||
-      (problem->best && !is_bounded (predict_bounds (&term, work->ranges, NULL))))
-    return;
-  member->factor =
-      problem->best ? predict_best_factor (loss, data->train_observed,
-                                           problem->added ? work->time : NULL, work->term, points.n)
-                    : 1;
-  if (!isfinite (member->factor))
-    return;
-  for (uint64_t point = 0; point < points.n; point++)
-    work->sum[point] =
-        (problem->added ? work->time[point] : 0) + member->factor * work->term[point];
-  member->loss = predict_loss (loss, data->train_observed, work->sum, points.n);
-  if (isfinite (member->loss))
-    member->description = description_of (problem, member);
-}
-
-double
-correction_added_factor (CorrectionWork *work, const PredictTree *tree)
-{
-  const CorrectionProblem *problem = work->problem;
-  const PredictCorrectionData *data = problem->data;
-  PredictTree copy = *tree;
-  PredictExpression term = { copy.steps, copy.n };
-  PredictPoints points = { work->columns, data->train.n };
-
-  memcpy (work->time, problem->given_time, points.n * sizeof *work->time);
-  if (predict_values (&term, &points, NULL, work->workspace, work->term) > 0)
-    return (double) NAN;
-  return predict_best_factor (problem->settings->loss, data->train_observed, problem->given_time,
-                              work->term, points.n);
 }
 
 /* -- putting together ---------------------------------------------------------- */
@@ -299,6 +212,14 @@ correction_fit (CorrectionWork *work, CorrectionMember *member, const PredictTar
 
 /* -- away from the points ---------------------------------------------------------- */
 
+/* No draw ever is at an end, where a model may have a step: one node has no message between nodes
+ * (and may take no time at all). */
+static double
+end_of (PredictRange range, bool is_high)
+{
+  return is_high ? range.high : range.low;
+}
+
 static double
 draw_within (PredictRange range, bool by_logarithm, PredictRandom *random)
 {
@@ -315,12 +236,17 @@ correction_stays_positive (CorrectionWork *work, const CorrectionMember *member)
   const CorrectionProblem *problem = work->problem;
   PredictRandom random = predict_random (problem->settings->seed, PLACES_STREAM);
   g_autofree double *place = g_new (double, n_variables (problem) + 1);
+  guint n_corners = 1u << MIN (n_variables (problem), CORNER_VARIABLES);
+  double value;
 
   put_together (work, member, false);
-  for (guint at = 0; at < PLACES; at++) {
+  for (guint at = 0; at < n_corners + PLACES; at++) {
     for (uint32_t variable = 0; variable < n_variables (problem); variable++)
-      place[variable] = draw_within (problem->data->box[variable], at % 2 == 0, &random);
-    if (!(predict_value (&work->whole, place, member->parameters) > 0))
+      place[variable] = at < n_corners
+                            ? end_of (problem->data->box[variable], at >> MIN (variable, 31) & 1)
+                            : draw_within (problem->data->box[variable], at % 2 == 0, &random);
+    value = predict_value (&work->whole, place, member->parameters);
+    if (!(value > 0 || (value == 0 && at < n_corners)))
       return false;
   }
   return true;

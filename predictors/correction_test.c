@@ -44,7 +44,76 @@ test_trees (void)
     check_tree (&child, MAX (a.n, 40));
     predict_tree_mutate (&grammar, MAX (child.n, 40), &random, &child);
     check_tree (&child, MAX (child.n, 40));
+    predict_tree_vary (&grammar, MAX (child.n, 40), &random, &child);
+    check_tree (&child, MAX (child.n, 40));
+    if (predict_tree_tidy (&child))
+      check_tree (&child, child.n);
   }
+}
+
+static PredictTree
+tree_of (const char *text)
+{
+  const char *const variables[] = { "n", "p", NULL };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (PredictExpression) expression =
+      predict_expression_parse (text, &(PredictNames){ .variables = variables }, NULL, &error);
+  PredictTree tree = { 0 };
+
+  g_assert_no_error (error);
+  tree.n = expression->n;
+  memcpy (tree.steps, expression->steps, tree.n * sizeof *tree.steps);
+  return tree;
+}
+
+static char *
+text_of (const PredictTree *tree)
+{
+  const char *const variables[] = { "n", "p", NULL };
+
+  return predict_expression_text (&(PredictExpression){ (PredictStep *) tree->steps, tree->n },
+                                  &(PredictNames){ .variables = variables });
+}
+
+static void
+test_tidy (void)
+{
+  static const struct {
+    const char *text, *tidy;
+  } cases[] = { { "3*n", "n" },           { "n/3*2", "n" },
+                { "2*(n/3)", "n" },       { "n + (1 + 2*3)", "n + 7" },
+                { "log(1)*n", "n" },      { "3/n", "3/n" },
+                { "n*(p*2)", "n*(p*2)" }, { "2*3", "6" } };
+  PredictTree tree = tree_of ("n + log(1 - 2)");
+
+  g_assert_false (predict_tree_tidy (&tree));
+  for (guint at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autofree char *text = NULL;
+
+    tree = tree_of (cases[at].text);
+    g_assert_true (predict_tree_tidy (&tree));
+    text = text_of (&tree);
+    g_assert_cmpstr (text, ==, cases[at].tidy);
+  }
+}
+
+static uint64_t
+hash_of (const char *text)
+{
+  PredictTree tree = tree_of (text);
+
+  return predict_tree_hash (&tree);
+}
+
+static void
+test_hash (void)
+{
+  g_assert_cmpuint (hash_of ("n*p + 3"), ==, hash_of ("4 + p*n"));
+  g_assert_cmpuint (hash_of ("n - p"), !=, hash_of ("p - n"));
+  g_assert_cmpuint (hash_of ("n/p"), !=, hash_of ("p/n"));
+  g_assert_cmpuint (hash_of ("n + n"), !=, hash_of ("p + p"));
+  g_assert_cmpuint (hash_of ("n^2"), !=, hash_of ("n^3"));
+  g_assert_cmpuint (hash_of ("n + p*n"), !=, hash_of ("p + n*n"));
 }
 
 /* -- corrections ------------------------------------------------------------- */
@@ -88,6 +157,68 @@ fixture_clear (Fixture *fixture)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Fixture, fixture_clear)
 
 static const char linear[] = "variable n, p\nparameter a 2 [1, 4]\ntime = a*n\n";
+
+/* 7 sin (n/2 + 1) p^3, from nothing: the law itself, which then holds where nothing was learned. */
+static void
+test_law (void)
+{
+  static const PredictOp of_waves[] = { PREDICT_OP_ADD,   PREDICT_OP_SUBTRACT, PREDICT_OP_MULTIPLY,
+                                        PREDICT_OP_POWER, PREDICT_OP_SIN,      PREDICT_OP_COS };
+  g_auto (Fixture) fixture = { 0 };
+  PredictCorrectionSettings settings = predict_correction_settings (PREDICT_CORRECTION_BEST);
+  g_autoptr (PredictCorrection) correction = NULL;
+  double place[] = { 11.3, 70 };
+
+  settings.functions = of_waves;
+  settings.n_functions = G_N_ELEMENTS (of_waves);
+  settings.number = 2;
+  settings.loss = PREDICT_LOSS_RMSE;
+  settings.n_trials = 1;
+  settings.generations = 100;
+  fixture_init (&fixture, "variable n, p\ntime = 0\n");
+  for (uint32_t at = 0; at < N; at++)
+    fixture.observed[at] = 7 * sin (fixture.n[at] / 2 + 1) * pow (fixture.p[at], 3);
+  correction = predict_correct (&fixture.data, &settings, NULL, NULL, NULL);
+  g_assert_cmpuint (correction->n_converged, ==, 1);
+  g_assert_cmpfloat_with_epsilon (predict_value (correction->trials[0].time, place, NULL) /
+                                      (7 * sin (11.3 / 2 + 1) * pow (70, 3)),
+                                  1, 1e-6);
+}
+
+/* What its ancestors needed goes, and digits that say nothing. */
+static void
+test_polish (void)
+{
+  g_auto (Fixture) fixture = { 0 };
+  PredictCorrectionSettings settings = predict_correction_settings (PREDICT_CORRECTION_BEST);
+  double none[1] = { 0 }, given_time[N] = { 0 };
+  CorrectionProblem problem = { .data = &fixture.data,
+                                .settings = &settings,
+                                .grammar = grammar,
+                                .most_steps = 25,
+                                .added = true,
+                                .best = true,
+                                .given = none,
+                                .given_time = given_time,
+                                .least_loss = 1e-9 };
+  CorrectionMember member = { .tree = tree_of ("n^2.00000001 + 0.25*(p + 11) - 2.75"),
+                              .parameters = none,
+                              .factor = 1 };
+  g_autoptr (CorrectionWork) work = NULL;
+  g_autofree char *text = NULL;
+
+  settings.loss = PREDICT_LOSS_RMSE;
+  fixture_init (&fixture, "variable n, p\ntime = 0\n");
+  for (uint32_t at = 0; at < N; at++)
+    fixture.observed[at] = 3 * (fixture.n[at] * fixture.n[at] + 0.25 * fixture.p[at]);
+  work = correction_work_new (&problem, 0);
+  correction_judge (work, &member);
+  g_assert_true (isfinite (member.loss));
+  correction_polish (work, &member);
+  text = text_of (&member.tree);
+  g_assert_cmpstr (text, ==, "n^2 + 0.25*p");
+  g_assert_cmpfloat (member.factor, ==, 3);
+}
 
 static PredictCorrectionSettings
 small_settings (guint number)
@@ -220,6 +351,30 @@ test_negative (void)
 }
 
 /* Without parameters, too, there is an order. */
+/* The fault is -n: where p is 1, and nowhere else, the mended model would be negative. */
+static void
+test_corners (void)
+{
+  g_auto (Fixture) fixture = { 0 };
+  PredictCorrectionSettings settings = small_settings (2);
+  g_autoptr (PredictCorrection) correction = NULL;
+
+  fixture_init (&fixture, "variable n, p\nparameter a 10 [5, 20]\ntime = a*ceil(log2(p))\n");
+  for (uint32_t at = 0; at < N; at++)
+    fixture.observed[at] = 10 * ceil (log2 (fixture.p[at])) - fixture.n[at];
+  fixture.box[1].low = 1;
+  correction = predict_correct (&fixture.data, &settings, NULL, NULL, NULL);
+  g_assert_nonnull (correction);
+  for (guint at = 0; at < correction->n_trials; at++) {
+    const PredictCorrectionTrial *trial = &correction->trials[at];
+
+    if (trial->time != NULL)
+      for (double n = 1; n <= 6; n += 5)
+        g_assert_cmpfloat (predict_value (trial->time, (double[]){ n, 1 }, trial->parameters), >,
+                           0);
+  }
+}
+
 static void
 test_no_parameters (void)
 {
@@ -272,6 +427,10 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/predictors/correction/trees", test_trees);
+  g_test_add_func ("/predictors/correction/tidy", test_tidy);
+  g_test_add_func ("/predictors/correction/hash", test_hash);
+  g_test_add_func ("/predictors/correction/law", test_law);
+  g_test_add_func ("/predictors/correction/polish", test_polish);
   for (guint number = 1; number <= 4; number++) {
     g_autofree char *path = g_strdup_printf ("/predictors/correction/planted/%u", number);
 
@@ -281,6 +440,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictors/correction/paper", test_paper);
   g_test_add_func ("/predictors/correction/text", test_text);
   g_test_add_func ("/predictors/correction/negative", test_negative);
+  g_test_add_func ("/predictors/correction/corners", test_corners);
   g_test_add_func ("/predictors/correction/no-parameters", test_no_parameters);
   g_test_add_func ("/predictors/correction/refused", test_refused);
   return g_test_run ();

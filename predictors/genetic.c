@@ -34,17 +34,32 @@ draw_terminal (const PredictGrammar *grammar, PredictRandom *random)
                         .index = (int32_t) predict_random_below (random, grammar->n_variables) };
 }
 
+static PredictStep
+draw_function (const PredictGrammar *grammar, PredictRandom *random)
+{
+  PredictStep step = {
+    .op = (uint8_t) grammar->functions[predict_random_below (random, grammar->n_functions)]
+  };
+
+  if (step.op == PREDICT_OP_POWER && grammar->integer_powers &&
+      predict_random_below (random, 2) == 0) {
+    step.op = PREDICT_OP_INTEGER_POWER;
+    step.index = predict_random_below (random, 4) == 0 ? 3 : 2;
+  }
+  return step;
+}
+
 static void
 grow (const PredictGrammar *grammar, guint depth, bool full, PredictRandom *random,
       PredictTree *tree)
 {
-  PredictStep step = { 0 };
+  PredictStep step;
 
   if (depth <= 1 || (!full && predict_random_unit (random) < CHANCE_OF_TERMINAL)) {
     tree->steps[tree->n++] = draw_terminal (grammar, random);
     return;
   }
-  step.op = (uint8_t) grammar->functions[predict_random_below (random, grammar->n_functions)];
+  step = draw_function (grammar, random);
   for (uint8_t operand = 0; operand < predict_ops[step.op].n_operands; operand++)
     grow (grammar, depth - 1, full, random, tree);
   tree->steps[tree->n++] = step;
@@ -163,15 +178,15 @@ change_step (const PredictGrammar *grammar, PredictRandom *random, PredictTree *
 {
   PredictStep *step = &tree->steps[predict_random_below (random, tree->n)];
   uint8_t n_operands = predict_ops[step->op].n_operands;
-  PredictOp op;
+  PredictStep other;
 
   if (n_operands == 0) {
     *step = draw_terminal (grammar, random);
     return;
   }
-  op = grammar->functions[predict_random_below (random, grammar->n_functions)];
-  if (predict_ops[op].n_operands == n_operands)
-    step->op = (uint8_t) op;
+  other = draw_function (grammar, random);
+  if (predict_ops[other.op].n_operands == n_operands)
+    *step = other;
 }
 
 static void

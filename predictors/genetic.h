@@ -16,6 +16,7 @@ typedef struct {
   const PredictOp *functions; /* [n_functions] of one or two operands */
   uint32_t n_functions;
   uint32_t n_variables; /* the terminals besides numbers */
+  bool integer_powers;  /* a power is half of the times a square or a cube, of any base */
 } PredictGrammar;
 
 typedef struct {
@@ -37,6 +38,22 @@ guint predict_tree_depth (const PredictTree *tree);
  * (Koza). */
 void predict_tree_cross (const PredictTree *mother, const PredictTree *father, uint32_t most,
                          PredictRandom *random, PredictTree *child);
+
+/* By small steps: as predict_tree_mutate(), and an operation comes between a subtree and what is
+ * above it, or one goes and leaves one of its operands. */
+void predict_tree_vary (const PredictGrammar *grammar, uint32_t most, PredictRandom *random,
+                        PredictTree *tree);
+
+/* The tree with one of the operands in the place of the operation at `root`; they differ. */
+void
+predict_tree_without (const PredictTree *tree, uint32_t root, uint8_t operand, PredictTree *into);
+
+/* Parts without variables become one number, and no number is left that only multiplies the whole:
+ * for trees that have a factor.  false: a part has no value. */
+bool predict_tree_tidy (PredictTree *tree);
+
+/* The same for trees that differ in their numbers only, or in the order of the operands of + and *. */
+uint64_t predict_tree_hash (const PredictTree *tree);
 
 /* One subtree is replaced by a new one, one function or terminal by another, one number is moved,
  * or a subtree takes the place of the whole; larger than `most` steps: nothing is done. */

@@ -224,3 +224,55 @@ predict_json_packed (JsonObject *object, const char *name, guint width, gsize *n
   order_bytes (bytes, *n, width);
   return g_steal_pointer (&bytes);
 }
+
+/* json-glib 1.6 adds ".0" to a number without a point, after its exponent too: 2e-08.0, which
+ * nobody can read. */
+static gboolean
+is_spoilt_end (const char *text, const char *at)
+{
+  const char *digit = at;
+
+  if (!g_str_has_prefix (at, ".0") || g_ascii_isdigit (at[2]))
+    return FALSE;
+  while (digit > text && g_ascii_isdigit (digit[-1]))
+    digit--;
+  if (digit > text && (digit[-1] == '-' || digit[-1] == '+'))
+    digit--;
+  return digit < at && digit > text && g_ascii_tolower (digit[-1]) == 'e';
+}
+
+/* Behind the string that begins here. */
+static const char *
+behind_string (const char *quote)
+{
+  const char *at = quote + 1;
+
+  for (;;) {
+    at += strcspn (at, "\"\\");
+    if (*at != '\\')
+      return *at == '"' ? at + 1 : at;
+    at += 2;
+  }
+}
+
+void
+predict_json_print (JsonNode *root, FILE *out)
+{
+  g_autoptr (JsonGenerator) generator = json_generator_new ();
+  g_autofree char *text = NULL;
+  const char *from, *at;
+
+  json_generator_set_root (generator, root);
+  json_generator_set_pretty (generator, TRUE);
+  text = json_generator_to_data (generator, NULL);
+  for (from = at = text; *at != '\0';)
+    if (*at == '"')
+      at = behind_string (at);
+    else if (*at == '.' && is_spoilt_end (text, at)) {
+      fwrite (from, 1, (gsize) (at - from), out);
+      from = at += strlen (".0");
+    } else
+      at++;
+  fwrite (from, 1, (gsize) (at - from), out);
+  fputc ('\n', out);
+}

@@ -8,6 +8,7 @@
 
 #include <json-glib/json-glib.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* NaN and infinities become null. */
 void predict_json_add_number (JsonBuilder *builder, const char *name, double value);
@@ -47,3 +48,6 @@ predict_json_packed (JsonObject *object, const char *name, guint width, gsize *n
 
 /* Sets *error: `name` is not `what`.  FALSE. */
 gboolean predict_json_fail (const char *name, const char *what, GError **error);
+
+/* The whole text, indented, and the end of its last line. */
+void predict_json_print (JsonNode *root, FILE *out);

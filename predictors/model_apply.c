@@ -9,23 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Every feature must be there; all that are not are named. */
-static gboolean
-check_there (const PredictModel *model, const PredictTable *table, GError **error)
-{
-  g_autoptr (GString) missing = g_string_new (NULL);
-  guint n = 0;
-
-  for (guint i = 0; model->features[i] != NULL; i++)
-    if (predict_table_find (table, model->features[i]) == NULL)
-      g_string_append_printf (missing, "%s\"%s\"", n++ > 0 ? ", " : "", model->features[i]);
-  if (n == 0)
-    return TRUE;
-  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s lacks %s that the model needs: %s",
-               table->source, n == 1 ? "a column" : "columns", missing->str);
-  return FALSE;
-}
-
 /* Where both the model and the table tell one, they must agree. */
 static gboolean
 check_units (const PredictModel *model, const PredictTable *table, GError **error)
@@ -91,7 +74,8 @@ predict_model_apply (const PredictModel *model, const PredictTable *table, doubl
                  "an interval covers a share between 0 and 1, not %g", level);
     return FALSE;
   }
-  if (!check_there (model, table, error) || !check_units (model, table, error))
+  if (!predict_table_has_all (table, (const char *const *) model->features, error) ||
+      !check_units (model, table, error))
     return FALSE;
   samples = predict_samples_from (table, (const char *const *) model->features, NULL, FALSE, error);
   if (samples == NULL)

@@ -126,7 +126,7 @@ test_refused_files (void)
   static const char *const changes[][3] = {
     { "hopcast.model/1", "hopcast.model/2",
       "a model of another version, hopcast.model/2; this program reads hopcast.model/1" },
-    { "hopcast.model/1", "hopcast.run/1", "no model but hopcast.run/1" },
+    { "hopcast.model/1", "hopcast.run/1", "no hopcast.model/1 but hopcast.run/1" },
     { "\"schema\" : \"hopcast.model/1\",", "", "\"schema\"" },
     { "\"name\" : \"x1\"", "\"name\" : \"x0\"", "\"x0\" is not a feature once" },
     { "\"name\" : \"x1\"", "\"name\" : \"\"", "\"name\" is not" },

@@ -5,13 +5,11 @@
 
 #include "predictors/error.h"
 #include "predictors/json_fields.h"
+#include "predictors/json_file.h"
 #include "predictors/model_private.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Objects and arrays within each other; a model has four. */
-#define MAX_DEPTH 16u
 
 /* A copy of the member; NULL and *error. */
 static char *
@@ -187,102 +185,30 @@ read_learned (JsonObject *root, PredictModel *model, GError **error)
          predict_json_fail ("n_features", "how many features are named", error);
 }
 
-static gboolean
-check_schema (JsonObject *root, GError **error)
-{
-  const char *schema = predict_json_string (root, "schema", error);
-
-  if (schema == NULL || strcmp (schema, PREDICT_MODEL_SCHEMA) == 0)
-    return schema != NULL;
-  if (g_str_has_prefix (schema, "hopcast.model/"))
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL,
-                 "a model of another version, %s; this program reads %s", schema,
-                 PREDICT_MODEL_SCHEMA);
-  else
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL, "no model but %s", schema);
-  return FALSE;
-}
-
 static PredictModel *
-read_root (JsonNode *root, GError **error)
+read_root (JsonObject *root, GError **error)
 {
   g_autoptr (PredictModel) model = NULL;
-  JsonObject *object;
 
-  if (root == NULL || !JSON_NODE_HOLDS_OBJECT (root)) {
-    g_set_error_literal (error, PREDICT_ERROR, PREDICT_ERROR_MODEL, "no model: no JSON object");
-    return NULL;
-  }
-  object = json_node_get_object (root);
-  if (!check_schema (object, error))
+  if (!predict_json_check_schema (root, PREDICT_MODEL_SCHEMA, error))
     return NULL;
   model = g_new0 (PredictModel, 1);
-  return read_origin (object, model, error) && read_features (object, model, error) &&
-                 read_evaluation (object, model, error) &&
-                 read_interval (object, &model->interval, error) &&
-                 read_learned (object, model, error)
+  return read_origin (root, model, error) && read_features (root, model, error) &&
+                 read_evaluation (root, model, error) &&
+                 read_interval (root, &model->interval, error) && read_learned (root, model, error)
              ? g_steal_pointer (&model)
              : NULL;
-}
-
-/* After the character that ends the text which begins at `at`; the end of all when none does. */
-static const char *
-skip_string (const char *at, const char *end)
-{
-  char quote = *at++;
-
-  while (at < end && *at != quote)
-    at += *at == '\\' && at + 1 < end ? 2 : 1;
-  return at < end ? at + 1 : end;
-}
-
-/* Whether there is one value, and nothing is nested without end.  json-glib takes several values
- * for a document, of which it loses all but the last; it reads comments, and nested arrays until
- * the stack is full.  What is wrong otherwise, it tells. */
-static gboolean
-is_one_value (const char *text, gsize n)
-{
-  const char *at = text, *end = text + n;
-  guint depth = 0;
-  gboolean over = FALSE;
-
-  while (at < end) {
-    char here = *at;
-
-    if ((over && !g_ascii_isspace (here)) || here == '/')
-      return FALSE;
-    depth += here == '{' || here == '[';
-    over |= depth > 0 && (here == '}' || here == ']') && --depth == 0;
-    if (depth > MAX_DEPTH || (depth == 0 && !over && !g_ascii_isspace (here)))
-      return FALSE;
-    at = here == '"' || here == '\'' ? skip_string (at, end) : at + 1;
-  }
-  return TRUE;
 }
 
 PredictModel *
 predict_model_read (const char *path, GError **error)
 {
-  g_autoptr (JsonParser) parser = json_parser_new_immutable ();
-  g_autofree char *text = NULL;
-  g_autoptr (GError) syntax = NULL;
+  g_autoptr (JsonNode) root = predict_json_file (path, error);
   PredictModel *model;
-  gsize n;
 
-  if (!g_file_get_contents (path, &text, &n, error))
+  if (root == NULL)
     return NULL;
-  if (!is_one_value (text, n)) {
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL, "%s: no JSON object and nothing else",
-                 path);
-    return NULL;
-  }
-  if (!json_parser_load_from_data (parser, text, (gssize) n, &syntax)) {
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL, "%s:%u: no JSON: %s", path,
-                 json_parser_get_current_line (parser), syntax->message);
-    return NULL;
-  }
-  g_clear_pointer (&text, g_free);
-  model = read_root (json_parser_get_root (parser), error);
+  model = read_root (json_node_get_object (root), error);
   if (model == NULL)
     g_prefix_error (error, "%s: ", path);
   return model;

@@ -106,10 +106,7 @@ void
 predict_model_write (const PredictModel *model, FILE *out)
 {
   g_autoptr (JsonBuilder) builder = json_builder_new ();
-  g_autoptr (JsonGenerator) generator = json_generator_new ();
   g_autoptr (JsonNode) root = NULL;
-  g_autofree char *text = NULL;
-  gsize n;
 
   json_builder_begin_object (builder);
   predict_json_add_string (builder, "schema", PREDICT_MODEL_SCHEMA);
@@ -123,9 +120,5 @@ predict_model_write (const PredictModel *model, FILE *out)
   predict_fitted_write (model->fitted, builder);
   json_builder_end_object (builder);
   root = json_builder_get_root (builder);
-  json_generator_set_root (generator, root);
-  json_generator_set_pretty (generator, TRUE);
-  text = json_generator_to_data (generator, &n);
-  fwrite (text, 1, n, out);
-  fputc ('\n', out);
+  predict_json_print (root, out);
 }

@@ -201,6 +201,22 @@ predict_table_set_missing (const PredictTable *table, const char *name, GError *
                other_separator ? " (columns are separated by commas)" : "");
 }
 
+gboolean
+predict_table_has_all (const PredictTable *table, const char *const *names, GError **error)
+{
+  g_autoptr (GString) missing = g_string_new (NULL);
+  guint n = 0;
+
+  for (; *names != NULL; names++)
+    if (predict_table_find (table, *names) == NULL)
+      g_string_append_printf (missing, "%s\"%s\"", n++ > 0 ? ", " : "", *names);
+  if (n == 0)
+    return TRUE;
+  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s lacks %s that the model needs: %s",
+               table->source, n == 1 ? "a column" : "columns", missing->str);
+  return FALSE;
+}
+
 /* That a column is of texts: where and which. */
 static void
 set_texts (const PredictTable *table, const PredictColumn *column, GError **error)

@@ -70,6 +70,13 @@ char *predict_table_place (const PredictTable *table, uint64_t row);
  * back the same, "" of NaN; the caller frees. */
 char *predict_table_cell (const PredictTable *table, guint column, uint64_t row);
 
+/* FALSE and *error when it lacks any of these columns; all that are missing are named. */
+gboolean
+predict_table_has_all (const PredictTable *table, const char *const *names, GError **error);
+
+/* The rows of these numbers, [n], in this order; the caller frees. */
+PredictTable *predict_table_pick (const PredictTable *table, const uint64_t *rows, uint64_t n);
+
 /* Only the rows with keep[row]; the caller frees. */
 PredictTable *predict_table_select (const PredictTable *table, const bool *keep);
 

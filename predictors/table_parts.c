@@ -28,43 +28,50 @@ kept_rows (const PredictTable *table, const bool *keep, uint64_t *n_kept)
 }
 
 static void
-select_numbers (PredictTable *selected, const PredictColumn *column, const uint64_t *rows)
+pick_numbers (PredictTable *picked, const PredictColumn *column, const uint64_t *rows)
 {
-  double *numbers = g_new (double, selected->n_rows);
+  double *numbers = g_new (double, picked->n_rows);
 
-  for (uint64_t row = 0; row < selected->n_rows; row++)
+  for (uint64_t row = 0; row < picked->n_rows; row++)
     numbers[row] = column->numbers[rows[row]];
-  predict_table_take_numbers (selected, column->name, column->unit, numbers);
+  predict_table_take_numbers (picked, column->name, column->unit, numbers);
 }
 
 static void
-select_texts (PredictTable *selected, const PredictColumn *column, const uint64_t *rows)
+pick_texts (PredictTable *picked, const PredictColumn *column, const uint64_t *rows)
 {
-  g_autofree const char **texts = g_new (const char *, selected->n_rows);
+  g_autofree const char **texts = g_new (const char *, picked->n_rows);
 
-  for (uint64_t row = 0; row < selected->n_rows; row++)
+  for (uint64_t row = 0; row < picked->n_rows; row++)
     texts[row] = g_ptr_array_index (column->labels, column->texts[rows[row]]);
-  predict_table_add_texts (selected, column->name, texts);
+  predict_table_add_texts (picked, column->name, texts);
+}
+
+PredictTable *
+predict_table_pick (const PredictTable *table, const uint64_t *rows, uint64_t n)
+{
+  PredictTable *picked = predict_table_new (table->source, n);
+
+  for (guint at = 0; at < table->n_columns; at++)
+    if (table->columns[at].numbers != NULL)
+      pick_numbers (picked, &table->columns[at], rows);
+    else
+      pick_texts (picked, &table->columns[at], rows);
+  if (table->lines == NULL)
+    return picked;
+  picked->lines = g_new (uint64_t, n + 1);
+  for (uint64_t row = 0; row < n; row++)
+    picked->lines[row] = table->lines[rows[row]];
+  return picked;
 }
 
 PredictTable *
 predict_table_select (const PredictTable *table, const bool *keep)
 {
-  uint64_t n_rows;
-  g_autofree uint64_t *rows = kept_rows (table, keep, &n_rows);
-  PredictTable *selected = predict_table_new (table->source, n_rows);
+  uint64_t n;
+  g_autofree uint64_t *rows = kept_rows (table, keep, &n);
 
-  for (guint at = 0; at < table->n_columns; at++)
-    if (table->columns[at].numbers != NULL)
-      select_numbers (selected, &table->columns[at], rows);
-    else
-      select_texts (selected, &table->columns[at], rows);
-  if (table->lines == NULL)
-    return selected;
-  for (uint64_t row = 0; row < n_rows; row++)
-    rows[row] = table->lines[rows[row]];
-  selected->lines = g_steal_pointer (&rows);
-  return selected;
+  return predict_table_pick (table, rows, n);
 }
 
 /* -- groups -------------------------------------------------------------- */

@@ -411,6 +411,23 @@ test_select (void)
   g_assert_nonnull (strstr (error->message, "column \"b\" holds texts"));
 }
 
+static void
+test_pick (void)
+{
+  static const uint64_t rows[] = { 2, 0, 2 };
+  static const char *const names[] = { "a", "c", "b", "d", NULL };
+  g_autoptr (PredictTable) table = read_text ("a,b\n1,x\n\n2,y\n3,7\n4,y\n"), some = NULL;
+  g_autofree char *flat = NULL;
+  g_autoptr (GError) error = NULL;
+
+  some = predict_table_pick (table, rows, 3);
+  flat = flatten (some);
+  g_assert_cmpstr (flat, ==, "a#|b;5:3|7;2:1|x;5:3|7");
+  g_assert_false (predict_table_has_all (some, names, &error));
+  g_assert_nonnull (strstr (error->message, "lacks columns that the model needs: \"c\", \"d\""));
+  g_assert_true (predict_table_has_all (some, names + 4, NULL));
+}
+
 /* What must tell, and must not tell, two tables apart.  The hash of column n is that of the bytes
  * "n\0numbers\0" and three doubles, lowest byte first, by sha256sum. */
 static void
@@ -458,6 +475,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictors/table/groups", test_groups);
   g_test_add_func ("/predictors/table/made", test_made_tables);
   g_test_add_func ("/predictors/table/select", test_select);
+  g_test_add_func ("/predictors/table/pick", test_pick);
   g_test_add_func ("/predictors/table/hash", test_hash);
   status = g_test_run ();
   path = file_path ();

@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-#define N_PATTERNS 8
-
 static gboolean
 apply_setting (TopoMachine *machine, const char *setting, GError **error)
 {
@@ -64,9 +62,9 @@ check_slots (const StudyMachineInputs *inputs, GError **error)
   }
   if (inputs->pattern == G_MININT)
     return TRUE;
-  if (inputs->pattern < 1 || inputs->pattern > N_PATTERNS) {
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_OPTION, "--pattern: %d is not within 1..%d",
-                 inputs->pattern, N_PATTERNS);
+  if (inputs->pattern < 1) {
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_OPTION, "--pattern: %d, but patterns count from 1",
+                 inputs->pattern);
     return FALSE;
   }
   if (inputs->cores != NULL || inputs->ranks_per_node != G_MININT) {

@@ -196,7 +196,7 @@ read_machines (StudyPlanFile *file, GError **error)
          study_plan_get_list (file, "machines", "set", &file->settings, error) &&
          study_plan_get_integers (file, "machines", "ranks-per-node", TOPO_MAX_RANKS_PER_NODE,
                                   file->ranks_per_node, error) &&
-         study_plan_get_integers (file, "machines", "pattern", 8, file->patterns, error);
+         study_plan_get_integers (file, "machines", "pattern", G_MAXINT, file->patterns, error);
 }
 
 /* A mapping per line; '#' starts a comment. */

@@ -6,53 +6,14 @@
 #include "study/scotch_map.h"
 
 #include "study/error.h"
+#include "study/scotch_graph.h"
 #include "study/switch_tree.h"
-
-#include <stdarg.h>
-#include <stdio.h>
-
-/* It needs stdio.h, and does not include it. */
-#ifdef HAVE_SCOTCH_SCOTCH_H
-#include <scotch/scotch.h>
-#else
-#include <scotch.h>
-#endif
-
-/* Scotch adds up weights times hops in its own integers. */
-#define MAX_SUM 0x40000000
-
-/* --- What Scotch says: kept for our own error, not printed --- */
-
-static _Thread_local char complaint[256];
-
-void
-SCOTCH_errorProg (const char *const program)
-{
-  (void) program;
-}
-
-G_GNUC_PRINTF (1, 2)
-void
-SCOTCH_errorPrint (const char *const format, ...)
-{
-  va_list arguments;
-
-  va_start (arguments, format);
-  vsnprintf (complaint, sizeof complaint, format, arguments);
-  va_end (arguments);
-}
-
-/* Warnings change nothing that we use. */
-G_GNUC_PRINTF (1, 2)
-void
-SCOTCH_errorPrintW (const char *const format, ...)
-{
-  (void) format;
-}
 
 static gboolean
 refuse (GError **error, const TopoMachine *machine, const char *what)
 {
+  const char *complaint = study_scotch_complaint ();
+
   g_set_error (error, STUDY_ERROR, STUDY_ERROR_SEARCH, "%s: Scotch: %s%s%s", machine->spec, what,
                complaint[0] ? ": " : "", complaint);
   return FALSE;
@@ -147,7 +108,7 @@ build_torus (Architecture *architecture, const StudyDistance *distance, const To
   else if (distance->n_nodes <= STUDY_SCOTCH_MAX_NODES)
     failed = !build_from_graph (architecture, distance);
   else {
-    complaint[0] = '\0';
+    study_scotch_forget ();
     return refuse (error, machine, "cannot be told a torus of such dimensions and so many nodes");
   }
   return failed ? refuse (error, machine, "cannot be told this torus") : TRUE;
@@ -196,104 +157,33 @@ build_tree (Architecture *architecture, const StudyDistance *distance, const Top
 
 /* --- The graph --- */
 
-typedef struct {
-  SCOTCH_Num *first, *neighbour, *weight;
-} Source;
-
-static void
-source_clear (Source *source)
-{
-  g_free (source->first);
-  g_free (source->neighbour);
-  g_free (source->weight);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Source, source_clear)
-
-/* Weights are scaled so that their sum times the longest way fits; every edge
- * keeps at least 1. */
-static gboolean
-source_fill (Source *source, const StudyProblem *problem)
-{
-  const StudyGraph *graph = problem->graph;
-  uint64_t n = graph->first[graph->n_ranks];
-  double sum = 0, room = (double) MAX_SUM / MAX (problem->distance->longest, 1u);
-  double scale;
-
-  for (uint64_t i = 0; i < n; i++)
-    sum += (double) graph->weight[i];
-  if ((double) n > room / 2)
-    return FALSE;
-  scale = MIN (1, (room - (double) n) / MAX (sum, 1));
-  source->first = g_new (SCOTCH_Num, graph->n_ranks + 1);
-  source->neighbour = g_new (SCOTCH_Num, n + 1);
-  source->weight = g_new (SCOTCH_Num, n + 1);
-  for (uint32_t rank = 0; rank <= graph->n_ranks; rank++)
-    source->first[rank] = (SCOTCH_Num) graph->first[rank];
-  for (uint64_t i = 0; i < n; i++) {
-    source->neighbour[i] = (SCOTCH_Num) graph->neighbour[i];
-    source->weight[i] = MAX (1, (SCOTCH_Num) ((double) graph->weight[i] * scale));
-  }
-  return TRUE;
-}
-
-/* One thread and a stream of random numbers of its own: the result depends on the
- * seed alone, and other threads may search meanwhile. */
 static int
-map_in_context (SCOTCH_Graph *graph, SCOTCH_Arch *arch, uint32_t n_places, uint64_t seed,
-                SCOTCH_Num *place)
+map_graph (SCOTCH_Graph *graph, SCOTCH_Strat *strategy, SCOTCH_Num *place, gpointer data)
 {
-  SCOTCH_Context context;
-  SCOTCH_Graph bound;
-  SCOTCH_Strat strategy;
-  int failed;
+  Architecture *architecture = data;
 
-  SCOTCH_contextInit (&context);
-  SCOTCH_contextThreadSpawn (&context, 1, NULL);
-  SCOTCH_contextRandomClone (&context);
-  SCOTCH_contextRandomSeed (&context, (SCOTCH_Num) (seed & 0x3fffffff));
-  SCOTCH_contextRandomReset (&context);
-  SCOTCH_graphInit (&bound);
-  SCOTCH_stratInit (&strategy);
-  failed = SCOTCH_contextBindGraph (&context, graph, &bound) ||
-           SCOTCH_stratGraphMapBuild (&strategy, SCOTCH_STRATQUALITY, (SCOTCH_Num) n_places, 0) ||
-           SCOTCH_graphMap (&bound, arch, &strategy, place);
-  SCOTCH_stratExit (&strategy);
-  SCOTCH_graphExit (&bound);
-  SCOTCH_contextExit (&context);
-  return failed;
-}
-
-static int
-map_graph (const Source *source, uint32_t n_ranks, Architecture *architecture, uint64_t seed,
-           SCOTCH_Num *place)
-{
-  SCOTCH_Graph graph;
-  int failed;
-
-  SCOTCH_graphInit (&graph);
-  failed =
-      SCOTCH_graphBuild (&graph, 0, (SCOTCH_Num) n_ranks, source->first, source->first + 1, NULL,
-                         NULL, source->first[n_ranks], source->neighbour, source->weight) ||
-      map_in_context (&graph, architecture->is_part ? &architecture->part : &architecture->whole,
-                      architecture->n_places, seed, place);
-  SCOTCH_graphExit (&graph);
-  return failed;
+  return SCOTCH_stratGraphMapBuild (strategy, SCOTCH_STRATQUALITY,
+                                    (SCOTCH_Num) architecture->n_places, 0) ||
+         SCOTCH_graphMap (graph, architecture->is_part ? &architecture->part : &architecture->whole,
+                          strategy, place);
 }
 
 static uint32_t *
 map_nodes (const StudyProblem *problem, const TopoMachine *machine, Architecture *architecture,
            uint64_t seed, GError **error)
 {
-  uint32_t n_ranks = problem->graph->n_ranks;
+  const StudyGraph *graph = problem->graph;
+  uint32_t n_ranks = graph->n_ranks;
   g_autofree SCOTCH_Num *place = g_new0 (SCOTCH_Num, n_ranks);
-  g_auto (Source) source = { 0 };
+  g_auto (StudyScotchGraph) source = { 0 };
   uint32_t *node;
 
-  if (!source_fill (&source, problem)) {
+  if (!study_scotch_graph_fill (&source, n_ranks, graph->first, graph->neighbour, graph->weight,
+                                problem->distance->longest)) {
     refuse (error, machine, "too many edges for its integers");
     return NULL;
   }
-  if (map_graph (&source, n_ranks, architecture, seed, place)) {
+  if (study_scotch_run (&source, seed, map_graph, architecture, place)) {
     refuse (error, machine, "found no mapping");
     return NULL;
   }
@@ -312,7 +202,7 @@ study_scotch_nodes (const StudyProblem *problem, const TopoMachine *machine, uin
   uint32_t *node = NULL;
   gboolean built;
 
-  complaint[0] = '\0';
+  study_scotch_forget ();
   if (problem->distance->n_nodes == 1)
     return g_new0 (uint32_t, problem->graph->n_ranks);
   SCOTCH_archInit (&architecture.whole);

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/machine_private.h"
 
+#include "topology/aggregation.h"
+
 #include <string.h>
 
 void
@@ -187,10 +189,11 @@ topo_machine_set_pattern (TopoMachine *machine, uint32_t pattern, GError **error
     return FALSE;
   list.n = topo_node_pattern (machine->node, pattern, list.core);
   if (list.n == 0) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                 "pattern %u: the patterns are 1 to 8, of nodes with two packages of two dies of "
-                 "two cores; this node is %s",
-                 pattern, machine->node->source);
+    g_set_error (
+        error, TOPO_ERROR, TOPO_ERROR_RANGE,
+        "pattern %u: the node (%s) has no such pattern; 'hopcast aggregate patterns' lists "
+        "them",
+        pattern, machine->node->source);
     return FALSE;
   }
   for (uint32_t slot = 0; slot < list.n; slot++)

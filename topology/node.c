@@ -3,6 +3,28 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/node_build.h"
 
+void
+topo_node_set_cpus (TopoNode *node, uint32_t *cpu, uint32_t *cpu_core, uint32_t n_cpus)
+{
+  g_free (node->cpu);
+  g_free (node->cpu_core);
+  node->cpu = cpu;
+  node->cpu_core = cpu_core;
+  node->n_cpus = n_cpus;
+}
+
+static void
+use_first_threads (TopoNode *node)
+{
+  uint32_t *cpu = g_new (uint32_t, node->n_cores), *cpu_core = g_new (uint32_t, node->n_cores);
+
+  for (uint32_t core = 0; core < node->n_cores; core++) {
+    cpu[core] = node->objects[node->core[core]].os_index;
+    cpu_core[core] = core;
+  }
+  topo_node_set_cpus (node, cpu, cpu_core, node->n_cores);
+}
+
 TopoNode *
 topo_node_make (char *source, GArray *objects)
 {
@@ -18,6 +40,7 @@ topo_node_make (char *source, GArray *objects)
       node->core[node->n_cores++] = object;
     else if (node->objects[object].kind == TOPO_OBJECT_MEMORY)
       node->memory[node->n_memories++] = object;
+  use_first_threads (node);
   return node;
 }
 
@@ -27,6 +50,8 @@ topo_node_free (TopoNode *node)
   if (node == NULL)
     return;
   g_free (node->memory);
+  g_free (node->cpu);
+  g_free (node->cpu_core);
   g_free (node->core);
   g_free (node->objects);
   g_free (node->source);
@@ -78,7 +103,8 @@ topo_node_harpertown (void)
   GArray *objects = g_array_new (FALSE, TRUE, sizeof (TopoObject));
 
   add (objects, (TopoObject){ .kind = TOPO_OBJECT_MACHINE, .parent = TOPO_NONE, .n_cores = 8 });
-  add (objects, (TopoObject){ .kind = TOPO_OBJECT_MEMORY, .n_cores = 8 });
+  add (objects, (TopoObject){
+                    .kind = TOPO_OBJECT_MEMORY, .n_cores = 8, .memory_bytes = UINT64_C (8) << 30 });
   for (uint32_t number = 0; number < 2; number++) {
     uint32_t package = add (objects, (TopoObject){ .kind = TOPO_OBJECT_PACKAGE,
                                                    .os_index = number,
@@ -128,4 +154,19 @@ topo_node_above (const TopoNode *node, uint32_t core, TopoObjectKind kind)
     if (node->objects[object].kind == kind)
       found = object;
   return found;
+}
+
+uint64_t
+topo_node_memory_bytes (const TopoNode *node)
+{
+  uint64_t bytes = 0;
+
+  for (uint32_t memory = 0; memory < node->n_memories; memory++) {
+    uint64_t part_bytes = node->objects[node->memory[memory]].memory_bytes;
+
+    if (part_bytes == 0)
+      return 0;
+    bytes += part_bytes;
+  }
+  return bytes;
 }

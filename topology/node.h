@@ -10,7 +10,8 @@
  * the largest (so a core has at most one cache of its own), cores and memories.  Memory (a
  * NUMA node) is a leaf of the object whose cores are nearest to it.  Cores are
  * numbered as hwloc numbers them logically: those that share most stand
- * together, and with hyper-threads a core is still one.
+ * together, and with hyper-threads a core is still one, whose
+ * threads are listed apart.
  *
  * The struct is public and read-only once made. */
 #pragma once
@@ -36,6 +37,7 @@ typedef struct {
   uint32_t os_index;            /* of a package or memory, and of a core's first hardware thread */
   uint32_t first_core, n_cores; /* those below it; of memory: those nearest to it */
   uint64_t cache_bytes;         /* of a cache */
+  uint64_t memory_bytes;        /* of memory; 0: not known */
 } TopoObject;
 
 typedef struct {
@@ -44,6 +46,9 @@ typedef struct {
   uint32_t n_objects;
   uint32_t *core; /* [n_cores] object of a core */
   uint32_t n_cores;
+  uint32_t *cpu,
+      *cpu_core; /* [n_cpus] hardware threads, by core: the operating system's number; the core */
+  uint32_t n_cpus;
   uint32_t *memory; /* [n_memories] object of a NUMA node; at least one */
   uint32_t n_memories;
   uint32_t
@@ -51,8 +56,8 @@ typedef struct {
 } TopoNode;
 
 /* Two quad-core Xeon E5462: in each package two dies of two cores, which share
- * 6 MB of L2; one memory behind both packages' front-side buses
- * (infiniband.md sections 0 and C1). */
+ * 6 MB of L2; one memory of 8 GiB behind both packages' front-side
+ * buses (infiniband.md sections 0 and C1). */
 TopoNode *topo_node_harpertown (void);
 
 /* Two eight-core Xeon E5-2680 (Sandy Bridge-EP): in each package 20 MB of L3 and
@@ -73,14 +78,8 @@ uint32_t topo_node_common (const TopoNode *node, uint32_t core, uint32_t other_c
  * memory that is nearest to it.  TOPO_NONE: none (of caches and packages). */
 uint32_t topo_node_above (const TopoNode *node, uint32_t core, TopoObjectKind kind);
 
-/* The cores that an aggregation pattern of the aggregation paper uses, 1..8, in
- * ascending order: (1) one core, (2) one of each package, (3) one of each die of
- * a package, (4) one die, (5) one core of each die, (6) one die of each package,
- * (7) one package, (8) all (infiniband.md section 0; 6 and 7 are reconstructed).  A
- * die is what shares the outermost cache.  Written to cores[n_cores]; returns how
- * many, 0 for another number or a node that has not at least two equal packages
- * of two equal dies of two cores, of which the patterns tell. */
-uint32_t topo_node_pattern (const TopoNode *node, uint32_t pattern, uint8_t cores[]);
+/* Of all its memories; 0 when that of one is not known. */
+uint64_t topo_node_memory_bytes (const TopoNode *node);
 
 /* The tree as a few indented lines, for people.  The caller frees the text. */
 char *topo_node_print (const TopoNode *node);

@@ -4,81 +4,10 @@
 #include "topology/node.h"
 
 #include "topology/machine.h"
+#include "topology/node_fixture.h"
 
-#include <glib/gstdio.h>
 #include <hwloc.h>
 #include <string.h>
-
-#define E5420   "netloc-plafrim-Intel_Xeon_CPU_E5420__2.50GHz.xml"
-#define X5550   "netloc-plafrim-Intel_Xeon_CPU_X5550__2.67GHz.xml"
-#define X5675   "netloc-avakas-Intel_Xeon_CPU_X5675__3.07GHz.xml"
-#define E5_2660 "netloc-avakas-Intel_Xeon_CPU_E5-2660_0__2.20GHz.xml"
-#define E5_2680 "netloc-plafrim2-Intel_Xeon_CPU_E5-2680_v3__2.50GHz.xml"
-#define HWLOC3  "hwloc3-Intel-CascadeLake-2xXeon6230.xml"
-
-/* Path in the shared data, which is not part of the project; NULL, and the
- * test marked as skipped, when it is not there. */
-static char *
-shared (const char *name)
-{
-  char *path = g_test_build_filename (G_TEST_DIST, "..", "shared", "data", "nodes", name, NULL);
-
-  if (g_file_test (path, G_FILE_TEST_EXISTS))
-    return path;
-  g_free (path);
-  g_test_skip ("../shared is not there");
-  return NULL;
-}
-
-static TopoNode *
-load_shared (const char *name)
-{
-  g_autofree char *path = shared (name);
-  g_autoptr (GError) error = NULL;
-  TopoNode *node = path != NULL ? topo_node_load (path, &error) : NULL;
-
-  g_assert_no_error (error);
-  return node;
-}
-
-static TopoNode *
-node_of (const char *text, GError **error)
-{
-  g_autofree char *path = NULL;
-  int file = g_file_open_tmp ("node-XXXXXX", &path, NULL);
-  TopoNode *node;
-
-  g_assert_true (g_file_set_contents (path, text, -1, NULL));
-  node = topo_node_load (path, error);
-  g_close (file, NULL);
-  g_unlink (path);
-  return node;
-}
-
-/* A made-up machine, as hwloc itself describes one; flags: of the export. */
-static TopoNode *
-node_of_export (const char *description, unsigned long flags, GError **error)
-{
-  hwloc_topology_t topology;
-  char *xml;
-  int length;
-  TopoNode *node;
-
-  g_assert_cmpint (hwloc_topology_init (&topology), ==, 0);
-  g_assert_cmpint (hwloc_topology_set_synthetic (topology, description), ==, 0);
-  g_assert_cmpint (hwloc_topology_load (topology), ==, 0);
-  g_assert_cmpint (hwloc_topology_export_xmlbuffer (topology, &xml, &length, flags), ==, 0);
-  node = node_of (xml, error);
-  hwloc_free_xmlbuffer (topology, xml);
-  hwloc_topology_destroy (topology);
-  return node;
-}
-
-static TopoNode *
-node_of_synthetic (const char *description, GError **error)
-{
-  return node_of_export (description, 0, error);
-}
 
 static uint32_t
 count (const TopoNode *node, TopoObjectKind kind, uint32_t level)
@@ -158,7 +87,7 @@ test_harpertown (void)
 static void
 test_e5420_is_a_harpertown (void)
 {
-  g_autoptr (TopoNode) node = load_shared (E5420);
+  g_autoptr (TopoNode) node = node_fixture_load (E5420);
   g_autoptr (TopoNode) built_in = topo_node_harpertown ();
 
   if (node == NULL)
@@ -205,7 +134,7 @@ assert_two_packages (const TopoNode *node, uint32_t cores, uint32_t l3_kibibytes
 static void
 test_nehalem (void)
 {
-  g_autoptr (TopoNode) node = load_shared (X5550);
+  g_autoptr (TopoNode) node = node_fixture_load (X5550);
 
   if (node == NULL)
     return;
@@ -220,7 +149,7 @@ test_nehalem (void)
 static void
 test_westmere_has_hyper_threads (void)
 {
-  g_autoptr (TopoNode) node = load_shared (X5675);
+  g_autoptr (TopoNode) node = node_fixture_load (X5675);
 
   if (node == NULL)
     return;
@@ -234,7 +163,7 @@ test_westmere_has_hyper_threads (void)
 static void
 test_sandy_bridge (void)
 {
-  g_autoptr (TopoNode) node = load_shared (E5_2660);
+  g_autoptr (TopoNode) node = node_fixture_load (E5_2660);
 
   if (node == NULL)
     return;
@@ -248,7 +177,7 @@ static void
 test_haswell (void)
 {
   static const uint32_t memories[4] = { 0, 2, 1, 3 };
-  g_autoptr (TopoNode) node = load_shared (E5_2680);
+  g_autoptr (TopoNode) node = node_fixture_load (E5_2680);
 
   if (node == NULL)
     return;
@@ -271,7 +200,7 @@ static void
 test_machine_without_packages (void)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (TopoNode) node = node_of_synthetic ("core:4 pu:2", &error);
+  g_autoptr (TopoNode) node = node_fixture_synthetic ("core:4 pu:2", &error);
 
   g_assert_no_error (error);
   assert_sound (node);
@@ -288,60 +217,13 @@ test_nested_caches (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (TopoNode) node =
-      node_of_synthetic ("pack:1 l3:1(size=8388608) l2:1(size=1048576) core:2 pu:1", &error);
+      node_fixture_synthetic ("pack:1 l3:1(size=8388608) l2:1(size=1048576) core:2 pu:1", &error);
 
   g_assert_no_error (error);
   assert_sound (node);
   g_assert_cmpuint (node->n_objects, ==, 6);
   g_assert_cmpuint (count (node, TOPO_OBJECT_CACHE, 3), ==, 1);
   g_assert_cmpuint (count (node, TOPO_OBJECT_CACHE, 2), ==, 0);
-}
-
-static void
-assert_pattern (const TopoNode *node, uint32_t pattern, const char *expected)
-{
-  g_autoptr (GString) found = g_string_new (NULL);
-  uint8_t cores[TOPO_MAX_RANKS_PER_NODE];
-  uint32_t n_cores = topo_node_pattern (node, pattern, cores);
-
-  for (uint32_t at = 0; at < n_cores; at++)
-    g_string_append_printf (found, "%s%u", at > 0 ? " " : "", cores[at]);
-  g_assert_cmpstr (found->str, ==, expected);
-}
-
-static void
-test_patterns (void)
-{
-  g_autoptr (TopoNode) node = topo_node_harpertown ();
-
-  assert_pattern (node, 0, "");
-  assert_pattern (node, 1, "0");
-  assert_pattern (node, 2, "0 4");
-  assert_pattern (node, 3, "0 2");
-  assert_pattern (node, 4, "0 1");
-  assert_pattern (node, 5, "0 2 4 6");
-  assert_pattern (node, 6, "0 1 4 5");
-  assert_pattern (node, 7, "0 1 2 3");
-  assert_pattern (node, 8, "0 1 2 3 4 5 6 7");
-  assert_pattern (node, 9, "");
-}
-
-/* Larger nodes of equal dies have the same patterns; others have none. */
-static void
-test_patterns_of_other_nodes (void)
-{
-  g_autoptr (TopoNode) haswell = load_shared (E5_2680);
-  g_autoptr (TopoNode) nehalem = load_shared (X5550);
-
-  if (haswell == NULL || nehalem == NULL)
-    return;
-  assert_pattern (haswell, 2, "0 12");
-  assert_pattern (haswell, 3, "0 6");
-  assert_pattern (haswell, 4, "0 1 2 3 4 5");
-  assert_pattern (haswell, 5, "0 6 12 18");
-  assert_pattern (haswell, 7, "0 1 2 3 4 5 6 7 8 9 10 11");
-  assert_pattern (nehalem, 1, "");
-  assert_pattern (nehalem, 8, "");
 }
 
 static void
@@ -381,7 +263,7 @@ assert_refused (TopoNode *node, GError *error, int code, const char *part)
 static void
 test_hwloc3_is_refused_by_name (void)
 {
-  g_autofree char *path = shared (HWLOC3);
+  g_autofree char *path = node_fixture_path (HWLOC3);
   GError *error = NULL;
   TopoNode *node;
 
@@ -410,7 +292,7 @@ test_broken_texts (void)
 
   for (guint at = 0; at < G_N_ELEMENTS (broken); at++) {
     GError *error = NULL;
-    TopoNode *node = node_of (broken[at].text, &error);
+    TopoNode *node = node_fixture_text (broken[at].text, &error);
 
     assert_refused (node, error, TOPO_ERROR_SYNTAX, broken[at].part);
   }
@@ -420,7 +302,7 @@ test_broken_texts (void)
 static void
 test_truncated (void)
 {
-  g_autofree char *path = shared (E5420);
+  g_autofree char *path = node_fixture_path (E5420);
   g_autofree char *text = NULL;
   gsize length;
 
@@ -432,7 +314,7 @@ test_truncated (void)
     TopoNode *node;
 
     text[length * tenth / 10] = '\0';
-    node = node_of (text, &error);
+    node = node_fixture_text (text, &error);
     assert_refused (node, error, TOPO_ERROR_SYNTAX, "node-");
   }
 }
@@ -441,14 +323,15 @@ static void
 test_impossible_machines (void)
 {
   GError *error = NULL;
-  TopoNode *node = node_of_synthetic ("pack:5 core:13 pu:1", &error);
+  TopoNode *node = node_fixture_synthetic ("pack:5 core:13 pu:1", &error);
 
   assert_refused (node, error, TOPO_ERROR_RANGE, "65 cores; a node has at most 64");
   error = NULL;
-  node = node_of_synthetic ("pack:2 pu:2", &error);
+  node = node_fixture_synthetic ("pack:2 pu:2", &error);
   assert_refused (node, error, TOPO_ERROR_RANGE, "the machine has no cores");
   error = NULL;
-  node = node_of ("<topology version=\"2.0\"><object type=\"Machine\"/></topology>", &error);
+  node =
+      node_fixture_text ("<topology version=\"2.0\"><object type=\"Machine\"/></topology>", &error);
   assert_refused (node, error, TOPO_ERROR_RANGE, "the machine has no memory");
   error = NULL;
   node = topo_node_load ("/nowhere/node.xml", &error);
@@ -460,14 +343,13 @@ static void
 test_hwloc1 (void)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (TopoNode) node = node_of_export ("pack:2 l2:2(size=6291456) core:2 pu:1",
-                                              HWLOC_TOPOLOGY_EXPORT_XML_FLAG_V1, &error);
+  g_autoptr (TopoNode) node = node_fixture_export ("pack:2 l2:2(size=6291456) core:2 pu:1",
+                                                   HWLOC_TOPOLOGY_EXPORT_XML_FLAG_V1, &error);
 
   g_assert_no_error (error);
   assert_sound (node);
   g_assert_cmpuint (node->n_cores, ==, 8);
   g_assert_cmpuint (node->n_memories, ==, 1);
-  assert_pattern (node, 5, "0 2 4 6");
 }
 
 /* The most that is allowed. */
@@ -476,13 +358,12 @@ test_64_cores (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (TopoNode) node =
-      node_of_synthetic ("pack:2 numa:2 l3:2(size=16777216) core:8 pu:2", &error);
+      node_fixture_synthetic ("pack:2 numa:2 l3:2(size=16777216) core:8 pu:2", &error);
 
   g_assert_no_error (error);
   assert_sound (node);
   g_assert_cmpuint (node->n_cores, ==, 64);
   g_assert_cmpuint (node->n_memories, ==, 4);
-  assert_pattern (node, 6, "0 1 2 3 4 5 6 7 32 33 34 35 36 37 38 39");
 }
 
 int
@@ -499,8 +380,6 @@ main (int argc, char **argv)
   g_test_add_func ("/topology/node/nested-caches", test_nested_caches);
   g_test_add_func ("/topology/node/64-cores", test_64_cores);
   g_test_add_func ("/topology/node/hwloc1", test_hwloc1);
-  g_test_add_func ("/topology/node/patterns", test_patterns);
-  g_test_add_func ("/topology/node/patterns-of-others", test_patterns_of_other_nodes);
   g_test_add_func ("/topology/node/print", test_print);
   g_test_add_func ("/topology/node/hwloc3", test_hwloc3_is_refused_by_name);
   g_test_add_func ("/topology/node/broken", test_broken_texts);

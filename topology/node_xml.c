@@ -182,6 +182,8 @@ keep_memory (hwloc_topology_t topology, hwloc_obj_t it, uint32_t parent, GArray 
   for (hwloc_obj_t below = it->memory_first_child; below != NULL; below = below->next_sibling)
     keep_memory (topology, below, parent, objects);
   count_cores (topology, it->cpuset, &object);
+  if (it->type == HWLOC_OBJ_NUMANODE)
+    object.memory_bytes = it->attr->numanode.local_memory;
   if (it->type == HWLOC_OBJ_NUMANODE && object.n_cores > 0)
     g_array_append_val (objects, object);
 }
@@ -195,6 +197,24 @@ walk (hwloc_topology_t topology, hwloc_obj_t it, uint32_t parent, GArray *object
     keep_memory (topology, memory, number, objects);
   for (hwloc_obj_t child = it->first_child; child != NULL; child = child->next_sibling)
     walk (topology, child, number, objects);
+}
+
+static void
+find_cpus (hwloc_topology_t topology, TopoNode *node)
+{
+  uint32_t most = (uint32_t) hwloc_get_nbobjs_by_type (topology, HWLOC_OBJ_PU), n = 0;
+  uint32_t *cpu = g_new (uint32_t, most), *cpu_core = g_new (uint32_t, most);
+  hwloc_obj_t core = NULL;
+
+  while ((core = hwloc_get_next_obj_by_type (topology, HWLOC_OBJ_CORE, core)) != NULL) {
+    int number = -1;
+
+    while ((number = hwloc_bitmap_next (core->cpuset, number)) >= 0) {
+      cpu[n] = (uint32_t) number;
+      cpu_core[n++] = core->logical_index;
+    }
+  }
+  topo_node_set_cpus (node, cpu, cpu_core, n);
 }
 
 static hwloc_obj_t
@@ -257,6 +277,7 @@ make_node (const char *path, hwloc_topology_t topology, GError **error)
   walk (topology, hwloc_get_root_obj (topology), TOPO_NONE, objects);
   node = topo_node_make (g_strdup (path), objects);
   node->adapter = place_adapter (topology, node);
+  find_cpus (topology, node);
   if (node->n_memories > 0)
     return node;
   topo_node_free (node);

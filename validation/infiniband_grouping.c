@@ -10,7 +10,7 @@
  * the tasks of a node among its sockets and dies. */
 #include "config.h"
 
-#include "validation/grouping.h"
+#include "predictors/group.h"
 #include "validation/infiniband.h"
 
 #include <math.h>
@@ -160,18 +160,41 @@ count_groups (const uint8_t *cores, uint32_t n, uint32_t width)
   return n_groups;
 }
 
+/* Orders tasks[n] so that the first n / n_parts of them are one part, and so on: the paper's
+ * procedure, from the order given. */
+static void
+group (uint32_t *tasks, uint32_t n, uint32_t n_parts, const double *cost)
+{
+  const PredictGroupOptions options = { .n_parts = n_parts };
+  g_autofree PredictCostEdge *edges = g_new (PredictCostEdge, n * (n - 1) / 2);
+  uint32_t before[IB_TASKS], n_edges = 0, next = 0;
+  g_autoptr (PredictCostRows) rows = NULL;
+  g_autoptr (PredictGroups) groups = NULL;
+
+  for (uint32_t a = 0; a < n; a++) {
+    before[a] = tasks[a];
+    for (uint32_t b = a + 1; b < n; b++)
+      edges[n_edges++] = (PredictCostEdge){ a, b, cost[tasks[a] * IB_TASKS + tasks[b]] };
+  }
+  rows = predict_cost_rows (n, edges, n_edges);
+  groups = predict_group (&rows->graph, &options);
+  for (uint32_t part = 0; part < n_parts; part++)
+    for (uint32_t i = 0; i < n; i++)
+      if (groups->part[i] == part)
+        tasks[next++] = before[i];
+}
+
 static void
 part_node (uint32_t *tasks, const uint8_t *cores, uint32_t n, const double *cost)
 {
   uint32_t n_sockets = count_groups (cores, n, SOCKET_CORES);
   uint32_t size = n / n_sockets;
 
-  validation_group (tasks, n, n_sockets, cost, IB_TASKS);
+  group (tasks, n, n_sockets, cost);
   for (uint32_t socket = 0; socket < n_sockets; socket++) {
     uint32_t *mine = tasks + socket * size;
 
-    validation_group (mine, size, count_groups (cores + socket * size, size, DIE_CORES), cost,
-                      IB_TASKS);
+    group (mine, size, count_groups (cores + socket * size, size, DIE_CORES), cost);
   }
 }
 
@@ -189,7 +212,7 @@ ib_group_tasks (InfiniBand *ib, const char *trace, const uint8_t *cores, uint32_
   set_costs (&times, n_cores, cost);
   for (uint32_t i = 0; i < IB_TASKS; i++)
     tasks[i] = i;
-  validation_group (tasks, IB_TASKS, IB_TASKS / n_cores, cost, IB_TASKS);
+  group (tasks, IB_TASKS, IB_TASKS / n_cores, cost);
   for (uint32_t i = 0; i < IB_TASKS; i += n_cores)
     part_node (tasks + i, cores, n_cores, cost);
   for (uint32_t i = 0; i < IB_TASKS; i++) {

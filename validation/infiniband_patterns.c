@@ -20,6 +20,8 @@
 
 #include "validation/infiniband.h"
 
+#include "topology/aggregation.h"
+
 #include <math.h>
 
 #define FEW_ITERATIONS  2 /* the only one of a program is also its last, which takes norms */

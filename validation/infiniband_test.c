@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include "validation/infiniband.h"
+#include "topology/aggregation.h"
 #include "validation/pingpong.h"
 
 #include <math.h>

@@ -6,8 +6,8 @@
  * cores: cores 0 and 1 are one die, 0..3 one socket.  A placement is one
  * observed pair of ranks and up to three others, the noise.  Two placements
  * are of one class when swapping sockets, dies of a socket, or cores of a
- * die (128 ways in all) turns one into the other: they share the same
- * hardware (the paper's Figure 5). */
+ * die turns one into the other: they share the same hardware (the paper's
+ * Figure 5; topology/placement.h). */
 #pragma once
 
 #include <stdint.h>
@@ -27,6 +27,3 @@ typedef struct {
  * of their own; returns how many: 3, 13, 27, 13. */
 uint32_t
 validation_placements (uint32_t n_noise, ValidationPlacement classes[VALIDATION_MAX_PLACEMENTS]);
-
-/* Equal for placements of one class and for no others. */
-uint64_t validation_placement_class (const ValidationPlacement *placement);

@@ -28,6 +28,8 @@ typedef struct {
 /* The paper's, one split and ten trees, and ours. */
 enum { SC13_PAPER, SC13_OURS, SC13_N_PROTOCOLS };
 extern const Sc13Protocol sc13_protocols[SC13_N_PROTOCOLS];
+/* Of fewer mappings a third held out and the rest learned from say nothing. */
+#define SC13_LEAST_GROUPS 3
 
 /* Samples of one case or of several together. */
 typedef struct {
@@ -75,6 +77,10 @@ PredictSamples *sc13_features (const Sc13Samples *samples, Sc13Source source,
 /* Nothing of fewer than three mappings.  Each feature alone, and the sets with a name: from every source, by every protocol.  Series
  * "score/CASE/SOURCE/PROTOCOL/rcc" (r2, mispredicted; with _q1 and _q3 of ours), point: the set. */
 gboolean sc13_score (Sc13Book *book, const Sc13Samples *samples, GError **error);
+/* Intervals of nominal 90 % around predictions of mappings that were held out: series
+ * "interval/CASE", the share that they cover, and ".../half_width", as a share of the prediction; point: the
+ * set.  Nothing of so few mappings that an interval has no end. */
+gboolean sc13_cover (Sc13Book *book, const Sc13Samples *samples, GError **error);
 /* Learned from one, predicted of the other: series "transfer/...", alike. */
 gboolean
 sc13_transfer (Sc13Book *book, const Sc13Samples *from, const Sc13Samples *to, GError **error);

@@ -69,7 +69,8 @@ static const struct {
 
 /* What sets of cases are learned from together. */
 static const char *const combined[] = {
-  "16k.halo2d", "16k.halo3d", "16k.suba2a", "large.halo2d", "large.halo3d", "large.suba2a", NULL
+  "16k.halo2d",       "16k.halo3d", "a2a.16k.suba2a", "large.halo2d", "large.halo3d",
+  "a2a.large.suba2a", NULL
 };
 static const char *const low[] = { "low.16k.halo2d",
                                    "low.16k.halo3d",
@@ -142,7 +143,8 @@ read_and_learn (Sc13 *sc13, GError **error)
 
     if (sc13->watch->progress != NULL)
       sc13->watch->progress (sc13->watch->data, (double) i / (stores->cases->len + 4));
-    if (!sc13_draw (&sc13->book, samples, error) || !sc13_score (&sc13->book, samples, error))
+    if (!sc13_draw (&sc13->book, samples, error) || !sc13_score (&sc13->book, samples, error) ||
+        !sc13_cover (&sc13->book, samples, error))
       return FALSE;
   }
   return learn_together (&sc13->book, stores, error);

@@ -40,6 +40,10 @@ observed/pf3d.pf3d/H6,0,,1,s
 observed/pf3d.pf3d/H6,1,,3,s
 predicted/pf3d.pf3d/H6,0,,2,s
 predicted/pf3d.pf3d/H6,1,,4,s
+interval/16k.halo2d,H5,,0.875,
+interval/16k.halo2d/half_width,H5,,0.25,
+interval/large.halo3d,H3,,0.5,
+interval/large.halo3d/half_width,H3,,0.125,
 EOF
 cat >claims.csv <<'EOF'
 suite,name,simulated,unit,published_low,published_high,tolerance,deviation,verdict,role,source,conditions
@@ -60,10 +64,27 @@ has "times, costs, scores" report.md \
   '| 16k.halo2d | 3 | 3 | 1000.0000 | 100.00 | 10.00 |' \
   '| 16k.halo2d | 10 | - | 0.1 | 0.875 (H2) | - | 0.625 (H1) |' \
   '| H1 | - | 0.750 (0.500..1.000) | - | - | - | 0.625 |' '16k 32 4 16384'
+has "intervals" report.md '| case | H5 | H3 |' '| 16k.halo2d | 87.5 % (25.0 %) | - |' \
+  '| large.halo3d | - | 50.0 % (12.5 %) |'
+
+# Ten pairs, six of them of one fold: 1 and 1.04 are near, and in the wrong order; 2 and 2.16 are nearer than
+# 10 %.  A link moves 1.7994 GB/s of payload.
+cat >folds.csv <<'EOF'
+mapping,time_s,max_bytes,predicted,fold
+a,1,1.7994202899e9,5,0
+b,1.04,1,4,0
+c,2,1.7994202899e9,6,0
+d,2.16,1,7,0
+e,4,0.8997101449e9,0,1
+EOF
+awk -v study=one -v program=halo2d -f "$sc13/causes.awk" folds.csv >told.csv
+has "how far times are apart" told.csv one,halo2d,mappings,5 one,halo2d,worst_to_best,4 \
+  one,halo2d,near_5,0.1 one,halo2d,near_10,0.2 one,halo2d,H5_all,0.833333 one,halo2d,H5_far_5,1 \
+  one,halo2d,H5_far_10,1 one,halo2d,link_best,1 one,halo2d,link_median,0.5 one,halo2d,link_worst,0.125
 
 # draw PICTURE: its points, without those of the legend.
 draw () {
-  awk -v picture="$1" -f "$sc13/plot.awk" numbers.csv | sed -n 's/<circle cx="\(.*\)" cy="\(.*\)" r="2".*/\1 \2/p' >points
+  awk -v picture="$1" -f "$srcdir/validation/plot_panels.awk" -f "$sc13/plot.awk" numbers.csv | sed -n 's/<circle cx="\(.*\)" cy="\(.*\)" r="2".*/\1 \2/p' >points
 }
 
 # The frame is from 58 to 290 and from 238 up to 34; times are logarithmic, so ten is half way.
@@ -78,6 +99,9 @@ has "cost" points '290.0 34.0' '58.0 238.0'
 run "$sc13/run" "$hopcast"
 if test $status -eq 2 && grep -q '^usage:' err; then ok "usage"; else not_ok "usage" "$(cat err)"; fi
 
+run "$sc13/causes" "$hopcast"
+if test $status -eq 2 && grep -q '^usage:' err; then ok "causes: usage"; else not_ok "causes: usage" "$(cat err)"; fi
+
 # Whatever the claims say of so small a machine, some are told and some are not.
 run "$sc13/run" "$hopcast" made tiny
 if test $status -le 1 && grep -q '^report.md: [0-9]* of [1-9][0-9]* claims hold$' out; then
@@ -86,7 +110,7 @@ else
   not_ok "tiny: from the studies to the page" "status $status" "$(cat out err)"
 fi
 if grep -q ',not run,' made/claims.csv && grep -q '^### score/16k.halo2d$' made/report.md &&
-    grep -q '^| pf3d.pf3d | 8 |' made/report.md && grep -q '^| 16k.suba2a | 8 |' made/report.md &&
+    grep -q '^| pf3d.pf3d | 8 |' made/report.md && grep -q '^| a2a.16k.suba2a | 8 |' made/report.md &&
     test "$(grep -c ' r="2"' made/variation.svg)" -ge 24; then
   ok "tiny: what is in the page"
 else
@@ -100,6 +124,15 @@ if test $status -le 1 && cmp -s first second && cmp -s claims.csv made/claims.cs
   ok "tiny: again, from the stores that are there"
 else
   not_ok "tiny: again, from the stores that are there" "$(diff first second)"
+fi
+
+# Every figure is a number, those of the study that was made before too.
+run "$sc13/causes" "$hopcast" made tiny
+if test $status -eq 0 && grep -q '^one,halo3d,again,[01]' out && grep -q '^many,halo2d,H5_of_56,0' out &&
+    grep -q '^16k,halo2d,worst_to_best,[1-9]' out && ! grep -vE '^(study,program,figure,value|[a-z0-9]+,halo[23]d,[A-Za-z0-9_]+,[0-9.]+)$' out; then
+  ok "tiny: why"
+else
+  not_ok "tiny: why" "status $status" "$(cat out err)"
 fi
 
 run "$hopcast" validate sc13 --store made/pf3d.store --only combined_best

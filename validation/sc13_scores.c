@@ -11,8 +11,6 @@
 
 const Sc13Protocol sc13_protocols[SC13_N_PROTOCOLS] = { { "paper", 1, 10 }, { "ours", 50, 100 } };
 
-/* Of fewer mappings a third held out and the rest learned from say nothing. */
-#define LEAST_GROUPS 3
 /* How often a forest is grown anew where no samples are drawn. */
 #define SEEDS 10
 
@@ -163,7 +161,8 @@ score_set (Sc13Book *book, const Sc13Samples *from, const Sc13Samples *to, Sc13S
 gboolean
 sc13_score (Sc13Book *book, const Sc13Samples *samples, GError **error)
 {
-  return samples->n_groups < LEAST_GROUPS || for_each_set (score_set, book, samples, NULL, error);
+  return samples->n_groups < SC13_LEAST_GROUPS ||
+         for_each_set (score_set, book, samples, NULL, error);
 }
 
 static gboolean

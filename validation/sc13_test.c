@@ -164,6 +164,26 @@ test_numbers (void)
   g_assert_true (isnan (sc13_told (&book, "cost/16k.halo2d", "load")));
 }
 
+/* About nine of ten, of mappings that were not learned from; of few mappings nothing is promised. */
+static void
+test_intervals (void)
+{
+  g_autofree char *many = made_up_store ("16k", packet, 60, 1);
+  g_autofree char *few = made_up_store ("large", packet, N_MAPPINGS, 1);
+  g_autoptr (Sc13Stores) stores = read_stores (many, few);
+  g_autoptr (GHashTable) numbers = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  Sc13Book book = { numbers, NULL };
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < stores->cases->len; i++)
+    g_assert_true (sc13_cover (&book, g_ptr_array_index (stores->cases, i), &error));
+  g_assert_no_error (error);
+  g_assert_cmpfloat (sc13_told (&book, "interval/16k.halo2d", "H5"), >, 0.85);
+  g_assert_cmpfloat (sc13_told (&book, "interval/16k.halo2d", "H5"), <=, 0.98);
+  g_assert_cmpfloat (sc13_told (&book, "interval/16k.halo2d/half_width", "H5"), >, 0);
+  g_assert_true (isnan (sc13_told (&book, "interval/large.halo2d", "H5")));
+}
+
 /* Learned from the same mappings, half as slow: their order is exact, their times are halved. */
 static void
 test_transfer (void)
@@ -196,6 +216,7 @@ main (int argc, char **argv)
   fixture_add_test ("/validation/sc13/one-store-per-study", test_one_store_per_study, "x", &folder,
                     &path);
   fixture_add_test ("/validation/sc13/numbers", test_numbers, "x", &folder, &path);
+  fixture_add_test ("/validation/sc13/intervals", test_intervals, "x", &folder, &path);
   fixture_add_test ("/validation/sc13/transfer", test_transfer, "x", &folder, &path);
   return g_test_run ();
 }

@@ -1,0 +1,122 @@
+#!/bin/sh
+# correct_simulator_test.sh - runs of a store, some of them measured, correct the simulator.
+#
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154  # set by tap.sh
+set -u
+. "${G_TEST_SRCDIR:-.}/cli/tap.sh"
+
+# refused NAME STATUS PATTERN COMMAND...
+refused () {
+  name=$1 expected=$2 pattern=$3
+  shift 3
+  run "$hopcast" "$@"
+  if test "$status" = "$expected" && grep -q -e "$pattern" err && test "$(wc -l <err)" = 1; then
+    ok "$name"
+  else
+    not_ok "$name" "exit status $status" "$(cat err)"
+  fi
+}
+
+# holds NAME: whether the last command was right.
+holds () {
+  if test $? = 0; then ok "$1"; else not_ok "$1" "$(cat err)"; fi
+}
+
+small () {
+  run "$hopcast" correct "$@" --population 60 --generations 6 --trials 1 --threads 1
+}
+
+"$hopcast" trace generate halo2d --ranks 32 --bytes 2K --iterations 1 -q -o a.hct
+"$hopcast" trace generate halo2d --ranks 32 --bytes 32K --iterations 1 -q -o b.hct
+cat >halos.study <<'END'
+[study]
+name = halos
+[traces]
+trace = a.hct;b.hct
+[machines]
+machine = bgq:32
+[mappings]
+mapping = ABCDET;TEDCBA;random(1);random(2);random(3);random(4)
+END
+"$hopcast" study run halos.study --threads 1 -q || not_ok "study" "exit status $?"
+"$hopcast" study export halos.store --format csv >runs.csv
+
+# measure SECONDS: the runs and what was measured of them, by a formula of time and bytes.
+measure () {
+  awk -F, -v OFS=, "NR == 1 { for (i = 1; i <= NF; i++) c[\$i] = i; print \"trace\", \"mapping\", \"measured_s\"; next }
+       { time = \$c[\"time_s\"]; bytes = \$c[\"max_bytes\"]
+         printf \"%s,%s,%.17g\\n\", \$c[\"trace\"], \$c[\"mapping\"], $1 }" runs.csv
+}
+measure '2*time + 1e-5' | awk 'NR < 9' >scaled.csv
+measure 'time + 1e-9*bytes' >all.csv
+awk 'NR % 2 == 1' all.csv >half.csv
+
+small --from halos.store --measured scaled.csv --refitted scaled.model --format csv
+awk '/^parameter scale/ { scale = $3 } /^parameter offset/ { offset = $3 }
+     END { exit !(scale > 1.99999 && scale < 2.00001 && offset > 0.9999e-5 && offset < 1.0001e-5) }' scaled.model
+holds "a scale and an offset"
+"$hopcast" predict scaled.model halos.store >predicted.csv 2>err
+measure '2*time + 1e-5' | paste -d, - predicted.csv |
+  awk -F, 'NR > 1 && ($NF / $3 > 1.00001 || $NF / $3 < 0.99999) { exit 1 } END { if (NR != 13) exit 1 }'
+holds "and are predicted of all runs"
+
+small --from halos.store --measured half.csv --test all.csv --features max_bytes --case 2 --format json \
+  -o mended.model
+grep -q '"term": "t_comm + .*max_bytes' out
+holds "a feature is what lacked"
+"$hopcast" predict mended.model halos.store -o predicted.csv 2>err
+paste -d, all.csv predicted.csv |
+  awk -F, 'NR > 1 && ($NF / $3 > 1.0001 || $NF / $3 < 0.9999) { exit 1 } END { if (NR != 13) exit 1 }'
+holds "and predicts what was not measured"
+
+# The fastest of a case, by the formula itself.
+best=$(awk -F, '$1 == "b.hct" { print $3, $2 }' all.csv | sort -g | sed -n '1s/.* //p')
+"$hopcast" rank halos.store --model mended.model --case b.hct --tie 0 --top 1 >out 2>err
+grep -q "best: $best" out && grep -q 'predicted by mended.model, a formula, from the features of the same runs' out
+holds "ranked by a formula"
+
+printf 'variable size, time_s\nparameter a 1 [0.1, 10]\ntime = a*time_s + 0*size\n' >sized.model
+sed -e '1s/$/,size/' -e '2,$s/$/,7/' half.csv >sized.csv
+small --from halos.store --measured sized.csv --model sized.model --format csv
+test "$status" = 0
+holds "a column that no run has"
+
+{ head -n 3 all.csv; echo c.hct,ABCDET,1; } >nowhere.csv
+refused "no such run" 1 'nowhere.csv:4: halos.store has no run with trace=c.hct, mapping=ABCDET' \
+  correct --from halos.store --measured nowhere.csv
+cut -d, -f1,3 all.csv >vague.csv
+refused "several runs" 1 'vague.csv:2: halos.store has 6 runs with trace=a.hct; .* mapping (ABCDET, TEDCBA, ' \
+  correct --from halos.store --measured vague.csv
+{ cat half.csv; sed -n 2p half.csv; } >twice.csv
+refused "a run twice" 1 'twice.csv:8: .* before, at twice.csv:2' \
+  correct --from halos.store --measured twice.csv
+cut -d, -f3 all.csv >nameless.csv
+refused "which runs" 1 'nameless.csv: no column says which run' \
+  correct --from halos.store --measured nameless.csv
+refused "nothing measured" 2 'needs --measured' correct --from halos.store
+refused "a table and a store" 2 'TRAIN does not go' correct all.csv --from halos.store --measured all.csv
+refused "no store" 2 'need --from' correct all.csv --measured all.csv --model sized.model
+refused "no such feature" 1 'max_byte' \
+  correct --from halos.store --measured half.csv --features max_byte
+refused "a feature that is a parameter" 1 '"scale" is a parameter' \
+  correct --from halos.store --measured half.csv --features scale
+
+echo 'time_s,x
+1,2
+2,0' >odd.csv
+printf 'variable x, time_s, unused\ntime = time_s/x\n' >pole.model
+refused "no value in a row" 1 'odd.csv:3: pole.model: time_s/x is undefined' predict pole.model odd.csv
+printf 'variable x, y, z\ntime = x + y + z\n' >lacking.model
+refused "columns that lack" 1 'odd.csv lacks columns .*"y", "z"' predict lacking.model odd.csv
+refused "an interval of a formula" 1 'a formula has no intervals' \
+  predict scaled.model odd.csv --interval 0.9
+refused "neither of the two" 1 'half.csv:1:' predict half.csv odd.csv
+
+# The term cannot be a sine: fitting the parameters is better, and that is told.
+printf 'variable n\nparameter a 1 [0.1, 10]\nparameter b 0.5 [0.1, 10]\ntime = 20 + a*sin(n) + b*n\n' >wave.model
+awk 'BEGIN { print "n,t"; for (n = 1; n < 25; n++) printf "%d,%.17g\n", n, 20 + 3 * sin (n) + n }' >wave.csv
+small wave.csv --model wave.model --observed t --case 2
+grep -q 'warning: wave.model: fitting its parameters (log_rmse .*) is better than the corrected model' err
+holds "refitting is better"
+done_testing

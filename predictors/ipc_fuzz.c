@@ -1,0 +1,110 @@
+/* ipc_fuzz.c - any bytes as a file of an IPC model.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What is read as a model must predict without harm, and be written and read the same. */
+#include "predictors/ipc_fixture.h"
+
+#include <glib/gstdio.h>
+#include <stdlib.h>
+
+int LLVMFuzzerInitialize (int *argc, char ***argv);
+int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
+
+static char *path; /* of the input, as a file */
+
+static const char words[] =
+    "\"null\"\n\"1e308\"\n\"-1\"\n\"\\\"[0,1)\\\"\"\n\"\\\"all\\\"\"\n\"\\\"linear\\\"\"\n"
+    "\"\\\"pieces\\\"\"\n\"\\\"patterns\\\"\"\n\"\\\"samples\\\"\"\n\"9223372036854775807\"\n";
+
+/* Small models: with and without a class of its own. */
+static void
+write_seeds (const char *folder)
+{
+  g_autofree char *dictionary = g_strconcat (folder, ".dict", NULL);
+
+  for (guint n = 3; n <= 4; n++) {
+    g_autoptr (PredictTable) table = ipc_contention_table ((guint[]){ n, 1, 0, 0 }, 0.01, n);
+    g_autoptr (PredictIpcModel) model = predict_ipc_train (table, ipc_samples, ipc_events, NULL);
+    g_autofree char *seed = g_strdup_printf ("%s/seed-%02u", folder, n);
+    g_autofree char *text = ipc_model_text (model);
+
+    g_assert_true (g_file_set_contents (seed, text, -1, NULL));
+  }
+  g_assert_true (g_file_set_contents (dictionary, words, -1, NULL));
+}
+
+static void
+remove_input (void)
+{
+  g_unlink (path);
+}
+
+int
+LLVMFuzzerInitialize (int *argc, char ***argv)
+{
+  const char *folder = g_getenv ("FUZZ_SEEDS");
+
+  (void) argc, (void) argv;
+  if (folder != NULL) {
+    write_seeds (folder);
+    exit (0);
+  }
+  g_close (g_file_open_tmp ("ipc-fuzz-XXXXXX", &path, NULL), NULL);
+  atexit (remove_input);
+  return 0;
+}
+
+/* One program, of which every counter is one. */
+static void
+check_predicts (const PredictIpcModel *model)
+{
+  g_autoptr (PredictTable) table = predict_table_new ("fuzz", model->n_samples);
+  g_autofree const char **programs = g_new (const char *, model->n_samples);
+  g_auto (PredictIpcAnswer) answer = { 0 };
+  g_autoptr (GError) error = NULL;
+
+  for (guint event = 0; event <= model->n_events; event++) {
+    double *ones = g_new (double, model->n_samples);
+
+    for (guint sample = 0; sample < model->n_samples; sample++)
+      ones[sample] = 1;
+    predict_table_take_numbers (table, event < model->n_events ? model->events[event] : "ipc", NULL,
+                                ones);
+  }
+  for (guint sample = 0; sample < model->n_samples; sample++)
+    programs[sample] = "program";
+  predict_table_add_texts (table, "program", programs);
+  predict_table_add_texts (table, "pattern", (const char *const *) model->samples);
+  /* More samples than a table may have patterns are told. */
+  g_assert_true (predict_ipc_apply (model, table, &answer, &error) == (error == NULL));
+}
+
+static void
+check_same (const PredictIpcModel *model)
+{
+  g_autofree char *text = ipc_model_text (model), *again = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (PredictIpcModel) back = ipc_model_read_text (text, &error);
+
+  g_assert_no_error (error);
+  again = ipc_model_text (back);
+  g_assert_cmpstr (again, ==, text);
+}
+
+int
+LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (PredictIpcModel) model = NULL;
+  FILE *file = g_fopen (path, "wb");
+
+  g_assert_true (file != NULL && fwrite (data, 1, size, file) == size && fclose (file) == 0);
+  model = predict_ipc_model_read (path, &error);
+  g_assert_true ((model == NULL) == (error != NULL));
+  if (model == NULL)
+    return 0;
+  check_predicts (model);
+  check_same (model);
+  return 0;
+}
