@@ -36,6 +36,7 @@ int cli_main (int argc, char **argv);
 int cli_aggregate_counters (int argc, char **argv, GError **error);
 int cli_aggregate_predict_ipc (int argc, char **argv, GError **error);
 int cli_aggregate_train_ipc (int argc, char **argv, GError **error);
+int cli_aggregate_memory_share (int argc, char **argv, GError **error);
 int cli_aggregate_patterns (int argc, char **argv, GError **error);
 int cli_aggregate_group (int argc, char **argv, GError **error);
 int cli_correct (int argc, char **argv, GError **error);
