@@ -122,6 +122,18 @@ predict_bound_curve_s (const PredictBoundCurve *curve, double bytes, bool *extra
   return curve_us (curve, bytes, extrapolated) * 1e-6;
 }
 
+uint32_t
+predict_bound_curve_points (const PredictBoundCurve *curve)
+{
+  return curve->points->len;
+}
+
+uint64_t
+predict_bound_curve_bytes (const PredictBoundCurve *curve, uint32_t point)
+{
+  return g_array_index (curve->points, Point, point).bytes;
+}
+
 /* -- tables ---------------------------------------------------------------------- */
 
 PredictBoundTable *

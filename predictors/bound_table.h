@@ -71,6 +71,10 @@ uint32_t predict_bound_table_curves (const PredictBoundTable *table);
 const PredictBoundCurve *
 predict_bound_table_find (const PredictBoundTable *table, const PredictBoundKind *kind);
 
+/* Its sizes, ascending. */
+uint32_t predict_bound_curve_points (const PredictBoundCurve *curve);
+uint64_t predict_bound_curve_bytes (const PredictBoundCurve *curve, uint32_t point);
+
 /* Seconds of an operation of so many bytes.  *extrapolated is set when the size is above all of the
  * curve, and else left alone. */
 double predict_bound_curve_s (const PredictBoundCurve *curve, double bytes, bool *extrapolated);
