@@ -1,4 +1,4 @@
-/* pingpong.c - hopcast-pingpong: how long messages take on a cluster, measured.
+/* start_pingpong.c - hopcast-pingpong: how long messages take on a cluster, measured.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
