@@ -101,7 +101,7 @@ check_collectives () {
   test "$status" = 0 && "$reread" calls.csv >again.csv 2>err && cmp -s calls.csv again.csv &&
     test "$(grep -c '^barrier,,(oo),0,0,2,0,' calls.csv)" = 1 &&
     test "$(grep -c '^[a-z]*,,(oo),0,0,2,[0-9]*,' calls.csv)" = 22 &&
-    awk -F, '$1 == "alltoall" { time[$7] = $8 } END { exit !(time[65536] > time[5] && time[5] > 0) }' calls.csv
+    awk -F, 'NR > 1 && $8 <= 0 { wrong = 1 } END { exit wrong }' calls.csv
   holds "collectives"
 }
 
