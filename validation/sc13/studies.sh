@@ -66,10 +66,11 @@ load.chain 32 4 512 1 1 moves:chain halos;suba2a load'
 
 # The same for other readings of the 84: tilings by each program's own grid, the paper's partition, other programs.
 tilings='
+coarse.2d 512 16 16384 8 1 sc13 halo2d packet
+coarse.3d 512 16 16384 8 1 sc13 halo3d packet
 tiles.2d 512 16 16384 8 1 tiles:128,64:4,4:16,32 halo2d packet
 tiles.3d 512 16 16384 8 1 tiles:32,16,16:4,2,2:8,8,8 halo3d packet
 1k.2d 1024 16 16384 8 1 sc13 halo2d packet
-1k.3d 1024 16 16384 8 1 sc13 halo3d packet
 tiles.1k.2d 1024 16 16384 8 1 tiles:128,128:4,4:16,32 halo2d packet
 tiles.1k.3d 1024 16 16384 8 1 tiles:32,32,16:4,2,2:8,8,8 halo3d packet
 tiles.1k.2d.five 1024 16 16384 8 5 tiles:128,128:4,4:16,32 halo2d packet
@@ -77,7 +78,6 @@ tiles.1k.2d.five 1024 16 16384 8 5 tiles:128,128:4,4:16,32 halo2d packet
 512b.3d 512 16 512 1 1 sc13 halo3d packet
 high.a2a 2048 4 16384 8 1 sc13 suba2a packet
 tiles.high.a2a 2048 4 16384 8 1 tiles:64,16,8:2,2,1:8,4,4 suba2a packet
-512b.a2a 2048 4 512 1 1 sc13 suba2a packet
 one.pf3d 512 16 0 16 1 sc13 pf3d packet
 tiles.pf3d 512 16 0 16 1 tiles:64,8,16:4,2,2:8,8,8 pf3d packet
 thin.pf3d 512 16 0 16 1 sc13 pf3d/1 packet
