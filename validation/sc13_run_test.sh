@@ -129,7 +129,11 @@ fi
 # Every figure is a number, those of the study that was made before too.
 run "$sc13/causes" "$hopcast" made tiny
 if test $status -eq 0 && grep -q '^one,halo3d,again,[01]' out && grep -q '^many,halo2d,H5_of_56,0' out &&
-    grep -q '^16k,halo2d,worst_to_best,[1-9]' out && ! grep -vE '^(study,program,figure,value|[a-z0-9]+,halo[23]d,[A-Za-z0-9_]+,[0-9.]+)$' out; then
+    grep -q '^16k,halo2d,worst_to_best,[1-9]' out && grep -q '^tiles.a2a,suba2a,H5,[01]' out &&
+    grep -q '^tiles.pf3d,pf3d,max_bytes_r2,-*[0-9]' out &&
+    grep -q '^load.slots,suba2a,bytes_worst_to_best,[1-9]' out &&
+    grep -q '^load.chain,halo3d,bytes_worst_to_best,[1-9]' out &&
+    ! grep -vE '^(study,program,figure,value|[a-z0-9.]+,(halo[23]d|suba2a|pf3d),[A-Za-z0-9_]+,-?[0-9.e-]+)$' out; then
   ok "tiny: why"
 else
   not_ok "tiny: why" "status $status" "$(cat out err)"

@@ -18,9 +18,11 @@ NR == 1 {
 }
 {
   time[++n] = $column["time_s"]
-  bytes[n] = $column["max_bytes"]
+  bytes[n] = $column["max_bytes"] + 0
   predicted[n] = $column["predicted"]
   fold[n] = $column["fold"]
+  least = n == 1 || bytes[n] < least ? bytes[n] : least
+  most = bytes[n] > most ? bytes[n] : most
 }
 
 function tell(figure, value) { printf "%s,%s,%s,%s\n", study, program, figure, value }
@@ -65,6 +67,7 @@ END {
       judge(i, j)
   tell("mappings", n)
   tell("worst_to_best", time[mapping_at(n)] / time[mapping_at(1)])
+  tell("bytes_worst_to_best", most / least)
   tell("near_5", near[5] / pairs)
   tell("near_10", near[10] / pairs)
   for (at = 0; at <= 10; at += 5)
