@@ -1,0 +1,271 @@
+/* choice.c - see choice.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "cli/choice.h"
+
+#include "cli/choice_mapping.h"
+#include "cli/command.h"
+#include "study/inputs.h"
+#include "study/ipc_factors.h"
+#include "study/pattern_run.h"
+
+#include <math.h>
+
+/* While it is made. */
+typedef struct {
+  const CliChoiceOptions *options;
+  CliChoice *choice;
+  Trace *trace;
+  StudyMatrix *matrix; /* what is sent between ranks */
+  CliProgress *progress;
+  uint32_t n_done, n_todo; /* patterns */
+} Work;
+
+void
+cli_choice_free (CliChoice *choice)
+{
+  if (choice == NULL)
+    return;
+  for (uint32_t at = 0; choice->patterns != NULL && at < choice->patterns->n; at++) {
+    g_free (choice->row[at].excluded);
+    topo_mapping_free (choice->mapping[at]);
+  }
+  g_free (choice->row);
+  g_free (choice->judged);
+  g_free (choice->mapping);
+  topo_patterns_free (choice->patterns);
+  topo_machine_free (choice->opened);
+  g_ptr_array_unref (choice->warnings);
+  g_free (choice->trace);
+  g_free (choice->machine);
+  g_free (choice);
+}
+
+/* --- What there is --- */
+
+static TopoMachine *
+open_machine (const char *spec, const CliChoiceOptions *options, GError **error)
+{
+  CliMachineOptions named = options->machine;
+  g_autoptr (TopoMachine) machine = NULL;
+
+  named.spec = (char *) spec;
+  machine = cli_machine_new (&named, error);
+  if (machine == NULL)
+    return NULL;
+  if (machine->node == NULL) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
+                 "%s is a torus: nothing is said of the inside of its nodes", machine->spec);
+    return NULL;
+  }
+  if (options->hosts != NULL && !topo_machine_set_hosts (machine, options->hosts, error))
+    return NULL;
+  return g_steal_pointer (&machine);
+}
+
+/* Rows for the patterns, with those that the job cannot have. */
+static gboolean
+admit (CliChoice *choice, const CliChoiceOptions *options, GError **error)
+{
+  TopoJob job = options->job;
+
+  job.n_ranks = choice->n_ranks;
+  job.n_nodes = topo_shape_nodes (&choice->opened->shape);
+  choice->patterns = topo_patterns_new (choice->opened->node, TOPO_PATTERNS_DEFAULT);
+  choice->row = g_new0 (CliChoiceRow, choice->patterns->n);
+  choice->judged = g_new0 (PredictAggregationJudgement, choice->patterns->n);
+  choice->mapping = g_new0 (TopoMapping *, choice->patterns->n);
+  if (!topo_patterns_admit (choice->patterns, &job, error)) {
+    g_prefix_error (error, "%s: ", choice->machine);
+    return FALSE;
+  }
+  for (uint32_t at = 0; at < choice->patterns->n; at++)
+    choice->row[at] = (CliChoiceRow){ .excluded = g_strdup (choice->patterns->pattern[at].excluded),
+                                      .ipc = (double) NAN,
+                                      .factor = 1,
+                                      .computation_s = (double) NAN,
+                                      .simulated_s = (double) NAN,
+                                      .energy_J = (double) NAN };
+  return TRUE;
+}
+
+/* --- Computation --- */
+
+/* A pattern whose IPC is not known is excluded. */
+static void
+set_factor (CliChoiceRow *row, double ipc, const char *why, double recorded_ipc)
+{
+  row->ipc = ipc;
+  row->factor = recorded_ipc / ipc;
+  if (isnan (ipc) && row->excluded == NULL)
+    row->excluded = g_strdup (why != NULL ? why : "its IPC is not known");
+}
+
+static gboolean
+set_factors_of_ipc (CliChoice *choice, const CliChoiceOptions *options, GError **error)
+{
+  const StudyIpcSource source = { .model_path = options->samples != NULL ? options->ipc : NULL,
+                                  .table_path =
+                                      options->samples != NULL ? options->samples : options->ipc,
+                                  .program = options->program };
+  uint32_t n = choice->patterns->n, recorded = (uint32_t) options->recorded;
+  g_autofree double *ipc = g_new (double, n);
+  g_autofree char **why = g_new0 (char *, n);
+  gboolean done = study_ipc_read (&source, choice->patterns, ipc, why, error);
+
+  if (done && (recorded > n || isnan (ipc[recorded - 1]))) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
+                 "%s: tells no IPC of pattern %u, which the computation times of the trace are of "
+                 "(--recorded-in)",
+                 source.table_path, recorded);
+    done = FALSE;
+  }
+  for (uint32_t at = 0; at < n; at++) {
+    if (done)
+      set_factor (&choice->row[at], ipc[at], why[at], ipc[recorded - 1]);
+    g_free (why[at]);
+  }
+  return done;
+}
+
+static gboolean
+set_factors (CliChoice *choice, const CliChoiceOptions *options, GError **error)
+{
+  choice->computation = "unchanged";
+  if (options->computation == CLI_COMPUTATION_UNCHANGED)
+    return TRUE;
+  choice->computation = options->samples != NULL ? "IPC, predicted" : "IPC, observed";
+  return set_factors_of_ipc (choice, options, error);
+}
+
+/* --- Communication --- */
+
+static void
+show_progress (void *data, double share, int64_t now_ps G_GNUC_UNUSED)
+{
+  Work *work = data;
+  g_autofree char *text = g_strdup_printf ("%u ranks, pattern %u of %u, ", work->choice->n_ranks,
+                                           work->n_done + 1, work->n_todo);
+
+  cli_progress_text (work->progress, (work->n_done + share) / work->n_todo, text);
+}
+
+static gboolean
+run_pattern (Work *work, uint32_t at, GError **error)
+{
+  CliChoice *choice = work->choice;
+  CliChoiceRow *row = &choice->row[at];
+  const SimRunOptions options = { .trace_path = choice->trace,
+                                  .network = work->options->network,
+                                  .policy = ROUTE_POLICY_DEFAULT,
+                                  .progress = show_progress,
+                                  .progress_data = work };
+  StudyPatternRun run;
+
+  if (!topo_machine_set_pattern (choice->opened, choice->patterns->pattern[at].id, error))
+    return FALSE;
+  choice->mapping[at] =
+      cli_choice_mapping (work->matrix, choice->opened, &choice->patterns->pattern[at],
+                          (uint64_t) work->options->seed, error);
+  if (choice->mapping[at] == NULL ||
+      !study_pattern_run (work->trace, choice->opened, choice->mapping[at], &options, row->factor,
+                          &run, choice->warnings, error)) {
+    g_prefix_error (error, "pattern %u: ", choice->patterns->pattern[at].id);
+    return FALSE;
+  }
+  row->computation_s = run.computation_s;
+  row->simulated_s = run.communication_s;
+  return TRUE;
+}
+
+static gboolean
+run_patterns (Work *work, GError **error)
+{
+  const CliChoice *choice = work->choice;
+
+  for (uint32_t at = 0; at < choice->patterns->n; at++)
+    work->n_todo += choice->row[at].excluded == NULL;
+  for (uint32_t at = 0; at < choice->patterns->n; at++) {
+    if (choice->row[at].excluded != NULL)
+      continue;
+    if (!run_pattern (work, at, error))
+      return FALSE;
+    work->n_done++;
+  }
+  return TRUE;
+}
+
+/* --- Choice --- */
+
+static gboolean
+decide (CliChoice *choice, const CliChoiceOptions *options, GError **error)
+{
+  uint32_t n = choice->patterns->n;
+  g_autofree PredictAggregation *all = g_new (PredictAggregation, n);
+
+  for (uint32_t at = 0; at < n; at++)
+    all[at] = (PredictAggregation){ .id = choice->patterns->pattern[at].id,
+                                    .excluded = choice->row[at].excluded,
+                                    .energy_rank = choice->patterns->pattern[at].energy_rank,
+                                    .computation_s = choice->row[at].computation_s,
+                                    .communication_s = choice->row[at].simulated_s };
+  if (!predict_aggregation_choose (all, n, (uint32_t) options->reference, options->max_slowdown,
+                                   choice->judged, error))
+    return FALSE;
+  for (uint32_t at = 0; at < n; at++) {
+    if (choice->judged[at].verdict == PREDICT_AGGREGATION_CHOSEN)
+      choice->chosen = at;
+    if (options->has_power)
+      choice->row[at].energy_J =
+          study_power_energy_J (&options->power, &choice->patterns->pattern[at],
+                                choice->judged[at].total_s, options->memory_bytes);
+  }
+  return topo_machine_set_pattern (choice->opened, choice->patterns->pattern[choice->chosen].id,
+                                   error);
+}
+
+/* Before anything is simulated. */
+static gboolean
+check_reference (const CliChoice *choice, const CliChoiceOptions *options, GError **error)
+{
+  uint32_t reference = (uint32_t) options->reference;
+
+  if (reference > choice->patterns->n)
+    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "--reference %u: a node of %s has %u patterns",
+                 reference, choice->machine, choice->patterns->n);
+  else if (choice->row[reference - 1].excluded != NULL)
+    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
+                 "pattern %u, the reference, is excluded: %s; --reference names another", reference,
+                 choice->row[reference - 1].excluded);
+  else
+    return TRUE;
+  return FALSE;
+}
+
+CliChoice *
+cli_choice_new (const char *path, const char *spec, const CliChoiceOptions *options,
+                CliProgress *progress, GError **error)
+{
+  g_autoptr (CliChoice) choice = g_new0 (CliChoice, 1);
+  g_autoptr (Trace) trace = NULL;
+  g_autoptr (StudyMatrix) matrix = NULL;
+  Work work = { .options = options, .choice = choice, .progress = progress };
+
+  choice->trace = g_strdup (path);
+  choice->machine = g_strdup (spec);
+  choice->warnings = g_ptr_array_new_with_free_func (g_free);
+  if (!(choice->opened = open_machine (spec, options, error)) ||
+      !(trace = cli_trace_open (path, &options->trace, error)))
+    return NULL;
+  choice->n_ranks = trace_ranks (trace);
+  if (!admit (choice, options, error) || !set_factors (choice, options, error) ||
+      !check_reference (choice, options, error) || !(matrix = cli_choice_matrix (trace, error)))
+    return NULL;
+  work.trace = trace;
+  work.matrix = matrix;
+  if (!run_patterns (&work, error) || !decide (choice, options, error))
+    return NULL;
+  return g_steal_pointer (&choice);
+}
