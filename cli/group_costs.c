@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "predictors/table.h"
+#include "study/pair_times.h"
 
 #include <math.h>
 
@@ -75,48 +76,6 @@ read_seconds (const PredictTable *table, const char *name, GError **error)
   return s;
 }
 
-/* --- Pairs --- */
-
-/* What the messages of each pair take, both ways; the caller frees. */
-static PredictPairTime *
-time_pairs (const StudyMatrix *matrix, uint32_t n_ranks, const PredictPingPong *times,
-            uint64_t *n_pairs)
-{
-  g_autoptr (StudyGraph) graph = study_graph_new (study_matrix_edges (matrix), n_ranks);
-  uint64_t n_edges, n = 0;
-  g_autofree SimEdge *edges = sim_edges_sorted (study_matrix_edges (matrix), &n_edges);
-  g_autofree uint64_t *first = g_new0 (uint64_t, (gsize) n_ranks + 1);
-  PredictPairTime *pairs = g_new0 (PredictPairTime, graph->first[n_ranks] / 2 + 1);
-
-  for (uint32_t a = 0; a < n_ranks; a++) {
-    first[a] = n;
-    for (uint64_t e = graph->first[a]; e < graph->first[a + 1]; e++)
-      if (graph->neighbour[e] > a)
-        pairs[n++] = (PredictPairTime){ .a = a, .b = graph->neighbour[e] };
-  }
-  first[n_ranks] = n;
-  for (uint64_t i = 0; i < n_edges; i++) {
-    uint32_t a = MIN (edges[i].source, edges[i].destination);
-    uint32_t b = MAX (edges[i].source, edges[i].destination);
-    uint64_t low = first[a], high = first[a + 1];
-
-    /* The pairs of a ascend by b. */
-    while (high - low > 1) {
-      uint64_t middle = low + (high - low) / 2;
-
-      if (pairs[middle].b <= b)
-        low = middle;
-      else
-        high = middle;
-    }
-    if (edges[i].messages > 0)
-      predict_pair_add (times, &pairs[low], (double) edges[i].messages,
-                        (double) edges[i].bytes / (double) edges[i].messages);
-  }
-  *n_pairs = n;
-  return pairs;
-}
-
 gboolean
 cli_group_costs_of_times (CliGroupCosts *costs, const StudyMatrix *matrix, uint32_t n_ranks,
                           const char *times_path, uint32_t n_parts, PredictCostForm form,
@@ -141,7 +100,7 @@ cli_group_costs_of_times (CliGroupCosts *costs, const StudyMatrix *matrix, uint3
                  n_ranks, PREDICT_LITERAL_MAX_TASKS);
     return FALSE;
   }
-  pairs = time_pairs (matrix, n_ranks, &times, &n_pairs);
+  pairs = study_pair_times (study_matrix_edges (matrix), n_ranks, &times, &n_pairs);
   *costs = (CliGroupCosts){ .n_ranks = n_ranks,
                             .kind = form == PREDICT_COST_LITERAL ? "literal" : "mended" };
   costs->rows = predict_edge_costs (n_ranks, pairs, n_pairs, (n_ranks + n_parts - 1) / n_parts,

@@ -45,12 +45,6 @@ bool ib_known (const InfiniBand *ib, const char *series, const char *point, doub
 void
 ib_keep (InfiniBand *ib, const char *series, const char *point, double value, const char *unit);
 
-/* Half a round trip of `bytes` between ranks 0 and n_ranks / 2, while the
- * other ranks do the same in pairs (rank r with r + n_ranks / 2); without the
- * program's start, the first rounds and the end. */
-double ib_pingpong_us (const TopoMachine *machine, uint32_t n_ranks, const uint32_t *node,
-                       const uint8_t *core, uint64_t bytes, GError **error);
-
 /* infiniband_curves.c: `which` is an IbCurve. */
 double ib_curve_error (InfiniBand *ib, uint32_t which, GError **error);
 double ib_curve_first (InfiniBand *ib, uint32_t which, GError **error);

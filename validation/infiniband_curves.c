@@ -3,15 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "study/pingpong.h"
 #include "validation/infiniband.h"
 
 #include <math.h>
 #include <string.h>
 
-#define FIRST_ROUNDS 4  /* until queues are set up and buffers registered */
-#define ROUNDS       10 /* the measured ones */
-#define WINDOW       64 /* messages in flight, as the OSU bandwidth tests have */
-#define BYTE_TYPE    6  /* MPI_BYTE in a time-independent trace */
+#define WINDOW    64 /* messages in flight, as the OSU bandwidth tests have */
+#define BYTE_TYPE 6  /* MPI_BYTE in a time-independent trace */
 
 typedef enum { PINGPONG, ONE_WAY, BOTH_WAYS } Kind;
 
@@ -59,35 +58,6 @@ static const struct {
                                       { 0, 0 },
                                       BOTH_WAYS },
 };
-
-/* End of rank 0 after so many round trips of every pair; NaN on failure. */
-static double
-rounds_ps (const TopoMachine *machine, uint32_t n_ranks, const uint32_t *node, const uint8_t *core,
-           uint64_t bytes, uint32_t n_rounds, GError **error)
-{
-  g_autofree char *trace = g_strdup_printf (
-      "gen:pingpong:ranks=%u,bytes=%" G_GUINT64_FORMAT ",iterations=%u", n_ranks, bytes, n_rounds);
-  ValidationRun run;
-  double end_ps;
-
-  if (!validation_replay (trace, machine, n_ranks, node, core, &run, error))
-    return (double) NAN;
-  end_ps = (double) run.end_ps[0];
-  g_free (run.end_ps);
-  return end_ps;
-}
-
-double
-ib_pingpong_us (const TopoMachine *machine, uint32_t n_ranks, const uint32_t *node,
-                const uint8_t *core, uint64_t bytes, GError **error)
-{
-  double first_ps = rounds_ps (machine, n_ranks, node, core, bytes, FIRST_ROUNDS, error);
-  double all_ps = isnan (first_ps) ? first_ps
-                                   : rounds_ps (machine, n_ranks, node, core, bytes,
-                                                FIRST_ROUNDS + ROUNDS, error);
-
-  return (all_ps - first_ps) * 1e-6 / (2 * ROUNDS);
-}
 
 static void
 append_window (GString *text, Kind kind, uint64_t bytes)
@@ -151,11 +121,11 @@ simulated_curve (InfiniBand *ib, IbCurve which, GError **error)
     uint64_t bytes = g_array_index (measured->bytes, guint64, i);
     g_autofree char *point = g_strdup_printf ("%" G_GUINT64_FORMAT, bytes);
 
-    values[i] =
-        curves[which].kind == PINGPONG
-            ? ib_pingpong_us (machine, 2, curves[which].node, curves[which].core, bytes, error)
-            : bandwidth_MBps (machine, curves[which].node, curves[which].core, curves[which].kind,
-                              bytes, error);
+    values[i] = curves[which].kind == PINGPONG
+                    ? study_pingpong_us (machine, NULL, 2, curves[which].node, curves[which].core,
+                                         bytes, error)
+                    : bandwidth_MBps (machine, curves[which].node, curves[which].core,
+                                      curves[which].kind, bytes, error);
     if (isnan (values[i]))
       return NULL;
     validation_detail (ib->details, measured->name, point,

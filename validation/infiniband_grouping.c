@@ -11,6 +11,7 @@
 #include "config.h"
 
 #include "predictors/group.h"
+#include "study/pingpong.h"
 #include "validation/infiniband.h"
 
 #include <math.h>
@@ -44,7 +45,7 @@ one_way_us (InfiniBand *ib, const TopoMachine *machine, bool between, uint64_t b
 
   if (ib_known (ib, series, point, &us))
     return us;
-  us = ib_pingpong_us (machine, 2, node, core, bytes, error);
+  us = study_pingpong_us (machine, NULL, 2, node, core, bytes, error);
   if (!isnan (us))
     ib_keep (ib, series, point, us, "us");
   return us;

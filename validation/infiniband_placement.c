@@ -6,6 +6,7 @@
  * are orders and ranges, not curves. */
 #include "config.h"
 
+#include "study/pingpong.h"
 #include "validation/infiniband.h"
 #include "validation/placements.h"
 
@@ -45,7 +46,7 @@ two_ranks_us (const TopoMachine *machine, bool between, uint8_t core, uint64_t b
   const uint32_t node[] = { 0, between ? 1 : 0 };
   const uint8_t cores[] = { 0, core };
 
-  return ib_pingpong_us (machine, 2, node, cores, bytes, error);
+  return study_pingpong_us (machine, NULL, 2, node, cores, bytes, error);
 }
 
 /* Time between nodes over the longest inside, or the shortest inside over that
@@ -120,7 +121,7 @@ placement_us (const TopoMachine *machine, const ValidationPlacement *placement, 
     core[pair] = placement->pair[pair][0];
     core[n_pairs + pair] = placement->pair[pair][1];
   }
-  return ib_pingpong_us (machine, 2 * n_pairs, node, core, bytes, error);
+  return study_pingpong_us (machine, NULL, 2 * n_pairs, node, core, bytes, error);
 }
 
 static char *

@@ -7,6 +7,7 @@
  * closed forms. */
 #include "config.h"
 
+#include "study/pingpong.h"
 #include "validation/infiniband.h"
 #include "topology/aggregation.h"
 #include "validation/pingpong.h"
@@ -95,8 +96,8 @@ test_pingpong_is_half_a_round (void)
   const uint32_t pair[] = { 0, 4 };
   GError *error = NULL;
   g_autoptr (TopoMachine) machine = validation_machine_new ("torus:8", NULL, &error);
-  double alone_us = ib_pingpong_us (machine, 2, pair, core, 8, &error);
-  double beside_us = ib_pingpong_us (machine, 4, node, core, 8, &error);
+  double alone_us = study_pingpong_us (machine, NULL, 2, pair, core, 8, &error);
+  double beside_us = study_pingpong_us (machine, NULL, 4, node, core, 8, &error);
 
   g_assert_no_error (error);
   g_assert_cmpfloat_with_epsilon (alone_us, validation_latency_ps (machine, 0, 4, 8, &error) * 1e-6,
@@ -115,9 +116,9 @@ test_settings_apply (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (TopoMachine) machine = validation_machine_new ("torus:8", NULL, NULL);
   g_autoptr (TopoMachine) slower = validation_machine_new ("torus:8", slow, NULL);
-  double us = ib_pingpong_us (machine, 2, pair, core, 8, NULL);
+  double us = study_pingpong_us (machine, NULL, 2, pair, core, 8, NULL);
 
-  g_assert_cmpfloat (ib_pingpong_us (slower, 2, pair, core, 8, NULL), >, us + 0.9);
+  g_assert_cmpfloat (study_pingpong_us (slower, NULL, 2, pair, core, 8, NULL), >, us + 0.9);
   g_assert_null (validation_machine_new ("torus:8", wrong, &error));
   g_assert_nonnull (error);
 }
@@ -131,7 +132,7 @@ test_failures_are_told (void)
   g_autoptr (TopoMachine) machine = validation_machine_new ("torus:8", NULL, NULL);
   ValidationRun run;
 
-  g_assert_true (isnan (ib_pingpong_us (machine, 3, far, core, 8, &error)));
+  g_assert_true (isnan (study_pingpong_us (machine, NULL, 3, far, core, 8, &error)));
   g_assert_nonnull (error);
   g_assert_false (
       validation_replay_text ("0 no_such_call\n", machine, 2, far, core, &run, &no_trace));

@@ -5,6 +5,7 @@
 
 #include "validation/program.h"
 
+#include "study/pingpong.h"
 #include "validation/published.h"
 
 #include <glib/gstdio.h>
@@ -31,11 +32,7 @@ validation_machine_new (const char *spec, const char *const *settings, GError **
 
   if (machine == NULL || !apply_settings (machine, settings, error))
     return NULL;
-  if (machine->node != NULL) {
-    machine->ranks_per_node = MIN (machine->node->n_cores, TOPO_MAX_RANKS_PER_NODE);
-    for (uint32_t slot = 0; slot < machine->ranks_per_node; slot++)
-      machine->slot_core[slot] = (uint8_t) slot;
-  }
+  study_slots_are_cores (machine);
   return g_steal_pointer (&machine);
 }
 
