@@ -159,6 +159,24 @@ refused "a sample pattern without counters" 1 "ring"
 choose "$@" --ipc ipc.json
 refused "a model without samples" 2 "--ipc ipc.json: a model needs --samples TABLE.csv"
 
+# Without counters.
+choose "$@" --memory-share '50 %' --format csv -q
+same "the more share, the longer" sorted \
+  "$(column computation_s | awk 'NR == 1 || NR == 3 || NR == 7 || NR == 8' | sort -c -g -u && echo sorted)"
+choose "$@" --memory-share '0 %' --format csv -q
+same "who needs no memory shares none" 0.2 "$(column computation_s | sort -u)"
+choose "$@" --memory-share '50 %' --working-set 16MiB --format csv -q
+same "what fits a cache shares no memory" "0.2 0.2" \
+  "$(column computation_s | awk 'NR == 2 || NR == 8' | paste -s -d ' ')"
+choose "$@" --memory-share '50 %'
+same "a model is called one" 1 "$(grep -c '^computation: a model of the node, not measured;' out)"
+choose "$@" --memory-share '50 %' --ipc ipc.csv
+refused "two of them" 2 "--ipc and --memory-share both say how computations change"
+choose "$@" --computation node
+refused "a model without a figure" 2 "--computation node needs --memory-share SHARE"
+choose "$@" --memory-share '101 %'
+refused "more than all" 2 "--memory-share: '101 %' is not within 0 and 100 %"
+
 # What cannot be.
 sed s/ring,7,1.8/ring,7,0/ ipc.csv >zero.csv
 choose "$@" --ipc zero.csv

@@ -5,11 +5,12 @@
 
 #include "cli/choice.h"
 
-#include "cli/choice_mapping.h"
 #include "cli/command.h"
-#include "study/inputs.h"
+#include "study/aggregate_mapping.h"
 #include "study/ipc_factors.h"
+#include "study/node_shares.h"
 #include "study/pattern_run.h"
+#include "study/pingpong.h"
 
 #include <math.h>
 
@@ -18,7 +19,7 @@ typedef struct {
   const CliChoiceOptions *options;
   CliChoice *choice;
   Trace *trace;
-  StudyMatrix *matrix; /* what is sent between ranks */
+  StudyAggregate *aggregate; /* what is sent between ranks */
   CliProgress *progress;
   uint32_t n_done, n_todo; /* patterns */
 } Work;
@@ -62,6 +63,7 @@ open_machine (const char *spec, const CliChoiceOptions *options, GError **error)
   }
   if (options->hosts != NULL && !topo_machine_set_hosts (machine, options->hosts, error))
     return NULL;
+  study_slots_are_cores (machine);
   return g_steal_pointer (&machine);
 }
 
@@ -115,7 +117,7 @@ set_factors_of_ipc (CliChoice *choice, const CliChoiceOptions *options, GError *
   g_autofree char **why = g_new0 (char *, n);
   gboolean done = study_ipc_read (&source, choice->patterns, ipc, why, error);
 
-  if (done && (recorded > n || isnan (ipc[recorded - 1]))) {
+  if (done && isnan (ipc[recorded - 1])) {
     g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
                  "%s: tells no IPC of pattern %u, which the computation times of the trace are of "
                  "(--recorded-in)",
@@ -130,12 +132,39 @@ set_factors_of_ipc (CliChoice *choice, const CliChoiceOptions *options, GError *
   return done;
 }
 
+/* Of the node model, without counters. */
+static void
+set_factors_of_sharing (CliChoice *choice, const CliChoiceOptions *options)
+{
+  const TopoPatterns *patterns = choice->patterns;
+  const TopoMachine *machine = choice->opened;
+  const TopoPattern *recorded = &patterns->pattern[options->recorded - 1];
+  const PredictMemoryUse use = { .memory_share = options->memory_share,
+                                 .working_set_bytes = options->working_set / choice->n_ranks,
+                                 .reuse_exponent = PREDICT_REUSE_EXPONENT };
+  g_autofree PredictShare *alone =
+      study_pattern_shares (machine->node, &machine->parameters, patterns->levels, recorded);
+
+  for (uint32_t at = 0; at < patterns->n; at++) {
+    g_autofree PredictShare *shares = study_pattern_shares (
+        machine->node, &machine->parameters, patterns->levels, &patterns->pattern[at]);
+
+    choice->row[at].factor = predict_sharing_slowdown (shares, patterns->pattern[at].n_tasks, alone,
+                                                       recorded->n_tasks, &use);
+  }
+}
+
 static gboolean
 set_factors (CliChoice *choice, const CliChoiceOptions *options, GError **error)
 {
   choice->computation = "unchanged";
   if (options->computation == CLI_COMPUTATION_UNCHANGED)
     return TRUE;
+  if (options->computation == CLI_COMPUTATION_SHARING) {
+    choice->computation = "a model of the node, not measured";
+    set_factors_of_sharing (choice, options);
+    return TRUE;
+  }
   choice->computation = options->samples != NULL ? "IPC, predicted" : "IPC, observed";
   return set_factors_of_ipc (choice, options, error);
 }
@@ -164,13 +193,8 @@ run_pattern (Work *work, uint32_t at, GError **error)
                                   .progress_data = work };
   StudyPatternRun run;
 
-  if (!topo_machine_set_pattern (choice->opened, choice->patterns->pattern[at].id, error))
-    return FALSE;
-  choice->mapping[at] =
-      cli_choice_mapping (work->matrix, choice->opened, &choice->patterns->pattern[at],
-                          (uint64_t) work->options->seed, error);
-  if (choice->mapping[at] == NULL ||
-      !study_pattern_run (work->trace, choice->opened, choice->mapping[at], &options, row->factor,
+  choice->mapping[at] = study_aggregate_mapping (work->aggregate, &choice->patterns->pattern[at]);
+  if (!study_pattern_run (work->trace, choice->opened, choice->mapping[at], &options, row->factor,
                           &run, choice->warnings, error)) {
     g_prefix_error (error, "pattern %u: ", choice->patterns->pattern[at].id);
     return FALSE;
@@ -199,6 +223,26 @@ run_patterns (Work *work, GError **error)
 
 /* --- Choice --- */
 
+/* Makes the slots of the machine the cores of the chosen pattern, and its mapping one of them: files
+ * of launchers number what a job uses of a node. */
+static gboolean
+renumber_slots (CliChoice *choice, GError **error)
+{
+  const TopoPattern *pattern = &choice->patterns->pattern[choice->chosen];
+  TopoMapping *mapping = choice->mapping[choice->chosen];
+
+  if (!topo_machine_set_pattern (choice->opened, pattern->id, error))
+    return FALSE;
+  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
+    uint32_t slot = 0;
+
+    while (choice->opened->slot_core[slot] != mapping->slot[rank])
+      slot++;
+    mapping->slot[rank] = (uint8_t) slot;
+  }
+  return TRUE;
+}
+
 static gboolean
 decide (CliChoice *choice, const CliChoiceOptions *options, GError **error)
 {
@@ -222,8 +266,18 @@ decide (CliChoice *choice, const CliChoiceOptions *options, GError **error)
           study_power_energy_J (&options->power, &choice->patterns->pattern[at],
                                 choice->judged[at].total_s, options->memory_bytes);
   }
-  return topo_machine_set_pattern (choice->opened, choice->patterns->pattern[choice->chosen].id,
-                                   error);
+  return renumber_slots (choice, error);
+}
+
+static gboolean
+check_recorded (const CliChoice *choice, const CliChoiceOptions *options, GError **error)
+{
+  if ((uint32_t) options->recorded <= choice->patterns->n)
+    return TRUE;
+  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s %d: a node of %s has %u patterns",
+               options->recorded == options->reference ? "--reference" : "--recorded-in",
+               options->recorded, choice->machine, choice->patterns->n);
+  return FALSE;
 }
 
 /* Before anything is simulated. */
@@ -250,7 +304,8 @@ cli_choice_new (const char *path, const char *spec, const CliChoiceOptions *opti
 {
   g_autoptr (CliChoice) choice = g_new0 (CliChoice, 1);
   g_autoptr (Trace) trace = NULL;
-  g_autoptr (StudyMatrix) matrix = NULL;
+  g_autoptr (StudyAggregate) aggregate = NULL;
+  const StudyAggregateOptions grouping = { .seed = (uint64_t) options->seed };
   Work work = { .options = options, .choice = choice, .progress = progress };
 
   choice->trace = g_strdup (path);
@@ -260,11 +315,12 @@ cli_choice_new (const char *path, const char *spec, const CliChoiceOptions *opti
       !(trace = cli_trace_open (path, &options->trace, error)))
     return NULL;
   choice->n_ranks = trace_ranks (trace);
-  if (!admit (choice, options, error) || !set_factors (choice, options, error) ||
-      !check_reference (choice, options, error) || !(matrix = cli_choice_matrix (trace, error)))
+  if (!admit (choice, options, error) || !check_recorded (choice, options, error) ||
+      !set_factors (choice, options, error) || !check_reference (choice, options, error) ||
+      !(aggregate = study_aggregate_new (trace, choice->patterns, &grouping, NULL, NULL, error)))
     return NULL;
   work.trace = trace;
-  work.matrix = matrix;
+  work.aggregate = aggregate;
   if (!run_patterns (&work, error) || !decide (choice, options, error))
     return NULL;
   return g_steal_pointer (&choice);

@@ -9,7 +9,10 @@
 #include "study/plan.h"
 #include "topology/unit.h"
 
+#include <math.h>
 #include <string.h>
+
+#define MAX_SLOWDOWN 1000 /* a share */
 
 void
 cli_choice_options_clear (CliChoiceOptions *options)
@@ -28,6 +31,8 @@ cli_choice_options_clear (CliChoiceOptions *options)
   g_free (options->memory_traffic);
   g_free (options->network_name);
   g_free (options->hosts);
+  g_free (options->memory_share_text);
+  g_free (options->working_set_text);
   g_free (options->sizes);
   g_free (options->prefix);
   g_free (options->rankfile);
@@ -50,8 +55,18 @@ add_computation_options (GOptionContext *context, CliChoiceOptions *options)
       "The program of the table, when it has several", "NAME" },
     { "recorded-in", 0, 0, G_OPTION_ARG_INT, &options->recorded,
       "The pattern that the computation times of the trace are of (default: the reference)", "ID" },
+    { "memory-share", 0, 0, G_OPTION_ARG_STRING, &options->memory_share_text,
+      "Without counters: how much of a computation's time goes to memory, were there no shared cache, "
+      "e.g. 30 %; a model of the node does the rest",
+      "SHARE" },
+    { "working-set", 0, 0, G_OPTION_ARG_STRING, &options->working_set_text,
+      "With --memory-share: what all ranks together use again and again (default: more than any "
+      "cache)",
+      "SIZE" },
     { "computation", 0, 0, G_OPTION_ARG_STRING, &options->computation_name,
-      "unchanged: computations take as long in every pattern", "HOW" },
+      "unchanged (default: computations take as long in every pattern), ipc or node, as the options "
+      "above say",
+      "HOW" },
     { NULL },
   };
 
@@ -146,22 +161,41 @@ refuse (GError **error, const char *format, ...)
   return FALSE;
 }
 
+/* Where the options that are given say that computations are from. */
 static gboolean
-check_computation (CliChoiceOptions *options, GError **error)
+choose_computation (CliChoiceOptions *options, GError **error)
 {
-  static const char *const names[] = { "unchanged", "ipc", NULL };
-  int how = options->ipc != NULL ? CLI_COMPUTATION_IPC : CLI_COMPUTATION_UNCHANGED;
+  static const char *const names[] = { "unchanged", "ipc", "node", NULL };
+  int how = options->ipc != NULL                 ? CLI_COMPUTATION_IPC
+            : options->memory_share_text != NULL ? CLI_COMPUTATION_SHARING
+                                                 : CLI_COMPUTATION_UNCHANGED;
 
+  if (options->ipc != NULL && options->memory_share_text != NULL &&
+      options->computation_name == NULL)
+    return refuse (error,
+                   "--ipc and --memory-share both say how computations change: --computation "
+                   "ipc or node chooses");
   if (options->computation_name != NULL &&
       (how = cli_parse_choice ("--computation", options->computation_name, names, error)) < 0)
     return FALSE;
   options->computation = (CliComputation) how;
   if (how == CLI_COMPUTATION_IPC && options->ipc == NULL)
     return refuse (error, "--computation ipc needs --ipc FILE");
+  return how != CLI_COMPUTATION_SHARING || options->memory_share_text != NULL ||
+         refuse (error, "--computation node needs --memory-share SHARE");
+}
+
+static gboolean
+check_computation (CliChoiceOptions *options, GError **error)
+{
+  if (!choose_computation (options, error))
+    return FALSE;
   if (options->samples != NULL && options->ipc == NULL)
     return refuse (error, "--samples is for the model of --ipc, which is missing");
   if (options->program != NULL && options->ipc == NULL)
     return refuse (error, "--program names a row of --ipc, which is missing");
+  if (options->working_set_text != NULL && options->memory_share_text == NULL)
+    return refuse (error, "--working-set goes with --memory-share, which is missing");
   if (options->samples == NULL && options->ipc != NULL && g_str_has_suffix (options->ipc, ".json"))
     return refuse (error, "--ipc %s: a model needs --samples TABLE.csv", options->ipc);
   if (options->reference < 1)
@@ -172,20 +206,18 @@ check_computation (CliChoiceOptions *options, GError **error)
          refuse (error, "--recorded-in: %d, but patterns count from 1", options->recorded);
 }
 
-/* "5 %" or 0.05. */
+/* "5 %"; text NULL leaves *share as it is. */
 static gboolean
-parse_slowdown (CliChoiceOptions *options, GError **error)
+parse_share (const char *option, const char *text, double most, double *share, GError **error)
 {
-  TopoValue value = { .real = PREDICT_MAX_SLOWDOWN };
+  TopoValue value = { .real = *share };
   g_autoptr (GError) cause = NULL;
 
-  if (options->slowdown != NULL &&
-      !topo_unit_parse (TOPO_UNIT_SHARE, options->slowdown, &value, &cause))
-    return refuse (error, "--max-slowdown: %s", cause->message);
-  if (!(value.real >= 0))
-    return refuse (error, "--max-slowdown: '%s' is below 0", options->slowdown);
-  options->max_slowdown = value.real;
-  return TRUE;
+  if (text != NULL && !topo_unit_parse (TOPO_UNIT_SHARE, text, &value, &cause))
+    return refuse (error, "%s: %s", option, cause->message);
+  *share = value.real;
+  return (*share >= 0 && *share <= most) ||
+         refuse (error, "%s: '%s' is not within 0 and %g %%", option, text, 100 * most);
 }
 
 /* text NULL: 0. */
@@ -201,6 +233,22 @@ parse_bytes (const char *option, const char *text, uint64_t *bytes, GError **err
   if (!topo_unit_parse (TOPO_UNIT_BYTES, text, &value, &cause) || value.whole == 0)
     return refuse (error, "%s: %s", option, cause != NULL ? cause->message : "no memory at all");
   *bytes = value.whole;
+  return TRUE;
+}
+
+static gboolean
+check_shares (CliChoiceOptions *options, GError **error)
+{
+  uint64_t bytes;
+
+  options->max_slowdown = PREDICT_MAX_SLOWDOWN;
+  if (!parse_share ("--max-slowdown", options->slowdown, MAX_SLOWDOWN, &options->max_slowdown,
+                    error) ||
+      !parse_share ("--memory-share", options->memory_share_text, 1, &options->memory_share,
+                    error) ||
+      !parse_bytes ("--working-set", options->working_set_text, &bytes, error))
+    return FALSE;
+  options->working_set = bytes > 0 ? (double) bytes : (double) INFINITY;
   return TRUE;
 }
 
@@ -264,7 +312,7 @@ cli_choice_check (CliChoiceOptions *options, const char *trace, GError **error)
     return refuse (error, "--seed: must not be negative");
   options->job.part_filled = options->part_filled;
   return cli_parse_format (&options->format, error) && check_computation (options, error) &&
-         parse_slowdown (options, error) &&
+         check_shares (options, error) &&
          parse_bytes ("--memory-per-task", options->task_memory, &options->job.task_bytes, error) &&
          parse_bytes ("--node-memory", options->node_memory, &options->job.node_bytes, error) &&
          check_power (options, error) && check_sizes (options, trace, error);

@@ -11,10 +11,9 @@
 
 typedef enum {
   CLI_COMPUTATION_UNCHANGED,
-  CLI_COMPUTATION_IPC, /* observed, or predicted by a model */
+  CLI_COMPUTATION_IPC,     /* observed, or predicted by a model */
+  CLI_COMPUTATION_SHARING, /* by what the tasks of a node share: predictors/node_sharing.h */
 } CliComputation;
-
-typedef enum { CLI_BASIS_SIMULATION } CliBasis;
 
 typedef struct {
   CliMachineOptions machine; /* only the spec and the settings */
@@ -23,6 +22,7 @@ typedef struct {
   CliTraceOptions trace;
   char *ipc, *samples, *program, *computation_name;
   char *task_memory, *node_memory, *slowdown, *power_path, *memory_traffic, *network_name, *hosts;
+  char *memory_share_text, *working_set_text;
   char *sizes; /* "16,32": ranks */
   char *prefix, *rankfile, *hostfile, *slurm;
   gboolean part_filled;
@@ -33,8 +33,9 @@ typedef struct {
   CliComputation computation;
   SimNetworkKind network;
   double max_slowdown;
-  TopoJob job;   /* but for its ranks and nodes */
-  GArray *ranks; /* (element-type guint) NULL: the trace is one */
+  double memory_share, working_set; /* share; bytes of all ranks, INFINITY: more than any cache */
+  TopoJob job;                      /* but for its ranks and nodes */
+  GArray *ranks;                    /* (element-type guint) NULL: the trace is one */
   gboolean has_power, power_is_guess;
   StudyPower power;
   double memory_bytes; /* of all tasks, to or from memory */
