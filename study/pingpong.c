@@ -20,12 +20,11 @@ typedef enum { NOTHING, COUNT, COUNT_ROOT, COUNT_WORK, COUNT_WORK_ROOT, TWICE, T
 static const struct {
   TraceOpKind kind;
   Form form;
-  bool waits_for_all;
 } collectives[] = {
-  { TRACE_OP_BARRIER, NOTHING, true },         { TRACE_OP_BCAST, COUNT_ROOT, false },
-  { TRACE_OP_GATHER, TWICE_ROOT, false },      { TRACE_OP_SCATTER, TWICE_ROOT, false },
-  { TRACE_OP_ALLGATHER, TWICE, true },         { TRACE_OP_ALLTOALL, TWICE, true },
-  { TRACE_OP_REDUCE, COUNT_WORK_ROOT, false }, { TRACE_OP_ALLREDUCE, COUNT_WORK, true },
+  { TRACE_OP_BARRIER, NOTHING },        { TRACE_OP_BCAST, COUNT_ROOT },
+  { TRACE_OP_GATHER, TWICE_ROOT },      { TRACE_OP_SCATTER, TWICE_ROOT },
+  { TRACE_OP_ALLGATHER, TWICE },        { TRACE_OP_ALLTOALL, TWICE },
+  { TRACE_OP_REDUCE, COUNT_WORK_ROOT }, { TRACE_OP_ALLREDUCE, COUNT_WORK },
 };
 
 void
@@ -115,7 +114,7 @@ append_call (GString *text, uint32_t rank, int which, uint64_t bytes)
   if (form == TWICE || form == TWICE_ROOT)
     g_string_append (text, " 6");
   g_string_append_c (text, '\n');
-  if (!collectives[which].waits_for_all)
+  if (form != NOTHING)
     g_string_append_printf (text, "%u barrier\n", rank);
 }
 

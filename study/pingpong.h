@@ -26,9 +26,8 @@ study_pingpong_us (const TopoMachine *machine, const RoutePaths *paths, uint32_t
 bool study_collective_is_known (TraceOpKind kind);
 
 /* A collective of all ranks of so many bytes, as a trace's operation counts them, in
- * microseconds: the mean of a few in a row.  One that does not wait for all by itself (bcast,
- * reduce, gather, scatter) has a barrier behind it, whose time counts: calls would overlap, and a
- * bound must not be short. */
+ * microseconds: the mean of a few.  Every call, but of a barrier, has a barrier behind it, whose
+ * time counts: calls in a row overlap, and a bound must not be short. */
 double study_collective_us (const TopoMachine *machine, const RoutePaths *paths, TraceOpKind kind,
                             uint32_t n_ranks, const uint32_t *node, const uint8_t *core,
                             uint64_t bytes, GError **error);
