@@ -55,6 +55,8 @@ add_json (JsonBuilder *builder, const ValidationResult *result)
   cli_add_number (builder, "tolerance", published->tolerance);
   cli_add_number (builder, "deviation", deviation (result));
   cli_add_string (builder, "verdict", verdict (result));
+  if (result->cause != NULL)
+    cli_add_string (builder, "cause", result->cause);
   cli_add_string (builder, "role", published->role);
   cli_add_string (builder, "source", published->source);
   cli_add_string (builder, "conditions", published->conditions);
@@ -111,6 +113,8 @@ print_row (const ValidationResult *result)
     printf ("%-26s %9.4g %-5s  %-15s %+7.1f%%  %-7s  %-10s  %s\n", published->name,
             result->simulated, published->unit, text, 100 * deviation (result),
             result->agrees ? "agrees" : "DIFFERS", published->role, published->source);
+  if (result->cause != NULL)
+    printf ("    %s\n", result->cause);
 }
 
 static void
