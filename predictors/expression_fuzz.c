@@ -4,47 +4,33 @@
  *
  * What is accepted must be printed and read back to the same steps, keep its values when it is
  * simplified, and stay within its bounds. */
+#include ".ci/fuzzing.h"
 #include "predictors/base_model.h"
 #include "predictors/bounds.h"
 #include "predictors/evaluate_blocks.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerInitialize (int *argc, char ***argv);
-int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
-
-static const char *const seeds[] = {
+static const char *const texts[] = {
   "variable T in s\nvariable nx, np\nconstant f 4965 in 1/s\nconstant nv 7 in word\n"
   "g 2.45e-8 [2e-9, 2e-7] log in s/word # copy\nwords = nv*nx^2/np\ntime = f*T*2*g*words\n",
   "variable n\nparameter a 1 [0, 2]\ntime = a + max(n, 3)^1.5\n",
   "-x^2 + min(y, --2)*log2(x)/(exp(y) - 1)**-3",
   "ceil(sqrt(abs(sin(x)*cos(y))))^pi^p - floor(q)",
+  NULL,
 };
 
-static const char words[] =
-    "\"variable \"\n\"constant \"\n\"parameter \"\n\"time = \"\n\" in \"\n\" log\"\n\"[0, 1]\"\n"
-    "\"s/word\"\n\"log2(\"\n\"sqrt(\"\n\"max(\"\n\"^-2\"\n\"**\"\n\"1e308\"\n\"pi\"\n";
+static const char *const words[] = {
+  "variable ", "constant ", "parameter ", "time = ", " in ", " log",  "[0, 1]", "s/word",
+  "log2(",     "sqrt(",     "max(",       "^-2",     "**",   "1e308", "pi",     NULL,
+};
 
-int
-LLVMFuzzerInitialize (int *argc, char ***argv)
+static void
+seed (FuzzSeeds *seeds)
 {
-  const char *folder = g_getenv ("FUZZ_SEEDS");
-
-  (void) argc, (void) argv;
-  if (folder == NULL)
-    return 0;
-
-  g_autofree char *dictionary = g_strconcat (folder, ".dict", NULL);
-
-  for (guint at = 0; at < G_N_ELEMENTS (seeds); at++) {
-    g_autofree char *seed = g_strdup_printf ("%s/seed-%02u", folder, at);
-
-    g_assert_true (g_file_set_contents (seed, seeds[at], -1, NULL));
-  }
-  g_assert_true (g_file_set_contents (dictionary, words, -1, NULL));
-  exit (0);
+  fuzz_add_texts (seeds, texts);
+  fuzz_add_words (seeds, words);
 }
 
 static void
@@ -128,12 +114,13 @@ try_model (const char *text)
   check_expression (model->time, &model->names, model->n_variables, model->n_parameters);
 }
 
-int
-LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+static void
+check (const uint8_t *data, size_t size)
 {
   g_autofree char *text = g_strndup ((const char *) data, size);
 
   try_formula (text);
   try_model (text);
-  return 0;
 }
+
+const FuzzProgram fuzz_program = { NULL, seed, check };

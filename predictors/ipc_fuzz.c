@@ -3,56 +3,35 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * What is read as a model must predict without harm, and be written and read the same. */
+#include ".ci/fuzzing.h"
 #include "predictors/ipc_fixture.h"
 
-#include <glib/gstdio.h>
-#include <stdlib.h>
-
-int LLVMFuzzerInitialize (int *argc, char ***argv);
-int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
-
-static char *path; /* of the input, as a file */
-
-static const char words[] =
-    "\"null\"\n\"1e308\"\n\"-1\"\n\"\\\"[0,1)\\\"\"\n\"\\\"all\\\"\"\n\"\\\"linear\\\"\"\n"
-    "\"\\\"pieces\\\"\"\n\"\\\"patterns\\\"\"\n\"\\\"samples\\\"\"\n\"9223372036854775807\"\n";
+static const char *const words[] = {
+  "null",
+  "1e308",
+  "-1",
+  "\\\"[0,1)\\\"",
+  "\\\"all\\\"",
+  "\\\"linear\\\"",
+  "\\\"pieces\\\"",
+  "\\\"patterns\\\"",
+  "\\\"samples\\\"",
+  "9223372036854775807",
+  NULL,
+};
 
 /* Small models: with and without a class of its own. */
 static void
-write_seeds (const char *folder)
+seed (FuzzSeeds *seeds)
 {
-  g_autofree char *dictionary = g_strconcat (folder, ".dict", NULL);
-
   for (guint n = 3; n <= 4; n++) {
     g_autoptr (PredictTable) table = ipc_contention_table ((guint[]){ n, 1, 0, 0 }, 0.01, n);
     g_autoptr (PredictIpcModel) model = predict_ipc_train (table, ipc_samples, ipc_events, NULL);
-    g_autofree char *seed = g_strdup_printf ("%s/seed-%02u", folder, n);
     g_autofree char *text = ipc_model_text (model);
 
-    g_assert_true (g_file_set_contents (seed, text, -1, NULL));
+    fuzz_add_text (seeds, text);
   }
-  g_assert_true (g_file_set_contents (dictionary, words, -1, NULL));
-}
-
-static void
-remove_input (void)
-{
-  g_unlink (path);
-}
-
-int
-LLVMFuzzerInitialize (int *argc, char ***argv)
-{
-  const char *folder = g_getenv ("FUZZ_SEEDS");
-
-  (void) argc, (void) argv;
-  if (folder != NULL) {
-    write_seeds (folder);
-    exit (0);
-  }
-  g_close (g_file_open_tmp ("ipc-fuzz-XXXXXX", &path, NULL), NULL);
-  atexit (remove_input);
-  return 0;
+  fuzz_add_words (seeds, words);
 }
 
 /* One program, of which every counter is one. */
@@ -92,19 +71,18 @@ check_same (const PredictIpcModel *model)
   g_assert_cmpstr (again, ==, text);
 }
 
-int
-LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+static void
+check (const uint8_t *data, size_t size)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (PredictIpcModel) model = NULL;
-  FILE *file = g_fopen (path, "wb");
 
-  g_assert_true (file != NULL && fwrite (data, 1, size, file) == size && fclose (file) == 0);
-  model = predict_ipc_model_read (path, &error);
+  model = predict_ipc_model_read (fuzz_file (data, size), &error);
   g_assert_true ((model == NULL) == (error != NULL));
   if (model == NULL)
-    return 0;
+    return;
   check_predicts (model);
   check_same (model);
-  return 0;
 }
+
+const FuzzProgram fuzz_program = { NULL, seed, check };

@@ -263,14 +263,13 @@ read_origin (JsonObject *root, PredictIpcModel *model, GError **error)
          predict_json_numbers (root, "largest", n_ranges, model->largest, error);
 }
 
-static PredictIpcModel *
+static gpointer
 read_root (JsonObject *root, GError **error)
 {
   g_auto (GStrv) samples = NULL, events = NULL;
   g_autoptr (PredictIpcModel) model = NULL;
 
-  if (!predict_json_check_schema (root, PREDICT_IPC_SCHEMA, error) ||
-      !(samples = read_names (root, "samples", error)) ||
+  if (!(samples = read_names (root, "samples", error)) ||
       !(events = read_names (root, "events", error)))
     return NULL;
   for (guint i = 0; events[i] != NULL; i++)
@@ -291,13 +290,5 @@ read_root (JsonObject *root, GError **error)
 PredictIpcModel *
 predict_ipc_model_read (const char *path, GError **error)
 {
-  g_autoptr (JsonNode) root = predict_json_file (path, error);
-  PredictIpcModel *model;
-
-  if (root == NULL)
-    return NULL;
-  model = read_root (json_node_get_object (root), error);
-  if (model == NULL)
-    g_prefix_error (error, "%s: ", path);
-  return model;
+  return predict_json_file (path, PREDICT_IPC_SCHEMA, read_root, error);
 }

@@ -68,8 +68,8 @@ parse (const char *path, const char *text, gsize n, GError **error)
   return NULL;
 }
 
-JsonNode *
-predict_json_file (const char *path, GError **error)
+static JsonNode *
+load (const char *path, GError **error)
 {
   g_autofree char *text = NULL;
   gsize n;
@@ -83,8 +83,8 @@ predict_json_file (const char *path, GError **error)
   return NULL;
 }
 
-gboolean
-predict_json_check_schema (JsonObject *root, const char *schema, GError **error)
+static gboolean
+check_schema (JsonObject *root, const char *schema, GError **error)
 {
   const char *found = predict_json_string (root, "schema", error);
   gsize n_family = (gsize) (strchr (schema, '/') + 1 - schema);
@@ -97,4 +97,21 @@ predict_json_check_schema (JsonObject *root, const char *schema, GError **error)
   else
     g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL, "no %s but %s", schema, found);
   return FALSE;
+}
+
+gpointer
+predict_json_file (const char *path, const char *schema,
+                   gpointer (*read) (JsonObject *root, GError **error), GError **error)
+{
+  g_autoptr (JsonNode) node = load (path, error);
+  JsonObject *root;
+  gpointer what;
+
+  if (node == NULL)
+    return NULL;
+  root = json_node_get_object (node);
+  what = check_schema (root, schema, error) ? read (root, error) : NULL;
+  if (what == NULL)
+    g_prefix_error (error, "%s: ", path);
+  return what;
 }

@@ -5,11 +5,10 @@
 
 #include <json-glib/json-glib.h>
 
-/* The object that is all of the file at `path`, json_node_unref(); immutable.  NULL and *error
- * (PREDICT_ERROR_MODEL or G_FILE_ERROR, with path and line): no such file, no JSON, anything but one
- * object, or nested so deep that no model of ours is. */
-JsonNode *predict_json_file (const char *path, GError **error);
-
-/* Whether "schema" is `schema`, such as "hopcast.model/1".  FALSE and *error name the one that is
- * there: another version of it, or something else. */
-gboolean predict_json_check_schema (JsonObject *root, const char *schema, GError **error);
+/* What `read` makes of the object that is all of the file at `path`.  NULL and *error (PREDICT_ERROR_MODEL
+ * or G_FILE_ERROR, with the path and where it can be told the line): no such file, no JSON, anything but
+ * one object, or nested so deep that no model of ours is; its "schema" is not `schema`, such as
+ * "hopcast.model/1", with the one that is there, another version of it or something else; or `read`
+ * returned NULL and an error, to which the path is added. */
+gpointer predict_json_file (const char *path, const char *schema,
+                            gpointer (*read) (JsonObject *root, GError **error), GError **error);

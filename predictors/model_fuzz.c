@@ -3,22 +3,29 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * What is read as a model must predict without harm, and be written and read the same. */
+#include ".ci/fuzzing.h"
 #include "predictors/friedman.h"
 #include "predictors/model.h"
 
-#include <glib/gstdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerInitialize (int *argc, char ***argv);
-int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
-
-static char *path; /* of the input, as a file */
-
-static const char words[] =
-    "\"null\"\n\"1e308\"\n\"-1\"\n\"\\\"linear\\\"\"\n\"\\\"svr\\\"\"\n\"\\\"mean\\\"\"\n"
-    "\"\\\"forest\\\"\"\n\"\\\"nodes_of_trees\\\"\"\n\"\\\"scores\\\"\"\n\"\\\"collinear\\\"\"\n"
-    "\"AAAA\"\n\"////\"\n\"AADAfw==\"\n\"9223372036854775807\"\n";
+static const char *const words[] = {
+  "null",
+  "1e308",
+  "-1",
+  "\\\"linear\\\"",
+  "\\\"svr\\\"",
+  "\\\"mean\\\"",
+  "\\\"forest\\\"",
+  "\\\"nodes_of_trees\\\"",
+  "\\\"scores\\\"",
+  "\\\"collinear\\\"",
+  "AAAA",
+  "////",
+  "AADAfw==",
+  "9223372036854775807",
+  NULL,
+};
 
 static char *
 text_of (const PredictModel *model)
@@ -34,10 +41,9 @@ text_of (const PredictModel *model)
 
 /* A small model of each method. */
 static void
-write_seeds (const char *folder)
+seed (FuzzSeeds *seeds)
 {
   static const char *const features[] = { "x0", "x3", NULL };
-  g_autofree char *dictionary = g_strconcat (folder, ".dict", NULL);
   g_autoptr (PredictTable) table = friedman_table (1, 8, 1);
 
   for (guint method = 0; method < PREDICT_N_METHODS; method++) {
@@ -47,36 +53,15 @@ write_seeds (const char *folder)
                              .calibration_folds = 2,
                              .permutation_repeats = method == 0,
                              .trial = { .repeats = method < 2, .folds = 2 } };
-    g_autofree char *seed = g_strdup_printf ("%s/seed-%02u", folder, method), *text = NULL;
+    g_autofree char *text = NULL;
     g_autoptr (PredictModel) model = NULL;
 
     recipe.settings.trees = MIN (recipe.settings.trees, 2);
     model = predict_model_train (table, &recipe, NULL, NULL, NULL);
     text = text_of (model);
-    g_assert_true (g_file_set_contents (seed, text, -1, NULL));
+    fuzz_add_text (seeds, text);
   }
-  g_assert_true (g_file_set_contents (dictionary, words, -1, NULL));
-}
-
-static void
-remove_input (void)
-{
-  g_unlink (path);
-}
-
-int
-LLVMFuzzerInitialize (int *argc, char ***argv)
-{
-  const char *folder = g_getenv ("FUZZ_SEEDS");
-
-  (void) argc, (void) argv;
-  if (folder != NULL) {
-    write_seeds (folder);
-    exit (0);
-  }
-  g_close (g_file_open_tmp ("model-fuzz-XXXXXX", &path, NULL), NULL);
-  atexit (remove_input);
-  return 0;
+  fuzz_add_words (seeds, words);
 }
 
 static void
@@ -100,26 +85,24 @@ check_same (const PredictModel *model)
   g_autoptr (GError) error = NULL;
   g_autoptr (PredictModel) back = NULL;
 
-  g_assert_true (g_file_set_contents (path, text, -1, NULL));
-  back = predict_model_read (path, &error);
+  back = predict_model_read (fuzz_file ((const uint8_t *) text, strlen (text)), &error);
   g_assert_no_error (error);
   again = text_of (back);
   g_assert_cmpstr (again, ==, text);
 }
 
-int
-LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+static void
+check (const uint8_t *data, size_t size)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (PredictModel) model = NULL;
-  FILE *file = g_fopen (path, "wb");
 
-  g_assert_true (file != NULL && fwrite (data, 1, size, file) == size && fclose (file) == 0);
-  model = predict_model_read (path, &error);
+  model = predict_model_read (fuzz_file (data, size), &error);
   g_assert_true ((model == NULL) == (error != NULL));
   if (model == NULL)
-    return 0;
+    return;
   check_predicts (model);
   check_same (model);
-  return 0;
 }
+
+const FuzzProgram fuzz_program = { NULL, seed, check };

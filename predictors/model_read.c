@@ -185,14 +185,11 @@ read_learned (JsonObject *root, PredictModel *model, GError **error)
          predict_json_fail ("n_features", "how many features are named", error);
 }
 
-static PredictModel *
+static gpointer
 read_root (JsonObject *root, GError **error)
 {
-  g_autoptr (PredictModel) model = NULL;
+  g_autoptr (PredictModel) model = g_new0 (PredictModel, 1);
 
-  if (!predict_json_check_schema (root, PREDICT_MODEL_SCHEMA, error))
-    return NULL;
-  model = g_new0 (PredictModel, 1);
   return read_origin (root, model, error) && read_features (root, model, error) &&
                  read_evaluation (root, model, error) &&
                  read_interval (root, &model->interval, error) && read_learned (root, model, error)
@@ -203,13 +200,5 @@ read_root (JsonObject *root, GError **error)
 PredictModel *
 predict_model_read (const char *path, GError **error)
 {
-  g_autoptr (JsonNode) root = predict_json_file (path, error);
-  PredictModel *model;
-
-  if (root == NULL)
-    return NULL;
-  model = read_root (json_node_get_object (root), error);
-  if (model == NULL)
-    g_prefix_error (error, "%s: ", path);
-  return model;
+  return predict_json_file (path, PREDICT_MODEL_SCHEMA, read_root, error);
 }

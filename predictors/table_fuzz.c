@@ -4,73 +4,50 @@
  *
  * Of what is a table all cells are looked at, and written out again: that must
  * read back as the same table. */
+#include ".ci/fuzzing.h"
 #include "predictors/error.h"
 #include "predictors/samples.h"
 #include "predictors/table.h"
 
-#include <glib/gstdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerInitialize (int *argc, char ***argv);
-int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
-
-static char *path; /* of the input, as a file */
-
-static const char *const seeds[] = {
+static const char *const texts[] = {
   "a,b\n1,2\n3.5e-3,-4\n",
   "\xEF\xBB\xBF name ,\"x,\"\"y\"\r\nnan,\"1\"\r\n inf ,\r\n\r\n",
   "a,b,c\n1,007,0.12345678901234567\n2,1.50,1e400\n3,text,99999999999999999999\n",
   "a\n\"\"\n\"line\nfeed\"\n",
+  NULL,
 };
 
-static const char words[] = "\"nan\"\n\"-inf\"\n\"1e400\"\n\"0x1p3\"\n\"\\x22\\x22\"\n"
-                            "\"\\x0d\\x0a\"\n\",\\x22\"\n\"\\x22,\"\n\"\\xef\\xbb\\xbf\"\n"
-                            "\"0.1234567890123456789\"\n\"\\x1f\\x8b\\x08\"\n";
+static const char *const words[] = {
+  "nan",
+  "-inf",
+  "1e400",
+  "0x1p3",
+  "\\x22\\x22",
+  "\\x0d\\x0a",
+  ",\\x22",
+  "\\x22,",
+  "\\xef\\xbb\\xbf",
+  "0.1234567890123456789",
+  "\\x1f\\x8b\\x08",
+  NULL,
+};
 
 static void
-write_seeds (const char *folder)
+seed (FuzzSeeds *seeds)
 {
-  g_autofree char *dictionary = g_strconcat (folder, ".dict", NULL);
-
-  g_assert_true (g_file_set_contents (dictionary, words, -1, NULL));
-  for (gsize at = 0; at < G_N_ELEMENTS (seeds); at++) {
-    g_autofree char *seed = g_strdup_printf ("%s/seed-%02d", folder, (int) at);
-
-    g_assert_true (g_file_set_contents (seed, seeds[at], -1, NULL));
-  }
-}
-
-static void
-remove_input (void)
-{
-  g_unlink (path);
-  g_free (path);
-}
-
-int
-LLVMFuzzerInitialize (int *argc, char ***argv)
-{
-  const char *folder = g_getenv ("FUZZ_SEEDS");
-
-  (void) argc, (void) argv;
-  if (folder != NULL) {
-    write_seeds (folder);
-    exit (0);
-  }
-  g_close (g_file_open_tmp ("table-fuzz-XXXXXX", &path, NULL), NULL);
-  atexit (remove_input);
-  return 0;
+  fuzz_add_texts (seeds, texts);
+  fuzz_add_words (seeds, words);
 }
 
 static PredictTable *
 read_bytes (const void *data, size_t size)
 {
-  FILE *file = g_fopen (path, "wb");
+  const char *path = fuzz_file (data, size);
   g_autoptr (GError) error = NULL;
   PredictTable *table;
 
-  g_assert_true (file != NULL && fwrite (data, 1, size, file) == size && fclose (file) == 0);
   table = predict_table_read (path, &error);
   g_assert_true ((table == NULL) == (error != NULL));
   if (error != NULL)
@@ -141,18 +118,19 @@ check_same (const PredictTable *table, const PredictTable *again)
   }
 }
 
-int
-LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+static void
+check (const uint8_t *data, size_t size)
 {
   g_autoptr (PredictTable) table = read_bytes (data, size), again = NULL;
   g_autoptr (GString) text = NULL;
 
   if (table == NULL)
-    return 0;
+    return;
   for (guint column = 0; column < table->n_columns; column++)
     check_column (table, &table->columns[column]);
   text = print_table (table);
   again = read_bytes (text->str, text->len);
   check_same (table, again);
-  return 0;
 }
+
+const FuzzProgram fuzz_program = { NULL, seed, check };

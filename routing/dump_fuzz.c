@@ -5,26 +5,29 @@
  * The fabric is a small tree; what its readers then do with tables, which may
  * lead anywhere, is done: every way is walked, loads and loops are surveyed,
  * and pairs are put on lanes. */
+#include ".ci/fuzzing.h"
 #include "routing/fabric_survey.h"
 #include "routing/layers.h"
 #include "routing/routes.h"
 #include "topology/machine.h"
 
-#include <glib/gstdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerInitialize (int *argc, char ***argv);
-int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
-
-static char *path; /* of the input, as a file */
 static TopoFabric *fabric;
 
-static const char words[] =
-    "\"Unicast lids [0-9] of switch Lid 1 guid 0x0002c90002000000 ('x'):\\x0a\"\n"
-    "\"Unicast lids\"\n\" switch Lid \"\n\" guid 0x\"\n\"portguid 0x\"\n"
-    "\"0x0004 001 # Channel Adapter portguid 0x0002c90001000001: \"\n"
-    "\"0x\"\n\" 255 \"\n\"Switch\"\n";
+static const char *const words[] = {
+  "Unicast lids [0-9] of switch Lid 1 guid 0x0002c90002000000 ('x'):\\x0a",
+  "Unicast lids",
+  " switch Lid ",
+  " guid 0x",
+  "portguid 0x",
+  "0x0004 001 # Channel Adapter portguid 0x0002c90001000001: ",
+  "0x",
+  " 255 ",
+  "Switch",
+  NULL,
+};
 
 /* All tables of the tree as minhop makes them. */
 static char *
@@ -50,38 +53,25 @@ sound_dump (void)
 }
 
 static void
-write_seeds (const char *folder)
+seed (FuzzSeeds *seeds)
 {
-  g_autofree char *dictionary = g_strconcat (folder, ".dict", NULL);
-  g_autofree char *seed = g_build_filename (folder, "seed-00", NULL);
   g_autofree char *dump = sound_dump ();
 
-  g_assert_true (g_file_set_contents (seed, dump, -1, NULL));
-  g_assert_true (g_file_set_contents (dictionary, words, -1, NULL));
+  fuzz_add_text (seeds, dump);
+  fuzz_add_words (seeds, words);
 }
 
 static void
-remove_input (void)
+free_fabric (void)
 {
-  g_unlink (path);
   topo_fabric_free (fabric);
-  g_free (path);
 }
 
-int
-LLVMFuzzerInitialize (int *argc, char ***argv)
+static void
+prepare (void)
 {
-  const char *folder = g_getenv ("FUZZ_SEEDS");
-
-  (void) argc, (void) argv;
   fabric = topo_fabric_tree (3, 2, 2, TOPO_SPEED_QDR, NULL);
-  if (folder != NULL) {
-    write_seeds (folder);
-    exit (0);
-  }
-  g_close (g_file_open_tmp ("dump-fuzz-XXXXXX", &path, NULL), NULL);
-  atexit (remove_input);
-  return 0;
+  atexit (free_fabric);
 }
 
 /* Reachable pairs as the survey counts them, one by one. */
@@ -99,26 +89,25 @@ check_ways (const RouteForwarding *tables, const RouteFabricSurvey *survey)
   g_assert_cmpuint (survey->pairs - survey->unreachable, ==, arrived);
 }
 
-int
-LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+static void
+check (const uint8_t *data, size_t size)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (RouteForwarding) tables = NULL;
   g_autoptr (RouteFabricSurvey) survey = NULL;
   g_autoptr (RouteFabricSurvey) layered = NULL;
-  FILE *file = g_fopen (path, "wb");
 
-  g_assert_true (file != NULL && fwrite (data, 1, size, file) == size && fclose (file) == 0);
-  tables = route_forwarding_load (fabric, path, &error);
+  tables = route_forwarding_load (fabric, fuzz_file (data, size), &error);
   g_assert_true ((tables == NULL) == (error != NULL));
   if (tables == NULL) {
     g_assert_true (error->domain == TOPO_ERROR && strchr (error->message, '\n') == NULL);
-    return 0;
+    return;
   }
   survey = route_fabric_survey_new (tables);
   check_ways (tables, survey);
   g_assert_true (route_forwarding_add_layers (tables, ROUTE_MAX_VLS, &error));
   layered = route_fabric_survey_new (tables);
   g_assert_true (layered->credit_loops == 0 || layered->unreachable > 0);
-  return 0;
 }
+
+const FuzzProgram fuzz_program = { prepare, seed, check };

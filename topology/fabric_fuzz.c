@@ -4,19 +4,13 @@
  *
  * The four kinds of files are told apart by their content, so one target
  * reaches all of their readers. */
+#include ".ci/fuzzing.h"
 #include "topology/fabric.h"
 #include "topology/machine.h"
 
-#include <glib/gstdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerInitialize (int *argc, char ***argv);
-int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
-
-static char *path; /* of the input, as a file */
-
-static const char *const seeds[] = {
+static const char *const texts[] = {
   "vendid=0x8f1\nswitchguid=0x10(0x10)\n"
   "Switch 2 \"S-10\" # \"leaf 1\" enhanced port 0 lid 9 lmc 0\n"
   "[1] \"H-20\"[1](21) # \"a HCA-1\" lid 2 4xQDR\n[2] \"H-30\"[1](31) # \"b HCA-1\" lid 3 4xDDR\n\n"
@@ -28,46 +22,20 @@ static const char *const seeds[] = {
   "SW 2 2 0x20 4x SDR 'leaf'\n",
   "# a tree\nSwitchName=leaf1 Nodes=node[01-03,7],login LinkSpeed=4\n"
   "SwitchName=spine Switches=leaf[1-2]\nSwitchName=leaf2 Nodes=x\n",
+  NULL,
 };
 
-static const char words[] =
-    "\"Switch \"\n\"Ca \"\n\"switchguid=0x\"\n\"caguid=0x\"\n\"# lid \"\n"
-    "\" lmc \"\n\"4xQDR\"\n\"12x EDR\"\n\"[1](\"\n\"SwitchName=\"\n"
-    "\"Nodes=\"\n\"Switches=\"\n\"[1-3]\"\n\"CA 1 1 0x\"\n\"SW \"\n\"???\"\n"
-    "\"( '\"\n\"' - '\"\n";
+static const char *const words[] = {
+  "Switch ", "Ca ",  "switchguid=0x", "caguid=0x", "# lid ",    " lmc ", "4xQDR",
+  "12x EDR", "[1](", "SwitchName=",   "Nodes=",    "Switches=", "[1-3]", "CA 1 1 0x",
+  "SW ",     "???",  "( '",           "' - '",     NULL,
+};
 
 static void
-write_seeds (const char *folder)
+seed (FuzzSeeds *seeds)
 {
-  g_autofree char *dictionary = g_strconcat (folder, ".dict", NULL);
-
-  for (guint at = 0; at < G_N_ELEMENTS (seeds); at++) {
-    g_autofree char *seed = g_strdup_printf ("%s/seed-%02u", folder, at);
-
-    g_assert_true (g_file_set_contents (seed, seeds[at], -1, NULL));
-  }
-  g_assert_true (g_file_set_contents (dictionary, words, -1, NULL));
-}
-
-static void
-remove_input (void)
-{
-  g_unlink (path);
-}
-
-int
-LLVMFuzzerInitialize (int *argc, char ***argv)
-{
-  const char *folder = g_getenv ("FUZZ_SEEDS");
-
-  (void) argc, (void) argv;
-  if (folder != NULL) {
-    write_seeds (folder);
-    exit (0);
-  }
-  g_close (g_file_open_tmp ("fabric-fuzz-XXXXXX", &path, NULL), NULL);
-  atexit (remove_input);
-  return 0;
+  fuzz_add_texts (seeds, texts);
+  fuzz_add_words (seeds, words);
 }
 
 /* What every reader of a fabric may rely on. */
@@ -111,21 +79,20 @@ check_devices (const TopoFabric *fabric)
   g_assert_cmpuint (fabric->n_switches + fabric->n_adapters, ==, fabric->n_devices);
 }
 
-int
-LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+static void
+check (const uint8_t *data, size_t size)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (TopoFabric) fabric = NULL;
-  FILE *file = g_fopen (path, "wb");
 
-  g_assert_true (file != NULL && fwrite (data, 1, size, file) == size && fclose (file) == 0);
-  fabric = topo_fabric_load (path, &error);
+  fabric = topo_fabric_load (fuzz_file (data, size), &error);
   g_assert_true ((fabric == NULL) == (error != NULL));
   if (fabric == NULL) {
     g_assert_true (error->domain == TOPO_ERROR && strchr (error->message, '\n') == NULL);
-    return 0;
+    return;
   }
   check_ports (fabric);
   check_devices (fabric);
-  return 0;
 }
+
+const FuzzProgram fuzz_program = { NULL, seed, check };

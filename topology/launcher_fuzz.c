@@ -3,22 +3,17 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The first byte chooses the machine, the second the kind, or that the content tells it. */
+#include ".ci/fuzzing.h"
 #include "topology/launcher.h"
 
-#include <glib/gstdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define N_RANKS 6
 
-int LLVMFuzzerInitialize (int *argc, char ***argv);
-int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
-
-static char *path; /* of the input, as a file */
 static TopoMachine *machines[2];
 
 /* Of a kind each, in the order of the table, after the two bytes that choose. */
-static const char *const seeds[] = {
+static const char *const texts[] = {
   "10rank 0=node1 slot=1:0-2\nrank 1=+n0 slot=0:* # x\n/* y */ rank 2=node0 slot=p3\n",
   "11cpu_index_using: physical\nrank: 0: { host: 1; cpu: {4},{0-3} ; gpu: {0} } : app 0\n",
   "12(vector,(0,2,1),(0,2,2))",
@@ -30,49 +25,30 @@ static const char *const seeds[] = {
   "18node1*2,node[0-1]\nnode2\nnode2\n",
   "090 0 0 0\n0 0 1 1\n",
   "1:# A T\n0 0\n1 7\n",
+  NULL,
 };
 
-static const char words[] =
-    "\"rank \"\n\" slot=\"\n\"node1\"\n\"rank: 0: { host: \"\n\"cpu: {\"\n"
-    "\"(vector\"\n\"\\\"map\\\":\"\n\"[0,1,1,1]\"\n\"(0,1,1)\"\n\"*\"\n\"+n0\"\n"
-    "\"cpu_index_using: physical\\x0a\"\n\"slots=\"\n\"[0-1]\"\n";
+static const char *const words[] = {
+  "rank ",   " slot=",  "node1",        "rank: 0: { host: ",
+  "cpu: {",  "(vector", "\\\"map\\\":", "[0,1,1,1]",
+  "(0,1,1)", "*",       "+n0",          "cpu_index_using: physical\\x0a",
+  "slots=",  "[0-1]",   NULL,
+};
 
 static void
-write_seeds (const char *folder)
+seed (FuzzSeeds *seeds)
 {
-  g_autofree char *dictionary = g_strconcat (folder, ".dict", NULL);
-
-  for (guint at = 0; at < G_N_ELEMENTS (seeds); at++) {
-    g_autofree char *seed = g_strdup_printf ("%s/seed-%02u", folder, at);
-
-    g_assert_true (g_file_set_contents (seed, seeds[at], -1, NULL));
-  }
-  g_assert_true (g_file_set_contents (dictionary, words, -1, NULL));
+  fuzz_add_texts (seeds, texts);
+  fuzz_add_words (seeds, words);
 }
 
 static void
-remove_input (void)
+prepare (void)
 {
-  g_unlink (path);
-}
-
-int
-LLVMFuzzerInitialize (int *argc, char ***argv)
-{
-  const char *folder = g_getenv ("FUZZ_SEEDS");
-
-  (void) argc, (void) argv;
-  if (folder != NULL) {
-    write_seeds (folder);
-    exit (0);
-  }
-  g_close (g_file_open_tmp ("launcher-fuzz-XXXXXX", &path, NULL), NULL);
-  atexit (remove_input);
   machines[0] = topo_machine_new ("torus:3x2x2", NULL);
   machines[1] = topo_machine_new ("systemg:3", NULL);
   g_assert_true (topo_machine_set_ranks_per_node (machines[0], 2, NULL));
   g_assert_true (topo_machine_set_ranks_per_node (machines[1], 8, NULL));
-  return 0;
 }
 
 /* The kind that a byte chooses; NULL: the content tells. */
@@ -102,25 +78,23 @@ check_places (const TopoMapping *mapping, const TopoMachine *machine)
   }
 }
 
-int
-LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+static void
+check (const uint8_t *data, size_t size)
 {
   const TopoMachine *machine = machines[size > 0 && data[0] == '1'];
   const TopoLauncher *kind = size > 1 ? choose_kind (data[1]) : NULL;
-  g_autofree char *text =
-      g_strconcat (kind != NULL ? kind->name : "", kind != NULL ? ":" : "", path, NULL);
+  size_t before = MIN (size, 2);
+  g_autofree char *text = g_strconcat (kind != NULL ? kind->name : "", kind != NULL ? ":" : "",
+                                       fuzz_file (data + before, size - before), NULL);
   g_autoptr (GError) error = NULL;
   g_autoptr (TopoMapping) mapping = NULL;
-  size_t before = MIN (size, 2);
-  FILE *file = g_fopen (path, "wb");
 
-  g_assert_true (file != NULL && fwrite (data + before, 1, size - before, file) == size - before &&
-                 fclose (file) == 0);
   mapping = topo_mapping_new (text, machine, N_RANKS, &error);
   g_assert_true ((mapping == NULL) == (error != NULL));
   if (mapping != NULL)
     check_places (mapping, machine);
   else
     g_assert_true (error->domain == TOPO_ERROR && strchr (error->message, '\n') == NULL);
-  return 0;
 }
+
+const FuzzProgram fuzz_program = { prepare, seed, check };

@@ -1,60 +1,44 @@
 /* recipe_fuzz.c - any bytes as a recipe of a mapping.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include ".ci/fuzzing.h"
 #include "topology/recipe.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerInitialize (int *argc, char ***argv);
-int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
 #define N_RANKS 24
 
 static TopoMachine *machine;
 
-static const char *const seeds[] = {
+static const char *const texts[] = {
   "app(6,4).tile(2,2) net.tile(1,2,2,1).map().tilt(A,B,-3).zigzag(0,1,2,2)",
   "net.div(2,3).each().mod(2).root()[1,0].transpose(2,1,0,3).leaves().zorder()",
   "box(2,3,4).cut(2 div,3 mod).shear(0,1).unwind(hilbert) net.hilbert()",
   "hilbert(CBAT)",
   "random(7,nodes)",
   "plane(2)",
+  NULL,
 };
 
-static const char words[] =
-    "\"app(\"\n\"box(\"\n\"net.\"\n\".div(\"\n\".tile(\"\n\".mod(\"\n\".cut(\"\n"
-    "\" div\"\n\" mod\"\n\".map()\"\n\".each()\"\n\".leaves()\"\n\".root()\"\n"
-    "\".tilt(\"\n\".shear(\"\n\".zigzag(\"\n\".transpose(\"\n\".unwind(\"\n"
-    "\"hilbert\"\n\"peano\"\n\"gray\"\n\"snake\"\n\"zorder\"\n\"random(\"\n"
-    "\"block\"\n\"cyclic\"\n\"plane(\"\n\"A,B\"\n\"T\"\n";
+static const char *const words[] = {
+  "app(",        "box(",     "net.",    ".div(",     ".tile(",  ".mod(",  ".cut(",   " div",
+  " mod",        ".map()",   ".each()", ".leaves()", ".root()", ".tilt(", ".shear(", ".zigzag(",
+  ".transpose(", ".unwind(", "hilbert", "peano",     "gray",    "snake",  "zorder",  "random(",
+  "block",       "cyclic",   "plane(",  "A,B",       "T",       NULL,
+};
 
 static void
-write_seeds (const char *folder)
+seed (FuzzSeeds *seeds)
 {
-  g_autofree char *dictionary = g_strconcat (folder, ".dict", NULL);
-
-  for (guint at = 0; at < G_N_ELEMENTS (seeds); at++) {
-    g_autofree char *seed = g_strdup_printf ("%s/seed-%02u", folder, at);
-
-    g_assert_true (g_file_set_contents (seed, seeds[at], -1, NULL));
-  }
-  g_assert_true (g_file_set_contents (dictionary, words, -1, NULL));
+  fuzz_add_texts (seeds, texts);
+  fuzz_add_words (seeds, words);
 }
 
-int
-LLVMFuzzerInitialize (int *argc, char ***argv)
+static void
+prepare (void)
 {
-  const char *folder = g_getenv ("FUZZ_SEEDS");
-
-  (void) argc, (void) argv;
-  if (folder != NULL) {
-    write_seeds (folder);
-    exit (0);
-  }
   machine = topo_machine_new ("torus:2x3x2", NULL);
   machine->ranks_per_node = 2;
-  return 0;
 }
 
 /* Every rank has a place, no place two. */
@@ -73,8 +57,8 @@ check_places (const TopoMapping *mapping)
   }
 }
 
-int
-LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+static void
+check (const uint8_t *data, size_t size)
 {
   g_autoptr (GError) error = NULL;
   g_autofree char *text = g_strndup ((const char *) data, size);
@@ -91,5 +75,6 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
     check_places (&mapping);
   else
     g_assert_true (error->domain == TOPO_ERROR && strchr (error->message, '\n') == NULL);
-  return 0;
 }
+
+const FuzzProgram fuzz_program = { prepare, seed, check };

@@ -41,7 +41,7 @@ add (FuzzSeeds *seeds, DumpiBuild *build, guint n_offsets)
 {
   g_autoptr (GByteArray) bytes = dumpi_build_end (build, n_offsets);
 
-  fuzzing_add (seeds, bytes->data, bytes->len);
+  fuzz_add (seeds, bytes->data, bytes->len);
 }
 
 /* Without counts, which are most of a file, and without anything behind it. */
@@ -51,7 +51,7 @@ add_cut (FuzzSeeds *seeds, DumpiBuild *build)
   gsize n = build->bytes->len;
   g_autoptr (GByteArray) bytes = dumpi_build_end (build, 7);
 
-  fuzzing_add (seeds, bytes->data, n);
+  fuzz_add (seeds, bytes->data, n);
 }
 
 static void

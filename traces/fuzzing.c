@@ -5,107 +5,29 @@
 
 #include "traces/fuzzing.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* What is read of one input: enough to reach everything, and soon over. */
 #define MAX_OPERATIONS 20000
 #define MAX_RANKS      4
 
-struct FuzzSeeds {
-  const char *folder;
-  guint n;
-};
-
-int LLVMFuzzerInitialize (int *argc, char ***argv);
-int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
-
-static char *folder; /* of this process */
 /* Values that may be anything are only read, for the sanitizer to see. */
 static volatile int64_t sink;
 
 static void
-save (const char *path, const void *bytes, gsize n)
+seed (FuzzSeeds *seeds)
 {
-  int fd = g_open (path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-
-  if (fd < 0 || write (fd, bytes, n) != (gssize) n || close (fd) != 0)
-    g_error ("%s: %s", path, g_strerror (errno));
-}
-
-void
-fuzzing_add (FuzzSeeds *seeds, const void *bytes, gsize n)
-{
-  g_autofree char *path = g_strdup_printf ("%s/seed-%02u", seeds->folder, seeds->n++);
-
-  save (path, bytes, n);
-}
-
-void
-fuzzing_add_text (FuzzSeeds *seeds, const char *text)
-{
-  fuzzing_add (seeds, text, strlen (text));
+  fuzz_target.seed (seeds);
+  fuzz_add_words (seeds, fuzz_target.words);
 }
 
 static void
-write_words (const char *seeds)
+prepare (void)
 {
-  g_autofree char *path = g_strconcat (seeds, ".dict", NULL);
-  g_autoptr (GString) text = g_string_new ("# words of the format\n");
-
-  for (guint i = 0; fuzz_target.words[i] != NULL; i++)
-    g_string_append_printf (text, "\"%s\"\n", fuzz_target.words[i]);
-  save (path, text->str, text->len);
-}
-
-static void
-write_seeds (const char *path)
-{
-  FuzzSeeds seeds = { path, 0 };
-
-  fuzz_target.seed (&seeds);
-  write_words (path);
-}
-
-static void
-remove_folder (void)
-{
-  GDir *dir = g_dir_open (folder, 0, NULL);
-  const char *name;
-
-  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL) {
-    g_autofree char *path = g_build_filename (folder, name, NULL);
-
-    g_unlink (path);
-  }
-  if (dir != NULL)
-    g_dir_close (dir);
-  g_rmdir (folder);
-  g_free (folder);
-}
-
-int
-LLVMFuzzerInitialize (int *argc, char ***argv)
-{
-  const char *seeds = g_getenv ("FUZZ_SEEDS");
-
-  (void) argc, (void) argv;
-  if (seeds != NULL) {
-    write_seeds (seeds);
-    exit (0);
-  }
-  folder = g_dir_make_tmp ("hopcast-fuzz-XXXXXX", NULL);
-  if (folder == NULL)
-    g_error ("%s: %s", g_get_tmp_dir (), g_strerror (errno));
-  atexit (remove_folder);
   if (fuzz_target.prepare != NULL)
-    fuzz_target.prepare (folder);
-  return 0;
+    fuzz_target.prepare (fuzz_folder ());
 }
 
 /* A file for which the input has nothing left is not there. */
@@ -115,7 +37,7 @@ write_files (const char *data, gsize size)
   static const char between[] = "\n%%\n";
 
   for (guint i = 0; fuzz_target.files[i] != NULL; i++) {
-    g_autofree char *path = g_build_filename (folder, fuzz_target.files[i], NULL);
+    g_autofree char *path = g_build_filename (fuzz_folder (), fuzz_target.files[i], NULL);
     const char *end = NULL;
 
     if (data == NULL) {
@@ -124,7 +46,7 @@ write_files (const char *data, gsize size)
     }
     if (fuzz_target.files[i + 1] != NULL)
       end = memmem (data, size, between, sizeof between - 1);
-    save (path, data, end != NULL ? (gsize) (end + 1 - data) : size);
+    fuzz_write (path, data, end != NULL ? (gsize) (end + 1 - data) : size);
     size -= end != NULL ? (gsize) (end - data) + sizeof between - 1 : 0;
     data = end != NULL ? end + sizeof between - 1 : NULL;
   }
@@ -281,21 +203,22 @@ check_summary (Trace *trace)
     g_assert_nonnull (g_array_index (counts, TraceCallCount, i).name);
 }
 
-int
-LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+static void
+check (const uint8_t *data, size_t size)
 {
-  g_autofree char *path = g_build_filename (folder, fuzz_target.path, NULL);
+  g_autofree char *path = g_build_filename (fuzz_folder (), fuzz_target.path, NULL);
   g_autoptr (GError) error = NULL;
   g_autoptr (Trace) trace = NULL;
 
   write_files (size > 0 ? (const char *) data : "", size);
   if (fuzz_target.assemble != NULL)
-    fuzz_target.assemble (folder);
+    fuzz_target.assemble (fuzz_folder ());
   trace = trace_open (path, &fuzz_target.options, &error);
   g_assert_true ((trace == NULL) == (error != NULL));
   if (trace == NULL)
-    return 0;
+    return;
   walk (trace);
   check_summary (trace);
-  return 0;
 }
+
+const FuzzProgram fuzz_program = { prepare, seed, check };

@@ -5,15 +5,11 @@
  * A target is one file that defines `fuzz_target`.  An input of the fuzzer is
  * written to files, opened as a trace, and every operation is read and
  * checked.  A trace of several files is one input in which lines of "%%" stand
- * between the contents of one file and the next.
- *
- * With FUZZ_SEEDS=FOLDER in its environment the program only writes its seeds
- * there, and its words to FOLDER.dict. */
+ * between the contents of one file and the next. */
 #pragma once
 
+#include ".ci/fuzzing.h"
 #include "traces/trace.h"
-
-typedef struct FuzzSeeds FuzzSeeds;
 
 typedef struct {
   const char *path;         /* the file that is opened, in the folder */
@@ -27,6 +23,3 @@ typedef struct {
 
 /* Each target defines it. */
 extern const FuzzTarget fuzz_target;
-
-void fuzzing_add (FuzzSeeds *seeds, const void *bytes, gsize n);
-void fuzzing_add_text (FuzzSeeds *seeds, const char *text);

@@ -80,17 +80,16 @@ seed_binary (FuzzSeeds *seeds)
     put_node (bytes, 3, 0, rank == 0, rank == 1);
     put (bytes, 0, 4);
   }
-  fuzzing_add (seeds, bytes->data, bytes->len);
+  fuzz_add (seeds, bytes->data, bytes->len);
 }
 
 static void
 seed (FuzzSeeds *seeds)
 {
-  fuzzing_add_text (seeds,
-                    "num_ranks 2\n\nrank 0 {\nl1: calc 100\nl2: send 8b to 1 tag 3\n"
-                    "l2 requires l1\n}\n\nrank 1 {\nl1: recv 8b from 0 tag 3 cpu 1 nic 2\n}\n");
-  fuzzing_add_text (seeds, "// any\nnum_ranks 1 /* one */ rank 0 {\na: recv 1b from -1 tag -1\n"
-                           "b: calc 5 cpu 2\nc: calc 6\na irequires c\nb requires a\n}\n");
+  fuzz_add_text (seeds, "num_ranks 2\n\nrank 0 {\nl1: calc 100\nl2: send 8b to 1 tag 3\n"
+                        "l2 requires l1\n}\n\nrank 1 {\nl1: recv 8b from 0 tag 3 cpu 1 nic 2\n}\n");
+  fuzz_add_text (seeds, "// any\nnum_ranks 1 /* one */ rank 0 {\na: recv 1b from -1 tag -1\n"
+                        "b: calc 5 cpu 2\nc: calc 6\na irequires c\nb requires a\n}\n");
   seed_binary (seeds);
 }
 

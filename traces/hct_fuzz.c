@@ -113,7 +113,7 @@ add_trace (FuzzSeeds *seeds, Trace *trace)
   hct_index_put (index, &out);
   hct_put_bytes (&out, "\n%%\n", 4);
   hct_put_bytes (&out, blocks.data, blocks.n);
-  fuzzing_add (seeds, out.data, out.n);
+  fuzz_add (seeds, out.data, out.n);
   hct_buffer_clear (&blocks);
   hct_buffer_clear (&out);
   trace_testing_remove (folder);

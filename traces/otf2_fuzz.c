@@ -5,13 +5,12 @@
  * Archives are parsed by libotf2; here is what is made of its events.  The
  * first byte of an input chooses how they are read, and each eight that
  * follow are a record. */
+#include ".ci/fuzzing.h"
 #include "traces/format.h"
 #include "traces/otf2_events.h"
 #include "traces/otf2_stream.h"
 
-#include <fcntl.h>
 #include <glib/gstdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,9 +19,6 @@
 /* So few that long receives are looked up. */
 #define LIMIT 6
 #define BATCH 3
-
-int LLVMFuzzerInitialize (int *argc, char ***argv);
-int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
 static const char *const names[] = {
   "main",         "solve",     "MPI_Init",       "MPI_Finalize", "MPI_Sendrecv",
@@ -185,16 +181,9 @@ any_trace (void)
 }
 
 static void
-save (const char *folder, const char *name, const void *bytes, gsize n)
+seed (FuzzSeeds *seeds)
 {
-  g_autofree char *path = g_build_filename (folder, name, NULL);
-
-  g_assert_true (g_file_set_contents (path, bytes, (gssize) n, NULL));
-}
-
-int
-LLVMFuzzerInitialize (int *argc, char ***argv)
-{
+  static const char *const words[] = { NULL };
   static const uint8_t messages[] = {
     0, OTF2_RECORD_ENTER,          0, 9, 0, 0, 0, 0,
     0, OTF2_RECORD_ISEND,          0, 0, 1, 5, 1, 9,
@@ -206,18 +195,13 @@ LLVMFuzzerInitialize (int *argc, char ***argv)
     0, OTF2_RECORD_LEAVE,          0, 5, 0, 0, 0, 0,
     0,
   };
-  const char *seeds = g_getenv ("FUZZ_SEEDS");
 
-  (void) argc, (void) argv;
-  if (seeds == NULL)
-    return 0;
-  save (seeds, "seed-00", messages, sizeof messages);
-  save (seeds, "../otf2_fuzz.dict", "# none\n", 7);
-  exit (0);
+  fuzz_add (seeds, messages, sizeof messages);
+  fuzz_add_words (seeds, words);
 }
 
-int
-LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+static void
+check (const uint8_t *data, size_t size)
 {
   uint8_t how = size > 0 ? data[0] : 0;
   Otf2Definitions *definitions = make_definitions ();
@@ -245,5 +229,6 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   otf2_losses_free (losses);
   otf2_definitions_free (definitions);
   trace_free (trace);
-  return 0;
 }
+
+const FuzzProgram fuzz_program = { NULL, seed, check };

@@ -55,16 +55,16 @@ static const char *const words[] = {
 static void
 seed (FuzzSeeds *seeds)
 {
-  fuzzing_add_text (seeds, HEADER EVENT "100" P2P ("1") EVENT "200" P2P ("0") EVENT2 "300" P2P ("2")
-                               EVENT2 "400" P2P ("0") "3:1:1:1:1:100:200:2:1:2:1:300:400:64:7\n");
-  fuzzing_add_text (seeds, HEADER EVENT "100" P2P ("3") EVENT "200" P2P ("0") EVENT2 "210" P2P ("4")
-                               EVENT2 "220" P2P ("0") EVENT "300" P2P ("6") EVENT2 "310" P2P ("5")
-                                   EVENT2 "400" P2P ("0") EVENT
-                    "401" P2P ("0") "3:1:1:1:1:100:200:2:1:2:1:220:400:64:7\n");
-  fuzzing_add_text (seeds, HEADER EVERY ("7", "10") EVERY ("12", "20") EVERY ("14", "30")
-                               EVERY ("16", "40") EVERY ("18", "50") EVERY ("80", "60")
-                                   EVERY ("9", "70") EVERY ("17", "80"));
-  fuzzing_add_text (
+  fuzz_add_text (seeds, HEADER EVENT "100" P2P ("1") EVENT "200" P2P ("0") EVENT2 "300" P2P ("2")
+                            EVENT2 "400" P2P ("0") "3:1:1:1:1:100:200:2:1:2:1:300:400:64:7\n");
+  fuzz_add_text (seeds,
+                 HEADER EVENT "100" P2P ("3") EVENT "200" P2P ("0") EVENT2 "210" P2P ("4") EVENT2
+                 "220" P2P ("0") EVENT "300" P2P ("6") EVENT2 "310" P2P ("5") EVENT2 "400" P2P ("0")
+                     EVENT "401" P2P ("0") "3:1:1:1:1:100:200:2:1:2:1:220:400:64:7\n");
+  fuzz_add_text (seeds,
+                 HEADER EVERY ("7", "10") EVERY ("12", "20") EVERY ("14", "30") EVERY ("16", "40")
+                     EVERY ("18", "50") EVERY ("80", "60") EVERY ("9", "70") EVERY ("17", "80"));
+  fuzz_add_text (
       seeds,
       HEADER EVENT "100:50000003:124\n" EVENT "200:50000003:0\n" EVENT2 "210" P2P ("41") EVENT2
       "220" P2P ("0") "3:1:1:1:1:100:200:2:1:2:1:210:220:64:7\n\n%%\n"

@@ -178,7 +178,7 @@ seed_receive (FuzzSeeds *seeds)
   put_head (file, 2, 2);
   PUT (file, "\xff\x08MPI_Wait\x0f\x84\x80\xc0\x00\x04\x01\x02");
   PUT (file, "\xff\x0cMPI_Finalize\x02\x04\x05\x00\x06");
-  fuzzing_add (seeds, file->data, file->len);
+  fuzz_add (seeds, file->data, file->len);
 }
 
 /* One of a kind, with a name and every list of one element. */
@@ -205,7 +205,7 @@ seed_kinds (FuzzSeeds *seeds)
     for (guint8 kind = 0; kind < sizeof recording_kinds; kind++)
       put_kind (both, kind);
   }
-  fuzzing_add (seeds, both->data, both->len);
+  fuzz_add (seeds, both->data, both->len);
 }
 
 /* Everything that an operation can have: each number is 1, each list has one. */
@@ -223,7 +223,7 @@ seed_fields (FuzzSeeds *seeds)
   for (guint bit = 0; bit <= 18; bit++)
     put (file, &one, 1);
   PUT (file, "\x01\x02\x01\x00\x01\x08\x01\x08\x01\x02\x01\x02\x64\x64");
-  fuzzing_add (seeds, file->data, file->len);
+  fuzz_add (seeds, file->data, file->len);
 }
 
 static void

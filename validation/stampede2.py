@@ -11,8 +11,10 @@
 # forest.
 # Fails when hopcast is worse than scikit-learn by more than seeds explain.
 
+import os
 import subprocess
 import sys
+import tempfile
 
 import numpy
 from sklearn.ensemble import ExtraTreesRegressor
@@ -87,9 +89,11 @@ def compare(name, hopcast, train, test, seeds, trees):
 
 
 def main():
-    hopcast, folder = sys.argv[1:3]
+    hopcast, folder = map(os.path.abspath, sys.argv[1:3])
     seeds = int(sys.argv[3]) if len(sys.argv) > 3 else 20
     trees = int(sys.argv[4]) if len(sys.argv) > 4 else 100
+    scratch = tempfile.TemporaryDirectory()  # for the tables that go to hopcast; gone at the end
+    os.chdir(scratch.name)
     print(f"features        score           of            mean +- sd over {seeds} seeds")
     good = True
     for name, logarithms in [("as they are", False), ("logarithms", True)]:

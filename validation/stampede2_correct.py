@@ -16,6 +16,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 
 import numpy
 
@@ -89,10 +90,12 @@ def errors_of(hopcast, train, test, seed, options):
 
 
 def main():
-    hopcast, folder = os.path.abspath(sys.argv[1]), sys.argv[2]
+    hopcast, folder = map(os.path.abspath, sys.argv[1:3])
     draws = int(sys.argv[3]) if len(sys.argv) > 3 else 10
     train, test = [read(f"{folder}/{file}", False) for file in FILES]
     train = without(train, test)
+    scratch = tempfile.TemporaryDirectory()  # for the tables that go to hopcast; gone at the end
+    os.chdir(scratch.name)
     print(f"log-RMSE at {len(test[1])} points of what {N_POINTS} points taught")
     print("  draw" + "".join(f"{name:>13s}" for name in COLUMNS) + "  term")
     rows = []

@@ -19,10 +19,12 @@
 # Feynman's is not above 0.999, or a run takes a minute.
 
 import json
+import os
 import re
 import resource
 import subprocess
 import sys
+import tempfile
 
 import numpy
 
@@ -143,12 +145,14 @@ def missed(rows, kind):
 
 
 def main():
-    hopcast, benchmarks = sys.argv[1:3]
+    hopcast, benchmarks = map(os.path.abspath, sys.argv[1:3])
     seeds = int(sys.argv[3]) if len(sys.argv) > 3 else 10
     parts = sys.argv[4].split(",") if len(sys.argv) > 4 else [""]
     with open(benchmarks) as file:
         problems = [problem for problem in json.load(file)
                     if any(re.search(f"{re.escape(part)}(?!\\d)", problem["name"]) for part in parts)]
+    scratch = tempfile.TemporaryDirectory()  # for the tables that go to hopcast; gone at the end
+    os.chdir(scratch.name)
     print("problem                        recovered  median R2     seconds (most)  peers recover")
     rows, slow = [], 0
     for problem in problems:
