@@ -22,9 +22,9 @@ fill_in (const char *text, guint n_ranks)
 
 static gboolean
 add_choice (GPtrArray *choices, const char *trace, const char *machine,
-            const CliChoiceOptions *options, CliProgress *progress, GError **error)
+            const CliChoiceOptions *options, CliChoiceTable *table, GError **error)
 {
-  CliChoice *choice = cli_choice_new (trace, machine, options, progress, error);
+  CliChoice *choice = cli_choice_new (trace, machine, options, table, error);
 
   if (choice != NULL)
     g_ptr_array_add (choices, choice);
@@ -35,16 +35,16 @@ static gboolean
 make_choices (GPtrArray *choices, const char *trace, const CliChoiceOptions *options,
               GError **error)
 {
-  g_autoptr (CliProgress) progress = cli_progress_new (options->talk.quiet);
+  g_auto (CliChoiceTable) table = { .path = options->table };
 
   if (options->ranks == NULL)
-    return add_choice (choices, trace, options->machine.spec, options, progress, error);
+    return add_choice (choices, trace, options->machine.spec, options, &table, error);
   for (guint i = 0; i < options->ranks->len; i++) {
     guint n_ranks = g_array_index (options->ranks, guint, i);
     g_autofree char *filled = fill_in (trace, n_ranks);
     g_autofree char *machine = fill_in (options->machine.spec, n_ranks);
 
-    if (!add_choice (choices, filled, machine, options, progress, error))
+    if (!add_choice (choices, filled, machine, options, &table, error))
       return FALSE;
   }
   return TRUE;

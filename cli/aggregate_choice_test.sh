@@ -76,7 +76,7 @@ choose "$@" --ipc ipc.csv --recorded-in 8 --format csv -q
 same "computation recorded in another pattern" 0.1 \
   "$(column computation_s | awk 'NR == 1 { printf "%.6g\n", $1 }')"
 choose "$@" --ipc ipc.csv --reference 6 --format csv -q
-same "another reference" "6 0" "$(awk -F, '$(NF - 1) == "chosen" { print $2, $11 + 0 }' out)"
+same "another reference" "6 0" "$(awk -F, '$(NF - 1) == "chosen" { print $2, $14 + 0 }' out)"
 choose "$@" --format csv -q
 same "computation unchanged" 8 "$(awk -F, '$(NF - 1) == "chosen" { print $2 }' out)"
 choose "$@" --ipc ipc.csv --memory-per-task 3GiB --format csv -q
@@ -177,6 +177,36 @@ refused "a model without a figure" 2 "--computation node needs --memory-share SH
 choose "$@" --memory-share '101 %'
 refused "more than all" 2 "--memory-share: '101 %' is not within 0 and 100 %"
 
+# The upper bound, by a table that is there: of two sizes, all classes.
+run "$hopcast" aggregate table --machine systemg:2 --sizes 1,100000 -q -o table.csv
+choose "$@" --table table.csv --format csv -q
+same "a bound is no less than what it bounds" "8 0" \
+  "$(awk -F, 'NR > 1 { n++; bad += !($8 >= $10 && $10 > 0) } END { print n, bad }' out)"
+same "the simulation decides" 8 "$(awk -F, '$(NF - 1) == "chosen" { print $2 }' out)"
+choose "$@" --table table.csv --by bound --format csv -q
+same "or the bound: total is computation and bound" 0 \
+  "$(awk -F, 'NR > 1 { d = $12 / ($7 + $8) - 1; bad += d * d > 1e-24 } END { print bad + 0 }' out)"
+cp out simulated
+choose "$@" --table table.csv --no-simulate --format csv -q
+same "without simulation the same" "$(cut -d, -f2,7-9,12- simulated | md5sum)" \
+  "$(cut -d, -f2,7-9,12- out | md5sum)"
+same "nothing was simulated" "" "$(awk -F, 'NR > 1 && $10 $11 != "" { print "simulated" }' out)"
+grep -v between table.csv >within.csv
+choose "$@" --table within.csv --format csv -q
+refused "a table that lacks messages between nodes" 1 "within.csv: no pingpong between"
+printf 'operation,where\n' >broken.csv
+choose "$@" --table broken.csv -q
+refused "no table" 1 "broken.csv"
+awk '$2 == "finalize" { print $1, "allReduce 8 0 6" } { print }' ring.ti >reduce.ti
+choose reduce.ti --trace-ranks 16 --machine systemg:16 --table table.csv -q
+refused "a table that lacks a collective" 1 "table.csv: nothing about allreduce of 16 ranks"
+choose "$@" --no-simulate
+refused "nothing left to compare" 2 "--no-simulate leaves nothing to compare without --table FILE"
+choose "$@" --by bound
+refused "a bound without a table" 2 "--by bound needs --table FILE"
+choose "$@" --table table.csv --no-simulate --by simulation
+refused "no simulation to choose by" 2 "--by simulation does not go with --no-simulate"
+
 # What cannot be.
 sed s/ring,7,1.8/ring,7,0/ ipc.csv >zero.csv
 choose "$@" --ipc zero.csv
@@ -234,7 +264,7 @@ same "a graph in pieces" 4 "$(awk -F'[ =]' '{ node[$2] = $3 }
 grep -v 'send\|recv' pairs.ti >silent.ti
 choose silent.ti --trace-ranks 16 --machine systemg:16 --format csv -q
 same "a trace that sends nothing" "8 0" \
-  "$(awk -F, '$(NF - 1) == "chosen" { print $2, $11 + 0 }' out)"
+  "$(awk -F, '$(NF - 1) == "chosen" { print $2, $14 + 0 }' out)"
 grep -v compute silent.ti >idle.ti
 choose idle.ti --trace-ranks 16 --machine systemg:16 --set mpi.call_overhead=0ns -q
 refused "a trace that does nothing" 1 "takes no time: nothing is computed or sent"

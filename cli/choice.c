@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "study/aggregate_mapping.h"
+#include "study/comm_bound.h"
 #include "study/ipc_factors.h"
 #include "study/node_shares.h"
 #include "study/pattern_run.h"
@@ -19,7 +20,8 @@ typedef struct {
   const CliChoiceOptions *options;
   CliChoice *choice;
   Trace *trace;
-  StudyAggregate *aggregate; /* what is sent between ranks */
+  StudyAggregate *aggregate;      /* what is sent between ranks */
+  const PredictBoundTable *table; /* NULL: no bound */
   CliProgress *progress;
   uint32_t n_done, n_todo; /* patterns */
 } Work;
@@ -88,6 +90,9 @@ admit (CliChoice *choice, const CliChoiceOptions *options, GError **error)
                                       .ipc = (double) NAN,
                                       .factor = 1,
                                       .computation_s = (double) NAN,
+                                      .bound_s = (double) NAN,
+                                      .extrapolated = (double) NAN,
+                                      .time_s = (double) NAN,
                                       .simulated_s = (double) NAN,
                                       .energy_J = (double) NAN };
   return TRUE;
@@ -182,7 +187,7 @@ show_progress (void *data, double share, int64_t now_ps G_GNUC_UNUSED)
 }
 
 static gboolean
-run_pattern (Work *work, uint32_t at, GError **error)
+simulate_pattern (Work *work, uint32_t at, GError **error)
 {
   CliChoice *choice = work->choice;
   CliChoiceRow *row = &choice->row[at];
@@ -193,22 +198,55 @@ run_pattern (Work *work, uint32_t at, GError **error)
                                   .progress_data = work };
   StudyPatternRun run;
 
-  choice->mapping[at] = study_aggregate_mapping (work->aggregate, &choice->patterns->pattern[at]);
   if (!study_pattern_run (work->trace, choice->opened, choice->mapping[at], &options, row->factor,
-                          &run, choice->warnings, error)) {
-    g_prefix_error (error, "pattern %u: ", choice->patterns->pattern[at].id);
+                          &run, choice->warnings, error))
     return FALSE;
-  }
   row->computation_s = run.computation_s;
-  row->simulated_s = run.communication_s;
+  row->simulated_s = run.longest_s;
+  row->time_s = run.time_s;
   return TRUE;
+}
+
+static gboolean
+bound_pattern (Work *work, uint32_t at, GError **error)
+{
+  CliChoiceRow *row = &work->choice->row[at];
+  const StudyBoundOptions options = { .compute_scale = row->factor };
+  g_auto (StudyCommBound) bound = { 0 };
+  double sum_s = 0;
+
+  if (!study_comm_bound (work->trace, work->choice->opened, work->choice->mapping[at], work->table,
+                         &options, &bound, error))
+    return FALSE;
+  for (uint32_t rank = 0; rank < bound.n_ranks; rank++)
+    sum_s += bound.rank_compute_s[rank];
+  row->computation_s = sum_s / bound.n_ranks;
+  row->bound_s = study_comm_bound_s (&bound, STUDY_BOUND_PATH);
+  row->extrapolated =
+      (double) bound.n_extrapolated / (double) MAX (bound.n_messages + bound.n_collectives, 1);
+  return TRUE;
+}
+
+static gboolean
+run_pattern (Work *work, uint32_t at, GError **error)
+{
+  CliChoice *choice = work->choice;
+
+  choice->mapping[at] = study_aggregate_mapping (work->aggregate, &choice->patterns->pattern[at]);
+  if ((work->table == NULL || bound_pattern (work, at, error)) &&
+      (work->options->no_simulate || simulate_pattern (work, at, error)))
+    return TRUE;
+  g_prefix_error (error, "pattern %u: ", choice->patterns->pattern[at].id);
+  return FALSE;
 }
 
 static gboolean
 run_patterns (Work *work, GError **error)
 {
   const CliChoice *choice = work->choice;
+  g_autoptr (CliProgress) progress = cli_progress_new (work->options->talk.quiet);
 
+  work->progress = progress;
   for (uint32_t at = 0; at < choice->patterns->n; at++)
     work->n_todo += choice->row[at].excluded == NULL;
   for (uint32_t at = 0; at < choice->patterns->n; at++) {
@@ -222,6 +260,14 @@ run_patterns (Work *work, GError **error)
 }
 
 /* --- Choice --- */
+
+/* What equation 5 takes for communication: such that with the mean computation it is the simulated
+ * time itself, which also tells what unequal computations cost; or the bound. */
+static double
+communication_of (const CliChoiceRow *row, CliBasis basis)
+{
+  return basis == CLI_BASIS_BOUND ? row->bound_s : fmax (0, row->time_s - row->computation_s);
+}
 
 /* Makes the slots of the machine the cores of the chosen pattern, and its mapping one of them: files
  * of launchers number what a job uses of a node. */
@@ -254,7 +300,8 @@ decide (CliChoice *choice, const CliChoiceOptions *options, GError **error)
                                     .excluded = choice->row[at].excluded,
                                     .energy_rank = choice->patterns->pattern[at].energy_rank,
                                     .computation_s = choice->row[at].computation_s,
-                                    .communication_s = choice->row[at].simulated_s };
+                                    .communication_s =
+                                        communication_of (&choice->row[at], options->basis) };
   if (!predict_aggregation_choose (all, n, (uint32_t) options->reference, options->max_slowdown,
                                    choice->judged, error))
     return FALSE;
@@ -300,13 +347,13 @@ check_reference (const CliChoice *choice, const CliChoiceOptions *options, GErro
 
 CliChoice *
 cli_choice_new (const char *path, const char *spec, const CliChoiceOptions *options,
-                CliProgress *progress, GError **error)
+                CliChoiceTable *table, GError **error)
 {
   g_autoptr (CliChoice) choice = g_new0 (CliChoice, 1);
   g_autoptr (Trace) trace = NULL;
   g_autoptr (StudyAggregate) aggregate = NULL;
-  const StudyAggregateOptions grouping = { .seed = (uint64_t) options->seed };
-  Work work = { .options = options, .choice = choice, .progress = progress };
+  StudyAggregateOptions grouping = { .seed = (uint64_t) options->seed };
+  Work work = { .options = options, .choice = choice };
 
   choice->trace = g_strdup (path);
   choice->machine = g_strdup (spec);
@@ -317,10 +364,15 @@ cli_choice_new (const char *path, const char *spec, const CliChoiceOptions *opti
   choice->n_ranks = trace_ranks (trace);
   if (!admit (choice, options, error) || !check_recorded (choice, options, error) ||
       !set_factors (choice, options, error) || !check_reference (choice, options, error) ||
-      !(aggregate = study_aggregate_new (trace, choice->patterns, &grouping, NULL, NULL, error)))
+      !cli_choice_table_open (table, trace, choice->opened, choice->patterns, options->talk.quiet,
+                              error))
+    return NULL;
+  grouping.table = table->table;
+  if (!(aggregate = study_aggregate_new (trace, choice->patterns, &grouping, NULL, NULL, error)))
     return NULL;
   work.trace = trace;
   work.aggregate = aggregate;
+  work.table = table->table;
   if (!run_patterns (&work, error) || !decide (choice, options, error))
     return NULL;
   return g_steal_pointer (&choice);

@@ -4,16 +4,20 @@
 #pragma once
 
 #include "cli/choice_options.h"
+#include "cli/choice_table.h"
 #include "cli/progress.h"
 
 /* What is not known is NaN. */
 typedef struct {
   char *excluded; /* NULL: the pattern can be had */
   double ipc;
-  double factor; /* of computations: times those of the trace */
-  double computation_s;
-  double simulated_s; /* communication: what the mean rank spends beyond its computations */
-  double energy_J;    /* of the basis's time */
+  double factor;        /* of computations: times those of the trace */
+  double computation_s; /* mean over the ranks */
+  /* Communication, of the rank with most. */
+  double bound_s, simulated_s;
+  double extrapolated; /* share of the operations of the bound that the table is too short for */
+  double time_s;       /* simulated: end of the last rank */
+  double energy_J;     /* of the basis's time */
 } CliChoiceRow;
 
 typedef struct {
@@ -30,9 +34,9 @@ typedef struct {
 } CliChoice;
 
 /* The patterns of the machine's nodes for the trace.  NULL and *error: a file cannot be used, the
- * machine has no nodes with cores, the ranks are more than those have room for, or the reference is
+ * machine has no nodes with cores, the table lacks what the trace needs, the ranks are more than those have room for, or the reference is
  * excluded. */
 CliChoice *cli_choice_new (const char *trace, const char *machine, const CliChoiceOptions *options,
-                           CliProgress *progress, GError **error);
+                           CliChoiceTable *table, GError **error);
 void cli_choice_free (CliChoice *choice);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CliChoice, cli_choice_free)

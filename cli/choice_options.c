@@ -14,6 +14,8 @@
 
 #define MAX_SLOWDOWN 1000 /* a share */
 
+const char *const cli_basis_names[] = { "simulation", "bound", NULL };
+
 void
 cli_choice_options_clear (CliChoiceOptions *options)
 {
@@ -33,6 +35,8 @@ cli_choice_options_clear (CliChoiceOptions *options)
   g_free (options->hosts);
   g_free (options->memory_share_text);
   g_free (options->working_set_text);
+  g_free (options->table);
+  g_free (options->basis_name);
   g_free (options->sizes);
   g_free (options->prefix);
   g_free (options->rankfile);
@@ -93,6 +97,14 @@ add_choice_options (GOptionContext *context, CliChoiceOptions *options)
       "With --power: what all tasks together move to and from memory, e.g. 3TB", "SIZE" },
     { "network", 0, 0, G_OPTION_ARG_STRING, &options->network_name,
       "How communication is simulated: packet (default) or flow", "NETWORK" },
+    { "no-simulate", 0, 0, G_OPTION_ARG_NONE, &options->no_simulate,
+      "Only the bound; needs --table", NULL },
+    { "table", 0, 0, G_OPTION_ARG_FILENAME, &options->table,
+      "Also an upper bound of communication, by this table of aggregate table or hopcast-pingpong; "
+      "filled by simulation when it is not there",
+      "FILE" },
+    { "by", 0, 0, G_OPTION_ARG_STRING, &options->basis_name,
+      "Which communication decides: simulation (default) or bound", "WHAT" },
     { "ranks", 0, 0, G_OPTION_ARG_STRING, &options->sizes,
       "Strong scaling: one choice for each number of ranks, which takes the place of {ranks} in TRACE "
       "and SPEC",
@@ -297,6 +309,24 @@ check_sizes (CliChoiceOptions *options, const char *trace, GError **error)
   return TRUE;
 }
 
+static gboolean
+check_basis (CliChoiceOptions *options, GError **error)
+{
+  int basis = options->no_simulate ? CLI_BASIS_BOUND : CLI_BASIS_SIMULATION;
+
+  if (options->no_simulate && options->table == NULL)
+    return refuse (error, "--no-simulate leaves nothing to compare without --table FILE");
+  if (options->basis_name != NULL &&
+      (basis = cli_parse_choice ("--by", options->basis_name, cli_basis_names, error)) < 0)
+    return FALSE;
+  if (basis == CLI_BASIS_BOUND && options->table == NULL)
+    return refuse (error, "--by bound needs --table FILE");
+  if (basis == CLI_BASIS_SIMULATION && options->no_simulate)
+    return refuse (error, "--by simulation does not go with --no-simulate");
+  options->basis = (CliBasis) basis;
+  return TRUE;
+}
+
 gboolean
 cli_choice_check (CliChoiceOptions *options, const char *trace, GError **error)
 {
@@ -311,8 +341,8 @@ cli_choice_check (CliChoiceOptions *options, const char *trace, GError **error)
   if (options->seed < 0)
     return refuse (error, "--seed: must not be negative");
   options->job.part_filled = options->part_filled;
-  return cli_parse_format (&options->format, error) && check_computation (options, error) &&
-         check_shares (options, error) &&
+  return cli_parse_format (&options->format, error) && check_basis (options, error) &&
+         check_computation (options, error) && check_shares (options, error) &&
          parse_bytes ("--memory-per-task", options->task_memory, &options->job.task_bytes, error) &&
          parse_bytes ("--node-memory", options->node_memory, &options->job.node_bytes, error) &&
          check_power (options, error) && check_sizes (options, trace, error);

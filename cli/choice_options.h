@@ -15,6 +15,11 @@ typedef enum {
   CLI_COMPUTATION_SHARING, /* by what the tasks of a node share: predictors/node_sharing.h */
 } CliComputation;
 
+/* Whose communication decides. */
+typedef enum { CLI_BASIS_SIMULATION, CLI_BASIS_BOUND } CliBasis;
+
+extern const char *const cli_basis_names[]; /* "simulation", "bound", NULL */
+
 typedef struct {
   CliMachineOptions machine; /* only the spec and the settings */
   CliFormatOptions format;
@@ -22,16 +27,17 @@ typedef struct {
   CliTraceOptions trace;
   char *ipc, *samples, *program, *computation_name;
   char *task_memory, *node_memory, *slowdown, *power_path, *memory_traffic, *network_name, *hosts;
-  char *memory_share_text, *working_set_text;
+  char *memory_share_text, *working_set_text, *table, *basis_name;
   char *sizes; /* "16,32": ranks */
   char *prefix, *rankfile, *hostfile, *slurm;
-  gboolean part_filled;
+  gboolean part_filled, no_simulate;
   int reference, recorded;
   gint64 seed;
 
   /* After cli_choice_check(). */
   CliComputation computation;
   SimNetworkKind network;
+  CliBasis basis;
   double max_slowdown;
   double memory_share, working_set; /* share; bytes of all ranks, INFINITY: more than any cache */
   TopoJob job;                      /* but for its ranks and nodes */

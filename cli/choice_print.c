@@ -69,7 +69,10 @@ print_row (FILE *out, const CliChoice *choice, const CliChoiceOptions *options, 
   fprintf (out, "%2u  %5u  %5u  %-*s", pattern->id, pattern->n_tasks, pattern->n_nodes, takes_width,
            takes);
   print_cell (out, 11, row->computation_s);
-  print_cell (out, 10, row->simulated_s);
+  if (options->table != NULL)
+    print_cell (out, 10, row->bound_s);
+  if (!options->no_simulate)
+    print_cell (out, 10, row->simulated_s);
   print_cell (out, 10, choice->judged[at].total_s);
   print_percent (out, 8, choice->judged[at].slowdown);
   print_cell (out, 6, row->excluded != NULL ? (double) NAN : pattern->energy_rank);
@@ -110,18 +113,37 @@ print_bars (FILE *out, const CliChoice *choice)
 static void
 print_heading (FILE *out, const CliChoiceOptions *options, int takes_width)
 {
+  const char *bound = options->table != NULL ? "       bound" : "";
+  const char *simulated = options->no_simulate ? "" : "   simulated";
   g_autofree char *joules = options->has_power ? g_strdup ("  energy J   saving") : g_strdup ("");
   g_autofree char *heading = g_strdup_printf (
-      "%2s  %5s  %5s  %-*s  %11s  %10s  %10s  %8s  %6s%s  %s", "id", "tasks", "nodes", takes_width,
-      "takes", "computation", "simulated", "total s", "slowdown", "energy", joules, "verdict");
+      "%2s  %5s  %5s  %-*s  %11s%s%s  %10s  %8s  %6s%s  %s", "id", "tasks", "nodes", takes_width,
+      "takes", "computation", bound, simulated, "total s", "slowdown", "energy", joules, "verdict");
 
   cli_print_heading (out, heading);
+}
+
+/* Operations that are longer than any of the table. */
+static void
+print_doubt (FILE *out, const CliChoice *choice)
+{
+  double most = 0;
+
+  for (uint32_t at = 0; at < choice->patterns->n; at++)
+    most = fmax (most, choice->row[at].extrapolated);
+  if (most > 0)
+    fprintf (out, "of the bound up to %.3g %% of the operations are longer than the table goes\n",
+             100 * most);
 }
 
 static void
 print_table (FILE *out, const CliChoice *choice, const CliChoiceOptions *options)
 {
   const TopoPattern *chosen = &choice->patterns->pattern[choice->chosen];
+  g_autofree char *communication =
+      options->basis == CLI_BASIS_BOUND
+          ? g_strdup_printf ("upper bound (%s)", options->table)
+          : g_strdup_printf ("simulated (%s)", study_network_names[options->network]);
   int takes_width = 5;
 
   for (uint32_t at = 0; at < choice->patterns->n; at++) {
@@ -130,10 +152,8 @@ print_table (FILE *out, const CliChoice *choice, const CliChoiceOptions *options
     takes_width = MAX (takes_width, (int) strlen (takes));
   }
   fprintf (out, "%s on %s: %u ranks\n", choice->trace, choice->machine, choice->n_ranks);
-  fprintf (out,
-           "computation: %s; communication: simulated (%s); at most %g %% slower than pattern %d\n",
-           choice->computation, study_network_names[options->network], 100 * options->max_slowdown,
-           options->reference);
+  fprintf (out, "computation: %s; communication: %s; at most %g %% slower than pattern %d\n",
+           choice->computation, communication, 100 * options->max_slowdown, options->reference);
   if (options->has_power)
     fprintf (out, "power: %s: a node %g W, a socket %g W, a core %g W, memory %g J/GB\n",
              options->power_is_guess ? "a guess, not measured" : options->power_path,
@@ -142,6 +162,7 @@ print_table (FILE *out, const CliChoice *choice, const CliChoiceOptions *options
   print_heading (out, options, takes_width);
   for (uint32_t at = 0; at < choice->patterns->n; at++)
     print_row (out, choice, options, at, takes_width);
+  print_doubt (out, choice);
   print_bars (out, choice);
   fprintf (out, "choose pattern %u: %u of a node's cores on each of %u nodes\n", chosen->id,
            chosen->n_tasks, chosen->n_nodes);
@@ -170,7 +191,10 @@ print_csv (FILE *out, const CliChoice *choice, const CliChoiceOptions *options)
              pattern->n_nodes, takes);
     print_number (out, row->ipc);
     print_number (out, row->computation_s);
+    print_number (out, row->bound_s);
+    print_number (out, row->extrapolated);
     print_number (out, row->simulated_s);
+    print_number (out, row->time_s);
     print_number (out, judged->total_s);
     print_number (out, judged->difference_s);
     print_number (out, judged->slowdown);
@@ -199,7 +223,10 @@ add_pattern (JsonBuilder *builder, const CliChoice *choice, const CliChoiceOptio
   cli_add_string (builder, "takes", takes);
   cli_add_number (builder, "ipc", row->ipc);
   cli_add_number (builder, "computation_s", row->computation_s);
+  cli_add_number (builder, "bound_s", row->bound_s);
+  cli_add_number (builder, "extrapolated", row->extrapolated);
   cli_add_number (builder, "simulated_s", row->simulated_s);
+  cli_add_number (builder, "time_s", row->time_s);
   cli_add_number (builder, "total_s", judged->total_s);
   cli_add_number (builder, "difference_s", judged->difference_s);
   cli_add_number (builder, "slowdown", judged->slowdown);
@@ -238,6 +265,7 @@ print_json (FILE *out, const GPtrArray *choices, const CliChoiceOptions *options
   json_builder_begin_object (builder);
   cli_add_string (builder, "schema", "hopcast.aggregation/1");
   cli_add_string (builder, "network", study_network_names[options->network]);
+  cli_add_string (builder, "basis", cli_basis_names[options->basis]);
   cli_add_integer (builder, "reference", (uint64_t) options->reference);
   cli_add_number (builder, "max_slowdown", options->max_slowdown);
   cli_add_string (builder, "power",
@@ -281,9 +309,10 @@ cli_choice_print (FILE *out, const GPtrArray *choices, const CliChoiceOptions *o
     return;
   }
   if (options->format.format == CLI_FORMAT_CSV)
-    fputs ("ranks,pattern,tasks_per_node,nodes,takes,ipc,computation_s,simulated_s,total_s,"
-           "difference_s,slowdown,energy_rank,energy_J,saving,verdict,excluded\n",
-           out);
+    fputs (
+        "ranks,pattern,tasks_per_node,nodes,takes,ipc,computation_s,bound_s,extrapolated,simulated_s,time_s,total_s,"
+        "difference_s,slowdown,energy_rank,energy_J,saving,verdict,excluded\n",
+        out);
   for (guint i = 0; i < choices->len; i++) {
     if (options->format.format == CLI_FORMAT_CSV)
       print_csv (out, choices->pdata[i], options);

@@ -37,24 +37,3 @@ study_pattern_run (Trace *trace, const TopoMachine *machine, const TopoMapping *
       g_ptr_array_add (warnings, g_strdup (done->warnings->pdata[i]));
   return TRUE;
 }
-
-double
-study_trace_computation_s (Trace *trace, const TopoMachine *machine, GError **error)
-{
-  double sum_s = 0;
-
-  for (uint32_t rank = 0; rank < trace_ranks (trace); rank++) {
-    g_autoptr (TraceCursor) cursor = trace_cursor_new (trace, rank, error);
-    TraceNext next = cursor != NULL ? TRACE_NEXT_OPERATION : TRACE_NEXT_ERROR;
-    TraceOp op;
-
-    while (next == TRACE_NEXT_OPERATION)
-      if ((next = trace_cursor_next (cursor, &op, error)) == TRACE_NEXT_OPERATION &&
-          op.kind == TRACE_OP_COMPUTE)
-        sum_s += (double) op.gap_ps / PS_PER_SECOND +
-                 (op.flops > 0 ? op.flops / machine->parameters.compute_Flops : 0);
-    if (next == TRACE_NEXT_ERROR)
-      return (double) NAN;
-  }
-  return sum_s / trace_ranks (trace);
-}

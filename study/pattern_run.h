@@ -17,7 +17,3 @@ typedef struct {
 gboolean study_pattern_run (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping,
                             const SimRunOptions *options, double computation, StudyPatternRun *run,
                             GPtrArray *warnings, GError **error);
-
-/* What a rank of the trace computes by itself, mean over the ranks: what sim_run() replays with a
- * compute_scale of 1.  NaN and *error when the trace cannot be read. */
-double study_trace_computation_s (Trace *trace, const TopoMachine *machine, GError **error);
