@@ -41,6 +41,8 @@ static const CliCommand commands[] = {
   { "aggregate patterns", "which cores of a node a job can use, and how many nodes",
     cli_aggregate_patterns },
   { "aggregate group", "which ranks are to share a node, by what they send", cli_aggregate_group },
+  { "aggregate table", "how long messages take among others of their node", cli_aggregate_table },
+  { "aggregate bound", "how long ranks communicate at most, by pattern", cli_aggregate_bound },
   { "aggregate counters", "a row of counter rates, from perf, likwid or a trace",
     cli_aggregate_counters },
   { "aggregate train-ipc", "learn what aggregation does to the IPC", cli_aggregate_train_ipc },

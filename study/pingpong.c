@@ -11,8 +11,6 @@
 
 #define FIRST_ROUNDS 4  /* until queues are set up and buffers registered */
 #define ROUNDS       10 /* the measured ones */
-#define FIRST_CALLS  1
-#define CALLS        2 /* what a call takes does not change after the first */
 
 /* Of a collective, as a line of a time-independent trace. */
 typedef enum { NOTHING, COUNT, COUNT_ROOT, COUNT_WORK, COUNT_WORK_ROOT, TWICE, TWICE_ROOT } Form;
@@ -159,7 +157,7 @@ study_collective_us (const TopoMachine *machine, const RoutePaths *paths, TraceO
 
   g_assert (which >= 0);
   for (uint32_t i = 0; i < G_N_ELEMENTS (us); i++) {
-    g_autofree char *text = program_of (which, n_ranks, bytes, FIRST_CALLS + (i > 0 ? CALLS : 0));
+    g_autofree char *text = program_of (which, n_ranks, bytes, i);
     g_autofree char *path = save_program (text, error);
 
     if (path == NULL)
@@ -169,5 +167,5 @@ study_collective_us (const TopoMachine *machine, const RoutePaths *paths, TraceO
     if (isnan (us[i]))
       return us[i];
   }
-  return (us[1] - us[0]) / CALLS;
+  return us[1] - us[0];
 }
