@@ -4,8 +4,10 @@
 #include "config.h"
 
 #include "cli/choice_files.h"
+#include "cli/choice_page.h"
 #include "cli/choice_print.h"
 #include "cli/command.h"
+#include "cli/outfile.h"
 #include "cli/warnings.h"
 
 #include <string.h>
@@ -54,12 +56,20 @@ static gboolean
 choose (const char *trace, const CliChoiceOptions *options, GError **error)
 {
   g_autoptr (GPtrArray) choices = g_ptr_array_new_with_free_func ((GDestroyNotify) cli_choice_free);
+  g_autoptr (CliOutfile) page = NULL;
 
+  if (options->report != NULL && !(page = cli_outfile_new (options->report, error)))
+    return FALSE;
   if (!make_choices (choices, trace, options, error))
     return FALSE;
   for (guint i = 0; i < choices->len && !options->talk.quiet; i++)
     cli_warnings_tell (((const CliChoice *) choices->pdata[i])->warnings);
   cli_choice_print (stdout, choices, options);
+  if (page != NULL) {
+    cli_choice_write_page (cli_outfile_stream (page), choices, options);
+    if (!cli_outfile_commit (page, error))
+      return FALSE;
+  }
   return cli_choice_write_files (choices->pdata[0], options, error);
 }
 
@@ -77,8 +87,8 @@ cli_aggregate (int argc, char **argv, GError **error)
 
   g_option_context_set_description (
       context,
-      "Commands that begin with aggregate too, each with --help: patterns, group, counters, "
-      "train-ipc, predict-ipc.\n");
+      "Commands that begin with aggregate too, each with --help: patterns, group, table, bound, "
+      "counters, train-ipc, predict-ipc.\n");
   cli_choice_add_options (context, &options);
   if (!cli_parse (context, argc, argv, names, &trace, error))
     return CLI_FAILED;

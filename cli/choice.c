@@ -269,8 +269,8 @@ communication_of (const CliChoiceRow *row, CliBasis basis)
   return basis == CLI_BASIS_BOUND ? row->bound_s : fmax (0, row->time_s - row->computation_s);
 }
 
-/* Makes the slots of the machine the cores of the chosen pattern, and its mapping one of them: files
- * of launchers number what a job uses of a node. */
+/* Makes the slots of the machine the cores of the chosen pattern, and its mapping one of them:
+ * files of launchers number what a job uses of a node. */
 static gboolean
 renumber_slots (CliChoice *choice, GError **error)
 {

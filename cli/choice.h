@@ -34,8 +34,8 @@ typedef struct {
 } CliChoice;
 
 /* The patterns of the machine's nodes for the trace.  NULL and *error: a file cannot be used, the
- * machine has no nodes with cores, the table lacks what the trace needs, the ranks are more than those have room for, or the reference is
- * excluded. */
+ * machine has no nodes with cores, the table lacks what the trace needs, the ranks are more than
+ * those have room for, or the reference is excluded. */
 CliChoice *cli_choice_new (const char *trace, const char *machine, const CliChoiceOptions *options,
                            CliChoiceTable *table, GError **error);
 void cli_choice_free (CliChoice *choice);

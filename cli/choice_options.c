@@ -39,6 +39,7 @@ cli_choice_options_clear (CliChoiceOptions *options)
   g_free (options->basis_name);
   g_free (options->sizes);
   g_free (options->prefix);
+  g_free (options->report);
   g_free (options->rankfile);
   g_free (options->hostfile);
   g_free (options->slurm);
@@ -131,6 +132,8 @@ add_file_options (GOptionContext *context, CliChoiceOptions *options)
       "FILE" },
     { "slurm", 0, 0, G_OPTION_ARG_FILENAME, &options->slurm,
       "Write it for Slurm's arbitrary distribution", "FILE" },
+    { "report", 0, 0, G_OPTION_ARG_FILENAME, &options->report,
+      "Write a page with a bar for each pattern", "PAGE.html" },
     { "hosts", 0, 0, G_OPTION_ARG_FILENAME, &options->hosts,
       "The names of the nodes, one a line or as Slurm lists them", "FILE" },
     { NULL },

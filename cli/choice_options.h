@@ -29,7 +29,7 @@ typedef struct {
   char *task_memory, *node_memory, *slowdown, *power_path, *memory_traffic, *network_name, *hosts;
   char *memory_share_text, *working_set_text, *table, *basis_name;
   char *sizes; /* "16,32": ranks */
-  char *prefix, *rankfile, *hostfile, *slurm;
+  char *report, *prefix, *rankfile, *hostfile, *slurm;
   gboolean part_filled, no_simulate;
   int reference, recorded;
   gint64 seed;

@@ -309,10 +309,10 @@ cli_choice_print (FILE *out, const GPtrArray *choices, const CliChoiceOptions *o
     return;
   }
   if (options->format.format == CLI_FORMAT_CSV)
-    fputs (
-        "ranks,pattern,tasks_per_node,nodes,takes,ipc,computation_s,bound_s,extrapolated,simulated_s,time_s,total_s,"
-        "difference_s,slowdown,energy_rank,energy_J,saving,verdict,excluded\n",
-        out);
+    fputs ("ranks,pattern,tasks_per_node,nodes,takes,ipc,computation_s,bound_s,extrapolated,"
+           "simulated_s,time_s,total_s,difference_s,slowdown,energy_rank,energy_J,saving,verdict,"
+           "excluded\n",
+           out);
   for (guint i = 0; i < choices->len; i++) {
     if (options->format.format == CLI_FORMAT_CSV)
       print_csv (out, choices->pdata[i], options);

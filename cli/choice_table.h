@@ -17,8 +17,8 @@ typedef struct {
 void cli_choice_table_clear (CliChoiceTable *table);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliChoiceTable, cli_choice_table_clear)
 
-/* A file that is there is read, and used as it is.  One that is not is filled with messages and with
- * the collectives of the trace on the machine, whose slots are cores, and kept; for a next trace
- * also with its collectives. */
+/* A file that is there is read, and used as it is.  One that is not is filled with messages and
+ * with the collectives of the trace on the machine, whose slots are cores, and kept; for a next
+ * trace also with its collectives. */
 gboolean cli_choice_table_open (CliChoiceTable *table, Trace *trace, const TopoMachine *machine,
                                 const TopoPatterns *patterns, gboolean quiet, GError **error);

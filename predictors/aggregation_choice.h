@@ -33,7 +33,7 @@ typedef struct {
 
 typedef enum {
   PREDICT_AGGREGATION_CHOSEN,
-  PREDICT_AGGREGATION_ADMISSIBLE, /* fast enough, but it needs more energy, or as much and more time */
+  PREDICT_AGGREGATION_ADMISSIBLE, /* fast enough; needs more energy, or as much and more time */
   PREDICT_AGGREGATION_TOO_SLOW,
   PREDICT_AGGREGATION_EXCLUDED,
 } PredictAggregationVerdict;
@@ -49,9 +49,9 @@ typedef struct {
   PredictAggregationVerdict verdict;
 } PredictAggregationJudgement;
 
-/* Fills judgements[n].  The reference's own slow-down is 0, so that one is chosen always.  FALSE and
- * *error (PREDICT_ERROR_OPTION): there is no pattern with the number of the reference, it is excluded,
- * or its time is not above 0.  max_slowdown is a share of at least 0. */
+/* Fills judgements[n].  The reference's own slow-down is 0, so that one is chosen always.  FALSE
+ * and *error (PREDICT_ERROR_OPTION): there is no pattern with the number of the reference, it is
+ * excluded, or its time is not above 0.  max_slowdown is a share of at least 0. */
 gboolean predict_aggregation_choose (const PredictAggregation *patterns, uint32_t n,
                                      uint32_t reference, double max_slowdown,
                                      PredictAggregationJudgement *judgements, GError **error);

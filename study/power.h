@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Of each node for as long as the job takes: what it draws idle, and more for each of its sockets and
- * cores that the job uses; and, whatever the time, for each byte that goes to or from memory.  Nodes
- * without tasks are switched off, as in the aggregation paper.
+ * Of each node for as long as the job takes: what it draws idle, and more for each of its sockets
+ * and cores that the job uses; and, whatever the time, for each byte that goes to or from memory.
+ * Nodes without tasks are switched off, as in the aggregation paper.
  *
  *   [power]
  *   idle = 180 W
@@ -24,14 +24,14 @@ typedef struct {
   double memory_J_per_byte;
 } StudyPower;
 
-/* A guess: the figures above.  A node of "a few hundred watts", as the paper has it; sockets and cores
- * stay below the 80 W that the data sheet allows a Xeon E5462. */
+/* A guess: the figures above.  A node of "a few hundred watts", as the paper has it; sockets and
+ * cores stay below the 80 W that the data sheet allows a Xeon E5462. */
 extern const StudyPower study_power_guess;
 
 /* FALSE and *error (TOPO_ERROR, or STUDY_ERROR_INPUT) with file and line. */
 gboolean study_power_read (const char *path, StudyPower *power, GError **error);
 
-/* Joules of a job that takes `time_s` on all nodes of a pattern (n_nodes is set); the last one counts
- * as full. */
+/* Joules of a job that takes `time_s` on all nodes of a pattern (n_nodes is set); the last one
+ * counts as full. */
 double study_power_energy_J (const StudyPower *power, const TopoPattern *pattern, double time_s,
                              double memory_bytes);

@@ -163,9 +163,8 @@ static const struct {
   { "ft_fastest", fastest, NULL, AGGREGATION_FT, NULL },
   { "cg_least_energy", least_energy, NULL, AGGREGATION_CG, NULL },
   { "saving_mean", saving_mean, NULL, 0,
-    "CG and MG, whose IPCs are not published, are slowed by a guessed share of memory; "
-    "FT's messages by a shared adapter (see ft_rise_least): neither has four tasks per "
-    "node, which the mean needs" },
+    "CG and MG, whose IPCs are not published, are slowed by a guessed share of memory, and FT's "
+    "messages by a shared adapter (ft_rise_least): none of the three gets four tasks per node" },
   { "saving_sp", saving, NULL, AGGREGATION_SP, NULL },
   { "saving_sp_is_most", saving_over_most, NULL, AGGREGATION_SP,
     "BT has as many nodes, but pattern 7: one socket less than SP's pattern 5, which a "

@@ -2,19 +2,20 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Each claim (validation/data/aggregation_published.csv) is an entry of the table in aggregation.c.
- * What messages do to each other in a node is measured by experiments of infiniband.h; a
- * choice is made as `hopcast aggregate` makes it: equation 5 on simulated times, 5 %, energy rank.
+ * Each claim (validation/data/aggregation_published.csv) is an entry of the table in
+ * aggregation.c. What messages do to each other in a node is measured by experiments of
+ * infiniband.h; a choice is made as `hopcast aggregate` makes it: equation 5 on simulated times, 5
+ * %, energy rank.
  *
- * Computation follows the IPCs of Table I: a core makes IPC x 2.8 GHz instructions per second, three
- * to an operation of the program (guess; only ratios matter for what patterns do to computation, but
- * the weight of communication depends on it).  The table has no patterns 4 and 5, no CG, no MG and no
- * other number of tasks than 16.  There the node model without counters (predictors/node_sharing.h)
- * stands in: of LU, BT, SP and FT with the memory share and working set by which it comes nearest to
- * Table I, of CG and MG with guessed ones.
+ * Computation follows the IPCs of Table I: a core makes IPC x 2.8 GHz instructions per second,
+ * three to an operation of the program (guess; only ratios matter for what patterns do to
+ * computation, but the weight of communication depends on it).  The table has no patterns 4 and 5,
+ * no CG, no MG and no other number of tasks than 16.  There the node model without counters
+ * (predictors/node_sharing.h) stands in: of LU, BT, SP and FT with the memory share and working
+ * set by which it comes nearest to Table I, of CG and MG with guessed ones.
  *
- * Joules are those of study_power_guess, a guess: the paper measured them and does not tell
- * what a node draws. */
+ * Joules are those of study_power_guess, a guess: the paper measured them and does not tell what a
+ * node draws. */
 #pragma once
 
 #include "study/pattern_run.h"
@@ -56,8 +57,8 @@ typedef struct {
 const AggregationJob *aggregation_job (Aggregation *aggregation, AggregationProgram program,
                                        uint32_t n_ranks, GError **error);
 
-/* aggregation_ipc.c: how long computations of a program take in a pattern, against operations at the
- * IPC of one of its 16 tasks alone in a node. */
+/* aggregation_ipc.c: how long computations of a program take in a pattern, against operations at
+ * the IPC of one of its 16 tasks alone in a node. */
 double
 aggregation_slowdown (AggregationProgram program, uint32_t n_ranks, const TopoMachine *machine,
                       const TopoPatterns *patterns, const TopoPattern *pattern);

@@ -45,8 +45,9 @@ static const PredictMemoryUse guessed[AGGREGATION_PROGRAMS] = {
 #define N_SHARES      100
 
 /* LU works on one plane of a task's grid at a time, and comes back to what it made for its points
- * there: four blocks of 5 x 5 doubles (a, b, c, d of NPB's applu.incl), and the unknowns and residuals
- * of that plane and the one before.  408 points along an axis, a quarter of them a task. */
+ * there: four blocks of 5 x 5 doubles (a, b, c, d of NPB's applu.incl), and the unknowns and
+ * residuals of that plane and the one before.  408 points along an axis, a
+ * quarter of them a task. */
 #define LU_SET_BYTES (102.0 * 102 * (4 * 25 + 2 * 2 * 5) * sizeof (double))
 
 double

@@ -22,9 +22,9 @@
 #define CLOCK_HZ                   2.8e9
 #define INSTRUCTIONS_PER_OPERATION 3 /* guess */
 
-/* FT: the paper's input is of no class; each task sends 134 MB to all others, as the paper says, with
- * the grid of class C; how often is not told, and drops out when all iterations are alike.  All eight
- * patterns were run of LU alone: "pattern 8 is not available for some benchmarks". */
+/* FT: the paper's input is of no class; each task sends 134 MB to all others, as the paper says,
+ * with the grid of class C; how often is not told, and drops out when all iterations are alike.
+ * All eight patterns were run of LU alone: "pattern 8 is not available for some benchmarks". */
 static const struct {
   const char *name, *kernel, *problem;
   uint32_t iterations, n_patterns;
