@@ -2,13 +2,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * A simulation by events, in order of time, then of their making.  A message goes through:
- *
- *   posted by both --> (longer than eager: both wait) --> BEGIN: it leaves its sender after those
- *   that left before --> TAKE: the receiver, which may have others under way, takes it
- *
- * An eager one leaves as soon as it is sent, and is taken when it is received too.  Until a rank's
- * `busy_s` it is at operations that have begun; `leaving_s` is when the last message has left. */
+ * A simulation by events, in order of time, then of their making.  A message begins (BEGIN) to
+ * leave its sender, after those that left before: an eager one when it is sent, a longer one when
+ * both ends wait.  Once its receiver waits too, that takes it (TAKE), after others that it has under
+ * way.  Until a rank's `busy_s` it is at operations that have begun; at `leaving_s` the
+ * last message has left. */
 #include "config.h"
 
 #include "study/bound_replay.h"
@@ -35,7 +33,6 @@ typedef struct {
   bool is_eager;
   double posted_s;                 /* when sent */
   double send_wait_s, recv_wait_s; /* since when that end waits; NaN: it does not yet */
-  double received_s;               /* when the receive was posted; NaN */
   double leave_s;                  /* when it begins to leave; NaN: it has not begun */
   double time_s;
 } Message;
@@ -55,8 +52,8 @@ typedef struct {
   GArray *posts;      /* (element-type Post) all of the rank */
   GArray *pending;    /* (element-type guint32) receives without a message, oldest first */
   GArray *arrived;    /* (element-type guint32) messages to it without a receive, oldest first */
-  GArray *idle;       /* (element-type guint32) posts of long messages that have not begun and for
-                        which it has not waited yet */
+  GArray *idle;       /* (element-type guint32) posts since it last waited that have a message, but
+                      * for eager sends */
   uint32_t n_missing; /* posts of the await it is in */
   double ready_s;     /* when those that are known are done */
   bool is_waiting, is_done;
@@ -186,7 +183,17 @@ occupy (Replay *replay, uint32_t rank, double from_s, double time_s)
   return r->busy_s;
 }
 
-/* It leaves its sender. */
+/* The receiver waits, and the message has begun. */
+static void
+take_if_begun (Replay *replay, uint32_t number)
+{
+  const Message *message = message_at (replay, number);
+
+  if (!isnan (message->leave_s) && !isnan (message->recv_wait_s))
+    push (replay, fmax (message->leave_s, message->recv_wait_s), EVENT_TAKE, number);
+}
+
+/* It leaves its sender, whom it occupies when it is not eager. */
 static void
 begin (Replay *replay, uint32_t number, double now_s)
 {
@@ -195,10 +202,11 @@ begin (Replay *replay, uint32_t number, double now_s)
 
   message->leave_s = fmax (sender->leaving_s, now_s);
   sender->leaving_s = message->leave_s + message->time_s;
+  if (message->is_eager)
+    replay->times->sum_s[message->from] += message->time_s;
   finish (replay, message->from, message->send_post,
-          occupy (replay, message->from, now_s, message->time_s));
-  if (!isnan (message->received_s))
-    push (replay, fmax (message->leave_s, message->received_s), EVENT_TAKE, number);
+          message->is_eager ? now_s : occupy (replay, message->from, now_s, message->time_s));
+  take_if_begun (replay, number);
 }
 
 static void
@@ -211,13 +219,19 @@ take (Replay *replay, uint32_t number, double now_s)
           occupy (replay, message.to, now_s, message.time_s));
 }
 
-/* A long message begins when both ends wait. */
+/* An end waits: a long message begins when both do. */
 static void
-begin_if_both_wait (Replay *replay, uint32_t number)
+attend_message (Replay *replay, uint32_t number, bool is_sender, double now_s)
 {
-  const Message *message = message_at (replay, number);
+  Message *message = message_at (replay, number);
 
-  if (!isnan (message->send_wait_s) && !isnan (message->recv_wait_s))
+  if (is_sender)
+    message->send_wait_s = now_s;
+  else
+    message->recv_wait_s = now_s;
+  if (message->is_eager)
+    take_if_begun (replay, number);
+  else if (!isnan (message->send_wait_s) && !isnan (message->recv_wait_s))
     push (replay, fmax (message->send_wait_s, message->recv_wait_s), EVENT_BEGIN, number);
 }
 
@@ -231,13 +245,9 @@ match (Replay *replay, uint32_t number, uint32_t receive)
 
   post->message = number;
   message->recv_post = receive;
-  message->received_s = post->posted_s;
-  if (message->is_eager)
-    push (replay, fmax (message->leave_s, message->received_s), EVENT_TAKE, number);
-  else if (post->is_waited || receiver->is_waiting) {
-    message->recv_wait_s = fmax (receiver->now_s, message->posted_s);
-    begin_if_both_wait (replay, number);
-  } else
+  if (receiver->is_waiting)
+    attend_message (replay, number, false, fmax (receiver->now_s, message->posted_s));
+  else
     g_array_append_val (receiver->idle, receive);
 }
 
@@ -295,7 +305,6 @@ post_send (Replay *replay, uint32_t rank, const StudyStep *step)
                         .posted_s = sender->now_s,
                         .send_wait_s = NAN,
                         .recv_wait_s = NAN,
-                        .received_s = NAN,
                         .leave_s = NAN,
                         .time_s = time_of (replay, rank, peer, step->bytes) };
   g_array_append_val (sender->posts, post);
@@ -339,21 +348,20 @@ post_receive (Replay *replay, uint32_t rank, const StudyStep *step)
   g_array_append_val (receiver->pending, receive);
 }
 
-/* In a call that waits, all long messages that the rank has posted can go on. */
+/* In a call that waits, all that the rank has posted can go on. */
 static void
 attend (Replay *replay, uint32_t rank)
 {
   Rank *r = &replay->ranks[rank];
 
   for (guint i = 0; i < r->idle->len; i++) {
-    uint32_t number = post_at (replay, rank, g_array_index (r->idle, uint32_t, i))->message;
-    Message *message = message_at (replay, number);
+    uint32_t post = g_array_index (r->idle, uint32_t, i);
+    uint32_t number = post_at (replay, rank, post)->message;
 
-    if (message->from == rank)
-      message->send_wait_s = r->now_s;
-    else
-      message->recv_wait_s = r->now_s;
-    begin_if_both_wait (replay, number);
+    attend_message (replay, number,
+                    message_at (replay, number)->send_post == post &&
+                        message_at (replay, number)->from == rank,
+                    r->now_s);
   }
   g_array_set_size (r->idle, 0);
 }

@@ -103,7 +103,12 @@ study_comm_bound (Trace *trace, const TopoMachine *machine, const TopoMapping *m
   program = study_program_new (trace, machine->parameters.compute_Flops,
                                options->compute_scale > 0 ? options->compute_scale : 1,
                                is_in_tables, options->progress, options->progress_data, error);
-  return program != NULL && bound_program (program, machine, mapping, table, options, bound, error);
+  if (program == NULL)
+    return FALSE;
+  if (bound_program (program, machine, mapping, table, options, bound, error))
+    return TRUE;
+  g_prefix_error (error, "%s: ", trace_path (trace));
+  return FALSE;
 }
 
 void

@@ -11,13 +11,15 @@
  *
  * PATH replays the program with these times, so that waiting is there: a rank's communication
  * is its end less its computation.  In it
- *  - a message up to the eager limit is under way when its sender posts it; a longer one when both
- *    ends have posted it and are in a call that waits, as nothing moves otherwise;
- *  - a rank does one operation at a time: messages that are under way at once, sent or received,
+ *  - a message up to the eager limit is under way when its sender posts it, and costs the sender
+ *    nothing more: half of a round trip has the sender's part in it;
+ *  - a longer one is under way when both ends have posted it and are in a call that waits, as
+ *    nothing moves otherwise, and takes its time at both;
+ *  - a rank does one operation at a time: messages that are under way at once, received or sent,
  *    take their times one after the other, in the order in which they begin.  Those that it sends
  *    also leave one after the other, and arrive no earlier than that lets them;
+ *  - what arrives before the receiver waits for it still takes its time then;
  *  - a collective begins when the last rank is there, and ends for all at once.
- * So no rank's path is shorter than its sum.
  *
  * Neither is a theorem: noise lasts as long as the message and has its size, in the table and so
  * here, and nothing outside of two nodes holds messages up. */

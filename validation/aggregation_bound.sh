@@ -15,7 +15,8 @@
 # connections are made, counts once.
 #
 # FOLDER (default: .) keeps the tables of times, bound-*.csv, which are made when they are not there,
-# and gets cases.csv, a line per case and pattern.  Printed: a line per case, then the shares.
+# and gets cases.csv, a line per case and pattern.  Printed: a line per case, then the shares; with -
+# for HOPCAST, of the cases.csv that is there.
 set -u
 
 hopcast=${1:?usage: aggregation_bound.sh HOPCAST [FOLDER [CASE...]]}
@@ -49,7 +50,7 @@ table_of () {
   sizes=8,1024
   collectives=barrier:$2,bcast:$2,reduce:$2,allreduce:$2
   if test "$1" = ft; then
-    sizes=8,1024,65536,1048576,4194304,16777216
+    sizes=8,1024,65536,262144,1048576,4194304,16777216
     collectives=$collectives,alltoall:$2
   fi
   "$hopcast" aggregate table --machine "systemg:$2" --only-collectives --sizes $sizes \
@@ -64,7 +65,11 @@ bounds () {
     --machine "systemg:$3" --table "$table" --simulate --format csv || exit 1
 }
 
-echo "case,pattern,bound_s,sum_s,simulated_s" >"$folder/cases.csv"
+if test "$hopcast" = -; then
+  set --
+else
+  echo "case,pattern,bound_s,sum_s,simulated_s" >"$folder/cases.csv"
+fi
 for case; do
   kernel=${case%%.*} ranks=${case##*.} class=${case#*.}
   class=${class%.*}
