@@ -88,7 +88,7 @@ cli_aggregate (int argc, char **argv, GError **error)
   g_option_context_set_description (
       context,
       "Commands that begin with aggregate too, each with --help: patterns, group, table, bound, "
-      "counters, train-ipc, predict-ipc.\n");
+      "counters, memory-share, train-ipc, predict-ipc.\n");
   cli_choice_add_options (context, &options);
   if (!cli_parse (context, argc, argv, names, &trace, error))
     return CLI_FAILED;

@@ -39,6 +39,7 @@ int cli_aggregate_predict_ipc (int argc, char **argv, GError **error);
 int cli_aggregate_train_ipc (int argc, char **argv, GError **error);
 int cli_aggregate_bound (int argc, char **argv, GError **error);
 int cli_aggregate_table (int argc, char **argv, GError **error);
+int cli_aggregate_memory_share (int argc, char **argv, GError **error);
 int cli_aggregate_patterns (int argc, char **argv, GError **error);
 int cli_aggregate_group (int argc, char **argv, GError **error);
 int cli_correct (int argc, char **argv, GError **error);

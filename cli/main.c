@@ -47,6 +47,8 @@ static const CliCommand commands[] = {
     cli_aggregate_counters },
   { "aggregate train-ipc", "learn what aggregation does to the IPC", cli_aggregate_train_ipc },
   { "aggregate predict-ipc", "the IPC in patterns that were not run", cli_aggregate_predict_ipc },
+  { "aggregate memory-share", "what programs ask of memory, from times in two patterns",
+    cli_aggregate_memory_share },
   { "validate", "published measurements and their simulation, side by side", cli_validate },
 };
 

@@ -14,12 +14,6 @@
 /* As many as a pattern may have. */
 #define MAX_TRACE_RANKS (1 << 24)
 
-GQuark
-cli_error_quark (void)
-{
-  return g_quark_from_static_string ("hopcast-cli-error");
-}
-
 GOptionContext *
 cli_context_new (const char *arguments, const char *description)
 {

@@ -145,7 +145,7 @@ has_contrast (const PredictTimedRun *runs, uint32_t n_runs, const PredictTimedRu
 
 /* Sets first[], and tells whether the runs determine what is asked for. */
 static gboolean
-check (const PredictTimedRun *runs, uint32_t n_runs, uint32_t n_programs,
+check (const PredictTimedRun *runs, uint32_t n_runs, const char *const *names, uint32_t n_programs,
        const PredictNodeAssumptions *assumptions, uint32_t *first, GError **error)
 {
   bool has_growth = false;
@@ -160,10 +160,11 @@ check (const PredictTimedRun *runs, uint32_t n_runs, uint32_t n_programs,
         has = has || has_contrast (runs, n_runs, &runs[run], assumptions);
       }
     if (!has) {
-      g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
-                   "program %u: no two runs of as many ranks in which tasks have different shares "
-                   "of caches or memory",
-                   program);
+      g_set_error (
+          error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
+          "%s: no two runs of as many ranks in which tasks have different shares of caches "
+          "or memory",
+          names[program]);
       return FALSE;
     }
     for (uint32_t run = 0; run < n_runs; run++)
@@ -184,15 +185,15 @@ growth_of (const PredictTimedRun *run, const PredictTimedRun *origin, double gro
 }
 
 PredictNodeFigures *
-predict_node_learn (const PredictTimedRun *runs, uint32_t n_runs, uint32_t n_programs,
-                    const PredictNodeAssumptions *assumptions, GError **error)
+predict_node_learn (const PredictTimedRun *runs, uint32_t n_runs, const char *const *names,
+                    uint32_t n_programs, const PredictNodeAssumptions *assumptions, GError **error)
 {
   g_autofree uint32_t *first = g_new (uint32_t, n_programs);
   g_autofree Seen *seen = g_new (Seen, n_runs);
   PredictNodeFigures *figures;
   Problem problem;
 
-  if (!check (runs, n_runs, n_programs, assumptions, first, error))
+  if (!check (runs, n_runs, names, n_programs, assumptions, first, error))
     return NULL;
   figures = g_new0 (PredictNodeFigures, 1);
   figures->n_programs = n_programs;

@@ -50,11 +50,12 @@ typedef struct {
   PredictNodeAssumptions assumptions;
 } PredictNodeFigures;
 
-/* NULL and PREDICT_ERROR_NUMERIC: a program has no two runs of one count of ranks with different
- * shares, which alone tell about memory; or overhead is asked for and no program has two counts. */
+/* `names` [n_programs] are for errors.  NULL and PREDICT_ERROR_NUMERIC: a program has no two runs of
+ * one count of ranks with different shares, which alone tell about memory; or overhead is asked for
+ * and no program has two counts. */
 PredictNodeFigures *
-predict_node_learn (const PredictTimedRun *runs, uint32_t n_runs, uint32_t n_programs,
-                    const PredictNodeAssumptions *assumptions, GError **error);
+predict_node_learn (const PredictTimedRun *runs, uint32_t n_runs, const char *const *names,
+                    uint32_t n_programs, const PredictNodeAssumptions *assumptions, GError **error);
 void predict_node_figures_free (PredictNodeFigures *figures);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictNodeFigures, predict_node_figures_free)
 

@@ -15,6 +15,7 @@
 static const PredictNodeAssumptions assumptions = {
   .footprint_bytes = 1600, .reuse_exponent = 0.5, .growth = 1.0 / 3, .with_overhead = true
 };
+static const char *const names[N_PROGRAMS] = { "bt", "lu", "sp" };
 static const double shares[N_PROGRAMS] = { 0, 0.3, 0.75 };
 
 /* Written out, not by the functions under test.  Private 1; with 8 ranks a working set of 200, with 64
@@ -58,7 +59,7 @@ static PredictNodeFigures *
 learn (const PredictTimedRun *runs, uint32_t n, const PredictNodeAssumptions *how)
 {
   g_autoptr (GError) error = NULL;
-  PredictNodeFigures *figures = predict_node_learn (runs, n, N_PROGRAMS, how, &error);
+  PredictNodeFigures *figures = predict_node_learn (runs, n, names, N_PROGRAMS, how, &error);
 
   g_assert_no_error (error);
   return figures;
@@ -139,7 +140,7 @@ assert_refused (const PredictTimedRun *runs, uint32_t n, const char *pattern)
 {
   g_autoptr (GError) error = NULL;
 
-  g_assert_null (predict_node_learn (runs, n, N_PROGRAMS, &assumptions, &error));
+  g_assert_null (predict_node_learn (runs, n, names, N_PROGRAMS, &assumptions, &error));
   g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC);
   g_assert_true (g_pattern_match_simple (pattern, error->message));
 }
@@ -154,10 +155,10 @@ test_undetermined (void)
   for (uint32_t at = 0; at < G_N_ELEMENTS (few); at++)
     few[at] = runs[at / 2 * 4 + at % 2];
   assert_refused (few, G_N_ELEMENTS (few), "the overhead needs runs of different ranks*");
-  assert_refused (runs, 8, "program 2: no two runs*");
+  assert_refused (runs, 8, "sp: no two runs*");
   for (uint32_t at = 4; at < 8; at++)
     runs[at].share = runs[4].share;
-  assert_refused (runs, N_RUNS, "program 1: no two runs*");
+  assert_refused (runs, N_RUNS, "lu: no two runs*");
 }
 
 int

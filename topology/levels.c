@@ -158,6 +158,20 @@ topo_levels_new (const TopoNode *node, bool with_threads)
   return levels;
 }
 
+TopoLevels *
+topo_levels_flat (const uint32_t cpu[], uint32_t n)
+{
+  TopoLevels *levels = g_new0 (TopoLevels, 1);
+
+  levels->n_places = n;
+  levels->cpu = g_memdup2 (cpu, n * sizeof *cpu);
+  levels->core = g_new (uint32_t, n);
+  for (uint32_t place = 0; place < n; place++)
+    levels->core[place] = place;
+  add_places (levels, n);
+  return levels;
+}
+
 void
 topo_levels_free (TopoLevels *levels)
 {

@@ -39,6 +39,9 @@ typedef struct {
 } TopoLevels;
 
 TopoLevels *topo_levels_new (const TopoNode *node, bool with_threads);
+/* Of a node of which nothing is known but the numbers of its processors, cpu[n]: all its cores
+ * are alike. */
+TopoLevels *topo_levels_flat (const uint32_t cpu[], uint32_t n);
 void topo_levels_free (TopoLevels *levels);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TopoLevels, topo_levels_free)
 

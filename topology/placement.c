@@ -23,6 +23,14 @@ typedef struct {
   uint32_t common[MAX_PAIRS]; /* of how many levels both ends have the same group */
 } Naming;
 
+/* What stands for a place that has no end of a pair. */
+static const char *const letters[TOPO_PLACE_PAIR] = {
+  [TOPO_PLACE_FREE] = ".",
+  [TOPO_PLACE_OBSERVED] = "o",
+  [TOPO_PLACE_OUTSIDE] = "x",
+  [TOPO_PLACE_CLOSED] = "-",
+};
+
 /* The text with the numbers as they are; the caller frees it. */
 static char *
 text_of (const Naming *naming)
@@ -35,9 +43,7 @@ text_of (const Naming *naming)
     uint32_t pair = mark - TOPO_PLACE_PAIR;
 
     if (mark < TOPO_PLACE_PAIR)
-      g_ptr_array_add (marks, g_strdup (mark == TOPO_PLACE_FREE       ? "."
-                                        : mark == TOPO_PLACE_OBSERVED ? "o"
-                                                                      : "x"));
+      g_ptr_array_add (marks, g_strdup (letters[mark]));
     else if (naming->number[pair] > 0)
       g_ptr_array_add (marks, g_strdup_printf ("#%03u", naming->number[pair]));
     else
@@ -259,19 +265,51 @@ in_order (const TopoLevels *levels, GPtrArray *marks)
   return placements;
 }
 
-TopoPlacements *
-topo_placements_new (const TopoLevels *levels, TopoPlacementKind kind)
+/* Of the places that `start` leaves free; takes it. */
+static GPtrArray *
+grow_from (const TopoLevels *levels, TopoPlacementKind kind, uint8_t *start)
 {
   GPtrArray *marks = g_ptr_array_new_with_free_func (g_free);
 
   g_assert (kind.n_pairs <= MAX_PAIRS);
-  g_ptr_array_add (marks, g_new0 (uint8_t, levels->n_places));
+  g_ptr_array_add (marks, start);
   marks = grow (levels, marks, TOPO_PLACE_OBSERVED, kind.n_observed);
   for (uint32_t pair = 0; pair < kind.n_pairs; pair++)
     marks = grow (levels, marks, (uint8_t) (TOPO_PLACE_PAIR + pair), 2);
   for (uint32_t end = 0; end < kind.n_outside; end++)
     marks = grow (levels, marks, TOPO_PLACE_OUTSIDE, 1);
-  return in_order (levels, marks);
+  return marks;
+}
+
+TopoPlacements *
+topo_placements_new (const TopoLevels *levels, TopoPlacementKind kind)
+{
+  return in_order (levels, grow_from (levels, kind, g_new0 (uint8_t, levels->n_places)));
+}
+
+/* While they grow, closed places are marked: only what keeps them where they are may count as the
+ * same, since what is on an open place can be where its image is closed. */
+TopoPlacements *
+topo_placements_on (const TopoLevels *levels, TopoPlacementKind kind, const bool open[])
+{
+  uint8_t *start = g_new0 (uint8_t, levels->n_places);
+  g_autoptr (GPtrArray) marks = NULL;
+  g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  GPtrArray *different = g_ptr_array_new_with_free_func (g_free);
+
+  for (uint32_t place = 0; place < levels->n_places; place++)
+    start[place] = open[place] ? TOPO_PLACE_FREE : TOPO_PLACE_CLOSED;
+  marks = grow_from (levels, kind, start);
+  for (guint at = 0; at < marks->len; at++) {
+    uint8_t *mark = g_ptr_array_index (marks, at);
+
+    for (uint32_t place = 0; place < levels->n_places; place++)
+      if (!open[place])
+        mark[place] = TOPO_PLACE_FREE;
+    if (g_hash_table_add (seen, topo_placement_class (levels, mark)))
+      g_ptr_array_add (different, g_memdup2 (mark, levels->n_places));
+  }
+  return in_order (levels, different);
 }
 
 void

@@ -17,6 +17,7 @@ enum {
   TOPO_PLACE_FREE,
   TOPO_PLACE_OBSERVED, /* two of them inside the node, one when the other is in another node */
   TOPO_PLACE_OUTSIDE,  /* of noise to another node */
+  TOPO_PLACE_CLOSED,   /* free, but nothing can be put there: no process runs on it */
   TOPO_PLACE_PAIR,     /* both ends of the first pair of noise; of the next PAIR + 1 ... */
 };
 
@@ -37,5 +38,10 @@ char *topo_placement_class (const TopoLevels *levels, const uint8_t mark[]);
 /* One placement of each class of a kind, in the order of the texts of their classes; none when
  * the node has too few places.  At most 200 pairs. */
 TopoPlacements *topo_placements_new (const TopoLevels *levels, TopoPlacementKind kind);
+
+/* The same of the classes that fit on the open places: open[levels->n_places], what is not open
+ * is free in all of them. */
+TopoPlacements *
+topo_placements_on (const TopoLevels *levels, TopoPlacementKind kind, const bool open[]);
 void topo_placements_free (TopoPlacements *placements);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TopoPlacements, topo_placements_free)

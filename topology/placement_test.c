@@ -91,11 +91,16 @@ typedef struct {
 } Force;
 
 static void
-force_note (Force *force, const uint8_t mark[])
+force_note (Force *force, const uint8_t placed[])
 {
-  uint64_t class = class_by_force (force->group, mark);
-  g_autofree char *text = topo_placement_class (force->levels, mark);
+  uint8_t mark[MAX_PLACES];
+  uint64_t class;
+  g_autofree char *text = NULL;
 
+  for (uint32_t place = 0; place < force->levels->n_places; place++)
+    mark[place] = placed[place] == TOPO_PLACE_CLOSED ? TOPO_PLACE_FREE : placed[place];
+  class = class_by_force (force->group, mark);
+  text = topo_placement_class (force->levels, mark);
   for (uint32_t at = 0; at < force->n; at++) {
     g_assert_true ((force->class[at] == class) == g_str_equal (force->text[at], text));
     if (force->class[at] == class)
@@ -139,12 +144,16 @@ force_all (Force *force, uint8_t mark[], TopoPlacementKind left)
   }
 }
 
+/* Bits of `closed`: places that stay free. */
 static uint32_t
-count_by_force (const TopoLevels *levels, const Group *group, TopoPlacementKind kind)
+count_by_force (const TopoLevels *levels, const Group *group, TopoPlacementKind kind,
+                uint32_t closed)
 {
   Force force = { .group = group, .levels = levels };
   uint8_t mark[MAX_PLACES] = { 0 };
 
+  for (uint32_t place = 0; place < levels->n_places; place++)
+    mark[place] = closed >> place & 1 ? TOPO_PLACE_CLOSED : TOPO_PLACE_FREE;
   force_all (&force, mark, kind);
   for (uint32_t at = 0; at < force.n; at++)
     g_free (force.text[at]);
@@ -222,8 +231,51 @@ assert_as_by_force (const TopoLevels *levels, uint32_t automorphisms)
       for (uint32_t n_outside = 0; n_outside <= 2; n_outside++) {
         TopoPlacementKind kind = { n_observed, n_pairs, n_outside };
 
-        g_assert_cmpuint (count (levels, kind), ==, count_by_force (levels, group, kind));
+        g_assert_cmpuint (count (levels, kind), ==, count_by_force (levels, group, kind, 0));
       }
+}
+
+/* What fits where some places are closed: all sets of places of small trees. */
+static void
+assert_on_open_places (const TopoLevels *levels, TopoPlacementKind kind)
+{
+  g_autofree Group *group = group_new (levels);
+
+  for (uint32_t closed = 0; closed < 1u << levels->n_places; closed++) {
+    bool open[MAX_PLACES];
+    g_autoptr (TopoPlacements) placements = NULL;
+
+    for (uint32_t place = 0; place < levels->n_places; place++)
+      open[place] = !(closed >> place & 1);
+    placements = topo_placements_on (levels, kind, open);
+    g_assert_cmpuint (placements->n, ==, count_by_force (levels, group, kind, closed));
+    for (uint32_t at = 0; at < placements->n * levels->n_places; at++)
+      g_assert_true (open[at % levels->n_places] || placements->mark[at] == TOPO_PLACE_FREE);
+  }
+}
+
+static void
+test_open_places (void)
+{
+  g_autoptr (TopoLevels) paper = harpertown (), unlike = levels_of ("package:2 l2:2 core:1 pu:1");
+
+  assert_on_open_places (paper, (TopoPlacementKind){ 2, 1, 0 });
+  assert_on_open_places (paper, (TopoPlacementKind){ 1, 1, 1 });
+  assert_on_open_places (unlike, (TopoPlacementKind){ 1, 0, 2 });
+}
+
+/* Of cores that are all alike, nothing but numbers tells placements apart. */
+static void
+test_flat (void)
+{
+  static const uint32_t cpu[] = { 0, 2, 5, 7, 8 };
+  g_autoptr (TopoLevels) levels = topo_levels_flat (cpu, G_N_ELEMENTS (cpu));
+  g_autofree char *class = topo_placement_class (levels, (uint8_t[]){ 2, 0, 4, 1, 4 });
+
+  g_assert_cmpuint (levels->cpu[3], ==, 7);
+  g_assert_cmpuint (count (levels, (TopoPlacementKind){ 2, 1, 1 }), ==, 1);
+  g_assert_cmpuint (count (levels, (TopoPlacementKind){ 2, 2, 0 }), ==, 0);
+  g_assert_cmpstr (class, ==, "(#001#001.ox)");
 }
 
 /* Every placement, not only one of each class, in trees of several shapes. */
@@ -348,5 +400,7 @@ main (int argc, char **argv)
   g_test_add_func ("/topology/placement/names", test_names_do_not_matter);
   g_test_add_func ("/topology/placement/rings", test_rings);
   g_test_add_func ("/topology/placement/large-node", test_large_node);
+  g_test_add_func ("/topology/placement/open-places", test_open_places);
+  g_test_add_func ("/topology/placement/flat", test_flat);
   return g_test_run ();
 }

@@ -233,7 +233,8 @@ learn (const Runs *runs, const PredictNodeAssumptions *assumptions, GError **err
         g_array_append_val (learned, run);
       }
   return predict_node_learn ((const PredictTimedRun *) (gconstpointer) learned->data, learned->len,
-                             runs->codes->len, assumptions, error);
+                             (const char *const *) runs->codes->pdata, runs->codes->len,
+                             assumptions, error);
 }
 
 /* Of the counts that were not learned from; held_out[] of the values, [n_codes * n_counts]. */
