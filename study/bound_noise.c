@@ -5,6 +5,7 @@
 
 #include "study/bound_noise.h"
 
+#include "study/bound_ways.h"
 #include "study/error.h"
 #include "topology/placement.h"
 
@@ -19,12 +20,6 @@ typedef struct {
   double time_s; /* of that size; NaN: not known yet */
   StudyBoundDoubt doubt;
 } Classes;
-
-/* Of each place of a node: who is there, and how it communicates. */
-typedef struct {
-  uint8_t is_observed, is_outside;
-  uint64_t partners; /* places of the node */
-} Activity;
 
 struct StudyNoise {
   const TopoLevels *levels;
@@ -110,15 +105,6 @@ classes_free (gpointer data)
   g_free (classes);
 }
 
-static void
-kind_free (gpointer data)
-{
-  PredictBoundKind *kind = data;
-
-  g_free ((char *) kind->placement);
-  g_free (kind);
-}
-
 static uint32_t
 count_nodes (const TopoMapping *mapping)
 {
@@ -163,7 +149,7 @@ study_noise_new (const StudyProgram *program, const TopoLevels *levels, const To
 
   if (!check_phases (program, error))
     return NULL;
-  g_assert (levels->n_places <= 64 && mapping->n_ranks == program->n_ranks);
+  g_assert (levels->n_places <= STUDY_MAX_PLACES && mapping->n_ranks == program->n_ranks);
   noise = g_new0 (StudyNoise, 1);
   noise->levels = levels;
   noise->mapping = mapping;
@@ -203,98 +189,36 @@ study_noise_classes (const StudyNoise *noise)
   return g_hash_table_size (noise->names);
 }
 
-/* -- the ways in which the tasks of a node can communicate at once --------------- */
+/* -- placements ------------------------------------------------------------------ */
 
-typedef struct {
-  StudyNoise *noise;
-  const Activity *activity; /* [n_places] */
-  PredictBoundWhere where;
-  Classes *classes;
-  GHashTable *seen; /* texts of classes */
-  uint8_t mark[64];
-  uint32_t n_pairs, n_outside, n_ways;
-} Ways;
-
-static void
-note_way (Ways *ways)
-{
-  char *placement = topo_placement_class (ways->noise->levels, ways->mark);
-  PredictBoundKind *kind;
-
-  ways->n_ways++;
-  if (g_hash_table_contains (ways->seen, placement)) {
-    g_free (placement);
-    return;
-  }
-  kind = g_new (PredictBoundKind, 1);
-  *kind = (PredictBoundKind){ PREDICT_BOUND_MESSAGE, ways->where,     placement,
-                              ways->n_pairs,         ways->n_outside, 2 };
-  g_hash_table_add (ways->seen, placement);
-  g_ptr_array_add (ways->classes->kinds, kind);
-  g_hash_table_add (ways->noise->names, g_strdup_printf ("%d %s", (int) ways->where, placement));
-}
-
-/* Every place from `place` on does one of what it can; nothing, when all its partners are taken. */
-static void
-try_ways (Ways *ways, uint32_t place)
-{
-  uint32_t n_places = ways->noise->levels->n_places;
-  bool is_free = true;
-
-  while (place < n_places && ways->mark[place] != TOPO_PLACE_FREE)
-    place++;
-  if (ways->n_ways >= STUDY_MAX_WAYS)
-    return;
-  if (place == n_places) {
-    note_way (ways);
-    return;
-  }
-  for (uint32_t other = place + 1; other < n_places; other++) {
-    if ((ways->activity[place].partners >> other & 1) == 0 || ways->mark[other] != TOPO_PLACE_FREE)
-      continue;
-    is_free = false;
-    ways->mark[place] = ways->mark[other] = (uint8_t) (TOPO_PLACE_PAIR + ways->n_pairs++);
-    try_ways (ways, place + 1);
-    ways->mark[place] = ways->mark[other] = TOPO_PLACE_FREE;
-    ways->n_pairs--;
-  }
-  if (ways->activity[place].is_outside) {
-    is_free = false;
-    ways->mark[place] = TOPO_PLACE_OUTSIDE;
-    ways->n_outside++;
-    try_ways (ways, place + 1);
-    ways->n_outside--;
-    ways->mark[place] = TOPO_PLACE_FREE;
-  }
-  if (is_free)
-    try_ways (ways, place + 1);
-}
-
+/* Takes the kinds. */
 static Classes *
-classes_new (StudyNoise *noise, const Activity *activity, PredictBoundWhere where)
+classes_new (GPtrArray *kinds)
 {
   Classes *classes = g_new0 (Classes, 1);
-  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
-  Ways ways = {
-    .noise = noise, .activity = activity, .where = where, .classes = classes, .seen = seen
-  };
 
-  classes->kinds = g_ptr_array_new_with_free_func (kind_free);
+  classes->kinds = kinds;
   classes->time_s = NAN;
-  for (uint32_t place = 0; place < noise->levels->n_places; place++)
-    if (activity[place].is_observed)
-      ways.mark[place] = TOPO_PLACE_OBSERVED;
-  try_ways (&ways, 0);
   return classes;
 }
 
+static void
+note_names (StudyNoise *noise, const Classes *classes)
+{
+  for (guint i = 0; i < classes->kinds->len; i++) {
+    const PredictBoundKind *kind = g_ptr_array_index (classes->kinds, i);
+
+    g_hash_table_add (noise->names, g_strdup_printf ("%d %s", (int) kind->where, kind->placement));
+  }
+}
+
 /* What the rank at a place does beside the observed ends. */
-static Activity
+static StudyActivity
 activity_at (const StudyNoise *noise, uint32_t phase, uint32_t node, uint32_t place, uint32_t from,
              uint32_t to)
 {
   uint32_t rank = noise->at[(gsize) node * noise->levels->n_places + place];
-  Activity activity = { .is_observed = rank != TOPO_NONE && (rank == from || rank == to) };
+  StudyActivity activity = { .is_observed = rank != TOPO_NONE && (rank == from || rank == to) };
   GHashTable *set =
       rank == TOPO_NONE || activity.is_observed
           ? NULL
@@ -322,12 +246,13 @@ classes_on (StudyNoise *noise, uint32_t phase, uint32_t node, uint32_t from, uin
 {
   bool within = noise->mapping->node[from] == noise->mapping->node[to];
   uint32_t n = noise->levels->n_places;
-  g_autofree Activity *activity = g_new0 (Activity, n); /* padding too is part of the key */
+  g_autofree StudyActivity *activity =
+      g_new0 (StudyActivity, n); /* padding too is part of the key */
   g_autoptr (GBytes) key = NULL;
   Classes *classes;
 
   for (uint32_t place = 0; place < n; place++) {
-    const Activity made = activity_at (noise, phase, node, place, from, to);
+    const StudyActivity made = activity_at (noise, phase, node, place, from, to);
 
     activity[place].is_observed = made.is_observed;
     activity[place].is_outside = made.is_outside;
@@ -336,7 +261,9 @@ classes_on (StudyNoise *noise, uint32_t phase, uint32_t node, uint32_t from, uin
   key = g_bytes_new (activity, n * sizeof *activity);
   classes = g_hash_table_lookup (noise->classes, key);
   if (classes == NULL) {
-    classes = classes_new (noise, activity, within ? PREDICT_BOUND_WITHIN : PREDICT_BOUND_BETWEEN);
+    classes = classes_new (study_ways_kinds (
+        noise->levels, activity, within ? PREDICT_BOUND_WITHIN : PREDICT_BOUND_BETWEEN));
+    note_names (noise, classes);
     g_hash_table_insert (noise->classes, g_steal_pointer (&key), classes);
   }
   return classes;
@@ -431,10 +358,8 @@ collective_classes_new (StudyNoise *noise, TraceOpKind kind)
   uint32_t n_places = noise->levels->n_places, n_nodes = count_nodes (noise->mapping);
   g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
   g_autofree uint8_t *mark = g_new (uint8_t, n_places);
-  Classes *classes = g_new0 (Classes, 1);
+  Classes *classes = classes_new (study_kinds_new ());
 
-  classes->kinds = g_ptr_array_new_with_free_func (kind_free);
-  classes->time_s = NAN;
   for (uint32_t node = 0; node < n_nodes; node++) {
     PredictBoundKind wanted = { .operation = trace_op_name (kind), .ranks = noise->n_ranks };
     bool is_used = false;

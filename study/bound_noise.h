@@ -24,10 +24,6 @@ typedef enum {
   STUDY_NEAR_NONE,  /* nobody's: every message as if it were alone */
 } StudyNear;
 
-/* Ways to be at it at once that are looked at, at most, the first in an order of their own: 232 is
- * all of a node of 8 cores. */
-#define STUDY_MAX_WAYS 4096u
-
 typedef struct StudyNoise StudyNoise;
 
 /* Borrows everything but *error.  Collectives of the program part its phases; every rank must

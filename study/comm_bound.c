@@ -6,6 +6,7 @@
 #include "study/comm_bound.h"
 
 #include "study/bound_replay.h"
+#include "study/bound_ways.h"
 #include "study/error.h"
 #include "study/pingpong.h"
 
@@ -93,7 +94,7 @@ study_comm_bound (Trace *trace, const TopoMachine *machine, const TopoMapping *m
 {
   g_autoptr (StudyProgram) program = NULL;
 
-  if (machine->node == NULL || machine->node->n_cores > 64) {
+  if (machine->node == NULL || machine->node->n_cores > STUDY_MAX_PLACES) {
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_OPTION,
                  machine->node == NULL ? "%s is a torus: nothing is said of the inside of its nodes"
                                        : "%s: its nodes have more than 64 cores",
