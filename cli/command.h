@@ -33,9 +33,12 @@ typedef struct {
 /* The whole program, for main(). */
 int cli_main (int argc, char **argv);
 
+int cli_aggregate (int argc, char **argv, GError **error);
 int cli_aggregate_counters (int argc, char **argv, GError **error);
 int cli_aggregate_predict_ipc (int argc, char **argv, GError **error);
 int cli_aggregate_train_ipc (int argc, char **argv, GError **error);
+int cli_aggregate_bound (int argc, char **argv, GError **error);
+int cli_aggregate_table (int argc, char **argv, GError **error);
 int cli_aggregate_memory_share (int argc, char **argv, GError **error);
 int cli_aggregate_patterns (int argc, char **argv, GError **error);
 int cli_aggregate_group (int argc, char **argv, GError **error);

@@ -37,9 +37,12 @@ static const CliCommand commands[] = {
   { "report", "one page that shows a study: which mapping is best, and why", cli_report },
   { "map optimize", "search for a better mapping", cli_map_optimize },
   { "correct", "mend a performance model by measured times", cli_correct },
+  { "aggregate", "how many ranks should share a node, which, on which cores", cli_aggregate },
   { "aggregate patterns", "which cores of a node a job can use, and how many nodes",
     cli_aggregate_patterns },
   { "aggregate group", "which ranks are to share a node, by what they send", cli_aggregate_group },
+  { "aggregate table", "how long messages take among others of their node", cli_aggregate_table },
+  { "aggregate bound", "how long ranks communicate at most, by pattern", cli_aggregate_bound },
   { "aggregate counters", "a row of counter rates, from perf, likwid or a trace",
     cli_aggregate_counters },
   { "aggregate train-ipc", "learn what aggregation does to the IPC", cli_aggregate_train_ipc },
@@ -88,18 +91,31 @@ is_group (const char *word)
   return FALSE;
 }
 
-/* The command that argv[1], or argv[1] and argv[2], name; *n_words of them. */
+/* The command that argv[1], or argv[1] and argv[2], name; *n_words of them.  Two words go before one:
+ * "aggregate" is a command and begins others. */
 static const CliCommand *
 find_command (int argc, char **argv, int *n_words)
 {
   g_autofree char *two = argc > 2 ? g_strjoin (" ", argv[1], argv[2], NULL) : g_strdup ("");
 
-  for (gsize i = 0; i < G_N_ELEMENTS (commands); i++) {
-    *n_words = strchr (commands[i].name, ' ') ? 2 : 1;
-    if (!strcmp (commands[i].name, *n_words == 2 ? two : argv[1]))
-      return &commands[i];
-  }
+  for (*n_words = 2; *n_words > 0; --*n_words)
+    for (gsize i = 0; i < G_N_ELEMENTS (commands); i++)
+      if (!strcmp (commands[i].name, *n_words == 2 ? two : argv[1]))
+        return &commands[i];
   return NULL;
+}
+
+/* Where a file may stand behind a command that also begins others: a word that is no file, but nearly
+ * one of theirs. */
+static gboolean
+is_mistyped (int argc, char **argv)
+{
+  g_autofree char *two = argc > 2 ? g_strjoin (" ", argv[1], argv[2], NULL) : NULL;
+  const char *near = two && *argv[2] != '-' ? did_you_mean (two) : NULL;
+
+  return near && strchr (near, ' ') && is_group (argv[1]) &&
+         strspn (argv[2], G_CSET_a_2_z "-") == strlen (argv[2]) &&
+         !g_file_test (argv[2], G_FILE_TEST_EXISTS);
 }
 
 static int
@@ -178,12 +194,12 @@ cli_main (int argc, char **argv)
     print_help (stdout, NULL);
     return finish_stdout ();
   }
-  if (is_group (argv[1]) && asks (argv[2], "-h", "--help")) {
+  command = find_command (argc, argv, &n_words);
+  if (command == NULL && is_group (argv[1]) && asks (argv[2], "-h", "--help")) {
     print_help (stdout, argv[1]);
     return finish_stdout ();
   }
-  command = find_command (argc, argv, &n_words);
-  if (!command)
+  if (!command || (n_words == 1 && is_mistyped (argc, argv)))
     return unknown_command (argc, argv);
   return run_command (command, argc - n_words, argv + n_words);
 }

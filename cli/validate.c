@@ -55,6 +55,8 @@ add_json (JsonBuilder *builder, const ValidationResult *result)
   cli_add_number (builder, "tolerance", published->tolerance);
   cli_add_number (builder, "deviation", deviation (result));
   cli_add_string (builder, "verdict", verdict (result));
+  if (result->cause != NULL)
+    cli_add_string (builder, "cause", result->cause);
   cli_add_string (builder, "role", published->role);
   cli_add_string (builder, "source", published->source);
   cli_add_string (builder, "conditions", published->conditions);
@@ -111,6 +113,8 @@ print_row (const ValidationResult *result)
     printf ("%-26s %9.4g %-5s  %-15s %+7.1f%%  %-7s  %-10s  %s\n", published->name,
             result->simulated, published->unit, text, 100 * deviation (result),
             result->agrees ? "agrees" : "DIFFERS", published->role, published->source);
+  if (result->cause != NULL)
+    printf ("    %s\n", result->cause);
 }
 
 static void
@@ -166,12 +170,13 @@ show_progress (void *data, double share)
 
 static gboolean
 run_suites (Output *output, const ValidationSuite *const *suites, const char *const *only,
-            const char *const *stores, GString *details, GError **error)
+            const char *const *stores, const char *xc30, GString *details, GError **error)
 {
   const ValidationWatch watch = { .report = report,
                                   .progress = show_progress,
                                   .data = output,
                                   .details = details,
+                                  .xc30 = xc30,
                                   .stores = stores };
 
   json_builder_begin_object (output->builder);
@@ -240,14 +245,14 @@ name_option (GError **error)
 
 static gboolean
 validate (Output *output, const ValidationSuite *const *suites, const char *const *only,
-          const char *const *stores, const char *details_path, GError **error)
+          const char *const *stores, const char *xc30, const char *details_path, GError **error)
 {
   g_autoptr (GString) details = g_string_new (validation_details_heading);
   g_autoptr (CliOutfile) file = NULL;
 
   if (details_path != NULL && (file = cli_outfile_new (details_path, error)) == NULL)
     return FALSE;
-  if (!run_suites (output, suites, only, stores, file == NULL ? NULL : details, error)) {
+  if (!run_suites (output, suites, only, stores, xc30, file == NULL ? NULL : details, error)) {
     name_option (error);
     return FALSE;
   }
@@ -261,13 +266,13 @@ int
 cli_validate (int argc, char **argv, GError **error)
 {
   g_autoptr (GOptionContext) context = cli_context_new (
-      "[bgq|infiniband|sc13]",
+      "[bgq|infiniband|aggregation|sc13]",
       "Repeats published measurements in simulation and compares: bgq, those of Blue Gene/Q; "
-      "infiniband, those of InfiniBand clusters; sc13, how well counters predict which mapping is "
+      "infiniband, those of InfiniBand clusters; aggregation, what a paper on task aggregation claims; sc13, how well counters predict which mapping is "
       "fast, from finished studies. Exit status 1 when one differs; a claim of sc13 whose study is not among the stores is not run.");
   g_auto (CliFormatOptions) format = { 0 };
   g_auto (GStrv) only = NULL, stores = NULL;
-  g_autofree char *details_path = NULL;
+  g_autofree char *details_path = NULL, *xc30 = NULL;
   CliTalkOptions talk = { 0 };
   const GOptionEntry entries[] = {
     { "only", 0, 0, G_OPTION_ARG_STRING_ARRAY, &only,
@@ -276,6 +281,8 @@ cli_validate (int argc, char **argv, GError **error)
       "Write the points that figures are taken from, as CSV", "FILE" },
     { "store", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &stores,
       "A finished study that sc13 reads; may be given several times", "FILE" },
+    { "xc30", 0, 0, G_OPTION_ARG_FILENAME, &xc30,
+      "Runs of SPEC MPI2007 on a Cray XC30, as aggregation reads them", "FILE" },
     { NULL },
   };
   const ValidationSuite *one[2] = { NULL };
@@ -294,11 +301,15 @@ cli_validate (int argc, char **argv, GError **error)
   }
   if (!choose (argc < 2 ? NULL : argv[1], stores != NULL, one, &suites, error))
     return CLI_FAILED;
+  if (xc30 != NULL && one[0] != NULL && one[0] != &validation_aggregation) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--xc30: only aggregation reads it");
+    return CLI_FAILED;
+  }
   output.format = format.format;
   output.builder = json_builder_new ();
   if (output.format == CLI_FORMAT_JSON || !isatty (STDOUT_FILENO))
     output.progress = cli_progress_new (talk.quiet);
-  done = validate (&output, suites, (const char *const *) only, (const char *const *) stores,
+  done = validate (&output, suites, (const char *const *) only, (const char *const *) stores, xc30,
                    details_path, error);
   cli_progress_free (output.progress);
   g_object_unref (output.builder);

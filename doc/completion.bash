@@ -22,6 +22,14 @@ _hopcast ()
       if [[ $before == "trace generate" && $i -lt $((COMP_CWORD - 1)) ]]; then
         before+=" ${COMP_WORDS[i + 1]}"
       fi
+      # Also a command that begins others takes their words.
+      if [[ $i == 1 && $COMP_CWORD -gt 2 ]] && grep -qxF -- "$before ${COMP_WORDS[2]}" <<<"$commands"; then
+        continue
+      fi
+      if [[ $i == 1 && $COMP_CWORD == 2 && $word != -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -f -W "$(sed -n "s/^$before \([a-z-]*\).*/\1/p" <<<"$commands")" -- "$word")
+        return
+      fi
       if [[ $word != -* ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return

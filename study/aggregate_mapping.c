@@ -167,6 +167,18 @@ costs_of (const StudyAggregate *aggregate, uint32_t tasks_per_node)
   return costs;
 }
 
+/* Tasks in order, the first parts having one more. */
+static uint32_t *
+blocks (uint32_t n, uint32_t n_parts)
+{
+  uint32_t *part = g_new (uint32_t, n), task = 0;
+
+  for (uint32_t i = 0; i < n_parts; i++)
+    for (uint32_t size = n / n_parts + (i < n % n_parts); size > 0; size--)
+      part[task++] = i;
+  return part;
+}
+
 /* Parts of sizes that differ by one at most; the caller frees. */
 static uint32_t *
 part_tasks (const StudyAggregate *aggregate, const PredictCostGraph *graph, uint32_t n_parts,
@@ -180,8 +192,8 @@ part_tasks (const StudyAggregate *aggregate, const PredictCostGraph *graph, uint
   g_autofree uint32_t *scotch = NULL;
   g_autoptr (PredictGroups) groups = NULL;
 
-  if (n_parts == 1)
-    return g_new0 (uint32_t, graph->n);
+  if (graph->first[graph->n] == 0)
+    return blocks (graph->n, n_parts);
   /* Scotch may be unable to; then the other starts do. */
   if (!aggregate->options.paper &&
       (scotch = study_scotch_part (graph, n_parts, search.seed, NULL)) != NULL) {

@@ -9,7 +9,7 @@
  * What a pair costs is equation 4 (predictors/edge_cost.h) where a bound table is there: what all
  * messages of the pair take within a node, without noise and in the place where that takes
  * longest, and between two nodes.  Without a table it is the bytes that the pair exchanges.
- * Collectives do not count. */
+ * Collectives do not count; ranks without any messages stay in order. */
 #pragma once
 
 #include "predictors/bound_table.h"

@@ -57,7 +57,8 @@ typedef struct {
 
 /* The rows come in the same order, and are the same, whoever is finished first.  Collectives are
  * made for every pattern of the node (topology/aggregation.h) that all ranks fill evenly and the
- * machine has nodes for; node by node, ranks in order.  Errors (STUDY_ERROR_OPTION): a torus, too
+ * machine has nodes for: with the ranks in order node by node, and in turn over the nodes, of which
+ * the longer time counts.  Errors (STUDY_ERROR_OPTION): a torus, too
  * few nodes, a collective that no pattern fits or that cannot be made, too many runs; or
  * what a simulation said. */
 PredictBoundTable *study_bound_fill (const StudyBoundFill *fill, GError **error);

@@ -11,8 +11,6 @@
 
 #define FIRST_ROUNDS 4  /* until queues are set up and buffers registered */
 #define ROUNDS       10 /* the measured ones */
-#define FIRST_CALLS  1
-#define CALLS        2 /* what a call takes does not change after the first */
 
 /* Of a collective, as a line of a time-independent trace. */
 typedef enum { NOTHING, COUNT, COUNT_ROOT, COUNT_WORK, COUNT_WORK_ROOT, TWICE, TWICE_ROOT } Form;
@@ -20,12 +18,11 @@ typedef enum { NOTHING, COUNT, COUNT_ROOT, COUNT_WORK, COUNT_WORK_ROOT, TWICE, T
 static const struct {
   TraceOpKind kind;
   Form form;
-  bool waits_for_all;
 } collectives[] = {
-  { TRACE_OP_BARRIER, NOTHING, true },         { TRACE_OP_BCAST, COUNT_ROOT, false },
-  { TRACE_OP_GATHER, TWICE_ROOT, false },      { TRACE_OP_SCATTER, TWICE_ROOT, false },
-  { TRACE_OP_ALLGATHER, TWICE, true },         { TRACE_OP_ALLTOALL, TWICE, true },
-  { TRACE_OP_REDUCE, COUNT_WORK_ROOT, false }, { TRACE_OP_ALLREDUCE, COUNT_WORK, true },
+  { TRACE_OP_BARRIER, NOTHING },        { TRACE_OP_BCAST, COUNT_ROOT },
+  { TRACE_OP_GATHER, TWICE_ROOT },      { TRACE_OP_SCATTER, TWICE_ROOT },
+  { TRACE_OP_ALLGATHER, TWICE },        { TRACE_OP_ALLTOALL, TWICE },
+  { TRACE_OP_REDUCE, COUNT_WORK_ROOT }, { TRACE_OP_ALLREDUCE, COUNT_WORK },
 };
 
 void
@@ -115,7 +112,7 @@ append_call (GString *text, uint32_t rank, int which, uint64_t bytes)
   if (form == TWICE || form == TWICE_ROOT)
     g_string_append (text, " 6");
   g_string_append_c (text, '\n');
-  if (!collectives[which].waits_for_all)
+  if (form != NOTHING)
     g_string_append_printf (text, "%u barrier\n", rank);
 }
 
@@ -160,7 +157,7 @@ study_collective_us (const TopoMachine *machine, const RoutePaths *paths, TraceO
 
   g_assert (which >= 0);
   for (uint32_t i = 0; i < G_N_ELEMENTS (us); i++) {
-    g_autofree char *text = program_of (which, n_ranks, bytes, FIRST_CALLS + (i > 0 ? CALLS : 0));
+    g_autofree char *text = program_of (which, n_ranks, bytes, i);
     g_autofree char *path = save_program (text, error);
 
     if (path == NULL)
@@ -170,5 +167,5 @@ study_collective_us (const TopoMachine *machine, const RoutePaths *paths, TraceO
     if (isnan (us[i]))
       return us[i];
   }
-  return (us[1] - us[0]) / CALLS;
+  return us[1] - us[0];
 }

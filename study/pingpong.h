@@ -25,10 +25,11 @@ study_pingpong_us (const TopoMachine *machine, const RoutePaths *paths, uint32_t
 /* Whether study_collective_us() can make this collective a program. */
 bool study_collective_is_known (TraceOpKind kind);
 
-/* A collective of all ranks of so many bytes, as a trace's operation counts them, in
- * microseconds: the mean of a few in a row.  One that does not wait for all by itself (bcast,
- * reduce, gather, scatter) has a barrier behind it, whose time counts: calls would overlap, and a
- * bound must not be short. */
+/* The first call of a collective of all ranks, which begin together, in microseconds; bytes are
+ * what a trace's operation counts.  The first, as a bound must hold for a call with buffers that
+ * the adapter does not know yet: registering them is a tenth of a long all-to-all.  Behind it, but
+ * for a barrier, is a barrier whose time counts: a rank that is out early may keep others waiting
+ * in what follows. */
 double study_collective_us (const TopoMachine *machine, const RoutePaths *paths, TraceOpKind kind,
                             uint32_t n_ranks, const uint32_t *node, const uint8_t *core,
                             uint64_t bytes, GError **error);

@@ -52,16 +52,6 @@ static const struct {
   { "noise_intensity", ib_noise_intensity, 0 },
   { "noise_classes_most", ib_noise_classes_most, 1 },
   { "noise_classes_growth", ib_noise_classes_growth, 0 },
-  { "lu_spread_2_to_6", ib_lu_spread, 0 },
-  { "lu_spread_7_and_8", ib_lu_spread, 1 },
-  { "ft_rise_least", ib_ft_rise, 0 },
-  { "ft_rise_most", ib_ft_rise, 1 },
-  { "ft_rise_7", ib_ft_rise, 7 },
-  { "ft_7_is_worst", ib_ft_worst, 0 },
-  { "mg_gain_2", ib_mg_gain, 2 },
-  { "mg_gain_3", ib_mg_gain, 3 },
-  { "mg_gain_4", ib_mg_gain, 4 },
-  { "mg_gain_order", ib_mg_order, 0 },
 };
 
 static char *
@@ -88,28 +78,38 @@ ib_keep (InfiniBand *ib, const char *series, const char *point, double value, co
   validation_detail (ib->details, series, point, (double) NAN, value, unit);
 }
 
-static gpointer
-open_infiniband (const ValidationWatch *watch)
+InfiniBand *
+ib_new (GString *details)
 {
   InfiniBand *ib = g_new0 (InfiniBand, 1);
 
-  ib->details = watch->details;
+  ib->details = details;
   ib->made = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   ib->curves = validation_curves_parse (curves_csv, "infiniband_curves.csv", NULL);
   g_assert (ib->curves != NULL); /* a test reads it too */
   return ib;
 }
 
-static void
-close_infiniband (gpointer state)
+void
+ib_free (InfiniBand *ib)
 {
-  InfiniBand *ib = state;
-
   g_ptr_array_unref (ib->curves);
   g_hash_table_unref (ib->made);
   for (guint i = 0; i < IB_CURVES; i++)
     g_free (ib->simulated[i]);
   g_free (ib);
+}
+
+static gpointer
+open_infiniband (const ValidationWatch *watch)
+{
+  return ib_new (watch->details);
+}
+
+static void
+close_infiniband (gpointer state)
+{
+  ib_free (state);
 }
 
 static bool

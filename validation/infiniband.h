@@ -38,6 +38,10 @@ typedef struct {
   double slowest_shift_Bps, fastest_shift_Bps;
 } InfiniBand;
 
+/* details may be NULL; it is borrowed. */
+InfiniBand *ib_new (GString *details);
+void ib_free (InfiniBand *ib);
+
 /* A point that is known already; false: it is not. */
 bool ib_known (const InfiniBand *ib, const char *series, const char *point, double *value);
 
@@ -90,7 +94,8 @@ double ib_noise_classes_growth (InfiniBand *ib, uint32_t unused, GError **error)
 bool ib_group_tasks (InfiniBand *ib, const char *trace, const uint8_t *cores, uint32_t n_cores,
                      uint32_t node[IB_TASKS], uint8_t core[IB_TASKS], GError **error);
 
-/* infiniband_patterns.c: percent by which communication differs from that of pattern 1. */
+/* infiniband_patterns.c: percent by which communication differs from that of pattern 1; figures of
+ * aggregation.c. */
 double ib_lu_spread (InfiniBand *ib, uint32_t high_patterns, GError **error);
 double ib_ft_rise (InfiniBand *ib, uint32_t which, GError **error);
 double ib_ft_worst (InfiniBand *ib, uint32_t unused, GError **error);

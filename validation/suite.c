@@ -9,7 +9,7 @@
 #include <string.h>
 
 const ValidationSuite *const validation_suites[] = { &validation_bgq, &validation_infiniband,
-                                                     NULL };
+                                                     &validation_aggregation, NULL };
 
 const char validation_details_heading[] = "series,point,published,simulated,unit\n";
 
@@ -79,6 +79,8 @@ measure_one (const ValidationSuite *suite, gpointer state, ValidationResult *res
   if (suite->measure (state, published, &result->simulated, why)) {
     result->is_run = true;
     result->agrees = validation_agrees (published, result->simulated);
+    if (!result->agrees && suite->cause != NULL)
+      result->cause = suite->cause (published->name);
     return TRUE;
   }
   if (g_error_matches (*why, VALIDATION_ERROR, VALIDATION_ERROR_NOT_RUN)) {

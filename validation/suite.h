@@ -17,6 +17,7 @@ typedef struct {
   bool is_run;      /* else `why` says what was not given, and there is no verdict */
   const char *why;
   bool agrees;
+  const char *cause; /* of what differs, where it is known; else NULL */
 } ValidationResult;
 
 typedef struct {
@@ -25,7 +26,8 @@ typedef struct {
   /* Called before each with the share that is done, 0..1; may be NULL. */
   void (*progress) (void *data, double share);
   void *data;
-  GString *details;          /* NULL: not wanted */
+  GString *details; /* NULL: not wanted */
+  const char *xc30; /* published runs that a figure of aggregation is told from; NULL: none */
   const char *const *stores; /* finished studies, NULL at the end; of suites that read them */
 } ValidationWatch;
 
@@ -41,9 +43,11 @@ typedef struct {
      cannot be told from what the watch gives. */
   bool (*measure) (gpointer state, const ValidationPublished *published, double *simulated,
                    GError **error);
+  /* Why the figure of a name differs, when that is known; else NULL.  May be NULL itself. */
+  const char *(*cause) (const char *name);
 } ValidationSuite;
 
-extern const ValidationSuite validation_bgq, validation_infiniband;
+extern const ValidationSuite validation_bgq, validation_infiniband, validation_aggregation;
 /* Reads watch->stores. */
 extern const ValidationSuite validation_sc13;
 

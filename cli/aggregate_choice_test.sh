@@ -1,0 +1,306 @@
+#!/bin/sh
+# aggregate_choice_test.sh - `hopcast aggregate TRACE`: from a program to a placement.
+#
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154  # set by tap.sh
+set -u
+. "${G_TEST_SRCDIR:-.}/cli/tap.sh"
+
+choose () {
+  run "$hopcast" aggregate "$@"
+}
+
+# refused NAME STATUS TEXT: one line on standard error that has the text, nothing else.
+refused () {
+  if test $status -eq "$2" && test ! -s out && test "$(wc -l <err)" -eq 1 && grep -qF -- "$3" err; then
+    ok "$1"
+  else
+    not_ok "$1" "status $status" "$(cat out err)"
+  fi
+}
+
+# same NAME EXPECTED FOUND
+same () {
+  if test $status -eq 0 && test "$2" = "$3"; then
+    ok "$1"
+  else
+    not_ok "$1" "status $status; expected '$2', found '$3'" "$(cat out err)"
+  fi
+}
+
+# column NAME: of what was printed as CSV.
+column () {
+  awk -F, -v name="$1" '
+    NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next }
+    { print $c }' out
+}
+
+# Sixteen ranks that compute for 100 ms and then pass a few bytes on: what they send is nothing beside
+# that, so that the IPCs alone decide.
+awk 'BEGIN {
+  for (r = 0; r < 16; r++) {
+    print r, "init"
+    for (i = 0; i < 2; i++) {
+      print r, "compute 1e8"
+      print r, "irecv", (r + 15) % 16, 0, 1, 6
+      print r, "send", (r + 1) % 16, 0, 1, 6
+      print r, "waitall"
+    }
+    print r, "finalize"
+  }
+}' >ring.ti
+cat >ipc.csv <<'END'
+program,pattern,ipc
+ring,1,2
+ring,2,2
+ring,3,2
+ring,4,1.95
+ring,5,1.96
+ring,6,1.9
+ring,7,1.8
+ring,8,1
+END
+set -- ring.ti --trace-ranks 16 --machine systemg:16 --set 'node.compute=1 Gflop/s'
+
+
+choose "$@" --ipc ipc.csv --format csv -q
+same "verdicts of counted IPCs" \
+  "admissible,admissible,admissible,admissible,chosen,too slow,too slow,too slow" \
+  "$(column verdict | paste -s -d ,)"
+# 0.2 s times 2 / IPC.
+same "computation" "0.2,0.2,0.2,0.205128205128,0.204081632654,0.21052631579,0.222222222222,0.4" \
+  "$(column computation_s | awk '{ printf "%s%.12g", (NR > 1 ? "," : ""), $1 }')"
+choose "$@" --ipc ipc.csv --max-slowdown '12 %' --format csv -q
+same "another threshold" 7 "$(awk -F, '$(NF - 1) == "chosen" { print $2 }' out)"
+choose "$@" --ipc ipc.csv --recorded-in 8 --format csv -q
+same "computation recorded in another pattern" 0.1 \
+  "$(column computation_s | awk 'NR == 1 { printf "%.6g\n", $1 }')"
+choose "$@" --ipc ipc.csv --reference 6 --format csv -q
+same "another reference" "6 0" "$(awk -F, '$(NF - 1) == "chosen" { print $2, $14 + 0 }' out)"
+choose "$@" --format csv -q
+same "computation unchanged" 8 "$(awk -F, '$(NF - 1) == "chosen" { print $2 }' out)"
+choose "$@" --ipc ipc.csv --memory-per-task 3GiB --format csv -q
+same "memory of tasks excludes" "5,6,7,8: 4 tasks of 3 GiB need more than the node's 8 GiB" \
+  "$(awk -F, '$(NF - 1) == "excluded" { print $2 }' out | paste -s -d ,): $(
+    column excluded | sed -n 5p)"
+choose "$@" --ipc ipc.csv --memory-per-task 3GiB --format csv -q
+same "what is left is chosen from" 4 "$(awk -F, '$(NF - 1) == "chosen" { print $2 }' out)"
+grep -v ring,5 ipc.csv >part.csv
+choose "$@" --ipc part.csv --format csv -q
+same "a pattern without IPC" "excluded its IPC is not known" \
+  "$(awk -F, '$2 == 5 { print $(NF - 1), $NF }' out)"
+
+# The same numbers for people and as JSON.
+choose "$@" --ipc ipc.csv
+same "what people are told" \
+  "choose pattern 5: 4 of a node's cores on each of 4 nodes" "$(tail -1 out)"
+same "a bar each" 8 "$(grep -c ' |#' out)"
+choose "$@" --ipc ipc.csv --format json
+same "JSON" "5 8" "$(sed -n 's/^ *"chosen": //p' out | tr -d ,) $(grep -c '"verdict"' out)"
+
+# Energy: nodes x (100 + 10 sockets + 5 cores) W x 0.2 s, and 4 GB at half a joule.
+cat >power.conf <<'END'
+[power]
+idle = 100 W
+socket = 10 W
+core = 5 W
+memory = 0.5 J/GB
+END
+choose "$@" --ipc ipc.csv --power power.conf --memory-traffic 4GB --format csv -q
+same "joules" "370.0 210.0 194.0" "$(column energy_J | awk 'NR < 4 { printf "%s%.1f", (NR > 1 ? " " : ""), $1 }')"
+choose "$@" --ipc ipc.csv --power guess
+same "a guess is called one" 1 "$(grep -c '^power: a guess, not measured: ' out)"
+printf '[power]\nidle = 100\n' >bad.conf
+choose "$@" --power bad.conf
+refused "power without a unit" 1 "bad.conf:2: idle: expected a number of at least 0 with W"
+
+choose "$@" --ipc ipc.csv --report page.html --memory-per-task 2GiB
+same "a page: a bar for each pattern" "7 7 1 2" "$(grep -c 'class="computation"' page.html) $(
+  grep -c 'class="communication"' page.html) $(grep -c 'excluded: 8 tasks of 2 GiB need more' page.html) $(
+  grep -c 'too slow' page.html)"
+for tag in html body svg g h2 text; do
+  test "$(grep -o "<$tag[ >]" page.html | wc -l)" -eq "$(grep -o "</$tag>" page.html | wc -l)" || echo "$tag"
+done >open_tags
+same "whose elements end" "" "$(cat open_tags)"
+
+# The placement as files: four ranks of the ring to a node, on one core of each die.
+choose "$@" --ipc ipc.csv -o best
+same "rankfile" 16 "$(grep -c '^rank [0-9]*=node[0-3] slot=[01]:[02]$' best.rankfile)"
+same "all places differ" 16 "$(sed 's/.*=node/node/' best.rankfile | sort -u | wc -l)"
+same "the line to launch with" 1 \
+  "$(grep -c 'launch with: mpirun -np 16 --rankfile best.rankfile ./program' err)"
+same "what a file cannot say is told" "2" "$(grep -c 'warning: not written: best.[hs].*rank 13 has slot 2' err)"
+# Neighbours share a node: a ring in four parts is cut in four places.
+same "ranks are grouped" 4 "$(awk -F'[ =]' '{ node[$2] = $3 }
+  END { for (r = 0; r < 16; r++) cut += node[r] != node[(r + 1) % 16]; print cut }' best.rankfile)"
+"$hopcast" map check best.rankfile --machine systemg:16 --ranks 16 >out 2>err
+status=$?
+same "it is sound" 0 $status
+
+run "$hopcast" aggregate gen:npb:kernel=lu,class=W,ranks=16,iterations=1 --machine systemg:16 \
+  --max-slowdown '1000 %' --memory-per-task 4GiB --slurm lu.slurm
+same "Slurm's file" "2 2 2 2 2 2 2 2 " "$(sort lu.slurm | uniq -c | awk '{ printf "%s ", $1 }')"
+same "its line" 1 "$(grep -c 'srun -m arbitrary -n 16 --cpu-bind=map_cpu:' err)"
+
+# Strong scaling.
+run "$hopcast" aggregate 'gen:npb:kernel=lu,class=W,ranks={ranks},iterations=1' \
+  --machine 'systemg:{ranks}' --ranks 4,8 --format csv -q
+same "a choice for each size" "4 8 2" \
+  "$(column ranks | sort -nu | paste -s -d ' ') $(awk -F, '$(NF - 1) == "chosen"' out | wc -l)"
+same "a pattern larger than the job" "8 tasks are more than all 4 ranks" \
+  "$(column excluded | sed -n 8p)"
+
+# An IPC model: two samples, linear law of IPC in pattern 8 by those in 4 and 5.
+awk 'BEGIN {
+  print "program,pattern,ipc"
+  for (p = 1; p < 25; p++) {
+    a = 0.5 + (p * 7 % 24) / 12; b = 0.5 + (p * 11 % 24) / 16
+    printf "p%d,4,%g\np%d,5,%g\np%d,8,%g\np%d,1,%g\n", p, a, p, b, p, 0.4 * a + 0.3 * b, p, a + b
+  }
+}' >train.csv
+run "$hopcast" aggregate train-ipc train.csv --samples 4,5 -o ipc.json
+printf 'program,pattern,ipc\nring,4,1\nring,5,1\n' >samples.csv
+choose "$@" --ipc ipc.json --samples samples.csv --format csv -q
+same "predicted IPCs" "2.0 0.7" "$(column ipc | awk 'NR == 1 || NR == 8 { printf "%s%.1f", (NR > 1 ? " " : ""), $1 }')"
+grep -v ring,5 samples.csv >lacks.csv
+choose "$@" --ipc ipc.json --samples lacks.csv -q
+refused "a sample pattern without counters" 1 "ring"
+choose "$@" --ipc ipc.json
+refused "a model without samples" 2 "--ipc ipc.json: a model needs --samples TABLE.csv"
+
+# Without counters.
+choose "$@" --memory-share '50 %' --format csv -q
+same "the more share, the longer" sorted \
+  "$(column computation_s | awk 'NR == 1 || NR == 3 || NR == 7 || NR == 8' | sort -c -g -u && echo sorted)"
+choose "$@" --memory-share '0 %' --format csv -q
+same "who needs no memory shares none" 0.2 "$(column computation_s | sort -u)"
+choose "$@" --memory-share '50 %' --working-set 16MiB --format csv -q
+same "what fits a cache shares no memory" "0.2 0.2" \
+  "$(column computation_s | awk 'NR == 2 || NR == 8' | paste -s -d ' ')"
+choose "$@" --memory-share '50 %'
+same "a model is called one" 1 "$(grep -c '^computation: a model of the node, not measured;' out)"
+choose "$@" --memory-share '50 %' --ipc ipc.csv
+refused "two of them" 2 "--ipc and --memory-share both say how computations change"
+choose "$@" --computation node
+refused "a model without a figure" 2 "--computation node needs --memory-share SHARE"
+choose "$@" --memory-share '101 %'
+refused "more than all" 2 "--memory-share: '101 %' is not within 0 and 100 %"
+
+# The upper bound, by a table that is there: of two sizes, all classes.
+run "$hopcast" aggregate table --machine systemg:2 --sizes 1,100000 -q -o table.csv
+choose "$@" --table table.csv --format csv -q
+# Alone on its node a rank gets two messages of a byte, each as long as between two quiet nodes.
+same "a bound by hand" "$(awk -F, '$2 == "between" && $4 == 0 && $5 == 0 && $7 == 1 {
+  printf "%.6g", 2e-6 * $8 }' table.csv)" "$(column bound_s | awk 'NR == 1 { printf "%.6g", $1 }')"
+same "and a simulation beside it" 8 "$(column simulated_s | awk '$1 > 0' | wc -l)"
+same "the simulation decides" 8 "$(awk -F, '$(NF - 1) == "chosen" { print $2 }' out)"
+choose "$@" --table table.csv --by bound --format csv -q
+same "or the bound: total is computation and bound" 0 \
+  "$(awk -F, 'NR > 1 { d = $12 / ($7 + $8) - 1; bad += d * d > 1e-24 } END { print bad + 0 }' out)"
+cp out simulated
+choose "$@" --table table.csv --no-simulate --format csv -q
+bounds () {
+  awk -F, '{ printf "%s %.9g %.9g %.9g %s\n", $2, $7, $8, $12, $(NF - 1) }' "$1"
+}
+same "without simulation the same" "$(bounds simulated)" "$(bounds out)"
+same "nothing was simulated" "" "$(awk -F, 'NR > 1 && $10 $11 != "" { print "simulated" }' out)"
+grep -v between table.csv >within.csv
+choose "$@" --table within.csv --format csv -q
+refused "a table that lacks messages between nodes" 1 "within.csv: no pingpong between"
+printf 'operation,where\n' >broken.csv
+choose "$@" --table broken.csv -q
+refused "no table" 1 "broken.csv"
+awk '$2 == "finalize" { print $1, "allReduce 8 0 6" } { print }' ring.ti >reduce.ti
+choose reduce.ti --trace-ranks 16 --machine systemg:16 --table table.csv -q
+refused "a table that lacks a collective" 1 "table.csv: nothing about allreduce of 16 ranks"
+choose "$@" --no-simulate
+refused "nothing left to compare" 2 "--no-simulate leaves nothing to compare without --table FILE"
+choose "$@" --by bound
+refused "a bound without a table" 2 "--by bound needs --table FILE"
+choose "$@" --table table.csv --no-simulate --by simulation
+refused "no simulation to choose by" 2 "--by simulation does not go with --no-simulate"
+
+# What cannot be.
+sed s/ring,7,1.8/ring,7,0/ ipc.csv >zero.csv
+choose "$@" --ipc zero.csv
+refused "an IPC of 0" 1 "zero.csv:8"
+sed s/ring,7,1.8/ring,7,-1/ ipc.csv >negative.csv
+choose "$@" --ipc negative.csv
+refused "a negative IPC" 1 "negative.csv:8"
+{ cat ipc.csv; echo other,1,1; } >two.csv
+choose "$@" --ipc two.csv
+refused "which program" 1 "two.csv: has 2 programs (ring, other); --program says which"
+choose "$@" --ipc two.csv --program wring
+refused "no such program" 1 'two.csv: has no program "wring"; it has ring, other'
+grep -v ring,1 ipc.csv >none.csv
+choose "$@" --ipc none.csv
+refused "no IPC of the trace's pattern" 1 "none.csv: tells no IPC of pattern 1"
+choose ring.ti --trace-ranks 16 --machine systemg:1
+refused "more ranks than cores" 1 "systemg:1: 16 ranks are more than 1 nodes of 8 have room for"
+choose ring.ti --trace-ranks 16 --machine systemg:8
+refused "the reference needs more nodes" 1 \
+  "pattern 1, the reference, is excluded: needs 16 nodes of 8; --reference names another"
+choose ring.ti --trace-ranks 16 --machine systemg:8 --reference 2 --format csv -q
+same "another one does not" "excluded needs 16 nodes of 8" "$(awk -F, '$2 == 1 { print $(NF - 1), $NF }' out)"
+choose ring.ti --trace-ranks 16 --machine bgq:32
+refused "a torus" 1 "is a torus: nothing is said of the inside of its nodes"
+choose ring.ti --trace-ranks 16
+refused "no machine" 2 "--machine SPEC is missing"
+choose "$@" --ranks 16,32
+refused "nothing to fill in" 2 "has no {ranks}"
+choose 'gen:ring:ranks={ranks}' --machine systemg:16
+refused "nothing to fill in with" 2 "--ranks says what takes the place of {ranks}"
+choose "$@" --max-slowdown fast
+refused "no share" 2 "--max-slowdown: "
+
+# Twelve ranks are no multiple of eight.
+awk '$1 < 12' ring.ti | sed 's/irecv 15/irecv 11/; s/^11 send 12/11 send 0/' |
+  awk '$1 == 0 && $2 == "irecv" { $3 = 11 } { print }' >twelve.ti
+choose twelve.ti --trace-ranks 12 --machine systemg:16 --format csv -q
+same "indivisible" "excluded 12 ranks are no multiple of 8 tasks" \
+  "$(awk -F, '$2 == 8 { print $(NF - 1), $NF }' out)"
+choose twelve.ti --trace-ranks 12 --machine systemg:16 --part-filled --format csv -q
+same "the last node part filled" 2 "$(awk -F, '$2 == 8 { print $4 }' out)"
+
+# Pairs that speak to nobody else, and ranks that say nothing: a graph of many parts.
+awk 'BEGIN {
+  for (r = 0; r < 16; r++) {
+    print r, "init"
+    print r, "compute 1e8"
+    if (r < 8) print r, (r % 2 ? "recv" : "send"), r + 1 - 2 * (r % 2), 0, 1000, 6
+    print r, "finalize"
+  }
+}' >pairs.ti
+choose pairs.ti --trace-ranks 16 --machine systemg:16 --rankfile pairs.rankfile
+same "a graph in pieces" 4 "$(awk -F'[ =]' '{ node[$2] = $3 }
+  END { for (r = 0; r < 8; r += 2) n += node[r] == node[r + 1]; print n }' pairs.rankfile)"
+grep -v 'send\|recv' pairs.ti >silent.ti
+choose silent.ti --trace-ranks 16 --machine systemg:16 --format csv -q
+same "a trace that sends nothing" "8 0" \
+  "$(awk -F, '$(NF - 1) == "chosen" { print $2, $14 + 0 }' out)"
+grep -v compute silent.ti >idle.ti
+choose idle.ti --trace-ranks 16 --machine systemg:16 --set mpi.call_overhead=0ns -q
+refused "a trace that does nothing" 1 "takes no time: nothing is computed or sent"
+
+# Claims of the paper that need what is not given.
+run "$hopcast" validate aggregation --only xc30_spearman --format csv
+if test $status -eq 1 && grep -q '^aggregation,xc30_spearman,,ratio,0.55,,0,,not run,' out; then
+  ok "no runs, no verdict"
+else
+  not_ok "no runs, no verdict" "status $status" "$(cat out err)"
+fi
+run "$hopcast" validate bgq --xc30 none.csv
+refused "runs that nobody reads" 2 "--xc30: only aggregation reads it"
+run "$hopcast" validate aggregation --only ipc_error_mean
+if test $status -eq 1 && grep -q '^    Table I.s columns of IPC give 1.19 %' out; then
+  ok "what differs has a cause"
+else
+  not_ok "what differs has a cause" "status $status" "$(cat out err)"
+fi
+
+# The word behind aggregate may be a file or a command.
+run "$hopcast" aggregate paterns
+refused "a mistyped command" 2 "unknown command 'aggregate paterns'; did you mean 'aggregate patterns'?"
+run "$hopcast" aggregate nothing.hct --machine systemg:16
+refused "no such trace" 1 "nothing.hct"
+done_testing
