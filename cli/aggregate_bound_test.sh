@@ -34,12 +34,16 @@ else
   not_ok "a table has every class of the paper's node" "$(cat err)" "$(cut -d, -f1,2 table.csv | uniq -c)"
 fi
 
-# The noise of another pair never makes a long message faster by more than a rounding.
-awk -F, '$1 == "pingpong" && $7 == 65536 && $4 + $5 == 0 && (least[$2] == "" || $8 < least[$2]) { least[$2] = $8 }
+# Noise makes no long message faster than the fastest alone.
+if awk -F, '$1 == "pingpong" && $7 == 65536 && $4 + $5 == 0 && (least[$2] == "" || $8 < least[$2]) { least[$2] = $8 }
   { row[NR] = $0 }
   END { for (i = 2; i <= NR; i++) { split(row[i], f, ",")
       if (f[1] == "pingpong" && f[7] == 65536 && f[8] < 0.999 * least[f[2]]) { print row[i]; bad = 1 } }
-    exit bad }' table.csv >faster && ok "noise makes nothing faster" || not_ok "noise makes nothing faster" "$(cat faster)"
+    exit bad }' table.csv >faster; then
+  ok "noise makes nothing faster"
+else
+  not_ok "noise makes nothing faster" "$(cat faster)"
+fi
 
 run "$hopcast" aggregate table --machine systemg:2 --sizes 8 --max-pairs 0 --max-outside 1 --threads 1
 if test $status -eq 0 && test "$(grep -c . out)" -eq 14; then # 1 + 3 + 3 + 6 classes

@@ -22,6 +22,7 @@ typedef struct {
 } Classes;
 
 struct StudyNoise {
+  const TopoMachine *machine;
   const TopoLevels *levels;
   const TopoMapping *mapping;
   const PredictBoundTable *table;
@@ -136,14 +137,16 @@ seat_ranks (StudyNoise *noise)
   noise->at = g_new (uint32_t, n);
   memset (noise->at, 0xff, n * sizeof *noise->at);
   for (uint32_t rank = 0; rank < noise->n_ranks; rank++) {
-    noise->place[rank] = place_of (noise->levels, noise->mapping->slot[rank]);
+    noise->place[rank] =
+        place_of (noise->levels, noise->machine->slot_core[noise->mapping->slot[rank]]);
     noise->at[(gsize) noise->mapping->node[rank] * n_places + noise->place[rank]] = rank;
   }
 }
 
 StudyNoise *
-study_noise_new (const StudyProgram *program, const TopoLevels *levels, const TopoMapping *mapping,
-                 const PredictBoundTable *table, StudyNear near, GError **error)
+study_noise_new (const StudyProgram *program, const TopoMachine *machine, const TopoLevels *levels,
+                 const TopoMapping *mapping, const PredictBoundTable *table, StudyNear near,
+                 GError **error)
 {
   StudyNoise *noise;
 
@@ -151,6 +154,7 @@ study_noise_new (const StudyProgram *program, const TopoLevels *levels, const To
     return NULL;
   g_assert (levels->n_places <= STUDY_MAX_PLACES && mapping->n_ranks == program->n_ranks);
   noise = g_new0 (StudyNoise, 1);
+  noise->machine = machine;
   noise->levels = levels;
   noise->mapping = mapping;
   noise->table = table;

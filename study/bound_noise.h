@@ -26,11 +26,11 @@ typedef enum {
 
 typedef struct StudyNoise StudyNoise;
 
-/* Borrows everything but *error.  Collectives of the program part its phases; every rank must
- * have as many (STUDY_ERROR_INPUT). */
-StudyNoise *
-study_noise_new (const StudyProgram *program, const TopoLevels *levels, const TopoMapping *mapping,
-                 const PredictBoundTable *table, StudyNear near, GError **error);
+/* Borrows everything but *error; levels are those of the machine's nodes.  Collectives of the program
+ * part its phases; every rank must have as many (STUDY_ERROR_INPUT). */
+StudyNoise *study_noise_new (const StudyProgram *program, const TopoMachine *machine,
+                             const TopoLevels *levels, const TopoMapping *mapping,
+                             const PredictBoundTable *table, StudyNear near, GError **error);
 void study_noise_free (StudyNoise *noise);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyNoise, study_noise_free)
 

@@ -69,7 +69,7 @@ bound_program (const StudyProgram *program, const TopoMachine *machine, const To
                                      .mapping = mapping };
   StudyReplayTimes times = { .end_s = end_s };
 
-  noise = study_noise_new (program, levels, mapping, table, options->near, error);
+  noise = study_noise_new (program, machine, levels, mapping, table, options->near, error);
   if (noise == NULL)
     return FALSE;
   *bound = (StudyCommBound){ .n_ranks = program->n_ranks,

@@ -52,7 +52,7 @@ typedef struct {
   uint32_t n_classes;      /* of placements that were looked up */
 } StudyCommBound;
 
-/* Communication of the mapping's ranks, whose slots are cores (study_slots_are_cores()).  A message
+/* Communication of the mapping's ranks, on slots of the machine.  A message
  * to oneself takes no time.  Errors: the trace's; STUDY_ERROR_INPUT where the table lacks what is
  * needed or ranks wait for each other for ever; STUDY_ERROR_OPTION on a torus. */
 gboolean study_comm_bound (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping,

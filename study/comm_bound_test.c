@@ -182,6 +182,25 @@ test_between (Fixture *f, gconstpointer unused)
                 (double[]){ 0, 0, 102, 102 }, (double[]){ 102, 102, 102, 102 });
 }
 
+/* Slots are the cores that the machine says: 0 and 1 on a die, 2 and 3 on another socket are what the
+ * slots 0 .. 3 of cores 0, 1, 4, 6 are. */
+static void
+test_slots (Fixture *f, gconstpointer unused)
+{
+  const PredictBoundKind die = {
+    PREDICT_BOUND_MESSAGE, PREDICT_BOUND_WITHIN, "(((..)(..))((..)(oo)))", 0, 0, 2
+  };
+  (void) unused;
+  g_assert_true (topo_machine_set_cores (f->machine, "0,1,4,6", NULL));
+  predict_bound_table_add (f->table, &die, 100, 50);
+  for (uint8_t rank = 0; rank < 4; rank++)
+    f->slot[rank] = rank;
+  assert_bound (f, "0 send 1 0 100 6\n1 recv 0 0 100 6\n", (double[]){ 0, 50, 0, 0 },
+                (double[]){ 50, 50, 0, 0 });
+  assert_bound (f, "2 send 3 0 100 6\n3 recv 2 0 100 6\n", (double[]){ 0, 0, 0, 1 },
+                (double[]){ 0, 0, 1, 1 });
+}
+
 /* Rank 2 alone on node 1.  From 0 to 2 there is a pair of noise on node 0, 1 and 3, and none on
  * node 1: the slower counts, 12 us.  Between 1 and 3 there is one message outside: 101 us. */
 static void
@@ -337,6 +356,7 @@ main (int argc, char **argv)
   ADD ("pingpong", test_pingpong);
   ADD ("phases", test_phases);
   ADD ("between", test_between);
+  ADD ("slots", test_slots);
   ADD ("slower-node-counts", test_slower_node_counts);
   ADD ("worst-way", test_worst_way);
   ADD ("waiting", test_waiting);

@@ -21,12 +21,15 @@ set -u
 
 hopcast=${1:?usage: aggregation_bound.sh HOPCAST [FOLDER [CASE...]]}
 folder=${2:-.}
-test $# -gt 2 && shift 2 || set -- $(
+if test $# -gt 2; then
+  shift 2
+else
+  set --
   for class in C D; do
-    for kernel in bt sp lu cg mg ft; do echo $kernel.$class.16; done
-    for ranks in 32 64 128; do echo lu.$class.$ranks; done
+    for kernel in bt sp lu cg mg ft; do set -- "$@" "$kernel.$class.16"; done
+    for ranks in 32 64 128; do set -- "$@" "lu.$class.$ranks"; done
   done
-)
+fi
 mkdir -p "$folder" || exit 1
 
 # iterations KERNEL CLASS: as many as the benchmark makes.
