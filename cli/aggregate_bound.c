@@ -67,18 +67,6 @@ work_clear (Work *work)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Work, work_clear)
 
-G_GNUC_PRINTF (2, 3)
-static gboolean
-refuse (GError **error, const char *format, ...)
-{
-  va_list arguments;
-
-  va_start (arguments, format);
-  g_propagate_error (error, g_error_new_valist (CLI_ERROR, CLI_ERROR_USAGE, format, arguments));
-  va_end (arguments);
-  return FALSE;
-}
-
 static gboolean
 parse (Options *options, int argc, char **argv, const char **trace_path, GError **error)
 {
@@ -114,12 +102,12 @@ parse (Options *options, int argc, char **argv, const char **trace_path, GError 
       !cli_parse_format (&options->format, error))
     return FALSE;
   if (options->machine.spec == NULL || options->table == NULL)
-    return refuse (error, options->machine.spec == NULL ? "--machine SPEC is missing"
-                                                        : "--table TABLE.csv is missing");
+    return cli_refuse (error, options->machine.spec == NULL ? "--machine SPEC is missing"
+                                                            : "--table TABLE.csv is missing");
   if (!(options->compute_scale > 0) || !isfinite (options->compute_scale))
-    return refuse (error, "--compute-scale: not a number above 0");
+    return cli_refuse (error, "--compute-scale: not a number above 0");
   if (options->seed < 0)
-    return refuse (error, "--seed: must not be negative");
+    return cli_refuse (error, "--seed: must not be negative");
   return options->near_name == NULL ||
          (options->near = cli_parse_choice ("--near", options->near_name, near_names, error)) >= 0;
 }
@@ -132,7 +120,7 @@ check_pattern (const Work *work, GError **error)
   if (pattern == G_MININT)
     return TRUE;
   if (pattern < 1 || (uint32_t) pattern > work->patterns->n)
-    return refuse (error, "--pattern: %d is not within 1..%u", pattern, work->patterns->n);
+    return cli_refuse (error, "--pattern: %d is not within 1..%u", pattern, work->patterns->n);
   if (work->patterns->pattern[pattern - 1].excluded == NULL)
     return TRUE;
   g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "--pattern %d: %s", pattern,

@@ -82,18 +82,6 @@ add_options (GOptionContext *context, Options *options)
   cli_add_quiet_option (context, &options->talk);
 }
 
-G_GNUC_PRINTF (2, 3)
-static gboolean
-refuse (GError **error, const char *format, ...)
-{
-  va_list arguments;
-
-  va_start (arguments, format);
-  g_propagate_error (error, g_error_new_valist (CLI_ERROR, CLI_ERROR_USAGE, format, arguments));
-  va_end (arguments);
-  return FALSE;
-}
-
 static gboolean
 parse_levels (Options *options, GError **error)
 {
@@ -108,8 +96,8 @@ parse_levels (Options *options, GError **error)
     options->width[options->n_levels++] = (uint32_t) width;
   }
   if (options->n_levels == 0 || options->n_levels < g_strv_length (words))
-    return refuse (error, "--levels: '%s' is not one or two numbers within 1..%d, such as 2,2",
-                   options->levels, MAX_WIDTH);
+    return cli_refuse (error, "--levels: '%s' is not one or two numbers within 1..%d, such as 2,2",
+                       options->levels, MAX_WIDTH);
   return TRUE;
 }
 
@@ -117,17 +105,17 @@ static gboolean
 check_options (Options *options, GError **error)
 {
   if (options->n_parts == G_MININT)
-    return refuse (error, "--parts K is missing");
+    return cli_refuse (error, "--parts K is missing");
   if (options->n_parts < 1)
-    return refuse (error, "--parts: %d is not at least 1", options->n_parts);
+    return cli_refuse (error, "--parts: %d is not at least 1", options->n_parts);
   if (options->n_ranks != G_MININT && options->n_ranks < 1)
-    return refuse (error, "--ranks: %d is not at least 1", options->n_ranks);
+    return cli_refuse (error, "--ranks: %d is not at least 1", options->n_ranks);
   if (options->n_starts < 1 || options->n_starts > MAX_STARTS)
-    return refuse (error, "--starts: %d is not within 1..%d", options->n_starts, MAX_STARTS);
+    return cli_refuse (error, "--starts: %d is not within 1..%d", options->n_starts, MAX_STARTS);
   if (options->seed < 0)
-    return refuse (error, "--seed: must not be negative");
+    return cli_refuse (error, "--seed: must not be negative");
   if (options->cost_name && !options->times)
-    return refuse (error, "--cost: without --times FILE costs are bytes");
+    return cli_refuse (error, "--cost: without --times FILE costs are bytes");
   if (options->method_name && (options->method = cli_parse_choice ("--method", options->method_name,
                                                                    method_names, error)) < 0)
     return FALSE;

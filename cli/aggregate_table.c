@@ -7,8 +7,8 @@
 #include "cli/options.h"
 #include "cli/outfile.h"
 #include "cli/progress.h"
+#include "cli/size_list.h"
 #include "study/bound_fill.h"
-#include "topology/unit.h"
 
 #include <string.h>
 
@@ -44,65 +44,15 @@ options_clear (Options *options)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
-G_GNUC_PRINTF (2, 3)
-static gboolean
-refuse (GError **error, const char *format, ...)
-{
-  va_list arguments;
-
-  va_start (arguments, format);
-  g_propagate_error (error, g_error_new_valist (CLI_ERROR, CLI_ERROR_USAGE, format, arguments));
-  va_end (arguments);
-  return FALSE;
-}
-
-static int
-compare_bytes (const void *left, const void *right)
-{
-  const uint64_t *a = left, *b = right;
-
-  return (*a > *b) - (*a < *b);
-}
-
-static gboolean
-parse_size (const char *word, uint64_t *bytes, GError **error)
-{
-  TopoValue value = { 0 };
-  g_autoptr (GError) cause = NULL;
-
-  if (g_ascii_string_to_unsigned (word, 10, 1, UINT64_C (1) << 40, bytes, NULL))
-    return TRUE;
-  if (!topo_unit_parse (TOPO_UNIT_BYTES, word, &value, &cause))
-    return refuse (error, "--sizes: %s", cause->message);
-  if (value.whole < 1 || value.whole > UINT64_C (1) << 40)
-    return refuse (error, "--sizes: %s is not within 1 B .. 1 TiB", word);
-  *bytes = value.whole;
-  return TRUE;
-}
-
 static gboolean
 parse_sizes (Options *options, GError **error)
 {
-  g_auto (GStrv) words = options->sizes != NULL ? g_strsplit (options->sizes, ",", -1) : NULL;
-
-  if (words == NULL)
+  if (options->sizes == NULL)
     g_array_append_vals (options->bytes, study_bound_sizes, study_bound_n_sizes);
-  for (guint i = 0; words != NULL && words[i] != NULL; i++) {
-    uint64_t bytes = 0;
-
-    if (!parse_size (g_strstrip (words[i]), &bytes, error))
-      return FALSE;
-    g_array_append_val (options->bytes, bytes);
-  }
-  if (options->bytes->len < 1 || options->bytes->len > MAX_SIZES)
-    return refuse (error, "--sizes: %u sizes are not within 1..%d", options->bytes->len, MAX_SIZES);
-  g_array_sort (options->bytes, compare_bytes);
-  for (guint i = 1; i < options->bytes->len; i++)
-    if (g_array_index (options->bytes, uint64_t, i) ==
-        g_array_index (options->bytes, uint64_t, i - 1))
-      return refuse (error, "--sizes: %" G_GUINT64_FORMAT " bytes are listed twice",
-                     g_array_index (options->bytes, uint64_t, i));
-  return TRUE;
+  else if (!cli_size_list (options->bytes, options->sizes, UINT64_C (1) << 40, "1 TiB", error))
+    return FALSE;
+  return options->bytes->len <= MAX_SIZES ||
+         cli_refuse (error, "--sizes: %u sizes are more than %d", options->bytes->len, MAX_SIZES);
 }
 
 /* "allreduce:16" */
@@ -123,10 +73,10 @@ parse_collective (const char *word, StudyBoundCollective *wanted, GError **error
         return TRUE;
       }
     }
-  return refuse (error,
-                 "--collectives: '%s' is not an operation and its ranks, such as "
-                 "allreduce:16",
-                 word);
+  return cli_refuse (error,
+                     "--collectives: '%s' is not an operation and its ranks, such as "
+                     "allreduce:16",
+                     word);
 }
 
 static gboolean
@@ -145,7 +95,7 @@ parse_collectives (Options *options, GError **error)
           &g_array_index (options->wanted, StudyBoundCollective, before);
 
       if (other->kind == wanted.kind && other->n_ranks == wanted.n_ranks)
-        return refuse (error, "--collectives: %s is listed twice", words[i]);
+        return cli_refuse (error, "--collectives: %s is listed twice", words[i]);
     }
     g_array_append_val (options->wanted, wanted);
   }
@@ -157,7 +107,7 @@ check_number (const char *option, int value, int least, int most, GError **error
 {
   if (value == G_MININT || (value >= least && value <= most))
     return TRUE;
-  return refuse (error, "%s: %d is not within %d..%d", option, value, least, most);
+  return cli_refuse (error, "%s: %d is not within %d..%d", option, value, least, most);
 }
 
 static gboolean
@@ -193,9 +143,9 @@ parse (Options *options, int argc, char **argv, GError **error)
   if (!cli_parse (context, argc, argv, names, NULL, error))
     return FALSE;
   if (options->machine.spec == NULL)
-    return refuse (error, "--machine SPEC is missing");
+    return cli_refuse (error, "--machine SPEC is missing");
   if (options->only_collectives && options->collectives == NULL)
-    return refuse (error, "--only-collectives: --collectives says which");
+    return cli_refuse (error, "--only-collectives: --collectives says which");
   return check_number ("--max-pairs", options->max_pairs, 0, TOPO_MAX_RANKS_PER_NODE, error) &&
          check_number ("--max-outside", options->max_outside, 0, TOPO_MAX_RANKS_PER_NODE, error) &&
          check_number ("--threads", options->n_threads, 1, MAX_THREADS, error) &&

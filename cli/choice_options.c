@@ -164,18 +164,6 @@ cli_choice_add_options (GOptionContext *context, CliChoiceOptions *options)
 
 /* --- Checks --- */
 
-G_GNUC_PRINTF (2, 3)
-static gboolean
-refuse (GError **error, const char *format, ...)
-{
-  va_list arguments;
-
-  va_start (arguments, format);
-  g_propagate_error (error, g_error_new_valist (CLI_ERROR, CLI_ERROR_USAGE, format, arguments));
-  va_end (arguments);
-  return FALSE;
-}
-
 /* Where the options that are given say that computations are from. */
 static gboolean
 choose_computation (CliChoiceOptions *options, GError **error)
@@ -187,17 +175,17 @@ choose_computation (CliChoiceOptions *options, GError **error)
 
   if (options->ipc != NULL && options->memory_share_text != NULL &&
       options->computation_name == NULL)
-    return refuse (error,
-                   "--ipc and --memory-share both say how computations change: --computation "
-                   "ipc or node chooses");
+    return cli_refuse (error,
+                       "--ipc and --memory-share both say how computations change: --computation "
+                       "ipc or node chooses");
   if (options->computation_name != NULL &&
       (how = cli_parse_choice ("--computation", options->computation_name, names, error)) < 0)
     return FALSE;
   options->computation = (CliComputation) how;
   if (how == CLI_COMPUTATION_IPC && options->ipc == NULL)
-    return refuse (error, "--computation ipc needs --ipc FILE");
+    return cli_refuse (error, "--computation ipc needs --ipc FILE");
   return how != CLI_COMPUTATION_SHARING || options->memory_share_text != NULL ||
-         refuse (error, "--computation node needs --memory-share SHARE");
+         cli_refuse (error, "--computation node needs --memory-share SHARE");
 }
 
 static gboolean
@@ -206,19 +194,19 @@ check_computation (CliChoiceOptions *options, GError **error)
   if (!choose_computation (options, error))
     return FALSE;
   if (options->samples != NULL && options->ipc == NULL)
-    return refuse (error, "--samples is for the model of --ipc, which is missing");
+    return cli_refuse (error, "--samples is for the model of --ipc, which is missing");
   if (options->program != NULL && options->ipc == NULL)
-    return refuse (error, "--program names a row of --ipc, which is missing");
+    return cli_refuse (error, "--program names a row of --ipc, which is missing");
   if (options->working_set_text != NULL && options->memory_share_text == NULL)
-    return refuse (error, "--working-set goes with --memory-share, which is missing");
+    return cli_refuse (error, "--working-set goes with --memory-share, which is missing");
   if (options->samples == NULL && options->ipc != NULL && g_str_has_suffix (options->ipc, ".json"))
-    return refuse (error, "--ipc %s: a model needs --samples TABLE.csv", options->ipc);
+    return cli_refuse (error, "--ipc %s: a model needs --samples TABLE.csv", options->ipc);
   if (options->reference < 1)
-    return refuse (error, "--reference: %d, but patterns count from 1", options->reference);
+    return cli_refuse (error, "--reference: %d, but patterns count from 1", options->reference);
   if (options->recorded == G_MININT)
     options->recorded = options->reference;
   return options->recorded >= 1 ||
-         refuse (error, "--recorded-in: %d, but patterns count from 1", options->recorded);
+         cli_refuse (error, "--recorded-in: %d, but patterns count from 1", options->recorded);
 }
 
 /* "5 %"; text NULL leaves *share as it is. */
@@ -229,10 +217,10 @@ parse_share (const char *option, const char *text, double most, double *share, G
   g_autoptr (GError) cause = NULL;
 
   if (text != NULL && !topo_unit_parse (TOPO_UNIT_SHARE, text, &value, &cause))
-    return refuse (error, "%s: %s", option, cause->message);
+    return cli_refuse (error, "%s: %s", option, cause->message);
   *share = value.real;
   return (*share >= 0 && *share <= most) ||
-         refuse (error, "%s: '%s' is not within 0 and %g %%", option, text, 100 * most);
+         cli_refuse (error, "%s: '%s' is not within 0 and %g %%", option, text, 100 * most);
 }
 
 /* text NULL: 0. */
@@ -246,7 +234,8 @@ parse_bytes (const char *option, const char *text, uint64_t *bytes, GError **err
   if (text == NULL)
     return TRUE;
   if (!topo_unit_parse (TOPO_UNIT_BYTES, text, &value, &cause) || value.whole == 0)
-    return refuse (error, "%s: %s", option, cause != NULL ? cause->message : "no memory at all");
+    return cli_refuse (error, "%s: %s", option,
+                       cause != NULL ? cause->message : "no memory at all");
   *bytes = value.whole;
   return TRUE;
 }
@@ -278,7 +267,7 @@ check_power (CliChoiceOptions *options, GError **error)
   options->has_power = options->power_path != NULL;
   if (!options->has_power)
     return options->memory_traffic == NULL ||
-           refuse (error, "--memory-traffic matters only with --power");
+           cli_refuse (error, "--memory-traffic matters only with --power");
   options->power_is_guess = !strcmp (options->power_path, "guess");
   if (!options->power_is_guess)
     return study_power_read (options->power_path, &options->power, error);
@@ -293,22 +282,23 @@ check_sizes (CliChoiceOptions *options, const char *trace, GError **error)
 
   if (words == NULL)
     return strstr (trace, "{ranks}") == NULL ||
-           refuse (error, "%s: --ranks says what takes the place of {ranks}", trace);
+           cli_refuse (error, "%s: --ranks says what takes the place of {ranks}", trace);
   if (strstr (trace, "{ranks}") == NULL)
-    return refuse (error, "--ranks: '%s' has no {ranks} whose place they could take", trace);
+    return cli_refuse (error, "--ranks: '%s' has no {ranks} whose place they could take", trace);
   options->ranks = g_array_new (FALSE, FALSE, sizeof (guint));
   for (char **word = words; *word != NULL; word++) {
     guint64 n;
     guint size;
 
     if (!g_ascii_string_to_unsigned (g_strstrip (*word), 10, 1, G_MAXINT32, &n, NULL))
-      return refuse (error, "--ranks: '%s' is no list of numbers such as 16,32", options->sizes);
+      return cli_refuse (error, "--ranks: '%s' is no list of numbers such as 16,32",
+                         options->sizes);
     size = (guint) n;
     g_array_append_val (options->ranks, size);
   }
   if (options->ranks->len > 1 && (options->prefix != NULL || options->rankfile != NULL ||
                                   options->hostfile != NULL || options->slurm != NULL))
-    return refuse (error, "files of a placement are of one number of --ranks");
+    return cli_refuse (error, "files of a placement are of one number of --ranks");
   return TRUE;
 }
 
@@ -318,14 +308,14 @@ check_basis (CliChoiceOptions *options, GError **error)
   int basis = options->no_simulate ? CLI_BASIS_BOUND : CLI_BASIS_SIMULATION;
 
   if (options->no_simulate && options->table == NULL)
-    return refuse (error, "--no-simulate leaves nothing to compare without --table FILE");
+    return cli_refuse (error, "--no-simulate leaves nothing to compare without --table FILE");
   if (options->basis_name != NULL &&
       (basis = cli_parse_choice ("--by", options->basis_name, cli_basis_names, error)) < 0)
     return FALSE;
   if (basis == CLI_BASIS_BOUND && options->table == NULL)
-    return refuse (error, "--by bound needs --table FILE");
+    return cli_refuse (error, "--by bound needs --table FILE");
   if (basis == CLI_BASIS_SIMULATION && options->no_simulate)
-    return refuse (error, "--by simulation does not go with --no-simulate");
+    return cli_refuse (error, "--by simulation does not go with --no-simulate");
   options->basis = (CliBasis) basis;
   return TRUE;
 }
@@ -342,7 +332,7 @@ cli_choice_check (CliChoiceOptions *options, const char *trace, GError **error)
     return FALSE;
   options->network = (SimNetworkKind) network;
   if (options->seed < 0)
-    return refuse (error, "--seed: must not be negative");
+    return cli_refuse (error, "--seed: must not be negative");
   options->job.part_filled = options->part_filled;
   return cli_parse_format (&options->format, error) && check_basis (options, error) &&
          check_computation (options, error) && check_shares (options, error) &&

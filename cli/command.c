@@ -8,3 +8,14 @@ cli_error_quark (void)
 {
   return g_quark_from_static_string ("hopcast-cli-error");
 }
+
+gboolean
+cli_refuse (GError **error, const char *format, ...)
+{
+  va_list arguments;
+
+  va_start (arguments, format);
+  g_propagate_error (error, g_error_new_valist (CLI_ERROR, CLI_ERROR_USAGE, format, arguments));
+  va_end (arguments);
+  return FALSE;
+}

@@ -23,6 +23,8 @@ typedef enum {
   CLI_ERROR_WRITE, /* a result could not be written: exit 1 */
 } CliError;
 GQuark cli_error_quark (void);
+/* Sets *error, CLI_ERROR_USAGE; FALSE. */
+gboolean cli_refuse (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 typedef struct {
   const char *name;    /* one or two words: "simulate", "trace info" */

@@ -64,18 +64,6 @@ cli_add_optimize_options (GOptionContext *context, CliOptimizeOptions *options)
   cli_add_quiet_option (context, &options->talk);
 }
 
-G_GNUC_PRINTF (2, 3)
-static gboolean
-refuse (GError **error, const char *format, ...)
-{
-  va_list arguments;
-
-  va_start (arguments, format);
-  g_propagate_error (error, g_error_new_valist (CLI_ERROR, CLI_ERROR_USAGE, format, arguments));
-  va_end (arguments);
-  return FALSE;
-}
-
 /* "20s", "1.5s" or "200". */
 static gboolean
 parse_budget (CliOptimizeOptions *options, GError **error)
@@ -85,7 +73,8 @@ parse_budget (CliOptimizeOptions *options, GError **error)
   double value;
 
   if (!text)
-    return refuse (error, "--budget is missing: seconds (20s) or a number of evaluations (200)");
+    return cli_refuse (error,
+                       "--budget is missing: seconds (20s) or a number of evaluations (200)");
   value = g_ascii_strtod (text, &end);
   if (end != text && !strcmp (end, "s") && value > 0 && value <= MAX_BUDGET_S)
     options->budget_us = (int64_t) ceil (value * 1e6);
@@ -93,7 +82,7 @@ parse_budget (CliOptimizeOptions *options, GError **error)
            value == floor (value))
     options->budget_n = (guint) value;
   else
-    return refuse (
+    return cli_refuse (
         error, "--budget: '%s' is neither seconds, such as 20s, nor a number of at least 1", text);
   return TRUE;
 }
@@ -129,14 +118,14 @@ cli_check_optimize_options (CliOptimizeOptions *options, GError **error)
       !cli_map_check_ranks (&options->map, FALSE, error) || !parse_budget (options, error))
     return FALSE;
   if (options->threads < 1 || options->threads > MAX_THREADS)
-    return refuse (error, "--threads: %d is not within 1..%d", options->threads, MAX_THREADS);
+    return cli_refuse (error, "--threads: %d is not within 1..%d", options->threads, MAX_THREADS);
   if (options->seed < 0)
-    return refuse (error, "--seed: must not be negative");
+    return cli_refuse (error, "--seed: must not be negative");
   if (!(options->compute_scale >= 0) || !isfinite (options->compute_scale))
-    return refuse (error, "--compute-scale: not a number of at least 0");
+    return cli_refuse (error, "--compute-scale: not a number of at least 0");
   if (!parse_names (options, error))
     return FALSE;
-  return options->map.output != NULL || refuse (error, "--output FILE is missing");
+  return options->map.output != NULL || cli_refuse (error, "--output FILE is missing");
 }
 
 StudyObjective

@@ -5,7 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/pingpong_collectives.h"
-#include "topology/unit.h"
+#include "cli/size_list.h"
 
 #include <string.h>
 
@@ -42,65 +42,14 @@ cli_pingpong_options_free (CliPingpongOptions *options)
   g_free (options);
 }
 
-G_GNUC_PRINTF (2, 3)
-static gboolean
-refuse (GError **error, const char *format, ...)
-{
-  va_list arguments;
-
-  va_start (arguments, format);
-  g_propagate_error (error, g_error_new_valist (CLI_ERROR, CLI_ERROR_USAGE, format, arguments));
-  va_end (arguments);
-  return FALSE;
-}
-
-static int
-compare_bytes (gconstpointer a, gconstpointer b)
-{
-  uint64_t one = *(const uint64_t *) a, other = *(const uint64_t *) b;
-
-  return (one > other) - (one < other);
-}
-
-static gboolean
-parse_size (const char *word, uint64_t *bytes, GError **error)
-{
-  TopoValue value = { 0 };
-  g_autoptr (GError) cause = NULL;
-
-  if (g_ascii_string_to_unsigned (word, 10, 1, CLI_PINGPONG_MAX_BYTES, bytes, NULL))
-    return TRUE;
-  if (!topo_unit_parse (TOPO_UNIT_BYTES, word, &value, &cause))
-    return refuse (error, "--sizes: %s", cause->message);
-  if (value.whole < 1 || value.whole > CLI_PINGPONG_MAX_BYTES)
-    return refuse (error, "--sizes: %s is not within 1 B .. 256 MiB", word);
-  *bytes = value.whole;
-  return TRUE;
-}
-
 static gboolean
 parse_sizes (CliPingpongOptions *options, GError **error)
 {
-  g_auto (GStrv) words =
-      options->sizes_text != NULL ? g_strsplit (options->sizes_text, ",", -1) : NULL;
-
-  for (uint64_t bytes = 1; words == NULL && bytes <= LARGEST_DEFAULT; bytes *= 4)
+  if (options->sizes_text != NULL)
+    return cli_size_list (options->sizes, options->sizes_text, CLI_PINGPONG_MAX_BYTES, "256 MiB",
+                          error);
+  for (uint64_t bytes = 1; bytes <= LARGEST_DEFAULT; bytes *= 4)
     g_array_append_val (options->sizes, bytes);
-  for (guint at = 0; words != NULL && words[at] != NULL; at++) {
-    uint64_t bytes = 0;
-
-    if (!parse_size (g_strstrip (words[at]), &bytes, error))
-      return FALSE;
-    g_array_append_val (options->sizes, bytes);
-  }
-  if (options->sizes->len == 0)
-    return refuse (error, "--sizes: none are listed");
-  g_array_sort (options->sizes, compare_bytes);
-  for (guint at = 1; at < options->sizes->len; at++)
-    if (g_array_index (options->sizes, uint64_t, at) ==
-        g_array_index (options->sizes, uint64_t, at - 1))
-      return refuse (error, "--sizes: %" G_GUINT64_FORMAT " bytes are listed twice",
-                     g_array_index (options->sizes, uint64_t, at));
   return TRUE;
 }
 
@@ -114,11 +63,11 @@ parse_collective (CliPingpongOptions *options, const char *word, GError **error)
       continue;
     for (guint at = 0; at < options->collectives->len; at++)
       if (g_array_index (options->collectives, guint, at) == which)
-        return refuse (error, "--collectives: %s is listed twice", word);
+        return cli_refuse (error, "--collectives: %s is listed twice", word);
     g_array_append_val (options->collectives, which);
     return TRUE;
   }
-  return refuse (error, "--collectives: '%s' is none of %s", word, known);
+  return cli_refuse (error, "--collectives: '%s' is none of %s", word, known);
 }
 
 static gboolean
@@ -131,7 +80,7 @@ parse_collectives (CliPingpongOptions *options, GError **error)
     if (!parse_collective (options, g_strstrip (words[at]), error))
       return FALSE;
   if (options->only_collectives && options->collectives->len == 0)
-    return refuse (error, "--only-collectives: --collectives says which");
+    return cli_refuse (error, "--only-collectives: --collectives says which");
   return TRUE;
 }
 
@@ -140,18 +89,18 @@ check_number (const char *option, int value, int least, int most, GError **error
 {
   if (value == G_MININT || (value >= least && value <= most))
     return TRUE;
-  return refuse (error, "%s: %d is not within %d..%d", option, value, least, most);
+  return cli_refuse (error, "%s: %d is not within %d..%d", option, value, least, most);
 }
 
 static gboolean
 check (CliPingpongOptions *options, GError **error)
 {
   if (options->node != NULL && options->machine != NULL)
-    return refuse (error, "--node and --machine both say the node");
+    return cli_refuse (error, "--node and --machine both say the node");
   if (!(options->effort.seconds > 0 && options->effort.seconds <= 3600))
-    return refuse (error, "--seconds: %g is not within 0..3600", options->effort.seconds);
+    return cli_refuse (error, "--seconds: %g is not within 0..3600", options->effort.seconds);
   if (!(options->effort.precision >= 0 && options->effort.precision <= 100))
-    return refuse (error, "--precision: %g is not within 0..100", options->effort.precision);
+    return cli_refuse (error, "--precision: %g is not within 0..100", options->effort.precision);
   options->effort.precision /= 100;
   return check_number ("--max-pairs", options->max_pairs, 0, MAX_NOISE, error) &&
          check_number ("--max-outside", options->max_outside, 0, MAX_NOISE, error) &&
@@ -217,7 +166,7 @@ cli_pingpong_options_parse (CliPingpongOptions *options, int argc, char **argv, 
   if (!g_option_context_parse (context, &argc, &argv, error))
     return FALSE;
   if (argc > 1)
-    return refuse (error, "one argument too many: '%s'", argv[1]);
+    return cli_refuse (error, "one argument too many: '%s'", argv[1]);
   *help = options->help ? g_option_context_get_help (context, FALSE, NULL) : NULL;
   return options->help || options->version || check (options, error);
 }
