@@ -5,9 +5,10 @@
 
 #include "study/pingpong.h"
 
+#include "study/program_file.h"
+
 #include <glib/gstdio.h>
 #include <math.h>
-#include <unistd.h>
 
 #define FIRST_ROUNDS 4  /* until queues are set up and buffers registered */
 #define ROUNDS       10 /* the measured ones */
@@ -130,23 +131,6 @@ program_of (int which, uint32_t n_ranks, uint64_t bytes, uint32_t n_calls)
   return g_string_free (text, FALSE);
 }
 
-/* One file for all ranks; the caller removes it and frees the path. */
-static char *
-save_program (const char *text, GError **error)
-{
-  char *path;
-  int file = g_file_open_tmp ("hopcast-XXXXXX.ti", &path, error);
-
-  if (file < 0)
-    return NULL;
-  close (file);
-  if (g_file_set_contents (path, text, -1, error))
-    return path;
-  g_unlink (path);
-  g_free (path);
-  return NULL;
-}
-
 double
 study_collective_us (const TopoMachine *machine, const RoutePaths *paths, TraceOpKind kind,
                      uint32_t n_ranks, const uint32_t *node, const uint8_t *core, uint64_t bytes,
@@ -158,7 +142,7 @@ study_collective_us (const TopoMachine *machine, const RoutePaths *paths, TraceO
   g_assert (which >= 0);
   for (uint32_t i = 0; i < G_N_ELEMENTS (us); i++) {
     g_autofree char *text = program_of (which, n_ranks, bytes, i);
-    g_autofree char *path = save_program (text, error);
+    g_autofree char *path = study_program_file (text, error);
 
     if (path == NULL)
       return (double) NAN;

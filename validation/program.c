@@ -6,11 +6,11 @@
 #include "validation/program.h"
 
 #include "study/pingpong.h"
+#include "study/program_file.h"
 #include "validation/published.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static bool
 apply_settings (TopoMachine *machine, const char *const *settings, GError **error)
@@ -71,29 +71,12 @@ validation_replay (const char *trace, const TopoMachine *machine, uint32_t n_ran
   return true;
 }
 
-/* One file for all ranks; the caller removes it and frees the path. */
-static char *
-save_trace (const char *text, GError **error)
-{
-  char *path;
-  int file = g_file_open_tmp ("hopcast-XXXXXX.ti", &path, error);
-
-  if (file < 0)
-    return NULL;
-  close (file);
-  if (g_file_set_contents (path, text, -1, error))
-    return path;
-  g_unlink (path);
-  g_free (path);
-  return NULL;
-}
-
 bool
 validation_replay_text (const char *text, const TopoMachine *machine, uint32_t n_ranks,
                         const uint32_t *node, const uint8_t *core, ValidationRun *run,
                         GError **error)
 {
-  g_autofree char *path = save_trace (text, error);
+  g_autofree char *path = study_program_file (text, error);
   bool done;
 
   if (path == NULL)
