@@ -308,12 +308,6 @@ predict_parts_cut (const PredictParts *parts)
   return parts->cut;
 }
 
-uint32_t
-predict_parts_count (const PredictParts *parts)
-{
-  return parts->n_parts;
-}
-
 const uint32_t *
 predict_parts_members (const PredictParts *parts, uint32_t part, uint32_t *n_members)
 {

@@ -31,7 +31,6 @@ void predict_parts_set (PredictParts *parts, const uint32_t *part);
 
 const uint32_t *predict_parts_of (const PredictParts *parts); /* [n]; borrowed */
 int64_t predict_parts_cut (const PredictParts *parts);
-uint32_t predict_parts_count (const PredictParts *parts);
 
 /* The tasks of a part, in an order that means nothing; borrowed until something moves. */
 const uint32_t *
