@@ -55,7 +55,8 @@ sibling (const char *output, const char *ending)
 static gboolean
 is_of_recording (const char *name)
 {
-  return g_str_has_prefix (name, "rank-") && g_str_has_suffix (name, ".rec");
+  return (g_str_has_prefix (name, "rank-") && g_str_has_suffix (name, ".rec")) ||
+         g_str_has_prefix (name, RECORDING_REFUSED_PREFIX);
 }
 
 /* What is in the folder, or NULL. */
@@ -279,6 +280,104 @@ tell_instead (GError **error, int status)
   return status;
 }
 
+/* --- Processes that were not recorded --- */
+
+/* Processes that found their rank recorded already. */
+typedef struct {
+  guint n;
+  gboolean all_single; /* each is rank 0 of 1 */
+  GHashTable
+      *example; /* header of one of them, of utf8 to utf8; one with a launcher if there is any */
+} Refused;
+
+static void
+refused_clear (Refused *refused)
+{
+  g_clear_pointer (&refused->example, g_hash_table_unref);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Refused, refused_clear)
+
+static GHashTable *
+read_header (const char *path)
+{
+  GHashTable *header = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  g_autofree char *text = NULL;
+  g_auto (GStrv) lines = NULL;
+
+  g_file_get_contents (path, &text, NULL, NULL);
+  lines = g_strsplit (text ? text : "", "\n", -1);
+  for (guint i = 0; lines[i]; i++) {
+    char *value = strchr (lines[i], '=');
+
+    if (value)
+      g_hash_table_insert (header, g_strndup (lines[i], (gsize) (value - lines[i])),
+                           g_utf8_make_valid (value + 1, -1));
+  }
+  return header;
+}
+
+static void
+find_refused (const char *folder, Refused *refused)
+{
+  g_autoptr (GPtrArray) names = list_folder (folder, NULL);
+
+  *refused = (Refused){ .all_single = TRUE };
+  for (guint i = 0; names && i < names->len; i++) {
+    g_autofree char *path = g_build_filename (folder, names->pdata[i], NULL);
+    g_autoptr (GHashTable) header = NULL;
+
+    if (!g_str_has_prefix (names->pdata[i], RECORDING_REFUSED_PREFIX))
+      continue;
+    header = read_header (path);
+    refused->n++;
+    refused->all_single &= !g_strcmp0 (g_hash_table_lookup (header, "ranks"), "1");
+    if (!refused->example || (g_hash_table_contains (header, "launcher") &&
+                              !g_hash_table_contains (refused->example, "launcher"))) {
+      g_clear_pointer (&refused->example, g_hash_table_unref);
+      refused->example = g_steal_pointer (&header);
+    }
+  }
+}
+
+static const char *
+known (const Refused *refused, const char *key)
+{
+  const char *value = g_hash_table_lookup (refused->example, key);
+
+  return value && *value ? value : "an unknown one";
+}
+
+/* A process of another MPI's launcher gets no word from it, and is rank 0 of 1; without a variable of a
+ * launcher a script that starts one program after another looks the same. */
+static void
+set_refused_error (const char *folder, const Refused *refused, gboolean *is_launcher,
+                   GError **error)
+{
+  *is_launcher = refused->all_single && g_hash_table_contains (refused->example, "launcher");
+  if (*is_launcher)
+    g_set_error (
+        error, CLI_ERROR, CLI_ERROR_INPUT,
+        "%u processes are each rank 0 of 1: %s started them, but %s is linked with %s, which that "
+        "launcher cannot connect; start the program with the launcher of its own MPI (on Debian "
+        "mpirun.%s)",
+        refused->n + 1, known (refused, "launcher"), known (refused, "program"),
+        known (refused, "mpi"),
+        g_str_has_prefix (known (refused, "mpi"), "Open MPI") ? "openmpi" : "mpich");
+  else if (refused->all_single)
+    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
+                 "%u processes are each rank 0 of 1, and %s has the first of them only: either the "
+                 "command starts several programs of one rank (record them one by one), or its "
+                 "launcher is not that of %s, which %s is linked with",
+                 refused->n + 1, folder, known (refused, "mpi"), known (refused, "program"));
+  else
+    g_set_error (
+        error, CLI_ERROR, CLI_ERROR_INPUT,
+        "the command starts more than one MPI program, and %s has the first process of each "
+        "rank only: %u more processes (of %s) found their rank recorded already; "
+        "record the programs one by one",
+        folder, refused->n, known (refused, "program"));
+}
+
 /* What becomes of the folder of the ranks; the status that the command ended
  * with is ours.  A command that failed leaves the folder as it is: it may be
  * looked at, and says what was going on. */
@@ -286,7 +385,17 @@ static int
 finish_recording (const char *folder, const Options *options, int status, GError **error)
 {
   g_autoptr (Trace) trace = NULL;
+  g_auto (Refused) refused = { 0 };
 
+  find_refused (folder, &refused);
+  if (refused.n > 0) {
+    gboolean is_launcher;
+
+    set_refused_error (folder, &refused, &is_launcher, error);
+    if (is_launcher && !options->keep)
+      remove_folder (folder);
+    return status == CLI_DONE ? CLI_FAILED : tell_instead (error, status);
+  }
   if (!has_recording (folder)) {
     g_rmdir (folder);
     g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
