@@ -170,6 +170,50 @@ all_replay () {
   done
 }
 
+# --- A node that nothing names ---
+
+run "$hopcast" simulate ring.ti --machine "$tree"
+if test "$status" = 0 && grep -q '^  node  *harpertown (assumed), 8 cores$' out &&
+  grep -q 'warning: node: harpertown (assumed)' err; then
+  ok "an assumed node is named"
+else
+  not_ok "an assumed node is named" "$(head -6 out)" "$(cat err)"
+fi
+run "$hopcast" simulate ring.ti --machine "$tree,speed=FDR" --format json -q
+if test "$status" = 0 && sed -n '/"warnings"/,/^  \]/p' out >warnings &&
+  grep -q '"node: harpertown (assumed)' warnings && grep -q 'newer than the node' warnings &&
+  grep -q '"hca.pcie_bandwidth: ' warnings; then
+  ok "assumptions are warnings of the record"
+else
+  not_ok "assumptions are warnings of the record" "$(cat warnings err)"
+fi
+run "$hopcast" simulate ring.ti --machine systemg:8
+if test "$status" = 0 && grep -q '^  node  *harpertown, 8 cores$' out && ! test -s err; then
+  ok "the node of System G is not assumed"
+else
+  not_ok "the node of System G is not assumed" "$(head -6 out)" "$(cat err)"
+fi
+cat >assumed.study <<END
+[traces]
+trace = ring.ti
+[machines]
+machine = $tree
+[mappings]
+mapping = AT
+END
+run "$hopcast" study run assumed.study
+if test "$status" = 0 && test "$(grep -c "warning: $tree: node: harpertown (assumed)" err)" = 1; then
+  ok "a study names the assumed node"
+else
+  not_ok "a study names the assumed node" "$(cat err)"
+fi
+run "$hopcast" report assumed.store -o page.html
+if test "$status" = 0 && grep -q '"warnings":\["node: harpertown (assumed)' page.html; then
+  ok "a page names the assumed node"
+else
+  not_ok "a page names the assumed node" "$(cat err)" "$(grep -o '"warnings":.\{60\}' page.html)"
+fi
+
 n_replayed=0
 if test -d "$traces"; then
   all_replay

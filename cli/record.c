@@ -150,6 +150,10 @@ print_table (FILE *out, const CliRunInputs *inputs, const SimRun *run, gboolean 
   fprintf (out, "  %-18s %s, %u ranks\n", "trace", inputs->trace, inputs->mapping->n_ranks);
   fprintf (out, "  %-18s %s, %u nodes, %u links\n", "machine", inputs->machine->spec,
            topo_shape_nodes (&inputs->machine->shape), run->counters->n_links);
+  if (inputs->machine->fabric)
+    fprintf (out, "  %-18s %s%s, %u cores\n", "node", inputs->machine->node->source,
+             topo_machine_assumes_node (inputs->machine) ? " (assumed)" : "",
+             inputs->machine->node->n_cores);
   fprintf (out, "  %-18s %s, %u slots per node\n", "mapping", inputs->mapping->name,
            inputs->machine->ranks_per_node);
   fprintf (out, "  %-18s %s, %s routing\n", "network", inputs->network, inputs->routing);

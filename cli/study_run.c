@@ -120,6 +120,27 @@ tell_unfit (FILE *out, const StudyPlan *plan, gboolean is_left_out, const char *
     fputs ("  ... --dry-run tells all\n", out);
 }
 
+/* --- What machines assume --- */
+
+/* Each line once, with the first machine that it is true of. */
+static void
+tell_assumptions (const StudyPlan *plan)
+{
+  g_autoptr (GHashTable) told = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+
+  for (guint at = 0; at < plan->machines->len; at++) {
+    const StudyMachine *machine = g_ptr_array_index (plan->machines, at);
+    g_autoptr (GPtrArray) lines = g_ptr_array_new_with_free_func (g_free);
+
+    if (machine->machine != NULL)
+      topo_machine_assumptions (machine->machine, lines);
+    for (guint line = 0; line < lines->len; line++)
+      if (g_hash_table_add (told, g_strdup (lines->pdata[line])))
+        fprintf (stderr, "hopcast: warning: %s: %s\n", machine->text,
+                 (const char *) lines->pdata[line]);
+  }
+}
+
 /* --- While it runs --- */
 
 static void
@@ -287,6 +308,7 @@ run_study (const char *path, const Options *options, StudySessionOptions *sessio
   if (!cli_crew_maker->is_master ())
     return study_session_serve (plan, cli_crew_maker, error) ? CLI_DONE : CLI_FAILED;
   if (!options->talk.quiet) {
+    tell_assumptions (plan);
     tell_unfit (stderr, plan, FALSE, "hopcast: fail, as mappings do not fit: ", MOST_UNFIT);
     tell_unfit (stderr, plan, TRUE, "hopcast: left out, as mappings do not fit: ", MOST_UNFIT);
   }

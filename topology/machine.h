@@ -46,6 +46,7 @@ typedef struct {
   char *routes;            /* fabric: an engine, or the path of dumped tables */
   TopoShape shape;         /* of a fabric: its nodes in a row, for numbering them */
   TopoNode *node;          /* fabric: the inside of every node; NULL: a torus */
+  bool node_by_default;    /* fabric: neither the spec nor the machine file named a node */
   char **hosts;            /* [n_nodes] names that beat those of the fabric; NULL: none do */
   uint32_t ranks_per_node; /* 1..64; how many slots each node offers */
   uint8_t slot_core[TOPO_MAX_RANKS_PER_NODE]; /* fabric: core of a slot; each core once */
@@ -64,6 +65,14 @@ const char *const *topo_routing_engines (void);
 /* The complete machine file of a machine: reading it back gives the same
  * machine.  The caller frees the text. */
 char *topo_machine_print (const TopoMachine *machine);
+
+/* Whether the node is only the default of a kind of fabric whose nodes can be any: not so the nodes of
+ * systemg and stampede. */
+bool topo_machine_assumes_node (const TopoMachine *machine);
+
+/* Adds a line (g_free()) for each default that results depend on and that may be wrong for this fabric:
+ * an assumed node, adapters that are newer than it, parameters of an older generation. */
+void topo_machine_assumptions (const TopoMachine *machine, GPtrArray *lines);
 
 /* Slots of each node: 1..64, on a fabric at most the node's cores. */
 gboolean topo_machine_set_ranks_per_node (TopoMachine *machine, uint32_t n_ranks, GError **error);
