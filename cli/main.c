@@ -5,9 +5,9 @@
 
 #include "cli/command.h"
 #include "cli/outfile.h"
+#include "cli/terminal.h"
 #include "study/text.h"
 
-#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -179,8 +179,7 @@ cli_main (int argc, char **argv)
   const CliCommand *command;
   int n_words;
 
-  /* File names and option text follow the user's encoding; numbers do not. */
-  setlocale (LC_CTYPE, "");
+  cli_locale_set ();
   cli_outfile_handle_signals ();
   if (argc < 2) {
     print_help (stderr, NULL);

@@ -10,9 +10,9 @@
 #include "cli/outfile.h"
 #include "cli/pingpong_collectives.h"
 #include "cli/pingpong_table.h"
+#include "cli/terminal.h"
 #include "topology/machine.h"
 
-#include <locale.h>
 #include <stdio.h>
 
 #define FEW_PLACES  8 /* on more not all classes are measured by default */
@@ -214,7 +214,7 @@ first (int argc, char **argv, uint32_t n_ranks)
 {
   g_autoptr (GError) error = NULL;
 
-  setlocale (LC_CTYPE, "");
+  cli_locale_set ();
   g_set_prgname ("hopcast-pingpong");
   cli_outfile_handle_signals ();
   if (run (argc, argv, n_ranks, &error))

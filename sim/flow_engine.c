@@ -10,6 +10,7 @@
 #include "sim/network.h"
 
 #include <glib/gstdio.h>
+#include <locale.h>
 #include <signal.h>
 #include <simgrid/engine.h>
 #include <unistd.h>
@@ -87,8 +88,13 @@ sim_flow_engine_load (const SimFlowPlatform *platform, GError **error)
     return FALSE;
   saved = platform_save (platform, file, path, error);
   if (saved) {
+    /* SimGrid folds the case of its own keywords by the locale's rules. */
+    locale_t plain = newlocale (LC_ALL_MASK, "C", (locale_t) 0), before = uselocale (plain);
+
     simgrid_start ();
     simgrid_load_platform (path);
+    uselocale (before);
+    freelocale (plain);
   }
   g_unlink (path);
   return saved;
