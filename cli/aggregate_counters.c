@@ -7,6 +7,7 @@
 #include "cli/counted_trace.h"
 #include "cli/options.h"
 #include "cli/outfile.h"
+#include "cli/terminal.h"
 #include "predictors/counters.h"
 #include "predictors/ipc_phases.h"
 
@@ -200,7 +201,7 @@ count (char *const *paths, const Options *options, GError **error)
     return FALSE;
   write_row (cli_outfile_stream (out), options, tasks, events, notes);
   for (guint i = 0; !options->talk.quiet && i < notes->len; i++)
-    fprintf (stderr, "hopcast: warning: %s\n", (const char *) g_ptr_array_index (notes, i));
+    cli_printf (stderr, "hopcast: warning: %s\n", (const char *) g_ptr_array_index (notes, i));
   return cli_outfile_commit (out, error);
 }
 

@@ -7,6 +7,7 @@
 #include "cli/group_print.h"
 #include "cli/options.h"
 #include "cli/outfile.h"
+#include "cli/terminal.h"
 #include "study/scotch_part.h"
 
 static const char *const method_names[] = { "kl", "paper", "scotch", NULL };
@@ -192,7 +193,7 @@ find_groups (const PredictCostGraph *graph, const Options *options, GError **err
     search.given = &given;
     search.n_given = 1;
   } else if (!options->talk.quiet)
-    g_printerr ("hopcast: warning: %s\n", scotch_error->message);
+    cli_printf (stderr, "hopcast: warning: %s\n", scotch_error->message);
   return predict_group (graph, &search);
 }
 

@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/map_options.h"
+#include "cli/terminal.h"
 
 #include <string.h>
 
@@ -47,7 +48,7 @@ write_all (const CliChoice *choice, const CliChoiceOptions *options, GError **er
       g_propagate_error (error, g_steal_pointer (&trouble));
       return FALSE;
     } else if (!options->talk.quiet)
-      g_printerr ("hopcast: warning: not written: %s\n", trouble->message);
+      cli_printf (stderr, "hopcast: warning: not written: %s\n", trouble->message);
   }
   return TRUE;
 }

@@ -6,6 +6,7 @@
 #include "cli/choice_print.h"
 
 #include "cli/output.h"
+#include "cli/terminal.h"
 #include "study/plan.h"
 
 #include <math.h>
@@ -44,7 +45,7 @@ print_cell (FILE *out, int width, double value)
 {
   g_autofree char *text = isnan (value) ? g_strdup ("-") : g_strdup_printf ("%.5g", value);
 
-  fprintf (out, "  %*s", width, text);
+  cli_printf (out, "  %*s", width, text);
 }
 
 /* What rounds to nothing has no sign of its own. */
@@ -55,7 +56,7 @@ print_percent (FILE *out, int width, double share)
                               ? g_strdup ("-")
                               : g_strdup_printf ("%+.1f%%", 0.1 * round (1000 * share) + 0.0);
 
-  fprintf (out, "  %*s", width, text);
+  cli_printf (out, "  %*s", width, text);
 }
 
 static void
@@ -66,8 +67,8 @@ print_row (FILE *out, const CliChoice *choice, const CliChoiceOptions *options, 
   const CliChoiceRow *row = &choice->row[at];
   g_autofree char *takes = takes_text (choice->patterns, pattern);
 
-  fprintf (out, "%2u  %5u  %5u  %-*s", pattern->id, pattern->n_tasks, pattern->n_nodes, takes_width,
-           takes);
+  cli_printf (out, "%2u  %5u  %5u  %-*s", pattern->id, pattern->n_tasks, pattern->n_nodes,
+              takes_width, takes);
   print_cell (out, 11, row->computation_s);
   if (options->table != NULL)
     print_cell (out, 10, row->bound_s);
@@ -80,8 +81,8 @@ print_row (FILE *out, const CliChoice *choice, const CliChoiceOptions *options, 
     print_cell (out, 9, row->energy_J);
     print_percent (out, 7, saving_of (choice, options, at));
   }
-  fprintf (out, "  %s%s%s\n", verdict_of (choice, at), row->excluded != NULL ? ": " : "",
-           row->excluded != NULL ? row->excluded : "");
+  cli_printf (out, "  %s%s%s\n", verdict_of (choice, at), row->excluded != NULL ? ": " : "",
+              row->excluded != NULL ? row->excluded : "");
 }
 
 /* Computation #, communication =; the longest total is BAR long. */
@@ -151,14 +152,14 @@ print_table (FILE *out, const CliChoice *choice, const CliChoiceOptions *options
 
     takes_width = MAX (takes_width, (int) strlen (takes));
   }
-  fprintf (out, "%s on %s: %u ranks\n", choice->trace, choice->machine, choice->n_ranks);
-  fprintf (out, "computation: %s; communication: %s; at most %g %% slower than pattern %d\n",
-           choice->computation, communication, 100 * options->max_slowdown, options->reference);
+  cli_printf (out, "%s on %s: %u ranks\n", choice->trace, choice->machine, choice->n_ranks);
+  cli_printf (out, "computation: %s; communication: %s; at most %g %% slower than pattern %d\n",
+              choice->computation, communication, 100 * options->max_slowdown, options->reference);
   if (options->has_power)
-    fprintf (out, "power: %s: a node %g W, a socket %g W, a core %g W, memory %g J/GB\n",
-             options->power_is_guess ? "a guess, not measured" : options->power_path,
-             options->power.idle_W, options->power.socket_W, options->power.core_W,
-             options->power.memory_J_per_byte * 1e9);
+    cli_printf (out, "power: %s: a node %g W, a socket %g W, a core %g W, memory %g J/GB\n",
+                options->power_is_guess ? "a guess, not measured" : options->power_path,
+                options->power.idle_W, options->power.socket_W, options->power.core_W,
+                options->power.memory_J_per_byte * 1e9);
   print_heading (out, options, takes_width);
   for (uint32_t at = 0; at < choice->patterns->n; at++)
     print_row (out, choice, options, at, takes_width);

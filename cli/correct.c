@@ -10,6 +10,7 @@
 #include "cli/options.h"
 #include "cli/outfile.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
 #include "predictors/feature_sets.h"
 
 #include <string.h>
@@ -265,21 +266,21 @@ tell_advice (const PredictCorrectionData *data, const PredictCorrection *correct
     double value = correction->refitted[at];
 
     if (value <= parameter->low || value >= parameter->high)
-      fprintf (stderr,
-               "hopcast: warning: %s: fitted by itself, parameter %s ends at its bound, %g: the "
-               "formula lacks something, or the bound is wrong\n",
-               model->source, parameter->name, value);
+      cli_printf (stderr,
+                  "hopcast: warning: %s: fitted by itself, parameter %s ends at its bound, %g: the "
+                  "formula lacks something, or the bound is wrong\n",
+                  model->source, parameter->name, value);
   }
   if (corrected != NULL && refitted->log_rmse < corrected->log_rmse)
-    fprintf (stderr,
-             "hopcast: warning: %s: fitting its parameters (log_rmse %.4g) is better than the "
-             "corrected model (%.4g)\n",
-             model->source, refitted->log_rmse, corrected->log_rmse);
+    cli_printf (stderr,
+                "hopcast: warning: %s: fitting its parameters (log_rmse %.4g) is better than the "
+                "corrected model (%.4g)\n",
+                model->source, refitted->log_rmse, corrected->log_rmse);
   if (best != NULL && best->brief->n >= data->train.n)
-    fprintf (stderr,
-             "hopcast: warning: %s: a term of %u steps from %" G_GUINT64_FORMAT
-             " points: it can pass through all of them and still be wrong elsewhere\n",
-             model->source, best->brief->n, (guint64) data->train.n);
+    cli_printf (stderr,
+                "hopcast: warning: %s: a term of %u steps from %" G_GUINT64_FORMAT
+                " points: it can pass through all of them and still be wrong elsewhere\n",
+                model->source, best->brief->n, (guint64) data->train.n);
 }
 
 static gboolean

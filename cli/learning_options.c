@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/terminal.h"
 #include "study/plan.h"
 
 #include <string.h>
@@ -113,9 +114,9 @@ store_table (const char *path, const CliLearningOptions *options, gboolean needs
   learning.without_time = !needs_time;
   table = store != NULL ? study_learning_table (store, &learning, &n_left_out, error) : NULL;
   if (table != NULL && n_left_out > 0 && !quiet)
-    g_printerr ("hopcast: note: %s: %u run%s left out, whose placement%s not in the feature runs\n",
-                path, n_left_out, n_left_out == 1 ? " is" : "s are",
-                n_left_out == 1 ? " is" : "s are");
+    cli_printf (
+        stderr, "hopcast: note: %s: %u run%s left out, whose placement%s not in the feature runs\n",
+        path, n_left_out, n_left_out == 1 ? " is" : "s are", n_left_out == 1 ? " is" : "s are");
   return table;
 }
 

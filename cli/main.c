@@ -126,11 +126,12 @@ unknown_command (int argc, char **argv)
   const char *near = did_you_mean (typed);
 
   if (is_group (argv[1]) && argc == 2)
-    fprintf (stderr, "hopcast: '%s' needs one more word; see 'hopcast %s --help'\n", typed, typed);
+    cli_printf (stderr, "hopcast: '%s' needs one more word; see 'hopcast %s --help'\n", typed,
+                typed);
   else if (near)
-    fprintf (stderr, "hopcast: unknown command '%s'; did you mean '%s'?\n", typed, near);
+    cli_printf (stderr, "hopcast: unknown command '%s'; did you mean '%s'?\n", typed, near);
   else
-    fprintf (stderr, "hopcast: unknown command '%s'; see 'hopcast --help'\n", typed);
+    cli_printf (stderr, "hopcast: unknown command '%s'; see 'hopcast --help'\n", typed);
   return CLI_USAGE;
 }
 
@@ -154,10 +155,10 @@ run_command (const CliCommand *command, int argc, char **argv)
   if (!error)
     return status;
   if (error->domain == G_OPTION_ERROR || g_error_matches (error, CLI_ERROR, CLI_ERROR_USAGE)) {
-    fprintf (stderr, "hopcast: %s; see '%s --help'\n", error->message, name);
+    cli_printf (stderr, "hopcast: %s; see '%s --help'\n", error->message, name);
     return CLI_USAGE;
   }
-  fprintf (stderr, "hopcast: %s\n", error->message);
+  cli_printf (stderr, "hopcast: %s\n", error->message);
   return CLI_FAILED;
 }
 
@@ -169,7 +170,7 @@ finish_stdout (void)
 
   if (cli_stdout_flush (&error))
     return CLI_DONE;
-  fprintf (stderr, "hopcast: %s\n", error->message);
+  cli_printf (stderr, "hopcast: %s\n", error->message);
   return CLI_FAILED;
 }
 

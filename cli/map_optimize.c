@@ -8,6 +8,7 @@
 #include "cli/optimum.h"
 #include "cli/outfile.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
 #include "sim/load.h"
 #include "study/matrix.h"
 #include "study/optimize.h"
@@ -207,7 +208,7 @@ search (Job *job, GError **error)
     return FALSE;
   g_clear_pointer (&progress, cli_progress_free);
   if (job->searched.scotch_error && !options->talk.quiet)
-    fprintf (stderr, "hopcast: warning: %s\n", job->searched.scotch_error);
+    cli_printf (stderr, "hopcast: warning: %s\n", job->searched.scotch_error);
   return TRUE;
 }
 

@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/outfile.h"
+#include "cli/terminal.h"
 
 #include <string.h>
 
@@ -175,7 +176,7 @@ cli_map_tell_launch (const TopoLaunch *launch, gboolean as_data)
   if (launch->line && as_data)
     printf ("%s\n", launch->line);
   else if (launch->line)
-    g_printerr ("hopcast: launch with: %s\n", launch->line);
+    cli_printf (stderr, "hopcast: launch with: %s\n", launch->line);
   if (launch->note)
-    g_printerr ("hopcast: note: %s\n", launch->note);
+    cli_printf (stderr, "hopcast: note: %s\n", launch->note);
 }

@@ -5,6 +5,8 @@
 
 #include "cli/output.h"
 
+#include "cli/terminal.h"
+
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,18 +40,24 @@ print_json_object (FILE *out, JsonObject *object, int depth)
 {
   JsonObjectIter iter;
   const char *name, *separator = "\n";
-  JsonNode *member;
+  JsonNode *member, *key = json_node_alloc ();
 
+  json_node_init_string (key, "");
   fputc ('{', out);
   json_object_iter_init_ordered (&iter, object);
   while (json_object_iter_next_ordered (&iter, &name, &member)) {
-    fprintf (out, "%s%*s\"%s\": ", separator, 2 * depth + 2, "", name);
+    g_autofree char *quoted = NULL;
+
+    json_node_set_string (key, name);
+    quoted = json_to_string (key, FALSE);
+    fprintf (out, "%s%*s%s: ", separator, 2 * depth + 2, "", quoted);
     print_json (out, member, depth + 1);
     separator = ",\n";
   }
   if (json_object_get_size (object) > 0)
     fprintf (out, "\n%*s", 2 * depth, "");
   fputc ('}', out);
+  json_node_unref (key);
 }
 
 static void
@@ -82,6 +90,10 @@ print_json (FILE *out, JsonNode *node, int depth)
   }
 }
 
+/* How the elements of an array are kept apart. */
+#define CSV_SEPARATOR   "; "
+#define TABLE_SEPARATOR "\n                            " /* below the first one */
+
 static char *
 joined_array (JsonArray *array, const char *separator)
 {
@@ -89,17 +101,15 @@ joined_array (JsonArray *array, const char *separator)
 
   for (guint i = 0; i < json_array_get_length (array); i++) {
     g_autofree char *element = plain_text (json_array_get_element (array, i));
+    g_autofree char *visible = cli_visible (element);
 
-    g_string_append_printf (text, "%s%s", i ? separator : "", element);
+    g_string_append_printf (text, "%s%s", i ? separator : "",
+                            g_str_equal (separator, TABLE_SEPARATOR) ? visible : element);
   }
   return g_string_free (text, FALSE);
 }
 
 typedef void (*FieldFunction) (FILE *out, const char *name, const char *value, gboolean first);
-
-/* How the elements of an array are kept apart. */
-#define CSV_SEPARATOR   "; "
-#define TABLE_SEPARATOR "\n                            " /* below the first one */
 
 /* Calls `field` for every leaf in order; first is set for the very first. */
 static void
@@ -121,6 +131,11 @@ flatten (FILE *out, JsonObject *object, const char *prefix, const char *separato
     }
     text = JSON_NODE_HOLDS_ARRAY (member) ? joined_array (json_node_get_array (member), separator)
                                           : plain_text (member);
+    if (g_str_equal (separator, TABLE_SEPARATOR) && !JSON_NODE_HOLDS_ARRAY (member)) {
+      g_autofree char *raw = g_steal_pointer (&text);
+
+      text = cli_visible (raw);
+    }
     field (out, path, text, *first);
     *first = FALSE;
   }
@@ -145,7 +160,9 @@ csv_value (FILE *out, const char *name G_GNUC_UNUSED, const char *value, gboolea
 static void
 table_line (FILE *out, const char *name, const char *value, gboolean first G_GNUC_UNUSED)
 {
-  fprintf (out, "%-26s  %s\n", name, *value ? value : "-");
+  /* The value is visible already: lines between elements are ours. */
+  cli_printf (out, "%-26s  ", name);
+  fprintf (out, "%s\n", *value ? value : "-");
 }
 
 void
@@ -176,7 +193,9 @@ cli_print_heading (FILE *out, const char *text)
   const char *no_color = g_getenv ("NO_COLOR");
   gboolean bold = isatty (fileno (out)) && !(no_color && *no_color);
 
-  fprintf (out, "%s%s%s\n", bold ? "\033[1m" : "", text, bold ? "\033[0m" : "");
+  fputs (bold ? "\033[1m" : "", out);
+  cli_printf (out, "%s", text);
+  fputs (bold ? "\033[0m\n" : "\n", out);
 }
 
 /* Names of files need not be UTF-8, which JSON is. */

@@ -12,6 +12,7 @@
 #include "cli/warnings.h"
 #include "cli/record.h"
 #include "cli/report_run.h"
+#include "cli/terminal.h"
 #include "sim/run.h"
 #include "study/plan.h"
 
@@ -223,11 +224,11 @@ talk (const CliTalkOptions *options, const SimRun *run)
     return;
   cli_warnings_tell (run->warnings);
   if (options->verbose)
-    fprintf (stderr,
-             "hopcast: %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT
-             " packet hops in %.3f s, %.1f MB\n",
-             run->counters->events, run->counters->packet_hops, run->wall_s,
-             (double) run->peak_rss_bytes / 1e6);
+    cli_printf (stderr,
+                "hopcast: %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT
+                " packet hops in %.3f s, %.1f MB\n",
+                run->counters->events, run->counters->packet_hops, run->wall_s,
+                (double) run->peak_rss_bytes / 1e6);
 }
 
 /* Zones are ways of a torus's packets to choose among its directions; a

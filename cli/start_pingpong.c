@@ -23,7 +23,7 @@ static void
 warn (const CliPingpongOptions *options, const char *text)
 {
   if (!options->quiet)
-    fprintf (stderr, "hopcast-pingpong: warning: %s\n", text);
+    cli_printf (stderr, "hopcast-pingpong: warning: %s\n", text);
 }
 
 /* *node: NULL when the options tell of none. */
@@ -220,10 +220,10 @@ first (int argc, char **argv, uint32_t n_ranks)
   if (run (argc, argv, n_ranks, &error))
     return CLI_DONE;
   if (error->domain == G_OPTION_ERROR || g_error_matches (error, CLI_ERROR, CLI_ERROR_USAGE)) {
-    fprintf (stderr, "hopcast-pingpong: %s; see 'hopcast-pingpong --help'\n", error->message);
+    cli_printf (stderr, "hopcast-pingpong: %s; see 'hopcast-pingpong --help'\n", error->message);
     return CLI_USAGE;
   }
-  fprintf (stderr, "hopcast-pingpong: %s\n", error->message);
+  cli_printf (stderr, "hopcast-pingpong: %s\n", error->message);
   return CLI_FAILED;
 }
 

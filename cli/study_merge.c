@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/terminal.h"
 #include "study/store.h"
 #include "study/text.h"
 
@@ -28,7 +29,7 @@ merge (const char *path, char *const *shards, gboolean is_quiet, GError **error)
     return FALSE;
   runs = study_count (n_runs, "run");
   if (!is_quiet)
-    fprintf (stderr, "hopcast: %s: %u of %s\n", path, rows->len, runs);
+    cli_printf (stderr, "hopcast: %s: %u of %s\n", path, rows->len, runs);
   return TRUE;
 }
 

@@ -11,13 +11,15 @@
 #include <string.h>
 
 /* SimGrid, hwloc and others fold the case of their own keywords with tolower() and toupper(), in which a
- * Turkish i differs from ours.  C.UTF-8 has the encoding without these rules; of other encodings there is
- * no such locale. */
+ * Turkish i differs from ours.  C.UTF-8 has the encoding without these rules; other encodings have no
+ * such locale.  ASCII is the encoding of the locale C, in which file names may be UTF-8 all the same. */
 void
 cli_locale_set (void)
 {
+  const char *encoding;
+
   setlocale (LC_CTYPE, "");
-  if (g_get_charset (NULL))
+  if (g_get_charset (&encoding) || g_str_equal (encoding, "ANSI_X3.4-1968"))
     setlocale (LC_CTYPE, "C.UTF-8");
 }
 

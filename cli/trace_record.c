@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/record_mpi.h"
+#include "cli/terminal.h"
 #include "cli/trace_write.h"
 #include "traces/recording.h"
 
@@ -180,7 +181,7 @@ run_command (char **command, char **environment)
   unhandle_signals ();
   environ = environment;
   execvp (command[0], command);
-  fprintf (stderr, "hopcast: %s: %s\n", command[0], g_strerror (errno));
+  cli_printf (stderr, "hopcast: %s: %s\n", command[0], g_strerror (errno));
   _exit (errno == ENOENT ? 127 : 126);
 }
 
@@ -249,9 +250,9 @@ remove_folder (const char *folder)
   g_autoptr (GError) error = NULL;
 
   if (!empty_folder (folder, &error))
-    g_printerr ("hopcast: warning: %s\n", error->message);
+    cli_printf (stderr, "hopcast: warning: %s\n", error->message);
   else if (g_rmdir (folder) < 0)
-    g_printerr ("hopcast: warning: %s: %s\n", folder, g_strerror (errno));
+    cli_printf (stderr, "hopcast: warning: %s: %s\n", folder, g_strerror (errno));
 }
 
 /* One file instead of the folder. */
@@ -266,7 +267,7 @@ convert (Trace *trace, const char *folder, const Options *options, GError **erro
   if (!options->keep)
     remove_folder (folder);
   if (!options->talk.quiet)
-    g_printerr ("hopcast: recorded %u ranks in %s\n", trace_ranks (trace), path);
+    cli_printf (stderr, "hopcast: recorded %u ranks in %s\n", trace_ranks (trace), path);
   return TRUE;
 }
 
@@ -275,7 +276,7 @@ convert (Trace *trace, const char *folder, const Options *options, GError **erro
 static int
 tell_instead (GError **error, int status)
 {
-  g_printerr ("hopcast: %s\n", (*error)->message);
+  cli_printf (stderr, "hopcast: %s\n", (*error)->message);
   g_clear_error (error);
   return status;
 }
@@ -412,7 +413,7 @@ finish_recording (const char *folder, const Options *options, int status, GError
     return CLI_FAILED;
   }
   if (!options->talk.quiet)
-    g_printerr ("hopcast: recorded %u ranks in %s\n", trace_ranks (trace), folder);
+    cli_printf (stderr, "hopcast: recorded %u ranks in %s\n", trace_ranks (trace), folder);
   return status;
 }
 
@@ -481,13 +482,13 @@ cli_trace_record (int argc, char **argv, GError **error)
   if (!check_result (&options, error) || !make_folder (folder, options.force, error))
     return CLI_FAILED;
   if (options.talk.verbose)
-    g_printerr ("hopcast: the recorder is %s\n", library);
+    cli_printf (stderr, "hopcast: the recorder is %s\n", library);
   environment = environment_for (library, folder, &options);
   if (!run_and_wait (argv + 1, environment, &status, error))
     return CLI_FAILED;
   if (status != CLI_DONE && !has_recording (folder)) {
     g_rmdir (folder);
-    g_printerr ("hopcast: the command failed before anything was recorded\n");
+    cli_printf (stderr, "hopcast: the command failed before anything was recorded\n");
     return status;
   }
   return finish_recording (folder, &options, status, error);

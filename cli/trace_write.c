@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/outfile.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
 #include "cli/warnings.h"
 #include "traces/writer.h"
 
@@ -85,7 +86,7 @@ cli_trace_write (Trace *trace, const CliTraceWriteOptions *options, const CliTal
   if (!talk->quiet)
     cli_warnings_tell (trace_warnings (trace));
   if (talk->verbose)
-    fprintf (stderr, "hopcast: %s: %s, %u ranks\n", options->path, writer->name,
-             trace_ranks (trace));
+    cli_printf (stderr, "hopcast: %s: %s, %u ranks\n", options->path, writer->name,
+                trace_ranks (trace));
   return TRUE;
 }

@@ -10,6 +10,7 @@
 #include "cli/options.h"
 #include "cli/outfile.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
 #include "cli/train_report.h"
 #include "cli/train_warnings.h"
 
@@ -305,9 +306,9 @@ train (const char *path, const Options *options, PredictRecipe recipe, GError **
   }
   report (&work, options);
   if (options->talk.verbose)
-    fprintf (stderr, "hopcast: learned in %.1f s with %u threads\n",
-             (double) (g_get_monotonic_time () - started_us) * 1e-6,
-             predict_threads (&work.recipe.settings));
+    cli_printf (stderr, "hopcast: learned in %.1f s with %u threads\n",
+                (double) (g_get_monotonic_time () - started_us) * 1e-6,
+                predict_threads (&work.recipe.settings));
   return TRUE;
 }
 

@@ -5,6 +5,7 @@
 
 #include "cli/train_warnings.h"
 
+#include "cli/terminal.h"
 #include "predictors/scores.h"
 
 #include <stdio.h>
@@ -44,14 +45,15 @@ cli_train_warn (const PredictTable *table, const char *const *features, gboolean
     const float *x = samples->x + i * n;
 
     if (is_constant (x, n))
-      fprintf (stderr,
-               "hopcast: warning: %s: '%s' is the same in all rows: nothing can be learned from "
-               "it\n",
-               table->source, features[i]);
+      cli_printf (stderr,
+                  "hopcast: warning: %s: '%s' is the same in all rows: nothing can be learned from "
+                  "it\n",
+                  table->source, features[i]);
     else if (seeks_echoes && is_echo (x, samples->y, n))
-      fprintf (stderr,
-               "hopcast: warning: %s: '%s' puts the rows in the order of '%s': if it is measured "
-               "with it, leave it out (--features)\n",
-               table->source, features[i], target);
+      cli_printf (
+          stderr,
+          "hopcast: warning: %s: '%s' puts the rows in the order of '%s': if it is measured "
+          "with it, leave it out (--features)\n",
+          table->source, features[i], target);
   }
 }
