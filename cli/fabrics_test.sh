@@ -214,6 +214,21 @@ else
   not_ok "a page names the assumed node" "$(cat err)" "$(grep -o '"warnings":.\{60\}' page.html)"
 fi
 
+# --- No temporary files: nothing can stay behind, and a full disk changes nothing ---
+
+run env TMPDIR=/proc/self "$hopcast" report assumed.store -o again.html
+if test "$status" = 0 && cmp -s page.html again.html && ! grep -q 'cannot be drawn' err; then
+  ok "a page without temporary files"
+else
+  not_ok "a page without temporary files" "$status" "$(cat err)" "$(grep -o '"problem":.\{80\}' again.html)"
+fi
+run env TMPDIR=/proc/self "$hopcast" simulate ring.ti --machine "$tree" --network flow -q
+if test "$status" = 0 || grep -q 'SimGrid' err; then
+  ok "flow without temporary files"
+else
+  not_ok "flow without temporary files" "$status" "$(cat err)"
+fi
+
 n_replayed=0
 if test -d "$traces"; then
   all_replay

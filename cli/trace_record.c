@@ -108,6 +108,11 @@ make_folder (const char *path, gboolean force, GError **error)
     g_set_error (error, CLI_ERROR, CLI_ERROR_WRITE, "%s: %s", path, g_strerror (errno));
     return FALSE;
   }
+  if (g_file_test (path, G_FILE_TEST_IS_SYMLINK)) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_WRITE,
+                 "%s: is a symbolic link, which is not followed; -o names another", path);
+    return FALSE;
+  }
   if (!force) {
     g_set_error (error, CLI_ERROR, CLI_ERROR_WRITE,
                  "%s: exists already; --force replaces it, -o names another", path);

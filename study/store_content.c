@@ -5,11 +5,10 @@
 
 #include "study/inputs.h"
 #include "study/packed.h"
+#include "study/program_file.h"
 #include "study/store_private.h"
 
-#include <glib/gstdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Words of an edge: source and destination in one, messages, bytes. */
 #define EDGE_WORDS 3
@@ -174,17 +173,9 @@ not_kept (const StudyStore *store, const char *what, const char *name, GError **
 static TopoMachine *
 machine_of_text (const char *text, GError **error)
 {
-  g_autofree char *path = NULL;
-  TopoMachine *machine = NULL;
-  int fd = g_file_open_tmp ("hopcast-XXXXXX.conf", &path, error);
+  g_autoptr (StudyTextFile) file = study_text_file_new (text, error);
 
-  if (fd < 0)
-    return NULL;
-  close (fd);
-  if (g_file_set_contents (path, text, -1, error))
-    machine = topo_machine_new (path, error);
-  g_unlink (path);
-  return machine;
+  return file != NULL ? topo_machine_new (file->path, error) : NULL;
 }
 
 static gboolean

@@ -97,6 +97,29 @@ check_foreign () {
   fi
 }
 
+# Neither the trace nor the folder is written through a link, which others may have made.
+check_links () {
+  mkdir target
+  echo mine >target/rank-0.rec
+  ln -s target link.rec
+  run "$hopcast" trace record --force -o link -- "mpirun.$mpi" -np 1 "./program-$mpi" . nothing
+  if test "$status" = 1 && grep -q 'link.rec: is a symbolic link' err && grep -q mine target/rank-0.rec; then
+    ok "$mpi: --force does not empty the folder that a link names"
+  else
+    not_ok "$mpi: --force does not empty the folder that a link names" "$status" "$(cat err)"
+  fi
+  rm link.rec
+  ln -s target/rank-0.rec link.hct
+  run "$hopcast" trace record --force -o link -- "mpirun.$mpi" -np 1 "./program-$mpi" . nothing
+  if test "$status" = 0 && grep -q mine target/rank-0.rec && "$hopcast" trace info link.hct >info 2>&1 &&
+    ! test -L link.hct; then
+    ok "$mpi: --force replaces a link"
+  else
+    not_ok "$mpi: --force replaces a link" "$status" "$(cat err info)"
+  fi
+  rm -rf target link.hct
+}
+
 # The calls of the threads are in an order in which one thread could make them.
 check_order () {
   run timeout 60 "$hopcast" simulate "$mpi-threads.rec" --machine torus:4x4
@@ -197,6 +220,7 @@ for name in openmpi mpich; do
   same all "$mpi: channels, collectives and accesses are what the program says"
   check_again
   check_foreign
+  check_links
   record threads
   if test "$status" = 77; then
     skip "$mpi: four threads that call at once" "this MPI has no such threads"
