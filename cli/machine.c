@@ -105,8 +105,10 @@ cli_machine_links (int argc, char **argv, GError **error)
       "SPEC", "Prints every link: where it starts, its port, where it ends; of a torus its latency "
               "beyond that of a hop in nanoseconds, of a fabric its width and speed.");
   g_auto (CliMachineOptions) options = CLI_MACHINE_OPTIONS_INIT;
-  g_autoptr (TopoMachine) machine = machine_from_argument (context, &options, argc, argv, error);
+  g_autoptr (TopoMachine) machine = NULL;
 
+  cli_add_csv_option (context);
+  machine = machine_from_argument (context, &options, argc, argv, error);
   if (!machine)
     return CLI_FAILED;
   if (machine->fabric)

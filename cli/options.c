@@ -23,6 +23,26 @@ cli_context_new (const char *arguments, const char *description)
   return context;
 }
 
+static gboolean
+take_csv_safe (const char *name G_GNUC_UNUSED, const char *value G_GNUC_UNUSED,
+               gpointer data G_GNUC_UNUSED, GError **error G_GNUC_UNUSED)
+{
+  study_csv_make_safe ();
+  return TRUE;
+}
+
+void
+cli_add_csv_option (GOptionContext *context)
+{
+  const GOptionEntry entries[] = {
+    { "csv-safe", 0, G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, take_csv_safe,
+      "In CSV, put ' before names that a spreadsheet would take for formulas", NULL },
+    { NULL },
+  };
+
+  g_option_context_add_main_entries (context, entries, NULL);
+}
+
 void
 cli_add_format_options (GOptionContext *context, CliFormatOptions *options)
 {
@@ -33,6 +53,7 @@ cli_add_format_options (GOptionContext *context, CliFormatOptions *options)
   };
 
   g_option_context_add_main_entries (context, entries, NULL);
+  cli_add_csv_option (context);
 }
 
 void

@@ -35,7 +35,11 @@ typedef struct {
 GOptionContext *cli_context_new (const char *arguments, const char *description);
 
 /* The structs must outlive parsing, and be cleared after. */
+/* --format, and --csv-safe with it. */
 void cli_add_format_options (GOptionContext *context, CliFormatOptions *options);
+
+/* --csv-safe, for commands whose CSV has names of others and that have no --format of this kind. */
+void cli_add_csv_option (GOptionContext *context);
 void cli_add_machine_option (GOptionContext *context, CliMachineOptions *options);
 void cli_add_machine_detail_options (GOptionContext *context, CliMachineOptions *options);
 void cli_add_trace_options (GOptionContext *context, CliTraceOptions *options);

@@ -89,6 +89,51 @@ else
   not_ok "JSON escapes by itself" "$(grep trace out | cat -v)"
 fi
 
+# --- Formulas ---
+
+cat >formula.net <<'END'
+Switch 4 "S-0000000000000001" # "=cmd|'/c calc'!A1" lid 1
+[1] "H-0000000000000010"[1] # "@SUM(1,2) HCA-1" lid 2 4xQDR
+[2] "H-0000000000000020"[1] # "-2+3 HCA-1" lid 3 4xQDR
+
+Ca 1 "H-0000000000000010" # "@SUM(1,2) HCA-1"
+[1](11) "S-0000000000000001"[1] # lid 2 lmc 0 "leaf" lid 1 4xQDR
+
+Ca 1 "H-0000000000000020" # "-2+3 HCA-1"
+[1](21) "S-0000000000000001"[2] # lid 3 lmc 0 "leaf" lid 1 4xQDR
+END
+cp "$evil.ti" =1+1.ti
+
+# formulas FILE: how many fields of the CSV begin like one and are no number.
+formulas () {
+  sed 's/"\([^"]*\)"/\1/g; s/,/\n/g' "$1" | grep '^[=+@-]' | grep -cv '^[-+]*[0-9.]*\(e[-+]*[0-9]*\)*$'
+}
+
+run "$hopcast" machine links fabric:formula.net,node=harpertown
+cp out raw
+run "$hopcast" machine links fabric:formula.net,node=harpertown --csv-safe
+if test "$(formulas raw)" -gt 0 && test "$(formulas out)" = 0 && grep -q "'=cmd" out &&
+  grep -q "\"'@SUM(1,2) HCA-1\"" out && sed "s/'\([=@-]\)/\1/g" out | cmp -s - raw; then
+  ok "links with --csv-safe"
+else
+  not_ok "links with --csv-safe" "$(diff raw out)"
+fi
+run "$hopcast" simulate =1+1.ti --machine bgq:32 --format csv --csv-safe -q
+if test "$status" = 0 && test "$(formulas out)" = 0 && grep -q ",'=1+1.ti," out; then
+  ok "a record with --csv-safe"
+else
+  not_ok "a record with --csv-safe" "$(cat out)"
+fi
+printf '=A1,y\n-1.5,2\n2e-3,3\n4,1\n3,5\n5,2\n7,8\n2,2\n3,1\n9,4\n' >numbers.csv
+"$hopcast" train numbers.csv --target y --validate none -o model.json >/dev/null 2>&1
+run "$hopcast" predict model.json numbers.csv --csv-safe
+if test "$status" = 0 && head -1 out | grep -q "^'=A1,y," && sed -n 2p out | grep -q '^-1.5,2,' &&
+  sed -n 3p out | grep -q '^2e-3,3,'; then
+  ok "a copied table with --csv-safe: names change, numbers do not"
+else
+  not_ok "a copied table with --csv-safe: names change, numbers do not" "$(head -3 out)" "$(cat err)"
+fi
+
 # A line end in a name makes no line.
 newline="one
 hopcast: all is well"

@@ -24,9 +24,38 @@ study_count (guint n, const char *noun)
   return g_strdup_printf ("%u %s%s", n, noun, n == 1 ? "" : "s");
 }
 
+static gboolean csv_is_safe;
+
+void
+study_csv_make_safe (void)
+{
+  csv_is_safe = TRUE;
+}
+
+gboolean
+study_csv_is_safe (void)
+{
+  return csv_is_safe;
+}
+
+static gboolean
+is_formula (const char *text)
+{
+  char *end;
+
+  if (*text == '\0' || strchr ("=+-@\t\r", *text) == NULL)
+    return FALSE;
+  g_ascii_strtod (text, &end);
+  return end == text || *end != '\0';
+}
+
 void
 study_csv_field (FILE *out, const char *text)
 {
+  g_autofree char *safe = csv_is_safe && is_formula (text) ? g_strconcat ("'", text, NULL) : NULL;
+
+  if (safe != NULL)
+    text = safe;
   if (!strpbrk (text, ",\"\r\n")) {
     fputs (text, out);
     return;

@@ -18,6 +18,12 @@ char *study_count (guint n, const char *noun);
 /* One CSV field, quoted where it must be (RFC 4180). */
 void study_csv_field (FILE *out, const char *text);
 
+/* From here on fields of this process that spreadsheets take for formulas (they begin with = + - @, a tab
+ * or a carriage return, and are no numbers) get an apostrophe in front.  Off at first: the text is what
+ * other programs compare. */
+void study_csv_make_safe (void);
+gboolean study_csv_is_safe (void);
+
 /* Edits (a letter more, less or another) that make one word the other. */
 guint study_edit_distance (const char *left, const char *right);
 
