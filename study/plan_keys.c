@@ -39,18 +39,19 @@ study_plan_get_list (const StudyPlanFile *file, const char *group, const char *k
 {
   g_autoptr (GError) trouble = NULL;
   g_auto (GStrv) raw = g_key_file_get_string_list (file->keys, group, key, NULL, &trouble);
-  GPtrArray *members = g_ptr_array_new ();
+  GPtrArray *members = NULL;
 
+  if (trouble != NULL &&
+      !g_error_matches (trouble, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_KEY_NOT_FOUND) &&
+      !g_error_matches (trouble, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_GROUP_NOT_FOUND))
+    return study_plan_refuse (file, group, key, error, "%s", trouble->message);
+  members = g_ptr_array_new ();
   for (gsize at = 0; raw != NULL && raw[at] != NULL; at++)
     if (*g_strstrip (raw[at]) != '\0')
       g_ptr_array_add (members, g_strdup (raw[at]));
   g_ptr_array_add (members, NULL);
   *list = (char **) g_ptr_array_free (members, FALSE);
-  if (trouble == NULL ||
-      g_error_matches (trouble, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_KEY_NOT_FOUND) ||
-      g_error_matches (trouble, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_GROUP_NOT_FOUND))
-    return TRUE;
-  return study_plan_refuse (file, group, key, error, "%s", trouble->message);
+  return TRUE;
 }
 
 char *

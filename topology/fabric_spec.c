@@ -101,13 +101,14 @@ make_stampede (TopoMachine *machine, const char *argument, TopoSpeed speed, GErr
 }
 
 static TopoFabric *
-make_from_file (TopoMachine *machine G_GNUC_UNUSED, const char *argument,
-                TopoSpeed speed G_GNUC_UNUSED, GError **error)
+make_from_file (TopoMachine *machine, const char *argument, TopoSpeed speed G_GNUC_UNUSED,
+                GError **error)
 {
   if (argument == NULL)
     return bad_argument (error, "the path of a fabric's description, as in fabric:X5.topofile",
                          argument);
-  return topo_fabric_load (argument, error);
+  return topo_machine_note_file (machine, argument, error) ? topo_fabric_load (argument, error)
+                                                           : NULL;
 }
 
 typedef struct {
@@ -222,7 +223,7 @@ topo_fabric_set_node (TopoMachine *machine, const char *text, const char *folder
   g_autofree char *path = topo_path_in (folder, text);
   TopoNode *node = node_of_name (text);
 
-  if (node == NULL)
+  if (node == NULL && topo_machine_note_file (machine, path, error))
     node = topo_node_load (path, error);
   if (node == NULL)
     return FALSE;

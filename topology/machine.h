@@ -30,9 +30,10 @@
 
 #define TOPO_ERROR (topo_error_quark ())
 typedef enum {
-  TOPO_ERROR_SYNTAX, /* the text is not of the form */
-  TOPO_ERROR_RANGE,  /* the form is right, the value impossible */
-  TOPO_ERROR_FILE,   /* cannot be read */
+  TOPO_ERROR_SYNTAX,  /* the text is not of the form */
+  TOPO_ERROR_RANGE,   /* the form is right, the value impossible */
+  TOPO_ERROR_FILE,    /* cannot be read */
+  TOPO_ERROR_CHANGED, /* a file is not the one that it was */
 } TopoError;
 GQuark topo_error_quark (void);
 
@@ -51,10 +52,17 @@ typedef struct {
   uint32_t ranks_per_node; /* 1..64; how many slots each node offers */
   uint8_t slot_core[TOPO_MAX_RANKS_PER_NODE]; /* fabric: core of a slot; each core once */
   TopoParameters parameters;
+  GHashTable *files; /* absolute path -> SHA-256 of the regular files that the fabric and the node
+                        were read from; NULL: none */
+  GHashTable *known; /* while it is made: the only files that may be read; NULL: all */
 } TopoMachine;
 
 /* NULL and *error on an unknown spec, an impossible shape or a bad file. */
 TopoMachine *topo_machine_new (const char *spec, GError **error);
+/* The machine of a file from somebody else: what it names is only opened when it is a regular
+ * file in `known` (absolute path -> SHA-256 in hexadecimal) whose content has that hash.
+ * TOPO_ERROR_CHANGED when it has not. */
+TopoMachine *topo_machine_new_known (const char *path, GHashTable *known, GError **error);
 void topo_machine_free (TopoMachine *machine);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TopoMachine, topo_machine_free)
 
