@@ -96,6 +96,8 @@ struct SimAgreement {
   bool has_sizes;
   uint32_t *n_calls;  /* [ranks] so far */
   GHashTable *queues; /* communicator -> Queue; those without open ones are not there */
+  Queue *recent;      /* the one that was used last; NULL: none, or gone */
+  uint32_t recent_comm;
 };
 
 /* One entry, while it is compared. */
@@ -160,15 +162,25 @@ sim_agreement_has (TraceOpKind kind)
 
 /* -- open collectives ---------------------------------------------------- */
 
+static Queue *
+queue_of (SimAgreement *agreement, uint32_t comm)
+{
+  if (agreement->recent == NULL || agreement->recent_comm != comm) {
+    agreement->recent = g_hash_table_lookup (agreement->queues, GUINT_TO_POINTER (comm));
+    agreement->recent_comm = comm;
+  }
+  return agreement->recent;
+}
+
 /* Found or opened; the pointer holds until the next one is opened. */
 static Instance *
 instance_at (SimAgreement *agreement, uint32_t comm, uint32_t sequence)
 {
-  Queue *queue = g_hash_table_lookup (agreement->queues, GUINT_TO_POINTER (comm));
+  Queue *queue = queue_of (agreement, comm);
   uint32_t place;
 
   if (queue == NULL) {
-    queue = g_new (Queue, 1);
+    queue = agreement->recent = g_new (Queue, 1);
     *queue = (Queue){ g_array_new (FALSE, TRUE, sizeof (Instance)), 0, sequence };
     g_hash_table_insert (agreement->queues, GUINT_TO_POINTER (comm), queue);
   }
@@ -183,13 +195,14 @@ instance_at (SimAgreement *agreement, uint32_t comm, uint32_t sequence)
 static void
 instance_close (SimAgreement *agreement, uint32_t comm)
 {
-  Queue *queue = g_hash_table_lookup (agreement->queues, GUINT_TO_POINTER (comm));
+  Queue *queue = queue_of (agreement, comm);
 
   members_free (g_array_index (queue->instances, Instance, queue->n_over).members);
   queue->n_over++;
-  if (queue->n_over == queue->instances->len)
+  if (queue->n_over == queue->instances->len) {
     g_hash_table_remove (agreement->queues, GUINT_TO_POINTER (comm));
-  else if (2 * queue->n_over > queue->instances->len) {
+    agreement->recent = NULL;
+  } else if (2 * queue->n_over > queue->instances->len) {
     g_array_remove_range (queue->instances, 0, queue->n_over);
     queue->base += queue->n_over;
     queue->n_over = 0;
@@ -350,6 +363,19 @@ member_of (const Entry *entry)
   return trace_comms_rank (entry->agreement->comms, entry->comm, entry->call.rank);
 }
 
+/* NULL: the trace does not have it. */
+static const uint64_t *
+sent_list (const Entry *entry)
+{
+  return entry->op->n_counts == entry->n_members ? entry->op->counts : NULL;
+}
+
+static const uint64_t *
+received_list (const Entry *entry)
+{
+  return entry->op->n_recv_counts == entry->n_members ? entry->op->recv_counts : NULL;
+}
+
 static uint64_t
 list_hash (const uint64_t *list, uint32_t n)
 {
@@ -385,8 +411,8 @@ common_size (const Entry *entry)
   case SIZES_TO_ROOT: return op->root == (int32_t) member_of (entry) ? op->recv_bytes : op->bytes;
   case SIZES_FROM_ROOT: return op->root == (int32_t) member_of (entry) ? op->bytes : op->recv_bytes;
   case SIZES_LIST:
-    return op->recv_counts == NULL ? TRACE_UNKNOWN_BYTES
-                                   : list_hash (op->recv_counts, op->n_recv_counts);
+    return received_list (entry) == NULL ? TRACE_UNKNOWN_BYTES
+                                         : list_hash (op->recv_counts, entry->n_members);
   case SIZES_ARGUMENTS: return arguments_hash (op->values, op->values == NULL ? 0 : op->n_values);
   case SIZES_NONE:
   case SIZES_LIST_TO:
@@ -458,7 +484,8 @@ compare_with_itself (const Entry *entry, GError **error)
   if (!list && rules[op->kind].sizes != SIZES_BOTH)
     return TRUE;
   if (list)
-    received = op->recv_counts == NULL ? TRACE_UNKNOWN_BYTES : op->recv_counts[member_of (entry)];
+    received =
+        received_list (entry) == NULL ? TRACE_UNKNOWN_BYTES : op->recv_counts[member_of (entry)];
   if (op->bytes == received || op->bytes == TRACE_UNKNOWN_BYTES ||
       received == TRACE_UNKNOWN_BYTES ||
       trace_collectives (entry->agreement->trace) > TRACE_COLLECTIVES_KNOWN)
@@ -527,7 +554,8 @@ compare_parts (const Entry *entry, Instance *instance, GError **error)
   uint64_t *listed = &instance->members->values[me];
 
   if (op->root == (int32_t) me)
-    return compare_root (entry, instance, gathers ? op->recv_counts : op->counts, error);
+    return compare_root (entry, instance, gathers ? received_list (entry) : sent_list (entry),
+                         error);
   if (instance->sized.number > 0 && parts_differ (entry, part, *listed))
     return refuse_part (entry, instance, me, part, *listed, error);
   if (instance->sized.number == 0)
@@ -544,7 +572,7 @@ add_pairs (const Entry *entry, Instance *instance)
   uint64_t *sums = instance->members->values;
   uint32_t me = member_of (entry);
 
-  if (op->counts == NULL || op->recv_counts == NULL) {
+  if (sent_list (entry) == NULL || received_list (entry) == NULL) {
     instance->incomparable = true;
     return;
   }
