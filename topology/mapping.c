@@ -73,6 +73,13 @@ is_permutation (const char *text)
   return true;
 }
 
+/* The name of the machine's own order, in study files too; a file of this name is ./default. */
+static bool
+is_default (const char *text)
+{
+  return text == NULL || strcmp (text, "default") == 0;
+}
+
 /* The kind of file that a text names before a colon, or NULL; *path is the file. */
 static const TopoLauncher *
 split_text (const char *text, const char **path)
@@ -89,8 +96,8 @@ static char *
 describe_possible (const TopoColumns *columns)
 {
   return g_strdup_printf (
-      "; possible are the letters %s in any order, a recipe such as hilbert, or the path of a file "
-      "(map file or a launcher's), perhaps with its kind before it as in rankfile:FILE",
+      "; possible are default, the letters %s in any order, a recipe such as hilbert, or the path of "
+      "a file (map file or a launcher's), perhaps with its kind before it as in rankfile:FILE",
       columns->letter);
 }
 
@@ -129,7 +136,8 @@ topo_mapping_is_rankfile (const char *text)
 
   if (launcher != NULL)
     return launcher == &topo_launcher_rankfile || launcher == &topo_launcher_erf;
-  return !is_permutation (text) && g_file_get_contents (path, &content, NULL, NULL) &&
+  return !is_default (text) && !is_permutation (text) &&
+         g_file_get_contents (path, &content, NULL, NULL) &&
          (topo_launcher_rankfile.probe (NULL, content) || topo_launcher_erf.probe (NULL, content));
 }
 
@@ -165,7 +173,7 @@ topo_mapping_new (const char *text, const TopoMachine *machine, uint32_t n_ranks
                  n_ranks, machine->spec, machine->ranks_per_node, n_slots);
     return NULL;
   }
-  mapping->name = g_strdup (text == NULL ? columns.letter : text);
+  mapping->name = g_strdup (is_default (text) ? columns.letter : text);
   mapping->n_ranks = n_ranks;
   mapping->node = g_new (uint32_t, n_ranks);
   mapping->slot = g_new (uint8_t, n_ranks);
