@@ -2,6 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/columns.h"
+
+#include "base/words.h"
+#include "base/file.h"
 #include "topology/launcher_private.h"
 #include "topology/recipe.h"
 
@@ -93,12 +96,14 @@ split_text (const char *text, const char **path)
 
 /* What a text may be, to be told of one that is no file; the caller frees it. */
 static char *
-describe_possible (const TopoColumns *columns)
+describe_possible (const TopoColumns *columns, const char *text)
 {
+  g_autofree char *meant = base_did_you_mean (text, topo_recipe_words ());
+
   return g_strdup_printf (
       "; possible are default, the letters %s in any order, a recipe such as hilbert, or the path of "
-      "a file (map file or a launcher's), perhaps with its kind before it as in rankfile:FILE",
-      columns->letter);
+      "a file (map file or a launcher's), perhaps with its kind before it as in rankfile:FILE%s",
+      columns->letter, meant);
 }
 
 static gboolean
@@ -111,11 +116,11 @@ fill_from_file (TopoMapping *mapping, const TopoMachine *machine, const TopoColu
   g_autofree char *text = NULL;
   gsize length;
 
-  if (!g_file_get_contents (path, &text, &length, &cause)) {
-    g_autofree char *possible = launcher == NULL ? describe_possible (columns) : g_strdup ("");
+  if (!base_file_read (path, &text, &length, &cause)) {
+    g_autofree char *possible =
+        launcher == NULL ? describe_possible (columns, path) : g_strdup ("");
 
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE, "mapping \"%s\": %s%s", mapping->name,
-                 cause->message, possible);
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE, "mapping %s%s", cause->message, possible);
     return FALSE;
   }
   if (memchr (text, '\0', length) != NULL) {
