@@ -17,10 +17,3 @@ char *study_count (guint n, const char *noun);
 
 /* One CSV field, quoted where it must be (RFC 4180). */
 void study_csv_field (FILE *out, const char *text);
-
-/* Edits (a letter more, less or another) that make one word the other. */
-guint study_edit_distance (const char *left, const char *right);
-
-/* The one of the NULL-terminated words that was probably meant, or NULL when none
- * is near. */
-const char *study_nearest (const char *word, const char *const *words);
