@@ -24,6 +24,7 @@ test "$status" = 0 || not_ok "a study to work on" "$(cat err)"
 run "$hopcast" train t.csv --target time_s --features a,b --method linear -o m.json
 test "$status" = 0 || not_ok "a model to work on" "$(cat err)"
 "$hopcast" trace matrix good.ti >m.csv
+printf 'bytes,time_s\n1,1e-6\n10,1.1e-6\n100,1.2e-6\n1000,2e-6\n10000,6e-6\n' >sizes.csv
 
 # What besides the option makes a command complete.
 complete () {
@@ -46,7 +47,7 @@ complete () {
     score) echo "t.csv --observed a --predicted b" ;;
     train) echo "t.csv --target time_s --features a,b -o x.json" ;;
     predict) echo "m.json t.csv" ;;
-    correct) echo "t.csv --model none.model --observed time_s" ;;
+    correct) echo "sizes.csv --model $srcdir/doc/examples/models/hockney.model --observed time_s" ;;
     aggregate) echo "good.ti --machine systemg:4 -q" ;;
     "aggregate patterns") echo "--machine systemg:4" ;;
     "aggregate group") echo "m.csv --parts 1" ;;
@@ -104,7 +105,7 @@ wrong () {
     *:--memory-share) echo "'' x -1 nan 1.5" ;;
     *:--working-set | *:--memory-per-task | *:--node-memory | *:--memory-traffic)
       echo "'' x -1 nan 12parsecs 1e400" ;;
-    *:--predict-range) echo "'' x a a=1 a=1: a=:1 a=2:1 a=x:y a:1:2" ;;
+    *:--predict-range) echo "'' x bytes bytes=1 bytes=1: bytes=:1 bytes=2:1 bytes=x:y bytes:1:2 nonsense=1:2" ;;
     *:--functions) echo "$word exp,nonsense" ;;
     *:--observed-runs | *:--feature-runs) echo "'' x network network= network=nonsense colour=red" ;;
     *:--format | *:--network | *:--routing | *:--grain | *:--to | *:--what | *:--objective | \
