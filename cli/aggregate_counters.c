@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "cli/parse.h"
 #include "cli/command.h"
 #include "cli/counted_trace.h"
 #include "cli/options.h"
@@ -217,7 +218,7 @@ cli_aggregate_counters (int argc, char **argv, GError **error)
   int first = 1;
 
   add_options (context, &options);
-  if (!g_option_context_parse (context, &argc, &argv, error) || !check_options (&options, error))
+  if (!cli_parse_options (context, NULL, &argc, &argv, error) || !check_options (&options, error))
     return CLI_FAILED;
   if (first < argc && !strcmp (argv[first], "--"))
     first++;

@@ -119,11 +119,11 @@ refuse (GError **error, const char *text)
   return FALSE;
 }
 
-/* Of an option whose default is 0. */
+/* Of an option whose default is G_MININT: not given. */
 static gboolean
 parse_count (const char *option, int given, guint least, guint most, guint *count, GError **error)
 {
-  if (given == 0)
+  if (given == G_MININT)
     return TRUE;
   if (given < (int) least || given > (int) most) {
     g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "%s: %d is not within %u..%u", option, given,
@@ -370,7 +370,12 @@ cli_correct (int argc, char **argv, GError **error)
       cli_context_new ("TRAIN | --from STORE --measured TABLE",
                        "Mends a performance model, or the simulator, by measured times: finds a "
                        "term that corrects it, and its parameters within their bounds.");
-  g_auto (Options) options = { .seed = 1 };
+  g_auto (Options) options = { .seed = 1,
+                               .number = G_MININT,
+                               .n_trials = G_MININT,
+                               .n_threads = G_MININT,
+                               .population = G_MININT,
+                               .generations = G_MININT };
   g_auto (Work) work = { .model = NULL };
   PredictCorrectionSettings settings;
   g_autofree PredictOp *functions = NULL;

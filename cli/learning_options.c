@@ -59,6 +59,7 @@ parse_word (GStringChunk *words, const char *option, const char *word, StudyLear
   } keys[] = { { "network", study_network_names, &runs->network },
                { "routing", study_routing_names, &runs->routing },
                { "grain", NULL, &runs->grain } };
+  static const char *const names[] = { "network", "routing", "grain", NULL };
   g_auto (GStrv) parts = g_strsplit (word, "=", 2);
 
   if (g_strv_length (parts) != 2 || *parts[1] == '\0')
@@ -73,7 +74,7 @@ parse_word (GStringChunk *words, const char *option, const char *word, StudyLear
     *keys[at].value = g_string_chunk_insert (words, parts[1]);
     return TRUE;
   }
-  return refuse (option, "the keys are network, routing and grain", word, error);
+  return cli_parse_choice (option, parts[0], names, error) >= 0;
 }
 
 static gboolean

@@ -60,6 +60,9 @@ cli_parse_choice (const char *option, const char *text, const char *const *choic
 /* Checks --format; the default is a table. */
 gboolean cli_parse_format (CliFormatOptions *options, GError **error);
 
+/* Passes `made` on.  NULL whose *error is STUDY_ERROR_OPTION becomes wrong usage; error is not NULL. */
+gpointer cli_usage_of (gpointer made, GError **error);
+
 /* The machine of options->spec with the other options applied. */
 TopoMachine *cli_machine_new (const CliMachineOptions *options, GError **error);
 

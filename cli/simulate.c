@@ -54,7 +54,8 @@ add_own_options (GOptionContext *context, Options *options)
   const GOptionEntry entries[] = {
     { "mapping", 0, 0, G_OPTION_ARG_FILENAME, &options->mapping,
       "Where the ranks are: an order of dimensions, such as ABCDET on Blue Gene/Q and AT on a "
-      "fabric (the defaults), a recipe, such as hilbert, or a map file or that of a launcher",
+      "fabric (the defaults, also by the word default), a recipe, such as hilbert, or a map file or "
+      "that of a launcher",
       "M" },
     { "network", 0, 0, G_OPTION_ARG_STRING, &options->network,
       "packet (default: every packet), flow (SimGrid's sharing) or load (no time)", "NETWORK" },

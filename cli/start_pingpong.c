@@ -219,7 +219,7 @@ first (int argc, char **argv, uint32_t n_ranks)
   cli_outfile_handle_signals ();
   if (run (argc, argv, n_ranks, &error))
     return CLI_DONE;
-  if (error->domain == G_OPTION_ERROR || g_error_matches (error, CLI_ERROR, CLI_ERROR_USAGE)) {
+  if (g_error_matches (error, CLI_ERROR, CLI_ERROR_USAGE)) {
     cli_printf (stderr, "hopcast-pingpong: %s; see 'hopcast-pingpong --help'\n", error->message);
     return CLI_USAGE;
   }

@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "cli/parse.h"
+#include "base/file.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/record_mpi.h"
@@ -64,7 +66,7 @@ is_of_recording (const char *name)
 static GPtrArray *
 list_folder (const char *path, GError **error)
 {
-  g_autoptr (GDir) dir = g_dir_open (path, 0, error);
+  g_autoptr (GDir) dir = base_folder_open (path, error);
   GPtrArray *names = dir ? g_ptr_array_new_with_free_func (g_free) : NULL;
   const char *name;
 
@@ -455,7 +457,7 @@ parse (Options *options, int *argc, char ***argv, GError **error)
   g_autoptr (GOptionContext) context = make_context (options);
 
   cli_add_talk_options (context, &options->talk);
-  if (!g_option_context_parse (context, argc, argv, error))
+  if (!cli_parse_options (context, NULL, argc, argv, error))
     return FALSE;
   if (*argc > 1 && !strcmp ((*argv)[1], "--")) {
     (*argc)--;
@@ -464,6 +466,23 @@ parse (Options *options, int *argc, char ***argv, GError **error)
   if (*argc > 1)
     return TRUE;
   g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "the command to record is missing");
+  return FALSE;
+}
+
+/* A launcher would say it of its program; the command itself is found as execvp() does. */
+static gboolean
+check_command (const char *word, GError **error)
+{
+  g_autofree char *path = g_find_program_in_path (word);
+  int number = ENOENT;
+
+  if (path != NULL)
+    return TRUE;
+  if (strchr (word, '/') != NULL && access (word, X_OK) != 0)
+    number = errno;
+  else if (g_file_test (word, G_FILE_TEST_IS_DIR))
+    number = EISDIR;
+  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: %s", word, g_strerror (number));
   return FALSE;
 }
 
@@ -476,7 +495,7 @@ cli_trace_record (int argc, char **argv, GError **error)
   g_auto (GStrv) environment = NULL;
   int status;
 
-  if (!parse (&options, &argc, &argv, error))
+  if (!parse (&options, &argc, &argv, error) || !check_command (argv[1], error))
     return CLI_FAILED;
   library = cli_record_library (options.mpi_name, argv + 1, error);
   if (!library)

@@ -12,14 +12,15 @@ cd "${G_TEST_SRCDIR:-.}" || exit 99
 # folder: the folders it may use besides itself.
 table='
 doc:
-topology:
-routing: topology
-traces:
-sim: topology routing traces
-predictors:
-study: topology routing traces sim predictors
-validation: topology routing traces sim predictors study
-cli: topology routing traces sim predictors study validation
+base:
+topology: base
+routing: base topology
+traces: base
+sim: base topology routing traces
+predictors: base
+study: base topology routing traces sim predictors
+validation: base topology routing traces sim predictors study
+cli: base topology routing traces sim predictors study validation
 '
 
 # Every folder with C code must be in the table.

@@ -15,11 +15,12 @@ typedef struct {
 } StudyMachineInputs;
 
 /* The machine with everything applied; errors name the input by its option.
- * STUDY_ERROR_OPTION when the inputs are wrong whatever the machine. */
+ * STUDY_ERROR_OPTION when an input is wrong whatever files hold. */
 TopoMachine *study_machine_new (const StudyMachineInputs *inputs, GError **error);
 
 /* The mapping of `text` (NULL: the default).  A rankfile names cores: with one,
- * every core of the nodes becomes a slot of `machine`. */
+ * every core of the nodes becomes a slot of `machine`.  STUDY_ERROR_OPTION when the
+ * text is neither a mapping nor could be the path of one. */
 TopoMapping *
 study_mapping_new (const char *text, TopoMachine *machine, uint32_t n_ranks, GError **error);
 

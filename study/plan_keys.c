@@ -44,7 +44,8 @@ study_plan_get_list (const StudyPlanFile *file, const char *group, const char *k
   if (trouble != NULL &&
       !g_error_matches (trouble, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_KEY_NOT_FOUND) &&
       !g_error_matches (trouble, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_GROUP_NOT_FOUND))
-    return study_plan_refuse (file, group, key, error, "%s", trouble->message);
+    return study_plan_refuse (file, group, key, error,
+                              "a backslash begins none of \\\\ \\; \\s \\n \\t \\r");
   members = g_ptr_array_new ();
   for (gsize at = 0; raw != NULL && raw[at] != NULL; at++)
     if (*g_strstrip (raw[at]) != '\0')

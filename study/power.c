@@ -5,6 +5,7 @@
 
 #include "study/power.h"
 
+#include "base/words.h"
 #include "study/error.h"
 #include "study/text.h"
 #include "topology/keyfile.h"
@@ -81,7 +82,7 @@ check_names (GKeyFile *file, const char *path, GError **error)
   found = g_key_file_get_keys (file, GROUP, NULL, NULL);
   for (char **key = found; key != NULL && *key != NULL; key++)
     if (!g_strv_contains (keys, *key)) {
-      const char *near = study_nearest (*key, keys);
+      const char *near = base_nearest (*key, keys);
 
       where = topo_keyfile_where (path, GROUP, *key);
       g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "%s: unknown key \"%s\"; %s%s", where,

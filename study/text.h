@@ -23,10 +23,3 @@ void study_csv_field (FILE *out, const char *text);
  * other programs compare. */
 void study_csv_make_safe (void);
 gboolean study_csv_is_safe (void);
-
-/* Edits (a letter more, less or another) that make one word the other. */
-guint study_edit_distance (const char *left, const char *right);
-
-/* The one of the NULL-terminated words that was probably meant, or NULL when none
- * is near. */
-const char *study_nearest (const char *word, const char *const *words);

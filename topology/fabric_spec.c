@@ -8,6 +8,7 @@
  * each and 9 spines is what fits its 324 ports (our assumption). */
 #include "topology/fabric_spec.h"
 
+#include "base/words.h"
 #include "topology/machine_private.h"
 #include "topology/stampede.h"
 
@@ -199,9 +200,11 @@ topo_fabric_set_routes (TopoMachine *machine, const char *text, const char *fold
 
   if (!engine && (text[skip] == '\0' || !g_file_test (path, G_FILE_TEST_EXISTS))) {
     g_autofree char *known = g_strjoinv (", ", (char **) topo_routing_engines ());
+    g_autofree char *meant = base_did_you_mean (text + skip, topo_routing_engines ());
 
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE,
-                 "routes: \"%s\" is neither an engine (%s, opensm:ENGINE) nor a file", path, known);
+                 "routes: \"%s\" is neither an engine (%s, opensm:ENGINE) nor a file%s", path,
+                 known, meant);
     return FALSE;
   }
   g_free (machine->routes);

@@ -66,6 +66,9 @@ TopoMachine *topo_machine_new_known (const char *path, GHashTable *known, GError
 void topo_machine_free (TopoMachine *machine);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TopoMachine, topo_machine_free)
 
+/* What a spec may begin with, NULL at the end. */
+const char *const *topo_machine_kinds (void);
+
 /* The names of our own routing engines, NULL at the end: routing/routes.h tells
  * what they do. */
 const char *const *topo_routing_engines (void);

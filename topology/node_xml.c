@@ -6,6 +6,7 @@
  * since hwloc tells its caller no more than that it failed. */
 #include "topology/node_build.h"
 
+#include "base/file.h"
 #include "topology/machine.h"
 
 #include <hwloc.h>
@@ -102,9 +103,13 @@ check_text (const char *path, const char *text, gsize length, GError **error)
     return FALSE;
   }
   if (!sound) {
-    g_autofree char *line = g_strdelimit (g_strdup (cause->message), "\n", ' ');
+    guint line;
+    g_autofree char *reason = base_parser_reason (cause, &line);
 
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: %s", path, line);
+    if (line > 0)
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s:%u: %s", path, line, reason);
+    else
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: %s", path, reason);
     return FALSE;
   }
   return header.has_memory || header.format == 1 ? TRUE : has_no_memory (path, error);
@@ -294,7 +299,7 @@ topo_node_load (const char *path, GError **error)
   hwloc_topology_t topology;
   TopoNode *node;
 
-  if (!g_file_get_contents (path, &text, &length, &cause)) {
+  if (!base_file_read (path, &text, &length, &cause)) {
     g_set_error_literal (error, TOPO_ERROR, TOPO_ERROR_FILE, cause->message);
     return NULL;
   }

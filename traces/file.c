@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/file.h"
 
+#include "base/file.h"
 #include "traces/trace.h"
 
 #include <errno.h>
@@ -105,7 +106,7 @@ read_file (const char *path, GError **error)
   char *data;
   gsize n;
 
-  if (g_file_get_contents (path, &data, &n, &trouble))
+  if (base_file_read (path, &data, &n, &trouble))
     return g_bytes_new_take (data, n);
   g_set_error (error, TRACE_ERROR, TRACE_ERROR_OPEN, "%s", trouble->message);
   return NULL;
