@@ -41,6 +41,16 @@ done_testing () {
   echo "1..$tests"
 }
 
+# test_data NAME: the path of a file or folder of the test data, from validation/data of the tree
+# or else from ../shared/data beside it; where neither has it, a path that does not exist.
+test_data () {
+  if test -e "$srcdir/validation/data/$1"; then
+    printf '%s\n' "$srcdir/validation/data/$1"
+  else
+    printf '%s\n' "$srcdir/../shared/data/$1"
+  fi
+}
+
 # run COMMAND...: leaves its exit status in $status, what it prints in the
 # files out and err.
 run () {
