@@ -30,9 +30,9 @@ export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 #   shorter   the sed commands TEXT make COMMAND shorter
 cat >rules <<'END'
 README@without@hopcast rank jacobi.store@cli/tutorial_test.sh makes this store and ranks it
-aggregation-bound@shorter@hopcast aggregate table@s/ -o / --sizes 8,1KiB,64KiB --max-pairs 1 --max-outside 1 -o /
+aggregation-bound@shorter@hopcast aggregate table@s/ -o / --sizes 8,64KiB -o /
 aggregation-bound@shorter@hopcast aggregate bound@s/class=C/class=W/
-aggregation-choice@shorter@hopcast aggregate table@s/ -o / --sizes 8,1KiB,64KiB --max-pairs 1 --max-outside 1 -o /
+aggregation-choice@shorter@hopcast aggregate table@s/ -o / --sizes 8,64KiB -o /
 aggregation-choice@shorter@hopcast aggregate gen@s/class=D/class=W/
 aggregation-choice@shorter@hopcast aggregate 'gen@s/class=D/class=W/; s/16,32,64/16/
 aggregation-ipc@without@hopcast aggregate counters@reads what perf wrote of the user's program; cli/aggregate_ipc_test.sh
