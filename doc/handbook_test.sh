@@ -75,6 +75,7 @@ tutorial@without@mpicc@cli/tutorial_test.sh runs this page
 tutorial@without@mpirun@cli/tutorial_test.sh runs this page
 tutorial@without@hopcast@cli/tutorial_test.sh runs this page
 tutorial@without@head@cli/tutorial_test.sh runs this page
+using@shorter@hopcast aggregate gen@s/class=C/class=W/
 using@fails@hopcast map check my.map@a node outside of the machine
 END
 : >used
