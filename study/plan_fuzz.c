@@ -16,11 +16,11 @@ static const char *const safe_traces[] = { "gen:halo2d:ranks=16,bytes=64,iterati
 static const char *const safe_machines[] = { "torus:4x4", "bgq:32", "fattree:4x4:2", NULL };
 
 static const char *const words[] = {
-  "[study]\\n",
-  "[traces]\\n",
-  "[machines]\\n",
-  "[mappings]\\n",
-  "[runs]\\n",
+  "[study]\\x0a",
+  "[traces]\\x0a",
+  "[machines]\\x0a",
+  "[mappings]\\x0a",
+  "[runs]\\x0a",
   "trace = ",
   "machine = ",
   "mapping = ",

@@ -53,8 +53,7 @@ static const char *const statements[] = {
   "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = rootpage + 1",
   "PRAGMA user_version = 0",
   "UPDATE runs SET machine_hash = NULL, trace_hash = NULL, mapping_hash = NULL",
-  "INSERT INTO plan SELECT place + 10, key, trace, machine, mapping, network, routing,"
-  " compute_scale, seed, repetition FROM plan",
+  "INSERT INTO plan SELECT place + 10, key, 't', 'm', mapping, network, routing, 1, 2, 3 FROM plan",
   "PRAGMA encoding = 'UTF-16'; VACUUM",
 };
 
@@ -78,7 +77,7 @@ take (Input *input, gsize n_bytes)
 static Input
 take_bytes (Input *input)
 {
-  gsize n = MIN (take (input, 1), input->size);
+  gsize wanted = take (input, 1), n = MIN (wanted, input->size);
   Input bytes = { input->data, n };
 
   input->data += n;

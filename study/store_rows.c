@@ -339,8 +339,6 @@ read_blobs (StudyStoreRecord *record, StudyRow *row, GError **error)
 
   if (!study_store_next_record (record, error))
     return FALSE;
-  if (n_expected > STUDY_STORE_MAX_WORDS)
-    return study_store_bad_cell (record, "rank_times", error, "too many ranks: %u", row->ranks);
   if (!study_store_words_cell (record, 2, "rank_times", TRUE, n_expected, n_expected, &times,
                                &n_times, error) ||
       !check_times (record, times, n_times, error) ||

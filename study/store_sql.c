@@ -250,6 +250,11 @@ study_store_words_cell (const StudyStoreRecord *record, int at, const char *colu
     return TRUE;
   if (type != SQLITE_BLOB)
     return bad_type (record, at, column, "a blob", error);
+  if (least > STUDY_STORE_MAX_WORDS)
+    return study_store_bad_cell (record, column, error,
+                                 "its row asks for %" G_GSIZE_FORMAT
+                                 " words; at most %d are possible",
+                                 least, STUDY_STORE_MAX_WORDS);
   *words = study_unpack_words (sqlite3_column_blob (record->statement, at),
                                (gsize) sqlite3_column_bytes (record->statement, at), most, n_words);
   if (*words != NULL && *n_words >= least)
