@@ -722,6 +722,13 @@ def add_studies(hopcast, scratch):
     for _ in range(6):  # it has the most commands
         add("store", "stores", STORE_COMMANDS, dict(stored, **{"t.store": stored["s.store"]}), ["s.store"], "store",
             leaves=leaves)
+        add("store-places", "stores", """
+            report s.store -o out.html -q
+            rank s.store --case 2 --to slurm -o out.hosts --hosts hosts
+            rank s.store --case 1 -o out.map
+            study export s.store --what placements -o out.csv
+            study export s.store --what links -o out.csv
+            """, dict(stored, hosts="host[1-16]\n"), ["s.store"], "store", leaves=leaves)
     add("store-model", "models", """
         rank s.store --model m.json --observed-runs network=packet --format json
         predict m.json s.store -o out.csv --observed-runs network=packet
