@@ -33,6 +33,17 @@ plain_text (JsonNode *node)
 
 static void print_json (FILE *out, JsonNode *node, int depth);
 
+/* A name may be a column of the user's table, with any character. */
+static char *
+quoted (const char *text)
+{
+  g_autoptr (JsonNode) node = json_node_new (JSON_NODE_VALUE);
+  g_autofree char *valid = g_utf8_make_valid (text, -1);
+
+  json_node_set_string (node, valid);
+  return json_to_string (node, FALSE);
+}
+
 static void
 print_json_object (FILE *out, JsonObject *object, int depth)
 {
@@ -43,7 +54,9 @@ print_json_object (FILE *out, JsonObject *object, int depth)
   fputc ('{', out);
   json_object_iter_init_ordered (&iter, object);
   while (json_object_iter_next_ordered (&iter, &name, &member)) {
-    fprintf (out, "%s%*s\"%s\": ", separator, 2 * depth + 2, "", name);
+    g_autofree char *key = quoted (name);
+
+    fprintf (out, "%s%*s%s: ", separator, 2 * depth + 2, "", key);
     print_json (out, member, depth + 1);
     separator = ",\n";
   }
