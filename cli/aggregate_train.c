@@ -116,8 +116,8 @@ train (const char *path, const Options *options, GError **error)
   if (!options->talk.quiet)
     cli_ipc_warn (model);
   if (out != NULL) {
-    predict_ipc_model_write (model, cli_outfile_stream (out));
-    if (!cli_outfile_commit (out, error))
+    if (!predict_ipc_model_write (model, cli_outfile_stream (out), error) ||
+        !cli_outfile_commit (out, error))
       return FALSE;
   }
   /* A model on standard output has it for itself. */

@@ -17,7 +17,7 @@ static gboolean
 write_file (const CliChoice *choice, const char *kind, const char *path, GError **error)
 {
   const TopoLauncher *launcher = topo_launcher_find (kind, strlen (kind));
-  const TopoMapping *mapping = choice->mapping[choice->chosen];
+  const TopoMapping *mapping = choice->mapping[choice->placed];
   g_autofree char *text = launcher->print (mapping, choice->opened, error);
   g_auto (TopoLaunch) launch = { NULL };
 

@@ -35,29 +35,36 @@ plain_text (JsonNode *node)
 
 static void print_json (FILE *out, JsonNode *node, int depth);
 
+/* A name may be a column of the user's table, with any character. */
+static char *
+quoted (const char *text)
+{
+  g_autoptr (JsonNode) node = json_node_new (JSON_NODE_VALUE);
+  g_autofree char *valid = g_utf8_make_valid (text, -1);
+
+  json_node_set_string (node, valid);
+  return json_to_string (node, FALSE);
+}
+
 static void
 print_json_object (FILE *out, JsonObject *object, int depth)
 {
   JsonObjectIter iter;
   const char *name, *separator = "\n";
-  JsonNode *member, *key = json_node_alloc ();
+  JsonNode *member;
 
-  json_node_init_string (key, "");
   fputc ('{', out);
   json_object_iter_init_ordered (&iter, object);
   while (json_object_iter_next_ordered (&iter, &name, &member)) {
-    g_autofree char *quoted = NULL;
+    g_autofree char *key = quoted (name);
 
-    json_node_set_string (key, name);
-    quoted = json_to_string (key, FALSE);
-    fprintf (out, "%s%*s%s: ", separator, 2 * depth + 2, "", quoted);
+    fprintf (out, "%s%*s%s: ", separator, 2 * depth + 2, "", key);
     print_json (out, member, depth + 1);
     separator = ",\n";
   }
   if (json_object_get_size (object) > 0)
     fprintf (out, "\n%*s", 2 * depth, "");
   fputc ('}', out);
-  json_node_unref (key);
 }
 
 static void

@@ -37,7 +37,7 @@ write_model (const RankFiles *files, double noise)
   predict_table_take_numbers (table, "time_s", "s", y);
   model = predict_model_train (table, &recipe, NULL, NULL, &error);
   g_assert_no_error (error);
-  predict_model_write (model, out);
+  g_assert_true (predict_model_write (model, out, NULL));
   g_assert_cmpint (fclose (out), ==, 0);
 }
 

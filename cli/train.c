@@ -300,8 +300,8 @@ train (const char *path, const Options *options, PredictRecipe recipe, GError **
   if ((options->search > 0 && !search (&work, options, error)) || !learn (&work, options, error))
     return FALSE;
   if (out != NULL) {
-    predict_model_write (work.model, cli_outfile_stream (out));
-    if (!cli_outfile_commit (out, error))
+    if (!predict_model_write (work.model, cli_outfile_stream (out), error) ||
+        !cli_outfile_commit (out, error))
       return FALSE;
   }
   report (&work, options);

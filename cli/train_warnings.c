@@ -34,6 +34,18 @@ is_echo (const float *x, const double *y, uint64_t n)
   return rcc >= ECHO_RCC || rcc <= 1 - ECHO_RCC;
 }
 
+/* Features are learned in single precision, in which different numbers may be the same. */
+static gboolean
+differs_in_table (const PredictTable *table, const char *name)
+{
+  const PredictColumn *column = predict_table_find (table, name);
+
+  for (uint64_t row = 1; row < table->n_rows; row++)
+    if (column->numbers[row] != column->numbers[0])
+      return TRUE;
+  return FALSE;
+}
+
 void
 cli_train_warn (const PredictTable *table, const char *const *features, gboolean are_chosen,
                 const char *target, const PredictSamples *samples)
@@ -45,10 +57,14 @@ cli_train_warn (const PredictTable *table, const char *const *features, gboolean
     const float *x = samples->x + i * n;
 
     if (is_constant (x, n))
-      cli_printf (stderr,
-                  "hopcast: warning: %s: '%s' is the same in all rows: nothing can be learned from "
-                  "it\n",
-                  table->source, features[i]);
+      cli_printf (
+          stderr,
+          "hopcast: warning: %s: '%s' is the same in all rows%s: nothing can be learned from "
+          "it\n",
+          table->source, features[i],
+          differs_in_table (table, features[i])
+              ? " when rounded to single precision (subtract a constant, or use another unit)"
+              : "");
     else if (seeks_echoes && is_echo (x, samples->y, n))
       cli_printf (
           stderr,
