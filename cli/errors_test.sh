@@ -226,7 +226,7 @@ refused "unknown engine in a machine file" 1 "engine.conf:3: machine.routes: rou
 refused "node of hwloc 3" 1 "three.xml: written by hwloc 3, which hwloc 2 cannot read" \
   machine show systemg,node=three.xml
 refused "truncated node" 1 "cut.xml" machine show systemg,node=cut.xml
-refused "node without one of its sets" 1 "sets.xml: an object of type" machine show systemg,node=sets.xml
+refused "node without one of its sets" 1 "sets.xml:1: an object of type" machine show systemg,node=sets.xml
 refused "node that is no XML" 1 "noise" machine show systemg,node=noise
 refused "node of a machine file missing" 1 "node.conf:3: " machine show node.conf
 refused "tables of a machine file missing" 1 "routes.conf:3: " machine show routes.conf
