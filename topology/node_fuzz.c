@@ -102,7 +102,7 @@ typedef struct {
 static void
 append_set (GString *text, const char *name, guint first, guint n)
 {
-  guint64 bits = n >= 64 ? ~UINT64_C (0) : ((UINT64_C (1) << n) - 1) << first;
+  guint64 bits = n == 0 ? 0 : n >= 64 ? ~UINT64_C (0) : ((UINT64_C (1) << n) - 1) << first;
 
   g_string_append_printf (text, " %s=\"0x%08x,0x%08x\"", name, (guint) (bits >> 32), (guint) bits);
 }

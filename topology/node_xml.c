@@ -638,6 +638,7 @@ append_sets (GString *text, const Reading *reading, const XmlObject *object)
   hwloc_bitmap_free (memories);
 }
 
+/* Memory whose object has no processors goes to the next one around it that has some. */
 static void
 append_object (GString *text, const Reading *reading, const XmlObject *object)
 {
@@ -651,9 +652,8 @@ append_object (GString *text, const Reading *reading, const XmlObject *object)
     append_sets (text, reading, object);
     g_string_append (text, ">\n");
   }
-  if (is_written || object->type->type == HWLOC_OBJ_MEMCACHE)
-    for (guint child = 0; child < object->children->len; child++)
-      append_object (text, reading, g_ptr_array_index (object->children, child));
+  for (guint child = 0; child < object->children->len; child++)
+    append_object (text, reading, g_ptr_array_index (object->children, child));
   if (is_written)
     g_string_append (text, "</object>\n");
 }
@@ -860,7 +860,8 @@ read_node (const char *path, const char *text, gsize length, Reading *reading, G
     has_no_memory (path, error);
     return NULL;
   }
-  if (!check_cores (path, (int) reading->n_cores, error))
+  if (!check_cores (path, hwloc_bitmap_iszero (reading->root->pus) ? 0 : (int) reading->n_cores,
+                    error))
     return NULL;
   topology = load_tree (path, reading, error);
   if (topology == NULL)
