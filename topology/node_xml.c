@@ -779,8 +779,8 @@ find_cpus (hwloc_topology_t topology, TopoNode *node)
     }
   }
   n = cpu->len;
-  topo_node_set_cpus (node, (uint32_t *) g_array_free (cpu, FALSE),
-                      (uint32_t *) g_array_free (cpu_core, FALSE), n);
+  topo_node_set_cpus (node, (gpointer) g_array_free (cpu, FALSE),
+                      (gpointer) g_array_free (cpu_core, FALSE), n);
 }
 
 /* The first device of InfiniBand below an object, or of the PCI classes for it. */
