@@ -7,6 +7,7 @@
 #include ".ci/fuzzing.h"
 #include "study/matrix.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,6 +85,23 @@ check_same (const StudyMatrix *matrix, const SimEdge *edges, uint64_t n_edges)
   free (text);
 }
 
+/* A matrix may have 16 million ranks, whose tables take seconds under the sanitizers: numbers of
+ * 6 to 8 digits are left out; longer ones are no ranks. */
+static bool
+has_many_ranks (const uint8_t *data, size_t size)
+{
+  size_t digits = 0;
+
+  for (size_t at = 0; at <= size; at++)
+    if (at < size && g_ascii_isdigit (data[at]))
+      digits += digits > 0 || data[at] != '0';
+    else if (digits >= 6 && digits <= 8)
+      return true;
+    else
+      digits = 0;
+  return false;
+}
+
 static void
 check (const uint8_t *data, size_t size)
 {
@@ -93,6 +111,8 @@ check (const uint8_t *data, size_t size)
   g_autofree SimEdge *edges = NULL;
   uint64_t n_edges;
 
+  if (has_many_ranks (data, size))
+    return;
   study_matrix_probe (path);
   matrix = study_matrix_load (path, &error);
   g_assert_true ((matrix == NULL) == (error != NULL));
