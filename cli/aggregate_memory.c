@@ -91,6 +91,7 @@ parse (Options *options, int argc, char **argv, const char **path, GError **erro
 
   cli_add_machine_option (context, &options->machine);
   g_option_context_add_main_entries (context, entries, NULL);
+  cli_add_unpack_option (context);
   cli_add_format_options (context, &options->format);
   cli_add_quiet_option (context, &options->talk);
   if (!cli_parse (context, argc, argv, names, path, error) ||

@@ -33,6 +33,7 @@ add_options (GOptionContext *context, Options *options)
   };
 
   g_option_context_add_main_entries (context, entries, NULL);
+  cli_add_unpack_option (context);
   cli_add_format_options (context, &options->format);
   cli_add_quiet_option (context, &options->talk);
 }

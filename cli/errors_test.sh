@@ -226,7 +226,7 @@ refused "unknown engine in a machine file" 1 "engine.conf:3: machine.routes: rou
 refused "node of hwloc 3" 1 "three.xml: written by hwloc 3, which hwloc 2 cannot read" \
   machine show systemg,node=three.xml
 refused "truncated node" 1 "cut.xml" machine show systemg,node=cut.xml
-refused "node without one of its sets" 1 "sets.xml: an object of type" machine show systemg,node=sets.xml
+refused "node without one of its sets" 1 "sets.xml:1: an object of type" machine show systemg,node=sets.xml
 refused "node that is no XML" 1 "noise" machine show systemg,node=noise
 refused "node of a machine file missing" 1 "node.conf:3: " machine show node.conf
 refused "tables of a machine file missing" 1 "routes.conf:3: " machine show routes.conf
@@ -267,6 +267,15 @@ refused "trace is empty" 1 "empty" simulate empty --machine bgq:32
 refused "trace of no known format" 1 "noise" trace info noise
 refused "trace of zeros" 1 "zeros" trace info zeros
 refused "truncated gzip" 1 "truncated.ti.gz" trace info truncated.ti.gz
+yes '0 compute 1' | head -c 270M | gzip -1 >grown.ti.gz
+refused "gzip trace that unpacks to too much" 1 "grown.ti.gz: this gzip file unpacks to more than 256 MiB" \
+  trace info grown.ti.gz
+rm grown.ti.gz
+(echo a,b; yes "$(printf '%0800d,1.5' 1)" | head -n 22000) | gzip >grown.csv.gz
+refused "gzip table that unpacks to too much" 1 "read it with --unpack-all" score grown.csv.gz --observed a \
+  --predicted b
+run "$hopcast" score grown.csv.gz --observed a --predicted b --unpack-all
+if test "$status" = 0; then ok "gzip table that is trusted"; else not_ok "gzip table that is trusted" "$(cat err)"; fi
 refused "rank out of range" 1 "rank.ti:3" simulate rank.ti --machine bgq:32
 refused "bad number in a trace" 1 "number.ti:3" simulate number.ti --machine bgq:32
 refused "unknown action in a trace" 1 "action.ti:3" simulate action.ti --machine bgq:32

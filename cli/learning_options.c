@@ -36,6 +36,7 @@ cli_add_learning_options (GOptionContext *context, CliLearningOptions *options)
   };
 
   g_option_context_add_main_entries (context, entries, NULL);
+  cli_add_unpack_option (context);
 }
 
 /* -- what was given ------------------------------------------------------ */

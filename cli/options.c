@@ -8,6 +8,7 @@
 #include "cli/parse.h"
 #include "base/words.h"
 #include "cli/command.h"
+#include "predictors/text_blocks.h"
 #include "study/error.h"
 #include "study/inputs.h"
 #include "traces/pattern_spec.h"
@@ -96,6 +97,27 @@ cli_add_machine_detail_options (GOptionContext *context, CliMachineOptions *opti
   g_option_context_add_main_entries (context, entries, NULL);
 }
 
+static gboolean
+unpack_all (G_GNUC_UNUSED const char *option, G_GNUC_UNUSED const char *value,
+            G_GNUC_UNUSED gpointer data, G_GNUC_UNUSED GError **error)
+{
+  predict_text_unpack_all ();
+  trace_unpack_all ();
+  return TRUE;
+}
+
+void
+cli_add_unpack_option (GOptionContext *context)
+{
+  const GOptionEntry entries[] = {
+    { "unpack-all", 0, G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, (gpointer) unpack_all,
+      "Read gzip files also when they unpack to more than 100 times their size", NULL },
+    { NULL },
+  };
+
+  g_option_context_add_main_entries (context, entries, NULL);
+}
+
 void
 cli_add_trace_options (GOptionContext *context, CliTraceOptions *options)
 {
@@ -110,6 +132,7 @@ cli_add_trace_options (GOptionContext *context, CliTraceOptions *options)
   };
 
   g_option_context_add_main_entries (context, entries, NULL);
+  cli_add_unpack_option (context);
 }
 
 void

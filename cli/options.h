@@ -43,6 +43,8 @@ void cli_add_csv_option (GOptionContext *context);
 void cli_add_machine_option (GOptionContext *context, CliMachineOptions *options);
 void cli_add_machine_detail_options (GOptionContext *context, CliMachineOptions *options);
 void cli_add_trace_options (GOptionContext *context, CliTraceOptions *options);
+/* Of commands that read tables; cli_add_trace_options() has it, too. */
+void cli_add_unpack_option (GOptionContext *context);
 /* Of commands that have nothing more to say. */
 void cli_add_quiet_option (GOptionContext *context, CliTalkOptions *options);
 void cli_add_talk_options (GOptionContext *context, CliTalkOptions *options);

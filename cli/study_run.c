@@ -52,6 +52,7 @@ add_own_options (GOptionContext *context, Options *options)
   };
 
   g_option_context_add_main_entries (context, entries, NULL);
+  cli_add_unpack_option (context);
   cli_add_talk_options (context, &options->talk);
 }
 

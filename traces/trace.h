@@ -42,6 +42,10 @@ Trace *trace_open (const char *path, const TraceOptions *options, GError **error
 void trace_free (Trace *trace);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Trace, trace_free)
 
+/* A small gzip file can unpack to gigabytes, and is held in memory as a whole: one that gives
+ * more than 256 MiB and more than 100 times its own size is refused, until this is called. */
+void trace_unpack_all (void);
+
 const char *trace_path (const Trace *trace);
 const char *trace_format_name (const Trace *trace); /* "dumpi", "ti" */
 uint32_t trace_ranks (const Trace *trace);
