@@ -685,3 +685,33 @@ sim_agreement_enter (SimAgreement *agreement, uint32_t rank, uint32_t comm, uint
     instance_close (agreement, comm);
   return TRUE;
 }
+
+char *
+sim_agreement_left (const SimAgreement *agreement)
+{
+  const Queue *oldest = NULL;
+  uint32_t oldest_comm = UINT32_MAX;
+  g_autoptr (GString) text = NULL;
+  GHashTableIter iterator;
+  gpointer comm, queue;
+  uint64_t n = 0;
+
+  g_hash_table_iter_init (&iterator, agreement->queues);
+  while (g_hash_table_iter_next (&iterator, &comm, &queue)) {
+    n += ((const Queue *) queue)->instances->len - ((const Queue *) queue)->n_over;
+    if (oldest == NULL || GPOINTER_TO_UINT (comm) < oldest_comm) {
+      oldest = queue;
+      oldest_comm = GPOINTER_TO_UINT (comm);
+    }
+  }
+  if (oldest == NULL)
+    return NULL;
+  text = g_string_new (NULL);
+  g_string_append_printf (text,
+                          "%" G_GUINT64_FORMAT
+                          " collectives were not entered by all ranks of their communicator;"
+                          " the first: ",
+                          n);
+  append_call (text, agreement, g_array_index (oldest->instances, Instance, oldest->n_over).first);
+  return g_string_free (g_steal_pointer (&text), FALSE);
+}

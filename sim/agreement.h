@@ -47,3 +47,7 @@ bool sim_agreement_has (TraceOpKind kind);
  * places; nothing may be entered after it. */
 gboolean sim_agreement_enter (SimAgreement *agreement, uint32_t rank, uint32_t comm,
                               uint32_t sequence, const TraceOp *op, GError **error);
+
+/* When all streams have ended: a warning about collectives that some members
+ * have not entered, to be freed; NULL: there is none. */
+char *sim_agreement_left (const SimAgreement *agreement);

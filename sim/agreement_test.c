@@ -369,6 +369,33 @@ test_fences (void)
   setup_clear (&setup);
 }
 
+/* A posted one that rank 1 never enters and nobody waits for. */
+static void
+test_left_alone (void)
+{
+  SimRunOptions options = { .network = SIM_NETWORK_PACKET, .compute_scale = 1 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SimRun) it = NULL;
+  Setup setup;
+
+  setup_init (&setup, "bgq:32", 1);
+  for (uint32_t rank = 0; rank < N; rank++)
+    if (rank != 1)
+      script_add (setup.trace, rank,
+                  (TraceOp){ .kind = TRACE_OP_BARRIER,
+                             .comm = TRACE_COMM_WORLD,
+                             .nonblocking = true,
+                             .request = 7,
+                             .name = "MPI_Ibarrier" });
+  it = sim_run (setup.trace, setup.machine, setup.mapping, &options, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (it->warnings->len, ==, 1);
+  g_assert_cmpstr (it->warnings->pdata[0], ==,
+                   "1 collectives were not entered by all ranks of their communicator; the first: "
+                   "rank 0, MPI_Ibarrier at rank0:1");
+  setup_clear (&setup);
+}
+
 /* Whether calls of two kinds of disagreement are refused in a trace. */
 static void
 check_known (TraceCollectives collectives, const TraceOp *one, const TraceOp *other, bool refused)
@@ -506,6 +533,7 @@ main (int argc, char **argv)
   }
   g_test_add_func ("/sim/agreement/posted-in-a-part", test_posted_in_a_part);
   g_test_add_func ("/sim/agreement/fences", test_fences);
+  g_test_add_func ("/sim/agreement/left-alone", test_left_alone);
   g_test_add_func ("/sim/agreement/what-a-trace-knows", test_what_a_trace_knows);
   g_test_add_func ("/sim/agreement/any-order", test_any_order);
   return g_test_run ();
