@@ -53,5 +53,5 @@ study_report_write_store (FILE *out, StudyStore *store, const char *title, guint
                                .data = &reader,
                                .rows = rows };
 
-  return name && study_report_write (out, &report, error);
+  return name && file_text && study_report_write (out, &report, error);
 }

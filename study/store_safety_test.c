@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "study/report.h"
 #include "study/store_fixture.h"
 #include "study/store_private.h"
 
@@ -56,6 +57,25 @@ n_rows_of (const char *where)
   g_autoptr (GPtrArray) rows = study_store_rows (store, TRUE, NULL);
 
   return rows != NULL ? rows->len : G_MAXUINT;
+}
+
+/* No page is written of a store whose study file cannot be read. */
+static void
+test_report_needs_the_study (void)
+{
+  g_autoptr (StudyStore) store = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *page = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream (&page, &size);
+
+  make_store (path, 0);
+  store = fixture_open (path, STUDY_STORE_READ);
+  meddle (path, "ALTER TABLE study RENAME COLUMN file TO text");
+  g_assert_false (study_report_write_store (out, store, NULL, 2, &error));
+  g_assert_error (error, STUDY_ERROR, STUDY_ERROR_STORE);
+  fclose (out);
+  g_assert_cmpuint (size, ==, 0);
 }
 
 /* Runs `work` in a process of its own; its exit status. */
@@ -455,6 +475,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
 #define ADD(name, test) fixture_add_test (name, test, "a.store", &folder, &path)
+  ADD ("/store/report-needs-the-study", test_report_needs_the_study);
   ADD ("/store/what-is-no-store", test_what_is_no_store);
   ADD ("/store/newer-version", test_newer_version);
   ADD ("/store/two-writers", test_two_writers);
