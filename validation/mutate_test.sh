@@ -13,7 +13,7 @@ export PYTHONDONTWRITEBYTECODE
 if ! "$python" -c 'import sqlite3' 2>/dev/null; then
   skip "mutated inputs" "no python3 with sqlite3"
 else
-  run "$python" "$srcdir/validation/mutate.py" "${hopcast%/hopcast}" --inputs 250 --findings findings
+  run "$python" "$srcdir/validation/mutate.py" "${hopcast%/hopcast}" --inputs 200 --findings findings
   test "$status" = 0 && ok "mutated inputs" ||
     not_ok "mutated inputs" "$(cat out err)" "$(
       for finding in findings/*; do cat "$finding/what"; tail -2 "$finding/again" | head -1; done 2>/dev/null)"
