@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #define FIRST_BYTES 4096
+/* The disk bounds regular files; pipes and devices have no end of their own: /dev/zero. */
+#define MAX_STREAM_BYTES ((gsize) 1 << 30)
 
 static void
 set_error (const char *path, int number, GError **error)
@@ -22,28 +24,35 @@ set_error (const char *path, int number, GError **error)
                g_strerror (number));
 }
 
-/* Enough for a regular file and its final NUL at once; pipes grow. */
+/* Bytes of a regular file; 0: it is empty, in /proc, or no regular file. */
 static gsize
-first_capacity (int file)
+regular_bytes (int file)
 {
   struct stat status;
 
   return fstat (file, &status) == 0 && S_ISREG (status.st_mode) && status.st_size > 0
-             ? (gsize) status.st_size + 1
-             : FIRST_BYTES;
+             ? (gsize) status.st_size
+             : 0;
 }
 
 /* The bytes up to the end, with a NUL behind them; NULL and errno when they cannot be read or kept. */
 static char *
 read_all (int file, gsize *length)
 {
-  gsize capacity = first_capacity (file), n = 0;
+  gsize known = regular_bytes (file), capacity = known > 0 ? known + 1 : FIRST_BYTES, n = 0;
   g_autofree char *text = g_try_malloc (capacity);
   gssize n_read = 1;
 
   while (text != NULL && n_read != 0) {
     if (n + 1 >= capacity) {
-      char *larger = capacity <= G_MAXSIZE / 2 ? g_try_realloc (text, capacity * 2) : NULL;
+      char *larger = NULL;
+
+      if (known == 0 && capacity >= MAX_STREAM_BYTES) {
+        errno = EFBIG;
+        return NULL;
+      }
+      if (capacity <= G_MAXSIZE / 2)
+        larger = g_try_realloc (text, capacity * 2);
 
       if (larger == NULL)
         break;

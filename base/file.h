@@ -8,7 +8,8 @@
 
 #include <glib.h>
 
-/* As g_file_get_contents(), with the error "PATH: reason" (G_FILE_ERROR).  length may be NULL. */
+/* As g_file_get_contents(), with the error "PATH: reason" (G_FILE_ERROR); pipes and devices of more
+ * than 1 GiB are one.  length may be NULL. */
 gboolean base_file_read (const char *path, char **text, gsize *length, GError **error);
 
 /* As g_dir_open(), with the same error. */

@@ -40,6 +40,17 @@ test_bytes (void)
   g_unlink (path);
 }
 
+static void
+test_device_without_end (void)
+{
+  g_autoptr (GError) error = NULL;
+  char *text = NULL;
+
+  g_assert_false (base_file_read ("/dev/zero", &text, NULL, &error));
+  g_assert_error (error, G_FILE_ERROR, G_FILE_ERROR_FAILED);
+  g_assert_cmpstr (error->message, ==, "/dev/zero: File too large");
+}
+
 static gpointer
 write_pipe (gpointer path)
 {
@@ -120,6 +131,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   folder = g_dir_make_tmp ("hopcast-file-XXXXXX", NULL);
   g_test_add_func ("/base/file/bytes", test_bytes);
+  g_test_add_func ("/base/file/device-without-end", test_device_without_end);
   g_test_add_func ("/base/file/pipe", test_pipe);
   g_test_add_func ("/base/file/errors", test_errors);
   g_test_add_func ("/base/file/reasons", test_reasons);

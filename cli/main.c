@@ -140,7 +140,7 @@ static int
 run_command (const CliCommand *command, int argc, char **argv)
 {
   g_autoptr (GError) error = NULL;
-  g_autofree char *name = g_strconcat ("hopcast ", command->name, NULL);
+  g_autofree char *name = g_strconcat ("hopcast ", command->name, NULL), *message = NULL;
   int status;
 
   g_set_prgname (name);
@@ -149,12 +149,13 @@ run_command (const CliCommand *command, int argc, char **argv)
     cli_stdout_flush (&error);
   if (!error)
     return status;
+  message = cli_shorten (error->message);
   if (g_error_matches (error, CLI_ERROR, CLI_ERROR_USAGE)) {
-    cli_printf (stderr, "hopcast: %s%s '%s --help'\n", error->message,
-                g_str_has_suffix (error->message, "?") ? " See" : "; see", name);
+    cli_printf (stderr, "hopcast: %s%s '%s --help'\n", message,
+                g_str_has_suffix (message, "?") ? " See" : "; see", name);
     return CLI_USAGE;
   }
-  cli_printf (stderr, "hopcast: %s\n", error->message);
+  cli_printf (stderr, "hopcast: %s\n", message);
   return CLI_FAILED;
 }
 

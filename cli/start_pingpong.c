@@ -213,17 +213,19 @@ static int
 first (int argc, char **argv, uint32_t n_ranks)
 {
   g_autoptr (GError) error = NULL;
+  g_autofree char *message = NULL;
 
   cli_locale_set ();
   g_set_prgname ("hopcast-pingpong");
   cli_outfile_handle_signals ();
   if (run (argc, argv, n_ranks, &error))
     return CLI_DONE;
+  message = cli_shorten (error->message);
   if (g_error_matches (error, CLI_ERROR, CLI_ERROR_USAGE)) {
-    cli_printf (stderr, "hopcast-pingpong: %s; see 'hopcast-pingpong --help'\n", error->message);
+    cli_printf (stderr, "hopcast-pingpong: %s; see 'hopcast-pingpong --help'\n", message);
     return CLI_USAGE;
   }
-  cli_printf (stderr, "hopcast-pingpong: %s\n", error->message);
+  cli_printf (stderr, "hopcast-pingpong: %s\n", message);
   return CLI_FAILED;
 }
 

@@ -63,6 +63,29 @@ cli_visible (const char *text)
   return g_string_free (visible, FALSE);
 }
 
+/* Characters of a message that are printed, from its begin and from its end.  Both matter: the place
+ * comes first, and the reason may come after a quoted line, which can be as long as the file. */
+#define MESSAGE_HEAD 700
+#define MESSAGE_TAIL 250
+
+char *
+cli_shorten (const char *message)
+{
+  gsize length = strlen (message);
+  const char *head, *tail;
+
+  if (length <= MESSAGE_HEAD + MESSAGE_TAIL)
+    return g_strdup (message);
+  head = message + MESSAGE_HEAD;
+  tail = message + length - MESSAGE_TAIL;
+  /* No character of UTF-8 is cut: its later bytes are 10xxxxxx. */
+  while (head > message && (*head & 0xc0) == 0x80)
+    head--;
+  while (*tail != '\0' && (*tail & 0xc0) == 0x80)
+    tail++;
+  return g_strdup_printf ("%.*s ... %s", (int) (head - message), message, tail);
+}
+
 /* --- printf --- */
 
 typedef struct {

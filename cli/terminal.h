@@ -18,5 +18,8 @@ void cli_locale_set (void);
  * too; other bytes that are no UTF-8 stay.  The caller frees it. */
 char *cli_visible (const char *text);
 
+/* The message without its middle when it is longer than about 1,000 bytes.  The caller frees it. */
+char *cli_shorten (const char *message);
+
 /* fprintf() that makes each %s argument visible.  Conversions of GLib and C except %n and $ positions. */
 void cli_printf (FILE *out, const char *format, ...) G_GNUC_PRINTF (2, 3);

@@ -37,6 +37,32 @@ test_visible (void)
   }
 }
 
+static void
+test_long_messages (void)
+{
+  g_autofree char *line = g_strnfill (600000, 'x'), *long_message = NULL, *short_message = NULL;
+  g_autofree char *cut = NULL, *same = cli_shorten ("a.map:3: no number");
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  g_assert_cmpstr (same, ==, "a.map:3: no number");
+  long_message = g_strdup_printf ("a.map:3: \"%s\" is no number", line);
+  short_message = cli_shorten (long_message);
+  g_assert_cmpuint (strlen (short_message), <=, 1000);
+  g_assert_true (g_str_has_prefix (short_message, "a.map:3: \"xxx"));
+  g_assert_true (g_str_has_suffix (short_message, "xxx\" is no number"));
+  /* Wherever the cuts fall, both halves stay UTF-8. */
+  for (int shift = 0; shift < 3; shift++) {
+    g_string_truncate (text, 0);
+    g_string_append_printf (text, "%.*s", shift, "aaa");
+    for (int i = 0; i < 1000; i++)
+      g_string_append (text, "\xe2\x82\xac");
+    g_free (cut);
+    cut = cli_shorten (text->str);
+    g_assert_true (g_utf8_validate (cut, -1, NULL));
+    g_assert_cmpuint (strlen (cut), <=, 1000);
+  }
+}
+
 /* What cli_printf() and printf() make of the same arguments. */
 #define assert_as_printf(...)                                  \
   G_STMT_START                                                 \
@@ -87,6 +113,7 @@ main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/cli/terminal/visible", test_visible);
+  g_test_add_func ("/cli/terminal/long-messages", test_long_messages);
   g_test_add_func ("/cli/terminal/formats", test_formats);
   g_test_add_func ("/cli/terminal/arguments", test_arguments_are_visible);
   return g_test_run ();
