@@ -53,7 +53,7 @@ static const char *const statements[] = {
   "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = rootpage + 1",
   "PRAGMA user_version = 0",
   "UPDATE runs SET machine_hash = NULL, trace_hash = NULL, mapping_hash = NULL",
-  "INSERT INTO plan SELECT place + 10, key, 't', 'm', mapping, network, routing, 1, 2, 3 FROM plan",
+  "INSERT INTO plan SELECT place + 10, key, trace, 'm', mapping, network, routing, 1, 2, 3 FROM plan",
   "PRAGMA encoding = 'UTF-16'; VACUUM",
 };
 
