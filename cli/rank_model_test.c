@@ -55,7 +55,7 @@ add_load (const RankFiles *files)
     StudyRow *row = study_row_unpack (packed);
 
     g_free (row->key);
-    row->key = g_strdup_printf ("load-%u", at);
+    row->key = fixture_key (1000 + at);
     g_free (row->network);
     row->network = g_strdup ("load");
     row->time_s = (double) NAN;

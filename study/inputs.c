@@ -7,6 +7,7 @@
 
 #include "study/error.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static gboolean
@@ -100,6 +101,54 @@ study_mapping_new (const char *text, TopoMachine *machine, uint32_t n_ranks, GEr
       !topo_machine_set_ranks_per_node (machine, machine->node->n_cores, error))
     return NULL;
   return topo_mapping_new (text, machine, n_ranks, error);
+}
+
+/* --- Machine files for stores --- */
+
+/* Followed by the hash, a blank and the path, to the end of the line. */
+#define HASH_LINE "# sha256 "
+
+static gint
+compare_paths (gconstpointer left, gconstpointer right)
+{
+  return strcmp (*(const char *const *) left, *(const char *const *) right);
+}
+
+char *
+study_machine_text (const TopoMachine *machine)
+{
+  g_autofree char *text = topo_machine_print (machine);
+  GString *all = g_string_new (text);
+  g_autofree const char **paths = NULL;
+  guint n_paths = 0;
+
+  if (machine->files != NULL)
+    paths = (const char **) g_hash_table_get_keys_as_array (machine->files, &n_paths);
+  if (n_paths > 0) {
+    qsort (paths, n_paths, sizeof *paths, compare_paths);
+    g_string_append (all, "\n# The files that it was made of\n");
+  }
+  for (guint at = 0; at < n_paths; at++)
+    g_string_append_printf (all, HASH_LINE "%s %s\n",
+                            (const char *) g_hash_table_lookup (machine->files, paths[at]),
+                            paths[at]);
+  return g_string_free (all, FALSE);
+}
+
+GHashTable *
+study_machine_text_hashes (const char *text)
+{
+  GHashTable *hashes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+
+  for (char **line = lines; *line != NULL; line++) {
+    const char *hash = *line + strlen (HASH_LINE);
+    const char *blank = g_str_has_prefix (*line, HASH_LINE) ? strchr (hash, ' ') : NULL;
+
+    if (blank != NULL)
+      g_hash_table_insert (hashes, g_strdup (blank + 1), g_strndup (hash, (gsize) (blank - hash)));
+  }
+  return hashes;
 }
 
 /* --- What they are known by --- */

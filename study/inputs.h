@@ -23,6 +23,12 @@ TopoMachine *study_machine_new (const StudyMachineInputs *inputs, GError **error
 TopoMapping *
 study_mapping_new (const char *text, TopoMachine *machine, uint32_t n_ranks, GError **error);
 
+/* The machine file of a machine, with the hashes of the files that it names in comments: what a
+ * store keeps.  The caller frees it. */
+char *study_machine_text (const TopoMachine *machine);
+/* The hashes in such a text, for topo_machine_new_known().  g_hash_table_unref(). */
+GHashTable *study_machine_text_hashes (const char *text);
+
 /* What a machine is, whatever the paths of its files: SHA-256 of the text of its
  * machine file, of a fabric also its hosts and cables.  The caller frees it. */
 char *study_machine_hash (const TopoMachine *machine);
