@@ -6,7 +6,11 @@
 #include "study/store_private.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 /* How long another program (the sqlite3 shell, say) may keep us waiting. */
 #define BUSY_TIMEOUT_MS 10000
@@ -61,6 +65,32 @@ harden (StudyStore *store, GError **error)
   for (gsize at = 0; at < G_N_ELEMENTS (limits); at++)
     sqlite3_limit (store->db, limits[at].limit, limits[at].value);
   return study_store_exec (store, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0", error);
+}
+
+/* A journal beside the store may end in the path of a second journal, of a transaction over several
+ * databases, which SQLite reads and deletes: any file, in a journal from somebody else.
+ * Stores have no such transactions. */
+static gboolean
+check_journal (const StudyStore *store, GError **error)
+{
+  static const guchar magic[] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
+  g_autofree char *real = realpath (store->path, NULL);
+  g_autofree char *path = g_strconcat (real != NULL ? real : store->path, "-journal", NULL);
+  int fd = g_open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+  guchar end[sizeof magic];
+  gboolean has_path;
+
+  if (fd < 0)
+    return TRUE;
+  has_path = lseek (fd, -(off_t) sizeof end, SEEK_END) >= 0 &&
+             read (fd, end, sizeof end) == (gssize) sizeof end &&
+             memcmp (end, magic, sizeof magic) == 0;
+  close (fd);
+  if (has_path)
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_DAMAGED,
+                 "%s: the journal %s names another file, which no store of hopcast does; remove it",
+                 store->path, path);
+  return !has_path;
 }
 
 /* By its absolute path: SQLite has meanings of its own for ":memory:" and "". */
@@ -190,7 +220,7 @@ check_file (const StudyStore *store, StudyStoreMode mode, GError **error)
 static gboolean
 open_store (StudyStore *store, StudyStoreMode mode, GError **error)
 {
-  if (!check_file (store, mode, error))
+  if (!check_file (store, mode, error) || !check_journal (store, error))
     return FALSE;
   if (mode == STUDY_STORE_READ)
     return connect_to_read (store, error) && check_kind (store, mode, error);

@@ -866,6 +866,23 @@ test_one_lock_for_all_paths (void)
   path = g_steal_pointer (&real);
 }
 
+/* A journal of a transaction over several databases, whose list SQLite would delete. */
+static void
+test_journal_of_others (void)
+{
+  g_autofree char *journal = g_strconcat (path, "-journal", NULL);
+  g_autofree char *soft = g_build_filename (folder, "soft.store", NULL);
+  static const char end[] = "/tmp/precious\0\0\0\15\0\0\0\0\xd9\xd5\x05\xf9\x20\xa1\x63\xd7";
+
+  make_store (path, 1);
+  g_assert_true (g_file_set_contents (journal, end, sizeof end - 1, NULL));
+  g_assert_cmpint (symlink (path, soft), ==, 0);
+  assert_refused (path, STUDY_STORE_READ, STUDY_ERROR_DAMAGED, "names another file");
+  assert_refused (soft, STUDY_STORE_CREATE, STUDY_ERROR_DAMAGED, "names another file");
+  g_assert_true (g_file_set_contents (journal, end, sizeof end - 2, NULL));
+  g_assert_cmpuint (n_rows_of (path), ==, 1);
+}
+
 static void
 test_no_regular_file (void)
 {
@@ -903,6 +920,7 @@ main (int argc, char **argv)
   ADD ("/store/removed-while-written", test_removed_while_written);
   ADD ("/store/renamed-while-written", test_renamed_while_written);
   ADD ("/store/one-lock-for-all-paths", test_one_lock_for_all_paths);
+  ADD ("/store/journal-of-others", test_journal_of_others);
   ADD ("/store/no-regular-file", test_no_regular_file);
   return g_test_run ();
 }
