@@ -52,7 +52,7 @@ static gboolean
 read_key (GKeyFile *file, const char *path, const char *key, const Unit *units, double *value,
           GError **error)
 {
-  g_autofree char *text = g_key_file_get_string (file, GROUP, key, NULL);
+  g_autofree char *text = g_key_file_get_value (file, GROUP, key, NULL);
   g_autofree char *where = NULL;
 
   if (text == NULL || parse_quantity (g_strstrip (text), units, value))
