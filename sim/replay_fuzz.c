@@ -52,6 +52,15 @@ some_bytes (Program *program)
   return bytes;
 }
 
+/* Readers give no unknown ones in lists. */
+static uint64_t
+some_count (Program *program)
+{
+  uint64_t bytes = some_bytes (program);
+
+  return bytes == TRACE_UNKNOWN_BYTES ? 0 : bytes;
+}
+
 static uint32_t
 some_comm (Program *program)
 {
@@ -104,10 +113,10 @@ fill_lists (Program *program, TraceOp *op, Lists *lists)
   op->n_completed = fill_numbers (program, lists->completed, 0, MAX_LIST);
   op->n_counts = list_length (program);
   for (uint32_t i = 0; i < op->n_counts; i++)
-    lists->counts[i] = some_bytes (program);
+    lists->counts[i] = some_count (program);
   op->n_recv_counts = list_length (program);
   for (uint32_t i = 0; i < op->n_recv_counts; i++)
-    lists->recv_counts[i] = some_bytes (program);
+    lists->recv_counts[i] = some_count (program);
   op->n_values = list_length (program);
   for (uint32_t i = 0; i <= MAX_RANKS; i++) {
     lists->values[i] = some_rank (program);
