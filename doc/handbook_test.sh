@@ -169,6 +169,7 @@ report () {
 
 for file in $pages; do
   page=$(basename "$file" .md)
+  case $file in */handbook/README.md) page=handbook ;; esac
   mkdir "$scratch/$page" && cd "$scratch/$page" || exit 99
   n=0 part=
   : >script

@@ -19,8 +19,9 @@ echo 1..1
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/hopcast-test-XXXXXX") || exit 99
 trap 'rm -rf "$scratch"' EXIT
 
-# Functions of scripts, and variables of awk programs in double quotes, that are names of programs too.
-functions=' column time '
+# Functions of scripts and of Python, and variables of awk programs in double quotes, that are names of
+# programs too.
+functions=' column open time '
 # Programs that a script calls only after it has looked whether they are there, and that no test needs.
 optional=' pj_dump vite srun scontrol sbatch runjob parallel perf likwid-perfctr '
 
