@@ -73,9 +73,9 @@ test_report_needs_the_study (void)
 
   make_store (path, 0);
   store = fixture_open (path, STUDY_STORE_READ);
-  meddle (path, "ALTER TABLE study RENAME COLUMN file TO text");
+  meddle (path, "UPDATE study SET file = x'00'");
   g_assert_false (study_report_write_store (out, store, NULL, 2, &error));
-  g_assert_error (error, STUDY_ERROR, STUDY_ERROR_STORE);
+  g_assert_error (error, STUDY_ERROR, STUDY_ERROR_DAMAGED);
   fclose (out);
   g_assert_cmpuint (size, ==, 0);
 }
