@@ -256,8 +256,13 @@ static const Case cases[] = {
 static const struct {
   const char *spec;
   uint32_t per_node;
-} machines[] = { { "bgq:32", 1 },    { "bgq:32", 4 },    { "torus:3x2m", 1 }, { "torus:3x2m", 4 },
-                 { "systemg:4", 1 }, { "systemg:4", 4 }, { "fattree:2x4,node=harpertown", 2 } };
+} machines[] = { { "bgq:32", 1 },
+                 { "bgq:32", 4 },
+                 { "torus:3x2m", 1 },
+                 { "torus:3x2m", 4 },
+                 { "systemg:4", 1 },
+                 { "systemg:4", 4 },
+                 { "fattree:2x4,node=harpertown", 2 } };
 
 static void
 add_calls (Trace *trace, const Case *it, bool wrong)
