@@ -39,12 +39,10 @@ below (Program *program, uint32_t n)
 static uint64_t
 some_bytes (Program *program)
 {
-  static const uint64_t sizes[] = {
-    0, 1, 8, 300, 3000, 20000, 100000, TRACE_UNKNOWN_BYTES, TRACE_MAX_BYTES
-  };
-  uint64_t bytes = sizes[below (program, program->is_load ? 9 : 8)];
+  static const uint64_t sizes[] = { 0, 1, 8, 300, 3000, 20000, 100000, TRACE_UNKNOWN_BYTES };
+  uint64_t bytes = sizes[below (program, G_N_ELEMENTS (sizes))];
 
-  if (program->is_load || bytes == TRACE_UNKNOWN_BYTES)
+  if (bytes == TRACE_UNKNOWN_BYTES)
     return bytes;
   if (program->sent_bytes + bytes * program->n_ranks * program->n_ranks > MAX_SENT_BYTES)
     return bytes % 7;
