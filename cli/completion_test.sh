@@ -90,7 +90,8 @@ while read -r command; do
     # shellcheck disable=SC2086
     "$hopcast" --complete $command $option "" </dev/null >words
     # Any text names a file: the command would run.
-    if grep -q '^:files' words; then continue; fi
+    if test "$(cat words)" = :files; then continue; fi
+    sed -i '/^:files/d' words
     case $command in
       "trace generate") kind=ring ;;
       *) kind= ;;

@@ -114,7 +114,7 @@ printf '[machine]\nspec = torus:2x2\n[li[nk]\n' >group.conf
 says "no name of a group" 1 'group.conf:3: no name that a group or a key can have: "[li[nk]"' \
   machine show group.conf
 printf '[traces]\ntrace = a\\qb\n[machines]\nmachine = torus:2x2\n' >escape.study
-says "bad escape" 1 'escape.study:2: traces.trace: a backslash begins none of' study run escape.study
+says "bad escape" 1 'escape.study:2: traces.trace: "a\qb" has a backslash that is none of' study run escape.study
 
 # The recorder names what is not there.
 says "no program to record" 1 "./noprog: No such file or directory" trace record -- ./noprog
