@@ -116,6 +116,28 @@ joined_array (JsonArray *array, const char *separator)
   return g_string_free (text, FALSE);
 }
 
+/* A text that ends with a line end is a block of lines, such as a function in C: they stand below
+ * each other.  Any other text is one line. */
+static char *
+table_text (const char *text)
+{
+  g_auto (GStrv) lines = NULL;
+  guint n;
+
+  if (!g_str_has_suffix (text, "\n"))
+    return cli_visible (text);
+  lines = g_strsplit (text, "\n", -1);
+  n = g_strv_length (lines);
+  g_clear_pointer (&lines[n - 1], g_free);
+  for (guint i = 0; i < n - 1; i++) {
+    char *visible = cli_visible (lines[i]);
+
+    g_free (lines[i]);
+    lines[i] = visible;
+  }
+  return g_strjoinv (TABLE_SEPARATOR, lines);
+}
+
 typedef void (*FieldFunction) (FILE *out, const char *name, const char *value, gboolean first);
 
 /* Calls `field` for every leaf in order; first is set for the very first. */
@@ -141,7 +163,7 @@ flatten (FILE *out, JsonObject *object, const char *prefix, const char *separato
     if (g_str_equal (separator, TABLE_SEPARATOR) && !JSON_NODE_HOLDS_ARRAY (member)) {
       g_autofree char *raw = g_steal_pointer (&text);
 
-      text = cli_visible (raw);
+      text = table_text (raw);
     }
     field (out, path, text, *first);
     *first = FALSE;
