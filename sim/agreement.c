@@ -80,7 +80,8 @@ typedef struct {
   uint32_t n_entered;
   uint8_t kind; /* TraceOpKind */
   bool nonblocking;
-  bool incomparable; /* by more than the calls so far */
+  bool mixed;   /* calls of several collectives: nothing is compared any more */
+  bool unsized; /* lists are missing: sizes are not compared any more */
 } Instance;
 
 /* Of one communicator, in the order of their numbers. */
@@ -316,7 +317,7 @@ calls_differ (const Entry *entry, Instance *instance, const char *mine, const ch
 {
   if (trace_collectives (entry->agreement->trace) < TRACE_COLLECTIVES_MIXED)
     return refuse (entry->agreement, entry->call, mine, instance->first, theirs, error);
-  instance->incomparable = true;
+  instance->mixed = true;
   return TRUE;
 }
 
@@ -573,12 +574,12 @@ add_pairs (const Entry *entry, Instance *instance)
   uint32_t me = member_of (entry);
 
   if (sent_list (entry) == NULL || received_list (entry) == NULL) {
-    instance->incomparable = true;
+    instance->unsized = true;
     return;
   }
   for (uint32_t peer = 0; peer < entry->n_members; peer++) {
     if (op->counts[peer] == TRACE_UNKNOWN_BYTES || op->recv_counts[peer] == TRACE_UNKNOWN_BYTES)
-      instance->incomparable = true;
+      instance->unsized = true;
     if (peer == me)
       continue;
     if (op->counts[peer] > 0)
@@ -651,7 +652,7 @@ compare_sizes (const Entry *entry, Instance *instance, GError **error)
   if (sizes != SIZES_PAIRS)
     return compare_parts (entry, instance, error);
   add_pairs (entry, instance);
-  return instance->n_entered < entry->n_members || instance->incomparable ||
+  return instance->n_entered < entry->n_members || instance->unsized ||
          compare_pairs (entry, instance, error);
 }
 
@@ -678,8 +679,9 @@ sim_agreement_enter (SimAgreement *agreement, uint32_t rank, uint32_t comm, uint
     instance->nonblocking = op->nonblocking;
     instance->root = op->root;
   }
-  if ((!instance->incomparable && !compare_calls (&entry, instance, error)) ||
-      (!instance->incomparable && agreement->has_sizes && !compare_sizes (&entry, instance, error)))
+  if (!instance->mixed && !compare_calls (&entry, instance, error))
+    return FALSE;
+  if (!instance->mixed && agreement->has_sizes && !compare_sizes (&entry, instance, error))
     return FALSE;
   if (instance->n_entered == entry.n_members)
     instance_close (agreement, comm);
