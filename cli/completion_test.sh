@@ -108,5 +108,5 @@ while read -r command; do
     if cmp -s words named; then ok "$command $option"; else not_ok "$command $option" "$(diff words named)"; fi
   done <options
 done <commands
-if test $n_lists -ge 20; then ok "lists were compared"; else not_ok "lists were compared" "only $n_lists"; fi
+if test $n_lists -ge 15; then ok "lists were compared"; else not_ok "lists were compared" "only $n_lists"; fi
 done_testing
