@@ -62,8 +62,14 @@ choose (const char *trace, const CliChoiceOptions *options, GError **error)
     return FALSE;
   if (!make_choices (choices, trace, options, error))
     return FALSE;
-  for (guint i = 0; i < choices->len && !options->talk.quiet; i++)
-    cli_warnings_tell (((const CliChoice *) choices->pdata[i])->warnings);
+  for (guint i = 0; i < choices->len && !options->talk.quiet; i++) {
+    const CliChoice *choice = choices->pdata[i];
+    g_autofree char *advice = cli_choice_advice (choice);
+
+    cli_warnings_tell (choice->warnings);
+    if (!choice->is_recommended && options->format.format != CLI_FORMAT_TABLE)
+      fprintf (stderr, "hopcast: warning: %u ranks: %s\n", choice->n_ranks, advice);
+  }
   cli_choice_print (stdout, choices, options);
   if (page != NULL) {
     cli_choice_write_page (cli_outfile_stream (page), choices, options);

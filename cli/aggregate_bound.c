@@ -108,6 +108,10 @@ parse (Options *options, int argc, char **argv, const char **trace_path, GError 
     return cli_refuse (error, "--compute-scale: not a number above 0");
   if (options->seed < 0)
     return cli_refuse (error, "--seed: must not be negative");
+  if (options->pattern != G_MININT && options->pattern < 1)
+    return cli_refuse (error, "--pattern: %d, but patterns count from 1", options->pattern);
+  if (options->trace.n_ranks < 0)
+    return cli_refuse (error, "--trace-ranks: %d is negative", options->trace.n_ranks);
   return options->near_name == NULL ||
          (options->near = cli_parse_choice ("--near", options->near_name, near_names, error)) >= 0;
 }

@@ -3,10 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "cli/parse.h"
 #include "cli/command.h"
 #include "cli/counted_trace.h"
 #include "cli/options.h"
 #include "cli/outfile.h"
+#include "cli/terminal.h"
 #include "predictors/counters.h"
 #include "predictors/ipc_phases.h"
 
@@ -58,6 +60,7 @@ add_options (GOptionContext *context, Options *options)
   };
 
   g_option_context_add_main_entries (context, entries, NULL);
+  cli_add_csv_option (context);
   cli_add_quiet_option (context, &options->talk);
 }
 
@@ -200,7 +203,7 @@ count (char *const *paths, const Options *options, GError **error)
     return FALSE;
   write_row (cli_outfile_stream (out), options, tasks, events, notes);
   for (guint i = 0; !options->talk.quiet && i < notes->len; i++)
-    fprintf (stderr, "hopcast: warning: %s\n", (const char *) g_ptr_array_index (notes, i));
+    cli_printf (stderr, "hopcast: warning: %s\n", (const char *) g_ptr_array_index (notes, i));
   return cli_outfile_commit (out, error);
 }
 
@@ -215,7 +218,7 @@ cli_aggregate_counters (int argc, char **argv, GError **error)
   int first = 1;
 
   add_options (context, &options);
-  if (!g_option_context_parse (context, &argc, &argv, error) || !check_options (&options, error))
+  if (!cli_parse_options (context, NULL, &argc, &argv, error) || !check_options (&options, error))
     return CLI_FAILED;
   if (first < argc && !strcmp (argv[first], "--"))
     first++;

@@ -7,6 +7,7 @@
 #include "cli/group_print.h"
 #include "cli/options.h"
 #include "cli/outfile.h"
+#include "cli/terminal.h"
 #include "study/scotch_part.h"
 
 static const char *const method_names[] = { "kl", "paper", "scotch", NULL };
@@ -79,6 +80,7 @@ add_options (GOptionContext *context, Options *options)
   };
 
   g_option_context_add_main_entries (context, entries, NULL);
+  cli_add_unpack_option (context);
   cli_add_quiet_option (context, &options->talk);
 }
 
@@ -192,7 +194,7 @@ find_groups (const PredictCostGraph *graph, const Options *options, GError **err
     search.given = &given;
     search.n_given = 1;
   } else if (!options->talk.quiet)
-    g_printerr ("hopcast: warning: %s\n", scotch_error->message);
+    cli_printf (stderr, "hopcast: warning: %s\n", scotch_error->message);
   return predict_group (graph, &search);
 }
 

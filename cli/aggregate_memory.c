@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/terminal.h"
 #include "predictors/node_learning.h"
 #include "predictors/table.h"
 #include "study/node_shares.h"
@@ -90,6 +91,7 @@ parse (Options *options, int argc, char **argv, const char **path, GError **erro
 
   cli_add_machine_option (context, &options->machine);
   g_option_context_add_main_entries (context, entries, NULL);
+  cli_add_unpack_option (context);
   cli_add_format_options (context, &options->format);
   cli_add_quiet_option (context, &options->talk);
   if (!cli_parse (context, argc, argv, names, path, error) ||
@@ -259,8 +261,8 @@ print_rows (const Runs *runs, const PredictNodeFigures *figures, CliFormat forma
       study_csv_field (stdout, runs->name[program]);
       printf (",%s,%u\n", study_number (text, memory_share), count_runs (runs, program));
     } else
-      printf ("%-20s  %10.1f %%  %4u\n", runs->name[program], 100 * memory_share,
-              count_runs (runs, program));
+      cli_printf (stdout, "%-20s  %10.1f %%  %4u\n", runs->name[program], 100 * memory_share,
+                  count_runs (runs, program));
   }
 }
 
@@ -271,10 +273,10 @@ tell (const Runs *runs, const PredictNodeFigures *figures)
   uint64_t n_free = 2 * (uint64_t) runs->n_programs + figures->assumptions.with_overhead;
 
   if (figures->assumptions.with_overhead)
-    fprintf (stderr, "overhead %.3g of the computation of a program's first run\n",
-             figures->overhead);
+    cli_printf (stderr, "overhead %.3g of the computation of a program's first run\n",
+                figures->overhead);
   if (runs->table->n_rows > n_free || figures->log_rms > EXACT)
-    fprintf (
+    cli_printf (
         stderr,
         "times are met within %.2g %% (root mean square) by a model of the node, not counters\n",
         100 * figures->log_rms);

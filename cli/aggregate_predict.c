@@ -7,6 +7,7 @@
 #include "cli/ipc_print.h"
 #include "cli/options.h"
 #include "cli/outfile.h"
+#include "cli/terminal.h"
 
 typedef struct {
   CliFormatOptions format;
@@ -32,6 +33,7 @@ add_options (GOptionContext *context, Options *options)
   };
 
   g_option_context_add_main_entries (context, entries, NULL);
+  cli_add_unpack_option (context);
   cli_add_format_options (context, &options->format);
   cli_add_quiet_option (context, &options->talk);
 }
@@ -44,14 +46,14 @@ tell (const PredictIpcModel *model, const PredictIpcAnswer *answer, const char *
   for (guint i = 0; i < n_lines; i++)
     n_negative += !(answer->predicted[i] > 0);
   if (answer->n_outside > 0)
-    fprintf (stderr,
-             "hopcast: warning: %s: %u of %u programs are outside of what the model has learned "
-             "from\n",
-             source, answer->n_outside, answer->phases->n_programs);
+    cli_printf (stderr,
+                "hopcast: warning: %s: %u of %u programs are outside of what the model has learned "
+                "from\n",
+                source, answer->n_outside, answer->phases->n_programs);
   if (n_negative > 0)
-    fprintf (stderr,
-             "hopcast: warning: %s: %u of %u predictions are not positive, which no IPC is\n",
-             source, n_negative, n_lines);
+    cli_printf (stderr,
+                "hopcast: warning: %s: %u of %u predictions are not positive, which no IPC is\n",
+                source, n_negative, n_lines);
   cli_ipc_tell_errors (model, answer);
 }
 

@@ -85,6 +85,8 @@ parse_collectives (Options *options, GError **error)
   g_auto (GStrv) words =
       options->collectives != NULL ? g_strsplit (options->collectives, ",", -1) : NULL;
 
+  if (words != NULL && words[0] == NULL)
+    return parse_collective ("", NULL, error);
   for (guint i = 0; words != NULL && words[i] != NULL; i++) {
     StudyBoundCollective wanted;
 

@@ -44,6 +44,7 @@ add_options (GOptionContext *context, Options *options)
   };
 
   g_option_context_add_main_entries (context, entries, NULL);
+  cli_add_unpack_option (context);
   cli_add_format_options (context, &options->format);
   cli_add_quiet_option (context, &options->talk);
 }
@@ -116,8 +117,8 @@ train (const char *path, const Options *options, GError **error)
   if (!options->talk.quiet)
     cli_ipc_warn (model);
   if (out != NULL) {
-    predict_ipc_model_write (model, cli_outfile_stream (out));
-    if (!cli_outfile_commit (out, error))
+    if (!predict_ipc_model_write (model, cli_outfile_stream (out), error) ||
+        !cli_outfile_commit (out, error))
       return FALSE;
   }
   /* A model on standard output has it for itself. */

@@ -5,6 +5,8 @@
 
 #include "cli/bound_print.h"
 
+#include "cli/terminal.h"
+
 #include <math.h>
 
 /* How the bounds agree with what was simulated. */
@@ -83,7 +85,7 @@ print_doubts (FILE *out, const CliBoundSheet *sheet)
 static void
 print_table (FILE *out, const CliBoundSheet *sheet)
 {
-  fprintf (out, "%s on %s, times by %s\n", sheet->trace, sheet->machine, sheet->table);
+  cli_printf (out, "%s on %s, times by %s\n", sheet->trace, sheet->machine, sheet->table);
   fprintf (out, "%2s  %5s  %5s  %12s  %12s", "id", "tasks", "nodes", "bound s", "sum s");
   if (sheet->is_simulated)
     fprintf (out, "  %12s  %9s", "simulated s", "tightness");
@@ -93,7 +95,7 @@ print_table (FILE *out, const CliBoundSheet *sheet)
 
     fprintf (out, "%2u  %5u  %5u", row->pattern->id, row->pattern->n_tasks, row->pattern->n_nodes);
     if (row->pattern->excluded != NULL) {
-      fprintf (out, "  %s\n", row->pattern->excluded);
+      cli_printf (out, "  %s\n", row->pattern->excluded);
       continue;
     }
     print_seconds (out, row->path_s);

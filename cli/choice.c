@@ -269,13 +269,13 @@ communication_of (const CliChoiceRow *row, CliBasis basis)
   return basis == CLI_BASIS_BOUND ? row->bound_s : fmax (0, row->time_s - row->computation_s);
 }
 
-/* Makes the slots of the machine the cores of the chosen pattern, and its mapping one of them:
+/* Makes the slots of the machine the cores of the placed pattern, and its mapping one of them:
  * files of launchers number what a job uses of a node. */
 static gboolean
 renumber_slots (CliChoice *choice, GError **error)
 {
-  const TopoPattern *pattern = &choice->patterns->pattern[choice->chosen];
-  TopoMapping *mapping = choice->mapping[choice->chosen];
+  const TopoPattern *pattern = &choice->patterns->pattern[choice->placed];
+  TopoMapping *mapping = choice->mapping[choice->placed];
 
   if (!topo_machine_set_pattern (choice->opened, pattern->id, error))
     return FALSE;
@@ -302,17 +302,26 @@ decide (CliChoice *choice, const CliChoiceOptions *options, GError **error)
                                     .computation_s = choice->row[at].computation_s,
                                     .communication_s =
                                         communication_of (&choice->row[at], options->basis) };
-  if (!predict_aggregation_choose (all, n, (uint32_t) options->reference, options->max_slowdown,
+  choice->fastest = predict_aggregation_fastest (all, n);
+  choice->reference = (uint32_t) options->reference - 1;
+  if (choice->row[choice->reference].excluded != NULL)
+    choice->reference = choice->fastest;
+  if (!predict_aggregation_choose (all, n, all[choice->reference].id, options->max_slowdown,
                                    choice->judged, error))
     return FALSE;
+  choice->is_recommended = options->computation != CLI_COMPUTATION_UNCHANGED;
   for (uint32_t at = 0; at < n; at++) {
-    if (choice->judged[at].verdict == PREDICT_AGGREGATION_CHOSEN)
+    if (choice->judged[at].verdict == PREDICT_AGGREGATION_CHOSEN) {
       choice->chosen = at;
+      if (!choice->is_recommended)
+        choice->judged[at].verdict = PREDICT_AGGREGATION_ADMISSIBLE;
+    }
     if (options->has_power)
       choice->row[at].energy_J =
           study_power_energy_J (&options->power, &choice->patterns->pattern[at],
                                 choice->judged[at].total_s, options->memory_bytes);
   }
+  choice->placed = options->pattern != G_MININT ? (uint32_t) options->pattern - 1 : choice->chosen;
   return renumber_slots (choice, error);
 }
 
@@ -327,7 +336,17 @@ check_recorded (const CliChoice *choice, const CliChoiceOptions *options, GError
   return FALSE;
 }
 
-/* Before anything is simulated. */
+static gboolean
+has_any (const CliChoice *choice)
+{
+  for (uint32_t at = 0; at < choice->patterns->n; at++)
+    if (choice->row[at].excluded == NULL)
+      return TRUE;
+  return FALSE;
+}
+
+/* Before anything is simulated.  A reference that nobody named may be excluded, since the fastest
+ * takes its place. */
 static gboolean
 check_reference (const CliChoice *choice, const CliChoiceOptions *options, GError **error)
 {
@@ -336,10 +355,33 @@ check_reference (const CliChoice *choice, const CliChoiceOptions *options, GErro
   if (reference > choice->patterns->n)
     g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "--reference %u: a node of %s has %u patterns",
                  reference, choice->machine, choice->patterns->n);
-  else if (choice->row[reference - 1].excluded != NULL)
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                 "pattern %u, the reference, is excluded: %s; --reference names another", reference,
-                 choice->row[reference - 1].excluded);
+  else if (choice->row[reference - 1].excluded != NULL && options->reference_is_given)
+    g_set_error (
+        error, CLI_ERROR, CLI_ERROR_INPUT,
+        "pattern %u, the reference, is excluded: %s; without --reference it is the fastest "
+        "of those that are not",
+        reference, choice->row[reference - 1].excluded);
+  else if (!has_any (choice))
+    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: all patterns are excluded; pattern %u: %s",
+                 choice->machine, reference, choice->row[reference - 1].excluded);
+  else
+    return TRUE;
+  return FALSE;
+}
+
+static gboolean
+check_placed (const CliChoice *choice, const CliChoiceOptions *options, GError **error)
+{
+  uint32_t pattern = (uint32_t) options->pattern;
+
+  if (options->pattern == G_MININT)
+    return TRUE;
+  if (pattern > choice->patterns->n)
+    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "--pattern %u: a node of %s has %u patterns",
+                 pattern, choice->machine, choice->patterns->n);
+  else if (choice->row[pattern - 1].excluded != NULL)
+    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "--pattern %u is excluded: %s", pattern,
+                 choice->row[pattern - 1].excluded);
   else
     return TRUE;
   return FALSE;
@@ -364,6 +406,7 @@ cli_choice_new (const char *path, const char *spec, const CliChoiceOptions *opti
   choice->n_ranks = trace_ranks (trace);
   if (!admit (choice, options, error) || !check_recorded (choice, options, error) ||
       !set_factors (choice, options, error) || !check_reference (choice, options, error) ||
+      !check_placed (choice, options, error) ||
       !cli_choice_table_open (table, trace, choice->opened, choice->patterns, options->talk.quiet,
                               error))
     return NULL;

@@ -27,15 +27,18 @@ typedef struct {
   TopoPatterns *patterns;
   CliChoiceRow *row;                   /* [patterns->n] */
   PredictAggregationJudgement *judged; /* [patterns->n] */
-  uint32_t chosen;                     /* of patterns->pattern */
+  gboolean is_recommended;             /* something models what tasks share: else none is chosen */
+  uint32_t chosen;                     /* of patterns->pattern; so are: */
+  uint32_t fastest, placed;            /* of the files: the one that was named, or chosen */
+  uint32_t reference;                  /* the fastest, if that of the options is excluded */
   TopoMapping **mapping;               /* [patterns->n] NULL: excluded */
-  TopoMachine *opened;                 /* its slots are those of the chosen pattern */
+  TopoMachine *opened;                 /* its slots are those of the placed pattern */
   GPtrArray *warnings;                 /* (element-type utf8) */
 } CliChoice;
 
 /* The patterns of the machine's nodes for the trace.  NULL and *error: a file cannot be used, the
  * machine has no nodes with cores, the table lacks what the trace needs, the ranks are more than
- * those have room for, or the reference is excluded. */
+ * those have room for, or the reference or the pattern that was named is excluded. */
 CliChoice *cli_choice_new (const char *trace, const char *machine, const CliChoiceOptions *options,
                            CliChoiceTable *table, GError **error);
 void cli_choice_free (CliChoice *choice);

@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/map_options.h"
+#include "cli/terminal.h"
 
 #include <string.h>
 
@@ -16,7 +17,7 @@ static gboolean
 write_file (const CliChoice *choice, const char *kind, const char *path, GError **error)
 {
   const TopoLauncher *launcher = topo_launcher_find (kind, strlen (kind));
-  const TopoMapping *mapping = choice->mapping[choice->chosen];
+  const TopoMapping *mapping = choice->mapping[choice->placed];
   g_autofree char *text = launcher->print (mapping, choice->opened, error);
   g_auto (TopoLaunch) launch = { NULL };
 
@@ -47,7 +48,7 @@ write_all (const CliChoice *choice, const CliChoiceOptions *options, GError **er
       g_propagate_error (error, g_steal_pointer (&trouble));
       return FALSE;
     } else if (!options->talk.quiet)
-      g_printerr ("hopcast: warning: not written: %s\n", trouble->message);
+      cli_printf (stderr, "hopcast: warning: not written: %s\n", trouble->message);
   }
   return TRUE;
 }

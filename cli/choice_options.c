@@ -59,7 +59,8 @@ add_computation_options (GOptionContext *context, CliChoiceOptions *options)
     { "program", 0, 0, G_OPTION_ARG_STRING, &options->program,
       "The program of the table, when it has several", "NAME" },
     { "recorded-in", 0, 0, G_OPTION_ARG_INT, &options->recorded,
-      "The pattern that the computation times of the trace are of (default: the reference)", "ID" },
+      "The pattern that the computation times of the trace are of (default: that of --reference, or 1)",
+      "ID" },
     { "memory-share", 0, 0, G_OPTION_ARG_STRING, &options->memory_share_text,
       "Without counters: how much of a computation's time goes to memory, were there no shared cache, "
       "e.g. 30 %; a model of the node does the rest",
@@ -83,7 +84,8 @@ add_choice_options (GOptionContext *context, CliChoiceOptions *options)
 {
   const GOptionEntry entries[] = {
     { "reference", 0, 0, G_OPTION_ARG_INT, &options->reference,
-      "The pattern that others are compared with (default: 1)", "ID" },
+      "The pattern that others are compared with (default: 1; the fastest when 1 does not fit)",
+      "ID" },
     { "max-slowdown", 0, 0, G_OPTION_ARG_STRING, &options->slowdown,
       "By how much a pattern may be slower than the reference (default: 5 %)", "SHARE" },
     { "memory-per-task", 0, 0, G_OPTION_ARG_STRING, &options->task_memory,
@@ -122,6 +124,8 @@ static void
 add_file_options (GOptionContext *context, CliChoiceOptions *options)
 {
   const GOptionEntry entries[] = {
+    { "pattern", 0, 0, G_OPTION_ARG_INT, &options->pattern,
+      "The pattern that files are written of (default: the one that is recommended)", "ID" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options->prefix,
       "Write the chosen placement as PREFIX.rankfile, PREFIX.hostfile and PREFIX.slurm, as far as "
       "these can say it",
@@ -201,6 +205,9 @@ check_computation (CliChoiceOptions *options, GError **error)
     return cli_refuse (error, "--working-set goes with --memory-share, which is missing");
   if (options->samples == NULL && options->ipc != NULL && g_str_has_suffix (options->ipc, ".json"))
     return cli_refuse (error, "--ipc %s: a model needs --samples TABLE.csv", options->ipc);
+  options->reference_is_given = options->reference != G_MININT;
+  if (!options->reference_is_given)
+    options->reference = PREDICT_REFERENCE;
   if (options->reference < 1)
     return cli_refuse (error, "--reference: %d, but patterns count from 1", options->reference);
   if (options->recorded == G_MININT)
@@ -276,6 +283,30 @@ check_power (CliChoiceOptions *options, GError **error)
 }
 
 static gboolean
+has_files (const CliChoiceOptions *options)
+{
+  return options->prefix != NULL || options->rankfile != NULL || options->hostfile != NULL ||
+         options->slurm != NULL;
+}
+
+/* A placement is of the pattern that is recommended, or of one that is named. */
+static gboolean
+check_files (const CliChoiceOptions *options, GError **error)
+{
+  gboolean is_given = options->pattern != G_MININT;
+
+  if (is_given && options->pattern < 1)
+    return cli_refuse (error, "--pattern: %d, but patterns count from 1", options->pattern);
+  if (is_given && !has_files (options))
+    return cli_refuse (error, "--pattern needs -o, --rankfile, --hostfile or --slurm");
+  if (has_files (options) && !is_given && options->computation == CLI_COMPUTATION_UNCHANGED)
+    return cli_refuse (
+        error, "no pattern is recommended without --ipc or --memory-share; --pattern ID says "
+               "of which one the files are to be");
+  return TRUE;
+}
+
+static gboolean
 check_sizes (CliChoiceOptions *options, const char *trace, GError **error)
 {
   g_auto (GStrv) words = options->sizes != NULL ? g_strsplit (options->sizes, ",", -1) : NULL;
@@ -296,8 +327,7 @@ check_sizes (CliChoiceOptions *options, const char *trace, GError **error)
     size = (guint) n;
     g_array_append_val (options->ranks, size);
   }
-  if (options->ranks->len > 1 && (options->prefix != NULL || options->rankfile != NULL ||
-                                  options->hostfile != NULL || options->slurm != NULL))
+  if (options->ranks->len > 1 && has_files (options))
     return cli_refuse (error, "files of a placement are of one number of --ranks");
   return TRUE;
 }
@@ -338,5 +368,6 @@ cli_choice_check (CliChoiceOptions *options, const char *trace, GError **error)
          check_computation (options, error) && check_shares (options, error) &&
          parse_bytes ("--memory-per-task", options->task_memory, &options->job.task_bytes, error) &&
          parse_bytes ("--node-memory", options->node_memory, &options->job.node_bytes, error) &&
-         check_power (options, error) && check_sizes (options, trace, error);
+         check_power (options, error) && check_sizes (options, trace, error) &&
+         check_files (options, error);
 }

@@ -31,10 +31,11 @@ typedef struct {
   char *sizes; /* "16,32": ranks */
   char *report, *prefix, *rankfile, *hostfile, *slurm;
   gboolean part_filled, no_simulate;
-  int reference, recorded;
+  int reference, recorded, pattern; /* G_MININT: not given */
   gint64 seed;
 
-  /* After cli_choice_check(). */
+  /* After cli_choice_check(); reference and recorded have values. */
+  gboolean reference_is_given;
   CliComputation computation;
   SimNetworkKind network;
   CliBasis basis;
@@ -47,9 +48,10 @@ typedef struct {
   double memory_bytes; /* of all tasks, to or from memory */
 } CliChoiceOptions;
 
-#define CLI_CHOICE_OPTIONS_INIT                                                               \
-  {                                                                                           \
-    .machine = CLI_MACHINE_OPTIONS_INIT, .reference = PREDICT_REFERENCE, .recorded = G_MININT \
+#define CLI_CHOICE_OPTIONS_INIT                                                       \
+  {                                                                                   \
+    .machine = CLI_MACHINE_OPTIONS_INIT, .reference = G_MININT, .recorded = G_MININT, \
+    .pattern = G_MININT                                                               \
   }
 
 void cli_choice_options_clear (CliChoiceOptions *options);

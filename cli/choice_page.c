@@ -5,6 +5,8 @@
 
 #include "cli/choice_page.h"
 
+#include "cli/choice_print.h"
+
 #include <math.h>
 
 /* Of the picture, in pixels. */
@@ -54,7 +56,7 @@ write_bar (FILE *out, const CliChoice *choice, uint32_t at, double top, double p
 static void
 write_picture (FILE *out, const CliChoice *choice, const CliChoiceOptions *options)
 {
-  double limit_s = (1 + options->max_slowdown) * choice->judged[options->reference - 1].total_s;
+  double limit_s = (1 + options->max_slowdown) * choice->judged[choice->reference].total_s;
   double most_s = 0, pixels_per_s, limit;
 
   for (uint32_t at = 0; at < choice->patterns->n; at++)
@@ -70,8 +72,8 @@ write_picture (FILE *out, const CliChoice *choice, const CliChoiceOptions *optio
     double top = at * HEIGHT;
 
     fprintf (out, "<text x=\"0\" y=\"%.1f\"%s>%u: %u x %u</text>\n", top + BAR - 4,
-             at == choice->chosen ? " font-weight=\"bold\"" : "", pattern->id, pattern->n_nodes,
-             pattern->n_tasks);
+             choice->is_recommended && at == choice->chosen ? " font-weight=\"bold\"" : "",
+             pattern->id, pattern->n_nodes, pattern->n_tasks);
     if (is_known (choice, at))
       write_bar (out, choice, at, top, pixels_per_s, limit);
     else {
@@ -94,21 +96,25 @@ cli_choice_write_page (FILE *out, const GPtrArray *choices, const CliChoiceOptio
   fprintf (out,
            "<p>Time of each aggregation pattern (number: nodes x ranks on each): "
            "<span style=\"color: #4a6fa5\">computation</span> and <span style=\"color: "
-           "#b07000\">communication</span>. Pale: slower than pattern %d by more than %g %%, "
+           "#b07000\">communication</span>. Pale: slower than the reference by more than %g %%, "
            "the broken line.</p>\n",
-           options->reference, 100 * options->max_slowdown);
+           100 * options->max_slowdown);
   for (guint i = 0; i < choices->len; i++) {
     const CliChoice *choice = choices->pdata[i];
-    const TopoPattern *chosen = &choice->patterns->pattern[choice->chosen];
+    g_autofree char *reference = cli_choice_reference (choice, options);
+    g_autofree char *advice = cli_choice_advice (choice);
+    g_autofree char *marked = g_markup_escape_text (advice, -1);
+    g_autofree char *compared = g_markup_escape_text (reference, -1);
     g_autofree char *trace = g_markup_escape_text (choice->trace, -1);
     g_autofree char *machine = g_markup_escape_text (choice->machine, -1);
 
-    fprintf (out, "<h2>%s on %s: %u ranks</h2>\n<p>Computation: %s. Communication: %s.</p>\n",
+    fprintf (out,
+             "<h2>%s on %s: %u ranks</h2>\n<p>Computation: %s. Communication: %s. Compared "
+             "with %s.</p>\n",
              trace, machine, choice->n_ranks, choice->computation,
-             options->basis == CLI_BASIS_BOUND ? "an upper bound" : "simulated");
+             options->basis == CLI_BASIS_BOUND ? "an upper bound" : "simulated", compared);
     write_picture (out, choice, options);
-    fprintf (out, "<p>Chosen: pattern %u, %u ranks on each of %u nodes.</p>\n", chosen->id,
-             chosen->n_tasks, chosen->n_nodes);
+    fprintf (out, "<p>%s.</p>\n", marked);
   }
   fputs ("</body>\n</html>\n", out);
 }

@@ -10,6 +10,7 @@
 #include "cli/options.h"
 #include "cli/outfile.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
 #include "predictors/feature_sets.h"
 
 #include <string.h>
@@ -24,6 +25,7 @@ typedef struct {
   char *points, *refitted;
   char **ranges;
   int number, n_trials, n_threads, population, generations;
+  gboolean anyway;
   gint64 seed;
 } Options;
 
@@ -94,7 +96,9 @@ add_options (GOptionContext *context, Options *options)
     { "threads", 0, 0, G_OPTION_ARG_INT, &options->n_threads,
       "Trials at a time (default: all processors); the result is the same", "N" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options->output,
-      "Write the mended model as a model file", "FILE" },
+      "Write the mended model as a model file, if the verdict is to take the term", "FILE" },
+    { "anyway", 0, 0, G_OPTION_ARG_NONE, &options->anyway, "With -o: whatever the verdict is",
+      NULL },
     { "refitted", 0, 0, G_OPTION_ARG_FILENAME, &options->refitted,
       "Write the model with its parameters fitted, without a term", "FILE" },
     { "points", 0, 0, G_OPTION_ARG_FILENAME, &options->points,
@@ -118,11 +122,11 @@ refuse (GError **error, const char *text)
   return FALSE;
 }
 
-/* Of an option whose default is 0. */
+/* Of an option whose default is G_MININT: not given. */
 static gboolean
 parse_count (const char *option, int given, guint least, guint most, guint *count, GError **error)
 {
-  if (given == 0)
+  if (given == G_MININT)
     return TRUE;
   if (given < (int) least || given > (int) most) {
     g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "%s: %d is not within %u..%u", option, given,
@@ -195,6 +199,8 @@ parse_settings (Options *options, PredictCorrectionSettings *settings, GError **
     settings->loss = (PredictLoss) loss;
   if (options->seed < 0)
     return refuse (error, "--seed: must not be negative");
+  if (options->anyway && options->output == NULL)
+    return refuse (error, "--anyway needs -o FILE");
   settings->seed = (uint64_t) options->seed;
   return parse_count ("--case", options->number, 1, 4, &settings->number, error) &&
          parse_count ("--trials", options->n_trials, 1, 1000000, &settings->n_trials, error) &&
@@ -219,19 +225,33 @@ write_text (const char *path, const char *text, GError **error)
   return cli_outfile_commit (file, error);
 }
 
+/* The corrected model is written only when the verdict is for it; FALSE and *error otherwise. */
 static gboolean
-write_models (const CliCorrection *shown, const Options *options, GError **error)
+write_corrected (const CliCorrection *shown, const Options *options, GError **error)
 {
   const PredictCorrection *correction = shown->correction;
-  const PredictBaseModel *model = shown->data->model;
-  g_autofree char *refitted = predict_base_model_text (model, correction->refitted);
-  g_autofree char *mended =
-      correction->best < correction->n_trials
-          ? predict_correction_text (model, &correction->trials[correction->best])
-          : NULL;
+  const PredictCorrectionTrial *best =
+      correction->best < correction->n_trials ? &correction->trials[correction->best] : NULL;
+  g_autofree char *text = NULL;
 
-  return (options->refitted == NULL || write_text (options->refitted, refitted, error)) &&
-         (options->output == NULL || mended == NULL || write_text (options->output, mended, error));
+  if (options->output == NULL)
+    return TRUE;
+  if (best == NULL || (correction->verdict != PREDICT_TAKE_TERM && !options->anyway)) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_WRITE, "%s: not written: %s: %s%s", options->output,
+                 cli_correction_verdict (correction), correction->reason,
+                 best != NULL ? " (--anyway writes it all the same)" : "");
+    return FALSE;
+  }
+  text = predict_correction_text (shown->data->model, best);
+  return write_text (options->output, text, error);
+}
+
+static gboolean
+write_refitted (const CliCorrection *shown, const Options *options, GError **error)
+{
+  g_autofree char *text = predict_base_model_text (shown->data->model, shown->correction->refitted);
+
+  return options->refitted == NULL || write_text (options->refitted, text, error);
 }
 
 static gboolean
@@ -239,7 +259,7 @@ write_files (const CliCorrection *shown, const Options *options, GError **error)
 {
   g_autoptr (CliOutfile) points = NULL;
 
-  if (!write_models (shown, options, error))
+  if (!write_refitted (shown, options, error))
     return FALSE;
   if (options->points == NULL)
     return TRUE;
@@ -254,32 +274,30 @@ static void
 tell_advice (const PredictCorrectionData *data, const PredictCorrection *correction)
 {
   const PredictBaseModel *model = data->model;
-  gboolean tested = data->test.n > 0;
-  const PredictErrors *refitted = tested ? &correction->refitted_test : &correction->refitted_train;
   const PredictCorrectionTrial *best =
       correction->best < correction->n_trials ? &correction->trials[correction->best] : NULL;
-  const PredictErrors *corrected = best ? (tested ? &best->test : &best->train) : NULL;
 
   for (uint32_t at = 0; at < model->n_parameters; at++) {
     const PredictParameter *parameter = &model->parameters[at];
-    double value = correction->refitted[at];
 
-    if (value <= parameter->low || value >= parameter->high)
-      fprintf (stderr,
-               "hopcast: warning: %s: fitted by itself, parameter %s ends at its bound, %g: the "
-               "formula lacks something, or the bound is wrong\n",
-               model->source, parameter->name, value);
+    if (predict_parameter_at_bound (parameter, correction->refitted[at]))
+      cli_printf (stderr,
+                  "hopcast: warning: %s: fitted by itself, parameter %s ends at its bound, %g: the "
+                  "formula lacks something, or the bound is wrong\n",
+                  model->source, parameter->name, correction->refitted[at]);
   }
-  if (corrected != NULL && refitted->log_rmse < corrected->log_rmse)
-    fprintf (stderr,
-             "hopcast: warning: %s: fitting its parameters (log_rmse %.4g) is better than the "
-             "corrected model (%.4g)\n",
-             model->source, refitted->log_rmse, corrected->log_rmse);
+  if (best != NULL && correction->verdict == PREDICT_TAKE_TERM && data->test.n > 0 &&
+      correction->refitted_test.log_rmse < best->test.log_rmse)
+    cli_printf (
+        stderr,
+        "hopcast: warning: %s: at the test points, which the verdict does not look at, fitting "
+        "the parameters (log_rmse %.4g) is better than the corrected model (%.4g)\n",
+        model->source, correction->refitted_test.log_rmse, best->test.log_rmse);
   if (best != NULL && best->brief->n >= data->train.n)
-    fprintf (stderr,
-             "hopcast: warning: %s: a term of %u steps from %" G_GUINT64_FORMAT
-             " points: it can pass through all of them and still be wrong elsewhere\n",
-             model->source, best->brief->n, (guint64) data->train.n);
+    cli_printf (stderr,
+                "hopcast: warning: %s: a term of %u steps from %" G_GUINT64_FORMAT
+                " points: it can pass through all of them and still be wrong elsewhere\n",
+                model->source, best->brief->n, (guint64) data->train.n);
 }
 
 static gboolean
@@ -301,7 +319,7 @@ correct (const PredictCorrectionData *data, const PredictCorrectionSettings *set
   if (!options->talk.quiet)
     tell_advice (data, correction);
   cli_correction_print (stdout, &shown, options->format.format);
-  return TRUE;
+  return write_corrected (&shown, options, error);
 }
 
 /* -- points and model --------------------------------------------------------- */
@@ -369,7 +387,12 @@ cli_correct (int argc, char **argv, GError **error)
       cli_context_new ("TRAIN | --from STORE --measured TABLE",
                        "Mends a performance model, or the simulator, by measured times: finds a "
                        "term that corrects it, and its parameters within their bounds.");
-  g_auto (Options) options = { .seed = 1 };
+  g_auto (Options) options = { .seed = 1,
+                               .number = G_MININT,
+                               .n_trials = G_MININT,
+                               .n_threads = G_MININT,
+                               .population = G_MININT,
+                               .generations = G_MININT };
   g_auto (Work) work = { .model = NULL };
   PredictCorrectionSettings settings;
   g_autofree PredictOp *functions = NULL;

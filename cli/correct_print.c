@@ -68,6 +68,39 @@ brief_text (const PredictBaseModel *model, const PredictExpression *brief)
   return predict_expression_text (brief, &(PredictNames){ .variables = variables });
 }
 
+/* The names of those that ended at a bound. */
+static void
+add_at_bounds (JsonBuilder *builder, const char *name, const PredictBaseModel *model,
+               const double *values)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+
+  for (uint32_t at = 0; at < model->n_parameters; at++)
+    if (predict_parameter_at_bound (&model->parameters[at], values[at]))
+      g_ptr_array_add (names, model->parameters[at].name);
+  cli_add_strings (builder, name, names);
+}
+
+/* Last, where a reader looks first. */
+static void
+add_verdict (JsonBuilder *builder, const CliCorrection *shown, const PredictCorrectionTrial *best)
+{
+  const PredictCorrection *correction = shown->correction;
+  const PredictBaseModel *model = shown->data->model;
+
+  add_at_bounds (builder, "refitted_at_bounds", model, correction->refitted);
+  if (best != NULL)
+    add_at_bounds (builder, "at_bounds", model, best->parameters);
+  json_builder_set_member_name (builder, "left_out");
+  json_builder_begin_object (builder);
+  add_error (builder, "base", correction->base_folds);
+  add_error (builder, "refitted", correction->refitted_folds);
+  add_error (builder, "corrected", correction->corrected_folds);
+  json_builder_end_object (builder);
+  cli_add_string (builder, "verdict", cli_correction_verdict (correction));
+  cli_add_string (builder, "reason", correction->reason);
+}
+
 static void
 add_formulas (JsonBuilder *builder, const PredictBaseModel *model,
               const PredictCorrectionTrial *trial)
@@ -130,6 +163,17 @@ add_trials (JsonBuilder *builder, const CliCorrection *shown, CliFormat format)
   json_builder_end_object (builder);
 }
 
+const char *
+cli_correction_verdict (const PredictCorrection *correction)
+{
+  switch (correction->verdict) {
+  case PREDICT_TAKE_TERM: return "take the term";
+  case PREDICT_TAKE_REFITTED: return "take the refitted model";
+  case PREDICT_TAKE_NEITHER: return "take neither";
+  }
+  g_assert_not_reached ();
+}
+
 void
 cli_correction_print (FILE *out, const CliCorrection *shown, CliFormat format)
 {
@@ -154,6 +198,7 @@ cli_correction_print (FILE *out, const CliCorrection *shown, CliFormat format)
     add_formulas (builder, model, best);
   }
   add_trials (builder, shown, format);
+  add_verdict (builder, shown, best);
   json_builder_end_object (builder);
   record = json_builder_get_root (builder);
   cli_print_record (out, record, format);

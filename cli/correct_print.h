@@ -13,6 +13,9 @@ typedef struct {
   const PredictCorrection *correction;
 } CliCorrection;
 
+/* "take the term", "take the refitted model" or "take neither". */
+const char *cli_correction_verdict (const PredictCorrection *correction);
+
 /* Errors before and after, the formula (infix, LaTeX, C), parameters, how many trials were better.
  * JSON has every trial as well. */
 void cli_correction_print (FILE *out, const CliCorrection *shown, CliFormat format);

@@ -113,10 +113,23 @@ refused "an interval of a formula" 1 'a formula has no intervals' \
   predict scaled.model odd.csv --interval 0.9
 refused "neither of the two" 1 'half.csv:1:' predict half.csv odd.csv
 
+# What was measured is twice the simulated time and an offset: the term can only take the place of the
+# parameters.  It is not written, what the verdict advises is.
+small --from halos.store --measured scaled.csv -o degenerate.model --refitted advised.model
+test "$status" = 1 && grep -q '^verdict  *take the refitted model$' out &&
+  grep -q '^reason  *the term is degenerate: it does what the parameters can; with scale = 2, offset = 1e-05 ' out &&
+  grep -q 'degenerate.model: not written: take the refitted model: .*--anyway' err &&
+  ! test -e degenerate.model && grep -q '^parameter scale' advised.model
+holds "a degenerate term is not written"
+small --from halos.store --measured scaled.csv -o degenerate.model --anyway
+test "$status" = 0 && grep -q '^time = ' degenerate.model
+holds "unless it must be"
+
 # The term cannot be a sine: fitting the parameters is better, and that is told.
 printf 'variable n\nparameter a 1 [0.1, 10]\nparameter b 0.5 [0.1, 10]\ntime = 20 + a*sin(n) + b*n\n' >wave.model
 awk 'BEGIN { print "n,t"; for (n = 1; n < 25; n++) printf "%d,%.17g\n", n, 20 + 3 * sin (n) + n }' >wave.csv
 small wave.csv --model wave.model --observed t --case 2
-grep -q 'warning: wave.model: fitting its parameters (log_rmse .*) is better than the corrected model' err
+grep -q '^verdict  *take the refitted model$' out &&
+  awk '/^left_out.refitted/ { refitted = $2 } /^left_out.corrected/ { exit !(refitted < 1e-6 && $2 > 0.01) }' out
 holds "refitting is better"
 done_testing

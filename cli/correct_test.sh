@@ -34,7 +34,10 @@ refused () {
 
 correct train.csv --model linear.model --observed seconds --test test.csv --case 2 --format json \
   -o mended.model --points points.csv
-if test "$status" = 0 && grep -q '"share_better": 1,' out && grep -q '"term": "t_comm + ' out; then
+if test "$status" = 0 && grep -q '"share_better": 1,' out && grep -q '"term": "t_comm + ' out &&
+  grep -q '"verdict": "take the term",' out && awk '/"left_out"/ { here = 1 }
+    here && /"base"/ { base = $2 + 0 } here && /"refitted"/ { refitted = $2 + 0 }
+    here && /"corrected"/ { exit !($2 + 0 < 1e-6 && refitted > 0.5 && base > 0.5) }' out; then
   ok "a planted fault is mended"
 else
   not_ok "a planted fault is mended" "exit status $status" "$(cat err out)"
@@ -66,6 +69,26 @@ if grep -q "bounded.model: fitted by itself, parameter a ends at its bound, 2.4:
 else
   not_ok "a parameter at its bound is told" "$(cat err)"
 fi
+
+if grep -q '^refitted_at_bounds  *a$' out; then
+  ok "and named on standard output"
+else
+  not_ok "and named on standard output" "$(cat out)"
+fi
+
+# The law of the model and 10 % noise: no term is to be taken, and refitting is.
+awk 'BEGIN { print "n,p,t"; srand (1); for (i = 0; i < 24; i++) {
+       n = 1 + i % 6; p = 2 ^ (i % 4)
+       printf "%d,%d,%.17g\n", n, p, (3 * n + p / 2) * exp (0.1 * ((i * 7919 % 1000) / 500 - 1)) } }' >noise.csv
+printf 'variable n, p\nparameter a 2 [0.1, 40]\nparameter b 1 [0.01, 100]\ntime = a*n + b*p\n' >both.model
+correct noise.csv --model both.model --observed t -o noise.model --format csv
+if test "$status" = 1 && grep -q ',take the refitted model,' out && ! test -e noise.model; then
+  ok "noise is no term"
+else
+  not_ok "noise is no term" "exit status $status" "$(cat out err)"
+fi
+correct noise.csv --model both.model --observed t --anyway
+refused "--anyway of nothing" 2 '--anyway needs -o FILE'
 
 printf 'n,seconds\n1,3\n2,6.1\n3,9.2\n4,11.9\n' >four.csv
 printf 'variable n\nparameter a 1 [0.1, 10]\ntime = a*n\n' >slope.model

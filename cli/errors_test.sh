@@ -163,8 +163,8 @@ refused "threads that are not there" 2 "only 1" $sim --threads 2
 refused "negative compute scale" 2 "--compute-scale" $sim --compute-scale -1
 refused "negative seed" 2 "--seed" $sim --seed -1
 refused "setting without value" 2 "'link.hop_latency' is not of the form" $sim --set link.hop_latency
-refused "setting of an unknown key" 1 "link.colour" $sim --set link.colour=3
-refused "setting without unit" 1 "link.hop_latency=40" $sim --set link.hop_latency=40
+refused "setting of an unknown key" 2 "link.colour" $sim --set link.colour=3
+refused "setting without unit" 2 "link.hop_latency=40" $sim --set link.hop_latency=40
 refused "times of a network without time" 2 "--ranks" $sim --network load --ranks r.csv
 refused "BGQNCL lines of three dimensions" 2 "five dimensions" \
   simulate good.ti --machine torus:4x4x4 --links l.cnt
@@ -180,11 +180,11 @@ refused "collectives without machine" 2 "--machine SPEC is missing" \
   trace matrix good.ti --with-collectives
 
 # Machines.
-refused "unknown kind of machine" 1 "cray:512" machine show cray:512
-refused "nodes without a partition" 1 "bgq:100" machine show bgq:100
-refused "shape that is none" 1 "bgq:5x4x4x4x2" machine show bgq:5x4x4x4x2
-refused "shape of nothing" 1 "torus:0x4" machine show torus:0x4
-refused "shape that overflows" 1 "torus:512x512x512" machine show torus:512x512x512x512x512x512
+refused "unknown kind of machine" 2 "cray:512" machine show cray:512
+refused "nodes without a partition" 2 "bgq:100" machine show bgq:100
+refused "shape that is none" 2 "bgq:5x4x4x4x2" machine show bgq:5x4x4x4x2
+refused "shape of nothing" 2 "torus:0x4" machine show torus:0x4
+refused "shape that overflows" 2 "torus:512x512x512" machine show torus:512x512x512x512x512x512
 refused "machine file missing" 1 "missing.conf" machine show missing.conf
 refused "unknown unit" 1 "unit.conf:4" machine show unit.conf
 refused "unknown key" 1 "key.conf:4" machine show key.conf
@@ -219,14 +219,14 @@ refused_but "word for a port in a table" 1 "2 of 6 pairs have no way (number.dum
   machine check fabric:good.net,routes=number.dump
 refused "tables missing" 1 "missing.dump" machine check fabric:good.net,routes=missing.dump
 refused "unknown engine" 1 '"fastest" is neither an engine' machine check fabric:good.net,routes=fastest
-refused "more nodes than a cluster has" 1 "1 to 324 nodes" machine show systemg:325
-refused "option of a torus" 1 "routes=ftree" machine show bgq:32,routes=ftree
+refused "more nodes than a cluster has" 2 "1 to 324 nodes" machine show systemg:325
+refused "option of a torus" 2 "routes=ftree" machine show bgq:32,routes=ftree
 refused "unknown engine in a machine file" 1 "engine.conf:3: machine.routes: routes: \"fastest\" is neither" \
   machine check engine.conf
 refused "node of hwloc 3" 1 "three.xml: written by hwloc 3, which hwloc 2 cannot read" \
   machine show systemg,node=three.xml
 refused "truncated node" 1 "cut.xml" machine show systemg,node=cut.xml
-refused "node without one of its sets" 1 "sets.xml: an object of type" machine show systemg,node=sets.xml
+refused "node without one of its sets" 1 "sets.xml:1: an object of type" machine show systemg,node=sets.xml
 refused "node that is no XML" 1 "noise" machine show systemg,node=noise
 refused "node of a machine file missing" 1 "node.conf:3: " machine show node.conf
 refused "tables of a machine file missing" 1 "routes.conf:3: " machine show routes.conf
@@ -243,22 +243,22 @@ refused "the same without time" 1 "no way from a to b" \
   simulate good.ti --machine fabric:apart.net -q --network load
 refused "the same for a matrix" 1 "no way from a to b" \
   map metrics pair.csv --machine fabric:apart.net
-refused "simulation with an unknown engine" 1 "\"lash\" is neither an engine" \
+refused "simulation with an unknown engine" 2 "\"lash\" is neither an engine" \
   simulate good.ti --machine fattree:2x2:1,routes=lash -q
-refused "torus's numbers on a fabric" 1 "router" $tree --set router.dynamic_tokens=1
+refused "torus's numbers on a fabric" 2 "router" $tree --set router.dynamic_tokens=1
 refused "more ranks than a fabric's slots" 1 "5 ranks" map generate --machine fattree:2x2:1 --ranks 5
 
 # Slots and cores.
 g="--machine systemg:4 --ranks 2"
-refused "more ranks per node than cores" 1 "has 8 cores" map check AT $g --ranks-per-node 9
-refused "core that is not there" 1 "cores 0 to 7" map check AT $g --cores 0,8
-refused "core twice" 1 "core 3 stands twice" map check AT $g --cores 3,3
-refused "cores of a torus" 1 "a torus" map check ABCDET --machine bgq:32 --ranks 2 --cores 0
+refused "more ranks per node than cores" 2 "has 8 cores" map check AT $g --ranks-per-node 9
+refused "core that is not there" 2 "cores 0 to 7" map check AT $g --cores 0,8
+refused "core twice" 2 "core 3 stands twice" map check AT $g --cores 3,3
+refused "cores of a torus" 2 "a torus" map check ABCDET --machine bgq:32 --ranks 2 --cores 0
 refused "pattern before the first" 2 "--pattern: 0, but patterns count from 1" map check AT $g --pattern 0
-refused "unknown pattern" 1 "pattern 9: the node (harpertown) has no such pattern" map check AT $g --pattern 9
+refused "unknown pattern" 2 "pattern 9: the node (harpertown) has no such pattern" map check AT $g --pattern 9
 refused "pattern and ranks per node" 2 "does not go with" \
   map check AT $g --pattern 2 --ranks-per-node 2
-refused "pattern of a torus" 1 "a torus" map check ABCDET --machine bgq:32 --ranks 2 --pattern 1
+refused "pattern of a torus" 2 "a torus" map check ABCDET --machine bgq:32 --ranks 2 --pattern 1
 
 # Traces.
 refused "trace missing" 1 "missing.ti" simulate missing.ti --machine bgq:32
@@ -267,6 +267,15 @@ refused "trace is empty" 1 "empty" simulate empty --machine bgq:32
 refused "trace of no known format" 1 "noise" trace info noise
 refused "trace of zeros" 1 "zeros" trace info zeros
 refused "truncated gzip" 1 "truncated.ti.gz" trace info truncated.ti.gz
+yes '0 compute 1' | head -c 270M | gzip -1 >grown.ti.gz
+refused "gzip trace that unpacks to too much" 1 "grown.ti.gz: this gzip file unpacks to more than 256 MiB" \
+  trace info grown.ti.gz
+rm grown.ti.gz
+(echo a,b; yes "$(printf '%0800d,1.5' 1)" | head -n 22000) | gzip >grown.csv.gz
+refused "gzip table that unpacks to too much" 1 "read it with --unpack-all" score grown.csv.gz --observed a \
+  --predicted b
+run "$hopcast" score grown.csv.gz --observed a --predicted b --unpack-all
+if test "$status" = 0; then ok "gzip table that is trusted"; else not_ok "gzip table that is trusted" "$(cat err)"; fi
 refused "rank out of range" 1 "rank.ti:3" simulate rank.ti --machine bgq:32
 refused "bad number in a trace" 1 "number.ti:3" simulate number.ti --machine bgq:32
 refused "unknown action in a trace" 1 "action.ti:3" simulate action.ti --machine bgq:32
@@ -279,7 +288,7 @@ refused "two ranks in a slot" 1 "duplicate.map:2" $sim --mapping duplicate.map
 refused "wrong number of columns" 1 "columns.map:2" $sim --mapping columns.map
 refused "coordinate out of range" 1 "coordinate.map:2" $sim --mapping coordinate.map
 refused "map file too short" 1 "short.map" $sim --mapping short.map
-refused "letter twice" 1 "AABCDT" $sim --mapping AABCDT
+refused "letter twice" 2 "AABCDT" $sim --mapping AABCDT
 refused "rankfile with a core twice" 1 "taken.ranks:2: " map check taken.ranks $g
 refused "rankfile with a rank twice" 1 "twice.ranks:2: " map check twice.ranks $g
 refused "rankfile with an unknown host" 1 'host.ranks:2: host "nowhere"' map check host.ranks $g

@@ -139,8 +139,7 @@ succeeds "map check" "$hopcast" map check AT --machine "$tree" --ranks 8
 
 # -- every trace that replays on Blue Gene/Q ------------------------------
 
-traces=$srcdir/../shared/data/traces
-x5=$srcdir/../shared/data/fabrics/x5
+x5=$(test_data fabrics/x5)
 
 # replays MACHINE TRACE: twice, with the same record.
 replays () {
@@ -152,10 +151,20 @@ replays () {
   cmp -s first second
 }
 
+# The traces of the test data, each once, by their names below traces/.
+all_traces () {
+  for top in "$srcdir/validation/data" "$srcdir/../shared/data"; do
+    test ! -d "$top/traces" || (
+      cd "$top/traces" &&
+        ls -d goal/*/*.goal otf2/*/*.otf2 paraver/*/*.prv paraver/*/*.prv.gz dumpi/*/*.meta \
+          ti/gen-*/*-[0-9]*.txt 2>/dev/null
+    )
+  done | sort -u
+}
+
 all_replay () {
-  for trace in "$traces"/goal/*/*.goal "$traces"/otf2/*/*.otf2 "$traces"/paraver/*/*.prv \
-    "$traces"/dumpi/*/*.meta "$traces"/ti/gen-*/*-[0-9]*.txt; do
-    name=${trace#"$traces"/}
+  for name in $(all_traces); do
+    trace=$(test_data "traces/$name")
     run "$hopcast" simulate "$trace" --machine bgq:32 --ranks-per-node 16 -q
     test "$status" = 0 || continue
     n_replayed=$((n_replayed + 1))
@@ -170,12 +179,67 @@ all_replay () {
   done
 }
 
-n_replayed=0
-if test -d "$traces"; then
-  all_replay
-  same "traces there are" "$(test $n_replayed -ge 13 && echo enough)" enough
+# --- A node that nothing names ---
+
+run "$hopcast" simulate ring.ti --machine "$tree"
+if test "$status" = 0 && grep -q '^  node  *harpertown (assumed), 8 cores$' out &&
+  grep -q 'warning: node: harpertown (assumed)' err; then
+  ok "an assumed node is named"
 else
-  skip "all traces" "../shared is not there"
+  not_ok "an assumed node is named" "$(head -6 out)" "$(cat err)"
 fi
+run "$hopcast" simulate ring.ti --machine "$tree,speed=FDR" --format json -q
+if test "$status" = 0 && sed -n '/"warnings"/,/^  \]/p' out >warnings &&
+  grep -q '"node: harpertown (assumed)' warnings && grep -q 'newer than the node' warnings &&
+  grep -q '"hca.pcie_bandwidth: ' warnings; then
+  ok "assumptions are warnings of the record"
+else
+  not_ok "assumptions are warnings of the record" "$(cat warnings err)"
+fi
+run "$hopcast" simulate ring.ti --machine systemg:8
+if test "$status" = 0 && grep -q '^  node  *harpertown, 8 cores$' out && ! test -s err; then
+  ok "the node of System G is not assumed"
+else
+  not_ok "the node of System G is not assumed" "$(head -6 out)" "$(cat err)"
+fi
+cat >assumed.study <<END
+[traces]
+trace = ring.ti
+[machines]
+machine = $tree
+[mappings]
+mapping = AT
+END
+run "$hopcast" study run assumed.study
+if test "$status" = 0 && test "$(grep -c "warning: $tree: node: harpertown (assumed)" err)" = 1; then
+  ok "a study names the assumed node"
+else
+  not_ok "a study names the assumed node" "$(cat err)"
+fi
+run "$hopcast" report assumed.store -o page.html
+if test "$status" = 0 && grep -q '"warnings":\["node: harpertown (assumed)' page.html; then
+  ok "a page names the assumed node"
+else
+  not_ok "a page names the assumed node" "$(cat err)" "$(grep -o '"warnings":.\{60\}' page.html)"
+fi
+
+# --- No temporary files: nothing can stay behind, and a full disk changes nothing ---
+
+run env TMPDIR=/proc/self "$hopcast" report assumed.store -o again.html
+if test "$status" = 0 && cmp -s page.html again.html && ! grep -q 'cannot be drawn' err; then
+  ok "a page without temporary files"
+else
+  not_ok "a page without temporary files" "$status" "$(cat err)" "$(grep -o '"problem":.\{80\}' again.html)"
+fi
+run env TMPDIR=/proc/self "$hopcast" simulate ring.ti --machine "$tree" --network flow -q
+if test "$status" = 0 || grep -q 'SimGrid' err; then
+  ok "flow without temporary files"
+else
+  not_ok "flow without temporary files" "$status" "$(cat err)"
+fi
+
+n_replayed=0
+all_replay
+same "traces there are" "$(test $n_replayed -ge 10 && echo enough)" enough
 
 done_testing

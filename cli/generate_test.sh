@@ -119,7 +119,7 @@ same "map metrics" "$status $(text source out)" "0 gen:halo2d:ranks=32,bytes=1,i
 # What is typed wrong.
 refused "no kind" "KIND is missing" generate
 refused "kind comes first" "KIND is missing" generate --ranks 4 ring
-refused "unknown kind" "'circle' is none of the patterns halo2d" generate circle --ranks 4
+refused "unknown kind" "'circle' is none of halo2d" generate circle --ranks 4
 refused "unknown option" "--rank" generate ring --rank 4
 refused "missing parameter" "ranks=... is missing" generate ring
 refused "range" "ranks: \"0\" is not a whole number within 1.." generate ring --ranks 0

@@ -11,7 +11,7 @@
 set -u
 . "${G_TEST_SRCDIR:-.}/cli/tap.sh"
 
-graphs=$srcdir/../shared/data/graphs/nas-mpi-32t
+graphs=$(test_data graphs/nas-mpi-32t)
 
 # cut_of PARTS: the cut of the parts in a file, a line per rank, of graph.edges; "-" when sizes differ.
 cut_of () {

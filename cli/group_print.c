@@ -5,6 +5,8 @@
 
 #include "cli/group_print.h"
 
+#include "cli/terminal.h"
+
 #include <math.h>
 
 static const char *const level_names[CLI_GROUP_MAX_LEVELS] = { "socket", "die" };
@@ -199,8 +201,8 @@ print_table (FILE *out, const CliGroupSheet *sheet)
              cli_group_cost (sheet->costs, trial->cut_bettered),
              cli_group_cost (sheet->costs, trial->cut));
   }
-  fprintf (out, "\ncut: %.10g of %.10g (%s), %.1f %%\n", cut, all, sheet->costs->kind,
-           all > 0 ? 100 * cut / all : 0);
+  cli_printf (out, "\ncut: %.10g of %.10g (%s), %.1f %%\n", cut, all, sheet->costs->kind,
+              all > 0 ? 100 * cut / all : 0);
 }
 
 void

@@ -5,6 +5,7 @@
 
 #include "cli/ipc_print.h"
 
+#include "cli/terminal.h"
 #include "predictors/relative_errors.h"
 
 #include <math.h>
@@ -25,9 +26,9 @@ print_model_table (FILE *out, const PredictIpcModel *model)
   g_autofree char *samples = g_strjoinv (", ", model->samples);
   g_autofree char *events = g_strjoinv (", ", model->events);
 
-  fprintf (out, "trained on    %s: %u programs\n", model->source, model->n_programs);
-  fprintf (out, "samples       %s\n", samples);
-  fprintf (out, "events        %s\n", *events != '\0' ? events : "none");
+  cli_printf (out, "trained on    %s: %u programs\n", model->source, model->n_programs);
+  cli_printf (out, "samples       %s\n", samples);
+  cli_printf (out, "events        %s\n", *events != '\0' ? events : "none");
   fprintf (out, "coefficients  %u of each function\n\n", predict_ipc_n_regressors (model));
   cli_print_heading (out, "pattern   class    programs  rank       ridge  left out  predicted by");
   for (guint target = 0; target < model->n_targets; target++)
@@ -40,7 +41,7 @@ print_model_table (FILE *out, const PredictIpcModel *model)
         fprintf (out, "%4u  %10.2g  %6.2f %%", piece->rank, piece->ridge, 100 * piece->error);
       else
         fprintf (out, "%4s  %10s  %8s", "-", "-", "-");
-      fprintf (out, "  %s\n", used_of (piece, class));
+      cli_printf (out, "  %s\n", used_of (piece, class));
     }
 }
 
@@ -161,12 +162,13 @@ warn_of_class (const PredictIpcModel *model, guint first, guint class)
       return;
     g_string_append_printf (patterns, "%s %s", n++ > 0 ? "," : "", model->targets[target].pattern);
   }
-  fprintf (stderr,
-           "hopcast: warning: %s: pattern%s%s, class %s: under-determined, %u program%s for %u "
-           "coefficients%s\n",
-           model->source, n == 1 ? "" : "s", patterns->str, predict_ipc_piece_names[class],
-           piece->n_programs, piece->n_programs == 1 ? "" : "s", predict_ipc_n_regressors (model),
-           piece->linear == NULL ? "; predicted by what all programs say" : "");
+  cli_printf (stderr,
+              "hopcast: warning: %s: pattern%s%s, class %s: under-determined, %u program%s for %u "
+              "coefficients%s\n",
+              model->source, n == 1 ? "" : "s", patterns->str, predict_ipc_piece_names[class],
+              piece->n_programs, piece->n_programs == 1 ? "" : "s",
+              predict_ipc_n_regressors (model),
+              piece->linear == NULL ? "; predicted by what all programs say" : "");
 }
 
 void
@@ -221,8 +223,8 @@ print_answer_table (FILE *out, const PredictIpcModel *model, const PredictIpcAns
   for (gsize at = 0; at < count_lines (model, answer); at++) {
     Line line = line_at (model, answer, at);
 
-    fprintf (out, "%s%*s  %-8s  %9.4f", line.program,
-             width - (int) g_utf8_strlen (line.program, -1), "", line.pattern, line.predicted);
+    cli_printf (out, "%s%*s  %-8s  %9.4f", line.program,
+                width - (int) g_utf8_strlen (line.program, -1), "", line.pattern, line.predicted);
     if (!isnan (line.observed))
       fprintf (out, "  %9.4f  %+7.3f %%", line.observed, 100 * line.error);
     fputc ('\n', out);
@@ -309,7 +311,7 @@ cli_ipc_tell_errors (const PredictIpcModel *model, const PredictIpcAnswer *answe
   PredictRelativeErrors errors = errors_of (model, answer);
 
   if (errors.n > 0)
-    fprintf (
+    cli_printf (
         stderr,
         "hopcast: %" G_GUINT64_FORMAT " of %" G_GSIZE_FORMAT
         " predictions are known: mean error %.3f %%, standard deviation %.3f %%, largest %.3f %%\n",

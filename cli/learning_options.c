@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/terminal.h"
 #include "study/plan.h"
 
 #include <string.h>
@@ -35,6 +36,7 @@ cli_add_learning_options (GOptionContext *context, CliLearningOptions *options)
   };
 
   g_option_context_add_main_entries (context, entries, NULL);
+  cli_add_unpack_option (context);
 }
 
 /* -- what was given ------------------------------------------------------ */
@@ -58,6 +60,7 @@ parse_word (GStringChunk *words, const char *option, const char *word, StudyLear
   } keys[] = { { "network", study_network_names, &runs->network },
                { "routing", study_routing_names, &runs->routing },
                { "grain", NULL, &runs->grain } };
+  static const char *const names[] = { "network", "routing", "grain", NULL };
   g_auto (GStrv) parts = g_strsplit (word, "=", 2);
 
   if (g_strv_length (parts) != 2 || *parts[1] == '\0')
@@ -72,7 +75,7 @@ parse_word (GStringChunk *words, const char *option, const char *word, StudyLear
     *keys[at].value = g_string_chunk_insert (words, parts[1]);
     return TRUE;
   }
-  return refuse (option, "the keys are network, routing and grain", word, error);
+  return cli_parse_choice (option, parts[0], names, error) >= 0;
 }
 
 static gboolean
@@ -113,9 +116,9 @@ store_table (const char *path, const CliLearningOptions *options, gboolean needs
   learning.without_time = !needs_time;
   table = store != NULL ? study_learning_table (store, &learning, &n_left_out, error) : NULL;
   if (table != NULL && n_left_out > 0 && !quiet)
-    g_printerr ("hopcast: note: %s: %u run%s left out, whose placement%s not in the feature runs\n",
-                path, n_left_out, n_left_out == 1 ? " is" : "s are",
-                n_left_out == 1 ? " is" : "s are");
+    cli_printf (
+        stderr, "hopcast: note: %s: %u run%s left out, whose placement%s not in the feature runs\n",
+        path, n_left_out, n_left_out == 1 ? " is" : "s are", n_left_out == 1 ? " is" : "s are");
   return table;
 }
 

@@ -50,7 +50,7 @@ test_wrong_usage (void)
     { "network=packet,", "expected KEY=VALUE" },
     { "network=packets", "--observed-runs" },
     { "routing=fast", "--observed-runs" },
-    { "seed=1", "the keys are network, routing and grain: \"seed=1\"" },
+    { "seed=1", "'seed' is none of network, routing, grain" },
     { "network=packet,network=load", "given twice: \"network\"" },
   };
 

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/links.h"
 #include "cli/options.h"
+#include "cli/warnings.h"
 
 /* The machine is the argument here, not an option. */
 static TopoMachine *
@@ -29,10 +30,13 @@ cli_machine_show (int argc, char **argv, GError **error)
       "SPEC", "Prints the complete machine file of a spec: a start for one of your own.");
   g_auto (CliMachineOptions) options = CLI_MACHINE_OPTIONS_INIT;
   g_autoptr (TopoMachine) machine = machine_from_argument (context, &options, argc, argv, error);
+  g_autoptr (GPtrArray) assumptions = g_ptr_array_new_with_free_func (g_free);
   g_autofree char *text = NULL;
 
   if (!machine)
     return CLI_FAILED;
+  topo_machine_assumptions (machine, assumptions);
+  cli_warnings_tell (assumptions);
   text = topo_machine_print (machine);
   fputs (text, stdout);
   return CLI_DONE;
@@ -101,8 +105,10 @@ cli_machine_links (int argc, char **argv, GError **error)
       "SPEC", "Prints every link: where it starts, its port, where it ends; of a torus its latency "
               "beyond that of a hop in nanoseconds, of a fabric its width and speed.");
   g_auto (CliMachineOptions) options = CLI_MACHINE_OPTIONS_INIT;
-  g_autoptr (TopoMachine) machine = machine_from_argument (context, &options, argc, argv, error);
+  g_autoptr (TopoMachine) machine = NULL;
 
+  cli_add_csv_option (context);
+  machine = machine_from_argument (context, &options, argc, argv, error);
   if (!machine)
     return CLI_FAILED;
   if (machine->fabric)

@@ -3,11 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "base/words.h"
 #include "cli/command.h"
+#include "cli/complete.h"
 #include "cli/outfile.h"
-#include "study/text.h"
+#include "cli/terminal.h"
 
-#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -61,25 +62,19 @@ print_help (FILE *out, const char *group)
     if (!group ||
         (g_str_has_prefix (commands[i].name, group) && commands[i].name[strlen (group)] == ' '))
       fprintf (out, "  %-21s  %s\n", commands[i].name, commands[i].summary);
-  fputs ("\n'hopcast COMMAND --help' tells the options of a command.\n", out);
+  fputs ("\n'hopcast help COMMAND' or 'hopcast COMMAND --help' prints the options of a command.\n",
+         out);
 }
 
 /* The nearest command, or NULL when nothing is near. */
 static const char *
 did_you_mean (const char *typed)
 {
-  const char *best = NULL;
-  guint best_distance = 4;
+  const char *names[G_N_ELEMENTS (commands) + 1] = { NULL };
 
-  for (gsize i = 0; i < G_N_ELEMENTS (commands); i++) {
-    guint distance = study_edit_distance (typed, commands[i].name);
-
-    if (distance < best_distance && distance < strlen (typed)) {
-      best = commands[i].name;
-      best_distance = distance;
-    }
-  }
-  return best;
+  for (gsize i = 0; i < G_N_ELEMENTS (commands); i++)
+    names[i] = commands[i].name;
+  return base_nearest (typed, names);
 }
 
 static gboolean
@@ -126,11 +121,12 @@ unknown_command (int argc, char **argv)
   const char *near = did_you_mean (typed);
 
   if (is_group (argv[1]) && argc == 2)
-    fprintf (stderr, "hopcast: '%s' needs one more word; see 'hopcast %s --help'\n", typed, typed);
+    cli_printf (stderr, "hopcast: '%s' needs one more word; see 'hopcast %s --help'\n", typed,
+                typed);
   else if (near)
-    fprintf (stderr, "hopcast: unknown command '%s'; did you mean '%s'?\n", typed, near);
+    cli_printf (stderr, "hopcast: unknown command '%s'; did you mean '%s'?\n", typed, near);
   else
-    fprintf (stderr, "hopcast: unknown command '%s'; see 'hopcast --help'\n", typed);
+    cli_printf (stderr, "hopcast: unknown command '%s'; see 'hopcast --help'\n", typed);
   return CLI_USAGE;
 }
 
@@ -144,7 +140,7 @@ static int
 run_command (const CliCommand *command, int argc, char **argv)
 {
   g_autoptr (GError) error = NULL;
-  g_autofree char *name = g_strconcat ("hopcast ", command->name, NULL);
+  g_autofree char *name = g_strconcat ("hopcast ", command->name, NULL), *message = NULL;
   int status;
 
   g_set_prgname (name);
@@ -153,11 +149,13 @@ run_command (const CliCommand *command, int argc, char **argv)
     cli_stdout_flush (&error);
   if (!error)
     return status;
-  if (error->domain == G_OPTION_ERROR || g_error_matches (error, CLI_ERROR, CLI_ERROR_USAGE)) {
-    fprintf (stderr, "hopcast: %s; see '%s --help'\n", error->message, name);
+  message = cli_shorten (error->message);
+  if (g_error_matches (error, CLI_ERROR, CLI_ERROR_USAGE)) {
+    cli_printf (stderr, "hopcast: %s%s '%s --help'\n", message,
+                g_str_has_suffix (message, "?") ? " See" : "; see", name);
     return CLI_USAGE;
   }
-  fprintf (stderr, "hopcast: %s\n", error->message);
+  cli_printf (stderr, "hopcast: %s\n", message);
   return CLI_FAILED;
 }
 
@@ -169,8 +167,29 @@ finish_stdout (void)
 
   if (cli_stdout_flush (&error))
     return CLI_DONE;
-  fprintf (stderr, "hopcast: %s\n", error->message);
+  cli_printf (stderr, "hopcast: %s\n", error->message);
   return CLI_FAILED;
+}
+
+/* `hopcast help [COMMAND [KIND]]`: the help of the program, of a group of commands or of a command. */
+static int
+help_command (int argc, char **argv)
+{
+  static char option[] = "--help";
+  g_autofree char **words = g_new0 (char *, (gsize) argc + 2);
+  int n_words, n = 0;
+  const CliCommand *command = argc > 1 ? find_command (argc, argv, &n_words) : NULL;
+
+  if (command != NULL && !(n_words == 1 && is_mistyped (argc, argv))) {
+    for (int at = n_words; at < argc; at++)
+      words[n++] = argv[at];
+    words[n++] = option;
+    return run_command (command, n, words);
+  }
+  if (argc > 2 || (argc == 2 && !is_group (argv[1])))
+    return unknown_command (argc, argv);
+  print_help (stdout, argv[1]);
+  return finish_stdout ();
 }
 
 int
@@ -179,8 +198,7 @@ cli_main (int argc, char **argv)
   const CliCommand *command;
   int n_words;
 
-  /* File names and option text follow the user's encoding; numbers do not. */
-  setlocale (LC_CTYPE, "");
+  cli_locale_set ();
   cli_outfile_handle_signals ();
   if (argc < 2) {
     print_help (stderr, NULL);
@@ -192,6 +210,12 @@ cli_main (int argc, char **argv)
   }
   if (asks (argv[1], "-h", "--help")) {
     print_help (stdout, NULL);
+    return finish_stdout ();
+  }
+  if (asks (argv[1], NULL, "help"))
+    return help_command (argc - 1, argv + 1);
+  if (asks (argv[1], NULL, "--complete")) {
+    cli_complete (commands, G_N_ELEMENTS (commands), argc - 2, argv + 2);
     return finish_stdout ();
   }
   command = find_command (argc, argv, &n_words);

@@ -68,8 +68,16 @@ write_family (const GenerateOptions *options, const TopoMachine *machine, GError
   g_auto (GStrv) family =
       topo_recipe_family (options->family, machine, (uint32_t) options->map.n_ranks, error);
 
-  if (family == NULL)
+  if (family == NULL) {
+    /* Any other error is about the number of ranks. */
+    if (g_error_matches (*error, TOPO_ERROR, TOPO_ERROR_SYNTAX)) {
+      g_autofree char *reason = g_strdup ((*error)->message);
+
+      g_clear_error (error);
+      return cli_refuse (error, "--family: %s", reason);
+    }
     return FALSE;
+  }
   if (options->list) {
     for (guint at = 0; family[at] != NULL; at++)
       puts (family[at]);

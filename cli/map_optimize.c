@@ -8,6 +8,7 @@
 #include "cli/optimum.h"
 #include "cli/outfile.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
 #include "sim/load.h"
 #include "study/matrix.h"
 #include "study/optimize.h"
@@ -161,6 +162,24 @@ check_job (const Job *job, GError **error)
   return FALSE;
 }
 
+/* Wrong texts are wrong usage, which the search does not tell apart from bad files. */
+static gboolean
+check_starts (const Job *job, GError **error)
+{
+  for (char **start = job->options->starts; start != NULL && *start != NULL; start++) {
+    g_autoptr (TopoMapping) mapping = NULL;
+
+    if (topo_mapping_is_rankfile (*start))
+      continue;
+    mapping = cli_mapping_new (*start, job->machine, job->n_ranks, error);
+    if (mapping == NULL) {
+      g_prefix_error (error, "--start: ");
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
 static gboolean
 prepare (Job *job, GError **error)
 {
@@ -169,7 +188,7 @@ prepare (Job *job, GError **error)
 
   if (!(job->machine = cli_machine_new (&options->map.machine, error)) ||
       !(job->matrix = load_matrix (job->path, job->machine, options, &job->is_trace, error)) ||
-      !count_ranks (job, error) || !check_job (job, error) ||
+      !count_ranks (job, error) || !check_job (job, error) || !check_starts (job, error) ||
       !(plain = topo_mapping_new (NULL, job->machine, job->n_ranks, error)) ||
       !(job->paths = route_paths_new (job->machine, error)) ||
       !(job->distance = study_distance_new (job->paths, error)))
@@ -207,7 +226,7 @@ search (Job *job, GError **error)
     return FALSE;
   g_clear_pointer (&progress, cli_progress_free);
   if (job->searched.scotch_error && !options->talk.quiet)
-    fprintf (stderr, "hopcast: warning: %s\n", job->searched.scotch_error);
+    cli_printf (stderr, "hopcast: warning: %s\n", job->searched.scotch_error);
   return TRUE;
 }
 

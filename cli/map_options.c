@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/outfile.h"
+#include "cli/terminal.h"
 
 #include <string.h>
 
@@ -42,7 +43,8 @@ cli_map_add_mapping_option (GOptionContext *context, CliMapOptions *options)
   const GOptionEntry entries[] = {
     { "mapping", 0, 0, G_OPTION_ARG_FILENAME, &options->mapping,
       "Where the ranks are: an order of dimensions, such as ABCDET on Blue Gene/Q and AT on a "
-      "fabric (the defaults), a recipe, such as hilbert, or a map file or that of a launcher",
+      "fabric (the defaults, also by the word default), a recipe, such as hilbert, or a map file or "
+      "that of a launcher",
       "M" },
     { NULL },
   };
@@ -175,7 +177,7 @@ cli_map_tell_launch (const TopoLaunch *launch, gboolean as_data)
   if (launch->line && as_data)
     printf ("%s\n", launch->line);
   else if (launch->line)
-    g_printerr ("hopcast: launch with: %s\n", launch->line);
+    cli_printf (stderr, "hopcast: launch with: %s\n", launch->line);
   if (launch->note)
-    g_printerr ("hopcast: note: %s\n", launch->note);
+    cli_printf (stderr, "hopcast: note: %s\n", launch->note);
 }

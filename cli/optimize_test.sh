@@ -120,6 +120,7 @@ fi
 
 # Usage and bad input.
 for arguments in "ring.topo --machine torus:16 -o x" "ring.topo --machine torus:16 --budget 5" \
+  "ring.topo --machine torus:16 --start nonsense --budget 5 -o x" \
   "ring.topo --machine torus:16 --budget 0 -o x" "ring.topo --machine torus:16 --budget 5m -o x" \
   "ring.topo --machine torus:16 --budget -3s -o x" \
   "ring.topo --machine torus:16 --budget 5 --threads 0 -o x" \
@@ -133,7 +134,6 @@ done >wrong
 for arguments in "ring.topo --machine torus:8 --budget 5 -o x" \
   "missing.topo --machine torus:16 --budget 5 -o x" \
   "ring.topo --machine torus:16 --ranks 8 --budget 5 -o x" \
-  "ring.topo --machine torus:16 --start nonsense --budget 5 -o x" \
   "ring.topo --machine torus:16 --budget 5 -o no/such/folder/x"; do
   # shellcheck disable=SC2086  # several words
   run "$hopcast" map optimize $arguments

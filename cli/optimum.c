@@ -5,6 +5,7 @@
 
 #include "cli/optimum.h"
 
+#include "cli/terminal.h"
 #include "study/text.h"
 
 #include <math.h>
@@ -99,7 +100,7 @@ print_verdict (FILE *out, const CliOptimum *optimum)
   const StudyGain *gain = &best->gain;
   g_autofree char *pairs = study_count (gain->n_pairs, "pair");
 
-  fprintf (out, "\nbest: %s", best->name);
+  cli_printf (out, "\nbest: %s", best->name);
   if (optimum->best == 0)
     fputs (", the default: nothing better was found", out);
   else if (!isnan (gain->low))
@@ -117,8 +118,8 @@ print_verdict (FILE *out, const CliOptimum *optimum)
     fprintf (out, "; %.1f %% faster than the default in one simulation, confidence unknown",
              100 * gain->nominal);
   else if (optimum->simulates)
-    fprintf (out, "; not simulated: %s",
-             optimum->stopped ? "stopped before" : "the budget is too small");
+    cli_printf (out, "; not simulated: %s",
+                optimum->stopped ? "stopped before" : "the budget is too small");
   fputs ("\n", out);
 }
 
@@ -133,13 +134,14 @@ print_table (FILE *out, const CliOptimum *optimum)
   for (guint i = 0; i < optimum->candidates->list->len; i++) {
     const StudyCandidate *candidate = study_candidate (optimum->candidates, i);
 
-    fprintf (out, "%c %-32s", i == optimum->best ? '*' : ' ', candidate->name);
+    cli_printf (out, "%c %-32s", i == optimum->best ? '*' : ' ', candidate->name);
     print_cell (out, "%.6g", candidate->hop_bytes);
     print_cell (out, "%.6g", candidate->max_bytes);
     print_cell (out, "%.4f", candidate->score);
     print_cell (out, "%.6g", candidate->time_s);
     print_cell (out, "%.4f", candidate->gain.mean);
-    fprintf (out, "%s%s\n", candidate->error ? "  " : "", candidate->error ? candidate->error : "");
+    cli_printf (out, "%s%s\n", candidate->error ? "  " : "",
+                candidate->error ? candidate->error : "");
   }
   print_verdict (out, optimum);
 }

@@ -5,9 +5,13 @@
 
 #include "cli/options.h"
 
+#include "cli/parse.h"
+#include "base/words.h"
 #include "cli/command.h"
+#include "predictors/text_blocks.h"
 #include "study/error.h"
 #include "study/inputs.h"
+#include "traces/pattern_spec.h"
 
 #include <string.h>
 
@@ -23,6 +27,26 @@ cli_context_new (const char *arguments, const char *description)
   return context;
 }
 
+static gboolean
+take_csv_safe (const char *name G_GNUC_UNUSED, const char *value G_GNUC_UNUSED,
+               gpointer data G_GNUC_UNUSED, GError **error G_GNUC_UNUSED)
+{
+  study_csv_make_safe ();
+  return TRUE;
+}
+
+void
+cli_add_csv_option (GOptionContext *context)
+{
+  const GOptionEntry entries[] = {
+    { "csv-safe", 0, G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, take_csv_safe,
+      "In CSV, put ' before names that a spreadsheet would take for formulas", NULL },
+    { NULL },
+  };
+
+  g_option_context_add_main_entries (context, entries, NULL);
+}
+
 void
 cli_add_format_options (GOptionContext *context, CliFormatOptions *options)
 {
@@ -33,6 +57,7 @@ cli_add_format_options (GOptionContext *context, CliFormatOptions *options)
   };
 
   g_option_context_add_main_entries (context, entries, NULL);
+  cli_add_csv_option (context);
 }
 
 void
@@ -72,6 +97,27 @@ cli_add_machine_detail_options (GOptionContext *context, CliMachineOptions *opti
   g_option_context_add_main_entries (context, entries, NULL);
 }
 
+static gboolean
+unpack_all (G_GNUC_UNUSED const char *option, G_GNUC_UNUSED const char *value,
+            G_GNUC_UNUSED gpointer data, G_GNUC_UNUSED GError **error)
+{
+  predict_text_unpack_all ();
+  trace_unpack_all ();
+  return TRUE;
+}
+
+void
+cli_add_unpack_option (GOptionContext *context)
+{
+  const GOptionEntry entries[] = {
+    { "unpack-all", 0, G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, (gpointer) unpack_all,
+      "Read gzip files also when they unpack to more than 100 times their size", NULL },
+    { NULL },
+  };
+
+  g_option_context_add_main_entries (context, entries, NULL);
+}
+
 void
 cli_add_trace_options (GOptionContext *context, CliTraceOptions *options)
 {
@@ -86,6 +132,7 @@ cli_add_trace_options (GOptionContext *context, CliTraceOptions *options)
   };
 
   g_option_context_add_main_entries (context, entries, NULL);
+  cli_add_unpack_option (context);
 }
 
 void
@@ -117,7 +164,7 @@ cli_parse (GOptionContext *context, int argc, char **argv, const char *const *na
 {
   int next = 1;
 
-  if (!g_option_context_parse (context, &argc, &argv, error))
+  if (!cli_parse_options (context, names, &argc, &argv, error))
     return FALSE;
   if (next < argc && !strcmp (argv[next], "--"))
     next++;
@@ -142,13 +189,15 @@ cli_parse (GOptionContext *context, int argc, char **argv, const char *const *na
 int
 cli_parse_choice (const char *option, const char *text, const char *const *choices, GError **error)
 {
-  g_autofree char *list = NULL;
+  g_autofree char *list = NULL, *meant = NULL;
 
   for (int i = 0; choices[i]; i++)
     if (!strcmp (text, choices[i]))
       return i;
   list = g_strjoinv (", ", (char **) choices);
-  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "%s: '%s' is none of %s", option, text, list);
+  meant = base_did_you_mean (text, choices);
+  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "%s: '%s' is none of %s%s", option, text, list,
+               meant);
   return -1;
 }
 
@@ -166,30 +215,33 @@ cli_parse_format (CliFormatOptions *options, GError **error)
   return choice >= 0;
 }
 
+gpointer
+cli_usage_of (gpointer made, GError **error)
+{
+  if (made == NULL && g_error_matches (*error, STUDY_ERROR, STUDY_ERROR_OPTION)) {
+    (*error)->domain = CLI_ERROR;
+    (*error)->code = CLI_ERROR_USAGE;
+  }
+  return made;
+}
+
 TopoMachine *
 cli_machine_new (const CliMachineOptions *options, GError **error)
 {
   const StudyMachineInputs inputs = { options->spec, options->ranks_per_node, options->cores,
                                       options->pattern, (const char *const *) options->settings };
-  g_autoptr (GError) trouble = NULL;
-  TopoMachine *machine;
 
   if (!options->spec) {
     g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--machine SPEC is missing");
     return NULL;
   }
-  machine = study_machine_new (&inputs, &trouble);
-  if (g_error_matches (trouble, STUDY_ERROR, STUDY_ERROR_OPTION))
-    g_set_error_literal (error, CLI_ERROR, CLI_ERROR_USAGE, trouble->message);
-  else if (trouble)
-    g_propagate_error (error, g_steal_pointer (&trouble));
-  return machine;
+  return cli_usage_of (study_machine_new (&inputs, error), error);
 }
 
 TopoMapping *
 cli_mapping_new (const char *text, TopoMachine *machine, uint32_t n_ranks, GError **error)
 {
-  return study_mapping_new (text, machine, n_ranks, error);
+  return cli_usage_of (study_mapping_new (text, machine, n_ranks, error), error);
 }
 
 Trace *
@@ -198,13 +250,20 @@ cli_trace_open (const char *path, const CliTraceOptions *options, GError **error
   const TraceOptions trace_options = { .n_ranks = (uint32_t) options->n_ranks,
                                        .from_region = options->from_region,
                                        .allow_lossy = options->allow_lossy };
+  Trace *trace;
 
   if (options->n_ranks < 0 || options->n_ranks > MAX_TRACE_RANKS) {
     g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--trace-ranks: %d is not within 0..%d",
                  options->n_ranks, MAX_TRACE_RANKS);
     return NULL;
   }
-  return trace_open (path, &trace_options, error);
+  trace = trace_open (path, &trace_options, error);
+  /* A pattern is wrong by its text alone. */
+  if (trace == NULL && trace_pattern_is_spec (path)) {
+    (*error)->domain = CLI_ERROR;
+    (*error)->code = CLI_ERROR_USAGE;
+  }
+  return trace;
 }
 
 void

@@ -35,10 +35,16 @@ typedef struct {
 GOptionContext *cli_context_new (const char *arguments, const char *description);
 
 /* The structs must outlive parsing, and be cleared after. */
+/* --format, and --csv-safe with it. */
 void cli_add_format_options (GOptionContext *context, CliFormatOptions *options);
+
+/* --csv-safe, for commands whose CSV has names of others and that have no --format of this kind. */
+void cli_add_csv_option (GOptionContext *context);
 void cli_add_machine_option (GOptionContext *context, CliMachineOptions *options);
 void cli_add_machine_detail_options (GOptionContext *context, CliMachineOptions *options);
 void cli_add_trace_options (GOptionContext *context, CliTraceOptions *options);
+/* Of commands that read tables; cli_add_trace_options() has it, too. */
+void cli_add_unpack_option (GOptionContext *context);
 /* Of commands that have nothing more to say. */
 void cli_add_quiet_option (GOptionContext *context, CliTalkOptions *options);
 void cli_add_talk_options (GOptionContext *context, CliTalkOptions *options);
@@ -55,6 +61,9 @@ cli_parse_choice (const char *option, const char *text, const char *const *choic
 
 /* Checks --format; the default is a table. */
 gboolean cli_parse_format (CliFormatOptions *options, GError **error);
+
+/* Passes `made` on.  NULL whose *error is STUDY_ERROR_OPTION becomes wrong usage; error is not NULL. */
+gpointer cli_usage_of (gpointer made, GError **error);
 
 /* The machine of options->spec with the other options applied. */
 TopoMachine *cli_machine_new (const CliMachineOptions *options, GError **error);

@@ -94,6 +94,24 @@ set_write_error (GError **error, const char *path, int error_number)
                error_number ? g_strerror (error_number) : "data was lost (disk full?)");
 }
 
+static gboolean
+is_link (const char *path)
+{
+  struct stat status;
+
+  return lstat (path, &status) == 0 && S_ISLNK (status.st_mode);
+}
+
+/* Whether the link is one of the kernel's names of an open file, such as /dev/stdout. */
+static gboolean
+is_descriptor_link (const char *path)
+{
+  g_autofree char *folder = g_path_get_dirname (path);
+  g_autofree char *resolved = realpath (folder, NULL);
+
+  return resolved && (g_str_equal (resolved, "/dev") || g_str_has_prefix (resolved, "/proc/"));
+}
+
 /* The permissions that the new file shall have. */
 static mode_t
 mode_for (const struct stat *existing)
@@ -130,10 +148,9 @@ make_temporary (char *path)
 static gboolean
 open_temporary (CliOutfile *file, const struct stat *existing, GError **error)
 {
-  g_autofree char *resolved = existing ? realpath (file->path, NULL) : NULL;
   int descriptor;
 
-  file->target = g_strdup (resolved ? resolved : file->path);
+  file->target = g_strdup (file->path);
   file->temporary = g_strconcat (file->target, ".tmp-XXXXXX", NULL);
   descriptor = make_temporary (file->temporary);
   if (descriptor < 0) {
@@ -154,17 +171,17 @@ cli_outfile_new (const char *path, GError **error)
 {
   g_autoptr (CliOutfile) file = g_new0 (CliOutfile, 1);
   struct stat existing;
-  gboolean exists = stat (path, &existing) == 0;
+  gboolean exists = stat (path, &existing) == 0, link = is_link (path);
 
   file->path = g_strdup (path);
   if (!strcmp (path, "-"))
     file->stream = stdout;
-  else if (!exists || S_ISREG (existing.st_mode)) {
-    if (exists && access (path, W_OK) != 0) {
+  else if ((!exists || S_ISREG (existing.st_mode)) && !(link && is_descriptor_link (path))) {
+    if (exists && !link && access (path, W_OK) != 0) {
       set_write_error (error, path, errno);
       return NULL;
     }
-    if (!open_temporary (file, exists ? &existing : NULL, error))
+    if (!open_temporary (file, exists && !link ? &existing : NULL, error))
       return NULL;
   } else if (!(file->stream = fopen (path, "we"))) {
     set_write_error (error, path, errno);

@@ -5,7 +5,9 @@
  * A file is written under a temporary name beside its place and renamed when
  * it is complete; a run that fails or is interrupted leaves what was there
  * before.  What exists and is no regular file (a device, a pipe) is written
- * directly. */
+ * directly, and so is a file that /dev or /proc names (/dev/stdout).  Another
+ * symbolic link is replaced, not followed: who makes links in a shared folder
+ * cannot choose the file that is overwritten. */
 #pragma once
 
 #include <glib.h>

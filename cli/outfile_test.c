@@ -7,6 +7,7 @@
 #include "cli/outfile.h"
 
 #include <glib/gstdio.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -80,8 +81,9 @@ test_keeps_permissions (Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
   g_assert_cmpint (status.st_mode & 07777, ==, 0640);
 }
 
+/* The file at the other end is another's, perhaps, and keeps its content and permissions. */
 static void
-test_writes_through_links (Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+test_replaces_links (Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
 {
   g_autofree char *link = g_build_filename (fixture->folder, "link", NULL);
   g_autoptr (CliOutfile) file = NULL;
@@ -91,9 +93,24 @@ test_writes_through_links (Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
   file = cli_outfile_new (link, NULL);
   fputs ("new", cli_outfile_stream (file));
   g_assert_true (cli_outfile_commit (file, NULL));
-  g_assert_true (g_file_test (link, G_FILE_TEST_IS_SYMLINK));
-  assert_content (fixture->path, "new");
+  g_assert_false (g_file_test (link, G_FILE_TEST_IS_SYMLINK));
+  assert_content (fixture->path, "old");
+  assert_content (link, "new");
   g_unlink (link);
+}
+
+/* The kernel's names of open files are links as well, which nothing may replace. */
+static void
+test_writes_to_descriptors (Fixture *fixture, gconstpointer data G_GNUC_UNUSED)
+{
+  int descriptor = open (fixture->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  g_autofree char *path = g_strdup_printf ("/dev/fd/%d", descriptor);
+  g_autoptr (CliOutfile) file = cli_outfile_new (path, NULL);
+
+  fputs ("new", cli_outfile_stream (file));
+  g_assert_true (cli_outfile_commit (file, NULL));
+  close (descriptor);
+  assert_content (fixture->path, "new");
 }
 
 static void
@@ -188,7 +205,8 @@ main (int argc, char **argv)
   add ("/cli/outfile/appears-when-committed", test_appears_when_committed);
   add ("/cli/outfile/old-stays-without-commit", test_old_stays_without_commit);
   add ("/cli/outfile/keeps-permissions", test_keeps_permissions);
-  add ("/cli/outfile/writes-through-links", test_writes_through_links);
+  add ("/cli/outfile/replaces-links", test_replaces_links);
+  add ("/cli/outfile/descriptors", test_writes_to_descriptors);
   add ("/cli/outfile/missing-folder", test_missing_folder_is_an_error);
   add ("/cli/outfile/full-disk", test_full_disk_is_an_error);
   add ("/cli/outfile/signal-of-another-thread", test_signal_of_another_thread);

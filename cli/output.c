@@ -5,6 +5,8 @@
 
 #include "cli/output.h"
 
+#include "cli/terminal.h"
+
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,6 +35,17 @@ plain_text (JsonNode *node)
 
 static void print_json (FILE *out, JsonNode *node, int depth);
 
+/* A name may be a column of the user's table, with any character. */
+static char *
+quoted (const char *text)
+{
+  g_autoptr (JsonNode) node = json_node_new (JSON_NODE_VALUE);
+  g_autofree char *valid = g_utf8_make_valid (text, -1);
+
+  json_node_set_string (node, valid);
+  return json_to_string (node, FALSE);
+}
+
 static void
 print_json_object (FILE *out, JsonObject *object, int depth)
 {
@@ -43,7 +56,9 @@ print_json_object (FILE *out, JsonObject *object, int depth)
   fputc ('{', out);
   json_object_iter_init_ordered (&iter, object);
   while (json_object_iter_next_ordered (&iter, &name, &member)) {
-    fprintf (out, "%s%*s\"%s\": ", separator, 2 * depth + 2, "", name);
+    g_autofree char *key = quoted (name);
+
+    fprintf (out, "%s%*s%s: ", separator, 2 * depth + 2, "", key);
     print_json (out, member, depth + 1);
     separator = ",\n";
   }
@@ -82,6 +97,10 @@ print_json (FILE *out, JsonNode *node, int depth)
   }
 }
 
+/* How the elements of an array are kept apart. */
+#define CSV_SEPARATOR   "; "
+#define TABLE_SEPARATOR "\n                            " /* below the first one */
+
 static char *
 joined_array (JsonArray *array, const char *separator)
 {
@@ -89,17 +108,37 @@ joined_array (JsonArray *array, const char *separator)
 
   for (guint i = 0; i < json_array_get_length (array); i++) {
     g_autofree char *element = plain_text (json_array_get_element (array, i));
+    g_autofree char *visible = cli_visible (element);
 
-    g_string_append_printf (text, "%s%s", i ? separator : "", element);
+    g_string_append_printf (text, "%s%s", i ? separator : "",
+                            g_str_equal (separator, TABLE_SEPARATOR) ? visible : element);
   }
   return g_string_free (text, FALSE);
 }
 
-typedef void (*FieldFunction) (FILE *out, const char *name, const char *value, gboolean first);
+/* A text that ends with a line end is a block of lines, such as a function in C: they stand below
+ * each other.  Any other text is one line. */
+static char *
+table_text (const char *text)
+{
+  g_auto (GStrv) lines = NULL;
+  guint n;
 
-/* How the elements of an array are kept apart. */
-#define CSV_SEPARATOR   "; "
-#define TABLE_SEPARATOR "\n                            " /* below the first one */
+  if (!g_str_has_suffix (text, "\n"))
+    return cli_visible (text);
+  lines = g_strsplit (text, "\n", -1);
+  n = g_strv_length (lines);
+  g_clear_pointer (&lines[n - 1], g_free);
+  for (guint i = 0; i < n - 1; i++) {
+    char *visible = cli_visible (lines[i]);
+
+    g_free (lines[i]);
+    lines[i] = visible;
+  }
+  return g_strjoinv (TABLE_SEPARATOR, lines);
+}
+
+typedef void (*FieldFunction) (FILE *out, const char *name, const char *value, gboolean first);
 
 /* Calls `field` for every leaf in order; first is set for the very first. */
 static void
@@ -121,6 +160,11 @@ flatten (FILE *out, JsonObject *object, const char *prefix, const char *separato
     }
     text = JSON_NODE_HOLDS_ARRAY (member) ? joined_array (json_node_get_array (member), separator)
                                           : plain_text (member);
+    if (g_str_equal (separator, TABLE_SEPARATOR) && !JSON_NODE_HOLDS_ARRAY (member)) {
+      g_autofree char *raw = g_steal_pointer (&text);
+
+      text = table_text (raw);
+    }
     field (out, path, text, *first);
     *first = FALSE;
   }
@@ -145,7 +189,9 @@ csv_value (FILE *out, const char *name G_GNUC_UNUSED, const char *value, gboolea
 static void
 table_line (FILE *out, const char *name, const char *value, gboolean first G_GNUC_UNUSED)
 {
-  fprintf (out, "%-26s  %s\n", name, *value ? value : "-");
+  /* The value is visible already: lines between elements are ours. */
+  cli_printf (out, "%-26s  ", name);
+  fprintf (out, "%s\n", *value ? value : "-");
 }
 
 void
@@ -176,7 +222,9 @@ cli_print_heading (FILE *out, const char *text)
   const char *no_color = g_getenv ("NO_COLOR");
   gboolean bold = isatty (fileno (out)) && !(no_color && *no_color);
 
-  fprintf (out, "%s%s%s\n", bold ? "\033[1m" : "", text, bold ? "\033[0m" : "");
+  fputs (bold ? "\033[1m" : "", out);
+  cli_printf (out, "%s", text);
+  fputs (bold ? "\033[0m\n" : "\n", out);
 }
 
 /* Names of files need not be UTF-8, which JSON is. */

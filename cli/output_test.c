@@ -7,6 +7,7 @@
 
 #include <locale.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What `print` writes; the caller frees it. */
@@ -133,6 +134,50 @@ test_json_reads_back (void)
   g_assert_nonnull (strstr (text, "\"unknown\": null"));
 }
 
+/* A member may be named by a column of the user's table. */
+static void
+test_json_names (void)
+{
+  static const char *const names[] = { "a\"b", "back\\slash", "tab\there", "" };
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+  g_autoptr (JsonNode) record = NULL, back = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *text = NULL;
+
+  json_builder_begin_object (builder);
+  for (gsize i = 0; i < G_N_ELEMENTS (names); i++)
+    cli_add_number (builder, names[i], (double) i + 0.5);
+  json_builder_end_object (builder);
+  record = json_builder_get_root (builder);
+  text = captured (print_json, record);
+  back = json_from_string (text, &error);
+  g_assert_no_error (error);
+  g_assert_true (json_node_equal (record, back));
+}
+
+static void
+test_table_has_blocks_of_lines (void)
+{
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+  g_autoptr (JsonNode) record = NULL;
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream (&text, &size);
+
+  json_builder_begin_object (builder);
+  cli_add_string (builder, "c", "int\nf (void)\n");
+  cli_add_string (builder, "name", "two\nlines");
+  json_builder_end_object (builder);
+  record = json_builder_get_root (builder);
+  cli_print_record (out, record, CLI_FORMAT_TABLE);
+  fclose (out);
+  g_assert_cmpstr (text, ==,
+                   "c                           int\n"
+                   "                            f (void)\n"
+                   "name                        two\\x0alines\n");
+  free (text);
+}
+
 static void
 test_csv_is_a_line_of_names_and_one_of_values (void)
 {
@@ -168,7 +213,9 @@ main (int argc, char **argv)
   g_test_add_func ("/cli/output/numbers-ignore-locale", test_numbers_ignore_locale);
   g_test_add_func ("/cli/output/csv-quotes", test_csv_quotes);
   g_test_add_func ("/cli/output/json-reads-back", test_json_reads_back);
+  g_test_add_func ("/cli/output/json-names", test_json_names);
   g_test_add_func ("/cli/output/json-is-utf8", test_json_is_utf8);
+  g_test_add_func ("/cli/output/table-blocks", test_table_has_blocks_of_lines);
   g_test_add_func ("/cli/output/csv-lines", test_csv_is_a_line_of_names_and_one_of_values);
   return g_test_run ();
 }

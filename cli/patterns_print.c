@@ -5,6 +5,8 @@
 
 #include "cli/patterns_print.h"
 
+#include "cli/terminal.h"
+
 #include <string.h>
 
 /* Ascending numbers as --cores takes them, "0,1,4-7"; the caller frees it. */
@@ -86,9 +88,9 @@ print_row (FILE *out, const CliPatternSheet *sheet, const TopoPattern *pattern, 
   print_count (out, 6, pattern->energy_rank);
   fprintf (out, "  %10s", study_number (number, pattern->symmetries));
   if (note != NULL)
-    fprintf (out, "  %-*s  %s\n", widths[1], list, note);
+    cli_printf (out, "  %-*s  %s\n", widths[1], list, note);
   else
-    fprintf (out, "  %s\n", list);
+    cli_printf (out, "  %s\n", list);
 }
 
 static void
@@ -98,7 +100,7 @@ print_table (FILE *out, const CliPatternSheet *sheet)
   g_autofree char *levels = topo_levels_describe (patterns->levels);
   int widths[2] = { 5, 5 };
 
-  fprintf (out, "%s: %s", sheet->node, levels);
+  cli_printf (out, "%s: %s", sheet->node, levels);
   if (sheet->node_bytes > 0)
     fprintf (out, "; %.4g GiB", (double) sheet->node_bytes / (double) (1 << 30));
   fputc ('\n', out);

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/pingpong_options.h"
 
+#include "cli/parse.h"
+#include "base/words.h"
 #include "cli/command.h"
 #include "cli/pingpong_collectives.h"
 #include "cli/size_list.h"
@@ -56,7 +58,7 @@ parse_sizes (CliPingpongOptions *options, GError **error)
 static gboolean
 parse_collective (CliPingpongOptions *options, const char *word, GError **error)
 {
-  g_autofree char *known = g_strjoinv (", ", (char **) cli_pingpong_collectives);
+  g_autofree char *known = g_strjoinv (", ", (char **) cli_pingpong_collectives), *meant = NULL;
 
   for (guint which = 0; cli_pingpong_collectives[which] != NULL; which++) {
     if (strcmp (word, cli_pingpong_collectives[which]) != 0)
@@ -67,7 +69,8 @@ parse_collective (CliPingpongOptions *options, const char *word, GError **error)
     g_array_append_val (options->collectives, which);
     return TRUE;
   }
-  return cli_refuse (error, "--collectives: '%s' is none of %s", word, known);
+  meant = base_did_you_mean (word, cli_pingpong_collectives);
+  return cli_refuse (error, "--collectives: '%s' is none of %s%s", word, known, meant);
 }
 
 static gboolean
@@ -163,7 +166,7 @@ cli_pingpong_options_parse (CliPingpongOptions *options, int argc, char **argv, 
 {
   g_autoptr (GOptionContext) context = context_new (options);
 
-  if (!g_option_context_parse (context, &argc, &argv, error))
+  if (!cli_parse_options (context, NULL, &argc, &argv, error))
     return FALSE;
   if (argc > 1)
     return cli_refuse (error, "one argument too many: '%s'", argv[1]);

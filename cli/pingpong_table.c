@@ -7,6 +7,7 @@
 
 #include "cli/pingpong_collectives.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -89,8 +90,8 @@ tell_how_long (const CliPingpongJob *job)
   guint n = cli_pingpong_count (job);
   double seconds = ceil (n * job->options->effort.seconds);
 
-  fprintf (stderr, "hopcast-pingpong: %u times of at most %g s each: %.0f min %02.0f s\n", n,
-           job->options->effort.seconds, floor (seconds / 60), fmod (seconds, 60));
+  cli_printf (stderr, "hopcast-pingpong: %u times of at most %g s each: %.0f min %02.0f s\n", n,
+              job->options->effort.seconds, floor (seconds / 60), fmod (seconds, 60));
 }
 
 char *
@@ -163,7 +164,7 @@ static void
 tell_how_sure (const Work *work)
 {
   if (work->n_unsure > 0 && !work->job->options->quiet)
-    fprintf (
+    cli_printf (
         stderr,
         "hopcast-pingpong: %u of %u medians are not known to %g %%, the least sure to %.0f %%; "
         "more --seconds make them surer\n",

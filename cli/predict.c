@@ -9,6 +9,7 @@
 #include "cli/options.h"
 #include "cli/outfile.h"
 #include "cli/table_copy.h"
+#include "cli/terminal.h"
 #include "predictors/forecaster.h"
 
 #include <math.h>
@@ -49,6 +50,7 @@ add_options (GOptionContext *context, Options *options)
   };
 
   g_option_context_add_main_entries (context, entries, NULL);
+  cli_add_csv_option (context);
   cli_add_learning_options (context, &options->learning);
   cli_add_quiet_option (context, &options->talk);
 }
@@ -93,10 +95,10 @@ warn_of_outside (const PredictTable *table, const PredictModel *model, const Pre
       g_string_append_printf (which, "%s%s (%" G_GUINT64_FORMAT " of them)", which->len ? ", " : "",
                               model->features[feature], n);
   }
-  fprintf (stderr,
-           "hopcast: warning: %s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-           " rows are outside of what the model has learned from: %s\n",
-           table->source, answer->n_outside, table->n_rows, which->str);
+  cli_printf (stderr,
+              "hopcast: warning: %s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+              " rows are outside of what the model has learned from: %s\n",
+              table->source, answer->n_outside, table->n_rows, which->str);
   g_string_free (which, TRUE);
 }
 
@@ -105,10 +107,10 @@ warn_of_endless (const PredictTable *table, const PredictModel *model, const Pre
                  double level)
 {
   if (answer->upper != NULL && table->n_rows > 0 && isinf (answer->upper[0]))
-    fprintf (stderr,
-             "hopcast: warning: %" G_GUINT64_FORMAT
-             " samples are too few for an interval of %g: it has no end\n",
-             model->interval.of, level);
+    cli_printf (stderr,
+                "hopcast: warning: %" G_GUINT64_FORMAT
+                " samples are too few for an interval of %g: it has no end\n",
+                model->interval.of, level);
 }
 
 /* The rows whose observation is known, and what was predicted for them. */
@@ -149,13 +151,14 @@ tell_scores (const PredictTable *table, const PredictColumn *column, const Predi
   g_auto (Known) known = known_rows (table, column, answer);
   PredictScores scores = predict_score (known.observed, known.predicted, known.n);
 
-  fprintf (stderr, "hopcast: %s is known in %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " rows\n",
-           column->name, known.n, table->n_rows);
+  cli_printf (stderr,
+              "hopcast: %s is known in %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " rows\n",
+              column->name, known.n, table->n_rows);
   for (guint i = 0; i < PREDICT_N_SCORES; i++)
-    fprintf (stderr, "  %-10s  %.6g\n", predict_score_names[i],
-             predict_score_value (&scores, (PredictScore) i));
+    cli_printf (stderr, "  %-10s  %.6g\n", predict_score_names[i],
+                predict_score_value (&scores, (PredictScore) i));
   if (answer->lower != NULL && known.n > 0)
-    fprintf (stderr, "  %-10s  %.6g\n", "covered", (double) known.n_within / (double) known.n);
+    cli_printf (stderr, "  %-10s  %.6g\n", "covered", (double) known.n_within / (double) known.n);
 }
 
 /* -- the command ------------------------------------------------------------------- */

@@ -151,6 +151,23 @@ succeeds "map check" "$hopcast" map check out.map --machine bgq:32 --ranks 8
 $sim --mapping out.map --links file.csv >out && $sim --mapping TEDCBA --links letters.csv >out
 same "map file and letters give the same links" "$(cat file.csv)" "$(cat letters.csv)"
 
+# Every command that takes a mapping takes the default by its name.
+# shellcheck disable=SC2086
+succeeds "simulate the default" $sim --mapping default --format json
+same "its record has the letters" "$(json mapping out)" ABCDET
+small="--machine torus:2x2 --ranks-per-node 2 --ranks 3"
+# shellcheck disable=SC2086
+for command in "map check default $small" "map generate --mapping default $small" \
+  "map convert default $small --to map" \
+  "map metrics ring.ti --machine bgq:32 --mapping default" \
+  "map optimize ring.ti --machine bgq:32 --start default --budget 1 -q -o best.map"; do
+  succeeds "the default: ${command%% -*}" "$hopcast" $command
+done
+"$hopcast" map generate --mapping default $small >out
+same "the default fills node by node" "$(grep -v '^#' out | tr '\n' ,)" "0 0 0,0 0 1,0 1 0,"
+printf '[traces]\ntrace = ring.ti\n[machines]\nmachine = bgq:32\n[mappings]\nmapping = default\n' >default.study
+succeeds "a study of the default" "$hopcast" study run default.study -q
+
 succeeds "machine show" "$hopcast" machine show bgq:64 --set link.hop_latency=50ns
 cp out machine.conf
 succeeds "machine show of what it showed" "$hopcast" machine show ./machine.conf

@@ -106,6 +106,8 @@ check_options (Options *options, GError **error)
     return refuse (error, "--top: must be at least 1");
   if (options->kind != NULL && options->output == NULL)
     return refuse (error, "--to needs --output FILE");
+  if (options->wanted_case != NULL && *options->wanted_case == '\0')
+    return refuse (error, "--case: '' is neither a number nor a part of a name");
   if (options->hosts != NULL && options->kind == NULL)
     return refuse (error, "--hosts needs --to KIND");
   if (options->kind != NULL && cli_map_parse_kind (options->kind, error) == NULL)

@@ -37,6 +37,7 @@ put_row (StudyStore *store, GPtrArray *rows, TopoMachine *machine, guint trace, 
   row->mapping = g_strdup (mappings[number]);
   g_free (row->mapping_hash);
   row->mapping_hash = study_mapping_hash (mapping);
+  row->nodes = topo_shape_nodes (&machine->shape);
   row->time_s = times_s[trace][number];
   row->features[SIM_FEATURE_MAX_BYTES] = 100 - number;
   study_store_put_placement (store, row->mapping_hash, mapping, &error);

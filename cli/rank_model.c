@@ -6,6 +6,7 @@
 #include "cli/rank_model.h"
 
 #include "cli/rank_print.h"
+#include "cli/terminal.h"
 #include "predictors/forecaster.h"
 
 #include <math.h>
@@ -93,7 +94,8 @@ cli_rank_model_new (const char *path, double level, const CliLearningOptions *le
   if (table == NULL || !predict_forecaster_apply (model, table, level, 0, &answer, error))
     return NULL;
   if (answer.n_outside > 0)
-    g_printerr ("hopcast: note: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+    cli_printf (stderr,
+                "hopcast: note: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
                 " runs are outside of what %s was trained on\n",
                 answer.n_outside, table->n_rows, path);
   matches = match_rows (table, rows);

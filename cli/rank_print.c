@@ -5,6 +5,7 @@
 
 #include "cli/rank_print.h"
 
+#include "cli/terminal.h"
 #include "study/text.h"
 
 #include <math.h>
@@ -76,7 +77,8 @@ print_ranked (FILE *out, const CliRanking *ranking, guint number, const StudyRan
 {
   int missing = width - (int) g_utf8_strlen (ranked->mapping, -1);
 
-  fprintf (out, "  %5u  %s%*s  %12.6g", ranked->place, ranked->mapping, missing, "", ranked->value);
+  cli_printf (out, "  %5u  %s%*s  %12.6g", ranked->place, ranked->mapping, missing, "",
+              ranked->value);
   for (guint column = 0; column < n_columns (ranking); column++) {
     double value = cli_ranking_value (ranking, column, number, ranked);
 
@@ -107,18 +109,18 @@ print_verdict (FILE *out, const StudyCase *study_case)
   if (isnan (best->gain))
     return;
   if (default_is_best (study_case))
-    fprintf (out, "  none is better than the default, %s\n", study_case->default_mapping);
+    cli_printf (out, "  none is better than the default, %s\n", study_case->default_mapping);
   else
-    fprintf (out, "  best: %s, %.3f times as good as the default, %s\n", best->mapping, best->gain,
-             study_case->default_mapping);
+    cli_printf (out, "  best: %s, %.3f times as good as the default, %s\n", best->mapping,
+                best->gain, study_case->default_mapping);
 }
 
 static void
 print_names (FILE *out, const CliRanking *ranking, const StudyCase *study_case, int width)
 {
-  fprintf (out, "  place  %-*s  %12s", width, "mapping", study_case->column);
+  cli_printf (out, "  place  %-*s  %12s", width, "mapping", study_case->column);
   for (guint column = 0; column < n_columns (ranking); column++)
-    fprintf (out, "  %12s", column_name (ranking, column));
+    cli_printf (out, "  %12s", column_name (ranking, column));
   fprintf (out, "  %7s  %4s\n", "gain", "runs");
 }
 
@@ -134,7 +136,7 @@ print_case (FILE *out, const CliRanking *ranking, guint number)
   if (n > 0)
     print_names (out, ranking, study_case, width);
   else
-    fprintf (out, "  no run knows its %s\n", study_case->column);
+    cli_printf (out, "  no run knows its %s\n", study_case->column);
   for (guint i = 0; i < n; i++)
     print_ranked (out, ranking, number, ranked_at (study_case, i), width);
   if (n < study_case->ranked->len)
@@ -161,7 +163,7 @@ print_table (FILE *out, const CliRanking *ranking)
       first = FALSE;
     }
   if (ranking->note != NULL)
-    fprintf (out, "\n%s\n", ranking->note);
+    cli_printf (out, "\n%s\n", ranking->note);
   if (ranking->n_missing > 0) {
     g_autofree char *missing = study_count (ranking->n_missing, "run");
 

@@ -5,6 +5,7 @@
 
 #include "cli/output.h"
 #include "cli/rank_fixture.h"
+#include "study/store_fixture.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -60,7 +61,7 @@ test_by_and_tie (void)
   strchr (first, '\n')[0] = '\0';
   g_assert_cmpstr (first, ==,
                    "2,\"b,\"\"b\"\".hct\",torus:4x2,packet,default,TBA,1,1,max_bytes,96,"
-                   "1.0416666666666667,1,key-14");
+                   "1.0416666666666667,1," FIXTURE_KEY ("14"));
   rank_fixture_clear (&files);
 }
 

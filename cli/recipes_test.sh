@@ -48,9 +48,9 @@ same "simulate" "$(sed -n 's/^ *"mapping": "\(.*\)",$/\1/p' out)" \
 
 # The fault is shown.
 # shellcheck disable=SC2086
-refused "wrong operation" 1 'column 5, at "tlt(A)"' $torus --mapping 'net.tlt(A)'
+refused "wrong operation" 2 'column 5, at "tlt(A)"' $torus --mapping 'net.tlt(A)'
 # shellcheck disable=SC2086
-refused "neither file nor recipe" 1 "there is no such file" $torus --mapping 'my map (2).txt'
+refused "neither file nor recipe" 2 "there is no such file" $torus --mapping 'my map (2).txt'
 
 # Families: the list, and a file of each with an index.
 bgq="--machine bgq:512 --ranks-per-node 16 --ranks 8192"
@@ -79,7 +79,7 @@ same "a family on a fabric" "$(tr '\n' ' ' <out)" "AT TA "
 
 # Wrong usage, and what cannot be written.
 # shellcheck disable=SC2086
-refused "unknown family" 1 'family "sc12" is unknown' $torus --family sc12
+refused "unknown family" 2 'family "sc12" is unknown' $torus --family sc12
 # shellcheck disable=SC2086
 refused "family and mapping" 2 "exclude each other" $torus --family sc13 --mapping net
 # shellcheck disable=SC2086

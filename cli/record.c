@@ -6,6 +6,7 @@
 #include "cli/record.h"
 
 #include "cli/links.h"
+#include "cli/terminal.h"
 #include "study/row.h"
 
 #include <math.h>
@@ -122,8 +123,8 @@ print_hot_links (FILE *out, const TopoMachine *machine, const SimCounters *count
   for (uint32_t i = 0; i < n; i++) {
     const SimLinkCounters *link = &counters->link[links[i]];
 
-    fprintf (out, "  %-*s %14" G_GUINT64_FORMAT " bytes", width,
-             (const char *) g_ptr_array_index (names, i), link->payload_bytes);
+    cli_printf (out, "  %-*s %14" G_GUINT64_FORMAT " bytes", width,
+                (const char *) g_ptr_array_index (names, i), link->payload_bytes);
     if (counters->has_buffers)
       fprintf (out, "  %10" G_GUINT64_FORMAT " packets, %" G_GUINT64_FORMAT " of them waited",
                link->received_packets, link->buffered_packets);
@@ -147,11 +148,15 @@ static void
 print_table (FILE *out, const CliRunInputs *inputs, const SimRun *run, gboolean has_time)
 {
   cli_print_heading (out, "run");
-  fprintf (out, "  %-18s %s, %u ranks\n", "trace", inputs->trace, inputs->mapping->n_ranks);
-  fprintf (out, "  %-18s %s, %u nodes, %u links\n", "machine", inputs->machine->spec,
-           topo_shape_nodes (&inputs->machine->shape), run->counters->n_links);
-  fprintf (out, "  %-18s %s, %u slots per node\n", "mapping", inputs->mapping->name,
-           inputs->machine->ranks_per_node);
+  cli_printf (out, "  %-18s %s, %u ranks\n", "trace", inputs->trace, inputs->mapping->n_ranks);
+  cli_printf (out, "  %-18s %s, %u nodes, %u links\n", "machine", inputs->machine->spec,
+              topo_shape_nodes (&inputs->machine->shape), run->counters->n_links);
+  if (inputs->machine->fabric)
+    cli_printf (out, "  %-18s %s%s, %u cores\n", "node", inputs->machine->node->source,
+                topo_machine_assumes_node (inputs->machine) ? " (assumed)" : "",
+                inputs->machine->node->n_cores);
+  cli_printf (out, "  %-18s %s, %u slots per node\n", "mapping", inputs->mapping->name,
+              inputs->machine->ranks_per_node);
   fprintf (out, "  %-18s %s, %s routing\n", "network", inputs->network, inputs->routing);
   if (has_time)
     print_times (out, &run->result);

@@ -113,14 +113,38 @@ find_mpi (char *const *command, GError **error)
   return found;
 }
 
-/* Beside the program, as it is built, or where it is installed. */
+/* The folder of the recorder as it lies to `folder`, that of the program, in the tree that was
+ * configured, wherever that tree was installed or moved; the caller frees it. */
+static char *
+installed_folder (const char *folder)
+{
+  const char *program = PROGRAM_FOLDER, *recorder = RECORDER_FOLDER;
+  gsize same = 0;
+  g_autoptr (GString) path = g_string_new (folder);
+
+  for (gsize at = 0;; at++) {
+    if ((program[at] == '/' || program[at] == '\0') &&
+        (recorder[at] == '/' || recorder[at] == '\0'))
+      same = at;
+    if (program[at] == '\0' || program[at] != recorder[at])
+      break;
+  }
+  for (const char *rest = program + same; *rest != '\0'; rest++)
+    if (rest[0] == '/' && rest[1] != '/' && rest[1] != '\0')
+      g_string_append (path, "/..");
+  g_string_append_printf (path, "/%s", recorder + same);
+  return g_canonicalize_filename (path->str, "/");
+}
+
+/* Beside the program, as it is built; where both are installed; or where they were configured to be. */
 static char *
 find_library (const Mpi *mpi, GError **error)
 {
   g_autofree char *self = g_file_read_link ("/proc/self/exe", NULL);
   g_autofree char *folder = self ? g_path_get_dirname (self) : g_strdup (".");
+  g_autofree char *installed = installed_folder (folder);
   g_autofree char *name = g_strdup_printf ("libhopcast-record-%s.so", mpi->name);
-  const char *folders[] = { folder, RECORDER_FOLDER };
+  const char *folders[] = { folder, installed, RECORDER_FOLDER };
 
   for (gsize i = 0; i < G_N_ELEMENTS (folders); i++) {
     g_autofree char *path = g_build_filename (folders[i], name, NULL);

@@ -46,6 +46,19 @@ run "$hopcast" report few.store -o few.html --title "Few & <many>"
   not_ok "one run" "$(cat err)"
 "$hopcast" simulate gen:ring:ranks=16 --machine fattree:4x4 --network load -q --report load.html \
   >/dev/null 2>err || not_ok "one run without time" "$(cat err)"
+cat >a-fabric-with-a-long-name-of-its-own.net <<'END'
+Switch 2 "S-0000000000000001" # "leaf0" lid 1
+[1] "H-0000000000000010"[1] # "alpha HCA-1" lid 2 4xQDR
+[2] "H-0000000000000020"[1] # "beta HCA-1" lid 3 4xQDR
+
+Ca 1 "H-0000000000000010" # "alpha HCA-1"
+[1](11) "S-0000000000000001"[1] # lid 2 lmc 0 "leaf0" lid 1 4xQDR
+
+Ca 1 "H-0000000000000020" # "beta HCA-1"
+[1](21) "S-0000000000000001"[2] # lid 3 lmc 0 "leaf0" lid 1 4xQDR
+END
+"$hopcast" simulate gen:ring:ranks=2 --machine fabric:a-fabric-with-a-long-name-of-its-own.net -q \
+  --report long.html >/dev/null 2>err || not_ok "one run on a long name" "$(cat err)"
 if grep -q -i -E '(src|href) *= *["'\'']?(https?:)?//' ./*.html; then
   not_ok "nothing from elsewhere" "$(grep -l -i -E '(src|href) *= *.?(https?:)?//' ./*.html)"
 else
@@ -89,6 +102,7 @@ used many.html 50
 used few.html 50
 used one.html 8
 used load.html 8
+used long.html 8
 
 # The policy is alive: a script that was changed after the page was made does not run.
 sed 's/^function selfTest/function  selfTest/; s/^async function selfTest/async  function selfTest/' many.html >changed.html

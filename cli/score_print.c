@@ -5,6 +5,8 @@
 
 #include "cli/score_print.h"
 
+#include "cli/terminal.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -88,7 +90,7 @@ print_cell (FILE *out, gsize column, const char *text)
 static void
 print_line (FILE *out, const char *name, int width, const PredictScores *scores)
 {
-  fprintf (out, "%s%*s", name, width - (int) g_utf8_strlen (name, -1), "");
+  cli_printf (out, "%s%*s", name, width - (int) g_utf8_strlen (name, -1), "");
   for (gsize column = 0; column < N_COLUMNS; column++) {
     g_autofree char *text = scores ? brief (scores, column) : g_strdup (columns[column].name);
 

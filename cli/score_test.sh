@@ -118,6 +118,11 @@ else
   not_ok "a line per group and all" "$(cat out err)"
 fi
 
+printf 'seen,said\n1e308,0\n-1e308,0\n' >huge.csv
+score huge.csv --format json
+has "the error of huge values" '  "rmse": 1e+308,'
+has "and what it explains" '  "r2": 0,'
+
 # -- what is not so ----------------------------------------------------------
 
 printf 'seen,said\n3,4\n' >one.csv

@@ -12,6 +12,7 @@
 #include "cli/warnings.h"
 #include "cli/record.h"
 #include "cli/report_run.h"
+#include "cli/terminal.h"
 #include "sim/run.h"
 #include "study/plan.h"
 
@@ -53,7 +54,8 @@ add_own_options (GOptionContext *context, Options *options)
   const GOptionEntry entries[] = {
     { "mapping", 0, 0, G_OPTION_ARG_FILENAME, &options->mapping,
       "Where the ranks are: an order of dimensions, such as ABCDET on Blue Gene/Q and AT on a "
-      "fabric (the defaults), a recipe, such as hilbert, or a map file or that of a launcher",
+      "fabric (the defaults, also by the word default), a recipe, such as hilbert, or a map file or "
+      "that of a launcher",
       "M" },
     { "network", 0, 0, G_OPTION_ARG_STRING, &options->network,
       "packet (default: every packet), flow (SimGrid's sharing) or load (no time)", "NETWORK" },
@@ -223,11 +225,11 @@ talk (const CliTalkOptions *options, const SimRun *run)
     return;
   cli_warnings_tell (run->warnings);
   if (options->verbose)
-    fprintf (stderr,
-             "hopcast: %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT
-             " packet hops in %.3f s, %.1f MB\n",
-             run->counters->events, run->counters->packet_hops, run->wall_s,
-             (double) run->peak_rss_bytes / 1e6);
+    cli_printf (stderr,
+                "hopcast: %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT
+                " packet hops in %.3f s, %.1f MB\n",
+                run->counters->events, run->counters->packet_hops, run->wall_s,
+                (double) run->peak_rss_bytes / 1e6);
 }
 
 /* Zones are ways of a torus's packets to choose among its directions; a

@@ -10,9 +10,9 @@
 #include "cli/outfile.h"
 #include "cli/pingpong_collectives.h"
 #include "cli/pingpong_table.h"
+#include "cli/terminal.h"
 #include "topology/machine.h"
 
-#include <locale.h>
 #include <stdio.h>
 
 #define FEW_PLACES  8 /* on more not all classes are measured by default */
@@ -23,7 +23,7 @@ static void
 warn (const CliPingpongOptions *options, const char *text)
 {
   if (!options->quiet)
-    fprintf (stderr, "hopcast-pingpong: warning: %s\n", text);
+    cli_printf (stderr, "hopcast-pingpong: warning: %s\n", text);
 }
 
 /* *node: NULL when the options tell of none. */
@@ -213,17 +213,19 @@ static int
 first (int argc, char **argv, uint32_t n_ranks)
 {
   g_autoptr (GError) error = NULL;
+  g_autofree char *message = NULL;
 
-  setlocale (LC_CTYPE, "");
+  cli_locale_set ();
   g_set_prgname ("hopcast-pingpong");
   cli_outfile_handle_signals ();
   if (run (argc, argv, n_ranks, &error))
     return CLI_DONE;
-  if (error->domain == G_OPTION_ERROR || g_error_matches (error, CLI_ERROR, CLI_ERROR_USAGE)) {
-    fprintf (stderr, "hopcast-pingpong: %s; see 'hopcast-pingpong --help'\n", error->message);
+  message = cli_shorten (error->message);
+  if (g_error_matches (error, CLI_ERROR, CLI_ERROR_USAGE)) {
+    cli_printf (stderr, "hopcast-pingpong: %s; see 'hopcast-pingpong --help'\n", message);
     return CLI_USAGE;
   }
-  fprintf (stderr, "hopcast-pingpong: %s\n", error->message);
+  cli_printf (stderr, "hopcast-pingpong: %s\n", message);
   return CLI_FAILED;
 }
 

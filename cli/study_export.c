@@ -48,6 +48,7 @@ add_options (GOptionContext *context, Options *options)
   };
 
   g_option_context_add_main_entries (context, entries, NULL);
+  cli_add_csv_option (context);
 }
 
 /* -1 and *error when there is no such. */

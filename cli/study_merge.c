@@ -3,8 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "cli/parse.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/terminal.h"
 #include "study/store.h"
 #include "study/text.h"
 
@@ -28,7 +30,7 @@ merge (const char *path, char *const *shards, gboolean is_quiet, GError **error)
     return FALSE;
   runs = study_count (n_runs, "run");
   if (!is_quiet)
-    fprintf (stderr, "hopcast: %s: %u of %s\n", path, rows->len, runs);
+    cli_printf (stderr, "hopcast: %s: %u of %s\n", path, rows->len, runs);
   return TRUE;
 }
 
@@ -36,6 +38,7 @@ merge (const char *path, char *const *shards, gboolean is_quiet, GError **error)
 int
 cli_study_merge (int argc, char **argv, GError **error)
 {
+  static const char *const names[] = { "STORE", "SHARD", NULL };
   CliTalkOptions talk = { 0 };
   g_autoptr (GOptionContext) context =
       cli_context_new ("STORE SHARD...", "Adds the runs of other stores to a store, which is made "
@@ -43,7 +46,7 @@ cli_study_merge (int argc, char **argv, GError **error)
   int first = 1;
 
   cli_add_quiet_option (context, &talk);
-  if (!g_option_context_parse (context, &argc, &argv, error))
+  if (!cli_parse_options (context, names, &argc, &argv, error))
     return CLI_FAILED;
   if (first < argc && !strcmp (argv[first], "--"))
     first++;

@@ -39,6 +39,15 @@ wait $launcher
 run timeout 100 "$mpirun" -n 3 "$mpi" study run small.study --store mpi.store
 same "killed, they go on" mpi.store
 
+rm -f mpi.store
+"$mpirun" -n 3 "$mpi" study run small.study --store mpi.store >out 2>err &
+launcher=$!
+await test -s mpi.store-wal
+rm mpi.store
+wait $launcher
+status=$?
+says "a store that is removed ends them" 1 "mpi.store: was removed while"
+
 run timeout 100 "$mpirun" -n 1 "$mpi" study run small.study --store alone.store
 says "one process of MPI is too few" 1 "two are the least"
 run timeout 100 "$mpirun" -n 3 "$mpi" study run nothing.study

@@ -7,6 +7,7 @@
 #include "cli/crew_maker.h"
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
 #include "study/estimate.h"
 #include "study/text.h"
 
@@ -51,6 +52,7 @@ add_own_options (GOptionContext *context, Options *options)
   };
 
   g_option_context_add_main_entries (context, entries, NULL);
+  cli_add_unpack_option (context);
   cli_add_talk_options (context, &options->talk);
 }
 
@@ -106,7 +108,7 @@ tell_unfit (FILE *out, const StudyPlan *plan, gboolean is_left_out, const char *
   if (n_runs == 0)
     return;
   runs = study_count (n_runs, "run");
-  fprintf (out, "%s%s\n", heading, runs);
+  cli_printf (out, "%s%s\n", heading, runs);
   for (guint at = 0; at < plan->unfit->len; at++) {
     const StudyUnfit *unfit = g_ptr_array_index (plan->unfit, at);
 
@@ -114,10 +116,31 @@ tell_unfit (FILE *out, const StudyPlan *plan, gboolean is_left_out, const char *
       continue;
     if (++n_told > most)
       break;
-    fprintf (out, "  %s on %s: %s\n", unfit->mapping, unfit->machine, unfit->problem);
+    cli_printf (out, "  %s on %s: %s\n", unfit->mapping, unfit->machine, unfit->problem);
   }
   if (n_told > most)
     fputs ("  ... --dry-run tells all\n", out);
+}
+
+/* --- What machines assume --- */
+
+/* Each line once, with the first machine that it is true of. */
+static void
+tell_assumptions (const StudyPlan *plan)
+{
+  g_autoptr (GHashTable) told = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+
+  for (guint at = 0; at < plan->machines->len; at++) {
+    const StudyMachine *machine = g_ptr_array_index (plan->machines, at);
+    g_autoptr (GPtrArray) lines = g_ptr_array_new_with_free_func (g_free);
+
+    if (machine->machine != NULL)
+      topo_machine_assumptions (machine->machine, lines);
+    for (guint line = 0; line < lines->len; line++)
+      if (g_hash_table_add (told, g_strdup (lines->pdata[line])))
+        cli_printf (stderr, "hopcast: warning: %s: %s\n", machine->text,
+                    (const char *) lines->pdata[line]);
+  }
 }
 
 /* --- While it runs --- */
@@ -147,27 +170,27 @@ tell_failures (const StudyTally *tally)
   g_autofree char *failed_before = study_count (tally->n_failed_before, "run");
 
   if (tally->first_error != NULL)
-    fprintf (stderr, "hopcast: the first run that failed: %s\n", tally->first_error);
+    cli_printf (stderr, "hopcast: the first run that failed: %s\n", tally->first_error);
   if (tally->n_changed > 0)
-    fprintf (stderr,
-             "hopcast: inputs of %s were changed meanwhile; the same command takes them as "
-             "they are now\n",
-             changed);
+    cli_printf (stderr,
+                "hopcast: inputs of %s were changed meanwhile; the same command takes them as "
+                "they are now\n",
+                changed);
   if (tally->n_failed_before > 0)
-    fprintf (stderr, "hopcast: %s failed before; --retry-failed tries again\n", failed_before);
+    cli_printf (stderr, "hopcast: %s failed before; --retry-failed tries again\n", failed_before);
 }
 
 static void
 tell_next (const StudyTally *tally, const StudySessionOptions *session, const char *store)
 {
   if (tally->signal != 0)
-    fprintf (stderr, "hopcast: stopped by %s; the same command goes on from here\n",
-             g_strsignal (tally->signal));
+    cli_printf (stderr, "hopcast: stopped by %s; the same command goes on from here\n",
+                g_strsignal (tally->signal));
   else if (session->n_shards > 0)
-    fprintf (stderr, "hopcast: next: hopcast study merge, when all shards are there\n");
+    cli_printf (stderr, "hopcast: next: hopcast study merge, when all shards are there\n");
   else
-    fprintf (stderr, "hopcast: next: hopcast rank %s; hopcast report %s -o page.html\n", store,
-             store);
+    cli_printf (stderr, "hopcast: next: hopcast rank %s; hopcast report %s -o page.html\n", store,
+                store);
 }
 
 static double
@@ -185,12 +208,13 @@ processor_s (int who)
 static void
 tell_costs (const StudyTally *tally)
 {
-  fprintf (stderr,
-           "hopcast: %.3f s, of which %.3f s in the store (%.2f %%); processor time: %.3f s here, "
-           "%.3f s of workers\n",
-           tally->elapsed_s, tally->store_s,
-           tally->elapsed_s > 0 ? 100 * tally->store_s / tally->elapsed_s : 0,
-           processor_s (RUSAGE_SELF), processor_s (RUSAGE_CHILDREN));
+  cli_printf (
+      stderr,
+      "hopcast: %.3f s, of which %.3f s in the store (%.2f %%); processor time: %.3f s here, "
+      "%.3f s of workers\n",
+      tally->elapsed_s, tally->store_s,
+      tally->elapsed_s > 0 ? 100 * tally->store_s / tally->elapsed_s : 0, processor_s (RUSAGE_SELF),
+      processor_s (RUSAGE_CHILDREN));
 }
 
 static void
@@ -202,8 +226,8 @@ tell_end (const StudyTally *tally, const StudySessionOptions *session, const cha
   if (talk->quiet)
     return;
   tell_failures (tally);
-  fprintf (stderr, "hopcast: %s done, %u failed, %u %s there: %s\n", done, tally->n_failed,
-           tally->n_there, tally->n_there == 1 ? "was" : "were", store);
+  cli_printf (stderr, "hopcast: %s done, %u failed, %u %s there: %s\n", done, tally->n_failed,
+              tally->n_there, tally->n_there == 1 ? "was" : "were", store);
   if (talk->verbose)
     tell_costs (tally);
   tell_next (tally, session, store);
@@ -287,6 +311,7 @@ run_study (const char *path, const Options *options, StudySessionOptions *sessio
   if (!cli_crew_maker->is_master ())
     return study_session_serve (plan, cli_crew_maker, error) ? CLI_DONE : CLI_FAILED;
   if (!options->talk.quiet) {
+    tell_assumptions (plan);
     tell_unfit (stderr, plan, FALSE, "hopcast: fail, as mappings do not fit: ", MOST_UNFIT);
     tell_unfit (stderr, plan, TRUE, "hopcast: left out, as mappings do not fit: ", MOST_UNFIT);
   }

@@ -90,6 +90,42 @@ says "a failed run stays failed" 3 " 0 runs done, 0 failed, $n_long were there"
 run "$hopcast" study run long.study --store long.store --retry-failed
 says "until it is tried again" 0 " 1 run done, 0 failed, $((n_long - 1)) were there"
 
+# --- Moved ---
+
+# stored: whether a run is in the store.
+stored () {
+  "$hopcast" study export long.store | grep -q ,done,
+}
+
+# moved NAME COMMAND...: what becomes of the store by the command while runs are made.
+moved () {
+  name=$1
+  shift
+  rm -f long.store moved.store
+  "$hopcast" study run long.study --store long.store >out 2>err &
+  master=$!
+  await stored
+  "$@"
+  wait $master
+  status=$?
+  says "$name while runs are made" 1 "long.store: was $name"
+  if grep -q "runs done" err; then
+    not_ok "$name: no run is said to be done" "$(cat err)"
+  else
+    ok "$name: no run is said to be done"
+  fi
+}
+moved removed rm long.store
+moved renamed mv long.store moved.store
+says "where it is now" 1 "renamed to .*/moved.store while"
+left=$(ls -- long.store* 2>/dev/null)
+run "$hopcast" study run long.study --store moved.store
+if test "$status" = 0 && test -z "$left" && ! grep -q ", 0 were there" err; then
+  ok "the renamed store has what was stored, and goes on"
+else
+  not_ok "the renamed store goes on" "$left" "$(cat err)"
+fi
+
 # --- Split ---
 
 for shard in 1 2 3 4; do

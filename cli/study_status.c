@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/study_store.h"
+#include "cli/terminal.h"
 
 #include <string.h>
 
@@ -86,11 +87,11 @@ read_status (Status *status, const char *path, GError **error)
 static void
 print_case (const StudyProgress *progress)
 {
-  printf ("  %8u %8u %8u %8u  %s, %s, %s", progress->n_runs, progress->n_done, progress->n_failed,
-          progress->n_runs - progress->n_done - progress->n_failed, progress->trace,
-          progress->machine, progress->network);
+  cli_printf (stdout, "  %8u %8u %8u %8u  %s, %s, %s", progress->n_runs, progress->n_done,
+              progress->n_failed, progress->n_runs - progress->n_done - progress->n_failed,
+              progress->trace, progress->machine, progress->network);
   if (g_strcmp0 (progress->routing, "default"))
-    printf (", routing %s", progress->routing);
+    cli_printf (stdout, ", routing %s", progress->routing);
   if (progress->compute_scale < 1 || progress->compute_scale > 1)
     printf (", compute x %g", progress->compute_scale);
   putchar ('\n');
@@ -100,8 +101,8 @@ static void
 print_table (const Status *status)
 {
   cli_print_heading (stdout, "study");
-  printf ("  %-10s %s\n  %-10s %s\n", "name", status->name, "store",
-          study_store_path (status->store));
+  cli_printf (stdout, "  %-10s %s\n  %-10s %s\n", "name", status->name, "store",
+              study_store_path (status->store));
   printf ("  %-10s %u: %u done, %u failed, %u missing\n", "runs", status->n_runs, status->n_done,
           status->n_failed, status->n_runs - status->n_done - status->n_failed);
   cli_print_heading (stdout, "cases");
@@ -113,7 +114,7 @@ print_table (const Status *status)
   for (guint at = 0; at < status->errors->len; at++) {
     const char *text = g_ptr_array_index (status->errors, at);
 
-    printf ("  %8u  %s\n", count_of (status, text), text);
+    cli_printf (stdout, "  %8u  %s\n", count_of (status, text), text);
   }
 }
 

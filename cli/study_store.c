@@ -18,9 +18,13 @@ gboolean
 cli_is_store (const char *path)
 {
   char head[sizeof MAGIC] = "";
-  FILE *file = fopen (path, "rb");
+  FILE *file;
   gboolean is_one;
 
+  /* Bytes that are looked at are gone from a pipe, which cannot be a store. */
+  if (!g_file_test (path, G_FILE_TEST_IS_REGULAR))
+    return FALSE;
+  file = fopen (path, "rb");
   if (!file)
     return FALSE;
   is_one = fread (head, 1, sizeof head, file) == sizeof head && !memcmp (head, MAGIC, sizeof head);
@@ -35,7 +39,8 @@ is_study (const char *path)
   g_autofree char *text = NULL;
   gsize length;
 
-  return !cli_is_store (path) && g_file_get_contents (path, &text, &length, NULL) && length > 0 &&
+  return g_file_test (path, G_FILE_TEST_IS_REGULAR) && !cli_is_store (path) &&
+         g_file_get_contents (path, &text, &length, NULL) && length > 0 &&
          g_utf8_validate (text, (gssize) length, NULL);
 }
 

@@ -168,6 +168,37 @@ print_numbers (FILE *out, const CliNewColumn *columns, uint64_t row)
   fputc ('\n', out);
 }
 
+/* A record as it was read; its fields one by one where formulas are to be made harmless. */
+static void
+print_record (FILE *out, const GString *record)
+{
+  const char *at = record->str;
+
+  if (!study_csv_is_safe ()) {
+    fwrite (record->str, 1, record->len, out);
+    return;
+  }
+  if (g_str_has_prefix (at, BOM)) {
+    fputs (BOM, out);
+    at += strlen (BOM);
+  }
+  for (gboolean more = TRUE; more; at++) {
+    g_autoptr (GString) field = g_string_new (NULL);
+
+    for (gboolean quoted = FALSE; *at != '\0' && (quoted || *at != ','); at++)
+      if (*at != '"')
+        g_string_append_c (field, *at);
+      else if (quoted && at[1] == '"')
+        g_string_append_c (field, *at++);
+      else
+        quoted = !quoted;
+    study_csv_field (out, field->str);
+    more = *at == ',';
+    if (more)
+      fputc (',', out);
+  }
+}
+
 static gboolean
 copy_file (const PredictTable *table, const char *path, const CliNewColumn *columns, FILE *out,
            GError **error)
@@ -180,11 +211,11 @@ copy_file (const PredictTable *table, const char *path, const CliNewColumn *colu
     return FALSE;
   while (next_record (&reader)) {
     if (!has_header && !is_empty (reader.text)) {
-      fwrite (reader.text->str, 1, reader.text->len, out);
+      print_record (out, reader.text);
       print_names (out, columns);
       has_header = TRUE;
     } else if (row < table->n_rows && reader.line == table->lines[row]) {
-      fwrite (reader.text->str, 1, reader.text->len, out);
+      print_record (out, reader.text);
       print_numbers (out, columns, row++);
     }
   }

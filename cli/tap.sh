@@ -8,6 +8,11 @@
 srcdir=${G_TEST_SRCDIR:-$(pwd)}
 hopcast=${G_TEST_BUILDDIR:-$(pwd)}/hopcast
 unset NO_COLOR
+# Without /sys, as in some containers, hwloc and UCX complain in the output of every MPI program.
+if ! test -d /sys/class; then
+  HWLOC_HIDE_ERRORS=2 UCX_LOG_LEVEL=fatal
+  export HWLOC_HIDE_ERRORS UCX_LOG_LEVEL
+fi
 
 if ! test -x "$hopcast"; then
   echo "Bail out! no program at $hopcast"
@@ -39,6 +44,16 @@ skip () {
 
 done_testing () {
   echo "1..$tests"
+}
+
+# test_data NAME: the path of a file or folder of the test data, from validation/data of the tree
+# or else from ../shared/data beside it; where neither has it, a path that does not exist.
+test_data () {
+  if test -e "$srcdir/validation/data/$1"; then
+    printf '%s\n' "$srcdir/validation/data/$1"
+  else
+    printf '%s\n' "$srcdir/../shared/data/$1"
+  fi
 }
 
 # run COMMAND...: leaves its exit status in $status, what it prints in the

@@ -5,6 +5,7 @@
  * The options of a pattern are the rows of its table of parameters. */
 #include "config.h"
 
+#include "cli/parse.h"
 #include "cli/command.h"
 #include "cli/trace_write.h"
 #include "traces/pattern.h"
@@ -26,16 +27,14 @@ describe_patterns (void)
 static const TracePattern *
 find_pattern (const char *kind, GError **error)
 {
-  g_autoptr (GString) list = g_string_new (NULL);
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  int choice;
 
-  for (const TracePattern *const *pattern = trace_patterns (); *pattern; pattern++) {
-    if (!strcmp ((*pattern)->name, kind))
-      return *pattern;
-    g_string_append_printf (list, "%s%s", list->len > 0 ? ", " : "", (*pattern)->name);
-  }
-  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "'%s' is none of the patterns %s", kind,
-               list->str);
-  return NULL;
+  for (const TracePattern *const *pattern = trace_patterns (); *pattern; pattern++)
+    g_ptr_array_add (names, (gpointer) (*pattern)->name);
+  g_ptr_array_add (names, NULL);
+  choice = cli_parse_choice ("PATTERN", kind, (const char *const *) names->pdata, error);
+  return choice >= 0 ? trace_patterns ()[choice] : NULL;
 }
 
 static const char *
@@ -218,7 +217,7 @@ cli_trace_generate (int argc, char **argv, GError **error)
 
   cli_add_trace_write_options (context, &write_options);
   cli_add_talk_options (context, &talk);
-  if (trouble) {
+  if (trouble && !cli_parse_hook) {
     g_propagate_error (error, g_steal_pointer (&trouble));
     return CLI_FAILED;
   }

@@ -6,6 +6,7 @@
 #include "cli/trace_picture.h"
 
 #include "cli/output.h"
+#include "cli/terminal.h"
 
 #include <math.h>
 #include <string.h>
@@ -79,9 +80,9 @@ draw_site (FILE *out, const TraceCallSite *site, int64_t total_ps)
   if (total_ps > 0)
     fprintf (out, "%6.1f %% %12.6f", 100.0 * (double) site->time_ps / (double) total_ps,
              (double) site->time_ps * 1e-12);
-  fprintf (out, "%12" G_GUINT64_FORMAT " %10s  %s%s%s\n", site->calls,
-           bytes_text (bytes, (double) site->bytes), site->name, site->site ? " in " : "",
-           site->site ? site->site : "");
+  cli_printf (out, "%12" G_GUINT64_FORMAT " %10s  %s%s%s\n", site->calls,
+              bytes_text (bytes, (double) site->bytes), site->name, site->site ? " in " : "",
+              site->site ? site->site : "");
 }
 
 void
@@ -114,8 +115,8 @@ draw_class (FILE *out, const CliSizes *sizes, guint class, uint64_t most)
 
   memset (bar, '#', BAR_WIDTH);
   bar[length] = '\0';
-  fprintf (out, "%8s %12" G_GUINT64_FORMAT " %10s  %s\n", class_text (from, class), n,
-           bytes_text (total, (double) sizes->bytes[class]), bar);
+  cli_printf (out, "%8s %12" G_GUINT64_FORMAT " %10s  %s\n", class_text (from, class), n,
+              bytes_text (total, (double) sizes->bytes[class]), bar);
 }
 
 void

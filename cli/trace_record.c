@@ -4,9 +4,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "cli/parse.h"
+#include "base/file.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/record_mpi.h"
+#include "cli/terminal.h"
 #include "cli/trace_write.h"
 #include "traces/recording.h"
 
@@ -55,14 +58,15 @@ sibling (const char *output, const char *ending)
 static gboolean
 is_of_recording (const char *name)
 {
-  return g_str_has_prefix (name, "rank-") && g_str_has_suffix (name, ".rec");
+  return (g_str_has_prefix (name, "rank-") && g_str_has_suffix (name, ".rec")) ||
+         g_str_has_prefix (name, RECORDING_REFUSED_PREFIX);
 }
 
 /* What is in the folder, or NULL. */
 static GPtrArray *
 list_folder (const char *path, GError **error)
 {
-  g_autoptr (GDir) dir = g_dir_open (path, 0, error);
+  g_autoptr (GDir) dir = base_folder_open (path, error);
   GPtrArray *names = dir ? g_ptr_array_new_with_free_func (g_free) : NULL;
   const char *name;
 
@@ -104,6 +108,11 @@ make_folder (const char *path, gboolean force, GError **error)
     return TRUE;
   if (errno != EEXIST) {
     g_set_error (error, CLI_ERROR, CLI_ERROR_WRITE, "%s: %s", path, g_strerror (errno));
+    return FALSE;
+  }
+  if (g_file_test (path, G_FILE_TEST_IS_SYMLINK)) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_WRITE,
+                 "%s: is a symbolic link, which is not followed; -o names another", path);
     return FALSE;
   }
   if (!force) {
@@ -179,7 +188,7 @@ run_command (char **command, char **environment)
   unhandle_signals ();
   environ = environment;
   execvp (command[0], command);
-  fprintf (stderr, "hopcast: %s: %s\n", command[0], g_strerror (errno));
+  cli_printf (stderr, "hopcast: %s: %s\n", command[0], g_strerror (errno));
   _exit (errno == ENOENT ? 127 : 126);
 }
 
@@ -248,9 +257,9 @@ remove_folder (const char *folder)
   g_autoptr (GError) error = NULL;
 
   if (!empty_folder (folder, &error))
-    g_printerr ("hopcast: warning: %s\n", error->message);
+    cli_printf (stderr, "hopcast: warning: %s\n", error->message);
   else if (g_rmdir (folder) < 0)
-    g_printerr ("hopcast: warning: %s: %s\n", folder, g_strerror (errno));
+    cli_printf (stderr, "hopcast: warning: %s: %s\n", folder, g_strerror (errno));
 }
 
 /* One file instead of the folder. */
@@ -265,7 +274,7 @@ convert (Trace *trace, const char *folder, const Options *options, GError **erro
   if (!options->keep)
     remove_folder (folder);
   if (!options->talk.quiet)
-    g_printerr ("hopcast: recorded %u ranks in %s\n", trace_ranks (trace), path);
+    cli_printf (stderr, "hopcast: recorded %u ranks in %s\n", trace_ranks (trace), path);
   return TRUE;
 }
 
@@ -274,9 +283,107 @@ convert (Trace *trace, const char *folder, const Options *options, GError **erro
 static int
 tell_instead (GError **error, int status)
 {
-  g_printerr ("hopcast: %s\n", (*error)->message);
+  cli_printf (stderr, "hopcast: %s\n", (*error)->message);
   g_clear_error (error);
   return status;
+}
+
+/* --- Processes that were not recorded --- */
+
+/* Processes that found their rank recorded already. */
+typedef struct {
+  guint n;
+  gboolean all_single; /* each is rank 0 of 1 */
+  GHashTable
+      *example; /* header of one of them, of utf8 to utf8; one with a launcher if there is any */
+} Refused;
+
+static void
+refused_clear (Refused *refused)
+{
+  g_clear_pointer (&refused->example, g_hash_table_unref);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Refused, refused_clear)
+
+static GHashTable *
+read_header (const char *path)
+{
+  GHashTable *header = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  g_autofree char *text = NULL;
+  g_auto (GStrv) lines = NULL;
+
+  g_file_get_contents (path, &text, NULL, NULL);
+  lines = g_strsplit (text ? text : "", "\n", -1);
+  for (guint i = 0; lines[i]; i++) {
+    char *value = strchr (lines[i], '=');
+
+    if (value)
+      g_hash_table_insert (header, g_strndup (lines[i], (gsize) (value - lines[i])),
+                           g_utf8_make_valid (value + 1, -1));
+  }
+  return header;
+}
+
+static void
+find_refused (const char *folder, Refused *refused)
+{
+  g_autoptr (GPtrArray) names = list_folder (folder, NULL);
+
+  *refused = (Refused){ .all_single = TRUE };
+  for (guint i = 0; names && i < names->len; i++) {
+    g_autofree char *path = g_build_filename (folder, names->pdata[i], NULL);
+    g_autoptr (GHashTable) header = NULL;
+
+    if (!g_str_has_prefix (names->pdata[i], RECORDING_REFUSED_PREFIX))
+      continue;
+    header = read_header (path);
+    refused->n++;
+    refused->all_single &= !g_strcmp0 (g_hash_table_lookup (header, "ranks"), "1");
+    if (!refused->example || (g_hash_table_contains (header, "launcher") &&
+                              !g_hash_table_contains (refused->example, "launcher"))) {
+      g_clear_pointer (&refused->example, g_hash_table_unref);
+      refused->example = g_steal_pointer (&header);
+    }
+  }
+}
+
+static const char *
+known (const Refused *refused, const char *key)
+{
+  const char *value = g_hash_table_lookup (refused->example, key);
+
+  return value && *value ? value : "an unknown one";
+}
+
+/* A process of another MPI's launcher gets no word from it, and is rank 0 of 1; without a variable of a
+ * launcher a script that starts one program after another looks the same. */
+static void
+set_refused_error (const char *folder, const Refused *refused, gboolean *is_launcher,
+                   GError **error)
+{
+  *is_launcher = refused->all_single && g_hash_table_contains (refused->example, "launcher");
+  if (*is_launcher)
+    g_set_error (
+        error, CLI_ERROR, CLI_ERROR_INPUT,
+        "%u processes are each rank 0 of 1: %s started them, but %s is linked with %s, which that "
+        "launcher cannot connect; start the program with the launcher of its own MPI (on Debian "
+        "mpirun.%s)",
+        refused->n + 1, known (refused, "launcher"), known (refused, "program"),
+        known (refused, "mpi"),
+        g_str_has_prefix (known (refused, "mpi"), "Open MPI") ? "openmpi" : "mpich");
+  else if (refused->all_single)
+    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
+                 "%u processes are each rank 0 of 1, and %s has the first of them only: either the "
+                 "command starts several programs of one rank (record them one by one), or its "
+                 "launcher is not that of %s, which %s is linked with",
+                 refused->n + 1, folder, known (refused, "mpi"), known (refused, "program"));
+  else
+    g_set_error (
+        error, CLI_ERROR, CLI_ERROR_INPUT,
+        "the command starts more than one MPI program, and %s has the first process of each "
+        "rank only: %u more processes (of %s) found their rank recorded already; "
+        "record the programs one by one",
+        folder, refused->n, known (refused, "program"));
 }
 
 /* What becomes of the folder of the ranks; the status that the command ended
@@ -286,7 +393,17 @@ static int
 finish_recording (const char *folder, const Options *options, int status, GError **error)
 {
   g_autoptr (Trace) trace = NULL;
+  g_auto (Refused) refused = { 0 };
 
+  find_refused (folder, &refused);
+  if (refused.n > 0) {
+    gboolean is_launcher;
+
+    set_refused_error (folder, &refused, &is_launcher, error);
+    if (is_launcher && !options->keep)
+      remove_folder (folder);
+    return status == CLI_DONE ? CLI_FAILED : tell_instead (error, status);
+  }
   if (!has_recording (folder)) {
     g_rmdir (folder);
     g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
@@ -303,7 +420,7 @@ finish_recording (const char *folder, const Options *options, int status, GError
     return CLI_FAILED;
   }
   if (!options->talk.quiet)
-    g_printerr ("hopcast: recorded %u ranks in %s\n", trace_ranks (trace), folder);
+    cli_printf (stderr, "hopcast: recorded %u ranks in %s\n", trace_ranks (trace), folder);
   return status;
 }
 
@@ -340,7 +457,7 @@ parse (Options *options, int *argc, char ***argv, GError **error)
   g_autoptr (GOptionContext) context = make_context (options);
 
   cli_add_talk_options (context, &options->talk);
-  if (!g_option_context_parse (context, argc, argv, error))
+  if (!cli_parse_options (context, NULL, argc, argv, error))
     return FALSE;
   if (*argc > 1 && !strcmp ((*argv)[1], "--")) {
     (*argc)--;
@@ -349,6 +466,23 @@ parse (Options *options, int *argc, char ***argv, GError **error)
   if (*argc > 1)
     return TRUE;
   g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "the command to record is missing");
+  return FALSE;
+}
+
+/* A launcher would say it of its program; the command itself is found as execvp() does. */
+static gboolean
+check_command (const char *word, GError **error)
+{
+  g_autofree char *path = g_find_program_in_path (word);
+  int number = ENOENT;
+
+  if (path != NULL)
+    return TRUE;
+  if (strchr (word, '/') != NULL && access (word, X_OK) != 0)
+    number = errno;
+  else if (g_file_test (word, G_FILE_TEST_IS_DIR))
+    number = EISDIR;
+  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: %s", word, g_strerror (number));
   return FALSE;
 }
 
@@ -361,7 +495,7 @@ cli_trace_record (int argc, char **argv, GError **error)
   g_auto (GStrv) environment = NULL;
   int status;
 
-  if (!parse (&options, &argc, &argv, error))
+  if (!parse (&options, &argc, &argv, error) || !check_command (argv[1], error))
     return CLI_FAILED;
   library = cli_record_library (options.mpi_name, argv + 1, error);
   if (!library)
@@ -372,13 +506,13 @@ cli_trace_record (int argc, char **argv, GError **error)
   if (!check_result (&options, error) || !make_folder (folder, options.force, error))
     return CLI_FAILED;
   if (options.talk.verbose)
-    g_printerr ("hopcast: the recorder is %s\n", library);
+    cli_printf (stderr, "hopcast: the recorder is %s\n", library);
   environment = environment_for (library, folder, &options);
   if (!run_and_wait (argv + 1, environment, &status, error))
     return CLI_FAILED;
   if (status != CLI_DONE && !has_recording (folder)) {
     g_rmdir (folder);
-    g_printerr ("hopcast: the command failed before anything was recorded\n");
+    cli_printf (stderr, "hopcast: the command failed before anything was recorded\n");
     return status;
   }
   return finish_recording (folder, &options, status, error);

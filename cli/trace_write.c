@@ -5,9 +5,11 @@
 
 #include "cli/trace_write.h"
 
+#include "base/words.h"
 #include "cli/command.h"
 #include "cli/outfile.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
 #include "cli/warnings.h"
 #include "traces/writer.h"
 
@@ -53,10 +55,17 @@ find_writer (const CliTraceWriteOptions *options, GError **error)
     if (options->format_name ? !g_strcmp0 (options->format_name, (*writer)->name)
                              : g_str_has_suffix (options->path, (*writer)->ending))
       return *writer;
-  if (options->format_name)
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--to: '%s' is none of %s",
-                 options->format_name, list);
-  else
+  if (options->format_name) {
+    g_autoptr (GPtrArray) names = g_ptr_array_new ();
+    g_autofree char *meant = NULL;
+
+    for (const TraceWriter *const *writer = trace_writers (); *writer; writer++)
+      g_ptr_array_add (names, (gpointer) (*writer)->name);
+    g_ptr_array_add (names, NULL);
+    meant = base_did_you_mean (options->format_name, (const char *const *) names->pdata);
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--to: '%s' is none of %s%s",
+                 options->format_name, list, meant);
+  } else
     g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
                  "--output %s: the ending tells no format; name one with --to: %s", options->path,
                  list);
@@ -85,7 +94,7 @@ cli_trace_write (Trace *trace, const CliTraceWriteOptions *options, const CliTal
   if (!talk->quiet)
     cli_warnings_tell (trace_warnings (trace));
   if (talk->verbose)
-    fprintf (stderr, "hopcast: %s: %s, %u ranks\n", options->path, writer->name,
-             trace_ranks (trace));
+    cli_printf (stderr, "hopcast: %s: %s, %u ranks\n", options->path, writer->name,
+                trace_ranks (trace));
   return TRUE;
 }

@@ -10,6 +10,7 @@
 #include "cli/options.h"
 #include "cli/outfile.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
 #include "cli/train_report.h"
 #include "cli/train_warnings.h"
 
@@ -299,15 +300,15 @@ train (const char *path, const Options *options, PredictRecipe recipe, GError **
   if ((options->search > 0 && !search (&work, options, error)) || !learn (&work, options, error))
     return FALSE;
   if (out != NULL) {
-    predict_model_write (work.model, cli_outfile_stream (out));
-    if (!cli_outfile_commit (out, error))
+    if (!predict_model_write (work.model, cli_outfile_stream (out), error) ||
+        !cli_outfile_commit (out, error))
       return FALSE;
   }
   report (&work, options);
   if (options->talk.verbose)
-    fprintf (stderr, "hopcast: learned in %.1f s with %u threads\n",
-             (double) (g_get_monotonic_time () - started_us) * 1e-6,
-             predict_threads (&work.recipe.settings));
+    cli_printf (stderr, "hopcast: learned in %.1f s with %u threads\n",
+                (double) (g_get_monotonic_time () - started_us) * 1e-6,
+                predict_threads (&work.recipe.settings));
   return TRUE;
 }
 

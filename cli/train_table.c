@@ -6,6 +6,7 @@
 #include "cli/train_table.h"
 
 #include "cli/learn_settings.h"
+#include "cli/terminal.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 static void
 print_line (FILE *out, const char *name, const char *text)
 {
-  fprintf (out, "  %-12s  %s\n", name, text);
+  cli_printf (out, "  %-12s  %s\n", name, text);
 }
 
 static void
@@ -68,7 +69,7 @@ print_number (FILE *out, double value)
 static void
 print_spread (FILE *out, const char *name, const PredictSpread *spread)
 {
-  fprintf (out, "  %-14s", name);
+  cli_printf (out, "  %-14s", name);
   print_number (out, spread->lower_quartile);
   print_number (out, spread->median);
   print_number (out, spread->upper_quartile);
@@ -153,7 +154,7 @@ print_tried (FILE *out, const CliSearched *searched)
     g_autofree const char **names = cli_choice_names (searched, choice);
     g_autofree char *list = g_strjoinv (", ", (char **) names);
 
-    fprintf (out, "  %s %.4f  %s\n", score, choice->score, list);
+    cli_printf (out, "  %s %.4f  %s\n", score, choice->score, list);
   }
 }
 
@@ -173,7 +174,7 @@ print_outer (FILE *out, const CliSearched *searched)
   cli_print_heading (out, "in how many of these splits a feature was chosen");
   for (guint i = 0; searched->candidates[i] != NULL; i++)
     if (result->times_chosen[i] > 0)
-      fprintf (out, "  %6u  %s\n", result->times_chosen[i], searched->candidates[i]);
+      cli_printf (out, "  %6u  %s\n", result->times_chosen[i], searched->candidates[i]);
 }
 
 static void
@@ -221,7 +222,7 @@ print_importances (FILE *out, const char *heading, const PredictModel *model,
     char bar[BAR_WIDTH + 1] = "";
 
     memset (bar, '#', (gsize) CLAMP (length, 0, BAR_WIDTH));
-    fprintf (out, "  %s%*s  %8.4f  %s\n", model->features[i], missing, "", importances[i], bar);
+    cli_printf (out, "  %s%*s  %8.4f  %s\n", model->features[i], missing, "", importances[i], bar);
   }
 }
 

@@ -215,6 +215,40 @@ head -c 300 trees.json >torn.json
 refused "torn model" 1 "torn.json" predict torn.json line.csv
 refused "no model" 1 "nowhere.json" predict nowhere.json line.csv
 
+# A target whose squares overflow or vanish: every method refuses, with the row and the value.
+awk -F, -v OFS=, 'NR == 7 { $5 = "1e308" } NR == 9 { $5 = "-1e308" } { print }' line.csv >huge.csv
+awk -F, -v OFS=, 'NR > 1 { $5 = $5 "e-160" } { print }' line.csv >tiny.csv
+awk -F, -v OFS=, 'NR > 1 { $5 = NR % 2 ? "1e308" : "1e-308" } { print }' line.csv >ratios.csv
+for method in extra-trees forest tree linear svr mean; do
+  refused "a huge target: $method" 1 \
+    'huge.csv:7: column "y": 1e+308 is beyond 1e+140, as 2 of 90 values of the target' \
+    train huge.csv --target y --features a,b --method $method -o m.json
+  refused "a tiny target: $method" 1 'is the largest value of the target, and below 1e-140' \
+    train tiny.csv --target y --features a,b --method $method -o m.json
+  succeeds "ratios of a huge target: $method" train -q ratios.csv --target y --log-target \
+    --features a,b --method $method -o m.json
+  succeeds "and its model is read: $method" predict -q m.json ratios.csv
+done
+rm -f m.json
+# A line through the ends of all numbers, which ends beyond them.
+awk 'BEGIN { print "x,y"; for (i = 0; i < 20; i++) printf "%d,1e%d\n", i, 15 * i }' >steep.csv
+printf 'x\n3\n21\n' >beyond.csv
+succeeds "a steep line" train -q steep.csv --target y --log-target --method linear -o steep.json
+refused "a prediction that overflows" 1 "beyond.csv:3: the prediction of y overflows" \
+  predict -q steep.json beyond.csv
+printf '"a""b",c\\d,y\n1,5,2\n2,7,4\n3,1,5\n4,2,9\n' >names.csv
+run "$hopcast" train -q names.csv --target y --format json --validate none
+if ! test -x /usr/bin/python3; then
+  skip "JSON of odd names" "no python3"
+else
+  holds "JSON of odd names" /usr/bin/python3 -c 'import json
+assert list (json.load (open ("out"))["importances"]) == ["a\"b", "c\\d"]'
+fi
+awk 'BEGIN { print "x,y"; for (i = 0; i < 9; i++) printf "%d,%d\n", 1000000001 + i, i }' >near.csv
+run "$hopcast" train near.csv --target y --validate none
+holds "what single precision makes equal" \
+  grep -q "'x' is the same in all rows when rounded to single precision" err
+
 run "$hopcast" train constant.csv --target y --trees 10 -o constant.json
 holds "a constant column is told" grep -q "'a' is the same in all rows" err
 holds "a constant column is harmless" test "$status" = 0

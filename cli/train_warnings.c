@@ -5,6 +5,7 @@
 
 #include "cli/train_warnings.h"
 
+#include "cli/terminal.h"
 #include "predictors/scores.h"
 
 #include <stdio.h>
@@ -33,6 +34,18 @@ is_echo (const float *x, const double *y, uint64_t n)
   return rcc >= ECHO_RCC || rcc <= 1 - ECHO_RCC;
 }
 
+/* Features are learned in single precision, in which different numbers may be the same. */
+static gboolean
+differs_in_table (const PredictTable *table, const char *name)
+{
+  const PredictColumn *column = predict_table_find (table, name);
+
+  for (uint64_t row = 1; row < table->n_rows; row++)
+    if (column->numbers[row] != column->numbers[0])
+      return TRUE;
+  return FALSE;
+}
+
 void
 cli_train_warn (const PredictTable *table, const char *const *features, gboolean are_chosen,
                 const char *target, const PredictSamples *samples)
@@ -44,14 +57,19 @@ cli_train_warn (const PredictTable *table, const char *const *features, gboolean
     const float *x = samples->x + i * n;
 
     if (is_constant (x, n))
-      fprintf (stderr,
-               "hopcast: warning: %s: '%s' is the same in all rows: nothing can be learned from "
-               "it\n",
-               table->source, features[i]);
+      cli_printf (
+          stderr,
+          "hopcast: warning: %s: '%s' is the same in all rows%s: nothing can be learned from "
+          "it\n",
+          table->source, features[i],
+          differs_in_table (table, features[i])
+              ? " when rounded to single precision (subtract a constant, or use another unit)"
+              : "");
     else if (seeks_echoes && is_echo (x, samples->y, n))
-      fprintf (stderr,
-               "hopcast: warning: %s: '%s' puts the rows in the order of '%s': if it is measured "
-               "with it, leave it out (--features)\n",
-               table->source, features[i], target);
+      cli_printf (
+          stderr,
+          "hopcast: warning: %s: '%s' puts the rows in the order of '%s': if it is measured "
+          "with it, leave it out (--features)\n",
+          table->source, features[i], target);
   }
 }

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "cli/parse.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/outfile.h"
@@ -265,6 +266,7 @@ validate (Output *output, const ValidationSuite *const *suites, const char *cons
 int
 cli_validate (int argc, char **argv, GError **error)
 {
+  static const char *const names[] = { "SUITE", NULL };
   g_autoptr (GOptionContext) context = cli_context_new (
       "[bgq|infiniband|aggregation|sc13]",
       "Repeats published measurements in simulation and compares: bgq, those of Blue Gene/Q; "
@@ -293,7 +295,8 @@ cli_validate (int argc, char **argv, GError **error)
   g_option_context_add_main_entries (context, entries, NULL);
   cli_add_format_options (context, &format);
   cli_add_quiet_option (context, &talk);
-  if (!g_option_context_parse (context, &argc, &argv, error) || !cli_parse_format (&format, error))
+  if (!cli_parse_options (context, names, &argc, &argv, error) ||
+      !cli_parse_format (&format, error))
     return CLI_FAILED;
   if (argc > 2) {
     g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "one argument too many: '%s'", argv[2]);

@@ -5,6 +5,8 @@
 
 #include "cli/warnings.h"
 
+#include "cli/terminal.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -75,5 +77,5 @@ cli_warnings_tell (const GPtrArray *warnings)
   g_autoptr (GPtrArray) lines = cli_warnings_summarize (warnings);
 
   for (guint i = 0; i < lines->len; i++)
-    fprintf (stderr, "hopcast: warning: %s\n", (const char *) lines->pdata[i]);
+    cli_printf (stderr, "hopcast: warning: %s\n", (const char *) lines->pdata[i]);
 }

@@ -1,46 +1,48 @@
 # completion.bash - bash completion of hopcast, from what the program says of itself.
 #
 # SPDX-License-Identifier: Apache-2.0
+#
+# `hopcast --complete WORD...` prints the words that may stand in the place of the last WORD, and a
+# line ":files SUFFIX..." where a path may.
 
 _hopcast ()
 {
-  local word=${COMP_WORDS[COMP_CWORD]} before="" i commands options
-  commands=$("${COMP_WORDS[0]}" --help 2>/dev/null |
-    sed -n 's/^  \([a-z]\+\( [a-z-]\+\)\?\)  .*/\1/p')
+  local word="" before="" line suffix at words=()
 
-  # The words of the command that are complete: one, or two of a group.
-  for ((i = 1; i < COMP_CWORD && i <= 2; i++)); do
-    before+="${before:+ }${COMP_WORDS[i]}"
-    if grep -qxF -- "$before" <<<"$commands"; then
-      # The patterns, and the options of one.
-      if [[ $before == "trace generate" && $i == $((COMP_CWORD - 1)) && $word != -* ]]; then
-        options=$("${COMP_WORDS[0]}" trace generate --help 2>/dev/null |
-          sed -n '/^Patterns:/,$ s/^  \([a-z0-9]\+\) .*/\1/p')
-        mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
-        return
-      fi
-      if [[ $before == "trace generate" && $i -lt $((COMP_CWORD - 1)) ]]; then
-        before+=" ${COMP_WORDS[i + 1]}"
-      fi
-      # Also a command that begins others takes their words.
-      if [[ $i == 1 && $COMP_CWORD -gt 2 ]] && grep -qxF -- "$before ${COMP_WORDS[2]}" <<<"$commands"; then
-        continue
-      fi
-      if [[ $i == 1 && $COMP_CWORD == 2 && $word != -* ]]; then
-        mapfile -t COMPREPLY < <(compgen -f -W "$(sed -n "s/^$before \([a-z-]*\).*/\1/p" <<<"$commands")" -- "$word")
-        return
-      fi
-      if [[ $word != -* ]]; then
-        mapfile -t COMPREPLY < <(compgen -f -- "$word")
-        return
-      fi
-      # shellcheck disable=SC2086  # the words of a command
-      options=$("${COMP_WORDS[0]}" $before --help 2>/dev/null |
-        sed -n 's/^ *\(-., \)\?\(--[a-z-]*\).*/\2/p')
-      mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
-      return
+  # Bash parts words at ":" and "=", which specs (gen:ring:ranks=4) and --option=value contain.
+  for ((at = 1; at <= COMP_CWORD; at++)); do
+    word=${COMP_WORDS[at]}
+    if ((${#words[@]} > 0)) && [[ $word == [:=]* || $before == *[:=] ]]; then
+      words[-1]+=$word
+    else
+      words+=("$word")
     fi
+    before=$word
   done
-  mapfile -t COMPREPLY < <(compgen -W "$(sed -n "s/^${before:+$before }\([a-z-]*\).*/\1/p" <<<"$commands" | sort -u)" -- "$word")
+  word=${words[-1]}
+  # What stands before the last ":" or "=" is on the command line already.
+  before=""
+  [[ $COMP_WORDBREAKS == *[:=]* && $word == *[:=]* ]] && before=${word%"${word##*[:=]}"}
+
+  COMPREPLY=()
+  while IFS= read -r line; do
+    if [[ $line != :files* ]]; then
+      COMPREPLY+=("${line#"$before"}")
+      continue
+    fi
+    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "${word#"$before"}")
+    if [[ $line == :files ]]; then
+      mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "${word#"$before"}" |
+        while IFS= read -r suffix; do [[ -d $suffix ]] || printf '%s\n' "$suffix"; done)
+      continue
+    fi
+    for suffix in ${line#:files}; do
+      mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -X "!*$suffix" -- "${word#"$before"}")
+    done
+  done < <("${COMP_WORDS[0]}" --complete "${words[@]}" 2>/dev/null)
+  # A spec or a list goes on.
+  if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[:=] ]]; then
+    compopt -o nospace 2>/dev/null
+  fi
 }
 complete -o filenames -F _hopcast hopcast

@@ -18,6 +18,18 @@ total_of (const PredictAggregation *pattern)
   return pattern->computation_s + pattern->communication_s;
 }
 
+uint32_t
+predict_aggregation_fastest (const PredictAggregation *patterns, uint32_t n)
+{
+  uint32_t fastest = n;
+
+  for (uint32_t i = 0; i < n; i++)
+    if (patterns[i].excluded == NULL &&
+        (fastest == n || total_of (&patterns[i]) < total_of (&patterns[fastest])))
+      fastest = i;
+  return fastest;
+}
+
 /* NULL and *error: it is no reference. */
 static const PredictAggregation *
 find_reference (const PredictAggregation *patterns, uint32_t n, uint32_t id, GError **error)

@@ -49,6 +49,10 @@ typedef struct {
   PredictAggregationVerdict verdict;
 } PredictAggregationJudgement;
 
+/* The one with the least time, of those that are not excluded; of equal ones the first; n: all are
+ * excluded. */
+uint32_t predict_aggregation_fastest (const PredictAggregation *patterns, uint32_t n);
+
 /* Fills judgements[n].  The reference's own slow-down is 0, so that one is chosen always.  FALSE
  * and *error (PREDICT_ERROR_OPTION): there is no pattern with the number of the reference, it is
  * excluded, or its time is not above 0.  max_slowdown is a share of at least 0. */

@@ -82,6 +82,17 @@ test_choices (void)
 }
 
 static void
+test_fastest (void)
+{
+  static const PredictAggregation none[] = { { 1, "a", 0, 0, 0 }, { 2, "b", 0, 0, 0 } };
+
+  g_assert_cmpuint (predict_aggregation_fastest (patterns, N), ==, 2); /* 9.5 s */
+  g_assert_cmpuint (predict_aggregation_fastest (patterns, 2), ==, 0);
+  g_assert_cmpuint (predict_aggregation_fastest (patterns + 6, 1), ==, 1);
+  g_assert_cmpuint (predict_aggregation_fastest (none, 2), ==, 2);
+}
+
+static void
 assert_refused (const PredictAggregation *of, guint n, uint32_t reference, const char *message)
 {
   PredictAggregationJudgement judged[N];
@@ -111,6 +122,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/aggregation-choice/paper", test_paper);
   g_test_add_func ("/aggregation-choice/choices", test_choices);
+  g_test_add_func ("/aggregation-choice/fastest", test_fastest);
   g_test_add_func ("/aggregation-choice/references", test_references);
   return g_test_run ();
 }

@@ -5,6 +5,8 @@
 
 #include "predictors/base_model.h"
 
+#include "base/file.h"
+
 #include <string.h>
 
 /* More is no model that a person wrote. */
@@ -16,7 +18,7 @@ predict_base_model_read (const char *path, GError **error)
   g_autofree char *text = NULL;
   gsize n;
 
-  if (!g_file_get_contents (path, &text, &n, error))
+  if (!base_file_read (path, &text, &n, error))
     return NULL;
   if (strlen (text) != n || n > MOST_BYTES) {
     g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL, "%s: not a model file: %s", path,

@@ -8,6 +8,7 @@
 #include "predictors/elementary.h"
 
 #include <float.h>
+#include <string.h>
 
 /* Relative widening: more than the error of an operation that is rounded once, of an elementary
  * function, and of a power, whose exponent's rounding is magnified by up to 1075. */
@@ -282,4 +283,116 @@ predict_bounds (const PredictExpression *expression, const PredictRange *variabl
     top++;
   }
   return *waiting;
+}
+
+/* -- positive everywhere ---------------------------------------------------------- */
+
+#define MOST_PARTS 4096u
+#define AT_FACE    0x1p-10 /* of a range: a part this narrow at its end is at the face */
+
+typedef struct {
+  const PredictExpression *expression;
+  const PredictRange *box;
+  PredictRange *parameters;
+  uint32_t n_variables;
+} Positive;
+
+/* Halves of a range: of its logarithms where it spans more than a factor of 4. */
+static double
+middle_of (PredictRange range)
+{
+  if (range.low > 0 && range.high / range.low > 4)
+    return sqrt (range.low) * sqrt (range.high);
+  return range.low / 2 + range.high / 2;
+}
+
+static bool
+is_at_face (const Positive *positive, const PredictRange *part)
+{
+  for (uint32_t at = 0; at < positive->n_variables; at++) {
+    PredictRange all = positive->box[at];
+    bool ends = part[at].low == all.low || part[at].high == all.high;
+
+    if (ends && part[at].high - part[at].low < AT_FACE * (all.high - all.low))
+      return true;
+  }
+  return false;
+}
+
+static PredictRange
+bounds_of (const Positive *positive, const PredictRange *part)
+{
+  return predict_bounds (positive->expression, part, positive->parameters);
+}
+
+/* The variable of which the halves are bounded best; n_variables: none can be halved.  part[] is
+ * changed and restored. */
+static uint32_t
+choose_variable (const Positive *positive, PredictRange *part)
+{
+  uint32_t chosen = positive->n_variables;
+  double best_least = -INFINITY, best_most = -INFINITY;
+
+  for (uint32_t at = 0; at < positive->n_variables; at++) {
+    PredictRange whole = part[at], left, right;
+    double middle = middle_of (whole), least, most;
+
+    if (!(middle > whole.low && middle < whole.high))
+      continue;
+    part[at] = predict_range (whole.low, middle);
+    left = bounds_of (positive, part);
+    part[at] = predict_range (middle, whole.high);
+    right = bounds_of (positive, part);
+    part[at] = whole;
+    least = MIN (left.low, right.low);
+    most = MAX (left.low, right.low);
+    /* Where nothing is gained, the widest. */
+    if (chosen == positive->n_variables || least > best_least ||
+        (least == best_least && most > best_most) ||
+        (least == best_least && most == best_most &&
+         whole.high - whole.low > part[chosen].high - part[chosen].low)) {
+      chosen = at;
+      best_least = least;
+      best_most = most;
+    }
+  }
+  return chosen;
+}
+
+bool
+predict_shown_positive (const PredictExpression *expression, const PredictRange *box,
+                        uint32_t n_variables, const double *parameters, uint32_t n_parameters)
+{
+  g_autofree PredictRange *fixed = g_new (PredictRange, n_parameters + 1);
+  g_autofree PredictRange *part = g_new (PredictRange, n_variables + 1);
+  g_autoptr (GArray) waiting = g_array_new (FALSE, FALSE, (n_variables + 1) * sizeof *part);
+  Positive positive = { expression, box, fixed, n_variables };
+
+  for (uint32_t at = 0; at < n_parameters; at++)
+    fixed[at] = predict_range (parameters[at], parameters[at]);
+  memcpy (part, box, n_variables * sizeof *part);
+  g_array_append_vals (waiting, part, 1);
+  for (guint parts = 0; waiting->len > 0; parts++) {
+    PredictRange range;
+    uint32_t chosen;
+    double middle;
+
+    memcpy (part, waiting->data + (waiting->len - 1) * (n_variables + 1) * sizeof *part,
+            n_variables * sizeof *part);
+    g_array_set_size (waiting, waiting->len - 1);
+    range = bounds_of (&positive, part);
+    if (!range.undefined && range.low <= range.high &&
+        (range.low > 0 || (range.low == 0 && is_at_face (&positive, part))))
+      continue;
+    chosen = choose_variable (&positive, part);
+    if (range.high < 0 || parts == MOST_PARTS || chosen == n_variables)
+      return false;
+    range = part[chosen];
+    middle = middle_of (range);
+    part[chosen] = predict_range (middle, range.high);
+    g_array_append_vals (waiting, part, 1);
+    part[chosen] = predict_range (range.low, middle);
+    g_array_append_vals (waiting, part, 1);
+  }
+  return true;
 }

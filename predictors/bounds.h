@@ -24,3 +24,9 @@ predict_range (double low, double high)
 /* Of finite ranges of variables and parameters, as many as are named. */
 PredictRange predict_bounds (const PredictExpression *expression, const PredictRange *variables,
                              const PredictRange *parameters);
+
+/* Whether the bounds show that a formula is defined and positive everywhere in a box, which is halved
+ * where its bounds are too wide.  At a face of the box the value may be 0, as the time of messages
+ * between one node is.  false: it is not, or 4,096 parts did not show it. */
+bool predict_shown_positive (const PredictExpression *expression, const PredictRange *box,
+                             uint32_t n_variables, const double *parameters, uint32_t n_parameters);

@@ -162,11 +162,45 @@ test_samples_lie_within (void)
   g_assert_cmpuint (n_sure, >, 1000);
 }
 
+/* Shown by halving: what holds everywhere, also where a variable is named twice; and not what is 0 or
+ * negative somewhere, however narrow, or 0 but at a face. */
+static void
+test_shown_positive (void)
+{
+  static const struct {
+    const char *text;
+    bool positive;
+  } cases[] = {
+    { "x^2 - 2*x + 2", true },
+    { "x*y - 0.7*(x*y)", true },
+    { "x - 11", false },
+    { "x - 5", false },
+    { "1 - 2*exp(-((x - 3.3)*10000)^2)", false },
+    { "1 - 0.9*exp(-((x - 3.3)*100)^2)", true },
+    { "ceil(log2(y))", true },
+    { "y - 1", true },
+    { "max(0, y - 10)", false },
+    { "1/(x - 2.5)^2", false },
+    { "log(y - 1) + 100", false },
+  };
+  static const char *const variables[] = { "x", "y", NULL };
+  const PredictRange box[] = { predict_range (1, 10), predict_range (1, 1024) };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (PredictExpression) expression = predict_expression_parse (
+        cases[at].text, &(PredictNames){ .variables = variables }, NULL, NULL);
+
+    g_test_message ("%s", cases[at].text);
+    g_assert_cmpint (predict_shown_positive (expression, box, 2, NULL, 0), ==, cases[at].positive);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/predict/bounds/by-hand", test_by_hand);
   g_test_add_func ("/predict/bounds/samples", test_samples_lie_within);
+  g_test_add_func ("/predictors/bounds/shown-positive", test_shown_positive);
   return g_test_run ();
 }

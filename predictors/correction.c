@@ -8,7 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#define REFIT_STARTS    20u
 #define LEAST_SHARE     1e-9 /* of what was observed: smaller losses are rounding */
 #define MOST_STEPS_BEST 25u
 
@@ -274,7 +273,7 @@ describe_base (const CorrectionProblem *problem, PredictCorrection *correction)
   PredictTarget target = { data->train, data->train_observed, problem->settings->loss };
 
   correction->refitted = predict_base_model_values (data->model);
-  predict_levenberg_model (data->model, correction->refitted, &target, REFIT_STARTS,
+  predict_levenberg_model (data->model, correction->refitted, &target, CORRECTION_STARTS,
                            problem->settings->seed);
   correction->base_train = errors_of (time, problem->given, &data->train, data->train_observed);
   correction->base_test = errors_of (time, problem->given, &data->test, data->test_observed);
@@ -304,6 +303,7 @@ predict_correct (const PredictCorrectionData *data, const PredictCorrectionSetti
   describe_base (&problem, correction);
   predict_crowd (make_trial, &trials, settings->n_trials, settings->n_threads, &stretch);
   count_trials (correction, problem.best);
+  correction_judge_outcome (&problem, correction);
   return correction;
 }
 
@@ -316,8 +316,10 @@ predict_correction_free (PredictCorrection *correction)
     predict_expression_free (correction->trials[at].time);
     predict_expression_free (correction->trials[at].brief);
     g_free (correction->trials[at].parameters);
+    g_free (correction->trials[at].points_loss);
   }
   g_free (correction->trials);
   g_free (correction->refitted);
+  g_free (correction->reason);
   g_free (correction);
 }

@@ -63,8 +63,23 @@ typedef struct {
   PredictExpression *brief; /* the same of variables and, as the last one, t_comm */
   double *parameters;       /* [n_parameters] */
   double loss, test_loss, description, folds_loss; /* NaN: not computed */
+  uint32_t n_numbers;  /* that were fitted or drawn: searched parameters, those of the term */
+  double *points_loss; /* [train.n] the point's part of the loss, when a fold with it is left out */
   PredictErrors train, test;
 } PredictCorrectionTrial;
+
+/* What is to be done with the outcome, by the training points alone.  Of the model as it was, the
+ * refitted model and the best trial, the loss at each point is found with the point's fold left out of
+ * the fit.  One is better than another when the mean of its losses and Student's 97.5 % point times
+ * their standard error are below the mean of the other's.  The shape of the term was chosen with all
+ * points, so that this is the least that can be asked of it.
+ *
+ * The term is taken when it is better than both others, there are fewer numbers in it than points in
+ * four folds, its times are shown to be positive (predict_shown_positive(); where all observed ones
+ * are), and it is not degenerate: the model alone, with other parameters, gives the same times, or
+ * term and model cancel each other.  Else the refitted model is taken when it is better than
+ * the model as it was, and shown to be positive. */
+typedef enum { PREDICT_TAKE_NEITHER, PREDICT_TAKE_REFITTED, PREDICT_TAKE_TERM } PredictVerdict;
 
 typedef struct {
   PredictErrors base_train, base_test;         /* of the model as it was */
@@ -74,7 +89,13 @@ typedef struct {
   guint n_trials, n_converged, n_better;
   guint best; /* the trial with the shortest description (paper: the smallest training loss);
                  n_trials: none converged */
+  PredictVerdict verdict;
+  char *reason;                                       /* of the verdict, in words */
+  double base_folds, refitted_folds, corrected_folds; /* losses with folds left out; NaN: none */
 } PredictCorrection;
+
+/* Whether a value of a parameter is, but for rounding, one of its bounds. */
+bool predict_parameter_at_bound (const PredictParameter *parameter, double value);
 
 /* The same result whatever n_threads.  NULL and *error (PREDICT_ERROR_NUMERIC or _OPTION): fewer
  * than three points, observations that are all the same or for which the loss is not defined, a model that

@@ -288,7 +288,7 @@ holds (CorrectionWork *work, const CorrectionMember *member, double *folds_loss)
   if (!isfinite (member->loss) || (problem->settings->loss == PREDICT_LOSS_LOG_RMSE &&
                                    !correction_stays_positive (work, member)))
     return false;
-  *folds_loss = correction_folds_loss (work, member);
+  *folds_loss = correction_folds_loss (work, member, NULL);
   return *folds_loss < problem->base_loss;
 }
 
@@ -361,6 +361,9 @@ correction_breed (CorrectionWork *work, PredictCorrectionTrial *outcome)
   outcome->brief = correction_formula (work, chosen, true);
   outcome->parameters = g_memdup2 (chosen->parameters,
                                    problem->data->model->n_parameters * sizeof *chosen->parameters);
+  outcome->points_loss = g_new (double, problem->data->train.n);
+  correction_folds_loss (work, chosen, outcome->points_loss);
+  outcome->n_numbers = correction_n_numbers (work, chosen);
   outcome->loss = chosen->loss;
   outcome->description = chosen->description;
 }

@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#define FOLDS            5u
 #define FOLD_EVALUATIONS 60
 #define PLACES           256u
 #define CORNER_VARIABLES 8u         /* that take both ends by turns */
@@ -177,10 +176,11 @@ correction_train (const CorrectionWork *work)
 static void
 take_apart (const CorrectionWork *work, uint32_t n_bounded, CorrectionMember *member)
 {
-  int32_t first = (int32_t) n_bounded + 1;
+  bool has_factor = work->problem->best;
+  int32_t first = (int32_t) n_bounded + has_factor;
 
   for (uint32_t at = 0; at < work->whole.n; at++)
-    if (work->unknown[at] == first - 1)
+    if (has_factor && work->unknown[at] == first - 1)
       member->factor = work->whole.steps[at].value;
   for (uint32_t at = 0, step = 0; at < work->whole.n; at++) {
     if (work->unknown[at] < first)
@@ -249,20 +249,20 @@ correction_stays_positive (CorrectionWork *work, const CorrectionMember *member)
     if (!(value > 0 || (value == 0 && at < n_corners)))
       return false;
   }
-  return true;
+  return predict_shown_positive (&work->whole, problem->data->box, n_variables (problem),
+                                 member->parameters, problem->data->model->n_parameters);
 }
 
 /* -- cross-validation -------------------------------------------------------------- */
 
-/* The points of which (point % FOLDS == fold) is `inside`, as columns of the caller's. */
-static uint64_t
-choose_points (const PredictCorrectionData *data, uint32_t n_columns, guint fold, bool inside,
-               double **columns, double *observed)
+uint64_t
+correction_choose_points (const PredictCorrectionData *data, uint32_t n_columns, guint fold,
+                          bool inside, double **columns, double *observed)
 {
   uint64_t n = 0;
 
   for (uint64_t point = 0; point < data->train.n; point++) {
-    if ((point % FOLDS == fold) != inside)
+    if ((point % CORRECTION_FOLDS == fold) != inside)
       continue;
     for (uint32_t at = 0; at < n_columns; at++)
       columns[at][n] = data->train.columns[at][point];
@@ -272,7 +272,23 @@ choose_points (const PredictCorrectionData *data, uint32_t n_columns, guint fold
 }
 
 double
-correction_folds_loss (CorrectionWork *work, const CorrectionMember *member)
+correction_point_loss (PredictLoss loss, double observed, double predicted)
+{
+  double deviation = predict_deviation (loss, observed, predicted, NULL);
+
+  if (!isfinite (deviation))
+    return INFINITY;
+  return loss == PREDICT_LOSS_MAPE ? fabs (deviation) : deviation * deviation;
+}
+
+uint32_t
+correction_n_numbers (CorrectionWork *work, const CorrectionMember *member)
+{
+  return put_together (work, member, false);
+}
+
+double
+correction_folds_loss (CorrectionWork *work, const CorrectionMember *member, double *points_loss)
 {
   const CorrectionProblem *problem = work->problem;
   const PredictCorrectionData *data = problem->data;
@@ -286,21 +302,24 @@ correction_folds_loss (CorrectionWork *work, const CorrectionMember *member)
 
   for (uint32_t at = 0; at < n_columns; at++)
     columns[at] = memory + n * at;
-  for (guint fold = 0; fold < FOLDS; fold++) {
+  for (guint fold = 0; fold < CORRECTION_FOLDS; fold++) {
     CorrectionMember other = { .parameters = parameters };
     PredictTarget target = { { (const double *const *) columns, 0 }, observed, loss };
     double of_fold;
 
     correction_copy (problem, member, &other);
-    target.points.n = choose_points (data, n_columns, fold, false, columns, observed);
+    target.points.n = correction_choose_points (data, n_columns, fold, false, columns, observed);
     correction_fit (work, &other, &target, FOLD_EVALUATIONS);
-    target.points.n = choose_points (data, n_columns, fold, true, columns, observed);
+    target.points.n = correction_choose_points (data, n_columns, fold, true, columns, observed);
     if (target.points.n == 0)
       continue;
     put_together (work, &other, false);
     predict_values (&work->whole, &target.points, parameters, work->workspace, values);
     of_fold = predict_loss (loss, observed, values, target.points.n);
     sum += (double) target.points.n * (loss == PREDICT_LOSS_MAPE ? of_fold : of_fold * of_fold);
+    for (uint64_t at = 0; points_loss != NULL && at < target.points.n; at++)
+      points_loss[at * CORRECTION_FOLDS + fold] =
+          correction_point_loss (loss, observed[at], values[at]);
   }
   return loss == PREDICT_LOSS_MAPE ? sum / (double) n : sqrt (sum / (double) n);
 }

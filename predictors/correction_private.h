@@ -74,12 +74,35 @@ PredictTarget correction_train (const CorrectionWork *work);
 PredictExpression *
 correction_formula (CorrectionWork *work, const CorrectionMember *member, bool brief);
 
-/* Its loss at points that it was not fitted to: every fifth point is left out in turn. */
-double correction_folds_loss (CorrectionWork *work, const CorrectionMember *member);
+/* Of fits of a model's parameters. */
+#define CORRECTION_STARTS 20u
 
-/* Whether its value is positive wherever it is looked at in the box: its corners (those of the
- * first eight variables), where it may be 0, and 256 places, half of them drawn by logarithms
- * where a range is positive. */
+/* Every fifth point is left out in turn. */
+#define CORRECTION_FOLDS 5u
+
+/* The points of which (point % CORRECTION_FOLDS == fold) is `inside`, as columns of the caller's; how
+ * many. */
+uint64_t correction_choose_points (const PredictCorrectionData *data, uint32_t n_columns,
+                                   guint fold, bool inside, double **columns, double *observed);
+
+/* A point's part of a loss: the square of its deviation, or its absolute value; INFINITY: not
+ * defined. */
+double correction_point_loss (PredictLoss loss, double observed, double predicted);
+
+/* Its loss at points that it was not fitted to.  points_loss: NULL, or [train.n] the parts of the
+ * points. */
+double
+correction_folds_loss (CorrectionWork *work, const CorrectionMember *member, double *points_loss);
+
+/* The numbers that are fitted with it: searched parameters, the factor, those of the tree. */
+uint32_t correction_n_numbers (CorrectionWork *work, const CorrectionMember *member);
+
+/* What is to be done with the best trial; see PredictVerdict. */
+void correction_judge_outcome (const CorrectionProblem *problem, PredictCorrection *correction);
+
+/* Whether its value is positive everywhere in the box: at its corners (those of the first eight
+ * variables), where it may be 0, at 256 places, half of them drawn by logarithms where a range is
+ * positive, which is quick to refute most, and by predict_shown_positive(). */
 bool correction_stays_positive (CorrectionWork *work, const CorrectionMember *member);
 
 /* Operations go as long as the description becomes shorter; numbers get as few digits as the loss

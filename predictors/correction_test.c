@@ -375,6 +375,59 @@ test_corners (void)
   }
 }
 
+/* The fault is a dent of 1,000 that is 0.002 wide: no place that is drawn is in it, and no point. */
+static void
+test_narrow_negative (void)
+{
+  g_auto (Fixture) fixture = { 0 };
+  PredictCorrectionSettings settings = small_settings (2);
+  double given[] = { 2 }, given_time[N];
+  CorrectionProblem problem = { .data = &fixture.data,
+                                .settings = &settings,
+                                .grammar = grammar,
+                                .most_steps = 25,
+                                .added = true,
+                                .best = true,
+                                .given = given,
+                                .given_time = given_time,
+                                .least_loss = 1e-9 };
+  CorrectionMember dent = { .tree = tree_of ("exp(-((n - 3.7)*1000)^2)"), .parameters = given },
+                   hump = dent;
+  g_autoptr (CorrectionWork) work = NULL;
+
+  fixture_init (&fixture, linear);
+  for (uint32_t at = 0; at < N; at++)
+    given_time[at] = 2 * fixture.n[at];
+  work = correction_work_new (&problem, 0);
+  dent.factor = -1000;
+  hump.factor = 1000;
+  g_assert_false (correction_stays_positive (work, &dent));
+  g_assert_true (correction_stays_positive (work, &hump));
+}
+
+/* What is observed is the model's own law with a = 3, exactly: case 2 can only add a multiple of it,
+ * which is what the parameter can.  A planted fault is a term; one point more than numbers is none. */
+static void
+test_verdict (void)
+{
+  g_auto (Fixture) fixture = { 0 }, planted = { 0 };
+  PredictCorrectionSettings settings = small_settings (2);
+  g_autoptr (PredictCorrection) correction = NULL, of_planted = NULL;
+
+  fixture_init (&fixture, linear);
+  for (uint32_t at = 0; at < N; at++)
+    fixture.observed[at] = 3 * fixture.n[at] * (1 + 0.01 * (at % 3 - 1.0));
+  correction = predict_correct (&fixture.data, &settings, NULL, NULL, NULL);
+  g_assert_cmpint (correction->verdict, ==, PREDICT_TAKE_REFITTED);
+  g_assert_cmpfloat (correction->refitted_folds, <, 0.011);
+  g_assert_cmpfloat (correction->base_folds, >, 0.3);
+
+  fixture_init (&planted, linear);
+  of_planted = predict_correct (&planted.data, &settings, NULL, NULL, NULL);
+  g_assert_cmpint (of_planted->verdict, ==, PREDICT_TAKE_TERM);
+  g_assert_cmpfloat (of_planted->corrected_folds, <, 1e-6);
+}
+
 static void
 test_no_parameters (void)
 {
@@ -441,6 +494,8 @@ main (int argc, char **argv)
   g_test_add_func ("/predictors/correction/text", test_text);
   g_test_add_func ("/predictors/correction/negative", test_negative);
   g_test_add_func ("/predictors/correction/corners", test_corners);
+  g_test_add_func ("/predictors/correction/narrow-negative", test_narrow_negative);
+  g_test_add_func ("/predictors/correction/verdict", test_verdict);
   g_test_add_func ("/predictors/correction/no-parameters", test_no_parameters);
   g_test_add_func ("/predictors/correction/refused", test_refused);
   return g_test_run ();

@@ -4,6 +4,9 @@
 #include "config.h"
 
 #include "predictors/counters_private.h"
+
+#include "base/words.h"
+#include "base/file.h"
 #include "predictors/error.h"
 
 #include <math.h>
@@ -105,6 +108,20 @@ bare_name (const char *name)
   return g_ascii_strdown (bare, -1);
 }
 
+static void
+set_no_event (const PredictCounterFile *file, const GArray *counts, const char *chosen,
+              GError **error)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  g_autofree char *meant = NULL;
+
+  for (guint i = 0; i < counts->len; i++)
+    g_ptr_array_add (names, g_array_index (counts, PredictCount, i).name);
+  g_ptr_array_add (names, NULL);
+  meant = base_did_you_mean (chosen, (const char *const *) names->pdata);
+  predict_counters_fail (file, 0, error, "there is no event \"%s\"%s", chosen, meant);
+}
+
 /* The count of that kind; NULL and *error: there is none, or more than one, or it could not be counted. */
 static const PredictCount *
 find_kind (const PredictCounterFile *file, const GArray *counts, const char *chosen,
@@ -132,7 +149,7 @@ find_kind (const PredictCounterFile *file, const GArray *counts, const char *cho
     place = at;
   }
   if (found == NULL && chosen != NULL)
-    predict_counters_fail (file, 0, error, "there is no event \"%s\"", chosen);
+    set_no_event (file, counts, chosen, error);
   else if (found == NULL)
     predict_counters_fail (file, 0, error, "no event in it is known to count %s: name one by --%s",
                            option, option);
@@ -227,7 +244,7 @@ predict_counters_read (const char *path, const PredictCounterOptions *options, G
   g_auto (GStrv) lines = NULL;
   gsize n;
 
-  if (!g_file_get_contents (path, &text, &n, error))
+  if (!base_file_read (path, &text, &n, error))
     return FALSE;
   if (memchr (text, '\0', n) != NULL || !g_utf8_validate (text, (gssize) n, NULL))
     return predict_counters_fail (&file, 0, error, "no text of a counter tool");

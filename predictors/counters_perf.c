@@ -34,24 +34,28 @@ is_count (const char *field)
   return is_number (field) || g_str_has_prefix (field, NOT_DONE);
 }
 
-/* An event of a processor's own unit may have commas between its slashes: joins its fields, by shifting those
- * behind it. */
+/* An event of a processor's own unit may have commas between its slashes: joins its fields, up to that
+ * with the second slash or the last, by shifting those behind it. */
 static void
 join_event (char **fields, guint at, const char *separator)
 {
-  while (fields[at + 1] != NULL) {
-    const char *slash = strchr (fields[at], '/');
-    char *joined;
+  const char *slash = strchr (fields[at], '/');
+  guint end = at + 1;
+  char *behind, *joined;
 
-    if (slash == NULL || strchr (slash + 1, '/') != NULL)
-      return;
-    joined = g_strjoin (separator, fields[at], fields[at + 1], NULL);
-    g_free (fields[at]);
-    g_free (fields[at + 1]);
-    fields[at] = joined;
-    memmove (fields + at + 1, fields + at + 2,
-             (g_strv_length (fields + at + 2) + 1) * sizeof *fields);
-  }
+  if (slash == NULL || strchr (slash + 1, '/') != NULL || fields[end] == NULL)
+    return;
+  while (fields[end] != NULL && strchr (fields[end], '/') == NULL)
+    end++;
+  end += fields[end] != NULL;
+  behind = fields[end];
+  fields[end] = NULL;
+  joined = g_strjoinv (separator, fields + at);
+  for (guint i = at; i < end; i++)
+    g_free (fields[i]);
+  fields[end] = behind;
+  fields[at] = joined;
+  memmove (fields + at + 1, fields + end, (g_strv_length (fields + end) + 1) * sizeof *fields);
 }
 
 /* Where the count is; G_MAXUINT: nowhere. */

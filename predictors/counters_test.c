@@ -9,6 +9,7 @@
 
 #include <glib/gstdio.h>
 #include <string.h>
+#include <time.h>
 
 /* Laid out as perf 6.1 does; the counts are invented. */
 static const char plain[] = "# started on Sun Nov 22 05:31:57 2026\n\n"
@@ -107,6 +108,21 @@ test_plain (void)
   g_assert_cmpfloat (rate_of (&counted, 0, "L1-dcache-loads"), ==, -1);
   g_assert_cmpuint (counted.notes->len, ==, 1);
   g_assert_nonnull (strstr (g_ptr_array_index (counted.notes, 0), "\"L1-dcache-loads\" could not"));
+}
+
+/* The time to join the parts of an event grows as their number, not as its square. */
+static void
+test_many_parts (void)
+{
+  const gsize n = 200000;
+  g_autofree char *commas = g_strnfill (n, ','), *event = g_strdup_printf ("cpu/a%sb/", commas);
+  g_autofree char *text =
+      g_strdup_printf ("1000,,cycles:u,1,100\n1500,,instructions:u,1,100\n250,,%s,1,100\n", event);
+  clock_t begun = clock ();
+  g_auto (Counted) counted = count_text (text, NULL, NULL);
+
+  g_assert_cmpfloat (rate_of (&counted, 0, event), ==, 0.25);
+  g_assert_cmpint (clock () - begun, <, 5 * CLOCKS_PER_SEC);
 }
 
 static void
@@ -214,6 +230,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/predictors/counters/plain", test_plain);
+  g_test_add_func ("/predictors/counters/many-parts", test_many_parts);
   g_test_add_func ("/predictors/counters/repeated", test_repeated);
   g_test_add_func ("/predictors/counters/intervals", test_intervals);
   g_test_add_func ("/predictors/counters/likwid", test_likwid);

@@ -8,6 +8,8 @@
 
 #include "predictors/expression_tokens.h"
 
+#include "base/words.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -105,26 +107,32 @@ find_name (const char *const *names, const char *name)
 }
 
 static void
-list_names (GString *list, const char *const *names, guint *n)
+add_names (GPtrArray *all, const char *const *names)
 {
-  for (uint32_t at = 0; names != NULL && names[at] != NULL; at++, (*n)++)
-    if (*n < MOST_NAMES)
-      g_string_append_printf (list, "%s%s", *n > 0 ? ", " : "", names[at]);
+  for (uint32_t at = 0; names != NULL && names[at] != NULL; at++)
+    g_ptr_array_add (all, (gpointer) names[at]);
 }
 
 static void
 fail_unknown (Parser *parser, const char *at, const char *name)
 {
   g_autoptr (GString) known = g_string_new (NULL);
-  guint n = 0;
+  g_autoptr (GPtrArray) all = g_ptr_array_new ();
+  g_autofree char *meant = NULL;
+  guint n;
 
-  list_names (known, parser->names->variables, &n);
-  list_names (known, parser->names->parameters, &n);
-  list_names (known, parser->names->definitions, &n);
+  add_names (all, parser->names->variables);
+  add_names (all, parser->names->parameters);
+  add_names (all, parser->names->definitions);
+  n = all->len;
+  g_ptr_array_add (all, NULL);
+  for (guint i = 0; i < MIN (n, MOST_NAMES); i++)
+    g_string_append_printf (known, "%s%s", i > 0 ? ", " : "", (const char *) all->pdata[i]);
   if (n > MOST_NAMES)
     g_string_append_printf (known, " and %u more", n - MOST_NAMES);
-  fail (parser, at, "\"%s\" is not known; there %s %s", name, n == 1 ? "is" : "are",
-        n == 0 ? "no names" : known->str);
+  meant = base_did_you_mean (name, (const char *const *) all->pdata);
+  fail (parser, at, "\"%s\" is not known; there %s %s%s", name, n == 1 ? "is" : "are",
+        n == 0 ? "no names" : known->str, meant);
 }
 
 static bool

@@ -49,6 +49,38 @@ learn (PredictFitted *fitted, const PredictSamples *samples, const PredictSettin
   g_assert_not_reached ();
 }
 
+static gboolean
+all_finite (const double *values, gsize n)
+{
+  gboolean finite = TRUE;
+
+  for (gsize i = 0; i < n; i++)
+    finite &= isfinite (values[i]) != 0;
+  return finite;
+}
+
+/* Only a fit of finite numbers predicts, and can be read back from a file. */
+static gboolean
+is_finite (const PredictFitted *fitted)
+{
+  const PredictForest *forest = fitted->forest;
+  const PredictLinear *linear = fitted->linear;
+  const PredictSvr *svr = fitted->svr;
+
+  if (forest != NULL)
+    return all_finite (forest->values, forest->first[forest->n_trees]);
+  if (linear != NULL)
+    return isfinite (linear->constant) && all_finite (linear->means, linear->n_features) &&
+           all_finite (linear->coefficients, linear->n_features);
+  if (svr == NULL)
+    return isfinite (fitted->mean) != 0;
+  for (guint feature = 0; feature < svr->n_features; feature++)
+    if (!isfinite (svr->scale[feature].mean) || !isfinite (svr->scale[feature].sd))
+      return FALSE;
+  return isfinite (svr->bias) && isfinite (svr->target.mean) && isfinite (svr->target.sd) &&
+         all_finite (svr->coefficients, svr->n_vectors);
+}
+
 PredictFitted *
 predict_fit (const PredictSamples *samples, const PredictSettings *settings,
              PredictForestReport *report, PredictProgress progress, void *progress_data,
@@ -64,9 +96,16 @@ predict_fit (const PredictSamples *samples, const PredictSettings *settings,
   fitted->settings = *settings;
   fitted->settings.threads = 0;
   fitted->n_features = samples->n_features;
-  return learn (fitted, samples, settings, report, progress, progress_data, error)
-             ? g_steal_pointer (&fitted)
-             : NULL;
+  if (!learn (fitted, samples, settings, report, progress, progress_data, error))
+    return NULL;
+  if (is_finite (fitted))
+    return g_steal_pointer (&fitted);
+  if (report != NULL)
+    predict_forest_report_clear (report);
+  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
+               "%s: the fit overflows: the values of the target, or the settings, are too large",
+               predict_method_names[settings->method]);
+  return NULL;
 }
 
 void

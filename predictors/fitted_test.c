@@ -10,6 +10,7 @@
 #include "predictors/regression_fixture.h"
 #include "predictors/scores.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -270,6 +271,37 @@ test_nothing_to_learn (void)
   g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION);
 }
 
+/* A fit has finite numbers only, which its reader takes, or there is none. */
+static void
+test_overflow (void)
+{
+  static const double targets[][4] = { { DBL_MAX, DBL_MAX, DBL_MAX / 2, 1 },
+                                       { DBL_MAX, -DBL_MAX, 0, 1 } };
+
+  for (guint method = 0; method < PREDICT_N_METHODS; method++)
+    for (guint at = 0; at < G_N_ELEMENTS (targets); at++) {
+      g_autoptr (PredictSamples) samples = predict_samples_new (4, 1, TRUE);
+      PredictSettings settings = predict_settings_default ((PredictMethod) method);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (PredictFitted) fitted = NULL, back = NULL;
+      g_autofree char *text = NULL;
+
+      for (guint i = 0; i < 4; i++) {
+        samples->x[i] = (float) i;
+        samples->y[i] = targets[at][i];
+      }
+      fitted = predict_fit (samples, &settings, NULL, NULL, NULL, &error);
+      if (fitted == NULL) {
+        g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC);
+        continue;
+      }
+      text = text_of (fitted);
+      back = parse (text, &error);
+      g_assert_no_error (error);
+      g_assert_nonnull (back);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -285,6 +317,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictors/fitted/stump", test_stump);
   g_test_add_func ("/predictors/fitted/refused-trees", test_refused_trees);
   g_test_add_func ("/predictors/fitted/refused-others", test_refused_others);
+  g_test_add_func ("/predictors/fitted/overflow", test_overflow);
   g_test_add_func ("/predictors/fitted/nothing-to-learn", test_nothing_to_learn);
   return g_test_run ();
 }

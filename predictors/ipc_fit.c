@@ -61,7 +61,8 @@ fit_piece (const PredictIpcModel *model, const PredictIpcPhases *phases, guint p
   piece->error = NAN;
   if (piece->n_programs < model->n_samples + 2)
     return TRUE;
-  samples = predict_ipc_samples (model, phases, chosen);
+  if (!(samples = predict_ipc_samples (model, phases, chosen, error)))
+    return FALSE;
   samples->y = targets_of (phases, pattern, chosen);
   if (!predict_ridge_choose (samples, &choice, error))
     return FALSE;

@@ -54,7 +54,7 @@ ipc_model_text (const PredictIpcModel *model)
   gsize n;
   FILE *out = open_memstream (&text, &n);
 
-  predict_ipc_model_write (model, out);
+  g_assert_true (predict_ipc_model_write (model, out, NULL));
   fclose (out);
   return text;
 }

@@ -92,11 +92,14 @@ write_origin (JsonBuilder *builder, const PredictIpcModel *model)
   json_builder_end_object (builder);
 }
 
-void
-predict_ipc_model_write (const PredictIpcModel *model, FILE *out)
+static gpointer read_root (JsonObject *root, GError **error);
+
+gboolean
+predict_ipc_model_write (const PredictIpcModel *model, FILE *out, GError **error)
 {
   g_autoptr (JsonBuilder) builder = json_builder_new ();
   g_autoptr (JsonNode) root = NULL;
+  g_autoptr (PredictIpcModel) back = NULL;
   gsize n_ranges = (gsize) model->n_samples * (1 + model->n_events);
 
   json_builder_begin_object (builder);
@@ -109,7 +112,13 @@ predict_ipc_model_write (const PredictIpcModel *model, FILE *out)
   write_targets (builder, model);
   json_builder_end_object (builder);
   root = json_builder_get_root (builder);
+  back = read_root (json_node_get_object (root), error);
+  if (back == NULL) {
+    g_prefix_error (error, "the model could not be read back: ");
+    return FALSE;
+  }
   predict_json_print (root, out);
+  return TRUE;
 }
 
 /* -- reading ---------------------------------------------------------------- */

@@ -3,8 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "predictors/error.h"
 #include "predictors/ipc_private.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -88,12 +90,24 @@ predict_ipc_is_under_determined (const PredictIpcModel *model, const PredictIpcP
   return piece->n_programs < predict_ipc_n_regressors (model);
 }
 
+static void
+set_term_too_large (const PredictIpcModel *model, const PredictIpcTerm *term, const char *program,
+                    double value, GError **error)
+{
+  g_autofree char *name = predict_ipc_term_name (term, (const char *const *) model->samples,
+                                                 (const char *const *) model->events);
+
+  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
+               "program '%s': %s is %g, which is too large for single precision", program, name,
+               value);
+}
+
 PredictSamples *
 predict_ipc_samples (const PredictIpcModel *model, const PredictIpcPhases *phases,
-                     const gboolean *chosen)
+                     const gboolean *chosen, GError **error)
 {
   guint n = 0, next = 0;
-  PredictSamples *samples;
+  g_autoptr (PredictSamples) samples = NULL;
 
   for (guint program = 0; program < phases->n_programs; program++)
     n += chosen == NULL || chosen[program];
@@ -103,12 +117,18 @@ predict_ipc_samples (const PredictIpcModel *model, const PredictIpcPhases *phase
 
     if (chosen != NULL && !chosen[program])
       continue;
-    for (guint term = 0; term < model->n_terms; term++)
-      samples->x[(gsize) term * n + next] =
-          (float) predict_ipc_term_value (&model->terms[term], model->n_events, ipc, rates);
+    for (guint term = 0; term < model->n_terms; term++) {
+      double value = predict_ipc_term_value (&model->terms[term], model->n_events, ipc, rates);
+
+      if (!(fabs (value) <= (double) FLT_MAX)) {
+        set_term_too_large (model, &model->terms[term], phases->programs[program], value, error);
+        return NULL;
+      }
+      samples->x[(gsize) term * n + next] = (float) value;
+    }
     next++;
   }
-  return samples;
+  return g_steal_pointer (&samples);
 }
 
 /* -- predicting ------------------------------------------------------------- */
@@ -131,6 +151,21 @@ predict_target (const PredictIpcModel *model, guint target, const PredictSamples
           (piece == PREDICT_IPC_ALL && pieces[class[program]].linear == NULL))
         answer->predicted[(gsize) program * model->n_targets + target] = by_piece[program];
   }
+}
+
+static gboolean
+check_predicted (const PredictIpcModel *model, const PredictIpcAnswer *answer, GError **error)
+{
+  for (guint i = 0; i < answer->phases->n_programs * model->n_targets; i++)
+    if (!isfinite (answer->predicted[i])) {
+      g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
+                   "program '%s': the prediction of pattern %s overflows: its counters are too far "
+                   "from what the model has learned",
+                   answer->phases->programs[i / model->n_targets],
+                   model->targets[i % model->n_targets].pattern);
+      return FALSE;
+    }
+  return TRUE;
 }
 
 /* What the table says of the target itself. */
@@ -186,12 +221,16 @@ predict_ipc_apply (const PredictIpcModel *model, const PredictTable *table,
     class[program] = predict_ipc_class (ipc, model->n_samples);
     answer->n_outside += is_outside (model, phases, program);
   }
-  samples = predict_ipc_samples (model, phases, NULL);
-  for (guint target = 0; target < model->n_targets; target++) {
+  samples = predict_ipc_samples (model, phases, NULL, error);
+  for (guint target = 0; samples != NULL && target < model->n_targets; target++) {
     predict_target (model, target, samples, class, answer);
     observe_target (model, target, answer);
   }
-  return TRUE;
+  if (samples != NULL && check_predicted (model, answer, error))
+    return TRUE;
+  g_prefix_error (error, "%s: ", table->source);
+  predict_ipc_answer_clear (answer);
+  return FALSE;
 }
 
 void
@@ -200,4 +239,5 @@ predict_ipc_answer_clear (PredictIpcAnswer *answer)
   predict_ipc_phases_free (answer->phases);
   g_free (answer->predicted);
   g_free (answer->observed);
+  *answer = (PredictIpcAnswer){ 0 };
 }

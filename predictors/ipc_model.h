@@ -81,9 +81,10 @@ gboolean predict_ipc_apply (const PredictIpcModel *model, const PredictTable *ta
 void predict_ipc_answer_clear (PredictIpcAnswer *answer);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (PredictIpcAnswer, predict_ipc_answer_clear)
 
-/* JSON, "schema": "hopcast.ipc/1" (doc/handbook/aggregation-ipc.md); errors of the stream are for its
+/* JSON, "schema": "hopcast.ipc/1" (doc/handbook/aggregation-ipc.md).  FALSE and *error, with nothing
+ * written, when predict_ipc_model_read() would refuse the result; errors of the stream are for its
  * owner to find. */
-void predict_ipc_model_write (const PredictIpcModel *model, FILE *out);
+gboolean predict_ipc_model_write (const PredictIpcModel *model, FILE *out, GError **error);
 /* NULL and *error: no such file, no JSON, another schema (which is named), or anything in it that would
  * make a prediction wrong. */
 PredictIpcModel *predict_ipc_model_read (const char *path, GError **error);

@@ -103,6 +103,26 @@ test_classes (void)
     g_assert_cmpuint (predict_ipc_class (wanted[i].ipc, 2), ==, wanted[i].class);
 }
 
+/* A product of two rates beyond single precision is refused, in training and in predicting. */
+static void
+test_too_large (void)
+{
+  g_autoptr (PredictTable) table = ipc_contention_table ((guint[]){ 12, 12, 12, 12 }, 0, 1);
+  g_autoptr (PredictIpcModel) model = train (table);
+  const PredictColumn *l2 = predict_table_find (table, "l2");
+  PredictIpcAnswer answer;
+  g_autoptr (GError) error = NULL;
+
+  for (uint64_t row = 0; row < table->n_rows; row++)
+    l2->numbers[row] *= 1e30;
+  g_assert_false (predict_ipc_apply (model, table, &answer, &error));
+  g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC);
+  g_assert_nonnull (strstr (error->message, "l2(4)*l2(5)"));
+  g_clear_error (&error);
+  g_assert_null (predict_ipc_train (table, ipc_samples, ipc_events, &error));
+  g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC);
+}
+
 /* -- laws -------------------------------------------------------------------- */
 
 /* A law of the model's own form is found, from two programs more than coefficients. */
@@ -177,7 +197,7 @@ train_by_cutting (const PredictTable *table)
       if (chosen[i])
         y[rows++] = answer.observed[i * model->n_targets + target] - linear->constant;
     }
-    samples = predict_ipc_samples (model, answer.phases, chosen);
+    samples = predict_ipc_samples (model, answer.phases, chosen, NULL);
     for (guint k = 0; k < n_terms; k++) {
       scale[k] = predict_scale_floats (samples->x + k * rows, rows);
       for (guint i = 0; i < rows; i++)
@@ -384,6 +404,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictors/ipc-model/term-counts", test_term_counts);
   g_test_add_func ("/predictors/ipc-model/classes", test_classes);
   g_test_add_func ("/predictors/ipc-model/exact-law", test_exact_law);
+  g_test_add_func ("/predictors/ipc-model/too-large", test_too_large);
   g_test_add_func ("/predictors/ipc-model/contention", test_contention);
   g_test_add_func ("/predictors/ipc-model/ridge-and-cutting", test_ridge_and_cutting);
   g_test_add_func ("/predictors/ipc-model/under-determined", test_under_determined);

@@ -40,7 +40,10 @@ predict_json_add_numbers (JsonBuilder *builder, const char *name, const double *
   json_builder_set_member_name (builder, name);
   json_builder_begin_array (builder);
   for (gsize i = 0; i < n; i++)
-    json_builder_add_double_value (builder, values[i]);
+    if (isfinite (values[i]))
+      json_builder_add_double_value (builder, values[i]);
+    else
+      json_builder_add_null_value (builder);
   json_builder_end_array (builder);
 }
 

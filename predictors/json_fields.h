@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* NaN and infinities become null. */
+/* NaN and infinities become null, in arrays too: JSON has no other word for them. */
 void predict_json_add_number (JsonBuilder *builder, const char *name, double value);
 void predict_json_add_integer (JsonBuilder *builder, const char *name, int64_t value);
 /* NULL becomes null. */

@@ -6,6 +6,7 @@
 #include "predictors/json_fields.h"
 
 #include <float.h>
+#include <math.h>
 
 static void
 test_numbers (void)
@@ -46,10 +47,40 @@ test_numbers (void)
   }
 }
 
+/* JSON has no word for them: null, which a reader of numbers refuses. */
+static void
+test_not_finite (void)
+{
+  static const double values[] = { 1, NAN, -INFINITY };
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+  g_autoptr (JsonNode) root = NULL, back = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *text = NULL;
+  double read[G_N_ELEMENTS (values)];
+  gsize n;
+  FILE *out = open_memstream (&text, &n);
+
+  json_builder_begin_object (builder);
+  predict_json_add_numbers (builder, "values", values, G_N_ELEMENTS (values));
+  predict_json_add_number (builder, "one", INFINITY);
+  json_builder_end_object (builder);
+  root = json_builder_get_root (builder);
+  predict_json_print (root, out);
+  fclose (out);
+  g_assert_null (strstr (text, "nan"));
+  g_assert_null (strstr (text, "inf"));
+  back = json_from_string (text, &error);
+  g_assert_no_error (error);
+  g_assert_true (json_object_get_null_member (json_node_get_object (back), "one"));
+  g_assert_false (predict_json_numbers (json_node_get_object (back), "values",
+                                        G_N_ELEMENTS (values), read, &error));
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/predictors/json-fields/numbers", test_numbers);
+  g_test_add_func ("/predictors/json-fields/not-finite", test_not_finite);
   return g_test_run ();
 }

@@ -5,6 +5,7 @@
 
 #include "predictors/json_file.h"
 
+#include "base/file.h"
 #include "predictors/error.h"
 #include "predictors/json_fields.h"
 
@@ -57,8 +58,11 @@ parse (const char *path, const char *text, gsize n, GError **error)
   JsonNode *root;
 
   if (!json_parser_load_from_data (parser, text, (gssize) n, &syntax)) {
+    guint line;
+    g_autofree char *reason = base_parser_reason (syntax, &line);
+
     g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL, "%s:%u: no JSON: %s", path,
-                 json_parser_get_current_line (parser), syntax->message);
+                 line > 0 ? line : json_parser_get_current_line (parser), reason);
     return NULL;
   }
   root = json_parser_get_root (parser); /* NULL of an empty text */
@@ -74,7 +78,7 @@ load (const char *path, GError **error)
   g_autofree char *text = NULL;
   gsize n;
 
-  if (!g_file_get_contents (path, &text, &n, error))
+  if (!base_file_read (path, &text, &n, error))
     return NULL;
   if (is_one_value (text, n))
     return parse (path, text, n, error);

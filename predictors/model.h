@@ -57,7 +57,7 @@ typedef struct {
 } PredictAnswer;
 
 /* level 0: no interval.  FALSE and *error when the table lacks a feature (all that are missing are
- * named) or a value is not a finite number.  threads as in PredictSettings, 0: one per
+ * named), or a value or what is predicted of it is not a finite number.  threads as in PredictSettings, 0: one per
  * processor. */
 gboolean predict_model_apply (const PredictModel *model, const PredictTable *table, double level,
                               guint threads, PredictAnswer *answer, GError **error);
@@ -65,8 +65,9 @@ void predict_answer_clear (PredictAnswer *answer);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (PredictAnswer, predict_answer_clear)
 
 /* JSON, "schema": "hopcast.model/1" (doc/handbook/format-model.md).  Doubles are printed so that
- * they read back the same.  Errors of the stream are for its owner to find. */
-void predict_model_write (const PredictModel *model, FILE *out);
+ * they read back the same.  FALSE and *error, with nothing written, when predict_model_read() would
+ * refuse the result.  Errors of the stream are for its owner to find. */
+gboolean predict_model_write (const PredictModel *model, FILE *out, GError **error);
 /* NULL and *error: no such file, no JSON, another schema (which is named), or anything in it that
  * would make a prediction wrong. */
 PredictModel *predict_model_read (const char *path, GError **error);

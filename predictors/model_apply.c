@@ -61,6 +61,26 @@ exponentiate (double *values, uint64_t n)
     values[i] = exp (values[i]);
 }
 
+/* A model predicts a number or fails: far outside of its samples a line may overflow, and so may the
+ * exponential of a logarithm. */
+static gboolean
+check_predicted (const PredictModel *model, const PredictTable *table, const PredictAnswer *answer,
+                 GError **error)
+{
+  for (uint64_t row = 0; row < table->n_rows; row++)
+    if (!isfinite (answer->predicted[row]) ||
+        (answer->lower != NULL && (isnan (answer->lower[row]) || isnan (answer->upper[row])))) {
+      g_autofree char *place = predict_table_place (table, row);
+
+      g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
+                   "%s: the prediction of %s overflows: the row is too far from what the model has "
+                   "learned",
+                   place, model->target);
+      return FALSE;
+    }
+  return TRUE;
+}
+
 gboolean
 predict_model_apply (const PredictModel *model, const PredictTable *table, double level,
                      guint threads, PredictAnswer *answer, GError **error)
@@ -89,6 +109,10 @@ predict_model_apply (const PredictModel *model, const PredictTable *table, doubl
     exponentiate (answer->predicted, n);
     exponentiate (answer->lower, n);
     exponentiate (answer->upper, n);
+  }
+  if (!check_predicted (model, table, answer, error)) {
+    predict_answer_clear (answer);
+    return FALSE;
   }
   for (uint64_t i = 0; i < n; i++)
     answer->n_outside += is_outside (model, samples, i);

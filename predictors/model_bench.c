@@ -46,8 +46,7 @@ main (void)
   double start = cpu_seconds (), written, end;
   GStatBuf file;
 
-  predict_model_write (model, out);
-  if (fclose (out) != 0)
+  if (!predict_model_write (model, out, NULL) || fclose (out) != 0)
     return EXIT_FAILURE;
   written = cpu_seconds ();
   back = predict_model_read (path, NULL);

@@ -8,6 +8,7 @@
 #include "predictors/model_fixture.h"
 
 #include <glib/gstdio.h>
+#include <math.h>
 #include <string.h>
 
 /* --- The example in Python --- */
@@ -179,6 +180,38 @@ test_one_value (void)
   }
 }
 
+/* A model that could not be read back is not written. */
+static void
+test_unreadable (void)
+{
+  static const char *const features[] = { "x0", "x3", NULL };
+  g_autoptr (PredictTable) table = friedman_table (1, 20, 1);
+  PredictRecipe recipe = { .features = features,
+                           .target = "y",
+                           .settings = predict_settings_default (PREDICT_LINEAR),
+                           .calibration_folds = 2 };
+
+  for (guint spoilt = 0; spoilt < 3; spoilt++) {
+    g_autoptr (PredictModel) model = model_train (table, &recipe);
+    g_autoptr (GError) error = NULL;
+    g_autofree char *text = NULL;
+    gsize n;
+    FILE *out = open_memstream (&text, &n);
+
+    if (spoilt == 0)
+      model->interval.scores[1] = NAN;
+    else if (spoilt == 1)
+      model->smallest[0] = -INFINITY;
+    else
+      model->interval.floor = -1;
+    g_assert_false (predict_model_write (model, out, &error));
+    fclose (out);
+    g_assert_cmpuint (n, ==, 0);
+    g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL);
+    g_assert_nonnull (strstr (error->message, "could not be read back"));
+  }
+}
+
 static void
 test_no_file (void)
 {
@@ -199,6 +232,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictors/model-file/truncated", test_truncated);
   g_test_add_func ("/predictors/model-file/refused", test_refused_files);
   g_test_add_func ("/predictors/model-file/one-value", test_one_value);
+  g_test_add_func ("/predictors/model-file/unreadable", test_unreadable);
   g_test_add_func ("/predictors/model-file/no-file", test_no_file);
   return g_test_run ();
 }

@@ -38,7 +38,7 @@ model_text (const PredictModel *model)
   gsize n;
   FILE *out = open_memstream (&text, &n);
 
-  predict_model_write (model, out);
+  g_assert_true (predict_model_write (model, out, NULL));
   fclose (out);
   return text;
 }

@@ -4,6 +4,7 @@
  *
  * What is read as a model must predict without harm, and be written and read the same. */
 #include ".ci/fuzzing.h"
+#include "predictors/error.h"
 #include "predictors/friedman.h"
 #include "predictors/model.h"
 
@@ -34,7 +35,7 @@ text_of (const PredictModel *model)
   gsize n;
   FILE *out = open_memstream (&text, &n);
 
-  predict_model_write (model, out);
+  g_assert_true (predict_model_write (model, out, NULL));
   fclose (out);
   return text;
 }
@@ -74,8 +75,8 @@ check_predicts (const PredictModel *model)
 
   for (guint i = 0; model->features[i] != NULL; i++)
     predict_table_take_numbers (table, model->features[i], NULL, g_memdup2 (values, sizeof values));
-  g_assert_true (predict_model_apply (model, table, 0.9, 1, &answer, &error));
-  g_assert_no_error (error);
+  if (!predict_model_apply (model, table, 0.9, 1, &answer, &error))
+    g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC);
 }
 
 static void

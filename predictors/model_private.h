@@ -5,6 +5,8 @@
 
 #include "predictors/model.h"
 
+#include <json-glib/json-glib.h>
+
 #define PREDICT_MODEL_SCHEMA "hopcast.model/1"
 
 /* The numbers of a PredictSpread; ends with a NULL name. */
@@ -14,3 +16,6 @@ typedef struct {
 } PredictSpreadMember;
 
 extern const PredictSpreadMember predict_spread_members[];
+
+/* A PredictModel from the object that is all of a file; NULL and *error. */
+gpointer predict_model_from_json (JsonObject *root, GError **error);

@@ -185,8 +185,8 @@ read_learned (JsonObject *root, PredictModel *model, GError **error)
          predict_json_fail ("n_features", "how many features are named", error);
 }
 
-static gpointer
-read_root (JsonObject *root, GError **error)
+gpointer
+predict_model_from_json (JsonObject *root, GError **error)
 {
   g_autoptr (PredictModel) model = g_new0 (PredictModel, 1);
 
@@ -200,5 +200,5 @@ read_root (JsonObject *root, GError **error)
 PredictModel *
 predict_model_read (const char *path, GError **error)
 {
-  return predict_json_file (path, PREDICT_MODEL_SCHEMA, read_root, error);
+  return predict_json_file (path, PREDICT_MODEL_SCHEMA, predict_model_from_json, error);
 }

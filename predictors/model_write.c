@@ -102,11 +102,12 @@ write_origin (const PredictModel *model, JsonBuilder *builder)
   json_builder_end_object (builder);
 }
 
-void
-predict_model_write (const PredictModel *model, FILE *out)
+gboolean
+predict_model_write (const PredictModel *model, FILE *out, GError **error)
 {
   g_autoptr (JsonBuilder) builder = json_builder_new ();
   g_autoptr (JsonNode) root = NULL;
+  g_autoptr (PredictModel) back = NULL;
 
   json_builder_begin_object (builder);
   predict_json_add_string (builder, "schema", PREDICT_MODEL_SCHEMA);
@@ -120,5 +121,11 @@ predict_model_write (const PredictModel *model, FILE *out)
   predict_fitted_write (model->fitted, builder);
   json_builder_end_object (builder);
   root = json_builder_get_root (builder);
+  back = predict_model_from_json (json_node_get_object (root), error);
+  if (back == NULL) {
+    g_prefix_error (error, "the model could not be read back: ");
+    return FALSE;
+  }
   predict_json_print (root, out);
+  return TRUE;
 }

@@ -5,17 +5,14 @@
 
 #include "predictors/regression_fixture.h"
 
+#include ".ci/test_data.h"
+
 char *
 regression_path (const char *name)
 {
-  const char *root = g_getenv ("G_TEST_SRCDIR");
-  g_autofree char *path =
-      g_build_filename (root ? root : ".", "..", "shared", "data", "extratrees", name, NULL);
+  g_autofree char *in_data = g_build_filename ("extratrees", name, NULL);
 
-  if (g_file_test (path, G_FILE_TEST_EXISTS))
-    return g_steal_pointer (&path);
-  g_test_skip ("the reference data is not here");
-  return NULL;
+  return test_data (in_data);
 }
 
 PredictTable *

@@ -80,6 +80,36 @@ take_feature (const PredictTable *table, const char *name, float *x, GError **er
   return TRUE;
 }
 
+/* Squares of a target outside of the range overflow, or vanish. */
+static gboolean
+check_target_range (const PredictTable *table, const PredictColumn *column, GError **error)
+{
+  const double *y = column->numbers;
+  uint64_t largest = 0, first = table->n_rows, n = 0;
+  g_autofree char *problem = NULL;
+
+  for (uint64_t row = 0; row < table->n_rows; row++) {
+    if (fabs (y[row]) > fabs (y[largest]))
+      largest = row;
+    if (fabs (y[row]) > PREDICT_LARGEST_TARGET && n++ == 0)
+      first = row;
+  }
+  if (n == 0 && (y[largest] == 0 || fabs (y[largest]) >= PREDICT_SMALLEST_TARGET))
+    return TRUE;
+  if (n == 0) {
+    problem =
+        g_strdup_printf ("is the largest value of the target, and below %g: squares of errors "
+                         "vanish; use another unit",
+                         PREDICT_SMALLEST_TARGET);
+    return refuse (table, column, largest, problem, error);
+  }
+  problem = g_strdup_printf ("is beyond %g, as %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                             " values of the target: squares of errors overflow; correct the "
+                             "values, use another unit, or learn the logarithm",
+                             PREDICT_LARGEST_TARGET, n, table->n_rows);
+  return refuse (table, column, first, problem, error);
+}
+
 /* y[n_rows] */
 static gboolean
 take_target (const PredictTable *table, const char *name, gboolean log_target, double *y,
@@ -98,7 +128,7 @@ take_target (const PredictTable *table, const char *name, gboolean log_target, d
       return refuse (table, column, row, "has no logarithm", error);
     y[row] = log_target ? log (number) : number;
   }
-  return TRUE;
+  return log_target || check_target_range (table, column, error);
 }
 
 static gboolean

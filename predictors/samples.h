@@ -16,10 +16,15 @@ PredictSamples *predict_samples_new (uint64_t n_samples, guint n_features, gbool
 void predict_samples_free (PredictSamples *samples);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictSamples, predict_samples_free)
 
+/* The range of targets: errors are squared and summed over up to 2^32 samples, and the coefficients
+ * of single-precision features scale them by up to 3e38 / 1.4e-45; all of this stays finite. */
+#define PREDICT_LARGEST_TARGET  1e140
+#define PREDICT_SMALLEST_TARGET 1e-140 /* of the largest value, unless all are 0 */
+
 /* From the columns of a table.  `log` takes the logarithm of the target (NULL target: none).
  * NULL and *error, with file, line and column, when a column is missing or of texts, a value is
  * NaN or infinite or too large for single precision, a target whose logarithm is wanted is not
- * positive, or there are no rows. */
+ * positive, a target without logarithm is outside of the range above, or there are no rows. */
 PredictSamples *predict_samples_from (const PredictTable *table, const char *const *features,
                                       const char *target, gboolean log, GError **error);
 

@@ -72,6 +72,9 @@ test_refusals (void)
     { "t", -INFINITY, "a", "t", FALSE, "made, row 2: column \"t\": -inf is not finite" },
     { "t", 0, "a", "t", TRUE, "made, row 2: column \"t\": 0 has no logarithm" },
     { "t", -1, "a", "t", TRUE, "made, row 2: column \"t\": -1 has no logarithm" },
+    { "t", 1e308, "a", "t", FALSE,
+      "row 2: column \"t\": 1e+308 is beyond 1e+140, as 1 of 3 values" },
+    { "t", -1e141, "a", "t", FALSE, "row 2: column \"t\": -1e+141 is beyond 1e+140" },
     { NULL, 0, "word", "t", FALSE, "made, row 1: column \"word\": \"x\" is not a number" },
     { NULL, 0, "a", "word", FALSE, "made, row 1: column \"word\": \"x\" is not a number" },
     { NULL, 0, "c", "t", FALSE, "made: there is no column \"c\"" },
@@ -108,6 +111,36 @@ test_limits (void)
   g_assert_no_error (error);
   g_assert_cmpfloat (samples->x[0], ==, 0x1.fffffep127F);
   g_assert_cmpfloat (samples->y[0], ==, -5);
+}
+
+/* Squares of these vanish unless one value is larger; a logarithm has no such limits. */
+static void
+test_target_range (void)
+{
+  static const double tiny[] = { 0, -1e-150, 5e-324 }, wide[] = { 1e-150, 1e140, 0 },
+                      ratios[] = { 1e-308, 1e308, 1 };
+  const struct {
+    const double *target;
+    gboolean log_target;
+    const char *problem; /* NULL: none */
+  } cases[] = {
+    { tiny, FALSE, "row 2: column \"t\": -1e-150 is the largest value of the target" },
+    { wide, FALSE, NULL },
+    { ratios, TRUE, NULL },
+    { ratios, FALSE, "row 2: column \"t\": 1e+308 is beyond" },
+  };
+  const char *features[] = { "a", NULL };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (PredictTable) table = table_new ();
+    g_autoptr (GError) error = NULL;
+    g_autoptr (PredictSamples) samples = NULL;
+
+    memcpy (predict_table_find (table, "t")->numbers, cases[at].target, sizeof tiny);
+    samples = predict_samples_from (table, features, "t", cases[at].log_target, &error);
+    g_assert_true ((samples == NULL) == (cases[at].problem != NULL));
+    g_assert_true (samples != NULL || strstr (error->message, cases[at].problem) != NULL);
+  }
 }
 
 static void
@@ -157,6 +190,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictors/samples/columns", test_columns);
   g_test_add_func ("/predictors/samples/refusals", test_refusals);
   g_test_add_func ("/predictors/samples/limits", test_limits);
+  g_test_add_func ("/predictors/samples/target-range", test_target_range);
   g_test_add_func ("/predictors/samples/no-rows", test_no_rows);
   g_test_add_func ("/predictors/samples/parts", test_select_and_project);
   return g_test_run ();

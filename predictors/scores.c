@@ -9,6 +9,7 @@
 
 #include <glib.h>
 #include <math.h>
+#include <stdlib.h>
 
 const char *const predict_score_names[PREDICT_N_SCORES + 1] = {
   [PREDICT_RCC] = "rcc",     [PREDICT_RCC_PAPER] = "rcc_paper",
@@ -89,27 +90,50 @@ score_order (const double *observed, const double *predicted, PredictScores *sco
 
 /* -- values ---------------------------------------------------------------- */
 
+/* Beyond 2^(+-RANGE) squares of values overflow or vanish, and the values are divided by about
+ * their largest; at most by 2^(+-MOST), whose inverse is a number too. */
+#define RANGE 400
+#define MOST  1000
+
+/* A power of two, so that no digit changes; 1 of all values but huge and tiny ones. */
+static double
+factor_of (const double *observed, const double *predicted, uint64_t n)
+{
+  double largest = 0;
+  int exponent;
+
+  for (uint64_t i = 0; i < n; i++)
+    largest = fmax (largest, fmax (fabs (observed[i]), fabs (predicted[i])));
+  if (!(largest > 0) || !isfinite (largest))
+    return 1;
+  exponent = ilogb (largest);
+  return abs (exponent) <= RANGE ? 1 : ldexp (1, CLAMP (-exponent, -MOST, MOST));
+}
+
 static void
 score_values (const double *observed, const double *predicted, PredictScores *scores)
 {
   double mean = 0, deviations = 0, squares = 0, shares = 0, log_squares = 0, n = (double) scores->n;
+  double factor = factor_of (observed, predicted, scores->n);
 
   for (uint64_t i = 0; i < scores->n; i++)
-    mean += observed[i];
+    mean += observed[i] * factor;
   mean /= n;
   for (uint64_t i = 0; i < scores->n; i++) {
-    double off = observed[i] - mean, error = predicted[i] - observed[i];
+    double off = observed[i] * factor - mean, plain = predicted[i] - observed[i];
+    double error = predicted[i] * factor - observed[i] * factor;
+    double share = isfinite (plain) ? plain / observed[i] : error / (observed[i] * factor);
     double ratio =
         observed[i] > 0 && predicted[i] > 0 ? log (predicted[i]) - log (observed[i]) : (double) NAN;
 
     deviations += off * off;
     squares += error * error;
-    shares += observed[i] == 0 ? (double) NAN : fabs (error / observed[i]);
+    shares += observed[i] == 0 ? (double) NAN : fabs (share);
     log_squares += ratio * ratio;
   }
   scores->r2 = deviations > 0 ? 1 - squares / deviations : (double) NAN;
   scores->mape = shares / n;
-  scores->rmse = sqrt (squares / n);
+  scores->rmse = sqrt (squares / n) / factor;
   scores->log_rmse = sqrt (log_squares / n);
 }
 

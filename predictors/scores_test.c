@@ -103,6 +103,26 @@ test_not_defined (void)
   }
 }
 
+/* Squares of these overflow or vanish, and so do differences of the first; the scores do not.  Of the
+ * tiny ones the mean is 1.5e-200, the deviations are 0.5e-200, and the only error is 1e-200. */
+static void
+test_extremes (void)
+{
+  static const double huge[] = { 1e308, -1e308 }, zero[] = { 0, 0 }, tiny[] = { 1e-200, 2e-200 },
+                      equal[] = { 2e-200, 2e-200 }, denormal[] = { 0x1p-1074, 0x1p-1073 },
+                      other[] = { 0x1p-1073, 0x1p-1073 }, opposite[] = { -1e308, 1e308 };
+
+  g_assert_cmpfloat_with_epsilon (SCORE (huge, zero).rmse * 1e-308, 1, 1e-12);
+  g_assert_cmpfloat_with_epsilon (SCORE (huge, zero).r2, 0, 1e-12);
+  g_assert_cmpfloat_with_epsilon (SCORE (huge, zero).mape, 1, 1e-12);
+  g_assert_cmpfloat_with_epsilon (SCORE (huge, opposite).mape, 2, 1e-12);
+  g_assert_cmpfloat_with_epsilon (SCORE (huge, opposite).r2, -3, 1e-12);
+  g_assert_cmpfloat_with_epsilon (SCORE (tiny, equal).rmse * 1e200, sqrt (0.5), 1e-12);
+  g_assert_cmpfloat_with_epsilon (SCORE (tiny, equal).r2, -1, 1e-12);
+  g_assert_cmpfloat (SCORE (denormal, other).r2, ==, -1);
+  g_assert_cmpfloat (SCORE (denormal, other).mape, ==, 0.5);
+}
+
 static void
 test_names (void)
 {
@@ -283,6 +303,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictors/scores/ties", test_ties);
   g_test_add_func ("/predictors/scores/values", test_values);
   g_test_add_func ("/predictors/scores/not-defined", test_not_defined);
+  g_test_add_func ("/predictors/scores/extremes", test_extremes);
   g_test_add_func ("/predictors/scores/names", test_names);
   g_test_add_func ("/predictors/scores/every-pair", test_every_pair);
   g_test_add_func ("/predictors/scores/recorded-scipy", test_recorded_scipy);

@@ -22,6 +22,9 @@ quantile (const double *sorted, guint n, double share)
   double place = share * (n - 1);
   guint low = (guint) place, high = MIN (low + 1, n - 1);
 
+  /* An infinite neighbour has no part in a value that is met exactly. */
+  if (place == low)
+    return sorted[low];
   return sorted[low] + (place - low) * (sorted[high] - sorted[low]);
 }
 

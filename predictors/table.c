@@ -5,6 +5,7 @@
 
 #include "predictors/table.h"
 
+#include "base/words.h"
 #include "predictors/decimal.h"
 #include "predictors/error.h"
 #include "predictors/table_private.h"
@@ -187,18 +188,38 @@ list_columns (const PredictTable *table, const char *name)
   return g_string_free (list, FALSE);
 }
 
+/* The column whose name is near, quoted, or NULL; the caller frees. */
+static char *
+nearest_column (const PredictTable *table, const char *name)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  const char *near;
+
+  for (guint column = 0; column < table->n_columns; column++)
+    g_ptr_array_add (names, table->columns[column].name);
+  g_ptr_array_add (names, NULL);
+  near = base_nearest (name, (const char *const *) names->pdata);
+  return near != NULL ? predict_table_quote (near) : NULL;
+}
+
 void
 predict_table_set_missing (const PredictTable *table, const char *name, GError **error)
 {
   g_autofree char *alike = list_columns (table, name), *all = list_columns (table, NULL);
-  g_autofree char *quoted = predict_table_quote (name);
+  g_autofree char *quoted = predict_table_quote (name), *near = NULL;
   gboolean other_separator =
       table->n_columns == 1 && strpbrk (table->columns[0].name, ";\t") != NULL;
 
-  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: there is no column %s; %s %s%s",
-               table->source, quoted, *alike != '\0' ? "there is" : "the columns are",
-               *alike != '\0' ? alike : all,
-               other_separator ? " (columns are separated by commas)" : "");
+  if (*alike == '\0')
+    near = nearest_column (table, name);
+  if (near != NULL)
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
+                 "%s: there is no column %s; did you mean %s?", table->source, quoted, near);
+  else
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: there is no column %s; %s %s%s",
+                 table->source, quoted, *alike != '\0' ? "there is" : "the columns are",
+                 *alike != '\0' ? alike : all,
+                 other_separator ? " (columns are separated by commas)" : "");
 }
 
 gboolean

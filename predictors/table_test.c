@@ -238,6 +238,30 @@ test_many_rows_plain_and_gzip (void)
   check_many_rows (packed, N, numbers, lines);
 }
 
+/* 40 kB that unpack to 40 MB are refused; up to the limit any growth is allowed. */
+static void
+test_gzip_that_grows (void)
+{
+  g_autofree char *path = file_path (), *line = g_strnfill (400, '1');
+  g_autoptr (GString) text = g_string_new ("a\n");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (PredictTable) table = NULL;
+
+  while (text->len < 40 << 20)
+    g_string_append_printf (text, "%s\n", line);
+  write_gzip (path, text->str, text->len);
+  g_assert_null (predict_table_read (path, &error));
+  g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE);
+  g_assert_true (g_str_has_prefix (error->message, path));
+  g_assert_nonnull (strstr (error->message, "more than 16 MiB"));
+  g_assert_nonnull (strstr (error->message, "--unpack-all"));
+  g_clear_error (&error);
+  g_string_truncate (text, 15 << 20);
+  write_gzip (path, text->str, text->len);
+  table = predict_table_read (path, &error);
+  g_assert_no_error (error);
+}
+
 static void
 test_gzip_that_stops_early (void)
 {
@@ -468,6 +492,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictors/table/nul", test_nul_byte);
   g_test_add_func ("/predictors/table/unreadable", test_files_that_cannot_be_read);
   g_test_add_func ("/predictors/table/many-rows", test_many_rows_plain_and_gzip);
+  g_test_add_func ("/predictors/table/gzip-grows", test_gzip_that_grows);
   g_test_add_func ("/predictors/table/gzip-stops", test_gzip_that_stops_early);
   g_test_add_func ("/predictors/table/text-at-the-end", test_text_at_the_end);
   g_test_add_func ("/predictors/table/pipe", test_pipe);

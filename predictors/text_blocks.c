@@ -18,6 +18,11 @@
 #define BLOCK_BYTES (256 << 10)
 #define BOM         "\xEF\xBB\xBF"
 
+/* Tables of numbers grow 2 to 20 times, some hundredfold where most cells are alike; zlib
+ * allows for 1,032.  In memory a table takes up to 14 bytes for each byte of text. */
+#define MAX_GROWTH       100
+#define MAX_GROWTH_BYTES (16 << 20)
+
 typedef struct PredictTextFile {
   gzFile gz;
   char *bytes;
@@ -25,6 +30,14 @@ typedef struct PredictTextFile {
   char *limit;    /* where the bytes that were read end: `end` and the beginning of a line */
   gboolean at_end;
 } File;
+
+static gboolean unpacks_all;
+
+void
+predict_text_unpack_all (void)
+{
+  unpacks_all = TRUE;
+}
 
 static gboolean
 fail (const PredictText *text, int code, GError **error)
@@ -193,6 +206,20 @@ check_bytes (const PredictText *text, const char *from, GError **error)
   return FALSE;
 }
 
+static gboolean
+check_growth (const PredictText *text, GError **error)
+{
+  z_off_t packed = gzoffset (text->file->gz), unpacked = gztell (text->file->gz);
+
+  if (unpacks_all || unpacked <= MAX_GROWTH_BYTES || unpacked / MAX_GROWTH <= packed)
+    return TRUE;
+  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
+               "%s: this gzip file unpacks to more than %d MiB, over %d times its size; if it is "
+               "from a source you trust, read it with --unpack-all",
+               text->name, MAX_GROWTH_BYTES >> 20, MAX_GROWTH);
+  return FALSE;
+}
+
 /* Fills the room there is. */
 static gboolean
 read_block (PredictText *text, GError **error)
@@ -211,7 +238,7 @@ read_block (PredictText *text, GError **error)
     return TRUE;
   }
   file->limit += n;
-  return check_bytes (text, from, error);
+  return check_growth (text, error) && check_bytes (text, from, error);
 }
 
 gboolean

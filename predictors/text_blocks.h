@@ -17,6 +17,10 @@ typedef struct {
   struct PredictTextFile *file;
 } PredictText;
 
+/* A small gzip file can unpack to gigabytes: one that gives more than 16 MiB and more than 100
+ * times its own size is refused, until this is called. */
+void predict_text_unpack_all (void);
+
 /* "-" is standard input.  Borrows `path`.  What can be read only once is copied to a temporary
  * file first. */
 gboolean predict_text_open (PredictText *text, const char *path, GError **error);

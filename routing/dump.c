@@ -15,6 +15,8 @@
 #include "config.h"
 
 #include "routing/forwarding_private.h"
+
+#include "base/file.h"
 #include "routing/routes.h"
 #include "topology/machine.h"
 
@@ -159,7 +161,7 @@ read_file (Dump *dump, const char *path, GError **error)
   g_autoptr (GError) cause = NULL;
   g_auto (GStrv) lines = NULL;
 
-  if (!g_file_get_contents (path, &contents, NULL, &cause)) {
+  if (!base_file_read (path, &contents, NULL, &cause)) {
     g_set_error_literal (error, TOPO_ERROR, TOPO_ERROR_FILE, cause->message);
     return FALSE;
   }
@@ -190,7 +192,7 @@ static gboolean
 read_folder (Dump *dump, const char *path, GError **error)
 {
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
-  g_autoptr (GDir) folder = g_dir_open (path, 0, error);
+  g_autoptr (GDir) folder = base_folder_open (path, error);
   const char *name;
 
   if (folder == NULL)

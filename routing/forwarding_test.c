@@ -4,6 +4,8 @@
 #include "config.h"
 
 #include "routing/fabric_survey.h"
+
+#include ".ci/test_data.h"
 #include "routing/fabric_testing.h"
 #include "routing/routes.h"
 #include "topology/machine.h"
@@ -14,13 +16,9 @@
 static char *
 shared (const char *name)
 {
-  char *path = g_test_build_filename (G_TEST_DIST, "..", "shared", "data", "fabrics", name, NULL);
+  g_autofree char *in_data = g_build_filename ("fabrics", name, NULL);
 
-  if (g_file_test (path, G_FILE_TEST_EXISTS))
-    return path;
-  g_free (path);
-  g_test_skip ("../shared is not there");
-  return NULL;
+  return test_data (in_data);
 }
 
 static TopoFabric *

@@ -5,6 +5,7 @@
 
 #include "routing/layers.h"
 
+#include ".ci/test_data.h"
 #include "routing/fabric_survey.h"
 #include "routing/fabric_testing.h"
 #include "routing/routes.h"
@@ -267,17 +268,14 @@ test_groups_are_refused (void)
 static void
 test_groups_of_real_fabrics (void)
 {
-  static const char *const names[] = { "avakas/avakas.net", "x5/X5.topofile" };
+  static const char *const names[] = { "fabrics/avakas/avakas.net", "fabrics/x5/X5.topofile" };
 
   for (guint at = 0; at < G_N_ELEMENTS (names); at++) {
-    g_autofree char *path =
-        g_test_build_filename (G_TEST_DIST, "..", "shared", "data", "fabrics", names[at], NULL);
+    g_autofree char *path = test_data (names[at]);
     g_autoptr (TopoFabric) fabric = NULL;
 
-    if (!g_file_test (path, G_FILE_TEST_EXISTS)) {
-      g_test_skip ("../shared is not there");
+    if (path == NULL)
       return;
-    }
     fabric = topo_fabric_load (path, NULL);
     assert_choices_are_shortest (fabric);
   }

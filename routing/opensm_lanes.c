@@ -17,6 +17,8 @@
 #include "config.h"
 
 #include "routing/opensm_private.h"
+
+#include "base/file.h"
 #include "topology/machine.h"
 
 #include <stdio.h>
@@ -64,7 +66,7 @@ read_lids (Work *work, GError **error)
   g_autofree uint64_t *guids = route_opensm_guids (fabric);
   guint64 manager = guids[work->tables->switch_device[0]];
 
-  if (!g_file_get_contents (work->lanes->lids, &contents, NULL, error))
+  if (!base_file_read (work->lanes->lids, &contents, NULL, error))
     return FALSE;
   lines = g_strsplit (contents, "\n", -1);
   for (guint at = 0; lines[at] != NULL; at++) {
@@ -154,7 +156,7 @@ read_layers (Work *work, GError **error)
     work->layer[layer] = work->first[layer] = (uint8_t) layer;
     work->n_lanes[layer] = 1;
   }
-  if (!g_file_get_contents (work->lanes->log, &log, NULL, error))
+  if (!base_file_read (work->lanes->log, &log, NULL, error))
     return FALSE;
   n_before = read_counts (log, "(before balancing)", before);
   n_after = read_counts (log, "(after balancing)", after);

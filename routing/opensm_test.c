@@ -6,6 +6,8 @@
 #include "config.h"
 
 #include "routing/fabric_survey.h"
+
+#include ".ci/test_data.h"
 #include "routing/fabric_testing.h"
 #include "routing/routes.h"
 #include "topology/machine.h"
@@ -31,14 +33,12 @@ is_installed (void)
 static TopoFabric *
 shared_fabric (const char *name)
 {
-  g_autofree char *path =
-      g_test_build_filename (G_TEST_DIST, "..", "shared", "data", "fabrics", name, NULL);
+  g_autofree char *in_data = g_build_filename ("fabrics", name, NULL);
+  g_autofree char *path = test_data (in_data);
   g_autoptr (GError) error = NULL;
   TopoFabric *fabric = NULL;
 
-  if (!g_file_test (path, G_FILE_TEST_EXISTS))
-    g_test_skip ("../shared is not there");
-  else
+  if (path != NULL)
     fabric = topo_fabric_load (path, &error);
   g_assert_no_error (error);
   return fabric;

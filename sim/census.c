@@ -7,6 +7,7 @@
  * walked one rank after the other, with one cursor open at a time. */
 #include "sim/load.h"
 
+#include "sim/agreement.h"
 #include "sim/channels.h"
 #include "sim/collective.h"
 #include "traces/communicator.h"
@@ -29,6 +30,7 @@ typedef struct {
 typedef struct {
   TraceCursor *cursor; /* NULL: not begun, or done */
   TraceMap handles;    /* request handle -> index into requests */
+  TraceMap sequences;  /* communicator -> collectives so far */
   GArray *requests;    /* (element-type Request); NULL when there are none */
   bool done;
   bool waits; /* for other members to make a communicator */
@@ -45,8 +47,9 @@ typedef struct {
   uint32_t n_done; /* ranks */
   SimCensus *census;
   TraceComms *comms;
-  SimChannels *channels; /* NULL: no matching */
-  Walk *walks;           /* [n_ranks] */
+  SimAgreement *agreement; /* NULL: collectives are only counted */
+  SimChannels *channels;   /* NULL: no matching */
+  Walk *walks;             /* [n_ranks] */
   uint32_t n_ranks;
 } Walker;
 
@@ -320,6 +323,16 @@ tell_direct (const Walker *walker, uint32_t rank, uint32_t comm, const SimCollec
 }
 
 static gboolean
+enter_collective (Walker *walker, uint32_t rank, uint32_t comm, const TraceOp *op, GError **error)
+{
+  TraceMap *sequences = &walker->walks[rank].sequences;
+
+  return walker->agreement == NULL ||
+         sim_agreement_enter (walker->agreement, rank, comm,
+                              trace_map_add (sequences, comm, 0)->value[0]++, op, error);
+}
+
+static gboolean
 walk_collective (Walker *walker, uint32_t rank, const TraceOp *op, GError **error)
 {
   SimCollective collective;
@@ -327,7 +340,8 @@ walk_collective (Walker *walker, uint32_t rank, const TraceOp *op, GError **erro
 
   walker->census->collectives[op->kind]++;
   if (!find_comm (walker, rank, op, &comm, error) ||
-      !check_collective (op, trace_comms_size (walker->comms, comm), error))
+      !check_collective (op, trace_comms_size (walker->comms, comm), error) ||
+      !enter_collective (walker, rank, comm, op, error))
     return FALSE;
   if (!(walker->scope & SIM_CENSUS_COLLECTIVES))
     return TRUE;
@@ -401,6 +415,8 @@ walk_create (Walker *walker, uint32_t rank, const TraceOp *op, GError **error)
   uint32_t parent = trace_comms_resolve (walker->comms, rank, op->comm);
   bool complete;
 
+  if (parent != TRACE_COMMS_NULL && !enter_collective (walker, rank, parent, op, error))
+    return FALSE;
   if (!trace_comms_create (walker->comms, rank, op, &complete, error))
     return FALSE;
   walker->walks[rank].waits = !complete;
@@ -419,6 +435,14 @@ walk_comm_define (Walker *walker, uint32_t rank, const TraceOp *op, GError **err
 static gboolean
 walk_comm_free (Walker *walker, uint32_t rank, const TraceOp *op, G_GNUC_UNUSED GError **error)
 {
+  TraceMap *sequences = &walker->walks[rank].sequences;
+  uint32_t comm = trace_comms_resolve (walker->comms, rank, op->comm);
+
+  /* Numbers of communicators come again as in op_comm_free() of replay_ops.c. */
+  if (comm != TRACE_COMMS_NULL && comm != TRACE_COMMS_WORLD && trace_map_find (sequences, comm) &&
+      !trace_comms_is_defined (walker->comms, comm) &&
+      !trace_comms_has_window (walker->comms, rank, comm))
+    trace_map_remove (sequences, trace_map_find (sequences, comm));
   trace_comms_release (walker->comms, rank, op->comm);
   return TRUE;
 }
@@ -510,12 +534,17 @@ tell_progress (const Walker *walker)
 static gboolean
 walk_operation (Walker *walker, uint32_t rank, const TraceOp *op, GError **error)
 {
+  GError *trouble = NULL;
+
   if (++walker->census->calls[op->kind] % OPERATIONS_PER_TELLING == 0)
     tell_progress (walker);
   walker->census->operations += op->kind != TRACE_OP_COMPUTE;
-  if (visits[op->kind] == NULL || visits[op->kind](walker, rank, op, error))
+  if (visits[op->kind] == NULL || visits[op->kind](walker, rank, op, &trouble))
     return TRUE;
-  g_prefix_error (error, "%s: rank %u: ", trace_cursor_place (walker->walks[rank].cursor), rank);
+  if (!g_error_matches (trouble, SIM_ERROR, SIM_ERROR_MISMATCH)) /* that has both places */
+    g_prefix_error (&trouble, "%s: rank %u: ", trace_cursor_place (walker->walks[rank].cursor),
+                    rank);
+  g_propagate_error (error, trouble);
   return FALSE;
 }
 
@@ -525,6 +554,7 @@ walk_end (Walk *walk)
   g_clear_pointer (&walk->cursor, trace_cursor_free);
   g_clear_pointer (&walk->requests, g_array_unref);
   trace_map_clear (&walk->handles);
+  trace_map_clear (&walk->sequences);
   walk->done = true;
 }
 
@@ -617,6 +647,8 @@ sim_census (Trace *trace, const TopoMachine *machine, SimCensusScope scope, bool
   *census = (SimCensus){ 0 };
   walker.n_ranks = trace_ranks (trace);
   walker.comms = trace_comms_new (walker.n_ranks);
+  if (scope & SIM_CENSUS_COLLECTIVES)
+    walker.agreement = sim_agreement_new (trace, walker.comms);
   walker.channels = match ? sim_channels_new () : NULL;
   walker.walks = g_new0 (Walk, walker.n_ranks);
   walked = walk_all (&walker, error);
@@ -627,6 +659,7 @@ sim_census (Trace *trace, const TopoMachine *machine, SimCensusScope scope, bool
     walk_end (&walker.walks[rank]);
   g_free (walker.walks);
   sim_channels_free (walker.channels);
+  sim_agreement_free (walker.agreement);
   trace_comms_free (walker.comms);
   return walked;
 }

@@ -140,6 +140,7 @@ sim_edges_sorted (const SimEdges *edges, uint64_t *n_edges)
   *n_edges = sim_edges_count (edges);
   sorted = g_new (SimEdge, *n_edges);
   for (uint64_t source = 0, n = 0; source < edges->n_ranks; source++)
-    n += table_sorted (&edges->tables[source], (uint32_t) source, sorted + n);
+    if (edges->tables[source].n > 0) /* sorted is NULL when all are empty */
+      n += table_sorted (&edges->tables[source], (uint32_t) source, sorted + n);
   return sorted;
 }

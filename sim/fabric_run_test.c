@@ -3,27 +3,16 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/run.h"
 
+#include ".ci/test_data.h"
+
 #include <glib/gstdio.h>
 #include <string.h>
-
-/* NULL, and the test skipped, when it is not there. */
-static char *
-shared (const char *name)
-{
-  char *path = g_test_build_filename (G_TEST_DIST, "..", "shared", "data", name, NULL);
-
-  if (g_file_test (path, G_FILE_TEST_EXISTS))
-    return path;
-  g_free (path);
-  g_test_skip ("../shared is not there");
-  return NULL;
-}
 
 /* The fabric X5 with the tables that OpenSM computed for it. */
 static char *
 x5_spec (void)
 {
-  g_autofree char *x5 = shared ("fabrics/x5");
+  g_autofree char *x5 = test_data ("fabrics/x5");
 
   return x5 == NULL
              ? NULL
@@ -87,7 +76,7 @@ assert_same_counters (const SimRun *result, const SimRun *load)
 static void
 test_networks_agree (gconstpointer data)
 {
-  g_autofree char *path = shared (data);
+  g_autofree char *path = test_data (data);
   g_autofree char *spec = path == NULL ? NULL : x5_spec ();
   g_autoptr (SimRun) load = NULL, packet = NULL;
 
@@ -109,7 +98,7 @@ test_networks_agree (gconstpointer data)
 static void
 test_flow_agrees (gconstpointer data)
 {
-  g_autofree char *path = shared (data);
+  g_autofree char *path = test_data (data);
   g_autofree char *spec = path == NULL ? NULL : x5_spec ();
   g_autoptr (SimRun) load = NULL, flow = NULL;
 

@@ -6,6 +6,7 @@
  * measured communication matrices. */
 #include "sim/features.h"
 
+#include ".ci/test_data.h"
 #include "sim/load.h"
 
 #include <glib.h>
@@ -358,10 +359,9 @@ test_names (void)
 static char *
 maplib_path (const char *name)
 {
-  const char *top = g_getenv ("G_TEST_SRCDIR");
+  g_autofree char *in_data = g_build_filename ("mapping", "maplib", name, NULL);
 
-  return g_build_filename (top == NULL ? "." : top, "..", "shared", "data", "mapping", "maplib",
-                           name, NULL);
+  return test_data (in_data);
 }
 
 static char *
@@ -481,10 +481,8 @@ test_maplib_statistics (void)
   g_autofree char *path = maplib_path ("maps");
   uint32_t n_maps = 0;
 
-  if (!g_file_test (path, G_FILE_TEST_IS_DIR)) {
-    g_test_skip ("no ../shared/data/mapping/maplib");
+  if (path == NULL)
     return;
-  }
   for (uint32_t application = 0; application < 2; application++)
     for (uint32_t kind = 0; kind < 2; kind++)
       for (uint32_t topology = 0; topology < 3; topology++)

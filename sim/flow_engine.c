@@ -9,9 +9,11 @@
 
 #include "sim/network.h"
 
-#include <glib/gstdio.h>
+#include <locale.h>
 #include <signal.h>
 #include <simgrid/engine.h>
+#include <stdio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static bool engine_made;
@@ -59,15 +61,19 @@ simgrid_start (void)
     sigaction (kept_signals[i], &kept[i], NULL);
 }
 
+/* The descriptor stays open: it is all that the file has. */
 static gboolean
 platform_save (const SimFlowPlatform *platform, int file, const char *path, GError **error)
 {
-  FILE *out = fdopen (file, "w");
-  bool failed;
+  int copy = dup (file);
+  FILE *out = copy >= 0 ? fdopen (copy, "w") : NULL;
+  bool failed = out == NULL;
 
-  sim_flow_platform_write (platform, out);
-  failed = ferror (out) != 0;
-  failed |= fclose (out) != 0;
+  if (out != NULL) {
+    sim_flow_platform_write (platform, out);
+    failed = ferror (out) != 0;
+    failed |= fclose (out) != 0;
+  }
   if (failed)
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
                  "%s: cannot write the platform of the flow "
@@ -79,18 +85,20 @@ platform_save (const SimFlowPlatform *platform, int file, const char *path, GErr
 gboolean
 sim_flow_engine_load (const SimFlowPlatform *platform, GError **error)
 {
-  g_autofree char *path = NULL;
-  int file = g_file_open_tmp ("hopcast-XXXXXX.xml", &path, error);
-  gboolean saved;
-
-  if (file < 0)
-    return FALSE;
-  saved = platform_save (platform, file, path, error);
+  int file = memfd_create ("hopcast.xml", MFD_CLOEXEC);
+  g_autofree char *path = g_strdup_printf ("/proc/self/fd/%d", file);
+  gboolean saved = platform_save (platform, file, path, error);
   if (saved) {
+    /* SimGrid folds the case of its own keywords by the locale's rules. */
+    locale_t plain = newlocale (LC_ALL_MASK, "C", (locale_t) 0), before = uselocale (plain);
+
     simgrid_start ();
     simgrid_load_platform (path);
+    uselocale (before);
+    freelocale (plain);
   }
-  g_unlink (path);
+  if (file >= 0)
+    close (file);
   return saved;
 }
 

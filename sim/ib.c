@@ -148,10 +148,11 @@ prefetch_second (const IbNetwork *net, SimEvent event)
 PREFETCHES
 prefetch_third (const IbNetwork *net, SimEvent event)
 {
-  const IbPacket *packet = &net->packet[event.argument];
+  const IbPacket *packet;
 
   switch (sim_event_code (event) >> 8) {
   case IB_READ:
+    packet = &net->packet[event.argument];
     __builtin_prefetch (&net->pair[ib_lane (net, packet->port, packet->vl)->next_pair], 1);
     break;
   case IB_PORT:

@@ -5,6 +5,7 @@
 
 #include "sim/ib_fixture.h"
 
+#include ".ci/test_data.h"
 #include "routing/fabric_survey.h"
 
 #include <string.h>
@@ -62,20 +63,17 @@ test_storm_on_largest_switches (void)
   storm ("fattree:2x127:127", smallest, 1000);
 }
 
-/* A fabric of ../shared with the tables that OpenSM computed for it, or with
+/* A fabric of the test data with the tables that OpenSM computed for it, or with
  * those that its site used. */
 static void
 storm_on_shared (const char *fabric, const char *tables, uint64_t bytes)
 {
-  g_autofree char *folder =
-      g_test_build_filename (G_TEST_DIST, "..", "shared", "data", "fabrics", NULL);
-  g_autofree char *path = g_build_filename (folder, fabric, NULL);
-  g_autofree char *spec = g_strdup_printf ("fabric:%s,routes=%s/%s", path, folder, tables);
+  g_autofree char *path = test_data (fabric);
+  g_autofree char *routes = test_data (tables);
+  g_autofree char *spec = g_strdup_printf ("fabric:%s,routes=%s", path, routes);
 
-  if (!g_file_test (path, G_FILE_TEST_EXISTS)) {
-    g_test_skip ("../shared is not there");
+  if (path == NULL || routes == NULL)
     return;
-  }
   storm (spec, smallest, bytes);
   storm (spec, NULL, bytes);
 }
@@ -83,11 +81,11 @@ storm_on_shared (const char *fabric, const char *tables, uint64_t bytes)
 static void
 test_storms_on_recorded_fabrics (void)
 {
-  storm_on_shared ("ft16/ft_4x2.net", "ft16/opensm-lfts.dump", 10000);
-  storm_on_shared ("x5/X5.topofile", "x5/opensm-minhop-lfts.dump", 5000);
-  storm_on_shared ("avakas/avakas.net", "avakas/ibroutes", 2000);
-  storm_on_shared ("ft324/ft_324.net", "ft324/opensm-lfts.dump", 1000);
-  storm_on_shared ("ft324/ft_324.net", "ft324/opensm-minhop-lfts.dump", 1000);
+  storm_on_shared ("fabrics/ft16/ft_4x2.net", "fabrics/ft16/opensm-lfts.dump", 10000);
+  storm_on_shared ("fabrics/x5/X5.topofile", "fabrics/x5/opensm-minhop-lfts.dump", 5000);
+  storm_on_shared ("fabrics/avakas/avakas.net", "fabrics/avakas/ibroutes", 2000);
+  storm_on_shared ("fabrics/ft324/ft_324.net", "fabrics/ft324/opensm-lfts.dump", 1000);
+  storm_on_shared ("fabrics/ft324/ft_324.net", "fabrics/ft324/opensm-minhop-lfts.dump", 1000);
 }
 
 /* --- Loops --- */

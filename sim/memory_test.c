@@ -6,6 +6,8 @@
  * taken from the defaults, so that a better default breaks no test. */
 #include "sim/memory.h"
 
+#include ".ci/test_data.h"
+
 #define PIECE      4096u
 #define SMALL      (16u * 1024)        /* at home in an L1 of 32 KiB */
 #define MIDDLE     (3u * 1024 * 1024)  /* in an L2 of 6 MiB, and not a byte more */
@@ -49,15 +51,13 @@ new_machine (void)
 static TopoMachine *
 new_machine_of (const char *name)
 {
-  g_autofree char *path =
-      g_test_build_filename (G_TEST_DIST, "..", "shared", "data", "nodes", name, NULL);
+  g_autofree char *in_data = g_build_filename ("nodes", name, NULL);
+  g_autofree char *path = test_data (in_data);
   g_autoptr (GError) error = NULL;
   TopoMachine *machine;
 
-  if (!g_file_test (path, G_FILE_TEST_EXISTS)) {
-    g_test_skip ("../shared is not there");
+  if (path == NULL)
     return NULL;
-  }
   machine = new_machine ();
   topo_node_free (machine->node);
   machine->node = topo_node_load (path, &error);

@@ -31,6 +31,7 @@ typedef enum {
   SIM_ERROR_STALL,    /* packets pending, nothing moves */
   SIM_ERROR_DEADLOCK, /* the trace itself waits for what never comes */
   SIM_ERROR_TRACE,    /* the trace cannot be replayed */
+  SIM_ERROR_MISMATCH, /* its ranks make collective calls that do not match */
   SIM_ERROR_NETWORK,  /* the network cannot be built */
 } SimError;
 GQuark sim_error_quark (void);

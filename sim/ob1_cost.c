@@ -151,14 +151,15 @@ void
 sim_ob1_copy_between (const SimReplay *replay, const SimOb1Work *work, SimCopy *copy)
 {
   uint32_t transfer = work->transfer;
-  const SimTransfer *it = &replay->transfers[transfer];
   const SimOb1Message *message;
+  const SimTransfer *it;
 
-  if (work->kind == SIM_OB1_COPY) {
+  if (work->kind == SIM_OB1_COPY) { /* of the rank that `transfer` is then */
     copy->from = (SimBuffer){ .core = copy->core, .footprint_bytes = work->bytes };
     copy->to = private_of (replay, transfer, work->bytes);
     return;
   }
+  it = &replay->transfers[transfer];
   message = sim_ob1_message (replay, transfer);
   copy->from = private_of (replay, it->envelope.source, it->bytes);
   copy->to = private_of (replay, it->destination, it->bytes);

@@ -315,6 +315,7 @@ sim_replay_new (Trace *trace, const TopoMachine *machine, const TopoMapping *map
   replay->result.ranks = g_new0 (SimRankTimes, replay->n_ranks);
   replay->result.warnings = g_ptr_array_new_with_free_func (g_free);
   replay->comms = trace_comms_new (replay->n_ranks);
+  replay->agreement = sim_agreement_new (trace, replay->comms);
   replay->edges = sim_edges_new (replay->n_ranks);
   replay->first_free_request = replay->first_free_transfer = TOPO_NONE;
   sim_match_pool_init (&replay->match_pool);
@@ -352,6 +353,7 @@ sim_replay_free (SimReplay *replay)
   for (uint32_t warning = 0; warning < SIM_N_WARNINGS; warning++)
     g_free (replay->warnings[warning].place);
   sim_match_pool_clear (&replay->match_pool);
+  sim_agreement_free (replay->agreement);
   trace_comms_free (replay->comms);
   sim_edges_free (replay->edges);
   g_hash_table_unref (replay->meetings);

@@ -386,6 +386,20 @@ active_begin (SimReplay *replay, SimActive *active)
     active_run (replay, active);
 }
 
+bool
+sim_active_number (SimReplay *replay, uint32_t rank, const TraceOp *op, uint32_t comm,
+                   uint32_t *sequence)
+{
+  g_autoptr (GError) error = NULL;
+
+  *sequence = trace_map_add (&replay->ranks[rank].sequences, comm, 0)->value[0]++;
+  if (sim_agreement_enter (replay->agreement, rank, comm, *sequence, op, &error))
+    return true;
+  if (replay->error == NULL)
+    replay->error = g_steal_pointer (&error);
+  return false;
+}
+
 void
 sim_active_enter (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
@@ -393,10 +407,13 @@ sim_active_enter (SimReplay *replay, uint32_t rank, const TraceOp *op)
 
   if (active == NULL)
     return;
+  if (!sim_active_number (replay, rank, op, active->comm, &active->sequence)) {
+    g_free (active);
+    return;
+  }
   if (op->bytes == TRACE_UNKNOWN_BYTES || op->recv_bytes == TRACE_UNKNOWN_BYTES)
     sim_report_warn (replay, rank, SIM_WARNING_UNKNOWN_SIZE);
   replay->result.collectives++;
-  active->sequence = trace_map_add (&replay->ranks[rank].sequences, active->comm, 0)->value[0]++;
   if (op->nonblocking)
     active_post (replay, active, op->request);
   active_begin (replay, active);

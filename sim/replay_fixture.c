@@ -66,7 +66,8 @@ set_fabric_parameters (TopoParameters *parameters)
 void
 fixture_init_fabric (Fixture *fixture, uint32_t n_ranks, uint32_t per_node)
 {
-  g_autofree char *spec = g_strdup_printf ("fattree:2x%u", MAX (2, (n_ranks + 1) / 2));
+  g_autofree char *spec =
+      g_strdup_printf ("fattree:2x%u,node=harpertown", MAX (2, (n_ranks + 1) / 2));
 
   fixture_init_spec (fixture, spec, n_ranks, per_node);
   set_fabric_parameters (&fixture->machine->parameters);

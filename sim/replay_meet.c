@@ -17,10 +17,6 @@ typedef struct {
   bool root_came;
 } Meeting;
 
-/* The number of no collective: the making of communicators on a parent, of
- * which there is one at a time, as all its members take part in each. */
-#define CREATION UINT32_MAX
-
 void
 sim_meet_init (SimReplay *replay)
 {
@@ -210,12 +206,12 @@ creation_ps (const SimReplay *replay, uint32_t parent)
 void
 sim_meet_create (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
-  uint32_t parent = sim_ops_comm (replay, rank, op), size;
+  uint32_t parent = sim_ops_comm (replay, rank, op), size, sequence;
   g_autoptr (GError) error = NULL;
   bool complete = false;
   Meeting *meeting;
 
-  if (parent == TRACE_COMMS_NULL)
+  if (parent == TRACE_COMMS_NULL || !sim_active_number (replay, rank, op, parent, &sequence))
     return;
   size = trace_comms_size (replay->comms, parent);
   if (!trace_comms_create (replay->comms, rank, op, &complete, &error)) {
@@ -226,7 +222,7 @@ sim_meet_create (SimReplay *replay, uint32_t rank, const TraceOp *op)
     replay->ranks[rank].local_ps += replay->parameters->call_overhead_ps;
     return;
   }
-  meeting = meeting_join (replay, parent, CREATION, size, replay->ranks[rank].local_ps);
+  meeting = meeting_join (replay, parent, sequence, size, replay->ranks[rank].local_ps);
   g_assert (complete == (meeting->n_arrived == size));
   meet_all (replay, rank, meeting, NULL, creation_ps (replay, parent));
   meeting_leave (replay, meeting);

@@ -180,6 +180,8 @@ add_collective (Program *program, const Group *comm, TraceOp op, bool posted)
   for (uint32_t member = 0; member < comm->n; member++) {
     op.nonblocking = posted;
     op.request = posted ? open_handle (program, comm->ranks[member]) : 0;
+    if (op.kind == TRACE_OP_ALLGATHERV)
+      op.bytes = op.recv_counts[member];
     add (program, comm->ranks[member], op);
   }
 }

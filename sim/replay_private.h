@@ -26,6 +26,7 @@
  * The pools are shared by all ranks, so callbacks must come one at a time. */
 #pragma once
 
+#include "sim/agreement.h"
 #include "sim/collective.h"
 #include "traces/communicator.h"
 #include "traces/small_map.h"
@@ -171,7 +172,8 @@ typedef struct {
   const char *call;                       /* MPI name of the last operation */
   SimActive *active;                      /* the one that blocks, then posted ones by age */
   GArray *early_direct;                   /* (element-type EarlyDirect) NULL: none */
-  TraceMap sequences;                     /* communicator -> collectives so far */
+  TraceMap sequences;                     /* communicator -> collectives so far, makings of
+                                           * communicators too */
   SimEnvelope probe;
   uint32_t node;
   uint32_t n_dynamic;    /* transfers on their way here that are routed dynamically */
@@ -210,6 +212,7 @@ struct SimReplay {
   uint64_t n_operations;     /* executed */
   uint64_t operations_guess; /* of the whole trace; 0: not yet known */
   TraceComms *comms;
+  SimAgreement *agreement;
   SimEdges *edges;
   SimMatchPool match_pool;
   SimRequest *requests;
@@ -274,6 +277,10 @@ void sim_ops_cancel (SimReplay *replay, uint32_t request);
 /* -- replay_active.c ----------------------------------------------------- */
 
 void sim_active_enter (SimReplay *replay, uint32_t rank, const TraceOp *op);
+/* The number of the rank's collective on a communicator; false, and the replay
+ * failed, when the calls of other ranks do not match. */
+bool sim_active_number (SimReplay *replay, uint32_t rank, const TraceOp *op, uint32_t comm,
+                        uint32_t *sequence);
 /* Messages that are no collective of the program's, as a neighbourhood in this
  * communicator; the number is the same at both ends of each. */
 void sim_active_exchange (SimReplay *replay, uint32_t rank, const TraceOp *op, uint32_t comm,

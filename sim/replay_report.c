@@ -176,6 +176,7 @@ static void
 leftovers_count (SimReplay *replay)
 {
   SimReplayResult *result = &replay->result;
+  char *collectives = sim_agreement_left (replay->agreement);
 
   for (uint32_t rank = 0; rank < replay->n_ranks; rank++) {
     result->unmatched_sends += sim_protocol_left (replay, rank);
@@ -189,6 +190,8 @@ leftovers_count (SimReplay *replay)
     g_ptr_array_add (result->warnings, g_strdup_printf ("%" G_GUINT64_FORMAT
                                                         " receives were posted but never matched",
                                                         result->unmatched_receives));
+  if (collectives != NULL)
+    g_ptr_array_add (result->warnings, collectives);
 }
 
 void

@@ -303,6 +303,7 @@ sim_run (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping,
   done = run_job (&job, error);
   if (!done)
     return NULL;
+  topo_machine_assumptions (machine, run->warnings);
   if (machine->fabric != NULL)
     warnings_append (run->warnings, machine->fabric->warnings);
   warnings_append (run->warnings, trace_warnings (trace));

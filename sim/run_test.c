@@ -175,26 +175,11 @@ test_wrong_number_of_ranks (void)
 
 /* -- real traces --------------------------------------------------------- */
 
-/* NULL, and the test skipped, when it is not there. */
-static char *
-shared_trace (const char *name)
-{
-  const char *root = g_getenv ("G_TEST_SRCDIR");
-  char *path =
-      g_build_filename (root == NULL ? "." : root, "..", "shared", "data", "traces", name, NULL);
-
-  if (g_file_test (path, G_FILE_TEST_EXISTS))
-    return path;
-  g_free (path);
-  g_test_skip ("the shared traces are not here");
-  return NULL;
-}
-
 /* Whatever the placement: the same bytes on every link. */
 static void
 test_load_and_packet_agree (gconstpointer data)
 {
-  g_autofree char *path = shared_trace (data);
+  g_autofree char *path = trace_testing_shared (data);
   g_autoptr (SimRun) packet = NULL, load = NULL;
   Inputs inputs;
 
@@ -221,7 +206,8 @@ test_load_and_packet_agree (gconstpointer data)
 static void
 test_compute_scale (void)
 {
-  g_autofree char *path = shared_trace ("dumpi/gen-lulesh-27/dumpi-2026.11.20.12.00.06.meta");
+  g_autofree char *path =
+      trace_testing_shared ("dumpi/gen-lulesh-27/dumpi-2026.11.20.12.00.06.meta");
   g_autoptr (SimRun) slow = NULL, fast = NULL;
   Inputs inputs;
 

@@ -10,6 +10,7 @@ struct Trace {
   GPtrArray **ops; /* [n_ranks] (element-type TraceOp) */
   GPtrArray *warnings;
   gboolean is_graph;
+  TraceCollectives collectives;
 };
 
 struct TraceCursor {
@@ -98,6 +99,12 @@ trace_is_graph (const Trace *trace)
   return trace->is_graph;
 }
 
+TraceCollectives
+trace_collectives (const Trace *trace)
+{
+  return trace->collectives;
+}
+
 const char *
 trace_hash (Trace *trace, GError **error)
 {
@@ -182,6 +189,12 @@ void
 script_set_graph (Trace *trace)
 {
   trace->is_graph = TRUE;
+}
+
+void
+script_set_collectives (Trace *trace, TraceCollectives collectives)
+{
+  trace->collectives = collectives;
 }
 
 void

@@ -17,6 +17,9 @@ void script_add (Trace *trace, uint32_t rank, TraceOp op);
 /* From now on the trace is a graph: operations are ordered by `after` alone. */
 void script_set_graph (Trace *trace);
 
+/* What trace_collectives() says; at first all is known. */
+void script_set_collectives (Trace *trace, TraceCollectives collectives);
+
 void script_compute (Trace *trace, uint32_t rank, int64_t gap_ps);
 void script_call (Trace *trace, uint32_t rank);
 void script_send (Trace *trace, uint32_t rank, int32_t to, int32_t tag, uint64_t bytes);

@@ -10,6 +10,8 @@ typedef enum {
   STUDY_ERROR_INPUT,   /* a file that was read is not of its form */
   STUDY_ERROR_OPTION,  /* an option is wrong whatever the files say */
   STUDY_ERROR_STORE,   /* the store cannot be read or written */
+  STUDY_ERROR_DAMAGED, /* the store holds what no store does */
+  STUDY_ERROR_MOVED,   /* the store was renamed or removed while it was written to */
   STUDY_ERROR_VERSION, /* made by another version */
   STUDY_ERROR_BUSY,    /* somebody else writes to it */
   STUDY_ERROR_CHANGED, /* an input is no longer what it was */

@@ -6,8 +6,43 @@
 #include "study/inputs.h"
 
 #include "study/error.h"
+#include "topology/launcher.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+/* *error is about an option, whatever made it; FALSE. */
+static gboolean
+refuse_option (GError **error)
+{
+  if (error != NULL && *error != NULL) {
+    (*error)->domain = STUDY_ERROR;
+    (*error)->code = STUDY_ERROR_OPTION;
+  }
+  return FALSE;
+}
+
+/* Whether a text is a path, or meant as one: it has a slash or an ending. */
+static gboolean
+is_path (const char *text)
+{
+  return g_file_test (text, G_FILE_TEST_EXISTS) || strpbrk (text, "/.") != NULL;
+}
+
+static gboolean
+machine_has_files (const char *spec)
+{
+  return is_path (spec) || g_str_has_prefix (spec, "fabric:") || strstr (spec, ",node=") != NULL;
+}
+
+static gboolean
+mapping_has_files (const char *text)
+{
+  const char *path;
+
+  return (is_path (text) && strchr (text, '(') == NULL) ||
+         topo_launcher_named (text, &path) != NULL;
+}
 
 static gboolean
 apply_setting (TopoMachine *machine, const char *setting, GError **error)
@@ -22,11 +57,10 @@ apply_setting (TopoMachine *machine, const char *setting, GError **error)
     return FALSE;
   }
   key = g_strndup (setting, (gsize) (equals - setting));
-  if (!topo_parameters_set (&machine->parameters, key, equals + 1, error)) {
-    g_prefix_error (error, "--set %s: ", setting);
-    return FALSE;
-  }
-  return TRUE;
+  if (topo_parameters_set (&machine->parameters, key, equals + 1, error))
+    return TRUE;
+  g_prefix_error (error, "--set %s: ", setting);
+  return refuse_option (error);
 }
 
 /* The order of the cores before how many of them there are. */
@@ -35,17 +69,17 @@ apply_slots (TopoMachine *machine, const StudyMachineInputs *inputs, GError **er
 {
   if (inputs->cores != NULL && !topo_machine_set_cores (machine, inputs->cores, error)) {
     g_prefix_error (error, "--cores %s: ", inputs->cores);
-    return FALSE;
+    return refuse_option (error);
   }
   if (inputs->pattern != G_MININT &&
       !topo_machine_set_pattern (machine, (uint32_t) inputs->pattern, error)) {
     g_prefix_error (error, "--pattern: ");
-    return FALSE;
+    return refuse_option (error);
   }
   if (inputs->ranks_per_node != G_MININT &&
       !topo_machine_set_ranks_per_node (machine, (uint32_t) inputs->ranks_per_node, error)) {
     g_prefix_error (error, "--ranks-per-node: ");
-    return FALSE;
+    return refuse_option (error);
   }
   return TRUE;
 }
@@ -84,6 +118,11 @@ study_machine_new (const StudyMachineInputs *inputs, GError **error)
   if (!check_slots (inputs, error))
     return NULL;
   machine = topo_machine_new (inputs->spec, error);
+  if (machine == NULL && !machine_has_files (inputs->spec)) {
+    refuse_option (error);
+    if (error != NULL && !g_str_has_prefix ((*error)->message, "machine \""))
+      g_prefix_error (error, "machine \"%s\": ", inputs->spec);
+  }
   if (machine == NULL || !apply_slots (machine, inputs, error))
     return NULL;
   for (const char *const *setting = inputs->settings; setting != NULL && *setting != NULL;
@@ -96,10 +135,65 @@ study_machine_new (const StudyMachineInputs *inputs, GError **error)
 TopoMapping *
 study_mapping_new (const char *text, TopoMachine *machine, uint32_t n_ranks, GError **error)
 {
+  TopoMapping *mapping;
+
   if (text != NULL && machine->node != NULL && topo_mapping_is_rankfile (text) &&
       !topo_machine_set_ranks_per_node (machine, machine->node->n_cores, error))
     return NULL;
-  return topo_mapping_new (text, machine, n_ranks, error);
+  mapping = topo_mapping_new (text, machine, n_ranks, error);
+  /* TOPO_ERROR_RANGE is about the number of ranks. */
+  if (mapping == NULL && text != NULL && error != NULL && *error != NULL &&
+      !g_error_matches (*error, TOPO_ERROR, TOPO_ERROR_RANGE) && !mapping_has_files (text))
+    refuse_option (error);
+  return mapping;
+}
+
+/* --- Machine files for stores --- */
+
+/* Followed by the hash, a blank and the path, to the end of the line. */
+#define HASH_LINE "# sha256 "
+
+static gint
+compare_paths (gconstpointer left, gconstpointer right)
+{
+  return strcmp (*(const char *const *) left, *(const char *const *) right);
+}
+
+char *
+study_machine_text (const TopoMachine *machine)
+{
+  g_autofree char *text = topo_machine_print (machine);
+  GString *all = g_string_new (text);
+  g_autofree const char **paths = NULL;
+  guint n_paths = 0;
+
+  if (machine->files != NULL)
+    paths = (const char **) g_hash_table_get_keys_as_array (machine->files, &n_paths);
+  if (n_paths > 0) {
+    qsort (paths, n_paths, sizeof *paths, compare_paths);
+    g_string_append (all, "\n# The files that it was made of\n");
+  }
+  for (guint at = 0; at < n_paths; at++)
+    g_string_append_printf (all, HASH_LINE "%s %s\n",
+                            (const char *) g_hash_table_lookup (machine->files, paths[at]),
+                            paths[at]);
+  return g_string_free (all, FALSE);
+}
+
+GHashTable *
+study_machine_text_hashes (const char *text)
+{
+  GHashTable *hashes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+
+  for (char **line = lines; *line != NULL; line++) {
+    const char *hash = *line + strlen (HASH_LINE);
+    const char *blank = g_str_has_prefix (*line, HASH_LINE) ? strchr (hash, ' ') : NULL;
+
+    if (blank != NULL)
+      g_hash_table_insert (hashes, g_strdup (blank + 1), g_strndup (hash, (gsize) (blank - hash)));
+  }
+  return hashes;
 }
 
 /* --- What they are known by --- */

@@ -15,13 +15,20 @@ typedef struct {
 } StudyMachineInputs;
 
 /* The machine with everything applied; errors name the input by its option.
- * STUDY_ERROR_OPTION when the inputs are wrong whatever the machine. */
+ * STUDY_ERROR_OPTION when an input is wrong whatever files hold. */
 TopoMachine *study_machine_new (const StudyMachineInputs *inputs, GError **error);
 
 /* The mapping of `text` (NULL: the default).  A rankfile names cores: with one,
- * every core of the nodes becomes a slot of `machine`. */
+ * every core of the nodes becomes a slot of `machine`.  STUDY_ERROR_OPTION when the
+ * text is neither a mapping nor could be the path of one. */
 TopoMapping *
 study_mapping_new (const char *text, TopoMachine *machine, uint32_t n_ranks, GError **error);
+
+/* The machine file of a machine, with the hashes of the files that it names in comments: what a
+ * store keeps.  The caller frees it. */
+char *study_machine_text (const TopoMachine *machine);
+/* The hashes in such a text, for topo_machine_new_known().  g_hash_table_unref(). */
+GHashTable *study_machine_text_hashes (const char *text);
 
 /* What a machine is, whatever the paths of its files: SHA-256 of the text of its
  * machine file, of a fabric also its hosts and cables.  The caller frees it. */

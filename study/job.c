@@ -7,10 +7,6 @@
 
 #include "study/store.h"
 
-/* The graph of a trace that has more edges than this is not kept: 96 MB, and no
- * picture shows it. */
-#define MAX_EDGES (1u << 22)
-
 /* The row, whether inputs changed, the packed places, the edges packed and their number. */
 #define BLOCK_TYPE "(mvbayayt)"
 #define BLOCK_MAKE "(mvb@ay@ayt)"
@@ -85,7 +81,8 @@ static GVariant *
 make_edges (StudyJobMaker *maker, guint run)
 {
   uint64_t n_edges;
-  g_autofree SimEdge *edges = study_bench_edges (maker->bench, run, MAX_EDGES, &n_edges);
+  g_autofree SimEdge *edges =
+      study_bench_edges (maker->bench, run, STUDY_STORE_MAX_EDGES, &n_edges);
   g_autoptr (GBytes) packed = n_edges > 0 ? study_store_pack_edges (edges, n_edges) : NULL;
 
   return g_variant_new (BLOCK_MAKE, NULL, FALSE, variant_of (NULL), variant_of (packed),

@@ -9,6 +9,7 @@
 #include "study/store_fixture.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -47,7 +48,7 @@ add (Study *study, guint placement, const char *network, const char *routing)
   g_free (row->mapping);
   row->mapping = g_strdup_printf ("map-%u", placement);
   g_free (row->mapping_hash);
-  row->mapping_hash = g_strdup_printf ("places-%u", placement);
+  row->mapping_hash = fixture_places (placement);
   g_free (row->network);
   row->network = g_strdup (network);
   g_free (row->routing);
@@ -88,7 +89,7 @@ assert_learned (Study *study, const StudyLearning *learning, const char *expecte
   for (uint64_t row = 0; row < table->n_rows; row++) {
     g_autofree char *name = predict_table_cell (table, key, row);
 
-    g_string_append_printf (text, "%s%s:%g %g", row > 0 ? "; " : "", name + strlen ("key-"),
+    g_string_append_printf (text, "%s%d:%g %g", row > 0 ? "; " : "", atoi (name),
                             predict_table_find (table, "time_s")->numbers[row],
                             predict_table_find (table, "max_bytes")->numbers[row]);
   }
@@ -200,7 +201,7 @@ test_twins (void)
   add (&study, 0, "packet", "default");
   row = add (&study, 0, "load", "default");
   g_free (row->trace_hash);
-  row->trace_hash = g_strdup ("other");
+  row->trace_hash = fixture_key (204);
   row = add (&study, 0, "load", "default");
   g_free (row->machine);
   row->machine = g_strdup ("bgq:64");
@@ -263,7 +264,7 @@ test_names_and_repetitions (void)
   add (&study, 0, "packet", "default")->repetition = 1;
   row = add (&study, 0, "packet", "default");
   g_free (row->key);
-  row->key = g_strdup ("key-0");
+  row->key = fixture_key (0);
   g_free (row->mapping);
   row->mapping = g_strdup ("again");
   row->time_s = 0;

@@ -18,7 +18,10 @@ study_machine_reader_find (void *data, const StudyRow *row, GError **error)
   StudyMachineReader *reader = data;
 
   if (g_strcmp0 (row->machine_hash, reader->hash) == 0)
-    return reader->machine;
+    return reader->machine == NULL ||
+                   study_store_check_machine (reader->store, reader->machine, row, error)
+               ? reader->machine
+               : NULL;
   study_machine_reader_clear (reader);
   reader->machine = study_store_machine (reader->store, row, error);
   if (reader->machine != NULL)

@@ -5,6 +5,7 @@
 
 #include "study/matrix.h"
 
+#include "base/file.h"
 #include "study/error.h"
 #include "study/graph_files.h"
 
@@ -306,7 +307,7 @@ study_matrix_load (const char *path, GError **error)
   gboolean known;
   gsize length;
 
-  if (!g_file_get_contents (path, &text, &length, error))
+  if (!base_file_read (path, &text, &length, error))
     return NULL;
   if (strlen (text) != length) {
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "%s: not a text file", path);

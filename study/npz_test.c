@@ -100,6 +100,7 @@ fill_store (StudyStore *store)
   g_clear_pointer (&second->link_bytes, g_bytes_unref);
   g_clear_pointer (&second->rank_times, g_bytes_unref);
   g_bytes_unref (third->link_bytes);
+  third->links = 2;
   third->link_bytes = g_bytes_new ("\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0", 16);
   g_assert_true (study_store_set_plan (store, "s", "", rows, 3, NULL));
   g_assert_true (study_store_put_all (store, rows, 3, NULL));
@@ -133,12 +134,13 @@ test_store (void)
                  "print(z['rank_times'].shape, z['rank_times'][1, 7, 2],\n"
                  "      z['rank_times_runs'].tolist())\n");
   g_assert_cmpstr (seen, ==,
-                   "['key-0', 'key-1', 'key-2'] ['done', 'failed', 'done'] [0.1, "
-                   "0.43333333333333335, 0.7666666666666666]\n"
-                   "[0, 1, 2] [1000.0, nan, 1002.0] ['', 'no, \"never\"\\n', '']\n"
-                   "(3, 22) 3.0\n"
-                   "(1, 40) 1521 [0] [[1, 2]]\n"
-                   "(2, 8, 3) 0.125 [0, 2]\n");
+                   "['" FIXTURE_KEY ("00") "', '" FIXTURE_KEY ("01") "', '" FIXTURE_KEY (
+                       "02") "'] ['done', 'failed', 'done'] [0.1, "
+                             "0.43333333333333335, 0.7666666666666666]\n"
+                             "[0, 1, 2] [1000.0, nan, 1002.0] ['', 'no, \"never\"\\n', '']\n"
+                             "(3, 22) 3.0\n"
+                             "(1, 40) 1521 [0] [[1, 2]]\n"
+                             "(2, 8, 3) 0.125 [0, 2]\n");
 }
 
 static char *
@@ -176,25 +178,31 @@ test_tables (void)
   csv = exported (store, STUDY_EXPORT_RUNS, STUDY_EXPORT_CSV, FALSE);
   assert_has (csv, "key,trace,trace_hash,machine,machine_hash,mapping,");
   assert_has (csv, ",avg_FIFO_TO,warnings\n");
-  assert_has (csv, "\nkey-0,gen:halo2d,trace,bgq:32,machine,map-0,places-0,packet,default,exact,");
+  assert_has (csv, "\n" FIXTURE_KEY (
+                       "00") ",gen:halo2d," FIXTURE_TRACE ",bgq:32," FIXTURE_MACHINE ",map-0,cc"
+                             "00000000000000000000000000000000000000000000000000000000000000"
+                             ",packet,default,exact,");
   assert_has (csv, ",failed,\"no, \"\"never\"\"\n\",");
   timed = exported (store, STUDY_EXPORT_RUNS, STUDY_EXPORT_CSV, TRUE);
   assert_has (timed, ",warnings,wall_s,peak_rss_bytes\n");
   assert_has (timed, ",0.25,1048576\n");
   lines = exported (store, STUDY_EXPORT_RUNS, STUDY_EXPORT_JSONL, FALSE);
-  assert_has (lines, "{\"key\":\"key-0\",\"trace\":\"gen:halo2d\",");
+  assert_has (lines, "{\"key\":\"" FIXTURE_KEY ("00") "\",\"trace\":\"gen:halo2d\",");
   assert_has (lines, "\"error\":null,\"time_s\":0.1,\"compute_s_avg\":null,");
   assert_has (lines, "\"error\":\"no, \\\"never\\\"\\u000a\"");
   array = exported (store, STUDY_EXPORT_RUNS, STUDY_EXPORT_JSON, FALSE);
   g_assert_cmpint (array[0], ==, '[');
-  assert_has (array, "},\n{\"key\":\"key-1\"");
+  assert_has (array, "},\n{\"key\":\"" FIXTURE_KEY ("01") "\"");
   g_assert_true (g_str_has_suffix (array, "}\n]\n"));
   links = exported (store, STUDY_EXPORT_LINKS, STUDY_EXPORT_CSV, FALSE);
-  assert_has (links, "run,key,link,bytes\n0,key-0,0,0\n0,key-0,1,1\n0,key-0,2,4\n");
-  g_assert_true (g_str_has_suffix (links, "\n2,key-2,0,1\n2,key-2,1,2\n"));
+  assert_has (links, "run,key,link,bytes\n0," FIXTURE_KEY ("00") ",0,0\n0," FIXTURE_KEY (
+                         "00") ",1,1\n0," FIXTURE_KEY ("00") ",2,4\n");
+  g_assert_true (
+      g_str_has_suffix (links, "\n2," FIXTURE_KEY ("02") ",0,1\n2," FIXTURE_KEY ("02") ",1,2\n"));
   ranks = exported (store, STUDY_EXPORT_RANKS, STUDY_EXPORT_JSONL, FALSE);
-  assert_has (ranks, "{\"run\":0,\"key\":\"key-0\",\"rank\":1,\"end_s\":0.1,\"compute_s\":0.01,"
-                     "\"wait_s\":0.5}\n");
+  assert_has (ranks, "{\"run\":0,\"key\":\"" FIXTURE_KEY (
+                         "00") "\",\"rank\":1,\"end_s\":0.1,\"compute_s\":0.01,"
+                               "\"wait_s\":0.5}\n");
 }
 
 int

@@ -32,39 +32,43 @@ study_pack_words (const uint64_t *words, gsize n_words)
   return g_bytes_new_take (g_realloc (packed, n_packed), n_packed);
 }
 
-/* Everything that comes out; NULL when the stream does not end well. */
+/* What comes out, of at most max_bytes; NULL when there is more, or the stream does not end
+ * well. */
 static GByteArray *
-inflate_all (gconstpointer packed, gsize n_bytes)
+inflate_all (gconstpointer packed, gsize n_bytes, gsize max_bytes)
 {
   g_autoptr (GByteArray) all = g_byte_array_new ();
   z_stream stream = { .next_in = (Bytef *) packed, .avail_in = (uInt) n_bytes };
   guchar chunk[CHUNK_BYTES];
   int code = Z_OK;
 
-  if (n_bytes > G_MAXUINT || inflateInit (&stream) != Z_OK)
+  if (packed == NULL || n_bytes > G_MAXUINT || max_bytes > G_MAXUINT / 2 ||
+      inflateInit (&stream) != Z_OK)
     return NULL;
-  while (code == Z_OK) {
+  while (code == Z_OK && all->len <= max_bytes) {
     stream.next_out = chunk;
     stream.avail_out = sizeof chunk;
     code = inflate (&stream, Z_NO_FLUSH);
     g_byte_array_append (all, chunk, (guint) (sizeof chunk - stream.avail_out));
   }
   inflateEnd (&stream);
-  return code == Z_STREAM_END && stream.avail_in == 0 ? g_steal_pointer (&all) : NULL;
+  return code == Z_STREAM_END && stream.avail_in == 0 && all->len <= max_bytes
+             ? g_steal_pointer (&all)
+             : NULL;
 }
 
 uint64_t *
-study_unpack_words (gconstpointer packed, gsize n_bytes, gsize *n_words)
+study_unpack_words (gconstpointer packed, gsize n_bytes, gsize max_words, gsize *n_words)
 {
-  g_autoptr (GByteArray) all = inflate_all (packed, n_bytes);
+  g_autoptr (GByteArray) all = inflate_all (packed, n_bytes, max_words * sizeof (uint64_t));
+  gsize length = all != NULL ? all->len : 1;
   uint64_t *words;
 
-  if (all == NULL || all->len % sizeof *words != 0)
+  if (length % sizeof *words != 0)
     return NULL;
-  *n_words = all->len / sizeof *words;
-  words = g_new (uint64_t, *n_words + 1);
-  if (all->len > 0)
-    memcpy (words, all->data, all->len);
+  *n_words = length / sizeof *words;
+  /* Never NULL, without words too. */
+  words = g_realloc (g_byte_array_free (g_steal_pointer (&all), FALSE), length + sizeof *words);
   swap_words (words, *n_words);
   return words;
 }

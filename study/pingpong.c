@@ -7,7 +7,6 @@
 
 #include "study/program_file.h"
 
-#include <glib/gstdio.h>
 #include <math.h>
 
 #define FIRST_ROUNDS 4  /* until queues are set up and buffers registered */
@@ -142,12 +141,11 @@ study_collective_us (const TopoMachine *machine, const RoutePaths *paths, TraceO
   g_assert (which >= 0);
   for (uint32_t i = 0; i < G_N_ELEMENTS (us); i++) {
     g_autofree char *text = program_of (which, n_ranks, bytes, i);
-    g_autofree char *path = study_program_file (text, error);
+    g_autoptr (StudyTextFile) file = study_text_file_new (text, error);
 
-    if (path == NULL)
+    if (file == NULL)
       return (double) NAN;
-    us[i] = end_us (path, machine, paths, n_ranks, node, core, TOPO_NONE, error);
-    g_unlink (path);
+    us[i] = end_us (file->path, machine, paths, n_ranks, node, core, TOPO_NONE, error);
     if (isnan (us[i]))
       return us[i];
   }

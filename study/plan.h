@@ -46,7 +46,7 @@ typedef struct {
   gboolean all_cores, not_adaptive;
   TopoMachine *machine; /* after study_plan_resolve(); NULL and .error when there is none */
   char *hash;           /* study_machine_hash() */
-  char *machine_text;   /* topo_machine_print() */
+  char *machine_text;   /* study_machine_text() */
   uint32_t n_links;
   GError *error;
 } StudyMachine;

@@ -5,6 +5,8 @@
 
 #include "study/plan_keys.h"
 
+#include "base/words.h"
+#include "base/file.h"
 #include "study/text.h"
 #include "topology/keyfile.h"
 
@@ -47,7 +49,7 @@ unknown (const StudyPlanFile *file, const char *group, const char *key, const ch
 {
   g_autofree char *where = topo_keyfile_where (file->path, group, key);
   const char *typed = key != NULL ? key : group;
-  const char *near = study_nearest (typed, known);
+  const char *near = base_nearest (typed, known);
   g_autofree char *list = g_strjoinv (", ", (char **) known);
 
   g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "%s: unknown %s \"%s\"%s%s%s%s; %s %s%s%s%s",
@@ -149,12 +151,14 @@ get_choices (const StudyPlanFile *file, const char *key, const char *const *name
     return FALSE;
   for (char **text = list; *text != NULL; text++) {
     g_autofree char *all = g_strjoinv (", ", (char **) names);
+    g_autofree char *meant = base_did_you_mean (*text, names);
     int choice = 0;
 
     while (names[choice] != NULL && strcmp (names[choice], *text) != 0)
       choice++;
     if (names[choice] == NULL)
-      return study_plan_refuse (file, "runs", key, error, "\"%s\" is none of %s", *text, all);
+      return study_plan_refuse (file, "runs", key, error, "\"%s\" is none of %s%s", *text, all,
+                                meant);
     g_array_append_val (choices, choice);
   }
   if (choices->len == 0)
@@ -211,7 +215,7 @@ read_mapping_file (const StudyPlanFile *file, GPtrArray *mappings, GError **erro
 
   if (path == NULL)
     return TRUE;
-  if (!g_file_get_contents (path, &text, NULL, &trouble))
+  if (!base_file_read (path, &text, NULL, &trouble))
     return study_plan_refuse (file, "mappings", "file", error, "%s", trouble->message);
   if (!g_utf8_validate (text, -1, NULL))
     return study_plan_refuse (file, "mappings", "file", error, "%s: not a text file", path);
@@ -316,7 +320,7 @@ study_plan_file_load (const char *path, GError **error)
   g_autoptr (StudyPlanFile) file = file_new (path);
 
   file->keys = topo_keyfile_load (path, error);
-  if (file->keys == NULL || !g_file_get_contents (path, &file->text, NULL, error) ||
+  if (file->keys == NULL || !base_file_read (path, &file->text, NULL, error) ||
       !check_groups (file, error))
     return NULL;
   read_study (file);

@@ -46,7 +46,7 @@ study_plan_open_machine (StudyMachine *machine)
     return NULL;
   }
   machine->hash = study_machine_hash (machine->machine);
-  machine->machine_text = topo_machine_print (machine->machine);
+  machine->machine_text = study_machine_text (machine->machine);
   counters = sim_counters_new (machine->machine);
   machine->n_links = counters->n_links;
   sim_counters_free (counters);

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "study/plan.h"
+#include "study/plan_keys.h"
 #include "study/store_fixture.h"
 
 #include <string.h>
@@ -424,6 +425,45 @@ test_bad_files (void)
   }
 }
 
+/* A list that cannot be read leaves nothing to free. */
+static void
+test_unreadable_list (void)
+{
+  StudyPlanFile file = { .path = path, .keys = g_key_file_new () };
+  g_autoptr (GError) error = NULL;
+  char **list = NULL;
+
+  g_assert_true (
+      g_key_file_load_from_data (file.keys, "[b]\nvalues = 1;a\\x\n", -1, G_KEY_FILE_NONE, NULL));
+  g_assert_false (study_plan_get_list (&file, "b", "values", &list, &error));
+  g_assert_error (error, STUDY_ERROR, STUDY_ERROR_INPUT);
+  g_assert_nonnull (strstr (error->message, "b.values: "));
+  g_assert_null (list);
+  /* Two bad escapes are one error. */
+  g_clear_error (&error);
+  g_assert_true (
+      g_key_file_load_from_data (file.keys, "[b]\nvalues = \\x\\\n", -1, G_KEY_FILE_NONE, NULL));
+  g_assert_false (study_plan_get_list (&file, "b", "values", &list, &error));
+  g_assert_nonnull (strstr (error->message, "has a backslash that is none of"));
+  g_key_file_unref (file.keys);
+}
+
+/* A text is not left out for a backslash. */
+static void
+test_backslashes (void)
+{
+  StudyPlanFile file = { .path = path, .keys = g_key_file_new () };
+  g_autofree char *odd = NULL, *even = NULL;
+
+  g_assert_true (g_key_file_load_from_data (file.keys, "[study]\nname = a\\x\\;b\nstore = a\\\\b\n",
+                                            -1, G_KEY_FILE_NONE, NULL));
+  odd = study_plan_get_text (&file, "study", "name");
+  even = study_plan_get_text (&file, "study", "store");
+  g_assert_cmpstr (odd, ==, "a\\x\\;b");
+  g_assert_cmpstr (even, ==, "a\\b");
+  g_key_file_unref (file.keys);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -442,5 +482,7 @@ main (int argc, char **argv)
   ADD ("/plan/names-and-mappings", test_names_and_mappings);
   ADD ("/plan/bad-files", test_bad_files);
   ADD ("/plan/too-many", test_too_many);
+  ADD ("/plan/unreadable-list", test_unreadable_list);
+  ADD ("/plan/backslashes", test_backslashes);
   return g_test_run ();
 }

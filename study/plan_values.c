@@ -5,6 +5,7 @@
 
 #include "study/plan_values.h"
 
+#include "base/words.h"
 #include "study/error.h"
 #include "study/text.h"
 
@@ -91,7 +92,7 @@ refuse_name (const StudyValues *values, const char *name, GError **error)
   for (guint at = 0; at < values->all->len; at++)
     g_ptr_array_add (names, value_at (values, at)->name);
   g_ptr_array_add (names, NULL);
-  near = study_nearest (name, (const char *const *) names->pdata);
+  near = base_nearest (name, (const char *const *) names->pdata);
   if (near != NULL)
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,
                  "{%s}: there is no group [%s]; did you mean {%s}?", name, name, near);

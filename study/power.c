@@ -5,6 +5,7 @@
 
 #include "study/power.h"
 
+#include "base/words.h"
 #include "study/error.h"
 #include "study/text.h"
 #include "topology/keyfile.h"
@@ -52,7 +53,7 @@ static gboolean
 read_key (GKeyFile *file, const char *path, const char *key, const Unit *units, double *value,
           GError **error)
 {
-  g_autofree char *text = g_key_file_get_string (file, GROUP, key, NULL);
+  g_autofree char *text = g_key_file_get_value (file, GROUP, key, NULL);
   g_autofree char *where = NULL;
 
   if (text == NULL || parse_quantity (g_strstrip (text), units, value))
@@ -81,7 +82,7 @@ check_names (GKeyFile *file, const char *path, GError **error)
   found = g_key_file_get_keys (file, GROUP, NULL, NULL);
   for (char **key = found; key != NULL && *key != NULL; key++)
     if (!g_strv_contains (keys, *key)) {
-      const char *near = study_nearest (*key, keys);
+      const char *near = base_nearest (*key, keys);
 
       where = topo_keyfile_where (path, GROUP, *key);
       g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "%s: unknown key \"%s\"; %s%s", where,

@@ -59,6 +59,7 @@ test_errors (void)
     { "[power]\ncore = 5 W\n", "idle of [power] is missing" },
     { "[power]\nidle = 50\n", ":2: idle: expected a number of at least 0 with W, kW or mW, such as "
                               "12 W, found \"50\"" },
+    { "[power]\nidle = 5 W\ncore = 3\\x W\n", "found \"3\\x W\"" },
     { "[power]\nidle = 50 J\n", "found \"50 J\"" },
     { "[power]\nidle = -1 W\n", "found \"-1 W\"" },
     { "[power]\nidle = 1 W\nmemory = 3 W\n", ":3: memory: expected" },

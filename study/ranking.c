@@ -5,6 +5,7 @@
 
 #include "study/ranking.h"
 
+#include "base/words.h"
 #include "study/error.h"
 #include "study/inputs.h"
 
@@ -51,9 +52,18 @@ column_check (const char *name, GError **error)
 {
   guint column = column_find (name);
 
-  if (column == NO_COLUMN)
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "runs have no column \"%s\"", name);
-  else if (!study_row_column_is_number (column))
+  if (column == NO_COLUMN) {
+    g_autoptr (GPtrArray) names = g_ptr_array_new ();
+    g_autofree char *meant = NULL;
+
+    for (column = 0; column < study_row_n_columns (TRUE); column++)
+      if (study_row_column_is_number (column))
+        g_ptr_array_add (names, (gpointer) study_row_column_name (column));
+    g_ptr_array_add (names, NULL);
+    meant = base_did_you_mean (name, (const char *const *) names->pdata);
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "runs have no column \"%s\"%s", name,
+                 meant);
+  } else if (!study_row_column_is_number (column))
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "column \"%s\" is no number to rank by",
                  name);
   else

@@ -14,7 +14,8 @@
 /* What is shown of a run beyond its row.  Each is NULL when it is not kept. */
 typedef struct {
   GBytes *link_bytes, *rank_times; /* as in StudyRow */
-  uint32_t *first_rank;            /* [nodes] study_report_first_ranks() */
+  uint32_t *first_rank;            /* [n_nodes] study_report_first_ranks() */
+  uint32_t n_nodes;
 } StudyReportDetail;
 
 void study_report_detail_clear (StudyReportDetail *detail);

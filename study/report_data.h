@@ -18,6 +18,9 @@ GString *study_report_data (const StudyReport *report, const GPtrArray *cases, G
 /* {"kind":"torus"|"fabric",...}: what the page needs to lay links out. */
 void study_report_machine (GString *json, const TopoMachine *machine);
 
+/* Numbers of links, whether they exist or not: words of a row's link_bytes. */
+gsize study_report_link_places (const TopoMachine *machine);
+
 /* What one mapping did: links, ranks, and which ranks are where. */
 void
 study_report_detail (GString *json, const StudyReportDetail *detail, const TopoMachine *machine);

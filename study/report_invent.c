@@ -78,14 +78,28 @@ invent_ranks (const Inventor *it, double time_s)
   return g_bytes_new_take (times, it->n_ranks * sizeof *times);
 }
 
+static char *invent_hash (const char *format, ...) G_GNUC_PRINTF (1, 2);
+
+static char *
+invent_hash (const char *format, ...)
+{
+  va_list arguments;
+  g_autofree char *text = NULL;
+
+  va_start (arguments, format);
+  text = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  return g_compute_checksum_for_string (G_CHECKSUM_SHA256, text, -1);
+}
+
 static StudyRow *
 invent_inputs (const Inventor *it, guint number, const char *mapping)
 {
   StudyRow *row = study_row_new ();
 
-  row->key = g_strdup_printf ("key-%s-%s-%u", it->machine->spec, it->network, number);
+  row->key = invent_hash ("key-%s-%s-%u", it->machine->spec, it->network, number);
   row->trace = g_strdup ("gen:halo2d:<invented>&\"quoted\"</script>");
-  row->trace_hash = g_strdup_printf ("invented-%u", it->n_ranks);
+  row->trace_hash = invent_hash ("invented-%u", it->n_ranks);
   row->machine = g_strdup (it->machine->spec);
   row->machine_hash = g_strdup (it->machine_hash);
   row->mapping = g_strdup (mapping);
@@ -129,18 +143,27 @@ invent_failure (StudyRow *row)
   row->error = g_strdup ("<b>maps/lost.map</b>: line 7: rank 3 has the place of rank 2 & \"more\"");
 }
 
-/* The default, and then the ranks shifted by ever more places. */
+static guint
+greatest_divisor (guint left, guint right)
+{
+  return right == 0 ? left : greatest_divisor (right, left % right);
+}
+
+/* The default, and then the ranks shifted by ever more places; every place once. */
 static TopoMapping *
 invent_places (const Inventor *it, guint number)
 {
   GError *error = NULL;
   TopoMapping *mapping = topo_mapping_new (NULL, it->machine, it->n_ranks, &error);
   g_autofree uint32_t *node = NULL;
+  guint step = 2 * number + 1;
 
+  while (greatest_divisor (step, it->n_ranks) > 1)
+    step += 2;
   must (mapping != NULL, error);
   node = g_memdup2 (mapping->node, it->n_ranks * sizeof *node);
   for (uint32_t rank = 0; rank < it->n_ranks; rank++)
-    mapping->node[rank] = node[(rank * (2 * number + 1) + 17 * number) % it->n_ranks];
+    mapping->node[rank] = node[(rank * step + 17 * number) % it->n_ranks];
   return mapping;
 }
 
@@ -172,7 +195,7 @@ invent_mapping (const Inventor *it, guint number)
 static void
 invent_edges (const Inventor *it, uint32_t n_ranks)
 {
-  g_autofree char *hash = g_strdup_printf ("invented-%u", n_ranks);
+  g_autofree char *hash = invent_hash ("invented-%u", n_ranks);
   g_autofree SimEdge *sorted = NULL;
   SimEdges *edges = sim_edges_new (n_ranks);
   uint64_t n_edges;

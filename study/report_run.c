@@ -40,8 +40,8 @@ run_detail (void *data, StudyRow *row, StudyReportDetail *detail, GError **error
   (void) error;
   detail->link_bytes = row->link_bytes ? g_bytes_ref (row->link_bytes) : NULL;
   detail->rank_times = row->rank_times ? g_bytes_ref (row->rank_times) : NULL;
-  detail->first_rank =
-      study_report_first_ranks (run->mapping, topo_shape_nodes (&run->machine->shape));
+  detail->n_nodes = topo_shape_nodes (&run->machine->shape);
+  detail->first_rank = study_report_first_ranks (run->mapping, detail->n_nodes);
   return TRUE;
 }
 

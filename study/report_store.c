@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "study/report.h"
+#include "study/report_data.h"
 
 static SimEdge *
 store_edges (void *data, const StudyRow *row, uint64_t *n_edges, GError **error)
@@ -11,24 +12,50 @@ store_edges (void *data, const StudyRow *row, uint64_t *n_edges, GError **error)
   const StudyMachineReader *reader = data;
 
   *n_edges = 0;
-  return row->trace_hash ? study_store_edges (reader->store, row->trace_hash, n_edges, error)
-                         : NULL;
+  return row->trace_hash
+             ? study_store_edges (reader->store, row->trace_hash, row->ranks, n_edges, error)
+             : NULL;
+}
+
+/* Whether the row is one of its machine, as far as that is there: what is missing or has changed
+ * the page says where it shows the machines. */
+static gboolean
+check_machine (StudyMachineReader *reader, const StudyRow *row, GError **error)
+{
+  g_autoptr (GError) trouble = NULL;
+  const TopoMachine *machine = study_machine_reader_find (reader, row, &trouble);
+  gsize n_words = row->link_bytes ? g_bytes_get_size (row->link_bytes) / sizeof (uint64_t) : 0;
+
+  if (g_error_matches (trouble, STUDY_ERROR, STUDY_ERROR_DAMAGED)) {
+    g_propagate_error (error, g_steal_pointer (&trouble));
+    return FALSE;
+  }
+  if (!machine || !row->link_bytes || n_words == study_report_link_places (machine))
+    return TRUE;
+  g_set_error (error, STUDY_ERROR, STUDY_ERROR_DAMAGED,
+               "%s: table blobs, key %.12s..., column link_bytes: %" G_GSIZE_FORMAT
+               " words, but its machine has %" G_GSIZE_FORMAT
+               " links; the store is damaged or was changed by another program",
+               study_store_path (reader->store), row->key, n_words,
+               study_report_link_places (machine));
+  return FALSE;
 }
 
 /* The row gives its blobs away, so that one row at a time has them in memory. */
 static gboolean
 store_detail (void *data, StudyRow *row, StudyReportDetail *detail, GError **error)
 {
-  const StudyMachineReader *reader = data;
+  StudyMachineReader *reader = data;
   g_autoptr (TopoMapping) mapping = NULL;
 
-  if (!study_store_load_blobs (reader->store, row, error))
+  if (!study_store_load_blobs (reader->store, row, error) || !check_machine (reader, row, error))
     return FALSE;
   detail->link_bytes = g_steal_pointer (&row->link_bytes);
   detail->rank_times = g_steal_pointer (&row->rank_times);
   mapping = study_store_placement (reader->store, row, error);
   if (!mapping)
     return FALSE;
+  detail->n_nodes = row->nodes;
   detail->first_rank = study_report_first_ranks (mapping, row->nodes);
   return TRUE;
 }
@@ -53,5 +80,5 @@ study_report_write_store (FILE *out, StudyStore *store, const char *title, guint
                                .data = &reader,
                                .rows = rows };
 
-  return name && study_report_write (out, &report, error);
+  return name && file_text && study_report_write (out, &report, error);
 }

@@ -37,7 +37,7 @@ test_columns (void)
   g_autoptr (StudyRow) row = fixture_row (2);
   guint n = study_row_n_columns (TRUE);
 
-  assert_column (row, "key", "key-2");
+  assert_column (row, "key", FIXTURE_KEY ("02"));
   assert_column (row, "ranks", "8");
   assert_column (row, "compute_scale", "1");
   assert_column (row, "status", "done");

@@ -83,14 +83,3 @@ fixture_check (const Fixture *fixture, const uint32_t *slot)
     taken[slot[rank]] = true;
   }
 }
-
-char *
-fixture_data (const char *name)
-{
-  const char *srcdir = g_getenv ("G_TEST_SRCDIR");
-  char *path = g_build_filename (srcdir ? srcdir : ".", "..", "shared", "data", name, NULL);
-
-  if (!g_file_test (path, G_FILE_TEST_EXISTS))
-    g_clear_pointer (&path, g_free);
-  return path;
-}

@@ -29,7 +29,3 @@ uint32_t *fixture_shuffled (const Fixture *fixture, uint64_t seed);
 
 /* Fails unless every rank has a slot of its own. */
 void fixture_check (const Fixture *fixture, const uint32_t *slot);
-
-/* A file of the data beside the source tree, or NULL when it is not there; the caller
- * g_free()s. */
-char *fixture_data (const char *name);

@@ -5,6 +5,7 @@
 
 #include "study/search.h"
 
+#include ".ci/test_data.h"
 #include "study/scotch_map.h"
 #include "study/search_fixture.h"
 
@@ -40,7 +41,7 @@ fixture_of (const Case *maplib, const char *spec)
 {
   g_autofree char *name = g_strdup_printf ("mapping/maplib/%sCMatrices/comm_matrix.p2p.%s.csv",
                                            maplib->program, maplib->what);
-  g_autofree char *path = fixture_data (name);
+  g_autofree char *path = test_data_find (name);
   g_autoptr (GError) error = NULL;
   StudyMatrix *matrix;
 
@@ -56,7 +57,7 @@ folder_of (const Case *maplib)
   g_autofree char *name = g_strdup_printf ("mapping/maplib/maps/%s/%sMAP%s", maplib->what,
                                            maplib->program, maplib->topology);
 
-  return fixture_data (name);
+  return test_data_find (name);
 }
 
 /* The places of a published mapping: lines of x y z and the one rank there. */
@@ -99,14 +100,12 @@ published_wtad (const Case *maplib, const char *algorithm)
   return g_ascii_strtoll (value + strlen ("\nWTAD   :"), NULL, 10);
 }
 
-/* No data beside the source tree: nothing to test. */
+/* Without the data there is nothing to test. */
 static gboolean
 skip_without_data (const char *name)
 {
-  g_autofree char *path = fixture_data (name);
+  g_autofree char *path = test_data (name);
 
-  if (!path)
-    g_test_skip ("no data");
   return path == NULL;
 }
 
@@ -242,7 +241,7 @@ test_sp_d_1024 (void)
   if (skip_without_data ("graphs/sp.D.1024.topo"))
     return;
   for (gsize i = 0; i < G_N_ELEMENTS (machines); i++) {
-    g_autofree char *path = fixture_data ("graphs/sp.D.1024.topo");
+    g_autofree char *path = test_data_find ("graphs/sp.D.1024.topo");
     g_auto (Fixture) fixture =
         fixture_new (machines[i].spec, machines[i].per_node, study_matrix_load (path, NULL));
     int64_t scotch = scotch_hop_bytes (&fixture);

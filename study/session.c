@@ -385,7 +385,8 @@ study_session_run (const StudyPlan *plan, const StudyCrewMaker *maker,
     return FALSE;
   session.stored_us = session.begin_us;
   session.todo = todo;
-  return todo->len == 0 || make_runs (&session, maker, error);
+  return (todo->len == 0 || make_runs (&session, maker, error)) &&
+         study_store_check_place (store, error);
 }
 
 gboolean

@@ -140,7 +140,8 @@ test_what_rows_name_is_kept (void)
     g_autoptr (TopoMachine) machine = study_store_machine (store, row, NULL);
     g_autoptr (TopoMapping) mapping = study_store_placement (store, row, NULL);
     uint64_t n_edges;
-    g_autofree SimEdge *edges = study_store_edges (store, row->trace_hash, &n_edges, NULL);
+    g_autofree SimEdge *edges =
+        study_store_edges (store, row->trace_hash, row->ranks, &n_edges, NULL);
 
     g_assert_nonnull (machine);
     g_assert_nonnull (mapping);

@@ -5,7 +5,12 @@
  * An SQLite database (application_id, user_version = STUDY_STORE_VERSION, WAL)
  * that anybody can open; doc/handbook/format-store.md has its tables.  A run is
  * in it whole or not at all, whenever the program is killed.  One process writes
- * (STUDY_ERROR_BUSY for the second); any number read. */
+ * (STUDY_ERROR_BUSY for the second); any number read.
+ *
+ * A store may come from anybody: what is read is checked before it is used, and
+ * STUDY_ERROR_DAMAGED names table, row and column of what cannot be.  A store that is
+ * renamed or removed while it is written to is STUDY_ERROR_MOVED at the next
+ * transaction. */
 #pragma once
 
 #include "study/error.h"
@@ -27,6 +32,9 @@ StudyStore *study_store_open (const char *path, StudyStoreMode mode, GError **er
 void study_store_free (StudyStore *store);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyStore, study_store_free)
 const char *study_store_path (const StudyStore *store);
+/* Whether a store that is written to still is the file that its path names: STUDY_ERROR_MOVED
+ * when it is not. */
+gboolean study_store_check_place (StudyStore *store, GError **error);
 
 /* The runs that the store's study wants, in their order: what tables and
  * rankings show.  Of each row (study_plan_row()) its key and its names are kept:
@@ -107,19 +115,25 @@ char *study_store_file_text (StudyStore *store, GError **error);
 gboolean study_store_load_blobs (StudyStore *store, StudyRow *row, GError **error);
 
 /* The machine of a row, as it was when it ran; slots and cores included.  The
- * files that describe a fabric are read again: STUDY_ERROR_CHANGED when they no
- * longer say the same. */
+ * files that describe a fabric are read again, if their content has the hash that
+ * the store has of it: STUDY_ERROR_CHANGED when they no longer say the same. */
 TopoMachine *study_store_machine (StudyStore *store, const StudyRow *row, GError **error);
+/* Whether the row can be of it, besides its hash: STUDY_ERROR_DAMAGED when not. */
+gboolean study_store_check_machine (const StudyStore *store, const TopoMachine *machine,
+                                    const StudyRow *row, GError **error);
 /* Its places, whatever has become of the file or recipe. */
 TopoMapping *study_store_placement (StudyStore *store, const StudyRow *row, GError **error);
+
+/* No more are kept of a trace: 96 MB, and no picture shows them. */
+#define STUDY_STORE_MAX_EDGES (1u << 22)
 
 /* The communication graph of a trace: edges between different ranks, sorted. */
 gboolean study_store_put_edges (StudyStore *store, const char *trace_hash, uint32_t n_ranks,
                                 const SimEdge *edges, uint64_t n_edges, GError **error);
 gboolean study_store_has_edges (StudyStore *store, const char *trace_hash);
 /* *n_edges = 0 and NULL without an error when it was not kept. */
-SimEdge *
-study_store_edges (StudyStore *store, const char *trace_hash, uint64_t *n_edges, GError **error);
+SimEdge *study_store_edges (StudyStore *store, const char *trace_hash, uint32_t n_ranks,
+                            uint64_t *n_edges, GError **error);
 
 /* Adds everything of another store (a shard).  Its runs that the plan here does not
  * list are listed after the others.  STUDY_ERROR_VERSION when the runs that it lists

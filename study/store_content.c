@@ -5,11 +5,10 @@
 
 #include "study/inputs.h"
 #include "study/packed.h"
+#include "study/program_file.h"
 #include "study/store_private.h"
 
-#include <glib/gstdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Words of an edge: source and destination in one, messages, bytes. */
 #define EDGE_WORDS 3
@@ -39,7 +38,12 @@ study_store_put_machine (StudyStore *store, const char *hash, const char *text, 
 
   if (is_known (store, hash))
     return TRUE;
-  statement = study_store_prepare (store, "INSERT OR IGNORE INTO machines VALUES (?, ?)", error);
+  /* A store of an older version has no hashes of files in the text. */
+  statement = study_store_prepare (store,
+                                   "INSERT INTO machines VALUES (?, ?)"
+                                   " ON CONFLICT (hash) DO UPDATE SET text = excluded.text"
+                                   " WHERE text IS NOT excluded.text",
+                                   error);
   if (statement == NULL)
     return FALSE;
   study_store_bind_text (statement, 1, hash);
@@ -170,26 +174,31 @@ not_kept (const StudyStore *store, const char *what, const char *name, GError **
                  store->path, what, name != NULL ? name : "");
 }
 
+/* --- Machines --- */
+
+gboolean
+study_store_check_machine_record (StudyStoreRecord *record, GError **error)
+{
+  const char *hash, *text;
+
+  return study_store_next_record (record, error) &&
+         study_store_hash_cell (record, 1, "hash", FALSE, &hash, error) &&
+         study_store_text_cell (record, 2, "text", STUDY_STORE_MAX_TEXT, FALSE, &text, error);
+}
+
 /* Machine files are read from files. */
 static TopoMachine *
 machine_of_text (const char *text, GError **error)
 {
-  g_autofree char *path = NULL;
-  TopoMachine *machine = NULL;
-  int fd = g_file_open_tmp ("hopcast-XXXXXX.conf", &path, error);
+  g_autoptr (StudyTextFile) file = study_text_file_new (text, error);
+  g_autoptr (GHashTable) hashes = study_machine_text_hashes (text);
 
-  if (fd < 0)
-    return NULL;
-  close (fd);
-  if (g_file_set_contents (path, text, -1, error))
-    machine = topo_machine_new (path, error);
-  g_unlink (path);
-  return machine;
+  return file != NULL ? topo_machine_new_known (file->path, hashes, error) : NULL;
 }
 
 static gboolean
-check_machine (const StudyStore *store, const TopoMachine *machine, const StudyRow *row,
-               GError **error)
+check_machine_hash (const StudyStore *store, const TopoMachine *machine, const StudyRow *row,
+                    GError **error)
 {
   g_autofree char *hash = study_machine_hash (machine);
 
@@ -201,59 +210,159 @@ check_machine (const StudyStore *store, const TopoMachine *machine, const StudyR
   return FALSE;
 }
 
+gboolean
+study_store_check_machine (const StudyStore *store, const TopoMachine *machine, const StudyRow *row,
+                           GError **error)
+{
+  uint32_t n_nodes = topo_shape_nodes (&machine->shape);
+
+  if (row->nodes == n_nodes && row->ranks_per_node == machine->ranks_per_node)
+    return TRUE;
+  g_set_error (error, STUDY_ERROR, STUDY_ERROR_DAMAGED,
+               "%s: table runs, key %.12s..., columns nodes and ranks_per_node: %u and %u, but its "
+               "machine has %u and %u; the store is damaged or was changed by another program",
+               store->path, row->key, row->nodes, row->ranks_per_node, n_nodes,
+               machine->ranks_per_node);
+  return FALSE;
+}
+
+static void
+tell_no_machine (const StudyStoreRecord *record, const StudyRow *row, const GError *trouble,
+                 GError **error)
+{
+  if (g_error_matches (trouble, TOPO_ERROR, TOPO_ERROR_CHANGED))
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_CHANGED,
+                 "%s: table machines, row %" G_GINT64_FORMAT ": the files that describe %s are not "
+                 "known to be those that it was simulated with: %s; 'hopcast study run' of its "
+                 "study stores their hashes",
+                 record->store->path, record->row, row->machine, trouble->message);
+  else
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_STORE,
+                 "%s: table machines, row %" G_GINT64_FORMAT ", column text: %s",
+                 record->store->path, record->row, trouble->message);
+}
+
 TopoMachine *
 study_store_machine (StudyStore *store, const StudyRow *row, GError **error)
 {
   g_autoptr (sqlite3_stmt) found =
-      find (store, "SELECT text FROM machines WHERE hash = ?", row->machine_hash, error);
+      find (store, "SELECT rowid, * FROM machines WHERE hash = ?", row->machine_hash, error);
+  StudyStoreRecord record = { store, found, "machines", G_MININT64 };
   g_autoptr (TopoMachine) machine = NULL;
+  g_autoptr (GError) trouble = NULL;
 
   if (found == NULL) {
     not_kept (store, "machine", row->machine, error);
     return NULL;
   }
-  machine = machine_of_text ((const char *) sqlite3_column_text (found, 0), error);
-  if (machine == NULL || !check_machine (store, machine, row, error))
+  if (!study_store_check_machine_record (&record, error))
+    return NULL;
+  machine = machine_of_text ((const char *) sqlite3_column_text (found, 2), &trouble);
+  if (machine == NULL) {
+    tell_no_machine (&record, row, trouble, error);
+    return NULL;
+  }
+  if (!check_machine_hash (store, machine, row, error) ||
+      !study_store_check_machine (store, machine, row, error))
     return NULL;
   return g_steal_pointer (&machine);
 }
 
-static uint64_t *
-words_at (sqlite3_stmt *statement, int at, gsize *n_words)
+/* --- Placements --- */
+
+/* The mapping of "SELECT rowid, * FROM placements", which is as its hash says. */
+static TopoMapping *
+read_places (StudyStoreRecord *record, GError **error)
 {
-  return study_unpack_words (sqlite3_column_blob (statement, at),
-                             (gsize) sqlite3_column_bytes (statement, at), n_words);
+  g_autoptr (TopoMapping) mapping = g_new0 (TopoMapping, 1);
+  g_autofree uint64_t *words = NULL;
+  g_autofree char *actual = NULL;
+  const char *hash;
+  gint64 n_ranks;
+  gsize n_words;
+
+  if (!study_store_next_record (record, error) ||
+      !study_store_hash_cell (record, 1, "hash", FALSE, &hash, error) ||
+      !study_store_integer_cell (record, 2, "ranks", 1, STUDY_STORE_MAX_WORDS, &n_ranks, error) ||
+      !study_store_words_cell (record, 3, "places", FALSE, (gsize) n_ranks, (gsize) n_ranks, &words,
+                               &n_words, error))
+    return NULL;
+  mapping->n_ranks = (uint32_t) n_ranks;
+  mapping->node = g_new (uint32_t, n_ranks);
+  mapping->slot = g_new (uint8_t, n_ranks);
+  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
+    if (words[rank] >> 32 >= TOPO_MAX_RANKS_PER_NODE) {
+      study_store_bad_cell (record, "places", error, "slot %u of rank %u",
+                            (uint32_t) (words[rank] >> 32), rank);
+      return NULL;
+    }
+    mapping->node[rank] = (uint32_t) words[rank];
+    mapping->slot[rank] = (uint8_t) (words[rank] >> 32);
+  }
+  actual = study_mapping_hash (mapping);
+  if (strcmp (actual, hash) != 0) {
+    study_store_bad_cell (record, "places", error, "the places are not those of their hash");
+    return NULL;
+  }
+  return g_steal_pointer (&mapping);
+}
+
+gboolean
+study_store_check_places_record (StudyStoreRecord *record, GError **error)
+{
+  g_autoptr (TopoMapping) mapping = read_places (record, error);
+
+  return mapping != NULL;
+}
+
+/* Every rank has a place of its own on the row's machine. */
+static gboolean
+check_places (const StudyStoreRecord *record, const TopoMapping *mapping, const StudyRow *row,
+              GError **error)
+{
+  g_autofree uint64_t *slots = NULL; /* [nodes] a bit per slot */
+
+  if (mapping->n_ranks != row->ranks)
+    return study_store_bad_cell (record, "ranks", error, "%u, but a run of it has %u",
+                                 mapping->n_ranks, row->ranks);
+  slots = g_new0 (uint64_t, (gsize) row->nodes + 1);
+  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
+    uint32_t node = mapping->node[rank], slot = mapping->slot[rank];
+
+    if (node >= row->nodes || slot >= row->ranks_per_node)
+      return study_store_bad_cell (record, "places", error,
+                                   "rank %u is in slot %u of node %u; a machine of its runs has %u "
+                                   "nodes of %u slots",
+                                   rank, slot, node, row->nodes, row->ranks_per_node);
+    if (slots[node] >> slot & 1)
+      return study_store_bad_cell (record, "places", error,
+                                   "rank %u is in slot %u of node %u, as one before it", rank, slot,
+                                   node);
+    slots[node] |= G_GUINT64_CONSTANT (1) << slot;
+  }
+  return TRUE;
 }
 
 TopoMapping *
 study_store_placement (StudyStore *store, const StudyRow *row, GError **error)
 {
   g_autoptr (sqlite3_stmt) found =
-      find (store, "SELECT places FROM placements WHERE hash = ?", row->mapping_hash, error);
-  g_autofree uint64_t *words = NULL;
-  TopoMapping *mapping;
-  gsize n_words = 0;
+      find (store, "SELECT rowid, * FROM placements WHERE hash = ?", row->mapping_hash, error);
+  StudyStoreRecord record = { store, found, "placements", G_MININT64 };
+  g_autoptr (TopoMapping) mapping = NULL;
 
   if (found == NULL) {
     not_kept (store, "placement", row->mapping, error);
     return NULL;
   }
-  words = words_at (found, 0, &n_words);
-  if (words == NULL || n_words == 0 || n_words > G_MAXUINT32) {
-    study_store_damaged (store, "a placement", error);
+  mapping = read_places (&record, error);
+  if (mapping == NULL || !check_places (&record, mapping, row, error))
     return NULL;
-  }
-  mapping = g_new0 (TopoMapping, 1);
   mapping->name = g_strdup (row->mapping);
-  mapping->n_ranks = (uint32_t) n_words;
-  mapping->node = g_new (uint32_t, n_words);
-  mapping->slot = g_new (uint8_t, n_words);
-  for (gsize rank = 0; rank < n_words; rank++) {
-    mapping->node[rank] = (uint32_t) words[rank];
-    mapping->slot[rank] = (uint8_t) (words[rank] >> 32);
-  }
-  return mapping;
+  return g_steal_pointer (&mapping);
 }
+
+/* --- Edges --- */
 
 gboolean
 study_store_has_edges (StudyStore *store, const char *trace_hash)
@@ -264,28 +373,67 @@ study_store_has_edges (StudyStore *store, const char *trace_hash)
   return found != NULL;
 }
 
+/* Those of "SELECT rowid, * FROM edges", between ranks that the trace has. */
+static SimEdge *
+read_edges (StudyStoreRecord *record, gint64 *n_ranks, gint64 *n_edges, GError **error)
+{
+  g_autofree uint64_t *words = NULL;
+  g_autofree SimEdge *edges = NULL;
+  const char *hash;
+  gsize n_words;
+
+  if (!study_store_next_record (record, error) ||
+      !study_store_hash_cell (record, 1, "trace_hash", FALSE, &hash, error) ||
+      !study_store_integer_cell (record, 2, "ranks", 1, G_MAXUINT32, n_ranks, error) ||
+      !study_store_integer_cell (record, 3, "edges", 0, STUDY_STORE_MAX_EDGES, n_edges, error) ||
+      !study_store_words_cell (record, 4, "data", FALSE, (gsize) *n_edges * EDGE_WORDS,
+                               (gsize) *n_edges * EDGE_WORDS, &words, &n_words, error))
+    return NULL;
+  edges = g_new (SimEdge, *n_edges + 1);
+  for (gint64 edge = 0; edge < *n_edges; edge++) {
+    const uint64_t *its = &words[edge * EDGE_WORDS];
+
+    edges[edge] = (SimEdge){ (uint32_t) its[0], (uint32_t) (its[0] >> 32), its[1], its[2] };
+    if (edges[edge].source >= *n_ranks || edges[edge].destination >= *n_ranks) {
+      study_store_bad_cell (record, "data", error,
+                            "an edge from rank %u to %u; there are %" G_GINT64_FORMAT " ranks",
+                            edges[edge].source, edges[edge].destination, *n_ranks);
+      return NULL;
+    }
+  }
+  return g_steal_pointer (&edges);
+}
+
+gboolean
+study_store_check_edges_record (StudyStoreRecord *record, GError **error)
+{
+  gint64 n_ranks, n_edges;
+  g_autofree SimEdge *edges = read_edges (record, &n_ranks, &n_edges, error);
+
+  return edges != NULL;
+}
+
 SimEdge *
-study_store_edges (StudyStore *store, const char *trace_hash, uint64_t *n_edges, GError **error)
+study_store_edges (StudyStore *store, const char *trace_hash, uint32_t n_ranks, uint64_t *n_edges,
+                   GError **error)
 {
   g_autoptr (sqlite3_stmt) found =
-      find (store, "SELECT data FROM edges WHERE trace_hash = ?", trace_hash, error);
-  g_autofree uint64_t *words = NULL;
-  gsize n_words = 0;
-  SimEdge *edges;
+      find (store, "SELECT rowid, * FROM edges WHERE trace_hash = ?", trace_hash, error);
+  StudyStoreRecord record = { store, found, "edges", G_MININT64 };
+  g_autofree SimEdge *edges = NULL;
+  gint64 n_ranks_there, n;
 
   *n_edges = 0;
   if (found == NULL)
     return NULL;
-  words = words_at (found, 0, &n_words);
-  if (words == NULL || n_words % EDGE_WORDS != 0) {
-    study_store_damaged (store, "the edges of a trace", error);
+  edges = read_edges (&record, &n_ranks_there, &n, error);
+  if (edges == NULL)
+    return NULL;
+  if (n_ranks_there != n_ranks) {
+    study_store_bad_cell (&record, "ranks", error, "%" G_GINT64_FORMAT ", but a run of it has %u",
+                          n_ranks_there, n_ranks);
     return NULL;
   }
-  *n_edges = n_words / EDGE_WORDS;
-  edges = g_new (SimEdge, *n_edges + 1);
-  for (uint64_t edge = 0; edge < *n_edges; edge++)
-    edges[edge] =
-        (SimEdge){ (uint32_t) words[edge * EDGE_WORDS], (uint32_t) (words[edge * EDGE_WORDS] >> 32),
-                   words[edge * EDGE_WORDS + 1], words[edge * EDGE_WORDS + 2] };
-  return edges;
+  *n_edges = (uint64_t) n;
+  return g_steal_pointer (&edges);
 }

@@ -5,7 +5,12 @@
 
 #include "study/store_fixture.h"
 
+#include "study/export.h"
+#include "study/inputs.h"
+#include "study/report.h"
+
 #include <glib/gstdio.h>
+#include <stdio.h>
 
 #define N_LINKS 40
 #define N_RANKS 8
@@ -30,18 +35,30 @@ times_new (guint number)
   return g_bytes_new_take (times, N_RANKS * sizeof *times);
 }
 
+char *
+fixture_key (guint number)
+{
+  return g_strdup_printf ("%064u", number);
+}
+
+char *
+fixture_places (guint number)
+{
+  return g_strdup_printf ("cc%062u", number);
+}
+
 StudyRow *
 fixture_row (guint number)
 {
   StudyRow *row = study_row_new ();
 
-  row->key = g_strdup_printf ("key-%u", number);
+  row->key = fixture_key (number);
   row->trace = g_strdup ("gen:halo2d");
-  row->trace_hash = g_strdup ("trace");
+  row->trace_hash = g_strdup (FIXTURE_TRACE);
   row->machine = g_strdup ("bgq:32");
-  row->machine_hash = g_strdup ("machine");
+  row->machine_hash = g_strdup (FIXTURE_MACHINE);
   row->mapping = g_strdup_printf ("map-%u", number);
-  row->mapping_hash = g_strdup_printf ("places-%u", number);
+  row->mapping_hash = fixture_places (number);
   row->network = g_strdup ("packet");
   row->routing = g_strdup ("default");
   row->grain = g_strdup ("exact");
@@ -82,6 +99,142 @@ fixture_fill (StudyStore *store, guint n)
   g_assert_no_error (error);
   study_store_put_all (store, (StudyRow *const *) rows->pdata, n, &error);
   g_assert_no_error (error);
+}
+
+/* Puts the places of a row that is mapped by number, a rotation. */
+static void
+put_places (StudyStore *store, StudyRow *row, guint number)
+{
+  uint32_t nodes[N_RANKS];
+  uint8_t slots[N_RANKS] = { 0 };
+  const TopoMapping mapping = { row->mapping, N_RANKS, nodes, slots };
+  g_autoptr (GError) error = NULL;
+
+  for (uint32_t rank = 0; rank < N_RANKS; rank++)
+    nodes[rank] = (rank + number) % N_RANKS;
+  g_free (row->mapping_hash);
+  row->mapping_hash = study_mapping_hash (&mapping);
+  study_store_put_placement (store, row->mapping_hash, &mapping, &error);
+  g_assert_no_error (error);
+}
+
+void
+fixture_make_whole (const char *path, guint n)
+{
+  static const SimEdge edges[] = { { 0, 1, 2, 3 }, { 7, 0, 1, 100 } };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (StudyStore) store = fixture_open (path, STUDY_STORE_CREATE);
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify) study_row_free);
+  g_autoptr (TopoMachine) machine = topo_machine_new ("torus:4x2", &error);
+  g_autofree char *text = study_machine_text (machine), *hash = study_machine_hash (machine);
+  uint32_t n_nodes = topo_shape_nodes (&machine->shape);
+
+  study_store_put_machine (store, hash, text, &error);
+  g_assert_no_error (error);
+  study_store_put_edges (store, FIXTURE_TRACE, N_RANKS, edges, G_N_ELEMENTS (edges), &error);
+  g_assert_no_error (error);
+  for (guint number = 0; number < n; number++) {
+    StudyRow *row = fixture_row (number);
+
+    g_free (row->machine);
+    g_free (row->machine_hash);
+    row->machine = g_strdup (machine->spec);
+    row->machine_hash = g_strdup (hash);
+    row->nodes = n_nodes;
+    row->links = 1;
+    g_bytes_unref (row->link_bytes);
+    row->link_bytes = words_new ((gsize) n_nodes * topo_shape_ports (&machine->shape), number);
+    put_places (store, row, number);
+    g_ptr_array_add (rows, row);
+  }
+  study_store_put_all (store, (StudyRow *const *) rows->pdata, n, &error);
+  g_assert_no_error (error);
+  study_store_set_plan (store, "whole", "[study]\n", (StudyRow *const *) rows->pdata, n, &error);
+  g_assert_no_error (error);
+}
+
+static gboolean
+read_row (StudyStore *store, StudyRow *row, GError **error)
+{
+  g_autoptr (TopoMachine) machine = study_store_machine (store, row, error);
+  g_autoptr (TopoMapping) mapping = machine ? study_store_placement (store, row, error) : NULL;
+  g_autoptr (GError) trouble = NULL;
+  g_autofree SimEdge *edges = NULL;
+  uint64_t n_edges;
+
+  if (mapping == NULL || !study_store_load_blobs (store, row, error))
+    return FALSE;
+  g_free (topo_mapping_print (mapping, machine));
+  if (row->trace_hash != NULL)
+    edges = study_store_edges (store, row->trace_hash, row->ranks, &n_edges, &trouble);
+  if (trouble == NULL)
+    return TRUE;
+  g_propagate_error (error, g_steal_pointer (&trouble));
+  return FALSE;
+}
+
+static gboolean
+read_rows (StudyStore *store, GError **error)
+{
+  g_autoptr (GPtrArray) rows = study_store_rows (store, FALSE, error);
+
+  for (guint at = 0; rows != NULL && at < rows->len; at++)
+    if (!read_row (store, g_ptr_array_index (rows, at), error))
+      return FALSE;
+  return rows != NULL;
+}
+
+static gboolean
+read_plan (StudyStore *store, GError **error)
+{
+  g_autofree char *name = study_store_name (store, error);
+  g_autofree char *text = name != NULL ? study_store_file_text (store, error) : NULL;
+  g_autoptr (GPtrArray) missing = text != NULL ? study_store_missing (store, error) : NULL;
+  g_autoptr (GPtrArray) cases = missing != NULL ? study_store_progress (store, error) : NULL;
+  g_autoptr (GHashTable) keys = cases != NULL ? study_store_keys (store, TRUE, error) : NULL;
+  guint n;
+
+  return keys != NULL && study_store_plan_size (store, &n, error);
+}
+
+static gboolean
+write_all (StudyStore *store, GError **error)
+{
+  FILE *out = fopen ("/dev/null", "w");
+  gboolean done = study_export_npz (store, TRUE, out, error) &&
+                  study_report_write_store (out, store, NULL, 3, error);
+
+  for (int what = STUDY_EXPORT_RUNS; done && what <= STUDY_EXPORT_PLACEMENTS; what++)
+    done = study_export (store, (StudyExportWhat) what, STUDY_EXPORT_JSON, TRUE, out, error);
+  fclose (out);
+  return done;
+}
+
+/* Into a new store beside it. */
+static gboolean
+merge_it (const char *path, GError **error)
+{
+  static const char *const endings[] = { "", "-wal", "-shm" };
+  g_autofree char *beside = g_strconcat (path, ".merged", NULL);
+  g_autoptr (StudyStore) store = study_store_open (beside, STUDY_STORE_CREATE, error);
+  gboolean done = store != NULL && study_store_merge (store, path, error);
+
+  g_clear_pointer (&store, study_store_free);
+  for (gsize at = 0; at < G_N_ELEMENTS (endings); at++) {
+    g_autofree char *rest = g_strconcat (beside, endings[at], NULL);
+
+    g_unlink (rest);
+  }
+  return done;
+}
+
+gboolean
+fixture_read_all (const char *path, GError **error)
+{
+  g_autoptr (StudyStore) store = study_store_open (path, STUDY_STORE_READ, error);
+
+  return store != NULL && read_plan (store, error) && read_rows (store, error) &&
+         write_all (store, error) && merge_it (path, error);
 }
 
 StudyStore *

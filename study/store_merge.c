@@ -15,13 +15,18 @@
 static char *
 version_of (StudyStore *store, GError **error)
 {
-  g_autoptr (sqlite3_stmt) statement =
-      study_store_prepare (store, "SELECT version FROM results LIMIT 1", error);
+  g_autoptr (sqlite3_stmt) statement = study_store_prepare (
+      store, "SELECT runs.rowid, version FROM plan JOIN runs ON runs.key = plan.key LIMIT 1",
+      error);
+  StudyStoreRecord record = { store, statement, "runs", G_MININT64 };
+  const char *version;
   gboolean has_row;
 
-  if (statement == NULL || !study_store_step (store, statement, &has_row, error) || !has_row)
+  if (statement == NULL || !study_store_step (store, statement, &has_row, error) || !has_row ||
+      !study_store_next_record (&record, error) ||
+      !study_store_text_cell (&record, 1, "version", STUDY_STORE_MAX_NAME, FALSE, &version, error))
     return NULL;
-  return g_strdup ((const char *) sqlite3_column_text (statement, 0));
+  return g_strdup (version);
 }
 
 static gboolean
@@ -107,7 +112,9 @@ merge_row (StudyStore *store, StudyStore *from, StudyRow *row, GError **error)
 static gboolean
 merge_rows (StudyStore *store, StudyStore *from, GError **error)
 {
-  g_autoptr (sqlite3_stmt) statement = study_store_prepare (from, "SELECT * FROM runs", error);
+  g_autoptr (sqlite3_stmt) statement =
+      study_store_prepare (from, "SELECT rowid, * FROM runs ORDER BY rowid", error);
+  StudyStoreRecord record = { from, statement, "runs", G_MININT64 };
   gboolean has_row = statement != NULL;
 
   while (has_row) {
@@ -115,31 +122,44 @@ merge_rows (StudyStore *store, StudyStore *from, GError **error)
 
     if (!study_store_step (from, statement, &has_row, error))
       return FALSE;
-    row = has_row ? study_store_row_at (statement, 0) : NULL;
-    if (has_row && !merge_row (store, from, row, error))
+    row = has_row ? study_store_row_at (&record, FALSE, error) : NULL;
+    if (has_row && (row == NULL || !merge_row (store, from, row, error)))
       return FALSE;
   }
   return statement != NULL;
 }
 
-/* Rows that are known by their content. */
+/* A table whose rows are known by their content. */
+typedef struct {
+  const char *name;
+  const char *select; /* the rowid, then its columns */
+  const char *insert; /* from those columns */
+  gboolean (*check) (StudyStoreRecord *record, GError **error);
+} Table;
+
 static gboolean
-merge_table (StudyStore *store, StudyStore *from, const char *select, const char *insert,
+copy_record (StudyStore *store, const StudyStoreRecord *record, sqlite3_stmt *target,
              GError **error)
 {
-  g_autoptr (sqlite3_stmt) source = study_store_prepare (from, select, error);
+  for (int at = 1; at < sqlite3_column_count (record->statement); at++)
+    sqlite3_bind_value (target, at, sqlite3_column_value (record->statement, at));
+  return study_store_run (store, target, error);
+}
+
+static gboolean
+merge_table (StudyStore *store, StudyStore *from, const Table *table, GError **error)
+{
+  g_autoptr (sqlite3_stmt) source = study_store_prepare (from, table->select, error);
   g_autoptr (sqlite3_stmt) target =
-      source != NULL ? study_store_prepare (store, insert, error) : NULL;
+      source != NULL ? study_store_prepare (store, table->insert, error) : NULL;
+  StudyStoreRecord record = { from, source, table->name, G_MININT64 };
   gboolean has_row = target != NULL;
 
-  while (has_row) {
-    if (!study_store_step (from, source, &has_row, error))
+  while (has_row)
+    if (!study_store_step (from, source, &has_row, error) ||
+        (has_row &&
+         (!table->check (&record, error) || !copy_record (store, &record, target, error))))
       return FALSE;
-    for (int at = 0; has_row && at < sqlite3_column_count (source); at++)
-      sqlite3_bind_value (target, at + 1, sqlite3_column_value (source, at));
-    if (has_row && !study_store_run (store, target, error))
-      return FALSE;
-  }
   return target != NULL;
 }
 
@@ -147,33 +167,45 @@ merge_table (StudyStore *store, StudyStore *from, const char *select, const char
 static gboolean
 merge_plan (StudyStore *store, StudyStore *from, GError **error)
 {
+#define SELECT_PLAN "SELECT place, * FROM plan ORDER BY place"
+  static const Table study = { "study", "SELECT rowid, * FROM study",
+                               "INSERT OR REPLACE INTO study VALUES (?, ?, ?)",
+                               study_store_check_study_record };
+  static const Table whole = { "plan", SELECT_PLAN,
+                               "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                               study_store_check_plan_record };
+  static const Table behind = {
+    "plan", SELECT_PLAN,
+    "INSERT INTO plan SELECT (SELECT 1 + max(place) FROM plan), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+    " ?10 WHERE ?1 >= 0 AND NOT EXISTS (SELECT 1 FROM plan WHERE key = ?2 AND trace IS ?3"
+    " AND machine IS ?4 AND mapping IS ?5 AND repetition IS ?10)",
+    study_store_check_plan_record
+  };
   guint n_here;
 
   if (!study_store_plan_size (store, &n_here, error))
     return FALSE;
-  if (n_here == 0)
-    return merge_table (store, from, "SELECT * FROM study",
-                        "INSERT OR REPLACE INTO study VALUES (?, ?, ?)", error) &&
-           merge_table (store, from, "SELECT * FROM plan ORDER BY place",
-                        "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", error);
-  return merge_table (
-      store, from, "SELECT * FROM plan ORDER BY place",
-      "INSERT INTO plan SELECT (SELECT 1 + max(place) FROM plan), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
-      " ?10 WHERE ?1 >= 0 AND NOT EXISTS (SELECT 1 FROM plan WHERE key = ?2 AND trace IS ?3"
-      " AND machine IS ?4 AND mapping IS ?5 AND repetition IS ?10)",
-      error);
+  if (n_here > 0)
+    return merge_table (store, from, &behind, error);
+  return merge_table (store, from, &study, error) && merge_table (store, from, &whole, error);
 }
 
 static gboolean
 merge_all (StudyStore *store, StudyStore *from, GError **error)
 {
-  return merge_table (store, from, "SELECT * FROM machines",
-                      "INSERT OR IGNORE INTO machines VALUES (?, ?)", error) &&
-         merge_table (store, from, "SELECT * FROM placements",
-                      "INSERT OR IGNORE INTO placements VALUES (?, ?, ?)", error) &&
-         merge_table (store, from, "SELECT * FROM edges",
-                      "INSERT OR IGNORE INTO edges VALUES (?, ?, ?, ?)", error) &&
-         merge_rows (store, from, error) && merge_plan (store, from, error);
+  static const Table tables[] = {
+    { "machines", "SELECT rowid, * FROM machines ORDER BY rowid",
+      "INSERT OR IGNORE INTO machines VALUES (?, ?)", study_store_check_machine_record },
+    { "placements", "SELECT rowid, * FROM placements ORDER BY rowid",
+      "INSERT OR IGNORE INTO placements VALUES (?, ?, ?)", study_store_check_places_record },
+    { "edges", "SELECT rowid, * FROM edges ORDER BY rowid",
+      "INSERT OR IGNORE INTO edges VALUES (?, ?, ?, ?)", study_store_check_edges_record },
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (tables); at++)
+    if (!merge_table (store, from, &tables[at], error))
+      return FALSE;
+  return merge_rows (store, from, error) && merge_plan (store, from, error);
 }
 
 static gboolean
@@ -182,7 +214,8 @@ merge_from (StudyStore *store, StudyStore *from, GError **error)
   /* What is read is of one moment, even if somebody writes to it. */
   return study_store_exec (from, "BEGIN", error) && check_versions (store, from, error) &&
          study_store_begin (store, error) &&
-         study_store_end (store, merge_all (store, from, error), error);
+         study_store_end (store, merge_all (store, from, error), error) &&
+         study_store_check_place (store, error);
 }
 
 gboolean

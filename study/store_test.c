@@ -71,7 +71,7 @@ test_failed_rows_are_replaced (void)
   g_assert_cmpuint (g_hash_table_size (keys), ==, 0);
   g_hash_table_unref (keys);
   keys = study_store_keys (store, TRUE, NULL);
-  g_assert_true (g_hash_table_contains (keys, "key-0"));
+  g_assert_true (g_hash_table_contains (keys, FIXTURE_KEY ("00")));
   g_assert_true (study_store_put (store, done, NULL));
   g_assert_true (study_store_put (store, late, NULL));
   g_assert_true (study_store_put (store, failed, NULL));
@@ -146,6 +146,9 @@ check_contents (const char *spec, const char *mapping_text)
   g_free (row->mapping_hash);
   row->machine_hash = study_machine_hash (machine);
   row->mapping_hash = study_mapping_hash (mapping);
+  row->nodes = topo_shape_nodes (&machine->shape);
+  row->ranks_per_node = machine->ranks_per_node;
+  row->ranks = mapping->n_ranks;
   for (int twice = 0; twice < 2; twice++) {
     g_assert_true (study_store_put_machine (store, row->machine_hash, text, &error));
     g_assert_true (study_store_put_placement (store, row->mapping_hash, mapping, &error));
@@ -182,6 +185,8 @@ test_contents (void)
 static void
 test_edges (void)
 {
+  static const char T[] = FIXTURE_KEY ("01"), U[] = FIXTURE_KEY ("02");
+  const uint32_t N = 4000000001u; /* ranks */
   const SimEdge edges[] = { { 0, 1, 2, 3 },
                             { 0, 4000000000u, G_MAXUINT64, 5 },
                             { 7, 0, 1, G_GUINT64_CONSTANT (1) << 50 } };
@@ -190,15 +195,15 @@ test_edges (void)
   g_autoptr (GError) error = NULL;
   uint64_t n;
 
-  none = study_store_edges (store, "t", &n, &error);
+  none = study_store_edges (store, T, N, &n, &error);
   g_assert_null (none);
   g_assert_no_error (error);
   g_assert_cmpuint (n, ==, 0);
-  g_assert_false (study_store_has_edges (store, "t"));
-  g_assert_true (study_store_put_edges (store, "t", 8, edges, 3, &error));
-  g_assert_true (study_store_put_edges (store, "u", 8, NULL, 0, &error));
-  g_assert_true (study_store_has_edges (store, "t"));
-  back = study_store_edges (store, "t", &n, &error);
+  g_assert_false (study_store_has_edges (store, T));
+  g_assert_true (study_store_put_edges (store, T, N, edges, 3, &error));
+  g_assert_true (study_store_put_edges (store, U, N, NULL, 0, &error));
+  g_assert_true (study_store_has_edges (store, T));
+  back = study_store_edges (store, T, N, &n, &error);
   g_assert_cmpuint (n, ==, 3);
   for (int at = 0; at < 3; at++) {
     g_assert_cmpuint (back[at].source, ==, edges[at].source);
@@ -206,7 +211,7 @@ test_edges (void)
     g_assert_cmpuint (back[at].messages, ==, edges[at].messages);
     g_assert_cmpuint (back[at].bytes, ==, edges[at].bytes);
   }
-  empty = study_store_edges (store, "u", &n, &error);
+  empty = study_store_edges (store, U, N, &n, &error);
   g_assert_no_error (error);
   g_assert_cmpuint (n, ==, 0);
 }
@@ -280,14 +285,16 @@ test_packing (void)
     g_autoptr (GBytes) packed = study_pack_words (words, n);
     gsize length, n_back;
     gconstpointer data = g_bytes_get_data (packed, &length);
-    g_autofree uint64_t *back = study_unpack_words (data, length, &n_back);
+    g_autofree uint64_t *back = study_unpack_words (data, length, n, &n_back);
 
     g_assert_nonnull (back);
     g_assert_cmpuint (n_back, ==, n);
+    /* Not a word more than is asked for. */
+    g_assert_true (n == 0 || study_unpack_words (data, length, n - 1, &n_back) == NULL);
     g_assert_true (n == 0 || !memcmp (words, back, n * sizeof *words));
-    g_assert_null (study_unpack_words (data, length - 1, &n_back));
+    g_assert_null (study_unpack_words (data, length - 1, n, &n_back));
   }
-  g_assert_null (study_unpack_words ("no zlib", 7, &(gsize){ 0 }));
+  g_assert_null (study_unpack_words ("no zlib", 7, 100, &(gsize){ 0 }));
 }
 
 int

@@ -18,9 +18,8 @@ char *study_count (guint n, const char *noun);
 /* One CSV field, quoted where it must be (RFC 4180). */
 void study_csv_field (FILE *out, const char *text);
 
-/* Edits (a letter more, less or another) that make one word the other. */
-guint study_edit_distance (const char *left, const char *right);
-
-/* The one of the NULL-terminated words that was probably meant, or NULL when none
- * is near. */
-const char *study_nearest (const char *word, const char *const *words);
+/* From here on fields of this process that spreadsheets take for formulas (they begin with = + - @, a tab
+ * or a carriage return, and are no numbers) get an apostrophe in front.  Off at first: the text is what
+ * other programs compare. */
+void study_csv_make_safe (void);
+gboolean study_csv_is_safe (void);

@@ -40,8 +40,9 @@ typedef struct {
   bool is_switch;
   uint32_t n_ports;
   uint32_t first_port;
-  uint32_t lid;  /* of a switch; 0: not known */
-  uint32_t node; /* of an adapter with a cable; else TOPO_NONE */
+  uint32_t lid;   /* of a switch; 0: not known */
+  uint32_t model; /* PCI device id (ibnetdiscover's devid); 0: not known */
+  uint32_t node;  /* of an adapter with a cable; else TOPO_NONE */
 } TopoDevice;
 
 typedef struct {

@@ -14,7 +14,7 @@ typedef struct {
   char *id, *name;
   uint64_t guid;
   bool is_switch;
-  uint32_t n_ports, lid, line;
+  uint32_t n_ports, lid, model, line;
 } Device;
 
 typedef struct {
@@ -147,6 +147,7 @@ topo_build_device (TopoFabricBuilder *builder, const TopoBuildDevice *device, GE
     .is_switch = device->is_switch,
     .n_ports = device->n_ports,
     .lid = device->lid,
+    .model = device->model,
     .line = device->line,
   };
 
@@ -230,6 +231,7 @@ place_devices (Assembly *assembly)
       .n_ports = from->n_ports,
       .first_port = fabric->n_ports,
       .lid = from->lid,
+      .model = from->model,
       .node = TOPO_NONE,
     };
     fabric->n_ports += from->n_ports;

@@ -21,7 +21,8 @@ typedef struct {
   bool is_switch;
   uint32_t n_ports;
   uint32_t lid;
-  uint32_t line; /* 0: no file */
+  uint32_t model; /* PCI device id; 0: not known */
+  uint32_t line;  /* 0: no file */
 } TopoBuildDevice;
 
 /* The device's number; TOPO_NONE and *error when the id or the GUID is

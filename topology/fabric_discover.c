@@ -28,7 +28,8 @@ typedef struct {
   uint32_t line;
   uint32_t device; /* whose ports follow; TOPO_NONE: none yet */
   bool is_adapter;
-  uint64_t guid; /* of the device that follows, from its own line; 0: none */
+  uint64_t guid;  /* of the device that follows, from its own line; 0: none */
+  uint32_t model; /* of the same, from the line devid= */
   uint32_t n_unrated;
 } Discovery;
 
@@ -152,7 +153,9 @@ read_device (Discovery *discovery, const char *rest, bool is_switch, const char 
   device.name = name;
   device.n_ports = (uint32_t) MIN (n_ports, UINT16_MAX);
   device.guid = discovery->guid != 0 ? discovery->guid : guid_of_id (id);
+  device.model = discovery->model;
   discovery->guid = 0;
+  discovery->model = 0;
   discovery->device = topo_build_device (discovery->builder, &device, error);
   discovery->is_adapter = !is_switch;
   return discovery->device != TOPO_NONE;
@@ -239,6 +242,10 @@ read_line (Discovery *discovery, const char *text, GError **error)
     return read_port (discovery, text, error);
   if (g_str_has_prefix (text, "switchguid=") || g_str_has_prefix (text, "caguid=")) {
     discovery->guid = g_ascii_strtoull (strchr (text, '=') + 1, NULL, 16);
+    return TRUE;
+  }
+  if (g_str_has_prefix (text, "devid=")) {
+    discovery->model = (uint32_t) g_ascii_strtoull (strchr (text, '=') + 1, NULL, 16);
     return TRUE;
   }
   if (takes_word (&rest, "Switch"))

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/fabric.h"
 
+#include "base/file.h"
 #include "topology/fabric_files.h"
 #include "topology/machine.h"
 
@@ -15,7 +16,7 @@ topo_fabric_load (const char *path, GError **error)
   g_autoptr (GError) cause = NULL;
   gsize length;
 
-  if (!g_file_get_contents (path, &text, &length, &cause)) {
+  if (!base_file_read (path, &text, &length, &cause)) {
     g_set_error_literal (error, TOPO_ERROR, TOPO_ERROR_FILE, cause->message);
     return NULL;
   }

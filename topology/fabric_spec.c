@@ -8,6 +8,7 @@
  * each and 9 spines is what fits its 324 ports (our assumption). */
 #include "topology/fabric_spec.h"
 
+#include "base/words.h"
 #include "topology/machine_private.h"
 #include "topology/stampede.h"
 
@@ -101,13 +102,14 @@ make_stampede (TopoMachine *machine, const char *argument, TopoSpeed speed, GErr
 }
 
 static TopoFabric *
-make_from_file (TopoMachine *machine G_GNUC_UNUSED, const char *argument,
-                TopoSpeed speed G_GNUC_UNUSED, GError **error)
+make_from_file (TopoMachine *machine, const char *argument, TopoSpeed speed G_GNUC_UNUSED,
+                GError **error)
 {
   if (argument == NULL)
     return bad_argument (error, "the path of a fabric's description, as in fabric:X5.topofile",
                          argument);
-  return topo_fabric_load (argument, error);
+  return topo_machine_note_file (machine, argument, error) ? topo_fabric_load (argument, error)
+                                                           : NULL;
 }
 
 typedef struct {
@@ -115,16 +117,23 @@ typedef struct {
   Make make;
   TopoSpeed speed;
   TopoNode *(*node) (void);
+  bool has_own_node;      /* a cluster of which the node is known */
+  TopoSpeed newest_speed; /* of adapters that such a node can have */
   bool is_file;
   const TopoParameterNote *notes; /* NULL-terminated; NULL: the family's defaults */
 } Kind;
 
 static const Kind kinds[] = {
-  { "fattree", make_tree, TOPO_SPEED_QDR, topo_node_harpertown, false, NULL },
-  { "fattree3", make_tree3, TOPO_SPEED_QDR, topo_node_harpertown, false, NULL },
-  { "systemg", make_system_g, TOPO_SPEED_QDR, topo_node_harpertown, false, NULL },
-  { "stampede", make_stampede, TOPO_SPEED_FDR, topo_node_sandybridge, false, topo_stampede_notes },
-  { "fabric", make_from_file, TOPO_SPEEDS, topo_node_harpertown, true, NULL },
+  { "fattree", make_tree, TOPO_SPEED_QDR, topo_node_harpertown, false, TOPO_SPEED_QDR, false,
+    NULL },
+  { "fattree3", make_tree3, TOPO_SPEED_QDR, topo_node_harpertown, false, TOPO_SPEED_QDR, false,
+    NULL },
+  { "systemg", make_system_g, TOPO_SPEED_QDR, topo_node_harpertown, true, TOPO_SPEED_QDR, false,
+    NULL },
+  { "stampede", make_stampede, TOPO_SPEED_FDR, topo_node_sandybridge, true, TOPO_SPEED_EDR, false,
+    topo_stampede_notes },
+  { "fabric", make_from_file, TOPO_SPEEDS, topo_node_harpertown, false, TOPO_SPEED_QDR, true,
+    NULL },
 };
 
 /* What a spec begins with; NULL: none of the kinds.  *length of its name. */
@@ -191,9 +200,11 @@ topo_fabric_set_routes (TopoMachine *machine, const char *text, const char *fold
 
   if (!engine && (text[skip] == '\0' || !g_file_test (path, G_FILE_TEST_EXISTS))) {
     g_autofree char *known = g_strjoinv (", ", (char **) topo_routing_engines ());
+    g_autofree char *meant = base_did_you_mean (text + skip, topo_routing_engines ());
 
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE,
-                 "routes: \"%s\" is neither an engine (%s, opensm:ENGINE) nor a file", path, known);
+                 "routes: \"%s\" is neither an engine (%s, opensm:ENGINE) nor a file%s", path,
+                 known, meant);
     return FALSE;
   }
   g_free (machine->routes);
@@ -215,7 +226,7 @@ topo_fabric_set_node (TopoMachine *machine, const char *text, const char *folder
   g_autofree char *path = topo_path_in (folder, text);
   TopoNode *node = node_of_name (text);
 
-  if (node == NULL)
+  if (node == NULL && topo_machine_note_file (machine, path, error))
     node = topo_node_load (path, error);
   if (node == NULL)
     return FALSE;
@@ -323,6 +334,7 @@ topo_fabric_finish (TopoMachine *machine, GError **error)
 
   if (machine->routes == NULL)
     machine->routes = g_strdup (DEFAULT_ROUTES);
+  machine->node_by_default = machine->node == NULL;
   if (machine->node == NULL)
     machine->node = g_steal_pointer (&usual);
   if (!g_str_equal (machine->routes, DEFAULT_ROUTES))
@@ -337,6 +349,148 @@ topo_fabric_finish (TopoMachine *machine, GError **error)
   g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "%s: %u cores; at most %d are possible",
                machine->node->source, machine->node->n_cores, TOPO_MAX_RANKS_PER_NODE);
   return FALSE;
+}
+
+/* --- Assumptions --- */
+
+bool
+topo_machine_assumes_node (const TopoMachine *machine)
+{
+  return machine->fabric != NULL && machine->node_by_default &&
+         !known_kind (machine->spec)->has_own_node;
+}
+
+/* Host adapters since 2011, when nodes had PCIe 3; as the kernel's drivers and pci.ids name them. */
+static const char *
+newer_model (const TopoDevice *adapter)
+{
+  static const struct {
+    uint32_t id;
+    const char *name;
+  } models[] = {
+    { 0x1003, "ConnectX-3" },    { 0x1007, "ConnectX-3 Pro" }, { 0x1011, "Connect-IB" },
+    { 0x1013, "ConnectX-4" },    { 0x1015, "ConnectX-4 Lx" },  { 0x1017, "ConnectX-5" },
+    { 0x1019, "ConnectX-5 Ex" }, { 0x101b, "ConnectX-6" },     { 0x101d, "ConnectX-6 Dx" },
+    { 0x101f, "ConnectX-6 Lx" }, { 0x1021, "ConnectX-7" },     { 0x1023, "ConnectX-8" },
+  };
+  static const char *const words[] = {
+    "ConnectX-8", "ConnectX-7", "ConnectX-6", "ConnectX-5", "ConnectX-4",
+    "ConnectX-3", "Connect-IB", "mlx5",       "hfi1",
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (models); at++)
+    if (adapter->model == models[at].id)
+      return models[at].name;
+  for (gsize at = 0; at < G_N_ELEMENTS (words); at++)
+    if (strstr (adapter->name, words[at]) != NULL)
+      return words[at];
+  return NULL;
+}
+
+/* The port of an adapter with the fastest link; TOPO_NONE: there is no cable. */
+static uint32_t
+fastest_adapter_port (const TopoFabric *fabric)
+{
+  uint32_t fastest = TOPO_NONE;
+  uint64_t most_Bps = 0;
+
+  for (uint32_t port = 0; port < fabric->n_ports; port++) {
+    const TopoPort *it = &fabric->ports[port];
+    uint64_t bandwidth_Bps = topo_link_bandwidth_Bps (it->lanes, (TopoSpeed) it->speed);
+
+    if (it->peer == TOPO_NONE || fabric->devices[it->device].is_switch || bandwidth_Bps <= most_Bps)
+      continue;
+    fastest = port;
+    most_Bps = bandwidth_Bps;
+  }
+  return fastest;
+}
+
+/* What shows that an adapter is newer than the nodes; NULL: nothing does. */
+static char *
+newer_adapter (const TopoFabric *fabric, TopoSpeed newest, uint32_t fastest)
+{
+  const TopoPort *port = fastest != TOPO_NONE ? &fabric->ports[fastest] : NULL;
+
+  if (port != NULL && port->speed > newest)
+    return g_strdup_printf ("\"%s\" has a link of %ux%s", fabric->devices[port->device].name,
+                            port->lanes, topo_speed_name ((TopoSpeed) port->speed));
+  for (uint32_t at = 0; at < fabric->n_devices && newest <= TOPO_SPEED_QDR; at++) {
+    const TopoDevice *device = &fabric->devices[at];
+    const char *model = device->is_switch ? NULL : newer_model (device);
+
+    if (model != NULL)
+      return g_strdup_printf ("\"%s\" is %s", device->name, model);
+  }
+  return NULL;
+}
+
+static bool
+memory_is_default (const TopoParameters *own, const TopoParameters *usual)
+{
+  return own->core_bandwidth_Bps == usual->core_bandwidth_Bps &&
+         own->core_memory_bandwidth_Bps == usual->core_memory_bandwidth_Bps &&
+         own->core_transfer_bandwidth_Bps == usual->core_transfer_bandwidth_Bps &&
+         own->cache_bandwidth_Bps == usual->cache_bandwidth_Bps &&
+         own->bus_bandwidth_Bps == usual->bus_bandwidth_Bps &&
+         own->dram_bandwidth_Bps == usual->dram_bandwidth_Bps;
+}
+
+/* The defaults of [memory] and [hca] are a Harpertown node's, whatever the node is. */
+static void
+add_parameter_assumptions (const TopoMachine *machine, uint32_t fastest, GPtrArray *lines)
+{
+  const TopoPort *port = fastest != TOPO_NONE ? &machine->fabric->ports[fastest] : NULL;
+  uint64_t link_Bps =
+      port != NULL ? topo_link_bandwidth_Bps (port->lanes, (TopoSpeed) port->speed) : 0;
+  TopoParameters usual;
+
+  topo_parameters_default (&usual, TOPO_FAMILY_FABRIC);
+  apply_notes (&usual, known_kind (machine->spec)->notes);
+  if (known_kind (machine->spec)->notes == NULL && !machine->node_by_default &&
+      !g_str_equal (machine->node->source, "harpertown") &&
+      memory_is_default (&machine->parameters, &usual))
+    g_ptr_array_add (lines,
+                     g_strdup_printf ("[memory]: bandwidths of harpertown (assumed) for the node "
+                                      "%s; a machine file or --set memory.bandwidth=... and the "
+                                      "others change them",
+                                      machine->node->source));
+  if (port != NULL && port->speed > TOPO_SPEED_QDR && link_Bps > usual.pcie_bandwidth_Bps &&
+      known_kind (machine->spec)->speed != port->speed &&
+      machine->parameters.pcie_bandwidth_Bps == usual.pcie_bandwidth_Bps)
+    g_ptr_array_add (
+        lines, g_strdup_printf (
+                   "hca.pcie_bandwidth: %.4g GB/s (assumed) is less than the %.4g GB/s of the "
+                   "adapters' links (%ux%s); --set hca.pcie_bandwidth=... changes it",
+                   (double) usual.pcie_bandwidth_Bps / 1e9, (double) link_Bps / 1e9, port->lanes,
+                   topo_speed_name ((TopoSpeed) port->speed)));
+}
+
+void
+topo_machine_assumptions (const TopoMachine *machine, GPtrArray *lines)
+{
+  const TopoFabric *fabric = machine->fabric;
+  g_autofree char *newer = NULL;
+  uint32_t fastest;
+
+  if (fabric == NULL)
+    return;
+  fastest = fastest_adapter_port (fabric);
+  if (machine->node_by_default)
+    newer = newer_adapter (fabric, known_kind (machine->spec)->newest_speed, fastest);
+  if (topo_machine_assumes_node (machine))
+    g_ptr_array_add (lines,
+                     g_strdup_printf ("node: %s (assumed): %u cores, memory and buses of 2008; "
+                                      "node=harpertown, node=sandybridge or node=FILE.xml (hwloc's "
+                                      "lstopo FILE.xml) states the node",
+                                      machine->node->source, machine->node->n_cores));
+  if (newer != NULL)
+    g_ptr_array_add (
+        lines,
+        g_strdup_printf ("node: the adapter %s, which is newer than the node %s; node=FILE.xml "
+                         "states the node, [memory] and [hca] of a machine file its numbers",
+                         newer, machine->node->source));
+  add_parameter_assumptions (machine, fastest, lines);
 }
 
 /* --- Printing --- */

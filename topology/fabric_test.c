@@ -3,23 +3,18 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/fabric.h"
 
+#include ".ci/test_data.h"
 #include "topology/machine.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
 
-/* Path in the shared data, which is not part of the project; NULL, and the
- * test marked as skipped, when it is not there. */
 static char *
 shared (const char *name)
 {
-  char *path = g_test_build_filename (G_TEST_DIST, "..", "shared", "data", "fabrics", name, NULL);
+  g_autofree char *in_data = g_build_filename ("fabrics", name, NULL);
 
-  if (g_file_test (path, G_FILE_TEST_EXISTS))
-    return path;
-  g_free (path);
-  g_test_skip ("../shared is not there");
-  return NULL;
+  return test_data (in_data);
 }
 
 static TopoFabric *

@@ -2,6 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/mapping_private.h"
+
+#include "base/file.h"
 #include "topology/names.h"
 
 #include <string.h>
@@ -63,7 +65,7 @@ topo_machine_set_hosts (TopoMachine *machine, const char *path, GError **error)
   g_autoptr (GError) cause = NULL;
   g_autofree char *text = NULL;
 
-  if (!g_file_get_contents (path, &text, NULL, &cause)) {
+  if (!base_file_read (path, &text, NULL, &cause)) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE, "%s", cause->message);
     return FALSE;
   }

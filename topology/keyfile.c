@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/keyfile.h"
 
+#include "base/file.h"
 #include "topology/machine.h"
 
 #include <string.h>
@@ -61,6 +62,28 @@ check_lines (const char *path, const char *text, GError **error)
   return TRUE;
 }
 
+/* GLib refuses the text and does not number the line: the first one that it refuses by itself. */
+static void
+set_refused_line (const char *path, const char *text, GError **error)
+{
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  guint at = 0;
+
+  for (; lines[at] != NULL; at++) {
+    g_autoptr (GKeyFile) alone = g_key_file_new ();
+    g_autofree char *group =
+        g_strconcat (*g_strstrip (lines[at]) == '[' ? "" : "[group]\n", lines[at], NULL);
+
+    if (!g_key_file_load_from_data (alone, group, (gsize) -1, G_KEY_FILE_NONE, NULL))
+      break;
+  }
+  if (lines[at] != NULL)
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+                 "%s:%u: no name that a group or a key can have: \"%s\"", path, at + 1, lines[at]);
+  else
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: no groups of keys", path);
+}
+
 GKeyFile *
 topo_keyfile_load (const char *path, GError **error)
 {
@@ -69,7 +92,7 @@ topo_keyfile_load (const char *path, GError **error)
   g_autofree char *text = NULL;
   gsize length;
 
-  if (!g_file_get_contents (path, &text, &length, &cause)) {
+  if (!base_file_read (path, &text, &length, &cause)) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE, "%s", cause->message);
     return NULL;
   }
@@ -79,8 +102,8 @@ topo_keyfile_load (const char *path, GError **error)
   }
   if (!check_lines (path, text, error))
     return NULL;
-  if (!g_key_file_load_from_data (file, text, length, G_KEY_FILE_NONE, &cause)) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: %s", path, cause->message);
+  if (!g_key_file_load_from_data (file, text, length, G_KEY_FILE_NONE, NULL)) {
+    set_refused_line (path, text, error);
     return NULL;
   }
   return g_steal_pointer (&file);

@@ -340,6 +340,30 @@ test_wrong_hosts (void)
   g_assert_false (topo_machine_set_hosts (machine, "/no/such/file", NULL));
 }
 
+/* Short lines that ask for gigabytes of names, or for more nested brackets than the stack holds. */
+static void
+test_hosts_without_end (void)
+{
+  g_autoptr (TopoMachine) machine = launcher_fixture_machine ("torus:2x2", 2);
+  g_autofree char *letters = g_strnfill (20000, 'a');
+  g_autofree char *far = g_strdup_printf ("%s[1-131072]\n", letters);
+  g_autoptr (GString) deep = g_string_new ("n");
+  const char *lines[] = { far, NULL };
+
+  for (guint level = 0; level < 300000; level++)
+    g_string_append (deep, "[1]");
+  lines[1] = deep->str;
+  for (gsize at = 0; at < G_N_ELEMENTS (lines); at++) {
+    g_autofree char *path = launcher_fixture_file (lines[at]);
+    g_autoptr (GError) error = NULL;
+
+    g_assert_false (topo_machine_set_hosts (machine, path, &error));
+    g_assert_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX);
+    g_assert_nonnull (strstr (error->message, ":1: expected the name of a host"));
+    g_unlink (path);
+  }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -357,5 +381,6 @@ main (int argc, char *argv[])
   g_test_add_func ("/topology/launcher-files/hosts-of-a-torus", test_hosts_of_a_torus);
   g_test_add_func ("/topology/launcher-files/hosts-of-a-fabric", test_hosts_of_a_fabric);
   g_test_add_func ("/topology/launcher-files/wrong-hosts", test_wrong_hosts);
+  g_test_add_func ("/topology/launcher-files/hosts-without-end", test_hosts_without_end);
   return g_test_run ();
 }

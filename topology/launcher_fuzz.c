@@ -2,7 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * The first byte chooses the machine, the second the kind, or that the content tells it. */
+ * The first byte chooses the machine, the second the kind, or that the content tells it; h: the
+ * names of the nodes. */
 #include ".ci/fuzzing.h"
 #include "topology/launcher.h"
 
@@ -25,6 +26,7 @@ static const char *const texts[] = {
   "18node1*2,node[0-1]\nnode2\nnode2\n",
   "090 0 0 0\n0 0 1 1\n",
   "1:# A T\n0 0\n1 7\n",
+  "1hnode[1-2] # two\nlogin\n",
   NULL,
 };
 
@@ -79,7 +81,20 @@ check_places (const TopoMapping *mapping, const TopoMachine *machine)
 }
 
 static void
-check (const uint8_t *data, size_t size)
+check_hosts (const uint8_t *data, size_t size)
+{
+  g_autoptr (TopoMachine) machine = topo_machine_new ("systemg:3", NULL);
+  g_autoptr (GError) error = NULL;
+
+  if (topo_machine_set_hosts (machine, fuzz_file (data, size), &error))
+    for (uint32_t node = 0; node < 3; node++)
+      g_assert_true (*topo_machine_host (machine, node) != '\0');
+  else
+    g_assert_true (error->domain == TOPO_ERROR && strchr (error->message, '\n') == NULL);
+}
+
+static void
+check_mapping (const uint8_t *data, size_t size)
 {
   const TopoMachine *machine = machines[size > 0 && data[0] == '1'];
   const TopoLauncher *kind = size > 1 ? choose_kind (data[1]) : NULL;
@@ -95,6 +110,15 @@ check (const uint8_t *data, size_t size)
     check_places (mapping, machine);
   else
     g_assert_true (error->domain == TOPO_ERROR && strchr (error->message, '\n') == NULL);
+}
+
+static void
+check (const uint8_t *data, size_t size)
+{
+  if (size > 1 && data[1] == 'h')
+    check_hosts (data + 2, size - 2);
+  else
+    check_mapping (data, size);
 }
 
 const FuzzProgram fuzz_program = { prepare, seed, check };

@@ -30,9 +30,10 @@
 
 #define TOPO_ERROR (topo_error_quark ())
 typedef enum {
-  TOPO_ERROR_SYNTAX, /* the text is not of the form */
-  TOPO_ERROR_RANGE,  /* the form is right, the value impossible */
-  TOPO_ERROR_FILE,   /* cannot be read */
+  TOPO_ERROR_SYNTAX,  /* the text is not of the form */
+  TOPO_ERROR_RANGE,   /* the form is right, the value impossible */
+  TOPO_ERROR_FILE,    /* cannot be read */
+  TOPO_ERROR_CHANGED, /* a file is not the one that it was */
 } TopoError;
 GQuark topo_error_quark (void);
 
@@ -46,16 +47,27 @@ typedef struct {
   char *routes;            /* fabric: an engine, or the path of dumped tables */
   TopoShape shape;         /* of a fabric: its nodes in a row, for numbering them */
   TopoNode *node;          /* fabric: the inside of every node; NULL: a torus */
+  bool node_by_default;    /* fabric: neither the spec nor the machine file named a node */
   char **hosts;            /* [n_nodes] names that beat those of the fabric; NULL: none do */
   uint32_t ranks_per_node; /* 1..64; how many slots each node offers */
   uint8_t slot_core[TOPO_MAX_RANKS_PER_NODE]; /* fabric: core of a slot; each core once */
   TopoParameters parameters;
+  GHashTable *files; /* absolute path -> SHA-256 of the regular files that the fabric and the node
+                        were read from; NULL: none */
+  GHashTable *known; /* while it is made: the only files that may be read; NULL: all */
 } TopoMachine;
 
 /* NULL and *error on an unknown spec, an impossible shape or a bad file. */
 TopoMachine *topo_machine_new (const char *spec, GError **error);
+/* The machine of a file from somebody else: what it names is only opened when it is a regular
+ * file in `known` (absolute path -> SHA-256 in hexadecimal) whose content has that hash.
+ * TOPO_ERROR_CHANGED when it has not. */
+TopoMachine *topo_machine_new_known (const char *path, GHashTable *known, GError **error);
 void topo_machine_free (TopoMachine *machine);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TopoMachine, topo_machine_free)
+
+/* What a spec may begin with, NULL at the end. */
+const char *const *topo_machine_kinds (void);
 
 /* The names of our own routing engines, NULL at the end: routing/routes.h tells
  * what they do. */
@@ -64,6 +76,14 @@ const char *const *topo_routing_engines (void);
 /* The complete machine file of a machine: reading it back gives the same
  * machine.  The caller frees the text. */
 char *topo_machine_print (const TopoMachine *machine);
+
+/* Whether the node is only the default of a kind of fabric whose nodes can be any: not so the nodes of
+ * systemg and stampede. */
+bool topo_machine_assumes_node (const TopoMachine *machine);
+
+/* Adds a line (g_free()) for each default that results depend on and that may be wrong for this fabric:
+ * an assumed node, adapters that are newer than it, parameters of an older generation. */
+void topo_machine_assumptions (const TopoMachine *machine, GPtrArray *lines);
 
 /* Slots of each node: 1..64, on a fabric at most the node's cores. */
 gboolean topo_machine_set_ranks_per_node (TopoMachine *machine, uint32_t n_ranks, GError **error);

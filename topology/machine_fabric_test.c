@@ -303,6 +303,77 @@ test_sandybridge (void)
   }
 }
 
+/* The node of 2008 (Xeon E5462) is the default of trees and files; System G had it, and Stampede its own.
+ * QDR is of 2008, FDR of 2011; 0x1013 is ConnectX-4 and 0x673c ConnectX with QDR (pci.ids).  PCIe 2 x8
+ * carries 3.25 GB/s, a 4x FDR link 14.0625 * 4 * 64 / 66 / 8 = 6.8 GB/s, and a 4x QDR link 4 GB/s. */
+static void
+test_assumptions (Files *files, gconstpointer unused G_GNUC_UNUSED)
+{
+  static const struct {
+    const char *spec, *was, *is; /* of a file: this text in it becomes that one */
+    bool node, newer, memory, pcie;
+  } cases[] = {
+    { "systemg:4", NULL, NULL, false, false, false, false },
+    { "stampede:4", NULL, NULL, false, false, false, false },
+    { "fattree:2x2:1", NULL, NULL, true, false, false, false },
+    { "fattree3:4", NULL, NULL, true, false, false, false },
+    { "fattree:2x2:1,node=harpertown", NULL, NULL, false, false, false, false },
+    { "fattree:2x2:1,node=sandybridge", NULL, NULL, false, false, true, false },
+    { "fattree:2x2:1,speed=FDR", NULL, NULL, true, true, false, true },
+    { "systemg:4,speed=EDR", NULL, NULL, false, true, false, true },
+    { "stampede:4,speed=HDR", NULL, NULL, false, true, false, true },
+    { NULL, "4xQDR", "4xQDR", true, false, false, false },
+    { NULL, "4xQDR", "4xSDR", true, false, false, false },
+    { NULL, "4xQDR", "4xFDR", true, true, false, true },
+    { NULL, "alpha HCA-1", "alpha mlx5_0", true, true, false, false },
+    { NULL, "Ca 1 \"H-0000000000000020", "devid=0x1013\nCa 1 \"H-0000000000000020", true, true,
+      false, false },
+    { NULL, "Ca 1 \"H-0000000000000020", "devid=0x673c\nCa 1 \"H-0000000000000020", true, false,
+      false, false },
+    /* A switch is no adapter, and its device id not that of the adapter behind it. */
+    { NULL, "Switch 4", "devid=0x1013\nSwitch 4", true, false, false, false },
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autofree char *file = g_strdup_printf ("fabric:%s", files->fabric);
+    g_autoptr (GString) text = g_string_new (SMALL_FABRIC);
+    g_autoptr (GPtrArray) lines = g_ptr_array_new_with_free_func (g_free);
+    g_autoptr (TopoMachine) machine = NULL;
+    g_autofree char *all = NULL;
+
+    if (cases[at].was != NULL)
+      g_string_replace (text, cases[at].was, cases[at].is, 0);
+    g_assert_true (g_file_set_contents (files->fabric, text->str, -1, NULL));
+    machine = machine_of (cases[at].spec != NULL ? cases[at].spec : file);
+    topo_machine_assumptions (machine, lines);
+    g_ptr_array_add (lines, NULL);
+    all = g_strjoinv ("\n", (char **) lines->pdata);
+    g_test_message ("%u: %s", (guint) at, all);
+    g_assert_true (topo_machine_assumes_node (machine) == cases[at].node);
+    g_assert_true ((strstr (all, "node: harpertown (assumed)") != NULL) == cases[at].node);
+    g_assert_true ((strstr (all, "newer than the node") != NULL) == cases[at].newer);
+    g_assert_true ((strstr (all, "[memory]: ") != NULL) == cases[at].memory);
+    g_assert_true ((strstr (all, "hca.pcie_bandwidth: ") != NULL) == cases[at].pcie);
+  }
+}
+
+/* Nothing is assumed of what a machine file states. */
+static void
+test_stated (Files *files, gconstpointer unused G_GNUC_UNUSED)
+{
+  g_autoptr (GPtrArray) lines = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (TopoMachine) machine =
+      machine_of_text (files,
+                       "[machine]\nspec = fattree:2x2:1,speed=FDR\nnode = sandybridge\n"
+                       "[hca]\npcie_bandwidth = 6.4 GB/s\n[memory]\nbandwidth = 40 GB/s\n",
+                       NULL, &error);
+
+  g_assert_no_error (error);
+  topo_machine_assumptions (machine, lines);
+  g_assert_cmpuint (lines->len, ==, 0);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -317,6 +388,10 @@ main (int argc, char *argv[])
   g_test_add ("/topology/machine-fabric/bad-files", Files, NULL, files_set_up, test_bad_files,
               files_tear_down);
   g_test_add ("/topology/machine-fabric/engine", Files, NULL, files_set_up, test_engine_beats_file,
+              files_tear_down);
+  g_test_add ("/topology/machine-fabric/assumptions", Files, NULL, files_set_up, test_assumptions,
+              files_tear_down);
+  g_test_add ("/topology/machine-fabric/stated", Files, NULL, files_set_up, test_stated,
               files_tear_down);
   g_test_add_func ("/topology/machine-fabric/stampede", test_stampede);
   g_test_add_func ("/topology/machine-fabric/sandybridge", test_sandybridge);

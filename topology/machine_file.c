@@ -11,6 +11,7 @@
  *
  * and a group for each kind of parameters.  Options behind a spec beat the
  * keys, those behind the path of the machine file beat both. */
+#include "base/words.h"
 #include "topology/fabric_spec.h"
 #include "topology/keyfile.h"
 #include "topology/machine_private.h"
@@ -51,9 +52,11 @@ check_keys (const Reader *reader, GError **error)
     if (!g_strv_contains (known, keys[at])) {
       g_autofree char *where = topo_keyfile_where (reader->path, MACHINE_GROUP, keys[at]);
       g_autofree char *list = g_strjoinv (", ", (char **) known);
+      g_autofree char *meant = base_did_you_mean (keys[at], known);
 
       g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
-                   "%s: unknown key \"%s\" in [machine] (known: %s)", where, keys[at], list);
+                   "%s: unknown key \"%s\" in [machine] (known: %s)%s", where, keys[at], list,
+                   meant);
       return FALSE;
     }
   return TRUE;
@@ -159,6 +162,28 @@ load_file (const Reader *reader, GError **error)
          topo_parameters_load (&machine->parameters, reader->file, reader->path, own_groups, error);
 }
 
+const char *const *
+topo_machine_kinds (void)
+{
+  static const char *const names[] = { "bgq",     "torus",    "fattree", "fattree3",
+                                       "systemg", "stampede", "fabric",  NULL };
+
+  return names;
+}
+
+/* Neither a spec nor a file. */
+static void
+refuse_spec (const char *text, GError **error)
+{
+  g_autofree char *kind = g_strndup (text, strcspn (text, ":"));
+  g_autofree char *meant = base_did_you_mean (kind, topo_machine_kinds ());
+
+  g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE,
+               "machine \"%s\": neither a known machine nor a file; possible are " POSSIBLE_SPECS
+               "%s",
+               text, meant);
+}
+
 gboolean
 topo_machine_load (TopoMachine *machine, const char *path_and_options, GError **error)
 {
@@ -172,9 +197,7 @@ topo_machine_load (TopoMachine *machine, const char *path_and_options, GError **
   Reader reader = { .machine = machine, .path = path, .folder = folder };
 
   if (!g_file_test (path, G_FILE_TEST_EXISTS)) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE,
-                 "machine \"%s\": neither a known machine nor a file; possible are " POSSIBLE_SPECS,
-                 path);
+    refuse_spec (path, error);
     return FALSE;
   }
   if (comma != NULL && !topo_fabric_read_options (machine, comma + 1, error))

@@ -14,6 +14,10 @@ gboolean topo_torus_make (TopoMachine *machine, const char *spec, GError **error
  * fabrics) beat what the file says. */
 gboolean topo_machine_load (TopoMachine *machine, const char *path_and_options, GError **error);
 
+/* To be called before a file that describes a part of the machine is read: notes it in
+ * machine->files, or refuses one that is not known. */
+gboolean topo_machine_note_file (TopoMachine *machine, const char *path, GError **error);
+
 /* Slot number s is core number s. */
 void topo_machine_default_cores (TopoMachine *machine);
 

@@ -2,6 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/columns.h"
+
+#include "base/words.h"
+#include "base/file.h"
 #include "topology/launcher_private.h"
 #include "topology/recipe.h"
 
@@ -73,6 +76,13 @@ is_permutation (const char *text)
   return true;
 }
 
+/* The name of the machine's own order, in study files too; a file of this name is ./default. */
+static bool
+is_default (const char *text)
+{
+  return text == NULL || strcmp (text, "default") == 0;
+}
+
 /* The kind of file that a text names before a colon, or NULL; *path is the file. */
 static const TopoLauncher *
 split_text (const char *text, const char **path)
@@ -86,12 +96,14 @@ split_text (const char *text, const char **path)
 
 /* What a text may be, to be told of one that is no file; the caller frees it. */
 static char *
-describe_possible (const TopoColumns *columns)
+describe_possible (const TopoColumns *columns, const char *text)
 {
+  g_autofree char *meant = base_did_you_mean (text, topo_recipe_words ());
+
   return g_strdup_printf (
-      "; possible are the letters %s in any order, a recipe such as hilbert, or the path of a file "
-      "(map file or a launcher's), perhaps with its kind before it as in rankfile:FILE",
-      columns->letter);
+      "; possible are default, the letters %s in any order, a recipe such as hilbert, or the path of "
+      "a file (map file or a launcher's), perhaps with its kind before it as in rankfile:FILE%s",
+      columns->letter, meant);
 }
 
 static gboolean
@@ -104,11 +116,11 @@ fill_from_file (TopoMapping *mapping, const TopoMachine *machine, const TopoColu
   g_autofree char *text = NULL;
   gsize length;
 
-  if (!g_file_get_contents (path, &text, &length, &cause)) {
-    g_autofree char *possible = launcher == NULL ? describe_possible (columns) : g_strdup ("");
+  if (!base_file_read (path, &text, &length, &cause)) {
+    g_autofree char *possible =
+        launcher == NULL ? describe_possible (columns, path) : g_strdup ("");
 
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE, "mapping \"%s\": %s%s", mapping->name,
-                 cause->message, possible);
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE, "mapping %s%s", cause->message, possible);
     return FALSE;
   }
   if (memchr (text, '\0', length) != NULL) {
@@ -129,7 +141,8 @@ topo_mapping_is_rankfile (const char *text)
 
   if (launcher != NULL)
     return launcher == &topo_launcher_rankfile || launcher == &topo_launcher_erf;
-  return !is_permutation (text) && g_file_get_contents (path, &content, NULL, NULL) &&
+  return !is_default (text) && !is_permutation (text) &&
+         g_file_get_contents (path, &content, NULL, NULL) &&
          (topo_launcher_rankfile.probe (NULL, content) || topo_launcher_erf.probe (NULL, content));
 }
 
@@ -165,7 +178,7 @@ topo_mapping_new (const char *text, const TopoMachine *machine, uint32_t n_ranks
                  n_ranks, machine->spec, machine->ranks_per_node, n_slots);
     return NULL;
   }
-  mapping->name = g_strdup (text == NULL ? columns.letter : text);
+  mapping->name = g_strdup (is_default (text) ? columns.letter : text);
   mapping->n_ranks = n_ranks;
   mapping->node = g_new (uint32_t, n_ranks);
   mapping->slot = g_new (uint8_t, n_ranks);

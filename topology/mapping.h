@@ -16,7 +16,7 @@ typedef struct {
 } TopoMapping;
 
 /* `text` is a permutation of the dimension letters and T, slowest first (ABCDET on
- * Blue Gene/Q, AT, a node after the other, on fabrics: the defaults when NULL), or the
+ * Blue Gene/Q, AT, a node after the other, on fabrics: the defaults when NULL or "default"), or the
  * path of a file: a map file or that of a launcher (topology/launcher.h).  Its content
  * tells which kind it is, unless the kind stands before the path: "slurm:FILE".
  *

@@ -51,6 +51,21 @@ test_default_fills_node_by_node (void)
   }
 }
 
+/* As in study files. */
+static void
+test_default_by_its_name (void)
+{
+  g_autoptr (TopoMachine) machine = machine_of ("torus:2x3", 2);
+  g_autoptr (TopoMapping) mapping = mapping_of ("default", machine, 12);
+
+  g_assert_cmpstr (mapping->name, ==, "ABT");
+  for (uint32_t rank = 0; rank < 12; rank++) {
+    g_assert_cmpuint (mapping->node[rank], ==, rank / 2);
+    g_assert_cmpuint (mapping->slot[rank], ==, rank % 2);
+  }
+  g_assert_false (topo_mapping_is_rankfile ("default"));
+}
+
 static void
 test_slot_slowest (void)
 {
@@ -259,6 +274,7 @@ main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/topology/mapping/default", test_default_fills_node_by_node);
+  g_test_add_func ("/topology/mapping/default-by-its-name", test_default_by_its_name);
   g_test_add_func ("/topology/mapping/slot-slowest", test_slot_slowest);
   g_test_add_func ("/topology/mapping/hand-worked", test_hand_worked_order);
   g_test_add_func ("/topology/mapping/all-once", test_every_permutation_places_all_once);

@@ -3,19 +3,17 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/node_fixture.h"
 
+#include ".ci/test_data.h"
+
 #include <glib/gstdio.h>
 #include <hwloc.h>
 
 char *
 node_fixture_path (const char *name)
 {
-  char *path = g_test_build_filename (G_TEST_DIST, "..", "shared", "data", "nodes", name, NULL);
+  g_autofree char *in_data = g_build_filename ("nodes", name, NULL);
 
-  if (g_file_test (path, G_FILE_TEST_EXISTS))
-    return path;
-  g_free (path);
-  g_test_skip ("../shared is not there");
-  return NULL;
+  return test_data (in_data);
 }
 
 TopoNode *

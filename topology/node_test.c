@@ -9,6 +9,10 @@
 #include <hwloc.h>
 #include <string.h>
 
+/* The four sets of an object, its processors and the first memory. */
+#define ALL_SETS(cpus) \
+  "cpuset=\"" cpus "\" complete_cpuset=\"" cpus "\" nodeset=\"0x1\" complete_nodeset=\"0x1\""
+
 static uint32_t
 count (const TopoNode *node, TopoObjectKind kind, uint32_t level)
 {
@@ -284,10 +288,10 @@ test_broken_texts (void)
     { "nodes, and no XML", "" },
     { "<lstopo version=\"2.0\"/>", "expected hwloc's <topology>, found <lstopo>" },
     { "<topology version=\"2.0\">", "" },
-    { "<topology></topology>", "hwloc cannot make a machine of it" },
+    { "<topology></topology>", "<topology> has no <object>" },
     { "<topology version=\"4.1\"></topology>", "written by hwloc 4" },
-    { "<topology version=\"2.0\"><object type=\"NUMANode\"/></topology>",
-      "hwloc cannot make a machine of it" },
+    { "<topology version=\"2.0\">\n<object type=\"NUMANode\"/></topology>",
+      ":2: the first object is of type \"NUMANode\", not Machine" },
   };
 
   for (guint at = 0; at < G_N_ELEMENTS (broken); at++) {
@@ -296,6 +300,117 @@ test_broken_texts (void)
 
     assert_refused (node, error, TOPO_ERROR_SYNTAX, broken[at].part);
   }
+}
+
+/* A machine of one core with one processor, with the sets of the core, the attributes of the
+ * processor, and what stands behind the core to choose. */
+static char *
+one_core (const char *core_sets, const char *pu, const char *more)
+{
+  return g_strdup_printf (
+      "<topology version=\"2.0\">\n<object type=\"Machine\" " ALL_SETS (
+          "0xff") ">\n"
+                  "<object type=\"NUMANode\" os_index=\"0\" " ALL_SETS (
+                      "0xff") "/>\n"
+                              "<object type=\"Core\" %s>\n<object type=\"PU\" %s/>\n</object>\n%s</object></topology>",
+      core_sets, pu, more);
+}
+
+#define PU_0 "os_index=\"0\" " ALL_SETS ("0x1")
+
+/* The hardware threads are the processors that are there, whatever the core's set says. */
+static void
+test_set_of_absent_processors (void)
+{
+  g_autofree char *text = one_core (ALL_SETS ("0xff"), PU_0, "");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (TopoNode) node = node_fixture_text (text, &error);
+
+  g_assert_no_error (error);
+  assert_sound (node);
+  g_assert_cmpuint (node->n_cores, ==, 1);
+  g_assert_cmpuint (node->n_cpus, ==, 1);
+  g_assert_cmpuint (node->cpu[0], ==, 0);
+}
+
+/* hwloc 2.9 aborts on some of these, reads null pointers or takes a gigabyte on others. */
+static void
+test_objects_that_disagree (void)
+{
+  static const struct {
+    const char *core_sets, *pu, *more, *part;
+  } broken[] = {
+    { ALL_SETS (",0x1"), PU_0, "", ":4: cpuset=\",0x1\": expected a set" },
+    { ALL_SETS ("0x0000NUMANod0002"), PU_0, "", ":4: cpuset=\"0x0000NUMANod0002\": expected" },
+    { ALL_SETS ("0x1 "), PU_0, "", ":4: cpuset=" },
+    { ALL_SETS ("0x"), PU_0, "", ":4: cpuset=" },
+    { ALL_SETS ("0x000000001"), PU_0, "", ":4: cpuset=" },
+    { ALL_SETS ("1"), PU_0, "", ":4: cpuset=" },
+    { ALL_SETS ("0xf...f0x1"), PU_0, "", ":4: cpuset=" },
+    { "cpuset=\"0x1\" complete_cpuset=\"0x1\" nodeset=\"-\"", PU_0, "", ":4: nodeset=\"-\"" },
+    { "cpuset=\"0x1\" complete_cpuset=\"0x1\"", PU_0, "", "\"Core\" has no nodeset" },
+    { "cpusets=\"0x1\"", PU_0, "", "\"Core\" has no cpuset" },
+    { ALL_SETS ("0x100"), PU_0, "", ":4: type \"Core\": its processors are not all in" },
+    { "cpuset=\"0x3\" complete_cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\"", PU_0, "",
+      "its cpuset is not inside its complete_cpuset" },
+    { ALL_SETS ("0x3"), ALL_SETS ("0x1"), "", ":5: type \"PU\": expected an os_index below" },
+    { ALL_SETS ("0x3"), "os_index=\"8192\" " ALL_SETS ("0x1"), "", "os_index below 8192" },
+    { ALL_SETS ("0x3"), "os_index=\"4294967296\" " ALL_SETS ("0x1"), "", "up to 4294967295" },
+    { ALL_SETS ("0x3"), "os_index=\"-1\" " ALL_SETS ("0x1"), "", ":5: os_index=\"-1\"" },
+    { ALL_SETS ("0x3"), "os_index=\"1\" " ALL_SETS ("0x1"), "", "other processors than os_index" },
+    { ALL_SETS ("0x3"), "os_index=\"0\" " ALL_SETS ("0x3"), "", "other processors than os_index" },
+    { ALL_SETS ("0x1"), PU_0, "<object type=\"Core\" " ALL_SETS ("0x1") "/>",
+      ":7: type \"Core\": an object before it has some" },
+    { ALL_SETS ("0x1"), PU_0, "<object type=\"NUMANode\" os_index=\"0\" " ALL_SETS ("0x1") "/>",
+      "a second one with os_index=\"0\"" },
+    { ALL_SETS ("0x1"), PU_0, "<object type=\"NUMANode\" " ALL_SETS ("0x1") "/>",
+      "os_index below 1024" },
+    { ALL_SETS ("0x1"), PU_0, "<object type=\"L9Cache\" " ALL_SETS ("0x2") "/>",
+      "hwloc 2 has no objects of type \"L9Cache\"" },
+    { ALL_SETS ("0x1"), PU_0, "<object type=\"L2Cache\" depth=\"3\" " ALL_SETS ("0x2") "/>",
+      "is not a cache of depth 3" },
+    { ALL_SETS ("0x1"), PU_0, "<object type=\"L2Cache\" cache_type=\"9\" " ALL_SETS ("0x2") "/>",
+      "cache_type=\"9\"" },
+    { ALL_SETS ("0x1"), PU_0,
+      "<object type=\"Misc\"><object type=\"Core\" " ALL_SETS ("0x2") "/>"
+                                                                      "</object>",
+      "type \"Core\" inside of type \"Misc\"" },
+    { ALL_SETS ("0x1"), PU_0, "<object/>", "an object has no type" },
+    { ALL_SETS ("0x1"), PU_0, "<info><object type=\"Misc\"/></info>", "another kind" },
+  };
+
+  for (guint at = 0; at < G_N_ELEMENTS (broken); at++) {
+    g_autofree char *text = one_core (broken[at].core_sets, broken[at].pu, broken[at].more);
+    GError *error = NULL;
+    TopoNode *node = node_fixture_text (text, &error);
+
+    assert_refused (node, error, TOPO_ERROR_SYNTAX, broken[at].part);
+  }
+}
+
+/* Sets of 2,000 words and objects a hundred deep are refused before hwloc makes room for them. */
+static void
+test_far_and_deep (void)
+{
+  g_autoptr (GString) far = g_string_new ("cpuset=\"0x1");
+  g_autoptr (GString) deep = g_string_new (NULL);
+  g_autofree char *text = NULL;
+  GError *error = NULL;
+  TopoNode *node;
+
+  for (guint word = 0; word < 2000; word++)
+    g_string_append (far, ",0x0");
+  g_string_append_c (far, '"');
+  text = one_core (far->str, PU_0, "");
+  node = node_fixture_text (text, &error);
+  assert_refused (node, error, TOPO_ERROR_SYNTAX, "of numbers below 8192");
+  g_free (text);
+  for (guint level = 0; level < 100; level++)
+    g_string_append (deep, "<object type=\"Group\" " ALL_SETS ("0x2") ">");
+  text = one_core (ALL_SETS ("0x1"), PU_0, deep->str);
+  error = NULL;
+  node = node_fixture_text (text, &error);
+  assert_refused (node, error, TOPO_ERROR_SYNTAX, "more than 64 objects inside of each other");
 }
 
 /* A real file cut anywhere, by tenths. */
@@ -330,8 +445,9 @@ test_impossible_machines (void)
   node = node_fixture_synthetic ("pack:2 pu:2", &error);
   assert_refused (node, error, TOPO_ERROR_RANGE, "the machine has no cores");
   error = NULL;
-  node =
-      node_fixture_text ("<topology version=\"2.0\"><object type=\"Machine\"/></topology>", &error);
+  node = node_fixture_text (
+      "<topology version=\"2.0\"><object type=\"Machine\" " ALL_SETS ("0x1") "/></topology>",
+      &error);
   assert_refused (node, error, TOPO_ERROR_RANGE, "the machine has no memory");
   error = NULL;
   node = topo_node_load ("/nowhere/node.xml", &error);
@@ -383,6 +499,9 @@ main (int argc, char **argv)
   g_test_add_func ("/topology/node/print", test_print);
   g_test_add_func ("/topology/node/hwloc3", test_hwloc3_is_refused_by_name);
   g_test_add_func ("/topology/node/broken", test_broken_texts);
+  g_test_add_func ("/topology/node/absent-processors", test_set_of_absent_processors);
+  g_test_add_func ("/topology/node/disagree", test_objects_that_disagree);
+  g_test_add_func ("/topology/node/far-and-deep", test_far_and_deep);
   g_test_add_func ("/topology/node/truncated", test_truncated);
   g_test_add_func ("/topology/node/impossible", test_impossible_machines);
   return g_test_run ();

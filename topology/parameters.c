@@ -8,6 +8,7 @@
  * are those of the handbook page "The Blue Gene/Q model". */
 #include "topology/parameters.h"
 
+#include "base/words.h"
 #include "topology/keyfile.h"
 #include "topology/machine.h"
 #include "topology/unit.h"
@@ -460,7 +461,7 @@ fetch (const TopoParameters *parameters, const Row *row)
 static gboolean
 parse_choice (const Row *row, const char *text, TopoValue *value, GError **error)
 {
-  g_autofree char *list = NULL;
+  g_autofree char *list = NULL, *meant = NULL;
 
   for (uint64_t at = 0; row->choices[at] != NULL; at++)
     if (g_str_equal (row->choices[at], text)) {
@@ -468,8 +469,9 @@ parse_choice (const Row *row, const char *text, TopoValue *value, GError **error
       return TRUE;
     }
   list = g_strjoinv (", ", (char **) row->choices);
-  g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "expected one of %s, found \"%s\"", list,
-               text);
+  meant = base_did_you_mean (text, row->choices);
+  g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "expected one of %s, found \"%s\"%s", list,
+               text, meant);
   return FALSE;
 }
 
@@ -606,11 +608,11 @@ is_group (TopoFamily family, const char *group)
   return false;
 }
 
-/* What is possible where `group` (or its key) is not: for error messages. */
-static char *
+/* The groups, or the keys of `group` when it is not NULL; NULL-terminated, the names are the rows'. */
+static GPtrArray *
 list_possible (TopoFamily family, const char *group)
 {
-  GString *list = g_string_new (NULL);
+  GPtrArray *list = g_ptr_array_new ();
   const char *last = "";
 
   for (gsize at = 0; at < G_N_ELEMENTS (rows); at++) {
@@ -619,24 +621,28 @@ list_possible (TopoFamily family, const char *group)
     if (!has_row (family, &rows[at]) || (group != NULL && !g_str_equal (rows[at].group, group)) ||
         g_str_equal (name, last))
       continue;
-    g_string_append_printf (list, "%s%s", list->len > 0 ? ", " : "", name);
+    g_ptr_array_add (list, (gpointer) name);
     last = name;
   }
-  return g_string_free (list, FALSE);
+  g_ptr_array_add (list, NULL);
+  return list;
 }
 
 static void
 set_unknown (TopoFamily family, const char *group, const char *key, GError **error)
 {
   bool known = is_group (family, group);
-  g_autofree char *possible = list_possible (family, known ? group : NULL);
+  g_autoptr (GPtrArray) names = list_possible (family, known ? group : NULL);
+  g_autofree char *possible = g_strjoinv (", ", (char **) names->pdata);
+  g_autofree char *meant =
+      base_did_you_mean (known ? key : group, (const char *const *) names->pdata);
 
   if (known)
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "unknown key \"%s\" in [%s] (known: %s)",
-                 key, group, possible);
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "unknown key \"%s\" in [%s] (known: %s)%s",
+                 key, group, possible, meant);
   else
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "unknown group \"%s\" (known: %s)", group,
-                 possible);
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "unknown group \"%s\" (known: %s)%s", group,
+                 possible, meant);
 }
 
 static gboolean

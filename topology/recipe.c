@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/recipe_private.h"
 
+#include "base/words.h"
+
 #include <string.h>
 
 /* Every operation of a recipe may take a deeper level of boxes. */
@@ -19,6 +21,22 @@ static const struct {
   { "app", topo_recipe_from_app, false },  { "box", topo_recipe_from_app, false },
   { "net", topo_recipe_from_net, true },
 };
+
+const char *const *
+topo_recipe_words (void)
+{
+  static const char *words[TOPO_N_CURVES + G_N_ELEMENTS (beginnings) + 1];
+  static gsize filled;
+
+  if (g_once_init_enter (&filled)) {
+    for (gsize at = 0; at < TOPO_N_CURVES; at++)
+      words[at] = topo_curve_names[at];
+    for (gsize at = 0; at < G_N_ELEMENTS (beginnings); at++)
+      words[TOPO_N_CURVES + at] = beginnings[at].word;
+    g_once_init_leave (&filled, 1);
+  }
+  return words;
+}
 
 TopoCurve
 topo_recipe_curve (const char *word)
@@ -48,15 +66,18 @@ read_recipe (TopoRecipe *recipe)
 {
   TopoWord word = topo_scan_word (&recipe->scan);
   TopoCurve curve = topo_recipe_curve (word.text);
+  g_autofree char *list = NULL, *meant = NULL;
 
   if (curve != TOPO_N_CURVES)
     return topo_recipe_along (recipe, curve);
   for (gsize at = 0; at < G_N_ELEMENTS (beginnings); at++)
     if (g_str_equal (beginnings[at].word, word.text))
       return beginnings[at].read (recipe);
+  list = g_strjoinv (", ", (char **) topo_recipe_words ());
+  meant = base_did_you_mean (word.text, topo_recipe_words ());
   return topo_scan_fail (&recipe->scan, word.start,
-                         "there is no such file, and a recipe begins with hilbert, peano, gray, "
-                         "snake, zorder, random, block, cyclic, plane, app, box or net");
+                         "there is no such file, and a recipe begins with %s%s", list,
+                         meant);
 }
 
 gboolean

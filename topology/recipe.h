@@ -29,6 +29,9 @@ typedef struct {
 } TopoRecipeFamily;
 extern const TopoRecipeFamily topo_recipe_families[];
 
+/* The words that a recipe may begin with, NULL at the end. */
+const char *const *topo_recipe_words (void);
+
 /* The mappings of a family ("sc13", "permutations", "curves", "random:20"), texts for
  * topo_mapping_new(), the machine's own order first but for random.  No two place the
  * ranks alike: what would is left out, so that a small machine has fewer (random is as

@@ -93,11 +93,12 @@ gboolean
 trace_batch_read (const TraceBatch *batch, guint *at, TraceOp *op)
 {
   guint32 words[OP_WORDS];
-  const guint32 *masks = batch->words + *at;
+  const guint32 *masks;
 
   g_assert (batch->op == NULL);
   if (*at == batch->n_words)
     return FALSE;
+  masks = batch->words + *at;
   memcpy (words, &blank, sizeof words);
   *at += OP_MASKS;
   for (guint mask = 0; mask < OP_MASKS; mask++)

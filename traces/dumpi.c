@@ -404,6 +404,7 @@ call_counts (gpointer data, uint32_t rank, GArray *counts, GError **error)
 const TraceFormat trace_format_dumpi = {
   .name = "dumpi",
   .summary = "SST DUMPI: a .meta file with a .bin file per rank",
+  .collectives = TRACE_COLLECTIVES_PASSED,
   .probe = probe,
   .open = open_set,
   .close = g_free,

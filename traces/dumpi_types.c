@@ -193,7 +193,8 @@ dumpi_types_bytes (const DumpiTypes *types, int32_t count, int32_t type)
     return 0;
   }
   if (bytes == UNKNOWN_BYTES && count > 0) {
-    trace_warn (types->trace, "datatype %d has no known size: its elements count as 1 byte", type);
+    trace_warn (types->trace, "datatype %d " TRACE_WARNING_NO_SIZE ": its elements count as 1 byte",
+                type);
     bytes = 1;
   }
   return count == 0 ? 0 : (uint64_t) count * bytes;

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/file.h"
 
+#include "base/file.h"
 #include "traces/trace.h"
 
 #include <errno.h>
@@ -15,8 +16,18 @@
 /* A process may have so many mappings (65,530 by default on Linux), fewer
  * than a large trace has ranks; malloc() needs some of them as well. */
 #define MAX_MAPPED 32768
+/* Traces as text or in DUMPI's binary form grow 5 to 60 times; zlib allows for 1,032. */
+#define MAX_GROWTH       100
+#define MAX_GROWTH_BYTES (256 << 20)
 
 static gint n_mapped; /* files, of all traces; atomic */
+static gboolean unpacks_all;
+
+void
+trace_unpack_all (void)
+{
+  unpacks_all = TRUE;
+}
 
 static gzFile
 gz_open (const char *path, GError **error)
@@ -73,26 +84,40 @@ is_gzip (const char *data, gsize n)
   return n >= 2 && (guint8) data[0] == 0x1f && (guint8) data[1] == 0x8b;
 }
 
+static gboolean
+check_growth (gzFile file, const char *path, gsize n, GError **error)
+{
+  if (unpacks_all || n <= MAX_GROWTH_BYTES || n / MAX_GROWTH <= (gsize) gzoffset (file))
+    return TRUE;
+  g_set_error (error, TRACE_ERROR, TRACE_ERROR_OPEN,
+               "%s: this gzip file unpacks to more than %d MiB, over %d times its size; if it is "
+               "from a source you trust, read it with --unpack-all",
+               path, MAX_GROWTH_BYTES >> 20, MAX_GROWTH);
+  return FALSE;
+}
+
 static GBytes *
 inflate_file (const char *path, GError **error)
 {
   gzFile file = gz_open (path, error);
   gsize capacity = BLOCK_BYTES, n = 0;
   g_autofree char *contents = NULL;
-  gboolean good;
+  gboolean good = TRUE;
   int n_read;
 
   if (file == NULL)
     return NULL;
   contents = g_malloc (capacity);
-  while ((n_read = gzread (file, contents + n, (unsigned) MIN (capacity - n, G_MAXINT))) > 0) {
+  while (good &&
+         (n_read = gzread (file, contents + n, (unsigned) MIN (capacity - n, G_MAXINT))) > 0) {
     n += (gsize) n_read;
-    if (n == capacity) {
+    good = check_growth (file, path, n, error);
+    if (good && n == capacity) {
       capacity *= 2;
       contents = g_realloc (contents, capacity);
     }
   }
-  good = gz_check (file, path, error);
+  good = good && gz_check (file, path, error);
   gzclose (file);
   contents = g_realloc (contents, MAX (n, 1));
   return good ? g_bytes_new_take (g_steal_pointer (&contents), n) : NULL;
@@ -105,7 +130,7 @@ read_file (const char *path, GError **error)
   char *data;
   gsize n;
 
-  if (g_file_get_contents (path, &data, &n, &trouble))
+  if (base_file_read (path, &data, &n, &trouble))
     return g_bytes_new_take (data, n);
   g_set_error (error, TRACE_ERROR, TRACE_ERROR_OPEN, "%s", trouble->message);
   return NULL;

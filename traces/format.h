@@ -8,6 +8,7 @@
 typedef struct {
   const char *name;    /* as `trace info` prints it */
   const char *summary; /* one line for people */
+  TraceCollectives collectives;
 
   /* True when the first bytes of the (decompressed) file, of which there
    * are n, look like this format. */
@@ -56,6 +57,11 @@ void trace_set_spec (Trace *trace, const char *spec);
 
 /* For `open` of a format without regions: FALSE and *error when one is asked for. */
 gboolean trace_refuse_region (const char *path, const TraceOptions *options, GError **error);
+
+/* Parts of warnings after which collectives, or their sizes, cannot be compared;
+ * an .hct keeps the warnings of what it was converted from. */
+#define TRACE_WARNING_NO_COMMUNICATORS "communicators are not in this format: MPI_Comm_split"
+#define TRACE_WARNING_NO_SIZE          "has no known size"
 
 /* Adds a warning once; printf-like.  May be called from any thread. */
 void trace_warn (Trace *trace, const char *format, ...) G_GNUC_PRINTF (2, 3);

@@ -160,7 +160,7 @@ random_op (gconstpointer data, uint32_t rank, uint64_t index, TraceOp *op)
   return index < GPOINTER_TO_SIZE (data);
 }
 
-/* A file of the project or beside it, when it is there. */
+/* A file of the project. */
 static void
 compare_file (const char *name)
 {
@@ -182,12 +182,12 @@ main (int argc, char **argv)
 {
   static const char *const specs[] = { "gen:halo2d:ranks=4096,iterations=100",
                                        "gen:halo3d:ranks=4096,iterations=100" };
-  /* Gzip DUMPI, gzip TI, and OTF2 where the shared data is. */
+  /* Gzip DUMPI, gzip TI, and OTF2. */
   static const char *const files[] = {
     "traces/data/npb-is-A-16.meta",
     "traces/data/comd-256.ti.gz",
-    "../shared/data/traces/otf2/sstmacro-10rank/traces.otf2",
-    "../shared/data/traces/dumpi/gen-lammps-lj-16/dumpi-2026.11.20.11.54.52.meta",
+    "validation/data/traces/otf2/sstmacro-10rank/traces.otf2",
+    "validation/data/traces/dumpi/gen-lammps-lj-16/dumpi-2026.11.20.11.54.52.meta",
   };
   g_autoptr (Trace) random = hct_testing_made_up (16, FALSE, random_op, GSIZE_TO_POINTER (100000));
 

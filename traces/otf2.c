@@ -337,6 +337,7 @@ cursor_next (gpointer data, TraceOp *op, GError **error)
 const TraceFormat trace_format_otf2 = {
   .name = "otf2",
   .summary = "OTF2: the anchor of an archive (.otf2)",
+  .collectives = TRACE_COLLECTIVES_WITHOUT_SIZES,
   .probe = probe,
   .open = open_trace,
   .close = close_state,

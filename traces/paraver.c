@@ -141,6 +141,7 @@ cursor_place (gpointer data)
 const TraceFormat trace_format_paraver = {
   .name = "paraver",
   .summary = "Paraver: a .prv file with a .pcf file beside it",
+  .collectives = TRACE_COLLECTIVES_WITHOUT_SIZES,
   .probe = probe,
   .open = open_trace,
   .close = close_state,

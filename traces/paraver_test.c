@@ -688,7 +688,7 @@ static void
 test_profet (void)
 {
   g_autofree char *path = trace_testing_shared (
-      "paraver/profet-lulesh_4p4/lulesh_4+4_with_uncores_sockets1+2.chop_5it.prv");
+      "paraver/profet-lulesh_4p4/lulesh_4+4_with_uncores_sockets1+2.chop_5it.prv.gz");
   g_autoptr (Trace) trace = NULL;
   TraceTotals totals;
 

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/pattern_spec.h"
 
+#include "base/words.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -42,16 +44,19 @@ pattern_spec_find (const char *spec, const TracePattern *const *patterns, GError
 {
   const char *kind = spec + strlen (PREFIX);
   gsize n = strcspn (kind, ":");
-  g_autoptr (GString) known = g_string_new (NULL);
+  g_autofree char *name = g_strndup (kind, MIN (n, 80)), *known = NULL, *meant = NULL;
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
 
   for (guint i = 0; patterns[i] != NULL; i++) {
     if (strlen (patterns[i]->name) == n && strncmp (patterns[i]->name, kind, n) == 0)
       return patterns[i];
-    g_string_append_printf (known, "%s%s", i == 0 ? "" : ", ", patterns[i]->name);
+    g_ptr_array_add (names, (gpointer) patterns[i]->name);
   }
+  g_ptr_array_add (names, NULL);
+  known = g_strjoinv (", ", (char **) names->pdata);
+  meant = base_did_you_mean (name, (const char *const *) names->pdata);
   g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT,
-               "%s: there is no pattern \"%.*s\"; there are %s", spec, (int) MIN (n, 80), kind,
-               known->str);
+               "%s: there is no pattern \"%s\"; there are %s%s", spec, name, known, meant);
   return NULL;
 }
 
@@ -159,13 +164,15 @@ read_word (const TraceParameter *parameter, const char *text, TraceParameterValu
 {
   g_autofree char *list = g_strndup (parameter->help, strcspn (parameter->help, ":"));
   g_auto (GStrv) words = g_strsplit (list, "|", -1);
+  g_autofree char *meant = NULL;
 
   for (guint i = 0; words[i] != NULL; i++)
     if (g_ascii_strcasecmp (words[i], text) == 0) {
       value->word = g_intern_string (words[i]);
       return TRUE;
     }
-  return bad_value (parameter, text, error, "one of %s", list);
+  meant = base_did_you_mean (text, (const char *const *) words);
+  return bad_value (parameter, text, error, "one of %s%s", list, meant);
 }
 
 static gboolean
@@ -185,12 +192,16 @@ read_value (const TraceParameter *parameter, const char *text, TraceParameterVal
 static gboolean
 unknown_parameter (const TracePattern *pattern, const char *name, GError **error)
 {
-  g_autoptr (GString) known = g_string_new (NULL);
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  g_autofree char *known = NULL, *meant = NULL, *shown = g_strndup (name, 80);
 
   for (const TraceParameter *p = pattern->parameters; p->name != NULL; p++)
-    g_string_append_printf (known, "%s%s", p == pattern->parameters ? "" : ", ", p->name);
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s has no parameter \"%.80s\"; it has %s",
-               pattern->name, name, known->str);
+    g_ptr_array_add (names, (gpointer) p->name);
+  g_ptr_array_add (names, NULL);
+  known = g_strjoinv (", ", (char **) names->pdata);
+  meant = base_did_you_mean (shown, (const char *const *) names->pdata);
+  g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s has no parameter \"%s\"; it has %s%s",
+               pattern->name, shown, known, meant);
   return FALSE;
 }
 

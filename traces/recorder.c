@@ -382,18 +382,49 @@ write_header (char *header, size_t size, int rank, int n_ranks, int level, const
       no_counters != NULL ? no_counters : "");
 }
 
+/* How many processes the launcher says it started, for processes that their MPI takes for single ones:
+ * then the launcher belongs to another MPI.  MPI_Init of Open MPI sets its variable to 1 in a process
+ * without launcher, so only more than one counts. */
+static void
+write_launcher (char *text, size_t size)
+{
+  static const struct {
+    const char *variable, *name;
+  } launchers[] = {
+    { "OMPI_COMM_WORLD_SIZE", "the mpirun of Open MPI" },
+    { "PMI_SIZE", "the mpiexec of MPICH (or another launcher with PMI)" },
+    { "SLURM_STEP_NUM_TASKS", "srun of Slurm" },
+  };
+
+  text[0] = '\0';
+  for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {
+    const char *value = getenv (launchers[i].variable);
+
+    if (value != NULL && atoi (value) > 1) {
+      snprintf (text, size, "launcher=%s\nlaunched=%d\n", launchers[i].name, atoi (value));
+      return;
+    }
+  }
+}
+
 static void
 open_recording (const char *folder, const char *name, const void *site, int64_t enter_ns)
 {
-  char header[8192];
+  char header[8192], launcher[256];
   int rank, n_ranks, level;
   RecorderCall call;
+  MPI_Comm parent;
+
+  /* Spawned processes have ranks of their own, which are not those of the recording. */
+  if (recorder_mpi.Comm_get_parent (&parent) == MPI_SUCCESS && parent != recorder_mpi.no_comm)
+    return;
 
   recorder_mpi.Comm_rank (recorder_mpi.world, &rank);
   recorder_mpi.Comm_size (recorder_mpi.world, &n_ranks);
   recorder_mpi.Query_thread (&level);
   write_header (header, sizeof header, rank, n_ranks, level, recorder_counters_start ());
-  if (!recorder_file_open (folder, rank, header))
+  write_launcher (launcher, sizeof launcher);
+  if (!recorder_file_open (folder, rank, header, launcher))
     return;
   recorder_comm_add (recorder_mpi.world)->number = TRACE_COMM_WORLD;
   recorder_comm_add (recorder_mpi.self)->number = TRACE_COMM_SELF;

@@ -41,6 +41,7 @@ void *recorder_real (const char *name);
   F (Bcast)                      \
   F (Cart_shift)                 \
   F (Cartdim_get)                \
+  F (Comm_get_parent)            \
   F (Comm_group)                 \
   F (Comm_rank)                  \
   F (Comm_size)                  \
@@ -140,7 +141,9 @@ void recorder_unlock (void);
 
 /* --- The file --- */
 
-bool recorder_file_open (const char *folder, int rank, const char *header);
+/* False when the process is not recorded: there is no file, or another process has recorded this rank,
+ * which the file RECORDING_REFUSED then states, with the header and the lines of `launcher`. */
+bool recorder_file_open (const char *folder, int rank, const char *header, const char *launcher);
 /* Gap, time and strings beside the operation. */
 typedef struct {
   int64_t gap_ns, time_ns;

@@ -185,8 +185,24 @@ recorder_file_flush_due (int64_t now_ns)
   return true;
 }
 
+/* The name has host and process in it, so that processes need not agree about one file. */
+static bool
+write_refused (const char *folder, const char *header, const char *launcher)
+{
+  char path[4096], host[256] = "";
+  FILE *out;
+
+  gethostname (host, sizeof host - 1);
+  snprintf (path, sizeof path, "%s/" RECORDING_REFUSED, folder, host, (long) getpid ());
+  out = fopen (path, "we");
+  if (out == NULL)
+    return false;
+  fprintf (out, "%s%s", header, launcher);
+  return fclose (out) == 0;
+}
+
 bool
-recorder_file_open (const char *folder, int rank, const char *header)
+recorder_file_open (const char *folder, int rank, const char *header, const char *launcher)
 {
   char path[4096];
   size_t n = strlen (header);
@@ -194,7 +210,10 @@ recorder_file_open (const char *folder, int rank, const char *header)
   snprintf (path, sizeof path, "%s/" RECORDING_FILE, folder, (unsigned) rank);
   file.descriptor = open (path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file.descriptor < 0) {
-    fprintf (stderr, "hopcast recorder: %s: %s\n", path, strerror (errno));
+    int error_number = errno;
+
+    if (error_number != EEXIST || !write_refused (folder, header, launcher))
+      fprintf (stderr, "hopcast recorder: %s: %s\n", path, strerror (error_number));
     return false;
   }
   make_crc_tables ();

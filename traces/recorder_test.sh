@@ -97,6 +97,29 @@ check_foreign () {
   fi
 }
 
+# Neither the trace nor the folder is written through a link, which others may have made.
+check_links () {
+  mkdir target
+  echo mine >target/rank-0.rec
+  ln -s target link.rec
+  run "$hopcast" trace record --force -o link -- "mpirun.$mpi" -np 1 "./program-$mpi" . nothing
+  if test "$status" = 1 && grep -q 'link.rec: is a symbolic link' err && grep -q mine target/rank-0.rec; then
+    ok "$mpi: --force does not empty the folder that a link names"
+  else
+    not_ok "$mpi: --force does not empty the folder that a link names" "$status" "$(cat err)"
+  fi
+  rm link.rec
+  ln -s target/rank-0.rec link.hct
+  run "$hopcast" trace record --force -o link -- "mpirun.$mpi" -np 1 "./program-$mpi" . nothing
+  if test "$status" = 0 && grep -q mine target/rank-0.rec && "$hopcast" trace info link.hct >info 2>&1 &&
+    ! test -L link.hct; then
+    ok "$mpi: --force replaces a link"
+  else
+    not_ok "$mpi: --force replaces a link" "$status" "$(cat err info)"
+  fi
+  rm -rf target link.hct
+}
+
 # The calls of the threads are in an order in which one thread could make them.
 check_order () {
   run timeout 60 "$hopcast" simulate "$mpi-threads.rec" --machine torus:4x4
@@ -149,6 +172,41 @@ check_fortran () {
   same fortran "$mpi: Fortran, use $binding"
 }
 
+# foreign LAUNCHER LINKED WORDS: three processes, and MPI connects none of them with another.
+foreign () {
+  run timeout 60 "$hopcast" trace record -o wrong -- "mpirun.$1" -np 3 "./program-$2" . nothing
+  if test "$status" = 1 && grep -q '3 processes are each rank 0 of 1' err && grep -q "$3" err &&
+    grep -q "mpirun.$2" err && ! test -e wrong.hct && ! test -e wrong.rec; then
+    ok "$2: the launcher of $1 is told to be the wrong one"
+  else
+    not_ok "$2: the launcher of $1 is told to be the wrong one" "$status" "$(cat err)" "$(ls)"
+  fi
+  rm -rf wrong.hct wrong.rec
+}
+
+# A program of one rank is no fault, whoever starts it.
+check_single () {
+  run timeout 60 "$hopcast" trace record -o single -- "mpirun.$1" -np 1 "./program-$mpi" . nothing
+  if test "$status" = 0 && grep -q 'recorded 1 ranks' err; then
+    ok "$mpi: one rank of the launcher of $1"
+  else
+    not_ok "$mpi: one rank of the launcher of $1" "$status" "$(cat err)"
+  fi
+  rm -rf single.hct single.rec
+}
+
+# two NAME COMMAND WORDS: a command with two programs is refused, and the first one stays.
+two () {
+  run timeout 60 "$hopcast" trace record --mpi "$mpi" -o two -- sh -c "$2"
+  if test "$status" = 1 && grep -q "$3" err && grep -q 'one by one' err && ! test -e two.hct &&
+    "$hopcast" trace info two.rec >info 2>&1; then
+    ok "$mpi: $1"
+  else
+    not_ok "$mpi: $1" "$status" "$(cat err info)"
+  fi
+  rm -rf two.rec two.hct
+}
+
 for name in openmpi mpich; do
   if ! have $name; then
     skip "$name" "no $name here"
@@ -162,6 +220,7 @@ for name in openmpi mpich; do
   same all "$mpi: channels, collectives and accesses are what the program says"
   check_again
   check_foreign
+  check_links
   record threads
   if test "$status" = 77; then
     skip "$mpi: four threads that call at once" "this MPI has no such threads"
@@ -176,7 +235,21 @@ for name in openmpi mpich; do
   done
   record killed
   check_killed
+  check_single "$mpi"
+  two "a script with two programs of one rank" "./program-$mpi . nothing; ./program-$mpi . nothing" \
+    '2 processes are each rank 0 of 1'
+  two "a script with two programs of two ranks" "for i in 1 2; do
+    mpirun.$mpi -np 2 ./program-$mpi . nothing; done" 'more than one MPI program.* 2 more processes'
 done
+
+if test -e program-openmpi && test -e program-mpich; then
+  foreign openmpi mpich 'the mpirun of Open MPI started them.* linked with MPICH'
+  foreign mpich openmpi 'the mpiexec of MPICH .* started them.* linked with Open MPI'
+  mpi=mpich
+  check_single openmpi
+else
+  skip "a program under the launcher of another MPI" "not both MPIs are here"
+fi
 
 run "$hopcast" trace record -o nothing -- sh -c 'exit 3'
 if test "$status" = 1 && grep -q 'linked with Open MPI or MPICH' err && ! test -e nothing.rec; then

@@ -39,6 +39,11 @@
 #define RECORDING_STRING     255
 /* Name of the file of a rank in the folder of a recording. */
 #define RECORDING_FILE "rank-%u.rec"
+/* A process whose rank was recorded already leaves a file of this name (host and process id) with the
+ * lines of its header and two more, launcher=NAME and launched=N, when a launcher announced to the
+ * process that it started N. */
+#define RECORDING_REFUSED        "refused-%s-%ld.txt"
+#define RECORDING_REFUSED_PREFIX "refused-"
 
 /* The environment of the recorder. */
 #define RECORDING_FOLDER_VARIABLE   "HOPCAST_RECORD_FOLDER"

@@ -90,6 +90,7 @@ read_finalize (TiLines *lines, TraceOp *op, double *flops, GError **error)
 static gboolean
 read_comm (TiLines *lines, TraceOp *op, double *flops, GError **error)
 {
+  /* Begins as TRACE_WARNING_NO_COMMUNICATORS when a communicator is split. */
   trace_warn (lines->trace,
               "communicators are not in this format: %s was called, and what was "
               "done in its result appears as if done in MPI_COMM_WORLD",

@@ -259,6 +259,31 @@ trace_set_source (Trace *trace, const char *format, const char *hash)
   trace->source_hash = g_strdup (hash);
 }
 
+static const TraceFormat *
+format_of_source (const Trace *trace)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
+    if (g_strcmp0 (formats[i]->name, trace->source_format) == 0)
+      return formats[i];
+  return trace->format;
+}
+
+TraceCollectives
+trace_collectives (const Trace *trace)
+{
+  TraceCollectives collectives = format_of_source (trace)->collectives;
+
+  for (guint i = 0; i < trace->warnings->len; i++) {
+    const char *warning = trace->warnings->pdata[i];
+
+    if (strstr (warning, TRACE_WARNING_NO_COMMUNICATORS) != NULL)
+      return TRACE_COLLECTIVES_MIXED;
+    if (strstr (warning, TRACE_WARNING_NO_SIZE) != NULL)
+      collectives = MAX (collectives, TRACE_COLLECTIVES_WITHOUT_SIZES);
+  }
+  return collectives;
+}
+
 void
 trace_set_spec (Trace *trace, const char *spec)
 {

@@ -42,11 +42,26 @@ Trace *trace_open (const char *path, const TraceOptions *options, GError **error
 void trace_free (Trace *trace);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Trace, trace_free)
 
+/* A small gzip file can unpack to gigabytes, and is held in memory as a whole: one that gives
+ * more than 256 MiB and more than 100 times its own size is refused, until this is called. */
+void trace_unpack_all (void);
+
 const char *trace_path (const Trace *trace);
 const char *trace_format_name (const Trace *trace); /* "dumpi", "ti" */
 uint32_t trace_ranks (const Trace *trace);
 /* The operations of a rank are ordered by their `after` alone; see operation.h. */
 gboolean trace_is_graph (const Trace *trace);
+
+/* What of collective calls can be compared between ranks. */
+typedef enum {
+  TRACE_COLLECTIVES_KNOWN,         /* calls, roots and sizes */
+  TRACE_COLLECTIVES_PASSED,        /* also arguments that MPI_IN_PLACE makes void, as passed */
+  TRACE_COLLECTIVES_WITHOUT_SIZES, /* calls and roots: sizes are partly guesses */
+  TRACE_COLLECTIVES_MIXED, /* nothing: those of lost communicators count as MPI_COMM_WORLD's */
+} TraceCollectives;
+
+/* Depends on the format and on what was read so far. */
+TraceCollectives trace_collectives (const Trace *trace);
 
 /* SHA-256 (hex) over the contents of all files of the trace, in rank order,
  * or over the complete spec of a pattern;

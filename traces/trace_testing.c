@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/trace_testing.h"
 
+#include ".ci/test_data.h"
+
 #include <glib/gstdio.h>
 #include <string.h>
 #include <zlib.h>
@@ -77,13 +79,9 @@ source_root (void)
 char *
 trace_testing_shared (const char *name)
 {
-  char *path = g_build_filename (source_root (), "..", "shared", "data", "traces", name, NULL);
+  g_autofree char *in_data = g_build_filename ("traces", name, NULL);
 
-  if (g_file_test (path, G_FILE_TEST_EXISTS))
-    return path;
-  g_test_skip ("the shared traces are not here");
-  g_free (path);
-  return NULL;
+  return test_data (in_data);
 }
 
 char *

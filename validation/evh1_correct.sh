@@ -7,7 +7,7 @@
 #
 # Mends doc/examples/models/evh1-r1.model in four cases and two modes, each with TRIALS (30), and
 # writes report.md and *.svg to FOLDER.  OPTIONs go to `hopcast correct`.  DATA is a table
-# T,nx,np,t_comm,split, where split is train or test; unless set, ../shared/data/mecp's, which is synthetic.
+# T,nx,np,t_comm,split, where split is train or test; unless set, a synthetic one.
 # Exit status 1: what is wanted of the best mode does not hold, see the report; 2: failed.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -19,7 +19,7 @@ hopcast=$1 folder=$2 trials=${3:-30}
 test $# -gt 2 && shift
 shift 2
 case $hopcast in */*) hopcast=$(cd "$(dirname "$hopcast")" && pwd)/$(basename "$hopcast") ;; esac
-data=${DATA:-$here/../../shared/data/mecp/synthetic_evh1_like.csv}
+data=${DATA:-$here/data/mecp/synthetic_evh1_like.csv}
 if ! test -r "$data"; then
   echo "$0: no table at $data; DATA=FILE gives one" >&2
   exit 2

@@ -11,7 +11,6 @@
 set -u
 . "${G_TEST_SRCDIR:-.}/cli/tap.sh"
 platform_of=${G_TEST_BUILDDIR:-$srcdir}/validation/simgrid_platform
-traces=$srcdir/../shared/data/traces
 
 smpirun_options="--cfg=network/model:CM02 --cfg=network/latency-factor:1
   --cfg=network/bandwidth-factor:1 --cfg=network/weight-S:0 --cfg=network/TCP-gamma:0
@@ -74,7 +73,7 @@ for rank in 0 1; do
 done
 agree "ping-pong" 0.5 "$scratch/pingpong.txt" flow-torus-4x4.conf 2
 
-is=$traces/ti/gen-nas-is-S-16/nas-is-S-16.txt
+is=$(test_data traces/ti/gen-nas-is-S-16/nas-is-S-16.txt)
 if test -e "$is"; then
   agree "NAS IS, 16 ranks" 0.5 "$is" flow-torus-4x4.conf 16 \
     --cfg=smpi/allreduce:rab_rdb --cfg=smpi/alltoall:bruck --cfg=smpi/alltoallv:ompi_basic_linear
@@ -82,7 +81,7 @@ else
   skip "NAS IS, 16 ranks" "no shared traces"
 fi
 
-comd=$traces/recorded/comd-256-ti/comd-256-ti.tar.xz
+comd=$(test_data traces/recorded/comd-256-ti/comd-256-ti.tar.xz)
 if test -e "$comd" && tar xJf "$comd"; then
   agree "CoMD, 256 ranks" 1 "$scratch/comd-256.txt" flow-torus-16x8x8.conf 256 \
     --cfg=smpi/allreduce:rdb --cfg=smpi/bcast:binomial_tree --cfg=smpi/barrier:ompi_bruck

@@ -9,7 +9,6 @@
 #include "study/program_file.h"
 #include "validation/published.h"
 
-#include <glib/gstdio.h>
 #include <string.h>
 
 static bool
@@ -76,12 +75,7 @@ validation_replay_text (const char *text, const TopoMachine *machine, uint32_t n
                         const uint32_t *node, const uint8_t *core, ValidationRun *run,
                         GError **error)
 {
-  g_autofree char *path = study_program_file (text, error);
-  bool done;
+  g_autoptr (StudyTextFile) file = study_text_file_new (text, error);
 
-  if (path == NULL)
-    return false;
-  done = validation_replay (path, machine, n_ranks, node, core, run, error);
-  g_unlink (path);
-  return done;
+  return file != NULL && validation_replay (file->path, machine, n_ranks, node, core, run, error);
 }

@@ -37,9 +37,8 @@ for line in MPI_Send,4,0 MPI_Send,4,0,x MPI_Recv,0,0,1e-6 MPI_Send,4.5,0,1; do
   fi
 done
 
-measured=$srcdir/../shared/data/measured/pingpong
 for set in eth:between local:inside; do
-  raw=$measured/stampede_${set%:*}_PingPong.csv.gz
+  raw=$(test_data "measured/pingpong/stampede_${set%:*}_PingPong.csv.gz")
   name=stampede-${set#*:}
   if test -f "$raw"; then
     grep "^$name," "$srcdir/validation/data/infiniband_curves.csv" >expected

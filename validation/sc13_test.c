@@ -25,9 +25,9 @@ made_up_row (const char *network, guint i, double factor)
   g_free (row->trace);
   g_free (row->mapping_hash);
   g_free (row->network);
-  row->key = g_strdup_printf ("%s-%u", network, i);
+  row->key = fixture_key (i + 1000 * (guint) *network);
   row->trace = g_strdup ("gen:halo2d:ranks=8");
-  row->mapping_hash = g_strdup_printf ("hash-%u", i);
+  row->mapping_hash = fixture_places (i);
   row->network = g_strdup (network);
   row->time_s = (1 + i) * factor;
   row->wall_s = 0.5;

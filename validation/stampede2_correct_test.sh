@@ -9,7 +9,7 @@
 set -u
 . "${G_TEST_SRCDIR:-.}/cli/tap.sh"
 
-measured=$srcdir/../shared/data/measured/stampede2
+measured=$(test_data measured/stampede2)
 python=$(PATH=/usr/bin:$PATH command -v python3)
 
 if ! test -d "$measured"; then

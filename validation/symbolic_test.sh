@@ -8,7 +8,7 @@
 set -u
 . "${G_TEST_SRCDIR:-.}/cli/tap.sh"
 
-benchmarks=$srcdir/../shared/data/sr/sr_benchmarks.json
+benchmarks=$(test_data sr/sr_benchmarks.json)
 python=$(PATH=/usr/bin:$PATH command -v python3)
 
 if ! test -e "$benchmarks"; then

@@ -7,6 +7,7 @@
 
 #include "validation/xc30.h"
 
+#include ".ci/test_data.h"
 #include "validation/published.h"
 
 #include <glib/gstdio.h>
@@ -161,14 +162,7 @@ test_bad_files (void)
 static char *
 published_runs (void)
 {
-  char *path = g_test_build_filename (G_TEST_DIST, "..", "shared", "data", "measured", "placement",
-                                      "spec_mpi2007_xc30.csv", NULL);
-
-  if (g_file_test (path, G_FILE_TEST_EXISTS))
-    return path;
-  g_test_skip ("../shared is not there");
-  g_free (path);
-  return NULL;
+  return test_data ("measured/placement/spec_mpi2007_xc30.csv");
 }
 
 static void

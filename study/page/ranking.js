@@ -2,8 +2,10 @@
 
 const tableMetrics = ['wait_s_avg', 'max_bytes', 'avg_hops_per_byte', 'max_dilation', 'max_buffer', 'max_FIFO'];
 
+/* A long value, such as the path of a fabric, keeps its beginning and its end; all of it is the title. */
 function summaryTile (name, value, small) {
-  return element('div', {}, element('dt', {}, name), element('dd', {}, value, element('small', {}, small)));
+  const shown = value.length > 40 ? `${value.slice(0, 12)}\u2026${value.slice(-27)}` : value;
+  return element('div', {}, element('dt', {}, name), element('dd', { title: value }, shown, element('small', {}, small)));
 }
 
 function drawSummary (view) {
@@ -14,7 +16,7 @@ function drawSummary (view) {
     tiles.push(summaryTile('Gain over the default', times(best.gain), `${first.name}: ${brief(first.value, unit)}`));
   if (mappings.length > 1)
     tiles.push(summaryTile('Worst against best', times(worst.value / best.value), `${worst.name}: ${brief(worst.value, unit)}`));
-  tiles.push(summaryTile('Machine', view.machine.name.length > 28 ? one.network : view.machine.name,
+  tiles.push(summaryTile('Machine', view.machine.name,
     `${group.format(one.nodes)} nodes, ${group.format(one.ranks)} ranks, ${one.network} network`));
   if (mappings.length > 1 || one.failed)
     tiles.push(summaryTile('Mappings', String(mappings.length), one.failed ? `${one.failed} failed run${one.failed === 1 ? '' : 's'}` : 'no run failed'));

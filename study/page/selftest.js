@@ -52,6 +52,14 @@ function testSorting (check) {
   check('by place again', bodyCells(table, 0).join() === [...bodyCells(table, 0)].sort((a, b) => a - b).join() && before.length === up.length, before.length);
 }
 
+/* The tile "Machine" names the machine, however long its spec is. */
+function testMachineTile (check) {
+  const tile = [...byId('summary').children].find(tile => tile.querySelector('dt').textContent === 'Machine');
+  const value = tile.querySelector('dd'), shown = value.firstChild.textContent, { name } = currentView().machine;
+  const [start, end] = shown.split('\u2026');
+  check('machine named', value.title === name && (end === undefined ? shown === name : start && name.startsWith(start) && end && name.endsWith(end)), shown);
+}
+
 async function testChoosing (check) {
   const view = currentView(), canvas = () => byId('links').querySelector('canvas');
   const target = [...view.mappings].reverse().find(mapping => mapping.loads && mapping !== view.shown);
@@ -135,6 +143,7 @@ async function selfTest () {
       await pick('order', 'rank');
       testDrawn(check);
       testSorting(check);
+      testMachineTile(check);
       await testChoosing(check);
       testKeyboard(check);
       await testSteps(check);

@@ -1,0 +1,133 @@
+/* file.c - whole files and folders, with errors in the form of the program's own.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "base/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FIRST_BYTES 4096
+/* The disk bounds regular files; pipes and devices have no end of their own: /dev/zero. */
+#define MAX_STREAM_BYTES ((gsize) 1 << 30)
+
+static void
+set_error (const char *path, int number, GError **error)
+{
+  g_set_error (error, G_FILE_ERROR, g_file_error_from_errno (number), "%s: %s", path,
+               g_strerror (number));
+}
+
+/* Bytes of a regular file; 0: it is empty, in /proc, or no regular file. */
+static gsize
+regular_bytes (int file)
+{
+  struct stat status;
+
+  return fstat (file, &status) == 0 && S_ISREG (status.st_mode) && status.st_size > 0
+             ? (gsize) status.st_size
+             : 0;
+}
+
+/* The bytes up to the end, with a NUL behind them; NULL and errno when they cannot be read or kept. */
+static char *
+read_all (int file, gsize *length)
+{
+  gsize known = regular_bytes (file), capacity = known > 0 ? known + 1 : FIRST_BYTES, n = 0;
+  g_autofree char *text = g_try_malloc (capacity);
+  gssize n_read = 1;
+
+  while (text != NULL && n_read != 0) {
+    if (n + 1 >= capacity) {
+      char *larger = NULL;
+
+      if (known == 0 && capacity >= MAX_STREAM_BYTES) {
+        errno = EFBIG;
+        return NULL;
+      }
+      if (capacity <= G_MAXSIZE / 2)
+        larger = g_try_realloc (text, capacity * 2);
+
+      if (larger == NULL)
+        break;
+      text = larger;
+      capacity *= 2;
+    }
+    n_read = read (file, text + n, capacity - n - 1);
+    if (n_read < 0 && errno != EINTR)
+      return NULL;
+    n += n_read > 0 ? (gsize) n_read : 0;
+  }
+  if (text == NULL || n_read != 0) {
+    errno = ENOMEM;
+    return NULL;
+  }
+  text[n] = '\0';
+  *length = n;
+  return g_steal_pointer (&text);
+}
+
+gboolean
+base_file_read (const char *path, char **text, gsize *length, GError **error)
+{
+  int file = open (path, O_RDONLY | O_CLOEXEC), number;
+  char *bytes = NULL;
+  gsize n = 0;
+
+  if (file >= 0)
+    bytes = read_all (file, &n);
+  number = errno;
+  if (file >= 0)
+    close (file);
+  if (bytes == NULL) {
+    set_error (path, number, error);
+    return FALSE;
+  }
+  *text = bytes;
+  if (length != NULL)
+    *length = n;
+  return TRUE;
+}
+
+GDir *
+base_folder_open (const char *path, GError **error)
+{
+  DIR *folder = opendir (path);
+
+  if (folder == NULL) {
+    set_error (path, errno, error);
+    return NULL;
+  }
+  closedir (folder);
+  return g_dir_open (path, 0, error);
+}
+
+char *
+base_parser_reason (const GError *cause, guint *line)
+{
+  const char *text = cause->message;
+  char *reason;
+  int length = 0;
+  guint column;
+
+  *line = 0;
+  /* Without a match nothing but *line may have been written. */
+  if (sscanf (text, "Error on line %u char %u: %n", line, &column, &length) < 2 || length == 0)
+    if (sscanf (text, "<data>:%u:%u: %n", line, &column, &length) < 2 || length == 0)
+      if (sscanf (text, "Error on line %u: %n", line, &length) < 1)
+        length = 0;
+  if (length == 0)
+    *line = 0;
+  text += length;
+  if (g_str_has_prefix (text, "Parse error: "))
+    text += strlen ("Parse error: ");
+  reason = g_strdelimit (g_strdup (text), "\n", ' ');
+  reason[0] = g_ascii_tolower (reason[0]);
+  return g_strchomp (reason);
+}

@@ -1,0 +1,100 @@
+/* words.c - the known word that a misspelt one was probably meant to be.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "base/words.h"
+
+#include <string.h>
+
+#define MAX_EDITS 3
+/* Shorter beginnings say too little about the word. */
+#define MIN_BEGINNING 3
+
+/* Row i + 1 of the table of distances, row[-1] and row[-2] of it in `above` and `before`
+ * (optimal string alignment: no letter is edited twice). */
+static void
+fill_row (guint *row, const guint *above, const guint *before, const char *left, gsize i,
+          const char *right)
+{
+  row[0] = (guint) i + 1;
+  for (gsize j = 0; right[j] != '\0'; j++) {
+    guint replaced = above[j] + (left[i] != right[j]);
+
+    row[j + 1] = MIN (replaced, 1 + MIN (above[j + 1], row[j]));
+    if (i > 0 && j > 0 && left[i] == right[j - 1] && left[i - 1] == right[j])
+      row[j + 1] = MIN (row[j + 1], before[j - 1] + 1);
+  }
+}
+
+guint
+base_edit_distance (const char *left, const char *right)
+{
+  gsize n = strlen (right) + 1;
+  g_autofree guint *rows = g_new0 (guint, n * 3);
+  guint *row = rows, *above = rows + n, *before = rows + 2 * n;
+
+  for (gsize j = 0; j < n; j++)
+    row[j] = (guint) j;
+  for (gsize i = 0; left[i] != '\0'; i++) {
+    guint *free_row = before;
+
+    before = above;
+    above = row;
+    row = free_row;
+    fill_row (row, above, before, left, i, right);
+  }
+  return row[n - 1];
+}
+
+static guint
+distance_without_case (const char *left, const char *right)
+{
+  g_autofree char *small_left = g_ascii_strdown (left, -1);
+  g_autofree char *small_right = g_ascii_strdown (right, -1);
+
+  return base_edit_distance (small_left, small_right);
+}
+
+/* The only word that begins like this one, or NULL. */
+static const char *
+complete (const char *word, const char *const *words)
+{
+  const char *found = NULL;
+
+  if (strlen (word) < MIN_BEGINNING)
+    return NULL;
+  for (; *words != NULL; words++)
+    if (g_str_has_prefix (*words, word)) {
+      if (found != NULL)
+        return NULL;
+      found = *words;
+    }
+  return found;
+}
+
+const char *
+base_nearest (const char *word, const char *const *words)
+{
+  gsize length = strlen (word);
+  guint most = (guint) MIN (length / 3, MAX_EDITS), best_distance = most + 1;
+  const char *best = NULL;
+
+  for (const char *const *known = words; *known != NULL; known++) {
+    guint distance = distance_without_case (word, *known);
+
+    if (distance < best_distance && distance < length) {
+      best = *known;
+      best_distance = distance;
+    }
+  }
+  return best != NULL ? best : complete (word, words);
+}
+
+char *
+base_did_you_mean (const char *word, const char *const *words)
+{
+  const char *near = base_nearest (word, words);
+
+  return near != NULL ? g_strdup_printf ("; did you mean %s?", near) : g_strdup ("");
+}

@@ -1,0 +1,22 @@
+/* words.h - the known word that a misspelt one was probably meant to be.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Options, commands, columns, metrics, features, groups and keys of files are all looked up by
+ * name; an error about an unknown name offers the nearest known one. */
+#pragma once
+
+#include <glib.h>
+
+/* Edits that make one word the other: a letter inserted, removed or replaced, or two neighbours
+ * exchanged. */
+guint base_edit_distance (const char *left, const char *right);
+
+/* The one of the NULL-terminated words that was probably meant, NULL when none is near: a third of
+ * the letters may differ, at most three, and the case of letters does not count; or the only word
+ * that begins like this one.  Of equally near words the first. */
+const char *base_nearest (const char *word, const char *const *words);
+
+/* "; did you mean WORD?", or "" when no word is near: the end of an error's message.  The caller
+ * frees it. */
+char *base_did_you_mean (const char *word, const char *const *words);

@@ -1,0 +1,96 @@
+#!/bin/sh
+# install_test.sh - what `make install` puts where, and that the tree can be moved.
+#
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154  # set by tap.sh
+set -u
+. "${G_TEST_SRCDIR:-.}/cli/tap.sh"
+
+built=${G_TEST_BUILDDIR:-.}
+# The make that runs this test has nothing to say to the one that installs.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES DESTDIR
+
+# has FOLDER FILE...: all of them are files there.
+has () {
+  folder=$1
+  shift
+  for file in "$@"; do
+    test -f "$folder/$file" || missing="$missing $file"
+  done
+  if test -z "$missing"; then ok "$name"; else not_ok "$name" "missing:$missing" "$(find "$folder" | head -40)"; fi
+  missing=
+}
+missing=
+
+run make -C "$built" install prefix="$scratch/one" completiondir="$scratch/one/share/completions"
+name="prefix given when installing"
+test "$status" = 0 || not_ok "$name" "status $status" "$(tail -5 err)"
+has one bin/hopcast share/man/man1/hopcast.1 share/completions/hopcast \
+  share/doc/hopcast/handbook/tutorial.md share/doc/hopcast/handbook/report.png \
+  share/doc/hopcast/examples/jacobi.c share/doc/hopcast/examples/jacobi.study \
+  share/doc/hopcast/examples/study.sbatch share/doc/hopcast/examples/models/hockney.model
+
+# Every file of the source, and the links between the pages.
+(cd "$srcdir/doc" && find handbook examples -type f ! -name '.*' | sort) >wanted
+(cd one/share/doc/hopcast && find handbook examples -type f | sort) >got
+if cmp -s wanted got; then ok "the whole handbook"; else not_ok "the whole handbook" "$(diff wanted got)"; fi
+
+run make -C "$built" install DESTDIR="$scratch/stage" prefix=/opt/hopcast
+name="DESTDIR"
+test "$status" = 0 || not_ok "$name" "status $status" "$(tail -5 err)"
+has stage/opt/hopcast bin/hopcast share/doc/hopcast/examples/models/loggp.model
+mv stage/opt/hopcast two
+
+# records TREE: the program of this tree records a small program, by the recorder of this tree.
+records () {
+  for mpi in openmpi mpich; do
+    library=$scratch/$1/lib/hopcast/libhopcast-record-$mpi.so
+    test -e "$library" || library=$(find "$scratch/$1" -name "libhopcast-record-$mpi.so")
+    if ! test -e "$library" || ! command -v "mpicc.$mpi" >/dev/null || ! command -v "mpirun.$mpi" >/dev/null; then
+      skip "$1: record $mpi" "no $mpi"
+      continue
+    fi
+    test -x "hello-$mpi" || "mpicc.$mpi" -o "hello-$mpi" hello.c
+    run timeout 100 "$scratch/$1/bin/hopcast" trace record --verbose --force -o "$mpi.hct" -- \
+      "mpirun.$mpi" -np 2 "./hello-$mpi"
+    if test "$status" = 0 && grep -qF "the recorder is $library" err && grep -q 'recorded 2 ranks' err; then
+      ok "$1: record $mpi"
+    else
+      not_ok "$1: record $mpi" "status $status" "$(cat err)"
+    fi
+  done
+}
+cat >hello.c <<'END'
+#include <mpi.h>
+
+int
+main (int argc, char **argv)
+{
+  int rank;
+
+  MPI_Init (&argc, &argv);
+  MPI_Comm_rank (MPI_COMM_WORLD, &rank);
+  MPI_Bcast (&rank, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  MPI_Finalize ();
+  return 0;
+}
+END
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_plm_rsh_agent=false
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+export OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_plm_rsh_agent
+unset MALLOC_PERTURB_
+records one
+records two
+mkdir elsewhere
+mv one elsewhere/moved
+records elsewhere/moved
+mv elsewhere/moved one
+
+run make -C "$built" uninstall prefix="$scratch/one" completiondir="$scratch/one/share/completions"
+if test "$status" = 0 && test -z "$(find one -type f)"; then
+  ok "uninstall leaves nothing"
+else
+  not_ok "uninstall leaves nothing" "status $status" "$(find one -type f)"
+fi
+done_testing

@@ -1,0 +1,33 @@
+/* parse.h - the command line of one command: its options, and errors that name them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * GLib parses the options; its errors are replaced by ones in the form of the program's own: the
+ * option, the value, what is wrong, and the option that a misspelt one was probably meant to be. */
+#pragma once
+
+#include <glib.h>
+
+/* An option as the help of its context lists it. */
+typedef struct {
+  char *name;     /* "--output" */
+  char *letter;   /* "-o", NULL: none */
+  char *argument; /* what the help calls its value, "FILE"; NULL: it takes none */
+} CliOption;
+
+/* The options of a context, CliOption *; g_ptr_array_unref(). */
+GPtrArray *cli_options_of (GOptionContext *context);
+
+/* The option that `word` names, "--output" or "-o"; NULL when there is none.  It is in `options`. */
+const CliOption *cli_option_find (const GPtrArray *options, const char *word);
+
+/* As g_option_context_parse(); the error is CLI_ERROR_USAGE.  names: the positional arguments,
+ * NULL-terminated, for the completion of words. */
+gboolean cli_parse_options (GOptionContext *context, const char *const *names, int *argc,
+                            char ***argv, GError **error);
+
+/* When it is set, cli_parse_options() calls it instead of parsing, and fails: so that a command
+ * shows its options without running. */
+typedef void (*CliParseHook) (GOptionContext *context, const char *const *names, int argc,
+                              char **argv);
+extern CliParseHook cli_parse_hook;
