@@ -118,11 +118,13 @@ test_many_parts (void)
   g_autofree char *commas = g_strnfill (n, ','), *event = g_strdup_printf ("cpu/a%sb/", commas);
   g_autofree char *text =
       g_strdup_printf ("1000,,cycles:u,1,100\n1500,,instructions:u,1,100\n250,,%s,1,100\n", event);
-  clock_t begun = clock ();
+  G_GNUC_UNUSED clock_t begun = clock ();
   g_auto (Counted) counted = count_text (text, NULL, NULL);
 
   g_assert_cmpfloat (rate_of (&counted, 0, event), ==, 0.25);
+#ifndef __SANITIZE_ADDRESS__ /* whose strstr() looks at the whole text for each part */
   g_assert_cmpint (clock () - begun, <, 5 * CLOCKS_PER_SEC);
+#endif
 }
 
 static void
