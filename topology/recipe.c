@@ -76,8 +76,7 @@ read_recipe (TopoRecipe *recipe)
   list = g_strjoinv (", ", (char **) topo_recipe_words ());
   meant = base_did_you_mean (word.text, topo_recipe_words ());
   return topo_scan_fail (&recipe->scan, word.start,
-                         "there is no such file, and a recipe begins with %s%s", list,
-                         meant);
+                         "there is no such file, and a recipe begins with %s%s", list, meant);
 }
 
 gboolean
