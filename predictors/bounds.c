@@ -385,7 +385,7 @@ predict_shown_positive (const PredictExpression *expression, const PredictRange 
         (range.low > 0 || (range.low == 0 && is_at_face (&positive, part))))
       continue;
     chosen = choose_variable (&positive, part);
-    if (range.high < 0 || parts == MOST_PARTS || chosen == n_variables)
+    if (range.high < 0 || parts >= MOST_PARTS || chosen == n_variables)
       return false;
     range = part[chosen];
     middle = middle_of (range);

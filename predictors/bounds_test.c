@@ -182,6 +182,10 @@ test_shown_positive (void)
     { "max(0, y - 10)", false },
     { "1/(x - 2.5)^2", false },
     { "log(y - 1) + 100", false },
+    /* Positive, but more parts than are tried would be needed to show it. */
+    { "x*x - 2*x*y + y*y + 1e-9", false },
+    { "x*(x - 2*y) + y*y + 1e-9", false },
+    { "x*x*x - 2*x*x*y + x*y*y + 1e-9", false },
   };
   static const char *const variables[] = { "x", "y", NULL };
   const PredictRange box[] = { predict_range (1, 10), predict_range (1, 1024) };

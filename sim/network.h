@@ -81,6 +81,9 @@ typedef struct {
    * source, whose software may see it; in the context of the source.  NULL:
    * the client never asks. */
   void (*sent) (void *client, const SimMessage *message, int64_t now_ps);
+  /* The run goes on: now and then, so that a long message shows as progress.  NULL: not needed.
+   * Packet networks alone. */
+  void (*running) (void *client, int64_t now_ps);
 } SimClient;
 
 typedef struct SimNetwork SimNetwork;

@@ -20,7 +20,8 @@
 /* A run in which this many windows pass while packets are pending and none
  * moves is stopped: 2^20 windows of 32 ns are at least 34 ms of
  * simulated time, since those without events are not counted. */
-#define STALL_WINDOWS (1u << 20)
+#define STALL_WINDOWS    (1u << 20)
+#define WINDOWS_PER_CALL 65536u /* of SimClient.running: some 30 ms */
 
 /* GCC takes a function that only prefetches for one without effect and drops
  * the call, unless it is inlined before it looks. */
@@ -220,11 +221,14 @@ packet_engine_run (PacketEngine *engine, void (*enter) (PacketEngine *engine),
                    void (*dispatch) (PacketEngine *engine, SimEvent event))
 {
   uint64_t progress = packet_engine_progress (engine);
-  uint32_t idle_windows = 0;
+  uint32_t idle_windows = 0, windows = 0;
+  const SimNetwork *base = &engine->base;
   SimEvent event;
 
   while (sim_schedule_next_window (engine->schedule)) {
     enter (engine);
+    if (++windows % WINDOWS_PER_CALL == 0 && base->client->running != NULL)
+      base->client->running (base->client_data, engine->now_ps);
     while (sim_schedule_pop (engine->schedule, &event)) {
       prefetch (engine, engine->schedule->next_due);
       engine->now_ps = event.at_ps;

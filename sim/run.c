@@ -33,17 +33,22 @@ typedef struct {
 /* -- packet and flow: the replay on a network ---------------------------- */
 
 static void
-progress (Job *job, int64_t now_ps)
+job_running (void *client, int64_t now_ps)
 {
-  int64_t now_us;
+  Job *job = client;
+  int64_t now_us = g_get_monotonic_time ();
 
-  if (job->options->progress == NULL || ++job->n_callbacks % PROGRESS_CALLBACKS != 0)
-    return;
-  now_us = g_get_monotonic_time ();
-  if (now_us - job->progress_us < PROGRESS_INTERVAL_US)
+  if (job->options->progress == NULL || now_us - job->progress_us < PROGRESS_INTERVAL_US)
     return;
   job->progress_us = now_us;
   job->options->progress (job->options->progress_data, sim_replay_progress (job->replay), now_ps);
+}
+
+static void
+progress (Job *job, int64_t now_ps)
+{
+  if (++job->n_callbacks % PROGRESS_CALLBACKS == 0)
+    job_running (job, now_ps);
 }
 
 static void
@@ -73,7 +78,7 @@ job_sent (void *client, const SimMessage *message, int64_t now_ps)
   sim_replay_client.sent (job->replay, message, now_ps);
 }
 
-static const SimClient job_client = { job_delivered, job_timer, job_sent };
+static const SimClient job_client = { job_delivered, job_timer, job_sent, job_running };
 
 static SimNetwork *
 network_new (Job *job, GError **error)

@@ -286,6 +286,34 @@ test_recorded_sources (void)
   trace_testing_remove (folder);
 }
 
+static void
+count_calls (void *data, double share, int64_t now_ps)
+{
+  guint *n_calls = data;
+
+  g_assert_cmpfloat (share, <=, 1);
+  g_assert_cmpint (now_ps, >, 0);
+  ++*n_calls;
+}
+
+/* Two messages that take a second or so of computation, and nothing else happens meanwhile. */
+static void
+test_long_messages_show_progress (gconstpointer spec)
+{
+  const char *mapping = g_str_equal (spec, "torus:2x2") ? "TAB" : "TA"; /* a rank on each node */
+  Inputs inputs;
+  guint n_calls = 0;
+  SimRun *result;
+
+  inputs_open (&inputs, "gen:ring:ranks=2,bytes=2147483648,iterations=1", spec, mapping);
+  inputs.options.progress = count_calls;
+  inputs.options.progress_data = &n_calls;
+  result = run (&inputs);
+  g_assert_cmpuint (n_calls, >, 0);
+  sim_run_free (result);
+  inputs_clear (&inputs);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -306,6 +334,9 @@ main (int argc, char **argv)
   g_test_add_data_func ("/sim/run/load-and-packet/is-16", "ti/gen-nas-is-S-16/nas-is-S-16.txt",
                         test_load_and_packet_agree);
   g_test_add_func ("/sim/run/compute-scale", test_compute_scale);
+  g_test_add_data_func ("/sim/run/progress/torus", "torus:2x2", test_long_messages_show_progress);
+  g_test_add_data_func ("/sim/run/progress/fabric", "fattree:2x1",
+                        test_long_messages_show_progress);
   g_test_add_func ("/sim/run/recorded-sources", test_recorded_sources);
   return g_test_run ();
 }
