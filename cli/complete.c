@@ -9,13 +9,13 @@
 #include "cli/complete.h"
 
 #include "cli/parse.h"
-#include "predictors/loss.h"
-#include "predictors/method.h"
-#include "predictors/scores.h"
-#include "study/plan.h"
-#include "topology/launcher.h"
-#include "topology/recipe.h"
-#include "traces/pattern.h"
+#include "predictors/correction/loss.h"
+#include "predictors/model/method.h"
+#include "predictors/model/scores.h"
+#include "study/plan/plan.h"
+#include "topology/launcher/launcher.h"
+#include "topology/recipe/recipe.h"
+#include "traces/patterns/pattern.h"
 #include "traces/writer.h"
 
 #include <stdio.h>

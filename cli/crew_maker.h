@@ -5,6 +5,6 @@
  * `hopcast` and `hopcast-mpi` are the same program but for this. */
 #pragma once
 
-#include "study/crew.h"
+#include "study/session/crew.h"
 
 extern const StudyCrewMaker *const cli_crew_maker;

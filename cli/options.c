@@ -8,10 +8,10 @@
 #include "cli/parse.h"
 #include "base/words.h"
 #include "cli/command.h"
-#include "predictors/text_blocks.h"
-#include "study/error.h"
+#include "predictors/table/text_blocks.h"
+#include "study/study_error.h"
 #include "study/inputs.h"
-#include "traces/pattern_spec.h"
+#include "traces/patterns/pattern_spec.h"
 
 #include <string.h>
 

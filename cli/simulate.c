@@ -8,13 +8,13 @@
 #include "cli/options.h"
 #include "cli/outfile.h"
 #include "cli/progress.h"
-#include "cli/timeline.h"
+#include "cli/trace/timeline_file.h"
 #include "cli/warnings.h"
-#include "cli/record.h"
-#include "cli/report_run.h"
+#include "cli/trace/record.h"
+#include "cli/study/run_page.h"
 #include "cli/terminal.h"
 #include "sim/run.h"
-#include "study/plan.h"
+#include "study/plan/plan.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,7 +8,7 @@
  * must be free of circles of waiting links. */
 #include "config.h"
 
-#include "routing/forwarding_private.h"
+#include "routing/forwarding/forwarding_private.h"
 #include "routing/routes.h"
 #include "routing/waits.h"
 #include "topology/machine.h"

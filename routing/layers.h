@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "routing/forwarding_private.h"
+#include "routing/forwarding/forwarding_private.h"
 
 /* Puts every pair on a virtual lane, so that on no lane links wait for each
  * other in a circle, and fills tables->vl and n_vls; tables that need one lane

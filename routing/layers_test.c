@@ -6,8 +6,8 @@
 #include "routing/layers.h"
 
 #include ".ci/test_data.h"
-#include "routing/fabric_survey.h"
-#include "routing/fabric_testing.h"
+#include "routing/forwarding/fabric_survey.h"
+#include "routing/forwarding/fabric_testing.h"
 #include "routing/routes.h"
 #include "topology/machine.h"
 

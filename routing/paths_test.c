@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "routing/fabric_survey.h"
+#include "routing/forwarding/fabric_survey.h"
 
 #include ".ci/test_data.h"
 #include "routing/paths.h"

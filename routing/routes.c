@@ -5,9 +5,9 @@
 
 #include "routing/routes.h"
 
-#include "routing/forwarding_private.h"
+#include "routing/forwarding/forwarding_private.h"
 #include "routing/layers.h"
-#include "routing/opensm.h"
+#include "routing/opensm/opensm.h"
 
 #include <string.h>
 

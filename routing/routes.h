@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "routing/forwarding.h"
+#include "routing/forwarding/forwarding.h"
 #include "topology/machine.h"
 
 /* Tables by one of our own engines:

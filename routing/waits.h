@@ -7,7 +7,7 @@
  * (Dally and Seitz, 1987); a graph of waits without such a loop cannot. */
 #pragma once
 
-#include "routing/forwarding.h"
+#include "routing/forwarding/forwarding.h"
 
 #define ROUTE_NUMBER_WORDS 4 /* of a set of port numbers */
 

@@ -5,14 +5,14 @@
  * Each rank is walked until it makes a communicator for which others have
  * not come yet; then the next rank has its turn.  A trace that makes none is
  * walked one rank after the other, with one cursor open at a time. */
-#include "sim/load.h"
+#include "sim/net/load.h"
 
-#include "sim/agreement.h"
+#include "sim/replay/agreement.h"
 #include "sim/channels.h"
-#include "sim/collective.h"
-#include "traces/communicator.h"
-#include "sim/network.h"
-#include "traces/small_map.h"
+#include "sim/collective/collective.h"
+#include "mpi/communicator.h"
+#include "sim/net/network.h"
+#include "base/small_map.h"
 
 #include <glib.h>
 

@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/channels.h"
 
-#include "traces/small_map.h"
+#include "base/small_map.h"
 #include "topology/shape.h"
-#include "traces/operation.h"
+#include "mpi/operation.h"
 
 #include <glib.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include "sim/run.h"
 
-#include "sim/load.h"
+#include "sim/net/load.h"
 #include "sim/run_key.h"
 
 #include <string.h>

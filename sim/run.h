@@ -7,7 +7,7 @@
 #pragma once
 
 #include "sim/features.h"
-#include "sim/replay.h"
+#include "sim/replay/replay.h"
 #include "sim/traffic.h"
 
 typedef enum { SIM_NETWORK_PACKET, SIM_NETWORK_FLOW, SIM_NETWORK_LOAD } SimNetworkKind;

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/traffic.h"
 
-#include "traces/small_map.h"
+#include "base/small_map.h"
 
 #include <glib.h>
 

@@ -6,7 +6,7 @@
  * mappings of one trace on one machine reads it once. */
 #pragma once
 
-#include "sim/load.h"
+#include "sim/net/load.h"
 
 typedef struct {
   uint32_t source, destination; /* world ranks */

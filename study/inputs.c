@@ -5,8 +5,8 @@
 
 #include "study/inputs.h"
 
-#include "study/error.h"
-#include "topology/launcher.h"
+#include "study/study_error.h"
+#include "topology/launcher/launcher.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "study/learning.h"
 
-#include "study/row_fields.h"
+#include "study/store/row_fields.h"
 
 #include <math.h>
 #include <string.h>

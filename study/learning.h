@@ -7,8 +7,8 @@
  * placement under `load`, which takes milliseconds. */
 #pragma once
 
-#include "predictors/table.h"
-#include "study/store.h"
+#include "predictors/table/table.h"
+#include "study/store/store.h"
 
 /* Which runs of a store: texts as its rows have them, NULL for any. */
 typedef struct {

@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/feature_sets.h"
-#include "study/error.h"
+#include "predictors/model/feature_sets.h"
+#include "study/study_error.h"
 #include "study/learning.h"
-#include "study/store_fixture.h"
+#include "study/store/store_fixture.h"
 
 #include <math.h>
 #include <stdlib.h>

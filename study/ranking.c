@@ -6,7 +6,7 @@
 #include "study/ranking.h"
 
 #include "base/words.h"
-#include "study/error.h"
+#include "study/study_error.h"
 #include "study/inputs.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 
 #include "study/text.h"
 
-#include "predictors/decimal.h"
+#include "base/decimal.h"
 
 #include <glib.h>
 #include <string.h>

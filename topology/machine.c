@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/machine.h"
 
-#include "topology/fabric_spec.h"
+#include "topology/fabric/fabric_spec.h"
 #include "topology/machine_private.h"
 
 #include <errno.h>

@@ -21,8 +21,8 @@
  * The struct is public and read-only once made. */
 #pragma once
 
-#include "topology/fabric.h"
-#include "topology/node.h"
+#include "topology/fabric/fabric.h"
+#include "topology/node/node.h"
 #include "topology/parameters.h"
 #include "topology/shape.h"
 
@@ -104,7 +104,7 @@ gboolean topo_machine_set_hosts (TopoMachine *machine, const char *path, GError 
 /* The name of a node; NULL on a torus that was given none. */
 const char *topo_machine_host (const TopoMachine *machine, uint32_t node);
 
-/* The slots and cores of an aggregation pattern: see topology/aggregation.h. */
+/* The slots and cores of an aggregation pattern: see topology/mapping/aggregation.h. */
 gboolean topo_machine_set_pattern (TopoMachine *machine, uint32_t pattern, GError **error);
 
 /* Extra latency of a link, beyond hop_latency: a Blue Gene/Q link that

@@ -12,7 +12,7 @@
  * and a group for each kind of parameters.  Options behind a spec beat the
  * keys, those behind the path of the machine file beat both. */
 #include "base/words.h"
-#include "topology/fabric_spec.h"
+#include "topology/fabric/fabric_spec.h"
 #include "topology/keyfile.h"
 #include "topology/machine_private.h"
 

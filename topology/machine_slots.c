@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/machine_private.h"
 
-#include "topology/aggregation.h"
+#include "topology/mapping/aggregation.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
  * assumption: in the order of the leaves. */
 #include "topology/stampede.h"
 
-#include "topology/fabric_wire.h"
+#include "topology/fabric/fabric_wire.h"
 
 #define LEAF_NODES     20
 #define DIRECTORS      8

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "topology/fabric.h"
+#include "topology/fabric/fabric.h"
 #include "topology/parameters.h"
 
 #define TOPO_STAMPEDE_NODES 6400

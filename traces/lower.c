@@ -6,7 +6,7 @@
 #include "traces/expand.h"
 #include "traces/format.h"
 #include "traces/handles.h"
-#include "traces/small_map.h"
+#include "base/small_map.h"
 
 /* What a request stands for. */
 typedef struct {

@@ -9,7 +9,7 @@
  * to a sink. */
 #pragma once
 
-#include "traces/survey.h"
+#include "traces/trace_survey.h"
 
 /* A message that is posted, the side of one rank. */
 typedef struct {

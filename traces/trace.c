@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/trace.h"
 
-#include "traces/file.h"
+#include "traces/trace_file.h"
 #include "traces/format.h"
-#include "traces/pattern.h"
-#include "traces/recording.h"
+#include "traces/patterns/pattern.h"
+#include "traces/recorder/recording.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -44,12 +44,6 @@ struct TraceCursor {
   const TraceFormat *format;
   gpointer state;
 };
-
-GQuark
-trace_error_quark (void)
-{
-  return g_quark_from_static_string ("trace-error-quark");
-}
 
 static char *
 describe_reading (const TraceOptions *options)

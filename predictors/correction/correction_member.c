@@ -1,0 +1,325 @@
+/* correction_member.c - a formula that may mend a model: put together, fitted, tried elsewhere.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "predictors/correction/correction_private.h"
+#include "predictors/formula/elementary.h"
+
+#include <string.h>
+
+#define FOLD_EVALUATIONS 60
+#define PLACES           256u
+#define CORNER_VARIABLES 8u         /* that take both ends by turns */
+#define PLACES_STREAM    UINT64_MAX /* no trial's */
+
+static uint32_t
+n_variables (const CorrectionProblem *problem)
+{
+  return problem->data->model->n_variables;
+}
+
+CorrectionWork *
+correction_work_new (const CorrectionProblem *problem, guint trial)
+{
+  const PredictCorrectionData *data = problem->data;
+  const PredictBaseModel *model = data->model;
+  CorrectionWork *work = g_new0 (CorrectionWork, 1);
+  uint64_t n = data->train.n;
+
+  work->problem = problem;
+  work->random = predict_random (problem->settings->seed, trial);
+  work->workspace = predict_workspace_new ();
+  work->time = g_new (double, n);
+  work->term = g_new (double, n);
+  work->sum = g_new (double, n);
+  work->columns = g_new (const double *, model->n_variables + 1);
+  work->ranges = g_new (PredictRange, model->n_variables + 1);
+  work->fixed = g_new (PredictRange, model->n_parameters + 1);
+  for (uint32_t at = 0; at < model->n_variables; at++) {
+    work->columns[at] = data->train.columns[at];
+    work->ranges[at] = data->box[at];
+  }
+  work->columns[model->n_variables] = work->time;
+  work->ranges[model->n_variables] = problem->given_range;
+  memcpy (work->time, problem->given_time, n * sizeof *work->time);
+  return work;
+}
+
+void
+correction_work_free (CorrectionWork *work)
+{
+  predict_workspace_free (work->workspace);
+  g_free (work->columns);
+  g_free (work->time);
+  g_free (work->term);
+  g_free (work->sum);
+  g_free (work->ranges);
+  g_free (work->fixed);
+  g_free (work->whole.steps);
+  g_free (work->unknown);
+  g_free (work);
+}
+
+void
+correction_copy (const CorrectionProblem *problem, const CorrectionMember *from,
+                 CorrectionMember *into)
+{
+  double *parameters = into->parameters;
+
+  into->tree.n = from->tree.n;
+  memcpy (into->tree.steps, from->tree.steps, from->tree.n * sizeof *from->tree.steps);
+  into->factor = from->factor;
+  into->loss = from->loss;
+  into->description = from->description;
+  memcpy (parameters, from->parameters, problem->data->model->n_parameters * sizeof *parameters);
+}
+
+/* -- putting together ---------------------------------------------------------- */
+
+static void
+append (CorrectionWork *work, const PredictStep *steps, uint32_t n)
+{
+  if (work->whole.n + n > work->capacity) {
+    work->capacity = 2 * (work->whole.n + n);
+    work->whole.steps = g_renew (PredictStep, work->whole.steps, work->capacity);
+    work->unknown = g_renew (int32_t, work->unknown, work->capacity);
+  }
+  memcpy (work->whole.steps + work->whole.n, steps, n * sizeof *steps);
+  for (uint32_t at = 0; at < n; at++)
+    work->unknown[work->whole.n + at] = PREDICT_FIXED;
+  work->whole.n += n;
+}
+
+/* The model's formula, or the variable that stands for its time. */
+static void
+append_time (CorrectionWork *work, bool brief)
+{
+  const PredictBaseModel *model = work->problem->data->model;
+  const PredictStep time = { .op = PREDICT_OP_VARIABLE, .index = (int32_t) model->n_variables };
+
+  if (brief) {
+    append (work, &time, 1);
+    return;
+  }
+  append (work, model->time->steps, model->time->n);
+  if (!work->problem->searched)
+    return;
+  for (uint32_t at = work->whole.n - model->time->n; at < work->whole.n; at++)
+    if (work->whole.steps[at].op == PREDICT_OP_PARAMETER)
+      work->unknown[at] = work->whole.steps[at].index;
+}
+
+static void
+append_number (CorrectionWork *work, double value, uint32_t *n_unknowns)
+{
+  append (work, &(PredictStep){ .op = PREDICT_OP_CONSTANT, .value = value }, 1);
+  work->unknown[work->whole.n - 1] = (int32_t) (*n_unknowns)++;
+}
+
+static void
+append_operation (CorrectionWork *work, PredictOp op)
+{
+  append (work, &(PredictStep){ .op = (uint8_t) op }, 1);
+}
+
+/* Returns the number of unknowns: searched parameters, the factor, the numbers of the tree in their
+ * order.  A factor that is 1 in the paper's mode stays away. */
+static uint32_t
+put_together (CorrectionWork *work, const CorrectionMember *member, bool brief)
+{
+  const CorrectionProblem *problem = work->problem;
+  uint32_t n_unknowns = problem->searched && !brief ? problem->data->model->n_parameters : 0;
+
+  work->whole.n = 0;
+  if (problem->added)
+    append_time (work, brief);
+  if (problem->best)
+    append_number (work, member->factor, &n_unknowns);
+  for (uint32_t at = 0; at < member->tree.n; at++) {
+    const PredictStep *step = &member->tree.steps[at];
+
+    if (step->op == PREDICT_OP_CONSTANT)
+      append_number (work, step->value, &n_unknowns);
+    else if (step->op == PREDICT_OP_VARIABLE && (uint32_t) step->index == n_variables (problem))
+      append_time (work, brief);
+    else
+      append (work, step, 1);
+  }
+  if (problem->best)
+    append_operation (work, PREDICT_OP_MULTIPLY);
+  if (problem->added)
+    append_operation (work, PREDICT_OP_ADD);
+  return n_unknowns;
+}
+
+PredictExpression *
+correction_formula (CorrectionWork *work, const CorrectionMember *member, bool brief)
+{
+  put_together (work, member, brief);
+  return predict_expression_simplify (&work->whole);
+}
+
+/* -- fitting --------------------------------------------------------------------- */
+
+PredictTarget
+correction_train (const CorrectionWork *work)
+{
+  const PredictCorrectionData *data = work->problem->data;
+
+  return (PredictTarget){ { work->columns, data->train.n },
+                          data->train_observed,
+                          work->problem->settings->loss };
+}
+
+/* Numbers back from where put_together() left them. */
+static void
+take_apart (const CorrectionWork *work, uint32_t n_bounded, CorrectionMember *member)
+{
+  bool has_factor = work->problem->best;
+  int32_t first = (int32_t) n_bounded + has_factor;
+
+  for (uint32_t at = 0; at < work->whole.n; at++)
+    if (has_factor && work->unknown[at] == first - 1)
+      member->factor = work->whole.steps[at].value;
+  for (uint32_t at = 0, step = 0; at < work->whole.n; at++) {
+    if (work->unknown[at] < first)
+      continue;
+    while (member->tree.steps[step].op != PREDICT_OP_CONSTANT)
+      step++;
+    member->tree.steps[step++].value = work->whole.steps[at].value;
+  }
+}
+
+void
+correction_fit (CorrectionWork *work, CorrectionMember *member, const PredictTarget *target,
+                int most_evaluations)
+{
+  const CorrectionProblem *problem = work->problem;
+  const PredictBaseModel *model = problem->data->model;
+  /* Its own time is a column of the training set only while parameters stay as they are. */
+  bool brief = !problem->searched && target->points.columns == work->columns;
+  PredictFreedom freedom = { NULL, put_together (work, member, brief),
+                             problem->searched ? model->n_parameters : 0, model->parameters,
+                             most_evaluations };
+
+  if (work->whole.n > PREDICT_MAX_STEPS)
+    return;
+  freedom.unknown = work->unknown;
+  predict_levenberg (&work->whole, member->parameters, target, &freedom, work->workspace);
+  take_apart (work, freedom.n_bounded, member);
+}
+
+/* -- away from the points ---------------------------------------------------------- */
+
+/* No draw ever is at an end, where a model may have a step: one node has no message between nodes
+ * (and may take no time at all). */
+static double
+end_of (PredictRange range, bool is_high)
+{
+  return is_high ? range.high : range.low;
+}
+
+static double
+draw_within (PredictRange range, bool by_logarithm, PredictRandom *random)
+{
+  double share = predict_random_unit (random);
+
+  if (!by_logarithm || !(range.low > 0))
+    return range.low + (range.high - range.low) * share;
+  return range.low * predict_exp (predict_log (range.high / range.low) * share);
+}
+
+bool
+correction_stays_positive (CorrectionWork *work, const CorrectionMember *member)
+{
+  const CorrectionProblem *problem = work->problem;
+  PredictRandom random = predict_random (problem->settings->seed, PLACES_STREAM);
+  g_autofree double *place = g_new (double, n_variables (problem) + 1);
+  guint n_corners = 1u << MIN (n_variables (problem), CORNER_VARIABLES);
+  double value;
+
+  put_together (work, member, false);
+  for (guint at = 0; at < n_corners + PLACES; at++) {
+    for (uint32_t variable = 0; variable < n_variables (problem); variable++)
+      place[variable] = at < n_corners
+                            ? end_of (problem->data->box[variable], at >> MIN (variable, 31) & 1)
+                            : draw_within (problem->data->box[variable], at % 2 == 0, &random);
+    value = predict_value (&work->whole, place, member->parameters);
+    if (!(value > 0 || (value == 0 && at < n_corners)))
+      return false;
+  }
+  return predict_shown_positive (&work->whole, problem->data->box, n_variables (problem),
+                                 member->parameters, problem->data->model->n_parameters);
+}
+
+/* -- cross-validation -------------------------------------------------------------- */
+
+uint64_t
+correction_choose_points (const PredictCorrectionData *data, uint32_t n_columns, guint fold,
+                          bool inside, double **columns, double *observed)
+{
+  uint64_t n = 0;
+
+  for (uint64_t point = 0; point < data->train.n; point++) {
+    if ((point % CORRECTION_FOLDS == fold) != inside)
+      continue;
+    for (uint32_t at = 0; at < n_columns; at++)
+      columns[at][n] = data->train.columns[at][point];
+    observed[n++] = data->train_observed[point];
+  }
+  return n;
+}
+
+double
+correction_point_loss (PredictLoss loss, double observed, double predicted)
+{
+  double deviation = predict_deviation (loss, observed, predicted, NULL);
+
+  if (!isfinite (deviation))
+    return INFINITY;
+  return loss == PREDICT_LOSS_MAPE ? fabs (deviation) : deviation * deviation;
+}
+
+uint32_t
+correction_n_numbers (CorrectionWork *work, const CorrectionMember *member)
+{
+  return put_together (work, member, false);
+}
+
+double
+correction_folds_loss (CorrectionWork *work, const CorrectionMember *member, double *points_loss)
+{
+  const CorrectionProblem *problem = work->problem;
+  const PredictCorrectionData *data = problem->data;
+  const PredictLoss loss = problem->settings->loss;
+  uint32_t n_columns = n_variables (problem);
+  uint64_t n = data->train.n;
+  g_autofree double *memory = g_new (double, n *(n_columns + 2));
+  g_autofree double **columns = g_new (double *, n_columns);
+  g_autofree double *parameters = g_new (double, data->model->n_parameters + 1);
+  double *observed = memory + n * n_columns, *values = observed + n, sum = 0;
+
+  for (uint32_t at = 0; at < n_columns; at++)
+    columns[at] = memory + n * at;
+  for (guint fold = 0; fold < CORRECTION_FOLDS; fold++) {
+    CorrectionMember other = { .parameters = parameters };
+    PredictTarget target = { { (const double *const *) columns, 0 }, observed, loss };
+    double of_fold;
+
+    correction_copy (problem, member, &other);
+    target.points.n = correction_choose_points (data, n_columns, fold, false, columns, observed);
+    correction_fit (work, &other, &target, FOLD_EVALUATIONS);
+    target.points.n = correction_choose_points (data, n_columns, fold, true, columns, observed);
+    if (target.points.n == 0)
+      continue;
+    put_together (work, &other, false);
+    predict_values (&work->whole, &target.points, parameters, work->workspace, values);
+    of_fold = predict_loss (loss, observed, values, target.points.n);
+    sum += (double) target.points.n * (loss == PREDICT_LOSS_MAPE ? of_fold : of_fold * of_fold);
+    for (uint64_t at = 0; points_loss != NULL && at < target.points.n; at++)
+      points_loss[at * CORRECTION_FOLDS + fold] =
+          correction_point_loss (loss, observed[at], values[at]);
+  }
+  return loss == PREDICT_LOSS_MAPE ? sum / (double) n : sqrt (sum / (double) n);
+}

@@ -1,0 +1,331 @@
+/* model.c - see model.h: learning a model and predicting with it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "predictors/model/model.h"
+
+#include "predictors/predict_error.h"
+#include "base/random.h"
+#include "predictors/table/splits.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PERMUTATION_FOLDS 3u
+/* Streams of the seed that the methods leave alone. */
+#define STREAM_CALIBRATION (UINT64_C (1) << 62)
+#define STREAM_PERMUTATION (UINT64_C (1) << 63)
+
+/* What one model is learned from, and how far that is. */
+typedef struct {
+  const PredictTable *table;
+  const PredictRecipe *recipe;
+  PredictSamples *samples;
+  uint32_t *group; /* [n_samples] */
+  uint32_t n_groups;
+  PredictProgress progress;
+  void *progress_data;
+  double fits_done, fits, fits_all; /* the models fitted in earlier steps, in this one, in all */
+} Learning;
+
+static void
+tell (void *data, double share)
+{
+  const Learning *learning = data;
+
+  if (learning->progress != NULL)
+    learning->progress (learning->progress_data,
+                        (learning->fits_done + share * learning->fits) / learning->fits_all);
+}
+
+/* A step that fits so many models begins. */
+static void
+begin_step (Learning *learning, guint fits)
+{
+  learning->fits_done += learning->fits;
+  learning->fits = fits;
+}
+
+static guint
+fits_of (const PredictTrial *trial)
+{
+  return trial->test_share > 0 ? trial->repeats : trial->repeats * trial->folds;
+}
+
+static gboolean
+evaluate (Learning *learning, PredictModel *model, GError **error)
+{
+  const PredictRecipe *recipe = learning->recipe;
+  PredictTrial trial = recipe->trial;
+
+  if (trial.repeats == 0)
+    return TRUE;
+  trial.log_target = recipe->log_target;
+  begin_step (learning, fits_of (&trial));
+  model->evaluated =
+      predict_evaluate (learning->samples, learning->group, learning->n_groups, &recipe->settings,
+                        &trial, &model->evaluation, tell, learning, error);
+  return model->evaluated;
+}
+
+/* Of what is out of bag: those that some tree did not see. */
+static double
+r2_of (const PredictSamples *samples, const double *predicted)
+{
+  double sum = 0, errors = 0, squares = 0, n = 0;
+
+  for (uint64_t i = 0; i < samples->n_samples; i++)
+    if (!isnan (predicted[i])) {
+      sum += samples->y[i];
+      errors += (samples->y[i] - predicted[i]) * (samples->y[i] - predicted[i]);
+      n++;
+    }
+  for (uint64_t i = 0; i < samples->n_samples; i++)
+    if (!isnan (predicted[i]))
+      squares += (samples->y[i] - sum / n) * (samples->y[i] - sum / n);
+  return squares > 0 ? 1 - errors / squares : (double) NAN;
+}
+
+static void
+calibrate (const Learning *learning, PredictModel *model, const double *predicted,
+           const double *deviation)
+{
+  model->interval =
+      predict_interval_calibrate (learning->samples->y, predicted, deviation, learning->group,
+                                  learning->samples->n_samples, learning->n_groups);
+}
+
+/* Intervals from samples that models of the other folds predicted. */
+static gboolean
+calibrate_by_folds (Learning *learning, PredictModel *model, GError **error)
+{
+  const PredictRecipe *recipe = learning->recipe;
+  g_auto (PredictEvaluation) evaluation = { 0 };
+  PredictTrial trial = { .repeats = 1,
+                         .folds = MIN (recipe->calibration_folds, learning->n_groups),
+                         .seed = recipe->settings.seed ^ STREAM_CALIBRATION,
+                         .log_target = recipe->log_target };
+
+  if (trial.folds < 2)
+    return TRUE;
+  begin_step (learning, trial.folds);
+  if (!predict_evaluate (learning->samples, learning->group, learning->n_groups, &recipe->settings,
+                         &trial, &evaluation, tell, learning, error))
+    return FALSE;
+  calibrate (learning, model, evaluation.predicted, evaluation.deviation);
+  return TRUE;
+}
+
+/* What is out of bag has twins in the bag when samples come in groups. */
+static gboolean
+uses_out_of_bag (const Learning *learning)
+{
+  const PredictSettings *settings = &learning->recipe->settings;
+
+  return settings->bootstrap && settings->method <= PREDICT_TREE &&
+         learning->n_groups == learning->samples->n_samples;
+}
+
+static gboolean
+fit (Learning *learning, PredictModel *model, GError **error)
+{
+  PredictForestReport report;
+  const PredictSamples *samples = learning->samples;
+
+  begin_step (learning, 1);
+  model->fitted =
+      predict_fit (samples, &learning->recipe->settings, &report, tell, learning, error);
+  if (model->fitted == NULL)
+    return FALSE;
+  model->importances = g_steal_pointer (&report.importances);
+  if (report.out_of_bag != NULL)
+    model->out_of_bag_r2 = r2_of (samples, report.out_of_bag);
+  if (report.out_of_bag != NULL && uses_out_of_bag (learning))
+    calibrate (learning, model, report.out_of_bag, report.out_of_bag_sd);
+  predict_forest_report_clear (&report);
+  return model->interval.scores != NULL || calibrate_by_folds (learning, model, error);
+}
+
+/* Adds the importances in one fold, for a model of the others. */
+static gboolean
+permute_fold (const Learning *learning, const bool *is_test, const bool *is_training, guint fold,
+              double *importances, GError **error)
+{
+  const PredictRecipe *recipe = learning->recipe;
+  g_autoptr (PredictSamples) training = predict_samples_select (learning->samples, is_training);
+  g_autoptr (PredictSamples) test = predict_samples_select (learning->samples, is_test);
+  g_autofree double *of_fold = g_new (double, test->n_features);
+  g_autoptr (PredictFitted) fitted =
+      predict_fit (training, &recipe->settings, NULL, NULL, NULL, error);
+
+  if (fitted == NULL)
+    return FALSE;
+  predict_fitted_permutation_importances (fitted, test, recipe->permutation_repeats,
+                                          recipe->settings.seed ^ (STREAM_PERMUTATION + fold),
+                                          recipe->settings.threads, of_fold);
+  for (guint feature = 0; feature < test->n_features; feature++)
+    importances[feature] += of_fold[feature];
+  return TRUE;
+}
+
+/* On samples that were not learned from: of those that were, a forest knows even the noise. */
+static gboolean
+permute (Learning *learning, PredictModel *model, GError **error)
+{
+  uint64_t n = learning->samples->n_samples;
+  guint n_features = learning->samples->n_features;
+  guint n_folds = MIN (PERMUTATION_FOLDS, learning->n_groups);
+  g_autofree uint32_t *fold = g_new (uint32_t, n);
+  g_autofree bool *is_test = g_new (bool, n), *is_training = g_new (bool, n);
+  PredictRandom random = predict_random (learning->recipe->settings.seed, STREAM_PERMUTATION);
+
+  if (learning->recipe->permutation_repeats == 0 || n_folds < 2)
+    return TRUE;
+  begin_step (learning, n_folds);
+  model->permutation = g_new0 (double, n_features);
+  predict_split_deal (&random, learning->group, n, learning->n_groups, n_folds, fold);
+  for (guint k = 0; k < n_folds; k++) {
+    for (uint64_t i = 0; i < n; i++) {
+      is_test[i] = fold[i] == k;
+      is_training[i] = fold[i] != k;
+    }
+    if (!permute_fold (learning, is_test, is_training, k, model->permutation, error))
+      return FALSE;
+    tell (learning, (k + 1.0) / n_folds);
+  }
+  for (guint feature = 0; feature < n_features; feature++)
+    model->permutation[feature] /= n_folds;
+  return TRUE;
+}
+
+static void
+note_ranges (PredictModel *model, const PredictSamples *samples)
+{
+  model->smallest = g_new (double, samples->n_features);
+  model->largest = g_new (double, samples->n_features);
+  for (guint feature = 0; feature < samples->n_features; feature++) {
+    const float *column = samples->x + feature * samples->n_samples;
+    float smallest = column[0], largest = column[0];
+
+    for (uint64_t i = 1; i < samples->n_samples; i++) {
+      smallest = MIN (smallest, column[i]);
+      largest = MAX (largest, column[i]);
+    }
+    model->smallest[feature] = (double) smallest;
+    model->largest[feature] = (double) largest;
+  }
+}
+
+/* Of the features and the target, and of the groups when there are any. */
+static char *
+hash_of (const PredictTable *table, const PredictRecipe *recipe)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+
+  for (guint i = 0; recipe->features[i] != NULL; i++)
+    g_ptr_array_add (names, (char *) recipe->features[i]);
+  g_ptr_array_add (names, (char *) recipe->target);
+  if (recipe->group != NULL)
+    g_ptr_array_add (names, (char *) recipe->group);
+  g_ptr_array_add (names, NULL);
+  return predict_table_hash (table, (const char *const *) names->pdata);
+}
+
+static void
+note_origin (PredictModel *model, const Learning *learning)
+{
+  const PredictRecipe *recipe = learning->recipe;
+  guint n_features = learning->samples->n_features;
+
+  model->version = g_strdup (PACKAGE_VERSION);
+  model->features = g_strdupv ((char **) recipe->features);
+  model->units = g_new0 (char *, n_features + 1);
+  for (guint feature = 0; feature < n_features; feature++) {
+    const PredictColumn *column = predict_table_find (learning->table, recipe->features[feature]);
+
+    model->units[feature] = g_strdup (column->unit != NULL ? column->unit : "");
+  }
+  model->target = g_strdup (recipe->target);
+  model->log_target = recipe->log_target;
+  model->source = g_utf8_make_valid (learning->table->source, -1);
+  model->hash = hash_of (learning->table, recipe);
+  model->n_samples = learning->samples->n_samples;
+  model->out_of_bag_r2 = NAN;
+  note_ranges (model, learning->samples);
+}
+
+static gboolean
+check_recipe (const PredictRecipe *recipe, GError **error)
+{
+  for (guint i = 0; recipe->features[i] != NULL; i++) {
+    if (strcmp (recipe->features[i], recipe->target) == 0) {
+      g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
+                   "\"%s\" is the target and cannot be a feature as well", recipe->target);
+      return FALSE;
+    }
+    if (g_strv_contains (recipe->features + i + 1, recipe->features[i])) {
+      g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION, "the feature \"%s\" is named twice",
+                   recipe->features[i]);
+      return FALSE;
+    }
+  }
+  return predict_settings_check (&recipe->settings, error);
+}
+
+PredictModel *
+predict_model_train (const PredictTable *table, const PredictRecipe *recipe,
+                     PredictProgress progress, void *progress_data, GError **error)
+{
+  g_autoptr (PredictSamples) samples = NULL;
+  g_autofree uint32_t *group = NULL;
+  g_autoptr (PredictModel) model = NULL;
+  Learning learning = { .table = table,
+                        .recipe = recipe,
+                        .progress = progress,
+                        .progress_data = progress_data,
+                        .fits_all = 1 };
+
+  if (!check_recipe (recipe, error))
+    return NULL;
+  samples =
+      predict_samples_from (table, recipe->features, recipe->target, recipe->log_target, error);
+  if (samples == NULL)
+    return NULL;
+  group = predict_table_groups (table, recipe->group, &learning.n_groups, error);
+  if (group == NULL)
+    return NULL;
+  learning.samples = samples;
+  learning.group = group;
+  learning.fits_all +=
+      fits_of (&recipe->trial) +
+      (uses_out_of_bag (&learning) ? 0 : MIN (recipe->calibration_folds, learning.n_groups)) +
+      (recipe->permutation_repeats > 0 ? PERMUTATION_FOLDS : 0);
+  model = g_new0 (PredictModel, 1);
+  note_origin (model, &learning);
+  return evaluate (&learning, model, error) && fit (&learning, model, error) &&
+                 permute (&learning, model, error)
+             ? g_steal_pointer (&model)
+             : NULL;
+}
+
+void
+predict_model_free (PredictModel *model)
+{
+  if (model == NULL)
+    return;
+  g_free (model->version);
+  g_strfreev (model->features);
+  g_strfreev (model->units);
+  g_free (model->target);
+  g_free (model->source);
+  g_free (model->hash);
+  g_free (model->smallest);
+  g_free (model->largest);
+  g_free (model->importances);
+  g_free (model->permutation);
+  predict_evaluation_clear (&model->evaluation);
+  predict_interval_clear (&model->interval);
+  predict_fitted_free (model->fitted);
+  g_free (model);
+}

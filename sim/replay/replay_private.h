@@ -1,0 +1,432 @@
+/* replay_private.h - the state of a replay, shared by the files that run it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *   replay.c         ranks: their clock, their loop, the network's callbacks
+ *   replay_ops.c     what each MPI call does
+ *   replay_active.c  collectives: entering, steps, progress
+ *   replay_direct.c  collectives whose messages are all sent at once
+ *   replay_meet.c    meetings in the network, and the making of communicators
+ *   requests.c       requests, and the handles that name them
+ *   protocol.c       messages: order, matching
+ *   pami.c           a torus: eager and request to send, progress
+ *   rendezvous.c     a torus: data by remote get, pacing, copies within a node
+ *   ob1.h            a fabric: Open MPI's protocols
+ *   replay_window.c  one-sided accesses, and what completes them
+ *   replay_graph.h   ranks whose operations are a graph
+ *   replay_report.c  deadlocks, warnings, the result
+ *
+ * A rank has its own clock, local_ps, which may be ahead of the network's:
+ * sends are handed to the network for a later time, receives are posted for
+ * a later time (matching.h says why that gives the same matches), and a rank
+ * that blocks at local time t treats what comes before t at t.  A timer is
+ * set only where a rank must let the network catch up: see rank_pause() in
+ * replay.c.
+ *
+ * The pools are shared by all ranks, so callbacks must come one at a time. */
+#pragma once
+
+#include "sim/replay/agreement.h"
+#include "sim/collective/collective.h"
+#include "mpi/communicator.h"
+#include "base/small_map.h"
+#include "sim/replay/matching.h"
+#include "sim/replay/replay.h"
+
+/* Simulated time ends here, after 26 days: far enough from the end of 64 bits
+ * that no sum of a clock and a few durations, none longer, overflows. */
+#define SIM_LAST_PS (INT64_MAX / 4)
+
+/* What a cookie means, in its top four bits; the same kinds serve messages
+ * and timers, as copies within a node are timers. */
+typedef enum {
+  SIM_COOKIE_EAGER,    /* transfer: envelope and data */
+  SIM_COOKIE_ASK,      /* transfer: request to send */
+  SIM_COOKIE_GET,      /* transfer and piece: remote get, at the owner of the data */
+  SIM_COOKIE_DATA,     /* transfer and piece */
+  SIM_COOKIE_ACK,      /* transfer: at its sender */
+  SIM_COOKIE_COPIED,   /* transfer: the copy within the node is done */
+  SIM_COOKIE_DIRECT,   /* communicator and sequence number of a direct collective */
+  SIM_COOKIE_RESUME,   /* the network's time has reached the rank's */
+  SIM_COOKIE_RELEASE,  /* everyone has met */
+  SIM_COOKIE_MET,      /* the same, of a posted collective: communicator and sequence number */
+  SIM_COOKIE_ACCESS,   /* transfer: a one-sided access, at its target */
+  SIM_COOKIE_ACCESSED, /* transfer: complete, at its origin */
+  SIM_COOKIE_BEGIN,    /* a processor of a graph that may begin something */
+  SIM_COOKIE_END,      /* an operation of a graph that does not occupy its processor any more */
+  SIM_COOKIE_OB1,      /* SimOb1Event and transfer */
+} SimCookie;
+
+/* high: 28 bits, a piece or a communicator; low: a transfer or a sequence number. */
+static inline uint64_t
+sim_cookie (SimCookie kind, uint32_t high, uint32_t low)
+{
+  return (uint64_t) kind << 60 | (uint64_t) (high & 0xfffffffu) << 32 | low;
+}
+
+static inline SimCookie
+sim_cookie_kind (uint64_t cookie)
+{
+  return (SimCookie) (cookie >> 60);
+}
+
+static inline uint32_t
+sim_cookie_high (uint64_t cookie)
+{
+  return (uint32_t) (cookie >> 32) & 0xfffffffu;
+}
+
+static inline uint32_t
+sim_cookie_low (uint64_t cookie)
+{
+  return (uint32_t) cookie;
+}
+
+/* One operation that a rank has started (or, a template, may start). */
+typedef struct {
+  uint64_t bytes;       /* to send, or room to receive */
+  int64_t at_ps;        /* when posted; once complete, when it completed */
+  SimEnvelope envelope; /* of the message, or wanted */
+  uint32_t rank;
+  uint32_t peer; /* world rank of the destination or source; TOPO_NONE: any or nobody */
+  uint32_t next; /* younger one of the same handle; the chain of free ones */
+  uint8_t mode;  /* TraceSendMode */
+  bool used : 1;
+  bool is_send : 1;
+  bool nobody : 1; /* no message: the peer is MPI_PROC_NULL, or a collective */
+  bool complete : 1;
+  bool awaited : 1;    /* the rank is blocked until it is complete */
+  bool detached : 1;   /* nobody will ask for it: freed when complete */
+  bool owned : 1;      /* by the posted collective of this context and tag; freed when complete */
+  bool collective : 1; /* is itself a posted collective, of this context and tag */
+  bool graph : 1;      /* `next` is the number of its operation in a graph; freed when complete */
+  bool access : 1;     /* of accesses to a window */
+} SimRequest;
+
+/* One message from its send to its end, at both of its ranks. */
+typedef struct {
+  uint64_t bytes;
+  union {
+    uint64_t asked_bytes; /* rendezvous data */
+    uint64_t back_bytes;  /* an access: what its origin gets */
+  };
+  uint64_t arrived_bytes;
+  int64_t at_ps;        /* when it came; then when its data may be fetched */
+  SimEnvelope envelope; /* an access: its window and origin */
+  uint32_t destination;
+  uint32_t serial;          /* among the messages of this pair of ranks */
+  uint32_t send_request;    /* TOPO_NONE: complete for the sender */
+  uint32_t receive_request; /* TOPO_NONE: not matched */
+  uint32_t next;            /* early, deferred or paced; the chain of free ones */
+  uint32_t piece_bytes;     /* of the remote gets; 0: all at once */
+  uint8_t state;            /* SimCookie: EAGER, ASK or DATA came last; an access: TraceOpKind */
+  bool dynamic;             /* its data is routed dynamically */
+} SimTransfer;
+
+/* A collective that a rank is in or, when it is nonblocking, has posted. */
+typedef struct SimActive SimActive;
+struct SimActive {
+  SimCollective collective;
+  SimActive *next;     /* younger one of the rank */
+  SimActive *next_met; /* next posted one that waits in the same meeting */
+  int64_t at_ps;       /* when the last of the requests that it owned was complete */
+  uint32_t rank, comm, sequence;
+  uint32_t request;  /* complete when this ends; TOPO_NONE: blocking */
+  uint32_t pending;  /* requests that it owns */
+  uint32_t step;     /* or the number of direct messages handed over */
+  uint32_t missing;  /* direct messages still to come */
+  bool blocks;       /* the rank does nothing else */
+  bool direct_ready; /* `missing` is known */
+  uint64_t arrays[]; /* what the collective's lists point to */
+};
+
+typedef enum {
+  SIM_RANK_READY,   /* about to do the next thing */
+  SIM_RANK_RUNNING, /* outside MPI: a timer ends that */
+  SIM_RANK_BUSY,    /* in MPI, with what ob1_work.c has for its processor */
+  SIM_RANK_WAITING, /* for its awaited requests */
+  SIM_RANK_PROBING,
+  SIM_RANK_MEETING,   /* for other ranks, in the network or to make a communicator */
+  SIM_RANK_GATHERING, /* for the messages of a direct collective */
+  SIM_RANK_GRAPH,     /* its processors do what replay_graph.c says */
+  SIM_RANK_DONE,
+} SimRankState;
+
+/* What an arriving message looks at comes first, as a large replay has none
+ * of it in a cache. */
+typedef struct {
+  int64_t local_ps;
+  TraceMap peers; /* world rank -> messages sent to, received from */
+  SimMatchQueue matching;
+  uint32_t pending;                       /* awaited requests that are not complete */
+  uint32_t open_receives;                 /* posted or matched, not complete */
+  uint32_t open_sends;                    /* fabrics: those of which more than the first piece
+                                           * needs this rank */
+  uint32_t first_early;                   /* transfers that overtook others of their pair */
+  uint32_t first_deferred, last_deferred; /* matched while outside MPI */
+  uint8_t state;                          /* SimRankState */
+  bool active_ready;                      /* a posted collective may go on */
+  TraceMap handles;                       /* handle -> oldest, youngest, template request */
+  TraceCursor *cursor;                    /* NULL before the first step and after the last */
+  int64_t computed_ps;                    /* where the last compute gap ended */
+  const char *call;                       /* MPI name of the last operation */
+  SimActive *active;                      /* the one that blocks, then posted ones by age */
+  GArray *early_direct;                   /* (element-type EarlyDirect) NULL: none */
+  TraceMap sequences;                     /* communicator -> collectives so far, makings of
+                                           * communicators too */
+  SimEnvelope probe;
+  uint32_t node;
+  uint32_t n_dynamic;    /* transfers on their way here that are routed dynamically */
+  uint32_t cancel;       /* request to take back when the network has caught up */
+  uint32_t next_meeting; /* next rank that waits in the same meeting */
+} SimRank;
+
+/* Remote-get pacing of a node (bgq.md section 3.4). */
+typedef struct {
+  uint32_t first, last; /* transfers with pieces to ask for */
+  uint64_t outstanding_bytes;
+} SimPacer;
+
+typedef enum {
+  SIM_WARNING_UNKNOWN_REQUEST,
+  SIM_WARNING_TRUNCATED,
+  SIM_WARNING_UNKNOWN_SIZE,
+  SIM_N_WARNINGS
+} SimWarning;
+
+struct SimReplay {
+  Trace *trace;
+  const TopoMachine *machine;
+  const TopoMapping *mapping;
+  const TopoParameters *parameters; /* of the machine */
+  SimReplayOptions options;
+  bool knows_sources; /* of a receive of any source */
+  SimNetwork *network;
+  int64_t now_ps;        /* of the callback */
+  SimTimeline *timeline; /* NULL: none */
+
+  SimRank *ranks;          /* [n_ranks] */
+  struct SimGraph *graphs; /* [n_ranks] NULL: the trace is no graph */
+  struct SimGraphEdgePool *graph_edges;
+  uint32_t n_ranks, n_done;
+  uint64_t n_operations;     /* executed */
+  uint64_t operations_guess; /* of the whole trace; 0: not yet known */
+  TraceComms *comms;
+  SimAgreement *agreement;
+  SimEdges *edges;
+  SimMatchPool match_pool;
+  SimRequest *requests;
+  uint32_t n_requests, requests_capacity, first_free_request;
+  SimTransfer *transfers;
+  uint32_t n_transfers, transfers_capacity, first_free_transfer;
+  SimPacer *pacers;     /* [n_nodes] NULL: nothing was ever paced */
+  struct SimOb1 *ob1;   /* NULL: a torus */
+  GHashTable *meetings; /* gint64 (communicator, sequence) -> Meeting */
+  GHashTable *windows;  /* gint64 (rank, handle) -> Window */
+
+  struct {
+    uint64_t n;
+    uint32_t rank; /* the first */
+    char *place;
+  } warnings[SIM_N_WARNINGS];
+  GError *error; /* the first one; nothing is done any more */
+  SimReplayResult result;
+};
+
+/* Between ranks of one node: through its memory, not the network. */
+static inline bool
+sim_transfer_is_local (const SimReplay *replay, const SimTransfer *transfer)
+{
+  const uint32_t *node = replay->mapping->node;
+
+  return node[transfer->envelope.source] == node[transfer->destination];
+}
+
+/* -- replay.c ------------------------------------------------------------ */
+
+/* The rank's clock moves on to at_ps, if that is later: it waited in MPI. */
+void sim_rank_wait_until (SimReplay *replay, uint32_t rank, int64_t at_ps);
+/* The rank has a cursor; FALSE, and the replay failed, when it cannot. */
+gboolean sim_rank_open (SimReplay *replay, uint32_t rank);
+/* Goes on with a rank whose reason to wait is gone. */
+void sim_rank_wake (SimReplay *replay, uint32_t rank);
+/* Leaves MPI until the network's time has come to the rank's. */
+void sim_rank_sleep (SimReplay *replay, uint32_t rank);
+void sim_rank_finish (SimReplay *replay, uint32_t rank);
+/* Takes back the receive that MPI_Cancel named, now that the network has caught up. */
+void sim_rank_take_back (SimReplay *replay, uint32_t rank);
+
+/* -- replay_ops.c -------------------------------------------------------- */
+
+void sim_ops_execute (SimReplay *replay, uint32_t rank, const TraceOp *op);
+/* The communicator an operation names; TRACE_COMMS_NULL and the replay failed
+ * when there is none. */
+uint32_t sim_ops_comm (SimReplay *replay, uint32_t rank, const TraceOp *op);
+/* Requests that have not begun; TOPO_NONE, and the replay failed, when they
+ * cannot be. */
+uint32_t sim_ops_send (SimReplay *replay, uint32_t rank, const TraceOp *op);
+uint32_t sim_ops_receive (SimReplay *replay, uint32_t rank, const TraceOp *op);
+/* Processor time of a compute gap. */
+int64_t sim_ops_compute_ps (const SimReplay *replay, const TraceOp *op);
+/* The world rank of `peer` in a communicator, TOPO_NONE for wildcards and
+ * MPI_PROC_NULL; false, and the replay failed, when there is no such rank. */
+bool sim_ops_peer (SimReplay *replay, uint32_t rank, uint32_t comm, int32_t peer, uint32_t *world);
+/* Takes a posted receive back when nothing has matched it. */
+void sim_ops_cancel (SimReplay *replay, uint32_t request);
+
+/* -- replay_active.c ----------------------------------------------------- */
+
+void sim_active_enter (SimReplay *replay, uint32_t rank, const TraceOp *op);
+/* The number of the rank's collective on a communicator; false, and the replay
+ * failed, when the calls of other ranks do not match. */
+bool sim_active_number (SimReplay *replay, uint32_t rank, const TraceOp *op, uint32_t comm,
+                        uint32_t *sequence);
+/* Messages that are no collective of the program's, as a neighbourhood in this
+ * communicator; the number is the same at both ends of each. */
+void sim_active_exchange (SimReplay *replay, uint32_t rank, const TraceOp *op, uint32_t comm,
+                          uint32_t number);
+/* The rank can do nothing but go on with a collective. */
+static inline bool
+sim_active_blocks (const SimRank *rank)
+{
+  return rank->active != NULL && rank->active->blocks;
+}
+/* Goes on with the one that blocks. */
+void sim_active_continue (SimReplay *replay, uint32_t rank);
+/* Goes on with posted ones, if the rank or an agent of it can. */
+void sim_active_progress (SimReplay *replay, uint32_t rank);
+/* The rank has posted some that are not complete. */
+bool sim_active_posted (const SimRank *rank);
+/* World rank of a member of its communicator. */
+static inline uint32_t
+sim_active_member (const SimReplay *replay, const SimActive *active, uint32_t member)
+{
+  return trace_comms_world_rank (replay->comms, active->comm, member, active->rank);
+}
+/* An owned request is complete. */
+void sim_active_owned (SimReplay *replay, const SimRequest *request, int64_t at_ps);
+/* The posted one that a request stands for or is owned by. */
+SimActive *sim_active_of (const SimReplay *replay, const SimRequest *request);
+SimActive *
+sim_active_find (const SimReplay *replay, uint32_t rank, uint32_t comm, uint32_t sequence);
+/* Completes its request, if there is one, and frees it. */
+void sim_active_end (SimReplay *replay, SimActive *active, int64_t at_ps);
+/* The rank goes on; its request will tell when it has ended. */
+void sim_active_unblock (SimReplay *replay, SimActive *active);
+void sim_active_clear (SimRank *rank);
+
+/* -- replay_direct.c ----------------------------------------------------- */
+
+/* Hands messages over, then waits for those to come. */
+void sim_direct_continue (SimReplay *replay, SimActive *active);
+/* A message has come. */
+void sim_direct_arrived (SimReplay *replay, uint32_t rank, uint64_t cookie);
+
+/* -- replay_meet.c ------------------------------------------------------- */
+
+void sim_meet_in_hardware (SimReplay *replay, SimActive *active);
+void sim_meet_create (SimReplay *replay, uint32_t rank, const TraceOp *op);
+/* Everyone has met in a posted collective of the rank. */
+void sim_meet_met (SimReplay *replay, uint32_t rank, uint64_t cookie);
+void sim_meet_init (SimReplay *replay);
+
+/* -- replay_window.c ----------------------------------------------------- */
+
+void sim_window_init (SimReplay *replay);
+void sim_window_create (SimReplay *replay, uint32_t rank, const TraceOp *op);
+/* Fences and frees. */
+void sim_window_fence (SimReplay *replay, uint32_t rank, const TraceOp *op);
+void sim_window_access (SimReplay *replay, uint32_t rank, const TraceOp *op);
+void sim_window_flush (SimReplay *replay, uint32_t rank, const TraceOp *op);
+/* Post, start, complete and wait. */
+void sim_window_synchronize (SimReplay *replay, uint32_t rank, const TraceOp *op);
+/* An access has come to its target. */
+void sim_window_serve (SimReplay *replay, uint32_t transfer);
+/* Its origin knows that it is complete. */
+void sim_window_accessed (SimReplay *replay, uint32_t transfer);
+
+/* -- requests.c ---------------------------------------------------------- */
+
+uint32_t sim_request_take (SimReplay *replay, SimRequest value);
+void sim_request_give (SimReplay *replay, uint32_t request);
+void sim_request_complete (SimReplay *replay, uint32_t request, int64_t at_ps);
+/* The rank cannot go on before it is complete; it is freed then. */
+void sim_request_await (SimReplay *replay, uint32_t request);
+/* Nobody will ask for it again. */
+void sim_request_detach (SimReplay *replay, uint32_t request);
+void sim_handle_push (SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t request);
+/* The oldest active operation, taken off the handle; TOPO_NONE: none. */
+uint32_t sim_handle_pop (SimReplay *replay, uint32_t rank, uint32_t handle);
+/* The same, left on it. */
+uint32_t sim_handle_peek (const SimReplay *replay, uint32_t rank, uint32_t handle);
+void sim_handle_set_template (SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t request);
+/* TOPO_NONE: the handle is not persistent. */
+uint32_t sim_handle_template (const SimReplay *replay, uint32_t rank, uint32_t handle);
+/* All handles with active operations. */
+GArray *sim_handle_active (const SimReplay *replay, uint32_t rank);
+
+/* -- protocol.c ---------------------------------------------------------- */
+
+uint32_t sim_protocol_context (uint32_t comm, bool internal);
+/* Begins a send request at the rank's local time; charges the send overhead. */
+void sim_protocol_send (SimReplay *replay, uint32_t request);
+/* Posts a receive request at the rank's local time. */
+void sim_protocol_post (SimReplay *replay, uint32_t request);
+/* An envelope has come. */
+void sim_protocol_arrive (SimReplay *replay, uint32_t transfer);
+/* Its receiver has taken it out: not yet given back, tells the timeline. */
+void sim_protocol_received (SimReplay *replay, uint32_t transfer, int64_t at_ps);
+uint32_t sim_transfer_take (SimReplay *replay, SimTransfer value);
+void sim_transfer_give (SimReplay *replay, uint32_t transfer);
+/* Counts a message in the result and the communication graph. */
+void sim_protocol_count (SimReplay *replay, uint32_t source, uint32_t destination, uint64_t bytes);
+/* Messages that came, or overtook, and that no receive took. */
+uint64_t sim_protocol_left (const SimReplay *replay, uint32_t rank);
+
+/* -- pami.c -------------------------------------------------------------- */
+
+/* Hands the message of a new transfer over at its sender's local time. */
+void sim_pami_send (SimReplay *replay, uint32_t transfer);
+/* A transfer has its receive, which is posted just now or was before. */
+void sim_pami_matched (SimReplay *replay, uint32_t transfer, bool posting);
+/* A processor has taken a message of a graph out. */
+void sim_pami_taken (SimReplay *replay, uint32_t transfer);
+/* Does what came while the rank was outside MPI. */
+void sim_pami_progress (SimReplay *replay, uint32_t rank);
+/* The data of a rendezvous is complete. */
+void sim_pami_data (SimReplay *replay, uint32_t transfer);
+
+/* -- rendezvous.c -------------------------------------------------------- */
+
+/* Time of a copy within a node, without the latency. */
+int64_t sim_rendezvous_copy_ps (const SimReplay *replay, uint64_t bytes);
+void sim_rendezvous_fetch (SimReplay *replay, uint32_t transfer, int64_t at_ps);
+void sim_rendezvous_get (SimReplay *replay, const SimMessage *message);
+void sim_rendezvous_data (SimReplay *replay, const SimMessage *message);
+void sim_rendezvous_copied (SimReplay *replay, uint32_t transfer);
+void sim_rendezvous_ack (SimReplay *replay, uint32_t transfer);
+
+/* -- replay_graph.c ------------------------------------------------------ */
+
+void sim_graph_init (SimReplay *replay);
+void sim_graph_free (SimReplay *replay);
+void sim_graph_start (SimReplay *replay, uint32_t rank);
+void sim_graph_begin (SimReplay *replay, uint32_t rank, uint32_t processor);
+void sim_graph_end (SimReplay *replay, uint32_t rank, uint32_t operation);
+/* The message of a receive is here: a processor has to take it out. */
+void sim_graph_arrived (SimReplay *replay, uint32_t request, uint32_t transfer);
+/* The request of an operation is complete. */
+void sim_graph_completed (SimReplay *replay, uint32_t rank, uint32_t operation);
+/* The oldest operation of a rank that has not ended, its request, or TOPO_NONE,
+ * and how many there are. */
+uint32_t
+sim_graph_oldest (const SimReplay *replay, uint32_t rank, uint32_t *request, uint32_t *n_open);
+
+/* -- replay_report.c ----------------------------------------------------- */
+
+/* Sets the replay's error, unless there is one: "rank 3, MPI_Recv at PLACE: ...". */
+void
+sim_report_fail (SimReplay *replay, uint32_t rank, const char *format, ...) G_GNUC_PRINTF (3, 4);
+void sim_report_warn (SimReplay *replay, uint32_t rank, SimWarning warning);
+void sim_report_deadlock (const SimReplay *replay, GError **error);
+void sim_report_finish (SimReplay *replay);

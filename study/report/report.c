@@ -1,0 +1,144 @@
+/* report.c - puts a report page together: data, style and scripts in one file.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The page may run and load nothing but what is in it: its content security
+ * policy names the hashes of its scripts and of its style, and nothing else. */
+#include "config.h"
+
+#include "study/report/report.h"
+
+#include "study/report/report_data.h"
+#include "study/text.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char frame_text[] =
+#include "study/report/page_frame.inc"
+    ;
+static const char style_text[] =
+#include "study/report/page_style.inc"
+    ;
+static const char vendor_text[] =
+#include "study/report/page_vendor.inc"
+    ;
+static const char script_text[] =
+#include "study/report/page_script.inc"
+    ;
+
+/* 'sha256-...' as a policy names an inline script or style. */
+static void
+append_hash (GString *policy, const char *text)
+{
+  g_autoptr (GChecksum) checksum = g_checksum_new (G_CHECKSUM_SHA256);
+  guint8 digest[32];
+  gsize size = sizeof digest;
+  g_autofree char *encoded = NULL;
+
+  g_checksum_update (checksum, (const guchar *) text, -1);
+  g_checksum_get_digest (checksum, digest, &size);
+  encoded = g_base64_encode (digest, size);
+  g_string_append_printf (policy, " 'sha256-%s'", encoded);
+}
+
+static char *
+policy_new (void)
+{
+  GString *policy = g_string_new ("default-src 'none'; script-src");
+
+  append_hash (policy, vendor_text);
+  append_hash (policy, script_text);
+  g_string_append (policy, "; style-src");
+  append_hash (policy, style_text);
+  g_string_append (policy, "; base-uri 'none'; form-action 'none'");
+  return g_string_free (policy, FALSE);
+}
+
+static char *
+html_escape (const char *text)
+{
+  g_autofree char *valid = g_utf8_make_valid (text, -1);
+
+  return g_markup_escape_text (valid, -1);
+}
+
+static void
+append_row (GString *html, const StudyRanked *ranked)
+{
+  g_autofree char *mapping = html_escape (ranked->mapping);
+  char value[STUDY_NUMBER_SIZE];
+
+  g_string_append_printf (html, "<tr><td>%u<td>%s<td>%s<td>", ranked->place, mapping,
+                          study_number (value, ranked->value));
+  if (isfinite (ranked->gain))
+    g_string_append_printf (html, "%.4f", ranked->gain);
+  g_string_append (html, "</tr>\n");
+}
+
+/* For a browser that runs no scripts: the rankings as plain tables. */
+static char *
+tables_new (const GPtrArray *cases)
+{
+  GString *html = g_string_new (NULL);
+
+  for (guint i = 0; i < cases->len; i++) {
+    const StudyCase *study_case = g_ptr_array_index (cases, i);
+    g_autofree char *name = html_escape (study_case->name);
+
+    g_string_append_printf (html,
+                            "<table><caption>%s</caption>\n<tr><th>place<th>mapping<th>%s"
+                            "<th>gain over the default</tr>\n",
+                            name, study_case->column);
+    for (guint row = 0; row < study_case->ranked->len; row++)
+      append_row (html, &g_array_index (study_case->ranked, StudyRanked, row));
+    g_string_append (html, "</table>\n");
+  }
+  return g_string_free (html, FALSE);
+}
+
+typedef struct {
+  const char *name, *text;
+} Part;
+
+/* The frame with @NAME@ replaced by the part of that name. */
+static void
+write_frame (FILE *out, const Part *parts, gsize n_parts)
+{
+  const char *at = frame_text, *mark;
+
+  while ((mark = strchr (at, '@'))) {
+    gsize length = strcspn (mark + 1, "@");
+
+    fwrite (at, 1, (gsize) (mark - at), out);
+    for (gsize i = 0; i < n_parts; i++)
+      if (strlen (parts[i].name) == length && !memcmp (parts[i].name, mark + 1, length))
+        fputs (parts[i].text, out);
+    at = mark + length + 2;
+  }
+  fputs (at, out);
+}
+
+gboolean
+study_report_write (FILE *out, const StudyReport *report, GError **error)
+{
+  g_autoptr (GPtrArray) cases = study_report_cases (report, error);
+  GString *data = cases ? study_report_data (report, cases, error) : NULL;
+  g_autofree char *title = NULL, *policy = NULL, *tables = NULL;
+
+  if (!data)
+    return FALSE;
+  title = html_escape (report->title);
+  policy = policy_new ();
+  tables = tables_new (cases);
+  {
+    const Part parts[] = { { "POLICY", policy },     { "TITLE", title },
+                           { "STYLE", style_text },  { "TABLES", tables },
+                           { "DATA", data->str },    { "VENDOR", vendor_text },
+                           { "SCRIPT", script_text } };
+
+    write_frame (out, parts, G_N_ELEMENTS (parts));
+  }
+  g_string_free (data, TRUE);
+  return TRUE;
+}

@@ -1,0 +1,298 @@
+/* row.c - one run of a study: what went in, what came out.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "study/store/row_fields.h"
+
+#include "study/text.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A division by it gives the closest number to a decimal one of picoseconds. */
+#define PS_PER_SECOND 1e12
+
+#define FIELD(kind, name)                                      \
+  {                                                            \
+#name, STUDY_FIELD_##kind, G_STRUCT_OFFSET(StudyRow, name) \
+  }
+
+/* Features, which have names of their own, come between the two. */
+static const StudyField head[] = {
+  FIELD (TEXT, key),           FIELD (TEXT, trace),        FIELD (TEXT, trace_hash),
+  FIELD (TEXT, machine),       FIELD (TEXT, machine_hash), FIELD (TEXT, mapping),
+  FIELD (TEXT, mapping_hash),  FIELD (TEXT, network),      FIELD (TEXT, routing),
+  FIELD (TEXT, grain),         FIELD (TEXT, version),      FIELD (U32, ranks),
+  FIELD (U32, ranks_per_node), FIELD (U32, nodes),         FIELD (U32, links),
+  FIELD (REAL, compute_scale), FIELD (U64, seed),          FIELD (U32, repetition),
+  FIELD (STATUS, status),      FIELD (TEXT, error),        FIELD (REAL, time_s),
+  FIELD (REAL, compute_s_avg), FIELD (REAL, wait_s_avg),   FIELD (REAL, wait_s_max),
+  FIELD (U64, messages),       FIELD (U64, message_bytes), FIELD (U64, packets),
+  FIELD (U64, packet_hops),    FIELD (U64, events),
+};
+
+static const StudyField tail[] = {
+  FIELD (LIST, warnings),
+  FIELD (REAL, wall_s),
+  FIELD (U64, peak_rss_bytes),
+};
+
+#define N_HEAD   G_N_ELEMENTS (head)
+#define N_TAIL   G_N_ELEMENTS (tail)
+#define N_TIMING 2 /* wall_s, peak_rss_bytes */
+#define N_FIELDS (N_HEAD + SIM_N_FEATURES + N_TAIL)
+
+static const char *const status_names[] = { "done", "failed" };
+
+const char *
+study_status_name (StudyStatus status)
+{
+  return status_names[status];
+}
+
+/* --- Fields --- */
+
+static StudyField fields[N_FIELDS];
+
+static gpointer
+make_fields (gpointer unused)
+{
+  (void) unused;
+  memcpy (fields, head, sizeof head);
+  for (guint feature = 0; feature < SIM_N_FEATURES; feature++)
+    fields[N_HEAD + feature] =
+        (StudyField){ sim_feature_name ((SimFeature) feature), STUDY_FIELD_REAL,
+                      G_STRUCT_OFFSET (StudyRow, features) + feature * sizeof (double) };
+  memcpy (&fields[N_HEAD + SIM_N_FEATURES], tail, sizeof tail);
+  return fields;
+}
+
+guint
+study_row_n_fields (void)
+{
+  return N_FIELDS;
+}
+
+const StudyField *
+study_row_field (guint field)
+{
+  static GOnce once = G_ONCE_INIT;
+
+  g_once (&once, make_fields, NULL);
+  return &fields[field];
+}
+
+uint64_t
+study_row_integer (const StudyRow *row, const StudyField *field)
+{
+  gconstpointer at = study_row_at (row, field);
+
+  if (field->kind == STUDY_FIELD_U64)
+    return *(const uint64_t *) at;
+  return field->kind == STUDY_FIELD_U32 ? *(const uint32_t *) at : *(const StudyStatus *) at;
+}
+
+void
+study_row_set_integer (StudyRow *row, const StudyField *field, uint64_t value)
+{
+  gpointer at = study_row_at (row, field);
+
+  if (field->kind == STUDY_FIELD_U64)
+    *(uint64_t *) at = value;
+  else if (field->kind == STUDY_FIELD_U32)
+    *(uint32_t *) at = (uint32_t) value;
+  else
+    *(StudyStatus *) at = value == STUDY_DONE ? STUDY_DONE : STUDY_FAILED;
+}
+
+/* Counts that a run may lack, by what it ran on: only the packet network has
+ * packets, and nothing happens in load. */
+static gboolean
+counts (const StudyRow *row, gsize offset)
+{
+  gboolean is_packet = g_strcmp0 (row->network, "packet") == 0;
+
+  if (offset < G_STRUCT_OFFSET (StudyRow, messages))
+    return TRUE;
+  if (row->status != STUDY_DONE)
+    return FALSE;
+  if (offset == G_STRUCT_OFFSET (StudyRow, packets) ||
+      offset == G_STRUCT_OFFSET (StudyRow, packet_hops))
+    return is_packet;
+  if (offset == G_STRUCT_OFFSET (StudyRow, events))
+    return is_packet || g_strcmp0 (row->network, "flow") == 0;
+  return TRUE;
+}
+
+gboolean
+study_row_knows (const StudyRow *row, const StudyField *field)
+{
+  gconstpointer at = study_row_at (row, field);
+
+  switch (field->kind) {
+  case STUDY_FIELD_TEXT: return *(char *const *) at != NULL;
+  case STUDY_FIELD_REAL: return !isnan (*(const double *) at);
+  case STUDY_FIELD_U32:
+  case STUDY_FIELD_U64: return counts (row, field->offset);
+  case STUDY_FIELD_STATUS:
+  case STUDY_FIELD_LIST:
+  default: return TRUE;
+  }
+}
+
+/* --- Rows --- */
+
+StudyRow *
+study_row_new (void)
+{
+  StudyRow *row = g_new0 (StudyRow, 1);
+
+  for (guint at = 0; at < N_FIELDS; at++)
+    if (study_row_field (at)->kind == STUDY_FIELD_REAL)
+      *(double *) study_row_at (row, study_row_field (at)) = (double) NAN;
+  row->status = STUDY_FAILED;
+  row->warnings = g_new0 (char *, 1);
+  return row;
+}
+
+void
+study_row_free (StudyRow *row)
+{
+  if (row == NULL)
+    return;
+  for (guint at = 0; at < N_FIELDS; at++)
+    if (study_row_field (at)->kind == STUDY_FIELD_TEXT)
+      g_free (*(char **) study_row_at (row, study_row_field (at)));
+  g_strfreev (row->warnings);
+  g_clear_pointer (&row->link_bytes, g_bytes_unref);
+  g_clear_pointer (&row->rank_times, g_bytes_unref);
+  g_free (row);
+}
+
+StudyRankSummary
+study_rank_summary (const SimReplayResult *result)
+{
+  StudyRankSummary summary = { 0 };
+
+  for (uint32_t rank = 0; result->ranks != NULL && rank < result->n_ranks; rank++) {
+    double wait_s = (double) result->ranks[rank].wait_ps / PS_PER_SECOND;
+
+    summary.compute_s_avg += (double) result->ranks[rank].compute_ps / PS_PER_SECOND;
+    summary.wait_s_avg += wait_s;
+    summary.wait_s_max = MAX (summary.wait_s_max, wait_s);
+  }
+  if (result->n_ranks > 0) {
+    summary.compute_s_avg /= result->n_ranks;
+    summary.wait_s_avg /= result->n_ranks;
+  }
+  return summary;
+}
+
+static void
+take_times (StudyRow *row, const SimReplayResult *result)
+{
+  StudyRankSummary summary = study_rank_summary (result);
+
+  row->time_s = (double) result->time_ps / PS_PER_SECOND;
+  row->compute_s_avg = summary.compute_s_avg;
+  row->wait_s_avg = summary.wait_s_avg;
+  row->wait_s_max = summary.wait_s_max;
+}
+
+static GBytes *
+link_bytes_new (const SimCounters *counters)
+{
+  uint64_t *bytes = g_new (uint64_t, counters->n_places);
+
+  for (uint32_t link = 0; link < counters->n_places; link++)
+    bytes[link] = counters->link[link].payload_bytes;
+  return g_bytes_new_take (bytes, counters->n_places * sizeof *bytes);
+}
+
+static GBytes *
+rank_times_new (const SimReplayResult *result)
+{
+  StudyRankTimes *times = g_new (StudyRankTimes, result->n_ranks);
+
+  for (uint32_t rank = 0; rank < result->n_ranks; rank++)
+    times[rank] = (StudyRankTimes){
+      .end_s = (double) result->ranks[rank].end_ps / PS_PER_SECOND,
+      .compute_s = (double) result->ranks[rank].compute_ps / PS_PER_SECOND,
+      .wait_s = (double) result->ranks[rank].wait_ps / PS_PER_SECOND,
+    };
+  return g_bytes_new_take (times, result->n_ranks * sizeof *times);
+}
+
+void
+study_row_take (StudyRow *row, const SimRun *run, SimNetworkKind network, gboolean keep_links,
+                gboolean keep_ranks)
+{
+  gboolean has_time = network != SIM_NETWORK_LOAD;
+
+  row->status = STUDY_DONE;
+  g_clear_pointer (&row->error, g_free);
+  if (has_time)
+    take_times (row, &run->result);
+  row->links = run->counters->n_links;
+  row->messages = run->result.messages;
+  row->message_bytes = run->result.message_bytes;
+  row->packets = run->counters->packets;
+  row->packet_hops = run->counters->packet_hops;
+  row->events = run->counters->events;
+  memcpy (row->features, run->features, sizeof row->features);
+  row->wall_s = run->wall_s;
+  row->peak_rss_bytes = run->peak_rss_bytes;
+  g_strfreev (row->warnings);
+  row->warnings = g_new0 (char *, run->warnings->len + 1);
+  for (guint at = 0; at < run->warnings->len; at++)
+    row->warnings[at] = g_strdup (g_ptr_array_index (run->warnings, at));
+  g_clear_pointer (&row->link_bytes, g_bytes_unref);
+  g_clear_pointer (&row->rank_times, g_bytes_unref);
+  if (keep_links)
+    row->link_bytes = link_bytes_new (run->counters);
+  if (keep_ranks && has_time)
+    row->rank_times = rank_times_new (&run->result);
+}
+
+/* --- Columns --- */
+
+guint
+study_row_n_columns (gboolean timing)
+{
+  return timing ? N_FIELDS : N_FIELDS - N_TIMING;
+}
+
+const char *
+study_row_column_name (guint column)
+{
+  return study_row_field (column)->name;
+}
+
+gboolean
+study_row_column_is_number (guint column)
+{
+  StudyFieldKind kind = study_row_field (column)->kind;
+
+  return kind == STUDY_FIELD_U32 || kind == STUDY_FIELD_U64 || kind == STUDY_FIELD_REAL;
+}
+
+char *
+study_row_column_text (const StudyRow *row, guint column)
+{
+  const StudyField *field = study_row_field (column);
+  char number[STUDY_NUMBER_SIZE];
+
+  if (!study_row_knows (row, field))
+    return NULL;
+  switch (field->kind) {
+  case STUDY_FIELD_TEXT: return g_strdup (*(char **) study_row_at (row, field));
+  case STUDY_FIELD_REAL:
+    return g_strdup (study_number (number, *(double *) study_row_at (row, field)));
+  case STUDY_FIELD_STATUS: return g_strdup (study_status_name (row->status));
+  case STUDY_FIELD_LIST: return g_strjoinv ("; ", row->warnings);
+  case STUDY_FIELD_U32:
+  case STUDY_FIELD_U64:
+  default: return g_strdup_printf ("%" G_GUINT64_FORMAT, study_row_integer (row, field));
+  }
+}

@@ -1,0 +1,172 @@
+/* node.c - the inside of a node: what its cores share, as a tree.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "topology/node/node_build.h"
+
+void
+topo_node_set_cpus (TopoNode *node, uint32_t *cpu, uint32_t *cpu_core, uint32_t n_cpus)
+{
+  g_free (node->cpu);
+  g_free (node->cpu_core);
+  node->cpu = cpu;
+  node->cpu_core = cpu_core;
+  node->n_cpus = n_cpus;
+}
+
+static void
+use_first_threads (TopoNode *node)
+{
+  uint32_t *cpu = g_new (uint32_t, node->n_cores), *cpu_core = g_new (uint32_t, node->n_cores);
+
+  for (uint32_t core = 0; core < node->n_cores; core++) {
+    cpu[core] = node->objects[node->core[core]].os_index;
+    cpu_core[core] = core;
+  }
+  topo_node_set_cpus (node, cpu, cpu_core, node->n_cores);
+}
+
+TopoNode *
+topo_node_make (char *source, GArray *objects)
+{
+  TopoNode *node = g_new0 (TopoNode, 1);
+
+  node->source = source;
+  node->n_objects = objects->len;
+  node->objects = (TopoObject *) g_array_free (objects, FALSE);
+  node->core = g_new (uint32_t, node->n_objects);
+  node->memory = g_new (uint32_t, node->n_objects);
+  for (uint32_t object = 0; object < node->n_objects; object++)
+    if (node->objects[object].kind == TOPO_OBJECT_CORE)
+      node->core[node->n_cores++] = object;
+    else if (node->objects[object].kind == TOPO_OBJECT_MEMORY)
+      node->memory[node->n_memories++] = object;
+  use_first_threads (node);
+  return node;
+}
+
+void
+topo_node_free (TopoNode *node)
+{
+  if (node == NULL)
+    return;
+  g_free (node->memory);
+  g_free (node->cpu);
+  g_free (node->cpu_core);
+  g_free (node->core);
+  g_free (node->objects);
+  g_free (node->source);
+  g_free (node);
+}
+
+static uint32_t
+add (GArray *objects, TopoObject object)
+{
+  g_array_append_val (objects, object);
+  return objects->len - 1;
+}
+
+/* One die: its L2, and in it two cores with an L1 each.  Linux counts
+ * the processors of such a board across packages and dies first. */
+static void
+add_die (GArray *objects, uint32_t package, uint32_t die)
+{
+  TopoObject above = g_array_index (objects, TopoObject, package);
+  uint32_t first_core = above.first_core + 2 * die;
+  uint32_t l2;
+
+  l2 = add (objects, (TopoObject){ .kind = TOPO_OBJECT_CACHE,
+                                   .level = 2,
+                                   .parent = package,
+                                   .first_core = first_core,
+                                   .n_cores = 2,
+                                   .cache_bytes = 6144 * 1024 });
+  for (uint32_t side = 0; side < 2; side++) {
+    uint32_t core = first_core + side;
+    uint32_t l1 = add (objects, (TopoObject){ .kind = TOPO_OBJECT_CACHE,
+                                              .level = 1,
+                                              .parent = l2,
+                                              .first_core = core,
+                                              .n_cores = 1,
+                                              .cache_bytes = 32 * 1024 });
+
+    add (objects, (TopoObject){ .kind = TOPO_OBJECT_CORE,
+                                .parent = l1,
+                                .os_index = above.os_index + 2 * die + 4 * side,
+                                .first_core = core,
+                                .n_cores = 1 });
+  }
+}
+
+TopoNode *
+topo_node_harpertown (void)
+{
+  GArray *objects = g_array_new (FALSE, TRUE, sizeof (TopoObject));
+
+  add (objects, (TopoObject){ .kind = TOPO_OBJECT_MACHINE, .parent = TOPO_NONE, .n_cores = 8 });
+  add (objects, (TopoObject){
+                    .kind = TOPO_OBJECT_MEMORY, .n_cores = 8, .memory_bytes = UINT64_C (8) << 30 });
+  for (uint32_t number = 0; number < 2; number++) {
+    uint32_t package = add (objects, (TopoObject){ .kind = TOPO_OBJECT_PACKAGE,
+                                                   .os_index = number,
+                                                   .first_core = 4 * number,
+                                                   .n_cores = 4 });
+
+    for (uint32_t die = 0; die < 2; die++)
+      add_die (objects, package, die);
+  }
+  return topo_node_make (g_strdup ("harpertown"), objects);
+}
+
+static bool
+holds (const TopoObject *object, uint32_t core)
+{
+  return core - object->first_core < object->n_cores;
+}
+
+uint32_t
+topo_node_common (const TopoNode *node, uint32_t core, uint32_t other_core)
+{
+  uint32_t object = node->core[core];
+
+  while (!holds (&node->objects[object], other_core))
+    object = node->objects[object].parent;
+  return object;
+}
+
+static uint32_t
+nearest_memory (const TopoNode *node, uint32_t core)
+{
+  for (uint32_t memory = 0; memory < node->n_memories; memory++)
+    if (holds (&node->objects[node->memory[memory]], core))
+      return node->memory[memory];
+  return node->memory[0];
+}
+
+uint32_t
+topo_node_above (const TopoNode *node, uint32_t core, TopoObjectKind kind)
+{
+  uint32_t found = TOPO_NONE;
+
+  if (kind == TOPO_OBJECT_MEMORY)
+    return nearest_memory (node, core);
+  for (uint32_t object = node->core[core]; object != TOPO_NONE;
+       object = node->objects[object].parent)
+    if (node->objects[object].kind == kind)
+      found = object;
+  return found;
+}
+
+uint64_t
+topo_node_memory_bytes (const TopoNode *node)
+{
+  uint64_t bytes = 0;
+
+  for (uint32_t memory = 0; memory < node->n_memories; memory++) {
+    uint64_t part_bytes = node->objects[node->memory[memory]].memory_bytes;
+
+    if (part_bytes == 0)
+      return 0;
+    bytes += part_bytes;
+  }
+  return bytes;
+}

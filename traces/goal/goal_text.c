@@ -1,0 +1,450 @@
+/* goal_text.c - GOAL schedules as text: where each rank is, and what it does.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "traces/goal/goal_text.h"
+
+#include "traces/trace_file.h"
+#include "traces/goal/goal_labels.h"
+#include "traces/goal/goal_scan.h"
+#include "traces/trace.h"
+
+#include <string.h>
+
+/* More ranks than any machine has: such a number is a mistake. */
+#define MAX_RANKS (1 << 24)
+/* The binary form keeps processors in a byte. */
+#define MAX_CPU UINT8_MAX
+
+#define PS_PER_NS 1000
+
+/* The statements of a rank, between its braces. */
+typedef struct {
+  gsize begin, end;
+  uint64_t line; /* of the opening brace */
+} Block;
+
+struct GoalText {
+  char *name; /* without its folder, for messages */
+  GBytes *bytes;
+  const char *data;
+  gsize size;
+  GArray *blocks; /* (element-type Block) by rank */
+};
+
+/* -- messages ----------------------------------------------------------------- */
+
+static uint64_t
+count_lines (const char *begin, const char *end)
+{
+  uint64_t n = 0;
+
+  while (begin < end && (begin = memchr (begin, '\n', (gsize) (end - begin))) != NULL) {
+    begin++;
+    n++;
+  }
+  return n;
+}
+
+static uint64_t
+line_from (const GoalText *text, gsize known_at, uint64_t known_line, gsize at)
+{
+  return known_line + count_lines (text->data + known_at, text->data + at);
+}
+
+/* What a message shows of a token: not a whole line of dashes. */
+static int
+shown_length (const GoalToken *token)
+{
+  return (int) MIN (token->length, 40);
+}
+
+/* What is read: the text, and a place in it whose line is known. */
+typedef struct {
+  const GoalText *text;
+  gsize known_at;
+  uint64_t known_line;
+  GoalScanner scanner;
+} Reading;
+
+static gboolean fail (const Reading *reading, const GoalToken *token, TraceError code,
+                      GError **error, const char *format, ...) G_GNUC_PRINTF (5, 6);
+
+/* Sets an error at the line of a token.  Always FALSE. */
+static gboolean
+fail (const Reading *reading, const GoalToken *token, TraceError code, GError **error,
+      const char *format, ...)
+{
+  const GoalText *text = reading->text;
+  g_autofree char *message = NULL;
+  va_list arguments;
+
+  va_start (arguments, format);
+  message = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_set_error (
+      error, TRACE_ERROR, (gint) code, "%s:%" G_GUINT64_FORMAT ": %s", text->name,
+      line_from (text, reading->known_at, reading->known_line, (gsize) (token->text - text->data)),
+      message);
+  return FALSE;
+}
+
+static gboolean
+fail_expected (const Reading *reading, const GoalToken *token, const char *what, GError **error)
+{
+  if (token->kind == GOAL_TOKEN_END)
+    return fail (reading, token, TRACE_ERROR_FORMAT, error, "expected %s, but the text ends", what);
+  if (token->kind == GOAL_TOKEN_BAD && token->text[0] == '/')
+    return fail (reading, token, TRACE_ERROR_FORMAT, error,
+                 "the comment that begins here has no end");
+  return fail (reading, token, TRACE_ERROR_FORMAT, error, "expected %s, found \"%.*s\"", what,
+               shown_length (token), token->text);
+}
+
+/* -- words -------------------------------------------------------------------- */
+
+static gboolean
+expect (Reading *reading, const char *word, GError **error)
+{
+  GoalToken token = goal_scan (&reading->scanner);
+  g_autofree char *what = NULL;
+
+  if (goal_token_is (&token, word))
+    return TRUE;
+  what = g_strdup_printf ("\"%s\"", word);
+  return fail_expected (reading, &token, what, error);
+}
+
+/* A number of least..most, where a least of -1 stands for "any". */
+static gboolean
+take_number (Reading *reading, const char *what, int64_t least, int64_t most, int64_t *value,
+             GError **error)
+{
+  GoalToken token = goal_scan (&reading->scanner);
+
+  if (token.kind != GOAL_TOKEN_NUMBER)
+    return fail_expected (reading, &token, what, error);
+  if (!goal_token_number (&token, value) || *value < least || *value > most)
+    return fail (reading, &token, TRACE_ERROR_RANGE, error,
+                 "%s %.*s is impossible: must be %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT, what,
+                 shown_length (&token), token.text, least, most);
+  return TRUE;
+}
+
+/* Goes beyond the next word if it is this one. */
+static gboolean
+take_word (Reading *reading, const char *word)
+{
+  GoalScanner before = reading->scanner;
+  GoalToken token = goal_scan (&reading->scanner);
+
+  if (goal_token_is (&token, word))
+    return TRUE;
+  reading->scanner = before;
+  return FALSE;
+}
+
+/* -- where the ranks are ------------------------------------------------------- */
+
+/* Goes beyond the closing brace of a rank. */
+static gboolean
+skip_block (Reading *reading, GError **error)
+{
+  for (;;) {
+    GoalToken token = goal_scan (&reading->scanner);
+
+    if (goal_token_is (&token, "}"))
+      return TRUE;
+    if (token.kind == GOAL_TOKEN_END || token.kind == GOAL_TOKEN_BAD || goal_token_is (&token, "{"))
+      return fail_expected (reading, &token, "statements or \"}\"", error);
+  }
+}
+
+/* The head of a rank, up to the brace. */
+static gboolean
+read_head (Reading *reading, uint32_t expected, int64_t n_ranks, GError **error)
+{
+  GoalToken token = goal_scan (&reading->scanner);
+  int64_t rank;
+
+  if (token.kind == GOAL_TOKEN_END)
+    return fail (reading, &token, TRACE_ERROR_FORMAT, error,
+                 "the text ends before rank %u of %" G_GINT64_FORMAT, expected, n_ranks);
+  if (!goal_token_is (&token, "rank"))
+    return fail_expected (reading, &token, "\"rank\"", error);
+  if (!take_number (reading, "rank", 0, n_ranks - 1, &rank, error))
+    return FALSE;
+  if (rank != expected)
+    return fail (reading, &token, TRACE_ERROR_RANGE, error,
+                 "rank %" G_GINT64_FORMAT " where rank %u belongs: each must be there once, in "
+                 "rising order",
+                 rank, expected);
+  return expect (reading, "{", error);
+}
+
+static gboolean
+find_block (Reading *reading, GoalText *text, int64_t n_ranks, GError **error)
+{
+  Block block;
+
+  if (!read_head (reading, text->blocks->len, n_ranks, error))
+    return FALSE;
+  block.begin = (gsize) (reading->scanner.at - text->data);
+  block.line = line_from (text, reading->known_at, reading->known_line, block.begin);
+  reading->known_at = block.begin;
+  reading->known_line = block.line;
+  if (!skip_block (reading, error))
+    return FALSE;
+  block.end = (gsize) (reading->scanner.at - text->data) - 1;
+  g_array_append_val (text->blocks, block);
+  return TRUE;
+}
+
+static gboolean
+find_blocks (GoalText *text, GError **error)
+{
+  Reading reading = { .text = text,
+                      .known_line = 1,
+                      .scanner = { text->data, text->data + text->size } };
+  GoalToken token;
+  int64_t n_ranks;
+
+  if (!expect (&reading, "num_ranks", error) ||
+      !take_number (&reading, "number of ranks", 1, MAX_RANKS, &n_ranks, error))
+    return FALSE;
+  while (text->blocks->len < n_ranks)
+    if (!find_block (&reading, text, n_ranks, error))
+      return FALSE;
+  token = goal_scan (&reading.scanner);
+  return token.kind == GOAL_TOKEN_END ||
+         fail_expected (&reading, &token, "nothing after the last rank", error);
+}
+
+GoalText *
+goal_text_open (const char *path, GError **error)
+{
+  GBytes *bytes = trace_file_load (path, error);
+  GoalText *text;
+
+  if (bytes == NULL)
+    return NULL;
+  text = g_new (GoalText, 1);
+  text->name = g_path_get_basename (path);
+  text->bytes = bytes;
+  text->data = g_bytes_get_data (bytes, &text->size);
+  text->blocks = g_array_new (FALSE, FALSE, sizeof (Block));
+  if (!find_blocks (text, error)) {
+    goal_text_close (text);
+    return NULL;
+  }
+  return text;
+}
+
+void
+goal_text_close (GoalText *text)
+{
+  if (text == NULL)
+    return;
+  g_array_unref (text->blocks);
+  g_bytes_unref (text->bytes);
+  g_free (text->name);
+  g_free (text);
+}
+
+uint32_t
+goal_text_ranks (const GoalText *text)
+{
+  return text->blocks->len;
+}
+
+/* -- statements ----------------------------------------------------------------- */
+
+typedef struct {
+  Reading reading;
+  uint32_t n_ranks;
+  GoalGraph *graph;
+  GoalLabels *labels;
+} RankReading;
+
+/* [tag T] [cpu C] [nic K] in this order; which network interface, no machine
+ * here can be asked. */
+static gboolean
+read_options (RankReading *rank, GoalNode *node, GError **error)
+{
+  Reading *reading = &rank->reading;
+  int64_t least_tag = node->kind == GOAL_RECV ? TRACE_ANY_TAG : 0, value;
+
+  if (node->kind != GOAL_CALC && take_word (reading, "tag")) {
+    if (!take_number (reading, "tag", least_tag, INT32_MAX, &value, error))
+      return FALSE;
+    node->tag = (int32_t) value;
+  }
+  if (take_word (reading, "cpu")) {
+    if (!take_number (reading, "cpu", 0, MAX_CPU, &value, error))
+      return FALSE;
+    node->cpu = (uint8_t) value;
+  }
+  return node->kind == GOAL_CALC || !take_word (reading, "nic") ||
+         take_number (reading, "nic", 0, UINT8_MAX, &value, error);
+}
+
+static gboolean
+read_message (RankReading *rank, GoalNode *node, GError **error)
+{
+  gboolean receives = node->kind == GOAL_RECV;
+  int64_t bytes, peer;
+
+  if (!take_number (&rank->reading, "size", 0, TRACE_MAX_BYTES, &bytes, error) ||
+      !expect (&rank->reading, "b", error) ||
+      !expect (&rank->reading, receives ? "from" : "to", error) ||
+      !take_number (&rank->reading, "rank", receives ? TRACE_ANY_SOURCE : 0, rank->n_ranks - 1,
+                    &peer, error))
+    return FALSE;
+  node->size = (uint64_t) bytes;
+  node->peer = (int32_t) peer;
+  return read_options (rank, node, error);
+}
+
+static gboolean
+read_calc (RankReading *rank, GoalNode *node, GError **error)
+{
+  int64_t ns;
+
+  if (!take_number (&rank->reading, "time in ns", 0, INT64_MAX / PS_PER_NS, &ns, error))
+    return FALSE;
+  node->size = (uint64_t) ns * PS_PER_NS;
+  return read_options (rank, node, error);
+}
+
+/* Statements of LogGOPSim2's dialect, in which one-sided accesses complete by
+ * counters. */
+static gboolean
+is_of_g2 (const GoalToken *token)
+{
+  static const char *const words[] = { "put", "get", "append", "ct", "test", "tput", "tget" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
+    if (goal_token_is (token, words[i]))
+      return TRUE;
+  return FALSE;
+}
+
+/* What follows the label, or its absence; begin is the first word of all. */
+static gboolean
+read_operation (RankReading *rank, const GoalToken *begin, const GoalToken *verb, GError **error)
+{
+  GoalNode node = { .at = (uint64_t) (begin->text - rank->reading.text->data) };
+  gboolean good;
+
+  if (goal_token_is (verb, "calc"))
+    node.kind = GOAL_CALC;
+  else if (goal_token_is (verb, "send"))
+    node.kind = GOAL_SEND;
+  else if (goal_token_is (verb, "recv"))
+    node.kind = GOAL_RECV;
+  else if (is_of_g2 (verb))
+    return fail (&rank->reading, verb, TRACE_ERROR_FORMAT, error,
+                 "\"%.*s\" is of the .g2 dialect of LogGOPSim2, which cannot be read",
+                 shown_length (verb), verb->text);
+  else
+    return fail_expected (&rank->reading, verb, "\"send\", \"recv\" or \"calc\"", error);
+  good =
+      node.kind == GOAL_CALC ? read_calc (rank, &node, error) : read_message (rank, &node, error);
+  if (good)
+    g_array_append_val (rank->graph->nodes, node);
+  return good;
+}
+
+static gboolean
+read_labelled (RankReading *rank, const GoalToken *label, GError **error)
+{
+  GoalToken verb = goal_scan (&rank->reading.scanner);
+
+  if (!goal_labels_add (rank->labels, label->text, label->length, rank->graph->nodes->len))
+    return fail (&rank->reading, label, TRACE_ERROR_FORMAT, error,
+                 "label \"%.*s\" is already defined in this rank", shown_length (label),
+                 label->text);
+  return read_operation (rank, label, &verb, error);
+}
+
+static gboolean
+find_label (RankReading *rank, const GoalToken *label, uint32_t *node, GError **error)
+{
+  return goal_labels_find (rank->labels, label->text, label->length, node) ||
+         fail (&rank->reading, label, TRACE_ERROR_FORMAT, error,
+               "label \"%.*s\" is not defined before this line", shown_length (label), label->text);
+}
+
+static gboolean
+read_dependency (RankReading *rank, const GoalToken *label, gboolean on_start, GError **error)
+{
+  GoalToken other = goal_scan (&rank->reading.scanner);
+  uint32_t node, on;
+
+  if (other.kind != GOAL_TOKEN_WORD)
+    return fail_expected (&rank->reading, &other, "a label", error);
+  if (!find_label (rank, label, &node, error) || !find_label (rank, &other, &on, error))
+    return FALSE;
+  goal_graph_add_edge (rank->graph, node, on, on_start);
+  return TRUE;
+}
+
+/* The word after the first tells what the first is. */
+static gboolean
+read_statement (RankReading *rank, const GoalToken *first, GError **error)
+{
+  GoalScanner before = rank->reading.scanner;
+  GoalToken second;
+
+  if (first->kind != GOAL_TOKEN_WORD)
+    return fail_expected (&rank->reading, first, "a statement", error);
+  second = goal_scan (&rank->reading.scanner);
+  if (goal_token_is (&second, ":"))
+    return read_labelled (rank, first, error);
+  if (goal_token_is (&second, "requires"))
+    return read_dependency (rank, first, FALSE, error);
+  if (goal_token_is (&second, "irequires"))
+    return read_dependency (rank, first, TRUE, error);
+  rank->reading.scanner = before;
+  return read_operation (rank, first, first, error);
+}
+
+GoalGraph *
+goal_text_read (const GoalText *text, uint32_t rank, GError **error)
+{
+  const Block *block = &g_array_index (text->blocks, Block, rank);
+  g_autoptr (GoalGraph) graph = goal_graph_new ();
+  g_autoptr (GoalLabels) labels = goal_labels_new ();
+  RankReading reading = {
+    .reading = { .text = text,
+                 .known_at = block->begin,
+                 .known_line = block->line,
+                 .scanner = { text->data + block->begin, text->data + block->end } },
+    .n_ranks = text->blocks->len,
+    .graph = graph,
+    .labels = labels,
+  };
+  GoalToken first;
+
+  while ((first = goal_scan (&reading.reading.scanner)).kind != GOAL_TOKEN_END)
+    if (!read_statement (&reading, &first, error))
+      return NULL;
+  return g_steal_pointer (&graph);
+}
+
+uint64_t
+goal_text_line (const GoalText *text, uint32_t rank, uint64_t at)
+{
+  const Block *block = &g_array_index (text->blocks, Block, rank);
+
+  return line_from (text, block->begin, block->line, (gsize) at);
+}
+
+char *
+goal_text_describe (const GoalText *text, uint32_t rank, const GoalNode *node)
+{
+  GoalScanner scanner = { text->data + node->at, text->data + text->size };
+  GoalToken label = goal_scan (&scanner);
+
+  return g_strdup_printf ("\"%.*s\" (line %" G_GUINT64_FORMAT ")", shown_length (&label),
+                          label.text, goal_text_line (text, rank, node->at));
+}
