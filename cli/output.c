@@ -217,6 +217,16 @@ cli_print_record (FILE *out, JsonNode *record, CliFormat format)
 }
 
 void
+cli_print_object (FILE *out, JsonBuilder *builder)
+{
+  g_autoptr (JsonNode) record = NULL;
+
+  json_builder_end_object (builder);
+  record = json_builder_get_root (builder);
+  cli_print_record (out, record, CLI_FORMAT_JSON);
+}
+
+void
 cli_print_heading (FILE *out, const char *text)
 {
   const char *no_color = g_getenv ("NO_COLOR");
@@ -258,6 +268,27 @@ cli_add_number (JsonBuilder *builder, const char *name, double value)
     json_builder_add_double_value (builder, value);
   else
     json_builder_add_null_value (builder);
+}
+
+void
+cli_add_boolean (JsonBuilder *builder, const char *name, gboolean value)
+{
+  json_builder_set_member_name (builder, name);
+  json_builder_add_boolean_value (builder, value);
+}
+
+void
+cli_begin_object (JsonBuilder *builder, const char *name)
+{
+  json_builder_set_member_name (builder, name);
+  json_builder_begin_object (builder);
+}
+
+void
+cli_begin_array (JsonBuilder *builder, const char *name)
+{
+  json_builder_set_member_name (builder, name);
+  json_builder_begin_array (builder);
 }
 
 void

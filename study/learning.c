@@ -294,13 +294,13 @@ make_table (const Learning *learning)
 }
 
 PredictTable *
-study_learning_table (StudyStore *store, const StudyLearning *choice, guint *n_left_out,
-                      GError **error)
+study_learning_table (StudyStore *store, GPtrArray *rows, const StudyLearning *choice,
+                      guint *n_left_out, GError **error)
 {
   g_auto (Learning) learning = {
     .source = study_store_path (store),
     .learning = choice,
-    .rows = study_store_rows (store, FALSE, error),
+    .rows = rows != NULL ? g_ptr_array_ref (rows) : study_store_rows (store, FALSE, error),
     .order = g_ptr_array_new (),
     .of_run = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, twins_free),
     .pairs = g_array_new (FALSE, FALSE, sizeof (Pair)),

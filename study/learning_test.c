@@ -70,7 +70,7 @@ table_of (Study *study, const StudyLearning *learning, guint *n_left_out, GError
 
   g_assert_true (study_store_set_plan (study->store, "little", "", rows, study->rows->len, NULL));
   g_assert_true (study_store_put_all (study->store, rows, study->rows->len, NULL));
-  return study_learning_table (study->store, learning, n_left_out, error);
+  return study_learning_table (study->store, NULL, learning, n_left_out, error);
 }
 
 /* "0:0 0; 2:2 1": key, time and max_bytes of each row, and how many were left out. */

@@ -3,14 +3,18 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "cli/aggregate/bound_print.h"
+#include "cli/columns.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
+#include "predictors/model/scores.h"
 #include "study/aggregate/aggregate_mapping.h"
+#include "study/aggregate/comm_bound.h"
 #include "study/aggregate/network_pingpong.h"
 
 #include <math.h>
+#include <stddef.h>
 
 static const char *const near_names[] = { "phase", "run", "none", NULL };
 
@@ -42,6 +46,38 @@ options_clear (Options *options)
   g_free (options->near_name);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
+
+/* One pattern. */
+typedef struct {
+  const TopoPattern *pattern;
+  uint32_t id, n_tasks, n_nodes;
+  double path_s, sum_s, simulated_s; /* NaN: excluded, or not simulated */
+  double compute_s;                  /* of the rank of path_s */
+  double tightness;                  /* path_s over simulated_s */
+  uint64_t n_messages, n_collectives, n_extrapolated, n_substituted;
+  uint32_t n_classes;
+  const char *excluded;
+} Row;
+
+enum { HAS_SIMULATED = 1 };
+
+static const CliColumn columns[] = {
+  { "pattern", "id", CLI_CELL_U32, offsetof (Row, id) },
+  { "tasks", "tasks", CLI_CELL_U32, offsetof (Row, n_tasks) },
+  { "nodes", "nodes", CLI_CELL_U32, offsetof (Row, n_nodes) },
+  { "bound_s", "bound s", CLI_CELL_NUMBER, offsetof (Row, path_s) },
+  { "sum_s", "sum s", CLI_CELL_NUMBER, offsetof (Row, sum_s) },
+  { "simulated_s", "simulated s", CLI_CELL_NUMBER, offsetof (Row, simulated_s),
+    .needs = HAS_SIMULATED },
+  { NULL, "tightness", CLI_CELL_NUMBER, offsetof (Row, tightness), "%.3g", HAS_SIMULATED },
+  { "compute_s", NULL, CLI_CELL_NUMBER, offsetof (Row, compute_s) },
+  { "messages", NULL, CLI_CELL_U64, offsetof (Row, n_messages) },
+  { "collectives", NULL, CLI_CELL_U64, offsetof (Row, n_collectives) },
+  { "extrapolated", NULL, CLI_CELL_U64, offsetof (Row, n_extrapolated) },
+  { "substituted", NULL, CLI_CELL_U64, offsetof (Row, n_substituted) },
+  { "classes", "classes", CLI_CELL_U32, offsetof (Row, n_classes) },
+  { "excluded", "excluded", CLI_CELL_TEXT, offsetof (Row, excluded) },
+};
 
 /* What all patterns share. */
 typedef struct {
@@ -192,7 +228,7 @@ simulated_s (const Work *work, const TopoMapping *mapping, GError **error)
 }
 
 static gboolean
-fill_row (const Work *work, CliBoundRow *row, GError **error)
+fill_row (const Work *work, Row *row, GError **error)
 {
   g_autoptr (TopoMapping) mapping = study_aggregate_mapping (work->aggregate, row->pattern);
   const StudyBoundOptions options = { .near = (StudyNear) work->options->near,
@@ -211,11 +247,12 @@ fill_row (const Work *work, CliBoundRow *row, GError **error)
   row->n_classes = bound.n_classes;
   if (work->paths != NULL)
     row->simulated_s = simulated_s (work, mapping, error);
+  row->tightness = row->path_s / row->simulated_s;
   return work->paths == NULL || !isnan (row->simulated_s);
 }
 
 static gboolean
-fill_rows (const Work *work, CliBoundRow *rows, guint n, CliProgress *progress, GError **error)
+fill_rows (const Work *work, Row *rows, guint n, CliProgress *progress, GError **error)
 {
   for (guint i = 0; i < n; i++) {
     if (rows[i].pattern->excluded == NULL && !fill_row (work, &rows[i], error))
@@ -226,20 +263,120 @@ fill_rows (const Work *work, CliBoundRow *rows, guint n, CliProgress *progress, 
 }
 
 /* The rows to be filled; the caller frees. */
-static CliBoundRow *
+static Row *
 rows_new (const Work *work, guint *n)
 {
-  CliBoundRow *rows = g_new0 (CliBoundRow, work->patterns->n);
+  Row *rows = g_new0 (Row, work->patterns->n);
 
   *n = 0;
-  for (guint i = 0; i < work->patterns->n; i++)
+  for (guint i = 0; i < work->patterns->n; i++) {
+    const TopoPattern *pattern = &work->patterns->pattern[i];
+
     if (work->options->pattern == G_MININT || work->options->pattern == (int) i + 1)
-      rows[(*n)++] = (CliBoundRow){ .pattern = &work->patterns->pattern[i],
-                                    .path_s = NAN,
-                                    .sum_s = NAN,
-                                    .simulated_s = NAN,
-                                    .compute_s = NAN };
+      rows[(*n)++] = (Row){ pattern,
+                            pattern->id,
+                            pattern->n_tasks,
+                            pattern->n_nodes,
+                            NAN,
+                            NAN,
+                            NAN,
+                            NAN,
+                            NAN,
+                            .excluded = pattern->excluded };
+  }
   return rows;
+}
+
+/* --- Printing --- */
+
+/* How the bounds agree with the simulated times. */
+typedef struct {
+  guint n, n_bounded;
+  double rcc, least, most; /* tightness: bound over simulated */
+} Agreement;
+
+static Agreement
+agreement_of (const CliRows *rows, bool is_sum)
+{
+  g_autofree double *observed = g_new (double, rows->n_rows + 1);
+  g_autofree double *predicted = g_new (double, rows->n_rows + 1);
+  Agreement agreement = { .rcc = NAN, .least = NAN, .most = NAN };
+
+  for (guint i = 0; i < rows->n_rows; i++) {
+    const Row *row = (const Row *) rows->rows + i;
+    double bound_s = is_sum ? row->sum_s : row->path_s, tightness = bound_s / row->simulated_s;
+
+    if (isnan (row->simulated_s))
+      continue;
+    observed[agreement.n] = row->simulated_s;
+    predicted[agreement.n++] = bound_s;
+    agreement.n_bounded += bound_s >= row->simulated_s;
+    agreement.least = fmin (agreement.least, tightness);
+    agreement.most = fmax (agreement.most, tightness);
+  }
+  if (agreement.n > 1)
+    agreement.rcc = predict_score (observed, predicted, agreement.n).rcc;
+  return agreement;
+}
+
+static void
+print_table (const Work *work, const CliRows *rows)
+{
+  uint64_t n = 0, n_extrapolated = 0, n_substituted = 0;
+
+  cli_printf (stdout, "%s on %s, times by %s\n", work->trace_path, work->machine->spec,
+              work->options->table);
+  cli_rows_print_table (stdout, rows, "");
+  for (int is_sum = 0; is_sum < 2; is_sum++) {
+    const Agreement agreement = agreement_of (rows, is_sum);
+
+    if (agreement.n == 0)
+      continue;
+    printf ("%s bounds %u of %u, tightness %.3g .. %.3g", is_sum ? "sum" : "bound",
+            agreement.n_bounded, agreement.n, agreement.least, agreement.most);
+    if (!isnan (agreement.rcc))
+      printf (", rank correctness %.3g", agreement.rcc);
+    putchar ('\n');
+  }
+  for (guint i = 0; i < rows->n_rows; i++) {
+    const Row *row = (const Row *) rows->rows + i;
+
+    n += row->n_messages + row->n_collectives;
+    n_extrapolated += row->n_extrapolated;
+    n_substituted += row->n_substituted;
+  }
+  if (n_extrapolated > 0)
+    printf ("%.3g %% of the operations are longer than any of the table\n",
+            100 * (double) n_extrapolated / (double) n);
+  if (n_substituted > 0)
+    printf ("%.3g %% of the operations have placements that the table lacks\n",
+            100 * (double) n_substituted / (double) n);
+}
+
+static void
+print_json (const Work *work, const CliRows *rows)
+{
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+
+  json_builder_begin_object (builder);
+  cli_add_string (builder, "schema", "hopcast.bound/1");
+  cli_add_string (builder, "trace", work->trace_path);
+  cli_add_string (builder, "machine", work->machine->spec);
+  cli_add_string (builder, "table", work->options->table);
+  cli_add_integer (builder, "ranks", trace_ranks (work->trace));
+  for (int is_sum = 0; is_sum < 2 && work->options->simulate; is_sum++) {
+    const Agreement agreement = agreement_of (rows, is_sum);
+
+    cli_begin_object (builder, is_sum ? "sum" : "bound");
+    cli_add_integer (builder, "patterns", agreement.n);
+    cli_add_integer (builder, "bounded", agreement.n_bounded);
+    cli_add_number (builder, "tightness_min", agreement.least);
+    cli_add_number (builder, "tightness_max", agreement.most);
+    cli_add_number (builder, "rcc", agreement.rcc);
+    json_builder_end_object (builder);
+  }
+  cli_rows_add_json (builder, "patterns", rows);
+  cli_print_object (stdout, builder);
 }
 
 int
@@ -248,7 +385,8 @@ cli_aggregate_bound (int argc, char **argv, GError **error)
   g_auto (Options) options = OPTIONS_INIT;
   g_auto (Work) work = { .options = &options };
   g_autoptr (CliProgress) progress = NULL;
-  g_autofree CliBoundRow *rows = NULL;
+  g_autofree Row *rows = NULL;
+  CliRows table;
   guint n;
 
   if (!parse (&options, argc, argv, &work.trace_path, error) || !open_inputs (&work, error))
@@ -258,14 +396,12 @@ cli_aggregate_bound (int argc, char **argv, GError **error)
   if (!prepare (&work, progress, error) || !fill_rows (&work, rows, n, progress, error))
     return CLI_FAILED;
   g_clear_pointer (&progress, cli_progress_free);
-  cli_print_bounds (stdout,
-                    &(CliBoundSheet){ .trace = work.trace_path,
-                                      .machine = work.machine->spec,
-                                      .table = options.table,
-                                      .n_ranks = trace_ranks (work.trace),
-                                      .is_simulated = options.simulate,
-                                      .rows = rows,
-                                      .n = n },
-                    options.format.format);
+  table = CLI_ROWS (columns, rows, n);
+  table.has = options.simulate ? HAS_SIMULATED : 0;
+  switch (options.format.format) {
+  case CLI_FORMAT_TABLE: print_table (&work, &table); break;
+  case CLI_FORMAT_CSV: cli_rows_print_csv (stdout, &table); break;
+  case CLI_FORMAT_JSON: print_json (&work, &table); break;
+  }
   return CLI_DONE;
 }

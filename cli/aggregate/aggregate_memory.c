@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "cli/columns.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
@@ -12,6 +13,7 @@
 #include "topology/unit.h"
 
 #include <math.h>
+#include <stddef.h>
 
 /* What is left of an exact fit. */
 #define EXACT 1e-6
@@ -220,49 +222,41 @@ count_runs (const Runs *runs, uint32_t program)
   return n;
 }
 
-static void
-print_json (const Runs *runs, const PredictNodeFigures *figures)
-{
-  g_autoptr (JsonBuilder) builder = json_builder_new ();
-  g_autoptr (JsonNode) root = NULL;
+/* A program of the table. */
+typedef struct {
+  const char *name;
+  double memory_share;
+  uint32_t n_runs;
+} Row;
 
-  json_builder_begin_object (builder);
-  cli_add_number (builder, "overhead",
-                  figures->assumptions.with_overhead ? figures->overhead : (double) NAN);
-  cli_add_number (builder, "log_rms", figures->log_rms);
-  json_builder_set_member_name (builder, "programs");
-  json_builder_begin_array (builder);
-  for (uint32_t program = 0; program < runs->n_programs; program++) {
+static const CliColumn columns[] = {
+  { "program", "program", CLI_CELL_TEXT, offsetof (Row, name) },
+  { "memory_share", "memory share", CLI_CELL_SHARE, offsetof (Row, memory_share), "%.1f" },
+  { "runs", "runs", CLI_CELL_U32, offsetof (Row, n_runs) },
+};
+
+static void
+print (const Runs *runs, const PredictNodeFigures *figures, CliFormat format)
+{
+  g_autofree Row *row = g_new (Row, runs->n_programs);
+  const CliRows rows = CLI_ROWS (columns, row, runs->n_programs);
+  g_autoptr (JsonBuilder) builder = NULL;
+
+  for (uint32_t program = 0; program < runs->n_programs; program++)
+    row[program] =
+        (Row){ runs->name[program], figures->memory_share[program], count_runs (runs, program) };
+  switch (format) {
+  case CLI_FORMAT_TABLE: cli_rows_print_table (stdout, &rows, ""); break;
+  case CLI_FORMAT_CSV: cli_rows_print_csv (stdout, &rows); break;
+  case CLI_FORMAT_JSON:
+    builder = json_builder_new ();
     json_builder_begin_object (builder);
-    cli_add_string (builder, "program", runs->name[program]);
-    cli_add_number (builder, "memory_share", figures->memory_share[program]);
-    cli_add_integer (builder, "runs", count_runs (runs, program));
-    json_builder_end_object (builder);
-  }
-  json_builder_end_array (builder);
-  json_builder_end_object (builder);
-  root = json_builder_get_root (builder);
-  cli_print_record (stdout, root, CLI_FORMAT_JSON);
-}
-
-static void
-print_rows (const Runs *runs, const PredictNodeFigures *figures, CliFormat format)
-{
-  char text[STUDY_NUMBER_SIZE];
-
-  if (format == CLI_FORMAT_CSV)
-    puts ("program,memory_share,runs");
-  else
-    cli_print_heading (stdout, "program               memory share  runs");
-  for (uint32_t program = 0; program < runs->n_programs; program++) {
-    double memory_share = figures->memory_share[program];
-
-    if (format == CLI_FORMAT_CSV) {
-      study_csv_field (stdout, runs->name[program]);
-      printf (",%s,%u\n", study_number (text, memory_share), count_runs (runs, program));
-    } else
-      cli_printf (stdout, "%-20s  %10.1f %%  %4u\n", runs->name[program], 100 * memory_share,
-                  count_runs (runs, program));
+    cli_add_number (builder, "overhead",
+                    figures->assumptions.with_overhead ? figures->overhead : (double) NAN);
+    cli_add_number (builder, "log_rms", figures->log_rms);
+    cli_rows_add_json (builder, "programs", &rows);
+    cli_print_object (stdout, builder);
+    break;
   }
 }
 
@@ -311,10 +305,7 @@ learn (const char *path, const Options *options, GError **error)
     g_prefix_error (error, "%s: ", path);
     return FALSE;
   }
-  if (options->format.format == CLI_FORMAT_JSON)
-    print_json (&runs, figures);
-  else
-    print_rows (&runs, figures, options->format.format);
+  print (&runs, figures, options->format.format);
   if (!options->talk.quiet)
     tell (&runs, figures);
   return TRUE;

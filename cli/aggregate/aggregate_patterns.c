@@ -3,11 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "cli/columns.h"
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cli/aggregate/patterns_print.h"
+#include "cli/terminal.h"
 #include "topology/mapping/aggregation.h"
 #include "topology/unit.h"
+
+#include <stddef.h>
 
 typedef struct {
   CliMachineOptions machine;
@@ -136,6 +139,178 @@ patterns_of_file (const Options *options, GError **error)
   return node != NULL ? list_patterns (options, node) : NULL;
 }
 
+/* --- Printing --- */
+
+typedef struct {
+  uint32_t id, n_tasks, n_nodes, n_sockets, n_dies,
+      energy_rank; /* nodes, energy_rank 0: not known */
+  double symmetries;
+  bool is_uneven;
+  char *takes, *cores, *cpus;
+  const char *excluded, *note; /* note: excluded, or uneven */
+  JsonNode *takes_node, *used_node, *cores_node, *cpus_node;
+} Row;
+
+enum { WITH_THREADS = 1, WITHOUT_THREADS = 2 };
+
+static const CliColumn columns[] = {
+  { "id", "id", CLI_CELL_U32, offsetof (Row, id) },
+  { "tasks_per_node", "tasks", CLI_CELL_U32, offsetof (Row, n_tasks) },
+  { "nodes", "nodes", CLI_CELL_KNOWN_U32, offsetof (Row, n_nodes) },
+  { "takes", "takes", CLI_CELL_TEXT, offsetof (Row, takes), .omit = CLI_NOT_JSON },
+  { "takes", NULL, CLI_CELL_NODE, offsetof (Row, takes_node), .omit = CLI_NOT_CSV },
+  { "used", NULL, CLI_CELL_NODE, offsetof (Row, used_node), .omit = CLI_NOT_CSV },
+  { "sockets", "sockets", CLI_CELL_U32, offsetof (Row, n_sockets) },
+  { "dies", "dies", CLI_CELL_U32, offsetof (Row, n_dies) },
+  { "energy_rank", "energy", CLI_CELL_KNOWN_U32, offsetof (Row, energy_rank) },
+  { "symmetries", "symmetries", CLI_CELL_NUMBER, offsetof (Row, symmetries), "%.17g" },
+  { "uneven", NULL, CLI_CELL_BOOLEAN, offsetof (Row, is_uneven) },
+  /* Without threads a core is enough to name a place. */
+  { "cores", "cores", CLI_CELL_TEXT, offsetof (Row, cores), NULL, WITHOUT_THREADS, CLI_NOT_JSON },
+  { "cpus", "cpus", CLI_CELL_TEXT, offsetof (Row, cpus), NULL, WITH_THREADS, CLI_NOT_JSON },
+  { "cores", NULL, CLI_CELL_NODE, offsetof (Row, cores_node), .omit = CLI_NOT_CSV },
+  { "cpus", NULL, CLI_CELL_NODE, offsetof (Row, cpus_node), .omit = CLI_NOT_CSV },
+  { "excluded", NULL, CLI_CELL_TEXT, offsetof (Row, excluded) },
+  { NULL, "note", CLI_CELL_TEXT, offsetof (Row, note) },
+};
+
+/* Ascending numbers as --cores takes them, "0,1,4-7"; the caller frees it. */
+static char *
+list_text (const uint32_t number[], const uint32_t place[], uint32_t n)
+{
+  GString *text = g_string_new (NULL);
+
+  for (uint32_t at = 0; at < n;) {
+    uint32_t end = at;
+
+    while (end + 1 < n && number[place[end + 1]] == number[place[end]] + 1)
+      end++;
+    if (end < at + 2)
+      end = at;
+    g_string_append_printf (text, "%s%u", at > 0 ? "," : "", number[place[at]]);
+    if (end > at)
+      g_string_append_printf (text, "-%u", number[place[end]]);
+    at = end + 1;
+  }
+  return g_string_free (text, FALSE);
+}
+
+/* "2x1x2"; the caller frees it. */
+static char *
+takes_text (const TopoLevels *levels, const TopoPattern *pattern)
+{
+  GString *text = g_string_new (NULL);
+
+  for (uint32_t level = 0; level < levels->n_levels; level++)
+    g_string_append_printf (text, "%s%u", level > 0 ? "x" : "", pattern->takes[level]);
+  return g_string_free (text, FALSE);
+}
+
+/* A number for each level: of `count`, or its groups. */
+static JsonNode *
+levels_node (const TopoLevels *levels, const uint32_t count[])
+{
+  JsonObject *object = json_object_new ();
+  JsonNode *node = json_node_init_object (json_node_alloc (), object);
+
+  for (uint32_t level = 0; level < levels->n_levels; level++)
+    json_object_set_int_member (object, levels->level[level].name,
+                                count != NULL ? count[level] : levels->level[level].n_groups);
+  json_object_unref (object);
+  return node;
+}
+
+static JsonNode *
+list_node (const uint32_t number[], const TopoPattern *pattern)
+{
+  JsonArray *array = json_array_new ();
+  JsonNode *node = json_node_init_array (json_node_alloc (), array);
+
+  for (uint32_t at = 0; at < pattern->n_tasks; at++)
+    json_array_add_int_element (array, number[pattern->place[at]]);
+  json_array_unref (array);
+  return node;
+}
+
+static Row
+row_of (const TopoLevels *levels, const TopoPattern *pattern)
+{
+  return (Row){ .id = pattern->id,
+                .n_tasks = pattern->n_tasks,
+                .n_nodes = pattern->n_nodes,
+                .n_sockets = pattern->n_sockets,
+                .n_dies = pattern->n_dies,
+                .energy_rank = pattern->energy_rank,
+                .symmetries = pattern->symmetries,
+                .is_uneven = pattern->is_uneven,
+                .takes = takes_text (levels, pattern),
+                .cores = list_text (levels->core, pattern->place, pattern->n_tasks),
+                .cpus = list_text (levels->cpu, pattern->place, pattern->n_tasks),
+                .excluded = pattern->excluded,
+                .note = pattern->excluded != NULL ? pattern->excluded
+                        : pattern->is_uneven      ? "uneven"
+                                                  : NULL,
+                .takes_node = levels_node (levels, pattern->takes),
+                .used_node = levels_node (levels, pattern->used),
+                .cores_node = list_node (levels->core, pattern),
+                .cpus_node = list_node (levels->cpu, pattern) };
+}
+
+static void
+add_known (JsonBuilder *builder, const char *name, uint64_t value)
+{
+  if (value > 0)
+    cli_add_integer (builder, name, value);
+  else
+    cli_add_string (builder, name, NULL);
+}
+
+static void
+print (const Options *options, const TopoPatterns *patterns, const TopoJob *job)
+{
+  const char *source = options->node != NULL ? options->node : options->machine.spec;
+  uint64_t node_bytes = job->node_bytes > 0 ? job->node_bytes : patterns->node_bytes;
+  g_autofree Row *row = g_new (Row, patterns->n);
+  CliRows rows = CLI_ROWS (columns, row, patterns->n);
+
+  rows.has = options->threads ? WITH_THREADS : WITHOUT_THREADS;
+  for (uint32_t at = 0; at < patterns->n; at++)
+    row[at] = row_of (patterns->levels, &patterns->pattern[at]);
+  if (options->format.format == CLI_FORMAT_CSV)
+    cli_rows_print_csv (stdout, &rows);
+  else if (options->format.format == CLI_FORMAT_TABLE) {
+    g_autofree char *levels = topo_levels_describe (patterns->levels);
+
+    cli_printf (stdout, "%s: %s", source, levels);
+    if (node_bytes > 0)
+      printf ("; %.4g GiB", (double) node_bytes / (double) (1 << 30));
+    putchar ('\n');
+    cli_rows_print_table (stdout, &rows, "");
+  } else {
+    g_autoptr (JsonBuilder) builder = json_builder_new ();
+
+    json_builder_begin_object (builder);
+    cli_add_string (builder, "schema", "hopcast.patterns/1");
+    cli_add_string (builder, "node", source);
+    json_builder_set_member_name (builder, "levels");
+    json_builder_add_value (builder, levels_node (patterns->levels, NULL));
+    add_known (builder, "ranks", job->n_ranks);
+    add_known (builder, "memory_per_task_bytes", job->task_bytes);
+    add_known (builder, "node_memory_bytes", node_bytes);
+    cli_rows_add_json (builder, "patterns", &rows);
+    cli_print_object (stdout, builder);
+  }
+  for (uint32_t at = 0; at < patterns->n; at++) {
+    g_free (row[at].takes);
+    g_free (row[at].cores);
+    g_free (row[at].cpus);
+    json_node_unref (row[at].takes_node);
+    json_node_unref (row[at].used_node);
+    json_node_unref (row[at].cores_node);
+    json_node_unref (row[at].cpus_node);
+  }
+}
+
 int
 cli_aggregate_patterns (int argc, char **argv, GError **error)
 {
@@ -153,14 +328,6 @@ cli_aggregate_patterns (int argc, char **argv, GError **error)
     g_prefix_error (error, "%s: ", options.node != NULL ? options.node : options.machine.spec);
     return CLI_FAILED;
   }
-  cli_print_patterns (
-      stdout,
-      &(CliPatternSheet){ .node = options.node != NULL ? options.node : options.machine.spec,
-                          .with_threads = options.threads,
-                          .n_ranks = job.n_ranks,
-                          .task_bytes = job.task_bytes,
-                          .node_bytes = job.node_bytes > 0 ? job.node_bytes : patterns->node_bytes,
-                          .patterns = patterns },
-      options.format.format);
+  print (&options, patterns, &job);
   return CLI_DONE;
 }

@@ -104,21 +104,21 @@ cli_parse_learning (CliLearningOptions *options, GError **error)
 
 /* -- the table ----------------------------------------------------------- */
 
-static PredictTable *
-store_table (const char *path, const CliLearningOptions *options, gboolean needs_time,
-             gboolean quiet, GError **error)
+PredictTable *
+cli_learning_table_of_rows (StudyStore *store, GPtrArray *rows, const CliLearningOptions *options,
+                            gboolean needs_time, gboolean quiet, GError **error)
 {
-  g_autoptr (StudyStore) store = study_store_open (path, STUDY_STORE_READ, error);
   StudyLearning learning = options->learning;
   PredictTable *table;
   guint n_left_out;
 
   learning.without_time = !needs_time;
-  table = store != NULL ? study_learning_table (store, &learning, &n_left_out, error) : NULL;
+  table = study_learning_table (store, rows, &learning, &n_left_out, error);
   if (table != NULL && n_left_out > 0 && !quiet)
-    cli_printf (
-        stderr, "hopcast: note: %s: %u run%s left out, whose placement%s not in the feature runs\n",
-        path, n_left_out, n_left_out == 1 ? " is" : "s are", n_left_out == 1 ? " is" : "s are");
+    cli_printf (stderr,
+                "hopcast: note: %s: %u run%s left out, whose placement%s not in the feature runs\n",
+                study_store_path (store), n_left_out, n_left_out == 1 ? " is" : "s are",
+                n_left_out == 1 ? " is" : "s are");
   return table;
 }
 
@@ -126,8 +126,13 @@ PredictTable *
 cli_learning_table (const char *path, const CliLearningOptions *options, gboolean needs_time,
                     gboolean quiet, GError **error)
 {
-  if (cli_is_store (path))
-    return store_table (path, options, needs_time, quiet, error);
+  if (cli_is_store (path)) {
+    g_autoptr (StudyStore) store = study_store_open (path, STUDY_STORE_READ, error);
+
+    return store != NULL
+               ? cli_learning_table_of_rows (store, NULL, options, needs_time, quiet, error)
+               : NULL;
+  }
   if (options->observed_text == NULL && options->features_text == NULL)
     return predict_table_read (path, error);
   g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "%s: is of stores, and %s is none",

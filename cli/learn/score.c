@@ -3,12 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "cli/columns.h"
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cli/learn/score_print.h"
+#include "predictors/model/scores.h"
 #include "predictors/table/table.h"
 
 #include <math.h>
+#include <stddef.h>
 
 static const char *const rule_names[] = { "half", "paper", NULL };
 #define RULE_PAPER 1
@@ -130,6 +132,79 @@ score (const double *observed, const double *predicted, uint64_t n, int rule)
   return scores;
 }
 
+/* A group of rows, or all. */
+typedef struct {
+  const char *group; /* NULL: there are no groups */
+  PredictScores scores;
+} Row;
+
+enum { ALONE = 1 }; /* too much for a table of groups */
+
+#define COUNT(field) CLI_CELL_U64, offsetof (Row, scores.field), NULL
+#define SCORE(field) CLI_CELL_NUMBER, offsetof (Row, scores.field), NULL
+static const CliColumn columns[] = {
+  { "group", NULL, CLI_CELL_TEXT, offsetof (Row, group) },
+  { "n", "n", COUNT (n) },
+  { "rcc", "rcc", SCORE (rcc) },
+  { "rcc_paper", "rcc_paper", SCORE (rcc_paper), ALONE },
+  { "tau_b", "tau_b", SCORE (tau_b) },
+  { "spearman", "spearman", SCORE (spearman) },
+  { "r2", "r2", SCORE (r2) },
+  { "mape", "mape", SCORE (mape) },
+  { "rmse", "rmse", SCORE (rmse) },
+  { "log_rmse", "log_rmse", SCORE (log_rmse) },
+  { "pairs", "pairs", COUNT (pairs), ALONE },
+  { "mispredicted", "mispredicted", SCORE (mispredicted) },
+  { "ties_observed", "ties_observed", COUNT (ties_observed), ALONE },
+  { "ties_predicted", "ties_predicted", COUNT (ties_predicted), ALONE },
+  { "ties_both", "ties_both", COUNT (ties_both), ALONE },
+};
+#undef COUNT
+#undef SCORE
+
+/* rows: the groups, and all of the table last. */
+static void
+print (const PredictTable *table, const Options *options, int rule, CliRows *rows)
+{
+  const Row *row = rows->rows, *all = &row[rows->n_rows - 1];
+  /* Without groups there is no column of them. */
+  guint first = options->group == NULL;
+  g_autofree CliColumn *own = g_memdup2 (columns, sizeof columns);
+  g_autoptr (JsonBuilder) builder = NULL;
+
+  switch (options->format.format) {
+  case CLI_FORMAT_TABLE:
+    own[0].heading = options->group;
+    rows->columns = own;
+    if (options->group != NULL)
+      cli_rows_print_table (stdout, rows, "");
+    else
+      cli_columns_print_list (stdout, columns, G_N_ELEMENTS (columns), all, ALONE);
+    break;
+  case CLI_FORMAT_CSV:
+    rows->columns += first;
+    rows->n_columns -= first;
+    cli_rows_print_csv (stdout, rows);
+    break;
+  case CLI_FORMAT_JSON:
+    builder = json_builder_new ();
+    json_builder_begin_object (builder);
+    cli_add_string (builder, "schema", "hopcast.score/1");
+    cli_add_string (builder, "table", table->source);
+    cli_add_string (builder, "observed", options->observed);
+    cli_add_string (builder, "predicted", options->predicted);
+    cli_add_string (builder, "rcc_rule", rule_names[rule]);
+    cli_columns_add_json (builder, columns + 1, G_N_ELEMENTS (columns) - 1, all);
+    if (options->group != NULL) {
+      cli_add_string (builder, "group", options->group);
+      rows->n_rows--;
+      cli_rows_add_json (builder, "groups", rows);
+    }
+    cli_print_object (stdout, builder);
+    break;
+  }
+}
+
 static gboolean
 score_table (const PredictTable *table, const Options *options, int rule, GError **error)
 {
@@ -137,9 +212,7 @@ score_table (const PredictTable *table, const Options *options, int rule, GError
   const double *predicted =
       observed ? predict_table_finite (table, options->predicted, error) : NULL;
   g_auto (Groups) groups = { 0 };
-  g_autofree CliScoreGroup *scored = NULL;
-  CliScoreSheet sheet = { table->source, options->observed, options->predicted, options->group,
-                          rule_names[rule] };
+  g_autofree Row *rows = NULL;
 
   if (predicted == NULL)
     return FALSE;
@@ -150,17 +223,15 @@ score_table (const PredictTable *table, const Options *options, int rule, GError
   if (options->group != NULL &&
       !groups_read (table, options->group, observed, predicted, &groups, error))
     return FALSE;
-  sheet.groups = scored = g_new (CliScoreGroup, groups.n);
-  sheet.n_groups = groups.n;
+  rows = g_new (Row, groups.n + 1);
   for (uint32_t i = 0; i < groups.n; i++) {
     uint64_t first = groups.first[i];
 
-    scored[i].name = groups.names[i];
-    scored[i].scores = score (groups.observed + first, groups.predicted + first,
-                              groups.first[i + 1] - first, rule);
+    rows[i] = (Row){ groups.names[i], score (groups.observed + first, groups.predicted + first,
+                                             groups.first[i + 1] - first, rule) };
   }
-  sheet.all = score (observed, predicted, table->n_rows, rule);
-  cli_score_print (stdout, &sheet, options->format.format);
+  rows[groups.n] = (Row){ "all", score (observed, predicted, table->n_rows, rule) };
+  print (table, options, rule, &CLI_ROWS (columns, rows, groups.n + 1));
   return TRUE;
 }
 

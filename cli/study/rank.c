@@ -3,15 +3,19 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "cli/columns.h"
 #include "cli/command.h"
+#include "cli/learn/learning_options.h"
 #include "cli/map/map_options.h"
-#include "cli/study/rank_model.h"
-#include "cli/study/rank_print.h"
 #include "cli/study/study_store.h"
+#include "cli/terminal.h"
+#include "predictors/model/forecaster.h"
+#include "study/ranking.h"
 #include "study/store/store.h"
 #include "study/text.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 typedef struct {
@@ -115,6 +119,408 @@ check_options (Options *options, GError **error)
   return cli_parse_format (&options->format, error);
 }
 
+/* --- A model that ranks --- */
+
+typedef struct {
+  char *note;   /* which model, and which runs its features are of */
+  char *target; /* what is predicted */
+  double *predicted, *lower,
+      *upper;       /* [rows], NaN: not predicted; the last two NULL without level */
+  double *measured; /* [rows], NaN: not measured; NULL: no run is */
+} Model;
+
+static void
+model_free (Model *model)
+{
+  if (model == NULL)
+    return;
+  g_free (model->note);
+  g_free (model->target);
+  g_free (model->predicted);
+  g_free (model->lower);
+  g_free (model->upper);
+  g_free (model->measured);
+  g_free (model);
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Model, model_free)
+
+/* For each row of the store the row of the table that is of the same run, plus 1; 0: none. */
+static uint64_t *
+match_rows (const PredictTable *table, const GPtrArray *rows)
+{
+  const PredictColumn *key = predict_table_find (table, "key");
+  g_autoptr (GHashTable) of_key = g_hash_table_new (g_str_hash, g_str_equal);
+  uint64_t *matches = g_new0 (uint64_t, rows->len);
+
+  for (uint64_t at = 0; at < table->n_rows; at++)
+    g_hash_table_insert (of_key, g_ptr_array_index (key->labels, key->texts[at]),
+                         GSIZE_TO_POINTER (at + 1));
+  for (guint at = 0; at < rows->len; at++)
+    matches[at] = GPOINTER_TO_SIZE (
+        g_hash_table_lookup (of_key, ((const StudyRow *) g_ptr_array_index (rows, at))->key));
+  return matches;
+}
+
+/* values of the table for the rows of the store; NULL: no values. */
+static double *
+spread_values (const double *values, const uint64_t *matches, guint n_rows)
+{
+  double *spread = values != NULL ? g_new (double, n_rows) : NULL;
+
+  for (guint at = 0; values != NULL && at < n_rows; at++)
+    spread[at] = matches[at] > 0 ? values[matches[at] - 1] : (double) NAN;
+  return spread;
+}
+
+static gboolean
+any_known (const PredictColumn *column, uint64_t n)
+{
+  for (uint64_t at = 0; column != NULL && column->numbers != NULL && at < n; at++)
+    if (!isnan (column->numbers[at]))
+      return TRUE;
+  return FALSE;
+}
+
+static char *
+tell_source (const char *path, const PredictForecaster *model, const CliLearningOptions *learning)
+{
+  g_autofree char *kind = model->learned
+                              ? g_strdup_printf ("trained on %" G_GUINT64_FORMAT " samples of %s",
+                                                 model->learned->n_samples, model->learned->source)
+                              : g_strdup ("a formula");
+
+  return g_strdup_printf ("predicted by %s, %s, from the features of %s%s", path, kind,
+                          learning->features_text != NULL ? "the runs with " : "the same runs",
+                          learning->features_text != NULL ? learning->features_text : "");
+}
+
+/* Of the rows of a store.  level 0: no interval. */
+static Model *
+model_new (const char *path, double level, const CliLearningOptions *learning, StudyStore *store,
+           GPtrArray *rows, GError **error)
+{
+  g_autoptr (PredictForecaster) model = predict_forecaster_read (path, error);
+  g_autoptr (PredictTable) table =
+      model != NULL ? cli_learning_table_of_rows (store, rows, learning, FALSE, FALSE, error)
+                    : NULL;
+  g_auto (PredictAnswer) answer = { NULL, NULL, NULL, 0 };
+  g_autofree uint64_t *matches = NULL;
+  const PredictColumn *measured;
+  Model *ranked;
+
+  if (table == NULL || !predict_forecaster_apply (model, table, level, 0, &answer, error))
+    return NULL;
+  if (answer.n_outside > 0)
+    cli_printf (stderr,
+                "hopcast: note: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                " runs are outside of what %s was trained on\n",
+                answer.n_outside, table->n_rows, path);
+  matches = match_rows (table, rows);
+  measured = predict_table_find (table, predict_forecaster_target (model));
+  ranked = g_new0 (Model, 1);
+  ranked->note = tell_source (path, model, learning);
+  ranked->target = g_strdup (predict_forecaster_target (model));
+  ranked->predicted = spread_values (answer.predicted, matches, rows->len);
+  ranked->lower = spread_values (answer.lower, matches, rows->len);
+  ranked->upper = spread_values (answer.upper, matches, rows->len);
+  if (any_known (measured, table->n_rows))
+    ranked->measured = spread_values (measured->numbers, matches, rows->len);
+  return ranked;
+}
+
+/* A column beside the ranked one. */
+typedef struct {
+  const char *name;
+  GPtrArray *of_case; /* (element-type GHashTable) [cases] mapping -> double *; absent: not known */
+} MoreColumn;
+
+/* The cases of the rows, ranked by prediction. */
+static GPtrArray *
+model_cases (const Model *model, const GPtrArray *rows, double tie, StudyMachineOf machine,
+             void *data)
+{
+  const char *name = strcmp (model->target, "time_s") == 0 ? "predicted_s" : "predicted";
+
+  return study_cases_new_by_values (rows, name, model->predicted, tie, machine, data);
+}
+
+static GHashTable *
+values_of_mappings (const StudyCase *study_case)
+{
+  GHashTable *values = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, g_free);
+
+  for (guint at = 0; at < study_case->ranked->len; at++) {
+    const StudyRanked *ranked = &g_array_index (study_case->ranked, StudyRanked, at);
+
+    g_hash_table_insert (values, (gpointer) ranked->mapping,
+                         g_memdup2 (&ranked->value, sizeof ranked->value));
+  }
+  return values;
+}
+
+/* Medians over the repetitions, as the predictions are. */
+static void
+add_column (GArray *columns, const GPtrArray *rows, const char *name, const double *values)
+{
+  MoreColumn column = { name, NULL };
+  g_autoptr (GPtrArray) cases = NULL;
+
+  if (values == NULL)
+    return;
+  cases = study_cases_new_by_values (rows, name, values, 0, NULL, NULL);
+  column.of_case = g_ptr_array_new_with_free_func ((GDestroyNotify) g_hash_table_unref);
+  for (guint number = 0; number < cases->len; number++)
+    g_ptr_array_add (column.of_case, values_of_mappings (g_ptr_array_index (cases, number)));
+  g_array_append_val (columns, column);
+}
+
+static void
+column_clear (gpointer data)
+{
+  g_ptr_array_unref (((MoreColumn *) data)->of_case);
+}
+
+/* (element-type MoreColumn) the bounds and the measured values, where there are any. */
+static GArray *
+model_columns (const Model *model, const GPtrArray *rows)
+{
+  GArray *columns = g_array_new (FALSE, FALSE, sizeof (MoreColumn));
+
+  g_array_set_clear_func (columns, column_clear);
+  add_column (columns, rows, "lower", model->lower);
+  add_column (columns, rows, "upper", model->upper);
+  add_column (columns, rows, model->target, model->measured);
+  return columns;
+}
+
+/* --- Printing --- */
+
+typedef struct {
+  const char *store, *study;
+  guint n_missing;        /* runs that are not made yet */
+  const GPtrArray *cases; /* (element-type StudyCase) */
+  const bool *chosen;     /* [cases] */
+  guint top;              /* mappings per case, ties with the last one included */
+  const GArray *columns;  /* (element-type MoreColumn) NULL: none */
+  const char *note;       /* where the values are from; NULL: the runs themselves */
+} Ranking;
+
+#define MAX_MORE 3 /* lower, upper, measured */
+
+/* A mapping of a case. */
+typedef struct {
+  uint32_t number, place, n_runs; /* number: of the case, from 1 */
+  const char *trace, *machine, *network, *routing, *mapping, *column, *key;
+  double compute_scale, value, gain, more[MAX_MORE];
+} Row;
+
+static const CliColumn row_columns[] = {
+  { "case", NULL, CLI_CELL_U32, offsetof (Row, number), .omit = CLI_NOT_JSON },
+  { "trace", NULL, CLI_CELL_TEXT, offsetof (Row, trace), .omit = CLI_NOT_JSON },
+  { "machine", NULL, CLI_CELL_TEXT, offsetof (Row, machine), .omit = CLI_NOT_JSON },
+  { "network", NULL, CLI_CELL_TEXT, offsetof (Row, network), .omit = CLI_NOT_JSON },
+  { "routing", NULL, CLI_CELL_TEXT, offsetof (Row, routing), .omit = CLI_NOT_JSON },
+  { "mapping", NULL, CLI_CELL_TEXT, offsetof (Row, mapping), .omit = CLI_NOT_JSON },
+  { "compute_scale", NULL, CLI_CELL_NUMBER, offsetof (Row, compute_scale), .omit = CLI_NOT_JSON },
+  { "place", "place", CLI_CELL_U32, offsetof (Row, place) },
+  { "mapping", "mapping", CLI_CELL_TEXT, offsetof (Row, mapping), .omit = CLI_NOT_CSV },
+  { "column", NULL, CLI_CELL_TEXT, offsetof (Row, column), .omit = CLI_NOT_JSON },
+  { "value", "value", CLI_CELL_NUMBER, offsetof (Row, value) },
+};
+static const CliColumn row_end_columns[] = {
+  { "gain", "gain", CLI_CELL_NUMBER, offsetof (Row, gain), "%.3f" },
+  { "runs", "runs", CLI_CELL_U32, offsetof (Row, n_runs) },
+  { "key", NULL, CLI_CELL_TEXT, offsetof (Row, key) },
+};
+
+static const StudyRanked *
+ranked_at (const StudyCase *study_case, guint i)
+{
+  return &g_array_index (study_case->ranked, StudyRanked, i);
+}
+
+/* How many of its mappings a case shows. */
+static guint
+n_shown (const Ranking *ranking, const StudyCase *study_case)
+{
+  guint n = MIN (ranking->top, study_case->ranked->len);
+
+  while (n > 0 && n < study_case->ranked->len &&
+         ranked_at (study_case, n)->place == ranked_at (study_case, n - 1)->place)
+    n++;
+  return n;
+}
+
+/* Tables have the ranked column under its own name and more columns before the gain; elsewhere
+ * more columns come last. */
+static GArray *
+columns_new (const Ranking *ranking, const char *ranked)
+{
+  GArray *columns = g_array_new (FALSE, FALSE, sizeof (CliColumn));
+  guint n_more = ranking->columns != NULL ? ranking->columns->len : 0;
+
+  g_assert (n_more <= MAX_MORE);
+  g_array_append_vals (columns, row_columns, G_N_ELEMENTS (row_columns));
+  g_array_index (columns, CliColumn, columns->len - 1).heading = ranked;
+  for (int last = 0; last < 2; last++) {
+    for (guint i = 0; i < n_more; i++) {
+      const char *name = g_array_index (ranking->columns, MoreColumn, i).name;
+      CliColumn column = { last ? name : NULL, last ? NULL : name, CLI_CELL_NUMBER,
+                           offsetof (Row, more) + i * sizeof (double) };
+
+      g_array_append_val (columns, column);
+    }
+    if (!last)
+      g_array_append_vals (columns, row_end_columns, G_N_ELEMENTS (row_end_columns));
+  }
+  return columns;
+}
+
+/* The rows that a case shows; the caller frees. */
+static Row *
+rows_of (const Ranking *ranking, guint number)
+{
+  const StudyCase *study_case = g_ptr_array_index (ranking->cases, number);
+  guint n = n_shown (ranking, study_case);
+  Row *rows = g_new (Row, n);
+
+  for (guint i = 0; i < n; i++) {
+    const StudyRanked *ranked = ranked_at (study_case, i);
+    const StudyRow *run = ranked->row;
+
+    rows[i] = (Row){ .number = number + 1,
+                     .place = ranked->place,
+                     .n_runs = ranked->n_runs,
+                     .trace = run->trace,
+                     .machine = run->machine,
+                     .network = run->network,
+                     .routing = run->routing,
+                     .mapping = ranked->mapping,
+                     .column = study_case->column,
+                     .key = run->key,
+                     .compute_scale = run->compute_scale,
+                     .value = ranked->value,
+                     .gain = ranked->gain };
+    for (guint more = 0; ranking->columns != NULL && more < ranking->columns->len; more++) {
+      const MoreColumn *column = &g_array_index (ranking->columns, MoreColumn, more);
+      const double *value =
+          g_hash_table_lookup (g_ptr_array_index (column->of_case, number), ranked->mapping);
+
+      rows[i].more[more] = value != NULL ? *value : (double) NAN;
+    }
+  }
+  return rows;
+}
+
+static void
+print_case (const Ranking *ranking, guint number, const CliRows *rows)
+{
+  const StudyCase *study_case = g_ptr_array_index (ranking->cases, number);
+  g_autofree char *heading = g_strdup_printf ("case %u: %s", number + 1, study_case->name);
+  guint n = rows->n_rows;
+
+  cli_print_heading (stdout, heading);
+  if (n > 0)
+    cli_rows_print_table (stdout, rows, "  ");
+  else
+    cli_printf (stdout, "  no run knows its %s\n", study_case->column);
+  if (n < study_case->ranked->len)
+    printf ("  ... %u more\n", study_case->ranked->len - n);
+  if (n > 0 && !isnan (ranked_at (study_case, 0)->gain)) {
+    const StudyRanked *best = ranked_at (study_case, 0);
+    bool default_is_best = false; /* or shares the first place */
+
+    for (guint i = 0; i < study_case->ranked->len && ranked_at (study_case, i)->place == 1; i++)
+      default_is_best |=
+          g_strcmp0 (ranked_at (study_case, i)->mapping, study_case->default_mapping) == 0;
+    if (default_is_best)
+      cli_printf (stdout, "  none is better than the default, %s\n", study_case->default_mapping);
+    else
+      cli_printf (stdout, "  best: %s, %.3f times as good as the default, %s\n", best->mapping,
+                  best->gain, study_case->default_mapping);
+  }
+  if (study_case->n_failed > 0) {
+    g_autofree char *failed = study_count (study_case->n_failed, "run");
+
+    printf ("  %s failed\n", failed);
+  }
+}
+
+/* The members of a case before its ranking. */
+static void
+add_case (JsonBuilder *builder, const StudyCase *study_case, guint number)
+{
+  cli_add_integer (builder, "case", number + 1);
+  cli_add_string (builder, "name", study_case->name);
+  cli_add_string (builder, "trace", study_case->row->trace);
+  cli_add_string (builder, "machine", study_case->row->machine);
+  cli_add_string (builder, "network", study_case->row->network);
+  cli_add_string (builder, "routing", study_case->row->routing);
+  cli_add_number (builder, "compute_scale", study_case->row->compute_scale);
+  cli_add_string (builder, "column", study_case->column);
+  cli_add_string (builder, "default", study_case->default_mapping);
+  cli_add_integer (builder, "mappings", study_case->ranked->len);
+  cli_add_integer (builder, "failed", study_case->n_failed);
+}
+
+static void
+print_ranking (const Ranking *ranking, CliFormat format)
+{
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+  guint n_printed = 0;
+
+  json_builder_begin_object (builder);
+  cli_add_string (builder, "schema", "hopcast.ranking/1");
+  cli_add_string (builder, "store", ranking->store);
+  cli_add_string (builder, "study", ranking->study);
+  cli_add_integer (builder, "missing", ranking->n_missing);
+  if (ranking->note != NULL)
+    cli_add_string (builder, "note", ranking->note);
+  cli_begin_array (builder, "cases");
+  for (guint number = 0; number < ranking->cases->len; number++) {
+    const StudyCase *study_case = g_ptr_array_index (ranking->cases, number);
+    g_autoptr (GArray) columns = columns_new (ranking, study_case->column);
+    g_autofree Row *row = NULL;
+    CliRows rows;
+
+    if (format == CLI_FORMAT_CSV && number == 0)
+      cli_columns_print_csv_names (stdout, (const CliColumn *) columns->data, columns->len);
+    if (!ranking->chosen[number])
+      continue;
+    row = rows_of (ranking, number);
+    rows = (CliRows){ (const CliColumn *) columns->data, columns->len, row, sizeof *row,
+                      n_shown (ranking, study_case) };
+    switch (format) {
+    case CLI_FORMAT_TABLE:
+      if (n_printed++ > 0)
+        putchar ('\n');
+      print_case (ranking, number, &rows);
+      break;
+    case CLI_FORMAT_CSV:
+      for (guint i = 0; i < rows.n_rows; i++)
+        cli_columns_print_csv_row (stdout, rows.columns, rows.n_columns, &row[i]);
+      break;
+    case CLI_FORMAT_JSON:
+      json_builder_begin_object (builder);
+      add_case (builder, study_case, number);
+      cli_rows_add_json (builder, "ranking", &rows);
+      json_builder_end_object (builder);
+      break;
+    }
+  }
+  json_builder_end_array (builder);
+  if (format == CLI_FORMAT_JSON)
+    cli_print_object (stdout, builder);
+  if (format == CLI_FORMAT_TABLE && ranking->note != NULL)
+    cli_printf (stdout, "\n%s\n", ranking->note);
+  if (format == CLI_FORMAT_TABLE && ranking->n_missing > 0) {
+    g_autofree char *missing = study_count (ranking->n_missing, "run");
+
+    printf ("\nnot made yet: %s of the study\n", missing);
+  }
+}
+
 /* -- choosing cases ------------------------------------------------------ */
 
 static gboolean
@@ -156,7 +562,7 @@ choose_cases (const GPtrArray *cases, const char *wanted, GError **error)
 
 /* The only chosen one; NULL and *error when there are more, or it ranks nothing. */
 static const StudyCase *
-only_case (const CliRanking *ranking, GError **error)
+only_case (const Ranking *ranking, GError **error)
 {
   const StudyCase *only = NULL;
 
@@ -205,7 +611,7 @@ write_for_launcher (const TopoMapping *mapping, TopoMachine *machine, const Opti
 }
 
 static gboolean
-write_best (StudyStore *store, const CliRanking *ranking, const Options *options, GError **error)
+write_best (StudyStore *store, const Ranking *ranking, const Options *options, GError **error)
 {
   const StudyCase *study_case = only_case (ranking, error);
   const StudyRow *row = study_case ? g_array_index (study_case->ranked, StudyRanked, 0).row : NULL;
@@ -222,13 +628,13 @@ write_best (StudyStore *store, const CliRanking *ranking, const Options *options
 /* -- the command --------------------------------------------------------- */
 
 static GPtrArray *
-make_cases (StudyStore *store, const GPtrArray *rows, const CliRankModel *model,
-            const Options *options, GError **error)
+make_cases (StudyStore *store, const GPtrArray *rows, const Model *model, const Options *options,
+            GError **error)
 {
   g_auto (StudyMachineReader) reader = { .store = store };
   g_autoptr (GError) trouble = NULL;
   GPtrArray *cases =
-      model ? cli_rank_model_cases (model, rows, options->tie, study_machine_reader_find, &reader)
+      model ? model_cases (model, rows, options->tie, study_machine_reader_find, &reader)
             : study_cases_new (rows, options->by, options->tie, study_machine_reader_find, &reader,
                                &trouble);
 
@@ -246,7 +652,7 @@ leave_empty_out (bool *chosen, const GPtrArray *cases)
 }
 
 static gboolean
-show_ranking (StudyStore *store, CliRanking *ranking, const Options *options, GError **error)
+show_ranking (StudyStore *store, Ranking *ranking, const Options *options, GError **error)
 {
   g_autofree bool *chosen = NULL;
 
@@ -264,15 +670,15 @@ show_ranking (StudyStore *store, CliRanking *ranking, const Options *options, GE
     return FALSE;
   /* A map file on standard output has it for itself. */
   if (g_strcmp0 (options->output, "-"))
-    cli_ranking_print (stdout, ranking, options->format.format);
+    print_ranking (ranking, options->format.format);
   return TRUE;
 }
 
-static CliRankModel *
-open_model (StudyStore *store, const GPtrArray *rows, const Options *options, GError **error)
+static Model *
+open_model (StudyStore *store, GPtrArray *rows, const Options *options, GError **error)
 {
-  return cli_rank_model_new (options->model, isnan (options->interval) ? 0 : options->interval,
-                             &options->learning, store, rows, error);
+  return model_new (options->model, isnan (options->interval) ? 0 : options->interval,
+                    &options->learning, store, rows, error);
 }
 
 static gboolean
@@ -281,7 +687,7 @@ rank_store (StudyStore *store, const Options *options, GError **error)
   g_autofree char *name = study_store_name (store, error);
   g_autoptr (GPtrArray) rows = name ? study_store_rows (store, FALSE, error) : NULL;
   g_autoptr (GPtrArray) missing = rows ? study_store_missing (store, error) : NULL;
-  g_autoptr (CliRankModel) model =
+  g_autoptr (Model) model =
       missing && options->model ? open_model (store, rows, options, error) : NULL;
   g_autoptr (GPtrArray) cases = NULL;
   g_autoptr (GArray) columns = NULL;
@@ -289,15 +695,15 @@ rank_store (StudyStore *store, const Options *options, GError **error)
   if (missing == NULL || (options->model != NULL && model == NULL))
     return FALSE;
   cases = make_cases (store, rows, model, options, error);
-  columns = model ? cli_rank_model_columns (model, rows) : NULL;
+  columns = model ? model_columns (model, rows) : NULL;
   return cases && show_ranking (store,
-                                &(CliRanking){ .store = study_store_path (store),
-                                               .study = name,
-                                               .n_missing = missing->len,
-                                               .cases = cases,
-                                               .top = (guint) options->top,
-                                               .columns = columns,
-                                               .note = model ? model->note : NULL },
+                                &(Ranking){ .store = study_store_path (store),
+                                            .study = name,
+                                            .n_missing = missing->len,
+                                            .cases = cases,
+                                            .top = (guint) options->top,
+                                            .columns = columns,
+                                            .note = model ? model->note : NULL },
                                 options, error);
 }
 

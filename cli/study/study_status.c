@@ -3,11 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "cli/columns.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/study/study_store.h"
 #include "cli/terminal.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* What is known of a store; of different errors each is there once. */
@@ -82,23 +84,53 @@ read_status (Status *status, const char *path, GError **error)
   return TRUE;
 }
 
-/* --- For people --- */
+/* --- Printing --- */
 
-static void
-print_case (const StudyProgress *progress)
+typedef struct {
+  const char *trace, *machine, *network, *routing;
+  double compute_scale;
+  uint32_t n_runs, n_done, n_failed, n_missing;
+  char *name; /* of the case; freed by print() */
+} Case;
+
+typedef struct {
+  const char *error;
+  uint32_t n_runs;
+} Failure;
+
+static const CliColumn case_columns[] = {
+  { "trace", NULL, CLI_CELL_TEXT, offsetof (Case, trace) },
+  { "machine", NULL, CLI_CELL_TEXT, offsetof (Case, machine) },
+  { "network", NULL, CLI_CELL_TEXT, offsetof (Case, network) },
+  { "routing", NULL, CLI_CELL_TEXT, offsetof (Case, routing) },
+  { "compute_scale", NULL, CLI_CELL_NUMBER, offsetof (Case, compute_scale) },
+  { "runs", "runs", CLI_CELL_U32, offsetof (Case, n_runs) },
+  { "done", "done", CLI_CELL_U32, offsetof (Case, n_done) },
+  { "failed", "failed", CLI_CELL_U32, offsetof (Case, n_failed) },
+  { "missing", "missing", CLI_CELL_U32, offsetof (Case, n_missing) },
+  { NULL, "case", CLI_CELL_TEXT, offsetof (Case, name) },
+};
+static const CliColumn failure_columns[] = {
+  { NULL, "runs", CLI_CELL_U32, offsetof (Failure, n_runs) },
+  { "error", "error", CLI_CELL_TEXT, offsetof (Failure, error) },
+  { "runs", NULL, CLI_CELL_U32, offsetof (Failure, n_runs) },
+};
+
+static char *
+name_case (const StudyProgress *progress)
 {
-  cli_printf (stdout, "  %8u %8u %8u %8u  %s, %s, %s", progress->n_runs, progress->n_done,
-              progress->n_failed, progress->n_runs - progress->n_done - progress->n_failed,
-              progress->trace, progress->machine, progress->network);
+  GString *name = g_string_new (NULL);
+
+  g_string_printf (name, "%s, %s, %s", progress->trace, progress->machine, progress->network);
   if (g_strcmp0 (progress->routing, "default"))
-    cli_printf (stdout, ", routing %s", progress->routing);
+    g_string_append_printf (name, ", routing %s", progress->routing);
   if (progress->compute_scale < 1 || progress->compute_scale > 1)
-    printf (", compute x %g", progress->compute_scale);
-  putchar ('\n');
+    g_string_append_printf (name, ", compute x %g", progress->compute_scale);
+  return g_string_free (name, FALSE);
 }
 
 static void
-print_table (const Status *status)
+print_table (const Status *status, const CliRows *cases, const CliRows *failures)
 {
   cli_print_heading (stdout, "study");
   cli_printf (stdout, "  %-10s %s\n  %-10s %s\n", "name", status->name, "store",
@@ -106,94 +138,57 @@ print_table (const Status *status)
   printf ("  %-10s %u: %u done, %u failed, %u missing\n", "runs", status->n_runs, status->n_done,
           status->n_failed, status->n_runs - status->n_done - status->n_failed);
   cli_print_heading (stdout, "cases");
-  printf ("  %8s %8s %8s %8s  %s\n", "runs", "done", "failed", "missing", "case");
-  for (guint at = 0; at < status->cases->len; at++)
-    print_case (g_ptr_array_index (status->cases, at));
-  if (status->errors->len > 0)
+  cli_rows_print_table (stdout, cases, "  ");
+  if (failures->n_rows > 0) {
     cli_print_heading (stdout, "errors");
-  for (guint at = 0; at < status->errors->len; at++) {
-    const char *text = g_ptr_array_index (status->errors, at);
-
-    cli_printf (stdout, "  %8u  %s\n", count_of (status, text), text);
-  }
-}
-
-/* --- For programs --- */
-
-static void
-print_csv (const Status *status)
-{
-  puts ("trace,machine,network,routing,compute_scale,runs,done,failed,missing");
-  for (guint at = 0; at < status->cases->len; at++) {
-    const StudyProgress *progress = g_ptr_array_index (status->cases, at);
-    const char *const texts[] = { progress->trace, progress->machine, progress->network,
-                                  progress->routing };
-    char scale[STUDY_NUMBER_SIZE];
-
-    for (gsize text = 0; text < G_N_ELEMENTS (texts); text++) {
-      study_csv_field (stdout, texts[text] ? texts[text] : "");
-      putchar (',');
-    }
-    printf ("%s,%u,%u,%u,%u\n", study_number (scale, progress->compute_scale), progress->n_runs,
-            progress->n_done, progress->n_failed,
-            progress->n_runs - progress->n_done - progress->n_failed);
+    cli_rows_print_table (stdout, failures, "  ");
   }
 }
 
 static void
-add_counts (JsonBuilder *builder, guint n_runs, guint n_done, guint n_failed)
-{
-  cli_add_integer (builder, "runs", n_runs);
-  cli_add_integer (builder, "done", n_done);
-  cli_add_integer (builder, "failed", n_failed);
-  cli_add_integer (builder, "missing", n_runs - n_done - n_failed);
-}
-
-static void
-add_cases (JsonBuilder *builder, const GPtrArray *cases)
-{
-  json_builder_set_member_name (builder, "cases");
-  json_builder_begin_array (builder);
-  for (guint at = 0; at < cases->len; at++) {
-    const StudyProgress *progress = g_ptr_array_index (cases, at);
-
-    json_builder_begin_object (builder);
-    cli_add_string (builder, "trace", progress->trace);
-    cli_add_string (builder, "machine", progress->machine);
-    cli_add_string (builder, "network", progress->network);
-    cli_add_string (builder, "routing", progress->routing);
-    cli_add_number (builder, "compute_scale", progress->compute_scale);
-    add_counts (builder, progress->n_runs, progress->n_done, progress->n_failed);
-    json_builder_end_object (builder);
-  }
-  json_builder_end_array (builder);
-}
-
-static void
-print_json (const Status *status)
+print_json (const Status *status, const CliRows *cases, const CliRows *failures)
 {
   g_autoptr (JsonBuilder) builder = json_builder_new ();
-  g_autoptr (JsonNode) record = NULL;
 
   json_builder_begin_object (builder);
   cli_add_string (builder, "name", status->name);
   cli_add_string (builder, "store", study_store_path (status->store));
-  add_counts (builder, status->n_runs, status->n_done, status->n_failed);
-  add_cases (builder, status->cases);
-  json_builder_set_member_name (builder, "errors");
-  json_builder_begin_array (builder);
-  for (guint at = 0; at < status->errors->len; at++) {
-    const char *text = g_ptr_array_index (status->errors, at);
+  cli_add_integer (builder, "runs", status->n_runs);
+  cli_add_integer (builder, "done", status->n_done);
+  cli_add_integer (builder, "failed", status->n_failed);
+  cli_add_integer (builder, "missing", status->n_runs - status->n_done - status->n_failed);
+  cli_rows_add_json (builder, "cases", cases);
+  cli_rows_add_json (builder, "errors", failures);
+  cli_print_object (stdout, builder);
+}
 
-    json_builder_begin_object (builder);
-    cli_add_string (builder, "error", text);
-    cli_add_integer (builder, "runs", count_of (status, text));
-    json_builder_end_object (builder);
+static void
+print (const Status *status, CliFormat format)
+{
+  g_autofree Case *cases = g_new (Case, status->cases->len);
+  g_autofree Failure *failures = g_new (Failure, status->errors->len);
+  const CliRows case_rows = CLI_ROWS (case_columns, cases, status->cases->len);
+  const CliRows failure_rows = CLI_ROWS (failure_columns, failures, status->errors->len);
+
+  for (guint at = 0; at < status->cases->len; at++) {
+    const StudyProgress *it = g_ptr_array_index (status->cases, at);
+
+    cases[at] = (Case){ it->trace,     it->machine,       it->network,
+                        it->routing,   it->compute_scale, it->n_runs,
+                        it->n_done,    it->n_failed,      it->n_runs - it->n_done - it->n_failed,
+                        name_case (it) };
   }
-  json_builder_end_array (builder);
-  json_builder_end_object (builder);
-  record = json_builder_get_root (builder);
-  cli_print_record (stdout, record, CLI_FORMAT_JSON);
+  for (guint at = 0; at < status->errors->len; at++) {
+    failures[at].error = g_ptr_array_index (status->errors, at);
+    failures[at].n_runs = count_of (status, failures[at].error);
+  }
+  switch (format) {
+  case CLI_FORMAT_TABLE: print_table (status, &case_rows, &failure_rows); break;
+  case CLI_FORMAT_CSV: cli_rows_print_csv (stdout, &case_rows); break;
+  case CLI_FORMAT_JSON: print_json (status, &case_rows, &failure_rows); break;
+  }
+  for (guint at = 0; at < status->cases->len; at++)
+    g_free (cases[at].name);
 }
 
 int
@@ -211,11 +206,6 @@ cli_study_status (int argc, char **argv, GError **error)
   if (!cli_parse (context, argc, argv, names, &path, error) || !cli_parse_format (&format, error) ||
       !read_status (&status, path, error))
     return CLI_FAILED;
-  if (format.format == CLI_FORMAT_TABLE)
-    print_table (&status);
-  else if (format.format == CLI_FORMAT_CSV)
-    print_csv (&status);
-  else
-    print_json (&status);
+  print (&status, format.format);
   return CLI_DONE;
 }
