@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "cli/aggregate/choice_files.h"
-#include "cli/aggregate/choice_page.h"
 #include "cli/aggregate/choice_print.h"
 #include "cli/command.h"
 #include "cli/outfile.h"

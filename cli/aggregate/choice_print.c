@@ -5,6 +5,8 @@
 
 #include "cli/aggregate/choice_print.h"
 
+#include "cli/command.h"
+#include "cli/map/map_options.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
 #include "study/plan/plan.h"
@@ -12,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-#define BAR 40
+#define BAR 40 /* characters of the longest bar */
 
 static const char *
 verdict_of (const CliChoice *choice, uint32_t at)
@@ -427,4 +429,171 @@ cli_choice_print (FILE *out, const GPtrArray *choices, const CliChoiceOptions *o
   }
   if (options->format.format == CLI_FORMAT_TABLE && choices->len > 1)
     print_scaling (out, choices, options);
+}
+
+/* --- A page --- */
+
+/* Of the picture, in pixels. */
+#define LEFT       110
+#define WIDTH      560 /* of the longest bar */
+#define HEIGHT     22  /* of a bar and the gap below it */
+#define BAR_HEIGHT 16
+
+static const char head[] =
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<title>hopcast aggregate</title>\n<style>\n"
+    "body { font: 15px/1.4 sans-serif; margin: 2em; max-width: 60em; }\n"
+    "svg { font: 12px sans-serif; }\n"
+    ".computation { fill: #4a6fa5; } .communication { fill: #e0a030; }\n"
+    ".slow { opacity: 0.45; } .limit { stroke: #a02020; stroke-dasharray: 4 3; }\n"
+    "</style>\n</head>\n<body>\n<h1>How many ranks share a node</h1>\n";
+
+/* FALSE: nothing is known of the pattern. */
+static gboolean
+is_known (const CliChoice *choice, uint32_t at)
+{
+  return choice->row[at].excluded == NULL;
+}
+
+/* A bar, and beside it, not before `limit`, what there is to say. */
+static void
+write_bar (FILE *out, const CliChoice *choice, uint32_t at, double top, double pixels_per_s,
+           double limit)
+{
+  const CliChoiceRow *row = &choice->row[at];
+  const PredictAggregationJudgement *judged = &choice->judged[at];
+  double computation = row->computation_s * pixels_per_s;
+  double all = fmax (judged->total_s * pixels_per_s, computation);
+
+  fprintf (
+      out,
+      "<g%s><rect class=\"computation\" x=\"%d\" y=\"%.1f\" width=\"%.2f\" height=\"%d\"/>"
+      "<rect class=\"communication\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%d\"/></g>\n",
+      judged->verdict == PREDICT_AGGREGATION_TOO_SLOW ? " class=\"slow\"" : "", LEFT, top,
+      computation, BAR_HEIGHT, LEFT + computation, top, all - computation, BAR_HEIGHT);
+  fprintf (out, "<text x=\"%.1f\" y=\"%.1f\">%.4g s, %+.1f %%: %s</text>\n",
+           LEFT + fmax (all, limit) + 6, top + BAR_HEIGHT - 4, judged->total_s,
+           0.1 * round (1000 * judged->slowdown) + 0.0,
+           predict_aggregation_verdicts[judged->verdict]);
+}
+
+static void
+write_picture (FILE *out, const CliChoice *choice, const CliChoiceOptions *options)
+{
+  double limit_s = (1 + options->max_slowdown) * choice->judged[choice->reference].total_s;
+  double most_s = 0, pixels_per_s, limit;
+
+  for (uint32_t at = 0; at < choice->patterns->n; at++)
+    if (is_known (choice, at))
+      most_s = fmax (most_s, choice->judged[at].total_s);
+  pixels_per_s = WIDTH / most_s;
+  limit = limit_s <= most_s ? limit_s * pixels_per_s : 0;
+  fprintf (out,
+           "<svg width=\"%d\" height=\"%u\" role=\"img\" aria-label=\"time of each pattern\">\n",
+           LEFT + WIDTH + 230, (choice->patterns->n + 1) * HEIGHT);
+  for (uint32_t at = 0; at < choice->patterns->n; at++) {
+    const TopoPattern *pattern = &choice->patterns->pattern[at];
+    double top = at * HEIGHT;
+
+    fprintf (out, "<text x=\"0\" y=\"%.1f\"%s>%u: %u x %u</text>\n", top + BAR_HEIGHT - 4,
+             choice->is_recommended && at == choice->chosen ? " font-weight=\"bold\"" : "",
+             pattern->id, pattern->n_nodes, pattern->n_tasks);
+    if (is_known (choice, at))
+      write_bar (out, choice, at, top, pixels_per_s, limit);
+    else {
+      g_autofree char *why = g_markup_escape_text (choice->row[at].excluded, -1);
+
+      fprintf (out, "<text x=\"%d\" y=\"%.1f\" fill=\"#777\">excluded: %s</text>\n", LEFT,
+               top + BAR_HEIGHT - 4, why);
+    }
+  }
+  if (limit > 0)
+    fprintf (out, "<line class=\"limit\" x1=\"%.1f\" y1=\"0\" x2=\"%.1f\" y2=\"%u\"/>\n",
+             LEFT + limit, LEFT + limit, choice->patterns->n * HEIGHT);
+  fputs ("</svg>\n", out);
+}
+
+void
+cli_choice_write_page (FILE *out, const GPtrArray *choices, const CliChoiceOptions *options)
+{
+  fputs (head, out);
+  fprintf (out,
+           "<p>Time of each aggregation pattern (number: nodes x ranks on each): "
+           "<span style=\"color: #4a6fa5\">computation</span> and <span style=\"color: "
+           "#b07000\">communication</span>. Pale: slower than the reference by more than %g %%, "
+           "the broken line.</p>\n",
+           100 * options->max_slowdown);
+  for (guint i = 0; i < choices->len; i++) {
+    const CliChoice *choice = choices->pdata[i];
+    g_autofree char *reference = cli_choice_reference (choice, options);
+    g_autofree char *advice = cli_choice_advice (choice);
+    g_autofree char *marked = g_markup_escape_text (advice, -1);
+    g_autofree char *compared = g_markup_escape_text (reference, -1);
+    g_autofree char *trace = g_markup_escape_text (choice->trace, -1);
+    g_autofree char *machine = g_markup_escape_text (choice->machine, -1);
+
+    fprintf (out,
+             "<h2>%s on %s: %u ranks</h2>\n<p>Computation: %s. Communication: %s. Compared "
+             "with %s.</p>\n",
+             trace, machine, choice->n_ranks, choice->computation,
+             options->basis == CLI_BASIS_BOUND ? "an upper bound" : "simulated", compared);
+    write_picture (out, choice, options);
+    fprintf (out, "<p>%s.</p>\n", marked);
+  }
+  fputs ("</body>\n</html>\n", out);
+}
+
+/* --- Files of launchers --- */
+
+static const char *const kinds[] = { "rankfile", "hostfile", "slurm" };
+
+static gboolean
+write_file (const CliChoice *choice, const char *kind, const char *path, GError **error)
+{
+  const TopoLauncher *launcher = topo_launcher_find (kind, strlen (kind));
+  const TopoMapping *mapping = choice->mapping[choice->placed];
+  g_autofree char *text = launcher->print (mapping, choice->opened, error);
+  g_auto (TopoLaunch) launch = { NULL };
+
+  if (text == NULL) {
+    g_prefix_error (error, "%s: ", path);
+    return FALSE;
+  }
+  if (!cli_map_write_text (text, path, error))
+    return FALSE;
+  launch = cli_map_launch (launcher, mapping, choice->opened, path);
+  cli_map_tell_launch (&launch, FALSE);
+  return TRUE;
+}
+
+/* FALSE: none could be written. */
+static gboolean
+write_all (const CliChoice *choice, const CliChoiceOptions *options, GError **error)
+{
+  guint n_written = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
+    g_autofree char *path = g_strconcat (options->prefix, ".", kinds[i], NULL);
+    g_autoptr (GError) trouble = NULL;
+
+    if (write_file (choice, kinds[i], path, &trouble))
+      n_written++;
+    else if (trouble->domain != TOPO_ERROR || (i + 1 == G_N_ELEMENTS (kinds) && n_written == 0)) {
+      g_propagate_error (error, g_steal_pointer (&trouble));
+      return FALSE;
+    } else if (!options->talk.quiet)
+      cli_printf (stderr, "hopcast: warning: not written: %s\n", trouble->message);
+  }
+  return TRUE;
+}
+
+gboolean
+cli_choice_write_files (const CliChoice *choice, const CliChoiceOptions *options, GError **error)
+{
+  const char *const paths[] = { options->rankfile, options->hostfile, options->slurm };
+
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+    if (paths[i] != NULL && !write_file (choice, kinds[i], paths[i], error))
+      return FALSE;
+  return options->prefix == NULL || write_all (choice, options, error);
 }

@@ -14,3 +14,11 @@ char *cli_choice_advice (const CliChoice *choice);
 
 /* choices: (element-type CliChoice), one for each number of ranks. */
 void cli_choice_print (FILE *out, const GPtrArray *choices, const CliChoiceOptions *options);
+
+/* HTML with a picture for each of the choices (element-type CliChoice); it needs no other file. */
+void cli_choice_write_page (FILE *out, const GPtrArray *choices, const CliChoiceOptions *options);
+
+/* Those that the options ask for, and on standard error how to launch with each.  A file that
+ * cannot say the placement is an error, one of --output PREFIX is left out with a warning. */
+gboolean
+cli_choice_write_files (const CliChoice *choice, const CliChoiceOptions *options, GError **error);

@@ -1,19 +1,391 @@
-/* correct.c - `hopcast correct`: mends a performance model by what was measured.
+/* correct.c - `hopcast correct`: a model mended by what was measured.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
 #include "cli/command.h"
-#include "cli/learn/correct_points.h"
-#include "cli/learn/correct_print.h"
 #include "cli/learn/learning_options.h"
+#include "cli/learn/measured_runs.h"
 #include "cli/options.h"
 #include "cli/outfile.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
+#include "predictors/correction/correction.h"
+#include "predictors/formula/base_model_table.h"
 #include "predictors/model/feature_sets.h"
 
+#include <math.h>
 #include <string.h>
+
+typedef struct {
+  PredictTable *table;    /* a row per point */
+  double *observed;       /* [n_rows] s */
+  const double **columns; /* [variables] of a model, after points_bind() */
+} Points;
+
+/* All borrowed. */
+typedef struct {
+  const PredictCorrectionData *data;
+  const PredictCorrectionSettings *settings;
+  const PredictCorrection *correction;
+} Correction;
+
+static const char *correction_verdict (const PredictCorrection *correction);
+
+static void
+points_clear (Points *points)
+{
+  predict_table_free (points->table);
+  g_free (points->observed);
+  g_free (points->columns);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Points, points_clear)
+
+/* From a CSV file whose column `observed` was measured; runs NULL: everything else is in that file
+ * too, otherwise it says which of the runs (cli_learning_table()) were measured. */
+static gboolean
+points_read (Points *points, const char *path, const char *observed, const PredictTable *runs,
+             GError **error)
+{
+  g_autoptr (PredictTable) file = predict_table_read (path, error);
+  const double *times = file ? predict_table_finite (file, observed, error) : NULL;
+
+  if (times == NULL)
+    return FALSE;
+  points->observed = g_memdup2 (times, file->n_rows * sizeof *times);
+  points->table = runs ? cli_measured_runs (runs, file, observed, error) : g_steal_pointer (&file);
+  return points->table != NULL;
+}
+
+/* Finds the columns of the model's variables; FALSE and *error also where it has no value. */
+static gboolean
+points_bind (Points *points, const PredictBaseModel *model, GError **error)
+{
+  g_autofree double *times = NULL;
+
+  points->columns = predict_base_model_columns (model, points->table, error);
+  times = points->columns ? predict_base_model_times (model, points->table, error) : NULL;
+  return times != NULL;
+}
+
+/* hopcast itself as a model: time_s of a run, with a scale and an offset that can be fitted.
+ * An offset of either sign: what the trace does not have, and what the simulator counts twice. */
+static PredictBaseModel *
+simulator_model (const Points *points)
+{
+  double largest = 0;
+  g_autofree char *bound = NULL, *text = NULL;
+
+  for (uint64_t point = 0; point < points->table->n_rows; point++)
+    largest = MAX (largest, fabs (points->observed[point]));
+  bound = predict_number_text (largest > 0 ? largest : 1);
+  text = g_strdup_printf ("variable time_s\n"
+                          "parameter scale 1 [0.01, 100] log\n"
+                          "parameter offset 0 [-%s, %s]\n"
+                          "time = scale*time_s + offset\n",
+                          bound, bound);
+  return predict_base_model_parse (text, "simulator", NULL);
+}
+
+/* -- where the model will be used ------------------------------------------ */
+
+static void
+extend_by_points (const PredictPoints *points, uint32_t n_variables, PredictRange *box)
+{
+  for (uint32_t at = 0; at < n_variables; at++)
+    for (uint64_t point = 0; point < points->n; point++) {
+      box[at].low = MIN (box[at].low, points->columns[at][point]);
+      box[at].high = MAX (box[at].high, points->columns[at][point]);
+    }
+}
+
+static gboolean
+extend_by_option (const PredictBaseModel *model, const char *text, PredictRange *box,
+                  GError **error)
+{
+  const char *equals = strchr (text, '=');
+  g_autofree char *name = equals ? g_strndup (text, (gsize) (equals - text)) : NULL;
+  char *colon = NULL, *end = NULL;
+  double low = equals ? g_ascii_strtod (equals + 1, &colon) : (double) NAN;
+  double high = colon && colon > equals + 1 && *colon == ':' ? g_ascii_strtod (colon + 1, &end)
+                                                             : (double) NAN;
+
+  if (!(low <= high) || !isfinite (low) || !isfinite (high) || end == colon + 1 || *end != '\0') {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
+                 "--predict-range: \"%s\" is not VARIABLE=LOW:HIGH", text);
+    return FALSE;
+  }
+  for (uint32_t at = 0; at < model->n_variables; at++)
+    if (!strcmp (name, model->names.variables[at])) {
+      box[at].low = MIN (box[at].low, low);
+      box[at].high = MAX (box[at].high, high);
+      return TRUE;
+    }
+  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--predict-range: %s has no variable \"%s\"",
+               model->source, name);
+  return FALSE;
+}
+
+/* Where the mended model will be used: where the points are, and the ranges ("VARIABLE=LOW:HIGH",
+ * NULL-terminated; NULL: none).  [variables], the caller frees; NULL and *error. */
+static PredictRange *
+points_box (const PredictCorrectionData *data, char **ranges, GError **error)
+{
+  const PredictBaseModel *model = data->model;
+  g_autofree PredictRange *box = g_new (PredictRange, model->n_variables + 1);
+
+  for (uint32_t at = 0; at < model->n_variables; at++)
+    box[at] = predict_range (INFINITY, -INFINITY);
+  extend_by_points (&data->train, model->n_variables, box);
+  extend_by_points (&data->test, model->n_variables, box);
+  for (char **range = ranges; range != NULL && *range != NULL; range++)
+    if (!extend_by_option (model, *range, box, error))
+      return NULL;
+  return g_steal_pointer (&box);
+}
+
+/* --- a mended model, for people and programs --- */
+
+/* What is not defined is null. */
+static void
+add_error (JsonBuilder *builder, const char *name, double value)
+{
+  cli_add_number (builder, name, isfinite (value) ? value : (double) NAN);
+}
+
+static void
+add_errors (JsonBuilder *builder, const char *name, const PredictErrors *errors)
+{
+  json_builder_set_member_name (builder, name);
+  json_builder_begin_object (builder);
+  add_error (builder, "log_rmse", errors->log_rmse);
+  add_error (builder, "rmse", errors->rmse);
+  add_error (builder, "mape", errors->mape);
+  json_builder_end_object (builder);
+}
+
+static void
+add_model (JsonBuilder *builder, const char *name, const PredictErrors *train,
+           const PredictErrors *test)
+{
+  json_builder_set_member_name (builder, name);
+  json_builder_begin_object (builder);
+  add_errors (builder, "train", train);
+  add_errors (builder, "test", test);
+  json_builder_end_object (builder);
+}
+
+static void
+add_parameters (JsonBuilder *builder, const char *name, const PredictBaseModel *model,
+                const double *values)
+{
+  json_builder_set_member_name (builder, name);
+  json_builder_begin_object (builder);
+  for (uint32_t at = 0; at < model->n_parameters; at++)
+    cli_add_number (builder, model->parameters[at].name, values[at]);
+  json_builder_end_object (builder);
+}
+
+/* The names of variables, then that of the model's own time; the caller frees the array only. */
+static const char **
+brief_names (const PredictBaseModel *model, const char *base_name)
+{
+  const char **variables = g_new0 (const char *, model->n_variables + 2);
+
+  for (uint32_t at = 0; at < model->n_variables; at++)
+    variables[at] = model->names.variables[at];
+  variables[model->n_variables] = base_name;
+  return variables;
+}
+
+static char *
+brief_text (const PredictBaseModel *model, const PredictExpression *brief)
+{
+  g_autofree char *base_name = predict_correction_base_name (model);
+  g_autofree const char **variables = brief_names (model, base_name);
+
+  return predict_expression_text (brief, &(PredictNames){ .variables = variables });
+}
+
+/* The names of those that ended at a bound. */
+static void
+add_at_bounds (JsonBuilder *builder, const char *name, const PredictBaseModel *model,
+               const double *values)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+
+  for (uint32_t at = 0; at < model->n_parameters; at++)
+    if (predict_parameter_at_bound (&model->parameters[at], values[at]))
+      g_ptr_array_add (names, model->parameters[at].name);
+  cli_add_strings (builder, name, names);
+}
+
+/* Last, where a reader looks first. */
+static void
+add_verdict (JsonBuilder *builder, const Correction *shown, const PredictCorrectionTrial *best)
+{
+  const PredictCorrection *correction = shown->correction;
+  const PredictBaseModel *model = shown->data->model;
+
+  add_at_bounds (builder, "refitted_at_bounds", model, correction->refitted);
+  if (best != NULL)
+    add_at_bounds (builder, "at_bounds", model, best->parameters);
+  json_builder_set_member_name (builder, "left_out");
+  json_builder_begin_object (builder);
+  add_error (builder, "base", correction->base_folds);
+  add_error (builder, "refitted", correction->refitted_folds);
+  add_error (builder, "corrected", correction->corrected_folds);
+  json_builder_end_object (builder);
+  cli_add_string (builder, "verdict", correction_verdict (correction));
+  cli_add_string (builder, "reason", correction->reason);
+}
+
+static void
+add_formulas (JsonBuilder *builder, const PredictBaseModel *model,
+              const PredictCorrectionTrial *trial)
+{
+  g_autofree char *brief = brief_text (model, trial->brief);
+  g_autofree char *whole = predict_expression_text (trial->time, &model->names);
+  g_autofree char *latex = predict_expression_latex (trial->time, &model->names);
+  g_autofree char *c =
+      predict_expression_c (trial->time, &model->names, trial->parameters, "corrected_time");
+
+  cli_add_string (builder, "term", brief);
+  cli_add_string (builder, "expression", whole);
+  add_parameters (builder, "parameters", model, trial->parameters);
+  cli_add_string (builder, "latex", latex);
+  cli_add_string (builder, "c", c);
+}
+
+static void
+add_trial (JsonBuilder *builder, const PredictBaseModel *model, const PredictCorrectionTrial *trial)
+{
+  g_autofree char *brief = trial->brief ? brief_text (model, trial->brief) : NULL;
+
+  json_builder_begin_object (builder);
+  json_builder_set_member_name (builder, "converged");
+  json_builder_add_boolean_value (builder, trial->converged);
+  json_builder_set_member_name (builder, "better");
+  json_builder_add_boolean_value (builder, trial->better);
+  cli_add_string (builder, "term", brief);
+  if (trial->brief != NULL) {
+    add_parameters (builder, "parameters", model, trial->parameters);
+    add_error (builder, "cross_validation", trial->folds_loss);
+    add_error (builder, "description", trial->description);
+    add_errors (builder, "train", &trial->train);
+    add_errors (builder, "test", &trial->test);
+  }
+  json_builder_end_object (builder);
+}
+
+static void
+add_trials (JsonBuilder *builder, const Correction *shown, CliFormat format)
+{
+  const PredictCorrection *correction = shown->correction;
+
+  json_builder_set_member_name (builder, "trials");
+  json_builder_begin_object (builder);
+  cli_add_integer (builder, "made", correction->n_trials);
+  cli_add_integer (builder, "converged", correction->n_converged);
+  cli_add_integer (builder, "better", correction->n_better);
+  cli_add_number (builder, "share_better",
+                  correction->n_converged == 0
+                      ? (double) NAN
+                      : (double) correction->n_better / correction->n_converged);
+  if (format == CLI_FORMAT_JSON) {
+    json_builder_set_member_name (builder, "each");
+    json_builder_begin_array (builder);
+    for (guint at = 0; at < correction->n_trials; at++)
+      add_trial (builder, shown->data->model, &correction->trials[at]);
+    json_builder_end_array (builder);
+  }
+  json_builder_end_object (builder);
+}
+
+/* "take the term", "take the refitted model" or "take neither". */
+static const char *
+correction_verdict (const PredictCorrection *correction)
+{
+  switch (correction->verdict) {
+  case PREDICT_TAKE_TERM: return "take the term";
+  case PREDICT_TAKE_REFITTED: return "take the refitted model";
+  case PREDICT_TAKE_NEITHER: return "take neither";
+  }
+  g_assert_not_reached ();
+}
+
+/* Errors before and after, the formula (infix, LaTeX, C), parameters, how many trials were better.
+ * JSON has every trial as well. */
+static void
+correction_print (FILE *out, const Correction *shown, CliFormat format)
+{
+  static const char *const modes[] = { "best", "paper" };
+  const PredictCorrection *correction = shown->correction;
+  const PredictBaseModel *model = shown->data->model;
+  const PredictCorrectionTrial *best =
+      correction->best < correction->n_trials ? &correction->trials[correction->best] : NULL;
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+  g_autoptr (JsonNode) record = NULL;
+
+  json_builder_begin_object (builder);
+  cli_add_string (builder, "model", model->source);
+  cli_add_string (builder, "mode", modes[shown->settings->mode]);
+  cli_add_integer (builder, "case", shown->settings->number);
+  cli_add_string (builder, "loss", predict_loss_names[shown->settings->loss]);
+  add_model (builder, "base", &correction->base_train, &correction->base_test);
+  add_model (builder, "refitted", &correction->refitted_train, &correction->refitted_test);
+  add_parameters (builder, "refitted_parameters", model, correction->refitted);
+  if (best != NULL) {
+    add_model (builder, "corrected", &best->train, &best->test);
+    add_formulas (builder, model, best);
+  }
+  add_trials (builder, shown, format);
+  add_verdict (builder, shown, best);
+  json_builder_end_object (builder);
+  record = json_builder_get_root (builder);
+  cli_print_record (out, record, format);
+}
+
+/* -- points --------------------------------------------------------------------- */
+
+static void
+print_set (FILE *out, const char *set, const Correction *shown, const PredictPoints *points,
+           const double *observed)
+{
+  const PredictCorrection *correction = shown->correction;
+  const PredictBaseModel *model = shown->data->model;
+  const PredictCorrectionTrial *best =
+      correction->best < correction->n_trials ? &correction->trials[correction->best] : NULL;
+  g_autoptr (PredictWorkspace) workspace = predict_workspace_new ();
+  g_autofree double *given = predict_base_model_values (model);
+  g_autofree double *original = g_new (double, points->n + 1);
+  g_autofree double *corrected = g_new (double, points->n + 1);
+  char a[STUDY_NUMBER_SIZE], b[STUDY_NUMBER_SIZE], c[STUDY_NUMBER_SIZE];
+
+  if (points->n == 0)
+    return;
+  predict_values (model->time, points, given, workspace, original);
+  if (best != NULL)
+    predict_values (best->time, points, best->parameters, workspace, corrected);
+  for (uint64_t point = 0; point < points->n; point++)
+    fprintf (out, "%s,%" G_GUINT64_FORMAT ",%s,%s,%s\n", set, point + 1,
+             study_number (a, observed[point]), study_number (b, original[point]),
+             best && isfinite (corrected[point]) ? study_number (c, corrected[point]) : "");
+}
+
+/* CSV: set, point, observed, original, corrected (empty when there is no mended model). */
+static void
+correction_print_points (FILE *out, const Correction *shown)
+{
+  const PredictCorrectionData *data = shown->data;
+
+  fputs ("set,point,observed,original,corrected\n", out);
+  print_set (out, "train", shown, &data->train, data->train_observed);
+  print_set (out, "test", shown, &data->test, data->test_observed);
+}
+
+/* --- `hopcast correct`: mends a performance model by what was measured --- */
 
 static const char *const mode_names[] = { "best", "paper", NULL };
 
@@ -227,7 +599,7 @@ write_text (const char *path, const char *text, GError **error)
 
 /* The corrected model is written only when the verdict is for it; FALSE and *error otherwise. */
 static gboolean
-write_corrected (const CliCorrection *shown, const Options *options, GError **error)
+write_corrected (const Correction *shown, const Options *options, GError **error)
 {
   const PredictCorrection *correction = shown->correction;
   const PredictCorrectionTrial *best =
@@ -238,7 +610,7 @@ write_corrected (const CliCorrection *shown, const Options *options, GError **er
     return TRUE;
   if (best == NULL || (correction->verdict != PREDICT_TAKE_TERM && !options->anyway)) {
     g_set_error (error, CLI_ERROR, CLI_ERROR_WRITE, "%s: not written: %s: %s%s", options->output,
-                 cli_correction_verdict (correction), correction->reason,
+                 correction_verdict (correction), correction->reason,
                  best != NULL ? " (--anyway writes it all the same)" : "");
     return FALSE;
   }
@@ -247,7 +619,7 @@ write_corrected (const CliCorrection *shown, const Options *options, GError **er
 }
 
 static gboolean
-write_refitted (const CliCorrection *shown, const Options *options, GError **error)
+write_refitted (const Correction *shown, const Options *options, GError **error)
 {
   g_autofree char *text = predict_base_model_text (shown->data->model, shown->correction->refitted);
 
@@ -255,7 +627,7 @@ write_refitted (const CliCorrection *shown, const Options *options, GError **err
 }
 
 static gboolean
-write_files (const CliCorrection *shown, const Options *options, GError **error)
+write_files (const Correction *shown, const Options *options, GError **error)
 {
   g_autoptr (CliOutfile) points = NULL;
 
@@ -265,7 +637,7 @@ write_files (const CliCorrection *shown, const Options *options, GError **error)
     return TRUE;
   if (!(points = cli_outfile_new (options->points, error)))
     return FALSE;
-  cli_correction_print_points (cli_outfile_stream (points), shown);
+  correction_print_points (cli_outfile_stream (points), shown);
   return cli_outfile_commit (points, error);
 }
 
@@ -307,7 +679,7 @@ correct (const PredictCorrectionData *data, const PredictCorrectionSettings *set
   g_autoptr (CliProgress) progress = cli_progress_new (options->talk.quiet);
   g_autoptr (PredictCorrection) correction =
       predict_correct (data, settings, cli_progress_share, progress, error);
-  CliCorrection shown = { data, settings, correction };
+  Correction shown = { data, settings, correction };
 
   g_clear_pointer (&progress, cli_progress_free);
   if (correction == NULL) {
@@ -318,22 +690,22 @@ correct (const PredictCorrectionData *data, const PredictCorrectionSettings *set
     return FALSE;
   if (!options->talk.quiet)
     tell_advice (data, correction);
-  cli_correction_print (stdout, &shown, options->format.format);
+  correction_print (stdout, &shown, options->format.format);
   return write_corrected (&shown, options, error);
 }
 
 /* -- points and model --------------------------------------------------------- */
 
 typedef struct {
-  CliPoints train, test; /* test.table NULL: there is none */
+  Points train, test; /* test.table NULL: there is none */
   PredictBaseModel *model;
 } Work;
 
 static void
 work_clear (Work *work)
 {
-  cli_points_clear (&work->train);
-  cli_points_clear (&work->test);
+  points_clear (&work->train);
+  points_clear (&work->test);
   predict_base_model_free (work->model);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Work, work_clear)
@@ -348,10 +720,10 @@ read_points (Work *work, const char *train, const Options *options, GError **err
       !(runs = cli_learning_table (options->from, &options->learning, options->model == NULL,
                                    options->talk.quiet, error)))
     return FALSE;
-  return cli_points_read (&work->train, train ? train : options->measured, options->observed, runs,
-                          error) &&
+  return points_read (&work->train, train ? train : options->measured, options->observed, runs,
+                      error) &&
          (options->test == NULL ||
-          cli_points_read (&work->test, options->test, options->observed, runs, error));
+          points_read (&work->test, options->test, options->observed, runs, error));
 }
 
 static gboolean
@@ -361,7 +733,7 @@ open_model (Work *work, const Options *options, GError **error)
   g_autoptr (GError) trouble = NULL;
 
   work->model = options->model ? predict_base_model_read (options->model, error)
-                               : cli_simulator_model (&work->train);
+                               : simulator_model (&work->train);
   if (work->model == NULL || options->features == NULL)
     return work->model != NULL;
   if (!(features = predict_feature_list (options->features, &trouble))) {
@@ -375,8 +747,8 @@ static gboolean
 prepare (Work *work, const char *train, const Options *options, GError **error)
 {
   return read_points (work, train, options, error) && open_model (work, options, error) &&
-         cli_points_bind (&work->train, work->model, error) &&
-         (options->test == NULL || cli_points_bind (&work->test, work->model, error));
+         points_bind (&work->train, work->model, error) &&
+         (options->test == NULL || points_bind (&work->test, work->model, error));
 }
 
 int
@@ -415,7 +787,7 @@ cli_correct (int argc, char **argv, GError **error)
     .train_observed = work.train.observed,
     .test_observed = work.test.observed,
   };
-  if (!(box = cli_points_box (&data, options.ranges, error)))
+  if (!(box = points_box (&data, options.ranges, error)))
     return CLI_FAILED;
   data.box = box;
   return correct (&data, &settings, &options, error) ? CLI_DONE : CLI_FAILED;

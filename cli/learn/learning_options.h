@@ -33,6 +33,6 @@ PredictTable *cli_learning_table (const char *path, const CliLearningOptions *op
                                   gboolean needs_time, gboolean quiet, GError **error);
 
 /* The same of an open store and its rows (element-type StudyRow); rows NULL: they are read. */
-PredictTable *cli_learning_table_of_rows (StudyStore *store, GPtrArray *rows,
-                                          const CliLearningOptions *options, gboolean needs_time,
-                                          gboolean quiet, GError **error);
+PredictTable *
+cli_learning_table_of_rows (StudyStore *store, GPtrArray *rows, const CliLearningOptions *options,
+                            gboolean needs_time, gboolean quiet, GError **error);

@@ -4,7 +4,22 @@
 #pragma once
 
 #include "cli/output.h"
-#include "cli/learn/train_steps.h"
+#include "predictors/model/feature_search.h"
+#include "predictors/model/model.h"
+
+/* A search among the candidates. */
+typedef struct {
+  PredictSearch search;
+  char **candidates; /* NULL-terminated; names of the result's columns */
+  PredictSearchResult result;
+} CliSearched;
+
+/* Another method, with its defaults, on the splits of the recipe. */
+typedef struct {
+  PredictSettings settings;
+  PredictEvaluation evaluation; /* when there was no trouble */
+  char *trouble;                /* why it cannot be fitted; NULL */
+} CliBaseline;
 
 typedef struct {
   const PredictTable *table;
@@ -20,3 +35,6 @@ void cli_training_print (FILE *out, const CliTraining *training, CliFormat forma
 
 /* How the scores came about, as "50 random splits, 1/3 to predict"; the caller frees. */
 char *cli_describe_trial (const PredictTrial *trial);
+
+/* The names of the features of a choice, NULL-terminated; the caller frees the array. */
+const char **cli_choice_names (const CliSearched *searched, const PredictFeatureChoice *choice);

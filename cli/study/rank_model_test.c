@@ -94,12 +94,12 @@ test_table (void)
   text[strlen (text) - strlen (note)] = '\0';
   g_assert_cmpstr (text, ==,
                    "case 1: a.hct, torus:4x2, packet\n"
-                   "  place  mapping   predicted_s        time_s     gain  runs\n"
-                   "      1  TBA                42             8    1.190     1\n"
-                   "      2  ATB                44          2.01    1.136     1\n"
-                   "      3  TAB                46             3    1.087     1\n"
-                   "      4  BAT                48             2    1.042     1\n"
-                   "      5  ABT                50             4    1.000     1\n"
+                   "  place  mapping  predicted_s  time_s   gain  runs\n"
+                   "      1  TBA               42       8  1.190     1\n"
+                   "      2  ATB               44    2.01  1.136     1\n"
+                   "      3  TAB               46       3  1.087     1\n"
+                   "      4  BAT               48       2  1.042     1\n"
+                   "      5  ABT               50       4  1.000     1\n"
                    "  best: TBA, 1.190 times as good as the default, ABT\n");
   rank_fixture_clear (&files);
 }
@@ -187,8 +187,8 @@ test_nothing_measured (void)
   add_load (&files);
   assert_says (&files, "STORE --model MODEL --observed-runs network=load --tie 0",
                "case 3: a.hct, torus:4x2, load\n"
-               "  place  mapping   predicted_s     gain  runs\n"
-               "      1  ABT              -150    1.000     1\n");
+               "  place  mapping  predicted_s   gain  runs\n"
+               "      1  ABT             -150  1.000     1\n");
   rank_fixture_clear (&files);
 }
 

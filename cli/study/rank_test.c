@@ -20,12 +20,12 @@ test_table (void)
   text = rank_fixture_run (&files, "STORE --case 1");
   g_assert_cmpstr (text, ==,
                    "case 1: a.hct, torus:4x2, packet\n"
-                   "  place  mapping        time_s     gain  runs\n"
-                   "      1  BAT                 2    2.000     1\n"
-                   "      1  ATB              2.01    1.990     1\n"
-                   "      3  TAB                 3    1.333     1\n"
-                   "      4  ABT                 4    1.000     1\n"
-                   "      5  TBA                 8    0.500     1\n"
+                   "  place  mapping  time_s   gain  runs\n"
+                   "      1  BAT           2  2.000     1\n"
+                   "      1  ATB        2.01  1.990     1\n"
+                   "      3  TAB           3  1.333     1\n"
+                   "      4  ABT           4  1.000     1\n"
+                   "      5  TBA           8  0.500     1\n"
                    "  best: BAT, 2.000 times as good as the default, ABT\n");
   rank_fixture_clear (&files);
 }
@@ -41,9 +41,9 @@ test_top_and_default (void)
   text = rank_fixture_run (&files, "STORE --top 1 --case b,");
   g_assert_cmpstr (text, ==,
                    "case 2: b,\"b\".hct, torus:4x2, packet\n"
-                   "  place  mapping        time_s     gain  runs\n"
-                   "      1  ABT                 5    1.000     1\n"
-                   "      1  BAT              5.01    0.998     1\n"
+                   "  place  mapping  time_s   gain  runs\n"
+                   "      1  ABT           5  1.000     1\n"
+                   "      1  BAT        5.01  0.998     1\n"
                    "  ... 3 more\n"
                    "  none is better than the default, ABT\n");
   rank_fixture_clear (&files);
