@@ -1,27 +1,20 @@
-/* collective.c - which algorithm a collective uses, and the ones without steps.
+/* collective.c - the method of a collective, and the methods without steps.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/collective/collective.h"
 
-#include "sim/collective/collective_rules.h"
+#include "sim/collective/collective_steps.h"
 #include "base/small_map.h"
 
 #include <glib.h>
 
 /* --- Choosing the method --- */
 
-static const SimRule *const rule_sets[] = {
-  [TOPO_COLLECTIVES_BGQ] = sim_rules_bgq,
-  [TOPO_COLLECTIVES_OMPI13] = sim_rules_ompi13,
-  [TOPO_COLLECTIVES_OMPI41] = sim_rules_ompi41,
-  [TOPO_COLLECTIVES_MPICH] = sim_rules_mpich,
-};
-
 typedef struct {
   bool hardware;    /* Blue Gene/Q's collective network can do it */
   bool direct;      /* PAMI's many-to-many does it */
-  bool plain_bytes; /* all ranks have the same `bytes`; without any, nobody sends */
-  bool neighbors;   /* who takes part is in lists: oneself may be in them, or nobody */
+  bool plain_bytes; /* all ranks have the same `bytes`; no rank sends when they are 0 */
+  bool neighbors;   /* the lists of neighbours may have the rank itself, or be empty */
 } Traits;
 
 static const Traits traits[TRACE_N_OPS] = {
@@ -59,23 +52,19 @@ choose_method (const SimCollective *collective, const TopoParameters *parameters
 
 /* --- Calls that are made of two others --- */
 
-static TraceOpKind
-kind_of_part (TraceOpKind kind, bool first)
-{
-  if (!first)
-    return kind == TRACE_OP_REDUCE_SCATTER ? TRACE_OP_SCATTERV : TRACE_OP_BCAST;
-  if (kind == TRACE_OP_ALLGATHER)
-    return TRACE_OP_GATHER;
-  return kind == TRACE_OP_ALLGATHERV ? TRACE_OP_GATHERV : TRACE_OP_REDUCE;
-}
-
-SimCollective
-sim_collective_part (const SimCollective *collective, bool first)
+/* The call that a part of a call is: `first` of the two, or the other. */
+static SimCollective
+part_of (const SimCollective *collective, bool first)
 {
   uint64_t mine = sim_count_of (collective->recv_counts, collective->rank);
   SimCollective part = *collective;
 
-  part.kind = kind_of_part (collective->kind, first);
+  if (!first)
+    part.kind = collective->kind == TRACE_OP_REDUCE_SCATTER ? TRACE_OP_SCATTERV : TRACE_OP_BCAST;
+  else if (collective->kind == TRACE_OP_ALLGATHER)
+    part.kind = TRACE_OP_GATHER;
+  else
+    part.kind = collective->kind == TRACE_OP_ALLGATHERV ? TRACE_OP_GATHERV : TRACE_OP_REDUCE;
   part.root = 0;
   part.algorithm = first ? collective->algorithm : collective->second;
   part.segment_bytes = first ? collective->segment_bytes : collective->second_segment_bytes;
@@ -96,7 +85,7 @@ sim_collective_part (const SimCollective *collective, bool first)
 static uint32_t
 steps_of_part (const SimCollective *collective, bool first)
 {
-  SimCollective part = sim_collective_part (collective, first);
+  SimCollective part = part_of (collective, first);
 
   return part.algorithm->n_steps (&part);
 }
@@ -121,7 +110,7 @@ static SimStep
 two_part_step (const SimCollective *collective, uint32_t step)
 {
   bool first = step < collective->n_first_steps;
-  SimCollective part = sim_collective_part (collective, first);
+  SimCollective part = part_of (collective, first);
   SimStep result = part.algorithm->step (&part, first ? step : step - collective->n_first_steps);
 
   result.wait |= step + 1 == collective->n_first_steps;
@@ -130,71 +119,39 @@ two_part_step (const SimCollective *collective, uint32_t step)
 
 /* --- Setting up --- */
 
-static void
-set_neighbors (SimCollective *collective, const TraceOp *op)
-{
-  collective->counts = op->counts;
-  collective->recv_counts = op->recv_counts;
-  collective->destinations = op->values;
-  collective->sources = op->values2;
-  collective->n_destinations = op->n_counts;
-  collective->n_sources = op->n_recv_counts;
-}
-
-static uint64_t
-known_bytes (uint64_t bytes)
-{
-  return bytes == TRACE_UNKNOWN_BYTES ? 0 : bytes;
-}
-
-static uint64_t
-sum_of (const uint64_t *counts, uint32_t n)
-{
-  uint64_t sum = 0;
-
-  for (uint32_t rank = 0; rank < n; rank++)
-    sum += sim_count_of (counts, rank);
-  return sum;
-}
-
-static SimChoice
-choose_algorithm (const SimRule *rule, const SimCollective *collective)
-{
-  return rule->only != NULL ? sim_choose (rule->only) : rule->choose (collective);
-}
-
-static bool
-is_window_barrier (TraceOpKind kind)
-{
-  return kind == TRACE_OP_WIN_CREATE || kind == TRACE_OP_WIN_FREE || kind == TRACE_OP_WIN_FENCE;
-}
-
 void
 sim_collective_init (SimCollective *collective, const TopoMachine *machine, const TraceOp *op,
                      uint32_t n_ranks, uint32_t rank, bool whole_partition)
 {
   const TopoParameters *parameters = &machine->parameters;
+  bool is_barrier = op->kind == TRACE_OP_WIN_CREATE || op->kind == TRACE_OP_WIN_FREE ||
+                    op->kind == TRACE_OP_WIN_FENCE;
 
   g_assert (trace_op_is_collective (op->kind) && rank < n_ranks);
   *collective = (SimCollective){
-    .kind = is_window_barrier (op->kind) ? TRACE_OP_BARRIER : op->kind,
+    .kind = is_barrier ? TRACE_OP_BARRIER : op->kind,
     .n_ranks = n_ranks,
     .rank = rank,
     .root = op->root,
-    .bytes = known_bytes (op->bytes),
-    .recv_bytes = known_bytes (op->recv_bytes),
+    .bytes = op->bytes == TRACE_UNKNOWN_BYTES ? 0 : op->bytes,
+    .recv_bytes = op->recv_bytes == TRACE_UNKNOWN_BYTES ? 0 : op->recv_bytes,
     .counts = op->n_counts < n_ranks ? NULL : op->counts,
     .recv_counts = op->n_recv_counts < n_ranks ? NULL : op->recv_counts,
   };
-  if (traits[op->kind].neighbors)
-    set_neighbors (collective, op);
+  if (traits[op->kind].neighbors) {
+    collective->counts = op->counts;
+    collective->recv_counts = op->recv_counts;
+    collective->destinations = op->values;
+    collective->sources = op->values2;
+    collective->n_destinations = op->n_counts;
+    collective->n_sources = op->n_recv_counts;
+  }
   if (op->kind == TRACE_OP_ALLGATHERV || op->kind == TRACE_OP_REDUCE_SCATTER)
-    collective->total_bytes = sum_of (collective->recv_counts, n_ranks);
+    for (uint32_t other = 0; other < n_ranks; other++)
+      collective->total_bytes += sim_count_of (collective->recv_counts, other);
   collective->method = choose_method (collective, parameters, whole_partition);
   if (collective->method == SIM_COLLECTIVE_STEPS)
-    set_algorithm (
-        collective,
-        choose_algorithm (&rule_sets[parameters->collectives][collective->kind], collective));
+    set_algorithm (collective, sim_choose_algorithm (collective, parameters->collectives));
 }
 
 SimStep
@@ -208,61 +165,42 @@ sim_collective_step (const SimCollective *collective, uint32_t step)
 
 /* --- In the network's hardware --- */
 
-static int64_t
-transfer_ps (uint64_t bytes, uint64_t bandwidth_Bps)
-{
-  return (int64_t) ((unsigned __int128) bytes * 1000000000000u / bandwidth_Bps);
-}
-
-/* Hops from the middle of the partition to its farthest node: what the tree
- * has at least, if it is rooted in the middle. */
-static uint32_t
-tree_depth_hops (const TopoShape *shape)
-{
-  uint32_t hops = 0;
-
-  for (uint32_t dimension = 0; dimension < shape->n_dimensions; dimension++)
-    hops += shape->wrap[dimension] ? shape->size[dimension] / 2 : shape->size[dimension] - 1;
-  return hops;
-}
-
-/* User bytes per second that one link carries in full packets. */
-static uint64_t
-link_payload_Bps (const TopoParameters *parameters)
-{
-  double packet_bytes =
-      (double) (parameters->packet_header_bytes + parameters->packet_payload_bytes +
-                parameters->packet_trailer_bytes);
-
-  return (uint64_t) ((double) parameters->link_bandwidth_Bps * (1 - parameters->link_overhead) *
-                     (double) parameters->packet_payload_bytes / packet_bytes);
-}
-
-/* The multi-colour rectangle broadcast sends one part of the payload along
- * each of several trees of torus links.  Guess: one tree per dimension that
- * the partition has, each at the full payload rate of a link. */
-static uint64_t
-rectangle_bandwidth_Bps (const TopoMachine *machine)
-{
-  uint32_t n_trees = 0;
-
-  for (uint32_t dimension = 0; dimension < machine->shape.n_dimensions; dimension++)
-    n_trees += machine->shape.size[dimension] > 1;
-  return MAX (n_trees, 1u) * link_payload_Bps (&machine->parameters);
-}
-
 int64_t
 sim_collective_hardware_ps (const SimCollective *collective, const TopoMachine *machine)
 {
   const TopoParameters *parameters = &machine->parameters;
-  int64_t climb_ps = tree_depth_hops (&machine->shape) * parameters->tree_hop_latency_ps;
+  const TopoShape *shape = &machine->shape;
   uint64_t bandwidth_Bps = parameters->tree_bandwidth_Bps;
+  uint32_t hops = 0;
+  int64_t climb_ps;
+
+  /* Hops from the middle of the partition to its farthest node: the least depth
+   * of a tree that is rooted in the middle. */
+  for (uint32_t dimension = 0; dimension < shape->n_dimensions; dimension++)
+    hops += shape->wrap[dimension] ? shape->size[dimension] / 2 : shape->size[dimension] - 1;
+  climb_ps = hops * parameters->tree_hop_latency_ps;
 
   if (collective->kind == TRACE_OP_BARRIER)
     return parameters->barrier_latency_ps + climb_ps;
-  if (collective->kind == TRACE_OP_BCAST && collective->bytes > parameters->rectangle_bytes)
-    bandwidth_Bps = rectangle_bandwidth_Bps (machine);
-  return parameters->tree_latency_ps + climb_ps + transfer_ps (collective->bytes, bandwidth_Bps);
+  if (collective->kind == TRACE_OP_BCAST && collective->bytes > parameters->rectangle_bytes) {
+    /* The multi-colour rectangle broadcast sends one part of the payload along
+     * each of several trees of torus links.  Guess: one tree per dimension that
+     * the partition has, each at the full payload rate of a link: user bytes per
+     * second in full packets. */
+    double packet_bytes =
+        (double) (parameters->packet_header_bytes + parameters->packet_payload_bytes +
+                  parameters->packet_trailer_bytes);
+    uint32_t n_trees = 0;
+
+    for (uint32_t dimension = 0; dimension < shape->n_dimensions; dimension++)
+      n_trees += shape->size[dimension] > 1;
+    bandwidth_Bps =
+        MAX (n_trees, 1u) *
+        (uint64_t) ((double) parameters->link_bandwidth_Bps * (1 - parameters->link_overhead) *
+                    (double) parameters->packet_payload_bytes / packet_bytes);
+  }
+  return parameters->tree_latency_ps + climb_ps +
+         (int64_t) ((unsigned __int128) collective->bytes * 1000000000000u / bandwidth_Bps);
 }
 
 /* --- Direct --- */

@@ -4,8 +4,8 @@
  *
  * What is expected is written by hand from the libraries' decision functions:
  * handbook page "Collectives". */
-#include "sim/collective/collective_rules.h"
-#include "sim/collective/collective_world.h"
+#include "sim/collective/collective_steps.h"
+#include "sim/collective/collective_testing.h"
 
 #include <glib.h>
 

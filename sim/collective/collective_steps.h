@@ -3,14 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Algorithms that MPICH and Open MPI share have one name here, MPICH's where
- * they differ.  Which is used when is in the collective_rules_*.c.  A step
- * that the library does with blocking calls has `wait` set.
+ * they differ.  A step that the library does with blocking calls has `wait` set.
  *
  * Open MPI posts the receive of the next segment before it waits for the last
  * one.  A step has it posted together with the sends of the last segment, and
  * waits for all of them: the next receive is then posted when both the sends
- * and the receive are complete, which is when the one who sends it comes to
- * it at the earliest. */
+ * and the receive are complete, which is the earliest time of its send. */
 #pragma once
 
 #include "sim/collective/collective.h"
@@ -29,18 +27,7 @@ struct SimAlgorithm {
   void (*shape) (const SimCollective *collective, SimTree *tree); /* of those on any tree */
 };
 
-/* collective_shape.c: trees of Open MPI's coll_base_topo.c, for SimAlgorithm.shape. */
-void sim_shape_binary (const SimCollective *collective, SimTree *tree);
-void sim_shape_chain (const SimCollective *collective, SimTree *tree);
-/* Binomial; the children of a place are after it by powers of two above it,
- * or, in order, by all powers of two below its lowest bit. */
-void sim_shape_binomial (const SimCollective *collective, SimTree *tree);
-void sim_shape_binomial_in_order (const SimCollective *collective, SimTree *tree);
-void sim_shape_four_nomial (const SimCollective *collective, SimTree *tree);
-/* The last rank is the root, whatever the call's root is. */
-void sim_shape_binary_in_order (const SimCollective *collective, SimTree *tree);
-
-/* collective_tree.c: one rank is the root. */
+/* collective_tree.c: with a root. */
 extern const SimAlgorithm sim_bcast_binomial;
 extern const SimAlgorithm sim_reduce_binomial;
 extern const SimAlgorithm sim_gather_binomial;
@@ -48,7 +35,7 @@ extern const SimAlgorithm sim_gatherv_linear;
 extern const SimAlgorithm sim_scatter_binomial;
 extern const SimAlgorithm sim_scatterv_linear;
 
-/* collective_pipeline.c: on trees, in segments of segment_bytes. */
+/* On trees, in segments of segment_bytes. */
 extern const SimAlgorithm sim_bcast_tree_binary;
 extern const SimAlgorithm sim_bcast_tree_binomial;
 extern const SimAlgorithm sim_bcast_tree_four_nomial;
@@ -59,12 +46,11 @@ extern const SimAlgorithm sim_reduce_tree_binomial;
 extern const SimAlgorithm sim_reduce_tree_in_order;
 extern const SimAlgorithm sim_reduce_pipeline;
 
-/* collective_scatter.c: broadcasts that scatter, then gather everywhere. */
+/* Broadcasts that scatter, then gather everywhere. */
 extern const SimAlgorithm sim_bcast_scatter_doubling;
 extern const SimAlgorithm sim_bcast_scatter_ring;
 
-/* collective_linear.c: one rank, or every rank, with each other directly. */
-extern const SimAlgorithm sim_barrier_linear;
+/* The root with each other rank directly. */
 extern const SimAlgorithm sim_bcast_linear;
 extern const SimAlgorithm sim_reduce_linear;
 extern const SimAlgorithm sim_gather_linear;
@@ -73,41 +59,34 @@ extern const SimAlgorithm sim_gatherv_in_turn;
 extern const SimAlgorithm sim_scatter_linear;
 extern const SimAlgorithm sim_scatter_linear_at_once;
 extern const SimAlgorithm sim_scatterv_in_turn;
-extern const SimAlgorithm sim_alltoall_linear;
-extern const SimAlgorithm sim_alltoallv_linear;
-extern const SimAlgorithm sim_alltoallv_linear_nonzero;
-extern const SimAlgorithm sim_scan_linear;
 
-/* collective_ring.c: around the ring of ranks. */
-extern const SimAlgorithm sim_allreduce_ring; /* with segment_bytes: in phases */
-extern const SimAlgorithm sim_reduce_scatter_ring;
-extern const SimAlgorithm sim_allgather_neighbor;
-
-/* collective_reduce.c: everybody reduces. */
-extern const SimAlgorithm sim_reduce_scatter_gather;
-extern const SimAlgorithm sim_allreduce_doubling;
-extern const SimAlgorithm sim_allreduce_scatter_allgather;
-extern const SimAlgorithm sim_reduce_scatter_halving;
-extern const SimAlgorithm sim_reduce_scatter_pairwise;
-extern const SimAlgorithm sim_scan_doubling;
-
-/* collective_halves.c: Open MPI's own ways to halve. */
-extern const SimAlgorithm sim_allreduce_halves;
-extern const SimAlgorithm sim_reduce_scatter_butterfly;
-
-/* collective_exchange.c: everybody exchanges. */
+/* collective_exchange.c: without a root. */
+extern const SimAlgorithm sim_barrier_linear;
 extern const SimAlgorithm sim_barrier_dissemination;
 extern const SimAlgorithm sim_barrier_doubling;
 extern const SimAlgorithm sim_barrier_tree;
 extern const SimAlgorithm sim_allgather_doubling;
 extern const SimAlgorithm sim_allgather_bruck;
 extern const SimAlgorithm sim_allgather_ring;
+extern const SimAlgorithm sim_allgather_neighbor;
 extern const SimAlgorithm sim_alltoall_bruck;
 extern const SimAlgorithm sim_alltoall_scattered;
 extern const SimAlgorithm sim_alltoall_pairwise;
 extern const SimAlgorithm sim_alltoall_pairwise_ring;
-
-/* collective_neighbor.c: each with its own list of others. */
+extern const SimAlgorithm sim_alltoall_linear;
+extern const SimAlgorithm sim_alltoallv_linear;
+extern const SimAlgorithm sim_alltoallv_linear_nonzero;
+extern const SimAlgorithm sim_reduce_scatter_gather; /* this one has a root, too */
+extern const SimAlgorithm sim_allreduce_doubling;
+extern const SimAlgorithm sim_allreduce_scatter_allgather;
+extern const SimAlgorithm sim_allreduce_ring; /* with segment_bytes: in phases */
+extern const SimAlgorithm sim_allreduce_halves;
+extern const SimAlgorithm sim_reduce_scatter_halving;
+extern const SimAlgorithm sim_reduce_scatter_pairwise;
+extern const SimAlgorithm sim_reduce_scatter_ring;
+extern const SimAlgorithm sim_reduce_scatter_butterfly;
+extern const SimAlgorithm sim_scan_doubling;
+extern const SimAlgorithm sim_scan_linear;
 extern const SimAlgorithm sim_neighbor_exchange;
 
 static inline bool
@@ -127,6 +106,13 @@ static inline uint32_t
 sim_ceil_log2 (uint32_t n)
 {
   return n == 1 ? 0 : sim_floor_log2 (n - 1) + 1;
+}
+
+/* The number of the other ranks; as SimAlgorithm.n_steps: a step for each. */
+static inline uint32_t
+sim_others (const SimCollective *collective)
+{
+  return collective->n_ranks - 1;
 }
 
 /* The rank `distance` places after (before) this one, around the ring. */
@@ -166,3 +152,39 @@ sim_step_both (uint32_t to, uint64_t send_bytes, uint32_t from, uint64_t recv_by
 {
   return (SimStep){ to, from, send_bytes, recv_bytes, wait };
 }
+
+/* --- collective_rules.c: the choice of an algorithm --- */
+
+/* Where `second` is set, the call is made of two others with rank 0 as root:
+ *
+ *   allreduce       reduce, broadcast
+ *   allgather(v)    gather(v), broadcast of all
+ *   reduce_scatter  reduce of all, scatterv                               */
+typedef struct {
+  const SimAlgorithm *algorithm;
+  uint64_t segment_bytes; /* 0: not segmented */
+  const SimAlgorithm *second;
+  uint64_t second_segment_bytes;
+} SimChoice;
+
+static inline SimChoice
+sim_choose (const SimAlgorithm *algorithm)
+{
+  return (SimChoice){ .algorithm = algorithm };
+}
+
+static inline SimChoice
+sim_choose_segmented (const SimAlgorithm *algorithm, uint64_t segment_bytes)
+{
+  return (SimChoice){ .algorithm = algorithm, .segment_bytes = segment_bytes };
+}
+
+static inline SimChoice
+sim_choose_two (SimChoice first, SimChoice second)
+{
+  return (SimChoice){ first.algorithm, first.segment_bytes, second.algorithm,
+                      second.segment_bytes };
+}
+
+/* By the rules of a library; the same on all ranks of the communicator. */
+SimChoice sim_choose_algorithm (const SimCollective *collective, TopoCollectives rules);

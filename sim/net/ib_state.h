@@ -1,4 +1,4 @@
-/* ib_state.h - everything the network of a fabric knows; private to sim/net/ib*.
+/* ib_state.h - state of the network of a fabric; private to ib.c and ib_traffic.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -242,70 +242,37 @@ ib_bytes_ps (uint32_t bytes, uint64_t ps_q32)
   return (int64_t) ((bytes * ps_q32 + (UINT64_C (1) << 31)) >> 32);
 }
 
-/* What a packet takes of a buffer. */
+/* Time of a packet on the link, to the nearest picosecond. */
+static inline int64_t
+ib_wire_ps (const IbNetwork *net, const IbPort *port, const IbPacket *packet)
+{
+  return ib_bytes_ps (packet->frame_bytes + net->framing_bytes, port->ps_q32);
+}
+
+/* Blocks of a buffer that a packet takes. */
 static inline uint32_t
 ib_blocks (const IbNetwork *net, uint32_t frame_bytes)
 {
   return MAX (1, (frame_bytes + net->block_bytes - 1) / net->block_bytes);
 }
 
-/* --- ib_init.c --- */
+/* --- ib_traffic.c: the events of switches and adapters --- */
 
-/* Ports, buffers and credits; false and *error for what they cannot hold. */
-gboolean ib_init (IbNetwork *net, GError **error);
-
-/* --- ib_switch.c --- */
-
+/* Credits that were sent as an event come to port `number` of a unit. */
+void ib_credit (IbNetwork *net, uint32_t unit, uint32_t number, uint32_t argument);
 /* The head of a packet has arrived at a switch. */
 void ib_switch_arrive (IbNetwork *net, uint32_t unit, uint32_t packet);
 /* It goes out through packet->out now, or waits. */
 void ib_switch_enter (IbNetwork *net, uint32_t unit, uint32_t packet);
-
-/* --- ib_arbiter.c --- */
-
-/* A port looks for something to send: at most one packet. */
-void ib_port_wake (IbNetwork *net, uint32_t unit, uint32_t port);
-
-/* --- ib_adapter.c --- */
-
-/* A message becomes a request, which reaches its adapter at at_ps. */
-void ib_send (IbNetwork *net, uint32_t message, int64_t at_ps);
+/* A request has reached its adapter. */
 void ib_post (IbNetwork *net, uint32_t unit, uint32_t request);
 /* A pair has work that may begin. */
 void ib_activate (IbNetwork *net, uint32_t unit, uint32_t pair);
 /* The payload of a packet has been read. */
 void ib_read_done (IbNetwork *net, uint32_t unit, uint32_t packet);
-/* Begins to read what the adapter of this port has room for. */
-void ib_read_more (IbNetwork *net, uint32_t unit, uint32_t port);
-/* A packet that needs nothing from memory is in the adapter. */
-void ib_adapter_enter (IbNetwork *net, uint32_t unit, uint32_t packet, uint32_t queue);
-
-/* --- ib_receive.c --- */
-
 /* The last byte of a packet has arrived at an adapter. */
 void ib_receive (IbNetwork *net, uint32_t unit, uint32_t packet);
 void ib_deliver (IbNetwork *net, uint32_t message);
 void ib_sent (IbNetwork *net, uint32_t message);
-
-/* --- ib_congestion.c --- */
-
-/* A packet that waited leaves a switch: marks it when its lane is congested. */
-void ib_mark (IbNetwork *net, const IbPort *port, IbLane *lane, IbPacket *packet);
-/* News of congestion has reached the source of a pair. */
-void ib_slow_down (IbNetwork *net, IbPair *pair);
-/* The pair's index now. */
-uint32_t ib_congestion_index (IbNetwork *net, IbPair *pair);
-
-/* --- ib_pairs.c --- */
-
-/* The pair of two ranks, made when there is none; indices of pairs without work
- * are invalid after this. */
-uint32_t ib_pair_get (IbNetwork *net, uint32_t source_rank, uint32_t destination_rank, bool rdma);
-void ib_pair_drop (IbNetwork *net, uint32_t pair);
-
-/* --- ib_check.c --- */
-
-/* Everything is where it was before the run: no packet, every credit back,
- * bytes in = bytes out.  SIM_ERROR_STALL with a dump of what is blocked, and
- * the loop that it waits in, otherwise. */
-gboolean ib_check_idle (IbNetwork *net, GError **error);
+/* A port looks for something to send: at most one packet. */
+void ib_port_wake (IbNetwork *net, uint32_t unit, uint32_t port);

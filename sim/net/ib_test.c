@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The network itself checks at the end of each run that every packet is
- * delivered, every credit is back and bytes in = bytes out (ib_check.c). */
+ * delivered, every credit is back and bytes in = bytes out (ib.c). */
 #include "config.h"
 
 #include "sim/net/ib_fixture.h"

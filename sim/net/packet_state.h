@@ -1,4 +1,4 @@
-/* packet_state.h - everything the packet network knows; private to sim/net/packet*.
+/* packet_state.h - state of the packet network; private to packet.c and packet_router.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -211,17 +211,8 @@ neighbour_at (const PacketNetwork *net, uint32_t node, uint32_t port)
 
 /* --- packet_router.c --- */
 
-/* Raises the bit of a dynamic queue (receiver * MAX_QUEUES + queue) at every
- * port that `packet`, its head, may take. */
-void packet_dynamic_raise (PacketNetwork *net, uint32_t node, const Packet *packet, uint32_t bit);
-
 /* The head of a packet has arrived through an input port. */
 void packet_arrive (PacketNetwork *net, uint32_t node, uint32_t in_port, uint32_t packet);
-
-/* A packet of `chunks` has left a receive buffer of `node`: its tokens travel
- * back to the sender at the other end of the link. */
-void packet_return_tokens (PacketNetwork *net, uint32_t node, uint32_t in_port, uint32_t vc,
-                           uint32_t chunks, int64_t left_ps);
 
 /* Tokens that were sent as an event. */
 void packet_token (PacketNetwork *net, uint32_t node, uint32_t port, uint32_t argument);
@@ -229,44 +220,11 @@ void packet_token (PacketNetwork *net, uint32_t node, uint32_t port, uint32_t ar
 /* A new head of a network injection FIFO looks for its port. */
 void packet_fifo_head (PacketNetwork *net, uint32_t node, uint32_t fifo);
 
-/* --- packet_arbiter.c --- */
-
 /* The arbiter of a port: sends what it can, at most one packet. */
 void packet_port_wake (PacketNetwork *net, uint32_t node, uint32_t port);
 
-/* --- packet_inject.c --- */
-
-/* Turns a message into one or two descriptors that reach their memory FIFOs
- * at at_ps. */
-void packet_describe (PacketNetwork *net, uint32_t message, int64_t at_ps);
-
-/* A descriptor is in its memory FIFO now. */
-void packet_inject (PacketNetwork *net, uint32_t node, uint32_t descriptor);
-
-/* The FIFO can present its next packet. */
-void packet_fifo_ready (PacketNetwork *net, uint32_t node, uint32_t fifo);
-
-/* --- packet_receive.c --- */
+/* --- packet.c --- */
 
 /* A packet has reached its destination's router; returns when its last byte
  * has left the receive buffer. */
 int64_t packet_receive (PacketNetwork *net, uint32_t node, uint32_t in_port, uint32_t packet);
-
-/* --- packet_check.c --- */
-
-/* Everything is where it was before the run: no packet, every token back,
- * bytes in = bytes out.  SIM_ERROR_STALL with a dump of what is blocked
- * otherwise. */
-gboolean packet_check_idle (PacketNetwork *net, GError **error);
-
-/* --- packet_pool.c --- */
-
-/* A fresh record's number; contents are whatever they were.  Pointers into
- * the pool are invalid after this. */
-uint32_t packet_take (PacketNetwork *net);
-uint32_t packet_take_feeder (PacketNetwork *net);
-uint32_t packet_take_descriptor (PacketNetwork *net);
-void packet_give (PacketNetwork *net, uint32_t packet);
-void packet_give_feeder (PacketNetwork *net, uint32_t feeder);
-void packet_give_descriptor (PacketNetwork *net, uint32_t descriptor);
-void packet_pools_free (PacketNetwork *net);

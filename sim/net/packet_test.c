@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The network itself checks at the end of each run that every packet is
- * delivered, every token is back and bytes in = bytes out (packet_check.c);
+ * delivered, every token is back and bytes in = bytes out (packet.c);
  * so each test here that runs to its end has tested that too. */
 #include "config.h"
 

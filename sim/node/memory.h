@@ -19,7 +19,7 @@ typedef struct SimMemory SimMemory;
 /* Where the bytes of one side of a copy are. */
 typedef enum {
   /* A rank's own: in the smallest cache above `core` of which it takes no more than
-   * cache_share, beside what others use there (memory_room.c), else in the memory next
+   * cache_share, beside the buffers of others, else in the memory next
    * to `core`; which is one of the cores of the fragments that the copy goes through. */
   SIM_BUFFER_PRIVATE,
   /* Of the segment between `core` and `peer`, used over and over: in the outermost

@@ -5,7 +5,7 @@
 
 #include "study/plan/plan.h"
 
-#include "sim/run_key.h"
+#include "sim/run.h"
 #include "study/inputs.h"
 #include "study/plan/plan_private.h"
 

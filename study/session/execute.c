@@ -10,7 +10,7 @@
 
 #include "study/session/execute.h"
 
-#include "sim/run_key.h"
+#include "sim/run.h"
 #include <string.h>
 
 #define NONE G_MAXUINT

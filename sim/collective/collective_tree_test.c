@@ -1,7 +1,7 @@
-/* collective_pipeline_test.c - what goes in pieces arrives whole, everywhere.
+/* collective_tree_test.c - what goes in pieces arrives whole, everywhere.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "sim/collective/collective_world.h"
+#include "sim/collective/collective_testing.h"
 
 #include <string.h>
 
@@ -179,11 +179,11 @@ test_drawn_trees (void)
   SimTree tree;
 
   for (uint32_t rank = 0; rank < 9; rank++) {
-    sim_shape_binary_in_order (&(SimCollective){ .n_ranks = 9, .rank = rank }, &tree);
+    sim_reduce_tree_in_order.shape (&(SimCollective){ .n_ranks = 9, .rank = rank }, &tree);
     g_assert_cmpuint (tree.parent, ==, in_order[rank]);
   }
   for (uint32_t rank = 0; rank < 10; rank++) {
-    sim_shape_four_nomial (&(SimCollective){ .n_ranks = 10, .rank = rank }, &tree);
+    sim_bcast_tree_four_nomial.shape (&(SimCollective){ .n_ranks = 10, .rank = rank }, &tree);
     g_assert_cmpuint (tree.parent, ==, four_nomial[rank]);
   }
 }
@@ -311,13 +311,6 @@ sums_receive (World *world, uint32_t rank, uint32_t from, const Message *message
 static const Model sums_model = { sums_send, sums_receive };
 
 static void
-assert_sums (World *world, uint32_t rank)
-{
-  for (uint32_t i = 0; i < world->n_elements * world->n; i++)
-    g_assert_cmpuint (world->ranks[rank].content[i], ==, 1);
-}
-
-static void
 check_reduce (const SimAlgorithm *algorithm, uint32_t n, uint32_t root, uint32_t bytes,
               uint64_t segment_bytes, uint32_t n_segments)
 {
@@ -330,7 +323,7 @@ check_reduce (const SimAlgorithm *algorithm, uint32_t n, uint32_t root, uint32_t
   for (uint32_t rank = 0; rank < n; rank++)
     world_own_part (world, rank, 0, bytes);
   world_run (world);
-  assert_sums (world, root);
+  world_assert_sums (world, root);
   g_assert_cmpuint (world->n_bytes, ==, (n - 1 + hands_over) * bytes);
   g_assert_cmpuint (world->n_messages, ==, (n - 1) * n_segments + hands_over);
   world_free (world);

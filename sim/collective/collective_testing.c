@@ -1,7 +1,7 @@
-/* collective_world.c - runs the steps of all ranks of a collective, for tests.
+/* collective_testing.c - runs the steps of all ranks of a collective, for tests.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "sim/collective/collective_world.h"
+#include "sim/collective/collective_testing.h"
 
 const uint32_t world_sizes[WORLD_SIZES] = { 2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13,
                                             14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
@@ -184,6 +184,13 @@ world_own_part (World *world, uint32_t rank, uint32_t lo, uint32_t hi)
   world->ranks[rank].hi = hi;
   for (uint32_t element = lo; element < hi; element++)
     world_content (world->ranks[rank].content, world, element)[rank] = 1;
+}
+
+void
+world_assert_sums (const World *world, uint32_t rank)
+{
+  for (uint32_t i = 0; i < world->n_elements * world->n; i++)
+    g_assert_cmpuint (world->ranks[rank].content[i], ==, 1);
 }
 
 static void

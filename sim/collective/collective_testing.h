@@ -1,11 +1,11 @@
-/* collective_world.h - runs the steps of all ranks of a collective, for tests.
+/* collective_testing.h - runs the steps of all ranks of a collective, for tests.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * A small interpreter of messages.  What a message carries is decided by a
- * model, from the message's size and from what its sender has at that
+ * A small interpreter of messages.  A model decides the content of a
+ * message, from the message's size and from the content of its sender at that
  * moment, never by asking the algorithm.  A send completes when its receive
- * is posted, so what would only work with buffered messages deadlocks here. */
+ * is posted, so an algorithm that needs buffered messages deadlocks here. */
 #pragma once
 
 #include "sim/collective/collective_steps.h"
@@ -75,6 +75,9 @@ uint8_t *world_content (uint8_t *content, const World *world, uint32_t element);
 
 /* The rank has elements [lo, hi), with its own part in each. */
 void world_own_part (World *world, uint32_t rank, uint32_t lo, uint32_t hi);
+
+/* Each rank's part is in each element of this one once. */
+void world_assert_sums (const World *world, uint32_t rank);
 
 /* A model in which messages carry nothing but their size. */
 extern const Model world_sizes_model;
