@@ -19,12 +19,6 @@ struct TraceCursor {
   char *place;
 };
 
-GQuark
-trace_error_quark (void)
-{
-  return g_quark_from_static_string ("trace-error-quark");
-}
-
 Trace *
 trace_open (const char *path, const TraceOptions *options, GError **error)
 {
