@@ -117,8 +117,8 @@ pieces (uint64_t bytes, uint64_t piece_bytes)
   return (bytes + piece_bytes - 1) / piece_bytes;
 }
 
-/* Work requests that carry a message's bytes, as ob1 cuts it (ob1.c,
- * ob1_openib.c): the first piece comes with the envelope, RDMA writes follow,
+/* Work requests that carry a message's bytes, as ob1 cuts it (ob1.c):
+ * the first piece comes with the envelope, RDMA writes follow,
  * the last rdma_offset bytes, or all of a message that is not much longer, are
  * copied fragments; where buffers stay registered it is one write.  A message
  * without bytes is its envelope; a direct one is one write. */

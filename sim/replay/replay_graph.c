@@ -4,8 +4,9 @@
  *
  * The meaning is GOAL's, as LogGOPSim (Hoefler, Schneider, Lumsdaine, LSAP
  * 2010) gives it: an operation may begin when all in its `after` have ended
- * and all in its `after_start` have begun.  It then waits for its processor, which serves one at a time by (time of becoming
- * ready, number).  It occupies the processor for
+ * and all in its `after_start` have begun.  It then waits for its processor,
+ * which serves one at a time by (time of becoming ready, number).  It occupies
+ * the processor for
  *
  *   compute   its gap
  *   send      send_overhead; then the message goes, by MPI's protocol
@@ -20,22 +21,175 @@
  * What a rank begins at one instant it begins in the order of the numbers.
  * Operations are read ahead: 16,384 of them that have not ended, or more
  * when the rank would have nothing to do.  Those that have ended are freed
- * from the oldest on. */
-#include "sim/replay/ob1.h"
-#include "sim/replay/replay_graph.h"
+ * from the oldest on; until then their edges are kept. */
+#include "sim/replay/replay_private.h"
 
-/* -- edges --------------------------------------------------------------- */
+#include <string.h>
+
+/* Operations of 32 bytes, and the requests of 48 of those that are messages:
+ * up to 1.25 MiB per rank. */
+#define LOOK_AHEAD (16u * 1024)
+
+/* Operations that wait: a heap by (time at which it became ready, number). */
+typedef struct {
+  int64_t ready_ps;
+  uint32_t operation;
+} Ready;
+
+typedef struct {
+  Ready *heap; /* [capacity] */
+  uint32_t n, capacity;
+} Queue;
+
+enum {
+  OPERATION_BLOCKED, /* what it must come after has not ended or begun */
+  OPERATION_BEGUN,   /* waits for its processor, or for its message */
+  OPERATION_TAKES,   /* a receive whose message is here */
+  OPERATION_ENDED,
+};
+
+typedef struct {
+  int64_t busy_ps;        /* what it costs its processor; of a receive once TAKES */
+  uint32_t n_missing;     /* BLOCKED: what it still must come after */
+  uint32_t first_waiting; /* edges to those that must come after this */
+  uint32_t request;       /* of a message; TOPO_NONE */
+  uint32_t transfer;      /* TAKES */
+  uint32_t processor;     /* index into processors */
+  uint8_t kind;           /* TraceOpKind */
+  uint8_t state;
+  bool started; /* those that wait for its begin know */
+} Operation;
+
+typedef struct {
+  Queue ready;
+  bool busy;
+  bool called; /* a timer will look at `ready` */
+} Processor;
+
+typedef struct {
+  uint32_t operation, next;
+  bool start; /* waits for the begin only */
+} Edge;
+
+typedef struct SimGraph {
+  Operation *operations; /* [capacity] number - base is the index */
+  uint32_t base, n, capacity;
+  uint32_t n_open;       /* that have not ended */
+  uint32_t n_oldest;     /* of the first ones, that have */
+  Processor *processors; /* [n_processors] in the order of their first operation */
+  TraceMap processor_of; /* the trace's number -> index */
+  Queue unblocked;       /* may begin now */
+  uint32_t n_processors, n_busy, n_ready;
+  int64_t idle_ps; /* since when nothing was busy */
+  bool read_all;   /* the stream is over */
+} SimGraph;
+
+/* Edges of all ranks; the free ones are chained. */
+typedef struct SimGraphEdges {
+  Edge *edges;
+  uint32_t n, capacity, first_free;
+} SimGraphEdges;
+
+/* -- queues ---------------------------------------------------------------- */
+
+static bool
+is_before (const Ready *one, const Ready *other)
+{
+  if (one->ready_ps != other->ready_ps)
+    return one->ready_ps < other->ready_ps;
+  return one->operation < other->operation;
+}
+
+static void
+queue_clear (Queue *queue)
+{
+  g_free (queue->heap);
+  *queue = (Queue){ 0 };
+}
+
+static void
+queue_push (Queue *queue, int64_t ready_ps, uint32_t operation)
+{
+  Ready ready = { ready_ps, operation };
+  uint32_t at = queue->n++;
+
+  if (queue->n > queue->capacity) {
+    queue->capacity = MAX (4u, 2 * queue->capacity);
+    queue->heap = g_renew (Ready, queue->heap, queue->capacity);
+  }
+  while (at > 0 && is_before (&ready, &queue->heap[(at - 1) / 2])) {
+    queue->heap[at] = queue->heap[(at - 1) / 2];
+    at = (at - 1) / 2;
+  }
+  queue->heap[at] = ready;
+}
+
+static uint32_t
+queue_pop (Queue *queue)
+{
+  uint32_t first = queue->heap[0].operation, at = 0, child;
+  Ready last = queue->heap[--queue->n];
+
+  while ((child = 2 * at + 1) < queue->n) {
+    child += child + 1 < queue->n && is_before (&queue->heap[child + 1], &queue->heap[child]);
+    if (!is_before (&queue->heap[child], &last))
+      break;
+    queue->heap[at] = queue->heap[child];
+    at = child;
+  }
+  queue->heap[at] = last;
+  return first;
+}
+
+/* -- operations and edges --------------------------------------------------- */
+
+static Operation *
+operation_at (const SimGraph *graph, uint32_t number)
+{
+  return &graph->operations[number - graph->base];
+}
+
+void
+sim_graph_init (SimReplay *replay)
+{
+  SimGraphEdges *pool;
+
+  if (!trace_is_graph (replay->trace))
+    return;
+  replay->graphs = g_new0 (SimGraph, replay->n_ranks);
+  replay->graph_edges = pool = g_new0 (SimGraphEdges, 1);
+  pool->first_free = TOPO_NONE;
+}
+
+void
+sim_graph_free (SimReplay *replay)
+{
+  for (uint32_t rank = 0; replay->graphs != NULL && rank < replay->n_ranks; rank++) {
+    SimGraph *graph = &replay->graphs[rank];
+
+    for (uint32_t processor = 0; processor < graph->n_processors; processor++)
+      queue_clear (&graph->processors[processor].ready);
+    queue_clear (&graph->unblocked);
+    trace_map_clear (&graph->processor_of);
+    g_free (graph->processors);
+    g_free (graph->operations);
+  }
+  if (replay->graph_edges != NULL)
+    g_free (replay->graph_edges->edges);
+  g_free (replay->graph_edges);
+  g_free (replay->graphs);
+}
 
 /* Takes out the edges that wait for the begin only, or all of them. */
 static void
-edges_release (SimReplay *replay, SimGraph *graph, SimGraphOperation *from, bool all)
+edges_release (SimReplay *replay, SimGraph *graph, Operation *from, bool all)
 {
-  SimGraphEdgePool *pool = replay->graph_edges;
+  SimGraphEdges *pool = replay->graph_edges;
   uint32_t *link = &from->first_waiting;
 
   while (*link != TOPO_NONE) {
     uint32_t edge = *link;
-    SimGraphEdge it = pool->edges[edge];
+    Edge it = pool->edges[edge];
 
     if (!all && !it.start) {
       link = &pool->edges[edge].next;
@@ -44,9 +198,147 @@ edges_release (SimReplay *replay, SimGraph *graph, SimGraphOperation *from, bool
     *link = it.next;
     pool->edges[edge].next = pool->first_free;
     pool->first_free = edge;
-    if (--sim_graph_operation (graph, it.operation)->n_missing == 0)
-      sim_graph_queue_push (&graph->unblocked, replay->now_ps, it.operation);
+    if (--operation_at (graph, it.operation)->n_missing == 0)
+      queue_push (&graph->unblocked, replay->now_ps, it.operation);
   }
+}
+
+/* -- reading ------------------------------------------------------------------ */
+
+static uint32_t
+processor_index (SimGraph *graph, uint32_t number)
+{
+  /* The largest number, which no map can hold, shares one with that below. */
+  TraceMapEntry *entry =
+      trace_map_add (&graph->processor_of, MIN (number, UINT32_MAX - 1), TOPO_NONE);
+
+  if (entry->value[0] == TOPO_NONE) {
+    entry->value[0] = graph->n_processors++;
+    graph->processors = g_renew (Processor, graph->processors, graph->n_processors);
+    graph->processors[entry->value[0]] = (Processor){ .busy = false };
+  }
+  return entry->value[0];
+}
+
+/* Room for one more at the end. */
+static Operation *
+operation_add (SimGraph *graph)
+{
+  if (graph->n_oldest > 0 && graph->n_oldest >= graph->n / 2) {
+    graph->n -= graph->n_oldest;
+    graph->base += graph->n_oldest;
+    memmove (graph->operations, graph->operations + graph->n_oldest,
+             graph->n * sizeof *graph->operations);
+    graph->n_oldest = 0;
+  }
+  if (graph->n == graph->capacity) {
+    graph->capacity = MAX (16u, 2 * graph->capacity);
+    graph->operations = g_renew (Operation, graph->operations, graph->capacity);
+  }
+  graph->n_open++;
+  return &graph->operations[graph->n++];
+}
+
+/* False, and the replay failed, when one of them is not there yet. */
+static bool
+operation_waits (SimReplay *replay, uint32_t rank, uint32_t number, const uint32_t *after,
+                 uint32_t n, bool start)
+{
+  SimGraphEdges *pool = replay->graph_edges;
+  SimGraph *graph = &replay->graphs[rank];
+
+  for (uint32_t i = 0; i < n; i++) {
+    Operation *from;
+    uint32_t edge;
+
+    if (after[i] >= number) {
+      sim_report_fail (replay, rank, "operation %u waits for operation %u, which is not before it",
+                       number, after[i]);
+      return false;
+    }
+    if (after[i] < graph->base)
+      continue;
+    from = operation_at (graph, after[i]);
+    if (from->state == OPERATION_ENDED || (start && from->started))
+      continue;
+    edge = pool->first_free;
+    if (edge != TOPO_NONE)
+      pool->first_free = pool->edges[edge].next;
+    else {
+      if (pool->n == pool->capacity) {
+        pool->capacity = MAX (256u, 2 * pool->capacity);
+        pool->edges = g_renew (Edge, pool->edges, pool->capacity);
+      }
+      edge = pool->n++;
+    }
+    pool->edges[edge] = (Edge){ number, from->first_waiting, start };
+    from->first_waiting = edge;
+    operation_at (graph, number)->n_missing++;
+  }
+  return true;
+}
+
+/* A request of what is a message, or the time of what is not. */
+static void
+operation_fill (SimReplay *replay, uint32_t rank, const TraceOp *op, Operation *it)
+{
+  g_autoptr (GError) error = NULL;
+
+  switch ((int) op->kind) {
+  case TRACE_OP_COMPUTE: it->busy_ps = sim_ops_compute_ps (replay, op); break;
+  case TRACE_OP_SEND:
+  case TRACE_OP_ISEND:
+  case TRACE_OP_RECV:
+  case TRACE_OP_IRECV: it->request = sim_ops_request (replay, rank, op); break;
+  case TRACE_OP_INIT:
+  case TRACE_OP_FINALIZE:
+  case TRACE_OP_CALL: it->busy_ps = replay->parameters->call_overhead_ps; break;
+  case TRACE_OP_COMM_DEFINE:
+    if (!trace_comms_define (replay->comms, rank, op, &error))
+      sim_report_fail (replay, rank, "%s", error->message);
+    break;
+  default: sim_report_fail (replay, rank, "this call cannot be in a graph");
+  }
+}
+
+static void
+operation_read (SimReplay *replay, uint32_t rank, const TraceOp *op)
+{
+  SimGraph *graph = &replay->graphs[rank];
+  Operation *it = operation_add (graph);
+  uint32_t number = graph->base + graph->n - 1;
+
+  *it = (Operation){ .first_waiting = TOPO_NONE,
+                     .request = TOPO_NONE,
+                     .processor = processor_index (graph, op->cpu),
+                     .kind = (uint8_t) op->kind };
+  replay->ranks[rank].call = op->name;
+  operation_fill (replay, rank, op, it);
+  if (it->request != TOPO_NONE) {
+    replay->requests[it->request].graph = true;
+    replay->requests[it->request].next = number;
+  }
+  if (replay->error == NULL &&
+      operation_waits (replay, rank, number, op->after, op->n_after, false) &&
+      operation_waits (replay, rank, number, op->after_start, op->n_after_start, true) &&
+      operation_at (graph, number)->n_missing == 0)
+    queue_push (&graph->unblocked, replay->now_ps, number);
+}
+
+static void
+read_ahead (SimReplay *replay, uint32_t rank)
+{
+  SimGraph *graph = &replay->graphs[rank];
+  TraceOp op;
+
+  while (!graph->read_all && replay->error == NULL &&
+         (graph->n_open < LOOK_AHEAD ||
+          (graph->n_busy == 0 && graph->n_ready == 0 && graph->unblocked.n == 0)))
+    switch (trace_cursor_next (replay->ranks[rank].cursor, &op, &replay->error)) {
+    case TRACE_NEXT_OPERATION: operation_read (replay, rank, &op); break;
+    case TRACE_NEXT_END: graph->read_all = true; break;
+    case TRACE_NEXT_ERROR: return;
+    }
 }
 
 /* -- beginning ----------------------------------------------------------- */
@@ -55,10 +347,10 @@ static void
 processor_queue (SimReplay *replay, uint32_t rank, uint32_t number)
 {
   SimGraph *graph = &replay->graphs[rank];
-  uint32_t index = sim_graph_operation (graph, number)->processor;
-  SimGraphProcessor *processor = &graph->processors[index];
+  uint32_t index = operation_at (graph, number)->processor;
+  Processor *processor = &graph->processors[index];
 
-  sim_graph_queue_push (&processor->ready, replay->now_ps, number);
+  queue_push (&processor->ready, replay->now_ps, number);
   graph->n_ready++;
   if (processor->busy || processor->called)
     return;
@@ -68,35 +360,11 @@ processor_queue (SimReplay *replay, uint32_t rank, uint32_t number)
 }
 
 static void
-operation_started (SimReplay *replay, SimGraph *graph, SimGraphOperation *it)
+operation_started (SimReplay *replay, SimGraph *graph, Operation *it)
 {
   if (!it->started)
     edges_release (replay, graph, it, false);
   it->started = true;
-}
-
-static bool
-is_receive (const SimReplay *replay, const SimGraphOperation *it)
-{
-  return it->request != TOPO_NONE && !replay->requests[it->request].is_send &&
-         !replay->requests[it->request].nobody;
-}
-
-static void
-operation_begin (SimReplay *replay, uint32_t rank, uint32_t number)
-{
-  SimGraph *graph = &replay->graphs[rank];
-  SimGraphOperation *it = sim_graph_operation (graph, number);
-
-  it->state = OPERATION_BEGUN;
-  if (!is_receive (replay, it)) {
-    processor_queue (replay, rank, number);
-    return;
-  }
-  operation_started (replay, graph, it);
-  replay->ranks[rank].local_ps = replay->now_ps;
-  replay->result.ranks[rank].receives++;
-  sim_protocol_post (replay, it->request);
 }
 
 /* Until nothing more may begin now.  What begins may let others begin. */
@@ -105,18 +373,24 @@ begin_all (SimReplay *replay, uint32_t rank)
 {
   SimGraph *graph = &replay->graphs[rank];
 
-  while (graph->unblocked.n > 0)
-    operation_begin (replay, rank, sim_graph_queue_pop (&graph->unblocked));
+  while (graph->unblocked.n > 0) {
+    uint32_t number = queue_pop (&graph->unblocked);
+    Operation *it = operation_at (graph, number);
+
+    it->state = OPERATION_BEGUN;
+    if (it->request == TOPO_NONE || replay->requests[it->request].is_send ||
+        replay->requests[it->request].nobody) {
+      processor_queue (replay, rank, number);
+      continue;
+    }
+    operation_started (replay, graph, it);
+    replay->ranks[rank].local_ps = replay->now_ps;
+    replay->result.ranks[rank].receives++;
+    sim_message_post (replay, it->request);
+  }
 }
 
 /* -- ending -------------------------------------------------------------- */
-
-static void
-free_oldest (SimGraph *graph)
-{
-  while (graph->n_oldest < graph->n && graph->operations[graph->n_oldest].state == OPERATION_ENDED)
-    graph->n_oldest++;
-}
 
 /* The rank waited since its last processor became idle. */
 static void
@@ -129,17 +403,6 @@ rank_waited (SimReplay *replay, uint32_t rank)
     sim_timeline_wait (replay->timeline, rank, idle_ps, replay->now_ps);
 }
 
-static void
-rank_finish (SimReplay *replay, uint32_t rank)
-{
-  SimGraph *graph = &replay->graphs[rank];
-
-  replay->ranks[rank].local_ps = replay->now_ps;
-  if (graph->n_busy == 0)
-    rank_waited (replay, rank);
-  sim_rank_finish (replay, rank);
-}
-
 /* The rank begins what it can, and is done when there is nothing left. */
 static void
 rank_go_on (SimReplay *replay, uint32_t rank)
@@ -148,30 +411,29 @@ rank_go_on (SimReplay *replay, uint32_t rank)
 
   do {
     begin_all (replay, rank);
-    sim_graph_read_ahead (replay, rank);
+    read_ahead (replay, rank);
   } while (graph->unblocked.n > 0 && replay->error == NULL);
   if (graph->read_all && graph->n_open == 0 && replay->error == NULL &&
-      replay->ranks[rank].state != SIM_RANK_DONE)
-    rank_finish (replay, rank);
-}
-
-static void
-operation_end (SimReplay *replay, uint32_t rank, uint32_t number)
-{
-  SimGraph *graph = &replay->graphs[rank];
-  SimGraphOperation *it = sim_graph_operation (graph, number);
-
-  it->state = OPERATION_ENDED;
-  graph->n_open--;
-  replay->n_operations++;
-  edges_release (replay, graph, it, true);
-  free_oldest (graph);
+      replay->ranks[rank].state != SIM_RANK_DONE) {
+    replay->ranks[rank].local_ps = replay->now_ps;
+    if (graph->n_busy == 0)
+      rank_waited (replay, rank);
+    sim_rank_finish (replay, rank);
+  }
 }
 
 void
 sim_graph_completed (SimReplay *replay, uint32_t rank, uint32_t operation)
 {
-  operation_end (replay, rank, operation);
+  SimGraph *graph = &replay->graphs[rank];
+  Operation *it = operation_at (graph, operation);
+
+  it->state = OPERATION_ENDED;
+  graph->n_open--;
+  replay->n_operations++;
+  edges_release (replay, graph, it, true);
+  while (graph->n_oldest < graph->n && graph->operations[graph->n_oldest].state == OPERATION_ENDED)
+    graph->n_oldest++;
   rank_go_on (replay, rank);
 }
 
@@ -181,7 +443,7 @@ void
 sim_graph_arrived (SimReplay *replay, uint32_t request, uint32_t transfer)
 {
   uint32_t rank = replay->requests[request].rank, number = replay->requests[request].next;
-  SimGraphOperation *it = sim_graph_operation (&replay->graphs[rank], number);
+  Operation *it = operation_at (&replay->graphs[rank], number);
 
   it->state = OPERATION_TAKES;
   it->transfer = transfer;
@@ -193,24 +455,24 @@ sim_graph_arrived (SimReplay *replay, uint32_t request, uint32_t transfer)
 static void
 operation_served (SimReplay *replay, uint32_t rank, uint32_t number)
 {
-  SimGraphOperation *it = sim_graph_operation (&replay->graphs[rank], number);
+  Operation *it = operation_at (&replay->graphs[rank], number);
   uint32_t request = it->request;
 
   replay->ranks[rank].local_ps = replay->now_ps;
   if (it->state == OPERATION_TAKES)
-    (replay->ob1 == NULL ? sim_pami_taken : sim_ob1_taken) (replay, it->transfer);
+    replay->protocol->taken (replay, it->transfer);
   else if (request == TOPO_NONE)
     sim_graph_completed (replay, rank, number);
   else if (replay->requests[request].nobody)
     sim_request_complete (replay, request, replay->now_ps);
   else {
     replay->result.ranks[rank].sends++;
-    sim_protocol_send (replay, request);
+    sim_message_send (replay, request);
   }
 }
 
 static int64_t
-operation_cost_ps (const SimReplay *replay, const SimGraphOperation *it)
+operation_cost_ps (const SimReplay *replay, const Operation *it)
 {
   if (it->request == TOPO_NONE || it->state == OPERATION_TAKES)
     return it->busy_ps;
@@ -220,11 +482,11 @@ operation_cost_ps (const SimReplay *replay, const SimGraphOperation *it)
 
 /* Occupies the processor until a timer ends that. */
 static void
-processor_occupy (SimReplay *replay, uint32_t rank, SimGraphProcessor *processor, uint32_t number,
+processor_occupy (SimReplay *replay, uint32_t rank, Processor *processor, uint32_t number,
                   int64_t cost_ps)
 {
   SimGraph *graph = &replay->graphs[rank];
-  const SimGraphOperation *it = sim_graph_operation (graph, number);
+  const Operation *it = operation_at (graph, number);
 
   processor->busy = true;
   if (graph->n_busy++ == 0)
@@ -248,8 +510,8 @@ processor_run (SimReplay *replay, uint32_t rank, uint32_t index)
   /* Serving one may add processors, so that they move. */
   while (!graph->processors[index].busy && graph->processors[index].ready.n > 0 &&
          replay->error == NULL) {
-    uint32_t number = sim_graph_queue_pop (&graph->processors[index].ready);
-    SimGraphOperation *it = sim_graph_operation (graph, number);
+    uint32_t number = queue_pop (&graph->processors[index].ready);
+    Operation *it = operation_at (graph, number);
     int64_t cost_ps = operation_cost_ps (replay, it);
 
     graph->n_ready--;
@@ -264,24 +526,22 @@ processor_run (SimReplay *replay, uint32_t rank, uint32_t index)
   }
 }
 
+/* A processor may begin something, or what occupied one does not any more. */
 void
-sim_graph_begin (SimReplay *replay, uint32_t rank, uint32_t processor)
-{
-  replay->graphs[rank].processors[processor].called = false;
-  processor_run (replay, rank, processor);
-  rank_go_on (replay, rank);
-}
-
-void
-sim_graph_end (SimReplay *replay, uint32_t rank, uint32_t operation)
+sim_graph_timer (SimReplay *replay, uint32_t rank, uint64_t cookie)
 {
   SimGraph *graph = &replay->graphs[rank];
-  uint32_t processor = sim_graph_operation (graph, operation)->processor;
+  uint32_t number = sim_cookie_low (cookie), processor = number;
 
-  graph->processors[processor].busy = false;
-  if (--graph->n_busy == 0)
-    graph->idle_ps = replay->now_ps;
-  operation_served (replay, rank, operation);
+  if (sim_cookie_kind (cookie) == SIM_COOKIE_BEGIN)
+    graph->processors[processor].called = false;
+  else {
+    processor = operation_at (graph, number)->processor;
+    graph->processors[processor].busy = false;
+    if (--graph->n_busy == 0)
+      graph->idle_ps = replay->now_ps;
+    operation_served (replay, rank, number);
+  }
   processor_run (replay, rank, processor);
   rank_go_on (replay, rank);
 }
@@ -290,8 +550,7 @@ void
 sim_graph_start (SimReplay *replay, uint32_t rank)
 {
   replay->ranks[rank].state = SIM_RANK_GRAPH;
-  if (sim_rank_open (replay, rank))
-    rank_go_on (replay, rank);
+  rank_go_on (replay, rank);
 }
 
 uint32_t

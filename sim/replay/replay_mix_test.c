@@ -7,7 +7,7 @@
  * begun by others in the same step or before, so a program could run one step
  * at a time and must end on any network. */
 #include "sim/replay/replay_fixture.h"
-#include "sim/replay/ob1.h"
+#include "sim/replay/replay_private.h"
 #include "sim/run.h"
 
 #include <string.h>
@@ -500,30 +500,13 @@ run (const Program *program, SimNetworkKind network)
 
 /* -- tests --------------------------------------------------------------- */
 
-/* Every transfer and every piece of work is given back. */
-static void
-check_pools (const SimReplay *replay)
-{
-  uint32_t n_transfers = 0, n_works = 0;
-
-  for (uint32_t transfer = replay->first_free_transfer; transfer != TOPO_NONE;
-       transfer = replay->transfers[transfer].next)
-    n_transfers++;
-  g_assert_cmpuint (n_transfers, ==, replay->n_transfers);
-  if (replay->ob1 == NULL)
-    return;
-  for (uint32_t work = replay->ob1->first_free_work; work != TOPO_NONE;
-       work = replay->ob1->works[work].next)
-    n_works++;
-  g_assert_cmpuint (n_works, ==, replay->ob1->n_works);
-}
-
 /* Nothing is under way when all have ended, and nothing is kept. */
 static void
 test_nothing_is_left (void)
 {
   for (uint32_t round = 0; round < 150; round++) {
     const SimReplay *replay;
+    uint32_t n_transfers = 0;
     Program program;
 
     program_init (&program, round % 2);
@@ -535,7 +518,11 @@ test_nothing_is_left (void)
       g_assert_false (replay->requests[request].used);
     g_assert_cmpuint (g_hash_table_size (replay->meetings), ==, 0);
     g_assert_cmpuint (g_hash_table_size (replay->windows), ==, 0);
-    check_pools (replay);
+    for (uint32_t free = replay->first_free_transfer; free != TOPO_NONE;
+         free = replay->transfers[free].next)
+      n_transfers++;
+    g_assert_cmpuint (n_transfers, ==, replay->n_transfers);
+    g_assert_cmpuint (replay->n_works, ==, 0);
     for (uint32_t rank = 0; rank < RANKS; rank++) {
       const SimRank *it = &replay->ranks[rank];
 

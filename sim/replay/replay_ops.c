@@ -1,4 +1,4 @@
-/* replay_ops.c - what each MPI call does.
+/* replay_ops.c - MPI calls, and the requests and handles that they use.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -10,10 +10,160 @@
  * A receive from any source stays one, even if the trace says whom it got:
  * another machine may serve another sender first.  But what the program did
  * next is in the trace, and may need that very sender; run.c then has the
- * recorded sources replayed. */
+ * recorded sources replayed.
+ *
+ * A handle names a queue of operations (operation.h) and, when persistent, a
+ * template that MPI_Start copies.  A completion call takes operations off the
+ * handle when it begins, as the trace tells which ones it will complete. */
 #include "sim/replay/replay_private.h"
 
 #include <math.h>
+
+/* -- requests ------------------------------------------------------------ */
+
+enum { OLDEST, YOUNGEST, TEMPLATE };
+
+uint32_t
+sim_request_take (SimReplay *replay, SimRequest value)
+{
+  uint32_t request = replay->first_free_request;
+
+  if (request != TOPO_NONE)
+    replay->first_free_request = replay->requests[request].next;
+  else {
+    if (replay->n_requests == replay->requests_capacity) {
+      replay->requests_capacity = MAX (256u, 2 * replay->requests_capacity);
+      replay->requests = g_renew (SimRequest, replay->requests, replay->requests_capacity);
+    }
+    request = replay->n_requests++;
+  }
+  replay->requests[request] = value;
+  replay->requests[request].used = true;
+  replay->requests[request].next = TOPO_NONE;
+  return request;
+}
+
+static void
+request_give (SimReplay *replay, uint32_t request)
+{
+  replay->requests[request].used = false;
+  replay->requests[request].next = replay->first_free_request;
+  replay->first_free_request = request;
+}
+
+void
+sim_request_complete (SimReplay *replay, uint32_t request, int64_t at_ps)
+{
+  SimRequest *it = &replay->requests[request];
+
+  g_assert (it->used && !it->complete);
+  it->complete = true;
+  it->at_ps = at_ps;
+  if (!it->is_send && !it->nobody)
+    replay->ranks[it->rank].open_receives--;
+  if (it->awaited) {
+    sim_rank_wait_until (replay, it->rank, at_ps);
+    replay->ranks[it->rank].pending--;
+  }
+  if (it->owned)
+    sim_active_owned (replay, it, at_ps);
+  if (it->awaited || it->detached || it->owned)
+    request_give (replay, request);
+  else if (it->graph) {
+    uint32_t rank = it->rank, operation = it->next;
+
+    request_give (replay, request); /* before others are taken */
+    sim_graph_completed (replay, rank, operation);
+  }
+}
+
+void
+sim_request_await (SimReplay *replay, uint32_t request)
+{
+  SimRequest *it = &replay->requests[request];
+
+  if (!it->complete) {
+    it->awaited = true;
+    replay->ranks[it->rank].pending++;
+    return;
+  }
+  sim_rank_wait_until (replay, it->rank, it->at_ps);
+  request_give (replay, request);
+}
+
+/* A handle that no table can hold is none. */
+static bool
+handle_is_possible (SimReplay *replay, uint32_t rank, uint32_t handle)
+{
+  if (handle == UINT32_MAX)
+    sim_report_fail (replay, rank, "request %u is impossible", handle);
+  return handle != UINT32_MAX;
+}
+
+void
+sim_handle_push (SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t request)
+{
+  TraceMapEntry *entry;
+
+  if (!handle_is_possible (replay, rank, handle))
+    return;
+  entry = trace_map_add (&replay->ranks[rank].handles, handle, TOPO_NONE);
+  if (entry->value[OLDEST] == TOPO_NONE)
+    entry->value[OLDEST] = request;
+  else
+    replay->requests[entry->value[YOUNGEST]].next = request;
+  entry->value[YOUNGEST] = request;
+}
+
+static uint32_t
+handle_pop (SimReplay *replay, uint32_t rank, uint32_t handle)
+{
+  TraceMap *handles = &replay->ranks[rank].handles;
+  TraceMapEntry *entry = trace_map_find (handles, handle);
+  uint32_t request = entry == NULL ? TOPO_NONE : entry->value[OLDEST];
+
+  if (request == TOPO_NONE)
+    return TOPO_NONE;
+  entry->value[OLDEST] = replay->requests[request].next;
+  replay->requests[request].next = TOPO_NONE;
+  if (entry->value[OLDEST] == TOPO_NONE && entry->value[TEMPLATE] == TOPO_NONE)
+    trace_map_remove (handles, entry);
+  return request;
+}
+
+static uint32_t
+handle_peek (const SimReplay *replay, uint32_t rank, uint32_t handle)
+{
+  const TraceMapEntry *entry = trace_map_find (&replay->ranks[rank].handles, handle);
+
+  return entry == NULL ? TOPO_NONE : entry->value[OLDEST];
+}
+
+static void
+handle_set_template (SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t request)
+{
+  TraceMap *handles = &replay->ranks[rank].handles;
+  TraceMapEntry *entry;
+
+  if (!handle_is_possible (replay, rank, handle))
+    return;
+  entry = trace_map_add (handles, handle, TOPO_NONE);
+  if (entry->value[TEMPLATE] != TOPO_NONE)
+    request_give (replay, entry->value[TEMPLATE]);
+  entry->value[TEMPLATE] = request;
+  if (entry->value[OLDEST] == TOPO_NONE && request == TOPO_NONE)
+    trace_map_remove (handles, entry);
+}
+
+static uint32_t
+handle_template (const SimReplay *replay, uint32_t rank, uint32_t handle)
+{
+  const TraceMapEntry *entry = trace_map_find (&replay->ranks[rank].handles, handle);
+
+  return entry == NULL ? TOPO_NONE : entry->value[TEMPLATE];
+}
+
+/* -- calls that are no communication ----------------------------------------- */
 
 static void
 spend (SimReplay *replay, uint32_t rank, int64_t overhead_ps)
@@ -91,8 +241,8 @@ sim_ops_peer (SimReplay *replay, uint32_t rank, uint32_t comm, int32_t peer, uin
   return true;
 }
 
-uint32_t
-sim_ops_send (SimReplay *replay, uint32_t rank, const TraceOp *op)
+static uint32_t
+send_new (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
   uint32_t comm = sim_ops_comm (replay, rank, op), peer;
   uint64_t bytes = op->bytes;
@@ -107,14 +257,14 @@ sim_ops_send (SimReplay *replay, uint32_t rank, const TraceOp *op)
     sim_report_warn (replay, rank, SIM_WARNING_UNKNOWN_SIZE);
     bytes = 0;
   }
-  return sim_request_take (
-      replay, (SimRequest){ .bytes = bytes,
-                            .envelope = { sim_protocol_context (comm, false), rank, op->tag },
-                            .rank = rank,
-                            .peer = peer,
-                            .mode = (uint8_t) op->mode,
-                            .is_send = true,
-                            .nobody = op->peer == TRACE_PROC_NULL });
+  return sim_request_take (replay,
+                           (SimRequest){ .bytes = bytes,
+                                         .envelope = { sim_context (comm, false), rank, op->tag },
+                                         .rank = rank,
+                                         .peer = peer,
+                                         .mode = (uint8_t) op->mode,
+                                         .is_send = true,
+                                         .nobody = op->peer == TRACE_PROC_NULL });
 }
 
 /* Whom a receive or probe is posted for. */
@@ -136,17 +286,19 @@ receive_new (SimReplay *replay, uint32_t rank, const TraceOp *op, int32_t source
   source = source_of (replay, op, source);
   if (comm == TRACE_COMMS_NULL || !sim_ops_peer (replay, rank, comm, source, &peer))
     return TOPO_NONE;
-  return sim_request_take (
-      replay, (SimRequest){ .bytes = bytes,
-                            .envelope = { sim_protocol_context (comm, false), peer, tag },
-                            .rank = rank,
-                            .peer = peer,
-                            .nobody = source == TRACE_PROC_NULL });
+  return sim_request_take (replay,
+                           (SimRequest){ .bytes = bytes,
+                                         .envelope = { sim_context (comm, false), peer, tag },
+                                         .rank = rank,
+                                         .peer = peer,
+                                         .nobody = source == TRACE_PROC_NULL });
 }
 
 uint32_t
-sim_ops_receive (SimReplay *replay, uint32_t rank, const TraceOp *op)
+sim_ops_request (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
+  if (op->kind == TRACE_OP_SEND || op->kind == TRACE_OP_ISEND || op->kind == TRACE_OP_SEND_INIT)
+    return send_new (replay, rank, op);
   return receive_new (replay, rank, op, op->peer, op->tag, op->bytes);
 }
 
@@ -161,21 +313,11 @@ request_start (SimReplay *replay, uint32_t request)
     sim_request_complete (replay, request, replay->ranks[it.rank].local_ps);
   } else if (it.is_send) {
     replay->result.ranks[it.rank].sends++;
-    sim_protocol_send (replay, request);
+    sim_message_send (replay, request);
   } else {
     replay->result.ranks[it.rank].receives++;
-    sim_protocol_post (replay, request);
+    sim_message_post (replay, request);
   }
-}
-
-/* Begins and blocks until it is complete. */
-static void
-request_perform (SimReplay *replay, uint32_t request)
-{
-  if (request == TOPO_NONE)
-    return;
-  request_start (replay, request);
-  sim_request_await (replay, request);
 }
 
 /* Begins; a completion call will ask for it by its handle. */
@@ -191,43 +333,34 @@ request_post (SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t reques
 /* -- point to point: the calls ------------------------------------------- */
 
 static void
-op_send (SimReplay *replay, uint32_t rank, const TraceOp *op)
+op_blocking (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
-  request_perform (replay, sim_ops_send (replay, rank, op));
-}
+  uint32_t request = sim_ops_request (replay, rank, op);
 
-static void
-op_recv (SimReplay *replay, uint32_t rank, const TraceOp *op)
-{
-  request_perform (replay, sim_ops_receive (replay, rank, op));
+  if (request == TOPO_NONE)
+    return;
+  request_start (replay, request);
+  sim_request_await (replay, request);
 }
 
 static void
 op_sendrecv (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
   uint32_t receive = receive_new (replay, rank, op, op->recv_peer, op->recv_tag, op->recv_bytes);
-  uint32_t send = receive == TOPO_NONE ? TOPO_NONE : sim_ops_send (replay, rank, op);
+  uint32_t send = receive == TOPO_NONE ? TOPO_NONE : send_new (replay, rank, op);
 
   if (send == TOPO_NONE)
     return;
   request_start (replay, receive);
-  request_perform (replay, send);
+  request_start (replay, send);
+  sim_request_await (replay, send);
   sim_request_await (replay, receive);
 }
 
 static void
-op_isend (SimReplay *replay, uint32_t rank, const TraceOp *op)
+op_nonblocking (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
-  uint32_t request = sim_ops_send (replay, rank, op);
-
-  if (request != TOPO_NONE)
-    request_post (replay, rank, op->request, request);
-}
-
-static void
-op_irecv (SimReplay *replay, uint32_t rank, const TraceOp *op)
-{
-  uint32_t request = sim_ops_receive (replay, rank, op);
+  uint32_t request = sim_ops_request (replay, rank, op);
 
   if (request != TOPO_NONE)
     request_post (replay, rank, op->request, request);
@@ -236,12 +369,11 @@ op_irecv (SimReplay *replay, uint32_t rank, const TraceOp *op)
 static void
 op_persistent (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
-  uint32_t request = op->kind == TRACE_OP_SEND_INIT ? sim_ops_send (replay, rank, op)
-                                                    : sim_ops_receive (replay, rank, op);
+  uint32_t request = sim_ops_request (replay, rank, op);
 
   if (request == TOPO_NONE)
     return;
-  sim_handle_set_template (replay, rank, op->request, request);
+  handle_set_template (replay, rank, op->request, request);
   op_call (replay, rank, op);
 }
 
@@ -250,7 +382,7 @@ op_start (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
   for (uint32_t i = 0; i < op->n_requests; i++) {
     uint32_t handle = op->requests[i];
-    uint32_t model = sim_handle_template (replay, rank, handle);
+    uint32_t model = handle_template (replay, rank, handle);
 
     if (model == TOPO_NONE)
       sim_report_warn (replay, rank, SIM_WARNING_UNKNOWN_REQUEST);
@@ -265,14 +397,18 @@ static void
 op_probe (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
   SimRank *it = &replay->ranks[rank];
-  uint32_t comm = sim_ops_comm (replay, rank, op), peer, transfer;
-  int32_t source = source_of (replay, op, op->peer);
+  uint32_t comm, peer, transfer;
+  int32_t source;
 
   op_call (replay, rank, op);
+  if (op->kind == TRACE_OP_IPROBE && op->n_completed == 0)
+    return;
+  comm = sim_ops_comm (replay, rank, op);
+  source = source_of (replay, op, op->peer);
   if (comm == TRACE_COMMS_NULL || !sim_ops_peer (replay, rank, comm, source, &peer) ||
       source == TRACE_PROC_NULL)
     return;
-  it->probe = (SimEnvelope){ sim_protocol_context (comm, false), peer, op->tag };
+  it->probe = (SimEnvelope){ sim_context (comm, false), peer, op->tag };
   transfer = sim_match_probe (&replay->match_pool, &it->matching, it->probe);
   if (transfer == TOPO_NONE)
     it->state = SIM_RANK_PROBING;
@@ -280,27 +416,18 @@ op_probe (SimReplay *replay, uint32_t rank, const TraceOp *op)
     sim_rank_wait_until (replay, rank, replay->transfers[transfer].at_ps);
 }
 
-static void
-op_iprobe (SimReplay *replay, uint32_t rank, const TraceOp *op)
-{
-  if (op->n_completed > 0)
-    op_probe (replay, rank, op);
-  else
-    op_call (replay, rank, op);
-}
-
 /* -- completion ---------------------------------------------------------- */
 
 static bool
 is_known (const SimReplay *replay, uint32_t rank, uint32_t handle)
 {
-  return handle == TRACE_REQUEST_NULL || sim_handle_template (replay, rank, handle) != TOPO_NONE;
+  return handle == TRACE_REQUEST_NULL || handle_template (replay, rank, handle) != TOPO_NONE;
 }
 
 static void
 await_handle (SimReplay *replay, uint32_t rank, uint32_t handle)
 {
-  uint32_t request = sim_handle_pop (replay, rank, handle);
+  uint32_t request = handle_pop (replay, rank, handle);
 
   if (request != TOPO_NONE)
     sim_request_await (replay, request);
@@ -331,16 +458,21 @@ op_wait_some (SimReplay *replay, uint32_t rank, const TraceOp *op)
   }
 }
 
+/* All handles with operations that have begun. */
 static void
 op_wait_outstanding (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
-  g_autoptr (GArray) handles = sim_handle_active (replay, rank);
+  const TraceMap *map = &replay->ranks[rank].handles;
+  g_autoptr (GArray) handles = g_array_new (FALSE, FALSE, sizeof (uint32_t));
 
+  for (uint32_t place = 0; place < map->capacity; place++)
+    if (map->entries[place].key != UINT32_MAX && map->entries[place].value[OLDEST] != TOPO_NONE)
+      g_array_append_val (handles, map->entries[place].key);
   op_call (replay, rank, op);
   for (uint32_t i = 0; i < handles->len; i++) {
     uint32_t handle = g_array_index (handles, uint32_t, i), request;
 
-    while ((request = sim_handle_pop (replay, rank, handle)) != TOPO_NONE)
+    while ((request = handle_pop (replay, rank, handle)) != TOPO_NONE)
       sim_request_await (replay, request);
   }
 }
@@ -349,30 +481,38 @@ static void
 op_request_free (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
   uint32_t handle = op->n_requests > 0 ? op->requests[0] : TRACE_REQUEST_NULL, request;
-  bool persistent = sim_handle_template (replay, rank, handle) != TOPO_NONE;
+  bool persistent = handle_template (replay, rank, handle) != TOPO_NONE;
 
   op_call (replay, rank, op);
-  if (!is_known (replay, rank, handle) && sim_handle_peek (replay, rank, handle) == TOPO_NONE)
+  if (!is_known (replay, rank, handle) && handle_peek (replay, rank, handle) == TOPO_NONE)
     sim_report_warn (replay, rank, SIM_WARNING_UNKNOWN_REQUEST);
   /* All that a persistent one has started, or the oldest of a shared one. */
-  while ((request = sim_handle_pop (replay, rank, handle)) != TOPO_NONE) {
-    sim_request_detach (replay, request);
+  while ((request = handle_pop (replay, rank, handle)) != TOPO_NONE) {
+    if (replay->requests[request].complete)
+      request_give (replay, request);
+    else
+      replay->requests[request].detached = true;
     if (!persistent)
       return;
   }
   if (persistent)
-    sim_handle_set_template (replay, rank, handle, TOPO_NONE);
+    handle_set_template (replay, rank, handle, TOPO_NONE);
 }
 
 void
-sim_ops_cancel (SimReplay *replay, uint32_t request)
+sim_ops_take_back (SimReplay *replay, uint32_t rank)
 {
-  SimRequest *it = &replay->requests[request];
-  SimRank *rank = &replay->ranks[it->rank];
+  SimRank *it = &replay->ranks[rank];
+  uint32_t number = it->cancel;
+  const SimRequest *request;
 
-  if (!it->complete && !it->is_send && !it->nobody &&
-      sim_match_cancel (&replay->match_pool, &rank->matching, it->envelope, request))
-    sim_request_complete (replay, request, rank->local_ps);
+  it->cancel = TOPO_NONE;
+  if (number == TOPO_NONE)
+    return;
+  request = &replay->requests[number];
+  if (!request->complete && !request->is_send && !request->nobody &&
+      sim_match_cancel (&replay->match_pool, &it->matching, request->envelope, number))
+    sim_request_complete (replay, number, it->local_ps);
 }
 
 /* Whether anything has matched is only known when the network has caught up.
@@ -381,7 +521,7 @@ static void
 op_cancel (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
   uint32_t handle = op->n_requests > 0 ? op->requests[0] : TRACE_REQUEST_NULL;
-  uint32_t request = sim_handle_peek (replay, rank, handle);
+  uint32_t request = handle_peek (replay, rank, handle);
 
   op_call (replay, rank, op);
   if (request == TOPO_NONE) {
@@ -441,16 +581,16 @@ static const Execute execute[TRACE_N_OPS] = {
   [TRACE_OP_INIT] = op_call,
   [TRACE_OP_FINALIZE] = op_finalize,
   [TRACE_OP_CALL] = op_call,
-  [TRACE_OP_SEND] = op_send,
-  [TRACE_OP_ISEND] = op_isend,
+  [TRACE_OP_SEND] = op_blocking,
+  [TRACE_OP_ISEND] = op_nonblocking,
   [TRACE_OP_SEND_INIT] = op_persistent,
-  [TRACE_OP_RECV] = op_recv,
-  [TRACE_OP_IRECV] = op_irecv,
+  [TRACE_OP_RECV] = op_blocking,
+  [TRACE_OP_IRECV] = op_nonblocking,
   [TRACE_OP_RECV_INIT] = op_persistent,
   [TRACE_OP_SENDRECV] = op_sendrecv,
   [TRACE_OP_START] = op_start,
   [TRACE_OP_PROBE] = op_probe,
-  [TRACE_OP_IPROBE] = op_iprobe,
+  [TRACE_OP_IPROBE] = op_probe,
   [TRACE_OP_CANCEL] = op_cancel,
   [TRACE_OP_REQUEST_FREE] = op_request_free,
   [TRACE_OP_WAIT] = op_wait,
@@ -474,25 +614,25 @@ static const Execute execute[TRACE_N_OPS] = {
   [TRACE_OP_EXSCAN] = sim_active_enter,
   [TRACE_OP_NEIGHBOR_ALLGATHER] = sim_active_enter,
   [TRACE_OP_NEIGHBOR_ALLTOALL] = sim_active_enter,
-  [TRACE_OP_WIN_CREATE] = sim_window_create,
-  [TRACE_OP_WIN_FREE] = sim_window_fence,
-  [TRACE_OP_WIN_FENCE] = sim_window_fence,
-  [TRACE_OP_PUT] = sim_window_access,
-  [TRACE_OP_GET] = sim_window_access,
-  [TRACE_OP_FETCH] = sim_window_access,
-  [TRACE_OP_WIN_FLUSH] = sim_window_flush,
-  [TRACE_OP_WIN_POST] = sim_window_synchronize,
-  [TRACE_OP_WIN_START] = sim_window_synchronize,
-  [TRACE_OP_WIN_COMPLETE] = sim_window_synchronize,
-  [TRACE_OP_WIN_WAIT] = sim_window_synchronize,
+  [TRACE_OP_WIN_CREATE] = sim_window_call,
+  [TRACE_OP_WIN_FREE] = sim_window_call,
+  [TRACE_OP_WIN_FENCE] = sim_window_call,
+  [TRACE_OP_PUT] = sim_window_call,
+  [TRACE_OP_GET] = sim_window_call,
+  [TRACE_OP_FETCH] = sim_window_call,
+  [TRACE_OP_WIN_FLUSH] = sim_window_call,
+  [TRACE_OP_WIN_POST] = sim_window_call,
+  [TRACE_OP_WIN_START] = sim_window_call,
+  [TRACE_OP_WIN_COMPLETE] = sim_window_call,
+  [TRACE_OP_WIN_WAIT] = sim_window_call,
   [TRACE_OP_COMM_DEFINE] = op_comm_define,
-  [TRACE_OP_COMM_DUP] = sim_meet_create,
-  [TRACE_OP_COMM_SPLIT] = sim_meet_create,
-  [TRACE_OP_COMM_CREATE] = sim_meet_create,
+  [TRACE_OP_COMM_DUP] = sim_active_create_comm,
+  [TRACE_OP_COMM_SPLIT] = sim_active_create_comm,
+  [TRACE_OP_COMM_CREATE] = sim_active_create_comm,
   [TRACE_OP_COMM_FREE] = op_comm_free,
-  [TRACE_OP_CART_CREATE] = sim_meet_create,
-  [TRACE_OP_CART_SUB] = sim_meet_create,
-  [TRACE_OP_GRAPH_CREATE] = sim_meet_create,
+  [TRACE_OP_CART_CREATE] = sim_active_create_comm,
+  [TRACE_OP_CART_SUB] = sim_active_create_comm,
+  [TRACE_OP_GRAPH_CREATE] = sim_active_create_comm,
   [TRACE_OP_COMM_GROUP] = op_group,
   [TRACE_OP_GROUP_INCL] = op_group,
   [TRACE_OP_GROUP_EXCL] = op_group,

@@ -2,19 +2,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- *   replay.c         ranks: their clock, their loop, the network's callbacks
- *   replay_ops.c     what each MPI call does
- *   replay_active.c  collectives: entering, steps, progress
- *   replay_direct.c  collectives whose messages are all sent at once
- *   replay_meet.c    meetings in the network, and the making of communicators
- *   requests.c       requests, and the handles that name them
- *   protocol.c       messages: order, matching
- *   pami.c           a torus: eager and request to send, progress
- *   rendezvous.c     a torus: data by remote get, pacing, copies within a node
- *   ob1.h            a fabric: Open MPI's protocols
- *   replay_window.c  one-sided accesses, and what completes them
- *   replay_graph.h   ranks whose operations are a graph
- *   replay_report.c  deadlocks, warnings, the result
+ *   replay.c              ranks: their clock, their loop, the network's callbacks, reports
+ *   replay_ops.c          MPI calls, requests, handles
+ *   replay_collectives.c  collectives, and the making of communicators
+ *   replay_window.c       windows and one-sided accesses
+ *   replay_graph.c        ranks whose operations are a graph
+ *   messages.c            messages: order, matching
+ *   pami_protocol.c       the messaging library of a torus
+ *   ob1.c                 the messaging library of a fabric
  *
  * A rank has its own clock, local_ps, which may be ahead of the network's:
  * sends are handed to the network for a later time, receives are posted for
@@ -38,36 +33,29 @@
 #define SIM_LAST_PS (INT64_MAX / 4)
 
 /* What a cookie means, in its top four bits; the same kinds serve messages
- * and timers, as copies within a node are timers. */
+ * and timers. */
 typedef enum {
-  SIM_COOKIE_EAGER,    /* transfer: envelope and data */
-  SIM_COOKIE_ASK,      /* transfer: request to send */
-  SIM_COOKIE_GET,      /* transfer and piece: remote get, at the owner of the data */
-  SIM_COOKIE_DATA,     /* transfer and piece */
-  SIM_COOKIE_ACK,      /* transfer: at its sender */
-  SIM_COOKIE_COPIED,   /* transfer: the copy within the node is done */
-  SIM_COOKIE_DIRECT,   /* communicator and sequence number of a direct collective */
-  SIM_COOKIE_RESUME,   /* the network's time has reached the rank's */
-  SIM_COOKIE_RELEASE,  /* everyone has met */
-  SIM_COOKIE_MET,      /* the same, of a posted collective: communicator and sequence number */
-  SIM_COOKIE_ACCESS,   /* transfer: a one-sided access, at its target */
-  SIM_COOKIE_ACCESSED, /* transfer: complete, at its origin */
-  SIM_COOKIE_BEGIN,    /* a processor of a graph that may begin something */
-  SIM_COOKIE_END,      /* an operation of a graph that does not occupy its processor any more */
-  SIM_COOKIE_OB1,      /* SimOb1Event and transfer */
+  SIM_COOKIE_DIRECT,       /* communicator and sequence number of a direct collective */
+  SIM_COOKIE_MET,          /* the same, of a posted collective: all ranks have met */
+  SIM_COOKIE_RELEASE,      /* all ranks have met: this one is blocked for that */
+  SIM_COOKIE_RESUME,       /* the network's time has reached the rank's */
+  SIM_COOKIE_ACCESSED,     /* transfer: a one-sided access is complete, at its origin */
+  SIM_COOKIE_BEGIN,        /* a processor of a graph that may begin something */
+  SIM_COOKIE_END,          /* an operation of a graph that does not occupy its processor any more */
+  SIM_COOKIE_PROTOCOL = 8, /* this and all above: the messaging library's own */
 } SimCookie;
 
 /* high: 28 bits, a piece or a communicator; low: a transfer or a sequence number. */
 static inline uint64_t
-sim_cookie (SimCookie kind, uint32_t high, uint32_t low)
+sim_cookie (uint32_t kind, uint32_t high, uint32_t low)
 {
   return (uint64_t) kind << 60 | (uint64_t) (high & 0xfffffffu) << 32 | low;
 }
 
-static inline SimCookie
+static inline uint32_t
 sim_cookie_kind (uint64_t cookie)
 {
-  return (SimCookie) (cookie >> 60);
+  return (uint32_t) (cookie >> 60);
 }
 
 static inline uint32_t
@@ -119,7 +107,7 @@ typedef struct {
   uint32_t receive_request; /* TOPO_NONE: not matched */
   uint32_t next;            /* early, deferred or paced; the chain of free ones */
   uint32_t piece_bytes;     /* of the remote gets; 0: all at once */
-  uint8_t state;            /* SimCookie: EAGER, ASK or DATA came last; an access: TraceOpKind */
+  uint8_t state;            /* the library's own; of an access: TraceOpKind */
   bool dynamic;             /* its data is routed dynamically */
 } SimTransfer;
 
@@ -143,7 +131,7 @@ struct SimActive {
 typedef enum {
   SIM_RANK_READY,   /* about to do the next thing */
   SIM_RANK_RUNNING, /* outside MPI: a timer ends that */
-  SIM_RANK_BUSY,    /* in MPI, with what ob1_work.c has for its processor */
+  SIM_RANK_BUSY,    /* in MPI, with what the messaging library has for its processor */
   SIM_RANK_WAITING, /* for its awaited requests */
   SIM_RANK_PROBING,
   SIM_RANK_MEETING,   /* for other ranks, in the network or to make a communicator */
@@ -181,18 +169,56 @@ typedef struct {
   uint32_t next_meeting; /* next rank that waits in the same meeting */
 } SimRank;
 
-/* Remote-get pacing of a node (bgq.md section 3.4). */
-typedef struct {
-  uint32_t first, last; /* transfers with pieces to ask for */
-  uint64_t outstanding_bytes;
-} SimPacer;
-
 typedef enum {
   SIM_WARNING_UNKNOWN_REQUEST,
   SIM_WARNING_TRUNCATED,
   SIM_WARNING_UNKNOWN_SIZE,
   SIM_N_WARNINGS
 } SimWarning;
+
+typedef enum {
+  SIM_MATCHED_BY_POST,    /* the receive is posted just now */
+  SIM_MATCHED_BY_ARRIVAL, /* it was posted before */
+  SIM_UNMATCHED,          /* the message has come, and no receive takes it yet */
+} SimMatched;
+
+/* When a library may do some of the work that waits for a rank's processor. */
+typedef enum {
+  SIM_MOMENT_ENTERED,  /* the rank is in MPI again: what came while it was outside */
+  SIM_MOMENT_CALLED,   /* a call of the rank ends: what it asked for, as far as that goes at once */
+  SIM_MOMENT_CALLBACK, /* a callback of the rank ends */
+} SimMoment;
+
+/* A message or timer of the library's own. */
+typedef struct {
+  uint64_t cookie;
+  uint64_t bytes;    /* the message's; of a timer 0 */
+  uint32_t rank;     /* to which it came */
+  bool acknowledged; /* it is the acknowledgement of that message, back at its source */
+} SimProtocolEvent;
+
+/* A messaging library: how messages are carried, and what that costs. */
+typedef struct {
+  /* Around the run; the network is known. */
+  void (*begin) (SimReplay *replay);
+  void (*free) (SimReplay *replay);
+  /* A new transfer begins, at its sender's local time or after; charges its sender. */
+  void (*send) (SimReplay *replay, uint32_t transfer);
+  /* The envelope of a transfer and its receive have met, or not yet. */
+  void (*matched) (SimReplay *replay, uint32_t transfer, SimMatched how);
+  /* A processor of a graph has taken a message out. */
+  void (*taken) (SimReplay *replay, uint32_t transfer);
+  /* One message of a direct collective: the cookie comes to the peer. */
+  void (*direct) (SimReplay *replay, uint32_t rank, uint32_t peer, uint64_t bytes, uint64_t cookie);
+  /* A one-sided access begins, at its origin's local time; it ends with SIM_COOKIE_ACCESSED. */
+  void (*access) (SimReplay *replay, uint32_t transfer);
+  void (*event) (SimReplay *replay, const SimProtocolEvent *event);
+  void (*progress) (SimReplay *replay, uint32_t rank, SimMoment moment);
+  /* The rank's processor has to finish something before the rank can go on. */
+  bool (*is_busy) (const SimReplay *replay, uint32_t rank);
+} SimProtocol;
+
+extern const SimProtocol sim_pami, sim_ob1;
 
 struct SimReplay {
   Trace *trace;
@@ -207,7 +233,7 @@ struct SimReplay {
 
   SimRank *ranks;          /* [n_ranks] */
   struct SimGraph *graphs; /* [n_ranks] NULL: the trace is no graph */
-  struct SimGraphEdgePool *graph_edges;
+  struct SimGraphEdges *graph_edges;
   uint32_t n_ranks, n_done;
   uint64_t n_operations;     /* executed */
   uint64_t operations_guess; /* of the whole trace; 0: not yet known */
@@ -219,8 +245,9 @@ struct SimReplay {
   uint32_t n_requests, requests_capacity, first_free_request;
   SimTransfer *transfers;
   uint32_t n_transfers, transfers_capacity, first_free_transfer;
-  SimPacer *pacers;     /* [n_nodes] NULL: nothing was ever paced */
-  struct SimOb1 *ob1;   /* NULL: a torus */
+  const SimProtocol *protocol;
+  void *library;        /* of the protocol, from its begin() to its free() */
+  uint64_t n_works;     /* of the library, under way */
   GHashTable *meetings; /* gint64 (communicator, sequence) -> Meeting */
   GHashTable *windows;  /* gint64 (rank, handle) -> Window */
 
@@ -242,19 +269,26 @@ sim_transfer_is_local (const SimReplay *replay, const SimTransfer *transfer)
   return node[transfer->envelope.source] == node[transfer->destination];
 }
 
+/* Even: what users send; odd: what collectives do on the same communicator. */
+static inline uint32_t
+sim_context (uint32_t comm, bool internal)
+{
+  return comm == TRACE_COMMS_SELF ? UINT32_MAX - 1 - internal : 2 * comm + internal;
+}
+
 /* -- replay.c ------------------------------------------------------------ */
 
 /* The rank's clock moves on to at_ps, if that is later: it waited in MPI. */
 void sim_rank_wait_until (SimReplay *replay, uint32_t rank, int64_t at_ps);
-/* The rank has a cursor; FALSE, and the replay failed, when it cannot. */
-gboolean sim_rank_open (SimReplay *replay, uint32_t rank);
 /* Goes on with a rank whose reason to wait is gone. */
 void sim_rank_wake (SimReplay *replay, uint32_t rank);
 /* Leaves MPI until the network's time has come to the rank's. */
 void sim_rank_sleep (SimReplay *replay, uint32_t rank);
 void sim_rank_finish (SimReplay *replay, uint32_t rank);
-/* Takes back the receive that MPI_Cancel named, now that the network has caught up. */
-void sim_rank_take_back (SimReplay *replay, uint32_t rank);
+/* Sets the replay's error, unless there is one: "rank 3, MPI_Recv at PLACE: ...". */
+void
+sim_report_fail (SimReplay *replay, uint32_t rank, const char *format, ...) G_GNUC_PRINTF (3, 4);
+void sim_report_warn (SimReplay *replay, uint32_t rank, SimWarning warning);
 
 /* -- replay_ops.c -------------------------------------------------------- */
 
@@ -262,157 +296,59 @@ void sim_ops_execute (SimReplay *replay, uint32_t rank, const TraceOp *op);
 /* The communicator an operation names; TRACE_COMMS_NULL and the replay failed
  * when there is none. */
 uint32_t sim_ops_comm (SimReplay *replay, uint32_t rank, const TraceOp *op);
-/* Requests that have not begun; TOPO_NONE, and the replay failed, when they
- * cannot be. */
-uint32_t sim_ops_send (SimReplay *replay, uint32_t rank, const TraceOp *op);
-uint32_t sim_ops_receive (SimReplay *replay, uint32_t rank, const TraceOp *op);
-/* Processor time of a compute gap. */
-int64_t sim_ops_compute_ps (const SimReplay *replay, const TraceOp *op);
 /* The world rank of `peer` in a communicator, TOPO_NONE for wildcards and
  * MPI_PROC_NULL; false, and the replay failed, when there is no such rank. */
 bool sim_ops_peer (SimReplay *replay, uint32_t rank, uint32_t comm, int32_t peer, uint32_t *world);
-/* Takes a posted receive back when nothing has matched it. */
-void sim_ops_cancel (SimReplay *replay, uint32_t request);
+/* The request of a send or receive, which has not begun; TOPO_NONE, and the
+ * replay failed, when it cannot be. */
+uint32_t sim_ops_request (SimReplay *replay, uint32_t rank, const TraceOp *op);
+/* Processor time of a compute gap. */
+int64_t sim_ops_compute_ps (const SimReplay *replay, const TraceOp *op);
+/* Takes back the receive that MPI_Cancel named, if nothing has matched it, now
+ * that the network has caught up. */
+void sim_ops_take_back (SimReplay *replay, uint32_t rank);
+uint32_t sim_request_take (SimReplay *replay, SimRequest value);
+void sim_request_complete (SimReplay *replay, uint32_t request, int64_t at_ps);
+/* The rank cannot go on before it is complete; it is freed then. */
+void sim_request_await (SimReplay *replay, uint32_t request);
+void sim_handle_push (SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t request);
 
-/* -- replay_active.c ----------------------------------------------------- */
+/* -- replay_collectives.c ------------------------------------------------- */
 
 void sim_active_enter (SimReplay *replay, uint32_t rank, const TraceOp *op);
-/* The number of the rank's collective on a communicator; false, and the replay
- * failed, when the calls of other ranks do not match. */
-bool sim_active_number (SimReplay *replay, uint32_t rank, const TraceOp *op, uint32_t comm,
-                        uint32_t *sequence);
+void sim_active_create_comm (SimReplay *replay, uint32_t rank, const TraceOp *op);
 /* Messages that are no collective of the program's, as a neighbourhood in this
  * communicator; the number is the same at both ends of each. */
 void sim_active_exchange (SimReplay *replay, uint32_t rank, const TraceOp *op, uint32_t comm,
                           uint32_t number);
-/* The rank can do nothing but go on with a collective. */
-static inline bool
-sim_active_blocks (const SimRank *rank)
-{
-  return rank->active != NULL && rank->active->blocks;
-}
 /* Goes on with the one that blocks. */
 void sim_active_continue (SimReplay *replay, uint32_t rank);
 /* Goes on with posted ones, if the rank or an agent of it can. */
 void sim_active_progress (SimReplay *replay, uint32_t rank);
-/* The rank has posted some that are not complete. */
-bool sim_active_posted (const SimRank *rank);
-/* World rank of a member of its communicator. */
-static inline uint32_t
-sim_active_member (const SimReplay *replay, const SimActive *active, uint32_t member)
-{
-  return trace_comms_world_rank (replay->comms, active->comm, member, active->rank);
-}
+/* SIM_COOKIE_DIRECT or SIM_COOKIE_MET has come. */
+void sim_active_event (SimReplay *replay, uint32_t rank, uint64_t cookie);
 /* An owned request is complete. */
 void sim_active_owned (SimReplay *replay, const SimRequest *request, int64_t at_ps);
 /* The posted one that a request stands for or is owned by. */
 SimActive *sim_active_of (const SimReplay *replay, const SimRequest *request);
-SimActive *
-sim_active_find (const SimReplay *replay, uint32_t rank, uint32_t comm, uint32_t sequence);
-/* Completes its request, if there is one, and frees it. */
-void sim_active_end (SimReplay *replay, SimActive *active, int64_t at_ps);
-/* The rank goes on; its request will tell when it has ended. */
-void sim_active_unblock (SimReplay *replay, SimActive *active);
 void sim_active_clear (SimRank *rank);
-
-/* -- replay_direct.c ----------------------------------------------------- */
-
-/* Hands messages over, then waits for those to come. */
-void sim_direct_continue (SimReplay *replay, SimActive *active);
-/* A message has come. */
-void sim_direct_arrived (SimReplay *replay, uint32_t rank, uint64_t cookie);
-
-/* -- replay_meet.c ------------------------------------------------------- */
-
-void sim_meet_in_hardware (SimReplay *replay, SimActive *active);
-void sim_meet_create (SimReplay *replay, uint32_t rank, const TraceOp *op);
-/* Everyone has met in a posted collective of the rank. */
-void sim_meet_met (SimReplay *replay, uint32_t rank, uint64_t cookie);
-void sim_meet_init (SimReplay *replay);
 
 /* -- replay_window.c ----------------------------------------------------- */
 
 void sim_window_init (SimReplay *replay);
-void sim_window_create (SimReplay *replay, uint32_t rank, const TraceOp *op);
-/* Fences and frees. */
-void sim_window_fence (SimReplay *replay, uint32_t rank, const TraceOp *op);
-void sim_window_access (SimReplay *replay, uint32_t rank, const TraceOp *op);
-void sim_window_flush (SimReplay *replay, uint32_t rank, const TraceOp *op);
-/* Post, start, complete and wait. */
-void sim_window_synchronize (SimReplay *replay, uint32_t rank, const TraceOp *op);
-/* An access has come to its target. */
-void sim_window_serve (SimReplay *replay, uint32_t transfer);
+void sim_window_call (SimReplay *replay, uint32_t rank, const TraceOp *op);
+/* An access is at its target. */
+void sim_window_arrived (SimReplay *replay, uint32_t transfer);
 /* Its origin knows that it is complete. */
 void sim_window_accessed (SimReplay *replay, uint32_t transfer);
-
-/* -- requests.c ---------------------------------------------------------- */
-
-uint32_t sim_request_take (SimReplay *replay, SimRequest value);
-void sim_request_give (SimReplay *replay, uint32_t request);
-void sim_request_complete (SimReplay *replay, uint32_t request, int64_t at_ps);
-/* The rank cannot go on before it is complete; it is freed then. */
-void sim_request_await (SimReplay *replay, uint32_t request);
-/* Nobody will ask for it again. */
-void sim_request_detach (SimReplay *replay, uint32_t request);
-void sim_handle_push (SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t request);
-/* The oldest active operation, taken off the handle; TOPO_NONE: none. */
-uint32_t sim_handle_pop (SimReplay *replay, uint32_t rank, uint32_t handle);
-/* The same, left on it. */
-uint32_t sim_handle_peek (const SimReplay *replay, uint32_t rank, uint32_t handle);
-void sim_handle_set_template (SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t request);
-/* TOPO_NONE: the handle is not persistent. */
-uint32_t sim_handle_template (const SimReplay *replay, uint32_t rank, uint32_t handle);
-/* All handles with active operations. */
-GArray *sim_handle_active (const SimReplay *replay, uint32_t rank);
-
-/* -- protocol.c ---------------------------------------------------------- */
-
-uint32_t sim_protocol_context (uint32_t comm, bool internal);
-/* Begins a send request at the rank's local time; charges the send overhead. */
-void sim_protocol_send (SimReplay *replay, uint32_t request);
-/* Posts a receive request at the rank's local time. */
-void sim_protocol_post (SimReplay *replay, uint32_t request);
-/* An envelope has come. */
-void sim_protocol_arrive (SimReplay *replay, uint32_t transfer);
-/* Its receiver has taken it out: not yet given back, tells the timeline. */
-void sim_protocol_received (SimReplay *replay, uint32_t transfer, int64_t at_ps);
-uint32_t sim_transfer_take (SimReplay *replay, SimTransfer value);
-void sim_transfer_give (SimReplay *replay, uint32_t transfer);
-/* Counts a message in the result and the communication graph. */
-void sim_protocol_count (SimReplay *replay, uint32_t source, uint32_t destination, uint64_t bytes);
-/* Messages that came, or overtook, and that no receive took. */
-uint64_t sim_protocol_left (const SimReplay *replay, uint32_t rank);
-
-/* -- pami.c -------------------------------------------------------------- */
-
-/* Hands the message of a new transfer over at its sender's local time. */
-void sim_pami_send (SimReplay *replay, uint32_t transfer);
-/* A transfer has its receive, which is posted just now or was before. */
-void sim_pami_matched (SimReplay *replay, uint32_t transfer, bool posting);
-/* A processor has taken a message of a graph out. */
-void sim_pami_taken (SimReplay *replay, uint32_t transfer);
-/* Does what came while the rank was outside MPI. */
-void sim_pami_progress (SimReplay *replay, uint32_t rank);
-/* The data of a rendezvous is complete. */
-void sim_pami_data (SimReplay *replay, uint32_t transfer);
-
-/* -- rendezvous.c -------------------------------------------------------- */
-
-/* Time of a copy within a node, without the latency. */
-int64_t sim_rendezvous_copy_ps (const SimReplay *replay, uint64_t bytes);
-void sim_rendezvous_fetch (SimReplay *replay, uint32_t transfer, int64_t at_ps);
-void sim_rendezvous_get (SimReplay *replay, const SimMessage *message);
-void sim_rendezvous_data (SimReplay *replay, const SimMessage *message);
-void sim_rendezvous_copied (SimReplay *replay, uint32_t transfer);
-void sim_rendezvous_ack (SimReplay *replay, uint32_t transfer);
 
 /* -- replay_graph.c ------------------------------------------------------ */
 
 void sim_graph_init (SimReplay *replay);
 void sim_graph_free (SimReplay *replay);
 void sim_graph_start (SimReplay *replay, uint32_t rank);
-void sim_graph_begin (SimReplay *replay, uint32_t rank, uint32_t processor);
-void sim_graph_end (SimReplay *replay, uint32_t rank, uint32_t operation);
+/* SIM_COOKIE_BEGIN or SIM_COOKIE_END has come. */
+void sim_graph_timer (SimReplay *replay, uint32_t rank, uint64_t cookie);
 /* The message of a receive is here: a processor has to take it out. */
 void sim_graph_arrived (SimReplay *replay, uint32_t request, uint32_t transfer);
 /* The request of an operation is complete. */
@@ -422,11 +358,17 @@ void sim_graph_completed (SimReplay *replay, uint32_t rank, uint32_t operation);
 uint32_t
 sim_graph_oldest (const SimReplay *replay, uint32_t rank, uint32_t *request, uint32_t *n_open);
 
-/* -- replay_report.c ----------------------------------------------------- */
+/* -- messages.c ---------------------------------------------------------- */
 
-/* Sets the replay's error, unless there is one: "rank 3, MPI_Recv at PLACE: ...". */
-void
-sim_report_fail (SimReplay *replay, uint32_t rank, const char *format, ...) G_GNUC_PRINTF (3, 4);
-void sim_report_warn (SimReplay *replay, uint32_t rank, SimWarning warning);
-void sim_report_deadlock (const SimReplay *replay, GError **error);
-void sim_report_finish (SimReplay *replay);
+uint32_t sim_transfer_take (SimReplay *replay, SimTransfer value);
+void sim_transfer_give (SimReplay *replay, uint32_t transfer);
+/* Counts a message in the result and the communication graph. */
+void sim_message_count (SimReplay *replay, uint32_t source, uint32_t destination, uint64_t bytes);
+/* Begins a send request at the rank's local time. */
+void sim_message_send (SimReplay *replay, uint32_t request);
+/* Posts a receive request at the rank's local time. */
+void sim_message_post (SimReplay *replay, uint32_t request);
+/* An envelope has come. */
+void sim_message_arrive (SimReplay *replay, uint32_t transfer);
+/* Its receiver has taken it out: not yet given back, tells the timeline. */
+void sim_message_received (SimReplay *replay, uint32_t transfer, int64_t at_ps);
