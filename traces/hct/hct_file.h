@@ -14,7 +14,7 @@
  * doc/handbook/format-hct.md has every byte. */
 #pragma once
 
-#include "traces/hct/hct_names.h"
+#include "traces/hct/hct_record.h"
 #include "traces/trace.h"
 
 #include <stdio.h>
@@ -48,6 +48,23 @@ typedef struct {
   uint32_t program;
   uint64_t measures_at, n_measure_bytes;
 } HctSegment;
+
+/* A program is a sequence of tokens, each a varint with what follows it:
+ *
+ *   0, n, record[n]                            a record that was not there yet
+ *   1, parameters, streamed, n, record[n]      the same, with measures
+ *   2, count, n, token[n]                      a loop
+ *   3 + i                                      record number i again
+ *
+ * `parameters` and `streamed` are sets of measures (bits by HCT_GAP ...).  The
+ * parameters of a program are numbered in the order in which records name
+ * them; their values stand first in the measures of the segment. */
+enum {
+  HCT_TOKEN_RECORD,
+  HCT_TOKEN_MEASURED,
+  HCT_TOKEN_LOOP,
+  HCT_TOKEN_AGAIN,
+};
 
 /* All of it is in memory while the trace is open. */
 typedef struct {
