@@ -106,15 +106,6 @@ sorter_init (Sorter *sorter, const GoalGraph *graph)
 }
 
 static void
-sorter_clear (Sorter *sorter)
-{
-  g_free (sorter->first);
-  g_free (sorter->list);
-  g_free (sorter->left);
-  g_free (sorter->heap);
-}
-
-static void
 heap_push (Sorter *sorter, uint32_t node)
 {
   uint32_t at = sorter->n_heap++;
@@ -247,19 +238,6 @@ fill_runs (GoalGraph *graph, const uint32_t *place)
   }
 }
 
-static void
-set_runs (GoalGraph *graph)
-{
-  guint n_nodes = graph->nodes->len;
-  g_autofree uint32_t *place = g_new (uint32_t, n_nodes);
-
-  for (guint at = 0; at < n_nodes; at++)
-    place[graph->order[at]] = at;
-  count_runs (graph, place);
-  fill_runs (graph, place);
-  g_array_set_size (graph->edges, 0);
-}
-
 gboolean
 goal_graph_sort (GoalGraph *graph, uint32_t *node, uint32_t *on)
 {
@@ -277,10 +255,20 @@ goal_graph_sort (GoalGraph *graph, uint32_t *node, uint32_t *on)
     sorted = sorter_run (&sorter, n_nodes, graph->order) == n_nodes;
     if (!sorted)
       find_circle (graph, &sorter, node, on);
-    sorter_clear (&sorter);
+    g_free (sorter.first);
+    g_free (sorter.list);
+    g_free (sorter.left);
+    g_free (sorter.heap);
   }
-  if (sorted)
-    set_runs (graph);
+  if (sorted) {
+    g_autofree uint32_t *place = g_new (uint32_t, n_nodes);
+
+    for (guint at = 0; at < n_nodes; at++)
+      place[graph->order[at]] = at;
+    count_runs (graph, place);
+    fill_runs (graph, place);
+    g_array_set_size (graph->edges, 0);
+  }
   return sorted;
 }
 
@@ -471,12 +459,6 @@ goal_binary_open (const char *path, GError **error)
   return binary;
 }
 
-static uint32_t
-goal_binary_ranks (const GoalBinary *binary)
-{
-  return binary->n_ranks;
-}
-
 /* -- nodes ------------------------------------------------------------------- */
 
 static gboolean
@@ -624,7 +606,7 @@ open_file (GoalState *state, const char *path, GError **error)
   if (goal_binary_probe (head, (gsize) n)) {
     state->binary = goal_binary_open (path, error);
     if (state->binary != NULL)
-      state->n_ranks = goal_binary_ranks (state->binary);
+      state->n_ranks = state->binary->n_ranks;
     return state->binary != NULL;
   }
   state->text = goal_text_open (path, error);
@@ -733,9 +715,24 @@ read_rank (GoalCursor *cursor, GError **error)
   return goal_graph_sort (cursor->graph, &node, &on) || fail_circle (cursor, node, on, error);
 }
 
-static void
-fill (const GoalCursor *cursor, uint32_t at, TraceOp *op)
+static TraceNext
+cursor_next (gpointer data, TraceOp *op, GError **error)
 {
+  GoalCursor *cursor = data;
+
+  if (cursor->ended)
+    return TRACE_NEXT_END;
+  if (cursor->graph == NULL && !read_rank (cursor, error)) {
+    g_clear_pointer (&cursor->graph, goal_graph_free);
+    return TRACE_NEXT_ERROR;
+  }
+  if (cursor->next == cursor->graph->nodes->len) {
+    cursor->ended = TRUE;
+    g_clear_pointer (&cursor->graph, goal_graph_free);
+    return TRACE_NEXT_END;
+  }
+
+  uint32_t at = cursor->next;
   static const struct {
     TraceOpKind kind;
     const char *name;
@@ -764,25 +761,6 @@ fill (const GoalCursor *cursor, uint32_t at, TraceOp *op)
     op->gap_ps = (int64_t) node->size;
   else
     op->bytes = node->size;
-}
-
-static TraceNext
-cursor_next (gpointer data, TraceOp *op, GError **error)
-{
-  GoalCursor *cursor = data;
-
-  if (cursor->ended)
-    return TRACE_NEXT_END;
-  if (cursor->graph == NULL && !read_rank (cursor, error)) {
-    g_clear_pointer (&cursor->graph, goal_graph_free);
-    return TRACE_NEXT_ERROR;
-  }
-  if (cursor->next == cursor->graph->nodes->len) {
-    cursor->ended = TRUE;
-    g_clear_pointer (&cursor->graph, goal_graph_free);
-    return TRACE_NEXT_END;
-  }
-  fill (cursor, cursor->next, op);
   cursor->at =
       g_array_index (cursor->graph->nodes, GoalNode, cursor->graph->order[cursor->next]).at;
   cursor->next++;

@@ -391,46 +391,6 @@ skip_block (Reading *reading, GError **error)
   }
 }
 
-/* The head of a rank, up to the brace. */
-static gboolean
-read_head (Reading *reading, uint32_t expected, int64_t n_ranks, GError **error)
-{
-  GoalToken token = goal_scan (&reading->scanner);
-  int64_t rank;
-
-  if (token.kind == GOAL_TOKEN_END)
-    return fail (reading, &token, TRACE_ERROR_FORMAT, error,
-                 "the text ends before rank %u of %" G_GINT64_FORMAT, expected, n_ranks);
-  if (!goal_token_is (&token, "rank"))
-    return fail_expected (reading, &token, "\"rank\"", error);
-  if (!take_number (reading, "rank", 0, n_ranks - 1, &rank, error))
-    return FALSE;
-  if (rank != expected)
-    return fail (reading, &token, TRACE_ERROR_RANGE, error,
-                 "rank %" G_GINT64_FORMAT " where rank %u belongs: each must be there once, in "
-                 "rising order",
-                 rank, expected);
-  return expect (reading, "{", error);
-}
-
-static gboolean
-find_block (Reading *reading, GoalText *text, int64_t n_ranks, GError **error)
-{
-  Block block;
-
-  if (!read_head (reading, text->blocks->len, n_ranks, error))
-    return FALSE;
-  block.begin = (gsize) (reading->scanner.at - text->data);
-  block.line = line_from (text, reading->known_at, reading->known_line, block.begin);
-  reading->known_at = block.begin;
-  reading->known_line = block.line;
-  if (!skip_block (reading, error))
-    return FALSE;
-  block.end = (gsize) (reading->scanner.at - text->data) - 1;
-  g_array_append_val (text->blocks, block);
-  return TRUE;
-}
-
 static gboolean
 find_blocks (GoalText *text, GError **error)
 {
@@ -443,9 +403,36 @@ find_blocks (GoalText *text, GError **error)
   if (!expect (&reading, "num_ranks", error) ||
       !take_number (&reading, "number of ranks", 1, MAX_RANKS, &n_ranks, error))
     return FALSE;
-  while (text->blocks->len < n_ranks)
-    if (!find_block (&reading, text, n_ranks, error))
+  while (text->blocks->len < n_ranks) {
+    Block block;
+    int64_t rank;
+
+    /* The head of a rank, up to the brace. */
+    token = goal_scan (&reading.scanner);
+
+    if (token.kind == GOAL_TOKEN_END)
+      return fail (&reading, &token, TRACE_ERROR_FORMAT, error,
+                   "the text ends before rank %u of %" G_GINT64_FORMAT, text->blocks->len, n_ranks);
+    if (!goal_token_is (&token, "rank"))
+      return fail_expected (&reading, &token, "\"rank\"", error);
+    if (!take_number (&reading, "rank", 0, n_ranks - 1, &rank, error))
       return FALSE;
+    if (rank != text->blocks->len)
+      return fail (&reading, &token, TRACE_ERROR_RANGE, error,
+                   "rank %" G_GINT64_FORMAT " where rank %u belongs: each must be there once, in "
+                   "rising order",
+                   rank, text->blocks->len);
+    if (!expect (&reading, "{", error))
+      return FALSE;
+    block.begin = (gsize) (reading.scanner.at - text->data);
+    block.line = line_from (text, reading.known_at, reading.known_line, block.begin);
+    reading.known_at = block.begin;
+    reading.known_line = block.line;
+    if (!skip_block (&reading, error))
+      return FALSE;
+    block.end = (gsize) (reading.scanner.at - text->data) - 1;
+    g_array_append_val (text->blocks, block);
+  }
   token = goal_scan (&reading.scanner);
   return token.kind == GOAL_TOKEN_END ||
          fail_expected (&reading, &token, "nothing after the last rank", error);
@@ -596,18 +583,6 @@ read_operation (RankReading *rank, const GoalToken *begin, const GoalToken *verb
 }
 
 static gboolean
-read_labelled (RankReading *rank, const GoalToken *label, GError **error)
-{
-  GoalToken verb = goal_scan (&rank->reading.scanner);
-
-  if (!goal_labels_add (rank->labels, label->text, label->length, rank->graph->nodes->len))
-    return fail (&rank->reading, label, TRACE_ERROR_FORMAT, error,
-                 "label \"%.*s\" is already defined in this rank", shown_length (label),
-                 label->text);
-  return read_operation (rank, label, &verb, error);
-}
-
-static gboolean
 find_label (RankReading *rank, const GoalToken *label, uint32_t *node, GError **error)
 {
   return goal_labels_find (rank->labels, label->text, label->length, node) ||
@@ -639,8 +614,15 @@ read_statement (RankReading *rank, const GoalToken *first, GError **error)
   if (first->kind != GOAL_TOKEN_WORD)
     return fail_expected (&rank->reading, first, "a statement", error);
   second = goal_scan (&rank->reading.scanner);
-  if (goal_token_is (&second, ":"))
-    return read_labelled (rank, first, error);
+  if (goal_token_is (&second, ":")) {
+    GoalToken verb = goal_scan (&rank->reading.scanner);
+
+    if (!goal_labels_add (rank->labels, first->text, first->length, rank->graph->nodes->len))
+      return fail (&rank->reading, first, TRACE_ERROR_FORMAT, error,
+                   "label \"%.*s\" is already defined in this rank", shown_length (first),
+                   first->text);
+    return read_operation (rank, first, &verb, error);
+  }
   if (goal_token_is (&second, "requires"))
     return read_dependency (rank, first, FALSE, error);
   if (goal_token_is (&second, "irequires"))

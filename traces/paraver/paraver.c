@@ -66,44 +66,6 @@ use_recv_counts (TraceOp *op, const GArray *counts)
   op->n_recv_counts = counts->len;
 }
 
-/* Who of the peers gets how much is not recorded. */
-static void
-convert_alltoallv (Sizes *sizes, const ParaverCall *call, const ParaverComm *comm, TraceOp *op)
-{
-  gpointer me = g_hash_table_lookup (comm->position, GUINT_TO_POINTER (sizes->rank));
-
-  trace_warn (sizes->state->trace,
-              "%s: who gets how much is not in this format: taken to be equal shares", op->name);
-  g_array_set_size (sizes->counts->counts, 0);
-  g_array_set_size (sizes->counts->recv_counts, 0);
-  for (uint32_t i = 0; i < comm->n_members; i++) {
-    uint64_t to = share (call->sent_bytes, comm->n_members, i);
-    uint64_t from = share (paraver_partner (sizes->state, call, i)->sent_bytes, comm->n_members,
-                           GPOINTER_TO_UINT (me));
-
-    g_array_append_val (sizes->counts->counts, to);
-    g_array_append_val (sizes->counts->recv_counts, from);
-  }
-  use_counts (op, sizes->counts->counts);
-  use_recv_counts (op, sizes->counts->recv_counts);
-}
-
-/* The parts that the members say they get, where these are the whole vector;
- * else equal parts. */
-static void
-convert_reduce_scatter (Sizes *sizes, const ParaverCall *call, uint32_t n, TraceOp *op)
-{
-  uint64_t total = 0;
-
-  collect (sizes, call, n, FALSE, sizes->counts->recv_counts);
-  for (uint32_t i = 0; i < n; i++)
-    total += g_array_index (sizes->counts->recv_counts, uint64_t, i);
-  if (total != call->sent_bytes)
-    for (uint32_t i = 0; i < n; i++)
-      g_array_index (sizes->counts->recv_counts, uint64_t, i) = share (call->sent_bytes, n, i);
-  use_recv_counts (op, sizes->counts->recv_counts);
-}
-
 static gboolean
 is_here (const Sizes *sizes, const ParaverComm *comm, int32_t root)
 {
@@ -111,39 +73,41 @@ is_here (const Sizes *sizes, const ParaverComm *comm, int32_t root)
 }
 
 static void
-set_sizes (Sizes *sizes, const ParaverCall *call, const ParaverComm *comm, TraceOp *op)
-{
-  uint32_t n = comm->n_members;
-
-  if (op->kind == TRACE_OP_BCAST || op->kind == TRACE_OP_REDUCE)
-    op->bytes = MAX (call->sent_bytes, call->recv_bytes);
-  else if (op->kind == TRACE_OP_ALLREDUCE || op->kind == TRACE_OP_SCAN ||
-           op->kind == TRACE_OP_EXSCAN)
-    op->bytes = call->sent_bytes;
-  else if (op->kind == TRACE_OP_ALLTOALL)
-    op->bytes = op->recv_bytes = call->sent_bytes;
-  else if (op->kind == TRACE_OP_ALLGATHER) {
-    op->recv_bytes = call->recv_bytes / n;
-    op->bytes = call->sent_bytes > 0 ? call->sent_bytes : op->recv_bytes;
-  } else if (op->kind == TRACE_OP_GATHER) {
-    op->bytes = call->sent_bytes;
-    op->recv_bytes = is_here (sizes, comm, call->root) ? call->recv_bytes / n : 0;
-  } else if (op->kind == TRACE_OP_SCATTER) {
-    op->bytes = is_here (sizes, comm, call->root) ? call->sent_bytes / n : 0;
-    op->recv_bytes = call->recv_bytes;
-  }
-}
-
-static void
 set_counts (Sizes *sizes, const ParaverCall *call, const ParaverComm *comm, TraceOp *op)
 {
   uint32_t n = comm->n_members;
 
-  if (op->kind == TRACE_OP_ALLTOALLV)
-    convert_alltoallv (sizes, call, comm, op);
-  else if (op->kind == TRACE_OP_REDUCE_SCATTER)
-    convert_reduce_scatter (sizes, call, n, op);
-  else if (op->kind == TRACE_OP_ALLGATHERV || op->kind == TRACE_OP_GATHERV) {
+  if (op->kind == TRACE_OP_ALLTOALLV) {
+    /* Who of the peers gets how much is not recorded. */
+    gpointer me = g_hash_table_lookup (comm->position, GUINT_TO_POINTER (sizes->rank));
+
+    trace_warn (sizes->state->trace,
+                "%s: who gets how much is not in this format: taken to be equal shares", op->name);
+    g_array_set_size (sizes->counts->counts, 0);
+    g_array_set_size (sizes->counts->recv_counts, 0);
+    for (uint32_t i = 0; i < comm->n_members; i++) {
+      uint64_t to = share (call->sent_bytes, comm->n_members, i);
+      uint64_t from = share (paraver_partner (sizes->state, call, i)->sent_bytes, comm->n_members,
+                             GPOINTER_TO_UINT (me));
+
+      g_array_append_val (sizes->counts->counts, to);
+      g_array_append_val (sizes->counts->recv_counts, from);
+    }
+    use_counts (op, sizes->counts->counts);
+    use_recv_counts (op, sizes->counts->recv_counts);
+  } else if (op->kind == TRACE_OP_REDUCE_SCATTER) {
+    /* The parts that the members say they get, where these are the whole vector;
+     * else equal parts. */
+    uint64_t total = 0;
+
+    collect (sizes, call, n, FALSE, sizes->counts->recv_counts);
+    for (uint32_t i = 0; i < n; i++)
+      total += g_array_index (sizes->counts->recv_counts, uint64_t, i);
+    if (total != call->sent_bytes)
+      for (uint32_t i = 0; i < n; i++)
+        g_array_index (sizes->counts->recv_counts, uint64_t, i) = share (call->sent_bytes, n, i);
+    use_recv_counts (op, sizes->counts->recv_counts);
+  } else if (op->kind == TRACE_OP_ALLGATHERV || op->kind == TRACE_OP_GATHERV) {
     op->bytes = call->sent_bytes;
     if (op->kind == TRACE_OP_GATHERV && !is_here (sizes, comm, call->root))
       return;
@@ -165,7 +129,25 @@ paraver_sizes_set (const ParaverState *state, const ParaverCall *call, uint32_t 
   Sizes sizes = { state, rank, counts };
   const ParaverComm *comm = state->header.comms->pdata[call->comm];
 
-  set_sizes (&sizes, call, comm, op);
+  uint32_t n = comm->n_members;
+
+  if (op->kind == TRACE_OP_BCAST || op->kind == TRACE_OP_REDUCE)
+    op->bytes = MAX (call->sent_bytes, call->recv_bytes);
+  else if (op->kind == TRACE_OP_ALLREDUCE || op->kind == TRACE_OP_SCAN ||
+           op->kind == TRACE_OP_EXSCAN)
+    op->bytes = call->sent_bytes;
+  else if (op->kind == TRACE_OP_ALLTOALL)
+    op->bytes = op->recv_bytes = call->sent_bytes;
+  else if (op->kind == TRACE_OP_ALLGATHER) {
+    op->recv_bytes = call->recv_bytes / n;
+    op->bytes = call->sent_bytes > 0 ? call->sent_bytes : op->recv_bytes;
+  } else if (op->kind == TRACE_OP_GATHER) {
+    op->bytes = call->sent_bytes;
+    op->recv_bytes = is_here (&sizes, comm, call->root) ? call->recv_bytes / n : 0;
+  } else if (op->kind == TRACE_OP_SCATTER) {
+    op->bytes = is_here (&sizes, comm, call->root) ? call->sent_bytes / n : 0;
+    op->recv_bytes = call->recv_bytes;
+  }
   set_counts (&sizes, call, comm, op);
 }
 
@@ -275,18 +257,6 @@ set_send (ParaverOps *ops, const ParaverDeed *deed, TraceOp *op)
 }
 
 static void
-set_receive (ParaverOps *ops, const ParaverDeed *deed, TraceOp *op)
-{
-  const ParaverMessage *message = message_of (ops, deed);
-
-  op->peer = op->matched_source = (int32_t) message->sender;
-  op->tag = message->tag;
-  op->bytes = message->bytes;
-  if (op->kind == TRACE_OP_IRECV)
-    op->request = request_of (deed->message, TRUE);
-}
-
-static void
 convert_message (ParaverOps *ops, TraceOp *op)
 {
   const ParaverDeed *deed = peek_deed (ops);
@@ -295,8 +265,15 @@ convert_message (ParaverOps *ops, TraceOp *op)
     be_call (op);
   else if (deed->what == PARAVER_DID_SEND)
     set_send (ops, deed, op);
-  else
-    set_receive (ops, deed, op);
+  else {
+    const ParaverMessage *message = message_of (ops, deed);
+
+    op->peer = op->matched_source = (int32_t) message->sender;
+    op->tag = message->tag;
+    op->bytes = message->bytes;
+    if (op->kind == TRACE_OP_IRECV)
+      op->request = request_of (deed->message, TRUE);
+  }
 }
 
 /* What has no message was MPI_PROC_NULL, or is not in the trace. */
@@ -435,16 +412,6 @@ convert (ParaverOps *ops, const ParaverCall *call, TraceOp *op)
   return TRUE;
 }
 
-static void
-leave_call (ParaverOps *ops)
-{
-  while (peek_deed (ops) != NULL)
-    ops->deed++;
-  ops->clock_ps = paraver_call_at (ops->rank, ops->call)->end_ps;
-  ops->call++;
-  ops->inside = ops->begun = FALSE;
-}
-
 static gboolean
 take_gap (ParaverOps *ops, int64_t until_ps, TraceOp *op)
 {
@@ -532,8 +499,13 @@ paraver_ops_next (ParaverOps *ops, TraceOp *op)
     .name = paraver_kind (call)->name,
   };
   ops->begun = TRUE;
-  if (convert (ops, call, op))
-    leave_call (ops);
+  if (convert (ops, call, op)) {
+    while (peek_deed (ops) != NULL)
+      ops->deed++;
+    ops->clock_ps = paraver_call_at (ops->rank, ops->call)->end_ps;
+    ops->call++;
+    ops->inside = ops->begun = FALSE;
+  }
   return TRUE;
 }
 

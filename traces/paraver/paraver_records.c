@@ -186,21 +186,6 @@ tell (Task *task, ParaverRole role, uint64_t value, int64_t now_ps)
   }
 }
 
-static gboolean
-read_event (Reading *reading, ParaverRank *rank, Task *task, ParaverRole role, uint64_t value,
-            GError **error)
-{
-  if ((role == PARAVER_SENT || role == PARAVER_RECEIVED) && value > PARAVER_MAX_BYTES)
-    return paraver_bad_line (reading->text, TRACE_ERROR_RANGE, "a size is impossible", error);
-  if (role >= PARAVER_N_GROUPS)
-    tell (task, role, value, reading->now_ps);
-  else if (value != 0)
-    begin_call (reading, task, role, value);
-  else
-    end_call (reading, rank, task, role);
-  return TRUE;
-}
-
 /* Goes over ":type:value"; stays where it is when that is not there. */
 static gboolean
 take_pair (ParaverText *text, uint64_t *type, uint64_t *value)
@@ -213,19 +198,6 @@ take_pair (ParaverText *text, uint64_t *type, uint64_t *value)
   return FALSE;
 }
 
-/* Goes over "type:value" pairs of a thread that has no rank. */
-static gboolean
-read_foreign (Reading *reading, const Object *object, GError **error)
-{
-  uint64_t type, value;
-  gboolean calls = FALSE;
-
-  while (take_pair (reading->text, &type, &value))
-    calls |= paraver_role (reading->state->meaning, type) < PARAVER_N_GROUPS;
-  reading->n_threads += calls && is_ours (reading, object);
-  return paraver_line_ended (reading->text) || bad_record (reading, error);
-}
-
 static gboolean
 read_events (Reading *reading, const Object *object, GError **error)
 {
@@ -235,8 +207,15 @@ read_events (Reading *reading, const Object *object, GError **error)
   gboolean told = FALSE;
   Task *task;
 
-  if (!is_ours (reading, object) || object->thread != 1)
-    return read_foreign (reading, object, error);
+  if (!is_ours (reading, object) || object->thread != 1) {
+    /* Goes over "type:value" pairs of a thread that has no rank. */
+    gboolean calls = FALSE;
+
+    while (take_pair (reading->text, &type, &value))
+      calls |= paraver_role (reading->state->meaning, type) < PARAVER_N_GROUPS;
+    reading->n_threads += calls && is_ours (reading, object);
+    return paraver_line_ended (reading->text) || bad_record (reading, error);
+  }
   if (!check_task (reading, object, error))
     return FALSE;
   rank = &reading->state->ranks[object->task - 1];
@@ -247,28 +226,18 @@ read_events (Reading *reading, const Object *object, GError **error)
     if (role == PARAVER_N_ROLES)
       continue;
     told = TRUE;
-    if (!read_event (reading, rank, task, role, value, error))
-      return FALSE;
+    if ((role == PARAVER_SENT || role == PARAVER_RECEIVED) && value > PARAVER_MAX_BYTES)
+      return paraver_bad_line (reading->text, TRACE_ERROR_RANGE, "a size is impossible", error);
+    if (role >= PARAVER_N_GROUPS)
+      tell (task, role, value, reading->now_ps);
+    else if (value != 0)
+      begin_call (reading, task, role, value);
+    else
+      end_call (reading, rank, task, role);
   }
   if (!paraver_line_ended (text))
     return bad_record (reading, error);
   return !told || apply_told (reading, task, error);
-}
-
-/* "2:object:time:type:value..." */
-static gboolean
-read_event_record (Reading *reading, GError **error)
-{
-  Object object;
-  int64_t time_ps;
-
-  if (!take_object (reading->text, &object) || !take_time (reading, &time_ps))
-    return bad_record (reading, error);
-  if (time_ps < reading->now_ps)
-    return paraver_bad_line (reading->text, TRACE_ERROR_RANGE,
-                             "expected records in the order of time", error);
-  reading->now_ps = time_ps;
-  return read_events (reading, &object, error);
 }
 
 /* "3:sender:logical:physical:receiver:logical:physical:size:tag".  Tags count
@@ -314,8 +283,19 @@ read_record (Reading *reading, GError **error)
   /* States, and communicators between groups. */
   if (paraver_take (text, '1') || paraver_take (text, 'i'))
     return (!paraver_line_ended (text) && *text->field == ':') || bad_record (reading, error);
-  if (paraver_take (text, '2'))
-    return read_event_record (reading, error);
+  if (paraver_take (text, '2')) {
+    /* "2:object:time:type:value..." */
+    Object object;
+    int64_t time_ps;
+
+    if (!take_object (reading->text, &object) || !take_time (reading, &time_ps))
+      return bad_record (reading, error);
+    if (time_ps < reading->now_ps)
+      return paraver_bad_line (reading->text, TRACE_ERROR_RANGE,
+                               "expected records in the order of time", error);
+    reading->now_ps = time_ps;
+    return read_events (reading, &object, error);
+  }
   if (paraver_take (text, '3'))
     return read_message (reading, error);
   if (*text->line == 'c')
@@ -351,19 +331,6 @@ choose_application (ParaverState *state, ParaverText text)
     if (messages[i] > messages[best] || (messages[i] == messages[best] && calls[i] > calls[best]))
       best = i;
   return best + 1;
-}
-
-static gboolean
-read_comms (ParaverState *state, ParaverText *text, GError **error)
-{
-  while (text->at < text->end && memchr ("c#i\r\n", *text->at, 5) != NULL) {
-    gboolean is_comm = *text->at == 'c';
-
-    paraver_text_next (text);
-    if (is_comm && !paraver_comm_read (text, &state->header, error))
-      return FALSE;
-  }
-  return TRUE;
 }
 
 static void
@@ -445,8 +412,13 @@ paraver_records_read (ParaverState *state, ParaverText *text, GError **error)
   Reading reading = { .state = state, .text = text };
   gboolean good = TRUE;
 
-  if (!read_comms (state, text, error))
-    return FALSE;
+  while (text->at < text->end && memchr ("c#i\r\n", *text->at, 5) != NULL) {
+    gboolean is_comm = *text->at == 'c';
+
+    paraver_text_next (text);
+    if (is_comm && !paraver_comm_read (text, &state->header, error))
+      return FALSE;
+  }
   state->application = choose_application (state, *text);
   state->n_ranks = g_array_index (state->header.tasks, uint32_t, state->application - 1);
   set_up (&reading);
@@ -544,18 +516,6 @@ add_deed (ParaverRank *rank, uint32_t call, uint32_t message, ParaverWhat what)
   g_array_append_val (rank->deeds, deed);
 }
 
-/* Lists the calls of a rank that complete requests, in order. */
-static GArray *
-list_completing (const ParaverRank *rank)
-{
-  GArray *list = g_array_new (FALSE, FALSE, sizeof (uint32_t));
-
-  for (uint32_t i = 0; i < rank->calls->len; i++)
-    if (paraver_kind (paraver_call_at (rank, i))->part & PARAVER_COMPLETES)
-      g_array_append_val (list, i);
-  return list;
-}
-
 /* The first that has not ended at that time, and comes after the call; for
  * calls in one thread do not overlap. */
 static uint32_t
@@ -583,23 +543,17 @@ typedef struct {
 static const GArray *
 completing_of (Matching *matching, uint32_t rank)
 {
-  if (matching->completing->pdata[rank] == NULL)
-    matching->completing->pdata[rank] = list_completing (&matching->state->ranks[rank]);
+  if (matching->completing->pdata[rank] == NULL) {
+    /* Lists the calls of a rank that complete requests, in order. */
+    GArray *list = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+
+    for (uint32_t i = 0; i < matching->state->ranks[rank].calls->len; i++)
+      if (paraver_kind (paraver_call_at (&matching->state->ranks[rank], i))->part &
+          PARAVER_COMPLETES)
+        g_array_append_val (list, i);
+    matching->completing->pdata[rank] = list;
+  }
   return matching->completing->pdata[rank];
-}
-
-static void
-match_completion (Matching *matching, const ParaverMessage *message, uint32_t number,
-                  uint32_t posted)
-{
-  ParaverRank *rank = &matching->state->ranks[message->receiver];
-  uint32_t call = find_completing (rank, completing_of (matching, message->receiver), posted,
-                                   message->completed_ps);
-
-  if (call == PARAVER_NONE)
-    matching->n_never++;
-  else
-    add_deed (rank, call, number, PARAVER_DID_COMPLETE);
 }
 
 /* A message that was not sent or not posted by a call of the trace is left
@@ -622,8 +576,17 @@ match (Matching *matching, uint32_t number)
   paraver_call_at (receiver, posted)->taken |= PARAVER_RECEIVES;
   add_deed (sender, sent, number, PARAVER_DID_SEND);
   add_deed (receiver, posted, number, PARAVER_DID_POST);
-  if (paraver_kind (paraver_call_at (receiver, posted))->part & (PARAVER_AT_ONCE | PARAVER_STARTS))
-    match_completion (matching, message, number, posted);
+  if (paraver_kind (paraver_call_at (receiver, posted))->part &
+      (PARAVER_AT_ONCE | PARAVER_STARTS)) {
+    ParaverRank *rank = &matching->state->ranks[message->receiver];
+    uint32_t call = find_completing (rank, completing_of (matching, message->receiver), posted,
+                                     message->completed_ps);
+
+    if (call == PARAVER_NONE)
+      matching->n_never++;
+    else
+      add_deed (rank, call, number, PARAVER_DID_COMPLETE);
+  }
 }
 
 static int
@@ -638,27 +601,22 @@ compare_deeds (gconstpointer a, gconstpointer b)
   return (int) x->what - (int) y->what;
 }
 
-/* Counts the calls that should have had a message, and have none. */
-static void
-count_idle (const ParaverRank *rank, uint64_t *n_sends, uint64_t *n_receives)
-{
-  for (uint32_t i = 0; i < rank->calls->len; i++) {
-    const ParaverCall *call = paraver_call_at (rank, i);
-    uint8_t missing = paraver_kind (call)->part & ~call->taken;
-
-    *n_sends += (missing & PARAVER_SENDS) != 0;
-    *n_receives += (missing & PARAVER_RECEIVES) != 0;
-  }
-}
-
 static void
 warn_matching (const Matching *matching)
 {
   Trace *trace = matching->state->trace;
   uint64_t n_sends = 0, n_receives = 0;
 
-  for (uint32_t rank = 0; rank < matching->state->n_ranks; rank++)
-    count_idle (&matching->state->ranks[rank], &n_sends, &n_receives);
+  for (uint32_t rank = 0; rank < matching->state->n_ranks; rank++) {
+    /* Counts the calls that should have had a message, and have none. */
+    for (uint32_t i = 0; i < matching->state->ranks[rank].calls->len; i++) {
+      const ParaverCall *call = paraver_call_at (&matching->state->ranks[rank], i);
+      uint8_t missing = paraver_kind (call)->part & ~call->taken;
+
+      n_sends += (missing & PARAVER_SENDS) != 0;
+      n_receives += (missing & PARAVER_RECEIVES) != 0;
+    }
+  }
   if (matching->n_unmatched > 0)
     trace_warn (trace,
                 "%" G_GUINT64_FORMAT
@@ -827,16 +785,6 @@ list_call (ParaverState *state, uint32_t rank, uint32_t number, GError **error)
   return TRUE;
 }
 
-static gboolean
-list_calls (ParaverState *state, GError **error)
-{
-  for (uint32_t rank = 0; rank < state->n_ranks; rank++)
-    for (uint32_t i = 0; i < state->ranks[rank].calls->len; i++)
-      if (!list_call (state, rank, i, error))
-        return FALSE;
-  return TRUE;
-}
-
 /* The earliest first call of the members whose stream is whole at its begin. */
 static const ParaverCall *
 earliest_first (const ParaverState *state, const ParaverComm *comm)
@@ -935,20 +883,6 @@ is_whole (const ParaverState *state, const ParaverComm *comm, uint32_t nth, GErr
   return TRUE;
 }
 
-static void
-join (const ParaverState *state, const ParaverComm *comm, uint32_t nth)
-{
-  TraceOpKind kind = paraver_kind (present_call (state, comm, 0, nth))->kind;
-  int32_t root = is_rooted (kind) ? find_root (state, comm, nth) : TRACE_NO_ROOT;
-
-  for (uint32_t i = 0; i < comm->n_members; i++) {
-    ParaverCall *call = present_call (state, comm, i, nth);
-
-    call->nth = nth;
-    call->root = root;
-  }
-}
-
 /* How many calls all members have. */
 static uint32_t
 common_length (const ParaverComm *comm)
@@ -971,9 +905,17 @@ match_comm (const ParaverState *state, ParaverComm *comm, uint64_t *n_left_out, 
   for (uint32_t nth = 0; nth < n; nth++) {
     g_autoptr (GError) trouble = NULL;
 
-    if (is_whole (state, comm, nth, &trouble))
-      join (state, comm, nth);
-    else if (trouble != NULL && !state->options->allow_lossy) {
+    if (is_whole (state, comm, nth, &trouble)) {
+      TraceOpKind kind = paraver_kind (present_call (state, comm, 0, nth))->kind;
+      int32_t root = is_rooted (kind) ? find_root (state, comm, nth) : TRACE_NO_ROOT;
+
+      for (uint32_t i = 0; i < comm->n_members; i++) {
+        ParaverCall *call = present_call (state, comm, i, nth);
+
+        call->nth = nth;
+        call->root = root;
+      }
+    } else if (trouble != NULL && !state->options->allow_lossy) {
       g_propagate_error (error, g_steal_pointer (&trouble));
       return FALSE;
     }
@@ -992,8 +934,10 @@ paraver_collectives_match (ParaverState *state, GError **error)
 {
   uint64_t n_left_out = 0;
 
-  if (!list_calls (state, error))
-    return FALSE;
+  for (uint32_t rank = 0; rank < state->n_ranks; rank++)
+    for (uint32_t i = 0; i < state->ranks[rank].calls->len; i++)
+      if (!list_call (state, rank, i, error))
+        return FALSE;
   for (guint i = 0; i < state->header.comms->len; i++)
     if (comm_at (state, i)->used && !match_comm (state, comm_at (state, i), &n_left_out, error))
       return FALSE;

@@ -154,16 +154,6 @@ read_nodes (ParaverText *text)
          (text->field == text->line_end || *text->field != '(' || skip_parenthesis (text));
 }
 
-/* "threads:node" */
-static gboolean
-read_task (ParaverText *text)
-{
-  uint64_t threads, node;
-
-  return paraver_take_number (text, UINT32_MAX, &threads) &&
-         paraver_take_field (text, UINT32_MAX, &node);
-}
-
 /* The part in parentheses.  There must be as many descriptions of tasks as
  * there are said to be, so that a number alone cannot ask for much memory. */
 static gboolean
@@ -172,7 +162,11 @@ read_tasks (ParaverText *text, ParaverHeader *header, uint64_t claimed)
   uint32_t n = 0;
 
   do {
-    if (!read_task (text))
+    /* "threads:node" */
+    uint64_t threads, node;
+
+    if (!(paraver_take_number (text, UINT32_MAX, &threads) &&
+          paraver_take_field (text, UINT32_MAX, &node)))
       return FALSE;
     n++;
   } while (paraver_take (text, ','));
@@ -482,15 +476,6 @@ read_type (Reading *reading, ParaverText *text)
 }
 
 static void
-add_call (Reading *reading, ParaverRole group, uint32_t value, const char *label)
-{
-  uint32_t call = paraver_call_by_name (label);
-
-  g_hash_table_insert (reading->meaning->calls[group], GUINT_TO_POINTER (value),
-                       GUINT_TO_POINTER ((call == PARAVER_NONE ? PARAVER_CALL_UNKNOWN : call) + 1));
-}
-
-static void
 add_label (GHashTable *labels, uint32_t value, const char *label)
 {
   g_hash_table_insert (labels, GUINT_TO_POINTER (value), g_strdup (label));
@@ -510,8 +495,13 @@ read_value (Reading *reading, ParaverText *text)
   if (value == 0 || value > UINT32_MAX)
     return TRUE;
   for (ParaverRole group = 0; group < PARAVER_N_GROUPS; group++)
-    if (reading->in_block[group])
-      add_call (reading, group, (uint32_t) value, label);
+    if (reading->in_block[group]) {
+      uint32_t call = paraver_call_by_name (label);
+
+      g_hash_table_insert (
+          reading->meaning->calls[group], GUINT_TO_POINTER ((uint32_t) value),
+          GUINT_TO_POINTER ((call == PARAVER_NONE ? PARAVER_CALL_UNKNOWN : call) + 1));
+    }
   if (reading->in_block[PARAVER_CALLER])
     add_label (reading->meaning->callers, (uint32_t) value, label);
   if (reading->in_block[PARAVER_CALLER_LINE])

@@ -52,21 +52,6 @@ n_columns (uint32_t n_ranks)
   return n;
 }
 
-static void
-find_sizes (Block *block, uint64_t n, uint32_t rows, uint32_t columns, uint32_t rank)
-{
-  uint32_t row = rank / columns, column = rank % columns;
-
-  block->row_values = part_of (n, rows, row);
-  if (block->is_square) {
-    block->kept_values = block->row_values;
-    block->column_values = part_of (n, columns, column);
-  } else {
-    block->kept_values = half_of (block->row_values, rank);
-    block->column_values = half_of (part_of (n, columns / 2, column / 2), rank);
-  }
-}
-
 static Block
 block_of (const Npb *npb, uint32_t rank)
 {
@@ -79,7 +64,18 @@ block_of (const Npb *npb, uint32_t rank)
     block.transposed = (int32_t) (rank % rows * rows + rank / rows);
   else
     block.transposed = (int32_t) (2 * (rank / 2 % rows * rows + rank / 2 / rows) + rank % 2);
-  find_sizes (&block, (uint64_t) npb->problem.n[0], rows, columns, rank);
+
+  uint64_t n = (uint64_t) npb->problem.n[0];
+  uint32_t row = rank / columns, column = rank % columns;
+
+  block.row_values = part_of (n, rows, row);
+  if (block.is_square) {
+    block.kept_values = block.row_values;
+    block.column_values = part_of (n, columns, column);
+  } else {
+    block.kept_values = half_of (block.row_values, rank);
+    block.column_values = half_of (part_of (n, columns / 2, column / 2), rank);
+  }
   return block;
 }
 
@@ -284,12 +280,6 @@ transpose_columns (const Layout *layout, TraceBatch *batch)
   npb_alltoall (batch, COMM_COLUMN, COMPLEX_BYTES * layout->local_points / layout->n1);
 }
 
-static void
-transpose_rows (const Layout *layout, TraceBatch *batch)
-{
-  npb_alltoall (batch, COMM_ROW, COMPLEX_BYTES * layout->local_points / layout->n2);
-}
-
 /* The transposition stands between halves of the work. */
 static void
 transform (const Npb *npb, gboolean back, double share, TraceBatch *batch)
@@ -301,7 +291,7 @@ transform (const Npb *npb, gboolean back, double share, TraceBatch *batch)
   if (!back && layout.n1 > 1)
     transpose_columns (&layout, batch);
   if (npb->n_ranks > 1)
-    transpose_rows (&layout, batch);
+    npb_alltoall (batch, COMM_ROW, COMPLEX_BYTES * layout.local_points / layout.n2);
   if (back && layout.n1 > 1)
     transpose_columns (&layout, batch);
   npb_compute (npb, batch, half);
@@ -513,15 +503,6 @@ expect (NpbKeys *keys)
 }
 
 static void
-add_up (NpbKeys *keys)
-{
-  keys->totals = g_new0 (uint64_t, keys->n_buckets);
-  for (uint32_t rank = 0; rank < keys->n_ranks; rank++)
-    for (uint32_t bucket = 0; bucket < keys->n_buckets; bucket++)
-      keys->totals[bucket] += keys->counts[(gsize) rank * keys->n_buckets + bucket];
-}
-
-static void
 need_counts (NpbKeys *keys)
 {
   g_mutex_lock (&keys->lock);
@@ -531,25 +512,12 @@ need_counts (NpbKeys *keys)
       draw (keys);
     else
       expect (keys);
-    add_up (keys);
+    keys->totals = g_new0 (uint64_t, keys->n_buckets);
+    for (uint32_t rank = 0; rank < keys->n_ranks; rank++)
+      for (uint32_t bucket = 0; bucket < keys->n_buckets; bucket++)
+        keys->totals[bucket] += keys->counts[(gsize) rank * keys->n_buckets + bucket];
   }
   g_mutex_unlock (&keys->lock);
-}
-
-/* Rank 0's counts after the changes of iterations 1 to n. */
-static uint32_t *
-changed_counts (const NpbKeys *keys, uint32_t n)
-{
-  uint32_t *counts = g_memdup2 (keys->counts, keys->n_buckets * sizeof *keys->counts);
-  uint64_t largest = (uint64_t) 1 << keys->log_largest;
-
-  for (uint32_t i = 1; i <= n && keys->changes != NULL; i++) {
-    counts[bucket_of (keys, keys->changes[i - 1].old_low)]--;
-    counts[bucket_of (keys, keys->changes[i - 1].old_high)]--;
-    counts[bucket_of (keys, i)]++;
-    counts[bucket_of (keys, largest - i)]++;
-  }
-  return counts;
 }
 
 /* Whose each bucket is: a rank takes buckets until all ranks up to it have
@@ -568,32 +536,6 @@ find_owners (const NpbKeys *keys, const uint32_t *first_counts)
       owner++; /* what is left when all keys have been given away is empty */
   }
   return owners;
-}
-
-/* Keys that the rank sends to each rank in an iteration (from 1), and those
- * it gets from each.  Any thread. */
-static void
-npb_keys_exchange (NpbKeys *keys, uint32_t rank, uint32_t iteration, uint64_t *sent,
-                   uint64_t *received)
-{
-  g_autofree uint32_t *first_counts = NULL;
-  g_autofree uint32_t *owners = NULL;
-  const uint32_t *own_counts;
-
-  need_counts (keys);
-  first_counts = changed_counts (keys, iteration);
-  owners = find_owners (keys, first_counts);
-  own_counts = rank == 0 ? first_counts : keys->counts + (gsize) rank * keys->n_buckets;
-  memset (sent, 0, keys->n_ranks * sizeof *sent);
-  memset (received, 0, keys->n_ranks * sizeof *received);
-  for (uint32_t bucket = 0; bucket < keys->n_buckets; bucket++) {
-    sent[owners[bucket]] += own_counts[bucket];
-    if (owners[bucket] != rank)
-      continue;
-    received[0] += first_counts[bucket];
-    for (uint32_t source = 1; source < keys->n_ranks; source++)
-      received[source] += keys->counts[(gsize) source * keys->n_buckets + bucket];
-  }
 }
 
 /* --- IS: bucket sort of integer keys --- */
@@ -646,7 +588,39 @@ send_keys (const Npb *npb, uint32_t rank, uint32_t number, TraceBatch *batch)
   trace_batch_add (batch, TRACE_OP_ALLTOALLV, "MPI_Alltoallv");
   sent = trace_batch_counts (batch, npb->n_ranks);
   received = trace_batch_recv_counts (batch, npb->n_ranks);
-  npb_keys_exchange (npb->own, rank, number, sent, received);
+
+  /* Keys that the rank sends to each rank in an iteration (from 1), and those
+   * it gets from each.  Any thread. */
+  NpbKeys *keys = npb->own;
+  g_autofree uint32_t *first_counts = NULL;
+  g_autofree uint32_t *owners = NULL;
+  const uint32_t *own_counts;
+
+  need_counts (keys);
+
+  /* Rank 0's counts after the changes of iterations 1 to n. */
+  uint32_t *counts = g_memdup2 (keys->counts, keys->n_buckets * sizeof *keys->counts);
+  uint64_t largest = (uint64_t) 1 << keys->log_largest;
+
+  for (uint32_t i = 1; i <= number && keys->changes != NULL; i++) {
+    counts[bucket_of (keys, keys->changes[i - 1].old_low)]--;
+    counts[bucket_of (keys, keys->changes[i - 1].old_high)]--;
+    counts[bucket_of (keys, i)]++;
+    counts[bucket_of (keys, largest - i)]++;
+  }
+  first_counts = counts;
+  owners = find_owners (keys, first_counts);
+  own_counts = rank == 0 ? first_counts : keys->counts + (gsize) rank * keys->n_buckets;
+  memset (sent, 0, keys->n_ranks * sizeof *sent);
+  memset (received, 0, keys->n_ranks * sizeof *received);
+  for (uint32_t bucket = 0; bucket < keys->n_buckets; bucket++) {
+    sent[owners[bucket]] += own_counts[bucket];
+    if (owners[bucket] != rank)
+      continue;
+    received[0] += first_counts[bucket];
+    for (uint32_t source = 1; source < keys->n_ranks; source++)
+      received[source] += keys->counts[(gsize) source * keys->n_buckets + bucket];
+  }
   for (uint32_t peer = 0; peer < npb->n_ranks; peer++) {
     sent[peer] *= KEY_BYTES;
     received[peer] *= KEY_BYTES;

@@ -455,35 +455,6 @@ prepare (Npb *npb, GError **error)
   return TRUE;
 }
 
-/* The inner points of one plane's border: boundary points of the grid do not take part. */
-static void
-sweep_planes (const Npb *npb, const Part *part, TraceBatch *batch)
-{
-  uint64_t n_planes = part->nz - 2;
-  uint64_t x_bytes = LU_VARIABLES * DOUBLE_BYTES * (part->ny - part->y_edges);
-  uint64_t y_bytes = LU_VARIABLES * DOUBLE_BYTES * (part->nx - part->x_edges);
-  double share = part->share / LU_PHASES / (double) n_planes;
-
-  for (uint64_t plane = 0; plane < n_planes; plane++) {
-    if (part->north >= 0)
-      trace_batch_recv (batch, part->north, TAG_TO_SOUTH, x_bytes);
-    if (part->west >= 0)
-      trace_batch_recv (batch, part->west, TAG_TO_EAST, y_bytes);
-    npb_compute (npb, batch, share);
-    trace_batch_send (batch, part->south, TAG_TO_SOUTH, x_bytes);
-    trace_batch_send (batch, part->east, TAG_TO_EAST, y_bytes);
-  }
-  for (uint64_t plane = 0; plane < n_planes; plane++) {
-    if (part->south >= 0)
-      trace_batch_recv (batch, part->south, TAG_TO_NORTH, x_bytes);
-    if (part->east >= 0)
-      trace_batch_recv (batch, part->east, TAG_TO_WEST, y_bytes);
-    npb_compute (npb, batch, share);
-    trace_batch_send (batch, part->north, TAG_TO_NORTH, x_bytes);
-    trace_batch_send (batch, part->west, TAG_TO_WEST, y_bytes);
-  }
-}
-
 /* Both layers of faces, all the way up. */
 static void
 exchange_faces (const Part *part, TraceBatch *batch)
@@ -509,7 +480,30 @@ lu_step (const Npb *npb, uint32_t rank, uint32_t number, TraceBatch *batch)
 {
   Part part = part_of (npb, rank);
 
-  sweep_planes (npb, &part, batch);
+  /* The inner points of one plane's border: boundary points of the grid do not take part. */
+  uint64_t n_planes = part.nz - 2;
+  uint64_t x_bytes = LU_VARIABLES * DOUBLE_BYTES * (part.ny - part.y_edges);
+  uint64_t y_bytes = LU_VARIABLES * DOUBLE_BYTES * (part.nx - part.x_edges);
+  double share = part.share / LU_PHASES / (double) n_planes;
+
+  for (uint64_t plane = 0; plane < n_planes; plane++) {
+    if (part.north >= 0)
+      trace_batch_recv (batch, part.north, TAG_TO_SOUTH, x_bytes);
+    if (part.west >= 0)
+      trace_batch_recv (batch, part.west, TAG_TO_EAST, y_bytes);
+    npb_compute (npb, batch, share);
+    trace_batch_send (batch, part.south, TAG_TO_SOUTH, x_bytes);
+    trace_batch_send (batch, part.east, TAG_TO_EAST, y_bytes);
+  }
+  for (uint64_t plane = 0; plane < n_planes; plane++) {
+    if (part.south >= 0)
+      trace_batch_recv (batch, part.south, TAG_TO_NORTH, x_bytes);
+    if (part.east >= 0)
+      trace_batch_recv (batch, part.east, TAG_TO_WEST, y_bytes);
+    npb_compute (npb, batch, share);
+    trace_batch_send (batch, part.north, TAG_TO_NORTH, x_bytes);
+    trace_batch_send (batch, part.west, TAG_TO_WEST, y_bytes);
+  }
   if (number == npb->iterations)
     norm (batch);
   exchange_faces (&part, batch);
@@ -561,25 +555,6 @@ pass_on (TraceBatch *batch, int32_t from, int32_t to, uint64_t bytes, int32_t ta
   trace_batch_send (batch, to, tag, bytes);
 }
 
-/* The surface integral over the six sides: what it needs from the
- * neighbours in the south and in the east goes one way only. */
-static void
-integrate (const Part *part, TraceBatch *batch)
-{
-  uint64_t x_bytes = 2 * DOUBLE_BYTES * (part->ny + 2), y_bytes = 2 * DOUBLE_BYTES * part->nx;
-  uint64_t z_bytes = DOUBLE_BYTES * part->nz;
-
-  pass_on (batch, part->east, part->west, y_bytes, TAG_TO_WEST);
-  pass_on (batch, part->south, part->north, x_bytes, TAG_TO_NORTH);
-  npb_allreduce (batch, TRACE_COMM_WORLD, DOUBLE_BYTES);
-  for (uint64_t side = 0; side < part->y_edges; side++)
-    pass_on (batch, part->south, part->north, z_bytes, TAG_TO_NORTH);
-  npb_allreduce (batch, TRACE_COMM_WORLD, DOUBLE_BYTES);
-  for (uint64_t side = 0; side < part->x_edges; side++)
-    pass_on (batch, part->east, part->west, z_bytes, TAG_TO_WEST);
-  npb_allreduce (batch, TRACE_COMM_WORLD, DOUBLE_BYTES);
-}
-
 static void
 end (const Npb *npb, uint32_t rank, TraceBatch *batch)
 {
@@ -587,7 +562,20 @@ end (const Npb *npb, uint32_t rank, TraceBatch *batch)
 
   npb_allreduce (batch, TRACE_COMM_WORLD, DOUBLE_BYTES);
   norm (batch); /* of the error */
-  integrate (&part, batch);
+  /* The surface integral over the six sides: what it needs from the
+   * neighbours in the south and in the east goes one way only. */
+  uint64_t x_bytes = 2 * DOUBLE_BYTES * (part.ny + 2), y_bytes = 2 * DOUBLE_BYTES * part.nx;
+  uint64_t z_bytes = DOUBLE_BYTES * part.nz;
+
+  pass_on (batch, part.east, part.west, y_bytes, TAG_TO_WEST);
+  pass_on (batch, part.south, part.north, x_bytes, TAG_TO_NORTH);
+  npb_allreduce (batch, TRACE_COMM_WORLD, DOUBLE_BYTES);
+  for (uint64_t side = 0; side < part.y_edges; side++)
+    pass_on (batch, part.south, part.north, z_bytes, TAG_TO_NORTH);
+  npb_allreduce (batch, TRACE_COMM_WORLD, DOUBLE_BYTES);
+  for (uint64_t side = 0; side < part.x_edges; side++)
+    pass_on (batch, part.east, part.west, z_bytes, TAG_TO_WEST);
+  npb_allreduce (batch, TRACE_COMM_WORLD, DOUBLE_BYTES);
 }
 
 const NpbKernel npb_lu = { .prepare = prepare,

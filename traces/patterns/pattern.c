@@ -197,22 +197,6 @@ read_value (const TraceParameter *parameter, const char *text, TraceParameterVal
   g_assert_not_reached ();
 }
 
-static gboolean
-unknown_parameter (const TracePattern *pattern, const char *name, GError **error)
-{
-  g_autoptr (GPtrArray) names = g_ptr_array_new ();
-  g_autofree char *known = NULL, *meant = NULL, *shown = g_strndup (name, 80);
-
-  for (const TraceParameter *p = pattern->parameters; p->name != NULL; p++)
-    g_ptr_array_add (names, (gpointer) p->name);
-  g_ptr_array_add (names, NULL);
-  known = g_strjoinv (", ", (char **) names->pdata);
-  meant = base_did_you_mean (shown, (const char *const *) names->pdata);
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s has no parameter \"%s\"; it has %s%s",
-               pattern->name, shown, known, meant);
-  return FALSE;
-}
-
 /* One NAME=VALUE; marks in given[] what it sets. */
 static gboolean
 read_setting (const char *setting, const TracePattern *pattern, TraceParameterValue *values,
@@ -237,7 +221,17 @@ read_setting (const char *setting, const TracePattern *pattern, TraceParameterVa
     given[i] = TRUE;
     return read_value (&pattern->parameters[i], equals + 1, &values[i], error);
   }
-  return unknown_parameter (pattern, name, error);
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  g_autofree char *known = NULL, *meant = NULL, *shown = g_strndup (name, 80);
+
+  for (const TraceParameter *p = pattern->parameters; p->name != NULL; p++)
+    g_ptr_array_add (names, (gpointer) p->name);
+  g_ptr_array_add (names, NULL);
+  known = g_strjoinv (", ", (char **) names->pdata);
+  meant = base_did_you_mean (shown, (const char *const *) names->pdata);
+  g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s has no parameter \"%s\"; it has %s%s",
+               pattern->name, shown, known, meant);
+  return FALSE;
 }
 
 static gboolean
@@ -280,23 +274,6 @@ pattern_spec_read (const char *spec, const TracePattern *pattern,
 }
 
 static void
-print_time (GString *text, int64_t ps)
-{
-  guint i = 0;
-
-  while (ps % times[i].ps != 0)
-    i++;
-  g_string_append_printf (text, "%" G_GINT64_FORMAT "%s", ps / times[i].ps, times[i].name);
-}
-
-static void
-print_grid (GString *text, const int64_t grid[3])
-{
-  for (guint i = 0; i < 3 && grid[i] != 0; i++)
-    g_string_append_printf (text, "%s%" G_GINT64_FORMAT, i == 0 ? "" : "x", grid[i]);
-}
-
-static void
 print_value (GString *text, const TraceParameter *parameter, const TraceParameterValue *value)
 {
   switch (parameter->kind) {
@@ -304,8 +281,20 @@ print_value (GString *text, const TraceParameter *parameter, const TraceParamete
   case TRACE_PARAMETER_BYTES:
     g_string_append_printf (text, "%" G_GINT64_FORMAT, value->integer);
     return;
-  case TRACE_PARAMETER_TIME: print_time (text, value->integer); return;
-  case TRACE_PARAMETER_GRID: print_grid (text, value->grid); return;
+  case TRACE_PARAMETER_TIME: {
+    guint i = 0;
+
+    while (value->integer % times[i].ps != 0)
+      i++;
+    g_string_append_printf (text, "%" G_GINT64_FORMAT "%s", value->integer / times[i].ps,
+                            times[i].name);
+  }
+    return;
+  case TRACE_PARAMETER_GRID: {
+    for (guint i = 0; i < 3 && value->grid[i] != 0; i++)
+      g_string_append_printf (text, "%s%" G_GINT64_FORMAT, i == 0 ? "" : "x", value->grid[i]);
+  }
+    return;
   case TRACE_PARAMETER_WORD: g_string_append (text, value->word); return;
   }
 }

@@ -120,22 +120,6 @@ suba2a_open_pattern (TraceParameterValue *values, uint32_t *n_ranks, GError **er
   return state;
 }
 
-/* The colour numbers the places where the dimension is left out, and in it
- * the blocks of `size` ranks. */
-static void
-make_communicator (const Suba2aState *state, uint32_t rank, TraceBatch *batch)
-{
-  int32_t place[3], color;
-
-  pattern_grid_place (&state->grid, rank, place);
-  color = place[state->dimension] / state->size;
-  for (guint d = 0; d < 3; d++)
-    if (d != state->dimension)
-      color = color * state->grid.dims[d] + place[d];
-  trace_batch_split (batch, TRACE_COMM_WORLD, color, place[state->dimension],
-                     TRACE_BATCH_FIRST_COMM);
-}
-
 static gboolean
 suba2a_fill_batch (gconstpointer data, uint32_t rank, uint64_t index, TraceBatch *batch)
 {
@@ -144,7 +128,17 @@ suba2a_fill_batch (gconstpointer data, uint32_t rank, uint64_t index, TraceBatch
   if (index > state->common.iterations)
     return FALSE;
   if (index == 0) {
-    make_communicator (state, rank, batch);
+    /* The colour numbers the places where the dimension is left out, and in it
+     * the blocks of `size` ranks. */
+    int32_t place[3], color;
+
+    pattern_grid_place (&state->grid, rank, place);
+    color = place[state->dimension] / state->size;
+    for (guint d = 0; d < 3; d++)
+      if (d != state->dimension)
+        color = color * state->grid.dims[d] + place[d];
+    trace_batch_split (batch, TRACE_COMM_WORLD, color, place[state->dimension],
+                       TRACE_BATCH_FIRST_COMM);
     return TRUE;
   }
   trace_batch_compute (batch, state->common.compute_ps);
@@ -388,17 +382,6 @@ pf3d_open_pattern (TraceParameterValue *values, uint32_t *n_ranks, GError **erro
   return state;
 }
 
-static void
-make_communicators (const Pf3dState *state, uint32_t rank, TraceBatch *batch)
-{
-  const int32_t *dims = state->grid.dims;
-  int32_t place[3];
-
-  pattern_grid_place (&state->grid, rank, place);
-  trace_batch_split (batch, TRACE_COMM_WORLD, place[Z] * dims[Y] + place[Y], place[X], COMM_X);
-  trace_batch_split (batch, TRACE_COMM_WORLD, place[Z] * dims[X] + place[X], place[Y], COMM_Y);
-}
-
 /* One transpose of all planes. */
 static void
 transpose (const Pf3dState *state, guint dimension, TraceBatch *batch)
@@ -425,34 +408,6 @@ advect (const Pf3dState *state, const int32_t place[3], int step, uint64_t n_pla
   trace_batch_wait (batch, TRACE_BATCH_FIRST_REQUEST, to >= 0);
 }
 
-static void
-exchange_layers (const Pf3dState *state, uint32_t rank, TraceBatch *batch)
-{
-  static const PatternStep steps[3][2] = {
-    [Z] = { { { 1, 0, 0 } }, { { -1, 0, 0 } } },
-    [Y] = { { { 0, 1, 0 } }, { { 0, -1, 0 } } },
-    [X] = { { { 0, 0, 1 } }, { { 0, 0, -1 } } },
-  };
-  const uint64_t zones[3] = {
-    [Z] = state->nx * state->ny,
-    [Y] = state->nx * state->nz,
-    [X] = state->ny * state->nz,
-  };
-
-  for (guint d = 0; d < 3; d++)
-    pattern_grid_exchange (batch, &state->grid, rank, steps[d], 2, state->real_bytes * zones[d]);
-}
-
-static void
-advect_both (const Pf3dState *state, uint32_t rank, TraceBatch *batch)
-{
-  int32_t place[3];
-
-  pattern_grid_place (&state->grid, rank, place);
-  advect (state, place, 1, state->planes, batch);
-  advect (state, place, -1, state->planes - 1, batch);
-}
-
 static gboolean
 pf3d_fill_batch (gconstpointer data, uint32_t rank, uint64_t index, TraceBatch *batch)
 {
@@ -462,7 +417,12 @@ pf3d_fill_batch (gconstpointer data, uint32_t rank, uint64_t index, TraceBatch *
   if (index > state->iterations * N_PHASES)
     return FALSE;
   if (index == 0) {
-    make_communicators (state, rank, batch);
+    const int32_t *dims = state->grid.dims;
+    int32_t place[3];
+
+    pattern_grid_place (&state->grid, rank, place);
+    trace_batch_split (batch, TRACE_COMM_WORLD, place[Z] * dims[Y] + place[Y], place[X], COMM_X);
+    trace_batch_split (batch, TRACE_COMM_WORLD, place[Z] * dims[X] + place[X], place[Y], COMM_Y);
     return TRUE;
   }
   switch ((index - 1) % N_PHASES) {
@@ -470,8 +430,28 @@ pf3d_fill_batch (gconstpointer data, uint32_t rank, uint64_t index, TraceBatch *
   case FROM_ROWS: transpose (state, X, batch); break;
   case TO_COLUMNS:
   case FROM_COLUMNS: transpose (state, Y, batch); break;
-  case ADVECTION: advect_both (state, rank, batch); break;
-  case HYDRODYNAMICS: exchange_layers (state, rank, batch); break;
+  case ADVECTION: {
+    int32_t place[3];
+
+    pattern_grid_place (&state->grid, rank, place);
+    advect (state, place, 1, state->planes, batch);
+    advect (state, place, -1, state->planes - 1, batch);
+  } break;
+  case HYDRODYNAMICS: {
+    static const PatternStep steps[3][2] = {
+      [Z] = { { { 1, 0, 0 } }, { { -1, 0, 0 } } },
+      [Y] = { { { 0, 1, 0 } }, { { 0, -1, 0 } } },
+      [X] = { { { 0, 0, 1 } }, { { 0, 0, -1 } } },
+    };
+    const uint64_t zones[3] = {
+      [Z] = state->nx * state->ny,
+      [Y] = state->nx * state->nz,
+      [X] = state->ny * state->nz,
+    };
+
+    for (guint d = 0; d < 3; d++)
+      pattern_grid_exchange (batch, &state->grid, rank, steps[d], 2, state->real_bytes * zones[d]);
+  } break;
   }
   return TRUE;
 }

@@ -46,21 +46,6 @@ pattern_grid_check (const char *name, const int64_t grid[3], guint n_dims, GErro
   return TRUE;
 }
 
-/* Ranks of a grid that was given. */
-static gboolean
-count_ranks (const int64_t grid[3], guint n_dims, int64_t *n_ranks, GError **error)
-{
-  if (!pattern_grid_check ("grid", grid, n_dims, error))
-    return FALSE;
-  *n_ranks = 1;
-  for (guint d = 0; d < n_dims; d++) {
-    *n_ranks *= grid[d];
-    if (!check_ranks (*n_ranks, error))
-      return FALSE;
-  }
-  return TRUE;
-}
-
 gboolean
 pattern_grid_resolve (TraceParameterValue *ranks, TraceParameterValue *grid, guint n_dims,
                       GError **error)
@@ -77,8 +62,15 @@ pattern_grid_resolve (TraceParameterValue *ranks, TraceParameterValue *grid, gui
     pattern_grid_balance (ranks->integer, n_dims, grid->grid);
     return TRUE;
   }
-  if (!count_ranks (grid->grid, n_dims, &n_ranks, error))
+  /* Ranks of a grid that was given. */
+  if (!pattern_grid_check ("grid", grid->grid, n_dims, error))
     return FALSE;
+  n_ranks = 1;
+  for (guint d = 0; d < n_dims; d++) {
+    n_ranks *= grid->grid[d];
+    if (!check_ranks (n_ranks, error))
+      return FALSE;
+  }
   if (ranks->integer != 0 && ranks->integer != n_ranks) {
     g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
                  "the grid has %" G_GINT64_FORMAT " ranks, but ranks=%" G_GINT64_FORMAT

@@ -105,9 +105,13 @@ real_object (const char *name)
 }
 #endif
 
-static void
-load_handles (void)
+#define LOAD(name) recorder_mpi.name = (__typeof__ (&MPI_##name)) recorder_real ("PMPI_" #name);
+
+void
+recorder_mpi_load (void)
 {
+  check_implementation ();
+  RECORDER_USES (LOAD)
 #ifdef OPEN_MPI
   recorder_mpi.world = real_object ("ompi_mpi_comm_world");
   recorder_mpi.self = real_object ("ompi_mpi_comm_self");
@@ -129,16 +133,6 @@ load_handles (void)
   recorder_mpi.no_type = MPI_DATATYPE_NULL;
   recorder_mpi.no_operation = MPI_NO_OP;
 #endif
-}
-
-#define LOAD(name) recorder_mpi.name = (__typeof__ (&MPI_##name)) recorder_real ("PMPI_" #name);
-
-void
-recorder_mpi_load (void)
-{
-  check_implementation ();
-  RECORDER_USES (LOAD)
-  load_handles ();
 }
 
 /* --- Instructions and cycles of the calling thread, from --- */
@@ -174,14 +168,6 @@ open_event (uint64_t event, int leader)
   return (int) syscall (SYS_perf_event_open, &attributes, 0, -1, leader, PERF_FLAG_FD_CLOEXEC);
 }
 
-static struct perf_event_mmap_page *
-map_event (int descriptor)
-{
-  void *page = mmap (NULL, (size_t) sysconf (_SC_PAGESIZE), PROT_READ, MAP_SHARED, descriptor, 0);
-
-  return page != MAP_FAILED ? page : NULL;
-}
-
 static bool
 open_thread (void)
 {
@@ -196,34 +182,13 @@ open_thread (void)
     counters.descriptor[INSTRUCTIONS] = -1;
     return false;
   }
-  for (int i = 0; i < N_EVENTS; i++)
-    counters.page[i] = map_event (counters.descriptor[i]);
-  return true;
-}
+  for (int i = 0; i < N_EVENTS; i++) {
+    void *page = mmap (NULL, (size_t) sysconf (_SC_PAGESIZE), PROT_READ, MAP_SHARED,
+                       counters.descriptor[i], 0);
 
-static const char *
-why_not (int reason)
-{
-  static char text[128];
-  FILE *file;
-  int level;
-
-  if (reason == ENOENT || reason == EOPNOTSUPP || reason == ENODEV)
-    return "this processor does not count, or its counters are hidden (virtual machine)";
-  if (reason == EACCES || reason == EPERM) {
-    file = fopen ("/proc/sys/kernel/perf_event_paranoid", "r");
-    if (file != NULL && fscanf (file, "%d", &level) == 1)
-      snprintf (text, sizeof text,
-                "not permitted (kernel.perf_event_paranoid is %d, or a container forbids it)",
-                level);
-    else
-      snprintf (text, sizeof text, "not permitted");
-    if (file != NULL)
-      fclose (file);
-    return text;
+    counters.page[i] = page != MAP_FAILED ? page : NULL;
   }
-  snprintf (text, sizeof text, "%s", strerror (reason));
-  return text;
+  return true;
 }
 
 const char *
@@ -233,8 +198,28 @@ recorder_counters_start (void)
 
   if (wish != NULL && strcmp (wish, "off") == 0)
     return "switched off";
-  if (!open_thread ())
-    return why_not (errno);
+  if (!open_thread ()) {
+    static char text[128];
+    int reason = errno, level;
+    FILE *file;
+
+    if (reason == ENOENT || reason == EOPNOTSUPP || reason == ENODEV)
+      return "this processor does not count, or its counters are hidden (virtual machine)";
+    if (reason == EACCES || reason == EPERM) {
+      file = fopen ("/proc/sys/kernel/perf_event_paranoid", "r");
+      if (file != NULL && fscanf (file, "%d", &level) == 1)
+        snprintf (text, sizeof text,
+                  "not permitted (kernel.perf_event_paranoid is %d, or a container forbids it)",
+                  level);
+      else
+        snprintf (text, sizeof text, "not permitted");
+      if (file != NULL)
+        fclose (file);
+      return text;
+    }
+    snprintf (text, sizeof text, "%s", strerror (reason));
+    return text;
+  }
   is_on = true;
   return NULL;
 }
@@ -424,12 +409,6 @@ write_poll (void)
   poll.waits = false;
 }
 
-static bool
-saw_nothing (const TraceOp *op)
-{
-  return (op->kind == TRACE_OP_TEST || op->kind == TRACE_OP_IPROBE) && op->n_completed == 0;
-}
-
 static void
 keep_poll (const TraceOp *op, const RecorderExtra *extra)
 {
@@ -454,7 +433,7 @@ write_op (const RecorderCall *call, const TraceOp *op, RecorderExtra extra)
 
   named.name = op->name != NULL ? op->name : call->name;
   extra.site = call->site;
-  if (saw_nothing (&named)) {
+  if ((named.kind == TRACE_OP_TEST || named.kind == TRACE_OP_IPROBE) && named.n_completed == 0) {
     keep_poll (&named, &extra);
     return;
   }
@@ -509,10 +488,22 @@ is_exchange (TraceOpKind kind)
   return kind >= TRACE_OP_BARRIER && kind <= TRACE_OP_NEIGHBOR_ALLTOALL;
 }
 
-/* Writes what can go on, in the form in which it does. */
-static void
-post_begun (RecorderCall *call, RecorderExtra extra)
+void
+recorder_post (RecorderCall *call)
 {
+  TraceOpKind kind = call->op.kind;
+
+  if (!recorder.threads)
+    return;
+  if (call->binds == NULL && kind != TRACE_OP_SEND && kind != TRACE_OP_RECV &&
+      kind != TRACE_OP_SENDRECV && kind != TRACE_OP_START && !is_exchange (kind))
+    return;
+  recorder_lock ();
+
+  /* Writes what can go on, in the form in which it does. */
+  RecorderExtra extra = (RecorderExtra){ .gap_ns = gap_before (call),
+                                         .counters = call->counters,
+                                         .n_values2 = call->n_values2 };
   TraceOp *op = &call->op;
 
   if (op->kind == TRACE_OP_SENDRECV) {
@@ -530,22 +521,6 @@ post_begun (RecorderCall *call, RecorderExtra extra)
       op->nonblocking = true;
     call->wait[call->n_wait++] = write_begun (call, op, extra);
   }
-}
-
-void
-recorder_post (RecorderCall *call)
-{
-  TraceOpKind kind = call->op.kind;
-
-  if (!recorder.threads)
-    return;
-  if (call->binds == NULL && kind != TRACE_OP_SEND && kind != TRACE_OP_RECV &&
-      kind != TRACE_OP_SENDRECV && kind != TRACE_OP_START && !is_exchange (kind))
-    return;
-  recorder_lock ();
-  post_begun (call, (RecorderExtra){ .gap_ns = gap_before (call),
-                                     .counters = call->counters,
-                                     .n_values2 = call->n_values2 });
   call->is_posted = true;
   recorder.last_ns = recorder_now_ns ();
   recorder_unlock ();
@@ -572,38 +547,6 @@ leave_posted (RecorderCall *call, RecorderExtra extra)
     recorder_request_complete (call->wait[i], i == 0 ? call->status : NULL);
 }
 
-static bool
-receives_from_any (const TraceOp *op)
-{
-  return (op->kind == TRACE_OP_RECV && op->peer == TRACE_ANY_SOURCE) ||
-         (op->kind == TRACE_OP_SENDRECV && op->recv_peer == TRACE_ANY_SOURCE);
-}
-
-static void
-leave_whole (RecorderCall *call, RecorderExtra extra)
-{
-  TraceOp *op = &call->op;
-
-  if (receives_from_any (op) && call->status != NULL)
-    op->matched_source = recorder_peer (call->status->MPI_SOURCE);
-  if (call->binds != NULL)
-    recorder_request_bind (write_begun (call, op, extra), *call->binds);
-  else
-    write_op (call, op, extra);
-}
-
-/* A call that failed has moved nothing. */
-static void
-forget_call (RecorderCall *call)
-{
-  call->op = (TraceOp){ .kind = TRACE_OP_CALL,
-                        .comm = TRACE_COMM_WORLD,
-                        .root = TRACE_NO_ROOT,
-                        .matched_source = TRACE_ANY_SOURCE };
-  call->binds = NULL;
-  call->n_values2 = 0;
-}
-
 void
 recorder_leave (RecorderCall *call, int code)
 {
@@ -616,10 +559,27 @@ recorder_leave (RecorderCall *call, int code)
   if (call->is_posted) {
     leave_posted (call, extra);
   } else {
-    if (code != MPI_SUCCESS)
-      forget_call (call);
+    if (code != MPI_SUCCESS) {
+      /* A call that failed has moved nothing. */
+      call->op = (TraceOp){ .kind = TRACE_OP_CALL,
+                            .comm = TRACE_COMM_WORLD,
+                            .root = TRACE_NO_ROOT,
+                            .matched_source = TRACE_ANY_SOURCE };
+      call->binds = NULL;
+      call->n_values2 = 0;
+    }
     extra.gap_ns = gap_before (call);
-    leave_whole (call, extra);
+
+    TraceOp *op = &call->op;
+
+    if (((op->kind == TRACE_OP_RECV && op->peer == TRACE_ANY_SOURCE) ||
+         (op->kind == TRACE_OP_SENDRECV && op->recv_peer == TRACE_ANY_SOURCE)) &&
+        call->status != NULL)
+      op->matched_source = recorder_peer (call->status->MPI_SOURCE);
+    if (call->binds != NULL)
+      recorder_request_bind (write_begun (call, op, extra), *call->binds);
+    else
+      write_op (call, op, extra);
   }
   if (call->then != NULL && code == MPI_SUCCESS)
     write_op (call, call->then, (RecorderExtra){ 0 });
@@ -649,28 +609,6 @@ make_line (char *text)
   for (; *text != '\0'; text++)
     if (*text == '\n' || *text == '\r' || *text == '\t')
       *text = ' ';
-}
-
-static void
-write_header (char *header, size_t size, int rank, int n_ranks, int level, const char *no_counters)
-{
-  char library[MPI_MAX_LIBRARY_VERSION_STRING] = "", host[256] = "", program[4096];
-  int n;
-
-  recorder_mpi.Get_library_version (library, &n);
-  library[strcspn (library, "\n,")] = '\0';
-  gethostname (host, sizeof host - 1);
-  program_name (program, sizeof program);
-  make_line (library);
-  make_line (program);
-  snprintf (
-      header, size,
-      "version=%d\nrank=%d\nranks=%d\nmpi=%.200s\nprogram=%.4000s\nhost=%s\nclock=CLOCK_MONOTONIC\n"
-      "thread-level=%s\ncounters=%s%s\n",
-      RECORDING_VERSION, rank, n_ranks, library, program, host,
-      level == MPI_THREAD_MULTIPLE ? "multiple" : "one call at a time",
-      no_counters != NULL ? "none: " : "instructions,cycles",
-      no_counters != NULL ? no_counters : "");
 }
 
 /* How many processes the launcher says it started, for processes that their MPI takes for single ones:
@@ -713,7 +651,25 @@ open_recording (const char *folder, const char *name, const void *site, int64_t 
   recorder_mpi.Comm_rank (recorder_mpi.world, &rank);
   recorder_mpi.Comm_size (recorder_mpi.world, &n_ranks);
   recorder_mpi.Query_thread (&level);
-  write_header (header, sizeof header, rank, n_ranks, level, recorder_counters_start ());
+
+  const char *no_counters = recorder_counters_start ();
+  char library[MPI_MAX_LIBRARY_VERSION_STRING] = "", host[256] = "", program[4096];
+  int n;
+
+  recorder_mpi.Get_library_version (library, &n);
+  library[strcspn (library, "\n,")] = '\0';
+  gethostname (host, sizeof host - 1);
+  program_name (program, sizeof program);
+  make_line (library);
+  make_line (program);
+  snprintf (
+      header, sizeof header,
+      "version=%d\nrank=%d\nranks=%d\nmpi=%.200s\nprogram=%.4000s\nhost=%s\nclock=CLOCK_MONOTONIC\n"
+      "thread-level=%s\ncounters=%s%s\n",
+      RECORDING_VERSION, rank, n_ranks, library, program, host,
+      level == MPI_THREAD_MULTIPLE ? "multiple" : "one call at a time",
+      no_counters != NULL ? "none: " : "instructions,cycles",
+      no_counters != NULL ? no_counters : "");
   write_launcher (launcher, sizeof launcher);
   if (!recorder_file_open (folder, rank, header, launcher))
     return;

@@ -311,31 +311,6 @@ allocate_neighbors (RecorderComm *comm, int n_in, int n_out)
     abort ();
 }
 
-/* MPI 3.1, section 7.6: in each dimension first the one before, then the one
- * after, and these are both the sources and the destinations. */
-static void
-find_cart_neighbors (RecorderComm *comm, MPI_Comm handle)
-{
-  int n_dims;
-
-  recorder_mpi.Cartdim_get (handle, &n_dims);
-  allocate_neighbors (comm, 2 * n_dims, 2 * n_dims);
-  for (int i = 0; i < n_dims; i++)
-    recorder_mpi.Cart_shift (handle, i, 1, &comm->in[2 * i], &comm->in[2 * i + 1]);
-  memcpy (comm->out, comm->in, 2 * (size_t) n_dims * sizeof *comm->out);
-}
-
-static void
-find_graph_neighbors (RecorderComm *comm, MPI_Comm handle)
-{
-  int n;
-
-  recorder_mpi.Graph_neighbors_count (handle, comm->rank, &n);
-  allocate_neighbors (comm, n, n);
-  recorder_mpi.Graph_neighbors (handle, comm->rank, n, comm->in);
-  memcpy (comm->out, comm->in, (size_t) n * sizeof *comm->out);
-}
-
 static void
 find_dist_graph_neighbors (RecorderComm *comm, MPI_Comm handle)
 {
@@ -357,11 +332,24 @@ describe_neighbors (RecorderCall *call, TraceOpKind kind, MPI_Comm handle)
   if (!recorder_is_supported (call) || comm->has_neighbors)
     return comm;
   recorder_mpi.Topo_test (handle, &topology);
-  if (topology == MPI_CART)
-    find_cart_neighbors (comm, handle);
-  else if (topology == MPI_GRAPH)
-    find_graph_neighbors (comm, handle);
-  else if (topology == MPI_DIST_GRAPH)
+  if (topology == MPI_CART) {
+    /* MPI 3.1, section 7.6: in each dimension first the one before, then the one
+     * after, and these are both the sources and the destinations. */
+    int n_dims;
+
+    recorder_mpi.Cartdim_get (handle, &n_dims);
+    allocate_neighbors (comm, 2 * n_dims, 2 * n_dims);
+    for (int i = 0; i < n_dims; i++)
+      recorder_mpi.Cart_shift (handle, i, 1, &comm->in[2 * i], &comm->in[2 * i + 1]);
+    memcpy (comm->out, comm->in, 2 * (size_t) n_dims * sizeof *comm->out);
+  } else if (topology == MPI_GRAPH) {
+    int n;
+
+    recorder_mpi.Graph_neighbors_count (handle, comm->rank, &n);
+    allocate_neighbors (comm, n, n);
+    recorder_mpi.Graph_neighbors (handle, comm->rank, n, comm->in);
+    memcpy (comm->out, comm->in, (size_t) n * sizeof *comm->out);
+  } else if (topology == MPI_DIST_GRAPH)
     find_dist_graph_neighbors (comm, handle);
   comm->has_neighbors = true;
   return comm;
@@ -376,13 +364,6 @@ typedef struct {
   const MPI_Datatype *types;
 } Edges;
 
-static uint64_t
-edge_bytes (const Edges *edges, int i)
-{
-  return recorder_bytes (edges->counts != NULL ? edges->counts[i] : edges->count,
-                         edges->types != NULL ? edges->types[i] : edges->type);
-}
-
 /* The neighbours that exist and their bytes; returns how many. */
 static uint32_t
 list_edges (const int32_t *neighbors, int n, const Edges *edges, int32_t *ranks, uint64_t *bytes)
@@ -392,7 +373,8 @@ list_edges (const int32_t *neighbors, int n, const Edges *edges, int32_t *ranks,
   for (int i = 0; i < n; i++)
     if (neighbors[i] != MPI_PROC_NULL) {
       ranks[n_listed] = neighbors[i];
-      bytes[n_listed++] = edge_bytes (edges, i);
+      bytes[n_listed++] = recorder_bytes (edges->counts != NULL ? edges->counts[i] : edges->count,
+                                          edges->types != NULL ? edges->types[i] : edges->type);
     }
   return n_listed;
 }

@@ -123,21 +123,6 @@ PROFILED (Comm_split)
 
 /* --- All others --- */
 
-static int32_t
-agree_on_color (MPI_Comm handle, const RecorderComm *comm)
-{
-  static _Atomic (int32_t) n_made;
-  const RecorderComm *world;
-  int32_t color;
-
-  recorder_lock ();
-  world = recorder_comm (recorder_mpi.world);
-  recorder_unlock ();
-  color = comm->rank == 0 ? n_made++ * world->size + world->rank : 0;
-  recorder_mpi.Bcast (&color, 1, recorder_mpi.integer, 0, handle);
-  return color;
-}
-
 static const TraceOp comm_define = { .kind = TRACE_OP_COMM_DEFINE,
                                      .comm = TRACE_COMM_WORLD,
                                      .root = TRACE_NO_ROOT,
@@ -176,7 +161,16 @@ leave_with_defined (RecorderCall *call, MPI_Comm parent, const MPI_Comm *made, i
     recorder_comm (parent)->n_made++;
   recorder_unlock ();
   if (comm != NULL && define_comm (&define, *made, comm)) {
-    define.color = agree_on_color (*made, comm);
+    static _Atomic (int32_t) n_made;
+    const RecorderComm *world;
+    int32_t color;
+
+    recorder_lock ();
+    world = recorder_comm (recorder_mpi.world);
+    recorder_unlock ();
+    color = comm->rank == 0 ? n_made++ * world->size + world->rank : 0;
+    recorder_mpi.Bcast (&color, 1, recorder_mpi.integer, 0, *made);
+    define.color = color;
     call->then = &define;
   }
   recorder_leave (call, code);

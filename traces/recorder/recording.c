@@ -58,20 +58,6 @@ struct RecordingFile {
 
 /* --- Strings --- */
 
-static void
-recording_strings_init (RecordingStrings *strings)
-{
-  g_mutex_init (&strings->lock);
-  strings->strings = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-}
-
-static void
-recording_strings_clear (RecordingStrings *strings)
-{
-  g_hash_table_unref (strings->strings);
-  g_mutex_clear (&strings->lock);
-}
-
 static const char *
 keep_string (RecordingStrings *strings, char *text)
 {
@@ -430,20 +416,14 @@ get_numbers (Input *input, uint32_t mask, TraceOp *op)
   return op->mode <= TRACE_SEND_READY;
 }
 
-/* A count that the rest of the block could hold, so that nothing huge is
- * allocated for a lie. */
-static gboolean
-get_count (Input *input, uint32_t *n)
-{
-  return get_small (input, n) && *n <= (gsize) (input->end - input->at);
-}
-
 static gboolean
 get_list (Input *input, gboolean is_there, GArray *list, gboolean is_signed)
 {
   uint32_t n = 0;
 
-  if (is_there && !get_count (input, &n))
+  /* A count that the rest of the block could hold, so that nothing huge is
+   * allocated for a lie. */
+  if (is_there && !(get_small (input, &n) && n <= (gsize) (input->end - input->at)))
     return FALSE;
   g_array_set_size (list, n);
   for (uint32_t i = 0; i < n; i++) {
@@ -605,20 +585,6 @@ recording_file_next (RecordingFile *file, TraceOp *compute, TraceOp *op, GError 
   }
 }
 
-/* After the end: whether the file ends in the middle of a block. */
-static gboolean
-recording_file_is_cut (const RecordingFile *file)
-{
-  return file->is_cut;
-}
-
-/* Of the operation last read. */
-static goffset
-recording_file_offset (const RecordingFile *file)
-{
-  return (goffset) file->operation_at;
-}
-
 /* --- What `hopcast trace record` leaves: a folder with a file for --- */
 
 /* each rank. */
@@ -653,7 +619,8 @@ close_state (gpointer data)
 {
   State *state = data;
 
-  recording_strings_clear (&state->strings);
+  g_hash_table_unref (state->strings.strings);
+  g_mutex_clear (&state->strings.lock);
   g_free (state);
 }
 
@@ -707,7 +674,8 @@ open_trace (Trace *trace, const char *path, const TraceOptions *options, uint32_
 
   state->trace = trace;
   state->files = files;
-  recording_strings_init (&state->strings);
+  g_mutex_init (&state->strings.lock);
+  state->strings.strings = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   if (!trace_refuse_region (path, options, error) || !read_ranks (state, path, error) ||
       !find_files (state, folder, error)) {
     close_state (state);
@@ -761,17 +729,6 @@ cursor_new (gpointer data, uint32_t rank, GError **error)
 }
 
 static TraceNext
-end_of_stream (Cursor *cursor)
-{
-  cursor->ended = TRUE;
-  if (cursor->has_finalize && !recording_file_is_cut (cursor->file))
-    return TRACE_NEXT_END;
-  trace_warn (cursor->state->trace, "no MPI_Finalize: some ranks were ended before, and what they "
-                                    "did last may be missing");
-  return TRACE_NEXT_END;
-}
-
-static TraceNext
 cursor_next (gpointer data, TraceOp *op, GError **error)
 {
   Cursor *cursor = data;
@@ -786,8 +743,16 @@ cursor_next (gpointer data, TraceOp *op, GError **error)
     return TRACE_NEXT_OPERATION;
   }
   next = recording_file_next (cursor->file, &compute, op, error);
-  if (next == TRACE_NEXT_END)
-    return end_of_stream (cursor);
+  if (next == TRACE_NEXT_END) {
+    cursor->ended = TRUE;
+    /* After the end: whether the file ends in the middle of a block. */
+    if (cursor->has_finalize && !(cursor->file->is_cut))
+      return TRACE_NEXT_END;
+    trace_warn (cursor->state->trace,
+                "no MPI_Finalize: some ranks were ended before, and what they "
+                "did last may be missing");
+    return TRACE_NEXT_END;
+  }
   if (next == TRACE_NEXT_ERROR)
     return next;
   cursor->has_finalize |= op->kind == TRACE_OP_FINALIZE;
@@ -811,8 +776,9 @@ cursor_place (gpointer data)
   g_autofree char *base = g_path_get_basename (cursor->state->files->pdata[cursor->rank]);
 
   g_free (cursor->place);
+  /* Of the operation last read. */
   cursor->place =
-      g_strdup_printf ("%s:0x%" G_GOFFSET_MODIFIER "x", base, recording_file_offset (cursor->file));
+      g_strdup_printf ("%s:0x%" G_GOFFSET_MODIFIER "x", base, (goffset) cursor->file->operation_at);
   return cursor->place;
 }
 

@@ -340,18 +340,6 @@ find_segments (TiState *state, GError **error)
   return TRUE;
 }
 
-/* Ranks without lines, beyond those that have some. */
-static void
-add_ranks (TiState *state, uint32_t n_ranks)
-{
-  uint64_t n_segments = state->first_segment[state->n_ranks];
-
-  state->first_segment = g_renew (uint64_t, state->first_segment, n_ranks + 1);
-  for (uint32_t rank = state->n_ranks; rank < n_ranks; rank++)
-    state->first_segment[rank + 1] = n_segments;
-  state->n_ranks = n_ranks;
-}
-
 static gboolean
 open_merged (TiState *state, const char *path, uint32_t n_ranks_hint, GError **error)
 {
@@ -368,8 +356,15 @@ open_merged (TiState *state, const char *path, uint32_t n_ranks_hint, GError **e
                  n_ranks_hint);
     return FALSE;
   }
-  if (n_ranks_hint > state->n_ranks)
-    add_ranks (state, n_ranks_hint);
+  if (n_ranks_hint > state->n_ranks) {
+    /* Ranks without lines, beyond those that have some. */
+    uint64_t n_segments = state->first_segment[state->n_ranks];
+
+    state->first_segment = g_renew (uint64_t, state->first_segment, n_ranks_hint + 1);
+    for (uint32_t rank = state->n_ranks; rank < n_ranks_hint; rank++)
+      state->first_segment[rank + 1] = n_segments;
+    state->n_ranks = n_ranks_hint;
+  }
   g_ptr_array_add (state->files, g_strdup (path));
   return TRUE;
 }
@@ -391,34 +386,6 @@ file_rank (const char *path, uint32_t position, uint32_t *rank, GError **error)
     return TRUE;
   if (!ti_line_rank (line, length, rank, &rest))
     return ti_bad_line (path, 1, line, length, "expected lines that start with a rank", error);
-  return TRUE;
-}
-
-static gboolean
-open_listed (TiState *state, const char *path, GPtrArray *listed, GError **error)
-{
-  state->n_ranks = listed->len;
-  g_ptr_array_set_size (state->files, (gint) listed->len);
-  for (uint32_t i = 0; i < listed->len; i++) {
-    const char *file = listed->pdata[i];
-    uint32_t rank;
-
-    if (!file_rank (file, i, &rank, error))
-      return FALSE;
-    if (rank >= state->n_ranks) {
-      g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
-                   "%s: has the lines of rank %u, but %s lists %u files", file, rank, path,
-                   state->n_ranks);
-      return FALSE;
-    }
-    if (state->files->pdata[rank] != NULL) {
-      g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
-                   "%s and %s both have the lines of rank %u",
-                   (const char *) state->files->pdata[rank], file, rank);
-      return FALSE;
-    }
-    state->files->pdata[rank] = g_strdup (file);
-  }
   return TRUE;
 }
 
@@ -453,7 +420,29 @@ open_any (TiState *state, const char *path, uint32_t n_ranks_hint, GError **erro
     return FALSE;
   if (listed->len == 1)
     return open_merged (state, listed->pdata[0], n_ranks_hint, error);
-  return open_listed (state, path, listed, error);
+  state->n_ranks = listed->len;
+  g_ptr_array_set_size (state->files, (gint) listed->len);
+  for (uint32_t i = 0; i < listed->len; i++) {
+    const char *file = listed->pdata[i];
+    uint32_t rank;
+
+    if (!file_rank (file, i, &rank, error))
+      return FALSE;
+    if (rank >= state->n_ranks) {
+      g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
+                   "%s: has the lines of rank %u, but %s lists %u files", file, rank, path,
+                   state->n_ranks);
+      return FALSE;
+    }
+    if (state->files->pdata[rank] != NULL) {
+      g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
+                   "%s and %s both have the lines of rank %u",
+                   (const char *) state->files->pdata[rank], file, rank);
+      return FALSE;
+    }
+    state->files->pdata[rank] = g_strdup (file);
+  }
+  return TRUE;
 }
 
 static gpointer
@@ -520,31 +509,6 @@ cursor_new (gpointer data, uint32_t rank, GError **error)
   return cursor;
 }
 
-/* Sub-communicators are the one thing that the format loses silently; they
- * show in ranks that take part in different numbers of collectives. */
-static TraceNext
-end_of_stream (TiCursor *cursor)
-{
-  TiState *state = cursor->state;
-  uint64_t n = ti_lines_collectives (cursor->lines);
-  gboolean differs;
-
-  cursor->ended = TRUE;
-  g_mutex_lock (&state->lock);
-  differs = state->counted && state->n_collectives != n;
-  if (!state->counted)
-    state->n_collectives = n;
-  state->counted = TRUE;
-  g_mutex_unlock (&state->lock);
-
-  if (differs)
-    trace_warn (state->trace, "ranks take part in different numbers of collectives: they were in "
-                              "sub-communicators, which the format does not have");
-  if (!ti_lines_finalized (cursor->lines))
-    trace_warn (state->trace, "no finalize: the trace is a window");
-  return TRACE_NEXT_END;
-}
-
 static TraceNext
 bad_line (const TiCursor *cursor, const char *line, gsize length, const char *what, GError **error)
 {
@@ -583,20 +547,6 @@ fetch_line (TiCursor *cursor, char **text, GError **error)
   }
 }
 
-static void
-add_place (const TiCursor *cursor, GError **error)
-{
-  const TiText *text = cursor->text;
-  gsize at = cursor->line_at, length = 0;
-  const char *line = "";
-  g_autofree char *shown = NULL;
-
-  ti_next_line (text->data, text->size, &at, &line, &length);
-  shown = g_strstrip (g_strndup (line, length));
-  g_prefix_error (error, "%s:%" G_GUINT64_FORMAT ": \"%.80s\": ", text->name,
-                  ti_line_number (text, cursor->line_at), shown);
-}
-
 static TraceNext
 read_operation (TiCursor *cursor, TraceOp *op, GError **error)
 {
@@ -604,14 +554,45 @@ read_operation (TiCursor *cursor, TraceOp *op, GError **error)
     g_autofree char *text = NULL;
     TraceNext next = fetch_line (cursor, &text, error);
 
-    if (next == TRACE_NEXT_END)
-      return end_of_stream (cursor);
+    if (next == TRACE_NEXT_END) {
+      /* Sub-communicators are the one thing that the format loses silently; they
+       * show in ranks that take part in different numbers of collectives. */
+      TiState *state = cursor->state;
+      uint64_t n = ti_lines_collectives (cursor->lines);
+      gboolean differs;
+
+      cursor->ended = TRUE;
+      g_mutex_lock (&state->lock);
+      differs = state->counted && state->n_collectives != n;
+      if (!state->counted)
+        state->n_collectives = n;
+      state->counted = TRUE;
+      g_mutex_unlock (&state->lock);
+
+      if (differs)
+        trace_warn (state->trace,
+                    "ranks take part in different numbers of collectives: they were in "
+                    "sub-communicators, which the format does not have");
+      if (!ti_lines_finalized (cursor->lines))
+        trace_warn (state->trace, "no finalize: the trace is a window");
+      return TRACE_NEXT_END;
+    }
     if (next == TRACE_NEXT_ERROR)
       return next;
     switch (ti_lines_read (cursor->lines, text, op, &cursor->flops, error)) {
     case TI_LINE_NOTHING: break;
     case TI_LINE_OPERATION: return TRACE_NEXT_OPERATION;
-    case TI_LINE_ERROR: add_place (cursor, error); return TRACE_NEXT_ERROR;
+    case TI_LINE_ERROR: {
+      gsize at = cursor->line_at, length = 0;
+      const char *line = "";
+      g_autofree char *shown = NULL;
+
+      ti_next_line (cursor->text->data, cursor->text->size, &at, &line, &length);
+      shown = g_strstrip (g_strndup (line, length));
+      g_prefix_error (error, "%s:%" G_GUINT64_FORMAT ": \"%.80s\": ", cursor->text->name,
+                      ti_line_number (cursor->text, cursor->line_at), shown);
+      return TRACE_NEXT_ERROR;
+    }
     }
   }
 }

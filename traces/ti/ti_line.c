@@ -106,56 +106,10 @@ static const uint8_t type_bytes[] = {
   [59] = 8,  /* count */
 };
 
-static TiArguments *
-ti_arguments_new (Trace *trace, uint32_t n_ranks)
-{
-  TiArguments *arguments = g_new (TiArguments, 1);
-
-  *arguments = (TiArguments){ .trace = trace,
-                              .n_ranks = n_ranks,
-                              .default_bytes = type_bytes[TI_TYPE_BYTE] };
-  return arguments;
-}
-
-static void
-ti_arguments_free (TiArguments *arguments)
-{
-  g_free (arguments);
-}
-
-static uint64_t
-ti_type_bytes (TiType type)
-{
-  return type >= 0 ? type_bytes[type] : 0;
-}
-
 static gboolean
 is_blank (char c)
 {
   return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-/* Starts with a line; overwrites its blanks, and borrows it.
- * Moves the tokens together, so that one '\0' is between them: a million ranks
- * may have no array of tokens each. */
-static void
-ti_arguments_split (TiArguments *arguments, char *text)
-{
-  char *end = text;
-
-  arguments->next = text;
-  arguments->left = 0;
-  for (const char *c = text; *c != '\0';) {
-    if (is_blank (*c)) {
-      c++;
-      continue;
-    }
-    while (*c != '\0' && !is_blank (*c))
-      *end++ = *c++;
-    c += *c != '\0';
-    *end++ = '\0';
-    arguments->left++;
-  }
 }
 
 /* The next word, NULL at the end. */
@@ -430,8 +384,8 @@ read_nothing (TiLines *lines, TraceOp *op, double *flops, GError **error)
 static gboolean
 read_init (TiLines *lines, TraceOp *op, double *flops, GError **error)
 {
-  lines->arguments->default_bytes =
-      ti_type_bytes (ti_arguments_left (lines->arguments) > 0 ? TI_TYPE_DOUBLE : TI_TYPE_BYTE);
+  TiType type = ti_arguments_left (lines->arguments) > 0 ? TI_TYPE_DOUBLE : TI_TYPE_BYTE;
+  lines->arguments->default_bytes = type >= 0 ? type_bytes[type] : 0;
   return read_nothing (lines, op, flops, error);
 }
 
@@ -825,7 +779,13 @@ ti_lines_new (Trace *trace, uint32_t rank, uint32_t n_ranks)
   lines->rank = rank;
   lines->n_ranks = n_ranks;
   lines->requests = ti_requests_new ();
-  lines->arguments = ti_arguments_new (trace, n_ranks);
+
+  TiArguments *arguments = g_new (TiArguments, 1);
+
+  *arguments = (TiArguments){ .trace = trace,
+                              .n_ranks = n_ranks,
+                              .default_bytes = type_bytes[TI_TYPE_BYTE] };
+  lines->arguments = arguments;
   return lines;
 }
 
@@ -835,7 +795,7 @@ ti_lines_free (TiLines *lines)
   if (lines == NULL)
     return;
   ti_requests_free (lines->requests);
-  ti_arguments_free (lines->arguments);
+  g_free (lines->arguments);
   g_free (lines->counts);
   g_free (lines->recv_counts);
   g_free (lines);
@@ -851,21 +811,6 @@ gboolean
 ti_lines_finalized (const TiLines *lines)
 {
   return lines->finalized;
-}
-
-/* Names that only SimGrid 3.19 and before wrote.  Their messages had no tags;
- * a line of three arguments cannot be told from one of today. */
-static void
-warn_old (TiLines *lines, const char *word)
-{
-  static const char *const old[] = { "Isend",    "Irecv",     "waitAll",   "allReduce",
-                                     "allToAll", "allGather", "allToAllV", "allGatherV" };
-
-  for (guint i = 0; i < G_N_ELEMENTS (old); i++)
-    if (g_str_equal (old[i], word))
-      trace_warn (lines->trace, "actions of SimGrid 3.19 or before: messages of three arguments "
-                                "are read as peer, tag and count; convert the trace if they had "
-                                "no tags");
 }
 
 static const TiAction *
@@ -886,7 +831,16 @@ find_action (TiLines *lines, const char *word)
 {
   const TiAction *action = find_exactly (word);
 
-  warn_old (lines, word);
+  /* Names that only SimGrid 3.19 and before wrote.  Their messages had no tags;
+   * a line of three arguments cannot be told from one of today. */
+  static const char *const old[] = { "Isend",    "Irecv",     "waitAll",   "allReduce",
+                                     "allToAll", "allGather", "allToAllV", "allGatherV" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (old); i++)
+    if (g_str_equal (old[i], word))
+      trace_warn (lines->trace, "actions of SimGrid 3.19 or before: messages of three arguments "
+                                "are read as peer, tag and count; convert the trace if they had "
+                                "no tags");
   if (action == NULL && (word[0] == 'i' || word[0] == 'I')) {
     action = find_exactly (word + 1);
     if (action != NULL && !trace_op_is_collective (action->kind))
@@ -904,7 +858,24 @@ ti_lines_read (TiLines *lines, char *text, TraceOp *op, double *flops, GError **
   const TiAction *action;
   const char *word;
 
-  ti_arguments_split (lines->arguments, text);
+  /* Starts with a line; overwrites its blanks, and borrows it.
+   * Moves the tokens together, so that one '\0' is between them: a million ranks
+   * may have no array of tokens each. */
+  char *end = text;
+
+  lines->arguments->next = text;
+  lines->arguments->left = 0;
+  for (const char *c = text; *c != '\0';) {
+    if (is_blank (*c)) {
+      c++;
+      continue;
+    }
+    while (*c != '\0' && !is_blank (*c))
+      *end++ = *c++;
+    c += *c != '\0';
+    *end++ = '\0';
+    lines->arguments->left++;
+  }
   word = ti_arguments_next (lines->arguments);
   if (word == NULL) {
     ti_line_error (error, TRACE_ERROR_FORMAT, "the action is missing");
