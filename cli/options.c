@@ -11,7 +11,7 @@
 #include "predictors/table/text_blocks.h"
 #include "study/study_error.h"
 #include "study/inputs.h"
-#include "traces/patterns/pattern_spec.h"
+#include "traces/patterns/pattern.h"
 
 #include <string.h>
 

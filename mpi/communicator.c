@@ -262,38 +262,27 @@ group_of_self (TraceComms *comms, uint32_t world_rank)
 }
 
 static const TraceGroup *
-group_of_comm (TraceComms *comms, uint32_t world_rank, const TraceOp *op, GError **error)
-{
-  uint32_t number = trace_comms_resolve (comms, world_rank, op->comm);
-
-  if (number == TRACE_COMMS_SELF)
-    return group_of_self (comms, world_rank);
-  if (number == TRACE_COMMS_NULL) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "rank %u: %s of unknown communicator %u",
-                 world_rank, trace_op_name (op->kind), op->comm);
-    return NULL;
-  }
-  return comms_at (comms, number)->group;
-}
-
-static bool
-takes_two_groups (TraceOpKind kind)
-{
-  return kind == TRACE_OP_GROUP_UNION || kind == TRACE_OP_GROUP_INTERSECTION ||
-         kind == TRACE_OP_GROUP_DIFFERENCE;
-}
-
-static const TraceGroup *
 group_result (TraceComms *comms, uint32_t world_rank, const TraceOp *op, GError **error)
 {
   const TraceGroup *first, *second = NULL, *result;
 
-  if (op->kind == TRACE_OP_COMM_GROUP)
-    return group_of_comm (comms, world_rank, op, error);
+  if (op->kind == TRACE_OP_COMM_GROUP) {
+    uint32_t number = trace_comms_resolve (comms, world_rank, op->comm);
+
+    if (number == TRACE_COMMS_SELF)
+      return group_of_self (comms, world_rank);
+    if (number == TRACE_COMMS_NULL) {
+      g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "rank %u: %s of unknown communicator %u",
+                   world_rank, trace_op_name (op->kind), op->comm);
+      return NULL;
+    }
+    return comms_at (comms, number)->group;
+  }
   first = find_group (comms, world_rank, op, op->group, error);
   if (first == NULL)
     return NULL;
-  if (takes_two_groups (op->kind)) {
+  if (op->kind == TRACE_OP_GROUP_UNION || op->kind == TRACE_OP_GROUP_INTERSECTION ||
+      op->kind == TRACE_OP_GROUP_DIFFERENCE) {
     second = find_group (comms, world_rank, op, op->group2, error);
     if (second == NULL)
       return NULL;
@@ -330,20 +319,6 @@ creation_error (const Comm *parent, const TraceOp *op, const char *what, GError 
   g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "%s on communicator %u of %u ranks: %s",
                trace_op_name (op->kind), op->comm, parent->group->n, what);
   return FALSE;
-}
-
-static Creation *
-creation_new (uint32_t n_members, const TraceOp *op)
-{
-  Creation *creation = g_new0 (Creation, 1);
-
-  creation->kind = op->kind;
-  creation->arrivals = g_new0 (Arrival, n_members);
-  if (op->n_values > 0 && op->values != NULL) {
-    creation->n_values = op->n_values;
-    creation->values = g_memdup2 (op->values, op->n_values * sizeof *op->values);
-  }
-  return creation;
 }
 
 static bool
@@ -397,53 +372,6 @@ cart_sub_color (const Comm *parent, const int32_t *remain, uint32_t rank, Arriva
   arrival->key = (int32_t) key;
 }
 
-/* MPI's "undefined" is the only colour below 0. */
-static gboolean
-fill_split (const Comm *parent, const TraceOp *op, Arrival *arrival, GError **error)
-{
-  if (op->color < 0 && op->color != TRACE_UNDEFINED)
-    return creation_error (parent, op, "negative colour", error);
-  arrival->color = op->color;
-  arrival->key = op->key;
-  return TRUE;
-}
-
-/* Without reordering, which no trace records, the first ranks make the grid
- * or graph and the others get nothing. */
-static gboolean
-fill_first (const Comm *parent, const TraceOp *op, uint32_t rank, Arrival *arrival, GError **error)
-{
-  uint32_t size = parent->group->n;
-  uint32_t n_first;
-
-  if (op->kind == TRACE_OP_CART_CREATE)
-    n_first = grid_nodes (op->values, op->n_values, size);
-  else
-    n_first = op->color > 0 && (uint32_t) op->color <= size ? (uint32_t) op->color : 0;
-  if (n_first == 0)
-    return creation_error (parent, op, "impossible number of nodes", error);
-  arrival->color = rank < n_first ? 0 : TRACE_UNDEFINED;
-  return TRUE;
-}
-
-static gboolean
-fill_cart_sub (const Comm *parent, const TraceOp *op, uint32_t rank, Arrival *arrival,
-               GError **error)
-{
-  if (!parent->is_cartesian || parent->n_dims != op->n_values)
-    return creation_error (parent, op, "not a grid of that many dimensions", error);
-  cart_sub_color (parent, op->values, rank, arrival);
-  return TRUE;
-}
-
-static gboolean
-fill_group (TraceComms *comms, uint32_t world_rank, const TraceOp *op, Arrival *arrival,
-            GError **error)
-{
-  arrival->group = find_group (comms, world_rank, op, op->group, error);
-  return arrival->group != NULL;
-}
-
 static gboolean
 fill_arrival (TraceComms *comms, const Comm *parent, uint32_t world_rank, const TraceOp *op,
               Arrival *arrival, GError **error)
@@ -451,14 +379,39 @@ fill_arrival (TraceComms *comms, const Comm *parent, uint32_t world_rank, const 
   uint32_t rank = trace_group_rank (parent->group, world_rank);
 
   *arrival = (Arrival){ .handle = op->new_comm, .here = true };
-  if (op->kind == TRACE_OP_COMM_SPLIT)
-    return fill_split (parent, op, arrival, error);
-  if (op->kind == TRACE_OP_COMM_CREATE)
-    return fill_group (comms, world_rank, op, arrival, error);
-  if (op->kind == TRACE_OP_CART_CREATE || op->kind == TRACE_OP_GRAPH_CREATE)
-    return fill_first (parent, op, rank, arrival, error);
-  if (op->kind == TRACE_OP_CART_SUB)
-    return fill_cart_sub (parent, op, rank, arrival, error);
+  if (op->kind == TRACE_OP_COMM_SPLIT) {
+    /* MPI's "undefined" is the only colour below 0. */
+    if (op->color < 0 && op->color != TRACE_UNDEFINED)
+      return creation_error (parent, op, "negative colour", error);
+    arrival->color = op->color;
+    arrival->key = op->key;
+    return TRUE;
+  }
+  if (op->kind == TRACE_OP_COMM_CREATE) {
+    arrival->group = find_group (comms, world_rank, op, op->group, error);
+    return arrival->group != NULL;
+  }
+  if (op->kind == TRACE_OP_CART_CREATE || op->kind == TRACE_OP_GRAPH_CREATE) {
+    /* Without reordering, which no trace records, the first ranks make the grid
+     * or graph and the others get nothing. */
+    uint32_t size = parent->group->n;
+    uint32_t n_first;
+
+    if (op->kind == TRACE_OP_CART_CREATE)
+      n_first = grid_nodes (op->values, op->n_values, size);
+    else
+      n_first = op->color > 0 && (uint32_t) op->color <= size ? (uint32_t) op->color : 0;
+    if (n_first == 0)
+      return creation_error (parent, op, "impossible number of nodes", error);
+    arrival->color = rank < n_first ? 0 : TRACE_UNDEFINED;
+    return TRUE;
+  }
+  if (op->kind == TRACE_OP_CART_SUB) {
+    if (!parent->is_cartesian || parent->n_dims != op->n_values)
+      return creation_error (parent, op, "not a grid of that many dimensions", error);
+    cart_sub_color (parent, op->values, rank, arrival);
+    return TRUE;
+  }
   g_assert (op->kind == TRACE_OP_COMM_DUP); /* everyone has colour and key 0 */
   return TRUE;
 }
@@ -617,23 +570,21 @@ arrive (TraceComms *comms, Comm *parent, uint32_t world_rank, const TraceOp *op,
     return creation_error (parent, op, "other members call something else", error);
   if (!fill_arrival (comms, parent, world_rank, op, &arrival, error))
     return FALSE;
-  if (parent->creation == NULL)
-    parent->creation = creation_new (parent->group->n, op);
+  if (parent->creation == NULL) {
+    Creation *creation = g_new0 (Creation, 1);
+
+    creation->kind = op->kind;
+    creation->arrivals = g_new0 (Arrival, parent->group->n);
+    if (op->n_values > 0 && op->values != NULL) {
+      creation->n_values = op->n_values;
+      creation->values = g_memdup2 (op->values, op->n_values * sizeof *op->values);
+    }
+    parent->creation = creation;
+  }
   g_assert (!parent->creation->arrivals[rank].here);
   parent->creation->arrivals[rank] = arrival;
   *complete = ++parent->creation->n_here == parent->group->n;
   return !*complete || finish (comms, parent, error);
-}
-
-/* A parent that is one rank's COMM_SELF has no object to wait at, nor needs
- * one: it is complete at once. */
-static gboolean
-arrive_on_self (TraceComms *comms, uint32_t world_rank, const TraceOp *op, bool *complete,
-                GError **error)
-{
-  Comm self = { .group = group_of_self (comms, world_rank) };
-
-  return arrive (comms, &self, world_rank, op, complete, error);
 }
 
 gboolean
@@ -649,9 +600,13 @@ trace_comms_create (TraceComms *comms, uint32_t world_rank, const TraceOp *op, b
                  world_rank, trace_op_name (op->kind), op->comm);
     return FALSE;
   }
-  if (number == TRACE_COMMS_SELF)
-    done = arrive_on_self (comms, world_rank, op, complete, error);
-  else
+  if (number == TRACE_COMMS_SELF) {
+    /* A parent that is one rank's COMM_SELF has no object to wait at, nor needs
+     * one: it is complete at once. */
+    Comm self = { .group = group_of_self (comms, world_rank) };
+
+    done = arrive (comms, &self, world_rank, op, complete, error);
+  } else
     done = arrive (comms, comms_at (comms, number), world_rank, op, complete, error);
   if (!done)
     g_prefix_error (error, "rank %u: ", world_rank);

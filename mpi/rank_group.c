@@ -262,19 +262,6 @@ selection_group (TraceGroups *groups, const Selection *selection, bool keep_name
   return trace_groups_of (groups, ranks, n);
 }
 
-static const TraceGroup *
-select_members (TraceGroups *groups, const TraceOp *op, const TraceGroup *group, bool ranges,
-                bool keep_named, GError **error)
-{
-  g_autoptr (GArray) positions = g_array_new (FALSE, FALSE, sizeof (uint32_t));
-  g_autofree bool *named = g_new0 (bool, group->n);
-  Selection selection = { op, group, positions, named };
-
-  if (ranges ? !select_ranges (&selection, error) : !select_list (&selection, error))
-    return NULL;
-  return selection_group (groups, &selection, keep_named);
-}
-
 /* Members of `first` that `second` has (or has not), in the order of first;
  * for a union then the members of `second` that first has not. */
 static const TraceGroup *
@@ -306,5 +293,11 @@ trace_groups_apply (TraceGroups *groups, const TraceOp *op, const TraceGroup *fi
 
   if (second != NULL)
     return combine (groups, op->kind, first, second);
-  return select_members (groups, op, first, ranges, keep_named, error);
+  g_autoptr (GArray) positions = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  g_autofree bool *named = g_new0 (bool, first->n);
+  Selection selection = { op, first, positions, named };
+
+  if (ranges ? !select_ranges (&selection, error) : !select_list (&selection, error))
+    return NULL;
+  return selection_group (groups, &selection, keep_named);
 }

@@ -78,14 +78,6 @@ warn_of_any_tag (const Lowering *it)
                            "this format");
 }
 
-static void
-note_comm (Lowering *it, uint32_t comm)
-{
-  if (it->first_comm == TRACE_COMMS_NULL)
-    it->first_comm = comm;
-  it->has_more_comms |= comm != it->first_comm;
-}
-
 /* Ready sends are standard ones that know more. */
 static void
 warn_of_mode (const Lowering *it, TraceSendMode mode)
@@ -125,8 +117,11 @@ make_post (Lowering *it, const TraceOp *op, gboolean is_send, Request *request, 
   it->takes_any_tag |= tag == TRACE_ANY_TAG;
   if (is_send)
     warn_of_mode (it, op->mode);
-  else
-    note_comm (it, comm);
+  else {
+    if (it->first_comm == TRACE_COMMS_NULL)
+      it->first_comm = comm;
+    it->has_more_comms |= comm != it->first_comm;
+  }
   warn_of_any_tag (it);
   if (is_send && request->post.bytes == TRACE_UNKNOWN_BYTES) {
     trace_warn (it->trace, "sends of unknown length are written with 0 bytes");
@@ -468,25 +463,6 @@ lower_compute (Lowering *it, const TraceOp *op, GError **error)
 }
 
 static gboolean
-lower_binding (Lowering *it, const TraceOp *op, GError **error)
-{
-  uint32_t comm = trace_survey_bound (it->survey, it->rank, it->n_bound++);
-  TraceMapEntry *entry;
-
-  (void) error;
-  if (op->new_comm <= TRACE_COMM_SELF || op->new_comm == UINT32_MAX)
-    return TRUE;
-  if (comm != TRACE_COMMS_NULL) {
-    trace_map_add (&it->handles_of_comms, op->new_comm, 0)->value[0] = comm;
-    return TRUE;
-  }
-  entry = trace_map_find (&it->handles_of_comms, op->new_comm);
-  if (entry != NULL)
-    trace_map_remove (&it->handles_of_comms, entry);
-  return TRUE;
-}
-
-static gboolean
 lower_comm_free (Lowering *it, const TraceOp *op, GError **error)
 {
   TraceMapEntry *entry = trace_map_find (&it->handles_of_comms, op->comm);
@@ -529,8 +505,21 @@ static const Lower lowers[TRACE_N_OPS] = {
 static gboolean
 lower (Lowering *it, const TraceOp *op, GError **error)
 {
-  if (trace_survey_binds (op->kind))
-    return lower_binding (it, op, error);
+  if (trace_survey_binds (op->kind)) {
+    uint32_t comm = trace_survey_bound (it->survey, it->rank, it->n_bound++);
+    TraceMapEntry *entry;
+
+    if (op->new_comm <= TRACE_COMM_SELF || op->new_comm == UINT32_MAX)
+      return TRUE;
+    if (comm != TRACE_COMMS_NULL) {
+      trace_map_add (&it->handles_of_comms, op->new_comm, 0)->value[0] = comm;
+      return TRUE;
+    }
+    entry = trace_map_find (&it->handles_of_comms, op->new_comm);
+    if (entry != NULL)
+      trace_map_remove (&it->handles_of_comms, entry);
+    return TRUE;
+  }
   if (trace_op_is_collective (op->kind))
     return lower_collective (it, op, error);
   return lowers[op->kind] == NULL || lowers[op->kind](it, op, error);
@@ -553,20 +542,6 @@ lower_all (Lowering *it, GError **error)
   return next == TRACE_NEXT_END;
 }
 
-static void
-clear (Lowering *it)
-{
-  g_autoptr (GArray) all = trace_handles_pop_all (it->handles);
-
-  for (guint i = 0; i < all->len; i++)
-    forget (it, g_array_index (all, uint32_t, i));
-  trace_map_clear (&it->handles_of_comms);
-  trace_map_clear (&it->sequences);
-  trace_handles_free (it->handles);
-  g_array_unref (it->requests);
-  g_array_unref (it->awaited);
-}
-
 gboolean
 trace_lower (Trace *trace, const TraceSurvey *survey, uint32_t rank, TraceSink *sink,
              GError **error)
@@ -585,6 +560,14 @@ trace_lower (Trace *trace, const TraceSurvey *survey, uint32_t rank, TraceSink *
   };
   gboolean good = lower_all (&it, error);
 
-  clear (&it);
+  g_autoptr (GArray) all = trace_handles_pop_all (it.handles);
+
+  for (guint i = 0; i < all->len; i++)
+    forget (&it, g_array_index (all, uint32_t, i));
+  trace_map_clear (&it.handles_of_comms);
+  trace_map_clear (&it.sequences);
+  trace_handles_free (it.handles);
+  g_array_unref (it.requests);
+  g_array_unref (it.awaited);
   return good;
 }

@@ -79,12 +79,6 @@ trace_file_head (const char *path, guint8 *head, gsize n, GError **error)
 }
 
 static gboolean
-is_gzip (const char *data, gsize n)
-{
-  return n >= 2 && (guint8) data[0] == 0x1f && (guint8) data[1] == 0x8b;
-}
-
-static gboolean
 check_growth (gzFile file, const char *path, gsize n, GError **error)
 {
   if (unpacks_all || n <= MAX_GROWTH_BYTES || n / MAX_GROWTH <= (gsize) gzoffset (file))
@@ -178,7 +172,9 @@ trace_file_load (const char *path, GError **error)
   if (bytes == NULL)
     return NULL;
   data = g_bytes_get_data (bytes, &n);
-  return is_gzip (data, n) ? inflate_file (path, error) : g_steal_pointer (&bytes);
+  return (n >= 2 && (guint8) data[0] == 0x1f && (guint8) data[1] == 0x8b)
+             ? inflate_file (path, error)
+             : g_steal_pointer (&bytes);
 }
 
 gboolean

@@ -157,29 +157,6 @@ start (Walk *walk, uint32_t handle, gboolean receives)
 }
 
 static void
-start_models (Walk *walk, const TraceOp *op)
-{
-  uint32_t receives;
-
-  for (uint32_t i = 0; i < op->n_requests; i++)
-    if (trace_handles_model (walk->handles, op->requests[i], &receives))
-      start (walk, op->requests[i], receives != 0);
-}
-
-static void
-complete (Walk *walk, const TraceOp *op)
-{
-  uint32_t n = op->kind == TRACE_OP_WAIT ? op->n_requests : op->n_completed, number;
-
-  for (uint32_t i = 0; i < n; i++) {
-    uint32_t at = op->kind == TRACE_OP_WAIT ? i : op->completed[i];
-
-    if (at < op->n_requests)
-      trace_handles_pop (walk->handles, op->requests[at], &number);
-  }
-}
-
-static void
 cancel (Walk *walk, const TraceOp *op)
 {
   uint32_t number;
@@ -193,34 +170,40 @@ cancel (Walk *walk, const TraceOp *op)
 }
 
 static void
-free_request (Walk *walk, uint32_t handle)
-{
-  uint32_t receives, number;
-  gboolean persistent = trace_handles_model (walk->handles, handle, &receives);
-
-  while (trace_handles_pop (walk->handles, handle, &number) && persistent)
-    ;
-  trace_handles_drop_model (walk->handles, handle);
-}
-
-static void
 visit_requests (Walk *walk, const TraceOp *op)
 {
   if (op->kind == TRACE_OP_ISEND || op->kind == TRACE_OP_IRECV)
     start (walk, op->request, op->kind == TRACE_OP_IRECV);
   else if (op->kind == TRACE_OP_SEND_INIT || op->kind == TRACE_OP_RECV_INIT)
     trace_handles_set_model (walk->handles, op->request, op->kind == TRACE_OP_RECV_INIT);
-  else if (op->kind == TRACE_OP_START)
-    start_models (walk, op);
-  else if (op->kind == TRACE_OP_WAIT || op->kind == TRACE_OP_WAIT_SOME || op->kind == TRACE_OP_TEST)
-    complete (walk, op);
-  else if (op->kind == TRACE_OP_WAIT_OUTSTANDING)
+  else if (op->kind == TRACE_OP_START) {
+    uint32_t receives;
+
+    for (uint32_t i = 0; i < op->n_requests; i++)
+      if (trace_handles_model (walk->handles, op->requests[i], &receives))
+        start (walk, op->requests[i], receives != 0);
+  } else if (op->kind == TRACE_OP_WAIT || op->kind == TRACE_OP_WAIT_SOME ||
+             op->kind == TRACE_OP_TEST) {
+    uint32_t n = op->kind == TRACE_OP_WAIT ? op->n_requests : op->n_completed, number;
+
+    for (uint32_t i = 0; i < n; i++) {
+      uint32_t at = op->kind == TRACE_OP_WAIT ? i : op->completed[i];
+
+      if (at < op->n_requests)
+        trace_handles_pop (walk->handles, op->requests[at], &number);
+    }
+  } else if (op->kind == TRACE_OP_WAIT_OUTSTANDING)
     g_array_unref (trace_handles_pop_all (walk->handles));
   else if (op->kind == TRACE_OP_CANCEL)
     cancel (walk, op);
-  else if (op->kind == TRACE_OP_REQUEST_FREE && op->n_requests > 0)
-    free_request (walk, op->requests[0]);
-  else if (trace_op_is_collective (op->kind) && op->nonblocking)
+  else if (op->kind == TRACE_OP_REQUEST_FREE && op->n_requests > 0) {
+    uint32_t receives, number;
+    gboolean persistent = trace_handles_model (walk->handles, op->requests[0], &receives);
+
+    while (trace_handles_pop (walk->handles, op->requests[0], &number) && persistent)
+      ;
+    trace_handles_drop_model (walk->handles, op->requests[0]);
+  } else if (trace_op_is_collective (op->kind) && op->nonblocking)
     start (walk, op->request, FALSE);
 }
 
@@ -268,25 +251,20 @@ go_on (TraceSurvey *survey, uint32_t rank)
 }
 
 static gboolean
-visit_creation (TraceSurvey *survey, uint32_t rank, const TraceOp *op, GError **error)
-{
-  uint32_t parent = trace_comms_resolve (survey->comms, rank, op->comm);
-  bool is_complete;
-
-  survey->walks[rank].new_comm = op->new_comm;
-  if (!trace_comms_create (survey->comms, rank, op, &is_complete, error))
-    return FALSE;
-  survey->walks[rank].waits = TRUE;
-  for (uint32_t i = 0; is_complete && i < trace_comms_size (survey->comms, parent); i++)
-    go_on (survey, trace_comms_world_rank (survey->comms, parent, i, rank));
-  return TRUE;
-}
-
-static gboolean
 visit_comm (TraceSurvey *survey, uint32_t rank, const TraceOp *op, GError **error)
 {
-  if (is_creation (op->kind))
-    return visit_creation (survey, rank, op, error);
+  if (is_creation (op->kind)) {
+    uint32_t parent = trace_comms_resolve (survey->comms, rank, op->comm);
+    bool is_complete;
+
+    survey->walks[rank].new_comm = op->new_comm;
+    if (!trace_comms_create (survey->comms, rank, op, &is_complete, error))
+      return FALSE;
+    survey->walks[rank].waits = TRUE;
+    for (uint32_t i = 0; is_complete && i < trace_comms_size (survey->comms, parent); i++)
+      go_on (survey, trace_comms_world_rank (survey->comms, parent, i, rank));
+    return TRUE;
+  }
   if (op->kind == TRACE_OP_COMM_DEFINE) {
     if (!trace_comms_define (survey->comms, rank, op, error))
       return FALSE;

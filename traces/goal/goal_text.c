@@ -1,14 +1,246 @@
-/* goal_text.c - GOAL schedules as text: where each rank is, and what it does.
+/* goal_text.c - GOAL schedules as text.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/goal/goal_text.h"
 
-#include "traces/trace_file.h"
-#include "traces/goal/goal_labels.h"
-#include "traces/goal/goal_scan.h"
 #include "traces/trace.h"
+#include "traces/trace_file.h"
 
+#include <glib.h>
+#include <stdint.h>
 #include <string.h>
+
+/* --- Words --- */
+
+typedef enum {
+  GOAL_TOKEN_END,
+  GOAL_TOKEN_WORD,
+  GOAL_TOKEN_NUMBER,
+  GOAL_TOKEN_SIGN, /* one character of ":{}" */
+  GOAL_TOKEN_BAD,  /* no part of the language, or a comment without end */
+} GoalTokenKind;
+
+typedef struct {
+  GoalTokenKind kind;
+  const char *text; /* in the scanned text */
+  gsize length;
+} GoalToken;
+
+/* A scanner is at a place of a text; it may be copied to come back to it. */
+typedef struct {
+  const char *at, *end;
+} GoalScanner;
+
+/* Where a comment that begins at `at` is over; NULL when it never is. */
+static const char *
+comment_end (const char *at, const char *end)
+{
+  gsize n = (gsize) (end - at);
+
+  if (at[1] == '/') {
+    const char *newline = memchr (at, '\n', n);
+
+    return newline != NULL ? newline : end;
+  }
+  for (at += 2; (at = memchr (at, '*', (gsize) (end - at))) != NULL; at++)
+    if (at + 1 < end && at[1] == '/')
+      return at + 2;
+  return NULL;
+}
+
+/* To the next word; FALSE, at its begin, when a comment has no end. */
+static gboolean
+skip_space (GoalScanner *scanner)
+{
+  while (scanner->at < scanner->end)
+    if (g_ascii_isspace (*scanner->at))
+      scanner->at++;
+    else if (*scanner->at == '/' && scanner->at + 1 < scanner->end &&
+             (scanner->at[1] == '/' || scanner->at[1] == '*')) {
+      const char *after = comment_end (scanner->at, scanner->end);
+
+      if (after == NULL)
+        return FALSE;
+      scanner->at = after;
+    } else
+      return TRUE;
+  return TRUE;
+}
+
+static gboolean
+is_label_character (char c)
+{
+  return g_ascii_isalnum (c) || c == '_';
+}
+
+static gboolean
+is_digit (char c)
+{
+  return g_ascii_isdigit (c);
+}
+
+static GoalToken
+take (GoalScanner *scanner, GoalTokenKind kind, gboolean (*belongs) (char c))
+{
+  const char *begin = scanner->at++;
+
+  while (belongs != NULL && scanner->at < scanner->end && belongs (*scanner->at))
+    scanner->at++;
+  return (GoalToken){ kind, begin, (gsize) (scanner->at - begin) };
+}
+
+static GoalToken
+goal_scan (GoalScanner *scanner)
+{
+  if (!skip_space (scanner))
+    return take (scanner, GOAL_TOKEN_BAD, NULL);
+  if (scanner->at == scanner->end)
+    return (GoalToken){ GOAL_TOKEN_END, scanner->at, 0 };
+  if (g_ascii_isalpha (*scanner->at))
+    return take (scanner, GOAL_TOKEN_WORD, is_label_character);
+  if (g_ascii_isdigit (*scanner->at) || *scanner->at == '-')
+    return take (scanner, GOAL_TOKEN_NUMBER, is_digit);
+  if (*scanner->at == ':' || *scanner->at == '{' || *scanner->at == '}')
+    return take (scanner, GOAL_TOKEN_SIGN, NULL);
+  return take (scanner, GOAL_TOKEN_BAD, NULL);
+}
+
+static gboolean
+goal_token_is (const GoalToken *token, const char *word)
+{
+  return token->length == strlen (word) && memcmp (token->text, word, token->length) == 0;
+}
+
+/* FALSE when it is no number or does not fit; only -1 has a sign. */
+static gboolean
+goal_token_number (const GoalToken *token, int64_t *value)
+{
+  int64_t number = 0;
+
+  if (token->kind != GOAL_TOKEN_NUMBER)
+    return FALSE;
+  if (token->text[0] == '-') {
+    *value = -1;
+    return goal_token_is (token, "-1");
+  }
+  for (gsize i = 0; i < token->length; i++) {
+    int digit = token->text[i] - '0';
+
+    if (number > (INT64_MAX - digit) / 10)
+      return FALSE;
+    number = number * 10 + digit;
+  }
+  *value = number;
+  return TRUE;
+}
+
+/* --- Which node of a rank has which label --- */
+
+/* Open addressing, at most half full: a schedule has as many labels as
+ * operations, and an allocation for each would cost more than reading it. */
+
+#define LEAST_CAPACITY 16u
+
+typedef struct {
+  const char *text; /* NULL: a free place */
+  uint32_t length;
+  uint32_t node;
+} Label;
+
+/* Labels are not copied: they stay in the text that they were read from. */
+typedef struct {
+  Label *places; /* [capacity], a power of two */
+  gsize n, capacity;
+} GoalLabels;
+
+static GoalLabels *
+goal_labels_new (void)
+{
+  GoalLabels *labels = g_new (GoalLabels, 1);
+
+  labels->n = 0;
+  labels->capacity = LEAST_CAPACITY;
+  labels->places = g_new0 (Label, labels->capacity);
+  return labels;
+}
+
+static void
+goal_labels_free (GoalLabels *labels)
+{
+  if (labels == NULL)
+    return;
+  g_free (labels->places);
+  g_free (labels);
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (GoalLabels, goal_labels_free)
+
+/* FNV-1a. */
+static gsize
+hash (const char *text, gsize length)
+{
+  uint64_t hash = 0xcbf29ce484222325u;
+
+  for (gsize i = 0; i < length; i++)
+    hash = (hash ^ (guint8) text[i]) * 0x100000001b3u;
+  return (gsize) (hash ^ (hash >> 32));
+}
+
+/* Where the label is, or would be. */
+static Label *
+find_place (const GoalLabels *labels, const char *text, gsize length)
+{
+  for (gsize at = hash (text, length);; at++) {
+    Label *place = &labels->places[at & (labels->capacity - 1)];
+
+    if (place->text == NULL || (place->length == length && memcmp (place->text, text, length) == 0))
+      return place;
+  }
+}
+
+static void
+grow (GoalLabels *labels)
+{
+  Label *old = labels->places;
+  gsize n_old = labels->capacity;
+
+  labels->capacity *= 2;
+  labels->places = g_new0 (Label, labels->capacity);
+  for (gsize i = 0; i < n_old; i++)
+    if (old[i].text != NULL)
+      *find_place (labels, old[i].text, old[i].length) = old[i];
+  g_free (old);
+}
+
+/* FALSE when another node has the label. */
+static gboolean
+goal_labels_add (GoalLabels *labels, const char *text, gsize length, uint32_t node)
+{
+  Label *place;
+
+  if (labels->n * 2 >= labels->capacity)
+    grow (labels);
+  place = find_place (labels, text, length);
+  if (place->text != NULL)
+    return FALSE;
+  *place = (Label){ text, (uint32_t) length, node };
+  labels->n++;
+  return TRUE;
+}
+
+/* FALSE when no node has it. */
+static gboolean
+goal_labels_find (const GoalLabels *labels, const char *text, gsize length, uint32_t *node)
+{
+  const Label *place = find_place (labels, text, length);
+
+  if (place->text == NULL)
+    return FALSE;
+  *node = place->node;
+  return TRUE;
+}
+
+/* --- GOAL schedules as text: where each rank is, and what it does --- */
 
 /* More ranks than any machine has: such a number is a mistake. */
 #define MAX_RANKS (1 << 24)
@@ -159,46 +391,6 @@ skip_block (Reading *reading, GError **error)
   }
 }
 
-/* The head of a rank, up to the brace. */
-static gboolean
-read_head (Reading *reading, uint32_t expected, int64_t n_ranks, GError **error)
-{
-  GoalToken token = goal_scan (&reading->scanner);
-  int64_t rank;
-
-  if (token.kind == GOAL_TOKEN_END)
-    return fail (reading, &token, TRACE_ERROR_FORMAT, error,
-                 "the text ends before rank %u of %" G_GINT64_FORMAT, expected, n_ranks);
-  if (!goal_token_is (&token, "rank"))
-    return fail_expected (reading, &token, "\"rank\"", error);
-  if (!take_number (reading, "rank", 0, n_ranks - 1, &rank, error))
-    return FALSE;
-  if (rank != expected)
-    return fail (reading, &token, TRACE_ERROR_RANGE, error,
-                 "rank %" G_GINT64_FORMAT " where rank %u belongs: each must be there once, in "
-                 "rising order",
-                 rank, expected);
-  return expect (reading, "{", error);
-}
-
-static gboolean
-find_block (Reading *reading, GoalText *text, int64_t n_ranks, GError **error)
-{
-  Block block;
-
-  if (!read_head (reading, text->blocks->len, n_ranks, error))
-    return FALSE;
-  block.begin = (gsize) (reading->scanner.at - text->data);
-  block.line = line_from (text, reading->known_at, reading->known_line, block.begin);
-  reading->known_at = block.begin;
-  reading->known_line = block.line;
-  if (!skip_block (reading, error))
-    return FALSE;
-  block.end = (gsize) (reading->scanner.at - text->data) - 1;
-  g_array_append_val (text->blocks, block);
-  return TRUE;
-}
-
 static gboolean
 find_blocks (GoalText *text, GError **error)
 {
@@ -211,12 +403,48 @@ find_blocks (GoalText *text, GError **error)
   if (!expect (&reading, "num_ranks", error) ||
       !take_number (&reading, "number of ranks", 1, MAX_RANKS, &n_ranks, error))
     return FALSE;
-  while (text->blocks->len < n_ranks)
-    if (!find_block (&reading, text, n_ranks, error))
+  while (text->blocks->len < n_ranks) {
+    Block block;
+    int64_t rank;
+
+    /* The head of a rank, up to the brace. */
+    token = goal_scan (&reading.scanner);
+
+    if (token.kind == GOAL_TOKEN_END)
+      return fail (&reading, &token, TRACE_ERROR_FORMAT, error,
+                   "the text ends before rank %u of %" G_GINT64_FORMAT, text->blocks->len, n_ranks);
+    if (!goal_token_is (&token, "rank"))
+      return fail_expected (&reading, &token, "\"rank\"", error);
+    if (!take_number (&reading, "rank", 0, n_ranks - 1, &rank, error))
       return FALSE;
+    if (rank != text->blocks->len)
+      return fail (&reading, &token, TRACE_ERROR_RANGE, error,
+                   "rank %" G_GINT64_FORMAT " where rank %u belongs: each must be there once, in "
+                   "rising order",
+                   rank, text->blocks->len);
+    if (!expect (&reading, "{", error))
+      return FALSE;
+    block.begin = (gsize) (reading.scanner.at - text->data);
+    block.line = line_from (text, reading.known_at, reading.known_line, block.begin);
+    reading.known_at = block.begin;
+    reading.known_line = block.line;
+    if (!skip_block (&reading, error))
+      return FALSE;
+    block.end = (gsize) (reading.scanner.at - text->data) - 1;
+    g_array_append_val (text->blocks, block);
+  }
   token = goal_scan (&reading.scanner);
   return token.kind == GOAL_TOKEN_END ||
          fail_expected (&reading, &token, "nothing after the last rank", error);
+}
+
+gboolean
+goal_text_probe (const guint8 *head, gsize n)
+{
+  GoalScanner scanner = { (const char *) head, (const char *) head + n };
+  GoalToken token = goal_scan (&scanner);
+
+  return goal_token_is (&token, "num_ranks");
 }
 
 GoalText *
@@ -355,18 +583,6 @@ read_operation (RankReading *rank, const GoalToken *begin, const GoalToken *verb
 }
 
 static gboolean
-read_labelled (RankReading *rank, const GoalToken *label, GError **error)
-{
-  GoalToken verb = goal_scan (&rank->reading.scanner);
-
-  if (!goal_labels_add (rank->labels, label->text, label->length, rank->graph->nodes->len))
-    return fail (&rank->reading, label, TRACE_ERROR_FORMAT, error,
-                 "label \"%.*s\" is already defined in this rank", shown_length (label),
-                 label->text);
-  return read_operation (rank, label, &verb, error);
-}
-
-static gboolean
 find_label (RankReading *rank, const GoalToken *label, uint32_t *node, GError **error)
 {
   return goal_labels_find (rank->labels, label->text, label->length, node) ||
@@ -378,7 +594,7 @@ static gboolean
 read_dependency (RankReading *rank, const GoalToken *label, gboolean on_start, GError **error)
 {
   GoalToken other = goal_scan (&rank->reading.scanner);
-  uint32_t node, on;
+  uint32_t node = 0, on = 0;
 
   if (other.kind != GOAL_TOKEN_WORD)
     return fail_expected (&rank->reading, &other, "a label", error);
@@ -398,8 +614,15 @@ read_statement (RankReading *rank, const GoalToken *first, GError **error)
   if (first->kind != GOAL_TOKEN_WORD)
     return fail_expected (&rank->reading, first, "a statement", error);
   second = goal_scan (&rank->reading.scanner);
-  if (goal_token_is (&second, ":"))
-    return read_labelled (rank, first, error);
+  if (goal_token_is (&second, ":")) {
+    GoalToken verb = goal_scan (&rank->reading.scanner);
+
+    if (!goal_labels_add (rank->labels, first->text, first->length, rank->graph->nodes->len))
+      return fail (&rank->reading, first, TRACE_ERROR_FORMAT, error,
+                   "label \"%.*s\" is already defined in this rank", shown_length (first),
+                   first->text);
+    return read_operation (rank, first, &verb, error);
+  }
   if (goal_token_is (&second, "requires"))
     return read_dependency (rank, first, FALSE, error);
   if (goal_token_is (&second, "irequires"))

@@ -17,6 +17,8 @@
 
 typedef struct GoalText GoalText;
 
+gboolean goal_text_probe (const guint8 *head, gsize n);
+
 /* Reads where each rank is, not what is there. */
 GoalText *goal_text_open (const char *path, GError **error);
 void goal_text_close (GoalText *text);

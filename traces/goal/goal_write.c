@@ -107,13 +107,6 @@ compute (TraceSink *sink, int64_t gap_ps, double flops)
   set_front (writer, FALSE);
 }
 
-static void
-write_tag (FILE *out, int32_t tag)
-{
-  if (tag != 0)
-    fprintf (out, " tag %d", tag);
-}
-
 static uint64_t
 bytes_of_receive (Trace *trace, uint64_t bytes)
 {
@@ -130,7 +123,8 @@ write_message (Writer *writer, gboolean is_send, uint64_t bytes, int32_t peer, i
            ++writer->n_labels, is_send ? "send" : "recv",
            is_send ? bytes : bytes_of_receive (writer->trace, bytes), is_send ? "to" : "from",
            peer);
-  write_tag (writer->out, tag);
+  if (tag != 0)
+    fprintf (writer->out, " tag %d", tag);
 }
 
 /* -- programs ------------------------------------------------------------------------ */

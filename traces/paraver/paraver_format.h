@@ -1,4 +1,4 @@
-/* paraver_format.h - the parts of the Paraver reader among themselves; private.
+/* paraver_format.h - data and functions that the parts of the Paraver reader share; private.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -7,16 +7,10 @@
  * an MPI call begins and ends; communications (3:) say what moved, and when
  * it was sent, posted and completed, but not by which calls.
  *
- *   paraver_text.c        lines and their fields
- *   paraver_header.c      the first line, communicators
- *   paraver_pcf.c         which numbers of events and values mean what
- *   paraver_calls.c       every MPI call that can occur: number, name, meaning
- *   paraver_records.c     records into calls and messages
- *   paraver_messages.c    which calls sent, posted and completed a message
- *   paraver_collectives.c which calls of different ranks are one collective
- *   paraver_sizes.c       what the sizes of collectives mean
- *   paraver_ops.c         calls into operations
- *   paraver.c             files and streams
+ *   paraver_text.c     lines and fields, the header, what numbers mean
+ *   paraver_records.c  records into calls and messages; matches calls with messages, and calls
+ *                      of different ranks with each other as collectives
+ *   paraver.c          calls into operations; files and streams
  *
  * All calls and messages are kept in memory: 64 bytes per MPI call, 48 per
  * message and 12 per call that has to do with a message. */

@@ -3,13 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * What each rank of NPB 3.3-MPI calls, in order, with sizes from the class of
- * the problem and the number of ranks alone.  A kernel is one file with a
- * const NpbKernel.  The benchmarks are specified in D. Bailey et al., "The
+ * the problem and the number of ranks alone.  A kernel is a const NpbKernel.  The benchmarks are specified in D. Bailey et al., "The
  * NAS Parallel Benchmarks", report RNR-94-007, and their MPI programs in
  * D. Bailey et al., "The NAS Parallel Benchmarks 2.0", report NAS-95-020. */
 #pragma once
 
 #include "traces/patterns/pattern.h"
+
+#define DOUBLE_BYTES 8
 
 typedef enum {
   NPB_BT,
@@ -25,7 +26,7 @@ typedef enum {
 
 /* The size of a problem. */
 typedef struct {
-  int32_t n[3];       /* points of the grid; CG, IS and EP: see npb_classes.c */
+  int32_t n[3];       /* points of the grid; CG, IS and EP: see npb_problem() */
   int32_t iterations; /* time steps */
 } NpbProblem;
 

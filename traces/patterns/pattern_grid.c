@@ -1,7 +1,11 @@
-/* pattern_grid.c - ranks in a grid, for patterns.
+/* pattern_grid.c - grids of ranks, and random permutations of them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/patterns/pattern_grid.h"
+
+#include <glib.h>
+
+/* --- Grids --- */
 
 void
 pattern_grid_balance (int64_t n, guint n_dims, int64_t *dims)
@@ -42,21 +46,6 @@ pattern_grid_check (const char *name, const int64_t grid[3], guint n_dims, GErro
   return TRUE;
 }
 
-/* Ranks of a grid that was given. */
-static gboolean
-count_ranks (const int64_t grid[3], guint n_dims, int64_t *n_ranks, GError **error)
-{
-  if (!pattern_grid_check ("grid", grid, n_dims, error))
-    return FALSE;
-  *n_ranks = 1;
-  for (guint d = 0; d < n_dims; d++) {
-    *n_ranks *= grid[d];
-    if (!check_ranks (*n_ranks, error))
-      return FALSE;
-  }
-  return TRUE;
-}
-
 gboolean
 pattern_grid_resolve (TraceParameterValue *ranks, TraceParameterValue *grid, guint n_dims,
                       GError **error)
@@ -73,8 +62,15 @@ pattern_grid_resolve (TraceParameterValue *ranks, TraceParameterValue *grid, gui
     pattern_grid_balance (ranks->integer, n_dims, grid->grid);
     return TRUE;
   }
-  if (!count_ranks (grid->grid, n_dims, &n_ranks, error))
+  /* Ranks of a grid that was given. */
+  if (!pattern_grid_check ("grid", grid->grid, n_dims, error))
     return FALSE;
+  n_ranks = 1;
+  for (guint d = 0; d < n_dims; d++) {
+    n_ranks *= grid->grid[d];
+    if (!check_ranks (n_ranks, error))
+      return FALSE;
+  }
   if (ranks->integer != 0 && ranks->integer != n_ranks) {
     g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
                  "the grid has %" G_GINT64_FORMAT " ranks, but ranks=%" G_GINT64_FORMAT
@@ -118,4 +114,110 @@ pattern_grid_neighbour (const PatternGrid *grid, const int32_t place[3], const i
     rank = rank * size + (at % size + size) % size;
   }
   return rank;
+}
+
+void
+pattern_grid_exchange (TraceBatch *batch, const PatternGrid *grid, uint32_t rank,
+                       const PatternStep *steps, guint n_steps, uint64_t bytes)
+{
+  uint32_t request = TRACE_BATCH_FIRST_REQUEST;
+  int32_t place[3];
+
+  pattern_grid_place (grid, rank, place);
+  for (guint s = 0; s < n_steps; s++) {
+    const int *step = steps[s].step;
+    const int back[3] = { -step[0], -step[1], -step[2] };
+    int32_t source = pattern_grid_neighbour (grid, place, back);
+
+    if (source >= 0)
+      trace_batch_irecv (batch, source, (int32_t) s, bytes, request++);
+  }
+  for (guint s = 0; s < n_steps; s++) {
+    int32_t destination = pattern_grid_neighbour (grid, place, steps[s].step);
+
+    if (destination >= 0)
+      trace_batch_isend (batch, destination, (int32_t) s, bytes, request++);
+  }
+  trace_batch_wait (batch, TRACE_BATCH_FIRST_REQUEST, request - TRACE_BATCH_FIRST_REQUEST);
+}
+
+/* --- Random permutations of ranks without a table --- */
+
+/* A Feistel network permutes the numbers of an even count of bits; what comes
+ * out above n goes in again until it is below (Black and Rogaway, Ciphers with
+ * arbitrary finite domains, CT-RSA 2002, "cycle walking").  There are less
+ * than 4 n numbers, so that it takes less than four turns on average. */
+
+#define N_ROUNDS 8
+
+/* The finalizer of MurmurHash3 as splitmix64 uses it (Steele, Lea and Flood,
+ * Fast splittable pseudorandom number generators, OOPSLA 2014). */
+static uint64_t
+mix (uint64_t x)
+{
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return x ^ x >> 31;
+}
+
+uint64_t
+pattern_shuffle_key (uint64_t seed, uint64_t round, uint64_t number)
+{
+  return mix (mix (mix (seed) ^ round) ^ number);
+}
+
+/* Half the bits of a number below n. */
+static guint
+half_bits (uint32_t n)
+{
+  guint bits = g_bit_storage (MAX (n, 2) - 1);
+
+  return (bits + 1) / 2;
+}
+
+static uint32_t
+scramble (uint64_t key, guint round, uint32_t half, uint32_t mask)
+{
+  return (uint32_t) mix (key ^ ((uint64_t) round << 32 | half)) & mask;
+}
+
+uint32_t
+pattern_shuffle (uint64_t key, uint32_t n, uint32_t x)
+{
+  guint bits = half_bits (n);
+  uint32_t mask = (1u << bits) - 1;
+
+  do {
+    uint32_t left = x >> bits, right = x & mask;
+
+    for (guint round = 0; round < N_ROUNDS; round++) {
+      uint32_t next = left ^ scramble (key, round, right, mask);
+
+      left = right;
+      right = next;
+    }
+    x = left << bits | right;
+  } while (x >= n);
+  return x;
+}
+
+uint32_t
+pattern_unshuffle (uint64_t key, uint32_t n, uint32_t y)
+{
+  guint bits = half_bits (n);
+  uint32_t mask = (1u << bits) - 1;
+
+  do {
+    uint32_t left = y >> bits, right = y & mask;
+
+    for (guint round = N_ROUNDS; round-- > 0;) {
+      uint32_t before = right ^ scramble (key, round, left, mask);
+
+      right = left;
+      left = before;
+    }
+    y = left << bits | right;
+  } while (y >= n);
+  return y;
 }

@@ -37,3 +37,28 @@ void pattern_grid_place (const PatternGrid *grid, uint32_t rank, int32_t place[3
 /* The rank `step` away from a place; TRACE_PROC_NULL beyond the edge of a
  * grid that is not periodic. */
 int32_t pattern_grid_neighbour (const PatternGrid *grid, const int32_t place[3], const int step[3]);
+
+/* Where neighbours are. */
+typedef struct {
+  int step[3];
+} PatternStep;
+
+/* Every rank sends `bytes` to the rank each step away and receives as much
+ * from the rank on the opposite side: all receives are posted, then all sends,
+ * then all are waited for.  The tag is the number of the step, so that
+ * messages between the same two ranks (in a dimension of one or two) match
+ * by direction. */
+void pattern_grid_exchange (TraceBatch *batch, const PatternGrid *grid, uint32_t rank,
+                            const PatternStep *steps, guint n_steps, uint64_t bytes);
+
+/* --- Random permutations of ranks without a table ---
+ *
+ * Each key stands for one permutation of 0 .. n - 1.  Any element of it can be computed, in both
+ * directions, so that a rank finds its destination and its source. */
+
+/* A key from a seed and what else tells permutations apart. */
+uint64_t pattern_shuffle_key (uint64_t seed, uint64_t round, uint64_t number);
+
+/* Where x goes, and what goes to y; both below n, which is 2^30 at most. */
+uint32_t pattern_shuffle (uint64_t key, uint32_t n, uint32_t x);
+uint32_t pattern_unshuffle (uint64_t key, uint32_t n, uint32_t y);

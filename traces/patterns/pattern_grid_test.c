@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/patterns/pattern_grid.h"
-#include "traces/patterns/pattern_shuffle.h"
+#include "traces/patterns/pattern_grid.h"
 
 /* What MPI_Dims_create of Open MPI 4.1.4 answers.  Of all numbers up to 4,096
  * in two and three dimensions ours is the same for 8,048 and more even for

@@ -1,16 +1,292 @@
-/* recorder.c - from the beginning of a call to its end.
+/* recorder.c - the recorder: the real MPI, hardware counters, calls of the program.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/recorder/recorder.h"
 
 #include "traces/recorder/recording.h"
 
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <linux/perf_event.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+/* --- The MPI that the program uses --- */
+
+RecorderMpi recorder_mpi;
+
+/* Goes over the loaded libraries until the MPI is found. */
+static int
+is_mpi (struct dl_phdr_info *info, size_t size, void *data)
+{
+  const char **found = data;
+  const char *base = strrchr (info->dlpi_name, '/');
+
+  (void) size;
+  if (base == NULL ||
+      (strncmp (base, "/libmpi.so", 10) != 0 && strncmp (base, "/libmpich.so", 12) != 0))
+    return 0;
+  *found = info->dlpi_name;
+  return 1;
+}
+
+/* A program that loads its MPI late, such as an interpreter, may keep it to
+ * itself; then it is not what comes next. */
+static void *
+find_symbol (void *where, const char *name)
+{
+  void *symbol = dlsym (where, name);
+  const char *path = NULL;
+  void *library;
+
+  if (symbol != NULL)
+    return symbol;
+  dl_iterate_phdr (is_mpi, &path);
+  if (path == NULL || (library = dlopen (path, RTLD_LAZY | RTLD_NOLOAD)) == NULL)
+    return NULL;
+  symbol = dlsym (library, name);
+  dlclose (library);
+  return symbol;
+}
+
+static void *
+must_find (void *where, const char *name)
+{
+  void *symbol = find_symbol (where, name);
+
+  if (symbol == NULL) {
+    fprintf (stderr, "hopcast recorder: no %s in this program's MPI\n", name);
+    _exit (1);
+  }
+  return symbol;
+}
+
+void *
+recorder_real (const char *name)
+{
+  return must_find (RTLD_NEXT, name);
+}
+
+/* Handles have another size in another MPI: nothing good would come of it. */
+static void
+check_implementation (void)
+{
+#ifdef OPEN_MPI
+  bool good = find_symbol (RTLD_DEFAULT, "ompi_mpi_comm_world") != NULL;
+  static const char other[] = "mpich";
+#else
+  bool good = find_symbol (RTLD_DEFAULT, "ompi_mpi_comm_world") == NULL;
+  static const char other[] = "openmpi";
+#endif
+
+  if (good)
+    return;
+  fprintf (stderr,
+           "hopcast recorder: the program uses another MPI than the recorder was built for; "
+           "try --mpi %s\n",
+           other);
+  _exit (1);
+}
+
+/* An object of the MPI, which a program may have its own copy of: then that is
+ * the one that all use. */
+#ifdef OPEN_MPI
+static void *
+real_object (const char *name)
+{
+  return must_find (RTLD_DEFAULT, name);
+}
+#endif
+
+#define LOAD(name) recorder_mpi.name = (__typeof__ (&MPI_##name)) recorder_real ("PMPI_" #name);
+
+void
+recorder_mpi_load (void)
+{
+  check_implementation ();
+  RECORDER_USES (LOAD)
+#ifdef OPEN_MPI
+  recorder_mpi.world = real_object ("ompi_mpi_comm_world");
+  recorder_mpi.self = real_object ("ompi_mpi_comm_self");
+  recorder_mpi.no_comm = real_object ("ompi_mpi_comm_null");
+  recorder_mpi.no_request = real_object ("ompi_request_null");
+  recorder_mpi.no_message = real_object ("ompi_message_null");
+  recorder_mpi.message_from_nobody = real_object ("ompi_message_no_proc");
+  recorder_mpi.integer = real_object ("ompi_mpi_int");
+  recorder_mpi.no_type = real_object ("ompi_mpi_datatype_null");
+  recorder_mpi.no_operation = real_object ("ompi_mpi_op_no_op");
+#else
+  recorder_mpi.world = MPI_COMM_WORLD;
+  recorder_mpi.self = MPI_COMM_SELF;
+  recorder_mpi.no_comm = MPI_COMM_NULL;
+  recorder_mpi.no_request = MPI_REQUEST_NULL;
+  recorder_mpi.no_message = MPI_MESSAGE_NULL;
+  recorder_mpi.message_from_nobody = MPI_MESSAGE_NO_PROC;
+  recorder_mpi.integer = MPI_INT;
+  recorder_mpi.no_type = MPI_DATATYPE_NULL;
+  recorder_mpi.no_operation = MPI_NO_OP;
+#endif
+}
+
+/* --- Instructions and cycles of the calling thread, from --- */
+
+/* the kernel's performance events.
+ *
+ *
+ * Where the processor lets programs read its counters (perf_event_open(2),
+ * cap_user_rdpmc) that is done; else the kernel is asked, which takes a few
+ * hundred nanoseconds. */
+
+enum { INSTRUCTIONS, CYCLES, N_EVENTS };
+
+typedef struct {
+  bool tried;
+  int descriptor[N_EVENTS]; /* of the group; the first leads */
+  struct perf_event_mmap_page *page[N_EVENTS];
+} Counters;
+
+static bool is_on;
+static __thread Counters counters __attribute__ ((tls_model ("initial-exec")));
+
+static int
+open_event (uint64_t event, int leader)
+{
+  struct perf_event_attr attributes = { .type = PERF_TYPE_HARDWARE,
+                                        .size = sizeof attributes,
+                                        .config = event,
+                                        .exclude_kernel = 1,
+                                        .exclude_hv = 1,
+                                        .read_format = PERF_FORMAT_GROUP };
+
+  return (int) syscall (SYS_perf_event_open, &attributes, 0, -1, leader, PERF_FLAG_FD_CLOEXEC);
+}
+
+static bool
+open_thread (void)
+{
+  counters.tried = true;
+  counters.descriptor[INSTRUCTIONS] = open_event (PERF_COUNT_HW_INSTRUCTIONS, -1);
+  if (counters.descriptor[INSTRUCTIONS] < 0)
+    return false;
+  counters.descriptor[CYCLES] =
+      open_event (PERF_COUNT_HW_CPU_CYCLES, counters.descriptor[INSTRUCTIONS]);
+  if (counters.descriptor[CYCLES] < 0) {
+    close (counters.descriptor[INSTRUCTIONS]);
+    counters.descriptor[INSTRUCTIONS] = -1;
+    return false;
+  }
+  for (int i = 0; i < N_EVENTS; i++) {
+    void *page = mmap (NULL, (size_t) sysconf (_SC_PAGESIZE), PROT_READ, MAP_SHARED,
+                       counters.descriptor[i], 0);
+
+    counters.page[i] = page != MAP_FAILED ? page : NULL;
+  }
+  return true;
+}
+
+const char *
+recorder_counters_start (void)
+{
+  const char *wish = getenv (RECORDING_COUNTERS_VARIABLE);
+
+  if (wish != NULL && strcmp (wish, "off") == 0)
+    return "switched off";
+  if (!open_thread ()) {
+    static char text[128];
+    int reason = errno, level;
+    FILE *file;
+
+    if (reason == ENOENT || reason == EOPNOTSUPP || reason == ENODEV)
+      return "this processor does not count, or its counters are hidden (virtual machine)";
+    if (reason == EACCES || reason == EPERM) {
+      file = fopen ("/proc/sys/kernel/perf_event_paranoid", "r");
+      if (file != NULL && fscanf (file, "%d", &level) == 1)
+        snprintf (text, sizeof text,
+                  "not permitted (kernel.perf_event_paranoid is %d, or a container forbids it)",
+                  level);
+      else
+        snprintf (text, sizeof text, "not permitted");
+      if (file != NULL)
+        fclose (file);
+      return text;
+    }
+    snprintf (text, sizeof text, "%s", strerror (reason));
+    return text;
+  }
+  is_on = true;
+  return NULL;
+}
+
+bool
+recorder_counters_on (void)
+{
+  return is_on;
+}
+
+#if defined __x86_64__
+/* The value of one event without asking the kernel, which says how in the
+ * page; false when it has to be asked. */
+static bool
+read_quickly (const volatile struct perf_event_mmap_page *page, uint64_t *value)
+{
+  uint32_t sequence, index;
+
+  if (page == NULL || !page->cap_user_rdpmc)
+    return false;
+  do {
+    uint32_t low, high;
+    int shift = 64 - page->pmc_width;
+
+    sequence = page->lock;
+    __atomic_signal_fence (__ATOMIC_SEQ_CST);
+    index = page->index;
+    if (index == 0)
+      return false;
+    __asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(index - 1));
+    *value = (uint64_t) page->offset +
+             (uint64_t) ((int64_t) (((uint64_t) high << 32 | low) << shift) >> shift);
+    __atomic_signal_fence (__ATOMIC_SEQ_CST);
+  } while (page->lock != sequence);
+  return true;
+}
+#else
+static bool
+read_quickly (const volatile struct perf_event_mmap_page *page, uint64_t *value)
+{
+  (void) page;
+  (void) value;
+  return false;
+}
+#endif
+
+RecorderCounters
+recorder_counters_read (void)
+{
+  RecorderCounters now = { 0 };
+  uint64_t group[1 + N_EVENTS];
+
+  if (!counters.tried)
+    open_thread ();
+  if (counters.descriptor[INSTRUCTIONS] < 0)
+    return now;
+  if (read_quickly (counters.page[INSTRUCTIONS], &now.instructions) &&
+      read_quickly (counters.page[CYCLES], &now.cycles))
+    return now;
+  if (read (counters.descriptor[INSTRUCTIONS], group, sizeof group) == sizeof group) {
+    now.instructions = group[1 + INSTRUCTIONS];
+    now.cycles = group[1 + CYCLES];
+  }
+  return now;
+}
+
+/* --- From the beginning of a call to its end --- */
 
 static struct {
   pthread_mutex_t lock; /* recursive: some hold it over recorder_leave() */
@@ -133,12 +409,6 @@ write_poll (void)
   poll.waits = false;
 }
 
-static bool
-saw_nothing (const TraceOp *op)
-{
-  return (op->kind == TRACE_OP_TEST || op->kind == TRACE_OP_IPROBE) && op->n_completed == 0;
-}
-
 static void
 keep_poll (const TraceOp *op, const RecorderExtra *extra)
 {
@@ -163,7 +433,7 @@ write_op (const RecorderCall *call, const TraceOp *op, RecorderExtra extra)
 
   named.name = op->name != NULL ? op->name : call->name;
   extra.site = call->site;
-  if (saw_nothing (&named)) {
+  if ((named.kind == TRACE_OP_TEST || named.kind == TRACE_OP_IPROBE) && named.n_completed == 0) {
     keep_poll (&named, &extra);
     return;
   }
@@ -218,10 +488,22 @@ is_exchange (TraceOpKind kind)
   return kind >= TRACE_OP_BARRIER && kind <= TRACE_OP_NEIGHBOR_ALLTOALL;
 }
 
-/* Writes what can go on, in the form in which it does. */
-static void
-post_begun (RecorderCall *call, RecorderExtra extra)
+void
+recorder_post (RecorderCall *call)
 {
+  TraceOpKind kind = call->op.kind;
+
+  if (!recorder.threads)
+    return;
+  if (call->binds == NULL && kind != TRACE_OP_SEND && kind != TRACE_OP_RECV &&
+      kind != TRACE_OP_SENDRECV && kind != TRACE_OP_START && !is_exchange (kind))
+    return;
+  recorder_lock ();
+
+  /* Writes what can go on, in the form in which it does. */
+  RecorderExtra extra = (RecorderExtra){ .gap_ns = gap_before (call),
+                                         .counters = call->counters,
+                                         .n_values2 = call->n_values2 };
   TraceOp *op = &call->op;
 
   if (op->kind == TRACE_OP_SENDRECV) {
@@ -239,22 +521,6 @@ post_begun (RecorderCall *call, RecorderExtra extra)
       op->nonblocking = true;
     call->wait[call->n_wait++] = write_begun (call, op, extra);
   }
-}
-
-void
-recorder_post (RecorderCall *call)
-{
-  TraceOpKind kind = call->op.kind;
-
-  if (!recorder.threads)
-    return;
-  if (call->binds == NULL && kind != TRACE_OP_SEND && kind != TRACE_OP_RECV &&
-      kind != TRACE_OP_SENDRECV && kind != TRACE_OP_START && !is_exchange (kind))
-    return;
-  recorder_lock ();
-  post_begun (call, (RecorderExtra){ .gap_ns = gap_before (call),
-                                     .counters = call->counters,
-                                     .n_values2 = call->n_values2 });
   call->is_posted = true;
   recorder.last_ns = recorder_now_ns ();
   recorder_unlock ();
@@ -281,38 +547,6 @@ leave_posted (RecorderCall *call, RecorderExtra extra)
     recorder_request_complete (call->wait[i], i == 0 ? call->status : NULL);
 }
 
-static bool
-receives_from_any (const TraceOp *op)
-{
-  return (op->kind == TRACE_OP_RECV && op->peer == TRACE_ANY_SOURCE) ||
-         (op->kind == TRACE_OP_SENDRECV && op->recv_peer == TRACE_ANY_SOURCE);
-}
-
-static void
-leave_whole (RecorderCall *call, RecorderExtra extra)
-{
-  TraceOp *op = &call->op;
-
-  if (receives_from_any (op) && call->status != NULL)
-    op->matched_source = recorder_peer (call->status->MPI_SOURCE);
-  if (call->binds != NULL)
-    recorder_request_bind (write_begun (call, op, extra), *call->binds);
-  else
-    write_op (call, op, extra);
-}
-
-/* A call that failed has moved nothing. */
-static void
-forget_call (RecorderCall *call)
-{
-  call->op = (TraceOp){ .kind = TRACE_OP_CALL,
-                        .comm = TRACE_COMM_WORLD,
-                        .root = TRACE_NO_ROOT,
-                        .matched_source = TRACE_ANY_SOURCE };
-  call->binds = NULL;
-  call->n_values2 = 0;
-}
-
 void
 recorder_leave (RecorderCall *call, int code)
 {
@@ -325,10 +559,27 @@ recorder_leave (RecorderCall *call, int code)
   if (call->is_posted) {
     leave_posted (call, extra);
   } else {
-    if (code != MPI_SUCCESS)
-      forget_call (call);
+    if (code != MPI_SUCCESS) {
+      /* A call that failed has moved nothing. */
+      call->op = (TraceOp){ .kind = TRACE_OP_CALL,
+                            .comm = TRACE_COMM_WORLD,
+                            .root = TRACE_NO_ROOT,
+                            .matched_source = TRACE_ANY_SOURCE };
+      call->binds = NULL;
+      call->n_values2 = 0;
+    }
     extra.gap_ns = gap_before (call);
-    leave_whole (call, extra);
+
+    TraceOp *op = &call->op;
+
+    if (((op->kind == TRACE_OP_RECV && op->peer == TRACE_ANY_SOURCE) ||
+         (op->kind == TRACE_OP_SENDRECV && op->recv_peer == TRACE_ANY_SOURCE)) &&
+        call->status != NULL)
+      op->matched_source = recorder_peer (call->status->MPI_SOURCE);
+    if (call->binds != NULL)
+      recorder_request_bind (write_begun (call, op, extra), *call->binds);
+    else
+      write_op (call, op, extra);
   }
   if (call->then != NULL && code == MPI_SUCCESS)
     write_op (call, call->then, (RecorderExtra){ 0 });
@@ -358,28 +609,6 @@ make_line (char *text)
   for (; *text != '\0'; text++)
     if (*text == '\n' || *text == '\r' || *text == '\t')
       *text = ' ';
-}
-
-static void
-write_header (char *header, size_t size, int rank, int n_ranks, int level, const char *no_counters)
-{
-  char library[MPI_MAX_LIBRARY_VERSION_STRING] = "", host[256] = "", program[4096];
-  int n;
-
-  recorder_mpi.Get_library_version (library, &n);
-  library[strcspn (library, "\n,")] = '\0';
-  gethostname (host, sizeof host - 1);
-  program_name (program, sizeof program);
-  make_line (library);
-  make_line (program);
-  snprintf (
-      header, size,
-      "version=%d\nrank=%d\nranks=%d\nmpi=%.200s\nprogram=%.4000s\nhost=%s\nclock=CLOCK_MONOTONIC\n"
-      "thread-level=%s\ncounters=%s%s\n",
-      RECORDING_VERSION, rank, n_ranks, library, program, host,
-      level == MPI_THREAD_MULTIPLE ? "multiple" : "one call at a time",
-      no_counters != NULL ? "none: " : "instructions,cycles",
-      no_counters != NULL ? no_counters : "");
 }
 
 /* How many processes the launcher says it started, for processes that their MPI takes for single ones:
@@ -422,7 +651,25 @@ open_recording (const char *folder, const char *name, const void *site, int64_t 
   recorder_mpi.Comm_rank (recorder_mpi.world, &rank);
   recorder_mpi.Comm_size (recorder_mpi.world, &n_ranks);
   recorder_mpi.Query_thread (&level);
-  write_header (header, sizeof header, rank, n_ranks, level, recorder_counters_start ());
+
+  const char *no_counters = recorder_counters_start ();
+  char library[MPI_MAX_LIBRARY_VERSION_STRING] = "", host[256] = "", program[4096];
+  int n;
+
+  recorder_mpi.Get_library_version (library, &n);
+  library[strcspn (library, "\n,")] = '\0';
+  gethostname (host, sizeof host - 1);
+  program_name (program, sizeof program);
+  make_line (library);
+  make_line (program);
+  snprintf (
+      header, sizeof header,
+      "version=%d\nrank=%d\nranks=%d\nmpi=%.200s\nprogram=%.4000s\nhost=%s\nclock=CLOCK_MONOTONIC\n"
+      "thread-level=%s\ncounters=%s%s\n",
+      RECORDING_VERSION, rank, n_ranks, library, program, host,
+      level == MPI_THREAD_MULTIPLE ? "multiple" : "one call at a time",
+      no_counters != NULL ? "none: " : "instructions,cycles",
+      no_counters != NULL ? no_counters : "");
   write_launcher (launcher, sizeof launcher);
   if (!recorder_file_open (folder, rank, header, launcher))
     return;

@@ -41,24 +41,6 @@ static struct {
 
 static uint32_t crc_tables[8][256];
 
-static void
-make_crc_tables (void)
-{
-  for (uint32_t i = 0; i < 256; i++) {
-    uint32_t crc = i;
-
-    for (int bit = 0; bit < 8; bit++)
-      crc = (crc >> 1) ^ (crc & 1 ? 0xedb88320u : 0);
-    crc_tables[0][i] = crc;
-  }
-  for (int table = 1; table < 8; table++)
-    for (uint32_t i = 0; i < 256; i++) {
-      uint32_t before = crc_tables[table - 1][i];
-
-      crc_tables[table][i] = (before >> 8) ^ crc_tables[0][before & 255];
-    }
-}
-
 uint32_t
 recorder_crc32 (uint32_t crc, const void *data, size_t n)
 {
@@ -125,15 +107,6 @@ empty_block (void)
   file.n_operations = 0;
 }
 
-/* A recording that cannot be written must not stop the program. */
-static void
-give_up (void)
-{
-  fprintf (stderr, "hopcast recorder: cannot go on recording: %s\n", strerror (errno));
-  close (file.descriptor);
-  file.descriptor = -1;
-}
-
 static void
 write_all (const uint8_t *data, size_t n)
 {
@@ -143,7 +116,10 @@ write_all (const uint8_t *data, size_t n)
     if (written < 0 && errno == EINTR)
       continue;
     if (written < 0) {
-      give_up ();
+      /* A recording that cannot be written must not stop the program. */
+      fprintf (stderr, "hopcast recorder: cannot go on recording: %s\n", strerror (errno));
+      close (file.descriptor);
+      file.descriptor = -1;
       return;
     }
     data += written;
@@ -216,7 +192,19 @@ recorder_file_open (const char *folder, int rank, const char *header, const char
       fprintf (stderr, "hopcast recorder: %s: %s\n", path, strerror (error_number));
     return false;
   }
-  make_crc_tables ();
+  for (uint32_t i = 0; i < 256; i++) {
+    uint32_t crc = i;
+
+    for (int bit = 0; bit < 8; bit++)
+      crc = (crc >> 1) ^ (crc & 1 ? 0xedb88320u : 0);
+    crc_tables[0][i] = crc;
+  }
+  for (int table = 1; table < 8; table++)
+    for (uint32_t i = 0; i < 256; i++) {
+      uint32_t before = crc_tables[table - 1][i];
+
+      crc_tables[table][i] = (before >> 8) ^ crc_tables[0][before & 255];
+    }
   for (size_t code = 0; code < sizeof recording_kinds; code++)
     file.codes[recording_kinds[code]] = (uint8_t) code;
   reserve (&file.block, RECORDING_FULL_BYTES + 4096);
@@ -252,14 +240,6 @@ put_string (const void *address, const char *text)
   file.block.n += n;
   recorder_map_set (&file.strings, (uintptr_t) address, ++file.n_strings);
   return file.n_strings;
-}
-
-static uint32_t
-name_string (const char *name)
-{
-  const uint64_t *number = recorder_map_find (&file.strings, (uintptr_t) name);
-
-  return number != NULL ? (uint32_t) *number : put_string (name, name);
 }
 
 /* Where in the program a call came from: the file and the offset in it, as
@@ -321,20 +301,6 @@ other_fields (const TraceOp *op, const RecorderExtra *extra, uint32_t site)
   return mask;
 }
 
-static void
-put_numbers (const TraceOp *op, uint32_t mask)
-{
-#define UNSIGNED(bit, member, absent) \
-  if (mask & 1u << (bit))             \
-    put (&file.block, op->member);
-#define SIGNED(bit, member, absent) \
-  if (mask & 1u << (bit))           \
-    put_signed (&file.block, op->member);
-  RECORDING_NUMBERS (UNSIGNED, SIGNED)
-#undef UNSIGNED
-#undef SIGNED
-}
-
 #define PUT_LIST(bit, put_one, list, n) \
   if (mask & (bit)) {                   \
     put (&file.block, (n));             \
@@ -370,7 +336,10 @@ recorder_file_write (const TraceOp *op, const RecorderExtra *extra)
 
   if (file.descriptor < 0)
     return;
-  name = name_string (op->name);
+
+  const uint64_t *number = recorder_map_find (&file.strings, (uintptr_t) op->name);
+
+  name = number != NULL ? (uint32_t) *number : put_string (op->name, op->name);
   site = site_string (extra->site);
   mask = number_fields (op) | other_fields (op, extra, site);
   reserve (&file.block, room_for (op, extra->n_values2));
@@ -383,7 +352,15 @@ recorder_file_write (const TraceOp *op, const RecorderExtra *extra)
   put (&file.block, name);
   if (mask & RECORDING_SITE)
     put (&file.block, site);
-  put_numbers (op, mask);
+#define UNSIGNED(bit, member, absent) \
+  if (mask & 1u << (bit))             \
+    put (&file.block, op->member);
+#define SIGNED(bit, member, absent) \
+  if (mask & 1u << (bit))           \
+    put_signed (&file.block, op->member);
+  RECORDING_NUMBERS (UNSIGNED, SIGNED)
+#undef UNSIGNED
+#undef SIGNED
   put_lists (op, extra->n_values2, mask);
   if (mask & RECORDING_COUNTERS) {
     put (&file.block, extra->counters.instructions);

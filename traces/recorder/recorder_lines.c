@@ -129,23 +129,6 @@ make_color (const Comm *parent, const Making *making, int32_t color)
   }
 }
 
-static void
-make_all (const Comm *parent, Making *making)
-{
-  guint n = parent->members->len;
-
-  making->made = g_ptr_array_new ();
-  g_ptr_array_set_size (making->made, (gint) n);
-  for (guint i = 0; i < n; i++) {
-    if (making->colors[i] == TRACE_UNDEFINED || making->made->pdata[i] != NULL)
-      continue;
-    making->made->pdata[i] = make_color (parent, making, making->colors[i]);
-    for (guint j = i + 1; j < n; j++)
-      if (making->colors[j] == making->colors[i])
-        making->made->pdata[j] = making->made->pdata[i];
-  }
-}
-
 static Making *
 making_of (Rank *state, Comm *parent)
 {
@@ -175,8 +158,20 @@ make_comm (uint32_t rank, const TraceOp *op)
     making->is_split = op->kind == TRACE_OP_COMM_SPLIT;
     making->colors[self] = making->is_split ? op->color : 0;
     making->keys[self] = making->is_split ? op->key : 0;
-    if (making->n_arrived == parent->members->len)
-      make_all (parent, making);
+    if (making->n_arrived == parent->members->len) {
+      guint n = parent->members->len;
+
+      making->made = g_ptr_array_new ();
+      g_ptr_array_set_size (making->made, (gint) n);
+      for (guint i = 0; i < n; i++) {
+        if (making->colors[i] == TRACE_UNDEFINED || making->made->pdata[i] != NULL)
+          continue;
+        making->made->pdata[i] = make_color (parent, making, making->colors[i]);
+        for (guint j = i + 1; j < n; j++)
+          if (making->colors[j] == making->colors[i])
+            making->made->pdata[j] = making->made->pdata[i];
+      }
+    }
   }
   state->waits = making->made == NULL;
   if (state->waits)
@@ -190,25 +185,6 @@ make_comm (uint32_t rank, const TraceOp *op)
   return TRUE;
 }
 
-/* All members must have said the same of it. */
-static void
-define_comm (uint32_t rank, const TraceOp *op)
-{
-  Comm *comm = g_hash_table_lookup (defined, GINT_TO_POINTER (op->color));
-
-  if (comm == NULL) {
-    comm = comm_new ();
-    for (uint32_t i = 0; i < op->n_values; i++)
-      g_array_append_val (comm->members, op->values[i]);
-    g_hash_table_insert (defined, GINT_TO_POINTER (op->color), comm);
-  }
-  g_assert_cmpuint (comm->members->len, ==, op->n_values);
-  for (uint32_t i = 0; i < op->n_values; i++)
-    g_assert_cmpint (world_rank (comm, (int32_t) i), ==, op->values[i]);
-  rank_in (comm, rank);
-  g_hash_table_insert (ranks[rank].comms, GUINT_TO_POINTER (op->new_comm), comm);
-}
-
 /* --- Lines --- */
 
 static void
@@ -216,15 +192,6 @@ add_send (uint32_t rank, uint32_t comm, int32_t peer, uint64_t bytes)
 {
   if (peer != TRACE_PROC_NULL)
     add (g_strdup_printf ("send %u %u", rank, world_rank (find_comm (rank, comm), peer)), bytes, 0);
-}
-
-static void
-add_source (uint32_t rank, const TraceOp *op)
-{
-  if (op->peer == TRACE_ANY_SOURCE)
-    add (g_strdup_printf ("from %u %u", rank,
-                          world_rank (find_comm (rank, op->comm), op->matched_source)),
-         0, 0);
 }
 
 static uint64_t
@@ -266,41 +233,32 @@ add_access (uint32_t rank, const TraceOp *op)
        op->bytes, op->recv_bytes);
 }
 
-static void
-start_requests (uint32_t rank, const TraceOp *op)
-{
-  for (uint32_t i = 0; i < op->n_requests; i++) {
-    const Send *send =
-        g_hash_table_lookup (ranks[rank].persistent, GUINT_TO_POINTER (op->requests[i]));
-
-    if (send != NULL)
-      add_send (rank, send->comm, send->peer, send->bytes);
-  }
-}
-
-static void
-keep_persistent (uint32_t rank, const TraceOp *op)
-{
-  Send *send = g_new (Send, 1);
-
-  *send = (Send){ op->peer, op->comm, op->bytes };
-  g_hash_table_insert (ranks[rank].persistent, GUINT_TO_POINTER (op->request), send);
-}
-
 static gboolean
 take_op (uint32_t rank, const TraceOp *op)
 {
   if (op->kind == TRACE_OP_SEND || op->kind == TRACE_OP_ISEND || op->kind == TRACE_OP_SENDRECV)
     add_send (rank, op->comm, op->peer, op->bytes);
-  else if (op->kind == TRACE_OP_RECV || op->kind == TRACE_OP_IRECV)
-    add_source (rank, op);
-  else if (op->kind == TRACE_OP_SEND_INIT)
-    keep_persistent (rank, op);
-  else if (op->kind == TRACE_OP_REQUEST_FREE)
+  else if (op->kind == TRACE_OP_RECV || op->kind == TRACE_OP_IRECV) {
+    if (op->peer == TRACE_ANY_SOURCE)
+      add (g_strdup_printf ("from %u %u", rank,
+                            world_rank (find_comm (rank, op->comm), op->matched_source)),
+           0, 0);
+  } else if (op->kind == TRACE_OP_SEND_INIT) {
+    Send *send = g_new (Send, 1);
+
+    *send = (Send){ op->peer, op->comm, op->bytes };
+    g_hash_table_insert (ranks[rank].persistent, GUINT_TO_POINTER (op->request), send);
+  } else if (op->kind == TRACE_OP_REQUEST_FREE)
     g_hash_table_remove (ranks[rank].persistent, GUINT_TO_POINTER (op->requests[0]));
-  else if (op->kind == TRACE_OP_START)
-    start_requests (rank, op);
-  else if (op->kind == TRACE_OP_NEIGHBOR_ALLGATHER || op->kind == TRACE_OP_NEIGHBOR_ALLTOALL)
+  else if (op->kind == TRACE_OP_START) {
+    for (uint32_t i = 0; i < op->n_requests; i++) {
+      const Send *send =
+          g_hash_table_lookup (ranks[rank].persistent, GUINT_TO_POINTER (op->requests[i]));
+
+      if (send != NULL)
+        add_send (rank, send->comm, send->peer, send->bytes);
+    }
+  } else if (op->kind == TRACE_OP_NEIGHBOR_ALLGATHER || op->kind == TRACE_OP_NEIGHBOR_ALLTOALL)
     add_edges (rank, op);
   else if (trace_op_is_collective (op->kind))
     add_collective (rank, op);
@@ -308,9 +266,22 @@ take_op (uint32_t rank, const TraceOp *op)
     add_access (rank, op);
   else if (op->kind == TRACE_OP_COMM_DUP || op->kind == TRACE_OP_COMM_SPLIT)
     return make_comm (rank, op);
-  else if (op->kind == TRACE_OP_COMM_DEFINE)
-    define_comm (rank, op);
-  else if (op->kind == TRACE_OP_COMM_FREE)
+  else if (op->kind == TRACE_OP_COMM_DEFINE) {
+    /* All members must have said the same of it. */
+    Comm *comm = g_hash_table_lookup (defined, GINT_TO_POINTER (op->color));
+
+    if (comm == NULL) {
+      comm = comm_new ();
+      for (uint32_t i = 0; i < op->n_values; i++)
+        g_array_append_val (comm->members, op->values[i]);
+      g_hash_table_insert (defined, GINT_TO_POINTER (op->color), comm);
+    }
+    g_assert_cmpuint (comm->members->len, ==, op->n_values);
+    for (uint32_t i = 0; i < op->n_values; i++)
+      g_assert_cmpint (world_rank (comm, (int32_t) i), ==, op->values[i]);
+    rank_in (comm, rank);
+    g_hash_table_insert (ranks[rank].comms, GUINT_TO_POINTER (op->new_comm), comm);
+  } else if (op->kind == TRACE_OP_COMM_FREE)
     g_hash_table_remove (ranks[rank].comms, GUINT_TO_POINTER (op->comm));
   else if (op->kind == TRACE_OP_UNSUPPORTED)
     g_error ("rank %u: %s is not supported", rank, op->name);
@@ -318,24 +289,6 @@ take_op (uint32_t rank, const TraceOp *op)
 }
 
 /* --- Walking --- */
-
-static void
-begin_rank (Trace *trace, uint32_t rank, Comm *world)
-{
-  g_autoptr (GError) error = NULL;
-  Rank *state = &ranks[rank];
-  Comm *self = comm_new ();
-
-  state->cursor = trace_cursor_new (trace, rank, &error);
-  if (state->cursor == NULL)
-    g_error ("%s", error->message);
-  state->comms = g_hash_table_new (NULL, NULL);
-  state->n_made = g_hash_table_new (NULL, NULL);
-  state->persistent = g_hash_table_new_full (NULL, NULL, NULL, g_free);
-  g_array_append_val (self->members, rank);
-  g_hash_table_insert (state->comms, GUINT_TO_POINTER (TRACE_COMM_WORLD), world);
-  g_hash_table_insert (state->comms, GUINT_TO_POINTER (TRACE_COMM_SELF), self);
-}
 
 /* Until the rank waits for others or its stream ends; whether it did anything. */
 static gboolean
@@ -358,26 +311,6 @@ walk (uint32_t rank)
     moved = TRUE;
   }
   return moved;
-}
-
-static void
-print_counts (void)
-{
-  GHashTableIter iter;
-  gpointer key, value;
-
-  g_hash_table_iter_init (&iter, counts);
-  while (g_hash_table_iter_next (&iter, &key, &value)) {
-    const char *line = key;
-    const Count *count = value;
-
-    printf ("%s %" G_GUINT64_FORMAT, line, count->calls);
-    if (line[0] != 'f')
-      printf (" %" G_GUINT64_FORMAT, count->bytes);
-    if (line[0] == 'c' || line[0] == 'a')
-      printf (" %" G_GUINT64_FORMAT, count->received);
-    printf ("\n");
-  }
 }
 
 /* All that was computed before the first barrier, and the time in it. */
@@ -410,8 +343,21 @@ print_lines (Trace *trace)
   defined = g_hash_table_new (NULL, NULL);
   for (uint32_t rank = 0; rank < n_ranks; rank++)
     g_array_append_val (world->members, rank);
-  for (uint32_t rank = 0; rank < n_ranks; rank++)
-    begin_rank (trace, rank, world);
+  for (uint32_t rank = 0; rank < n_ranks; rank++) {
+    g_autoptr (GError) error = NULL;
+    Rank *state = &ranks[rank];
+    Comm *self = comm_new ();
+
+    state->cursor = trace_cursor_new (trace, rank, &error);
+    if (state->cursor == NULL)
+      g_error ("%s", error->message);
+    state->comms = g_hash_table_new (NULL, NULL);
+    state->n_made = g_hash_table_new (NULL, NULL);
+    state->persistent = g_hash_table_new_full (NULL, NULL, NULL, g_free);
+    g_array_append_val (self->members, rank);
+    g_hash_table_insert (state->comms, GUINT_TO_POINTER (TRACE_COMM_WORLD), world);
+    g_hash_table_insert (state->comms, GUINT_TO_POINTER (TRACE_COMM_SELF), self);
+  }
   while (moved) {
     moved = FALSE;
     for (uint32_t rank = 0; rank < n_ranks; rank++)
@@ -420,7 +366,22 @@ print_lines (Trace *trace)
   for (uint32_t rank = 0; rank < n_ranks; rank++)
     if (!ranks[rank].ended)
       g_error ("rank %u waits for a communicator that others do not make", rank);
-  print_counts ();
+
+  GHashTableIter iter;
+  gpointer key, value;
+
+  g_hash_table_iter_init (&iter, counts);
+  while (g_hash_table_iter_next (&iter, &key, &value)) {
+    const char *line = key;
+    const Count *count = value;
+
+    printf ("%s %" G_GUINT64_FORMAT, line, count->calls);
+    if (line[0] != 'f')
+      printf (" %" G_GUINT64_FORMAT, count->bytes);
+    if (line[0] == 'c' || line[0] == 'a')
+      printf (" %" G_GUINT64_FORMAT, count->received);
+    printf ("\n");
+  }
 }
 
 int

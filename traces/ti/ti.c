@@ -1,16 +1,217 @@
-/* ti.c - SimGrid's time-independent traces: files and streams.
+/* ti.c - the time-independent format of SimGrid: files, lists of them, streams.
  *
- * SPDX-License-Identifier: Apache-2.0
- *
- * A line is "RANK ACTION ARGUMENTS...".  Either one file holds the lines of
- * all ranks, or a list names one file per rank; a list of one file is that
- * file.  Whose a line is, the number in front of it says. */
-#include "traces/trace_file.h"
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/format.h"
 #include "traces/ti/ti_line.h"
-#include "traces/ti/ti_text.h"
+#include "traces/trace.h"
+#include "traces/trace_file.h"
 
+#include <glib.h>
+#include <stdint.h>
 #include <string.h>
+
+/* --- Texts and lists of them --- */
+
+/* More ranks than any machine has: such a number is a mistake. */
+#define TI_MAX_RANKS (1u << 24)
+
+/* A text in memory. */
+typedef struct {
+  char *name; /* without its folder, for messages */
+  GBytes *bytes;
+  const char *data;
+  gsize size;
+} TiText;
+
+static TiText *
+ti_text_open (const char *path, GError **error)
+{
+  GBytes *bytes = trace_file_load (path, error);
+  TiText *text;
+
+  if (bytes == NULL)
+    return NULL;
+  text = g_new (TiText, 1);
+  text->name = g_path_get_basename (path);
+  text->bytes = bytes;
+  text->data = g_bytes_get_data (bytes, &text->size);
+  return text;
+}
+
+static void
+ti_text_close (TiText *text)
+{
+  if (text == NULL)
+    return;
+  g_bytes_unref (text->bytes);
+  g_free (text->name);
+  g_free (text);
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (TiText, ti_text_close)
+
+/* The line at *at without its end; *at moves to the next.  FALSE at the end.
+ * The line at *at without its end; *at moves to the next.  FALSE at the end. */
+static gboolean
+ti_next_line (const char *data, gsize size, gsize *at, const char **line, gsize *length)
+{
+  const char *end;
+
+  if (*at >= size)
+    return FALSE;
+  *line = data + *at;
+  end = memchr (*line, '\n', size - *at);
+  *length = end != NULL ? (gsize) (end - *line) : size - *at;
+  *at += *length + (end != NULL);
+  return TRUE;
+}
+
+static gboolean
+is_blank (char c)
+{
+  return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
+
+static gsize
+skip_blanks (const char *line, gsize length)
+{
+  gsize i = 0;
+
+  while (i < length && is_blank (line[i]))
+    i++;
+  return i;
+}
+
+/* Nothing, or a comment. */
+static gboolean
+ti_line_is_empty (const char *line, gsize length)
+{
+  gsize i = skip_blanks (line, length);
+
+  return i == length || line[i] == '#';
+}
+
+/* The rank in front of a line; *rest is where it ends.
+ * The rank in front of a line; *rest is where it ends. */
+static gboolean
+ti_line_rank (const char *line, gsize length, uint32_t *rank, gsize *rest)
+{
+  gsize i = skip_blanks (line, length), begin = i;
+  uint32_t value = 0;
+
+  for (; i < length && g_ascii_isdigit (line[i]) && value < TI_MAX_RANKS; i++)
+    value = value * 10 + (uint32_t) (line[i] - '0');
+  if (i == begin || value >= TI_MAX_RANKS || (i < length && !is_blank (line[i])))
+    return FALSE;
+  *rank = value;
+  *rest = i;
+  return TRUE;
+}
+
+/* The first line that is neither empty nor a comment.
+ * The first line that is neither empty nor a comment. */
+static gboolean
+ti_first_line (const char *data, gsize size, const char **line, gsize *length)
+{
+  gsize at = 0;
+
+  while (ti_next_line (data, size, &at, line, length))
+    if (!ti_line_is_empty (*line, *length))
+      return TRUE;
+  return FALSE;
+}
+
+/* A rank and a word. */
+static gboolean
+ti_line_is_action (const char *line, gsize length)
+{
+  uint32_t rank;
+  gsize i;
+
+  if (!ti_line_rank (line, length, &rank, &i))
+    return FALSE;
+  i += skip_blanks (line + i, length - i);
+  return i < length && g_ascii_isalpha (line[i]);
+}
+
+/* The number, from 1, of the line that starts at `at`: counted when it is
+ * asked for, which is seldom. */
+static uint64_t
+ti_line_number (const TiText *text, gsize at)
+{
+  const char *end = text->data + MIN (at, text->size);
+  uint64_t number = 1;
+
+  for (const char *c = text->data; c < end && (c = memchr (c, '\n', (gsize) (end - c))) != NULL;
+       c++)
+    number++;
+  return number;
+}
+
+/* Sets the error of a line that cannot be read.  Always FALSE. */
+static gboolean
+ti_bad_line (const char *name, uint64_t number, const char *line, gsize length, const char *what,
+             GError **error)
+{
+  g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT,
+               "%s:%" G_GUINT64_FORMAT ": %s, found \"%.*s\"", name, number, what,
+               (int) MIN (length, 80), line);
+  return FALSE;
+}
+
+/* The file that an entry of a list means, or NULL.
+ * Paths in a list count from the current folder, as for SimGrid, else from
+ * the list's; a file that was moved together with its list is found by its
+ * name alone. */
+static char *
+ti_list_find (const char *list, const char *entry)
+{
+  g_autofree char *folder = g_path_get_dirname (list);
+  g_autofree char *name = g_path_get_basename (entry);
+  g_autofree char *beside = g_build_filename (folder, entry, NULL);
+  g_autofree char *alone = g_build_filename (folder, name, NULL);
+  char *found = trace_file_find (entry);
+
+  if (found == NULL && !g_path_is_absolute (entry))
+    found = trace_file_find (beside);
+  return found != NULL ? found : trace_file_find (alone);
+}
+
+/* The files that a list names, in its order (element-type filename).
+ * The files that a list names, in its order. */
+static GPtrArray *
+ti_list_read (const char *path, GError **error)
+{
+  g_autoptr (GPtrArray) listed = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (TiText) list = ti_text_open (path, error);
+  const char *line;
+  gsize at = 0, length;
+
+  if (list == NULL)
+    return NULL;
+  for (uint32_t number = 1; ti_next_line (list->data, list->size, &at, &line, &length); number++) {
+    g_autofree char *entry = NULL;
+    char *found;
+
+    if (ti_line_is_empty (line, length))
+      continue;
+    entry = g_strstrip (g_strndup (line, length));
+    found = ti_list_find (path, entry);
+    if (found == NULL) {
+      g_set_error (error, TRACE_ERROR, TRACE_ERROR_OPEN, "%s:%u: no such file: \"%s\"", path,
+                   number, entry);
+      return NULL;
+    }
+    g_ptr_array_add (listed, found);
+  }
+  return g_steal_pointer (&listed);
+}
+
+/* --- SimGrid's time-independent traces: files and streams --- */
+
+/* A line is "RANK ACTION ARGUMENTS...".  Either one file holds the lines of
+ * all ranks, or a list names one file per rank; a list of one file is that
+ * file.  Whose a line is, the number in front of it says. */
 
 #define HEAD_BYTES 4096
 
@@ -139,18 +340,6 @@ find_segments (TiState *state, GError **error)
   return TRUE;
 }
 
-/* Ranks without lines, beyond those that have some. */
-static void
-add_ranks (TiState *state, uint32_t n_ranks)
-{
-  uint64_t n_segments = state->first_segment[state->n_ranks];
-
-  state->first_segment = g_renew (uint64_t, state->first_segment, n_ranks + 1);
-  for (uint32_t rank = state->n_ranks; rank < n_ranks; rank++)
-    state->first_segment[rank + 1] = n_segments;
-  state->n_ranks = n_ranks;
-}
-
 static gboolean
 open_merged (TiState *state, const char *path, uint32_t n_ranks_hint, GError **error)
 {
@@ -167,8 +356,15 @@ open_merged (TiState *state, const char *path, uint32_t n_ranks_hint, GError **e
                  n_ranks_hint);
     return FALSE;
   }
-  if (n_ranks_hint > state->n_ranks)
-    add_ranks (state, n_ranks_hint);
+  if (n_ranks_hint > state->n_ranks) {
+    /* Ranks without lines, beyond those that have some. */
+    uint64_t n_segments = state->first_segment[state->n_ranks];
+
+    state->first_segment = g_renew (uint64_t, state->first_segment, n_ranks_hint + 1);
+    for (uint32_t rank = state->n_ranks; rank < n_ranks_hint; rank++)
+      state->first_segment[rank + 1] = n_segments;
+    state->n_ranks = n_ranks_hint;
+  }
   g_ptr_array_add (state->files, g_strdup (path));
   return TRUE;
 }
@@ -190,34 +386,6 @@ file_rank (const char *path, uint32_t position, uint32_t *rank, GError **error)
     return TRUE;
   if (!ti_line_rank (line, length, rank, &rest))
     return ti_bad_line (path, 1, line, length, "expected lines that start with a rank", error);
-  return TRUE;
-}
-
-static gboolean
-open_listed (TiState *state, const char *path, GPtrArray *listed, GError **error)
-{
-  state->n_ranks = listed->len;
-  g_ptr_array_set_size (state->files, (gint) listed->len);
-  for (uint32_t i = 0; i < listed->len; i++) {
-    const char *file = listed->pdata[i];
-    uint32_t rank;
-
-    if (!file_rank (file, i, &rank, error))
-      return FALSE;
-    if (rank >= state->n_ranks) {
-      g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
-                   "%s: has the lines of rank %u, but %s lists %u files", file, rank, path,
-                   state->n_ranks);
-      return FALSE;
-    }
-    if (state->files->pdata[rank] != NULL) {
-      g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
-                   "%s and %s both have the lines of rank %u",
-                   (const char *) state->files->pdata[rank], file, rank);
-      return FALSE;
-    }
-    state->files->pdata[rank] = g_strdup (file);
-  }
   return TRUE;
 }
 
@@ -252,7 +420,29 @@ open_any (TiState *state, const char *path, uint32_t n_ranks_hint, GError **erro
     return FALSE;
   if (listed->len == 1)
     return open_merged (state, listed->pdata[0], n_ranks_hint, error);
-  return open_listed (state, path, listed, error);
+  state->n_ranks = listed->len;
+  g_ptr_array_set_size (state->files, (gint) listed->len);
+  for (uint32_t i = 0; i < listed->len; i++) {
+    const char *file = listed->pdata[i];
+    uint32_t rank;
+
+    if (!file_rank (file, i, &rank, error))
+      return FALSE;
+    if (rank >= state->n_ranks) {
+      g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
+                   "%s: has the lines of rank %u, but %s lists %u files", file, rank, path,
+                   state->n_ranks);
+      return FALSE;
+    }
+    if (state->files->pdata[rank] != NULL) {
+      g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
+                   "%s and %s both have the lines of rank %u",
+                   (const char *) state->files->pdata[rank], file, rank);
+      return FALSE;
+    }
+    state->files->pdata[rank] = g_strdup (file);
+  }
+  return TRUE;
 }
 
 static gpointer
@@ -319,31 +509,6 @@ cursor_new (gpointer data, uint32_t rank, GError **error)
   return cursor;
 }
 
-/* Sub-communicators are the one thing that the format loses silently; they
- * show in ranks that take part in different numbers of collectives. */
-static TraceNext
-end_of_stream (TiCursor *cursor)
-{
-  TiState *state = cursor->state;
-  uint64_t n = ti_lines_collectives (cursor->lines);
-  gboolean differs;
-
-  cursor->ended = TRUE;
-  g_mutex_lock (&state->lock);
-  differs = state->counted && state->n_collectives != n;
-  if (!state->counted)
-    state->n_collectives = n;
-  state->counted = TRUE;
-  g_mutex_unlock (&state->lock);
-
-  if (differs)
-    trace_warn (state->trace, "ranks take part in different numbers of collectives: they were in "
-                              "sub-communicators, which the format does not have");
-  if (!ti_lines_finalized (cursor->lines))
-    trace_warn (state->trace, "no finalize: the trace is a window");
-  return TRACE_NEXT_END;
-}
-
 static TraceNext
 bad_line (const TiCursor *cursor, const char *line, gsize length, const char *what, GError **error)
 {
@@ -382,20 +547,6 @@ fetch_line (TiCursor *cursor, char **text, GError **error)
   }
 }
 
-static void
-add_place (const TiCursor *cursor, GError **error)
-{
-  const TiText *text = cursor->text;
-  gsize at = cursor->line_at, length = 0;
-  const char *line = "";
-  g_autofree char *shown = NULL;
-
-  ti_next_line (text->data, text->size, &at, &line, &length);
-  shown = g_strstrip (g_strndup (line, length));
-  g_prefix_error (error, "%s:%" G_GUINT64_FORMAT ": \"%.80s\": ", text->name,
-                  ti_line_number (text, cursor->line_at), shown);
-}
-
 static TraceNext
 read_operation (TiCursor *cursor, TraceOp *op, GError **error)
 {
@@ -403,14 +554,45 @@ read_operation (TiCursor *cursor, TraceOp *op, GError **error)
     g_autofree char *text = NULL;
     TraceNext next = fetch_line (cursor, &text, error);
 
-    if (next == TRACE_NEXT_END)
-      return end_of_stream (cursor);
+    if (next == TRACE_NEXT_END) {
+      /* Sub-communicators are the one thing that the format loses silently; they
+       * show in ranks that take part in different numbers of collectives. */
+      TiState *state = cursor->state;
+      uint64_t n = ti_lines_collectives (cursor->lines);
+      gboolean differs;
+
+      cursor->ended = TRUE;
+      g_mutex_lock (&state->lock);
+      differs = state->counted && state->n_collectives != n;
+      if (!state->counted)
+        state->n_collectives = n;
+      state->counted = TRUE;
+      g_mutex_unlock (&state->lock);
+
+      if (differs)
+        trace_warn (state->trace,
+                    "ranks take part in different numbers of collectives: they were in "
+                    "sub-communicators, which the format does not have");
+      if (!ti_lines_finalized (cursor->lines))
+        trace_warn (state->trace, "no finalize: the trace is a window");
+      return TRACE_NEXT_END;
+    }
     if (next == TRACE_NEXT_ERROR)
       return next;
     switch (ti_lines_read (cursor->lines, text, op, &cursor->flops, error)) {
     case TI_LINE_NOTHING: break;
     case TI_LINE_OPERATION: return TRACE_NEXT_OPERATION;
-    case TI_LINE_ERROR: add_place (cursor, error); return TRACE_NEXT_ERROR;
+    case TI_LINE_ERROR: {
+      gsize at = cursor->line_at, length = 0;
+      const char *line = "";
+      g_autofree char *shown = NULL;
+
+      ti_next_line (cursor->text->data, cursor->text->size, &at, &line, &length);
+      shown = g_strstrip (g_strndup (line, length));
+      g_prefix_error (error, "%s:%" G_GUINT64_FORMAT ": \"%.80s\": ", cursor->text->name,
+                      ti_line_number (cursor->text, cursor->line_at), shown);
+      return TRACE_NEXT_ERROR;
+    }
     }
   }
 }

@@ -1,18 +1,327 @@
 /* ti_line.c - one line of a time-independent trace into an operation.
  *
- * SPDX-License-Identifier: Apache-2.0
- *
- * The actions and their arguments are those of SimGrid 3.32's replayer, and
- * what its tracer writes beyond them. */
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/ti/ti_line.h"
 
 #include "traces/format.h"
-#include "traces/ti/ti_arguments.h"
 #include "traces/ti/ti_requests.h"
+#include "traces/trace.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- Arguments --- */
+
+/* Each ti_take_*() reads the next argument; `what` names it in the error.  A
+ * line's errors do not say where it is: the caller knows. */
+typedef enum { TI_TYPE_NULL = -1, TI_TYPE_DOUBLE = 0, TI_TYPE_BYTE = 6 } TiType;
+
+typedef struct {
+  Trace *trace; /* for warnings */
+  uint32_t n_ranks;
+  uint64_t default_bytes; /* of a datatype that is not given, or unknown */
+  const char *next;       /* token of the line being read; the line's text is borrowed */
+  guint left;             /* tokens from it on */
+} TiArguments;
+
+/* Always FALSE. */
+gboolean
+ti_line_error (GError **error, TraceError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
+
+/* One for each rank; *counts is allocated when it is NULL. */
+gboolean
+ti_take_counts (TiArguments *arguments, const char *what, uint64_t **counts, GError **error);
+
+gboolean
+ti_take_types (TiArguments *arguments, uint64_t *send_bytes, uint64_t *recv_bytes, GError **error);
+
+/* Beyond it a count is a mistake: no machine has the memory, and times the
+ * largest datatype it would take a link hours. */
+#define MAX_COUNT 1e12
+
+/* SimGrid's numbers for wildcards and nobody, see its smpi.h. */
+enum { TI_ANY_SOURCE = -555, TI_ANY_TAG = -444, TI_PROC_NULL = -666 };
+
+/* Bytes of the datatypes by their codes in SimGrid 3.32. */
+static const uint8_t type_bytes[] = {
+  [0] = 8,   /* double */
+  [1] = 4,   /* int */
+  [2] = 1,   /* char */
+  [3] = 2,   /* short */
+  [4] = 8,   /* long */
+  [5] = 4,   /* float */
+  [6] = 1,   /* byte */
+  [7] = 8,   /* long long */
+  [8] = 1,   /* signed char */
+  [9] = 1,   /* unsigned char */
+  [10] = 2,  /* unsigned short */
+  [11] = 4,  /* unsigned */
+  [12] = 8,  /* unsigned long */
+  [13] = 8,  /* unsigned long long */
+  [14] = 16, /* long double */
+  [15] = 4,  /* wchar */
+  [16] = 1,  /* C bool */
+  [17] = 1,  /* int8 */
+  [18] = 2,  /* int16 */
+  [19] = 4,  /* int32 */
+  [20] = 8,  /* int64 */
+  [21] = 1,  /* uint8 */
+  [22] = 2,  /* uint16 */
+  [23] = 4,  /* uint32 */
+  [24] = 8,  /* uint64 */
+  [25] = 8,  /* float complex */
+  [26] = 16, /* double complex */
+  [27] = 32, /* long double complex */
+  [28] = 8,  /* aint */
+  [29] = 8,  /* offset */
+  [30] = 8,  /* float int */
+  [31] = 16, /* long int */
+  [32] = 16, /* double int */
+  [33] = 8,  /* short int */
+  [34] = 8,  /* 2int */
+  [35] = 8,  /* 2float */
+  [36] = 16, /* 2double */
+  [37] = 16, /* 2long */
+  [38] = 4,  /* real */
+  [39] = 4,  /* real4 */
+  [40] = 8,  /* real8 */
+  [41] = 16, /* real16 */
+  [42] = 8,  /* complex8 */
+  [43] = 16, /* complex16 */
+  [44] = 32, /* complex32 */
+  [45] = 4,  /* integer1 (sic) */
+  [46] = 2,  /* integer2 */
+  [47] = 4,  /* integer4 */
+  [48] = 8,  /* integer8 */
+  [49] = 16, /* integer16 */
+  [50] = 32, /* long double int */
+  [51] = 1,  /* C++ bool */
+  [52] = 8,  /* C++ float complex */
+  [53] = 16, /* C++ double complex */
+  [54] = 32, /* C++ long double complex */
+  [55] = 0,  /* UB */
+  [56] = 0,  /* LB */
+  [57] = 1,  /* packed */
+  [58] = 8,  /* pointer */
+  [59] = 8,  /* count */
+};
+
+static gboolean
+is_blank (char c)
+{
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* The next word, NULL at the end. */
+static const char *
+ti_arguments_next (TiArguments *arguments)
+{
+  const char *token = arguments->next;
+
+  if (arguments->left == 0)
+    return NULL;
+  if (--arguments->left > 0)
+    arguments->next += strlen (token) + 1;
+  return token;
+}
+
+static void
+ti_arguments_skip (TiArguments *arguments)
+{
+  arguments->left = 0;
+}
+
+static guint
+ti_arguments_left (const TiArguments *arguments)
+{
+  return arguments->left;
+}
+
+gboolean
+ti_line_error (GError **error, TraceError code, const char *format, ...)
+{
+  va_list arguments;
+
+  va_start (arguments, format);
+  if (error != NULL)
+    *error = g_error_new_valist (TRACE_ERROR, (gint) code, format, arguments);
+  va_end (arguments);
+  return FALSE;
+}
+
+/* Most numbers are whole and short enough to be exact. */
+static double
+parse_number (const char *token, const char **end)
+{
+  const char *c = token;
+  uint64_t value = 0;
+  char *float_end;
+  double number;
+
+  for (; g_ascii_isdigit (*c) && c < token + 15; c++)
+    value = 10 * value + (uint64_t) (*c - '0');
+  *end = c;
+  if (*c == '\0')
+    return (double) value;
+  number = g_ascii_strtod (token, &float_end);
+  *end = float_end;
+  return number;
+}
+
+static gboolean
+ti_take_number (TiArguments *arguments, const char *what, double *value, GError **error)
+{
+  const char *token = ti_arguments_next (arguments), *end;
+
+  if (token == NULL)
+    return ti_line_error (error, TRACE_ERROR_FORMAT, "the %s is missing", what);
+  *value = parse_number (token, &end);
+  if (end == token || *end != '\0' || !isfinite (*value))
+    return ti_line_error (error, TRACE_ERROR_FORMAT, "expected a number as %s, found \"%s\"", what,
+                          token);
+  return TRUE;
+}
+
+/* At most `max` in either direction.
+ * Integers may be written like 1e6, and are cut to their whole part. */
+static gboolean
+ti_take_integer (TiArguments *arguments, const char *what, double max, int64_t *value,
+                 GError **error)
+{
+  double number;
+
+  if (!ti_take_number (arguments, what, &number, error))
+    return FALSE;
+  if (fabs (number) > max)
+    return ti_line_error (error, TRACE_ERROR_RANGE, "%s %g is impossible", what, number);
+  *value = (int64_t) number;
+  return TRUE;
+}
+
+/* A count that may be negative. */
+static gboolean
+ti_take_length (TiArguments *arguments, const char *what, int64_t *length, GError **error)
+{
+  return ti_take_integer (arguments, what, MAX_COUNT, length, error);
+}
+
+static gboolean
+ti_take_count (TiArguments *arguments, const char *what, uint64_t *count, GError **error)
+{
+  int64_t value = 0;
+
+  if (!ti_take_length (arguments, what, &value, error))
+    return FALSE;
+  if (value < 0)
+    return ti_line_error (error, TRACE_ERROR_RANGE, "%s %" G_GINT64_FORMAT " is negative", what,
+                          value);
+  *count = (uint64_t) value;
+  return TRUE;
+}
+
+static gboolean
+ti_take_tag (TiArguments *arguments, int32_t *tag, GError **error)
+{
+  int64_t value = 0;
+
+  if (!ti_take_integer (arguments, "tag", G_MAXINT32, &value, error))
+    return FALSE;
+  *tag = value == TI_ANY_TAG ? TRACE_ANY_TAG : (int32_t) value;
+  return TRUE;
+}
+
+/* A rank of MPI_COMM_WORLD, or what SimGrid writes for nobody and, when
+ * `wildcard`, for anybody. */
+static gboolean
+ti_take_rank (TiArguments *arguments, const char *what, gboolean wildcard, int32_t *rank,
+              GError **error)
+{
+  int64_t value = 0;
+
+  if (!ti_take_integer (arguments, what, G_MAXINT32, &value, error))
+    return FALSE;
+  if (value == TI_PROC_NULL)
+    *rank = TRACE_PROC_NULL;
+  else if (wildcard && (value == TI_ANY_SOURCE || value == TRACE_ANY_SOURCE))
+    *rank = TRACE_ANY_SOURCE;
+  else if (value < 0 || value >= arguments->n_ranks)
+    return ti_line_error (error, TRACE_ERROR_RANGE,
+                          "%s %" G_GINT64_FORMAT " is not one of %u ranks", what, value,
+                          arguments->n_ranks);
+  else
+    *rank = (int32_t) value;
+  return TRUE;
+}
+
+/* A datatype that may be left out.  User datatypes have codes that nothing
+ * explains, and get the default, as in SimGrid. */
+static gboolean
+ti_take_type (TiArguments *arguments, uint64_t *bytes, GError **error)
+{
+  int64_t type = 0;
+
+  *bytes = arguments->default_bytes;
+  if (ti_arguments_left (arguments) == 0)
+    return TRUE;
+  if (!ti_take_integer (arguments, "datatype", G_MAXINT32, &type, error))
+    return FALSE;
+  if (type >= 0 && type < (int64_t) G_N_ELEMENTS (type_bytes))
+    *bytes = type_bytes[type];
+  else if (type == TI_TYPE_NULL)
+    *bytes = 0;
+  else
+    trace_warn (arguments->trace,
+                "datatype %" G_GINT64_FORMAT " is not known: taken for the default", type);
+  return TRUE;
+}
+
+gboolean
+ti_take_types (TiArguments *arguments, uint64_t *send_bytes, uint64_t *recv_bytes, GError **error)
+{
+  return ti_take_type (arguments, send_bytes, error) && ti_take_type (arguments, recv_bytes, error);
+}
+
+/* These may be left out at the end of a line. */
+static gboolean
+ti_take_root (TiArguments *arguments, int32_t *root, GError **error)
+{
+  *root = 0;
+  if (ti_arguments_left (arguments) == 0)
+    return TRUE;
+  if (!ti_take_rank (arguments, "root", FALSE, root, error))
+    return FALSE;
+  if (*root < 0)
+    return ti_line_error (error, TRACE_ERROR_RANGE, "nobody is the root");
+  return TRUE;
+}
+
+/* Work of a reduction.  The tracer writes -1 where it did not measure. */
+static gboolean
+ti_take_work (TiArguments *arguments, double *flops, GError **error)
+{
+  if (!ti_take_number (arguments, "amount of work", flops, error))
+    return FALSE;
+  *flops = MAX (*flops, 0);
+  return TRUE;
+}
+
+gboolean
+ti_take_counts (TiArguments *arguments, const char *what, uint64_t **counts, GError **error)
+{
+  if (*counts == NULL)
+    *counts = g_new (uint64_t, arguments->n_ranks);
+  for (uint32_t rank = 0; rank < arguments->n_ranks; rank++)
+    if (!ti_take_count (arguments, what, &(*counts)[rank], error))
+      return FALSE;
+  return TRUE;
+}
+
+/* --- One line of a time-independent trace into an operation --- */
+
+/* The actions and their arguments are those of SimGrid 3.32's replayer, and
+ * what its tracer writes beyond them. */
 
 #define PS_PER_SECOND 1e12
-
-typedef struct TiAction TiAction;
 
 struct TiLines {
   Trace *trace;
@@ -26,13 +335,13 @@ struct TiLines {
   gboolean finalized;
 };
 
-struct TiAction {
+typedef struct {
   const char *action; /* compared without case: 3.19 and before wrote allReduce */
   const char *name;
   TraceOpKind kind;
   gboolean (*read) (TiLines *lines, TraceOp *op, double *flops, GError **error);
   TraceSendMode mode;
-};
+} TiAction;
 
 static void
 scale (uint64_t *counts, uint32_t n, uint64_t bytes)
@@ -75,8 +384,8 @@ read_nothing (TiLines *lines, TraceOp *op, double *flops, GError **error)
 static gboolean
 read_init (TiLines *lines, TraceOp *op, double *flops, GError **error)
 {
-  lines->arguments->default_bytes =
-      ti_type_bytes (ti_arguments_left (lines->arguments) > 0 ? TI_TYPE_DOUBLE : TI_TYPE_BYTE);
+  TiType type = ti_arguments_left (lines->arguments) > 0 ? TI_TYPE_DOUBLE : TI_TYPE_BYTE;
+  lines->arguments->default_bytes = type >= 0 ? type_bytes[type] : 0;
   return read_nothing (lines, op, flops, error);
 }
 
@@ -151,8 +460,8 @@ take_message (TiLines *lines, gboolean receives, TraceOp *op, int64_t *count, ui
 static gboolean
 read_send (TiLines *lines, TraceOp *op, double *flops, GError **error)
 {
-  int64_t count;
-  uint64_t bytes;
+  int64_t count = 0;
+  uint64_t bytes = 0;
 
   (void) flops;
   if (!take_message (lines, FALSE, op, &count, &bytes, error))
@@ -171,8 +480,8 @@ read_send (TiLines *lines, TraceOp *op, double *flops, GError **error)
 static gboolean
 read_recv (TiLines *lines, TraceOp *op, double *flops, GError **error)
 {
-  int64_t count;
-  uint64_t bytes;
+  int64_t count = 0;
+  uint64_t bytes = 0;
 
   (void) flops;
   if (!take_message (lines, TRUE, op, &count, &bytes, error))
@@ -252,7 +561,7 @@ read_waitall (TiLines *lines, TraceOp *op, double *flops, GError **error)
 static gboolean
 read_bcast (TiLines *lines, TraceOp *op, double *flops, GError **error)
 {
-  uint64_t count, bytes;
+  uint64_t count = 0, bytes;
 
   (void) flops;
   if (!ti_take_count (lines->arguments, "count", &count, error) ||
@@ -267,7 +576,7 @@ read_bcast (TiLines *lines, TraceOp *op, double *flops, GError **error)
 static gboolean
 read_reduce (TiLines *lines, TraceOp *op, double *flops, GError **error)
 {
-  uint64_t count, bytes;
+  uint64_t count = 0, bytes;
 
   if (!ti_take_count (lines->arguments, "count", &count, error) ||
       !ti_take_work (lines->arguments, flops, error) ||
@@ -282,7 +591,7 @@ read_reduce (TiLines *lines, TraceOp *op, double *flops, GError **error)
 static gboolean
 read_allreduce (TiLines *lines, TraceOp *op, double *flops, GError **error)
 {
-  uint64_t count, bytes;
+  uint64_t count = 0, bytes;
 
   if (!ti_take_count (lines->arguments, "count", &count, error) ||
       !ti_take_work (lines->arguments, flops, error) ||
@@ -470,7 +779,13 @@ ti_lines_new (Trace *trace, uint32_t rank, uint32_t n_ranks)
   lines->rank = rank;
   lines->n_ranks = n_ranks;
   lines->requests = ti_requests_new ();
-  lines->arguments = ti_arguments_new (trace, n_ranks);
+
+  TiArguments *arguments = g_new (TiArguments, 1);
+
+  *arguments = (TiArguments){ .trace = trace,
+                              .n_ranks = n_ranks,
+                              .default_bytes = type_bytes[TI_TYPE_BYTE] };
+  lines->arguments = arguments;
   return lines;
 }
 
@@ -480,7 +795,7 @@ ti_lines_free (TiLines *lines)
   if (lines == NULL)
     return;
   ti_requests_free (lines->requests);
-  ti_arguments_free (lines->arguments);
+  g_free (lines->arguments);
   g_free (lines->counts);
   g_free (lines->recv_counts);
   g_free (lines);
@@ -496,21 +811,6 @@ gboolean
 ti_lines_finalized (const TiLines *lines)
 {
   return lines->finalized;
-}
-
-/* Names that only SimGrid 3.19 and before wrote.  Their messages had no tags;
- * a line of three arguments cannot be told from one of today. */
-static void
-warn_old (TiLines *lines, const char *word)
-{
-  static const char *const old[] = { "Isend",    "Irecv",     "waitAll",   "allReduce",
-                                     "allToAll", "allGather", "allToAllV", "allGatherV" };
-
-  for (guint i = 0; i < G_N_ELEMENTS (old); i++)
-    if (g_str_equal (old[i], word))
-      trace_warn (lines->trace, "actions of SimGrid 3.19 or before: messages of three arguments "
-                                "are read as peer, tag and count; convert the trace if they had "
-                                "no tags");
 }
 
 static const TiAction *
@@ -531,7 +831,16 @@ find_action (TiLines *lines, const char *word)
 {
   const TiAction *action = find_exactly (word);
 
-  warn_old (lines, word);
+  /* Names that only SimGrid 3.19 and before wrote.  Their messages had no tags;
+   * a line of three arguments cannot be told from one of today. */
+  static const char *const old[] = { "Isend",    "Irecv",     "waitAll",   "allReduce",
+                                     "allToAll", "allGather", "allToAllV", "allGatherV" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (old); i++)
+    if (g_str_equal (old[i], word))
+      trace_warn (lines->trace, "actions of SimGrid 3.19 or before: messages of three arguments "
+                                "are read as peer, tag and count; convert the trace if they had "
+                                "no tags");
   if (action == NULL && (word[0] == 'i' || word[0] == 'I')) {
     action = find_exactly (word + 1);
     if (action != NULL && !trace_op_is_collective (action->kind))
@@ -549,7 +858,24 @@ ti_lines_read (TiLines *lines, char *text, TraceOp *op, double *flops, GError **
   const TiAction *action;
   const char *word;
 
-  ti_arguments_split (lines->arguments, text);
+  /* Starts with a line; overwrites its blanks, and borrows it.
+   * Moves the tokens together, so that one '\0' is between them: a million ranks
+   * may have no array of tokens each. */
+  char *end = text;
+
+  lines->arguments->next = text;
+  lines->arguments->left = 0;
+  for (const char *c = text; *c != '\0';) {
+    if (is_blank (*c)) {
+      c++;
+      continue;
+    }
+    while (*c != '\0' && !is_blank (*c))
+      *end++ = *c++;
+    c += *c != '\0';
+    *end++ = '\0';
+    lines->arguments->left++;
+  }
   word = ti_arguments_next (lines->arguments);
   if (word == NULL) {
     ti_line_error (error, TRACE_ERROR_FORMAT, "the action is missing");

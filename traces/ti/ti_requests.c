@@ -114,23 +114,6 @@ ti_requests_start (TiRequests *requests, TiTriple triple)
   return active.request;
 }
 
-static void
-unlink_active (TiRequests *requests, const Active *active)
-{
-  Queue *queue = find_queue (requests, active->triple);
-
-  if (active->older != NONE)
-    active_at (requests, active->older)->younger = active->younger;
-  else
-    queue->oldest = active->younger;
-  if (active->younger != NONE)
-    active_at (requests, active->younger)->older = active->older;
-  else
-    queue->youngest = active->older;
-  if (queue->oldest == NONE)
-    g_hash_table_remove (requests->queues, queue);
-}
-
 static gboolean
 is_gone (const TiRequests *requests, guint index)
 {
@@ -144,7 +127,19 @@ take (TiRequests *requests, uint64_t number)
 {
   GArray *array = requests->active;
 
-  unlink_active (requests, active_at (requests, number));
+  const Active *active = active_at (requests, number);
+  Queue *queue = find_queue (requests, active->triple);
+
+  if (active->older != NONE)
+    active_at (requests, active->older)->younger = active->younger;
+  else
+    queue->oldest = active->younger;
+  if (active->younger != NONE)
+    active_at (requests, active->younger)->older = active->older;
+  else
+    queue->youngest = active->older;
+  if (queue->oldest == NONE)
+    g_hash_table_remove (requests->queues, queue);
   active_at (requests, number)->request = TRACE_REQUEST_NULL;
   while (requests->first < array->len && is_gone (requests, requests->first))
     requests->first++;

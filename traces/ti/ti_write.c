@@ -57,20 +57,6 @@ compute (TraceSink *sink, int64_t gap_ps, double flops)
 
 /* -- messages ----------------------------------------------------------------------- */
 
-static void
-write_length (Writer *writer, uint64_t bytes)
-{
-  if (bytes == TRACE_UNKNOWN_BYTES)
-    fputs (" -1\n", writer->out);
-  else if (bytes <= MAX_COUNT)
-    fprintf (writer->out, " %" G_GUINT64_FORMAT "\n", bytes);
-  else {
-    if (bytes % WIDE_BYTES != 0 || bytes / WIDE_BYTES > MAX_COUNT)
-      writer->too_long = bytes;
-    fprintf (writer->out, " %" G_GUINT64_FORMAT " %d\n", bytes / WIDE_BYTES, WIDE_TYPE);
-  }
-}
-
 static int32_t
 written_tag (int32_t tag)
 {
@@ -85,19 +71,19 @@ post (TraceSink *sink, const TracePost *post)
   fprintf (writer->out, "%u %s%s %d %d", writer->rank, post->is_blocking ? "" : "i",
            post->is_send ? "send" : "recv",
            post->peer == TRACE_ANY_SOURCE ? ANY_SOURCE : post->peer, written_tag (post->tag));
-  write_length (writer, post->bytes);
+
+  uint64_t bytes = post->bytes;
+
+  if (bytes == TRACE_UNKNOWN_BYTES)
+    fputs (" -1\n", writer->out);
+  else if (bytes <= MAX_COUNT)
+    fprintf (writer->out, " %" G_GUINT64_FORMAT "\n", bytes);
+  else {
+    if (bytes % WIDE_BYTES != 0 || bytes / WIDE_BYTES > MAX_COUNT)
+      writer->too_long = bytes;
+    fprintf (writer->out, " %" G_GUINT64_FORMAT " %d\n", bytes / WIDE_BYTES, WIDE_TYPE);
+  }
   return 0;
-}
-
-/* Requests are named by source, destination and tag. */
-static void
-write_wait (const Writer *writer, const TracePost *post)
-{
-  int32_t peer = post->peer == TRACE_ANY_SOURCE ? ANY_SOURCE : post->peer;
-  int32_t me = (int32_t) writer->rank;
-
-  fprintf (writer->out, "%u wait %d %d %d\n", writer->rank, post->is_send ? me : peer,
-           post->is_send ? peer : me, written_tag (post->tag));
 }
 
 static void
@@ -113,8 +99,14 @@ await (TraceSink *sink, const TracePost *posts, uint32_t n, gboolean waits_for_a
     return;
   }
   for (uint32_t i = 0; i < n; i++)
-    if (!posts[i].is_blocking)
-      write_wait (writer, &posts[i]);
+    if (!posts[i].is_blocking) {
+      /* Requests are named by source, destination and tag. */
+      int32_t peer = posts[i].peer == TRACE_ANY_SOURCE ? ANY_SOURCE : posts[i].peer;
+      int32_t me = (int32_t) writer->rank;
+
+      fprintf (writer->out, "%u wait %d %d %d\n", writer->rank, posts[i].is_send ? me : peer,
+               posts[i].is_send ? peer : me, written_tag (posts[i].tag));
+    }
 }
 
 /* -- collectives ---------------------------------------------------------------------- */
@@ -198,24 +190,6 @@ write_counts (const Writer *writer, const uint64_t *counts, uint32_t n)
     fprintf (writer->out, " %" G_GUINT64_FORMAT, i < n ? counts[i] : 0);
 }
 
-static void
-write_argument (const Writer *writer, const TraceOp *op, Argument argument)
-{
-  switch (argument) {
-  case NOTHING: break;
-  case BYTES: fprintf (writer->out, " %" G_GUINT64_FORMAT, op->bytes); break;
-  case RECV_BYTES: fprintf (writer->out, " %" G_GUINT64_FORMAT, op->recv_bytes); break;
-  case COUNTS: write_counts (writer, op->counts, op->n_counts); break;
-  case RECV_COUNTS: write_counts (writer, op->recv_counts, op->n_recv_counts); break;
-  case SUM: fprintf (writer->out, " %" G_GUINT64_FORMAT, sum (op->counts, op->n_counts)); break;
-  case RECV_SUM:
-    fprintf (writer->out, " %" G_GUINT64_FORMAT, sum (op->recv_counts, op->n_recv_counts));
-    break;
-  case ROOT: fprintf (writer->out, " %d", op->root); break;
-  case WORK: fputs (" 0", writer->out); break;
-  }
-}
-
 /* Whether it is written as a collective all ranks must decide alike. */
 static gboolean
 collective (TraceSink *sink, const TraceOp *op)
@@ -228,8 +202,21 @@ collective (TraceSink *sink, const TraceOp *op)
   if (bytes > MAX_COUNT)
     writer->too_long = bytes;
   fprintf (writer->out, "%u %s", writer->rank, actions[op->kind].action);
-  for (guint i = 0; i < MAX_ARGUMENTS; i++)
-    write_argument (writer, op, actions[op->kind].arguments[i]);
+  for (guint i = 0; i < MAX_ARGUMENTS; i++) {
+    switch (actions[op->kind].arguments[i]) {
+    case NOTHING: break;
+    case BYTES: fprintf (writer->out, " %" G_GUINT64_FORMAT, op->bytes); break;
+    case RECV_BYTES: fprintf (writer->out, " %" G_GUINT64_FORMAT, op->recv_bytes); break;
+    case COUNTS: write_counts (writer, op->counts, op->n_counts); break;
+    case RECV_COUNTS: write_counts (writer, op->recv_counts, op->n_recv_counts); break;
+    case SUM: fprintf (writer->out, " %" G_GUINT64_FORMAT, sum (op->counts, op->n_counts)); break;
+    case RECV_SUM:
+      fprintf (writer->out, " %" G_GUINT64_FORMAT, sum (op->recv_counts, op->n_recv_counts));
+      break;
+    case ROOT: fprintf (writer->out, " %d", op->root); break;
+    case WORK: fputs (" 0", writer->out); break;
+    }
+  }
   putc ('\n', writer->out);
   return TRUE;
 }
