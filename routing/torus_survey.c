@@ -49,17 +49,6 @@ walk (Work *work, uint32_t from, uint32_t to, uint32_t *links)
   return node == to;
 }
 
-static void
-walk_every_pair (Work *work)
-{
-  g_autofree uint32_t *links = g_new (uint32_t, work->longest + 1);
-
-  for (uint32_t from = 0; from < work->n_nodes; from++)
-    for (uint32_t to = 0; to < work->n_nodes; to++)
-      if (from != to && !walk (work, from, to, links))
-        work->survey->unreachable++;
-}
-
 /* The links of one direction that lie on one line have one row number. */
 static uint32_t
 row_of_link (const Work *work, uint32_t link)
@@ -154,15 +143,6 @@ rows_on_loops (const Work *work)
   }
 }
 
-static void
-find_loops (Work *work)
-{
-  for (uint32_t link = 0; link < work->n_nodes * work->n_ports; link++)
-    if (row_of_link (work, link) == link && ring_closes (work, link))
-      work->survey->bubble_rings++;
-  work->survey->credit_loops = rows_on_loops (work);
-}
-
 /* One dimension for itself.  cover[q][sign][x]: pairs of coordinates whose
  * way passes the link at x, when the other coordinates of the source add up
  * to parity q; goes_on: and some go on in the same direction. */
@@ -186,56 +166,15 @@ line_init (Line *line, uint32_t size)
 }
 
 static void
-line_clear (Line *line)
-{
-  g_free (line->pairs_by_hops);
-  for (uint32_t parity = 0; parity < 2; parity++)
-    for (uint32_t sign = 0; sign < 2; sign++) {
-      g_free (line->cover[parity][sign]);
-      g_free (line->goes_on[parity][sign]);
-    }
-}
-
-static void
-line_add_pair (Line *line, const Work *work, uint32_t dimension, uint32_t parity,
-               TopoCoordinates source, uint32_t target, uint32_t *links)
-{
-  TopoCoordinates destination = source;
-  uint32_t from = topo_shape_node (work->shape, source), n_links;
-  RouteWay way;
-
-  destination.at[dimension] = (uint16_t) target;
-  way = route_torus_way (work->route, from, topo_shape_node (work->shape, destination));
-  n_links = route_torus_path (work->route, from, way, links);
-  if (parity == 0)
-    line->pairs_by_hops[n_links]++;
-  for (uint32_t i = 0; i < n_links; i++) {
-    uint32_t sign = links[i] % 2;
-    uint32_t x = topo_shape_coordinates (work->shape, links[i] / work->n_ports).at[dimension];
-
-    line->cover[parity][sign][x]++;
-    if (i + 1 < n_links)
-      line->goes_on[parity][sign][x] = 1;
-  }
-}
-
-/* A dimension whose coordinate 1 makes the others odd; n_dimensions when all
- * others have one node, so that odd never occurs. */
-static uint32_t
-odd_dimension (const TopoShape *shape, uint32_t dimension)
-{
-  uint32_t other = 0;
-
-  while (other < shape->n_dimensions && (other == dimension || shape->size[other] < 2))
-    other++;
-  return other;
-}
-
-static void
 line_survey (Line *line, const Work *work, uint32_t dimension)
 {
   g_autofree uint32_t *links = g_new (uint32_t, work->longest + 1);
-  uint32_t odd = odd_dimension (work->shape, dimension);
+  /* A dimension whose coordinate 1 makes the others odd; n_dimensions when all
+   * others have one node, so that odd never occurs. */
+  uint32_t odd = 0;
+
+  while (odd < work->shape->n_dimensions && (odd == dimension || work->shape->size[odd] < 2))
+    odd++;
 
   line_init (line, work->shape->size[dimension]);
   for (uint32_t parity = 0; parity < (odd < work->shape->n_dimensions ? 2u : 1u); parity++)
@@ -246,7 +185,23 @@ line_survey (Line *line, const Work *work, uint32_t dimension)
         start.at[dimension] = (uint16_t) source;
         if (parity == 1)
           start.at[odd] = 1;
-        line_add_pair (line, work, dimension, parity, start, target, links);
+        TopoCoordinates destination = start;
+        uint32_t from = topo_shape_node (work->shape, start), n_links;
+        RouteWay way;
+
+        destination.at[dimension] = (uint16_t) target;
+        way = route_torus_way (work->route, from, topo_shape_node (work->shape, destination));
+        n_links = route_torus_path (work->route, from, way, links);
+        if (parity == 0)
+          line->pairs_by_hops[n_links]++;
+        for (uint32_t i = 0; i < n_links; i++) {
+          uint32_t sign = links[i] % 2;
+          uint32_t x = topo_shape_coordinates (work->shape, links[i] / work->n_ports).at[dimension];
+
+          line->cover[parity][sign][x]++;
+          if (i + 1 < n_links)
+            line->goes_on[parity][sign][x] = 1;
+        }
       }
 }
 
@@ -277,26 +232,6 @@ parity_of (TopoCoordinates coordinates, uint32_t mask)
   return sum & 1;
 }
 
-/* Loads of the links of one dimension: `done` are the dimensions finished
- * before it, `left` those after it. */
-static void
-add_line_loads (Work *work, const Line *line, uint32_t dimension, uint32_t done, uint32_t left)
-{
-  uint64_t sources[2], destinations[2];
-
-  count_parities (work->shape, done, sources);
-  count_parities (work->shape, left, destinations);
-  for (uint32_t node = 0; node < work->n_nodes; node++) {
-    TopoCoordinates at = topo_shape_coordinates (work->shape, node);
-    uint32_t parity = parity_of (at, left), x = at.at[dimension];
-
-    for (uint32_t sign = 0; sign < 2; sign++)
-      work->load[node * work->n_ports + 2 * dimension + sign] =
-          (destinations[0] + destinations[1]) * (sources[0] * line->cover[parity][sign][x] +
-                                                 sources[1] * line->cover[parity ^ 1][sign][x]);
-  }
-}
-
 static void
 add_line_rings (Work *work, const Line *line, uint32_t done, uint32_t left)
 {
@@ -316,20 +251,6 @@ add_line_rings (Work *work, const Line *line, uint32_t done, uint32_t left)
     }
 }
 
-/* pairs_by_hops of the dimensions so far, with one more. */
-static void
-convolve (RouteSurvey *survey, const Line *line)
-{
-  g_autofree uint64_t *before =
-      g_memdup2 (survey->pairs_by_hops, (survey->max_hops + 1) * sizeof *before);
-
-  memset (survey->pairs_by_hops, 0, (survey->max_hops + 1) * sizeof *before);
-  for (uint32_t hops = 0; hops <= survey->max_hops; hops++)
-    for (uint32_t more = 0; before[hops] > 0 && more < line->size; more++)
-      if (line->pairs_by_hops[more] > 0)
-        survey->pairs_by_hops[hops + more] += before[hops] * line->pairs_by_hops[more];
-}
-
 /* Dependencies between dimensions follow their order, so no loop can span
  * several rings: credit_loops stays 0. */
 static void
@@ -344,10 +265,37 @@ derive_by_dimension (Work *work)
     Line line;
 
     line_survey (&line, work, dimension);
-    add_line_loads (work, &line, dimension, done, left);
+    /* Loads of the links of one dimension: `done` are the dimensions finished
+     * before it, `left` those after it. */
+    uint64_t sources[2], destinations[2];
+
+    count_parities (work->shape, done, sources);
+    count_parities (work->shape, left, destinations);
+    for (uint32_t node = 0; node < work->n_nodes; node++) {
+      TopoCoordinates at = topo_shape_coordinates (work->shape, node);
+      uint32_t parity = parity_of (at, left), x = at.at[dimension];
+
+      for (uint32_t sign = 0; sign < 2; sign++)
+        work->load[node * work->n_ports + 2 * dimension + sign] =
+            (destinations[0] + destinations[1]) * (sources[0] * line.cover[parity][sign][x] +
+                                                   sources[1] * line.cover[parity ^ 1][sign][x]);
+    }
     add_line_rings (work, &line, done, left);
-    convolve (survey, &line);
-    line_clear (&line);
+    /* pairs_by_hops of the dimensions so far, with one more. */
+    g_autofree uint64_t *before =
+        g_memdup2 (survey->pairs_by_hops, (survey->max_hops + 1) * sizeof *before);
+
+    memset (survey->pairs_by_hops, 0, (survey->max_hops + 1) * sizeof *before);
+    for (uint32_t hops = 0; hops <= survey->max_hops; hops++)
+      for (uint32_t more = 0; before[hops] > 0 && more < line.size; more++)
+        if (line.pairs_by_hops[more] > 0)
+          survey->pairs_by_hops[hops + more] += before[hops] * line.pairs_by_hops[more];
+    g_free (line.pairs_by_hops);
+    for (uint32_t parity = 0; parity < 2; parity++)
+      for (uint32_t sign = 0; sign < 2; sign++) {
+        g_free (line.cover[parity][sign]);
+        g_free (line.goes_on[parity][sign]);
+      }
     done |= 1u << dimension;
   }
   survey->pairs_by_hops[0] -= work->n_nodes;
@@ -396,8 +344,16 @@ route_survey_new (const RouteTorus *route, bool every_pair)
   survey->max_hops = work.longest;
   survey->pairs_by_hops = g_new0 (uint64_t, work.longest + 1);
   if (every_pair) {
-    walk_every_pair (&work);
-    find_loops (&work);
+    g_autofree uint32_t *links = g_new (uint32_t, work.longest + 1);
+
+    for (uint32_t from = 0; from < work.n_nodes; from++)
+      for (uint32_t to = 0; to < work.n_nodes; to++)
+        if (from != to && !walk (&work, from, to, links))
+          work.survey->unreachable++;
+    for (uint32_t link = 0; link < work.n_nodes * work.n_ports; link++)
+      if (row_of_link (&work, link) == link && ring_closes (&work, link))
+        work.survey->bubble_rings++;
+    work.survey->credit_loops = rows_on_loops (&work);
   } else
     derive_by_dimension (&work);
   summarize_loads (&work);

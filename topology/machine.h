@@ -69,7 +69,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (TopoMachine, topo_machine_free)
 /* What a spec may begin with, NULL at the end. */
 const char *const *topo_machine_kinds (void);
 
-/* The names of our own routing engines, NULL at the end: routing/routes.h tells
+/* The names of our own routing engines, NULL at the end: routing/forwarding/forwarding.h tells
  * what they do. */
 const char *const *topo_routing_engines (void);
 

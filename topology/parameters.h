@@ -8,7 +8,7 @@
  * handbook page "The Blue Gene/Q model". */
 #pragma once
 
-#include "topology/vl_weights.h"
+#include "topology/unit.h"
 
 #include <glib.h>
 #include <stdbool.h>

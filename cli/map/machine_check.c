@@ -6,7 +6,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "routing/forwarding/fabric_survey.h"
-#include "routing/routes.h"
+#include "routing/forwarding/forwarding.h"
 #include "routing/torus_survey.h"
 
 static void

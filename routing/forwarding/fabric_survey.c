@@ -5,7 +5,7 @@
 
 #include "routing/forwarding/fabric_survey.h"
 
-#include "routing/waits.h"
+#include "routing/deadlock.h"
 
 #include <stdlib.h>
 
@@ -208,46 +208,12 @@ sum_loads (Work *work)
 
 /* --- Loops of credits --- */
 
-static void
-find_loops (Work *work)
-{
-  RouteFabricSurvey *survey = work->survey;
-
-  for (uint32_t vl = 0; vl < survey->n_vls; vl++) {
-    RouteLoops loops = route_loops_find (work->fabric, next_of (work, vl));
-
-    survey->loops_by_vl[vl] = loops.n_loops;
-    survey->credit_loops += loops.n_loops;
-    if (survey->loop == NULL) {
-      survey->loop = g_steal_pointer (&loops.loop);
-      survey->n_loop = loops.n_loop;
-    }
-    g_free (loops.loop);
-  }
-}
-
 /* The switch that an adapter's port hangs on, n_switches where there is none. */
 static uint32_t
 place_of (const RouteForwarding *tables, uint32_t destination)
 {
   return MIN (route_forwarding_behind (tables, tables->destination_port[destination]),
               tables->n_switches);
-}
-
-/* sources[] by switch, from the counts in adapters[]. */
-static void
-list_sources (Work *work)
-{
-  const RouteForwarding *tables = work->tables;
-  g_autofree uint32_t *n = g_new0 (uint32_t, tables->n_switches + 1);
-
-  for (uint32_t at = 0; at <= tables->n_switches; at++)
-    work->first[at + 1] = work->first[at] + work->adapters[at];
-  for (uint32_t source = 0; source < tables->n_destinations; source++) {
-    uint32_t at = place_of (tables, source);
-
-    work->sources[work->first[at] + n[at]++] = source;
-  }
 }
 
 RouteFabricSurvey *
@@ -270,11 +236,30 @@ route_fabric_survey_new (const RouteForwarding *tables)
   survey->loops_by_vl = g_new0 (uint32_t, n_vls);
   for (uint32_t destination = 0; destination < tables->n_destinations; destination++)
     adapters[place_of (tables, destination)]++;
-  list_sources (&work);
+  /* sources[] by switch, from the counts in adapters[]. */
+  g_autofree uint32_t *n = g_new0 (uint32_t, tables->n_switches + 1);
+
+  for (uint32_t at = 0; at <= tables->n_switches; at++)
+    work.first[at + 1] = work.first[at] + work.adapters[at];
+  for (uint32_t source = 0; source < tables->n_destinations; source++) {
+    uint32_t at = place_of (tables, source);
+
+    work.sources[work.first[at] + n[at]++] = source;
+  }
   for (uint32_t destination = 0; destination < tables->n_destinations; destination++)
     survey_destination (&work, destination);
   sum_loads (&work);
-  find_loops (&work);
+  for (uint32_t vl = 0; vl < survey->n_vls; vl++) {
+    RouteLoops loops = route_loops_find (work.fabric, next_of (&work, vl));
+
+    survey->loops_by_vl[vl] = loops.n_loops;
+    survey->credit_loops += loops.n_loops;
+    if (survey->loop == NULL) {
+      survey->loop = g_steal_pointer (&loops.loop);
+      survey->n_loop = loops.n_loop;
+    }
+    g_free (loops.loop);
+  }
   return survey;
 }
 

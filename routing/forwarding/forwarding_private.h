@@ -1,4 +1,4 @@
-/* forwarding_private.h - what the engines share; private to routing/.
+/* forwarding_private.h - the parts of making forwarding tables; private to routing/.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
@@ -7,16 +7,6 @@
 
 /* Empty tables. */
 RouteForwarding *route_forwarding_new (const TopoFabric *fabric, const char *engine);
-
-typedef struct {
-  const char *name;
-  gboolean (*fill) (RouteForwarding *tables, GError **error);
-} RouteEngine;
-
-gboolean route_engine_minhop (RouteForwarding *tables, GError **error);
-gboolean route_engine_updn (RouteForwarding *tables, GError **error);
-gboolean route_engine_ftree (RouteForwarding *tables, GError **error);
-gboolean route_engine_dor (RouteForwarding *tables, GError **error);
 
 /* A cable between two switches, as one of them sees it. */
 typedef struct {
@@ -38,10 +28,6 @@ void route_cables_clear (RouteCables *cables);
 /* The switch that a destination hangs on, and its port there; TOPO_NONE: it
  * hangs on another adapter. */
 uint32_t route_leaf_of (const RouteForwarding *tables, uint32_t destination, uint32_t *number);
-
-/* Writes the destinations that hang on switches to order[n_destinations], as
- * OpenSM takes them one after the other; returns how many. */
-uint32_t route_order (const RouteForwarding *tables, uint32_t *order);
 
 /* The GUID of a device as a number by which OpenSM puts devices in order. */
 uint64_t route_compared_guid (const TopoFabric *fabric, uint32_t device);

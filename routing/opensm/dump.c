@@ -17,7 +17,7 @@
 #include "routing/forwarding/forwarding_private.h"
 
 #include "base/file.h"
-#include "routing/routes.h"
+#include "routing/forwarding/forwarding.h"
 #include "topology/machine.h"
 
 #include <stdio.h>
@@ -66,37 +66,6 @@ find (GHashTable *by_guid, GHashTable *by_lid, uint64_t guid, uint32_t lid)
   return found > 0 ? found - 1 : TOPO_NONE;
 }
 
-/* A port's own GUID; where the description has none, the one that vendors and
- * ibsim derive: the device's plus the number of the port. */
-static void
-index_fabric (Dump *dump)
-{
-  const TopoFabric *fabric = dump->tables->fabric;
-
-  for (uint32_t port = 0; port < fabric->n_ports; port++) {
-    const TopoPort *it = &fabric->ports[port];
-
-    if (dump->tables->destination_of[port] == TOPO_NONE)
-      continue;
-    add_guid (dump->port_by_guid, it->guid, port);
-    for (uint32_t alias = 0; alias < 1u << it->lmc; alias++)
-      add_lid (dump->port_by_lid, it->lid != 0 ? it->lid + alias : 0, port);
-  }
-  for (uint32_t port = 0; port < fabric->n_ports; port++) {
-    const TopoDevice *device = &fabric->devices[fabric->ports[port].device];
-
-    if (dump->tables->destination_of[port] != TOPO_NONE && fabric->ports[port].guid == 0 &&
-        device->guid != 0)
-      add_guid (dump->port_by_guid, device->guid + topo_fabric_port_number (fabric, port), port);
-  }
-  for (uint32_t at = 0; at < dump->tables->n_switches; at++) {
-    const TopoDevice *device = &fabric->devices[dump->tables->switch_device[at]];
-
-    add_guid (dump->switch_by_guid, device->guid, at);
-    add_lid (dump->switch_by_lid, device->lid, at);
-  }
-}
-
 static gboolean
 read_head (Dump *dump, const char *text, GError **error)
 {
@@ -112,19 +81,6 @@ read_head (Dump *dump, const char *text, GError **error)
   if (dump->filled[dump->at])
     return bad_line (dump, "a second table of this switch", text, error);
   dump->filled[dump->at] = true;
-  return TRUE;
-}
-
-/* A port number the switch has, and in which something is plugged. */
-static gboolean
-check_number (const Dump *dump, unsigned number, const char *text, GError **error)
-{
-  const TopoFabric *fabric = dump->tables->fabric;
-  const TopoDevice *device = &fabric->devices[dump->tables->switch_device[dump->at]];
-
-  if (number < 1 || number > device->n_ports ||
-      fabric->ports[device->first_port + number - 1].peer == TOPO_NONE)
-    return bad_line (dump, "nothing is plugged into this port of the switch", text, error);
   return TRUE;
 }
 
@@ -148,8 +104,13 @@ read_entry (Dump *dump, const char *text, GError **error)
   port = find (dump->port_by_guid, dump->port_by_lid, guid, lid);
   if (port == TOPO_NONE)
     return TRUE; /* an adapter that the description of the fabric does not have */
-  if (!check_number (dump, number, text, error))
-    return FALSE;
+  /* A port number the switch has, and in which something is plugged. */
+  const TopoFabric *fabric = dump->tables->fabric;
+  const TopoDevice *device = &fabric->devices[dump->tables->switch_device[dump->at]];
+
+  if (number < 1 || number > device->n_ports ||
+      fabric->ports[device->first_port + number - 1].peer == TOPO_NONE)
+    return bad_line (dump, "nothing is plugged into this port of the switch", text, error);
   route_forwarding_set (dump->tables, dump->at, dump->tables->destination_of[port], number);
   return TRUE;
 }
@@ -207,21 +168,6 @@ read_folder (Dump *dump, const char *path, GError **error)
   return TRUE;
 }
 
-static gboolean
-check_complete (const Dump *dump, const char *path, GError **error)
-{
-  const TopoFabric *fabric = dump->tables->fabric;
-
-  for (uint32_t at = 0; at < dump->tables->n_switches; at++)
-    if (!dump->filled[at]) {
-      g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: no table of switch \"%s\" (%s)", path,
-                   fabric->devices[dump->tables->switch_device[at]].id,
-                   fabric->devices[dump->tables->switch_device[at]].name);
-      return FALSE;
-    }
-  return TRUE;
-}
-
 RouteForwarding *
 route_forwarding_load (const TopoFabric *fabric, const char *path, GError **error)
 {
@@ -241,9 +187,39 @@ route_forwarding_load (const TopoFabric *fabric, const char *path, GError **erro
                 .filled = filled };
   gboolean is_folder = g_file_test (path, G_FILE_TEST_IS_DIR);
 
-  index_fabric (&dump);
-  if (!(is_folder ? read_folder : read_file) (&dump, path, error) ||
-      !check_complete (&dump, path, error))
+  /* A port's own GUID; where the description has none, the one that vendors and
+   * ibsim derive: the device's plus the number of the port. */
+  for (uint32_t port = 0; port < fabric->n_ports; port++) {
+    const TopoPort *it = &fabric->ports[port];
+
+    if (dump.tables->destination_of[port] == TOPO_NONE)
+      continue;
+    add_guid (dump.port_by_guid, it->guid, port);
+    for (uint32_t alias = 0; alias < 1u << it->lmc; alias++)
+      add_lid (dump.port_by_lid, it->lid != 0 ? it->lid + alias : 0, port);
+  }
+  for (uint32_t port = 0; port < fabric->n_ports; port++) {
+    const TopoDevice *device = &fabric->devices[fabric->ports[port].device];
+
+    if (dump.tables->destination_of[port] != TOPO_NONE && fabric->ports[port].guid == 0 &&
+        device->guid != 0)
+      add_guid (dump.port_by_guid, device->guid + topo_fabric_port_number (fabric, port), port);
+  }
+  for (uint32_t at = 0; at < dump.tables->n_switches; at++) {
+    const TopoDevice *device = &fabric->devices[dump.tables->switch_device[at]];
+
+    add_guid (dump.switch_by_guid, device->guid, at);
+    add_lid (dump.switch_by_lid, device->lid, at);
+  }
+  if (!(is_folder ? read_folder : read_file) (&dump, path, error))
     return NULL;
+  for (uint32_t at = 0; at < dump.tables->n_switches; at++)
+    if (!dump.filled[at]) {
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: no table of switch \"%s\" (%s)", path,
+                   fabric->devices[dump.tables->switch_device[at]].id,
+                   fabric->devices[dump.tables->switch_device[at]].name);
+      return NULL;
+    }
+
   return g_steal_pointer (&tables);
 }

@@ -7,8 +7,8 @@
  * and pairs are put on lanes. */
 #include ".ci/fuzzing.h"
 #include "routing/forwarding/fabric_survey.h"
-#include "routing/layers.h"
-#include "routing/routes.h"
+#include "routing/deadlock.h"
+#include "routing/forwarding/forwarding.h"
 #include "topology/machine.h"
 
 #include <stdlib.h>

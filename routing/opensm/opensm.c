@@ -9,7 +9,9 @@
  * engine uses virtual lanes, OpenSM stays until it has been asked for them. */
 #include "config.h"
 
-#include "routing/opensm/opensm_private.h"
+#include "routing/opensm/opensm.h"
+
+#include "routing/forwarding/forwarding_private.h"
 #include "topology/machine.h"
 
 #include <errno.h>
@@ -21,6 +23,160 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+typedef struct {
+  char *path; /* absolute */
+  int input;  /* of the process that removes it */
+  pid_t remover;
+} Folder;
+
+/* --- The fabric as ibsim and OpenSM read and write it --- */
+
+#define FIRST_GUID UINT64_C (0x0010000000000000)
+
+static gint
+by_guid (gconstpointer left, gconstpointer right, gpointer data)
+{
+  const TopoFabric *fabric = data;
+  uint32_t a = *(const uint32_t *) left, b = *(const uint32_t *) right;
+  uint64_t guid = route_compared_guid (fabric, a), other = route_compared_guid (fabric, b);
+
+  if (guid != other)
+    return guid < other ? -1 : 1;
+  return a < b ? -1 : a > b;
+}
+
+uint64_t *
+route_opensm_guids (const TopoFabric *fabric)
+{
+  uint64_t *guids = g_new (uint64_t, fabric->n_devices + 1);
+  g_autofree uint32_t *order = g_new (uint32_t, fabric->n_devices + 1);
+
+  for (uint32_t device = 0; device < fabric->n_devices; device++)
+    order[device] = device;
+  g_qsort_with_data (order, (gint) fabric->n_devices, sizeof *order, by_guid, (gpointer) fabric);
+  for (uint32_t place = 0; place < fabric->n_devices; place++)
+    guids[order[place]] = FIRST_GUID | (uint64_t) (place >> 16 & 0xff) << 8 |
+                          (uint64_t) (place >> 8 & 0xff) << 16 | (uint64_t) (place & 0xff) << 24;
+  return guids;
+}
+
+static void
+write_device (GString *text, const TopoFabric *fabric, const uint64_t *guids, uint32_t device)
+{
+  const TopoDevice *it = &fabric->devices[device];
+
+  g_string_append_printf (
+      text, "%sguid=0x%" G_GINT64_MODIFIER "x\n%s %u \"%c-%016" G_GINT64_MODIFIER "x\" # \"%u\"\n",
+      it->is_switch ? "switch" : "ca", guids[device], it->is_switch ? "Switch" : "Ca", it->n_ports,
+      it->is_switch ? 'S' : 'H', guids[device], device);
+  for (uint32_t number = 1; number <= it->n_ports; number++) {
+    const TopoPort *port = &fabric->ports[it->first_port + number - 1];
+    const TopoPort *peer = port->peer != TOPO_NONE ? &fabric->ports[port->peer] : NULL;
+
+    if (peer != NULL)
+      g_string_append_printf (text, "[%u] \"%c-%016" G_GINT64_MODIFIER "x\"[%u] # lid 0 %ux%s\n",
+                              number, fabric->devices[peer->device].is_switch ? 'S' : 'H',
+                              guids[peer->device], topo_fabric_port_number (fabric, port->peer),
+                              port->lanes, topo_speed_name (port->speed));
+  }
+  g_string_append_c (text, '\n');
+}
+
+/* As ibsim reads it.  Switches first: the subnet manager sits on the first
+ * device. */
+static gboolean
+write_fabric (const TopoFabric *fabric, const char *path, GError **error)
+{
+  g_autofree uint64_t *guids = route_opensm_guids (fabric);
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  for (int kind = 0; kind < 2; kind++)
+    for (uint32_t device = 0; device < fabric->n_devices; device++)
+      if (fabric->devices[device].is_switch == (kind == 0))
+        write_device (text, fabric, guids, device);
+  return g_file_set_contents (path, text->str, (gssize) text->len, error);
+}
+
+/* The same fabric under the GUIDs that were written; arrays are its own. */
+static TopoFabric
+renamed (const TopoFabric *fabric)
+{
+  g_autofree uint64_t *guids = route_opensm_guids (fabric);
+  TopoFabric copy = *fabric;
+
+  copy.devices = g_memdup2 (fabric->devices, fabric->n_devices * sizeof *fabric->devices);
+  copy.ports = g_memdup2 (fabric->ports, fabric->n_ports * sizeof *fabric->ports);
+  for (uint32_t device = 0; device < copy.n_devices; device++) {
+    copy.devices[device].guid = guids[device];
+    copy.devices[device].lid = 0;
+  }
+  for (uint32_t port = 0; port < copy.n_ports; port++)
+    copy.ports[port].guid = copy.ports[port].lid = copy.ports[port].lmc = 0;
+  return copy;
+}
+
+/* OpenSM's dump of the tables of a fabric that was written so. */
+static RouteForwarding *
+load_tables (const TopoFabric *fabric, const char *path, const char *engine, GError **error)
+{
+  TopoFabric copy = renamed (fabric);
+  g_autoptr (GError) cause = NULL;
+  RouteForwarding *tables = route_forwarding_load (&copy, path, &cause);
+
+  g_free (copy.devices);
+  g_free (copy.ports);
+  if (tables == NULL) {
+    /* The dump is gone by the time anybody reads this. */
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+                 "routes=opensm:%s: OpenSM's tables do not fit %s, which may fall apart%s", engine,
+                 fabric->source, strrchr (cause->message, ':'));
+    return NULL;
+  }
+  tables->fabric = fabric;
+  g_free (tables->engine);
+  tables->engine = g_strconcat ("opensm:", engine, NULL);
+  return tables;
+}
+
+/* --- A temporary folder that is removed however this program ends ---
+ *
+ * A shell waits for the end of its input, which comes when we close it or
+ * are killed, and then removes the folder.  It is in a session of its own, so that
+ * what a terminal sends to us does not reach it. */
+
+/* Programs that are being killed may still write a file. */
+#define REMOVE "read end; rm -rf -- \"$0\" 2>/dev/null || { sleep 1; rm -rf -- \"$0\"; }"
+
+static void
+leave_session (gpointer unused G_GNUC_UNUSED)
+{
+  setsid ();
+}
+
+static gboolean
+folder_make (Folder *folder, GError **error)
+{
+  g_autoptr (GError) cause = NULL;
+  g_autofree char *path = g_dir_make_tmp ("hopcast-opensm-XXXXXX", &cause);
+  const char *const arguments[] = { "/bin/sh", "-c", REMOVE, path, NULL };
+  GPid remover;
+
+  if (path == NULL) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE, "%s: %s", g_get_tmp_dir (), cause->message);
+    return FALSE;
+  }
+  if (!g_spawn_async_with_pipes ("/", (char **) arguments, NULL,
+                                 G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_CLOEXEC_PIPES, leave_session,
+                                 NULL, &remover, &folder->input, NULL, NULL, &cause)) {
+    rmdir (path);
+    g_set_error_literal (error, TOPO_ERROR, TOPO_ERROR_FILE, cause->message);
+    return FALSE;
+  }
+  folder->remover = remover;
+  folder->path = g_steal_pointer (&path);
+  return TRUE;
+}
+
 #define LIMIT_US      (30 * G_USEC_PER_SEC)
 #define POLL_US       (G_USEC_PER_SEC / 50)
 #define READY_MESSAGE "Network simulator ready"
@@ -28,7 +184,7 @@
 /* --- Programs --- */
 
 typedef struct {
-  RouteOpensmFolder folder; /* of both programs' files */
+  Folder folder; /* of both programs' files */
   pid_t ibsim, opensm;
   const TopoFabric *fabric;
   const char *engine;
@@ -241,20 +397,6 @@ simulation_library (void)
   return NULL;
 }
 
-/* Its options, so that those of the site it is installed at do not count. */
-static gboolean
-write_options (const Run *run, uint32_t max_vls, GError **error)
-{
-  g_autofree char *path = path_in (run, "opensm.conf");
-  g_autofree char *text = g_strdup_printf ("force_log_flush TRUE\n"
-                                           "sweep_interval 0\n"
-                                           "nue_max_num_vls %u\n"
-                                           "qos %s\n",
-                                           max_vls, uses_lanes (run->engine) ? "TRUE" : "FALSE");
-
-  return g_file_set_contents (path, text, -1, error);
-}
-
 static gboolean
 start_opensm (Run *run, char **environment, uint32_t max_vls, GError **error)
 {
@@ -273,7 +415,14 @@ start_opensm (Run *run, char **environment, uint32_t max_vls, GError **error)
                  "brings it");
     return FALSE;
   }
-  if (!write_options (run, max_vls, error))
+  /* Its options, so that those of the site it is installed at do not count. */
+  g_autofree char *path = path_in (run, "opensm.conf");
+  g_autofree char *text = g_strdup_printf ("force_log_flush TRUE\n"
+                                           "sweep_interval 0\n"
+                                           "nue_max_num_vls %u\n"
+                                           "qos %s\n",
+                                           max_vls, uses_lanes (run->engine) ? "TRUE" : "FALSE");
+  if (!(g_file_set_contents (path, text, -1, error)))
     return FALSE;
   own = g_environ_setenv (own, "LD_PRELOAD", library, TRUE);
   own = g_environ_setenv (own, "OSM_CACHE_DIR", run->folder.path, TRUE);
@@ -287,7 +436,7 @@ read_tables (const Run *run, const char *socket_name, uint32_t max_vls, GError *
   g_autofree char *path = path_in (run, "opensm-lfts.dump");
   g_autofree char *lids = path_in (run, "guid2lid");
   g_autofree char *log = path_in (run, "osm.log");
-  g_autoptr (RouteForwarding) tables = route_opensm_load (run->fabric, path, run->engine, error);
+  g_autoptr (RouteForwarding) tables = load_tables (run->fabric, path, run->engine, error);
   const RouteOpensmLanes lanes = { .socket_name = socket_name,
                                    .lids = lids,
                                    .log = log,
@@ -328,7 +477,7 @@ route_opensm_run (const TopoFabric *fabric, const char *engine, uint32_t max_vls
 
   if (!check_engine (engine, error))
     return NULL;
-  if (!route_opensm_folder_make (&run.folder, error)) {
+  if (!folder_make (&run.folder, error)) {
     g_prefix_error (error, "routes=opensm:%s: ", engine);
     return NULL;
   }
@@ -338,11 +487,14 @@ route_opensm_run (const TopoFabric *fabric, const char *engine, uint32_t max_vls
   environment = g_environ_setenv (environment, "IBSIM_SOCKNAME", socket_name, TRUE);
   environment = g_environ_unsetenv (environment, "IBSIM_SERVER_NAME");
   environment = g_environ_unsetenv (environment, "SIM_HOST");
-  if (route_opensm_write_fabric (fabric, net, error) && start_ibsim (&run, environment, error) &&
+  if (write_fabric (fabric, net, error) && start_ibsim (&run, environment, error) &&
       start_opensm (&run, environment, max_vls, error) && wait_for_tables (&run, error))
     tables = read_tables (&run, socket_name, max_vls, error);
   end (&run.opensm);
   end (&run.ibsim);
-  route_opensm_folder_remove (&run.folder);
+  /* With all that is in it; returns when it is gone. */
+  close (run.folder.input);
+  waitpid (run.folder.remover, NULL, 0);
+  g_free (run.folder.path);
   return tables;
 }

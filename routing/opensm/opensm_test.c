@@ -9,7 +9,7 @@
 
 #include ".ci/test_data.h"
 #include "routing/forwarding/fabric_testing.h"
-#include "routing/routes.h"
+#include "routing/forwarding/forwarding.h"
 #include "topology/machine.h"
 
 #include <errno.h>

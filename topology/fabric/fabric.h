@@ -88,6 +88,13 @@ TopoFabric *topo_fabric_tree (uint32_t leaves, uint32_t nodes, uint32_t spines, 
 /* A full three-level fat tree of switches of `radix` ports: radix^3 / 4 nodes. */
 TopoFabric *topo_fabric_tree3 (uint32_t radix, TopoSpeed speed, GError **error);
 
+#define TOPO_STAMPEDE_NODES 6400
+
+/* Of TACC's Stampede of 2013: as many leaves as hold `n_nodes`, 20 nodes each, 36 ports,
+ * and the parts of the eight 648-port directors that these leaves' cables, two to each
+ * director, reach. */
+TopoFabric *topo_fabric_stampede (uint32_t n_nodes, TopoSpeed speed, GError **error);
+
 void topo_fabric_free (TopoFabric *fabric);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TopoFabric, topo_fabric_free)
 

@@ -49,14 +49,5 @@ typedef struct {
 /* One end of a cable, as this end sees it. */
 gboolean topo_build_end (TopoFabricBuilder *builder, const TopoBuildEnd *end, GError **error);
 
-/* The name of a device that was made without one. */
-void topo_build_name (TopoFabricBuilder *builder, uint32_t device, const char *name);
-
 /* The fabric, with every cable seen from both of its ends. */
 TopoFabric *topo_build_finish (TopoFabricBuilder *builder, GError **error);
-
-/* --- fabric_nodes.c --- */
-
-/* Fills in hosts and rails: adapters are of one node when their descriptions
- * begin with the same host's name. */
-void topo_build_nodes (TopoFabric *fabric);

@@ -6,11 +6,8 @@
  *
  * The layout of System G's switches is not published; 18 leaves with 18 nodes
  * each and 9 spines is what fits its 324 ports (our assumption). */
-#include "topology/fabric/fabric_spec.h"
-
 #include "base/words.h"
 #include "topology/machine_private.h"
-#include "topology/stampede.h"
 
 #include <string.h>
 
@@ -98,7 +95,7 @@ make_stampede (TopoMachine *machine, const char *argument, TopoSpeed speed, GErr
 {
   if (!read_nodes (argument, TOPO_STAMPEDE_NODES, &machine->shape.size[0]))
     return bad_argument (error, "1 to 6400 nodes, as in stampede:16", argument);
-  return topo_stampede_fabric (machine->shape.size[0], speed, error);
+  return topo_fabric_stampede (machine->shape.size[0], speed, error);
 }
 
 static TopoFabric *
@@ -111,6 +108,67 @@ make_from_file (TopoMachine *machine, const char *argument, TopoSpeed speed G_GN
   return topo_machine_note_file (machine, argument, error) ? topo_fabric_load (argument, error)
                                                            : NULL;
 }
+
+/* MVAPICH2's are those that it has built in for this processor with this
+ * adapter (gen2/ibv_param.c and ch3_smp_progress.c: E5_2680_16, MLX_CX_FDR).  The
+ * measured ping-pongs (github.com/Ezibenroc/platform-calibration,
+ * data/stampede_17_06_01) were run under it: the job's output says so.
+ * "calibrated" is what was read off these ping-pongs. */
+static const TopoParameterNote stampede_notes[] = {
+  { "mpi.collectives", "mpich",
+    "stampede: MVAPICH2 is made from MPICH; its own tables of algorithms are left out" },
+  { "mpi.send_overhead", "80 ns",
+    "stampede: calibrated: with receive_overhead, sm_overhead and sm_latency the 0.29 us of one byte\n"
+    "inside the node [M]; the split is a guess" },
+  { "mpi.receive_overhead", "80 ns", "stampede: as send_overhead" },
+  { "mpi.sm_overhead", "20 ns", "stampede: as send_overhead" },
+  { "mpi.sm_latency", "80 ns", "stampede: as send_overhead" },
+  { "mpi.envelope", "40 B", "stampede: MVAPICH2's header; guess" },
+  { "mpi.eager", "17 KiB", "stampede: [S] MVAPICH2, rdma_vbuf_total_size" },
+  { "mpi.sm_eager", "8 KiB", "stampede: [S] MVAPICH2, g_smp_eagersize where single copies work" },
+  { "mpi.sm_fragment", "14 KiB", "stampede: [S] MVAPICH2, s_smp_block_size" },
+  { "mpi.sm_depth", "16", "stampede: [S] MVAPICH2, s_smp_num_send_buffer" },
+  { "mpi.sm_single_copy", "true",
+    "stampede: [S] MVAPICH2 copies once (CMA) where the kernel lets it; [M] 13 to 16 GB/s between\n"
+    "two processes, which two copies would not reach" },
+  { "mpi.rdma_offset", "0 B",
+    "stampede: [S] MVAPICH2, RPUT: the receiver's answer, then all by RDMA write" },
+  { "mpi.leave_pinned", "true", "stampede: [S] MVAPICH2, MV2_USE_LAZY_MEM_UNREGISTER" },
+  { "switch.latency", "170 ns", "stampede: [G] section A4, SwitchX" },
+  { "hca.pcie_bandwidth", "6.4 GB/s",
+    "stampede: [D] gen3 x8, 8 x 8 GT/s x 128/130 = 7.88 GB/s, times what ib_model leaves of gen2;\n"
+    "NVIDIA's GPUDirect manual shows 6.37 to 6.39 GB/s of osu_bw on FDR and gen3 [S]" },
+  { "hca.send_latency", "360 ns",
+    "stampede: calibrated: with receive_latency the 1.36 us of one byte between nodes [M], less\n"
+    "the processors and the switch; the split is a guess" },
+  { "hca.receive_latency", "290 ns", "stampede: as send_latency" },
+  { "hca.read_latency", "450 ns",
+    "stampede: calibrated: the step at the inline limit [M]; two reads, as libmlx4 rings a doorbell\n"
+    "where data is not inline [S]" },
+  { "hca.inline", "188 B",
+    "stampede: [G] what mlx4 grants; calibrated: the step lies between 146 and 158 B of data [M]" },
+  { "node.compute", "21.6 Gflop/s", "stampede: [D] 2.7 GHz x 8" },
+  { "memory.core_bandwidth", "12 GB/s",
+    "stampede: calibrated: 0.165 ns/B for the two copies of 170 B to 8 KB inside the node [M]" },
+  { "memory.core_memory_bandwidth", "8 GB/s",
+    "stampede: ten line fill buffers of 64 B in 80 ns [G]; guess" },
+  { "memory.core_transfer_bandwidth", "12 GB/s",
+    "stampede: within a package lines come from the inclusive L3; 13 to 16 GB/s of one copy above\n"
+    "8 KB [M]; calibrated: no less than core_bandwidth.  From the other package: see\n"
+    "package_latency" },
+  { "memory.transfer_latency", "60 ns",
+    "stampede: of a line that another core of the package has changed; guess" },
+  { "memory.dma_to_cache", "true", "stampede: DDIO, from Sandy Bridge-EP on [G]" },
+  { "memory.cache_bandwidth", "200 GB/s",
+    "stampede: of the L3; guess: below a third of what its eight slices deliver at best, 32 bytes\n"
+    "per cycle each" },
+  { "memory.bus_bandwidth", "40 GB/s",
+    "stampede: two QPI links of 8 GT/s, 16 GB/s in each direction of each [G]; guess: what is left\n"
+    "to use of these 64" },
+  { "memory.bandwidth", "40 GB/s",
+    "stampede: four channels of DDR3-1600 carry 51.2 GB/s [D]; guess: four fifths of it" },
+  { NULL, NULL, NULL },
+};
 
 typedef struct {
   const char *kind;
@@ -131,7 +189,7 @@ static const Kind kinds[] = {
   { "systemg", make_system_g, TOPO_SPEED_QDR, topo_node_harpertown, true, TOPO_SPEED_QDR, false,
     NULL },
   { "stampede", make_stampede, TOPO_SPEED_FDR, topo_node_sandybridge, true, TOPO_SPEED_EDR, false,
-    topo_stampede_notes },
+    stampede_notes },
   { "fabric", make_from_file, TOPO_SPEEDS, topo_node_harpertown, false, TOPO_SPEED_QDR, true,
     NULL },
 };
@@ -425,47 +483,6 @@ newer_adapter (const TopoFabric *fabric, TopoSpeed newest, uint32_t fastest)
   return NULL;
 }
 
-static bool
-memory_is_default (const TopoParameters *own, const TopoParameters *usual)
-{
-  return own->core_bandwidth_Bps == usual->core_bandwidth_Bps &&
-         own->core_memory_bandwidth_Bps == usual->core_memory_bandwidth_Bps &&
-         own->core_transfer_bandwidth_Bps == usual->core_transfer_bandwidth_Bps &&
-         own->cache_bandwidth_Bps == usual->cache_bandwidth_Bps &&
-         own->bus_bandwidth_Bps == usual->bus_bandwidth_Bps &&
-         own->dram_bandwidth_Bps == usual->dram_bandwidth_Bps;
-}
-
-/* The defaults of [memory] and [hca] are a Harpertown node's, whatever the node is. */
-static void
-add_parameter_assumptions (const TopoMachine *machine, uint32_t fastest, GPtrArray *lines)
-{
-  const TopoPort *port = fastest != TOPO_NONE ? &machine->fabric->ports[fastest] : NULL;
-  uint64_t link_Bps =
-      port != NULL ? topo_link_bandwidth_Bps (port->lanes, (TopoSpeed) port->speed) : 0;
-  TopoParameters usual;
-
-  topo_parameters_default (&usual, TOPO_FAMILY_FABRIC);
-  apply_notes (&usual, known_kind (machine->spec)->notes);
-  if (known_kind (machine->spec)->notes == NULL && !machine->node_by_default &&
-      !g_str_equal (machine->node->source, "harpertown") &&
-      memory_is_default (&machine->parameters, &usual))
-    g_ptr_array_add (lines,
-                     g_strdup_printf ("[memory]: bandwidths of harpertown (assumed) for the node "
-                                      "%s; a machine file or --set memory.bandwidth=... and the "
-                                      "others change them",
-                                      machine->node->source));
-  if (port != NULL && port->speed > TOPO_SPEED_QDR && link_Bps > usual.pcie_bandwidth_Bps &&
-      known_kind (machine->spec)->speed != port->speed &&
-      machine->parameters.pcie_bandwidth_Bps == usual.pcie_bandwidth_Bps)
-    g_ptr_array_add (
-        lines, g_strdup_printf (
-                   "hca.pcie_bandwidth: %.4g GB/s (assumed) is less than the %.4g GB/s of the "
-                   "adapters' links (%ux%s); --set hca.pcie_bandwidth=... changes it",
-                   (double) usual.pcie_bandwidth_Bps / 1e9, (double) link_Bps / 1e9, port->lanes,
-                   topo_speed_name ((TopoSpeed) port->speed)));
-}
-
 void
 topo_machine_assumptions (const TopoMachine *machine, GPtrArray *lines)
 {
@@ -490,7 +507,36 @@ topo_machine_assumptions (const TopoMachine *machine, GPtrArray *lines)
         g_strdup_printf ("node: the adapter %s, which is newer than the node %s; node=FILE.xml "
                          "states the node, [memory] and [hca] of a machine file its numbers",
                          newer, machine->node->source));
-  add_parameter_assumptions (machine, fastest, lines);
+  /* The defaults of [memory] and [hca] are a Harpertown node's, whatever the node is. */
+  const TopoPort *port = fastest != TOPO_NONE ? &machine->fabric->ports[fastest] : NULL;
+  uint64_t link_Bps =
+      port != NULL ? topo_link_bandwidth_Bps (port->lanes, (TopoSpeed) port->speed) : 0;
+  TopoParameters usual;
+
+  topo_parameters_default (&usual, TOPO_FAMILY_FABRIC);
+  apply_notes (&usual, known_kind (machine->spec)->notes);
+  if (known_kind (machine->spec)->notes == NULL && !machine->node_by_default &&
+      !g_str_equal (machine->node->source, "harpertown") &&
+      (machine->parameters.core_bandwidth_Bps == usual.core_bandwidth_Bps &&
+       machine->parameters.core_memory_bandwidth_Bps == usual.core_memory_bandwidth_Bps &&
+       machine->parameters.core_transfer_bandwidth_Bps == usual.core_transfer_bandwidth_Bps &&
+       machine->parameters.cache_bandwidth_Bps == usual.cache_bandwidth_Bps &&
+       machine->parameters.bus_bandwidth_Bps == usual.bus_bandwidth_Bps &&
+       machine->parameters.dram_bandwidth_Bps == usual.dram_bandwidth_Bps))
+    g_ptr_array_add (lines,
+                     g_strdup_printf ("[memory]: bandwidths of harpertown (assumed) for the node "
+                                      "%s; a machine file or --set memory.bandwidth=... and the "
+                                      "others change them",
+                                      machine->node->source));
+  if (port != NULL && port->speed > TOPO_SPEED_QDR && link_Bps > usual.pcie_bandwidth_Bps &&
+      known_kind (machine->spec)->speed != port->speed &&
+      machine->parameters.pcie_bandwidth_Bps == usual.pcie_bandwidth_Bps)
+    g_ptr_array_add (
+        lines, g_strdup_printf (
+                   "hca.pcie_bandwidth: %.4g GB/s (assumed) is less than the %.4g GB/s of the "
+                   "adapters' links (%ux%s); --set hca.pcie_bandwidth=... changes it",
+                   (double) usual.pcie_bandwidth_Bps / 1e9, (double) link_Bps / 1e9, port->lanes,
+                   topo_speed_name ((TopoSpeed) port->speed)));
 }
 
 /* --- Printing --- */

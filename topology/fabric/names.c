@@ -14,27 +14,6 @@
 #define MAX_NAME_BYTES 255
 #define MAX_BRACKETS   8 /* in one name */
 
-/* "1-16" or "007"; *width of the first number. */
-static bool
-read_range (const char *text, guint64 *first, guint64 *last, int *width)
-{
-  char *end;
-
-  *width = (int) strcspn (text, "-");
-  if (!g_ascii_isdigit (*text))
-    return false;
-  *first = *last = g_ascii_strtoull (text, &end, 10);
-  if (*end == '-') {
-    const char *start = end + 1;
-
-    if (!g_ascii_isdigit (*start))
-      return false;
-    *last = g_ascii_strtoull (start, &end, 10);
-  }
-  return *end == '\0' && *first <= *last && *last <= UINT32_MAX && *last - *first < MAX_NAMES &&
-         *width <= MAX_DIGITS;
-}
-
 static bool expand_name (const char *text, guint brackets, GPtrArray *names);
 
 /* The name for each number of a range; `rest` may have brackets of its own. */
@@ -45,7 +24,22 @@ expand_range (const char *prefix, const char *range, const char *rest, guint bra
   guint64 first, last;
   int width;
 
-  if (!read_range (range, &first, &last, &width))
+  /* "1-16" or "007"; *width of the first number. */
+  char *end;
+
+  width = (int) strcspn (range, "-");
+  if (!g_ascii_isdigit (*range))
+    return false;
+  first = last = g_ascii_strtoull (range, &end, 10);
+  if (*end == '-') {
+    const char *start = end + 1;
+
+    if (!g_ascii_isdigit (*start))
+      return false;
+    last = g_ascii_strtoull (start, &end, 10);
+  }
+  if (!(*end == '\0' && first <= last && last <= UINT32_MAX && last - first < MAX_NAMES &&
+        width <= MAX_DIGITS))
     return false;
   for (guint64 number = first; number <= last; number++) {
     g_autofree char *name =

@@ -187,15 +187,6 @@ topo_launcher_run (const TopoMapping *mapping, uint32_t rank)
   return n;
 }
 
-/* A node as a person knows it. */
-static char *
-describe_node (const TopoMachine *machine, uint32_t node)
-{
-  const char *host = topo_machine_host (machine, node);
-
-  return host != NULL ? g_strdup (host) : g_strdup_printf ("node %u", node);
-}
-
 gboolean
 topo_launcher_check_slots (const TopoMapping *mapping, const TopoMachine *machine, const char *kind,
                            GError **error)
@@ -206,7 +197,11 @@ topo_launcher_check_slots (const TopoMapping *mapping, const TopoMachine *machin
     uint32_t expected = n_on_node[mapping->node[rank]]++;
 
     if (mapping->slot[rank] != expected) {
-      g_autofree char *node = describe_node (machine, mapping->node[rank]);
+      /* A node as a person knows it. */
+      const char *host = topo_machine_host (machine, mapping->node[rank]);
+
+      g_autofree char *node =
+          host != NULL ? g_strdup (host) : g_strdup_printf ("node %u", mapping->node[rank]);
 
       g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
                    "rank %u has slot %u of %s, where %u lower ranks are: %s tells nodes only, "
@@ -216,13 +211,6 @@ topo_launcher_check_slots (const TopoMapping *mapping, const TopoMachine *machin
     }
   }
   return TRUE;
-}
-
-static bool
-is_host_name (const char *name)
-{
-  return g_ascii_isalnum (*name) &&
-         name[strspn (name, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_-.")] == '\0';
 }
 
 gboolean
@@ -238,7 +226,8 @@ topo_launcher_check_hosts (const TopoMapping *mapping, const TopoMachine *machin
   for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
     const char *host = topo_machine_host (machine, mapping->node[rank]);
 
-    if (!is_host_name (host)) {
+    if (!(g_ascii_isalnum (*host) &&
+          host[strspn (host, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_-.")] == '\0')) {
       g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
                    "rank %u: \"%s\" cannot stand in %s as the name of a host", rank, host, kind);
       return FALSE;

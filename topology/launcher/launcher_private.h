@@ -90,9 +90,3 @@ char *topo_launcher_processors (const TopoMapping *mapping, const TopoMachine *m
 
 /* "4x3x2", the shape of the machine.  The caller frees it. */
 char *topo_launcher_shape (const TopoMachine *machine);
-
-/* --- Open MPI's rankfile, in a file of its own --- */
-
-char *topo_rankfile_print (const TopoMapping *mapping, const TopoMachine *machine, GError **error);
-TopoLaunch
-topo_rankfile_launch (const TopoMapping *mapping, const TopoMachine *machine, const char *file);

@@ -66,27 +66,6 @@ take (const TopoLevels *levels, const uint32_t takes[], uint32_t below, uint32_t
   return n;
 }
 
-/* Groups of a level that are used; *is_even turns false if their tasks differ in number. */
-static uint32_t
-count_used (const TopoLevel *level, const TopoPattern *pattern, bool *is_even)
-{
-  uint32_t n = 0, tasks = 0, tasks_before = 0;
-
-  for (uint32_t at = 0; at < pattern->n_tasks; at++) {
-    bool is_last = at + 1 == pattern->n_tasks ||
-                   level->group[pattern->place[at + 1]] != level->group[pattern->place[at]];
-
-    tasks++;
-    if (!is_last)
-      continue;
-    *is_even = *is_even && (n == 0 || tasks == tasks_before);
-    tasks_before = tasks;
-    tasks = 0;
-    n++;
-  }
-  return n;
-}
-
 /* What of the node a core belongs to: its socket, or its die. */
 static uint32_t
 socket_of (const TopoNode *node, uint32_t core)
@@ -142,8 +121,25 @@ make_pattern (const TopoNode *node, const TopoLevels *levels, const uint32_t tak
   for (uint32_t place = 0; place < levels->n_places; place++)
     if (is_used[place])
       pattern.place[pattern.n_tasks++] = place;
-  for (uint32_t level = 0; level < levels->n_levels; level++)
-    pattern.used[level] = count_used (&levels->level[level], &pattern, &is_even);
+  for (uint32_t level = 0; level < levels->n_levels; level++) {
+    /* Groups of a level that are used; *is_even turns false if their tasks differ in number. */
+    uint32_t n = 0, tasks = 0, tasks_before = 0;
+
+    for (uint32_t at = 0; at < pattern.n_tasks; at++) {
+      bool is_last =
+          at + 1 == pattern.n_tasks || levels->level[level].group[pattern.place[at + 1]] !=
+                                           levels->level[level].group[pattern.place[at]];
+
+      tasks++;
+      if (!is_last)
+        continue;
+      is_even = is_even && (n == 0 || tasks == tasks_before);
+      tasks_before = tasks;
+      tasks = 0;
+      n++;
+    }
+    pattern.used[level] = n;
+  }
   pattern.is_uneven = !is_even;
   pattern.n_sockets = count_objects (node, levels, &pattern, socket_of);
   pattern.n_dies = count_objects (node, levels, &pattern, die_of);
@@ -151,29 +147,6 @@ make_pattern (const TopoNode *node, const TopoLevels *levels, const uint32_t tak
 }
 
 /* ---- all patterns ---- */
-
-static bool
-is_allowed (uint32_t count, uint32_t children, TopoPatternFlags flags)
-{
-  return (flags & TOPO_PATTERNS_ALL_COUNTS) != 0 || children % count == 0 ||
-         (count & (count - 1)) == 0;
-}
-
-/* allowed[count] of any group of the level above. */
-static void
-allow_counts (const TopoLevels *levels, uint32_t below, TopoPatternFlags flags, bool allowed[])
-{
-  uint32_t n_places = levels->n_places;
-
-  for (uint32_t first = 0, end; first < n_places; first = end) {
-    g_autoptr (GArray) children = NULL;
-
-    end = below > 0 ? topo_levels_child_end (levels, below - 1, first, n_places) : n_places;
-    children = children_of (levels, below, first, end);
-    for (uint32_t count = 1; count <= children->len; count++)
-      allowed[count] = allowed[count] || is_allowed (count, children->len, flags);
-  }
-}
 
 typedef struct {
   const TopoNode *node;
@@ -184,27 +157,34 @@ typedef struct {
 } Listing;
 
 static void
-list_pattern (Listing *listing, const uint32_t takes[])
-{
-  TopoPattern pattern = make_pattern (listing->node, listing->levels, takes);
-
-  if (g_hash_table_add (listing->seen, canonical (listing->levels, &pattern, &pattern.symmetries)))
-    g_array_append_val (listing->patterns, pattern);
-  else
-    g_free (pattern.place);
-}
-
-static void
 list_patterns (Listing *listing, uint32_t level, uint32_t takes[])
 {
   g_autofree bool *allowed = NULL;
 
   if (level == listing->levels->n_levels) {
-    list_pattern (listing, takes);
+    TopoPattern pattern = make_pattern (listing->node, listing->levels, takes);
+
+    if (g_hash_table_add (listing->seen,
+                          canonical (listing->levels, &pattern, &pattern.symmetries)))
+      g_array_append_val (listing->patterns, pattern);
+    else
+      g_free (pattern.place);
     return;
   }
   allowed = g_new0 (bool, listing->levels->n_places + 1);
-  allow_counts (listing->levels, level, listing->flags, allowed);
+  /* allowed[count] of any group of the level above. */
+  uint32_t n_places = listing->levels->n_places;
+
+  for (uint32_t first = 0, end; first < n_places; first = end) {
+    g_autoptr (GArray) children = NULL;
+
+    end =
+        level > 0 ? topo_levels_child_end (listing->levels, level - 1, first, n_places) : n_places;
+    children = children_of (listing->levels, level, first, end);
+    for (uint32_t count = 1; count <= children->len; count++)
+      allowed[count] = allowed[count] || ((listing->flags & TOPO_PATTERNS_ALL_COUNTS) != 0 ||
+                                          children->len % count == 0 || (count & (count - 1)) == 0);
+  }
   for (uint32_t count = 1; count <= listing->levels->n_places; count++)
     if (allowed[count]) {
       takes[level] = count;

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * A pattern says how many groups are used of each level of the node (levels.h), the same in
+ * A pattern says how many groups are used of each level of the node, the same in
  * every group of the level above: sockets x dies x cores.  Of k children the first k are used.
  * The node of the aggregation paper, 2 x 2 x 2, has the eight patterns of its Figure 2 (the
  * figure is not in its text; 6 and 7 are deduced, infiniband.md section 0):

@@ -12,12 +12,6 @@ bytes_text (uint64_t bytes)
   return topo_unit_print (TOPO_UNIT_BYTES, (TopoValue){ .whole = bytes });
 }
 
-static const char *
-tasks (uint64_t n)
-{
-  return n == 1 ? "task" : "tasks";
-}
-
 /* The reason, which the caller frees; NULL: the pattern can be used. */
 static char *
 why_excluded (const TopoPattern *pattern, const TopoJob *job, uint64_t node_bytes)
@@ -30,7 +24,7 @@ why_excluded (const TopoPattern *pattern, const TopoJob *job, uint64_t node_byte
     g_autofree char *node_text = bytes_text (node_bytes);
 
     return g_strdup_printf ("%" G_GUINT64_FORMAT " %s of %s need more than the node's %s", n,
-                            tasks (n), task_text, node_text);
+                            (n == 1 ? "task" : "tasks"), task_text, node_text);
   }
   if (n_ranks == 0)
     return NULL;
@@ -60,22 +54,11 @@ needs_less (const TopoPattern *one, const TopoPattern *other)
   return false;
 }
 
-static void
-rank_by_energy (TopoPatterns *patterns)
+gboolean
+topo_patterns_admit (TopoPatterns *patterns, const TopoJob *job, GError **error)
 {
-  for (uint32_t at = 0; at < patterns->n; at++) {
-    TopoPattern *pattern = &patterns->pattern[at];
+  uint64_t node_bytes = job->node_bytes > 0 ? job->node_bytes : patterns->node_bytes;
 
-    pattern->energy_rank = pattern->excluded == NULL;
-    for (uint32_t other = 0; pattern->excluded == NULL && other < patterns->n; other++)
-      pattern->energy_rank += patterns->pattern[other].excluded == NULL &&
-                              needs_less (&patterns->pattern[other], pattern);
-  }
-}
-
-static gboolean
-check_job (const TopoPatterns *patterns, const TopoJob *job, uint64_t node_bytes, GError **error)
-{
   uint32_t n_places = patterns->levels->n_places;
 
   if (job->task_bytes > 0 && node_bytes == 0) {
@@ -90,16 +73,6 @@ check_job (const TopoPatterns *patterns, const TopoJob *job, uint64_t node_bytes
                  job->n_ranks, job->n_nodes, n_places);
     return FALSE;
   }
-  return TRUE;
-}
-
-gboolean
-topo_patterns_admit (TopoPatterns *patterns, const TopoJob *job, GError **error)
-{
-  uint64_t node_bytes = job->node_bytes > 0 ? job->node_bytes : patterns->node_bytes;
-
-  if (!check_job (patterns, job, node_bytes, error))
-    return FALSE;
   for (uint32_t at = 0; at < patterns->n; at++) {
     TopoPattern *pattern = &patterns->pattern[at];
 
@@ -107,6 +80,13 @@ topo_patterns_admit (TopoPatterns *patterns, const TopoJob *job, GError **error)
     g_free (pattern->excluded);
     pattern->excluded = why_excluded (pattern, job, node_bytes);
   }
-  rank_by_energy (patterns);
+  for (uint32_t at = 0; at < patterns->n; at++) {
+    TopoPattern *pattern = &patterns->pattern[at];
+
+    pattern->energy_rank = pattern->excluded == NULL;
+    for (uint32_t other = 0; pattern->excluded == NULL && other < patterns->n; other++)
+      pattern->energy_rank += patterns->pattern[other].excluded == NULL &&
+                              needs_less (&patterns->pattern[other], pattern);
+  }
   return TRUE;
 }

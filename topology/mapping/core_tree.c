@@ -28,14 +28,6 @@ typedef struct {
   uint32_t n;                               /* different ones */
 } Column;
 
-static char *
-name_of (const Kind *kind)
-{
-  return kind->kind == TOPO_OBJECT_PACKAGE  ? g_strdup ("package")
-         : kind->kind == TOPO_OBJECT_MEMORY ? g_strdup ("memory")
-                                            : g_strdup_printf ("L%u", kind->cache_level);
-}
-
 static uint32_t
 object_above (const TopoNode *node, uint32_t core, const Kind *kind)
 {
@@ -100,7 +92,10 @@ add_column (TopoLevels *levels, const Column *column, uint32_t n_cores)
   TopoLevel *before = levels->n_levels > 0 ? &levels->level[levels->n_levels - 1] : NULL;
   uint32_t *group = g_new (uint32_t, levels->n_places);
   uint32_t n = part (levels, column->object, group);
-  g_autofree char *name = name_of (column->kind);
+  g_autofree char *name = column->kind->kind == TOPO_OBJECT_PACKAGE ? g_strdup ("package")
+                          : column->kind->kind == TOPO_OBJECT_MEMORY
+                              ? g_strdup ("memory")
+                              : g_strdup_printf ("L%u", column->kind->cache_level);
 
   if (n > 1 && n < n_cores && (before == NULL || n > before->n_groups)) {
     append_level (levels, g_steal_pointer (&name), n, g_steal_pointer (&group));
@@ -130,9 +125,12 @@ add_places (TopoLevels *levels, uint32_t n_cores)
   }
 }
 
-static void
-find_places (TopoLevels *levels, const TopoNode *node, bool with_threads)
+TopoLevels *
+topo_levels_new (const TopoNode *node, bool with_threads)
 {
+  TopoLevels *levels = g_new0 (TopoLevels, 1);
+  Column column[G_N_ELEMENTS (kinds)];
+
   levels->core = g_new (uint32_t, node->n_cpus);
   levels->cpu = g_new (uint32_t, node->n_cpus);
   for (uint32_t cpu = 0; cpu < node->n_cpus; cpu++)
@@ -140,15 +138,6 @@ find_places (TopoLevels *levels, const TopoNode *node, bool with_threads)
       levels->core[levels->n_places] = node->cpu_core[cpu];
       levels->cpu[levels->n_places++] = node->cpu[cpu];
     }
-}
-
-TopoLevels *
-topo_levels_new (const TopoNode *node, bool with_threads)
-{
-  TopoLevels *levels = g_new0 (TopoLevels, 1);
-  Column column[G_N_ELEMENTS (kinds)];
-
-  find_places (levels, node, with_threads);
   for (gsize kind = 0; kind < G_N_ELEMENTS (kinds); kind++)
     fill_column (node, &kinds[kind], &column[kind]);
   qsort (column, G_N_ELEMENTS (kinds), sizeof *column, compare_columns);
@@ -287,20 +276,6 @@ arrangements (const GArray *children)
   return ways;
 }
 
-static char *
-join_plain (const GArray *children)
-{
-  g_autofree const char **plain = g_new (const char *, children->len + 1);
-  g_autofree char *inside = NULL;
-
-  for (guint at = 0; at < children->len; at++)
-    plain[at] = g_array_index (children, Form, at).plain;
-  plain[children->len] = NULL;
-  qsort (plain, children->len, sizeof *plain, compare_texts);
-  inside = g_strjoinv ("", (char **) plain);
-  return g_strconcat ("(", inside, ")", NULL);
-}
-
 /* Of the group of the level before `below` with these places. */
 static Form
 form_of (const Marking *marking, uint32_t below, uint32_t first, uint32_t end)
@@ -329,7 +304,15 @@ form_of (const Marking *marking, uint32_t below, uint32_t first, uint32_t end)
   for (guint at = 0; at < children->len; at++)
     g_string_append (marked, g_array_index (children, Form, at).marked);
   form.marked = g_string_free (g_string_append_c (marked, ')'), FALSE);
-  form.plain = join_plain (children);
+  g_autofree const char **plain = g_new (const char *, children->len + 1);
+  g_autofree char *inside = NULL;
+
+  for (guint at = 0; at < children->len; at++)
+    plain[at] = g_array_index (children, Form, at).plain;
+  plain[children->len] = NULL;
+  qsort (plain, children->len, sizeof *plain, compare_texts);
+  inside = g_strjoinv ("", (char **) plain);
+  form.plain = g_strconcat ("(", inside, ")", NULL);
   form.images *= arrangements (children);
   return form;
 }

@@ -39,24 +39,6 @@ add_names (GPtrArray *names, GHashTable *seen, const char *line, const char *whe
   return TRUE;
 }
 
-static gboolean
-read_names (GPtrArray *names, char *text, const char *path, GError **error)
-{
-  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
-  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
-
-  for (guint at = 0; lines[at] != NULL; at++) {
-    g_autofree char *where = g_strdup_printf ("%s:%u", path, at + 1);
-    char *comment = strchr (lines[at], '#');
-
-    if (comment != NULL)
-      *comment = '\0';
-    if (*g_strstrip (lines[at]) != '\0' && !add_names (names, seen, lines[at], where, error))
-      return FALSE;
-  }
-  return TRUE;
-}
-
 gboolean
 topo_machine_set_hosts (TopoMachine *machine, const char *path, GError **error)
 {
@@ -69,8 +51,18 @@ topo_machine_set_hosts (TopoMachine *machine, const char *path, GError **error)
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE, "%s", cause->message);
     return FALSE;
   }
-  if (!read_names (names, text, path, error))
-    return FALSE;
+  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+
+  for (guint at = 0; lines[at] != NULL; at++) {
+    g_autofree char *where = g_strdup_printf ("%s:%u", path, at + 1);
+    char *comment = strchr (lines[at], '#');
+
+    if (comment != NULL)
+      *comment = '\0';
+    if (*g_strstrip (lines[at]) != '\0' && !add_names (names, seen, lines[at], where, error))
+      return FALSE;
+  }
   if (names->len != n_nodes) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "%s: names %u hosts; %s has %u nodes", path,
                  names->len, machine->spec, n_nodes);

@@ -8,64 +8,6 @@
 #include "topology/launcher/launcher_private.h"
 #include "topology/recipe/recipe.h"
 
-/* Position of a row of values: the node (row-major) and the slot. */
-static void
-place (TopoMapping *mapping, uint32_t rank, const TopoColumns *columns, const uint32_t *at)
-{
-  uint32_t node = 0;
-
-  for (uint32_t column = 0; column + 1 < columns->n; column++)
-    node = node * columns->size[column] + at[column];
-  mapping->node[rank] = node;
-  mapping->slot[rank] = (uint8_t) at[columns->n - 1];
-}
-
-/* Looks up the columns in the order that the letters give. */
-static gboolean
-parse_permutation (const char *text, const TopoColumns *columns, uint32_t *order, GError **error)
-{
-  uint32_t seen = 0;
-
-  for (gsize at = 0; text[at] != '\0'; at++) {
-    const char *found = strchr (columns->letter, text[at]);
-    uint32_t column = found == NULL ? 0 : (uint32_t) (found - columns->letter);
-
-    if (found == NULL || (seen >> column & 1u)) {
-      g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
-                   "mapping \"%s\": \"%c\" %s; a mapping has each letter of %s once", text,
-                   text[at], found == NULL ? "is no dimension of this machine" : "stands twice",
-                   columns->letter);
-      return FALSE;
-    }
-    seen |= 1u << column;
-    order[at] = column;
-  }
-  if (seen != (1u << columns->n) - 1) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
-                 "mapping \"%s\": a mapping has each letter of %s once", text, columns->letter);
-    return FALSE;
-  }
-  return TRUE;
-}
-
-/* Counts through the columns like an odometer, order[n - 1] the fastest. */
-static void
-fill_permutation (TopoMapping *mapping, const TopoColumns *columns, const uint32_t *order)
-{
-  uint32_t at[TOPO_MAX_COLUMNS] = { 0 };
-
-  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
-    uint32_t wheel = columns->n - 1;
-
-    place (mapping, rank, columns, at);
-    while (++at[order[wheel]] == columns->size[order[wheel]]) {
-      at[order[wheel]] = 0;
-      if (wheel-- == 0)
-        break;
-    }
-  }
-}
-
 /* A text of capital letters alone is a permutation, anything else a path. */
 static bool
 is_permutation (const char *text)
@@ -158,9 +100,48 @@ fill (TopoMapping *mapping, const TopoMachine *machine, const TopoColumns *colum
     return topo_recipe_fill (mapping, machine, error);
   if (!is_permutation (mapping->name))
     return fill_from_file (mapping, machine, columns, error);
-  if (!parse_permutation (mapping->name, columns, order, error))
+  /* Looks up the columns in the order that the letters give. */
+  const char *text = mapping->name;
+  uint32_t seen = 0;
+
+  for (gsize at = 0; text[at] != '\0'; at++) {
+    const char *found = strchr (columns->letter, text[at]);
+    uint32_t column = found == NULL ? 0 : (uint32_t) (found - columns->letter);
+
+    if (found == NULL || (seen >> column & 1u)) {
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+                   "mapping \"%s\": \"%c\" %s; a mapping has each letter of %s once", text,
+                   text[at], found == NULL ? "is no dimension of this machine" : "stands twice",
+                   columns->letter);
+      return FALSE;
+    }
+    seen |= 1u << column;
+    order[at] = column;
+  }
+  if (seen != (1u << columns->n) - 1) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+                 "mapping \"%s\": a mapping has each letter of %s once", text, columns->letter);
     return FALSE;
-  fill_permutation (mapping, columns, order);
+  }
+  /* Counts through the columns like an odometer, order[n - 1] the fastest. */
+  uint32_t at[TOPO_MAX_COLUMNS] = { 0 };
+
+  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
+    uint32_t wheel = columns->n - 1;
+
+    /* Position of a row of values: the node (row-major) and the slot. */
+    uint32_t node = 0;
+
+    for (uint32_t column = 0; column + 1 < columns->n; column++)
+      node = node * columns->size[column] + at[column];
+    mapping->node[rank] = node;
+    mapping->slot[rank] = (uint8_t) at[columns->n - 1];
+    while (++at[order[wheel]] == columns->size[order[wheel]]) {
+      at[order[wheel]] = 0;
+      if (wheel-- == 0)
+        break;
+    }
+  }
   return TRUE;
 }
 

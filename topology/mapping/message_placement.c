@@ -127,16 +127,6 @@ least_text (const Naming *naming, uint32_t number)
   return least;
 }
 
-static uint32_t
-common_levels (const TopoLevels *levels, uint32_t place, uint32_t other)
-{
-  uint32_t n = 0;
-
-  while (n < levels->n_levels && levels->level[n].group[place] == levels->level[n].group[other])
-    n++;
-  return n;
-}
-
 char *
 topo_placement_class (const TopoLevels *levels, const uint8_t mark[])
 {
@@ -153,8 +143,14 @@ topo_placement_class (const TopoLevels *levels, const uint8_t mark[])
     naming.n_pairs = MAX (naming.n_pairs, pair + 1);
     if (first[pair] == TOPO_NONE)
       first[pair] = place;
-    else
-      naming.common[pair] = common_levels (levels, first[pair], place);
+    else {
+      uint32_t n = 0;
+
+      while (n < levels->n_levels &&
+             levels->level[n].group[first[pair]] == levels->level[n].group[place])
+        n++;
+      naming.common[pair] = n;
+    }
   }
   return least_text (&naming, 1);
 }
@@ -171,15 +167,6 @@ typedef struct {
   GPtrArray *grown; /* (element-type guint8): marks, one placement of each */
   uint8_t *mark;    /* what is being tried */
 } Growth;
-
-static void
-note (Growth *growth)
-{
-  char *class = topo_placement_class (growth->levels, growth->mark);
-
-  if (g_hash_table_add (growth->seen, class))
-    g_ptr_array_add (growth->grown, g_memdup2 (growth->mark, growth->levels->n_places));
-}
 
 /* Whether a free place comes before it that has the same neighbours. */
 static bool
@@ -202,7 +189,10 @@ static void
 extend (Growth *growth, uint8_t mark, uint32_t ends, uint32_t least)
 {
   if (ends == 0) {
-    note (growth);
+    char *class = topo_placement_class (growth->levels, growth->mark);
+
+    if (g_hash_table_add (growth->seen, class))
+      g_ptr_array_add (growth->grown, g_memdup2 (growth->mark, growth->levels->n_places));
     return;
   }
   for (uint32_t place = least; place < growth->levels->n_places; place++) {

@@ -1,6 +1,8 @@
-/* node.c - the inside of a node: what its cores share, as a tree.
+/* node.c - the inside of a node: what its cores share, as a tree; the nodes that are built in.
  *
  * SPDX-License-Identifier: Apache-2.0 */
+#include "topology/node/node.h"
+
 #include "topology/node/node_build.h"
 
 void
@@ -11,18 +13,6 @@ topo_node_set_cpus (TopoNode *node, uint32_t *cpu, uint32_t *cpu_core, uint32_t 
   node->cpu = cpu;
   node->cpu_core = cpu_core;
   node->n_cpus = n_cpus;
-}
-
-static void
-use_first_threads (TopoNode *node)
-{
-  uint32_t *cpu = g_new (uint32_t, node->n_cores), *cpu_core = g_new (uint32_t, node->n_cores);
-
-  for (uint32_t core = 0; core < node->n_cores; core++) {
-    cpu[core] = node->objects[node->core[core]].os_index;
-    cpu_core[core] = core;
-  }
-  topo_node_set_cpus (node, cpu, cpu_core, node->n_cores);
 }
 
 TopoNode *
@@ -40,7 +30,13 @@ topo_node_make (char *source, GArray *objects)
       node->core[node->n_cores++] = object;
     else if (node->objects[object].kind == TOPO_OBJECT_MEMORY)
       node->memory[node->n_memories++] = object;
-  use_first_threads (node);
+  uint32_t *cpu = g_new (uint32_t, node->n_cores), *cpu_core = g_new (uint32_t, node->n_cores);
+
+  for (uint32_t core = 0; core < node->n_cores; core++) {
+    cpu[core] = node->objects[node->core[core]].os_index;
+    cpu_core[core] = core;
+  }
+  topo_node_set_cpus (node, cpu, cpu_core, node->n_cores);
   return node;
 }
 
@@ -133,22 +129,17 @@ topo_node_common (const TopoNode *node, uint32_t core, uint32_t other_core)
   return object;
 }
 
-static uint32_t
-nearest_memory (const TopoNode *node, uint32_t core)
-{
-  for (uint32_t memory = 0; memory < node->n_memories; memory++)
-    if (holds (&node->objects[node->memory[memory]], core))
-      return node->memory[memory];
-  return node->memory[0];
-}
-
 uint32_t
 topo_node_above (const TopoNode *node, uint32_t core, TopoObjectKind kind)
 {
   uint32_t found = TOPO_NONE;
 
-  if (kind == TOPO_OBJECT_MEMORY)
-    return nearest_memory (node, core);
+  if (kind == TOPO_OBJECT_MEMORY) {
+    for (uint32_t memory = 0; memory < node->n_memories; memory++)
+      if (holds (&node->objects[node->memory[memory]], core))
+        return node->memory[memory];
+    return node->memory[0];
+  }
   for (uint32_t object = node->core[core]; object != TOPO_NONE;
        object = node->objects[object].parent)
     if (node->objects[object].kind == kind)
@@ -169,4 +160,154 @@ topo_node_memory_bytes (const TopoNode *node)
     bytes += part_bytes;
   }
   return bytes;
+}
+
+/* --- Two eight-core Xeon E5-2680 --- */
+
+#define PACKAGES 2
+#define CORES    8 /* of a package */
+
+static void
+add_core (GArray *objects, uint32_t l3, uint32_t core)
+{
+  uint32_t l2 = add (objects, (TopoObject){ .kind = TOPO_OBJECT_CACHE,
+                                            .level = 2,
+                                            .parent = l3,
+                                            .first_core = core,
+                                            .n_cores = 1,
+                                            .cache_bytes = 256 * 1024 });
+
+  add (objects, (TopoObject){ .kind = TOPO_OBJECT_CORE,
+                              .parent = l2,
+                              .os_index = core,
+                              .first_core = core,
+                              .n_cores = 1 });
+}
+
+/* Its number as the first package's adapter needs it. */
+static uint32_t
+add_package (GArray *objects, uint32_t number)
+{
+  TopoObject object = {
+    .kind = TOPO_OBJECT_PACKAGE, .os_index = number, .first_core = CORES * number, .n_cores = CORES
+  };
+  uint32_t package = add (objects, object);
+  uint32_t l3;
+
+  object.parent = package;
+  object.kind = TOPO_OBJECT_MEMORY;
+  add (objects, object);
+  object.kind = TOPO_OBJECT_CACHE;
+  object.os_index = 0;
+  object.level = 3;
+  object.cache_bytes = 20 * 1024 * 1024;
+  l3 = add (objects, object);
+  for (uint32_t core = 0; core < CORES; core++)
+    add_core (objects, l3, CORES * number + core);
+  return package;
+}
+
+TopoNode *
+topo_node_sandybridge (void)
+{
+  GArray *objects = g_array_new (FALSE, TRUE, sizeof (TopoObject));
+  TopoObject machine = { .kind = TOPO_OBJECT_MACHINE,
+                         .parent = TOPO_NONE,
+                         .n_cores = PACKAGES * CORES };
+  uint32_t first_package;
+  TopoNode *node;
+
+  add (objects, machine);
+  first_package = add_package (objects, 0);
+  add_package (objects, 1);
+  node = topo_node_make (g_strdup ("sandybridge"), objects);
+  node->adapter = first_package;
+  return node;
+}
+
+/* --- Printing --- */
+
+static bool
+is_own_cache (const TopoNode *node, uint32_t object)
+{
+  return node->objects[object].kind == TOPO_OBJECT_CACHE && node->objects[object].n_cores == 1;
+}
+
+static void
+print_cache (const TopoObject *cache, GString *text)
+{
+  const uint64_t mebibyte = 1024 * 1024;
+
+  if (cache->cache_bytes % mebibyte == 0)
+    g_string_append_printf (text, "L%u of %" G_GUINT64_FORMAT " MiB", cache->level,
+                            cache->cache_bytes / mebibyte);
+  else
+    g_string_append_printf (text, "L%u of %" G_GUINT64_FORMAT " KiB", cache->level,
+                            cache->cache_bytes / 1024);
+}
+
+/* Cores that hang below one object, all in one line. */
+static void
+print_cores (const TopoNode *node, uint32_t parent, uint32_t depth, GString *text)
+{
+  const TopoObject *above = &node->objects[parent];
+  uint32_t cache = TOPO_NONE;
+  g_autoptr (GString) cores = g_string_new (NULL);
+  g_autoptr (GString) cpus = g_string_new (NULL);
+
+  for (uint32_t core = above->first_core; core < above->first_core + above->n_cores; core++) {
+    uint32_t object = node->core[core];
+    uint32_t under = node->objects[object].parent;
+
+    if (is_own_cache (node, under)) {
+      cache = under;
+      under = node->objects[under].parent;
+    }
+    if (under != parent)
+      continue;
+    g_string_append_printf (cores, " %u", core);
+    g_string_append_printf (cpus, " %u", node->objects[object].os_index);
+  }
+  if (cores->len == 0)
+    return;
+  g_string_append_printf (text, "%*scores%s", (int) (2 * depth), "", cores->str);
+  if (cache != TOPO_NONE) {
+    g_string_append (text, ", each with ");
+    print_cache (&node->objects[cache], text);
+  }
+  g_string_append_printf (text, " (CPUs%s)\n", cpus->str);
+}
+
+static void
+print_below (const TopoNode *node, uint32_t object, uint32_t depth, GString *text)
+{
+  g_string_append_printf (text, "%*s", (int) (2 * depth), "");
+  const TopoObject *it = &node->objects[object];
+
+  switch ((TopoObjectKind) it->kind) {
+  case TOPO_OBJECT_MACHINE: g_string_append (text, "node"); break;
+  case TOPO_OBJECT_PACKAGE: g_string_append_printf (text, "package %u", it->os_index); break;
+  case TOPO_OBJECT_MEMORY: g_string_append_printf (text, "memory %u", it->os_index); break;
+  case TOPO_OBJECT_CACHE: print_cache (it, text); break;
+  case TOPO_OBJECT_CORE: break;
+  }
+  if (object == node->adapter)
+    g_string_append (text, ", host adapter");
+  g_string_append_c (text, '\n');
+  if (node->objects[object].kind == TOPO_OBJECT_MEMORY)
+    return;
+  print_cores (node, object, depth + 1, text);
+  for (uint32_t child = object + 1; child < node->n_objects; child++)
+    if (node->objects[child].parent == object && node->objects[child].kind != TOPO_OBJECT_CORE &&
+        !is_own_cache (node, child))
+      print_below (node, child, depth + 1, text);
+}
+
+char *
+topo_node_print (const TopoNode *node)
+{
+  GString *text = g_string_new (NULL);
+
+  print_below (node, 0, 0, text);
+  return g_string_free (text, FALSE);
 }

@@ -159,25 +159,6 @@ read_number32 (const Attributes *attributes, const char *name, uint32_t *number,
   return true;
 }
 
-/* One word of a set: 0x and up to eight digits; an empty one is 0, but cannot be the first. */
-static bool
-read_word (const char **text, bool is_first, uint32_t *word)
-{
-  const char *at = *text;
-  guint digits = 0;
-
-  *word = 0;
-  if (at[0] == '0' && at[1] == 'x') {
-    for (at += 2; digits < 8 && g_ascii_isxdigit (*at); at++, digits++)
-      *word = *word << 4 | (uint32_t) g_ascii_xdigit_value (*at);
-    if (digits == 0)
-      return false;
-  } else if (is_first)
-    return false;
-  *text = at;
-  return true;
-}
-
 /* hwloc writes words of 32 bits, the highest first; those that are 0 it may leave empty.
  * 0xf...f before them is all bits above. */
 static bool
@@ -190,8 +171,23 @@ parse_set (const char *text, hwloc_bitmap_t set)
   if (has_tail)
     text += strlen ("0xf...f");
   for (bool more = !has_tail || *text++ == ','; more; more = *text++ == ',') {
-    if (n == G_N_ELEMENTS (words) || !read_word (&text, n == 0 && !has_tail, &words[n]))
+    if (n == G_N_ELEMENTS (words))
       return false;
+    /* One word of a set: 0x and up to eight digits; an empty one is 0, but cannot be the first. */
+    bool is_first = n == 0 && !has_tail;
+    const char *at = text;
+    guint digits = 0;
+
+    words[n] = 0;
+    if (at[0] == '0' && at[1] == 'x') {
+      for (at += 2; digits < 8 && g_ascii_isxdigit (*at); at++, digits++)
+        words[n] = words[n] << 4 | (uint32_t) g_ascii_xdigit_value (*at);
+      if (digits == 0)
+        return false;
+    } else if (is_first)
+      return false;
+    text = at;
+
     n++;
   }
   if (text[-1] != '\0')
@@ -253,59 +249,44 @@ read_old_cache (XmlObject *object, const Attributes *attributes, GError **error)
          refuse (error, "there is no cache of depth %u and type %u", (guint) level, (guint) kind);
 }
 
-static bool
-read_cache (XmlObject *object, const Attributes *attributes, GError **error)
-{
-  uint64_t level = object->type->cache_level;
-  uint64_t kind =
-      object->type->is_instruction_cache ? HWLOC_OBJ_CACHE_INSTRUCTION : HWLOC_OBJ_CACHE_UNIFIED;
-
-  if (!read_number (attributes, "cache_size", MAX_BYTES, &object->bytes, error) ||
-      !read_number (attributes, "depth", 5, &level, error) ||
-      !read_number (attributes, "cache_type", HWLOC_OBJ_CACHE_INSTRUCTION, &kind, error))
-    return false;
-  return (level == object->type->cache_level &&
-          (kind == HWLOC_OBJ_CACHE_INSTRUCTION) == object->type->is_instruction_cache) ||
-         refuse (error, "type=\"%s\" is not a cache of depth %u and type %u", object->type->name,
-                 (guint) level, (guint) kind);
-}
-
-static bool
-read_group (XmlObject *object, const Attributes *attributes, GError **error)
-{
-  object->is_die = g_strcmp0 (attribute (attributes, "subtype"), "Die") == 0;
-  return read_number32 (attributes, "kind", &object->kind, error) &&
-         read_number32 (attributes, "subkind", &object->subkind, error) &&
-         read_number32 (attributes, "dont_merge", &object->dont_merge, error);
-}
-
-static void
-read_device (XmlObject *object, const Attributes *attributes)
-{
-  const char *pci = attribute (attributes, "pci_type");
-  const char *kind = attribute (attributes, "osdev_type");
-  guint64 pci_class = pci != NULL ? g_ascii_strtoull (pci, NULL, 16) : 0;
-
-  object->is_infiniband = object->type->type == HWLOC_OBJ_OS_DEVICE && g_strcmp0 (kind, "3") == 0;
-  object->is_fabric_pci = object->type->type == HWLOC_OBJ_PCI_DEVICE &&
-                          (pci_class == PCI_CLASS_INFINIBAND || pci_class == PCI_CLASS_FABRIC ||
-                           pci_class == PCI_CLASS_SERIAL_BUS_INFINIBAND);
-}
-
 /* Its own attributes, by its type. */
 static bool
 read_details (XmlObject *object, const Attributes *attributes, GError **error)
 {
-  if (object->type->role == DEVICE)
-    read_device (object, attributes);
+  if (object->type->role == DEVICE) {
+    const char *pci = attribute (attributes, "pci_type");
+    const char *kind = attribute (attributes, "osdev_type");
+    guint64 pci_class = pci != NULL ? g_ascii_strtoull (pci, NULL, 16) : 0;
+
+    object->is_infiniband = object->type->type == HWLOC_OBJ_OS_DEVICE && g_strcmp0 (kind, "3") == 0;
+    object->is_fabric_pci = object->type->type == HWLOC_OBJ_PCI_DEVICE &&
+                            (pci_class == PCI_CLASS_INFINIBAND || pci_class == PCI_CLASS_FABRIC ||
+                             pci_class == PCI_CLASS_SERIAL_BUS_INFINIBAND);
+  }
   if (object->type->role == DEVICE || object->type->role == MISC)
     return true;
   if (!read_number32 (attributes, "os_index", &object->os_index, error))
     return false;
-  if (object->type->cache_level > 0)
-    return read_cache (object, attributes, error);
-  if (object->type->type == HWLOC_OBJ_GROUP)
-    return read_group (object, attributes, error);
+  if (object->type->cache_level > 0) {
+    uint64_t level = object->type->cache_level;
+    uint64_t kind =
+        object->type->is_instruction_cache ? HWLOC_OBJ_CACHE_INSTRUCTION : HWLOC_OBJ_CACHE_UNIFIED;
+
+    if (!read_number (attributes, "cache_size", MAX_BYTES, &object->bytes, error) ||
+        !read_number (attributes, "depth", 5, &level, error) ||
+        !read_number (attributes, "cache_type", HWLOC_OBJ_CACHE_INSTRUCTION, &kind, error))
+      return false;
+    return (level == object->type->cache_level &&
+            (kind == HWLOC_OBJ_CACHE_INSTRUCTION) == object->type->is_instruction_cache) ||
+           refuse (error, "type=\"%s\" is not a cache of depth %u and type %u", object->type->name,
+                   (guint) level, (guint) kind);
+  }
+  if (object->type->type == HWLOC_OBJ_GROUP) {
+    object->is_die = g_strcmp0 (attribute (attributes, "subtype"), "Die") == 0;
+    return read_number32 (attributes, "kind", &object->kind, error) &&
+           read_number32 (attributes, "subkind", &object->subkind, error) &&
+           read_number32 (attributes, "dont_merge", &object->dont_merge, error);
+  }
   return object->parent != NULL && object->type->type != HWLOC_OBJ_NUMANODE
              ? true
              : read_number (attributes, "local_memory", MAX_BYTES, &object->bytes, error);
@@ -391,30 +372,6 @@ check_sets (const XmlObject *object, GError **error)
   return true;
 }
 
-/* The number of a processor is the only one in its sets; that of a memory stands once. */
-static bool
-check_number (Reading *reading, XmlObject *object, GError **error)
-{
-  bool is_pu = object->type->type == HWLOC_OBJ_PU;
-  guint most = is_pu ? MAX_CPUS : MAX_MEMORIES;
-
-  if (!is_pu && object->type->type != HWLOC_OBJ_NUMANODE)
-    return true;
-  if (object->os_index >= most)
-    return refuse (error, "type \"%s\": expected an os_index below %u", object->type->name, most);
-  if (is_pu) {
-    hwloc_bitmap_only (object->pus, object->os_index);
-    return (hwloc_bitmap_isequal (object->cpuset, object->pus) &&
-            hwloc_bitmap_isequal (object->complete_cpuset, object->pus)) ||
-           refuse (error, "type \"PU\": its sets have other processors than os_index=\"%u\"",
-                   object->os_index);
-  }
-  if (hwloc_bitmap_isset (reading->memories, object->os_index))
-    return refuse (error, "type \"NUMANode\": a second one with os_index=\"%u\"", object->os_index);
-  hwloc_bitmap_set (reading->memories, object->os_index);
-  return true;
-}
-
 static bool
 read_object (Reading *reading, XmlObject *object, const Attributes *attributes, GError **error)
 {
@@ -439,8 +396,29 @@ read_object (Reading *reading, XmlObject *object, const Attributes *attributes, 
     return false;
   if (object->type->role == DEVICE || object->type->role == MISC)
     return true;
-  return read_sets (object, reading->format, attributes, error) && check_sets (object, error) &&
-         check_number (reading, object, error);
+  if (!read_sets (object, reading->format, attributes, error))
+    return false;
+  if (!check_sets (object, error))
+    return false;
+  /* The number of a processor is the only one in its sets; that of a memory stands once. */
+  bool is_pu = object->type->type == HWLOC_OBJ_PU;
+  guint most = is_pu ? MAX_CPUS : MAX_MEMORIES;
+
+  if (!is_pu && object->type->type != HWLOC_OBJ_NUMANODE)
+    return true;
+  if (object->os_index >= most)
+    return refuse (error, "type \"%s\": expected an os_index below %u", object->type->name, most);
+  if (is_pu) {
+    hwloc_bitmap_only (object->pus, object->os_index);
+    return (hwloc_bitmap_isequal (object->cpuset, object->pus) &&
+            hwloc_bitmap_isequal (object->complete_cpuset, object->pus)) ||
+           refuse (error, "type \"PU\": its sets have other processors than os_index=\"%u\"",
+                   object->os_index);
+  }
+  if (hwloc_bitmap_isset (reading->memories, object->os_index))
+    return refuse (error, "type \"NUMANode\": a second one with os_index=\"%u\"", object->os_index);
+  hwloc_bitmap_set (reading->memories, object->os_index);
+  return true;
 }
 
 static void
@@ -485,32 +463,7 @@ compare_children (gconstpointer a, gconstpointer b)
   return hwloc_bitmap_compare_first (one->complete_cpuset, other->complete_cpuset);
 }
 
-static void
-end_object (Reading *reading)
-{
-  XmlObject *object = reading->at;
-
-  g_ptr_array_sort (object->children, compare_children);
-  reading->at = object->parent;
-  reading->depth--;
-  if (reading->at != NULL && object->is_branch)
-    hwloc_bitmap_or (reading->at->pus, reading->at->pus, object->pus);
-}
-
 /* The text. */
-
-static void
-begin_topology (Reading *reading, const char *element, const Attributes *attributes, GError **error)
-{
-  const char *version = attribute (attributes, "version");
-  guint64 format = version != NULL ? g_ascii_strtoull (version, NULL, 10) : 1;
-
-  reading->format = (guint) CLAMP (format, 1, G_MAXUINT);
-  if (!g_str_equal (element, "topology"))
-    refuse (error, "expected hwloc's <topology>, found <%s>", element);
-  else if (reading->format > MAX_HWLOC_FORMAT)
-    refuse (error, "another format");
-}
 
 static void
 begin_element (G_GNUC_UNUSED GMarkupParseContext *context, const char *element, const char **names,
@@ -519,9 +472,16 @@ begin_element (G_GNUC_UNUSED GMarkupParseContext *context, const char *element, 
   Reading *reading = user_data;
   Attributes attributes = { names, values };
 
-  if (reading->format == 0)
-    begin_topology (reading, element, &attributes, error);
-  else if (!g_str_equal (element, "object"))
+  if (reading->format == 0) {
+    const char *version = attribute (&attributes, "version");
+    guint64 format = version != NULL ? g_ascii_strtoull (version, NULL, 10) : 1;
+
+    reading->format = (guint) CLAMP (format, 1, G_MAXUINT);
+    if (!g_str_equal (element, "topology"))
+      refuse (error, "expected hwloc's <topology>, found <%s>", element);
+    else if (reading->format > MAX_HWLOC_FORMAT)
+      refuse (error, "another format");
+  } else if (!g_str_equal (element, "object"))
     reading->foreign++;
   else if (reading->foreign > 0)
     refuse (error, "an object inside of an element of another kind");
@@ -537,42 +497,15 @@ end_element (G_GNUC_UNUSED GMarkupParseContext *context, G_GNUC_UNUSED const cha
 
   if (reading->foreign > 0)
     reading->foreign--;
-  else if (reading->at != NULL)
-    end_object (reading);
-}
+  else if (reading->at != NULL) {
+    XmlObject *object = reading->at;
 
-static gboolean
-parse_text (const char *path, const char *text, gsize length, Reading *reading, GError **error)
-{
-  static const GMarkupParser parser = { .start_element = begin_element,
-                                        .end_element = end_element };
-  g_autoptr (GError) cause = NULL;
-  g_autoptr (GMarkupParseContext) context =
-      g_markup_parse_context_new (&parser, G_MARKUP_DEFAULT_FLAGS, reading, NULL);
-  bool sound = g_markup_parse_context_parse (context, text, (gssize) length, &cause) &&
-               g_markup_parse_context_end_parse (context, &cause);
-
-  if (reading->format > MAX_HWLOC_FORMAT) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
-                 "%s: written by hwloc %u, which hwloc 2 cannot read", path, reading->format);
-    return FALSE;
+    g_ptr_array_sort (object->children, compare_children);
+    reading->at = object->parent;
+    reading->depth--;
+    if (reading->at != NULL && object->is_branch)
+      hwloc_bitmap_or (reading->at->pus, reading->at->pus, object->pus);
   }
-  if (!sound) {
-    guint parsed_line;
-    g_autofree char *reason = base_parser_reason (cause, &parsed_line);
-    gint line, character;
-
-    /* GLib counts the end of a line to the next one, as its first character. */
-    g_markup_parse_context_get_position (context, &line, &character);
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s:%d: %s", path,
-                 MAX (line - (character <= 1), 1), reason);
-    return FALSE;
-  }
-  if (reading->root == NULL) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: <topology> has no <object>", path);
-    return FALSE;
-  }
-  return TRUE;
 }
 
 /* The text for hwloc. */
@@ -588,48 +521,6 @@ append_set (GString *text, const char *name, hwloc_const_bitmap_t set)
   free (digits);
 }
 
-static void
-append_details (GString *text, const XmlObject *object)
-{
-  if (object->os_index != TOPO_NONE)
-    g_string_append_printf (text, " os_index=\"%u\"", object->os_index);
-  if (object->type->cache_level > 0)
-    g_string_append_printf (
-        text, " cache_size=\"%" G_GUINT64_FORMAT "\" depth=\"%u\" cache_type=\"%d\"", object->bytes,
-        object->type->cache_level,
-        object->type->is_instruction_cache ? HWLOC_OBJ_CACHE_INSTRUCTION : HWLOC_OBJ_CACHE_UNIFIED);
-  else if (object->bytes > 0)
-    g_string_append_printf (text, " local_memory=\"%" G_GUINT64_FORMAT "\"", object->bytes);
-  if (object->type->type == HWLOC_OBJ_GROUP && !object->is_die)
-    g_string_append_printf (text, " kind=\"%u\" subkind=\"%u\" dont_merge=\"%u\"", object->kind,
-                            object->subkind, object->dont_merge);
-}
-
-/* Sets of memories are the same everywhere, since hwloc makes its own from where they stand;
- * without memories (in format 1) there are none. */
-static void
-append_sets (GString *text, const Reading *reading, const XmlObject *object)
-{
-  hwloc_bitmap_t processors = hwloc_bitmap_dup (object->pus), all = hwloc_bitmap_alloc ();
-  hwloc_bitmap_t memories = hwloc_bitmap_dup (reading->memories);
-
-  hwloc_bitmap_set_range (all, 0, MAX_CPUS - 1);
-  hwloc_bitmap_and (all, all, object->complete_cpuset);
-  if (!object->is_branch)
-    hwloc_bitmap_and (processors, object->cpuset, reading->root->pus);
-  if (object->type->type == HWLOC_OBJ_NUMANODE)
-    hwloc_bitmap_only (memories, object->os_index);
-  append_set (text, "cpuset", processors);
-  append_set (text, "complete_cpuset", all);
-  if (!hwloc_bitmap_iszero (memories)) {
-    append_set (text, "nodeset", memories);
-    append_set (text, "complete_nodeset", memories);
-  }
-  hwloc_bitmap_free (processors);
-  hwloc_bitmap_free (all);
-  hwloc_bitmap_free (memories);
-}
-
 /* Memory whose object has no processors goes to the next one around it that has some. */
 static void
 append_object (GString *text, const Reading *reading, const XmlObject *object)
@@ -640,8 +531,39 @@ append_object (GString *text, const Reading *reading, const XmlObject *object)
   if (is_written) {
     g_string_append_printf (text, "<object type=\"%s\"",
                             object->is_die ? "Die" : object->type->written);
-    append_details (text, object);
-    append_sets (text, reading, object);
+    if (object->os_index != TOPO_NONE)
+      g_string_append_printf (text, " os_index=\"%u\"", object->os_index);
+    if (object->type->cache_level > 0)
+      g_string_append_printf (
+          text, " cache_size=\"%" G_GUINT64_FORMAT "\" depth=\"%u\" cache_type=\"%d\"",
+          object->bytes, object->type->cache_level,
+          object->type->is_instruction_cache ? HWLOC_OBJ_CACHE_INSTRUCTION
+                                             : HWLOC_OBJ_CACHE_UNIFIED);
+    else if (object->bytes > 0)
+      g_string_append_printf (text, " local_memory=\"%" G_GUINT64_FORMAT "\"", object->bytes);
+    if (object->type->type == HWLOC_OBJ_GROUP && !object->is_die)
+      g_string_append_printf (text, " kind=\"%u\" subkind=\"%u\" dont_merge=\"%u\"", object->kind,
+                              object->subkind, object->dont_merge);
+    /* Sets of memories are the same everywhere, since hwloc makes its own from where they stand;
+     * without memories (in format 1) there are none. */
+    hwloc_bitmap_t processors = hwloc_bitmap_dup (object->pus), all = hwloc_bitmap_alloc ();
+    hwloc_bitmap_t memories = hwloc_bitmap_dup (reading->memories);
+
+    hwloc_bitmap_set_range (all, 0, MAX_CPUS - 1);
+    hwloc_bitmap_and (all, all, object->complete_cpuset);
+    if (!object->is_branch)
+      hwloc_bitmap_and (processors, object->cpuset, reading->root->pus);
+    if (object->type->type == HWLOC_OBJ_NUMANODE)
+      hwloc_bitmap_only (memories, object->os_index);
+    append_set (text, "cpuset", processors);
+    append_set (text, "complete_cpuset", all);
+    if (!hwloc_bitmap_iszero (memories)) {
+      append_set (text, "nodeset", memories);
+      append_set (text, "complete_nodeset", memories);
+    }
+    hwloc_bitmap_free (processors);
+    hwloc_bitmap_free (all);
+    hwloc_bitmap_free (memories);
     g_string_append (text, ">\n");
   }
   for (guint child = 0; child < object->children->len; child++)
@@ -752,29 +674,6 @@ walk (hwloc_topology_t topology, hwloc_obj_t it, uint32_t parent, GArray *object
     walk (topology, child, number, objects);
 }
 
-/* The hardware threads of the cores. */
-static void
-find_cpus (hwloc_topology_t topology, TopoNode *node)
-{
-  GArray *cpu = g_array_new (FALSE, FALSE, sizeof (uint32_t));
-  GArray *cpu_core = g_array_new (FALSE, FALSE, sizeof (uint32_t));
-  hwloc_obj_t core = NULL;
-  guint n;
-
-  while ((core = hwloc_get_next_obj_by_type (topology, HWLOC_OBJ_CORE, core)) != NULL) {
-    uint32_t core_number = core->logical_index;
-    int number = -1;
-
-    while ((number = hwloc_bitmap_next (core->cpuset, number)) >= 0) {
-      g_array_append_val (cpu, number);
-      g_array_append_val (cpu_core, core_number);
-    }
-  }
-  n = cpu->len;
-  topo_node_set_cpus (node, (gpointer) g_array_free (cpu, FALSE),
-                      (gpointer) g_array_free (cpu_core, FALSE), n);
-}
-
 /* The first device of InfiniBand below an object, or of the PCI classes for it. */
 static const XmlObject *
 find_adapter (const XmlObject *object, bool by_pci_class)
@@ -831,7 +730,24 @@ make_node (const char *path, const Reading *reading, hwloc_topology_t topology, 
   walk (topology, hwloc_get_root_obj (topology), TOPO_NONE, objects);
   node = topo_node_make (g_strdup (path), objects);
   node->adapter = place_adapter (reading, node);
-  find_cpus (topology, node);
+  /* The hardware threads of the cores. */
+  GArray *cpu = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  GArray *cpu_core = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  hwloc_obj_t core = NULL;
+  guint n;
+
+  while ((core = hwloc_get_next_obj_by_type (topology, HWLOC_OBJ_CORE, core)) != NULL) {
+    uint32_t core_number = core->logical_index;
+    int number = -1;
+
+    while ((number = hwloc_bitmap_next (core->cpuset, number)) >= 0) {
+      g_array_append_val (cpu, number);
+      g_array_append_val (cpu_core, core_number);
+    }
+  }
+  n = cpu->len;
+  topo_node_set_cpus (node, (gpointer) g_array_free (cpu, FALSE),
+                      (gpointer) g_array_free (cpu_core, FALSE), n);
   if (node->n_memories > 0)
     return node;
   topo_node_free (node);
@@ -845,8 +761,34 @@ read_node (const char *path, const char *text, gsize length, Reading *reading, G
   hwloc_topology_t topology;
   TopoNode *node;
 
-  if (!parse_text (path, text, length, reading, error))
+  static const GMarkupParser parser = { .start_element = begin_element,
+                                        .end_element = end_element };
+  g_autoptr (GError) cause = NULL;
+  g_autoptr (GMarkupParseContext) context =
+      g_markup_parse_context_new (&parser, G_MARKUP_DEFAULT_FLAGS, reading, NULL);
+  bool sound = g_markup_parse_context_parse (context, text, (gssize) length, &cause) &&
+               g_markup_parse_context_end_parse (context, &cause);
+
+  if (reading->format > MAX_HWLOC_FORMAT) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+                 "%s: written by hwloc %u, which hwloc 2 cannot read", path, reading->format);
     return NULL;
+  }
+  if (!sound) {
+    guint parsed_line;
+    g_autofree char *reason = base_parser_reason (cause, &parsed_line);
+    gint line, character;
+
+    /* GLib counts the end of a line to the next one, as its first character. */
+    g_markup_parse_context_get_position (context, &line, &character);
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s:%d: %s", path,
+                 MAX (line - (character <= 1), 1), reason);
+    return NULL;
+  }
+  if (reading->root == NULL) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: <topology> has no <object>", path);
+    return NULL;
+  }
   /* Format 1 does not list the only memory of a machine. */
   if (reading->format > 1 && hwloc_bitmap_iszero (reading->memories)) {
     has_no_memory (path, error);

@@ -39,6 +39,3 @@ extern const char *const topo_curve_names[TOPO_N_CURVES];
 /* [product of sizes] the number of the point that is k-th on the curve; sizes are
  * at least 1 and their product fits in 32 bits.  The caller frees it. */
 uint32_t *topo_curve_new (TopoCurve curve, uint32_t n_dimensions, const uint32_t *size);
-
-/* The same for hilbert: see curve_hilbert.c. */
-void topo_curve_hilbert (uint32_t *order, uint32_t n_dimensions, const uint32_t *size);

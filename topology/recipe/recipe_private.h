@@ -7,7 +7,7 @@
 #include "topology/recipe/box.h"
 #include "topology/recipe/recipe.h"
 
-/* --- The text: recipe_scan.c --- */
+/* --- The text: recipe.c --- */
 
 typedef struct {
   const char *text; /* all of it */
@@ -48,27 +48,6 @@ typedef struct {
 /* Which curve a word is; TOPO_N_CURVES when none. */
 TopoCurve topo_recipe_curve (const char *word);
 
-/* Orders of all places: recipe_orders.c. */
-gboolean topo_recipe_along (TopoRecipe *recipe, TopoCurve curve);
-gboolean topo_recipe_random (TopoRecipe *recipe);
-gboolean topo_recipe_block (TopoRecipe *recipe);
-gboolean topo_recipe_cyclic (TopoRecipe *recipe);
-gboolean topo_recipe_plane (TopoRecipe *recipe);
-
 /* The algebra, which begins with app(...) or with net: recipe_algebra.c. */
 gboolean topo_recipe_from_app (TopoRecipe *recipe);
 gboolean topo_recipe_from_net (TopoRecipe *recipe);
-
-/* --- Families: recipe_family.c, recipe_sc13.c --- */
-
-typedef struct {
-  char letter;
-  uint32_t size;
-} TopoRecipeAxis;
-
-/* The machine's dimensions of at least `least`, and T, last, when it has that many slots. */
-uint32_t topo_recipe_axes (const TopoMachine *machine, uint32_t least,
-                           TopoRecipeAxis axes[TOPO_BOX_DIMENSIONS]);
-
-/* Appends the texts of the family; some may place the ranks alike. */
-void topo_recipe_sc13 (const TopoMachine *machine, uint32_t n_ranks, GPtrArray *texts);

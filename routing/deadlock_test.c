@@ -1,14 +1,14 @@
-/* layers_test.c - lanes without circles, groups of adaptive switches.
+/* deadlock_test.c - lanes without circles, groups of adaptive switches.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "routing/layers.h"
+#include "routing/deadlock.h"
 
 #include ".ci/test_data.h"
 #include "routing/forwarding/fabric_survey.h"
 #include "routing/forwarding/fabric_testing.h"
-#include "routing/routes.h"
+#include "routing/forwarding/forwarding.h"
 #include "topology/machine.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* waits.h - which links of a fabric wait for which others; private to routing/.
+/* deadlock.h - buffers that wait for each other, and lanes that prevent it; private to routing/.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -59,3 +59,15 @@ typedef struct {
 /* next[port of the fabric]: the ports of the switch behind it that it waits
  * for; [n_ports]. */
 RouteLoops route_loops_find (const TopoFabric *fabric, const RouteNumbers *next);
+
+/* Puts every pair on a virtual lane, so that on no lane links wait for each
+ * other in a circle, and fills tables->vl and n_vls; tables that need one lane
+ * only keep vl NULL.  The pairs of one source's switch and one destination
+ * share a route and thus a lane; each takes the first lane on which it closes
+ * no circle (LASH: Skeie, Lysne and Theiss, "Layered shortest path (LASH)
+ * routing in irregular system area networks", 2002).  To put the pairs on as
+ * few lanes as possible is a hard problem (Domke, Hoefler and Nagel,
+ * "Deadlock-free oblivious routing for arbitrary topologies", 2011): the
+ * best of a few orders is taken.  Pairs that the tables do not connect stay on
+ * VL 0.  *error when it takes more than max_vls lanes, with the number. */
+gboolean route_forwarding_add_layers (RouteForwarding *tables, uint32_t max_vls, GError **error);
