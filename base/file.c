@@ -8,8 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -106,28 +104,4 @@ base_folder_open (const char *path, GError **error)
   }
   closedir (folder);
   return g_dir_open (path, 0, error);
-}
-
-char *
-base_parser_reason (const GError *cause, guint *line)
-{
-  const char *text = cause->message;
-  char *reason;
-  int length = 0;
-  guint column;
-
-  *line = 0;
-  /* Without a match nothing but *line may have been written. */
-  if (sscanf (text, "Error on line %u char %u: %n", line, &column, &length) < 2 || length == 0)
-    if (sscanf (text, "<data>:%u:%u: %n", line, &column, &length) < 2 || length == 0)
-      if (sscanf (text, "Error on line %u: %n", line, &length) < 1)
-        length = 0;
-  if (length == 0)
-    *line = 0;
-  text += length;
-  if (g_str_has_prefix (text, "Parse error: "))
-    text += strlen ("Parse error: ");
-  reason = g_strdelimit (g_strdup (text), "\n", ' ');
-  reason[0] = g_ascii_tolower (reason[0]);
-  return g_strchomp (reason);
 }

@@ -5,7 +5,7 @@
 
 #include "predictors/forest/forest.h"
 
-#include "predictors/predict_error.h"
+#include "base/error.h"
 
 #include <math.h>
 
@@ -35,8 +35,8 @@ predict_forest_report_clear (PredictForestReport *report)
 static gboolean
 fail (GError **error, guint tree, uint64_t node, const char *what)
 {
-  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL, "tree %u, node %" G_GUINT64_FORMAT ": %s",
-               tree, node, what);
+  g_set_error (error, BASE_ERROR, BASE_ERROR_JSON, "tree %u, node %" G_GUINT64_FORMAT ": %s", tree,
+               node, what);
   return FALSE;
 }
 
@@ -84,7 +84,7 @@ gboolean
 predict_forest_check (const PredictForest *forest, GError **error)
 {
   if (forest->n_trees == 0 || forest->first[0] != 0) {
-    g_set_error_literal (error, PREDICT_ERROR, PREDICT_ERROR_MODEL, "a forest without trees");
+    g_set_error_literal (error, BASE_ERROR, BASE_ERROR_JSON, "a forest without trees");
     return FALSE;
   }
   for (guint tree = 0; tree < forest->n_trees; tree++) {

@@ -168,7 +168,7 @@ predict_ground_draw (PredictGrower *grower, guint tree)
     grower->weights[row] = ground->settings->bootstrap ? 0 : 1;
   if (ground->settings->bootstrap)
     for (uint64_t i = 0; i < n; i++)
-      grower->weights[predict_random_below (&grower->random, n)]++;
+      grower->weights[base_random_below (&grower->random, n)]++;
   grower->n_drawn = 0;
   for (uint32_t row = 0; row < n; row++) {
     if (grower->weights[row] == 0)

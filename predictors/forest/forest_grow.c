@@ -170,7 +170,7 @@ predict_grower_grow (PredictGrower *grower, guint tree, double *importances)
   g_autoptr (GArray) pending = g_array_new (FALSE, FALSE, sizeof (Pending));
   Pending it = { .parent = NO_PARENT };
 
-  grower->random = predict_random (ground->settings->seed, tree);
+  grower->random = base_random_stream (ground->settings->seed, tree);
   for (guint feature = 0; feature < n_features; feature++)
     grower->features[feature] = feature;
   grower->n_nodes = 0;

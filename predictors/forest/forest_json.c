@@ -6,9 +6,9 @@
  * 4,000 nodes are 80 MB, which JSON numbers would make 200 and a minute of parsing. */
 #include "config.h"
 
-#include "predictors/predict_error.h"
+#include "base/error.h"
 #include "predictors/model/fitted_private.h"
-#include "predictors/table/json_fields.h"
+#include "base/json.h"
 
 #include <string.h>
 
@@ -34,14 +34,14 @@ predict_forest_write (const PredictForest *forest, JsonBuilder *builder)
   write_trees (forest, builder);
   for (gsize i = 0; i < n; i++)
     whole[i] = forest->nodes[i].feature;
-  predict_json_add_packed (builder, "feature", whole, n, sizeof *whole);
+  base_json_add_packed (builder, "feature", whole, n, sizeof *whole);
   for (gsize i = 0; i < n; i++)
     cuts[i] = forest->nodes[i].cut;
-  predict_json_add_packed (builder, "cut", cuts, n, sizeof *cuts);
+  base_json_add_packed (builder, "cut", cuts, n, sizeof *cuts);
   for (gsize i = 0; i < n; i++)
     whole[i] = (int32_t) forest->nodes[i].right;
-  predict_json_add_packed (builder, "right", whole, n, sizeof *whole);
-  predict_json_add_packed (builder, "value", forest->values, n, sizeof *forest->values);
+  base_json_add_packed (builder, "right", whole, n, sizeof *whole);
+  base_json_add_packed (builder, "value", forest->values, n, sizeof *forest->values);
   json_builder_end_object (builder);
 }
 
@@ -49,22 +49,22 @@ predict_forest_write (const PredictForest *forest, JsonBuilder *builder)
 static gboolean
 read_trees (JsonObject *object, PredictForest *forest, GError **error)
 {
-  JsonArray *sizes = predict_json_array (object, "nodes_of_trees", error);
+  JsonArray *sizes = base_json_array (object, "nodes_of_trees", error);
   g_autofree double *values = NULL;
 
   if (sizes == NULL)
     return FALSE;
   forest->n_trees = json_array_get_length (sizes);
   values = g_new (double, forest->n_trees);
-  if (!predict_json_numbers (object, "nodes_of_trees", forest->n_trees, values, error))
+  if (!base_json_numbers (object, "nodes_of_trees", forest->n_trees, values, error))
     return FALSE;
   forest->first = g_new0 (uint64_t, forest->n_trees + 1);
   for (guint tree = 0; tree < forest->n_trees; tree++) {
     if (!(values[tree] >= 1 && values[tree] <= INT32_MAX))
-      return predict_json_fail ("nodes_of_trees", "an array of numbers of nodes", error);
+      return base_json_fail ("nodes_of_trees", "an array of numbers of nodes", error);
     forest->first[tree + 1] = forest->first[tree] + (uint64_t) values[tree];
   }
-  return forest->n_trees > 0 || predict_json_fail ("nodes_of_trees", "of one tree at least", error);
+  return forest->n_trees > 0 || base_json_fail ("nodes_of_trees", "of one tree at least", error);
 }
 
 /* A packed array of as many values as there are nodes. */
@@ -73,10 +73,10 @@ read_column (JsonObject *object, const char *name, guint width, const PredictFor
              GError **error)
 {
   gsize n;
-  g_autofree void *values = predict_json_packed (object, name, width, &n, error);
+  g_autofree void *values = base_json_packed (object, name, width, &n, error);
 
   if (values != NULL && n != forest->first[forest->n_trees]) {
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL,
+    g_set_error (error, BASE_ERROR, BASE_ERROR_JSON,
                  "\"%s\" has %" G_GSIZE_FORMAT " values for %" G_GUINT64_FORMAT " nodes", name, n,
                  forest->first[forest->n_trees]);
     return NULL;
@@ -106,7 +106,7 @@ read_nodes (JsonObject *object, PredictForest *forest, GError **error)
 PredictForest *
 predict_forest_read (JsonObject *object, guint n_features, GError **error)
 {
-  JsonObject *trees = predict_json_object (object, "forest", error);
+  JsonObject *trees = base_json_object (object, "forest", error);
   g_autoptr (PredictForest) forest = NULL;
 
   if (trees == NULL)

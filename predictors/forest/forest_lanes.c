@@ -25,14 +25,14 @@ row_of (const float *x, size_t stride, const PredictDrawn *drawn, uint32_t i, ui
 #define BODY static inline __attribute__ ((always_inline))
 
 BODY bool
-draw_body (PredictBlock *block, PredictRandom *random)
+draw_body (PredictBlock *block, BaseRandom *random)
 {
   uint64_t bits[PREDICT_LANES / 2];
   int32_t at[PREDICT_LANES]; /* 31 random bits: floats have 24 */
   uint32_t any = 0;
 
   for (int i = 0; i < PREDICT_LANES / 2; i++)
-    bits[i] = predict_random_next (random);
+    bits[i] = base_random_next (random);
   for (int i = 0; i < PREDICT_LANES / 2; i++) {
     at[i] = (int32_t) (bits[i] >> 33);
     at[i + PREDICT_LANES / 2] = (int32_t) ((uint32_t) bits[i] >> 1);
@@ -67,7 +67,7 @@ weigh_body (PredictBlock *block, const PredictCrowd *crowd, uint32_t least)
 /* --- Any processor --- */
 
 static bool
-draw_plain (PredictBlock *block, PredictRandom *random)
+draw_plain (PredictBlock *block, BaseRandom *random)
 {
   return draw_body (block, random);
 }
@@ -124,7 +124,7 @@ add_plain (PredictBlock *block, const float *x, size_t stride, const PredictDraw
 #define AVX2 __attribute__ ((target ("avx2")))
 
 AVX2 static bool
-draw_avx2 (PredictBlock *block, PredictRandom *random)
+draw_avx2 (PredictBlock *block, BaseRandom *random)
 {
   return draw_body (block, random);
 }
@@ -205,7 +205,7 @@ add_avx2 (PredictBlock *block, const float *x, size_t stride, const PredictDrawn
 #define ALL    ((__mmask16) 0xffff) /* without a mask, gcc 12 warns of its own header */
 
 AVX512 static bool
-draw_avx512 (PredictBlock *block, PredictRandom *random)
+draw_avx512 (PredictBlock *block, BaseRandom *random)
 {
   return draw_body (block, random);
 }

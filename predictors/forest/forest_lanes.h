@@ -50,7 +50,7 @@ typedef struct {
                  const PredictCrowd *crowd);
   /* A cut, uniform from low to high, of each feature that is tried and varies; whether
    * there is one. */
-  bool (*draw) (PredictBlock *block, PredictRandom *random);
+  bool (*draw) (PredictBlock *block, BaseRandom *random);
   /* sum, weight and samples. */
   void (*add) (PredictBlock *block, const float *x, size_t stride, const PredictDrawn *drawn,
                const PredictCrowd *crowd);

@@ -20,15 +20,15 @@ typedef struct {
 
 /* Values in steps, so that some are equal to each other and to zero. */
 static void
-node_draw (Node *node, PredictRandom *random, uint32_t n)
+node_draw (Node *node, BaseRandom *random, uint32_t n)
 {
   node->crowd = (PredictCrowd){ .n = n, .shift = 0.25, .weight = 0 };
   for (guint i = 0; i < N_LOADED; i++)
-    node->x[i] = (float) predict_random_below (random, 17) - 8;
+    node->x[i] = (float) base_random_below (random, 17) - 8;
   for (uint32_t i = 0; i < n; i++) {
-    node->drawn[i] = (PredictDrawn){ predict_random_unit (random) - 0.5,
-                                     (uint32_t) predict_random_below (random, N_ROWS),
-                                     1 + (uint32_t) predict_random_below (random, 3) };
+    node->drawn[i] = (PredictDrawn){ base_random_unit (random) - 0.5,
+                                     (uint32_t) base_random_below (random, N_ROWS),
+                                     1 + (uint32_t) base_random_below (random, 3) };
     node->crowd.weight += node->drawn[i].weight;
     node->crowd.sum += node->drawn[i].weight * (node->drawn[i].y - 0.25);
   }
@@ -38,7 +38,7 @@ static PredictBlock
 block_make (const PredictLanes *lanes, const Node *node, uint64_t seed)
 {
   PredictBlock block;
-  PredictRandom random = { seed };
+  BaseRandom random = { seed };
 
   memset (&block, 0, sizeof block);
   for (guint lane = 0; lane < PREDICT_LANES; lane++)
@@ -53,7 +53,7 @@ block_make (const PredictLanes *lanes, const Node *node, uint64_t seed)
 static void
 test_same_bytes (void)
 {
-  PredictRandom random = { 1 };
+  BaseRandom random = { 1 };
   const PredictLanes *plain = predict_lanes ();
   Node node;
 
@@ -78,7 +78,7 @@ static void
 test_a_block (void)
 {
   for (const PredictLanes *lanes = predict_lanes (); lanes->name; lanes++) {
-    PredictRandom random = { 5 };
+    BaseRandom random = { 5 };
     PredictBlock block = { .tried = { 1, 1, 0 } };
     float x[3 * PREDICT_LANES] = { 0 };
     const PredictDrawn drawn[] = { { 1, 0, 1 }, { 4, 1, 2 }, { 2, 2, 1 } };
@@ -112,7 +112,7 @@ test_a_block (void)
 static void
 test_cuts_are_uniform (void)
 {
-  PredictRandom random = { 9 };
+  BaseRandom random = { 9 };
   PredictBlock block;
   double sum = 0, squares = 0;
 
@@ -142,7 +142,7 @@ test_huge_range (void)
   const float huge = 3.4e38f;
 
   for (const PredictLanes *lanes = predict_lanes (); lanes->name; lanes++) {
-    PredictRandom random = { 2 };
+    BaseRandom random = { 2 };
     PredictBlock block = { .low = { -huge }, .high = { huge }, .tried = { 1 } };
 
     g_assert_true (lanes->draw (&block, &random));

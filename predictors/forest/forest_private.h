@@ -47,7 +47,7 @@ typedef struct {
 /* One thread's tools, and the tree that it grows. */
 typedef struct {
   const PredictGround *ground;
-  PredictRandom random;
+  BaseRandom random;
   PredictDrawn *drawn; /* [n_drawn] those of a node are together */
   uint32_t n_drawn;
   PredictDrawn *spare; /* [n_samples] */
@@ -76,7 +76,7 @@ static inline guint
 predict_grower_next_feature (PredictGrower *grower, guint n_tried)
 {
   guint n = grower->ground->samples->n_features;
-  guint at = n_tried + (guint) predict_random_below (&grower->random, n - n_tried);
+  guint at = n_tried + (guint) base_random_below (&grower->random, n - n_tried);
   guint feature = grower->features[at];
 
   grower->features[at] = grower->features[n_tried];

@@ -106,7 +106,7 @@ choose_another (PredictGrower *grower)
     guint lane = feature % PREDICT_LANES;
 
     if (!predict_is_constant (block->low[lane], block->high[lane]) &&
-        predict_random_below (&grower->random, ++n_varying) == 0)
+        base_random_below (&grower->random, ++n_varying) == 0)
       chosen = feature;
   }
   if (n_varying == 0)
@@ -148,7 +148,7 @@ choose_split (PredictGrower *grower, PredictSplit *split)
   const struct PredictRandomTools *tools = grower->random_tools;
   double best = best_gain (tools), least = best * (1 - PREDICT_TIE);
   guint n_equal = count_of (tools, least);
-  uint64_t chosen = n_equal > 1 ? predict_random_below (&grower->random, n_equal) : 0;
+  uint64_t chosen = n_equal > 1 ? base_random_below (&grower->random, n_equal) : 0;
 
   if (best < 0)
     return false;

@@ -53,7 +53,7 @@ choose_tested (const Evaluation *evaluation, uint64_t number, bool *is_test)
   const PredictTrial *trial = evaluation->trial;
   uint64_t n = evaluation->samples->n_samples;
   guint n_folds = has_folds (trial) ? trial->folds : 1;
-  PredictRandom random = predict_random (trial->seed, number / n_folds);
+  BaseRandom random = base_random_stream (trial->seed, number / n_folds);
 
   if (has_folds (trial)) {
     g_autofree uint32_t *fold = g_new (uint32_t, n);

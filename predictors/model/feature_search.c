@@ -265,7 +265,7 @@ make_outer (const Searcher *whole, guint number, PredictScores *scores, guint *t
 {
   const PredictSearch *search = whole->search;
   uint64_t n = whole->samples->n_samples;
-  PredictRandom random = predict_random (search->seed, number);
+  BaseRandom random = base_random_stream (search->seed, number);
   g_autofree bool *is_test = g_new (bool, n), *is_training = g_new (bool, n);
   g_autofree uint32_t *group = NULL;
   g_autoptr (PredictSamples) training = NULL;
@@ -281,7 +281,7 @@ make_outer (const Searcher *whole, guint number, PredictScores *scores, guint *t
   searcher.group = group =
       predict_split_groups (whole->group, is_training, n, whole->n_groups, &searcher.n_groups);
   searcher.samples = training = predict_samples_select (whole->samples, is_training);
-  searcher.seed = predict_random_next (&random);
+  searcher.seed = base_random_next (&random);
   searcher.tried = tried;
   if (!run_search (&searcher, error))
     return FALSE;

@@ -94,11 +94,11 @@ test_permutation (void)
   enum { N = 4000 };
   g_autoptr (PredictSamples) samples = predict_samples_new (N, 3, TRUE);
   g_autoptr (PredictFitted) linear = NULL, mean = NULL;
-  PredictRandom random = predict_random (1, 0);
+  BaseRandom random = base_random_stream (1, 0);
   double importances[3], again[3];
 
   for (guint i = 0; i < 3 * N; i++)
-    samples->x[i] = (float) predict_random_unit (&random);
+    samples->x[i] = (float) base_random_unit (&random);
   for (guint i = 0; i < N; i++)
     samples->y[i] = 2 * (double) samples->x[i] + (double) samples->x[N + i];
   linear = fit (samples, PREDICT_LINEAR);

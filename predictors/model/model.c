@@ -178,7 +178,7 @@ permute (Learning *learning, PredictModel *model, GError **error)
   guint n_folds = MIN (PERMUTATION_FOLDS, learning->n_groups);
   g_autofree uint32_t *fold = g_new (uint32_t, n);
   g_autofree bool *is_test = g_new (bool, n), *is_training = g_new (bool, n);
-  PredictRandom random = predict_random (learning->recipe->settings.seed, STREAM_PERMUTATION);
+  BaseRandom random = base_random_stream (learning->recipe->settings.seed, STREAM_PERMUTATION);
 
   if (learning->recipe->permutation_repeats == 0 || n_folds < 2)
     return TRUE;

@@ -3,9 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/predict_error.h"
-#include "predictors/table/json_fields.h"
-#include "predictors/table/json_file.h"
+#include "base/json.h"
 #include "predictors/model/model_private.h"
 
 #include <math.h>
@@ -15,7 +13,7 @@
 static char *
 text_of (JsonObject *object, const char *name, GError **error)
 {
-  return g_strdup (predict_json_string (object, name, error));
+  return g_strdup (base_json_string (object, name, error));
 }
 
 static gboolean
@@ -23,7 +21,7 @@ count_of (JsonObject *object, const char *name, uint64_t *count, GError **error)
 {
   int64_t value;
 
-  if (!predict_json_integer (object, name, 0, INT64_MAX, &value, error))
+  if (!base_json_integer (object, name, 0, INT64_MAX, &value, error))
     return FALSE;
   *count = (uint64_t) value;
   return TRUE;
@@ -32,16 +30,16 @@ count_of (JsonObject *object, const char *name, uint64_t *count, GError **error)
 static gboolean
 read_origin (JsonObject *root, PredictModel *model, GError **error)
 {
-  JsonObject *target = predict_json_object (root, "target", error);
-  JsonObject *table = target != NULL ? predict_json_object (root, "trained_on", error) : NULL;
+  JsonObject *target = base_json_object (root, "target", error);
+  JsonObject *table = target != NULL ? base_json_object (root, "trained_on", error) : NULL;
 
   return table != NULL && (model->version = text_of (root, "hopcast", error)) != NULL &&
          (model->target = text_of (target, "name", error)) != NULL &&
-         predict_json_boolean (target, "log", &model->log_target, error) &&
+         base_json_boolean (target, "log", &model->log_target, error) &&
          (model->source = text_of (table, "source", error)) != NULL &&
          (model->hash = text_of (table, "sha256", error)) != NULL &&
          count_of (table, "samples", &model->n_samples, error) &&
-         predict_json_number_or_null (root, "out_of_bag_r2", &model->out_of_bag_r2, error);
+         base_json_number_or_null (root, "out_of_bag_r2", &model->out_of_bag_r2, error);
 }
 
 static gboolean
@@ -51,17 +49,17 @@ read_feature (JsonObject *from, PredictModel *model, guint i, GError **error)
   if (model->features[i] == NULL)
     return FALSE;
   if (*model->features[i] == '\0')
-    return predict_json_fail ("name", "the name of a feature", error);
+    return base_json_fail ("name", "the name of a feature", error);
   model->units[i] = text_of (from, "unit", error);
   if (model->units[i] == NULL)
     return FALSE;
   for (guint k = 0; k < i; k++)
     if (strcmp (model->features[k], model->features[i]) == 0)
-      return predict_json_fail (model->features[i], "a feature once", error);
-  return predict_json_number (from, "smallest", &model->smallest[i], error) &&
-         predict_json_number (from, "largest", &model->largest[i], error) &&
-         predict_json_number_or_null (from, "importance", &model->importances[i], error) &&
-         predict_json_number_or_null (from, "permutation", &model->permutation[i], error);
+      return base_json_fail (model->features[i], "a feature once", error);
+  return base_json_number (from, "smallest", &model->smallest[i], error) &&
+         base_json_number (from, "largest", &model->largest[i], error) &&
+         base_json_number_or_null (from, "importance", &model->importances[i], error) &&
+         base_json_number_or_null (from, "permutation", &model->permutation[i], error);
 }
 
 /* What is null of one feature is not known of any. */
@@ -78,11 +76,11 @@ drop_unknown (double **values, guint n)
 static gboolean
 read_features (JsonObject *root, PredictModel *model, GError **error)
 {
-  JsonArray *features = predict_json_array (root, "features", error);
+  JsonArray *features = base_json_array (root, "features", error);
   guint n = features != NULL ? json_array_get_length (features) : 0;
 
   if (n == 0)
-    return features != NULL && predict_json_fail ("features", "of one feature at least", error);
+    return features != NULL && base_json_fail ("features", "of one feature at least", error);
   model->features = g_new0 (char *, n + 1);
   model->units = g_new0 (char *, n + 1);
   model->smallest = g_new0 (double, n);
@@ -93,7 +91,7 @@ read_features (JsonObject *root, PredictModel *model, GError **error)
     JsonNode *node = json_array_get_element (features, i);
 
     if (!JSON_NODE_HOLDS_OBJECT (node))
-      return predict_json_fail ("features", "an array of objects", error);
+      return base_json_fail ("features", "an array of objects", error);
     if (!read_feature (json_node_get_object (node), model, i, error))
       return FALSE;
   }
@@ -105,12 +103,12 @@ read_features (JsonObject *root, PredictModel *model, GError **error)
 static gboolean
 read_spread (JsonObject *from, const char *name, PredictSpread *spread, GError **error)
 {
-  JsonObject *object = predict_json_object (from, name, error);
+  JsonObject *object = base_json_object (from, name, error);
   const PredictSpreadMember *member = predict_spread_members;
 
   while (object != NULL && member->name != NULL &&
-         predict_json_number_or_null (object, member->name,
-                                      &G_STRUCT_MEMBER (double, spread, member->offset), error))
+         base_json_number_or_null (object, member->name,
+                                   &G_STRUCT_MEMBER (double, spread, member->offset), error))
     member++;
   return object != NULL && member->name == NULL;
 }
@@ -125,8 +123,8 @@ read_evaluation (JsonObject *root, PredictModel *model, GError **error)
 
   if (node != NULL && JSON_NODE_HOLDS_NULL (node))
     return TRUE;
-  from = predict_json_object (root, "evaluation", error);
-  if (from == NULL || !predict_json_integer (from, "tests", 0, G_MAXINT32, &n_tests, error) ||
+  from = base_json_object (root, "evaluation", error);
+  if (from == NULL || !base_json_integer (from, "tests", 0, G_MAXINT32, &n_tests, error) ||
       !count_of (from, "test_samples", &evaluation->test_samples, error))
     return FALSE;
   evaluation->n_tests = (guint) n_tests;
@@ -145,36 +143,36 @@ check_interval (const PredictInterval *interval, GError **error)
 
   if (interval->groups > interval->of || interval->n > interval->of ||
       (interval->n == 0) != (interval->groups == 0) || interval->of > UINT32_MAX)
-    return predict_json_fail ("interval", "of as many samples as it says", error);
+    return base_json_fail ("interval", "of as many samples as it says", error);
   if (interval->floor < 0)
-    return predict_json_fail ("floor", "a number from 0", error);
+    return base_json_fail ("floor", "a number from 0", error);
   for (uint32_t k = 0; k < interval->n; last = interval->scores[k++])
     if (interval->scores[k] < last)
-      return predict_json_fail ("scores", "ascending from 0", error);
+      return base_json_fail ("scores", "ascending from 0", error);
   return TRUE;
 }
 
 static gboolean
 read_interval (JsonObject *root, PredictInterval *interval, GError **error)
 {
-  JsonObject *from = predict_json_object (root, "interval", error);
-  JsonArray *scores = from != NULL ? predict_json_array (from, "scores", error) : NULL;
+  JsonObject *from = base_json_object (root, "interval", error);
+  JsonArray *scores = from != NULL ? base_json_array (from, "scores", error) : NULL;
 
   if (scores == NULL)
     return FALSE;
   interval->n = json_array_get_length (scores);
   interval->scores = g_new0 (double, interval->n);
-  return predict_json_numbers (from, "scores", interval->n, interval->scores, error) &&
+  return base_json_numbers (from, "scores", interval->n, interval->scores, error) &&
          count_of (from, "samples", &interval->of, error) &&
          count_of (from, "groups", &interval->groups, error) &&
-         predict_json_number (from, "floor", &interval->floor, error) &&
+         base_json_number (from, "floor", &interval->floor, error) &&
          check_interval (interval, error);
 }
 
 static gboolean
 read_learned (JsonObject *root, PredictModel *model, GError **error)
 {
-  JsonObject *learned = predict_json_object (root, "learned", error);
+  JsonObject *learned = base_json_object (root, "learned", error);
 
   if (learned == NULL)
     return FALSE;
@@ -182,7 +180,7 @@ read_learned (JsonObject *root, PredictModel *model, GError **error)
   if (model->fitted == NULL)
     return FALSE;
   return predict_fitted_n_features (model->fitted) == g_strv_length (model->features) ||
-         predict_json_fail ("n_features", "how many features are named", error);
+         base_json_fail ("n_features", "how many features are named", error);
 }
 
 gpointer
@@ -200,5 +198,5 @@ predict_model_from_json (JsonObject *root, GError **error)
 PredictModel *
 predict_model_read (const char *path, GError **error)
 {
-  return predict_json_file (path, PREDICT_MODEL_SCHEMA, predict_model_from_json, error);
+  return base_json_file (path, PREDICT_MODEL_SCHEMA, predict_model_from_json, error);
 }

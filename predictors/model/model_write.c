@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/table/json_fields.h"
+#include "base/json.h"
 #include "predictors/model/model_private.h"
 
 #include <math.h>
@@ -23,14 +23,14 @@ write_features (const PredictModel *model, JsonBuilder *builder)
   json_builder_begin_array (builder);
   for (guint i = 0; model->features[i] != NULL; i++) {
     json_builder_begin_object (builder);
-    predict_json_add_string (builder, "name", model->features[i]);
-    predict_json_add_string (builder, "unit", model->units[i]);
-    predict_json_add_number (builder, "smallest", model->smallest[i]);
-    predict_json_add_number (builder, "largest", model->largest[i]);
-    predict_json_add_number (builder, "importance",
-                             model->importances != NULL ? model->importances[i] : (double) NAN);
-    predict_json_add_number (builder, "permutation",
-                             model->permutation != NULL ? model->permutation[i] : (double) NAN);
+    base_json_add_string (builder, "name", model->features[i]);
+    base_json_add_string (builder, "unit", model->units[i]);
+    base_json_add_number (builder, "smallest", model->smallest[i]);
+    base_json_add_number (builder, "largest", model->largest[i]);
+    base_json_add_number (builder, "importance",
+                          model->importances != NULL ? model->importances[i] : (double) NAN);
+    base_json_add_number (builder, "permutation",
+                          model->permutation != NULL ? model->permutation[i] : (double) NAN);
     json_builder_end_object (builder);
   }
   json_builder_end_array (builder);
@@ -52,8 +52,7 @@ write_spread (const PredictSpread *spread, const char *name, JsonBuilder *builde
 {
   begin (builder, name);
   for (const PredictSpreadMember *member = predict_spread_members; member->name != NULL; member++)
-    predict_json_add_number (builder, member->name,
-                             G_STRUCT_MEMBER (double, spread, member->offset));
+    base_json_add_number (builder, member->name, G_STRUCT_MEMBER (double, spread, member->offset));
   json_builder_end_object (builder);
 }
 
@@ -68,8 +67,8 @@ write_evaluation (const PredictModel *model, JsonBuilder *builder)
     return;
   }
   begin (builder, "evaluation");
-  predict_json_add_integer (builder, "tests", evaluation->n_tests);
-  predict_json_add_integer (builder, "test_samples", (int64_t) evaluation->test_samples);
+  base_json_add_integer (builder, "tests", evaluation->n_tests);
+  base_json_add_integer (builder, "test_samples", (int64_t) evaluation->test_samples);
   for (guint score = 0; score < PREDICT_N_SCORES; score++)
     write_spread (&evaluation->scores[score], predict_score_names[score], builder);
   write_spread (&evaluation->mispredicted, "mispredicted", builder);
@@ -80,10 +79,10 @@ static void
 write_interval (const PredictInterval *interval, JsonBuilder *builder)
 {
   begin (builder, "interval");
-  predict_json_add_integer (builder, "samples", (int64_t) interval->of);
-  predict_json_add_integer (builder, "groups", (int64_t) interval->groups);
-  predict_json_add_number (builder, "floor", interval->floor);
-  predict_json_add_numbers (builder, "scores", interval->scores, interval->n);
+  base_json_add_integer (builder, "samples", (int64_t) interval->of);
+  base_json_add_integer (builder, "groups", (int64_t) interval->groups);
+  base_json_add_number (builder, "floor", interval->floor);
+  base_json_add_numbers (builder, "scores", interval->scores, interval->n);
   json_builder_end_object (builder);
 }
 
@@ -91,14 +90,14 @@ static void
 write_origin (const PredictModel *model, JsonBuilder *builder)
 {
   begin (builder, "target");
-  predict_json_add_string (builder, "name", model->target);
+  base_json_add_string (builder, "name", model->target);
   json_builder_set_member_name (builder, "log");
   json_builder_add_boolean_value (builder, model->log_target);
   json_builder_end_object (builder);
   begin (builder, "trained_on");
-  predict_json_add_string (builder, "source", model->source);
-  predict_json_add_string (builder, "sha256", model->hash);
-  predict_json_add_integer (builder, "samples", (int64_t) model->n_samples);
+  base_json_add_string (builder, "source", model->source);
+  base_json_add_string (builder, "sha256", model->hash);
+  base_json_add_integer (builder, "samples", (int64_t) model->n_samples);
   json_builder_end_object (builder);
 }
 
@@ -110,11 +109,11 @@ predict_model_write (const PredictModel *model, FILE *out, GError **error)
   g_autoptr (PredictModel) back = NULL;
 
   json_builder_begin_object (builder);
-  predict_json_add_string (builder, "schema", PREDICT_MODEL_SCHEMA);
-  predict_json_add_string (builder, "hopcast", model->version);
+  base_json_add_string (builder, "schema", PREDICT_MODEL_SCHEMA);
+  base_json_add_string (builder, "hopcast", model->version);
   write_origin (model, builder);
   write_features (model, builder);
-  predict_json_add_number (builder, "out_of_bag_r2", model->out_of_bag_r2);
+  base_json_add_number (builder, "out_of_bag_r2", model->out_of_bag_r2);
   write_evaluation (model, builder);
   write_interval (&model->interval, builder);
   json_builder_set_member_name (builder, "learned");
@@ -126,6 +125,6 @@ predict_model_write (const PredictModel *model, FILE *out, GError **error)
     g_prefix_error (error, "the model could not be read back: ");
     return FALSE;
   }
-  predict_json_print (root, out);
+  base_json_print (root, out);
   return TRUE;
 }

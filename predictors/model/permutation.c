@@ -23,10 +23,10 @@ mean_squared_error (const PredictFitted *fitted, const PredictSamples *samples, 
 
 /* Fisher and Yates. */
 static void
-shuffle (float *values, uint64_t n, PredictRandom *random)
+shuffle (float *values, uint64_t n, BaseRandom *random)
 {
   for (uint64_t i = n; i > 1; i--) {
-    uint64_t other = predict_random_below (random, i);
+    uint64_t other = base_random_below (random, i);
     float value = values[i - 1];
 
     values[i - 1] = values[other];
@@ -52,7 +52,7 @@ predict_fitted_permutation_importances (const PredictFitted *fitted, const Predi
     double worse = 0;
 
     for (guint repeat = 0; repeat < repeats; repeat++) {
-      PredictRandom random = predict_random (seed, (uint64_t) feature * repeats + repeat);
+      BaseRandom random = base_random_stream (seed, (uint64_t) feature * repeats + repeat);
 
       shuffle (column, n, &random);
       worse += mean_squared_error (fitted, permuted, threads, predicted) - before;

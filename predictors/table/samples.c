@@ -6,6 +6,7 @@
 #include "predictors/table/samples.h"
 
 #include "base/decimal.h"
+#include "base/error.h"
 #include "predictors/predict_error.h"
 #include "predictors/table/table_private.h"
 
@@ -43,10 +44,10 @@ refuse (const PredictTable *table, const PredictColumn *column, uint64_t row, co
         GError **error)
 {
   g_autofree char *place = predict_table_place (table, row);
-  g_autofree char *name = predict_table_quote (column->name);
-  char number[PREDICT_DECIMAL_SIZE];
+  g_autofree char *name = base_quote (column->name);
+  char number[BASE_DECIMAL_SIZE];
 
-  predict_decimal_print (number, column->numbers[row]);
+  base_decimal_print (number, column->numbers[row]);
   g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: column %s: %s%s%s", place, name,
                number, *number != '\0' ? " " : "", problem);
   return FALSE;

@@ -12,12 +12,12 @@
 
 /* place[n_groups] of each group among all, shuffled (Fisher and Yates; Durstenfeld 1964). */
 static uint32_t *
-shuffle (PredictRandom *random, uint32_t n_groups)
+shuffle (BaseRandom *random, uint32_t n_groups)
 {
   uint32_t *place = g_new (uint32_t, n_groups);
 
   for (uint32_t group = 0; group < n_groups; group++) {
-    uint32_t other = (uint32_t) predict_random_below (random, group + 1);
+    uint32_t other = (uint32_t) base_random_below (random, group + 1);
 
     place[group] = place[other];
     place[other] = group;
@@ -26,7 +26,7 @@ shuffle (PredictRandom *random, uint32_t n_groups)
 }
 
 void
-predict_split_draw (PredictRandom *random, const uint32_t *group, uint64_t n, uint32_t n_groups,
+predict_split_draw (BaseRandom *random, const uint32_t *group, uint64_t n, uint32_t n_groups,
                     double share, bool *is_test)
 {
   g_autofree uint32_t *place = shuffle (random, n_groups);
@@ -38,7 +38,7 @@ predict_split_draw (PredictRandom *random, const uint32_t *group, uint64_t n, ui
 }
 
 void
-predict_split_deal (PredictRandom *random, const uint32_t *group, uint64_t n, uint32_t n_groups,
+predict_split_deal (BaseRandom *random, const uint32_t *group, uint64_t n, uint32_t n_groups,
                     guint n_folds, uint32_t *fold)
 {
   g_autofree uint32_t *place = shuffle (random, n_groups);

@@ -13,13 +13,13 @@
 
 /* is_test[n]: about `share` of the groups (rounded up, at least one on either side when there are
  * two) are drawn; group[i] < n_groups, and no group is empty. */
-void predict_split_draw (PredictRandom *random, const uint32_t *group, uint64_t n,
-                         uint32_t n_groups, double share, bool *is_test);
+void predict_split_draw (BaseRandom *random, const uint32_t *group, uint64_t n, uint32_t n_groups,
+                         double share, bool *is_test);
 
 /* fold[n], 0 ... n_folds - 1: groups are shuffled and dealt; sizes in groups differ by at most
  * one.  n_folds <= n_groups. */
-void predict_split_deal (PredictRandom *random, const uint32_t *group, uint64_t n,
-                         uint32_t n_groups, guint n_folds, uint32_t *fold);
+void predict_split_deal (BaseRandom *random, const uint32_t *group, uint64_t n, uint32_t n_groups,
+                         guint n_folds, uint32_t *fold);
 
 /* Of the samples with chosen[i], in their order: group[], numbered anew, and how many there are.  The
  * caller frees. */

@@ -5,6 +5,7 @@
 
 #include "predictors/table/table.h"
 
+#include "base/error.h"
 #include "base/words.h"
 #include "base/decimal.h"
 #include "predictors/predict_error.h"
@@ -15,8 +16,6 @@
 
 /* Of so many columns an error tells the names when one is not found. */
 #define MAX_TOLD 12
-/* So many characters of a name or a cell. */
-#define MAX_QUOTED 60
 
 static void
 column_clear (PredictColumn *column)
@@ -92,7 +91,7 @@ is_text (const char *text)
 {
   double value;
 
-  return text[strspn (text, " \t")] != '\0' && !predict_decimal_all (text, &value);
+  return text[strspn (text, " \t")] != '\0' && !base_decimal_all (text, &value);
 }
 
 /* The first row that makes the column one of texts; table->n_rows: none. */
@@ -133,21 +132,6 @@ predict_table_find (const PredictTable *table, const char *name)
   return NULL;
 }
 
-char *
-predict_table_quote (const char *text)
-{
-  GString *quoted = g_string_new ("\"");
-
-  for (guint n = 0; *text != '\0' && n < MAX_QUOTED; n++) {
-    gunichar character = g_utf8_get_char (text);
-
-    g_string_append_unichar (quoted, g_unichar_iscntrl (character) ? ' ' : character);
-    text = g_utf8_next_char (text);
-  }
-  g_string_append (quoted, *text != '\0' ? "...\"" : "\"");
-  return g_string_free (quoted, FALSE);
-}
-
 /* The letters and digits of a name, small; the caller frees. */
 static char *
 bare_name (const char *name)
@@ -179,7 +163,7 @@ list_columns (const PredictTable *table, const char *name)
 
   for (guint column = 0; column < table->n_columns; column++)
     if ((name == NULL || is_alike (name, table->columns[column].name)) && n++ < MAX_TOLD) {
-      g_autofree char *quoted = predict_table_quote (table->columns[column].name);
+      g_autofree char *quoted = base_quote (table->columns[column].name);
 
       g_string_append_printf (list, "%s%s", n > 1 ? ", " : "", quoted);
     }
@@ -199,14 +183,14 @@ nearest_column (const PredictTable *table, const char *name)
     g_ptr_array_add (names, table->columns[column].name);
   g_ptr_array_add (names, NULL);
   near = base_nearest (name, (const char *const *) names->pdata);
-  return near != NULL ? predict_table_quote (near) : NULL;
+  return near != NULL ? base_quote (near) : NULL;
 }
 
 void
 predict_table_set_missing (const PredictTable *table, const char *name, GError **error)
 {
   g_autofree char *alike = list_columns (table, name), *all = list_columns (table, NULL);
-  g_autofree char *quoted = predict_table_quote (name), *near = NULL;
+  g_autofree char *quoted = base_quote (name), *near = NULL;
   gboolean other_separator =
       table->n_columns == 1 && strpbrk (table->columns[0].name, ";\t") != NULL;
 
@@ -242,7 +226,7 @@ predict_table_has_all (const PredictTable *table, const char *const *names, GErr
 static void
 set_texts (const PredictTable *table, const PredictColumn *column, GError **error)
 {
-  g_autofree char *name = predict_table_quote (column->name), *place = NULL, *text = NULL;
+  g_autofree char *name = base_quote (column->name), *place = NULL, *text = NULL;
 
   if (column->text_row == table->n_rows) {
     g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: column %s holds texts",
@@ -250,7 +234,7 @@ set_texts (const PredictTable *table, const PredictColumn *column, GError **erro
     return;
   }
   place = predict_table_place (table, column->text_row);
-  text = predict_table_quote (g_ptr_array_index (column->labels, column->texts[column->text_row]));
+  text = base_quote (g_ptr_array_index (column->labels, column->texts[column->text_row]));
   g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: column %s: %s is not a number",
                place, name, text);
 }
@@ -297,9 +281,9 @@ char *
 predict_table_cell (const PredictTable *table, guint column, uint64_t row)
 {
   const PredictColumn *from = &table->columns[column];
-  char number[PREDICT_DECIMAL_SIZE];
+  char number[BASE_DECIMAL_SIZE];
 
   if (from->numbers != NULL)
-    return g_strdup (predict_decimal_print (number, from->numbers[row]));
+    return g_strdup (base_decimal_print (number, from->numbers[row]));
   return g_strdup (g_ptr_array_index (from->labels, from->texts[row]));
 }

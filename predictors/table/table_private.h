@@ -9,8 +9,5 @@
  * column, whose keys are its labels. */
 uint32_t predict_column_label (PredictColumn *column, GHashTable *known, const char *text);
 
-/* A name or a cell for an error: in quotes, not too long, on one line; the caller frees. */
-char *predict_table_quote (const char *text);
-
 /* That there is no column `name`, and which ones there are. */
 void predict_table_set_missing (const PredictTable *table, const char *name, GError **error);

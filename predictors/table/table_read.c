@@ -10,9 +10,9 @@
 
 #include "predictors/table/table.h"
 
-#include "predictors/table/csv_cells.h"
+#include "base/csv.h"
 #include "base/decimal.h"
-#include "predictors/predict_error.h"
+#include "base/error.h"
 #include "predictors/table/table_private.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ typedef struct {
 
 typedef struct {
   PredictTable *table;
-  PredictCells cells;
+  BaseCells cells;
   guint n_columns;
   Kind *kinds;       /* [n_columns] */
   uint64_t capacity; /* rows that columns have room for */
@@ -42,7 +42,7 @@ reader_clear (Reader *reader)
     g_clear_pointer (&reader->kinds[column].known, g_hash_table_unref);
   g_free (reader->kinds);
   predict_table_free (reader->table);
-  predict_cells_clear (&reader->cells);
+  base_cells_clear (&reader->cells);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Reader, reader_clear)
 
@@ -87,9 +87,8 @@ store_cell (Reader *reader, guint at)
   uint64_t row = reader->table->n_rows;
   double number = (double) NAN;
 
-  if (!kind->is_text && !kind->turned &&
-      *predict_cell_skip_blanks (reader->cells.cell->str) != '\0' &&
-      !predict_decimal_all (reader->cells.cell->str, &number)) {
+  if (!kind->is_text && !kind->turned && *base_cell_skip_blanks (reader->cells.cell->str) != '\0' &&
+      !base_decimal_all (reader->cells.cell->str, &number)) {
     column->text_row = row;
     if (row == 0)
       begin_texts (reader, at);
@@ -105,40 +104,39 @@ store_cell (Reader *reader, guint at)
 /* -- rows ---------------------------------------------------------------- */
 
 /* That a line has more or fewer cells than the header; `at` is behind the first n. */
-static PredictTaken
+static BaseTaken
 refuse_count (Reader *reader, const char *at, guint n, GError **error)
 {
   for (; *at == ','; n++) {
     at++;
-    if (predict_cells_take (&reader->cells, &at, NULL) != PREDICT_TAKEN)
+    if (base_cells_take (&reader->cells, &at, NULL) != BASE_TAKEN)
       break;
   }
   reader->cells.line = reader->cells.text.line;
   reader->cells.column = NULL;
-  return predict_cells_refuse (&reader->cells, error, "%u cell%s, but there %s %u column%s", n,
-                               n == 1 ? "" : "s", reader->n_columns == 1 ? "is" : "are",
-                               reader->n_columns, reader->n_columns == 1 ? "" : "s");
+  return base_cells_refuse (&reader->cells, error, "%u cell%s, but there %s %u column%s", n,
+                            n == 1 ? "" : "s", reader->n_columns == 1 ? "is" : "are",
+                            reader->n_columns, reader->n_columns == 1 ? "" : "s");
 }
 
-static PredictTaken
+static BaseTaken
 take_row (Reader *reader, const char **at, GError **error)
 {
   PredictTable *table = reader->table;
 
   for (guint column = 0; column < reader->n_columns; column++) {
-    const char *end =
-        reader->kinds[column].is_text
-            ? NULL
-            : predict_cell_number (*at, &table->columns[column].numbers[table->n_rows]);
+    const char *end = reader->kinds[column].is_text
+                          ? NULL
+                          : base_cell_number (*at, &table->columns[column].numbers[table->n_rows]);
 
     if (end != NULL)
       *at = end;
     else {
-      PredictTaken taken;
+      BaseTaken taken;
 
       reader->cells.column = table->columns[column].name;
-      taken = predict_cells_take (&reader->cells, at, error);
-      if (taken != PREDICT_TAKEN)
+      taken = base_cells_take (&reader->cells, at, error);
+      if (taken != BASE_TAKEN)
         return taken;
       store_cell (reader, column);
     }
@@ -147,31 +145,31 @@ take_row (Reader *reader, const char **at, GError **error)
     *at += **at == ',';
   }
   table->lines[table->n_rows++] = reader->cells.text.line;
-  return PREDICT_TAKEN;
+  return BASE_TAKEN;
 }
 
 /* Commas separate names, around which blanks do not count unless they are quoted. */
-static PredictTaken
+static BaseTaken
 take_names (Reader *reader, GPtrArray *names, const char **at, GError **error)
 {
   g_ptr_array_set_size (names, 0);
   for (;; (*at)++) {
     bool quoted = **at == '"';
-    PredictTaken taken = predict_cells_take (&reader->cells, at, error);
+    BaseTaken taken = base_cells_take (&reader->cells, at, error);
 
-    if (taken != PREDICT_TAKEN)
+    if (taken != BASE_TAKEN)
       return taken;
     g_ptr_array_add (names, quoted ? g_strdup (reader->cells.cell->str)
                                    : g_strstrip (g_strdup (reader->cells.cell->str)));
     if (**at != ',')
-      return PREDICT_TAKEN;
+      return BASE_TAKEN;
   }
 }
 
 static void
-skip_empty_lines (PredictText *text)
+skip_empty_lines (BaseText *text)
 {
-  while (text->at < text->end && *text->at != ',' && predict_cell_ends (text->at)) {
+  while (text->at < text->end && *text->at != ',' && base_cell_ends (text->at)) {
     text->at += *text->at == '\r' ? 2 : 1;
     text->line++;
   }
@@ -182,11 +180,11 @@ skip_empty_lines (PredictText *text)
 static gboolean
 read_line (Reader *reader, GPtrArray *names, gboolean *any, GError **error)
 {
-  PredictText *text = &reader->cells.text;
+  BaseText *text = &reader->cells.text;
 
   do {
     const char *at;
-    PredictTaken taken = PREDICT_TAKE_MORE;
+    BaseTaken taken = BASE_TAKE_MORE;
 
     skip_empty_lines (text);
     at = text->at;
@@ -195,18 +193,18 @@ read_line (Reader *reader, GPtrArray *names, gboolean *any, GError **error)
     if (at < text->end)
       taken =
           names != NULL ? take_names (reader, names, &at, error) : take_row (reader, &at, error);
-    if (taken == PREDICT_TAKEN) {
+    if (taken == BASE_TAKEN) {
       text->at = at + (*at == '\r' ? 2 : 1);
       text->line = reader->cells.line + 1;
       *any = TRUE;
       return TRUE;
     }
-    if (taken == PREDICT_REFUSED || !predict_text_more (text, any, error))
+    if (taken == BASE_REFUSED || !base_text_more (text, any, error))
       return FALSE;
   } while (*any);
   if (text->at == text->end)
     return TRUE;
-  predict_cells_refuse (&reader->cells, error, "a quote that does not end");
+  base_cells_refuse (&reader->cells, error, "a quote that does not end");
   return FALSE;
 }
 
@@ -234,21 +232,20 @@ check_names (const Reader *reader, const GPtrArray *names, GError **error)
   for (guint at = 0; at < names->len; at++) {
     char *name = g_ptr_array_index (names, at);
 
-    n_numbers += predict_decimal_all (name, &number);
+    n_numbers += base_decimal_all (name, &number);
     if (*name == '\0')
-      return predict_cells_refuse (&reader->cells, error, "column %u has no name", at + 1) ==
-             PREDICT_TAKEN;
+      return base_cells_refuse (&reader->cells, error, "column %u has no name", at + 1) ==
+             BASE_TAKEN;
     if (!g_hash_table_add (known, name)) {
-      g_autofree char *quoted = predict_table_quote (name);
+      g_autofree char *quoted = base_quote (name);
 
-      return predict_cells_refuse (&reader->cells, error, "two columns are called %s", quoted) ==
-             PREDICT_TAKEN;
+      return base_cells_refuse (&reader->cells, error, "two columns are called %s", quoted) ==
+             BASE_TAKEN;
     }
   }
   if (n_numbers < names->len)
     return TRUE;
-  predict_cells_refuse (&reader->cells, error,
-                        "the first line must name the columns; it has numbers");
+  base_cells_refuse (&reader->cells, error, "the first line must name the columns; it has numbers");
   return FALSE;
 }
 
@@ -261,7 +258,7 @@ read_header (Reader *reader, GError **error)
   if (!read_line (reader, names, &any, error))
     return FALSE;
   if (!any) {
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
+    g_set_error (error, BASE_ERROR, BASE_ERROR_TEXT,
                  "%s: is empty: the first line must name the columns", reader->cells.text.name);
     return FALSE;
   }
@@ -303,12 +300,12 @@ read_again (Reader *reader, GError **error)
       begin_texts (reader, at);
   reader->again = false;
   reader->table->n_rows = 0;
-  if (!predict_text_rewind (&reader->cells.text, error) ||
-      !read_line (reader, names, &any, error) || !read_rows (reader, error))
+  if (!base_text_rewind (&reader->cells.text, error) || !read_line (reader, names, &any, error) ||
+      !read_rows (reader, error))
     return FALSE;
   if (!reader->again && reader->table->n_rows == n_rows)
     return TRUE;
-  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: changed while it was read",
+  g_set_error (error, BASE_ERROR, BASE_ERROR_TEXT, "%s: changed while it was read",
                reader->cells.text.name);
   return FALSE;
 }
@@ -318,7 +315,7 @@ predict_table_read (const char *path, GError **error)
 {
   g_auto (Reader) reader = { NULL };
 
-  if (!predict_cells_open (&reader.cells, path, error))
+  if (!base_cells_open (&reader.cells, path, error))
     return NULL;
   reader.table = predict_table_new (reader.cells.text.name, 0);
   if (!read_header (&reader, error) || !read_rows (&reader, error) ||
