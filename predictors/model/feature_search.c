@@ -5,10 +5,10 @@
 
 #include "predictors/model/feature_search.h"
 
-#include "predictors/forest/crowd.h"
+#include "predictors/forest/work_threads.h"
 #include "predictors/predict_error.h"
 #include "predictors/model/holdout.h"
-#include "predictors/table/splits.h"
+#include "predictors/table/samples.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,7 +30,7 @@ typedef struct {
   GArray *tried;   /* (element-type PredictFeatureChoice) */
   GError **errors; /* [of the batch] */
   guint first;     /* of the batch, in tried */
-  PredictStretch stretch;
+  PredictWorkShare stretch;
 } Searcher;
 
 /* -- sets of features ------------------------------------------------------ */
@@ -167,13 +167,13 @@ score_batch (Searcher *searcher, guint first, double share, GError **error)
 {
   guint n = searcher->tried->len - first;
   g_autofree GError **errors = g_new0 (GError *, n);
-  PredictStretch stretch = searcher->stretch;
+  PredictWorkShare stretch = searcher->stretch;
 
   stretch.to = stretch.from + share * (stretch.to - stretch.from);
   searcher->stretch.from = stretch.to;
   searcher->first = first;
   searcher->errors = errors;
-  predict_crowd (score_choice, searcher, n, predict_threads (searcher->settings), &stretch);
+  predict_work (score_choice, searcher, n, predict_threads (searcher->settings), &stretch);
   return predict_first_error (errors, n, error);
 }
 
@@ -329,11 +329,11 @@ check_search (const PredictSearch *search, guint n_features, GError **error)
   return FALSE;
 }
 
-static PredictStretch
+static PredictWorkShare
 stretch_of (PredictProgress progress, void *progress_data, guint number, guint n)
 {
-  return (PredictStretch){ progress, progress_data, (double) number / n,
-                           (double) (number + 1) / n };
+  return (PredictWorkShare){ progress, progress_data, (double) number / n,
+                             (double) (number + 1) / n };
 }
 
 gboolean

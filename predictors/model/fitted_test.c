@@ -4,7 +4,7 @@
 #include "config.h"
 
 #include "predictors/predict_error.h"
-#include "predictors/model/fitted_private.h"
+#include "predictors/model/fitted.h"
 #include "predictors/forest/friedman.h"
 #include "base/random.h"
 #include "predictors/model/regression_fixture.h"

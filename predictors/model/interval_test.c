@@ -9,7 +9,7 @@
 #include "predictors/model/model.h"
 #include "base/random.h"
 #include "predictors/model/regression_fixture.h"
-#include "predictors/table/splits.h"
+#include "predictors/table/samples.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/model/ridge_choice.h"
+#include "predictors/model/linear.h"
 
 #include "predictors/predict_error.h"
 #include "base/random.h"

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/table/splits.h"
+#include "predictors/table/samples.h"
 
 #include <string.h>
 

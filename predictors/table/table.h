@@ -54,6 +54,9 @@ void predict_table_add_texts (PredictTable *table, const char *name, const char 
 /* NULL: there is none. */
 const PredictColumn *predict_table_find (const PredictTable *table, const char *name);
 
+/* Sets *error: there is no column `name`, and which ones there are. */
+void predict_table_set_missing (const PredictTable *table, const char *name, GError **error);
+
 /* The column `name` of numbers; NULL and *error when there is none (tells names that
  * are alike) or it holds texts (tells the line and the text). */
 const PredictColumn *

@@ -5,7 +5,7 @@
 
 #include "predictors/model/feature_sets.h"
 #include "predictors/model/interval.h"
-#include "predictors/table/splits.h"
+#include "predictors/table/samples.h"
 #include "validation/sc13/sc13.h"
 
 #include <math.h>

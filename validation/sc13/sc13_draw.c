@@ -4,7 +4,7 @@
 #include "config.h"
 
 #include "predictors/model/feature_sets.h"
-#include "predictors/table/splits.h"
+#include "predictors/table/samples.h"
 #include "validation/sc13/sc13.h"
 
 #include <math.h>
