@@ -22,25 +22,20 @@ set_error (const char *path, int number, GError **error)
                g_strerror (number));
 }
 
-/* Bytes of a regular file; 0: it is empty, in /proc, or no regular file. */
-static gsize
-regular_bytes (int file)
-{
-  struct stat status;
-
-  return fstat (file, &status) == 0 && S_ISREG (status.st_mode) && status.st_size > 0
-             ? (gsize) status.st_size
-             : 0;
-}
-
 /* The bytes up to the end, with a NUL behind them; NULL and errno when they cannot be read or kept. */
 static char *
 read_all (int file, gsize *length)
 {
-  gsize known = regular_bytes (file), capacity = known > 0 ? known + 1 : FIRST_BYTES, n = 0;
-  g_autofree char *text = g_try_malloc (capacity);
+  struct stat status;
+  gsize known = 0, capacity = FIRST_BYTES, n = 0; /* known: bytes of a regular file outside /proc */
+  g_autofree char *text = NULL;
   gssize n_read = 1;
 
+  if (fstat (file, &status) == 0 && S_ISREG (status.st_mode) && status.st_size > 0) {
+    known = (gsize) status.st_size;
+    capacity = known + 1;
+  }
+  text = g_try_malloc (capacity);
   while (text != NULL && n_read != 0) {
     if (n + 1 >= capacity) {
       char *larger = NULL;

@@ -325,14 +325,25 @@ is_one_value (const char *text, gsize n)
   return TRUE;
 }
 
-/* NULL and *error: no JSON, or no object. */
-static JsonNode *
-parse (const char *path, const char *text, gsize n, GError **error)
+gpointer
+base_json_file (const char *path, const char *schema,
+                gpointer (*read) (JsonObject *root, GError **error), GError **error)
 {
+  gsize n, n_family = (gsize) (strchr (schema, '/') + 1 - schema);
+  g_autofree char *text = NULL;
   g_autoptr (JsonParser) parser = json_parser_new_immutable ();
   g_autoptr (GError) syntax = NULL;
-  JsonNode *root;
+  JsonNode *node;
+  JsonObject *root;
+  const char *found;
+  gpointer result = NULL;
 
+  if (!base_file_read (path, &text, &n, error))
+    return NULL;
+  if (!is_one_value (text, n)) {
+    g_set_error (error, BASE_ERROR, BASE_ERROR_JSON, "%s: no JSON object and nothing else", path);
+    return NULL;
+  }
   if (!json_parser_load_from_data (parser, text, (gssize) n, &syntax)) {
     guint line;
     g_autofree char *reason = base_parser_reason (syntax, &line);
@@ -341,56 +352,22 @@ parse (const char *path, const char *text, gsize n, GError **error)
                  line > 0 ? line : json_parser_get_current_line (parser), reason);
     return NULL;
   }
-  root = json_parser_get_root (parser); /* NULL of an empty text */
-  if (root != NULL && JSON_NODE_HOLDS_OBJECT (root))
-    return json_parser_steal_root (parser);
-  g_set_error (error, BASE_ERROR, BASE_ERROR_JSON, "%s: no model: no JSON object", path);
-  return NULL;
-}
-
-static JsonNode *
-load (const char *path, GError **error)
-{
-  g_autofree char *text = NULL;
-  gsize n;
-
-  if (!base_file_read (path, &text, &n, error))
+  g_clear_pointer (&text, g_free);      /* up to 100 MB */
+  node = json_parser_get_root (parser); /* NULL of an empty text */
+  if (node == NULL || !JSON_NODE_HOLDS_OBJECT (node)) {
+    g_set_error (error, BASE_ERROR, BASE_ERROR_JSON, "%s: no model: no JSON object", path);
     return NULL;
-  if (is_one_value (text, n))
-    return parse (path, text, n, error);
-  g_set_error (error, BASE_ERROR, BASE_ERROR_JSON, "%s: no JSON object and nothing else", path);
-  return NULL;
-}
-
-static gboolean
-check_schema (JsonObject *root, const char *schema, GError **error)
-{
-  const char *found = base_json_string (root, "schema", error);
-  gsize n_family = (gsize) (strchr (schema, '/') + 1 - schema);
-
-  if (found == NULL || strcmp (found, schema) == 0)
-    return found != NULL;
-  if (strncmp (found, schema, n_family) == 0)
+  }
+  root = json_node_get_object (node);
+  found = base_json_string (root, "schema", error);
+  if (found != NULL && strcmp (found, schema) == 0)
+    result = read (root, error);
+  else if (found != NULL && strncmp (found, schema, n_family) == 0)
     g_set_error (error, BASE_ERROR, BASE_ERROR_JSON,
                  "a model of another version, %s; this program reads %s", found, schema);
-  else
+  else if (found != NULL)
     g_set_error (error, BASE_ERROR, BASE_ERROR_JSON, "no %s but %s", schema, found);
-  return FALSE;
-}
-
-gpointer
-base_json_file (const char *path, const char *schema,
-                gpointer (*read) (JsonObject *root, GError **error), GError **error)
-{
-  g_autoptr (JsonNode) node = load (path, error);
-  JsonObject *root;
-  gpointer what;
-
-  if (node == NULL)
-    return NULL;
-  root = json_node_get_object (node);
-  what = check_schema (root, schema, error) ? read (root, error) : NULL;
-  if (what == NULL)
+  if (result == NULL)
     g_prefix_error (error, "%s: ", path);
-  return what;
+  return result;
 }

@@ -164,81 +164,52 @@ make_room (BaseText *text)
   file->limit = file->bytes + rest;
 }
 
-/* zlib tells of a gzip file that stops early only when asked. */
-static gboolean
-check_end (const BaseText *text, GError **error)
-{
-  int status;
-  const char *message = gzerror (text->file->gz, &status);
-
-  if (status == Z_ERRNO)
-    return fail (text, errno, error);
-  if (status == Z_OK || status == Z_STREAM_END)
-    return TRUE;
-  g_set_error (error, BASE_ERROR, BASE_ERROR_TEXT, "%s: damaged gzip file: %s", text->name,
-               message);
-  return FALSE;
-}
-
-static uint64_t
-count_lines (const char *from, const char *to)
-{
-  uint64_t n = 0;
-
-  while ((from = memchr (from, '\n', (gsize) (to - from))) != NULL) {
-    n++;
-    from++;
-  }
-  return n;
-}
-
-/* What no text has. */
-static gboolean
-check_bytes (const BaseText *text, const char *from, GError **error)
-{
-  const char *nul = memchr (from, '\0', (gsize) (text->file->limit - from));
-
-  if (nul == NULL)
-    return TRUE;
-  g_set_error (error, BASE_ERROR, BASE_ERROR_TEXT,
-               "%s:%" G_GUINT64_FORMAT ": a NUL byte: this is no text", text->name,
-               text->line + count_lines (text->at, nul));
-  return FALSE;
-}
-
-static gboolean
-check_growth (const BaseText *text, GError **error)
-{
-  z_off_t packed = gzoffset (text->file->gz), unpacked = gztell (text->file->gz);
-
-  if (unpacks_all || unpacked <= MAX_GROWTH_BYTES || unpacked / MAX_GROWTH <= packed)
-    return TRUE;
-  g_set_error (error, BASE_ERROR, BASE_ERROR_TEXT,
-               "%s: this gzip file unpacks to more than %d MiB, over %d times its size; if it is "
-               "from a source you trust, read it with --unpack-all",
-               text->name, MAX_GROWTH_BYTES >> 20, MAX_GROWTH);
-  return FALSE;
-}
-
-/* Fills the room there is. */
+/* Fills the room there is.  FALSE and *error: the bytes are not those of a text. */
 static gboolean
 read_block (BaseText *text, GError **error)
 {
   File *file = text->file;
-  char *from = file->limit;
   gsize room = (gsize) (file->bytes + file->capacity - file->limit);
-  int n = gzread (file->gz, file->limit, (unsigned) MIN (room, G_MAXINT));
+  int n = gzread (file->gz, file->limit, (unsigned) MIN (room, G_MAXINT)), status;
+  z_off_t packed, unpacked;
+  const char *message, *nul;
 
   if (n <= 0) {
     file->at_end = TRUE;
-    if (!check_end (text, error))
+    /* zlib reports a gzip file that stops early only when asked. */
+    message = gzerror (file->gz, &status);
+    if (status == Z_ERRNO)
+      return fail (text, errno, error);
+    if (status != Z_OK && status != Z_STREAM_END) {
+      g_set_error (error, BASE_ERROR, BASE_ERROR_TEXT, "%s: damaged gzip file: %s", text->name,
+                   message);
       return FALSE;
+    }
     if (file->limit > text->at && file->limit[-1] != '\n')
       *file->limit++ = '\n';
     return TRUE;
   }
+  packed = gzoffset (file->gz);
+  unpacked = gztell (file->gz);
+  if (!unpacks_all && unpacked > MAX_GROWTH_BYTES && unpacked / MAX_GROWTH > packed) {
+    g_set_error (error, BASE_ERROR, BASE_ERROR_TEXT,
+                 "%s: this gzip file unpacks to more than %d MiB, over %d times its size; if it is "
+                 "from a source you trust, read it with --unpack-all",
+                 text->name, MAX_GROWTH_BYTES >> 20, MAX_GROWTH);
+    return FALSE;
+  }
+  nul = memchr (file->limit, '\0', (gsize) n);
+  if (nul != NULL) {
+    uint64_t line = text->line;
+
+    for (const char *at = text->at; at < nul; at++)
+      line += *at == '\n';
+    g_set_error (error, BASE_ERROR, BASE_ERROR_TEXT,
+                 "%s:%" G_GUINT64_FORMAT ": a NUL byte: this is no text", text->name, line);
+    return FALSE;
+  }
   file->limit += n;
-  return check_growth (text, error) && check_bytes (text, from, error);
+  return TRUE;
 }
 
 gboolean

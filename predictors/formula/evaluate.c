@@ -99,7 +99,7 @@ predict_evaluate (const PredictSamples *samples, const uint32_t *group, uint32_t
                   PredictEvaluation *evaluation, PredictProgress progress, void *progress_data,
                   GError **error)
 {
-  const PredictWorkShare stretch = { progress, progress_data, 0, 1 };
+  const PredictWorkShare share = { progress, progress_data, 0, 1 };
   guint n_tests = has_folds (trial) ? trial->repeats * trial->folds : trial->repeats;
   g_autofree PredictScores *scores = g_new0 (PredictScores, n_tests);
   g_autofree GError **errors = g_new0 (GError *, n_tests);
@@ -112,7 +112,7 @@ predict_evaluate (const PredictSamples *samples, const uint32_t *group, uint32_t
     all.predicted = predicted = g_new (double, samples->n_samples);
     all.deviation = deviation = g_new (double, samples->n_samples);
   }
-  predict_work (make_test, &all, n_tests, predict_threads (settings), &stretch);
+  predict_work (make_test, &all, n_tests, predict_threads (settings), &share);
   if (!predict_first_error (errors, n_tests, error))
     return FALSE;
   summarise (scores, n_tests, evaluation);

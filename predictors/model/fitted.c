@@ -33,20 +33,6 @@ struct PredictFitted {
 
 /* --- Fitting and predicting --- */
 
-static gboolean
-check_samples (const PredictSamples *samples, GError **error)
-{
-  const char *lack = samples->n_samples == 0    ? "samples"
-                     : samples->n_features == 0 ? "features"
-                     : samples->y == NULL       ? "a target"
-                                                : NULL;
-
-  if (lack != NULL)
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "nothing can be learned without %s",
-                 lack);
-  return lack == NULL;
-}
-
 /* FALSE and *error when the method has no answer. */
 static gboolean
 learn (PredictFitted *fitted, const PredictSamples *samples, const PredictSettings *settings,
@@ -110,11 +96,20 @@ predict_fit (const PredictSamples *samples, const PredictSettings *settings,
              GError **error)
 {
   g_autoptr (PredictFitted) fitted = NULL;
+  const char *lack = samples->n_samples == 0    ? "samples"
+                     : samples->n_features == 0 ? "features"
+                     : samples->y == NULL       ? "a target"
+                                                : NULL;
 
   if (report != NULL)
     memset (report, 0, sizeof *report);
-  if (!predict_settings_check (settings, error) || !check_samples (samples, error))
+  if (!predict_settings_check (settings, error))
     return NULL;
+  if (lack != NULL) {
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "nothing can be learned without %s",
+                 lack);
+    return NULL;
+  }
   fitted = g_new0 (PredictFitted, 1);
   fitted->settings = *settings;
   fitted->settings.threads = 0;

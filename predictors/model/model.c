@@ -199,44 +199,14 @@ permute (Learning *learning, PredictModel *model, GError **error)
   return TRUE;
 }
 
-static void
-note_ranges (PredictModel *model, const PredictSamples *samples)
-{
-  model->smallest = g_new (double, samples->n_features);
-  model->largest = g_new (double, samples->n_features);
-  for (guint feature = 0; feature < samples->n_features; feature++) {
-    const float *column = samples->x + feature * samples->n_samples;
-    float smallest = column[0], largest = column[0];
-
-    for (uint64_t i = 1; i < samples->n_samples; i++) {
-      smallest = MIN (smallest, column[i]);
-      largest = MAX (largest, column[i]);
-    }
-    model->smallest[feature] = (double) smallest;
-    model->largest[feature] = (double) largest;
-  }
-}
-
-/* Of the features and the target, and of the groups when there are any. */
-static char *
-hash_of (const PredictTable *table, const PredictRecipe *recipe)
-{
-  g_autoptr (GPtrArray) names = g_ptr_array_new ();
-
-  for (guint i = 0; recipe->features[i] != NULL; i++)
-    g_ptr_array_add (names, (char *) recipe->features[i]);
-  g_ptr_array_add (names, (char *) recipe->target);
-  if (recipe->group != NULL)
-    g_ptr_array_add (names, (char *) recipe->group);
-  g_ptr_array_add (names, NULL);
-  return predict_table_hash (table, (const char *const *) names->pdata);
-}
-
+/* All that a model keeps about its training samples. */
 static void
 note_origin (PredictModel *model, const Learning *learning)
 {
   const PredictRecipe *recipe = learning->recipe;
-  guint n_features = learning->samples->n_features;
+  const PredictSamples *samples = learning->samples;
+  guint n_features = samples->n_features;
+  g_autoptr (GPtrArray) hashed = g_ptr_array_new ();
 
   model->version = g_strdup (PACKAGE_VERSION);
   model->features = g_strdupv ((char **) recipe->features);
@@ -249,10 +219,31 @@ note_origin (PredictModel *model, const Learning *learning)
   model->target = g_strdup (recipe->target);
   model->log_target = recipe->log_target;
   model->source = g_utf8_make_valid (learning->table->source, -1);
-  model->hash = hash_of (learning->table, recipe);
-  model->n_samples = learning->samples->n_samples;
+
+  /* Of the features and the target, and of the groups when there are any. */
+  for (guint feature = 0; feature < n_features; feature++)
+    g_ptr_array_add (hashed, (char *) recipe->features[feature]);
+  g_ptr_array_add (hashed, (char *) recipe->target);
+  if (recipe->group != NULL)
+    g_ptr_array_add (hashed, (char *) recipe->group);
+  g_ptr_array_add (hashed, NULL);
+  model->hash = predict_table_hash (learning->table, (const char *const *) hashed->pdata);
+  model->n_samples = samples->n_samples;
   model->out_of_bag_r2 = NAN;
-  note_ranges (model, learning->samples);
+
+  model->smallest = g_new (double, n_features);
+  model->largest = g_new (double, n_features);
+  for (guint feature = 0; feature < n_features; feature++) {
+    const float *column = samples->x + feature * samples->n_samples;
+    float smallest = column[0], largest = column[0];
+
+    for (uint64_t i = 1; i < samples->n_samples; i++) {
+      smallest = MIN (smallest, column[i]);
+      largest = MAX (largest, column[i]);
+    }
+    model->smallest[feature] = (double) smallest;
+    model->largest[feature] = (double) largest;
+  }
 }
 
 static gboolean
@@ -350,33 +341,6 @@ check_units (const PredictModel *model, const PredictTable *table, GError **erro
   return TRUE;
 }
 
-static gboolean
-is_outside (const PredictModel *model, const PredictSamples *samples, uint64_t row)
-{
-  for (guint feature = 0; feature < samples->n_features; feature++) {
-    double value = (double) samples->x[feature * samples->n_samples + row];
-
-    if (value < model->smallest[feature] || value > model->largest[feature])
-      return TRUE;
-  }
-  return FALSE;
-}
-
-/* Bounds of a logarithm are bounds of the value. */
-static void
-bound (const PredictModel *model, double level, const double *deviation, uint64_t n,
-       PredictAnswer *answer)
-{
-  answer->lower = g_new (double, n);
-  answer->upper = g_new (double, n);
-  for (uint64_t i = 0; i < n; i++) {
-    double half = predict_interval_half_width (&model->interval, level, deviation[i]);
-
-    answer->lower[i] = answer->predicted[i] - half;
-    answer->upper[i] = answer->predicted[i] + half;
-  }
-}
-
 static void
 exponentiate (double *values, uint64_t n)
 {
@@ -426,9 +390,17 @@ predict_model_apply (const PredictModel *model, const PredictTable *table, doubl
   *answer = (PredictAnswer){ .predicted = g_new (double, n) };
   deviation = level > 0 ? g_new (double, n) : NULL;
   predict_fitted_predict (model->fitted, samples, threads, answer->predicted, deviation);
-  if (level > 0)
-    bound (model, level, deviation, n, answer);
-  if (model->log_target) {
+  if (level > 0) {
+    answer->lower = g_new (double, n);
+    answer->upper = g_new (double, n);
+  }
+  for (uint64_t i = 0; level > 0 && i < n; i++) {
+    double half = predict_interval_half_width (&model->interval, level, deviation[i]);
+
+    answer->lower[i] = answer->predicted[i] - half;
+    answer->upper[i] = answer->predicted[i] + half;
+  }
+  if (model->log_target) { /* bounds of a logarithm are bounds of the value */
     exponentiate (answer->predicted, n);
     exponentiate (answer->lower, n);
     exponentiate (answer->upper, n);
@@ -437,8 +409,16 @@ predict_model_apply (const PredictModel *model, const PredictTable *table, doubl
     predict_answer_clear (answer);
     return FALSE;
   }
-  for (uint64_t i = 0; i < n; i++)
-    answer->n_outside += is_outside (model, samples, i);
+  for (uint64_t i = 0; i < n; i++) {
+    gboolean outside = FALSE;
+
+    for (guint feature = 0; feature < samples->n_features; feature++) {
+      double value = (double) samples->x[feature * n + i];
+
+      outside |= value < model->smallest[feature] || value > model->largest[feature];
+    }
+    answer->n_outside += outside;
+  }
   return TRUE;
 }
 

@@ -86,32 +86,6 @@ write_evaluation (const PredictModel *model, JsonBuilder *builder)
   json_builder_end_object (builder);
 }
 
-static void
-write_interval (const PredictInterval *interval, JsonBuilder *builder)
-{
-  begin (builder, "interval");
-  base_json_add_integer (builder, "samples", (int64_t) interval->of);
-  base_json_add_integer (builder, "groups", (int64_t) interval->groups);
-  base_json_add_number (builder, "floor", interval->floor);
-  base_json_add_numbers (builder, "scores", interval->scores, interval->n);
-  json_builder_end_object (builder);
-}
-
-static void
-write_origin (const PredictModel *model, JsonBuilder *builder)
-{
-  begin (builder, "target");
-  base_json_add_string (builder, "name", model->target);
-  json_builder_set_member_name (builder, "log");
-  json_builder_add_boolean_value (builder, model->log_target);
-  json_builder_end_object (builder);
-  begin (builder, "trained_on");
-  base_json_add_string (builder, "source", model->source);
-  base_json_add_string (builder, "sha256", model->hash);
-  base_json_add_integer (builder, "samples", (int64_t) model->n_samples);
-  json_builder_end_object (builder);
-}
-
 /* --- Reading --- */
 
 /* A copy of the member; NULL and *error. */
@@ -242,10 +216,21 @@ read_evaluation (JsonObject *root, PredictModel *model, GError **error)
 
 /* Scores ascend from 0, and are there when there were samples. */
 static gboolean
-check_interval (const PredictInterval *interval, GError **error)
+read_interval (JsonObject *root, PredictInterval *interval, GError **error)
 {
+  JsonObject *from = base_json_object (root, "interval", error);
+  JsonArray *scores = from != NULL ? base_json_array (from, "scores", error) : NULL;
   double last = 0;
 
+  if (scores == NULL)
+    return FALSE;
+  interval->n = json_array_get_length (scores);
+  interval->scores = g_new0 (double, interval->n);
+  if (!base_json_numbers (from, "scores", interval->n, interval->scores, error) ||
+      !count_of (from, "samples", &interval->of, error) ||
+      !count_of (from, "groups", &interval->groups, error) ||
+      !base_json_number (from, "floor", &interval->floor, error))
+    return FALSE;
   if (interval->groups > interval->of || interval->n > interval->of ||
       (interval->n == 0) != (interval->groups == 0) || interval->of > UINT32_MAX)
     return base_json_fail ("interval", "of as many samples as it says", error);
@@ -257,48 +242,25 @@ check_interval (const PredictInterval *interval, GError **error)
   return TRUE;
 }
 
-static gboolean
-read_interval (JsonObject *root, PredictInterval *interval, GError **error)
-{
-  JsonObject *from = base_json_object (root, "interval", error);
-  JsonArray *scores = from != NULL ? base_json_array (from, "scores", error) : NULL;
-
-  if (scores == NULL)
-    return FALSE;
-  interval->n = json_array_get_length (scores);
-  interval->scores = g_new0 (double, interval->n);
-  return base_json_numbers (from, "scores", interval->n, interval->scores, error) &&
-         count_of (from, "samples", &interval->of, error) &&
-         count_of (from, "groups", &interval->groups, error) &&
-         base_json_number (from, "floor", &interval->floor, error) &&
-         check_interval (interval, error);
-}
-
-static gboolean
-read_learned (JsonObject *root, PredictModel *model, GError **error)
-{
-  JsonObject *learned = base_json_object (root, "learned", error);
-
-  if (learned == NULL)
-    return FALSE;
-  model->fitted = predict_fitted_read (learned, error);
-  if (model->fitted == NULL)
-    return FALSE;
-  return predict_fitted_n_features (model->fitted) == g_strv_length (model->features) ||
-         base_json_fail ("n_features", "how many features are named", error);
-}
-
 /* A PredictModel from the object that is all of a file; NULL and *error. */
 static gpointer
 model_from_json (JsonObject *root, GError **error)
 {
   g_autoptr (PredictModel) model = g_new0 (PredictModel, 1);
+  JsonObject *learned;
 
-  return read_origin (root, model, error) && read_features (root, model, error) &&
-                 read_evaluation (root, model, error) &&
-                 read_interval (root, &model->interval, error) && read_learned (root, model, error)
-             ? g_steal_pointer (&model)
-             : NULL;
+  if (!read_origin (root, model, error) || !read_features (root, model, error) ||
+      !read_evaluation (root, model, error) || !read_interval (root, &model->interval, error))
+    return NULL;
+  learned = base_json_object (root, "learned", error);
+  model->fitted = learned != NULL ? predict_fitted_read (learned, error) : NULL;
+  if (model->fitted == NULL)
+    return NULL;
+  if (predict_fitted_n_features (model->fitted) != g_strv_length (model->features)) {
+    base_json_fail ("n_features", "how many features are named", error);
+    return NULL;
+  }
+  return g_steal_pointer (&model);
 }
 
 /* --- Files --- */
@@ -306,6 +268,7 @@ model_from_json (JsonObject *root, GError **error)
 gboolean
 predict_model_write (const PredictModel *model, FILE *out, GError **error)
 {
+  const PredictInterval *interval = &model->interval;
   g_autoptr (JsonBuilder) builder = json_builder_new ();
   g_autoptr (JsonNode) root = NULL;
   g_autoptr (PredictModel) back = NULL;
@@ -313,11 +276,25 @@ predict_model_write (const PredictModel *model, FILE *out, GError **error)
   json_builder_begin_object (builder);
   base_json_add_string (builder, "schema", SCHEMA);
   base_json_add_string (builder, "hopcast", model->version);
-  write_origin (model, builder);
+  begin (builder, "target");
+  base_json_add_string (builder, "name", model->target);
+  json_builder_set_member_name (builder, "log");
+  json_builder_add_boolean_value (builder, model->log_target);
+  json_builder_end_object (builder);
+  begin (builder, "trained_on");
+  base_json_add_string (builder, "source", model->source);
+  base_json_add_string (builder, "sha256", model->hash);
+  base_json_add_integer (builder, "samples", (int64_t) model->n_samples);
+  json_builder_end_object (builder);
   write_features (model, builder);
   base_json_add_number (builder, "out_of_bag_r2", model->out_of_bag_r2);
   write_evaluation (model, builder);
-  write_interval (&model->interval, builder);
+  begin (builder, "interval");
+  base_json_add_integer (builder, "samples", (int64_t) interval->of);
+  base_json_add_integer (builder, "groups", (int64_t) interval->groups);
+  base_json_add_number (builder, "floor", interval->floor);
+  base_json_add_numbers (builder, "scores", interval->scores, interval->n);
+  json_builder_end_object (builder);
   json_builder_set_member_name (builder, "learned");
   predict_fitted_write (model->fitted, builder);
   json_builder_end_object (builder);

@@ -165,12 +165,6 @@ sort_counting (uint32_t *values, uint32_t *spare, uint64_t n)
   return inversions;
 }
 
-static uint64_t
-pairs_of (uint64_t n)
-{
-  return n * (n - 1) / 2;
-}
-
 /* Of values that are sorted. */
 static uint64_t
 equal_pairs (const uint32_t *values, uint64_t n)
@@ -198,7 +192,7 @@ sort_within_ties (const PredictRanking *by, uint32_t *values, uint32_t *spare, u
 
     for (end = first + 1; end < n && by->rank[by->order[end]] == rank; end++)
       ;
-    *ties += pairs_of (end - first);
+    *ties += (end - first) * (end - first - 1) / 2;
     inverted += sort_counting (values + first, spare, end - first);
     *ties_both += equal_pairs (values + first, end - first);
   }

@@ -131,26 +131,22 @@ take_target (const PredictTable *table, const char *name, gboolean log_target, d
   return log_target || check_target_range (table, column, error);
 }
 
-static gboolean
-check_size (const PredictTable *table, GError **error)
-{
-  if (table->n_rows == 0)
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: has no rows", table->source);
-  else if (table->n_rows > UINT32_MAX)
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
-                 "%s: has %" G_GUINT64_FORMAT " rows; %" G_GUINT32_FORMAT " can be learned from",
-                 table->source, table->n_rows, UINT32_MAX);
-  return table->n_rows > 0 && table->n_rows <= UINT32_MAX;
-}
-
 PredictSamples *
 predict_samples_from (const PredictTable *table, const char *const *features, const char *target,
                       gboolean log, GError **error)
 {
   g_autoptr (PredictSamples) samples = NULL;
 
-  if (!check_size (table, error))
+  if (table->n_rows == 0) {
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: has no rows", table->source);
     return NULL;
+  }
+  if (table->n_rows > UINT32_MAX) {
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
+                 "%s: has %" G_GUINT64_FORMAT " rows; %" G_GUINT32_FORMAT " can be learned from",
+                 table->source, table->n_rows, UINT32_MAX);
+    return NULL;
+  }
   samples = predict_samples_new (table->n_rows, g_strv_length ((char **) features), target != NULL);
   for (guint feature = 0; feature < samples->n_features; feature++)
     if (!take_feature (table, features[feature], samples->x + feature * samples->n_samples, error))

@@ -174,20 +174,6 @@ list_columns (const PredictTable *table, const char *name)
   return g_string_free (list, FALSE);
 }
 
-/* The column whose name is near, quoted, or NULL; the caller frees. */
-static char *
-nearest_column (const PredictTable *table, const char *name)
-{
-  g_autoptr (GPtrArray) names = g_ptr_array_new ();
-  const char *near;
-
-  for (guint column = 0; column < table->n_columns; column++)
-    g_ptr_array_add (names, table->columns[column].name);
-  g_ptr_array_add (names, NULL);
-  near = base_nearest (name, (const char *const *) names->pdata);
-  return near != NULL ? base_quote (near) : NULL;
-}
-
 void
 predict_table_set_missing (const PredictTable *table, const char *name, GError **error)
 {
@@ -196,8 +182,16 @@ predict_table_set_missing (const PredictTable *table, const char *name, GError *
   gboolean other_separator =
       table->n_columns == 1 && strpbrk (table->columns[0].name, ";\t") != NULL;
 
-  if (*alike == '\0')
-    near = nearest_column (table, name);
+  if (*alike == '\0') {
+    g_autoptr (GPtrArray) names = g_ptr_array_new ();
+    const char *nearest;
+
+    for (guint column = 0; column < table->n_columns; column++)
+      g_ptr_array_add (names, table->columns[column].name);
+    g_ptr_array_add (names, NULL);
+    nearest = base_nearest (name, (const char *const *) names->pdata);
+    near = nearest != NULL ? base_quote (nearest) : NULL;
+  }
   if (near != NULL)
     g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
                  "%s: there is no column %s; did you mean %s?", table->source, quoted, near);
@@ -224,34 +218,28 @@ predict_table_has_all (const PredictTable *table, const char *const *names, GErr
   return FALSE;
 }
 
-/* That a column is of texts: where and which. */
-static void
-set_texts (const PredictTable *table, const PredictColumn *column, GError **error)
-{
-  g_autofree char *name = base_quote (column->name), *place = NULL, *text = NULL;
-
-  if (column->text_row == table->n_rows) {
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: column %s holds texts",
-                 table->source, name);
-    return;
-  }
-  place = predict_table_place (table, column->text_row);
-  text = base_quote (g_ptr_array_index (column->labels, column->texts[column->text_row]));
-  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: column %s: %s is not a number",
-               place, name, text);
-}
-
 const PredictColumn *
 predict_table_numbers (const PredictTable *table, const char *name, GError **error)
 {
   const PredictColumn *column = predict_table_find (table, name);
+  g_autofree char *quoted = NULL, *place = NULL, *text = NULL;
 
-  if (column != NULL && column->numbers != NULL)
-    return column;
-  if (column == NULL)
+  if (column == NULL) {
     predict_table_set_missing (table, name, error);
-  else
-    set_texts (table, column, error);
+    return NULL;
+  }
+  if (column->numbers != NULL)
+    return column;
+  quoted = base_quote (column->name);
+  if (column->text_row == table->n_rows) {
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: column %s holds texts",
+                 table->source, quoted);
+    return NULL;
+  }
+  place = predict_table_place (table, column->text_row);
+  text = base_quote (g_ptr_array_index (column->labels, column->texts[column->text_row]));
+  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: column %s: %s is not a number",
+               place, quoted, text);
   return NULL;
 }
 
@@ -294,50 +282,28 @@ predict_table_cell (const PredictTable *table, guint column, uint64_t row)
 
 /* -- some rows ----------------------------------------------------------- */
 
-/* The rows with keep[row], g_free(); never NULL. */
-static uint64_t *
-kept_rows (const PredictTable *table, const bool *keep, uint64_t *n_kept)
-{
-  uint64_t *rows = g_new (uint64_t, table->n_rows + 1);
-  uint64_t n = 0;
-
-  for (uint64_t row = 0; row < table->n_rows; row++)
-    if (keep[row])
-      rows[n++] = row;
-  *n_kept = n;
-  return rows;
-}
-
-static void
-pick_numbers (PredictTable *picked, const PredictColumn *column, const uint64_t *rows)
-{
-  double *numbers = g_new (double, picked->n_rows);
-
-  for (uint64_t row = 0; row < picked->n_rows; row++)
-    numbers[row] = column->numbers[rows[row]];
-  predict_table_take_numbers (picked, column->name, column->unit, numbers);
-}
-
-static void
-pick_texts (PredictTable *picked, const PredictColumn *column, const uint64_t *rows)
-{
-  g_autofree const char **texts = g_new (const char *, picked->n_rows);
-
-  for (uint64_t row = 0; row < picked->n_rows; row++)
-    texts[row] = g_ptr_array_index (column->labels, column->texts[rows[row]]);
-  predict_table_add_texts (picked, column->name, texts);
-}
-
 PredictTable *
 predict_table_pick (const PredictTable *table, const uint64_t *rows, uint64_t n)
 {
   PredictTable *picked = predict_table_new (table->source, n);
 
-  for (guint at = 0; at < table->n_columns; at++)
-    if (table->columns[at].numbers != NULL)
-      pick_numbers (picked, &table->columns[at], rows);
-    else
-      pick_texts (picked, &table->columns[at], rows);
+  for (guint at = 0; at < table->n_columns; at++) {
+    const PredictColumn *column = &table->columns[at];
+
+    if (column->numbers != NULL) {
+      double *numbers = g_new (double, n);
+
+      for (uint64_t row = 0; row < n; row++)
+        numbers[row] = column->numbers[rows[row]];
+      predict_table_take_numbers (picked, column->name, column->unit, numbers);
+    } else {
+      g_autofree const char **texts = g_new (const char *, n);
+
+      for (uint64_t row = 0; row < n; row++)
+        texts[row] = g_ptr_array_index (column->labels, column->texts[rows[row]]);
+      predict_table_add_texts (picked, column->name, texts);
+    }
+  }
   if (table->lines == NULL)
     return picked;
   picked->lines = g_new (uint64_t, n + 1);
@@ -349,9 +315,12 @@ predict_table_pick (const PredictTable *table, const uint64_t *rows, uint64_t n)
 PredictTable *
 predict_table_select (const PredictTable *table, const bool *keep)
 {
-  uint64_t n;
-  g_autofree uint64_t *rows = kept_rows (table, keep, &n);
+  g_autofree uint64_t *rows = g_new (uint64_t, table->n_rows + 1);
+  uint64_t n = 0;
 
+  for (uint64_t row = 0; row < table->n_rows; row++)
+    if (keep[row])
+      rows[n++] = row;
   return predict_table_pick (table, rows, n);
 }
 
@@ -635,15 +604,6 @@ take_names (Reader *reader, GPtrArray *names, const char **at, GError **error)
   }
 }
 
-static void
-skip_empty_lines (BaseText *text)
-{
-  while (text->at < text->end && *text->at != ',' && base_cell_ends (text->at)) {
-    text->at += *text->at == '\r' ? 2 : 1;
-    text->line++;
-  }
-}
-
 /* The next line that is not empty: its names, or where names is NULL a row of the table.
  * *any: whether there was one. */
 static gboolean
@@ -655,7 +615,11 @@ read_line (Reader *reader, GPtrArray *names, gboolean *any, GError **error)
     const char *at;
     BaseTaken taken = BASE_TAKE_MORE;
 
-    skip_empty_lines (text);
+    while (text->at < text->end && *text->at != ',' &&
+           base_cell_ends (text->at)) { /* empty lines */
+      text->at += *text->at == '\r' ? 2 : 1;
+      text->line++;
+    }
     at = text->at;
     reader->cells.line = text->line;
     reader->cells.column = NULL;
@@ -678,18 +642,6 @@ read_line (Reader *reader, GPtrArray *names, gboolean *any, GError **error)
 }
 
 /* -- the table ----------------------------------------------------------- */
-
-/* Where pandas writes the index of a table, the first column has no name. */
-static void
-name_index (GPtrArray *names)
-{
-  char **first = (char **) names->pdata;
-
-  if (names->len < 2 || **first != '\0')
-    return;
-  g_free (*first);
-  *first = g_strdup ("row");
-}
 
 static gboolean
 check_names (const Reader *reader, const GPtrArray *names, GError **error)
@@ -731,7 +683,11 @@ read_header (Reader *reader, GError **error)
                  "%s: is empty: the first line must name the columns", reader->cells.text.name);
     return FALSE;
   }
-  name_index (names);
+  /* Where pandas writes the index of a table, the first column has no name. */
+  if (names->len > 1 && *(char *) names->pdata[0] == '\0') {
+    g_free (names->pdata[0]);
+    names->pdata[0] = g_strdup ("row");
+  }
   if (!check_names (reader, names, error))
     return FALSE;
   reader->n_columns = names->len;
