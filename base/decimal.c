@@ -116,7 +116,7 @@ decimal_value (const Decimal *decimal, double *value)
 }
 
 const char *
-predict_decimal (const char *text, double *value)
+base_decimal (const char *text, double *value)
 {
   bool negative = *text == '-';
   const char *first = text + (*text == '-' || *text == '+'), *at;
@@ -142,13 +142,13 @@ predict_decimal (const char *text, double *value)
 }
 
 bool
-predict_decimal_all (const char *text, double *value)
+base_decimal_all (const char *text, double *value)
 {
   static const struct {
     const char *word;
     double value;
   } words[] = { { "nan", NAN }, { "inf", INFINITY }, { "infinity", INFINITY } };
-  const char *first = text + strspn (text, BLANKS), *end = predict_decimal (first, value);
+  const char *first = text + strspn (text, BLANKS), *end = base_decimal (first, value);
   gsize sign = strspn (first, "+-") == 1, length;
 
   if (end != NULL)
@@ -167,7 +167,7 @@ predict_decimal_all (const char *text, double *value)
 }
 
 const char *
-predict_decimal_print (char text[PREDICT_DECIMAL_SIZE], double value)
+base_decimal_print (char text[BASE_DECIMAL_SIZE], double value)
 {
   if (isnan (value))
     return strcpy (text, "");
@@ -175,7 +175,7 @@ predict_decimal_print (char text[PREDICT_DECIMAL_SIZE], double value)
     char format[8];
 
     g_snprintf (format, sizeof format, "%%.%dg", digits);
-    g_ascii_formatd (text, PREDICT_DECIMAL_SIZE, format, value);
+    g_ascii_formatd (text, BASE_DECIMAL_SIZE, format, value);
     if (g_ascii_strtod (text, NULL) == value)
       break;
   }

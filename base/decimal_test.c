@@ -16,7 +16,7 @@ static void
 assert_as_strtod (const char *text)
 {
   double value = 0, expected = strtod (text, NULL);
-  const char *end = predict_decimal (text, &value);
+  const char *end = base_decimal (text, &value);
 
   if (end != text + strlen (text) || memcmp (&value, &expected, sizeof value) != 0)
     g_error ("\"%s\": %a, expected %a", text, value, expected);
@@ -60,7 +60,7 @@ test_printed_doubles (void)
     double value = g_test_rand_double_range (-1, 1) * pow (10, count % 8);
     uint64_t bits =
         ((uint64_t) (uint32_t) g_test_rand_int () << 32) | (uint32_t) g_test_rand_int ();
-    char text[PREDICT_DECIMAL_SIZE];
+    char text[BASE_DECIMAL_SIZE];
 
     if (count % 2 == 0)
       memcpy (&value, &bits, sizeof value);
@@ -69,7 +69,7 @@ test_printed_doubles (void)
     g_snprintf (text, sizeof text, "%.17g", value);
     assert_as_strtod (text);
     g_assert_cmpfloat (strtod (text, NULL), ==, value);
-    assert_as_strtod (predict_decimal_print (text, value));
+    assert_as_strtod (base_decimal_print (text, value));
     g_assert_cmpfloat (strtod (text, NULL), ==, value);
   }
 }
@@ -172,7 +172,7 @@ test_where_it_ends (void)
 
   for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
     double value;
-    const char *end = predict_decimal (cases[at].text, &value);
+    const char *end = base_decimal (cases[at].text, &value);
 
     g_assert_cmpint (end == NULL ? -1 : (int) (end - cases[at].text), ==, cases[at].length);
   }
@@ -196,15 +196,15 @@ test_whole_texts (void)
   double value;
 
   for (gsize at = 0; at < G_N_ELEMENTS (numbers); at++) {
-    g_assert_true (predict_decimal_all (numbers[at].text, &value));
+    g_assert_true (base_decimal_all (numbers[at].text, &value));
     g_assert_cmpfloat (value, ==, numbers[at].value);
   }
   for (gsize at = 0; at < G_N_ELEMENTS (nans); at++) {
-    g_assert_true (predict_decimal_all (nans[at], &value));
+    g_assert_true (base_decimal_all (nans[at], &value));
     g_assert_true (isnan (value));
   }
   for (gsize at = 0; at < G_N_ELEMENTS (texts); at++)
-    g_assert_false (predict_decimal_all (texts[at], &value));
+    g_assert_false (base_decimal_all (texts[at], &value));
 }
 
 static void
@@ -223,9 +223,9 @@ test_print (void)
                 { 0.1 + 0.2, "0.30000000000000004" } };
 
   for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
-    char text[PREDICT_DECIMAL_SIZE];
+    char text[BASE_DECIMAL_SIZE];
 
-    g_assert_cmpstr (predict_decimal_print (text, cases[at].value), ==, cases[at].text);
+    g_assert_cmpstr (base_decimal_print (text, cases[at].value), ==, cases[at].text);
   }
 }
 

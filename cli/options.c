@@ -8,7 +8,7 @@
 #include "cli/parse.h"
 #include "base/words.h"
 #include "cli/command.h"
-#include "predictors/table/text_blocks.h"
+#include "base/text_file.h"
 #include "study/study_error.h"
 #include "study/inputs.h"
 #include "traces/patterns/pattern.h"
@@ -101,7 +101,7 @@ static gboolean
 unpack_all (G_GNUC_UNUSED const char *option, G_GNUC_UNUSED const char *value,
             G_GNUC_UNUSED gpointer data, G_GNUC_UNUSED GError **error)
 {
-  predict_text_unpack_all ();
+  base_text_unpack_all ();
   trace_unpack_all ();
   return TRUE;
 }

@@ -9,7 +9,6 @@
 typedef enum {
   PREDICT_ERROR_TABLE,   /* a table is not one, or not what is needed: file, line, column */
   PREDICT_ERROR_OPTION,  /* a setting is wrong whatever the table says */
-  PREDICT_ERROR_MODEL,   /* a model file cannot be read, or is of another version */
   PREDICT_ERROR_NUMERIC, /* the numbers do not determine an answer */
 } PredictError;
 GQuark predict_error_quark (void);

@@ -10,12 +10,12 @@
 #include <glib.h>
 #include <string.h>
 
-G_STATIC_ASSERT (STUDY_NUMBER_SIZE >= PREDICT_DECIMAL_SIZE);
+G_STATIC_ASSERT (STUDY_NUMBER_SIZE >= BASE_DECIMAL_SIZE);
 
 const char *
 study_number (char text[STUDY_NUMBER_SIZE], double value)
 {
-  return predict_decimal_print (text, value);
+  return base_decimal_print (text, value);
 }
 
 char *

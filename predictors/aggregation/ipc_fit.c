@@ -5,7 +5,7 @@
 
 #include "predictors/predict_error.h"
 #include "predictors/aggregation/ipc_private.h"
-#include "predictors/model/ridge_choice.h"
+#include "predictors/model/linear.h"
 
 #include <math.h>
 

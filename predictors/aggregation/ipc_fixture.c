@@ -97,14 +97,14 @@ class_of (const Program *program)
 }
 
 static Program
-draw_program (PredictRandom *random, guint class)
+draw_program (BaseRandom *random, guint class)
 {
   Program program;
 
   do
-    program = (Program){ .cycles = 0.3 + 0.6 * predict_random_unit (random),
-                         .l2 = 0.03 * predict_random_unit (random),
-                         .memory = 0.006 * predict_random_unit (random) };
+    program = (Program){ .cycles = 0.3 + 0.6 * base_random_unit (random),
+                         .l2 = 0.03 * base_random_unit (random),
+                         .memory = 0.006 * base_random_unit (random) };
   while (class_of (&program) != class);
   return program;
 }
@@ -113,7 +113,7 @@ PredictTable *
 ipc_contention_table (const guint per_class[PREDICT_IPC_N_CLASSES], double noise, uint64_t seed)
 {
   static const char *const names[] = { "ipc", "l2", "memory" };
-  PredictRandom random = predict_random (seed, 0);
+  BaseRandom random = base_random_stream (seed, 0);
   g_autoptr (GPtrArray) programs = g_ptr_array_new_with_free_func (g_free);
   guint n_rows = 0;
   PredictTable *table;

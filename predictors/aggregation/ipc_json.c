@@ -4,8 +4,7 @@
 #include "config.h"
 
 #include "predictors/aggregation/ipc_private.h"
-#include "predictors/table/json_fields.h"
-#include "predictors/table/json_file.h"
+#include "base/json.h"
 
 #include <string.h>
 
@@ -41,19 +40,19 @@ write_piece (JsonBuilder *builder, const PredictIpcModel *model, const char *nam
              const PredictIpcPiece *piece)
 {
   json_builder_begin_object (builder);
-  predict_json_add_string (builder, "class", name);
-  predict_json_add_integer (builder, "programs", piece->n_programs);
-  predict_json_add_integer (builder, "rank", piece->rank);
-  predict_json_add_number (builder, "ridge", piece->ridge);
-  predict_json_add_number (builder, "error", piece->error);
+  base_json_add_string (builder, "class", name);
+  base_json_add_integer (builder, "programs", piece->n_programs);
+  base_json_add_integer (builder, "rank", piece->rank);
+  base_json_add_number (builder, "ridge", piece->ridge);
+  base_json_add_number (builder, "error", piece->error);
   json_builder_set_member_name (builder, "linear");
   if (piece->linear == NULL)
     json_builder_add_null_value (builder);
   else {
     json_builder_begin_object (builder);
-    predict_json_add_number (builder, "constant", piece->linear->constant);
-    predict_json_add_numbers (builder, "means", piece->linear->means, model->n_terms);
-    predict_json_add_numbers (builder, "coefficients", piece->linear->coefficients, model->n_terms);
+    base_json_add_number (builder, "constant", piece->linear->constant);
+    base_json_add_numbers (builder, "means", piece->linear->means, model->n_terms);
+    base_json_add_numbers (builder, "coefficients", piece->linear->coefficients, model->n_terms);
     json_builder_end_object (builder);
   }
   json_builder_end_object (builder);
@@ -68,7 +67,7 @@ write_targets (JsonBuilder *builder, const PredictIpcModel *model)
     const PredictIpcTarget *target = &model->targets[i];
 
     json_builder_begin_object (builder);
-    predict_json_add_string (builder, "pattern", target->pattern);
+    base_json_add_string (builder, "pattern", target->pattern);
     json_builder_set_member_name (builder, "pieces");
     json_builder_begin_array (builder);
     for (guint piece = 0; piece < PREDICT_IPC_N_PIECES; piece++)
@@ -82,13 +81,13 @@ write_targets (JsonBuilder *builder, const PredictIpcModel *model)
 static void
 write_origin (JsonBuilder *builder, const PredictIpcModel *model)
 {
-  predict_json_add_string (builder, "schema", PREDICT_IPC_SCHEMA);
-  predict_json_add_string (builder, "hopcast", model->version);
+  base_json_add_string (builder, "schema", PREDICT_IPC_SCHEMA);
+  base_json_add_string (builder, "hopcast", model->version);
   json_builder_set_member_name (builder, "trained_on");
   json_builder_begin_object (builder);
-  predict_json_add_string (builder, "source", model->source);
-  predict_json_add_string (builder, "sha256", model->hash);
-  predict_json_add_integer (builder, "programs", model->n_programs);
+  base_json_add_string (builder, "source", model->source);
+  base_json_add_string (builder, "sha256", model->hash);
+  base_json_add_integer (builder, "programs", model->n_programs);
   json_builder_end_object (builder);
 }
 
@@ -106,8 +105,8 @@ predict_ipc_model_write (const PredictIpcModel *model, FILE *out, GError **error
   write_origin (builder, model);
   write_names (builder, "samples", model->samples);
   write_names (builder, "events", model->events);
-  predict_json_add_numbers (builder, "smallest", model->smallest, n_ranges);
-  predict_json_add_numbers (builder, "largest", model->largest, n_ranges);
+  base_json_add_numbers (builder, "smallest", model->smallest, n_ranges);
+  base_json_add_numbers (builder, "largest", model->largest, n_ranges);
   write_terms (builder, model);
   write_targets (builder, model);
   json_builder_end_object (builder);
@@ -117,7 +116,7 @@ predict_ipc_model_write (const PredictIpcModel *model, FILE *out, GError **error
     g_prefix_error (error, "the model could not be read back: ");
     return FALSE;
   }
-  predict_json_print (root, out);
+  base_json_print (root, out);
   return TRUE;
 }
 
@@ -127,14 +126,14 @@ predict_ipc_model_write (const PredictIpcModel *model, FILE *out, GError **error
 static char **
 read_names (JsonObject *root, const char *name, GError **error)
 {
-  JsonArray *array = predict_json_array (root, name, error);
+  JsonArray *array = base_json_array (root, name, error);
   guint n = array != NULL ? json_array_get_length (array) : 0;
   g_auto (GStrv) names = NULL;
 
   if (array == NULL)
     return NULL;
   if (n > PREDICT_IPC_MAX_TERMS) {
-    predict_json_fail (name, "so few that there may be a model", error);
+    base_json_fail (name, "so few that there may be a model", error);
     return NULL;
   }
   names = g_new0 (char *, n + 1);
@@ -145,7 +144,7 @@ read_names (JsonObject *root, const char *name, GError **error)
     const char *text = is_text ? json_node_get_string (node) : NULL;
 
     if (text == NULL || *text == '\0' || g_strv_contains ((const char *const *) names, text)) {
-      predict_json_fail (name, "different names", error);
+      base_json_fail (name, "different names", error);
       return NULL;
     }
     names[i] = g_strdup (text);
@@ -161,7 +160,7 @@ object_at (JsonArray *array, guint i, const char *name, GError **error)
 
   if (JSON_NODE_HOLDS_OBJECT (node))
     return json_node_get_object (node);
-  predict_json_fail (name, "an array of objects", error);
+  base_json_fail (name, "an array of objects", error);
   return NULL;
 }
 
@@ -170,7 +169,7 @@ count_of (JsonObject *object, const char *name, guint *count, GError **error)
 {
   int64_t value;
 
-  if (!predict_json_integer (object, name, 0, G_MAXINT32, &value, error))
+  if (!base_json_integer (object, name, 0, G_MAXINT32, &value, error))
     return FALSE;
   *count = (guint) value;
   return TRUE;
@@ -184,30 +183,30 @@ read_linear (JsonObject *from, const PredictIpcModel *model, PredictIpcPiece *pi
 
   if (node != NULL && JSON_NODE_HOLDS_NULL (node))
     return TRUE;
-  linear = predict_json_object (from, "linear", error);
+  linear = base_json_object (from, "linear", error);
   if (linear == NULL)
     return FALSE;
   piece->linear = predict_linear_new (model->n_terms);
-  return predict_json_number (linear, "constant", &piece->linear->constant, error) &&
-         predict_json_numbers (linear, "means", model->n_terms, piece->linear->means, error) &&
-         predict_json_numbers (linear, "coefficients", model->n_terms, piece->linear->coefficients,
-                               error);
+  return base_json_number (linear, "constant", &piece->linear->constant, error) &&
+         base_json_numbers (linear, "means", model->n_terms, piece->linear->means, error) &&
+         base_json_numbers (linear, "coefficients", model->n_terms, piece->linear->coefficients,
+                            error);
 }
 
 static gboolean
 read_piece (JsonObject *from, const PredictIpcModel *model, const char *name,
             PredictIpcPiece *piece, GError **error)
 {
-  const char *class = predict_json_string (from, "class", error);
+  const char *class = base_json_string (from, "class", error);
 
   if (class == NULL)
     return FALSE;
   if (strcmp (class, name) != 0)
-    return predict_json_fail ("class", name, error);
+    return base_json_fail ("class", name, error);
   return count_of (from, "programs", &piece->n_programs, error) &&
          count_of (from, "rank", &piece->rank, error) &&
-         predict_json_number (from, "ridge", &piece->ridge, error) &&
-         predict_json_number_or_null (from, "error", &piece->error, error) &&
+         base_json_number (from, "ridge", &piece->ridge, error) &&
+         base_json_number_or_null (from, "error", &piece->error, error) &&
          read_linear (from, model, piece, error);
 }
 
@@ -215,19 +214,19 @@ static gboolean
 read_target (JsonObject *from, const PredictIpcModel *model, PredictIpcTarget *target,
              GError **error)
 {
-  JsonArray *pieces = predict_json_array (from, "pieces", error);
-  const char *pattern = pieces != NULL ? predict_json_string (from, "pattern", error) : NULL;
+  JsonArray *pieces = base_json_array (from, "pieces", error);
+  const char *pattern = pieces != NULL ? base_json_string (from, "pattern", error) : NULL;
 
   if (pattern == NULL)
     return FALSE;
   target->pattern = g_strdup (pattern);
   if (*pattern == '\0' || g_strv_contains ((const char *const *) model->samples, pattern))
-    return predict_json_fail ("pattern", "one that is no sample", error);
+    return base_json_fail ("pattern", "one that is no sample", error);
   for (const PredictIpcTarget *other = model->targets; other < target; other++)
     if (strcmp (other->pattern, pattern) == 0)
-      return predict_json_fail (pattern, "a pattern once", error);
+      return base_json_fail (pattern, "a pattern once", error);
   if (json_array_get_length (pieces) != PREDICT_IPC_N_PIECES)
-    return predict_json_fail ("pieces", "of every class and of all", error);
+    return base_json_fail ("pieces", "of every class and of all", error);
   for (guint piece = 0; piece < PREDICT_IPC_N_PIECES; piece++) {
     JsonObject *object = object_at (pieces, piece, "pieces", error);
 
@@ -236,17 +235,17 @@ read_target (JsonObject *from, const PredictIpcModel *model, PredictIpcTarget *t
       return FALSE;
   }
   return target->pieces[PREDICT_IPC_ALL].linear != NULL ||
-         predict_json_fail ("linear", "an object in the piece of all", error);
+         base_json_fail ("linear", "an object in the piece of all", error);
 }
 
 static gboolean
 read_targets (JsonObject *root, PredictIpcModel *model, GError **error)
 {
-  JsonArray *patterns = predict_json_array (root, "patterns", error);
+  JsonArray *patterns = base_json_array (root, "patterns", error);
   guint n = patterns != NULL ? json_array_get_length (patterns) : 0;
 
   if (n == 0)
-    return patterns != NULL && predict_json_fail ("patterns", "of one pattern at least", error);
+    return patterns != NULL && base_json_fail ("patterns", "of one pattern at least", error);
   model->targets = g_new0 (PredictIpcTarget, n);
   while (model->n_targets < n) {
     JsonObject *object = object_at (patterns, model->n_targets, "patterns", error);
@@ -260,16 +259,16 @@ read_targets (JsonObject *root, PredictIpcModel *model, GError **error)
 static gboolean
 read_origin (JsonObject *root, PredictIpcModel *model, GError **error)
 {
-  JsonObject *table = predict_json_object (root, "trained_on", error);
+  JsonObject *table = base_json_object (root, "trained_on", error);
   gsize n_ranges = (gsize) model->n_samples * (1 + model->n_events);
 
   return table != NULL &&
-         (model->version = g_strdup (predict_json_string (root, "hopcast", error))) != NULL &&
-         (model->source = g_strdup (predict_json_string (table, "source", error))) != NULL &&
-         (model->hash = g_strdup (predict_json_string (table, "sha256", error))) != NULL &&
+         (model->version = g_strdup (base_json_string (root, "hopcast", error))) != NULL &&
+         (model->source = g_strdup (base_json_string (table, "source", error))) != NULL &&
+         (model->hash = g_strdup (base_json_string (table, "sha256", error))) != NULL &&
          count_of (table, "programs", &model->n_programs, error) &&
-         predict_json_numbers (root, "smallest", n_ranges, model->smallest, error) &&
-         predict_json_numbers (root, "largest", n_ranges, model->largest, error);
+         base_json_numbers (root, "smallest", n_ranges, model->smallest, error) &&
+         base_json_numbers (root, "largest", n_ranges, model->largest, error);
 }
 
 static gpointer
@@ -283,12 +282,12 @@ read_root (JsonObject *root, GError **error)
     return NULL;
   for (guint i = 0; events[i] != NULL; i++)
     if (predict_ipc_is_reserved (events[i])) {
-      predict_json_fail (events[i], "the name of an event", error);
+      base_json_fail (events[i], "the name of an event", error);
       return NULL;
     }
   model = predict_ipc_model_new ((const char *const *) samples, (const char *const *) events);
   if (model == NULL) {
-    predict_json_fail ("samples", "as many as a model may have", error);
+    base_json_fail ("samples", "as many as a model may have", error);
     return NULL;
   }
   return read_origin (root, model, error) && read_targets (root, model, error)
@@ -299,5 +298,5 @@ read_root (JsonObject *root, GError **error)
 PredictIpcModel *
 predict_ipc_model_read (const char *path, GError **error)
 {
-  return predict_json_file (path, PREDICT_IPC_SCHEMA, read_root, error);
+  return base_json_file (path, PREDICT_IPC_SCHEMA, read_root, error);
 }

@@ -6,6 +6,7 @@
 #include "predictors/aggregation/ipc_fixture.h"
 
 #include "predictors/predict_error.h"
+#include "base/error.h"
 #include "predictors/aggregation/ipc_private.h"
 #include "predictors/correction/relative_errors.h"
 #include "predictors/model/scale.h"
@@ -373,7 +374,7 @@ test_refused_files (void)
 
     g_assert_cmpuint (g_strv_length (parts), ==, 2);
     g_assert_null (back);
-    g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL);
+    g_assert_error (error, BASE_ERROR, BASE_ERROR_JSON);
     if (strstr (error->message, changes[i][2]) == NULL)
       g_error ("\"%s\" is not in: %s", changes[i][2], error->message);
   }
@@ -392,7 +393,7 @@ test_cut_files (void)
     g_autoptr (GError) error = NULL;
 
     g_assert_null (ipc_model_read_text (cut, &error));
-    g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL);
+    g_assert_error (error, BASE_ERROR, BASE_ERROR_JSON);
   }
 }
 

@@ -6,7 +6,7 @@
 #include "predictors/aggregation/ipc_phases.h"
 
 #include "predictors/predict_error.h"
-#include "predictors/table/table_private.h"
+#include "predictors/table/table.h"
 
 #include <math.h>
 #include <string.h>

@@ -93,7 +93,7 @@ take_event (const PredictCounterFile *file, guint line, char **fields, GArray *c
     PredictCount count = { NULL, NAN, line };
 
     if (strcmp (field, "-") != 0 && strcmp (field, "nil") != 0 &&
-        (!predict_decimal_all (field, &count.count) || count.count < 0 || isinf (count.count)))
+        (!base_decimal_all (field, &count.count) || count.count < 0 || isinf (count.count)))
       return predict_counters_fail (file, line, error, "\"%s\" is no count", field);
     for (guint i = 0; i < groups[thread]->len; i++)
       if (strcmp (g_array_index (groups[thread], PredictCount, i).name, fields[0]) == 0)

@@ -25,7 +25,7 @@ is_number (const char *field)
 {
   double value;
 
-  return predict_decimal_all (field, &value);
+  return base_decimal_all (field, &value);
 }
 
 static gboolean
@@ -99,7 +99,7 @@ take_count (const PredictCounterFile *file, guint line, char **fields, guint at,
   if (*fields[at + 1] != '\0') /* milliseconds, joules ... */
     return TRUE;
   if (!g_str_has_prefix (fields[at], NOT_DONE))
-    predict_decimal_all (fields[at], &count.count);
+    base_decimal_all (fields[at], &count.count);
   if (count.count < 0 || isinf (count.count))
     return predict_counters_fail (file, line, error, "\"%s\" is no count", fields[at]);
   for (guint i = 0; i < counts->len; i++) {

@@ -289,7 +289,7 @@ predict_correct (const PredictCorrectionData *data, const PredictCorrectionSetti
 {
   g_auto (CorrectionProblem) problem = { 0 };
   PredictCorrection *correction;
-  const PredictStretch stretch = { progress, progress_data, 0, 1 };
+  const PredictWorkShare share = { progress, progress_data, 0, 1 };
   Trials trials = { &problem, NULL };
 
   if (!check_settings (settings, error) || !check_observed (data, settings->loss, error))
@@ -301,7 +301,7 @@ predict_correct (const PredictCorrectionData *data, const PredictCorrectionSetti
   correction->n_trials = settings->n_trials;
   correction->trials = trials.trials = g_new0 (PredictCorrectionTrial, settings->n_trials);
   describe_base (&problem, correction);
-  predict_crowd (make_trial, &trials, settings->n_trials, settings->n_threads, &stretch);
+  predict_work (make_trial, &trials, settings->n_trials, settings->n_threads, &share);
   count_trials (correction, problem.best);
   correction_judge_outcome (&problem, correction);
   return correction;

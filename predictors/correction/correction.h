@@ -22,7 +22,7 @@
 #pragma once
 
 #include "predictors/formula/bounds.h"
-#include "predictors/forest/crowd.h"
+#include "predictors/forest/work_threads.h"
 #include "predictors/correction/genetic.h"
 #include "predictors/correction/levenberg.h"
 

@@ -41,7 +41,7 @@ bench_init (Bench *bench, const char *top)
   g_autofree char *path =
       g_build_filename (top, "doc", "examples", "models", "evh1-r1.model", NULL);
   g_autoptr (GError) error = NULL;
-  PredictRandom random = predict_random (1, 0);
+  BaseRandom random = base_random_stream (1, 0);
 
   if (!(bench->model = predict_base_model_read (path, &error)))
     g_error ("%s", error->message);
@@ -71,7 +71,7 @@ bench_init (Bench *bench, const char *top)
   for (guint i = 0; i < N_POINTS; i++)
     bench->observed[i] = (bench->time[i] + 0.08 * bench->variables[0][i] *
                                                pow (MAX (bench->variables[2][i] - 32, 0), 1.6)) *
-                         (0.97 + 0.06 * predict_random_unit (&random));
+                         (0.97 + 0.06 * base_random_unit (&random));
 }
 
 static double

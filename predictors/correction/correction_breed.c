@@ -85,15 +85,14 @@ correction_compare (const void *a, const void *b)
 static const CorrectionMember *
 win_tournament (CorrectionBreeding *breeding)
 {
-  PredictRandom *random = &breeding->work->random;
+  BaseRandom *random = &breeding->work->random;
   const CorrectionMember *winner = NULL;
 
   if (breeding->problem->best)
     return correction_parent (breeding);
 
   for (guint at = 0; at < TOURNAMENT; at++) {
-    const CorrectionMember *member =
-        breeding->order[predict_random_below (random, breeding->n_alive)];
+    const CorrectionMember *member = breeding->order[base_random_below (random, breeding->n_alive)];
 
     if (winner == NULL || member->loss < winner->loss)
       winner = member;
@@ -172,7 +171,7 @@ begin_member (CorrectionBreeding *breeding, guint at)
 {
   const CorrectionProblem *problem = breeding->problem;
   const PredictBaseModel *model = problem->data->model;
-  PredictRandom *random = &breeding->work->random;
+  BaseRandom *random = &breeding->work->random;
   CorrectionMember *member = breeding->order[at];
   guint deepest = problem->best ? DEEPEST_BEST : DEEPEST_PAPER;
 
@@ -205,7 +204,7 @@ cross_or_mutate (CorrectionBreeding *breeding, const CorrectionMember *mother,
                  const CorrectionMember *father, PredictTree *tree)
 {
   const CorrectionProblem *problem = breeding->problem;
-  PredictRandom *random = &breeding->work->random;
+  BaseRandom *random = &breeding->work->random;
 
   if (father != NULL)
     predict_tree_cross (&mother->tree, &father->tree, problem->most_steps, random, tree);
@@ -221,14 +220,14 @@ correction_child (CorrectionBreeding *breeding, CorrectionMember *child)
 {
   const CorrectionProblem *problem = breeding->problem;
   const PredictBaseModel *model = problem->data->model;
-  PredictRandom *random = &breeding->work->random;
+  BaseRandom *random = &breeding->work->random;
   double crossover = problem->best ? CROSSOVER_BEST : CROSSOVER_PAPER;
   bool made = false;
 
   for (int draw = 0; draw < DRAWS && !made; draw++) {
     const CorrectionMember *mother = win_tournament (breeding);
     const CorrectionMember *father =
-        predict_random_unit (random) < crossover ? win_tournament (breeding) : NULL;
+        base_random_unit (random) < crossover ? win_tournament (breeding) : NULL;
 
     correction_copy (problem, mother, child);
     made = cross_or_mutate (breeding, mother, father, &child->tree);

@@ -28,7 +28,7 @@ correction_work_new (const CorrectionProblem *problem, guint trial)
   uint64_t n = data->train.n;
 
   work->problem = problem;
-  work->random = predict_random (problem->settings->seed, trial);
+  work->random = base_random_stream (problem->settings->seed, trial);
   work->workspace = predict_workspace_new ();
   work->time = g_new (double, n);
   work->term = g_new (double, n);
@@ -221,9 +221,9 @@ end_of (PredictRange range, bool is_high)
 }
 
 static double
-draw_within (PredictRange range, bool by_logarithm, PredictRandom *random)
+draw_within (PredictRange range, bool by_logarithm, BaseRandom *random)
 {
-  double share = predict_random_unit (random);
+  double share = base_random_unit (random);
 
   if (!by_logarithm || !(range.low > 0))
     return range.low + (range.high - range.low) * share;
@@ -234,7 +234,7 @@ bool
 correction_stays_positive (CorrectionWork *work, const CorrectionMember *member)
 {
   const CorrectionProblem *problem = work->problem;
-  PredictRandom random = predict_random (problem->settings->seed, PLACES_STREAM);
+  BaseRandom random = base_random_stream (problem->settings->seed, PLACES_STREAM);
   g_autofree double *place = g_new (double, n_variables (problem) + 1);
   guint n_corners = 1u << MIN (n_variables (problem), CORNER_VARIABLES);
   double value;

@@ -106,15 +106,15 @@ select_niches (CorrectionBreeding *breeding, guint n)
 const CorrectionMember *
 correction_parent (CorrectionBreeding *breeding)
 {
-  PredictRandom *random = &breeding->work->random;
+  BaseRandom *random = &breeding->work->random;
   CorrectionMember *const *order = breeding->order;
-  guint winner = (guint) predict_random_below (random, breeding->n_alive), first, n;
-  bool of_all = predict_random_below (random, 2) == 0;
+  guint winner = (guint) base_random_below (random, breeding->n_alive), first, n;
+  bool of_all = base_random_below (random, 2) == 0;
 
   first = of_all ? 0 : breeding->niche[order[winner]->tree.n];
   n = of_all ? breeding->n_alive : breeding->niche[order[winner]->tree.n + 1] - first;
   for (guint at = 1; at < TOURNAMENT; at++) {
-    guint other = first + (guint) predict_random_below (random, n);
+    guint other = first + (guint) base_random_below (random, n);
 
     if (of_all ? order[other]->description < order[winner]->description : other < winner)
       winner = other;

@@ -32,7 +32,7 @@ typedef struct {
 /* A trial at work: memory of one thread. */
 typedef struct {
   const CorrectionProblem *problem;
-  PredictRandom random;
+  BaseRandom random;
   PredictWorkspace *workspace;
   const double **columns;  /* [variables + 1] those of the training set, then time */
   double *time;            /* [train.n] of the model with a member's parameters */

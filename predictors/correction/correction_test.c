@@ -29,7 +29,7 @@ check_tree (const PredictTree *tree, uint32_t most)
 static void
 test_trees (void)
 {
-  PredictRandom random = predict_random (7, 0);
+  BaseRandom random = base_random_stream (7, 0);
   PredictTree a, b, child;
 
   for (guint round = 0; round < 2000; round++) {

@@ -18,44 +18,43 @@
 
 /* Signs alike, sizes from a hundredth to a hundred. */
 static double
-draw_number (PredictRandom *random)
+draw_number (BaseRandom *random)
 {
-  double size = predict_exp (9.2 * (predict_random_unit (random) - 0.5));
+  double size = predict_exp (9.2 * (base_random_unit (random) - 0.5));
 
-  return predict_random_below (random, 4) == 0 ? -size : size;
+  return base_random_below (random, 4) == 0 ? -size : size;
 }
 
 static PredictStep
-draw_terminal (const PredictGrammar *grammar, PredictRandom *random)
+draw_terminal (const PredictGrammar *grammar, BaseRandom *random)
 {
-  if (grammar->n_variables == 0 || predict_random_unit (random) < CHANCE_OF_NUMBER)
+  if (grammar->n_variables == 0 || base_random_unit (random) < CHANCE_OF_NUMBER)
     return (PredictStep){ .op = PREDICT_OP_CONSTANT, .value = draw_number (random) };
   return (PredictStep){ .op = PREDICT_OP_VARIABLE,
-                        .index = (int32_t) predict_random_below (random, grammar->n_variables) };
+                        .index = (int32_t) base_random_below (random, grammar->n_variables) };
 }
 
 static PredictStep
-draw_function (const PredictGrammar *grammar, PredictRandom *random)
+draw_function (const PredictGrammar *grammar, BaseRandom *random)
 {
   PredictStep step = {
-    .op = (uint8_t) grammar->functions[predict_random_below (random, grammar->n_functions)]
+    .op = (uint8_t) grammar->functions[base_random_below (random, grammar->n_functions)]
   };
 
   if (step.op == PREDICT_OP_POWER && grammar->integer_powers &&
-      predict_random_below (random, 2) == 0) {
+      base_random_below (random, 2) == 0) {
     step.op = PREDICT_OP_INTEGER_POWER;
-    step.index = predict_random_below (random, 4) == 0 ? 3 : 2;
+    step.index = base_random_below (random, 4) == 0 ? 3 : 2;
   }
   return step;
 }
 
 static void
-grow (const PredictGrammar *grammar, guint depth, bool full, PredictRandom *random,
-      PredictTree *tree)
+grow (const PredictGrammar *grammar, guint depth, bool full, BaseRandom *random, PredictTree *tree)
 {
   PredictStep step;
 
-  if (depth <= 1 || (!full && predict_random_unit (random) < CHANCE_OF_TERMINAL)) {
+  if (depth <= 1 || (!full && base_random_unit (random) < CHANCE_OF_TERMINAL)) {
     tree->steps[tree->n++] = draw_terminal (grammar, random);
     return;
   }
@@ -66,7 +65,7 @@ grow (const PredictGrammar *grammar, guint depth, bool full, PredictRandom *rand
 }
 
 void
-predict_tree_grow (const PredictGrammar *grammar, guint depth, bool full, PredictRandom *random,
+predict_tree_grow (const PredictGrammar *grammar, guint depth, bool full, BaseRandom *random,
                    PredictTree *tree)
 {
   g_assert (depth <= 7);
@@ -109,16 +108,16 @@ is_inner (const PredictTree *tree, uint32_t step)
 }
 
 static uint32_t
-draw_root (const PredictTree *tree, PredictRandom *random)
+draw_root (const PredictTree *tree, BaseRandom *random)
 {
-  bool inner = predict_random_unit (random) < CHANCE_OF_INNER;
+  bool inner = base_random_unit (random) < CHANCE_OF_INNER;
   uint32_t n = 0, chosen;
 
   for (uint32_t step = 0; step < tree->n; step++)
     n += is_inner (tree, step) == inner;
   if (n == 0)
     return tree->n - 1;
-  chosen = (uint32_t) predict_random_below (random, n);
+  chosen = (uint32_t) base_random_below (random, n);
   for (uint32_t step = 0;; step++)
     if (is_inner (tree, step) == inner && chosen-- == 0)
       return step;
@@ -149,7 +148,7 @@ copy_tree (const PredictTree *from, PredictTree *into)
 
 void
 predict_tree_cross (const PredictTree *mother, const PredictTree *father, uint32_t most,
-                    PredictRandom *random, PredictTree *child)
+                    BaseRandom *random, PredictTree *child)
 {
   uint32_t root = draw_root (mother, random), donor = draw_root (father, random);
   uint32_t first = predict_tree_first (father, donor);
@@ -161,11 +160,10 @@ predict_tree_cross (const PredictTree *mother, const PredictTree *father, uint32
 /* -- mutation ----------------------------------------------------------------- */
 
 static void
-renew_subtree (const PredictGrammar *grammar, uint32_t most, PredictRandom *random,
-               PredictTree *tree)
+renew_subtree (const PredictGrammar *grammar, uint32_t most, BaseRandom *random, PredictTree *tree)
 {
   PredictTree branch, before;
-  guint depth = 1 + (guint) predict_random_below (random, NEW_DEPTH);
+  guint depth = 1 + (guint) base_random_below (random, NEW_DEPTH);
 
   predict_tree_grow (grammar, depth, false, random, &branch);
   copy_tree (tree, &before);
@@ -174,9 +172,9 @@ renew_subtree (const PredictGrammar *grammar, uint32_t most, PredictRandom *rand
 
 /* Another function with as many operands, or another terminal. */
 static void
-change_step (const PredictGrammar *grammar, PredictRandom *random, PredictTree *tree)
+change_step (const PredictGrammar *grammar, BaseRandom *random, PredictTree *tree)
 {
-  PredictStep *step = &tree->steps[predict_random_below (random, tree->n)];
+  PredictStep *step = &tree->steps[base_random_below (random, tree->n)];
   uint8_t n_operands = predict_ops[step->op].n_operands;
   PredictStep other;
 
@@ -190,13 +188,13 @@ change_step (const PredictGrammar *grammar, PredictRandom *random, PredictTree *
 }
 
 static void
-move_number (PredictRandom *random, PredictTree *tree)
+move_number (BaseRandom *random, PredictTree *tree)
 {
   uint32_t n = 0, chosen;
 
   for (uint32_t step = 0; step < tree->n; step++)
     n += tree->steps[step].op == PREDICT_OP_CONSTANT;
-  chosen = n > 0 ? (uint32_t) predict_random_below (random, n) : 0;
+  chosen = n > 0 ? (uint32_t) base_random_below (random, n) : 0;
   for (uint32_t step = 0; step < tree->n; step++)
     if (tree->steps[step].op == PREDICT_OP_CONSTANT && chosen-- == 0)
       tree->steps[step].value *= 1 + 0.5 * predict_random_normal (random);
@@ -204,7 +202,7 @@ move_number (PredictRandom *random, PredictTree *tree)
 
 /* The subtree takes the place of the whole. */
 static void
-hoist (PredictRandom *random, PredictTree *tree)
+hoist (BaseRandom *random, PredictTree *tree)
 {
   uint32_t root = draw_root (tree, random), first = predict_tree_first (tree, root);
 
@@ -213,10 +211,10 @@ hoist (PredictRandom *random, PredictTree *tree)
 }
 
 void
-predict_tree_mutate (const PredictGrammar *grammar, uint32_t most, PredictRandom *random,
+predict_tree_mutate (const PredictGrammar *grammar, uint32_t most, BaseRandom *random,
                      PredictTree *tree)
 {
-  switch (predict_random_below (random, 5)) {
+  switch (base_random_below (random, 5)) {
   case 0:
   case 1: renew_subtree (grammar, most, random, tree); break;
   case 2: change_step (grammar, random, tree); break;

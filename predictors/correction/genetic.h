@@ -26,8 +26,8 @@ typedef struct {
 
 /* A random tree of at most `depth` <= 7: with `full`, every branch has that depth (Koza 1992,
  * section 6.2). */
-void predict_tree_grow (const PredictGrammar *grammar, guint depth, bool full,
-                        PredictRandom *random, PredictTree *tree);
+void predict_tree_grow (const PredictGrammar *grammar, guint depth, bool full, BaseRandom *random,
+                        PredictTree *tree);
 
 /* First step of the subtree whose last is `root`, and how deep the subtree is. */
 uint32_t predict_tree_first (const PredictTree *tree, uint32_t root);
@@ -37,11 +37,11 @@ guint predict_tree_depth (const PredictTree *tree);
  * when the child would have more than `most` steps.  An inner node is chosen nine times of ten
  * (Koza). */
 void predict_tree_cross (const PredictTree *mother, const PredictTree *father, uint32_t most,
-                         PredictRandom *random, PredictTree *child);
+                         BaseRandom *random, PredictTree *child);
 
 /* By small steps: as predict_tree_mutate(), and an operation comes between a subtree and what is
  * above it, or one goes and leaves one of its operands. */
-void predict_tree_vary (const PredictGrammar *grammar, uint32_t most, PredictRandom *random,
+void predict_tree_vary (const PredictGrammar *grammar, uint32_t most, BaseRandom *random,
                         PredictTree *tree);
 
 /* The tree with one of the operands in the place of the operation at `root`; they differ. */
@@ -57,5 +57,5 @@ uint64_t predict_tree_hash (const PredictTree *tree);
 
 /* One subtree is replaced by a new one, one function or terminal by another, one number is moved,
  * or a subtree takes the place of the whole; larger than `most` steps: nothing is done. */
-void predict_tree_mutate (const PredictGrammar *grammar, uint32_t most, PredictRandom *random,
+void predict_tree_mutate (const PredictGrammar *grammar, uint32_t most, BaseRandom *random,
                           PredictTree *tree);

@@ -29,10 +29,10 @@ put (PredictTree *tree, const PredictStep *steps, uint32_t n)
 
 /* The second operand of two is a new leaf, or the first one is. */
 static void
-insert_operation (const PredictGrammar *grammar, uint32_t most, PredictRandom *random,
+insert_operation (const PredictGrammar *grammar, uint32_t most, BaseRandom *random,
                   PredictTree *tree)
 {
-  uint32_t root = (uint32_t) predict_random_below (random, tree->n);
+  uint32_t root = (uint32_t) base_random_below (random, tree->n);
   uint32_t first = predict_tree_first (tree, root);
   PredictTree operation, leaf, before;
   uint8_t n_operands;
@@ -43,7 +43,7 @@ insert_operation (const PredictGrammar *grammar, uint32_t most, PredictRandom *r
   if (tree->n + n_operands > most)
     return;
   predict_tree_grow (grammar, 1, true, random, &leaf);
-  leaf_first = n_operands == 2 && predict_random_below (random, 2) == 0;
+  leaf_first = n_operands == 2 && base_random_below (random, 2) == 0;
   copy_tree (tree, &before);
   tree->n = first;
   if (leaf_first)
@@ -70,23 +70,23 @@ predict_tree_without (const PredictTree *tree, uint32_t root, uint8_t operand, P
 }
 
 static void
-remove_operation (PredictRandom *random, PredictTree *tree)
+remove_operation (BaseRandom *random, PredictTree *tree)
 {
-  uint32_t root = (uint32_t) predict_random_below (random, tree->n);
+  uint32_t root = (uint32_t) base_random_below (random, tree->n);
   uint8_t n_operands = predict_ops[tree->steps[root].op].n_operands;
   PredictTree before;
 
   if (n_operands == 0)
     return;
   copy_tree (tree, &before);
-  predict_tree_without (&before, root, (uint8_t) predict_random_below (random, n_operands), tree);
+  predict_tree_without (&before, root, (uint8_t) base_random_below (random, n_operands), tree);
 }
 
 void
-predict_tree_vary (const PredictGrammar *grammar, uint32_t most, PredictRandom *random,
+predict_tree_vary (const PredictGrammar *grammar, uint32_t most, BaseRandom *random,
                    PredictTree *tree)
 {
-  switch (predict_random_below (random, 4)) {
+  switch (base_random_below (random, 4)) {
   case 0: insert_operation (grammar, most, random, tree); break;
   case 1: remove_operation (random, tree); break;
   default: predict_tree_mutate (grammar, most, random, tree); break;
@@ -158,9 +158,9 @@ predict_tree_tidy (PredictTree *tree)
 static uint64_t
 mix (uint64_t seed)
 {
-  PredictRandom random = { seed };
+  BaseRandom random = { seed };
 
-  return predict_random_next (&random);
+  return base_random_next (&random);
 }
 
 uint64_t

@@ -207,7 +207,7 @@ predict_levenberg_model (const PredictBaseModel *model, double *parameters,
   g_autoptr (PredictWorkspace) workspace = predict_workspace_new ();
   g_autofree int32_t *unknown = g_new (int32_t, model->time->n);
   g_autofree double *trial = g_new (double, model->n_parameters + 1);
-  PredictRandom random = predict_random (seed, 0);
+  BaseRandom random = base_random_stream (seed, 0);
   PredictFreedom freedom = { unknown, 0, model->n_parameters, model->parameters, 1000 };
   double best = INFINITY;
 

@@ -22,40 +22,39 @@ predict_parameter_outer (const PredictParameter *bounds, double inner)
 }
 
 double
-predict_random_normal (PredictRandom *random)
+predict_random_normal (BaseRandom *random)
 {
   double sum = -6;
 
   for (int i = 0; i < 12; i++)
-    sum += predict_random_unit (random);
+    sum += base_random_unit (random);
   return sum;
 }
 
 void
-predict_vector_draw (const PredictParameter *bounds, uint32_t n, PredictRandom *random,
-                     double *vector)
+predict_vector_draw (const PredictParameter *bounds, uint32_t n, BaseRandom *random, double *vector)
 {
   for (uint32_t at = 0; at < n; at++) {
     double low = predict_parameter_inner (&bounds[at], bounds[at].low);
     double high = predict_parameter_inner (&bounds[at], bounds[at].high);
 
     vector[at] =
-        predict_parameter_outer (&bounds[at], low + (high - low) * predict_random_unit (random));
+        predict_parameter_outer (&bounds[at], low + (high - low) * base_random_unit (random));
   }
 }
 
 void
 predict_vector_cross (const PredictParameter *bounds, uint32_t n, const double *mother,
-                      const double *father, double mutation, PredictRandom *random, double *child)
+                      const double *father, double mutation, BaseRandom *random, double *child)
 {
   for (uint32_t at = 0; at < n; at++) {
     double a = predict_parameter_inner (&bounds[at], mother[at]);
     double b = predict_parameter_inner (&bounds[at], father[at]);
     double range = predict_parameter_inner (&bounds[at], bounds[at].high) -
                    predict_parameter_inner (&bounds[at], bounds[at].low);
-    double value = a + ((1 + 2 * BLEND) * predict_random_unit (random) - BLEND) * (b - a);
+    double value = a + ((1 + 2 * BLEND) * base_random_unit (random) - BLEND) * (b - a);
 
-    if (predict_random_unit (random) < mutation)
+    if (base_random_unit (random) < mutation)
       value += STEP * range * predict_random_normal (random);
     child[at] = predict_parameter_outer (&bounds[at], value);
   }

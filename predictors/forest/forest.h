@@ -17,6 +17,8 @@
 #include "predictors/model/method.h"
 #include "predictors/table/samples.h"
 
+#include <json-glib/json-glib.h>
+
 /* One node; a tree's nodes lie in preorder: the left child is the next node. */
 typedef struct {
   float cut;       /* x <= cut: left.  Of a leaf: 0 */
@@ -32,7 +34,7 @@ typedef struct {
   double *values; /* [first[n_trees]] mean target of the samples of a node, also of inner ones */
 } PredictForest;
 
-/* What only fitting can tell. */
+/* Facts that only fitting knows. */
 typedef struct {
   double *importances; /* [n_features] mean decrease of impurity; they add up to 1, or are all 0 */
   guint *depths;       /* [n_trees] */
@@ -58,6 +60,17 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictForest, predict_forest_free)
 void predict_forest_predict (const PredictForest *forest, const PredictSamples *samples,
                              guint threads, double *predicted, double *deviation);
 
+/* The same from the trees that did not see a sample, NaN where all did.  in_bag: a bit per sample and
+ * tree, [n_trees][(n_samples + 63) / 64]; NULL: no tree saw any. */
+void predict_forest_predict_out_of_bag (const PredictForest *forest, const PredictSamples *samples,
+                                        const uint64_t *in_bag, guint threads, double *predicted,
+                                        double *deviation);
+
 /* Whether it is one: children after their parents and within their tree, each node reached
  * exactly once, features within n_features, cuts and values finite.  For forests from files. */
 gboolean predict_forest_check (const PredictForest *forest, GError **error);
+
+/* As the member "forest" of an object of `builder` (doc/handbook/format-model.md); from such an object,
+ * NULL and *error when it is not one. */
+void predict_forest_write (const PredictForest *forest, JsonBuilder *builder);
+PredictForest *predict_forest_read (JsonObject *object, guint n_features, GError **error);

@@ -195,7 +195,7 @@ compare_all (const char *program)
 {
   const char *root = g_getenv ("G_TEST_SRCDIR");
   g_autofree char *script =
-      g_build_filename (root ? root : ".", "predictors", "forest_bench.py", NULL);
+      g_build_filename (root ? root : ".", "predictors", "forest", "forest_bench.py", NULL);
   g_autofree char *folder = g_dir_make_tmp ("hopcast-bench-XXXXXX", NULL);
 
   printf (

@@ -15,7 +15,7 @@
 
 /* The row of a sample; that of one a little further is on its way to the cache. */
 static inline const float *
-row_of (const float *x, size_t stride, const PredictDrawn *drawn, uint32_t i, uint32_t n)
+row_of (const float *x, size_t stride, const PredictTreeSample *drawn, uint32_t i, uint32_t n)
 {
   __builtin_prefetch (x + stride * drawn[i + AHEAD < n ? i + AHEAD : i].row);
   return x + stride * drawn[i].row;
@@ -25,14 +25,14 @@ row_of (const float *x, size_t stride, const PredictDrawn *drawn, uint32_t i, ui
 #define BODY static inline __attribute__ ((always_inline))
 
 BODY bool
-draw_body (PredictBlock *block, PredictRandom *random)
+draw_body (PredictBlock *block, BaseRandom *random)
 {
   uint64_t bits[PREDICT_LANES / 2];
   int32_t at[PREDICT_LANES]; /* 31 random bits: floats have 24 */
   uint32_t any = 0;
 
   for (int i = 0; i < PREDICT_LANES / 2; i++)
-    bits[i] = predict_random_next (random);
+    bits[i] = base_random_next (random);
   for (int i = 0; i < PREDICT_LANES / 2; i++) {
     at[i] = (int32_t) (bits[i] >> 33);
     at[i + PREDICT_LANES / 2] = (int32_t) ((uint32_t) bits[i] >> 1);
@@ -51,14 +51,14 @@ draw_body (PredictBlock *block, PredictRandom *random)
 
 /* The gain is a difference of means squared, times constants of the node. */
 BODY void
-weigh_body (PredictBlock *block, const PredictCrowd *crowd, uint32_t least)
+weigh_body (PredictBlock *block, const PredictNodeSamples *node, uint32_t least)
 {
   for (int lane = 0; lane < PREDICT_LANES; lane++) {
     uint32_t n_left = block->samples[lane];
-    bool allowed = n_left >= least && crowd->n - n_left >= least;
+    bool allowed = n_left >= least && node->n - n_left >= least;
     double weight = block->weight[lane];
-    double difference = crowd->weight * block->sum[lane] - weight * crowd->sum;
-    double product = weight * (crowd->weight - weight);
+    double difference = node->weight * block->sum[lane] - weight * node->sum;
+    double product = weight * (node->weight - weight);
 
     block->gain[lane] = allowed ? difference * difference / product : -1;
   }
@@ -67,27 +67,27 @@ weigh_body (PredictBlock *block, const PredictCrowd *crowd, uint32_t least)
 /* --- Any processor --- */
 
 static bool
-draw_plain (PredictBlock *block, PredictRandom *random)
+draw_plain (PredictBlock *block, BaseRandom *random)
 {
   return draw_body (block, random);
 }
 
 static void
-weigh_plain (PredictBlock *block, const PredictCrowd *crowd, uint32_t least)
+weigh_plain (PredictBlock *block, const PredictNodeSamples *node, uint32_t least)
 {
-  weigh_body (block, crowd, least);
+  weigh_body (block, node, least);
 }
 
 static void
-range_plain (PredictBlock *block, const float *x, size_t stride, const PredictDrawn *drawn,
-             const PredictCrowd *crowd)
+range_plain (PredictBlock *block, const float *x, size_t stride, const PredictTreeSample *drawn,
+             const PredictNodeSamples *node)
 {
   float *low = block->low, *high = block->high;
 
   memcpy (low, x + stride * drawn[0].row, sizeof block->low);
   memcpy (high, low, sizeof block->high);
-  for (uint32_t i = 1; i < crowd->n; i++) {
-    const float *row = row_of (x, stride, drawn, i, crowd->n);
+  for (uint32_t i = 1; i < node->n; i++) {
+    const float *row = row_of (x, stride, drawn, i, node->n);
 
     for (int lane = 0; lane < PREDICT_LANES; lane++) {
       low[lane] = row[lane] < low[lane] ? row[lane] : low[lane];
@@ -97,15 +97,15 @@ range_plain (PredictBlock *block, const float *x, size_t stride, const PredictDr
 }
 
 static void
-add_plain (PredictBlock *block, const float *x, size_t stride, const PredictDrawn *drawn,
-           const PredictCrowd *crowd)
+add_plain (PredictBlock *block, const float *x, size_t stride, const PredictTreeSample *drawn,
+           const PredictNodeSamples *node)
 {
   memset (block->sum, 0, sizeof block->sum);
   memset (block->weight, 0, sizeof block->weight);
   memset (block->samples, 0, sizeof block->samples);
-  for (uint32_t i = 0; i < crowd->n; i++) {
-    const float *row = row_of (x, stride, drawn, i, crowd->n);
-    double y = drawn[i].weight * (drawn[i].y - crowd->shift);
+  for (uint32_t i = 0; i < node->n; i++) {
+    const float *row = row_of (x, stride, drawn, i, node->n);
+    double y = drawn[i].weight * (drawn[i].y - node->shift);
 
     for (int lane = 0; lane < PREDICT_LANES; lane++) {
       bool is_left = row[lane] <= block->cut[lane];
@@ -124,27 +124,27 @@ add_plain (PredictBlock *block, const float *x, size_t stride, const PredictDraw
 #define AVX2 __attribute__ ((target ("avx2")))
 
 AVX2 static bool
-draw_avx2 (PredictBlock *block, PredictRandom *random)
+draw_avx2 (PredictBlock *block, BaseRandom *random)
 {
   return draw_body (block, random);
 }
 
 AVX2 static void
-weigh_avx2 (PredictBlock *block, const PredictCrowd *crowd, uint32_t least)
+weigh_avx2 (PredictBlock *block, const PredictNodeSamples *node, uint32_t least)
 {
-  weigh_body (block, crowd, least);
+  weigh_body (block, node, least);
 }
 
 AVX2 static void
-range_avx2 (PredictBlock *block, const float *x, size_t stride, const PredictDrawn *drawn,
-            const PredictCrowd *crowd)
+range_avx2 (PredictBlock *block, const float *x, size_t stride, const PredictTreeSample *drawn,
+            const PredictNodeSamples *node)
 {
   const float *first = x + stride * drawn[0].row;
   __m256 low0 = _mm256_loadu_ps (first), low1 = _mm256_loadu_ps (first + 8);
   __m256 high0 = low0, high1 = low1;
 
-  for (uint32_t i = 1; i < crowd->n; i++) {
-    const float *row = row_of (x, stride, drawn, i, crowd->n);
+  for (uint32_t i = 1; i < node->n; i++) {
+    const float *row = row_of (x, stride, drawn, i, node->n);
     __m256 x0 = _mm256_loadu_ps (row), x1 = _mm256_loadu_ps (row + 8);
 
     low0 = _mm256_min_ps (x0, low0);
@@ -174,8 +174,8 @@ add_eight (const float *row, __m256 cut, __m256d y, __m256i weight, __m256d sums
 }
 
 AVX2 static void
-add_avx2 (PredictBlock *block, const float *x, size_t stride, const PredictDrawn *drawn,
-          const PredictCrowd *crowd)
+add_avx2 (PredictBlock *block, const float *x, size_t stride, const PredictTreeSample *drawn,
+          const PredictNodeSamples *node)
 {
   __m256 cuts[2] = { _mm256_loadu_ps (block->cut), _mm256_loadu_ps (block->cut + 8) };
   __m256d sums[4] = { _mm256_setzero_pd (), _mm256_setzero_pd (), _mm256_setzero_pd (),
@@ -183,9 +183,9 @@ add_avx2 (PredictBlock *block, const float *x, size_t stride, const PredictDrawn
   __m256i weights[2] = { _mm256_setzero_si256 (), _mm256_setzero_si256 () };
   __m256i samples[2] = { _mm256_setzero_si256 (), _mm256_setzero_si256 () };
 
-  for (uint32_t i = 0; i < crowd->n; i++) {
-    const float *row = row_of (x, stride, drawn, i, crowd->n);
-    __m256d y = _mm256_set1_pd (drawn[i].weight * (drawn[i].y - crowd->shift));
+  for (uint32_t i = 0; i < node->n; i++) {
+    const float *row = row_of (x, stride, drawn, i, node->n);
+    __m256d y = _mm256_set1_pd (drawn[i].weight * (drawn[i].y - node->shift));
     __m256i weight = _mm256_set1_epi32 ((int) drawn[i].weight);
 
     add_eight (row, cuts[0], y, weight, sums, &weights[0], &samples[0]);
@@ -205,25 +205,25 @@ add_avx2 (PredictBlock *block, const float *x, size_t stride, const PredictDrawn
 #define ALL    ((__mmask16) 0xffff) /* without a mask, gcc 12 warns of its own header */
 
 AVX512 static bool
-draw_avx512 (PredictBlock *block, PredictRandom *random)
+draw_avx512 (PredictBlock *block, BaseRandom *random)
 {
   return draw_body (block, random);
 }
 
 AVX512 static void
-weigh_avx512 (PredictBlock *block, const PredictCrowd *crowd, uint32_t least)
+weigh_avx512 (PredictBlock *block, const PredictNodeSamples *node, uint32_t least)
 {
-  weigh_body (block, crowd, least);
+  weigh_body (block, node, least);
 }
 
 AVX512 static void
-range_avx512 (PredictBlock *block, const float *x, size_t stride, const PredictDrawn *drawn,
-              const PredictCrowd *crowd)
+range_avx512 (PredictBlock *block, const float *x, size_t stride, const PredictTreeSample *drawn,
+              const PredictNodeSamples *node)
 {
   __m512 smallest = _mm512_loadu_ps (x + stride * drawn[0].row), largest = smallest;
 
-  for (uint32_t i = 1; i < crowd->n; i++) {
-    __m512 values = _mm512_loadu_ps (row_of (x, stride, drawn, i, crowd->n));
+  for (uint32_t i = 1; i < node->n; i++) {
+    __m512 values = _mm512_loadu_ps (row_of (x, stride, drawn, i, node->n));
 
     smallest = _mm512_mask_min_ps (smallest, ALL, values, smallest);
     largest = _mm512_mask_max_ps (largest, ALL, values, largest);
@@ -233,16 +233,16 @@ range_avx512 (PredictBlock *block, const float *x, size_t stride, const PredictD
 }
 
 AVX512 static void
-add_avx512 (PredictBlock *block, const float *x, size_t stride, const PredictDrawn *drawn,
-            const PredictCrowd *crowd)
+add_avx512 (PredictBlock *block, const float *x, size_t stride, const PredictTreeSample *drawn,
+            const PredictNodeSamples *node)
 {
   __m512 cuts = _mm512_loadu_ps (block->cut);
   __m512d sum0 = _mm512_setzero_pd (), sum1 = _mm512_setzero_pd ();
   __m512i weights = _mm512_setzero_si512 (), samples = _mm512_setzero_si512 ();
 
-  for (uint32_t i = 0; i < crowd->n; i++) {
-    __m512 values = _mm512_loadu_ps (row_of (x, stride, drawn, i, crowd->n));
-    __m512d y = _mm512_set1_pd (drawn[i].weight * (drawn[i].y - crowd->shift));
+  for (uint32_t i = 0; i < node->n; i++) {
+    __m512 values = _mm512_loadu_ps (row_of (x, stride, drawn, i, node->n));
+    __m512d y = _mm512_set1_pd (drawn[i].weight * (drawn[i].y - node->shift));
     __m512i weight = _mm512_set1_epi32 ((int) drawn[i].weight);
     __mmask16 is_left = _mm512_cmp_ps_mask (values, cuts, _CMP_LE_OQ);
 

@@ -19,7 +19,7 @@ typedef struct {
   double y;        /* target, scaled to below 2 in size */
   uint32_t row;    /* of the samples */
   uint32_t weight; /* how often the tree drew it */
-} PredictDrawn;
+} PredictTreeSample;
 
 /* Sixteen features of a node. */
 typedef struct {
@@ -39,23 +39,23 @@ typedef struct {
   double shift; /* the target of one of them: sums of y - shift lose no digits to a large mean */
   double sum;   /* of weight (y - shift) */
   bool pure;    /* all targets are equal */
-} PredictCrowd;
+} PredictNodeSamples;
 
 /* What is done with a block, one after the other.  x points to the first of its features in
  * row 0, rows are `stride` floats apart, and reading sixteen floats of any row is allowed. */
 typedef struct {
   const char *name;
-  /* low and high; the crowd is not empty. */
-  void (*range) (PredictBlock *block, const float *x, size_t stride, const PredictDrawn *drawn,
-                 const PredictCrowd *crowd);
+  /* low and high; the node has samples. */
+  void (*range) (PredictBlock *block, const float *x, size_t stride, const PredictTreeSample *drawn,
+                 const PredictNodeSamples *node);
   /* A cut, uniform from low to high, of each feature that is tried and varies; whether
    * there is one. */
-  bool (*draw) (PredictBlock *block, PredictRandom *random);
+  bool (*draw) (PredictBlock *block, BaseRandom *random);
   /* sum, weight and samples. */
-  void (*add) (PredictBlock *block, const float *x, size_t stride, const PredictDrawn *drawn,
-               const PredictCrowd *crowd);
+  void (*add) (PredictBlock *block, const float *x, size_t stride, const PredictTreeSample *drawn,
+               const PredictNodeSamples *node);
   /* Gains of cuts that leave at least so many samples on either side. */
-  void (*weigh) (PredictBlock *block, const PredictCrowd *crowd, uint32_t least);
+  void (*weigh) (PredictBlock *block, const PredictNodeSamples *node, uint32_t least);
 } PredictLanes;
 
 /* A feature whose span in a node is not above this is constant there (scikit-learn). */

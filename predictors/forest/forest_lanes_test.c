@@ -14,23 +14,23 @@
 
 typedef struct {
   float x[N_LOADED];
-  PredictDrawn drawn[N_ROWS];
-  PredictCrowd crowd;
+  PredictTreeSample drawn[N_ROWS];
+  PredictNodeSamples samples;
 } Node;
 
 /* Values in steps, so that some are equal to each other and to zero. */
 static void
-node_draw (Node *node, PredictRandom *random, uint32_t n)
+node_draw (Node *node, BaseRandom *random, uint32_t n)
 {
-  node->crowd = (PredictCrowd){ .n = n, .shift = 0.25, .weight = 0 };
+  node->samples = (PredictNodeSamples){ .n = n, .shift = 0.25, .weight = 0 };
   for (guint i = 0; i < N_LOADED; i++)
-    node->x[i] = (float) predict_random_below (random, 17) - 8;
+    node->x[i] = (float) base_random_below (random, 17) - 8;
   for (uint32_t i = 0; i < n; i++) {
-    node->drawn[i] = (PredictDrawn){ predict_random_unit (random) - 0.5,
-                                     (uint32_t) predict_random_below (random, N_ROWS),
-                                     1 + (uint32_t) predict_random_below (random, 3) };
-    node->crowd.weight += node->drawn[i].weight;
-    node->crowd.sum += node->drawn[i].weight * (node->drawn[i].y - 0.25);
+    node->drawn[i] = (PredictTreeSample){ base_random_unit (random) - 0.5,
+                                          (uint32_t) base_random_below (random, N_ROWS),
+                                          1 + (uint32_t) base_random_below (random, 3) };
+    node->samples.weight += node->drawn[i].weight;
+    node->samples.sum += node->drawn[i].weight * (node->drawn[i].y - 0.25);
   }
 }
 
@@ -38,22 +38,22 @@ static PredictBlock
 block_make (const PredictLanes *lanes, const Node *node, uint64_t seed)
 {
   PredictBlock block;
-  PredictRandom random = { seed };
+  BaseRandom random = { seed };
 
   memset (&block, 0, sizeof block);
   for (guint lane = 0; lane < PREDICT_LANES; lane++)
     block.tried[lane] = lane % 5 != 4;
-  lanes->range (&block, node->x + 3, 20, node->drawn, &node->crowd);
+  lanes->range (&block, node->x + 3, 20, node->drawn, &node->samples);
   lanes->draw (&block, &random);
-  lanes->add (&block, node->x + 3, 20, node->drawn, &node->crowd);
-  lanes->weigh (&block, &node->crowd, 2);
+  lanes->add (&block, node->x + 3, 20, node->drawn, &node->samples);
+  lanes->weigh (&block, &node->samples, 2);
   return block;
 }
 
 static void
 test_same_bytes (void)
 {
-  PredictRandom random = { 1 };
+  BaseRandom random = { 1 };
   const PredictLanes *plain = predict_lanes ();
   Node node;
 
@@ -78,32 +78,32 @@ static void
 test_a_block (void)
 {
   for (const PredictLanes *lanes = predict_lanes (); lanes->name; lanes++) {
-    PredictRandom random = { 5 };
+    BaseRandom random = { 5 };
     PredictBlock block = { .tried = { 1, 1, 0 } };
     float x[3 * PREDICT_LANES] = { 0 };
-    const PredictDrawn drawn[] = { { 1, 0, 1 }, { 4, 1, 2 }, { 2, 2, 1 } };
-    const PredictCrowd crowd = { .n = 3, .weight = 4, .shift = 1, .sum = 0 + 2 * 3 + 1 };
+    const PredictTreeSample drawn[] = { { 1, 0, 1 }, { 4, 1, 2 }, { 2, 2, 1 } };
+    const PredictNodeSamples samples = { .n = 3, .weight = 4, .shift = 1, .sum = 0 + 2 * 3 + 1 };
 
     for (guint row = 0; row < 3; row++) { /* lanes 0 and 2: 5, 6, 7; lane 1: constant */
       x[row * PREDICT_LANES] = x[row * PREDICT_LANES + 2] = 5 + (float) row;
       x[row * PREDICT_LANES + 1] = -3;
     }
-    lanes->range (&block, x, PREDICT_LANES, drawn, &crowd);
+    lanes->range (&block, x, PREDICT_LANES, drawn, &samples);
     g_assert_cmpfloat (block.low[0], ==, 5);
     g_assert_cmpfloat (block.high[0], ==, 7);
     g_assert_true (lanes->draw (&block, &random));
     g_assert_true (block.cut[0] >= 5 && block.cut[0] < 7);
     g_assert_true (isinf (block.cut[1]) && isinf (block.cut[2])); /* constant, not tried */
     block.cut[0] = 6;
-    lanes->add (&block, x, PREDICT_LANES, drawn, &crowd);
+    lanes->add (&block, x, PREDICT_LANES, drawn, &samples);
     g_assert_cmpfloat (block.sum[0], ==, 6);
     g_assert_cmpuint (block.weight[0], ==, 3);
     g_assert_cmpuint (block.samples[0], ==, 2);
-    lanes->weigh (&block, &crowd, 1);
+    lanes->weigh (&block, &samples, 1);
     /* (4 x 6 - 3 x 7)^2 / (3 x 1) */
     g_assert_cmpfloat_with_epsilon (block.gain[0], 3, 1e-12);
     g_assert_cmpfloat (block.gain[1], <, 0);
-    lanes->weigh (&block, &crowd, 2); /* one sample is left on the right */
+    lanes->weigh (&block, &samples, 2); /* one sample is left on the right */
     g_assert_cmpfloat (block.gain[0], <, 0);
   }
 }
@@ -112,7 +112,7 @@ test_a_block (void)
 static void
 test_cuts_are_uniform (void)
 {
-  PredictRandom random = { 9 };
+  BaseRandom random = { 9 };
   PredictBlock block;
   double sum = 0, squares = 0;
 
@@ -142,7 +142,7 @@ test_huge_range (void)
   const float huge = 3.4e38f;
 
   for (const PredictLanes *lanes = predict_lanes (); lanes->name; lanes++) {
-    PredictRandom random = { 2 };
+    BaseRandom random = { 2 };
     PredictBlock block = { .low = { -huge }, .high = { huge }, .tried = { 1 } };
 
     g_assert_true (lanes->draw (&block, &random));

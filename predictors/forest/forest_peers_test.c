@@ -7,7 +7,7 @@
  * errors of a difference of two means of fifty (0.7 standard deviations of one forest). */
 #include "config.h"
 
-#include "predictors/forest/crowd.h"
+#include "predictors/forest/work_threads.h"
 #include "predictors/forest/forest.h"
 #include "predictors/model/regression_fixture.h"
 #include "predictors/model/scores.h"
@@ -223,7 +223,7 @@ fifty_of (const Set *set, PredictSettings settings)
   One ones[N_SEEDS] = { 0 };
   Seeds seeds = { set, settings, ones };
 
-  predict_crowd (grow_one, &seeds, N_SEEDS, predict_threads (&settings), NULL);
+  predict_work (grow_one, &seeds, N_SEEDS, predict_threads (&settings), NULL);
   for (guint seed = 0; seed < N_SEEDS; seed++) {
     PredictForestReport *report = &ones[seed].report;
 

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/predict_error.h"
+#include "base/error.h"
 #include "predictors/forest/forest.h"
 #include "predictors/forest/friedman.h"
 #include "base/random.h"
@@ -109,10 +109,10 @@ test_out_of_bag (void)
   settings.min_samples_split = 100;
   forest = predict_forest_fit (samples, &settings, &report, NULL, NULL);
   for (guint tree = 0; tree < TREES; tree++) {
-    PredictRandom random = predict_random (settings.seed, tree);
+    BaseRandom random = base_random_stream (settings.seed, tree);
 
     for (guint i = 0; i < N; i++) {
-      uint64_t sample = predict_random_below (&random, N);
+      uint64_t sample = base_random_below (&random, N);
 
       times[tree][sample]++;
       says[tree] += samples->y[sample] / N;
@@ -196,7 +196,7 @@ test_check (void)
 
     nodes[cases[i].node] = cases[i].wrong;
     g_assert_false (predict_forest_check (&forest, &error));
-    g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL);
+    g_assert_error (error, BASE_ERROR, BASE_ERROR_JSON);
     memcpy (nodes, good, sizeof nodes);
   }
   values[3] = NAN;

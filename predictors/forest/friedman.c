@@ -15,19 +15,19 @@ static const double noise_of[] = { 0, 1, 125, 0.1 }; /* [function] */
 
 /* Box and Muller. */
 static double
-normal (PredictRandom *random)
+normal (BaseRandom *random)
 {
-  double radius = sqrt (-2 * log (1 - predict_random_unit (random)));
+  double radius = sqrt (-2 * log (1 - base_random_unit (random)));
 
-  return radius * cos (2 * G_PI * predict_random_unit (random));
+  return radius * cos (2 * G_PI * base_random_unit (random));
 }
 
 /* Uniform in the range of feature k. */
 static double
-draw_feature (guint function, guint k, PredictRandom *random)
+draw_feature (guint function, guint k, BaseRandom *random)
 {
   static const double low[] = { 0, 40 * G_PI, 0, 1 }, high[] = { 100, 560 * G_PI, 1, 11 };
-  double unit = predict_random_unit (random);
+  double unit = base_random_unit (random);
 
   return function == 1 ? unit : low[k] + unit * (high[k] - low[k]);
 }
@@ -50,7 +50,7 @@ friedman_table (guint function, uint64_t n_rows, uint64_t seed)
 {
   guint n_features = function == 1 ? MAX_FEATURES : 4;
   PredictTable *table = predict_table_new ("friedman", n_rows);
-  PredictRandom random = predict_random (seed, function);
+  BaseRandom random = base_random_stream (seed, function);
   double *columns[MAX_FEATURES], *y = g_new (double, n_rows);
 
   for (guint k = 0; k < n_features; k++)
@@ -75,7 +75,7 @@ PredictSamples *
 friedman_samples (uint64_t n_samples, guint n_features, uint64_t seed)
 {
   PredictSamples *samples = predict_samples_new (n_samples, n_features, TRUE);
-  PredictRandom random = predict_random (seed, 1);
+  BaseRandom random = base_random_stream (seed, 1);
   g_autofree double *x = g_new (double, n_features);
 
   for (uint64_t i = 0; i < n_samples; i++) {
@@ -94,7 +94,7 @@ friedman_table_repeated (guint function, uint64_t n_rows, uint64_t seed, guint r
   g_autoptr (PredictTable) once = friedman_table (function, n_rows, seed);
   uint64_t n = n_rows * repeats;
   PredictTable *table = predict_table_new (once->source, n);
-  PredictRandom random = predict_random (seed, 0);
+  BaseRandom random = base_random_stream (seed, 0);
   double *group = g_new (double, n);
 
   for (guint column = 0; column < once->n_columns; column++) {

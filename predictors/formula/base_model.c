@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "base/error.h"
+
 #include "predictors/formula/base_model.h"
 
 #include "base/file.h"
@@ -21,7 +23,7 @@ predict_base_model_read (const char *path, GError **error)
   if (!base_file_read (path, &text, &n, error))
     return NULL;
   if (strlen (text) != n || n > MOST_BYTES) {
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL, "%s: not a model file: %s", path,
+    g_set_error (error, BASE_ERROR, BASE_ERROR_TEXT, "%s: not a model file: %s", path,
                  n > MOST_BYTES ? "more than a megabyte" : "it has a byte that is 0");
     return NULL;
   }

@@ -12,7 +12,7 @@
 static gboolean
 take_unit (PredictModelReader *reader, char **text, PredictUnit *unit)
 {
-  PredictPlace place = { reader->line.source, reader->line.number, 0 };
+  BasePlace place = { reader->line.source, reader->line.number, 0 };
   const char *begin;
 
   *text = NULL;

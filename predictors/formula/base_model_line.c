@@ -19,11 +19,11 @@ predict_line_column (const PredictLine *line, const char *at)
 gboolean
 predict_line_fail (const PredictLine *line, const char *at, const char *format, ...)
 {
-  const PredictPlace place = { line->source, line->number, 1 };
+  const BasePlace place = { line->source, line->number, 1 };
   va_list arguments;
 
   va_start (arguments, format);
-  predict_fail_at_v (&place, predict_line_column (line, at), line->error, format, arguments);
+  base_fail_at_v (&place, predict_line_column (line, at), line->error, format, arguments);
   va_end (arguments);
   return FALSE;
 }
@@ -76,7 +76,7 @@ predict_line_number (PredictLine *line, const char *what, double *number)
   const char *end;
 
   predict_line_skip_blanks (line);
-  end = predict_decimal (line->at, number);
+  end = base_decimal (line->at, number);
   if (end == NULL || !isfinite (*number))
     return predict_line_fail (line, line->at, "expected %s, a number", what);
   line->at = end;

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "predictors/table/place.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 

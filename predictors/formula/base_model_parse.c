@@ -22,8 +22,8 @@ join_names (const GPtrArray *first, const GPtrArray *then)
 }
 
 static gboolean
-check_units (PredictModelReader *reader, const PredictExpression *formula,
-             const PredictPlace *place, PredictUnit *unit)
+check_units (PredictModelReader *reader, const PredictExpression *formula, const BasePlace *place,
+             PredictUnit *unit)
 {
   g_autoptr (GArray) parameters = g_array_copy (reader->unit_of_parameter);
 
@@ -37,7 +37,7 @@ check_units (PredictModelReader *reader, const PredictExpression *formula,
 static gboolean
 check_time (PredictModelReader *reader, const PredictUnit *unit)
 {
-  PredictPlace place = { reader->line.source, reader->line.number, 1 };
+  BasePlace place = { reader->line.source, reader->line.number, 1 };
   g_autofree char *text = predict_unit_text (&reader->units, unit);
   PredictUnit seconds;
 
@@ -49,8 +49,7 @@ check_time (PredictModelReader *reader, const PredictUnit *unit)
 
 /* What is put in for names may nest deeper than can be written. */
 static gboolean
-check_depth (PredictModelReader *reader, const PredictExpression *formula,
-             const PredictPlace *place)
+check_depth (PredictModelReader *reader, const PredictExpression *formula, const BasePlace *place)
 {
   g_autofree char *text = predict_expression_text (formula, &reader->names);
   g_autoptr (PredictExpression) again =
@@ -71,8 +70,8 @@ read_formula (PredictModelReader *reader, char *name)
   g_autofree const char **variables = join_names (reader->variables, NULL);
   g_autofree const char **parameters = join_names (reader->parameters, reader->constants);
   g_autofree const char **definitions = join_names (reader->definitions, NULL);
-  PredictPlace place = { reader->line.source, reader->line.number,
-                         predict_line_column (&reader->line, reader->line.at) };
+  BasePlace place = { reader->line.source, reader->line.number,
+                      predict_line_column (&reader->line, reader->line.at) };
   g_autoptr (PredictExpression) formula = NULL;
   PredictUnit unit;
 

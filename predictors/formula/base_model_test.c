@@ -6,6 +6,7 @@
 #include "predictors/formula/base_model_table.h"
 
 #include ".ci/test_data.h"
+#include "base/error.h"
 #include "predictors/formula/evaluate_blocks.h"
 
 #include <math.h>
@@ -216,7 +217,7 @@ test_errors (void)
 
     g_test_message ("%s", cases[i][0]);
     g_assert_null (predict_base_model_parse (cases[i][0], "m", &error));
-    g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL);
+    g_assert_error (error, BASE_ERROR, BASE_ERROR_TEXT);
     g_assert_cmpstr (error->message, ==, cases[i][1]);
   }
 }
@@ -280,7 +281,7 @@ test_files (void)
   g_clear_error (&error);
   g_assert_true (g_file_set_contents (path, "variable n\0\ntime = n", 21, NULL));
   g_assert_null (predict_base_model_read (path, &error));
-  g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL);
+  g_assert_error (error, BASE_ERROR, BASE_ERROR_TEXT);
   g_assert_true (
       g_str_has_suffix (error->message, "m.model: not a model file: it has a byte that is 0"));
   remove (path);
@@ -294,7 +295,7 @@ assert_not_added (PredictBaseModel *model, const char *name, const char *why)
   g_autoptr (GError) error = NULL;
 
   g_assert_false (predict_base_model_add_variables (model, names, &error));
-  g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL);
+  g_assert_error (error, BASE_ERROR, BASE_ERROR_TEXT);
   g_assert_nonnull (strstr (error->message, why));
 }
 

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "base/error.h"
+
 #include "predictors/formula/base_model.h"
 #include "predictors/formula/expression_tokens.h"
 
@@ -53,8 +55,8 @@ predict_base_model_add_variables (PredictBaseModel *model, const char *const *na
     const char *trouble = why_not (model, *names);
 
     if (trouble != NULL) {
-      g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL, "%s: \"%s\" %s", model->source,
-                   *names, trouble);
+      g_set_error (error, BASE_ERROR, BASE_ERROR_TEXT, "%s: \"%s\" %s", model->source, *names,
+                   trouble);
       return FALSE;
     }
     if (!g_strv_contains (model->names.variables, *names))

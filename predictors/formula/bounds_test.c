@@ -92,26 +92,26 @@ test_by_hand (void)
 }
 
 static PredictRange
-random_range (PredictRandom *random)
+random_range (BaseRandom *random)
 {
   static const double ends[] = { -3, -1, 0, 0.5, 1, 2, 700, 1e-30 };
-  double a = ends[predict_random_below (random, G_N_ELEMENTS (ends))];
-  double b = predict_random_below (random, 3) == 0 ? a : 6 * predict_random_unit (random) - 2;
+  double a = ends[base_random_below (random, G_N_ELEMENTS (ends))];
+  double b = base_random_below (random, 3) == 0 ? a : 6 * base_random_unit (random) - 2;
 
   return predict_range (MIN (a, b), MAX (a, b));
 }
 
 /* An end twice as often as the inside. */
 static double
-random_in (PredictRandom *random, PredictRange range)
+random_in (BaseRandom *random, PredictRange range)
 {
-  switch (predict_random_below (random, 3)) {
+  switch (base_random_below (random, 3)) {
   case 0: return range.low;
   case 1: return range.high;
   default: break;
   }
 
-  double value = range.low + (range.high - range.low) * predict_random_unit (random);
+  double value = range.low + (range.high - range.low) * base_random_unit (random);
 
   return CLAMP (value, range.low, range.high);
 }
@@ -120,7 +120,7 @@ random_in (PredictRandom *random, PredictRange range)
 static void
 test_samples_lie_within (void)
 {
-  PredictRandom random = predict_random (5, 1);
+  BaseRandom random = base_random_stream (5, 1);
   guint n_defined = 0, n_undefined = 0, n_sure = 0;
 
   for (guint tree = 0; tree < 4000; tree++) {

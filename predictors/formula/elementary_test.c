@@ -35,11 +35,11 @@ static void
 test_accuracy (gconstpointer data)
 {
   const Function *function = data;
-  PredictRandom random = predict_random (1, 2);
+  BaseRandom random = base_random_stream (1, 2);
   double worst = 0;
 
   for (guint i = 0; i < N_ARGUMENTS; i++) {
-    double share = predict_random_unit (&random);
+    double share = base_random_unit (&random);
     double x = function->low + (function->high - function->low) * share;
 
     x = function->logarithmic ? exp2 (x) : x;
@@ -104,11 +104,11 @@ test_undefined (void)
 static void
 test_powers (void)
 {
-  PredictRandom random = predict_random (1, 3);
+  BaseRandom random = base_random_stream (1, 3);
 
   for (guint i = 0; i < N_ARGUMENTS; i++) {
-    double x = exp2 (40 * predict_random_unit (&random) - 20);
-    double y = 20 * predict_random_unit (&random) - 10;
+    double x = exp2 (40 * base_random_unit (&random) - 20);
+    double y = 20 * base_random_unit (&random) - 10;
     long double exact = powl (x, y);
 
     g_assert_cmpfloat (ulps (predict_power (x, y), exact), <, (double) fabsl (log2l (exact)) + 2);

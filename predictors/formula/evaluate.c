@@ -5,10 +5,10 @@
 
 #include "predictors/formula/evaluate.h"
 
-#include "predictors/forest/crowd.h"
+#include "predictors/forest/work_threads.h"
 #include "predictors/predict_error.h"
 #include "predictors/model/holdout.h"
-#include "predictors/table/splits.h"
+#include "predictors/table/samples.h"
 
 typedef struct {
   const PredictSamples *samples;
@@ -53,7 +53,7 @@ choose_tested (const Evaluation *evaluation, uint64_t number, bool *is_test)
   const PredictTrial *trial = evaluation->trial;
   uint64_t n = evaluation->samples->n_samples;
   guint n_folds = has_folds (trial) ? trial->folds : 1;
-  PredictRandom random = predict_random (trial->seed, number / n_folds);
+  BaseRandom random = base_random_stream (trial->seed, number / n_folds);
 
   if (has_folds (trial)) {
     g_autofree uint32_t *fold = g_new (uint32_t, n);
@@ -99,7 +99,7 @@ predict_evaluate (const PredictSamples *samples, const uint32_t *group, uint32_t
                   PredictEvaluation *evaluation, PredictProgress progress, void *progress_data,
                   GError **error)
 {
-  const PredictStretch stretch = { progress, progress_data, 0, 1 };
+  const PredictWorkShare share = { progress, progress_data, 0, 1 };
   guint n_tests = has_folds (trial) ? trial->repeats * trial->folds : trial->repeats;
   g_autofree PredictScores *scores = g_new0 (PredictScores, n_tests);
   g_autofree GError **errors = g_new0 (GError *, n_tests);
@@ -112,7 +112,7 @@ predict_evaluate (const PredictSamples *samples, const uint32_t *group, uint32_t
     all.predicted = predicted = g_new (double, samples->n_samples);
     all.deviation = deviation = g_new (double, samples->n_samples);
   }
-  predict_crowd (make_test, &all, n_tests, predict_threads (settings), &stretch);
+  predict_work (make_test, &all, n_tests, predict_threads (settings), &share);
   if (!predict_first_error (errors, n_tests, error))
     return FALSE;
   summarise (scores, n_tests, evaluation);

@@ -22,13 +22,13 @@ typedef struct {
 static void
 sample_fill (Sample *sample)
 {
-  PredictRandom random = predict_random (3, 1);
+  BaseRandom random = base_random_stream (3, 1);
 
   for (guint column = 0; column < 3; column++) {
     sample->columns[column] = sample->x[column];
     for (guint i = 0; i < N_POINTS; i++)
       sample->x[column][i] =
-          i % 16 == column ? (double) column - 1 : 8 * predict_random_unit (&random) - 3;
+          i % 16 == column ? (double) column - 1 : 8 * base_random_unit (&random) - 3;
   }
   sample->points = (PredictPoints){ sample->columns, N_POINTS };
 }
@@ -69,7 +69,7 @@ test_against_long_double (void)
 {
   g_autofree Sample *sample = g_new (Sample, 1);
   g_autoptr (PredictWorkspace) workspace = predict_workspace_new ();
-  PredictRandom random = predict_random (3, 2);
+  BaseRandom random = base_random_stream (3, 2);
   guint n_close = 0, n_both = 0;
 
   sample_fill (sample);
@@ -102,7 +102,7 @@ test_any_block_gives_the_same_bits (void)
 {
   g_autofree Sample *sample = g_new (Sample, 1);
   g_autoptr (PredictWorkspace) workspace = predict_workspace_new ();
-  PredictRandom random = predict_random (3, 3);
+  BaseRandom random = base_random_stream (3, 3);
 
   sample_fill (sample);
   for (guint tree = 0; tree < 300; tree++) {
@@ -126,7 +126,7 @@ test_same_bits_everywhere (void)
 {
   g_autofree Sample *sample = g_new (Sample, 1);
   g_autoptr (PredictWorkspace) workspace = predict_workspace_new ();
-  PredictRandom random = predict_random (3, 4);
+  BaseRandom random = base_random_stream (3, 4);
   uint64_t hash = 0xCBF29CE484222325u;
 
   sample_fill (sample);
@@ -246,7 +246,7 @@ test_slopes_against_differences (void)
 {
   g_autofree Sample *sample = g_new (Sample, 1);
   g_autoptr (PredictWorkspace) workspace = predict_workspace_new ();
-  PredictRandom random = predict_random (3, 5);
+  BaseRandom random = base_random_stream (3, 5);
   guint n_good = 0, n_all = 0;
 
   sample_fill (sample);
@@ -291,7 +291,7 @@ test_values_beside_derivatives_are_the_same (void)
 {
   g_autofree Sample *sample = g_new (Sample, 1);
   g_autoptr (PredictWorkspace) workspace = predict_workspace_new ();
-  PredictRandom random = predict_random (3, 6);
+  BaseRandom random = base_random_stream (3, 6);
 
   sample_fill (sample);
   for (guint tree = 0; tree < 200; tree++) {

@@ -19,10 +19,10 @@ static PredictSamples *
 twins_new (uint64_t n)
 {
   PredictSamples *samples = predict_samples_new (n, 1, TRUE);
-  PredictRandom random = predict_random (5, 0);
+  BaseRandom random = base_random_stream (5, 0);
 
   for (uint64_t i = 0; i < n; i++) {
-    samples->x[i] = (float) (i % 2 == 0 ? 100 * predict_random_unit (&random)
+    samples->x[i] = (float) (i % 2 == 0 ? 100 * base_random_unit (&random)
                                         : (double) samples->x[i - 1] + 0.001);
     samples->y[i] = (double) samples->x[i] + 10;
   }

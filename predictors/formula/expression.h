@@ -17,7 +17,8 @@
  * unless it is the name of something. */
 #pragma once
 
-#include "predictors/table/place.h"
+#include "base/error.h"
+#include "predictors/predict_error.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -85,12 +86,12 @@ PredictExpression *predict_expression_copy (const PredictExpression *expression)
 void predict_expression_free (PredictExpression *expression);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictExpression, predict_expression_free)
 
-/* Of a text on one line.  NULL and *error (PREDICT_ERROR_MODEL) with the place (NULL: the text is
+/* Of a text on one line.  NULL and *error (BASE_ERROR_TEXT) with the place (NULL: the text is
  * all there is): a name that is not known (tells those that are), a missing operand or
  * parenthesis, what does not belong, a number that is no finite double, nested more than
  * PREDICT_MAX_DEPTH deep, more than PREDICT_MAX_STEPS steps. */
 PredictExpression *predict_expression_parse (const char *text, const PredictNames *names,
-                                             const PredictPlace *place, GError **error);
+                                             const BasePlace *place, GError **error);
 
 /* With the fewest parentheses that keep every operation; numbers with the fewest digits
  * that read back to the same double.  Reading it gives the same steps (columns apart). */

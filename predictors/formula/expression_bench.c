@@ -55,16 +55,16 @@ typedef struct {
 } Bench;
 
 static void
-grow (PredictRandom *random, const Set *set, guint level, PredictStep *steps, uint32_t *n)
+grow (BaseRandom *random, const Set *set, guint level, PredictStep *steps, uint32_t *n)
 {
-  PredictStep step = { .op = (uint8_t) set->ops[predict_random_below (random, set->n)] };
+  PredictStep step = { .op = (uint8_t) set->ops[base_random_below (random, set->n)] };
 
   if (level == 0) {
-    step.op = predict_random_below (random, 3) == 0 ? PREDICT_OP_CONSTANT : PREDICT_OP_VARIABLE;
+    step.op = base_random_below (random, 3) == 0 ? PREDICT_OP_CONSTANT : PREDICT_OP_VARIABLE;
     if (step.op == PREDICT_OP_CONSTANT)
-      step.value = 0.5 + predict_random_unit (random);
+      step.value = 0.5 + base_random_unit (random);
     else
-      step.index = (int32_t) predict_random_below (random, 3);
+      step.index = (int32_t) base_random_below (random, 3);
   }
   for (guint operand = 0; operand < predict_ops[step.op].n_operands; operand++)
     grow (random, set, level - 1, steps, n);
@@ -74,7 +74,7 @@ grow (PredictRandom *random, const Set *set, guint level, PredictStep *steps, ui
 static void
 bench_fill (Bench *bench, const Set *set)
 {
-  PredictRandom random = predict_random (1, set->n);
+  BaseRandom random = base_random_stream (1, set->n);
 
   bench->n_nodes = 0;
   for (guint tree = 0; tree < N_TREES; tree++) {
@@ -85,7 +85,7 @@ bench_fill (Bench *bench, const Set *set)
   for (guint column = 0; column < 3; column++) {
     bench->columns[column] = bench->x[column];
     for (guint i = 0; i < MOST_POINTS; i++)
-      bench->x[column][i] = 1 + predict_random_unit (&random);
+      bench->x[column][i] = 1 + base_random_unit (&random);
   }
 }
 

@@ -24,7 +24,7 @@ enum { BIND_ALL, BIND_SUM, BIND_PRODUCT, BIND_SIGN, BIND_POWER };
 typedef struct {
   const char *text, *at;
   const PredictNames *names;
-  PredictPlace place;
+  BasePlace place;
   GArray *steps;    /* PredictStep */
   guint depth;      /* of nesting */
   uint32_t integer; /* the last step that was written as an integer; NO_STEP */
@@ -43,7 +43,7 @@ static void G_GNUC_PRINTF (3, 4) fail (Parser *parser, const char *at, const cha
   va_list arguments;
 
   va_start (arguments, format);
-  predict_fail_at_v (&parser->place, column_of (parser, at), parser->error, format, arguments);
+  base_fail_at_v (&parser->place, column_of (parser, at), parser->error, format, arguments);
   va_end (arguments);
 }
 
@@ -327,10 +327,10 @@ parse_formula (Parser *parser, int binding)
 }
 
 PredictExpression *
-predict_expression_parse (const char *text, const PredictNames *names, const PredictPlace *place,
+predict_expression_parse (const char *text, const PredictNames *names, const BasePlace *place,
                           GError **error)
 {
-  static const PredictPlace nowhere = { NULL, 1, 1 };
+  static const BasePlace nowhere = { NULL, 1, 1 };
   g_autoptr (GArray) steps = g_array_new (FALSE, FALSE, sizeof (PredictStep));
   Parser parser = {
     .text = text,

@@ -16,9 +16,9 @@
 char *
 predict_number_text (double value)
 {
-  char text[PREDICT_DECIMAL_SIZE];
+  char text[BASE_DECIMAL_SIZE];
 
-  return g_strdup (predict_decimal_print (text, value));
+  return g_strdup (base_decimal_print (text, value));
 }
 
 uint32_t
@@ -147,9 +147,9 @@ predict_write_operands (PredictWriter *writer, uint32_t root, const char *before
 void
 predict_write_number (PredictWriter *writer, double value)
 {
-  char text[PREDICT_DECIMAL_SIZE];
+  char text[BASE_DECIMAL_SIZE];
 
-  g_string_append (writer->out, predict_decimal_print (text, value));
+  g_string_append (writer->out, base_decimal_print (text, value));
 }
 
 static void

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "predictors/formula/evaluate_blocks.h"
+#include "base/error.h"
 #include "predictors/formula/expression_testing.h"
 
 #include <glib/gstdio.h>
@@ -60,7 +61,7 @@ test_fewest_parentheses (void)
 static void
 test_text_reads_back_to_the_same_steps (void)
 {
-  PredictRandom random = predict_random (1, 1);
+  BaseRandom random = base_random_stream (1, 1);
 
   for (guint tree = 0; tree < 5000; tree++) {
     g_autoptr (PredictExpression) expression = expression_testing_random (&random, 1 + tree % 7);
@@ -75,10 +76,10 @@ test_text_reads_back_to_the_same_steps (void)
 static void
 test_numbers_read_back_to_the_same_bits (void)
 {
-  PredictRandom random = predict_random (1, 2);
+  BaseRandom random = base_random_stream (1, 2);
 
   for (guint i = 0; i < 20000; i++) {
-    uint64_t bits = predict_random_next (&random);
+    uint64_t bits = base_random_next (&random);
     double value;
 
     memcpy (&value, &bits, sizeof value);
@@ -117,7 +118,7 @@ test_errors_tell_the_column (void)
     g_autoptr (GError) error = NULL;
 
     g_assert_null (predict_expression_parse (cases[i][0], TESTING, NULL, &error));
-    g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL);
+    g_assert_error (error, BASE_ERROR, BASE_ERROR_TEXT);
     g_assert_cmpstr (error->message, ==, cases[i][1]);
   }
 }
@@ -128,7 +129,7 @@ test_place_and_names (void)
 {
   static const char *const one[] = { "np", NULL };
   const PredictNames names = { .variables = one }, none = { NULL };
-  const PredictPlace place = { "evh1.model", 7, 10 };
+  const BasePlace place = { "evh1.model", 7, 10 };
   g_autoptr (GError) error = NULL;
 
   g_assert_null (predict_expression_parse ("1 + nx", &names, &place, &error));
@@ -243,7 +244,7 @@ test_simplified (void)
 static void
 test_simplified_has_the_same_values (void)
 {
-  PredictRandom random = predict_random (1, 3);
+  BaseRandom random = base_random_stream (1, 3);
   const double parameters[] = { 0.75, -2 };
   guint n_shorter = 0;
 
@@ -257,7 +258,7 @@ test_simplified_has_the_same_values (void)
     g_assert_cmpuint (twice->n, <=, simple->n);
     n_shorter += simple->n < expression->n;
     for (guint point = 0; point < 10; point++) {
-      const double x[] = { (double) point - 5, predict_random_unit (&random), 1 - (double) point };
+      const double x[] = { (double) point - 5, base_random_unit (&random), 1 - (double) point };
       double before = predict_value (expression, x, parameters);
       double after = predict_value (simple, x, parameters);
 
@@ -322,7 +323,7 @@ test_c_agrees (void)
   g_autofree char *output = NULL;
   g_autoptr (GString) text = g_string_new ("#include <stdio.h>\n");
   g_autoptr (GString) calls = g_string_new ("int\nmain (void)\n{\n");
-  PredictRandom random = predict_random (1, 4);
+  BaseRandom random = base_random_stream (1, 4);
   const double parameters[] = { 0.75, -2 }, x[] = { 0.7, 1.9, -0.4 };
   const char *arguments[] = { cc, "-o", program, source, "-lm", NULL }, *at;
   double expected[60];

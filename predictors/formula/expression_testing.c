@@ -13,38 +13,38 @@ static const char *const parameters[] = { "p", "q", NULL };
 const PredictNames expression_testing_names = { .variables = variables, .parameters = parameters };
 
 static PredictStep
-random_leaf (PredictRandom *random)
+random_leaf (BaseRandom *random)
 {
   static const double numbers[] = { 0, 1, -1, 2, 0.5, -3, 2.45e-8, 1e22, -0.0 };
 
-  switch (predict_random_below (random, 4)) {
+  switch (base_random_below (random, 4)) {
   case 0:
     return (PredictStep){
       .op = PREDICT_OP_CONSTANT,
-      .value = numbers[predict_random_below (random, G_N_ELEMENTS (numbers))],
+      .value = numbers[base_random_below (random, G_N_ELEMENTS (numbers))],
     };
   case 1:
     return (PredictStep){
       .op = PREDICT_OP_CONSTANT,
-      .value = 4 * predict_random_unit (random) - 2,
+      .value = 4 * base_random_unit (random) - 2,
     };
   case 2:
     return (PredictStep){
       .op = PREDICT_OP_PARAMETER,
-      .index = (int32_t) predict_random_below (random, 2),
+      .index = (int32_t) base_random_below (random, 2),
     };
   default:
     return (PredictStep){
       .op = PREDICT_OP_VARIABLE,
-      .index = (int32_t) predict_random_below (random, 3),
+      .index = (int32_t) base_random_below (random, 3),
     };
   }
 }
 
 static void
-grow (PredictRandom *random, guint depth, GArray *steps)
+grow (BaseRandom *random, guint depth, GArray *steps)
 {
-  uint64_t kind = predict_random_below (random, PREDICT_N_OPS);
+  uint64_t kind = base_random_below (random, PREDICT_N_OPS);
   PredictStep step = { .op = (uint8_t) kind };
 
   if (depth == 0 || predict_ops[kind].n_operands == 0) {
@@ -53,14 +53,14 @@ grow (PredictRandom *random, guint depth, GArray *steps)
     return;
   }
   if (kind == PREDICT_OP_INTEGER_POWER)
-    step.index = (int32_t) predict_random_below (random, 9) - 4;
+    step.index = (int32_t) base_random_below (random, 9) - 4;
   for (guint operand = 0; operand < predict_ops[kind].n_operands; operand++)
     grow (random, depth - 1, steps);
   g_array_append_val (steps, step);
 }
 
 PredictExpression *
-expression_testing_random (PredictRandom *random, guint depth)
+expression_testing_random (BaseRandom *random, guint depth)
 {
   g_autoptr (GArray) steps = g_array_new (FALSE, FALSE, sizeof (PredictStep));
 

@@ -11,7 +11,7 @@ extern const PredictNames expression_testing_names;
 
 /* Up to `depth` operations above each other, of any kind; small numbers, some of them 0, 1 or
  * negative. */
-PredictExpression *expression_testing_random (PredictRandom *random, guint depth);
+PredictExpression *expression_testing_random (BaseRandom *random, guint depth);
 
 /* As the formula says it, in long double by recursion and the C library; NaN when any part is not
  * finite. */

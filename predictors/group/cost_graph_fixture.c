@@ -6,14 +6,14 @@
 #include "predictors/group/cost_graph_fixture.h"
 
 PredictCostRows *
-cost_graph_random (uint32_t n, double share, PredictRandom *random)
+cost_graph_random (uint32_t n, double share, BaseRandom *random)
 {
   g_autoptr (GArray) edges = g_array_new (FALSE, FALSE, sizeof (PredictCostEdge));
 
   for (uint32_t a = 0; a < n; a++)
     for (uint32_t b = a + 1; b < n; b++)
-      if (predict_random_unit (random) < share) {
-        PredictCostEdge edge = { a, b, 1 + (double) predict_random_below (random, 99) };
+      if (base_random_unit (random) < share) {
+        PredictCostEdge edge = { a, b, 1 + (double) base_random_below (random, 99) };
 
         g_array_append_val (edges, edge);
       }

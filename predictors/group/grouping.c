@@ -41,7 +41,7 @@ own_start (const PredictCostGraph *graph, const PredictGroupOptions *options, ui
            uint32_t *part)
 {
   uint32_t n_named = graph->n > PREDICT_HALVES_MAX_TASKS ? 3 : 4;
-  PredictRandom random;
+  BaseRandom random;
 
   if (number == 0) {
     predict_start_block (graph->n, options->n_parts, part);
@@ -59,7 +59,7 @@ own_start (const PredictCostGraph *graph, const PredictGroupOptions *options, ui
     predict_start_halves (graph, options->n_parts, part);
     return g_strdup ("halves");
   }
-  random = predict_random (options->seed, RANDOM_START + number);
+  random = base_random_stream (options->seed, RANDOM_START + number);
   predict_start_random (graph->n, options->n_parts, &random, part);
   return g_strdup_printf ("random %u", number - n_named + 1);
 }
@@ -81,40 +81,40 @@ start (const PredictCostGraph *graph, const PredictGroupOptions *options, uint32
 /* A task of another part than `task`, which one of the edges of `task` leads to if there is one. */
 static uint32_t
 foreign_task (const PredictCostGraph *graph, const uint32_t *part, uint32_t task,
-              PredictRandom *random)
+              BaseRandom *random)
 {
   uint64_t n_edges = graph->first[task + 1] - graph->first[task];
   uint32_t other = task;
 
   if (n_edges > 0)
-    other = graph->neighbour[graph->first[task] + predict_random_below (random, n_edges)];
+    other = graph->neighbour[graph->first[task] + base_random_below (random, n_edges)];
   while (part[other] == part[task])
-    other = (uint32_t) predict_random_below (random, graph->n);
+    other = (uint32_t) base_random_below (random, graph->n);
   return other;
 }
 
 static uint32_t
-member (const PredictParts *parts, uint32_t part, PredictRandom *random)
+member (const PredictParts *parts, uint32_t part, BaseRandom *random)
 {
   uint32_t n;
   const uint32_t *members = predict_parts_members (parts, part, &n);
 
-  return members[predict_random_below (random, n)];
+  return members[base_random_below (random, n)];
 }
 
 /* Two or three parts that have to do with each other pass some tasks on, each to the next. */
 static void
-perturb (PredictParts *parts, const PredictCostGraph *graph, PredictRandom *random)
+perturb (PredictParts *parts, const PredictCostGraph *graph, BaseRandom *random)
 {
   const uint32_t *part = predict_parts_of (parts);
-  uint32_t task = (uint32_t) predict_random_below (random, graph->n);
+  uint32_t task = (uint32_t) base_random_below (random, graph->n);
   uint32_t second = foreign_task (graph, part, task, random);
   uint32_t third = foreign_task (graph, part, second, random);
   uint32_t p[3] = { part[task], part[second], part[third] }, n_members;
   uint64_t n;
 
   predict_parts_members (parts, p[0], &n_members);
-  n = 1 + predict_random_below (random, 1 + predict_random_below (random, 1 + n_members / 2));
+  n = 1 + base_random_below (random, 1 + base_random_below (random, 1 + n_members / 2));
   for (uint64_t i = 0; i < n; i++) {
     uint32_t passed = member (parts, p[0], random);
 
@@ -127,7 +127,7 @@ perturb (PredictParts *parts, const PredictCostGraph *graph, PredictRandom *rand
 /* Betters the parts until `until` of their work is done. */
 static void
 better_perturbed (PredictParts *parts, const PredictCostGraph *graph, uint64_t until,
-                  PredictRandom *random)
+                  BaseRandom *random)
 {
   uint64_t n_left = (uint64_t) graph->n * PERTURBATIONS_PER_TASK;
   int64_t cut = predict_parts_cut (parts);
@@ -182,7 +182,7 @@ try_start (PredictGroups *groups, PredictParts *parts, const PredictCostGraph *g
 {
   uint32_t number = groups->trials->len;
   g_autofree uint32_t *part = g_new (uint32_t, graph->n);
-  PredictRandom random = predict_random (options->seed, PERTURB);
+  BaseRandom random = base_random_stream (options->seed, PERTURB);
   PredictGroupTrial trial = { .name = start (graph, options, number, part) };
 
   predict_parts_set (parts, part);

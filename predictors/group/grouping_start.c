@@ -28,11 +28,11 @@ predict_start_round_robin (uint32_t n, uint32_t n_parts, uint32_t *part)
 }
 
 void
-predict_start_random (uint32_t n, uint32_t n_parts, PredictRandom *random, uint32_t *part)
+predict_start_random (uint32_t n, uint32_t n_parts, BaseRandom *random, uint32_t *part)
 {
   predict_start_block (n, n_parts, part);
   for (uint32_t left = n; left > 1; left--) {
-    uint32_t other = (uint32_t) predict_random_below (random, left), p = part[left - 1];
+    uint32_t other = (uint32_t) base_random_below (random, left), p = part[left - 1];
 
     part[left - 1] = part[other];
     part[other] = p;

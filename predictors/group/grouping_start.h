@@ -19,7 +19,7 @@ predict_part_size (uint32_t n, uint32_t n_parts, uint32_t p)
 /* Each fills part[n] with parts of such sizes. */
 void predict_start_block (uint32_t n, uint32_t n_parts, uint32_t *part);
 void predict_start_round_robin (uint32_t n, uint32_t n_parts, uint32_t *part);
-void predict_start_random (uint32_t n, uint32_t n_parts, PredictRandom *random, uint32_t *part);
+void predict_start_random (uint32_t n, uint32_t n_parts, BaseRandom *random, uint32_t *part);
 
 /* Part by part: to the first task that is left comes, again and again, the one that has the dearest
  * edges to the part. */

@@ -48,7 +48,7 @@ test_best_of_all (void)
 
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
     for (uint32_t round = 0; round < 4; round++) {
-      PredictRandom random = predict_random (round, i);
+      BaseRandom random = base_random_stream (round, i);
       g_autoptr (PredictCostRows) rows = cost_graph_random (cases[i].n, cases[i].share, &random);
       const PredictGroupOptions options = { .n_parts = cases[i].n_parts,
                                             .n_starts = 4,
@@ -70,7 +70,7 @@ test_paper_mostly_finds_the_best (void)
   uint32_t n_best = 0;
 
   for (uint32_t round = 0; round < 100; round++) {
-    PredictRandom random = predict_random (round, 99);
+    BaseRandom random = base_random_stream (round, 99);
     g_autoptr (PredictCostRows) rows = cost_graph_random (8, 1, &random);
     const PredictGroupOptions options = { .n_parts = 2 };
     g_autoptr (PredictGroups) groups = predict_group (&rows->graph, &options);
@@ -120,7 +120,7 @@ static void
 test_starts_have_exact_sizes (void)
 {
   static const uint32_t n_parts[] = { 1, 2, 3, 7, 16, 50 };
-  PredictRandom random = predict_random (5, 0);
+  BaseRandom random = base_random_stream (5, 0);
   g_autoptr (PredictCostRows) rows = cost_graph_random (50, 0.1, &random);
   uint32_t part[50];
 
@@ -142,7 +142,7 @@ test_starts_have_exact_sizes (void)
 static void
 test_same_seed_and_given_start (void)
 {
-  PredictRandom random = predict_random (6, 0);
+  BaseRandom random = base_random_stream (6, 0);
   g_autoptr (PredictCostRows) rows = cost_graph_random (64, 0.2, &random);
   uint32_t part[64];
   PredictGroupStart given = { "mine", part };

@@ -74,7 +74,7 @@ test_no_exchange_is_left (void)
                 { 12, 12, 0.5 },  { 7, 1, 1 },    { 40, 6, 0 },     { 65, 32, 0.2 } };
 
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++) {
-    PredictRandom random = predict_random (1, i);
+    BaseRandom random = base_random_stream (1, i);
     g_autoptr (PredictCostRows) rows = cost_graph_random (cases[i].n, cases[i].share, &random);
     g_autoptr (PredictParts) parts = parts_new (&rows->graph, cases[i].n_parts);
     int64_t before = predict_parts_cut (parts), cut;
@@ -99,15 +99,15 @@ test_no_exchange_is_left (void)
 static void
 test_exchanges_are_taken_back (void)
 {
-  PredictRandom random = predict_random (2, 0);
+  BaseRandom random = base_random_stream (2, 0);
   g_autoptr (PredictCostRows) rows = cost_graph_random (30, 0.4, &random);
   g_autoptr (PredictParts) parts = parts_new (&rows->graph, 4);
   g_autofree uint32_t *kept = g_memdup2 (predict_parts_of (parts), 30 * sizeof *kept);
   int64_t cut = predict_parts_cut (parts);
 
   for (uint32_t i = 0; i < 100; i++) {
-    uint32_t a = (uint32_t) predict_random_below (&random, 30);
-    uint32_t b = (uint32_t) predict_random_below (&random, 30);
+    uint32_t a = (uint32_t) base_random_below (&random, 30);
+    uint32_t b = (uint32_t) base_random_below (&random, 30);
 
     if (predict_parts_of (parts)[a] == predict_parts_of (parts)[b])
       continue;
@@ -126,7 +126,7 @@ test_exchanges_are_taken_back (void)
 static void
 test_planted_halves (void)
 {
-  PredictRandom random = predict_random (3, 0);
+  BaseRandom random = base_random_stream (3, 0);
   g_autoptr (GArray) edges = g_array_new (FALSE, FALSE, sizeof (PredictCostEdge));
   g_autoptr (PredictCostRows) rows = NULL;
   g_autoptr (PredictParts) parts = NULL;
@@ -136,7 +136,7 @@ test_planted_halves (void)
       PredictCostEdge edge = { a, b, a % 2 == b % 2 ? 10 : 1 };
       gboolean is_bridge = b == a + 1 && a % 60 == 0;
 
-      if (is_bridge || (a % 2 == b % 2 && predict_random_unit (&random) < 0.1))
+      if (is_bridge || (a % 2 == b % 2 && base_random_unit (&random) < 0.1))
         g_array_append_val (edges, edge);
     }
   rows = predict_cost_rows (300, (PredictCostEdge *) edges->data, edges->len);

@@ -1,14 +1,14 @@
-/* feature_search.c - see feature_search.h.
+/* feature_search.c - the features that together predict best.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
 #include "predictors/model/feature_search.h"
 
-#include "predictors/forest/crowd.h"
+#include "predictors/forest/work_threads.h"
 #include "predictors/predict_error.h"
 #include "predictors/model/holdout.h"
-#include "predictors/table/splits.h"
+#include "predictors/table/samples.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,7 +30,7 @@ typedef struct {
   GArray *tried;   /* (element-type PredictFeatureChoice) */
   GError **errors; /* [of the batch] */
   guint first;     /* of the batch, in tried */
-  PredictStretch stretch;
+  PredictWorkShare share;
 } Searcher;
 
 /* -- sets of features ------------------------------------------------------ */
@@ -161,19 +161,19 @@ score_choice (void *data, guint number)
     choice->score = evaluation.scores[search->score].mean;
 }
 
-/* Those that were added from the `first` on; `share` of the stretch that is left is their work. */
+/* Scores the sets that were added from the `first` on; their work is `part` of what is left. */
 static gboolean
-score_batch (Searcher *searcher, guint first, double share, GError **error)
+score_batch (Searcher *searcher, guint first, double part, GError **error)
 {
   guint n = searcher->tried->len - first;
   g_autofree GError **errors = g_new0 (GError *, n);
-  PredictStretch stretch = searcher->stretch;
+  PredictWorkShare share = searcher->share;
 
-  stretch.to = stretch.from + share * (stretch.to - stretch.from);
-  searcher->stretch.from = stretch.to;
+  share.to = share.from + part * (share.to - share.from);
+  searcher->share.from = share.to;
   searcher->first = first;
   searcher->errors = errors;
-  predict_crowd (score_choice, searcher, n, predict_threads (searcher->settings), &stretch);
+  predict_work (score_choice, searcher, n, predict_threads (searcher->settings), &share);
   return predict_first_error (errors, n, error);
 }
 
@@ -265,7 +265,7 @@ make_outer (const Searcher *whole, guint number, PredictScores *scores, guint *t
 {
   const PredictSearch *search = whole->search;
   uint64_t n = whole->samples->n_samples;
-  PredictRandom random = predict_random (search->seed, number);
+  BaseRandom random = base_random_stream (search->seed, number);
   g_autofree bool *is_test = g_new (bool, n), *is_training = g_new (bool, n);
   g_autofree uint32_t *group = NULL;
   g_autoptr (PredictSamples) training = NULL;
@@ -281,7 +281,7 @@ make_outer (const Searcher *whole, guint number, PredictScores *scores, guint *t
   searcher.group = group =
       predict_split_groups (whole->group, is_training, n, whole->n_groups, &searcher.n_groups);
   searcher.samples = training = predict_samples_select (whole->samples, is_training);
-  searcher.seed = predict_random_next (&random);
+  searcher.seed = base_random_next (&random);
   searcher.tried = tried;
   if (!run_search (&searcher, error))
     return FALSE;
@@ -296,24 +296,16 @@ make_outer (const Searcher *whole, guint number, PredictScores *scores, guint *t
 
 /* -- the whole ------------------------------------------------------------- */
 
-static double
-count_small_sets (guint n_features, guint largest)
+static gboolean
+check_search (const PredictSearch *search, guint n_features, GError **error)
 {
+  guint largest = MIN (search->exhaustive, search->max_size);
   double sets = 0, of_size = 1;
 
   for (guint n = 1; n <= MIN (largest, n_features); n++) {
     of_size *= (double) (n_features - n + 1) / n;
     sets += of_size;
   }
-  return sets;
-}
-
-static gboolean
-check_search (const PredictSearch *search, guint n_features, GError **error)
-{
-  guint largest = MIN (search->exhaustive, search->max_size);
-  double sets = count_small_sets (n_features, largest);
-
   if (largest == 0)
     g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
                  "a search begins with all sets of at least 1 feature");
@@ -329,11 +321,11 @@ check_search (const PredictSearch *search, guint n_features, GError **error)
   return FALSE;
 }
 
-static PredictStretch
-stretch_of (PredictProgress progress, void *progress_data, guint number, guint n)
+static PredictWorkShare
+share_of (PredictProgress progress, void *progress_data, guint number, guint n)
 {
-  return (PredictStretch){ progress, progress_data, (double) number / n,
-                           (double) (number + 1) / n };
+  return (PredictWorkShare){ progress, progress_data, (double) number / n,
+                             (double) (number + 1) / n };
 }
 
 gboolean
@@ -350,11 +342,11 @@ predict_feature_search (const PredictSamples *samples, const uint32_t *group, ui
 
   if (!check_search (search, samples->n_features, error))
     return FALSE;
-  searcher.stretch = stretch_of (progress, progress_data, 0, search->outer + 1);
+  searcher.share = share_of (progress, progress_data, 0, search->outer + 1);
   if (!run_search (&searcher, error))
     return FALSE;
   for (guint i = 0; i < search->outer; i++) {
-    searcher.stretch = stretch_of (progress, progress_data, i + 1, search->outer + 1);
+    searcher.share = share_of (progress, progress_data, i + 1, search->outer + 1);
     if (!make_outer (&searcher, i, &scores[i], made.times_chosen, error))
       return FALSE;
   }

@@ -27,12 +27,12 @@ static PredictSamples *
 samples_new (guint n, guint planted, uint64_t seed)
 {
   PredictSamples *samples = predict_samples_new (n, N_FEATURES, TRUE);
-  PredictRandom random = predict_random (seed, 0);
+  BaseRandom random = base_random_stream (seed, 0);
 
   for (guint i = 0; i < n * N_FEATURES; i++)
-    samples->x[i] = (float) predict_random_unit (&random);
+    samples->x[i] = (float) base_random_unit (&random);
   for (guint i = 0; i < n; i++) {
-    samples->y[i] = planted ? 0 : predict_random_unit (&random);
+    samples->y[i] = planted ? 0 : base_random_unit (&random);
     for (guint feature = 0; feature < N_FEATURES; feature++)
       if (planted >> feature & 1)
         samples->y[i] += (double) samples->x[feature * n + i];

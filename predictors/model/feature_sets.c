@@ -1,4 +1,4 @@
-/* feature_sets.c - see feature_sets.h.
+/* feature_sets.c - the sets of features that have a name.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

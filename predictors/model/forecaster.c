@@ -1,4 +1,4 @@
-/* forecaster.c - see forecaster.h.
+/* forecaster.c - a model of either kind: learned from a table, or a formula.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

@@ -1,4 +1,4 @@
-/* holdout.c - see holdout.h.
+/* holdout.c - learning from some samples, predicting the others.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -6,28 +6,6 @@
 #include "predictors/model/holdout.h"
 
 #include <math.h>
-
-static PredictSamples *
-select_training (const PredictSamples *samples, const bool *is_test)
-{
-  g_autofree bool *chosen = g_new (bool, samples->n_samples);
-
-  for (uint64_t i = 0; i < samples->n_samples; i++)
-    chosen[i] = !is_test[i];
-  return predict_samples_select (samples, chosen);
-}
-
-static PredictScores
-score_exponentials (const double *observed, const double *predicted, uint64_t n)
-{
-  g_autofree double *observed_exp = g_new (double, n), *predicted_exp = g_new (double, n);
-
-  for (uint64_t i = 0; i < n; i++) {
-    observed_exp[i] = exp (observed[i]);
-    predicted_exp[i] = exp (predicted[i]);
-  }
-  return predict_score (observed_exp, predicted_exp, n);
-}
 
 /* all[] of the tested samples := tested[], in their order. */
 static void
@@ -46,21 +24,29 @@ predict_holdout (const PredictSamples *samples, const bool *is_test,
                  double *deviation, PredictScores *scores, GError **error)
 {
   PredictSettings alone = *settings;
-  g_autoptr (PredictSamples) training = select_training (samples, is_test);
+  g_autofree bool *is_training = g_new (bool, samples->n_samples);
+  g_autoptr (PredictSamples) training = NULL;
   g_autoptr (PredictSamples) tested = predict_samples_select (samples, is_test);
-  g_autofree double *tested_predicted = g_new (double, tested->n_samples);
-  g_autofree double *tested_deviation = g_new (double, tested->n_samples);
+  uint64_t n_tested = tested->n_samples;
+  g_autofree double *tested_predicted = g_new (double, n_tested);
+  g_autofree double *tested_deviation = g_new (double, n_tested);
   g_autoptr (PredictFitted) fitted = NULL;
 
+  for (uint64_t i = 0; i < samples->n_samples; i++)
+    is_training[i] = !is_test[i];
+  training = predict_samples_select (samples, is_training);
   alone.threads = 1;
   fitted = predict_fit (training, &alone, NULL, NULL, NULL, error);
   if (fitted == NULL)
     return FALSE;
   predict_fitted_predict (fitted, tested, 1, tested_predicted, tested_deviation);
-  *scores = (log_target ? score_exponentials : predict_score) (tested->y, tested_predicted,
-                                                               tested->n_samples);
   scatter (tested_predicted, is_test, samples->n_samples, predicted);
   scatter (tested_deviation, is_test, samples->n_samples, deviation);
+  for (uint64_t i = 0; log_target && i < n_tested; i++) {
+    tested->y[i] = exp (tested->y[i]);
+    tested_predicted[i] = exp (tested_predicted[i]);
+  }
+  *scores = predict_score (tested->y, tested_predicted, n_tested);
   return TRUE;
 }
 

@@ -1,4 +1,4 @@
-/* interval.c - see interval.h.
+/* interval.c - conformal intervals of predictions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -22,40 +22,6 @@ compare_doubles (const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Rank, from 1, in ascending order of all scores, of the kept score k, from 0: the first of rank
- * r or more is k = floor (n (r - 1) / of). */
-static uint64_t
-rank_of (uint32_t k, uint32_t n, uint64_t of)
-{
-  return (uint64_t) (((unsigned __int128) of * (k + 1) + n - 1) / n);
-}
-
-/* The mean error: where the trees differ less than that, they tell little about it. */
-static double
-floor_of (const double *observed, const double *predicted, uint64_t n, uint64_t n_calibrated)
-{
-  double sum = 0;
-
-  for (uint64_t i = 0; i < n; i++)
-    if (!isnan (predicted[i]))
-      sum += fabs (observed[i] - predicted[i]) / (double) n_calibrated;
-  return sum;
-}
-
-static uint64_t
-count_groups (const double *predicted, const uint32_t *group, uint64_t n, uint32_t n_groups)
-{
-  g_autofree bool *seen = g_new0 (bool, n_groups);
-  uint64_t count = 0;
-
-  for (uint64_t i = 0; i < n; i++)
-    if (!isnan (predicted[i]) && !seen[group[i]]) {
-      seen[group[i]] = true;
-      count++;
-    }
-  return count;
-}
-
 PredictInterval
 predict_interval_calibrate (const double *observed, const double *predicted,
                             const double *deviation, const uint32_t *group, uint64_t n,
@@ -63,21 +29,35 @@ predict_interval_calibrate (const double *observed, const double *predicted,
 {
   PredictInterval interval = { 0 };
   g_autofree double *scores = g_new (double, n);
+  g_autofree bool *seen = g_new0 (bool, n_groups);
 
-  interval.groups = count_groups (predicted, group, n, n_groups);
   for (uint64_t i = 0; i < n; i++)
-    interval.of += !isnan (predicted[i]);
-  interval.floor = floor_of (observed, predicted, n, interval.of);
+    if (!isnan (predicted[i])) {
+      interval.of++;
+      interval.groups += !seen[group[i]];
+      seen[group[i]] = true;
+    }
+  /* The mean error: where the trees differ less than that, they tell little about it. */
+  for (uint64_t i = 0; i < n; i++)
+    if (!isnan (predicted[i]))
+      interval.floor += fabs (observed[i] - predicted[i]) / (double) interval.of;
   for (uint64_t i = 0, k = 0; i < n; i++)
     if (!isnan (predicted[i]))
       scores[k++] = interval.floor > 0
                         ? fabs (observed[i] - predicted[i]) / (deviation[i] + interval.floor)
                         : 0;
   qsort (scores, interval.of, sizeof *scores, compare_doubles);
+
+  /* Kept score k, from 0, has this rank, from 1, among all: the first of rank r or more is
+   * k = floor (n (r - 1) / of). */
   interval.n = (uint32_t) MIN (interval.of, MAX_SCORES);
   interval.scores = g_new (double, interval.n);
-  for (uint32_t k = 0; k < interval.n; k++)
-    interval.scores[k] = scores[rank_of (k, interval.n, interval.of) - 1];
+  for (uint32_t k = 0; k < interval.n; k++) {
+    unsigned __int128 rank =
+        ((unsigned __int128) interval.of * (k + 1) + interval.n - 1) / interval.n;
+
+    interval.scores[k] = scores[(uint64_t) rank - 1];
+  }
   return interval;
 }
 

@@ -9,7 +9,7 @@
 #include "predictors/model/model.h"
 #include "base/random.h"
 #include "predictors/model/regression_fixture.h"
-#include "predictors/table/splits.h"
+#include "predictors/table/samples.h"
 
 #include <math.h>
 #include <string.h>
@@ -117,19 +117,19 @@ share_covered (guint n_groups, guint rows_of_group, gboolean told)
   guint n = n_groups * rows_of_group, n_covered = 0;
   g_autofree double *observed = g_new (double, n), *zeros = g_new0 (double, n);
   g_autofree uint32_t *group = g_new (uint32_t, n);
-  PredictRandom random = predict_random (1, n);
+  BaseRandom random = base_random_stream (1, n);
 
   for (guint trial = 0; trial < TRIALS; trial++) {
     PredictInterval interval;
 
     for (guint i = 0; i < n; i++) {
       observed[i] =
-          i % rows_of_group == 0 ? -log (1 - predict_random_unit (&random)) : observed[i - 1];
+          i % rows_of_group == 0 ? -log (1 - base_random_unit (&random)) : observed[i - 1];
       group[i] = told ? i / rows_of_group : i;
     }
     interval = predict_interval_calibrate (observed, zeros, zeros, group, n, told ? n_groups : n);
     n_covered +=
-        -log (1 - predict_random_unit (&random)) <= predict_interval_half_width (&interval, 0.9, 0);
+        -log (1 - base_random_unit (&random)) <= predict_interval_half_width (&interval, 0.9, 0);
     predict_interval_clear (&interval);
   }
   return (double) n_covered / TRIALS;
@@ -275,7 +275,7 @@ test_diabetes (void)
   group = predict_table_groups (table, NULL, &n_groups, NULL);
   for (guint draw = 0; draw < DRAWS; draw++) {
     g_autofree bool *chosen = g_new (bool, table->n_rows);
-    PredictRandom random = predict_random (draw, 0);
+    BaseRandom random = base_random_stream (draw, 0);
     PredictSettings settings = predict_settings_default (PREDICT_EXTRA_TREES);
     g_autoptr (PredictTable) training = NULL, test = NULL;
 

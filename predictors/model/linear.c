@@ -1,15 +1,15 @@
-/* linear.c - see linear.h.
+/* linear.c - least squares with a constant, and the choice of a ridge.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
 #include "predictors/model/linear.h"
 
-#include "predictors/model/double_double.h"
 #include "predictors/predict_error.h"
 #include "predictors/model/scale.h"
 
 #include <lapacke.h>
+#include <math.h>
 #include <string.h>
 
 /* A column whose part that the others do not explain is smaller, of its norm, is made of
@@ -22,6 +22,46 @@
 /* Three or four are enough unless columns are as near to collinear as is let through. */
 #define MAX_CORRECTIONS 60
 
+/* --- Numbers with twice the digits of a double ---
+ *
+ * A number is the unevaluated sum of two doubles, the second below half a unit in
+ * the last place of the first: 106 bits (Dekker 1971; Hida, Li, Bailey 2001). */
+
+typedef struct {
+  double high, low;
+} Double2;
+
+/* high + low = a + b exactly (Knuth). */
+static inline Double2
+double2_sum (double a, double b)
+{
+  double high = a + b, of_b = high - a;
+
+  return (Double2){ high, (a - (high - of_b)) + (b - of_b) };
+}
+
+/* a + b, relative error below 2^-104 unless they cancel. */
+static inline Double2
+double2_add (Double2 a, Double2 b)
+{
+  Double2 high = double2_sum (a.high, b.high);
+  Double2 low = double2_sum (a.low, b.low);
+  double middle = high.low + low.high, sum = high.high + middle;
+
+  return double2_sum (sum, middle - (sum - high.high) + low.low);
+}
+
+/* a b. */
+static inline Double2
+double2_times (Double2 a, double b)
+{
+  double high = a.high * b;
+
+  return double2_sum (high, fma (a.high, b, -high) + a.low * b);
+}
+
+/* --- Least squares --- */
+
 /* The least-squares problem of standardised columns. */
 typedef struct {
   const PredictSamples *samples;
@@ -31,6 +71,14 @@ typedef struct {
   PredictScale *scale; /* [n_features] */
   PredictScale target;
 } Problem;
+
+static gboolean
+set_too_large (GError **error)
+{
+  g_set_error_literal (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
+                       "least squares: the values are too large to be squared");
+  return FALSE;
+}
 
 static double
 value_of (const Problem *problem, guint column, uint64_t sample)
@@ -139,23 +187,23 @@ drop_collinear (Problem *problem, double *triangle, PredictColumnUse *use)
 
 /* gradient[n] = Z' (t - Z solution) - ridge solution, with twice the digits inside. */
 static void
-gradient_at (const Problem *problem, const PredictDouble2 *solution, double *gradient)
+gradient_at (const Problem *problem, const Double2 *solution, double *gradient)
 {
   guint n = problem->n;
-  g_autofree PredictDouble2 *sums = g_new (PredictDouble2, n);
+  g_autofree Double2 *sums = g_new (Double2, n);
   g_autofree double *row = g_new (double, n);
 
   for (guint k = 0; k < n; k++)
-    sums[k] = predict_double2_times (solution[k], -problem->ridge);
+    sums[k] = double2_times (solution[k], -problem->ridge);
   for (uint64_t i = 0; i < problem->samples->n_samples; i++) {
-    PredictDouble2 residual = { predict_scaled (problem->target, problem->samples->y[i]), 0 };
+    Double2 residual = { predict_scaled (problem->target, problem->samples->y[i]), 0 };
 
     for (guint k = 0; k < n; k++) {
       row[k] = value_of (problem, k, i);
-      residual = predict_double2_add (residual, predict_double2_times (solution[k], -row[k]));
+      residual = double2_add (residual, double2_times (solution[k], -row[k]));
     }
     for (guint k = 0; k < n; k++)
-      sums[k] = predict_double2_add (sums[k], predict_double2_times (residual, row[k]));
+      sums[k] = double2_add (sums[k], double2_times (residual, row[k]));
   }
   for (guint k = 0; k < n; k++)
     gradient[k] = sums[k].high;
@@ -166,7 +214,7 @@ static void
 solve (const Problem *problem, const double *triangle, guint leading, double *solution)
 {
   guint n = problem->n;
-  g_autofree PredictDouble2 *exact = g_new0 (PredictDouble2, n);
+  g_autofree Double2 *exact = g_new0 (Double2, n);
   g_autofree double *step = g_new (double, n);
   double largest, step_size, last_step = INFINITY, grain = GRAIN;
 
@@ -176,7 +224,7 @@ solve (const Problem *problem, const double *triangle, guint leading, double *so
                     (lapack_int) n);
     largest = step_size = 0;
     for (guint k = 0; k < n; k++) {
-      exact[k] = predict_double2_add (exact[k], (PredictDouble2){ step[k], 0 });
+      exact[k] = double2_add (exact[k], (Double2){ step[k], 0 });
       step_size = MAX (step_size, fabs (step[k]));
       largest = MAX (largest, fabs (exact[k].high));
     }
@@ -205,20 +253,6 @@ fit_columns (Problem *problem, PredictLinear *linear)
   }
 }
 
-/* Whether everything can be computed with. */
-static gboolean
-check_finite (const PredictLinear *linear, const PredictScale *target, GError **error)
-{
-  gboolean finite = isfinite (target->mean) && isfinite (target->sd);
-
-  for (guint feature = 0; feature < linear->n_features; feature++)
-    finite &= isfinite (linear->coefficients[feature]);
-  if (!finite)
-    g_set_error_literal (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
-                         "least squares: the values are too large to be squared");
-  return finite;
-}
-
 PredictLinear *
 predict_linear_fit (const PredictSamples *samples, double ridge, GError **error)
 {
@@ -227,6 +261,7 @@ predict_linear_fit (const PredictSamples *samples, double ridge, GError **error)
   g_autofree guint *columns = g_new (guint, n_features);
   g_autofree PredictScale *scale = g_new (PredictScale, n_features);
   Problem problem = { .samples = samples, .ridge = ridge, .columns = columns, .scale = scale };
+  gboolean finite;
 
   problem.target = predict_scale_doubles (samples->y, samples->n_samples);
   linear->constant = problem.target.mean;
@@ -240,7 +275,14 @@ predict_linear_fit (const PredictSamples *samples, double ridge, GError **error)
   }
   if (problem.n > 0 && isfinite (problem.target.sd))
     fit_columns (&problem, linear);
-  return check_finite (linear, &problem.target, error) ? g_steal_pointer (&linear) : NULL;
+  finite = isfinite (problem.target.mean) && isfinite (problem.target.sd);
+  for (guint feature = 0; feature < n_features; feature++)
+    finite &= isfinite (linear->coefficients[feature]);
+  if (!finite) {
+    set_too_large (error);
+    return NULL;
+  }
+  return g_steal_pointer (&linear);
 }
 
 PredictLinear *
@@ -278,4 +320,142 @@ predict_linear_predict (const PredictLinear *linear, const PredictSamples *sampl
              ((double) samples->x[feature * samples->n_samples + i] - linear->means[feature]);
     predicted[i] = sum;
   }
+}
+
+/* --- The choice of a ridge --- */
+
+/* A singular value that is smaller, of the largest, is made of rounding: features are of single
+ * precision. */
+#define NEGLIGIBLE        0x1p-20
+#define FIRST_HALF_DECADE (-16)
+#define LAST_HALF_DECADE  2
+
+/* Standardised features Z = U S V', and the deviations of the target from its mean along U. */
+typedef struct {
+  const PredictSamples *samples;
+  guint n, n_varying; /* samples; features that vary */
+  guint rank;         /* of Z */
+  double mean;        /* of the target */
+  double *left;       /* U, column-major: [rank][n] */
+  double *singular;   /* [rank] */
+  double *along;      /* [rank] */
+} Spectrum;
+
+static void
+spectrum_clear (Spectrum *spectrum)
+{
+  g_free (spectrum->left);
+  g_free (spectrum->singular);
+  g_free (spectrum->along);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Spectrum, spectrum_clear)
+
+/* The features that vary, standardised, column-major; the caller frees. */
+static double *
+standardise (const PredictSamples *samples, guint *n_varying)
+{
+  uint64_t n = samples->n_samples;
+  double *columns = g_new (double, n * samples->n_features + 1);
+
+  *n_varying = 0;
+  for (guint feature = 0; feature < samples->n_features; feature++) {
+    const float *x = samples->x + feature * n;
+    PredictScale scale = predict_scale_floats (x, n);
+
+    if (!(scale.sd > 0))
+      continue;
+    for (uint64_t i = 0; i < n; i++)
+      columns[*n_varying * n + i] = predict_scaled (scale, x[i]);
+    (*n_varying)++;
+  }
+  return columns;
+}
+
+/* FALSE: LAPACK finds no singular values of such numbers. */
+static gboolean
+decompose (Spectrum *spectrum)
+{
+  g_autofree double *columns = standardise (spectrum->samples, &spectrum->n_varying);
+  guint n = spectrum->n, n_most = MIN (n, spectrum->n_varying);
+  double unused = 0;
+
+  spectrum->left = g_new (double, (gsize) n *n_most + 1);
+  spectrum->singular = g_new0 (double, n_most + 1);
+  spectrum->along = g_new0 (double, n_most + 1);
+  for (gsize i = 0; i < (gsize) n * spectrum->n_varying; i++)
+    if (!isfinite (columns[i]))
+      return FALSE;
+  if (n_most > 0 &&
+      LAPACKE_dgesvd (LAPACK_COL_MAJOR, 'S', 'N', (lapack_int) n, (lapack_int) spectrum->n_varying,
+                      columns, (lapack_int) n, spectrum->singular, spectrum->left, (lapack_int) n,
+                      &unused, 1, spectrum->along) != 0)
+    return FALSE;
+  while (spectrum->rank < n_most &&
+         spectrum->singular[spectrum->rank] > NEGLIGIBLE * spectrum->singular[0])
+    spectrum->rank++;
+  for (guint k = 0; k < spectrum->rank; k++) {
+    spectrum->along[k] = 0;
+    for (guint i = 0; i < n; i++)
+      spectrum->along[k] +=
+          spectrum->left[(gsize) k * n + i] * (spectrum->samples->y[i] - spectrum->mean);
+  }
+  return TRUE;
+}
+
+/* The sum of the squared errors of samples left out; what is predicted of them to left_out[n].
+ * A fit is a projection H y, and the error of a sample that is left out is its error in the fit of
+ * all / (1 - its diagonal element of H). */
+static double
+leave_out (const Spectrum *spectrum, double ridge, double *left_out)
+{
+  double sum = 0;
+
+  for (guint i = 0; i < spectrum->n; i++) {
+    double fitted = spectrum->mean, own = 1.0 / spectrum->n, off;
+
+    for (guint k = 0; k < spectrum->rank; k++) {
+      double square = spectrum->singular[k] * spectrum->singular[k],
+             share = square / (square + ridge);
+      double unit = spectrum->left[(gsize) k * spectrum->n + i];
+
+      fitted += unit * share * spectrum->along[k];
+      own += unit * unit * share;
+    }
+    off = (spectrum->samples->y[i] - fitted) / (1 - own);
+    left_out[i] = spectrum->samples->y[i] - off;
+    sum += off * off;
+  }
+  return sum;
+}
+
+gboolean
+predict_ridge_choose (const PredictSamples *samples, PredictRidgeChoice *choice, GError **error)
+{
+  g_auto (Spectrum) spectrum = { .samples = samples, .n = (guint) samples->n_samples };
+  PredictScale target = predict_scale_doubles (samples->y, samples->n_samples);
+  g_autofree double *left_out = g_new (double, samples->n_samples);
+  g_autofree double *best_left_out = g_new0 (double, samples->n_samples);
+  double least = INFINITY, best = NAN;
+  gboolean is_determined;
+
+  g_assert (samples->n_samples >= 2 && samples->n_samples <= G_MAXINT32);
+  spectrum.mean = target.mean;
+  if (!isfinite (target.sd) || !decompose (&spectrum))
+    return set_too_large (error);
+  /* Without a sample more than coefficients, one that is left out is missed by all. */
+  is_determined = spectrum.rank == spectrum.n_varying && spectrum.n > spectrum.rank + 1;
+  for (int k = LAST_HALF_DECADE; k >= FIRST_HALF_DECADE - (is_determined ? 1 : 0); k--) {
+    double ridge = k < FIRST_HALF_DECADE ? 0 : spectrum.n * pow (10, k / 2.0);
+    double sum = leave_out (&spectrum, ridge, left_out);
+
+    if (sum < least) {
+      least = sum;
+      best = ridge;
+      memcpy (best_left_out, left_out, samples->n_samples * sizeof *left_out);
+    }
+  }
+  if (!isfinite (least))
+    return set_too_large (error);
+  *choice = (PredictRidgeChoice){ best, spectrum.rank + 1, g_steal_pointer (&best_left_out) };
+  return TRUE;
 }

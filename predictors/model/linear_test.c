@@ -138,15 +138,14 @@ test_constant_and_collinear (void)
   static const double expected[] = { 3, 0, -2, 0, 0, 0.5 };
   float x[6 * N];
   double y[N], predicted[N];
-  PredictRandom random = predict_random (1, 0);
+  BaseRandom random = base_random_stream (1, 0);
   PredictSamples samples = { N, 6, x, y };
   g_autoptr (PredictLinear) linear = NULL;
 
   for (guint i = 0; i < N; i++) {
-    float a = (float) predict_random_below (&random, 1000),
-          b = (float) predict_random_below (&random, 1000),
-          c = (float) predict_random_below (&random, 1000),
-          row[] = { a, 7, b, a + b, 2 * a - 3, c };
+    float a = (float) base_random_below (&random, 1000),
+          b = (float) base_random_below (&random, 1000),
+          c = (float) base_random_below (&random, 1000), row[] = { a, 7, b, a + b, 2 * a - 3, c };
 
     for (guint k = 0; k < 6; k++)
       x[k * N + i] = row[k];
@@ -214,15 +213,15 @@ digest_of_random (void)
   enum { N = 3000, FEATURES = 12 };
   g_autofree float *x = g_new (float, FEATURES *N);
   g_autofree double *y = g_new (double, N);
-  PredictRandom random = predict_random (5, 0);
+  BaseRandom random = base_random_stream (5, 0);
   g_autoptr (PredictLinear) linear = NULL;
 
   for (guint i = 0; i < N; i++) {
-    double common = predict_random_unit (&random);
+    double common = base_random_unit (&random);
 
-    y[i] = predict_random_unit (&random);
+    y[i] = base_random_unit (&random);
     for (guint k = 0; k < FEATURES; k++)
-      x[k * N + i] = (float) (common + ldexp (predict_random_unit (&random), -(int) k));
+      x[k * N + i] = (float) (common + ldexp (base_random_unit (&random), -(int) k));
   }
   linear = fit ((PredictSamples){ N, FEATURES, x, y }, 0);
   return g_compute_checksum_for_data (G_CHECKSUM_SHA256, (const guchar *) linear->coefficients,

@@ -1,4 +1,4 @@
-/* method.c - see method.h.
+/* method.c - the methods, and the settings of each.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -38,40 +38,30 @@ at_least (const char *name, double value, double least, GError **error)
   return FALSE;
 }
 
-static gboolean
-check_trees (const PredictSettings *settings, GError **error)
-{
-  if (settings->method == PREDICT_TREE && settings->trees != 1) {
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
-                 "%u trees of method \"tree\", which is a single one", settings->trees);
-    return FALSE;
-  }
-  return at_least ("the number of trees", settings->trees, 1, error) &&
-         at_least ("min-samples-split", settings->min_samples_split, 2, error) &&
-         at_least ("min-samples-leaf", settings->min_samples_leaf, 1, error);
-}
-
-static gboolean
-check_svr (const PredictSettings *settings, GError **error)
-{
-  if (!(settings->svr_c > 0 && isfinite (settings->svr_c))) {
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
-                 "the penalty C of the SVR is %g; it must be above 0", settings->svr_c);
-    return FALSE;
-  }
-  return at_least ("epsilon of the SVR", settings->svr_epsilon, 0, error) &&
-         at_least ("gamma of the SVR", settings->svr_gamma, 0, error);
-}
-
 gboolean
 predict_settings_check (const PredictSettings *settings, GError **error)
 {
   switch (settings->method) {
   case PREDICT_EXTRA_TREES:
   case PREDICT_FOREST:
-  case PREDICT_TREE: return check_trees (settings, error);
+  case PREDICT_TREE:
+    if (settings->method == PREDICT_TREE && settings->trees != 1) {
+      g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
+                   "%u trees of method \"tree\", which is a single one", settings->trees);
+      return FALSE;
+    }
+    return at_least ("the number of trees", settings->trees, 1, error) &&
+           at_least ("min-samples-split", settings->min_samples_split, 2, error) &&
+           at_least ("min-samples-leaf", settings->min_samples_leaf, 1, error);
   case PREDICT_LINEAR: return at_least ("ridge", settings->ridge, 0, error);
-  case PREDICT_SVR: return check_svr (settings, error);
+  case PREDICT_SVR:
+    if (!(settings->svr_c > 0 && isfinite (settings->svr_c))) {
+      g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
+                   "the penalty C of the SVR is %g; it must be above 0", settings->svr_c);
+      return FALSE;
+    }
+    return at_least ("epsilon of the SVR", settings->svr_epsilon, 0, error) &&
+           at_least ("gamma of the SVR", settings->svr_gamma, 0, error);
   case PREDICT_MEAN: return TRUE;
   case PREDICT_N_METHODS: break;
   }

@@ -1,4 +1,4 @@
-/* model.c - see model.h: learning a model and predicting with it.
+/* model.c - learning a model from a table, and applying it to another.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -7,7 +7,7 @@
 
 #include "predictors/predict_error.h"
 #include "base/random.h"
-#include "predictors/table/splits.h"
+#include "predictors/table/samples.h"
 
 #include <math.h>
 #include <string.h>
@@ -178,7 +178,7 @@ permute (Learning *learning, PredictModel *model, GError **error)
   guint n_folds = MIN (PERMUTATION_FOLDS, learning->n_groups);
   g_autofree uint32_t *fold = g_new (uint32_t, n);
   g_autofree bool *is_test = g_new (bool, n), *is_training = g_new (bool, n);
-  PredictRandom random = predict_random (learning->recipe->settings.seed, STREAM_PERMUTATION);
+  BaseRandom random = base_random_stream (learning->recipe->settings.seed, STREAM_PERMUTATION);
 
   if (learning->recipe->permutation_repeats == 0 || n_folds < 2)
     return TRUE;
@@ -199,44 +199,14 @@ permute (Learning *learning, PredictModel *model, GError **error)
   return TRUE;
 }
 
-static void
-note_ranges (PredictModel *model, const PredictSamples *samples)
-{
-  model->smallest = g_new (double, samples->n_features);
-  model->largest = g_new (double, samples->n_features);
-  for (guint feature = 0; feature < samples->n_features; feature++) {
-    const float *column = samples->x + feature * samples->n_samples;
-    float smallest = column[0], largest = column[0];
-
-    for (uint64_t i = 1; i < samples->n_samples; i++) {
-      smallest = MIN (smallest, column[i]);
-      largest = MAX (largest, column[i]);
-    }
-    model->smallest[feature] = (double) smallest;
-    model->largest[feature] = (double) largest;
-  }
-}
-
-/* Of the features and the target, and of the groups when there are any. */
-static char *
-hash_of (const PredictTable *table, const PredictRecipe *recipe)
-{
-  g_autoptr (GPtrArray) names = g_ptr_array_new ();
-
-  for (guint i = 0; recipe->features[i] != NULL; i++)
-    g_ptr_array_add (names, (char *) recipe->features[i]);
-  g_ptr_array_add (names, (char *) recipe->target);
-  if (recipe->group != NULL)
-    g_ptr_array_add (names, (char *) recipe->group);
-  g_ptr_array_add (names, NULL);
-  return predict_table_hash (table, (const char *const *) names->pdata);
-}
-
+/* All that a model keeps about its training samples. */
 static void
 note_origin (PredictModel *model, const Learning *learning)
 {
   const PredictRecipe *recipe = learning->recipe;
-  guint n_features = learning->samples->n_features;
+  const PredictSamples *samples = learning->samples;
+  guint n_features = samples->n_features;
+  g_autoptr (GPtrArray) hashed = g_ptr_array_new ();
 
   model->version = g_strdup (PACKAGE_VERSION);
   model->features = g_strdupv ((char **) recipe->features);
@@ -249,10 +219,31 @@ note_origin (PredictModel *model, const Learning *learning)
   model->target = g_strdup (recipe->target);
   model->log_target = recipe->log_target;
   model->source = g_utf8_make_valid (learning->table->source, -1);
-  model->hash = hash_of (learning->table, recipe);
-  model->n_samples = learning->samples->n_samples;
+
+  /* Of the features and the target, and of the groups when there are any. */
+  for (guint feature = 0; feature < n_features; feature++)
+    g_ptr_array_add (hashed, (char *) recipe->features[feature]);
+  g_ptr_array_add (hashed, (char *) recipe->target);
+  if (recipe->group != NULL)
+    g_ptr_array_add (hashed, (char *) recipe->group);
+  g_ptr_array_add (hashed, NULL);
+  model->hash = predict_table_hash (learning->table, (const char *const *) hashed->pdata);
+  model->n_samples = samples->n_samples;
   model->out_of_bag_r2 = NAN;
-  note_ranges (model, learning->samples);
+
+  model->smallest = g_new (double, n_features);
+  model->largest = g_new (double, n_features);
+  for (guint feature = 0; feature < n_features; feature++) {
+    const float *column = samples->x + feature * samples->n_samples;
+    float smallest = column[0], largest = column[0];
+
+    for (uint64_t i = 1; i < samples->n_samples; i++) {
+      smallest = MIN (smallest, column[i]);
+      largest = MAX (largest, column[i]);
+    }
+    model->smallest[feature] = (double) smallest;
+    model->largest[feature] = (double) largest;
+  }
 }
 
 static gboolean
@@ -328,4 +319,114 @@ predict_model_free (PredictModel *model)
   predict_interval_clear (&model->interval);
   predict_fitted_free (model->fitted);
   g_free (model);
+}
+
+/* --- Applying a model --- */
+
+/* Where both the model and the table tell one, they must agree. */
+static gboolean
+check_units (const PredictModel *model, const PredictTable *table, GError **error)
+{
+  for (guint i = 0; model->features[i] != NULL; i++) {
+    const char *unit = predict_table_find (table, model->features[i])->unit;
+
+    if (unit == NULL || *unit == '\0' || *model->units[i] == '\0' ||
+        strcmp (unit, model->units[i]) == 0)
+      continue;
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
+                 "%s: \"%s\" is in %s, and the model has learned it in %s", table->source,
+                 model->features[i], unit, model->units[i]);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+exponentiate (double *values, uint64_t n)
+{
+  for (uint64_t i = 0; values != NULL && i < n; i++)
+    values[i] = exp (values[i]);
+}
+
+/* A model predicts a number or fails: far outside of its samples a line may overflow, and so may the
+ * exponential of a logarithm. */
+static gboolean
+check_predicted (const PredictModel *model, const PredictTable *table, const PredictAnswer *answer,
+                 GError **error)
+{
+  for (uint64_t row = 0; row < table->n_rows; row++)
+    if (!isfinite (answer->predicted[row]) ||
+        (answer->lower != NULL && (isnan (answer->lower[row]) || isnan (answer->upper[row])))) {
+      g_autofree char *place = predict_table_place (table, row);
+
+      g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
+                   "%s: the prediction of %s overflows: the row is too far from what the model has "
+                   "learned",
+                   place, model->target);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+gboolean
+predict_model_apply (const PredictModel *model, const PredictTable *table, double level,
+                     guint threads, PredictAnswer *answer, GError **error)
+{
+  g_autoptr (PredictSamples) samples = NULL;
+  g_autofree double *deviation = NULL;
+  uint64_t n = table->n_rows;
+
+  if (!(level >= 0 && level < 1)) {
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
+                 "an interval covers a share between 0 and 1, not %g", level);
+    return FALSE;
+  }
+  if (!predict_table_has_all (table, (const char *const *) model->features, error) ||
+      !check_units (model, table, error))
+    return FALSE;
+  samples = predict_samples_from (table, (const char *const *) model->features, NULL, FALSE, error);
+  if (samples == NULL)
+    return FALSE;
+  *answer = (PredictAnswer){ .predicted = g_new (double, n) };
+  deviation = level > 0 ? g_new (double, n) : NULL;
+  predict_fitted_predict (model->fitted, samples, threads, answer->predicted, deviation);
+  if (level > 0) {
+    answer->lower = g_new (double, n);
+    answer->upper = g_new (double, n);
+  }
+  for (uint64_t i = 0; level > 0 && i < n; i++) {
+    double half = predict_interval_half_width (&model->interval, level, deviation[i]);
+
+    answer->lower[i] = answer->predicted[i] - half;
+    answer->upper[i] = answer->predicted[i] + half;
+  }
+  if (model->log_target) { /* bounds of a logarithm are bounds of the value */
+    exponentiate (answer->predicted, n);
+    exponentiate (answer->lower, n);
+    exponentiate (answer->upper, n);
+  }
+  if (!check_predicted (model, table, answer, error)) {
+    predict_answer_clear (answer);
+    return FALSE;
+  }
+  for (uint64_t i = 0; i < n; i++) {
+    gboolean outside = FALSE;
+
+    for (guint feature = 0; feature < samples->n_features; feature++) {
+      double value = (double) samples->x[feature * n + i];
+
+      outside |= value < model->smallest[feature] || value > model->largest[feature];
+    }
+    answer->n_outside += outside;
+  }
+  return TRUE;
+}
+
+void
+predict_answer_clear (PredictAnswer *answer)
+{
+  g_free (answer->predicted);
+  g_free (answer->lower);
+  g_free (answer->upper);
+  *answer = (PredictAnswer){ 0 };
 }

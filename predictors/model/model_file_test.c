@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/predict_error.h"
+#include "base/error.h"
 #include "predictors/forest/friedman.h"
 #include "predictors/model/model_fixture.h"
 
@@ -117,7 +117,7 @@ test_truncated (void)
     g_autoptr (GError) error = NULL;
 
     g_assert_null (model_read_text (text, n, &error));
-    g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL);
+    g_assert_error (error, BASE_ERROR, BASE_ERROR_JSON);
   }
 }
 
@@ -155,7 +155,7 @@ test_refused_files (void)
 
     g_assert_cmpuint (g_strv_length (pieces), ==, 2);
     g_assert_null (model_read_text (changed, -1, &error));
-    g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL);
+    g_assert_error (error, BASE_ERROR, BASE_ERROR_JSON);
     if (strstr (error->message, changes[i][2]) == NULL)
       g_error ("\"%s\" is not in: %s", changes[i][2], error->message);
   }
@@ -176,7 +176,7 @@ test_one_value (void)
     g_autoptr (GError) error = NULL;
 
     g_assert_null (model_read_text (texts[i], -1, &error));
-    g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL);
+    g_assert_error (error, BASE_ERROR, BASE_ERROR_JSON);
   }
 }
 
@@ -207,7 +207,7 @@ test_unreadable (void)
     g_assert_false (predict_model_write (model, out, &error));
     fclose (out);
     g_assert_cmpuint (n, ==, 0);
-    g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL);
+    g_assert_error (error, BASE_ERROR, BASE_ERROR_JSON);
     g_assert_nonnull (strstr (error->message, "could not be read back"));
   }
 }
@@ -221,7 +221,7 @@ test_no_file (void)
   g_assert_error (error, G_FILE_ERROR, G_FILE_ERROR_NOENT);
   g_clear_error (&error);
   g_assert_null (model_read_text ("[1, 2]", -1, &error));
-  g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_MODEL);
+  g_assert_error (error, BASE_ERROR, BASE_ERROR_JSON);
 }
 
 int

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/model/ridge_choice.h"
+#include "predictors/model/linear.h"
 
 #include "predictors/predict_error.h"
 #include "base/random.h"
@@ -20,7 +20,7 @@ static PredictSamples *
 make_samples (guint n, guint p, double noise, gboolean is_dependent, uint64_t seed)
 {
   PredictSamples *samples = predict_samples_new (n, p, TRUE);
-  PredictRandom random = predict_random (seed, 0);
+  BaseRandom random = base_random_stream (seed, 0);
 
   for (guint i = 0; i < n; i++) {
     samples->y[i] = 3 + noise * predict_random_normal (&random);
@@ -29,7 +29,7 @@ make_samples (guint n, guint p, double noise, gboolean is_dependent, uint64_t se
 
       *x = is_dependent && k == p - 1
                ? samples->x[i] + samples->x[n + i]
-               : (float) (k + 1) * (float) predict_random_below (&random, 4096) / 4096;
+               : (float) (k + 1) * (float) base_random_below (&random, 4096) / 4096;
       samples->y[i] += (double) *x / (k + 2.0);
     }
   }

@@ -1,4 +1,4 @@
-/* scale.c - see scale.h.
+/* scale.c - columns with mean 0 and standard deviation 1.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

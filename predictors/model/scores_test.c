@@ -171,19 +171,19 @@ count_pairs (const double *x, const double *y, guint n)
 static void
 test_every_pair (void)
 {
-  PredictRandom random = predict_random ((uint64_t) g_test_rand_int (), 0);
+  BaseRandom random = base_random_stream ((uint64_t) g_test_rand_int (), 0);
   double x[40], y[40];
 
   for (guint list = 0; list < 1000; list++) {
-    guint n = 2 + (guint) predict_random_below (&random, 39);
-    uint64_t n_x = 1 + predict_random_below (&random, 60);
-    uint64_t n_y = 1 + predict_random_below (&random, 60);
+    guint n = 2 + (guint) base_random_below (&random, 39);
+    uint64_t n_x = 1 + base_random_below (&random, 60);
+    uint64_t n_y = 1 + base_random_below (&random, 60);
     PredictScores scores;
     Pairs pairs;
 
     for (guint i = 0; i < n; i++) {
-      x[i] = (double) predict_random_below (&random, n_x) - 20;
-      y[i] = ((double) predict_random_below (&random, n_y) - 20) * 0x1p-1060;
+      x[i] = (double) base_random_below (&random, n_x) - 20;
+      y[i] = ((double) base_random_below (&random, n_y) - 20) * 0x1p-1060;
     }
     scores = predict_score (x, y, n);
     pairs = count_pairs (x, y, n);
@@ -202,11 +202,11 @@ test_every_pair (void)
 static void
 make_samples (double *x, double *y, guint n)
 {
-  PredictRandom random = predict_random (28, 0);
+  BaseRandom random = base_random_stream (28, 0);
 
   for (guint i = 0; i < n; i++) {
-    x[i] = 1 + (double) predict_random_below (&random, 40) / 8;
-    y[i] = rint (8 * x[i] * (0.7 + 0.6 * predict_random_unit (&random))) / 8;
+    x[i] = 1 + (double) base_random_below (&random, 40) / 8;
+    y[i] = rint (8 * x[i] * (0.7 + 0.6 * base_random_unit (&random))) / 8;
   }
 }
 

@@ -1,4 +1,4 @@
-/* svr.c - see svr.h.
+/* svr.c - epsilon support vector regression with a radial kernel, by libsvm.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -54,24 +54,6 @@ silence (void)
   }
 }
 
-/* What libsvm found, without what belongs to it. */
-static void
-take_vectors (PredictSvr *svr, const struct svm_model *model, const PredictSamples *samples)
-{
-  svr->n_vectors = (uint32_t) model->l;
-  svr->bias = -model->rho[0];
-  svr->vectors = g_new (float, (gsize) svr->n_vectors * svr->n_features);
-  svr->coefficients = g_new (double, svr->n_vectors);
-  for (gsize k = 0; k < svr->n_vectors; k++) {
-    uint64_t sample = (uint64_t) model->sv_indices[k] - 1;
-
-    svr->coefficients[k] = model->sv_coef[0][k];
-    for (guint feature = 0; feature < svr->n_features; feature++)
-      svr->vectors[k * svr->n_features + feature] =
-          samples->x[feature * samples->n_samples + sample];
-  }
-}
-
 static void
 find_vectors (PredictSvr *svr, const PredictSamples *samples, const PredictSettings *settings)
 {
@@ -96,26 +78,19 @@ find_vectors (PredictSvr *svr, const PredictSamples *samples, const PredictSetti
   }
   silence ();
   model = svm_train (&problem, &parameter);
-  take_vectors (svr, model, samples);
-  svm_free_and_destroy_model (&model);
-}
+  svr->n_vectors = (uint32_t) model->l;
+  svr->bias = -model->rho[0];
+  svr->vectors = g_new (float, (gsize) svr->n_vectors * svr->n_features);
+  svr->coefficients = g_new (double, svr->n_vectors);
+  for (gsize k = 0; k < svr->n_vectors; k++) {
+    uint64_t sample = (uint64_t) model->sv_indices[k] - 1;
 
-static gboolean
-check_samples (const PredictSvr *svr, const PredictSamples *samples, GError **error)
-{
-  if (samples->n_samples > PREDICT_SVR_MAX_SAMPLES) {
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
-                 "svr: %" G_GUINT64_FORMAT " samples; its time grows with their square, and more "
-                 "than %u are refused",
-                 samples->n_samples, PREDICT_SVR_MAX_SAMPLES);
-    return FALSE;
+    svr->coefficients[k] = model->sv_coef[0][k];
+    for (guint feature = 0; feature < svr->n_features; feature++)
+      svr->vectors[k * svr->n_features + feature] =
+          samples->x[feature * samples->n_samples + sample];
   }
-  if (!isfinite (svr->target.mean) || !isfinite (svr->target.sd)) {
-    g_set_error_literal (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
-                         "svr: the values of the target are too large to be squared");
-    return FALSE;
-  }
-  return TRUE;
+  svm_free_and_destroy_model (&model);
 }
 
 PredictSvr *
@@ -125,8 +100,18 @@ predict_svr_fit (const PredictSamples *samples, const PredictSettings *settings,
 
   svr->gamma = settings->svr_gamma > 0 ? settings->svr_gamma : 1.0 / samples->n_features;
   svr->target = predict_scale_doubles (samples->y, samples->n_samples);
-  if (!check_samples (svr, samples, error))
+  if (samples->n_samples > PREDICT_SVR_MAX_SAMPLES) {
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
+                 "svr: %" G_GUINT64_FORMAT " samples; its time grows with their square, and more "
+                 "than %u are refused",
+                 samples->n_samples, PREDICT_SVR_MAX_SAMPLES);
     return NULL;
+  }
+  if (!isfinite (svr->target.mean) || !isfinite (svr->target.sd)) {
+    g_set_error_literal (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
+                         "svr: the values of the target are too large to be squared");
+    return NULL;
+  }
   for (guint feature = 0; feature < svr->n_features; feature++)
     svr->scale[feature] =
         predict_scale_floats (samples->x + feature * samples->n_samples, samples->n_samples);
@@ -158,16 +143,6 @@ predict_svr_free (PredictSvr *svr)
   g_free (svr);
 }
 
-static double
-squared_distance (const double *a, const double *b, guint n)
-{
-  double sum = 0;
-
-  for (guint i = 0; i < n; i++)
-    sum += (a[i] - b[i]) * (a[i] - b[i]);
-  return sum;
-}
-
 void
 predict_svr_predict (const PredictSvr *svr, const PredictSamples *samples, double *predicted)
 {
@@ -184,8 +159,14 @@ predict_svr_predict (const PredictSvr *svr, const PredictSamples *samples, doubl
 
     for (guint feature = 0; feature < n; feature++)
       row[feature] = standardised (svr, samples, feature, i);
-    for (gsize k = 0; k < svr->n_vectors; k++)
-      sum += svr->coefficients[k] * exp (-svr->gamma * squared_distance (vectors + k * n, row, n));
+    for (gsize k = 0; k < svr->n_vectors; k++) {
+      const double *vector = vectors + k * n;
+      double squares = 0;
+
+      for (guint feature = 0; feature < n; feature++)
+        squares += (vector[feature] - row[feature]) * (vector[feature] - row[feature]);
+      sum += svr->coefficients[k] * exp (-svr->gamma * squares);
+    }
     predicted[i] = svr->target.mean + svr->target.sd * sum;
   }
 }

@@ -1,4 +1,4 @@
-/* samples.c - see samples.h.
+/* samples.c - samples from the columns of a table, and their division into training and test sets.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -6,8 +6,8 @@
 #include "predictors/table/samples.h"
 
 #include "base/decimal.h"
+#include "base/error.h"
 #include "predictors/predict_error.h"
-#include "predictors/table/table_private.h"
 
 #include <float.h>
 #include <math.h>
@@ -43,10 +43,10 @@ refuse (const PredictTable *table, const PredictColumn *column, uint64_t row, co
         GError **error)
 {
   g_autofree char *place = predict_table_place (table, row);
-  g_autofree char *name = predict_table_quote (column->name);
-  char number[PREDICT_DECIMAL_SIZE];
+  g_autofree char *name = base_quote (column->name);
+  char number[BASE_DECIMAL_SIZE];
 
-  predict_decimal_print (number, column->numbers[row]);
+  base_decimal_print (number, column->numbers[row]);
   g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: column %s: %s%s%s", place, name,
                number, *number != '\0' ? " " : "", problem);
   return FALSE;
@@ -131,26 +131,22 @@ take_target (const PredictTable *table, const char *name, gboolean log_target, d
   return log_target || check_target_range (table, column, error);
 }
 
-static gboolean
-check_size (const PredictTable *table, GError **error)
-{
-  if (table->n_rows == 0)
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: has no rows", table->source);
-  else if (table->n_rows > UINT32_MAX)
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
-                 "%s: has %" G_GUINT64_FORMAT " rows; %" G_GUINT32_FORMAT " can be learned from",
-                 table->source, table->n_rows, UINT32_MAX);
-  return table->n_rows > 0 && table->n_rows <= UINT32_MAX;
-}
-
 PredictSamples *
 predict_samples_from (const PredictTable *table, const char *const *features, const char *target,
                       gboolean log, GError **error)
 {
   g_autoptr (PredictSamples) samples = NULL;
 
-  if (!check_size (table, error))
+  if (table->n_rows == 0) {
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: has no rows", table->source);
     return NULL;
+  }
+  if (table->n_rows > UINT32_MAX) {
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
+                 "%s: has %" G_GUINT64_FORMAT " rows; %" G_GUINT32_FORMAT " can be learned from",
+                 table->source, table->n_rows, UINT32_MAX);
+    return NULL;
+  }
   samples = predict_samples_new (table->n_rows, g_strv_length ((char **) features), target != NULL);
   for (guint feature = 0; feature < samples->n_features; feature++)
     if (!take_feature (table, features[feature], samples->x + feature * samples->n_samples, error))
@@ -193,4 +189,65 @@ predict_samples_project (const PredictSamples *samples, const guint *columns, gu
   if (samples->y != NULL)
     memcpy (projected->y, samples->y, n * sizeof *projected->y);
   return projected;
+}
+
+/* -- splits -------------------------------------------------------------- */
+
+/* A third of 84 is 28, whichever way 1 / 3 was rounded. */
+#define ROUNDING 1e-9
+
+/* place[n_groups] of each group among all, shuffled (Fisher and Yates; Durstenfeld 1964). */
+static uint32_t *
+shuffle (BaseRandom *random, uint32_t n_groups)
+{
+  uint32_t *place = g_new (uint32_t, n_groups);
+
+  for (uint32_t group = 0; group < n_groups; group++) {
+    uint32_t other = (uint32_t) base_random_below (random, group + 1);
+
+    place[group] = place[other];
+    place[other] = group;
+  }
+  return place;
+}
+
+void
+predict_split_draw (BaseRandom *random, const uint32_t *group, uint64_t n, uint32_t n_groups,
+                    double share, bool *is_test)
+{
+  g_autofree uint32_t *place = shuffle (random, n_groups);
+  double wanted = ceil (share * n_groups * (1 - ROUNDING));
+  uint32_t n_test = (uint32_t) CLAMP (wanted, 1, MAX (n_groups, 2) - 1);
+
+  for (uint64_t i = 0; i < n; i++)
+    is_test[i] = place[group[i]] < n_test;
+}
+
+void
+predict_split_deal (BaseRandom *random, const uint32_t *group, uint64_t n, uint32_t n_groups,
+                    guint n_folds, uint32_t *fold)
+{
+  g_autofree uint32_t *place = shuffle (random, n_groups);
+
+  g_assert (n_folds > 0 && n_folds <= n_groups);
+  for (uint64_t i = 0; i < n; i++)
+    fold[i] = place[group[i]] % n_folds;
+}
+
+uint32_t *
+predict_split_groups (const uint32_t *group, const bool *chosen, uint64_t n, uint32_t n_groups,
+                      uint32_t *n_left)
+{
+  g_autofree uint32_t *number = g_new0 (uint32_t, n_groups); /* from 1; 0: not met yet */
+  uint32_t *left = g_new (uint32_t, n);
+  uint64_t n_chosen = 0;
+
+  *n_left = 0;
+  for (uint64_t i = 0; i < n; i++)
+    if (chosen[i]) {
+      if (number[group[i]] == 0)
+        number[group[i]] = ++*n_left;
+      left[n_chosen++] = number[group[i]] - 1;
+    }
+  return left;
 }

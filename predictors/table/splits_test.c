@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/table/splits.h"
+#include "predictors/table/samples.h"
 
 #include <string.h>
 
@@ -36,7 +36,7 @@ count_test (const uint32_t *group, const bool *is_test, guint n, guint n_groups)
 static guint
 draw (uint32_t n_groups, double share)
 {
-  PredictRandom random = predict_random (1, n_groups);
+  BaseRandom random = base_random_stream (1, n_groups);
   uint32_t group[100];
   bool is_test[100];
 
@@ -62,7 +62,7 @@ test_shares (void)
 static void
 test_groups_stay_whole (void)
 {
-  PredictRandom random = predict_random (7, 0);
+  BaseRandom random = base_random_stream (7, 0);
   uint32_t group[N], fold[N], size[5] = { 0 };
   bool is_test[N];
 
@@ -83,7 +83,7 @@ test_groups_stay_whole (void)
 static void
 test_chances (void)
 {
-  PredictRandom random = predict_random (11, 0);
+  BaseRandom random = base_random_stream (11, 0);
   uint32_t group[N], fold[N];
   guint drawn[N_GROUPS] = { 0 }, first[N_GROUPS] = { 0 }, with_next[N_GROUPS] = { 0 };
   bool is_test[N];
@@ -108,7 +108,7 @@ test_chances (void)
 static void
 test_seeds (void)
 {
-  PredictRandom random = predict_random (3, 0), same = predict_random (3, 0);
+  BaseRandom random = base_random_stream (3, 0), same = base_random_stream (3, 0);
   uint32_t group[N], fold[2][N];
 
   fill_groups (group);

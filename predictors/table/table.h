@@ -32,7 +32,7 @@ typedef struct {
 
 /* A CSV file (RFC 4180; gzip too) whose first line names the columns; "-" is
  * standard input.  A byte order mark, CR LF, empty lines and blanks around numbers
- * are accepted.  Errors (PREDICT_ERROR_TABLE, or G_FILE_ERROR) tell file, line and
+ * are accepted.  Errors (BASE_ERROR_TEXT, or G_FILE_ERROR) tell file, line and
  * column: no header (all names are numbers), a name twice or empty, a line with more or
  * fewer cells, a quote that does not end or is within a cell without quotes, NUL bytes,
  * invalid UTF-8.  A header without rows is a table.  Blanks around names do not count,
@@ -53,6 +53,9 @@ void predict_table_add_texts (PredictTable *table, const char *name, const char 
 
 /* NULL: there is none. */
 const PredictColumn *predict_table_find (const PredictTable *table, const char *name);
+
+/* Sets *error: there is no column `name`, and which ones there are. */
+void predict_table_set_missing (const PredictTable *table, const char *name, GError **error);
 
 /* The column `name` of numbers; NULL and *error when there is none (tells names that
  * are alike) or it holds texts (tells the line and the text). */

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "predictors/predict_error.h"
+#include "base/error.h"
 #include "predictors/table/table.h"
 
 #include <glib/gstdio.h>
@@ -141,7 +142,7 @@ test_refusals (void)
     g_autofree char *expected = g_strconcat (path, cases[at].problem, NULL);
 
     g_assert_null (read_bytes (cases[at].text, -1, &error));
-    g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE);
+    g_assert_error (error, BASE_ERROR, BASE_ERROR_TEXT);
     if (!g_str_has_prefix (error->message, expected))
       g_error ("\"%s\", expected \"%s\"", error->message, expected);
   }
@@ -154,7 +155,7 @@ test_nul_byte (void)
   g_autoptr (GError) error = NULL;
 
   g_assert_null (read_bytes (bytes, sizeof bytes - 1, &error));
-  g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE);
+  g_assert_error (error, BASE_ERROR, BASE_ERROR_TEXT);
   g_assert_nonnull (strstr (error->message, NAME ":3: a NUL byte"));
 }
 
@@ -251,7 +252,7 @@ test_gzip_that_grows (void)
     g_string_append_printf (text, "%s\n", line);
   write_gzip (path, text->str, text->len);
   g_assert_null (predict_table_read (path, &error));
-  g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE);
+  g_assert_error (error, BASE_ERROR, BASE_ERROR_TEXT);
   g_assert_true (g_str_has_prefix (error->message, path));
   g_assert_nonnull (strstr (error->message, "more than 16 MiB"));
   g_assert_nonnull (strstr (error->message, "--unpack-all"));
@@ -274,7 +275,7 @@ test_gzip_that_stops_early (void)
   write_gzip (path, text, strlen (text));
   g_assert_true (g_file_get_contents (path, &packed, &length, NULL));
   g_assert_null (read_bytes (packed, (gssize) length / 2, &error));
-  g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE);
+  g_assert_error (error, BASE_ERROR, BASE_ERROR_TEXT);
   g_assert_nonnull (strstr (error->message, "damaged gzip file"));
 }
 

@@ -77,7 +77,7 @@ parse_factor (PredictUnits *units, const char **at, double sign, PredictUnit *un
 }
 
 gboolean
-predict_unit_parse (PredictUnits *units, const char *text, const PredictPlace *place,
+predict_unit_parse (PredictUnits *units, const char *text, const BasePlace *place,
                     PredictUnit *unit, GError **error)
 {
   const char *at = text;
@@ -91,9 +91,9 @@ predict_unit_parse (PredictUnits *units, const char *text, const PredictPlace *p
       break;
     sign = *at++ == '/' ? -1 : 1;
   }
-  return predict_fail_at (place, place->column, error,
-                          "\"%s\" is no unit such as s, B/s or 1/s (of at most %u names in all)",
-                          text, PREDICT_MAX_UNITS);
+  return base_fail_at (place, place->column, error,
+                       "\"%s\" is no unit such as s, B/s or 1/s (of at most %u names in all)", text,
+                       PREDICT_MAX_UNITS);
 }
 
 bool
@@ -147,7 +147,7 @@ typedef struct {
   const PredictExpression *expression;
   const PredictNames *names;
   const PredictUnits *units;
-  const PredictPlace *place;
+  const BasePlace *place;
   GError **error;
 } Check;
 
@@ -188,9 +188,8 @@ check_same (const Check *check, const PredictStep *step, Operand *left, const Op
 
   g_autofree char *one = describe (check, left), *other = describe (check, right);
 
-  return predict_fail_at (check->place, step->column, check->error,
-                          "%s of different units: %s and %s", predict_ops[step->op].name, one,
-                          other);
+  return base_fail_at (check->place, step->column, check->error, "%s of different units: %s and %s",
+                       predict_ops[step->op].name, one, other);
 }
 
 static gboolean
@@ -201,8 +200,8 @@ check_pure (const Check *check, const PredictStep *step, const Operand *operand,
 
   g_autofree char *text = describe (check, operand);
 
-  return predict_fail_at (check->place, step->column, check->error, "%s must be a pure number: %s",
-                          what, text);
+  return base_fail_at (check->place, step->column, check->error, "%s must be a pure number: %s",
+                       what, text);
 }
 
 static void
@@ -264,7 +263,7 @@ check_step (const Check *check, const PredictStep *step, Operand *left, const Op
 gboolean
 predict_unit_of (const PredictExpression *expression, const PredictNames *names,
                  const PredictUnits *units, const PredictUnit *variables,
-                 const PredictUnit *parameters, const PredictPlace *place, PredictUnit *unit,
+                 const PredictUnit *parameters, const BasePlace *place, PredictUnit *unit,
                  GError **error)
 {
   g_autofree Operand *waiting = g_new (Operand, predict_expression_height (expression) + 1);

@@ -26,7 +26,7 @@ typedef struct {
 
 /* "s", "s/word", "1/s", "B*s^-2", "1".  FALSE and *error: it is none, or there are more than
  * PREDICT_MAX_UNITS names. */
-gboolean predict_unit_parse (PredictUnits *units, const char *text, const PredictPlace *place,
+gboolean predict_unit_parse (PredictUnits *units, const char *text, const BasePlace *place,
                              PredictUnit *unit, GError **error);
 bool predict_unit_equal (const PredictUnit *a, const PredictUnit *b);
 char *predict_unit_text (const PredictUnits *units, const PredictUnit *unit);
@@ -37,5 +37,5 @@ char *predict_unit_text (const PredictUnits *units, const PredictUnit *unit);
  * power that is not written as a number of what has a unit. */
 gboolean predict_unit_of (const PredictExpression *expression, const PredictNames *names,
                           const PredictUnits *units, const PredictUnit *variables,
-                          const PredictUnit *parameters, const PredictPlace *place,
-                          PredictUnit *unit, GError **error);
+                          const PredictUnit *parameters, const BasePlace *place, PredictUnit *unit,
+                          GError **error);

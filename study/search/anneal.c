@@ -83,9 +83,8 @@ anneal_block (StudyExchange *search, uint32_t n_steps, double temperature)
     if (!study_exchange_propose (search, &rank, &slot))
       continue;
     delta = exchange_delta (search, rank, slot);
-    if (delta <= 0 ||
-        ((double) delta < 40 * temperature &&
-         study_random_share (&search->random) < exp (-(double) delta / temperature))) {
+    if (delta <= 0 || ((double) delta < 40 * temperature &&
+                       base_random_unit (&search->random) < exp (-(double) delta / temperature))) {
       study_exchange_apply (search, rank, slot);
       change += delta;
     }

@@ -18,7 +18,7 @@ study_exchange_new (const StudyProblem *problem, uint32_t *slot, uint64_t seed)
                            .slot = slot,
                            .node = g_new (uint32_t, n_ranks),
                            .rank_at = g_new (uint32_t, n_slots),
-                           .random = seed };
+                           .random = { seed } };
 
   memset (search.rank_at, 0xff, n_slots * sizeof *search.rank_at);
   for (uint32_t rank = 0; rank < n_ranks; rank++) {
@@ -45,7 +45,7 @@ node_near_partner (StudyExchange *search, uint32_t rank)
   uint64_t first = graph->first[rank];
   uint32_t degree = (uint32_t) (graph->first[rank + 1] - first);
   uint32_t at =
-      search->node[graph->neighbour[first + study_random_below (&search->random, degree)]];
+      search->node[graph->neighbour[first + base_random_below_32 (&search->random, degree)]];
   uint32_t first_near = distance->near_first[at];
   uint32_t n_near = distance->near_first[at + 1] - first_near;
   uint32_t own = search->per_node > 1;
@@ -53,7 +53,7 @@ node_near_partner (StudyExchange *search, uint32_t rank)
 
   if (n_near + own == 0)
     return at;
-  choice = study_random_below (&search->random, n_near + own);
+  choice = base_random_below_32 (&search->random, n_near + own);
   return choice == n_near ? at : distance->near[first_near + choice];
 }
 
@@ -62,11 +62,11 @@ study_exchange_propose (StudyExchange *search, uint32_t *rank, uint32_t *slot)
 {
   const StudyGraph *graph = search->graph;
 
-  *rank = study_random_below (&search->random, graph->n_ranks);
-  if (graph->first[*rank + 1] == graph->first[*rank] || (study_random (&search->random) & 1))
-    *slot = study_random_below (&search->random, search->n_slots);
+  *rank = base_random_below_32 (&search->random, graph->n_ranks);
+  if (graph->first[*rank + 1] == graph->first[*rank] || (base_random_next (&search->random) & 1))
+    *slot = base_random_below_32 (&search->random, search->n_slots);
   else
     *slot = node_near_partner (search, *rank) * search->per_node +
-            (search->per_node > 1 ? study_random_below (&search->random, search->per_node) : 0);
+            (search->per_node > 1 ? base_random_below_32 (&search->random, search->per_node) : 0);
   return *slot / search->per_node != search->node[*rank];
 }

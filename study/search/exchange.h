@@ -4,7 +4,7 @@
 #pragma once
 
 #include "study/search/slot_placement.h"
-#include "study/search/search_random.h"
+#include "base/random.h"
 
 typedef struct {
   const StudyGraph *graph;
@@ -13,7 +13,7 @@ typedef struct {
   uint32_t *slot;    /* [rank] */
   uint32_t *node;    /* [rank] of its slot: what the inner loop reads */
   uint32_t *rank_at; /* [slot] TOPO_NONE: free */
-  uint64_t random;
+  BaseRandom random;
 } StudyExchange;
 
 /* Writes to slot[n_ranks], which it borrows. */

@@ -5,7 +5,7 @@
 
 #include "study/search/gain.h"
 
-#include "study/search/search_random.h"
+#include "base/random.h"
 
 #include <math.h>
 
@@ -59,19 +59,19 @@ study_gain_new (const double *default_s, const double *time_s, guint n_times)
 
 /* The logarithm is even within its bounds. */
 static double
-factor (uint64_t *random)
+factor (BaseRandom *random)
 {
-  return pow (STUDY_PERTURBATION, 2 * study_random_share (random) - 1);
+  return pow (STUDY_PERTURBATION, 2 * base_random_unit (random) - 1);
 }
 
 static void
-vary_speed (uint64_t *value, uint64_t *random)
+vary_speed (uint64_t *value, BaseRandom *random)
 {
   *value = (uint64_t) llround ((double) *value * factor (random));
 }
 
 static void
-vary_time (int64_t *value, uint64_t *random)
+vary_time (int64_t *value, BaseRandom *random)
 {
   *value = llround ((double) *value * factor (random));
 }
@@ -82,7 +82,7 @@ study_gain_perturbed (const TopoMachine *machine, uint64_t seed, guint number,
 {
   TopoMachine copy = *machine;
   TopoParameters *parameters = &copy.parameters;
-  uint64_t random = study_random_stream (seed, number);
+  BaseRandom random = base_random_stream_added (seed, number);
 
   *compute_scale *= factor (&random);
   vary_time (&parameters->send_overhead_ps, &random);

@@ -5,7 +5,7 @@
 
 #include "study/search/gain.h"
 #include "study/search/optimize.h"
-#include "study/search/search_random.h"
+#include "base/random.h"
 
 #include <math.h>
 
@@ -32,7 +32,7 @@ static void
 test_coverage (void)
 {
   const guint n_trials = 4000;
-  uint64_t random = 1;
+  BaseRandom random = { 1 };
   guint n_inside = 0;
 
   for (guint trial = 0; trial < n_trials; trial++) {
@@ -40,9 +40,9 @@ test_coverage (void)
     StudyGain gain;
 
     for (guint i = 1; i < 6; i++) { /* Box and Muller */
-      double radius = sqrt (-2 * log (1 - study_random_share (&random)));
+      double radius = sqrt (-2 * log (1 - base_random_unit (&random)));
 
-      time_s[i] = exp (-0.1 - 0.02 * radius * cos (2 * G_PI * study_random_share (&random)));
+      time_s[i] = exp (-0.1 - 0.02 * radius * cos (2 * G_PI * base_random_unit (&random)));
     }
     gain = study_gain_new (default_s, time_s, 5);
     n_inside += 1 / time_s[5] - 1 >= gain.low && 1 / time_s[5] - 1 <= gain.high;

@@ -6,7 +6,7 @@
 #include "study/search/search.h"
 
 #include "study/search/anneal.h"
-#include "study/search/search_random.h"
+#include "base/random.h"
 #include "study/search/relieve.h"
 #include "study/search/scotch_map.h"
 #include "topology/recipe/recipe.h"
@@ -283,7 +283,7 @@ round_new (const Searcher *searcher, guint number)
   round.slot = copy_slots (searcher, from_best ? best->slot : start->slot);
   round.name = round_name (round.relieve, from_best ? best->name : start->name, number);
   round.anneal = (StudyAnneal){
-    .seed = study_random_stream (searcher->options->seed, number),
+    .seed = base_random_stream_added (searcher->options->seed, number).state,
     .n_steps = round.relieve ? searcher->steps / RELIEVE_COST : searcher->steps,
     .heat = from_best ? 0.05 : heat[number / 2 % G_N_ELEMENTS (heat)],
     .stop = must_stop,

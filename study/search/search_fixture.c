@@ -5,7 +5,7 @@
 
 #include "study/search/search_fixture.h"
 
-#include "study/search/search_random.h"
+#include "base/random.h"
 
 Fixture
 fixture_new (const char *spec, uint32_t per_node, StudyMatrix *matrix)
@@ -57,13 +57,14 @@ fixture_grid (uint32_t rows, uint32_t columns)
 uint32_t *
 fixture_shuffled (const Fixture *fixture, uint64_t seed)
 {
+  BaseRandom random = { seed };
   uint32_t n_slots = study_problem_slots (&fixture->problem);
   uint32_t *slot = g_new (uint32_t, n_slots);
 
   for (uint32_t i = 0; i < n_slots; i++)
     slot[i] = i;
   for (uint32_t i = n_slots; i > 1; i--) {
-    uint32_t other = study_random_below (&seed, i), kept = slot[i - 1];
+    uint32_t other = base_random_below_32 (&random, i), kept = slot[i - 1];
 
     slot[i - 1] = slot[other];
     slot[other] = kept;

@@ -10,6 +10,7 @@
  * agree with each other.  Devices are looked up in the tree itself. */
 #include "topology/node/node_build.h"
 
+#include "base/error.h"
 #include "base/file.h"
 #include "topology/machine.h"
 

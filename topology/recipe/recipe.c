@@ -4,6 +4,7 @@
 #include "base/words.h"
 #include "topology/recipe/recipe_private.h"
 
+#include "base/random.h"
 #include <errno.h>
 #include <string.h>
 
@@ -185,40 +186,17 @@ read_order (TopoRecipe *recipe, Order *order)
 
 /* --- Random --- */
 
-/* SplitMix64 (Steele, Lea, Flood 2014): the same numbers everywhere. */
-static uint64_t
-next_random (uint64_t *state)
-{
-  uint64_t mixed = *state += 0x9e3779b97f4a7c15u;
-
-  mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9u;
-  mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebu;
-  return mixed ^ mixed >> 31;
-}
-
-/* 0 .. n-1, all alike: numbers below 2^64 mod n are thrown away. */
-static uint32_t
-random_below (uint64_t *state, uint32_t n)
-{
-  uint64_t excess = (0 - (uint64_t) n) % n;
-  uint64_t number;
-
-  do
-    number = next_random (state);
-  while (number < excess);
-  return (uint32_t) (number % n);
-}
-
 /* 0 .. n-1 shuffled from the end (Fisher, Yates). */
 static uint32_t *
 shuffled (uint32_t n, uint64_t seed)
 {
+  BaseRandom random = { seed };
   uint32_t *order = g_new (uint32_t, n);
 
   for (uint32_t at = 0; at < n; at++)
     order[at] = at;
   for (uint32_t left = n; left > 1; left--) {
-    uint32_t other = random_below (&seed, left), kept = order[other];
+    uint32_t other = base_random_below_exact (&random, left), kept = order[other];
 
     order[other] = order[left - 1];
     order[left - 1] = kept;

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/patterns/pattern_grid.h"
 
+#include "base/random.h"
+
 #include <glib.h>
 
 /* --- Grids --- */
@@ -150,21 +152,10 @@ pattern_grid_exchange (TraceBatch *batch, const PatternGrid *grid, uint32_t rank
 
 #define N_ROUNDS 8
 
-/* The finalizer of MurmurHash3 as splitmix64 uses it (Steele, Lea and Flood,
- * Fast splittable pseudorandom number generators, OOPSLA 2014). */
-static uint64_t
-mix (uint64_t x)
-{
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-  return x ^ x >> 31;
-}
-
 uint64_t
 pattern_shuffle_key (uint64_t seed, uint64_t round, uint64_t number)
 {
-  return mix (mix (mix (seed) ^ round) ^ number);
+  return base_random_mix (base_random_mix (base_random_mix (seed) ^ round) ^ number);
 }
 
 /* Half the bits of a number below n. */
@@ -179,7 +170,7 @@ half_bits (uint32_t n)
 static uint32_t
 scramble (uint64_t key, guint round, uint32_t half, uint32_t mask)
 {
-  return (uint32_t) mix (key ^ ((uint64_t) round << 32 | half)) & mask;
+  return (uint32_t) base_random_mix (key ^ ((uint64_t) round << 32 | half)) & mask;
 }
 
 uint32_t

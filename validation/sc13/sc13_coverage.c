@@ -5,7 +5,7 @@
 
 #include "predictors/model/feature_sets.h"
 #include "predictors/model/interval.h"
-#include "predictors/table/splits.h"
+#include "predictors/table/samples.h"
 #include "validation/sc13/sc13.h"
 
 #include <math.h>
@@ -65,7 +65,7 @@ cover_split (const Sc13Samples *samples, const PredictSamples *all, guint split,
              GError **error)
 {
   PredictSettings settings = predict_settings_default (PREDICT_EXTRA_TREES);
-  PredictRandom random = predict_random (1, split);
+  BaseRandom random = base_random_stream (1, split);
   g_autofree bool *chosen = g_new (bool, all->n_samples);
   g_autofree uint32_t *group = NULL;
   g_autoptr (PredictSamples) seen = NULL, unseen = NULL;

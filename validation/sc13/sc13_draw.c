@@ -4,7 +4,7 @@
 #include "config.h"
 
 #include "predictors/model/feature_sets.h"
-#include "predictors/table/splits.h"
+#include "predictors/table/samples.h"
 #include "validation/sc13/sc13.h"
 
 #include <math.h>
@@ -122,7 +122,7 @@ draw_predictions (Sc13Book *book, const Sc13Samples *samples, const char *set, G
   g_autoptr (PredictSamples) all =
       sc13_features (samples, SC13_SAME, predict_feature_set (set)->features, FALSE);
   PredictSettings settings = predict_settings_default (PREDICT_EXTRA_TREES);
-  PredictRandom random = predict_random (1, 0);
+  BaseRandom random = base_random_stream (1, 0);
   g_autoptr (PredictSamples) seen = NULL, unseen = NULL;
   g_autoptr (PredictFitted) fitted = NULL;
   g_autofree bool *is_test = NULL;

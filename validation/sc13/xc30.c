@@ -5,7 +5,6 @@
 
 #include "validation/sc13/xc30.h"
 
-#include "predictors/model/inversions.h"
 #include "predictors/model/scores.h"
 #include "predictors/table/table.h"
 #include "validation/measured_curve.h"

@@ -1,11 +1,11 @@
-/* text_blocks.c - the bytes of a text file, in blocks of whole lines.
+/* text_file.c - the bytes of a text file, in blocks of whole lines.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/table/text_blocks.h"
+#include "base/text_file.h"
 
-#include "predictors/predict_error.h"
+#include "base/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 #define MAX_GROWTH       100
 #define MAX_GROWTH_BYTES (16 << 20)
 
-typedef struct PredictTextFile {
+typedef struct BaseTextFile {
   gzFile gz;
   char *bytes;
   gsize capacity; /* of bytes, without the place of a last line feed */
@@ -34,13 +34,13 @@ typedef struct PredictTextFile {
 static gboolean unpacks_all;
 
 void
-predict_text_unpack_all (void)
+base_text_unpack_all (void)
 {
   unpacks_all = TRUE;
 }
 
 static gboolean
-fail (const PredictText *text, int code, GError **error)
+fail (const BaseText *text, int code, GError **error)
 {
   g_set_error (error, G_FILE_ERROR, g_file_error_from_errno (code), "%s: %s", text->name,
                g_strerror (code));
@@ -106,23 +106,23 @@ open_file (const char *path)
 }
 
 gboolean
-predict_text_open (PredictText *text, const char *path, GError **error)
+base_text_open (BaseText *text, const char *path, GError **error)
 {
   int file = open_file (path);
   int code = errno;
 
-  *text = (PredictText){ .name = strcmp (path, "-") == 0 ? "standard input" : path };
+  *text = (BaseText){ .name = strcmp (path, "-") == 0 ? "standard input" : path };
   if (file < 0)
     return fail (text, code, error);
   text->file = g_new0 (File, 1);
   text->file->gz = gzdopen (file, "rb");
   g_assert (text->file->gz != NULL);
   gzbuffer (text->file->gz, BLOCK_BYTES);
-  return predict_text_rewind (text, error);
+  return base_text_rewind (text, error);
 }
 
 void
-predict_text_close (PredictText *text)
+base_text_close (BaseText *text)
 {
   if (text->file == NULL)
     return;
@@ -132,7 +132,7 @@ predict_text_close (PredictText *text)
 }
 
 gboolean
-predict_text_rewind (PredictText *text, GError **error)
+base_text_rewind (BaseText *text, GError **error)
 {
   File *file = text->file;
 
@@ -148,7 +148,7 @@ predict_text_rewind (PredictText *text, GError **error)
 
 /* Moves what is left to the front, and makes room for as much again. */
 static void
-make_room (PredictText *text)
+make_room (BaseText *text)
 {
   File *file = text->file;
   gsize unread = (gsize) (text->end - text->at), rest = (gsize) (file->limit - text->at);
@@ -164,85 +164,56 @@ make_room (PredictText *text)
   file->limit = file->bytes + rest;
 }
 
-/* zlib tells of a gzip file that stops early only when asked. */
+/* Fills the room there is.  FALSE and *error: the bytes are not those of a text. */
 static gboolean
-check_end (const PredictText *text, GError **error)
-{
-  int status;
-  const char *message = gzerror (text->file->gz, &status);
-
-  if (status == Z_ERRNO)
-    return fail (text, errno, error);
-  if (status == Z_OK || status == Z_STREAM_END)
-    return TRUE;
-  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: damaged gzip file: %s", text->name,
-               message);
-  return FALSE;
-}
-
-static uint64_t
-count_lines (const char *from, const char *to)
-{
-  uint64_t n = 0;
-
-  while ((from = memchr (from, '\n', (gsize) (to - from))) != NULL) {
-    n++;
-    from++;
-  }
-  return n;
-}
-
-/* What no text has. */
-static gboolean
-check_bytes (const PredictText *text, const char *from, GError **error)
-{
-  const char *nul = memchr (from, '\0', (gsize) (text->file->limit - from));
-
-  if (nul == NULL)
-    return TRUE;
-  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
-               "%s:%" G_GUINT64_FORMAT ": a NUL byte: this is no text", text->name,
-               text->line + count_lines (text->at, nul));
-  return FALSE;
-}
-
-static gboolean
-check_growth (const PredictText *text, GError **error)
-{
-  z_off_t packed = gzoffset (text->file->gz), unpacked = gztell (text->file->gz);
-
-  if (unpacks_all || unpacked <= MAX_GROWTH_BYTES || unpacked / MAX_GROWTH <= packed)
-    return TRUE;
-  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
-               "%s: this gzip file unpacks to more than %d MiB, over %d times its size; if it is "
-               "from a source you trust, read it with --unpack-all",
-               text->name, MAX_GROWTH_BYTES >> 20, MAX_GROWTH);
-  return FALSE;
-}
-
-/* Fills the room there is. */
-static gboolean
-read_block (PredictText *text, GError **error)
+read_block (BaseText *text, GError **error)
 {
   File *file = text->file;
-  char *from = file->limit;
   gsize room = (gsize) (file->bytes + file->capacity - file->limit);
-  int n = gzread (file->gz, file->limit, (unsigned) MIN (room, G_MAXINT));
+  int n = gzread (file->gz, file->limit, (unsigned) MIN (room, G_MAXINT)), status;
+  z_off_t packed, unpacked;
+  const char *message, *nul;
 
   if (n <= 0) {
     file->at_end = TRUE;
-    if (!check_end (text, error))
+    /* zlib reports a gzip file that stops early only when asked. */
+    message = gzerror (file->gz, &status);
+    if (status == Z_ERRNO)
+      return fail (text, errno, error);
+    if (status != Z_OK && status != Z_STREAM_END) {
+      g_set_error (error, BASE_ERROR, BASE_ERROR_TEXT, "%s: damaged gzip file: %s", text->name,
+                   message);
       return FALSE;
+    }
     if (file->limit > text->at && file->limit[-1] != '\n')
       *file->limit++ = '\n';
     return TRUE;
   }
+  packed = gzoffset (file->gz);
+  unpacked = gztell (file->gz);
+  if (!unpacks_all && unpacked > MAX_GROWTH_BYTES && unpacked / MAX_GROWTH > packed) {
+    g_set_error (error, BASE_ERROR, BASE_ERROR_TEXT,
+                 "%s: this gzip file unpacks to more than %d MiB, over %d times its size; if it is "
+                 "from a source you trust, read it with --unpack-all",
+                 text->name, MAX_GROWTH_BYTES >> 20, MAX_GROWTH);
+    return FALSE;
+  }
+  nul = memchr (file->limit, '\0', (gsize) n);
+  if (nul != NULL) {
+    uint64_t line = text->line;
+
+    for (const char *at = text->at; at < nul; at++)
+      line += *at == '\n';
+    g_set_error (error, BASE_ERROR, BASE_ERROR_TEXT,
+                 "%s:%" G_GUINT64_FORMAT ": a NUL byte: this is no text", text->name, line);
+    return FALSE;
+  }
   file->limit += n;
-  return check_growth (text, error) && check_bytes (text, from, error);
+  return TRUE;
 }
 
 gboolean
-predict_text_more (PredictText *text, gboolean *any, GError **error)
+base_text_more (BaseText *text, gboolean *any, GError **error)
 {
   File *file = text->file;
   gboolean first = text->line == 1 && file->limit == text->at;

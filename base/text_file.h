@@ -1,4 +1,4 @@
-/* text_blocks.h - the bytes of a text file, in blocks of whole lines.
+/* text_file.h - the bytes of a text file, in blocks of whole lines.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -14,22 +14,22 @@ typedef struct {
   const char *name;     /* what errors call it */
   const char *at, *end; /* the unread bytes: whole lines.  The reader moves `at` */
   uint64_t line;        /* of `at`, from 1; the reader counts */
-  struct PredictTextFile *file;
-} PredictText;
+  struct BaseTextFile *file;
+} BaseText;
 
 /* A small gzip file can unpack to gigabytes: one that gives more than 16 MiB and more than 100
  * times its own size is refused, until this is called. */
-void predict_text_unpack_all (void);
+void base_text_unpack_all (void);
 
 /* "-" is standard input.  Borrows `path`.  What can be read only once is copied to a temporary
  * file first. */
-gboolean predict_text_open (PredictText *text, const char *path, GError **error);
-void predict_text_close (PredictText *text);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (PredictText, predict_text_close)
+gboolean base_text_open (BaseText *text, const char *path, GError **error);
+void base_text_close (BaseText *text);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (BaseText, base_text_close)
 
 /* Adds at least one line behind `end` (which moves, as does `at`, with the bytes between them);
  * *any: whether there was one.  FALSE and *error when it cannot be read, or has a NUL byte. */
-gboolean predict_text_more (PredictText *text, gboolean *any, GError **error);
+gboolean base_text_more (BaseText *text, gboolean *any, GError **error);
 
 /* Starts again. */
-gboolean predict_text_rewind (PredictText *text, GError **error);
+gboolean base_text_rewind (BaseText *text, GError **error);
