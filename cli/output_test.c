@@ -100,8 +100,7 @@ small_record (void)
   cli_add_number (builder, "third", 1.0 / 3);
   cli_add_number (builder, "unknown", NAN);
   cli_add_strings (builder, "strings", strings);
-  json_builder_set_member_name (builder, "inner");
-  json_builder_begin_object (builder);
+  cli_begin_object (builder, "inner");
   cli_add_number (builder, "half", 0.5);
   json_builder_end_object (builder);
   json_builder_end_object (builder);

@@ -224,8 +224,7 @@ print_csv (FILE *out, const Sheet *sheet)
 static void
 add_numbers (JsonBuilder *builder, const char *name, const uint32_t *numbers, uint32_t n)
 {
-  json_builder_set_member_name (builder, name);
-  json_builder_begin_array (builder);
+  cli_begin_array (builder, name);
   for (uint32_t i = 0; i < n; i++)
     json_builder_add_int_value (builder, numbers[i]);
   json_builder_end_array (builder);
@@ -234,8 +233,7 @@ add_numbers (JsonBuilder *builder, const char *name, const uint32_t *numbers, ui
 static void
 add_trials (JsonBuilder *builder, const Sheet *sheet)
 {
-  json_builder_set_member_name (builder, "starts");
-  json_builder_begin_array (builder);
+  cli_begin_array (builder, "starts");
   for (uint32_t i = 0; i < sheet->groups->trials->len; i++) {
     const PredictGroupTrial *trial = trial_of (sheet, i);
 
@@ -276,9 +274,7 @@ print_json (FILE *out, const Sheet *sheet)
   add_numbers (builder, "part", sheet->groups->part, n_ranks);
   for (uint32_t i = 0; i < sheet->n_levels; i++)
     add_numbers (builder, level_names[i], sheet->level[i], n_ranks);
-  json_builder_end_object (builder);
-  record = json_builder_get_root (builder);
-  cli_print_record (out, record, CLI_FORMAT_JSON);
+  cli_print_object (out, builder);
 }
 
 /* -- for people ------------------------------------------------------------ */

@@ -56,7 +56,7 @@ holds "too few to judge" grep -q "a model of the node, not counters; so few time
 learn runs.csv --format csv -q
 holds "quiet" test ! -s err
 learn runs.csv
-holds "table" grep -q '^half  *50.0 %  *2$' out
+holds "table" grep -q '^half  *50.0%  *2$' out
 learn runs.csv --format json
 holds "json" grep -q '"memory_share"' out
 holds "no overhead of one count of ranks" grep -q '"overhead": null' out

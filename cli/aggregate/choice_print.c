@@ -5,6 +5,7 @@
 
 #include "cli/aggregate/choice_print.h"
 
+#include "cli/columns.h"
 #include "cli/command.h"
 #include "cli/map/map_options.h"
 #include "cli/output.h"
@@ -12,6 +13,7 @@
 #include "study/plan/plan.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #define BAR 40 /* characters of the longest bar */
@@ -118,52 +120,99 @@ cli_choice_advice (const CliChoice *choice)
       chosen->id, chosen->n_tasks, chosen->n_nodes, behind, fastest->id, fastest->n_nodes);
 }
 
-/* -- for people ------------------------------------------------------------ */
+/* A pattern. */
+typedef struct {
+  uint32_t n_ranks, id, n_tasks, n_nodes;
+  char *takes, *verdict; /* verdict: with the reason of an exclusion; both freed by rows_free() */
+  const char *verdict_name, *excluded;
+  double ipc, computation_s, bound_s, extrapolated, simulated_s, time_s;
+  double total_s, difference_s, slowdown, energy_rank, energy_J, saving, over_fastest;
+} Row;
 
-static void
-print_cell (FILE *out, int width, double value)
+enum { HAS_BOUND = 1, HAS_SIMULATION = 2, HAS_POWER = 4 };
+
+#define NUMBER(field) CLI_CELL_NUMBER, offsetof (Row, field)
+static const CliColumn columns[] = {
+  { "ranks", NULL, CLI_CELL_U32, offsetof (Row, n_ranks), .omit = CLI_NOT_JSON },
+  { "pattern", "id", CLI_CELL_U32, offsetof (Row, id), .omit = CLI_NOT_JSON },
+  { "id", NULL, CLI_CELL_U32, offsetof (Row, id), .omit = CLI_NOT_CSV },
+  { "tasks_per_node", "tasks", CLI_CELL_U32, offsetof (Row, n_tasks) },
+  { "nodes", "nodes", CLI_CELL_U32, offsetof (Row, n_nodes) },
+  { "takes", "takes", CLI_CELL_TEXT, offsetof (Row, takes) },
+  { "ipc", NULL, NUMBER (ipc) },
+  { "computation_s", "computation", NUMBER (computation_s), "%.5g" },
+  { "bound_s", "bound", NUMBER (bound_s), "%.5g", HAS_BOUND },
+  { "extrapolated", NULL, NUMBER (extrapolated) },
+  { "simulated_s", "simulated", NUMBER (simulated_s), "%.5g", HAS_SIMULATION },
+  { "time_s", NULL, NUMBER (time_s) },
+  { "total_s", "total s", NUMBER (total_s), "%.5g" },
+  { "difference_s", NULL, NUMBER (difference_s) },
+  { "slowdown", "slowdown", CLI_CELL_SHARE, offsetof (Row, slowdown) },
+  { "energy_rank", "energy", NUMBER (energy_rank), "%.5g" },
+  { "energy_J", "energy J", NUMBER (energy_J), "%.5g", HAS_POWER },
+  { "saving", "saving", CLI_CELL_SHARE, offsetof (Row, saving), NULL, HAS_POWER },
+  { "over_fastest", NULL, NUMBER (over_fastest) },
+  { "verdict", NULL, CLI_CELL_TEXT, offsetof (Row, verdict_name) },
+  { "excluded", NULL, CLI_CELL_TEXT, offsetof (Row, excluded) },
+  { NULL, "verdict", CLI_CELL_TEXT, offsetof (Row, verdict) },
+};
+#undef NUMBER
+
+static CliRows
+rows_new (const CliChoice *choice, const CliChoiceOptions *options)
 {
-  g_autofree char *text = isnan (value) ? g_strdup ("-") : g_strdup_printf ("%.5g", value);
+  Row *rows = g_new (Row, choice->patterns->n);
+  CliRows all = CLI_ROWS (columns, rows, choice->patterns->n);
 
-  cli_printf (out, "  %*s", width, text);
-}
+  all.has = (options->table != NULL ? HAS_BOUND : 0u) |
+            (options->no_simulate ? 0u : HAS_SIMULATION) | (options->has_power ? HAS_POWER : 0u);
+  for (uint32_t at = 0; at < choice->patterns->n; at++) {
+    const TopoPattern *pattern = &choice->patterns->pattern[at];
+    const CliChoiceRow *row = &choice->row[at];
+    const PredictAggregationJudgement *judged = &choice->judged[at];
 
-/* What rounds to nothing has no sign of its own. */
-static void
-print_percent (FILE *out, int width, double share)
-{
-  g_autofree char *text = isnan (share)
-                              ? g_strdup ("-")
-                              : g_strdup_printf ("%+.1f%%", 0.1 * round (1000 * share) + 0.0);
-
-  cli_printf (out, "  %*s", width, text);
-}
-
-static void
-print_row (FILE *out, const CliChoice *choice, const CliChoiceOptions *options, uint32_t at,
-           int takes_width)
-{
-  const TopoPattern *pattern = &choice->patterns->pattern[at];
-  const CliChoiceRow *row = &choice->row[at];
-  g_autofree char *takes = takes_text (choice->patterns, pattern);
-
-  cli_printf (out, "%2u  %5u  %5u  %-*s", pattern->id, pattern->n_tasks, pattern->n_nodes,
-              takes_width, takes);
-  print_cell (out, 11, row->computation_s);
-  if (options->table != NULL)
-    print_cell (out, 10, row->bound_s);
-  if (!options->no_simulate)
-    print_cell (out, 10, row->simulated_s);
-  print_cell (out, 10, choice->judged[at].total_s);
-  print_percent (out, 8, choice->judged[at].slowdown);
-  print_cell (out, 6, row->excluded != NULL ? (double) NAN : pattern->energy_rank);
-  if (options->has_power) {
-    print_cell (out, 9, row->energy_J);
-    print_percent (out, 7, saving_of (choice, at));
+    rows[at] = (Row){
+      .n_ranks = choice->n_ranks,
+      .id = pattern->id,
+      .n_tasks = pattern->n_tasks,
+      .n_nodes = pattern->n_nodes,
+      .takes = takes_text (choice->patterns, pattern),
+      .verdict = row->excluded != NULL
+                     ? g_strconcat (verdict_of (choice, at), ": ", row->excluded, NULL)
+                     : g_strdup (verdict_of (choice, at)),
+      .verdict_name = verdict_of (choice, at),
+      .excluded = row->excluded,
+      .ipc = row->ipc,
+      .computation_s = row->computation_s,
+      .bound_s = row->bound_s,
+      .extrapolated = row->extrapolated,
+      .simulated_s = row->simulated_s,
+      .time_s = row->time_s,
+      .total_s = judged->total_s,
+      .difference_s = judged->difference_s,
+      .slowdown = judged->slowdown,
+      .energy_rank = row->excluded != NULL ? (double) NAN : pattern->energy_rank,
+      .energy_J = row->energy_J,
+      .saving = saving_of (choice, at),
+      .over_fastest = behind_of (choice, at),
+    };
   }
-  cli_printf (out, "  %s%s%s\n", verdict_of (choice, at), row->excluded != NULL ? ": " : "",
-              row->excluded != NULL ? row->excluded : "");
+  return all;
 }
+
+static void
+rows_free (CliRows *rows)
+{
+  Row *row = (Row *) rows->rows;
+
+  for (guint at = 0; at < rows->n_rows; at++) {
+    g_free (row[at].takes);
+    g_free (row[at].verdict);
+  }
+  g_free (row);
+}
+
+/* -- for people ------------------------------------------------------------ */
 
 /* Computation #, communication =; the longest total is BAR long. */
 static void
@@ -193,19 +242,6 @@ print_bars (FILE *out, const CliChoice *choice)
            choice->is_recommended ? "  * chosen" : "");
 }
 
-static void
-print_heading (FILE *out, const CliChoiceOptions *options, int takes_width)
-{
-  const char *bound = options->table != NULL ? "       bound" : "";
-  const char *simulated = options->no_simulate ? "" : "   simulated";
-  g_autofree char *joules = options->has_power ? g_strdup ("  energy J   saving") : g_strdup ("");
-  g_autofree char *heading = g_strdup_printf (
-      "%2s  %5s  %5s  %-*s  %11s%s%s  %10s  %8s  %6s%s  %s", "id", "tasks", "nodes", takes_width,
-      "takes", "computation", bound, simulated, "total s", "slowdown", "energy", joules, "verdict");
-
-  cli_print_heading (out, heading);
-}
-
 /* Operations that are longer than any of the table. */
 static void
 print_doubt (FILE *out, const CliChoice *choice)
@@ -228,13 +264,8 @@ print_table (FILE *out, const CliChoice *choice, const CliChoiceOptions *options
       options->basis == CLI_BASIS_BOUND
           ? g_strdup_printf ("upper bound (%s)", options->table)
           : g_strdup_printf ("simulated (%s)", study_network_names[options->network]);
-  int takes_width = 5;
+  CliRows rows;
 
-  for (uint32_t at = 0; at < choice->patterns->n; at++) {
-    g_autofree char *takes = takes_text (choice->patterns, &choice->patterns->pattern[at]);
-
-    takes_width = MAX (takes_width, (int) strlen (takes));
-  }
   cli_printf (out, "%s on %s: %u ranks\n", choice->trace, choice->machine, choice->n_ranks);
   cli_printf (out, "computation: %s; communication: %s; at most %g %% slower than %s\n",
               choice->computation, communication, 100 * options->max_slowdown, reference);
@@ -243,9 +274,9 @@ print_table (FILE *out, const CliChoice *choice, const CliChoiceOptions *options
                 options->power_is_guess ? "a guess, not measured" : options->power_path,
                 options->power.idle_W, options->power.socket_W, options->power.core_W,
                 options->power.memory_J_per_byte * 1e9);
-  print_heading (out, options, takes_width);
-  for (uint32_t at = 0; at < choice->patterns->n; at++)
-    print_row (out, choice, options, at, takes_width);
+  rows = rows_new (choice, options);
+  cli_rows_print_table (out, &rows, "");
+  rows_free (&rows);
   print_doubt (out, choice);
   print_bars (out, choice);
   cli_printf (out, "%s\n", advice);
@@ -254,79 +285,10 @@ print_table (FILE *out, const CliChoice *choice, const CliChoiceOptions *options
 /* -- for programs ---------------------------------------------------------- */
 
 static void
-print_number (FILE *out, double value)
-{
-  char number[STUDY_NUMBER_SIZE];
-
-  fprintf (out, ",%s", study_number (number, value));
-}
-
-static void
-print_csv (FILE *out, const CliChoice *choice)
-{
-  for (uint32_t at = 0; at < choice->patterns->n; at++) {
-    const TopoPattern *pattern = &choice->patterns->pattern[at];
-    const CliChoiceRow *row = &choice->row[at];
-    const PredictAggregationJudgement *judged = &choice->judged[at];
-    g_autofree char *takes = takes_text (choice->patterns, pattern);
-
-    fprintf (out, "%u,%u,%u,%u,%s", choice->n_ranks, pattern->id, pattern->n_tasks,
-             pattern->n_nodes, takes);
-    print_number (out, row->ipc);
-    print_number (out, row->computation_s);
-    print_number (out, row->bound_s);
-    print_number (out, row->extrapolated);
-    print_number (out, row->simulated_s);
-    print_number (out, row->time_s);
-    print_number (out, judged->total_s);
-    print_number (out, judged->difference_s);
-    print_number (out, judged->slowdown);
-    print_number (out, row->excluded != NULL ? (double) NAN : pattern->energy_rank);
-    print_number (out, row->energy_J);
-    print_number (out, saving_of (choice, at));
-    print_number (out, behind_of (choice, at));
-    fprintf (out, ",%s,", verdict_of (choice, at));
-    study_csv_field (out, row->excluded != NULL ? row->excluded : "");
-    fputc ('\n', out);
-  }
-}
-
-static void
-add_pattern (JsonBuilder *builder, const CliChoice *choice, uint32_t at)
-{
-  const TopoPattern *pattern = &choice->patterns->pattern[at];
-  const CliChoiceRow *row = &choice->row[at];
-  const PredictAggregationJudgement *judged = &choice->judged[at];
-  g_autofree char *takes = takes_text (choice->patterns, pattern);
-
-  json_builder_begin_object (builder);
-  cli_add_integer (builder, "id", pattern->id);
-  cli_add_integer (builder, "tasks_per_node", pattern->n_tasks);
-  cli_add_integer (builder, "nodes", pattern->n_nodes);
-  cli_add_string (builder, "takes", takes);
-  cli_add_number (builder, "ipc", row->ipc);
-  cli_add_number (builder, "computation_s", row->computation_s);
-  cli_add_number (builder, "bound_s", row->bound_s);
-  cli_add_number (builder, "extrapolated", row->extrapolated);
-  cli_add_number (builder, "simulated_s", row->simulated_s);
-  cli_add_number (builder, "time_s", row->time_s);
-  cli_add_number (builder, "total_s", judged->total_s);
-  cli_add_number (builder, "difference_s", judged->difference_s);
-  cli_add_number (builder, "slowdown", judged->slowdown);
-  cli_add_number (builder, "energy_rank",
-                  row->excluded != NULL ? (double) NAN : pattern->energy_rank);
-  cli_add_number (builder, "energy_J", row->energy_J);
-  cli_add_number (builder, "saving", saving_of (choice, at));
-  cli_add_number (builder, "over_fastest", behind_of (choice, at));
-  cli_add_string (builder, "verdict", verdict_of (choice, at));
-  cli_add_string (builder, "excluded", row->excluded);
-  json_builder_end_object (builder);
-}
-
-static void
 add_choice (JsonBuilder *builder, const CliChoice *choice, const CliChoiceOptions *options)
 {
   g_autofree char *advice = cli_choice_advice (choice);
+  CliRows rows = rows_new (choice, options);
 
   json_builder_begin_object (builder);
   cli_add_string (builder, "trace", choice->trace);
@@ -342,19 +304,15 @@ add_choice (JsonBuilder *builder, const CliChoice *choice, const CliChoiceOption
                   choice->is_recommended ? behind_of (choice, choice->chosen) : (double) NAN);
   cli_add_integer (builder, "compared_with", choice->patterns->pattern[choice->reference].id);
   cli_add_string (builder, "advice", advice);
-  json_builder_set_member_name (builder, "patterns");
-  json_builder_begin_array (builder);
-  for (uint32_t at = 0; at < choice->patterns->n; at++)
-    add_pattern (builder, choice, at);
-  json_builder_end_array (builder);
+  cli_rows_add_json (builder, "patterns", &rows);
   json_builder_end_object (builder);
+  rows_free (&rows);
 }
 
 static void
 print_json (FILE *out, const GPtrArray *choices, const CliChoiceOptions *options)
 {
   g_autoptr (JsonBuilder) builder = json_builder_new ();
-  g_autoptr (JsonNode) root = NULL;
 
   json_builder_begin_object (builder);
   cli_add_string (builder, "schema", "hopcast.aggregation/1");
@@ -366,44 +324,55 @@ print_json (FILE *out, const GPtrArray *choices, const CliChoiceOptions *options
                   !options->has_power       ? NULL
                   : options->power_is_guess ? "guess"
                                             : options->power_path);
-  json_builder_set_member_name (builder, "jobs");
-  json_builder_begin_array (builder);
+  cli_begin_array (builder, "jobs");
   for (guint i = 0; i < choices->len; i++)
     add_choice (builder, choices->pdata[i], options);
   json_builder_end_array (builder);
-  json_builder_end_object (builder);
-  root = json_builder_get_root (builder);
-  cli_print_record (out, root, CLI_FORMAT_JSON);
+  cli_print_object (out, builder);
 }
 
-/* Which pattern each number of ranks is to have, and which one is the fastest; without a
- * recommendation only that. */
+/* A number of ranks.  Without a recommendation only the fastest pattern is known. */
+typedef struct {
+  uint32_t n_ranks, pattern, n_tasks, n_nodes, fastest;
+  double slowdown, saving, over_fastest;
+} ScalingRow;
+
+static const CliColumn scaling_columns[] = {
+  { NULL, "ranks", CLI_CELL_U32, offsetof (ScalingRow, n_ranks) },
+  { NULL, "pattern", CLI_CELL_KNOWN_U32, offsetof (ScalingRow, pattern) },
+  { NULL, "tasks", CLI_CELL_KNOWN_U32, offsetof (ScalingRow, n_tasks) },
+  { NULL, "nodes", CLI_CELL_KNOWN_U32, offsetof (ScalingRow, n_nodes) },
+  { NULL, "slowdown", CLI_CELL_SHARE, offsetof (ScalingRow, slowdown) },
+  { NULL, "saving", CLI_CELL_SHARE, offsetof (ScalingRow, saving), NULL, HAS_POWER },
+  { NULL, "fastest", CLI_CELL_U32, offsetof (ScalingRow, fastest) },
+  { NULL, "over it", CLI_CELL_SHARE, offsetof (ScalingRow, over_fastest) },
+};
+
 static void
 print_scaling (FILE *out, const GPtrArray *choices, const CliChoiceOptions *options)
 {
-  fputs ("\nranks  pattern  tasks  nodes  slowdown", out);
-  fputs (options->has_power ? "  saving  fastest    over it\n" : "  fastest    over it\n", out);
+  g_autofree ScalingRow *row = g_new0 (ScalingRow, choices->len);
+  CliRows rows = CLI_ROWS (scaling_columns, row, choices->len);
+
+  rows.has = options->has_power ? HAS_POWER : 0;
   for (guint i = 0; i < choices->len; i++) {
     const CliChoice *choice = choices->pdata[i];
     const TopoPattern *chosen = &choice->patterns->pattern[choice->chosen];
-    uint32_t fastest = choice->patterns->pattern[choice->fastest].id;
 
-    fprintf (out, "%5u", choice->n_ranks);
-    if (!choice->is_recommended) {
-      fprintf (out, "  %7s  %5s  %5s  %8s", "-", "-", "-", "-");
-      if (options->has_power)
-        fprintf (out, "  %6s", "-");
-      fprintf (out, "  %7u  %9s\n", fastest, "-");
+    row[i].n_ranks = choice->n_ranks;
+    row[i].fastest = choice->patterns->pattern[choice->fastest].id;
+    row[i].slowdown = row[i].saving = row[i].over_fastest = NAN;
+    if (!choice->is_recommended)
       continue;
-    }
-    fprintf (out, "  %7u  %5u  %5u", chosen->id, chosen->n_tasks, chosen->n_nodes);
-    print_percent (out, 8, choice->judged[choice->chosen].slowdown);
-    if (options->has_power)
-      print_percent (out, 6, saving_of (choice, choice->chosen));
-    fprintf (out, "  %7u", fastest);
-    print_percent (out, 9, behind_of (choice, choice->chosen));
-    fputc ('\n', out);
+    row[i].pattern = chosen->id;
+    row[i].n_tasks = chosen->n_tasks;
+    row[i].n_nodes = chosen->n_nodes;
+    row[i].slowdown = choice->judged[choice->chosen].slowdown;
+    row[i].saving = saving_of (choice, choice->chosen);
+    row[i].over_fastest = behind_of (choice, choice->chosen);
   }
+  fputc ('\n', out);
+  cli_rows_print_table (out, &rows, "");
 }
 
 void
@@ -414,19 +383,20 @@ cli_choice_print (FILE *out, const GPtrArray *choices, const CliChoiceOptions *o
     return;
   }
   if (options->format.format == CLI_FORMAT_CSV)
-    fputs (
-        "ranks,pattern,tasks_per_node,nodes,takes,ipc,computation_s,bound_s,extrapolated,"
-        "simulated_s,time_s,total_s,difference_s,slowdown,energy_rank,energy_J,saving,over_fastest,verdict,"
-        "excluded\n",
-        out);
-  for (guint i = 0; i < choices->len; i++) {
-    if (options->format.format == CLI_FORMAT_CSV)
-      print_csv (out, choices->pdata[i]);
-    else
+    cli_columns_print_csv_names (out, columns, G_N_ELEMENTS (columns));
+  for (guint i = 0; i < choices->len; i++)
+    if (options->format.format == CLI_FORMAT_CSV) {
+      CliRows rows = rows_new (choices->pdata[i], options);
+
+      for (guint at = 0; at < rows.n_rows; at++)
+        cli_columns_print_csv_row (out, columns, G_N_ELEMENTS (columns),
+                                   (const Row *) rows.rows + at);
+      rows_free (&rows);
+    } else {
       print_table (out, choices->pdata[i], options);
-    if (options->format.format == CLI_FORMAT_TABLE && i + 1 < choices->len)
-      fputc ('\n', out);
-  }
+      if (i + 1 < choices->len)
+        fputc ('\n', out);
+    }
   if (options->format.format == CLI_FORMAT_TABLE && choices->len > 1)
     print_scaling (out, choices, options);
 }

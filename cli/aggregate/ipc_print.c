@@ -70,8 +70,7 @@ print_model_csv (FILE *out, const PredictIpcModel *model)
 static void
 add_names (JsonBuilder *builder, const char *name, char *const *names)
 {
-  json_builder_set_member_name (builder, name);
-  json_builder_begin_array (builder);
+  cli_begin_array (builder, name);
   for (; *names != NULL; names++)
     json_builder_add_string_value (builder, *names);
   json_builder_end_array (builder);
@@ -80,8 +79,7 @@ add_names (JsonBuilder *builder, const char *name, char *const *names)
 static void
 add_boolean (JsonBuilder *builder, const char *name, gboolean value)
 {
-  json_builder_set_member_name (builder, name);
-  json_builder_add_boolean_value (builder, value);
+  cli_add_boolean (builder, name, value);
 }
 
 static void
@@ -108,9 +106,7 @@ print_object (FILE *out, JsonBuilder *builder)
 {
   g_autoptr (JsonNode) record = NULL;
 
-  json_builder_end_object (builder);
-  record = json_builder_get_root (builder);
-  cli_print_record (out, record, CLI_FORMAT_JSON);
+  cli_print_object (out, builder);
 }
 
 static void
@@ -125,8 +121,7 @@ print_model_json (FILE *out, const PredictIpcModel *model)
   add_names (builder, "samples", model->samples);
   add_names (builder, "events", model->events);
   cli_add_integer (builder, "coefficients", predict_ipc_n_regressors (model));
-  json_builder_set_member_name (builder, "functions");
-  json_builder_begin_array (builder);
+  cli_begin_array (builder, "functions");
   for (guint target = 0; target < model->n_targets; target++)
     for (guint class = 0; class < PREDICT_IPC_N_PIECES; class ++)
       add_piece (builder, model, &model->targets[target], class);
@@ -255,8 +250,7 @@ print_answer_csv (FILE *out, const PredictIpcModel *model, const PredictIpcAnswe
 static void
 add_errors (JsonBuilder *builder, const PredictRelativeErrors *errors)
 {
-  json_builder_set_member_name (builder, "errors");
-  json_builder_begin_object (builder);
+  cli_begin_object (builder, "errors");
   cli_add_integer (builder, "n", errors->n);
   cli_add_number (builder, "mean", errors->mean);
   cli_add_number (builder, "sd", errors->sd);
@@ -277,8 +271,7 @@ print_answer_json (FILE *out, const PredictIpcModel *model, const PredictIpcAnsw
   cli_add_integer (builder, "programs", answer->phases->n_programs);
   cli_add_integer (builder, "outside", answer->n_outside);
   add_errors (builder, &errors);
-  json_builder_set_member_name (builder, "predictions");
-  json_builder_begin_array (builder);
+  cli_begin_array (builder, "predictions");
   for (gsize at = 0; at < count_lines (model, answer); at++) {
     Line line = line_at (model, answer, at);
 

@@ -157,8 +157,7 @@ add_error (JsonBuilder *builder, const char *name, double value)
 static void
 add_errors (JsonBuilder *builder, const char *name, const PredictErrors *errors)
 {
-  json_builder_set_member_name (builder, name);
-  json_builder_begin_object (builder);
+  cli_begin_object (builder, name);
   add_error (builder, "log_rmse", errors->log_rmse);
   add_error (builder, "rmse", errors->rmse);
   add_error (builder, "mape", errors->mape);
@@ -169,8 +168,7 @@ static void
 add_model (JsonBuilder *builder, const char *name, const PredictErrors *train,
            const PredictErrors *test)
 {
-  json_builder_set_member_name (builder, name);
-  json_builder_begin_object (builder);
+  cli_begin_object (builder, name);
   add_errors (builder, "train", train);
   add_errors (builder, "test", test);
   json_builder_end_object (builder);
@@ -180,8 +178,7 @@ static void
 add_parameters (JsonBuilder *builder, const char *name, const PredictBaseModel *model,
                 const double *values)
 {
-  json_builder_set_member_name (builder, name);
-  json_builder_begin_object (builder);
+  cli_begin_object (builder, name);
   for (uint32_t at = 0; at < model->n_parameters; at++)
     cli_add_number (builder, model->parameters[at].name, values[at]);
   json_builder_end_object (builder);
@@ -231,8 +228,7 @@ add_verdict (JsonBuilder *builder, const Correction *shown, const PredictCorrect
   add_at_bounds (builder, "refitted_at_bounds", model, correction->refitted);
   if (best != NULL)
     add_at_bounds (builder, "at_bounds", model, best->parameters);
-  json_builder_set_member_name (builder, "left_out");
-  json_builder_begin_object (builder);
+  cli_begin_object (builder, "left_out");
   add_error (builder, "base", correction->base_folds);
   add_error (builder, "refitted", correction->refitted_folds);
   add_error (builder, "corrected", correction->corrected_folds);
@@ -264,10 +260,8 @@ add_trial (JsonBuilder *builder, const PredictBaseModel *model, const PredictCor
   g_autofree char *brief = trial->brief ? brief_text (model, trial->brief) : NULL;
 
   json_builder_begin_object (builder);
-  json_builder_set_member_name (builder, "converged");
-  json_builder_add_boolean_value (builder, trial->converged);
-  json_builder_set_member_name (builder, "better");
-  json_builder_add_boolean_value (builder, trial->better);
+  cli_add_boolean (builder, "converged", trial->converged);
+  cli_add_boolean (builder, "better", trial->better);
   cli_add_string (builder, "term", brief);
   if (trial->brief != NULL) {
     add_parameters (builder, "parameters", model, trial->parameters);
@@ -284,8 +278,7 @@ add_trials (JsonBuilder *builder, const Correction *shown, CliFormat format)
 {
   const PredictCorrection *correction = shown->correction;
 
-  json_builder_set_member_name (builder, "trials");
-  json_builder_begin_object (builder);
+  cli_begin_object (builder, "trials");
   cli_add_integer (builder, "made", correction->n_trials);
   cli_add_integer (builder, "converged", correction->n_converged);
   cli_add_integer (builder, "better", correction->n_better);
@@ -294,8 +287,7 @@ add_trials (JsonBuilder *builder, const Correction *shown, CliFormat format)
                       ? (double) NAN
                       : (double) correction->n_better / correction->n_converged);
   if (format == CLI_FORMAT_JSON) {
-    json_builder_set_member_name (builder, "each");
-    json_builder_begin_array (builder);
+    cli_begin_array (builder, "each");
     for (guint at = 0; at < correction->n_trials; at++)
       add_trial (builder, shown->data->model, &correction->trials[at]);
     json_builder_end_array (builder);

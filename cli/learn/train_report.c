@@ -5,10 +5,12 @@
 
 #include "cli/learn/train_report.h"
 
+#include "cli/columns.h"
 #include "cli/learn/learn_settings.h"
 #include "cli/terminal.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 /* Of the sets that a search tried, the best so many are shown. */
@@ -262,38 +264,40 @@ print_table (FILE *out, const CliTraining *training)
 
 /* --- what training found, as programs read it: CSV and JSON --- */
 
-/* -- CSV: a line per score ------------------------------------------------- */
+/* --- CSV: a line per score --- */
 
+typedef struct {
+  const char *method, *score;
+  PredictSpread spread;
+} Row;
+
+#define SPREAD(field) #field, NULL, CLI_CELL_NUMBER, offsetof(Row, spread.field)
+static const CliColumn columns[] = {
+  { "method", NULL, CLI_CELL_TEXT, offsetof (Row, method) },
+  { "score", NULL, CLI_CELL_TEXT, offsetof (Row, score) },
+  { SPREAD (median) },
+  { SPREAD (lower_quartile) },
+  { SPREAD (upper_quartile) },
+  { SPREAD (mean) },
+  { SPREAD (sd) },
+  { SPREAD (min) },
+  { SPREAD (max) },
+};
+#define FIRST_SPREAD 2
+
+/* mispredicted NULL: not known. */
 static void
-print_csv_line (FILE *out, const char *method, const char *score, const PredictSpread *spread)
+print_csv_scores (FILE *out, const char *method, const PredictSpread *scores,
+                  const PredictSpread *mispredicted)
 {
-  const double values[] = { spread->median,
-                            spread->lower_quartile,
-                            spread->upper_quartile,
-                            spread->mean,
-                            spread->sd,
-                            spread->min,
-                            spread->max };
-  char number[STUDY_NUMBER_SIZE];
+  for (guint score = 0; score <= PREDICT_N_SCORES; score++)
+    if (score < PREDICT_N_SCORES || mispredicted != NULL) {
+      Row row = score < PREDICT_N_SCORES
+                    ? (Row){ method, predict_score_names[score], scores[score] }
+                    : (Row){ method, "mispredicted", *mispredicted };
 
-  fprintf (out, "%s,%s", method, score);
-  for (gsize i = 0; i < G_N_ELEMENTS (values); i++)
-    fprintf (out, ",%s", study_number (number, values[i]));
-  fputc ('\n', out);
-}
-
-static void
-print_csv_scores (FILE *out, const char *method, const PredictSpread *scores)
-{
-  for (guint score = 0; score < PREDICT_N_SCORES; score++)
-    print_csv_line (out, method, predict_score_names[score], &scores[score]);
-}
-
-static void
-print_csv_evaluation (FILE *out, const char *method, const PredictEvaluation *evaluation)
-{
-  print_csv_scores (out, method, evaluation->scores);
-  print_csv_line (out, method, "mispredicted", &evaluation->mispredicted);
+      cli_columns_print_csv_row (out, columns, G_N_ELEMENTS (columns), &row);
+    }
 }
 
 static void
@@ -301,35 +305,27 @@ print_csv (FILE *out, const CliTraining *training)
 {
   const PredictModel *model = training->model;
 
-  fputs ("method,score,median,lower_quartile,upper_quartile,mean,sd,min,max\n", out);
+  cli_columns_print_csv_names (out, columns, G_N_ELEMENTS (columns));
   if (model->evaluated)
-    print_csv_evaluation (out, predict_method_names[training->recipe->settings.method],
-                          &model->evaluation);
+    print_csv_scores (out, predict_method_names[training->recipe->settings.method],
+                      model->evaluation.scores, &model->evaluation.mispredicted);
   if (training->searched != NULL && training->searched->result.n_outer > 0)
-    print_csv_scores (out, "search", training->searched->result.outer);
+    print_csv_scores (out, "search", training->searched->result.outer, NULL);
   for (guint i = 0; i < training->baselines->len; i++) {
     const CliBaseline *baseline = &g_array_index (training->baselines, CliBaseline, i);
 
     if (baseline->trouble == NULL)
-      print_csv_evaluation (out, predict_method_names[baseline->settings.method],
-                            &baseline->evaluation);
+      print_csv_scores (out, predict_method_names[baseline->settings.method],
+                        baseline->evaluation.scores, &baseline->evaluation.mispredicted);
   }
 }
 
 /* -- JSON -------------------------------------------------------------------- */
 
 static void
-begin (JsonBuilder *builder, const char *name)
-{
-  json_builder_set_member_name (builder, name);
-  json_builder_begin_object (builder);
-}
-
-static void
 add_names (JsonBuilder *builder, const char *name, const char *const *names)
 {
-  json_builder_set_member_name (builder, name);
-  json_builder_begin_array (builder);
+  cli_begin_array (builder, name);
   for (; *names != NULL; names++)
     json_builder_add_string_value (builder, *names);
   json_builder_end_array (builder);
@@ -338,21 +334,18 @@ add_names (JsonBuilder *builder, const char *name, const char *const *names)
 static void
 add_spread (JsonBuilder *builder, const char *name, const PredictSpread *spread)
 {
-  begin (builder, name);
-  cli_add_number (builder, "median", spread->median);
-  cli_add_number (builder, "lower_quartile", spread->lower_quartile);
-  cli_add_number (builder, "upper_quartile", spread->upper_quartile);
-  cli_add_number (builder, "mean", spread->mean);
-  cli_add_number (builder, "sd", spread->sd);
-  cli_add_number (builder, "min", spread->min);
-  cli_add_number (builder, "max", spread->max);
+  const Row row = { .spread = *spread };
+
+  cli_begin_object (builder, name);
+  cli_columns_add_json (builder, columns + FIRST_SPREAD, G_N_ELEMENTS (columns) - FIRST_SPREAD,
+                        &row);
   json_builder_end_object (builder);
 }
 
 static void
 add_scores (JsonBuilder *builder, const PredictSpread *scores, const PredictSpread *mispredicted)
 {
-  begin (builder, "scores");
+  cli_begin_object (builder, "scores");
   for (guint score = 0; score < PREDICT_N_SCORES; score++)
     add_spread (builder, predict_score_names[score], &scores[score]);
   if (mispredicted != NULL)
@@ -371,8 +364,7 @@ add_evaluation (JsonBuilder *builder, const PredictEvaluation *evaluation)
 static void
 add_baselines (JsonBuilder *builder, const GArray *baselines)
 {
-  json_builder_set_member_name (builder, "baselines");
-  json_builder_begin_array (builder);
+  cli_begin_array (builder, "baselines");
   for (guint i = 0; i < baselines->len; i++) {
     const CliBaseline *baseline = &g_array_index (baselines, CliBaseline, i);
 
@@ -389,8 +381,7 @@ add_baselines (JsonBuilder *builder, const GArray *baselines)
 static void
 add_tried (JsonBuilder *builder, const CliSearched *searched)
 {
-  json_builder_set_member_name (builder, "best");
-  json_builder_begin_array (builder);
+  cli_begin_array (builder, "best");
   for (guint i = 0; i < MIN (searched->result.tried->len, CLI_SETS_SHOWN); i++) {
     const PredictFeatureChoice *choice =
         &g_array_index (searched->result.tried, PredictFeatureChoice, i);
@@ -409,16 +400,16 @@ add_search (JsonBuilder *builder, const CliSearched *searched)
 {
   const PredictSearchResult *result = &searched->result;
 
-  begin (builder, "search");
+  cli_begin_object (builder, "search");
   cli_add_string (builder, "score", predict_score_names[searched->search.score]);
   cli_add_integer (builder, "tried", result->tried->len);
   add_tried (builder, searched);
   cli_add_integer (builder, "outer_splits", result->n_outer);
   if (result->n_outer > 0) {
-    begin (builder, "outer");
+    cli_begin_object (builder, "outer");
     add_scores (builder, result->outer, NULL);
     json_builder_end_object (builder);
-    begin (builder, "times_chosen");
+    cli_begin_object (builder, "times_chosen");
     for (guint i = 0; searched->candidates[i] != NULL; i++)
       cli_add_integer (builder, searched->candidates[i], result->times_chosen[i]);
     json_builder_end_object (builder);
@@ -432,7 +423,7 @@ add_importances (JsonBuilder *builder, const char *name, const PredictModel *mod
 {
   if (importances == NULL)
     return;
-  begin (builder, name);
+  cli_begin_object (builder, name);
   for (guint i = 0; model->features[i] != NULL; i++)
     cli_add_number (builder, model->features[i], importances[i]);
   json_builder_end_object (builder);
@@ -450,8 +441,7 @@ training_record (const CliTraining *training)
   cli_add_string (builder, "table", training->table->source);
   cli_add_integer (builder, "samples", model->n_samples);
   cli_add_string (builder, "target", recipe->target);
-  json_builder_set_member_name (builder, "log_target");
-  json_builder_add_boolean_value (builder, recipe->log_target);
+  cli_add_boolean (builder, "log_target", recipe->log_target);
   cli_add_string (builder, "group", recipe->group);
   add_names (builder, "features", recipe->features);
   cli_add_strings (builder, "left_out", training->left_out);
@@ -461,7 +451,7 @@ training_record (const CliTraining *training)
   if (model->evaluated) {
     g_autofree char *trial = cli_describe_trial (&recipe->trial);
 
-    begin (builder, "evaluation");
+    cli_begin_object (builder, "evaluation");
     cli_add_string (builder, "trial", trial);
     add_evaluation (builder, &model->evaluation);
     json_builder_end_object (builder);

@@ -12,8 +12,7 @@
 static void
 add_hops (JsonBuilder *builder, const uint64_t *pairs_by_hops, uint32_t max_hops)
 {
-  json_builder_set_member_name (builder, "hops");
-  json_builder_begin_object (builder);
+  cli_begin_object (builder, "hops");
   for (uint32_t hops = 0; hops <= max_hops; hops++)
     if (pairs_by_hops[hops] > 0) {
       char name[16];
@@ -27,8 +26,7 @@ add_hops (JsonBuilder *builder, const uint64_t *pairs_by_hops, uint32_t max_hops
 static void
 add_load (JsonBuilder *builder, uint64_t min, double median, uint64_t max)
 {
-  json_builder_set_member_name (builder, "link_load");
-  json_builder_begin_object (builder);
+  cli_begin_object (builder, "link_load");
   cli_add_integer (builder, "min", min);
   cli_add_number (builder, "median", median);
   cli_add_integer (builder, "max", max);
@@ -87,8 +85,7 @@ add_loop (JsonBuilder *builder, const TopoFabric *fabric, const RouteFabricSurve
 static void
 add_loops_by_vl (JsonBuilder *builder, const RouteFabricSurvey *survey)
 {
-  json_builder_set_member_name (builder, "credit_loops_by_vl");
-  json_builder_begin_object (builder);
+  cli_begin_object (builder, "credit_loops_by_vl");
   for (uint32_t vl = 0; vl < survey->n_vls; vl++) {
     char name[16];
 

@@ -51,8 +51,8 @@ check "a study with failures" test "$status" -eq 3
 
 run "$hopcast" study status a.study
 if test "$status" -eq 0 && grep -q "two halos" out && grep -q "6: 4 done, 2 failed, 0 missing" out &&
-  grep -q "       3        2        1        0  gen:halo2d:ranks=16,bytes=1024,iterations=1, torus:4x4, load" out &&
-  grep -q '       2  mapping nowhere.map: ' out; then
+  grep -Eq "^ +3 +2 +1 +0  gen:halo2d:ranks=16,bytes=1024,iterations=1, torus:4x4, load" out &&
+  grep -Eq '^ +2  mapping nowhere.map: ' out; then
   ok "status"
 else
   not_ok "status" "$(cat out err)"

@@ -18,8 +18,7 @@
 void
 cli_add_features (JsonBuilder *builder, const double features[SIM_N_FEATURES], gboolean only_known)
 {
-  json_builder_set_member_name (builder, "features");
-  json_builder_begin_object (builder);
+  cli_begin_object (builder, "features");
   for (guint feature = 0; feature < SIM_N_FEATURES; feature++)
     if (!only_known || !isnan (features[feature]))
       cli_add_number (builder, sim_feature_name ((SimFeature) feature), features[feature]);

@@ -76,8 +76,7 @@ info_read (Info *info, const char *path, const CliTraceOptions *options, gboolea
 static void
 add_collectives (JsonBuilder *builder, const SimCensus *census)
 {
-  json_builder_set_member_name (builder, "collectives");
-  json_builder_begin_object (builder);
+  cli_begin_object (builder, "collectives");
   for (guint kind = 0; kind < TRACE_N_OPS; kind++)
     if (census->collectives[kind] > 0)
       cli_add_integer (builder, trace_op_name ((TraceOpKind) kind), census->collectives[kind]);
@@ -96,8 +95,7 @@ add_partners (JsonBuilder *builder, const StudyMatrix *matrix)
 {
   CliPartners partners = cli_partners (matrix);
 
-  json_builder_set_member_name (builder, "partners");
-  json_builder_begin_object (builder);
+  cli_begin_object (builder, "partners");
   cli_add_integer (builder, "pairs", partners.pairs);
   cli_add_integer (builder, "min", partners.min);
   cli_add_number (builder, "avg", partners.average);
@@ -119,8 +117,7 @@ add_times (JsonBuilder *builder, const TraceProfile *profile)
 static void
 add_sites (JsonBuilder *builder, const TraceProfile *profile)
 {
-  json_builder_set_member_name (builder, "call_sites");
-  json_builder_begin_array (builder);
+  cli_begin_array (builder, "call_sites");
   for (guint i = 0; i < profile->sites->len; i++) {
     const TraceCallSite *site = &g_array_index (profile->sites, TraceCallSite, i);
 
@@ -139,8 +136,7 @@ add_sites (JsonBuilder *builder, const TraceProfile *profile)
 static void
 add_sizes (JsonBuilder *builder, const CliSizes *sizes)
 {
-  json_builder_set_member_name (builder, "message_sizes");
-  json_builder_begin_array (builder);
+  cli_begin_array (builder, "message_sizes");
   for (guint class = 0; class < CLI_SIZE_CLASSES; class ++) {
     if (sizes->messages[class] == 0)
       continue;
@@ -176,8 +172,7 @@ add_source (JsonBuilder *builder, const Trace *trace)
 
   if (format == NULL)
     return;
-  json_builder_set_member_name (builder, "source");
-  json_builder_begin_object (builder);
+  cli_begin_object (builder, "source");
   cli_add_string (builder, "format", format);
   cli_add_string (builder, "hash", hash);
   json_builder_end_object (builder);
