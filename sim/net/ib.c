@@ -11,12 +11,6 @@
 
 /* --- Limits --- */
 
-static uint64_t
-largest_frame_bytes (const TopoParameters *p)
-{
-  return MAX (p->header_bytes + p->rdma_header_bytes + p->mtu_bytes, p->ack_bytes);
-}
-
 /* A lane that no entry with a weight names would wait for ever. */
 static bool
 is_served (const TopoParameters *p, uint32_t vl)
@@ -81,7 +75,8 @@ static gboolean
 check_limits (const IbNetwork *net, GError **error)
 {
   const TopoParameters *p = net->parameters;
-  uint64_t blocks = (largest_frame_bytes (p) + p->block_bytes - 1) / p->block_bytes;
+  uint64_t frame_bytes = MAX (p->header_bytes + p->rdma_header_bytes + p->mtu_bytes, p->ack_bytes);
+  uint64_t blocks = (frame_bytes + p->block_bytes - 1) / p->block_bytes;
 
   if (blocks > IB_MAX_BLOCKS)
     g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
@@ -101,7 +96,7 @@ check_limits (const IbNetwork *net, GError **error)
   return FALSE;
 }
 
-/* --- Units --- */
+/* --- Construction --- */
 
 static void
 add_port (IbNetwork *net, uint32_t unit, uint32_t number, uint32_t index, uint32_t *n)
@@ -160,22 +155,10 @@ number_ports (IbNetwork *net, GError **error)
   return TRUE;
 }
 
-/* --- Ports --- */
-
 static uint64_t
 byte_ps_q32 (uint64_t bandwidth_Bps)
 {
   return (uint64_t) (1e12 / (double) bandwidth_Bps * 4294967296.0 + 0.5);
-}
-
-/* Both ends of a cable run at the rate of the slower one. */
-static uint64_t
-link_ps_q32 (const TopoPort *port, const TopoPort *peer)
-{
-  uint64_t bandwidth_Bps = MIN (topo_link_bandwidth_Bps (port->lanes, (TopoSpeed) port->speed),
-                                topo_link_bandwidth_Bps (peer->lanes, (TopoSpeed) peer->speed));
-
-  return byte_ps_q32 (bandwidth_Bps);
 }
 
 static void
@@ -183,7 +166,7 @@ init_link (IbNetwork *net, uint32_t index, uint32_t *n_queues, const uint32_t *u
 {
   const TopoParameters *p = net->parameters;
   const TopoFabric *fabric = net->fabric;
-  const TopoPort *topo = &fabric->ports[index];
+  const TopoPort *topo = &fabric->ports[index], *peer;
   const TopoDevice *device = &fabric->devices[topo->device];
   IbPort *port = &net->port[index];
   uint64_t buffer_bytes;
@@ -200,7 +183,10 @@ init_link (IbNetwork *net, uint32_t index, uint32_t *n_queues, const uint32_t *u
   port->to_adapter = !fabric->devices[fabric->ports[port->peer].device].is_switch;
   port->latency_ps =
       (uint32_t) (p->cable_latency_ps + (port->to_adapter ? 0 : p->switch_latency_ps));
-  port->ps_q32 = link_ps_q32 (topo, &fabric->ports[port->peer]);
+  /* Both ends of a cable run at the rate of the slower one. */
+  peer = &fabric->ports[port->peer];
+  port->ps_q32 = byte_ps_q32 (MIN (topo_link_bandwidth_Bps (topo->lanes, (TopoSpeed) topo->speed),
+                                   topo_link_bandwidth_Bps (peer->lanes, (TopoSpeed) peer->speed)));
   buffer_bytes = port->to_adapter ? p->hca_buffer_bytes : p->switch_buffer_bytes;
   for (uint32_t vl = 0; vl < net->n_vls; vl++)
     *ib_lane (net, index, vl) = (IbLane){
@@ -210,38 +196,16 @@ init_link (IbNetwork *net, uint32_t index, uint32_t *n_queues, const uint32_t *u
 }
 
 static void
-init_arbiters (IbNetwork *net)
+init_ports (IbNetwork *net)
 {
   const TopoParameters *p = net->parameters;
-
-  net->is_arbitrated = net->n_vls > 1;
-  net->arbiter = g_new0 (IbArbiter, net->is_arbitrated ? net->fabric->n_ports : 1);
-  for (uint32_t port = 0; net->is_arbitrated && port < net->fabric->n_ports; port++)
-    net->arbiter[port] = (IbArbiter){
-      .high = { 0, p->vlarb_high.weight[0] },
-      .low = { 0, p->vlarb_low.weight[0] },
-      .high_left_bytes = (int64_t) p->high_limit * TOPO_VL_LIMIT_BYTES,
-    };
-}
-
-static uint32_t
-most_ports (const TopoFabric *fabric)
-{
-  uint32_t most = 1;
+  const TopoFabric *fabric = net->fabric;
+  g_autofree uint32_t *unit_of = g_new (uint32_t, fabric->n_ports + 1);
+  uint32_t n_queues = 0, most_ports = 1; /* of a switch */
 
   for (uint32_t device = 0; device < fabric->n_devices; device++)
     if (fabric->devices[device].is_switch)
-      most = MAX (most, fabric->devices[device].n_ports);
-  return most;
-}
-
-static void
-init_ports (IbNetwork *net)
-{
-  const TopoFabric *fabric = net->fabric;
-  g_autofree uint32_t *unit_of = g_new (uint32_t, fabric->n_ports + 1);
-  uint32_t n_queues = 0;
-
+      most_ports = MAX (most_ports, fabric->devices[device].n_ports);
   for (uint32_t port = 0; port < fabric->n_ports; port++)
     unit_of[port] = net->port[port].peer_unit;
   net->lane = packet_table_new (sizeof (IbLane) * MAX (1, fabric->n_ports) * net->n_vls);
@@ -253,16 +217,21 @@ init_ports (IbNetwork *net)
   for (uint32_t queue = 0; queue < n_queues; queue++)
     net->queue[queue] = (PacketList){ PACKET_NONE, PACKET_NONE };
   /* A port sends one packet at a time, so more slots than ports are never taken. */
-  net->n_words = most_ports (fabric) / 64 + 1;
-  net->n_reads = (uint32_t) MIN (net->parameters->switch_reads, most_ports (fabric));
+  net->n_words = most_ports / 64 + 1;
+  net->n_reads = (uint32_t) MIN (net->parameters->switch_reads, most_ports);
   net->read_ps = packet_table_new (sizeof (int64_t) * MAX (1, fabric->n_ports) * net->n_reads);
   net->claims = packet_table_new (sizeof (IbClaims) * MAX (1, fabric->n_ports));
   net->waited = g_new0 (Waited, fabric->n_ports + 1);
   net->adapter = g_new0 (IbAdapter, fabric->n_devices + 1);
-  init_arbiters (net);
+  net->is_arbitrated = net->n_vls > 1;
+  net->arbiter = g_new0 (IbArbiter, net->is_arbitrated ? fabric->n_ports : 1);
+  for (uint32_t port = 0; net->is_arbitrated && port < fabric->n_ports; port++)
+    net->arbiter[port] = (IbArbiter){
+      .high = { 0, p->vlarb_high.weight[0] },
+      .low = { 0, p->vlarb_low.weight[0] },
+      .high_left_bytes = (int64_t) p->high_limit * TOPO_VL_LIMIT_BYTES,
+    };
 }
-
-/* --- The clock --- */
 
 /* The shortest of what one unit does to another: a head through a cable and
  * a switch, all of the shortest packet through a cable, credits. */
@@ -282,18 +251,9 @@ shortest_ps (const IbNetwork *net)
   return shortest;
 }
 
-/* Waiting blocks above which packets are marked. */
-static uint32_t
-mark_blocks (const TopoParameters *p)
-{
-  uint64_t blocks = lane_blocks (p, p->switch_buffer_bytes);
-
-  return (uint32_t) (blocks * (15 - MIN (p->cc_threshold, 15)) / 15);
-}
-
 /* Ports, buffers and credits; false and *error for what they cannot hold. */
 static gboolean
-ib_init (IbNetwork *net, GError **error)
+init (IbNetwork *net, GError **error)
 {
   const TopoParameters *p = net->parameters;
   const RouteForwarding *tables = net->tables;
@@ -308,7 +268,9 @@ ib_init (IbNetwork *net, GError **error)
   net->read_ahead = (uint32_t) p->hca_read_ahead;
   net->pcie_ps_q32 = byte_ps_q32 (p->pcie_bandwidth_Bps);
   net->credit_latency_ps = p->credit_latency_ps;
-  net->mark_blocks = mark_blocks (p);
+  /* Waiting blocks above which packets are marked. */
+  net->mark_blocks =
+      (uint32_t) (lane_blocks (p, p->switch_buffer_bytes) * (15 - MIN (p->cc_threshold, 15)) / 15);
   net->port = packet_table_new (sizeof (IbPort) * MAX (1, net->fabric->n_ports));
   if (!check_limits (net, error) || !number_ports (net, error))
     return FALSE;
@@ -322,9 +284,9 @@ ib_init (IbNetwork *net, GError **error)
   return TRUE;
 }
 
-/* --- the laws that hold at the end of every run --- */
-
-/* Every packet is delivered, every credit is back, bytes in = bytes out.  When
+/* --- The laws at the end of a run ---
+ *
+ * Every packet is delivered, every credit is back, bytes in = bytes out.  When
  * packets are left, nothing can ever move them: the dump names the ports where
  * they wait and, when these wait for each other in a circle, the circle
  * (infiniband.md section A6: not all tables are free of them). */
@@ -336,8 +298,6 @@ is_blocked (const IbNetwork *net, uint32_t index, uint32_t vl)
 {
   return ib_lane (net, index, vl)->queued_blocks > 0;
 }
-
-/* --- The circle --- */
 
 /* One node of the search: a lane in which packets wait.  It waits for each
  * lane that a packet in the buffer it leads to wants. */
@@ -437,21 +397,6 @@ print_circle (const IbNetwork *net, GString *out)
   }
 }
 
-/* --- The dump --- */
-
-static uint32_t
-count_waiting (const IbNetwork *net, uint32_t index, uint32_t vl)
-{
-  const IbPort *port = &net->port[index];
-  uint32_t n = 0;
-
-  for (uint32_t input = 0; input < port->n_queues; input++)
-    for (uint32_t packet = ib_queue (net, port, vl, input)->head; packet != PACKET_NONE;
-         packet = net->engine.next[packet])
-      n++;
-  return n;
-}
-
 static void
 print_blocked (const IbNetwork *net, GString *out)
 {
@@ -459,30 +404,23 @@ print_blocked (const IbNetwork *net, GString *out)
 
   for (uint32_t index = 0; index < net->fabric->n_ports && n_printed < DUMPED_LANES; index++)
     for (uint32_t vl = 0; vl < net->n_vls; vl++) {
-      if (net->port[index].peer == PACKET_NONE || !is_blocked (net, index, vl))
+      const IbPort *port = &net->port[index];
+      uint32_t n_waiting;
+
+      if (port->peer == PACKET_NONE || !is_blocked (net, index, vl))
         continue;
+      n_waiting = 0;
+      for (uint32_t input = 0; input < port->n_queues; input++)
+        for (uint32_t packet = ib_queue (net, port, vl, input)->head; packet != PACKET_NONE;
+             packet = net->engine.next[packet])
+          n_waiting++;
       g_string_append (out, "\n  ");
       print_lane (net, index * net->n_vls + vl, out);
-      g_string_append_printf (out, ": %u packets wait, %u credits", count_waiting (net, index, vl),
+      g_string_append_printf (out, ": %u packets wait, %u credits", n_waiting,
                               ib_lane (net, index, vl)->credits);
       n_printed++;
     }
 }
-
-static void
-set_stall_error (const IbNetwork *net, GError **error)
-{
-  g_autoptr (GString) out = g_string_new (NULL);
-
-  g_string_append_printf (
-      out, "network stalled at %" G_GINT64_FORMAT " ps: %u packets of %u messages cannot move",
-      net->engine.now_ps, net->engine.packets.n_taken, net->engine.messages.n_taken);
-  print_circle (net, out);
-  print_blocked (net, out);
-  g_set_error_literal (error, SIM_ERROR, SIM_ERROR_STALL, out->str);
-}
-
-/* --- The laws --- */
 
 /* Credits at the sender plus those on their way back. */
 static bool
@@ -508,14 +446,21 @@ credits_complete (const IbNetwork *net, uint32_t index)
  * bytes in = bytes out.  SIM_ERROR_STALL with a dump of what is blocked, and
  * the loop that it waits in, otherwise. */
 static gboolean
-ib_check_idle (IbNetwork *net, GError **error)
+check_idle (IbNetwork *net, GError **error)
 {
   if (net->refusal != NULL) {
     g_set_error_literal (error, SIM_ERROR, SIM_ERROR_NETWORK, net->refusal);
     return FALSE;
   }
   if (net->engine.packets.n_taken > 0 || net->requests.n_taken > 0) {
-    set_stall_error (net, error);
+    g_autoptr (GString) out = g_string_new (NULL);
+
+    g_string_append_printf (
+        out, "network stalled at %" G_GINT64_FORMAT " ps: %u packets of %u messages cannot move",
+        net->engine.now_ps, net->engine.packets.n_taken, net->engine.messages.n_taken);
+    print_circle (net, out);
+    print_blocked (net, out);
+    g_set_error_literal (error, SIM_ERROR, SIM_ERROR_STALL, out->str);
     return FALSE;
   }
   g_assert (net->engine.messages.n_taken == 0);
@@ -737,8 +682,6 @@ prefetch (const PacketEngine *engine, uint32_t at)
     prefetch_fourth (net, due[at + PREFETCH_FOURTH]);
 }
 
-/* --- Counters --- */
-
 static void
 collect_counters (IbNetwork *net)
 {
@@ -769,12 +712,10 @@ ib_network_run (SimNetwork *base, GError **error)
   gboolean ok;
 
   packet_engine_run (&net->engine, enter_window, prefetch, dispatch);
-  ok = ib_check_idle (net, error);
+  ok = check_idle (net, error);
   collect_counters (net);
   return ok;
 }
-
-/* --- Making one --- */
 
 static void
 ib_network_free (SimNetwork *base)
@@ -829,7 +770,7 @@ sim_ib_new (const TopoMachine *machine, const RoutePaths *paths, const TopoMappi
   net->tables = paths->tables;
   net->fabric = machine->fabric;
   net->parameters = &machine->parameters;
-  if (!ib_init (net, error)) {
+  if (!init (net, error)) {
     ib_network_free (&net->engine.base);
     return NULL;
   }

@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "sim/net/ib_fixture.h"
+#include "sim/net/ib_state.h"
+#include "sim/net/network_testing.h"
 
 #include <math.h>
 
@@ -18,12 +19,12 @@ test_senders_share_a_port (void)
 
   for (size_t i = 0; i < G_N_ELEMENTS (counts); i++) {
     enum { BYTES = 4 << 20 };
-    g_autoptr (IbBench) bench = ib_bench_new ("fattree:2x6:3", NULL, 5, NULL);
+    g_autoptr (Bench) bench = bench_fabric ("fattree:2x6:3", NULL, 5, NULL);
     double expected_ps = counts[i] * (BYTES * 1000.0 / 3.25);
 
     for (uint32_t from = 1; from <= counts[i]; from++)
-      ib_bench_send (bench, from, 0, BYTES, 0);
-    ib_bench_run (bench);
+      bench_send (bench, from, 0, BYTES, 0);
+    bench_run (bench);
     for (uint32_t from = 0; from < counts[i]; from++)
       g_assert_cmpfloat (fabs ((double) bench->at_ps[from] / expected_ps - 1), <, 0.01);
   }
@@ -35,17 +36,17 @@ static void
 test_near_and_far_senders_share (void)
 {
   enum { BYTES = 4 << 20 };
-  static const IbCable cables[] = {
+  static const BenchCable cables[] = {
     { 0, 1, 100, 1, "4xQDR" },
     { 0, 2, 101, 1, "4xQDR" },
     { 1, 1, 102, 1, "4xQDR" },
     { 0, 3, 1, 3, "4xQDR" },
   };
-  g_autoptr (IbBench) bench = ib_bench_cabled (cables, 4, "minhop", NULL, 2, NULL);
+  g_autoptr (Bench) bench = bench_cabled (cables, 4, "minhop", NULL, 2, NULL);
 
-  ib_bench_send (bench, 1, 0, BYTES, 0);
-  ib_bench_send (bench, 2, 0, BYTES, 0);
-  ib_bench_run (bench);
+  bench_send (bench, 1, 0, BYTES, 0);
+  bench_send (bench, 2, 0, BYTES, 0);
+  bench_run (bench);
   for (uint32_t message = 0; message < 2; message++)
     g_assert_cmpfloat (fabs ((double) bench->at_ps[message] / (2 * (BYTES * 1000.0 / 3.25)) - 1), <,
                        0.01);
@@ -60,7 +61,7 @@ send_on_lanes (RouteForwarding *tables)
   tables->vl[0 * 4 + 2] = 1;
 }
 
-static const IbCable dumbbell_of_four[] = {
+static const BenchCable dumbbell_of_four[] = {
   { 0, 1, 100, 1, "4xQDR" }, { 0, 2, 101, 1, "4xQDR" }, { 1, 1, 102, 1, "4xQDR" },
   { 1, 2, 103, 1, "4xQDR" }, { 0, 3, 1, 3, "4xQDR" },
 };
@@ -70,13 +71,13 @@ test_weights_divide_a_link (void)
 {
   enum { BYTES = 3 << 20 };
   static const char *const weighted[] = { "switch.vlarb_low=0:33,1:99", NULL };
-  g_autoptr (IbBench) bench =
-      ib_bench_cabled (dumbbell_of_four, 5, "minhop", weighted, 2, send_on_lanes);
+  g_autoptr (Bench) bench =
+      bench_cabled (dumbbell_of_four, 5, "minhop", weighted, 2, send_on_lanes);
 
   /* Flow 0 has 3 of 4 GB/s while both last; by then flow 1 has sent a third. */
-  ib_bench_send (bench, 0, 2, BYTES, 0);
-  ib_bench_send (bench, 1, 3, BYTES, 0);
-  ib_bench_run (bench);
+  bench_send (bench, 0, 2, BYTES, 0);
+  bench_send (bench, 1, 3, BYTES, 0);
+  bench_run (bench);
   g_assert_cmpfloat (fabs ((double) bench->at_ps[0] / (BYTES * (1 + 34.0 / 2048) * 1000 / 3.0) - 1),
                      <, 0.02);
   g_assert_cmpint (bench->at_ps[1], >, bench->at_ps[0]);
@@ -89,12 +90,11 @@ test_high_priority_goes_first (void)
   enum { BYTES = 3 << 20 };
   static const char *const first[] = { "switch.vlarb_high=1:10", "switch.high_limit=255",
                                        "switch.vlarb_low=0:10", NULL };
-  g_autoptr (IbBench) bench =
-      ib_bench_cabled (dumbbell_of_four, 5, "minhop", first, 2, send_on_lanes);
+  g_autoptr (Bench) bench = bench_cabled (dumbbell_of_four, 5, "minhop", first, 2, send_on_lanes);
 
-  ib_bench_send (bench, 0, 2, BYTES, 0);
-  ib_bench_send (bench, 1, 3, BYTES, 0);
-  ib_bench_run (bench);
+  bench_send (bench, 0, 2, BYTES, 0);
+  bench_send (bench, 1, 3, BYTES, 0);
+  bench_run (bench);
   g_assert_cmpfloat (fabs ((double) bench->at_ps[0] / (BYTES * 1000.0 / 3.25) - 1), <, 0.01);
 }
 
@@ -104,20 +104,20 @@ static void
 test_reads_of_an_input (void)
 {
   enum { BYTES = 2 << 20 };
-  static const IbCable cables[] = { { 0, 1, 100, 1, "4xQDR" },
-                                    { 0, 2, 101, 1, "4xDDR" },
-                                    { 0, 3, 102, 1, "4xDDR" } };
+  static const BenchCable cables[] = { { 0, 1, 100, 1, "4xQDR" },
+                                       { 0, 2, 101, 1, "4xDDR" },
+                                       { 0, 3, 102, 1, "4xDDR" } };
   static const char *const one[] = { "switch.reads=1", NULL };
   const char *const *settings[] = { NULL, one };
   const double expected_ps[] = { 2 * (BYTES * 1000.0 / 3.25),
                                  2 * (BYTES * (1 + 34.0 / 2048) * 1000 / 2.0) };
 
   for (uint32_t run = 0; run < 2; run++) {
-    g_autoptr (IbBench) bench = ib_bench_cabled (cables, 3, "minhop", settings[run], 2, NULL);
+    g_autoptr (Bench) bench = bench_cabled (cables, 3, "minhop", settings[run], 2, NULL);
 
-    ib_bench_send (bench, 0, 1, BYTES, 0);
-    ib_bench_send (bench, 0, 2, BYTES, 0);
-    ib_bench_run (bench);
+    bench_send (bench, 0, 1, BYTES, 0);
+    bench_send (bench, 0, 2, BYTES, 0);
+    bench_run (bench);
     for (uint32_t message = 0; message < 2; message++)
       g_assert_cmpfloat (fabs ((double) bench->at_ps[message] / expected_ps[run] - 1), <, 0.01);
   }
@@ -143,17 +143,17 @@ test_outputs_share_an_input (void)
   static const char *const rates[] = { "4xDDR", "4xQDR", "4xQDR" };
 
   for (uint32_t slow = 0; slow < 3; slow++) {
-    IbCable cables[] = { { 0, 4, 100, 1, "4xQDR" },
-                         { 0, 1, 101, 1, rates[slow] },
-                         { 0, 2, 102, 1, rates[(slow + 1) % 3] },
-                         { 0, 3, 103, 1, rates[(slow + 2) % 3] } };
-    g_autoptr (IbBench) bench = ib_bench_cabled (cables, 4, "minhop", one, 3, lane_per_destination);
+    BenchCable cables[] = { { 0, 4, 100, 1, "4xQDR" },
+                            { 0, 1, 101, 1, rates[slow] },
+                            { 0, 2, 102, 1, rates[(slow + 1) % 3] },
+                            { 0, 3, 103, 1, rates[(slow + 2) % 3] } };
+    g_autoptr (Bench) bench = bench_cabled (cables, 4, "minhop", one, 3, lane_per_destination);
     /* Reading a packet for each of the three takes 1 / 2 + 1 / 4 + 1 / 4 ns a byte. */
     double all_ps = BYTES * (1 + 34.0 / 2048) * 1000;
 
     for (uint32_t to = 1; to < 4; to++)
-      ib_bench_send (bench, 0, to, BYTES, 0);
-    ib_bench_run (bench);
+      bench_send (bench, 0, to, BYTES, 0);
+    bench_run (bench);
     for (uint32_t message = 0; message < 3; message++) {
 
       g_assert_cmpfloat (fabs ((double) bench->at_ps[message] / all_ps - 1), <, 0.02);
@@ -165,7 +165,7 @@ test_outputs_share_an_input (void)
 
 /* Two switches and one cable.  Nodes 0..2 (left) and 4, 5 (right) all send to
  * node 6, right; the victim sends from node 3, left, to node 7, right. */
-static const IbCable dumbbell[] = {
+static const BenchCable dumbbell[] = {
   { 0, 1, 100, 1, "4xQDR" }, { 0, 2, 101, 1, "4xQDR" }, { 0, 3, 102, 1, "4xQDR" },
   { 0, 4, 103, 1, "4xQDR" }, { 1, 1, 104, 1, "4xQDR" }, { 1, 2, 105, 1, "4xQDR" },
   { 1, 3, 106, 1, "4xQDR" }, { 1, 4, 107, 1, "4xQDR" }, { 0, 5, 1, 5, "4xQDR" },
@@ -182,23 +182,22 @@ victim_has_a_lane (RouteForwarding *tables)
 /* Time of the victim's 512 KiB after the buffers had time to fill. */
 static double
 victim_ps (bool incast, const char *const *settings, void (*prepare) (RouteForwarding *tables),
-           IbBench **out)
+           Bench **out)
 {
   const int64_t start_ps = 2000000000;
   static const uint32_t senders[] = { 0, 1, 2, 4, 5 };
-  IbBench *bench =
-      ib_bench_cabled (dumbbell, G_N_ELEMENTS (dumbbell), "minhop", settings, 6, prepare);
-  uint64_t cookie = ib_bench_send (bench, 3, 7, 512 << 10, start_ps);
+  Bench *bench = bench_cabled (dumbbell, G_N_ELEMENTS (dumbbell), "minhop", settings, 6, prepare);
+  uint64_t cookie = bench_send (bench, 3, 7, 512 << 10, start_ps);
   double ps;
 
   for (uint32_t i = 0; incast && i < G_N_ELEMENTS (senders); i++)
-    ib_bench_send (bench, senders[i], 6, 8 << 20, 0);
-  ib_bench_run (bench);
+    bench_send (bench, senders[i], 6, 8 << 20, 0);
+  bench_run (bench);
   ps = (double) (bench->at_ps[cookie] - start_ps);
   if (out)
     *out = bench;
   else
-    ib_bench_free (bench);
+    bench_free (bench);
   return ps;
 }
 
@@ -209,7 +208,7 @@ victim_ps (bool incast, const char *const *settings, void (*prepare) (RouteForwa
 static void
 test_incast_and_its_victim (void)
 {
-  IbBench *bench;
+  Bench *bench;
   double alone = victim_ps (false, NULL, NULL, NULL);
   double behind = victim_ps (true, NULL, NULL, &bench);
   double own_lane = victim_ps (true, NULL, victim_has_a_lane, NULL);
@@ -223,7 +222,7 @@ test_incast_and_its_victim (void)
   g_assert_cmpuint (counters->link[cable].wait_ps, >, 1000000000);
   g_assert_cmpuint (counters->link[cable].buffered_packets, >,
                     counters->link[cable].received_packets / 2);
-  ib_bench_free (bench);
+  bench_free (bench);
 }
 
 /* Congestion control holds the senders of the incast back: the cable's buffer
@@ -236,7 +235,7 @@ test_congestion_control_relieves_the_victim (void)
   static const char *const control[] = { "congestion.control=true", "congestion.threshold=12",
                                          "congestion.marking_rate=5", "congestion.ccti_timer=30us",
                                          NULL };
-  IbBench *off, *on;
+  Bench *off, *on;
   double without = victim_ps (true, NULL, NULL, &off);
   double with = victim_ps (true, control, NULL, &on);
   int64_t last_off = 0, last_on = 0;
@@ -249,8 +248,8 @@ test_congestion_control_relieves_the_victim (void)
                   (double) last_off * 1e-6, (double) last_on * 1e-6);
   g_assert_cmpfloat (with, <, 0.25 * without);
   g_assert_cmpfloat ((double) last_on, <, 1.05 * (double) last_off);
-  ib_bench_free (off);
-  ib_bench_free (on);
+  bench_free (off);
+  bench_free (on);
 }
 
 /* Nothing is marked where nothing waits: control costs an idle fabric nothing. */
@@ -271,15 +270,15 @@ test_pairs_are_forgotten (void)
   enum { N = 324 };
   static const char *const control[] = { "congestion.control=true", "congestion.ccti_timer=1us",
                                          NULL };
-  g_autoptr (IbBench) bench = ib_bench_new ("fattree:18x18", control, N * N, NULL);
+  g_autoptr (Bench) bench = bench_fabric ("fattree:18x18", control, N * N, NULL);
   const IbNetwork *net = (const IbNetwork *) bench->network;
 
   /* Odd nodes go around the other way, so that two meet now and then. */
   for (uint32_t shift = 1; shift < N; shift++)
     for (uint32_t from = 0; from < N; from++)
-      ib_bench_send (bench, from, (from + (from % 2 ? N - shift : shift)) % N, 4096,
-                     (int64_t) shift * 20000000);
-  ib_bench_run (bench);
+      bench_send (bench, from, (from + (from % 2 ? N - shift : shift)) % N, 4096,
+                  (int64_t) shift * 20000000);
+  bench_run (bench);
   g_assert_cmpuint (net->pairs.n, <=, 8 * N);
   g_assert_cmpuint (net->n_pair_slots, <=, 16 * N);
 }
@@ -290,21 +289,21 @@ test_pairs_are_forgotten (void)
 static void
 test_many_notices_at_a_time (void)
 {
-  static const IbCable cables[] = { { 0, 1, 100, 1, "4xQDR" },
-                                    { 0, 2, 101, 1, "4xQDR" },
-                                    { 0, 3, 102, 1, "4xQDR" },
-                                    { 0, 4, 103, 1, "4xQDR" } };
+  static const BenchCable cables[] = { { 0, 1, 100, 1, "4xQDR" },
+                                       { 0, 2, 101, 1, "4xQDR" },
+                                       { 0, 3, 102, 1, "4xQDR" },
+                                       { 0, 4, 103, 1, "4xQDR" } };
   static const char *const marks[] = {
     "congestion.control=true",    "congestion.threshold=15",
     "congestion.ccti_increase=0", "ib.cable_latency=500us",
     "switch.buffer=64MiB",        "hca.buffer=64MiB",
     "hca.pcie_bandwidth=100GB/s", NULL,
   };
-  g_autoptr (IbBench) bench = ib_bench_cabled (cables, 4, "minhop", marks, 2, NULL);
+  g_autoptr (Bench) bench = bench_cabled (cables, 4, "minhop", marks, 2, NULL);
 
-  ib_bench_send (bench, 0, 2, 8 << 20, 0);
-  ib_bench_send (bench, 1, 2, 8 << 20, 0);
-  ib_bench_run (bench);
+  bench_send (bench, 0, 2, 8 << 20, 0);
+  bench_send (bench, 1, 2, 8 << 20, 0);
+  bench_run (bench);
   g_assert_cmpuint (bench->network->counters->packets, >, 2 * 4096 + 1000);
 }
 
@@ -322,11 +321,11 @@ test_adaptive_evens_out_a_hot_spine (void)
   uint64_t least = UINT64_MAX, most = 0;
 
   for (uint32_t run = 0; run < 2; run++) {
-    g_autoptr (IbBench) bench = ib_bench_new ("fattree:2x4:4,routes=dor", settings[run], 4, NULL);
+    g_autoptr (Bench) bench = bench_fabric ("fattree:2x4:4,routes=dor", settings[run], 4, NULL);
 
     for (uint32_t from = 0; from < 4; from++)
-      ib_bench_send (bench, from, 4 + from, BYTES, 0);
-    ib_bench_run (bench);
+      bench_send (bench, from, 4 + from, BYTES, 0);
+    bench_run (bench);
     for (uint32_t message = 0; message < 4; message++)
       last_ps[run] = MAX (last_ps[run], (double) bench->at_ps[message]);
     least = UINT64_MAX, most = 0;

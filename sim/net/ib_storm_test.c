@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "sim/net/ib_fixture.h"
+#include "sim/net/ib_state.h"
+#include "sim/net/network_testing.h"
 
 #include ".ci/test_data.h"
 #include "routing/forwarding/fabric_survey.h"
@@ -18,7 +19,7 @@ static const char *const smallest[] = { "switch.vls=1",     "switch.buffer=2112B
 
 /* Payload over all links = bytes of every message times the links of its way. */
 static void
-check_hop_bytes (const IbBench *bench, uint64_t bytes)
+check_hop_bytes (const Bench *bench, uint64_t bytes)
 {
   uint32_t n_nodes = topo_shape_nodes (&bench->machine->shape);
   uint64_t hop_bytes = 0;
@@ -27,18 +28,18 @@ check_hop_bytes (const IbBench *bench, uint64_t bytes)
     for (uint32_t to = 0; to < n_nodes; to++)
       if (from != to)
         hop_bytes += bytes * route_paths_hops (bench->paths, from, to, from, to);
-  g_assert_cmpuint (ib_bench_hop_bytes (bench), ==, hop_bytes);
+  g_assert_cmpuint (bench_hop_bytes (bench), ==, hop_bytes);
 }
 
 static void
 storm (const char *spec, const char *const *settings, uint64_t bytes)
 {
-  g_autoptr (IbBench) bench = ib_bench_new (spec, settings, 200000, NULL);
+  g_autoptr (Bench) bench = bench_fabric (spec, settings, 200000, NULL);
   g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (bench->paths->tables);
 
   g_assert_cmpuint (survey->credit_loops, ==, 0);
-  ib_bench_all_to_all (bench, bytes);
-  ib_bench_run (bench);
+  bench_all_to_all (bench, bytes);
+  bench_run (bench);
   check_hop_bytes (bench, bytes);
 }
 
@@ -92,7 +93,7 @@ test_storms_on_recorded_fabrics (void)
 
 /* Five switches in a ring with one node each; everybody sends two switches
  * on, so that every buffer is waited for from the one before it. */
-static const IbCable ring[] = {
+static const BenchCable ring[] = {
   { 0, 1, 1, 2, "4xQDR" },   { 1, 1, 2, 2, "4xQDR" },   { 2, 1, 3, 2, "4xQDR" },
   { 3, 1, 4, 2, "4xQDR" },   { 4, 1, 0, 2, "4xQDR" },   { 0, 3, 100, 1, "4xQDR" },
   { 1, 3, 101, 1, "4xQDR" }, { 2, 3, 102, 1, "4xQDR" }, { 3, 3, 103, 1, "4xQDR" },
@@ -100,18 +101,17 @@ static const IbCable ring[] = {
 };
 
 static void
-send_around (IbBench *bench)
+send_around (Bench *bench)
 {
   for (uint32_t message = 0; message < 4; message++)
     for (uint32_t from = 0; from < 5; from++)
-      ib_bench_send (bench, from, (from + 2) % 5, 20000, 0);
+      bench_send (bench, from, (from + 2) % 5, 20000, 0);
 }
 
 static void
 test_stall_names_its_loop (const void *routes)
 {
-  g_autoptr (IbBench) bench =
-      ib_bench_cabled (ring, G_N_ELEMENTS (ring), routes, smallest, 20, NULL);
+  g_autoptr (Bench) bench = bench_cabled (ring, G_N_ELEMENTS (ring), routes, smallest, 20, NULL);
   g_autoptr (GError) error = NULL;
   const char *loop;
 
@@ -144,11 +144,11 @@ test_lanes_cut_the_loop (void)
 {
   static const char *const two_lanes[] = { "switch.vls=2", "switch.buffer=4224B",
                                            "hca.buffer=4224B", NULL };
-  g_autoptr (IbBench) bench =
-      ib_bench_cabled (ring, G_N_ELEMENTS (ring), "minhop", two_lanes, 20, cut_the_ring);
+  g_autoptr (Bench) bench =
+      bench_cabled (ring, G_N_ELEMENTS (ring), "minhop", two_lanes, 20, cut_the_ring);
 
   send_around (bench);
-  ib_bench_run (bench);
+  bench_run (bench);
 }
 
 /* --- Determinism --- */
@@ -165,7 +165,7 @@ spread_over_lanes (RouteForwarding *tables)
     tables->vl[pair] = (uint8_t) (pair % 7 % 3);
 }
 
-static IbBench *
+static Bench *
 mixed_run (int64_t window_ps)
 {
   static const char *const everything[] = {
@@ -181,18 +181,18 @@ mixed_run (int64_t window_ps)
     "switch.reads=2",
     NULL,
   };
-  IbBench *bench = ib_bench_new ("fattree:4x4:2", everything, 2000, spread_over_lanes);
+  Bench *bench = bench_fabric ("fattree:4x4:2", everything, 2000, spread_over_lanes);
   IbNetwork *net = (IbNetwork *) bench->network;
 
   if (window_ps > 0) {
     sim_schedule_free (net->engine.schedule);
     net->engine.schedule = sim_schedule_new (net->n_units, window_ps);
   }
-  ib_bench_all_to_all (bench, 9000);
+  bench_all_to_all (bench, 9000);
   for (uint32_t from = 1; from < 16; from++)
-    ib_bench_send (bench, from, 0, 50000, 0);
-  ib_bench_all_to_all (bench, 70);
-  ib_bench_run (bench);
+    bench_send (bench, from, 0, 50000, 0);
+  bench_all_to_all (bench, 70);
+  bench_run (bench);
   return bench;
 }
 
@@ -202,13 +202,13 @@ static void
 test_order_of_execution_does_not_matter (void)
 {
   static const int64_t windows_ps[] = { 1, 512, 4096 };
-  g_autoptr (IbBench) reference = mixed_run (0);
+  g_autoptr (Bench) reference = mixed_run (0);
 
   g_assert_cmpint (reference->network->lookahead_ps, >=, 8192);
   for (size_t i = 0; i < G_N_ELEMENTS (windows_ps); i++) {
-    g_autoptr (IbBench) other = mixed_run (windows_ps[i]);
+    g_autoptr (Bench) other = mixed_run (windows_ps[i]);
 
-    g_assert_cmpuint (ib_bench_hash (other), ==, ib_bench_hash (reference));
+    g_assert_cmpuint (bench_hash (other), ==, bench_hash (reference));
   }
 }
 
@@ -257,11 +257,11 @@ random_settings (void)
 
 /* Three switches in a line, cables of any rates, adapters with one port and with
  * two: on both ends of the line, and twice on the same switch. */
-static IbBench *
+static Bench *
 random_line_new (const char *const *settings, GRand *rand)
 {
   static const char *const rates[] = { "1xSDR", "4xSDR", "4xDDR", "4xQDR", "4xEDR", "4xNDR" };
-  IbCable cables[] = {
+  BenchCable cables[] = {
     { 0, 15, 1, 15, NULL }, { 1, 14, 2, 14, NULL }, { 0, 1, 100, 1, NULL }, { 0, 2, 101, 1, NULL },
     { 2, 1, 101, 2, NULL }, { 2, 2, 102, 1, NULL }, { 1, 1, 103, 1, NULL }, { 1, 2, 103, 2, NULL },
     { 1, 3, 104, 1, NULL }, { 0, 3, 104, 2, NULL }, { 2, 3, 105, 2, NULL },
@@ -269,17 +269,16 @@ random_line_new (const char *const *settings, GRand *rand)
 
   for (size_t cable = 0; cable < G_N_ELEMENTS (cables); cable++)
     cables[cable].rate = rates[g_rand_int_range (rand, 0, G_N_ELEMENTS (rates))];
-  return ib_bench_cabled (cables, G_N_ELEMENTS (cables), "minhop", settings, 3000,
-                          spread_over_lanes);
+  return bench_cabled (cables, G_N_ELEMENTS (cables), "minhop", settings, 3000, spread_over_lanes);
 }
 
 static uint64_t
 random_run (const char *const *settings, bool on_line, uint32_t seed, int64_t window_ps)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
-  g_autoptr (IbBench) bench =
-      on_line ? random_line_new (settings, rand)
-              : ib_bench_new ("fattree:4x4:2", settings, 3000, spread_over_lanes);
+  g_autoptr (Bench) bench = on_line
+                                ? random_line_new (settings, rand)
+                                : bench_fabric ("fattree:4x4:2", settings, 3000, spread_over_lanes);
   IbNetwork *net = (IbNetwork *) bench->network;
   uint32_t n_messages = (uint32_t) g_rand_int_range (rand, 1, 1500);
   gint32 n_nodes = (gint32) topo_shape_nodes (&bench->machine->shape);
@@ -304,8 +303,8 @@ random_run (const char *const *settings, bool on_line, uint32_t seed, int64_t wi
       sent.software_bytes = (uint16_t) g_rand_int_range (rand, 0, 100);
     sim_network_send (bench->network, &sent, g_rand_int_range (rand, 0, 40) * INT64_C (100000));
   }
-  ib_bench_run (bench);
-  return ib_bench_hash (bench);
+  bench_run (bench);
+  return bench_hash (bench);
 }
 
 static void
@@ -326,10 +325,10 @@ test_random_runs (void)
 static void
 test_golden_hash (void)
 {
-  g_autoptr (IbBench) bench = mixed_run (0);
+  g_autoptr (Bench) bench = mixed_run (0);
 
-  g_test_message ("hash 0x%016" G_GINT64_MODIFIER "x", ib_bench_hash (bench));
-  g_assert_cmpuint (ib_bench_hash (bench), ==, UINT64_C (0xa0fd5f023cdadfe4));
+  g_test_message ("hash 0x%016" G_GINT64_MODIFIER "x", bench_hash (bench));
+  g_assert_cmpuint (bench_hash (bench), ==, UINT64_C (0xa0fd5f023cdadfe4));
 }
 
 int

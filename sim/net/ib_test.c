@@ -6,7 +6,7 @@
  * delivered, every credit is back and bytes in = bytes out (ib.c). */
 #include "config.h"
 
-#include "sim/net/ib_fixture.h"
+#include "sim/net/network_testing.h"
 
 #include <string.h>
 
@@ -49,14 +49,14 @@ inline_ps (uint64_t bytes, uint32_t switches)
 static void
 test_same_leaf_and_across_spine (void)
 {
-  g_autoptr (IbBench) bench = ib_bench_new ("fattree:4x4:2", NULL, 4, NULL);
+  g_autoptr (Bench) bench = bench_fabric ("fattree:4x4:2", NULL, 4, NULL);
 
-  ib_bench_send (bench, 0, 1, 100, 0);
-  ib_bench_send (bench, 4, 15, 100, 0);
-  ib_bench_send (bench, 8, 9, 0, 0);
+  bench_send (bench, 0, 1, 100, 0);
+  bench_send (bench, 4, 15, 100, 0);
+  bench_send (bench, 8, 9, 0, 0);
   /* Not in the work request: read first, written after. */
-  ib_bench_send (bench, 12, 13, 2000, 0);
-  ib_bench_run (bench);
+  bench_send (bench, 12, 13, 2000, 0);
+  bench_run (bench);
   g_assert_cmpint (bench->at_ps[0], ==, inline_ps (100, 1));
   g_assert_cmpint (bench->at_ps[1], ==, inline_ps (100, 3));
   g_assert_cmpint (bench->at_ps[2], ==, inline_ps (0, 1));
@@ -77,14 +77,14 @@ test_all_pairs (void)
 {
   enum { N = 16 };
   const int64_t apart_ps = 10000000;
-  g_autoptr (IbBench) bench = ib_bench_new ("fattree:4x4:2", NULL, N * N, NULL);
+  g_autoptr (Bench) bench = bench_fabric ("fattree:4x4:2", NULL, N * N, NULL);
   uint64_t hop_bytes = 0, cookie = 0;
 
   for (uint32_t from = 0; from < N; from++)
     for (uint32_t to = 0; to < N; to++)
       if (from != to)
-        ib_bench_send (bench, from, to, 64, (int64_t) bench->n_sent * apart_ps);
-  ib_bench_run (bench);
+        bench_send (bench, from, to, 64, (int64_t) bench->n_sent * apart_ps);
+  bench_run (bench);
   for (uint32_t from = 0; from < N; from++)
     for (uint32_t to = 0; to < N; to++) {
       uint32_t links = route_paths_hops (bench->paths, from, to, from, to);
@@ -96,7 +96,7 @@ test_all_pairs (void)
                        inline_ps (64, links - 1));
       cookie++;
     }
-  g_assert_cmpuint (ib_bench_hop_bytes (bench), ==, hop_bytes);
+  g_assert_cmpuint (bench_hop_bytes (bench), ==, hop_bytes);
 }
 
 /* A DDR adapter and a QDR one: in both directions the slow link decides, also
@@ -105,14 +105,14 @@ test_all_pairs (void)
 static void
 test_mixed_rates (void)
 {
-  static const IbCable cables[] = { { 0, 1, 100, 1, "4xDDR" }, { 0, 2, 101, 1, "4xQDR" } };
-  g_autoptr (IbBench) bench = ib_bench_cabled (cables, 2, "minhop", NULL, 2, NULL);
+  static const BenchCable cables[] = { { 0, 1, 100, 1, "4xDDR" }, { 0, 2, 101, 1, "4xQDR" } };
+  g_autoptr (Bench) bench = bench_cabled (cables, 2, "minhop", NULL, 2, NULL);
   int64_t expected_ps = SEND + READ + pcie_ps (2048) + CABLE + SWITCH + CABLE +
                         wire_ps (2048, DDR_GBps) + pcie_ps (2048) + RECEIVE;
 
-  ib_bench_send (bench, 0, 1, 2048, 0);
-  ib_bench_send (bench, 1, 0, 2048, INT64_C (100000000));
-  ib_bench_run (bench);
+  bench_send (bench, 0, 1, 2048, 0);
+  bench_send (bench, 1, 0, 2048, INT64_C (100000000));
+  bench_run (bench);
   g_assert_cmpint (bench->at_ps[0], ==, expected_ps);
   g_assert_cmpint (bench->at_ps[1] - INT64_C (100000000), ==, expected_ps);
 }
@@ -121,11 +121,11 @@ test_mixed_rates (void)
 static void
 test_back_to_back (void)
 {
-  static const IbCable cables[] = { { 100, 1, 101, 1, "4xQDR" } };
-  g_autoptr (IbBench) bench = ib_bench_cabled (cables, 1, "minhop", NULL, 1, NULL);
+  static const BenchCable cables[] = { { 100, 1, 101, 1, "4xQDR" } };
+  g_autoptr (Bench) bench = bench_cabled (cables, 1, "minhop", NULL, 1, NULL);
 
-  ib_bench_send (bench, 1, 0, 100, 0);
-  ib_bench_run (bench);
+  bench_send (bench, 1, 0, 100, 0);
+  bench_run (bench);
   g_assert_cmpint (bench->at_ps[0], ==, inline_ps (100, 0));
 }
 
@@ -134,8 +134,8 @@ test_back_to_back (void)
 static void
 test_headers_are_counted (void)
 {
-  static const IbCable cables[] = { { 0, 1, 100, 1, "4xQDR" }, { 0, 2, 101, 1, "4xQDR" } };
-  g_autoptr (IbBench) bench = ib_bench_cabled (cables, 2, "minhop", NULL, 2, NULL);
+  static const BenchCable cables[] = { { 0, 1, 100, 1, "4xQDR" }, { 0, 2, 101, 1, "4xQDR" } };
+  g_autoptr (Bench) bench = bench_cabled (cables, 2, "minhop", NULL, 2, NULL);
   SimMessage message = { .bytes = 3000,
                          .destination_rank = 1,
                          .kind = SIM_MESSAGE_WRITE,
@@ -145,7 +145,7 @@ test_headers_are_counted (void)
 
   sim_network_send (bench->network, &message, 0);
   bench->n_sent = 1;
-  ib_bench_run (bench);
+  bench_run (bench);
   up = &bench->network->counters->link[bench->paths->tables->destination_port[0]];
   back = &bench->network->counters->link[bench->paths->tables->destination_port[1]];
   g_assert_cmpuint (up->payload_bytes, ==, 3000);
@@ -165,10 +165,10 @@ test_headers_are_counted (void)
 static void
 test_stream_runs_at_pcie_speed (void)
 {
-  g_autoptr (IbBench) bench = ib_bench_new ("fattree:4x4:2", NULL, 1, NULL);
+  g_autoptr (Bench) bench = bench_fabric ("fattree:4x4:2", NULL, 1, NULL);
 
-  ib_bench_send (bench, 0, 15, 2048 * 100, 0);
-  ib_bench_run (bench);
+  bench_send (bench, 0, 15, 2048 * 100, 0);
+  bench_run (bench);
   g_assert_cmpint (bench->at_ps[0], ==,
                    SEND + READ + 100 * pcie_ps (2048) + 3 * (CABLE + SWITCH) + CABLE +
                        wire_ps (2048, QDR_GBps) + pcie_ps (2048) + RECEIVE);
@@ -178,13 +178,13 @@ test_stream_runs_at_pcie_speed (void)
 static void
 test_directions_are_independent (void)
 {
-  g_autoptr (IbBench) bench = ib_bench_new ("fattree:4x4:2", NULL, 2, NULL);
+  g_autoptr (Bench) bench = bench_fabric ("fattree:4x4:2", NULL, 2, NULL);
   int64_t alone_ps = SEND + READ + 500 * pcie_ps (2048) + CABLE + SWITCH + CABLE +
                      wire_ps (2048, QDR_GBps) + pcie_ps (2048) + RECEIVE;
 
-  ib_bench_send (bench, 0, 1, 2048 * 500, 0);
-  ib_bench_send (bench, 1, 0, 2048 * 500, 0);
-  ib_bench_run (bench);
+  bench_send (bench, 0, 1, 2048 * 500, 0);
+  bench_send (bench, 1, 0, 2048 * 500, 0);
+  bench_run (bench);
   g_assert_cmpint (bench->at_ps[0], ==, alone_ps);
   g_assert_cmpint (bench->at_ps[1], ==, alone_ps);
 }
@@ -198,15 +198,15 @@ test_credits_pace_a_long_link (void)
 {
   static const char *const long_links[] = { "ib.cable_latency=10us", "switch.vls=1",
                                             "switch.buffer=2112B", "hca.buffer=2112B", NULL };
-  static const IbCable cables[] = { { 0, 1, 100, 1, "4xQDR" }, { 0, 2, 101, 1, "4xQDR" } };
+  static const BenchCable cables[] = { { 0, 1, 100, 1, "4xQDR" }, { 0, 2, 101, 1, "4xQDR" } };
   const int64_t cable_ps = 10000000;
   int64_t wire = wire_ps (2048, QDR_GBps), turn_ps = cable_ps + wire + pcie_ps (2048) + CREDIT;
-  g_autoptr (IbBench) bench = ib_bench_cabled (cables, 2, "minhop", long_links, 1, NULL);
+  g_autoptr (Bench) bench = bench_cabled (cables, 2, "minhop", long_links, 1, NULL);
   const SimCounters *counters = bench->network->counters;
   const TopoFabric *fabric = bench->machine->fabric;
 
-  ib_bench_send (bench, 0, 1, 2048 * 50, 0);
-  ib_bench_run (bench);
+  bench_send (bench, 0, 1, 2048 * 50, 0);
+  bench_run (bench);
   g_assert_cmpint (bench->at_ps[0], ==,
                    SEND + READ + pcie_ps (2048) + cable_ps + SWITCH + 49 * turn_ps + cable_ps +
                        wire + pcie_ps (2048) + RECEIVE);
@@ -223,11 +223,11 @@ static void
 test_message_rate (void)
 {
   enum { N = 1000 };
-  g_autoptr (IbBench) bench = ib_bench_new ("fattree:4x4:2", NULL, N, NULL);
+  g_autoptr (Bench) bench = bench_fabric ("fattree:4x4:2", NULL, N, NULL);
 
   for (uint32_t message = 0; message < N; message++)
-    ib_bench_send (bench, 0, 1, 8, 0);
-  ib_bench_run (bench);
+    bench_send (bench, 0, 1, 8, 0);
+  bench_run (bench);
   g_assert_cmpint (bench->at_ps[N - 1], ==, inline_ps (8, 1) + (N - 1) * GAP);
 }
 
@@ -236,12 +236,12 @@ test_message_rate (void)
 static void
 test_pairs_take_turns (void)
 {
-  g_autoptr (IbBench) bench = ib_bench_new ("fattree:4x4:2", NULL, 3, NULL);
+  g_autoptr (Bench) bench = bench_fabric ("fattree:4x4:2", NULL, 3, NULL);
 
-  ib_bench_send (bench, 0, 1, 1 << 20, 0);
-  ib_bench_send (bench, 0, 1, 8, 0);
-  ib_bench_send (bench, 0, 2, 8, 0);
-  ib_bench_run (bench);
+  bench_send (bench, 0, 1, 1 << 20, 0);
+  bench_send (bench, 0, 1, 8, 0);
+  bench_send (bench, 0, 2, 8, 0);
+  bench_run (bench);
   g_assert_cmpint (bench->at_ps[1], >, bench->at_ps[0]);
   g_assert_cmpint (bench->at_ps[2], <, 2 * inline_ps (8, 1));
 }
@@ -251,18 +251,18 @@ test_pairs_take_turns (void)
 static void
 test_ports_of_an_adapter_share_pcie (void)
 {
-  static const IbCable cables[] = {
+  static const BenchCable cables[] = {
     { 0, 1, 100, 1, "4xQDR" }, { 0, 2, 101, 1, "4xQDR" }, { 0, 3, 102, 1, "4xQDR" },
     { 1, 1, 100, 2, "4xQDR" }, { 1, 2, 101, 2, "4xQDR" }, { 1, 3, 102, 2, "4xQDR" },
   };
   enum { BYTES = 2048 * 500 };
-  g_autoptr (IbBench) bench = ib_bench_cabled (cables, 6, "minhop", NULL, 3, NULL);
+  g_autoptr (Bench) bench = bench_cabled (cables, 6, "minhop", NULL, 3, NULL);
   const SimCounters *counters = bench->network->counters;
   int64_t last_ps;
 
-  ib_bench_send (bench, 0, 1, BYTES, 0);
-  ib_bench_send (bench, 0, 2, BYTES, 0);
-  ib_bench_run (bench);
+  bench_send (bench, 0, 1, BYTES, 0);
+  bench_send (bench, 0, 2, BYTES, 0);
+  bench_run (bench);
   last_ps = MAX (bench->at_ps[0], bench->at_ps[1]);
   g_assert_cmpint (last_ps, ==,
                    SEND + READ + 1000 * pcie_ps (2048) + CABLE + SWITCH + CABLE +
@@ -282,20 +282,20 @@ static void
 test_eight_rails (void)
 {
   enum { N = 8, BYTES = 2048 * 100 };
-  g_autoptr (IbBench) bench = NULL;
-  IbCable cables[2 * N];
+  g_autoptr (Bench) bench = NULL;
+  BenchCable cables[2 * N];
 
   for (uint32_t rail = 0; rail < N; rail++) {
-    cables[rail] = (IbCable){ 0, 1 + rail, 100 * (1 + rail), 1, "4xQDR" };
-    cables[N + rail] = (IbCable){ 0, 1 + N + rail, 101 + rail, 1, "4xQDR" };
+    cables[rail] = (BenchCable){ 0, 1 + rail, 100 * (1 + rail), 1, "4xQDR" };
+    cables[N + rail] = (BenchCable){ 0, 1 + N + rail, 101 + rail, 1, "4xQDR" };
   }
-  bench = ib_bench_cabled (cables, 2 * N, "minhop", NULL, 2 * N, NULL);
+  bench = bench_cabled (cables, 2 * N, "minhop", NULL, 2 * N, NULL);
   g_assert_cmpuint (bench->machine->fabric->hosts[0].n_rails, ==, N);
   for (uint32_t to = 1; to <= N; to++) {
-    ib_bench_send (bench, 0, to, BYTES, 0);
-    ib_bench_send (bench, to, 0, BYTES, 0);
+    bench_send (bench, 0, to, BYTES, 0);
+    bench_send (bench, to, 0, BYTES, 0);
   }
-  ib_bench_run (bench);
+  bench_run (bench);
   for (uint32_t message = 0; message < 2 * N; message++)
     g_assert_cmpint (bench->at_ps[message], ==,
                      SEND + READ + 100 * pcie_ps (2048) + CABLE + SWITCH + CABLE +
@@ -310,11 +310,11 @@ test_late_stream_takes_as_long (void)
   static const char *const short_of_credits[] = { "switch.vls=1", "switch.buffer=2112B",
                                                   "hca.buffer=2112B", NULL };
   const int64_t late_ps = INT64_C (7200) * 1000000000000;
-  g_autoptr (IbBench) bench = ib_bench_new ("fattree:4x4:2", short_of_credits, 2, NULL);
+  g_autoptr (Bench) bench = bench_fabric ("fattree:4x4:2", short_of_credits, 2, NULL);
 
-  ib_bench_send (bench, 0, 15, 2048 * 100, 0);
-  ib_bench_send (bench, 0, 15, 2048 * 100, late_ps);
-  ib_bench_run (bench);
+  bench_send (bench, 0, 15, 2048 * 100, 0);
+  bench_send (bench, 0, 15, 2048 * 100, late_ps);
+  bench_run (bench);
   g_assert_cmpint (bench->at_ps[1] - late_ps, ==, bench->at_ps[0]);
   g_assert_cmpint (bench->at_ps[0], >, 100 * pcie_ps (2048) + 20000000);
 }

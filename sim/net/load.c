@@ -1,4 +1,4 @@
-/* load.c - static counters: what a message puts on links and FIFOs.
+/* load.c - the static load of messages on links and FIFOs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/net/load.h"
@@ -23,90 +23,51 @@ add_path (SimCounters *counters, const RouteTorus *route, uint32_t from, RouteWa
     counters->link[links[hop]].payload_bytes += bytes;
 }
 
-static uint64_t *
-fifos_of (SimCounters *counters, uint32_t node)
-{
-  return counters->fifo_messages + (gsize) node * counters->n_fifos;
-}
-
-/* PAMI lets a direct collective cycle through the torus FIFOs (bgq.md section
- * 5): the node's direct messages take them in turn, as in the packet network. */
-static void
-add_direct (SimCounters *counters, uint32_t node, uint64_t n_messages)
-{
-  uint64_t first = counters->direct_messages[node];
-  uint64_t turns = n_messages / counters->n_fifos;
-
-  counters->direct_messages[node] += n_messages;
-  for (uint32_t fifo = 0; fifo < counters->n_fifos; fifo++)
-    fifos_of (counters, node)[fifo] += turns;
-  for (uint64_t i = 0; i < n_messages % counters->n_fifos; i++)
-    fifos_of (counters, node)[(first + i) % counters->n_fifos]++;
-}
-
-/* Data that a remote get asks for leaves through the FIFO that the receiver
- * has chosen; the slot is that of the source, which the pin of another node
- * does not depend on (section 3.2). */
-static uint32_t
-data_fifo (const TopoMachine *machine, uint32_t from, uint32_t to)
-{
-  return route_pami_pin_fifo (route_pami_pin_to_self (route_pami_pin (machine, to, from, 0)));
-}
-
-static uint32_t
-eager_fifo (const TopoMachine *machine, uint32_t from, uint32_t to, uint32_t to_slot)
-{
-  return route_pami_pin_fifo (route_pami_pin (machine, from, to, to_slot));
-}
-
-/* A paced transfer is asked for in pieces, each a message of its own to the
- * FIFO (section 3.4). */
-static uint64_t
-data_messages (const TopoMachine *machine, uint32_t from, uint32_t to, uint64_t bytes)
-{
-  uint64_t piece_bytes, window_bytes;
-
-  if (!route_pami_paced (machine, from, to, bytes, &piece_bytes, &window_bytes))
-    return 1;
-  return (bytes + piece_bytes - 1) / piece_bytes;
-}
-
-/* Half of the bytes on each cable to the E neighbour, the odd one on E+. */
-static void
-add_split (SimCounters *counters, const RouteTorus *route, uint32_t from, uint32_t to,
-           uint64_t bytes, uint64_t n_messages)
-{
-  uint32_t dimension = route->shape.n_dimensions - 1;
-
-  for (uint32_t plus = 0; plus < 2; plus++) {
-    RouteWay way = route_torus_way_hinted (route, from, to, dimension, plus);
-
-    add_path (counters, route, from, way, n_messages * (plus ? bytes - bytes / 2 : bytes / 2));
-    fifos_of (counters, from)[2 * dimension + plus] += n_messages;
-  }
-}
-
 static void
 add_torus (SimCounters *counters, const TopoMachine *machine, const RouteTorus *route,
-           uint32_t from_node, uint32_t to_node, uint32_t to_slot, uint64_t bytes,
-           bool direct_collective, uint64_t n_messages)
+           uint32_t from, uint32_t to, uint32_t to_slot, uint64_t bytes, bool direct_collective,
+           uint64_t n_messages)
 {
   bool rendezvous = !direct_collective && bytes > machine->parameters.eager_bytes;
-  uint64_t *fifos = fifos_of (counters, from_node);
+  uint64_t *fifos = counters->fifo_messages + (gsize) from * counters->n_fifos;
+  uint64_t n_pieces = 1, piece_bytes, window_bytes;
+  uint32_t pin;
 
-  if (rendezvous && route_pami_e_split (machine, from_node, to_node, bytes)) {
-    add_split (counters, route, from_node, to_node, bytes, n_messages);
+  /* Half of the bytes on each cable to the E neighbour, the odd one on E+. */
+  if (rendezvous && route_pami_e_split (machine, from, to, bytes)) {
+    uint32_t dimension = route->shape.n_dimensions - 1;
+
+    for (uint32_t plus = 0; plus < 2; plus++) {
+      RouteWay way = route_torus_way_hinted (route, from, to, dimension, plus);
+
+      add_path (counters, route, from, way, n_messages * (plus ? bytes - bytes / 2 : bytes / 2));
+      fifos[2 * dimension + plus] += n_messages;
+    }
     return;
   }
-  add_path (counters, route, from_node, route_torus_way (route, from_node, to_node),
-            n_messages * bytes);
-  if (direct_collective)
-    add_direct (counters, from_node, n_messages);
-  else if (rendezvous)
-    fifos[data_fifo (machine, from_node, to_node)] +=
-        n_messages * data_messages (machine, from_node, to_node, bytes);
-  else
-    fifos[eager_fifo (machine, from_node, to_node, to_slot)] += n_messages;
+  add_path (counters, route, from, route_torus_way (route, from, to), n_messages * bytes);
+  if (direct_collective) {
+    /* PAMI lets a direct collective cycle through the torus FIFOs (bgq.md section
+     * 5): the node's direct messages take them in turn, as in the packet network. */
+    uint64_t first = counters->direct_messages[from];
+
+    counters->direct_messages[from] += n_messages;
+    for (uint32_t fifo = 0; fifo < counters->n_fifos; fifo++)
+      fifos[fifo] += n_messages / counters->n_fifos;
+    for (uint64_t i = 0; i < n_messages % counters->n_fifos; i++)
+      fifos[(first + i) % counters->n_fifos]++;
+  } else if (rendezvous) {
+    /* Data that a remote get asks for leaves through the FIFO that the receiver
+     * has chosen; the slot is that of the source, which the pin of another node
+     * does not depend on (section 3.2).  A paced transfer is asked for in pieces,
+     * each a message of its own to the FIFO (section 3.4). */
+    pin = route_pami_pin_to_self (route_pami_pin (machine, to, from, 0));
+    if (route_pami_paced (machine, from, to, bytes, &piece_bytes, &window_bytes))
+      n_pieces = (bytes + piece_bytes - 1) / piece_bytes;
+    fifos[route_pami_pin_fifo (pin)] += n_messages * n_pieces;
+  } else {
+    fifos[route_pami_pin_fifo (route_pami_pin (machine, from, to, to_slot))] += n_messages;
+  }
 }
 
 /* --- Fabrics --- */

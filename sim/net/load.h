@@ -1,4 +1,4 @@
-/* load.h - the network without time: who sends what over which links.
+/* load.h - the network without time: the messages of a trace and their links.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -31,7 +31,7 @@ typedef struct {
 typedef void (*SimCensusMessage) (void *data, uint32_t source, uint32_t destination, uint64_t bytes,
                                   bool direct_collective);
 
-/* Point-to-point messages and one-sided accesses are told whatever the scope;
+/* Point-to-point messages and one-sided accesses are reported in every scope;
  * only the former are `sends`.  machine decides how
  * collectives are decomposed; may be NULL when scope is POINT_TO_POINT.
  * message and progress may be NULL.  `match` asks for the unmatched figures (needs memory

@@ -421,22 +421,6 @@ print_node_packets (const PacketNetwork *net, uint32_t node, uint32_t n_printed,
   return n_printed;
 }
 
-static void
-set_stall_error (const PacketNetwork *net, GError **error)
-{
-  g_autoptr (GString) out = g_string_new (NULL);
-  uint32_t n_printed = 0;
-
-  g_string_append_printf (out,
-                          "network stalled at %" G_GINT64_FORMAT
-                          " ps: %u packets and %u descriptors cannot move; blocked:",
-                          net->engine.now_ps, net->engine.packets.n_taken,
-                          net->descriptors.n_taken);
-  for (uint32_t node = 0; node < net->n_nodes && n_printed < DUMPED_PACKETS; node++)
-    n_printed = print_node_packets (net, node, n_printed, out);
-  g_set_error_literal (error, SIM_ERROR, SIM_ERROR_STALL, out->str);
-}
-
 /* Tokens at the sender plus those on their way back. */
 static gboolean
 tokens_complete (const PacketNetwork *net, const Port *port)
@@ -458,7 +442,17 @@ static gboolean
 check_idle (PacketNetwork *net, GError **error)
 {
   if (net->engine.packets.n_taken > 0 || net->descriptors.n_taken > 0) {
-    set_stall_error (net, error);
+    g_autoptr (GString) out = g_string_new (NULL);
+    uint32_t n_printed = 0;
+
+    g_string_append_printf (out,
+                            "network stalled at %" G_GINT64_FORMAT
+                            " ps: %u packets and %u descriptors cannot move; blocked:",
+                            net->engine.now_ps, net->engine.packets.n_taken,
+                            net->descriptors.n_taken);
+    for (uint32_t node = 0; node < net->n_nodes && n_printed < DUMPED_PACKETS; node++)
+      n_printed = print_node_packets (net, node, n_printed, out);
+    g_set_error_literal (error, SIM_ERROR, SIM_ERROR_STALL, out->str);
     return FALSE;
   }
   g_assert (net->engine.messages.n_taken == 0 && net->feeders.n_taken == 0);

@@ -7,156 +7,10 @@
  * so each test here that runs to its end has tested that too. */
 #include "config.h"
 
-#include "sim/counters.h"
+#include "sim/net/network_testing.h"
 #include "sim/net/packet_state.h"
 
 #include <string.h>
-
-/* --- A client that only writes down what arrives --- */
-
-typedef struct {
-  int64_t *at_ps; /* [cookie] */
-  uint64_t n_delivered;
-  uint64_t *node_hash;
-  const TopoMapping *mapping;
-} Log;
-
-static uint64_t
-mix (uint64_t hash, uint64_t value)
-{
-  return (hash ^ value) * UINT64_C (0x100000001b3) + 0x9e3779b9u;
-}
-
-static void
-log_delivered (void *client, const SimMessage *message, int64_t now_ps)
-{
-  Log *log = client;
-  uint64_t *hash = &log->node_hash[log->mapping->node[message->destination_rank]];
-
-  log->at_ps[message->cookie] = now_ps;
-  log->n_delivered++;
-  *hash = mix (mix (*hash, message->cookie), (uint64_t) now_ps);
-}
-
-static void
-log_timer (void *client, uint32_t rank, uint64_t cookie, int64_t now_ps)
-{
-  (void) client;
-  (void) rank;
-  (void) cookie;
-  (void) now_ps;
-  g_assert_not_reached ();
-}
-
-static const SimClient log_client = { log_delivered, log_timer };
-
-typedef struct {
-  TopoMachine *machine;
-  TopoMapping *mapping;
-  SimNetwork *network;
-  Log log;
-  uint32_t n_nodes;
-  uint64_t n_sent;
-} Bench;
-
-static void
-bench_free (Bench *bench)
-{
-  sim_network_free (bench->network);
-  topo_mapping_free (bench->mapping);
-  topo_machine_free (bench->machine);
-  g_free (bench->log.at_ps);
-  g_free (bench->log.node_hash);
-  g_free (bench);
-}
-
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (Bench, bench_free)
-
-/* settings: "group.key=value" pairs, NULL-terminated, may be NULL. */
-static Bench *
-bench_new (const char *spec, const char *const *settings, RoutePolicy policy, uint64_t n_messages)
-{
-  Bench *bench = g_new0 (Bench, 1);
-  GError *error = NULL;
-
-  bench->machine = topo_machine_new (spec, &error);
-  g_assert_no_error (error);
-  for (; settings && *settings; settings++) {
-    g_auto (GStrv) pair = g_strsplit (*settings, "=", 2);
-
-    g_assert_true (topo_parameters_set (&bench->machine->parameters, pair[0], pair[1], &error));
-    g_assert_no_error (error);
-  }
-  bench->n_nodes = topo_shape_nodes (&bench->machine->shape);
-  bench->mapping = topo_mapping_new (NULL, bench->machine, bench->n_nodes, &error);
-  g_assert_no_error (error);
-  bench->log.at_ps = g_new0 (int64_t, n_messages);
-  bench->log.node_hash = g_new0 (uint64_t, bench->n_nodes);
-  bench->log.mapping = bench->mapping;
-  bench->network =
-      sim_packet_new (bench->machine, bench->mapping, policy, &log_client, &bench->log, &error);
-  g_assert_no_error (error);
-  return bench;
-}
-
-static void
-bench_send (Bench *bench, uint32_t from, uint32_t to, uint64_t bytes, SimMessageKind kind,
-            int64_t at_ps)
-{
-  SimMessage message = {
-    .cookie = bench->n_sent++,
-    .bytes = bytes,
-    .source_rank = from,
-    .destination_rank = to,
-    .kind = (uint8_t) kind,
-    .descriptors = 1,
-  };
-
-  sim_network_send (bench->network, &message, at_ps);
-}
-
-static void
-bench_run (Bench *bench)
-{
-  g_autoptr (GError) error = NULL;
-
-  g_assert_true (sim_network_run (bench->network, &error));
-  g_assert_no_error (error);
-  g_assert_cmpuint (bench->log.n_delivered, ==, bench->n_sent);
-}
-
-/* Everything a run brought forth, in one number: deliveries per node in
- * order, and all counters of all links. */
-static uint64_t
-bench_hash (const Bench *bench)
-{
-  const SimCounters *counters = bench->network->counters;
-  uint64_t hash = 1;
-
-  for (uint32_t node = 0; node < bench->n_nodes; node++)
-    hash = mix (hash, bench->log.node_hash[node]);
-  for (size_t link = 0; link < (size_t) counters->n_nodes * counters->n_ports; link++) {
-    const SimLinkCounters *it = &counters->link[link];
-    const uint64_t words[] = { it->payload_bytes,   it->dynamic_chunks,   it->bubble_chunks,
-                               it->priority_chunks, it->received_packets, it->buffered_packets,
-                               it->buffered_ps };
-
-    for (size_t word = 0; word < G_N_ELEMENTS (words); word++)
-      hash = mix (hash, words[word]);
-  }
-  return hash;
-}
-
-static uint64_t
-total_payload (const Bench *bench)
-{
-  const SimCounters *counters = bench->network->counters;
-  uint64_t bytes = 0;
-
-  for (size_t link = 0; link < (size_t) counters->n_nodes * counters->n_ports; link++)
-    bytes += counters->link[link].payload_bytes;
-  return bytes;
-}
 
 /* --- One packet on an idle path --- */
 
@@ -176,7 +30,7 @@ test_idle_path_all_pairs (void)
 {
   enum { N = 512 };
   const int64_t apart_ps = 2000000;
-  g_autoptr (Bench) bench = bench_new ("bgq:512", NULL, ROUTE_POLICY_DEFAULT, N * N);
+  g_autoptr (Bench) bench = bench_torus ("bgq:512", NULL, ROUTE_POLICY_DEFAULT, N * N);
   g_autofree uint64_t *expected = g_new0 (uint64_t, N * 10);
   RouteTorus route;
   uint64_t hop_bytes = 0;
@@ -185,7 +39,8 @@ test_idle_path_all_pairs (void)
   for (uint32_t from = 0; from < N; from++)
     for (uint32_t to = 0; to < N; to++)
       if (from != to)
-        bench_send (bench, from, to, 100, SIM_MESSAGE_EAGER, (int64_t) bench->n_sent * apart_ps);
+        bench_send_kind (bench, from, to, 100, SIM_MESSAGE_EAGER,
+                         (int64_t) bench->n_sent * apart_ps);
   bench_run (bench);
 
   for (uint32_t from = 0, cookie = 0; from < N; from++)
@@ -200,13 +55,13 @@ test_idle_path_all_pairs (void)
       for (uint32_t hop = 0; hop < hops; hop++)
         expected[links[hop]] += 100;
       hop_bytes += 100 * hops;
-      g_assert_cmpint (bench->log.at_ps[cookie] - cookie * apart_ps, ==,
+      g_assert_cmpint (bench->at_ps[cookie] - cookie * apart_ps, ==,
                        20000 + hops * 40000 + wire_ps (5) + 20000);
       cookie++;
     }
   for (uint32_t link = 0; link < N * 10; link++)
     g_assert_cmpuint (bench->network->counters->link[link].payload_bytes, ==, expected[link]);
-  g_assert_cmpuint (total_payload (bench), ==, hop_bytes);
+  g_assert_cmpuint (bench_hop_bytes (bench), ==, hop_bytes);
 }
 
 static void
@@ -214,11 +69,11 @@ test_midplane_crossing_is_slower (void)
 {
   /* Node (0,0,0,3,0) to (0,0,0,4,0): D is 8 long, the link leaves a midplane
    * and adds the 80 ns of two link chips. */
-  g_autoptr (Bench) bench = bench_new ("bgq:1024", NULL, ROUTE_POLICY_DEFAULT, 1);
+  g_autoptr (Bench) bench = bench_torus ("bgq:1024", NULL, ROUTE_POLICY_DEFAULT, 1);
 
-  bench_send (bench, 3 * 2, 4 * 2, 0, SIM_MESSAGE_EAGER, 0);
+  bench_send_kind (bench, 3 * 2, 4 * 2, 0, SIM_MESSAGE_EAGER, 0);
   bench_run (bench);
-  g_assert_cmpint (bench->log.at_ps[0], ==, 20000 + 40000 + 80000 + wire_ps (2) + 20000);
+  g_assert_cmpint (bench->at_ps[0], ==, 20000 + 40000 + 80000 + wire_ps (2) + 20000);
 }
 
 /* A stream on an idle path: packets follow each other at wire speed, so the
@@ -226,11 +81,11 @@ test_midplane_crossing_is_slower (void)
 static void
 test_stream_runs_at_wire_speed (void)
 {
-  g_autoptr (Bench) bench = bench_new ("bgq:32", NULL, ROUTE_POLICY_DETERMINISTIC, 1);
+  g_autoptr (Bench) bench = bench_torus ("bgq:32", NULL, ROUTE_POLICY_DETERMINISTIC, 1);
 
-  bench_send (bench, 0, 31, 512 * 100, SIM_MESSAGE_DATA, 0);
+  bench_send_kind (bench, 0, 31, 512 * 100, SIM_MESSAGE_DATA, 0);
   bench_run (bench);
-  g_assert_cmpint (bench->log.at_ps[0], ==, 20000 + 5 * 40000 + 100 * wire_ps (17) + 20000);
+  g_assert_cmpint (bench->at_ps[0], ==, 20000 + 5 * 40000 + 100 * wire_ps (17) + 20000);
 }
 
 /* Nothing depends on when a run takes place: a stream that lives on returned
@@ -241,25 +96,25 @@ test_late_stream_takes_as_long (void)
 {
   static const char *const short_of_tokens[] = { "router.bubble_tokens=2", NULL };
   static const int64_t late_ps = INT64_C (3) << 55;
-  g_autoptr (Bench) bench = bench_new ("bgq:32", short_of_tokens, ROUTE_POLICY_DETERMINISTIC, 2);
+  g_autoptr (Bench) bench = bench_torus ("bgq:32", short_of_tokens, ROUTE_POLICY_DETERMINISTIC, 2);
 
-  bench_send (bench, 0, 31, 512 * 100, SIM_MESSAGE_DATA, 0);
-  bench_send (bench, 0, 31, 512 * 100, SIM_MESSAGE_DATA, late_ps);
+  bench_send_kind (bench, 0, 31, 512 * 100, SIM_MESSAGE_DATA, 0);
+  bench_send_kind (bench, 0, 31, 512 * 100, SIM_MESSAGE_DATA, late_ps);
   bench_run (bench);
-  g_assert_cmpint (bench->log.at_ps[1] - late_ps, ==, bench->log.at_ps[0]);
-  g_assert_cmpint (bench->log.at_ps[0], >, 100 * wire_ps (17) + 300000);
+  g_assert_cmpint (bench->at_ps[1] - late_ps, ==, bench->at_ps[0]);
+  g_assert_cmpint (bench->at_ps[0], >, 100 * wire_ps (17) + 300000);
 }
 
 static void
 test_e_neighbour_has_two_cables (void)
 {
-  g_autoptr (Bench) bench = bench_new ("bgq:32", NULL, ROUTE_POLICY_DEFAULT, 2);
+  g_autoptr (Bench) bench = bench_torus ("bgq:32", NULL, ROUTE_POLICY_DEFAULT, 2);
   const SimCounters *counters = bench->network->counters;
 
-  bench_send (bench, 0, 1, 512 * 100, SIM_MESSAGE_DATA, 0);
-  bench_send (bench, 0, 1, 2047, SIM_MESSAGE_DATA, INT64_C (1000000000));
+  bench_send_kind (bench, 0, 1, 512 * 100, SIM_MESSAGE_DATA, 0);
+  bench_send_kind (bench, 0, 1, 2047, SIM_MESSAGE_DATA, INT64_C (1000000000));
   bench_run (bench);
-  g_assert_cmpint (bench->log.at_ps[0], ==, 20000 + 40000 + 50 * wire_ps (17) + 20000);
+  g_assert_cmpint (bench->at_ps[0], ==, 20000 + 40000 + 50 * wire_ps (17) + 20000);
   /* The second is too short to be split: node 0 is even, so it goes E+. */
   g_assert_cmpuint (counters->link[8].payload_bytes, ==, 512 * 50);
   g_assert_cmpuint (counters->link[9].payload_bytes, ==, 512 * 50 + 2047);
@@ -272,13 +127,13 @@ test_e_neighbour_has_two_cables (void)
 static void
 test_two_streams_share_a_link (void)
 {
-  g_autoptr (Bench) bench = bench_new ("torus:4x4", NULL, ROUTE_POLICY_DETERMINISTIC, 2);
+  g_autoptr (Bench) bench = bench_torus ("torus:4x4", NULL, ROUTE_POLICY_DETERMINISTIC, 2);
 
   /* Deterministic order A, B: (0,0) and (2,0) via (1,0) to (1,1). */
-  bench_send (bench, 0, 5, 5120, SIM_MESSAGE_DATA, 0);
-  bench_send (bench, 8, 5, 5120, SIM_MESSAGE_DATA, 0);
+  bench_send_kind (bench, 0, 5, 5120, SIM_MESSAGE_DATA, 0);
+  bench_send_kind (bench, 8, 5, 5120, SIM_MESSAGE_DATA, 0);
   bench_run (bench);
-  g_assert_cmpint (MAX (bench->log.at_ps[0], bench->log.at_ps[1]), ==,
+  g_assert_cmpint (MAX (bench->at_ps[0], bench->at_ps[1]), ==,
                    20000 + 2 * 40000 + 20 * wire_ps (17) + 20000);
   /* Of the twenty the first goes straight through; each other one has to wait. */
   uint64_t buffered = 0;
@@ -294,11 +149,11 @@ static void
 test_memory_bandwidth_limits_reception (void)
 {
   static const char *const slow[] = { "messaging.memory_bandwidth=500MB/s", NULL };
-  g_autoptr (Bench) bench = bench_new ("bgq:32", slow, ROUTE_POLICY_DETERMINISTIC, 1);
+  g_autoptr (Bench) bench = bench_torus ("bgq:32", slow, ROUTE_POLICY_DETERMINISTIC, 1);
 
-  bench_send (bench, 0, 16, 512 * 100, SIM_MESSAGE_DATA, 0);
+  bench_send_kind (bench, 0, 16, 512 * 100, SIM_MESSAGE_DATA, 0);
   bench_run (bench);
-  g_assert_cmpint (bench->log.at_ps[0], ==, 20000 + 40000 + 100 * INT64_C (1088000) + 20000);
+  g_assert_cmpint (bench->at_ps[0], ==, 20000 + 40000 + 100 * INT64_C (1088000) + 20000);
 }
 
 /* Through traffic and injection both want the port B+ of the middle node all
@@ -306,21 +161,21 @@ test_memory_bandwidth_limits_reception (void)
 static void
 test_receivers_before_injection (void)
 {
-  g_autoptr (Bench) bench = bench_new ("torus:4x4", NULL, ROUTE_POLICY_DETERMINISTIC, 2);
+  g_autoptr (Bench) bench = bench_torus ("torus:4x4", NULL, ROUTE_POLICY_DETERMINISTIC, 2);
   const int64_t packet_ps = wire_ps (17);
 
   /* Straight on in B: (0,0) -> (0,2) through (0,1); injection (0,1) -> (0,2).
    * Node (0,0) is even: half-way goes plus. */
-  bench_send (bench, 0, 2, 512 * 340, SIM_MESSAGE_DATA, 0);
-  bench_send (bench, 1, 2, 512 * 340, SIM_MESSAGE_DATA, 40000);
+  bench_send_kind (bench, 0, 2, 512 * 340, SIM_MESSAGE_DATA, 0);
+  bench_send_kind (bench, 1, 2, 512 * 340, SIM_MESSAGE_DATA, 40000);
   bench_run (bench);
 
   /* After each 16 of the 340 one is injected: 340 / 16 = 21 of them. */
-  double slots = (double) (bench->log.at_ps[0] - 120000) / (double) packet_ps;
+  double slots = (double) (bench->at_ps[0] - 120000) / (double) packet_ps;
 
   g_assert_cmpfloat (slots, >=, 340 + 20.5);
   g_assert_cmpfloat (slots, <=, 340 + 21.5);
-  g_assert_cmpint (bench->log.at_ps[1], >, bench->log.at_ps[0]);
+  g_assert_cmpint (bench->at_ps[1], >, bench->at_ps[0]);
 }
 
 /* --- Storms through the smallest buffers --- */
@@ -338,7 +193,7 @@ send_all_to_all (Bench *bench, uint64_t bytes, SimMessageKind kind)
 {
   for (uint32_t shift = 1; shift < bench->n_nodes; shift++)
     for (uint32_t from = 0; from < bench->n_nodes; from++)
-      bench_send (bench, from, (from + shift) % bench->n_nodes, bytes, kind, 0);
+      bench_send_kind (bench, from, (from + shift) % bench->n_nodes, bytes, kind, 0);
 }
 
 /* Everybody to the node opposite in all dimensions, in bursts. */
@@ -357,7 +212,7 @@ send_permutation (Bench *bench, uint64_t bytes, SimMessageKind kind)
       uint32_t to = topo_shape_node (&bench->machine->shape, at);
 
       if (to != from)
-        bench_send (bench, from, to, bytes, kind, burst * 100000);
+        bench_send_kind (bench, from, to, bytes, kind, burst * 100000);
     }
 }
 
@@ -365,7 +220,7 @@ static void
 send_hot_spot (Bench *bench, uint64_t bytes, SimMessageKind kind)
 {
   for (uint32_t from = 1; from < bench->n_nodes; from++)
-    bench_send (bench, from, 0, bytes, kind, 0);
+    bench_send_kind (bench, from, 0, bytes, kind, 0);
 }
 
 typedef void (*Storm) (Bench *bench, uint64_t bytes, SimMessageKind kind);
@@ -375,7 +230,7 @@ run_storm (const char *spec, const char *const *settings, RoutePolicy policy, St
            uint64_t bytes)
 {
   static const uint64_t most = 600000;
-  g_autoptr (Bench) bench = bench_new (spec, settings, policy, most);
+  g_autoptr (Bench) bench = bench_torus (spec, settings, policy, most);
 
   storm (bench, bytes, SIM_MESSAGE_DIRECT);
   storm (bench, MIN (bytes, 4096), SIM_MESSAGE_EAGER);
@@ -403,7 +258,7 @@ static void
 test_storm_on_512_nodes (void)
 {
   for (RoutePolicy policy = ROUTE_POLICY_DETERMINISTIC; policy <= ROUTE_POLICY_ZONE3; policy++) {
-    g_autoptr (Bench) bench = bench_new ("bgq:512", smallest, policy, 600000);
+    g_autoptr (Bench) bench = bench_torus ("bgq:512", smallest, policy, 600000);
 
     send_all_to_all (bench, 600, SIM_MESSAGE_DIRECT);
     send_hot_spot (bench, 5000, SIM_MESSAGE_DATA);
@@ -417,12 +272,12 @@ static void
 test_stall_is_found (void)
 {
   static const char *const unsafe[] = { "router.dynamic_tokens=17", "router.escape=false", NULL };
-  g_autoptr (Bench) bench = bench_new ("torus:8", unsafe, ROUTE_POLICY_ZONE1, 1000);
+  g_autoptr (Bench) bench = bench_torus ("torus:8", unsafe, ROUTE_POLICY_ZONE1, 1000);
   g_autoptr (GError) error = NULL;
 
   for (uint32_t from = 0; from < 8; from++)
     for (uint32_t message = 0; message < 50; message++)
-      bench_send (bench, from, (from + 3) % 8, 5120, SIM_MESSAGE_DIRECT, 0);
+      bench_send_kind (bench, from, (from + 3) % 8, 5120, SIM_MESSAGE_DIRECT, 0);
   g_assert_false (sim_network_run (bench->network, &error));
   g_assert_error (error, SIM_ERROR, SIM_ERROR_STALL);
   g_assert_nonnull (strstr (error->message, "receive buffer"));
@@ -453,7 +308,7 @@ test_limits_are_refused (void)
       g_assert_no_error (error);
     }
     g_assert_null (
-        sim_packet_new (machine, mapping, ROUTE_POLICY_DEFAULT, &log_client, NULL, &error));
+        sim_packet_new (machine, mapping, ROUTE_POLICY_DEFAULT, &(SimClient){ 0 }, NULL, &error));
     g_assert_error (error, SIM_ERROR, SIM_ERROR_NETWORK);
     g_assert_nonnull (strstr (error->message, settings[i][at]));
   }
@@ -464,7 +319,7 @@ test_limits_are_refused (void)
 static Bench *
 mixed_run (uint32_t window_ps)
 {
-  Bench *bench = bench_new ("bgq:64", smallest, ROUTE_POLICY_DEFAULT, 100000);
+  Bench *bench = bench_torus ("bgq:64", smallest, ROUTE_POLICY_DEFAULT, 100000);
   PacketNetwork *net = (PacketNetwork *) bench->network;
 
   if (window_ps > 0) {

@@ -1,13 +1,13 @@
-/* ib_fixture.c - fabrics, messages and a log of arrivals for tests of the fabrics' network.
+/* network_testing.c - a machine, a packet network on it, messages and their arrivals, for tests.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "sim/net/ib_fixture.h"
+#include "sim/net/network_testing.h"
 
 #include <glib/gstdio.h>
 
-const char *const ib_pinned[] = {
+const char *const bench_pinned[] = {
   "ib.mtu=2KiB",
   "ib.header=26B",
   "ib.rdma_header=16B",
@@ -43,7 +43,7 @@ mix (uint64_t hash, uint64_t value)
 static void
 log_delivered (void *client, const SimMessage *message, int64_t now_ps)
 {
-  IbBench *bench = client;
+  Bench *bench = client;
   uint64_t *hash = &bench->node_hash[bench->mapping->node[message->destination_rank]];
 
   g_assert_cmpint (bench->at_ps[message->cookie], ==, 0);
@@ -55,7 +55,7 @@ log_delivered (void *client, const SimMessage *message, int64_t now_ps)
 static void
 log_sent (void *client, const SimMessage *message, int64_t now_ps)
 {
-  IbBench *bench = client;
+  Bench *bench = client;
 
   g_assert_true (message->acknowledge);
   g_assert_cmpint (bench->sent_ps[message->cookie], ==, 0);
@@ -87,28 +87,50 @@ set_all (TopoParameters *parameters, const char *const *settings)
   }
 }
 
-IbBench *
-ib_bench_new (const char *spec, const char *const *settings, uint32_t n_messages,
-              void (*prepare) (RouteForwarding *tables))
+/* The machine with its defaults, then the settings. */
+static Bench *
+bench_new (const char *spec, const char *const *pinned, const char *const *settings,
+           uint64_t n_messages)
 {
-  IbBench *bench = g_new0 (IbBench, 1);
-  uint32_t n_nodes;
+  Bench *bench = g_new0 (Bench, 1);
   GError *error = NULL;
 
   bench->machine = topo_machine_new (spec, &error);
   g_assert_no_error (error);
-  set_all (&bench->machine->parameters, ib_pinned);
+  set_all (&bench->machine->parameters, pinned);
   set_all (&bench->machine->parameters, settings);
-  n_nodes = topo_shape_nodes (&bench->machine->shape);
-  bench->mapping = topo_mapping_new (NULL, bench->machine, n_nodes, &error);
+  bench->n_nodes = topo_shape_nodes (&bench->machine->shape);
+  bench->mapping = topo_mapping_new (NULL, bench->machine, bench->n_nodes, &error);
   g_assert_no_error (error);
+  bench->at_ps = g_new0 (int64_t, n_messages);
+  bench->sent_ps = g_new0 (int64_t, n_messages);
+  bench->node_hash = g_new0 (uint64_t, bench->n_nodes);
+  return bench;
+}
+
+Bench *
+bench_torus (const char *spec, const char *const *settings, RoutePolicy policy, uint64_t n_messages)
+{
+  Bench *bench = bench_new (spec, NULL, settings, n_messages);
+  GError *error = NULL;
+
+  bench->network =
+      sim_packet_new (bench->machine, bench->mapping, policy, &log_client, bench, &error);
+  g_assert_no_error (error);
+  return bench;
+}
+
+Bench *
+bench_fabric (const char *spec, const char *const *settings, uint32_t n_messages,
+              void (*prepare) (RouteForwarding *tables))
+{
+  Bench *bench = bench_new (spec, bench_pinned, settings, n_messages);
+  GError *error = NULL;
+
   bench->paths = route_paths_new (bench->machine, &error);
   g_assert_no_error (error);
   if (prepare)
     prepare (bench->paths->tables);
-  bench->at_ps = g_new0 (int64_t, n_messages);
-  bench->sent_ps = g_new0 (int64_t, n_messages);
-  bench->node_hash = g_new0 (uint64_t, n_nodes);
   bench->network =
       sim_ib_new (bench->machine, bench->paths, bench->mapping, &log_client, bench, &error);
   g_assert_no_error (error);
@@ -124,7 +146,7 @@ append_id (GString *text, uint32_t device)
 }
 
 static void
-append_end (GString *text, const IbCable *cable, bool far)
+append_end (GString *text, const BenchCable *cable, bool far)
 {
   uint32_t port = far ? cable->other_port : cable->port;
   uint32_t peer = far ? cable->device : cable->other_device;
@@ -136,7 +158,7 @@ append_end (GString *text, const IbCable *cable, bool far)
 }
 
 static void
-append_device (GString *text, uint32_t device, const IbCable *cables, uint32_t n_cables)
+append_device (GString *text, uint32_t device, const BenchCable *cables, uint32_t n_cables)
 {
   GString *ends = g_string_new (NULL);
 
@@ -158,30 +180,30 @@ append_device (GString *text, uint32_t device, const IbCable *cables, uint32_t n
   g_string_free (ends, TRUE);
 }
 
-IbBench *
-ib_bench_cabled (const IbCable *cables, uint32_t n_cables, const char *routes,
-                 const char *const *settings, uint32_t n_messages,
-                 void (*prepare) (RouteForwarding *tables))
+Bench *
+bench_cabled (const BenchCable *cables, uint32_t n_cables, const char *routes,
+              const char *const *settings, uint32_t n_messages,
+              void (*prepare) (RouteForwarding *tables))
 {
   g_autofree char *folder = g_dir_make_tmp ("hopcast-ib-XXXXXX", NULL);
   g_autofree char *path = g_build_filename (folder, "cables.topo", NULL);
   g_autofree char *spec = g_strdup_printf ("fabric:%s,routes=%s", path, routes);
   g_autoptr (GString) text = g_string_new (NULL);
   GError *error = NULL;
-  IbBench *bench;
+  Bench *bench;
 
   for (uint32_t device = 0; device < 1000; device++)
     append_device (text, device, cables, n_cables);
   g_file_set_contents (path, text->str, -1, &error);
   g_assert_no_error (error);
-  bench = ib_bench_new (spec, settings, n_messages, prepare);
+  bench = bench_fabric (spec, settings, n_messages, prepare);
   g_unlink (path);
   g_rmdir (folder);
   return bench;
 }
 
 void
-ib_bench_free (IbBench *bench)
+bench_free (Bench *bench)
 {
   sim_network_free (bench->network);
   topo_mapping_free (bench->mapping);
@@ -195,8 +217,24 @@ ib_bench_free (IbBench *bench)
 
 /* --- Messages --- */
 
+void
+bench_send_kind (Bench *bench, uint32_t from, uint32_t to, uint64_t bytes, SimMessageKind kind,
+                 int64_t at_ps)
+{
+  SimMessage message = {
+    .cookie = bench->n_sent++,
+    .bytes = bytes,
+    .source_rank = from,
+    .destination_rank = to,
+    .kind = (uint8_t) kind,
+    .descriptors = 1,
+  };
+
+  sim_network_send (bench->network, &message, at_ps);
+}
+
 uint64_t
-ib_bench_send (IbBench *bench, uint32_t from, uint32_t to, uint64_t bytes, int64_t at_ps)
+bench_send (Bench *bench, uint32_t from, uint32_t to, uint64_t bytes, int64_t at_ps)
 {
   SimMessage message = {
     .cookie = bench->n_sent++,
@@ -212,51 +250,52 @@ ib_bench_send (IbBench *bench, uint32_t from, uint32_t to, uint64_t bytes, int64
 }
 
 void
-ib_bench_all_to_all (IbBench *bench, uint64_t bytes)
+bench_all_to_all (Bench *bench, uint64_t bytes)
 {
-  uint32_t n_nodes = topo_shape_nodes (&bench->machine->shape);
-
-  for (uint32_t shift = 1; shift < n_nodes; shift++)
-    for (uint32_t from = 0; from < n_nodes; from++)
-      ib_bench_send (bench, from, (from + shift) % n_nodes, bytes, 0);
+  for (uint32_t shift = 1; shift < bench->n_nodes; shift++)
+    for (uint32_t from = 0; from < bench->n_nodes; from++)
+      bench_send (bench, from, (from + shift) % bench->n_nodes, bytes, 0);
 }
 
 void
-ib_bench_run (IbBench *bench)
+bench_run (Bench *bench)
 {
   g_autoptr (GError) error = NULL;
 
-  sim_network_run (bench->network, &error);
+  g_assert_true (sim_network_run (bench->network, &error));
   g_assert_no_error (error);
   g_assert_cmpuint (bench->n_delivered, ==, bench->n_sent);
-  for (uint64_t cookie = 0; cookie < bench->n_sent; cookie++)
+  for (uint64_t cookie = 0; bench->paths && cookie < bench->n_sent; cookie++)
     g_assert_cmpint (bench->sent_ps[cookie], >, 0);
 }
 
 uint64_t
-ib_bench_hash (const IbBench *bench)
+bench_hash (const Bench *bench)
 {
   const SimCounters *counters = bench->network->counters;
   uint64_t hash = 1;
 
-  for (uint32_t node = 0; node < topo_shape_nodes (&bench->machine->shape); node++)
+  for (uint32_t node = 0; node < bench->n_nodes; node++)
     hash = mix (hash, bench->node_hash[node]);
-  for (uint64_t cookie = 0; cookie < bench->n_sent; cookie++)
+  for (uint64_t cookie = 0; bench->paths && cookie < bench->n_sent; cookie++)
     hash = mix (hash, (uint64_t) bench->sent_ps[cookie]);
   for (uint32_t link = 0; link < counters->n_places; link++) {
     const SimLinkCounters *it = &counters->link[link];
-    const uint64_t words[] = { it->payload_bytes, it->received_packets, it->buffered_packets,
-                               it->buffered_ps,   it->wire_bytes,       it->sent_packets,
-                               it->wait_ps };
+    const uint64_t fabric[] = { it->payload_bytes, it->received_packets, it->buffered_packets,
+                                it->buffered_ps,   it->wire_bytes,       it->sent_packets,
+                                it->wait_ps };
+    const uint64_t torus[] = { it->payload_bytes,   it->dynamic_chunks,   it->bubble_chunks,
+                               it->priority_chunks, it->received_packets, it->buffered_packets,
+                               it->buffered_ps };
 
-    for (size_t word = 0; word < G_N_ELEMENTS (words); word++)
-      hash = mix (hash, words[word]);
+    for (size_t word = 0; word < 7; word++)
+      hash = mix (hash, bench->paths ? fabric[word] : torus[word]);
   }
   return hash;
 }
 
 uint64_t
-ib_bench_hop_bytes (const IbBench *bench)
+bench_hop_bytes (const Bench *bench)
 {
   const SimCounters *counters = bench->network->counters;
   uint64_t bytes = 0;
