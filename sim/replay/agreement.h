@@ -37,9 +37,6 @@ typedef struct SimAgreement SimAgreement;
 SimAgreement *sim_agreement_new (Trace *trace, const TraceComms *comms);
 void sim_agreement_free (SimAgreement *agreement);
 
-/* True for the operations that are told to sim_agreement_enter(). */
-bool sim_agreement_has (TraceOpKind kind);
-
 /* A rank, which is a member, enters its `sequence`-th collective on a
  * communicator, counted from 0; op is checked already for itself.  Must be
  * called for every such operation of a rank in the order of its stream, on

@@ -278,12 +278,19 @@ operation_waits (SimReplay *replay, uint32_t rank, uint32_t number, const uint32
   return true;
 }
 
-/* A request of what is a message, or the time of what is not. */
 static void
-operation_fill (SimReplay *replay, uint32_t rank, const TraceOp *op, Operation *it)
+operation_read (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
   g_autoptr (GError) error = NULL;
+  SimGraph *graph = &replay->graphs[rank];
+  Operation *it = operation_add (graph);
+  uint32_t number = graph->base + graph->n - 1;
 
+  *it = (Operation){ .first_waiting = TOPO_NONE,
+                     .request = TOPO_NONE,
+                     .processor = processor_index (graph, op->cpu),
+                     .kind = (uint8_t) op->kind };
+  replay->ranks[rank].call = op->name;
   switch ((int) op->kind) {
   case TRACE_OP_COMPUTE: it->busy_ps = sim_ops_compute_ps (replay, op); break;
   case TRACE_OP_SEND:
@@ -299,21 +306,6 @@ operation_fill (SimReplay *replay, uint32_t rank, const TraceOp *op, Operation *
     break;
   default: sim_report_fail (replay, rank, "this call cannot be in a graph");
   }
-}
-
-static void
-operation_read (SimReplay *replay, uint32_t rank, const TraceOp *op)
-{
-  SimGraph *graph = &replay->graphs[rank];
-  Operation *it = operation_add (graph);
-  uint32_t number = graph->base + graph->n - 1;
-
-  *it = (Operation){ .first_waiting = TOPO_NONE,
-                     .request = TOPO_NONE,
-                     .processor = processor_index (graph, op->cpu),
-                     .kind = (uint8_t) op->kind };
-  replay->ranks[rank].call = op->name;
-  operation_fill (replay, rank, op, it);
   if (it->request != TOPO_NONE) {
     replay->requests[it->request].graph = true;
     replay->requests[it->request].next = number;
@@ -471,15 +463,6 @@ operation_served (SimReplay *replay, uint32_t rank, uint32_t number)
   }
 }
 
-static int64_t
-operation_cost_ps (const SimReplay *replay, const Operation *it)
-{
-  if (it->request == TOPO_NONE || it->state == OPERATION_TAKES)
-    return it->busy_ps;
-  return replay->requests[it->request].nobody ? replay->parameters->call_overhead_ps
-                                              : replay->parameters->send_overhead_ps;
-}
-
 /* Occupies the processor until a timer ends that. */
 static void
 processor_occupy (SimReplay *replay, uint32_t rank, Processor *processor, uint32_t number,
@@ -512,8 +495,11 @@ processor_run (SimReplay *replay, uint32_t rank, uint32_t index)
          replay->error == NULL) {
     uint32_t number = queue_pop (&graph->processors[index].ready);
     Operation *it = operation_at (graph, number);
-    int64_t cost_ps = operation_cost_ps (replay, it);
+    int64_t cost_ps = it->busy_ps;
 
+    if (it->request != TOPO_NONE && it->state != OPERATION_TAKES)
+      cost_ps = replay->requests[it->request].nobody ? replay->parameters->call_overhead_ps
+                                                     : replay->parameters->send_overhead_ps;
     graph->n_ready--;
     if (it->kind == TRACE_OP_COMPUTE)
       replay->result.ranks[rank].compute_ps += cost_ps;
