@@ -2,20 +2,17 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Times are in nanoseconds; see replay_fixture.h for the machine's. */
-#include "sim/replay/replay_fixture.h"
+ * Times are in nanoseconds; see replay_testing.h for the machine's. */
+#include "sim/replay/replay_testing.h"
 
 #include <string.h>
 
 #define WINDOW 9u
 
-#define ASSERT_ENDS(fixture, rank, ns) \
-  g_assert_cmpfloat_with_epsilon (fixture_end_ns (fixture, rank), ns, 1e-6)
-
 static void
 init (Fixture *f, uint32_t n, uint32_t per_node)
 {
-  fixture_init (f, n, per_node);
+  *f = fixture_new (n, per_node);
   f->machine->parameters.collective_network = false;
 }
 
@@ -79,7 +76,7 @@ one_access (Fixture *f, uint32_t per_node, TraceOpKind kind, uint64_t bytes, uin
 static void
 test_put (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   one_access (&f, 1, TRACE_OP_PUT, 400, 0);
   ASSERT_ENDS (&f, 0, 300 + 1400 + 1000);
@@ -87,20 +84,18 @@ test_put (void)
   g_assert_cmpuint (f.result->messages, ==, 1);
   g_assert_cmpuint (f.result->message_bytes, ==, 400);
   g_assert_cmpuint (f.result->ranks[0].sends, ==, 0);
-  fixture_clear (&f);
 }
 
 /* No request to send: the target takes no part. */
 static void
 test_long_put (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   one_access (&f, 1, TRACE_OP_PUT, 5000, 0);
   ASSERT_ENDS (&f, 0, 300 + 6000 + 1000);
   g_assert_cmpuint (fixture_count (&f, SIM_MESSAGE_DATA), ==, 1);
   g_assert_cmpuint (fixture_count (&f, SIM_MESSAGE_CONTROL), ==, 1);
-  fixture_clear (&f);
 }
 
 /* The edge goes where the data goes. */
@@ -109,7 +104,7 @@ test_get (void)
 {
   g_autofree SimEdge *edges = NULL;
   uint64_t n;
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   one_access (&f, 1, TRACE_OP_GET, 77, 5000);
   ASSERT_ENDS (&f, 0, 300 + 1000 + 6000);
@@ -118,38 +113,35 @@ test_get (void)
   g_assert_cmpuint (n, ==, 1);
   g_assert_cmpuint (edges[0].source, ==, 1);
   g_assert_cmpuint (edges[0].bytes, ==, 5000);
-  fixture_clear (&f);
 }
 
 static void
 test_fetch (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   one_access (&f, 1, TRACE_OP_FETCH, 8, 16);
   ASSERT_ENDS (&f, 0, 300 + 1008 + 1016);
   g_assert_cmpuint (f.result->messages, ==, 2);
   g_assert_cmpuint (f.result->message_bytes, ==, 24);
   g_assert_cmpuint (sim_edges_count (sim_replay_edges (f.replay)), ==, 2);
-  fixture_clear (&f);
 }
 
 static void
 test_within_a_node (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   one_access (&f, 2, TRACE_OP_FETCH, 1000, 3000);
   ASSERT_ENDS (&f, 0, 300 + 200 + 400);
   g_assert_cmpuint (fake_network_log (f.network)->len, ==, 0);
   g_assert_cmpuint (f.result->message_bytes, ==, 4000);
-  fixture_clear (&f);
 }
 
 static void
 test_nobody (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   init (&f, 2, 1);
   access_window (f.trace, 0, TRACE_OP_PUT, TRACE_PROC_NULL, 400, 0);
@@ -157,20 +149,18 @@ test_nobody (void)
   fixture_run (&f);
   ASSERT_ENDS (&f, 0, 200);
   g_assert_cmpuint (f.result->messages, ==, 0);
-  fixture_clear (&f);
 }
 
 static void
 assert_fails (TraceOp op, const char *text)
 {
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   init (&f, 2, 1);
   script_add (f.trace, 0, op);
   fixture_run (&f);
   g_assert_error (f.error, SIM_ERROR, SIM_ERROR_TRACE);
   g_assert_nonnull (strstr (f.error->message, text));
-  fixture_clear (&f);
 }
 
 static void
@@ -199,7 +189,7 @@ test_impossible_target (void)
 static void
 flush_one (int32_t target, double end_ns)
 {
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   init (&f, 3, 1);
   access_window (f.trace, 0, TRACE_OP_PUT, 1, 100, 0);
@@ -207,7 +197,6 @@ flush_one (int32_t target, double end_ns)
   window_call (f.trace, 0, TRACE_OP_WIN_FLUSH, target);
   fixture_run (&f);
   ASSERT_ENDS (&f, 0, end_ns);
-  fixture_clear (&f);
 }
 
 static void
@@ -223,7 +212,7 @@ test_flush (void)
 static void
 test_flush_of_another_window (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   init (&f, 2, 1);
   access_window (f.trace, 0, TRACE_OP_PUT, 1, 100, 0);
@@ -234,7 +223,6 @@ test_flush_of_another_window (void)
                          .peer = TRACE_ANY_SOURCE });
   fixture_run (&f);
   ASSERT_ENDS (&f, 0, 400);
-  fixture_clear (&f);
 }
 
 /* Known at 2700, in the computation. */
@@ -242,7 +230,7 @@ static void
 test_requests (void)
 {
   TraceOp op = access_op (TRACE_OP_PUT, 1, 400, 0);
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   op.nonblocking = true;
   op.request = 5;
@@ -255,7 +243,6 @@ test_requests (void)
   fixture_run (&f);
   ASSERT_ENDS (&f, 0, 300 + 9000 + 100 + 2700);
   g_assert_cmpuint (f.result->warnings->len, ==, 0);
-  fixture_clear (&f);
 }
 
 /* Rank 0's put is known at 2700; then it receives the barrier's message, that
@@ -263,7 +250,7 @@ test_requests (void)
 static void
 test_fence (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   init (&f, 2, 1);
   access_window (f.trace, 0, TRACE_OP_PUT, 1, 400, 0);
@@ -273,13 +260,12 @@ test_fence (void)
   ASSERT_ENDS (&f, 0, 2700 + 700 + 300);
   ASSERT_ENDS (&f, 1, 3700 + 1000 + 700);
   g_assert_cmpuint (f.result->collectives, ==, 2);
-  fixture_clear (&f);
 }
 
 static void
 test_create_and_free_meet (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   init (&f, 2, 1);
   script_compute (f.trace, 1, 5000 * NS);
@@ -293,13 +279,12 @@ test_create_and_free_meet (void)
    * fence. */
   ASSERT_ENDS (&f, 0, 7000 + 3700);
   ASSERT_ENDS (&f, 1, 7000 + 5400);
-  fixture_clear (&f);
 }
 
 static void
 test_fence_in_hardware (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   init (&f, 2, 1);
   f.machine->parameters.collective_network = true;
@@ -310,7 +295,6 @@ test_fence_in_hardware (void)
   g_assert_cmpfloat (fixture_end_ns (&f, 1), >, 2700);
   ASSERT_ENDS (&f, 0, fixture_end_ns (&f, 1));
   g_assert_cmpuint (f.result->messages, ==, 1);
-  fixture_clear (&f);
 }
 
 /* -- post, start, complete, wait ----------------------------------------- */
@@ -321,7 +305,7 @@ static void
 test_exposure (void)
 {
   static const int32_t origin[] = { 0 }, target[] = { 1 };
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   init (&f, 2, 1);
   script_compute (f.trace, 1, 5000 * NS);
@@ -335,7 +319,6 @@ test_exposure (void)
   ASSERT_ENDS (&f, 1, 10100 + 1000 + 700);
   g_assert_cmpuint (f.result->collectives, ==, 0);
   g_assert_cmpuint (f.result->unmatched_sends, ==, 0);
-  fixture_clear (&f);
 }
 
 /* Two windows: the start on the second one is not opened by the first's post.
@@ -344,7 +327,7 @@ static void
 test_windows_do_not_mix (void)
 {
   static const int32_t origin[] = { 0 }, target[] = { 1 };
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   init (&f, 2, 1);
   for (uint32_t rank = 0; rank < 2; rank++)
@@ -371,21 +354,19 @@ test_windows_do_not_mix (void)
   fixture_run (&f);
   g_assert_cmpfloat (fixture_end_ns (&f, 0), >, 50000);
   g_assert_cmpuint (f.result->unmatched_sends, ==, 1);
-  fixture_clear (&f);
 }
 
 static void
 test_never_posted (void)
 {
   static const int32_t target[] = { 1 };
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   init (&f, 2, 1);
   synchronize (f.trace, 0, TRACE_OP_WIN_START, target, 1);
   fixture_run (&f);
   g_assert_error (f.error, SIM_ERROR, SIM_ERROR_DEADLOCK);
   g_assert_nonnull (strstr (f.error->message, "rank 0 waits in MPI_Win_call from 1 at rank0:1"));
-  fixture_clear (&f);
 }
 
 /* -- jitter -------------------------------------------------------------- */
@@ -395,7 +376,7 @@ static void
 test_many_accesses (void)
 {
   enum { N = 6, ROUNDS = 30 };
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   init (&f, N, 2);
   f.jitter_ps = 4000 * NS;
@@ -418,7 +399,6 @@ test_many_accesses (void)
   fixture_run (&f);
   g_assert_no_error (f.error);
   g_assert_cmpuint (f.result->warnings->len, ==, 0);
-  fixture_clear (&f);
 }
 
 /* The communicator of a window may be freed, its handle be another's, and a
@@ -428,7 +408,7 @@ test_communicator_is_freed (void)
 {
   enum { COMM = 5 };
   static const TraceOpKind kinds[] = { TRACE_OP_PUT, TRACE_OP_WIN_FENCE, TRACE_OP_WIN_FREE };
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   init (&f, 2, 1);
   for (uint32_t rank = 0; rank < 2; rank++) {
@@ -454,7 +434,6 @@ test_communicator_is_freed (void)
   g_assert_no_error (f.error);
   g_assert_cmpuint (f.result->message_bytes, ==, 20);
   g_assert_cmpuint (f.result->warnings->len, ==, 0);
-  fixture_clear (&f);
 }
 
 int
