@@ -87,7 +87,7 @@ typedef struct {
 /* Of one communicator, in the order of their numbers. */
 typedef struct {
   GArray *instances; /* (element-type Instance) */
-  guint n_over;      /* at the front, which everyone has entered */
+  guint n_over;      /* at the front, which all have entered */
   uint32_t base;     /* number of the first in the array */
 } Queue;
 
@@ -186,7 +186,7 @@ instance_at (SimAgreement *agreement, uint32_t comm, uint32_t sequence)
   return &g_array_index (queue->instances, Instance, place);
 }
 
-/* Everyone has entered the oldest one: members enter them in order. */
+/* All have entered the oldest one: members enter them in order. */
 static void
 instance_close (SimAgreement *agreement, uint32_t comm)
 {
@@ -204,7 +204,7 @@ instance_close (SimAgreement *agreement, uint32_t comm)
   }
 }
 
-/* -- what to say --------------------------------------------------------- */
+/* -- messages --------------------------------------------------------- */
 
 /* A call that was made, read again. */
 typedef struct {
@@ -266,7 +266,7 @@ refuse (const SimAgreement *agreement, Call mine, const char *what_mine, Call th
 
 #define BYTES "%" G_GUINT64_FORMAT " bytes"
 
-/* What a call says about the size that all members, or all but the root, must
+/* In words, the size in a call that all members, or all but the root, must
  * have in common. */
 static char *
 describe_size (const SimAgreement *agreement, uint32_t comm, uint32_t rank, const TraceOp *op)
@@ -437,7 +437,7 @@ compare_common (const Entry *entry, Instance *instance, GError **error)
   return refuse (agreement, entry->call, mine, instance->sized, theirs, error);
 }
 
-/* What a rank sends to itself it also receives.  With MPI_IN_PLACE the sending
+/* A rank receives as many bytes from itself as it sends to itself.  With MPI_IN_PLACE the sending
  * side is void, and not every format has it as the receiving one then. */
 static gboolean
 compare_with_itself (const Entry *entry, GError **error)

@@ -11,13 +11,13 @@
  *              communicator or a window counts, and so does a fence
  *   root       the same
  *   bytes      bcast, reduce, allreduce, scan, exscan: the same on all ranks
- *              gather, scatter: what the root has for a rank is what that has
- *              allgather, alltoall: what is sent to a rank is what it receives
+ *              gather, scatter: the root and the other rank have the same size
+ *              allgather, alltoall: a rank receives as much as is sent to it
  *              allgatherv, reduce_scatter: the same list on all ranks
  *              gatherv, scatterv, alltoallv: pair by pair
  *   arguments  grids: the same dimensions
  *
- * Neighbourhoods are compared by call alone.  What a rank keeps for itself is
+ * Neighbourhoods are compared by call alone.  The part that a rank keeps for itself is
  * compared only where it is sent to others too.  Sizes that a trace does not
  * have are not compared: see trace_collectives().
  *

@@ -21,11 +21,13 @@ post (Trace *trace, uint32_t rank, TraceOpKind kind, uint64_t bytes, uint32_t re
                          .name = "MPI_Icollective" });
 }
 
-static void
-init (Fixture *f, uint32_t n, bool collective_network)
+static Fixture
+init (uint32_t n, bool collective_network)
 {
-  *f = fixture_new (n, 1);
-  f->machine->parameters.collective_network = collective_network;
+  Fixture f = fixture_new (n, 1);
+
+  f.machine->parameters.collective_network = collective_network;
+  return f;
 }
 
 /* -- steps --------------------------------------------------------------- */
@@ -35,9 +37,8 @@ init (Fixture *f, uint32_t n, bool collective_network)
 static void
 test_overlaps_a_computation (void)
 {
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (2, false);
 
-  init (&f, 2, false);
   for (uint32_t rank = 0; rank < 2; rank++) {
     post (f.trace, rank, TRACE_OP_BARRIER, 0, 5);
     script_compute (f.trace, rank, 5000 * NS);
@@ -56,7 +57,7 @@ test_overlaps_a_computation (void)
 static void
 two_rounds (Fixture *f, bool call_between)
 {
-  init (f, 4, false);
+  *f = init (4, false);
   for (uint32_t rank = 0; rank < 4; rank++) {
     post (f->trace, rank, TRACE_OP_BARRIER, 0, 5);
     script_compute (f->trace, rank, 2000 * NS);
@@ -113,9 +114,8 @@ test_async_progress_needs_no_calls (void)
 static void
 test_async_progress_ends_a_wait (void)
 {
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (2, false);
 
-  init (&f, 2, false);
   f.machine->parameters.async_progress = true;
   script_compute (f.trace, 1, 5000 * NS);
   for (uint32_t rank = 0; rank < 2; rank++) {
@@ -131,9 +131,8 @@ test_async_progress_ends_a_wait (void)
 static void
 test_unknown_size (void)
 {
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (2, false);
 
-  init (&f, 2, false);
   for (uint32_t rank = 0; rank < 2; rank++) {
     post (f.trace, rank, TRACE_OP_BCAST, TRACE_UNKNOWN_BYTES, 5);
     script_wait (f.trace, rank, 5);
@@ -148,9 +147,8 @@ test_unknown_size (void)
 static void
 test_a_rank_that_is_done_helps (void)
 {
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (4, false);
 
-  init (&f, 4, false);
   for (uint32_t rank = 0; rank < 4; rank++) {
     post (f.trace, rank, TRACE_OP_BARRIER, 0, 5);
     if (rank != 3)
@@ -167,9 +165,8 @@ test_a_rank_that_is_done_helps (void)
 static void
 test_a_blocked_rank_makes_progress (void)
 {
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (4, false);
 
-  init (&f, 4, false);
   for (uint32_t rank = 0; rank < 4; rank++)
     post (f.trace, rank, TRACE_OP_BARRIER, 0, 5);
   script_recv (f.trace, 0, 1, 0, 0);
@@ -190,9 +187,8 @@ test_a_blocked_rank_makes_progress (void)
 static void
 test_a_root_makes_progress (void)
 {
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (4, false);
 
-  init (&f, 4, false);
   for (uint32_t rank = 0; rank < 4; rank++)
     post (f.trace, rank, TRACE_OP_BCAST, 2000, 5);
   script_compute (f.trace, 0, 8000 * NS);
@@ -299,7 +295,7 @@ run_posted_hardware (Fixture *f, TraceOpKind kind, int64_t work_ps)
   TraceOp op = { .kind = kind, .bytes = 8, .recv_bytes = 8 };
   SimCollective collective;
 
-  init (f, 3, true);
+  *f = init (3, true);
   for (uint32_t rank = 0; rank < 3; rank++) {
     script_compute (f->trace, rank, rank * 50000 * NS);
     post (f->trace, rank, kind, 8, 5);
@@ -365,10 +361,9 @@ test_hardware_reduce (void)
 static void
 test_posted_direct (void)
 {
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (3, true);
   double end_ns = 0;
 
-  init (&f, 3, true);
   for (uint32_t rank = 0; rank < 3; rank++) {
     post (f.trace, rank, TRACE_OP_ALLTOALL, 400, 5);
     script_wait (f.trace, rank, 5);
@@ -385,9 +380,8 @@ static void
 test_direct_overlaps (void)
 {
   enum { N = 40 };
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (N, true);
 
-  init (&f, N, true);
   for (uint32_t rank = 0; rank < N; rank++) {
     post (f.trace, rank, TRACE_OP_ALLTOALL, 400, 5);
     script_compute (f.trace, rank, 90000 * NS);
@@ -403,9 +397,8 @@ test_direct_overlaps (void)
 static void
 test_posted_oneself_needs_nobody (void)
 {
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (1, true);
 
-  init (&f, 1, true);
   post (f.trace, 0, TRACE_OP_ALLREDUCE, 8, 5);
   script_wait (f.trace, 0, 5);
   fixture_run (&f);
@@ -417,9 +410,8 @@ static void
 test_communicator_freed_meanwhile (void)
 {
   static const TraceOpKind kinds[] = { TRACE_OP_ALLREDUCE, TRACE_OP_ALLTOALL, TRACE_OP_ALLGATHER };
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (4, true);
 
-  init (&f, 4, true);
   for (uint32_t rank = 0; rank < 4; rank++)
     for (uint32_t i = 0; i < G_N_ELEMENTS (kinds); i++) {
       script_add (f.trace, rank,
@@ -444,9 +436,8 @@ test_communicator_freed_meanwhile (void)
 static void
 missing_rank (bool network)
 {
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (2, network);
 
-  init (&f, 2, network);
   post (f.trace, 0, TRACE_OP_ALLREDUCE, 8, 5);
   script_wait (f.trace, 0, 5);
   fixture_run (&f);
@@ -488,7 +479,7 @@ neighbors (Trace *trace, uint32_t rank, uint32_t comm, const int32_t *ranks, uin
 static void
 ring (Fixture *f, uint32_t n, uint32_t request)
 {
-  init (f, n, true);
+  *f = init (n, true);
   for (uint32_t rank = 0; rank < n; rank++) {
     int32_t sides[] = { (int32_t) ((rank + n - 1) % n), (int32_t) ((rank + 1) % n) };
 
@@ -550,9 +541,8 @@ test_uneven_neighborhoods (void)
 {
   static const int32_t others[] = { 1, 2 }, first[] = { 0 };
   static const uint64_t counts[] = { 5, 7 };
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (3, false);
 
-  init (&f, 3, false);
   script_add (f.trace, 0,
               (TraceOp){ .kind = TRACE_OP_NEIGHBOR_ALLGATHER,
                          .comm = TRACE_COMM_WORLD,
@@ -577,9 +567,8 @@ static void
 test_impossible_neighbor (void)
 {
   static const int32_t outside[] = { 1, 2 };
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (2, false);
 
-  init (&f, 2, false);
   neighbors (f.trace, 0, TRACE_COMM_WORLD, outside, 2, 8, 0);
   fixture_run (&f);
   g_assert_error (f.error, SIM_ERROR, SIM_ERROR_TRACE);

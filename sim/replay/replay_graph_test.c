@@ -7,11 +7,13 @@
 
 #include <string.h>
 
-static void
-init (Fixture *f, uint32_t n)
+static Fixture
+init (uint32_t n)
 {
-  *f = fixture_new (n, 1);
-  script_set_graph (f->trace);
+  Fixture f = fixture_new (n, 1);
+
+  script_set_graph (f.trace);
+  return f;
 }
 
 typedef struct {
@@ -78,9 +80,8 @@ receive (Trace *trace, uint32_t rank, uint32_t cpu, int32_t from, uint64_t bytes
 static void
 fork_and_join (uint32_t second_cpu, double end_ns)
 {
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (1);
 
-  init (&f, 1);
   calc (f.trace, 0, 0, 1000, nothing, nothing);
   calc (f.trace, 0, second_cpu, 2000, nothing, nothing);
   calc (f.trace, 0, 0, 500, after_both (0, 1), nothing);
@@ -107,9 +108,8 @@ test_one_processor_serves_one_at_a_time (void)
 static void
 test_first_ready_is_served_first (void)
 {
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (2);
 
-  init (&f, 2);
   calc (f.trace, 0, 0, 1000, nothing, nothing);
   calc (f.trace, 0, 1, 500, nothing, nothing);
   send_to (f.trace, 0, 0, 1, 10, after (0));
@@ -124,9 +124,8 @@ test_first_ready_is_served_first (void)
 static void
 test_ties_go_by_number (void)
 {
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (2);
 
-  init (&f, 2);
   calc (f.trace, 0, 1, 500, nothing, nothing);
   calc (f.trace, 0, 2, 500, nothing, nothing);
   send_to (f.trace, 0, 0, 1, 10, after (1));
@@ -141,9 +140,8 @@ test_ties_go_by_number (void)
 static void
 begins (After ends, After starts, double end_ns)
 {
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (1);
 
-  init (&f, 1);
   calc (f.trace, 0, 0, 1000, nothing, nothing);
   calc (f.trace, 0, 0, 1000, after (0), nothing);
   calc (f.trace, 0, 1, 2500, ends, starts);
@@ -165,9 +163,8 @@ test_after_end_and_after_start (void)
 static void
 test_receive_begins_when_posted (void)
 {
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (2);
 
-  init (&f, 2);
   send_to (f.trace, 0, 0, 1, 500, nothing);
   receive (f.trace, 1, 0, 0, 500, nothing);
   calc (f.trace, 1, 0, 1000, nothing, after (0));
@@ -180,9 +177,8 @@ test_receive_begins_when_posted (void)
 static void
 test_receive_waits_for_its_processor (void)
 {
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (2);
 
-  init (&f, 2);
   send_to (f.trace, 0, 0, 1, 500, nothing);
   receive (f.trace, 1, 0, 0, 500, nothing);
   calc (f.trace, 1, 0, 5000, nothing, nothing);
@@ -197,9 +193,8 @@ test_receive_waits_for_its_processor (void)
 static void
 test_rendezvous (void)
 {
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (2);
 
-  init (&f, 2);
   send_to (f.trace, 0, 0, 1, 2000, nothing);
   calc (f.trace, 0, 0, 100, after (0), nothing);
   receive (f.trace, 1, 0, 0, 2000, nothing);
@@ -213,9 +208,8 @@ test_rendezvous (void)
 static void
 test_nobody_and_anybody (void)
 {
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (2);
 
-  init (&f, 2);
   send_to (f.trace, 0, 0, TRACE_PROC_NULL, 9, nothing);
   receive (f.trace, 0, 0, TRACE_PROC_NULL, 9, nothing);
   send_to (f.trace, 0, 0, 1, 10, after_both (0, 1));
@@ -229,9 +223,8 @@ static void
 test_communicators (void)
 {
   static const int32_t members[] = { 1, 0 };
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (2);
 
-  init (&f, 2);
   for (uint32_t rank = 0; rank < 2; rank++) {
     TraceOp op = message (rank == 0 ? TRACE_OP_SEND : TRACE_OP_RECV, rank == 0 ? 0 : 1, 10);
 
@@ -311,8 +304,8 @@ test_random_graphs (void)
     int64_t begin_ns[N], length_ns[N], longest_ns = 0, sum_ns = 0;
     Fixture wide, narrow;
 
-    init (&wide, 1);
-    init (&narrow, 1);
+    wide = init (1);
+    narrow = init (1);
     for (uint32_t i = 0; i < N; i++) {
       After ends = nothing, starts = nothing;
 
@@ -357,9 +350,8 @@ test_loggopsim_binary_tree (void)
   SimReplayOptions options = { .compute_scale = 1 };
   SimNetwork *network;
   SimReplay *replay;
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (N);
 
-  init (&f, N);
   f.machine->parameters.send_overhead_ps = f.machine->parameters.receive_overhead_ps = 1500 * NS;
   for (uint32_t rank = 0; rank < N; rank++) {
     uint32_t highest = 1;
@@ -387,9 +379,8 @@ static void
 test_more_than_is_read_ahead (void)
 {
   enum { N = 40000 };
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (2);
 
-  init (&f, 2);
   for (uint32_t rank = 0; rank < 2; rank++) {
     for (uint32_t i = 0; i < N; i++)
       receive (f.trace, rank, 0, 1 - (int32_t) rank, 8, nothing);
@@ -407,9 +398,8 @@ static void
 test_long_chains (void)
 {
   enum { N = 200000 };
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (2);
 
-  init (&f, 2);
   for (uint32_t i = 0; i < N; i++)
     calc (f.trace, 0, i % 2, 0, i > 0 ? after (i - 1) : nothing, nothing);
   for (uint32_t i = 0; i < N; i++)
@@ -438,7 +428,7 @@ test_deadlock_names_the_operation (void)
 {
   Fixture f;
 
-  init (&f, 2);
+  f = init (2);
   calc (f.trace, 0, 0, 100, nothing, nothing);
   receive (f.trace, 0, 0, 1, 8, nothing);
   calc (f.trace, 0, 0, 100, after (1), nothing);
@@ -451,11 +441,11 @@ test_later_operation (void)
 {
   Fixture f;
 
-  init (&f, 1);
+  f = init (1);
   calc (f.trace, 0, 0, 100, nothing, after (1));
   calc (f.trace, 0, 0, 100, after (0), nothing);
   assert_fails (&f, SIM_ERROR_TRACE, "operation 0 waits for operation 1");
-  init (&f, 1);
+  f = init (1);
   calc (f.trace, 0, 0, 100, after (0), nothing);
   assert_fails (&f, SIM_ERROR_TRACE, "operation 0 waits for operation 0");
 }
@@ -465,7 +455,7 @@ test_calls_that_no_graph_has (void)
 {
   Fixture f;
 
-  init (&f, 1);
+  f = init (1);
   script_collective (f.trace, 0, TRACE_OP_BARRIER, 0, 0);
   assert_fails (&f, SIM_ERROR_TRACE, "MPI_Collective at rank0:1: this call cannot be in a graph");
 }
@@ -475,7 +465,7 @@ test_impossible_peer (void)
 {
   Fixture f;
 
-  init (&f, 1);
+  f = init (1);
   send_to (f.trace, 0, 0, 1, 8, nothing);
   assert_fails (&f, SIM_ERROR_TRACE, "rank 1 of a communicator of 1");
 }

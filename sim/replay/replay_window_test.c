@@ -9,11 +9,13 @@
 
 #define WINDOW 9u
 
-static void
-init (Fixture *f, uint32_t n, uint32_t per_node)
+static Fixture
+init (uint32_t n, uint32_t per_node)
 {
-  *f = fixture_new (n, per_node);
-  f->machine->parameters.collective_network = false;
+  Fixture f = fixture_new (n, per_node);
+
+  f.machine->parameters.collective_network = false;
+  return f;
 }
 
 static TraceOp
@@ -64,7 +66,7 @@ synchronize (Trace *trace, uint32_t rank, TraceOpKind kind, const int32_t *ranks
 static void
 one_access (Fixture *f, uint32_t per_node, TraceOpKind kind, uint64_t bytes, uint64_t back_bytes)
 {
-  init (f, 2, per_node);
+  *f = init (2, per_node);
   access_window (f->trace, 0, kind, 1, bytes, back_bytes);
   window_call (f->trace, 0, TRACE_OP_WIN_FLUSH, 1);
   script_compute (f->trace, 1, 50000 * NS);
@@ -141,9 +143,8 @@ test_within_a_node (void)
 static void
 test_nobody (void)
 {
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (2, 1);
 
-  init (&f, 2, 1);
   access_window (f.trace, 0, TRACE_OP_PUT, TRACE_PROC_NULL, 400, 0);
   window_call (f.trace, 0, TRACE_OP_WIN_FLUSH, TRACE_ANY_SOURCE);
   fixture_run (&f);
@@ -154,9 +155,8 @@ test_nobody (void)
 static void
 assert_fails (TraceOp op, const char *text)
 {
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (2, 1);
 
-  init (&f, 2, 1);
   script_add (f.trace, 0, op);
   fixture_run (&f);
   g_assert_error (f.error, SIM_ERROR, SIM_ERROR_TRACE);
@@ -189,9 +189,8 @@ test_impossible_target (void)
 static void
 flush_one (int32_t target, double end_ns)
 {
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (3, 1);
 
-  init (&f, 3, 1);
   access_window (f.trace, 0, TRACE_OP_PUT, 1, 100, 0);
   access_window (f.trace, 0, TRACE_OP_PUT, 2, 900, 0);
   window_call (f.trace, 0, TRACE_OP_WIN_FLUSH, target);
@@ -212,9 +211,8 @@ test_flush (void)
 static void
 test_flush_of_another_window (void)
 {
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (2, 1);
 
-  init (&f, 2, 1);
   access_window (f.trace, 0, TRACE_OP_PUT, 1, 100, 0);
   script_add (f.trace, 0,
               (TraceOp){ .kind = TRACE_OP_WIN_FLUSH,
@@ -234,7 +232,7 @@ test_requests (void)
 
   op.nonblocking = true;
   op.request = 5;
-  init (&f, 2, 1);
+  f = init (2, 1);
   script_add (f.trace, 0, op);
   script_compute (f.trace, 0, 9000 * NS);
   script_wait (f.trace, 0, 5);
@@ -250,9 +248,8 @@ test_requests (void)
 static void
 test_fence (void)
 {
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (2, 1);
 
-  init (&f, 2, 1);
   access_window (f.trace, 0, TRACE_OP_PUT, 1, 400, 0);
   for (uint32_t rank = 0; rank < 2; rank++)
     window_call (f.trace, rank, TRACE_OP_WIN_FENCE, 0);
@@ -265,9 +262,8 @@ test_fence (void)
 static void
 test_create_and_free_meet (void)
 {
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (2, 1);
 
-  init (&f, 2, 1);
   script_compute (f.trace, 1, 5000 * NS);
   window_call (f.trace, 1, TRACE_OP_WIN_CREATE, 0);
   window_call (f.trace, 0, TRACE_OP_WIN_CREATE, 0);
@@ -284,9 +280,8 @@ test_create_and_free_meet (void)
 static void
 test_fence_in_hardware (void)
 {
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (2, 1);
 
-  init (&f, 2, 1);
   f.machine->parameters.collective_network = true;
   access_window (f.trace, 0, TRACE_OP_PUT, 1, 400, 0);
   for (uint32_t rank = 0; rank < 2; rank++)
@@ -305,9 +300,8 @@ static void
 test_exposure (void)
 {
   static const int32_t origin[] = { 0 }, target[] = { 1 };
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (2, 1);
 
-  init (&f, 2, 1);
   script_compute (f.trace, 1, 5000 * NS);
   synchronize (f.trace, 1, TRACE_OP_WIN_POST, origin, 1);
   synchronize (f.trace, 1, TRACE_OP_WIN_WAIT, origin, 1);
@@ -327,9 +321,8 @@ static void
 test_windows_do_not_mix (void)
 {
   static const int32_t origin[] = { 0 }, target[] = { 1 };
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (2, 1);
 
-  init (&f, 2, 1);
   for (uint32_t rank = 0; rank < 2; rank++)
     for (uint32_t i = 0; i < 2; i++)
       script_add (f.trace, rank,
@@ -360,9 +353,8 @@ static void
 test_never_posted (void)
 {
   static const int32_t target[] = { 1 };
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (2, 1);
 
-  init (&f, 2, 1);
   synchronize (f.trace, 0, TRACE_OP_WIN_START, target, 1);
   fixture_run (&f);
   g_assert_error (f.error, SIM_ERROR, SIM_ERROR_DEADLOCK);
@@ -376,9 +368,8 @@ static void
 test_many_accesses (void)
 {
   enum { N = 6, ROUNDS = 30 };
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (N, 2);
 
-  init (&f, N, 2);
   f.jitter_ps = 4000 * NS;
   for (uint32_t rank = 0; rank < N; rank++) {
     for (uint32_t i = 0; i < ROUNDS; i++) {
@@ -408,9 +399,8 @@ test_communicator_is_freed (void)
 {
   enum { COMM = 5 };
   static const TraceOpKind kinds[] = { TRACE_OP_PUT, TRACE_OP_WIN_FENCE, TRACE_OP_WIN_FREE };
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = init (2, 1);
 
-  init (&f, 2, 1);
   for (uint32_t rank = 0; rank < 2; rank++) {
     TraceOp op = access_op (TRACE_OP_WIN_CREATE, 1 - (int32_t) rank, 10, 0);
 

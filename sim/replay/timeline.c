@@ -1,10 +1,10 @@
-/* timeline.c - what every rank did when, kept while a replay runs.
+/* timeline.c - intervals and messages of every rank, kept while a replay runs.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
  * A rank's clock moves on in many places of the replay.  Nothing here has to
  * know them: the clock is seen when an operation begins, when the rank waits and
- * when it ends, and what lies between is the work of the operation. */
+ * when it ends, and the time between is the work of the operation. */
 #include "sim/replay/timeline.h"
 
 #include <string.h>
@@ -190,7 +190,7 @@ lane_advance (SimTimeline *timeline, uint32_t number, int64_t end_ps, uint16_t s
   lane->fresh = false;
 }
 
-/* -- what a replay tells --------------------------------------------------- */
+/* -- recording --------------------------------------------------- */
 
 /* Operations of one kind stand together. */
 static const struct {
@@ -324,7 +324,7 @@ sim_timeline_received (SimTimeline *timeline, uint32_t transfer, uint32_t source
     record_add (timeline, record);
 }
 
-/* -- what is in it --------------------------------------------------------- */
+/* -- reading --------------------------------------------------------- */
 
 uint32_t
 sim_timeline_ranks (const SimTimeline *timeline)
