@@ -4,7 +4,7 @@
 #include "sim/net/load.h"
 
 #include "sim/net/network.h"
-#include "sim/replay/script.h"
+#include "sim/replay/replay_testing.h"
 
 #include <glib.h>
 #include <string.h>

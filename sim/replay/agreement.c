@@ -87,7 +87,7 @@ typedef struct {
 /* Of one communicator, in the order of their numbers. */
 typedef struct {
   GArray *instances; /* (element-type Instance) */
-  guint n_over;      /* at the front, which everyone has entered */
+  guint n_over;      /* at the front, which all have entered */
   uint32_t base;     /* number of the first in the array */
 } Queue;
 
@@ -155,12 +155,6 @@ sim_agreement_free (SimAgreement *agreement)
   g_free (agreement);
 }
 
-bool
-sim_agreement_has (TraceOpKind kind)
-{
-  return rules[kind].takes_part;
-}
-
 /* -- open collectives ---------------------------------------------------- */
 
 static Queue *
@@ -192,7 +186,7 @@ instance_at (SimAgreement *agreement, uint32_t comm, uint32_t sequence)
   return &g_array_index (queue->instances, Instance, place);
 }
 
-/* Everyone has entered the oldest one: members enter them in order. */
+/* All have entered the oldest one: members enter them in order. */
 static void
 instance_close (SimAgreement *agreement, uint32_t comm)
 {
@@ -210,7 +204,7 @@ instance_close (SimAgreement *agreement, uint32_t comm)
   }
 }
 
-/* -- what to say --------------------------------------------------------- */
+/* -- messages --------------------------------------------------------- */
 
 /* A call that was made, read again. */
 typedef struct {
@@ -235,7 +229,7 @@ call_find (const SimAgreement *agreement, Call call, Found *found)
   found->cursor = trace_cursor_new (agreement->trace, call.rank, NULL);
   while (found->cursor != NULL &&
          trace_cursor_next (found->cursor, &found->op, NULL) == TRACE_NEXT_OPERATION)
-    if (sim_agreement_has (found->op.kind) && ++number == call.number)
+    if (rules[found->op.kind].takes_part && ++number == call.number)
       return TRUE;
   return FALSE;
 }
@@ -272,22 +266,13 @@ refuse (const SimAgreement *agreement, Call mine, const char *what_mine, Call th
 
 #define BYTES "%" G_GUINT64_FORMAT " bytes"
 
-static char *
-describe_arguments (const TraceOp *op)
-{
-  g_autoptr (GString) text = g_string_new (NULL);
-
-  for (uint32_t i = 0; op->values != NULL && i < op->n_values; i++)
-    g_string_append_printf (text, i == 0 ? "%d" : " x %d", op->values[i]);
-  return g_string_free (g_steal_pointer (&text), FALSE);
-}
-
-/* What a call says about the size that all members, or all but the root, must
+/* In words, the size in a call that all members, or all but the root, must
  * have in common. */
 static char *
 describe_size (const SimAgreement *agreement, uint32_t comm, uint32_t rank, const TraceOp *op)
 {
   bool root = op->root == (int32_t) trace_comms_rank (agreement->comms, comm, rank);
+  GString *text;
 
   switch ((Sizes) rules[op->kind].sizes) {
   case SIZES_BOTH: return g_strdup_printf (BYTES " received from each rank", op->recv_bytes);
@@ -297,7 +282,11 @@ describe_size (const SimAgreement *agreement, uint32_t comm, uint32_t rank, cons
   case SIZES_FROM_ROOT:
     return root ? g_strdup_printf (BYTES " sent to each rank", op->bytes)
                 : g_strdup_printf (BYTES " received", op->recv_bytes);
-  case SIZES_ARGUMENTS: return describe_arguments (op);
+  case SIZES_ARGUMENTS:
+    text = g_string_new (NULL);
+    for (uint32_t i = 0; op->values != NULL && i < op->n_values; i++)
+      g_string_append_printf (text, i == 0 ? "%d" : " x %d", op->values[i]);
+    return g_string_free (text, FALSE);
   case SIZES_SAME:
   case SIZES_NONE:
   case SIZES_LIST:
@@ -377,34 +366,12 @@ received_list (const Entry *entry)
   return entry->op->n_recv_counts == entry->n_members ? entry->op->recv_counts : NULL;
 }
 
-static uint64_t
-list_hash (const uint64_t *list, uint32_t n)
-{
-  uint64_t hash = n;
-
-  for (uint32_t i = 0; i < n; i++) {
-    if (list[i] == TRACE_UNKNOWN_BYTES)
-      return TRACE_UNKNOWN_BYTES;
-    hash = mix (hash, list[i]);
-  }
-  return hash;
-}
-
-static uint64_t
-arguments_hash (const int32_t *values, uint32_t n)
-{
-  uint64_t hash = n;
-
-  for (uint32_t i = 0; i < n; i++)
-    hash = mix (hash, (uint32_t) values[i]);
-  return hash;
-}
-
 /* Unknown when there is nothing to compare. */
 static uint64_t
 common_size (const Entry *entry)
 {
   const TraceOp *op = entry->op;
+  uint64_t hash;
 
   switch ((Sizes) rules[op->kind].sizes) {
   case SIZES_SAME: return op->bytes;
@@ -412,9 +379,20 @@ common_size (const Entry *entry)
   case SIZES_TO_ROOT: return op->root == (int32_t) member_of (entry) ? op->recv_bytes : op->bytes;
   case SIZES_FROM_ROOT: return op->root == (int32_t) member_of (entry) ? op->bytes : op->recv_bytes;
   case SIZES_LIST:
-    return received_list (entry) == NULL ? TRACE_UNKNOWN_BYTES
-                                         : list_hash (op->recv_counts, entry->n_members);
-  case SIZES_ARGUMENTS: return arguments_hash (op->values, op->values == NULL ? 0 : op->n_values);
+    if (received_list (entry) == NULL)
+      return TRACE_UNKNOWN_BYTES;
+    hash = entry->n_members;
+    for (uint32_t i = 0; i < entry->n_members; i++) {
+      if (op->recv_counts[i] == TRACE_UNKNOWN_BYTES)
+        return TRACE_UNKNOWN_BYTES;
+      hash = mix (hash, op->recv_counts[i]);
+    }
+    return hash;
+  case SIZES_ARGUMENTS:
+    hash = op->values == NULL ? 0 : op->n_values;
+    for (uint32_t i = 0; op->values != NULL && i < op->n_values; i++)
+      hash = mix (hash, (uint32_t) op->values[i]);
+    return hash;
   case SIZES_NONE:
   case SIZES_LIST_TO:
   case SIZES_LIST_FROM:
@@ -423,43 +401,14 @@ common_size (const Entry *entry)
   return TRACE_UNKNOWN_BYTES;
 }
 
-/* The first entry that is not the same in both lists. */
-static gboolean
-refuse_lists (const Entry *entry, const Instance *instance, const TraceOp *theirs, GError **error)
-{
-  const SimAgreement *agreement = entry->agreement;
-  g_autofree char *mine = NULL, *other = NULL;
-  uint32_t i = 0, world;
-
-  while (i + 1 < MIN (entry->op->n_recv_counts, theirs->n_recv_counts) &&
-         entry->op->recv_counts[i] == theirs->recv_counts[i])
-    i++;
-  world = trace_comms_world_rank (agreement->comms, entry->comm, i, entry->call.rank);
-  mine = g_strdup_printf (BYTES " for rank %u", entry->op->recv_counts[i], world);
-  other = g_strdup_printf (BYTES " for rank %u", theirs->recv_counts[i], world);
-  return refuse (agreement, entry->call, mine, instance->sized, other, error);
-}
-
-static gboolean
-refuse_sizes (const Entry *entry, const Instance *instance, GError **error)
-{
-  const SimAgreement *agreement = entry->agreement;
-  g_auto (Found) found = { NULL };
-  g_autofree char *mine = NULL, *theirs = NULL;
-
-  if (!call_find (agreement, instance->sized, &found))
-    return refuse (agreement, entry->call, "other sizes", instance->sized, "these", error);
-  if (rules[entry->op->kind].sizes == SIZES_LIST)
-    return refuse_lists (entry, instance, &found.op, error);
-  mine = describe_size (agreement, entry->comm, entry->call.rank, entry->op);
-  theirs = describe_size (agreement, entry->comm, instance->sized.rank, &found.op);
-  return refuse (agreement, entry->call, mine, instance->sized, theirs, error);
-}
-
 static gboolean
 compare_common (const Entry *entry, Instance *instance, GError **error)
 {
+  const SimAgreement *agreement = entry->agreement;
+  const TraceOp *op = entry->op;
   uint64_t size = common_size (entry);
+  g_auto (Found) found = { NULL };
+  g_autofree char *mine = NULL, *theirs = NULL;
 
   if (size == TRACE_UNKNOWN_BYTES)
     return TRUE;
@@ -468,11 +417,27 @@ compare_common (const Entry *entry, Instance *instance, GError **error)
     instance->sized = entry->call;
     return TRUE;
   }
-  return instance->size == size || !sizes_are_known (entry) ||
-         refuse_sizes (entry, instance, error);
+  if (instance->size == size || !sizes_are_known (entry))
+    return TRUE;
+  if (!call_find (agreement, instance->sized, &found))
+    return refuse (agreement, entry->call, "other sizes", instance->sized, "these", error);
+  if (rules[op->kind].sizes == SIZES_LIST) { /* the first entry that differs */
+    uint32_t i = 0, world;
+
+    while (i + 1 < MIN (op->n_recv_counts, found.op.n_recv_counts) &&
+           op->recv_counts[i] == found.op.recv_counts[i])
+      i++;
+    world = trace_comms_world_rank (agreement->comms, entry->comm, i, entry->call.rank);
+    mine = g_strdup_printf (BYTES " for rank %u", op->recv_counts[i], world);
+    theirs = g_strdup_printf (BYTES " for rank %u", found.op.recv_counts[i], world);
+  } else {
+    mine = describe_size (agreement, entry->comm, entry->call.rank, op);
+    theirs = describe_size (agreement, entry->comm, instance->sized.rank, &found.op);
+  }
+  return refuse (agreement, entry->call, mine, instance->sized, theirs, error);
 }
 
-/* What a rank sends to itself it also receives.  With MPI_IN_PLACE the sending
+/* A rank receives as many bytes from itself as it sends to itself.  With MPI_IN_PLACE the sending
  * side is void, and not every format has it as the receiving one then. */
 static gboolean
 compare_with_itself (const Entry *entry, GError **error)
@@ -530,22 +495,6 @@ parts_differ (const Entry *entry, uint64_t one, uint64_t other)
 }
 
 static gboolean
-compare_root (const Entry *entry, Instance *instance, const uint64_t *list, GError **error)
-{
-  uint64_t *parts = instance->members->values;
-
-  instance->sized = entry->call;
-  for (uint32_t member = 0; list != NULL && member < entry->n_members; member++) {
-    if (member == (uint32_t) entry->op->root)
-      continue;
-    if (parts_differ (entry, parts[member], list[member]))
-      return refuse_part (entry, instance, member, parts[member], list[member], error);
-    parts[member] = list[member];
-  }
-  return TRUE;
-}
-
-static gboolean
 compare_parts (const Entry *entry, Instance *instance, GError **error)
 {
   const TraceOp *op = entry->op;
@@ -554,39 +503,25 @@ compare_parts (const Entry *entry, Instance *instance, GError **error)
   uint64_t part = gathers ? op->bytes : op->recv_bytes;
   uint64_t *listed = &instance->members->values[me];
 
-  if (op->root == (int32_t) me)
-    return compare_root (entry, instance, gathers ? received_list (entry) : sent_list (entry),
-                         error);
+  if (op->root == (int32_t) me) {
+    const uint64_t *list = gathers ? received_list (entry) : sent_list (entry);
+    uint64_t *parts = instance->members->values;
+
+    instance->sized = entry->call;
+    for (uint32_t member = 0; list != NULL && member < entry->n_members; member++) {
+      if (member == me)
+        continue;
+      if (parts_differ (entry, parts[member], list[member]))
+        return refuse_part (entry, instance, member, parts[member], list[member], error);
+      parts[member] = list[member];
+    }
+    return TRUE;
+  }
   if (instance->sized.number > 0 && parts_differ (entry, part, *listed))
     return refuse_part (entry, instance, me, part, *listed, error);
   if (instance->sized.number == 0)
     *listed = part;
   return TRUE;
-}
-
-/* Entries of 0 are left out, and hashes of equal ones cancel out.  What a rank
- * copies to itself moves nothing. */
-static void
-add_pairs (const Entry *entry, Instance *instance)
-{
-  const TraceOp *op = entry->op;
-  uint64_t *sums = instance->members->values;
-  uint32_t me = member_of (entry);
-
-  if (sent_list (entry) == NULL || received_list (entry) == NULL) {
-    instance->unsized = true;
-    return;
-  }
-  for (uint32_t peer = 0; peer < entry->n_members; peer++) {
-    if (op->counts[peer] == TRACE_UNKNOWN_BYTES || op->recv_counts[peer] == TRACE_UNKNOWN_BYTES)
-      instance->unsized = true;
-    if (peer == me)
-      continue;
-    if (op->counts[peer] > 0)
-      sums[peer] += mix (mix (0, me), op->counts[peer]);
-    if (op->recv_counts[peer] > 0)
-      sums[me] -= mix (mix (0, peer), op->recv_counts[peer]);
-  }
 }
 
 /* Looks for the sender whose bytes are not those that the receiver expects. */
@@ -614,30 +549,37 @@ refuse_pair (const Entry *entry, const Instance *instance, uint32_t receiver, GE
   return refuse (agreement, entry->call, "bytes sent", to, "other bytes received", error);
 }
 
-/* All have entered. */
+/* Entries of 0 are left out, and hashes of equal ones cancel out.  The data that a
+ * rank copies to itself moves nothing.  Compared when all have entered. */
 static gboolean
-compare_pairs (const Entry *entry, const Instance *instance, GError **error)
+compare_pairs (const Entry *entry, Instance *instance, GError **error)
 {
+  const TraceOp *op = entry->op;
+  uint64_t *sums = instance->members->values;
+  uint32_t me = member_of (entry);
+  bool listed = sent_list (entry) != NULL && received_list (entry) != NULL;
+
+  if (!listed)
+    instance->unsized = true;
+  for (uint32_t peer = 0; listed && peer < entry->n_members; peer++) {
+    if (op->counts[peer] == TRACE_UNKNOWN_BYTES || op->recv_counts[peer] == TRACE_UNKNOWN_BYTES)
+      instance->unsized = true;
+    if (peer == me)
+      continue;
+    if (op->counts[peer] > 0)
+      sums[peer] += mix (mix (0, me), op->counts[peer]);
+    if (op->recv_counts[peer] > 0)
+      sums[me] -= mix (mix (0, peer), op->recv_counts[peer]);
+  }
+  if (instance->n_entered < entry->n_members || instance->unsized)
+    return TRUE;
   for (uint32_t member = 0; member < entry->n_members; member++)
-    if (instance->members->values[member] != 0)
+    if (sums[member] != 0)
       return !sizes_are_known (entry) || refuse_pair (entry, instance, member, error);
   return TRUE;
 }
 
 /* -- entering ------------------------------------------------------------ */
-
-static Members *
-members_new (const Entry *entry)
-{
-  Members *members = g_new (Members, 1);
-  bool pairs = rules[entry->op->kind].sizes == SIZES_PAIRS;
-
-  members->values = g_new0 (uint64_t, entry->n_members);
-  members->numbers = g_new0 (uint32_t, entry->n_members);
-  for (uint32_t member = 0; !pairs && member < entry->n_members; member++)
-    members->values[member] = TRACE_UNKNOWN_BYTES;
-  return members;
-}
 
 static gboolean
 compare_sizes (const Entry *entry, Instance *instance, GError **error)
@@ -646,14 +588,17 @@ compare_sizes (const Entry *entry, Instance *instance, GError **error)
 
   if (sizes < SIZES_LIST_TO)
     return compare_common (entry, instance, error) && compare_with_itself (entry, error);
-  if (instance->members == NULL)
-    instance->members = members_new (entry);
+  if (instance->members == NULL) {
+    Members *members = instance->members = g_new (Members, 1);
+
+    members->values = g_new0 (uint64_t, entry->n_members);
+    members->numbers = g_new0 (uint32_t, entry->n_members);
+    for (uint32_t member = 0; sizes != SIZES_PAIRS && member < entry->n_members; member++)
+      members->values[member] = TRACE_UNKNOWN_BYTES;
+  }
   instance->members->numbers[member_of (entry)] = entry->call.number;
-  if (sizes != SIZES_PAIRS)
-    return compare_parts (entry, instance, error);
-  add_pairs (entry, instance);
-  return instance->n_entered < entry->n_members || instance->unsized ||
-         compare_pairs (entry, instance, error);
+  return sizes == SIZES_PAIRS ? compare_pairs (entry, instance, error)
+                              : compare_parts (entry, instance, error);
 }
 
 gboolean
@@ -669,7 +614,7 @@ sim_agreement_enter (SimAgreement *agreement, uint32_t rank, uint32_t comm, uint
   };
   Instance *instance;
 
-  g_assert (sim_agreement_has (op->kind));
+  g_assert (rules[op->kind].takes_part);
   if (entry.n_members == 1)
     return TRUE;
   instance = instance_at (agreement, comm, sequence);

@@ -11,13 +11,13 @@
  *              communicator or a window counts, and so does a fence
  *   root       the same
  *   bytes      bcast, reduce, allreduce, scan, exscan: the same on all ranks
- *              gather, scatter: what the root has for a rank is what that has
- *              allgather, alltoall: what is sent to a rank is what it receives
+ *              gather, scatter: the root and the other rank have the same size
+ *              allgather, alltoall: a rank receives as much as is sent to it
  *              allgatherv, reduce_scatter: the same list on all ranks
  *              gatherv, scatterv, alltoallv: pair by pair
  *   arguments  grids: the same dimensions
  *
- * Neighbourhoods are compared by call alone.  What a rank keeps for itself is
+ * Neighbourhoods are compared by call alone.  The part that a rank keeps for itself is
  * compared only where it is sent to others too.  Sizes that a trace does not
  * have are not compared: see trace_collectives().
  *
@@ -36,9 +36,6 @@ typedef struct SimAgreement SimAgreement;
 /* Borrows both; comms is the one that numbers the communicators. */
 SimAgreement *sim_agreement_new (Trace *trace, const TraceComms *comms);
 void sim_agreement_free (SimAgreement *agreement);
-
-/* True for the operations that are told to sim_agreement_enter(). */
-bool sim_agreement_has (TraceOpKind kind);
 
 /* A rank, which is a member, enters its `sequence`-th collective on a
  * communicator, counted from 0; op is checked already for itself.  Must be

@@ -6,7 +6,7 @@
 #include "sim/replay/agreement.h"
 
 #include "sim/run.h"
-#include "sim/replay/script.h"
+#include "sim/replay/replay_testing.h"
 
 #include <string.h>
 

@@ -107,29 +107,24 @@ bucket_find (const SimMatchQueue *queue, SimEnvelope key)
 }
 
 static void
-buckets_grow (SimMatchQueue *queue)
-{
-  SimMatchBucket *old = queue->buckets;
-  uint32_t old_capacity = queue->capacity;
-
-  queue->capacity = MAX (FIRST_BUCKETS, 2 * old_capacity);
-  queue->buckets = g_new (SimMatchBucket, queue->capacity);
-  for (uint32_t place = 0; place < queue->capacity; place++)
-    queue->buckets[place].first = TOPO_NONE;
-  for (uint32_t place = 0; place < old_capacity; place++)
-    if (old[place].first != TOPO_NONE)
-      *bucket_place (queue, old[place].key) = old[place];
-  g_free (old);
-}
-
-static void
 bucket_append (SimMatchPool *pool, SimMatchQueue *queue, uint32_t entry)
 {
   SimEnvelope key = pool->entries[entry].envelope;
   SimMatchBucket *bucket;
 
-  if (4 * (queue->n_buckets + 1) > 3 * queue->capacity)
-    buckets_grow (queue);
+  if (4 * (queue->n_buckets + 1) > 3 * queue->capacity) {
+    SimMatchBucket *old = queue->buckets;
+    uint32_t old_capacity = queue->capacity;
+
+    queue->capacity = MAX (FIRST_BUCKETS, 2 * old_capacity);
+    queue->buckets = g_new (SimMatchBucket, queue->capacity);
+    for (uint32_t place = 0; place < queue->capacity; place++)
+      queue->buckets[place].first = TOPO_NONE;
+    for (uint32_t place = 0; place < old_capacity; place++)
+      if (old[place].first != TOPO_NONE)
+        *bucket_place (queue, old[place].key) = old[place];
+    g_free (old);
+  }
   bucket = bucket_place (queue, key);
   pool->entries[entry].next = TOPO_NONE;
   if (bucket->first == TOPO_NONE) {
@@ -141,13 +136,26 @@ bucket_append (SimMatchPool *pool, SimMatchQueue *queue, uint32_t entry)
   bucket->last = entry;
 }
 
-/* As trace_map_remove(): what probed past the hole moves up. */
+/* Unlinks `entry`, which follows `before` (TOPO_NONE: is the first). */
 static void
-bucket_remove (SimMatchQueue *queue, SimMatchBucket *bucket)
+bucket_unlink (SimMatchPool *pool, SimMatchQueue *queue, SimMatchBucket *bucket, uint32_t before,
+               uint32_t entry)
 {
-  uint32_t mask = queue->capacity - 1;
+  uint32_t next = pool->entries[entry].next, mask = queue->capacity - 1;
   uint32_t hole = (uint32_t) (bucket - queue->buckets);
 
+  if (before != TOPO_NONE) {
+    pool->entries[before].next = next;
+    if (next == TOPO_NONE)
+      bucket->last = before;
+    return;
+  }
+  if (next != TOPO_NONE) {
+    bucket->first = next;
+    return;
+  }
+  /* The bucket goes.  As in trace_map_remove(), buckets that probed past the hole
+   * move up. */
   for (uint32_t place = (hole + 1) & mask; queue->buckets[place].first != TOPO_NONE;
        place = (place + 1) & mask) {
     uint32_t home = envelope_hash (queue->buckets[place].key) & mask;
@@ -159,23 +167,6 @@ bucket_remove (SimMatchQueue *queue, SimMatchBucket *bucket)
   }
   queue->buckets[hole].first = TOPO_NONE;
   queue->n_buckets--;
-}
-
-/* Unlinks `entry`, which follows `before` (TOPO_NONE: is the first). */
-static void
-bucket_unlink (SimMatchPool *pool, SimMatchQueue *queue, SimMatchBucket *bucket, uint32_t before,
-               uint32_t entry)
-{
-  uint32_t next = pool->entries[entry].next;
-
-  if (before != TOPO_NONE) {
-    pool->entries[before].next = next;
-    if (next == TOPO_NONE)
-      bucket->last = before;
-  } else if (next != TOPO_NONE)
-    bucket->first = next;
-  else
-    bucket_remove (queue, bucket);
 }
 
 /* -- the queues ---------------------------------------------------------- */
@@ -217,17 +208,6 @@ sim_match_accepts (SimEnvelope wanted, SimEnvelope sent)
          (wanted.tag == TRACE_ANY_TAG || wanted.tag == sent.tag);
 }
 
-/* The oldest entry of an ordered list that goes with `envelope`. */
-static uint32_t
-wild_find (const SimMatchPool *pool, const SimMatchQueue *queue, SimEnvelope sent)
-{
-  uint32_t entry = queue->first_wild;
-
-  while (entry != TOPO_NONE && !sim_match_accepts (pool->entries[entry].envelope, sent))
-    entry = pool->entries[entry].newer;
-  return entry;
-}
-
 static uint32_t
 unexpected_find (const SimMatchPool *pool, const SimMatchQueue *queue, SimEnvelope wanted)
 {
@@ -251,8 +231,10 @@ sim_match_arrive (SimMatchPool *pool, SimMatchQueue *queue, SimEnvelope envelope
   SimMatchBucket *bucket = bucket_find (queue, envelope);
   uint32_t exact =
       bucket != NULL && pool->entries[bucket->first].posted ? bucket->first : TOPO_NONE;
-  uint32_t wild = wild_find (pool, queue, envelope);
+  uint32_t wild = queue->first_wild;
 
+  while (wild != TOPO_NONE && !sim_match_accepts (pool->entries[wild].envelope, envelope))
+    wild = pool->entries[wild].newer;
   if (exact == TOPO_NONE && wild == TOPO_NONE) {
     uint32_t entry = entry_take (
         pool, (SimMatchEntry){ .envelope = envelope, .item = transfer, .serial = queue->serial++ });
@@ -298,45 +280,28 @@ sim_match_post (SimMatchPool *pool, SimMatchQueue *queue, SimEnvelope envelope, 
   return entry_give (pool, found);
 }
 
-static bool
-cancel_wild (SimMatchPool *pool, SimMatchQueue *queue, uint32_t request)
-{
-  for (uint32_t entry = queue->first_wild; entry != TOPO_NONE; entry = pool->entries[entry].newer)
-    if (pool->entries[entry].item == request) {
-      list_remove (pool, &queue->first_wild, &queue->last_wild, entry);
-      entry_give (pool, entry);
-      return true;
-    }
-  return false;
-}
-
-static bool
-cancel_exact (SimMatchPool *pool, SimMatchQueue *queue, SimEnvelope envelope, uint32_t request)
-{
-  SimMatchBucket *bucket = bucket_find (queue, envelope);
-  uint32_t before = TOPO_NONE;
-
-  if (bucket == NULL || !pool->entries[bucket->first].posted)
-    return false;
-  for (uint32_t entry = bucket->first; entry != TOPO_NONE; entry = pool->entries[entry].next) {
-    if (pool->entries[entry].item == request) {
-      bucket_unlink (pool, queue, bucket, before, entry);
-      entry_give (pool, entry);
-      return true;
-    }
-    before = entry;
-  }
-  return false;
-}
-
 bool
 sim_match_cancel (SimMatchPool *pool, SimMatchQueue *queue, SimEnvelope envelope, uint32_t request)
 {
-  bool found = is_wild (envelope) ? cancel_wild (pool, queue, request)
-                                  : cancel_exact (pool, queue, envelope, request);
+  bool wild = is_wild (envelope);
+  SimMatchBucket *bucket = wild ? NULL : bucket_find (queue, envelope);
+  uint32_t entry = queue->first_wild, before = TOPO_NONE;
 
-  queue->n_posted -= found;
-  return found;
+  if (!wild)
+    entry = bucket != NULL && pool->entries[bucket->first].posted ? bucket->first : TOPO_NONE;
+  while (entry != TOPO_NONE && pool->entries[entry].item != request) {
+    before = entry;
+    entry = wild ? pool->entries[entry].newer : pool->entries[entry].next;
+  }
+  if (entry == TOPO_NONE)
+    return false;
+  if (wild)
+    list_remove (pool, &queue->first_wild, &queue->last_wild, entry);
+  else
+    bucket_unlink (pool, queue, bucket, before, entry);
+  entry_give (pool, entry);
+  queue->n_posted--;
+  return true;
 }
 
 uint32_t

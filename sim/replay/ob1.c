@@ -9,7 +9,7 @@
  * ones, and synchronous ones, are a rendezvous: a first piece of the same size
  * (start_rndv), and an acknowledgement once it has matched, before the piece is
  * copied out (pml_ob1_recvreq.c: progress_rndv, recv_request_ack), which says
- * where copied fragments begin; what lies before is RDMA.
+ * where copied fragments begin; the part before is RDMA.
  *
  *   all fragments     send_depth or sm_depth of them in flight
  *   RDMA, fragments   the last rdma_offset bytes in fragments, without a limit,
@@ -25,35 +25,35 @@
  * piece first: the receiver and then, when its request has come, the sender, who
  * writes it (pml_ob1_recvreq.c: recv_request_schedule_once; pml_ob1_sendreq.c:
  * send_request_put_frag).  Without leave_pinned every piece is registered
- * anew; the parameter is the price of both ways.  With it what a pair of
- * ranks has registered stays so, and as a trace has no addresses a message is
+ * anew; the parameter is the price of both ways.  With it the buffers that a pair of
+ * ranks has registered stay registered, and as a trace has no addresses a message is
  * taken to lie where the largest one before it of this pair and direction lay.
  *
  * Within a node (BTLs sm and self) the sender copies into a fragment of the
  * shared segment and writes its address into the receiver's FIFO; the receiver
  * copies out and writes the address back into the sender's, which may then use
  * the fragment again (btl_sm_component.c: FRAG_SEND, FRAG_ACK).  The free list
- * gives back what was freed last, so few fragments are used over and over.  With
+ * gives back the fragment that was freed last, so few fragments are used over and over.  With
  * sm_single_copy (later versions: KNEM, CMA) the receiver of a long message
- * copies it from the sender's buffer and says so; so does a rank with what it
- * sends itself (btl_self_component.c: SEND_INPLACE, PUT).
+ * copies it from the sender's buffer and says so; so does a rank that sends to
+ * itself (btl_self_component.c: SEND_INPLACE, PUT).
  *
  * One-sided accesses and direct collectives run past ob1, as writes that cost
- * the target's processor nothing: what a get asks for is written back by its
- * target's adapter.  Within a node whoever calls copies.
+ * the target's processor nothing: the target's adapter writes back the data that a get
+ * asks for.  Within a node the caller copies.
  *
  * A rank has one processor, and everything that costs it time is a piece of
- * work; one is done after the other.  What the rank's calls ask for is done
+ * work; one is done after the other.  Work that the rank's calls ask for is done
  * before the calls end, as MPI_Isend copies before it returns (pml_ob1_isend.c);
- * what has come is done in the order in which it came, while the rank is blocked
- * in MPI, or when it makes a call after the network has caught up with it: so
- * much then as is there.  With [mpi] async_progress an agent does what has come,
- * and what posted collectives ask for, at once and in no time of the rank's;
+ * messages are handled in the order in which they came, while the rank is blocked
+ * in MPI, or when it makes a call after the network has caught up with it: then those
+ * that are there.  With [mpi] async_progress an agent handles messages, and does
+ * the work of posted collectives, at once and in no time of the rank's;
  * in a graph it does everything.
  *
  * A copy is made at the time of the network, in pieces, as the memory of a node
  * is shared and copies of other ranks come between: a rank that is ahead waits
- * for the network.  What copies nothing is done ahead, as on a torus. */
+ * for the network.  Work without a copy is done ahead, as on a torus. */
 #include "sim/replay/ob1.h"
 
 #include "sim/node/memory.h"
@@ -64,7 +64,7 @@
 /* btl_self_component.c */
 #define SELF_EAGER_BYTES (128u * 1024)
 
-/* What a cookie tells the rank that it comes to. */
+/* The meaning of a message or timer for the rank that it comes to. */
 typedef enum {
   EVENT_ENVELOPE, /* with the first piece of the data */
   EVENT_ACK,      /* send fragments */
@@ -112,8 +112,8 @@ typedef struct {
 /* When something is done. */
 typedef enum {
   TURN_CALL,    /* by the call that the rank is in, before it ends */
-  TURN_NEXT,    /* at once after what is done now */
-  TURN_ARRIVED, /* when the rank is in MPI, after what came before */
+  TURN_NEXT,    /* at once after the present work */
+  TURN_ARRIVED, /* when the rank is in MPI, after all that came before */
 } Turn;
 
 typedef struct {
@@ -123,17 +123,17 @@ typedef struct {
 typedef struct {
   Queue calls, arrived;
   int64_t clock_ps;
-  uint32_t work; /* what it does now; TOPO_NONE */
+  uint32_t work; /* the present one; TOPO_NONE */
 } Processor;
 
 typedef struct {
   Processor own, agent;
-  Queue early;     /* of the agent: what has come for receives of a rank that is ahead */
+  Queue early;     /* of the agent: messages for receives of a rank that is ahead */
   TraceMap pinned; /* peer -> pages registered to send to it, to receive from it */
-  uint32_t round;  /* BUSY: of what has come, so much is done before the rank goes on */
+  uint32_t round;  /* BUSY: so many arrived pieces are done before the rank goes on */
 } Ob1Rank;
 
-/* What ob1 knows of a transfer.  Each side changes its own half. */
+/* The state of a transfer.  Each side changes its own half. */
 typedef struct {
   uint64_t first_bytes; /* with the envelope */
   bool eager;
@@ -982,7 +982,7 @@ ob1_progress (SimReplay *replay, uint32_t rank, SimMoment moment)
   Ob1Rank *it = &ob1_of (replay)->ranks[rank];
   SimRank *state = &replay->ranks[rank];
 
-  if (moment == SIM_MOMENT_ENTERED) { /* what came until now is done before the rank goes on */
+  if (moment == SIM_MOMENT_ENTERED) { /* work that came until now is done before the rank goes on */
     it->round = it->own.arrived.n;
     if (state->state == SIM_RANK_READY && (it->round > 0 || ob1_is_busy (replay, rank)))
       state->state = SIM_RANK_BUSY;
@@ -1014,7 +1014,7 @@ ob1_send (SimReplay *replay, uint32_t transfer)
   const SimTransfer *it = &replay->transfers[transfer];
   const SimRequest *request = &replay->requests[it->send_request];
   uint32_t rank = it->envelope.source;
-  /* What the agent of a rank does with a posted collective is its own. */
+  /* The agent of a rank does the work of a posted collective. */
   Turn turn = request->owned && replay->parameters->async_progress ? TURN_ARRIVED : TURN_CALL;
   uint64_t eager_bytes = eager_limit_bytes (replay, transfer);
   bool local = is_local (replay, transfer);
@@ -1024,7 +1024,7 @@ ob1_send (SimReplay *replay, uint32_t transfer)
   message.eager = it->bytes <= eager_bytes && request->mode != TRACE_SEND_SYNCHRONOUS;
   if (it->bytes > eager_bytes) {
     message.single = local && (is_self (replay, transfer) || replay->parameters->sm_single_copy);
-    /* What is copied aside first lies in memory that is not registered. */
+    /* A copy that is made aside first lies in memory that is not registered. */
     message.pinned =
         !local && replay->parameters->leave_pinned && request->mode != TRACE_SEND_BUFFERED;
     message.first_bytes = message.single || message.pinned ? 0 : eager_bytes;
@@ -1153,7 +1153,7 @@ event_acknowledged (SimReplay *replay, const SimProtocolEvent *event)
 }
 
 /* Within a node pieces come in their order, so their sizes need not be told.
- * Requests for pieces, and what tells that they are there, name no size either:
+ * Requests for pieces, and notices that they are there, name no size either:
  * all are equal but the last, and only their sum counts. */
 static void
 ob1_event (SimReplay *replay, const SimProtocolEvent *event)

@@ -71,7 +71,7 @@ sim_rank_sleep (SimReplay *replay, uint32_t rank)
 }
 
 /* A rank that has receives open or collectives posted and computed before the
- * call it just made must have answered in that call what came until then, so
+ * call it just made must have answered in that call all that came until then, so
  * the network catches up first; a rank with a helper thread need not. */
 static void
 rank_pause (SimReplay *replay, uint32_t rank, uint32_t calls)

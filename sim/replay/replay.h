@@ -6,9 +6,9 @@
  * done; no threads, no stacks.  On a torus the MPI protocol is PAMI's (bgq.md
  * sections 3.3 and 4): immediate and eager messages go at once, longer ones
  * after a request to send has been matched, by remote get.  On a fabric it is
- * Open MPI's: see ob1.c.  Processor time is charged per call (machine file,
- * [mpi]); between calls the recorded gaps are replayed.  A trace that is a
- * graph has no calls in order: see replay_graph.c. */
+ * Open MPI's.  pami_protocol.c and ob1.c have the details.  Processor time is
+ * charged per call (machine file, [mpi]); between calls the recorded gaps are
+ * replayed.  A trace that is a graph has no calls in order: see replay_graph.c. */
 #pragma once
 
 #include "sim/edges.h"
@@ -19,9 +19,9 @@
 typedef struct {
   double compute_scale; /* recorded gaps and work are multiplied by it; default 1 */
   RoutePolicy policy;   /* the network's: tells how many descriptors a remote get carries */
-  /* Receives and probes of any source take only whom the trace says they got. */
+  /* Receives and probes of any source take only the source that the trace has. */
   bool recorded_sources;
-  SimTimeline *timeline; /* is told what happens; borrowed, NULL: nobody asks */
+  SimTimeline *timeline; /* records the run; borrowed, NULL: none */
 } SimReplayOptions;
 
 typedef struct {
@@ -63,8 +63,8 @@ gboolean sim_replay_run (SimReplay *replay, SimNetwork *network, GError **error)
 const SimReplayResult *sim_replay_result (const SimReplay *replay);
 const SimEdges *sim_replay_edges (const SimReplay *replay);
 
-/* Whether there were receives of any source of which the trace says whom they
- * got, so that recorded_sources makes a difference.  After any run. */
+/* Whether there were receives of any source of which the trace has the
+ * source, so that recorded_sources makes a difference.  After any run. */
 bool sim_replay_knows_sources (const SimReplay *replay);
 
 /* Share of the trace replayed so far, 0..1, for progress bars: an estimate,

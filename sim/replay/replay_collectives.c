@@ -283,7 +283,7 @@ direct_continue (SimReplay *replay, SimActive *active)
 
 /* -- meetings --------------------------------------------------------------- */
 
-/* The rank has come; the record of those who came. */
+/* The rank has come; the record of the meeting. */
 static Meeting *
 meeting_join (SimReplay *replay, uint32_t comm, uint32_t sequence, uint32_t n_ranks,
               int64_t arrival_ps)
@@ -329,7 +329,7 @@ meeting_release (SimReplay *replay, Meeting *meeting, int64_t at_ps)
   meeting->first_posted = NULL;
 }
 
-/* The last to come releases everyone, the others wait for it. */
+/* The last rank to come releases all others. */
 static void
 meeting_leave (SimReplay *replay, Meeting *meeting, int64_t hardware_ps)
 {

@@ -10,7 +10,7 @@
  * makes one network in a process, so that flow is not among them. */
 #include ".ci/fuzzing.h"
 #include "sim/run.h"
-#include "sim/replay/script.h"
+#include "sim/replay/replay_testing.h"
 
 #define MAX_RANKS 8u
 #define MAX_STEPS 120u

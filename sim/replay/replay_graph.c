@@ -11,14 +11,14 @@
  *   compute   its gap
  *   send      send_overhead; then the message goes, by MPI's protocol
  *   receive   receive_overhead, once its message is here
- *   a call    call_overhead; so do sends to and receives from nobody
+ *   a call    call_overhead; so do sends to and receives from MPI_PROC_NULL
  *
  * A compute or a call has ended then; a send when its request is complete,
  * which for a long one is when the receiver has the data; a receive when its
  * message is taken out.  A receive is posted, and has begun, as soon as it
  * may: while it waits the processor does other things.
  *
- * What a rank begins at one instant it begins in the order of the numbers.
+ * Operations that a rank begins at one instant begin in the order of their numbers.
  * Operations are read ahead: 16,384 of them that have not ended, or more
  * when the rank would have nothing to do.  Those that have ended are freed
  * from the oldest on; until then their edges are kept. */
@@ -42,15 +42,15 @@ typedef struct {
 } Queue;
 
 enum {
-  OPERATION_BLOCKED, /* what it must come after has not ended or begun */
+  OPERATION_BLOCKED, /* operations before it have not ended or begun */
   OPERATION_BEGUN,   /* waits for its processor, or for its message */
   OPERATION_TAKES,   /* a receive whose message is here */
   OPERATION_ENDED,
 };
 
 typedef struct {
-  int64_t busy_ps;        /* what it costs its processor; of a receive once TAKES */
-  uint32_t n_missing;     /* BLOCKED: what it still must come after */
+  int64_t busy_ps;        /* its time on the processor; of a receive once TAKES */
+  uint32_t n_missing;     /* BLOCKED: operations that it still must come after */
   uint32_t first_waiting; /* edges to those that must come after this */
   uint32_t request;       /* of a message; TOPO_NONE */
   uint32_t transfer;      /* TAKES */
@@ -278,12 +278,19 @@ operation_waits (SimReplay *replay, uint32_t rank, uint32_t number, const uint32
   return true;
 }
 
-/* A request of what is a message, or the time of what is not. */
 static void
-operation_fill (SimReplay *replay, uint32_t rank, const TraceOp *op, Operation *it)
+operation_read (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
   g_autoptr (GError) error = NULL;
+  SimGraph *graph = &replay->graphs[rank];
+  Operation *it = operation_add (graph);
+  uint32_t number = graph->base + graph->n - 1;
 
+  *it = (Operation){ .first_waiting = TOPO_NONE,
+                     .request = TOPO_NONE,
+                     .processor = processor_index (graph, op->cpu),
+                     .kind = (uint8_t) op->kind };
+  replay->ranks[rank].call = op->name;
   switch ((int) op->kind) {
   case TRACE_OP_COMPUTE: it->busy_ps = sim_ops_compute_ps (replay, op); break;
   case TRACE_OP_SEND:
@@ -299,21 +306,6 @@ operation_fill (SimReplay *replay, uint32_t rank, const TraceOp *op, Operation *
     break;
   default: sim_report_fail (replay, rank, "this call cannot be in a graph");
   }
-}
-
-static void
-operation_read (SimReplay *replay, uint32_t rank, const TraceOp *op)
-{
-  SimGraph *graph = &replay->graphs[rank];
-  Operation *it = operation_add (graph);
-  uint32_t number = graph->base + graph->n - 1;
-
-  *it = (Operation){ .first_waiting = TOPO_NONE,
-                     .request = TOPO_NONE,
-                     .processor = processor_index (graph, op->cpu),
-                     .kind = (uint8_t) op->kind };
-  replay->ranks[rank].call = op->name;
-  operation_fill (replay, rank, op, it);
   if (it->request != TOPO_NONE) {
     replay->requests[it->request].graph = true;
     replay->requests[it->request].next = number;
@@ -367,7 +359,7 @@ operation_started (SimReplay *replay, SimGraph *graph, Operation *it)
   it->started = true;
 }
 
-/* Until nothing more may begin now.  What begins may let others begin. */
+/* Until no more may begin now.  Each that begins may let others begin. */
 static void
 begin_all (SimReplay *replay, uint32_t rank)
 {
@@ -403,7 +395,7 @@ rank_waited (SimReplay *replay, uint32_t rank)
     sim_timeline_wait (replay->timeline, rank, idle_ps, replay->now_ps);
 }
 
-/* The rank begins what it can, and is done when there is nothing left. */
+/* The rank begins all that it can, and is done when nothing is left. */
 static void
 rank_go_on (SimReplay *replay, uint32_t rank)
 {
@@ -471,15 +463,6 @@ operation_served (SimReplay *replay, uint32_t rank, uint32_t number)
   }
 }
 
-static int64_t
-operation_cost_ps (const SimReplay *replay, const Operation *it)
-{
-  if (it->request == TOPO_NONE || it->state == OPERATION_TAKES)
-    return it->busy_ps;
-  return replay->requests[it->request].nobody ? replay->parameters->call_overhead_ps
-                                              : replay->parameters->send_overhead_ps;
-}
-
 /* Occupies the processor until a timer ends that. */
 static void
 processor_occupy (SimReplay *replay, uint32_t rank, Processor *processor, uint32_t number,
@@ -501,7 +484,7 @@ processor_occupy (SimReplay *replay, uint32_t rank, Processor *processor, uint32
                      replay->now_ps + cost_ps);
 }
 
-/* Serves what takes no time, and the first thing that takes some. */
+/* Serves operations that take no time, and the first one that takes some. */
 static void
 processor_run (SimReplay *replay, uint32_t rank, uint32_t index)
 {
@@ -512,8 +495,11 @@ processor_run (SimReplay *replay, uint32_t rank, uint32_t index)
          replay->error == NULL) {
     uint32_t number = queue_pop (&graph->processors[index].ready);
     Operation *it = operation_at (graph, number);
-    int64_t cost_ps = operation_cost_ps (replay, it);
+    int64_t cost_ps = it->busy_ps;
 
+    if (it->request != TOPO_NONE && it->state != OPERATION_TAKES)
+      cost_ps = replay->requests[it->request].nobody ? replay->parameters->call_overhead_ps
+                                                     : replay->parameters->send_overhead_ps;
     graph->n_ready--;
     if (it->kind == TRACE_OP_COMPUTE)
       replay->result.ranks[rank].compute_ps += cost_ps;
@@ -526,7 +512,7 @@ processor_run (SimReplay *replay, uint32_t rank, uint32_t index)
   }
 }
 
-/* A processor may begin something, or what occupied one does not any more. */
+/* A processor may begin something, or its operation does not occupy it any more. */
 void
 sim_graph_timer (SimReplay *replay, uint32_t rank, uint64_t cookie)
 {

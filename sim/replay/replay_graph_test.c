@@ -2,19 +2,18 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Times are in nanoseconds; see replay_fixture.h for the machine's. */
-#include "sim/replay/replay_fixture.h"
+ * Times are in nanoseconds; see replay_testing.h for the machine's. */
+#include "sim/replay/replay_testing.h"
 
 #include <string.h>
 
-#define ASSERT_ENDS(fixture, rank, ns) \
-  g_assert_cmpfloat_with_epsilon (fixture_end_ns (fixture, rank), ns, 1e-6)
-
-static void
-init (Fixture *f, uint32_t n)
+static Fixture
+init (uint32_t n)
 {
-  fixture_init (f, n, 1);
-  script_set_graph (f->trace);
+  Fixture f = fixture_new (n, 1);
+
+  script_set_graph (f.trace);
+  return f;
 }
 
 typedef struct {
@@ -81,9 +80,8 @@ receive (Trace *trace, uint32_t rank, uint32_t cpu, int32_t from, uint64_t bytes
 static void
 fork_and_join (uint32_t second_cpu, double end_ns)
 {
-  Fixture f;
+  g_auto (Fixture) f = init (1);
 
-  init (&f, 1);
   calc (f.trace, 0, 0, 1000, nothing, nothing);
   calc (f.trace, 0, second_cpu, 2000, nothing, nothing);
   calc (f.trace, 0, 0, 500, after_both (0, 1), nothing);
@@ -91,7 +89,6 @@ fork_and_join (uint32_t second_cpu, double end_ns)
   ASSERT_ENDS (&f, 0, end_ns);
   g_assert_cmpint (f.result->ranks[0].compute_ps, ==, 3500 * NS);
   g_assert_cmpint (f.result->ranks[0].wait_ps, ==, 0);
-  fixture_clear (&f);
 }
 
 static void
@@ -111,9 +108,8 @@ test_one_processor_serves_one_at_a_time (void)
 static void
 test_first_ready_is_served_first (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = init (2);
 
-  init (&f, 2);
   calc (f.trace, 0, 0, 1000, nothing, nothing);
   calc (f.trace, 0, 1, 500, nothing, nothing);
   send_to (f.trace, 0, 0, 1, 10, after (0));
@@ -122,16 +118,14 @@ test_first_ready_is_served_first (void)
   fixture_run (&f);
   ASSERT_ENDS (&f, 0, 1000 + 100 + 300);
   ASSERT_ENDS (&f, 1, 1400 + 1010 + 700);
-  fixture_clear (&f);
 }
 
 /* Two processors end at 500; each lets one of the other operations begin. */
 static void
 test_ties_go_by_number (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = init (2);
 
-  init (&f, 2);
   calc (f.trace, 0, 1, 500, nothing, nothing);
   calc (f.trace, 0, 2, 500, nothing, nothing);
   send_to (f.trace, 0, 0, 1, 10, after (1));
@@ -139,7 +133,6 @@ test_ties_go_by_number (void)
   receive (f.trace, 1, 0, 0, 10, nothing);
   fixture_run (&f);
   g_assert_cmpint (fixture_record (&f, SIM_MESSAGE_EAGER, 0)->sent_ps, ==, 800 * NS);
-  fixture_clear (&f);
 }
 
 /* -- what comes after what ------------------------------------------------ */
@@ -147,15 +140,13 @@ test_ties_go_by_number (void)
 static void
 begins (After ends, After starts, double end_ns)
 {
-  Fixture f;
+  g_auto (Fixture) f = init (1);
 
-  init (&f, 1);
   calc (f.trace, 0, 0, 1000, nothing, nothing);
   calc (f.trace, 0, 0, 1000, after (0), nothing);
   calc (f.trace, 0, 1, 2500, ends, starts);
   fixture_run (&f);
   ASSERT_ENDS (&f, 0, end_ns);
-  fixture_clear (&f);
 }
 
 static void
@@ -172,25 +163,22 @@ test_after_end_and_after_start (void)
 static void
 test_receive_begins_when_posted (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = init (2);
 
-  init (&f, 2);
   send_to (f.trace, 0, 0, 1, 500, nothing);
   receive (f.trace, 1, 0, 0, 500, nothing);
   calc (f.trace, 1, 0, 1000, nothing, after (0));
   fixture_run (&f);
   ASSERT_ENDS (&f, 1, 1800 + 700);
   g_assert_cmpint (f.result->ranks[1].wait_ps, ==, 800 * NS);
-  fixture_clear (&f);
 }
 
 /* The message of 1800 is taken out when the processor is free. */
 static void
 test_receive_waits_for_its_processor (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = init (2);
 
-  init (&f, 2);
   send_to (f.trace, 0, 0, 1, 500, nothing);
   receive (f.trace, 1, 0, 0, 500, nothing);
   calc (f.trace, 1, 0, 5000, nothing, nothing);
@@ -198,7 +186,6 @@ test_receive_waits_for_its_processor (void)
   ASSERT_ENDS (&f, 1, 5700);
   g_assert_cmpuint (f.result->ranks[1].receives, ==, 1);
   g_assert_cmpuint (f.result->ranks[0].sends, ==, 1);
-  fixture_clear (&f);
 }
 
 /* Request 300-1300, get until 2300, data until 5300; the processor computes
@@ -206,9 +193,8 @@ test_receive_waits_for_its_processor (void)
 static void
 test_rendezvous (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = init (2);
 
-  init (&f, 2);
   send_to (f.trace, 0, 0, 1, 2000, nothing);
   calc (f.trace, 0, 0, 100, after (0), nothing);
   receive (f.trace, 1, 0, 0, 2000, nothing);
@@ -216,16 +202,14 @@ test_rendezvous (void)
   fixture_run (&f);
   ASSERT_ENDS (&f, 1, 6700);
   ASSERT_ENDS (&f, 0, 7700 + 100);
-  fixture_clear (&f);
 }
 
 /* What has no peer costs a call. */
 static void
 test_nobody_and_anybody (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = init (2);
 
-  init (&f, 2);
   send_to (f.trace, 0, 0, TRACE_PROC_NULL, 9, nothing);
   receive (f.trace, 0, 0, TRACE_PROC_NULL, 9, nothing);
   send_to (f.trace, 0, 0, 1, 10, after_both (0, 1));
@@ -233,16 +217,14 @@ test_nobody_and_anybody (void)
   fixture_run (&f);
   ASSERT_ENDS (&f, 0, 100 + 100 + 300);
   ASSERT_ENDS (&f, 1, 500 + 1010 + 700);
-  fixture_clear (&f);
 }
 
 static void
 test_communicators (void)
 {
   static const int32_t members[] = { 1, 0 };
-  Fixture f;
+  g_auto (Fixture) f = init (2);
 
-  init (&f, 2);
   for (uint32_t rank = 0; rank < 2; rank++) {
     TraceOp op = message (rank == 0 ? TRACE_OP_SEND : TRACE_OP_RECV, rank == 0 ? 0 : 1, 10);
 
@@ -254,7 +236,6 @@ test_communicators (void)
   }
   fixture_run (&f);
   ASSERT_ENDS (&f, 1, 300 + 1010 + 700);
-  fixture_clear (&f);
 }
 
 /* -- chains -------------------------------------------------------------- */
@@ -292,10 +273,10 @@ test_chain_is_a_sequence (void)
     uint32_t n = 2 + seed % 5;
     Fixture sequence, chain;
 
-    fixture_init (&sequence, n, 1 + seed % 2);
+    sequence = fixture_new (n, 1 + seed % 2);
     add_program (sequence.trace, n, seed, false);
     fixture_run (&sequence);
-    fixture_init (&chain, n, 1 + seed % 2);
+    chain = fixture_new (n, 1 + seed % 2);
     script_set_graph (chain.trace);
     add_program (chain.trace, n, seed, true);
     fixture_run (&chain);
@@ -323,8 +304,8 @@ test_random_graphs (void)
     int64_t begin_ns[N], length_ns[N], longest_ns = 0, sum_ns = 0;
     Fixture wide, narrow;
 
-    init (&wide, 1);
-    init (&narrow, 1);
+    wide = init (1);
+    narrow = init (1);
     for (uint32_t i = 0; i < N; i++) {
       After ends = nothing, starts = nothing;
 
@@ -369,9 +350,8 @@ test_loggopsim_binary_tree (void)
   SimReplayOptions options = { .compute_scale = 1 };
   SimNetwork *network;
   SimReplay *replay;
-  Fixture f;
+  g_auto (Fixture) f = init (N);
 
-  init (&f, N);
   f.machine->parameters.send_overhead_ps = f.machine->parameters.receive_overhead_ps = 1500 * NS;
   for (uint32_t rank = 0; rank < N; rank++) {
     uint32_t highest = 1;
@@ -389,7 +369,6 @@ test_loggopsim_binary_tree (void)
   g_assert_cmpint (sim_replay_result (replay)->time_ps, ==, 27500 * NS);
   sim_network_free (network);
   sim_replay_free (replay);
-  fixture_clear (&f);
 }
 
 /* -- length -------------------------------------------------------------- */
@@ -400,9 +379,8 @@ static void
 test_more_than_is_read_ahead (void)
 {
   enum { N = 40000 };
-  Fixture f;
+  g_auto (Fixture) f = init (2);
 
-  init (&f, 2);
   for (uint32_t rank = 0; rank < 2; rank++) {
     for (uint32_t i = 0; i < N; i++)
       receive (f.trace, rank, 0, 1 - (int32_t) rank, 8, nothing);
@@ -413,7 +391,6 @@ test_more_than_is_read_ahead (void)
   g_assert_no_error (f.error);
   g_assert_cmpuint (f.result->messages, ==, 2 * N);
   g_assert_cmpuint (f.result->unmatched_receives, ==, 0);
-  fixture_clear (&f);
 }
 
 /* Neither needs more stack the longer it is. */
@@ -421,9 +398,8 @@ static void
 test_long_chains (void)
 {
   enum { N = 200000 };
-  Fixture f;
+  g_auto (Fixture) f = init (2);
 
-  init (&f, 2);
   for (uint32_t i = 0; i < N; i++)
     calc (f.trace, 0, i % 2, 0, i > 0 ? after (i - 1) : nothing, nothing);
   for (uint32_t i = 0; i < N; i++)
@@ -433,7 +409,6 @@ test_long_chains (void)
   fixture_run (&f);
   g_assert_no_error (f.error);
   g_assert_cmpuint (f.result->messages, ==, N);
-  fixture_clear (&f);
 }
 
 /* -- broken graphs ------------------------------------------------------- */
@@ -453,7 +428,7 @@ test_deadlock_names_the_operation (void)
 {
   Fixture f;
 
-  init (&f, 2);
+  f = init (2);
   calc (f.trace, 0, 0, 100, nothing, nothing);
   receive (f.trace, 0, 0, 1, 8, nothing);
   calc (f.trace, 0, 0, 100, after (1), nothing);
@@ -466,11 +441,11 @@ test_later_operation (void)
 {
   Fixture f;
 
-  init (&f, 1);
+  f = init (1);
   calc (f.trace, 0, 0, 100, nothing, after (1));
   calc (f.trace, 0, 0, 100, after (0), nothing);
   assert_fails (&f, SIM_ERROR_TRACE, "operation 0 waits for operation 1");
-  init (&f, 1);
+  f = init (1);
   calc (f.trace, 0, 0, 100, after (0), nothing);
   assert_fails (&f, SIM_ERROR_TRACE, "operation 0 waits for operation 0");
 }
@@ -480,7 +455,7 @@ test_calls_that_no_graph_has (void)
 {
   Fixture f;
 
-  init (&f, 1);
+  f = init (1);
   script_collective (f.trace, 0, TRACE_OP_BARRIER, 0, 0);
   assert_fails (&f, SIM_ERROR_TRACE, "MPI_Collective at rank0:1: this call cannot be in a graph");
 }
@@ -490,7 +465,7 @@ test_impossible_peer (void)
 {
   Fixture f;
 
-  init (&f, 1);
+  f = init (1);
   send_to (f.trace, 0, 0, 1, 8, nothing);
   assert_fails (&f, SIM_ERROR_TRACE, "rank 1 of a communicator of 1");
 }

@@ -6,7 +6,7 @@
  * a communicator, an epoch of a window ...  Whatever a rank waits for was
  * begun by others in the same step or before, so a program could run one step
  * at a time and must end on any network. */
-#include "sim/replay/replay_fixture.h"
+#include "sim/replay/replay_testing.h"
 #include "sim/replay/replay_private.h"
 #include "sim/run.h"
 
@@ -460,10 +460,10 @@ program_init (Program *program, bool fabric)
 {
   *program = (Program){ 0 };
   if (fabric) {
-    fixture_init_fabric (&program->f, RANKS, 1 + below (3));
+    program->f = fixture_new_fabric (RANKS, 1 + below (3));
     fixture_lower_limits (&program->f, below (8));
   } else
-    fixture_init (&program->f, RANKS, 1 + below (3));
+    program->f = fixture_new (RANKS, 1 + below (3));
   program->f.machine->parameters.async_progress = g_test_rand_bit ();
   program->f.machine->parameters.collective_network = g_test_rand_bit ();
   program->f.jitter_ps = g_test_rand_bit () ? 5000 * NS : 0;

@@ -6,7 +6,7 @@
  * Under deterministic routing the packet network must carry, link by link,
  * what the load network adds up without any time. */
 #include "sim/run.h"
-#include "sim/replay/script.h"
+#include "sim/replay/replay_testing.h"
 
 typedef struct {
   TopoMachine *machine;

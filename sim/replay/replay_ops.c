@@ -7,9 +7,9 @@
  * call_overhead for every other call, posting a nonblocking receive and
  * waiting included.
  *
- * A receive from any source stays one, even if the trace says whom it got:
- * another machine may serve another sender first.  But what the program did
- * next is in the trace, and may need that very sender; run.c then has the
+ * A receive from any source stays one, even if the trace has the source:
+ * another machine may serve another sender first.  But the next calls of the program
+ * are in the trace, and may need that very sender; run.c then has the
  * recorded sources replayed.
  *
  * A handle names a queue of operations (operation.h) and, when persistent, a
@@ -443,7 +443,7 @@ op_wait (SimReplay *replay, uint32_t rank, const TraceOp *op)
     await_handle (replay, rank, op->requests[i]);
 }
 
-/* What the program saw complete is waited for, so that it goes the same way. */
+/* Requests that the program saw complete are waited for, so that it goes the same way. */
 static void
 op_wait_some (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {

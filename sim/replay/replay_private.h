@@ -14,7 +14,7 @@
  * A rank has its own clock, local_ps, which may be ahead of the network's:
  * sends are handed to the network for a later time, receives are posted for
  * a later time (matching.h says why that gives the same matches), and a rank
- * that blocks at local time t treats what comes before t at t.  A timer is
+ * that blocks at local time t handles at t all that comes before t.  A timer is
  * set only where a rank must let the network catch up: see rank_pause() in
  * replay.c.
  *
@@ -32,7 +32,7 @@
  * that no sum of a clock and a few durations, none longer, overflows. */
 #define SIM_LAST_PS (INT64_MAX / 4)
 
-/* What a cookie means, in its top four bits; the same kinds serve messages
+/* The meaning of a cookie, in its top four bits; the same kinds serve messages
  * and timers. */
 typedef enum {
   SIM_COOKIE_DIRECT,       /* communicator and sequence number of a direct collective */
@@ -84,7 +84,7 @@ typedef struct {
   bool nobody : 1; /* no message: the peer is MPI_PROC_NULL, or a collective */
   bool complete : 1;
   bool awaited : 1;    /* the rank is blocked until it is complete */
-  bool detached : 1;   /* nobody will ask for it: freed when complete */
+  bool detached : 1;   /* no call will ask for it: freed when complete */
   bool owned : 1;      /* by the posted collective of this context and tag; freed when complete */
   bool collective : 1; /* is itself a posted collective, of this context and tag */
   bool graph : 1;      /* `next` is the number of its operation in a graph; freed when complete */
@@ -96,7 +96,7 @@ typedef struct {
   uint64_t bytes;
   union {
     uint64_t asked_bytes; /* rendezvous data */
-    uint64_t back_bytes;  /* an access: what its origin gets */
+    uint64_t back_bytes;  /* an access: to its origin */
   };
   uint64_t arrived_bytes;
   int64_t at_ps;        /* when it came; then when its data may be fetched */
@@ -125,22 +125,22 @@ struct SimActive {
   uint32_t missing;  /* direct messages still to come */
   bool blocks;       /* the rank does nothing else */
   bool direct_ready; /* `missing` is known */
-  uint64_t arrays[]; /* what the collective's lists point to */
+  uint64_t arrays[]; /* the collective's lists */
 };
 
 typedef enum {
   SIM_RANK_READY,   /* about to do the next thing */
   SIM_RANK_RUNNING, /* outside MPI: a timer ends that */
-  SIM_RANK_BUSY,    /* in MPI, with what the messaging library has for its processor */
+  SIM_RANK_BUSY,    /* in MPI, with work of the messaging library */
   SIM_RANK_WAITING, /* for its awaited requests */
   SIM_RANK_PROBING,
   SIM_RANK_MEETING,   /* for other ranks, in the network or to make a communicator */
   SIM_RANK_GATHERING, /* for the messages of a direct collective */
-  SIM_RANK_GRAPH,     /* its processors do what replay_graph.c says */
+  SIM_RANK_GRAPH,     /* its processors serve replay_graph.c */
   SIM_RANK_DONE,
 } SimRankState;
 
-/* What an arriving message looks at comes first, as a large replay has none
+/* The fields that an arriving message needs come first, as a large replay has none
  * of it in a cache. */
 typedef struct {
   int64_t local_ps;
@@ -184,8 +184,8 @@ typedef enum {
 
 /* When a library may do some of the work that waits for a rank's processor. */
 typedef enum {
-  SIM_MOMENT_ENTERED,  /* the rank is in MPI again: what came while it was outside */
-  SIM_MOMENT_CALLED,   /* a call of the rank ends: what it asked for, as far as that goes at once */
+  SIM_MOMENT_ENTERED,  /* the rank is in MPI again: work that came while it was outside */
+  SIM_MOMENT_CALLED,   /* a call of the rank ends: its work, as far as that goes at once */
   SIM_MOMENT_CALLBACK, /* a callback of the rank ends */
 } SimMoment;
 
@@ -197,7 +197,7 @@ typedef struct {
   bool acknowledged; /* it is the acknowledgement of that message, back at its source */
 } SimProtocolEvent;
 
-/* A messaging library: how messages are carried, and what that costs. */
+/* A messaging library: how messages are carried, and the cost. */
 typedef struct {
   /* Around the run; the network is known. */
   void (*begin) (SimReplay *replay);
@@ -269,7 +269,7 @@ sim_transfer_is_local (const SimReplay *replay, const SimTransfer *transfer)
   return node[transfer->envelope.source] == node[transfer->destination];
 }
 
-/* Even: what users send; odd: what collectives do on the same communicator. */
+/* Even: the program's messages; odd: those of collectives on the same communicator. */
 static inline uint32_t
 sim_context (uint32_t comm, bool internal)
 {

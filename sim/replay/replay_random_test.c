@@ -5,7 +5,7 @@
  * Messages are written in one global order, send and receive together, so a
  * program could run one message at a time: it must end on any network, with
  * every message received. */
-#include "sim/replay/replay_fixture.h"
+#include "sim/replay/replay_testing.h"
 
 #include <string.h>
 
@@ -105,10 +105,10 @@ fixture_init_on (Fixture *f, bool fabric)
   uint32_t per_node = (uint32_t) g_test_rand_int_range (1, 4);
 
   if (fabric) {
-    fixture_init_fabric (f, RANKS, per_node);
+    *f = fixture_new_fabric (RANKS, per_node);
     fixture_lower_limits (f, (uint32_t) g_test_rand_int ());
   } else
-    fixture_init (f, RANKS, per_node);
+    *f = fixture_new (RANKS, per_node);
 }
 
 static void

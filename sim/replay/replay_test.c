@@ -2,20 +2,16 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Times are in nanoseconds; see replay_fixture.h for the machine's. */
-#include "sim/replay/replay_fixture.h"
+ * Times are in nanoseconds; see replay_testing.h for the machine's. */
+#include "sim/replay/replay_testing.h"
 
 #include <string.h>
-
-#define ASSERT_ENDS(fixture, rank, ns) \
-  g_assert_cmpfloat_with_epsilon (fixture_end_ns (fixture, rank), ns, 1e-9)
 
 static void
 test_eager (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (2, 1);
 
-  fixture_init (&f, 2, 1);
   script_send (f.trace, 0, 1, 7, 500);
   script_recv (f.trace, 1, 0, 7, 500);
   fixture_run (&f);
@@ -29,15 +25,13 @@ test_eager (void)
   g_assert_cmpuint (f.result->ranks[0].sends, ==, 1);
   g_assert_cmpuint (f.result->ranks[1].receives, ==, 1);
   g_assert_cmpuint (sim_edges_count (sim_replay_edges (f.replay)), ==, 1);
-  fixture_clear (&f);
 }
 
 static void
 test_unexpected_eager (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (2, 1);
 
-  fixture_init (&f, 2, 1);
   script_send (f.trace, 0, 1, 7, 500);
   script_compute (f.trace, 1, 5000 * NS);
   script_recv (f.trace, 1, 0, 7, 500);
@@ -45,7 +39,6 @@ test_unexpected_eager (void)
   ASSERT_ENDS (&f, 1, 5700);
   g_assert_cmpint (f.result->ranks[1].wait_ps, ==, 0);
   g_assert_cmpint (f.result->ranks[1].compute_ps, ==, 5000 * NS);
-  fixture_clear (&f);
 }
 
 /* Request 300-1300, get 1300-2300, data 2300-5300, receive done 6000, its
@@ -53,9 +46,8 @@ test_unexpected_eager (void)
 static void
 test_rendezvous (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (2, 1);
 
-  fixture_init (&f, 2, 1);
   script_send (f.trace, 0, 1, 7, 2000);
   script_recv (f.trace, 1, 0, 7, 2000);
   fixture_run (&f);
@@ -65,14 +57,13 @@ test_rendezvous (void)
   g_assert_cmpuint (fixture_count (&f, SIM_MESSAGE_CONTROL), ==, 2);
   g_assert_cmpuint (fixture_count (&f, SIM_MESSAGE_REMOTE_GET), ==, 1);
   g_assert_cmpuint (fixture_record (&f, SIM_MESSAGE_DATA, 0)->message.bytes, ==, 2000);
-  fixture_clear (&f);
 }
 
 /* Nobody answers the request of 1300 before the wait, at 100 + 5000 + 100. */
 static void
 computing_receiver (Fixture *f)
 {
-  fixture_init (f, 2, 1);
+  *f = fixture_new (2, 1);
   script_send (f->trace, 0, 1, 7, 2000);
   script_irecv (f->trace, 1, 0, 7, 2000, 9);
   script_compute (f->trace, 1, 5000 * NS);
@@ -82,35 +73,32 @@ computing_receiver (Fixture *f)
 static void
 test_rendezvous_waits_for_the_receiver (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   computing_receiver (&f);
   fixture_run (&f);
   ASSERT_ENDS (&f, 1, 5200 + 1000 + 3000 + 700);
   ASSERT_ENDS (&f, 0, 9900 + 1000);
-  fixture_clear (&f);
 }
 
 static void
 test_async_progress_answers_at_once (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   computing_receiver (&f);
   f.machine->parameters.async_progress = true;
   fixture_run (&f);
   ASSERT_ENDS (&f, 1, 6000);
   ASSERT_ENDS (&f, 0, 7000);
-  fixture_clear (&f);
 }
 
 /* A call in the middle, 2100-2200, answers. */
 static void
 test_any_call_makes_progress (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (2, 1);
 
-  fixture_init (&f, 2, 1);
   script_send (f.trace, 0, 1, 7, 2000);
   script_irecv (f.trace, 1, 0, 7, 2000, 9);
   script_compute (f.trace, 1, 2000 * NS);
@@ -120,7 +108,6 @@ test_any_call_makes_progress (void)
   fixture_run (&f);
   g_assert_cmpint (fixture_record (&f, SIM_MESSAGE_REMOTE_GET, 0)->sent_ps, ==, 2200 * NS);
   ASSERT_ENDS (&f, 1, 2200 + 1000 + 3000 + 700);
-  fixture_clear (&f);
 }
 
 /* The wait for the first message ends at once and answers the second, whose
@@ -128,9 +115,8 @@ test_any_call_makes_progress (void)
 static void
 test_short_wait_makes_progress (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (2, 1);
 
-  fixture_init (&f, 2, 1);
   script_send (f.trace, 0, 1, 1, 100);
   script_send (f.trace, 0, 1, 2, 2000);
   script_irecv (f.trace, 1, 0, 1, 100, 8);
@@ -143,45 +129,39 @@ test_short_wait_makes_progress (void)
   /* 200 + 3000 + 100, then 700 for the eager message. */
   g_assert_cmpint (fixture_record (&f, SIM_MESSAGE_REMOTE_GET, 0)->sent_ps, ==, 4000 * NS);
   ASSERT_ENDS (&f, 1, 4000 + 8000 + 100 + 700);
-  fixture_clear (&f);
 }
 
 static void
 test_within_a_node (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (2, 2);
 
-  fixture_init (&f, 2, 2);
   script_send (f.trace, 0, 1, 7, 500);
   script_recv (f.trace, 1, 0, 7, 500);
   fixture_run (&f);
   ASSERT_ENDS (&f, 1, 300 + 200 + 50 + 700);
   g_assert_cmpuint (fake_network_log (f.network)->len, ==, 0);
   g_assert_cmpuint (sim_edges_count (sim_replay_edges (f.replay)), ==, 1);
-  fixture_clear (&f);
 }
 
 /* The copy runs 500-700; both see its end. */
 static void
 test_rendezvous_within_a_node (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (2, 2);
 
-  fixture_init (&f, 2, 2);
   script_send (f.trace, 0, 1, 7, 2000);
   script_recv (f.trace, 1, 0, 7, 2000);
   fixture_run (&f);
   ASSERT_ENDS (&f, 0, 700);
   ASSERT_ENDS (&f, 1, 1400);
-  fixture_clear (&f);
 }
 
 static void
 test_to_oneself (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (2, 1);
 
-  fixture_init (&f, 2, 1);
   script_irecv (f.trace, 0, 0, 7, 2000, 5);
   script_isend (f.trace, 0, 0, 7, 2000, 6);
   script_requests (f.trace, 0, TRACE_OP_WAIT, 2, (uint32_t[]){ 5, 6 });
@@ -189,59 +169,51 @@ test_to_oneself (void)
   ASSERT_ENDS (&f, 0, 100 + 300 + 200 + 200 + 700);
   g_assert_cmpuint (f.result->messages, ==, 1);
   g_assert_cmpuint (sim_edges_count (sim_replay_edges (f.replay)), ==, 0);
-  fixture_clear (&f);
 }
 
 static void
 test_synchronous_small (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (2, 1);
 
-  fixture_init (&f, 2, 1);
   script_send_mode (f.trace, 0, 1, 7, 10, TRACE_SEND_SYNCHRONOUS);
   script_recv (f.trace, 1, 0, 7, 10);
   fixture_run (&f);
   ASSERT_ENDS (&f, 1, 2300 + 1010 + 700);
   ASSERT_ENDS (&f, 0, 4010 + 1000);
-  fixture_clear (&f);
 }
 
 /* Nothing to get: the request is acknowledged. */
 static void
 test_synchronous_empty (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (2, 1);
 
-  fixture_init (&f, 2, 1);
   script_send_mode (f.trace, 0, 1, 7, 0, TRACE_SEND_SYNCHRONOUS);
   script_recv (f.trace, 1, 0, 7, 0);
   fixture_run (&f);
   ASSERT_ENDS (&f, 1, 1300 + 700);
   ASSERT_ENDS (&f, 0, 3000);
   g_assert_cmpuint (fixture_count (&f, SIM_MESSAGE_DATA), ==, 0);
-  fixture_clear (&f);
 }
 
 static void
 test_buffered_does_not_wait (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (2, 1);
 
-  fixture_init (&f, 2, 1);
   script_send_mode (f.trace, 0, 1, 7, 2000, TRACE_SEND_BUFFERED);
   script_recv (f.trace, 1, 0, 7, 2000);
   fixture_run (&f);
   ASSERT_ENDS (&f, 0, 300);
   ASSERT_ENDS (&f, 1, 6000);
-  fixture_clear (&f);
 }
 
 static void
 test_sends_are_pipelined (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (2, 1);
 
-  fixture_init (&f, 2, 1);
   for (uint32_t i = 0; i < 100; i++) {
     script_send (f.trace, 0, 1, 7, 0);
     script_recv (f.trace, 1, 0, 7, 0);
@@ -250,16 +222,14 @@ test_sends_are_pipelined (void)
   ASSERT_ENDS (&f, 0, 100 * 300);
   /* 700 per message is more than 300, so the receiver is never idle again. */
   ASSERT_ENDS (&f, 1, 1300 + 100 * 700);
-  fixture_clear (&f);
 }
 
 /* The second, empty, is there before the first, but is matched after it. */
 static void
 test_order_of_a_pair (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (2, 1);
 
-  fixture_init (&f, 2, 1);
   script_send (f.trace, 0, 1, 7, 900);
   script_send (f.trace, 0, 1, 7, 0);
   script_recv (f.trace, 1, 0, 7, 900);
@@ -268,15 +238,13 @@ test_order_of_a_pair (void)
   /* The second is there at 1600, the first at 2200. */
   ASSERT_ENDS (&f, 1, 2200 + 700 + 700);
   g_assert_cmpuint (f.result->warnings->len, ==, 0);
-  fixture_clear (&f);
 }
 
 static void
 test_wildcard_takes_who_comes_first (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (3, 1);
 
-  fixture_init (&f, 3, 1);
   script_compute (f.trace, 1, 1000 * NS);
   script_send (f.trace, 1, 0, 7, 10);
   script_send (f.trace, 2, 0, 7, 900);
@@ -286,15 +254,13 @@ test_wildcard_takes_who_comes_first (void)
   /* 2200 from rank 2, 2310 from rank 1. */
   ASSERT_ENDS (&f, 0, 2200 + 700 + 700);
   g_assert_cmpuint (f.result->warnings->len, ==, 0);
-  fixture_clear (&f);
 }
 
 static void
 test_proc_null (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (1, 1);
 
-  fixture_init (&f, 1, 1);
   script_send (f.trace, 0, TRACE_PROC_NULL, 7, 500);
   script_recv (f.trace, 0, TRACE_PROC_NULL, 7, 500);
   script_irecv (f.trace, 0, TRACE_PROC_NULL, 7, 500, 5);
@@ -302,15 +268,13 @@ test_proc_null (void)
   fixture_run (&f);
   ASSERT_ENDS (&f, 0, 400);
   g_assert_cmpuint (f.result->messages, ==, 0);
-  fixture_clear (&f);
 }
 
 static void
 test_sendrecv_exchanges (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (2, 1);
 
-  fixture_init (&f, 2, 1);
   for (uint32_t rank = 0; rank < 2; rank++)
     script_add (f.trace, rank,
                 (TraceOp){ .kind = TRACE_OP_SENDRECV,
@@ -323,15 +287,13 @@ test_sendrecv_exchanges (void)
   /* Both receive at 6000; the acknowledgement is at 7000. */
   ASSERT_ENDS (&f, 0, 7000);
   ASSERT_ENDS (&f, 1, 7000);
-  fixture_clear (&f);
 }
 
 static void
 test_truncation_is_a_warning (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (2, 1);
 
-  fixture_init (&f, 2, 1);
   script_send (f.trace, 0, 1, 7, 500);
   script_send (f.trace, 0, 1, 7, 500);
   script_recv (f.trace, 1, 0, 7, 499);
@@ -340,15 +302,13 @@ test_truncation_is_a_warning (void)
   g_assert_no_error (f.error);
   g_assert_cmpuint (f.result->warnings->len, ==, 1);
   g_assert_true (g_str_has_suffix (g_ptr_array_index (f.result->warnings, 0), "rank1:1"));
-  fixture_clear (&f);
 }
 
 static void
 test_compute_scale_and_work (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (1, 1);
 
-  fixture_init (&f, 1, 1);
   f.compute_scale = 0.5;
   script_add (f.trace, 0,
               (TraceOp){ .kind = TRACE_OP_COMPUTE, .gap_ps = 1000 * NS, .flops = 3000 });
@@ -356,46 +316,40 @@ test_compute_scale_and_work (void)
   script_compute (f.trace, 0, 1000 * NS); /* after the end: not replayed */
   fixture_run (&f);
   ASSERT_ENDS (&f, 0, 0.5 * (1000 + 3000) + 100);
-  fixture_clear (&f);
 }
 
 /* A receive that nobody asks for any more still lets its sender go. */
 static void
 test_done_rank_answers (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (2, 1);
 
-  fixture_init (&f, 2, 1);
   script_irecv (f.trace, 1, 0, 7, 2000, 5);
   script_send (f.trace, 0, 1, 7, 2000);
   fixture_run (&f);
   ASSERT_ENDS (&f, 1, 100);
   ASSERT_ENDS (&f, 0, 7000);
-  fixture_clear (&f);
 }
 
 /* But not before it is done, whatever the network's time is. */
 static void
 test_done_rank_answers_at_its_end (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (2, 1);
 
-  fixture_init (&f, 2, 1);
   script_irecv (f.trace, 1, 0, 7, 2000, 5);
   script_compute (f.trace, 1, 9000 * NS);
   script_send (f.trace, 0, 1, 7, 2000);
   fixture_run (&f);
   g_assert_cmpint (fixture_record (&f, SIM_MESSAGE_REMOTE_GET, 0)->sent_ps, ==, 9100 * NS);
   ASSERT_ENDS (&f, 1, 9100);
-  fixture_clear (&f);
 }
 
 static void
 test_deadlock_names_the_ranks (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (3, 1);
 
-  fixture_init (&f, 3, 1);
   script_recv (f.trace, 0, 1, 7, 10);
   script_recv (f.trace, 1, TRACE_ANY_SOURCE, TRACE_ANY_TAG, 10);
   fixture_run (&f);
@@ -404,21 +358,18 @@ test_deadlock_names_the_ranks (void)
       f.error->message, ==,
       "script: the trace cannot end: rank 0 waits in MPI_Recv from 1 tag 7 at rank0:1; "
       "rank 1 waits in MPI_Recv from any rank any tag at rank1:1");
-  fixture_clear (&f);
 }
 
 static void
 assert_fails (TraceOp op, const char *text)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (2, 1);
 
-  fixture_init (&f, 2, 1);
   script_add (f.trace, 1, op);
   fixture_run (&f);
   g_assert_error (f.error, SIM_ERROR, SIM_ERROR_TRACE);
   g_assert_nonnull (strstr (f.error->message, text));
   g_assert_nonnull (strstr (f.error->message, "rank 1, MPI_Call at rank1:1: "));
-  fixture_clear (&f);
 }
 
 static void
@@ -441,9 +392,8 @@ test_bad_operations_are_errors (void)
 static void
 test_end_of_time (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (2, 1);
 
-  fixture_init (&f, 2, 1);
   script_compute (f.trace, 1, INT64_MAX / 4 - 1000000);
   fixture_run (&f);
   g_assert_no_error (f.error);
@@ -452,7 +402,6 @@ test_end_of_time (void)
   fixture_run (&f);
   g_assert_error (f.error, SIM_ERROR, SIM_ERROR_TRACE);
   g_assert_nonnull (strstr (f.error->message, "time passes 2305843 s"));
-  fixture_clear (&f);
 }
 
 int

@@ -1,4 +1,4 @@
-/* replay_window.c - windows, one-sided accesses, and what completes them.
+/* replay_window.c - windows, one-sided accesses, and the calls that complete them.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -53,7 +53,7 @@ window_of (SimReplay *replay, uint32_t rank, uint32_t handle)
 
 /* -- accesses ------------------------------------------------------------ */
 
-/* The data is where it goes; of a fetch, what it brings. */
+/* The data is at its destination; of a fetch, the data to the target. */
 void
 sim_window_arrived (SimReplay *replay, uint32_t transfer)
 {

@@ -2,21 +2,20 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Times are in nanoseconds; see replay_fixture.h for the machine's. */
-#include "sim/replay/replay_fixture.h"
+ * Times are in nanoseconds; see replay_testing.h for the machine's. */
+#include "sim/replay/replay_testing.h"
 
 #include <string.h>
 
 #define WINDOW 9u
 
-#define ASSERT_ENDS(fixture, rank, ns) \
-  g_assert_cmpfloat_with_epsilon (fixture_end_ns (fixture, rank), ns, 1e-6)
-
-static void
-init (Fixture *f, uint32_t n, uint32_t per_node)
+static Fixture
+init (uint32_t n, uint32_t per_node)
 {
-  fixture_init (f, n, per_node);
-  f->machine->parameters.collective_network = false;
+  Fixture f = fixture_new (n, per_node);
+
+  f.machine->parameters.collective_network = false;
+  return f;
 }
 
 static TraceOp
@@ -67,7 +66,7 @@ synchronize (Trace *trace, uint32_t rank, TraceOpKind kind, const int32_t *ranks
 static void
 one_access (Fixture *f, uint32_t per_node, TraceOpKind kind, uint64_t bytes, uint64_t back_bytes)
 {
-  init (f, 2, per_node);
+  *f = init (2, per_node);
   access_window (f->trace, 0, kind, 1, bytes, back_bytes);
   window_call (f->trace, 0, TRACE_OP_WIN_FLUSH, 1);
   script_compute (f->trace, 1, 50000 * NS);
@@ -79,7 +78,7 @@ one_access (Fixture *f, uint32_t per_node, TraceOpKind kind, uint64_t bytes, uin
 static void
 test_put (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   one_access (&f, 1, TRACE_OP_PUT, 400, 0);
   ASSERT_ENDS (&f, 0, 300 + 1400 + 1000);
@@ -87,20 +86,18 @@ test_put (void)
   g_assert_cmpuint (f.result->messages, ==, 1);
   g_assert_cmpuint (f.result->message_bytes, ==, 400);
   g_assert_cmpuint (f.result->ranks[0].sends, ==, 0);
-  fixture_clear (&f);
 }
 
 /* No request to send: the target takes no part. */
 static void
 test_long_put (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   one_access (&f, 1, TRACE_OP_PUT, 5000, 0);
   ASSERT_ENDS (&f, 0, 300 + 6000 + 1000);
   g_assert_cmpuint (fixture_count (&f, SIM_MESSAGE_DATA), ==, 1);
   g_assert_cmpuint (fixture_count (&f, SIM_MESSAGE_CONTROL), ==, 1);
-  fixture_clear (&f);
 }
 
 /* The edge goes where the data goes. */
@@ -109,7 +106,7 @@ test_get (void)
 {
   g_autofree SimEdge *edges = NULL;
   uint64_t n;
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   one_access (&f, 1, TRACE_OP_GET, 77, 5000);
   ASSERT_ENDS (&f, 0, 300 + 1000 + 6000);
@@ -118,59 +115,52 @@ test_get (void)
   g_assert_cmpuint (n, ==, 1);
   g_assert_cmpuint (edges[0].source, ==, 1);
   g_assert_cmpuint (edges[0].bytes, ==, 5000);
-  fixture_clear (&f);
 }
 
 static void
 test_fetch (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   one_access (&f, 1, TRACE_OP_FETCH, 8, 16);
   ASSERT_ENDS (&f, 0, 300 + 1008 + 1016);
   g_assert_cmpuint (f.result->messages, ==, 2);
   g_assert_cmpuint (f.result->message_bytes, ==, 24);
   g_assert_cmpuint (sim_edges_count (sim_replay_edges (f.replay)), ==, 2);
-  fixture_clear (&f);
 }
 
 static void
 test_within_a_node (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   one_access (&f, 2, TRACE_OP_FETCH, 1000, 3000);
   ASSERT_ENDS (&f, 0, 300 + 200 + 400);
   g_assert_cmpuint (fake_network_log (f.network)->len, ==, 0);
   g_assert_cmpuint (f.result->message_bytes, ==, 4000);
-  fixture_clear (&f);
 }
 
 static void
 test_nobody (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = init (2, 1);
 
-  init (&f, 2, 1);
   access_window (f.trace, 0, TRACE_OP_PUT, TRACE_PROC_NULL, 400, 0);
   window_call (f.trace, 0, TRACE_OP_WIN_FLUSH, TRACE_ANY_SOURCE);
   fixture_run (&f);
   ASSERT_ENDS (&f, 0, 200);
   g_assert_cmpuint (f.result->messages, ==, 0);
-  fixture_clear (&f);
 }
 
 static void
 assert_fails (TraceOp op, const char *text)
 {
-  Fixture f;
+  g_auto (Fixture) f = init (2, 1);
 
-  init (&f, 2, 1);
   script_add (f.trace, 0, op);
   fixture_run (&f);
   g_assert_error (f.error, SIM_ERROR, SIM_ERROR_TRACE);
   g_assert_nonnull (strstr (f.error->message, text));
-  fixture_clear (&f);
 }
 
 static void
@@ -199,15 +189,13 @@ test_impossible_target (void)
 static void
 flush_one (int32_t target, double end_ns)
 {
-  Fixture f;
+  g_auto (Fixture) f = init (3, 1);
 
-  init (&f, 3, 1);
   access_window (f.trace, 0, TRACE_OP_PUT, 1, 100, 0);
   access_window (f.trace, 0, TRACE_OP_PUT, 2, 900, 0);
   window_call (f.trace, 0, TRACE_OP_WIN_FLUSH, target);
   fixture_run (&f);
   ASSERT_ENDS (&f, 0, end_ns);
-  fixture_clear (&f);
 }
 
 static void
@@ -223,9 +211,8 @@ test_flush (void)
 static void
 test_flush_of_another_window (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = init (2, 1);
 
-  init (&f, 2, 1);
   access_window (f.trace, 0, TRACE_OP_PUT, 1, 100, 0);
   script_add (f.trace, 0,
               (TraceOp){ .kind = TRACE_OP_WIN_FLUSH,
@@ -234,7 +221,6 @@ test_flush_of_another_window (void)
                          .peer = TRACE_ANY_SOURCE });
   fixture_run (&f);
   ASSERT_ENDS (&f, 0, 400);
-  fixture_clear (&f);
 }
 
 /* Known at 2700, in the computation. */
@@ -242,11 +228,11 @@ static void
 test_requests (void)
 {
   TraceOp op = access_op (TRACE_OP_PUT, 1, 400, 0);
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   op.nonblocking = true;
   op.request = 5;
-  init (&f, 2, 1);
+  f = init (2, 1);
   script_add (f.trace, 0, op);
   script_compute (f.trace, 0, 9000 * NS);
   script_wait (f.trace, 0, 5);
@@ -255,7 +241,6 @@ test_requests (void)
   fixture_run (&f);
   ASSERT_ENDS (&f, 0, 300 + 9000 + 100 + 2700);
   g_assert_cmpuint (f.result->warnings->len, ==, 0);
-  fixture_clear (&f);
 }
 
 /* Rank 0's put is known at 2700; then it receives the barrier's message, that
@@ -263,9 +248,8 @@ test_requests (void)
 static void
 test_fence (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = init (2, 1);
 
-  init (&f, 2, 1);
   access_window (f.trace, 0, TRACE_OP_PUT, 1, 400, 0);
   for (uint32_t rank = 0; rank < 2; rank++)
     window_call (f.trace, rank, TRACE_OP_WIN_FENCE, 0);
@@ -273,15 +257,13 @@ test_fence (void)
   ASSERT_ENDS (&f, 0, 2700 + 700 + 300);
   ASSERT_ENDS (&f, 1, 3700 + 1000 + 700);
   g_assert_cmpuint (f.result->collectives, ==, 2);
-  fixture_clear (&f);
 }
 
 static void
 test_create_and_free_meet (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = init (2, 1);
 
-  init (&f, 2, 1);
   script_compute (f.trace, 1, 5000 * NS);
   window_call (f.trace, 1, TRACE_OP_WIN_CREATE, 0);
   window_call (f.trace, 0, TRACE_OP_WIN_CREATE, 0);
@@ -293,15 +275,13 @@ test_create_and_free_meet (void)
    * fence. */
   ASSERT_ENDS (&f, 0, 7000 + 3700);
   ASSERT_ENDS (&f, 1, 7000 + 5400);
-  fixture_clear (&f);
 }
 
 static void
 test_fence_in_hardware (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = init (2, 1);
 
-  init (&f, 2, 1);
   f.machine->parameters.collective_network = true;
   access_window (f.trace, 0, TRACE_OP_PUT, 1, 400, 0);
   for (uint32_t rank = 0; rank < 2; rank++)
@@ -310,7 +290,6 @@ test_fence_in_hardware (void)
   g_assert_cmpfloat (fixture_end_ns (&f, 1), >, 2700);
   ASSERT_ENDS (&f, 0, fixture_end_ns (&f, 1));
   g_assert_cmpuint (f.result->messages, ==, 1);
-  fixture_clear (&f);
 }
 
 /* -- post, start, complete, wait ----------------------------------------- */
@@ -321,9 +300,8 @@ static void
 test_exposure (void)
 {
   static const int32_t origin[] = { 0 }, target[] = { 1 };
-  Fixture f;
+  g_auto (Fixture) f = init (2, 1);
 
-  init (&f, 2, 1);
   script_compute (f.trace, 1, 5000 * NS);
   synchronize (f.trace, 1, TRACE_OP_WIN_POST, origin, 1);
   synchronize (f.trace, 1, TRACE_OP_WIN_WAIT, origin, 1);
@@ -335,7 +313,6 @@ test_exposure (void)
   ASSERT_ENDS (&f, 1, 10100 + 1000 + 700);
   g_assert_cmpuint (f.result->collectives, ==, 0);
   g_assert_cmpuint (f.result->unmatched_sends, ==, 0);
-  fixture_clear (&f);
 }
 
 /* Two windows: the start on the second one is not opened by the first's post.
@@ -344,9 +321,8 @@ static void
 test_windows_do_not_mix (void)
 {
   static const int32_t origin[] = { 0 }, target[] = { 1 };
-  Fixture f;
+  g_auto (Fixture) f = init (2, 1);
 
-  init (&f, 2, 1);
   for (uint32_t rank = 0; rank < 2; rank++)
     for (uint32_t i = 0; i < 2; i++)
       script_add (f.trace, rank,
@@ -371,21 +347,18 @@ test_windows_do_not_mix (void)
   fixture_run (&f);
   g_assert_cmpfloat (fixture_end_ns (&f, 0), >, 50000);
   g_assert_cmpuint (f.result->unmatched_sends, ==, 1);
-  fixture_clear (&f);
 }
 
 static void
 test_never_posted (void)
 {
   static const int32_t target[] = { 1 };
-  Fixture f;
+  g_auto (Fixture) f = init (2, 1);
 
-  init (&f, 2, 1);
   synchronize (f.trace, 0, TRACE_OP_WIN_START, target, 1);
   fixture_run (&f);
   g_assert_error (f.error, SIM_ERROR, SIM_ERROR_DEADLOCK);
   g_assert_nonnull (strstr (f.error->message, "rank 0 waits in MPI_Win_call from 1 at rank0:1"));
-  fixture_clear (&f);
 }
 
 /* -- jitter -------------------------------------------------------------- */
@@ -395,9 +368,8 @@ static void
 test_many_accesses (void)
 {
   enum { N = 6, ROUNDS = 30 };
-  Fixture f;
+  g_auto (Fixture) f = init (N, 2);
 
-  init (&f, N, 2);
   f.jitter_ps = 4000 * NS;
   for (uint32_t rank = 0; rank < N; rank++) {
     for (uint32_t i = 0; i < ROUNDS; i++) {
@@ -418,7 +390,6 @@ test_many_accesses (void)
   fixture_run (&f);
   g_assert_no_error (f.error);
   g_assert_cmpuint (f.result->warnings->len, ==, 0);
-  fixture_clear (&f);
 }
 
 /* The communicator of a window may be freed, its handle be another's, and a
@@ -428,9 +399,8 @@ test_communicator_is_freed (void)
 {
   enum { COMM = 5 };
   static const TraceOpKind kinds[] = { TRACE_OP_PUT, TRACE_OP_WIN_FENCE, TRACE_OP_WIN_FREE };
-  Fixture f;
+  g_auto (Fixture) f = init (2, 1);
 
-  init (&f, 2, 1);
   for (uint32_t rank = 0; rank < 2; rank++) {
     TraceOp op = access_op (TRACE_OP_WIN_CREATE, 1 - (int32_t) rank, 10, 0);
 
@@ -454,7 +424,6 @@ test_communicator_is_freed (void)
   g_assert_no_error (f.error);
   g_assert_cmpuint (f.result->message_bytes, ==, 20);
   g_assert_cmpuint (f.result->warnings->len, ==, 0);
-  fixture_clear (&f);
 }
 
 int

@@ -1,10 +1,10 @@
-/* timeline.c - what every rank did when, kept while a replay runs.
+/* timeline.c - intervals and messages of every rank, kept while a replay runs.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
  * A rank's clock moves on in many places of the replay.  Nothing here has to
  * know them: the clock is seen when an operation begins, when the rank waits and
- * when it ends, and what lies between is the work of the operation. */
+ * when it ends, and the time between is the work of the operation. */
 #include "sim/replay/timeline.h"
 
 #include <string.h>
@@ -161,27 +161,20 @@ lane_at (SimTimeline *timeline, uint32_t lane)
   return &g_array_index (timeline->lanes, Lane, lane);
 }
 
-/* Waits that follow each other in one call are one. */
-static bool
-extends_last (const SimTimeline *timeline, const Lane *lane, uint16_t state, bool waits)
-{
-  const Record *last = lane->last == 0 ? NULL : &timeline->records[lane->last - 1];
-
-  return last != NULL && waits && last->waits && !lane->fresh && last->state == state &&
-         last->end_ps == lane->since_ps;
-}
-
 /* The lane comes to end_ps. */
 static void
 lane_advance (SimTimeline *timeline, uint32_t number, int64_t end_ps, uint16_t state, bool waits)
 {
   Lane *lane = lane_at (timeline, number);
   int64_t begin_ps = lane->since_ps;
+  Record *last = lane->last == 0 ? NULL : &timeline->records[lane->last - 1];
 
   if (end_ps <= begin_ps)
     return;
-  if (extends_last (timeline, lane, state, waits))
-    timeline->records[lane->last - 1].end_ps = end_ps;
+  /* Waits that follow each other in one call are one. */
+  if (last != NULL && waits && last->waits && !lane->fresh && last->state == state &&
+      last->end_ps == begin_ps)
+    last->end_ps = end_ps;
   else if (has_room (timeline, begin_ps)) {
     record_add (timeline, (Record){ .begin_ps = begin_ps,
                                     .end_ps = end_ps,
@@ -197,7 +190,7 @@ lane_advance (SimTimeline *timeline, uint32_t number, int64_t end_ps, uint16_t s
   lane->fresh = false;
 }
 
-/* -- what a replay tells --------------------------------------------------- */
+/* -- recording --------------------------------------------------- */
 
 /* Operations of one kind stand together. */
 static const struct {
@@ -331,7 +324,7 @@ sim_timeline_received (SimTimeline *timeline, uint32_t transfer, uint32_t source
     record_add (timeline, record);
 }
 
-/* -- what is in it --------------------------------------------------------- */
+/* -- reading --------------------------------------------------------- */
 
 uint32_t
 sim_timeline_ranks (const SimTimeline *timeline)

@@ -1,10 +1,10 @@
-/* timeline.h - what every rank did when, kept while a replay runs.
+/* timeline.h - intervals and messages of every rank, kept while a replay runs.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
  * A lane is a rank's processor.  Its intervals follow each other without a gap
  * from 0 to the rank's end: the calls of the rank, of which each is cut in
- * parts in which it works and parts in which it waits, and what it computes
+ * parts in which it works and parts in which it waits, and the computation
  * between them.  They add up to SimRankTimes: intervals of kind COMPUTE to
  * compute_ps, those that wait to wait_ps.  Ranks whose operations are a graph
  * have a lane per processor; they wait, on their first one, while all are idle.
@@ -17,7 +17,7 @@
  * when its sender begins to send it to when its receiver has taken it out; an
  * access goes to where its data goes, until that side's adapter has it or, if
  * only that is known, until its origin knows.  The messages of collectives in
- * which everyone sends to everyone at once are not kept, as they are the square
+ * which every rank sends to every other at once are not kept, as they are the square
  * of the ranks.
  *
  * An interval or message takes 40 bytes.  At the limit the timeline ends: it is
@@ -44,7 +44,7 @@ typedef enum {
   SIM_N_STATE_KINDS
 } SimStateKind;
 
-/* What a lane is in: a call by its MPI name, "computing", "idle". */
+/* The state of a lane: a call by its MPI name, "computing", "idle". */
 typedef struct {
   char *name;
   SimStateKind kind;
@@ -73,7 +73,7 @@ SimTimeline *sim_timeline_new (uint32_t n_ranks, const bool *shown, uint64_t lim
 void sim_timeline_free (SimTimeline *timeline);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SimTimeline, sim_timeline_free)
 
-/* -- what is in it, after the run ------------------------------------------ */
+/* -- reading, after the run ------------------------------------------ */
 
 uint32_t sim_timeline_ranks (const SimTimeline *timeline);
 bool sim_timeline_shows (const SimTimeline *timeline, uint32_t rank);
@@ -93,11 +93,11 @@ int64_t sim_timeline_end_ps (const SimTimeline *timeline);
 /* Intervals and messages that the limit kept out. */
 uint64_t sim_timeline_left_out (const SimTimeline *timeline);
 
-/* -- what a replay tells --------------------------------------------------- */
+/* -- recording, by a replay --------------------------------------------------- */
 
 /* Forgets everything; *now_ps is the time of the network as long as this is told. */
 void sim_timeline_begin (SimTimeline *timeline, const int64_t *now_ps);
-/* The rank begins an operation; what it did before has ended. */
+/* The rank begins an operation; the one before has ended. */
 void
 sim_timeline_call (SimTimeline *timeline, uint32_t rank, const TraceOp *operation, int64_t at_ps);
 /* It waited.  Up to then it worked. */

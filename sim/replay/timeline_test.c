@@ -2,15 +2,15 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Times in nanoseconds on the machine of replay_fixture.h. */
-#include "sim/replay/replay_fixture.h"
+ * Times in nanoseconds on the machine of replay_testing.h. */
+#include "sim/replay/replay_testing.h"
 
 #include <string.h>
 
 static void
 init (Fixture *f, uint32_t n_ranks, uint32_t per_node, uint64_t limit)
 {
-  fixture_init (f, n_ranks, per_node);
+  *f = fixture_new (n_ranks, per_node);
   f->timeline = sim_timeline_new (n_ranks, NULL, limit);
 }
 
@@ -327,7 +327,7 @@ test_chosen_ranks (void)
   static const bool shown[] = { true, false, true };
   Fixture f;
 
-  fixture_init (&f, 3, 1);
+  f = fixture_new (3, 1);
   f.timeline = sim_timeline_new (3, shown, UINT64_MAX);
   script_send (f.trace, 0, 1, 7, 10);
   script_send (f.trace, 0, 2, 7, 10);

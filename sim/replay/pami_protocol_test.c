@@ -1,7 +1,7 @@
-/* rendezvous_test.c - remote gets: pacing and the choice of routing.
+/* pami_protocol_test.c - remote gets: pacing and the choice of routing.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "sim/replay/replay_fixture.h"
+#include "sim/replay/replay_testing.h"
 
 /* bgq.md section 3.4, two racks. */
 #define PIECE_BYTES  16384
@@ -13,7 +13,7 @@ fixture_far (Fixture *f, const char *spec, uint32_t n_senders, uint64_t bytes)
 {
   uint32_t n_nodes;
 
-  fixture_init_spec (f, spec, n_senders + 1, 1);
+  *f = fixture_new_spec (spec, n_senders + 1, 1);
   n_nodes = topo_shape_nodes (&f->machine->shape);
   for (uint32_t sender = 1; sender <= n_senders; sender++) {
     /* Half-way round every dimension, or nearly: never on a line. */
@@ -41,7 +41,7 @@ data_bytes (const Fixture *f)
 static void
 test_pieces (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
   uint64_t bytes = 12 * PIECE_BYTES + 100;
 
   fixture_far (&f, "bgq:2048", 1, bytes);
@@ -54,14 +54,13 @@ test_pieces (void)
     g_assert_cmpuint (piece.whole_bytes, ==, bytes);
   }
   g_assert_cmpuint (f.result->messages, ==, 1);
-  fixture_clear (&f);
 }
 
 /* Bytes asked for and not yet there, whenever a piece is asked for. */
 static void
 test_window (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
   uint32_t n_gets;
   int64_t largest = 0;
 
@@ -78,14 +77,13 @@ test_window (void)
     largest = MAX (largest, outstanding);
   }
   g_assert_cmpint (largest, ==, WINDOW_BYTES);
-  fixture_clear (&f);
 }
 
 /* Three equal transfers take turns, so they end within a few pieces. */
 static void
 test_round_robin (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
   uint32_t n_of[4] = { 0 };
 
   fixture_far (&f, "bgq:2048", 3, 20 * PIECE_BYTES);
@@ -97,24 +95,22 @@ test_round_robin (void)
       for (uint32_t sender = 1; sender <= 3; sender++)
         g_assert_cmpint (n_of[sender] + 5, >=, n_of[owner]);
   }
-  fixture_clear (&f);
 }
 
 static void
 test_small_partitions_are_not_paced (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   fixture_far (&f, "bgq:512", 1, 20 * PIECE_BYTES);
   g_assert_cmpuint (fixture_count (&f, SIM_MESSAGE_DATA), ==, 1);
   g_assert_cmpuint (fixture_record (&f, SIM_MESSAGE_DATA, 0)->message.whole_bytes, ==, 0);
-  fixture_clear (&f);
 }
 
 static void
 test_descriptors (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   /* Above dynamic_bytes: counted at the receiver, one descriptor. */
   fixture_far (&f, "bgq:512", 1, 65537);
@@ -123,14 +119,13 @@ test_descriptors (void)
   fixture_clear (&f);
   fixture_far (&f, "bgq:512", 1, 65536);
   g_assert_cmpuint (fixture_record (&f, SIM_MESSAGE_REMOTE_GET, 0)->message.descriptors, ==, 2);
-  fixture_clear (&f);
 }
 
 /* With room for two dynamic transfers the third is deterministic. */
 static void
 test_dynamic_limit (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
   uint32_t forced = 0;
 
   fixture_far (&f, "bgq:512", 3, 70000);
@@ -141,16 +136,14 @@ test_dynamic_limit (void)
   for (uint32_t i = 0; i < 3; i++)
     forced += fixture_record (&f, SIM_MESSAGE_DATA, i)->message.force_deterministic;
   g_assert_cmpuint (forced, ==, 1);
-  fixture_clear (&f);
 }
 
 /* The limit is on transfers in flight: one after the other, all are dynamic. */
 static void
 test_dynamic_limit_is_given_back (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new_spec ("bgq:512", 2, 1);
 
-  fixture_init_spec (&f, "bgq:512", 2, 1);
   f.mapping->node[1] = 327;
   f.machine->parameters.dynamic_messages = 1;
   for (uint32_t i = 0; i < 3; i++) {
@@ -160,7 +153,6 @@ test_dynamic_limit_is_given_back (void)
   fixture_run (&f);
   for (uint32_t i = 0; i < 3; i++)
     g_assert_cmpuint (fixture_record (&f, SIM_MESSAGE_REMOTE_GET, i)->message.descriptors, ==, 1);
-  fixture_clear (&f);
 }
 
 int

@@ -1,20 +1,16 @@
-/* requests_test.c - requests and the calls that complete, probe and cancel.
+/* replay_ops_test.c - requests and the calls that complete, probe and cancel.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Times are in nanoseconds; see replay_fixture.h for the machine's. */
-#include "sim/replay/replay_fixture.h"
-
-#define ASSERT_ENDS(fixture, rank, ns) \
-  g_assert_cmpfloat_with_epsilon (fixture_end_ns (fixture, rank), ns, 1e-9)
+ * Times are in nanoseconds; see replay_testing.h for the machine's. */
+#include "sim/replay/replay_testing.h"
 
 /* One handle for three active sends, completed in the order of their start. */
 static void
 test_request_handle_is_a_queue (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (2, 1);
 
-  fixture_init (&f, 2, 1);
   script_isend (f.trace, 0, 1, 1, 2000, 5);
   script_isend (f.trace, 0, 1, 2, 0, 5);
   script_isend (f.trace, 0, 1, 3, 0, 5);
@@ -26,15 +22,13 @@ test_request_handle_is_a_queue (void)
   /* Sent at 300, acknowledged 6000-7000; two more waits of 100. */
   ASSERT_ENDS (&f, 0, 7000 + 200);
   g_assert_cmpuint (f.result->warnings->len, ==, 0);
-  fixture_clear (&f);
 }
 
 static void
 test_unknown_request_is_a_warning (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (1, 1);
 
-  fixture_init (&f, 1, 1);
   script_wait (f.trace, 0, 77);
   script_wait (f.trace, 0, 78);
   script_wait (f.trace, 0, TRACE_REQUEST_NULL);
@@ -42,19 +36,16 @@ test_unknown_request_is_a_warning (void)
   ASSERT_ENDS (&f, 0, 300);
   g_assert_cmpuint (f.result->warnings->len, ==, 1);
   g_assert_true (g_str_has_prefix (g_ptr_array_index (f.result->warnings, 0), "2 "));
-  fixture_clear (&f);
 }
 
 static void
 test_impossible_request (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (2, 1);
 
-  fixture_init (&f, 2, 1);
   script_isend (f.trace, 0, 1, 1, 10, UINT32_MAX);
   fixture_run (&f);
   g_assert_error (f.error, SIM_ERROR, SIM_ERROR_TRACE);
-  fixture_clear (&f);
 }
 
 static void
@@ -72,10 +63,9 @@ persistent_init (Trace *trace, uint32_t rank, TraceOpKind kind, int32_t peer)
 static void
 test_persistent (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (2, 1);
   uint32_t handle = 20;
 
-  fixture_init (&f, 2, 1);
   for (uint32_t rank = 0; rank < 2; rank++) {
     persistent_init (f.trace, rank, rank == 0 ? TRACE_OP_SEND_INIT : TRACE_OP_RECV_INIT,
                      1 - (int32_t) rank);
@@ -92,30 +82,26 @@ test_persistent (void)
   g_assert_cmpuint (f.result->messages, ==, 3);
   g_assert_cmpuint (f.result->ranks[1].receives, ==, 3);
   g_assert_cmpuint (f.result->warnings->len, ==, 0);
-  fixture_clear (&f);
 }
 
 static void
 test_freed_request_goes_on (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (2, 1);
 
-  fixture_init (&f, 2, 1);
   script_isend (f.trace, 0, 1, 7, 2000, 5);
   script_requests (f.trace, 0, TRACE_OP_REQUEST_FREE, 1, (uint32_t[]){ 5 });
   script_recv (f.trace, 1, 0, 7, 2000);
   fixture_run (&f);
   ASSERT_ENDS (&f, 0, 400);
   ASSERT_ENDS (&f, 1, 6000);
-  fixture_clear (&f);
 }
 
 static void
 test_probe_blocks (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (2, 1);
 
-  fixture_init (&f, 2, 1);
   script_send (f.trace, 0, 1, 7, 500);
   script_add (
       f.trace, 1,
@@ -126,7 +112,6 @@ test_probe_blocks (void)
   fixture_run (&f);
   ASSERT_ENDS (&f, 1, 1800 + 1000 + 700);
   g_assert_cmpint (f.result->ranks[1].wait_ps, ==, 1700 * NS);
-  fixture_clear (&f);
 }
 
 static void
@@ -147,9 +132,8 @@ add_iprobe (Trace *trace, uint32_t rank, uint32_t seen)
 static void
 test_iprobe (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (2, 1);
 
-  fixture_init (&f, 2, 1);
   script_send (f.trace, 0, 1, 7, 500);
   add_iprobe (f.trace, 1, 0);
   add_iprobe (f.trace, 1, 1);
@@ -157,7 +141,6 @@ test_iprobe (void)
   fixture_run (&f);
   ASSERT_ENDS (&f, 1, 1800 + 700);
   g_assert_cmpint (f.result->ranks[1].wait_ps, ==, 1600 * NS);
-  fixture_clear (&f);
 }
 
 static void
@@ -165,7 +148,7 @@ cancelled_receive (Fixture *f, int64_t compute_ps)
 {
   uint32_t handle = 9;
 
-  fixture_init (f, 2, 1);
+  *f = fixture_new (2, 1);
   script_send (f->trace, 0, 1, 7, 500);
   script_irecv (f->trace, 1, 0, 7, 500, handle);
   script_compute (f->trace, 1, compute_ps);
@@ -177,34 +160,31 @@ cancelled_receive (Fixture *f, int64_t compute_ps)
 static void
 test_cancel_before_the_message (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   cancelled_receive (&f, 1000 * NS);
   ASSERT_ENDS (&f, 1, 100 + 1000 + 100 + 100);
   g_assert_cmpuint (f.result->unmatched_sends, ==, 1);
   g_assert_cmpuint (f.result->warnings->len, ==, 1);
-  fixture_clear (&f);
 }
 
 static void
 test_cancel_after_the_message (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = { 0 };
 
   cancelled_receive (&f, 3000 * NS);
   ASSERT_ENDS (&f, 1, 100 + 3000 + 100 + 700 + 100);
   g_assert_cmpuint (f.result->unmatched_sends, ==, 0);
-  fixture_clear (&f);
 }
 
 /* What a test saw complete is waited for; the other stays open. */
 static void
 test_test_completes_what_it_saw (void)
 {
-  Fixture f;
+  g_auto (Fixture) f = fixture_new (2, 1);
   uint32_t handles[2] = { 5, 6 }, completed = 1;
 
-  fixture_init (&f, 2, 1);
   script_compute (f.trace, 0, 10000 * NS);
   script_send (f.trace, 0, 1, 5, 0);
   script_send (f.trace, 0, 1, 6, 0);
@@ -221,7 +201,6 @@ test_test_completes_what_it_saw (void)
   fixture_run (&f);
   /* Arrivals at 11300 and 11600, 700 each; then a call. */
   ASSERT_ENDS (&f, 1, 11300 + 1400 + 100);
-  fixture_clear (&f);
 }
 
 int
