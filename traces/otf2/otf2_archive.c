@@ -64,6 +64,10 @@ library_leave (const char *path, GError **error)
 }
 
 /* --- The files, and whether they are whole --- */
+
+/* The marks of the end of a chunk and of a file, which files of all versions
+ * and writers seen so far end with; an anchor has a zero behind them.  Some
+ * files have been through a tool that ends each with a new line. */
 static const guint8 end_marks[] = { 2, 1 };
 
 static char *
@@ -310,6 +314,10 @@ otf2_archive_definitions (const char *anchor, char **creator, GError **error)
 }
 
 /* --- Events --- */
+
+/* Events that are read at a time: few enough that a thousand ranks need
+ * little memory; more where the file had to be opened again, for which
+ * libotf2 looks at all chunks before the place. */
 #define BATCH_EVENTS    1024
 #define REOPENED_EVENTS 4096
 #define MOST_OPEN       128
