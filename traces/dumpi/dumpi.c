@@ -63,22 +63,6 @@ meta_value (const char *text, const char *key)
   return NULL;
 }
 
-static gboolean
-meta_ranks (const char *path, const char *text, uint32_t *n_ranks, GError **error)
-{
-  g_autofree char *value = meta_value (text, "numprocs");
-  guint64 n;
-
-  if (value == NULL || !g_ascii_string_to_unsigned (value, 10, 1, G_MAXINT32, &n, NULL)) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT,
-                 "%s: expected numprocs=N with N above 0, found \"%s\"", path,
-                 value != NULL ? value : "nothing");
-    return FALSE;
-  }
-  *n_ranks = (uint32_t) n;
-  return TRUE;
-}
-
 /* The part of a path before an ending, which may have .gz behind it; NULL
  * when it does not end so. */
 static char *
@@ -133,13 +117,20 @@ static gboolean
 open_meta (const char *path, GPtrArray *files, uint32_t *n_ranks, GError **error)
 {
   g_autoptr (GBytes) bytes = trace_file_load (path, error);
-  g_autofree char *prefix = NULL, *recorded_prefix = NULL, *text = NULL;
+  g_autofree char *prefix = NULL, *recorded_prefix = NULL, *text = NULL, *value = NULL;
+  guint64 n;
 
   if (bytes == NULL)
     return FALSE;
   text = g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
-  if (!meta_ranks (path, text, n_ranks, error))
+  value = meta_value (text, "numprocs");
+  if (value == NULL || !g_ascii_string_to_unsigned (value, 10, 1, G_MAXINT32, &n, NULL)) {
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT,
+                 "%s: expected numprocs=N with N above 0, found \"%s\"", path,
+                 value != NULL ? value : "nothing");
     return FALSE;
+  }
+  *n_ranks = (uint32_t) n;
   prefix = without_ending (path, ".meta");
   recorded_prefix = meta_value (text, "fileprefix");
   return find_files (prefix != NULL ? prefix : path, recorded_prefix, *n_ranks, files, error);
@@ -257,20 +248,6 @@ take_gap (DumpiCursor *cursor, int64_t *call_ps)
   return gap_ps;
 }
 
-/* What the footer knows that the records do not tell. */
-static void
-warn_unrecorded (DumpiCursor *cursor)
-{
-  for (uint32_t id = 0; id < DUMPI_N_COUNTS; id++) {
-    const DumpiCall *call = &dumpi_calls[id];
-    uint64_t made, ignored;
-
-    if (call->name != NULL && call->kind != TRACE_OP_CALL &&
-        dumpi_file_counts (cursor->file, id, &made, &ignored) && ignored > 0)
-      trace_warn (cursor->state->trace, "%s was called, but is not in the records", call->name);
-  }
-}
-
 static TraceNext
 end_of_stream (DumpiCursor *cursor)
 {
@@ -282,45 +259,25 @@ end_of_stream (DumpiCursor *cursor)
                 "rank %u: %s has no index, the tracer did not finish: %" G_GUINT64_FORMAT
                 " calls could be read",
                 cursor->rank, cursor->file->name, cursor->n_calls);
-  warn_unrecorded (cursor);
+  for (uint32_t id = 0; id < DUMPI_N_COUNTS; id++) {
+    const DumpiCall *call = &dumpi_calls[id];
+    uint64_t made, ignored;
+
+    if (call->name != NULL && call->kind != TRACE_OP_CALL &&
+        dumpi_file_counts (cursor->file, id, &made, &ignored) && ignored > 0)
+      trace_warn (trace, "%s was called, but is not in the records", call->name);
+  }
   if (!cursor->finalized)
     trace_warn (trace, "no MPI_Finalize: the trace is a window");
   return TRACE_NEXT_END;
-}
-
-/* The next record of an MPI call. */
-static TraceNext
-read_call (DumpiCursor *cursor, TraceOp *op, GError **error)
-{
-  DumpiRecord *record = &cursor->record;
-  TraceNext next;
-
-  do
-    next = dumpi_record_next (cursor->file, &cursor->at, cursor->finalized, record, error);
-  while (next == TRACE_NEXT_OPERATION && record->id >= DUMPI_FUNCTION_ENTER);
-  if (next == TRACE_NEXT_OPERATION && !dumpi_ops_convert (cursor->ops, record, op, error))
-    return TRACE_NEXT_ERROR;
-  return next;
-}
-
-static TraceNext
-next_call (DumpiCursor *cursor, TraceOp *op, GError **error)
-{
-  g_autoptr (GError) trouble = NULL;
-  TraceNext next = read_call (cursor, op, &trouble);
-
-  /* In a file that was cut off, the first record that makes no sense is its end. */
-  if (next == TRACE_NEXT_END || (next == TRACE_NEXT_ERROR && cursor->file->salvage))
-    return end_of_stream (cursor);
-  if (next == TRACE_NEXT_ERROR)
-    g_propagate_error (error, g_steal_pointer (&trouble));
-  return next;
 }
 
 static TraceNext
 cursor_next (gpointer data, TraceOp *op, GError **error)
 {
   DumpiCursor *cursor = data;
+  DumpiRecord *record = &cursor->record;
+  g_autoptr (GError) trouble = NULL;
   TraceNext next;
   int64_t gap_ps;
 
@@ -331,9 +288,19 @@ cursor_next (gpointer data, TraceOp *op, GError **error)
   }
   if (cursor->ended)
     return TRACE_NEXT_END;
-  next = next_call (cursor, op, error);
-  if (next != TRACE_NEXT_OPERATION)
+  /* The next record of an MPI call. */
+  do
+    next = dumpi_record_next (cursor->file, &cursor->at, cursor->finalized, record, &trouble);
+  while (next == TRACE_NEXT_OPERATION && record->id >= DUMPI_FUNCTION_ENTER);
+  if (next == TRACE_NEXT_OPERATION && !dumpi_ops_convert (cursor->ops, record, op, &trouble))
+    next = TRACE_NEXT_ERROR;
+  /* In a file that was cut off, the first record that makes no sense is its end. */
+  if (next == TRACE_NEXT_END || (next == TRACE_NEXT_ERROR && cursor->file->salvage))
+    return end_of_stream (cursor);
+  if (next == TRACE_NEXT_ERROR) {
+    g_propagate_error (error, g_steal_pointer (&trouble));
     return next;
+  }
   cursor->n_calls++;
   cursor->finalized |= op->kind == TRACE_OP_FINALIZE;
   gap_ps = take_gap (cursor, &op->call_ps);
@@ -357,13 +324,18 @@ cursor_place (gpointer data)
 }
 
 static gboolean
-count_records (const DumpiFile *file, uint64_t *n_read, GError **error)
+call_counts (gpointer data, uint32_t rank, GArray *counts, GError **error)
 {
-  gsize at = file->body;
+  DumpiState *state = data;
+  g_autoptr (DumpiFile) file = dumpi_file_open (state->files->pdata[rank], error);
+  gsize at = file != NULL ? file->body : 0;
+  uint64_t n_read[DUMPI_N_IDS] = { 0 };
   gboolean finalized = FALSE;
   DumpiRecord record;
   TraceNext next;
 
+  if (file == NULL)
+    return FALSE;
   dumpi_record_init (&record);
   while ((next = dumpi_record_next (file, &at, finalized, &record, error)) ==
          TRACE_NEXT_OPERATION) {
@@ -371,17 +343,7 @@ count_records (const DumpiFile *file, uint64_t *n_read, GError **error)
     finalized |= dumpi_calls[record.id].kind == TRACE_OP_FINALIZE;
   }
   dumpi_record_clear (&record);
-  return next == TRACE_NEXT_END;
-}
-
-static gboolean
-call_counts (gpointer data, uint32_t rank, GArray *counts, GError **error)
-{
-  DumpiState *state = data;
-  g_autoptr (DumpiFile) file = dumpi_file_open (state->files->pdata[rank], error);
-  uint64_t n_read[DUMPI_N_IDS] = { 0 };
-
-  if (file == NULL || !count_records (file, n_read, error))
+  if (next == TRACE_NEXT_ERROR)
     return FALSE;
   if (file->footer == 0) {
     g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s: has no footer with call counts",

@@ -190,8 +190,7 @@ test_recorded_prefix (void)
 
 /* A file that the build wrote, changed at one place. */
 static void
-check_changed (DumpiBuild *build, gint at, const char *bytes, gsize n, TraceError code,
-               const char *part)
+check_changed (DumpiBuild *build, gint at, const char *bytes, gsize n, const char *part)
 {
   char *folder = trace_testing_folder ();
   g_autoptr (GByteArray) file = dumpi_build_end (build, 7);
@@ -199,102 +198,86 @@ check_changed (DumpiBuild *build, gint at, const char *bytes, gsize n, TraceErro
 
   memcpy (file->data + (at >= 0 ? at : (gint) file->len + at), bytes, n);
   path = write_rank (folder, file->data, file->len);
-  trace_testing_bad (path, code, part);
+  trace_testing_bad (path, TRACE_ERROR_FORMAT, part);
   trace_testing_remove (folder);
 }
 
 static void
-test_bad_magic (void)
+test_bad_file (void)
 {
-  check_changed (small_build (), 0, "X", 1, TRACE_ERROR_FORMAT, "t-0000.bin:0x0: does not begin");
-}
+  static const struct {
+    gint at; /* from the end when it is negative */
+    const char *bytes;
+    gsize n;
+    const char *part;
+  } files[] = {
+    { 0, "X", 1, "t-0000.bin:0x0: does not begin" },
+    { -32, "\0\0\1", 3, "index" },
+    { -32, "\xff", 1, "index" },
+    { -24, "\0\0\0\0\0\0\xff\0", 8, "index" },
+    { 16, "\x01\x1a", 2, "t-0000.bin:0x10: 282 is not" },
+    { 16, "\x7f\xff", 2, "32767 is not" },
+    /* The nanoseconds of the first wall time: 2 + 1 + 2 + 12 + 2 into the record. */
+    { 16 + 19, "\xff", 1, "nanoseconds" },
+  };
+  DumpiBuild *build;
+  gint footer;
 
-static void
-test_bad_index (void)
-{
-  check_changed (small_build (), -32, "\0\0\1", 3, TRACE_ERROR_FORMAT, "index");
-  check_changed (small_build (), -32, "\xff", 1, TRACE_ERROR_FORMAT, "index");
-  check_changed (small_build (), -24, "\0\0\0\0\0\0\xff\0", 8, TRACE_ERROR_FORMAT, "index");
-}
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++)
+    check_changed (small_build (), files[i].at, files[i].bytes, files[i].n, files[i].part);
 
-/* The end mark is not where the index has the header. */
-static void
-test_bad_end (void)
-{
-  DumpiBuild *build = dumpi_build_new (13, 0, 0);
+  build = small_build ();
+  footer = (gint) build->bytes->len + 2 + 11 + 12 + 8;
+  check_changed (build, footer + 7, "\0", 1, "footer");
 
+  /* The end mark is not where the index has the header. */
+  build = dumpi_build_new (13, 0, 0);
   dumpi_build_init (build);
   dumpi_build_finalize (build);
-  check_changed (build, 16, "\x01\x25", 2, TRACE_ERROR_FORMAT, "the records end here");
-}
-
-static void
-test_bad_call_number (void)
-{
-  check_changed (small_build (), 16, "\x01\x1a", 2, TRACE_ERROR_FORMAT,
-                 "t-0000.bin:0x10: 282 is not");
-  check_changed (small_build (), 16, "\x7f\xff", 2, TRACE_ERROR_FORMAT, "32767 is not");
-}
-
-static void
-test_bad_time (void)
-{
-  /* The nanoseconds of the first wall time: 2 + 1 + 2 + 12 + 2 into the record. */
-  check_changed (small_build (), 16 + 19, "\xff", 1, TRACE_ERROR_FORMAT, "nanoseconds");
-}
-
-static void
-test_bad_footer (void)
-{
-  DumpiBuild *build = small_build ();
-  gint footer = (gint) build->bytes->len + 2 + 11 + 12 + 8;
-
-  check_changed (build, footer + 7, "\0", 1, TRACE_ERROR_FORMAT, "footer");
+  check_changed (build, 16, "\x01\x25", 2, "the records end here");
 }
 
 /* One bad record between good ones. */
 static void
-check_bad_call (TraceError code, const char *part, uint16_t id, const char *format, int a, int b,
-                int c, int d, int e, int g)
+test_bad_calls (void)
 {
-  char *folder = trace_testing_folder ();
-  DumpiBuild *build = dumpi_build_new (13, 0, 0);
-  g_autofree char *path = NULL;
+  static const struct {
+    const char *part;
+    uint16_t id;
+    const char *format;
+    int a[6];
+    TraceError code;
+  } calls[] = {
+    { "MPI_Send: destination 2", 0, "42442", { 1, INT, 2, 0, WORLD }, TRACE_ERROR_RANGE },
+    { "MPI_Irecv: source 9", 12, "424424", { 1, INT, 9, 0, WORLD, 5 }, TRACE_ERROR_RANGE },
+    { "MPI_Irecv: request -1", 12, "424424", { 1, INT, 1, 0, WORLD, -1 }, TRACE_ERROR_RANGE },
+    { "MPI_Start: request -7", 31, "4", { -7 }, TRACE_ERROR_RANGE },
+    { "MPI_Bcast: root 2", 53, "4242", { 1, INT, 2, WORLD }, TRACE_ERROR_RANGE },
+    { "MPI_Cart_create: number of periods 0", 99, "244442", { WORLD, 1, 1, 4 }, TRACE_ERROR_RANGE },
+    { "MPI_Group_range_incl: length of a list",
+      78,
+      "244442",
+      { 3, 1, 1, 1, 0, 4 },
+      TRACE_ERROR_RANGE },
+    { "MPI_Startall: the record runs beyond", 32, "44", { 1, -1 }, TRACE_ERROR_FORMAT },
+    { "MPI_Waitall: the record runs beyond", 18, "444", { 1, 0x7fffffff }, TRACE_ERROR_FORMAT },
+    { "MPI_Get_processor_name: the record runs", 114, "4", { 0x1000000 }, TRACE_ERROR_FORMAT },
+    { "MPI_Wait: the record runs", 13, "44", { 2, 0x400000 }, TRACE_ERROR_FORMAT },
+  };
 
-  dumpi_build_init (build);
-  dumpi_build_call (build, id, format, a, b, c, d, e, g);
-  dumpi_build_finalize (build);
-  path = dumpi_build_write (build, folder, 2);
-  trace_testing_bad (path, code, part);
-  trace_testing_remove (folder);
-}
+  for (guint i = 0; i < G_N_ELEMENTS (calls); i++) {
+    char *folder = trace_testing_folder ();
+    DumpiBuild *build = dumpi_build_new (13, 0, 0);
+    const int *a = calls[i].a;
+    g_autofree char *path = NULL;
 
-static void
-test_bad_arguments (void)
-{
-  check_bad_call (TRACE_ERROR_RANGE, "MPI_Send: destination 2", 0, "42442", 1, INT, 2, 0, WORLD, 0);
-  check_bad_call (TRACE_ERROR_RANGE, "MPI_Irecv: source 9", 12, "424424", 1, INT, 9, 0, WORLD, 5);
-  check_bad_call (TRACE_ERROR_RANGE, "MPI_Irecv: request -1", 12, "424424", 1, INT, 1, 0, WORLD,
-                  -1);
-  check_bad_call (TRACE_ERROR_RANGE, "MPI_Start: request -7", 31, "4", -7, 0, 0, 0, 0, 0);
-  check_bad_call (TRACE_ERROR_RANGE, "MPI_Bcast: root 2", 53, "4242", 1, INT, 2, WORLD, 0, 0);
-  check_bad_call (TRACE_ERROR_RANGE, "MPI_Cart_create: number of periods 0", 99, "244442", WORLD, 1,
-                  1, 4, 0, 0);
-  check_bad_call (TRACE_ERROR_RANGE, "MPI_Group_range_incl: length of a list", 78, "244442", 3, 1,
-                  1, 1, 0, 4);
-}
-
-static void
-test_bad_arrays (void)
-{
-  check_bad_call (TRACE_ERROR_FORMAT, "MPI_Startall: the record runs beyond", 32, "44", 1, -1, 0, 0,
-                  0, 0);
-  check_bad_call (TRACE_ERROR_FORMAT, "MPI_Waitall: the record runs beyond", 18, "444", 1,
-                  0x7fffffff, 0, 0, 0, 0);
-  check_bad_call (TRACE_ERROR_FORMAT, "MPI_Get_processor_name: the record runs", 114, "4",
-                  0x1000000, 0, 0, 0, 0, 0);
-  check_bad_call (TRACE_ERROR_FORMAT, "MPI_Wait: the record runs", 13, "44", 2, 0x400000, 0, 0, 0,
-                  0);
+    dumpi_build_init (build);
+    dumpi_build_call (build, calls[i].id, calls[i].format, a[0], a[1], a[2], a[3], a[4], a[5]);
+    dumpi_build_finalize (build);
+    path = dumpi_build_write (build, folder, 2);
+    trace_testing_bad (path, calls[i].code, calls[i].part);
+    trace_testing_remove (folder);
+  }
 }
 
 static void
@@ -346,14 +329,8 @@ main (int argc, char **argv)
   g_test_add_func ("/traces/dumpi/files/packed", test_packed_files);
   g_test_add_func ("/traces/dumpi/files/without-meta", test_without_meta);
   g_test_add_func ("/traces/dumpi/files/recorded-prefix", test_recorded_prefix);
-  g_test_add_func ("/traces/dumpi/bad/magic", test_bad_magic);
-  g_test_add_func ("/traces/dumpi/bad/index", test_bad_index);
-  g_test_add_func ("/traces/dumpi/bad/end", test_bad_end);
-  g_test_add_func ("/traces/dumpi/bad/call", test_bad_call_number);
-  g_test_add_func ("/traces/dumpi/bad/time", test_bad_time);
-  g_test_add_func ("/traces/dumpi/bad/footer", test_bad_footer);
-  g_test_add_func ("/traces/dumpi/bad/arguments", test_bad_arguments);
-  g_test_add_func ("/traces/dumpi/bad/arrays", test_bad_arrays);
+  g_test_add_func ("/traces/dumpi/bad/file", test_bad_file);
+  g_test_add_func ("/traces/dumpi/bad/calls", test_bad_calls);
   g_test_add_func ("/traces/dumpi/bad/meta", test_bad_meta);
   g_test_add_func ("/traces/dumpi/bad/missing-rank", test_missing_rank);
   g_test_add_func ("/traces/dumpi/bad/name", test_bad_name);

@@ -6,12 +6,7 @@
  * big-endian, followed by a header, a footer with call counts, a table of
  * datatype sizes and an index of these parts.
  *
- *   dumpi_file.c     one rank's file: index, header, footer
- *   dumpi_calls.c    the table of all calls
- *   dumpi_record.c   bytes -> DumpiRecord, by the table
- *   dumpi_types.c    sizes of datatypes
- *   dumpi_sources.c  what wildcard receives got
- *   dumpi_windows.c  windows, and ranks of groups that open them
+ *   dumpi_record.c   one rank's file: its parts, and bytes -> DumpiRecord
  *   dumpi_ops.c      DumpiRecord -> TraceOp
  *   dumpi.c          the file set, cursors */
 #pragma once
@@ -101,13 +96,7 @@ typedef struct {
   gboolean failed;
 } DumpiReader;
 
-uint8_t dumpi_read_u1 (DumpiReader *reader);
-uint16_t dumpi_read_u2 (DumpiReader *reader);
-uint32_t dumpi_read_u4 (DumpiReader *reader);
 int32_t dumpi_read_i4 (DumpiReader *reader);
-int64_t dumpi_read_i8 (DumpiReader *reader);
-/* Passes over n elements of a size, n as read from the file. */
-void dumpi_skip (DumpiReader *reader, int32_t n, gsize element_bytes);
 
 /* The arguments that mean something, by role. */
 typedef enum {
@@ -190,34 +179,6 @@ dumpi_array_at (const DumpiRecord *record, DumpiArray array, guint element)
 void dumpi_record_completed (const DumpiRecord *record, GArray *completed);
 /* The status of the completed request at position `nth` of that list, or NULL. */
 const DumpiStatus *dumpi_record_status (const DumpiRecord *record, guint nth, uint32_t index);
-
-/* Sizes of the datatypes of one rank, at one place in its stream. */
-typedef struct DumpiTypes DumpiTypes;
-
-DumpiTypes *dumpi_types_new (Trace *trace, const DumpiFile *file);
-void dumpi_types_free (DumpiTypes *types);
-/* Learns from a record that makes a datatype. */
-void dumpi_types_note (DumpiTypes *types, const DumpiRecord *record);
-/* count elements of a type; a negative count is 0 with a warning. */
-uint64_t dumpi_types_bytes (const DumpiTypes *types, int32_t count, int32_t type);
-
-/* What receives from any source got, found by looking ahead in the file.
- * Returns (element-type int32_t), for each non-blocking or persistent receive
- * with a wildcard source, in their order: the source, TRACE_PROC_NULL, or
- * TRACE_ANY_SOURCE where the file does not tell. */
-GArray *dumpi_sources_find (const DumpiFile *file);
-
-/* The windows of one rank, and the groups that MPI_Win_post and _start need,
- * at one place in its stream. */
-typedef struct DumpiWindows DumpiWindows;
-
-DumpiWindows *dumpi_windows_new (uint32_t n_ranks);
-void dumpi_windows_free (DumpiWindows *windows);
-/* Learns from an operation that makes a group or a communicator. */
-void dumpi_windows_note (DumpiWindows *windows, const TraceOp *op);
-/* Sets the communicator and the ranks of an operation on a window; FALSE when
- * they are not known.  The ranks live until the next operation. */
-gboolean dumpi_windows_use (DumpiWindows *windows, TraceOp *op);
 
 /* Turns records into operations; its arrays live until the next record. */
 typedef struct DumpiOps DumpiOps;

@@ -371,6 +371,7 @@ static const guint8 uses[TRACE_N_OPS] = {
   [TRACE_OP_WIN_WAIT] = USES_VALUES,
 };
 
+/* The most that a record without arrays takes. */
 #define PLAIN_BYTES (32 * HCT_VARINT_BYTES)
 
 static inline bool

@@ -100,30 +100,6 @@ list_rank (const State *state, uint32_t rank, GPtrArray *files, GError **error)
 }
 
 static gboolean
-list_ranks (const State *state, GPtrArray *files, GError **error)
-{
-  for (uint32_t rank = 0; rank < otf2_definitions_ranks (state->definitions); rank++)
-    if (!list_rank (state, rank, files, error))
-      return FALSE;
-  return TRUE;
-}
-
-/* The anchor, and what is defined for all. */
-static gboolean
-list_globals (const State *state, GPtrArray *files, GError **error)
-{
-  char *global = otf2_archive_global_path (state->anchor);
-
-  if (!check_anchor (state->anchor, error) || !otf2_archive_check_anchor (state->anchor, error)) {
-    g_free (global);
-    return FALSE;
-  }
-  g_ptr_array_add (files, g_strdup (state->anchor));
-  g_ptr_array_add (files, global);
-  return otf2_archive_check_file (global, error);
-}
-
-static gboolean
 refuse_losses (const State *state, const Otf2LossCounts *counts, GError **error)
 {
   g_autoptr (GString) what = g_string_new (NULL);
@@ -166,8 +142,8 @@ warn_losses (const State *state, const Otf2LossCounts *counts)
                 counts->collectives);
 }
 
-/* Who writes plain sizes (EZTrace) is also who loses receives, so that all is
- * read once to count. */
+/* The writer of plain sizes (EZTrace) also loses receives, so that all events
+ * are read once to count. */
 static gboolean
 count_losses (State *state, const TraceOptions *options, GError **error)
 {
@@ -199,16 +175,24 @@ open_state (State *state, const TraceOptions *options, GPtrArray *files, GError 
   g_autofree char *creator = NULL;
   Otf2Reading *reading = &state->reading;
   gboolean is_scorep;
+  char *global;
 
-  if (!list_globals (state, files, error))
+  if (!check_anchor (state->anchor, error) || !otf2_archive_check_anchor (state->anchor, error))
+    return FALSE;
+  global = otf2_archive_global_path (state->anchor);
+  g_ptr_array_add (files, g_strdup (state->anchor));
+  g_ptr_array_add (files, global);
+  if (!otf2_archive_check_file (global, error))
     return FALSE;
   state->definitions = otf2_archive_definitions (state->anchor, &creator, error);
   if (state->definitions == NULL)
     return FALSE;
   is_scorep = g_str_has_prefix (creator, "Score-P");
-  if (!otf2_definitions_finish (state->definitions, !is_scorep, state->anchor, error) ||
-      !list_ranks (state, files, error))
+  if (!otf2_definitions_finish (state->definitions, !is_scorep, state->anchor, error))
     return FALSE;
+  for (uint32_t rank = 0; rank < otf2_definitions_ranks (state->definitions); rank++)
+    if (!list_rank (state, rank, files, error))
+      return FALSE;
   reading->definitions = state->definitions;
   reading->sizes = is_scorep ? OTF2_SIZES_SCOREP : OTF2_SIZES_PLAIN;
   reading->allow_lossy = options->allow_lossy;

@@ -1,12 +1,319 @@
-/* otf2_archive.c - the events of an OTF2 archive, through libotf2.
+/* otf2_archive.c - the files of an OTF2 archive, read through libotf2.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/otf2/otf2_archive.h"
 
-#include "traces/otf2/otf2_library.h"
+#include "traces/trace.h"
+#include "traces/trace_file.h"
 
+#include <errno.h>
+#include <glib.h>
+#include <glib/gstdio.h>
 #include <otf2/otf2.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
+
+/* --- The lock of libotf2, and its errors --- */
+
+static GMutex library_lock;
+/* The first error since library_enter(): those behind it are of the
+ * functions that called the one that failed. */
+static char *message;
+static OTF2_ErrorCallback previous;
+
+/* The header of libotf2 does not say that its callback is given a format. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsuggest-attribute=format"
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+static OTF2_ErrorCode
+keep_error (void *data, const char *file, uint64_t line, const char *function, OTF2_ErrorCode code,
+            const char *format, va_list arguments)
+{
+  (void) data, (void) file, (void) line, (void) function;
+  if (message == NULL && (code > OTF2_SUCCESS || code == OTF2_ABORT)) {
+    g_autofree char *detail = g_strdup_vprintf (format, arguments);
+
+    message = g_strdup_printf ("%s (%s)", OTF2_Error_GetDescription (code), detail);
+  }
+  return code;
+}
+#pragma GCC diagnostic pop
+
+/* Only one thread at a time is between these two.  Errors of libotf2 are kept
+ * instead of printed. */
+static void
+library_enter (void)
+{
+  g_mutex_lock (&library_lock);
+  g_clear_pointer (&message, g_free);
+  previous = OTF2_Error_RegisterCallback (keep_error, NULL);
+}
+
+/* With a path: sets *error to what libotf2 reported about it.  NULL: all is well. */
+static void
+library_leave (const char *path, GError **error)
+{
+  OTF2_Error_RegisterCallback (previous, NULL);
+  if (path != NULL)
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s: libotf2 cannot read it: %s", path,
+                 message != NULL ? message : "no reason is given");
+  g_clear_pointer (&message, g_free);
+  g_mutex_unlock (&library_lock);
+}
+
+/* --- The files, and whether they are whole --- */
+
+/* The marks of the end of a chunk and of a file, which files of all versions
+ * and writers seen so far end with; an anchor has a zero behind them.  Some
+ * files have been through a tool that ends each with a new line. */
+static const guint8 end_marks[] = { 2, 1 };
+
+static char *
+without_ending (const char *anchor)
+{
+  gsize n = strlen (anchor);
+
+  return g_strndup (anchor, g_str_has_suffix (anchor, ".otf2") ? n - 5 : n);
+}
+
+static char *
+location_path (const char *anchor, uint64_t location, const char *ending)
+{
+  g_autofree char *stem = without_ending (anchor);
+
+  return g_strdup_printf ("%s%c%" G_GUINT64_FORMAT "%s", stem, G_DIR_SEPARATOR, location, ending);
+}
+
+char *
+otf2_archive_events_path (const char *anchor, uint64_t location)
+{
+  return location_path (anchor, location, ".evt");
+}
+
+char *
+otf2_archive_definitions_path (const char *anchor, uint64_t location)
+{
+  return location_path (anchor, location, ".def");
+}
+
+char *
+otf2_archive_global_path (const char *anchor)
+{
+  g_autofree char *stem = without_ending (anchor);
+
+  return g_strconcat (stem, ".def", NULL);
+}
+
+gboolean
+otf2_archive_check_file (const char *path, GError **error)
+{
+  guint8 tail[4] = { 0 };
+  gsize n = sizeof tail;
+  FILE *file = g_fopen (path, "rb");
+  gboolean good;
+
+  if (file == NULL) {
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_OPEN, "%s: %s", path, g_strerror (errno));
+    return FALSE;
+  }
+  good = fseek (file, -(long) sizeof tail, SEEK_END) == 0 &&
+         fread (tail, 1, sizeof tail, file) == sizeof tail;
+  fclose (file);
+  n -= tail[n - 1] == '\n';
+  n -= tail[n - 1] == '\0';
+  good = good && memcmp (tail + n - 2, end_marks, 2) == 0;
+  if (!good)
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s: is cut short: its end is missing",
+                 path);
+  return good;
+}
+
+/* Where the three strings of an anchor begin (machine, creator, description),
+ * which the number of properties follows, in 32 bits. */
+#define STRINGS_AT 46
+/* An anchor has a few hundred bytes. */
+#define ANCHOR_BYTES 65536
+
+/* libotf2 believes the number of properties: a wrong one keeps it busy for
+ * minutes.  A property is two strings. */
+static gboolean
+properties_fit (const guint8 *anchor, gsize n)
+{
+  gsize at = STRINGS_AT;
+  guint32 n_properties;
+
+  for (guint i = 0; i < 3; i++) {
+    const guint8 *end = at < n ? memchr (anchor + at, '\0', n - at) : NULL;
+
+    if (end == NULL)
+      return FALSE;
+    at = (gsize) (end - anchor) + 1;
+  }
+  if (n - at < sizeof n_properties)
+    return FALSE;
+  memcpy (&n_properties, anchor + at, sizeof n_properties);
+  n_properties = anchor[1] == 'B' ? GUINT32_FROM_LE (n_properties) : GUINT32_FROM_BE (n_properties);
+  return n_properties <= (n - at) / 2;
+}
+
+gboolean
+otf2_archive_check_anchor (const char *path, GError **error)
+{
+  g_autofree guint8 *anchor = g_malloc (ANCHOR_BYTES);
+  gssize n = trace_file_head (path, anchor, ANCHOR_BYTES, error);
+
+  if (n < 0 || !otf2_archive_check_file (path, error))
+    return FALSE;
+  if (properties_fit (anchor, (gsize) n))
+    return TRUE;
+  g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT,
+               "%s: has more properties than it has room for", path);
+  return FALSE;
+}
+
+/* --- Global definitions --- */
+
+static OTF2_CallbackCode
+on_clock (void *data, uint64_t ticks_per_s, uint64_t offset, uint64_t length, uint64_t realtime)
+{
+  (void) offset, (void) length, (void) realtime;
+  otf2_definitions_clock (data, ticks_per_s);
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode
+on_string (void *data, OTF2_StringRef id, const char *text)
+{
+  otf2_definitions_string (data, id, text);
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode
+on_location (void *data, OTF2_LocationRef id, OTF2_StringRef name, OTF2_LocationType type,
+             uint64_t n_events, OTF2_LocationGroupRef group)
+{
+  (void) name, (void) type, (void) n_events, (void) group;
+  otf2_definitions_location (data, id);
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode
+on_region (void *data, OTF2_RegionRef id, OTF2_StringRef name, OTF2_StringRef canonical,
+           OTF2_StringRef description, OTF2_RegionRole role, OTF2_Paradigm paradigm,
+           OTF2_RegionFlag flags, OTF2_StringRef file, uint32_t begin, uint32_t end)
+{
+  (void) canonical, (void) description, (void) role, (void) flags, (void) file;
+  (void) begin, (void) end;
+  otf2_definitions_region (data, id, name, paradigm == OTF2_PARADIGM_MPI);
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode
+on_group (void *data, OTF2_GroupRef id, OTF2_StringRef name, OTF2_GroupType type,
+          OTF2_Paradigm paradigm, OTF2_GroupFlag flags, uint32_t n_members, const uint64_t *members)
+{
+  (void) name, (void) flags;
+  if (paradigm != OTF2_PARADIGM_MPI)
+    return OTF2_CALLBACK_SUCCESS;
+  if (type == OTF2_GROUP_TYPE_COMM_LOCATIONS)
+    otf2_definitions_mpi_locations (data, members, n_members);
+  else if (type == OTF2_GROUP_TYPE_COMM_GROUP || type == OTF2_GROUP_TYPE_COMM_SELF)
+    otf2_definitions_mpi_group (data, id, type == OTF2_GROUP_TYPE_COMM_SELF, members, n_members);
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode
+on_comm (void *data, OTF2_CommRef id, OTF2_StringRef name, OTF2_GroupRef group, OTF2_CommRef parent,
+         OTF2_CommFlag flags)
+{
+  (void) parent, (void) flags;
+  otf2_definitions_comm (data, id, name, group);
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode
+on_intercomm (void *data, OTF2_CommRef id, OTF2_StringRef name, OTF2_GroupRef a, OTF2_GroupRef b,
+              OTF2_CommRef common, OTF2_CommFlag flags)
+{
+  (void) name, (void) a, (void) b, (void) common, (void) flags;
+  otf2_definitions_intercomm (data, id);
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode
+on_window (void *data, OTF2_RmaWinRef id, OTF2_StringRef name, OTF2_CommRef comm,
+           OTF2_RmaWinFlag flags)
+{
+  (void) name, (void) flags;
+  otf2_definitions_window (data, id, comm);
+  return OTF2_CALLBACK_SUCCESS;
+}
+
+static bool
+read_all (OTF2_Reader *reader, Otf2Definitions *definitions)
+{
+  OTF2_GlobalDefReader *global = OTF2_Reader_GetGlobalDefReader (reader);
+  OTF2_GlobalDefReaderCallbacks *calls;
+  uint64_t n;
+
+  if (global == NULL)
+    return false;
+  calls = OTF2_GlobalDefReaderCallbacks_New ();
+  OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback (calls, on_clock);
+  OTF2_GlobalDefReaderCallbacks_SetStringCallback (calls, on_string);
+  OTF2_GlobalDefReaderCallbacks_SetLocationCallback (calls, on_location);
+  OTF2_GlobalDefReaderCallbacks_SetRegionCallback (calls, on_region);
+  OTF2_GlobalDefReaderCallbacks_SetGroupCallback (calls, on_group);
+  OTF2_GlobalDefReaderCallbacks_SetCommCallback (calls, on_comm);
+  OTF2_GlobalDefReaderCallbacks_SetInterCommCallback (calls, on_intercomm);
+  OTF2_GlobalDefReaderCallbacks_SetRmaWinCallback (calls, on_window);
+  OTF2_Reader_RegisterGlobalDefCallbacks (reader, global, calls, definitions);
+  OTF2_GlobalDefReaderCallbacks_Delete (calls);
+  return OTF2_Reader_ReadAllGlobalDefinitions (reader, global, &n) == OTF2_SUCCESS;
+}
+
+static bool
+read_archive (const char *anchor, Otf2Definitions *definitions, char **creator)
+{
+  OTF2_Reader *reader = OTF2_Reader_Open (anchor);
+  uint64_t events, own;
+  char *text = NULL;
+  bool good;
+
+  if (reader == NULL)
+    return false;
+  /* Memory of the size of a chunk is asked for each file. */
+  good = OTF2_Reader_GetChunkSize (reader, &events, &own) == OTF2_SUCCESS &&
+         events <= OTF2_CHUNK_SIZE_MAX && own <= OTF2_CHUNK_SIZE_MAX &&
+         OTF2_Reader_SetSerialCollectiveCallbacks (reader) == OTF2_SUCCESS &&
+         OTF2_Reader_GetCreator (reader, &text) == OTF2_SUCCESS && read_all (reader, definitions);
+  *creator = g_strdup (text != NULL ? text : "");
+  /* libotf2 hands out memory of malloc(). */
+  free (text);
+  OTF2_Reader_Close (reader);
+  return good;
+}
+
+Otf2Definitions *
+otf2_archive_definitions (const char *anchor, char **creator, GError **error)
+{
+  Otf2Definitions *definitions = otf2_definitions_new ();
+  bool good;
+
+  *creator = NULL;
+  library_enter ();
+  good = read_archive (anchor, definitions, creator) && message == NULL;
+  library_leave (good ? NULL : anchor, error);
+  if (good)
+    return definitions;
+  otf2_definitions_free (definitions);
+  g_clear_pointer (creator, g_free);
+  return NULL;
+}
+
+/* --- Events --- */
 
 /* Events that are read at a time: few enough that a thousand ranks need
  * little memory; more where the file had to be opened again, for which
@@ -28,17 +335,6 @@ typedef struct {
 
 /* Most recently used first; under the lock of the library. */
 static GQueue open_files = G_QUEUE_INIT;
-
-/* A quarter of the descriptors, as others need some. */
-static guint
-most_open (void)
-{
-  struct rlimit limit;
-
-  if (getrlimit (RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur / 4 >= MOST_OPEN)
-    return MOST_OPEN;
-  return MAX ((guint) (limit.rlim_cur / 4), 1);
-}
 
 #define ADD(...)                                            \
   do {                                                      \
@@ -288,48 +584,41 @@ read_own_definitions (Source *source)
   return good;
 }
 
-static bool
-open_events (Source *source)
-{
-  OTF2_Reader *reader = source->reader;
-
-  if (OTF2_Reader_SetSerialCollectiveCallbacks (reader) != OTF2_SUCCESS ||
-      OTF2_Reader_SelectLocation (reader, source->location) != OTF2_SUCCESS ||
-      !read_own_definitions (source) || OTF2_Reader_OpenEvtFiles (reader) != OTF2_SUCCESS)
-    return false;
-  source->events = OTF2_Reader_GetEvtReader (reader, source->location);
-  if (source->events == NULL)
-    return false;
-  register_callbacks (source);
-  return source->position == 0 ||
-         OTF2_EvtReader_Seek (source->events, source->position + 1) == OTF2_SUCCESS;
-}
-
-/* Under the lock. */
+/* Opens the events and goes to the position. */
 static bool
 open_file (Source *source)
 {
-  while (g_queue_get_length (&open_files) >= most_open ())
+  guint most_open = MOST_OPEN;
+  struct rlimit limit;
+  OTF2_Reader *reader;
+
+  /* A quarter of the descriptors, as others need some. */
+  if (getrlimit (RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 4 < MOST_OPEN)
+    most_open = MAX ((guint) (limit.rlim_cur / 4), 1);
+  while (g_queue_get_length (&open_files) >= most_open)
     close_file (g_queue_peek_tail (&open_files));
-  source->reader = OTF2_Reader_Open (source->anchor);
-  if (source->reader == NULL)
+  source->reader = reader = OTF2_Reader_Open (source->anchor);
+  if (reader == NULL)
     return false;
   source->link.data = source;
   g_queue_push_head_link (&open_files, &source->link);
-  if (open_events (source))
-    return true;
+
+  if (OTF2_Reader_SetSerialCollectiveCallbacks (reader) == OTF2_SUCCESS &&
+      OTF2_Reader_SelectLocation (reader, source->location) == OTF2_SUCCESS &&
+      read_own_definitions (source) && OTF2_Reader_OpenEvtFiles (reader) == OTF2_SUCCESS) {
+    source->events = OTF2_Reader_GetEvtReader (reader, source->location);
+    if (source->events != NULL) {
+      register_callbacks (source);
+      if (source->position == 0 ||
+          OTF2_EvtReader_Seek (source->events, source->position + 1) == OTF2_SUCCESS)
+        return true;
+    }
+  }
   close_file (source);
   return false;
 }
 
-static void
-use_file (Source *source)
-{
-  g_queue_unlink (&open_files, &source->link);
-  g_queue_push_head_link (&open_files, &source->link);
-}
-
-/* Under the lock.  Metrics and the like give no records. */
+/* Under the lock of the library.  Metrics and the like give no records. */
 static bool
 read_batch (Source *source, gboolean *ended)
 {
@@ -342,12 +631,13 @@ read_batch (Source *source, gboolean *ended)
     if (!open_file (source))
       return false;
   }
-  use_file (source);
+  g_queue_unlink (&open_files, &source->link);
+  g_queue_push_head_link (&open_files, &source->link);
   while (!*ended && source->batch->len == before) {
     uint64_t n = 0;
     OTF2_ErrorCode code = OTF2_Reader_ReadLocalEvents (source->reader, source->events, wanted, &n);
 
-    if (code != OTF2_SUCCESS || otf2_library_failed ())
+    if (code != OTF2_SUCCESS || message != NULL)
       return false;
     source->position += n;
     *ended = n < wanted;
@@ -364,10 +654,10 @@ pull (Otf2Input *input, GArray *records, gboolean *ended, GError **error)
   g_autofree char *path = otf2_archive_events_path (source->anchor, source->location);
   bool good;
 
-  otf2_library_enter ();
+  library_enter ();
   source->batch = records;
-  good = read_batch (source, ended) && !otf2_library_failed ();
-  otf2_library_leave (good ? NULL : path, error);
+  good = read_batch (source, ended) && message == NULL;
+  library_leave (good ? NULL : path, error);
   return good;
 }
 
@@ -386,9 +676,9 @@ free_input (Otf2Input *input)
 {
   Source *source = (Source *) input;
 
-  otf2_library_enter ();
+  library_enter ();
   close_file (source);
-  otf2_library_leave (NULL, NULL);
+  library_leave (NULL, NULL);
   g_free (source);
 }
 

@@ -12,7 +12,7 @@
 #include "traces/otf2/otf2_definitions.h"
 #include "traces/otf2/otf2_record.h"
 
-/* The definitions of the archive with this anchor, and who wrote it (caller
+/* The definitions of the archive with this anchor, and its writer (caller
  * frees).  Not yet finished. */
 Otf2Definitions *otf2_archive_definitions (const char *anchor, char **creator, GError **error);
 

@@ -6,7 +6,7 @@
 #include "traces/otf2/otf2_record.h"
 #include "traces/trace.h"
 
-/* OTF2 leaves the meaning of sizes to who writes them. */
+/* OTF2 leaves the meaning of sizes to the writer. */
 typedef enum {
   OTF2_SIZES_PLAIN,  /* EZTrace: the arguments of the call, in bytes */
   OTF2_SIZES_SCOREP, /* Score-P: what goes to, and comes from, all ranks together */

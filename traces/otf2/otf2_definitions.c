@@ -1,4 +1,4 @@
-/* otf2_definitions.c - what an OTF2 archive defines once for all ranks.
+/* otf2_definitions.c - the definitions that all ranks of an OTF2 archive share.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -7,9 +7,110 @@
  * MPI_COMM_WORLD the same number, which is why the former is kept apart. */
 #include "traces/otf2/otf2_definitions.h"
 
-#include "traces/otf2/otf2_regions.h"
-
 #include <string.h>
+
+/* Interned, of an MPI call as MPI spells it.
+ * TAU writes "MPI_Send()". */
+static const char *
+region_name (const char *text)
+{
+  g_autofree char *name = g_strdup (text);
+
+  if (*name == '\0')
+    return g_intern_static_string ("unnamed");
+  if (g_str_has_prefix (name, "MPI_") && g_str_has_suffix (name, "()"))
+    name[strlen (name) - 2] = '\0';
+  return g_intern_string (name);
+}
+
+static Otf2CallKind
+region_kind (const char *name)
+{
+  static const struct {
+    const char *name;
+    Otf2CallKind kind;
+  } calls[] = {
+    { "MPI_Init", OTF2_CALL_INIT },
+    { "MPI_Init_thread", OTF2_CALL_INIT },
+    { "MPI_Finalize", OTF2_CALL_FINALIZE },
+    { "MPI_Sendrecv", OTF2_CALL_SENDRECV },
+    { "MPI_Sendrecv_replace", OTF2_CALL_SENDRECV },
+    { "MPI_Wait", OTF2_CALL_WAIT },
+    { "MPI_Waitall", OTF2_CALL_WAIT },
+    { "MPI_Waitany", OTF2_CALL_WAIT_SOME },
+    { "MPI_Waitsome", OTF2_CALL_WAIT_SOME },
+    { "MPI_Test", OTF2_CALL_TEST },
+    { "MPI_Testall", OTF2_CALL_TEST },
+    { "MPI_Testany", OTF2_CALL_TEST },
+    { "MPI_Testsome", OTF2_CALL_TEST },
+  };
+  static const char *const moves[] = {
+    "MPI_Barrier",
+    "MPI_Ibarrier",
+    "MPI_Bcast",
+    "MPI_Ibcast",
+    "MPI_Gather",
+    "MPI_Igather",
+    "MPI_Gatherv",
+    "MPI_Igatherv",
+    "MPI_Scatter",
+    "MPI_Iscatter",
+    "MPI_Scatterv",
+    "MPI_Iscatterv",
+    "MPI_Allgather",
+    "MPI_Iallgather",
+    "MPI_Allgatherv",
+    "MPI_Iallgatherv",
+    "MPI_Alltoall",
+    "MPI_Ialltoall",
+    "MPI_Alltoallv",
+    "MPI_Ialltoallv",
+    "MPI_Alltoallw",
+    "MPI_Ialltoallw",
+    "MPI_Reduce",
+    "MPI_Ireduce",
+    "MPI_Allreduce",
+    "MPI_Iallreduce",
+    "MPI_Reduce_scatter",
+    "MPI_Ireduce_scatter",
+    "MPI_Reduce_scatter_block",
+    "MPI_Ireduce_scatter_block",
+    "MPI_Scan",
+    "MPI_Iscan",
+    "MPI_Exscan",
+    "MPI_Iexscan",
+    "MPI_Neighbor_allgather",
+    "MPI_Ineighbor_allgather",
+    "MPI_Neighbor_allgatherv",
+    "MPI_Ineighbor_allgatherv",
+    "MPI_Neighbor_alltoall",
+    "MPI_Ineighbor_alltoall",
+    "MPI_Neighbor_alltoallv",
+    "MPI_Ineighbor_alltoallv",
+    "MPI_Neighbor_alltoallw",
+    "MPI_Ineighbor_alltoallw",
+    "MPI_Put",
+    "MPI_Get",
+    "MPI_Accumulate",
+    "MPI_Get_accumulate",
+    "MPI_Fetch_and_op",
+    "MPI_Compare_and_swap",
+    "MPI_Rput",
+    "MPI_Rget",
+    "MPI_Raccumulate",
+    "MPI_Rget_accumulate",
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (calls); i++)
+    if (strcmp (name, calls[i].name) == 0)
+      return calls[i].kind;
+  for (guint i = 0; i < G_N_ELEMENTS (moves); i++)
+    if (strcmp (name, moves[i]) == 0)
+      return OTF2_CALL_MOVES;
+  return OTF2_CALL_OTHER;
+}
+
+/* --- Definitions as they are read --- */
 
 #define FIRST_HANDLE (TRACE_COMM_SELF + 1)
 /* How many regions a message lists. */
@@ -170,47 +271,14 @@ otf2_definitions_window (Otf2Definitions *d, uint32_t id, uint32_t comm)
   g_hash_table_replace (d->windows, GUINT_TO_POINTER (id), GUINT_TO_POINTER (comm));
 }
 
+/* --- Put together --- */
+
 static const char *
 text_of (const Otf2Definitions *d, uint32_t id)
 {
   const char *text = g_hash_table_lookup (d->strings, GUINT_TO_POINTER (id));
 
   return text != NULL ? text : "";
-}
-
-static void
-finish_regions (Otf2Definitions *d)
-{
-  for (guint i = 0; i < d->raw_regions->len; i++) {
-    const RawRegion *raw = &g_array_index (d->raw_regions, RawRegion, i);
-    Otf2Region *region = g_new (Otf2Region, 1);
-
-    region->name = otf2_region_name (text_of (d, raw->name));
-    region->kind = OTF2_CALL_USER;
-    if (raw->is_mpi || g_str_has_prefix (region->name, "MPI_"))
-      region->kind = otf2_region_kind (region->name);
-    g_hash_table_replace (d->regions, GUINT_TO_POINTER (raw->id), region);
-  }
-}
-
-static gboolean
-check_locations (const Otf2Definitions *d, const char *path, GError **error)
-{
-  if (d->n_ranks == 0) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_LOST,
-                 "%s: there are no MPI ranks in this archive: none of its %u locations is in a "
-                 "group of MPI processes",
-                 path, g_hash_table_size (d->known));
-    return FALSE;
-  }
-  for (uint32_t rank = 0; rank < d->n_ranks; rank++)
-    if (!g_hash_table_contains (d->known, &d->locations[rank])) {
-      g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT,
-                   "%s: MPI rank %u is location %" G_GUINT64_FORMAT ", which is not defined", path,
-                   rank, d->locations[rank]);
-      return FALSE;
-    }
-  return TRUE;
 }
 
 /* Members in order, and how many communicators with the same members the same
@@ -221,29 +289,22 @@ typedef struct {
   int32_t next_color;
 } Merging;
 
-/* EZTrace numbers the definitions of each process upwards from the number of
- * its location. */
-static uint64_t
-defining_location (const Otf2Definitions *d, uint32_t id)
-{
-  uint64_t owner = 0;
-
-  for (uint32_t rank = 0; rank < d->n_ranks; rank++)
-    if (d->locations[rank] <= id && d->locations[rank] > owner)
-      owner = d->locations[rank];
-  return owner;
-}
-
 static int32_t
 merged_color (const Otf2Definitions *d, Merging *merging, uint32_t id, const Otf2Comm *comm)
 {
   g_autoptr (GString) key = g_string_new (NULL);
   g_autofree char *own = NULL;
+  uint64_t owner = 0;
   guint count, color;
 
+  /* EZTrace numbers the definitions of each process upwards from the number of
+   * its location. */
+  for (uint32_t rank = 0; rank < d->n_ranks; rank++)
+    if (d->locations[rank] <= id && d->locations[rank] > owner)
+      owner = d->locations[rank];
   for (uint32_t i = 0; i < comm->n_ranks; i++)
     g_string_append_printf (key, "%d ", comm->ranks[i]);
-  own = g_strdup_printf ("%" G_GUINT64_FORMAT ":%s", defining_location (d, id), key->str);
+  own = g_strdup_printf ("%" G_GUINT64_FORMAT ":%s", owner, key->str);
   count = GPOINTER_TO_UINT (g_hash_table_lookup (merging->seen, own)) + 1;
   g_hash_table_replace (merging->seen, g_steal_pointer (&own), GUINT_TO_POINTER (count));
   g_string_append_printf (key, "#%u", count);
@@ -253,24 +314,6 @@ merged_color (const Otf2Definitions *d, Merging *merging, uint32_t id, const Otf
     g_hash_table_insert (merging->colors, g_strdup (key->str), GUINT_TO_POINTER (color));
   }
   return (int32_t) color - 1;
-}
-
-static gboolean
-fill_members (const Otf2Definitions *d, Otf2Comm *comm, const Group *group, uint32_t id,
-              const char *path, GError **error)
-{
-  comm->n_ranks = group->n_members;
-  comm->ranks = g_new (int32_t, group->n_members);
-  for (uint32_t i = 0; i < group->n_members; i++) {
-    if (group->members[i] >= d->n_ranks) {
-      g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
-                   "%s: communicator %u has rank %" G_GUINT64_FORMAT " as a member, of %u ranks",
-                   path, id, group->members[i], d->n_ranks);
-      return FALSE;
-    }
-    comm->ranks[i] = (int32_t) group->members[i];
-  }
-  return TRUE;
 }
 
 static gboolean
@@ -305,8 +348,17 @@ add_comm (Otf2Definitions *d, const RawComm *raw, Merging *merging, gboolean mer
     comm->n_ranks = 1;
     return TRUE;
   }
-  if (!fill_members (d, comm, group, raw->id, path, error))
-    return FALSE;
+  comm->n_ranks = group->n_members;
+  comm->ranks = g_new (int32_t, group->n_members);
+  for (uint32_t i = 0; i < group->n_members; i++) {
+    if (group->members[i] >= d->n_ranks) {
+      g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
+                   "%s: communicator %u has rank %" G_GUINT64_FORMAT " as a member, of %u ranks",
+                   path, raw->id, group->members[i], d->n_ranks);
+      return FALSE;
+    }
+    comm->ranks[i] = (int32_t) group->members[i];
+  }
   comm->color = merge ? merged_color (d, merging, raw->id, comm) : merging->next_color++;
   comm->handle = FIRST_HANDLE + (uint32_t) comm->color;
   return TRUE;
@@ -334,13 +386,45 @@ find_world (Otf2Definitions *d)
     world->handle = TRACE_COMM_WORLD;
 }
 
-static gboolean
-finish_comms (Otf2Definitions *d, gboolean merge, const char *path, GError **error)
+gboolean
+otf2_definitions_finish (Otf2Definitions *d, gboolean merge, const char *path, GError **error)
 {
-  Merging merging = { g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL),
-                      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL), 0 };
+  Merging merging = { 0 };
   gboolean good = TRUE;
 
+  if (d->n_ranks == 0) {
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_LOST,
+                 "%s: there are no MPI ranks in this archive: none of its %u locations is in a "
+                 "group of MPI processes",
+                 path, g_hash_table_size (d->known));
+    return FALSE;
+  }
+  for (uint32_t rank = 0; rank < d->n_ranks; rank++)
+    if (!g_hash_table_contains (d->known, &d->locations[rank])) {
+      g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT,
+                   "%s: MPI rank %u is location %" G_GUINT64_FORMAT ", which is not defined", path,
+                   rank, d->locations[rank]);
+      return FALSE;
+    }
+  if (d->ticks_per_s == 0) {
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT,
+                 "%s: no clock is defined, so that times mean nothing", path);
+    return FALSE;
+  }
+
+  for (guint i = 0; i < d->raw_regions->len; i++) {
+    const RawRegion *raw = &g_array_index (d->raw_regions, RawRegion, i);
+    Otf2Region *region = g_new (Otf2Region, 1);
+
+    region->name = region_name (text_of (d, raw->name));
+    region->kind = OTF2_CALL_USER;
+    if (raw->is_mpi || g_str_has_prefix (region->name, "MPI_"))
+      region->kind = region_kind (region->name);
+    g_hash_table_replace (d->regions, GUINT_TO_POINTER (raw->id), region);
+  }
+
+  merging.colors = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  merging.seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   for (guint i = 0; i < d->raw_comms->len && good; i++)
     good = add_comm (d, &g_array_index (d->raw_comms, RawComm, i), &merging, merge, path, error);
   d->end_handle = FIRST_HANDLE + (uint32_t) merging.next_color;
@@ -349,20 +433,6 @@ finish_comms (Otf2Definitions *d, gboolean merge, const char *path, GError **err
   if (good)
     find_world (d);
   return good;
-}
-
-gboolean
-otf2_definitions_finish (Otf2Definitions *d, gboolean merge, const char *path, GError **error)
-{
-  if (!check_locations (d, path, error))
-    return FALSE;
-  if (d->ticks_per_s == 0) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT,
-                 "%s: no clock is defined, so that times mean nothing", path);
-    return FALSE;
-  }
-  finish_regions (d);
-  return finish_comms (d, merge, path, error);
 }
 
 uint32_t
@@ -411,12 +481,13 @@ otf2_definitions_end_handle (const Otf2Definitions *d)
   return d->end_handle;
 }
 
-/* The interned names of all regions of the program, each once. */
-static GPtrArray *
-user_regions (const Otf2Definitions *d)
+const char *
+otf2_definitions_user_region (const Otf2Definitions *d, const char *name, const char *path,
+                              GError **error)
 {
   g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
-  GPtrArray *names = g_ptr_array_new ();
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  g_autoptr (GString) shown = g_string_new (NULL);
 
   for (guint i = 0; i < d->raw_regions->len; i++) {
     const RawRegion *raw = &g_array_index (d->raw_regions, RawRegion, i);
@@ -425,16 +496,6 @@ user_regions (const Otf2Definitions *d)
     if (region->kind == OTF2_CALL_USER && g_hash_table_add (seen, (gpointer) region->name))
       g_ptr_array_add (names, (gpointer) region->name);
   }
-  return names;
-}
-
-const char *
-otf2_definitions_user_region (const Otf2Definitions *d, const char *name, const char *path,
-                              GError **error)
-{
-  g_autoptr (GPtrArray) names = user_regions (d);
-  g_autoptr (GString) shown = g_string_new (NULL);
-
   for (guint i = 0; i < names->len; i++)
     if (strcmp (names->pdata[i], name) == 0)
       return names->pdata[i];
