@@ -4,7 +4,7 @@
  *
  * Traces name communicators by each rank's own handles.  Creation is
  * collective over a parent, so the k-th creation on a parent is the same on
- * all its members: what each of them brings (colour and key, or a group)
+ * all its members: the contribution of each (colour and key, or a group)
  * is gathered until all have come, then the members are known.
  *
  * Communicators are numbered globally; 0 is COMM_WORLD, whose members are not
@@ -32,7 +32,7 @@ void trace_comms_free (TraceComms *comms);
 uint32_t trace_comms_resolve (const TraceComms *comms, uint32_t world_rank, uint32_t handle);
 
 uint32_t trace_comms_size (const TraceComms *comms, uint32_t comm);
-/* World rank of member `rank`; self_rank is whose COMM_SELF is meant. */
+/* World rank of member `rank`; self_rank names the owner of a COMM_SELF. */
 uint32_t
 trace_comms_world_rank (const TraceComms *comms, uint32_t comm, uint32_t rank, uint32_t self_rank);
 /* Rank in `comm` of a world rank, TRACE_NO_MEMBER when not a member. O(1) for

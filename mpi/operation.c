@@ -1,4 +1,4 @@
-/* operation.c - names of operations, and what their sizes mean.
+/* operation.c - names of operations, and the meaning of their sizes.
  *
  * SPDX-License-Identifier: Apache-2.0
  *

@@ -1,8 +1,8 @@
-/* operation.h - what one rank does next: the form every trace is read into.
+/* operation.h - an operation of one rank: the form every trace is read into.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * An operation is what the program *posted*: peers may be wildcards, a
+ * An operation is recorded as the program *posted* it: peers may be wildcards, a
  * receive may be longer than what arrives, request and communicator numbers
  * are the rank's own handles and may be used again after they are freed.
  * Sizes are bytes, already multiplied by the size of the datatype.
@@ -48,7 +48,7 @@ typedef enum {
   TRACE_OP_SENDRECV,     /* and recv_peer, recv_tag, recv_bytes */
   TRACE_OP_START,        /* requests[] */
   TRACE_OP_PROBE,        /* blocks until a match could be received */
-  TRACE_OP_IPROBE,       /* completed says what the program saw */
+  TRACE_OP_IPROBE,       /* completed holds the result that the program saw */
   TRACE_OP_CANCEL,       /* requests[0] */
   TRACE_OP_REQUEST_FREE, /* requests[0] */
 
@@ -121,7 +121,7 @@ typedef enum {
   TRACE_OP_GROUP_INTERSECTION,
   TRACE_OP_GROUP_DIFFERENCE,
   TRACE_OP_GROUP_FREE,
-  TRACE_OP_UNSUPPORTED, /* name says what; intercommunicators, spawn */
+  TRACE_OP_UNSUPPORTED, /* see name; intercommunicators, spawn */
   TRACE_N_OPS
 } TraceOpKind;
 
@@ -149,7 +149,7 @@ typedef struct {
   int32_t root;           /* rank in comm */
   uint32_t request;       /* bound by I*, *_INIT and what is nonblocking */
   bool nonblocking;       /* a collective or an access that binds request and goes on */
-  int32_t matched_source; /* what the receive got when the trace says so, else ANY_SOURCE */
+  int32_t matched_source; /* the source of the message if the trace has it, else ANY_SOURCE */
 
   uint32_t window; /* the rank's own handle; the same may be bound again */
   uint32_t new_comm;
@@ -175,8 +175,9 @@ typedef struct {
   uint32_t cpu;
 
   /* Where it was recorded, for reports; a replay does not look at it. */
-  int64_t call_ps;  /* how long the call took; 0: not known */
-  const char *site; /* what called: a region, "program+0x51a3c"; the trace's; NULL: not known */
+  int64_t call_ps; /* how long the call took; 0: not known */
+  const char
+      *site; /* the caller: a region, "program+0x51a3c"; owned by the trace; NULL: not known */
 
   const char *name; /* the MPI name of the call, e.g. "MPI_Isend"; the trace's, or static */
 } TraceOp;

@@ -1,4 +1,4 @@
-/* trace_fuzzing.h - what the fuzz targets of the readers share.
+/* trace_fuzzing.h - helpers of the fuzz targets of the readers.
  *
  * SPDX-License-Identifier: Apache-2.0
  *

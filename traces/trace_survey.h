@@ -1,4 +1,4 @@
-/* trace_survey.h - what must be known of a whole trace before a rank of it can be written.
+/* trace_survey.h - facts about a whole trace that writing one rank of it requires.
  *
  * SPDX-License-Identifier: Apache-2.0
  *

@@ -238,7 +238,9 @@ fill_runs (GoalGraph *graph, const uint32_t *place)
   }
 }
 
-gboolean
+/* To be called once, with all nodes and edges there.  FALSE when the nodes
+ * wait for each other in a circle: *node waits for *on, which is also in it. */
+static gboolean
 goal_graph_sort (GoalGraph *graph, uint32_t *node, uint32_t *on)
 {
   uint32_t n_nodes = graph->nodes->len;
@@ -686,8 +688,18 @@ describe_node (const GoalCursor *cursor, uint32_t node)
 }
 
 static gboolean
-fail_circle (GoalCursor *cursor, uint32_t node, uint32_t on, GError **error)
+read_rank (GoalCursor *cursor, GError **error)
 {
+  const GoalState *state = cursor->state;
+  uint32_t node = 0, on = 0;
+
+  cursor->graph = state->text != NULL ? goal_text_read (state->text, cursor->rank, error)
+                                      : goal_binary_read (state->binary, cursor->rank, error);
+  if (cursor->graph == NULL)
+    return FALSE;
+  if (goal_graph_sort (cursor->graph, &node, &on))
+    return TRUE;
+
   g_autofree char *one = describe_node (cursor, node);
   g_autofree char *other = describe_node (cursor, on);
 
@@ -700,19 +712,6 @@ fail_circle (GoalCursor *cursor, uint32_t node, uint32_t on, GError **error)
                  "%s: rank %u: %s and %s wait for each other", cursor_place (cursor), cursor->rank,
                  one, other);
   return FALSE;
-}
-
-static gboolean
-read_rank (GoalCursor *cursor, GError **error)
-{
-  const GoalState *state = cursor->state;
-  uint32_t node, on;
-
-  cursor->graph = state->text != NULL ? goal_text_read (state->text, cursor->rank, error)
-                                      : goal_binary_read (state->binary, cursor->rank, error);
-  if (cursor->graph == NULL)
-    return FALSE;
-  return goal_graph_sort (cursor->graph, &node, &on) || fail_circle (cursor, node, on, error);
 }
 
 static TraceNext

@@ -1,8 +1,8 @@
-/* goal_graph.h - the operations of one rank of a GOAL schedule, and what each waits for.
+/* goal_graph.h - the operations of one rank of a GOAL schedule and their dependencies.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Nodes are numbered as the file has them, which may be before what they
+ * Nodes are numbered as the file has them, which may be before the nodes that they
  * depend on.  Sorting finds an order in which nothing is; it is the file's
  * wherever that will do. */
 #pragma once
@@ -40,7 +40,3 @@ void goal_graph_free (GoalGraph *graph);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (GoalGraph, goal_graph_free)
 
 void goal_graph_add_edge (GoalGraph *graph, uint32_t node, uint32_t on, gboolean on_start);
-
-/* To be called once, with all nodes and edges there.  FALSE when the nodes
- * wait for each other in a circle: *node waits for *on, which is also in it. */
-gboolean goal_graph_sort (GoalGraph *graph, uint32_t *node, uint32_t *on);

@@ -1,4 +1,4 @@
-/* goal_text.h - GOAL schedules as text: where each rank is, and what it does.
+/* goal_text.h - GOAL schedules as text.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -19,7 +19,7 @@ typedef struct GoalText GoalText;
 
 gboolean goal_text_probe (const guint8 *head, gsize n);
 
-/* Reads where each rank is, not what is there. */
+/* Finds the text of each rank, without reading it. */
 GoalText *goal_text_open (const char *path, GError **error);
 void goal_text_close (GoalText *text);
 uint32_t goal_text_ranks (const GoalText *text);

@@ -26,6 +26,11 @@
  * What one rank does not tell, such as the counts of a gatherv, the calls of
  * the others in the same collective do. */
 
+/* Counts of the collective read last. */
+typedef struct {
+  GArray *counts, *recv_counts; /* (element-type uint64_t) */
+} ParaverCounts;
+
 /* One collective, on one rank. */
 typedef struct {
   const ParaverState *state;
@@ -122,7 +127,9 @@ set_counts (Sizes *sizes, const ParaverCall *call, const ParaverComm *comm, Trac
   }
 }
 
-void
+/* Sets the sizes of a collective that a rank takes part in; counts that it
+ * needs are put into `counts`. */
+static void
 paraver_sizes_set (const ParaverState *state, const ParaverCall *call, uint32_t rank,
                    ParaverCounts *counts, TraceOp *op)
 {
@@ -156,13 +163,13 @@ paraver_sizes_set (const ParaverState *state, const ParaverCall *call, uint32_t 
 /* Sends that no wait took for so long were complete at once. */
 #define MAX_SENDS 4096
 
-struct ParaverOps {
+typedef struct {
   const ParaverState *state;
   const ParaverRank *rank;
   uint32_t number;  /* of the rank */
   guint next_comm;  /* that is still to be defined */
   uint32_t call;    /* the next one */
-  guint deed;       /* the next one, of that call or a later one */
+  guint match;      /* the next one, of that call or a later one */
   int64_t clock_ps; /* end of the last call */
   gboolean inside;  /* the gap before the call is out */
   gboolean begun;   /* and an operation of the call itself */
@@ -171,9 +178,9 @@ struct ParaverOps {
   GArray *sends; /* (element-type uint32_t): messages whose sends are under way, oldest first */
   GArray *requests, *completed; /* (element-type uint32_t) */
   ParaverCounts counts;
-};
+} ParaverOps;
 
-ParaverOps *
+static ParaverOps *
 paraver_ops_new (const ParaverState *state, uint32_t rank)
 {
   ParaverOps *ops = g_new0 (ParaverOps, 1);
@@ -190,7 +197,7 @@ paraver_ops_new (const ParaverState *state, uint32_t rank)
   return ops;
 }
 
-void
+static void
 paraver_ops_free (ParaverOps *ops)
 {
   if (ops == NULL)
@@ -203,7 +210,8 @@ paraver_ops_free (ParaverOps *ops)
   g_free (ops);
 }
 
-uint64_t
+/* The line of the operation last read. */
+static uint64_t
 paraver_ops_line (const ParaverOps *ops)
 {
   return ops->line;
@@ -216,22 +224,22 @@ request_of (uint32_t message, gboolean receives)
   return TRACE_REQUEST_NULL + 1 + 2 * message + receives;
 }
 
-/* The next deed of the call being converted, or NULL. */
-static const ParaverDeed *
-peek_deed (const ParaverOps *ops)
+/* The next match of the call being converted, or NULL. */
+static const ParaverMatch *
+peek_match (const ParaverOps *ops)
 {
-  const ParaverDeed *deed;
+  const ParaverMatch *match;
 
-  if (ops->deed == ops->rank->deeds->len)
+  if (ops->match == ops->rank->matches->len)
     return NULL;
-  deed = &g_array_index (ops->rank->deeds, ParaverDeed, ops->deed);
-  return deed->call == ops->call ? deed : NULL;
+  match = &g_array_index (ops->rank->matches, ParaverMatch, ops->match);
+  return match->call == ops->call ? match : NULL;
 }
 
 static const ParaverMessage *
-message_of (const ParaverOps *ops, const ParaverDeed *deed)
+message_of (const ParaverOps *ops, const ParaverMatch *match)
 {
-  return &g_array_index (ops->state->messages, ParaverMessage, deed->message);
+  return &g_array_index (ops->state->messages, ParaverMessage, match->message);
 }
 
 static void
@@ -241,38 +249,38 @@ be_call (TraceOp *op)
 }
 
 static void
-set_send (ParaverOps *ops, const ParaverDeed *deed, TraceOp *op)
+set_send (ParaverOps *ops, const ParaverMatch *match, TraceOp *op)
 {
-  const ParaverMessage *message = message_of (ops, deed);
+  const ParaverMessage *message = message_of (ops, match);
 
   op->peer = (int32_t) message->receiver;
   op->tag = message->tag;
   op->bytes = message->bytes;
   if (op->kind != TRACE_OP_ISEND)
     return;
-  op->request = request_of (deed->message, FALSE);
+  op->request = request_of (match->message, FALSE);
   if (ops->sends->len == MAX_SENDS)
     g_array_remove_index (ops->sends, 0);
-  g_array_append_val (ops->sends, deed->message);
+  g_array_append_val (ops->sends, match->message);
 }
 
 static void
 convert_message (ParaverOps *ops, TraceOp *op)
 {
-  const ParaverDeed *deed = peek_deed (ops);
+  const ParaverMatch *match = peek_match (ops);
 
-  if (deed == NULL)
+  if (match == NULL)
     be_call (op);
-  else if (deed->what == PARAVER_DID_SEND)
-    set_send (ops, deed, op);
+  else if (match->role == PARAVER_MATCH_SEND)
+    set_send (ops, match, op);
   else {
-    const ParaverMessage *message = message_of (ops, deed);
+    const ParaverMessage *message = message_of (ops, match);
 
     op->peer = op->matched_source = (int32_t) message->sender;
     op->tag = message->tag;
     op->bytes = message->bytes;
     if (op->kind == TRACE_OP_IRECV)
-      op->request = request_of (deed->message, TRUE);
+      op->request = request_of (match->message, TRUE);
   }
 }
 
@@ -280,18 +288,18 @@ convert_message (ParaverOps *ops, TraceOp *op)
 static void
 convert_sendrecv (ParaverOps *ops, TraceOp *op)
 {
-  const ParaverDeed *deed = peek_deed (ops);
+  const ParaverMatch *match = peek_match (ops);
 
-  if (deed == NULL) {
+  if (match == NULL) {
     be_call (op);
     return;
   }
   op->peer = op->recv_peer = TRACE_PROC_NULL;
-  for (; deed != NULL; deed = peek_deed (ops)) {
-    const ParaverMessage *message = message_of (ops, deed);
+  for (; match != NULL; match = peek_match (ops)) {
+    const ParaverMessage *message = message_of (ops, match);
 
-    ops->deed++;
-    if (deed->what == PARAVER_DID_SEND) {
+    ops->match++;
+    if (match->role == PARAVER_MATCH_SEND) {
       op->peer = (int32_t) message->receiver;
       op->tag = message->tag;
       op->bytes = message->bytes;
@@ -308,16 +316,16 @@ convert_sendrecv (ParaverOps *ops, TraceOp *op)
 static gboolean
 convert_start (ParaverOps *ops, TraceOp *op)
 {
-  const ParaverDeed *deed = peek_deed (ops);
+  const ParaverMatch *match = peek_match (ops);
 
-  if (deed == NULL) {
+  if (match == NULL) {
     be_call (op);
     return TRUE;
   }
-  op->kind = deed->what == PARAVER_DID_SEND ? TRACE_OP_ISEND : TRACE_OP_IRECV;
+  op->kind = match->role == PARAVER_MATCH_SEND ? TRACE_OP_ISEND : TRACE_OP_IRECV;
   convert_message (ops, op);
-  ops->deed++;
-  return peek_deed (ops) == NULL;
+  ops->match++;
+  return peek_match (ops) == NULL;
 }
 
 static void
@@ -358,9 +366,9 @@ convert_completion (ParaverOps *ops, const ParaverCall *call, TraceOp *op)
 
   g_array_set_size (ops->requests, 0);
   g_array_set_size (ops->completed, 0);
-  for (const ParaverDeed *deed = peek_deed (ops); deed != NULL; deed = peek_deed (ops)) {
-    complete (ops, request_of (deed->message, TRUE));
-    ops->deed++;
+  for (const ParaverMatch *match = peek_match (ops); match != NULL; match = peek_match (ops)) {
+    complete (ops, request_of (match->message, TRUE));
+    ops->match++;
   }
   if (kind->part & PARAVER_COMPLETES_ALL)
     complete_sends (ops, call->end_ps, G_MAXUINT);
@@ -476,7 +484,8 @@ end_stream (ParaverOps *ops, TraceOp *op)
   return take_gap (ops, ops->rank->end_ps, op);
 }
 
-gboolean
+/* FALSE at the end. */
+static gboolean
 paraver_ops_next (ParaverOps *ops, TraceOp *op)
 {
   const ParaverCall *call;
@@ -500,8 +509,8 @@ paraver_ops_next (ParaverOps *ops, TraceOp *op)
   };
   ops->begun = TRUE;
   if (convert (ops, call, op)) {
-    while (peek_deed (ops) != NULL)
-      ops->deed++;
+    while (peek_match (ops) != NULL)
+      ops->match++;
     ops->clock_ps = paraver_call_at (ops->rank, ops->call)->end_ps;
     ops->call++;
     ops->inside = ops->begun = FALSE;
@@ -551,7 +560,7 @@ close_state (gpointer data)
 
   for (uint32_t rank = 0; state->ranks != NULL && rank < state->n_ranks; rank++) {
     g_array_unref (state->ranks[rank].calls);
-    g_array_unref (state->ranks[rank].deeds);
+    g_array_unref (state->ranks[rank].matches);
   }
   g_free (state->ranks);
   if (state->messages != NULL)

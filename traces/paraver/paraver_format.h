@@ -41,8 +41,6 @@ void paraver_text_close (ParaverText *text);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (ParaverText, paraver_text_close)
 /* Goes to the next line; FALSE at the end. */
 gboolean paraver_text_next (ParaverText *text);
-/* Goes over a number of at most `max` at the field. */
-gboolean paraver_take_number (ParaverText *text, uint64_t max, uint64_t *value);
 /* Goes over a character; FALSE when there is another one. */
 gboolean paraver_take (ParaverText *text, char c);
 /* A number and the colon before it. */
@@ -81,7 +79,7 @@ gboolean paraver_header_read (ParaverText *text, ParaverHeader *header, GError *
 gboolean paraver_comm_read (ParaverText *text, ParaverHeader *header, GError **error);
 void paraver_header_clear (ParaverHeader *header);
 
-/* What types of events mean; the first of them are groups of MPI calls, and
+/* The meaning of types of events; the first of them are groups of MPI calls, and
  * their values say which call began, 0 that it ended. */
 typedef enum {
   PARAVER_P2P,
@@ -144,10 +142,9 @@ typedef struct {
 
 extern const ParaverCallKind paraver_calls[];
 extern const uint32_t paraver_n_calls;
-/* The index of a name, or of a standard value; PARAVER_NONE: no such call. */
-uint32_t paraver_call_by_name (const char *name);
+/* The index of the call with a standard value; PARAVER_NONE: no such call. */
 uint32_t paraver_call_by_value (uint64_t value);
-/* What stands for all calls that are not in the table. */
+/* Stands for all calls that are not in the table. */
 #define PARAVER_CALL_UNKNOWN 0
 
 typedef struct {
@@ -172,17 +169,17 @@ typedef struct {
   int32_t tag;
 } ParaverMessage;
 
-/* What a call did to a message. */
-typedef enum { PARAVER_DID_SEND, PARAVER_DID_POST, PARAVER_DID_COMPLETE } ParaverWhat;
+/* The part of a call in a message. */
+typedef enum { PARAVER_MATCH_SEND, PARAVER_MATCH_POST, PARAVER_MATCH_COMPLETE } ParaverMatchRole;
 
 typedef struct {
   uint32_t call, message;
-  ParaverWhat what;
-} ParaverDeed;
+  ParaverMatchRole role;
+} ParaverMatch;
 
 typedef struct {
   GArray *calls;    /* (element-type ParaverCall), in order */
-  GArray *deeds;    /* (element-type ParaverDeed), by call */
+  GArray *matches;  /* (element-type ParaverMatch), by call */
   int64_t begin_ps; /* of the stream: end of a call that was cut, or of the window */
   int64_t end_ps;   /* of the stream */
   gboolean cut;     /* the first call is not whole */
@@ -222,23 +219,3 @@ gboolean paraver_collectives_match (ParaverState *state, GError **error);
 /* The call of another member in the same collective. */
 const ParaverCall *
 paraver_partner (const ParaverState *state, const ParaverCall *call, uint32_t member);
-
-/* Counts of the collective read last. */
-typedef struct {
-  GArray *counts, *recv_counts; /* (element-type uint64_t) */
-} ParaverCounts;
-
-/* Sets the sizes of a collective that a rank takes part in; counts that it
- * needs are put into `counts`. */
-void paraver_sizes_set (const ParaverState *state, const ParaverCall *call, uint32_t rank,
-                        ParaverCounts *counts, TraceOp *op);
-
-/* Calls of one rank into operations. */
-typedef struct ParaverOps ParaverOps;
-
-ParaverOps *paraver_ops_new (const ParaverState *state, uint32_t rank);
-void paraver_ops_free (ParaverOps *ops);
-/* FALSE at the end. */
-gboolean paraver_ops_next (ParaverOps *ops, TraceOp *op);
-/* The line of the operation last read. */
-uint64_t paraver_ops_line (const ParaverOps *ops);

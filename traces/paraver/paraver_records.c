@@ -101,30 +101,6 @@ kind_of (Reading *reading, ParaverRole group, uint64_t value)
   return kind;
 }
 
-/* What was told belongs to the call that began at the same time. */
-static gboolean
-apply_told (Reading *reading, Task *task, GError **error)
-{
-  ParaverCall *call = &task->call;
-  gpointer comm;
-
-  if (!task->is_open || call->begin_ps != task->told_ps)
-    return TRUE;
-  call->sent_bytes = task->sent_bytes;
-  call->recv_bytes = task->recv_bytes;
-  call->is_root = task->is_root != FALSE;
-  if (task->caller != 0)
-    call->site = paraver_site (reading->state->meaning, task->caller, task->caller_line);
-  if (!task->has_comm || !trace_op_is_collective (paraver_kind (call)->kind))
-    return TRUE;
-  comm = g_hash_table_lookup (reading->comms, &task->comm_id);
-  if (comm == NULL)
-    return paraver_bad_line (reading->text, TRACE_ERROR_LOST,
-                             "expected a communicator that the header has", error);
-  call->comm = GPOINTER_TO_UINT (comm) - 1;
-  return TRUE;
-}
-
 static void
 begin_call (Reading *reading, Task *task, ParaverRole group, uint64_t value)
 {
@@ -237,7 +213,28 @@ read_events (Reading *reading, const Object *object, GError **error)
   }
   if (!paraver_line_ended (text))
     return bad_record (reading, error);
-  return !told || apply_told (reading, task, error);
+  if (!told)
+    return TRUE;
+
+  /* What was told belongs to the call that began at the same time. */
+  ParaverCall *call = &task->call;
+  gpointer comm;
+
+  if (!task->is_open || call->begin_ps != task->told_ps)
+    return TRUE;
+  call->sent_bytes = task->sent_bytes;
+  call->recv_bytes = task->recv_bytes;
+  call->is_root = task->is_root != FALSE;
+  if (task->caller != 0)
+    call->site = paraver_site (reading->state->meaning, task->caller, task->caller_line);
+  if (!task->has_comm || !trace_op_is_collective (paraver_kind (call)->kind))
+    return TRUE;
+  comm = g_hash_table_lookup (reading->comms, &task->comm_id);
+  if (comm == NULL)
+    return paraver_bad_line (reading->text, TRACE_ERROR_LOST,
+                             "expected a communicator that the header has", error);
+  call->comm = GPOINTER_TO_UINT (comm) - 1;
+  return TRUE;
 }
 
 /* "3:sender:logical:physical:receiver:logical:physical:size:tag".  Tags count
@@ -333,28 +330,6 @@ choose_application (ParaverState *state, ParaverText text)
   return best + 1;
 }
 
-static void
-set_up (Reading *reading)
-{
-  ParaverState *state = reading->state;
-
-  reading->tasks = g_new0 (Task, state->n_ranks);
-  state->ranks = g_new0 (ParaverRank, state->n_ranks);
-  for (uint32_t rank = 0; rank < state->n_ranks; rank++) {
-    state->ranks[rank].calls = g_array_new (FALSE, FALSE, sizeof (ParaverCall));
-    state->ranks[rank].deeds = g_array_new (FALSE, FALSE, sizeof (ParaverDeed));
-    reading->tasks[rank].told_ps = -1;
-  }
-  state->messages = g_array_new (FALSE, FALSE, sizeof (ParaverMessage));
-  reading->comms = g_hash_table_new (g_int64_hash, g_int64_equal);
-  for (guint i = 0; i < state->header.comms->len; i++) {
-    ParaverComm *comm = state->header.comms->pdata[i];
-
-    if (comm->application == state->application)
-      g_hash_table_insert (reading->comms, &comm->id, GUINT_TO_POINTER (i + 1));
-  }
-}
-
 /* A stream ends where the call that is still open begins, or with the window. */
 static void
 end_tasks (Reading *reading)
@@ -421,7 +396,24 @@ paraver_records_read (ParaverState *state, ParaverText *text, GError **error)
   }
   state->application = choose_application (state, *text);
   state->n_ranks = g_array_index (state->header.tasks, uint32_t, state->application - 1);
-  set_up (&reading);
+
+  ParaverState *s = reading.state;
+
+  reading.tasks = g_new0 (Task, s->n_ranks);
+  s->ranks = g_new0 (ParaverRank, s->n_ranks);
+  for (uint32_t rank = 0; rank < s->n_ranks; rank++) {
+    s->ranks[rank].calls = g_array_new (FALSE, FALSE, sizeof (ParaverCall));
+    s->ranks[rank].matches = g_array_new (FALSE, FALSE, sizeof (ParaverMatch));
+    reading.tasks[rank].told_ps = -1;
+  }
+  s->messages = g_array_new (FALSE, FALSE, sizeof (ParaverMessage));
+  reading.comms = g_hash_table_new (g_int64_hash, g_int64_equal);
+  for (guint i = 0; i < s->header.comms->len; i++) {
+    ParaverComm *comm = s->header.comms->pdata[i];
+
+    if (comm->application == s->application)
+      g_hash_table_insert (reading.comms, &comm->id, GUINT_TO_POINTER (i + 1));
+  }
   while (good && paraver_text_next (text))
     good = read_record (&reading, error);
   if (good && !has_calls (state)) {
@@ -509,11 +501,11 @@ find_call (const ParaverRank *rank, int64_t time_ps, uint8_t part)
 }
 
 static void
-add_deed (ParaverRank *rank, uint32_t call, uint32_t message, ParaverWhat what)
+add_match (ParaverRank *rank, uint32_t call, uint32_t message, ParaverMatchRole role)
 {
-  ParaverDeed deed = { call, message, what };
+  ParaverMatch match = { call, message, role };
 
-  g_array_append_val (rank->deeds, deed);
+  g_array_append_val (rank->matches, match);
 }
 
 /* The first that has not ended at that time, and comes after the call; for
@@ -556,49 +548,16 @@ completing_of (Matching *matching, uint32_t rank)
   return matching->completing->pdata[rank];
 }
 
-/* A message that was not sent or not posted by a call of the trace is left
- * out as a whole: half of it would wait for ever. */
-static void
-match (Matching *matching, uint32_t number)
-{
-  ParaverState *state = matching->state;
-  const ParaverMessage *message = &g_array_index (state->messages, ParaverMessage, number);
-  ParaverRank *sender = &state->ranks[message->sender],
-              *receiver = &state->ranks[message->receiver];
-  uint32_t sent = find_call (sender, message->sent_ps, PARAVER_SENDS);
-  uint32_t posted = find_call (receiver, message->posted_ps, PARAVER_RECEIVES);
-
-  if (sent == PARAVER_NONE || posted == PARAVER_NONE) {
-    matching->n_unmatched++;
-    return;
-  }
-  paraver_call_at (sender, sent)->taken |= PARAVER_SENDS;
-  paraver_call_at (receiver, posted)->taken |= PARAVER_RECEIVES;
-  add_deed (sender, sent, number, PARAVER_DID_SEND);
-  add_deed (receiver, posted, number, PARAVER_DID_POST);
-  if (paraver_kind (paraver_call_at (receiver, posted))->part &
-      (PARAVER_AT_ONCE | PARAVER_STARTS)) {
-    ParaverRank *rank = &matching->state->ranks[message->receiver];
-    uint32_t call = find_completing (rank, completing_of (matching, message->receiver), posted,
-                                     message->completed_ps);
-
-    if (call == PARAVER_NONE)
-      matching->n_never++;
-    else
-      add_deed (rank, call, number, PARAVER_DID_COMPLETE);
-  }
-}
-
 static int
-compare_deeds (gconstpointer a, gconstpointer b)
+compare_matches (gconstpointer a, gconstpointer b)
 {
-  const ParaverDeed *x = a, *y = b;
+  const ParaverMatch *x = a, *y = b;
 
   if (x->call != y->call)
     return x->call < y->call ? -1 : 1;
   if (x->message != y->message)
     return x->message < y->message ? -1 : 1;
-  return (int) x->what - (int) y->what;
+  return (int) x->role - (int) y->role;
 }
 
 static void
@@ -645,10 +604,36 @@ paraver_messages_match (ParaverState *state)
   Matching matching = { .state = state, .completing = g_ptr_array_new_with_free_func (free_list) };
 
   g_ptr_array_set_size (matching.completing, (gint) state->n_ranks);
-  for (uint32_t i = 0; i < state->messages->len; i++)
-    match (&matching, i);
+  for (uint32_t i = 0; i < state->messages->len; i++) {
+    /* A message that was not sent or not posted by a call of the trace is left
+     * out as a whole: half of it would wait forever. */
+    const ParaverMessage *message = &g_array_index (state->messages, ParaverMessage, i);
+    ParaverRank *sender = &state->ranks[message->sender],
+                *receiver = &state->ranks[message->receiver];
+    uint32_t sent = find_call (sender, message->sent_ps, PARAVER_SENDS);
+    uint32_t posted = find_call (receiver, message->posted_ps, PARAVER_RECEIVES);
+
+    if (sent == PARAVER_NONE || posted == PARAVER_NONE) {
+      matching.n_unmatched++;
+      continue;
+    }
+    paraver_call_at (sender, sent)->taken |= PARAVER_SENDS;
+    paraver_call_at (receiver, posted)->taken |= PARAVER_RECEIVES;
+    add_match (sender, sent, i, PARAVER_MATCH_SEND);
+    add_match (receiver, posted, i, PARAVER_MATCH_POST);
+    if (paraver_kind (paraver_call_at (receiver, posted))->part &
+        (PARAVER_AT_ONCE | PARAVER_STARTS)) {
+      uint32_t call = find_completing (receiver, completing_of (&matching, message->receiver),
+                                       posted, message->completed_ps);
+
+      if (call == PARAVER_NONE)
+        matching.n_never++;
+      else
+        add_match (receiver, call, i, PARAVER_MATCH_COMPLETE);
+    }
+  }
   for (uint32_t rank = 0; rank < state->n_ranks; rank++)
-    g_array_sort (state->ranks[rank].deeds, compare_deeds);
+    g_array_sort (state->ranks[rank].matches, compare_matches);
   warn_matching (&matching);
   if (state->messages->len > 0)
     trace_warn (state->trace,
@@ -803,24 +788,6 @@ earliest_first (const ParaverState *state, const ParaverComm *comm)
   return earliest;
 }
 
-/* A member that the begin of the trace found in a call, while the others had
- * their first collective, was in that: it gets a place in its list. */
-static void
-fill_in_cut_calls (const ParaverState *state, ParaverComm *comm)
-{
-  const ParaverCall *first = earliest_first (state, comm);
-  uint32_t none = PARAVER_NONE;
-
-  for (uint32_t i = 0; first != NULL && i < comm->n_members; i++) {
-    const ParaverRank *rank = &state->ranks[comm->members[i]];
-    GArray *calls = calls_of (comm, i);
-
-    if (rank->cut && first->begin_ps <= rank->begin_ps &&
-        (calls->len == 0 || first->end_ps < present_call (state, comm, i, 0)->begin_ps))
-      g_array_prepend_val (calls, none);
-  }
-}
-
 /* A member of all the calls that are one collective, with the role of root. */
 static gboolean
 acts_as_root (const ParaverCall *call)
@@ -900,7 +867,19 @@ match_comm (const ParaverState *state, ParaverComm *comm, uint64_t *n_left_out, 
 {
   uint32_t n;
 
-  fill_in_cut_calls (state, comm);
+  /* A member that the begin of the trace found in a call, while the others had
+   * their first collective, was in that: it gets a place in its list. */
+  const ParaverCall *first = earliest_first (state, comm);
+  uint32_t none = PARAVER_NONE;
+
+  for (uint32_t i = 0; first != NULL && i < comm->n_members; i++) {
+    const ParaverRank *rank = &state->ranks[comm->members[i]];
+    GArray *calls = calls_of (comm, i);
+
+    if (rank->cut && first->begin_ps <= rank->begin_ps &&
+        (calls->len == 0 || first->end_ps < present_call (state, comm, i, 0)->begin_ps))
+      g_array_prepend_val (calls, none);
+  }
   n = common_length (comm);
   for (uint32_t nth = 0; nth < n; nth++) {
     g_autoptr (GError) trouble = NULL;

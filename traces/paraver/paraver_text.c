@@ -52,7 +52,8 @@ paraver_text_next (ParaverText *text)
   return TRUE;
 }
 
-gboolean
+/* Goes over a number of at most `max` at the field. */
+static gboolean
 paraver_take_number (ParaverText *text, uint64_t max, uint64_t *value)
 {
   const char *begin = text->field;
@@ -391,7 +392,7 @@ const ParaverCallKind paraver_calls[] = {
 
 const uint32_t paraver_n_calls = G_N_ELEMENTS (paraver_calls);
 
-uint32_t
+static uint32_t
 paraver_call_by_name (const char *name)
 {
   for (uint32_t i = 1; i < paraver_n_calls; i++)
@@ -519,33 +520,6 @@ is_keyword (const ParaverText *text, const char *word)
   return n == strlen (word) && memcmp (text->line, word, n) == 0;
 }
 
-static gboolean
-read_blocks (Reading *reading, ParaverText *text, GError **error)
-{
-  enum { ELSEWHERE, TYPES, VALUES } where = ELSEWHERE;
-
-  while (paraver_text_next (text)) {
-    gboolean good = TRUE;
-
-    if (is_keyword (text, "EVENT_TYPE")) {
-      memset (reading->in_block, 0, sizeof reading->in_block);
-      where = TYPES;
-    } else if (is_keyword (text, "VALUES") && where == TYPES)
-      where = VALUES;
-    else if (is_keyword (text, "") || !g_ascii_isdigit (*text->line))
-      where = ELSEWHERE;
-    else if (where == TYPES)
-      good = read_type (reading, text);
-    else if (where == VALUES)
-      good = read_value (reading, text);
-    if (!good)
-      return paraver_bad_line (
-          text, TRACE_ERROR_FORMAT,
-          where == TYPES ? "expected \"COLOUR TYPE LABEL\"" : "expected \"VALUE LABEL\"", error);
-  }
-  return TRUE;
-}
-
 static void
 use_standard (ParaverMeaning *meaning, ParaverRole role)
 {
@@ -558,8 +532,29 @@ read_pcf (ParaverMeaning *meaning, const char *pcf, GError **error)
   g_autoptr (ParaverText) text = paraver_text_open (pcf, error);
   Reading reading = { .meaning = meaning };
 
-  if (text == NULL || !read_blocks (&reading, text, error))
+  if (text == NULL)
     return FALSE;
+  enum { ELSEWHERE, TYPES, VALUES } where = ELSEWHERE;
+
+  while (paraver_text_next (text)) {
+    gboolean good = TRUE;
+
+    if (is_keyword (text, "EVENT_TYPE")) {
+      memset (reading.in_block, 0, sizeof reading.in_block);
+      where = TYPES;
+    } else if (is_keyword (text, "VALUES") && where == TYPES)
+      where = VALUES;
+    else if (is_keyword (text, "") || !g_ascii_isdigit (*text->line))
+      where = ELSEWHERE;
+    else if (where == TYPES)
+      good = read_type (&reading, text);
+    else if (where == VALUES)
+      good = read_value (&reading, text);
+    if (!good)
+      return paraver_bad_line (
+          text, TRACE_ERROR_FORMAT,
+          where == TYPES ? "expected \"COLOUR TYPE LABEL\"" : "expected \"VALUE LABEL\"", error);
+  }
   for (ParaverRole role = 0; role < PARAVER_N_ROLES; role++)
     if (!reading.found[role])
       use_standard (meaning, role);

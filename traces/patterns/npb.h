@@ -50,19 +50,13 @@ struct NpbKernel {
   /* Can so many ranks solve this problem?  FALSE and *error: no. */
   gboolean (*prepare) (Npb *npb, GError **error);
   void (*release) (gpointer own); /* which may be NULL */
-  void (*setup) (const Npb *npb, uint32_t rank, TraceBatch *batch);
-  void (*warm_up) (const Npb *npb, uint32_t rank, TraceBatch *batch);
-  void (*step) (const Npb *npb, uint32_t rank, uint32_t step, TraceBatch *batch); /* from 1 */
-  void (*end) (const Npb *npb, uint32_t rank, TraceBatch *batch);
+  void (*setup) (const Npb *npb, uint32_t rank, PatternOps *ops);
+  void (*warm_up) (const Npb *npb, uint32_t rank, PatternOps *ops);
+  void (*step) (const Npb *npb, uint32_t rank, uint32_t step, PatternOps *ops); /* from 1 */
+  void (*end) (const Npb *npb, uint32_t rank, PatternOps *ops);
 };
 
 extern const NpbKernel npb_bt, npb_sp, npb_lu, npb_cg, npb_mg, npb_ft, npb_is, npb_ep;
-
-/* class_name is one of SWABCDE. */
-NpbProblem npb_problem (NpbKernelId kernel, char class_name);
-/* Operations of one iteration, all ranks together, as the benchmark itself
- * counts them when it prints its speed. */
-double npb_problem_flops (NpbKernelId kernel, const NpbProblem *problem);
 
 /* A rule of the benchmark that this program breaks; printf-like; FALSE. */
 gboolean npb_refuse (const Npb *npb, GError **error, const char *format, ...) G_GNUC_PRINTF (3, 4);
@@ -72,21 +66,21 @@ void npb_release_nothing (gpointer own);
 gboolean npb_need_power_of_two (const Npb *npb, GError **error);
 
 /* Calls on a communicator; the root of collectives is rank 0. */
-void npb_call (TraceBatch *batch, const char *name);
-void npb_comm_split (TraceBatch *batch, int32_t color, int32_t key, uint32_t new_comm);
-void npb_comm_dup (TraceBatch *batch, uint32_t comm, uint32_t new_comm);
-void npb_barrier (TraceBatch *batch, uint32_t comm);
-void npb_bcast (TraceBatch *batch, uint32_t comm, uint64_t bytes);
-void npb_reduce (TraceBatch *batch, uint32_t comm, uint64_t bytes);
-void npb_allreduce (TraceBatch *batch, uint32_t comm, uint64_t bytes);
-void npb_alltoall (TraceBatch *batch, uint32_t comm, uint64_t bytes);
-void npb_isend (TraceBatch *batch, uint32_t comm, int32_t peer, int32_t tag, uint64_t bytes,
+void npb_call (PatternOps *ops, const char *name);
+void npb_comm_split (PatternOps *ops, int32_t color, int32_t key, uint32_t new_comm);
+void npb_comm_dup (PatternOps *ops, uint32_t comm, uint32_t new_comm);
+void npb_barrier (PatternOps *ops, uint32_t comm);
+void npb_bcast (PatternOps *ops, uint32_t comm, uint64_t bytes);
+void npb_reduce (PatternOps *ops, uint32_t comm, uint64_t bytes);
+void npb_allreduce (PatternOps *ops, uint32_t comm, uint64_t bytes);
+void npb_alltoall (PatternOps *ops, uint32_t comm, uint64_t bytes);
+void npb_isend (PatternOps *ops, uint32_t comm, int32_t peer, int32_t tag, uint64_t bytes,
                 uint32_t request);
-void npb_irecv (TraceBatch *batch, uint32_t comm, int32_t peer, int32_t tag, uint64_t bytes,
+void npb_irecv (PatternOps *ops, uint32_t comm, int32_t peer, int32_t tag, uint64_t bytes,
                 uint32_t request);
 /* Into one request, sent, and waited for: how CG, LU and MG exchange.  A peer
  * below 0 is not there. */
-void npb_exchange (TraceBatch *batch, int32_t from, uint64_t from_bytes, int32_t to,
+void npb_exchange (PatternOps *ops, int32_t from, uint64_t from_bytes, int32_t to,
                    uint64_t to_bytes, int32_t tag);
 /* This part of an iteration's operations, computed by one rank. */
-void npb_compute (const Npb *npb, TraceBatch *batch, double share);
+void npb_compute (const Npb *npb, PatternOps *ops, double share);

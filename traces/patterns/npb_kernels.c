@@ -94,16 +94,16 @@ cg_prepare (Npb *npb, GError **error)
 
 /* A sum of scalars over the row of ranks. */
 static void
-sum (const Block *block, uint64_t bytes, TraceBatch *batch)
+sum (const Block *block, uint64_t bytes, PatternOps *ops)
 {
   for (uint32_t i = 0; i < block->n_partners; i++)
-    npb_exchange (batch, block->partners[i], bytes, block->partners[i], bytes, (int32_t) i + 1);
+    npb_exchange (ops, block->partners[i], bytes, block->partners[i], bytes, (int32_t) i + 1);
 }
 
 /* The first exchange of rows with twice the columns leaves each rank of a
  * pair half the vector; the others are about that half. */
 static void
-sum_vector (const Block *block, TraceBatch *batch)
+sum_vector (const Block *block, PatternOps *ops)
 {
   uint64_t received = block->kept_values * DOUBLE_BYTES;
 
@@ -111,56 +111,56 @@ sum_vector (const Block *block, TraceBatch *batch)
     gboolean halves = !block->is_square && i == block->n_partners - 1;
     uint64_t sent = halves ? block->row_values - block->kept_values : block->kept_values;
 
-    npb_exchange (batch, block->partners[i], received, block->partners[i], sent * DOUBLE_BYTES,
+    npb_exchange (ops, block->partners[i], received, block->partners[i], sent * DOUBLE_BYTES,
                   (int32_t) i + 1);
   }
 }
 
 static void
-multiply (const Npb *npb, const Block *block, TraceBatch *batch)
+multiply (const Npb *npb, const Block *block, PatternOps *ops)
 {
-  npb_compute (npb, batch, 1.0 / (INNER_ITERATIONS + 1) / npb->n_ranks);
-  sum_vector (block, batch);
+  npb_compute (npb, ops, 1.0 / (INNER_ITERATIONS + 1) / npb->n_ranks);
+  sum_vector (block, ops);
   if (block->n_partners > 0)
-    npb_exchange (batch, block->transposed, block->column_values * DOUBLE_BYTES, block->transposed,
+    npb_exchange (ops, block->transposed, block->column_values * DOUBLE_BYTES, block->transposed,
                   block->kept_values * DOUBLE_BYTES, TRANSPOSE_TAG);
 }
 
 static void
-cg_step (const Npb *npb, uint32_t rank, G_GNUC_UNUSED uint32_t number, TraceBatch *batch)
+cg_step (const Npb *npb, uint32_t rank, G_GNUC_UNUSED uint32_t number, PatternOps *ops)
 {
   Block block = block_of (npb, rank);
 
-  sum (&block, DOUBLE_BYTES, batch);
+  sum (&block, DOUBLE_BYTES, ops);
   for (guint i = 0; i < INNER_ITERATIONS; i++) {
-    multiply (npb, &block, batch);
-    sum (&block, DOUBLE_BYTES, batch);
-    sum (&block, DOUBLE_BYTES, batch);
+    multiply (npb, &block, ops);
+    sum (&block, DOUBLE_BYTES, ops);
+    sum (&block, DOUBLE_BYTES, ops);
   }
-  multiply (npb, &block, batch);
-  sum (&block, DOUBLE_BYTES, batch);
-  sum (&block, 2 * DOUBLE_BYTES, batch); /* the two norms of the outer iteration */
+  multiply (npb, &block, ops);
+  sum (&block, DOUBLE_BYTES, ops);
+  sum (&block, 2 * DOUBLE_BYTES, ops); /* the two norms of the outer iteration */
 }
 
 static void
-cg_setup (G_GNUC_UNUSED const Npb *npb, G_GNUC_UNUSED uint32_t rank, TraceBatch *batch)
+cg_setup (G_GNUC_UNUSED const Npb *npb, G_GNUC_UNUSED uint32_t rank, PatternOps *ops)
 {
-  npb_call (batch, "MPI_Comm_rank");
-  npb_call (batch, "MPI_Comm_size");
-  npb_bcast (batch, TRACE_COMM_WORLD, 4);
+  npb_call (ops, "MPI_Comm_rank");
+  npb_call (ops, "MPI_Comm_size");
+  npb_bcast (ops, TRACE_COMM_WORLD, 4);
 }
 
 static void
-cg_warm_up (const Npb *npb, uint32_t rank, TraceBatch *batch)
+cg_warm_up (const Npb *npb, uint32_t rank, PatternOps *ops)
 {
-  cg_step (npb, rank, 0, batch);
-  npb_barrier (batch, TRACE_COMM_WORLD);
+  cg_step (npb, rank, 0, ops);
+  npb_barrier (ops, TRACE_COMM_WORLD);
 }
 
 static void
-cg_end (G_GNUC_UNUSED const Npb *npb, G_GNUC_UNUSED uint32_t rank, TraceBatch *batch)
+cg_end (G_GNUC_UNUSED const Npb *npb, G_GNUC_UNUSED uint32_t rank, PatternOps *ops)
 {
-  npb_reduce (batch, TRACE_COMM_WORLD, DOUBLE_BYTES);
+  npb_reduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES);
 }
 
 const NpbKernel npb_cg = { .prepare = cg_prepare,
@@ -190,35 +190,35 @@ ep_prepare (Npb *npb, GError **error)
 }
 
 static void
-ep_setup (G_GNUC_UNUSED const Npb *npb, G_GNUC_UNUSED uint32_t rank, TraceBatch *batch)
+ep_setup (G_GNUC_UNUSED const Npb *npb, G_GNUC_UNUSED uint32_t rank, PatternOps *ops)
 {
-  npb_call (batch, "MPI_Comm_rank");
-  npb_call (batch, "MPI_Comm_size");
-  npb_bcast (batch, TRACE_COMM_WORLD, 4);
+  npb_call (ops, "MPI_Comm_rank");
+  npb_call (ops, "MPI_Comm_size");
+  npb_bcast (ops, TRACE_COMM_WORLD, 4);
 }
 
 static void
-ep_warm_up (G_GNUC_UNUSED const Npb *npb, G_GNUC_UNUSED uint32_t rank, TraceBatch *batch)
+ep_warm_up (G_GNUC_UNUSED const Npb *npb, G_GNUC_UNUSED uint32_t rank, PatternOps *ops)
 {
-  npb_barrier (batch, TRACE_COMM_WORLD);
+  npb_barrier (ops, TRACE_COMM_WORLD);
 }
 
 static void
-ep_step (const Npb *npb, uint32_t rank, G_GNUC_UNUSED uint32_t number, TraceBatch *batch)
+ep_step (const Npb *npb, uint32_t rank, G_GNUC_UNUSED uint32_t number, PatternOps *ops)
 {
   uint32_t n_blocks = 1u << (npb->problem.n[0] - LOG_BLOCK);
   uint32_t mine = n_blocks / npb->n_ranks + (rank < n_blocks % npb->n_ranks);
 
-  npb_compute (npb, batch, (double) mine / n_blocks);
+  npb_compute (npb, ops, (double) mine / n_blocks);
 }
 
 static void
-ep_end (G_GNUC_UNUSED const Npb *npb, G_GNUC_UNUSED uint32_t rank, TraceBatch *batch)
+ep_end (G_GNUC_UNUSED const Npb *npb, G_GNUC_UNUSED uint32_t rank, PatternOps *ops)
 {
-  npb_allreduce (batch, TRACE_COMM_WORLD, DOUBLE_BYTES);
-  npb_allreduce (batch, TRACE_COMM_WORLD, DOUBLE_BYTES);
-  npb_allreduce (batch, TRACE_COMM_WORLD, COUNTS_OF_PAIR * DOUBLE_BYTES);
-  npb_allreduce (batch, TRACE_COMM_WORLD, DOUBLE_BYTES); /* the slowest rank's time */
+  npb_allreduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES);
+  npb_allreduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES);
+  npb_allreduce (ops, TRACE_COMM_WORLD, COUNTS_OF_PAIR * DOUBLE_BYTES);
+  npb_allreduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES); /* the slowest rank's time */
 }
 
 const NpbKernel npb_ep = { .prepare = ep_prepare,
@@ -275,40 +275,40 @@ ft_prepare (Npb *npb, GError **error)
 }
 
 static void
-transpose_columns (const Layout *layout, TraceBatch *batch)
+transpose_columns (const Layout *layout, PatternOps *ops)
 {
-  npb_alltoall (batch, COMM_COLUMN, COMPLEX_BYTES * layout->local_points / layout->n1);
+  npb_alltoall (ops, COMM_COLUMN, COMPLEX_BYTES * layout->local_points / layout->n1);
 }
 
 /* The transposition stands between halves of the work. */
 static void
-transform (const Npb *npb, gboolean back, double share, TraceBatch *batch)
+transform (const Npb *npb, gboolean back, double share, PatternOps *ops)
 {
   Layout layout = layout_of (npb);
   double half = share / 2 / npb->n_ranks;
 
-  npb_compute (npb, batch, half);
+  npb_compute (npb, ops, half);
   if (!back && layout.n1 > 1)
-    transpose_columns (&layout, batch);
+    transpose_columns (&layout, ops);
   if (npb->n_ranks > 1)
-    npb_alltoall (batch, COMM_ROW, COMPLEX_BYTES * layout.local_points / layout.n2);
+    npb_alltoall (ops, COMM_ROW, COMPLEX_BYTES * layout.local_points / layout.n2);
   if (back && layout.n1 > 1)
-    transpose_columns (&layout, batch);
-  npb_compute (npb, batch, half);
+    transpose_columns (&layout, ops);
+  npb_compute (npb, ops, half);
 }
 
 static void
-ft_setup (const Npb *npb, uint32_t rank, TraceBatch *batch)
+ft_setup (const Npb *npb, uint32_t rank, PatternOps *ops)
 {
   Layout layout = layout_of (npb);
   int32_t row = (int32_t) (rank / layout.n2), column = (int32_t) (rank % layout.n2);
 
-  npb_call (batch, "MPI_Comm_size");
-  npb_call (batch, "MPI_Comm_rank");
+  npb_call (ops, "MPI_Comm_size");
+  npb_call (ops, "MPI_Comm_rank");
   for (guint i = 0; i < 5; i++)
-    npb_bcast (batch, TRACE_COMM_WORLD, 4);
-  npb_comm_split (batch, row, column, COMM_ROW);
-  npb_comm_split (batch, column, row, COMM_COLUMN);
+    npb_bcast (ops, TRACE_COMM_WORLD, 4);
+  npb_comm_split (ops, row, column, COMM_ROW);
+  npb_comm_split (ops, column, row, COMM_COLUMN);
 }
 
 /* Of the first transform, by the benchmark's count, relative to an iteration. */
@@ -323,26 +323,26 @@ forward_share (const Npb *npb)
 
 /* Once to touch memory, once to begin. */
 static void
-ft_warm_up (const Npb *npb, G_GNUC_UNUSED uint32_t rank, TraceBatch *batch)
+ft_warm_up (const Npb *npb, G_GNUC_UNUSED uint32_t rank, PatternOps *ops)
 {
-  transform (npb, FALSE, forward_share (npb), batch);
-  npb_barrier (batch, TRACE_COMM_WORLD);
-  transform (npb, FALSE, forward_share (npb), batch);
+  transform (npb, FALSE, forward_share (npb), ops);
+  npb_barrier (ops, TRACE_COMM_WORLD);
+  transform (npb, FALSE, forward_share (npb), ops);
 }
 
 static void
 ft_step (const Npb *npb, G_GNUC_UNUSED uint32_t rank, G_GNUC_UNUSED uint32_t number,
-         TraceBatch *batch)
+         PatternOps *ops)
 {
-  transform (npb, TRUE, 1, batch);
-  npb_reduce (batch, TRACE_COMM_WORLD, COMPLEX_BYTES);
+  transform (npb, TRUE, 1, ops);
+  npb_reduce (ops, TRACE_COMM_WORLD, COMPLEX_BYTES);
 }
 
 static void
-ft_end (G_GNUC_UNUSED const Npb *npb, uint32_t rank, TraceBatch *batch)
+ft_end (G_GNUC_UNUSED const Npb *npb, uint32_t rank, PatternOps *ops)
 {
   if (rank == 0)
-    npb_call (batch, "MPI_Comm_size");
+    npb_call (ops, "MPI_Comm_size");
 }
 
 const NpbKernel npb_ft = { .prepare = ft_prepare,
@@ -581,13 +581,13 @@ release (gpointer own)
 }
 
 static void
-send_keys (const Npb *npb, uint32_t rank, uint32_t number, TraceBatch *batch)
+send_keys (const Npb *npb, uint32_t rank, uint32_t number, PatternOps *ops)
 {
   uint64_t *sent, *received;
 
-  trace_batch_add (batch, TRACE_OP_ALLTOALLV, "MPI_Alltoallv");
-  sent = trace_batch_counts (batch, npb->n_ranks);
-  received = trace_batch_recv_counts (batch, npb->n_ranks);
+  pattern_ops_add (ops, TRACE_OP_ALLTOALLV, "MPI_Alltoallv");
+  sent = pattern_ops_counts (ops, npb->n_ranks);
+  received = pattern_ops_recv_counts (ops, npb->n_ranks);
 
   /* Keys that the rank sends to each rank in an iteration (from 1), and those
    * it gets from each.  Any thread. */
@@ -628,43 +628,43 @@ send_keys (const Npb *npb, uint32_t rank, uint32_t number, TraceBatch *batch)
 }
 
 static void
-is_step (const Npb *npb, uint32_t rank, uint32_t number, TraceBatch *batch)
+is_step (const Npb *npb, uint32_t rank, uint32_t number, PatternOps *ops)
 {
   uint64_t n_buckets = (uint64_t) 1 << npb->problem.n[2];
   double half = 0.5 / npb->n_ranks;
 
-  npb_compute (npb, batch, half);
-  npb_allreduce (batch, TRACE_COMM_WORLD, (n_buckets + VERIFIED_KEYS) * KEY_BYTES);
-  npb_alltoall (batch, TRACE_COMM_WORLD, KEY_BYTES);
-  send_keys (npb, rank, number, batch);
-  npb_compute (npb, batch, half);
+  npb_compute (npb, ops, half);
+  npb_allreduce (ops, TRACE_COMM_WORLD, (n_buckets + VERIFIED_KEYS) * KEY_BYTES);
+  npb_alltoall (ops, TRACE_COMM_WORLD, KEY_BYTES);
+  send_keys (npb, rank, number, ops);
+  npb_compute (npb, ops, half);
 }
 
 static void
-is_setup (G_GNUC_UNUSED const Npb *npb, G_GNUC_UNUSED uint32_t rank, TraceBatch *batch)
+is_setup (G_GNUC_UNUSED const Npb *npb, G_GNUC_UNUSED uint32_t rank, PatternOps *ops)
 {
-  npb_call (batch, "MPI_Comm_rank");
-  npb_call (batch, "MPI_Comm_size");
-  npb_bcast (batch, TRACE_COMM_WORLD, 4);
+  npb_call (ops, "MPI_Comm_rank");
+  npb_call (ops, "MPI_Comm_size");
+  npb_bcast (ops, TRACE_COMM_WORLD, 4);
 }
 
 static void
-is_warm_up (const Npb *npb, uint32_t rank, TraceBatch *batch)
+is_warm_up (const Npb *npb, uint32_t rank, PatternOps *ops)
 {
-  is_step (npb, rank, 1, batch);
-  npb_call (batch, "MPI_Wtime");
+  is_step (npb, rank, 1, ops);
+  npb_call (ops, "MPI_Wtime");
 }
 
 static void
-is_end (const Npb *npb, uint32_t rank, TraceBatch *batch)
+is_end (const Npb *npb, uint32_t rank, PatternOps *ops)
 {
   int32_t before = (int32_t) rank - 1;
   int32_t after = rank + 1 < npb->n_ranks ? (int32_t) rank + 1 : TRACE_PROC_NULL;
 
-  npb_call (batch, "MPI_Wtime");
-  npb_reduce (batch, TRACE_COMM_WORLD, 8);
-  npb_exchange (batch, before, KEY_BYTES, after, KEY_BYTES, TAG);
-  npb_reduce (batch, TRACE_COMM_WORLD, 4);
+  npb_call (ops, "MPI_Wtime");
+  npb_reduce (ops, TRACE_COMM_WORLD, 8);
+  npb_exchange (ops, before, KEY_BYTES, after, KEY_BYTES, TAG);
+  npb_reduce (ops, TRACE_COMM_WORLD, 4);
 }
 
 const NpbKernel npb_is = { .prepare = is_prepare,
@@ -793,24 +793,24 @@ tag_of (guint axis, gboolean upwards)
 }
 
 static void
-post_receives (const Grid *grid, const Level *level, guint axis, TraceBatch *batch)
+post_receives (const Grid *grid, const Level *level, guint axis, PatternOps *ops)
 {
-  trace_batch_irecv (batch, level->high[axis], tag_of (axis, FALSE), grid->buffer_bytes,
-                     TRACE_BATCH_FIRST_REQUEST);
-  trace_batch_irecv (batch, level->low[axis], tag_of (axis, TRUE), grid->buffer_bytes,
-                     TRACE_BATCH_FIRST_REQUEST + 1);
+  pattern_ops_irecv (ops, level->high[axis], tag_of (axis, FALSE), grid->buffer_bytes,
+                     PATTERN_FIRST_REQUEST);
+  pattern_ops_irecv (ops, level->low[axis], tag_of (axis, TRUE), grid->buffer_bytes,
+                     PATTERN_FIRST_REQUEST + 1);
 }
 
 static void
-wait_for_both (TraceBatch *batch)
+wait_for_both (PatternOps *ops)
 {
-  trace_batch_wait (batch, TRACE_BATCH_FIRST_REQUEST, 1);
-  trace_batch_wait (batch, TRACE_BATCH_FIRST_REQUEST + 1, 1);
+  pattern_ops_wait (ops, PATTERN_FIRST_REQUEST, 1);
+  pattern_ops_wait (ops, PATTERN_FIRST_REQUEST + 1, 1);
 }
 
 /* The faces carry the ghosts of the axes that were exchanged before. */
 static void
-exchange (const Npb *npb, const Grid *grid, guint number, TraceBatch *batch)
+exchange (const Npb *npb, const Grid *grid, guint number, PatternOps *ops)
 {
   const Level *level = &grid->levels[number];
   const uint64_t n_values[3] = { (level->n[1] - GHOSTS) * (level->n[2] - GHOSTS),
@@ -819,17 +819,17 @@ exchange (const Npb *npb, const Grid *grid, guint number, TraceBatch *batch)
   if (level->idle || npb->n_ranks == 1)
     return;
   for (guint axis = 0; axis < 3; axis++) {
-    post_receives (grid, level, axis, batch);
-    trace_batch_send (batch, level->high[axis], tag_of (axis, TRUE), n_values[axis] * DOUBLE_BYTES);
-    trace_batch_send (batch, level->low[axis], tag_of (axis, FALSE), n_values[axis] * DOUBLE_BYTES);
-    wait_for_both (batch);
+    post_receives (grid, level, axis, ops);
+    pattern_ops_send (ops, level->high[axis], tag_of (axis, TRUE), n_values[axis] * DOUBLE_BYTES);
+    pattern_ops_send (ops, level->low[axis], tag_of (axis, FALSE), n_values[axis] * DOUBLE_BYTES);
+    wait_for_both (ops);
   }
 }
 
 /* After interpolation: ranks that were idle on the level below get planes
  * from those that were not, two from below and one from above. */
 static void
-hand_over (const Npb *npb, const Grid *grid, guint number, TraceBatch *batch)
+hand_over (const Npb *npb, const Grid *grid, guint number, PatternOps *ops)
 {
   const Level *level = &grid->levels[number];
   const uint64_t *n = level->n;
@@ -837,14 +837,13 @@ hand_over (const Npb *npb, const Grid *grid, guint number, TraceBatch *batch)
 
   for (guint axis = 0; axis < 3 && npb->n_ranks > 1; axis++) {
     if (level->gets[axis]) {
-      post_receives (grid, level, axis, batch);
-      wait_for_both (batch);
+      post_receives (grid, level, axis, ops);
+      wait_for_both (ops);
     }
     if (level->gives[axis]) {
-      trace_batch_send (batch, level->high[axis], tag_of (axis, TRUE),
+      pattern_ops_send (ops, level->high[axis], tag_of (axis, TRUE),
                         2 * n_values[axis] * DOUBLE_BYTES);
-      trace_batch_send (batch, level->low[axis], tag_of (axis, FALSE),
-                        n_values[axis] * DOUBLE_BYTES);
+      pattern_ops_send (ops, level->low[axis], tag_of (axis, FALSE), n_values[axis] * DOUBLE_BYTES);
     }
   }
 }
@@ -853,7 +852,7 @@ hand_over (const Npb *npb, const Grid *grid, guint number, TraceBatch *batch)
  * V-cycle and the residual after it, four operators work on every level but
  * the coarsest, which has one, and one more on the finest. */
 static void
-compute (const Npb *npb, const Grid *grid, guint number, TraceBatch *batch)
+compute (const Npb *npb, const Grid *grid, guint number, PatternOps *ops)
 {
   const Level *level = &grid->levels[number];
   double n_points = 1, n_all = 2 + ldexp (1, 3 * (int) grid->n_levels);
@@ -862,92 +861,92 @@ compute (const Npb *npb, const Grid *grid, guint number, TraceBatch *batch)
     n_all += 4 * ldexp (1, 3 * (int) i);
   for (guint axis = 0; axis < 3; axis++)
     n_points *= (double) (level->n[axis] - GHOSTS);
-  npb_compute (npb, batch, n_points / n_all);
+  npb_compute (npb, ops, n_points / n_all);
 }
 
 /* An operator on a level, and the exchange after it. */
 static void
-operate (const Npb *npb, const Grid *grid, guint number, TraceBatch *batch)
+operate (const Npb *npb, const Grid *grid, guint number, PatternOps *ops)
 {
-  compute (npb, grid, number, batch);
-  exchange (npb, grid, number, batch);
+  compute (npb, grid, number, ops);
+  exchange (npb, grid, number, ops);
 }
 
 /* Restriction all the way down, smoothing there; then, level by level,
  * interpolation, residual and smoothing.  At last the residual of the finest. */
 static void
-mg_step (const Npb *npb, uint32_t rank, G_GNUC_UNUSED uint32_t number, TraceBatch *batch)
+mg_step (const Npb *npb, uint32_t rank, G_GNUC_UNUSED uint32_t number, PatternOps *ops)
 {
   Grid grid = grid_of (npb, rank);
 
   for (guint level = grid.n_levels; level > 1; level--) {
-    compute (npb, &grid, level, batch);
-    exchange (npb, &grid, level - 1, batch);
+    compute (npb, &grid, level, ops);
+    exchange (npb, &grid, level - 1, ops);
   }
-  operate (npb, &grid, 1, batch);
+  operate (npb, &grid, 1, ops);
   for (guint level = 2; level <= grid.n_levels; level++) {
-    compute (npb, &grid, level, batch);
-    hand_over (npb, &grid, level, batch);
-    operate (npb, &grid, level, batch);
-    operate (npb, &grid, level, batch);
+    compute (npb, &grid, level, ops);
+    hand_over (npb, &grid, level, ops);
+    operate (npb, &grid, level, ops);
+    operate (npb, &grid, level, ops);
   }
-  operate (npb, &grid, grid.n_levels, batch);
+  operate (npb, &grid, grid.n_levels, ops);
 }
 
 /* The ten largest and the ten smallest of the random numbers are looked for
  * over all ranks: whose each is, and where. */
 static void
-make_charges (const Npb *npb, const Grid *grid, TraceBatch *batch)
+make_charges (const Npb *npb, const Grid *grid, PatternOps *ops)
 {
-  npb_barrier (batch, TRACE_COMM_WORLD);
+  npb_barrier (ops, TRACE_COMM_WORLD);
   for (guint i = 0; i < 2 * 10; i++) {
-    npb_allreduce (batch, TRACE_COMM_WORLD, DOUBLE_BYTES);
-    npb_allreduce (batch, TRACE_COMM_WORLD, 4 * 4);
+    npb_allreduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES);
+    npb_allreduce (ops, TRACE_COMM_WORLD, 4 * 4);
   }
-  npb_barrier (batch, TRACE_COMM_WORLD);
-  exchange (npb, grid, grid->n_levels, batch);
+  npb_barrier (ops, TRACE_COMM_WORLD);
+  exchange (npb, grid, grid->n_levels, ops);
 }
 
 static void
-norms (TraceBatch *batch)
+norms (PatternOps *ops)
 {
-  npb_allreduce (batch, TRACE_COMM_WORLD, DOUBLE_BYTES);
-  npb_allreduce (batch, TRACE_COMM_WORLD, DOUBLE_BYTES);
+  npb_allreduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES);
+  npb_allreduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES);
 }
 
 static void
-mg_setup (G_GNUC_UNUSED const Npb *npb, G_GNUC_UNUSED uint32_t rank, TraceBatch *batch)
+mg_setup (G_GNUC_UNUSED const Npb *npb, G_GNUC_UNUSED uint32_t rank, PatternOps *ops)
 {
   static const uint64_t parameters_bytes[] = { 4, 4, 4, 4, 4, 32, 4 };
 
-  npb_call (batch, "MPI_Comm_rank");
-  npb_call (batch, "MPI_Comm_size");
-  npb_barrier (batch, TRACE_COMM_WORLD);
+  npb_call (ops, "MPI_Comm_rank");
+  npb_call (ops, "MPI_Comm_size");
+  npb_barrier (ops, TRACE_COMM_WORLD);
   for (guint i = 0; i < G_N_ELEMENTS (parameters_bytes); i++)
-    npb_bcast (batch, TRACE_COMM_WORLD, parameters_bytes[i]);
+    npb_bcast (ops, TRACE_COMM_WORLD, parameters_bytes[i]);
 }
 
 static void
-mg_warm_up (const Npb *npb, uint32_t rank, TraceBatch *batch)
+mg_warm_up (const Npb *npb, uint32_t rank, PatternOps *ops)
 {
   Grid grid = grid_of (npb, rank);
 
-  make_charges (npb, &grid, batch);
-  norms (batch);
-  exchange (npb, &grid, grid.n_levels, batch);
-  norms (batch);
-  mg_step (npb, rank, 0, batch);
-  make_charges (npb, &grid, batch);
-  npb_barrier (batch, TRACE_COMM_WORLD);
-  exchange (npb, &grid, grid.n_levels, batch);
-  norms (batch);
+  make_charges (npb, &grid, ops);
+  norms (ops);
+  exchange (npb, &grid, grid.n_levels, ops);
+  norms (ops);
+  mg_step (npb, rank, 0, ops);
+  make_charges (npb, &grid, ops);
+  npb_barrier (ops, TRACE_COMM_WORLD);
+  exchange (npb, &grid, grid.n_levels, ops);
+  norms (ops);
 }
 
 static void
-mg_end (G_GNUC_UNUSED const Npb *npb, G_GNUC_UNUSED uint32_t rank, TraceBatch *batch)
+mg_end (G_GNUC_UNUSED const Npb *npb, G_GNUC_UNUSED uint32_t rank, PatternOps *ops)
 {
-  norms (batch);
-  npb_reduce (batch, TRACE_COMM_WORLD, DOUBLE_BYTES);
+  norms (ops);
+  npb_reduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES);
 }
 
 const NpbKernel npb_mg = { .prepare = mg_prepare,

@@ -36,7 +36,7 @@ enum { NPB_COMM_SETUP = 4, NPB_COMM_SOLVE = 5, NPB_COMM_RHS = 6 };
 typedef struct {
   const Npb *npb;
   const NpbPartition *partition;
-  TraceBatch *batch;
+  PatternOps *ops;
   guint axis;
   gboolean up; /* towards the successors; else back */
 } NpbSweep;
@@ -118,14 +118,14 @@ npb_partition_prepare (Npb *npb, GError **error)
 }
 
 static void
-npb_partition_setup (uint32_t rank, TraceBatch *batch)
+npb_partition_setup (uint32_t rank, PatternOps *ops)
 {
-  npb_call (batch, "MPI_Comm_size");
-  npb_call (batch, "MPI_Comm_rank");
-  npb_comm_split (batch, 0, (int32_t) rank, NPB_COMM_SETUP);
-  npb_call (batch, "MPI_Comm_size");
-  npb_comm_dup (batch, NPB_COMM_SETUP, NPB_COMM_SOLVE);
-  npb_comm_dup (batch, NPB_COMM_SETUP, NPB_COMM_RHS);
+  npb_call (ops, "MPI_Comm_size");
+  npb_call (ops, "MPI_Comm_rank");
+  npb_comm_split (ops, 0, (int32_t) rank, NPB_COMM_SETUP);
+  npb_call (ops, "MPI_Comm_size");
+  npb_comm_dup (ops, NPB_COMM_SETUP, NPB_COMM_SOLVE);
+  npb_comm_dup (ops, NPB_COMM_SETUP, NPB_COMM_RHS);
 }
 
 /* All faces across an axis that go one way are one message: those of the
@@ -145,10 +145,10 @@ faces_bytes (const NpbPartition *p, guint axis, uint32_t left_out)
 }
 
 static void
-npb_partition_copy_faces (const Npb *npb, const NpbPartition *p, TraceBatch *batch)
+npb_partition_copy_faces (const Npb *npb, const NpbPartition *p, PatternOps *ops)
 {
   uint64_t to_successor[3], to_predecessor[3];
-  uint32_t request = TRACE_BATCH_FIRST_REQUEST;
+  uint32_t request = PATTERN_FIRST_REQUEST;
 
   if (npb->n_ranks == 1)
     return;
@@ -157,18 +157,18 @@ npb_partition_copy_faces (const Npb *npb, const NpbPartition *p, TraceBatch *bat
     to_predecessor[axis] = faces_bytes (p, axis, 0);
   }
   for (guint axis = 0; axis < 3; axis++) {
-    npb_irecv (batch, NPB_COMM_RHS, p->successor[axis], npb_high_tags[axis], to_successor[axis],
+    npb_irecv (ops, NPB_COMM_RHS, p->successor[axis], npb_high_tags[axis], to_successor[axis],
                request++);
-    npb_irecv (batch, NPB_COMM_RHS, p->predecessor[axis], npb_low_tags[axis], to_predecessor[axis],
+    npb_irecv (ops, NPB_COMM_RHS, p->predecessor[axis], npb_low_tags[axis], to_predecessor[axis],
                request++);
   }
   for (guint axis = 0; axis < 3; axis++) {
-    npb_isend (batch, NPB_COMM_RHS, p->successor[axis], npb_low_tags[axis], to_successor[axis],
+    npb_isend (ops, NPB_COMM_RHS, p->successor[axis], npb_low_tags[axis], to_successor[axis],
                request++);
-    npb_isend (batch, NPB_COMM_RHS, p->predecessor[axis], npb_high_tags[axis], to_predecessor[axis],
+    npb_isend (ops, NPB_COMM_RHS, p->predecessor[axis], npb_high_tags[axis], to_predecessor[axis],
                request++);
   }
-  trace_batch_wait (batch, TRACE_BATCH_FIRST_REQUEST, request - TRACE_BATCH_FIRST_REQUEST);
+  pattern_ops_wait (ops, PATTERN_FIRST_REQUEST, request - PATTERN_FIRST_REQUEST);
 }
 
 /* The benchmarks do not say what part of their operations is where: the
@@ -182,7 +182,7 @@ npb_partition_compute (const NpbSweep *sweep, const NpbCell *cell)
   double n = sweep->partition->n;
   double cell_share = cell->size[0] / n * (cell->size[1] / n) * (cell->size[2] / n);
 
-  npb_compute (sweep->npb, sweep->batch, cell_share / PART_PHASES / 2);
+  npb_compute (sweep->npb, sweep->ops, cell_share / PART_PHASES / 2);
 }
 
 static void
@@ -215,14 +215,14 @@ sweep_back (NpbSweep sweep, NpbTurn turn)
 
 /* A time step: faces, then a sweep up and one back along each axis. */
 static void
-npb_partition_step (const Npb *npb, uint32_t rank, TraceBatch *batch, NpbTurn turn)
+npb_partition_step (const Npb *npb, uint32_t rank, PatternOps *ops, NpbTurn turn)
 {
   NpbPartition p = npb_partition (npb, rank);
 
-  npb_partition_copy_faces (npb, &p, batch);
-  npb_compute (npb, batch, 1 / PART_PHASES / npb->n_ranks);
+  npb_partition_copy_faces (npb, &p, ops);
+  npb_compute (npb, ops, 1 / PART_PHASES / npb->n_ranks);
   for (guint axis = 0; axis < 3; axis++) {
-    NpbSweep sweep = { .npb = npb, .partition = &p, .batch = batch, .axis = axis };
+    NpbSweep sweep = { .npb = npb, .partition = &p, .ops = ops, .axis = axis };
 
     sweep_up (sweep, turn);
     sweep_back (sweep, turn);
@@ -231,15 +231,15 @@ npb_partition_step (const Npb *npb, uint32_t rank, TraceBatch *batch, NpbTurn tu
 
 /* The verification, the time of the slowest rank, and a last meeting. */
 static void
-npb_partition_end (const Npb *npb, uint32_t rank, TraceBatch *batch)
+npb_partition_end (const Npb *npb, uint32_t rank, PatternOps *ops)
 {
   NpbPartition p = npb_partition (npb, rank);
 
-  npb_allreduce (batch, NPB_COMM_SETUP, PART_VARIABLES * DOUBLE_BYTES);
-  npb_partition_copy_faces (npb, &p, batch);
-  npb_allreduce (batch, NPB_COMM_SETUP, PART_VARIABLES * DOUBLE_BYTES);
-  npb_reduce (batch, NPB_COMM_SETUP, DOUBLE_BYTES);
-  npb_barrier (batch, TRACE_COMM_WORLD);
+  npb_allreduce (ops, NPB_COMM_SETUP, PART_VARIABLES * DOUBLE_BYTES);
+  npb_partition_copy_faces (npb, &p, ops);
+  npb_allreduce (ops, NPB_COMM_SETUP, PART_VARIABLES * DOUBLE_BYTES);
+  npb_reduce (ops, NPB_COMM_SETUP, DOUBLE_BYTES);
+  npb_barrier (ops, TRACE_COMM_WORLD);
 }
 
 /* --- BT: block-tridiagonal solves along three axes --- */
@@ -269,39 +269,39 @@ bt_turn (const NpbSweep *sweep, const NpbCell *cell, int32_t from, int32_t to)
   const NpbPartition *p = sweep->partition;
   uint64_t side = p->n / p->q + 1;
   uint64_t bytes = side * side * (sweep->up ? BT_UP_VALUES : BT_BACK_VALUES) * DOUBLE_BYTES;
-  uint32_t sent = TRACE_BATCH_FIRST_REQUEST, received = sent + 1;
+  uint32_t sent = PATTERN_FIRST_REQUEST, received = sent + 1;
 
   if (from >= 0) {
-    npb_irecv (sweep->batch, NPB_COMM_SOLVE, from, cell_tag (sweep, cell), bytes, received);
-    trace_batch_wait (sweep->batch, sent, 1); /* what the cell before sent on */
-    trace_batch_wait (sweep->batch, received, 1);
+    npb_irecv (sweep->ops, NPB_COMM_SOLVE, from, cell_tag (sweep, cell), bytes, received);
+    pattern_ops_wait (sweep->ops, sent, 1); /* what the cell before sent on */
+    pattern_ops_wait (sweep->ops, received, 1);
   }
   npb_partition_compute (sweep, cell);
   if (to >= 0)
-    npb_isend (sweep->batch, NPB_COMM_SOLVE, to, cell_tag (sweep, cell), bytes, sent);
+    npb_isend (sweep->ops, NPB_COMM_SOLVE, to, cell_tag (sweep, cell), bytes, sent);
 }
 
 static void
-bt_step (const Npb *npb, uint32_t rank, G_GNUC_UNUSED uint32_t number, TraceBatch *batch)
+bt_step (const Npb *npb, uint32_t rank, G_GNUC_UNUSED uint32_t number, PatternOps *ops)
 {
-  npb_partition_step (npb, rank, batch, bt_turn);
+  npb_partition_step (npb, rank, ops, bt_turn);
 }
 
 static void
-bt_setup (G_GNUC_UNUSED const Npb *npb, uint32_t rank, TraceBatch *batch)
+bt_setup (G_GNUC_UNUSED const Npb *npb, uint32_t rank, PatternOps *ops)
 {
   static const uint64_t parameters_bytes[] = { 4, 8, 12, 4, 4, 4 };
 
-  npb_partition_setup (rank, batch);
+  npb_partition_setup (rank, ops);
   for (guint i = 0; i < G_N_ELEMENTS (parameters_bytes); i++)
-    npb_bcast (batch, NPB_COMM_SETUP, parameters_bytes[i]);
+    npb_bcast (ops, NPB_COMM_SETUP, parameters_bytes[i]);
 }
 
 static void
-bt_warm_up (const Npb *npb, uint32_t rank, TraceBatch *batch)
+bt_warm_up (const Npb *npb, uint32_t rank, PatternOps *ops)
 {
-  bt_step (npb, rank, 0, batch);
-  npb_barrier (batch, NPB_COMM_SETUP);
+  bt_step (npb, rank, 0, ops);
+  npb_barrier (ops, NPB_COMM_SETUP);
 }
 
 const NpbKernel npb_bt = { .prepare = npb_partition_prepare,
@@ -337,38 +337,38 @@ sp_turn (const NpbSweep *sweep, const NpbCell *cell, int32_t from, int32_t to)
 {
   uint64_t n_values = sweep->up ? SP_UP_VALUES : SP_BACK_VALUES;
   uint64_t bytes = face_points (sweep->partition, cell, sweep->axis) * n_values * DOUBLE_BYTES;
-  uint32_t received = TRACE_BATCH_FIRST_REQUEST, sent = received + 1;
+  uint32_t received = PATTERN_FIRST_REQUEST, sent = received + 1;
 
   if (from >= 0) {
-    npb_irecv (sweep->batch, NPB_COMM_SOLVE, from, TAG, bytes, received);
-    trace_batch_wait (sweep->batch, received, 2); /* and for what the cell before sent on */
+    npb_irecv (sweep->ops, NPB_COMM_SOLVE, from, TAG, bytes, received);
+    pattern_ops_wait (sweep->ops, received, 2); /* and for what the cell before sent on */
   }
   npb_partition_compute (sweep, cell);
   if (to >= 0)
-    npb_isend (sweep->batch, NPB_COMM_SOLVE, to, TAG, bytes, sent);
+    npb_isend (sweep->ops, NPB_COMM_SOLVE, to, TAG, bytes, sent);
 }
 
 static void
-sp_step (const Npb *npb, uint32_t rank, G_GNUC_UNUSED uint32_t number, TraceBatch *batch)
+sp_step (const Npb *npb, uint32_t rank, G_GNUC_UNUSED uint32_t number, PatternOps *ops)
 {
-  npb_partition_step (npb, rank, batch, sp_turn);
+  npb_partition_step (npb, rank, ops, sp_turn);
 }
 
 static void
-sp_setup (G_GNUC_UNUSED const Npb *npb, uint32_t rank, TraceBatch *batch)
+sp_setup (G_GNUC_UNUSED const Npb *npb, uint32_t rank, PatternOps *ops)
 {
   static const uint64_t parameters_bytes[] = { 4, 8, 12, 4 };
 
-  npb_partition_setup (rank, batch);
+  npb_partition_setup (rank, ops);
   for (guint i = 0; i < G_N_ELEMENTS (parameters_bytes); i++)
-    npb_bcast (batch, NPB_COMM_SETUP, parameters_bytes[i]);
+    npb_bcast (ops, NPB_COMM_SETUP, parameters_bytes[i]);
 }
 
 static void
-sp_warm_up (const Npb *npb, uint32_t rank, TraceBatch *batch)
+sp_warm_up (const Npb *npb, uint32_t rank, PatternOps *ops)
 {
-  sp_step (npb, rank, 0, batch);
-  npb_barrier (batch, NPB_COMM_SETUP);
+  sp_step (npb, rank, 0, ops);
+  npb_barrier (ops, NPB_COMM_SETUP);
 }
 
 const NpbKernel npb_sp = { .prepare = npb_partition_prepare,
@@ -457,26 +457,26 @@ prepare (Npb *npb, GError **error)
 
 /* Both layers of faces, all the way up. */
 static void
-exchange_faces (const Part *part, TraceBatch *batch)
+exchange_faces (const Part *part, PatternOps *ops)
 {
   uint64_t layers_bytes = LU_FACE_LAYERS * LU_VARIABLES * DOUBLE_BYTES * part->nz;
   uint64_t x_bytes = layers_bytes * part->ny, y_bytes = layers_bytes * part->nx;
 
-  npb_exchange (batch, part->north, x_bytes, part->south, x_bytes, TAG_TO_SOUTH);
-  npb_exchange (batch, part->south, x_bytes, part->north, x_bytes, TAG_TO_NORTH);
-  npb_exchange (batch, part->west, y_bytes, part->east, y_bytes, TAG_TO_EAST);
-  npb_exchange (batch, part->east, y_bytes, part->west, y_bytes, TAG_TO_WEST);
+  npb_exchange (ops, part->north, x_bytes, part->south, x_bytes, TAG_TO_SOUTH);
+  npb_exchange (ops, part->south, x_bytes, part->north, x_bytes, TAG_TO_NORTH);
+  npb_exchange (ops, part->west, y_bytes, part->east, y_bytes, TAG_TO_EAST);
+  npb_exchange (ops, part->east, y_bytes, part->west, y_bytes, TAG_TO_WEST);
 }
 
 static void
-norm (TraceBatch *batch)
+norm (PatternOps *ops)
 {
-  npb_allreduce (batch, TRACE_COMM_WORLD, LU_VARIABLES * DOUBLE_BYTES);
+  npb_allreduce (ops, TRACE_COMM_WORLD, LU_VARIABLES * DOUBLE_BYTES);
 }
 
 /* Norms are taken in the last step only, wherever that is. */
 static void
-lu_step (const Npb *npb, uint32_t rank, uint32_t number, TraceBatch *batch)
+lu_step (const Npb *npb, uint32_t rank, uint32_t number, PatternOps *ops)
 {
   Part part = part_of (npb, rank);
 
@@ -488,94 +488,94 @@ lu_step (const Npb *npb, uint32_t rank, uint32_t number, TraceBatch *batch)
 
   for (uint64_t plane = 0; plane < n_planes; plane++) {
     if (part.north >= 0)
-      trace_batch_recv (batch, part.north, TAG_TO_SOUTH, x_bytes);
+      pattern_ops_recv (ops, part.north, TAG_TO_SOUTH, x_bytes);
     if (part.west >= 0)
-      trace_batch_recv (batch, part.west, TAG_TO_EAST, y_bytes);
-    npb_compute (npb, batch, share);
-    trace_batch_send (batch, part.south, TAG_TO_SOUTH, x_bytes);
-    trace_batch_send (batch, part.east, TAG_TO_EAST, y_bytes);
+      pattern_ops_recv (ops, part.west, TAG_TO_EAST, y_bytes);
+    npb_compute (npb, ops, share);
+    pattern_ops_send (ops, part.south, TAG_TO_SOUTH, x_bytes);
+    pattern_ops_send (ops, part.east, TAG_TO_EAST, y_bytes);
   }
   for (uint64_t plane = 0; plane < n_planes; plane++) {
     if (part.south >= 0)
-      trace_batch_recv (batch, part.south, TAG_TO_NORTH, x_bytes);
+      pattern_ops_recv (ops, part.south, TAG_TO_NORTH, x_bytes);
     if (part.east >= 0)
-      trace_batch_recv (batch, part.east, TAG_TO_WEST, y_bytes);
-    npb_compute (npb, batch, share);
-    trace_batch_send (batch, part.north, TAG_TO_NORTH, x_bytes);
-    trace_batch_send (batch, part.west, TAG_TO_WEST, y_bytes);
+      pattern_ops_recv (ops, part.east, TAG_TO_WEST, y_bytes);
+    npb_compute (npb, ops, share);
+    pattern_ops_send (ops, part.north, TAG_TO_NORTH, x_bytes);
+    pattern_ops_send (ops, part.west, TAG_TO_WEST, y_bytes);
   }
   if (number == npb->iterations)
-    norm (batch);
-  exchange_faces (&part, batch);
-  npb_compute (npb, batch, part.share / LU_PHASES);
+    norm (ops);
+  exchange_faces (&part, ops);
+  npb_compute (npb, ops, part.share / LU_PHASES);
   if (number == npb->iterations)
-    norm (batch);
+    norm (ops);
 }
 
 static void
-lu_setup (G_GNUC_UNUSED const Npb *npb, uint32_t rank, TraceBatch *batch)
+lu_setup (G_GNUC_UNUSED const Npb *npb, uint32_t rank, PatternOps *ops)
 {
   static const uint64_t parameters_bytes[] = { 4, 4, 4, 8, 8, LU_VARIABLES * DOUBLE_BYTES,
                                                4, 4, 4, 4 };
 
-  npb_call (batch, "MPI_Comm_rank");
-  npb_call (batch, "MPI_Comm_size");
+  npb_call (ops, "MPI_Comm_rank");
+  npb_call (ops, "MPI_Comm_size");
   if (rank == 0)
-    npb_call (batch, "MPI_Comm_size");
+    npb_call (ops, "MPI_Comm_size");
   for (guint i = 0; i < G_N_ELEMENTS (parameters_bytes); i++)
-    npb_bcast (batch, TRACE_COMM_WORLD, parameters_bytes[i]);
+    npb_bcast (ops, TRACE_COMM_WORLD, parameters_bytes[i]);
 }
 
 /* The right-hand side of where the steps begin. */
 static void
-start (const Part *part, TraceBatch *batch)
+start (const Part *part, PatternOps *ops)
 {
-  exchange_faces (part, batch);
-  norm (batch);
-  npb_barrier (batch, TRACE_COMM_WORLD);
+  exchange_faces (part, ops);
+  norm (ops);
+  npb_barrier (ops, TRACE_COMM_WORLD);
 }
 
 static void
-lu_warm_up (const Npb *npb, uint32_t rank, TraceBatch *batch)
+lu_warm_up (const Npb *npb, uint32_t rank, PatternOps *ops)
 {
   Part part = part_of (npb, rank);
 
-  exchange_faces (&part, batch);
-  start (&part, batch);
-  lu_step (npb, rank, 1, batch);
-  npb_allreduce (batch, TRACE_COMM_WORLD, DOUBLE_BYTES); /* the slowest rank's time */
-  start (&part, batch);
+  exchange_faces (&part, ops);
+  start (&part, ops);
+  lu_step (npb, rank, 1, ops);
+  npb_allreduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES); /* the slowest rank's time */
+  start (&part, ops);
 }
 
 /* Unlike the faces, these are waited for before the own ones are sent. */
 static void
-pass_on (TraceBatch *batch, int32_t from, int32_t to, uint64_t bytes, int32_t tag)
+pass_on (PatternOps *ops, int32_t from, int32_t to, uint64_t bytes, int32_t tag)
 {
-  npb_exchange (batch, from, bytes, TRACE_PROC_NULL, 0, tag);
-  trace_batch_send (batch, to, tag, bytes);
+  npb_exchange (ops, from, bytes, TRACE_PROC_NULL, 0, tag);
+  pattern_ops_send (ops, to, tag, bytes);
 }
 
 static void
-end (const Npb *npb, uint32_t rank, TraceBatch *batch)
+end (const Npb *npb, uint32_t rank, PatternOps *ops)
 {
   Part part = part_of (npb, rank);
 
-  npb_allreduce (batch, TRACE_COMM_WORLD, DOUBLE_BYTES);
-  norm (batch); /* of the error */
+  npb_allreduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES);
+  norm (ops); /* of the error */
   /* The surface integral over the six sides: what it needs from the
    * neighbours in the south and in the east goes one way only. */
   uint64_t x_bytes = 2 * DOUBLE_BYTES * (part.ny + 2), y_bytes = 2 * DOUBLE_BYTES * part.nx;
   uint64_t z_bytes = DOUBLE_BYTES * part.nz;
 
-  pass_on (batch, part.east, part.west, y_bytes, TAG_TO_WEST);
-  pass_on (batch, part.south, part.north, x_bytes, TAG_TO_NORTH);
-  npb_allreduce (batch, TRACE_COMM_WORLD, DOUBLE_BYTES);
+  pass_on (ops, part.east, part.west, y_bytes, TAG_TO_WEST);
+  pass_on (ops, part.south, part.north, x_bytes, TAG_TO_NORTH);
+  npb_allreduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES);
   for (uint64_t side = 0; side < part.y_edges; side++)
-    pass_on (batch, part.south, part.north, z_bytes, TAG_TO_NORTH);
-  npb_allreduce (batch, TRACE_COMM_WORLD, DOUBLE_BYTES);
+    pass_on (ops, part.south, part.north, z_bytes, TAG_TO_NORTH);
+  npb_allreduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES);
   for (uint64_t side = 0; side < part.x_edges; side++)
-    pass_on (batch, part.east, part.west, z_bytes, TAG_TO_WEST);
-  npb_allreduce (batch, TRACE_COMM_WORLD, DOUBLE_BYTES);
+    pass_on (ops, part.east, part.west, z_bytes, TAG_TO_WEST);
+  npb_allreduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES);
 }
 
 const NpbKernel npb_lu = { .prepare = prepare,

@@ -5,7 +5,7 @@
 
 #include "base/words.h"
 #include "traces/format.h"
-#include "traces/patterns/batch.h"
+#include "traces/patterns/pattern_ops.h"
 #include "traces/patterns/pattern_grid.h"
 
 #include <math.h>
@@ -348,8 +348,8 @@ typedef struct {
   const Program *program;
   uint32_t rank;
   Stage stage;
-  guint at;          /* of the next operation in the batch */
-  TraceBatch *batch; /* NULL: none made yet, or no more to come */
+  guint at;        /* of the next operation in the batch */
+  PatternOps *ops; /* NULL: none made yet, or no more to come */
   uint64_t n_batches;
   uint64_t n_operations; /* read from the batch */
   char *place;
@@ -449,7 +449,7 @@ cursor_free (gpointer data)
 {
   Cursor *cursor = data;
 
-  trace_batch_free (cursor->batch);
+  pattern_ops_free (cursor->ops);
   g_free (cursor->place);
   g_free (cursor);
 }
@@ -460,12 +460,12 @@ next_batch (Cursor *cursor)
 {
   const Program *program = cursor->program;
 
-  if (cursor->batch == NULL)
-    cursor->batch = trace_batch_new ();
-  trace_batch_clear (cursor->batch);
-  if (!program->pattern->batch (program->state, cursor->rank, cursor->n_batches, cursor->batch))
+  if (cursor->ops == NULL)
+    cursor->ops = pattern_ops_new ();
+  pattern_ops_clear (cursor->ops);
+  if (!program->pattern->fill (program->state, cursor->rank, cursor->n_batches, cursor->ops))
     return FALSE;
-  trace_batch_seal (cursor->batch);
+  pattern_ops_seal (cursor->ops);
   cursor->n_batches++;
   cursor->n_operations = 0;
   cursor->at = 0;
@@ -491,9 +491,9 @@ cursor_next (gpointer data, TraceOp *op, GError **error)
     cursor->stage = STAGE_BATCHES;
     return bare_operation (op, TRACE_OP_INIT, "MPI_Init");
   }
-  while (cursor->batch == NULL || !trace_batch_read (cursor->batch, &cursor->at, op))
+  while (cursor->ops == NULL || !pattern_ops_read (cursor->ops, &cursor->at, op))
     if (!next_batch (cursor)) {
-      g_clear_pointer (&cursor->batch, trace_batch_free);
+      g_clear_pointer (&cursor->ops, pattern_ops_free);
       cursor->stage = STAGE_ENDED;
       return bare_operation (op, TRACE_OP_FINALIZE, "MPI_Finalize");
     }

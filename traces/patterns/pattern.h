@@ -7,8 +7,8 @@
  * made when they are asked for, so that a million ranks cost no file.
  *
  * A pattern is one file with a const TracePattern, listed in patterns[] of
- * pattern.c.  It hands its operations out in batches: what one rank does in
- * one time step, say.  A batch is a pure function of (parameters, rank,
+ * pattern.c.  It hands its operations out in batches, such as one time step
+ * of one rank.  A batch is a pure function of (parameters, rank,
  * number of the batch), so that cursors need no state and can begin
  * anywhere.  MPI_Init before the first batch and MPI_Finalize after the last
  * are added around them; communicators are made in a batch of their own, the
@@ -17,38 +17,36 @@
 
 #include "traces/trace.h"
 
-typedef struct TraceBatch TraceBatch;
+typedef struct PatternOps PatternOps;
 
 /* The lowest handles that are free. */
-enum { TRACE_BATCH_FIRST_REQUEST = 2, TRACE_BATCH_FIRST_COMM = 4 };
+enum { PATTERN_FIRST_REQUEST = 2, PATTERN_FIRST_COMM = 4 };
 
 /* Appends an operation, all zero but for kind, name, comm (TRACE_COMM_WORLD),
  * matched_source and root (none).  `name` is static: "MPI_Isend".  The pointer
- * is good until the next call on the batch. */
-TraceOp *trace_batch_add (TraceBatch *batch, TraceOpKind kind, const char *name);
+ * is good until the next call on the list. */
+TraceOp *pattern_ops_add (PatternOps *ops, TraceOpKind kind, const char *name);
 
 /* The common ones.  A peer < 0 that is not a wildcard adds nothing. */
-void trace_batch_compute (TraceBatch *batch, int64_t gap_ps);
-void trace_batch_send (TraceBatch *batch, int32_t peer, int32_t tag, uint64_t bytes);
-void trace_batch_recv (TraceBatch *batch, int32_t peer, int32_t tag, uint64_t bytes);
+void pattern_ops_compute (PatternOps *ops, int64_t gap_ps);
+void pattern_ops_send (PatternOps *ops, int32_t peer, int32_t tag, uint64_t bytes);
+void pattern_ops_recv (PatternOps *ops, int32_t peer, int32_t tag, uint64_t bytes);
 void
-trace_batch_isend (TraceBatch *batch, int32_t peer, int32_t tag, uint64_t bytes, uint32_t request);
+pattern_ops_isend (PatternOps *ops, int32_t peer, int32_t tag, uint64_t bytes, uint32_t request);
 void
-trace_batch_irecv (TraceBatch *batch, int32_t peer, int32_t tag, uint64_t bytes, uint32_t request);
+pattern_ops_irecv (PatternOps *ops, int32_t peer, int32_t tag, uint64_t bytes, uint32_t request);
 /* Waits for requests first .. first + n - 1; nothing when n is 0. */
-void trace_batch_wait (TraceBatch *batch, uint32_t first, uint32_t n);
+void pattern_ops_wait (PatternOps *ops, uint32_t first, uint32_t n);
 /* `bytes` to each rank of comm. */
-void trace_batch_alltoall (TraceBatch *batch, uint32_t comm, uint64_t bytes);
+void pattern_ops_alltoall (PatternOps *ops, uint32_t comm, uint64_t bytes);
 /* Ranks of comm with the same colour get new_comm, ordered by key. */
 void
-trace_batch_split (TraceBatch *batch, uint32_t comm, int32_t color, int32_t key, uint32_t new_comm);
+pattern_ops_split (PatternOps *ops, uint32_t comm, int32_t color, int32_t key, uint32_t new_comm);
 
-/* Arrays of the operation added last, which live as long as the batch; to be
+/* Arrays of the operation added last, which live as long as the list; to be
  * filled by the caller. */
-uint32_t *trace_batch_requests (TraceBatch *batch, uint32_t n);
-uint64_t *trace_batch_counts (TraceBatch *batch, uint32_t n);
-uint64_t *trace_batch_recv_counts (TraceBatch *batch, uint32_t n);
-int32_t *trace_batch_values (TraceBatch *batch, uint32_t n);
+uint64_t *pattern_ops_counts (PatternOps *ops, uint32_t n);
+uint64_t *pattern_ops_recv_counts (PatternOps *ops, uint32_t n);
 
 typedef enum {
   TRACE_PARAMETER_INTEGER, /* at least `least` */
@@ -80,12 +78,12 @@ typedef struct {
 
   /* The pattern's own state; sets *n_ranks.  *error: TRACE_ERROR_RANGE; the
    * spec is put before its message.  Fills in absent values that it works out
-   * from others, so that the canonical spec tells them. */
+   * from others, so that the canonical spec has them. */
   gpointer (*open) (TraceParameterValue *values, uint32_t *n_ranks, GError **error);
   void (*close) (gpointer state);
-  /* Appends what the rank does in its batch number `index`; FALSE, and
+  /* Appends the operations of the rank's batch number `index`; FALSE, and
    * nothing appended, when it has no more.  Called from any thread. */
-  gboolean (*batch) (gconstpointer state, uint32_t rank, uint64_t index, TraceBatch *batch);
+  gboolean (*fill) (gconstpointer state, uint32_t rank, uint64_t index, PatternOps *ops);
 } TracePattern;
 
 extern const TracePattern trace_pattern_alltoall;

@@ -1,7 +1,7 @@
 /* pattern_alltoalls.c - patterns of all-to-alls, alone and in applications (EVH1, pF3D).
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "traces/patterns/batch.h"
+#include "traces/patterns/pattern_ops.h"
 #include "traces/patterns/pattern_grid.h"
 #include "traces/patterns/pattern_parameters.h"
 
@@ -24,15 +24,15 @@ alltoall_open_pattern (TraceParameterValue *values, uint32_t *n_ranks, GError **
 }
 
 static gboolean
-alltoall_fill_batch (gconstpointer data, uint32_t rank, uint64_t index, TraceBatch *batch)
+alltoall_fill (gconstpointer data, uint32_t rank, uint64_t index, PatternOps *ops)
 {
   const PatternCommon *common = data;
 
   (void) rank;
   if (index >= common->iterations)
     return FALSE;
-  trace_batch_compute (batch, common->compute_ps);
-  trace_batch_alltoall (batch, TRACE_COMM_WORLD, common->bytes);
+  pattern_ops_compute (ops, common->compute_ps);
+  pattern_ops_alltoall (ops, TRACE_COMM_WORLD, common->bytes);
   return TRUE;
 }
 
@@ -42,7 +42,7 @@ const TracePattern trace_pattern_alltoall = {
   .parameters = alltoall_parameters,
   .open = alltoall_open_pattern,
   .close = g_free,
-  .batch = alltoall_fill_batch,
+  .fill = alltoall_fill,
 };
 
 /* --- All-to-alls at the same time within sub-communicators --- */
@@ -121,7 +121,7 @@ suba2a_open_pattern (TraceParameterValue *values, uint32_t *n_ranks, GError **er
 }
 
 static gboolean
-suba2a_fill_batch (gconstpointer data, uint32_t rank, uint64_t index, TraceBatch *batch)
+suba2a_fill (gconstpointer data, uint32_t rank, uint64_t index, PatternOps *ops)
 {
   const Suba2aState *state = data;
 
@@ -137,12 +137,11 @@ suba2a_fill_batch (gconstpointer data, uint32_t rank, uint64_t index, TraceBatch
     for (guint d = 0; d < 3; d++)
       if (d != state->dimension)
         color = color * state->grid.dims[d] + place[d];
-    trace_batch_split (batch, TRACE_COMM_WORLD, color, place[state->dimension],
-                       TRACE_BATCH_FIRST_COMM);
+    pattern_ops_split (ops, TRACE_COMM_WORLD, color, place[state->dimension], PATTERN_FIRST_COMM);
     return TRUE;
   }
-  trace_batch_compute (batch, state->common.compute_ps);
-  trace_batch_alltoall (batch, TRACE_BATCH_FIRST_COMM, state->common.bytes);
+  pattern_ops_compute (ops, state->common.compute_ps);
+  pattern_ops_alltoall (ops, PATTERN_FIRST_COMM, state->common.bytes);
   return TRUE;
 }
 
@@ -153,7 +152,7 @@ const TracePattern trace_pattern_suba2a = {
   .parameters = suba2a_parameters,
   .open = suba2a_open_pattern,
   .close = g_free,
-  .batch = suba2a_fill_batch,
+  .fill = suba2a_fill,
 };
 
 /* --- EVH1: hydrodynamics in two dimensions by sweeps in x and in y --- */
@@ -225,18 +224,18 @@ evh1_open_pattern (TraceParameterValue *values, uint32_t *n_ranks, GError **erro
 }
 
 static gboolean
-evh1_fill_batch (gconstpointer data, uint32_t rank, uint64_t index, TraceBatch *batch)
+evh1_fill (gconstpointer data, uint32_t rank, uint64_t index, PatternOps *ops)
 {
   const Evh1State *state = data;
 
   (void) rank;
   if (index >= state->iterations)
     return FALSE;
-  trace_batch_compute (batch, state->compute_ps / 2);
-  trace_batch_alltoall (batch, TRACE_COMM_WORLD, state->bytes);
-  trace_batch_compute (batch, state->compute_ps - state->compute_ps / 2);
-  trace_batch_alltoall (batch, TRACE_COMM_WORLD, state->bytes);
-  trace_batch_add (batch, TRACE_OP_ALLREDUCE, "MPI_Allreduce")->bytes = state->word_bytes;
+  pattern_ops_compute (ops, state->compute_ps / 2);
+  pattern_ops_alltoall (ops, TRACE_COMM_WORLD, state->bytes);
+  pattern_ops_compute (ops, state->compute_ps - state->compute_ps / 2);
+  pattern_ops_alltoall (ops, TRACE_COMM_WORLD, state->bytes);
+  pattern_ops_add (ops, TRACE_OP_ALLREDUCE, "MPI_Allreduce")->bytes = state->word_bytes;
   return TRUE;
 }
 
@@ -246,7 +245,7 @@ const TracePattern trace_pattern_evh1 = {
   .parameters = evh1_parameters,
   .open = evh1_open_pattern,
   .close = g_free,
-  .batch = evh1_fill_batch,
+  .fill = evh1_fill,
 };
 
 /* --- PF3D: Fourier transforms in planes, advection, hydrodynamics --- */
@@ -288,7 +287,7 @@ enum {
   PERIODIC
 };
 enum { Z, Y, X };
-enum { COMM_X = TRACE_BATCH_FIRST_COMM, COMM_Y };
+enum { COMM_X = PATTERN_FIRST_COMM, COMM_Y };
 enum { TAG_UP, TAG_DOWN };
 
 static const TraceParameter pf3d_parameters[] = {
@@ -384,34 +383,35 @@ pf3d_open_pattern (TraceParameterValue *values, uint32_t *n_ranks, GError **erro
 
 /* One transpose of all planes. */
 static void
-transpose (const Pf3dState *state, guint dimension, TraceBatch *batch)
+transpose (const Pf3dState *state, guint dimension, PatternOps *ops)
 {
   uint64_t n_parts = (uint64_t) state->grid.dims[dimension];
   uint64_t bytes = state->complex_bytes * state->nx * state->ny / n_parts;
 
   for (uint64_t plane = 0; plane < state->nz; plane++)
-    trace_batch_alltoall (batch, dimension == X ? COMM_X : COMM_Y, bytes);
+    pattern_ops_alltoall (ops, dimension == X ? COMM_X : COMM_Y, bytes);
 }
 
 /* Sends planes one way along Z, and receives those that come. */
 static void
 advect (const Pf3dState *state, const int32_t place[3], int step, uint64_t n_planes,
-        TraceBatch *batch)
+        PatternOps *ops)
 {
   int32_t to = pattern_grid_neighbour (&state->grid, place, (int[3]){ step, 0, 0 });
   int32_t from = pattern_grid_neighbour (&state->grid, place, (int[3]){ -step, 0, 0 });
   int32_t tag = step > 0 ? TAG_UP : TAG_DOWN;
   uint64_t bytes = n_planes * state->complex_bytes * state->nx * state->ny;
 
-  trace_batch_isend (batch, to, tag, bytes, TRACE_BATCH_FIRST_REQUEST);
-  trace_batch_recv (batch, from, tag, bytes);
-  trace_batch_wait (batch, TRACE_BATCH_FIRST_REQUEST, to >= 0);
+  pattern_ops_isend (ops, to, tag, bytes, PATTERN_FIRST_REQUEST);
+  pattern_ops_recv (ops, from, tag, bytes);
+  pattern_ops_wait (ops, PATTERN_FIRST_REQUEST, to >= 0);
 }
 
 static gboolean
-pf3d_fill_batch (gconstpointer data, uint32_t rank, uint64_t index, TraceBatch *batch)
+pf3d_fill (gconstpointer data, uint32_t rank, uint64_t index, PatternOps *ops)
 {
   enum { TO_ROWS, FROM_ROWS, TO_COLUMNS, FROM_COLUMNS, ADVECTION, HYDRODYNAMICS, N_PHASES };
+
   const Pf3dState *state = data;
 
   if (index > state->iterations * N_PHASES)
@@ -421,21 +421,21 @@ pf3d_fill_batch (gconstpointer data, uint32_t rank, uint64_t index, TraceBatch *
     int32_t place[3];
 
     pattern_grid_place (&state->grid, rank, place);
-    trace_batch_split (batch, TRACE_COMM_WORLD, place[Z] * dims[Y] + place[Y], place[X], COMM_X);
-    trace_batch_split (batch, TRACE_COMM_WORLD, place[Z] * dims[X] + place[X], place[Y], COMM_Y);
+    pattern_ops_split (ops, TRACE_COMM_WORLD, place[Z] * dims[Y] + place[Y], place[X], COMM_X);
+    pattern_ops_split (ops, TRACE_COMM_WORLD, place[Z] * dims[X] + place[X], place[Y], COMM_Y);
     return TRUE;
   }
   switch ((index - 1) % N_PHASES) {
-  case TO_ROWS: trace_batch_compute (batch, state->compute_ps); G_GNUC_FALLTHROUGH;
-  case FROM_ROWS: transpose (state, X, batch); break;
+  case TO_ROWS: pattern_ops_compute (ops, state->compute_ps); G_GNUC_FALLTHROUGH;
+  case FROM_ROWS: transpose (state, X, ops); break;
   case TO_COLUMNS:
-  case FROM_COLUMNS: transpose (state, Y, batch); break;
+  case FROM_COLUMNS: transpose (state, Y, ops); break;
   case ADVECTION: {
     int32_t place[3];
 
     pattern_grid_place (&state->grid, rank, place);
-    advect (state, place, 1, state->planes, batch);
-    advect (state, place, -1, state->planes - 1, batch);
+    advect (state, place, 1, state->planes, ops);
+    advect (state, place, -1, state->planes - 1, ops);
   } break;
   case HYDRODYNAMICS: {
     static const PatternStep steps[3][2] = {
@@ -450,7 +450,7 @@ pf3d_fill_batch (gconstpointer data, uint32_t rank, uint64_t index, TraceBatch *
     };
 
     for (guint d = 0; d < 3; d++)
-      pattern_grid_exchange (batch, &state->grid, rank, steps[d], 2, state->real_bytes * zones[d]);
+      pattern_grid_exchange (ops, &state->grid, rank, steps[d], 2, state->real_bytes * zones[d]);
   } break;
   }
   return TRUE;
@@ -462,5 +462,5 @@ const TracePattern trace_pattern_pf3d = {
   .parameters = pf3d_parameters,
   .open = pf3d_open_pattern,
   .close = g_free,
-  .batch = pf3d_fill_batch,
+  .fill = pf3d_fill,
 };

@@ -119,10 +119,10 @@ pattern_grid_neighbour (const PatternGrid *grid, const int32_t place[3], const i
 }
 
 void
-pattern_grid_exchange (TraceBatch *batch, const PatternGrid *grid, uint32_t rank,
+pattern_grid_exchange (PatternOps *ops, const PatternGrid *grid, uint32_t rank,
                        const PatternStep *steps, guint n_steps, uint64_t bytes)
 {
-  uint32_t request = TRACE_BATCH_FIRST_REQUEST;
+  uint32_t request = PATTERN_FIRST_REQUEST;
   int32_t place[3];
 
   pattern_grid_place (grid, rank, place);
@@ -132,15 +132,15 @@ pattern_grid_exchange (TraceBatch *batch, const PatternGrid *grid, uint32_t rank
     int32_t source = pattern_grid_neighbour (grid, place, back);
 
     if (source >= 0)
-      trace_batch_irecv (batch, source, (int32_t) s, bytes, request++);
+      pattern_ops_irecv (ops, source, (int32_t) s, bytes, request++);
   }
   for (guint s = 0; s < n_steps; s++) {
     int32_t destination = pattern_grid_neighbour (grid, place, steps[s].step);
 
     if (destination >= 0)
-      trace_batch_isend (batch, destination, (int32_t) s, bytes, request++);
+      pattern_ops_isend (ops, destination, (int32_t) s, bytes, request++);
   }
-  trace_batch_wait (batch, TRACE_BATCH_FIRST_REQUEST, request - TRACE_BATCH_FIRST_REQUEST);
+  pattern_ops_wait (ops, PATTERN_FIRST_REQUEST, request - PATTERN_FIRST_REQUEST);
 }
 
 /* --- Random permutations of ranks without a table --- */

@@ -17,14 +17,14 @@ typedef struct {
 } PatternGrid;
 
 /* Splits n ranks over n_dims dimensions as evenly as they can be, the larger
- * ones first, as MPI_Dims_create is told to (MPI 4.0, section 8.5.2): of all
+ * ones first, as MPI_Dims_create must (MPI 4.0, section 8.5.2): of all
  * ways the one with the smallest first dimension, then the smallest second. */
 void pattern_grid_balance (int64_t n, guint n_dims, int64_t *dims);
 
 /* Does the value of the parameter `name` have so many numbers? */
 gboolean pattern_grid_check (const char *name, const int64_t grid[3], guint n_dims, GError **error);
 
-/* Works out what of the parameters `ranks` and `grid` is absent, and checks
+/* Works out the absent one of the parameters `ranks` and `grid`, and checks
  * that they agree. */
 gboolean pattern_grid_resolve (TraceParameterValue *ranks, TraceParameterValue *grid, guint n_dims,
                                GError **error);
@@ -48,7 +48,7 @@ typedef struct {
  * then all are waited for.  The tag is the number of the step, so that
  * messages between the same two ranks (in a dimension of one or two) match
  * by direction. */
-void pattern_grid_exchange (TraceBatch *batch, const PatternGrid *grid, uint32_t rank,
+void pattern_grid_exchange (PatternOps *ops, const PatternGrid *grid, uint32_t rank,
                             const PatternStep *steps, guint n_steps, uint64_t bytes);
 
 /* --- Random permutations of ranks without a table ---
@@ -56,9 +56,9 @@ void pattern_grid_exchange (TraceBatch *batch, const PatternGrid *grid, uint32_t
  * Each key stands for one permutation of 0 .. n - 1.  Any element of it can be computed, in both
  * directions, so that a rank finds its destination and its source. */
 
-/* A key from a seed and what else tells permutations apart. */
+/* A key from a seed and the two numbers of a permutation. */
 uint64_t pattern_shuffle_key (uint64_t seed, uint64_t round, uint64_t number);
 
-/* Where x goes, and what goes to y; both below n, which is 2^30 at most. */
+/* The image of x, and the preimage of y; both below n, which is 2^30 at most. */
 uint32_t pattern_shuffle (uint64_t key, uint32_t n, uint32_t x);
 uint32_t pattern_unshuffle (uint64_t key, uint32_t n, uint32_t y);

@@ -1,14 +1,14 @@
 /* pattern_messages.c - patterns of point-to-point messages: halos, permutations, rings, pairs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "traces/patterns/batch.h"
+#include "traces/patterns/pattern_ops.h"
 #include "traces/patterns/pattern_grid.h"
 #include "traces/patterns/pattern_parameters.h"
 
 /* --- Halos: exchanges with neighbours in a grid --- */
 
 /* The patterns that are nothing but such exchanges, and their parameters. */
-extern const TraceParameter pattern_halo_parameters[];
+extern const TraceParameter halo_parameters[];
 
 typedef struct {
   PatternCommon common;
@@ -19,7 +19,7 @@ typedef struct {
 
 enum { RANKS = PATTERN_AT_RANKS, HALO_GRID = PATTERN_N_COMMON, PERIODIC };
 
-const TraceParameter pattern_halo_parameters[] = {
+const TraceParameter halo_parameters[] = {
   PATTERN_COMMON ("", "16K", "bytes of a message to one neighbour", "100"),
   [HALO_GRID] = PATTERN_GRID ("", "ranks in each dimension, the last runs fastest (default: even)"),
   [PERIODIC] = PATTERN_PERIODIC ("yes"),
@@ -27,8 +27,8 @@ const TraceParameter pattern_halo_parameters[] = {
 };
 
 static gpointer
-pattern_halo_open (TraceParameterValue *values, const PatternStep *steps, guint n_steps,
-                   guint n_dims, uint32_t *n_ranks, GError **error)
+halo_open (TraceParameterValue *values, const PatternStep *steps, guint n_steps, guint n_dims,
+           uint32_t *n_ranks, GError **error)
 {
   Halo *halo;
 
@@ -46,20 +46,20 @@ pattern_halo_open (TraceParameterValue *values, const PatternStep *steps, guint 
 }
 
 static void
-pattern_halo_close (gpointer state)
+halo_close (gpointer state)
 {
   g_free (state);
 }
 
 static gboolean
-pattern_halo_batch (gconstpointer state, uint32_t rank, uint64_t index, TraceBatch *batch)
+halo_fill (gconstpointer state, uint32_t rank, uint64_t index, PatternOps *ops)
 {
   const Halo *halo = state;
 
   if (index >= halo->common.iterations)
     return FALSE;
-  trace_batch_compute (batch, halo->common.compute_ps);
-  pattern_grid_exchange (batch, &halo->grid, rank, halo->steps, halo->n_steps, halo->common.bytes);
+  pattern_ops_compute (ops, halo->common.compute_ps);
+  pattern_grid_exchange (ops, &halo->grid, rank, halo->steps, halo->n_steps, halo->common.bytes);
   return TRUE;
 }
 
@@ -79,16 +79,16 @@ static const PatternStep halo2d_steps[] = {
 static gpointer
 halo2d_open_pattern (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
 {
-  return pattern_halo_open (values, halo2d_steps, G_N_ELEMENTS (halo2d_steps), 2, n_ranks, error);
+  return halo_open (values, halo2d_steps, G_N_ELEMENTS (halo2d_steps), 2, n_ranks, error);
 }
 
 const TracePattern trace_pattern_halo2d = {
   .name = "halo2d",
   .summary = "exchange with 4 neighbours in a 2D grid (SC13, 4.2.1)",
-  .parameters = pattern_halo_parameters,
+  .parameters = halo_parameters,
   .open = halo2d_open_pattern,
-  .close = pattern_halo_close,
-  .batch = pattern_halo_batch,
+  .close = halo_close,
+  .fill = halo_fill,
 };
 
 /* --- The 15-point exchange in a three-dimensional grid --- */
@@ -107,16 +107,16 @@ static const PatternStep halo3d_steps[] = {
 static gpointer
 halo3d_open_pattern (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
 {
-  return pattern_halo_open (values, halo3d_steps, G_N_ELEMENTS (halo3d_steps), 3, n_ranks, error);
+  return halo_open (values, halo3d_steps, G_N_ELEMENTS (halo3d_steps), 3, n_ranks, error);
 }
 
 const TracePattern trace_pattern_halo3d = {
   .name = "halo3d",
   .summary = "exchange with 14 neighbours, faces and corners, in a 3D grid (SC13, 4.2.2)",
-  .parameters = pattern_halo_parameters,
+  .parameters = halo_parameters,
   .open = halo3d_open_pattern,
-  .close = pattern_halo_close,
-  .batch = pattern_halo_batch,
+  .close = halo_close,
+  .fill = halo_fill,
 };
 
 /* --- Every rank sends to one other, in every iteration the same --- */
@@ -241,20 +241,19 @@ source_of (const PermutationState *state, uint32_t rank)
 
 /* A rank that would send to itself sends nothing. */
 static gboolean
-permutation_fill_batch (gconstpointer data, uint32_t rank, uint64_t index, TraceBatch *batch)
+permutation_fill (gconstpointer data, uint32_t rank, uint64_t index, PatternOps *ops)
 {
   const PermutationState *state = data;
   uint32_t destination = destination_of (state, rank), source = source_of (state, rank);
 
   if (index >= state->common.iterations)
     return FALSE;
-  trace_batch_compute (batch, state->common.compute_ps);
+  pattern_ops_compute (ops, state->common.compute_ps);
   if (destination == rank)
     return TRUE;
-  trace_batch_irecv (batch, (int32_t) source, 0, state->common.bytes, TRACE_BATCH_FIRST_REQUEST);
-  trace_batch_isend (batch, (int32_t) destination, 0, state->common.bytes,
-                     TRACE_BATCH_FIRST_REQUEST + 1);
-  trace_batch_wait (batch, TRACE_BATCH_FIRST_REQUEST, 2);
+  pattern_ops_irecv (ops, (int32_t) source, 0, state->common.bytes, PATTERN_FIRST_REQUEST);
+  pattern_ops_isend (ops, (int32_t) destination, 0, state->common.bytes, PATTERN_FIRST_REQUEST + 1);
+  pattern_ops_wait (ops, PATTERN_FIRST_REQUEST, 2);
   return TRUE;
 }
 
@@ -264,7 +263,7 @@ const TracePattern trace_pattern_permutation = {
   .parameters = permutation_parameters,
   .open = permutation_open_pattern,
   .close = g_free,
-  .batch = permutation_fill_batch,
+  .fill = permutation_fill,
 };
 
 /* --- Uniform random traffic: new destinations in every iteration --- */
@@ -304,27 +303,27 @@ random_open_pattern (TraceParameterValue *values, uint32_t *n_ranks, GError **er
 
 /* Messages to itself are left out. */
 static gboolean
-random_fill_batch (gconstpointer data, uint32_t rank, uint64_t index, TraceBatch *batch)
+random_fill (gconstpointer data, uint32_t rank, uint64_t index, PatternOps *ops)
 {
   const RandomState *state = data;
-  uint32_t n = state->common.n_ranks, request = TRACE_BATCH_FIRST_REQUEST;
+  uint32_t n = state->common.n_ranks, request = PATTERN_FIRST_REQUEST;
 
   if (index >= state->common.iterations)
     return FALSE;
-  trace_batch_compute (batch, state->common.compute_ps);
+  pattern_ops_compute (ops, state->common.compute_ps);
   for (uint32_t m = 0; m < state->n_messages; m++) {
     uint32_t from = pattern_unshuffle (pattern_shuffle_key (state->seed, index, m), n, rank);
 
     if (from != rank)
-      trace_batch_irecv (batch, (int32_t) from, (int32_t) m, state->common.bytes, request++);
+      pattern_ops_irecv (ops, (int32_t) from, (int32_t) m, state->common.bytes, request++);
   }
   for (uint32_t m = 0; m < state->n_messages; m++) {
     uint32_t to = pattern_shuffle (pattern_shuffle_key (state->seed, index, m), n, rank);
 
     if (to != rank)
-      trace_batch_isend (batch, (int32_t) to, (int32_t) m, state->common.bytes, request++);
+      pattern_ops_isend (ops, (int32_t) to, (int32_t) m, state->common.bytes, request++);
   }
-  trace_batch_wait (batch, TRACE_BATCH_FIRST_REQUEST, request - TRACE_BATCH_FIRST_REQUEST);
+  pattern_ops_wait (ops, PATTERN_FIRST_REQUEST, request - PATTERN_FIRST_REQUEST);
   return TRUE;
 }
 
@@ -334,7 +333,7 @@ const TracePattern trace_pattern_random = {
   .parameters = random_parameters,
   .open = random_open_pattern,
   .close = g_free,
-  .batch = random_fill_batch,
+  .fill = random_fill,
 };
 
 /* --- Every rank sends to the next one --- */
@@ -365,23 +364,23 @@ ring_open_pattern (TraceParameterValue *values, uint32_t *n_ranks, GError **erro
 }
 
 static gboolean
-ring_fill_batch (gconstpointer data, uint32_t rank, uint64_t index, TraceBatch *batch)
+ring_fill (gconstpointer data, uint32_t rank, uint64_t index, PatternOps *ops)
 {
   const RingState *state = data;
-  uint32_t n = state->common.n_ranks, request = TRACE_BATCH_FIRST_REQUEST;
+  uint32_t n = state->common.n_ranks, request = PATTERN_FIRST_REQUEST;
   uint64_t bytes = state->common.bytes;
   int32_t next = (int32_t) ((rank + 1) % n), previous = (int32_t) ((rank + n - 1) % n);
 
   if (index >= state->common.iterations)
     return FALSE;
-  trace_batch_compute (batch, state->common.compute_ps);
-  trace_batch_irecv (batch, previous, TAG_UP, bytes, request++);
+  pattern_ops_compute (ops, state->common.compute_ps);
+  pattern_ops_irecv (ops, previous, TAG_UP, bytes, request++);
   if (state->both)
-    trace_batch_irecv (batch, next, TAG_DOWN, bytes, request++);
-  trace_batch_isend (batch, next, TAG_UP, bytes, request++);
+    pattern_ops_irecv (ops, next, TAG_DOWN, bytes, request++);
+  pattern_ops_isend (ops, next, TAG_UP, bytes, request++);
   if (state->both)
-    trace_batch_isend (batch, previous, TAG_DOWN, bytes, request++);
-  trace_batch_wait (batch, TRACE_BATCH_FIRST_REQUEST, request - TRACE_BATCH_FIRST_REQUEST);
+    pattern_ops_isend (ops, previous, TAG_DOWN, bytes, request++);
+  pattern_ops_wait (ops, PATTERN_FIRST_REQUEST, request - PATTERN_FIRST_REQUEST);
   return TRUE;
 }
 
@@ -391,7 +390,7 @@ const TracePattern trace_pattern_ring = {
   .parameters = ring_parameters,
   .open = ring_open_pattern,
   .close = g_free,
-  .batch = ring_fill_batch,
+  .fill = ring_fill,
 };
 
 /* --- Messages to and fro between pairs of ranks --- */
@@ -422,7 +421,7 @@ pingpong_open_pattern (TraceParameterValue *values, uint32_t *n_ranks, GError **
 }
 
 static gboolean
-pingpong_fill_batch (gconstpointer data, uint32_t rank, uint64_t index, TraceBatch *batch)
+pingpong_fill (gconstpointer data, uint32_t rank, uint64_t index, PatternOps *ops)
 {
   const PatternCommon *common = data;
   uint32_t half = common->n_ranks / 2;
@@ -431,12 +430,12 @@ pingpong_fill_batch (gconstpointer data, uint32_t rank, uint64_t index, TraceBat
 
   if (index >= common->iterations)
     return FALSE;
-  trace_batch_compute (batch, common->compute_ps);
+  pattern_ops_compute (ops, common->compute_ps);
   if (first)
-    trace_batch_send (batch, peer, 0, common->bytes);
-  trace_batch_recv (batch, peer, 0, common->bytes);
+    pattern_ops_send (ops, peer, 0, common->bytes);
+  pattern_ops_recv (ops, peer, 0, common->bytes);
   if (!first)
-    trace_batch_send (batch, peer, 0, common->bytes);
+    pattern_ops_send (ops, peer, 0, common->bytes);
   return TRUE;
 }
 
@@ -446,5 +445,5 @@ const TracePattern trace_pattern_pingpong = {
   .parameters = pingpong_parameters,
   .open = pingpong_open_pattern,
   .close = g_free,
-  .batch = pingpong_fill_batch,
+  .fill = pingpong_fill,
 };

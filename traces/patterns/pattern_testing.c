@@ -58,7 +58,7 @@ count_message (GHashTable *open, uint32_t source, uint32_t destination, const Tr
 static void
 start_request (GHashTable *requests, uint32_t rank, uint32_t request)
 {
-  g_assert_cmpuint (request, >=, TRACE_BATCH_FIRST_REQUEST);
+  g_assert_cmpuint (request, >=, PATTERN_FIRST_REQUEST);
   g_assert_true (g_hash_table_add (requests, g_strdup_printf ("%u %u", rank, request)));
 }
 

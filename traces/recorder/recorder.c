@@ -107,7 +107,8 @@ real_object (const char *name)
 
 #define LOAD(name) recorder_mpi.name = (__typeof__ (&MPI_##name)) recorder_real ("PMPI_" #name);
 
-void
+/* Fills recorder_mpi. */
+static void
 recorder_mpi_load (void)
 {
   check_implementation ();
@@ -191,7 +192,7 @@ open_thread (void)
   return true;
 }
 
-const char *
+static const char *
 recorder_counters_start (void)
 {
   const char *wish = getenv (RECORDING_COUNTERS_VARIABLE);
@@ -224,7 +225,7 @@ recorder_counters_start (void)
   return NULL;
 }
 
-bool
+static bool
 recorder_counters_on (void)
 {
   return is_on;
@@ -266,7 +267,8 @@ read_quickly (const volatile struct perf_event_mmap_page *page, uint64_t *value)
 }
 #endif
 
-RecorderCounters
+/* NULL, or why there are none. */
+static RecorderCounters
 recorder_counters_read (void)
 {
   RecorderCounters now = { 0 };

@@ -1,5 +1,5 @@
-/* recorder.h - inside of the recorder: a library that is loaded into MPI
- * programs and writes what they ask of MPI.
+/* recorder.h - the inside of the recorder, a library that is loaded into MPI
+ * programs and writes their calls.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -9,7 +9,7 @@
  * looks for the real functions in the program that it finds itself in, so
  * that it does no harm in the launcher and other processes without MPI.
  *
- * No GLib here: what is loaded into foreign programs should bring nothing.
+ * No GLib here: a library that is loaded into foreign programs should have no dependencies.
  *
  * A wrapper is made by WRAP (recorder_wrap.h).  It enters, describes the call
  * in call.op, lets MPI do it, and leaves.  Calls that MPI makes itself, while
@@ -23,7 +23,7 @@
 
 #include "mpi/operation.h"
 
-/* What MPI declares is what the library shows. */
+/* The library exports the functions that MPI declares. */
 #pragma GCC visibility push(default)
 #include <mpi.h>
 #pragma GCC visibility pop
@@ -35,7 +35,7 @@
 /* The function called `name`, of the MPI in this process. */
 void *recorder_real (const char *name);
 
-/* What the recorder itself asks of MPI, and handles that are not constants in
+/* The functions of MPI that the recorder itself calls, and handles that are not constants in
  * every MPI. */
 #define RECORDER_USES(F)         \
   F (Bcast)                      \
@@ -72,19 +72,12 @@ typedef struct {
 #undef RECORDER_POINTER
 
 extern RecorderMpi recorder_mpi;
-/* Fills recorder_mpi. */
-void recorder_mpi_load (void);
 
 /* --- Hardware counters of this thread; zeros when there are none --- */
 
 typedef struct {
   uint64_t instructions, cycles;
 } RecorderCounters;
-
-/* NULL, or why there are none. */
-const char *recorder_counters_start (void);
-bool recorder_counters_on (void);
-RecorderCounters recorder_counters_read (void);
 
 /* --- Calls --- */
 
@@ -109,7 +102,7 @@ typedef struct {
 
 /* False when the call is not to be recorded; then there must be no leave. */
 bool recorder_enter (RecorderCall *call, const char *name, const void *site);
-/* The operation is complete but for what MPI will answer. */
+/* The operation is complete except for the results of MPI. */
 void recorder_post (RecorderCall *call);
 /* `code` is what MPI returned. */
 void recorder_leave (RecorderCall *call, int code);
@@ -117,7 +110,7 @@ void recorder_leave (RecorderCall *call, int code);
 int64_t recorder_now_ns (void);
 /* When MPI has been initialized by a call that began at enter_ns. */
 void recorder_start (const char *name, const void *site, int64_t enter_ns);
-/* What was recorded so far is in the file when it returns. */
+/* Writes the file up to here. */
 void recorder_save (void);
 /* Nothing is recorded from here on. */
 void recorder_finish (void);
@@ -159,7 +152,6 @@ void recorder_file_source (uint64_t receive, int32_t source);
 bool recorder_file_flush_due (int64_t now_ns);
 void recorder_file_flush (void);
 void recorder_file_close (void);
-uint32_t recorder_crc32 (uint32_t crc, const void *data, size_t n);
 
 /* --- Handles.  All under the lock. --- */
 
@@ -214,7 +206,7 @@ void recorder_window_remove (MPI_Win handle);
 /* Whether there is a window of that communicator. */
 bool recorder_window_has_comm (uint32_t comm);
 
-/* What MPI_Mprobe found, until it is received. */
+/* A message that MPI_Mprobe found, until it is received. */
 typedef struct {
   uint32_t comm;
   int32_t source, tag;

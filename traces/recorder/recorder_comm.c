@@ -162,6 +162,7 @@ leave_with_defined (RecorderCall *call, MPI_Comm parent, const MPI_Comm *made, i
   recorder_unlock ();
   if (comm != NULL && define_comm (&define, *made, comm)) {
     static _Atomic (int32_t) n_made;
+
     const RecorderComm *world;
     int32_t color;
 

@@ -41,7 +41,7 @@ static struct {
 
 static uint32_t crc_tables[8][256];
 
-uint32_t
+static uint32_t
 recorder_crc32 (uint32_t crc, const void *data, size_t n)
 {
   const uint8_t *at = data;

@@ -278,28 +278,28 @@ typedef struct {
   const MPI_Request *handles;
   uint32_t n;
   const MPI_Status *statuses; /* one per completed request; NULL: not seen */
-} Batch;
+} RequestList;
 
-static Batch
-batch_of (const MPI_Request *requests, int n)
+static RequestList
+copy_requests (const MPI_Request *requests, int n)
 {
   size_t size = (n > 0 ? (size_t) n : 0) * sizeof *requests;
   MPI_Request *copy = recorder_scratch (RECORDER_REQUESTS, size);
 
   if (size > 0)
     memcpy (copy, requests, size);
-  return (Batch){ .handles = copy, .n = n > 0 ? (uint32_t) n : 0 };
+  return (RequestList){ .handles = copy, .n = n > 0 ? (uint32_t) n : 0 };
 }
 
 /* Statuses are read only for the sources of wildcard receives. */
 static MPI_Status *
-see_statuses (Batch *batch, MPI_Status *statuses, bool is_ignored)
+see_statuses (RequestList *list, MPI_Status *statuses, bool is_ignored)
 {
   if (is_ignored && recorder_wildcards () > 0)
-    statuses = recorder_scratch (RECORDER_STATUSES, (batch->n + 1) * sizeof *statuses);
+    statuses = recorder_scratch (RECORDER_STATUSES, (list->n + 1) * sizeof *statuses);
   else if (is_ignored)
     return statuses;
-  batch->statuses = statuses;
+  list->statuses = statuses;
   return statuses;
 }
 
@@ -310,37 +310,37 @@ is_done (int code)
 }
 
 static uint32_t *
-look_up (const Batch *batch)
+look_up (const RequestList *list)
 {
-  uint32_t *numbers = recorder_scratch (RECORDER_VALUES, batch->n * sizeof *numbers);
+  uint32_t *numbers = recorder_scratch (RECORDER_VALUES, list->n * sizeof *numbers);
 
   recorder_request_begin ();
-  for (uint32_t i = 0; i < batch->n; i++)
-    numbers[i] = recorder_request_take (batch->handles[i]);
+  for (uint32_t i = 0; i < list->n; i++)
+    numbers[i] = recorder_request_take (list->handles[i]);
   return numbers;
 }
 
-/* All of the batch is complete.  Each is dropped as it is looked up: there may
+/* All requests of the list are complete.  Each is dropped as it is looked up: there may
  * be many with the same handle. */
 static void
-leave_all (RecorderCall *call, const Batch *batch, TraceOpKind kind)
+leave_all (RecorderCall *call, const RequestList *list, TraceOpKind kind)
 {
-  uint32_t *numbers = recorder_scratch (RECORDER_VALUES, batch->n * sizeof *numbers);
-  uint32_t *indices = recorder_scratch (RECORDER_COMPLETED, batch->n * sizeof *indices);
+  uint32_t *numbers = recorder_scratch (RECORDER_VALUES, list->n * sizeof *numbers);
+  uint32_t *indices = recorder_scratch (RECORDER_COMPLETED, list->n * sizeof *indices);
 
   recorder_lock ();
   recorder_request_begin ();
-  for (uint32_t i = 0; i < batch->n; i++) {
-    numbers[i] = recorder_request_take (batch->handles[i]);
+  for (uint32_t i = 0; i < list->n; i++) {
+    numbers[i] = recorder_request_take (list->handles[i]);
     indices[i] = i;
-    recorder_request_complete (numbers[i], batch->statuses != NULL ? &batch->statuses[i] : NULL);
+    recorder_request_complete (numbers[i], list->statuses != NULL ? &list->statuses[i] : NULL);
   }
   call->op.kind = kind;
   call->op.requests = numbers;
-  call->op.n_requests = batch->n;
+  call->op.n_requests = list->n;
   if (kind == TRACE_OP_TEST) {
     call->op.completed = indices;
-    call->op.n_completed = batch->n;
+    call->op.n_completed = list->n;
   }
   recorder_leave (call, MPI_SUCCESS);
   recorder_unlock ();
@@ -348,21 +348,22 @@ leave_all (RecorderCall *call, const Batch *batch, TraceOpKind kind)
 
 /* Only indices[] are. */
 static void
-leave_some (RecorderCall *call, const Batch *batch, TraceOpKind kind, const int *indices, int n)
+leave_some (RecorderCall *call, const RequestList *list, TraceOpKind kind, const int *indices,
+            int n)
 {
   uint32_t *completed = recorder_scratch (RECORDER_COMPLETED, (size_t) n * sizeof *completed);
   uint32_t *numbers;
 
   recorder_lock ();
-  numbers = look_up (batch);
+  numbers = look_up (list);
   for (int i = 0; i < n; i++) {
     completed[i] = (uint32_t) indices[i];
     recorder_request_complete (numbers[indices[i]],
-                               batch->statuses != NULL ? &batch->statuses[i] : NULL);
+                               list->statuses != NULL ? &list->statuses[i] : NULL);
   }
   call->op.kind = kind;
   call->op.requests = numbers;
-  call->op.n_requests = batch->n;
+  call->op.n_requests = list->n;
   call->op.completed = completed;
   call->op.n_completed = (uint32_t) n;
   recorder_leave (call, MPI_SUCCESS);
@@ -381,13 +382,13 @@ int
 MPI_Wait (MPI_Request *request, MPI_Status *status)
 {
   WRAP_BEGIN (Wait, (request, status));
-  Batch batch = batch_of (request, 1);
+  RequestList list = copy_requests (request, 1);
   int code;
 
-  status = see_statuses (&batch, status, status == MPI_STATUS_IGNORE);
+  status = see_statuses (&list, status, status == MPI_STATUS_IGNORE);
   code = real (request, status);
   if (is_done (code))
-    leave_all (&call, &batch, TRACE_OP_WAIT);
+    leave_all (&call, &list, TRACE_OP_WAIT);
   else
     leave_none (&call, TRACE_OP_CALL, code);
   return code;
@@ -398,13 +399,13 @@ int
 MPI_Waitall (int n, MPI_Request requests[], MPI_Status statuses[])
 {
   WRAP_BEGIN (Waitall, (n, requests, statuses));
-  Batch batch = batch_of (requests, n);
+  RequestList list = copy_requests (requests, n);
   int code;
 
-  statuses = see_statuses (&batch, statuses, statuses == MPI_STATUSES_IGNORE);
+  statuses = see_statuses (&list, statuses, statuses == MPI_STATUSES_IGNORE);
   code = real (n, requests, statuses);
   if (is_done (code))
-    leave_all (&call, &batch, TRACE_OP_WAIT);
+    leave_all (&call, &list, TRACE_OP_WAIT);
   else
     leave_none (&call, TRACE_OP_CALL, code);
   return code;
@@ -415,13 +416,13 @@ int
 MPI_Waitany (int n, MPI_Request requests[], int *index, MPI_Status *status)
 {
   WRAP_BEGIN (Waitany, (n, requests, index, status));
-  Batch batch = batch_of (requests, n);
+  RequestList list = copy_requests (requests, n);
   int code;
 
-  status = see_statuses (&batch, status, status == MPI_STATUS_IGNORE);
+  status = see_statuses (&list, status, status == MPI_STATUS_IGNORE);
   code = real (n, requests, index, status);
   if (is_done (code) && *index != MPI_UNDEFINED)
-    leave_some (&call, &batch, TRACE_OP_WAIT_SOME, index, 1);
+    leave_some (&call, &list, TRACE_OP_WAIT_SOME, index, 1);
   else
     leave_none (&call, TRACE_OP_CALL, code);
   return code;
@@ -432,13 +433,13 @@ int
 MPI_Waitsome (int n, MPI_Request requests[], int *n_done, int indices[], MPI_Status statuses[])
 {
   WRAP_BEGIN (Waitsome, (n, requests, n_done, indices, statuses));
-  Batch batch = batch_of (requests, n);
+  RequestList list = copy_requests (requests, n);
   int code;
 
-  statuses = see_statuses (&batch, statuses, statuses == MPI_STATUSES_IGNORE);
+  statuses = see_statuses (&list, statuses, statuses == MPI_STATUSES_IGNORE);
   code = real (n, requests, n_done, indices, statuses);
   if (is_done (code) && *n_done != MPI_UNDEFINED)
-    leave_some (&call, &batch, TRACE_OP_WAIT_SOME, indices, *n_done);
+    leave_some (&call, &list, TRACE_OP_WAIT_SOME, indices, *n_done);
   else
     leave_none (&call, TRACE_OP_CALL, code);
   return code;
@@ -449,13 +450,13 @@ int
 MPI_Test (MPI_Request *request, int *flag, MPI_Status *status)
 {
   WRAP_BEGIN (Test, (request, flag, status));
-  Batch batch = batch_of (request, 1);
+  RequestList list = copy_requests (request, 1);
   int code;
 
-  status = see_statuses (&batch, status, status == MPI_STATUS_IGNORE);
+  status = see_statuses (&list, status, status == MPI_STATUS_IGNORE);
   code = real (request, flag, status);
   if (is_done (code) && *flag)
-    leave_all (&call, &batch, TRACE_OP_TEST);
+    leave_all (&call, &list, TRACE_OP_TEST);
   else
     leave_none (&call, TRACE_OP_TEST, code);
   return code;
@@ -466,13 +467,13 @@ int
 MPI_Testall (int n, MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
   WRAP_BEGIN (Testall, (n, requests, flag, statuses));
-  Batch batch = batch_of (requests, n);
+  RequestList list = copy_requests (requests, n);
   int code;
 
-  statuses = see_statuses (&batch, statuses, statuses == MPI_STATUSES_IGNORE);
+  statuses = see_statuses (&list, statuses, statuses == MPI_STATUSES_IGNORE);
   code = real (n, requests, flag, statuses);
   if (is_done (code) && *flag)
-    leave_all (&call, &batch, TRACE_OP_TEST);
+    leave_all (&call, &list, TRACE_OP_TEST);
   else
     leave_none (&call, TRACE_OP_TEST, code);
   return code;
@@ -483,13 +484,13 @@ int
 MPI_Testany (int n, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
   WRAP_BEGIN (Testany, (n, requests, index, flag, status));
-  Batch batch = batch_of (requests, n);
+  RequestList list = copy_requests (requests, n);
   int code;
 
-  status = see_statuses (&batch, status, status == MPI_STATUS_IGNORE);
+  status = see_statuses (&list, status, status == MPI_STATUS_IGNORE);
   code = real (n, requests, index, flag, status);
   if (is_done (code) && *flag && *index != MPI_UNDEFINED)
-    leave_some (&call, &batch, TRACE_OP_TEST, index, 1);
+    leave_some (&call, &list, TRACE_OP_TEST, index, 1);
   else
     leave_none (&call, TRACE_OP_TEST, code);
   return code;
@@ -500,13 +501,13 @@ int
 MPI_Testsome (int n, MPI_Request requests[], int *n_done, int indices[], MPI_Status statuses[])
 {
   WRAP_BEGIN (Testsome, (n, requests, n_done, indices, statuses));
-  Batch batch = batch_of (requests, n);
+  RequestList list = copy_requests (requests, n);
   int code;
 
-  statuses = see_statuses (&batch, statuses, statuses == MPI_STATUSES_IGNORE);
+  statuses = see_statuses (&list, statuses, statuses == MPI_STATUSES_IGNORE);
   code = real (n, requests, n_done, indices, statuses);
   if (is_done (code) && *n_done != MPI_UNDEFINED && *n_done > 0)
-    leave_some (&call, &batch, TRACE_OP_TEST, indices, *n_done);
+    leave_some (&call, &list, TRACE_OP_TEST, indices, *n_done);
   else
     leave_none (&call, TRACE_OP_TEST, code);
   return code;
@@ -520,16 +521,16 @@ PROFILED (Testsome)
 static void
 describe_requests (RecorderCall *call, TraceOpKind kind, const MPI_Request *handles, int n)
 {
-  Batch batch = { .handles = handles, .n = n > 0 ? (uint32_t) n : 0 };
+  RequestList list = { .handles = handles, .n = n > 0 ? (uint32_t) n : 0 };
   uint32_t *numbers;
 
   recorder_lock ();
-  numbers = look_up (&batch);
+  numbers = look_up (&list);
   recorder_unlock ();
   call->op.kind = kind;
   call->op.requests = numbers;
-  call->op.n_requests = batch.n;
-  for (uint32_t i = 0; i < batch.n; i++)
+  call->op.n_requests = list.n;
+  for (uint32_t i = 0; i < list.n; i++)
     if (numbers[i] == TRACE_REQUEST_NULL)
       call->op.kind = TRACE_OP_UNSUPPORTED;
 }

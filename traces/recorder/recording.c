@@ -15,17 +15,11 @@
 /* What is read was checked by its sum, but nothing is believed: a file may be
  * anything. */
 
-/* traces/. */
-typedef struct RecordingFile RecordingFile;
-
 /* Strings of all files of a trace; lives as long as it. */
 typedef struct {
   GMutex lock;
   GHashTable *strings; /* set of utf8, owned */
 } RecordingStrings;
-
-/* The value of a key of the header, or NULL. */
-const char *recording_file_key (const RecordingFile *file, const char *key);
 
 /* A name or a place is shorter. */
 #define MAX_STRING_BYTES 4096
@@ -34,7 +28,7 @@ typedef struct {
   const guint8 *at, *end;
 } Input;
 
-struct RecordingFile {
+typedef struct {
   char *path;
   GBytes *bytes;
   const guint8 *data;
@@ -54,7 +48,7 @@ struct RecordingFile {
   uint64_t n_wildcards;
 
   GArray *requests, *completed, *counts, *recv_counts, *values, *values2;
-};
+} RecordingFile;
 
 /* --- Strings --- */
 
@@ -208,7 +202,8 @@ read_header (RecordingFile *file, GError **error)
   return TRUE;
 }
 
-const char *
+/* The value of a key of the header, or NULL. */
+static const char *
 recording_file_key (const RecordingFile *file, const char *key)
 {
   return g_hash_table_lookup (file->header, key);
@@ -398,25 +393,6 @@ get_picoseconds (Input *input, int64_t *time_ps)
 #define GET_SIGNED(member) get_signed (input, &(member))
 
 static gboolean
-get_numbers (Input *input, uint32_t mask, TraceOp *op)
-{
-  uint64_t wide;
-
-#define UNSIGNED(bit, member, absent)                     \
-  op->member = (absent);                                  \
-  if ((mask & 1u << (bit)) && !GET_UNSIGNED (op->member)) \
-    return FALSE;
-#define SIGNED(bit, member, absent)                     \
-  op->member = (absent);                                \
-  if ((mask & 1u << (bit)) && !GET_SIGNED (op->member)) \
-    return FALSE;
-  RECORDING_NUMBERS (UNSIGNED, SIGNED)
-#undef UNSIGNED
-#undef SIGNED
-  return op->mode <= TRACE_SEND_READY;
-}
-
-static gboolean
 get_list (Input *input, gboolean is_there, GArray *list, gboolean is_signed)
 {
   uint32_t n = 0;
@@ -488,22 +464,6 @@ is_possible (const TraceOp *op)
          op->matched_source >= TRACE_PROC_NULL;
 }
 
-/* What the parts say of each other. */
-static gboolean
-is_consistent (const RecordingFile *file, const TraceOp *op)
-{
-  gboolean of_neighbors = trace_op_is_neighborhood (op->kind);
-  gboolean of_one = op->kind == TRACE_OP_CANCEL || op->kind == TRACE_OP_REQUEST_FREE;
-  uint32_t n_indices = op->kind == TRACE_OP_IPROBE ? 1 : op->n_requests;
-
-  for (uint32_t i = 0; i < op->n_completed; i++)
-    if (op->completed[i] >= n_indices)
-      return FALSE;
-  if (of_one && op->n_requests != 1)
-    return FALSE;
-  return !of_neighbors || (op->n_values == op->n_counts && file->values2->len == op->n_recv_counts);
-}
-
 static gboolean
 get_operation (RecordingFile *file, TraceOp *compute, TraceOp *op)
 {
@@ -518,8 +478,25 @@ get_operation (RecordingFile *file, TraceOp *compute, TraceOp *op)
   if (((mask & RECORDING_GAP) && !get_picoseconds (input, &compute->gap_ps)) ||
       ((mask & RECORDING_TIME) && !get_picoseconds (input, &op->call_ps)) ||
       ((mask & RECORDING_NAME) && !get_name (file, &op->name)) ||
-      ((mask & RECORDING_SITE) && !get_name (file, &op->site)) || !get_numbers (input, mask, op) ||
-      !get_lists (file, mask, op))
+      ((mask & RECORDING_SITE) && !get_name (file, &op->site)))
+    return FALSE;
+
+  uint64_t wide;
+
+#define UNSIGNED(bit, member, absent)                     \
+  op->member = (absent);                                  \
+  if ((mask & 1u << (bit)) && !GET_UNSIGNED (op->member)) \
+    return FALSE;
+#define SIGNED(bit, member, absent)                     \
+  op->member = (absent);                                \
+  if ((mask & 1u << (bit)) && !GET_SIGNED (op->member)) \
+    return FALSE;
+  RECORDING_NUMBERS (UNSIGNED, SIGNED)
+#undef UNSIGNED
+#undef SIGNED
+  if (!(op->mode <= TRACE_SEND_READY))
+    return FALSE;
+  if (!get_lists (file, mask, op))
     return FALSE;
   if ((mask & RECORDING_COUNTERS) &&
       (!get (input, &compute->instructions) || !get (input, &compute->cycles)))
@@ -531,7 +508,20 @@ get_operation (RecordingFile *file, TraceOp *compute, TraceOp *op)
     find_source (file, op);
   if (compute->gap_ps > 0 || compute->instructions > 0)
     compute->kind = TRACE_OP_COMPUTE;
-  return is_possible (op) && is_consistent (file, op);
+  if (!(is_possible (op)))
+    return FALSE;
+
+  /* What the parts say of each other. */
+  gboolean of_neighbors = trace_op_is_neighborhood (op->kind);
+  gboolean of_one = op->kind == TRACE_OP_CANCEL || op->kind == TRACE_OP_REQUEST_FREE;
+  uint32_t n_indices = op->kind == TRACE_OP_IPROBE ? 1 : op->n_requests;
+
+  for (uint32_t i = 0; i < op->n_completed; i++)
+    if (op->completed[i] >= n_indices)
+      return FALSE;
+  if (of_one && op->n_requests != 1)
+    return FALSE;
+  return !of_neighbors || (op->n_values == op->n_counts && file->values2->len == op->n_recv_counts);
 }
 
 /* Goes to the next block when one is done; its number of operations and the
@@ -717,6 +707,7 @@ cursor_new (gpointer data, uint32_t rank, GError **error)
   State *state = data;
   g_autoptr (RecordingFile) file =
       recording_file_open (state->files->pdata[rank], &state->strings, error);
+
   Cursor *cursor;
 
   if (file == NULL || !check_whose (state, rank, file, error))

@@ -12,8 +12,8 @@
 
 /* --- Arguments --- */
 
-/* Each ti_take_*() reads the next argument; `what` names it in the error.  A
- * line's errors do not say where it is: the caller knows. */
+/* Each ti_take_*() reads the next argument; `what` names it in the error.  The
+ * errors of a line do not give its place: the caller adds it. */
 typedef enum { TI_TYPE_NULL = -1, TI_TYPE_DOUBLE = 0, TI_TYPE_BYTE = 6 } TiType;
 
 typedef struct {
@@ -25,15 +25,8 @@ typedef struct {
 } TiArguments;
 
 /* Always FALSE. */
-gboolean
+static gboolean
 ti_line_error (GError **error, TraceError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
-
-/* One for each rank; *counts is allocated when it is NULL. */
-gboolean
-ti_take_counts (TiArguments *arguments, const char *what, uint64_t **counts, GError **error);
-
-gboolean
-ti_take_types (TiArguments *arguments, uint64_t *send_bytes, uint64_t *recv_bytes, GError **error);
 
 /* Beyond it a count is a mistake: no machine has the memory, and times the
  * largest datatype it would take a link hours. */
@@ -137,7 +130,7 @@ ti_arguments_left (const TiArguments *arguments)
   return arguments->left;
 }
 
-gboolean
+static gboolean
 ti_line_error (GError **error, TraceError code, const char *format, ...)
 {
   va_list arguments;
@@ -275,7 +268,7 @@ ti_take_type (TiArguments *arguments, uint64_t *bytes, GError **error)
   return TRUE;
 }
 
-gboolean
+static gboolean
 ti_take_types (TiArguments *arguments, uint64_t *send_bytes, uint64_t *recv_bytes, GError **error)
 {
   return ti_take_type (arguments, send_bytes, error) && ti_take_type (arguments, recv_bytes, error);
@@ -305,7 +298,8 @@ ti_take_work (TiArguments *arguments, double *flops, GError **error)
   return TRUE;
 }
 
-gboolean
+/* One for each rank; *counts is allocated when it is NULL. */
+static gboolean
 ti_take_counts (TiArguments *arguments, const char *what, uint64_t **counts, GError **error)
 {
   if (*counts == NULL)
@@ -340,6 +334,7 @@ typedef struct {
   const char *name;
   TraceOpKind kind;
   gboolean (*read) (TiLines *lines, TraceOp *op, double *flops, GError **error);
+
   TraceSendMode mode;
 } TiAction;
 
@@ -824,34 +819,6 @@ find_exactly (const char *word)
   return NULL;
 }
 
-/* Non-blocking collectives have no request in this format, so that nothing
- * can wait for them: they become blocking. */
-static const TiAction *
-find_action (TiLines *lines, const char *word)
-{
-  const TiAction *action = find_exactly (word);
-
-  /* Names that only SimGrid 3.19 and before wrote.  Their messages had no tags;
-   * a line of three arguments cannot be told from one of today. */
-  static const char *const old[] = { "Isend",    "Irecv",     "waitAll",   "allReduce",
-                                     "allToAll", "allGather", "allToAllV", "allGatherV" };
-
-  for (guint i = 0; i < G_N_ELEMENTS (old); i++)
-    if (g_str_equal (old[i], word))
-      trace_warn (lines->trace, "actions of SimGrid 3.19 or before: messages of three arguments "
-                                "are read as peer, tag and count; convert the trace if they had "
-                                "no tags");
-  if (action == NULL && (word[0] == 'i' || word[0] == 'I')) {
-    action = find_exactly (word + 1);
-    if (action != NULL && !trace_op_is_collective (action->kind))
-      action = NULL;
-    if (action != NULL)
-      trace_warn (lines->trace, "%s: nothing tells when it was waited for: taken as blocking",
-                  word);
-  }
-  return action;
-}
-
 TiLine
 ti_lines_read (TiLines *lines, char *text, TraceOp *op, double *flops, GError **error)
 {
@@ -881,7 +848,30 @@ ti_lines_read (TiLines *lines, char *text, TraceOp *op, double *flops, GError **
     ti_line_error (error, TRACE_ERROR_FORMAT, "the action is missing");
     return TI_LINE_ERROR;
   }
-  action = find_action (lines, word);
+
+  /* Non-blocking collectives have no request in this format, so that nothing
+   * can wait for them: they become blocking. */
+  const TiAction *a = find_exactly (word);
+
+  /* Names that only SimGrid 3.19 and before wrote.  Their messages had no tags;
+   * a line of three arguments cannot be told from one of today. */
+  static const char *const old[] = { "Isend",    "Irecv",     "waitAll",   "allReduce",
+                                     "allToAll", "allGather", "allToAllV", "allGatherV" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (old); i++)
+    if (g_str_equal (old[i], word))
+      trace_warn (lines->trace, "actions of SimGrid 3.19 or before: messages of three arguments "
+                                "are read as peer, tag and count; convert the trace if they had "
+                                "no tags");
+  if (a == NULL && (word[0] == 'i' || word[0] == 'I')) {
+    a = find_exactly (word + 1);
+    if (a != NULL && !trace_op_is_collective (a->kind))
+      a = NULL;
+    if (a != NULL)
+      trace_warn (lines->trace, "%s: nothing tells when it was waited for: taken as blocking",
+                  word);
+  }
+  action = a;
   if (action == NULL) {
     ti_line_error (error, TRACE_ERROR_FORMAT, "unknown action");
     return TI_LINE_ERROR;

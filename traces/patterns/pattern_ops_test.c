@@ -1,7 +1,7 @@
-/* batch_test.c - what is put in a batch comes out of it, in order and complete.
+/* pattern_ops_test.c - operations put into PatternOps come out of it, in order and complete.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "traces/patterns/batch.h"
+#include "traces/patterns/pattern_ops.h"
 
 #include <string.h>
 
@@ -10,7 +10,7 @@
 static void
 test_random_operations (void)
 {
-  g_autoptr (TraceBatch) batch = trace_batch_new ();
+  g_autoptr (PatternOps) ops = pattern_ops_new ();
   enum { N = 200, WORDS = sizeof (TraceOp) / sizeof (guint32) };
   g_autofree TraceOp *put = g_new (TraceOp, N);
   guint at = 0;
@@ -18,7 +18,7 @@ test_random_operations (void)
 
   for (guint i = 0; i < N; i++) {
     guint32 words[WORDS];
-    TraceOp *op = trace_batch_add (batch, TRACE_OP_CALL, "MPI_Whatever");
+    TraceOp *op = pattern_ops_add (ops, TRACE_OP_CALL, "MPI_Whatever");
 
     memcpy (words, op, sizeof words);
     for (guint word = 0; word < WORDS; word++)
@@ -27,24 +27,24 @@ test_random_operations (void)
     memcpy (op, words, sizeof words);
     memcpy (&put[i], words, sizeof words);
   }
-  trace_batch_seal (batch);
+  pattern_ops_seal (ops);
   for (guint i = 0; i < N; i++) {
-    g_assert_true (trace_batch_read (batch, &at, &got));
+    g_assert_true (pattern_ops_read (ops, &at, &got));
     g_assert_cmpmem (&got, sizeof got, &put[i], sizeof put[i]);
   }
-  g_assert_false (trace_batch_read (batch, &at, &got));
+  g_assert_false (pattern_ops_read (ops, &at, &got));
 }
 
 static void
 test_blank_operation (void)
 {
-  g_autoptr (TraceBatch) batch = trace_batch_new ();
+  g_autoptr (PatternOps) ops = pattern_ops_new ();
   guint at = 0;
   TraceOp op;
 
-  trace_batch_add (batch, TRACE_OP_BARRIER, "MPI_Barrier");
-  trace_batch_seal (batch);
-  g_assert_true (trace_batch_read (batch, &at, &op));
+  pattern_ops_add (ops, TRACE_OP_BARRIER, "MPI_Barrier");
+  pattern_ops_seal (ops);
+  g_assert_true (pattern_ops_read (ops, &at, &op));
   g_assert_cmpint (op.kind, ==, TRACE_OP_BARRIER);
   g_assert_cmpstr (op.name, ==, "MPI_Barrier");
   g_assert_cmpuint (op.comm, ==, TRACE_COMM_WORLD);
@@ -58,62 +58,59 @@ test_blank_operation (void)
 static void
 test_arrays (void)
 {
-  g_autoptr (TraceBatch) batch = trace_batch_new ();
+  g_autoptr (PatternOps) ops = pattern_ops_new ();
   guint at = 0;
   TraceOp op;
 
-  trace_batch_wait (batch, 7, 3);
-  trace_batch_add (batch, TRACE_OP_ALLTOALLV, "MPI_Alltoallv");
-  trace_batch_counts (batch, 2)[1] = 1000;
-  trace_batch_recv_counts (batch, 2)[0] = 2000;
-  trace_batch_add (batch, TRACE_OP_WIN_POST, "MPI_Win_post");
-  trace_batch_values (batch, 1)[0] = -5;
-  trace_batch_seal (batch);
+  pattern_ops_wait (ops, 7, 3);
+  pattern_ops_add (ops, TRACE_OP_ALLTOALLV, "MPI_Alltoallv");
+  pattern_ops_counts (ops, 2)[1] = 1000;
+  pattern_ops_recv_counts (ops, 2)[0] = 2000;
+  pattern_ops_add (ops, TRACE_OP_WIN_POST, "MPI_Win_post");
+  pattern_ops_seal (ops);
 
-  g_assert_true (trace_batch_read (batch, &at, &op));
+  g_assert_true (pattern_ops_read (ops, &at, &op));
   g_assert_cmpuint (op.n_requests, ==, 3);
   for (uint32_t i = 0; i < 3; i++)
     g_assert_cmpuint (op.requests[i], ==, 7 + i);
   g_assert_cmpstr (op.name, ==, "MPI_Waitall");
-  g_assert_true (trace_batch_read (batch, &at, &op));
+  g_assert_true (pattern_ops_read (ops, &at, &op));
   g_assert_cmpuint (op.n_counts, ==, 2);
   g_assert_cmpuint (op.counts[0], ==, 0);
   g_assert_cmpuint (op.counts[1], ==, 1000);
   g_assert_cmpuint (op.n_recv_counts, ==, 2);
   g_assert_cmpuint (op.recv_counts[0], ==, 2000);
-  g_assert_true (trace_batch_read (batch, &at, &op));
-  g_assert_cmpuint (op.n_values, ==, 1);
-  g_assert_cmpint (op.values[0], ==, -5);
+  g_assert_true (pattern_ops_read (ops, &at, &op));
 }
 
 /* Nobody is sent nothing, and nothing is waited for. */
 static void
 test_nothing_to_do (void)
 {
-  g_autoptr (TraceBatch) batch = trace_batch_new ();
+  g_autoptr (PatternOps) ops = pattern_ops_new ();
   guint at = 0;
   TraceOp op;
 
-  trace_batch_send (batch, TRACE_PROC_NULL, 0, 1);
-  trace_batch_isend (batch, TRACE_PROC_NULL, 0, 1, 2);
-  trace_batch_recv (batch, TRACE_PROC_NULL, 0, 1);
-  trace_batch_irecv (batch, TRACE_PROC_NULL, 0, 1, 2);
-  trace_batch_wait (batch, 2, 0);
-  trace_batch_compute (batch, 0);
-  trace_batch_seal (batch);
-  g_assert_false (trace_batch_read (batch, &at, &op));
+  pattern_ops_send (ops, TRACE_PROC_NULL, 0, 1);
+  pattern_ops_isend (ops, TRACE_PROC_NULL, 0, 1, 2);
+  pattern_ops_recv (ops, TRACE_PROC_NULL, 0, 1);
+  pattern_ops_irecv (ops, TRACE_PROC_NULL, 0, 1, 2);
+  pattern_ops_wait (ops, 2, 0);
+  pattern_ops_compute (ops, 0);
+  pattern_ops_seal (ops);
+  g_assert_false (pattern_ops_read (ops, &at, &op));
 }
 
 static void
 test_wildcard_receives (void)
 {
-  g_autoptr (TraceBatch) batch = trace_batch_new ();
+  g_autoptr (PatternOps) ops = pattern_ops_new ();
   guint at = 0;
   TraceOp op;
 
-  trace_batch_irecv (batch, TRACE_ANY_SOURCE, 4, 100, 9);
-  trace_batch_seal (batch);
-  g_assert_true (trace_batch_read (batch, &at, &op));
+  pattern_ops_irecv (ops, TRACE_ANY_SOURCE, 4, 100, 9);
+  pattern_ops_seal (ops);
+  g_assert_true (pattern_ops_read (ops, &at, &op));
   g_assert_cmpint (op.kind, ==, TRACE_OP_IRECV);
   g_assert_cmpint (op.peer, ==, TRACE_ANY_SOURCE);
   g_assert_cmpint (op.tag, ==, 4);
@@ -124,21 +121,21 @@ test_wildcard_receives (void)
 static void
 test_used_again (void)
 {
-  g_autoptr (TraceBatch) batch = trace_batch_new ();
+  g_autoptr (PatternOps) ops = pattern_ops_new ();
   TraceOp op;
 
   for (guint n = 1; n < 60; n += 7) {
     guint at = 0;
 
-    trace_batch_clear (batch);
+    pattern_ops_clear (ops);
     for (guint i = 0; i < n; i++)
-      trace_batch_compute (batch, 1 + i);
-    trace_batch_seal (batch);
+      pattern_ops_compute (ops, 1 + i);
+    pattern_ops_seal (ops);
     for (guint i = 0; i < n; i++) {
-      g_assert_true (trace_batch_read (batch, &at, &op));
+      g_assert_true (pattern_ops_read (ops, &at, &op));
       g_assert_cmpint (op.gap_ps, ==, 1 + i);
     }
-    g_assert_false (trace_batch_read (batch, &at, &op));
+    g_assert_false (pattern_ops_read (ops, &at, &op));
   }
 }
 
