@@ -600,8 +600,7 @@ engine_ftree (RouteForwarding *tables, GError **error)
 {
   FatTree work = { .tables = tables, .cables = route_cables_new (tables) };
   uint32_t n_cables = work.cables.first[tables->n_switches];
-  /* The same counted from the leaves: the distance of every switch from the
-   * nearest one that has adapters.  Never NULL. */
+  /* The distance of every switch from the nearest one that has adapters. */
   g_autofree uint32_t *adapters = count_adapters (tables);
   g_autofree bool *leaves = g_new0 (bool, tables->n_switches + 1);
 

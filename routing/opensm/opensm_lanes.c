@@ -324,7 +324,7 @@ take_answer (Lanes *work, uint32_t at, uint32_t first, uint32_t *open)
   Answer answer;
   uint32_t destination;
 
-  /* Takes the next datagram; false when none comes for half a second. */
+  /* The next datagram; none within half a second ends the wait. */
   Envelope envelope;
   const uint8_t *datagram = envelope.datagram;
 

@@ -341,7 +341,6 @@ fill (Family *family, const char *name)
   if (g_str_equal (name, "sc13")) {
     g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
 
-    /* Appends the texts of the family; some may place the ranks alike. */
     g_autofree char *blocks = tiling_of_grid (family->machine, family->n_ranks, 3);
     g_autofree char *sheets = tiling_of_grid (family->machine, family->n_ranks, 2);
     const char *const tilings[] = { "net", blocks, sheets };
