@@ -22,7 +22,7 @@ static gboolean machine_load (TopoMachine *machine, const char *path_and_options
 #define MIDPLANE_SIZE 4 /* along A, B, C and D */
 #define RACK_NODES    1024
 
-#define MAX_FILE_BYTES (1 << 28) /* of a file that a machine from somebody else names */
+#define MAX_FILE_BYTES (1 << 28) /* of a file that an untrusted machine file names */
 #define CHUNK_BYTES    65536
 
 GQuark

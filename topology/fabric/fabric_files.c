@@ -569,7 +569,7 @@ add_row (const Report *report, TopoFabricBuilder *builder, const Row *row, uint3
  *   SwitchName=leaf1 Nodes=node[1-16,18]
  *   SwitchName=spine Switches=leaf[1-4] LinkSpeed=10
  *
- * It tells who hangs on whom, but neither how many cables there are nor how
+ * It has the tree of switches and nodes, but neither the number of cables nor how
  * fast they are: one cable each, 4x QDR, with a warning that says so.
  * LinkSpeed is a number without a unit for the administrator; it is not used. */
 

@@ -329,7 +329,7 @@ const TopoLauncher topo_launcher_vcoord = {
  * The other way round than all else: the n-th number is the rank that is put where a
  * job in order would have rank n, and so in the n-th slot, nodes one after the other
  * (HPE's manual of grid_order, which prints such files; LUMI's and NERSC's pages on
- * MPICH_RANK_REORDER_METHOD=3).  That a range a-b is taken is known from hearsay only, so
+ * MPICH_RANK_REORDER_METHOD=3).  Ranges a-b are accepted by report only, not by a source, so
  * that none is written. */
 
 /* "3" or "2-5"; *first and *last are below 2^32. */

@@ -92,7 +92,7 @@ write_ranks (TopoBoxTree *net, const GArray *leaves, const uint32_t *ranks)
   }
 }
 
-/* Lays the ranks of app into net, leaf by leaf; `where` is blamed. */
+/* Lays the ranks of app into net, leaf by leaf; an error shows `where`. */
 static gboolean
 algebra_map (TopoAlgebra *algebra, const char *where)
 {

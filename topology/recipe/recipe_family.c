@@ -231,7 +231,7 @@ typedef struct {
   const TopoMachine *machine;
   uint32_t n_ranks;
   GPtrArray *texts;   /* (element-type utf8) */
-  GHashTable *hashes; /* (element-type int64) of the placements; NULL: nobody looks */
+  GHashTable *hashes; /* (element-type int64) of the placements; NULL: not compared */
   GError **error;
 } Family;
 
