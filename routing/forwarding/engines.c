@@ -458,7 +458,7 @@ engine_updn (RouteForwarding *tables, GError **error)
  * must join neighbouring levels.  For each destination a chain is laid from
  * its leaf to the top, at each level by the cable that carries the fewest
  * destinations downwards so far; every other switch goes up to the lowest one
- * of the chain that they can reach, over the parallel cable that carries the
+ * of the chain that it can reach, over the parallel cable that carries the
  * fewest upwards.  In a full tree the k-th adapter of every leaf thus has a way
  * down of its own, and up links are shared by the destinations of equal k: what
  * "destination modulo k" routing gives (Zahavi, "Fat-tree routing and node
