@@ -207,7 +207,7 @@ route_pami_paced (const TopoMachine *machine, uint32_t from, uint32_t to, uint64
     hops += along;
     n_differing += along > 0;
   }
-  if (!(hops > PACED_HOPS || n_differing > 1))
+  if (hops <= PACED_HOPS && n_differing <= 1)
     return false;
   while (racks < rule->racks)
     rule++;

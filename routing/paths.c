@@ -1,13 +1,58 @@
-/* paths.c - the way between two nodes of any machine: its links and hops.
+/* paths.c - the forwarding tables of a machine, and the way between two nodes of any.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
 #include "routing/paths.h"
 
-#include "routing/forwarding/forwarding.h"
+#include "routing/deadlock.h"
+#include "routing/opensm/opensm.h"
 
 #include <string.h>
+
+/* --- Tables by name: engines, dumps, OpenSM, lanes --- */
+
+#define LAYERS "layers:"
+#define OPENSM "opensm:"
+
+static RouteForwarding *
+plain_tables (const TopoFabric *fabric, const char *routes, uint32_t max_vls, GError **error)
+{
+  if (g_str_has_prefix (routes, OPENSM) && routes[strlen (OPENSM)] != '\0')
+    return route_opensm_run (fabric, routes + strlen (OPENSM), max_vls, error);
+  return !g_strv_contains (topo_routing_engines (), routes) &&
+                 g_file_test (routes, G_FILE_TEST_EXISTS)
+             ? route_forwarding_load (fabric, routes, error)
+             : route_forwarding_compute (fabric, routes, error);
+}
+
+static RouteForwarding *
+named_tables (const TopoFabric *fabric, const char *routes, uint32_t max_vls, GError **error)
+{
+  g_autoptr (RouteForwarding) tables = NULL;
+
+  if (!g_str_has_prefix (routes, LAYERS) || routes[strlen (LAYERS)] == '\0')
+    return plain_tables (fabric, routes, max_vls, error);
+  tables = plain_tables (fabric, routes + strlen (LAYERS), max_vls, error);
+  if (tables == NULL || !route_forwarding_add_layers (tables, max_vls, error))
+    return NULL;
+  g_free (tables->engine);
+  tables->engine = g_strdup (routes);
+  return g_steal_pointer (&tables);
+}
+
+RouteForwarding *
+route_forwarding_new_named (const TopoFabric *fabric, const char *routes, GError **error)
+{
+  return named_tables (fabric, routes, ROUTE_MAX_VLS, error);
+}
+
+RouteForwarding *
+route_forwarding_of_machine (const TopoMachine *machine, GError **error)
+{
+  return named_tables (machine->fabric, machine->routes, (uint32_t) machine->parameters.switch_vls,
+                       error);
+}
 
 /* A way is counted in a byte.  Subnet management itself, whose directed
  * routes have room for 64 ports, cannot reach that far. */

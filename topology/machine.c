@@ -22,7 +22,7 @@ static gboolean machine_load (TopoMachine *machine, const char *path_and_options
 #define MIDPLANE_SIZE 4 /* along A, B, C and D */
 #define RACK_NODES    1024
 
-#define MAX_FILE_BYTES (1 << 28) /* of a file that a machine from somebody else names */
+#define MAX_FILE_BYTES (1 << 28) /* of a file that an untrusted machine file names */
 #define CHUNK_BYTES    65536
 
 GQuark
@@ -32,26 +32,6 @@ topo_error_quark (void)
 }
 
 /* --- Files --- */
-
-/* SHA-256 of what an open file has; NULL and errno. */
-static char *
-hash_of_file (int fd)
-{
-  g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
-  guchar chunk[CHUNK_BYTES];
-  off_t n_bytes = 0;
-  gssize n = 1;
-
-  while (n > 0 && n_bytes <= MAX_FILE_BYTES) {
-    n = read (fd, chunk, sizeof chunk);
-    if (n > 0)
-      g_checksum_update (sum, chunk, n);
-    n_bytes += MAX (n, 0);
-  }
-  if (n_bytes > MAX_FILE_BYTES)
-    errno = EFBIG;
-  return n == 0 ? g_strdup (g_checksum_get_string (sum)) : NULL;
-}
 
 /* SHA-256 of a regular file; NULL and errno.  Nothing waits for a pipe or device. */
 static char *
@@ -65,9 +45,23 @@ hash_of_path (const char *path)
   if (fd < 0)
     return NULL;
   if (fstat (fd, &status) == 0) {
-    if (S_ISREG (status.st_mode))
-      hash = hash_of_file (fd);
-    else
+    if (S_ISREG (status.st_mode)) {
+      /* SHA-256 of the content. */
+      g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
+      guchar chunk[CHUNK_BYTES];
+      off_t n_bytes = 0;
+      gssize n = 1;
+
+      while (n > 0 && n_bytes <= MAX_FILE_BYTES) {
+        n = read (fd, chunk, sizeof chunk);
+        if (n > 0)
+          g_checksum_update (sum, chunk, n);
+        n_bytes += MAX (n, 0);
+      }
+      if (n_bytes > MAX_FILE_BYTES)
+        errno = EFBIG;
+      hash = n == 0 ? g_strdup (g_checksum_get_string (sum)) : NULL;
+    } else
       errno = EINVAL;
   }
   number = errno;
@@ -545,27 +539,6 @@ list_add (List *list, uint64_t core, const TopoNode *node, GError **error)
   return TRUE;
 }
 
-/* "4" or "4-7". */
-static gboolean
-list_add_range (List *list, const char *text, const TopoNode *node, GError **error)
-{
-  char *end = NULL;
-  guint64 first = g_ascii_isdigit (*text) ? g_ascii_strtoull (text, &end, 10) : 0;
-  guint64 last = first;
-
-  if (end != NULL && *end == '-' && g_ascii_isdigit (end[1]))
-    last = g_ascii_strtoull (end + 1, &end, 10);
-  if (end == NULL || *end != '\0' || last < first) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
-                 "expected cores as in 0,2,4-7, or compact, scatter or os, found \"%s\"", text);
-    return FALSE;
-  }
-  for (guint64 core = first; core <= last; core++)
-    if (!list_add (list, core, node, error))
-      return FALSE;
-  return TRUE;
-}
-
 /* The listed cores, then the others. */
 static void
 use_list (TopoMachine *machine, const List *list)
@@ -594,9 +567,24 @@ topo_machine_set_cores (TopoMachine *machine, const char *cores, GError **error)
     order_cores (machine, *cores == 'o' ? os_before : scatters_before);
     return TRUE;
   }
-  for (gsize at = 0; parts[at] != NULL; at++)
-    if (!list_add_range (&list, g_strstrip (parts[at]), machine->node, error))
+  for (gsize at = 0; parts[at] != NULL; at++) {
+    /* "4" or "4-7". */
+    const char *text = g_strstrip (parts[at]);
+    char *end = NULL;
+    guint64 first = g_ascii_isdigit (*text) ? g_ascii_strtoull (text, &end, 10) : 0;
+    guint64 last = first;
+
+    if (end != NULL && *end == '-' && g_ascii_isdigit (end[1]))
+      last = g_ascii_strtoull (end + 1, &end, 10);
+    if (end == NULL || *end != '\0' || last < first) {
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+                   "expected cores as in 0,2,4-7, or compact, scatter or os, found \"%s\"", text);
       return FALSE;
+    }
+    for (guint64 core = first; core <= last; core++)
+      if (!list_add (&list, core, machine->node, error))
+        return FALSE;
+  }
   if (list.n == 0) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "no core is listed");
     return FALSE;
@@ -631,7 +619,7 @@ topo_machine_set_pattern (TopoMachine *machine, uint32_t pattern, GError **error
 
 /* --- Machine files ---
  *
- * [machine]
+ *   [machine]
  *   spec = fabric:X5.topofile     paths are relative to the machine file
  *   routes = ftree                fabrics only, as the next one and `cores`
  *   node = harpertown
@@ -765,8 +753,8 @@ load_file (const Reader *reader, GError **error)
   else
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
                  "expected a spec such as bgq:512 or systemg:16, found \"%s\"", text);
-  if (!(made || prefix_key (reader, "spec", error)))
-    return FALSE;
+  if (!made)
+    return prefix_key (reader, "spec", error);
 
   if (!(machine->fabric != NULL ? load_fabric_keys : refuse_fabric_keys) (reader, error))
     return FALSE;

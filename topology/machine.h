@@ -59,7 +59,7 @@ typedef struct {
 
 /* NULL and *error on an unknown spec, an impossible shape or a bad file. */
 TopoMachine *topo_machine_new (const char *spec, GError **error);
-/* The machine of a file from somebody else: what it names is only opened when it is a regular
+/* The machine of an untrusted file: what it names is only opened when it is a regular
  * file in `known` (absolute path -> SHA-256 in hexadecimal) whose content has that hash.
  * TOPO_ERROR_CHANGED when it has not. */
 TopoMachine *topo_machine_new_known (const char *path, GHashTable *known, GError **error);

@@ -38,7 +38,7 @@ topo_fabric_set_routes (TopoMachine *machine, const char *text, const char *fold
 gboolean
 topo_fabric_set_node (TopoMachine *machine, const char *text, const char *folder, GError **error);
 
-/* The defaults of what nobody has named, and the canonical spec: with those
+/* The defaults of options that are not set, and the canonical spec: with those
  * options alone that are not the default. */
 gboolean topo_fabric_finish (TopoMachine *machine, GError **error);
 

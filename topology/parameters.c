@@ -676,9 +676,8 @@ load_group (TopoParameters *parameters, GKeyFile *file, const char *path, const 
 static gboolean
 check_together (const TopoParameters *parameters, const char *path, GError **error)
 {
-  const char *reason;
-  /* What must hold between several parameters; the key to blame, or NULL. */
-  reason = NULL;
+  const char *reason = NULL;
+  /* The key at fault of the conditions between several parameters. */
   const char *name = parameters->family == TOPO_FAMILY_FABRIC
                          ? find_fabric_conflict (parameters, &reason)
                          : find_torus_conflict (parameters, &reason);

@@ -233,22 +233,6 @@ topo_unit_parse (TopoUnit unit, const char *text, TopoValue *value, GError **err
   return TRUE;
 }
 
-/* "12.3" for 12300 thousandths. */
-static char *
-print_thousandths (uint64_t thousandths)
-{
-  char *text = g_strdup_printf ("%" G_GUINT64_FORMAT ".%03u", thousandths / 1000,
-                                (guint) (thousandths % 1000));
-  gsize length = strlen (text);
-
-  while (text[length - 1] == '0')
-    length--;
-  if (text[length - 1] == '.')
-    length--;
-  text[length] = '\0';
-  return text;
-}
-
 /* True when the unit says the value with at most its number of decimals. */
 static bool
 says_whole (const Name *name, uint64_t whole)
@@ -266,9 +250,20 @@ print_whole (TopoUnit unit, uint64_t whole)
 
   while (name->unit != unit || !(says_whole (name, whole) || (name->scale == 1 && whole == 0)))
     name++;
-  if (name->decimals == 3)
-    number = print_thousandths (whole / (name->scale / 1000));
-  else
+  if (name->decimals == 3) {
+    /* "12.3" for 12300 thousandths. */
+    uint64_t thousandths = whole / (name->scale / 1000);
+    char *text = g_strdup_printf ("%" G_GUINT64_FORMAT ".%03u", thousandths / 1000,
+                                  (guint) (thousandths % 1000));
+    gsize length = strlen (text);
+
+    while (text[length - 1] == '0')
+      length--;
+    if (text[length - 1] == '.')
+      length--;
+    text[length] = '\0';
+    number = text;
+  } else
     number = g_strdup_printf ("%" G_GUINT64_FORMAT, whole / name->scale);
   return *name->name == '\0' ? g_steal_pointer (&number)
                              : g_strdup_printf ("%s %s", number, name->name);
@@ -336,7 +331,6 @@ topo_unit_print (TopoUnit unit, TopoValue value)
   if (unit == TOPO_UNIT_BOOLEAN)
     return g_strdup (value.whole ? "true" : "false");
   if (unit == TOPO_UNIT_VL_WEIGHTS) {
-    /* Text that the parser reads back; the caller frees it. */
     GString *text = g_string_new (value.weights.n == 0 ? "none" : NULL);
 
     for (uint32_t at = 0; at < value.weights.n; at++)

@@ -457,8 +457,8 @@ engine_updn (RouteForwarding *tables, GError **error)
  * Levels count from the leaves, the switches that have adapters; every cable
  * must join neighbouring levels.  For each destination a chain is laid from
  * its leaf to the top, at each level by the cable that carries the fewest
- * destinations downwards so far; everybody else goes up to the lowest switch
- * of the chain that they can reach, over the parallel cable that carries the
+ * destinations downwards so far; every other switch goes up to the lowest one
+ * of the chain that it can reach, over the parallel cable that carries the
  * fewest upwards.  In a full tree the k-th adapter of every leaf thus has a way
  * down of its own, and up links are shared by the destinations of equal k: what
  * "destination modulo k" routing gives (Zahavi, "Fat-tree routing and node
@@ -488,7 +488,7 @@ is_upward (const FatTree *work, uint32_t from, uint32_t to)
   return work->level[to] == work->level[from] + 1;
 }
 
-/* Everybody below `top` whose way is not known goes up to it. */
+/* Every switch below `top` without a way so far goes up to it. */
 static void
 send_up_to (FatTree *work, uint32_t top)
 {
@@ -600,8 +600,7 @@ engine_ftree (RouteForwarding *tables, GError **error)
 {
   FatTree work = { .tables = tables, .cables = route_cables_new (tables) };
   uint32_t n_cables = work.cables.first[tables->n_switches];
-  /* The same counted from the leaves: the distance of every switch from the
-   * nearest one that has adapters.  Never NULL. */
+  /* The distance of every switch from the nearest one that has adapters. */
   g_autofree uint32_t *adapters = count_adapters (tables);
   g_autofree bool *leaves = g_new0 (bool, tables->n_switches + 1);
 

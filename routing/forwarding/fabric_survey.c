@@ -121,7 +121,7 @@ count_lost (Work *work, uint32_t at, uint32_t destination, uint64_t n, End end)
 }
 
 /* The pairs of a destination with adapters that hang on another one: a cable
- * without a switch joins two of them and nobody else. */
+ * without a switch joins two of them and no others. */
 static uint64_t
 survey_direct (Work *work, uint32_t destination)
 {

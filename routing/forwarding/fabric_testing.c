@@ -5,20 +5,18 @@
 
 #include "routing/forwarding/fabric_testing.h"
 
+#include "topology/topology_testing.h"
+
 #include <glib/gstdio.h>
 
 TopoFabric *
 fabric_testing_of (const char *text)
 {
-  g_autofree char *path = NULL;
+  g_autofree char *path = topo_testing_file (text);
   g_autoptr (GError) error = NULL;
-  int file = g_file_open_tmp ("layers-XXXXXX", &path, NULL);
-  TopoFabric *fabric;
+  TopoFabric *fabric = topo_fabric_load (path, &error);
 
-  g_assert_true (g_file_set_contents (path, text, -1, NULL));
-  fabric = topo_fabric_load (path, &error);
   g_assert_no_error (error);
-  g_close (file, NULL);
   g_unlink (path);
   return fabric;
 }

@@ -104,7 +104,7 @@ read_entry (Dump *dump, const char *text, GError **error)
   port = find (dump->port_by_guid, dump->port_by_lid, guid, lid);
   if (port == TOPO_NONE)
     return TRUE; /* an adapter that the description of the fabric does not have */
-  /* A port number the switch has, and in which something is plugged. */
+  /* The switch must have this port, with a cable in it. */
   const TopoFabric *fabric = dump->tables->fabric;
   const TopoDevice *device = &fabric->devices[dump->tables->switch_device[dump->at]];
 

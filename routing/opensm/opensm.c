@@ -422,7 +422,7 @@ start_opensm (Run *run, char **environment, uint32_t max_vls, GError **error)
                                            "nue_max_num_vls %u\n"
                                            "qos %s\n",
                                            max_vls, uses_lanes (run->engine) ? "TRUE" : "FALSE");
-  if (!(g_file_set_contents (path, text, -1, error)))
+  if (!g_file_set_contents (path, text, -1, error))
     return FALSE;
   own = g_environ_setenv (own, "LD_PRELOAD", library, TRUE);
   own = g_environ_setenv (own, "OSM_CACHE_DIR", run->folder.path, TRUE);
@@ -492,7 +492,7 @@ route_opensm_run (const TopoFabric *fabric, const char *engine, uint32_t max_vls
     tables = read_tables (&run, socket_name, max_vls, error);
   end (&run.opensm);
   end (&run.ibsim);
-  /* With all that is in it; returns when it is gone. */
+  /* The remover deletes the folder when its input is closed, and then ends. */
   close (run.folder.input);
   waitpid (run.folder.remover, NULL, 0);
   g_free (run.folder.path);

@@ -42,7 +42,7 @@ typedef struct {
 } Line;
 
 typedef struct {
-  bool is_answer; /* to a query; else somebody else's talk */
+  bool is_answer; /* to a query; else other traffic */
   bool has_path;
   uint32_t transaction; /* of the query */
   uint32_t level;       /* service level, 0..15 */
@@ -146,7 +146,7 @@ connection_failed (const char *what, GError **error)
   return FALSE;
 }
 
-/* Sends a query, which may get lost; false when nobody is there any more. */
+/* Sends a query, which may get lost; false when ibsim is gone. */
 static bool
 query_send (const Line *line, uint32_t transaction, uint16_t from_lid, uint16_t to_lid)
 {
@@ -324,7 +324,7 @@ take_answer (Lanes *work, uint32_t at, uint32_t first, uint32_t *open)
   Answer answer;
   uint32_t destination;
 
-  /* Takes the next datagram; false when none comes for half a second. */
+  /* The next datagram; none within half a second ends the wait. */
   Envelope envelope;
   const uint8_t *datagram = envelope.datagram;
 

@@ -8,20 +8,11 @@
 #include "study/study_error.h"
 #include "study/aggregate/network_pingpong.h"
 #include "topology/mapping/message_placement.h"
+#include "topology/topology_testing.h"
 
 #include <string.h>
 
 static const uint64_t small[] = { 8 };
-
-static TopoMachine *
-machine_of (const char *spec)
-{
-  g_autoptr (GError) error = NULL;
-  TopoMachine *machine = topo_machine_new (spec, &error);
-
-  g_assert_no_error (error);
-  return machine;
-}
 
 static PredictBoundTable *
 fill_good (const StudyBoundFill *fill)
@@ -61,7 +52,7 @@ count_lines (const char *text, const char *start, const char *part)
 static void
 test_classes (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("systemg:2");
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("systemg:2", 0);
   StudyBoundFill fill = { .machine = machine,
                           .bytes = small,
                           .n_bytes = 1,
@@ -87,7 +78,7 @@ test_classes (void)
 static void
 test_rows (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("systemg:2");
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("systemg:2", 0);
   const uint64_t sizes[] = { 8, 65536 };
   const StudyBoundFill fill = {
     .machine = machine, .bytes = sizes, .n_bytes = 2, .noise = { 1, 1 }, .n_threads = 2
@@ -130,7 +121,7 @@ test_rows (void)
 static void
 test_collectives (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("systemg:2");
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("systemg:2", 0);
   const uint64_t sizes[] = { 8, 4096 };
   const StudyBoundCollective wanted[] = { { TRACE_OP_ALLTOALL, 4 }, { TRACE_OP_BARRIER, 4 } };
   const StudyBoundFill fill = { .machine = machine,
@@ -153,7 +144,7 @@ test_collectives (void)
 static void
 test_every_collective (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("systemg:4");
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("systemg:4", 0);
   const uint32_t node[] = { 0, 1, 2, 3 };
   const uint8_t core[4] = { 0 };
   guint n = 0;
@@ -182,7 +173,7 @@ test_every_collective (void)
 static void
 assert_refused (const char *spec, TraceOpKind kind, uint32_t n_ranks, const char *part)
 {
-  g_autoptr (TopoMachine) machine = machine_of (spec);
+  g_autoptr (TopoMachine) machine = topo_testing_machine (spec, 0);
   const StudyBoundCollective wanted = { kind, n_ranks };
   const StudyBoundFill fill = { .machine = machine,
                                 .bytes = small,

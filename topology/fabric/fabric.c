@@ -438,9 +438,8 @@ topo_build_finish (TopoFabricBuilder *builder, GError **error)
   g_free (assembly.end_of_port);
   if (!done)
     return NULL;
-  /* Fills in hosts and rails: adapters are of one node when their descriptions
-   * begin with the same host's name. */
-  /* A node for each host name, and one for each adapter without. */
+  /* Hosts and rails: a node for each host name with which descriptions of adapters
+   * begin, and one for each adapter without. */
   g_autoptr (GHashTable) nodes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
 
   fabric->hosts = g_new0 (TopoHost, MAX (fabric->n_adapters, 1));

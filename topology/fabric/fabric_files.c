@@ -1,4 +1,4 @@
-/* fabric_files.c - fabrics from files: ibnetdiscover's output and ports report, Slurm's topology.conf.
+/* fabric_files.c - fabrics from the files of ibnetdiscover and Slurm.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
@@ -61,7 +61,7 @@ fabric_rate (const char *text, uint32_t *lanes, TopoSpeed *speed, bool *bad)
 
 /* --- ibnetdiscover's output, as ibsim reads it too ---
  *
- * switchguid=0x8f10500200b50(8f10500200b50)
+ *   switchguid=0x8f10500200b50(8f10500200b50)
  *   Switch 36 "S-0008f10500200b50" # "leaf 1" enhanced port 0 lid 9 lmc 0
  *   [1] "S-0008f10500108c5c"[15] # "spine 3" lid 16 4xQDR
  *   [4] "H-003048c749cd0000"[1](3048c749cd0001) # "node4 HCA-1" lid 72 4xDDR
@@ -348,7 +348,7 @@ fabric_discovered (const char *path, char *text, GError **error)
 
 /* --- The ports report: ibnetdiscover -p ---
  *
- * CA   182  1 0x001175000077d284 4x QDR - SW    18 18 0x00066a00ec002dd9 ( 'node179 HCA-1' - 'L112' )
+ *   CA   182  1 0x001175000077d284 4x QDR - SW    18 18 0x00066a00ec002dd9 ( 'node179 HCA-1' - 'L112' )
  *   SW    18 37 0x00066a00ec002dd9 4x ???                                    'L112'
  *
  * A line is a port: kind, LID, port number and GUID of its device, width and
@@ -446,38 +446,6 @@ take_name (char **text)
   return start + 1;
 }
 
-static gboolean
-read_row (Report *report, char *text, Row *row, GError **error)
-{
-  const char *rest = text;
-  g_autofree char *whole = g_strdup (text);
-  bool bad;
-  char *names;
-
-  *row = (Row){ .line = report->line };
-  if (!take_plug (&rest, &row->here))
-    return bad_row (report, whole, error);
-  while (*rest == ' ')
-    rest++;
-  row->connected = strstr (rest, " - ") != NULL && strchr (rest, '(') != NULL;
-  names = (char *) rest;
-  if (row->connected) {
-    const char *dash = strstr (rest, " - ");
-
-    if (!fabric_rate (rest, &row->lanes, &row->speed, &bad))
-      return bad_row (report, whole, error);
-    rest = dash + 3;
-    if (!take_plug (&rest, &row->there))
-      return bad_row (report, whole, error);
-    names = (char *) rest;
-  }
-  row->here_name = take_name (&names);
-  row->there_name = row->connected ? take_name (&names) : NULL;
-  if (row->here_name == NULL || (row->connected && row->there_name == NULL))
-    return bad_row (report, whole, error);
-  return TRUE;
-}
-
 static void
 note_port (Report *report, const Plug *plug)
 {
@@ -504,8 +472,32 @@ read_rows (Report *report, char *text, GError **error)
     report->line++;
     if (!g_str_has_prefix (line, "CA ") && !g_str_has_prefix (line, "SW "))
       continue;
-    if (!read_row (report, line, &row, error))
-      return FALSE;
+    const char *rest = line;
+    g_autofree char *whole = g_strdup (line);
+    bool bad;
+    char *names;
+
+    row = (Row){ .line = report->line };
+    if (!take_plug (&rest, &row.here))
+      return bad_row (report, whole, error);
+    while (*rest == ' ')
+      rest++;
+    row.connected = strstr (rest, " - ") != NULL && strchr (rest, '(') != NULL;
+    names = (char *) rest;
+    if (row.connected) {
+      const char *dash = strstr (rest, " - ");
+
+      if (!fabric_rate (rest, &row.lanes, &row.speed, &bad))
+        return bad_row (report, whole, error);
+      rest = dash + 3;
+      if (!take_plug (&rest, &row.there))
+        return bad_row (report, whole, error);
+      names = (char *) rest;
+    }
+    row.here_name = take_name (&names);
+    row.there_name = row.connected ? take_name (&names) : NULL;
+    if (row.here_name == NULL || (row.connected && row.there_name == NULL))
+      return bad_row (report, whole, error);
     note_port (report, &row.here);
     if (row.connected)
       note_port (report, &row.there);
@@ -574,10 +566,10 @@ add_row (const Report *report, TopoFabricBuilder *builder, const Row *row, uint3
 
 /* --- Slurm's topology.conf ---
  *
- * SwitchName=leaf1 Nodes=node[1-16,18]
+ *   SwitchName=leaf1 Nodes=node[1-16,18]
  *   SwitchName=spine Switches=leaf[1-4] LinkSpeed=10
  *
- * It tells who hangs on whom, but neither how many cables there are nor how
+ * It has the tree of switches and nodes, but neither the number of cables nor how
  * fast they are: one cable each, 4x QDR, with a warning that says so.
  * LinkSpeed is a number without a unit for the administrator; it is not used. */
 
@@ -701,22 +693,6 @@ read_slurm_line (Slurm *slurm, char *line, GError **error)
 /* --- The fabric --- */
 
 static gboolean
-add_item (TopoFabricBuilder *builder, Item *item, GError **error)
-{
-  g_autofree char *name =
-      item->is_switch ? g_strdup (item->name) : g_strdup_printf ("%s HCA-1", item->name);
-  TopoBuildDevice device = { .id = item->name,
-                             .name = name,
-                             .is_switch = item->is_switch,
-                             .n_ports = MAX (item->n_ports, 1),
-                             .line = item->line };
-
-  item->n_ports = 0;
-  item->device = topo_build_device (builder, &device, error);
-  return item->device != TOPO_NONE;
-}
-
-static gboolean
 add_slurm_end (TopoFabricBuilder *builder, const Item *here, const Item *there, uint32_t line,
                GError **error)
 {
@@ -729,18 +705,6 @@ add_slurm_end (TopoFabricBuilder *builder, const Item *here, const Item *there, 
                        .line = line };
 
   return topo_build_end (builder, &end, error);
-}
-
-static gboolean
-add_edge (const Slurm *slurm, TopoFabricBuilder *builder, const Edge *edge, GError **error)
-{
-  Item *parent = &g_array_index (slurm->items, Item, edge->parent);
-  Item *child = &g_array_index (slurm->items, Item, edge->child);
-
-  parent->n_ports++;
-  child->n_ports++;
-  return add_slurm_end (builder, parent, child, edge->line, error) &&
-         add_slurm_end (builder, child, parent, edge->line, error);
 }
 
 static void
@@ -779,12 +743,32 @@ fabric_slurm (const char *path, char *text, GError **error)
   g_autoptr (TopoFabricBuilder) builder = topo_build_new (slurm.path);
   TopoFabric *fabric;
 
-  for (guint at = 0; at < slurm.items->len; at++)
-    if (!add_item (builder, &g_array_index (slurm.items, Item, at), error))
+  for (guint at = 0; at < slurm.items->len; at++) {
+    Item *item = &g_array_index (slurm.items, Item, at);
+    g_autofree char *name =
+        item->is_switch ? g_strdup (item->name) : g_strdup_printf ("%s HCA-1", item->name);
+    TopoBuildDevice device = { .id = item->name,
+                               .name = name,
+                               .is_switch = item->is_switch,
+                               .n_ports = MAX (item->n_ports, 1),
+                               .line = item->line };
+
+    item->n_ports = 0;
+    item->device = topo_build_device (builder, &device, error);
+    if (item->device == TOPO_NONE)
       return NULL;
-  for (guint at = 0; at < slurm.edges->len; at++)
-    if (!add_edge (&slurm, builder, &g_array_index (slurm.edges, Edge, at), error))
+  }
+  for (guint at = 0; at < slurm.edges->len; at++) {
+    const Edge *edge = &g_array_index (slurm.edges, Edge, at);
+    Item *parent = &g_array_index (slurm.items, Item, edge->parent);
+    Item *child = &g_array_index (slurm.items, Item, edge->child);
+
+    parent->n_ports++;
+    child->n_ports++;
+    if (!add_slurm_end (builder, parent, child, edge->line, error) ||
+        !add_slurm_end (builder, child, parent, edge->line, error))
       return NULL;
+  }
   fabric = topo_build_finish (builder, error);
   if (fabric != NULL)
     g_ptr_array_add (fabric->warnings,

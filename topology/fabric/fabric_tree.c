@@ -40,22 +40,6 @@ id_of (uint32_t kind, uint32_t number)
 }
 
 static gboolean
-wire_device (TopoFabricBuilder *builder, uint32_t kind, uint32_t number, uint32_t n_ports,
-             GError **error)
-{
-  g_autofree char *id = id_of (kind, number);
-  g_autofree char *name =
-      g_strdup_printf ("%s%u%s", kind_names[kind], number, kind == TOPO_WIRE_NODE ? " HCA-1" : "");
-  TopoBuildDevice device = { .id = id,
-                             .name = name,
-                             .guid = guid_of (kind, number),
-                             .is_switch = kind != TOPO_WIRE_NODE,
-                             .n_ports = n_ports };
-
-  return topo_build_device (builder, &device, error) != TOPO_NONE;
-}
-
-static gboolean
 wire_end (TopoFabricBuilder *builder, TopoPlug from, TopoPlug to, TopoSpeed speed, GError **error)
 {
   g_autofree char *id = id_of (from.kind, from.number), *peer = id_of (to.kind, to.number);
@@ -81,9 +65,19 @@ static gboolean
 wire_devices (TopoFabricBuilder *builder, uint32_t kind, uint32_t n, uint32_t n_ports,
               GError **error)
 {
-  for (uint32_t number = 0; number < n; number++)
-    if (!wire_device (builder, kind, number, n_ports, error))
+  for (uint32_t number = 0; number < n; number++) {
+    g_autofree char *id = id_of (kind, number);
+    g_autofree char *name = g_strdup_printf ("%s%u%s", kind_names[kind], number,
+                                             kind == TOPO_WIRE_NODE ? " HCA-1" : "");
+    TopoBuildDevice device = { .id = id,
+                               .name = name,
+                               .guid = guid_of (kind, number),
+                               .is_switch = kind != TOPO_WIRE_NODE,
+                               .n_ports = n_ports };
+
+    if (topo_build_device (builder, &device, error) == TOPO_NONE)
       return FALSE;
+  }
   return TRUE;
 }
 
@@ -147,28 +141,6 @@ topo_fabric_tree (uint32_t leaves, uint32_t nodes, uint32_t spines, TopoSpeed sp
 
 /* --- Fat trees of three levels --- */
 
-/* k-port switches in k pods: each pod has k/2 leaves and k/2 spines, leaf and
- * spine number s of any pod are joined by one cable; spine s of every pod
- * reaches the cores s * k/2 .. s * k/2 + k/2 - 1. */
-static gboolean
-wire_pod (TopoFabricBuilder *builder, uint32_t pod, uint32_t half, TopoSpeed speed, GError **error)
-{
-  for (uint32_t leaf = 0; leaf < half; leaf++)
-    for (uint32_t at = 0; at < half; at++)
-      if (!wire_cable (builder, (TopoPlug){ TOPO_WIRE_LEAF, pod * half + leaf, at + 1 },
-                       (TopoPlug){ TOPO_WIRE_NODE, (pod * half + leaf) * half + at, 1 }, speed,
-                       error) ||
-          !wire_cable (builder, (TopoPlug){ TOPO_WIRE_LEAF, pod * half + leaf, half + at + 1 },
-                       (TopoPlug){ TOPO_WIRE_SPINE, pod * half + at, leaf + 1 }, speed, error))
-        return FALSE;
-  for (uint32_t spine = 0; spine < half; spine++)
-    for (uint32_t at = 0; at < half; at++)
-      if (!wire_cable (builder, (TopoPlug){ TOPO_WIRE_SPINE, pod * half + spine, half + at + 1 },
-                       (TopoPlug){ TOPO_WIRE_CORE, spine * half + at, pod + 1 }, speed, error))
-        return FALSE;
-  return TRUE;
-}
-
 TopoFabric *
 topo_fabric_tree3 (uint32_t radix, TopoSpeed speed, GError **error)
 {
@@ -187,9 +159,24 @@ topo_fabric_tree3 (uint32_t radix, TopoSpeed speed, GError **error)
       !wire_devices (builder, TOPO_WIRE_CORE, half * half, radix, error) ||
       !wire_devices (builder, TOPO_WIRE_NODE, radix * half * half, 1, error))
     return NULL;
-  for (uint32_t pod = 0; pod < radix; pod++)
-    if (!wire_pod (builder, pod, half, speed, error))
-      return NULL;
+  for (uint32_t pod = 0; pod < radix; pod++) {
+    /* k-port switches in k pods: each pod has k/2 leaves and k/2 spines, leaf and
+     * spine number s of any pod are joined by one cable; spine s of every pod
+     * reaches the cores s * k/2 .. s * k/2 + k/2 - 1. */
+    for (uint32_t leaf = 0; leaf < half; leaf++)
+      for (uint32_t at = 0; at < half; at++)
+        if (!wire_cable (builder, (TopoPlug){ TOPO_WIRE_LEAF, pod * half + leaf, at + 1 },
+                         (TopoPlug){ TOPO_WIRE_NODE, (pod * half + leaf) * half + at, 1 }, speed,
+                         error) ||
+            !wire_cable (builder, (TopoPlug){ TOPO_WIRE_LEAF, pod * half + leaf, half + at + 1 },
+                         (TopoPlug){ TOPO_WIRE_SPINE, pod * half + at, leaf + 1 }, speed, error))
+          return NULL;
+    for (uint32_t spine = 0; spine < half; spine++)
+      for (uint32_t at = 0; at < half; at++)
+        if (!wire_cable (builder, (TopoPlug){ TOPO_WIRE_SPINE, pod * half + spine, half + at + 1 },
+                         (TopoPlug){ TOPO_WIRE_CORE, spine * half + at, pod + 1 }, speed, error))
+          return NULL;
+  }
   return topo_build_finish (builder, error);
 }
 

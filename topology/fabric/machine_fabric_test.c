@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/machine.h"
+#include "topology/topology_testing.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -45,16 +46,6 @@ files_tear_down (Files *files, gconstpointer unused G_GNUC_UNUSED)
   g_free (files->fabric);
   g_free (files->tables);
   g_free (files->conf);
-}
-
-static TopoMachine *
-machine_of (const char *spec)
-{
-  g_autoptr (GError) error = NULL;
-  TopoMachine *machine = topo_machine_new (spec, &error);
-
-  g_assert_no_error (error);
-  return machine;
 }
 
 /* The machine of a machine file with this text, and options behind its path. */
@@ -120,7 +111,7 @@ test_print_survives (Files *files, gconstpointer unused G_GNUC_UNUSED)
   };
 
   for (gsize at = 0; at < G_N_ELEMENTS (specs); at++) {
-    g_autoptr (TopoMachine) machine = machine_of (specs[at]);
+    g_autoptr (TopoMachine) machine = topo_testing_machine (specs[at], 0);
 
     assert_survives_print (files, machine);
     g_assert_true (topo_machine_set_cores (machine, "7,3", NULL));
@@ -147,7 +138,7 @@ test_canonical_spec (void)
   };
 
   for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
-    g_autoptr (TopoMachine) machine = machine_of (cases[at][0]);
+    g_autoptr (TopoMachine) machine = topo_testing_machine (cases[at][0], 0);
 
     g_assert_cmpstr (machine->spec, ==, cases[at][1]);
   }
@@ -251,7 +242,7 @@ test_stampede (void)
   };
 
   for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
-    g_autoptr (TopoMachine) machine = machine_of (cases[at].spec);
+    g_autoptr (TopoMachine) machine = topo_testing_machine (cases[at].spec, 0);
 
     g_assert_cmpuint (machine->fabric->n_switches, ==, cases[at].switches);
     g_assert_cmpuint (machine->fabric->n_links, ==, 2 * cases[at].cables);
@@ -344,7 +335,7 @@ test_assumptions (Files *files, gconstpointer unused G_GNUC_UNUSED)
     if (cases[at].was != NULL)
       g_string_replace (text, cases[at].was, cases[at].is, 0);
     g_assert_true (g_file_set_contents (files->fabric, text->str, -1, NULL));
-    machine = machine_of (cases[at].spec != NULL ? cases[at].spec : file);
+    machine = topo_testing_machine (cases[at].spec != NULL ? cases[at].spec : file, 0);
     topo_machine_assumptions (machine, lines);
     g_ptr_array_add (lines, NULL);
     all = g_strjoinv ("\n", (char **) lines->pdata);

@@ -24,7 +24,7 @@ expand_range (const char *prefix, const char *range, const char *rest, guint bra
   guint64 first, last;
   int width;
 
-  /* "1-16" or "007"; *width of the first number. */
+  /* "1-16" or "007"; the first number has the width. */
   char *end;
 
   width = (int) strcspn (range, "-");
@@ -38,8 +38,8 @@ expand_range (const char *prefix, const char *range, const char *rest, guint bra
       return false;
     last = g_ascii_strtoull (start, &end, 10);
   }
-  if (!(*end == '\0' && first <= last && last <= UINT32_MAX && last - first < MAX_NAMES &&
-        width <= MAX_DIGITS))
+  if (*end != '\0' || first > last || last > UINT32_MAX || last - first >= MAX_NAMES ||
+      width > MAX_DIGITS)
     return false;
   for (guint64 number = first; number <= last; number++) {
     g_autofree char *name =

@@ -197,9 +197,7 @@ topo_launcher_check_slots (const TopoMapping *mapping, const TopoMachine *machin
     uint32_t expected = n_on_node[mapping->node[rank]]++;
 
     if (mapping->slot[rank] != expected) {
-      /* A node as a person knows it. */
       const char *host = topo_machine_host (machine, mapping->node[rank]);
-
       g_autofree char *node =
           host != NULL ? g_strdup (host) : g_strdup_printf ("node %u", mapping->node[rank]);
 

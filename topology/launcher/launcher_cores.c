@@ -53,7 +53,7 @@ rankfile_launch (const TopoMapping *mapping, const TopoMachine *machine G_GNUC_U
 
 /* --- Open MPI's rankfiles: a host and cores for every rank ---
  *
- * rank 0=node17 slot=1:0      core 0 of socket 1
+ *   rank 0=node17 slot=1:0      core 0 of socket 1
  *   rank 1=+n1 slot=0:2-3       the second node; one of two cores
  *   rank 2=node18 slot=5        core 5 of the node
  *   rank 3=node18 slot=p5       the core that has the system's processor 5
@@ -437,7 +437,7 @@ const TopoLauncher topo_launcher_rankfile = {
 
 /* --- Explicit resource files of IBM's jsrun (Summit, Sierra) ---
  *
- * cpu_index_using: physical
+ *   cpu_index_using: physical
  *   rank: 0: { host: 1; cpu: {4} }                  the first host of the job
  *   rank: 1: { host: 2; cpu: {0-3},{8-11} ; gpu: {0} } : app 0
  *

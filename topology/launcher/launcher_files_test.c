@@ -68,7 +68,7 @@ nodes_of_raw (const char *raw, uint32_t node_of[])
 static void
 test_flux_as_its_rfc (void)
 {
-  g_autoptr (TopoMachine) machine = launcher_fixture_machine ("torus:8", 4);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("torus:8", 4);
 
   for (gsize at = 0; at < G_N_ELEMENTS (rfc34); at++) {
     uint32_t node_of[16];
@@ -88,7 +88,7 @@ test_flux_as_its_rfc (void)
 static void
 test_flux_forms (void)
 {
-  g_autoptr (TopoMachine) machine = launcher_fixture_machine ("torus:4", 4);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("torus:4", 4);
 
   assert_placed (NULL, "{ \"map\" : [ [ 1 , 2,1,\n2 ] ],\n \"version\": 1 }", machine, 4,
                  "1.0 2.0 1.1 2.1");
@@ -99,7 +99,7 @@ test_flux_forms (void)
 static void
 test_pmi (void)
 {
-  g_autoptr (TopoMachine) machine = launcher_fixture_machine ("torus:6", 4);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("torus:6", 4);
   g_autoptr (TopoMapping) mapping = NULL;
   g_autofree char *text = NULL;
 
@@ -121,7 +121,7 @@ test_cray_as_grid_order_prints (void)
       "0,1,2,3,16,17,18,19,32,33,34,35,48,49,50,51,4,5,6,7,20,21,22,23,36,37,38,39,52,53,54,55\n"
       "8,9,10,11,24,25,26,27,40,41,42,43,56,57,58,59,12,13,14,15,28,29,30,31,44,45,46,47,60,61,"
       "62,63\n";
-  g_autoptr (TopoMachine) machine = launcher_fixture_machine ("torus:2", 32);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("torus:2", 32);
   g_autoptr (TopoMapping) mapping = launcher_fixture_read (NULL, order, machine, 64, NULL);
 
   g_assert_nonnull (mapping);
@@ -136,7 +136,7 @@ test_cray_as_grid_order_prints (void)
 static void
 test_cray_forms (void)
 {
-  g_autoptr (TopoMachine) machine = launcher_fixture_machine ("torus:2", 3);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("torus:2", 3);
 
   assert_placed (NULL, "2-4, 0\n\n1,5 # the rest\n", machine, 6, "1.0 1.1 0.0 0.1 0.2 1.2");
   assert_placed ("cray", "1\n0\n", machine, 2, "0.1 0.0");
@@ -146,7 +146,7 @@ test_cray_forms (void)
 static void
 test_host_files (void)
 {
-  g_autoptr (TopoMachine) machine = launcher_fixture_machine ("systemg:4", 3);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("systemg:4", 3);
 
   assert_placed ("slurm", "node3\nnode1,node[2-3]\n# no\nnode0*2\n", machine, 6,
                  "3.0 1.0 2.0 3.1 0.0 0.1");
@@ -159,8 +159,8 @@ test_host_files (void)
 static void
 test_vcoord (void)
 {
-  g_autoptr (TopoMachine) machine = launcher_fixture_machine ("torus:3x2x4", 2);
-  g_autoptr (TopoMachine) plane = launcher_fixture_machine ("torus:3x2", 2);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("torus:3x2x4", 2);
+  g_autoptr (TopoMachine) plane = topo_testing_machine ("torus:3x2", 2);
 
   assert_placed (NULL, "(0,0,1)\n( 2, 1 ,3 )\n(0,0,1)\n", machine, 3, "1.0 23.0 1.1");
   assert_placed (NULL, "(2,1)\n(0,1)\n", plane, 2, "5.0 1.0");
@@ -170,7 +170,7 @@ test_vcoord (void)
 static void
 test_erf (void)
 {
-  g_autoptr (TopoMachine) machine = launcher_fixture_machine ("systemg:4", 8);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("systemg:4", 8);
 
   assert_placed (NULL,
                  "app 0: ./program\ncpu_index_using: physical\noverlapping_rs: warn\n"
@@ -261,7 +261,7 @@ test_wrong_files (void)
       "cpu_index_using: physical\nrank: 0: { host: 1; cpu: {0} }\nrank: 1: { host: 1; cpu: {0} }\n",
       ":3: ", "are taken" },
   };
-  g_autoptr (TopoMachine) machine = launcher_fixture_machine ("systemg:4", 2);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("systemg:4", 2);
 
   for (gsize at = 0; at < G_N_ELEMENTS (cases); at++)
     assert_refused (cases[at].kind, cases[at].text, machine, 2, cases[at].line, cases[at].named);
@@ -270,7 +270,7 @@ test_wrong_files (void)
 static void
 test_wrong_coordinates (void)
 {
-  g_autoptr (TopoMachine) machine = launcher_fixture_machine ("torus:3x2x4", 1);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("torus:3x2x4", 1);
 
   assert_refused ("vcoord", "(0,0,0)\n(0,2,0)\n", machine, 2, ":2: ", "Y = 2");
   assert_refused ("vcoord", "(0,0,0)\n(0,0,0)\n", machine, 2,
@@ -287,7 +287,7 @@ test_wrong_coordinates (void)
 static void
 test_hosts_of_a_torus (void)
 {
-  g_autoptr (TopoMachine) machine = launcher_fixture_machine ("torus:2x2", 2);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("torus:2x2", 2);
 
   assert_refused ("slurm", "a\n", machine, 1, ":1: ", "see --hosts");
   launcher_fixture_name_hosts (machine);
@@ -299,7 +299,7 @@ test_hosts_of_a_torus (void)
 static void
 test_hosts_of_a_fabric (void)
 {
-  g_autoptr (TopoMachine) machine = launcher_fixture_machine ("systemg:4", 2);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("systemg:4", 2);
   g_autoptr (TopoMapping) mapping = NULL;
   g_autofree char *text = NULL;
 
@@ -325,10 +325,10 @@ test_wrong_hosts (void)
     { "a\nb:2\n", ":2: " },
     { "n[0-\n", ":1: " },
   };
-  g_autoptr (TopoMachine) machine = launcher_fixture_machine ("torus:2x2", 2);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("torus:2x2", 2);
 
   for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
-    g_autofree char *path = launcher_fixture_file (cases[at].text);
+    g_autofree char *path = topo_testing_file (cases[at].text);
     g_autoptr (GError) error = NULL;
 
     g_assert_false (topo_machine_set_hosts (machine, path, &error));
@@ -344,7 +344,7 @@ test_wrong_hosts (void)
 static void
 test_hosts_without_end (void)
 {
-  g_autoptr (TopoMachine) machine = launcher_fixture_machine ("torus:2x2", 2);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("torus:2x2", 2);
   g_autofree char *letters = g_strnfill (20000, 'a');
   g_autofree char *far = g_strdup_printf ("%s[1-131072]\n", letters);
   g_autoptr (GString) deep = g_string_new ("n");
@@ -354,7 +354,7 @@ test_hosts_without_end (void)
     g_string_append (deep, "[1]");
   lines[1] = deep->str;
   for (gsize at = 0; at < G_N_ELEMENTS (lines); at++) {
-    g_autofree char *path = launcher_fixture_file (lines[at]);
+    g_autofree char *path = topo_testing_file (lines[at]);
     g_autoptr (GError) error = NULL;
 
     g_assert_false (topo_machine_set_hosts (machine, path, &error));

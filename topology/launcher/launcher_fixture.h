@@ -1,14 +1,10 @@
-/* launcher_fixture.h - what the tests of launchers' files have in common.
+/* launcher_fixture.h - reading texts as launchers' files in tests.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "topology/launcher/launcher.h"
-
-/* The path of a new file with this text; the caller removes it and frees the path. */
-char *launcher_fixture_file (const char *text);
-
-TopoMachine *launcher_fixture_machine (const char *spec, uint32_t ranks_per_node);
+#include "topology/topology_testing.h"
 
 /* Gives the nodes of a machine the names h0, h1 ... */
 void launcher_fixture_name_hosts (TopoMachine *machine);

@@ -1,4 +1,4 @@
-/* launcher_hosts.c - launchers' files that list hosts: Open MPI's and MPICH's hostfiles, Hydra's, Slurm's.
+/* launcher_hosts.c - launchers' files that list hosts: hostfiles, Hydra's and Slurm's host files.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/fabric/names.h"
@@ -7,7 +7,7 @@
 
 /* --- Hostfiles: a host and its slots, a line each ---
  *
- * node3 slots=4        Open MPI's hostfile; max_slots is passed over
+ *   node3 slots=4        Open MPI's hostfile; max_slots is passed over
  *   node5:2              MPICH's
  *   node7                one slot; a host that stands again has one more (PBS)
  *   node[08-11,20]:4     Slurm's list of nodes: so many slots on each
@@ -43,30 +43,6 @@ bad_hostfile_line (const HostReader *reader, const char *found, GError **error)
   return FALSE;
 }
 
-/* How many slots a line gives, behind the name of its host. */
-static gboolean
-read_slots (const HostReader *reader, char **words, uint64_t *n_slots, GError **error)
-{
-  char *colon = strchr (words[0], ':');
-
-  *n_slots = 1;
-  if (colon != NULL) {
-    *colon = '\0';
-    if (!g_ascii_string_to_unsigned (colon + 1, 10, 1, UINT16_MAX, n_slots, NULL))
-      return bad_hostfile_line (reader, colon + 1, error);
-  }
-  for (gsize at = 1; words[at] != NULL; at++) {
-    if (*words[at] == '\0' || g_str_has_prefix (words[at], "max_slots=") ||
-        g_str_has_prefix (words[at], "max-slots="))
-      continue;
-    if (!g_str_has_prefix (words[at], "slots=") ||
-        !g_ascii_string_to_unsigned (words[at] + strlen ("slots="), 10, 1, UINT16_MAX, n_slots,
-                                     NULL))
-      return bad_hostfile_line (reader, words[at], error);
-  }
-  return TRUE;
-}
-
 static gboolean
 add_host (HostReader *reader, const char *name, uint64_t n_slots, GError **error)
 {
@@ -94,8 +70,24 @@ read_hostfile_line (HostReader *reader, const char *line, GError **error)
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
   uint64_t n_slots;
 
-  if (!read_slots (reader, words, &n_slots, error))
-    return FALSE;
+  /* The slots that stand behind the name of the host. */
+  char *colon = strchr (words[0], ':');
+
+  n_slots = 1;
+  if (colon != NULL) {
+    *colon = '\0';
+    if (!g_ascii_string_to_unsigned (colon + 1, 10, 1, UINT16_MAX, &n_slots, NULL))
+      return bad_hostfile_line (reader, colon + 1, error);
+  }
+  for (gsize at = 1; words[at] != NULL; at++) {
+    if (*words[at] == '\0' || g_str_has_prefix (words[at], "max_slots=") ||
+        g_str_has_prefix (words[at], "max-slots="))
+      continue;
+    if (!g_str_has_prefix (words[at], "slots=") ||
+        !g_ascii_string_to_unsigned (words[at] + strlen ("slots="), 10, 1, UINT16_MAX, &n_slots,
+                                     NULL))
+      return bad_hostfile_line (reader, words[at], error);
+  }
   if (!topo_names_expand (words[0], names))
     return bad_hostfile_line (reader, words[0], error);
   for (guint at = 0; at < names->len; at++)
@@ -222,37 +214,13 @@ const TopoLauncher topo_launcher_hostfile = {
 
 /* --- Host files of Hydra, the mpiexec of MPICH ---
  *
- * node3:2        ranks 0 and 1
+ *   node3:2        ranks 0 and 1
  *   node5          rank 2
  *   node3          rank 3: Hydra takes the line for another node
  *
  * Ranks follow the lines (MPICH 4.0.2, tried).  A host that stands again has a proxy
  * of its own again, and PMI calls it another node: MPI then uses no memory that the
  * parts of a split host share, and -bind-to begins anew in each part. */
-
-static gboolean
-read_hydra_line (TopoPlacer *placer, const TopoHosts *hosts, char *line, GError **error)
-{
-  char *colon = strchr (line, ':');
-  uint64_t n = 1;
-  uint32_t node;
-
-  if (colon != NULL)
-    *colon = '\0';
-  if (strpbrk (line, " \t") != NULL ||
-      (colon != NULL && !g_ascii_string_to_unsigned (colon + 1, 10, 1, UINT32_MAX, &n, NULL)))
-    return topo_placer_fail (placer, TOPO_ERROR_SYNTAX, error,
-                             "expected HOST or HOST:N, found \"%s%s%s\"", line,
-                             colon != NULL ? ":" : "", colon != NULL ? colon + 1 : "");
-  if (!topo_hosts_find (hosts, line, &node, error)) {
-    g_prefix_error (error, "%s:%u: ", placer->path, placer->line);
-    return FALSE;
-  }
-  for (; n > 0; n--)
-    if (!topo_placer_fill (placer, node, error))
-      return FALSE;
-  return TRUE;
-}
 
 static gboolean
 read_hydra (TopoMapping *mapping, const TopoMachine *machine, const char *path, char *text,
@@ -262,9 +230,26 @@ read_hydra (TopoMapping *mapping, const TopoMachine *machine, const char *path, 
   g_auto (TopoHosts) hosts = topo_hosts_new (machine);
   char *line;
 
-  while ((line = topo_placer_line (&placer, &text)) != NULL)
-    if (!read_hydra_line (&placer, &hosts, line, error))
+  while ((line = topo_placer_line (&placer, &text)) != NULL) {
+    char *colon = strchr (line, ':');
+    uint64_t n = 1;
+    uint32_t node;
+
+    if (colon != NULL)
+      *colon = '\0';
+    if (strpbrk (line, " \t") != NULL ||
+        (colon != NULL && !g_ascii_string_to_unsigned (colon + 1, 10, 1, UINT32_MAX, &n, NULL)))
+      return topo_placer_fail (&placer, TOPO_ERROR_SYNTAX, error,
+                               "expected HOST or HOST:N, found \"%s%s%s\"", line,
+                               colon != NULL ? ":" : "", colon != NULL ? colon + 1 : "");
+    if (!topo_hosts_find (&hosts, line, &node, error)) {
+      g_prefix_error (error, "%s:%u: ", placer.path, placer.line);
       return FALSE;
+    }
+    for (; n > 0; n--)
+      if (!topo_placer_fill (&placer, node, error))
+        return FALSE;
+  }
   return topo_placer_finish (&placer, error);
 }
 
@@ -328,7 +313,7 @@ const TopoLauncher topo_launcher_hydra = {
 
 /* --- Host files for Slurm's arbitrary distribution: a host for every task ---
  *
- * node3
+ *   node3
  *   node5,node[7-8]     several on a line
  *   node3*2             twice
  *

@@ -1,4 +1,4 @@
-/* launcher_maps.c - launchers' files without names of hosts: coordinates, orders of ranks, blocks of nodes.
+/* launcher_maps.c - launchers' files without hosts: coordinates, orders of ranks, blocks of nodes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/launcher/launcher_private.h"
@@ -6,7 +6,7 @@
 
 /* --- Map files: the coordinates and the slot of every rank, a line each ---
  *
- * # A B C D E T
+ *   # A B C D E T
  *   0 0 0 0 1 3        Blue Gene/Q: rank 0, in the slot 3
  *   0 1 0              any torus, here 2-dimensional; on a fabric a node and a slot
  *
@@ -48,23 +48,6 @@ read_values (const TopoPlacer *placer, const TopoColumns *columns, const char *t
 }
 
 static gboolean
-read_rank (TopoPlacer *placer, const TopoColumns *columns, const char *text, GError **error)
-{
-  uint32_t at[TOPO_MAX_COLUMNS];
-  uint32_t node = 0;
-
-  if (!read_values (placer, columns, text, at, error))
-    return FALSE;
-  if (placer->n_placed == placer->mapping->n_ranks)
-    return topo_placer_fail (placer, TOPO_ERROR_RANGE, error,
-                             "\"%s\" is one line too many for %u ranks", text,
-                             placer->mapping->n_ranks);
-  for (uint32_t column = 0; column + 1 < columns->n; column++)
-    node = node * columns->size[column] + at[column];
-  return topo_placer_put (placer, placer->n_placed, node, at[columns->n - 1], error);
-}
-
-static gboolean
 read_map (TopoMapping *mapping, const TopoMachine *machine, const char *path, char *text,
           GError **error)
 {
@@ -72,9 +55,21 @@ read_map (TopoMapping *mapping, const TopoMachine *machine, const char *path, ch
   TopoColumns columns = topo_columns_of (machine);
   const char *line;
 
-  while ((line = topo_placer_line (&placer, &text)) != NULL)
-    if (!read_rank (&placer, &columns, line, error))
+  while ((line = topo_placer_line (&placer, &text)) != NULL) {
+    uint32_t at[TOPO_MAX_COLUMNS];
+    uint32_t node = 0;
+
+    if (!read_values (&placer, &columns, line, at, error))
       return FALSE;
+    if (placer.n_placed == placer.mapping->n_ranks)
+      return topo_placer_fail (&placer, TOPO_ERROR_RANGE, error,
+                               "\"%s\" is one line too many for %u ranks", line,
+                               placer.mapping->n_ranks);
+    for (uint32_t column = 0; column + 1 < columns.n; column++)
+      node = node * columns.size[column] + at[column];
+    if (!topo_placer_put (&placer, placer.n_placed, node, at[columns.n - 1], error))
+      return FALSE;
+  }
   return topo_placer_finish (&placer, error);
 }
 
@@ -205,7 +200,7 @@ const TopoLauncher topo_launcher_bgp = {
 
 /* --- Coordinate files of Fujitsu's mpiexec (K, FX100, Fugaku) ---
  *
- * (0,0,1)      rank 0
+ *   (0,0,1)      rank 0
  *   (3,0,1)      rank 1; (X,Y) and (X) for jobs of two dimensions and one
  *
  * A line per rank; the ranks of a node have the same line (RIKEN's rankmap4d and
@@ -237,37 +232,6 @@ take_sign (const char **text, char sign)
 }
 
 static gboolean
-read_coordinates_line (TopoPlacer *placer, const char *line, GError **error)
-{
-  const TopoShape *shape = &placer->machine->shape;
-  const char *at = line;
-  bool good = take_sign (&at, '(');
-  uint32_t node = 0;
-
-  for (uint32_t dimension = 0; good && dimension < shape->n_dimensions; dimension++) {
-    char *end = NULL;
-    guint64 value = g_ascii_isdigit (*at) ? g_ascii_strtoull (at, &end, 10) : 0;
-
-    if (end == NULL) {
-      good = false;
-      break;
-    }
-    if (value >= shape->size[dimension])
-      return topo_placer_fail (placer, TOPO_ERROR_RANGE, error,
-                               "%c = %" G_GUINT64_FORMAT " is not within 0 .. %u",
-                               'X' + (char) dimension, value, shape->size[dimension] - 1);
-    node = node * shape->size[dimension] + (uint32_t) value;
-    at = end;
-    good = take_sign (&at, dimension + 1 < shape->n_dimensions ? ',' : ')');
-  }
-  if (!good || *at != '\0')
-    return topo_placer_fail (placer, TOPO_ERROR_SYNTAX, error,
-                             "expected %u coordinates as in (0,1,2), found \"%s\"",
-                             shape->n_dimensions, line);
-  return topo_placer_fill (placer, node, error);
-}
-
-static gboolean
 read_vcoord (TopoMapping *mapping, const TopoMachine *machine, const char *path, char *text,
              GError **error)
 {
@@ -277,9 +241,35 @@ read_vcoord (TopoMapping *mapping, const TopoMachine *machine, const char *path,
   if (!check_vcoord_machine (machine, error))
     return FALSE;
   placer = topo_placer_new (mapping, machine, path);
-  while ((line = topo_placer_line (&placer, &text)) != NULL)
-    if (!read_coordinates_line (&placer, line, error))
+  while ((line = topo_placer_line (&placer, &text)) != NULL) {
+    const TopoShape *shape = &placer.machine->shape;
+    const char *at = line;
+    bool good = take_sign (&at, '(');
+    uint32_t node = 0;
+
+    for (uint32_t dimension = 0; good && dimension < shape->n_dimensions; dimension++) {
+      char *end = NULL;
+      guint64 value = g_ascii_isdigit (*at) ? g_ascii_strtoull (at, &end, 10) : 0;
+
+      if (end == NULL) {
+        good = false;
+        break;
+      }
+      if (value >= shape->size[dimension])
+        return topo_placer_fail (&placer, TOPO_ERROR_RANGE, error,
+                                 "%c = %" G_GUINT64_FORMAT " is not within 0 .. %u",
+                                 'X' + (char) dimension, value, shape->size[dimension] - 1);
+      node = node * shape->size[dimension] + (uint32_t) value;
+      at = end;
+      good = take_sign (&at, dimension + 1 < shape->n_dimensions ? ',' : ')');
+    }
+    if (!good || *at != '\0')
+      return topo_placer_fail (&placer, TOPO_ERROR_SYNTAX, error,
+                               "expected %u coordinates as in (0,1,2), found \"%s\"",
+                               shape->n_dimensions, line);
+    if (!topo_placer_fill (&placer, node, error))
       return FALSE;
+  }
   return topo_placer_finish (&placer, error);
 }
 
@@ -332,14 +322,14 @@ const TopoLauncher topo_launcher_vcoord = {
 
 /* --- MPICH_RANK_ORDER of Cray MPICH: which rank each slot gets ---
  *
- * # two nodes of four slots
+ *   # two nodes of four slots
  *   0,1,4,5
  *   2-3,6,7
  *
  * The other way round than all else: the n-th number is the rank that is put where a
  * job in order would have rank n, and so in the n-th slot, nodes one after the other
  * (HPE's manual of grid_order, which prints such files; LUMI's and NERSC's pages on
- * MPICH_RANK_REORDER_METHOD=3).  That a range a-b is taken is known from hearsay only, so
+ * MPICH_RANK_REORDER_METHOD=3).  Ranges a-b are accepted by report only, not by a source, so
  * that none is written. */
 
 /* "3" or "2-5"; *first and *last are below 2^32. */
@@ -358,43 +348,37 @@ read_range (const char *text, uint64_t *first, uint64_t *last)
 }
 
 static gboolean
-read_cray_line (TopoPlacer *placer, const char *line, GError **error)
-{
-  g_auto (GStrv) items = g_strsplit (line, ",", -1);
-  uint32_t ranks_per_node = placer->machine->ranks_per_node;
-
-  for (gsize at = 0; items[at] != NULL; at++) {
-    uint64_t first, last;
-
-    if (*g_strstrip (items[at]) == '\0' && at > 0 && items[at + 1] == NULL)
-      break;
-    if (!read_range (items[at], &first, &last))
-      return topo_placer_fail (placer, TOPO_ERROR_SYNTAX, error,
-                               "expected ranks and commas as in 0,1,4-7, found \"%s\"", items[at]);
-    for (uint64_t rank = first; rank <= last; rank++) {
-      uint32_t place = placer->n_placed;
-
-      if (place == placer->mapping->n_ranks)
-        return topo_placer_fail (placer, TOPO_ERROR_RANGE, error,
-                                 "rank %" G_GUINT64_FORMAT " is one too many for %u slots", rank,
-                                 place);
-      if (!topo_placer_put (placer, rank, place / ranks_per_node, place % ranks_per_node, error))
-        return FALSE;
-    }
-  }
-  return TRUE;
-}
-
-static gboolean
 read_cray (TopoMapping *mapping, const TopoMachine *machine, const char *path, char *text,
            GError **error)
 {
   g_auto (TopoPlacer) placer = topo_placer_new (mapping, machine, path);
   const char *line;
 
-  while ((line = topo_placer_line (&placer, &text)) != NULL)
-    if (!read_cray_line (&placer, line, error))
-      return FALSE;
+  while ((line = topo_placer_line (&placer, &text)) != NULL) {
+    g_auto (GStrv) items = g_strsplit (line, ",", -1);
+    uint32_t ranks_per_node = placer.machine->ranks_per_node;
+
+    for (gsize at = 0; items[at] != NULL; at++) {
+      uint64_t first, last;
+
+      if (*g_strstrip (items[at]) == '\0' && at > 0 && items[at + 1] == NULL)
+        break;
+      if (!read_range (items[at], &first, &last))
+        return topo_placer_fail (&placer, TOPO_ERROR_SYNTAX, error,
+                                 "expected ranks and commas as in 0,1,4-7, found \"%s\"",
+                                 items[at]);
+      for (uint64_t rank = first; rank <= last; rank++) {
+        uint32_t place = placer.n_placed;
+
+        if (place == placer.mapping->n_ranks)
+          return topo_placer_fail (&placer, TOPO_ERROR_RANGE, error,
+                                   "rank %" G_GUINT64_FORMAT " is one too many for %u slots", rank,
+                                   place);
+        if (!topo_placer_put (&placer, rank, place / ranks_per_node, place % ranks_per_node, error))
+          return FALSE;
+      }
+    }
+  }
   return topo_placer_finish (&placer, error);
 }
 

@@ -2,32 +2,17 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/launcher/launcher.h"
+#include "topology/topology_testing.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
 
-/* Four nodes of eight cores, named node0 to node3. */
-static TopoMachine *
-machine_of (uint32_t ranks_per_node)
-{
-  TopoMachine *machine = topo_machine_new ("systemg:4", NULL);
-
-  g_assert_nonnull (machine);
-  machine->ranks_per_node = ranks_per_node;
-  return machine;
-}
-
 static TopoMapping *
 mapping_of_text (const char *text, const TopoMachine *machine, uint32_t n_ranks, GError **error)
 {
-  g_autofree char *path = NULL;
-  int fd = g_file_open_tmp ("ranks-XXXXXX", &path, NULL);
-  TopoMapping *mapping;
+  g_autofree char *path = topo_testing_file (text);
+  TopoMapping *mapping = topo_mapping_new (path, machine, n_ranks, error);
 
-  g_assert_cmpint (fd, >=, 0);
-  g_close (fd, NULL);
-  g_assert_true (g_file_set_contents (path, text, -1, NULL));
-  mapping = topo_mapping_new (path, machine, n_ranks, error);
   g_unlink (path);
   return mapping;
 }
@@ -69,13 +54,13 @@ assert_refused (const char *text, const TopoMachine *machine, uint32_t n_ranks, 
     g_error ("\"%s\": \"%s\" instead of %s %s", text, error->message, line, named);
 }
 
-/* --- Rankfiles --- */
+/* --- Rankfiles, on four nodes of eight cores, named node0 to node3 --- */
 
 /* Each form that Open MPI's scanner and its manual name. */
 static void
 test_forms (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of (8);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("systemg:4", 8);
 
   assert_placed ("rank 0=node1 slot=1:0\nrank 1=node0 slot=0:3\n", machine, 2, "1.4 0.3");
   assert_placed ("rank 1=node0 slot=5\n\nrank 0=node0 slot=0\n", machine, 2, "0.0 0.5");
@@ -88,7 +73,7 @@ test_forms (void)
 static void
 test_comments (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of (8);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("systemg:4", 8);
 
   assert_placed ("# a job\n/* of\n two ranks */ rank 0=node0 slot=1 // here\n"
                  "rank 1=node1 slot=0:* # there\n",
@@ -100,7 +85,7 @@ test_comments (void)
 static void
 test_sets_fill_up (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of (8);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("systemg:4", 8);
 
   assert_placed ("rank 0=node0 slot=1:*\nrank 1=node0 slot=1:*\nrank 2=node0 slot=4-7\n", machine,
                  3, "0.4 0.5 0.6");
@@ -114,7 +99,7 @@ test_sets_fill_up (void)
 static void
 test_processors (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of (8);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("systemg:4", 8);
 
   assert_placed ("rank 0=node0 slot=p1\nrank 1=node0 slot=P4\nrank 2=node0 slot=p2-3\n", machine, 3,
                  "0.4 0.1 0.2");
@@ -126,7 +111,7 @@ test_processors (void)
 static void
 test_cores_in_another_order (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of (1);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("systemg:4", 1);
 
   g_assert_true (topo_machine_set_cores (machine, "scatter", NULL));
   g_assert_true (topo_machine_set_ranks_per_node (machine, 8, NULL));
@@ -167,7 +152,7 @@ test_bad_rankfiles (void)
     { "rank 0=node0 slot=1 2\n", ":1: ", "expected rank" },
     { "rank 0=node0 slot=0\n1 node1 slot=0\n", ":2: ", "expected rank" },
   };
-  g_autoptr (TopoMachine) machine = machine_of (8);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("systemg:4", 8);
   g_autoptr (TopoMachine) torus = topo_machine_new ("bgq:32", NULL);
 
   for (gsize at = 0; at < G_N_ELEMENTS (cases); at++)
@@ -179,7 +164,7 @@ test_bad_rankfiles (void)
 static void
 test_print_survives (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of (1);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("systemg:4", 1);
   g_autoptr (TopoMapping) mapping = NULL, again = NULL;
   g_autoptr (GError) error = NULL;
   g_autofree char *text = NULL, *placed = NULL;
@@ -201,7 +186,7 @@ test_print_refused (void)
 {
   g_autoptr (TopoMachine) torus = topo_machine_new ("bgq:32", NULL);
   g_autoptr (TopoMapping) mapping = topo_mapping_new (NULL, torus, 4, NULL);
-  g_autoptr (TopoMachine) machine = machine_of (1);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("systemg:4", 1);
   g_autoptr (TopoMapping) other = topo_mapping_new (NULL, machine, 4, NULL);
   char *name = machine->fabric->hosts[2].name;
 
@@ -216,7 +201,7 @@ test_print_refused (void)
 static void
 test_hosts (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of (4);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("systemg:4", 4);
 
   assert_placed ("# ours\nnode2 slots=2 max_slots=8\nnode0:3\n", machine, 5, "2.0 2.1 0.0 0.1 0.2");
   assert_placed ("node3\nnode1\nnode3\n+n0\n", machine, 4, "3.0 3.1 1.0 0.0");
@@ -244,7 +229,7 @@ test_bad_hosts (void)
     { "node0\nnode[]\n", ":2: ", "\"node[]\"" },
     { "node[0-4294967295]\n", ":1: ", "expected HOST" },
   };
-  g_autoptr (TopoMachine) machine = machine_of (4);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("systemg:4", 4);
 
   for (gsize at = 0; at < G_N_ELEMENTS (cases); at++)
     assert_refused (cases[at].text, machine, 2, cases[at].line, cases[at].named);
@@ -254,7 +239,7 @@ test_bad_hosts (void)
 static void
 test_letters_and_maps (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of (2);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("systemg:4", 2);
   g_autoptr (TopoMapping) by_slot = topo_mapping_new (NULL, machine, 5, NULL);
   g_autoptr (TopoMapping) by_node = topo_mapping_new ("TA", machine, 5, NULL);
   g_autofree char *slots = describe (by_slot, machine), *nodes = describe (by_node, machine);

@@ -33,7 +33,7 @@ static const struct {
 static TopoMachine *
 torus (void)
 {
-  TopoMachine *machine = launcher_fixture_machine ("torus:3x2x4", 4);
+  TopoMachine *machine = topo_testing_machine ("torus:3x2x4", 4);
 
   launcher_fixture_name_hosts (machine);
   return machine;
@@ -43,7 +43,7 @@ torus (void)
 static TopoMachine *
 fabric (void)
 {
-  return launcher_fixture_machine ("systemg:6", 8);
+  return topo_testing_machine ("systemg:6", 8);
 }
 
 static bool
@@ -178,7 +178,7 @@ test_written_is_read_back (void)
 static void
 test_other_machines (void)
 {
-  g_autoptr (TopoMachine) bgq = launcher_fixture_machine ("bgq:32", 16);
+  g_autoptr (TopoMachine) bgq = topo_testing_machine ("bgq:32", 16);
   g_autoptr (TopoMachine) scattered = fabric ();
 
   g_assert_true (topo_machine_set_cores (scattered, "scatter", NULL));
@@ -245,8 +245,8 @@ static void
 test_refusals_say_why (void)
 {
   g_autoptr (TopoMachine) a_fabric = fabric ();
-  g_autoptr (TopoMachine) a_torus = launcher_fixture_machine ("torus:3x2x4", 8);
-  g_autoptr (TopoMachine) bgq = launcher_fixture_machine ("bgq:32", 4);
+  g_autoptr (TopoMachine) a_torus = topo_testing_machine ("torus:3x2x4", 8);
+  g_autoptr (TopoMachine) bgq = topo_testing_machine ("bgq:32", 4);
   g_autoptr (TopoMapping) mapping = launcher_fixture_read (NULL, "0 1\n0 0\n", a_fabric, 2, NULL);
   g_autoptr (TopoMapping) turns =
       launcher_fixture_read (NULL, "4 0\n5 0\n4 1\n", a_fabric, 3, NULL);
@@ -289,9 +289,9 @@ assert_launch (const char *kind, const TopoMapping *mapping, const TopoMachine *
 static void
 test_launch_lines (void)
 {
-  g_autoptr (TopoMachine) a_fabric = launcher_fixture_machine ("systemg:4", 1);
-  g_autoptr (TopoMachine) a_torus = launcher_fixture_machine ("torus:2x3x4", 4);
-  g_autoptr (TopoMachine) bgq = launcher_fixture_machine ("bgq:32", 16);
+  g_autoptr (TopoMachine) a_fabric = topo_testing_machine ("systemg:4", 1);
+  g_autoptr (TopoMachine) a_torus = topo_testing_machine ("torus:2x3x4", 4);
+  g_autoptr (TopoMachine) bgq = topo_testing_machine ("bgq:32", 16);
   g_autoptr (TopoMapping) mapping = NULL;
   g_autoptr (TopoMapping) turns = NULL;
   g_autoptr (TopoMapping) six = topo_mapping_new (NULL, a_torus, 6, NULL);
@@ -338,7 +338,7 @@ test_launch_lines (void)
 static void
 test_task_map_too_long (void)
 {
-  g_autoptr (TopoMachine) machine = launcher_fixture_machine ("torus:128x128", 1);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("torus:128x128", 1);
   g_autoptr (TopoMapping) mapping = topo_mapping_new (NULL, machine, 128 * 128, NULL);
 
   assert_launch ("flux", mapping, machine,

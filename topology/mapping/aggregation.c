@@ -122,7 +122,7 @@ make_pattern (const TopoNode *node, const TopoLevels *levels, const uint32_t tak
     if (is_used[place])
       pattern.place[pattern.n_tasks++] = place;
   for (uint32_t level = 0; level < levels->n_levels; level++) {
-    /* Groups of a level that are used; *is_even turns false if their tasks differ in number. */
+    /* Groups of the level that are used, and whether each has equally many tasks. */
     uint32_t n = 0, tasks = 0, tasks_before = 0;
 
     for (uint32_t at = 0; at < pattern.n_tasks; at++) {

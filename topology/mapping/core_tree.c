@@ -41,17 +41,6 @@ object_above (const TopoNode *node, uint32_t core, const Kind *kind)
   return TOPO_NONE;
 }
 
-static void
-fill_column (const TopoNode *node, const Kind *kind, Column *column)
-{
-  *column = (Column){ .kind = kind };
-  for (uint32_t core = 0; core < node->n_cores; core++) {
-    column->object[core] = object_above (node, core, kind);
-    column->n += column->object[core] != TOPO_NONE &&
-                 (core == 0 || column->object[core] != column->object[core - 1]);
-  }
-}
-
 static int
 compare_columns (const void *a, const void *b)
 {
@@ -138,8 +127,14 @@ topo_levels_new (const TopoNode *node, bool with_threads)
       levels->core[levels->n_places] = node->cpu_core[cpu];
       levels->cpu[levels->n_places++] = node->cpu[cpu];
     }
-  for (gsize kind = 0; kind < G_N_ELEMENTS (kinds); kind++)
-    fill_column (node, &kinds[kind], &column[kind]);
+  for (gsize kind = 0; kind < G_N_ELEMENTS (kinds); kind++) {
+    column[kind] = (Column){ .kind = &kinds[kind] };
+    for (uint32_t core = 0; core < node->n_cores; core++) {
+      column[kind].object[core] = object_above (node, core, &kinds[kind]);
+      column[kind].n += column[kind].object[core] != TOPO_NONE &&
+                        (core == 0 || column[kind].object[core] != column[kind].object[core - 1]);
+    }
+  }
   qsort (column, G_N_ELEMENTS (kinds), sizeof *column, compare_columns);
   for (gsize kind = 0; kind < G_N_ELEMENTS (kinds); kind++)
     add_column (levels, &column[kind], node->n_cores);

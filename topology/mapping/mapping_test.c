@@ -2,19 +2,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/mapping/mapping.h"
+#include "topology/topology_testing.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
-
-static TopoMachine *
-machine_of (const char *spec, uint32_t ranks_per_node)
-{
-  TopoMachine *machine = topo_machine_new (spec, NULL);
-
-  g_assert_nonnull (machine);
-  machine->ranks_per_node = ranks_per_node;
-  return machine;
-}
 
 static TopoMapping *
 mapping_of (const char *text, const TopoMachine *machine, uint32_t n_ranks)
@@ -41,7 +32,7 @@ temporary_file (const char *text)
 static void
 test_default_fills_node_by_node (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("bgq:512", 16);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:512", 16);
   g_autoptr (TopoMapping) mapping = mapping_of (NULL, machine, 8192);
 
   g_assert_cmpstr (mapping->name, ==, "ABCDET");
@@ -55,7 +46,7 @@ test_default_fills_node_by_node (void)
 static void
 test_default_by_its_name (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("torus:2x3", 2);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("torus:2x3", 2);
   g_autoptr (TopoMapping) mapping = mapping_of ("default", machine, 12);
 
   g_assert_cmpstr (mapping->name, ==, "ABT");
@@ -69,7 +60,7 @@ test_default_by_its_name (void)
 static void
 test_slot_slowest (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("bgq:512", 4);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:512", 4);
   g_autoptr (TopoMapping) mapping = mapping_of ("TABCDE", machine, 2048);
 
   for (uint32_t rank = 0; rank < 2048; rank++) {
@@ -85,7 +76,7 @@ test_hand_worked_order (void)
 {
   static const uint32_t node[] = { 0, 3, 0, 3, 1, 4, 1, 4, 2, 5, 2, 5 };
   static const uint32_t slot[] = { 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1 };
-  g_autoptr (TopoMachine) machine = machine_of ("torus:2x3", 2);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("torus:2x3", 2);
   g_autoptr (TopoMapping) mapping = mapping_of ("BTA", machine, 12);
 
   for (uint32_t rank = 0; rank < 12; rank++) {
@@ -113,7 +104,7 @@ static void
 test_every_permutation_places_all_once (void)
 {
   static const char *const orders[] = { "ABCDET", "TEDCBA", "CABTED", "EABCDT", "DCBATE" };
-  g_autoptr (TopoMachine) machine = machine_of ("bgq:64", 5);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:64", 5);
 
   for (gsize at = 0; at < G_N_ELEMENTS (orders); at++) {
     g_autoptr (TopoMapping) mapping = mapping_of (orders[at], machine, 320);
@@ -125,7 +116,7 @@ test_every_permutation_places_all_once (void)
 static void
 test_part_of_the_machine (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("bgq:32", 2);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:32", 2);
   g_autoptr (TopoMapping) mapping = mapping_of ("TEDCBA", machine, 7);
 
   g_assert_cmpuint (mapping->n_ranks, ==, 7);
@@ -136,7 +127,7 @@ test_part_of_the_machine (void)
 static void
 test_largest_machine (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("bgq:98304", 16);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:98304", 16);
   g_autoptr (TopoMapping) mapping = mapping_of ("TABCDE", machine, 1572864);
 
   g_assert_cmpuint (mapping->node[1572863], ==, 98303);
@@ -146,7 +137,7 @@ test_largest_machine (void)
 static void
 test_file (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("bgq:512", 2);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:512", 2);
   g_autofree char *path = temporary_file ("# A B C D E T\n"
                                           "0 0 0 0 0 1\r\n"
                                           "\n"
@@ -167,7 +158,7 @@ test_file (void)
 static void
 test_print_survives (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("torus:3x5m", 3);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("torus:3x5m", 3);
   g_autoptr (TopoMapping) mapping = mapping_of ("TBA", machine, 44);
   g_autofree char *text = topo_mapping_print (mapping, machine);
   g_autofree char *path = temporary_file (text);
@@ -184,7 +175,7 @@ test_bad_permutations (void)
   static const char *const cases[] = {
     "", "ABCDE", "ABCDEE", "ABCDETT", "ABCDEF", "XYZ", "TTTTTT"
   };
-  g_autoptr (TopoMachine) machine = machine_of ("bgq:512", 1);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:512", 1);
 
   for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
     g_autoptr (GError) error = NULL;
@@ -198,7 +189,7 @@ test_bad_permutations (void)
 static void
 test_too_many_ranks (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("bgq:512", 2);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:512", 2);
   g_autoptr (GError) none = NULL, many = NULL;
 
   g_assert_null (topo_mapping_new (NULL, machine, 0, &none));
@@ -211,7 +202,7 @@ test_too_many_ranks (void)
 static void
 test_missing_file (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("bgq:512", 2);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:512", 2);
   g_autoptr (GError) error = NULL;
 
   g_assert_null (topo_mapping_new ("/no/such/map", machine, 4, &error));
@@ -241,7 +232,7 @@ test_bad_files (void)
     { "0;0;0;0;0;0\n", ":1: ", "column 1" },
     { "rank map\n", ":1: ", "column 1" },
   };
-  g_autoptr (TopoMachine) machine = machine_of ("bgq:512", 2);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:512", 2);
 
   for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
     g_autofree char *path = temporary_file (cases[at].text);
@@ -259,7 +250,7 @@ test_bad_files (void)
 static void
 test_binary_file (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("bgq:512", 2);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:512", 2);
   g_autoptr (GError) error = NULL;
   g_autofree char *path = temporary_file ("");
 

@@ -61,38 +61,6 @@ add (GArray *objects, TopoObject object)
   return objects->len - 1;
 }
 
-/* One die: its L2, and in it two cores with an L1 each.  Linux counts
- * the processors of such a board across packages and dies first. */
-static void
-add_die (GArray *objects, uint32_t package, uint32_t die)
-{
-  TopoObject above = g_array_index (objects, TopoObject, package);
-  uint32_t first_core = above.first_core + 2 * die;
-  uint32_t l2;
-
-  l2 = add (objects, (TopoObject){ .kind = TOPO_OBJECT_CACHE,
-                                   .level = 2,
-                                   .parent = package,
-                                   .first_core = first_core,
-                                   .n_cores = 2,
-                                   .cache_bytes = 6144 * 1024 });
-  for (uint32_t side = 0; side < 2; side++) {
-    uint32_t core = first_core + side;
-    uint32_t l1 = add (objects, (TopoObject){ .kind = TOPO_OBJECT_CACHE,
-                                              .level = 1,
-                                              .parent = l2,
-                                              .first_core = core,
-                                              .n_cores = 1,
-                                              .cache_bytes = 32 * 1024 });
-
-    add (objects, (TopoObject){ .kind = TOPO_OBJECT_CORE,
-                                .parent = l1,
-                                .os_index = above.os_index + 2 * die + 4 * side,
-                                .first_core = core,
-                                .n_cores = 1 });
-  }
-}
-
 TopoNode *
 topo_node_harpertown (void)
 {
@@ -107,8 +75,35 @@ topo_node_harpertown (void)
                                                    .first_core = 4 * number,
                                                    .n_cores = 4 });
 
-    for (uint32_t die = 0; die < 2; die++)
-      add_die (objects, package, die);
+    for (uint32_t die = 0; die < 2; die++) {
+      /* One die: its L2, and in it two cores with an L1 each.  Linux counts
+       * the processors of such a board across packages and dies first. */
+      TopoObject above = g_array_index (objects, TopoObject, package);
+      uint32_t first_core = above.first_core + 2 * die;
+      uint32_t l2;
+
+      l2 = add (objects, (TopoObject){ .kind = TOPO_OBJECT_CACHE,
+                                       .level = 2,
+                                       .parent = package,
+                                       .first_core = first_core,
+                                       .n_cores = 2,
+                                       .cache_bytes = 6144 * 1024 });
+      for (uint32_t side = 0; side < 2; side++) {
+        uint32_t core = first_core + side;
+        uint32_t l1 = add (objects, (TopoObject){ .kind = TOPO_OBJECT_CACHE,
+                                                  .level = 1,
+                                                  .parent = l2,
+                                                  .first_core = core,
+                                                  .n_cores = 1,
+                                                  .cache_bytes = 32 * 1024 });
+
+        add (objects, (TopoObject){ .kind = TOPO_OBJECT_CORE,
+                                    .parent = l1,
+                                    .os_index = above.os_index + 2 * die + 4 * side,
+                                    .first_core = core,
+                                    .n_cores = 1 });
+      }
+    }
   }
   return topo_node_make (g_strdup ("harpertown"), objects);
 }

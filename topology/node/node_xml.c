@@ -422,34 +422,6 @@ read_object (Reading *reading, XmlObject *object, const Attributes *attributes, 
   return true;
 }
 
-static void
-begin_object (Reading *reading, const Attributes *attributes, GError **error)
-{
-  XmlObject *object;
-
-  if (reading->at == NULL && reading->root != NULL) {
-    refuse (error, "a second machine");
-    return;
-  }
-  if (reading->depth == MAX_DEPTH) {
-    refuse (error, "more than %d objects inside of each other", MAX_DEPTH);
-    return;
-  }
-  object = g_new0 (XmlObject, 1);
-  object->parent = reading->at;
-  object->children = g_ptr_array_new_with_free_func (free_object);
-  object->taken = hwloc_bitmap_alloc ();
-  object->pus = hwloc_bitmap_alloc ();
-  object->os_index = TOPO_NONE;
-  if (reading->at != NULL)
-    g_ptr_array_add (reading->at->children, object);
-  else
-    reading->root = object;
-  reading->at = object;
-  reading->depth++;
-  read_object (reading, object, attributes, error);
-}
-
 /* Processors by their first number, as hwloc sorts them, then memories, then devices; those
  * alike stay as they stand. */
 static gint
@@ -486,8 +458,31 @@ begin_element (G_GNUC_UNUSED GMarkupParseContext *context, const char *element, 
     reading->foreign++;
   else if (reading->foreign > 0)
     refuse (error, "an object inside of an element of another kind");
-  else
-    begin_object (reading, &attributes, error);
+  else {
+    XmlObject *object;
+
+    if (reading->at == NULL && reading->root != NULL) {
+      refuse (error, "a second machine");
+      return;
+    }
+    if (reading->depth == MAX_DEPTH) {
+      refuse (error, "more than %d objects inside of each other", MAX_DEPTH);
+      return;
+    }
+    object = g_new0 (XmlObject, 1);
+    object->parent = reading->at;
+    object->children = g_ptr_array_new_with_free_func (free_object);
+    object->taken = hwloc_bitmap_alloc ();
+    object->pus = hwloc_bitmap_alloc ();
+    object->os_index = TOPO_NONE;
+    if (reading->at != NULL)
+      g_ptr_array_add (reading->at->children, object);
+    else
+      reading->root = object;
+    reading->at = object;
+    reading->depth++;
+    read_object (reading, object, &attributes, error);
+  }
 }
 
 static void

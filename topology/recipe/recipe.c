@@ -134,24 +134,6 @@ typedef struct {
   bool slots_first; /* slowest: one rank on every node, then the second ones */
 } Order;
 
-/* Adds a letter: n dimensions are there already. */
-static gboolean
-add_letter (const TopoRecipe *recipe, Order *order, uint32_t n, const char *where)
-{
-  uint32_t dimension = (uint32_t) (*where - 'A');
-
-  if (*where < 'A' || dimension >= recipe->machine->shape.n_dimensions)
-    return topo_scan_fail (&recipe->scan, where,
-                           "no dimension of this machine; the order is that of A to %c, with T "
-                           "first or last",
-                           topo_dimension_letter (recipe->machine->shape.n_dimensions - 1));
-  for (uint32_t before = 0; before < n; before++)
-    if (order->dimension[before] == dimension)
-      return topo_scan_fail (&recipe->scan, where, "%c stands twice", *where);
-  order->dimension[n] = dimension;
-  return TRUE;
-}
-
 /* ABCDET, TABCDE, ABCDE: the dimensions in any order, the first the slowest. */
 static gboolean
 read_letters (TopoRecipe *recipe, Order *order)
@@ -162,9 +144,19 @@ read_letters (TopoRecipe *recipe, Order *order)
 
   order->slots_first = letter < end && *letter == 'T';
   letter += order->slots_first;
-  for (; letter < end && n < n_dimensions; letter++, n++)
-    if (!add_letter (recipe, order, n, letter))
-      return FALSE;
+  for (; letter < end && n < n_dimensions; letter++, n++) {
+    uint32_t dimension = (uint32_t) (*letter - 'A');
+
+    if (*letter < 'A' || dimension >= recipe->machine->shape.n_dimensions)
+      return topo_scan_fail (&recipe->scan, letter,
+                             "no dimension of this machine; the order is that of A to %c, with T "
+                             "first or last",
+                             topo_dimension_letter (recipe->machine->shape.n_dimensions - 1));
+    for (uint32_t before = 0; before < n; before++)
+      if (order->dimension[before] == dimension)
+        return topo_scan_fail (&recipe->scan, letter, "%c stands twice", *letter);
+    order->dimension[n] = dimension;
+  }
   if (n < n_dimensions)
     return topo_scan_fail (&recipe->scan, letter, "expected all of A to %c",
                            topo_dimension_letter (n_dimensions - 1));
@@ -182,6 +174,42 @@ read_order (TopoRecipe *recipe, Order *order)
   if (!topo_scan_accept (&recipe->scan, '(') || topo_scan_accept (&recipe->scan, ')'))
     return TRUE;
   return read_letters (recipe, order) && topo_scan_expect (&recipe->scan, ')');
+}
+
+/* All places along a curve. */
+static gboolean
+along_curve (TopoRecipe *recipe, TopoCurve curve)
+{
+  uint32_t n_nodes = topo_shape_nodes (&recipe->machine->shape);
+  uint32_t n_slots = recipe->machine->ranks_per_node;
+  g_autofree uint32_t *nodes = NULL;
+  Order order;
+
+  if (!read_order (recipe, &order) || !topo_scan_end (&recipe->scan))
+    return FALSE;
+  /* A machine of one dimension needs no curve, and its coordinates may not fit. */
+  uint32_t size[TOPO_MAX_DIMENSIONS];
+
+  for (uint32_t at = 0; at < recipe->machine->shape.n_dimensions; at++)
+    size[at] = recipe->machine->shape.size[order.dimension[at]];
+  nodes = topo_curve_new (curve, recipe->machine->shape.n_dimensions, size);
+  for (uint32_t k = 0; recipe->machine->shape.n_dimensions > 1 && k < n_nodes; k++) {
+    /* The node of a point of the box whose dimensions are in this order. */
+    uint32_t point = nodes[k];
+    TopoCoordinates coordinates = { 0 };
+
+    for (uint32_t at = recipe->machine->shape.n_dimensions; at-- > 0;
+         point /= recipe->machine->shape.size[order.dimension[at]])
+      coordinates.at[order.dimension[at]] =
+          (uint16_t) (point % recipe->machine->shape.size[order.dimension[at]]);
+    nodes[k] = topo_shape_node (&recipe->machine->shape, coordinates);
+  }
+  for (uint32_t rank = 0; rank < recipe->mapping->n_ranks; rank++)
+    if (order.slots_first)
+      set_place (recipe, rank, nodes[rank % n_nodes], rank / n_nodes);
+    else
+      set_place (recipe, rank, nodes[rank / n_slots], rank % n_slots);
+  return TRUE;
 }
 
 /* --- Random --- */
@@ -353,39 +381,8 @@ read_recipe (TopoRecipe *recipe)
   TopoCurve curve = topo_recipe_curve (word.text);
   g_autofree char *list = NULL, *meant = NULL;
 
-  if (curve != TOPO_N_CURVES) {
-    /* Orders of all places. */
-    uint32_t n_nodes = topo_shape_nodes (&recipe->machine->shape);
-    uint32_t n_slots = recipe->machine->ranks_per_node;
-    g_autofree uint32_t *nodes = NULL;
-    Order order;
-
-    if (!read_order (recipe, &order) || !topo_scan_end (&recipe->scan))
-      return FALSE;
-    /* A machine of one dimension needs no curve, and its coordinates may not fit. */
-    uint32_t size[TOPO_MAX_DIMENSIONS];
-
-    for (uint32_t at = 0; at < recipe->machine->shape.n_dimensions; at++)
-      size[at] = recipe->machine->shape.size[order.dimension[at]];
-    nodes = topo_curve_new (curve, recipe->machine->shape.n_dimensions, size);
-    for (uint32_t k = 0; recipe->machine->shape.n_dimensions > 1 && k < n_nodes; k++) {
-      /* The node of a point of the box whose dimensions are in this order. */
-      uint32_t point = nodes[k];
-      TopoCoordinates coordinates = { 0 };
-
-      for (uint32_t at = recipe->machine->shape.n_dimensions; at-- > 0;
-           point /= recipe->machine->shape.size[order.dimension[at]])
-        coordinates.at[order.dimension[at]] =
-            (uint16_t) (point % recipe->machine->shape.size[order.dimension[at]]);
-      nodes[k] = topo_shape_node (&recipe->machine->shape, coordinates);
-    }
-    for (uint32_t rank = 0; rank < recipe->mapping->n_ranks; rank++)
-      if (order.slots_first)
-        set_place (recipe, rank, nodes[rank % n_nodes], rank / n_nodes);
-      else
-        set_place (recipe, rank, nodes[rank / n_slots], rank % n_slots);
-    return TRUE;
-  }
+  if (curve != TOPO_N_CURVES)
+    return along_curve (recipe, curve);
   for (gsize at = 0; at < G_N_ELEMENTS (beginnings); at++)
     if (g_str_equal (beginnings[at].word, word.text))
       return beginnings[at].read (recipe);

@@ -92,7 +92,7 @@ write_ranks (TopoBoxTree *net, const GArray *leaves, const uint32_t *ranks)
   }
 }
 
-/* Lays the ranks of app into net, leaf by leaf; `where` is blamed. */
+/* Lays the ranks of app into net, leaf by leaf; an error shows `where`. */
 static gboolean
 algebra_map (TopoAlgebra *algebra, const char *where)
 {
@@ -396,25 +396,6 @@ algebra_root (TopoAlgebra *algebra, G_GNUC_UNUSED const char *where)
   return topo_scan_no_arguments (algebra->scan);
 }
 
-/* The sub-box at the numbers between the brackets, a number for every dimension cut. */
-static gboolean
-find_child (TopoAlgebra *algebra, const int64_t *at, uint32_t n, const char *where, uint32_t *box)
-{
-  const TopoBox *own = topo_box (algebra->tree, *box);
-  uint32_t child = 0;
-
-  if (own->n_cuts != n)
-    return topo_scan_fail (algebra->scan, where, "the box is cut in %u dimensions", own->n_cuts);
-  for (uint32_t dimension = 0; dimension < n; dimension++) {
-    if (at[dimension] >= own->n_pieces[dimension])
-      return topo_scan_fail (algebra->scan, where, "dimension %u has %u pieces", dimension,
-                             own->n_pieces[dimension]);
-    child = child * own->n_pieces[dimension] + (uint32_t) at[dimension];
-  }
-  *box = own->first_child + child;
-  return TRUE;
-}
-
 /* "[i, j, ...]" behind an operation: one sub-box of each selected box. */
 static gboolean
 algebra_pick (TopoAlgebra *algebra)
@@ -430,9 +411,22 @@ algebra_pick (TopoAlgebra *algebra)
     if (!topo_scan_number (scan, 0, G_MAXINT32, &at[n++]))
       return FALSE;
   } while (topo_scan_accept (scan, ','));
-  for (uint32_t number = 0; number < algebra->selected->len; number++)
-    if (!find_child (algebra, at, n, where, &g_array_index (algebra->selected, uint32_t, number)))
-      return FALSE;
+  for (uint32_t number = 0; number < algebra->selected->len; number++) {
+    /* The sub-box at the numbers between the brackets, a number for every dimension cut. */
+    uint32_t *box = &g_array_index (algebra->selected, uint32_t, number);
+    const TopoBox *own = topo_box (algebra->tree, *box);
+    uint32_t child = 0;
+
+    if (own->n_cuts != n)
+      return topo_scan_fail (algebra->scan, where, "the box is cut in %u dimensions", own->n_cuts);
+    for (uint32_t dimension = 0; dimension < n; dimension++) {
+      if (at[dimension] >= own->n_pieces[dimension])
+        return topo_scan_fail (algebra->scan, where, "dimension %u has %u pieces", dimension,
+                               own->n_pieces[dimension]);
+      child = child * own->n_pieces[dimension] + (uint32_t) at[dimension];
+    }
+    *box = own->first_child + child;
+  }
   return topo_scan_expect (scan, ']');
 }
 

@@ -2,19 +2,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/recipe/recipe.h"
+#include "topology/topology_testing.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
-
-static TopoMachine *
-machine_of (const char *spec, uint32_t ranks_per_node)
-{
-  TopoMachine *machine = topo_machine_new (spec, NULL);
-
-  g_assert_nonnull (machine);
-  machine->ranks_per_node = ranks_per_node;
-  return machine;
-}
 
 /* On torus:4x3 with two slots, 24 ranks.  Column 0: the end. */
 static const struct {
@@ -109,7 +100,7 @@ static const struct {
 static void
 test_wrong_recipes (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("torus:4x3", 2);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("torus:4x3", 2);
 
   for (gsize at = 0; at < G_N_ELEMENTS (wrong); at++) {
     g_autoptr (GError) error = NULL;
@@ -131,7 +122,7 @@ test_wrong_recipes (void)
 static void
 test_too_many_boxes (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("torus:64x64x64", 16);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("torus:64x64x64", 16);
   g_autoptr (GError) error = NULL;
 
   g_assert_null (topo_mapping_new ("net.div(64,64,64,16)", machine, 64, &error));
@@ -142,7 +133,7 @@ test_too_many_boxes (void)
 static void
 test_too_long (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("torus:4", 1);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("torus:4", 1);
   g_autoptr (GString) deep = g_string_new ("net");
   g_autoptr (TopoMapping) mapping = NULL;
   g_autoptr (GError) error = NULL;
@@ -162,7 +153,7 @@ test_too_long (void)
 static void
 test_files_come_first (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("torus:4", 1);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("torus:4", 1);
   g_autofree char *folder = g_dir_make_tmp ("recipe-XXXXXX", NULL), *before = g_get_current_dir ();
   g_autoptr (TopoMapping) from_file = NULL, from_recipe = NULL;
 
@@ -278,7 +269,8 @@ test_random_recipes (void)
   uint32_t n_good = 0;
 
   for (uint32_t n = 0; n < 20000; n++) {
-    g_autoptr (TopoMachine) machine = machine_of (specs[pick (G_N_ELEMENTS (specs))], 2 + pick (2));
+    g_autoptr (TopoMachine) machine =
+        topo_testing_machine (specs[pick (G_N_ELEMENTS (specs))], 2 + pick (2));
     g_autofree char *recipe = random_recipe ();
 
     n_good += try_text (recipe, machine, 24);
@@ -290,7 +282,7 @@ test_random_recipes (void)
 static void
 test_broken_recipes (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("torus:4x3", 2);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("torus:4x3", 2);
   static const char alphabet[] = "()[],.- 0123456789ABTmodivtlapnerz\t\n\xff";
 
   for (uint32_t n = 0; n < 20000; n++) {

@@ -231,7 +231,7 @@ typedef struct {
   const TopoMachine *machine;
   uint32_t n_ranks;
   GPtrArray *texts;   /* (element-type utf8) */
-  GHashTable *hashes; /* (element-type int64) of the placements; NULL: nobody looks */
+  GHashTable *hashes; /* (element-type int64) of the placements; NULL: not compared */
   GError **error;
 } Family;
 
@@ -341,7 +341,6 @@ fill (Family *family, const char *name)
   if (g_str_equal (name, "sc13")) {
     g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
 
-    /* Appends the texts of the family; some may place the ranks alike. */
     g_autofree char *blocks = tiling_of_grid (family->machine, family->n_ranks, 3);
     g_autofree char *sheets = tiling_of_grid (family->machine, family->n_ranks, 2);
     const char *const tilings[] = { "net", blocks, sheets };

@@ -2,18 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/recipe/recipe.h"
+#include "topology/topology_testing.h"
 
 #include <string.h>
-
-static TopoMachine *
-machine_of (const char *spec, uint32_t ranks_per_node)
-{
-  TopoMachine *machine = topo_machine_new (spec, NULL);
-
-  g_assert_nonnull (machine);
-  machine->ranks_per_node = ranks_per_node;
-  return machine;
-}
 
 static uint32_t
 places_of (const TopoMachine *machine)
@@ -69,7 +60,7 @@ test_sc13_on_partitions (void)
                                        "bgq:4x8x4x16x2" };
 
   for (gsize at = 0; at < G_N_ELEMENTS (specs); at++) {
-    g_autoptr (TopoMachine) machine = machine_of (specs[at], 16);
+    g_autoptr (TopoMachine) machine = topo_testing_machine (specs[at], 16);
     g_auto (GStrv) family = family_of ("sc13", machine, places_of (machine), 84);
     g_autofree char *first = digest_of (family[0], machine, places_of (machine));
     g_autofree char *own = digest_of ("ABCDET", machine, places_of (machine));
@@ -99,7 +90,7 @@ test_sc13_names (void)
     { 56, "app(128,64).tile(16,32) net.tile(2,2,2,2,2,16).map()" },
     { 83, "app(128,64).tile(16,32) net.tile(2,2,2,2,2,16).map().zigzag(B,D,2,2)" },
   };
-  g_autoptr (TopoMachine) machine = machine_of ("bgq:512", 16);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:512", 16);
   g_auto (GStrv) family = topo_recipe_family ("sc13", machine, 8192, NULL);
 
   for (gsize at = 0; at < G_N_ELEMENTS (names); at++)
@@ -129,7 +120,7 @@ test_sc13_elsewhere (void)
   };
 
   for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
-    g_autoptr (TopoMachine) machine = machine_of (cases[at].spec, cases[at].n_slots);
+    g_autoptr (TopoMachine) machine = topo_testing_machine (cases[at].spec, cases[at].n_slots);
     g_auto (GStrv) family = NULL;
 
     g_test_message ("%s", cases[at].spec);
@@ -142,7 +133,7 @@ test_sc13_elsewhere (void)
 static void
 test_sc13_on_a_fabric (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("systemg", 8);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("systemg", 8);
   g_auto (GStrv) family = topo_recipe_family ("sc13", machine, 2592, NULL);
 
   g_assert_true (g_strv_contains ((const char *const *) family,
@@ -152,9 +143,10 @@ test_sc13_on_a_fabric (void)
 static void
 test_permutations (void)
 {
-  g_autoptr (TopoMachine) bgq = machine_of ("bgq:32", 4), flat = machine_of ("bgq:4x4x4x8x2", 1);
-  g_autoptr (TopoMachine) plane = machine_of ("torus:3x1x2", 1);
-  g_autoptr (TopoMachine) fabric = machine_of ("systemg:4", 2);
+  g_autoptr (TopoMachine) bgq = topo_testing_machine ("bgq:32", 4),
+                          flat = topo_testing_machine ("bgq:4x4x4x8x2", 1);
+  g_autoptr (TopoMachine) plane = topo_testing_machine ("torus:3x1x2", 1);
+  g_autoptr (TopoMachine) fabric = topo_testing_machine ("systemg:4", 2);
   g_auto (GStrv) all = family_of ("permutations", bgq, 128, 720);
   g_auto (GStrv) without_slots = family_of ("permutations", flat, 1024, 120);
   g_auto (GStrv) two = family_of ("permutations", plane, 6, 2);
@@ -171,7 +163,7 @@ test_permutations (void)
 static void
 test_permutations_of_few_ranks (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("bgq:32", 4);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:32", 4);
   g_auto (GStrv) one = family_of ("permutations", machine, 1, 1);
   g_auto (GStrv) two = family_of ("permutations", machine, 2, 6);
 
@@ -182,7 +174,8 @@ test_permutations_of_few_ranks (void)
 static void
 test_curves (void)
 {
-  g_autoptr (TopoMachine) bgq = machine_of ("bgq:512", 16), one = machine_of ("torus:1", 1);
+  g_autoptr (TopoMachine) bgq = topo_testing_machine ("bgq:512", 16),
+                          one = topo_testing_machine ("torus:1", 1);
   g_auto (GStrv) curves = family_of ("curves", bgq, 8192, 30);
   g_auto (GStrv) single = family_of ("curves", one, 1, 1);
 
@@ -194,7 +187,7 @@ test_curves (void)
 static void
 test_random (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("bgq:32", 4);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:32", 4);
   g_auto (GStrv) family = family_of ("random:20", machine, 128, 20);
 
   g_assert_cmpstr (family[0], ==, "random(1)");
@@ -207,7 +200,7 @@ test_wrong_families (void)
   static const char *const names[] = {
     "", "sc14", "random", "random:", "random:0", "random:-1", "random:9999999999", "SC13"
   };
-  g_autoptr (TopoMachine) machine = machine_of ("bgq:32", 4);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:32", 4);
 
   for (gsize at = 0; at < G_N_ELEMENTS (names); at++) {
     g_autoptr (GError) error = NULL;
@@ -225,7 +218,7 @@ test_wrong_families (void)
 static void
 test_list (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("torus:2x2", 1);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("torus:2x2", 1);
 
   for (const TopoRecipeFamily *family = topo_recipe_families; family->name != NULL; family++) {
     g_autoptr (GString) name = g_string_new (family->name);

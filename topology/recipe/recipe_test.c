@@ -5,19 +5,9 @@
  * A picture shows the machine row by row, with the rank that each place has; "-" is
  * an empty place. */
 #include "topology/recipe/recipe.h"
+#include "topology/topology_testing.h"
 
 #include <string.h>
-
-static TopoMachine *
-machine_of (const char *spec, uint32_t ranks_per_node)
-{
-  g_autoptr (GError) error = NULL;
-  TopoMachine *machine = topo_machine_new (spec, &error);
-
-  g_assert_no_error (error);
-  machine->ranks_per_node = ranks_per_node;
-  return machine;
-}
 
 static TopoMapping *
 mapping_of (const char *recipe, const TopoMachine *machine, uint32_t n_ranks)
@@ -67,7 +57,7 @@ static void
 check_cases (const Case *cases, gsize n)
 {
   for (gsize at = 0; at < n; at++) {
-    g_autoptr (TopoMachine) machine = machine_of (cases[at].spec, cases[at].n_slots);
+    g_autoptr (TopoMachine) machine = topo_testing_machine (cases[at].spec, cases[at].n_slots);
     g_autoptr (TopoMapping) mapping = mapping_of (cases[at].recipe, machine, cases[at].n_ranks);
     g_autofree char *picture = picture_of (mapping, machine);
     g_autoptr (GString) expected = g_string_new (cases[at].picture);
@@ -339,7 +329,7 @@ test_random (void)
     { 7, { 10, 11, 5, 1, 7, 4, 8, 2, 9, 6, 0, 3 }, { 1, 5, 0, 2, 4, 3 } },
     { 42, { 9, 6, 7, 10, 3, 11, 4, 2, 0, 8, 5, 1 }, { 4, 3, 0, 2, 5, 1 } },
   };
-  g_autoptr (TopoMachine) machine = machine_of ("torus:2x3", 2);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("torus:2x3", 2);
 
   for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
     g_autofree char *places = g_strdup_printf ("random(%u)", cases[at].seed);
@@ -389,7 +379,7 @@ test_recognition (void)
 static void
 test_largest_machine (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("bgq:98304", 16);
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:98304", 16);
   g_autoptr (TopoMapping) mapping = mapping_of (
       "app(128,128,96).tile(8,8,8) net.tile(2,2,2,2,2,16).map().tilt(A,B).zigzag(C,D,2,2)", machine,
       1572864);
