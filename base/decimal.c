@@ -94,7 +94,7 @@ divide (uint64_t mantissa, int64_t places)
   return ldexp ((double) quotient, divisor_shift - mantissa_shift - 63);
 }
 
-/* Whether it can be told without strtod(). */
+/* False: only strtod() finds the value. */
 static inline bool
 decimal_value (const Decimal *decimal, double *value)
 {

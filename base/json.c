@@ -83,7 +83,7 @@ base_json_add_packed (JsonBuilder *builder, const char *name, const void *values
 }
 
 /* json-glib 1.6 adds ".0" to a number without a point, after its exponent too: 2e-08.0, which
- * nobody can read. */
+ * no reader accepts. */
 static gboolean
 is_spoilt_end (const char *text, const char *at)
 {
@@ -303,7 +303,7 @@ skip_string (const char *at, const char *end)
 
 /* Whether there is one value, and nothing is nested without end.  json-glib takes several values
  * for a document, of which it loses all but the last; it reads comments, and nested arrays until
- * the stack is full.  What is wrong otherwise, it tells. */
+ * the stack is full.  It reports all other errors. */
 static gboolean
 is_one_value (const char *text, gsize n)
 {

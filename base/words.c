@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define MAX_EDITS 3
-/* Shorter beginnings say too little about the word. */
+/* Shorter beginnings fit too many words. */
 #define MIN_BEGINNING 3
 
 /* Row i + 1 of the table of distances, row[-1] and row[-2] of it in `above` and `before`

@@ -1,4 +1,4 @@
-/* predict_error.c - see error.h.
+/* predict_error.c - the domain of errors about tables, models and settings.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

@@ -46,7 +46,7 @@ typedef struct {
 
 /* settings->method is one of the three.  report may be NULL.  The same seed gives the same
  * bytes whatever the threads.  Whole seconds of work with millions of samples; `progress`
- * (may be NULL) is told the share that is done, from the calling thread. */
+ * (may be NULL) is called with the share that is done, from the calling thread. */
 typedef void (*PredictProgress) (void *data, double share);
 PredictForest *
 predict_forest_fit (const PredictSamples *samples, const PredictSettings *settings,

@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-/* More than any table has: what a file says is allocated before it is read. */
+/* More than any table has: memory is allocated before a file is read to its end. */
 #define MAX_FEATURES 1000000u
 
 static const char *const use_names[] = { "used", "constant", "collinear", NULL };

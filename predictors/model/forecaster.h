@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Both answer the same question about the rows of a table; a formula knows neither
+ * Both answer the same question about the rows of a table; a formula has neither
  * intervals nor where it was learned. */
 #pragma once
 

@@ -37,7 +37,7 @@ predict_interval_calibrate (const double *observed, const double *predicted,
       interval.groups += !seen[group[i]];
       seen[group[i]] = true;
     }
-  /* The mean error: where the trees differ less than that, they tell little about it. */
+  /* The mean error: where the trees differ less than that, their deviation is no measure of it. */
   for (uint64_t i = 0; i < n; i++)
     if (!isnan (predicted[i]))
       interval.floor += fabs (observed[i] - predicted[i]) / (double) interval.of;

@@ -48,8 +48,8 @@ void predict_linear_predict (const PredictLinear *linear, const PredictSamples *
 
 /* With about as many features as samples, least squares answers the noise, and with more it has no
  * one answer.  Cutting off small singular values (as LAPACK's dgelsy and dgelsd do) decides for each
- * direction whether it counts; a ridge lets it count less, and which one is best the samples say
- * themselves: each is predicted from the others, for many ridges by one decomposition. */
+ * direction whether it counts; a ridge lets it count less, and the samples decide which one
+ * is best: each is predicted from the others, for many ridges by one decomposition. */
 
 typedef struct {
   double ridge; /* for predict_linear_fit(); 0 only where the samples determine every coefficient */

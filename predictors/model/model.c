@@ -117,7 +117,7 @@ calibrate_by_folds (Learning *learning, PredictModel *model, GError **error)
   return TRUE;
 }
 
-/* What is out of bag has twins in the bag when samples come in groups. */
+/* Samples out of bag have near copies in the bag when samples come in groups. */
 static gboolean
 uses_out_of_bag (const Learning *learning)
 {
@@ -169,7 +169,7 @@ permute_fold (const Learning *learning, const bool *is_test, const bool *is_trai
   return TRUE;
 }
 
-/* On samples that were not learned from: of those that were, a forest knows even the noise. */
+/* On samples that were not learned from: a forest reproduces even the noise of those that were. */
 static gboolean
 permute (Learning *learning, PredictModel *model, GError **error)
 {
@@ -323,7 +323,7 @@ predict_model_free (PredictModel *model)
 
 /* --- Applying a model --- */
 
-/* Where both the model and the table tell one, they must agree. */
+/* Units that both the model and the table have must agree. */
 static gboolean
 check_units (const PredictModel *model, const PredictTable *table, GError **error)
 {

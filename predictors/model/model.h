@@ -34,7 +34,7 @@ typedef struct {
   double *importances;        /* [n_features] by impurity; NULL of methods without */
   double *permutation;        /* [n_features] of samples that were not learned from (three folds);
                                   NULL: not asked */
-  double out_of_bag_r2;       /* NaN without bootstrap; too good when samples have twins */
+  double out_of_bag_r2;       /* NaN without bootstrap; too good when samples have near copies */
   gboolean evaluated;
   PredictEvaluation evaluation;
   PredictInterval interval;
@@ -49,7 +49,7 @@ PredictModel *predict_model_train (const PredictTable *table, const PredictRecip
 void predict_model_free (PredictModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictModel, predict_model_free)
 
-/* What a model says about the rows of a table. */
+/* The predictions of a model for the rows of a table. */
 typedef struct {
   double *predicted;     /* [n_rows] in the unit of the target */
   double *lower, *upper; /* [n_rows]; NULL unless a level was given */

@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * What is learned with is told by the training samples, and the same mean and
- * deviation serve for what is predicted later. */
+ * Mean and deviation are those of the training samples; the same ones scale the samples that are
+ * predicted later. */
 #pragma once
 
 #include <stdint.h>

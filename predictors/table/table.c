@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Of so many columns an error tells the names when one is not found. */
+/* An error about a missing column lists so many names. */
 #define MAX_TOLD 12
 
 static void

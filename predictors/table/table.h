@@ -32,7 +32,7 @@ typedef struct {
 
 /* A CSV file (RFC 4180; gzip too) whose first line names the columns; "-" is
  * standard input.  A byte order mark, CR LF, empty lines and blanks around numbers
- * are accepted.  Errors (BASE_ERROR_TEXT, or G_FILE_ERROR) tell file, line and
+ * are accepted.  Errors (BASE_ERROR_TEXT, or G_FILE_ERROR) name file, line and
  * column: no header (all names are numbers), a name twice or empty, a line with more or
  * fewer cells, a quote that does not end or is within a cell without quotes, NUL bytes,
  * invalid UTF-8.  A header without rows is a table.  Blanks around names do not count,
@@ -57,8 +57,8 @@ const PredictColumn *predict_table_find (const PredictTable *table, const char *
 /* Sets *error: there is no column `name`, and which ones there are. */
 void predict_table_set_missing (const PredictTable *table, const char *name, GError **error);
 
-/* The column `name` of numbers; NULL and *error when there is none (tells names that
- * are alike) or it holds texts (tells the line and the text). */
+/* The column `name` of numbers; NULL and *error when there is none (lists names that
+ * are alike) or it holds texts (with the line and the text). */
 const PredictColumn *
 predict_table_numbers (const PredictTable *table, const char *name, GError **error);
 
