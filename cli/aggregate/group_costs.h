@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "predictors/group/edge_cost.h"
+#include "predictors/group/cost_graph.h"
 #include "study/search/graph.h"
 #include "study/search/matrix.h"
 
