@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "predictors/formula/base_model_table.h"
+#include "predictors/formula/base_model.h"
 #include "predictors/correction/correction.h"
 
 typedef struct {

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/formula/base_model_table.h"
+#include "predictors/formula/base_model.h"
 
 #include ".ci/test_data.h"
 #include "predictors/formula/evaluate_blocks.h"

@@ -104,6 +104,10 @@ char *predict_expression_c (const PredictExpression *expression, const PredictNa
 
 /* A number as formulas write it. */
 char *predict_number_text (double value);
+/* The length of the name that begins at `at`; 0: there is none. */
+gsize predict_token_name (const char *at);
+/* PREDICT_N_OPS: the name is not that of a function. */
+PredictOp predict_token_function (const char *name);
 
 /* Whether the steps are one tree, with indices below these counts, finite constants, and
  * exponents within bounds: for what did not come from a parser. */
