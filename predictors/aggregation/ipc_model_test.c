@@ -7,7 +7,7 @@
 
 #include "predictors/predict_error.h"
 #include "predictors/aggregation/ipc_private.h"
-#include "predictors/correction/relative_errors.h"
+#include "predictors/correction/loss.h"
 #include "predictors/model/scale.h"
 
 #include <lapacke.h>

@@ -8,7 +8,7 @@
 #include "predictors/predict_error.h"
 #include "base/random.h"
 #include "predictors/model/scale.h"
-#include "predictors/correction/vectors.h"
+#include "predictors/correction/genetic.h"
 
 #include <math.h>
 
