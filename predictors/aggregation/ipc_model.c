@@ -49,19 +49,6 @@ terms_new (guint n_samples, guint n_events, guint *n_terms)
   return terms;
 }
 
-/* Its value, from ipc[n_samples] and rates[n_samples][n_events]. */
-static double
-term_value (const PredictIpcTerm *term, guint n_events, const double *ipc, const double *rates)
-{
-  if (term->second == PREDICT_IPC_NONE)
-    return ipc[term->sample] *
-           (term->event == PREDICT_IPC_NONE ? 1 : rates[term->sample * n_events + term->event]);
-  if (term->event == PREDICT_IPC_NONE)
-    return ipc[term->sample] * ipc[term->second];
-  return rates[term->sample * n_events + term->event] *
-         rates[term->second * n_events + term->event];
-}
-
 char *
 predict_ipc_term_name (const PredictIpcTerm *term, const char *const *samples,
                        const char *const *events)
@@ -120,21 +107,16 @@ model_new (const char *const *samples, const char *const *events)
   return model;
 }
 
-static void
-target_clear (PredictIpcTarget *target)
-{
-  g_free (target->pattern);
-  for (guint piece = 0; piece < PREDICT_IPC_N_PIECES; piece++)
-    predict_linear_free (target->pieces[piece].linear);
-}
-
 void
 predict_ipc_model_free (PredictIpcModel *model)
 {
   if (model == NULL)
     return;
-  for (guint target = 0; target < model->n_targets; target++)
-    target_clear (&model->targets[target]);
+  for (guint target = 0; target < model->n_targets; target++) {
+    g_free (model->targets[target].pattern);
+    for (guint piece = 0; piece < PREDICT_IPC_N_PIECES; piece++)
+      predict_linear_free (model->targets[target].pieces[piece].linear);
+  }
   g_free (model->targets);
   g_free (model->version);
   g_free (model->source);
@@ -159,18 +141,6 @@ predict_ipc_is_under_determined (const PredictIpcModel *model, const PredictIpcP
   return piece->n_programs < predict_ipc_n_regressors (model);
 }
 
-static void
-set_term_too_large (const PredictIpcModel *model, const PredictIpcTerm *term, const char *program,
-                    double value, GError **error)
-{
-  g_autofree char *name = predict_ipc_term_name (term, (const char *const *) model->samples,
-                                                 (const char *const *) model->events);
-
-  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
-               "program '%s': %s is %g, which is too large for single precision", program, name,
-               value);
-}
-
 PredictSamples *
 predict_ipc_samples (const PredictIpcModel *model, const PredictIpcPhases *phases,
                      const gboolean *chosen, GError **error)
@@ -186,14 +156,27 @@ predict_ipc_samples (const PredictIpcModel *model, const PredictIpcPhases *phase
 
     if (chosen != NULL && !chosen[program])
       continue;
-    for (guint term = 0; term < model->n_terms; term++) {
-      double value = term_value (&model->terms[term], model->n_events, ipc, rates);
+    for (guint at = 0; at < model->n_terms; at++) {
+      const PredictIpcTerm *term = &model->terms[at];
+      const double *of_first = rates + term->sample * model->n_events;
+      double value;
 
+      if (term->event == PREDICT_IPC_NONE)
+        value = ipc[term->sample] * (term->second == PREDICT_IPC_NONE ? 1 : ipc[term->second]);
+      else if (term->second == PREDICT_IPC_NONE)
+        value = ipc[term->sample] * of_first[term->event];
+      else
+        value = of_first[term->event] * rates[term->second * model->n_events + term->event];
       if (!(fabs (value) <= (double) FLT_MAX)) {
-        set_term_too_large (model, &model->terms[term], phases->programs[program], value, error);
+        g_autofree char *name = predict_ipc_term_name (term, (const char *const *) model->samples,
+                                                       (const char *const *) model->events);
+
+        g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
+                     "program '%s': %s is %g, which is too large for single precision",
+                     phases->programs[program], name, value);
         return NULL;
       }
-      samples->x[(gsize) term * n + next] = (float) value;
+      samples->x[(gsize) at * n + next] = (float) value;
     }
     next++;
   }
@@ -237,22 +220,6 @@ check_predicted (const PredictIpcModel *model, const PredictIpcAnswer *answer, G
   return TRUE;
 }
 
-/* What the table says of the target itself. */
-static void
-observe_target (const PredictIpcModel *model, guint target, PredictIpcAnswer *answer)
-{
-  const PredictIpcPhases *phases = answer->phases;
-  guint pattern = 0;
-
-  while (pattern < phases->n_patterns &&
-         strcmp (phases->patterns[pattern], model->targets[target].pattern) != 0)
-    pattern++;
-  for (guint program = 0; program < phases->n_programs; program++)
-    answer->observed[(gsize) program * model->n_targets + target] =
-        pattern < phases->n_patterns ? phases->ipc[(gsize) program * phases->n_patterns + pattern]
-                                     : (double) NAN;
-}
-
 static gboolean
 is_outside (const PredictIpcModel *model, const PredictIpcPhases *phases, guint program)
 {
@@ -292,8 +259,16 @@ predict_ipc_apply (const PredictIpcModel *model, const PredictTable *table,
   }
   samples = predict_ipc_samples (model, phases, NULL, error);
   for (guint target = 0; samples != NULL && target < model->n_targets; target++) {
+    guint pattern = 0;
+
     predict_target (model, target, samples, class, answer);
-    observe_target (model, target, answer);
+    while (pattern < phases->n_patterns &&
+           strcmp (phases->patterns[pattern], model->targets[target].pattern) != 0)
+      pattern++;
+    for (guint program = 0; program < phases->n_programs; program++)
+      answer->observed[(gsize) program * model->n_targets + target] =
+          pattern < phases->n_patterns ? phases->ipc[(gsize) program * phases->n_patterns + pattern]
+                                       : (double) NAN;
   }
   if (samples != NULL && check_predicted (model, answer, error))
     return TRUE;
@@ -313,33 +288,15 @@ predict_ipc_answer_clear (PredictIpcAnswer *answer)
 
 /* --- Training --- */
 
-/* The IPC of the chosen programs in a pattern, [n] of them. */
-static double *
-targets_of (const PredictIpcPhases *phases, guint pattern, const gboolean *chosen)
+/* Fits the function of the programs of the class (PREDICT_IPC_ALL: any) that have the pattern. */
+static gboolean
+fit_piece (const PredictIpcModel *model, const PredictIpcPhases *phases, guint pattern, guint class,
+           PredictIpcPiece *piece, GError **error)
 {
-  double *y = g_new (double, phases->n_programs);
-  guint n = 0;
-
-  for (guint program = 0; program < phases->n_programs; program++)
-    if (chosen[program])
-      y[n++] = phases->ipc[(gsize) program * phases->n_patterns + pattern];
-  return y;
-}
-
-static double
-mean_error (const double *observed, const double *predicted, guint n)
-{
+  g_autofree gboolean *chosen = g_new (gboolean, phases->n_programs);
+  g_autoptr (PredictSamples) samples = NULL;
+  PredictRidgeChoice choice;
   double sum = 0;
-
-  for (guint i = 0; i < n; i++)
-    sum += fabs (predicted[i] / observed[i] - 1);
-  return sum / n;
-}
-
-/* Marks those of the class (PREDICT_IPC_ALL: any) that have the pattern; how many. */
-static guint
-choose_programs (const PredictIpcPhases *phases, guint pattern, guint class, gboolean *chosen)
-{
   guint n = 0;
 
   for (guint program = 0; program < phases->n_programs; program++) {
@@ -348,31 +305,24 @@ choose_programs (const PredictIpcPhases *phases, guint pattern, guint class, gbo
     chosen[program] =
         isfinite (ipc[pattern]) &&
         (class == PREDICT_IPC_ALL || predict_ipc_class (ipc, phases->n_samples) == class);
-    n += chosen[program];
+    piece->n_programs += chosen[program];
   }
-  return n;
-}
-
-static gboolean
-fit_piece (const PredictIpcModel *model, const PredictIpcPhases *phases, guint pattern, guint class,
-           PredictIpcPiece *piece, GError **error)
-{
-  g_autofree gboolean *chosen = g_new (gboolean, phases->n_programs);
-  g_autoptr (PredictSamples) samples = NULL;
-  PredictRidgeChoice choice;
-
-  piece->n_programs = choose_programs (phases, pattern, class, chosen);
   piece->error = NAN;
   if (piece->n_programs < model->n_samples + 2)
     return TRUE;
   if (!(samples = predict_ipc_samples (model, phases, chosen, error)))
     return FALSE;
-  samples->y = targets_of (phases, pattern, chosen);
+  samples->y = g_new (double, phases->n_programs);
+  for (guint program = 0; program < phases->n_programs; program++)
+    if (chosen[program])
+      samples->y[n++] = phases->ipc[(gsize) program * phases->n_patterns + pattern];
   if (!predict_ridge_choose (samples, &choice, error))
     return FALSE;
   piece->rank = choice.rank;
   piece->ridge = choice.ridge;
-  piece->error = mean_error (samples->y, choice.left_out, piece->n_programs);
+  for (guint i = 0; i < n; i++)
+    sum += fabs (choice.left_out[i] / samples->y[i] - 1);
+  piece->error = sum / n;
   g_free (choice.left_out);
   piece->linear = predict_linear_fit (samples, piece->ridge, error);
   return piece->linear != NULL;
@@ -399,11 +349,31 @@ fit_target (const PredictIpcModel *model, const PredictIpcPhases *phases, guint 
   return FALSE;
 }
 
-static void
-find_range (PredictIpcModel *model, const PredictIpcPhases *phases)
+static PredictIpcModel *
+begin_model (const PredictTable *table, const PredictIpcPhases *phases, const char *const *samples,
+             const char *const *events, GError **error)
 {
-  guint width = 1 + model->n_events;
+  static const char *const others[] = { "program", "pattern", "ipc" };
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  PredictIpcModel *model = model_new (samples, events);
+  guint width = model != NULL ? 1 + model->n_events : 0;
 
+  if (model == NULL) {
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
+                 "%u samples and %u events make no model, or one of more than %u terms",
+                 phases->n_samples, phases->n_events, PREDICT_IPC_MAX_TERMS);
+    return NULL;
+  }
+  model->version = g_strdup (PACKAGE_VERSION);
+  model->source = g_strdup (table->source);
+  /* The columns that it is trained on. */
+  for (gsize i = 0; i < G_N_ELEMENTS (others); i++)
+    g_ptr_array_add (names, (char *) others[i]);
+  for (guint i = 0; events[i] != NULL; i++)
+    g_ptr_array_add (names, (char *) events[i]);
+  g_ptr_array_add (names, NULL);
+  model->hash = predict_table_hash (table, (const char *const *) names->pdata);
+  model->n_programs = phases->n_programs;
   for (guint i = 0; i < model->n_samples * width; i++) {
     guint sample = i / width;
 
@@ -417,40 +387,6 @@ find_range (PredictIpcModel *model, const PredictIpcPhases *phases)
       model->largest[i] = MAX (model->largest[i], value);
     }
   }
-}
-
-/* The columns that were learned from; the caller frees. */
-static char *
-hash_of (const PredictTable *table, const char *const *events)
-{
-  g_autoptr (GPtrArray) names = g_ptr_array_new ();
-  static const char *const others[] = { "program", "pattern", "ipc" };
-
-  for (gsize i = 0; i < G_N_ELEMENTS (others); i++)
-    g_ptr_array_add (names, (char *) others[i]);
-  for (; *events != NULL; events++)
-    g_ptr_array_add (names, (char *) *events);
-  g_ptr_array_add (names, NULL);
-  return predict_table_hash (table, (const char *const *) names->pdata);
-}
-
-static PredictIpcModel *
-begin_model (const PredictTable *table, const PredictIpcPhases *phases, const char *const *samples,
-             const char *const *events, GError **error)
-{
-  PredictIpcModel *model = model_new (samples, events);
-
-  if (model == NULL) {
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
-                 "%u samples and %u events make no model, or one of more than %u terms",
-                 phases->n_samples, phases->n_events, PREDICT_IPC_MAX_TERMS);
-    return NULL;
-  }
-  model->version = g_strdup (PACKAGE_VERSION);
-  model->source = g_strdup (table->source);
-  model->hash = hash_of (table, events);
-  model->n_programs = phases->n_programs;
-  find_range (model, phases);
   return model;
 }
 
@@ -486,21 +422,6 @@ write_names (JsonBuilder *builder, const char *name, char *const *names)
   json_builder_begin_array (builder);
   for (; *names != NULL; names++)
     json_builder_add_string_value (builder, *names);
-  json_builder_end_array (builder);
-}
-
-static void
-write_terms (JsonBuilder *builder, const PredictIpcModel *model)
-{
-  json_builder_set_member_name (builder, "terms");
-  json_builder_begin_array (builder);
-  for (guint term = 0; term < model->n_terms; term++) {
-    g_autofree char *name =
-        predict_ipc_term_name (&model->terms[term], (const char *const *) model->samples,
-                               (const char *const *) model->events);
-
-    json_builder_add_string_value (builder, name);
-  }
   json_builder_end_array (builder);
 }
 
@@ -547,19 +468,6 @@ write_targets (JsonBuilder *builder, const PredictIpcModel *model)
   json_builder_end_array (builder);
 }
 
-static void
-write_origin (JsonBuilder *builder, const PredictIpcModel *model)
-{
-  predict_json_add_string (builder, "schema", SCHEMA);
-  predict_json_add_string (builder, "hopcast", model->version);
-  json_builder_set_member_name (builder, "trained_on");
-  json_builder_begin_object (builder);
-  predict_json_add_string (builder, "source", model->source);
-  predict_json_add_string (builder, "sha256", model->hash);
-  predict_json_add_integer (builder, "programs", model->n_programs);
-  json_builder_end_object (builder);
-}
-
 static gpointer read_root (JsonObject *root, GError **error);
 
 gboolean
@@ -571,12 +479,28 @@ predict_ipc_model_write (const PredictIpcModel *model, FILE *out, GError **error
   gsize n_ranges = (gsize) model->n_samples * (1 + model->n_events);
 
   json_builder_begin_object (builder);
-  write_origin (builder, model);
+  predict_json_add_string (builder, "schema", SCHEMA);
+  predict_json_add_string (builder, "hopcast", model->version);
+  json_builder_set_member_name (builder, "trained_on");
+  json_builder_begin_object (builder);
+  predict_json_add_string (builder, "source", model->source);
+  predict_json_add_string (builder, "sha256", model->hash);
+  predict_json_add_integer (builder, "programs", model->n_programs);
+  json_builder_end_object (builder);
   write_names (builder, "samples", model->samples);
   write_names (builder, "events", model->events);
   predict_json_add_numbers (builder, "smallest", model->smallest, n_ranges);
   predict_json_add_numbers (builder, "largest", model->largest, n_ranges);
-  write_terms (builder, model);
+  json_builder_set_member_name (builder, "terms");
+  json_builder_begin_array (builder);
+  for (guint term = 0; term < model->n_terms; term++) {
+    g_autofree char *name =
+        predict_ipc_term_name (&model->terms[term], (const char *const *) model->samples,
+                               (const char *const *) model->events);
+
+    json_builder_add_string_value (builder, name);
+  }
+  json_builder_end_array (builder);
   write_targets (builder, model);
   json_builder_end_object (builder);
   root = json_builder_get_root (builder);

@@ -1,4 +1,4 @@
-/* ipc_phases.c - see ipc_phases.h.
+/* ipc_phases.c - counted phases of programs, and the events that a model of the IPC uses.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -79,29 +79,7 @@ labels_of (const PredictTable *table, const char *column, const uint32_t *group,
   return g_steal_pointer (&labels);
 }
 
-/* -- rows ------------------------------------------------------------------ */
-
-/* The samples first, then the others. */
-static void
-name_patterns (Rows *rows, const char *const *samples, PredictIpcPhases *phases)
-{
-  guint n_samples = phases->n_samples;
-
-  phases->patterns = g_new0 (char *, n_samples + rows->n_labels + 1);
-  for (guint sample = 0; sample < n_samples; sample++)
-    phases->patterns[sample] = g_strdup (samples[sample]);
-  phases->n_patterns = n_samples;
-  rows->place = g_new (guint, rows->n_labels + 1);
-  for (uint32_t label = 0; label < rows->n_labels; label++) {
-    guint sample = 0;
-
-    while (sample < n_samples && strcmp (samples[sample], rows->labels[label]) != 0)
-      sample++;
-    rows->place[label] = sample < n_samples ? sample : phases->n_patterns;
-    if (sample == n_samples)
-      phases->patterns[phases->n_patterns++] = g_strdup (rows->labels[label]);
-  }
-}
+/* --- Rows --- */
 
 static gboolean
 take_row (Rows *rows, uint64_t row, PredictIpcPhases *phases, GError **error)
@@ -124,24 +102,7 @@ take_row (Rows *rows, uint64_t row, PredictIpcPhases *phases, GError **error)
          refuse_row (table, row, "column \"ipc\" has no positive number", error);
 }
 
-static gboolean
-sort_rows (Rows *rows, PredictIpcPhases *phases, GError **error)
-{
-  gsize n = (gsize) rows->n_programs * phases->n_patterns;
-
-  rows->row_of = g_new (uint64_t, n + 1);
-  phases->ipc = g_new (double, n + 1);
-  for (gsize at = 0; at < n; at++) {
-    rows->row_of[at] = rows->table->n_rows;
-    phases->ipc[at] = NAN;
-  }
-  for (uint64_t row = 0; row < rows->table->n_rows; row++)
-    if (!take_row (rows, row, phases, error))
-      return FALSE;
-  return TRUE;
-}
-
-/* -- counters of the samples ------------------------------------------------- */
+/* --- Counters of the samples --- */
 
 static gboolean
 take_rate (const Rows *rows, guint program, guint sample, const PredictColumn *event, double *rate,
@@ -223,17 +184,41 @@ predict_ipc_phases_from (const PredictTable *table, const char *const *samples,
 {
   g_autoptr (PredictIpcPhases) phases = g_new0 (PredictIpcPhases, 1);
   g_auto (Rows) rows = { .table = table };
+  guint n_samples;
+  gsize n;
 
   if (!check_once (samples, "sample pattern", error) || !check_once (events, "event", error))
     return NULL;
-  phases->n_samples = g_strv_length ((char **) samples);
+  phases->n_samples = n_samples = g_strv_length ((char **) samples);
   phases->n_events = g_strv_length ((char **) events);
   if (!begin_rows (&rows, phases, error))
     return NULL;
-  name_patterns (&rows, samples, phases);
-  return sort_rows (&rows, phases, error) && take_rates (&rows, events, phases, error)
-             ? g_steal_pointer (&phases)
-             : NULL;
+  /* Name the patterns: the samples first, then the others. */
+  phases->patterns = g_new0 (char *, n_samples + rows.n_labels + 1);
+  for (guint sample = 0; sample < n_samples; sample++)
+    phases->patterns[sample] = g_strdup (samples[sample]);
+  phases->n_patterns = n_samples;
+  rows.place = g_new (guint, rows.n_labels + 1);
+  for (uint32_t label = 0; label < rows.n_labels; label++) {
+    guint sample = 0;
+
+    while (sample < n_samples && strcmp (samples[sample], rows.labels[label]) != 0)
+      sample++;
+    rows.place[label] = sample < n_samples ? sample : phases->n_patterns;
+    if (sample == n_samples)
+      phases->patterns[phases->n_patterns++] = g_strdup (rows.labels[label]);
+  }
+  n = (gsize) rows.n_programs * phases->n_patterns;
+  rows.row_of = g_new (uint64_t, n + 1);
+  phases->ipc = g_new (double, n + 1);
+  for (gsize at = 0; at < n; at++) {
+    rows.row_of[at] = table->n_rows;
+    phases->ipc[at] = NAN;
+  }
+  for (uint64_t row = 0; row < table->n_rows; row++)
+    if (!take_row (&rows, row, phases, error))
+      return NULL;
+  return take_rates (&rows, events, phases, error) ? g_steal_pointer (&phases) : NULL;
 }
 
 void
@@ -248,7 +233,7 @@ predict_ipc_phases_free (PredictIpcPhases *phases)
   g_free (phases);
 }
 
-/* --- which events a model of the IPC is made of; see ipc_phases.h --- */
+/* --- Events --- */
 
 gboolean
 predict_ipc_is_reserved (const char *name)

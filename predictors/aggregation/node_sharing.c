@@ -63,9 +63,9 @@ predict_sharing_slowdown (const PredictShare *shares, uint32_t n, const PredictS
   return time == reference_time ? 1 : time / reference_time;
 }
 
-/* --- a program's memory share, learned from runs that differ in density --- */
-
-/* T is linear in the memory share once what each run misses is known, so a sum of squares costs a
+/* --- A program's memory share, learned from runs that differ in density ---
+ *
+ * T is linear in the memory share once what each run misses is known, so a sum of squares costs a
  * few logarithms.  It need not have one minimum only: each search looks at a grid of
  * points first and closes in around the best by golden section. */
 

@@ -1,4 +1,4 @@
-/* task_counters.c - see counters.h: from counts to rates.
+/* task_counters.c - hardware counters of tasks, from the files of perf and likwid.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -112,31 +112,6 @@ static gboolean G_GNUC_PRINTF (4, 5)
   return FALSE;
 }
 
-/* "cycles:u" and "cpu_core/cycles/u" are "cycles"; small letters; the caller frees. */
-static char *
-bare_name (const char *name)
-{
-  const char *slash = strchr (name, '/');
-  const char *begin = slash != NULL ? slash + 1 : name;
-  gsize n = strcspn (begin, "/:");
-  g_autofree char *bare = g_strndup (begin, n);
-
-  return g_ascii_strdown (bare, -1);
-}
-
-static void
-set_no_event (const CounterFile *file, const GArray *counts, const char *chosen, GError **error)
-{
-  g_autoptr (GPtrArray) names = g_ptr_array_new ();
-  g_autofree char *meant = NULL;
-
-  for (guint i = 0; i < counts->len; i++)
-    g_ptr_array_add (names, g_array_index (counts, Count, i).name);
-  g_ptr_array_add (names, NULL);
-  meant = base_did_you_mean (chosen, (const char *const *) names->pdata);
-  counters_fail (file, 0, error, "there is no event \"%s\"%s", chosen, meant);
-}
-
 /* The count of that kind; NULL and *error: there is none, or more than one, or it could not be counted. */
 static const Count *
 find_kind (const CounterFile *file, const GArray *counts, const char *chosen,
@@ -147,7 +122,10 @@ find_kind (const CounterFile *file, const GArray *counts, const char *chosen,
 
   for (guint i = 0; i < counts->len; i++) {
     const Count *count = &g_array_index (counts, Count, i);
-    g_autofree char *bare = bare_name (count->name);
+    /* "cycles:u" and "cpu_core/cycles/u" are "cycles". */
+    const char *slash = strchr (count->name, '/');
+    const char *begin = slash != NULL ? slash + 1 : count->name;
+    g_autofree char *bare = g_ascii_strdown (begin, (gssize) strcspn (begin, "/:"));
     gsize at = 0;
 
     while (chosen == NULL && names[at] != NULL && strcmp (names[at], bare) != 0)
@@ -163,9 +141,16 @@ find_kind (const CounterFile *file, const GArray *counts, const char *chosen,
     found = count;
     place = at;
   }
-  if (found == NULL && chosen != NULL)
-    set_no_event (file, counts, chosen, error);
-  else if (found == NULL)
+  if (found == NULL && chosen != NULL) {
+    g_autoptr (GPtrArray) events = g_ptr_array_new ();
+    g_autofree char *meant = NULL;
+
+    for (guint i = 0; i < counts->len; i++)
+      g_ptr_array_add (events, g_array_index (counts, Count, i).name);
+    g_ptr_array_add (events, NULL);
+    meant = base_did_you_mean (chosen, (const char *const *) events->pdata);
+    counters_fail (file, 0, error, "there is no event \"%s\"%s", chosen, meant);
+  } else if (found == NULL)
     counters_fail (file, 0, error, "no event in it is known to count %s: name one by --%s", option,
                    option);
   else if (!(found->count > 0))
@@ -179,24 +164,6 @@ typedef struct {
   const char *name;
   double count, cycles;
 } Sum;
-
-/* NaN once is NaN for good: an event that could not always be counted has no rate. */
-static void
-add_to_sum (GArray *sums, const Count *count, double cycles)
-{
-  Sum sum = { count->name, count->count, cycles };
-
-  for (guint i = 0; i < sums->len; i++) {
-    Sum *known = &g_array_index (sums, Sum, i);
-
-    if (strcmp (known->name, count->name) == 0) {
-      known->count += count->count;
-      known->cycles += cycles;
-      return;
-    }
-  }
-  g_array_append_val (sums, sum);
-}
 
 static gboolean
 sum_group (const CounterFile *file, const GArray *counts, double *instructions, double *cycles,
@@ -216,8 +183,20 @@ sum_group (const CounterFile *file, const GArray *counts, double *instructions, 
   for (guint i = 0; i < counts->len; i++) {
     const Count *count = &g_array_index (counts, Count, i);
 
-    if (count != of_cycles && count != of_instructions)
-      add_to_sum (sums, count, of_cycles->count);
+    guint at = 0;
+
+    if (count == of_cycles || count == of_instructions)
+      continue;
+    while (at < sums->len && strcmp (g_array_index (sums, Sum, at).name, count->name) != 0)
+      at++;
+    if (at == sums->len) {
+      Sum sum = { count->name, 0, 0 };
+
+      g_array_append_val (sums, sum);
+    }
+    /* NaN once is NaN for good: an event that could not always be counted has no rate. */
+    g_array_index (sums, Sum, at).count += count->count;
+    g_array_index (sums, Sum, at).cycles += of_cycles->count;
   }
   return TRUE;
 }
@@ -251,9 +230,9 @@ counters_add (CounterFile *file, const char *source, const GPtrArray *groups, GE
   return TRUE;
 }
 
-/* --- counters from `perf stat -x` --- */
-
-/* A line is
+/* --- `perf stat -x` ---
+ *
+ * A line is
  *
  *     [TIME,][CPU,|CORE,CPUS,]COUNT,UNIT,EVENT[,DEVIATION%],RUNNING,PERCENT[,METRIC,UNIT]
  *
@@ -360,16 +339,6 @@ take_count (const CounterFile *file, guint line, char **fields, guint at, GArray
   return TRUE;
 }
 
-/* perf's own page recommends another separator for events that have commas. */
-static const char *
-separator_of (const CounterFile *file)
-{
-  for (char **line = file->lines; *line != NULL; line++)
-    if (**line != '\0' && **line != '#')
-      return strchr (*line, ';') != NULL ? ";" : strchr (*line, '\t') != NULL ? "\t" : ",";
-  return ",";
-}
-
 static gboolean
 take_line (const CounterFile *file, guint line, const char *separator, GArray *counts,
            GHashTable *seen, GError **error)
@@ -393,9 +362,15 @@ counters_read_perf (CounterFile *file, GError **error)
   g_autoptr (GPtrArray) groups = g_ptr_array_new_with_free_func ((GDestroyNotify) g_array_unref);
   g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   GArray *counts = counts_new ();
-  const char *separator = separator_of (file);
+  const char *separator = ",";
 
   g_ptr_array_add (groups, counts);
+  /* perf's own page recommends another separator for events that have commas. */
+  for (char **line = file->lines; *line != NULL; line++)
+    if (**line != '\0' && **line != '#') {
+      separator = strchr (*line, ';') != NULL ? ";" : strchr (*line, '\t') != NULL ? "\t" : ",";
+      break;
+    }
   for (guint line = 1; file->lines[line - 1] != NULL; line++) {
     const char *text = file->lines[line - 1];
 
@@ -407,9 +382,9 @@ counters_read_perf (CounterFile *file, GError **error)
   return counters_add (file, file->path, groups, error);
 }
 
-/* --- counters from `likwid-perfctr -O` --- */
-
-/* The file is a row of tables, one of which, for each group of events and each region, is
+/* --- `likwid-perfctr -O` ---
+ *
+ * The file is a row of tables, one of which, for each group of events and each region, is
  *
  *     TABLE,Region solve,Group 1 Raw,L2CACHE,7,
  *     Event,Counter,HWThread 0,HWThread 1
@@ -444,12 +419,6 @@ static gboolean
 counters_is_likwid (const char *line)
 {
   return g_str_has_prefix (line, HEAD);
-}
-
-static gboolean
-is_thread (const char *field)
-{
-  return g_str_has_prefix (field, "HWThread ") || g_str_has_prefix (field, "Core ");
 }
 
 /* The thread of that name, a new one if need be. */
@@ -505,15 +474,6 @@ take_event (const CounterFile *file, guint line, char **fields, GArray *const *g
   return TRUE;
 }
 
-/* Whether a line is within a table that began before it. */
-static gboolean
-goes_on (const char *line)
-{
-  return line != NULL && *line != '\0' && !g_str_has_prefix (line, "TABLE,") &&
-         !g_str_has_prefix (line, "STRUCT,") && !g_str_has_prefix (line, "Metric,") &&
-         !g_str_has_prefix (line, HEAD);
-}
-
 /* The table whose head is at *line; *line is then its last one. */
 static gboolean
 take_table (const CounterFile *file, guint *line, GPtrArray *threads, GError **error)
@@ -522,13 +482,18 @@ take_table (const CounterFile *file, guint *line, GPtrArray *threads, GError **e
   g_autofree GArray **groups = g_new (GArray *, g_strv_length (head));
   guint n_threads = 0;
 
-  while (head[NAME_FIELDS + n_threads] != NULL && is_thread (head[NAME_FIELDS + n_threads])) {
-    Thread *thread = find_thread (threads, head[NAME_FIELDS + n_threads]);
+  for (const char *name;
+       (name = head[NAME_FIELDS + n_threads]) != NULL &&
+       (g_str_has_prefix (name, "HWThread ") || g_str_has_prefix (name, "Core "));) {
+    Thread *thread = find_thread (threads, name);
 
     groups[n_threads] = counts_new ();
     g_ptr_array_add (thread->groups, groups[n_threads++]);
   }
-  while (goes_on (file->lines[*line])) {
+  for (const char *text; (text = file->lines[*line]) != NULL && *text != '\0' &&
+                         !g_str_has_prefix (text, "TABLE,") &&
+                         !g_str_has_prefix (text, "STRUCT,") &&
+                         !g_str_has_prefix (text, "Metric,") && !g_str_has_prefix (text, HEAD);) {
     g_auto (GStrv) fields = g_strsplit (file->lines[(*line)++], ",", -1);
 
     /* The time stamp counter is no event; a table without threads is one of statistics. */
