@@ -1,4 +1,4 @@
-/* correction.c - a user's performance model, mended by what was observed: trials on threads.
+/* correction.c - a user's performance model, corrected by observations: trials and verdict.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -38,7 +38,7 @@ predict_correction_settings (PredictCorrectionMode mode)
   };
 }
 
-/* -- what cannot be mended ----------------------------------------------------------- */
+/* --- Refusals --- */
 
 static gboolean
 check_settings (const PredictCorrectionSettings *settings, GError **error)
@@ -105,7 +105,7 @@ check_model (const CorrectionProblem *problem, GError **error)
   return FALSE;
 }
 
-/* -- the problem ------------------------------------------------------------------------ */
+/* --- The problem --- */
 
 /* The times that a formula gives at the points, [points->n + 1]; the caller frees. */
 static double *
@@ -203,7 +203,7 @@ problem_clear (CorrectionProblem *problem)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CorrectionProblem, problem_clear)
 
-/* -- trials on threads --------------------------------------------------------------------- */
+/* --- Trials on threads --- */
 
 typedef struct {
   const CorrectionProblem *problem;
@@ -253,7 +253,7 @@ predict_parameter_at_bound (const PredictParameter *parameter, double value)
   return value - low <= AT_BOUND * (high - low) || high - value <= AT_BOUND * (high - low);
 }
 
-/* -- points that were left out ------------------------------------------------------- */
+/* --- Points that were left out --- */
 
 static double
 loss_of_points (PredictLoss loss, const double *points_loss, uint64_t n)
@@ -331,7 +331,7 @@ rounding_of (const CorrectionProblem *problem)
   return problem->settings->loss == PREDICT_LOSS_MAPE ? least : least * least;
 }
 
-/* -- degenerate terms ---------------------------------------------------------------- */
+/* --- Degenerate terms --- */
 
 static char *
 describe_parameters (const PredictBaseModel *model, const double *values)
@@ -415,7 +415,7 @@ why_degenerate (const CorrectionProblem *problem, const PredictCorrection *corre
   return NULL;
 }
 
-/* -- the verdict ---------------------------------------------------------------------- */
+/* --- The verdict --- */
 
 /* Of times that were observed, none may be negative. */
 static bool
@@ -518,43 +518,7 @@ judge_outcome (const CorrectionProblem *problem, PredictCorrection *correction)
   }
 }
 
-/* -- the whole -------------------------------------------------------------------------------- */
-
-static void
-count_trials (PredictCorrection *correction, bool by_description)
-{
-  correction->best = correction->n_trials;
-  for (guint at = 0; at < correction->n_trials; at++) {
-    const PredictCorrectionTrial *trial = &correction->trials[at];
-    const PredictCorrectionTrial *best =
-        correction->best < correction->n_trials ? &correction->trials[correction->best] : NULL;
-
-    correction->n_converged += trial->converged;
-    correction->n_better += trial->better;
-    if (trial->converged &&
-        (best == NULL ||
-         (by_description ? trial->description < best->description : trial->loss < best->loss)))
-      correction->best = at;
-  }
-}
-
-static void
-describe_base (const CorrectionProblem *problem, PredictCorrection *correction)
-{
-  const PredictCorrectionData *data = problem->data;
-  const PredictExpression *time = data->model->time;
-  PredictTarget target = { data->train, data->train_observed, problem->settings->loss };
-
-  correction->refitted = predict_base_model_values (data->model);
-  predict_levenberg_model (data->model, correction->refitted, &target, CORRECTION_STARTS,
-                           problem->settings->seed);
-  correction->base_train = errors_of (time, problem->given, &data->train, data->train_observed);
-  correction->base_test = errors_of (time, problem->given, &data->test, data->test_observed);
-  correction->refitted_train =
-      errors_of (time, correction->refitted, &data->train, data->train_observed);
-  correction->refitted_test =
-      errors_of (time, correction->refitted, &data->test, data->test_observed);
-}
+/* --- The procedure --- */
 
 PredictCorrection *
 predict_correct (const PredictCorrectionData *data, const PredictCorrectionSettings *settings,
@@ -564,6 +528,8 @@ predict_correct (const PredictCorrectionData *data, const PredictCorrectionSetti
   PredictCorrection *correction;
   const PredictStretch stretch = { progress, progress_data, 0, 1 };
   Trials trials = { &problem, NULL };
+  const PredictExpression *time = data->model->time;
+  PredictTarget target = { data->train, data->train_observed, settings->loss };
 
   if (!check_settings (settings, error) || !check_observed (data, settings->loss, error))
     return NULL;
@@ -573,9 +539,29 @@ predict_correct (const PredictCorrectionData *data, const PredictCorrectionSetti
   correction = g_new0 (PredictCorrection, 1);
   correction->n_trials = settings->n_trials;
   correction->trials = trials.trials = g_new0 (PredictCorrectionTrial, settings->n_trials);
-  describe_base (&problem, correction);
+  correction->refitted = predict_base_model_values (data->model);
+  predict_levenberg_model (data->model, correction->refitted, &target, CORRECTION_STARTS,
+                           settings->seed);
+  correction->base_train = errors_of (time, problem.given, &data->train, data->train_observed);
+  correction->base_test = errors_of (time, problem.given, &data->test, data->test_observed);
+  correction->refitted_train =
+      errors_of (time, correction->refitted, &data->train, data->train_observed);
+  correction->refitted_test =
+      errors_of (time, correction->refitted, &data->test, data->test_observed);
   predict_crowd (make_trial, &trials, settings->n_trials, settings->n_threads, &stretch);
-  count_trials (correction, problem.best);
+  /* Choose the best trial. */
+  correction->best = correction->n_trials;
+  for (guint at = 0; at < correction->n_trials; at++) {
+    const PredictCorrectionTrial *trial = &correction->trials[at];
+    const PredictCorrectionTrial *best =
+        correction->best < correction->n_trials ? &correction->trials[correction->best] : NULL;
+
+    correction->n_converged += trial->converged;
+    correction->n_better += trial->better;
+    if (trial->converged && (best == NULL || (problem.best ? trial->description < best->description
+                                                           : trial->loss < best->loss)))
+      correction->best = at;
+  }
   judge_outcome (&problem, correction);
   return correction;
 }

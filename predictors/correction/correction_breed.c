@@ -284,36 +284,32 @@ begin_with_time (CorrectionWork *work, guint at, PredictTree *tree)
   tree->steps[tree->n++] = (PredictStep){ .op = PREDICT_OP_MULTIPLY };
 }
 
-/* Ramped half-and-half (Koza 1992): depths 2 ... deepest, half of them full. */
+/* n random members, ramped half-and-half (Koza 1992): depths 2 ... deepest, half of them full. */
 static void
-begin_member (Breeding *breeding, guint at)
+begin (Breeding *breeding)
 {
   const CorrectionProblem *problem = breeding->problem;
   const PredictBaseModel *model = problem->data->model;
   PredictRandom *random = &breeding->work->random;
-  CorrectionMember *member = breeding->order[at];
   guint deepest = problem->best ? DEEPEST_BEST : DEEPEST_PAPER;
 
-  member->loss = member->description = INFINITY;
-  for (int draw = 0; draw < DRAWS && !isfinite (member->loss); draw++) {
-    predict_tree_grow (&problem->grammar, 2 + at % (deepest - 1), at / (deepest - 1) % 2 == 0,
-                       random, &member->tree);
-    begin_with_time (breeding->work, at, &member->tree);
-    if (problem->searched && at > 0)
-      predict_vector_draw (model->parameters, model->n_parameters, random, member->parameters);
-    else
-      memcpy (member->parameters, problem->given, model->n_parameters * sizeof *member->parameters);
-    if (!problem->best || (predict_tree_tidy (&member->tree) && is_new (breeding, &member->tree)))
-      assess (breeding, member);
-  }
-}
+  for (guint at = 0; at < breeding->n; at++) {
+    CorrectionMember *member = breeding->order[at];
 
-/* n random members. */
-static void
-begin (Breeding *breeding)
-{
-  for (guint at = 0; at < breeding->n; at++)
-    begin_member (breeding, at);
+    member->loss = member->description = INFINITY;
+    for (int draw = 0; draw < DRAWS && !isfinite (member->loss); draw++) {
+      predict_tree_grow (&problem->grammar, 2 + at % (deepest - 1), at / (deepest - 1) % 2 == 0,
+                         random, &member->tree);
+      begin_with_time (breeding->work, at, &member->tree);
+      if (problem->searched && at > 0)
+        predict_vector_draw (model->parameters, model->n_parameters, random, member->parameters);
+      else
+        memcpy (member->parameters, problem->given,
+                model->n_parameters * sizeof *member->parameters);
+      if (!problem->best || (predict_tree_tidy (&member->tree) && is_new (breeding, &member->tree)))
+        assess (breeding, member);
+    }
+  }
   breeding->n_alive = breeding->n;
 }
 

@@ -77,7 +77,7 @@ correction_copy (const CorrectionProblem *problem, const CorrectionMember *from,
   memcpy (parameters, from->parameters, problem->data->model->n_parameters * sizeof *parameters);
 }
 
-/* -- putting together ---------------------------------------------------------- */
+/* --- Putting together --- */
 
 static void
 append (CorrectionWork *work, const PredictStep *steps, uint32_t n)
@@ -162,7 +162,7 @@ correction_formula (CorrectionWork *work, const CorrectionMember *member, bool b
   return predict_expression_simplify (&work->whole);
 }
 
-/* -- fitting --------------------------------------------------------------------- */
+/* --- Fitting --- */
 
 PredictTarget
 correction_train (const CorrectionWork *work)
@@ -206,7 +206,7 @@ correction_fit (CorrectionWork *work, CorrectionMember *member, const PredictTar
   }
 }
 
-/* -- away from the points ---------------------------------------------------------- */
+/* --- Away from the points --- */
 
 static double
 draw_within (PredictRange range, bool by_logarithm, PredictRandom *random)
@@ -315,7 +315,7 @@ correction_folds_loss (CorrectionWork *work, const CorrectionMember *member, dou
   return loss == PREDICT_LOSS_MAPE ? sum / (double) n : sqrt (sum / (double) n);
 }
 
-/* --- how well a formula mends a model, and how long it is --- */
+/* --- How well a formula mends a model, and how long it is --- */
 
 /* Of a term, as a share of its mean square: less is a constant. */
 #define LEAST_SPREAD 1e-12
@@ -483,7 +483,7 @@ correction_added_factor (CorrectionWork *work, const PredictTree *tree)
                               work->term, points.n);
 }
 
-/* --- the same in fewer steps, and with fewer digits --- */
+/* --- The same in fewer steps, and with fewer digits --- */
 
 /* What was bred carries what its ancestors needed: + 0, x^2.0000001, c and -c. */
 
@@ -554,7 +554,7 @@ make_power_integer (CorrectionWork *work, CorrectionMember *member)
   return false;
 }
 
-/* -- digits ------------------------------------------------------------------------------ */
+/* --- Digits --- */
 
 /* One number of the member. */
 static void

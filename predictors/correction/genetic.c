@@ -16,7 +16,7 @@
 #define CHANCE_OF_INNER    0.9 /* Koza's */
 #define NEW_DEPTH          4   /* of a subtree that mutation makes */
 
-/* -- growing ------------------------------------------------------------------ */
+/* --- Growing --- */
 
 static PredictStep
 draw_terminal (const PredictGrammar *grammar, PredictRandom *random)
@@ -72,7 +72,7 @@ predict_tree_grow (const PredictGrammar *grammar, guint depth, bool full, Predic
   grow (grammar, depth, full, random, tree);
 }
 
-/* -- subtrees ----------------------------------------------------------------- */
+/* --- Subtrees --- */
 
 uint32_t
 predict_tree_first (const PredictTree *tree, uint32_t root)
@@ -156,7 +156,7 @@ predict_tree_cross (const PredictTree *mother, const PredictTree *father, uint32
     copy_tree (mother, child);
 }
 
-/* -- mutation ----------------------------------------------------------------- */
+/* --- Mutation --- */
 
 static void
 renew_subtree (const PredictGrammar *grammar, uint32_t most, PredictRandom *random,
@@ -223,11 +223,11 @@ predict_tree_mutate (const PredictGrammar *grammar, uint32_t most, PredictRandom
   }
 }
 
-/* --- trees changed by small steps, tidied, and told apart --- */
+/* --- Trees changed by small steps, tidied, and told apart --- */
 
 #define HASH_NUMBER 0x9E3779B97F4A7C15u
 
-/* -- varying ----------------------------------------------------------------- */
+/* --- Varying --- */
 
 static void
 put (PredictTree *tree, const PredictStep *steps, uint32_t n)
@@ -302,7 +302,7 @@ predict_tree_vary (const PredictGrammar *grammar, uint32_t most, PredictRandom *
   }
 }
 
-/* -- tidying ------------------------------------------------------------------- */
+/* --- Tidying --- */
 
 /* Operands that are numbers become their result. */
 static bool
@@ -362,7 +362,7 @@ predict_tree_tidy (PredictTree *tree)
   return true;
 }
 
-/* -- telling apart --------------------------------------------------------------- */
+/* --- Telling apart --- */
 
 static uint64_t
 mix (uint64_t seed)
@@ -395,7 +395,7 @@ predict_tree_hash (const PredictTree *tree)
   return waiting[0];
 }
 
-/* --- parameters of a model, drawn, crossed and mutated within their bounds --- */
+/* --- Parameters of a model, drawn, crossed and mutated within their bounds --- */
 
 #define BLEND 0.5 /* of BLX-0.5 */
 #define STEP  0.1 /* of the range */

@@ -28,7 +28,7 @@ typedef struct {
   double *derivatives; /* [unknowns][points] */
 } Fit;
 
-/* -- between bounds ---------------------------------------------------------- */
+/* --- Between bounds --- */
 
 static double
 inner_of (const PredictParameter *bounds, double value)
@@ -125,7 +125,7 @@ evaluate (void *data, int n_points, int n_unknowns, const double *inner, double 
   return 0;
 }
 
-/* -- a fit -------------------------------------------------------------------- */
+/* --- A fit --- */
 
 static double
 loss_now (Fit *fit)

@@ -275,7 +275,7 @@ predict_bounds (const PredictExpression *expression, const PredictRange *variabl
   return *waiting;
 }
 
-/* -- positive everywhere ---------------------------------------------------------- */
+/* --- Positive everywhere --- */
 
 #define MOST_PARTS 4096u
 #define AT_FACE    0x1p-10 /* of a range: a part this narrow at its end is at the face */

@@ -158,26 +158,18 @@ predict_pair_add (const PredictPingPong *table, PredictPairTime *pair, double co
   pair->between_s += count * predict_message_s (table, table->between_s, bytes);
 }
 
-/* What times are divided by: seconds, or their mean. */
-static double
-unit_of (const PredictPairTime *pairs, uint64_t n_pairs, PredictCostForm form)
-{
-  double sum = 0;
-
-  for (uint64_t i = 0; i < n_pairs; i++)
-    sum += (pairs[i].within_s + pairs[i].between_s) / 2;
-  return form == PREDICT_COST_LITERAL || sum == 0 ? 1 : sum / (double) n_pairs;
-}
-
 /* Fills edges[] with the costs of the pairs; returns C. */
 static double
 cost_pairs (const PredictPairTime *pairs, uint64_t n_pairs, double k, PredictCostForm form,
             PredictCostEdge *edges)
 {
-  double unit = unit_of (pairs, n_pairs, form);
   double least = form == PREDICT_COST_LITERAL ? 0 : PREDICT_LEAST_LOSS;
-  double most = 0;
+  double most = 0, sum = 0, unit;
 
+  for (uint64_t i = 0; i < n_pairs; i++)
+    sum += (pairs[i].within_s + pairs[i].between_s) / 2;
+  /* Times are in seconds, or in their mean. */
+  unit = form == PREDICT_COST_LITERAL || sum == 0 ? 1 : sum / (double) n_pairs;
   for (uint64_t i = 0; i < n_pairs; i++) {
     double loss = (pairs[i].within_s - pairs[i].between_s) / unit;
 
@@ -193,23 +185,6 @@ cost_pairs (const PredictPairTime *pairs, uint64_t n_pairs, double k, PredictCos
   return k * k * most;
 }
 
-/* Every pair has an edge, of cost C unless it is one of edges[]. */
-static PredictCostRows *
-rows_of_all_pairs (uint32_t n, const PredictCostEdge *edges, uint64_t n_edges, double c)
-{
-  uint64_t n_all = (uint64_t) n * (n - 1) / 2, next = 0, i = 0;
-  g_autofree PredictCostEdge *all = g_new (PredictCostEdge, n_all);
-
-  g_assert (n <= PREDICT_LITERAL_MAX_TASKS);
-  for (uint32_t a = 0; a < n; a++)
-    for (uint32_t b = a + 1; b < n; b++) {
-      gboolean is_pair = next < n_edges && edges[next].a == a && edges[next].b == b;
-
-      all[i++] = is_pair ? edges[next++] : (PredictCostEdge){ a, b, c };
-    }
-  return predict_cost_rows (n, all, n_all);
-}
-
 PredictCostRows *
 predict_edge_costs (uint32_t n, const PredictPairTime *pairs, uint64_t n_pairs,
                     uint32_t tasks_per_node, PredictCostForm form, double *c)
@@ -217,6 +192,19 @@ predict_edge_costs (uint32_t n, const PredictPairTime *pairs, uint64_t n_pairs,
   g_autofree PredictCostEdge *edges = g_new (PredictCostEdge, n_pairs);
 
   *c = cost_pairs (pairs, n_pairs, tasks_per_node, form, edges);
-  return form == PREDICT_COST_LITERAL && *c > 0 ? rows_of_all_pairs (n, edges, n_pairs, *c)
-                                                : predict_cost_rows (n, edges, n_pairs);
+  if (form != PREDICT_COST_LITERAL || !(*c > 0))
+    return predict_cost_rows (n, edges, n_pairs);
+
+  /* Every pair has an edge, of cost C unless it is one of edges[]. */
+  uint64_t n_all = (uint64_t) n * (n - 1) / 2, next = 0, i = 0;
+  g_autofree PredictCostEdge *all = g_new (PredictCostEdge, n_all);
+
+  g_assert (n <= PREDICT_LITERAL_MAX_TASKS);
+  for (uint32_t a = 0; a < n; a++)
+    for (uint32_t b = a + 1; b < n; b++) {
+      gboolean is_pair = next < n_pairs && edges[next].a == a && edges[next].b == b;
+
+      all[i++] = is_pair ? edges[next++] : (PredictCostEdge){ a, b, *c };
+    }
+  return predict_cost_rows (n, all, n_all);
 }

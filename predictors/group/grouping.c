@@ -80,21 +80,6 @@ typedef struct {
   uint32_t n_touched;
 } Growth;
 
-static void
-take (Growth *it, uint32_t task)
-{
-  it->is_taken[task] = true;
-  for (uint64_t e = it->graph->first[task]; e < it->graph->first[task + 1]; e++) {
-    uint32_t other = it->graph->neighbour[e];
-
-    if (it->is_taken[other] || it->graph->cost[e] == 0)
-      continue;
-    if (it->cost[other] == 0)
-      it->touched[it->n_touched++] = other;
-    it->cost[other] += it->graph->cost[e];
-  }
-}
-
 /* The task left with the largest cost, the first of equal ones; n when the part has no edges. */
 static uint32_t
 costliest (Growth *it)
@@ -133,7 +118,16 @@ grow (const PredictCostGraph *graph, uint32_t n_parts, const uint32_t *size, uin
         next++;
       task = task == graph->n ? next : task;
       part[task] = p;
-      take (&it, task);
+      it.is_taken[task] = true;
+      for (uint64_t e = it.graph->first[task]; e < it.graph->first[task + 1]; e++) {
+        uint32_t other = it.graph->neighbour[e];
+
+        if (it.is_taken[other] || it.graph->cost[e] == 0)
+          continue;
+        if (it.cost[other] == 0)
+          it.touched[it.n_touched++] = other;
+        it.cost[other] += it.graph->cost[e];
+      }
     }
     for (uint32_t i = 0; i < it.n_touched; i++)
       cost[touched[i]] = 0;
@@ -266,28 +260,6 @@ member (const PredictPartition *parts, uint32_t part, PredictRandom *random)
   return members[predict_random_below (random, n)];
 }
 
-/* Two or three parts that share edges pass some tasks on, each to the next. */
-static void
-perturb (PredictPartition *parts, const PredictCostGraph *graph, PredictRandom *random)
-{
-  const uint32_t *part = predict_partition_of (parts);
-  uint32_t task = (uint32_t) predict_random_below (random, graph->n);
-  uint32_t second = foreign_task (graph, part, task, random);
-  uint32_t third = foreign_task (graph, part, second, random);
-  uint32_t p[3] = { part[task], part[second], part[third] }, n_members;
-  uint64_t n;
-
-  predict_partition_members (parts, p[0], &n_members);
-  n = 1 + predict_random_below (random, 1 + predict_random_below (random, 1 + n_members / 2));
-  for (uint64_t i = 0; i < n; i++) {
-    uint32_t passed = member (parts, p[0], random);
-
-    predict_partition_exchange (parts, passed, member (parts, p[1], random));
-    if (p[2] != p[0])
-      predict_partition_exchange (parts, passed, member (parts, p[2], random));
-  }
-}
-
 /* Perturbs and improves the parts until their work reaches `until`. */
 static void
 improve_perturbed (PredictPartition *parts, const PredictCostGraph *graph, uint64_t until,
@@ -298,7 +270,23 @@ improve_perturbed (PredictPartition *parts, const PredictCostGraph *graph, uint6
 
   predict_partition_keep (parts);
   while (cut > 0 && n_left-- > 0 && predict_partition_work (parts) < until) {
-    perturb (parts, graph, random);
+    const uint32_t *part = predict_partition_of (parts);
+    uint32_t task = (uint32_t) predict_random_below (random, graph->n);
+    uint32_t second = foreign_task (graph, part, task, random);
+    uint32_t third = foreign_task (graph, part, second, random);
+    uint32_t p[3] = { part[task], part[second], part[third] }, n_members;
+    uint64_t n;
+
+    /* Two or three parts that share edges pass some tasks on, each to the next. */
+    predict_partition_members (parts, p[0], &n_members);
+    n = 1 + predict_random_below (random, 1 + predict_random_below (random, 1 + n_members / 2));
+    for (uint64_t i = 0; i < n; i++) {
+      uint32_t passed = member (parts, p[0], random);
+
+      predict_partition_exchange (parts, passed, member (parts, p[1], random));
+      if (p[2] != p[0])
+        predict_partition_exchange (parts, passed, member (parts, p[2], random));
+    }
     predict_partition_better (parts);
     if (predict_partition_cut (parts) > cut)
       predict_partition_take_back (parts);
@@ -323,30 +311,6 @@ renumber (uint32_t *part, uint32_t n, uint32_t n_parts)
     if (number[part[task]] == n_parts)
       number[part[task]] = next++;
     part[task] = number[part[task]];
-  }
-}
-
-/* Tries the next start, up to `until` of work, and keeps the parts if they are the best yet. */
-static void
-try_start (PredictGroups *groups, PredictPartition *parts, const PredictCostGraph *graph,
-           const PredictGroupOptions *options, uint64_t until)
-{
-  uint32_t number = groups->trials->len;
-  g_autofree uint32_t *part = g_new (uint32_t, graph->n);
-  PredictRandom random = predict_random (options->seed, PERTURB);
-  PredictGroupTrial trial = { .name = start (graph, options, number, part) };
-
-  predict_partition_set (parts, part);
-  trial.cut_start = predict_partition_cut (parts);
-  predict_partition_better (parts);
-  trial.cut_bettered = predict_partition_cut (parts);
-  improve_perturbed (parts, graph, until, &random);
-  trial.cut = predict_partition_cut (parts);
-  g_array_append_val (groups->trials, trial);
-  if (number == 0 || trial.cut < groups->cut) {
-    groups->cut = trial.cut;
-    groups->best = number;
-    memcpy (groups->part, predict_partition_of (parts), graph->n * sizeof *part);
   }
 }
 
@@ -381,6 +345,7 @@ predict_group (const PredictCostGraph *graph, const PredictGroupOptions *options
   PredictGroups *groups = groups_new (g_new (uint32_t, graph->n));
   g_autofree uint32_t *size = g_new (uint32_t, options->n_parts);
   g_autofree uint32_t *room = g_new (uint32_t, options->n_parts);
+  g_autofree uint32_t *part = g_new (uint32_t, graph->n);
   g_autoptr (PredictPartition) parts = NULL;
   uint32_t n_starts = options->work > 0 ? options->n_given + options->n_starts : 1;
 
@@ -396,7 +361,24 @@ predict_group (const PredictCostGraph *graph, const PredictGroupOptions *options
 
     if (i > 0 && (left == 0 || groups->cut == 0))
       break;
-    try_start (groups, parts, graph, options, done + left / (n_starts - i));
+
+    uint64_t until = done + left / (n_starts - i);
+    uint32_t number = groups->trials->len;
+    PredictRandom random = predict_random (options->seed, PERTURB);
+    PredictGroupTrial trial = { .name = start (graph, options, number, part) };
+
+    predict_partition_set (parts, part);
+    trial.cut_start = predict_partition_cut (parts);
+    predict_partition_better (parts);
+    trial.cut_bettered = predict_partition_cut (parts);
+    improve_perturbed (parts, graph, until, &random);
+    trial.cut = predict_partition_cut (parts);
+    g_array_append_val (groups->trials, trial);
+    if (number == 0 || trial.cut < groups->cut) {
+      groups->cut = trial.cut;
+      groups->best = number;
+      memcpy (groups->part, predict_partition_of (parts), graph->n * sizeof *part);
+    }
   }
   renumber (groups->part, graph->n, options->n_parts);
   return groups;
