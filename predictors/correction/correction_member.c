@@ -1,4 +1,4 @@
-/* correction_member.c - a formula that may mend a model: put together, fitted, tried elsewhere.
+/* correction_member.c - a formula that may correct a model: put together, fitted, judged, polished.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -244,7 +244,7 @@ correction_stays_positive (CorrectionWork *work, const CorrectionMember *member)
                                  member->parameters, problem->data->model->n_parameters);
 }
 
-/* -- cross-validation -------------------------------------------------------------- */
+/* --- Cross-validation --- */
 
 uint64_t
 correction_choose_points (const PredictCorrectionData *data, uint32_t n_columns, guint fold,
@@ -315,7 +315,7 @@ correction_folds_loss (CorrectionWork *work, const CorrectionMember *member, dou
   return loss == PREDICT_LOSS_MAPE ? sum / (double) n : sqrt (sum / (double) n);
 }
 
-/* --- How well a formula mends a model, and how long it is --- */
+/* --- Loss and description of a formula --- */
 
 /* Of a term, as a share of its mean square: less is a constant. */
 #define LEAST_SPREAD 1e-12
@@ -483,7 +483,7 @@ correction_added_factor (CorrectionWork *work, const PredictTree *tree)
                               work->term, points.n);
 }
 
-/* --- The same in fewer steps, and with fewer digits --- */
+/* --- Polishing: fewer steps, and fewer digits --- */
 
 /* What was bred carries what its ancestors needed: + 0, x^2.0000001, c and -c. */
 

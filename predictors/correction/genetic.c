@@ -1,4 +1,4 @@
-/* genetic.c - formulas as trees that are grown, crossed and mutated.
+/* genetic.c - formulas as trees, and parameters as vectors, that are drawn, crossed and mutated.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

@@ -69,7 +69,7 @@ predict_best_factor (PredictLoss loss, const double *observed, const double *bas
   return isfinite (square) && square > 0 ? product / square : (double) NAN;
 }
 
-/* --- See relative_errors.h --- */
+/* --- Relative errors --- */
 
 PredictRelativeErrors
 predict_relative_errors (const double *observed, const double *predicted, uint64_t n)

@@ -125,7 +125,7 @@ line_end (Line *line)
   return *line->at == '\0' || line_fail (line, line->at, "\"%s\" does not belong here", line->at);
 }
 
-/* --- the lines of a model file that declare a name --- */
+/* --- Lines that declare a name --- */
 
 /* [in UNIT], to the end of the line. */
 static gboolean
@@ -303,7 +303,7 @@ reader_declaration (ModelReader *reader)
   return read_parameter (reader);
 }
 
-/* --- a performance model from its text --- */
+/* --- Formulas, and the model from its text --- */
 
 /* The names of one array, then of the other (NULL: none); borrowed, the caller frees the array. */
 static const char **
@@ -564,7 +564,7 @@ predict_base_model_parse (const char *text, const char *source, GError **error)
   return model;
 }
 
-/* --- a performance model that a user wrote --- */
+/* --- The model --- */
 
 /* More is no model that a person wrote. */
 #define MOST_BYTES (1u << 20)
@@ -682,7 +682,7 @@ predict_base_model_text (const PredictBaseModel *model, const double *values)
   return g_string_free (text, FALSE);
 }
 
-/* --- more columns for the formulas that are bred from a model --- */
+/* --- Columns for formulas that are bred from a model --- */
 
 static bool
 is_parameter_name (const PredictParameter *parameters, uint32_t n, const char *name)
@@ -734,7 +734,7 @@ predict_base_model_add_variables (PredictBaseModel *model, const char *const *na
   return TRUE;
 }
 
-/* --- see base_model_table.h --- */
+/* --- A model and the rows of a table --- */
 
 const double **
 predict_base_model_columns (const PredictBaseModel *model, const PredictTable *table,
