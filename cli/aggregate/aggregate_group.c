@@ -8,7 +8,7 @@
 #include "cli/outfile.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
-#include "predictors/group/edge_cost.h"
+#include "predictors/group/cost_graph.h"
 #include "predictors/group/grouping.h"
 #include "predictors/table/table.h"
 #include "study/aggregate/pair_times.h"

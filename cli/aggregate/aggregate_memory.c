@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
-#include "predictors/aggregation/node_learning.h"
+#include "predictors/aggregation/node_sharing.h"
 #include "predictors/table/table.h"
 #include "study/aggregate/node_shares.h"
 #include "topology/unit.h"

@@ -6,7 +6,7 @@
 #include "cli/aggregate/ipc_print.h"
 
 #include "cli/terminal.h"
-#include "predictors/correction/relative_errors.h"
+#include "predictors/correction/loss.h"
 
 #include <math.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "predictors/correction/correction.h"
-#include "predictors/formula/base_model_table.h"
+#include "predictors/formula/base_model.h"
 #include "predictors/model/feature_sets.h"
 
 #include <math.h>

@@ -56,22 +56,6 @@ find_reference (const PredictAggregation *patterns, uint32_t n, uint32_t id, GEr
   return NULL;
 }
 
-static PredictAggregationJudgement
-judge (const PredictAggregation *pattern, double reference_s, double max_slowdown)
-{
-  PredictAggregationJudgement judgement = { (double) NAN, (double) NAN, (double) NAN,
-                                            PREDICT_AGGREGATION_EXCLUDED };
-
-  if (pattern->excluded != NULL)
-    return judgement;
-  judgement.total_s = total_of (pattern);
-  judgement.difference_s = judgement.total_s - reference_s;
-  judgement.slowdown = judgement.difference_s / reference_s;
-  judgement.verdict = judgement.slowdown <= max_slowdown ? PREDICT_AGGREGATION_ADMISSIBLE
-                                                         : PREDICT_AGGREGATION_TOO_SLOW;
-  return judgement;
-}
-
 gboolean
 predict_aggregation_choose (const PredictAggregation *patterns, uint32_t n, uint32_t reference,
                             double max_slowdown, PredictAggregationJudgement *judgements,
@@ -83,8 +67,18 @@ predict_aggregation_choose (const PredictAggregation *patterns, uint32_t n, uint
   if (compared == NULL)
     return FALSE;
   for (uint32_t i = 0; i < n; i++) {
-    judgements[i] = judge (&patterns[i], total_of (compared), max_slowdown);
-    if (judgements[i].verdict != PREDICT_AGGREGATION_ADMISSIBLE)
+    PredictAggregationJudgement *judgement = &judgements[i];
+
+    *judgement = (PredictAggregationJudgement){ (double) NAN, (double) NAN, (double) NAN,
+                                                PREDICT_AGGREGATION_EXCLUDED };
+    if (patterns[i].excluded != NULL)
+      continue;
+    judgement->total_s = total_of (&patterns[i]);
+    judgement->difference_s = judgement->total_s - total_of (compared);
+    judgement->slowdown = judgement->difference_s / total_of (compared);
+    judgement->verdict = judgement->slowdown <= max_slowdown ? PREDICT_AGGREGATION_ADMISSIBLE
+                                                             : PREDICT_AGGREGATION_TOO_SLOW;
+    if (judgement->verdict != PREDICT_AGGREGATION_ADMISSIBLE)
       continue;
     if (best == n || patterns[i].energy_rank < patterns[best].energy_rank ||
         (patterns[i].energy_rank == patterns[best].energy_rank &&

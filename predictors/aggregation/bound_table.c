@@ -1,4 +1,4 @@
-/* bound_table.c - see bound_table.h.
+/* bound_table.c - measured bounds of communication times, as tables of curves.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -33,7 +33,7 @@ struct PredictBoundTable {
 
 static const char *const where_names[] = { "", "within", "between", NULL };
 
-/* -- curves ---------------------------------------------------------------------- */
+/* --- Curves --- */
 
 static guint
 kind_hash (gconstpointer data)
@@ -65,20 +65,6 @@ curve_free (gpointer data)
   g_free (curve);
 }
 
-static PredictBoundCurve *
-curve_new (const PredictBoundKind *kind)
-{
-  PredictBoundCurve *curve = g_new0 (PredictBoundCurve, 1);
-
-  curve->operation = g_strdup (kind->operation);
-  curve->placement = g_strdup (kind->placement);
-  curve->kind = *kind;
-  curve->kind.operation = curve->operation;
-  curve->kind.placement = curve->placement;
-  curve->points = g_array_new (FALSE, FALSE, sizeof (Point));
-  return curve;
-}
-
 /* The first point whose size is at least this. */
 static guint
 find_point (const PredictBoundCurve *curve, double bytes)
@@ -96,30 +82,23 @@ find_point (const PredictBoundCurve *curve, double bytes)
   return low;
 }
 
-static double
-curve_us (const PredictBoundCurve *curve, double bytes, bool *extrapolated)
-{
-  const Point *points = (const Point *) (const void *) curve->points->data;
-  guint n = curve->points->len, at = find_point (curve, bytes);
-  const Point *low, *high;
-
-  if (at == 0)
-    return points[0].least_us;
-  if (at == n)
-    *extrapolated = true;
-  if (n == 1)
-    return points[0].bytes > 0 ? points[0].least_us * bytes / (double) points[0].bytes
-                               : points[0].least_us;
-  high = &points[MIN (at, n - 1)];
-  low = high - 1;
-  return low->least_us + (high->least_us - low->least_us) * (bytes - (double) low->bytes) /
-                             (double) (high->bytes - low->bytes);
-}
-
 double
 predict_bound_curve_s (const PredictBoundCurve *curve, double bytes, bool *extrapolated)
 {
-  return curve_us (curve, bytes, extrapolated) * 1e-6;
+  const Point *points = (const Point *) (const void *) curve->points->data;
+  guint n = curve->points->len, at = find_point (curve, bytes);
+  double time_us = points[0].least_us;
+
+  if (at == n)
+    *extrapolated = true;
+  if (at > 0 && n > 1) {
+    const Point *high = &points[MIN (at, n - 1)], *low = high - 1;
+
+    time_us = low->least_us + (high->least_us - low->least_us) * (bytes - (double) low->bytes) /
+                                  (double) (high->bytes - low->bytes);
+  } else if (at > 0 && points[0].bytes > 0)
+    time_us = points[0].least_us * bytes / (double) points[0].bytes;
+  return time_us * 1e-6;
 }
 
 uint32_t
@@ -134,7 +113,7 @@ predict_bound_curve_bytes (const PredictBoundCurve *curve, uint32_t point)
   return g_array_index (curve->points, Point, point).bytes;
 }
 
-/* -- tables ---------------------------------------------------------------------- */
+/* --- Tables --- */
 
 PredictBoundTable *
 predict_bound_table_new (const char *source)
@@ -169,7 +148,13 @@ predict_bound_table_add (PredictBoundTable *table, const PredictBoundKind *kind,
 
   g_assert (time_us > 0 && isfinite (time_us));
   if (curve == NULL) {
-    curve = curve_new (kind);
+    curve = g_new0 (PredictBoundCurve, 1);
+    curve->operation = g_strdup (kind->operation);
+    curve->placement = g_strdup (kind->placement);
+    curve->kind = *kind;
+    curve->kind.operation = curve->operation;
+    curve->kind.placement = curve->placement;
+    curve->points = g_array_new (FALSE, FALSE, sizeof (Point));
     g_ptr_array_add (table->curves, curve);
     g_hash_table_insert (table->by_kind, &curve->kind, curve);
   }
@@ -228,7 +213,7 @@ predict_bound_table_longest_s (const PredictBoundTable *table, const PredictBoun
   return longest_s;
 }
 
-/* -- files ----------------------------------------------------------------------- */
+/* --- Files --- */
 
 static void
 write_number (FILE *out, double value)
@@ -325,21 +310,6 @@ take_whole (const Columns *columns, uint64_t row, const char *name, const double
 }
 
 static gboolean
-take_counts (const Columns *columns, uint64_t row, PredictBoundKind *kind, GError **error)
-{
-  uint64_t pairs = 0, outside = 0, ranks = 0;
-
-  if (!take_whole (columns, row, "pairs", columns->pairs, UINT32_MAX, &pairs, error) ||
-      !take_whole (columns, row, "outside", columns->outside, UINT32_MAX, &outside, error) ||
-      !take_whole (columns, row, "ranks", columns->ranks, UINT32_MAX, &ranks, error))
-    return FALSE;
-  kind->pairs = (uint32_t) pairs;
-  kind->outside = (uint32_t) outside;
-  kind->ranks = (uint32_t) ranks;
-  return TRUE;
-}
-
-static gboolean
 check_where (const Columns *columns, uint64_t row, const char *where, PredictBoundKind *kind,
              GError **error)
 {
@@ -364,14 +334,19 @@ take_row (PredictBoundTable *bounds, const Columns *columns, uint64_t row, GErro
   g_autofree char *where = predict_table_cell (table, columns->where, row);
   g_autofree char *placement = predict_table_cell (table, columns->placement, row);
   PredictBoundKind kind = { .operation = operation, .placement = placement };
-  uint64_t bytes = 0;
+  uint64_t pairs = 0, outside = 0, ranks = 0, bytes = 0;
 
   if (*operation == '\0')
     return refuse (table, row, error, "operation: none is named");
   if (!check_where (columns, row, where, &kind, error) ||
-      !take_counts (columns, row, &kind, error) ||
+      !take_whole (columns, row, "pairs", columns->pairs, UINT32_MAX, &pairs, error) ||
+      !take_whole (columns, row, "outside", columns->outside, UINT32_MAX, &outside, error) ||
+      !take_whole (columns, row, "ranks", columns->ranks, UINT32_MAX, &ranks, error) ||
       !take_whole (columns, row, "bytes", columns->bytes, MAX_WHOLE, &bytes, error))
     return FALSE;
+  kind.pairs = (uint32_t) pairs;
+  kind.outside = (uint32_t) outside;
+  kind.ranks = (uint32_t) ranks;
   if (!(columns->time_us[row] > 0))
     return refuse (table, row, error, "time_us: %g is not above 0", columns->time_us[row]);
   if (!predict_bound_table_add (bounds, &kind, bytes, columns->time_us[row]))

@@ -6,7 +6,7 @@
 #include "predictors/aggregation/ipc_fixture.h"
 
 #include "base/random.h"
-#include "predictors/correction/vectors.h"
+#include "predictors/correction/genetic.h"
 
 #include <glib/gstdio.h>
 #include <math.h>

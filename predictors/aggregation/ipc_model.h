@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * For each target pattern a linear function of the terms in ipc_terms.h, by least squares with a ridge
- * that is chosen by leaving programs out (predict_ridge_choose()); one for each class of IPC and one for all
+ * For each target pattern a linear function of the terms below, by least squares with a ridge
+ * that is chosen by leaving programs out (ridge_choice.h); one for each class of IPC and one for all
  * programs.  The paper classes a phase by its IPC in the sample patterns and does not say by which of
  * them: here, by the mean over them.  A class with so few programs that not even a constant and the
  * IPCs of the samples would be determined with one to spare, fewer than |S| + 2, has no function of its
@@ -11,8 +11,8 @@
 #pragma once
 
 #include "predictors/aggregation/ipc_phases.h"
-#include "predictors/aggregation/ipc_terms.h"
 #include "predictors/model/linear.h"
+#include "predictors/table/samples.h"
 
 #include <stdio.h>
 
@@ -23,6 +23,32 @@
 
 /* "[0,1)", "[1,1.5)", "[1.5,2)", "[2,inf)", "all", NULL. */
 extern const char *const predict_ipc_piece_names[PREDICT_IPC_N_PIECES + 1];
+
+/* The terms (equations 1 to 3).
+ *
+ * The paper on task aggregation (section III) predicts the instructions per cycle of a program in one
+ * pattern from its IPC and event rates e in a few sample patterns S.  Multiplied out, its equations are
+ * a sum, with a coefficient each, of
+ *
+ *     1                          sigma + l, which no data can tell apart
+ *     IPC_s                      of each sample: y_1 + ... + y_n + z, likewise one coefficient
+ *     IPC_s e_(j,s)              of each event and sample
+ *     e_(j,s) e_(j,r)            of each event and pair of samples
+ *     IPC_s IPC_r                of each pair of samples
+ *
+ * That is 1 + |S| (n + 1) + |S| (|S| - 1) / 2 (n + 1): 7 coefficients of two samples and one event, 10 of
+ * two events, 13 of three. */
+
+/* A product of one or two factors, of which the first is an IPC where `event` is NONE or `second`
+ * is. */
+#define PREDICT_IPC_NONE G_MAXUINT
+typedef struct {
+  guint sample, second; /* NONE: a term of one sample */
+  guint event;          /* NONE: of no event */
+} PredictIpcTerm;
+
+/* Larger models than any machine has counters for; a broken file does not ask for gigabytes. */
+#define PREDICT_IPC_MAX_TERMS 1000u
 
 typedef struct {
   guint n_programs; /* of the class that have the pattern */
@@ -59,11 +85,20 @@ PredictIpcModel *predict_ipc_train (const PredictTable *table, const char *const
 void predict_ipc_model_free (PredictIpcModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictIpcModel, predict_ipc_model_free)
 
+/* "ipc(4)*misses(4)", "misses(4)*misses(5)"; g_free(). */
+char *predict_ipc_term_name (const PredictIpcTerm *term, const char *const *samples,
+                             const char *const *events);
+
 /* Coefficients of a function, the constant with them. */
 guint predict_ipc_n_regressors (const PredictIpcModel *model);
 /* Whether the programs of a piece are fewer than that. */
 gboolean
 predict_ipc_is_under_determined (const PredictIpcModel *model, const PredictIpcPiece *piece);
+
+/* The terms of the programs with chosen[program] (NULL: all) as features, without a target.  NULL and
+ * *error: a term, a product of two rates, is too large for single precision. */
+PredictSamples *predict_ipc_samples (const PredictIpcModel *model, const PredictIpcPhases *phases,
+                                     const gboolean *chosen, GError **error);
 
 /* The class of a phase with these IPCs in the samples. */
 guint predict_ipc_class (const double *ipc, guint n_samples);

@@ -3,12 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "base/error.h"
 #include "predictors/aggregation/ipc_fixture.h"
 
 #include "predictors/predict_error.h"
-#include "base/error.h"
-#include "predictors/aggregation/ipc_private.h"
-#include "predictors/correction/relative_errors.h"
+#include "predictors/aggregation/ipc_model.h"
+#include "predictors/correction/loss.h"
 #include "predictors/model/scale.h"
 
 #include <lapacke.h>
@@ -50,45 +50,80 @@ errors_on (const PredictIpcModel *model, const PredictTable *table)
 
 /* -- terms ------------------------------------------------------------------- */
 
-/* Two samples, two events: worked by hand from equations 1 to 3. */
+/* Two samples, two events: worked by hand from equations 1 to 3, for the first of four programs. */
 static void
 test_terms (void)
 {
+  static const char text[] = "program,pattern,ipc,a,b\n"
+                             "p,4,2,0.5,0.25\np,5,3,0.125,7\np,6,1,,\n"
+                             "q,4,1,0.5,0.25\nq,5,2,0.125,7\nq,6,2,,\n"
+                             "r,4,2,0.5,0.5\nr,5,2,0.25,7\nr,6,1,,\n"
+                             "s,4,1,1,0.25\ns,5,1,0.125,5\ns,6,1,,\n";
   static const char *const samples[] = { "4", "5", NULL }, *const events[] = { "a", "b", NULL };
-  static const double ipc[] = { 2, 3 }, rates[] = { 0.5, 0.25, 0.125, 7 };
   static const struct {
     const char *name;
-    double value;
+    float value;
   } wanted[] = { { "ipc(4)", 2 },        { "ipc(4)*a(4)", 1 },     { "ipc(4)*b(4)", 0.5 },
                  { "ipc(5)", 3 },        { "ipc(5)*a(5)", 0.375 }, { "ipc(5)*b(5)", 21 },
                  { "ipc(4)*ipc(5)", 6 }, { "a(4)*a(5)", 0.0625 },  { "b(4)*b(5)", 1.75 } };
-  guint n;
-  g_autofree PredictIpcTerm *terms = predict_ipc_terms (2, 2, &n);
+  g_autoptr (PredictTable) table = ipc_table (text, NULL);
+  g_autoptr (PredictIpcModel) model = predict_ipc_train (table, samples, events, NULL);
+  g_autoptr (PredictIpcPhases) phases = predict_ipc_phases_from (table, samples, events, NULL);
+  g_autoptr (PredictSamples) terms = predict_ipc_samples (model, phases, NULL, NULL);
 
-  g_assert_cmpuint (n, ==, G_N_ELEMENTS (wanted));
-  for (guint i = 0; i < n; i++) {
-    g_autofree char *name = predict_ipc_term_name (&terms[i], samples, events);
+  g_assert_cmpuint (model->n_terms, ==, G_N_ELEMENTS (wanted));
+  for (guint i = 0; i < model->n_terms; i++) {
+    g_autofree char *name = predict_ipc_term_name (&model->terms[i], samples, events);
 
     g_assert_cmpstr (name, ==, wanted[i].name);
-    g_assert_cmpfloat (predict_ipc_term_value (&terms[i], 2, ipc, rates), ==, wanted[i].value);
+    g_assert_cmpfloat (terms->x[4 * i], ==, wanted[i].value);
   }
 }
 
-/* 1 + |S| (n + 1) + |S| (|S| - 1) / 2 (n + 1), the constant apart. */
+/* 1 + |S| (n + 1) + |S| (|S| - 1) / 2 (n + 1), the constant apart; 0: no model. */
 static void
 test_term_counts (void)
 {
-  static const guint wanted[][3] = { { 1, 0, 1 }, { 1, 3, 4 },  { 2, 0, 3 },
-                                     { 2, 1, 6 }, { 2, 3, 12 }, { 3, 2, 18 } };
-  guint n;
+  static const char *const patterns[] = { "4", "5", "6", NULL }, *const rates[] = { "a", "b", "c",
+                                                                                    NULL };
+  static const guint wanted[][3] = { { 1, 0, 1 },  { 1, 3, 4 },  { 2, 0, 3 }, { 2, 1, 6 },
+                                     { 2, 3, 12 }, { 3, 2, 18 }, { 0, 2, 0 } };
+  g_autoptr (GString) text = g_string_new ("program,pattern,ipc,a,b,c\n");
+  g_autoptr (PredictTable) table = NULL;
 
+  for (guint row = 0; row < 20; row++)
+    g_string_append_printf (text, "%u,%u,1,0.5,0.25,0.125\n", row / 4, 4 + row % 4);
+  table = ipc_table (text->str, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (wanted); i++) {
-    g_autofree PredictIpcTerm *terms = predict_ipc_terms (wanted[i][0], wanted[i][1], &n);
+    const char *samples[4] = { NULL }, *events[4] = { NULL };
+    g_autoptr (GError) error = NULL;
+    g_autoptr (PredictIpcModel) model = NULL;
 
-    g_assert_cmpuint (n, ==, wanted[i][2]);
+    memcpy (samples, patterns, wanted[i][0] * sizeof *samples);
+    memcpy (events, rates, wanted[i][1] * sizeof *events);
+    model = predict_ipc_train (table, samples, events, &error);
+    if (wanted[i][2] == 0)
+      g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION);
+    else
+      g_assert_cmpuint (model->n_terms, ==, wanted[i][2]);
   }
-  g_assert_null (predict_ipc_terms (0, 2, &n));
-  g_assert_null (predict_ipc_terms (1000, 999, &n));
+}
+
+/* A file with 1,000 samples and 999 events asks for more terms than 32 bits count. */
+static void
+test_too_many_terms (void)
+{
+  g_autoptr (GString) text = g_string_new ("{ \"schema\": \"hopcast.ipc/1\", \"samples\": [\"0\"");
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 1; i < 1000; i++)
+    g_string_append_printf (text, ", \"%u\"", i);
+  g_string_append (text, "], \"events\": [\"e0\"");
+  for (guint i = 1; i < 999; i++)
+    g_string_append_printf (text, ", \"e%u\"", i);
+  g_string_append (text, "] }");
+  g_assert_null (ipc_model_read_text (text->str, &error));
+  g_assert_nonnull (strstr (error->message, "\"samples\" is not as many as a model may have"));
 }
 
 static void
@@ -403,6 +438,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/predictors/ipc-model/terms", test_terms);
   g_test_add_func ("/predictors/ipc-model/term-counts", test_term_counts);
+  g_test_add_func ("/predictors/ipc-model/too-many-terms", test_too_many_terms);
   g_test_add_func ("/predictors/ipc-model/classes", test_classes);
   g_test_add_func ("/predictors/ipc-model/exact-law", test_exact_law);
   g_test_add_func ("/predictors/ipc-model/too-large", test_too_large);

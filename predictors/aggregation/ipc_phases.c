@@ -1,4 +1,4 @@
-/* ipc_phases.c - see ipc_phases.h.
+/* ipc_phases.c - counted phases of programs, and the events that a model of the IPC uses.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -9,6 +9,7 @@
 #include "predictors/table/table.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Phases are a program by pattern array: a column that is something else does not ask for gigabytes. */
@@ -78,29 +79,7 @@ labels_of (const PredictTable *table, const char *column, const uint32_t *group,
   return g_steal_pointer (&labels);
 }
 
-/* -- rows ------------------------------------------------------------------ */
-
-/* The samples first, then the others. */
-static void
-name_patterns (Rows *rows, const char *const *samples, PredictIpcPhases *phases)
-{
-  guint n_samples = phases->n_samples;
-
-  phases->patterns = g_new0 (char *, n_samples + rows->n_labels + 1);
-  for (guint sample = 0; sample < n_samples; sample++)
-    phases->patterns[sample] = g_strdup (samples[sample]);
-  phases->n_patterns = n_samples;
-  rows->place = g_new (guint, rows->n_labels + 1);
-  for (uint32_t label = 0; label < rows->n_labels; label++) {
-    guint sample = 0;
-
-    while (sample < n_samples && strcmp (samples[sample], rows->labels[label]) != 0)
-      sample++;
-    rows->place[label] = sample < n_samples ? sample : phases->n_patterns;
-    if (sample == n_samples)
-      phases->patterns[phases->n_patterns++] = g_strdup (rows->labels[label]);
-  }
-}
+/* --- Rows --- */
 
 static gboolean
 take_row (Rows *rows, uint64_t row, PredictIpcPhases *phases, GError **error)
@@ -123,24 +102,7 @@ take_row (Rows *rows, uint64_t row, PredictIpcPhases *phases, GError **error)
          refuse_row (table, row, "column \"ipc\" has no positive number", error);
 }
 
-static gboolean
-sort_rows (Rows *rows, PredictIpcPhases *phases, GError **error)
-{
-  gsize n = (gsize) rows->n_programs * phases->n_patterns;
-
-  rows->row_of = g_new (uint64_t, n + 1);
-  phases->ipc = g_new (double, n + 1);
-  for (gsize at = 0; at < n; at++) {
-    rows->row_of[at] = rows->table->n_rows;
-    phases->ipc[at] = NAN;
-  }
-  for (uint64_t row = 0; row < rows->table->n_rows; row++)
-    if (!take_row (rows, row, phases, error))
-      return FALSE;
-  return TRUE;
-}
-
-/* -- counters of the samples ------------------------------------------------- */
+/* --- Counters of the samples --- */
 
 static gboolean
 take_rate (const Rows *rows, guint program, guint sample, const PredictColumn *event, double *rate,
@@ -222,17 +184,41 @@ predict_ipc_phases_from (const PredictTable *table, const char *const *samples,
 {
   g_autoptr (PredictIpcPhases) phases = g_new0 (PredictIpcPhases, 1);
   g_auto (Rows) rows = { .table = table };
+  guint n_samples;
+  gsize n;
 
   if (!check_once (samples, "sample pattern", error) || !check_once (events, "event", error))
     return NULL;
-  phases->n_samples = g_strv_length ((char **) samples);
+  phases->n_samples = n_samples = g_strv_length ((char **) samples);
   phases->n_events = g_strv_length ((char **) events);
   if (!begin_rows (&rows, phases, error))
     return NULL;
-  name_patterns (&rows, samples, phases);
-  return sort_rows (&rows, phases, error) && take_rates (&rows, events, phases, error)
-             ? g_steal_pointer (&phases)
-             : NULL;
+  /* Name the patterns: the samples first, then the others. */
+  phases->patterns = g_new0 (char *, n_samples + rows.n_labels + 1);
+  for (guint sample = 0; sample < n_samples; sample++)
+    phases->patterns[sample] = g_strdup (samples[sample]);
+  phases->n_patterns = n_samples;
+  rows.place = g_new (guint, rows.n_labels + 1);
+  for (uint32_t label = 0; label < rows.n_labels; label++) {
+    guint sample = 0;
+
+    while (sample < n_samples && strcmp (samples[sample], rows.labels[label]) != 0)
+      sample++;
+    rows.place[label] = sample < n_samples ? sample : phases->n_patterns;
+    if (sample == n_samples)
+      phases->patterns[phases->n_patterns++] = g_strdup (rows.labels[label]);
+  }
+  n = (gsize) rows.n_programs * phases->n_patterns;
+  rows.row_of = g_new (uint64_t, n + 1);
+  phases->ipc = g_new (double, n + 1);
+  for (gsize at = 0; at < n; at++) {
+    rows.row_of[at] = table->n_rows;
+    phases->ipc[at] = NAN;
+  }
+  for (uint64_t row = 0; row < table->n_rows; row++)
+    if (!take_row (&rows, row, phases, error))
+      return NULL;
+  return take_rates (&rows, events, phases, error) ? g_steal_pointer (&phases) : NULL;
 }
 
 void
@@ -245,4 +231,93 @@ predict_ipc_phases_free (PredictIpcPhases *phases)
   g_free (phases->ipc);
   g_free (phases->rates);
   g_free (phases);
+}
+
+/* --- Events --- */
+
+gboolean
+predict_ipc_is_reserved (const char *name)
+{
+  /* "row": what an index without a name is called. */
+  static const char *const reserved[] = { "program", "pattern", "ipc", "row", NULL };
+
+  return g_strv_contains (reserved, name);
+}
+
+char **
+predict_ipc_all_events (const PredictTable *table)
+{
+  GPtrArray *events = g_ptr_array_new ();
+
+  for (guint i = 0; i < table->n_columns; i++)
+    if (table->columns[i].numbers != NULL && !predict_ipc_is_reserved (table->columns[i].name))
+      g_ptr_array_add (events, g_strdup (table->columns[i].name));
+  g_ptr_array_add (events, NULL);
+  return (char **) g_ptr_array_free (events, FALSE);
+}
+
+/* Of an event's rate in a sample with the IPC in a pattern, over the programs that have it; 0 where
+ * one of the two does not vary. */
+static double
+correlation (const PredictIpcPhases *phases, guint sample, guint event, guint pattern)
+{
+  double n = 0, mean_x = 0, mean_y = 0, xx = 0, yy = 0, xy = 0;
+
+  for (guint program = 0; program < phases->n_programs; program++) {
+    const double *rates, *ipc = predict_ipc_phase (phases, program, &rates);
+    double dx = rates[sample * phases->n_events + event] - mean_x, dy = ipc[pattern] - mean_y;
+
+    if (isnan (ipc[pattern]))
+      continue;
+    n++;
+    mean_x += dx / n;
+    mean_y += dy / n;
+    xx += dx * dx * (n - 1) / n;
+    yy += dy * dy * (n - 1) / n;
+    xy += dx * dy * (n - 1) / n;
+  }
+  return xx > 0 && yy > 0 ? xy / sqrt (xx * yy) : 0;
+}
+
+typedef struct {
+  guint event;
+  double strength;
+} Candidate;
+
+/* Events of equal strength stay in the order of their columns. */
+static int
+compare_candidates (gconstpointer left, gconstpointer right)
+{
+  const Candidate *a = left, *b = right;
+
+  if (a->strength != b->strength)
+    return a->strength < b->strength ? 1 : -1;
+  return a->event < b->event ? -1 : a->event > b->event;
+}
+
+char **
+predict_ipc_choose_events (const PredictTable *table, const char *const *samples, guint most,
+                           GError **error)
+{
+  g_auto (GStrv) events = predict_ipc_all_events (table);
+  g_autoptr (PredictIpcPhases) phases =
+      predict_ipc_phases_from (table, samples, (const char *const *) events, error);
+  g_autofree Candidate *candidates = NULL;
+  char **chosen;
+
+  if (phases == NULL)
+    return NULL;
+  candidates = g_new0 (Candidate, phases->n_events + 1);
+  for (guint event = 0; event < phases->n_events; event++) {
+    candidates[event].event = event;
+    for (guint sample = 0; sample < phases->n_samples; sample++)
+      for (guint pattern = phases->n_samples; pattern < phases->n_patterns; pattern++)
+        candidates[event].strength += fabs (correlation (phases, sample, event, pattern));
+  }
+  qsort (candidates, phases->n_events, sizeof *candidates, compare_candidates);
+  most = MIN (most, phases->n_events);
+  chosen = g_new0 (char *, most + 1);
+  for (guint i = 0; i < most; i++)
+    chosen[i] = g_strdup (events[candidates[i].event]);
+  return chosen;
 }

@@ -1,4 +1,4 @@
-/* correction.h - a user's performance model, mended by what was observed.
+/* correction.h - a user's performance model, corrected by observations.
  *
  * SPDX-License-Identifier: Apache-2.0
  *

@@ -124,7 +124,8 @@ static void
 bench_deap (const Bench *bench, const char *top)
 {
   g_autofree char *python = g_find_program_in_path ("/usr/bin/python3");
-  g_autofree char *script = g_build_filename (top, "predictors", "correction_bench.py", NULL);
+  g_autofree char *script =
+      g_build_filename (top, "predictors", "correction", "correction_bench.py", NULL);
   g_autofree char *folder = g_dir_make_tmp ("hopcast-bench-XXXXXX", NULL);
   g_autofree char *path = g_build_filename (folder, "points", NULL);
   const char *arguments[] = { python, script, path, DEAP_GENERATIONS, NULL };

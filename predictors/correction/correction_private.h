@@ -54,9 +54,6 @@ void correction_copy (const CorrectionProblem *problem, const CorrectionMember *
 /* Finds factor, loss and description of the rest. */
 void correction_judge (CorrectionWork *work, CorrectionMember *member);
 
-/* The same with the factor that it has. */
-void correction_judge_as_it_is (CorrectionWork *work, CorrectionMember *member);
-
 /* A number is added to the tree of a member that was judged last, if that makes its description
  * shorter. */
 void correction_offset (CorrectionWork *work, CorrectionMember *member);
@@ -97,9 +94,6 @@ correction_folds_loss (CorrectionWork *work, const CorrectionMember *member, dou
 /* The numbers that are fitted with it: searched parameters, the factor, those of the tree. */
 uint32_t correction_n_numbers (CorrectionWork *work, const CorrectionMember *member);
 
-/* What is to be done with the best trial; see PredictVerdict. */
-void correction_judge_outcome (const CorrectionProblem *problem, PredictCorrection *correction);
-
 /* Whether its value is positive everywhere in the box: at its corners (those of the first eight
  * variables), where it may be 0, at 256 places, half of them drawn by logarithms where a range is
  * positive, which is quick to refute most, and by predict_shown_positive(). */
@@ -108,42 +102,6 @@ bool correction_stays_positive (CorrectionWork *work, const CorrectionMember *me
 /* Operations go as long as the description becomes shorter; numbers get as few digits as the loss
  * can tell. */
 void correction_polish (CorrectionWork *work, CorrectionMember *member);
-
-/* A trial's formulas. */
-typedef struct {
-  CorrectionWork *work;
-  const CorrectionProblem *problem;
-  guint n, n_alive;
-  CorrectionMember *members; /* [2 n] */
-  CorrectionMember **order;  /* [2 n] those alive, then what is free for children */
-  CorrectionMember *front;   /* [most_steps + 1] the best of each size that was ever there */
-  double *parameters;        /* of all of them */
-  guint niche[PREDICT_MAX_TREE + 2]; /* best mode: where those of a size begin among the alive, who
-                                         are in the order of their loss */
-  double bar[PREDICT_MAX_TREE + 1];  /* and the loss that their niche asks for */
-  uint64_t *seen; /* [CORRECTION_SEEN] trees that were met: hash, and how often */
-} CorrectionBreeding;
-
-#define CORRECTION_SEEN (1u << 16)
-
-/* Loss and description, and in the best mode numbers, of a member that is new. */
-void correction_assess (CorrectionBreeding *breeding, CorrectionMember *member);
-
-/* n random members, and a child of those alive. */
-void correction_begin (CorrectionBreeding *breeding);
-void correction_child (CorrectionBreeding *breeding, CorrectionMember *child);
-
-/* By loss, then by size. */
-int correction_compare (const void *a, const void *b);
-
-/* The generations of the best mode. */
-void correction_niches (CorrectionBreeding *breeding);
-
-/* A parent: of least description of a few of all, or of least loss of a few of one size. */
-const CorrectionMember *correction_parent (CorrectionBreeding *breeding);
-
-/* Whether a tree is new, or one of few with its shape that have numbers; it is then no longer. */
-bool correction_is_new (CorrectionBreeding *breeding, const PredictTree *tree);
 
 /* Breeds.  The outcome of a trial, of which time is NULL when nothing was defined. */
 void correction_breed (CorrectionWork *work, PredictCorrectionTrial *outcome);

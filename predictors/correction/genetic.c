@@ -1,12 +1,14 @@
-/* genetic.c - formulas as trees that are grown, crossed and mutated.
+/* genetic.c - formulas as trees, and parameters as vectors, that are drawn, crossed and mutated.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/formula/elementary.h"
 #include "predictors/correction/genetic.h"
-#include "predictors/correction/vectors.h"
 
+#include "predictors/formula/elementary.h"
+#include "predictors/formula/evaluate_blocks.h"
+
+#include <math.h>
 #include <string.h>
 
 #define CHANCE_OF_NUMBER   0.2 /* among terminals */
@@ -14,22 +16,18 @@
 #define CHANCE_OF_INNER    0.9 /* Koza's */
 #define NEW_DEPTH          4   /* of a subtree that mutation makes */
 
-/* -- growing ------------------------------------------------------------------ */
-
-/* Signs alike, sizes from a hundredth to a hundred. */
-static double
-draw_number (BaseRandom *random)
-{
-  double size = predict_exp (9.2 * (base_random_unit (random) - 0.5));
-
-  return base_random_below (random, 4) == 0 ? -size : size;
-}
+/* --- Growing --- */
 
 static PredictStep
 draw_terminal (const PredictGrammar *grammar, BaseRandom *random)
 {
-  if (grammar->n_variables == 0 || base_random_unit (random) < CHANCE_OF_NUMBER)
-    return (PredictStep){ .op = PREDICT_OP_CONSTANT, .value = draw_number (random) };
+  if (grammar->n_variables == 0 || base_random_unit (random) < CHANCE_OF_NUMBER) {
+    /* Most are positive; sizes from a hundredth to a hundred. */
+    double size = predict_exp (9.2 * (base_random_unit (random) - 0.5));
+    double value = base_random_below (random, 4) == 0 ? -size : size;
+
+    return (PredictStep){ .op = PREDICT_OP_CONSTANT, .value = value };
+  }
   return (PredictStep){ .op = PREDICT_OP_VARIABLE,
                         .index = (int32_t) base_random_below (random, grammar->n_variables) };
 }
@@ -50,7 +48,8 @@ draw_function (const PredictGrammar *grammar, BaseRandom *random)
 }
 
 static void
-grow (const PredictGrammar *grammar, guint depth, bool full, BaseRandom *random, PredictTree *tree)
+grow (const PredictGrammar *grammar, guint depth, bool full, BaseRandom *random,
+      PredictTree *tree)
 {
   PredictStep step;
 
@@ -73,7 +72,7 @@ predict_tree_grow (const PredictGrammar *grammar, guint depth, bool full, BaseRa
   grow (grammar, depth, full, random, tree);
 }
 
-/* -- subtrees ----------------------------------------------------------------- */
+/* --- Subtrees --- */
 
 uint32_t
 predict_tree_first (const PredictTree *tree, uint32_t root)
@@ -157,10 +156,11 @@ predict_tree_cross (const PredictTree *mother, const PredictTree *father, uint32
     copy_tree (mother, child);
 }
 
-/* -- mutation ----------------------------------------------------------------- */
+/* --- Mutation --- */
 
 static void
-renew_subtree (const PredictGrammar *grammar, uint32_t most, BaseRandom *random, PredictTree *tree)
+renew_subtree (const PredictGrammar *grammar, uint32_t most, BaseRandom *random,
+               PredictTree *tree)
 {
   PredictTree branch, before;
   guint depth = 1 + (guint) base_random_below (random, NEW_DEPTH);
@@ -220,5 +220,234 @@ predict_tree_mutate (const PredictGrammar *grammar, uint32_t most, BaseRandom *r
   case 2: change_step (grammar, random, tree); break;
   case 3: move_number (random, tree); break;
   default: hoist (random, tree); break;
+  }
+}
+
+/* --- Trees changed by small steps, tidied, and told apart --- */
+
+#define HASH_NUMBER 0x9E3779B97F4A7C15u
+
+/* --- Varying --- */
+
+static void
+put (PredictTree *tree, const PredictStep *steps, uint32_t n)
+{
+  memcpy (tree->steps + tree->n, steps, n * sizeof *steps);
+  tree->n += n;
+}
+
+/* The second operand of two is a new leaf, or the first one is. */
+static void
+insert_operation (const PredictGrammar *grammar, uint32_t most, BaseRandom *random,
+                  PredictTree *tree)
+{
+  uint32_t root = (uint32_t) base_random_below (random, tree->n);
+  uint32_t first = predict_tree_first (tree, root);
+  PredictTree operation, leaf, before;
+  uint8_t n_operands;
+  bool leaf_first;
+
+  predict_tree_grow (grammar, 2, true, random, &operation);
+  n_operands = predict_ops[operation.steps[operation.n - 1].op].n_operands;
+  if (tree->n + n_operands > most)
+    return;
+  predict_tree_grow (grammar, 1, true, random, &leaf);
+  leaf_first = n_operands == 2 && base_random_below (random, 2) == 0;
+  copy_tree (tree, &before);
+  tree->n = first;
+  if (leaf_first)
+    put (tree, leaf.steps, 1);
+  put (tree, before.steps + first, root + 1 - first);
+  if (n_operands == 2 && !leaf_first)
+    put (tree, leaf.steps, 1);
+  put (tree, &operation.steps[operation.n - 1], 1);
+  put (tree, before.steps + root + 1, before.n - (root + 1));
+}
+
+void
+predict_tree_without (const PredictTree *tree, uint32_t root, uint8_t operand, PredictTree *into)
+{
+  uint32_t last = root - 1;
+
+  if (operand == 0 && predict_ops[tree->steps[root].op].n_operands == 2)
+    last = predict_tree_first (tree, root - 1) - 1;
+  into->n = 0;
+  put (into, tree->steps, predict_tree_first (tree, root));
+  put (into, tree->steps + predict_tree_first (tree, last),
+       last + 1 - predict_tree_first (tree, last));
+  put (into, tree->steps + root + 1, tree->n - (root + 1));
+}
+
+static void
+remove_operation (BaseRandom *random, PredictTree *tree)
+{
+  uint32_t root = (uint32_t) base_random_below (random, tree->n);
+  uint8_t n_operands = predict_ops[tree->steps[root].op].n_operands;
+  PredictTree before;
+
+  if (n_operands == 0)
+    return;
+  copy_tree (tree, &before);
+  predict_tree_without (&before, root, (uint8_t) base_random_below (random, n_operands), tree);
+}
+
+void
+predict_tree_vary (const PredictGrammar *grammar, uint32_t most, BaseRandom *random,
+                   PredictTree *tree)
+{
+  switch (base_random_below (random, 4)) {
+  case 0: insert_operation (grammar, most, random, tree); break;
+  case 1: remove_operation (random, tree); break;
+  default: predict_tree_mutate (grammar, most, random, tree); break;
+  }
+}
+
+/* --- Tidying --- */
+
+/* Operands that are numbers become their result. */
+static bool
+fold (PredictTree *tree)
+{
+  uint8_t n_operands = predict_ops[tree->steps[tree->n - 1].op].n_operands;
+  PredictExpression part = { tree->steps + tree->n - 1 - n_operands, 1u + n_operands };
+  double value;
+
+  if (n_operands == 0)
+    return true;
+  for (uint32_t at = 0; at < n_operands; at++)
+    if (part.steps[at].op != PREDICT_OP_CONSTANT)
+      return true;
+  value = predict_value (&part, NULL, NULL);
+  if (!isfinite (value))
+    return false;
+  tree->n -= n_operands;
+  tree->steps[tree->n - 1] = (PredictStep){ .op = PREDICT_OP_CONSTANT, .value = value };
+  return true;
+}
+
+/* c x, x c and x / c become x. */
+static bool
+drop_factor (PredictTree *tree)
+{
+  uint32_t root = tree->n - 1;
+  uint8_t op = tree->steps[root].op;
+
+  if (op != PREDICT_OP_MULTIPLY && op != PREDICT_OP_DIVIDE)
+    return false;
+  if (tree->steps[root - 1].op == PREDICT_OP_CONSTANT) {
+    tree->n -= 2;
+    return true;
+  }
+  if (op == PREDICT_OP_DIVIDE || tree->steps[0].op != PREDICT_OP_CONSTANT ||
+      predict_tree_first (tree, root - 1) != 1)
+    return false;
+  tree->n -= 2;
+  memmove (tree->steps, tree->steps + 1, tree->n * sizeof *tree->steps);
+  return true;
+}
+
+bool
+predict_tree_tidy (PredictTree *tree)
+{
+  uint32_t n = tree->n;
+
+  tree->n = 0;
+  for (uint32_t at = 0; at < n; at++) {
+    tree->steps[tree->n++] = tree->steps[at];
+    if (!fold (tree))
+      return false;
+  }
+  while (drop_factor (tree))
+    ;
+  return true;
+}
+
+/* --- Telling apart --- */
+
+static uint64_t
+mix (uint64_t seed)
+{
+  BaseRandom random = { seed };
+
+  return base_random_next (&random);
+}
+
+uint64_t
+predict_tree_hash (const PredictTree *tree)
+{
+  uint64_t waiting[PREDICT_MAX_TREE];
+  uint32_t n = 0;
+
+  for (uint32_t at = 0; at < tree->n; at++) {
+    const PredictStep *step = &tree->steps[at];
+    uint8_t n_operands = predict_ops[step->op].n_operands;
+    uint64_t hash = mix (step->op * HASH_NUMBER + (uint64_t) step->index);
+
+    n -= n_operands;
+    if (n_operands == 1)
+      hash = mix (hash ^ waiting[n]);
+    else if (step->op == PREDICT_OP_ADD || step->op == PREDICT_OP_MULTIPLY)
+      hash = mix (hash ^ (waiting[n] + waiting[n + 1]));
+    else if (n_operands == 2)
+      hash = mix (hash ^ mix (waiting[n]) ^ (waiting[n + 1] << 1));
+    waiting[n++] = hash;
+  }
+  return waiting[0];
+}
+
+/* --- Parameters of a model, drawn, crossed and mutated within their bounds --- */
+
+#define BLEND 0.5 /* of BLX-0.5 */
+#define STEP  0.1 /* of the range */
+
+double
+predict_parameter_inner (const PredictParameter *bounds, double value)
+{
+  return bounds->log ? predict_log (value) : value;
+}
+
+double
+predict_parameter_outer (const PredictParameter *bounds, double inner)
+{
+  return CLAMP (bounds->log ? predict_exp (inner) : inner, bounds->low, bounds->high);
+}
+
+double
+predict_random_normal (BaseRandom *random)
+{
+  double sum = -6;
+
+  for (int i = 0; i < 12; i++)
+    sum += base_random_unit (random);
+  return sum;
+}
+
+void
+predict_vector_draw (const PredictParameter *bounds, uint32_t n, BaseRandom *random,
+                     double *vector)
+{
+  for (uint32_t at = 0; at < n; at++) {
+    double low = predict_parameter_inner (&bounds[at], bounds[at].low);
+    double high = predict_parameter_inner (&bounds[at], bounds[at].high);
+
+    vector[at] =
+        predict_parameter_outer (&bounds[at], low + (high - low) * base_random_unit (random));
+  }
+}
+
+void
+predict_vector_cross (const PredictParameter *bounds, uint32_t n, const double *mother,
+                      const double *father, double mutation, BaseRandom *random, double *child)
+{
+  for (uint32_t at = 0; at < n; at++) {
+    double a = predict_parameter_inner (&bounds[at], mother[at]);
+    double b = predict_parameter_inner (&bounds[at], father[at]);
+    double range = predict_parameter_inner (&bounds[at], bounds[at].high) -
+                   predict_parameter_inner (&bounds[at], bounds[at].low);
+    double value = a + ((1 + 2 * BLEND) * base_random_unit (random) - BLEND) * (b - a);
+
+    if (base_random_unit (random) < mutation)
+      value += STEP * range * predict_random_normal (random);
+    child[at] = predict_parameter_outer (&bounds[at], value);
   }
 }

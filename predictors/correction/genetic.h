@@ -1,4 +1,4 @@
-/* genetic.h - formulas as trees that are grown, crossed and mutated.
+/* genetic.h - formulas as trees, and parameters as vectors, that are drawn, crossed and mutated.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -6,7 +6,7 @@
  * size, so that breeding allocates nothing.  Depth counts the root as 1. */
 #pragma once
 
-#include "predictors/formula/expression.h"
+#include "predictors/formula/base_model.h"
 #include "base/random.h"
 
 #define PREDICT_MAX_TREE 127u
@@ -26,8 +26,8 @@ typedef struct {
 
 /* A random tree of at most `depth` <= 7: with `full`, every branch has that depth (Koza 1992,
  * section 6.2). */
-void predict_tree_grow (const PredictGrammar *grammar, guint depth, bool full, BaseRandom *random,
-                        PredictTree *tree);
+void predict_tree_grow (const PredictGrammar *grammar, guint depth, bool full,
+                        BaseRandom *random, PredictTree *tree);
 
 /* First step of the subtree whose last is `root`, and how deep the subtree is. */
 uint32_t predict_tree_first (const PredictTree *tree, uint32_t root);
@@ -59,3 +59,23 @@ uint64_t predict_tree_hash (const PredictTree *tree);
  * or a subtree takes the place of the whole; larger than `most` steps: nothing is done. */
 void predict_tree_mutate (const PredictGrammar *grammar, uint32_t most, BaseRandom *random,
                           PredictTree *tree);
+
+/* --- Parameters of a model within their bounds --- */
+
+/* A value as it is searched: its logarithm where the bounds say so; and the value back from that, not
+ * outside of the bounds. */
+double predict_parameter_inner (const PredictParameter *bounds, double value);
+double predict_parameter_outer (const PredictParameter *bounds, double inner);
+
+/* vector[n]: uniform within bounds. */
+void predict_vector_draw (const PredictParameter *bounds, uint32_t n, BaseRandom *random,
+                          double *vector);
+
+/* child[n]: blend crossover (BLX-0.5; Eshelman and Schaffer 1993); then, with the chance `mutation`
+ * each, a step of a normal distribution whose standard deviation is a tenth of the range. */
+void
+predict_vector_cross (const PredictParameter *bounds, uint32_t n, const double *mother,
+                      const double *father, double mutation, BaseRandom *random, double *child);
+
+/* Mean 0, variance 1: the sum of twelve uniform numbers, with the same bits everywhere. */
+double predict_random_normal (BaseRandom *random);

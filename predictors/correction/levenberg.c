@@ -5,7 +5,7 @@
 
 #include "predictors/formula/elementary.h"
 #include "predictors/correction/levenberg.h"
-#include "predictors/correction/vectors.h"
+#include "predictors/correction/genetic.h"
 
 #include <cminpack.h>
 #include <string.h>
@@ -28,7 +28,7 @@ typedef struct {
   double *derivatives; /* [unknowns][points] */
 } Fit;
 
-/* -- between bounds ---------------------------------------------------------- */
+/* --- Between bounds --- */
 
 static double
 inner_of (const PredictParameter *bounds, double value)
@@ -54,7 +54,7 @@ outer_of (const PredictParameter *bounds, double inner, double *slope)
   return value;
 }
 
-/* -- what lmder asks for ----------------------------------------------------- */
+/* --- The function that lmder calls --- */
 
 static void
 place_unknowns (Fit *fit, const double *inner)
@@ -76,22 +76,6 @@ all_finite (const double *values, uint64_t n)
     if (!isfinite (values[at]))
       return false;
   return true;
-}
-
-static void
-find_deviations (Fit *fit, double *deviations)
-{
-  const PredictTarget *target = fit->target;
-  uint64_t n = target->points.n;
-
-  predict_values (fit->expression, &target->points, fit->parameters, fit->workspace, fit->values);
-  for (uint64_t point = 0; point < n; point++)
-    deviations[point] =
-        predict_deviation (target->loss, target->observed[point], fit->values[point], NULL);
-  if (all_finite (deviations, n))
-    return;
-  for (uint64_t point = 0; point < n; point++)
-    deviations[point] = REFUSED;
 }
 
 /* FALSE when a slope is not finite. */
@@ -117,31 +101,31 @@ find_slopes (Fit *fit, const double *inner, double *slopes)
   return all_finite (slopes, n * freedom->n_unknowns);
 }
 
+/* Deviations (wanted 1) or slopes (2) at inner[]; -1: it must stop. */
 static int
-answer (void *data, int n_points, int n_unknowns, const double *inner, double *deviations,
-        double *slopes, int stride, int wanted)
+evaluate (void *data, int n_points, int n_unknowns, const double *inner, double *deviations,
+          double *slopes, int stride, int wanted)
 {
   Fit *fit = data;
+  const PredictTarget *target = fit->target;
 
   g_assert (stride == n_points && (uint32_t) n_unknowns == fit->freedom->n_unknowns);
   if (!all_finite (inner, (uint64_t) n_unknowns))
     return -1;
   place_unknowns (fit, inner);
-  if (wanted == 1)
-    find_deviations (fit, deviations);
-  return wanted == 1 || find_slopes (fit, inner, slopes) ? 0 : -1;
+  if (wanted != 1)
+    return find_slopes (fit, inner, slopes) ? 0 : -1;
+  predict_values (fit->expression, &target->points, fit->parameters, fit->workspace, fit->values);
+  for (uint64_t point = 0; point < target->points.n; point++)
+    deviations[point] =
+        predict_deviation (target->loss, target->observed[point], fit->values[point], NULL);
+  if (!all_finite (deviations, target->points.n))
+    for (uint64_t point = 0; point < target->points.n; point++)
+      deviations[point] = REFUSED;
+  return 0;
 }
 
-/* -- a fit -------------------------------------------------------------------- */
-
-static void
-find_constants (Fit *fit)
-{
-  for (uint32_t step = 0; step < fit->expression->n; step++)
-    if (fit->expression->steps[step].op == PREDICT_OP_CONSTANT &&
-        fit->freedom->unknown[step] != PREDICT_FIXED)
-      fit->step_of[fit->freedom->unknown[step]] = step;
-}
+/* --- A fit --- */
 
 static double
 loss_now (Fit *fit)
@@ -163,7 +147,7 @@ search (Fit *fit, double *inner)
   double *rest = spare + m;
   int n_values, n_slopes;
 
-  lmder (answer, fit, m, n, inner, deviations, slopes, m, TOLERANCE, TOLERANCE, 0,
+  lmder (evaluate, fit, m, n, inner, deviations, slopes, m, TOLERANCE, TOLERANCE, 0,
          fit->freedom->most_evaluations, rest, 1, 100, 0, &n_values, &n_slopes, pivots, rest + n,
          rest + 2 * n, rest + 3 * n, rest + 4 * n, spare);
 }
@@ -181,7 +165,10 @@ predict_levenberg (PredictExpression *expression, double *parameters, const Pred
 
   if (n == 0 || n > target->points.n || target->points.n > G_MAXINT || !isfinite (loss))
     return loss;
-  find_constants (&fit);
+  for (uint32_t step = 0; step < fit.expression->n; step++)
+    if (fit.expression->steps[step].op == PREDICT_OP_CONSTANT &&
+        fit.freedom->unknown[step] != PREDICT_FIXED)
+      fit.step_of[fit.freedom->unknown[step]] = step;
   for (uint32_t at = 0; at < n; at++) {
     before[at] = at < freedom->n_bounded ? parameters[at] : expression->steps[step_of[at]].value;
     inner[at] = at < freedom->n_bounded ? inner_of (&freedom->bounds[at], before[at]) : before[at];

@@ -3,8 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/formula/elementary.h"
 #include "predictors/correction/loss.h"
+
+#include "predictors/formula/elementary.h"
+
+#include <math.h>
 
 const char *const predict_loss_names[PREDICT_N_LOSSES + 1] = {
   [PREDICT_LOSS_RMSE] = "rmse",
@@ -64,4 +67,29 @@ predict_best_factor (PredictLoss loss, const double *observed, const double *bas
     square += had * had;
   }
   return isfinite (square) && square > 0 ? product / square : (double) NAN;
+}
+
+/* --- Relative errors --- */
+
+PredictRelativeErrors
+predict_relative_errors (const double *observed, const double *predicted, uint64_t n)
+{
+  PredictRelativeErrors errors = { 0, NAN, NAN, NAN };
+  double mean = 0, squares = 0;
+
+  for (uint64_t i = 0; i < n; i++) {
+    double error = fabs (predicted[i] / observed[i] - 1), off = error - mean;
+
+    if (isnan (error))
+      continue;
+    errors.n++;
+    mean += off / (double) errors.n;
+    squares += off * (error - mean);
+    errors.max = fmax (errors.max, error);
+  }
+  if (errors.n > 0)
+    errors.mean = mean;
+  if (errors.n > 1)
+    errors.sd = sqrt (squares / (double) (errors.n - 1));
+  return errors;
 }

@@ -37,3 +37,16 @@ double predict_loss (PredictLoss loss, const double *observed, const double *pre
  * none. */
 double predict_best_factor (PredictLoss loss, const double *observed, const double *base,
                             const double *predicted, uint64_t n);
+
+/* Relative errors as papers print them, |predicted / observed - 1|: shares, not percents; NaN where
+ * there are too few values. */
+typedef struct {
+  uint64_t n;
+  double mean;
+  double sd; /* of a sample: divided by n - 1 */
+  double max;
+} PredictRelativeErrors;
+
+/* Of those values that are known on both sides (not NaN); what was observed is not 0. */
+PredictRelativeErrors
+predict_relative_errors (const double *observed, const double *predicted, uint64_t n);

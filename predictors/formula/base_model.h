@@ -17,6 +17,7 @@
 #pragma once
 
 #include "predictors/formula/expression.h"
+#include "predictors/table/table.h"
 
 typedef struct {
   char *name;
@@ -39,7 +40,7 @@ typedef struct {
   uint32_t n_constants;
 } PredictBaseModel;
 
-/* NULL and *error (BASE_ERROR_TEXT with file, line and column, or G_FILE_ERROR): a line that is
+/* NULL and *error (PREDICT_ERROR_MODEL with file, line and column, or G_FILE_ERROR): a line that is
  * none of the above, a name twice, or that of a function, or "in", no time or two, a parameter
  * without bounds, a value outside of them, bounds of a logarithm that are not positive, a parameter
  * that time does not depend on, units that do not agree. */
@@ -49,7 +50,7 @@ void predict_base_model_free (PredictBaseModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictBaseModel, predict_base_model_free)
 
 /* Also these columns of the data, for formulas that will name them; a variable that is there already
- * stays as it is.  FALSE and *error (BASE_ERROR_TEXT): no formula can name such a column, or the
+ * stays as it is.  FALSE and *error (PREDICT_ERROR_MODEL): no formula can name such a column, or the
  * name is that of a parameter or a constant. */
 gboolean predict_base_model_add_variables (PredictBaseModel *model, const char *const *names,
                                            GError **error);
@@ -59,3 +60,15 @@ double *predict_base_model_values (const PredictBaseModel *model);
 
 /* A model file with these values of the parameters, which reads back to the same model. */
 char *predict_base_model_text (const PredictBaseModel *model, const double *values);
+
+/* The columns of the model's variables, [n_variables], borrowed; the caller frees the array.  NULL
+ * and *error: one is missing or not of finite numbers. */
+const double **predict_base_model_columns (const PredictBaseModel *model, const PredictTable *table,
+                                           GError **error);
+
+/* The model's times of the rows, [n_rows], with the parameters as they are in its file; the caller
+ * frees.  Variables that its formula does not name need no column.  NULL and *error: no rows,
+ * columns that are missing (all are named) or not of finite numbers, or a row where the model
+ * has no value (which, and why). */
+double *
+predict_base_model_times (const PredictBaseModel *model, const PredictTable *table, GError **error);

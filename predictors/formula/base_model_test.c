@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/formula/base_model_table.h"
+#include "base/error.h"
+#include "predictors/formula/base_model.h"
 
 #include ".ci/test_data.h"
-#include "base/error.h"
 #include "predictors/formula/evaluate_blocks.h"
 
 #include <math.h>

@@ -192,14 +192,6 @@ wave (double (*of) (double x), PredictRange a, double shift)
 }
 
 static PredictRange
-absolute (PredictRange a)
-{
-  double low = fabs (a.low), high = fabs (a.high);
-
-  return (PredictRange){ holds (a, 0) ? 0 : MIN (low, high), MAX (low, high), a.undefined };
-}
-
-static PredictRange
 bound (const PredictStep *step, PredictRange a, PredictRange b)
 {
   bool undefined = a.undefined || b.undefined;
@@ -220,7 +212,11 @@ bound (const PredictStep *step, PredictRange a, PredictRange b)
   case PREDICT_OP_SQRT: return growing (sqrt, a, 0, true);
   case PREDICT_OP_SIN: return wave (predict_sin, a, G_PI_2);
   case PREDICT_OP_COS: return wave (predict_cos, a, 0);
-  case PREDICT_OP_ABS: return absolute (a);
+  case PREDICT_OP_ABS: {
+    double low = fabs (a.low), high = fabs (a.high);
+
+    return (PredictRange){ holds (a, 0) ? 0 : MIN (low, high), MAX (low, high), a.undefined };
+  }
   case PREDICT_OP_CEIL: return (PredictRange){ ceil (a.low), ceil (a.high), undefined };
   case PREDICT_OP_FLOOR: return (PredictRange){ floor (a.low), floor (a.high), undefined };
   case PREDICT_OP_CONSTANT:
@@ -249,16 +245,6 @@ is_square (const PredictExpression *expression, uint32_t root)
   return true;
 }
 
-static PredictRange
-bound_leaf (const PredictStep *step, const PredictRange *variables, const PredictRange *parameters)
-{
-  if (step->op == PREDICT_OP_VARIABLE)
-    return variables[step->index];
-  if (step->op == PREDICT_OP_PARAMETER)
-    return parameters[step->index];
-  return predict_range (step->value, step->value);
-}
-
 PredictRange
 predict_bounds (const PredictExpression *expression, const PredictRange *variables,
                 const PredictRange *parameters)
@@ -272,8 +258,12 @@ predict_bounds (const PredictExpression *expression, const PredictRange *variabl
     guint n_operands = predict_ops[step->op].n_operands;
 
     top -= n_operands;
-    if (n_operands == 0)
-      *top = bound_leaf (step, variables, parameters);
+    if (step->op == PREDICT_OP_VARIABLE)
+      *top = variables[step->index];
+    else if (step->op == PREDICT_OP_PARAMETER)
+      *top = parameters[step->index];
+    else if (n_operands == 0)
+      *top = predict_range (step->value, step->value);
     else if (top->low > top->high || top[n_operands - 1].low > top[n_operands - 1].high)
       *top = nowhere;
     else if (step->op == PREDICT_OP_MULTIPLY && holds (*top, 0) && is_square (expression, at))
@@ -285,7 +275,7 @@ predict_bounds (const PredictExpression *expression, const PredictRange *variabl
   return *waiting;
 }
 
-/* -- positive everywhere ---------------------------------------------------------- */
+/* --- Positive everywhere --- */
 
 #define MOST_PARTS 4096u
 #define AT_FACE    0x1p-10 /* of a range: a part this narrow at its end is at the face */

@@ -1,4 +1,4 @@
-/* evaluate.c - see evaluate.h.
+/* evaluate.c - how well a method predicts samples that it was not fitted to.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -6,9 +6,12 @@
 #include "predictors/formula/evaluate.h"
 
 #include "predictors/forest/work_threads.h"
-#include "predictors/predict_error.h"
 #include "predictors/model/holdout.h"
+#include "predictors/predict_error.h"
 #include "predictors/table/samples.h"
+
+#include <math.h>
+#include <stdlib.h>
 
 typedef struct {
   const PredictSamples *samples;
@@ -46,13 +49,16 @@ check_trial (const PredictTrial *trial, uint32_t n_groups, GError **error)
   return FALSE;
 }
 
-/* A test draws its own samples, so that they do not depend on who makes it. */
 static void
-choose_tested (const Evaluation *evaluation, uint64_t number, bool *is_test)
+make_test (void *data, guint number)
 {
+  const Evaluation *evaluation = data;
   const PredictTrial *trial = evaluation->trial;
   uint64_t n = evaluation->samples->n_samples;
   guint n_folds = has_folds (trial) ? trial->folds : 1;
+  gboolean kept = has_folds (trial) && number < trial->folds;
+  g_autofree bool *is_test = g_new (bool, n);
+  /* Each test has its own stream, so that the result does not depend on the threads. */
   BaseRandom random = base_random_stream (trial->seed, number / n_folds);
 
   if (has_folds (trial)) {
@@ -64,33 +70,9 @@ choose_tested (const Evaluation *evaluation, uint64_t number, bool *is_test)
   } else
     predict_split_draw (&random, evaluation->group, n, evaluation->n_groups, trial->test_share,
                         is_test);
-}
-
-static void
-make_test (void *data, guint number)
-{
-  const Evaluation *evaluation = data;
-  const PredictTrial *trial = evaluation->trial;
-  gboolean kept = has_folds (trial) && number < trial->folds;
-  g_autofree bool *is_test = g_new (bool, evaluation->samples->n_samples);
-
-  choose_tested (evaluation, number, is_test);
   predict_holdout (evaluation->samples, is_test, evaluation->settings, trial->log_target,
                    kept ? evaluation->predicted : NULL, kept ? evaluation->deviation : NULL,
                    &evaluation->scores[number], &evaluation->errors[number]);
-}
-
-static void
-summarise (const PredictScores *scores, guint n_tests, PredictEvaluation *evaluation)
-{
-  g_autofree double *mispredicted = g_new (double, n_tests);
-
-  evaluation->n_tests = n_tests;
-  evaluation->test_samples = scores[0].n;
-  predict_spread_scores (scores, n_tests, evaluation->scores);
-  for (guint i = 0; i < n_tests; i++)
-    mispredicted[i] = scores[i].mispredicted;
-  evaluation->mispredicted = predict_spread (mispredicted, n_tests);
 }
 
 gboolean
@@ -99,11 +81,12 @@ predict_evaluate (const PredictSamples *samples, const uint32_t *group, uint32_t
                   PredictEvaluation *evaluation, PredictProgress progress, void *progress_data,
                   GError **error)
 {
-  const PredictWorkShare share = { progress, progress_data, 0, 1 };
+  const PredictWorkShare stretch = { progress, progress_data, 0, 1 };
   guint n_tests = has_folds (trial) ? trial->repeats * trial->folds : trial->repeats;
   g_autofree PredictScores *scores = g_new0 (PredictScores, n_tests);
   g_autofree GError **errors = g_new0 (GError *, n_tests);
   g_autofree double *predicted = NULL, *deviation = NULL;
+  g_autofree double *mispredicted = g_new (double, n_tests);
   Evaluation all = { samples, group, n_groups, settings, trial, scores, errors };
 
   if (!check_trial (trial, n_groups, error))
@@ -112,10 +95,15 @@ predict_evaluate (const PredictSamples *samples, const uint32_t *group, uint32_t
     all.predicted = predicted = g_new (double, samples->n_samples);
     all.deviation = deviation = g_new (double, samples->n_samples);
   }
-  predict_work (make_test, &all, n_tests, predict_threads (settings), &share);
+  predict_work (make_test, &all, n_tests, predict_threads (settings), &stretch);
   if (!predict_first_error (errors, n_tests, error))
     return FALSE;
-  summarise (scores, n_tests, evaluation);
+  evaluation->n_tests = n_tests;
+  evaluation->test_samples = scores[0].n;
+  predict_spread_scores (scores, n_tests, evaluation->scores);
+  for (guint i = 0; i < n_tests; i++)
+    mispredicted[i] = scores[i].mispredicted;
+  evaluation->mispredicted = predict_spread (mispredicted, n_tests);
   evaluation->predicted = g_steal_pointer (&predicted);
   evaluation->deviation = g_steal_pointer (&deviation);
   return TRUE;
@@ -126,4 +114,50 @@ predict_evaluation_clear (PredictEvaluation *evaluation)
 {
   g_clear_pointer (&evaluation->predicted, g_free);
   g_clear_pointer (&evaluation->deviation, g_free);
+}
+
+/* --- Median, quartiles and moments --- */
+
+static int
+compare_doubles (const void *left, const void *right)
+{
+  double a = *(const double *) left, b = *(const double *) right;
+
+  return (a > b) - (a < b);
+}
+
+static double
+quantile (const double *sorted, guint n, double share)
+{
+  double place = share * (n - 1);
+  guint low = (guint) place, high = MIN (low + 1, n - 1);
+
+  /* An infinite neighbour has no part in a value that is met exactly. */
+  if (place == low)
+    return sorted[low];
+  return sorted[low] + (place - low) * (sorted[high] - sorted[low]);
+}
+
+PredictSpread
+predict_spread (double *values, guint n)
+{
+  double sum = 0, squares = 0, mean;
+
+  for (guint i = 0; i < n; i++)
+    sum += values[i];
+  mean = sum / n;
+  if (isnan (mean))
+    return (PredictSpread){ NAN, NAN, NAN, NAN, NAN, NAN, NAN };
+  qsort (values, n, sizeof *values, compare_doubles);
+  for (guint i = 0; i < n; i++)
+    squares += (values[i] - mean) * (values[i] - mean);
+  return (PredictSpread){
+    .median = quantile (values, n, 0.5),
+    .lower_quartile = quantile (values, n, 0.25),
+    .upper_quartile = quantile (values, n, 0.75),
+    .mean = mean,
+    .sd = n > 1 ? sqrt (squares / (n - 1)) : (double) NAN,
+    .min = values[0],
+    .max = values[n - 1],
+  };
 }

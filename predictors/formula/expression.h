@@ -18,7 +18,6 @@
 #pragma once
 
 #include "base/error.h"
-#include "predictors/predict_error.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -86,7 +85,7 @@ PredictExpression *predict_expression_copy (const PredictExpression *expression)
 void predict_expression_free (PredictExpression *expression);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictExpression, predict_expression_free)
 
-/* Of a text on one line.  NULL and *error (BASE_ERROR_TEXT) with the place (NULL: the text is
+/* Of a text on one line.  NULL and *error (PREDICT_ERROR_MODEL) with the place (NULL: the text is
  * all there is): a name that is not known (tells those that are), a missing operand or
  * parenthesis, what does not belong, a number that is no finite double, nested more than
  * PREDICT_MAX_DEPTH deep, more than PREDICT_MAX_STEPS steps. */
@@ -105,6 +104,10 @@ char *predict_expression_c (const PredictExpression *expression, const PredictNa
 
 /* A number as formulas write it. */
 char *predict_number_text (double value);
+/* The length of the name that begins at `at`; 0: there is none. */
+gsize predict_token_name (const char *at);
+/* PREDICT_N_OPS: the name is not that of a function. */
+PredictOp predict_token_function (const char *name);
 
 /* Whether the steps are one tree, with indices below these counts, finite constants, and
  * exponents within bounds: for what did not come from a parser. */

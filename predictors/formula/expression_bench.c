@@ -141,8 +141,8 @@ bench_deap (void)
 {
   const char *top = g_getenv ("G_TEST_SRCDIR");
   g_autofree char *python = g_find_program_in_path ("/usr/bin/python3");
-  g_autofree char *script =
-      g_build_filename (top != NULL ? top : ".", "predictors", "expression_bench.py", NULL);
+  g_autofree char *script = g_build_filename (top != NULL ? top : ".", "predictors", "formula",
+                                              "expression_bench.py", NULL);
   const char *arguments[] = { python, script, NULL };
   int status = 0;
 

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/formula/evaluate_blocks.h"
 #include "base/error.h"
+#include "predictors/formula/evaluate_blocks.h"
 #include "predictors/formula/expression_testing.h"
 
 #include <glib/gstdio.h>

@@ -1,13 +1,67 @@
-/* kernighan_lin.c - parts of a graph, bettered two at a time.
+/* kernighan_lin.c - parts of a graph, improved two at a time.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/group/kernighan_lin_private.h"
+#include "predictors/group/kernighan_lin.h"
 
-/* A graph with so great a share of all edges, and no more tasks, is kept as a square. */
+#include <stdbool.h>
+#include <string.h>
+
+/* A graph with at least a 1 / DENSE_SHARE of all edges, and not too many tasks, is kept as a square. */
 #define DENSE_SHARE     4
 #define DENSE_MAX_TASKS 2048
+
+/* Up to this number of places in both parts, their costs are copied into a matrix. */
+#define SMALL_PLACES 128
+
+/* Steps of work to begin with two parts. */
+#define CALL_WORK 100
+
+/* Steps of work to fetch one of the scattered costs of a dense graph. */
+#define SQUARE_WORK 4
+
+#define NO_TASK UINT32_MAX
+
+/* Two tasks that change places; b is NO_TASK when a moves to an empty place. */
+typedef struct {
+  uint32_t a, b;
+  uint32_t from, to; /* the parts of a before and after */
+} Exchange;
+
+/* Work space of the procedure for two parts; "local" numbers count the places of both, those of
+ * the first part before those of the second. */
+typedef struct {
+  uint32_t n[2];
+  uint32_t *task;      /* [local]; NO_TASK: an empty place */
+  uint32_t *local;     /* [task]; NO_TASK: in neither part */
+  uint32_t *left[2];   /* local numbers, those set aside first */
+  int64_t *difference; /* [local] cost to the other part less that within the own */
+  int64_t *matrix;     /* costs between places, when they are few; else NULL */
+  int64_t *row;        /* costs of one place, when they are many */
+  uint32_t row_owner;
+  bool is_small;
+} PartPair;
+
+struct PredictPartition {
+  const PredictCostGraph *graph;
+  int64_t *square; /* [n * n] costs of a dense graph; NULL: it is sparse */
+  uint32_t n_parts;
+  uint32_t *first;        /* [n_parts + 1] the first place of each part */
+  uint32_t *size;         /* [n_parts] */
+  uint32_t *member;       /* [place]; the empty ones of a part come last */
+  uint32_t *place, *part; /* [task] */
+  int64_t cut, kept_cut;
+  uint64_t work;
+  GArray *exchanges; /* Exchange, since the last keep */
+  /* A pair may gain if one of its parts has changed since either was swept. */
+  uint64_t clock, *changed, *swept; /* [n_parts] */
+  bool *is_waiting;                 /* [n_parts] */
+  uint32_t *queue, queue_head, n_waiting;
+  uint32_t *near; /* the parts that one has edges to */
+  bool *is_near;
+  PartPair pair;
+};
 
 static int64_t *
 square_new (const PredictCostGraph *graph)
@@ -24,11 +78,11 @@ square_new (const PredictCostGraph *graph)
   return square;
 }
 
-PredictParts *
-predict_parts_new (const PredictCostGraph *graph, uint32_t n_parts, const uint32_t *size,
-                   const uint32_t *room)
+PredictPartition *
+predict_partition_new (const PredictCostGraph *graph, uint32_t n_parts, const uint32_t *size,
+                       const uint32_t *room)
 {
-  PredictParts *parts = g_new0 (PredictParts, 1);
+  PredictPartition *parts = g_new0 (PredictPartition, 1);
   uint32_t largest = 0, task = 0;
 
   parts->graph = graph;
@@ -44,28 +98,46 @@ predict_parts_new (const PredictCostGraph *graph, uint32_t n_parts, const uint32
   parts->member = g_new (uint32_t, parts->first[n_parts]);
   parts->place = g_new (uint32_t, graph->n);
   parts->part = g_new (uint32_t, graph->n);
-  parts->exchanges = g_array_new (FALSE, FALSE, sizeof (PredictExchange));
+  parts->exchanges = g_array_new (FALSE, FALSE, sizeof (Exchange));
   parts->changed = g_new0 (uint64_t, n_parts);
   parts->swept = g_new0 (uint64_t, n_parts);
   parts->is_waiting = g_new0 (bool, n_parts);
   parts->queue = g_new (uint32_t, n_parts);
   parts->near = g_new (uint32_t, n_parts);
   parts->is_near = g_new0 (bool, n_parts);
-  predict_two_init (&parts->two, graph->n, largest);
+
+  PartPair *pair = &parts->pair;
+  gsize n_places = 2 * (gsize) largest;
+
+  pair->task = g_new (uint32_t, n_places);
+  pair->local = g_new (uint32_t, graph->n);
+  for (uint32_t i = 0; i < graph->n; i++)
+    pair->local[i] = NO_TASK;
+  pair->left[0] = g_new (uint32_t, largest);
+  pair->left[1] = g_new (uint32_t, largest);
+  pair->difference = g_new (int64_t, n_places);
+  pair->matrix = g_new (int64_t, MIN (n_places, SMALL_PLACES) * MIN (n_places, SMALL_PLACES));
+  pair->row = g_new0 (int64_t, n_places);
   for (uint32_t part = 0; part < n_parts; part++)
     for (uint32_t i = 0; i < size[part]; i++)
       parts->part[task++] = part;
   g_assert (task == graph->n);
-  predict_parts_set (parts, parts->part);
+  predict_partition_set (parts, parts->part);
   return parts;
 }
 
 void
-predict_parts_free (PredictParts *parts)
+predict_partition_free (PredictPartition *parts)
 {
   if (!parts)
     return;
-  predict_two_clear (&parts->two);
+  g_free (parts->pair.task);
+  g_free (parts->pair.local);
+  g_free (parts->pair.left[0]);
+  g_free (parts->pair.left[1]);
+  g_free (parts->pair.difference);
+  g_free (parts->pair.matrix);
+  g_free (parts->pair.row);
   g_free (parts->square);
   g_free (parts->first);
   g_free (parts->size);
@@ -82,19 +154,19 @@ predict_parts_free (PredictParts *parts)
   g_free (parts);
 }
 
-/* --- Who is where --- */
+/* --- Places of tasks --- */
 
 static void
-put (PredictParts *parts, uint32_t task, uint32_t part, uint32_t place)
+put (PredictPartition *parts, uint32_t task, uint32_t part, uint32_t place)
 {
   parts->member[place] = task;
   parts->place[task] = place;
   parts->part[task] = part;
 }
 
-/* The part has other tasks than before: its pairs may gain. */
+/* The tasks of the part have changed: queues it, since its pairs may gain. */
 static void
-wake (PredictParts *parts, uint32_t part)
+wake (PredictPartition *parts, uint32_t part)
 {
   parts->changed[part] = ++parts->clock;
   if (parts->is_waiting[part])
@@ -104,7 +176,7 @@ wake (PredictParts *parts, uint32_t part)
 }
 
 void
-predict_parts_set (PredictParts *parts, const uint32_t *part)
+predict_partition_set (PredictPartition *parts, const uint32_t *part)
 {
   for (uint32_t p = 0; p < parts->n_parts; p++)
     parts->size[p] = 0;
@@ -120,12 +192,12 @@ predict_parts_set (PredictParts *parts, const uint32_t *part)
   }
   parts->cut = predict_cut (parts->graph, parts->part);
   parts->work += parts->graph->first[parts->graph->n];
-  predict_parts_keep (parts);
+  predict_partition_keep (parts);
 }
 
-/* Takes a task to the empty place of a part; the last task of its own fills the gap. */
+/* Moves a task to the empty place of a part; the last task of its old part fills the gap. */
 static void
-move (PredictParts *parts, uint32_t task, uint32_t to)
+move (PredictPartition *parts, uint32_t task, uint32_t to)
 {
   uint32_t from = parts->part[task];
   uint32_t last = parts->member[parts->first[from] + --parts->size[from]];
@@ -135,7 +207,7 @@ move (PredictParts *parts, uint32_t task, uint32_t to)
 }
 
 static void
-exchange (PredictParts *parts, uint32_t a, uint32_t b)
+exchange (PredictPartition *parts, uint32_t a, uint32_t b)
 {
   uint32_t place = parts->place[a], part = parts->part[a];
 
@@ -143,19 +215,20 @@ exchange (PredictParts *parts, uint32_t a, uint32_t b)
   put (parts, b, part, place);
 }
 
-void
-predict_parts_apply (PredictParts *parts, PredictExchange it)
+/* Moves tasks and records it; the caller updates the cut. */
+static void
+apply (PredictPartition *parts, Exchange it)
 {
   g_array_append_val (parts->exchanges, it);
-  if (it.b == PREDICT_NO_TASK)
+  if (it.b == NO_TASK)
     move (parts, it.a, it.to);
   else
     exchange (parts, it.a, it.b);
 }
 
-/* What a task costs less in the part `to` than where it is: the difference of the paper. */
+/* How much less a task costs in the part `to` than in its own: D of the paper. */
 static int64_t
-difference (const PredictParts *parts, uint32_t task, uint32_t to)
+difference (const PredictPartition *parts, uint32_t task, uint32_t to)
 {
   int64_t sum = 0;
 
@@ -179,38 +252,333 @@ cost_between (const PredictCostGraph *graph, uint32_t a, uint32_t b)
 }
 
 void
-predict_parts_exchange (PredictParts *parts, uint32_t a, uint32_t b)
+predict_partition_exchange (PredictPartition *parts, uint32_t a, uint32_t b)
 {
   uint32_t from = parts->part[a], to = parts->part[b];
 
   g_assert (from != to);
   parts->cut -= difference (parts, a, to) + difference (parts, b, from) -
                 2 * cost_between (parts->graph, a, b);
-  predict_parts_apply (parts, (PredictExchange){ a, b, from, to });
+  apply (parts, (Exchange){ a, b, from, to });
   wake (parts, from);
   wake (parts, to);
 }
 
 void
-predict_parts_keep (PredictParts *parts)
+predict_partition_keep (PredictPartition *parts)
 {
   g_array_set_size (parts->exchanges, 0);
   parts->kept_cut = parts->cut;
 }
 
 void
-predict_parts_take_back (PredictParts *parts)
+predict_partition_take_back (PredictPartition *parts)
 {
   for (guint i = parts->exchanges->len; i-- > 0;) {
-    PredictExchange it = g_array_index (parts->exchanges, PredictExchange, i);
+    Exchange it = g_array_index (parts->exchanges, Exchange, i);
 
-    if (it.b == PREDICT_NO_TASK)
+    if (it.b == NO_TASK)
       move (parts, it.a, it.from);
     else
       exchange (parts, it.a, it.b);
   }
   parts->cut = parts->kept_cut;
-  predict_parts_keep (parts);
+  predict_partition_keep (parts);
+}
+
+/* --- The procedure for two parts --- */
+
+static uint32_t
+count_places (const PartPair *pair)
+{
+  return pair->n[0] + pair->n[1];
+}
+
+/* --- Costs between places --- */
+
+static void
+add_row (PredictPartition *parts, PartPair *pair, uint32_t local, int64_t *row, int64_t sign)
+{
+  uint32_t task = pair->task[local];
+
+  if (task == NO_TASK)
+    return;
+  parts->work += parts->graph->first[task + 1] - parts->graph->first[task];
+  for (uint64_t e = parts->graph->first[task]; e < parts->graph->first[task + 1]; e++) {
+    uint32_t other = pair->local[parts->graph->neighbour[e]];
+
+    if (other != NO_TASK)
+      row[other] += sign * parts->graph->cost[e];
+  }
+}
+
+static void
+copy_row (PredictPartition *parts, PartPair *pair, uint32_t local, int64_t *row)
+{
+  uint32_t n = count_places (pair), task = pair->task[local];
+
+  memset (row, 0, n * sizeof *row);
+  if (parts->square != NULL && task != NO_TASK) {
+    parts->work += SQUARE_WORK * n;
+    for (uint32_t other = 0; other < n; other++) {
+      if (pair->task[other] != NO_TASK)
+        row[other] = parts->square[(size_t) task * parts->graph->n + pair->task[other]];
+    }
+  } else
+    add_row (parts, pair, local, row, 1);
+}
+
+/* The costs of a place to all places; valid until the next call. */
+static const int64_t *
+row_of (PredictPartition *parts, uint32_t local)
+{
+  PartPair *pair = &parts->pair;
+
+  if (pair->is_small)
+    return pair->matrix + (size_t) local * count_places (pair);
+  if (pair->row_owner != local) {
+    if (pair->row_owner != NO_TASK)
+      add_row (parts, pair, pair->row_owner, pair->row, -1);
+    add_row (parts, pair, local, pair->row, 1);
+    pair->row_owner = local;
+  }
+  return pair->row;
+}
+
+/* --- One round --- */
+
+static void
+take_places (const PredictPartition *parts, PartPair *pair, uint32_t side, uint32_t part)
+{
+  uint32_t base = side == 0 ? 0 : pair->n[0];
+  uint32_t n = parts->first[part + 1] - parts->first[part];
+
+  pair->n[side] = n;
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t task = i < parts->size[part] ? parts->member[parts->first[part] + i] : NO_TASK;
+
+    pair->task[base + i] = task;
+    if (task != NO_TASK)
+      pair->local[task] = base + i;
+    pair->left[side][i] = base + i;
+  }
+}
+
+/* Fills the differences of small or dense parts; returns the cut between them. */
+static int64_t
+find_differences (PredictPartition *parts, PartPair *pair)
+{
+  uint32_t n = count_places (pair);
+  int64_t cut = 0;
+
+  for (uint32_t i = 0; i < n; i++) {
+    int64_t side_cost[2] = { 0 };
+    const int64_t *row;
+
+    if (pair->is_small)
+      copy_row (parts, pair, i, pair->matrix + (size_t) i * n);
+    row = row_of (parts, i);
+    for (uint32_t other = 0; other < n; other++)
+      side_cost[other >= pair->n[0]] += row[other];
+    pair->difference[i] =
+        i < pair->n[0] ? side_cost[1] - side_cost[0] : side_cost[0] - side_cost[1];
+    cut += i < pair->n[0] ? side_cost[1] : 0;
+  }
+  parts->work += (uint64_t) n * n / 2;
+  return cut;
+}
+
+/* The same for large parts, from the edges alone. */
+static int64_t
+find_sparse_differences (PredictPartition *parts, PartPair *pair)
+{
+  uint32_t n = count_places (pair);
+  int64_t cut = 0;
+
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t task = pair->task[i];
+
+    pair->difference[i] = 0;
+    if (task == NO_TASK)
+      continue;
+    for (uint64_t e = parts->graph->first[task]; e < parts->graph->first[task + 1]; e++) {
+      uint32_t other = pair->local[parts->graph->neighbour[e]];
+
+      if (other == NO_TASK)
+        continue;
+      if ((other < pair->n[0]) == (i < pair->n[0]))
+        pair->difference[i] -= parts->graph->cost[e];
+      else {
+        pair->difference[i] += parts->graph->cost[e];
+        cut += i < pair->n[0] ? parts->graph->cost[e] : 0;
+      }
+    }
+    parts->work += parts->graph->first[task + 1] - parts->graph->first[task];
+  }
+  return cut;
+}
+
+/* The largest gain, if more than `gain`, of exchanging the place `local` of the first side with one
+ * left on the second side; *best is its index there, the first of equal ones. */
+static int64_t
+best_partner (PredictPartition *parts, PartPair *pair, uint32_t local, uint32_t step, int64_t gain,
+              uint32_t *best)
+{
+  const int64_t *row = row_of (parts, local);
+  int64_t own = pair->difference[local];
+
+  for (uint32_t j = step; j < pair->n[1]; j++) {
+    uint32_t other = pair->left[1][j];
+    int64_t here = own + pair->difference[other] - 2 * row[other];
+
+    if (here > gain) {
+      gain = here;
+      *best = j;
+    }
+  }
+  parts->work += pair->n[1] - step;
+  return gain;
+}
+
+/* The index of the largest difference left on a side, the first of equal ones. */
+static uint32_t
+largest (const PartPair *pair, uint32_t side, uint32_t step)
+{
+  uint32_t best = step;
+
+  for (uint32_t i = step; i < pair->n[side]; i++)
+    if (pair->difference[pair->left[side][i]] > pair->difference[pair->left[side][best]])
+      best = i;
+  return best;
+}
+
+/* Sets aside the pair with the largest gain, the first of equal ones, at index `step` of both
+ * sides; returns its gain.  Costs are >= 0, so that the sum of two differences bounds the gain of
+ * their pair: most pairs need not be tried. */
+static int64_t
+choose_pair (PredictPartition *parts, PartPair *pair, uint32_t step)
+{
+  uint32_t best[2] = { largest (pair, 0, step), largest (pair, 1, step) };
+  int64_t top = pair->difference[pair->left[1][best[1]]];
+  int64_t gain = best_partner (parts, pair, pair->left[0][best[0]], step, INT64_MIN, &best[1]) - 1;
+
+  for (uint32_t i = step; i < pair->n[0]; i++) {
+    uint32_t local = pair->left[0][i];
+    int64_t here = gain;
+
+    if (pair->difference[local] + top > gain)
+      here = best_partner (parts, pair, local, step, gain, &best[1]);
+    if (here > gain) {
+      gain = here;
+      best[0] = i;
+    }
+  }
+  parts->work += pair->n[0] + pair->n[1] - 2 * step;
+  for (uint32_t side = 0; side < 2; side++) {
+    uint32_t local = pair->left[side][best[side]];
+
+    pair->left[side][best[side]] = pair->left[side][step];
+    pair->left[side][step] = local;
+  }
+  return gain;
+}
+
+/* Updates the differences as if `local` had changed sides. */
+static void
+change_side (PredictPartition *parts, PartPair *pair, uint32_t local)
+{
+  bool is_second = local >= pair->n[0];
+  uint32_t task = pair->task[local];
+
+  if (pair->is_small) {
+    const int64_t *row = row_of (parts, local);
+
+    for (uint32_t i = 0; i < pair->n[0]; i++)
+      pair->difference[i] += is_second ? -2 * row[i] : 2 * row[i];
+    for (uint32_t i = pair->n[0]; i < count_places (pair); i++)
+      pair->difference[i] += is_second ? 2 * row[i] : -2 * row[i];
+    parts->work += count_places (pair) / 2;
+  } else if (task != NO_TASK) {
+    for (uint64_t e = parts->graph->first[task]; e < parts->graph->first[task + 1]; e++) {
+      uint32_t other = pair->local[parts->graph->neighbour[e]];
+
+      if (other != NO_TASK)
+        pair->difference[other] +=
+            ((other >= pair->n[0]) == is_second ? 2 : -2) * parts->graph->cost[e];
+    }
+    parts->work += parts->graph->first[task + 1] - parts->graph->first[task];
+  }
+}
+
+/* Sets all pairs aside; returns the largest sum of gains of the first *n_exchanges of them. */
+static int64_t
+find_exchanges (PredictPartition *parts, PartPair *pair, uint32_t *n_exchanges)
+{
+  uint32_t n_steps = MIN (pair->n[0], pair->n[1]);
+  int64_t sum = 0, most = 0;
+
+  *n_exchanges = 0;
+  for (uint32_t step = 0; step < n_steps; step++) {
+    sum += choose_pair (parts, pair, step);
+    if (sum > most) {
+      most = sum;
+      *n_exchanges = step + 1;
+    }
+    change_side (parts, pair, pair->left[0][step]);
+    change_side (parts, pair, pair->left[1][step]);
+  }
+  return most;
+}
+
+/* Improves two parts until nothing is gained; the gain. */
+static int64_t
+improve_pair (PredictPartition *parts, uint32_t a, uint32_t b)
+{
+  PartPair *pair = &parts->pair;
+  int64_t gained = 0, gain;
+
+  parts->work += CALL_WORK;
+  do {
+    uint32_t n_exchanges = 0;
+    int64_t cut;
+
+    gain = 0;
+    take_places (parts, pair, 0, a);
+    take_places (parts, pair, 1, b);
+    /* A part may lack one task, not two: empty places on both sides are left out, and the places of
+     * the second side move down. */
+    if (parts->size[a] < parts->first[a + 1] - parts->first[a] &&
+        parts->size[b] < parts->first[b + 1] - parts->first[b]) {
+      for (uint32_t i = 0; i < pair->n[1] - 1; i++) {
+        pair->task[pair->n[0] - 1 + i] = pair->task[pair->n[0] + i];
+        pair->local[pair->task[pair->n[0] + i]] = pair->n[0] - 1 + i;
+        pair->left[1][i] = pair->n[0] - 1 + i;
+      }
+      pair->n[0]--;
+      pair->n[1]--;
+    }
+    pair->is_small = count_places (pair) <= SMALL_PLACES;
+    pair->row_owner = NO_TASK;
+    cut = pair->is_small ? find_differences (parts, pair) : find_sparse_differences (parts, pair);
+    /* A cut of 0 cannot improve. */
+    if (cut > 0)
+      gain = find_exchanges (parts, pair, &n_exchanges);
+    if (!pair->is_small && pair->row_owner != NO_TASK)
+      add_row (parts, pair, pair->row_owner, pair->row, -1);
+    for (uint32_t i = 0; i < count_places (pair); i++)
+      if (pair->task[i] != NO_TASK)
+        pair->local[pair->task[i]] = NO_TASK;
+    for (uint32_t i = 0; i < n_exchanges; i++) {
+      uint32_t first = pair->task[pair->left[0][i]], second = pair->task[pair->left[1][i]];
+
+      if (first != NO_TASK)
+        apply (parts, (Exchange){ first, second, a, b });
+      else
+        apply (parts, (Exchange){ second, first, b, a });
+    }
+    gained += gain;
+  } while (gain > 0);
+  return gained;
 }
 
 /* --- Sweeps --- */
@@ -225,7 +593,7 @@ compare_numbers (const void *left, const void *right)
 
 /* Fills parts->near, ascending; how many. */
 static uint32_t
-find_near (PredictParts *parts, uint32_t part)
+find_near (PredictPartition *parts, uint32_t part)
 {
   const PredictCostGraph *graph = parts->graph;
   uint32_t n = 0;
@@ -250,73 +618,57 @@ find_near (PredictParts *parts, uint32_t part)
   return n;
 }
 
-/* Whether a sweep of one of them has found them as they are now. */
-static bool
-is_settled (const PredictParts *parts, uint32_t a, uint32_t b)
-{
-  uint64_t changed = MAX (parts->changed[a], parts->changed[b]);
-
-  return changed < MAX (parts->swept[a], parts->swept[b]);
-}
-
-/* Betters the pairs of one part and those that it has edges to. */
-static void
-sweep (PredictParts *parts, uint32_t part)
-{
-  uint32_t n = find_near (parts, part);
-  uint64_t begun = ++parts->clock;
-
-  for (uint32_t i = 0; i < n; i++) {
-    uint32_t other = parts->near[i];
-    int64_t gain = is_settled (parts, part, other)
-                       ? 0
-                       : predict_two_better (parts, MIN (part, other), MAX (part, other));
-
-    if (gain > 0) {
-      parts->cut -= gain;
-      wake (parts, part);
-      wake (parts, other);
-    }
-  }
-  parts->swept[part] = begun;
-}
-
 void
-predict_parts_better (PredictParts *parts)
+predict_partition_better (PredictPartition *parts)
 {
   while (parts->n_waiting > 0) {
-    uint32_t part = parts->queue[parts->queue_head];
+    uint32_t part = parts->queue[parts->queue_head], n_near = find_near (parts, part);
+    uint64_t begun = ++parts->clock;
 
     parts->queue_head = (parts->queue_head + 1) % parts->n_parts;
     parts->n_waiting--;
     parts->is_waiting[part] = false;
-    sweep (parts, part);
+    /* Improve the pairs of the part and those it has edges to, unless either was swept since both
+     * changed last. */
+    for (uint32_t i = 0; i < n_near; i++) {
+      uint32_t other = parts->near[i];
+      bool is_settled = MAX (parts->changed[part], parts->changed[other]) <
+                        MAX (parts->swept[part], parts->swept[other]);
+      int64_t gain = is_settled ? 0 : improve_pair (parts, MIN (part, other), MAX (part, other));
+
+      if (gain > 0) {
+        parts->cut -= gain;
+        wake (parts, part);
+        wake (parts, other);
+      }
+    }
+    parts->swept[part] = begun;
   }
 }
 
-/* --- What there is --- */
+/* --- Results --- */
 
 const uint32_t *
-predict_parts_of (const PredictParts *parts)
+predict_partition_of (const PredictPartition *parts)
 {
   return parts->part;
 }
 
 int64_t
-predict_parts_cut (const PredictParts *parts)
+predict_partition_cut (const PredictPartition *parts)
 {
   return parts->cut;
 }
 
 const uint32_t *
-predict_parts_members (const PredictParts *parts, uint32_t part, uint32_t *n_members)
+predict_partition_members (const PredictPartition *parts, uint32_t part, uint32_t *n_members)
 {
   *n_members = parts->size[part];
   return parts->member + parts->first[part];
 }
 
 uint64_t
-predict_parts_work (const PredictParts *parts)
+predict_partition_work (const PredictPartition *parts)
 {
   return parts->work;
 }

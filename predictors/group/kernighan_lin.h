@@ -17,35 +17,35 @@
 
 #include "predictors/group/cost_graph.h"
 
-typedef struct PredictParts PredictParts;
+typedef struct PredictPartition PredictPartition;
 
 /* The block start: the first tasks in part 0, and so on; part p has size[p] tasks, and
  * room for room[p] >= size[p], at most one more.  Borrows the graph. */
-PredictParts *predict_parts_new (const PredictCostGraph *graph, uint32_t n_parts,
-                                 const uint32_t *size, const uint32_t *room);
-void predict_parts_free (PredictParts *parts);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictParts, predict_parts_free)
+PredictPartition *predict_partition_new (const PredictCostGraph *graph, uint32_t n_parts,
+                                         const uint32_t *size, const uint32_t *room);
+void predict_partition_free (PredictPartition *parts);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictPartition, predict_partition_free)
 
 /* Puts task t in part[t]; sizes must be within a task of the rooms. */
-void predict_parts_set (PredictParts *parts, const uint32_t *part);
+void predict_partition_set (PredictPartition *parts, const uint32_t *part);
 
-const uint32_t *predict_parts_of (const PredictParts *parts); /* [n]; borrowed */
-int64_t predict_parts_cut (const PredictParts *parts);
+const uint32_t *predict_partition_of (const PredictPartition *parts); /* [n]; borrowed */
+int64_t predict_partition_cut (const PredictPartition *parts);
 
 /* The tasks of a part, in an order that means nothing; borrowed until something moves. */
 const uint32_t *
-predict_parts_members (const PredictParts *parts, uint32_t part, uint32_t *n_members);
+predict_partition_members (const PredictPartition *parts, uint32_t part, uint32_t *n_members);
 
 /* Exchanges two tasks of different parts, whatever that costs. */
-void predict_parts_exchange (PredictParts *parts, uint32_t a, uint32_t b);
+void predict_partition_exchange (PredictPartition *parts, uint32_t a, uint32_t b);
 
 /* Betters pairs of parts until none can be bettered. */
-void predict_parts_better (PredictParts *parts);
+void predict_partition_better (PredictPartition *parts);
 
 /* Forgets what was exchanged so far, or takes back what was since. */
-void predict_parts_keep (PredictParts *parts);
-void predict_parts_take_back (PredictParts *parts);
+void predict_partition_keep (PredictPartition *parts);
+void predict_partition_take_back (PredictPartition *parts);
 
 /* What the work so far comes to, in steps of about a nanosecond: the same on every
  * machine, so that it may decide when to stop. */
-uint64_t predict_parts_work (const PredictParts *parts);
+uint64_t predict_partition_work (const PredictPartition *parts);

@@ -5,7 +5,7 @@
 
 #include "predictors/model/forecaster.h"
 
-#include "predictors/formula/base_model_table.h"
+#include "predictors/formula/base_model.h"
 #include "predictors/predict_error.h"
 
 #include <stdio.h>

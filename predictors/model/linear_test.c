@@ -4,7 +4,7 @@
 #include "config.h"
 
 #include "base/random.h"
-#include "predictors/correction/vectors.h"
+#include "predictors/correction/genetic.h"
 #include "predictors/model/linear.h"
 #include "predictors/model/scale.h"
 #include "predictors/predict_error.h"

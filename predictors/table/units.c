@@ -5,6 +5,7 @@
 
 #include "predictors/table/units.h"
 
+#include "base/error.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

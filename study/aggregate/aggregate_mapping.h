@@ -6,14 +6,14 @@
  * the same procedure and costs then part those of a node among its sockets, dies and cores, as
  * far as the pattern uses them.
  *
- * What a pair costs is equation 4 (predictors/group/edge_cost.h) where a bound table is there: what all
+ * What a pair costs is equation 4 (predictors/group/cost_graph.h) where a bound table is there: what all
  * messages of the pair take within a node, without noise and in the place where that takes
  * longest, and between two nodes.  Without a table it is the bytes that the pair exchanges.
  * Collectives do not count; ranks without any messages stay in order. */
 #pragma once
 
 #include "predictors/aggregation/bound_table.h"
-#include "predictors/group/edge_cost.h"
+#include "predictors/group/cost_graph.h"
 #include "topology/mapping/aggregation.h"
 #include "topology/mapping/mapping.h"
 #include "traces/trace.h"

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "predictors/group/edge_cost.h"
+#include "predictors/group/cost_graph.h"
 #include "sim/edges.h"
 
 /* Of the pairs that communicate, both ways, sorted by a, then b; all messages of a pair in one

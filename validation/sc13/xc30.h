@@ -5,7 +5,7 @@
  * Published runs of real codes with the same ranks on all 24 cores of a node and on half of them:
  * the slow-down is the time of the former by that of the latter.  From the two smallest counts of
  * ranks one memory share for each code and one overhead for all are learned
- * (predictors/aggregation/node_learning.h); the slow-downs with more ranks are predicted, and compared with
+ * (predictors/aggregation/node_sharing.h); the slow-downs with more ranks are predicted, and compared with
  * carrying each code's mean of the two slow-downs over unchanged.
  *
  * The runs are not part of the project: a CSV with the columns benchmark, ranks, ranks_per_node,
@@ -14,7 +14,7 @@
  * 128.GAPgeofem, which are noisy, do not count. */
 #pragma once
 
-#include "predictors/aggregation/node_learning.h"
+#include "predictors/aggregation/node_sharing.h"
 
 /* Counts of ranks that are learned from. */
 #define VALIDATION_XC30_LEARNED 2

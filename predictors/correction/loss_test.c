@@ -1,14 +1,43 @@
-/* relative_errors_test.c - relative errors by hand, and those of the aggregation paper's table I.
+/* loss_test.c - losses and relative errors by hand, and those of the aggregation paper's table I.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/correction/relative_errors.h"
+#include "predictors/correction/loss.h"
 
 #include ".ci/test_data.h"
 #include "predictors/table/table.h"
 
 #include <math.h>
+
+static void
+test_losses (void)
+{
+  static const double observed[] = { 1, 2, 4 }, predicted[] = { 2, 2, 3 };
+
+  g_assert_cmpfloat_with_epsilon (predict_loss (PREDICT_LOSS_RMSE, observed, predicted, 3),
+                                  sqrt (2. / 3), 1e-15);
+  g_assert_cmpfloat_with_epsilon (predict_loss (PREDICT_LOSS_MRE, observed, predicted, 3),
+                                  sqrt ((1 + 1. / 16) / 3), 1e-15);
+  g_assert_cmpfloat_with_epsilon (predict_loss (PREDICT_LOSS_MAPE, observed, predicted, 3),
+                                  1.25 / 3, 1e-15);
+  g_assert_cmpfloat_with_epsilon (predict_loss (PREDICT_LOSS_LOG_RMSE, observed, predicted, 3),
+                                  sqrt ((pow (log (2), 2) + pow (log (.75), 2)) / 3), 1e-15);
+  g_assert_true (isinf (predict_loss (PREDICT_LOSS_LOG_RMSE, observed, (double[]){ 1, -2, 4 }, 3)));
+  g_assert_true (isinf (predict_loss (PREDICT_LOSS_MRE, (double[]){ 0, 1, 1 }, predicted, 3)));
+}
+
+/* 2 x + factor (1, 2, 3) is nearest to what was observed with (3 + 2 + 9) / 14. */
+static void
+test_factor (void)
+{
+  static const double observed[] = { 5, 5, 9 }, base[] = { 2, 4, 6 }, term[] = { 1, 2, 3 };
+
+  g_assert_cmpfloat_with_epsilon (predict_best_factor (PREDICT_LOSS_RMSE, observed, base, term, 3),
+                                  1, 1e-15);
+  g_assert_true (
+      isnan (predict_best_factor (PREDICT_LOSS_RMSE, observed, base, (double[]){ 0, 0, 0 }, 3)));
+}
 
 static void
 test_by_hand (void)
@@ -74,5 +103,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictors/relative-errors/by-hand", test_by_hand);
   g_test_add_func ("/predictors/relative-errors/too-few", test_too_few);
   g_test_add_func ("/predictors/relative-errors/table-1", test_table_1);
+  g_test_add_func ("/predictors/levenberg/losses", test_losses);
+  g_test_add_func ("/predictors/levenberg/factor", test_factor);
   return g_test_run ();
 }

@@ -1,9 +1,9 @@
-/* edge_cost_test.c - equation 4 worked by hand.
+/* cost_graph_test.c - rows of graphs, and equation 4 worked by hand.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/group/edge_cost.h"
+#include "predictors/group/cost_graph.h"
 
 #include <math.h>
 
@@ -93,7 +93,7 @@ test_nearly_equal (void)
   g_assert_cmpfloat (cost_of (literal, 0, 1), >, 0.99e9);
 }
 
-/* Nobody gains between nodes: C is 0, and what sends nothing has no edge even to the letter. */
+/* No pair gains between nodes: C is 0, and pairs that send nothing have no edge even to the letter. */
 static void
 test_all_gain_within (void)
 {
@@ -126,6 +126,41 @@ test_messages (void)
   assert_near (pair.between_s, 22);
 }
 
+static void
+test_costs_are_scaled (void)
+{
+  static const PredictCostEdge whole[] = { { 0, 1, 3 }, { 0, 2, 0 }, { 1, 2, 4e9 } };
+  static const PredictCostEdge real[] = { { 0, 1, 0.25 }, { 1, 2, 1.0 / 3 } };
+  g_autoptr (PredictCostRows) of_whole = predict_cost_rows (3, whole, 3);
+  g_autoptr (PredictCostRows) of_real = predict_cost_rows (3, real, 2);
+
+  g_assert_cmpint (of_whole->exponent, ==, 0);
+  g_assert_cmpuint (of_whole->first[3], ==, 4);
+  g_assert_cmpint (of_whole->cost[0], ==, 3);
+  g_assert_cmpint (of_whole->cost[3], ==, INT64_C (4000000000));
+  g_assert_cmpuint (of_whole->neighbour[1], ==, 0);
+  g_assert_cmpuint (of_whole->neighbour[2], ==, 2);
+  /* 7/12 < 2^0. */
+  g_assert_cmpint (of_real->exponent, ==, 59);
+  g_assert_cmpint (of_real->cost[0], ==, INT64_C (1) << 57);
+}
+
+static void
+test_rows_among (void)
+{
+  static const PredictCostEdge edges[] = { { 0, 1, 1 }, { 1, 3, 2 }, { 2, 3, 3 }, { 3, 4, 4 } };
+  static const uint32_t tasks[] = { 1, 3, 4 };
+  g_autoptr (PredictCostRows) all = predict_cost_rows (5, edges, G_N_ELEMENTS (edges));
+  g_autoptr (PredictCostRows) rows = predict_cost_rows_among (&all->graph, tasks, 3);
+  static const uint64_t first[] = { 0, 1, 3, 4 };
+  static const uint32_t neighbour[] = { 1, 0, 2, 1 };
+  static const int64_t cost[] = { 2, 2, 4, 4 };
+
+  g_assert_cmpmem (rows->first, sizeof first, first, sizeof first);
+  g_assert_cmpmem (rows->neighbour, sizeof neighbour, neighbour, sizeof neighbour);
+  g_assert_cmpmem (rows->cost, sizeof cost, cost, sizeof cost);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -136,5 +171,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictors/edge-cost/nearly-equal", test_nearly_equal);
   g_test_add_func ("/predictors/edge-cost/all-within", test_all_gain_within);
   g_test_add_func ("/predictors/edge-cost/messages", test_messages);
+  g_test_add_func ("/predictors/cost-graph/costs-are-scaled", test_costs_are_scaled);
+  g_test_add_func ("/predictors/cost-graph/rows-among", test_rows_among);
   return g_test_run ();
 }
