@@ -50,7 +50,7 @@ learning_clear (Learning *learning)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Learning, learning_clear)
 
-/* -- which runs ---------------------------------------------------------- */
+/* --- Which runs --- */
 
 static gboolean
 is_wanted (const char *wanted, const char *text)
@@ -126,7 +126,7 @@ sort_row (Learning *learning, const StudyRow *row)
   add_once (twins->observed, row);
 }
 
-/* -- pairs --------------------------------------------------------------- */
+/* --- Pairs --- */
 
 /* What tells two of the runs apart, as an option would: "network=packet or network=flow". */
 static char *
@@ -220,7 +220,7 @@ check_pairs (const Learning *learning, GError **error)
   return FALSE;
 }
 
-/* -- the table ----------------------------------------------------------- */
+/* --- The table --- */
 
 static gboolean
 is_feature (const StudyField *field)

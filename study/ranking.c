@@ -36,7 +36,7 @@ typedef struct {
   void *data;
 } Machines;
 
-/* -- columns ------------------------------------------------------------- */
+/* --- Columns --- */
 
 static guint
 column_find (const char *name)
@@ -79,7 +79,7 @@ row_value (const StudyRow *row, guint column)
   return text == NULL || *text == '\0' ? (double) NAN : g_ascii_strtod (text, NULL);
 }
 
-/* -- cases --------------------------------------------------------------- */
+/* --- Cases --- */
 
 /* What rows of one case share; `separator` keeps the parts apart. */
 static char *
@@ -177,7 +177,7 @@ builder_add (Builder *builder, const StudyRow *row, double value)
   g_array_append_val (group->values, value);
 }
 
-/* -- ranking ------------------------------------------------------------- */
+/* --- Ranking --- */
 
 static int
 compare_doubles (gconstpointer left, gconstpointer right)

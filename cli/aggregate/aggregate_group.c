@@ -8,7 +8,7 @@
 #include "cli/options.h"
 #include "cli/outfile.h"
 #include "cli/terminal.h"
-#include "study/search/scotch_part.h"
+#include "study/search/scotch.h"
 
 static const char *const method_names[] = { "kl", "paper", "scotch", NULL };
 enum { METHOD_KL, METHOD_PAPER, METHOD_SCOTCH };

@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 #include "predictors/table/table.h"
-#include "study/aggregate/pair_times.h"
+#include "study/aggregate/aggregate_mapping.h"
 
 #include <math.h>
 

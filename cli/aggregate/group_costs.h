@@ -4,7 +4,6 @@
 #pragma once
 
 #include "predictors/group/edge_cost.h"
-#include "study/search/graph.h"
 #include "study/search/matrix.h"
 
 typedef struct {

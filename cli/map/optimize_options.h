@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cli/map/map_options.h"
-#include "study/search/candidates.h"
+#include "study/search/search.h"
 
 typedef struct {
   CliMapOptions map;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cli/output.h"
-#include "study/search/candidates.h"
+#include "study/search/search.h"
 
 typedef struct {
   const char *source, *network, *objective;

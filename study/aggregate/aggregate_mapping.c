@@ -1,4 +1,4 @@
-/* aggregate_mapping.c - see aggregate_mapping.h.
+/* aggregate_mapping.c - ranks grouped on nodes by what their messages take.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -7,13 +7,51 @@
 
 #include "predictors/group/grouping.h"
 #include "sim/net/load.h"
+#include "study/search/matrix.h"
+#include "study/search/scotch.h"
 #include "study/study_error.h"
-#include "study/search/graph.h"
-#include "study/aggregate/pair_times.h"
-#include "study/search/scotch_part.h"
 #include "topology/mapping/message_placement.h"
 
 #include <math.h>
+
+PredictPairTime *
+study_pair_times (const SimEdges *messages, uint32_t n_ranks, const PredictPingPong *times,
+                  uint64_t *n_pairs)
+{
+  g_autoptr (StudyGraph) graph = study_graph_new (messages, n_ranks);
+  uint64_t n_edges, n = 0;
+  g_autofree SimEdge *edges = sim_edges_sorted (messages, &n_edges);
+  g_autofree uint64_t *first = g_new0 (uint64_t, (gsize) n_ranks + 1);
+  PredictPairTime *pairs = g_new0 (PredictPairTime, graph->first[n_ranks] / 2 + 1);
+
+  for (uint32_t a = 0; a < n_ranks; a++) {
+    first[a] = n;
+    for (uint64_t e = graph->first[a]; e < graph->first[a + 1]; e++)
+      if (graph->neighbour[e] > a)
+        pairs[n++] = (PredictPairTime){ .a = a, .b = graph->neighbour[e] };
+  }
+  first[n_ranks] = n;
+  for (uint64_t i = 0; i < n_edges; i++) {
+    uint32_t a = MIN (edges[i].source, edges[i].destination);
+    uint32_t b = MAX (edges[i].source, edges[i].destination);
+    uint64_t low = first[a], high = first[a + 1];
+
+    /* The pairs of a ascend by b. */
+    while (high - low > 1) {
+      uint64_t middle = low + (high - low) / 2;
+
+      if (pairs[middle].b <= b)
+        low = middle;
+      else
+        high = middle;
+    }
+    if (edges[i].messages > 0)
+      predict_pair_add (times, &pairs[low], (double) edges[i].messages,
+                        (double) edges[i].bytes / (double) edges[i].messages);
+  }
+  *n_pairs = n;
+  return pairs;
+}
 
 struct StudyAggregate {
   const TopoPatterns *patterns;
@@ -30,7 +68,7 @@ typedef struct {
   PredictCostRows *rows; /* NULL: the graph is the aggregate's */
 } Costs;
 
-/* -- what pairs take ------------------------------------------------------------- */
+/* --- What pairs take --- */
 
 /* Of messages without noise. */
 typedef struct {
@@ -107,7 +145,7 @@ time_pairs (StudyAggregate *aggregate, const SimEdges *edges, GError **error)
   return TRUE;
 }
 
-/* -- reading --------------------------------------------------------------------- */
+/* --- Reading --- */
 
 static void
 add_message (void *data, uint32_t source, uint32_t destination, uint64_t bytes,
@@ -150,7 +188,7 @@ study_aggregate_free (StudyAggregate *aggregate)
   g_free (aggregate);
 }
 
-/* -- grouping -------------------------------------------------------------------- */
+/* --- Grouping --- */
 
 static Costs
 costs_of (const StudyAggregate *aggregate, uint32_t tasks_per_node)

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* -- events, a binary heap ------------------------------------------------------- */
+/* --- Events, a binary heap --- */
 
 static bool
 is_before (const StudyBoundEvent *a, const StudyBoundEvent *b)
@@ -51,7 +51,7 @@ study_bound_pop (StudyBoundReplay *replay)
   return first;
 }
 
-/* -- messages -------------------------------------------------------------------- */
+/* --- Messages --- */
 
 static StudyBoundMessage *
 message_at (const StudyBoundReplay *replay, uint32_t number)
@@ -191,7 +191,7 @@ fits (const StudyBoundPost *post, const StudyBoundMessage *message)
          (post->tag == TRACE_ANY_TAG || post->tag == message->tag);
 }
 
-/* -- steps ----------------------------------------------------------------------- */
+/* --- Steps --- */
 
 static double
 time_of (StudyBoundReplay *replay, uint32_t rank, uint32_t peer, uint64_t bytes)

@@ -37,7 +37,7 @@ struct StudyNoise {
   GHashTable *names;       /* every class that was looked up */
 };
 
-/* -- who communicates with whom ------------------------------------------------- */
+/* --- Who communicates with whom --- */
 
 static gpointer
 key_of (uint32_t phase, uint32_t rank)
@@ -95,7 +95,7 @@ check_phases (const StudyProgram *program, GError **error)
   return TRUE;
 }
 
-/* -- making ---------------------------------------------------------------------- */
+/* --- Making --- */
 
 static void
 classes_free (gpointer data)
@@ -193,7 +193,7 @@ study_noise_classes (const StudyNoise *noise)
   return g_hash_table_size (noise->names);
 }
 
-/* -- placements ------------------------------------------------------------------ */
+/* --- Placements --- */
 
 /* Takes the kinds. */
 static Classes *
@@ -273,7 +273,7 @@ classes_on (StudyNoise *noise, uint32_t phase, uint32_t node, uint32_t from, uin
   return classes;
 }
 
-/* -- times ----------------------------------------------------------------------- */
+/* --- Times --- */
 
 static double
 kind_s (const StudyNoise *noise, const PredictBoundKind *kind, double bytes, StudyBoundDoubt *doubt,

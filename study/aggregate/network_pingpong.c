@@ -75,7 +75,7 @@ study_pingpong_us (const TopoMachine *machine, const RoutePaths *paths, uint32_t
   return (us[1] - us[0]) / (2 * ROUNDS);
 }
 
-/* -- collectives ----------------------------------------------------------------- */
+/* --- Collectives --- */
 
 static int
 find_collective (TraceOpKind kind)

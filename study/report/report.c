@@ -142,3 +142,144 @@ study_report_write (FILE *out, const StudyReport *report, GError **error)
   g_string_free (data, TRUE);
   return TRUE;
 }
+
+/* --- The report of everything that a store keeps --- */
+
+static SimEdge *
+store_edges (void *data, const StudyRow *row, uint64_t *n_edges, GError **error)
+{
+  const StudyMachineReader *reader = data;
+
+  *n_edges = 0;
+  return row->trace_hash
+             ? study_store_edges (reader->store, row->trace_hash, row->ranks, n_edges, error)
+             : NULL;
+}
+
+/* Whether the row is one of its machine, as far as that is there: what is missing or has changed
+ * the page says where it shows the machines. */
+static gboolean
+check_machine (StudyMachineReader *reader, const StudyRow *row, GError **error)
+{
+  g_autoptr (GError) trouble = NULL;
+  const TopoMachine *machine = study_machine_reader_find (reader, row, &trouble);
+  gsize n_words = row->link_bytes ? g_bytes_get_size (row->link_bytes) / sizeof (uint64_t) : 0;
+
+  if (g_error_matches (trouble, STUDY_ERROR, STUDY_ERROR_DAMAGED)) {
+    g_propagate_error (error, g_steal_pointer (&trouble));
+    return FALSE;
+  }
+  if (!machine || !row->link_bytes || n_words == study_report_link_places (machine))
+    return TRUE;
+  g_set_error (error, STUDY_ERROR, STUDY_ERROR_DAMAGED,
+               "%s: table blobs, key %.12s..., column link_bytes: %" G_GSIZE_FORMAT
+               " words, but its machine has %" G_GSIZE_FORMAT
+               " links; the store is damaged or was changed by another program",
+               study_store_path (reader->store), row->key, n_words,
+               study_report_link_places (machine));
+  return FALSE;
+}
+
+/* The row gives its blobs away, so that one row at a time has them in memory. */
+static gboolean
+store_detail (void *data, StudyRow *row, StudyReportDetail *detail, GError **error)
+{
+  StudyMachineReader *reader = data;
+  g_autoptr (TopoMapping) mapping = NULL;
+
+  if (!study_store_load_blobs (reader->store, row, error) || !check_machine (reader, row, error))
+    return FALSE;
+  detail->link_bytes = g_steal_pointer (&row->link_bytes);
+  detail->rank_times = g_steal_pointer (&row->rank_times);
+  mapping = study_store_placement (reader->store, row, error);
+  if (!mapping)
+    return FALSE;
+  detail->n_nodes = row->nodes;
+  detail->first_rank = study_report_first_ranks (mapping, row->nodes);
+  return TRUE;
+}
+
+static const StudyReportSource store_source = { study_machine_reader_find, store_edges,
+                                                store_detail };
+
+gboolean
+study_report_write_store (FILE *out, StudyStore *store, const char *title, guint top,
+                          GError **error)
+{
+  g_autoptr (GPtrArray) rows = study_store_rows (store, FALSE, error);
+  g_autofree char *name = rows ? study_store_name (store, error) : NULL;
+  g_autofree char *file_text = name ? study_store_file_text (store, error) : NULL;
+  g_autofree char *origin = g_path_get_basename (study_store_path (store));
+  g_auto (StudyMachineReader) reader = { .store = store };
+  const StudyReport report = { .title = title ? title : name,
+                               .origin = origin,
+                               .file_text = file_text,
+                               .top = top,
+                               .source = &store_source,
+                               .data = &reader,
+                               .rows = rows };
+
+  return name && file_text && study_report_write (out, &report, error);
+}
+
+/* --- The report of one run that was just made --- */
+
+typedef struct {
+  const TopoMachine *machine;
+  const TopoMapping *mapping;
+  const SimEdges *edges;
+} OneRun;
+
+static const TopoMachine *
+run_machine (void *data, const StudyRow *row, GError **error)
+{
+  const OneRun *run = data;
+
+  (void) row;
+  (void) error;
+  return run->machine;
+}
+
+static SimEdge *
+run_edges (void *data, const StudyRow *row, uint64_t *n_edges, GError **error)
+{
+  const OneRun *run = data;
+
+  (void) row;
+  (void) error;
+  *n_edges = 0;
+  return run->edges ? sim_edges_sorted (run->edges, n_edges) : NULL;
+}
+
+static gboolean
+run_detail (void *data, StudyRow *row, StudyReportDetail *detail, GError **error)
+{
+  const OneRun *run = data;
+
+  (void) error;
+  detail->link_bytes = row->link_bytes ? g_bytes_ref (row->link_bytes) : NULL;
+  detail->rank_times = row->rank_times ? g_bytes_ref (row->rank_times) : NULL;
+  detail->n_nodes = topo_shape_nodes (&run->machine->shape);
+  detail->first_rank = study_report_first_ranks (run->mapping, detail->n_nodes);
+  return TRUE;
+}
+
+static const StudyReportSource run_source = { run_machine, run_edges, run_detail };
+
+gboolean
+study_report_write_run (FILE *out, StudyRow *row, const TopoMachine *machine,
+                        const TopoMapping *mapping, const SimEdges *edges, const char *title,
+                        GError **error)
+{
+  OneRun run = { machine, mapping, edges };
+  g_autoptr (GPtrArray) rows = g_ptr_array_new ();
+  const StudyReport report = { .title = title,
+                               .origin = row->trace,
+                               .top = 1,
+                               .source = &run_source,
+                               .data = &run,
+                               .rows = rows };
+
+  g_ptr_array_add (rows, row);
+  return study_report_write (out, &report, error);
+}

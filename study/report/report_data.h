@@ -7,6 +7,7 @@
 #include "study/report/report.h"
 
 #include <glib.h>
+#include <stdint.h>
 
 /* Rows by case, best mapping first, as `rank` prints them.  (element-type StudyCase);
  * borrows the report's rows. */
@@ -27,3 +28,37 @@ study_report_detail (GString *json, const StudyReportDetail *detail, const TopoM
 
 /* Who sends to whom, in at most 256 x 256 cells. */
 void study_report_matrix (GString *json, const SimEdge *edges, uint64_t n_edges, uint32_t n_ranks);
+
+/* --- JSON text that may stand in a page --- */
+
+/* The generator of json-glib writes all digits of a double and leaves '<' as it
+ * is; here numbers are the shortest that read back, and no text ends a script. */
+
+/* Text that is not UTF-8 gets U+FFFD where it is not.  NULL is null. */
+void study_json_string (GString *json, const char *text);
+
+void study_json_number (GString *json, double value); /* NaN, infinity: null */
+
+/* "name": with a comma before it unless the object or array was just opened. */
+void study_json_member (GString *json, const char *name);
+
+/* A comma unless the object or array was just opened. */
+void study_json_next (GString *json);
+
+/* A member and its value. */
+void study_json_member_string (GString *json, const char *name, const char *text);
+void study_json_member_number (GString *json, const char *name, double value);
+
+/* --- Many numbers in a page: a byte each, compressed --- */
+
+/* 40,960 link loads are 440 kB as decimal text, 44 kB like this.  Where there are
+ * at most 256 different values, as regular patterns have, nothing is lost;
+ * otherwise values are rounded on a logarithmic scale, and the smallest and the
+ * largest stay exact. */
+
+/* Appends {"exact":true|false,"levels":[...],"codes":"..."}: value i is
+ * levels[code i]; codes is base64 of a zlib stream. */
+void study_pack_values (GString *json, const uint64_t *values, gsize n);
+
+/* Appends base64 of the zlib stream of some bytes, as a JSON string. */
+void study_pack_bytes (GString *json, const void *bytes, gsize n);

@@ -5,6 +5,9 @@
 
 #include "study/store/row.h"
 
+#include <glib.h>
+#include <stdint.h>
+
 typedef enum {
   STUDY_FIELD_TEXT,   /* char *, may be NULL */
   STUDY_FIELD_U32,    /* uint32_t */
@@ -41,3 +44,13 @@ gboolean study_row_knows (const StudyRow *row, const StudyField *field);
 
 /* "done" and "failed". */
 const char *study_status_name (StudyStatus status);
+
+/* --- Rows of 64-bit words, compressed: the blobs of a store --- */
+
+/* zlib's format around little-endian words, so that anybody can read them. */
+
+GBytes *study_pack_words (const uint64_t *words, gsize n_words);
+
+/* NULL when it is no such row, or one of more than max_words (at most 2^27): a few bytes
+ * may stand for gigabytes.  The caller g_free()s. */
+uint64_t *study_unpack_words (gconstpointer packed, gsize n_bytes, gsize max_words, gsize *n_words);
