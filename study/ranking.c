@@ -207,30 +207,6 @@ compare_ranked (gconstpointer left, gconstpointer right)
                           &((const StudyRanked *) right)->value);
 }
 
-/* 1, 1, 3: those who share a place take up the next ones. */
-static void
-places_give (GArray *ranked, double tie)
-{
-  double best = 0;
-  guint place = 0;
-
-  for (guint i = 0; i < ranked->len; i++) {
-    StudyRanked *it = &g_array_index (ranked, StudyRanked, i);
-
-    if (place == 0 || it->value - best > tie * fabs (best)) {
-      place = i + 1;
-      best = it->value;
-    }
-    it->place = place;
-  }
-}
-
-static double
-gain_over (double reference, double value)
-{
-  return reference == value ? 1 : reference / value;
-}
-
 /* study_mapping_hash() of the default of a row's machine; NULL: not known, as when the files of
  * a fabric have changed since. */
 static char *
@@ -244,11 +220,12 @@ default_hash (const StudyRow *row, const Machines *machines)
   return mapping != NULL ? study_mapping_hash (mapping) : NULL;
 }
 
-/* The first row on the machine that was asked for; NULL: there is no row.  A rankfile has a
- * machine of its own, which has all cores as slots: never fewer, and mostly more. */
-static const StudyRow *
-row_of_machine (const GPtrArray *groups)
+/* How the mapping is called that is the default under another name; NULL: there is none. */
+static const char *
+default_by_places (const GPtrArray *groups, const Machines *machines)
 {
+  /* The first row on the machine that was asked for; NULL: there is no row.  A rankfile has a
+   * machine of its own, which has all cores as slots: never fewer, and mostly more. */
   const StudyRow *fewest = NULL;
 
   for (guint i = 0; i < groups->len; i++) {
@@ -257,14 +234,7 @@ row_of_machine (const GPtrArray *groups)
     if (fewest == NULL || row->ranks_per_node < fewest->ranks_per_node)
       fewest = row;
   }
-  return fewest;
-}
-
-/* How the mapping is called that is the default under another name; NULL: there is none. */
-static const char *
-default_by_places (const GPtrArray *groups, const Machines *machines)
-{
-  const StudyRow *asked = row_of_machine (groups);
+  const StudyRow *asked = fewest;
   g_autofree char *hash = asked != NULL ? default_hash (asked, machines) : NULL;
 
   for (guint i = 0; hash != NULL && i < groups->len; i++) {
@@ -300,10 +270,23 @@ builder_finish (Builder *builder, double tie, const Machines *machines)
   for (guint i = 0; i < result->ranked->len; i++) {
     StudyRanked *it = &g_array_index (result->ranked, StudyRanked, i);
 
-    it->gain = gain_over (reference, it->value);
+    it->gain = reference == it->value ? 1 : reference / it->value;
   }
   g_array_sort (result->ranked, compare_ranked);
-  places_give (result->ranked, tie);
+
+  /* 1, 1, 3: those who share a place take up the next ones. */
+  double best = 0;
+  guint place = 0;
+
+  for (guint i = 0; i < result->ranked->len; i++) {
+    StudyRanked *it = &g_array_index (result->ranked, StudyRanked, i);
+
+    if (place == 0 || it->value - best > tie * fabs (best)) {
+      place = i + 1;
+      best = it->value;
+    }
+    it->place = place;
+  }
   result->default_mapping = g_strdup (builder->default_one);
   return result;
 }

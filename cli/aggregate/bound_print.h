@@ -5,7 +5,7 @@
 
 #include "cli/output.h"
 #include "predictors/model/scores.h"
-#include "study/aggregate/comm_bound.h"
+#include "study/aggregate/bound_replay.h"
 #include "topology/mapping/aggregation.h"
 
 /* Of one pattern. */

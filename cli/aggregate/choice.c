@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 #include "study/aggregate/aggregate_mapping.h"
-#include "study/aggregate/comm_bound.h"
+#include "study/aggregate/bound_replay.h"
 #include "study/aggregate/ipc_factors.h"
 #include "study/aggregate/node_shares.h"
 #include "study/aggregate/pattern_run.h"

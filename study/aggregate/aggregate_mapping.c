@@ -101,10 +101,12 @@ quiet_curve (const StudyAggregate *aggregate, const uint8_t *mark, PredictBoundW
   return curve;
 }
 
-/* The places that are farthest apart: the first and the last. */
 static gboolean
-quiet_times (const StudyAggregate *aggregate, Times *times, GError **error)
+time_pairs (StudyAggregate *aggregate, const SimEdges *edges, GError **error)
 {
+  g_auto (Times) times = { 0 };
+
+  /* The places that are farthest apart: the first and the last. */
   uint32_t n_places = aggregate->patterns->levels->n_places;
   g_autofree uint8_t *mark = g_new0 (uint8_t, n_places);
   const PredictBoundCurve *between, *within;
@@ -119,25 +121,15 @@ quiet_times (const StudyAggregate *aggregate, Times *times, GError **error)
   within = n_places == 1 ? between : quiet_curve (aggregate, mark, PREDICT_BOUND_WITHIN, error);
   if (within == NULL)
     return FALSE;
-  times->n = predict_bound_curve_points (within);
-  times->bytes = g_new (double, times->n);
-  times->within_s = g_new (double, times->n);
-  times->between_s = g_new (double, times->n);
-  for (uint32_t i = 0; i < times->n; i++) {
-    times->bytes[i] = (double) predict_bound_curve_bytes (within, i);
-    times->within_s[i] = predict_bound_curve_s (within, times->bytes[i], &beyond);
-    times->between_s[i] = predict_bound_curve_s (between, times->bytes[i], &beyond);
+  times.n = predict_bound_curve_points (within);
+  times.bytes = g_new (double, times.n);
+  times.within_s = g_new (double, times.n);
+  times.between_s = g_new (double, times.n);
+  for (uint32_t i = 0; i < times.n; i++) {
+    times.bytes[i] = (double) predict_bound_curve_bytes (within, i);
+    times.within_s[i] = predict_bound_curve_s (within, times.bytes[i], &beyond);
+    times.between_s[i] = predict_bound_curve_s (between, times.bytes[i], &beyond);
   }
-  return TRUE;
-}
-
-static gboolean
-time_pairs (StudyAggregate *aggregate, const SimEdges *edges, GError **error)
-{
-  g_auto (Times) times = { 0 };
-
-  if (!quiet_times (aggregate, &times, error))
-    return FALSE;
   aggregate->pairs =
       study_pair_times (edges, aggregate->n_ranks,
                         &(PredictPingPong){ times.n, times.bytes, times.within_s, times.between_s },
@@ -205,18 +197,6 @@ costs_of (const StudyAggregate *aggregate, uint32_t tasks_per_node)
   return costs;
 }
 
-/* Tasks in order, the first parts having one more. */
-static uint32_t *
-blocks (uint32_t n, uint32_t n_parts)
-{
-  uint32_t *part = g_new (uint32_t, n), task = 0;
-
-  for (uint32_t i = 0; i < n_parts; i++)
-    for (uint32_t size = n / n_parts + (i < n % n_parts); size > 0; size--)
-      part[task++] = i;
-  return part;
-}
-
 /* Parts of sizes that differ by one at most; the caller frees. */
 static uint32_t *
 part_tasks (const StudyAggregate *aggregate, const PredictCostGraph *graph, uint32_t n_parts,
@@ -230,8 +210,15 @@ part_tasks (const StudyAggregate *aggregate, const PredictCostGraph *graph, uint
   g_autofree uint32_t *scotch = NULL;
   g_autoptr (PredictGroups) groups = NULL;
 
-  if (graph->first[graph->n] == 0)
-    return blocks (graph->n, n_parts);
+  if (graph->first[graph->n] == 0) {
+    /* Tasks in order, the first parts having one more. */
+    uint32_t *part = g_new (uint32_t, graph->n), task = 0;
+
+    for (uint32_t i = 0; i < n_parts; i++)
+      for (uint32_t size = graph->n / n_parts + (i < graph->n % n_parts); size > 0; size--)
+        part[task++] = i;
+    return part;
+  }
   /* Scotch may be unable to; then the other starts do. */
   if (!aggregate->options.paper &&
       (scotch = study_scotch_part (graph, n_parts, search.seed, NULL)) != NULL) {

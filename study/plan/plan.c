@@ -30,8 +30,7 @@ typedef struct {
 /* Which mappings fit where, while a plan is resolved. */
 typedef struct Fits Fits;
 /* The run's trace and machine are there; fits: so is the mapping. */
-void
-fits_add (Fits *fits, const StudyPlanRun *run, const char *source, gboolean does_fit);
+void fits_add (Fits *fits, const StudyPlanRun *run, const char *source, gboolean does_fit);
 
 /* --- Plan_open.c --- */
 
@@ -307,18 +306,6 @@ study_plan_mapping (const StudyPlan *plan, guint run, GError **error)
   return topo_mapping_new (it->mapping_path, machine->machine, trace->n_ranks, error);
 }
 
-static void
-add_machine_to_row (StudyRow *row, const StudyMachine *machine)
-{
-  row->machine = g_strdup (machine->text);
-  row->machine_hash = g_strdup (machine->hash);
-  if (machine->machine == NULL)
-    return;
-  row->ranks_per_node = machine->machine->ranks_per_node;
-  row->nodes = topo_shape_nodes (&machine->machine->shape);
-  row->links = machine->n_links;
-}
-
 StudyRow *
 study_plan_row (const StudyPlan *plan, guint run)
 {
@@ -329,7 +316,15 @@ study_plan_row (const StudyPlan *plan, guint run)
   row->key = g_strdup (it->key);
   row->trace = g_strdup (trace->text);
   row->trace_hash = g_strdup (trace->hash);
-  add_machine_to_row (row, g_ptr_array_index (plan->machines, it->machine));
+
+  const StudyMachine *machine = g_ptr_array_index (plan->machines, it->machine);
+  row->machine = g_strdup (machine->text);
+  row->machine_hash = g_strdup (machine->hash);
+  if (machine->machine != NULL) {
+    row->ranks_per_node = machine->machine->ranks_per_node;
+    row->nodes = topo_shape_nodes (&machine->machine->shape);
+    row->links = machine->n_links;
+  }
   row->mapping = g_strdup (it->mapping);
   row->mapping_hash = g_strdup (it->mapping_hash);
   row->network = g_strdup (study_network_names[it->network]);
@@ -476,30 +471,6 @@ add_family (Collection *collection, const char *family, const TopoMachine *machi
     add (collection, *member, family, NULL, NULL, unbound);
 }
 
-/* How topo_mapping_new() calls the default; NULL when there is none: too many
- * ranks, which the run will tell. */
-static char *
-default_name_of (const TopoMachine *machine, uint32_t n_ranks)
-{
-  g_autoptr (TopoMapping) mapping = topo_mapping_new (NULL, machine, n_ranks, NULL);
-
-  return mapping != NULL ? g_strdup (mapping->name) : NULL;
-}
-
-/* Those that the file asks for on a machine that is there, no text twice
- * (element-type StudyPlanMapping). */
-static GPtrArray *
-mappings_new (const StudyPlanFile *file, const TopoMachine *machine, uint32_t n_ranks)
-{
-  g_autofree char *default_name = default_name_of (machine, n_ranks);
-  Collection collection = collection_new (file);
-
-  add_listed (&collection, default_name, NULL);
-  for (char **family = file->families; *family != NULL; family++)
-    add_family (&collection, *family, machine, n_ranks);
-  return collection_end (&collection);
-}
-
 /* The same where there is no trace or machine: families are one each. */
 static GPtrArray *
 mappings_unknown (const StudyPlanFile *file, const char *problem)
@@ -513,17 +484,6 @@ mappings_unknown (const StudyPlanFile *file, const char *problem)
 }
 
 /* --- Opens the traces and machines of a study --- */
-
-static void
-open_trace (StudyTrace *trace)
-{
-  g_autoptr (Trace) opened = trace_open (trace->path, &trace->options, &trace->error);
-
-  if (opened == NULL)
-    return;
-  trace->n_ranks = trace_ranks (opened);
-  trace->hash = g_strdup (trace_hash (opened, &trace->error));
-}
 
 static TopoMachine *
 make_machine (const StudyMachine *machine, GError **error)
@@ -565,7 +525,7 @@ open_machine (StudyMachine *machine)
 /* The same machine but for these two, not yet open. */
 static StudyMachine *
 variant_new (const StudyPlanFile *file, const StudyMachine *origin, gboolean all_cores,
-                        gboolean not_adaptive)
+             gboolean not_adaptive)
 {
   StudyMachine *variant = g_new0 (StudyMachine, 1);
 
@@ -590,24 +550,6 @@ struct Fits {
   GHashTable *fitting; /* (element-type utf8) sources that fit somewhere */
   GHashTable *unfit;   /* (element-type StudyPlanRun utf8) sources of those that do not */
 };
-
-static Fits *
-fits_new (void)
-{
-  Fits *fits = g_new (Fits, 1);
-
-  fits->fitting = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  fits->unfit = g_hash_table_new_full (NULL, NULL, NULL, g_free);
-  return fits;
-}
-
-static void
-fits_free (Fits *fits)
-{
-  g_hash_table_unref (fits->fitting);
-  g_hash_table_unref (fits->unfit);
-  g_free (fits);
-}
 
 void
 fits_add (Fits *fits, const StudyPlanRun *run, const char *source, gboolean does_fit)
@@ -659,22 +601,6 @@ sort_out (const Fits *fits, StudyPlan *plan, GHashTable *known, const StudyPlanR
   unfit->n_runs++;
   unfit->is_left_out = plan->file->skip_unfit && g_hash_table_contains (fits->fitting, source);
   return !unfit->is_left_out;
-}
-
-/* When all runs are in the plan: tells plan->unfit, and takes those out that the file
- * wants to be left out. */
-static void
-fits_end (const Fits *fits, StudyPlan *plan)
-{
-  g_autoptr (GHashTable) known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  gsize n_runs;
-  g_autofree gpointer *runs = g_ptr_array_steal (plan->runs, &n_runs);
-
-  for (gsize at = 0; at < n_runs; at++)
-    if (sort_out (fits, plan, known, runs[at]))
-      g_ptr_array_add (plan->runs, runs[at]);
-    else
-      run_free (runs[at]);
 }
 
 /* --- Opens what a study names, lists its runs and computes their keys --- */
@@ -776,14 +702,6 @@ typedef struct {
   char *problem; /* NULL: both are made */
 } Group;
 
-static void
-group_clear (Group *group)
-{
-  topo_mapping_free (group->made);
-  g_free (group->hash);
-  g_free (group->problem);
-}
-
 static Group
 group_new (Resolve *resolve, guint trace, guint machine, const StudyPlanMapping *mapping)
 {
@@ -863,10 +781,29 @@ way_clear (gpointer data)
   g_ptr_array_unref (((Way *) data)->runs);
 }
 
-/* In the order of the runs.  binding: of the trace and the machine together. */
-static GArray *
-ways_new (const StudyPlanFile *file, const int *binding)
+/* A trace on a machine. */
+typedef struct {
+  gboolean is_wanted; /* the two have the same values of their names */
+  int *binding;       /* of both together */
+  GArray *ways;       /* (element-type Way) */
+} Pair;
+
+static Pair
+pair_new (const StudyPlan *plan, const StudyTrace *trace, const StudyMachine *machine)
 {
+  const StudyValues *values = &plan->file->values;
+  Pair pair = { 0 };
+
+  pair.is_wanted = study_values_agree (values, trace->binding, machine->binding);
+  /* A binding with the values of both. */
+  int *binding = study_values_copy (values, trace->binding);
+
+  for (guint at = 0; at < values->all->len; at++)
+    binding[at] = MAX (binding[at], machine->binding[at]);
+  pair.binding = binding;
+
+  /* In the order of the runs.  binding: of the trace and the machine together. */
+  const StudyPlanFile *file = plan->file;
   GArray *ways = g_array_new (FALSE, FALSE, sizeof (Way));
 
   g_array_set_clear_func (ways, way_clear);
@@ -882,49 +819,13 @@ ways_new (const StudyPlanFile *file, const int *binding)
                           .repetition = repetition,
                       } };
 
-          if (!study_values_allow (&file->values, binding, "seed", (int) repetition))
+          if (!study_values_allow (&file->values, pair.binding, "seed", (int) repetition))
             continue;
           way.runs = g_ptr_array_new ();
           g_array_append_val (ways, way);
         }
-  return ways;
-}
-
-/* A trace on a machine. */
-typedef struct {
-  gboolean is_wanted; /* the two have the same values of their names */
-  int *binding;       /* of both together */
-  GArray *ways;       /* (element-type Way) */
-} Pair;
-
-/* A binding with the values of both. */
-static int *
-both (const StudyValues *values, const int *left, const int *right)
-{
-  int *binding = study_values_copy (values, left);
-
-  for (guint at = 0; at < values->all->len; at++)
-    binding[at] = MAX (binding[at], right[at]);
-  return binding;
-}
-
-static Pair
-pair_new (const StudyPlan *plan, const StudyTrace *trace, const StudyMachine *machine)
-{
-  const StudyValues *values = &plan->file->values;
-  Pair pair = { 0 };
-
-  pair.is_wanted = study_values_agree (values, trace->binding, machine->binding);
-  pair.binding = both (values, trace->binding, machine->binding);
-  pair.ways = ways_new (plan->file, pair.binding);
+  pair.ways = ways;
   return pair;
-}
-
-static void
-pair_clear (Pair *pair)
-{
-  g_free (pair->binding);
-  g_array_unref (pair->ways);
 }
 
 static void
@@ -948,7 +849,19 @@ mappings_of (const StudyPlan *plan, const StudyTrace *trace, const StudyMachine 
     return mappings_unknown (plan->file, trace->error->message);
   if (machine->error != NULL)
     return mappings_unknown (plan->file, machine->error->message);
-  return mappings_new (plan->file, machine->machine, trace->n_ranks);
+  /* Those that the file asks for on a machine that is there, no text twice
+   * (element-type StudyPlanMapping). */
+  /* How topo_mapping_new() calls the default; NULL when there is none: too many
+   * ranks, which the run will tell. */
+  g_autoptr (TopoMapping) mapping = topo_mapping_new (NULL, machine->machine, trace->n_ranks, NULL);
+
+  g_autofree char *default_name = mapping != NULL ? g_strdup (mapping->name) : NULL;
+  Collection collection = collection_new (plan->file);
+
+  add_listed (&collection, default_name, NULL);
+  for (char **family = plan->file->families; *family != NULL; family++)
+    add_family (&collection, *family, machine->machine, trace->n_ranks);
+  return collection_end (&collection);
 }
 
 static Kin *
@@ -973,23 +886,6 @@ kin_new (const GPtrArray *traces)
   return kin;
 }
 
-/* The runs of a mapping for the first trace of a kind and all others of it. */
-static void
-add_mapping (Resolve *resolve, guint first, guint machine, const StudyPlanMapping *mapping,
-             const Pair *pairs)
-{
-  const StudyValues *values = &resolve->plan->file->values;
-  Group group = group_new (resolve, first, machine, mapping);
-
-  for (guint at = first; at != NONE; at = resolve->kin[at].next) {
-    if (!pairs[at].is_wanted || !study_values_agree (values, pairs[at].binding, mapping->binding))
-      continue;
-    group.trace = at;
-    add_group (resolve, &group, &pairs[at]);
-  }
-  group_clear (&group);
-}
-
 /* All runs on a machine: pairs has one for each trace. */
 static void
 resolve_machine (Resolve *resolve, guint machine, const Pair *pairs)
@@ -1003,8 +899,22 @@ resolve_machine (Resolve *resolve, guint machine, const Pair *pairs)
       continue;
     mappings = mappings_of (plan, g_ptr_array_index (plan->traces, trace),
                             g_ptr_array_index (plan->machines, machine));
-    for (guint at = 0; at < mappings->len; at++)
-      add_mapping (resolve, trace, machine, g_ptr_array_index (mappings, at), pairs);
+    for (guint at = 0; at < mappings->len; at++) {
+      /* The runs of a mapping for the first trace of a kind and all others of it. */
+      const StudyPlanMapping *mapping = g_ptr_array_index (mappings, at);
+      const StudyValues *values = &resolve->plan->file->values;
+      Group group = group_new (resolve, trace, machine, mapping);
+
+      for (guint i = trace; i != NONE; i = resolve->kin[i].next) {
+        if (!pairs[i].is_wanted || !study_values_agree (values, pairs[i].binding, mapping->binding))
+          continue;
+        group.trace = i;
+        add_group (resolve, &group, &pairs[i]);
+      }
+      topo_mapping_free (group.made);
+      g_free (group.hash);
+      g_free (group.problem);
+    }
   }
 }
 
@@ -1029,7 +939,8 @@ resolve_runs (Resolve *resolve, guint n_machines)
 
       for (guint at = 0; at < pair->ways->len; at++)
         g_ptr_array_extend (plan->runs, g_array_index (pair->ways, Way, at).runs, NULL, NULL);
-      pair_clear (pair);
+      g_free (pair->binding);
+      g_array_unref (pair->ways);
     }
 }
 
@@ -1043,16 +954,40 @@ study_plan_resolve (StudyPlan *plan, TraceProgress progress, void *data, GError 
                       .n_steps = n_traces + n_machines + n_traces * n_machines };
 
   resolve.paths = g_ptr_array_new_with_free_func ((GDestroyNotify) route_paths_free);
-  for (guint at = 0; at < n_traces; at++, tell (&resolve))
-    open_trace (g_ptr_array_index (plan->traces, at));
+  for (guint at = 0; at < n_traces; at++, tell (&resolve)) {
+    StudyTrace *trace = g_ptr_array_index (plan->traces, at);
+    g_autoptr (Trace) opened = trace_open (trace->path, &trace->options, &trace->error);
+
+    if (opened != NULL) {
+      trace->n_ranks = trace_ranks (opened);
+      trace->hash = g_strdup (trace_hash (opened, &trace->error));
+    }
+  }
   for (guint at = 0; at < n_machines; at++, tell (&resolve))
-    g_ptr_array_add (resolve.paths,
-                     open_machine (g_ptr_array_index (plan->machines, at)));
+    g_ptr_array_add (resolve.paths, open_machine (g_ptr_array_index (plan->machines, at)));
   resolve.kin = kin_new (plan->traces);
-  resolve.fits = fits_new ();
+
+  Fits *fits = g_new (Fits, 1);
+
+  fits->fitting = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  fits->unfit = g_hash_table_new_full (NULL, NULL, NULL, g_free);
+  resolve.fits = fits;
   resolve_runs (&resolve, n_machines);
-  fits_end (resolve.fits, plan);
-  fits_free (resolve.fits);
+
+  /* When all runs are in the plan: tells plan->unfit, and takes those out that the file
+   * wants to be left out. */
+  g_autoptr (GHashTable) known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  gsize n_runs;
+  g_autofree gpointer *runs = g_ptr_array_steal (plan->runs, &n_runs);
+
+  for (gsize at = 0; at < n_runs; at++)
+    if (sort_out (resolve.fits, plan, known, runs[at]))
+      g_ptr_array_add (plan->runs, runs[at]);
+    else
+      run_free (runs[at]);
+  g_hash_table_unref (resolve.fits->fitting);
+  g_hash_table_unref (resolve.fits->unfit);
+  g_free (resolve.fits);
   g_free (resolve.kin);
   g_ptr_array_unref (resolve.paths);
   if (plan->runs->len > 0)

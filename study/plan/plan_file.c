@@ -196,9 +196,9 @@ study_plan_file_blame (const StudyPlanFile *file, const char *group, const char 
 }
 
 /* Says what is wrong with a key; always FALSE. */
-static gboolean G_GNUC_PRINTF (5, 6)
-refuse (const StudyPlanFile *file, const char *group, const char *key, GError **error,
-                   const char *format, ...)
+static gboolean
+    G_GNUC_PRINTF (5, 6) refuse (const StudyPlanFile *file, const char *group, const char *key,
+                                 GError **error, const char *format, ...)
 {
   va_list arguments;
   g_autofree char *text = NULL;
@@ -224,16 +224,15 @@ has_good_escapes (const char *value, const char *escapes)
 /* A list with blanks around its members and empty ones left out; never NULL. */
 static gboolean
 get_list (const StudyPlanFile *file, const char *group, const char *key, char ***list,
-                     GError **error)
+          GError **error)
 {
   g_autofree char *value = g_key_file_get_value (file->keys, group, key, NULL);
   g_auto (GStrv) raw = NULL;
   GPtrArray *members = NULL;
 
   if (value != NULL && !has_good_escapes (value, "\\;sntr"))
-    return refuse (
-        file, group, key, error,
-        "\"%s\" has a backslash that is none of \\\\, \\;, \\s, \\n, \\t, \\r", value);
+    return refuse (file, group, key, error,
+                   "\"%s\" has a backslash that is none of \\\\, \\;, \\s, \\n, \\t, \\r", value);
   if (value != NULL)
     raw = g_key_file_get_string_list (file->keys, group, key, NULL, NULL);
   members = g_ptr_array_new ();
@@ -260,21 +259,21 @@ get_text (const StudyPlanFile *file, const char *group, const char *key)
 }
 
 static gboolean
-get_number (const StudyPlanFile *file, const char *group, const char *key,
-                       guint64 lowest, guint64 highest, guint64 *number, GError **error)
+get_number (const StudyPlanFile *file, const char *group, const char *key, guint64 lowest,
+            guint64 highest, guint64 *number, GError **error)
 {
   g_autofree char *text = get_text (file, group, key);
 
   if (text == NULL || g_ascii_string_to_unsigned (text, 10, lowest, highest, number, NULL))
     return TRUE;
   return refuse (file, group, key, error,
-                            "expected %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT ", found \"%s\"",
-                            lowest, highest, text);
+                 "expected %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT ", found \"%s\"", lowest,
+                 highest, text);
 }
 
 static gboolean
 get_flag (const StudyPlanFile *file, const char *group, const char *key, gboolean *flag,
-                     GError **error)
+          GError **error)
 {
   g_autofree char *text = get_text (file, group, key);
 
@@ -289,7 +288,7 @@ get_flag (const StudyPlanFile *file, const char *group, const char *key, gboolea
  * not there. */
 static gboolean
 get_integers (const StudyPlanFile *file, const char *group, const char *key, int highest,
-                         GArray *numbers, GError **error)
+              GArray *numbers, GError **error)
 {
   g_auto (GStrv) list = NULL;
   const int otherwise = G_MININT;
@@ -301,8 +300,7 @@ get_integers (const StudyPlanFile *file, const char *group, const char *key, int
     int value;
 
     if (!g_ascii_string_to_unsigned (*text, 10, 1, (guint64) highest, &number, NULL))
-      return refuse (file, group, key, error, "expected 1 to %d, found \"%s\"", highest,
-                                *text);
+      return refuse (file, group, key, error, "expected 1 to %d, found \"%s\"", highest, *text);
     value = (int) number;
     g_array_append_val (numbers, value);
   }
@@ -379,9 +377,8 @@ add_values (StudyPlanFile *file, const char *group, GError **error)
   char **list = NULL;
 
   if (!strcmp (group, "seed"))
-    return refuse (
-        file, group, "values", error,
-        "{seed} is the seed of the repetition; say runs.seed and runs.repetitions");
+    return refuse (file, group, "values", error,
+                   "{seed} is the seed of the repetition; say runs.seed and runs.repetitions");
   if (!check_keys (file, group, known, error))
     return FALSE;
   if (!get_list (file, group, "values", &list, error))
@@ -417,28 +414,6 @@ check_groups (StudyPlanFile *file, GError **error)
 
 /* --- Groups --- */
 
-static gboolean
-get_scales (StudyPlanFile *file, GError **error)
-{
-  g_auto (GStrv) list = NULL;
-  const double one = 1;
-
-  if (!get_list (file, "traces", "compute-scale", &list, error))
-    return FALSE;
-  for (char **text = list; *text != NULL; text++) {
-    char *end;
-    double scale = g_ascii_strtod (*text, &end);
-
-    if (*end != '\0' || !(scale >= 0) || !isfinite (scale))
-      return refuse (file, "traces", "compute-scale", error,
-                                "expected numbers of at least 0, found \"%s\"", *text);
-    g_array_append_val (file->compute_scales, scale);
-  }
-  if (file->compute_scales->len == 0)
-    g_array_append_val (file->compute_scales, one);
-  return TRUE;
-}
-
 /* The first of the names when the key is not there. */
 static gboolean
 get_choices (const StudyPlanFile *file, const char *key, const char *const *names, GArray *choices,
@@ -457,8 +432,7 @@ get_choices (const StudyPlanFile *file, const char *key, const char *const *name
     while (names[choice] != NULL && strcmp (names[choice], *text) != 0)
       choice++;
     if (names[choice] == NULL)
-      return refuse (file, "runs", key, error, "\"%s\" is none of %s%s", *text, all,
-                                meant);
+      return refuse (file, "runs", key, error, "\"%s\" is none of %s%s", *text, all, meant);
     g_array_append_val (choices, choice);
   }
   if (choices->len == 0)
@@ -488,19 +462,24 @@ read_traces (StudyPlanFile *file, GError **error)
       !get_flag (file, "traces", "allow-lossy", &file->allow_lossy, error))
     return FALSE;
   file->trace_ranks = (guint) n_ranks;
-  return get_scales (file, error);
-}
 
-static gboolean
-read_machines (StudyPlanFile *file, GError **error)
-{
-  file->cores = get_text (file, "machines", "cores");
-  return get_list (file, "machines", "machine", &file->machines, error) &&
-         require (file, "machines", "machine", file->machines, error) &&
-         get_list (file, "machines", "set", &file->settings, error) &&
-         get_integers (file, "machines", "ranks-per-node", TOPO_MAX_RANKS_PER_NODE,
-                                  file->ranks_per_node, error) &&
-         get_integers (file, "machines", "pattern", G_MAXINT, file->patterns, error);
+  g_auto (GStrv) list = NULL;
+  const double one = 1;
+
+  if (!get_list (file, "traces", "compute-scale", &list, error))
+    return FALSE;
+  for (char **text = list; *text != NULL; text++) {
+    char *end;
+    double scale = g_ascii_strtod (*text, &end);
+
+    if (*end != '\0' || !(scale >= 0) || !isfinite (scale))
+      return refuse (file, "traces", "compute-scale", error,
+                     "expected numbers of at least 0, found \"%s\"", *text);
+    g_array_append_val (file->compute_scales, scale);
+  }
+  if (file->compute_scales->len == 0)
+    g_array_append_val (file->compute_scales, one);
+  return TRUE;
 }
 
 /* A mapping per line; '#' starts a comment. */
@@ -526,54 +505,6 @@ read_mapping_file (const StudyPlanFile *file, GPtrArray *mappings, GError **erro
   return TRUE;
 }
 
-static gboolean
-read_mappings (StudyPlanFile *file, GError **error)
-{
-  GPtrArray *mappings = g_ptr_array_new ();
-  g_auto (GStrv) listed = NULL;
-  gboolean done = get_list (file, "mappings", "mapping", &listed, error);
-
-  for (char **text = listed; done && *text != NULL; text++)
-    g_ptr_array_add (mappings, g_strdup (*text));
-  done = done && read_mapping_file (file, mappings, error) &&
-         get_list (file, "mappings", "family", &file->families, error) &&
-         get_flag (file, "mappings", "skip-unfit", &file->skip_unfit, error);
-  if (done && mappings->len == 0 && file->families[0] == NULL)
-    g_ptr_array_add (mappings, g_strdup ("default"));
-  g_ptr_array_add (mappings, NULL);
-  file->mappings = (char **) g_ptr_array_free (mappings, FALSE);
-  return done;
-}
-
-static gboolean
-read_runs (StudyPlanFile *file, GError **error)
-{
-  guint64 repetitions = 1;
-
-  if (!get_choices (file, "network", study_network_names, file->networks, error) ||
-      !get_choices (file, "routing", study_routing_names, file->routings, error) ||
-      !get_number (file, "runs", "repetitions", 1, MAX_REPETITIONS, &repetitions,
-                              error) ||
-      !get_number (file, "runs", "seed", 0, G_MAXINT64 - MAX_REPETITIONS, &file->seed,
-                              error) ||
-      !get_flag (file, "runs", "keep-links", &file->keep_links, error) ||
-      !get_flag (file, "runs", "keep-ranks", &file->keep_ranks, error))
-    return FALSE;
-  file->repetitions = (guint) repetitions;
-  return TRUE;
-}
-
-/* {seed} has a value for each repetition. */
-static void
-add_seeds (StudyPlanFile *file)
-{
-  char **seeds = g_new0 (char *, file->repetitions + 1);
-
-  for (guint at = 0; at < file->repetitions; at++)
-    seeds[at] = g_strdup_printf ("%" G_GUINT64_FORMAT, file->seed + at);
-  study_values_add (&file->values, "seed", seeds);
-}
-
 static char *
 without_ending (const char *path)
 {
@@ -583,19 +514,6 @@ without_ending (const char *path)
     if (g_str_has_suffix (path, endings[at]))
       return g_strndup (path, strlen (path) - strlen (endings[at]));
   return g_strdup (path);
-}
-
-static void
-read_study (StudyPlanFile *file)
-{
-  g_autofree char *stem = without_ending (file->path);
-  g_autofree char *store = get_text (file, "study", "store");
-
-  file->name = get_text (file, "study", "name");
-  if (file->name == NULL)
-    file->name = g_path_get_basename (stem);
-  file->store =
-      store != NULL ? study_plan_file_path (file, store) : g_strconcat (stem, ".store", NULL);
 }
 
 static StudyPlanFile *
@@ -623,11 +541,57 @@ study_plan_file_load (const char *path, GError **error)
   if (file->keys == NULL || !base_file_read (path, &file->text, NULL, error) ||
       !check_groups (file, error))
     return NULL;
-  read_study (file);
-  if (!read_traces (file, error) || !read_machines (file, error) || !read_mappings (file, error) ||
-      !read_runs (file, error))
+
+  g_autofree char *stem = without_ending (file->path);
+  g_autofree char *store = get_text (file, "study", "store");
+
+  file->name = get_text (file, "study", "name");
+  if (file->name == NULL)
+    file->name = g_path_get_basename (stem);
+  file->store =
+      store != NULL ? study_plan_file_path (file, store) : g_strconcat (stem, ".store", NULL);
+  if (!read_traces (file, error))
     return NULL;
-  add_seeds (file);
+  file->cores = get_text (file, "machines", "cores");
+  if (!(get_list (file, "machines", "machine", &file->machines, error) &&
+        require (file, "machines", "machine", file->machines, error) &&
+        get_list (file, "machines", "set", &file->settings, error) &&
+        get_integers (file, "machines", "ranks-per-node", TOPO_MAX_RANKS_PER_NODE,
+                      file->ranks_per_node, error) &&
+        get_integers (file, "machines", "pattern", G_MAXINT, file->patterns, error)))
+    return NULL;
+  GPtrArray *mappings = g_ptr_array_new ();
+  g_auto (GStrv) listed = NULL;
+  gboolean done = get_list (file, "mappings", "mapping", &listed, error);
+
+  for (char **text = listed; done && *text != NULL; text++)
+    g_ptr_array_add (mappings, g_strdup (*text));
+  done = done && read_mapping_file (file, mappings, error) &&
+         get_list (file, "mappings", "family", &file->families, error) &&
+         get_flag (file, "mappings", "skip-unfit", &file->skip_unfit, error);
+  if (done && mappings->len == 0 && file->families[0] == NULL)
+    g_ptr_array_add (mappings, g_strdup ("default"));
+  g_ptr_array_add (mappings, NULL);
+  file->mappings = (char **) g_ptr_array_free (mappings, FALSE);
+  if (!done)
+    return NULL;
+  guint64 repetitions = 1;
+
+  if (!get_choices (file, "network", study_network_names, file->networks, error) ||
+      !get_choices (file, "routing", study_routing_names, file->routings, error) ||
+      !get_number (file, "runs", "repetitions", 1, MAX_REPETITIONS, &repetitions, error) ||
+      !get_number (file, "runs", "seed", 0, G_MAXINT64 - MAX_REPETITIONS, &file->seed, error) ||
+      !get_flag (file, "runs", "keep-links", &file->keep_links, error) ||
+      !get_flag (file, "runs", "keep-ranks", &file->keep_ranks, error))
+    return NULL;
+  file->repetitions = (guint) repetitions;
+
+  /* {seed} has a value for each repetition. */
+  char **seeds = g_new0 (char *, file->repetitions + 1);
+
+  for (guint at = 0; at < file->repetitions; at++)
+    seeds[at] = g_strdup_printf ("%" G_GUINT64_FORMAT, file->seed + at);
+  study_values_add (&file->values, "seed", seeds);
   return g_steal_pointer (&file);
 }
 

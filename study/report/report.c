@@ -63,61 +63,9 @@ html_escape (const char *text)
   return g_markup_escape_text (valid, -1);
 }
 
-static void
-append_row (GString *html, const StudyRanked *ranked)
-{
-  g_autofree char *mapping = html_escape (ranked->mapping);
-  char value[STUDY_NUMBER_SIZE];
-
-  g_string_append_printf (html, "<tr><td>%u<td>%s<td>%s<td>", ranked->place, mapping,
-                          study_number (value, ranked->value));
-  if (isfinite (ranked->gain))
-    g_string_append_printf (html, "%.4f", ranked->gain);
-  g_string_append (html, "</tr>\n");
-}
-
-/* For a browser that runs no scripts: the rankings as plain tables. */
-static char *
-tables_new (const GPtrArray *cases)
-{
-  GString *html = g_string_new (NULL);
-
-  for (guint i = 0; i < cases->len; i++) {
-    const StudyCase *study_case = g_ptr_array_index (cases, i);
-    g_autofree char *name = html_escape (study_case->name);
-
-    g_string_append_printf (html,
-                            "<table><caption>%s</caption>\n<tr><th>place<th>mapping<th>%s"
-                            "<th>gain over the default</tr>\n",
-                            name, study_case->column);
-    for (guint row = 0; row < study_case->ranked->len; row++)
-      append_row (html, &g_array_index (study_case->ranked, StudyRanked, row));
-    g_string_append (html, "</table>\n");
-  }
-  return g_string_free (html, FALSE);
-}
-
 typedef struct {
   const char *name, *text;
 } Part;
-
-/* The frame with @NAME@ replaced by the part of that name. */
-static void
-write_frame (FILE *out, const Part *parts, gsize n_parts)
-{
-  const char *at = frame_text, *mark;
-
-  while ((mark = strchr (at, '@'))) {
-    gsize length = strcspn (mark + 1, "@");
-
-    fwrite (at, 1, (gsize) (mark - at), out);
-    for (gsize i = 0; i < n_parts; i++)
-      if (strlen (parts[i].name) == length && !memcmp (parts[i].name, mark + 1, length))
-        fputs (parts[i].text, out);
-    at = mark + length + 2;
-  }
-  fputs (at, out);
-}
 
 gboolean
 study_report_write (FILE *out, const StudyReport *report, GError **error)
@@ -130,14 +78,52 @@ study_report_write (FILE *out, const StudyReport *report, GError **error)
     return FALSE;
   title = html_escape (report->title);
   policy = policy_new ();
-  tables = tables_new (cases);
+
+  /* For a browser that runs no scripts: the rankings as plain tables. */
+  GString *html = g_string_new (NULL);
+
+  for (guint i = 0; i < cases->len; i++) {
+    const StudyCase *study_case = g_ptr_array_index (cases, i);
+    g_autofree char *name = html_escape (study_case->name);
+
+    g_string_append_printf (html,
+                            "<table><caption>%s</caption>\n<tr><th>place<th>mapping<th>%s"
+                            "<th>gain over the default</tr>\n",
+                            name, study_case->column);
+    for (guint row = 0; row < study_case->ranked->len; row++) {
+      const StudyRanked *ranked = &g_array_index (study_case->ranked, StudyRanked, row);
+      g_autofree char *mapping = html_escape (ranked->mapping);
+      char value[STUDY_NUMBER_SIZE];
+
+      g_string_append_printf (html, "<tr><td>%u<td>%s<td>%s<td>", ranked->place, mapping,
+                              study_number (value, ranked->value));
+      if (isfinite (ranked->gain))
+        g_string_append_printf (html, "%.4f", ranked->gain);
+      g_string_append (html, "</tr>\n");
+    }
+    g_string_append (html, "</table>\n");
+  }
+  tables = g_string_free (html, FALSE);
   {
     const Part parts[] = { { "POLICY", policy },     { "TITLE", title },
                            { "STYLE", style_text },  { "TABLES", tables },
                            { "DATA", data->str },    { "VENDOR", vendor_text },
                            { "SCRIPT", script_text } };
 
-    write_frame (out, parts, G_N_ELEMENTS (parts));
+    /* The frame with @NAME@ replaced by the part of that name. */
+    gsize n_parts = G_N_ELEMENTS (parts);
+    const char *at = frame_text, *mark;
+
+    while ((mark = strchr (at, '@'))) {
+      gsize length = strcspn (mark + 1, "@");
+
+      fwrite (at, 1, (gsize) (mark - at), out);
+      for (gsize i = 0; i < n_parts; i++)
+        if (strlen (parts[i].name) == length && !memcmp (parts[i].name, mark + 1, length))
+          fputs (parts[i].text, out);
+      at = mark + length + 2;
+    }
+    fputs (at, out);
   }
   g_string_free (data, TRUE);
   return TRUE;

@@ -5,6 +5,7 @@
 
 #include "study/report/report_data.h"
 
+#include "study/store/row_fields.h"
 #include "study/text.h"
 
 #include <math.h>
@@ -195,57 +196,48 @@ study_pack_values (GString *json, const uint64_t *values, gsize n)
 #define MAX_RANK_BINS   512
 #define MAX_MATRIX_BINS 256
 
-static void
-add_torus (GString *json, const TopoShape *shape)
-{
-  g_string_append (json, "\"kind\":\"torus\",\"shape\":[");
-  for (uint32_t dimension = 0; dimension < shape->n_dimensions; dimension++) {
-    study_json_next (json);
-    g_string_append_printf (json, "%u", shape->size[dimension]);
-  }
-  g_string_append (json, "],\"wrap\":[");
-  for (uint32_t dimension = 0; dimension < shape->n_dimensions; dimension++) {
-    study_json_next (json);
-    g_string_append (json, shape->wrap[dimension] ? "true" : "false");
-  }
-  g_string_append_c (json, ']');
-}
-
-/* Devices as [name, is a switch, ports], links as from, port, to, port, flat and
- * in the order of the fabric's ports. */
-static void
-add_fabric (GString *json, const TopoFabric *fabric)
-{
-  g_string_append (json, "\"kind\":\"fabric\",\"devices\":[");
-  for (uint32_t device = 0; device < fabric->n_devices; device++) {
-    const TopoDevice *it = &fabric->devices[device];
-
-    study_json_next (json);
-    g_string_append_c (json, '[');
-    study_json_string (json, it->name);
-    g_string_append_printf (json, ",%d,%u]", it->is_switch, it->n_ports);
-  }
-  g_string_append (json, "],\"links\":[");
-  for (uint32_t port = 0; port < fabric->n_ports; port++) {
-    uint32_t peer = fabric->ports[port].peer;
-
-    if (peer == TOPO_NONE)
-      continue;
-    study_json_next (json);
-    g_string_append_printf (json, "%u,%u,%u,%u", fabric->ports[port].device,
-                            topo_fabric_port_number (fabric, port), fabric->ports[peer].device,
-                            topo_fabric_port_number (fabric, peer));
-  }
-  g_string_append_c (json, ']');
-}
-
 void
 study_report_machine (GString *json, const TopoMachine *machine)
 {
-  if (machine->fabric)
-    add_fabric (json, machine->fabric);
-  else
-    add_torus (json, &machine->shape);
+  if (machine->fabric) {
+    /* Devices as [name, is a switch, ports], links as from, port, to, port, flat and
+     * in the order of the fabric's ports. */
+    const TopoFabric *fabric = machine->fabric;
+
+    g_string_append (json, "\"kind\":\"fabric\",\"devices\":[");
+    for (uint32_t device = 0; device < fabric->n_devices; device++) {
+      const TopoDevice *it = &fabric->devices[device];
+
+      study_json_next (json);
+      g_string_append_c (json, '[');
+      study_json_string (json, it->name);
+      g_string_append_printf (json, ",%d,%u]", it->is_switch, it->n_ports);
+    }
+    g_string_append (json, "],\"links\":[");
+    for (uint32_t port = 0; port < fabric->n_ports; port++) {
+      uint32_t peer = fabric->ports[port].peer;
+
+      if (peer == TOPO_NONE)
+        continue;
+      study_json_next (json);
+      g_string_append_printf (json, "%u,%u,%u,%u", fabric->ports[port].device,
+                              topo_fabric_port_number (fabric, port), fabric->ports[peer].device,
+                              topo_fabric_port_number (fabric, peer));
+    }
+    g_string_append_c (json, ']');
+  } else {
+    g_string_append (json, "\"kind\":\"torus\",\"shape\":[");
+    for (uint32_t dimension = 0; dimension < machine->shape.n_dimensions; dimension++) {
+      study_json_next (json);
+      g_string_append_printf (json, "%u", machine->shape.size[dimension]);
+    }
+    g_string_append (json, "],\"wrap\":[");
+    for (uint32_t dimension = 0; dimension < machine->shape.n_dimensions; dimension++) {
+      study_json_next (json);
+      g_string_append (json, machine->shape.wrap[dimension] ? "true" : "false");
+    }
+    g_string_append_c (json, ']');
+  }
 }
 
 static gboolean
@@ -264,23 +256,6 @@ study_report_link_places (const TopoMachine *machine)
   if (machine->fabric)
     return machine->fabric->n_ports;
   return (gsize) topo_shape_nodes (&machine->shape) * topo_shape_ports (&machine->shape);
-}
-
-/* Only links that exist, in the order of their numbers: the page counts along. */
-static void
-add_links (GString *json, GBytes *link_bytes, const TopoMachine *machine)
-{
-  gsize size;
-  const uint64_t *bytes = g_bytes_get_data (link_bytes, &size);
-  gsize n_places = size / sizeof *bytes, n_links = 0;
-  g_autofree uint64_t *values = g_new (uint64_t, n_places + 1);
-
-  g_assert (n_places == study_report_link_places (machine));
-  for (gsize place = 0; place < n_places; place++)
-    if (link_exists (machine, (uint32_t) place))
-      values[n_links++] = bytes[place];
-  study_json_member (json, "links");
-  study_pack_values (json, values, n_links);
 }
 
 /* Means of neighbouring ranks, as little-endian floats. */
@@ -306,21 +281,6 @@ add_rank_bins (GString *json, const char *name, const StudyRankTimes *ranks, gsi
   study_pack_bytes (json, means, n_bins * sizeof *means);
 }
 
-static void
-add_ranks (GString *json, GBytes *rank_times)
-{
-  gsize size;
-  const StudyRankTimes *ranks = g_bytes_get_data (rank_times, &size);
-  gsize n_ranks = size / sizeof *ranks;
-
-  study_json_member (json, "ranks");
-  g_string_append_printf (json, "{\"n\":%" G_GSIZE_FORMAT, n_ranks);
-  add_rank_bins (json, "end_s", ranks, n_ranks, offsetof (StudyRankTimes, end_s));
-  add_rank_bins (json, "compute_s", ranks, n_ranks, offsetof (StudyRankTimes, compute_s));
-  add_rank_bins (json, "wait_s", ranks, n_ranks, offsetof (StudyRankTimes, wait_s));
-  g_string_append_c (json, '}');
-}
-
 uint32_t *
 study_report_first_ranks (const TopoMapping *mapping, uint32_t n_nodes)
 {
@@ -334,27 +294,44 @@ study_report_first_ranks (const TopoMapping *mapping, uint32_t n_nodes)
   return first;
 }
 
-/* As little-endian 32-bit integers. */
-static void
-add_places (GString *json, const uint32_t *first_rank, uint32_t n_nodes)
-{
-  g_autofree guint32 *little = g_new (guint32, n_nodes);
-
-  for (uint32_t node = 0; node < n_nodes; node++)
-    little[node] = GUINT32_TO_LE (first_rank[node]);
-  study_json_member (json, "places");
-  study_pack_bytes (json, little, n_nodes * sizeof *little);
-}
-
 void
 study_report_detail (GString *json, const StudyReportDetail *detail, const TopoMachine *machine)
 {
-  if (machine && detail->link_bytes)
-    add_links (json, detail->link_bytes, machine);
-  if (detail->rank_times && g_bytes_get_size (detail->rank_times) > 0)
-    add_ranks (json, detail->rank_times);
-  if (machine && detail->first_rank)
-    add_places (json, detail->first_rank, detail->n_nodes);
+  if (machine && detail->link_bytes) {
+    /* Only links that exist, in the order of their numbers: the page counts along. */
+    gsize size;
+    const uint64_t *bytes = g_bytes_get_data (detail->link_bytes, &size);
+    gsize n_places = size / sizeof *bytes, n_links = 0;
+    g_autofree uint64_t *values = g_new (uint64_t, n_places + 1);
+
+    g_assert (n_places == study_report_link_places (machine));
+    for (gsize place = 0; place < n_places; place++)
+      if (link_exists (machine, (uint32_t) place))
+        values[n_links++] = bytes[place];
+    study_json_member (json, "links");
+    study_pack_values (json, values, n_links);
+  }
+  if (detail->rank_times && g_bytes_get_size (detail->rank_times) > 0) {
+    gsize size;
+    const StudyRankTimes *ranks = g_bytes_get_data (detail->rank_times, &size);
+    gsize n_ranks = size / sizeof *ranks;
+
+    study_json_member (json, "ranks");
+    g_string_append_printf (json, "{\"n\":%" G_GSIZE_FORMAT, n_ranks);
+    add_rank_bins (json, "end_s", ranks, n_ranks, offsetof (StudyRankTimes, end_s));
+    add_rank_bins (json, "compute_s", ranks, n_ranks, offsetof (StudyRankTimes, compute_s));
+    add_rank_bins (json, "wait_s", ranks, n_ranks, offsetof (StudyRankTimes, wait_s));
+    g_string_append_c (json, '}');
+  }
+  if (machine && detail->first_rank) {
+    /* As little-endian 32-bit integers. */
+    g_autofree guint32 *little = g_new (guint32, detail->n_nodes);
+
+    for (uint32_t node = 0; node < detail->n_nodes; node++)
+      little[node] = GUINT32_TO_LE (detail->first_rank[node]);
+    study_json_member (json, "places");
+    study_pack_bytes (json, little, detail->n_nodes * sizeof *little);
+  }
 }
 
 void
@@ -388,16 +365,12 @@ static const Column columns[] = {
   { "packets", "packets" }, { "packet_hops", "hops" },
 };
 
-/* As every table of ours has it, so that what is not known is not known here. */
 static double
 column_value (const StudyRow *row, const char *name)
 {
-  for (guint column = 0; column < study_row_n_columns (FALSE); column++)
-    if (!strcmp (study_row_column_name (column), name)) {
-      g_autofree char *text = study_row_column_text (row, column);
-
-      return text && *text ? g_ascii_strtod (text, NULL) : (double) NAN;
-    }
+  for (guint at = 0; at < study_row_n_columns (FALSE); at++)
+    if (!strcmp (study_row_field (at)->name, name))
+      return study_row_number (row, study_row_field (at));
   return (double) NAN;
 }
 
@@ -414,39 +387,6 @@ study_report_cases (const StudyReport *report, GError **error)
 {
   return study_cases_new (report->rows, NULL, STUDY_TIE, report->source->machine, report->data,
                           error);
-}
-
-static void
-add_columns (GString *json)
-{
-  study_json_member (json, "columns");
-  g_string_append_c (json, '[');
-  for (gsize column = 0; column < G_N_ELEMENTS (columns); column++) {
-    study_json_next (json);
-    g_string_append_printf (json, "[\"%s\",\"%s\"]", columns[column].name, columns[column].unit);
-  }
-  for (guint feature = 0; feature < SIM_N_FEATURES; feature++) {
-    study_json_next (json);
-    g_string_append_printf (json, "[\"%s\",\"%s\"]", sim_feature_name ((SimFeature) feature),
-                            sim_feature_unit ((SimFeature) feature));
-  }
-  g_string_append_c (json, ']');
-}
-
-static void
-add_values (GString *json, const StudyRow *row)
-{
-  study_json_member (json, "values");
-  g_string_append_c (json, '[');
-  for (gsize column = 0; column < G_N_ELEMENTS (columns); column++) {
-    study_json_next (json);
-    study_json_number (json, column_value (row, columns[column].name));
-  }
-  for (guint feature = 0; feature < SIM_N_FEATURES; feature++) {
-    study_json_next (json);
-    study_json_number (json, row->features[feature]);
-  }
-  g_string_append_c (json, ']');
 }
 
 /* The first `top`, the default one and the worst. */
@@ -473,7 +413,17 @@ add_mapping (GString *json, const StudyReport *report, const StudyRanked *ranked
   study_json_member_number (json, "place", ranked->place);
   study_json_member_number (json, "runs", ranked->n_runs);
   study_json_member_string (json, "key", ranked->row->key);
-  add_values (json, ranked->row);
+  study_json_member (json, "values");
+  g_string_append_c (json, '[');
+  for (gsize column = 0; column < G_N_ELEMENTS (columns); column++) {
+    study_json_next (json);
+    study_json_number (json, column_value (ranked->row, columns[column].name));
+  }
+  for (guint feature = 0; feature < SIM_N_FEATURES; feature++) {
+    study_json_next (json);
+    study_json_number (json, ranked->row->features[feature]);
+  }
+  g_string_append_c (json, ']');
   if (in_detail) {
     /* The row is one of report->rows, which a ranking only borrows. */
     if (!report->source->detail (report->data, (StudyRow *) ranked->row, &detail, error))
@@ -525,29 +475,16 @@ machine_key (const StudyRow *row)
   return row->machine_hash ? row->machine_hash : row->machine;
 }
 
-/* What all runs of a case warned of, each text once. */
-static void
-add_warnings (GString *json, const StudyCase *study_case)
+static gboolean
+add_case (GString *json, const StudyReport *report, const StudyCase *study_case, Inputs *inputs,
+          GError **error)
 {
-  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+  /* add_machines() tells why there is none. */
+  const TopoMachine *machine = report->source->machine (report->data, study_case->row, NULL);
 
-  study_json_member (json, "warnings");
-  g_string_append_c (json, '[');
-  for (guint i = 0; i < study_case->ranked->len; i++) {
-    char **warnings = g_array_index (study_case->ranked, StudyRanked, i).row->warnings;
+  study_json_next (json);
+  g_string_append_c (json, '{');
 
-    for (guint w = 0; warnings && warnings[w]; w++)
-      if (g_hash_table_add (seen, warnings[w])) {
-        study_json_next (json);
-        study_json_string (json, warnings[w]);
-      }
-  }
-  g_string_append_c (json, ']');
-}
-
-static void
-add_case_inputs (GString *json, const StudyCase *study_case, Inputs *inputs)
-{
   const StudyRow *row = study_case->row;
 
   study_json_member_string (json, "name", study_case->name);
@@ -567,19 +504,22 @@ add_case_inputs (GString *json, const StudyCase *study_case, Inputs *inputs)
   study_json_member_string (json, "column", study_case->column);
   study_json_member_string (json, "default", study_case->default_mapping);
   study_json_member_number (json, "failed", study_case->n_failed);
-}
 
-static gboolean
-add_case (GString *json, const StudyReport *report, const StudyCase *study_case, Inputs *inputs,
-          GError **error)
-{
-  /* add_machines() tells why there is none. */
-  const TopoMachine *machine = report->source->machine (report->data, study_case->row, NULL);
+  /* What all runs of a case warned of, each text once. */
+  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
 
-  study_json_next (json);
-  g_string_append_c (json, '{');
-  add_case_inputs (json, study_case, inputs);
-  add_warnings (json, study_case);
+  study_json_member (json, "warnings");
+  g_string_append_c (json, '[');
+  for (guint i = 0; i < study_case->ranked->len; i++) {
+    char **warnings = g_array_index (study_case->ranked, StudyRanked, i).row->warnings;
+
+    for (guint w = 0; warnings && warnings[w]; w++)
+      if (g_hash_table_add (seen, warnings[w])) {
+        study_json_next (json);
+        study_json_string (json, warnings[w]);
+      }
+  }
+  g_string_append_c (json, ']');
   study_json_member (json, "mappings");
   g_string_append_c (json, '[');
   for (guint i = 0; i < study_case->ranked->len; i++)
@@ -618,32 +558,6 @@ add_traces (GString *json, const StudyReport *report, const Inputs *inputs, GErr
   }
   g_string_append_c (json, ']');
   return TRUE;
-}
-
-/* A fabric's files may have changed since: the rows are shown all the same. */
-static void
-add_machines (GString *json, const StudyReport *report, const Inputs *inputs)
-{
-  study_json_member (json, "machines");
-  g_string_append_c (json, '[');
-  for (guint i = 0; i < inputs->machines->len; i++) {
-    const StudyRow *row = g_ptr_array_index (inputs->machines, i);
-    g_autoptr (GError) local = NULL;
-    const TopoMachine *machine = report->source->machine (report->data, row, &local);
-
-    study_json_next (json);
-    g_string_append_c (json, '{');
-    study_json_member_string (json, "name", row->machine);
-    study_json_member_string (json, "hash", row->machine_hash);
-    if (local)
-      study_json_member_string (json, "problem", local->message);
-    if (machine) {
-      g_string_append_c (json, ',');
-      study_report_machine (json, machine);
-    }
-    g_string_append_c (json, '}');
-  }
-  g_string_append_c (json, ']');
 }
 
 static void
@@ -692,7 +606,18 @@ study_report_data (const StudyReport *report, const GPtrArray *cases, GError **e
   study_json_member_string (json, "study", report->file_text);
   study_json_member_number (json, "runs", report->rows->len);
   study_json_member_number (json, "tie", STUDY_TIE);
-  add_columns (json);
+  study_json_member (json, "columns");
+  g_string_append_c (json, '[');
+  for (gsize column = 0; column < G_N_ELEMENTS (columns); column++) {
+    study_json_next (json);
+    g_string_append_printf (json, "[\"%s\",\"%s\"]", columns[column].name, columns[column].unit);
+  }
+  for (guint feature = 0; feature < SIM_N_FEATURES; feature++) {
+    study_json_next (json);
+    g_string_append_printf (json, "[\"%s\",\"%s\"]", sim_feature_name ((SimFeature) feature),
+                            sim_feature_unit ((SimFeature) feature));
+  }
+  g_string_append_c (json, ']');
   add_failed (json, report->rows);
   study_json_member (json, "cases");
   g_string_append_c (json, '[');
@@ -700,7 +625,27 @@ study_report_data (const StudyReport *report, const GPtrArray *cases, GError **e
     ok = add_case (json, report, g_ptr_array_index (cases, i), &inputs, error);
   g_string_append_c (json, ']');
   ok = ok && add_traces (json, report, &inputs, error);
-  add_machines (json, report, &inputs);
+  /* A fabric's files may have changed since: the rows are shown all the same. */
+  study_json_member (json, "machines");
+  g_string_append_c (json, '[');
+  for (guint i = 0; i < inputs.machines->len; i++) {
+    const StudyRow *row = g_ptr_array_index (inputs.machines, i);
+    g_autoptr (GError) local = NULL;
+    const TopoMachine *machine = report->source->machine (report->data, row, &local);
+
+    study_json_next (json);
+    g_string_append_c (json, '{');
+    study_json_member_string (json, "name", row->machine);
+    study_json_member_string (json, "hash", row->machine_hash);
+    if (local)
+      study_json_member_string (json, "problem", local->message);
+    if (machine) {
+      g_string_append_c (json, ',');
+      study_report_machine (json, machine);
+    }
+    g_string_append_c (json, '}');
+  }
+  g_string_append_c (json, ']');
   g_string_append_c (json, '}');
   if (!ok)
     g_string_free (g_steal_pointer (&json), TRUE);

@@ -234,21 +234,6 @@ consider_node (const StudyExchange *search, uint32_t rank, uint32_t node, Best *
     consider (search, rank, node * search->per_node + i, best);
 }
 
-static void
-consider_near_partners (const StudyExchange *search, uint32_t rank, Best *best)
-{
-  const StudyGraph *graph = search->graph;
-  const StudyDistance *distance = search->distance;
-
-  for (uint64_t i = graph->first[rank]; i < graph->first[rank + 1]; i++) {
-    uint32_t at = search->node[graph->neighbour[i]];
-
-    consider_node (search, rank, at, best);
-    for (uint32_t k = distance->near_first[at]; k < distance->near_first[at + 1]; k++)
-      consider_node (search, rank, distance->near[k], best);
-  }
-}
-
 /* The best exchange of a rank, made when it is good. */
 static bool
 improve_rank (StudyExchange *search, uint32_t rank)
@@ -258,8 +243,18 @@ improve_rank (StudyExchange *search, uint32_t rank)
 
   for (uint32_t slot = 0; all && slot < search->n_slots; slot++)
     consider (search, rank, slot, &best);
-  if (!all)
-    consider_near_partners (search, rank, &best);
+  if (!all) {
+    const StudyGraph *graph = search->graph;
+    const StudyDistance *distance = search->distance;
+
+    for (uint64_t i = graph->first[rank]; i < graph->first[rank + 1]; i++) {
+      uint32_t at = search->node[graph->neighbour[i]];
+
+      consider_node (search, rank, at, &best);
+      for (uint32_t k = distance->near_first[at]; k < distance->near_first[at + 1]; k++)
+        consider_node (search, rank, distance->near[k], &best);
+    }
+  }
   if (best.slot != TOPO_NONE)
     study_exchange_apply (search, rank, best.slot);
   return best.slot != TOPO_NONE;
@@ -388,22 +383,6 @@ try_step (Relief *relief, uint32_t rank, uint32_t slot)
   add_both (relief, rank, other, 1);
 }
 
-/* All that is sent, on its links. */
-static void
-load_all (Relief *relief)
-{
-  const StudyGraph *graph = relief->graph;
-  double sum = 0;
-  uint64_t n_arcs = graph->first[graph->n_ranks];
-
-  for (uint64_t i = 0; i < n_arcs; i++)
-    sum += (double) graph->sent[i];
-  relief->unit = sum > 0 ? sum / (double) n_arcs : 1;
-  for (uint32_t rank = 0; rank < graph->n_ranks; rank++)
-    for (uint64_t i = graph->first[rank]; i < graph->first[rank + 1]; i++)
-      add_way (relief, rank, graph->neighbour[i], (double) graph->sent[i]);
-}
-
 static uint32_t
 count_links (const RoutePaths *paths)
 {
@@ -424,7 +403,17 @@ study_relieve (const StudyProblem *problem, const RoutePaths *paths, uint32_t *s
                     .load = g_new0 (double, count_links (paths)),
                     .links = g_new (uint32_t, MAX (paths->longest_links, 1)) };
 
-  load_all (&relief);
+  /* All that is sent, on its links. */
+  const StudyGraph *graph = relief.graph;
+  double sum = 0;
+  uint64_t n_arcs = graph->first[graph->n_ranks];
+
+  for (uint64_t i = 0; i < n_arcs; i++)
+    sum += (double) graph->sent[i];
+  relief.unit = sum > 0 ? sum / (double) n_arcs : 1;
+  for (uint32_t rank = 0; rank < graph->n_ranks; rank++)
+    for (uint64_t i = graph->first[rank]; i < graph->first[rank + 1]; i++)
+      add_way (&relief, rank, graph->neighbour[i], (double) graph->sent[i]);
   for (uint64_t step = 0; step < options->n_steps; step++) {
     uint32_t rank, to;
 

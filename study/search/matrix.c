@@ -41,30 +41,42 @@ merge_halves (Half *halves, uint64_t n)
   return n_merged;
 }
 
-/* So that the sum over all edges, at both ends, of weight times hops stays far
- * below 2^63.  Counted in floating point, since the bytes themselves may not fit. */
-static uint32_t
-shift_for (const SimEdge *edges, uint64_t n_edges)
-{
-  double sum = 0;
-  uint32_t shift = 0;
-
-  for (uint64_t i = 0; i < n_edges; i++)
-    sum += (double) edges[i].bytes;
-  while (2 * (sum / (double) (1ull << shift) + (double) n_edges) * STUDY_MAX_HOPS > 0x1p61)
-    shift++;
-  return shift;
-}
-
 static int64_t
 shifted (uint64_t bytes, uint32_t shift)
 {
   return (int64_t) ((bytes >> shift) + ((bytes & ((1ull << shift) - 1)) != 0));
 }
 
-static void
-fill_rows (StudyGraph *graph, const Half *halves, uint64_t n)
+StudyGraph *
+study_graph_new (const SimEdges *edges, uint32_t n_ranks)
 {
+  StudyGraph *graph = g_new0 (StudyGraph, 1);
+  g_autofree SimEdge *sorted = sim_edges_sorted (edges, &graph->n_edges);
+  g_autofree Half *halves = g_new (Half, 2 * graph->n_edges);
+
+  graph->n_ranks = n_ranks;
+
+  /* So that the sum over all edges, at both ends, of weight times hops stays far
+   * below 2^63.  Counted in floating point, since the bytes themselves may not fit. */
+  double sum = 0;
+  uint32_t shift = 0;
+
+  for (uint64_t i = 0; i < graph->n_edges; i++)
+    sum += (double) sorted[i].bytes;
+  while (2 * (sum / (double) (1ull << shift) + (double) graph->n_edges) * STUDY_MAX_HOPS > 0x1p61)
+    shift++;
+  graph->shift = shift;
+  for (uint64_t i = 0; i < graph->n_edges; i++) {
+    const SimEdge *edge = &sorted[i];
+
+    halves[2 * i] = (Half){ edge->source, edge->destination, edge->bytes, 0 };
+    halves[2 * i + 1] = (Half){ edge->destination, edge->source, 0, edge->bytes };
+  }
+  if (graph->n_edges > 0)
+    qsort (halves, 2 * graph->n_edges, sizeof *halves, compare_halves);
+
+  uint64_t n = merge_halves (halves, 2 * graph->n_edges);
+
   graph->first = g_new0 (uint64_t, graph->n_ranks + 1);
   graph->neighbour = g_new (uint32_t, n);
   graph->sent = g_new (uint64_t, n);
@@ -80,26 +92,6 @@ fill_rows (StudyGraph *graph, const Half *halves, uint64_t n)
   }
   for (uint32_t rank = 0; rank < graph->n_ranks; rank++)
     graph->first[rank + 1] += graph->first[rank];
-}
-
-StudyGraph *
-study_graph_new (const SimEdges *edges, uint32_t n_ranks)
-{
-  StudyGraph *graph = g_new0 (StudyGraph, 1);
-  g_autofree SimEdge *sorted = sim_edges_sorted (edges, &graph->n_edges);
-  g_autofree Half *halves = g_new (Half, 2 * graph->n_edges);
-
-  graph->n_ranks = n_ranks;
-  graph->shift = shift_for (sorted, graph->n_edges);
-  for (uint64_t i = 0; i < graph->n_edges; i++) {
-    const SimEdge *edge = &sorted[i];
-
-    halves[2 * i] = (Half){ edge->source, edge->destination, edge->bytes, 0 };
-    halves[2 * i + 1] = (Half){ edge->destination, edge->source, 0, edge->bytes };
-  }
-  if (graph->n_edges > 0)
-    qsort (halves, 2 * graph->n_edges, sizeof *halves, compare_halves);
-  fill_rows (graph, halves, merge_halves (halves, 2 * graph->n_edges));
   return graph;
 }
 
@@ -245,22 +237,6 @@ table_clear (Table *table)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Table, table_clear)
 
-static void
-cut_line (Table *table, char *line, uint32_t number)
-{
-  Row row = { number, table->fields->len, 0 };
-  char *rest = NULL;
-
-  line[strcspn (line, "#")] = '\0';
-  for (char *field = strtok_r (line, ",; \t\r", &rest); field;
-       field = strtok_r (NULL, ",; \t\r", &rest)) {
-    g_ptr_array_add (table->fields, field);
-    row.n_fields++;
-  }
-  if (row.n_fields > 0)
-    g_array_append_val (table->rows, row);
-}
-
 /* Takes the text. */
 static gboolean
 table_cut (Table *table, char *text, const char *path, GError **error)
@@ -276,7 +252,18 @@ table_cut (Table *table, char *text, const char *path, GError **error)
 
     if (end)
       *end++ = '\0';
-    cut_line (table, line, number);
+
+    Row row = { number, table->fields->len, 0 };
+    char *rest = NULL;
+
+    line[strcspn (line, "#")] = '\0';
+    for (char *field = strtok_r (line, ",; \t\r", &rest); field;
+         field = strtok_r (NULL, ",; \t\r", &rest)) {
+      g_ptr_array_add (table->fields, field);
+      row.n_fields++;
+    }
+    if (row.n_fields > 0)
+      g_array_append_val (table->rows, row);
     line = end;
   }
   if (table->rows->len == 0) {
@@ -317,29 +304,6 @@ expect_fields (const Table *table, const Row *row, uint32_t n_fields, GError **e
   g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "%s:%u: %u columns, expected %u", table->path,
                row->line, row->n_fields, n_fields);
   return FALSE;
-}
-
-static StudyMatrix *
-load_square (const Table *table, GError **error)
-{
-  uint32_t n = table->rows->len;
-  g_autoptr (StudyMatrix) matrix = study_matrix_new (n);
-
-  for (uint32_t source = 0; source < n; source++) {
-    const Row *row = &g_array_index (table->rows, Row, source);
-
-    if (!expect_fields (table, row, n, error))
-      return NULL;
-    for (uint32_t destination = 0; destination < n; destination++) {
-      uint64_t bytes;
-
-      if (!table_number (table, row, destination, G_MAXINT64, &bytes, error))
-        return NULL;
-      if (bytes > 0)
-        study_matrix_add (matrix, source, destination, 1, bytes);
-    }
-  }
-  return g_steal_pointer (&matrix);
 }
 
 static gboolean
@@ -417,7 +381,25 @@ load_table (char *text, const char *path, GError **error)
     return load_list (&table, 1, heading, error);
   if (first->n_fields != table.rows->len && (first->n_fields == 3 || first->n_fields == 4))
     return load_list (&table, 0, first->n_fields, error);
-  return load_square (&table, error);
+
+  uint32_t n = table.rows->len;
+  g_autoptr (StudyMatrix) matrix = study_matrix_new (n);
+
+  for (uint32_t source = 0; source < n; source++) {
+    const Row *row = &g_array_index (table.rows, Row, source);
+
+    if (!expect_fields (&table, row, n, error))
+      return NULL;
+    for (uint32_t destination = 0; destination < n; destination++) {
+      uint64_t bytes;
+
+      if (!table_number (&table, row, destination, G_MAXINT64, &bytes, error))
+        return NULL;
+      if (bytes > 0)
+        study_matrix_add (matrix, source, destination, 1, bytes);
+    }
+  }
+  return g_steal_pointer (&matrix);
 }
 
 StudyMatrix *

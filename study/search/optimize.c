@@ -124,26 +124,6 @@ typedef struct {
 
 /* --- In a worker --- */
 
-static void
-simulate (const StudyTrial *trial, const StudyTrialOptions *options, StudyTrialResult *result)
-{
-  const SimRunOptions run_options = { .trace_path = options->trace_path,
-                                      .network = options->network,
-                                      .policy = options->policy,
-                                      .compute_scale = trial->compute_scale };
-  g_autoptr (GError) error = NULL;
-  g_autoptr (Trace) trace = trace_open (options->trace_path, &options->trace_options, &error);
-  g_autoptr (SimRun) run = NULL;
-
-  if (trace)
-    run = sim_run (trace, trial->machine, trial->mapping, &run_options, &error);
-  if (run) {
-    result->done = true;
-    result->time_s = (double) run->result.time_ps * 1e-12;
-  } else
-    g_strlcpy (result->error, error->message, sizeof result->error);
-}
-
 /* The flow network can be made only once in a process. */
 static GBytes *
 make_trial (void *data, guint trial, gboolean *spent)
@@ -151,30 +131,28 @@ make_trial (void *data, guint trial, gboolean *spent)
   const Work *work = data;
   StudyTrialResult result = { 0 };
 
-  simulate (&work->trials[trial], work->options, &result);
+  const StudyTrialOptions *options = work->options;
+  const SimRunOptions run_options = { .trace_path = options->trace_path,
+                                      .network = options->network,
+                                      .policy = options->policy,
+                                      .compute_scale = work->trials[trial].compute_scale };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Trace) trace = trace_open (options->trace_path, &options->trace_options, &error);
+  g_autoptr (SimRun) run = NULL;
+
+  if (trace)
+    run = sim_run (trace, work->trials[trial].machine, work->trials[trial].mapping, &run_options,
+                   &error);
+  if (run) {
+    result.done = true;
+    result.time_s = (double) run->result.time_ps * 1e-12;
+  } else
+    g_strlcpy (result.error, error->message, sizeof result.error);
   *spent = work->options->network == SIM_NETWORK_FLOW;
   return g_bytes_new (&result, sizeof result);
 }
 
 /* --- In the parent --- */
-
-static void
-hand_out (StudyPool *pool, guint n_trials, guint *next)
-{
-  int worker;
-
-  while (*next < n_trials && (worker = pool->idlest (pool)) >= 0)
-    pool->give (pool, (guint) worker, (*next)++);
-}
-
-static void
-take_trial (const StudyPoolResult *made, StudyTrialResult *result)
-{
-  if (made->block)
-    memcpy (result, g_bytes_get_data (made->block, NULL), sizeof *result);
-  else
-    g_strlcpy (result->error, made->lost, sizeof result->error);
-}
 
 /* False when nobody can work. */
 static gboolean
@@ -187,12 +165,20 @@ work_until_stopped (StudyPool *pool, guint n_trials, const StudyTrialOptions *op
     StudyPoolResult made = { 0 };
     StudyPoolTaken taken;
 
-    hand_out (pool, n_trials, &next);
+    int worker;
+
+    while (next < n_trials && (worker = pool->idlest (pool)) >= 0)
+      pool->give (pool, (guint) worker, (next)++);
     taken = pool->take (pool, LOOK_MS, NULL, &made, error);
     if (taken == STUDY_POOL_ERROR)
       return FALSE;
     if (taken == STUDY_POOL_RESULT) {
-      take_trial (&made, &results[made.job]);
+      StudyTrialResult *result = &results[made.job];
+
+      if (made.block)
+        memcpy (result, g_bytes_get_data (made.block, NULL), sizeof *result);
+      else
+        g_strlcpy (result->error, made.lost, sizeof result->error);
       study_pool_result_clear (&made);
       n_done++;
     }
@@ -315,31 +301,6 @@ runs_in_time (const StudyTrialPlan *plan, int64_t run_us)
 
 /* --- Again, on perturbed machines --- */
 
-/* Finalists: the fastest ones, ascending. */
-static guint
-choose_finalists (const Optimizer *optimizer, guint n_first, guint n, guint *finalists)
-{
-  guint n_chosen = 0;
-
-  for (guint i = 1; i < n_first; i++) {
-    double time_s = study_candidate (optimizer->candidates, i)->time_s;
-    guint place = n_chosen;
-
-    if (isnan (time_s))
-      continue;
-    while (place > 0 &&
-           study_candidate (optimizer->candidates, finalists[place - 1])->time_s > time_s)
-      place--;
-    if (place >= n)
-      continue;
-    n_chosen = MIN (n_chosen + 1, n);
-    for (guint k = n_chosen - 1; k > place; k--)
-      finalists[k] = finalists[k - 1];
-    finalists[place] = i;
-  }
-  return n_chosen;
-}
-
 /* The gain of a finalist from the perturbed runs that both it and the default ended;
  * plain[] and its own are results[] of n_repeats runs each. */
 static void
@@ -393,23 +354,6 @@ simulate_again (Optimizer *optimizer, const guint *finalists, guint n_finalists,
                   n_repeats);
 }
 
-static guint
-best_finalist (const Optimizer *optimizer, const guint *finalists, guint n)
-{
-  double best_gain = 0;
-  guint best = 0;
-
-  for (guint i = 0; i < n; i++) {
-    const StudyCandidate *candidate = study_candidate (optimizer->candidates, finalists[i]);
-
-    if (candidate->gain.mean > best_gain && candidate->gain.nominal > 0) {
-      best = finalists[i];
-      best_gain = candidate->gain.mean;
-    }
-  }
-  return best;
-}
-
 /* --- All of it --- */
 
 /* The default's run, which also tells how long runs take. */
@@ -427,16 +371,6 @@ simulate_default (Optimizer *optimizer, int64_t *run_us, GError **error)
   return FALSE;
 }
 
-/* By score, of those whose simulation has not failed. */
-static guint
-best_untried (const StudyCandidates *candidates)
-{
-  for (guint i = 1; i < candidates->list->len && study_candidate (candidates, i)->score < 1; i++)
-    if (!study_candidate (candidates, i)->error)
-      return i;
-  return 0;
-}
-
 static guint
 halve (Optimizer *optimizer, guint n_runs)
 {
@@ -447,12 +381,51 @@ halve (Optimizer *optimizer, guint n_runs)
   if (halving.n_first < 2)
     return study_candidates_best (optimizer->candidates);
   simulate_range (optimizer, 1, halving.n_first - 1);
-  n_finalists = choose_finalists (optimizer, halving.n_first, halving.n_finalists, finalists);
-  if (n_finalists == 0)
-    return best_untried (optimizer->candidates);
+
+  /* Finalists: the fastest ones, ascending. */
+  guint n_chosen = 0;
+
+  for (guint i = 1; i < halving.n_first; i++) {
+    double time_s = study_candidate (optimizer->candidates, i)->time_s;
+    guint place = n_chosen;
+
+    if (isnan (time_s))
+      continue;
+    while (place > 0 &&
+           study_candidate (optimizer->candidates, finalists[place - 1])->time_s > time_s)
+      place--;
+    if (place >= halving.n_finalists)
+      continue;
+    n_chosen = MIN (n_chosen + 1, halving.n_finalists);
+    for (guint k = n_chosen - 1; k > place; k--)
+      finalists[k] = finalists[k - 1];
+    finalists[place] = i;
+  }
+  n_finalists = n_chosen;
+  if (n_finalists == 0) {
+    /* By score, of those whose simulation has not failed. */
+    for (guint i = 1; i < optimizer->candidates->list->len &&
+                      study_candidate (optimizer->candidates, i)->score < 1;
+         i++)
+      if (!study_candidate (optimizer->candidates, i)->error)
+        return i;
+    return 0;
+  }
   if (halving.n_repeats > 0 && !is_over (optimizer->plan))
     simulate_again (optimizer, finalists, n_finalists, halving.n_repeats);
-  return best_finalist (optimizer, finalists, n_finalists);
+
+  double best_gain = 0;
+  guint best = 0;
+
+  for (guint i = 0; i < n_finalists; i++) {
+    const StudyCandidate *candidate = study_candidate (optimizer->candidates, finalists[i]);
+
+    if (candidate->gain.mean > best_gain && candidate->gain.nominal > 0) {
+      best = finalists[i];
+      best_gain = candidate->gain.mean;
+    }
+  }
+  return best;
 }
 
 gboolean

@@ -74,8 +74,8 @@ SCOTCH_errorPrintW (const char *const format, ...)
  * each edge in the rows of both its ends.  Scotch adds up weights, times up to `longest` hops, in its own integers:
  * they are scaled so that the sum fits, and every edge keeps at least 1.  FALSE: too many edges. */
 static gboolean
-graph_fill (StudyScotchGraph *graph, uint32_t n, const uint64_t *first,
-                         const uint32_t *neighbour, const int64_t *weight, uint32_t longest)
+graph_fill (StudyScotchGraph *graph, uint32_t n, const uint64_t *first, const uint32_t *neighbour,
+            const int64_t *weight, uint32_t longest)
 {
   uint64_t n_edges = first[n];
   double sum = 0, scale, room = (double) MAX_SUM / MAX (longest, 1u);
@@ -125,8 +125,8 @@ run_in_context (SCOTCH_Graph *graph, uint64_t seed, StudyScotchWork work, gpoint
 /* Works on one thread with a stream of random numbers of its own: the result depends on the seed
  * alone, and other threads may search meanwhile.  Not 0: failed. */
 static int
-run_scotch (const StudyScotchGraph *source, uint64_t seed, StudyScotchWork work,
-                  gpointer data, SCOTCH_Num *place)
+run_scotch (const StudyScotchGraph *source, uint64_t seed, StudyScotchWork work, gpointer data,
+            SCOTCH_Num *place)
 {
   SCOTCH_Graph graph;
   int failed;
@@ -166,10 +166,11 @@ compare_sizes (const void *left, const void *right)
   return (a->part > b->part) - (a->part < b->part);
 }
 
-/* How many tasks every part is to have: one more for those that have the most. */
-static uint32_t *
-sizes_for (const uint32_t *part, uint32_t n, uint32_t n_parts)
+/* The last tasks of parts that have too many go to the first parts that lack some. */
+static void
+make_exact (uint32_t *part, uint32_t n, uint32_t n_parts)
 {
+  /* How many tasks every part is to have: one more for those that have the most. */
   g_autofree Size *has = g_new0 (Size, n_parts);
   uint32_t *size = g_new (uint32_t, n_parts);
 
@@ -180,14 +181,7 @@ sizes_for (const uint32_t *part, uint32_t n, uint32_t n_parts)
   qsort (has, n_parts, sizeof *has, compare_sizes);
   for (uint32_t i = 0; i < n_parts; i++)
     size[has[i].part] = n / n_parts + (i < n % n_parts);
-  return size;
-}
-
-/* The last tasks of parts that have too many go to the first parts that lack some. */
-static void
-make_exact (uint32_t *part, uint32_t n, uint32_t n_parts)
-{
-  g_autofree uint32_t *room = sizes_for (part, n, n_parts);
+  g_autofree uint32_t *room = size;
   uint32_t p = 0;
 
   for (uint32_t task = 0; task < n; task++) {
@@ -214,8 +208,7 @@ study_scotch_part (const PredictCostGraph *graph, uint32_t n_parts, uint64_t see
   uint32_t *part;
 
   complaint[0] = '\0';
-  if (!graph_fill (&source, graph->n, graph->first, graph->neighbour, graph->cost,
-                                1)) {
+  if (!graph_fill (&source, graph->n, graph->first, graph->neighbour, graph->cost, 1)) {
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_SEARCH, "Scotch: too many edges for its integers");
     return NULL;
   }
@@ -401,7 +394,7 @@ map_nodes (const StudyProblem *problem, const TopoMachine *machine, Architecture
   uint32_t *node;
 
   if (!graph_fill (&source, n_ranks, graph->first, graph->neighbour, graph->weight,
-                                problem->distance->longest)) {
+                   problem->distance->longest)) {
     refuse (error, machine, "too many edges for its integers");
     return NULL;
   }

@@ -15,20 +15,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Some messages of an edge have one byte more where they must. */
-static void
-add_edge (SimCounters *counters, const RoutePaths *paths, const TopoMapping *mapping,
-          const SimEdge *edge)
-{
-  uint64_t share = edge->messages > 0 ? edge->bytes / edge->messages : 0;
-  uint64_t rest = edge->messages > 0 ? edge->bytes % edge->messages : 0;
-
-  sim_load_add_many (counters, paths, mapping, edge->source, edge->destination, share + 1, false,
-                     rest);
-  sim_load_add_many (counters, paths, mapping, edge->source, edge->destination, share, false,
-                     edge->messages - rest);
-}
-
 void
 study_static_features (double features[SIM_N_FEATURES], const RoutePaths *paths,
                        const TopoMapping *mapping, const SimEdges *edges)
@@ -37,8 +23,16 @@ study_static_features (double features[SIM_N_FEATURES], const RoutePaths *paths,
   uint64_t n_edges;
   g_autofree SimEdge *sorted = sim_edges_sorted (edges, &n_edges);
 
-  for (uint64_t i = 0; i < n_edges; i++)
-    add_edge (counters, paths, mapping, &sorted[i]);
+  for (uint64_t i = 0; i < n_edges; i++) {
+    /* Some messages of an edge have one byte more where they must. */
+    uint64_t share = sorted[i].messages > 0 ? sorted[i].bytes / sorted[i].messages : 0;
+    uint64_t rest = sorted[i].messages > 0 ? sorted[i].bytes % sorted[i].messages : 0;
+
+    sim_load_add_many (counters, paths, mapping, sorted[i].source, sorted[i].destination, share + 1,
+                       false, rest);
+    sim_load_add_many (counters, paths, mapping, sorted[i].source, sorted[i].destination, share,
+                       false, sorted[i].messages - rest);
+  }
   sim_features_compute (features, paths, mapping, edges, counters);
   sim_counters_free (counters);
 }
@@ -302,24 +296,6 @@ add_family (const Searcher *searcher, const char *family, Orders *orders)
   }
 }
 
-/* Orders of dimensions, curves and the 84 mappings, unless that takes too long. */
-static void
-start_families (Searcher *searcher)
-{
-  static const char *const families[] = { "curves", "sc13", "permutations" };
-  const StudyGraph *graph = searcher->candidates->problem->graph;
-  uint64_t n_looks = graph->first[graph->n_ranks] + graph->n_ranks;
-  Orders orders = { .n = 0 };
-
-  for (gsize i = 0; i < G_N_ELEMENTS (families); i++)
-    if (n_looks * LARGEST_FAMILY <= MAX_LOOKS)
-      add_family (searcher, families[i], &orders);
-  for (guint i = 0; i < orders.n; i++) {
-    add_start (searcher, orders.name[i], orders.slot[i]);
-    g_free (orders.name[i]);
-  }
-}
-
 /* The best of Scotch's mappings with several seeds, of small graphs with more. */
 static void
 start_scotch (Searcher *searcher, uint64_t n_arcs)
@@ -352,17 +328,6 @@ start_scotch (Searcher *searcher, uint64_t n_arcs)
   }
   if (best)
     add_start (searcher, "scotch", best);
-}
-
-static void
-start_graph_mappers (Searcher *searcher)
-{
-  const StudyProblem *problem = searcher->candidates->problem;
-  uint64_t n_arcs = problem->graph->first[problem->graph->n_ranks] + problem->graph->n_ranks;
-
-  start_scotch (searcher, n_arcs);
-  if (n_arcs * problem->distance->n_nodes <= MAX_LOOKS)
-    add_start (searcher, "greedy", study_placement_greedy (problem));
 }
 
 static gboolean
@@ -418,33 +383,6 @@ round_name (gboolean relieve, const char *from, guint number)
   return g_strdup_printf ("%s from %s (%u)", relieve ? "relieved" : "annealed", start, number + 1);
 }
 
-/* Rounds of even number begin at the starts in turn, those of odd number at the best so
- * far; where the busiest link counts, the last of a batch relieves it. */
-static Round
-round_new (const Searcher *searcher, guint number)
-{
-  static const double heat[] = { 0.3, 0.2, 0.1, 0.3 };
-  const StudyCandidates *candidates = searcher->candidates;
-  const StudyCandidate *best = study_candidate (candidates, study_candidates_best (candidates));
-  const Start *start = g_ptr_array_index (searcher->starts, (number / 2) % searcher->starts->len);
-  gboolean from_best = number % 2 == 1 && number >= BATCH;
-  Round round = { .searcher = searcher };
-
-  if (!from_best && number < BATCH)
-    start = g_ptr_array_index (searcher->starts, number % searcher->starts->len);
-  round.relieve = candidates->objective != STUDY_OBJECTIVE_HOP_BYTES && number % BATCH == BATCH - 1;
-  round.slot = copy_slots (searcher, from_best ? best->slot : start->slot);
-  round.name = round_name (round.relieve, from_best ? best->name : start->name, number);
-  round.anneal = (StudyAnneal){
-    .seed = study_random_stream (searcher->options->seed, number),
-    .n_steps = round.relieve ? searcher->steps / RELIEVE_COST : searcher->steps,
-    .heat = from_best ? 0.05 : heat[number / 2 % G_N_ELEMENTS (heat)],
-    .stop = must_stop,
-    .stop_data = (void *) searcher->options,
-  };
-  return round;
-}
-
 static void
 round_end (Round *round)
 {
@@ -480,8 +418,32 @@ make_batch (Searcher *searcher, guint first, guint n)
   Share shares[BATCH];
   Round rounds[BATCH];
 
-  for (guint i = 0; i < n; i++)
-    rounds[i] = round_new (searcher, first + i);
+  for (guint i = 0; i < n; i++) {
+    /* Rounds of even number begin at the starts in turn, those of odd number at the best so
+     * far; where the busiest link counts, the last of a batch relieves it. */
+    guint number = first + i;
+    static const double heat[] = { 0.3, 0.2, 0.1, 0.3 };
+    const StudyCandidates *candidates = searcher->candidates;
+    const StudyCandidate *best = study_candidate (candidates, study_candidates_best (candidates));
+    const Start *start = g_ptr_array_index (searcher->starts, (number / 2) % searcher->starts->len);
+    gboolean from_best = number % 2 == 1 && number >= BATCH;
+    Round round = { .searcher = searcher };
+
+    if (!from_best && number < BATCH)
+      start = g_ptr_array_index (searcher->starts, number % searcher->starts->len);
+    round.relieve =
+        candidates->objective != STUDY_OBJECTIVE_HOP_BYTES && number % BATCH == BATCH - 1;
+    round.slot = copy_slots (searcher, from_best ? best->slot : start->slot);
+    round.name = round_name (round.relieve, from_best ? best->name : start->name, number);
+    round.anneal = (StudyAnneal){
+      .seed = study_random_stream (searcher->options->seed, number),
+      .n_steps = round.relieve ? searcher->steps / RELIEVE_COST : searcher->steps,
+      .heat = from_best ? 0.05 : heat[number / 2 % G_N_ELEMENTS (heat)],
+      .stop = must_stop,
+      .stop_data = (void *) searcher->options,
+    };
+    rounds[i] = round;
+  }
   for (guint i = 0; i < n_threads; i++) {
     shares[i] = (Share){ rounds, n, i, n_threads };
     if (i > 0)
@@ -557,8 +519,27 @@ study_search (StudyCandidates *candidates, const StudySearch *options, StudySear
   add_start (&searcher, plain->name, copy_slots (&searcher, plain->slot));
   if (!start_named (&searcher, error))
     return FALSE;
-  start_graph_mappers (&searcher);
-  start_families (&searcher);
+
+  const StudyProblem *problem = searcher.candidates->problem;
+  uint64_t n_arcs = problem->graph->first[problem->graph->n_ranks] + problem->graph->n_ranks;
+
+  start_scotch (&searcher, n_arcs);
+  if (n_arcs * problem->distance->n_nodes <= MAX_LOOKS)
+    add_start (&searcher, "greedy", study_placement_greedy (problem));
+
+  /* Orders of dimensions, curves and the 84 mappings, unless that takes too long. */
+  static const char *const families[] = { "curves", "sc13", "permutations" };
+  const StudyGraph *graph = searcher.candidates->problem->graph;
+  uint64_t n_looks = graph->first[graph->n_ranks] + graph->n_ranks;
+  Orders orders = { .n = 0 };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (families); i++)
+    if (n_looks * LARGEST_FAMILY <= MAX_LOOKS)
+      add_family (&searcher, families[i], &orders);
+  for (guint i = 0; i < orders.n; i++) {
+    add_start (&searcher, orders.name[i], orders.slot[i]);
+    g_free (orders.name[i]);
+  }
   make_rounds (&searcher, start_us);
   return TRUE;
 }

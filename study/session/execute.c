@@ -214,24 +214,6 @@ compare_texts (const void *a, const void *b)
   return strcmp (*(const char *const *) a, *(const char *const *) b);
 }
 
-/* What is wrong with a trace is found while it is read, in the order of the first
- * of the runs that read it; the row must not tell which one that was. */
-static void
-sort_warnings (StudyRow *row)
-{
-  qsort (row->warnings, g_strv_length (row->warnings), sizeof (char *), compare_texts);
-}
-
-static void
-take_failure (StudyRow *row, const Job *job, const GError *error, StudyBenchNotes *notes)
-{
-  row->status = STUDY_FAILED;
-  g_free (row->error);
-  row->error = g_strdup (error->message);
-  /* What was there when the plan was resolved has gone since: no key. */
-  notes->changed = job->key == NULL || g_error_matches (error, STUDY_ERROR, STUDY_ERROR_CHANGED);
-}
-
 StudyRow *
 study_bench_run (StudyBench *bench, guint run, StudyBenchNotes *notes)
 {
@@ -247,22 +229,23 @@ study_bench_run (StudyBench *bench, guint run, StudyBenchNotes *notes)
   if (made != NULL) {
     study_row_take (row, made, job.asked->network, bench->plan->keep_links,
                     bench->plan->keep_ranks);
-    sort_warnings (row);
+    /* What is wrong with a trace is found while it is read, in the order of the first
+     * of the runs that read it; the row must not tell which one that was. */
+    qsort (row->warnings, g_strv_length (row->warnings), sizeof (char *), compare_texts);
     notes->placement = g_steal_pointer (&job.mapping);
-  } else
-    take_failure (row, &job, error, notes);
+  } else {
+    row->status = STUDY_FAILED;
+    g_free (row->error);
+    row->error = g_strdup (error->message);
+    /* What was there when the plan was resolved has gone since: no key. */
+    notes->changed = job.key == NULL || g_error_matches (error, STUDY_ERROR, STUDY_ERROR_CHANGED);
+  }
   topo_mapping_free (job.mapping);
   g_free (job.key);
   return row;
 }
 
 /* --- Before it is run --- */
-
-static double
-seconds_since (gint64 begin_us)
-{
-  return (double) (g_get_monotonic_time () - begin_us) * 1e-6;
-}
 
 static double
 payload_bytes (const TopoMachine *machine)
@@ -282,7 +265,7 @@ study_bench_measure (StudyBench *bench, guint run, StudyBenchSize *size)
   if (job.asked->problem == NULL && prepare (&job, run, NULL)) {
     job.options.network = SIM_NETWORK_LOAD;
     job.options.traffic = find_traffic (bench, SIM_NETWORK_LOAD);
-    size->read_s = seconds_since (begin_us);
+    size->read_s = (double) (g_get_monotonic_time () - begin_us) * 1e-6;
     made = sim_run (bench->trace, bench->paths->machine, job.mapping, &job.options, NULL);
   }
   if (made != NULL) {

@@ -300,19 +300,6 @@ put_plan (Session *session, GError **error)
                                rows->len, error);
 }
 
-static gboolean
-put_machines (Session *session, GError **error)
-{
-  for (guint i = 0; i < session->plan->machines->len; i++) {
-    const StudyMachine *machine = g_ptr_array_index (session->plan->machines, i);
-
-    if (machine->hash != NULL &&
-        !study_store_put_machine (session->store, machine->hash, machine->machine_text, error))
-      return FALSE;
-  }
-  return TRUE;
-}
-
 /* The first run of each trace in the whole plan: which machine decomposes the
  * collectives must not depend on what is left to do. */
 static guint
@@ -323,27 +310,6 @@ first_run_of (const StudyPlan *plan, guint trace)
   while (run_at (plan, run)->trace != trace)
     run++;
   return run;
-}
-
-/* Who sends to whom is asked before the first run of a trace. */
-static StudyDeal *
-deal_new (const Session *session, guint n_workers)
-{
-  const StudyPlan *plan = session->plan;
-  g_autofree gboolean *asked = g_new0 (gboolean, plan->traces->len);
-  StudyDeal *deal = study_deal_new (n_workers);
-
-  for (guint i = 0; i < session->todo->len; i++) {
-    guint run = g_array_index (session->todo, guint, i), trace = run_at (plan, run)->trace;
-    guint group = trace * plan->machines->len + run_at (plan, run)->machine;
-    const StudyTrace *its = g_ptr_array_index (plan->traces, trace);
-
-    if (!asked[trace] && its->hash != NULL && !study_store_has_edges (session->store, its->hash))
-      study_deal_add (deal, plan->runs->len + first_run_of (plan, trace), group);
-    asked[trace] = TRUE;
-    study_deal_add (deal, run, group);
-  }
-  return deal;
 }
 
 /* --- While they are made --- */
@@ -490,38 +456,20 @@ take (Session *session, gint timeout_ms, const sigset_t *mask, gboolean *taken, 
   return good;
 }
 
-static void
-hand_out (Session *session)
-{
-  guint job;
-  int worker;
-
-  while ((worker = session->pool->idlest (session->pool)) >= 0 &&
-         study_deal_next (session->deal, (guint) worker, &job)) {
-    session->pool->give (session->pool, (guint) worker, job);
-    session->in_flight++;
-  }
-}
-
-/* What has been made already is not thrown away. */
-static gboolean
-take_the_finished (Session *session, const sigset_t *mask, GError **error)
-{
-  gboolean taken = TRUE;
-
-  while (taken && session->in_flight > 0)
-    if (!take (session, 0, mask, &taken, error))
-      return FALSE;
-  return TRUE;
-}
-
 static gboolean
 work_until_signalled (Session *session, const sigset_t *mask, GError **error)
 {
   gboolean taken;
 
   while (!caught && (study_deal_n_left (session->deal) > 0 || session->in_flight > 0)) {
-    hand_out (session);
+    guint job;
+    int worker;
+
+    while ((worker = session->pool->idlest (session->pool)) >= 0 &&
+           study_deal_next (session->deal, (guint) worker, &job)) {
+      session->pool->give (session->pool, (guint) worker, job);
+      session->in_flight++;
+    }
     if (!take (session, TAKE_TIMEOUT_MS, mask, &taken, error) || !store_if_due (session, error))
       return FALSE;
     tell (session, FALSE);
@@ -541,7 +489,13 @@ work (Session *session, const sigset_t *mask, GError **error)
   }
   session->tally->signal = caught;
   sigprocmask (SIG_SETMASK, NULL, &blocked);
-  return take_the_finished (session, &blocked, error) && store_made (session, error);
+  /* What has been made already is not thrown away. */
+  gboolean taken = TRUE;
+
+  while (taken && session->in_flight > 0)
+    if (!take (session, 0, &blocked, &taken, error))
+      return FALSE;
+  return store_made (session, error);
 }
 
 static gboolean
@@ -554,8 +508,24 @@ make_runs (Session *session, const StudyPoolKind *maker, GError **error)
   signals_take (&before);
   session->pool =
       maker->pool_new (session->options->n_workers, study_job_make, session->maker, error);
-  if (session->pool != NULL)
-    session->deal = deal_new (session, session->pool->n_workers);
+  if (session->pool != NULL) {
+    /* Who sends to whom is asked before the first run of a trace. */
+    const StudyPlan *plan = session->plan;
+    g_autofree gboolean *asked = g_new0 (gboolean, plan->traces->len);
+    StudyDeal *deal = study_deal_new (session->pool->n_workers);
+
+    for (guint i = 0; i < session->todo->len; i++) {
+      guint run = g_array_index (session->todo, guint, i), trace = run_at (plan, run)->trace;
+      guint group = trace * plan->machines->len + run_at (plan, run)->machine;
+      const StudyTrace *its = g_ptr_array_index (plan->traces, trace);
+
+      if (!asked[trace] && its->hash != NULL && !study_store_has_edges (session->store, its->hash))
+        study_deal_add (deal, plan->runs->len + first_run_of (plan, trace), group);
+      asked[trace] = TRUE;
+      study_deal_add (deal, run, group);
+    }
+    session->deal = deal;
+  }
   good = session->pool != NULL && work (session, &before.mask, error);
   study_deal_free (session->deal);
   study_pool_free (session->pool);
@@ -581,8 +551,15 @@ study_session_run (const StudyPlan *plan, const StudyPoolKind *maker,
                       .made = made,
                       .begin_us = g_get_monotonic_time () };
 
-  if (todo == NULL || !put_plan (&session, error) || !put_machines (&session, error))
+  if (todo == NULL || !put_plan (&session, error))
     return FALSE;
+  for (guint i = 0; i < session.plan->machines->len; i++) {
+    const StudyMachine *machine = g_ptr_array_index (session.plan->machines, i);
+
+    if (machine->hash != NULL &&
+        !study_store_put_machine (session.store, machine->hash, machine->machine_text, error))
+      return FALSE;
+  }
   session.stored_us = session.begin_us;
   session.todo = todo;
   return (todo->len == 0 || make_runs (&session, maker, error)) &&
@@ -623,26 +600,6 @@ case_name (const StudyRow *row)
 
 /* --- From the store --- */
 
-static void
-add_row (Estimation *it, const StudyRow *row)
-{
-  char *name = case_name (row);
-  Sum *sum = g_hash_table_lookup (it->cases, name);
-
-  if (sum == NULL) {
-    sum = g_new0 (Sum, 1);
-    g_hash_table_insert (it->cases, name, sum);
-  } else
-    g_free (name);
-  sum->wall_s += row->wall_s;
-  sum->n++;
-  it->estimate->peak_rss_bytes = MAX (it->estimate->peak_rss_bytes, row->peak_rss_bytes);
-  if (!strcmp (row->network, "packet")) {
-    it->packet_s += row->wall_s;
-    it->packet_hops += (double) row->packet_hops;
-  }
-}
-
 static gboolean
 learn (Estimation *it, const StudySessionOptions *options, GError **error)
 {
@@ -657,8 +614,23 @@ learn (Estimation *it, const StudySessionOptions *options, GError **error)
   for (guint i = 0; rows != NULL && i < rows->len; i++) {
     const StudyRow *row = g_ptr_array_index (rows, i);
 
-    if (row->status == STUDY_DONE)
-      add_row (it, row);
+    if (row->status == STUDY_DONE) {
+      char *name = case_name (row);
+      Sum *sum = g_hash_table_lookup (it->cases, name);
+
+      if (sum == NULL) {
+        sum = g_new0 (Sum, 1);
+        g_hash_table_insert (it->cases, name, sum);
+      } else
+        g_free (name);
+      sum->wall_s += row->wall_s;
+      sum->n++;
+      it->estimate->peak_rss_bytes = MAX (it->estimate->peak_rss_bytes, row->peak_rss_bytes);
+      if (!strcmp (row->network, "packet")) {
+        it->packet_s += row->wall_s;
+        it->packet_hops += (double) row->packet_hops;
+      }
+    }
   }
   return rows != NULL;
 }
@@ -682,18 +654,6 @@ measure (Estimation *it, guint run, const char *name)
 }
 
 static void
-add_measured (Estimation *it, guint run, SimNetworkKind network, const char *name)
-{
-  const StudyBenchSize *size = network != SIM_NETWORK_FLOW ? measure (it, run, name) : NULL;
-  double rate = it->packet_s > 0 ? it->packet_hops / it->packet_s : STUDY_ESTIMATE_HOPS_PER_S;
-
-  if (size == NULL || size->load_s < 0)
-    it->estimate->n_unknown++;
-  else
-    it->estimate->run_s += network == SIM_NETWORK_LOAD ? size->load_s : size->packet_hops / rate;
-}
-
-static void
 add_run (Estimation *it, guint run)
 {
   const StudyPlanRun *asked = g_ptr_array_index (it->plan->runs, run);
@@ -702,7 +662,15 @@ add_run (Estimation *it, guint run)
   const Sum *known = g_hash_table_lookup (it->cases, name);
 
   if (known == NULL) {
-    add_measured (it, run, asked->network, name);
+    const StudyBenchSize *size =
+        asked->network != SIM_NETWORK_FLOW ? measure (it, run, name) : NULL;
+    double rate = it->packet_s > 0 ? it->packet_hops / it->packet_s : STUDY_ESTIMATE_HOPS_PER_S;
+
+    if (size == NULL || size->load_s < 0)
+      it->estimate->n_unknown++;
+    else
+      it->estimate->run_s +=
+          asked->network == SIM_NETWORK_LOAD ? size->load_s : size->packet_hops / rate;
     return;
   }
   it->estimate->run_s += known->wall_s / known->n;

@@ -129,22 +129,6 @@ work_once (const StudyWorker *worker, gboolean *spent)
                             g_bytes_get_size (block));
 }
 
-/* In the process that was forked: makes jobs until it is spent or the master is gone. */
-static void
-study_worker_work (const StudyWorker *worker)
-{
-  gboolean spent = FALSE;
-
-  prctl (PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid () != worker->master) /* died before that call */
-    _exit (1);
-  study_ignore_signals ();
-  close_others (worker->socket);
-  while (!spent && work_once (worker, &spent))
-    ;
-  _exit (0); /* what the master has open and registered is not ours to finish */
-}
-
 /* --- A pool of processes on this machine --- */
 
 /* A worker counts the jobs that it has begun in memory that it shares with the master.
@@ -212,7 +196,17 @@ work (const Pool *pool, guint index, int socket)
   const StudyWorker worker = { socket, pool->master, &pool->n_begun[index], pool->make,
                                pool->data };
 
-  study_worker_work (&worker);
+  /* In the process that was forked: makes jobs until it is spent or the master is gone. */
+  gboolean spent = FALSE;
+
+  prctl (PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid () != worker.master) /* died before that call */
+    _exit (1);
+  study_ignore_signals ();
+  close_others (worker.socket);
+  while (!spent && work_once (&worker, &spent))
+    ;
+  _exit (0); /* what the master has open and registered is not ours to finish */
 }
 
 static gboolean
@@ -348,19 +342,6 @@ replace (Pool *pool, Worker *worker, gboolean spent, GError **error)
   return start (pool, worker, error);
 }
 
-static void
-job_done (Worker *worker, guint job)
-{
-  gint64 now_us = g_get_monotonic_time ();
-
-  g_assert (worker->n_jobs > 0 && worker->jobs[0] == job);
-  worker->n_jobs--;
-  worker->n_made++;
-  memmove (worker->jobs, worker->jobs + 1, worker->n_jobs * sizeof worker->jobs[0]);
-  worker->last_us = now_us - worker->begin_us;
-  worker->begin_us = now_us;
-}
-
 /* The first complete result among what was read, if there is one. */
 static gboolean
 cut_result (Worker *worker, StudyPoolResult *result, gboolean *spent)
@@ -377,7 +358,15 @@ cut_result (Worker *worker, StudyPoolResult *result, gboolean *spent)
   };
   *spent = head.spent != 0;
   g_byte_array_remove_range (worker->read, 0, (guint) (sizeof head + head.n_bytes));
-  job_done (worker, head.job);
+
+  gint64 now_us = g_get_monotonic_time ();
+
+  g_assert (worker->n_jobs > 0 && worker->jobs[0] == head.job);
+  worker->n_jobs--;
+  worker->n_made++;
+  memmove (worker->jobs, worker->jobs + 1, worker->n_jobs * sizeof worker->jobs[0]);
+  worker->last_us = now_us - worker->begin_us;
+  worker->begin_us = now_us;
   return TRUE;
 }
 

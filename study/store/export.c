@@ -24,23 +24,6 @@ typedef struct {
 } Table;
 
 static void
-put_json_text (FILE *out, const char *text)
-{
-  fputc ('"', out);
-  for (; *text != '\0'; text++) {
-    guchar byte = (guchar) *text;
-
-    if (byte == '"' || byte == '\\')
-      fprintf (out, "\\%c", byte);
-    else if (byte < 0x20)
-      fprintf (out, "\\u%04x", byte);
-    else
-      fputc (byte, out);
-  }
-  fputc ('"', out);
-}
-
-static void
 begin_table (Table *table)
 {
   if (table->form == STUDY_EXPORT_JSON)
@@ -96,8 +79,22 @@ put_value (Table *table, const char *text, gboolean is_number)
     fputs ("null", table->out);
   else if (is_number)
     fputs (text, table->out);
-  else
-    put_json_text (table->out, text);
+  else {
+    FILE *out = table->out;
+
+    fputc ('"', out);
+    for (; *text != '\0'; text++) {
+      guchar byte = (guchar) *text;
+
+      if (byte == '"' || byte == '\\')
+        fprintf (out, "\\%c", byte);
+      else if (byte < 0x20)
+        fprintf (out, "\\u%04x", byte);
+      else
+        fputc (byte, out);
+    }
+    fputc ('"', out);
+  }
 }
 
 static void
@@ -119,9 +116,94 @@ put_real (Table *table, double number)
 
 /* --- Runs --- */
 
+/* --- Details of each run --- */
+
+/* Of a run: its number among the rows, its key and the number of a link or rank. */
 static void
-export_runs (const GPtrArray *rows, StudyExportForm form, gboolean timing, FILE *out)
+begin_detail (Table *table, guint run, const StudyRow *row, uint64_t number)
 {
+  begin_line (table);
+  put_integer (table, run);
+  put_value (table, row->key, FALSE);
+  put_integer (table, number);
+}
+
+/* Blobs are large: there is one row's at a time. */
+static gboolean
+put_details (Table *table, StudyStore *store, StudyExportWhat what, guint run, StudyRow *row,
+             GError **error)
+{
+  if (what == STUDY_EXPORT_PLACEMENTS) {
+    g_autoptr (TopoMapping) mapping = NULL;
+
+    if (row->mapping_hash == NULL)
+      return TRUE;
+    mapping = study_store_placement (store, row, error);
+    if (mapping == NULL)
+      return FALSE;
+    for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
+      begin_detail (table, run, row, rank);
+      put_integer (table, mapping->node[rank]);
+      put_integer (table, mapping->slot[rank]);
+      end_line (table);
+    }
+    return TRUE;
+  }
+  if (!study_store_load_blobs (store, row, error))
+    return FALSE;
+  if (what == STUDY_EXPORT_LINKS) {
+    gsize n_bytes = 0;
+    const uint64_t *bytes =
+        row->link_bytes != NULL ? g_bytes_get_data (row->link_bytes, &n_bytes) : NULL;
+
+    for (gsize link = 0; link < n_bytes / sizeof *bytes; link++) {
+      begin_detail (table, run, row, link);
+      put_integer (table, bytes[link]);
+      end_line (table);
+    }
+  } else {
+    gsize n_bytes = 0;
+    const StudyRankTimes *times =
+        row->rank_times != NULL ? g_bytes_get_data (row->rank_times, &n_bytes) : NULL;
+
+    for (gsize rank = 0; rank < n_bytes / sizeof *times; rank++) {
+      begin_detail (table, run, row, rank);
+      put_real (table, times[rank].end_s);
+      put_real (table, times[rank].compute_s);
+      put_real (table, times[rank].wait_s);
+      end_line (table);
+    }
+  }
+  g_clear_pointer (&row->link_bytes, g_bytes_unref);
+  g_clear_pointer (&row->rank_times, g_bytes_unref);
+  return TRUE;
+}
+
+gboolean
+study_export (StudyStore *store, StudyExportWhat what, StudyExportForm form, gboolean timing,
+              FILE *out, GError **error)
+{
+  g_autoptr (GPtrArray) rows = study_store_rows (store, FALSE, error);
+
+  if (rows == NULL)
+    return FALSE;
+  if (what != STUDY_EXPORT_RUNS) {
+    static const char *const links[] = { "run", "key", "link", "bytes" };
+    static const char *const ranks[] = { "run", "key", "rank", "end_s", "compute_s", "wait_s" };
+    static const char *const places[] = { "run", "key", "rank", "node", "slot" };
+    Table table = { .out = out, .form = form };
+
+    table.names = what == STUDY_EXPORT_LINKS ? links : what == STUDY_EXPORT_RANKS ? ranks : places;
+    table.n_columns = what == STUDY_EXPORT_LINKS   ? G_N_ELEMENTS (links)
+                      : what == STUDY_EXPORT_RANKS ? G_N_ELEMENTS (ranks)
+                                                   : G_N_ELEMENTS (places);
+    begin_table (&table);
+    for (guint row = 0; row < rows->len; row++)
+      if (!put_details (&table, store, what, row, g_ptr_array_index (rows, row), error))
+        return FALSE;
+    end_table (&table);
+    return TRUE;
+  }
   guint n = study_row_n_columns (timing);
   g_autofree const char **names = g_new (const char *, n);
   Table table = { .out = out, .form = form, .names = names, .n_columns = n };
@@ -139,119 +221,6 @@ export_runs (const GPtrArray *rows, StudyExportForm form, gboolean timing, FILE 
     end_line (&table);
   }
   end_table (&table);
-}
-
-/* --- Details of each run --- */
-
-/* Of a run: its number among the rows, its key and the number of a link or rank. */
-static void
-begin_detail (Table *table, guint run, const StudyRow *row, uint64_t number)
-{
-  begin_line (table);
-  put_integer (table, run);
-  put_value (table, row->key, FALSE);
-  put_integer (table, number);
-}
-
-static void
-put_links (Table *table, guint run, const StudyRow *row)
-{
-  gsize n_bytes = 0;
-  const uint64_t *bytes =
-      row->link_bytes != NULL ? g_bytes_get_data (row->link_bytes, &n_bytes) : NULL;
-
-  for (gsize link = 0; link < n_bytes / sizeof *bytes; link++) {
-    begin_detail (table, run, row, link);
-    put_integer (table, bytes[link]);
-    end_line (table);
-  }
-}
-
-static void
-put_ranks (Table *table, guint run, const StudyRow *row)
-{
-  gsize n_bytes = 0;
-  const StudyRankTimes *times =
-      row->rank_times != NULL ? g_bytes_get_data (row->rank_times, &n_bytes) : NULL;
-
-  for (gsize rank = 0; rank < n_bytes / sizeof *times; rank++) {
-    begin_detail (table, run, row, rank);
-    put_real (table, times[rank].end_s);
-    put_real (table, times[rank].compute_s);
-    put_real (table, times[rank].wait_s);
-    end_line (table);
-  }
-}
-
-static gboolean
-put_placement (Table *table, StudyStore *store, guint run, const StudyRow *row, GError **error)
-{
-  g_autoptr (TopoMapping) mapping = NULL;
-
-  if (row->mapping_hash == NULL)
-    return TRUE;
-  mapping = study_store_placement (store, row, error);
-  if (mapping == NULL)
-    return FALSE;
-  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
-    begin_detail (table, run, row, rank);
-    put_integer (table, mapping->node[rank]);
-    put_integer (table, mapping->slot[rank]);
-    end_line (table);
-  }
-  return TRUE;
-}
-
-/* Blobs are large: there is one row's at a time. */
-static gboolean
-put_details (Table *table, StudyStore *store, StudyExportWhat what, guint run, StudyRow *row,
-             GError **error)
-{
-  if (what == STUDY_EXPORT_PLACEMENTS)
-    return put_placement (table, store, run, row, error);
-  if (!study_store_load_blobs (store, row, error))
-    return FALSE;
-  if (what == STUDY_EXPORT_LINKS)
-    put_links (table, run, row);
-  else
-    put_ranks (table, run, row);
-  g_clear_pointer (&row->link_bytes, g_bytes_unref);
-  g_clear_pointer (&row->rank_times, g_bytes_unref);
-  return TRUE;
-}
-
-static gboolean
-export_details (StudyStore *store, const GPtrArray *rows, StudyExportWhat what,
-                StudyExportForm form, FILE *out, GError **error)
-{
-  static const char *const links[] = { "run", "key", "link", "bytes" };
-  static const char *const ranks[] = { "run", "key", "rank", "end_s", "compute_s", "wait_s" };
-  static const char *const places[] = { "run", "key", "rank", "node", "slot" };
-  Table table = { .out = out, .form = form };
-
-  table.names = what == STUDY_EXPORT_LINKS ? links : what == STUDY_EXPORT_RANKS ? ranks : places;
-  table.n_columns = what == STUDY_EXPORT_LINKS   ? G_N_ELEMENTS (links)
-                    : what == STUDY_EXPORT_RANKS ? G_N_ELEMENTS (ranks)
-                                                 : G_N_ELEMENTS (places);
-  begin_table (&table);
-  for (guint row = 0; row < rows->len; row++)
-    if (!put_details (&table, store, what, row, g_ptr_array_index (rows, row), error))
-      return FALSE;
-  end_table (&table);
-  return TRUE;
-}
-
-gboolean
-study_export (StudyStore *store, StudyExportWhat what, StudyExportForm form, gboolean timing,
-              FILE *out, GError **error)
-{
-  g_autoptr (GPtrArray) rows = study_store_rows (store, FALSE, error);
-
-  if (rows == NULL)
-    return FALSE;
-  if (what != STUDY_EXPORT_RUNS)
-    return export_details (store, rows, what, form, out, error);
-  export_runs (rows, form, timing, out);
   return TRUE;
 }
 
@@ -381,17 +350,6 @@ put_local_header (StudyNpz *npz, const Entry *entry)
   put_8 (npz, 0);
 }
 
-static void
-put_descriptor (StudyNpz *npz, const Entry *entry)
-{
-  gsize width = entry->is_64 ? 8 : 4;
-
-  put_4 (npz, DESCRIPTOR_SIGNATURE);
-  put_4 (npz, entry->checksum);
-  put_number (npz, entry->n_bytes, width);
-  put_number (npz, entry->n_bytes, width);
-}
-
 /* In the directory at the end everything is known. */
 static void
 put_entry (StudyNpz *npz, const Entry *entry)
@@ -429,27 +387,6 @@ put_entry (StudyNpz *npz, const Entry *entry)
     put_8 (npz, entry->offset);
 }
 
-static void
-put_end_64 (StudyNpz *npz, uint64_t begin, uint64_t n_bytes)
-{
-  uint64_t here = npz->offset;
-
-  put_4 (npz, END64_SIGNATURE);
-  put_8 (npz, 44); /* bytes of this record that follow */
-  put_2 (npz, VERSION_64);
-  put_2 (npz, VERSION_64);
-  put_4 (npz, 0);
-  put_4 (npz, 0);
-  put_8 (npz, npz->entries->len);
-  put_8 (npz, npz->entries->len);
-  put_8 (npz, n_bytes);
-  put_8 (npz, begin);
-  put_4 (npz, LOCATOR_SIGNATURE);
-  put_4 (npz, 0);
-  put_8 (npz, here);
-  put_4 (npz, 1);
-}
-
 void
 study_npz_free (StudyNpz *npz)
 {
@@ -461,8 +398,24 @@ study_npz_free (StudyNpz *npz)
     put_entry (npz, &g_array_index (npz->entries, Entry, at));
   n_bytes = npz->offset - begin;
   is_64 = begin > npz->limit || n_bytes > npz->limit || n_entries >= MANY_ENTRIES;
-  if (is_64)
-    put_end_64 (npz, begin, n_bytes);
+  if (is_64) {
+    uint64_t here = npz->offset;
+
+    put_4 (npz, END64_SIGNATURE);
+    put_8 (npz, 44); /* bytes of this record that follow */
+    put_2 (npz, VERSION_64);
+    put_2 (npz, VERSION_64);
+    put_4 (npz, 0);
+    put_4 (npz, 0);
+    put_8 (npz, npz->entries->len);
+    put_8 (npz, npz->entries->len);
+    put_8 (npz, n_bytes);
+    put_8 (npz, begin);
+    put_4 (npz, LOCATOR_SIGNATURE);
+    put_4 (npz, 0);
+    put_8 (npz, here);
+    put_4 (npz, 1);
+  }
   put_4 (npz, END_SIGNATURE);
   put_2 (npz, 0);
   put_2 (npz, 0);
@@ -476,15 +429,6 @@ study_npz_free (StudyNpz *npz)
 }
 
 /* --- Arrays --- */
-
-/* Bytes of one number or text: "<f8" 8, "<U12" 48. */
-static uint64_t
-item_bytes (const char *type)
-{
-  uint64_t count = g_ascii_strtoull (type + 2, NULL, 10);
-
-  return type[1] == 'U' ? count * 4 : count;
-}
 
 /* The dictionary of a .npy, ended and filled up as its format asks. */
 static GString *
@@ -525,7 +469,11 @@ study_npz_begin (StudyNpz *npz, const char *name, const char *type, const uint64
   static const guchar magic[] = { 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0 };
   g_autoptr (GString) header = header_new (type, shape, n_dimensions);
   uint16_t length = GUINT16_TO_LE ((uint16_t) header->len);
-  uint64_t n_bytes = item_bytes (type);
+
+  /* Bytes of one number or text: "<f8" 8, "<U12" 48. */
+  uint64_t count = g_ascii_strtoull (type + 2, NULL, 10);
+
+  uint64_t n_bytes = type[1] == 'U' ? count * 4 : count;
   Entry entry = { .name = g_strconcat (name, ".npy", NULL), .offset = npz->offset };
 
   for (guint at = 0; at < n_dimensions; at++)
@@ -541,7 +489,13 @@ study_npz_begin (StudyNpz *npz, const char *name, const char *type, const uint64
 void
 study_npz_end (StudyNpz *npz)
 {
-  put_descriptor (npz, last_entry (npz));
+  const Entry *entry = last_entry (npz);
+  gsize width = entry->is_64 ? 8 : 4;
+
+  put_4 (npz, DESCRIPTOR_SIGNATURE);
+  put_4 (npz, entry->checksum);
+  put_number (npz, entry->n_bytes, width);
+  put_number (npz, entry->n_bytes, width);
 }
 
 /* Words of 64 bits, numbers whatever they stand for. */
@@ -608,42 +562,6 @@ is_feature (const StudyField *field)
 }
 
 static void
-add_texts (StudyNpz *npz, const GPtrArray *rows, guint column)
-{
-  g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
-
-  for (guint row = 0; row < rows->len; row++)
-    g_ptr_array_add (texts, study_row_column_text (g_ptr_array_index (rows, row), column));
-  study_npz_add_texts (npz, study_row_column_name (column), (const char *const *) texts->pdata,
-                       rows->len);
-}
-
-/* Counts that some runs do not know are numbers that have a NaN. */
-static void
-add_numbers (StudyNpz *npz, const GPtrArray *rows, const StudyField *field)
-{
-  g_autofree double *reals = g_new (double, rows->len + 1);
-  g_autofree uint64_t *integers = g_new (uint64_t, rows->len + 1);
-  gboolean is_real = field->kind == STUDY_FIELD_REAL;
-
-  for (guint at = 0; at < rows->len; at++) {
-    const StudyRow *row = g_ptr_array_index (rows, at);
-
-    if (field->kind == STUDY_FIELD_REAL)
-      reals[at] = *(double *) study_row_at (row, field);
-    else {
-      integers[at] = study_row_integer (row, field);
-      reals[at] = study_row_knows (row, field) ? (double) integers[at] : (double) NAN;
-      is_real = is_real || !study_row_knows (row, field);
-    }
-  }
-  if (is_real)
-    study_npz_add_reals (npz, field->name, reals, rows->len);
-  else
-    study_npz_add_integers (npz, field->name, integers, rows->len);
-}
-
-static void
 add_columns (StudyNpz *npz, const GPtrArray *rows, gboolean timing)
 {
   for (guint column = 0; column < study_row_n_columns (timing); column++) {
@@ -651,32 +569,36 @@ add_columns (StudyNpz *npz, const GPtrArray *rows, gboolean timing)
 
     if (is_feature (field))
       continue;
-    if (study_row_column_is_number (column))
-      add_numbers (npz, rows, field);
-    else
-      add_texts (npz, rows, column);
-  }
-}
+    if (study_row_column_is_number (column)) {
+      /* Counts that some runs do not know are numbers that have a NaN. */
+      g_autofree double *reals = g_new (double, rows->len + 1);
+      g_autofree uint64_t *integers = g_new (uint64_t, rows->len + 1);
+      gboolean is_real = field->kind == STUDY_FIELD_REAL;
 
-static void
-add_features (StudyNpz *npz, const GPtrArray *rows)
-{
-  const uint64_t shape[] = { rows->len, SIM_N_FEATURES };
-  const char *names[SIM_N_FEATURES];
+      for (guint at = 0; at < rows->len; at++) {
+        const StudyRow *row = g_ptr_array_index (rows, at);
 
-  for (guint feature = 0; feature < SIM_N_FEATURES; feature++)
-    names[feature] = sim_feature_name ((SimFeature) feature);
-  study_npz_add_texts (npz, "feature_names", names, SIM_N_FEATURES);
-  study_npz_begin (npz, "features", "<f8", shape, 2);
-  for (guint row = 0; row < rows->len; row++)
-    for (guint feature = 0; feature < SIM_N_FEATURES; feature++) {
-      uint64_t word;
+        if (field->kind == STUDY_FIELD_REAL)
+          reals[at] = *(double *) study_row_at (row, field);
+        else {
+          integers[at] = study_row_integer (row, field);
+          reals[at] = study_row_knows (row, field) ? (double) integers[at] : (double) NAN;
+          is_real = is_real || !study_row_knows (row, field);
+        }
+      }
+      if (is_real)
+        study_npz_add_reals (npz, field->name, reals, rows->len);
+      else
+        study_npz_add_integers (npz, field->name, integers, rows->len);
+    } else {
+      g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
 
-      memcpy (&word, &((StudyRow *) g_ptr_array_index (rows, row))->features[feature], sizeof word);
-      word = GUINT64_TO_LE (word);
-      study_npz_write (npz, &word, sizeof word);
+      for (guint row = 0; row < rows->len; row++)
+        g_ptr_array_add (texts, study_row_column_text (g_ptr_array_index (rows, row), column));
+      study_npz_add_texts (npz, study_row_column_name (column), (const char *const *) texts->pdata,
+                           rows->len);
     }
-  study_npz_end (npz);
+  }
 }
 
 /* --- Blobs --- */
@@ -706,42 +628,6 @@ drop_blobs (StudyRow *row)
   g_clear_pointer (&row->rank_times, g_bytes_unref);
 }
 
-/* sizes[row]: words of its blob, 0 when it kept none. */
-static gboolean
-measure_blobs (StudyStore *store, const GPtrArray *rows, const Kind *kind, gsize *sizes,
-               GError **error)
-{
-  for (guint at = 0; at < rows->len; at++) {
-    StudyRow *row = g_ptr_array_index (rows, at);
-    GBytes *blob;
-
-    if (!study_store_load_blobs (store, row, error))
-      return FALSE;
-    blob = blob_of (row, kind);
-    sizes[at] = blob != NULL ? g_bytes_get_size (blob) / sizeof (uint64_t) : 0;
-    drop_blobs (row);
-  }
-  return TRUE;
-}
-
-static gboolean
-write_blob (StudyNpz *npz, StudyStore *store, StudyRow *row, const Kind *kind, GError **error)
-{
-  const uint64_t *words;
-  gsize n_bytes;
-
-  if (!study_store_load_blobs (store, row, error))
-    return FALSE;
-  words = g_bytes_get_data (blob_of (row, kind), &n_bytes);
-  for (gsize at = 0; at < n_bytes / sizeof *words; at++) {
-    uint64_t little = GUINT64_TO_LE (words[at]);
-
-    study_npz_write (npz, &little, sizeof little);
-  }
-  drop_blobs (row);
-  return TRUE;
-}
-
 /* The blobs of one size, and of which runs they are.  There are several sizes when
  * machines or numbers of ranks differ: the arrays then have theirs in their names. */
 static gboolean
@@ -759,9 +645,21 @@ add_blobs_of_size (StudyNpz *npz, StudyStore *store, const GPtrArray *rows, cons
       runs[shape[0]++] = at;
   study_npz_add_integers (npz, runs_name, runs, shape[0]);
   study_npz_begin (npz, name, kind->type, shape, kind->width > 1 ? 3 : 2);
-  for (uint64_t at = 0; at < shape[0]; at++)
-    if (!write_blob (npz, store, g_ptr_array_index (rows, runs[at]), kind, error))
+  for (uint64_t at = 0; at < shape[0]; at++) {
+    StudyRow *row = g_ptr_array_index (rows, runs[at]);
+    const uint64_t *words;
+    gsize n_bytes;
+
+    if (!study_store_load_blobs (store, row, error))
       return FALSE;
+    words = g_bytes_get_data (blob_of (row, kind), &n_bytes);
+    for (gsize i = 0; i < n_bytes / sizeof *words; i++) {
+      uint64_t little = GUINT64_TO_LE (words[i]);
+
+      study_npz_write (npz, &little, sizeof little);
+    }
+    drop_blobs (row);
+  }
   study_npz_end (npz);
   return TRUE;
 }
@@ -775,24 +673,6 @@ is_new_size (const gsize *sizes, guint at)
   return sizes[at] > 0;
 }
 
-static gboolean
-add_blobs (StudyNpz *npz, StudyStore *store, const GPtrArray *rows, const Kind *kind,
-           GError **error)
-{
-  g_autofree gsize *sizes = g_new (gsize, rows->len + 1);
-  guint n_sizes = 0;
-
-  if (!measure_blobs (store, rows, kind, sizes, error))
-    return FALSE;
-  for (guint at = 0; at < rows->len; at++)
-    n_sizes += is_new_size (sizes, at);
-  for (guint at = 0; at < rows->len; at++)
-    if (is_new_size (sizes, at) &&
-        !add_blobs_of_size (npz, store, rows, kind, sizes, sizes[at], n_sizes == 1, error))
-      return FALSE;
-  return TRUE;
-}
-
 gboolean
 study_export_npz (StudyStore *store, gboolean timing, FILE *out, GError **error)
 {
@@ -802,9 +682,44 @@ study_export_npz (StudyStore *store, gboolean timing, FILE *out, GError **error)
   if (npz == NULL)
     return FALSE;
   add_columns (npz, rows, timing);
-  add_features (npz, rows);
-  for (gsize at = 0; at < G_N_ELEMENTS (kinds); at++)
-    if (!add_blobs (npz, store, rows, &kinds[at], error))
-      return FALSE;
+
+  const uint64_t shape[] = { rows->len, SIM_N_FEATURES };
+  const char *names[SIM_N_FEATURES];
+
+  for (guint feature = 0; feature < SIM_N_FEATURES; feature++)
+    names[feature] = sim_feature_name ((SimFeature) feature);
+  study_npz_add_texts (npz, "feature_names", names, SIM_N_FEATURES);
+  study_npz_begin (npz, "features", "<f8", shape, 2);
+  for (guint row = 0; row < rows->len; row++)
+    for (guint feature = 0; feature < SIM_N_FEATURES; feature++) {
+      uint64_t word;
+
+      memcpy (&word, &((StudyRow *) g_ptr_array_index (rows, row))->features[feature], sizeof word);
+      word = GUINT64_TO_LE (word);
+      study_npz_write (npz, &word, sizeof word);
+    }
+  study_npz_end (npz);
+  for (gsize at = 0; at < G_N_ELEMENTS (kinds); at++) {
+    g_autofree gsize *sizes = g_new (gsize, rows->len + 1);
+    guint n_sizes = 0;
+
+    /* sizes[row]: words of its blob, 0 when it kept none. */
+    for (guint i = 0; i < rows->len; i++) {
+      StudyRow *row = g_ptr_array_index (rows, i);
+      GBytes *blob;
+
+      if (!study_store_load_blobs (store, row, error))
+        return FALSE;
+      blob = blob_of (row, &kinds[at]);
+      sizes[i] = blob != NULL ? g_bytes_get_size (blob) / sizeof (uint64_t) : 0;
+      drop_blobs (row);
+    }
+    for (guint i = 0; i < rows->len; i++)
+      n_sizes += is_new_size (sizes, i);
+    for (guint i = 0; i < rows->len; i++)
+      if (is_new_size (sizes, i) &&
+          !add_blobs_of_size (npz, store, rows, &kinds[at], sizes, sizes[i], n_sizes == 1, error))
+        return FALSE;
+  }
   return TRUE;
 }

@@ -13,29 +13,34 @@
 /* A division by it gives the closest number to a decimal one of picoseconds. */
 #define PS_PER_SECOND 1e12
 
-#define FIELD(kind, name)                                      \
-  {                                                            \
-#name, STUDY_FIELD_##kind, G_STRUCT_OFFSET(StudyRow, name) \
+#define FIELD(kind, name, unit)                                      \
+  {                                                                  \
+#name, STUDY_FIELD_##kind, G_STRUCT_OFFSET(StudyRow, name), unit \
   }
 
 /* Features, which have names of their own, come between the two. */
 static const StudyField head[] = {
-  FIELD (TEXT, key),           FIELD (TEXT, trace),        FIELD (TEXT, trace_hash),
-  FIELD (TEXT, machine),       FIELD (TEXT, machine_hash), FIELD (TEXT, mapping),
-  FIELD (TEXT, mapping_hash),  FIELD (TEXT, network),      FIELD (TEXT, routing),
-  FIELD (TEXT, grain),         FIELD (TEXT, version),      FIELD (U32, ranks),
-  FIELD (U32, ranks_per_node), FIELD (U32, nodes),         FIELD (U32, links),
-  FIELD (REAL, compute_scale), FIELD (U64, seed),          FIELD (U32, repetition),
-  FIELD (STATUS, status),      FIELD (TEXT, error),        FIELD (REAL, time_s),
-  FIELD (REAL, compute_s_avg), FIELD (REAL, wait_s_avg),   FIELD (REAL, wait_s_max),
-  FIELD (U64, messages),       FIELD (U64, message_bytes), FIELD (U64, packets),
-  FIELD (U64, packet_hops),    FIELD (U64, events),
+  FIELD (TEXT, key, NULL),           FIELD (TEXT, trace, NULL),
+  FIELD (TEXT, trace_hash, NULL),    FIELD (TEXT, machine, NULL),
+  FIELD (TEXT, machine_hash, NULL),  FIELD (TEXT, mapping, NULL),
+  FIELD (TEXT, mapping_hash, NULL),  FIELD (TEXT, network, NULL),
+  FIELD (TEXT, routing, NULL),       FIELD (TEXT, grain, NULL),
+  FIELD (TEXT, version, NULL),       FIELD (U32, ranks, NULL),
+  FIELD (U32, ranks_per_node, NULL), FIELD (U32, nodes, NULL),
+  FIELD (U32, links, NULL),          FIELD (REAL, compute_scale, NULL),
+  FIELD (U64, seed, NULL),           FIELD (U32, repetition, NULL),
+  FIELD (STATUS, status, NULL),      FIELD (TEXT, error, NULL),
+  FIELD (REAL, time_s, "s"),         FIELD (REAL, compute_s_avg, "s"),
+  FIELD (REAL, wait_s_avg, "s"),     FIELD (REAL, wait_s_max, "s"),
+  FIELD (U64, messages, NULL),       FIELD (U64, message_bytes, "bytes"),
+  FIELD (U64, packets, NULL),        FIELD (U64, packet_hops, NULL),
+  FIELD (U64, events, NULL),
 };
 
 static const StudyField tail[] = {
-  FIELD (LIST, warnings),
-  FIELD (REAL, wall_s),
-  FIELD (U64, peak_rss_bytes),
+  FIELD (LIST, warnings, NULL),
+  FIELD (REAL, wall_s, "s"),
+  FIELD (U64, peak_rss_bytes, "bytes"),
 };
 
 #define N_HEAD   G_N_ELEMENTS (head)
@@ -63,7 +68,8 @@ make_fields (gpointer unused)
   for (guint feature = 0; feature < SIM_N_FEATURES; feature++)
     fields[N_HEAD + feature] =
         (StudyField){ sim_feature_name ((SimFeature) feature), STUDY_FIELD_REAL,
-                      G_STRUCT_OFFSET (StudyRow, features) + feature * sizeof (double) };
+                      G_STRUCT_OFFSET (StudyRow, features) + feature * sizeof (double),
+                      sim_feature_unit ((SimFeature) feature) };
   memcpy (&fields[N_HEAD + SIM_N_FEATURES], tail, sizeof tail);
   return fields;
 }
@@ -91,6 +97,15 @@ study_row_integer (const StudyRow *row, const StudyField *field)
   if (field->kind == STUDY_FIELD_U64)
     return *(const uint64_t *) at;
   return field->kind == STUDY_FIELD_U32 ? *(const uint32_t *) at : *(const StudyStatus *) at;
+}
+
+double
+study_row_number (const StudyRow *row, const StudyField *field)
+{
+  if (!study_row_knows (row, field))
+    return (double) NAN;
+  return field->kind == STUDY_FIELD_REAL ? *(const double *) study_row_at (row, field)
+                                         : (double) study_row_integer (row, field);
 }
 
 void
@@ -189,41 +204,6 @@ study_rank_summary (const SimReplayResult *result)
   return summary;
 }
 
-static void
-take_times (StudyRow *row, const SimReplayResult *result)
-{
-  StudyRankSummary summary = study_rank_summary (result);
-
-  row->time_s = (double) result->time_ps / PS_PER_SECOND;
-  row->compute_s_avg = summary.compute_s_avg;
-  row->wait_s_avg = summary.wait_s_avg;
-  row->wait_s_max = summary.wait_s_max;
-}
-
-static GBytes *
-link_bytes_new (const SimCounters *counters)
-{
-  uint64_t *bytes = g_new (uint64_t, counters->n_places);
-
-  for (uint32_t link = 0; link < counters->n_places; link++)
-    bytes[link] = counters->link[link].payload_bytes;
-  return g_bytes_new_take (bytes, counters->n_places * sizeof *bytes);
-}
-
-static GBytes *
-rank_times_new (const SimReplayResult *result)
-{
-  StudyRankTimes *times = g_new (StudyRankTimes, result->n_ranks);
-
-  for (uint32_t rank = 0; rank < result->n_ranks; rank++)
-    times[rank] = (StudyRankTimes){
-      .end_s = (double) result->ranks[rank].end_ps / PS_PER_SECOND,
-      .compute_s = (double) result->ranks[rank].compute_ps / PS_PER_SECOND,
-      .wait_s = (double) result->ranks[rank].wait_ps / PS_PER_SECOND,
-    };
-  return g_bytes_new_take (times, result->n_ranks * sizeof *times);
-}
-
 void
 study_row_take (StudyRow *row, const SimRun *run, SimNetworkKind network, gboolean keep_links,
                 gboolean keep_ranks)
@@ -232,8 +212,14 @@ study_row_take (StudyRow *row, const SimRun *run, SimNetworkKind network, gboole
 
   row->status = STUDY_DONE;
   g_clear_pointer (&row->error, g_free);
-  if (has_time)
-    take_times (row, &run->result);
+  if (has_time) {
+    StudyRankSummary summary = study_rank_summary (&run->result);
+
+    row->time_s = (double) run->result.time_ps / PS_PER_SECOND;
+    row->compute_s_avg = summary.compute_s_avg;
+    row->wait_s_avg = summary.wait_s_avg;
+    row->wait_s_max = summary.wait_s_max;
+  }
   row->links = run->counters->n_links;
   row->messages = run->result.messages;
   row->message_bytes = run->result.message_bytes;
@@ -249,10 +235,25 @@ study_row_take (StudyRow *row, const SimRun *run, SimNetworkKind network, gboole
     row->warnings[at] = g_strdup (g_ptr_array_index (run->warnings, at));
   g_clear_pointer (&row->link_bytes, g_bytes_unref);
   g_clear_pointer (&row->rank_times, g_bytes_unref);
-  if (keep_links)
-    row->link_bytes = link_bytes_new (run->counters);
-  if (keep_ranks && has_time)
-    row->rank_times = rank_times_new (&run->result);
+  if (keep_links) {
+    const SimCounters *counters = run->counters;
+    uint64_t *bytes = g_new (uint64_t, counters->n_places);
+
+    for (uint32_t link = 0; link < counters->n_places; link++)
+      bytes[link] = counters->link[link].payload_bytes;
+    row->link_bytes = g_bytes_new_take (bytes, counters->n_places * sizeof *bytes);
+  }
+  if (keep_ranks && has_time) {
+    StudyRankTimes *times = g_new (StudyRankTimes, run->result.n_ranks);
+
+    for (uint32_t rank = 0; rank < run->result.n_ranks; rank++)
+      times[rank] = (StudyRankTimes){
+        .end_s = (double) run->result.ranks[rank].end_ps / PS_PER_SECOND,
+        .compute_s = (double) run->result.ranks[rank].compute_ps / PS_PER_SECOND,
+        .wait_s = (double) run->result.ranks[rank].wait_ps / PS_PER_SECOND,
+      };
+    row->rank_times = g_bytes_new_take (times, run->result.n_ranks * sizeof *times);
+  }
 }
 
 /* --- Columns --- */
@@ -453,19 +454,6 @@ study_row_pack (const StudyRow *row)
 }
 
 static gboolean
-unpack_texts (StudyRow *row, GVariant *texts)
-{
-  gsize next = 0;
-
-  if (g_variant_n_children (texts) != n_fields_of (is_text))
-    return FALSE;
-  for (guint at = 0; at < study_row_n_fields (); at++)
-    if (is_text (study_row_field (at)->kind))
-      g_variant_get_child (texts, next++, "ms", study_row_at (row, study_row_field (at)));
-  return TRUE;
-}
-
-static gboolean
 unpack_integers (StudyRow *row, GVariant *integers)
 {
   gsize n, next = 0;
@@ -513,7 +501,15 @@ study_row_unpack (GVariant *block)
   g_clear_pointer (&row->warnings, g_strfreev);
   g_variant_get (block, "(@ams@at@ad^as@may@may)", &texts, &integers, &reals, &row->warnings,
                  &link_bytes, &rank_times);
-  if (!unpack_texts (row, texts) || !unpack_integers (row, integers) || !unpack_reals (row, reals))
+
+  gsize next = 0;
+
+  if (g_variant_n_children (texts) != n_fields_of (is_text))
+    return NULL;
+  for (guint at = 0; at < study_row_n_fields (); at++)
+    if (is_text (study_row_field (at)->kind))
+      g_variant_get_child (texts, next++, "ms", study_row_at (row, study_row_field (at)));
+  if (!unpack_integers (row, integers) || !unpack_reals (row, reals))
     return NULL;
   row->link_bytes = unpack_bytes (link_bytes);
   row->rank_times = unpack_bytes (rank_times);

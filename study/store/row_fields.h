@@ -20,7 +20,8 @@ typedef enum {
 typedef struct {
   const char *name;
   StudyFieldKind kind;
-  gsize offset; /* in StudyRow */
+  gsize offset;     /* in StudyRow */
+  const char *unit; /* "s", "bytes", or of a feature; NULL: none */
 } StudyField;
 
 /* In the order of the columns of every table; those of timing are the last.  The
@@ -33,6 +34,9 @@ study_row_at (const StudyRow *row, const StudyField *field)
 {
   return (char *) row + field->offset;
 }
+
+/* The value of a field that is U32, U64, REAL or the status; NaN: not known. */
+double study_row_number (const StudyRow *row, const StudyField *field);
 
 /* The number of a field that is U32, U64 or the status. */
 uint64_t study_row_integer (const StudyRow *row, const StudyField *field);

@@ -150,17 +150,6 @@ connect_to_read (StudyStore *store, GError **error)
          study_store_exec (store, look, error);
 }
 
-static gboolean
-connect_to_write (StudyStore *store, StudyStoreMode mode, GError **error)
-{
-  int flags = SQLITE_OPEN_READWRITE | (mode == STUDY_STORE_CREATE ? SQLITE_OPEN_CREATE : 0);
-
-  if (!connect_to (store, flags, FALSE, error))
-    return FALSE;
-  return sqlite3_db_readonly (store->db, "main") != 1 ||
-         refuse (store, STUDY_ERROR_STORE, "cannot be written", error);
-}
-
 /* --- What is it? --- */
 
 static gboolean
@@ -228,7 +217,14 @@ open_store (StudyStore *store, StudyStoreMode mode, GError **error)
   if (mode == STUDY_STORE_READ)
     return connect_to_read (store, error) && check_kind (store, mode, error);
   store->lock = study_lock_new (store->path, mode == STUDY_STORE_CREATE, error);
-  return store->lock != NULL && connect_to_write (store, mode, error) &&
+  if (store->lock == NULL)
+    return FALSE;
+  int flags = SQLITE_OPEN_READWRITE | (mode == STUDY_STORE_CREATE ? SQLITE_OPEN_CREATE : 0);
+
+  if (!connect_to (store, flags, FALSE, error))
+    return FALSE;
+  return (sqlite3_db_readonly (store->db, "main") != 1 ||
+          refuse (store, STUDY_ERROR_STORE, "cannot be written", error)) &&
          check_kind (store, mode, error) && prepare_to_write (store, error);
 }
 
@@ -260,38 +256,6 @@ study_store_free (StudyStore *store)
 
 /* --- Is it still there? --- */
 
-/* SQLite does not bring the log of a renamed file into it on closing, as the log of a
- * new file may have its name by then.  The log that is left is empty, and is removed where
- * no other file has the store's name. */
-static void
-finish_renamed (StudyStore *store)
-{
-  static const char *const endings[] = { "-wal", "-shm" };
-
-  sqlite3_wal_checkpoint_v2 (store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-  for (gsize at = 0; at < G_N_ELEMENTS (endings); at++) {
-    g_autofree char *beside = g_strconcat (store->path, endings[at], NULL);
-
-    if (g_access (store->path, F_OK) != 0)
-      g_unlink (beside);
-  }
-}
-
-static gboolean
-tell_moved (const StudyStore *store, StudyLockState state, const char *path, GError **error)
-{
-  if (state == STUDY_LOCK_REMOVED)
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_MOVED,
-                 "%s: was removed while it was written to; the runs that it had are lost",
-                 store->path);
-  else
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_MOVED,
-                 "%s: was renamed%s%s while it was written to; the runs stored before are in the "
-                 "renamed file, which is not written to any more",
-                 store->path, path != NULL ? " to " : "", path != NULL ? path : "");
-  return FALSE;
-}
-
 /* What was committed to a renamed file is brought into it. */
 gboolean
 study_store_check_place (StudyStore *store, GError **error)
@@ -309,10 +273,31 @@ study_store_check_place (StudyStore *store, GError **error)
     return TRUE;
   if (state == STUDY_LOCK_IN_PLACE)
     state = STUDY_LOCK_RENAMED;
-  if (!store->moved && state == STUDY_LOCK_RENAMED)
-    finish_renamed (store);
+  if (!store->moved && state == STUDY_LOCK_RENAMED) {
+    /* SQLite does not bring the log of a renamed file into it on closing, as the log of a
+     * new file may have its name by then.  The log that is left is empty, and is removed where
+     * no other file has the store's name. */
+    static const char *const endings[] = { "-wal", "-shm" };
+
+    sqlite3_wal_checkpoint_v2 (store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    for (gsize at = 0; at < G_N_ELEMENTS (endings); at++) {
+      g_autofree char *beside = g_strconcat (store->path, endings[at], NULL);
+
+      if (g_access (store->path, F_OK) != 0)
+        g_unlink (beside);
+    }
+  }
   store->moved = TRUE;
-  return tell_moved (store, state, path, error);
+  if (state == STUDY_LOCK_REMOVED)
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_MOVED,
+                 "%s: was removed while it was written to; the runs that it had are lost",
+                 store->path);
+  else
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_MOVED,
+                 "%s: was renamed%s%s while it was written to; the runs stored before are in the "
+                 "renamed file, which is not written to any more",
+                 store->path, path != NULL ? " to " : "", path != NULL ? path : "");
+  return FALSE;
 }
 
 const char *
@@ -325,21 +310,6 @@ study_store_path (const StudyStore *store)
 
 #define INSERT       "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 #define PLAN_COLUMNS 10
-
-static void
-bind_row (sqlite3_stmt *statement, gint64 place, const StudyRow *row)
-{
-  const char *const names[] = { row->key,     row->trace,   row->machine,
-                                row->mapping, row->network, row->routing };
-  int at = 1;
-
-  sqlite3_bind_int64 (statement, at++, place);
-  for (gsize name = 0; name < G_N_ELEMENTS (names); name++)
-    study_store_bind_text (statement, at++, names[name]);
-  sqlite3_bind_double (statement, at++, row->compute_scale); /* NaN binds NULL */
-  sqlite3_bind_int64 (statement, at++, (sqlite3_int64) row->seed);
-  sqlite3_bind_int64 (statement, at, row->repetition);
-}
 
 static gboolean
 put_study (StudyStore *store, const char *name, const char *file_text, GError **error)
@@ -362,7 +332,17 @@ put_plan (StudyStore *store, StudyRow *const *rows, guint n_rows, GError **error
   if (statement == NULL || !study_store_exec (store, "DELETE FROM plan", error))
     return FALSE;
   for (guint at = 0; at < n_rows; at++) {
-    bind_row (statement, at, rows[at]);
+    const StudyRow *row = rows[at];
+    const char *const names[] = { row->key,     row->trace,   row->machine,
+                                  row->mapping, row->network, row->routing };
+    int i = 1;
+
+    sqlite3_bind_int64 (statement, i++, at);
+    for (gsize name = 0; name < G_N_ELEMENTS (names); name++)
+      study_store_bind_text (statement, i++, names[name]);
+    sqlite3_bind_double (statement, i++, row->compute_scale); /* NaN binds NULL */
+    sqlite3_bind_int64 (statement, i++, (sqlite3_int64) row->seed);
+    sqlite3_bind_int64 (statement, i, row->repetition);
     if (!study_store_run (store, statement, error))
       return FALSE;
   }
@@ -757,26 +737,6 @@ merge_row (StudyStore *store, StudyStore *from, StudyRow *row, GError **error)
   return study_store_load_blobs (from, row, error) && study_store_insert_row (store, row, error);
 }
 
-static gboolean
-merge_rows (StudyStore *store, StudyStore *from, GError **error)
-{
-  g_autoptr (sqlite3_stmt) statement =
-      study_store_prepare (from, "SELECT rowid, * FROM runs ORDER BY rowid", error);
-  StudyStoreRecord record = { from, statement, "runs", G_MININT64 };
-  gboolean has_row = statement != NULL;
-
-  while (has_row) {
-    g_autoptr (StudyRow) row = NULL;
-
-    if (!study_store_step (from, statement, &has_row, error))
-      return FALSE;
-    row = has_row ? study_store_row_at (&record, FALSE, error) : NULL;
-    if (has_row && (row == NULL || !merge_row (store, from, row, error)))
-      return FALSE;
-  }
-  return statement != NULL;
-}
-
 /* A table whose rows are known by their content. */
 typedef struct {
   const char *name;
@@ -853,17 +813,22 @@ merge_all (StudyStore *store, StudyStore *from, GError **error)
   for (gsize at = 0; at < G_N_ELEMENTS (tables); at++)
     if (!merge_table (store, from, &tables[at], error))
       return FALSE;
-  return merge_rows (store, from, error) && merge_plan (store, from, error);
-}
 
-static gboolean
-merge_from (StudyStore *store, StudyStore *from, GError **error)
-{
-  /* What is read is of one moment, even if somebody writes to it. */
-  return study_store_exec (from, "BEGIN", error) && check_versions (store, from, error) &&
-         study_store_begin (store, error) &&
-         study_store_end (store, merge_all (store, from, error), error) &&
-         study_store_check_place (store, error);
+  g_autoptr (sqlite3_stmt) statement =
+      study_store_prepare (from, "SELECT rowid, * FROM runs ORDER BY rowid", error);
+  StudyStoreRecord record = { from, statement, "runs", G_MININT64 };
+  gboolean has_row = statement != NULL;
+
+  while (has_row) {
+    g_autoptr (StudyRow) row = NULL;
+
+    if (!study_store_step (from, statement, &has_row, error))
+      return FALSE;
+    row = has_row ? study_store_row_at (&record, FALSE, error) : NULL;
+    if (has_row && (row == NULL || !merge_row (store, from, row, error)))
+      return FALSE;
+  }
+  return statement != NULL && merge_plan (store, from, error);
 }
 
 gboolean
@@ -879,5 +844,9 @@ study_store_merge (StudyStore *store, const char *from_path, GError **error)
                  from_path);
     return FALSE;
   }
-  return merge_from (store, from, error);
+  /* What is read is of one moment, even if somebody writes to it. */
+  return study_store_exec (from, "BEGIN", error) && check_versions (store, from, error) &&
+         study_store_begin (store, error) &&
+         study_store_end (store, merge_all (store, from, error), error) &&
+         study_store_check_place (store, error);
 }

@@ -649,16 +649,6 @@ study_store_check_machine_record (StudyStoreRecord *record, GError **error)
          study_store_text_cell (record, 2, "text", STUDY_STORE_MAX_TEXT, FALSE, &text, error);
 }
 
-/* Machine files are read from files. */
-static TopoMachine *
-machine_of_text (const char *text, GError **error)
-{
-  g_autoptr (StudyTextFile) file = study_text_file_new (text, error);
-  g_autoptr (GHashTable) hashes = study_machine_text_hashes (text);
-
-  return file != NULL ? topo_machine_new_known (file->path, hashes, error) : NULL;
-}
-
 static gboolean
 check_machine_hash (const StudyStore *store, const TopoMachine *machine, const StudyRow *row,
                     GError **error)
@@ -689,22 +679,6 @@ study_store_check_machine (const StudyStore *store, const TopoMachine *machine, 
   return FALSE;
 }
 
-static void
-tell_no_machine (const StudyStoreRecord *record, const StudyRow *row, const GError *trouble,
-                 GError **error)
-{
-  if (g_error_matches (trouble, TOPO_ERROR, TOPO_ERROR_CHANGED))
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_CHANGED,
-                 "%s: table machines, row %" G_GINT64_FORMAT ": the files that describe %s are not "
-                 "known to be those that it was simulated with: %s; 'hopcast study run' of its "
-                 "study stores their hashes",
-                 record->store->path, record->row, row->machine, trouble->message);
-  else
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_STORE,
-                 "%s: table machines, row %" G_GINT64_FORMAT ", column text: %s",
-                 record->store->path, record->row, trouble->message);
-}
-
 TopoMachine *
 study_store_machine (StudyStore *store, const StudyRow *row, GError **error)
 {
@@ -720,9 +694,25 @@ study_store_machine (StudyStore *store, const StudyRow *row, GError **error)
   }
   if (!study_store_check_machine_record (&record, error))
     return NULL;
-  machine = machine_of_text ((const char *) sqlite3_column_text (found, 2), &trouble);
+
+  /* Machine files are read from files. */
+  const char *text = (const char *) sqlite3_column_text (found, 2);
+  g_autoptr (StudyTextFile) file = study_text_file_new (text, &trouble);
+  g_autoptr (GHashTable) hashes = study_machine_text_hashes (text);
+
+  machine = file != NULL ? topo_machine_new_known (file->path, hashes, &trouble) : NULL;
   if (machine == NULL) {
-    tell_no_machine (&record, row, trouble, error);
+    if (g_error_matches (trouble, TOPO_ERROR, TOPO_ERROR_CHANGED))
+      g_set_error (error, STUDY_ERROR, STUDY_ERROR_CHANGED,
+                   "%s: table machines, row %" G_GINT64_FORMAT
+                   ": the files that describe %s are not "
+                   "known to be those that it was simulated with: %s; 'hopcast study run' of its "
+                   "study stores their hashes",
+                   record.store->path, record.row, row->machine, trouble->message);
+    else
+      g_set_error (error, STUDY_ERROR, STUDY_ERROR_STORE,
+                   "%s: table machines, row %" G_GINT64_FORMAT ", column text: %s",
+                   record.store->path, record.row, trouble->message);
     return NULL;
   }
   if (!check_machine_hash (store, machine, row, error) ||

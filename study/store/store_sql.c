@@ -512,19 +512,6 @@ sql_type (StudyFieldKind kind)
   return kind == STUDY_FIELD_U32 || kind == STUDY_FIELD_U64 ? "INTEGER" : "TEXT";
 }
 
-static void
-add_runs (GString *sql)
-{
-  g_string_append (sql, "CREATE TABLE runs (");
-  for (guint at = 0; at < study_row_n_fields (); at++) {
-    const StudyField *field = study_row_field (at);
-
-    g_string_append_printf (sql, "%s\"%s\" %s%s", at > 0 ? ", " : "", field->name,
-                            sql_type (field->kind), at == 0 ? " PRIMARY KEY NOT NULL" : "");
-  }
-  g_string_append (sql, ");");
-}
-
 /* How one study calls a run is the plan's; the same run may have other names in
  * another place. */
 gboolean
@@ -571,7 +558,14 @@ add_tables (GString *sql)
       " places BLOB NOT NULL);"
       "CREATE TABLE edges (trace_hash TEXT PRIMARY KEY NOT NULL, ranks INTEGER NOT NULL,"
       " edges INTEGER NOT NULL, data BLOB NOT NULL);");
-  add_runs (sql);
+  g_string_append (sql, "CREATE TABLE runs (");
+  for (guint at = 0; at < study_row_n_fields (); at++) {
+    const StudyField *field = study_row_field (at);
+
+    g_string_append_printf (sql, "%s\"%s\" %s%s", at > 0 ? ", " : "", field->name,
+                            sql_type (field->kind), at == 0 ? " PRIMARY KEY NOT NULL" : "");
+  }
+  g_string_append (sql, ");");
   g_string_append (sql, "CREATE VIEW results AS SELECT place");
   add_results (sql);
   g_string_append_c (sql, ';');
