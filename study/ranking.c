@@ -38,6 +38,8 @@ typedef struct {
 
 /* --- Columns --- */
 
+static void case_free (StudyCase *study_case);
+
 static guint
 column_find (const char *name)
 {
@@ -150,7 +152,7 @@ builder_free (gpointer data)
 
   g_ptr_array_unref (builder->groups);
   g_hash_table_unref (builder->of_mapping);
-  study_case_free (builder->result);
+  case_free (builder->result);
   g_free (builder);
 }
 
@@ -224,17 +226,16 @@ default_hash (const StudyRow *row, const Machines *machines)
 static const char *
 default_by_places (const GPtrArray *groups, const Machines *machines)
 {
-  /* The first row on the machine that was asked for; NULL: there is no row.  A rankfile has a
-   * machine of its own, which has all cores as slots: never fewer, and mostly more. */
-  const StudyRow *fewest = NULL;
+  const StudyRow *asked = NULL; /* the first row on the machine of the study; NULL: no row */
 
+  /* A rankfile has a machine of its own with all cores as slots: never fewer, and mostly more. */
   for (guint i = 0; i < groups->len; i++) {
     const StudyRow *row = ((const Group *) g_ptr_array_index (groups, i))->row;
 
-    if (fewest == NULL || row->ranks_per_node < fewest->ranks_per_node)
-      fewest = row;
+    if (asked == NULL || row->ranks_per_node < asked->ranks_per_node)
+      asked = row;
   }
-  const StudyRow *asked = fewest;
+
   g_autofree char *hash = asked != NULL ? default_hash (asked, machines) : NULL;
 
   for (guint i = 0; hash != NULL && i < groups->len; i++) {
@@ -291,8 +292,8 @@ builder_finish (Builder *builder, double tie, const Machines *machines)
   return result;
 }
 
-void
-study_case_free (StudyCase *study_case)
+static void
+case_free (StudyCase *study_case)
 {
   if (study_case == NULL)
     return;
@@ -300,12 +301,6 @@ study_case_free (StudyCase *study_case)
   g_free (study_case->default_mapping);
   g_array_unref (study_case->ranked);
   g_free (study_case);
-}
-
-static void
-case_free (gpointer data)
-{
-  study_case_free (data);
 }
 
 /* What a case with this row is ranked by. */
@@ -324,7 +319,7 @@ cases_new (const GPtrArray *rows, const char *column, const double *values, doub
 {
   g_autoptr (GPtrArray) builders = g_ptr_array_new_with_free_func (builder_free);
   g_autoptr (GHashTable) of_key = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  GPtrArray *cases = g_ptr_array_new_with_free_func (case_free);
+  GPtrArray *cases = g_ptr_array_new_with_free_func ((GDestroyNotify) case_free);
 
   g_assert (tie >= 0);
   for (guint i = 0; i < rows->len; i++) {

@@ -129,27 +129,6 @@ ends_of (const uint8_t *mark, uint32_t n_places, const PredictBoundKind *kind)
   return ends;
 }
 
-static void
-add_placement (StudyBoundWork *work, const TopoLevels *levels, const uint8_t *mark,
-               PredictBoundWhere where, uint32_t pairs, uint32_t outside)
-{
-  StudyBoundCurve *curve =
-      add_curve (work, PREDICT_BOUND_MESSAGE, topo_placement_class (levels, mark));
-  Ends ends;
-
-  curve->kind.where = where;
-  curve->kind.pairs = pairs;
-  curve->kind.outside = outside;
-  curve->kind.ranks = 2;
-  ends = ends_of (mark, levels->n_places, &curve->kind);
-  for (uint32_t i = 0; i < ends.n; i++)
-    add_rank (curve, ends.first[i] / levels->n_places,
-              levels->core[ends.first[i] % levels->n_places]);
-  for (uint32_t i = 0; i < ends.n; i++)
-    add_rank (curve, ends.second[i] / levels->n_places,
-              levels->core[ends.second[i] % levels->n_places]);
-}
-
 /* For the curves that have none yet.  A barrier has no size. */
 static gboolean
 add_runs (StudyBoundWork *work, guint first_curve, GError **error)
@@ -186,8 +165,24 @@ add_messages (StudyBoundWork *work, const TopoLevels *levels, PredictBoundWhere 
           topo_placements_new (levels, (TopoPlacementKind){ n_observed, pairs, outside });
       guint first = work->curves->len;
 
-      for (uint32_t i = 0; i < found->n; i++)
-        add_placement (work, levels, found->mark + (gsize) i * n, where, pairs, outside);
+      for (uint32_t i = 0; i < found->n; i++) {
+        const uint8_t *mark = found->mark + (gsize) i * n;
+        StudyBoundCurve *curve =
+            add_curve (work, PREDICT_BOUND_MESSAGE, topo_placement_class (levels, mark));
+        Ends ends;
+
+        curve->kind.where = where;
+        curve->kind.pairs = pairs;
+        curve->kind.outside = outside;
+        curve->kind.ranks = 2;
+        ends = ends_of (mark, levels->n_places, &curve->kind);
+        for (uint32_t j = 0; j < ends.n; j++)
+          add_rank (curve, ends.first[j] / levels->n_places,
+                    levels->core[ends.first[j] % levels->n_places]);
+        for (uint32_t j = 0; j < ends.n; j++)
+          add_rank (curve, ends.second[j] / levels->n_places,
+                    levels->core[ends.second[j] % levels->n_places]);
+      }
       if (!add_runs (work, first, error))
         return FALSE;
     }
@@ -206,22 +201,6 @@ study_bound_pattern_class (const TopoLevels *levels, const uint32_t *places, uin
   return topo_placement_class (levels, mark);
 }
 
-static void
-add_pattern (StudyBoundWork *work, const TopoLevels *levels, const TopoPattern *pattern,
-             const StudyBoundCollective *collective)
-{
-  StudyBoundCurve *curve =
-      add_curve (work, trace_op_name (collective->kind),
-                 study_bound_pattern_class (levels, pattern->place, pattern->n_tasks));
-
-  curve->op = collective->kind;
-  curve->kind.ranks = collective->n_ranks;
-  curve->n_nodes = collective->n_ranks / pattern->n_tasks;
-  for (uint32_t rank = 0; rank < collective->n_ranks; rank++)
-    add_rank (curve, rank / pattern->n_tasks,
-              levels->core[pattern->place[rank % pattern->n_tasks]]);
-}
-
 static gboolean
 add_collective (StudyBoundWork *work, const TopoPatterns *patterns,
                 const StudyBoundCollective *collective, GError **error)
@@ -237,8 +216,18 @@ add_collective (StudyBoundWork *work, const TopoPatterns *patterns,
     const TopoPattern *pattern = &patterns->pattern[i];
 
     if (collective->n_ranks % pattern->n_tasks == 0 &&
-        collective->n_ranks / pattern->n_tasks <= topo_shape_nodes (&work->machine->shape))
-      add_pattern (work, patterns->levels, pattern, collective);
+        collective->n_ranks / pattern->n_tasks <= topo_shape_nodes (&work->machine->shape)) {
+      StudyBoundCurve *curve = add_curve (
+          work, trace_op_name (collective->kind),
+          study_bound_pattern_class (patterns->levels, pattern->place, pattern->n_tasks));
+
+      curve->op = collective->kind;
+      curve->kind.ranks = collective->n_ranks;
+      curve->n_nodes = collective->n_ranks / pattern->n_tasks;
+      for (uint32_t rank = 0; rank < collective->n_ranks; rank++)
+        add_rank (curve, rank / pattern->n_tasks,
+                  patterns->levels->core[pattern->place[rank % pattern->n_tasks]]);
+    }
   }
   if (work->curves->len > before)
     return add_runs (work, before, error);

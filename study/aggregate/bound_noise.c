@@ -205,33 +205,6 @@ count_nodes (const TopoMapping *mapping)
   return n;
 }
 
-/* Which place of the levels a core is. */
-static uint32_t
-place_of (const TopoLevels *levels, uint32_t core)
-{
-  uint32_t place = 0;
-
-  while (place < levels->n_places && levels->core[place] != core)
-    place++;
-  return place;
-}
-
-static void
-seat_ranks (StudyNoise *noise)
-{
-  uint32_t n_places = noise->levels->n_places;
-  gsize n = (gsize) count_nodes (noise->mapping) * n_places;
-
-  noise->place = g_new (uint32_t, noise->n_ranks);
-  noise->at = g_new (uint32_t, n);
-  memset (noise->at, 0xff, n * sizeof *noise->at);
-  for (uint32_t rank = 0; rank < noise->n_ranks; rank++) {
-    noise->place[rank] =
-        place_of (noise->levels, noise->machine->slot_core[noise->mapping->slot[rank]]);
-    noise->at[(gsize) noise->mapping->node[rank] * n_places + noise->place[rank]] = rank;
-  }
-}
-
 StudyNoise *
 study_noise_new (const TopoMachine *machine, const TopoLevels *levels, const TopoMapping *mapping,
                  const PredictBoundTable *table, StudyNear near)
@@ -251,7 +224,23 @@ study_noise_new (const TopoMachine *machine, const TopoLevels *levels, const Top
                                           (GDestroyNotify) g_bytes_unref, classes_free);
   noise->collectives = g_hash_table_new_full (NULL, NULL, NULL, classes_free);
   noise->names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  seat_ranks (noise);
+
+  uint32_t n_places = noise->levels->n_places;
+  gsize n = (gsize) count_nodes (noise->mapping) * n_places;
+
+  noise->place = g_new (uint32_t, noise->n_ranks);
+  noise->at = g_new (uint32_t, n);
+  memset (noise->at, 0xff, n * sizeof *noise->at);
+  for (uint32_t rank = 0; rank < noise->n_ranks; rank++) {
+    /* Which place of the levels a core is. */
+    uint32_t core = noise->machine->slot_core[noise->mapping->slot[rank]];
+    uint32_t place = 0;
+
+    while (place < noise->levels->n_places && noise->levels->core[place] != core)
+      place++;
+    noise->place[rank] = place;
+    noise->at[(gsize) noise->mapping->node[rank] * n_places + noise->place[rank]] = rank;
+  }
   return noise;
 }
 
@@ -287,16 +276,6 @@ classes_new (GPtrArray *kinds)
   classes->kinds = kinds;
   classes->time_s = NAN;
   return classes;
-}
-
-static void
-note_names (StudyNoise *noise, const Classes *classes)
-{
-  for (guint i = 0; i < classes->kinds->len; i++) {
-    const PredictBoundKind *kind = g_ptr_array_index (classes->kinds, i);
-
-    g_hash_table_add (noise->names, g_strdup_printf ("%d %s", (int) kind->where, kind->placement));
-  }
 }
 
 /* What the rank at a place does beside the observed ends. */
@@ -349,7 +328,12 @@ classes_on (StudyNoise *noise, uint32_t phase, uint32_t node, uint32_t from, uin
   if (classes == NULL) {
     classes = classes_new (kinds_of_ways (noise->levels, activity,
                                           within ? PREDICT_BOUND_WITHIN : PREDICT_BOUND_BETWEEN));
-    note_names (noise, classes);
+    for (guint i = 0; i < classes->kinds->len; i++) {
+      const PredictBoundKind *kind = g_ptr_array_index (classes->kinds, i);
+
+      g_hash_table_add (noise->names,
+                        g_strdup_printf ("%d %s", (int) kind->where, kind->placement));
+    }
     g_hash_table_insert (noise->classes, g_steal_pointer (&key), classes);
   }
   return classes;

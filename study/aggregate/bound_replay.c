@@ -94,10 +94,6 @@ typedef struct {
   uint64_t n_messages, n_collectives, n_extrapolated, n_substituted;
 } Times;
 
-/* Errors: those of the noise's times; STUDY_ERROR_INPUT when ranks wait for ever, with who waits. */
-gboolean replay_program (const Program *program, StudyNoise *noise, const Limits *limits,
-                         Times *times, GError **error);
-
 /* Private to bound_replay.c (what ranks do) and bound_messages.c (what becomes of messages).
  *
  * A simulation by events, in order of time, then of their making.  A message begins to
@@ -164,8 +160,6 @@ typedef struct {
   GError **error;
   bool has_failed;
 } Replay;
-
-void push (Replay *replay, double s, EventKind kind, uint32_t which);
 
 typedef struct {
   TraceSink sink;
@@ -287,7 +281,7 @@ is_before (const Event *a, const Event *b)
   return a->s < b->s || (a->s <= b->s && a->order < b->order);
 }
 
-void
+static void
 push (Replay *replay, double s, EventKind kind, uint32_t which)
 {
   const Event event = { s, replay->n_events++, kind, which };
@@ -303,7 +297,7 @@ push (Replay *replay, double s, EventKind kind, uint32_t which)
   heap[at] = event;
 }
 
-/* The next one; there must be one. */
+/* Takes the next event; there must be one. */
 static Event
 pop (Replay *replay)
 {
@@ -351,13 +345,6 @@ message_new (Replay *replay)
   replay->free_message = message_at (replay, number)->next;
   *message_at (replay, number) = blank;
   return number;
-}
-
-static void
-message_free (Replay *replay, uint32_t number)
-{
-  message_at (replay, number)->next = replay->free_message;
-  replay->free_message = number;
 }
 
 /* The rank's post is done at that time; who waits for it may go on. */
@@ -419,7 +406,8 @@ take_message (Replay *replay, uint32_t number, double now_s)
 {
   const Message message = *message_at (replay, number);
 
-  message_free (replay, number);
+  message_at (replay, number)->next = replay->free_message;
+  replay->free_message = number;
   finish (replay, message.to, message.recv_post,
           occupy (replay, message.to, now_s, message.time_s));
 }
@@ -713,16 +701,8 @@ numbers_new (void)
   return g_array_new (FALSE, FALSE, sizeof (uint32_t));
 }
 
-static void
-rank_clear (Rank *rank)
-{
-  g_array_unref (rank->posts);
-  g_array_unref (rank->pending);
-  g_array_unref (rank->arrived);
-  g_array_unref (rank->idle);
-}
-
-gboolean
+/* Errors: those of the noise's times; STUDY_ERROR_INPUT when ranks wait for ever, with who waits. */
+static gboolean
 replay_program (const Program *program, StudyNoise *noise, const Limits *limits, Times *times,
                 GError **error)
 {
@@ -749,8 +729,12 @@ replay_program (const Program *program, StudyNoise *noise, const Limits *limits,
   }
   replay_all (&replay);
   good = failure == NULL && check_done (&replay, &failure);
-  for (uint32_t rank = 0; rank < program->n_ranks; rank++)
-    rank_clear (&ranks[rank]);
+  for (uint32_t rank = 0; rank < program->n_ranks; rank++) {
+    g_array_unref (ranks[rank].posts);
+    g_array_unref (ranks[rank].pending);
+    g_array_unref (ranks[rank].arrived);
+    g_array_unref (ranks[rank].idle);
+  }
   if (!good)
     g_propagate_error (error, failure);
   return good;
@@ -774,36 +758,6 @@ is_in_tables (TraceOpKind kind)
   return study_collective_is_known (kind);
 }
 
-/* A send makes both ends partners: the receiver may not know whom it gets. */
-static void
-add_partners (StudyNoise *noise, const RankSteps *steps, uint32_t rank)
-{
-  uint32_t phase = 0;
-
-  for (guint i = 0; i < steps->steps->len; i++) {
-    const Step *step = &g_array_index (steps->steps, Step, i);
-
-    if (step->kind == STEP_COLLECTIVE)
-      phase++;
-    if (step->kind != STEP_POST || !step->is_send || (uint32_t) step->peer == rank)
-      continue;
-    study_noise_add (noise, phase, rank, (uint32_t) step->peer);
-  }
-}
-
-static gboolean
-check_phases (const Program *program, GError **error)
-{
-  for (uint32_t rank = 1; rank < program->n_ranks; rank++)
-    if (program->ranks[rank].n_collectives != program->ranks[0].n_collectives) {
-      g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,
-                   "rank 0 takes part in %u collectives of all ranks, rank %u in %u",
-                   program->ranks[0].n_collectives, rank, program->ranks[rank].n_collectives);
-      return FALSE;
-    }
-  return TRUE;
-}
-
 static uint32_t
 largest (const double *seconds, uint32_t n)
 {
@@ -813,23 +767,6 @@ largest (const double *seconds, uint32_t n)
     if (seconds[i] > seconds[at])
       at = i;
   return at;
-}
-
-static void
-take_times (const Times *times, StudyCommBound *bound)
-{
-  for (uint32_t rank = 0; rank < bound->n_ranks; rank++) {
-    bound->rank_path_s[rank] = times->end_s[rank] - times->compute_s[rank];
-    bound->end_s = MAX (bound->end_s, times->end_s[rank]);
-  }
-  bound->path_rank = largest (bound->rank_path_s, bound->n_ranks);
-  bound->sum_rank = largest (bound->rank_sum_s, bound->n_ranks);
-  bound->path_s = bound->rank_path_s[bound->path_rank];
-  bound->sum_s = bound->rank_sum_s[bound->sum_rank];
-  bound->n_messages = times->n_messages;
-  bound->n_collectives = times->n_collectives;
-  bound->n_extrapolated = times->n_extrapolated;
-  bound->n_substituted = times->n_substituted;
 }
 
 static gboolean
@@ -845,12 +782,29 @@ bound_program (const Program *program, const TopoMachine *machine, const TopoMap
                           .mapping = mapping };
   Times times = { .end_s = end_s };
 
-  if (!check_phases (program, error))
-    return FALSE;
+  for (uint32_t rank = 1; rank < program->n_ranks; rank++)
+    if (program->ranks[rank].n_collectives != program->ranks[0].n_collectives) {
+      g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,
+                   "rank 0 takes part in %u collectives of all ranks, rank %u in %u",
+                   program->ranks[0].n_collectives, rank, program->ranks[rank].n_collectives);
+      return FALSE;
+    }
   g_assert (mapping->n_ranks == program->n_ranks);
   noise = study_noise_new (machine, levels, mapping, table, options->near);
-  for (uint32_t rank = 0; rank < program->n_ranks; rank++)
-    add_partners (noise, &program->ranks[rank], rank);
+  for (uint32_t rank = 0; rank < program->n_ranks; rank++) {
+    /* A send makes both ends partners: the receiver may not know whom it gets. */
+    uint32_t phase = 0;
+
+    for (guint i = 0; i < program->ranks[rank].steps->len; i++) {
+      const Step *step = &g_array_index (program->ranks[rank].steps, Step, i);
+
+      if (step->kind == STEP_COLLECTIVE)
+        phase++;
+      if (step->kind != STEP_POST || !step->is_send || (uint32_t) step->peer == rank)
+        continue;
+      study_noise_add (noise, phase, rank, (uint32_t) step->peer);
+    }
+  }
   *bound = (StudyCommBound){ .n_ranks = program->n_ranks,
                              .rank_path_s = g_new0 (double, program->n_ranks),
                              .rank_sum_s = g_new0 (double, program->n_ranks),
@@ -861,7 +815,18 @@ bound_program (const Program *program, const TopoMachine *machine, const TopoMap
     study_comm_bound_clear (bound);
     return FALSE;
   }
-  take_times (&times, bound);
+  for (uint32_t rank = 0; rank < bound->n_ranks; rank++) {
+    bound->rank_path_s[rank] = times.end_s[rank] - times.compute_s[rank];
+    bound->end_s = MAX (bound->end_s, times.end_s[rank]);
+  }
+  bound->path_rank = largest (bound->rank_path_s, bound->n_ranks);
+  bound->sum_rank = largest (bound->rank_sum_s, bound->n_ranks);
+  bound->path_s = bound->rank_path_s[bound->path_rank];
+  bound->sum_s = bound->rank_sum_s[bound->sum_rank];
+  bound->n_messages = times.n_messages;
+  bound->n_collectives = times.n_collectives;
+  bound->n_extrapolated = times.n_extrapolated;
+  bound->n_substituted = times.n_substituted;
   bound->n_classes = study_noise_classes (noise);
   return TRUE;
 }

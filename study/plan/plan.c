@@ -1,4 +1,4 @@
-/* plan.c - a study file's traces and machines, and rows of its runs.
+/* plan.c - the traces, machines and mappings of a study file, and the runs that it asks for.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -12,8 +12,6 @@
 
 #include <string.h>
 
-/* --- Plan_mappings.c --- */
-
 /* One mapping of a study on one machine for one number of ranks. */
 typedef struct {
   char *text;   /* as rows name it, after substitution */
@@ -21,18 +19,7 @@ typedef struct {
   char *source; /* what the file asks for it by: that of a family is one for all its members */
   char *problem;
   int *binding;
-} StudyPlanMapping;
-
-/* --- Plan.c --- */
-
-/* --- Plan_unfit.c --- */
-
-/* Which mappings fit where, while a plan is resolved. */
-typedef struct Fits Fits;
-/* The run's trace and machine are there; fits: so is the mapping. */
-void fits_add (Fits *fits, const StudyPlanRun *run, const char *source, gboolean does_fit);
-
-/* --- Plan_open.c --- */
+} PlanMapping;
 
 static void unfit_free (StudyUnfit *unfit);
 
@@ -311,13 +298,12 @@ study_plan_row (const StudyPlan *plan, guint run)
 {
   const StudyPlanRun *it = g_ptr_array_index (plan->runs, run);
   const StudyTrace *trace = g_ptr_array_index (plan->traces, it->trace);
+  const StudyMachine *machine = g_ptr_array_index (plan->machines, it->machine);
   StudyRow *row = study_row_new ();
 
   row->key = g_strdup (it->key);
   row->trace = g_strdup (trace->text);
   row->trace_hash = g_strdup (trace->hash);
-
-  const StudyMachine *machine = g_ptr_array_index (plan->machines, it->machine);
   row->machine = g_strdup (machine->text);
   row->machine_hash = g_strdup (machine->hash);
   if (machine->machine != NULL) {
@@ -347,7 +333,7 @@ study_plan_row (const StudyPlan *plan, guint run)
 static void
 mapping_clear (gpointer data)
 {
-  StudyPlanMapping *mapping = data;
+  PlanMapping *mapping = data;
 
   g_free (mapping->text);
   g_free (mapping->path);
@@ -414,13 +400,13 @@ add (Collection *collection, const char *text, const char *family, const char *d
 {
   gboolean is_default = !strcmp (text, "default");
   const char *listed = text;
-  StudyPlanMapping *mapping;
+  PlanMapping *mapping;
 
   if (is_default && default_name != NULL)
     text = default_name;
   if (g_hash_table_contains (collection->seen, text))
     return;
-  mapping = g_new0 (StudyPlanMapping, 1);
+  mapping = g_new0 (PlanMapping, 1);
   mapping->text = g_strdup (text);
   mapping->path = is_default ? NULL : path_of (collection->file, text);
   mapping->source = family != NULL ? g_strconcat (FAMILY_PREFIX, family, NULL) : g_strdup (listed);
@@ -546,12 +532,14 @@ variant_new (const StudyPlanFile *file, const StudyMachine *origin, gboolean all
 /* What fits nowhere is not left out, whatever the file says: it is more often a mistake in
  * a name than meant. */
 
-struct Fits {
+/* Which mappings fit where, while a plan is resolved. */
+typedef struct {
   GHashTable *fitting; /* (element-type utf8) sources that fit somewhere */
   GHashTable *unfit;   /* (element-type StudyPlanRun utf8) sources of those that do not */
-};
+} Fits;
 
-void
+/* The run's trace and machine are there; fits: so is the mapping. */
+static void
 fits_add (Fits *fits, const StudyPlanRun *run, const char *source, gboolean does_fit)
 {
   if (!does_fit)
@@ -696,14 +684,14 @@ policy_problem (const StudyMachine *machine, const StudyPlanRun *run)
 /* All runs of a trace, a machine and a mapping, which is made once and not kept. */
 typedef struct {
   guint trace, machine;
-  const StudyPlanMapping *mapping;
+  const PlanMapping *mapping;
   char *hash; /* of the mapping */
   TopoMapping *made;
   char *problem; /* NULL: both are made */
 } Group;
 
 static Group
-group_new (Resolve *resolve, guint trace, guint machine, const StudyPlanMapping *mapping)
+group_new (Resolve *resolve, guint trace, guint machine, const PlanMapping *mapping)
 {
   const StudyTrace *its_trace = g_ptr_array_index (resolve->plan->traces, trace);
   const StudyMachine *its_machine = g_ptr_array_index (resolve->plan->machines, machine);
@@ -849,8 +837,7 @@ mappings_of (const StudyPlan *plan, const StudyTrace *trace, const StudyMachine 
     return mappings_unknown (plan->file, trace->error->message);
   if (machine->error != NULL)
     return mappings_unknown (plan->file, machine->error->message);
-  /* Those that the file asks for on a machine that is there, no text twice
-   * (element-type StudyPlanMapping). */
+
   /* How topo_mapping_new() calls the default; NULL when there is none: too many
    * ranks, which the run will tell. */
   g_autoptr (TopoMapping) mapping = topo_mapping_new (NULL, machine->machine, trace->n_ranks, NULL);
@@ -901,7 +888,7 @@ resolve_machine (Resolve *resolve, guint machine, const Pair *pairs)
                             g_ptr_array_index (plan->machines, machine));
     for (guint at = 0; at < mappings->len; at++) {
       /* The runs of a mapping for the first trace of a kind and all others of it. */
-      const StudyPlanMapping *mapping = g_ptr_array_index (mappings, at);
+      const PlanMapping *mapping = g_ptr_array_index (mappings, at);
       const StudyValues *values = &resolve->plan->file->values;
       Group group = group_new (resolve, trace, machine, mapping);
 

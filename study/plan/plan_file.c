@@ -40,8 +40,8 @@ clear_value (gpointer data)
   g_strfreev (value->values);
 }
 
-StudyValues
-study_values_new (void)
+static StudyValues
+values_new (void)
 {
   StudyValues values = { g_array_new (FALSE, TRUE, sizeof (StudyValue)) };
 
@@ -49,24 +49,19 @@ study_values_new (void)
   return values;
 }
 
-void
-study_values_clear (StudyValues *values)
+static void
+values_clear (StudyValues *values)
 {
   g_clear_pointer (&values->all, g_array_unref);
 }
 
-void
-study_values_add (StudyValues *values, const char *name, char **list)
+/* Takes the NULL-terminated values, of which there is at least one. */
+static void
+values_add (StudyValues *values, const char *name, char **list)
 {
   StudyValue value = { g_strdup (name), list, FALSE };
 
   g_array_append_val (values->all, value);
-}
-
-gboolean
-study_values_has (const StudyValues *values, const char *name)
-{
-  return find (values, name) >= 0;
 }
 
 /* The name in a {NAME} at or behind *at, which moves to its brace; *end behind the
@@ -387,7 +382,7 @@ add_values (StudyPlanFile *file, const char *group, GError **error)
     g_strfreev (list);
     return refuse (file, group, "values", error, "is empty");
   }
-  study_values_add (&file->values, group, list);
+  values_add (&file->values, group, list);
   return TRUE;
 }
 
@@ -528,7 +523,7 @@ file_new (const char *path)
   file->patterns = g_array_new (FALSE, FALSE, sizeof (int));
   file->networks = g_array_new (FALSE, FALSE, sizeof (int));
   file->routings = g_array_new (FALSE, FALSE, sizeof (int));
-  file->values = study_values_new ();
+  file->values = values_new ();
   return file;
 }
 
@@ -591,7 +586,7 @@ study_plan_file_load (const char *path, GError **error)
 
   for (guint at = 0; at < file->repetitions; at++)
     seeds[at] = g_strdup_printf ("%" G_GUINT64_FORMAT, file->seed + at);
-  study_values_add (&file->values, "seed", seeds);
+  values_add (&file->values, "seed", seeds);
   return g_steal_pointer (&file);
 }
 
@@ -611,7 +606,7 @@ study_plan_file_free (StudyPlanFile *file)
   g_array_unref (file->patterns);
   g_array_unref (file->networks);
   g_array_unref (file->routings);
-  study_values_clear (&file->values);
+  values_clear (&file->values);
   g_free (file->from_region);
   g_free (file->cores);
   g_free (file->name);

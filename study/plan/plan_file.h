@@ -59,13 +59,6 @@ char *study_plan_file_path (const StudyPlanFile *file, const char *path);
 
 /* --- {NAME} in the texts of a study file --- */
 
-StudyValues study_values_new (void);
-void study_values_clear (StudyValues *values);
-
-/* Takes the NULL-terminated values, of which there is at least one. */
-void study_values_add (StudyValues *values, const char *name, char **list);
-gboolean study_values_has (const StudyValues *values, const char *name);
-
 /* The first binding of the names in a text: NULL and *error when it has one that
  * nothing defines.  g_free(). */
 int *study_values_bind (const StudyValues *values, const char *text, GError **error);

@@ -50,8 +50,9 @@ study_json_number (GString *json, double value)
   g_string_append (json, isfinite (value) ? study_number (text, value) : "null");
 }
 
-void
-study_json_next (GString *json)
+/* A comma unless the object or array was just opened. */
+static void
+add_comma (GString *json)
 {
   char last = json->len > 0 ? json->str[json->len - 1] : '[';
 
@@ -59,25 +60,27 @@ study_json_next (GString *json)
     g_string_append_c (json, ',');
 }
 
-void
-study_json_member (GString *json, const char *name)
+/* "name": with a comma before it unless the object or array was just opened. */
+static void
+add_member (GString *json, const char *name)
 {
-  study_json_next (json);
+  add_comma (json);
   study_json_string (json, name);
   g_string_append_c (json, ':');
 }
 
-void
-study_json_member_string (GString *json, const char *name, const char *text)
+/* A member and its value. */
+static void
+add_string_member (GString *json, const char *name, const char *text)
 {
-  study_json_member (json, name);
+  add_member (json, name);
   study_json_string (json, text);
 }
 
-void
-study_json_member_number (GString *json, const char *name, double value)
+static void
+add_number_member (GString *json, const char *name, double value)
 {
-  study_json_member (json, name);
+  add_member (json, name);
   study_json_number (json, value);
 }
 
@@ -152,8 +155,9 @@ code_of (const Levels *levels, double value)
   return (guint8) (levels->value[high] - value < value - levels->value[low] ? high : low);
 }
 
-void
-study_pack_bytes (GString *json, const void *bytes, gsize n)
+/* Appends base64 of the zlib stream of some bytes, as a JSON string. */
+static void
+pack_bytes (GString *json, const void *bytes, gsize n)
 {
   uLongf size = compressBound (n);
   g_autofree guint8 *packed = g_malloc (size);
@@ -176,17 +180,17 @@ study_pack_values (GString *json, const uint64_t *values, gsize n)
   for (gsize i = 0; i < n; i++)
     codes[i] = code_of (&levels, (double) values[i]);
   g_string_append_c (json, '{');
-  study_json_member (json, "exact");
+  add_member (json, "exact");
   g_string_append (json, levels.exact ? "true" : "false");
-  study_json_member (json, "levels");
+  add_member (json, "levels");
   g_string_append_c (json, '[');
   for (guint level = 0; level < levels.n; level++) {
-    study_json_next (json);
+    add_comma (json);
     study_json_number (json, levels.value[level]);
   }
   g_string_append_c (json, ']');
-  study_json_member (json, "codes");
-  study_pack_bytes (json, codes, n);
+  add_member (json, "codes");
+  pack_bytes (json, codes, n);
   g_string_append_c (json, '}');
 }
 
@@ -196,8 +200,9 @@ study_pack_values (GString *json, const uint64_t *values, gsize n)
 #define MAX_RANK_BINS   512
 #define MAX_MATRIX_BINS 256
 
-void
-study_report_machine (GString *json, const TopoMachine *machine)
+/* {"kind":"torus"|"fabric",...}: what the page needs to lay links out. */
+static void
+add_machine (GString *json, const TopoMachine *machine)
 {
   if (machine->fabric) {
     /* Devices as [name, is a switch, ports], links as from, port, to, port, flat and
@@ -208,7 +213,7 @@ study_report_machine (GString *json, const TopoMachine *machine)
     for (uint32_t device = 0; device < fabric->n_devices; device++) {
       const TopoDevice *it = &fabric->devices[device];
 
-      study_json_next (json);
+      add_comma (json);
       g_string_append_c (json, '[');
       study_json_string (json, it->name);
       g_string_append_printf (json, ",%d,%u]", it->is_switch, it->n_ports);
@@ -219,7 +224,7 @@ study_report_machine (GString *json, const TopoMachine *machine)
 
       if (peer == TOPO_NONE)
         continue;
-      study_json_next (json);
+      add_comma (json);
       g_string_append_printf (json, "%u,%u,%u,%u", fabric->ports[port].device,
                               topo_fabric_port_number (fabric, port), fabric->ports[peer].device,
                               topo_fabric_port_number (fabric, peer));
@@ -228,12 +233,12 @@ study_report_machine (GString *json, const TopoMachine *machine)
   } else {
     g_string_append (json, "\"kind\":\"torus\",\"shape\":[");
     for (uint32_t dimension = 0; dimension < machine->shape.n_dimensions; dimension++) {
-      study_json_next (json);
+      add_comma (json);
       g_string_append_printf (json, "%u", machine->shape.size[dimension]);
     }
     g_string_append (json, "],\"wrap\":[");
     for (uint32_t dimension = 0; dimension < machine->shape.n_dimensions; dimension++) {
-      study_json_next (json);
+      add_comma (json);
       g_string_append (json, machine->shape.wrap[dimension] ? "true" : "false");
     }
     g_string_append_c (json, ']');
@@ -277,8 +282,8 @@ add_rank_bins (GString *json, const char *name, const StudyRankTimes *ranks, gsi
     memcpy (&means[bin], &mean, sizeof mean);
     means[bin] = GUINT32_TO_LE (means[bin]);
   }
-  study_json_member (json, name);
-  study_pack_bytes (json, means, n_bins * sizeof *means);
+  add_member (json, name);
+  pack_bytes (json, means, n_bins * sizeof *means);
 }
 
 uint32_t *
@@ -308,7 +313,7 @@ study_report_detail (GString *json, const StudyReportDetail *detail, const TopoM
     for (gsize place = 0; place < n_places; place++)
       if (link_exists (machine, (uint32_t) place))
         values[n_links++] = bytes[place];
-    study_json_member (json, "links");
+    add_member (json, "links");
     study_pack_values (json, values, n_links);
   }
   if (detail->rank_times && g_bytes_get_size (detail->rank_times) > 0) {
@@ -316,7 +321,7 @@ study_report_detail (GString *json, const StudyReportDetail *detail, const TopoM
     const StudyRankTimes *ranks = g_bytes_get_data (detail->rank_times, &size);
     gsize n_ranks = size / sizeof *ranks;
 
-    study_json_member (json, "ranks");
+    add_member (json, "ranks");
     g_string_append_printf (json, "{\"n\":%" G_GSIZE_FORMAT, n_ranks);
     add_rank_bins (json, "end_s", ranks, n_ranks, offsetof (StudyRankTimes, end_s));
     add_rank_bins (json, "compute_s", ranks, n_ranks, offsetof (StudyRankTimes, compute_s));
@@ -329,8 +334,8 @@ study_report_detail (GString *json, const StudyReportDetail *detail, const TopoM
 
     for (uint32_t node = 0; node < detail->n_nodes; node++)
       little[node] = GUINT32_TO_LE (detail->first_rank[node]);
-    study_json_member (json, "places");
-    study_pack_bytes (json, little, detail->n_nodes * sizeof *little);
+    add_member (json, "places");
+    pack_bytes (json, little, detail->n_nodes * sizeof *little);
   }
 }
 
@@ -405,22 +410,22 @@ add_mapping (GString *json, const StudyReport *report, const StudyRanked *ranked
 {
   g_auto (StudyReportDetail) detail = { NULL, NULL, NULL };
 
-  study_json_next (json);
+  add_comma (json);
   g_string_append_c (json, '{');
-  study_json_member_string (json, "name", ranked->mapping);
-  study_json_member_number (json, "value", ranked->value);
-  study_json_member_number (json, "gain", ranked->gain);
-  study_json_member_number (json, "place", ranked->place);
-  study_json_member_number (json, "runs", ranked->n_runs);
-  study_json_member_string (json, "key", ranked->row->key);
-  study_json_member (json, "values");
+  add_string_member (json, "name", ranked->mapping);
+  add_number_member (json, "value", ranked->value);
+  add_number_member (json, "gain", ranked->gain);
+  add_number_member (json, "place", ranked->place);
+  add_number_member (json, "runs", ranked->n_runs);
+  add_string_member (json, "key", ranked->row->key);
+  add_member (json, "values");
   g_string_append_c (json, '[');
   for (gsize column = 0; column < G_N_ELEMENTS (columns); column++) {
-    study_json_next (json);
+    add_comma (json);
     study_json_number (json, column_value (ranked->row, columns[column].name));
   }
   for (guint feature = 0; feature < SIM_N_FEATURES; feature++) {
-    study_json_next (json);
+    add_comma (json);
     study_json_number (json, ranked->row->features[feature]);
   }
   g_string_append_c (json, ']');
@@ -482,45 +487,44 @@ add_case (GString *json, const StudyReport *report, const StudyCase *study_case,
   /* add_machines() tells why there is none. */
   const TopoMachine *machine = report->source->machine (report->data, study_case->row, NULL);
 
-  study_json_next (json);
+  add_comma (json);
   g_string_append_c (json, '{');
 
   const StudyRow *row = study_case->row;
 
-  study_json_member_string (json, "name", study_case->name);
-  study_json_member_number (json, "trace",
-                            index_of (inputs->traces, inputs->trace_indices, trace_key (row), row));
-  study_json_member_number (
-      json, "machine",
-      index_of (inputs->machines, inputs->machine_indices, machine_key (row), row));
-  study_json_member_string (json, "network", row->network);
-  study_json_member_string (json, "routing", row->routing);
-  study_json_member_string (json, "grain", row->grain);
-  study_json_member_number (json, "compute_scale", row->compute_scale);
-  study_json_member_number (json, "ranks", row->ranks);
-  study_json_member_number (json, "ranks_per_node", row->ranks_per_node);
-  study_json_member_number (json, "nodes", row->nodes);
-  study_json_member_number (json, "links", row->links);
-  study_json_member_string (json, "column", study_case->column);
-  study_json_member_string (json, "default", study_case->default_mapping);
-  study_json_member_number (json, "failed", study_case->n_failed);
+  add_string_member (json, "name", study_case->name);
+  add_number_member (json, "trace",
+                     index_of (inputs->traces, inputs->trace_indices, trace_key (row), row));
+  add_number_member (json, "machine",
+                     index_of (inputs->machines, inputs->machine_indices, machine_key (row), row));
+  add_string_member (json, "network", row->network);
+  add_string_member (json, "routing", row->routing);
+  add_string_member (json, "grain", row->grain);
+  add_number_member (json, "compute_scale", row->compute_scale);
+  add_number_member (json, "ranks", row->ranks);
+  add_number_member (json, "ranks_per_node", row->ranks_per_node);
+  add_number_member (json, "nodes", row->nodes);
+  add_number_member (json, "links", row->links);
+  add_string_member (json, "column", study_case->column);
+  add_string_member (json, "default", study_case->default_mapping);
+  add_number_member (json, "failed", study_case->n_failed);
 
   /* What all runs of a case warned of, each text once. */
   g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
 
-  study_json_member (json, "warnings");
+  add_member (json, "warnings");
   g_string_append_c (json, '[');
   for (guint i = 0; i < study_case->ranked->len; i++) {
     char **warnings = g_array_index (study_case->ranked, StudyRanked, i).row->warnings;
 
     for (guint w = 0; warnings && warnings[w]; w++)
       if (g_hash_table_add (seen, warnings[w])) {
-        study_json_next (json);
+        add_comma (json);
         study_json_string (json, warnings[w]);
       }
   }
   g_string_append_c (json, ']');
-  study_json_member (json, "mappings");
+  add_member (json, "mappings");
   g_string_append_c (json, '[');
   for (guint i = 0; i < study_case->ranked->len; i++)
     if (!add_mapping (json, report, &g_array_index (study_case->ranked, StudyRanked, i),
@@ -533,7 +537,7 @@ add_case (GString *json, const StudyReport *report, const StudyCase *study_case,
 static gboolean
 add_traces (GString *json, const StudyReport *report, const Inputs *inputs, GError **error)
 {
-  study_json_member (json, "traces");
+  add_member (json, "traces");
   g_string_append_c (json, '[');
   for (guint i = 0; i < inputs->traces->len; i++) {
     const StudyRow *row = g_ptr_array_index (inputs->traces, i);
@@ -545,13 +549,13 @@ add_traces (GString *json, const StudyReport *report, const Inputs *inputs, GErr
       g_propagate_error (error, g_steal_pointer (&local));
       return FALSE;
     }
-    study_json_next (json);
+    add_comma (json);
     g_string_append_c (json, '{');
-    study_json_member_string (json, "name", row->trace);
-    study_json_member_string (json, "hash", row->trace_hash);
-    study_json_member_number (json, "ranks", row->ranks);
+    add_string_member (json, "name", row->trace);
+    add_string_member (json, "hash", row->trace_hash);
+    add_number_member (json, "ranks", row->ranks);
     if (n_edges > 0 && row->ranks > 0) {
-      study_json_member (json, "matrix");
+      add_member (json, "matrix");
       study_report_matrix (json, edges, n_edges, row->ranks);
     }
     g_string_append_c (json, '}');
@@ -563,21 +567,21 @@ add_traces (GString *json, const StudyReport *report, const Inputs *inputs, GErr
 static void
 add_failed (GString *json, const GPtrArray *rows)
 {
-  study_json_member (json, "failed");
+  add_member (json, "failed");
   g_string_append_c (json, '[');
   for (guint i = 0; i < rows->len; i++) {
     const StudyRow *row = g_ptr_array_index (rows, i);
 
     if (row->status == STUDY_DONE)
       continue;
-    study_json_next (json);
+    add_comma (json);
     g_string_append_c (json, '{');
-    study_json_member_string (json, "trace", row->trace);
-    study_json_member_string (json, "machine", row->machine);
-    study_json_member_string (json, "network", row->network);
-    study_json_member_string (json, "mapping", row->mapping);
-    study_json_member_number (json, "repetition", row->repetition);
-    study_json_member_string (json, "error", row->error);
+    add_string_member (json, "trace", row->trace);
+    add_string_member (json, "machine", row->machine);
+    add_string_member (json, "network", row->network);
+    add_string_member (json, "mapping", row->mapping);
+    add_number_member (json, "repetition", row->repetition);
+    add_string_member (json, "error", row->error);
     g_string_append_c (json, '}');
   }
   g_string_append_c (json, ']');
@@ -599,49 +603,49 @@ study_report_data (const StudyReport *report, const GPtrArray *cases, GError **e
   const StudyRow *first = report->rows->len > 0 ? g_ptr_array_index (report->rows, 0) : NULL;
   gboolean ok = TRUE;
 
-  study_json_member_string (json, "schema", "hopcast.report/1");
-  study_json_member_string (json, "title", report->title);
-  study_json_member_string (json, "origin", report->origin);
-  study_json_member_string (json, "version", first ? first->version : NULL);
-  study_json_member_string (json, "study", report->file_text);
-  study_json_member_number (json, "runs", report->rows->len);
-  study_json_member_number (json, "tie", STUDY_TIE);
-  study_json_member (json, "columns");
+  add_string_member (json, "schema", "hopcast.report/1");
+  add_string_member (json, "title", report->title);
+  add_string_member (json, "origin", report->origin);
+  add_string_member (json, "version", first ? first->version : NULL);
+  add_string_member (json, "study", report->file_text);
+  add_number_member (json, "runs", report->rows->len);
+  add_number_member (json, "tie", STUDY_TIE);
+  add_member (json, "columns");
   g_string_append_c (json, '[');
   for (gsize column = 0; column < G_N_ELEMENTS (columns); column++) {
-    study_json_next (json);
+    add_comma (json);
     g_string_append_printf (json, "[\"%s\",\"%s\"]", columns[column].name, columns[column].unit);
   }
   for (guint feature = 0; feature < SIM_N_FEATURES; feature++) {
-    study_json_next (json);
+    add_comma (json);
     g_string_append_printf (json, "[\"%s\",\"%s\"]", sim_feature_name ((SimFeature) feature),
                             sim_feature_unit ((SimFeature) feature));
   }
   g_string_append_c (json, ']');
   add_failed (json, report->rows);
-  study_json_member (json, "cases");
+  add_member (json, "cases");
   g_string_append_c (json, '[');
   for (guint i = 0; ok && i < cases->len; i++)
     ok = add_case (json, report, g_ptr_array_index (cases, i), &inputs, error);
   g_string_append_c (json, ']');
   ok = ok && add_traces (json, report, &inputs, error);
   /* A fabric's files may have changed since: the rows are shown all the same. */
-  study_json_member (json, "machines");
+  add_member (json, "machines");
   g_string_append_c (json, '[');
   for (guint i = 0; i < inputs.machines->len; i++) {
     const StudyRow *row = g_ptr_array_index (inputs.machines, i);
     g_autoptr (GError) local = NULL;
     const TopoMachine *machine = report->source->machine (report->data, row, &local);
 
-    study_json_next (json);
+    add_comma (json);
     g_string_append_c (json, '{');
-    study_json_member_string (json, "name", row->machine);
-    study_json_member_string (json, "hash", row->machine_hash);
+    add_string_member (json, "name", row->machine);
+    add_string_member (json, "hash", row->machine_hash);
     if (local)
-      study_json_member_string (json, "problem", local->message);
+      add_string_member (json, "problem", local->message);
     if (machine) {
       g_string_append_c (json, ',');
-      study_report_machine (json, machine);
+      add_machine (json, machine);
     }
     g_string_append_c (json, '}');
   }

@@ -16,9 +16,6 @@ GPtrArray *study_report_cases (const StudyReport *report, GError **error);
 /* The object, schema hopcast.report/1, on one line; NULL and *error on failure. */
 GString *study_report_data (const StudyReport *report, const GPtrArray *cases, GError **error);
 
-/* {"kind":"torus"|"fabric",...}: what the page needs to lay links out. */
-void study_report_machine (GString *json, const TopoMachine *machine);
-
 /* Numbers of links, whether they exist or not: words of a row's link_bytes. */
 gsize study_report_link_places (const TopoMachine *machine);
 
@@ -39,16 +36,6 @@ void study_json_string (GString *json, const char *text);
 
 void study_json_number (GString *json, double value); /* NaN, infinity: null */
 
-/* "name": with a comma before it unless the object or array was just opened. */
-void study_json_member (GString *json, const char *name);
-
-/* A comma unless the object or array was just opened. */
-void study_json_next (GString *json);
-
-/* A member and its value. */
-void study_json_member_string (GString *json, const char *name, const char *text);
-void study_json_member_number (GString *json, const char *name, double value);
-
 /* --- Many numbers in a page: a byte each, compressed --- */
 
 /* 40,960 link loads are 440 kB as decimal text, 44 kB like this.  Where there are
@@ -59,6 +46,3 @@ void study_json_member_number (GString *json, const char *name, double value);
 /* Appends {"exact":true|false,"levels":[...],"codes":"..."}: value i is
  * levels[code i]; codes is base64 of a zlib stream. */
 void study_pack_values (GString *json, const uint64_t *values, gsize n);
-
-/* Appends base64 of the zlib stream of some bytes, as a JSON string. */
-void study_pack_bytes (GString *json, const void *bytes, gsize n);

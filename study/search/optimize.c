@@ -168,7 +168,7 @@ work_until_stopped (StudyPool *pool, guint n_trials, const StudyTrialOptions *op
     int worker;
 
     while (next < n_trials && (worker = pool->idlest (pool)) >= 0)
-      pool->give (pool, (guint) worker, (next)++);
+      pool->give (pool, (guint) worker, next++);
     taken = pool->take (pool, LOOK_MS, NULL, &made, error);
     if (taken == STUDY_POOL_ERROR)
       return FALSE;
@@ -186,7 +186,8 @@ work_until_stopped (StudyPool *pool, guint n_trials, const StudyTrialOptions *op
   return TRUE;
 }
 
-void
+/* results[i] is of trials[i], whatever the order in which they end. */
+static void
 study_trials_run (const StudyTrial *trials, guint n_trials, const StudyTrialOptions *options,
                   StudyTrialResult *results)
 {

@@ -32,10 +32,6 @@ typedef struct {
   void *stop_data;
 } StudyTrialOptions;
 
-/* results[i] is of trials[i], whatever the order in which they end. */
-void study_trials_run (const StudyTrial *trials, guint n_trials, const StudyTrialOptions *options,
-                       StudyTrialResult *results);
-
 /* --- The best of many mappings by simulated time --- */
 
 /* Successive halving (Jamieson and Talwalkar 2016) over two fidelities: all candidates

@@ -409,9 +409,12 @@ map_nodes (const StudyProblem *problem, const TopoMachine *machine, Architecture
   return node;
 }
 
-uint32_t *
-study_scotch_nodes (const StudyProblem *problem, const TopoMachine *machine, uint64_t seed,
-                    GError **error)
+/* node[rank] as Scotch has it, a node perhaps with more ranks than slots; the
+ * same for the same seed.  The caller g_free()s; NULL and *error
+ * (STUDY_ERROR_SEARCH) when Scotch cannot. */
+static uint32_t *
+scotch_nodes (const StudyProblem *problem, const TopoMachine *machine, uint64_t seed,
+              GError **error)
 {
   Architecture architecture = { 0 };
   uint32_t *node = NULL;
@@ -433,7 +436,7 @@ uint32_t *
 study_scotch_map (const StudyProblem *problem, const TopoMachine *machine, uint64_t seed,
                   GError **error)
 {
-  g_autofree uint32_t *node = study_scotch_nodes (problem, machine, seed, error);
+  g_autofree uint32_t *node = scotch_nodes (problem, machine, seed, error);
 
   return node ? study_placement_repair (problem, node) : NULL;
 }

@@ -16,12 +16,6 @@
 /* Of machines that must be told as a graph; Scotch's time grows with the square. */
 #define STUDY_SCOTCH_MAX_NODES 2048u
 
-/* node[rank] as Scotch has it, a node perhaps with more ranks than slots; the
- * same for the same seed.  The caller g_free()s; NULL and *error
- * (STUDY_ERROR_SEARCH) when Scotch cannot. */
-uint32_t *study_scotch_nodes (const StudyProblem *problem, const TopoMachine *machine,
-                              uint64_t seed, GError **error);
-
 /* The same with every rank in a slot. */
 uint32_t *study_scotch_map (const StudyProblem *problem, const TopoMachine *machine, uint64_t seed,
                             GError **error);

@@ -133,8 +133,10 @@ is_listed (const StudyCandidates *candidates, const StudyCandidate *candidate)
   return FALSE;
 }
 
-void
-study_candidates_add (StudyCandidates *candidates, const char *name, uint32_t *slot)
+/* Scores a mapping and lists it, unless one with the same metrics is there, or
+ * enough that are better.  Takes slot. */
+static void
+add_candidate (StudyCandidates *candidates, const char *name, uint32_t *slot)
 {
   StudyCandidate *candidate = candidate_new (candidates, name, slot);
   guint place = 1;
@@ -226,7 +228,7 @@ add_start (Searcher *searcher, const char *name, uint32_t *slot)
 
   *start = (Start){ g_strdup (name), copy_slots (searcher, slot) };
   g_ptr_array_add (searcher->starts, start);
-  study_candidates_add (searcher->candidates, name, slot);
+  add_candidate (searcher->candidates, name, slot);
 }
 
 static gboolean
@@ -388,7 +390,7 @@ round_end (Round *round)
 {
   Searcher *searcher = (Searcher *) round->searcher;
 
-  study_candidates_add (searcher->candidates, round->name, round->slot);
+  add_candidate (searcher->candidates, round->name, round->slot);
   searcher->searched->n_steps += round->relieve ? 0 : round->anneal.n_steps;
   searcher->searched->n_rounds++;
   g_free (round->name);

@@ -49,10 +49,6 @@ study_candidates_new (const StudyProblem *problem, const RoutePaths *paths, cons
 void study_candidates_free (StudyCandidates *candidates);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyCandidates, study_candidates_free)
 
-/* Scores a mapping and lists it, unless one with the same metrics is there, or
- * enough that are better.  Takes slot. */
-void study_candidates_add (StudyCandidates *candidates, const char *name, uint32_t *slot);
-
 static inline StudyCandidate *
 study_candidate (const StudyCandidates *candidates, guint i)
 {

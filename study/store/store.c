@@ -398,8 +398,9 @@ named_row (StudyStoreRecord *record, int at, GError **error)
   return g_steal_pointer (&row);
 }
 
-gboolean
-study_store_check_plan_record (StudyStoreRecord *record, GError **error)
+/* Of "SELECT place, * FROM plan". */
+static gboolean
+check_plan_record (StudyStoreRecord *record, GError **error)
 {
   g_autoptr (StudyRow) row = named_row (record, 2, error);
 
@@ -532,8 +533,8 @@ study_store_progress (StudyStore *store, GError **error)
   return statement != NULL ? g_steal_pointer (&cases) : NULL;
 }
 
-gboolean
-study_store_check_study_record (StudyStoreRecord *record, GError **error)
+static gboolean
+check_study_record (StudyStoreRecord *record, GError **error)
 {
   const char *text;
 
@@ -553,7 +554,7 @@ study_text (StudyStore *store, int at, GError **error)
   const char *text;
 
   if (statement == NULL || !study_store_step (store, statement, &has_row, error) ||
-      (has_row && !study_store_check_study_record (&record, error)))
+      (has_row && !check_study_record (&record, error)))
     return NULL;
   text = has_row ? (const char *) sqlite3_column_text (statement, at) : NULL;
   return g_strdup (text != NULL ? text : "");
@@ -778,16 +779,16 @@ merge_plan (StudyStore *store, StudyStore *from, GError **error)
 #define SELECT_PLAN "SELECT place, * FROM plan ORDER BY place"
   static const Table study = { "study", "SELECT rowid, * FROM study",
                                "INSERT OR REPLACE INTO study VALUES (?, ?, ?)",
-                               study_store_check_study_record };
+                               check_study_record };
   static const Table whole = { "plan", SELECT_PLAN,
                                "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                               study_store_check_plan_record };
+                               check_plan_record };
   static const Table behind = {
     "plan", SELECT_PLAN,
     "INSERT INTO plan SELECT (SELECT 1 + max(place) FROM plan), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
     " ?10 WHERE ?1 >= 0 AND NOT EXISTS (SELECT 1 FROM plan WHERE key = ?2 AND trace IS ?3"
     " AND machine IS ?4 AND mapping IS ?5 AND repetition IS ?10)",
-    study_store_check_plan_record
+    check_plan_record
   };
   guint n_here;
 

@@ -130,10 +130,6 @@ gboolean study_store_check_edges_record (StudyStoreRecord *record, GError **erro
 
 /* --- Store_plan.c: likewise --- */
 
-gboolean study_store_check_study_record (StudyStoreRecord *record, GError **error);
-/* Of "SELECT place, * FROM plan". */
-gboolean study_store_check_plan_record (StudyStoreRecord *record, GError **error);
-
 /* --- Store_rows.c --- */
 
 /* Within a transaction. */
