@@ -5,6 +5,6 @@
  * `hopcast` and `hopcast-mpi` are the same program but for this. */
 #pragma once
 
-#include "study/session/crew.h"
+#include "study/session/worker_pool.h"
 
-extern const StudyCrewMaker *const cli_crew_maker;
+extern const StudyPoolKind *const cli_crew_maker;

@@ -4,7 +4,7 @@
 #include "cli/command.h"
 #include "cli/crew_maker.h"
 
-const StudyCrewMaker *const cli_crew_maker = &study_crew_of_processes;
+const StudyPoolKind *const cli_crew_maker = &study_pool_of_processes;
 
 int
 main (int argc, char **argv)

@@ -10,7 +10,7 @@
 #include "cli/terminal.h"
 #include "predictors/model/scores.h"
 #include "study/aggregate/aggregate_mapping.h"
-#include "study/aggregate/comm_bound.h"
+#include "study/aggregate/bound_replay.h"
 #include "study/aggregate/network_pingpong.h"
 
 #include <math.h>

@@ -11,10 +11,9 @@
 #include "predictors/group/cost_graph.h"
 #include "predictors/group/grouping.h"
 #include "predictors/table/table.h"
-#include "study/aggregate/pair_times.h"
-#include "study/search/graph.h"
+#include "study/aggregate/aggregate_mapping.h"
 #include "study/search/matrix.h"
-#include "study/search/scotch_part.h"
+#include "study/search/scotch.h"
 
 #include <math.h>
 

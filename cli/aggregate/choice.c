@@ -11,7 +11,7 @@
 #include "sim/net/load.h"
 #include "study/aggregate/aggregate_mapping.h"
 #include "study/aggregate/bound_fill.h"
-#include "study/aggregate/comm_bound.h"
+#include "study/aggregate/bound_replay.h"
 #include "study/aggregate/ipc_factors.h"
 #include "study/aggregate/network_pingpong.h"
 #include "study/aggregate/node_shares.h"

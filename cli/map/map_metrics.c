@@ -8,7 +8,7 @@
 #include "cli/trace/record.h"
 #include "sim/run.h"
 #include "study/search/matrix.h"
-#include "study/search/static.h"
+#include "study/search/search.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "sim/net/load.h"
-#include "study/search/candidates.h"
+#include "study/search/search.h"
 #include "study/search/matrix.h"
 #include "study/search/optimize.h"
 #include "study/plan/plan.h"

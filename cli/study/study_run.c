@@ -8,7 +8,7 @@
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
-#include "study/session/estimate.h"
+#include "study/session/session.h"
 #include "study/text.h"
 
 #include <sys/resource.h>

@@ -582,7 +582,7 @@ read_linear (JsonObject *from, const PredictIpcModel *model, PredictIpcPiece *pi
   return base_json_number (linear, "constant", &piece->linear->constant, error) &&
          base_json_numbers (linear, "means", model->n_terms, piece->linear->means, error) &&
          base_json_numbers (linear, "coefficients", model->n_terms, piece->linear->coefficients,
-                               error);
+                            error);
 }
 
 static gboolean

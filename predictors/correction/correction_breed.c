@@ -209,8 +209,7 @@ win_tournament (Breeding *breeding)
     return choose_parent (breeding);
 
   for (guint at = 0; at < TOURNAMENT; at++) {
-    const CorrectionMember *member =
-        breeding->order[base_random_below (random, breeding->n_alive)];
+    const CorrectionMember *member = breeding->order[base_random_below (random, breeding->n_alive)];
 
     if (winner == NULL || member->loss < winner->loss)
       winner = member;

@@ -48,8 +48,7 @@ draw_function (const PredictGrammar *grammar, BaseRandom *random)
 }
 
 static void
-grow (const PredictGrammar *grammar, guint depth, bool full, BaseRandom *random,
-      PredictTree *tree)
+grow (const PredictGrammar *grammar, guint depth, bool full, BaseRandom *random, PredictTree *tree)
 {
   PredictStep step;
 
@@ -159,8 +158,7 @@ predict_tree_cross (const PredictTree *mother, const PredictTree *father, uint32
 /* --- Mutation --- */
 
 static void
-renew_subtree (const PredictGrammar *grammar, uint32_t most, BaseRandom *random,
-               PredictTree *tree)
+renew_subtree (const PredictGrammar *grammar, uint32_t most, BaseRandom *random, PredictTree *tree)
 {
   PredictTree branch, before;
   guint depth = 1 + (guint) base_random_below (random, NEW_DEPTH);
@@ -423,8 +421,7 @@ predict_random_normal (BaseRandom *random)
 }
 
 void
-predict_vector_draw (const PredictParameter *bounds, uint32_t n, BaseRandom *random,
-                     double *vector)
+predict_vector_draw (const PredictParameter *bounds, uint32_t n, BaseRandom *random, double *vector)
 {
   for (uint32_t at = 0; at < n; at++) {
     double low = predict_parameter_inner (&bounds[at], bounds[at].low);

@@ -26,8 +26,8 @@ typedef struct {
 
 /* A random tree of at most `depth` <= 7: with `full`, every branch has that depth (Koza 1992,
  * section 6.2). */
-void predict_tree_grow (const PredictGrammar *grammar, guint depth, bool full,
-                        BaseRandom *random, PredictTree *tree);
+void predict_tree_grow (const PredictGrammar *grammar, guint depth, bool full, BaseRandom *random,
+                        PredictTree *tree);
 
 /* First step of the subtree whose last is `root`, and how deep the subtree is. */
 uint32_t predict_tree_first (const PredictTree *tree, uint32_t root);

@@ -356,7 +356,7 @@ read_formula (ModelReader *reader, char *name)
   g_autofree const char **parameters = join_names (reader->parameters, reader->constants);
   g_autofree const char **definitions = join_names (reader->definitions, NULL);
   BasePlace place = { reader->line.source, reader->line.number,
-                         line_column (&reader->line, reader->line.at) };
+                      line_column (&reader->line, reader->line.at) };
   g_autoptr (PredictExpression) formula = NULL;
   PredictUnit unit;
 
@@ -716,8 +716,8 @@ predict_base_model_add_variables (PredictBaseModel *model, const char *const *na
     const char *trouble = why_not (model, *names);
 
     if (trouble != NULL) {
-      g_set_error (error, BASE_ERROR, BASE_ERROR_TEXT, "%s: \"%s\" %s", model->source,
-                   *names, trouble);
+      g_set_error (error, BASE_ERROR, BASE_ERROR_TEXT, "%s: \"%s\" %s", model->source, *names,
+                   trouble);
       return FALSE;
     }
     if (!g_strv_contains (model->names.variables, *names)) {

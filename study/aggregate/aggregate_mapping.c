@@ -1,4 +1,4 @@
-/* aggregate_mapping.c - see aggregate_mapping.h.
+/* aggregate_mapping.c - ranks grouped on nodes by what their messages take.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -7,13 +7,51 @@
 
 #include "predictors/group/grouping.h"
 #include "sim/net/load.h"
+#include "study/search/matrix.h"
+#include "study/search/scotch.h"
 #include "study/study_error.h"
-#include "study/search/graph.h"
-#include "study/aggregate/pair_times.h"
-#include "study/search/scotch_part.h"
 #include "topology/mapping/message_placement.h"
 
 #include <math.h>
+
+PredictPairTime *
+study_pair_times (const SimEdges *messages, uint32_t n_ranks, const PredictPingPong *times,
+                  uint64_t *n_pairs)
+{
+  g_autoptr (StudyGraph) graph = study_graph_new (messages, n_ranks);
+  uint64_t n_edges, n = 0;
+  g_autofree SimEdge *edges = sim_edges_sorted (messages, &n_edges);
+  g_autofree uint64_t *first = g_new0 (uint64_t, (gsize) n_ranks + 1);
+  PredictPairTime *pairs = g_new0 (PredictPairTime, graph->first[n_ranks] / 2 + 1);
+
+  for (uint32_t a = 0; a < n_ranks; a++) {
+    first[a] = n;
+    for (uint64_t e = graph->first[a]; e < graph->first[a + 1]; e++)
+      if (graph->neighbour[e] > a)
+        pairs[n++] = (PredictPairTime){ .a = a, .b = graph->neighbour[e] };
+  }
+  first[n_ranks] = n;
+  for (uint64_t i = 0; i < n_edges; i++) {
+    uint32_t a = MIN (edges[i].source, edges[i].destination);
+    uint32_t b = MAX (edges[i].source, edges[i].destination);
+    uint64_t low = first[a], high = first[a + 1];
+
+    /* The pairs of a ascend by b. */
+    while (high - low > 1) {
+      uint64_t middle = low + (high - low) / 2;
+
+      if (pairs[middle].b <= b)
+        low = middle;
+      else
+        high = middle;
+    }
+    if (edges[i].messages > 0)
+      predict_pair_add (times, &pairs[low], (double) edges[i].messages,
+                        (double) edges[i].bytes / (double) edges[i].messages);
+  }
+  *n_pairs = n;
+  return pairs;
+}
 
 struct StudyAggregate {
   const TopoPatterns *patterns;
@@ -30,7 +68,7 @@ typedef struct {
   PredictCostRows *rows; /* NULL: the graph is the aggregate's */
 } Costs;
 
-/* -- what pairs take ------------------------------------------------------------- */
+/* --- What pairs take --- */
 
 /* Of messages without noise. */
 typedef struct {
@@ -63,10 +101,12 @@ quiet_curve (const StudyAggregate *aggregate, const uint8_t *mark, PredictBoundW
   return curve;
 }
 
-/* The places that are farthest apart: the first and the last. */
 static gboolean
-quiet_times (const StudyAggregate *aggregate, Times *times, GError **error)
+time_pairs (StudyAggregate *aggregate, const SimEdges *edges, GError **error)
 {
+  g_auto (Times) times = { 0 };
+
+  /* The places that are farthest apart: the first and the last. */
   uint32_t n_places = aggregate->patterns->levels->n_places;
   g_autofree uint8_t *mark = g_new0 (uint8_t, n_places);
   const PredictBoundCurve *between, *within;
@@ -81,25 +121,15 @@ quiet_times (const StudyAggregate *aggregate, Times *times, GError **error)
   within = n_places == 1 ? between : quiet_curve (aggregate, mark, PREDICT_BOUND_WITHIN, error);
   if (within == NULL)
     return FALSE;
-  times->n = predict_bound_curve_points (within);
-  times->bytes = g_new (double, times->n);
-  times->within_s = g_new (double, times->n);
-  times->between_s = g_new (double, times->n);
-  for (uint32_t i = 0; i < times->n; i++) {
-    times->bytes[i] = (double) predict_bound_curve_bytes (within, i);
-    times->within_s[i] = predict_bound_curve_s (within, times->bytes[i], &beyond);
-    times->between_s[i] = predict_bound_curve_s (between, times->bytes[i], &beyond);
+  times.n = predict_bound_curve_points (within);
+  times.bytes = g_new (double, times.n);
+  times.within_s = g_new (double, times.n);
+  times.between_s = g_new (double, times.n);
+  for (uint32_t i = 0; i < times.n; i++) {
+    times.bytes[i] = (double) predict_bound_curve_bytes (within, i);
+    times.within_s[i] = predict_bound_curve_s (within, times.bytes[i], &beyond);
+    times.between_s[i] = predict_bound_curve_s (between, times.bytes[i], &beyond);
   }
-  return TRUE;
-}
-
-static gboolean
-time_pairs (StudyAggregate *aggregate, const SimEdges *edges, GError **error)
-{
-  g_auto (Times) times = { 0 };
-
-  if (!quiet_times (aggregate, &times, error))
-    return FALSE;
   aggregate->pairs =
       study_pair_times (edges, aggregate->n_ranks,
                         &(PredictPingPong){ times.n, times.bytes, times.within_s, times.between_s },
@@ -107,7 +137,7 @@ time_pairs (StudyAggregate *aggregate, const SimEdges *edges, GError **error)
   return TRUE;
 }
 
-/* -- reading --------------------------------------------------------------------- */
+/* --- Reading --- */
 
 static void
 add_message (void *data, uint32_t source, uint32_t destination, uint64_t bytes,
@@ -150,7 +180,7 @@ study_aggregate_free (StudyAggregate *aggregate)
   g_free (aggregate);
 }
 
-/* -- grouping -------------------------------------------------------------------- */
+/* --- Grouping --- */
 
 static Costs
 costs_of (const StudyAggregate *aggregate, uint32_t tasks_per_node)
@@ -167,18 +197,6 @@ costs_of (const StudyAggregate *aggregate, uint32_t tasks_per_node)
   return costs;
 }
 
-/* Tasks in order, the first parts having one more. */
-static uint32_t *
-blocks (uint32_t n, uint32_t n_parts)
-{
-  uint32_t *part = g_new (uint32_t, n), task = 0;
-
-  for (uint32_t i = 0; i < n_parts; i++)
-    for (uint32_t size = n / n_parts + (i < n % n_parts); size > 0; size--)
-      part[task++] = i;
-  return part;
-}
-
 /* Parts of sizes that differ by one at most; the caller frees. */
 static uint32_t *
 part_tasks (const StudyAggregate *aggregate, const PredictCostGraph *graph, uint32_t n_parts,
@@ -192,8 +210,15 @@ part_tasks (const StudyAggregate *aggregate, const PredictCostGraph *graph, uint
   g_autofree uint32_t *scotch = NULL;
   g_autoptr (PredictGroups) groups = NULL;
 
-  if (graph->first[graph->n] == 0)
-    return blocks (graph->n, n_parts);
+  if (graph->first[graph->n] == 0) {
+    /* Tasks in order, the first parts having one more. */
+    uint32_t *part = g_new (uint32_t, graph->n), task = 0;
+
+    for (uint32_t i = 0; i < n_parts; i++)
+      for (uint32_t size = graph->n / n_parts + (i < graph->n % n_parts); size > 0; size--)
+        part[task++] = i;
+    return part;
+  }
   /* Scotch may be unable to; then the other starts do. */
   if (!aggregate->options.paper &&
       (scotch = study_scotch_part (graph, n_parts, search.seed, NULL)) != NULL) {

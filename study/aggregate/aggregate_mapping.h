@@ -14,6 +14,7 @@
 
 #include "predictors/aggregation/bound_table.h"
 #include "predictors/group/cost_graph.h"
+#include "sim/edges.h"
 #include "topology/mapping/aggregation.h"
 #include "topology/mapping/mapping.h"
 #include "traces/trace.h"
@@ -41,3 +42,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyAggregate, study_aggregate_free)
  * of those that the aggregate was made with.  Nodes have equally many ranks, or some one less than
  * others.  The caller frees it; its name is that of the pattern. */
 TopoMapping *study_aggregate_mapping (const StudyAggregate *aggregate, const TopoPattern *pattern);
+
+/* --- What all messages of each pair of ranks take --- */
+
+/* Of the pairs that communicate, both ways, sorted by a, then b; all messages of a pair in one
+ * direction are taken to have their mean size.  The caller frees. */
+PredictPairTime *study_pair_times (const SimEdges *messages, uint32_t n_ranks,
+                                   const PredictPingPong *times, uint64_t *n_pairs);

@@ -1,16 +1,127 @@
-/* bound_noise.c - see bound_noise.h.
+/* bound_noise.c - placement classes of messages and collectives, and their times in the table.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
 #include "study/aggregate/bound_noise.h"
 
-#include "study/aggregate/bound_ways.h"
+#include "predictors/aggregation/bound_table.h"
 #include "study/study_error.h"
+#include "topology/mapping/core_tree.h"
 #include "topology/mapping/message_placement.h"
 
 #include <math.h>
 #include <string.h>
+
+/* Ways that are looked at, at most, the first in an order of their own: 232 is all of a node of 8
+ * cores. */
+#define MAX_WAYS 4096u
+
+/* What the task on a place of the node does beside the observed message. */
+typedef struct {
+  uint8_t is_observed; /* an end of it: nothing else */
+  uint8_t is_outside;  /* exchanges messages with other nodes */
+  uint64_t partners;   /* bit of each place whose task it exchanges messages with; both have it */
+} Activity;
+
+typedef struct {
+  const TopoLevels *levels;
+  const Activity *activity; /* [n_places] */
+  PredictBoundWhere where;
+  GPtrArray *kinds;
+  GHashTable *seen; /* texts of classes */
+  uint8_t mark[64];
+  uint32_t n_pairs, n_outside, n_ways;
+} Ways;
+
+static void
+note_way (Ways *ways)
+{
+  char *placement = topo_placement_class (ways->levels, ways->mark);
+  PredictBoundKind *kind;
+
+  ways->n_ways++;
+  if (g_hash_table_contains (ways->seen, placement)) {
+    g_free (placement);
+    return;
+  }
+  kind = g_new (PredictBoundKind, 1);
+  *kind = (PredictBoundKind){ PREDICT_BOUND_MESSAGE, ways->where,     placement,
+                              ways->n_pairs,         ways->n_outside, 2 };
+  g_hash_table_add (ways->seen, placement);
+  g_ptr_array_add (ways->kinds, kind);
+}
+
+/* Every place from `place` on does one of what it can; nothing, when all its partners are taken. */
+static void
+try_ways (Ways *ways, uint32_t place)
+{
+  uint32_t n_places = ways->levels->n_places;
+  bool is_free = true;
+
+  while (place < n_places && ways->mark[place] != TOPO_PLACE_FREE)
+    place++;
+  if (ways->n_ways >= MAX_WAYS)
+    return;
+  if (place == n_places) {
+    note_way (ways);
+    return;
+  }
+  for (uint32_t other = place + 1; other < n_places; other++) {
+    if ((ways->activity[place].partners >> other & 1) == 0 || ways->mark[other] != TOPO_PLACE_FREE)
+      continue;
+    is_free = false;
+    ways->mark[place] = ways->mark[other] = (uint8_t) (TOPO_PLACE_PAIR + ways->n_pairs++);
+    try_ways (ways, place + 1);
+    ways->mark[place] = ways->mark[other] = TOPO_PLACE_FREE;
+    ways->n_pairs--;
+  }
+  if (ways->activity[place].is_outside) {
+    is_free = false;
+    ways->mark[place] = TOPO_PLACE_OUTSIDE;
+    ways->n_outside++;
+    try_ways (ways, place + 1);
+    ways->n_outside--;
+    ways->mark[place] = TOPO_PLACE_FREE;
+  }
+  if (is_free)
+    try_ways (ways, place + 1);
+}
+
+static void
+kind_free (gpointer data)
+{
+  PredictBoundKind *kind = data;
+
+  g_free ((char *) kind->placement);
+  g_free (kind);
+}
+
+/* An empty array that frees the placements of its kinds. */
+static GPtrArray *
+kinds_new (void)
+{
+  return g_ptr_array_new_with_free_func (kind_free);
+}
+
+/* Of every way in which each task is in a pair with one of its partners or at a message to another
+ * node, or idle when it can be neither as all its partners are taken: the kinds of pingpong, each
+ * once (element-type PredictBoundKind).  The caller unrefs. */
+static GPtrArray *
+kinds_of_ways (const TopoLevels *levels, const Activity *activity, PredictBoundWhere where)
+{
+  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+  Ways ways = {
+    .levels = levels, .activity = activity, .where = where, .kinds = kinds_new (), .seen = seen
+  };
+
+  g_assert (levels->n_places <= STUDY_MAX_PLACES);
+  for (uint32_t place = 0; place < levels->n_places; place++)
+    if (activity[place].is_observed)
+      ways.mark[place] = TOPO_PLACE_OBSERVED;
+  try_ways (&ways, 0);
+  return ways.kinds;
+}
 
 /* What counts for a message: a set of classes.  Times of the last size are kept, as messages of
  * one size follow each other. */
@@ -37,7 +148,7 @@ struct StudyNoise {
   GHashTable *names;       /* every class that was looked up */
 };
 
-/* -- who communicates with whom ------------------------------------------------- */
+/* --- Who communicates with whom --- */
 
 static gpointer
 key_of (uint32_t phase, uint32_t rank)
@@ -64,38 +175,16 @@ add_partner (StudyNoise *noise, uint32_t phase, uint32_t rank, uint32_t other)
   g_hash_table_add (set, GUINT_TO_POINTER (other));
 }
 
-/* A send makes both ends partners: the receiver may not know whom it gets. */
-static void
-add_partners (StudyNoise *noise, const StudyRankSteps *steps, uint32_t rank)
+void
+study_noise_add (StudyNoise *noise, uint32_t phase, uint32_t rank, uint32_t other)
 {
-  uint32_t phase = 0;
-
-  for (guint i = 0; i < steps->steps->len; i++) {
-    const StudyStep *step = &g_array_index (steps->steps, StudyStep, i);
-
-    if (step->kind == STUDY_STEP_COLLECTIVE)
-      phase++;
-    if (step->kind != STUDY_STEP_POST || !step->is_send || (uint32_t) step->peer == rank)
-      continue;
-    add_partner (noise, phase, rank, (uint32_t) step->peer);
-    add_partner (noise, phase, (uint32_t) step->peer, rank);
-  }
+  if (noise->near == STUDY_NEAR_NONE)
+    return;
+  add_partner (noise, phase, rank, other);
+  add_partner (noise, phase, other, rank);
 }
 
-static gboolean
-check_phases (const StudyProgram *program, GError **error)
-{
-  for (uint32_t rank = 1; rank < program->n_ranks; rank++)
-    if (program->ranks[rank].n_collectives != program->ranks[0].n_collectives) {
-      g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,
-                   "rank 0 takes part in %u collectives of all ranks, rank %u in %u",
-                   program->ranks[0].n_collectives, rank, program->ranks[rank].n_collectives);
-      return FALSE;
-    }
-  return TRUE;
-}
-
-/* -- making ---------------------------------------------------------------------- */
+/* --- Making --- */
 
 static void
 classes_free (gpointer data)
@@ -116,20 +205,26 @@ count_nodes (const TopoMapping *mapping)
   return n;
 }
 
-/* Which place of the levels a core is. */
-static uint32_t
-place_of (const TopoLevels *levels, uint32_t core)
+StudyNoise *
+study_noise_new (const TopoMachine *machine, const TopoLevels *levels, const TopoMapping *mapping,
+                 const PredictBoundTable *table, StudyNear near)
 {
-  uint32_t place = 0;
+  StudyNoise *noise = g_new0 (StudyNoise, 1);
 
-  while (place < levels->n_places && levels->core[place] != core)
-    place++;
-  return place;
-}
+  g_assert (levels->n_places <= STUDY_MAX_PLACES);
+  noise->machine = machine;
+  noise->levels = levels;
+  noise->mapping = mapping;
+  noise->table = table;
+  noise->near = near;
+  noise->n_ranks = mapping->n_ranks;
+  noise->partners = g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_hash_table_unref);
+  noise->messages = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  noise->classes = g_hash_table_new_full (g_bytes_hash, g_bytes_equal,
+                                          (GDestroyNotify) g_bytes_unref, classes_free);
+  noise->collectives = g_hash_table_new_full (NULL, NULL, NULL, classes_free);
+  noise->names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
 
-static void
-seat_ranks (StudyNoise *noise)
-{
   uint32_t n_places = noise->levels->n_places;
   gsize n = (gsize) count_nodes (noise->mapping) * n_places;
 
@@ -137,38 +232,15 @@ seat_ranks (StudyNoise *noise)
   noise->at = g_new (uint32_t, n);
   memset (noise->at, 0xff, n * sizeof *noise->at);
   for (uint32_t rank = 0; rank < noise->n_ranks; rank++) {
-    noise->place[rank] =
-        place_of (noise->levels, noise->machine->slot_core[noise->mapping->slot[rank]]);
+    /* Which place of the levels a core is. */
+    uint32_t core = noise->machine->slot_core[noise->mapping->slot[rank]];
+    uint32_t place = 0;
+
+    while (place < noise->levels->n_places && noise->levels->core[place] != core)
+      place++;
+    noise->place[rank] = place;
     noise->at[(gsize) noise->mapping->node[rank] * n_places + noise->place[rank]] = rank;
   }
-}
-
-StudyNoise *
-study_noise_new (const StudyProgram *program, const TopoMachine *machine, const TopoLevels *levels,
-                 const TopoMapping *mapping, const PredictBoundTable *table, StudyNear near,
-                 GError **error)
-{
-  StudyNoise *noise;
-
-  if (!check_phases (program, error))
-    return NULL;
-  g_assert (levels->n_places <= STUDY_MAX_PLACES && mapping->n_ranks == program->n_ranks);
-  noise = g_new0 (StudyNoise, 1);
-  noise->machine = machine;
-  noise->levels = levels;
-  noise->mapping = mapping;
-  noise->table = table;
-  noise->near = near;
-  noise->n_ranks = program->n_ranks;
-  noise->partners = g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_hash_table_unref);
-  noise->messages = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  noise->classes = g_hash_table_new_full (g_bytes_hash, g_bytes_equal,
-                                          (GDestroyNotify) g_bytes_unref, classes_free);
-  noise->collectives = g_hash_table_new_full (NULL, NULL, NULL, classes_free);
-  noise->names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  seat_ranks (noise);
-  for (uint32_t rank = 0; near != STUDY_NEAR_NONE && rank < noise->n_ranks; rank++)
-    add_partners (noise, &program->ranks[rank], rank);
   return noise;
 }
 
@@ -193,7 +265,7 @@ study_noise_classes (const StudyNoise *noise)
   return g_hash_table_size (noise->names);
 }
 
-/* -- placements ------------------------------------------------------------------ */
+/* --- Placements --- */
 
 /* Takes the kinds. */
 static Classes *
@@ -206,23 +278,13 @@ classes_new (GPtrArray *kinds)
   return classes;
 }
 
-static void
-note_names (StudyNoise *noise, const Classes *classes)
-{
-  for (guint i = 0; i < classes->kinds->len; i++) {
-    const PredictBoundKind *kind = g_ptr_array_index (classes->kinds, i);
-
-    g_hash_table_add (noise->names, g_strdup_printf ("%d %s", (int) kind->where, kind->placement));
-  }
-}
-
 /* What the rank at a place does beside the observed ends. */
-static StudyActivity
+static Activity
 activity_at (const StudyNoise *noise, uint32_t phase, uint32_t node, uint32_t place, uint32_t from,
              uint32_t to)
 {
   uint32_t rank = noise->at[(gsize) node * noise->levels->n_places + place];
-  StudyActivity activity = { .is_observed = rank != TOPO_NONE && (rank == from || rank == to) };
+  Activity activity = { .is_observed = rank != TOPO_NONE && (rank == from || rank == to) };
   GHashTable *set =
       rank == TOPO_NONE || activity.is_observed
           ? NULL
@@ -250,13 +312,12 @@ classes_on (StudyNoise *noise, uint32_t phase, uint32_t node, uint32_t from, uin
 {
   bool within = noise->mapping->node[from] == noise->mapping->node[to];
   uint32_t n = noise->levels->n_places;
-  g_autofree StudyActivity *activity =
-      g_new0 (StudyActivity, n); /* padding too is part of the key */
+  g_autofree Activity *activity = g_new0 (Activity, n); /* padding too is part of the key */
   g_autoptr (GBytes) key = NULL;
   Classes *classes;
 
   for (uint32_t place = 0; place < n; place++) {
-    const StudyActivity made = activity_at (noise, phase, node, place, from, to);
+    const Activity made = activity_at (noise, phase, node, place, from, to);
 
     activity[place].is_observed = made.is_observed;
     activity[place].is_outside = made.is_outside;
@@ -265,15 +326,20 @@ classes_on (StudyNoise *noise, uint32_t phase, uint32_t node, uint32_t from, uin
   key = g_bytes_new (activity, n * sizeof *activity);
   classes = g_hash_table_lookup (noise->classes, key);
   if (classes == NULL) {
-    classes = classes_new (study_ways_kinds (
-        noise->levels, activity, within ? PREDICT_BOUND_WITHIN : PREDICT_BOUND_BETWEEN));
-    note_names (noise, classes);
+    classes = classes_new (kinds_of_ways (noise->levels, activity,
+                                          within ? PREDICT_BOUND_WITHIN : PREDICT_BOUND_BETWEEN));
+    for (guint i = 0; i < classes->kinds->len; i++) {
+      const PredictBoundKind *kind = g_ptr_array_index (classes->kinds, i);
+
+      g_hash_table_add (noise->names,
+                        g_strdup_printf ("%d %s", (int) kind->where, kind->placement));
+    }
     g_hash_table_insert (noise->classes, g_steal_pointer (&key), classes);
   }
   return classes;
 }
 
-/* -- times ----------------------------------------------------------------------- */
+/* --- Times --- */
 
 static double
 kind_s (const StudyNoise *noise, const PredictBoundKind *kind, double bytes, StudyBoundDoubt *doubt,
@@ -362,7 +428,7 @@ collective_classes_new (StudyNoise *noise, TraceOpKind kind)
   uint32_t n_places = noise->levels->n_places, n_nodes = count_nodes (noise->mapping);
   g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
   g_autofree uint8_t *mark = g_new (uint8_t, n_places);
-  Classes *classes = classes_new (study_kinds_new ());
+  Classes *classes = classes_new (kinds_new ());
 
   for (uint32_t node = 0; node < n_nodes; node++) {
     PredictBoundKind wanted = { .operation = trace_op_name (kind), .ranks = noise->n_ranks };

@@ -13,9 +13,11 @@
 #pragma once
 
 #include "predictors/aggregation/bound_table.h"
-#include "study/aggregate/bound_program.h"
 #include "topology/mapping/core_tree.h"
 #include "topology/mapping/mapping.h"
+#include "mpi/operation.h"
+
+#include <stdbool.h>
 
 /* Whose messages are noise. */
 typedef enum {
@@ -26,13 +28,17 @@ typedef enum {
 
 typedef struct StudyNoise StudyNoise;
 
-/* Borrows everything but *error; levels are those of the machine's nodes.  Collectives of the program
- * part its phases; every rank must have as many (STUDY_ERROR_INPUT). */
-StudyNoise *study_noise_new (const StudyProgram *program, const TopoMachine *machine,
-                             const TopoLevels *levels, const TopoMapping *mapping,
-                             const PredictBoundTable *table, StudyNear near, GError **error);
+/* Borrows everything; levels are those of the machine's nodes, of at most STUDY_MAX_PLACES places. */
+#define STUDY_MAX_PLACES 64
+StudyNoise *
+study_noise_new (const TopoMachine *machine, const TopoLevels *levels, const TopoMapping *mapping,
+                 const PredictBoundTable *table, StudyNear near);
 void study_noise_free (StudyNoise *noise);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyNoise, study_noise_free)
+
+/* Two ranks exchange messages in a phase (numbered from 0: so many collectives before it).  All
+ * of them must be added before the first time is asked for. */
+void study_noise_add (StudyNoise *noise, uint32_t phase, uint32_t rank, uint32_t other);
 
 /* How a time was found. */
 typedef struct {
@@ -41,8 +47,7 @@ typedef struct {
                       * noise or more stands for it */
 } StudyBoundDoubt;
 
-/* Seconds of a message between two different ranks in a phase (numbered from 0: so many
- * collectives before it); NaN and *error (STUDY_ERROR_INPUT, with the class) when the table has
+/* Seconds of a message between two different ranks in a phase; NaN and *error (STUDY_ERROR_INPUT, with the class) when the table has
  * nothing to say of it. */
 double study_noise_message_s (StudyNoise *noise, uint32_t phase, uint32_t from, uint32_t to,
                               uint64_t bytes, StudyBoundDoubt *doubt, GError **error);

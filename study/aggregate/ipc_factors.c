@@ -56,22 +56,6 @@ take_known (const PredictIpcPhases *phases, guint program, const TopoPatterns *p
   }
 }
 
-static void
-take_predicted (const PredictIpcModel *model, const PredictIpcAnswer *answer, guint program,
-                const TopoPatterns *patterns, double *ipc, char **why)
-{
-  for (guint at = 0; at < model->n_targets; at++) {
-    uint32_t id = pattern_of (model->targets[at].pattern, patterns);
-    double predicted = answer->predicted[(gsize) program * model->n_targets + at];
-
-    if (id == 0)
-      continue;
-    ipc[id - 1] = predicted > 0 ? predicted : (double) NAN;
-    if (!(predicted > 0))
-      why[id - 1] = g_strdup_printf ("the model predicts an IPC of %.3g, which none is", predicted);
-  }
-}
-
 static gboolean
 read_with_model (const StudyIpcSource *source, const PredictTable *table,
                  const TopoPatterns *patterns, double *ipc, char **why, GError **error)
@@ -84,7 +68,16 @@ read_with_model (const StudyIpcSource *source, const PredictTable *table,
       !find_program (answer.phases, source, &program, error))
     return FALSE;
   take_known (answer.phases, program, patterns, ipc);
-  take_predicted (model, &answer, program, patterns, ipc, why);
+  for (guint at = 0; at < model->n_targets; at++) {
+    uint32_t id = pattern_of (model->targets[at].pattern, patterns);
+    double predicted = answer.predicted[(gsize) program * model->n_targets + at];
+
+    if (id == 0)
+      continue;
+    ipc[id - 1] = predicted > 0 ? predicted : (double) NAN;
+    if (!(predicted > 0))
+      why[id - 1] = g_strdup_printf ("the model predicts an IPC of %.3g, which none is", predicted);
+  }
   return TRUE;
 }
 

@@ -75,7 +75,7 @@ study_pingpong_us (const TopoMachine *machine, const RoutePaths *paths, uint32_t
   return (us[1] - us[0]) / (2 * ROUNDS);
 }
 
-/* -- collectives ----------------------------------------------------------------- */
+/* --- Collectives --- */
 
 static int
 find_collective (TraceOpKind kind)
@@ -92,30 +92,6 @@ study_collective_is_known (TraceOpKind kind)
   return find_collective (kind) >= 0;
 }
 
-static void
-append_call (GString *text, uint32_t rank, int which, uint64_t bytes)
-{
-  Form form = collectives[which].form;
-
-  g_string_append_printf (text, "%u %s", rank, trace_op_name (collectives[which].kind));
-  if (form != NOTHING)
-    g_string_append_printf (text, " %" G_GUINT64_FORMAT, bytes);
-  if (form == TWICE || form == TWICE_ROOT)
-    g_string_append_printf (text, " %" G_GUINT64_FORMAT, bytes);
-  if (form == COUNT_WORK || form == COUNT_WORK_ROOT)
-    g_string_append (text, " 0");
-  /* The root, then the type: bytes. */
-  if (form == COUNT_ROOT || form == COUNT_WORK_ROOT || form == TWICE_ROOT)
-    g_string_append (text, " 0");
-  if (form != NOTHING)
-    g_string_append (text, " 6");
-  if (form == TWICE || form == TWICE_ROOT)
-    g_string_append (text, " 6");
-  g_string_append_c (text, '\n');
-  if (form != NOTHING)
-    g_string_append_printf (text, "%u barrier\n", rank);
-}
-
 static char *
 program_of (int which, uint32_t n_ranks, uint64_t bytes, uint32_t n_calls)
 {
@@ -123,8 +99,27 @@ program_of (int which, uint32_t n_ranks, uint64_t bytes, uint32_t n_calls)
 
   for (uint32_t rank = 0; rank < n_ranks; rank++) {
     g_string_append_printf (text, "%u init\n", rank);
-    for (uint32_t call = 0; call < n_calls; call++)
-      append_call (text, rank, which, bytes);
+    for (uint32_t call = 0; call < n_calls; call++) {
+      Form form = collectives[which].form;
+
+      g_string_append_printf (text, "%u %s", rank, trace_op_name (collectives[which].kind));
+      if (form != NOTHING)
+        g_string_append_printf (text, " %" G_GUINT64_FORMAT, bytes);
+      if (form == TWICE || form == TWICE_ROOT)
+        g_string_append_printf (text, " %" G_GUINT64_FORMAT, bytes);
+      if (form == COUNT_WORK || form == COUNT_WORK_ROOT)
+        g_string_append (text, " 0");
+      /* The root, then the type: bytes. */
+      if (form == COUNT_ROOT || form == COUNT_WORK_ROOT || form == TWICE_ROOT)
+        g_string_append (text, " 0");
+      if (form != NOTHING)
+        g_string_append (text, " 6");
+      if (form == TWICE || form == TWICE_ROOT)
+        g_string_append (text, " 6");
+      g_string_append_c (text, '\n');
+      if (form != NOTHING)
+        g_string_append_printf (text, "%u barrier\n", rank);
+    }
     g_string_append_printf (text, "%u finalize\n", rank);
   }
   return g_string_free (text, FALSE);

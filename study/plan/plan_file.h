@@ -4,7 +4,21 @@
 #pragma once
 
 #include "study/plan/plan.h"
-#include "study/plan/plan_values.h"
+
+#include <glib.h>
+
+/* A binding says which value each name has, as its index; -1 for the names that a
+ * text does not have. */
+
+typedef struct {
+  char *name;
+  char **values;
+  gboolean is_used; /* by any text */
+} StudyValue;
+
+typedef struct {
+  GArray *all; /* (element-type StudyValue) */
+} StudyValues;
 
 struct StudyPlanFile {
   char *path, *folder, *text;
@@ -42,3 +56,20 @@ gboolean study_plan_file_blame (const StudyPlanFile *file, const char *group, co
 
 /* A path of the file as one from here. */
 char *study_plan_file_path (const StudyPlanFile *file, const char *path);
+
+/* --- {NAME} in the texts of a study file --- */
+
+/* The first binding of the names in a text: NULL and *error when it has one that
+ * nothing defines.  g_free(). */
+int *study_values_bind (const StudyValues *values, const char *text, GError **error);
+/* The next one; false after the last. */
+gboolean study_values_next (const StudyValues *values, int *binding);
+int *study_values_copy (const StudyValues *values, const int *binding);
+/* A text with its names replaced. */
+char *study_values_fill (const StudyValues *values, const char *text, const int *binding);
+
+/* Whether no name has two values. */
+gboolean study_values_agree (const StudyValues *values, const int *left, const int *right);
+/* Whether the name either is not in it or has that value. */
+gboolean
+study_values_allow (const StudyValues *values, const int *binding, const char *name, int value);

@@ -4,7 +4,6 @@
 #include "config.h"
 
 #include "study/plan/plan.h"
-#include "study/plan/plan_keys.h"
 #include "study/store/store_fixture.h"
 
 #include <string.h>
@@ -408,6 +407,9 @@ test_bad_files (void)
     { GOOD "[seed]\nvalues = 1\n", "say runs.seed" },
     { GOOD "[size]\nvalues = 1\nmore = 2\n", "unknown key \"more\" in [size]" },
     { GOOD "[mappings]\nfile = nowhere\n", ":6: mappings.file: " },
+    /* Two bad escapes are one error. */
+    { GOOD "[size]\nvalues = 1;a\\x\n", "size.values: " },
+    { GOOD "[size]\nvalues = \\x\\\n", "has a backslash that is none of" },
     { GOOD "[traces]\ntrace = u\n", ":6: \"trace\" is set twice" },
   };
 
@@ -425,43 +427,18 @@ test_bad_files (void)
   }
 }
 
-/* A list that cannot be read leaves nothing to free. */
-static void
-test_unreadable_list (void)
-{
-  StudyPlanFile file = { .path = path, .keys = g_key_file_new () };
-  g_autoptr (GError) error = NULL;
-  char **list = NULL;
-
-  g_assert_true (
-      g_key_file_load_from_data (file.keys, "[b]\nvalues = 1;a\\x\n", -1, G_KEY_FILE_NONE, NULL));
-  g_assert_false (study_plan_get_list (&file, "b", "values", &list, &error));
-  g_assert_error (error, STUDY_ERROR, STUDY_ERROR_INPUT);
-  g_assert_nonnull (strstr (error->message, "b.values: "));
-  g_assert_null (list);
-  /* Two bad escapes are one error. */
-  g_clear_error (&error);
-  g_assert_true (
-      g_key_file_load_from_data (file.keys, "[b]\nvalues = \\x\\\n", -1, G_KEY_FILE_NONE, NULL));
-  g_assert_false (study_plan_get_list (&file, "b", "values", &list, &error));
-  g_assert_nonnull (strstr (error->message, "has a backslash that is none of"));
-  g_key_file_unref (file.keys);
-}
-
 /* A text is not left out for a backslash. */
 static void
 test_backslashes (void)
 {
-  StudyPlanFile file = { .path = path, .keys = g_key_file_new () };
-  g_autofree char *odd = NULL, *even = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (StudyPlan) plan = NULL;
 
-  g_assert_true (g_key_file_load_from_data (file.keys, "[study]\nname = a\\x\\;b\nstore = a\\\\b\n",
-                                            -1, G_KEY_FILE_NONE, NULL));
-  odd = study_plan_get_text (&file, "study", "name");
-  even = study_plan_get_text (&file, "study", "store");
-  g_assert_cmpstr (odd, ==, "a\\x\\;b");
-  g_assert_cmpstr (even, ==, "a\\b");
-  g_key_file_unref (file.keys);
+  write_file ("a.study", "[study]\nname = a\\x\\;b\nstore = a\\\\b\n" GOOD);
+  plan = study_plan_load (path, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (plan->name, ==, "a\\x\\;b");
+  g_assert_true (g_str_has_suffix (plan->store_path, "/a\\b"));
 }
 
 int
@@ -482,7 +459,6 @@ main (int argc, char **argv)
   ADD ("/plan/names-and-mappings", test_names_and_mappings);
   ADD ("/plan/bad-files", test_bad_files);
   ADD ("/plan/too-many", test_too_many);
-  ADD ("/plan/unreadable-list", test_unreadable_list);
   ADD ("/plan/backslashes", test_backslashes);
   return g_test_run ();
 }

@@ -6,15 +6,13 @@
 #include "config.h"
 
 #include "study/report/report_data.h"
-#include "study/report/report_json.h"
-#include "study/report/report_pack.h"
 
 #include <json-glib/json-glib.h>
 #include <math.h>
 #include <string.h>
 #include <zlib.h>
 
-/* -- reading back -------------------------------------------------------- */
+/* --- Reading back --- */
 
 static JsonNode *
 parse (const char *text)
@@ -66,7 +64,7 @@ between (const char *text, const char *from, const char *to)
   return g_strndup (start, (gsize) (end - start));
 }
 
-/* -- packing ------------------------------------------------------------- */
+/* --- Packing --- */
 
 static JsonObject *
 pack_and_parse (const uint64_t *values, gsize n, JsonNode **node)
@@ -206,7 +204,7 @@ test_ranks_are_averaged (void)
 #endif
 }
 
-/* -- pages --------------------------------------------------------------- */
+/* --- Pages --- */
 
 static TopoMachine *machine;
 

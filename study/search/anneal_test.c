@@ -4,9 +4,8 @@
 #include "config.h"
 
 #include "study/search/anneal.h"
-#include "study/search/relieve.h"
 #include "study/search/search_fixture.h"
-#include "study/search/static.h"
+#include "study/search/search.h"
 
 #include <string.h>
 

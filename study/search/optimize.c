@@ -5,9 +5,208 @@
 
 #include "study/search/optimize.h"
 
+#include "study/search/optimize.h"
+#include "base/random.h"
+#include "study/session/worker_pool.h"
 #include "study/study_error.h"
 
 #include <math.h>
+#include <string.h>
+
+/* With two the interval would be some thirteen times wider than their difference. */
+#define LEAST_PAIRS 3u
+
+/* Quantile 0.975 of Student's t, by degrees of freedom from 1 (any statistical table);
+ * beyond, that of 30 is a little too wide. */
+static double
+student_975 (guint freedom)
+{
+  static const double quantile[] = { 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
+                                     2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
+                                     2.110,  2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064,
+                                     2.060,  2.056, 2.052, 2.048, 2.045, 2.042 };
+
+  return quantile[MIN (freedom, G_N_ELEMENTS (quantile)) - 1];
+}
+
+StudyGain
+study_gain_new (const double *default_s, const double *time_s, guint n_times)
+{
+  StudyGain gain = { .nominal = NAN, .mean = NAN, .low = NAN, .high = NAN };
+  double sum = 0, squares = 0, mean, half;
+  guint n = n_times > 0 ? n_times - 1 : 0;
+
+  if (n_times == 0)
+    return gain;
+  gain.n_pairs = n;
+  gain.mean = gain.nominal = default_s[0] / time_s[0] - 1;
+  for (guint i = 1; i <= n; i++) {
+    sum += log (default_s[i] / time_s[i]);
+    gain.n_faster += time_s[i] < default_s[i];
+  }
+  if (n == 0)
+    return gain;
+  mean = sum / n;
+  gain.mean = expm1 (mean);
+  if (n < LEAST_PAIRS)
+    return gain;
+  for (guint i = 1; i <= n; i++) {
+    double off = log (default_s[i] / time_s[i]) - mean;
+
+    squares += off * off;
+  }
+  half = student_975 (n - 1) * sqrt (squares / (n - 1)) * sqrt (1 + 1.0 / n);
+  gain.low = expm1 (mean - half);
+  gain.high = expm1 (mean + half);
+  return gain;
+}
+
+/* The logarithm is even within its bounds. */
+static double
+factor (BaseRandom *random)
+{
+  return pow (STUDY_PERTURBATION, 2 * base_random_unit (random) - 1);
+}
+
+static void
+vary_speed (uint64_t *value, BaseRandom *random)
+{
+  *value = (uint64_t) llround ((double) *value * factor (random));
+}
+
+static void
+vary_time (int64_t *value, BaseRandom *random)
+{
+  *value = llround ((double) *value * factor (random));
+}
+
+TopoMachine
+study_gain_perturbed (const TopoMachine *machine, uint64_t seed, guint number,
+                      double *compute_scale)
+{
+  TopoMachine copy = *machine;
+  TopoParameters *parameters = &copy.parameters;
+  BaseRandom random = base_random_stream_added (seed, number);
+
+  *compute_scale *= factor (&random);
+  vary_time (&parameters->send_overhead_ps, &random);
+  vary_time (&parameters->receive_overhead_ps, &random);
+  vary_time (&parameters->call_overhead_ps, &random);
+  if (machine->fabric) {
+    vary_speed (&parameters->pcie_bandwidth_Bps, &random);
+    vary_time (&parameters->cable_latency_ps, &random);
+    vary_time (&parameters->switch_latency_ps, &random);
+    vary_time (&parameters->hca_send_latency_ps, &random);
+    vary_time (&parameters->hca_receive_latency_ps, &random);
+    vary_speed (&parameters->core_bandwidth_Bps, &random);
+    vary_speed (&parameters->dram_bandwidth_Bps, &random);
+  } else {
+    vary_speed (&parameters->link_bandwidth_Bps, &random);
+    vary_time (&parameters->hop_latency_ps, &random);
+    vary_time (&parameters->injection_latency_ps, &random);
+    vary_time (&parameters->reception_latency_ps, &random);
+    vary_speed (&parameters->memory_bandwidth_Bps, &random);
+    vary_speed (&parameters->shm_bandwidth_Bps, &random);
+    vary_time (&parameters->shm_latency_ps, &random);
+  }
+  return copy;
+}
+
+/* --- Simulations side by side, in processes of their own --- */
+
+/* Milliseconds between two looks at stop(). */
+#define LOOK_MS 50
+
+typedef struct {
+  const StudyTrial *trials;
+  const StudyTrialOptions *options;
+} Work;
+
+/* --- In a worker --- */
+
+/* The flow network can be made only once in a process. */
+static GBytes *
+make_trial (void *data, guint trial, gboolean *spent)
+{
+  const Work *work = data;
+  StudyTrialResult result = { 0 };
+
+  const StudyTrialOptions *options = work->options;
+  const SimRunOptions run_options = { .trace_path = options->trace_path,
+                                      .network = options->network,
+                                      .policy = options->policy,
+                                      .compute_scale = work->trials[trial].compute_scale };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Trace) trace = trace_open (options->trace_path, &options->trace_options, &error);
+  g_autoptr (SimRun) run = NULL;
+
+  if (trace)
+    run = sim_run (trace, work->trials[trial].machine, work->trials[trial].mapping, &run_options,
+                   &error);
+  if (run) {
+    result.done = true;
+    result.time_s = (double) run->result.time_ps * 1e-12;
+  } else
+    g_strlcpy (result.error, error->message, sizeof result.error);
+  *spent = work->options->network == SIM_NETWORK_FLOW;
+  return g_bytes_new (&result, sizeof result);
+}
+
+/* --- In the parent --- */
+
+/* False when nobody can work. */
+static gboolean
+work_until_stopped (StudyPool *pool, guint n_trials, const StudyTrialOptions *options,
+                    StudyTrialResult *results, GError **error)
+{
+  guint next = 0, n_done = 0;
+
+  while (n_done < n_trials && !(options->stop && options->stop (options->stop_data, n_done))) {
+    StudyPoolResult made = { 0 };
+    StudyPoolTaken taken;
+
+    int worker;
+
+    while (next < n_trials && (worker = pool->idlest (pool)) >= 0)
+      pool->give (pool, (guint) worker, next++);
+    taken = pool->take (pool, LOOK_MS, NULL, &made, error);
+    if (taken == STUDY_POOL_ERROR)
+      return FALSE;
+    if (taken == STUDY_POOL_RESULT) {
+      StudyTrialResult *result = &results[made.job];
+
+      if (made.block)
+        memcpy (result, g_bytes_get_data (made.block, NULL), sizeof *result);
+      else
+        g_strlcpy (result->error, made.lost, sizeof result->error);
+      study_pool_result_clear (&made);
+      n_done++;
+    }
+  }
+  return TRUE;
+}
+
+/* results[i] is of trials[i], whatever the order in which they end. */
+static void
+study_trials_run (const StudyTrial *trials, guint n_trials, const StudyTrialOptions *options,
+                  StudyTrialResult *results)
+{
+  Work work = { trials, options };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (StudyPool) pool = NULL;
+
+  for (guint i = 0; i < n_trials; i++)
+    results[i] = (StudyTrialResult){ .done = false };
+  pool =
+      study_pool_new (CLAMP (options->n_threads, 1, MAX (n_trials, 1)), make_trial, &work, &error);
+  if (pool && work_until_stopped (pool, n_trials, options, results, &error))
+    return;
+  for (guint i = 0; i < n_trials; i++)
+    if (!results[i].done && !results[i].error[0])
+      g_strlcpy (results[i].error, error->message, sizeof results[i].error);
+}
+
+/* --- The best of many mappings by simulated time --- */
 
 /* Nobody waits for more. */
 #define MAX_RUNS    10000u
@@ -103,31 +302,6 @@ runs_in_time (const StudyTrialPlan *plan, int64_t run_us)
 
 /* --- Again, on perturbed machines --- */
 
-/* Finalists: the fastest ones, ascending. */
-static guint
-choose_finalists (const Optimizer *optimizer, guint n_first, guint n, guint *finalists)
-{
-  guint n_chosen = 0;
-
-  for (guint i = 1; i < n_first; i++) {
-    double time_s = study_candidate (optimizer->candidates, i)->time_s;
-    guint place = n_chosen;
-
-    if (isnan (time_s))
-      continue;
-    while (place > 0 &&
-           study_candidate (optimizer->candidates, finalists[place - 1])->time_s > time_s)
-      place--;
-    if (place >= n)
-      continue;
-    n_chosen = MIN (n_chosen + 1, n);
-    for (guint k = n_chosen - 1; k > place; k--)
-      finalists[k] = finalists[k - 1];
-    finalists[place] = i;
-  }
-  return n_chosen;
-}
-
 /* The gain of a finalist from the perturbed runs that both it and the default ended;
  * plain[] and its own are results[] of n_repeats runs each. */
 static void
@@ -181,23 +355,6 @@ simulate_again (Optimizer *optimizer, const guint *finalists, guint n_finalists,
                   n_repeats);
 }
 
-static guint
-best_finalist (const Optimizer *optimizer, const guint *finalists, guint n)
-{
-  double best_gain = 0;
-  guint best = 0;
-
-  for (guint i = 0; i < n; i++) {
-    const StudyCandidate *candidate = study_candidate (optimizer->candidates, finalists[i]);
-
-    if (candidate->gain.mean > best_gain && candidate->gain.nominal > 0) {
-      best = finalists[i];
-      best_gain = candidate->gain.mean;
-    }
-  }
-  return best;
-}
-
 /* --- All of it --- */
 
 /* The default's run, which also tells how long runs take. */
@@ -215,16 +372,6 @@ simulate_default (Optimizer *optimizer, int64_t *run_us, GError **error)
   return FALSE;
 }
 
-/* By score, of those whose simulation has not failed. */
-static guint
-best_untried (const StudyCandidates *candidates)
-{
-  for (guint i = 1; i < candidates->list->len && study_candidate (candidates, i)->score < 1; i++)
-    if (!study_candidate (candidates, i)->error)
-      return i;
-  return 0;
-}
-
 static guint
 halve (Optimizer *optimizer, guint n_runs)
 {
@@ -235,12 +382,51 @@ halve (Optimizer *optimizer, guint n_runs)
   if (halving.n_first < 2)
     return study_candidates_best (optimizer->candidates);
   simulate_range (optimizer, 1, halving.n_first - 1);
-  n_finalists = choose_finalists (optimizer, halving.n_first, halving.n_finalists, finalists);
-  if (n_finalists == 0)
-    return best_untried (optimizer->candidates);
+
+  /* Finalists: the fastest ones, ascending. */
+  guint n_chosen = 0;
+
+  for (guint i = 1; i < halving.n_first; i++) {
+    double time_s = study_candidate (optimizer->candidates, i)->time_s;
+    guint place = n_chosen;
+
+    if (isnan (time_s))
+      continue;
+    while (place > 0 &&
+           study_candidate (optimizer->candidates, finalists[place - 1])->time_s > time_s)
+      place--;
+    if (place >= halving.n_finalists)
+      continue;
+    n_chosen = MIN (n_chosen + 1, halving.n_finalists);
+    for (guint k = n_chosen - 1; k > place; k--)
+      finalists[k] = finalists[k - 1];
+    finalists[place] = i;
+  }
+  n_finalists = n_chosen;
+  if (n_finalists == 0) {
+    /* By score, of those whose simulation has not failed. */
+    for (guint i = 1; i < optimizer->candidates->list->len &&
+                      study_candidate (optimizer->candidates, i)->score < 1;
+         i++)
+      if (!study_candidate (optimizer->candidates, i)->error)
+        return i;
+    return 0;
+  }
   if (halving.n_repeats > 0 && !is_over (optimizer->plan))
     simulate_again (optimizer, finalists, n_finalists, halving.n_repeats);
-  return best_finalist (optimizer, finalists, n_finalists);
+
+  double best_gain = 0;
+  guint best = 0;
+
+  for (guint i = 0; i < n_finalists; i++) {
+    const StudyCandidate *candidate = study_candidate (optimizer->candidates, finalists[i]);
+
+    if (candidate->gain.mean > best_gain && candidate->gain.nominal > 0) {
+      best = finalists[i];
+      best_gain = candidate->gain.mean;
+    }
+  }
+  return best;
 }
 
 gboolean

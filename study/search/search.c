@@ -1,17 +1,166 @@
-/* search.c - better mappings by local search on static metrics.
+/* search.c - candidates for a mapping, and the local search that makes them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
 #include "study/search/search.h"
+#include "study/search/optimize.h"
 
+#include "sim/net/load.h"
 #include "study/search/anneal.h"
+#include "study/search/scotch.h"
 #include "base/random.h"
-#include "study/search/relieve.h"
-#include "study/search/scotch_map.h"
 #include "topology/recipe/recipe.h"
 
+#include <math.h>
 #include <string.h>
+
+void
+study_static_features (double features[SIM_N_FEATURES], const RoutePaths *paths,
+                       const TopoMapping *mapping, const SimEdges *edges)
+{
+  SimCounters *counters = sim_counters_new (paths->machine);
+  uint64_t n_edges;
+  g_autofree SimEdge *sorted = sim_edges_sorted (edges, &n_edges);
+
+  for (uint64_t i = 0; i < n_edges; i++) {
+    /* Some messages of an edge have one byte more where they must. */
+    uint64_t share = sorted[i].messages > 0 ? sorted[i].bytes / sorted[i].messages : 0;
+    uint64_t rest = sorted[i].messages > 0 ? sorted[i].bytes % sorted[i].messages : 0;
+
+    sim_load_add_many (counters, paths, mapping, sorted[i].source, sorted[i].destination, share + 1,
+                       false, rest);
+    sim_load_add_many (counters, paths, mapping, sorted[i].source, sorted[i].destination, share,
+                       false, sorted[i].messages - rest);
+  }
+  sim_features_compute (features, paths, mapping, edges, counters);
+  sim_counters_free (counters);
+}
+
+/* --- Mappings that are compared, and what is known of them --- */
+
+/* More are never simulated, and serve no search. */
+#define MAX_CANDIDATES 24u
+
+static void
+candidate_free (StudyCandidate *candidate)
+{
+  g_free (candidate->name);
+  g_free (candidate->slot);
+  topo_mapping_free (candidate->mapping);
+  g_free (candidate->error);
+  g_free (candidate);
+}
+
+/* Takes slot. */
+static StudyCandidate *
+candidate_new (const StudyCandidates *candidates, const char *name, uint32_t *slot)
+{
+  StudyCandidate *candidate = g_new0 (StudyCandidate, 1);
+  double features[SIM_N_FEATURES];
+
+  candidate->name = g_strdup (name);
+  candidate->slot = slot;
+  candidate->mapping = study_placement_mapping (candidates->problem, slot, name);
+  study_static_features (features, candidates->paths, candidate->mapping, candidates->edges);
+  candidate->hop_bytes = features[SIM_FEATURE_HOP_BYTES];
+  candidate->max_bytes = features[SIM_FEATURE_MAX_BYTES];
+  candidate->time_s = NAN;
+  candidate->gain = study_gain_new (NULL, NULL, 0);
+  return candidate;
+}
+
+/* Of two values of which less is better; a default without any cannot be beaten. */
+static double
+relative (double value, double default_value)
+{
+  if (default_value > 0)
+    return value / default_value;
+  return value > 0 ? INFINITY : 1;
+}
+
+static double
+score_of (const StudyCandidates *candidates, const StudyCandidate *candidate)
+{
+  const StudyCandidate *plain = study_candidate (candidates, 0);
+  double hop_bytes = relative (candidate->hop_bytes, plain->hop_bytes);
+  double max_bytes = relative (candidate->max_bytes, plain->max_bytes);
+
+  switch (candidates->objective) {
+  case STUDY_OBJECTIVE_HOP_BYTES: return hop_bytes;
+  case STUDY_OBJECTIVE_MAX_BYTES: return max_bytes;
+  case STUDY_OBJECTIVE_BOTH: return (hop_bytes + max_bytes) / 2;
+  }
+  g_assert_not_reached ();
+}
+
+StudyCandidates *
+study_candidates_new (const StudyProblem *problem, const RoutePaths *paths, const SimEdges *edges,
+                      StudyObjective objective, const char *default_name, uint32_t *default_slot)
+{
+  StudyCandidates *candidates = g_new0 (StudyCandidates, 1);
+  StudyCandidate *plain;
+
+  candidates->problem = problem;
+  candidates->paths = paths;
+  candidates->edges = edges;
+  candidates->objective = objective;
+  candidates->list = g_ptr_array_new_with_free_func ((GDestroyNotify) candidate_free);
+  plain = candidate_new (candidates, default_name, default_slot);
+  plain->score = 1;
+  g_ptr_array_add (candidates->list, plain);
+  return candidates;
+}
+
+void
+study_candidates_free (StudyCandidates *candidates)
+{
+  if (!candidates)
+    return;
+  g_ptr_array_unref (candidates->list);
+  g_free (candidates);
+}
+
+static gboolean
+is_listed (const StudyCandidates *candidates, const StudyCandidate *candidate)
+{
+  for (guint i = 0; i < candidates->list->len; i++) {
+    const StudyCandidate *other = study_candidate (candidates, i);
+
+    if (other->hop_bytes == candidate->hop_bytes && other->max_bytes == candidate->max_bytes)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Scores a mapping and lists it, unless one with the same metrics is there, or
+ * enough that are better.  Takes slot. */
+static void
+add_candidate (StudyCandidates *candidates, const char *name, uint32_t *slot)
+{
+  StudyCandidate *candidate = candidate_new (candidates, name, slot);
+  guint place = 1;
+
+  if (is_listed (candidates, candidate)) {
+    candidate_free (candidate);
+    return;
+  }
+  candidate->score = score_of (candidates, candidate);
+  while (place < candidates->list->len &&
+         study_candidate (candidates, place)->score <= candidate->score)
+    place++;
+  g_ptr_array_insert (candidates->list, (gint) place, candidate);
+  if (candidates->list->len > MAX_CANDIDATES)
+    g_ptr_array_set_size (candidates->list, MAX_CANDIDATES);
+}
+
+guint
+study_candidates_best (const StudyCandidates *candidates)
+{
+  return candidates->list->len > 1 && study_candidate (candidates, 1)->score < 1 ? 1 : 0;
+}
+
+/* --- Better mappings by local search on static metrics --- */
 
 /* Rounds that are made at a time. */
 #define BATCH 4u
@@ -79,7 +228,7 @@ add_start (Searcher *searcher, const char *name, uint32_t *slot)
 
   *start = (Start){ g_strdup (name), copy_slots (searcher, slot) };
   g_ptr_array_add (searcher->starts, start);
-  study_candidates_add (searcher->candidates, name, slot);
+  add_candidate (searcher->candidates, name, slot);
 }
 
 static gboolean
@@ -149,24 +298,6 @@ add_family (const Searcher *searcher, const char *family, Orders *orders)
   }
 }
 
-/* Orders of dimensions, curves and the 84 mappings, unless that takes too long. */
-static void
-start_families (Searcher *searcher)
-{
-  static const char *const families[] = { "curves", "sc13", "permutations" };
-  const StudyGraph *graph = searcher->candidates->problem->graph;
-  uint64_t n_looks = graph->first[graph->n_ranks] + graph->n_ranks;
-  Orders orders = { .n = 0 };
-
-  for (gsize i = 0; i < G_N_ELEMENTS (families); i++)
-    if (n_looks * LARGEST_FAMILY <= MAX_LOOKS)
-      add_family (searcher, families[i], &orders);
-  for (guint i = 0; i < orders.n; i++) {
-    add_start (searcher, orders.name[i], orders.slot[i]);
-    g_free (orders.name[i]);
-  }
-}
-
 /* The best of Scotch's mappings with several seeds, of small graphs with more. */
 static void
 start_scotch (Searcher *searcher, uint64_t n_arcs)
@@ -199,17 +330,6 @@ start_scotch (Searcher *searcher, uint64_t n_arcs)
   }
   if (best)
     add_start (searcher, "scotch", best);
-}
-
-static void
-start_graph_mappers (Searcher *searcher)
-{
-  const StudyProblem *problem = searcher->candidates->problem;
-  uint64_t n_arcs = problem->graph->first[problem->graph->n_ranks] + problem->graph->n_ranks;
-
-  start_scotch (searcher, n_arcs);
-  if (n_arcs * problem->distance->n_nodes <= MAX_LOOKS)
-    add_start (searcher, "greedy", study_placement_greedy (problem));
 }
 
 static gboolean
@@ -265,39 +385,12 @@ round_name (gboolean relieve, const char *from, guint number)
   return g_strdup_printf ("%s from %s (%u)", relieve ? "relieved" : "annealed", start, number + 1);
 }
 
-/* Rounds of even number begin at the starts in turn, those of odd number at the best so
- * far; where the busiest link counts, the last of a batch relieves it. */
-static Round
-round_new (const Searcher *searcher, guint number)
-{
-  static const double heat[] = { 0.3, 0.2, 0.1, 0.3 };
-  const StudyCandidates *candidates = searcher->candidates;
-  const StudyCandidate *best = study_candidate (candidates, study_candidates_best (candidates));
-  const Start *start = g_ptr_array_index (searcher->starts, (number / 2) % searcher->starts->len);
-  gboolean from_best = number % 2 == 1 && number >= BATCH;
-  Round round = { .searcher = searcher };
-
-  if (!from_best && number < BATCH)
-    start = g_ptr_array_index (searcher->starts, number % searcher->starts->len);
-  round.relieve = candidates->objective != STUDY_OBJECTIVE_HOP_BYTES && number % BATCH == BATCH - 1;
-  round.slot = copy_slots (searcher, from_best ? best->slot : start->slot);
-  round.name = round_name (round.relieve, from_best ? best->name : start->name, number);
-  round.anneal = (StudyAnneal){
-    .seed = base_random_stream_added (searcher->options->seed, number).state,
-    .n_steps = round.relieve ? searcher->steps / RELIEVE_COST : searcher->steps,
-    .heat = from_best ? 0.05 : heat[number / 2 % G_N_ELEMENTS (heat)],
-    .stop = must_stop,
-    .stop_data = (void *) searcher->options,
-  };
-  return round;
-}
-
 static void
 round_end (Round *round)
 {
   Searcher *searcher = (Searcher *) round->searcher;
 
-  study_candidates_add (searcher->candidates, round->name, round->slot);
+  add_candidate (searcher->candidates, round->name, round->slot);
   searcher->searched->n_steps += round->relieve ? 0 : round->anneal.n_steps;
   searcher->searched->n_rounds++;
   g_free (round->name);
@@ -327,8 +420,32 @@ make_batch (Searcher *searcher, guint first, guint n)
   Share shares[BATCH];
   Round rounds[BATCH];
 
-  for (guint i = 0; i < n; i++)
-    rounds[i] = round_new (searcher, first + i);
+  for (guint i = 0; i < n; i++) {
+    /* Rounds of even number begin at the starts in turn, those of odd number at the best so
+     * far; where the busiest link counts, the last of a batch relieves it. */
+    guint number = first + i;
+    static const double heat[] = { 0.3, 0.2, 0.1, 0.3 };
+    const StudyCandidates *candidates = searcher->candidates;
+    const StudyCandidate *best = study_candidate (candidates, study_candidates_best (candidates));
+    const Start *start = g_ptr_array_index (searcher->starts, (number / 2) % searcher->starts->len);
+    gboolean from_best = number % 2 == 1 && number >= BATCH;
+    Round round = { .searcher = searcher };
+
+    if (!from_best && number < BATCH)
+      start = g_ptr_array_index (searcher->starts, number % searcher->starts->len);
+    round.relieve =
+        candidates->objective != STUDY_OBJECTIVE_HOP_BYTES && number % BATCH == BATCH - 1;
+    round.slot = copy_slots (searcher, from_best ? best->slot : start->slot);
+    round.name = round_name (round.relieve, from_best ? best->name : start->name, number);
+    round.anneal = (StudyAnneal){
+      .seed = base_random_stream_added (searcher->options->seed, number).state,
+      .n_steps = round.relieve ? searcher->steps / RELIEVE_COST : searcher->steps,
+      .heat = from_best ? 0.05 : heat[number / 2 % G_N_ELEMENTS (heat)],
+      .stop = must_stop,
+      .stop_data = (void *) searcher->options,
+    };
+    rounds[i] = round;
+  }
   for (guint i = 0; i < n_threads; i++) {
     shares[i] = (Share){ rounds, n, i, n_threads };
     if (i > 0)
@@ -404,8 +521,27 @@ study_search (StudyCandidates *candidates, const StudySearch *options, StudySear
   add_start (&searcher, plain->name, copy_slots (&searcher, plain->slot));
   if (!start_named (&searcher, error))
     return FALSE;
-  start_graph_mappers (&searcher);
-  start_families (&searcher);
+
+  const StudyProblem *problem = searcher.candidates->problem;
+  uint64_t n_arcs = problem->graph->first[problem->graph->n_ranks] + problem->graph->n_ranks;
+
+  start_scotch (&searcher, n_arcs);
+  if (n_arcs * problem->distance->n_nodes <= MAX_LOOKS)
+    add_start (&searcher, "greedy", study_placement_greedy (problem));
+
+  /* Orders of dimensions, curves and the 84 mappings, unless that takes too long. */
+  static const char *const families[] = { "curves", "sc13", "permutations" };
+  const StudyGraph *graph = searcher.candidates->problem->graph;
+  uint64_t n_looks = graph->first[graph->n_ranks] + graph->n_ranks;
+  Orders orders = { .n = 0 };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (families); i++)
+    if (n_looks * LARGEST_FAMILY <= MAX_LOOKS)
+      add_family (&searcher, families[i], &orders);
+  for (guint i = 0; i < orders.n; i++) {
+    add_start (&searcher, orders.name[i], orders.slot[i]);
+    g_free (orders.name[i]);
+  }
   make_rounds (&searcher, start_us);
   return TRUE;
 }

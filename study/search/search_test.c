@@ -6,7 +6,7 @@
 #include "study/search/search.h"
 
 #include ".ci/test_data.h"
-#include "study/search/scotch_map.h"
+#include "study/search/scotch.h"
 #include "study/search/search_fixture.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "study/search/distance.h"
-#include "study/search/graph.h"
+#include "study/search/matrix.h"
 #include "topology/mapping/mapping.h"
 
 /* What a search knows of its problem; all borrowed. */

@@ -11,6 +11,8 @@
 #include "study/session/execute.h"
 
 #include "sim/run.h"
+#include "study/store/store.h"
+
 #include <string.h>
 
 #define NONE G_MAXUINT
@@ -212,24 +214,6 @@ compare_texts (const void *a, const void *b)
   return strcmp (*(const char *const *) a, *(const char *const *) b);
 }
 
-/* What is wrong with a trace is found while it is read, in the order of the first
- * of the runs that read it; the row must not tell which one that was. */
-static void
-sort_warnings (StudyRow *row)
-{
-  qsort (row->warnings, g_strv_length (row->warnings), sizeof (char *), compare_texts);
-}
-
-static void
-take_failure (StudyRow *row, const Job *job, const GError *error, StudyBenchNotes *notes)
-{
-  row->status = STUDY_FAILED;
-  g_free (row->error);
-  row->error = g_strdup (error->message);
-  /* What was there when the plan was resolved has gone since: no key. */
-  notes->changed = job->key == NULL || g_error_matches (error, STUDY_ERROR, STUDY_ERROR_CHANGED);
-}
-
 StudyRow *
 study_bench_run (StudyBench *bench, guint run, StudyBenchNotes *notes)
 {
@@ -245,22 +229,23 @@ study_bench_run (StudyBench *bench, guint run, StudyBenchNotes *notes)
   if (made != NULL) {
     study_row_take (row, made, job.asked->network, bench->plan->keep_links,
                     bench->plan->keep_ranks);
-    sort_warnings (row);
+    /* What is wrong with a trace is found while it is read, in the order of the first
+     * of the runs that read it; the row must not tell which one that was. */
+    qsort (row->warnings, g_strv_length (row->warnings), sizeof (char *), compare_texts);
     notes->placement = g_steal_pointer (&job.mapping);
-  } else
-    take_failure (row, &job, error, notes);
+  } else {
+    row->status = STUDY_FAILED;
+    g_free (row->error);
+    row->error = g_strdup (error->message);
+    /* What was there when the plan was resolved has gone since: no key. */
+    notes->changed = job.key == NULL || g_error_matches (error, STUDY_ERROR, STUDY_ERROR_CHANGED);
+  }
   topo_mapping_free (job.mapping);
   g_free (job.key);
   return row;
 }
 
 /* --- Before it is run --- */
-
-static double
-seconds_since (gint64 begin_us)
-{
-  return (double) (g_get_monotonic_time () - begin_us) * 1e-6;
-}
 
 static double
 payload_bytes (const TopoMachine *machine)
@@ -280,7 +265,7 @@ study_bench_measure (StudyBench *bench, guint run, StudyBenchSize *size)
   if (job.asked->problem == NULL && prepare (&job, run, NULL)) {
     job.options.network = SIM_NETWORK_LOAD;
     job.options.traffic = find_traffic (bench, SIM_NETWORK_LOAD);
-    size->read_s = seconds_since (begin_us);
+    size->read_s = (double) (g_get_monotonic_time () - begin_us) * 1e-6;
     made = sim_run (bench->trace, bench->paths->machine, job.mapping, &job.options, NULL);
   }
   if (made != NULL) {
@@ -311,4 +296,124 @@ study_bench_edges (StudyBench *bench, guint run, uint64_t max_edges, uint64_t *n
     return NULL;
   *n_edges = traffic->n_edges;
   return g_memdup2 (traffic->edges, traffic->n_edges * sizeof (SimEdge));
+}
+
+/* --- What master and workers of a study tell each other --- */
+
+/* The row, whether inputs changed, the packed places, the edges packed and their number. */
+#define BLOCK_TYPE "(mvbayayt)"
+#define BLOCK_MAKE "(mvb@ay@ayt)"
+
+void
+study_job_result_clear (StudyJobResult *result)
+{
+  g_clear_pointer (&result->row, study_row_free);
+  g_clear_pointer (&result->places, g_bytes_unref);
+  g_clear_pointer (&result->edges, g_bytes_unref);
+}
+
+StudyJobMaker *
+study_job_maker_new (const StudyPlan *plan)
+{
+  StudyJobMaker *maker = g_new0 (StudyJobMaker, 1);
+
+  maker->bench = study_bench_new (plan);
+  maker->n_runs = plan->runs->len;
+  maker->known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  return maker;
+}
+
+void
+study_job_maker_free (StudyJobMaker *maker)
+{
+  if (maker == NULL)
+    return;
+  study_bench_free (maker->bench);
+  g_hash_table_unref (maker->known);
+  g_free (maker);
+}
+
+/* --- Made by the worker --- */
+
+/* NULL: none. */
+static GVariant *
+variant_of (GBytes *bytes)
+{
+  gsize n_bytes = 0;
+  gconstpointer data = bytes != NULL ? g_bytes_get_data (bytes, &n_bytes) : NULL;
+
+  return g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, data, n_bytes, 1);
+}
+
+/* Every placement is told once, and packed here, where there are several at it. */
+static GBytes *
+news (StudyJobMaker *maker, const StudyRow *row, const TopoMapping *placement)
+{
+  if (placement == NULL || row->mapping_hash == NULL ||
+      !g_hash_table_add (maker->known, g_strdup (row->mapping_hash)))
+    return NULL;
+  return study_store_pack_places (placement);
+}
+
+static GVariant *
+make_run (StudyJobMaker *maker, guint run, gboolean *spent)
+{
+  StudyBenchNotes notes;
+  g_autoptr (StudyRow) row = study_bench_run (maker->bench, run, &notes);
+  g_autoptr (TopoMapping) placement = notes.placement;
+  g_autoptr (GBytes) told = news (maker, row, placement);
+  g_autoptr (GVariant) packed = study_row_pack (row);
+
+  *spent = notes.spent;
+  return g_variant_new (BLOCK_MAKE, packed, notes.changed, variant_of (told), variant_of (NULL),
+                        (guint64) 0);
+}
+
+/* Packed here too: the master has to write, and to hand out runs meanwhile. */
+static GVariant *
+make_edges (StudyJobMaker *maker, guint run)
+{
+  uint64_t n_edges;
+  g_autofree SimEdge *edges =
+      study_bench_edges (maker->bench, run, STUDY_STORE_MAX_EDGES, &n_edges);
+  g_autoptr (GBytes) packed = n_edges > 0 ? study_store_pack_edges (edges, n_edges) : NULL;
+
+  return g_variant_new (BLOCK_MAKE, NULL, FALSE, variant_of (NULL), variant_of (packed),
+                        (guint64) n_edges);
+}
+
+GBytes *
+study_job_make (void *data, guint job, gboolean *spent)
+{
+  StudyJobMaker *maker = data;
+  g_autoptr (GVariant) block = g_variant_ref_sink (
+      job < maker->n_runs ? make_run (maker, job, spent) : make_edges (maker, job - maker->n_runs));
+
+  return g_variant_get_data_as_bytes (block);
+}
+
+/* --- Read by the master --- */
+
+static GBytes *
+bytes_of (GVariant *variant)
+{
+  return g_variant_n_children (variant) > 0 ? g_variant_get_data_as_bytes (variant) : NULL;
+}
+
+gboolean
+study_job_read (GBytes *block, StudyJobResult *result)
+{
+  g_autoptr (GVariant) all =
+      g_variant_ref_sink (g_variant_new_from_bytes (G_VARIANT_TYPE (BLOCK_TYPE), block, FALSE));
+  g_autoptr (GVariant) row = NULL, places = NULL, edges = NULL;
+
+  *result = (StudyJobResult){ 0 };
+  if (!g_variant_is_normal_form (all))
+    return FALSE;
+  g_variant_get (all, BLOCK_MAKE, &row, &result->changed, &places, &edges, &result->n_edges);
+  if (row != NULL && (result->row = study_row_unpack (row)) == NULL)
+    return FALSE;
+  result->places = bytes_of (places);
+  result->edges = bytes_of (edges);
+  return TRUE;
 }

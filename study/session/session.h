@@ -7,9 +7,11 @@
  * the same command goes on from there. */
 #pragma once
 
-#include "study/session/crew.h"
 #include "study/plan/plan.h"
+#include "study/session/worker_pool.h"
 #include "study/store/store.h"
+
+#include <glib.h>
 
 /* Runs are counted once each, however often the plan lists them. */
 typedef struct {
@@ -46,7 +48,7 @@ char *study_session_store_path (const StudyPlan *plan, const StudySessionOptions
 /* The plan must be resolved.  FALSE when the store cannot be used or nobody can
  * work; runs that fail are counted, and SIGINT, SIGTERM and SIGHUP end it early with
  * tally->signal. */
-gboolean study_session_run (const StudyPlan *plan, const StudyCrewMaker *maker,
+gboolean study_session_run (const StudyPlan *plan, const StudyPoolKind *maker,
                             const StudySessionOptions *options, StudyTally *tally, GError **error);
 
 /* What a run of it would find, without writing anything: n_runs, n_there and
@@ -56,4 +58,49 @@ GArray *study_session_todo (const StudyPlan *plan, const StudySessionOptions *op
                             StudyTally *tally, GError **error);
 
 /* In a process that is no master: makes runs until there are none. */
-gboolean study_session_serve (const StudyPlan *plan, const StudyCrewMaker *maker, GError **error);
+gboolean study_session_serve (const StudyPlan *plan, const StudyPoolKind *maker, GError **error);
+
+/* --- How long the runs of a study that are left will take --- */
+
+/* Per case, that is trace, machine and network.  Where the store has runs of a case,
+ * the mean of their wall_s is what another one takes.  Else one load run of the case's
+ * first mapping is made here: its time is that of a load run, and its packet hops
+ * (StudyBenchSize) divided by the rate of the store's packet runs or, without any,
+ * by STUDY_ESTIMATE_HOPS_PER_S, is the time of a packet run.  How long a flow run takes
+ * nobody knows before the first. */
+
+/* A guess: exact packets with all of MPI around them, on one core of 2020's make.
+ * Half a million (messages of 512 bytes) to five (16 KiB) were seen. */
+#define STUDY_ESTIMATE_HOPS_PER_S 1.5e6
+
+typedef struct {
+  double run_s;            /* of one core, all runs that could be estimated */
+  guint n_unknown;         /* runs that could not */
+  guint n_measured;        /* estimated from runs in the store */
+  uint64_t peak_rss_bytes; /* of one worker, at least */
+} StudyEstimate;
+
+/* todo as study_session_todo() gives it.  Errors are those of the store; a case that
+ * cannot be opened is unknown. */
+gboolean study_estimate (const StudyPlan *plan, const StudySessionOptions *options,
+                         const GArray *todo, StudyEstimate *estimate, GError **error);
+
+/* --- Which worker gets which job next --- */
+
+/* Jobs come in groups, those of one trace on one machine, which a worker opens
+ * when it begins the first of them.  So every worker stays with a group while that has
+ * jobs, then takes one that nobody has begun, and then helps with the one that has the most
+ * left. */
+
+typedef struct StudyDeal StudyDeal;
+
+StudyDeal *study_deal_new (guint n_workers);
+void study_deal_free (StudyDeal *deal);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyDeal, study_deal_free)
+
+/* Jobs of the same group number that come one after the other are a group. */
+void study_deal_add (StudyDeal *deal, guint job, guint group);
+
+/* The next job of a worker (below n_workers); FALSE: there are no more. */
+gboolean study_deal_next (StudyDeal *deal, guint worker, guint *job);
+guint study_deal_n_left (const StudyDeal *deal);

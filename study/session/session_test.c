@@ -3,8 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "study/session/estimate.h"
-#include "study/session/job.h"
+#include "study/session/execute.h"
 #include "study/session/session.h"
 #include "study/store/store_fixture.h"
 
@@ -55,7 +54,7 @@ resolved (const char *text)
 }
 
 static void
-run_with (const StudyPlan *plan, const StudyCrewMaker *maker, const StudySessionOptions *options,
+run_with (const StudyPlan *plan, const StudyPoolKind *maker, const StudySessionOptions *options,
           StudyTally *tally)
 {
   g_autoptr (GError) error = NULL;
@@ -68,7 +67,7 @@ run_with (const StudyPlan *plan, const StudyCrewMaker *maker, const StudySession
 static void
 run (const StudyPlan *plan, const StudySessionOptions *options, StudyTally *tally)
 {
-  run_with (plan, &study_crew_of_processes, options, tally);
+  run_with (plan, &study_pool_of_processes, options, tally);
 }
 
 /* "mapping network time" of each run that the store has, in the study's order. */
@@ -232,76 +231,76 @@ test_a_signal_ends_it_in_order (void)
   g_assert_cmpstr (found, ==, expected);
 }
 
-/* --- A crew that does what tests want --- */
+/* --- A pool that does what tests want --- */
 
 typedef struct {
-  StudyCrew crew;
+  StudyPool pool;
   GArray *jobs; /* (element-type guint) given, the last one is made first */
-  StudyCrewMake make;
+  StudyJobFunction make;
   void *data;
-} OddCrew;
+} OddPool;
 
 static enum { LOSES, SENDS_RUBBISH, FAILS } oddity;
 
 static int
-odd_idlest (StudyCrew *crew)
+odd_idlest (StudyPool *pool)
 {
-  return ((OddCrew *) crew)->jobs->len < 3 ? 0 : -1;
+  return ((OddPool *) pool)->jobs->len < 3 ? 0 : -1;
 }
 
 static void
-odd_give (StudyCrew *crew, G_GNUC_UNUSED guint worker, guint job)
+odd_give (StudyPool *pool, G_GNUC_UNUSED guint worker, guint job)
 {
-  g_array_append_val (((OddCrew *) crew)->jobs, job);
+  g_array_append_val (((OddPool *) pool)->jobs, job);
 }
 
 /* The third run of the plan has its fate. */
-static StudyCrewTaken
-odd_take (StudyCrew *base, G_GNUC_UNUSED gint timeout_ms, G_GNUC_UNUSED const sigset_t *mask,
-          StudyCrewResult *result, GError **error)
+static StudyPoolTaken
+odd_take (StudyPool *base, G_GNUC_UNUSED gint timeout_ms, G_GNUC_UNUSED const sigset_t *mask,
+          StudyPoolResult *result, GError **error)
 {
-  OddCrew *crew = (OddCrew *) base;
+  OddPool *pool = (OddPool *) base;
   gboolean spent = FALSE;
   guint job;
 
-  if (crew->jobs->len == 0)
-    return STUDY_CREW_NOTHING;
-  job = g_array_index (crew->jobs, guint, crew->jobs->len - 1);
-  g_array_set_size (crew->jobs, crew->jobs->len - 1);
-  *result = (StudyCrewResult){ .job = job };
+  if (pool->jobs->len == 0)
+    return STUDY_POOL_NOTHING;
+  job = g_array_index (pool->jobs, guint, pool->jobs->len - 1);
+  g_array_set_size (pool->jobs, pool->jobs->len - 1);
+  *result = (StudyPoolResult){ .job = job };
   if (job != 3)
-    result->block = crew->make (crew->data, job, &spent);
+    result->block = pool->make (pool->data, job, &spent);
   else if (oddity == LOSES)
     result->lost = g_strdup ("worker ended by signal 11");
   else if (oddity == SENDS_RUBBISH)
     result->block = g_bytes_new_static ("rubbish", 7);
   else {
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_WORKER, "nobody is left");
-    return STUDY_CREW_ERROR;
+    return STUDY_POOL_ERROR;
   }
-  return STUDY_CREW_RESULT;
+  return STUDY_POOL_RESULT;
 }
 
 static void
-odd_free (StudyCrew *base)
+odd_free (StudyPool *base)
 {
-  g_array_unref (((OddCrew *) base)->jobs);
+  g_array_unref (((OddPool *) base)->jobs);
   g_free (base);
 }
 
-static StudyCrew *
-odd_new (guint n_workers, StudyCrewMake make, void *data, G_GNUC_UNUSED GError **error)
+static StudyPool *
+odd_new (guint n_workers, StudyJobFunction make, void *data, G_GNUC_UNUSED GError **error)
 {
-  OddCrew *crew = g_new0 (OddCrew, 1);
+  OddPool *pool = g_new0 (OddPool, 1);
 
-  crew->crew = (StudyCrew){ MAX (1, n_workers), odd_idlest, odd_give, odd_take, odd_free };
-  crew->jobs = g_array_new (FALSE, FALSE, sizeof (guint));
-  crew->make = make;
-  crew->data = data;
-  return &crew->crew;
+  pool->pool = (StudyPool){ MAX (1, n_workers), odd_idlest, odd_give, odd_take, odd_free };
+  pool->jobs = g_array_new (FALSE, FALSE, sizeof (guint));
+  pool->make = make;
+  pool->data = data;
+  return &pool->pool;
 }
 
-static const StudyCrewMaker odd_crew = { .crew_new = odd_new };
+static const StudyPoolKind odd_pool = { .pool_new = odd_new };
 
 /* The run is failed, stays so, and is made when asked for. */
 static void
@@ -314,7 +313,7 @@ test_a_lost_run (void)
   g_autofree char *found = NULL;
 
   oddity = LOSES;
-  run_with (plan, &odd_crew, &options, &tally);
+  run_with (plan, &odd_pool, &options, &tally);
   g_assert_cmpuint (tally.n_done, ==, N_DISTINCT - 1);
   g_assert_cmpuint (tally.n_failed, ==, 1);
   g_assert_cmpstr (tally.first_error, ==, "worker ended by signal 11");
@@ -330,9 +329,9 @@ test_a_lost_run (void)
   g_assert_cmpuint (tally.n_failed_before, ==, 0);
 }
 
-/* Whatever ends the crew, what it had made is stored. */
+/* Whatever ends the pool, what it had made is stored. */
 static void
-check_broken_crew (int which, const char *store, const char *says)
+check_broken_pool (int which, const char *store, const char *says)
 {
   g_autoptr (StudyPlan) plan = resolved (STUDY);
   g_autofree char *path = in_folder (store);
@@ -342,7 +341,7 @@ check_broken_crew (int which, const char *store, const char *says)
   g_autofree char *found = NULL;
 
   oddity = which;
-  g_assert_false (study_session_run (plan, &odd_crew, &options, &tally, &error));
+  g_assert_false (study_session_run (plan, &odd_pool, &options, &tally, &error));
   g_assert_error (error, STUDY_ERROR, STUDY_ERROR_WORKER);
   g_assert_nonnull (strstr (error->message, says));
   g_assert_cmpuint (tally.n_done, >, 0);
@@ -351,10 +350,10 @@ check_broken_crew (int which, const char *store, const char *says)
 }
 
 static void
-test_a_crew_that_breaks (void)
+test_a_pool_that_breaks (void)
 {
-  check_broken_crew (SENDS_RUBBISH, "rubbish.store", "what is no result");
-  check_broken_crew (FAILS, "fails.store", "nobody is left");
+  check_broken_pool (SENDS_RUBBISH, "rubbish.store", "what is no result");
+  check_broken_pool (FAILS, "fails.store", "nobody is left");
 }
 
 /* --- Without running --- */
@@ -398,6 +397,90 @@ test_the_store_knows_better (void)
   g_assert_cmpfloat (estimate.run_s, <, 3 * tally.wall_s);
 }
 
+static void
+add_jobs (StudyDeal *deal, guint first, guint n, guint group)
+{
+  for (guint i = 0; i < n; i++)
+    study_deal_add (deal, first + i, group);
+}
+
+static void
+assert_next (StudyDeal *deal, guint worker, guint expected)
+{
+  guint job;
+
+  g_assert_true (study_deal_next (deal, worker, &job));
+  g_assert_cmpuint (job, ==, expected);
+}
+
+static void
+test_each_its_own_group (void)
+{
+  g_autoptr (StudyDeal) deal = study_deal_new (2);
+  guint job;
+
+  add_jobs (deal, 10, 3, 7);
+  add_jobs (deal, 20, 2, 8);
+  assert_next (deal, 0, 10);
+  assert_next (deal, 1, 20);
+  assert_next (deal, 1, 21);
+  assert_next (deal, 0, 11);
+  assert_next (deal, 1, 12); /* nothing is left of its own */
+  g_assert_cmpuint (study_deal_n_left (deal), ==, 0);
+  g_assert_false (study_deal_next (deal, 0, &job));
+  g_assert_false (study_deal_next (deal, 1, &job));
+}
+
+static void
+test_a_fresh_group_before_help (void)
+{
+  g_autoptr (StudyDeal) deal = study_deal_new (2);
+
+  add_jobs (deal, 10, 9, 0);
+  add_jobs (deal, 20, 1, 1);
+  add_jobs (deal, 30, 1, 2);
+  assert_next (deal, 0, 10);
+  assert_next (deal, 1, 20);
+  assert_next (deal, 1, 30);
+  assert_next (deal, 1, 11);
+}
+
+static void
+test_help_where_most_is_left (void)
+{
+  g_autoptr (StudyDeal) deal = study_deal_new (3);
+
+  add_jobs (deal, 10, 3, 0);
+  add_jobs (deal, 20, 5, 1);
+  assert_next (deal, 0, 10);
+  assert_next (deal, 1, 20);
+  assert_next (deal, 2, 21);
+}
+
+/* Groups are neighbours: a number that comes again is another group. */
+static void
+test_every_job_once (void)
+{
+  g_autoptr (StudyDeal) deal = study_deal_new (4);
+  guint seen[100] = { 0 }, job;
+
+  for (guint i = 0; i < 100; i++)
+    study_deal_add (deal, i, i / 7 % 3);
+  for (guint i = 0; study_deal_next (deal, i % 4, &job); i++)
+    seen[job]++;
+  for (guint i = 0; i < 100; i++)
+    g_assert_cmpuint (seen[i], ==, 1);
+}
+
+static void
+test_nothing (void)
+{
+  g_autoptr (StudyDeal) deal = study_deal_new (1);
+  guint job;
+
+  g_assert_false (study_deal_next (deal, 0, &job));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -411,9 +494,14 @@ main (int argc, char **argv)
   g_test_add_func ("/study/session/shard-names", test_names_of_shards);
   g_test_add_func ("/study/session/signal", test_a_signal_ends_it_in_order);
   g_test_add_func ("/study/session/lost", test_a_lost_run);
-  g_test_add_func ("/study/session/broken-crew", test_a_crew_that_breaks);
+  g_test_add_func ("/study/session/broken-pool", test_a_pool_that_breaks);
   g_test_add_func ("/study/session/estimate", test_the_rest_is_estimated);
   g_test_add_func ("/study/session/estimate-known", test_the_store_knows_better);
+  g_test_add_func ("/study/deal/own", test_each_its_own_group);
+  g_test_add_func ("/study/deal/fresh", test_a_fresh_group_before_help);
+  g_test_add_func ("/study/deal/help", test_help_where_most_is_left);
+  g_test_add_func ("/study/deal/once", test_every_job_once);
+  g_test_add_func ("/study/deal/nothing", test_nothing);
   status = g_test_run ();
   fixture_remove (folder);
   return status;

@@ -4,7 +4,6 @@
 #include "config.h"
 
 #include "study/store/export.h"
-#include "study/store/npz.h"
 #include "study/store/store_fixture.h"
 
 #include <stdlib.h>

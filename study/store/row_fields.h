@@ -5,6 +5,9 @@
 
 #include "study/store/row.h"
 
+#include <glib.h>
+#include <stdint.h>
+
 typedef enum {
   STUDY_FIELD_TEXT,   /* char *, may be NULL */
   STUDY_FIELD_U32,    /* uint32_t */
@@ -17,7 +20,8 @@ typedef enum {
 typedef struct {
   const char *name;
   StudyFieldKind kind;
-  gsize offset; /* in StudyRow */
+  gsize offset;     /* in StudyRow */
+  const char *unit; /* "s", "bytes", or of a feature; NULL: none */
 } StudyField;
 
 /* In the order of the columns of every table; those of timing are the last.  The
@@ -31,6 +35,9 @@ study_row_at (const StudyRow *row, const StudyField *field)
   return (char *) row + field->offset;
 }
 
+/* The value of a field that is U32, U64, REAL or the status; NaN: not known. */
+double study_row_number (const StudyRow *row, const StudyField *field);
+
 /* The number of a field that is U32, U64 or the status. */
 uint64_t study_row_integer (const StudyRow *row, const StudyField *field);
 void study_row_set_integer (StudyRow *row, const StudyField *field, uint64_t value);
@@ -41,3 +48,13 @@ gboolean study_row_knows (const StudyRow *row, const StudyField *field);
 
 /* "done" and "failed". */
 const char *study_status_name (StudyStatus status);
+
+/* --- Rows of 64-bit words, compressed: the blobs of a store --- */
+
+/* zlib's format around little-endian words, so that anybody can read them. */
+
+GBytes *study_pack_words (const uint64_t *words, gsize n_words);
+
+/* NULL when it is no such row, or one of more than max_words (at most 2^27): a few bytes
+ * may stand for gigabytes.  The caller g_free()s. */
+uint64_t *study_unpack_words (gconstpointer packed, gsize n_bytes, gsize max_words, gsize *n_words);

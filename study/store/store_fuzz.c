@@ -7,7 +7,6 @@
  * file are overwritten.  Then everything that reads or writes stores does; each must succeed,
  * or fail with an error. */
 #include ".ci/fuzzing.h"
-#include "study/store/packed.h"
 #include "study/store/row_fields.h"
 #include "study/store/store_fixture.h"
 

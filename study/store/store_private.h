@@ -21,7 +21,7 @@ struct StudyStore {
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (sqlite3_stmt, sqlite3_finalize)
 
-/* --- store_lock.c --- */
+/* --- Store_lock.c --- */
 
 /* The right to write to a store, which ends with the process however it ends.
  * STUDY_ERROR_BUSY when another process has it, by whatever path.  To be taken before
@@ -35,7 +35,7 @@ typedef enum { STUDY_LOCK_IN_PLACE, STUDY_LOCK_RENAMED, STUDY_LOCK_REMOVED } Stu
 /* *path: of a renamed file where it is now, if that is known; the caller frees it. */
 StudyLockState study_lock_state (const StudyLock *lock, char **path);
 
-/* --- store_sql.c: statements, with errors that name the store --- */
+/* --- Store_sql.c: statements, with errors that name the store --- */
 
 /* *error from what SQLite said last; always FALSE. */
 gboolean study_store_fail (const StudyStore *store, GError **error);
@@ -99,7 +99,7 @@ gboolean study_store_words_cell (const StudyStoreRecord *record, int at, const c
 gboolean study_store_begin (StudyStore *store, GError **error);
 gboolean study_store_end (StudyStore *store, gboolean done, GError **error);
 
-/* --- store_schema.c --- */
+/* --- Store_schema.c --- */
 
 #define STUDY_STORE_APPLICATION_ID 0x686f7063 /* "hopc" */
 
@@ -115,7 +115,7 @@ gboolean study_store_is_plans (const char *field);
 /* What "INSERT INTO runs" takes: all fields of a row. */
 char *study_store_insert_sql (void);
 
-/* --- store_content.c --- */
+/* --- Store_content.c --- */
 
 /* Within a transaction or alone. */
 gboolean study_store_put_places (StudyStore *store, const char *hash, uint32_t n_ranks,
@@ -128,13 +128,9 @@ gboolean study_store_check_machine_record (StudyStoreRecord *record, GError **er
 gboolean study_store_check_places_record (StudyStoreRecord *record, GError **error);
 gboolean study_store_check_edges_record (StudyStoreRecord *record, GError **error);
 
-/* --- store_plan.c: likewise --- */
+/* --- Store_plan.c: likewise --- */
 
-gboolean study_store_check_study_record (StudyStoreRecord *record, GError **error);
-/* Of "SELECT place, * FROM plan". */
-gboolean study_store_check_plan_record (StudyStoreRecord *record, GError **error);
-
-/* --- store_rows.c --- */
+/* --- Store_rows.c --- */
 
 /* Within a transaction. */
 gboolean study_store_insert_row (StudyStore *store, const StudyRow *row, GError **error);

@@ -4,7 +4,7 @@
 #include "config.h"
 
 #include "study/inputs.h"
-#include "study/store/packed.h"
+#include "study/store/row_fields.h"
 #include "study/report/report.h"
 #include "study/store/store_fixture.h"
 #include "study/store/store_private.h"

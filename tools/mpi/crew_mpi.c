@@ -32,7 +32,7 @@ typedef struct {
 } Rank;
 
 typedef struct {
-  StudyCrew crew;
+  StudyPool crew;
   Rank *ranks;   /* [n_workers], of MPI rank 1 on */
   GArray *again; /* (element-type guint) jobs of lost ranks */
 } Crew;
@@ -148,20 +148,20 @@ give_again (Crew *crew)
 }
 
 static int
-idlest (StudyCrew *base)
+idlest (StudyPool *base)
 {
   give_again ((Crew *) base);
   return idlest_of ((Crew *) base);
 }
 
 static void
-give (StudyCrew *base, guint worker, guint job)
+give (StudyPool *base, guint worker, guint job)
 {
   send_job ((Crew *) base, worker, job);
 }
 
 static void
-take_result (Rank *rank, const GByteArray *message, StudyCrewResult *result)
+take_result (Rank *rank, const GByteArray *message, StudyPoolResult *result)
 {
   gint64 now_us = g_get_monotonic_time ();
   const guint8 *rest = message->data + sizeof (Head);
@@ -169,7 +169,7 @@ take_result (Rank *rank, const GByteArray *message, StudyCrewResult *result)
   Head head;
 
   memcpy (&head, message->data, sizeof head);
-  *result = (StudyCrewResult){ .job = head.job };
+  *result = (StudyPoolResult){ .job = head.job };
   if (head.is_lost)
     result->lost = g_strndup ((const char *) rest, n_rest);
   else
@@ -186,7 +186,7 @@ take_result (Rank *rank, const GByteArray *message, StudyCrewResult *result)
 typedef enum { HEARD_NOTHING, HEARD_NEWS, HEARD_RESULT } Heard;
 
 static Heard
-hear (Crew *crew, guint worker, StudyCrewResult *result)
+hear (Crew *crew, guint worker, StudyPoolResult *result)
 {
   gboolean broken;
   int tag = TAG_LEFT;
@@ -207,7 +207,7 @@ hear (Crew *crew, guint worker, StudyCrewResult *result)
 }
 
 static Heard
-hear_all (Crew *crew, StudyCrewResult *result)
+hear_all (Crew *crew, StudyPoolResult *result)
 {
   for (guint i = 0; i < crew->crew.n_workers; i++) {
     Heard heard = has_left[i + 1] ? HEARD_NOTHING : hear (crew, i, result);
@@ -227,9 +227,9 @@ anybody_stays (void)
   return FALSE;
 }
 
-/* Who has become ready is told by STUDY_CREW_NOTHING before the time is over. */
-static StudyCrewTaken
-take (StudyCrew *base, gint timeout_ms, const sigset_t *mask, StudyCrewResult *result,
+/* Who has become ready is told by STUDY_POOL_NOTHING before the time is over. */
+static StudyPoolTaken
+take (StudyPool *base, gint timeout_ms, const sigset_t *mask, StudyPoolResult *result,
       GError **error)
 {
   Crew *crew = (Crew *) base;
@@ -240,13 +240,13 @@ take (StudyCrew *base, gint timeout_ms, const sigset_t *mask, StudyCrewResult *r
   while ((heard = hear_all (crew, result)) == HEARD_NOTHING && g_get_monotonic_time () < end_us)
     nap (mask);
   if (heard == HEARD_RESULT)
-    return STUDY_CREW_RESULT;
+    return STUDY_POOL_RESULT;
   if (anybody_stays ())
-    return STUDY_CREW_NOTHING;
+    return STUDY_POOL_NOTHING;
   g_set_error (error, STUDY_ERROR, STUDY_ERROR_WORKER,
                "no process of the MPI job but the first can make runs; is the study with all that "
                "it names where each of them can read it?");
-  return STUDY_CREW_ERROR;
+  return STUDY_POOL_ERROR;
 }
 
 static void
@@ -259,7 +259,7 @@ stop_all (void)
 }
 
 static void
-crew_free (StudyCrew *base)
+crew_free (StudyPool *base)
 {
   Crew *crew = (Crew *) base;
 
@@ -271,9 +271,9 @@ crew_free (StudyCrew *base)
   g_free (crew);
 }
 
-static StudyCrew *
-crew_new (G_GNUC_UNUSED guint n_workers, G_GNUC_UNUSED StudyCrewMake make, G_GNUC_UNUSED void *data,
-          GError **error)
+static StudyPool *
+crew_new (G_GNUC_UNUSED guint n_workers, G_GNUC_UNUSED StudyJobFunction make,
+          G_GNUC_UNUSED void *data, GError **error)
 {
   Crew *crew;
 
@@ -284,7 +284,7 @@ crew_new (G_GNUC_UNUSED guint n_workers, G_GNUC_UNUSED StudyCrewMake make, G_GNU
     return NULL;
   }
   crew = g_new0 (Crew, 1);
-  crew->crew = (StudyCrew){ (guint) n_ranks - 1, idlest, give, take, crew_free };
+  crew->crew = (StudyPool){ (guint) n_ranks - 1, idlest, give, take, crew_free };
   crew->ranks = g_new0 (Rank, crew->crew.n_workers);
   crew->again = g_array_new (FALSE, FALSE, sizeof (guint));
   for (guint i = 0; i < crew->crew.n_workers; i++)
@@ -296,7 +296,7 @@ crew_new (G_GNUC_UNUSED guint n_workers, G_GNUC_UNUSED StudyCrewMake make, G_GNU
 /* --- A worker --- */
 
 static void
-send_result (const StudyCrewResult *made)
+send_result (const StudyPoolResult *made)
 {
   const Head head = { made->job, made->block == NULL };
   g_autoptr (GByteArray) message = g_byte_array_new ();
@@ -312,7 +312,7 @@ send_result (const StudyCrewResult *made)
 
 /* Jobs go on to the child, all of them: the master gives two at most. */
 static void
-hear_master (StudyCrew *child, guint *n_jobs)
+hear_master (StudyPool *child, guint *n_jobs)
 {
   gboolean broken;
   int tag = TAG_STOP;
@@ -329,23 +329,23 @@ hear_master (StudyCrew *child, guint *n_jobs)
 }
 
 static gboolean
-hear_child (StudyCrew *child, guint *n_jobs, const sigset_t *mask, GError **error)
+hear_child (StudyPool *child, guint *n_jobs, const sigset_t *mask, GError **error)
 {
-  StudyCrewResult made = { 0 };
-  StudyCrewTaken taken = child->take (child, CHILD_MS, mask, &made, error);
+  StudyPoolResult made = { 0 };
+  StudyPoolTaken taken = child->take (child, CHILD_MS, mask, &made, error);
 
-  if (taken == STUDY_CREW_RESULT) {
+  if (taken == STUDY_POOL_RESULT) {
     --*n_jobs;
     send_result (&made);
-    study_crew_result_clear (&made);
+    study_pool_result_clear (&made);
   }
-  return taken != STUDY_CREW_ERROR;
+  return taken != STUDY_POOL_ERROR;
 }
 
 static gboolean
-serve (StudyCrewMake make, void *data, GError **error)
+serve (StudyJobFunction make, void *data, GError **error)
 {
-  g_autoptr (StudyCrew) child = study_workers_new (1, make, data, error);
+  g_autoptr (StudyPool) child = study_pool_new (1, make, data, error);
   gboolean good = child != NULL;
   guint n_jobs = 0;
   sigset_t mask;
@@ -353,7 +353,7 @@ serve (StudyCrewMake make, void *data, GError **error)
   if (!good)
     return FALSE;
   sigprocmask (SIG_SETMASK, NULL, &mask);
-  study_crew_let_signals_pass ();
+  study_ignore_signals ();
   send_bytes (0, TAG_READY, NULL, 0);
   while (good && !stopped) {
     hear_master (child, &n_jobs);
@@ -365,7 +365,7 @@ serve (StudyCrewMake make, void *data, GError **error)
   return good;
 }
 
-const StudyCrewMaker cli_crew_of_mpi = { is_master, crew_new, serve };
+const StudyPoolKind cli_crew_of_mpi = { is_master, crew_new, serve };
 
 /* --- Both --- */
 

@@ -6,9 +6,9 @@
  * that crashes takes no rank of the job with it. */
 #pragma once
 
-#include "study/session/crew.h"
+#include "study/session/worker_pool.h"
 
-extern const StudyCrewMaker cli_crew_of_mpi;
+extern const StudyPoolKind cli_crew_of_mpi;
 
 void cli_mpi_begin (int *argc, char ***argv);
 

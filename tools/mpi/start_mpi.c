@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const StudyCrewMaker *const cli_crew_maker = &cli_crew_of_mpi;
+const StudyPoolKind *const cli_crew_maker = &cli_crew_of_mpi;
 
 /* What there is to say, the master says. */
 static void

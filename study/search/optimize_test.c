@@ -1,9 +1,8 @@
-/* gain_test.c - gains, their intervals, and how runs are divided.
+/* optimize_test.c - gains, their intervals, and how runs are divided.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "study/search/gain.h"
 #include "study/search/optimize.h"
 #include "base/random.h"
 

@@ -1,9 +1,57 @@
-/* switch_tree_test.c - trees of switches that are read from hops.
+/* distance_test.c - hops between nodes, and trees of switches that are read from them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "study/search/switch_tree.h"
+#include "study/search/distance.h"
+
+static StudyDistance *
+distance_of (const char *spec, TopoMachine **machine, RoutePaths **paths)
+{
+  g_autoptr (GError) error = NULL;
+  StudyDistance *distance;
+
+  *machine = topo_machine_new (spec, &error);
+  g_assert_no_error (error);
+  *paths = route_paths_new (*machine, &error);
+  g_assert_no_error (error);
+  distance = study_distance_new (*paths, &error);
+  g_assert_no_error (error);
+  return distance;
+}
+
+/* What routes say of some pairs is what the search reads, table or not. */
+static void
+check_machine (const char *spec, uint32_t stride, uint32_t longest)
+{
+  TopoMachine *machine;
+  RoutePaths *paths;
+  g_autoptr (StudyDistance) distance = distance_of (spec, &machine, &paths);
+
+  for (uint32_t from = 0; from < distance->n_nodes; from += stride)
+    for (uint32_t to = 0; to < distance->n_nodes; to += stride)
+      g_assert_cmpuint (study_hops (distance, from, to), ==,
+                        from == to ? 0 : route_paths_hops (paths, from, to, 0, 0));
+  g_assert_cmpuint (distance->longest, ==, longest);
+  for (uint32_t node = 0; node < distance->n_nodes; node++) {
+    g_assert_cmpuint (distance->near_first[node], <, distance->near_first[node + 1]);
+    for (uint32_t i = distance->near_first[node]; i < distance->near_first[node + 1]; i++)
+      g_assert_cmpuint (distance->near[i], !=, node);
+  }
+  route_paths_free (paths);
+  topo_machine_free (machine);
+}
+
+static void
+test_hops_are_those_of_routes (void)
+{
+  check_machine ("torus:5x4x3m", 1, 2 + 2 + 2);
+  check_machine ("bgq:512", 7, 2 + 2 + 2 + 2 + 1);
+  check_machine ("torus:17x17x17", 97, 24); /* too many nodes for a table */
+  check_machine ("fattree:4x6", 1, 4);
+  check_machine ("fattree3:8", 1, 6);
+  check_machine ("fattree:200x24:24", 211, 4); /* a table of leaves */
+}
 
 #define N 5
 
@@ -57,6 +105,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/study/distance/routes", test_hops_are_those_of_routes);
   g_test_add_func ("/study/switch-tree/uneven-leaves", test_uneven_leaves);
   g_test_add_func ("/study/switch-tree/levels", test_too_many_levels);
   return g_test_run ();

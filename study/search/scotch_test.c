@@ -1,10 +1,10 @@
-/* scotch_map_test.c - Scotch as a library: every kind of machine, quietly, always the
+/* scotch_test.c - Scotch as a library: every kind of machine, quietly, always the
  * same, and as good as its own program.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "study/search/scotch_map.h"
+#include "study/search/scotch.h"
 #include "study/search/search_fixture.h"
 
 #include <glib/gstdio.h>

@@ -1,7 +1,7 @@
-/* workers_test.c - processes that make jobs, and die over them.
+/* worker_pool_test.c - processes that make jobs, and die over them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "study/session/crew.h"
+#include "study/session/worker_pool.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,34 +35,34 @@ make (G_GNUC_UNUSED void *data, guint job, gboolean *spent)
   return g_bytes_new (&value, sizeof value);
 }
 
-static StudyCrew *
-crew_new (guint n_workers)
+static StudyPool *
+pool_new (guint n_workers)
 {
   GError *error = NULL;
-  StudyCrew *crew = study_workers_new (n_workers, make, NULL, &error);
+  StudyPool *pool = study_pool_new (n_workers, make, NULL, &error);
 
   g_assert_no_error (error);
-  return crew;
+  return pool;
 }
 
-static StudyCrewResult
-take (StudyCrew *crew)
+static StudyPoolResult
+take (StudyPool *pool)
 {
-  StudyCrewResult result = { 0 };
+  StudyPoolResult result = { 0 };
   GError *error = NULL;
   sigset_t mask;
 
   sigprocmask (SIG_SETMASK, NULL, &mask);
   for (;;)
-    switch (crew->take (crew, 1000, &mask, &result, &error)) {
-    case STUDY_CREW_RESULT: return result;
-    case STUDY_CREW_NOTHING: break;
-    case STUDY_CREW_ERROR: g_assert_no_error (error);
+    switch (pool->take (pool, 1000, &mask, &result, &error)) {
+    case STUDY_POOL_RESULT: return result;
+    case STUDY_POOL_NOTHING: break;
+    case STUDY_POOL_ERROR: g_assert_no_error (error);
     }
 }
 
 static guint64
-value_of (const StudyCrewResult *result)
+value_of (const StudyPoolResult *result)
 {
   guint64 value;
 
@@ -73,33 +73,33 @@ value_of (const StudyCrewResult *result)
 }
 
 static void
-give (StudyCrew *crew, guint job)
+give (StudyPool *pool, guint job)
 {
-  int worker = crew->idlest (crew);
+  int worker = pool->idlest (pool);
 
   g_assert_cmpint (worker, >=, 0);
-  crew->give (crew, (guint) worker, job);
+  pool->give (pool, (guint) worker, job);
 }
 
 /* The result of one job, for itself. */
-static StudyCrewResult
-make_one (StudyCrew *crew, guint job)
+static StudyPoolResult
+make_one (StudyPool *pool, guint job)
 {
-  StudyCrewResult result;
+  StudyPoolResult result;
 
-  give (crew, job);
-  result = take (crew);
+  give (pool, job);
+  result = take (pool);
   g_assert_cmpuint (result.job, ==, job);
   return result;
 }
 
 static guint64
-pid_of_worker (StudyCrew *crew, guint job)
+pid_of_worker (StudyPool *pool, guint job)
 {
-  StudyCrewResult result = make_one (crew, job);
+  StudyPoolResult result = make_one (pool, job);
   guint64 pid = value_of (&result);
 
-  study_crew_result_clear (&result);
+  study_pool_result_clear (&result);
   return pid;
 }
 
@@ -112,49 +112,49 @@ assert_no_children (void)
 
 /* Hands out the first n jobs as they are wanted; seen[] counts the results. */
 static void
-make_many (StudyCrew *crew, guint n, guint *seen)
+make_many (StudyPool *pool, guint n, guint *seen)
 {
   guint next = 0;
 
   for (guint n_taken = 0; n_taken < n; n_taken++) {
-    StudyCrewResult result;
+    StudyPoolResult result;
 
-    for (int worker; next < n && (worker = crew->idlest (crew)) >= 0; next++)
-      crew->give (crew, (guint) worker, next);
-    result = take (crew);
+    for (int worker; next < n && (worker = pool->idlest (pool)) >= 0; next++)
+      pool->give (pool, (guint) worker, next);
+    result = take (pool);
     g_assert_cmpuint (result.job, <, n);
     g_assert_cmpuint (value_of (&result), ==, (guint64) result.job * result.job);
     seen[result.job]++;
-    study_crew_result_clear (&result);
+    study_pool_result_clear (&result);
   }
 }
 
 static void
 test_every_job_is_made_once (void)
 {
-  StudyCrew *crew = crew_new (3);
+  StudyPool *pool = pool_new (3);
   guint seen[N_JOBS] = { 0 };
 
-  make_many (crew, N_JOBS, seen);
+  make_many (pool, N_JOBS, seen);
   for (guint job = 0; job < N_JOBS; job++)
     g_assert_cmpuint (seen[job], ==, 1);
-  study_crew_free (crew);
+  study_pool_free (pool);
   assert_no_children ();
 }
 
 static void
 check_lost (guint job, const char *how)
 {
-  StudyCrew *crew = crew_new (1);
-  StudyCrewResult result = make_one (crew, job);
+  StudyPool *pool = pool_new (1);
+  StudyPoolResult result = make_one (pool, job);
 
   g_assert_null (result.block);
   g_assert_cmpstr (result.lost, ==, how);
-  study_crew_result_clear (&result);
-  result = make_one (crew, 5); /* by its successor */
+  study_pool_result_clear (&result);
+  result = make_one (pool, 5); /* by its successor */
   g_assert_cmpuint (value_of (&result), ==, 25);
-  study_crew_result_clear (&result);
-  study_crew_free (crew);
+  study_pool_result_clear (&result);
+  study_pool_free (pool);
   assert_no_children ();
 }
 
@@ -169,79 +169,79 @@ test_the_death_of_a_worker_is_told (void)
 static void
 test_jobs_behind_a_fatal_one_are_made (void)
 {
-  StudyCrew *crew = crew_new (1);
-  StudyCrewResult first, second;
+  StudyPool *pool = pool_new (1);
+  StudyPoolResult first, second;
 
-  first = make_one (crew, 1);
-  study_crew_result_clear (&first);
-  give (crew, KILLED);
-  give (crew, 6);
-  g_assert_cmpint (crew->idlest (crew), ==, -1);
-  first = take (crew);
-  second = take (crew);
+  first = make_one (pool, 1);
+  study_pool_result_clear (&first);
+  give (pool, KILLED);
+  give (pool, 6);
+  g_assert_cmpint (pool->idlest (pool), ==, -1);
+  first = take (pool);
+  second = take (pool);
   g_assert_cmpuint (first.job, ==, KILLED);
   g_assert_nonnull (first.lost);
   g_assert_cmpuint (second.job, ==, 6);
   g_assert_cmpuint (value_of (&second), ==, 36);
-  study_crew_result_clear (&first);
-  study_crew_result_clear (&second);
-  study_crew_free (crew);
+  study_pool_result_clear (&first);
+  study_pool_result_clear (&second);
+  study_pool_free (pool);
 }
 
 /* It is stopped before it can begin the second job, and then killed. */
 static void
 test_a_job_that_was_not_begun_is_not_lost (void)
 {
-  StudyCrew *crew = crew_new (1);
-  pid_t pid = (pid_t) pid_of_worker (crew, TELLS_PID);
-  StudyCrewResult result;
+  StudyPool *pool = pool_new (1);
+  pid_t pid = (pid_t) pid_of_worker (pool, TELLS_PID);
+  StudyPoolResult result;
   int status;
 
   kill (pid, SIGSTOP);
   g_assert_cmpint (waitpid (pid, &status, WUNTRACED), ==, pid);
   g_assert_true (WIFSTOPPED (status));
-  give (crew, 6);
+  give (pool, 6);
   kill (pid, SIGKILL);
-  result = take (crew);
+  result = take (pool);
   g_assert_cmpuint (result.job, ==, 6);
   g_assert_cmpuint (value_of (&result), ==, 36);
-  study_crew_result_clear (&result);
-  study_crew_free (crew);
+  study_pool_result_clear (&result);
+  study_pool_free (pool);
 }
 
 static void
 test_a_spent_worker_is_replaced (void)
 {
-  StudyCrew *crew = crew_new (1);
-  guint64 pid = pid_of_worker (crew, TELLS_PID);
+  StudyPool *pool = pool_new (1);
+  guint64 pid = pid_of_worker (pool, TELLS_PID);
 
-  g_assert_cmpuint (pid_of_worker (crew, SPENDS), ==, pid);
-  g_assert_cmpuint (pid_of_worker (crew, TELLS_PID), !=, pid);
-  study_crew_free (crew);
+  g_assert_cmpuint (pid_of_worker (pool, SPENDS), ==, pid);
+  g_assert_cmpuint (pid_of_worker (pool, TELLS_PID), !=, pid);
+  study_pool_free (pool);
   assert_no_children ();
 }
 
 static void
 test_blocks_larger_than_a_socket_holds (void)
 {
-  StudyCrew *crew = crew_new (1);
-  StudyCrewResult result = make_one (crew, HUGE_BLOCK);
+  StudyPool *pool = pool_new (1);
+  StudyPoolResult result = make_one (pool, HUGE_BLOCK);
 
   g_assert_cmpuint (g_bytes_get_size (result.block), ==, HUGE_BYTES);
-  study_crew_result_clear (&result);
-  study_crew_free (crew);
+  study_pool_result_clear (&result);
+  study_pool_free (pool);
 }
 
 /* Freed while a job is in flight that would take ten minutes. */
 static void
 test_jobs_in_flight_are_dropped (void)
 {
-  StudyCrew *crew = crew_new (2);
+  StudyPool *pool = pool_new (2);
 
-  give (crew, SLEEPS);
-  give (crew, SLEEPS);
-  g_assert_cmpint (crew->idlest (crew), ==, -1); /* they may take long: one each */
-  study_crew_free (crew);
+  give (pool, SLEEPS);
+  give (pool, SLEEPS);
+  g_assert_cmpint (pool->idlest (pool), ==, -1); /* they may take long: one each */
+  study_pool_free (pool);
   assert_no_children ();
 }
 
@@ -250,13 +250,13 @@ test_jobs_in_flight_are_dropped (void)
 static void
 test_signals_pass_workers (void)
 {
-  StudyCrew *crew = crew_new (1);
-  pid_t pid = (pid_t) pid_of_worker (crew, TELLS_PID);
+  StudyPool *pool = pool_new (1);
+  pid_t pid = (pid_t) pid_of_worker (pool, TELLS_PID);
 
   kill (pid, SIGTERM);
   kill (pid, SIGINT);
-  g_assert_cmpuint (pid_of_worker (crew, TELLS_PID), ==, (guint64) pid);
-  study_crew_free (crew);
+  g_assert_cmpuint (pid_of_worker (pool, TELLS_PID), ==, (guint64) pid);
+  study_pool_free (pool);
 }
 
 static volatile sig_atomic_t signalled;
@@ -271,8 +271,8 @@ note_signal (G_GNUC_UNUSED int signal_number)
 static void
 test_a_signal_ends_the_waiting (void)
 {
-  StudyCrew *crew = crew_new (1);
-  StudyCrewResult result;
+  StudyPool *pool = pool_new (1);
+  StudyPoolResult result;
   sigset_t blocked, before;
   gint64 begin_us = g_get_monotonic_time ();
 
@@ -282,11 +282,11 @@ test_a_signal_ends_the_waiting (void)
   sigprocmask (SIG_BLOCK, &blocked, &before);
   kill (getpid (), SIGUSR1);
   g_assert_false (signalled);
-  g_assert_cmpint (crew->take (crew, 60000, &before, &result, NULL), ==, STUDY_CREW_NOTHING);
+  g_assert_cmpint (pool->take (pool, 60000, &before, &result, NULL), ==, STUDY_POOL_NOTHING);
   g_assert_true (signalled);
   g_assert_cmpint (g_get_monotonic_time () - begin_us, <, 30 * G_USEC_PER_SEC);
   sigprocmask (SIG_SETMASK, &before, NULL);
-  study_crew_free (crew);
+  study_pool_free (pool);
 }
 
 /* Whether a pipe's other end closes within ten seconds. */
@@ -315,14 +315,14 @@ test_workers_die_with_their_master (void)
   g_assert_cmpint (pipe (ends), ==, 0);
   master = fork ();
   if (master == 0) {
-    StudyCrew *crew;
+    StudyPool *pool;
 
     dup2 (ends[1], STDOUT_FILENO);
     close (ends[0]);
     close (ends[1]);
-    crew = study_workers_new (2, make, NULL, NULL);
-    give (crew, SLEEPS);
-    give (crew, SLEEPS);
+    pool = study_pool_new (2, make, NULL, NULL);
+    give (pool, SLEEPS);
+    give (pool, SLEEPS);
     kill (getpid (), SIGKILL);
   }
   close (ends[1]);
@@ -336,16 +336,16 @@ static void
 test_workers_keep_nothing_open (void)
 {
   int ends[2];
-  StudyCrew *crew;
+  StudyPool *pool;
 
   g_assert_cmpint (pipe (ends), ==, 0);
-  crew = crew_new (2);
-  pid_of_worker (crew, TELLS_PID);
-  pid_of_worker (crew, TELLS_PID);
+  pool = pool_new (2);
+  pid_of_worker (pool, TELLS_PID);
+  pid_of_worker (pool, TELLS_PID);
   close (ends[1]);
   g_assert_true (closes (ends[0]));
   close (ends[0]);
-  study_crew_free (crew);
+  study_pool_free (pool);
 }
 
 static GBytes *
@@ -359,21 +359,21 @@ die (G_GNUC_UNUSED void *data, G_GNUC_UNUSED guint job, G_GNUC_UNUSED gboolean *
 static void
 test_workers_that_always_die (void)
 {
-  StudyCrew *crew = study_workers_new (2, die, NULL, NULL);
+  StudyPool *pool = study_pool_new (2, die, NULL, NULL);
   guint n_told[N_JOBS] = { 0 };
 
   for (guint job = 0; job < N_JOBS; job++) {
-    StudyCrewResult result;
+    StudyPoolResult result;
 
-    give (crew, job);
-    result = take (crew);
+    give (pool, job);
+    result = take (pool);
     g_assert_cmpstr (result.lost, ==, "worker ended with status 1");
     n_told[result.job]++;
-    study_crew_result_clear (&result);
+    study_pool_result_clear (&result);
   }
   for (guint job = 0; job < N_JOBS; job++)
     g_assert_cmpuint (n_told[job], ==, 1);
-  study_crew_free (crew);
+  study_pool_free (pool);
   assert_no_children ();
 }
 

@@ -1,4 +1,4 @@
-/* comm_bound_test.c - programs of a few messages, bounded by hand.
+/* bound_replay_test.c - programs of a few messages, bounded by hand.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -6,7 +6,7 @@
  * glance which class was looked up: see table_new(). */
 #include "config.h"
 
-#include "study/aggregate/comm_bound.h"
+#include "study/aggregate/bound_replay.h"
 
 #include "study/study_error.h"
 #include "study/aggregate/network_pingpong.h"
