@@ -18,6 +18,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "predictors/predict_error.h"
 
 #include <stdbool.h>
 #include <stdint.h>
