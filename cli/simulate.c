@@ -8,16 +8,70 @@
 #include "cli/options.h"
 #include "cli/outfile.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
+#include "cli/trace/record.h"
 #include "cli/trace/timeline_file.h"
 #include "cli/warnings.h"
-#include "cli/trace/record.h"
-#include "cli/study/run_page.h"
-#include "cli/terminal.h"
+#include "sim/net/load.h"
 #include "sim/run.h"
+#include "study/inputs.h"
 #include "study/plan/plan.h"
+#include "study/report/report.h"
 
 #include <math.h>
 #include <string.h>
+
+static void
+add_edge (void *data, uint32_t source, uint32_t destination, uint64_t bytes, bool direct_collective)
+{
+  (void) direct_collective;
+  sim_edges_add (data, source, destination, 1, bytes);
+}
+
+static StudyRow *
+row_new (const CliRunInputs *inputs, Trace *trace, const SimRunOptions *options, const SimRun *run)
+{
+  StudyRow *row = study_row_new ();
+
+  row->key = g_strdup (run->key);
+  row->trace = g_strdup (inputs->trace);
+  row->trace_hash = g_strdup (trace_hash (trace, NULL));
+  row->machine = g_strdup (inputs->machine->spec);
+  row->machine_hash = study_machine_hash (inputs->machine);
+  row->mapping = g_strdup (inputs->mapping->name);
+  row->mapping_hash = study_mapping_hash (inputs->mapping);
+  row->network = g_strdup (inputs->network);
+  row->routing = g_strdup (inputs->routing);
+  row->grain = g_strdup (inputs->grain);
+  row->version = g_strdup (PACKAGE_VERSION);
+  row->ranks = inputs->mapping->n_ranks;
+  row->ranks_per_node = inputs->machine->ranks_per_node;
+  row->nodes = topo_shape_nodes (&inputs->machine->shape);
+  row->compute_scale = options->compute_scale;
+  row->seed = options->seed;
+  study_row_take (row, run, options->network, TRUE, TRUE);
+  return row;
+}
+
+/* The page of a run that has just been made; who sends to whom is read from
+ * the trace once more.  options are those of the run. */
+static gboolean
+write_run (FILE *out, const CliRunInputs *inputs, Trace *trace, const SimRunOptions *options,
+           const SimRun *run, GError **error)
+{
+  g_autoptr (StudyRow) row = row_new (inputs, trace, options, run);
+  SimEdges *edges = sim_edges_new (inputs->mapping->n_ranks);
+  SimCensus census;
+  gboolean done = sim_census (trace, inputs->machine, SIM_CENSUS_COLLECTIVES, false, add_edge,
+                              edges, NULL, NULL, &census, error) &&
+                  study_report_write_run (out, row, inputs->machine, inputs->mapping, edges,
+                                          inputs->trace, error);
+
+  sim_edges_free (edges);
+  return done;
+}
+
+/* --- `hopcast simulate`: one trace, one machine, one run --- */
 
 typedef struct {
   CliMachineOptions machine;
@@ -301,9 +355,9 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options, 
   talk (&options->talk, run);
   if (!write_outputs (&outputs, options, &inputs, run, timeline, error))
     return FALSE;
-  if (outputs.report && (!cli_report_write_run (cli_outfile_stream (outputs.report), &inputs, trace,
-                                                run_options, run, error) ||
-                         !cli_outfile_commit (outputs.report, error)))
+  if (outputs.report &&
+      (!write_run (cli_outfile_stream (outputs.report), &inputs, trace, run_options, run, error) ||
+       !cli_outfile_commit (outputs.report, error)))
     return FALSE;
   cli_record_print (stdout, &inputs, run, run_options->network != SIM_NETWORK_LOAD,
                     options->format.format);

@@ -4,7 +4,7 @@
 #include "config.h"
 
 #include "cli/command.h"
-#include "cli/crew_maker.h"
+#include "cli/pool_kind.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
@@ -251,7 +251,7 @@ make_runs (const StudyPlan *plan, StudySessionOptions *session, const Options *o
 
   session->progress = tell_progress;
   session->progress_data = progress;
-  if (!study_session_run (plan, cli_crew_maker, session, &tally, error))
+  if (!study_session_run (plan, cli_pool_kind, session, &tally, error))
     return CLI_FAILED;
   g_clear_pointer (&progress, cli_progress_free);
   tell_end (&tally, session, store, &options->talk);
@@ -308,8 +308,8 @@ run_study (const char *path, const Options *options, StudySessionOptions *sessio
   g_clear_pointer (&progress, cli_progress_free);
   if (options->dry_run)
     return dry_run (plan, session, error);
-  if (!cli_crew_maker->is_master ())
-    return study_session_serve (plan, cli_crew_maker, error) ? CLI_DONE : CLI_FAILED;
+  if (!cli_pool_kind->is_master ())
+    return study_session_serve (plan, cli_pool_kind, error) ? CLI_DONE : CLI_FAILED;
   if (!options->talk.quiet) {
     tell_assumptions (plan);
     tell_unfit (stderr, plan, FALSE, "hopcast: fail, as mappings do not fit: ", MOST_UNFIT);

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "tools/pingpong/pingpong_crew.h"
+#include "tools/pingpong/pingpong_ranks.h"
 
 typedef struct {
   char *node, *machine; /* NULL: not given */

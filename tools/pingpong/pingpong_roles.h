@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "tools/pingpong/pingpong_crew.h"
+#include "tools/pingpong/pingpong_ranks.h"
 
 typedef enum {
   PINGPONG_IDLE,  /* no order at all */

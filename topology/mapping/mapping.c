@@ -1,7 +1,7 @@
 /* mapping.c - which node and slot each rank has.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "topology/mapping/columns.h"
+#include "topology/mapping/map_columns.h"
 
 #include "base/words.h"
 #include "base/file.h"

@@ -1,4 +1,4 @@
-/* columns.h - the columns of a machine's maps: its dimensions and the slot.
+/* map_columns.h - the columns of a machine's maps: its dimensions and the slot.
  *
  * SPDX-License-Identifier: Apache-2.0
  *

@@ -1,4 +1,4 @@
-/* pingpong_crew.h - the processes of an MPI job do what the first of them says.
+/* pingpong_ranks.h - the processes of an MPI job do what the first of them says.
  *
  * SPDX-License-Identifier: Apache-2.0
  *

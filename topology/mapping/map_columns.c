@@ -1,7 +1,7 @@
-/* columns.c - the columns of a machine's maps: its dimensions and the slot.
+/* map_columns.c - the columns of a machine's maps: its dimensions and the slot.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "topology/mapping/columns.h"
+#include "topology/mapping/map_columns.h"
 
 TopoColumns
 topo_columns_of (const TopoMachine *machine)

@@ -1,4 +1,4 @@
-/* crew_maker.h - who makes the runs of a study in this program.
+/* pool_kind.h - who makes the runs of a study in this program.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -7,4 +7,4 @@
 
 #include "study/session/worker_pool.h"
 
-extern const StudyPoolKind *const cli_crew_maker;
+extern const StudyPoolKind *const cli_pool_kind;

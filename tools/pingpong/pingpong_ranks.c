@@ -1,9 +1,9 @@
-/* pingpong_crew.c - see pingpong_crew.h.
+/* pingpong_ranks.c - see pingpong_ranks.h.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "tools/pingpong/pingpong_crew.h"
+#include "tools/pingpong/pingpong_ranks.h"
 
 #include "tools/pingpong/pingpong_collectives.h"
 #include "tools/pingpong/pingpong_roles.h"
