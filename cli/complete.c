@@ -24,7 +24,6 @@
 static const char *const formats[] = { "table", "csv", "json", NULL };
 static const char *const forms[] = { "csv", "json", "jsonl", "npz", NULL };
 static const char *const contents[] = { "runs", "links", "ranks", "placements", NULL };
-static const char *const grains[] = { "exact", NULL };
 static const char *const core_orders[] = { "compact", "scatter", "os", NULL };
 static const char *const mpis[] = { "openmpi", "mpich", NULL };
 static const char *const objectives[] = { "hop-bytes", "max-bytes", "both", NULL };
@@ -161,7 +160,6 @@ static const struct {
   { "--machine", "", NULL, add_machines },
   { "--network", "", study_network_names, NULL },
   { "--routing", "", study_routing_names, NULL },
-  { "--grain", "", grains, NULL },
   { "--cores", "", core_orders, NULL },
   { "--mapping", "", NULL, add_mappings },
   { "--start", "", NULL, add_mappings },

@@ -77,10 +77,8 @@ typedef struct {
   CliMachineOptions machine;
   CliFormatOptions format;
   CliTalkOptions talk;
-  char *mapping, *network, *routing, *grain, *links, *ranks, *report;
+  char *mapping, *network, *routing, *links, *ranks, *report;
   double compute_scale;
-  gint64 seed;
-  int threads;
   CliTraceOptions trace;
   CliTimelineOptions timeline;
 } Options;
@@ -95,7 +93,6 @@ options_clear (Options *options)
   g_free (options->mapping);
   g_free (options->network);
   g_free (options->routing);
-  g_free (options->grain);
   g_free (options->links);
   g_free (options->ranks);
   g_free (options->report);
@@ -117,13 +114,8 @@ add_own_options (GOptionContext *context, Options *options)
       "default (as the messaging library chooses), deterministic, zone0, zone1, zone2 or zone3; "
       "a fabric's tables are deterministic",
       "ROUTING" },
-    { "grain", 0, 0, G_OPTION_ARG_STRING, &options->grain,
-      "exact: simulate each packet for itself (the only grain there is)", "GRAIN" },
     { "compute-scale", 0, 0, G_OPTION_ARG_DOUBLE, &options->compute_scale,
       "Multiply the recorded computation by X (default: 1)", "X" },
-    { "seed", 0, 0, G_OPTION_ARG_INT64, &options->seed,
-      "Number that enters the key of the run; nothing is random yet (default: 0)", "N" },
-    { "threads", 0, 0, G_OPTION_ARG_INT, &options->threads, "Threads to use; 1 today", "N" },
     { "links", 0, 0, G_OPTION_ARG_FILENAME, &options->links,
       "Write counters per link: CSV, or BGQNCL lines when FILE ends in .cnt", "FILE" },
     { "ranks", 0, 0, G_OPTION_ARG_FILENAME, &options->ranks, "Write times per rank as CSV",
@@ -154,14 +146,8 @@ check_options (Options *options, SimRunOptions *run, GError **error)
 {
   int network = 0, routing = 0;
 
-  if (options->grain && strcmp (options->grain, "exact"))
-    return refuse (error, "--grain: only 'exact' is supported");
-  if (options->threads != 1)
-    return refuse (error, "--threads: only 1 is supported");
   if (!(options->compute_scale >= 0) || !isfinite (options->compute_scale))
     return refuse (error, "--compute-scale: not a number of at least 0");
-  if (options->seed < 0)
-    return refuse (error, "--seed: must not be negative");
   if (options->network)
     network = cli_parse_choice ("--network", options->network, study_network_names, error);
   if (network >= 0 && options->routing)
@@ -171,7 +157,6 @@ check_options (Options *options, SimRunOptions *run, GError **error)
   run->network = (SimNetworkKind) network;
   run->policy = (RoutePolicy) routing;
   run->compute_scale = options->compute_scale;
-  run->seed = (uint64_t) options->seed;
   if (options->ranks && run->network == SIM_NETWORK_LOAD)
     return refuse (error, "--ranks: the load network has no times");
   if (run->network == SIM_NETWORK_LOAD && run->policy >= ROUTE_POLICY_ZONE0)
@@ -372,8 +357,7 @@ cli_simulate (int argc, char **argv, GError **error)
       "TRACE", "Replays a trace on a machine and prints the time and the congestion metrics.");
   g_auto (Options) options = { .machine = CLI_MACHINE_OPTIONS_INIT,
                                .timeline = CLI_TIMELINE_OPTIONS_INIT,
-                               .compute_scale = 1,
-                               .threads = 1 };
+                               .compute_scale = 1 };
   SimRunOptions run_options = { 0 };
   const char *path;
 
