@@ -96,3 +96,50 @@ base_cells_take (BaseCells *cells, const char **at, GError **error)
     cells->line += *from == '\n';
   return BASE_TAKEN;
 }
+
+/* --- Writing --- */
+
+static gboolean csv_is_safe;
+
+void
+base_csv_make_safe (void)
+{
+  csv_is_safe = TRUE;
+}
+
+gboolean
+base_csv_is_safe (void)
+{
+  return csv_is_safe;
+}
+
+static gboolean
+is_formula (const char *text)
+{
+  char *end;
+
+  if (*text == '\0' || strchr ("=+-@\t\r", *text) == NULL)
+    return FALSE;
+  g_ascii_strtod (text, &end);
+  return end == text || *end != '\0';
+}
+
+void
+base_csv_field (FILE *out, const char *text)
+{
+  g_autofree char *safe = csv_is_safe && is_formula (text) ? g_strconcat ("'", text, NULL) : NULL;
+
+  if (safe != NULL)
+    text = safe;
+  if (!strpbrk (text, ",\"\r\n")) {
+    fputs (text, out);
+    return;
+  }
+  fputc ('"', out);
+  for (; *text; text++) {
+    if (*text == '"')
+      fputc ('"', out);
+    fputc (*text, out);
+  }
+  fputc ('"', out);
+}

@@ -1,10 +1,12 @@
-/* csv.h - the cells of a CSV file (RFC 4180), one after the other.
+/* csv.h - the cells of CSV files (RFC 4180): reading them one after the other, and writing.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "base/decimal.h"
 #include "base/text_file.h"
+
+#include <stdio.h>
 
 typedef struct {
   BaseText text;
@@ -57,3 +59,12 @@ base_cell_number (const char *at, double *number)
     end = base_cell_skip_blanks (end);
   return end != NULL && base_cell_ends (end) ? end : NULL;
 }
+
+/* One CSV field, quoted where it must be (RFC 4180). */
+void base_csv_field (FILE *out, const char *text);
+
+/* From here on fields of this process that spreadsheets take for formulas (they begin with = + - @, a tab
+ * or a carriage return, and are no numbers) get an apostrophe in front.  Off at first: the text is what
+ * other programs compare. */
+void base_csv_make_safe (void);
+gboolean base_csv_is_safe (void);

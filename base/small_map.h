@@ -1,4 +1,4 @@
-/* small_map.h - a small table from one number to three; shared with sim/.
+/* small_map.h - a small table from one number to three.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -13,26 +13,26 @@
 typedef struct {
   uint32_t key; /* UINT32_MAX: a free place */
   uint32_t value[3];
-} TraceMapEntry;
+} BaseMapEntry;
 
 typedef struct {
-  TraceMapEntry *entries; /* [capacity] */
-  uint32_t n, capacity;   /* capacity: 0 or a power of two */
-} TraceMap;
+  BaseMapEntry *entries; /* [capacity] */
+  uint32_t n, capacity;  /* capacity: 0 or a power of two */
+} BaseMap;
 
-void trace_map_clear (TraceMap *map);
+void base_map_clear (BaseMap *map);
 
 /* NULL when it is not there.  Pointers hold until the next add or remove. */
-TraceMapEntry *trace_map_find (const TraceMap *map, uint32_t key);
+BaseMapEntry *base_map_find (const BaseMap *map, uint32_t key);
 
 /* Finds or adds; a new entry has all values `fill`.  key < UINT32_MAX. */
-TraceMapEntry *trace_map_add (TraceMap *map, uint32_t key, uint32_t fill);
+BaseMapEntry *base_map_add (BaseMap *map, uint32_t key, uint32_t fill);
 
-void trace_map_remove (TraceMap *map, TraceMapEntry *entry);
+void base_map_remove (BaseMap *map, BaseMapEntry *entry);
 
 /* A well-mixed hash of one number, the same on every machine. */
 static inline uint32_t
-trace_map_hash (uint32_t key)
+base_map_hash (uint32_t key)
 {
   key = (key ^ (key >> 16)) * 0x7feb352du;
   key = (key ^ (key >> 15)) * 0x846ca68bu;

@@ -8,33 +8,33 @@
 static void
 test_empty_owns_nothing (void)
 {
-  TraceMap map = { 0 };
+  BaseMap map = { 0 };
 
-  g_assert_null (trace_map_find (&map, 7));
+  g_assert_null (base_map_find (&map, 7));
   g_assert_null (map.entries);
-  trace_map_clear (&map);
+  base_map_clear (&map);
 }
 
 static void
 test_new_entries_are_filled (void)
 {
-  TraceMap map = { 0 };
-  TraceMapEntry *entry = trace_map_add (&map, 0, 99);
+  BaseMap map = { 0 };
+  BaseMapEntry *entry = base_map_add (&map, 0, 99);
 
   for (uint32_t i = 0; i < 3; i++)
     g_assert_cmpuint (entry->value[i], ==, 99);
   entry->value[1] = 5;
-  g_assert_cmpuint (trace_map_add (&map, 0, 99)->value[1], ==, 5);
+  g_assert_cmpuint (base_map_add (&map, 0, 99)->value[1], ==, 5);
   g_assert_cmpuint (map.n, ==, 1);
-  trace_map_clear (&map);
+  base_map_clear (&map);
 }
 
 static void
-check_same (const TraceMap *map, GHashTable *wanted)
+check_same (const BaseMap *map, GHashTable *wanted)
 {
   g_assert_cmpuint (map->n, ==, g_hash_table_size (wanted));
   for (uint32_t key = 0; key < 200; key++) {
-    const TraceMapEntry *entry = trace_map_find (map, key);
+    const BaseMapEntry *entry = base_map_find (map, key);
     gpointer value;
 
     if (g_hash_table_lookup_extended (wanted, GUINT_TO_POINTER (key), NULL, &value)) {
@@ -51,24 +51,24 @@ static void
 test_agrees_with_a_hash_table (void)
 {
   g_autoptr (GHashTable) wanted = g_hash_table_new (NULL, NULL);
-  TraceMap map = { 0 };
+  BaseMap map = { 0 };
 
   for (uint32_t round = 0; round < 5000; round++) {
     uint32_t key = (uint32_t) g_test_rand_int_range (0, 200);
-    TraceMapEntry *entry = trace_map_find (&map, key);
+    BaseMapEntry *entry = base_map_find (&map, key);
 
     if (entry != NULL && g_test_rand_bit ()) {
-      trace_map_remove (&map, entry);
+      base_map_remove (&map, entry);
       g_hash_table_remove (wanted, GUINT_TO_POINTER (key));
     } else {
-      trace_map_add (&map, key, 0)->value[2] = round;
+      base_map_add (&map, key, 0)->value[2] = round;
       g_hash_table_insert (wanted, GUINT_TO_POINTER (key), GUINT_TO_POINTER (round));
     }
     if (round % 50 == 0)
       check_same (&map, wanted);
   }
   check_same (&map, wanted);
-  trace_map_clear (&map);
+  base_map_clear (&map);
 }
 
 int

@@ -98,3 +98,9 @@ base_did_you_mean (const char *word, const char *const *words)
 
   return near != NULL ? g_strdup_printf ("; did you mean %s?", near) : g_strdup ("");
 }
+
+char *
+base_count (guint n, const char *noun)
+{
+  return g_strdup_printf ("%u %s%s", n, noun, n == 1 ? "" : "s");
+}

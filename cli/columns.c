@@ -5,6 +5,7 @@
 
 #include "cli/columns.h"
 
+#include "base/csv.h"
 #include "cli/terminal.h"
 
 #include <math.h>
@@ -157,7 +158,7 @@ cli_columns_print_csv_names (FILE *out, const CliColumn *columns, guint n)
   for (guint i = 0; i < n; i++)
     if (columns[i].name != NULL && !(columns[i].omit & CLI_NOT_CSV)) {
       fputs (separator, out);
-      study_csv_field (out, columns[i].name);
+      base_csv_field (out, columns[i].name);
       separator = ",";
     }
   fputc ('\n', out);
@@ -171,7 +172,7 @@ cli_columns_print_csv_row (FILE *out, const CliColumn *columns, guint n, const v
   for (guint i = 0; i < n; i++) {
     const CliColumn *column = &columns[i];
     const char *field = (const char *) row + column->offset;
-    char number[STUDY_NUMBER_SIZE];
+    char number[BASE_DECIMAL_SIZE];
 
     if (column->name == NULL || (column->omit & CLI_NOT_CSV))
       continue;
@@ -185,9 +186,9 @@ cli_columns_print_csv_row (FILE *out, const CliColumn *columns, guint n, const v
     case CLI_CELL_KNOWN_U32:
     case CLI_CELL_KNOWN_U64: fprintf (out, "%" G_GUINT64_FORMAT, integer_of (column, row)); break;
     case CLI_CELL_NUMBER:
-    case CLI_CELL_SHARE: fputs (study_number (number, *(const double *) field), out); break;
+    case CLI_CELL_SHARE: fputs (base_decimal_print (number, *(const double *) field), out); break;
     case CLI_CELL_BOOLEAN: fputs (*(const bool *) field ? "true" : "false", out); break;
-    case CLI_CELL_TEXT: study_csv_field (out, *(const char *const *) field); break;
+    case CLI_CELL_TEXT: base_csv_field (out, *(const char *const *) field); break;
     case CLI_CELL_NODE: g_assert_not_reached ();
     }
   }

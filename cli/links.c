@@ -5,6 +5,7 @@
 
 #include "cli/links.h"
 
+#include "base/csv.h"
 #include "cli/output.h"
 #include "sim/counters.h"
 
@@ -63,7 +64,7 @@ static void
 write_end (FILE *out, const TopoFabric *fabric, GHashTable *counts, uint32_t port)
 {
   fputc (',', out);
-  study_csv_field (out, label_of (fabric, counts, port));
+  base_csv_field (out, label_of (fabric, counts, port));
   fprintf (out, ",%u", topo_fabric_port_number (fabric, port));
 }
 
@@ -106,7 +107,7 @@ links_write_csv (FILE *out, const TopoFabric *fabric, const SimCounters *counter
     if (it->peer == TOPO_NONE)
       continue;
     name = link_name (fabric, counts, port);
-    study_csv_field (out, name);
+    base_csv_field (out, name);
     write_end (out, fabric, counts, port);
     write_end (out, fabric, counts, it->peer);
     fprintf (out, ",%u,%s", it->lanes, topo_speed_name ((TopoSpeed) it->speed));
@@ -313,7 +314,7 @@ write_place (FILE *out, const TopoMachine *machine, uint32_t node, uint32_t slot
   fprintf (out, ",%u", node);
   if (machine->fabric) {
     fputc (',', out);
-    study_csv_field (out, machine->fabric->hosts[node].name);
+    base_csv_field (out, machine->fabric->hosts[node].name);
   }
   fprintf (out, ",%u", slot);
   if (machine->fabric)
@@ -328,13 +329,14 @@ cli_ranks_write_csv (FILE *out, const TopoMachine *machine, const TopoMapping *m
            machine->fabric ? "host,slot,core" : "slot");
   for (uint32_t rank = 0; rank < result->n_ranks; rank++) {
     const SimRankTimes *times = &result->ranks[rank];
-    char end[STUDY_NUMBER_SIZE], compute[STUDY_NUMBER_SIZE], wait[STUDY_NUMBER_SIZE];
+    char end[BASE_DECIMAL_SIZE], compute[BASE_DECIMAL_SIZE], wait[BASE_DECIMAL_SIZE];
 
     fprintf (out, "%u", rank);
     write_place (out, machine, mapping->node[rank], mapping->slot[rank]);
     fprintf (out, ",%s,%s,%s,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT "\n",
-             study_number (end, (double) times->end_ps / 1e12),
-             study_number (compute, (double) times->compute_ps / 1e12),
-             study_number (wait, (double) times->wait_ps / 1e12), times->sends, times->receives);
+             base_decimal_print (end, (double) times->end_ps / 1e12),
+             base_decimal_print (compute, (double) times->compute_ps / 1e12),
+             base_decimal_print (wait, (double) times->wait_ps / 1e12), times->sends,
+             times->receives);
   }
 }

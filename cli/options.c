@@ -5,6 +5,7 @@
 
 #include "cli/options.h"
 
+#include "base/csv.h"
 #include "cli/parse.h"
 #include "base/words.h"
 #include "cli/command.h"
@@ -31,7 +32,7 @@ static gboolean
 take_csv_safe (const char *name G_GNUC_UNUSED, const char *value G_GNUC_UNUSED,
                gpointer data G_GNUC_UNUSED, GError **error G_GNUC_UNUSED)
 {
-  study_csv_make_safe ();
+  base_csv_make_safe ();
   return TRUE;
 }
 

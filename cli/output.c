@@ -5,6 +5,7 @@
 
 #include "cli/output.h"
 
+#include "base/csv.h"
 #include "cli/terminal.h"
 
 #include <math.h>
@@ -15,10 +16,10 @@
 static char *
 leaf_text (JsonNode *node)
 {
-  char number[STUDY_NUMBER_SIZE];
+  char number[BASE_DECIMAL_SIZE];
 
   if (JSON_NODE_HOLDS_VALUE (node) && json_node_get_value_type (node) == G_TYPE_DOUBLE)
-    return g_strdup (study_number (number, json_node_get_double (node)));
+    return g_strdup (base_decimal_print (number, json_node_get_double (node)));
   return json_to_string (node, FALSE);
 }
 
@@ -175,7 +176,7 @@ csv_name (FILE *out, const char *name, const char *value G_GNUC_UNUSED, gboolean
 {
   if (!first)
     fputc (',', out);
-  study_csv_field (out, name);
+  base_csv_field (out, name);
 }
 
 static void
@@ -183,7 +184,7 @@ csv_value (FILE *out, const char *name G_GNUC_UNUSED, const char *value, gboolea
 {
   if (!first)
     fputc (',', out);
-  study_csv_field (out, value);
+  base_csv_field (out, value);
 }
 
 static void

@@ -6,8 +6,6 @@
  * What is not known is null in JSON, an empty field in CSV, "-" in a table. */
 #pragma once
 
-#include "study/text.h"
-
 #include <glib.h>
 #include <json-glib/json-glib.h>
 #include <stdint.h>

@@ -40,11 +40,11 @@ typedef struct {
 struct TraceComms {
   uint32_t n_ranks;
   TraceGroups *groups;
-  GPtrArray *comms;        /* (element-type Comm) by number */
-  TraceMap *comm_handles;  /* [n_ranks] handle -> communicator number */
-  TraceMap *group_handles; /* [n_ranks] handle -> group number */
-  TraceMap *windows;       /* [n_ranks] window -> communicator number; NULL: none made */
-  GHashTable *defined;     /* gint64 (colour, group number) -> communicator number */
+  GPtrArray *comms;       /* (element-type Comm) by number */
+  BaseMap *comm_handles;  /* [n_ranks] handle -> communicator number */
+  BaseMap *group_handles; /* [n_ranks] handle -> group number */
+  BaseMap *windows;       /* [n_ranks] window -> communicator number; NULL: none made */
+  GHashTable *defined;    /* gint64 (colour, group number) -> communicator number */
 };
 
 static void
@@ -91,8 +91,8 @@ trace_comms_new (uint32_t n_ranks)
   comms->n_ranks = n_ranks;
   comms->groups = trace_groups_new (n_ranks);
   comms->comms = g_ptr_array_new_with_free_func (comm_free);
-  comms->comm_handles = g_new0 (TraceMap, n_ranks);
-  comms->group_handles = g_new0 (TraceMap, n_ranks);
+  comms->comm_handles = g_new0 (BaseMap, n_ranks);
+  comms->group_handles = g_new0 (BaseMap, n_ranks);
   comms->defined = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
   comms_add (comms, trace_groups_world (comms->groups));
   return comms;
@@ -104,10 +104,10 @@ trace_comms_free (TraceComms *comms)
   if (comms == NULL)
     return;
   for (uint32_t rank = 0; rank < comms->n_ranks; rank++) {
-    trace_map_clear (&comms->comm_handles[rank]);
-    trace_map_clear (&comms->group_handles[rank]);
+    base_map_clear (&comms->comm_handles[rank]);
+    base_map_clear (&comms->group_handles[rank]);
     if (comms->windows != NULL)
-      trace_map_clear (&comms->windows[rank]);
+      base_map_clear (&comms->windows[rank]);
   }
   g_free (comms->windows);
   g_free (comms->comm_handles);
@@ -123,14 +123,14 @@ trace_comms_free (TraceComms *comms)
 uint32_t
 trace_comms_resolve (const TraceComms *comms, uint32_t world_rank, uint32_t handle)
 {
-  const TraceMapEntry *entry;
+  const BaseMapEntry *entry;
 
   switch (handle) {
   case TRACE_COMM_NULL: return TRACE_COMMS_NULL;
   case TRACE_COMM_WORLD: return TRACE_COMMS_WORLD;
   case TRACE_COMM_SELF: return TRACE_COMMS_SELF;
   }
-  entry = trace_map_find (&comms->comm_handles[world_rank], handle);
+  entry = base_map_find (&comms->comm_handles[world_rank], handle);
   return entry == NULL ? TRACE_COMMS_NULL : entry->value[0];
 }
 
@@ -171,12 +171,12 @@ trace_comms_created (const TraceComms *comms)
 /* --- Handles --- */
 
 static void
-unbind (TraceMap *map, uint32_t handle)
+unbind (BaseMap *map, uint32_t handle)
 {
-  TraceMapEntry *entry = trace_map_find (map, handle);
+  BaseMapEntry *entry = base_map_find (map, handle);
 
   if (entry != NULL)
-    trace_map_remove (map, entry);
+    base_map_remove (map, entry);
 }
 
 void
@@ -189,7 +189,7 @@ static void
 bind_member (TraceComms *comms, uint32_t world_rank, uint32_t handle, uint32_t number)
 {
   if (handle > TRACE_COMM_SELF && handle != UINT32_MAX)
-    trace_map_add (&comms->comm_handles[world_rank], handle, 0)->value[0] = number;
+    base_map_add (&comms->comm_handles[world_rank], handle, 0)->value[0] = number;
 }
 
 /* --- Windows --- */
@@ -202,15 +202,15 @@ trace_comms_window_made (TraceComms *comms, uint32_t world_rank, const TraceOp *
   if (comm == TRACE_COMMS_NULL || op->window == UINT32_MAX)
     return;
   if (comms->windows == NULL)
-    comms->windows = g_new0 (TraceMap, comms->n_ranks);
-  trace_map_add (&comms->windows[world_rank], op->window, 0)->value[0] = comm;
+    comms->windows = g_new0 (BaseMap, comms->n_ranks);
+  base_map_add (&comms->windows[world_rank], op->window, 0)->value[0] = comm;
 }
 
 uint32_t
 trace_comms_of_window (const TraceComms *comms, uint32_t world_rank, const TraceOp *op)
 {
-  const TraceMapEntry *entry =
-      comms->windows == NULL ? NULL : trace_map_find (&comms->windows[world_rank], op->window);
+  const BaseMapEntry *entry =
+      comms->windows == NULL ? NULL : base_map_find (&comms->windows[world_rank], op->window);
 
   return entry == NULL ? trace_comms_resolve (comms, world_rank, op->comm) : entry->value[0];
 }
@@ -225,7 +225,7 @@ trace_comms_window_freed (TraceComms *comms, uint32_t world_rank, const TraceOp 
 bool
 trace_comms_has_window (const TraceComms *comms, uint32_t world_rank, uint32_t comm)
 {
-  const TraceMap *windows = comms->windows == NULL ? NULL : &comms->windows[world_rank];
+  const BaseMap *windows = comms->windows == NULL ? NULL : &comms->windows[world_rank];
 
   for (uint32_t place = 0; windows != NULL && place < windows->capacity; place++)
     if (windows->entries[place].key != UINT32_MAX && windows->entries[place].value[0] == comm)
@@ -239,11 +239,11 @@ static const TraceGroup *
 find_group (TraceComms *comms, uint32_t world_rank, const TraceOp *op, uint32_t handle,
             GError **error)
 {
-  const TraceMapEntry *entry;
+  const BaseMapEntry *entry;
 
   if (handle == TRACE_GROUP_EMPTY)
     return trace_groups_of (comms->groups, NULL, 0);
-  entry = trace_map_find (&comms->group_handles[world_rank], handle);
+  entry = base_map_find (&comms->group_handles[world_rank], handle);
   if (entry == NULL) {
     g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "rank %u: %s of unknown group %u",
                  world_rank, trace_op_name (op->kind), handle);
@@ -296,7 +296,7 @@ group_result (TraceComms *comms, uint32_t world_rank, const TraceOp *op, GError 
 gboolean
 trace_comms_group (TraceComms *comms, uint32_t world_rank, const TraceOp *op, GError **error)
 {
-  TraceMap *handles = &comms->group_handles[world_rank];
+  BaseMap *handles = &comms->group_handles[world_rank];
   const TraceGroup *group;
 
   if (op->kind == TRACE_OP_GROUP_FREE) {
@@ -307,7 +307,7 @@ trace_comms_group (TraceComms *comms, uint32_t world_rank, const TraceOp *op, GE
   if (group == NULL)
     return FALSE;
   if (op->new_group > TRACE_GROUP_EMPTY && op->new_group != UINT32_MAX)
-    trace_map_add (handles, op->new_group, 0)->value[0] = group->number;
+    base_map_add (handles, op->new_group, 0)->value[0] = group->number;
   return TRUE;
 }
 

@@ -39,11 +39,11 @@ static guint
 count_hash (gconstpointer key)
 {
   const Channel *channel = &((const Count *) key)->channel;
-  uint32_t hash = trace_map_hash (channel->comm + 1);
+  uint32_t hash = base_map_hash (channel->comm + 1);
 
-  hash = trace_map_hash (hash ^ channel->source);
-  hash = trace_map_hash (hash ^ channel->destination);
-  return trace_map_hash (hash ^ (uint32_t) channel->tag);
+  hash = base_map_hash (hash ^ channel->source);
+  hash = base_map_hash (hash ^ channel->destination);
+  return base_map_hash (hash ^ (uint32_t) channel->tag);
 }
 
 /* By destination and communicator, so that all channels that one wildcard
@@ -193,8 +193,8 @@ typedef struct {
 
 typedef struct {
   TraceCursor *cursor; /* NULL: not begun, or done */
-  TraceMap handles;    /* request handle -> index into requests */
-  TraceMap sequences;  /* communicator -> collectives so far */
+  BaseMap handles;     /* request handle -> index into requests */
+  BaseMap sequences;   /* communicator -> collectives so far */
   GArray *requests;    /* (element-type Request); NULL when there are none */
   bool done;
   bool waits; /* for other members to make a communicator */
@@ -331,13 +331,13 @@ count_request (const Walker *walker, const Request *request)
 static void
 remember (Walk *walk, uint32_t handle, const Request *request)
 {
-  TraceMapEntry *entry;
+  BaseMapEntry *entry;
 
   if (handle == TRACE_REQUEST_NULL || handle == UINT32_MAX)
     return;
   if (walk->requests == NULL)
     walk->requests = g_array_new (FALSE, FALSE, sizeof (Request));
-  entry = trace_map_add (&walk->handles, handle, UINT32_MAX);
+  entry = base_map_add (&walk->handles, handle, UINT32_MAX);
   if (entry->value[0] == UINT32_MAX) {
     entry->value[0] = walk->requests->len;
     g_array_set_size (walk->requests, walk->requests->len + 1);
@@ -348,7 +348,7 @@ remember (Walk *walk, uint32_t handle, const Request *request)
 static const Request *
 recall (const Walk *walk, uint32_t handle)
 {
-  const TraceMapEntry *entry = trace_map_find (&walk->handles, handle);
+  const BaseMapEntry *entry = base_map_find (&walk->handles, handle);
 
   return entry == NULL ? NULL : &g_array_index (walk->requests, Request, entry->value[0]);
 }
@@ -465,11 +465,11 @@ check_collective (const TraceOp *op, uint32_t size, GError **error)
 static gboolean
 enter_collective (Walker *walker, uint32_t rank, uint32_t comm, const TraceOp *op, GError **error)
 {
-  TraceMap *sequences = &walker->walks[rank].sequences;
+  BaseMap *sequences = &walker->walks[rank].sequences;
 
   return walker->agreement == NULL ||
          sim_agreement_enter (walker->agreement, rank, comm,
-                              trace_map_add (sequences, comm, 0)->value[0]++, op, error);
+                              base_map_add (sequences, comm, 0)->value[0]++, op, error);
 }
 
 static gboolean
@@ -587,14 +587,14 @@ walk_comm_define (Walker *walker, uint32_t rank, const TraceOp *op, GError **err
 static gboolean
 walk_comm_free (Walker *walker, uint32_t rank, const TraceOp *op, G_GNUC_UNUSED GError **error)
 {
-  TraceMap *sequences = &walker->walks[rank].sequences;
+  BaseMap *sequences = &walker->walks[rank].sequences;
   uint32_t comm = trace_comms_resolve (walker->comms, rank, op->comm);
 
   /* Numbers of communicators come again as in op_comm_free() of replay_ops.c. */
-  if (comm != TRACE_COMMS_NULL && comm != TRACE_COMMS_WORLD && trace_map_find (sequences, comm) &&
+  if (comm != TRACE_COMMS_NULL && comm != TRACE_COMMS_WORLD && base_map_find (sequences, comm) &&
       !trace_comms_is_defined (walker->comms, comm) &&
       !trace_comms_has_window (walker->comms, rank, comm))
-    trace_map_remove (sequences, trace_map_find (sequences, comm));
+    base_map_remove (sequences, base_map_find (sequences, comm));
   trace_comms_release (walker->comms, rank, op->comm);
   return TRUE;
 }
@@ -705,8 +705,8 @@ walk_end (Walk *walk)
 {
   g_clear_pointer (&walk->cursor, trace_cursor_free);
   g_clear_pointer (&walk->requests, g_array_unref);
-  trace_map_clear (&walk->handles);
-  trace_map_clear (&walk->sequences);
+  base_map_clear (&walk->handles);
+  base_map_clear (&walk->sequences);
   walk->done = true;
 }
 

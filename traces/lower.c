@@ -22,8 +22,8 @@ typedef struct {
   const TraceComms *comms;
   uint32_t rank;
   TraceSink *sink;
-  TraceMap handles_of_comms; /* handle -> communicator */
-  TraceMap sequences;        /* communicator -> collectives so far */
+  BaseMap handles_of_comms; /* handle -> communicator */
+  BaseMap sequences;        /* communicator -> collectives so far */
   TraceHandles *handles;
   GArray *requests;    /* (element-type Request) */
   uint32_t first_free; /* UINT32_MAX: none */
@@ -50,13 +50,13 @@ fail (GError **error, const TraceOp *op, const char *what, int64_t number, uint3
 static gboolean
 find_comm (const Lowering *it, const TraceOp *op, uint32_t *comm, GError **error)
 {
-  const TraceMapEntry *entry;
+  const BaseMapEntry *entry;
 
   if (op->comm == TRACE_COMM_WORLD || op->comm == TRACE_COMM_SELF) {
     *comm = op->comm == TRACE_COMM_WORLD ? TRACE_COMMS_WORLD : TRACE_COMMS_SELF;
     return TRUE;
   }
-  entry = trace_map_find (&it->handles_of_comms, op->comm);
+  entry = base_map_find (&it->handles_of_comms, op->comm);
   if (entry == NULL) {
     g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "%s on unknown communicator %u",
                  trace_op_name (op->kind), op->comm);
@@ -257,7 +257,7 @@ lower_collective (Lowering *it, const TraceOp *op, GError **error)
 {
   g_autoptr (GArray) steps = NULL;
   TraceOp known = *op;
-  TraceMapEntry *sequence;
+  BaseMapEntry *sequence;
   uint32_t comm;
   int32_t tag;
 
@@ -272,7 +272,7 @@ lower_collective (Lowering *it, const TraceOp *op, GError **error)
                         trace_comms_rank (it->comms, comm, it->rank), error);
   if (steps == NULL)
     return FALSE;
-  sequence = trace_map_add (&it->sequences, comm, 0);
+  sequence = base_map_add (&it->sequences, comm, 0);
   tag = trace_survey_collective_tag (it->survey, comm, sequence->value[0]++);
   if (op->nonblocking)
     begin_steps (it, op->request, comm, tag, steps);
@@ -465,11 +465,11 @@ lower_compute (Lowering *it, const TraceOp *op, GError **error)
 static gboolean
 lower_comm_free (Lowering *it, const TraceOp *op, GError **error)
 {
-  TraceMapEntry *entry = trace_map_find (&it->handles_of_comms, op->comm);
+  BaseMapEntry *entry = base_map_find (&it->handles_of_comms, op->comm);
 
   (void) error;
   if (entry != NULL)
-    trace_map_remove (&it->handles_of_comms, entry);
+    base_map_remove (&it->handles_of_comms, entry);
   return TRUE;
 }
 
@@ -507,17 +507,17 @@ lower (Lowering *it, const TraceOp *op, GError **error)
 {
   if (trace_survey_binds (op->kind)) {
     uint32_t comm = trace_survey_bound (it->survey, it->rank, it->n_bound++);
-    TraceMapEntry *entry;
+    BaseMapEntry *entry;
 
     if (op->new_comm <= TRACE_COMM_SELF || op->new_comm == UINT32_MAX)
       return TRUE;
     if (comm != TRACE_COMMS_NULL) {
-      trace_map_add (&it->handles_of_comms, op->new_comm, 0)->value[0] = comm;
+      base_map_add (&it->handles_of_comms, op->new_comm, 0)->value[0] = comm;
       return TRUE;
     }
-    entry = trace_map_find (&it->handles_of_comms, op->new_comm);
+    entry = base_map_find (&it->handles_of_comms, op->new_comm);
     if (entry != NULL)
-      trace_map_remove (&it->handles_of_comms, entry);
+      base_map_remove (&it->handles_of_comms, entry);
     return TRUE;
   }
   if (trace_op_is_collective (op->kind))
@@ -564,8 +564,8 @@ trace_lower (Trace *trace, const TraceSurvey *survey, uint32_t rank, TraceSink *
 
   for (guint i = 0; i < all->len; i++)
     forget (&it, g_array_index (all, uint32_t, i));
-  trace_map_clear (&it.handles_of_comms);
-  trace_map_clear (&it.sequences);
+  base_map_clear (&it.handles_of_comms);
+  base_map_clear (&it.sequences);
   trace_handles_free (it.handles);
   g_array_unref (it.requests);
   g_array_unref (it.awaited);

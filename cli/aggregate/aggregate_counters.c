@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "base/csv.h"
 #include "cli/parse.h"
 #include "cli/command.h"
 #include "cli/aggregate/counted_trace.h"
@@ -151,24 +152,24 @@ static void
 write_row (FILE *out, const Options *options, const GPtrArray *tasks, char *const *events,
            GPtrArray *notes)
 {
-  char number[STUDY_NUMBER_SIZE];
+  char number[BASE_DECIMAL_SIZE];
 
   if (!options->no_header) {
     fputs ("program,pattern,ipc", out);
     for (char *const *event = events; *event != NULL; event++) {
       fputc (',', out);
-      study_csv_field (out, *event);
+      base_csv_field (out, *event);
     }
     fputc ('\n', out);
   }
-  study_csv_field (out, options->program);
+  base_csv_field (out, options->program);
   fputc (',', out);
-  study_csv_field (out, options->pattern);
-  fprintf (out, ",%s", study_number (number, mean_ipc (tasks)));
+  base_csv_field (out, options->pattern);
+  fprintf (out, ",%s", base_decimal_print (number, mean_ipc (tasks)));
   for (char *const *event = events; *event != NULL; event++) {
     double rate = mean_rate (tasks, *event);
 
-    fprintf (out, ",%s", study_number (number, rate));
+    fprintf (out, ",%s", base_decimal_print (number, rate));
     if (isnan (rate))
       g_ptr_array_add (notes, g_strdup_printf ("not all files have \"%s\": left empty", *event));
   }

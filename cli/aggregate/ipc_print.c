@@ -5,6 +5,7 @@
 
 #include "cli/aggregate/ipc_print.h"
 
+#include "base/csv.h"
 #include "cli/terminal.h"
 #include "predictors/correction/loss.h"
 
@@ -48,7 +49,7 @@ print_model_table (FILE *out, const PredictIpcModel *model)
 static void
 print_model_csv (FILE *out, const PredictIpcModel *model)
 {
-  char ridge[STUDY_NUMBER_SIZE], error[STUDY_NUMBER_SIZE];
+  char ridge[BASE_DECIMAL_SIZE], error[BASE_DECIMAL_SIZE];
 
   fputs ("pattern,class,programs,coefficients,rank,ridge,error,under_determined,predicted_by\n",
          out);
@@ -56,12 +57,12 @@ print_model_csv (FILE *out, const PredictIpcModel *model)
     for (guint class = 0; class < PREDICT_IPC_N_PIECES; class ++) {
       const PredictIpcPiece *piece = &model->targets[target].pieces[class];
 
-      study_csv_field (out, model->targets[target].pattern);
+      base_csv_field (out, model->targets[target].pattern);
       /* The names of classes have commas. */
       fprintf (out, ",\"%s\",%u,%u,%u,%s,%s,%s,\"%s\"\n", predict_ipc_piece_names[class],
                piece->n_programs, predict_ipc_n_regressors (model), piece->rank,
-               study_number (ridge, piece->linear != NULL ? piece->ridge : (double) NAN),
-               study_number (error, piece->error),
+               base_decimal_print (ridge, piece->linear != NULL ? piece->ridge : (double) NAN),
+               base_decimal_print (error, piece->error),
                predict_ipc_is_under_determined (model, piece) ? "true" : "false",
                used_of (piece, class));
     }
@@ -230,19 +231,19 @@ static void
 print_answer_csv (FILE *out, const PredictIpcModel *model, const PredictIpcAnswer *answer)
 {
   gboolean is_known = errors_of (model, answer).n > 0;
-  char predicted[STUDY_NUMBER_SIZE], observed[STUDY_NUMBER_SIZE], error[STUDY_NUMBER_SIZE];
+  char predicted[BASE_DECIMAL_SIZE], observed[BASE_DECIMAL_SIZE], error[BASE_DECIMAL_SIZE];
 
   fprintf (out, "program,pattern,ipc_predicted%s\n", is_known ? ",ipc_observed,error" : "");
   for (gsize at = 0; at < count_lines (model, answer); at++) {
     Line line = line_at (model, answer, at);
 
-    study_csv_field (out, line.program);
+    base_csv_field (out, line.program);
     fputc (',', out);
-    study_csv_field (out, line.pattern);
-    fprintf (out, ",%s", study_number (predicted, line.predicted));
+    base_csv_field (out, line.pattern);
+    fprintf (out, ",%s", base_decimal_print (predicted, line.predicted));
     if (is_known)
-      fprintf (out, ",%s,%s", study_number (observed, line.observed),
-               study_number (error, line.error));
+      fprintf (out, ",%s,%s", base_decimal_print (observed, line.observed),
+               base_decimal_print (error, line.error));
     fputc ('\n', out);
   }
 }

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "base/decimal.h"
 #include "cli/command.h"
 #include "cli/learn/learning_options.h"
 #include "cli/options.h"
@@ -552,7 +553,7 @@ print_set (FILE *out, const char *set, const Correction *shown, const PredictPoi
   g_autofree double *given = predict_base_model_values (model);
   g_autofree double *original = g_new (double, points->n + 1);
   g_autofree double *corrected = g_new (double, points->n + 1);
-  char a[STUDY_NUMBER_SIZE], b[STUDY_NUMBER_SIZE], c[STUDY_NUMBER_SIZE];
+  char a[BASE_DECIMAL_SIZE], b[BASE_DECIMAL_SIZE], c[BASE_DECIMAL_SIZE];
 
   if (points->n == 0)
     return;
@@ -561,8 +562,8 @@ print_set (FILE *out, const char *set, const Correction *shown, const PredictPoi
     predict_values (best->time, points, best->parameters, workspace, corrected);
   for (uint64_t point = 0; point < points->n; point++)
     fprintf (out, "%s,%" G_GUINT64_FORMAT ",%s,%s,%s\n", set, point + 1,
-             study_number (a, observed[point]), study_number (b, original[point]),
-             best && isfinite (corrected[point]) ? study_number (c, corrected[point]) : "");
+             base_decimal_print (a, observed[point]), base_decimal_print (b, original[point]),
+             best && isfinite (corrected[point]) ? base_decimal_print (c, corrected[point]) : "");
 }
 
 /* CSV: set, point, observed, original, corrected (empty when there is no mended model). */

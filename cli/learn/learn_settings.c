@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/options.h"
-#include "study/text.h"
+#include "base/decimal.h"
 
 #include <math.h>
 #include <string.h>
@@ -244,7 +244,7 @@ describe_trees (const PredictSettings *settings)
 char *
 cli_describe_settings (const PredictSettings *settings)
 {
-  char gamma[STUDY_NUMBER_SIZE] = "1 / features";
+  char gamma[BASE_DECIMAL_SIZE] = "1 / features";
 
   switch (settings->method) {
   case PREDICT_EXTRA_TREES:
@@ -253,7 +253,7 @@ cli_describe_settings (const PredictSettings *settings)
   case PREDICT_LINEAR: return g_strdup_printf ("ridge %g", settings->ridge);
   case PREDICT_SVR:
     if (settings->svr_gamma > 0)
-      study_number (gamma, settings->svr_gamma);
+      base_decimal_print (gamma, settings->svr_gamma);
     return g_strdup_printf ("C %g, epsilon %g, gamma %s", settings->svr_c, settings->svr_epsilon,
                             gamma);
   case PREDICT_MEAN: return g_strdup ("nothing to set");

@@ -11,7 +11,7 @@
 #include "cli/terminal.h"
 #include "predictors/model/forecaster.h"
 #include "predictors/table/table.h"
-#include "study/text.h"
+#include "base/csv.h"
 
 #include <errno.h>
 #include <math.h>
@@ -167,7 +167,7 @@ print_names (FILE *out, const CliNewColumn *columns)
 {
   for (; columns->name != NULL; columns++) {
     fputc (',', out);
-    study_csv_field (out, columns->name);
+    base_csv_field (out, columns->name);
   }
   fputc ('\n', out);
 }
@@ -175,10 +175,10 @@ print_names (FILE *out, const CliNewColumn *columns)
 static void
 print_numbers (FILE *out, const CliNewColumn *columns, uint64_t row)
 {
-  char number[STUDY_NUMBER_SIZE];
+  char number[BASE_DECIMAL_SIZE];
 
   for (; columns->name != NULL; columns++)
-    fprintf (out, ",%s", study_number (number, columns->values[row]));
+    fprintf (out, ",%s", base_decimal_print (number, columns->values[row]));
   fputc ('\n', out);
 }
 
@@ -188,7 +188,7 @@ print_record (FILE *out, const GString *record)
 {
   const char *at = record->str;
 
-  if (!study_csv_is_safe ()) {
+  if (!base_csv_is_safe ()) {
     fwrite (record->str, 1, record->len, out);
     return;
   }
@@ -206,7 +206,7 @@ print_record (FILE *out, const GString *record)
         g_string_append_c (field, *at++);
       else
         quoted = !quoted;
-    study_csv_field (out, field->str);
+    base_csv_field (out, field->str);
     more = *at == ',';
     if (more)
       fputc (',', out);
@@ -248,7 +248,7 @@ copy_cells (const PredictTable *table, const CliNewColumn *columns, FILE *out)
   for (guint column = 0; column < table->n_columns; column++) {
     if (column > 0)
       fputc (',', out);
-    study_csv_field (out, table->columns[column].name);
+    base_csv_field (out, table->columns[column].name);
   }
   print_names (out, columns);
   for (uint64_t row = 0; row < table->n_rows; row++) {
@@ -257,7 +257,7 @@ copy_cells (const PredictTable *table, const CliNewColumn *columns, FILE *out)
 
       if (column > 0)
         fputc (',', out);
-      study_csv_field (out, cell);
+      base_csv_field (out, cell);
     }
     print_numbers (out, columns, row);
   }

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "base/csv.h"
 #include "cli/command.h"
 #include "cli/links.h"
 #include "cli/options.h"
@@ -47,7 +48,7 @@ print_torus_link (const TopoMachine *machine, uint32_t node, uint32_t port)
 {
   uint32_t neighbour = topo_shape_neighbour (&machine->shape, node, port);
   int64_t extra_ps = topo_machine_extra_latency_ps (machine, node, port);
-  char name[CLI_PORT_SIZE], extra[STUDY_NUMBER_SIZE];
+  char name[CLI_PORT_SIZE], extra[BASE_DECIMAL_SIZE];
 
   if (neighbour == TOPO_NONE)
     return;
@@ -55,7 +56,7 @@ print_torus_link (const TopoMachine *machine, uint32_t node, uint32_t port)
   cli_print_coordinates (stdout, machine, node);
   printf (",%s,", name);
   cli_print_coordinates (stdout, machine, neighbour);
-  printf (",%s\n", study_number (extra, (double) extra_ps * 1e-3));
+  printf (",%s\n", base_decimal_print (extra, (double) extra_ps * 1e-3));
 }
 
 static void
@@ -75,9 +76,9 @@ print_fabric_end (const TopoFabric *fabric, uint32_t port)
 {
   const TopoDevice *device = &fabric->devices[fabric->ports[port].device];
 
-  study_csv_field (stdout, device->id);
+  base_csv_field (stdout, device->id);
   fputc (',', stdout);
-  study_csv_field (stdout, device->name);
+  base_csv_field (stdout, device->name);
   printf (",%u", topo_fabric_port_number (fabric, port));
 }
 

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "base/csv.h"
 #include "cli/command.h"
 #include "cli/map/map_options.h"
 #include "cli/outfile.h"
@@ -60,7 +61,7 @@ write_index (char **mappings, const char *folder, GError **error)
     g_autofree char *name = file_name (at + 1, n_mappings);
 
     fprintf (cli_outfile_stream (file), "%u,", at + 1);
-    study_csv_field (cli_outfile_stream (file), mappings[at]);
+    base_csv_field (cli_outfile_stream (file), mappings[at]);
     fprintf (cli_outfile_stream (file), ",%s\n", name);
   }
   return cli_outfile_commit (file, error);

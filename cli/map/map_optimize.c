@@ -15,7 +15,7 @@
 #include "study/search/optimize.h"
 #include "study/plan/plan.h"
 #include "study/search/search.h"
-#include "study/text.h"
+#include "base/words.h"
 
 #include <math.h>
 #include <signal.h>
@@ -506,7 +506,7 @@ print_verdict (FILE *out, const Optimum *optimum)
 {
   const StudyCandidate *best = study_candidate (optimum->candidates, optimum->best);
   const StudyGain *gain = &best->gain;
-  g_autofree char *pairs = study_count (gain->n_pairs, "pair");
+  g_autofree char *pairs = base_count (gain->n_pairs, "pair");
 
   cli_printf (out, "\nbest: %s", best->name);
   if (optimum->best == 0)

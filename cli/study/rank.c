@@ -12,7 +12,7 @@
 #include "predictors/model/forecaster.h"
 #include "study/ranking.h"
 #include "study/store/store.h"
-#include "study/text.h"
+#include "base/words.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -441,7 +441,7 @@ print_case (const Ranking *ranking, guint number, const CliRows *rows)
                   best->gain, study_case->default_mapping);
   }
   if (study_case->n_failed > 0) {
-    g_autofree char *failed = study_count (study_case->n_failed, "run");
+    g_autofree char *failed = base_count (study_case->n_failed, "run");
 
     printf ("  %s failed\n", failed);
   }
@@ -515,7 +515,7 @@ print_ranking (const Ranking *ranking, CliFormat format)
   if (format == CLI_FORMAT_TABLE && ranking->note != NULL)
     cli_printf (stdout, "\n%s\n", ranking->note);
   if (format == CLI_FORMAT_TABLE && ranking->n_missing > 0) {
-    g_autofree char *missing = study_count (ranking->n_missing, "run");
+    g_autofree char *missing = base_count (ranking->n_missing, "run");
 
     printf ("\nnot made yet: %s of the study\n", missing);
   }
@@ -553,7 +553,7 @@ choose_cases (const GPtrArray *cases, const char *wanted, GError **error)
   }
   if (any)
     return g_steal_pointer (&chosen);
-  all = study_count (cases->len, "case");
+  all = base_count (cases->len, "case");
   g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--case %s: is none of %s", wanted, all);
   return NULL;
 }

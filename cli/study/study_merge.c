@@ -8,7 +8,7 @@
 #include "cli/options.h"
 #include "cli/terminal.h"
 #include "study/store/store.h"
-#include "study/text.h"
+#include "base/words.h"
 
 #include <string.h>
 
@@ -28,7 +28,7 @@ merge (const char *path, char *const *shards, gboolean is_quiet, GError **error)
   rows = study_store_rows (store, FALSE, error);
   if (!rows || !study_store_plan_size (store, &n_runs, error))
     return FALSE;
-  runs = study_count (n_runs, "run");
+  runs = base_count (n_runs, "run");
   if (!is_quiet)
     cli_printf (stderr, "hopcast: %s: %u of %s\n", path, rows->len, runs);
   return TRUE;

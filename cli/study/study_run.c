@@ -9,7 +9,7 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "study/session/session.h"
-#include "study/text.h"
+#include "base/words.h"
 
 #include <sys/resource.h>
 
@@ -107,7 +107,7 @@ tell_unfit (FILE *out, const StudyPlan *plan, gboolean is_left_out, const char *
   }
   if (n_runs == 0)
     return;
-  runs = study_count (n_runs, "run");
+  runs = base_count (n_runs, "run");
   cli_printf (out, "%s%s\n", heading, runs);
   for (guint at = 0; at < plan->unfit->len; at++) {
     const StudyUnfit *unfit = g_ptr_array_index (plan->unfit, at);
@@ -150,7 +150,7 @@ tell_progress (void *data, const StudyTally *tally)
 {
   guint todo = tally->n_runs - tally->n_there, ended = tally->n_done + tally->n_failed;
   double rate = tally->elapsed_s > 0 ? ended / tally->elapsed_s : 0;
-  g_autofree char *runs = study_count (todo, "run");
+  g_autofree char *runs = base_count (todo, "run");
   g_autofree char *failed =
       tally->n_failed > 0 ? g_strdup_printf (", %u failed", tally->n_failed) : g_strdup ("");
   g_autofree char *middle =
@@ -166,8 +166,8 @@ tell_progress (void *data, const StudyTally *tally)
 static void
 tell_failures (const StudyTally *tally)
 {
-  g_autofree char *changed = study_count (tally->n_changed, "run");
-  g_autofree char *failed_before = study_count (tally->n_failed_before, "run");
+  g_autofree char *changed = base_count (tally->n_changed, "run");
+  g_autofree char *failed_before = base_count (tally->n_failed_before, "run");
 
   if (tally->first_error != NULL)
     cli_printf (stderr, "hopcast: the first run that failed: %s\n", tally->first_error);
@@ -221,7 +221,7 @@ static void
 tell_end (const StudyTally *tally, const StudySessionOptions *session, const char *store,
           const CliTalkOptions *talk)
 {
-  g_autofree char *done = study_count (tally->n_done, "run");
+  g_autofree char *done = base_count (tally->n_done, "run");
 
   if (talk->quiet)
     return;
@@ -284,7 +284,7 @@ dry_run (const StudyPlan *plan, const StudySessionOptions *session, GError **err
     return CLI_FAILED;
   n_workers = MAX (1, MIN (n_workers, todo->len));
   time = duration (estimate.run_s / n_workers);
-  unknown = study_count (estimate.n_unknown, "run");
+  unknown = base_count (estimate.n_unknown, "run");
   printf ("runs     %u\ndone     %u\nfailed   %u\nto do    %u\n", tally.n_runs,
           tally.n_there - tally.n_failed_before, tally.n_failed_before, todo->len);
   printf ("time     %s with %u at a time", time, n_workers);

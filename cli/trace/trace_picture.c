@@ -5,6 +5,7 @@
 
 #include "cli/trace/trace_picture.h"
 
+#include "base/decimal.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
 
@@ -46,26 +47,26 @@ cli_partners (const StudyMatrix *matrix)
 
 /* "1.5 MB"; three digits are enough to compare by eye. */
 static const char *
-bytes_text (char text[STUDY_NUMBER_SIZE], double bytes)
+bytes_text (char text[BASE_DECIMAL_SIZE], double bytes)
 {
   static const char *const units[] = { "B", "kB", "MB", "GB", "TB", "PB", "EB" };
   guint unit = 0;
 
   for (; bytes >= 999.5 && unit + 1 < G_N_ELEMENTS (units); unit++)
     bytes /= 1000;
-  g_snprintf (text, STUDY_NUMBER_SIZE, unit == 0 || bytes >= 99.95 ? "%.0f %s" : "%.3g %s", bytes,
+  g_snprintf (text, BASE_DECIMAL_SIZE, unit == 0 || bytes >= 99.95 ? "%.0f %s" : "%.3g %s", bytes,
               units[unit]);
   return text;
 }
 
 /* The least size of a class: 0, 1, 2 ... 512 B, 1, 2 ... KiB. */
 static const char *
-class_text (char text[STUDY_NUMBER_SIZE], guint class)
+class_text (char text[BASE_DECIMAL_SIZE], guint class)
 {
   static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
   guint power = class > 0 ? class - 1 : 0;
 
-  g_snprintf (text, STUDY_NUMBER_SIZE, "%u %s", class == 0 ? 0 : 1u << power % 10,
+  g_snprintf (text, BASE_DECIMAL_SIZE, "%u %s", class == 0 ? 0 : 1u << power % 10,
               units[power / 10]);
   return text;
 }
@@ -75,7 +76,7 @@ class_text (char text[STUDY_NUMBER_SIZE], guint class)
 static void
 draw_site (FILE *out, const TraceCallSite *site, int64_t total_ps)
 {
-  char bytes[STUDY_NUMBER_SIZE];
+  char bytes[BASE_DECIMAL_SIZE];
 
   if (total_ps > 0)
     fprintf (out, "%6.1f %% %12.6f", 100.0 * (double) site->time_ps / (double) total_ps,
@@ -109,7 +110,7 @@ cli_draw_call_sites (FILE *out, const TraceProfile *profile)
 static void
 draw_class (FILE *out, const CliSizes *sizes, guint class, uint64_t most)
 {
-  char from[STUDY_NUMBER_SIZE], total[STUDY_NUMBER_SIZE], bar[BAR_WIDTH + 1];
+  char from[BASE_DECIMAL_SIZE], total[BASE_DECIMAL_SIZE], bar[BAR_WIDTH + 1];
   uint64_t n = sizes->messages[class];
   int length = (int) ceil ((double) n / (double) most * BAR_WIDTH);
 

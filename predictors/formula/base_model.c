@@ -10,7 +10,7 @@
 #include "predictors/formula/evaluate_blocks.h"
 #include "predictors/predict_error.h"
 #include "base/error.h"
-#include "predictors/table/units.h"
+#include "predictors/formula/units.h"
 
 #include <math.h>
 #include <stdbool.h>

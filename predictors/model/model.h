@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "predictors/formula/evaluate.h"
+#include "predictors/model/evaluate.h"
 #include "predictors/model/interval.h"
 #include "predictors/table/table.h"
 

@@ -215,7 +215,7 @@ shuffle_bits (uint32_t number, uint32_t half_bits, uint32_t key)
   uint32_t left = number >> half_bits, right = number & mask;
 
   for (uint32_t round = 1; round <= 4; round++) {
-    uint32_t mixed = left ^ (trace_map_hash (right ^ key * (2 * round + 1)) & mask);
+    uint32_t mixed = left ^ (base_map_hash (right ^ key * (2 * round + 1)) & mask);
 
     left = right;
     right = mixed;
@@ -244,7 +244,7 @@ uint32_t
 sim_collective_direct (const SimCollective *collective, uint32_t i, uint64_t *bytes)
 {
   uint32_t n_others = collective->n_ranks - 1;
-  uint32_t nth = shuffle_below (i, n_others, trace_map_hash (collective->rank + 1));
+  uint32_t nth = shuffle_below (i, n_others, base_map_hash (collective->rank + 1));
   uint32_t destination = sim_rank_after (collective, collective->rank, nth + 1);
 
   g_assert (i < n_others);

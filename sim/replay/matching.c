@@ -78,8 +78,8 @@ envelope_equal (SimEnvelope a, SimEnvelope b)
 static uint32_t
 envelope_hash (SimEnvelope key)
 {
-  return trace_map_hash (trace_map_hash (trace_map_hash (key.source) + (uint32_t) key.tag) +
-                         key.context);
+  return base_map_hash (base_map_hash (base_map_hash (key.source) + (uint32_t) key.tag) +
+                        key.context);
 }
 
 /* The place of a key, or the free one where it would go. */
@@ -154,7 +154,7 @@ bucket_unlink (SimMatchPool *pool, SimMatchQueue *queue, SimMatchBucket *bucket,
     bucket->first = next;
     return;
   }
-  /* The bucket goes.  As in trace_map_remove(), buckets that probed past the hole
+  /* The bucket goes.  As in base_map_remove(), buckets that probed past the hole
    * move up. */
   for (uint32_t place = (hole + 1) & mask; queue->buckets[place].first != TOPO_NONE;
        place = (place + 1) & mask) {

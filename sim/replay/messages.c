@@ -49,7 +49,7 @@ void
 sim_message_send (SimReplay *replay, uint32_t request)
 {
   SimRequest it = replay->requests[request];
-  uint32_t serial = trace_map_add (&replay->ranks[it.rank].peers, it.peer, 0)->value[SENT]++;
+  uint32_t serial = base_map_add (&replay->ranks[it.rank].peers, it.peer, 0)->value[SENT]++;
   uint32_t transfer = sim_transfer_take (replay, (SimTransfer){ .bytes = it.bytes,
                                                                 .envelope = it.envelope,
                                                                 .destination = it.peer,
@@ -123,7 +123,7 @@ sim_message_arrive (SimReplay *replay, uint32_t transfer)
   SimTransfer *it = &replay->transfers[transfer];
   uint32_t destination = it->destination, source = it->envelope.source;
   SimRank *rank = &replay->ranks[destination];
-  uint32_t *expected = &trace_map_add (&rank->peers, source, 0)->value[RECEIVED];
+  uint32_t *expected = &base_map_add (&rank->peers, source, 0)->value[RECEIVED];
 
   if (it->serial != *expected) {
     it->next = rank->first_early;

@@ -128,9 +128,9 @@ typedef struct {
 
 typedef struct {
   Processor own, agent;
-  Queue early;     /* of the agent: messages for receives of a rank that is ahead */
-  TraceMap pinned; /* peer -> pages registered to send to it, to receive from it */
-  uint32_t round;  /* BUSY: so many arrived pieces are done before the rank goes on */
+  Queue early;    /* of the agent: messages for receives of a rank that is ahead */
+  BaseMap pinned; /* peer -> pages registered to send to it, to receive from it */
+  uint32_t round; /* BUSY: so many arrived pieces are done before the rank goes on */
 } Ob1Rank;
 
 /* The state of a transfer.  Each side changes its own half. */
@@ -359,8 +359,7 @@ register_ps (SimReplay *replay, uint32_t transfer, bool sender, uint64_t bytes)
     const SimTransfer *it = &replay->transfers[transfer];
     uint32_t rank = sender ? it->envelope.source : it->destination;
     uint32_t peer = sender ? it->destination : it->envelope.source;
-    uint32_t *known =
-        &trace_map_add (&ob1_of (replay)->ranks[rank].pinned, peer, 0)->value[!sender];
+    uint32_t *known = &base_map_add (&ob1_of (replay)->ranks[rank].pinned, peer, 0)->value[!sender];
 
     if (pages <= *known)
       return 0;
@@ -1245,7 +1244,7 @@ ob1_free (SimReplay *replay)
   Ob1 *ob1 = ob1_of (replay);
 
   for (uint32_t rank = 0; rank < replay->n_ranks; rank++)
-    trace_map_clear (&ob1->ranks[rank].pinned);
+    base_map_clear (&ob1->ranks[rank].pinned);
   if (ob1->own_memory != NULL)
     sim_memory_free (ob1->own_memory);
   g_free (ob1->ranks);

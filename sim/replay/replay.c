@@ -300,9 +300,9 @@ sim_replay_free (SimReplay *replay)
     trace_cursor_free (it->cursor);
     sim_active_clear (it);
     sim_match_queue_clear (&it->matching);
-    trace_map_clear (&it->handles);
-    trace_map_clear (&it->peers);
-    trace_map_clear (&it->sequences);
+    base_map_clear (&it->handles);
+    base_map_clear (&it->peers);
+    base_map_clear (&it->sequences);
   }
   sim_graph_free (replay);
   for (uint32_t warning = 0; warning < SIM_N_WARNINGS; warning++)

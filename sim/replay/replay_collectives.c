@@ -549,7 +549,7 @@ collective_number (SimReplay *replay, uint32_t rank, const TraceOp *op, uint32_t
 {
   g_autoptr (GError) error = NULL;
 
-  *sequence = trace_map_add (&replay->ranks[rank].sequences, comm, 0)->value[0]++;
+  *sequence = base_map_add (&replay->ranks[rank].sequences, comm, 0)->value[0]++;
   if (sim_agreement_enter (replay->agreement, rank, comm, *sequence, op, &error))
     return true;
   if (replay->error == NULL)

@@ -77,7 +77,7 @@ typedef struct SimGraph {
   uint32_t n_open;       /* that have not ended */
   uint32_t n_oldest;     /* of the first ones, that have */
   Processor *processors; /* [n_processors] in the order of their first operation */
-  TraceMap processor_of; /* the trace's number -> index */
+  BaseMap processor_of;  /* the trace's number -> index */
   Queue unblocked;       /* may begin now */
   uint32_t n_processors, n_busy, n_ready;
   int64_t idle_ps; /* since when nothing was busy */
@@ -170,7 +170,7 @@ sim_graph_free (SimReplay *replay)
     for (uint32_t processor = 0; processor < graph->n_processors; processor++)
       queue_clear (&graph->processors[processor].ready);
     queue_clear (&graph->unblocked);
-    trace_map_clear (&graph->processor_of);
+    base_map_clear (&graph->processor_of);
     g_free (graph->processors);
     g_free (graph->operations);
   }
@@ -209,8 +209,8 @@ static uint32_t
 processor_index (SimGraph *graph, uint32_t number)
 {
   /* The largest number, which no map can hold, shares one with that below. */
-  TraceMapEntry *entry =
-      trace_map_add (&graph->processor_of, MIN (number, UINT32_MAX - 1), TOPO_NONE);
+  BaseMapEntry *entry =
+      base_map_add (&graph->processor_of, MIN (number, UINT32_MAX - 1), TOPO_NONE);
 
   if (entry->value[0] == TOPO_NONE) {
     entry->value[0] = graph->n_processors++;

@@ -103,11 +103,11 @@ handle_is_possible (SimReplay *replay, uint32_t rank, uint32_t handle)
 void
 sim_handle_push (SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t request)
 {
-  TraceMapEntry *entry;
+  BaseMapEntry *entry;
 
   if (!handle_is_possible (replay, rank, handle))
     return;
-  entry = trace_map_add (&replay->ranks[rank].handles, handle, TOPO_NONE);
+  entry = base_map_add (&replay->ranks[rank].handles, handle, TOPO_NONE);
   if (entry->value[OLDEST] == TOPO_NONE)
     entry->value[OLDEST] = request;
   else
@@ -118,8 +118,8 @@ sim_handle_push (SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t req
 static uint32_t
 handle_pop (SimReplay *replay, uint32_t rank, uint32_t handle)
 {
-  TraceMap *handles = &replay->ranks[rank].handles;
-  TraceMapEntry *entry = trace_map_find (handles, handle);
+  BaseMap *handles = &replay->ranks[rank].handles;
+  BaseMapEntry *entry = base_map_find (handles, handle);
   uint32_t request = entry == NULL ? TOPO_NONE : entry->value[OLDEST];
 
   if (request == TOPO_NONE)
@@ -127,14 +127,14 @@ handle_pop (SimReplay *replay, uint32_t rank, uint32_t handle)
   entry->value[OLDEST] = replay->requests[request].next;
   replay->requests[request].next = TOPO_NONE;
   if (entry->value[OLDEST] == TOPO_NONE && entry->value[TEMPLATE] == TOPO_NONE)
-    trace_map_remove (handles, entry);
+    base_map_remove (handles, entry);
   return request;
 }
 
 static uint32_t
 handle_peek (const SimReplay *replay, uint32_t rank, uint32_t handle)
 {
-  const TraceMapEntry *entry = trace_map_find (&replay->ranks[rank].handles, handle);
+  const BaseMapEntry *entry = base_map_find (&replay->ranks[rank].handles, handle);
 
   return entry == NULL ? TOPO_NONE : entry->value[OLDEST];
 }
@@ -142,23 +142,23 @@ handle_peek (const SimReplay *replay, uint32_t rank, uint32_t handle)
 static void
 handle_set_template (SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t request)
 {
-  TraceMap *handles = &replay->ranks[rank].handles;
-  TraceMapEntry *entry;
+  BaseMap *handles = &replay->ranks[rank].handles;
+  BaseMapEntry *entry;
 
   if (!handle_is_possible (replay, rank, handle))
     return;
-  entry = trace_map_add (handles, handle, TOPO_NONE);
+  entry = base_map_add (handles, handle, TOPO_NONE);
   if (entry->value[TEMPLATE] != TOPO_NONE)
     request_give (replay, entry->value[TEMPLATE]);
   entry->value[TEMPLATE] = request;
   if (entry->value[OLDEST] == TOPO_NONE && request == TOPO_NONE)
-    trace_map_remove (handles, entry);
+    base_map_remove (handles, entry);
 }
 
 static uint32_t
 handle_template (const SimReplay *replay, uint32_t rank, uint32_t handle)
 {
-  const TraceMapEntry *entry = trace_map_find (&replay->ranks[rank].handles, handle);
+  const BaseMapEntry *entry = base_map_find (&replay->ranks[rank].handles, handle);
 
   return entry == NULL ? TOPO_NONE : entry->value[TEMPLATE];
 }
@@ -462,7 +462,7 @@ op_wait_some (SimReplay *replay, uint32_t rank, const TraceOp *op)
 static void
 op_wait_outstanding (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
-  const TraceMap *map = &replay->ranks[rank].handles;
+  const BaseMap *map = &replay->ranks[rank].handles;
   g_autoptr (GArray) handles = g_array_new (FALSE, FALSE, sizeof (uint32_t));
 
   for (uint32_t place = 0; place < map->capacity; place++)
@@ -542,15 +542,15 @@ static void
 op_comm_free (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
   uint32_t comm = trace_comms_resolve (replay->comms, rank, op->comm);
-  TraceMapEntry *sequence = NULL;
+  BaseMapEntry *sequence = NULL;
 
   op_call (replay, rank, op);
   if (comm != TRACE_COMMS_NULL && comm != TRACE_COMMS_WORLD &&
       !trace_comms_is_defined (replay->comms, comm) &&
       !trace_comms_has_window (replay->comms, rank, comm))
-    sequence = trace_map_find (&replay->ranks[rank].sequences, comm);
+    sequence = base_map_find (&replay->ranks[rank].sequences, comm);
   if (sequence != NULL)
-    trace_map_remove (&replay->ranks[rank].sequences, sequence);
+    base_map_remove (&replay->ranks[rank].sequences, sequence);
   trace_comms_release (replay->comms, rank, op->comm);
 }
 

@@ -144,7 +144,7 @@ typedef enum {
  * of it in a cache. */
 typedef struct {
   int64_t local_ps;
-  TraceMap peers; /* world rank -> messages sent to, received from */
+  BaseMap peers; /* world rank -> messages sent to, received from */
   SimMatchQueue matching;
   uint32_t pending;                       /* awaited requests that are not complete */
   uint32_t open_receives;                 /* posted or matched, not complete */
@@ -154,13 +154,13 @@ typedef struct {
   uint32_t first_deferred, last_deferred; /* matched while outside MPI */
   uint8_t state;                          /* SimRankState */
   bool active_ready;                      /* a posted collective may go on */
-  TraceMap handles;                       /* handle -> oldest, youngest, template request */
+  BaseMap handles;                        /* handle -> oldest, youngest, template request */
   TraceCursor *cursor;                    /* NULL before the first step and after the last */
   int64_t computed_ps;                    /* where the last compute gap ended */
   const char *call;                       /* MPI name of the last operation */
   SimActive *active;                      /* the one that blocks, then posted ones by age */
   GArray *early_direct;                   /* (element-type EarlyDirect) NULL: none */
-  TraceMap sequences;                     /* communicator -> collectives so far, makings of
+  BaseMap sequences;                      /* communicator -> collectives so far, makings of
                                            * communicators too */
   SimEnvelope probe;
   uint32_t node;

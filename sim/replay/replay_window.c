@@ -12,7 +12,7 @@ typedef struct {
   gint64 key;            /* rank and handle */
   uint32_t serial;       /* the making's number on the communicator: the same on all ranks */
   uint32_t outstanding;  /* accesses that are not complete */
-  TraceMap targets;      /* world rank -> how many of them are its */
+  BaseMap targets;       /* world rank -> how many of them are its */
   uint32_t flush;        /* request that a flush waits for; TOPO_NONE */
   uint32_t flush_target; /* TOPO_NONE: all */
   bool freed;
@@ -27,7 +27,7 @@ window_clear (gpointer data)
 {
   Window *window = data;
 
-  trace_map_clear (&window->targets);
+  base_map_clear (&window->targets);
   g_free (window);
 }
 
@@ -70,7 +70,7 @@ static bool
 is_flushed (const Window *window, uint32_t target)
 {
   return target == TOPO_NONE ? window->outstanding == 0
-                             : trace_map_find (&window->targets, target) == NULL;
+                             : base_map_find (&window->targets, target) == NULL;
 }
 
 void
@@ -79,7 +79,7 @@ sim_window_accessed (SimReplay *replay, uint32_t transfer)
   SimTransfer access = replay->transfers[transfer];
   uint32_t origin = access.envelope.source;
   Window *window = window_of (replay, origin, access.envelope.context);
-  TraceMapEntry *target = trace_map_find (&window->targets, access.destination);
+  BaseMapEntry *target = base_map_find (&window->targets, access.destination);
 
   sim_window_arrived (replay, transfer);
   sim_transfer_give (replay, transfer);
@@ -88,7 +88,7 @@ sim_window_accessed (SimReplay *replay, uint32_t transfer)
   /* One access less; it may be the one that a flush waited for. */
   window->outstanding--;
   if (--target->value[0] == 0)
-    trace_map_remove (&window->targets, target);
+    base_map_remove (&window->targets, target);
   if (window->flush != TOPO_NONE && is_flushed (window, window->flush_target)) {
     sim_request_complete (replay, window->flush, replay->now_ps);
     window->flush = TOPO_NONE;
@@ -144,7 +144,7 @@ window_access (SimReplay *replay, uint32_t rank, const TraceOp *op)
     sim_message_count (replay, target, rank, access.back_bytes);
   window = window_of (replay, rank, op->window);
   window->outstanding++;
-  trace_map_add (&window->targets, target, 0)->value[0]++;
+  base_map_add (&window->targets, target, 0)->value[0]++;
   transfer = sim_transfer_take (replay, access);
   if (replay->timeline != NULL)
     sim_timeline_sent (replay->timeline, transfer, begin_ps);
@@ -192,7 +192,7 @@ window_create (SimReplay *replay, uint32_t rank, const TraceOp *op)
   if (comm != TRACE_COMMS_NULL) {
     Window *window = window_of (replay, rank, op->window);
 
-    window->serial = trace_map_add (&replay->ranks[rank].sequences, comm, 0)->value[0];
+    window->serial = base_map_add (&replay->ranks[rank].sequences, comm, 0)->value[0];
     window->freed = false;
     trace_comms_window_made (replay->comms, rank, op);
   }

@@ -7,7 +7,6 @@
 
 #include "base/words.h"
 #include "study/study_error.h"
-#include "study/text.h"
 #include "topology/keyfile.h"
 
 #include <math.h>

@@ -8,7 +8,6 @@
 #include "base/file.h"
 #include "base/words.h"
 #include "study/study_error.h"
-#include "study/text.h"
 #include "topology/keyfile.h"
 
 #include <math.h>

@@ -9,7 +9,7 @@
 #include "study/report/report.h"
 
 #include "study/report/report_data.h"
-#include "study/text.h"
+#include "base/decimal.h"
 
 #include <math.h>
 #include <string.h>
@@ -93,10 +93,10 @@ study_report_write (FILE *out, const StudyReport *report, GError **error)
     for (guint row = 0; row < study_case->ranked->len; row++) {
       const StudyRanked *ranked = &g_array_index (study_case->ranked, StudyRanked, row);
       g_autofree char *mapping = html_escape (ranked->mapping);
-      char value[STUDY_NUMBER_SIZE];
+      char value[BASE_DECIMAL_SIZE];
 
       g_string_append_printf (html, "<tr><td>%u<td>%s<td>%s<td>", ranked->place, mapping,
-                              study_number (value, ranked->value));
+                              base_decimal_print (value, ranked->value));
       if (isfinite (ranked->gain))
         g_string_append_printf (html, "%.4f", ranked->gain);
       g_string_append (html, "</tr>\n");

@@ -6,7 +6,7 @@
 #include "study/report/report_data.h"
 
 #include "study/store/row_fields.h"
-#include "study/text.h"
+#include "base/decimal.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,9 +45,9 @@ study_json_string (GString *json, const char *text)
 void
 study_json_number (GString *json, double value)
 {
-  char text[STUDY_NUMBER_SIZE];
+  char text[BASE_DECIMAL_SIZE];
 
-  g_string_append (json, isfinite (value) ? study_number (text, value) : "null");
+  g_string_append (json, isfinite (value) ? base_decimal_print (text, value) : "null");
 }
 
 /* A comma unless the object or array was just opened. */

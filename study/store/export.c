@@ -6,7 +6,7 @@
 #include "study/store/export.h"
 
 #include "study/store/row_fields.h"
-#include "study/text.h"
+#include "base/csv.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -71,7 +71,7 @@ put_value (Table *table, const char *text, gboolean is_number)
   if (table->column++ > 0)
     fputc (',', table->out);
   if (table->form == STUDY_EXPORT_CSV) {
-    study_csv_field (table->out, text != NULL ? text : "");
+    base_csv_field (table->out, text != NULL ? text : "");
     return;
   }
   fprintf (table->out, "\"%s\":", name);
@@ -109,9 +109,9 @@ put_integer (Table *table, uint64_t number)
 static void
 put_real (Table *table, double number)
 {
-  char text[STUDY_NUMBER_SIZE];
+  char text[BASE_DECIMAL_SIZE];
 
-  put_value (table, study_number (text, number), TRUE);
+  put_value (table, base_decimal_print (text, number), TRUE);
 }
 
 /* --- Runs --- */

@@ -4,7 +4,7 @@
 #include "config.h"
 
 #include "study/store/row_fields.h"
-#include "study/text.h"
+#include "base/decimal.h"
 
 #include <math.h>
 #include <string.h>
@@ -282,14 +282,14 @@ char *
 study_row_column_text (const StudyRow *row, guint column)
 {
   const StudyField *field = study_row_field (column);
-  char number[STUDY_NUMBER_SIZE];
+  char number[BASE_DECIMAL_SIZE];
 
   if (!study_row_knows (row, field))
     return NULL;
   switch (field->kind) {
   case STUDY_FIELD_TEXT: return g_strdup (*(char **) study_row_at (row, field));
   case STUDY_FIELD_REAL:
-    return g_strdup (study_number (number, *(double *) study_row_at (row, field)));
+    return g_strdup (base_decimal_print (number, *(double *) study_row_at (row, field)));
   case STUDY_FIELD_STATUS: return g_strdup (study_status_name (row->status));
   case STUDY_FIELD_LIST: return g_strjoinv ("; ", row->warnings);
   case STUDY_FIELD_U32:

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/table/units.h"
+#include "predictors/formula/units.h"
 
 #include "base/error.h"
 #include <math.h>

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/formula/evaluate.h"
+#include "predictors/model/evaluate.h"
 
 #include "predictors/forest/work_threads.h"
 #include "predictors/model/holdout.h"
