@@ -30,12 +30,11 @@ export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 #   shorter   the sed commands TEXT make COMMAND shorter
 cat >rules <<'END'
 README@without@hopcast rank jacobi.store@cli/tutorial_test.sh makes this store and ranks it
-aggregation-bound@shorter@hopcast aggregate table@s/ -o / --sizes 8,64KiB -o /
-aggregation-bound@shorter@hopcast aggregate bound@s/class=C/class=W/
-aggregation-choice@shorter@hopcast aggregate table@s/ -o / --sizes 8,64KiB -o /
-aggregation-choice@shorter@hopcast aggregate gen@s/class=D/class=W/
-aggregation-choice@shorter@hopcast aggregate 'gen@s/class=D/class=W/; s/16,32,64/16/
-aggregation-ipc@without@hopcast aggregate counters@reads what perf wrote of the user's program; cli/aggregate/aggregate_ipc_test.sh
+aggregation@shorter@hopcast aggregate table@s/ -o / --sizes 8,64KiB -o /
+aggregation@shorter@hopcast aggregate bound@s/class=C/class=W/
+aggregation@shorter@hopcast aggregate gen:npb:kernel=lu,class=D@s/class=D/class=W/
+aggregation@shorter@hopcast aggregate 'gen@s/class=D/class=W/; s/16,32,64/16/
+aggregation@without@hopcast aggregate counters@reads what perf wrote of the user's program; cli/aggregate/aggregate_ipc_test.sh
 correction@shorter@hopcast correct@$s/$/ --trials 1 --population 60 --generations 6/
 correction@before@cat doc/examples/measured.csv@hopcast study run doc/examples/torus.study --store torus.store
 flow@without@data=@validation/simgrid/flow_smpirun_test.sh runs this comparison
@@ -75,9 +74,6 @@ tutorial@without@mpicc@cli/tutorial_test.sh runs this page
 tutorial@without@mpirun@cli/tutorial_test.sh runs this page
 tutorial@without@hopcast@cli/tutorial_test.sh runs this page
 tutorial@without@head@cli/tutorial_test.sh runs this page
-using@shorter@hopcast aggregate gen@s/class=C/class=W/
-using@fails@hopcast map check my.map@a node outside of the machine
-using@fails@hopcast simulate gen:ring:ranks=64 --machine bgq:32 --rank-per-node@a misspelt option
 END
 : >used
 

@@ -1,4 +1,4 @@
-/* ipc_json.c - IPC models as files (doc/handbook/aggregation-ipc.md).
+/* ipc_json.c - IPC models as files (doc/handbook/aggregation-models.md).
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
