@@ -116,7 +116,7 @@ gboolean predict_ipc_apply (const PredictIpcModel *model, const PredictTable *ta
 void predict_ipc_answer_clear (PredictIpcAnswer *answer);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (PredictIpcAnswer, predict_ipc_answer_clear)
 
-/* JSON, "schema": "hopcast.ipc/1" (doc/handbook/aggregation-ipc.md).  FALSE and *error, with nothing
+/* JSON, "schema": "hopcast.ipc/1" (doc/handbook/aggregation-models.md).  FALSE and *error, with nothing
  * written, when predict_ipc_model_read() would refuse the result; errors of the stream are for its
  * owner to find. */
 gboolean predict_ipc_model_write (const PredictIpcModel *model, FILE *out, GError **error);

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * The table has a row for each program in each pattern (doc/handbook/aggregation-ipc.md): columns
+ * The table has a row for each program in each pattern (doc/handbook/aggregation.md): columns
  * program, pattern, ipc, and one for each event, in events per cycle.  A pattern's name is whatever
  * stands in its column. */
 #pragma once

@@ -5,7 +5,7 @@
  * What a process sends it has just received, into the same buffer: its core has written it, as
  * that of a program has when it sends what it has computed.  Of data that nobody writes any more
  * the receiver's cache keeps a copy, and messages inside a node seem up to three times as fast
- * (doc/handbook/aggregation-measure.md). */
+ * (doc/handbook/aggregation-models.md). */
 #include "config.h"
 
 #include "tools/pingpong/pingpong_roles.h"

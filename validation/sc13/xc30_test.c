@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * With --verbose the figures of the handbook's page aggregation-node. */
+ * With --verbose the figures of the handbook's page aggregation-models. */
 #include "config.h"
 
 #include "validation/sc13/xc30.h"
