@@ -412,7 +412,7 @@ predict_ipc_train (const PredictTable *table, const char *const *samples, const 
   return g_steal_pointer (&model);
 }
 
-/* --- Writing (doc/handbook/aggregation-ipc.md) --- */
+/* --- Writing (doc/handbook/aggregation-models.md) --- */
 
 static void
 write_names (JsonBuilder *builder, const char *name, char *const *names)
