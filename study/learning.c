@@ -1,4 +1,4 @@
-/* learning.c - see learning.h.
+/* learning.c - a store's runs as a table to learn from.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

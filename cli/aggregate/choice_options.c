@@ -1,4 +1,4 @@
-/* choice_options.c - see choice_options.h.
+/* choice_options.c - the options of `hopcast aggregate TRACE`.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

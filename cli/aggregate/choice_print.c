@@ -1,4 +1,4 @@
-/* choice_print.c - see choice_print.h.
+/* choice_print.c - aggregation patterns with what each costs, and the one that is chosen.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

@@ -1,4 +1,4 @@
-/* counted_trace.c - see counted_trace.h.
+/* counted_trace.c - the hardware counters of a trace, as those of tasks.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

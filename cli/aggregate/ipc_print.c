@@ -1,4 +1,4 @@
-/* ipc_print.c - see ipc_print.h.
+/* ipc_print.c - what an IPC model has learned, and what it predicts, for people and programs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

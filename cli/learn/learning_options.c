@@ -1,4 +1,4 @@
-/* learning_options.c - see learning_options.h.
+/* learning_options.c - the table that a command learns from or predicts for.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

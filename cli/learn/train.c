@@ -126,7 +126,7 @@ choose_features (const PredictTable *table, const char *text, const char *target
   return (char **) g_ptr_array_free (g_steal_pointer (&features), FALSE);
 }
 
-/* --- see train_warnings.h --- */
+/* --- Warnings --- */
 
 #define ECHO_RCC     0.98     /* as good an order as the target measured twice would give */
 #define ECHO_SAMPLES 1000000u /* sorting more takes longer than people wait for a warning */

@@ -38,13 +38,13 @@ void cli_timeline_write (FILE *out, const char *path, const SimTimeline *timelin
 /* What the limit kept out; NULL: nothing.  The caller frees it. */
 char *cli_timeline_warning (const SimTimeline *timeline, int64_t time_ps);
 
-/* -- timeline_chrome.c ----------------------------------------------------- */
+/* -- timeline_file_chrome.c ----------------------------------------------------- */
 
 /* Chrome's trace event format: calls with what waits in them nested, arrows for
  * messages.  A process is a node, a thread a rank's processor. */
 void cli_timeline_write_chrome (FILE *out, const SimTimeline *timeline, const CliRunInputs *inputs);
 
-/* -- timeline_paje.c ------------------------------------------------------- */
+/* -- timeline_file_paje.c ------------------------------------------------------- */
 
 /* Paje: a state per interval, a link per message, in the order of time. */
 void cli_timeline_write_paje (FILE *out, const SimTimeline *timeline, const CliRunInputs *inputs);

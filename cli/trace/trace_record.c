@@ -1,4 +1,4 @@
-/* record_mpi.c - which MPI a command will use, and the recorder for it.
+/* trace_record.c - `hopcast trace record`: which MPI a command uses, the recorder for it, the run.
  *
  * SPDX-License-Identifier: Apache-2.0
  *

@@ -1,4 +1,4 @@
-/* aggregation_choice.c - see aggregation_choice.h.
+/* aggregation_choice.c - which aggregation pattern a job should have, from what each costs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

@@ -1,4 +1,4 @@
-/* ipc_fixture.c - see ipc_fixture.h.
+/* ipc_fixture.c - counted programs whose law is known, for tests.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

@@ -1,4 +1,4 @@
-/* terms_new.c - see terms_new.h.
+/* ipc_model.c - the IPC of programs in patterns that were not run, from a few that were.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * For each target pattern a linear function of the terms below, by least squares with a ridge
- * that is chosen by leaving programs out (ridge_choice.h); one for each class of IPC and one for all
+ * that is chosen by leaving programs out (predict_ridge_choose()); one for each class of IPC and one for all
  * programs.  The paper classes a phase by its IPC in the sample patterns and does not say by which of
  * them: here, by the mean over them.  A class with so few programs that not even a constant and the
  * IPCs of the samples would be determined with one to spare, fewer than |S| + 2, has no function of its

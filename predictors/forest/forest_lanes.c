@@ -1,4 +1,4 @@
-/* forest_lanes.c - see forest_lanes.h.
+/* forest_lanes.c - sixteen features of a node's samples at a time.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

@@ -1,4 +1,4 @@
-/* friedman.c - see friedman.h.
+/* friedman.c - tables of a known law, for tests.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

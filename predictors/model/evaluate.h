@@ -32,7 +32,7 @@ typedef struct {
   double *predicted, *deviation;
 } PredictEvaluation;
 
-/* group[n_samples] < n_groups, none empty: see splits.h.  The work is spread over settings->threads splits at
+/* group[n_samples] < n_groups, none empty: see samples.h.  The work is spread over settings->threads splits at
  * a time, each fitted by one thread; the result does not depend on it.  FALSE and *error: too few
  * groups, or a method that cannot be fitted. */
 gboolean predict_evaluate (const PredictSamples *samples, const uint32_t *group, uint32_t n_groups,

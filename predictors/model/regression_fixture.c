@@ -1,4 +1,4 @@
-/* regression_fixture.c - see regression_fixture.h.
+/* regression_fixture.c - sets of numbers that other programs have learned from too.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

@@ -94,9 +94,7 @@ typedef struct {
   uint64_t n_messages, n_collectives, n_extrapolated, n_substituted;
 } Times;
 
-/* Private to bound_replay.c (what ranks do) and bound_messages.c (what becomes of messages).
- *
- * A simulation by events, in order of time, then of their making.  A message begins to
+/* A simulation by events, in order of time, then of their making.  A message begins to
  * leave its sender, after those that left before: an eager one when it is sent, a longer one when
  * both ends wait.  Once its receiver waits too, that takes it, after others that it has under
  * way.  Until a rank's `busy_s` it is at operations that have begun; at `leaving_s` the
@@ -557,7 +555,7 @@ attend (Replay *replay, uint32_t rank)
   g_array_set_size (r->idle, 0);
 }
 
-/* --- see bound_replay.h: what ranks do --- */
+/* --- Ranks --- */
 
 /* FALSE: the rank must wait. */
 static bool

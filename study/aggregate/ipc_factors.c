@@ -1,4 +1,4 @@
-/* ipc_factors.c - see ipc_factors.h.
+/* ipc_factors.c - how aggregation patterns change the time of computations, from counted IPCs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

@@ -1,4 +1,4 @@
-/* network_pingpong.c - see pingpong.h.
+/* network_pingpong.c - messages to and fro, and collectives, on the packet network: one number each.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

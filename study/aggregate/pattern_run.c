@@ -1,4 +1,4 @@
-/* pattern_run.c - see pattern_run.h.
+/* pattern_run.c - how long a program computes and communicates in an aggregation pattern.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

@@ -1,4 +1,4 @@
-/* power.c - see power.h.
+/* power.c - how much energy a job needs by how it fills its nodes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

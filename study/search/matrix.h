@@ -6,7 +6,7 @@
  * or without a heading that names the columns), and a dense square of bytes,
  * row = source.  Fields are separated by commas, semicolons or blanks; '#'
  * starts a comment.  Three lines of three numbers are a square.  Also the
- * formats of graph libraries: study/search/graph_files.h. */
+ * formats of graph libraries. */
 #pragma once
 
 #include "sim/edges.h"

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A process can be ended at any moment, and the flow network can be made only once in
- * each (pool.h).  The caller must have no other threads. */
+ * each (study/session/worker_pool.h).  The caller must have no other threads. */
 #pragma once
 
 #include "sim/run.h"
@@ -37,7 +37,7 @@ typedef struct {
 /* Successive halving (Jamieson and Talwalkar 2016) over two fidelities: all candidates
  * are scored from the bytes on their links; the default and as many of the best as the
  * budget has runs for are simulated; the best of these, and the default, are simulated again on
- * perturbed machines (gain.h).  There is nothing between: a trace cannot be cut short
+ * perturbed machines.  There is nothing between: a trace cannot be cut short
  * without changing what waits for what. */
 
 typedef struct {

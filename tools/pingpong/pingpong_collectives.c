@@ -1,4 +1,4 @@
-/* pingpong_collectives.c - see pingpong_collectives.h.
+/* pingpong_collectives.c - the collectives that hopcast-pingpong can measure.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/pingpong/pingpong_collectives.h"

@@ -1,4 +1,4 @@
-/* pingpong_options.c - see pingpong_options.h.
+/* pingpong_options.c - the command line of hopcast-pingpong.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/pingpong/pingpong_options.h"

@@ -1,4 +1,4 @@
-/* pingpong_plan.c - see pingpong_plan.h.
+/* pingpong_plan.c - which placements the processes of a job can take up, and who does what then.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/pingpong/pingpong_plan.h"

@@ -1,4 +1,4 @@
-/* pingpong_ranks.c - see pingpong_ranks.h.
+/* pingpong_ranks.c - the processes of an MPI job do what the first of them says.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

@@ -1,4 +1,4 @@
-/* pingpong_samples.c - see pingpong_samples.h.
+/* pingpong_samples.c - the median of repeated times, and how sure it is.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/pingpong/pingpong_samples.h"

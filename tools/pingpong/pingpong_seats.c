@@ -1,4 +1,4 @@
-/* pingpong_seats.c - see pingpong_seats.h.
+/* pingpong_seats.c - which place of its node each process of a job has.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/pingpong/pingpong_seats.h"

@@ -1,4 +1,4 @@
-/* aggregation.c - see aggregation.h.
+/* aggregation.c - the aggregation patterns of a node: which of its cores a job uses.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/mapping/aggregation.h"

@@ -1,4 +1,4 @@
-/* core_tree.c - see levels.h.
+/* core_tree.c - the cores of a node as a tree of equal depth: which share what.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/mapping/core_tree.h"

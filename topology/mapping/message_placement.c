@@ -1,4 +1,4 @@
-/* message_placement.c - see placement.h.
+/* message_placement.c - the ways in which messages can lie in a node, symmetric ones once.
  *
  * SPDX-License-Identifier: Apache-2.0
  *

@@ -1,4 +1,4 @@
-/* node_fixture.c - see node_fixture.h.
+/* node_fixture.c - nodes for tests: real ones, and made-up ones.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/node/node_fixture.h"
