@@ -58,17 +58,15 @@ recording@without@hopcast trace info melt.hct@as above
 recording@needs@mpicc@mpicc
 recording@needs@mpirun@mpirun
 recording@needs@hopcast trace record -o cost@mpirun
-running-studies@without@parallel@four processes of GNU parallel; study/*_test run shards
-sc13@without@validation/sc13/run@hours; validation/sc13/sc13_run_test.sh runs it with small studies
-sc13@without@validation/sc13/causes@hours; needs the stores of sc13/run
 scores@without@hopcast score TABLE.csv@a synopsis
 scores@shorter@for n@s/seq 200/seq 2/
 scores@shorter@awk@s/splits:50/splits:3/
 scores@without@predictors/model/feature_search_test@a test of the suite
 search@without@hopcast map optimize MATRIX@a synopsis
+studies@without@parallel@four processes of GNU parallel; study/*_test run shards
 studies@before@hopcast study run halos.study@sed "s/^machine = .*/machine = bgq:32;torus:8x8/" doc/examples/halos.study >halos.study
 timelines@shorter@hopcast simulate gen:halo3d@s/iterations=100/iterations=2/
-traces-goal-ti@shorter@hopcast trace convert validation/data/traces/dumpi/gen-lulesh-27/dumpi-2026.11.20.12.00.06.meta -o lulesh.ti@/^smpirun/d
+trace-formats@shorter@hopcast trace convert validation/data/traces/dumpi/gen-lulesh-27/dumpi-2026.11.20.12.00.06.meta -o lulesh.ti@/^smpirun/d
 tutorial@without@PATH=@cli/tutorial_test.sh runs this page
 tutorial@without@mkdir@cli/tutorial_test.sh runs this page
 tutorial@without@mpicc@cli/tutorial_test.sh runs this page
@@ -78,6 +76,11 @@ tutorial@without@head@cli/tutorial_test.sh runs this page
 using@shorter@hopcast aggregate gen@s/class=C/class=W/
 using@fails@hopcast map check my.map@a node outside of the machine
 using@fails@hopcast simulate gen:ring:ranks=64 --machine bgq:32 --rank-per-node@a misspelt option
+validation@without@validation/infiniband/measured_page.sh@minutes; measured_page_test.sh runs it with results
+validation@without@validation/sc13/run@hours; validation/sc13/sc13_run_test.sh runs it with small studies
+validation@without@validation/sc13/causes@hours; needs the stores of sc13/run
+validation@without@validation/evh1/evh1_correct.sh@minutes; evh1_correct_test.sh runs it with two small trials
+validation@without@validation/evh1/stampede2_correct.py@reads measurements that are not in the tree
 END
 : >used
 
