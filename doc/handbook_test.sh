@@ -38,7 +38,6 @@ aggregation-choice@shorter@hopcast aggregate 'gen@s/class=D/class=W/; s/16,32,64
 aggregation-ipc@without@hopcast aggregate counters@reads what perf wrote of the user's program; cli/aggregate/aggregate_ipc_test.sh
 correction@shorter@hopcast correct@$s/$/ --trials 1 --population 60 --generations 6/
 correction@before@cat doc/examples/measured.csv@hopcast study run doc/examples/torus.study --store torus.store
-flow@without@data=@validation/simgrid/flow_smpirun_test.sh runs this comparison
 format-store@before@sqlite3@hopcast study run doc/examples/halos.study --store halos.store
 format-store@needs@sqlite3@sqlite3
 launchers@before@sh -c@hopcast map generate --machine bgq:512 --ranks-per-node 16 --ranks 8192 --mapping TABCDE -o best.map
