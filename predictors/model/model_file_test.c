@@ -67,7 +67,7 @@ ask_python (const PredictModel *model, const PredictTable *table)
   return printed;
 }
 
-/* The twenty lines that the handbook shows read every method. */
+/* doc/examples/predict_model.py, which the handbook names, reads every method. */
 static void
 test_python (void)
 {
