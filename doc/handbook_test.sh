@@ -37,7 +37,6 @@ aggregation@shorter@hopcast aggregate 'gen@s/class=D/class=W/; s/16,32,64/16/
 aggregation@without@hopcast aggregate counters@reads what perf wrote of the user's program; cli/aggregate/aggregate_ipc_test.sh
 correction@shorter@hopcast correct@$s/$/ --trials 1 --population 60 --generations 6/
 correction@before@hopcast correct --from@hopcast study run doc/examples/torus.study --store torus.store
-flow@without@data=@validation/simgrid/flow_smpirun_test.sh runs this comparison
 format-store@before@sqlite3@hopcast study run doc/examples/halos.study --store halos.store
 format-store@needs@sqlite3@sqlite3
 launchers@before@sh -c@hopcast map generate --machine bgq:512 --ranks-per-node 16 --ranks 8192 --mapping TABCDE -o best.map
@@ -56,19 +55,22 @@ recording@without@hopcast trace info melt.hct@as above
 recording@needs@mpicc@mpicc
 recording@needs@mpirun@mpirun
 recording@needs@hopcast trace record -o cost@mpirun
-running-studies@without@parallel@four processes of GNU parallel; study/*_test run shards
-sc13@without@validation/sc13/run@hours; validation/sc13/sc13_run_test.sh runs it with small studies
-sc13@without@validation/sc13/causes@hours; needs the stores of sc13/run
 search@without@hopcast map optimize MATRIX@a synopsis
+studies@without@parallel@four processes of GNU parallel; study/*_test run shards
 studies@before@hopcast study run halos.study@sed "s/^machine = .*/machine = bgq:32;torus:8x8/" doc/examples/halos.study >halos.study
 timelines@shorter@hopcast simulate gen:halo3d@s/iterations=100/iterations=2/
-traces-goal-ti@shorter@hopcast trace convert validation/data/traces/dumpi/gen-lulesh-27/dumpi-2026.11.20.12.00.06.meta -o lulesh.ti@/^smpirun/d
+trace-formats@shorter@hopcast trace convert validation/data/traces/dumpi/gen-lulesh-27/dumpi-2026.11.20.12.00.06.meta -o lulesh.ti@/^smpirun/d
 tutorial@without@PATH=@cli/tutorial_test.sh runs this page
 tutorial@without@mkdir@cli/tutorial_test.sh runs this page
 tutorial@without@mpicc@cli/tutorial_test.sh runs this page
 tutorial@without@mpirun@cli/tutorial_test.sh runs this page
 tutorial@without@hopcast@cli/tutorial_test.sh runs this page
 tutorial@without@head@cli/tutorial_test.sh runs this page
+validation@without@validation/infiniband/measured_page.sh@minutes; measured_page_test.sh runs it with results
+validation@without@validation/sc13/run@hours; validation/sc13/sc13_run_test.sh runs it with small studies
+validation@without@validation/sc13/causes@hours; needs the stores of sc13/run
+validation@without@validation/evh1/evh1_correct.sh@minutes; evh1_correct_test.sh runs it with two small trials
+validation@without@validation/evh1/stampede2_correct.py@reads measurements that are not in the tree
 END
 : >used
 

@@ -180,19 +180,19 @@ static const struct {
   { "lu_scaling", lu_scaling, NULL, 0, NULL },
   { "lu_spread_2_to_6", NULL, ib_lu_spread, 0,
     "faces of 3.3 MB are copied through the memory of a node; of the whole time the "
-    "differences are 0.3 % (handbook: measured-infiniband.md)" },
+    "differences are 0.3 % (validation/reports/infiniband.md)" },
   { "lu_spread_7_and_8", NULL, ib_lu_spread, 1, "the same; of the whole time 0.4 %" },
   { "ft_rise_least", NULL, ib_ft_rise, 0,
     "of 15 messages of a task 12 leave a node of four, 3.2 times what a lone task sends "
-    "through its adapter; the paper's rises are less than that allows (handbook: "
-    "measured-infiniband.md)" },
+    "through its adapter; the paper's rises are less than that allows ("
+    "validation/reports/infiniband.md)" },
   { "ft_rise_most", NULL, ib_ft_rise, 1, "the same" },
   { "ft_rise_7", NULL, ib_ft_rise, 7, "the same" },
   { "ft_7_is_worst", NULL, ib_ft_worst, 0,
     "patterns 5 and 7 are 2 % apart; the bus of a socket, a guess, decides" },
   { "mg_gain_2", NULL, ib_mg_gain, 2,
     "megabytes share the adapter: gains by the latency of shared memory, as the paper has"
-    " them, do not come out of messages of this size (handbook: measured-infiniband.md)" },
+    " them, do not come out of messages of this size (validation/reports/infiniband.md)" },
   { "mg_gain_3", NULL, ib_mg_gain, 3, "the same" },
   { "mg_gain_4", NULL, ib_mg_gain, 4, "the same" },
   { "mg_gain_order", NULL, ib_mg_order, 0, NULL },

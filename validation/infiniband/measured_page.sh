@@ -1,11 +1,11 @@
 #!/bin/sh
-# measured_page.sh - makes the table and the pictures of a handbook page anew.
+# measured_page.sh - makes the table and the pictures of reports/infiniband.md.
 #
 # SPDX-License-Identifier: Apache-2.0
 #
 #   validation/infiniband/measured_page.sh HOPCAST FOLDER
 #
-# HOPCAST is the program, FOLDER has measured-infiniband.md, as doc/handbook does.  Of the page, the rows
+# HOPCAST is the program, FOLDER has infiniband.md, as validation/reports does.  Of the report, the rows
 # of the table under "All rows" and the line that counts them are written.  With
 # RESULTS and POINTS set, those files stand for what the program would write:
 #
@@ -19,7 +19,7 @@ fi
 hopcast=$1
 folder=$2
 here=$(dirname "$0")
-page=$folder/measured-infiniband.md
+page=$folder/infiniband.md
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
