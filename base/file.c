@@ -8,8 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,25 +22,20 @@ set_error (const char *path, int number, GError **error)
                g_strerror (number));
 }
 
-/* Bytes of a regular file; 0: it is empty, in /proc, or no regular file. */
-static gsize
-regular_bytes (int file)
-{
-  struct stat status;
-
-  return fstat (file, &status) == 0 && S_ISREG (status.st_mode) && status.st_size > 0
-             ? (gsize) status.st_size
-             : 0;
-}
-
 /* The bytes up to the end, with a NUL behind them; NULL and errno when they cannot be read or kept. */
 static char *
 read_all (int file, gsize *length)
 {
-  gsize known = regular_bytes (file), capacity = known > 0 ? known + 1 : FIRST_BYTES, n = 0;
-  g_autofree char *text = g_try_malloc (capacity);
+  struct stat status;
+  gsize known = 0, capacity = FIRST_BYTES, n = 0; /* known: bytes of a regular file outside /proc */
+  g_autofree char *text = NULL;
   gssize n_read = 1;
 
+  if (fstat (file, &status) == 0 && S_ISREG (status.st_mode) && status.st_size > 0) {
+    known = (gsize) status.st_size;
+    capacity = known + 1;
+  }
+  text = g_try_malloc (capacity);
   while (text != NULL && n_read != 0) {
     if (n + 1 >= capacity) {
       char *larger = NULL;
@@ -106,28 +99,4 @@ base_folder_open (const char *path, GError **error)
   }
   closedir (folder);
   return g_dir_open (path, 0, error);
-}
-
-char *
-base_parser_reason (const GError *cause, guint *line)
-{
-  const char *text = cause->message;
-  char *reason;
-  int length = 0;
-  guint column;
-
-  *line = 0;
-  /* Without a match nothing but *line may have been written. */
-  if (sscanf (text, "Error on line %u char %u: %n", line, &column, &length) < 2 || length == 0)
-    if (sscanf (text, "<data>:%u:%u: %n", line, &column, &length) < 2 || length == 0)
-      if (sscanf (text, "Error on line %u: %n", line, &length) < 1)
-        length = 0;
-  if (length == 0)
-    *line = 0;
-  text += length;
-  if (g_str_has_prefix (text, "Parse error: "))
-    text += strlen ("Parse error: ");
-  reason = g_strdelimit (g_strdup (text), "\n", ' ');
-  reason[0] = g_ascii_tolower (reason[0]);
-  return g_strchomp (reason);
 }

@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * GLib reports "Failed to open file “x”: No such file or directory", "Error on line 3 char 1: ..."
- * and "<data>:3:1: Parse error: ..."; hopcast reports "x: No such file or directory" and "x:3: ...". */
+ * GLib reports "Failed to open file “x”: No such file or directory"; hopcast reports
+ * "x: No such file or directory". */
 #pragma once
 
 #include <glib.h>
@@ -14,7 +14,3 @@ gboolean base_file_read (const char *path, char **text, gsize *length, GError **
 
 /* As g_dir_open(), with the same error. */
 GDir *base_folder_open (const char *path, GError **error);
-
-/* What a parser of GLib or JSON-GLib says is wrong, without the place before it, in one line; the
- * caller frees it.  *line is the number of the line that the parser names, 0 when it names none. */
-char *base_parser_reason (const GError *cause, guint *line);

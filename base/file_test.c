@@ -98,31 +98,6 @@ test_errors (void)
   g_assert_null (text);
 }
 
-static void
-test_reasons (void)
-{
-  static const struct {
-    const char *said, *reason;
-    guint line;
-  } cases[] = {
-    { "Error on line 12 char 3: Document ended unexpectedly", "document ended unexpectedly", 12 },
-    { "Error on line 4: Element <a> was closed\nbut not open",
-      "element <a> was closed but not open", 4 },
-    { "<data>:7:15: Parse error: unexpected identifier 'x'", "unexpected identifier 'x'", 7 },
-    { "Document was empty", "document was empty", 0 },
-    { "Error on line of sorts", "error on line of sorts", 0 },
-  };
-
-  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
-    g_autoptr (GError) cause = g_error_new_literal (G_MARKUP_ERROR, 0, cases[at].said);
-    guint line = 99;
-    g_autofree char *reason = base_parser_reason (cause, &line);
-
-    g_assert_cmpstr (reason, ==, cases[at].reason);
-    g_assert_cmpuint (line, ==, cases[at].line);
-  }
-}
-
 int
 main (int argc, char **argv)
 {
@@ -134,7 +109,6 @@ main (int argc, char **argv)
   g_test_add_func ("/base/file/device-without-end", test_device_without_end);
   g_test_add_func ("/base/file/pipe", test_pipe);
   g_test_add_func ("/base/file/errors", test_errors);
-  g_test_add_func ("/base/file/reasons", test_reasons);
   status = g_test_run ();
   g_rmdir (folder);
   g_free (folder);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define MAX_EDITS 3
-/* Shorter beginnings say too little about the word. */
+/* Shorter beginnings fit too many words. */
 #define MIN_BEGINNING 3
 
 /* Row i + 1 of the table of distances, row[-1] and row[-2] of it in `above` and `before`
@@ -97,4 +97,10 @@ base_did_you_mean (const char *word, const char *const *words)
   const char *near = base_nearest (word, words);
 
   return near != NULL ? g_strdup_printf ("; did you mean %s?", near) : g_strdup ("");
+}
+
+char *
+base_count (guint n, const char *noun)
+{
+  return g_strdup_printf ("%u %s%s", n, noun, n == 1 ? "" : "s");
 }

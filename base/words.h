@@ -20,3 +20,6 @@ const char *base_nearest (const char *word, const char *const *words);
 /* "; did you mean WORD?", or "" when no word is near: the end of an error's message.  The caller
  * frees it. */
 char *base_did_you_mean (const char *word, const char *const *words);
+
+/* "1 run", "2 runs": a number of things whose plural has an s more.  The caller frees it. */
+char *base_count (guint n, const char *noun);

@@ -1,4 +1,4 @@
-/* command.c - see command.h.
+/* command.c - the commands of the program, one function each.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"

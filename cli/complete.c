@@ -9,13 +9,13 @@
 #include "cli/complete.h"
 
 #include "cli/parse.h"
-#include "predictors/loss.h"
-#include "predictors/method.h"
-#include "predictors/scores.h"
-#include "study/plan.h"
-#include "topology/launcher.h"
-#include "topology/recipe.h"
-#include "traces/pattern.h"
+#include "predictors/correction/loss.h"
+#include "predictors/model/method.h"
+#include "predictors/model/scores.h"
+#include "study/plan/plan.h"
+#include "topology/launcher/launcher.h"
+#include "topology/recipe/recipe.h"
+#include "traces/patterns/pattern.h"
 #include "traces/writer.h"
 
 #include <stdio.h>
@@ -24,7 +24,6 @@
 static const char *const formats[] = { "table", "csv", "json", NULL };
 static const char *const forms[] = { "csv", "json", "jsonl", "npz", NULL };
 static const char *const contents[] = { "runs", "links", "ranks", "placements", NULL };
-static const char *const grains[] = { "exact", NULL };
 static const char *const core_orders[] = { "compact", "scatter", "os", NULL };
 static const char *const mpis[] = { "openmpi", "mpich", NULL };
 static const char *const objectives[] = { "hop-bytes", "max-bytes", "both", NULL };
@@ -161,7 +160,6 @@ static const struct {
   { "--machine", "", NULL, add_machines },
   { "--network", "", study_network_names, NULL },
   { "--routing", "", study_routing_names, NULL },
-  { "--grain", "", grains, NULL },
   { "--cores", "", core_orders, NULL },
   { "--mapping", "", NULL, add_mappings },
   { "--start", "", NULL, add_mappings },

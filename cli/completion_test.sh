@@ -75,7 +75,7 @@ offers "files by their ending" "b.study f" study run ""
 offers "tables" "a.csv c.store f" train ""
 offers "stores" "c.store b.study f" rank ""
 offers "output" "a.csv b.study c.store d.conf e.ti f" trace convert e.ti -o ""
-offers "no words for a number" "" simulate e.ti --seed ""
+offers "no words for a number" "" simulate e.ti --compute-scale ""
 
 # The words of an option are those that the program names when the value is wrong.
 "$hopcast" --help | sed -n 's/^  \([a-z]* \?[a-z-]*\)  .*/\1/p' | sed 's/ *$//' >commands

@@ -158,10 +158,7 @@ refused "too many ranks per node" 2 "--ranks-per-node: 65" $sim --ranks-per-node
 refused "unknown format" 2 "'xml' is none of table, csv, json" $sim --format xml
 refused "unknown network" 2 "'pigeon' is none of" $sim --network pigeon
 refused "unknown routing" 2 "'zone9' is none of" $sim --routing zone9
-refused "grain that is not there" 2 "only 'exact'" $sim --grain auto
-refused "threads that are not there" 2 "only 1" $sim --threads 2
 refused "negative compute scale" 2 "--compute-scale" $sim --compute-scale -1
-refused "negative seed" 2 "--seed" $sim --seed -1
 refused "setting without value" 2 "'link.hop_latency' is not of the form" $sim --set link.hop_latency
 refused "setting of an unknown key" 2 "link.colour" $sim --set link.colour=3
 refused "setting without unit" 2 "link.hop_latency=40" $sim --set link.hop_latency=40

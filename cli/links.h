@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "sim/replay.h"
+#include "sim/replay/replay.h"
 #include "sim/counters.h"
-#include "topology/mapping.h"
+#include "topology/mapping/mapping.h"
 
 #include <stdio.h>
 

@@ -80,7 +80,7 @@ says "word of a study file" 1 "did you mean load?" study run word.study -q
 # Places, and the reason in our words.
 says "not a number" 2 "--ranks-per-node: 'four' is not a number" $sim --ranks-per-node four
 says "not a whole number" 2 "--ranks-per-node: '1.5' is not a whole number" $sim --ranks-per-node 1.5
-says "too large" 2 "--seed: '99999999999999999999' is outside" $sim --seed 99999999999999999999
+says "too large" 2 "--timeline-limit: '99999999999999999999' is outside" $sim --timeline-limit 99999999999999999999
 says "NaN" 2 "--compute-scale: 'nan' is not a number" $sim --compute-scale nan
 says "value missing" 2 "--mapping M: the value is missing" $sim --mapping
 says "value of a letter missing" 2 "-o FILE: the value is missing" trace convert good.ti -o

@@ -5,13 +5,14 @@
 
 #include "cli/options.h"
 
+#include "base/csv.h"
 #include "cli/parse.h"
 #include "base/words.h"
 #include "cli/command.h"
-#include "predictors/text_blocks.h"
-#include "study/error.h"
+#include "base/text_file.h"
+#include "study/study_error.h"
 #include "study/inputs.h"
-#include "traces/pattern_spec.h"
+#include "traces/patterns/pattern.h"
 
 #include <string.h>
 
@@ -31,7 +32,7 @@ static gboolean
 take_csv_safe (const char *name G_GNUC_UNUSED, const char *value G_GNUC_UNUSED,
                gpointer data G_GNUC_UNUSED, GError **error G_GNUC_UNUSED)
 {
-  study_csv_make_safe ();
+  base_csv_make_safe ();
   return TRUE;
 }
 
@@ -101,7 +102,7 @@ static gboolean
 unpack_all (G_GNUC_UNUSED const char *option, G_GNUC_UNUSED const char *value,
             G_GNUC_UNUSED gpointer data, G_GNUC_UNUSED GError **error)
 {
-  predict_text_unpack_all ();
+  base_text_unpack_all ();
   trace_unpack_all ();
   return TRUE;
 }

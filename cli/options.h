@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cli/output.h"
-#include "topology/mapping.h"
+#include "topology/mapping/mapping.h"
 #include "traces/trace.h"
 
 typedef struct {

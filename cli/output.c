@@ -5,6 +5,7 @@
 
 #include "cli/output.h"
 
+#include "base/csv.h"
 #include "cli/terminal.h"
 
 #include <math.h>
@@ -15,10 +16,10 @@
 static char *
 leaf_text (JsonNode *node)
 {
-  char number[STUDY_NUMBER_SIZE];
+  char number[BASE_DECIMAL_SIZE];
 
   if (JSON_NODE_HOLDS_VALUE (node) && json_node_get_value_type (node) == G_TYPE_DOUBLE)
-    return g_strdup (study_number (number, json_node_get_double (node)));
+    return g_strdup (base_decimal_print (number, json_node_get_double (node)));
   return json_to_string (node, FALSE);
 }
 
@@ -175,7 +176,7 @@ csv_name (FILE *out, const char *name, const char *value G_GNUC_UNUSED, gboolean
 {
   if (!first)
     fputc (',', out);
-  study_csv_field (out, name);
+  base_csv_field (out, name);
 }
 
 static void
@@ -183,7 +184,7 @@ csv_value (FILE *out, const char *name G_GNUC_UNUSED, const char *value, gboolea
 {
   if (!first)
     fputc (',', out);
-  study_csv_field (out, value);
+  base_csv_field (out, value);
 }
 
 static void
@@ -214,6 +215,16 @@ cli_print_record (FILE *out, JsonNode *record, CliFormat format)
     fputc ('\n', out);
     break;
   }
+}
+
+void
+cli_print_object (FILE *out, JsonBuilder *builder)
+{
+  g_autoptr (JsonNode) record = NULL;
+
+  json_builder_end_object (builder);
+  record = json_builder_get_root (builder);
+  cli_print_record (out, record, CLI_FORMAT_JSON);
 }
 
 void
@@ -258,6 +269,27 @@ cli_add_number (JsonBuilder *builder, const char *name, double value)
     json_builder_add_double_value (builder, value);
   else
     json_builder_add_null_value (builder);
+}
+
+void
+cli_add_boolean (JsonBuilder *builder, const char *name, gboolean value)
+{
+  json_builder_set_member_name (builder, name);
+  json_builder_add_boolean_value (builder, value);
+}
+
+void
+cli_begin_object (JsonBuilder *builder, const char *name)
+{
+  json_builder_set_member_name (builder, name);
+  json_builder_begin_object (builder);
+}
+
+void
+cli_begin_array (JsonBuilder *builder, const char *name)
+{
+  json_builder_set_member_name (builder, name);
+  json_builder_begin_array (builder);
 }
 
 void

@@ -6,8 +6,6 @@
  * What is not known is null in JSON, an empty field in CSV, "-" in a table. */
 #pragma once
 
-#include "study/text.h"
-
 #include <glib.h>
 #include <json-glib/json-glib.h>
 #include <stdint.h>
@@ -20,6 +18,9 @@ typedef enum { CLI_FORMAT_TABLE, CLI_FORMAT_CSV, CLI_FORMAT_JSON } CliFormat;
  * array elements joined by "; ".  Table: a line per member. */
 void cli_print_record (FILE *out, JsonNode *record, CliFormat format);
 
+/* The object that `builder` has begun, ended here and printed as JSON. */
+void cli_print_object (FILE *out, JsonBuilder *builder);
+
 /* A heading of a table: bold on a terminal, unless NO_COLOR is set. */
 void cli_print_heading (FILE *out, const char *text);
 
@@ -27,4 +28,7 @@ void cli_print_heading (FILE *out, const char *text);
 void cli_add_string (JsonBuilder *builder, const char *name, const char *value);
 void cli_add_integer (JsonBuilder *builder, const char *name, uint64_t value);
 void cli_add_number (JsonBuilder *builder, const char *name, double value); /* NaN: null */
+void cli_add_boolean (JsonBuilder *builder, const char *name, gboolean value);
+void cli_begin_object (JsonBuilder *builder, const char *name);
+void cli_begin_array (JsonBuilder *builder, const char *name);
 void cli_add_strings (JsonBuilder *builder, const char *name, const GPtrArray *strings);

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "base/csv.h"
 #include "cli/output.h"
 
 #include <locale.h>
@@ -28,14 +29,14 @@ captured (void (*print) (FILE *out, gconstpointer data), gconstpointer data)
 static void
 test_numbers_are_short (void)
 {
-  char text[STUDY_NUMBER_SIZE];
+  char text[BASE_DECIMAL_SIZE];
 
-  g_assert_cmpstr (study_number (text, 0.1), ==, "0.1");
-  g_assert_cmpstr (study_number (text, 0), ==, "0");
-  g_assert_cmpstr (study_number (text, 1e-12), ==, "1e-12");
-  g_assert_cmpstr (study_number (text, 5e15), ==, "5e+15");
-  g_assert_cmpstr (study_number (text, 0.1 + 0.2), ==, "0.30000000000000004");
-  g_assert_cmpstr (study_number (text, NAN), ==, "");
+  g_assert_cmpstr (base_decimal_print (text, 0.1), ==, "0.1");
+  g_assert_cmpstr (base_decimal_print (text, 0), ==, "0");
+  g_assert_cmpstr (base_decimal_print (text, 1e-12), ==, "1e-12");
+  g_assert_cmpstr (base_decimal_print (text, 5e15), ==, "5e+15");
+  g_assert_cmpstr (base_decimal_print (text, 0.1 + 0.2), ==, "0.30000000000000004");
+  g_assert_cmpstr (base_decimal_print (text, NAN), ==, "");
 }
 
 static void
@@ -43,29 +44,29 @@ test_numbers_read_back (void)
 {
   for (int i = 0; i < 10000; i++) {
     double value = ldexp (g_test_rand_double (), g_test_rand_int_range (-300, 300));
-    char text[STUDY_NUMBER_SIZE];
+    char text[BASE_DECIMAL_SIZE];
 
-    g_assert_cmpfloat (g_ascii_strtod (study_number (text, value), NULL), ==, value);
+    g_assert_cmpfloat (g_ascii_strtod (base_decimal_print (text, value), NULL), ==, value);
   }
 }
 
 static void
 test_numbers_ignore_locale (void)
 {
-  char text[STUDY_NUMBER_SIZE];
+  char text[BASE_DECIMAL_SIZE];
 
   if (!setlocale (LC_NUMERIC, "de_DE.UTF-8")) {
     g_test_skip ("no locale with a decimal comma is installed");
     return;
   }
-  g_assert_cmpstr (study_number (text, 2.5), ==, "2.5");
+  g_assert_cmpstr (base_decimal_print (text, 2.5), ==, "2.5");
   setlocale (LC_NUMERIC, "C");
 }
 
 static void
 print_field (FILE *out, gconstpointer text)
 {
-  study_csv_field (out, text);
+  base_csv_field (out, text);
 }
 
 static void
@@ -100,8 +101,7 @@ small_record (void)
   cli_add_number (builder, "third", 1.0 / 3);
   cli_add_number (builder, "unknown", NAN);
   cli_add_strings (builder, "strings", strings);
-  json_builder_set_member_name (builder, "inner");
-  json_builder_begin_object (builder);
+  cli_begin_object (builder, "inner");
   cli_add_number (builder, "half", 0.5);
   json_builder_end_object (builder);
   json_builder_end_object (builder);

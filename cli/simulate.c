@@ -8,25 +8,77 @@
 #include "cli/options.h"
 #include "cli/outfile.h"
 #include "cli/progress.h"
-#include "cli/timeline.h"
-#include "cli/warnings.h"
-#include "cli/record.h"
-#include "cli/report_run.h"
 #include "cli/terminal.h"
+#include "cli/trace/record.h"
+#include "cli/trace/timeline_file.h"
+#include "cli/warnings.h"
+#include "sim/net/load.h"
 #include "sim/run.h"
-#include "study/plan.h"
+#include "study/inputs.h"
+#include "study/plan/plan.h"
+#include "study/report/report.h"
 
 #include <math.h>
 #include <string.h>
+
+static void
+add_edge (void *data, uint32_t source, uint32_t destination, uint64_t bytes, bool direct_collective)
+{
+  (void) direct_collective;
+  sim_edges_add (data, source, destination, 1, bytes);
+}
+
+static StudyRow *
+row_new (const CliRunInputs *inputs, Trace *trace, const SimRunOptions *options, const SimRun *run)
+{
+  StudyRow *row = study_row_new ();
+
+  row->key = g_strdup (run->key);
+  row->trace = g_strdup (inputs->trace);
+  row->trace_hash = g_strdup (trace_hash (trace, NULL));
+  row->machine = g_strdup (inputs->machine->spec);
+  row->machine_hash = study_machine_hash (inputs->machine);
+  row->mapping = g_strdup (inputs->mapping->name);
+  row->mapping_hash = study_mapping_hash (inputs->mapping);
+  row->network = g_strdup (inputs->network);
+  row->routing = g_strdup (inputs->routing);
+  row->grain = g_strdup (inputs->grain);
+  row->version = g_strdup (PACKAGE_VERSION);
+  row->ranks = inputs->mapping->n_ranks;
+  row->ranks_per_node = inputs->machine->ranks_per_node;
+  row->nodes = topo_shape_nodes (&inputs->machine->shape);
+  row->compute_scale = options->compute_scale;
+  row->seed = options->seed;
+  study_row_take (row, run, options->network, TRUE, TRUE);
+  return row;
+}
+
+/* The page of a run that has just been made; who sends to whom is read from
+ * the trace once more.  options are those of the run. */
+static gboolean
+write_run (FILE *out, const CliRunInputs *inputs, Trace *trace, const SimRunOptions *options,
+           const SimRun *run, GError **error)
+{
+  g_autoptr (StudyRow) row = row_new (inputs, trace, options, run);
+  SimEdges *edges = sim_edges_new (inputs->mapping->n_ranks);
+  SimCensus census;
+  gboolean done = sim_census (trace, inputs->machine, SIM_CENSUS_COLLECTIVES, false, add_edge,
+                              edges, NULL, NULL, &census, error) &&
+                  study_report_write_run (out, row, inputs->machine, inputs->mapping, edges,
+                                          inputs->trace, error);
+
+  sim_edges_free (edges);
+  return done;
+}
+
+/* --- `hopcast simulate`: one trace, one machine, one run --- */
 
 typedef struct {
   CliMachineOptions machine;
   CliFormatOptions format;
   CliTalkOptions talk;
-  char *mapping, *network, *routing, *grain, *links, *ranks, *report;
+  char *mapping, *network, *routing, *links, *ranks, *report;
   double compute_scale;
-  gint64 seed;
-  int threads;
   CliTraceOptions trace;
   CliTimelineOptions timeline;
 } Options;
@@ -41,7 +93,6 @@ options_clear (Options *options)
   g_free (options->mapping);
   g_free (options->network);
   g_free (options->routing);
-  g_free (options->grain);
   g_free (options->links);
   g_free (options->ranks);
   g_free (options->report);
@@ -63,13 +114,8 @@ add_own_options (GOptionContext *context, Options *options)
       "default (as the messaging library chooses), deterministic, zone0, zone1, zone2 or zone3; "
       "a fabric's tables are deterministic",
       "ROUTING" },
-    { "grain", 0, 0, G_OPTION_ARG_STRING, &options->grain,
-      "exact: simulate each packet for itself (the only grain there is)", "GRAIN" },
     { "compute-scale", 0, 0, G_OPTION_ARG_DOUBLE, &options->compute_scale,
       "Multiply the recorded computation by X (default: 1)", "X" },
-    { "seed", 0, 0, G_OPTION_ARG_INT64, &options->seed,
-      "Number that enters the key of the run; nothing is random yet (default: 0)", "N" },
-    { "threads", 0, 0, G_OPTION_ARG_INT, &options->threads, "Threads to use; 1 today", "N" },
     { "links", 0, 0, G_OPTION_ARG_FILENAME, &options->links,
       "Write counters per link: CSV, or BGQNCL lines when FILE ends in .cnt", "FILE" },
     { "ranks", 0, 0, G_OPTION_ARG_FILENAME, &options->ranks, "Write times per rank as CSV",
@@ -100,14 +146,8 @@ check_options (Options *options, SimRunOptions *run, GError **error)
 {
   int network = 0, routing = 0;
 
-  if (options->grain && strcmp (options->grain, "exact"))
-    return refuse (error, "--grain: only 'exact' is supported");
-  if (options->threads != 1)
-    return refuse (error, "--threads: only 1 is supported");
   if (!(options->compute_scale >= 0) || !isfinite (options->compute_scale))
     return refuse (error, "--compute-scale: not a number of at least 0");
-  if (options->seed < 0)
-    return refuse (error, "--seed: must not be negative");
   if (options->network)
     network = cli_parse_choice ("--network", options->network, study_network_names, error);
   if (network >= 0 && options->routing)
@@ -117,7 +157,6 @@ check_options (Options *options, SimRunOptions *run, GError **error)
   run->network = (SimNetworkKind) network;
   run->policy = (RoutePolicy) routing;
   run->compute_scale = options->compute_scale;
-  run->seed = (uint64_t) options->seed;
   if (options->ranks && run->network == SIM_NETWORK_LOAD)
     return refuse (error, "--ranks: the load network has no times");
   if (run->network == SIM_NETWORK_LOAD && run->policy >= ROUTE_POLICY_ZONE0)
@@ -301,9 +340,9 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options, 
   talk (&options->talk, run);
   if (!write_outputs (&outputs, options, &inputs, run, timeline, error))
     return FALSE;
-  if (outputs.report && (!cli_report_write_run (cli_outfile_stream (outputs.report), &inputs, trace,
-                                                run_options, run, error) ||
-                         !cli_outfile_commit (outputs.report, error)))
+  if (outputs.report &&
+      (!write_run (cli_outfile_stream (outputs.report), &inputs, trace, run_options, run, error) ||
+       !cli_outfile_commit (outputs.report, error)))
     return FALSE;
   cli_record_print (stdout, &inputs, run, run_options->network != SIM_NETWORK_LOAD,
                     options->format.format);
@@ -318,8 +357,7 @@ cli_simulate (int argc, char **argv, GError **error)
       "TRACE", "Replays a trace on a machine and prints the time and the congestion metrics.");
   g_auto (Options) options = { .machine = CLI_MACHINE_OPTIONS_INIT,
                                .timeline = CLI_TIMELINE_OPTIONS_INIT,
-                               .compute_scale = 1,
-                               .threads = 1 };
+                               .compute_scale = 1 };
   SimRunOptions run_options = { 0 };
   const char *path;
 

@@ -1,4 +1,4 @@
-/* size_list.c - see size_list.h.
+/* size_list.c - a list of message sizes on the command line: --sizes 8,1KiB,64KiB.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

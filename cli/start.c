@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
-#include "cli/crew_maker.h"
+#include "cli/pool_kind.h"
 
-const StudyCrewMaker *const cli_crew_maker = &study_crew_of_processes;
+const StudyPoolKind *const cli_pool_kind = &study_pool_of_processes;
 
 int
 main (int argc, char **argv)

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "base/csv.h"
 #include "cli/parse.h"
 #include "cli/command.h"
 #include "cli/options.h"
@@ -69,16 +70,16 @@ print_csv (const ValidationResult *result)
 {
   const ValidationPublished *published = result->published;
   double numbers[] = { published->low, published->high, published->tolerance, deviation (result) };
-  char text[STUDY_NUMBER_SIZE];
+  char text[BASE_DECIMAL_SIZE];
 
   printf ("%s,%s,%s,%s", result->suite, published->name,
-          result->is_run ? study_number (text, result->simulated) : "", published->unit);
+          result->is_run ? base_decimal_print (text, result->simulated) : "", published->unit);
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
-    printf (",%s", isfinite (numbers[i]) ? study_number (text, numbers[i]) : "");
+    printf (",%s", isfinite (numbers[i]) ? base_decimal_print (text, numbers[i]) : "");
   printf (",%s,%s,", verdict (result), published->role);
-  study_csv_field (stdout, published->source);
+  base_csv_field (stdout, published->source);
   putchar (',');
-  study_csv_field (stdout, published->conditions);
+  base_csv_field (stdout, published->conditions);
   putchar ('\n');
 }
 

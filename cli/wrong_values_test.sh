@@ -108,7 +108,7 @@ wrong () {
     *:--predict-range) echo "'' x bytes bytes=1 bytes=1: bytes=:1 bytes=2:1 bytes=x:y bytes:1:2 nonsense=1:2" ;;
     *:--functions) echo "$word exp,nonsense" ;;
     *:--observed-runs | *:--feature-runs) echo "'' x network network= network=nonsense colour=red" ;;
-    *:--format | *:--network | *:--routing | *:--grain | *:--to | *:--what | *:--objective | \
+    *:--format | *:--network | *:--routing | *:--to | *:--what | *:--objective | \
       *:--rcc | *:--method | *:--importances | *:--score | *:--mode | *:--loss | *:--computation | \
       *:--near | *:--cost | *:--mpi) echo "$word" ;;
     rank:--by | aggregate:--by) echo "$word" ;;

@@ -30,15 +30,13 @@ export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 #   shorter   the sed commands TEXT make COMMAND shorter
 cat >rules <<'END'
 README@without@hopcast rank jacobi.store@cli/tutorial_test.sh makes this store and ranks it
-aggregation-bound@shorter@hopcast aggregate table@s/ -o / --sizes 8,64KiB -o /
-aggregation-bound@shorter@hopcast aggregate bound@s/class=C/class=W/
-aggregation-choice@shorter@hopcast aggregate table@s/ -o / --sizes 8,64KiB -o /
-aggregation-choice@shorter@hopcast aggregate gen@s/class=D/class=W/
-aggregation-choice@shorter@hopcast aggregate 'gen@s/class=D/class=W/; s/16,32,64/16/
-aggregation-ipc@without@hopcast aggregate counters@reads what perf wrote of the user's program; cli/aggregate_ipc_test.sh
+aggregation@shorter@hopcast aggregate table@s/ -o / --sizes 8,64KiB -o /
+aggregation@shorter@hopcast aggregate bound@s/class=C/class=W/
+aggregation@shorter@hopcast aggregate gen:npb:kernel=lu,class=D@s/class=D/class=W/
+aggregation@shorter@hopcast aggregate 'gen@s/class=D/class=W/; s/16,32,64/16/
+aggregation@without@hopcast aggregate counters@reads what perf wrote of the user's program; cli/aggregate/aggregate_ipc_test.sh
 correction@shorter@hopcast correct@$s/$/ --trials 1 --population 60 --generations 6/
-correction@before@cat doc/examples/measured.csv@hopcast study run doc/examples/torus.study --store torus.store
-flow@without@data=@validation/flow_smpirun_test.sh runs this comparison
+correction@before@hopcast correct --from@hopcast study run doc/examples/torus.study --store torus.store
 format-store@before@sqlite3@hopcast study run doc/examples/halos.study --store halos.store
 format-store@needs@sqlite3@sqlite3
 launchers@before@sh -c@hopcast map generate --machine bgq:512 --ranks-per-node 16 --ranks 8192 --mapping TABCDE -o best.map
@@ -51,33 +49,28 @@ launchers@before@hopcast map check cray@hopcast map generate --machine torus:8x8
 launchers@before@hopcast map convert slurm:job.hosts@seq -f n%g 0 31 >nodes; cp nodes job.hosts
 learning@shorter@awk@s/10000000/1000/
 learning@before@hopcast study run@sed -i "s/512/32/g" doc/examples/some.study doc/examples/many.study
-learning@before@hopcast rank many.store@hopcast study run doc/examples/many.study --store many.store
 mappings@fails@hopcast map generate --machine bgq:512 --ranks 8 --mapping 'net.tilt(A,F)'@no dimension F
-recording@without@hopcast trace record -o melt@records LAMMPS on 64 ranks; traces/recorder_test.sh records programs
+recording@without@hopcast trace record -o melt@records LAMMPS on 64 ranks; traces/recorder/recorder_test.sh records programs
 recording@without@hopcast trace info melt.hct@as above
 recording@needs@mpicc@mpicc
 recording@needs@mpirun@mpirun
 recording@needs@hopcast trace record -o cost@mpirun
-running-studies@without@parallel@four processes of GNU parallel; study/*_test run shards
-sc13@without@validation/sc13/run@hours; validation/sc13_run_test.sh runs it with small studies
-sc13@without@validation/sc13/causes@hours; needs the stores of sc13/run
-scores@without@hopcast score TABLE.csv@a synopsis
-scores@shorter@for n@s/seq 200/seq 2/
-scores@shorter@awk@s/splits:50/splits:3/
-scores@without@predictors/feature_search_test@a test of the suite
 search@without@hopcast map optimize MATRIX@a synopsis
+studies@without@parallel@four processes of GNU parallel; study/*_test run shards
 studies@before@hopcast study run halos.study@sed "s/^machine = .*/machine = bgq:32;torus:8x8/" doc/examples/halos.study >halos.study
 timelines@shorter@hopcast simulate gen:halo3d@s/iterations=100/iterations=2/
-traces-goal-ti@shorter@hopcast trace convert validation/data/traces/dumpi/gen-lulesh-27/dumpi-2026.11.20.12.00.06.meta -o lulesh.ti@/^smpirun/d
+trace-formats@shorter@hopcast trace convert validation/data/traces/dumpi/gen-lulesh-27/dumpi-2026.11.20.12.00.06.meta -o lulesh.ti@/^smpirun/d
 tutorial@without@PATH=@cli/tutorial_test.sh runs this page
 tutorial@without@mkdir@cli/tutorial_test.sh runs this page
 tutorial@without@mpicc@cli/tutorial_test.sh runs this page
 tutorial@without@mpirun@cli/tutorial_test.sh runs this page
 tutorial@without@hopcast@cli/tutorial_test.sh runs this page
 tutorial@without@head@cli/tutorial_test.sh runs this page
-using@shorter@hopcast aggregate gen@s/class=C/class=W/
-using@fails@hopcast map check my.map@a node outside of the machine
-using@fails@hopcast simulate gen:ring:ranks=64 --machine bgq:32 --rank-per-node@a misspelt option
+validation@without@validation/infiniband/measured_page.sh@minutes; measured_page_test.sh runs it with results
+validation@without@validation/sc13/run@hours; validation/sc13/sc13_run_test.sh runs it with small studies
+validation@without@validation/sc13/causes@hours; needs the stores of sc13/run
+validation@without@validation/evh1/evh1_correct.sh@minutes; evh1_correct_test.sh runs it with two small trials
+validation@without@validation/evh1/stampede2_correct.py@reads measurements that are not in the tree
 END
 : >used
 

@@ -28,7 +28,7 @@ optional=' pj_dump vite srun scontrol sbatch runjob parallel perf likwid-perfctr
 # The words of shell scripts where a command may stand, without strings in single quotes, here-documents
 # and comments, which have programs of awk and text.
 shell_words () {
-  find check quickstart .ci ./*/*.sh ./validation -type f 2>/dev/null | sort -u |
+  find check quickstart .ci ./*/*.sh ./*/*/*.sh ./validation -type f 2>/dev/null | sort -u |
     xargs grep -lE '^#!/bin/sh|^# [a-z_]*\.sh ' | while IFS= read -r script; do
     awk '
       end != "" { if ($0 == end) end = ""; next }
@@ -59,7 +59,7 @@ shell_words () {
 }
 
 c_words () {
-  sed -n 's/.*argv\[\] = { "\([a-z][a-z0-9_.-]*\)".*/\1/p' ./*/*_test.c ./*/*_testing.c ./*/*_fixture.c
+  sed -n 's/.*argv\[\] = { "\([a-z][a-z0-9_.-]*\)".*/\1/p' ./*/*_test.c ./*/*/*_test.c ./*/*_testing.c ./*/*/*_testing.c ./*/*/*_fixture.c
 }
 
 # The packages that may be used: those to build and test, what these depend on, and the base system.  Those

@@ -76,13 +76,6 @@ dimension_hops (const TopoShape *shape, TopoCoordinates from, TopoCoordinates to
   return shape->wrap[dimension] ? MIN (distance, shape->size[dimension] - distance) : distance;
 }
 
-/* The dimensions that count in PAMI's distances: all but E. */
-static uint32_t
-counted_dimensions (const TopoMachine *machine)
-{
-  return machine->is_bgq ? DIMENSION_E : machine->shape.n_dimensions;
-}
-
 double
 route_pami_flexibility (const TopoMachine *machine, uint32_t from, uint32_t to)
 {
@@ -91,7 +84,8 @@ route_pami_flexibility (const TopoMachine *machine, uint32_t from, uint32_t to)
   TopoCoordinates target = topo_shape_coordinates (shape, to);
   double flexibility = 0;
 
-  for (uint32_t dimension = 0; dimension < counted_dimensions (machine); dimension++)
+  for (uint32_t dimension = 0;
+       dimension < (machine->is_bgq ? DIMENSION_E : machine->shape.n_dimensions); dimension++)
     flexibility +=
         dimension_hops (shape, source, target, dimension) / (shape->size[dimension] / 2.0);
   return flexibility;
@@ -191,23 +185,6 @@ route_pami_pin_to_self (uint32_t pin)
   return pin % 2 == 0 ? 11 : 10;
 }
 
-/* Paced pairs are far apart, or in more than one dimension; E aside. */
-static bool
-pair_is_paced (const TopoShape *shape, uint32_t from, uint32_t to)
-{
-  TopoCoordinates source = topo_shape_coordinates (shape, from);
-  TopoCoordinates target = topo_shape_coordinates (shape, to);
-  uint32_t n_differing = 0, hops = 0;
-
-  for (uint32_t dimension = 0; dimension < DIMENSION_E; dimension++) {
-    uint32_t along = dimension_hops (shape, source, target, dimension);
-
-    hops += along;
-    n_differing += along > 0;
-  }
-  return hops > PACED_HOPS || n_differing > 1;
-}
-
 bool
 route_pami_paced (const TopoMachine *machine, uint32_t from, uint32_t to, uint64_t bytes,
                   uint64_t *piece_bytes, uint64_t *window_bytes)
@@ -219,7 +196,18 @@ route_pami_paced (const TopoMachine *machine, uint32_t from, uint32_t to, uint64
     return false;
   if (topo_shape_nodes (&machine->shape) <= PACED_NODES)
     return false;
-  if (!pair_is_paced (&machine->shape, from, to))
+  /* Paced pairs are far apart, or in more than one dimension; E aside. */
+  TopoCoordinates source = topo_shape_coordinates (&machine->shape, from);
+  TopoCoordinates target = topo_shape_coordinates (&machine->shape, to);
+  uint32_t n_differing = 0, hops = 0;
+
+  for (uint32_t dimension = 0; dimension < DIMENSION_E; dimension++) {
+    uint32_t along = dimension_hops (&machine->shape, source, target, dimension);
+
+    hops += along;
+    n_differing += along > 0;
+  }
+  if (hops <= PACED_HOPS && n_differing <= 1)
     return false;
   while (racks < rule->racks)
     rule++;

@@ -2,19 +2,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "routing/pami.h"
+#include "topology/topology_testing.h"
 
 #include <string.h>
 
 #define LARGE 65537u /* just above the limit of deterministic data */
-
-static TopoMachine *
-machine_of (const char *spec)
-{
-  TopoMachine *machine = topo_machine_new (spec, NULL);
-
-  g_assert_nonnull (machine);
-  return machine;
-}
 
 /* The node of "a b c d e". */
 static uint32_t
@@ -58,7 +50,7 @@ test_pins (void)
   };
 
   for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
-    g_autoptr (TopoMachine) machine = machine_of (cases[at].spec);
+    g_autoptr (TopoMachine) machine = topo_testing_machine (cases[at].spec, 0);
     uint32_t from = node_at (machine, cases[at].from), to = node_at (machine, cases[at].to);
 
     g_assert_cmpuint (route_pami_pin (machine, from, to, 3), ==, cases[at].pin);
@@ -68,7 +60,7 @@ test_pins (void)
 static void
 test_local_pins (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("bgq:512");
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:512", 0);
 
   for (uint32_t slot = 0; slot < 64; slot++)
     g_assert_cmpuint (route_pami_pin (machine, 7, 7, slot), ==, 10 + slot % 6);
@@ -77,7 +69,7 @@ test_local_pins (void)
 static void
 test_pins_stay_in_range (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("torus:2x2x2x2x2x4");
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("torus:2x2x2x2x2x4", 0);
 
   for (uint32_t from = 0; from < 128; from++)
     for (uint32_t to = 0; to < 128; to++)
@@ -109,7 +101,7 @@ test_pins_to_self (void)
 static void
 test_flexibility (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("bgq:1024"); /* 4x4x4x8x2 */
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:1024", 0); /* 4x4x4x8x2 */
   uint32_t corner = node_at (machine, "0 0 0 0 0");
 
   g_assert_true (route_pami_flexibility (machine, corner, node_at (machine, "2 2 2 4 1")) == 4);
@@ -145,7 +137,7 @@ test_zone_table (void)
   };
 
   for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
-    g_autoptr (TopoMachine) machine = machine_of (cases[at].spec);
+    g_autoptr (TopoMachine) machine = topo_testing_machine (cases[at].spec, 0);
     RouteChoice choice =
         route_pami_data (machine, ROUTE_POLICY_DEFAULT, 0, node_at (machine, cases[at].to), LARGE);
 
@@ -157,7 +149,7 @@ test_zone_table (void)
 static void
 test_small_data_is_deterministic (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("bgq:512");
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:512", 0);
   uint32_t to = node_at (machine, "1 1 1 1 1");
 
   g_assert_cmpuint (route_pami_data (machine, ROUTE_POLICY_DEFAULT, 0, to, 65536).vc, ==,
@@ -170,7 +162,7 @@ static void
 test_data_on_a_line_is_deterministic (void)
 {
   static const char *const lines[] = { "2 0 0 0 0", "0 0 0 1 0", "0 0 0 0 1", "0 0 0 0 0" };
-  g_autoptr (TopoMachine) machine = machine_of ("bgq:512");
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:512", 0);
 
   for (gsize at = 0; at < G_N_ELEMENTS (lines); at++)
     g_assert_cmpuint (
@@ -181,7 +173,7 @@ test_data_on_a_line_is_deterministic (void)
 static void
 test_policies (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("bgq:512");
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:512", 0);
   uint32_t to = node_at (machine, "1 1 1 1 1");
 
   for (uint8_t zone = 0; zone < 4; zone++) {
@@ -201,8 +193,8 @@ test_policies (void)
 static void
 test_direct_zone (void)
 {
-  g_autoptr (TopoMachine) small = machine_of ("bgq:512");
-  g_autoptr (TopoMachine) large = machine_of ("bgq:1024");
+  g_autoptr (TopoMachine) small = topo_testing_machine ("bgq:512", 0);
+  g_autoptr (TopoMachine) large = topo_testing_machine ("bgq:1024", 0);
 
   g_assert_cmpuint (route_pami_direct (small, ROUTE_POLICY_DEFAULT).zone, ==, 1);
   g_assert_cmpuint (route_pami_direct (large, ROUTE_POLICY_DEFAULT).zone, ==, 0);
@@ -221,7 +213,7 @@ test_pacing_table (void)
   };
 
   for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
-    g_autoptr (TopoMachine) machine = machine_of (cases[at].spec);
+    g_autoptr (TopoMachine) machine = topo_testing_machine (cases[at].spec, 0);
     uint64_t piece_bytes, window_bytes;
 
     g_assert_true (route_pami_paced (machine, 0, node_at (machine, "1 1 0 0 0"), LARGE,
@@ -234,7 +226,7 @@ test_pacing_table (void)
 static bool
 is_paced (const char *spec, const char *to, uint64_t bytes)
 {
-  g_autoptr (TopoMachine) machine = machine_of (spec);
+  g_autoptr (TopoMachine) machine = topo_testing_machine (spec, 0);
   uint64_t piece_bytes = 1, window_bytes = 1;
 
   return route_pami_paced (machine, 0, node_at (machine, to), bytes, &piece_bytes, &window_bytes);
@@ -257,7 +249,7 @@ test_who_is_paced (void)
 static void
 test_pacing_can_be_switched_off (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("bgq:2048");
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:2048", 0);
   uint64_t piece_bytes, window_bytes;
 
   machine->parameters.pacing = false;
@@ -268,8 +260,8 @@ test_pacing_can_be_switched_off (void)
 static void
 test_e_split (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("bgq:512");
-  g_autoptr (TopoMachine) other = machine_of ("torus:4x4x4x4x2");
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:512", 0);
+  g_autoptr (TopoMachine) other = topo_testing_machine ("torus:4x4x4x4x2", 0);
 
   g_assert_true (route_pami_e_split (machine, 0, 1, 2048));
   g_assert_true (route_pami_e_split (machine, 1, 0, 2048));

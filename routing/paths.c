@@ -1,13 +1,58 @@
-/* paths.c - the way between two nodes of any machine: its links and hops.
+/* paths.c - the forwarding tables of a machine, and the way between two nodes of any.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
 #include "routing/paths.h"
 
-#include "routing/routes.h"
+#include "routing/deadlock.h"
+#include "routing/opensm/opensm.h"
 
 #include <string.h>
+
+/* --- Tables by name: engines, dumps, OpenSM, lanes --- */
+
+#define LAYERS "layers:"
+#define OPENSM "opensm:"
+
+static RouteForwarding *
+plain_tables (const TopoFabric *fabric, const char *routes, uint32_t max_vls, GError **error)
+{
+  if (g_str_has_prefix (routes, OPENSM) && routes[strlen (OPENSM)] != '\0')
+    return route_opensm_run (fabric, routes + strlen (OPENSM), max_vls, error);
+  return !g_strv_contains (topo_routing_engines (), routes) &&
+                 g_file_test (routes, G_FILE_TEST_EXISTS)
+             ? route_forwarding_load (fabric, routes, error)
+             : route_forwarding_compute (fabric, routes, error);
+}
+
+static RouteForwarding *
+named_tables (const TopoFabric *fabric, const char *routes, uint32_t max_vls, GError **error)
+{
+  g_autoptr (RouteForwarding) tables = NULL;
+
+  if (!g_str_has_prefix (routes, LAYERS) || routes[strlen (LAYERS)] == '\0')
+    return plain_tables (fabric, routes, max_vls, error);
+  tables = plain_tables (fabric, routes + strlen (LAYERS), max_vls, error);
+  if (tables == NULL || !route_forwarding_add_layers (tables, max_vls, error))
+    return NULL;
+  g_free (tables->engine);
+  tables->engine = g_strdup (routes);
+  return g_steal_pointer (&tables);
+}
+
+RouteForwarding *
+route_forwarding_new_named (const TopoFabric *fabric, const char *routes, GError **error)
+{
+  return named_tables (fabric, routes, ROUTE_MAX_VLS, error);
+}
+
+RouteForwarding *
+route_forwarding_of_machine (const TopoMachine *machine, GError **error)
+{
+  return named_tables (machine->fabric, machine->routes, (uint32_t) machine->parameters.switch_vls,
+                       error);
+}
 
 /* A way is counted in a byte.  Subnet management itself, whose directed
  * routes have room for 64 ports, cannot reach that far. */
@@ -67,54 +112,7 @@ measure_from (RoutePaths *paths, uint32_t at, uint32_t destination, bool *done, 
   return true;
 }
 
-static gboolean
-measure (RoutePaths *paths, GError **error)
-{
-  const RouteForwarding *tables = paths->tables;
-  g_autofree bool *done = g_new (bool, tables->n_switches + 1);
-  g_autofree uint32_t *way = g_new (uint32_t, tables->n_switches + 1);
-
-  paths->switch_links = g_new0 (uint8_t, (gsize) tables->n_switches * tables->n_destinations + 1);
-  paths->longest_links = 1;
-  for (uint32_t destination = 0; destination < tables->n_destinations; destination++) {
-    memset (done, 0, tables->n_switches * sizeof *done);
-    for (uint32_t at = 0; at < tables->n_switches; at++)
-      if (!measure_from (paths, at, destination, done, way)) {
-        g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                     "%s: the tables (%s) have a way of more than %u links", tables->fabric->source,
-                     tables->engine, LONGEST_FROM_SWITCH + 1);
-        return FALSE;
-      }
-  }
-  return TRUE;
-}
-
 /* --- Rails --- */
-
-/* The plugged-in ports of each node's adapters, in their order. */
-static void
-list_rails (RoutePaths *paths)
-{
-  const TopoFabric *fabric = paths->tables->fabric;
-  uint32_t n = 0;
-
-  paths->first_rail = g_new (uint32_t, fabric->n_hosts + 1);
-  paths->rail = g_new (uint32_t, paths->tables->n_destinations + 1);
-  for (uint32_t node = 0; node < fabric->n_hosts; node++) {
-    const TopoHost *host = &fabric->hosts[node];
-
-    paths->first_rail[node] = n;
-    for (uint32_t at = host->first_rail; at < host->first_rail + host->n_rails; at++) {
-      const TopoDevice *adapter = &fabric->devices[fabric->rails[at]];
-
-      for (uint32_t port = adapter->first_port; port < adapter->first_port + adapter->n_ports;
-           port++)
-        if (paths->tables->destination_of[port] != TOPO_NONE)
-          paths->rail[n++] = paths->tables->destination_of[port];
-    }
-  }
-  paths->first_rail[fabric->n_hosts] = n;
-}
 
 /* Links of the way between two rails; 0: none. */
 static uint32_t
@@ -188,24 +186,49 @@ static gboolean
 init_fabric (RoutePaths *paths, const TopoMachine *machine, GError **error)
 {
   paths->tables = route_forwarding_of_machine (machine, error);
-  if (paths->tables == NULL || !measure (paths, error))
+  if (paths->tables == NULL)
     return FALSE;
+  const RouteForwarding *tables = paths->tables;
+  g_autofree bool *done = g_new (bool, tables->n_switches + 1);
+  g_autofree uint32_t *way = g_new (uint32_t, tables->n_switches + 1);
+
+  paths->switch_links = g_new0 (uint8_t, (gsize) tables->n_switches * tables->n_destinations + 1);
+  paths->longest_links = 1;
+  for (uint32_t destination = 0; destination < tables->n_destinations; destination++) {
+    memset (done, 0, tables->n_switches * sizeof *done);
+    for (uint32_t at = 0; at < tables->n_switches; at++)
+      if (!measure_from (paths, at, destination, done, way)) {
+        g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+                     "%s: the tables (%s) have a way of more than %u links", tables->fabric->source,
+                     tables->engine, LONGEST_FROM_SWITCH + 1);
+        return FALSE;
+      }
+  }
+
   if (machine->parameters.adaptive != TOPO_ADAPTIVE_NONE &&
       !route_forwarding_add_groups (paths->tables, error))
     return FALSE;
-  list_rails (paths);
-  return TRUE;
-}
+  /* The plugged-in ports of each node's adapters, in their order. */
+  const TopoFabric *fabric = paths->tables->fabric;
+  uint32_t n = 0;
 
-static void
-init_torus (RoutePaths *paths, const TopoShape *shape)
-{
-  route_torus_init (&paths->torus, shape);
-  for (uint32_t dimension = 0; dimension < shape->n_dimensions; dimension++) {
-    uint32_t size = shape->size[dimension];
+  paths->first_rail = g_new (uint32_t, fabric->n_hosts + 1);
+  paths->rail = g_new (uint32_t, paths->tables->n_destinations + 1);
+  for (uint32_t node = 0; node < fabric->n_hosts; node++) {
+    const TopoHost *host = &fabric->hosts[node];
 
-    paths->longest_links += shape->wrap[dimension] ? size / 2 : size - 1;
+    paths->first_rail[node] = n;
+    for (uint32_t at = host->first_rail; at < host->first_rail + host->n_rails; at++) {
+      const TopoDevice *adapter = &fabric->devices[fabric->rails[at]];
+
+      for (uint32_t port = adapter->first_port; port < adapter->first_port + adapter->n_ports;
+           port++)
+        if (paths->tables->destination_of[port] != TOPO_NONE)
+          paths->rail[n++] = paths->tables->destination_of[port];
+    }
   }
+  paths->first_rail[fabric->n_hosts] = n;
+  return TRUE;
 }
 
 RoutePaths *
@@ -214,9 +237,14 @@ route_paths_new (const TopoMachine *machine, GError **error)
   g_autoptr (RoutePaths) paths = g_new0 (RoutePaths, 1);
 
   paths->machine = machine;
-  if (machine->fabric == NULL)
-    init_torus (paths, &machine->shape);
-  else if (!init_fabric (paths, machine, error))
+  if (machine->fabric == NULL) {
+    route_torus_init (&paths->torus, &machine->shape);
+    for (uint32_t dimension = 0; dimension < machine->shape.n_dimensions; dimension++) {
+      uint32_t size = machine->shape.size[dimension];
+
+      paths->longest_links += machine->shape.wrap[dimension] ? size / 2 : size - 1;
+    }
+  } else if (!init_fabric (paths, machine, error))
     return NULL;
   return g_steal_pointer (&paths);
 }

@@ -7,9 +7,9 @@
  * leaves. */
 #pragma once
 
-#include "routing/forwarding.h"
+#include "routing/forwarding/forwarding.h"
 #include "routing/torus.h"
-#include "topology/mapping.h"
+#include "topology/mapping/mapping.h"
 
 typedef struct {
   const TopoMachine *machine; /* borrowed */

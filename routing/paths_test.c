@@ -3,10 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "routing/fabric_survey.h"
+#include "routing/forwarding/fabric_survey.h"
 
 #include ".ci/test_data.h"
 #include "routing/paths.h"
+#include "topology/topology_testing.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -19,16 +20,6 @@ make (const TopoMachine *machine)
 
   g_assert_no_error (error);
   return paths;
-}
-
-static TopoMachine *
-machine_of (const char *spec)
-{
-  g_autoptr (GError) error = NULL;
-  TopoMachine *machine = topo_machine_new (spec, &error);
-
-  g_assert_no_error (error);
-  return machine;
 }
 
 /* The links by name, "|" between them. */
@@ -69,7 +60,7 @@ check (const RoutePaths *paths, uint32_t *nodes, uint32_t n_nodes, GError **erro
 static void
 test_torus (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("bgq:2x4x4x4x2");
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:2x4x4x4x2", 0);
   g_autoptr (RoutePaths) paths = make (machine);
   g_autofree uint32_t *links = g_new (uint32_t, paths->longest_links);
   uint32_t n_nodes = topo_shape_nodes (&machine->shape), longest = 0;
@@ -90,7 +81,7 @@ test_torus (void)
 static void
 test_tree_by_hand (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("fattree:2x2:1,routes=ftree");
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("fattree:2x2:1,routes=ftree", 0);
   g_autoptr (RoutePaths) paths = make (machine);
 
   assert_way (paths, 0, 0, 0, 1, "");
@@ -119,7 +110,7 @@ assert_agrees_with_survey (const char *fabric, const char *tables)
 
   if (path == NULL || routes == NULL)
     return;
-  machine = machine_of (spec);
+  machine = topo_testing_machine (spec, 0);
   paths = make (machine);
   survey = route_fabric_survey_new (paths->tables);
   n_nodes = topo_shape_nodes (&machine->shape);
@@ -164,7 +155,7 @@ paths_of_text (const char *text, TopoMachine **machine)
 
   g_assert_true (g_file_set_contents (path, text, -1, NULL));
   spec = g_strconcat ("fabric:", path, NULL);
-  *machine = machine_of (spec);
+  *machine = topo_testing_machine (spec, 0);
   paths = make (*machine);
   g_close (file, NULL);
   g_unlink (path);
@@ -255,7 +246,7 @@ test_no_switch (void)
 static void
 test_tables_in_a_circle (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("fattree:2x1:1");
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("fattree:2x1:1", 0);
   g_autofree char *path = NULL;
   g_autoptr (RoutePaths) paths = NULL;
   g_autoptr (GError) error = NULL;

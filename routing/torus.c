@@ -72,22 +72,6 @@ fill_zone0 (RouteTorus *route)
   }
 }
 
-/* The four zones of bgq.md section 2.6.  Zone 3 allows E in every step; on
- * other machines the last dimension stands for E. */
-static void
-fill_zones (RouteTorus *route)
-{
-  uint32_t n_dimensions = route->shape.n_dimensions;
-  uint32_t last = 1u << (n_dimensions - 1);
-
-  fill_zone0 (route);
-  append_mask (route, 1, (1u << n_dimensions) - 1);
-  for (uint32_t slot = 0; slot < n_dimensions; slot++) {
-    append_mask (route, 2, 1u << route->order[slot]);
-    append_mask (route, 3, 1u << route->order[slot] | last);
-  }
-}
-
 /* The part of the first mask of the zone that still has hops to go. */
 static uint8_t
 first_allowed (const RouteTorus *route, uint32_t zone, uint32_t pending)
@@ -112,7 +96,17 @@ route_torus_init (RouteTorus *route, const TopoShape *shape)
 {
   *route = (RouteTorus){ .shape = *shape };
   order_dimensions (route);
-  fill_zones (route);
+  /* The four zones of bgq.md section 2.6.  Zone 3 allows E in every step; on
+   * other machines the last dimension stands for E. */
+  uint32_t n_dimensions = route->shape.n_dimensions;
+  uint32_t last = 1u << (n_dimensions - 1);
+
+  fill_zone0 (route);
+  append_mask (route, 1, (1u << n_dimensions) - 1);
+  for (uint32_t slot = 0; slot < n_dimensions; slot++) {
+    append_mask (route, 2, 1u << route->order[slot]);
+    append_mask (route, 3, 1u << route->order[slot] | last);
+  }
   for (uint32_t pending = 0; pending < ROUTE_PENDING_MASKS; pending++) {
     route->next_dimension[pending] = first_in_order (route, pending);
     for (uint32_t zone = 0; zone < ROUTE_ZONES; zone++)

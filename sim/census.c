@@ -5,32 +5,196 @@
  * Each rank is walked until it makes a communicator for which others have
  * not come yet; then the next rank has its turn.  A trace that makes none is
  * walked one rank after the other, with one cursor open at a time. */
-#include "sim/load.h"
+#include "sim/net/load.h"
 
-#include "sim/agreement.h"
-#include "sim/channels.h"
-#include "sim/collective.h"
-#include "traces/communicator.h"
-#include "sim/network.h"
-#include "traces/small_map.h"
+#include "sim/replay/agreement.h"
+#include "sim/collective/collective.h"
+#include "mpi/communicator.h"
+#include "sim/net/network.h"
+#include "base/small_map.h"
 
 #include <glib.h>
+#include <stdlib.h>
 
-/* Of one kind, so that also a single rank with many is heard of. */
-#define OPERATIONS_PER_TELLING 65536
+/* --- Channels: do the sends and receives add up? ---
+ *
+ * A channel is (communicator, source, destination, tag).  Sends and receives
+ * of a channel are only counted, so memory grows with the channels and not
+ * with the messages.  Receives with wildcards take what the others leave. */
+
+typedef struct {
+  uint32_t comm;        /* global number */
+  uint32_t source;      /* world rank; TOPO_NONE in a receive: any */
+  uint32_t destination; /* world rank */
+  int32_t tag;          /* TRACE_ANY_TAG in a receive: any */
+} Channel;
+
+typedef struct {
+  Channel channel;
+  uint64_t sends, receives;
+  uint64_t cancelled; /* of the receives */
+} Count;
+
+static guint
+count_hash (gconstpointer key)
+{
+  const Channel *channel = &((const Count *) key)->channel;
+  uint32_t hash = base_map_hash (channel->comm + 1);
+
+  hash = base_map_hash (hash ^ channel->source);
+  hash = base_map_hash (hash ^ channel->destination);
+  return base_map_hash (hash ^ (uint32_t) channel->tag);
+}
+
+/* By destination and communicator, so that all channels that one wildcard
+ * could mean stand together. */
+static int
+compare_channels (const Channel *one, const Channel *other)
+{
+  if (one->destination != other->destination)
+    return one->destination < other->destination ? -1 : 1;
+  if (one->comm != other->comm)
+    return one->comm < other->comm ? -1 : 1;
+  if (one->source != other->source)
+    return one->source < other->source ? -1 : 1;
+  return (one->tag > other->tag) - (one->tag < other->tag);
+}
+
+static gboolean
+count_equal (gconstpointer a, gconstpointer b)
+{
+  return compare_channels (&((const Count *) a)->channel, &((const Count *) b)->channel) == 0;
+}
+
+static Count *
+count_of (GHashTable *counts, Channel channel)
+{
+  Count key = { .channel = channel };
+  Count *count = g_hash_table_lookup (counts, &key);
+
+  if (count == NULL) {
+    count = g_memdup2 (&key, sizeof key);
+    g_hash_table_add (counts, count);
+  }
+  return count;
+}
+
+static int
+compare_counts (const void *a, const void *b)
+{
+  return compare_channels (&((const Count *) a)->channel, &((const Count *) b)->channel);
+}
+
+/* The wildcards of a channel: bit 0 the tag, bit 1 the source. */
+static uint32_t
+wildness (const Channel *channel)
+{
+  return (channel->tag == TRACE_ANY_TAG) | (uint32_t) (channel->source == TOPO_NONE) << 1;
+}
+
+static bool
+accepts (const Channel *wanted, const Channel *sent)
+{
+  return (wanted->source == TOPO_NONE || wanted->source == sent->source) &&
+         (wanted->tag == TRACE_ANY_TAG || wanted->tag == sent->tag);
+}
+
+static void
+settle (Count *receive, Count *send)
+{
+  uint64_t n = MIN (receive->receives, send->sends);
+
+  receive->receives -= n;
+  send->sends -= n;
+}
+
+/* One with wildcards takes from those of the group [first, end) that it
+ * accepts; when it names a source, these stand around it. */
+static void
+settle_wild (Count *counts, uint32_t wanted, uint32_t first, uint32_t end)
+{
+  const Channel *channel = &counts[wanted].channel;
+
+  if (channel->source != TOPO_NONE) {
+    uint32_t from = wanted, to = wanted;
+
+    while (from > first && counts[from - 1].channel.source == channel->source)
+      from--;
+    while (to < end && counts[to].channel.source == channel->source)
+      to++;
+    first = from;
+    end = to;
+  }
+  for (uint32_t sent = first; sent < end && counts[wanted].receives > 0; sent++)
+    if (accepts (channel, &counts[sent].channel))
+      settle (&counts[wanted], &counts[sent]);
+}
+
+/* [first, end) share destination and communicator.  The narrower a wildcard,
+ * the earlier it takes: an exact receive its channel, then those of one
+ * source, then those of one tag, then the others.  This may, rarely, leave
+ * more than the best distribution would. */
+static void
+settle_group (Count *counts, uint32_t first, uint32_t end)
+{
+  for (uint32_t turn = 0; turn < 4; turn++)
+    for (uint32_t wanted = first; wanted < end; wanted++) {
+      if (counts[wanted].receives == 0 || wildness (&counts[wanted].channel) != turn)
+        continue;
+      if (turn == 0)
+        settle (&counts[wanted], &counts[wanted]);
+      else
+        settle_wild (counts, wanted, first, end);
+    }
+}
+
+/* Sends and receives that are left over when all have been counted. */
+static void
+count_unmatched (GHashTable *channels, uint64_t *sends, uint64_t *receives)
+{
+  g_autofree Count *counts = g_new (Count, g_hash_table_size (channels));
+  uint32_t n = 0;
+  GHashTableIter iter;
+  gpointer count;
+
+  g_hash_table_iter_init (&iter, channels);
+  while (g_hash_table_iter_next (&iter, &count, NULL))
+    counts[n++] = *(const Count *) count;
+  if (n > 1)
+    qsort (counts, n, sizeof *counts, compare_counts);
+  *sends = *receives = 0;
+  for (uint32_t first = 0, end; first < n; first = end) {
+    const Channel *channel = &counts[first].channel;
+
+    for (end = first + 1; end < n && counts[end].channel.destination == channel->destination &&
+                          counts[end].channel.comm == channel->comm;)
+      end++;
+    settle_group (counts, first, end);
+  }
+  for (uint32_t channel = 0; channel < n; channel++) {
+    *sends += counts[channel].sends;
+    *receives +=
+        counts[channel].receives - MIN (counts[channel].receives, counts[channel].cancelled);
+  }
+}
+
+/* --- The walk --- */
+
+/* Of one kind, so that progress also shows within one long rank. */
+#define OPERATIONS_PER_REPORT 65536
 
 /* A persistent request or, when matching, any receive: what CANCEL and START
  * need to know of it. */
 typedef struct {
-  SimChannel channel;
+  Channel channel;
   uint64_t bytes;
   bool is_send, is_real; /* real: its peer is not PROC_NULL */
 } Request;
 
 typedef struct {
   TraceCursor *cursor; /* NULL: not begun, or done */
-  TraceMap handles;    /* request handle -> index into requests */
-  TraceMap sequences;  /* communicator -> collectives so far */
+  BaseMap handles;     /* request handle -> index into requests */
+  BaseMap sequences;   /* communicator -> collectives so far */
   GArray *requests;    /* (element-type Request); NULL when there are none */
   bool done;
   bool waits; /* for other members to make a communicator */
@@ -42,13 +206,13 @@ typedef struct {
   SimCensusScope scope;
   SimCensusMessage message;
   void *message_data;
-  TraceProgress progress; /* NULL: nobody asks */
+  TraceProgress progress; /* NULL: not wanted */
   void *progress_data;
   uint32_t n_done; /* ranks */
   SimCensus *census;
   TraceComms *comms;
   SimAgreement *agreement; /* NULL: collectives are only counted */
-  SimChannels *channels;   /* NULL: no matching */
+  GHashTable *channels;    /* set of Count by channel; NULL: no matching */
   Walk *walks;             /* [n_ranks] */
   uint32_t n_ranks;
 } Walker;
@@ -108,11 +272,11 @@ make_send (const Walker *walker, uint32_t rank, const TraceOp *op, Request *requ
     return FALSE;
   }
   request->is_real = true;
-  request->channel = (SimChannel){ comm, rank, peer, op->tag };
+  request->channel = (Channel){ comm, rank, peer, op->tag };
   return TRUE;
 }
 
-/* A wildcard of which the trace says whom it got is no wildcard. */
+/* A wildcard whose source the trace has is no wildcard. */
 static gboolean
 make_receive (const Walker *walker, uint32_t rank, const TraceOp *op, Request *request,
               GError **error)
@@ -130,12 +294,12 @@ make_receive (const Walker *walker, uint32_t rank, const TraceOp *op, Request *r
       !find_peer (walker, rank, comm, source, &peer, error))
     return FALSE;
   request->is_real = true;
-  request->channel = (SimChannel){ comm, peer, rank, both ? op->recv_tag : op->tag };
+  request->channel = (Channel){ comm, peer, rank, both ? op->recv_tag : op->tag };
   return TRUE;
 }
 
 static void
-tell (const Walker *walker, uint32_t source, uint32_t destination, uint64_t bytes, bool direct)
+report (const Walker *walker, uint32_t source, uint32_t destination, uint64_t bytes, bool direct)
 {
   if (walker->message != NULL)
     walker->message (walker->message_data, source, destination, bytes, direct);
@@ -151,28 +315,29 @@ count_request (const Walker *walker, const Request *request)
   if (request->is_send) {
     census->sends++;
     census->send_bytes += request->bytes;
-    tell (walker, request->channel.source, request->channel.destination, request->bytes, false);
-  } else
+    report (walker, request->channel.source, request->channel.destination, request->bytes, false);
+  } else {
     census->receives++;
+  }
   if (walker->channels == NULL)
     return;
   if (request->is_send)
-    sim_channels_send (walker->channels, request->channel);
+    count_of (walker->channels, request->channel)->sends++;
   else
-    sim_channels_receive (walker->channels, request->channel);
+    count_of (walker->channels, request->channel)->receives++;
 }
 
 /* Handles are used again and again, so their places are too. */
 static void
 remember (Walk *walk, uint32_t handle, const Request *request)
 {
-  TraceMapEntry *entry;
+  BaseMapEntry *entry;
 
   if (handle == TRACE_REQUEST_NULL || handle == UINT32_MAX)
     return;
   if (walk->requests == NULL)
     walk->requests = g_array_new (FALSE, FALSE, sizeof (Request));
-  entry = trace_map_add (&walk->handles, handle, UINT32_MAX);
+  entry = base_map_add (&walk->handles, handle, UINT32_MAX);
   if (entry->value[0] == UINT32_MAX) {
     entry->value[0] = walk->requests->len;
     g_array_set_size (walk->requests, walk->requests->len + 1);
@@ -183,7 +348,7 @@ remember (Walk *walk, uint32_t handle, const Request *request)
 static const Request *
 recall (const Walk *walk, uint32_t handle)
 {
-  const TraceMapEntry *entry = trace_map_find (&walk->handles, handle);
+  const BaseMapEntry *entry = base_map_find (&walk->handles, handle);
 
   return entry == NULL ? NULL : &g_array_index (walk->requests, Request, entry->value[0]);
 }
@@ -252,7 +417,7 @@ walk_cancel (Walker *walker, uint32_t rank, const TraceOp *op, G_GNUC_UNUSED GEr
     const Request *request = recall (&walker->walks[rank], op->requests[i]);
 
     if (request != NULL && request->is_real && !request->is_send)
-      sim_channels_cancel (walker->channels, request->channel);
+      count_of (walker->channels, request->channel)->cancelled++;
   }
   return TRUE;
 }
@@ -297,39 +462,14 @@ check_collective (const TraceOp *op, uint32_t size, GError **error)
   return FALSE;
 }
 
-static void
-tell_steps (const Walker *walker, uint32_t rank, uint32_t comm, const SimCollective *collective)
-{
-  for (uint32_t step_index = 0; step_index < collective->n_steps; step_index++) {
-    SimStep step = sim_collective_step (collective, step_index);
-
-    if (step.send_to != TOPO_NONE)
-      tell (walker, rank, trace_comms_world_rank (walker->comms, comm, step.send_to, rank),
-            step.send_bytes, false);
-  }
-}
-
-/* Nothing is sent to those who get nothing. */
-static void
-tell_direct (const Walker *walker, uint32_t rank, uint32_t comm, const SimCollective *collective)
-{
-  for (uint32_t i = 0; i + 1 < collective->n_ranks; i++) {
-    uint64_t bytes;
-    uint32_t peer = sim_collective_direct (collective, i, &bytes);
-
-    if (bytes > 0)
-      tell (walker, rank, trace_comms_world_rank (walker->comms, comm, peer, rank), bytes, true);
-  }
-}
-
 static gboolean
 enter_collective (Walker *walker, uint32_t rank, uint32_t comm, const TraceOp *op, GError **error)
 {
-  TraceMap *sequences = &walker->walks[rank].sequences;
+  BaseMap *sequences = &walker->walks[rank].sequences;
 
   return walker->agreement == NULL ||
          sim_agreement_enter (walker->agreement, rank, comm,
-                              trace_map_add (sequences, comm, 0)->value[0]++, op, error);
+                              base_map_add (sequences, comm, 0)->value[0]++, op, error);
 }
 
 static gboolean
@@ -348,10 +488,22 @@ walk_collective (Walker *walker, uint32_t rank, const TraceOp *op, GError **erro
   sim_collective_init (&collective, walker->machine, op, trace_comms_size (walker->comms, comm),
                        trace_comms_rank (walker->comms, comm, rank),
                        trace_comms_is_world (walker->comms, comm));
-  if (collective.method == SIM_COLLECTIVE_STEPS)
-    tell_steps (walker, rank, comm, &collective);
-  else if (collective.method == SIM_COLLECTIVE_DIRECT)
-    tell_direct (walker, rank, comm, &collective);
+  for (uint32_t at = 0; collective.method == SIM_COLLECTIVE_STEPS && at < collective.n_steps;
+       at++) {
+    SimStep step = sim_collective_step (&collective, at);
+
+    if (step.send_to != TOPO_NONE)
+      report (walker, rank, trace_comms_world_rank (walker->comms, comm, step.send_to, rank),
+              step.send_bytes, false);
+  }
+  for (uint32_t at = 0; collective.method == SIM_COLLECTIVE_DIRECT && at + 1 < collective.n_ranks;
+       at++) {
+    uint64_t bytes;
+    uint32_t peer = sim_collective_direct (&collective, at, &bytes);
+
+    if (bytes > 0)
+      report (walker, rank, trace_comms_world_rank (walker->comms, comm, peer, rank), bytes, true);
+  }
   return TRUE;
 }
 
@@ -384,9 +536,9 @@ walk_access (Walker *walker, uint32_t rank, const TraceOp *op, GError **error)
     return FALSE;
   }
   if (op->kind != TRACE_OP_GET)
-    tell (walker, rank, target, known_bytes (op->bytes), false);
+    report (walker, rank, target, known_bytes (op->bytes), false);
   if (op->kind != TRACE_OP_PUT)
-    tell (walker, target, rank, known_bytes (op->recv_bytes), false);
+    report (walker, target, rank, known_bytes (op->recv_bytes), false);
   return TRUE;
 }
 
@@ -402,8 +554,8 @@ walk_synchronize (Walker *walker, uint32_t rank, const TraceOp *op, GError **err
       !check_neighbors (op->values, op->n_values, trace_comms_size (walker->comms, comm), error))
     return FALSE;
   for (uint32_t i = 0; i < op->n_values; i++)
-    tell (walker, rank,
-          trace_comms_world_rank (walker->comms, comm, (uint32_t) op->values[i], rank), 0, false);
+    report (walker, rank,
+            trace_comms_world_rank (walker->comms, comm, (uint32_t) op->values[i], rank), 0, false);
   return TRUE;
 }
 
@@ -435,14 +587,14 @@ walk_comm_define (Walker *walker, uint32_t rank, const TraceOp *op, GError **err
 static gboolean
 walk_comm_free (Walker *walker, uint32_t rank, const TraceOp *op, G_GNUC_UNUSED GError **error)
 {
-  TraceMap *sequences = &walker->walks[rank].sequences;
+  BaseMap *sequences = &walker->walks[rank].sequences;
   uint32_t comm = trace_comms_resolve (walker->comms, rank, op->comm);
 
   /* Numbers of communicators come again as in op_comm_free() of replay_ops.c. */
-  if (comm != TRACE_COMMS_NULL && comm != TRACE_COMMS_WORLD && trace_map_find (sequences, comm) &&
+  if (comm != TRACE_COMMS_NULL && comm != TRACE_COMMS_WORLD && base_map_find (sequences, comm) &&
       !trace_comms_is_defined (walker->comms, comm) &&
       !trace_comms_has_window (walker->comms, rank, comm))
-    trace_map_remove (sequences, trace_map_find (sequences, comm));
+    base_map_remove (sequences, base_map_find (sequences, comm));
   trace_comms_release (walker->comms, rank, op->comm);
   return TRUE;
 }
@@ -453,7 +605,7 @@ walk_group (Walker *walker, uint32_t rank, const TraceOp *op, GError **error)
   return trace_comms_group (walker->comms, rank, op, error);
 }
 
-/* What it moves nobody knows: no matter to those who only count calls. */
+/* Its bytes are unknown, which does not matter when only calls are counted. */
 static gboolean
 walk_unsupported (Walker *walker, G_GNUC_UNUSED uint32_t rank, const TraceOp *op, GError **error)
 {
@@ -523,9 +675,9 @@ static const Visit visits[TRACE_N_OPS] = {
   [TRACE_OP_UNSUPPORTED] = walk_unsupported,
 };
 
-/* The share of the ranks that are done: how long a stream is, nobody knows. */
+/* The share of the ranks that are done: the length of a stream is unknown. */
 static void
-tell_progress (const Walker *walker)
+report_progress (const Walker *walker)
 {
   if (walker->progress != NULL)
     walker->progress (walker->progress_data, walker->n_done / (double) walker->n_ranks);
@@ -536,8 +688,8 @@ walk_operation (Walker *walker, uint32_t rank, const TraceOp *op, GError **error
 {
   GError *trouble = NULL;
 
-  if (++walker->census->calls[op->kind] % OPERATIONS_PER_TELLING == 0)
-    tell_progress (walker);
+  if (++walker->census->calls[op->kind] % OPERATIONS_PER_REPORT == 0)
+    report_progress (walker);
   walker->census->operations += op->kind != TRACE_OP_COMPUTE;
   if (visits[op->kind] == NULL || visits[op->kind](walker, rank, op, &trouble))
     return TRUE;
@@ -553,8 +705,8 @@ walk_end (Walk *walk)
 {
   g_clear_pointer (&walk->cursor, trace_cursor_free);
   g_clear_pointer (&walk->requests, g_array_unref);
-  trace_map_clear (&walk->handles);
-  trace_map_clear (&walk->sequences);
+  base_map_clear (&walk->handles);
+  base_map_clear (&walk->sequences);
   walk->done = true;
 }
 
@@ -576,7 +728,7 @@ walk_rank (Walker *walker, uint32_t rank, GError **error)
     case TRACE_NEXT_END:
       walk_end (walk);
       walker->n_done++;
-      tell_progress (walker);
+      report_progress (walker);
       return TRUE;
     case TRACE_NEXT_OPERATION:
       if (!walk_operation (walker, rank, &op, error))
@@ -586,24 +738,22 @@ walk_rank (Walker *walker, uint32_t rank, GError **error)
   return TRUE;
 }
 
-/* One turn of every rank that can go on; *n_walked says how many could. */
+/* Every rank that can go on has a turn, until none can. */
 static gboolean
-walk_round (Walker *walker, uint32_t *n_walked, GError **error)
+walk_all (Walker *walker, GError **error)
 {
-  *n_walked = 0;
-  for (uint32_t rank = 0; rank < walker->n_ranks; rank++) {
-    if (walker->walks[rank].done || walker->walks[rank].waits)
-      continue;
-    if (!walk_rank (walker, rank, error))
-      return FALSE;
-    ++*n_walked;
-  }
-  return TRUE;
-}
+  uint32_t n_walked;
 
-static gboolean
-check_all_done (const Walker *walker, GError **error)
-{
+  do {
+    n_walked = 0;
+    for (uint32_t rank = 0; rank < walker->n_ranks; rank++) {
+      if (walker->walks[rank].done || walker->walks[rank].waits)
+        continue;
+      if (!walk_rank (walker, rank, error))
+        return FALSE;
+      n_walked++;
+    }
+  } while (n_walked > 0);
   for (uint32_t rank = 0; rank < walker->n_ranks; rank++)
     if (!walker->walks[rank].done) {
       g_set_error (error, SIM_ERROR, SIM_ERROR_DEADLOCK,
@@ -612,18 +762,6 @@ check_all_done (const Walker *walker, GError **error)
       return FALSE;
     }
   return TRUE;
-}
-
-static gboolean
-walk_all (Walker *walker, GError **error)
-{
-  uint32_t n_walked;
-
-  do
-    if (!walk_round (walker, &n_walked, error))
-      return FALSE;
-  while (n_walked > 0);
-  return check_all_done (walker, error);
 }
 
 gboolean
@@ -649,16 +787,16 @@ sim_census (Trace *trace, const TopoMachine *machine, SimCensusScope scope, bool
   walker.comms = trace_comms_new (walker.n_ranks);
   if (scope & SIM_CENSUS_COLLECTIVES)
     walker.agreement = sim_agreement_new (trace, walker.comms);
-  walker.channels = match ? sim_channels_new () : NULL;
+  walker.channels = match ? g_hash_table_new_full (count_hash, count_equal, g_free, NULL) : NULL;
   walker.walks = g_new0 (Walk, walker.n_ranks);
   walked = walk_all (&walker, error);
   census->communicators = trace_comms_created (walker.comms);
   if (walked && match)
-    sim_channels_unmatched (walker.channels, &census->unmatched_sends, &census->unmatched_receives);
+    count_unmatched (walker.channels, &census->unmatched_sends, &census->unmatched_receives);
   for (uint32_t rank = 0; rank < walker.n_ranks; rank++)
     walk_end (&walker.walks[rank]);
   g_free (walker.walks);
-  sim_channels_free (walker.channels);
+  g_clear_pointer (&walker.channels, g_hash_table_unref);
   sim_agreement_free (walker.agreement);
   trace_comms_free (walker.comms);
   return walked;

@@ -1,10 +1,10 @@
 /* census_test.c - what a trace contains, counted without time.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "sim/load.h"
+#include "sim/net/load.h"
 
-#include "sim/network.h"
-#include "sim/script.h"
+#include "sim/net/network.h"
+#include "sim/replay/replay_testing.h"
 
 #include <glib.h>
 #include <string.h>

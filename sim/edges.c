@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/edges.h"
 
-#include "traces/small_map.h"
+#include "base/small_map.h"
 
 #include <glib.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static Edge *
 table_place (const EdgeTable *table, uint32_t destination)
 {
   uint32_t mask = table->capacity - 1;
-  uint32_t place = trace_map_hash (destination) & mask;
+  uint32_t place = base_map_hash (destination) & mask;
 
   while (table->edges[place].destination != FREE && table->edges[place].destination != destination)
     place = (place + 1) & mask;

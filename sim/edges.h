@@ -1,4 +1,4 @@
-/* edges.h - the communication graph: who sent how much to whom.
+/* edges.h - the communication graph: messages and bytes between ranks.
  *
  * SPDX-License-Identifier: Apache-2.0
  *

@@ -10,7 +10,7 @@
 #include "routing/paths.h"
 #include "sim/counters.h"
 #include "sim/edges.h"
-#include "topology/mapping.h"
+#include "topology/mapping/mapping.h"
 
 typedef enum {
   SIM_FEATURE_MAX_DILATION,

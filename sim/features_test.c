@@ -7,7 +7,7 @@
 #include "sim/features.h"
 
 #include ".ci/test_data.h"
-#include "sim/load.h"
+#include "sim/net/load.h"
 
 #include <glib.h>
 #include <math.h>

@@ -5,11 +5,157 @@
 
 #include "sim/run.h"
 
-#include "sim/load.h"
-#include "sim/run_key.h"
+#include "sim/net/load.h"
 
 #include <string.h>
 #include <sys/resource.h>
+
+/* --- The key of a run: a hash of all its inputs --- */
+
+static void
+add_data (GChecksum *sum, const char *name, gconstpointer data, gsize n_bytes)
+{
+  /* The length keeps a value from running into the next name. */
+  g_autofree char *head = g_strdup_printf ("%s %zu\n", name, n_bytes);
+
+  g_checksum_update (sum, (const guchar *) head, -1);
+  g_checksum_update (sum, data, (gssize) n_bytes);
+}
+
+static void
+add_text (GChecksum *sum, const char *name, const char *text)
+{
+  add_data (sum, name, text, strlen (text));
+}
+
+/* The text of a machine file: its values, not its comments. */
+static void
+add_settings (GChecksum *sum, const char *name, const char *text)
+{
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  g_autoptr (GString) settings = g_string_new (NULL);
+
+  for (char **line = lines; *line != NULL; line++)
+    if (**line != '#')
+      g_string_append_printf (settings, "%s\n", *line);
+  add_text (sum, name, settings->str);
+}
+
+static void
+add_number (GChecksum *sum, const char *name, uint64_t number)
+{
+  char text[24];
+
+  g_snprintf (text, sizeof text, "%" G_GUINT64_FORMAT, number);
+  add_text (sum, name, text);
+}
+
+/* A row of numbers, the same on every machine. */
+static void
+add_row (GChecksum *sum, const uint32_t *numbers, uint32_t n)
+{
+  for (uint32_t at = 0; at < n; at++) {
+    uint32_t little = GUINT32_TO_LE (numbers[at]);
+
+    g_checksum_update (sum, (const guchar *) &little, sizeof little);
+  }
+}
+
+#define PLACE_BYTES 5 /* node, little-endian, and slot */
+
+/* The place of each rank; the name of the mapping does not count. */
+static void
+add_mapping (GChecksum *sum, const TopoMapping *mapping)
+{
+  g_autofree guchar *places = g_malloc ((gsize) mapping->n_ranks * PLACE_BYTES);
+
+  add_number (sum, "ranks", mapping->n_ranks);
+  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
+    guchar *place = &places[(gsize) rank * PLACE_BYTES];
+    uint32_t little = GUINT32_TO_LE (mapping->node[rank]);
+
+    memcpy (place, &little, sizeof little);
+    place[sizeof little] = mapping->slot[rank];
+  }
+  g_checksum_update (sum, places, (gssize) mapping->n_ranks * PLACE_BYTES);
+}
+
+/* The files that describe a fabric lie anywhere and are edited, so neither the
+ * spec nor a path identifies the machine. */
+static void
+add_fabric (GChecksum *sum, const TopoMachine *machine, const RouteForwarding *tables)
+{
+  g_autoptr (GString) parameters = g_string_new (NULL);
+  const TopoFabric *fabric = machine->fabric;
+
+  topo_parameters_print (&machine->parameters, parameters);
+  add_settings (sum, "parameters", parameters->str);
+  add_number (sum, "nodes", topo_shape_nodes (&machine->shape));
+  add_data (sum, "cores", machine->slot_core, machine->ranks_per_node);
+  add_number (sum, "devices", fabric->n_devices);
+  for (uint32_t device = 0; device < fabric->n_devices; device++) {
+    const TopoDevice *it = &fabric->devices[device];
+
+    add_row (sum, (const uint32_t[]){ it->is_switch, it->n_ports, it->node }, 3);
+  }
+  add_number (sum, "links", fabric->n_links);
+  for (uint32_t port = 0; port < fabric->n_ports; port++) {
+    const TopoPort *it = &fabric->ports[port];
+
+    if (it->peer != TOPO_NONE)
+      add_row (sum, (const uint32_t[]){ port, it->peer, it->lanes, it->speed }, 4);
+  }
+  add_data (sum, "tables", tables->out, (gsize) tables->n_switches * tables->n_destinations);
+  if (tables->vl != NULL)
+    add_data (sum, "lanes", tables->vl, (gsize) tables->n_destinations * tables->n_destinations);
+  if (machine->node == NULL)
+    return;
+  add_number (sum, "objects", machine->node->n_objects);
+  for (uint32_t object = 0; object < machine->node->n_objects; object++) {
+    const TopoObject *it = &machine->node->objects[object];
+
+    add_row (sum,
+             (const uint32_t[]){ it->kind, it->level, it->parent, it->first_core, it->n_cores,
+                                 (uint32_t) it->cache_bytes, (uint32_t) (it->cache_bytes >> 32) },
+             7);
+  }
+  add_number (sum, "adapter", machine->node->adapter);
+}
+
+char *
+sim_run_key_of_hash (const char *trace_hash, const RoutePaths *paths, const TopoMapping *mapping,
+                     const SimRunOptions *options)
+{
+  g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
+  char scale[G_ASCII_DTOSTR_BUF_SIZE];
+
+  add_text (sum, "version", PACKAGE_VERSION);
+  add_text (sum, "trace", trace_hash);
+  if (paths->tables != NULL) {
+    add_fabric (sum, paths->machine, paths->tables);
+  } else {
+    g_autofree char *text = topo_machine_print (paths->machine);
+
+    add_settings (sum, "machine", text);
+  }
+  add_mapping (sum, mapping);
+  add_number (sum, "network", options->network);
+  add_number (sum, "policy", options->policy);
+  add_text (sum, "compute_scale", g_ascii_dtostr (scale, sizeof scale, options->compute_scale));
+  add_number (sum, "seed", options->seed);
+  return g_strdup (g_checksum_get_string (sum));
+}
+
+char *
+sim_run_key (Trace *trace, const RoutePaths *paths, const TopoMapping *mapping,
+             const SimRunOptions *options, GError **error)
+{
+  const char *hash = trace_hash (trace, error);
+
+  return hash != NULL ? sim_run_key_of_hash (hash, paths, mapping, options) : NULL;
+}
+
+/* --- Packet and flow: the replay on a network --- */
 
 /* Callbacks between two looks at the wall clock, and time between two calls
  * of the progress function. */
@@ -29,8 +175,6 @@ typedef struct {
   uint64_t n_callbacks;
   int64_t progress_us; /* when the progress function was last called */
 } Job;
-
-/* -- packet and flow: the replay on a network ---------------------------- */
 
 static void
 job_running (void *client, int64_t now_ps)
@@ -93,16 +237,6 @@ network_new (Job *job, GError **error)
   return sim_packet_new (job->machine, job->mapping, options->policy, &job_client, job, error);
 }
 
-/* The record outlives the replay. */
-static void
-result_copy (SimRun *run, const SimReplayResult *result)
-{
-  run->result = *result;
-  run->result.ranks = g_new (SimRankTimes, result->n_ranks);
-  memcpy (run->result.ranks, result->ranks, result->n_ranks * sizeof (SimRankTimes));
-  run->result.warnings = g_ptr_array_ref (result->warnings);
-}
-
 static gboolean
 replay_once (Job *job, bool recorded_sources, GError **error)
 {
@@ -119,7 +253,11 @@ replay_once (Job *job, bool recorded_sources, GError **error)
   network = network_new (job, error);
   done = network != NULL && sim_replay_run (job->replay, network, error);
   if (done) {
-    result_copy (job->run, sim_replay_result (job->replay));
+    /* The record outlives the replay. */
+    job->run->result = *sim_replay_result (job->replay);
+    job->run->result.ranks =
+        g_memdup2 (job->run->result.ranks, job->run->result.n_ranks * sizeof (SimRankTimes));
+    g_ptr_array_ref (job->run->result.warnings);
     sim_features_compute (job->run->features, job->paths, job->mapping,
                           sim_replay_edges (job->replay), network->counters);
     job->run->counters = g_steal_pointer (&network->counters);
@@ -152,7 +290,7 @@ run_replay (Job *job, GError **error)
   return FALSE;
 }
 
-/* -- load: static paths -------------------------------------------------- */
+/* --- Load: static paths --- */
 
 static void
 job_message (void *data, uint32_t source, uint32_t destination, uint64_t bytes,
@@ -184,20 +322,6 @@ count_collectives (SimRun *run, const SimCensus *census)
     run->result.collectives += census->collectives[kind];
 }
 
-/* What a walk through the trace would tell is known. */
-static void
-load_traffic (Job *job, const SimTraffic *traffic)
-{
-  SimRun *run = job->run;
-
-  sim_traffic_load (traffic, run->counters, job->paths, job->mapping);
-  run->result.messages = traffic->messages;
-  run->result.message_bytes = traffic->bytes;
-  count_collectives (run, &traffic->census);
-  sim_features_compute_sorted (run->features, job->paths, job->mapping, traffic->edges,
-                               traffic->n_edges, run->counters);
-}
-
 static gboolean
 load_trace (Job *job, GError **error)
 {
@@ -219,6 +343,7 @@ load_trace (Job *job, GError **error)
 static gboolean
 run_load (Job *job, GError **error)
 {
+  const SimTraffic *traffic = job->options->traffic;
   SimRun *run = job->run;
 
   if (trace_ranks (job->trace) != job->mapping->n_ranks) {
@@ -230,13 +355,19 @@ run_load (Job *job, GError **error)
   run->result.n_ranks = job->mapping->n_ranks;
   run->result.ranks = g_new0 (SimRankTimes, job->mapping->n_ranks);
   run->result.warnings = g_ptr_array_new_with_free_func (g_free);
-  if (job->options->traffic == NULL)
+  if (traffic == NULL)
     return load_trace (job, error);
-  load_traffic (job, job->options->traffic);
+  /* A walk through the trace would find what `traffic` has already. */
+  sim_traffic_load (traffic, run->counters, job->paths, job->mapping);
+  run->result.messages = traffic->messages;
+  run->result.message_bytes = traffic->bytes;
+  count_collectives (run, &traffic->census);
+  sim_features_compute_sorted (run->features, job->paths, job->mapping, traffic->edges,
+                               traffic->n_edges, run->counters);
   return TRUE;
 }
 
-/* -- the record ---------------------------------------------------------- */
+/* --- The record --- */
 
 static void
 warnings_append (GPtrArray *to, const GPtrArray *from)
@@ -245,52 +376,29 @@ warnings_append (GPtrArray *to, const GPtrArray *from)
     g_ptr_array_add (to, g_strdup (g_ptr_array_index (from, i)));
 }
 
-/* Of the whole process, so the largest of all runs so far in a study. */
-static uint64_t
-peak_rss_bytes (void)
-{
-  struct rusage usage;
-
-  return getrusage (RUSAGE_SELF, &usage) == 0 ? (uint64_t) usage.ru_maxrss * 1024 : 0;
-}
-
-/* A fabric's packets go where its tables say. */
-static gboolean
-check_policy (const TopoMachine *machine, RoutePolicy policy, GError **error)
-{
-  if (machine->fabric == NULL || policy < ROUTE_POLICY_ZONE0)
-    return TRUE;
-  g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
-               "%s: routing zones are a torus's; a fabric's packets follow its forwarding tables",
-               machine->spec);
-  return FALSE;
-}
-
-static gboolean
-set_key (Job *job, GError **error)
-{
-  job->run->key = job->options->key != NULL
-                      ? g_strdup (job->options->key)
-                      : sim_run_key (job->trace, job->paths, job->mapping, job->options, error);
-  return job->run->key != NULL;
-}
-
 static gboolean
 run_job (Job *job, GError **error)
 {
-  /* Tables of a fabric may take seconds. */
-  g_autoptr (RoutePaths) own = NULL;
+  const SimRunOptions *options = job->options;
+  g_autoptr (RoutePaths) own = NULL; /* tables of a fabric may take seconds */
 
-  if (!check_policy (job->machine, job->options->policy, error))
+  if (job->machine->fabric != NULL && options->policy >= ROUTE_POLICY_ZONE0) {
+    g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
+                 "%s: routing zones are a torus's; a fabric's packets follow its forwarding tables",
+                 job->machine->spec);
     return FALSE;
-  job->paths = job->options->paths;
+  }
+  job->paths = options->paths;
   if (job->paths == NULL)
     job->paths = own = route_paths_new (job->machine, error);
-  if (job->paths == NULL || !route_paths_check (job->paths, job->mapping, error) ||
-      !set_key (job, error))
+  if (job->paths == NULL || !route_paths_check (job->paths, job->mapping, error))
     return FALSE;
-  return job->options->network == SIM_NETWORK_LOAD ? run_load (job, error)
-                                                   : run_replay (job, error);
+  job->run->key = options->key != NULL
+                      ? g_strdup (options->key)
+                      : sim_run_key (job->trace, job->paths, job->mapping, options, error);
+  if (job->run->key == NULL)
+    return FALSE;
+  return options->network == SIM_NETWORK_LOAD ? run_load (job, error) : run_replay (job, error);
 }
 
 SimRun *
@@ -302,11 +410,10 @@ sim_run (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping,
     .trace = trace, .machine = machine, .mapping = mapping, .options = options, .run = run
   };
   int64_t begin_us = g_get_monotonic_time ();
-  gboolean done;
+  struct rusage usage;
 
   run->warnings = g_ptr_array_new_with_free_func (g_free);
-  done = run_job (&job, error);
-  if (!done)
+  if (!run_job (&job, error))
     return NULL;
   topo_machine_assumptions (machine, run->warnings);
   if (machine->fabric != NULL)
@@ -314,7 +421,9 @@ sim_run (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping,
   warnings_append (run->warnings, trace_warnings (trace));
   warnings_append (run->warnings, run->result.warnings);
   run->wall_s = (double) (g_get_monotonic_time () - begin_us) / 1e6;
-  run->peak_rss_bytes = peak_rss_bytes ();
+  /* Of the whole process, so the largest of all runs so far in a study. */
+  if (getrusage (RUSAGE_SELF, &usage) == 0)
+    run->peak_rss_bytes = (uint64_t) usage.ru_maxrss * 1024;
   return g_steal_pointer (&run);
 }
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "sim/features.h"
-#include "sim/replay.h"
+#include "sim/replay/replay.h"
 #include "sim/traffic.h"
 
 typedef enum { SIM_NETWORK_PACKET, SIM_NETWORK_FLOW, SIM_NETWORK_LOAD } SimNetworkKind;
@@ -45,3 +45,12 @@ SimRun *sim_run (Trace *trace, const TopoMachine *machine, const TopoMapping *ma
                  const SimRunOptions *options, GError **error);
 void sim_run_free (SimRun *run);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (SimRun, sim_run_free)
+
+/* SHA-256 as text, the caller frees it.  The content of files counts, not
+ * their path.  Errors are those of reading the trace. */
+char *sim_run_key (Trace *trace, const RoutePaths *paths, const TopoMapping *mapping,
+                   const SimRunOptions *options, GError **error);
+
+/* The same for a trace that need not be open: `trace_hash` is its trace_hash(). */
+char *sim_run_key_of_hash (const char *trace_hash, const RoutePaths *paths,
+                           const TopoMapping *mapping, const SimRunOptions *options);

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/run.h"
 
-#include "traces/dumpi_testing.h"
+#include "traces/dumpi/dumpi_testing.h"
 #include "traces/trace_testing.h"
 
 #include <glib/gstdio.h>

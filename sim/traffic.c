@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/traffic.h"
 
-#include "traces/small_map.h"
+#include "base/small_map.h"
 
 #include <glib.h>
 
@@ -26,8 +26,8 @@ typedef struct {
 static uint32_t
 hash (uint32_t destination, uint64_t bytes, bool direct)
 {
-  return trace_map_hash (destination + trace_map_hash ((uint32_t) bytes ^ (uint32_t) (bytes >> 32) ^
-                                                       ((uint32_t) direct << 31)));
+  return base_map_hash (destination + base_map_hash ((uint32_t) bytes ^ (uint32_t) (bytes >> 32) ^
+                                                     ((uint32_t) direct << 31)));
 }
 
 /* The place of a kind, or the free place where it belongs. */

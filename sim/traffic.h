@@ -1,12 +1,12 @@
-/* traffic.h - all messages of a trace, equal ones counted: what a mapping's load is made of.
+/* traffic.h - all messages of a trace, equal ones counted.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Reading a trace takes longer than laying its messages on links.  Who tries many
- * mappings of one trace on one machine reads it once. */
+ * Reading a trace takes longer than laying its messages on links.  Many
+ * mappings of one trace on one machine need one reading. */
 #pragma once
 
-#include "sim/load.h"
+#include "sim/net/load.h"
 
 typedef struct {
   uint32_t source, destination; /* world ranks */

@@ -5,8 +5,8 @@
 
 #include "study/inputs.h"
 
-#include "study/error.h"
-#include "topology/launcher.h"
+#include "study/study_error.h"
+#include "topology/launcher/launcher.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -223,66 +223,52 @@ is_path_line (const char *line)
          g_str_has_prefix (line, "node = ");
 }
 
-static void
-add_lines (GChecksum *sum, const TopoMachine *machine)
+char *
+study_machine_hash (const TopoMachine *machine)
 {
+  g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
+
   g_autofree char *text = topo_machine_print (machine);
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
 
   for (char **line = lines; *line != NULL; line++)
     if (**line != '#' && !(machine->fabric != NULL && is_path_line (*line)))
       add_text (sum, *line);
-}
+  if (machine->fabric != NULL) {
+    const TopoFabric *fabric = machine->fabric;
+    g_autofree char *routes = g_path_get_basename (machine->routes);
 
-static void
-add_fabric (GChecksum *sum, const TopoMachine *machine)
-{
-  const TopoFabric *fabric = machine->fabric;
-  g_autofree char *routes = g_path_get_basename (machine->routes);
-
-  add_text (sum, routes);
-  add_number (sum, topo_shape_nodes (&machine->shape));
-  for (uint32_t host = 0; host < fabric->n_hosts; host++)
-    add_text (sum, fabric->hosts[host].name);
-  for (uint32_t device = 0; device < fabric->n_devices; device++) {
-    add_number (sum, fabric->devices[device].is_switch);
-    add_number (sum, fabric->devices[device].n_ports);
-    add_number (sum, fabric->devices[device].node);
+    add_text (sum, routes);
+    add_number (sum, topo_shape_nodes (&machine->shape));
+    for (uint32_t host = 0; host < fabric->n_hosts; host++)
+      add_text (sum, fabric->hosts[host].name);
+    for (uint32_t device = 0; device < fabric->n_devices; device++) {
+      add_number (sum, fabric->devices[device].is_switch);
+      add_number (sum, fabric->devices[device].n_ports);
+      add_number (sum, fabric->devices[device].node);
+    }
+    for (uint32_t port = 0; port < fabric->n_ports; port++) {
+      add_number (sum, fabric->ports[port].peer);
+      add_number (sum, fabric->ports[port].lanes);
+      add_number (sum, fabric->ports[port].speed);
+    }
   }
-  for (uint32_t port = 0; port < fabric->n_ports; port++) {
-    add_number (sum, fabric->ports[port].peer);
-    add_number (sum, fabric->ports[port].lanes);
-    add_number (sum, fabric->ports[port].speed);
+  if (machine->node != NULL) {
+    const TopoNode *node = machine->node;
+
+    add_number (sum, node->adapter);
+    for (uint32_t object = 0; object < node->n_objects; object++) {
+      const TopoObject *it = &node->objects[object];
+
+      add_number (sum, it->kind);
+      add_number (sum, it->level);
+      add_number (sum, it->parent);
+      add_number (sum, it->first_core);
+      add_number (sum, it->n_cores);
+      add_number (sum, (uint32_t) it->cache_bytes);
+      add_number (sum, (uint32_t) (it->cache_bytes >> 32));
+    }
   }
-}
-
-static void
-add_node (GChecksum *sum, const TopoNode *node)
-{
-  add_number (sum, node->adapter);
-  for (uint32_t object = 0; object < node->n_objects; object++) {
-    const TopoObject *it = &node->objects[object];
-
-    add_number (sum, it->kind);
-    add_number (sum, it->level);
-    add_number (sum, it->parent);
-    add_number (sum, it->first_core);
-    add_number (sum, it->n_cores);
-    add_number (sum, (uint32_t) it->cache_bytes);
-    add_number (sum, (uint32_t) (it->cache_bytes >> 32));
-  }
-}
-
-char *
-study_machine_hash (const TopoMachine *machine)
-{
-  g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
-
-  add_lines (sum, machine);
-  if (machine->fabric != NULL)
-    add_fabric (sum, machine);
-  if (machine->node != NULL)
-    add_node (sum, machine->node);
   return g_strdup (g_checksum_get_string (sum));
 }
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "topology/mapping.h"
+#include "topology/mapping/mapping.h"
 
 /* All but spec may be left out. */
 typedef struct {

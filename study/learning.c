@@ -1,11 +1,11 @@
-/* learning.c - see learning.h.
+/* learning.c - a store's runs as a table to learn from.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
 #include "study/learning.h"
 
-#include "study/row_fields.h"
+#include "study/store/row_fields.h"
 
 #include <math.h>
 #include <string.h>
@@ -50,7 +50,7 @@ learning_clear (Learning *learning)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Learning, learning_clear)
 
-/* -- which runs ---------------------------------------------------------- */
+/* --- Which runs --- */
 
 static gboolean
 is_wanted (const char *wanted, const char *text)
@@ -71,22 +71,16 @@ is_same_run (const StudyLearningRuns *runs)
   return runs->network == NULL && runs->routing == NULL && runs->grain == NULL;
 }
 
-/* What twins share.  A machine is known by its text: a fabric with deterministic routing is
- * another one for the store, but the same to people. */
-static char *
-run_identity (const StudyRow *row)
-{
-  char scale[G_ASCII_DTOSTR_BUF_SIZE];
-
-  return g_strdup_printf (
-      "%s\n%s\n%s\n%s\n%" G_GUINT64_FORMAT "\n%u", row->trace_hash, row->machine, row->mapping_hash,
-      g_ascii_dtostr (scale, sizeof scale, row->compute_scale), row->seed, row->repetition);
-}
-
 static Twins *
 find_twins (Learning *learning, const StudyRow *row)
 {
-  g_autofree char *identity = run_identity (row);
+  /* What twins share.  A machine is known by its text: a fabric with deterministic routing is
+   * another one for the store, but the same to people. */
+  char scale[G_ASCII_DTOSTR_BUF_SIZE];
+
+  g_autofree char *identity = g_strdup_printf (
+      "%s\n%s\n%s\n%s\n%" G_GUINT64_FORMAT "\n%u", row->trace_hash, row->machine, row->mapping_hash,
+      g_ascii_dtostr (scale, sizeof scale, row->compute_scale), row->seed, row->repetition);
   Twins *twins = g_hash_table_lookup (learning->of_run, identity);
 
   if (twins != NULL)
@@ -126,7 +120,7 @@ sort_row (Learning *learning, const StudyRow *row)
   add_once (twins->observed, row);
 }
 
-/* -- pairs --------------------------------------------------------------- */
+/* --- Pairs --- */
 
 /* What tells two of the runs apart, as an option would: "network=packet or network=flow". */
 static char *
@@ -166,10 +160,14 @@ only_run (const Learning *learning, const GPtrArray *runs, const char *role, GEr
   return NULL;
 }
 
-/* A run that tells no time only stands for those that nothing else was observed of. */
-static void
-prefer_timed (GPtrArray *runs)
+static gboolean
+pair_up (Learning *learning, Twins *twins, GError **error)
 {
+  GError *trouble = NULL;
+  Pair pair;
+
+  /* A run that tells no time only stands for those that nothing else was observed of. */
+  GPtrArray *runs = twins->observed;
   gboolean any = FALSE;
 
   for (guint at = 0; at < runs->len; at++)
@@ -177,15 +175,6 @@ prefer_timed (GPtrArray *runs)
   for (guint at = runs->len; any && at-- > 0;)
     if (isnan (((const StudyRow *) g_ptr_array_index (runs, at))->time_s))
       g_ptr_array_remove_index (runs, at);
-}
-
-static gboolean
-pair_up (Learning *learning, Twins *twins, GError **error)
-{
-  GError *trouble = NULL;
-  Pair pair;
-
-  prefer_timed (twins->observed);
   pair.observed = only_run (learning, twins->observed, "observed", &trouble);
   pair.features =
       is_same_run (&learning->learning->features)
@@ -220,7 +209,7 @@ check_pairs (const Learning *learning, GError **error)
   return FALSE;
 }
 
-/* -- the table ----------------------------------------------------------- */
+/* --- The table --- */
 
 static gboolean
 is_feature (const StudyField *field)
@@ -235,72 +224,14 @@ pair_row (const Pair *pair, const StudyField *field)
   return is_feature (field) ? pair->features : pair->observed;
 }
 
-static const char *
-unit_of (const StudyField *field)
-{
-  if (is_feature (field))
-    return sim_feature_unit (
-        (SimFeature) ((field->offset - G_STRUCT_OFFSET (StudyRow, features)) / sizeof (double)));
-  if (field->kind == STUDY_FIELD_REAL && strstr (field->name, "_s") != NULL)
-    return field->offset == G_STRUCT_OFFSET (StudyRow, compute_scale) ? NULL : "s";
-  return g_str_has_suffix (field->name, "_bytes") ? "bytes" : NULL;
-}
-
-static double
-field_number (const StudyRow *row, const StudyField *field)
-{
-  if (!study_row_knows (row, field))
-    return (double) NAN;
-  return field->kind == STUDY_FIELD_REAL ? *(double *) study_row_at (row, field)
-                                         : (double) study_row_integer (row, field);
-}
-
-static void
-add_numbers (PredictTable *table, const Learning *learning, guint column)
-{
-  const StudyField *field = study_row_field (column);
-  double *numbers = g_new (double, table->n_rows);
-
-  for (guint at = 0; at < learning->pairs->len; at++)
-    numbers[at] =
-        field_number (pair_row (&g_array_index (learning->pairs, Pair, at), field), field);
-  predict_table_take_numbers (table, field->name, unit_of (field), numbers);
-}
-
-static void
-add_texts (PredictTable *table, const Learning *learning, guint column)
-{
-  const StudyField *field = study_row_field (column);
-  g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
-
-  for (guint at = 0; at < learning->pairs->len; at++)
-    g_ptr_array_add (
-        texts, study_row_column_text (pair_row (&g_array_index (learning->pairs, Pair, at), field),
-                                      column));
-  predict_table_add_texts (table, field->name, (const char *const *) texts->pdata);
-}
-
-static PredictTable *
-make_table (const Learning *learning)
-{
-  PredictTable *table = predict_table_new (learning->source, learning->pairs->len);
-
-  for (guint column = 0; column < study_row_n_columns (FALSE); column++)
-    if (study_row_column_is_number (column))
-      add_numbers (table, learning, column);
-    else
-      add_texts (table, learning, column);
-  return table;
-}
-
 PredictTable *
-study_learning_table (StudyStore *store, const StudyLearning *choice, guint *n_left_out,
-                      GError **error)
+study_learning_table (StudyStore *store, GPtrArray *rows, const StudyLearning *choice,
+                      guint *n_left_out, GError **error)
 {
   g_auto (Learning) learning = {
     .source = study_store_path (store),
     .learning = choice,
-    .rows = study_store_rows (store, FALSE, error),
+    .rows = rows != NULL ? g_ptr_array_ref (rows) : study_store_rows (store, FALSE, error),
     .order = g_ptr_array_new (),
     .of_run = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, twins_free),
     .pairs = g_array_new (FALSE, FALSE, sizeof (Pair)),
@@ -316,5 +247,27 @@ study_learning_table (StudyStore *store, const StudyLearning *choice, guint *n_l
   if (!check_pairs (&learning, error))
     return NULL;
   *n_left_out = learning.n_left_out;
-  return make_table (&learning);
+
+  PredictTable *table = predict_table_new (learning.source, learning.pairs->len);
+
+  for (guint column = 0; column < study_row_n_columns (FALSE); column++)
+    if (study_row_column_is_number (column)) {
+      const StudyField *field = study_row_field (column);
+      double *numbers = g_new (double, table->n_rows);
+
+      for (guint at = 0; at < learning.pairs->len; at++)
+        numbers[at] =
+            study_row_number (pair_row (&g_array_index (learning.pairs, Pair, at), field), field);
+      predict_table_take_numbers (table, field->name, field->unit, numbers);
+    } else {
+      const StudyField *field = study_row_field (column);
+      g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
+
+      for (guint at = 0; at < learning.pairs->len; at++)
+        g_ptr_array_add (texts,
+                         study_row_column_text (
+                             pair_row (&g_array_index (learning.pairs, Pair, at), field), column));
+      predict_table_add_texts (table, field->name, (const char *const *) texts->pdata);
+    }
+  return table;
 }

@@ -7,8 +7,8 @@
  * placement under `load`, which takes milliseconds. */
 #pragma once
 
-#include "predictors/table.h"
-#include "study/store.h"
+#include "predictors/table/table.h"
+#include "study/store/store.h"
 
 /* Which runs of a store: texts as its rows have them, NULL for any. */
 typedef struct {
@@ -28,5 +28,6 @@ typedef struct {
  * or "".  Runs without such a run are left out and counted in *n_left_out.  NULL and *error when
  * nothing is left, or when several runs match that the choice does not tell apart (what would is
  * named). */
-PredictTable *study_learning_table (StudyStore *store, const StudyLearning *learning,
-                                    guint *n_left_out, GError **error);
+PredictTable *
+study_learning_table (StudyStore *store, GPtrArray *rows, const StudyLearning *learning,
+                      guint *n_left_out, GError **error);

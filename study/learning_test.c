@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/feature_sets.h"
-#include "study/error.h"
+#include "predictors/model/feature_sets.h"
+#include "study/study_error.h"
 #include "study/learning.h"
-#include "study/store_fixture.h"
+#include "study/store/store_fixture.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ table_of (Study *study, const StudyLearning *learning, guint *n_left_out, GError
 
   g_assert_true (study_store_set_plan (study->store, "little", "", rows, study->rows->len, NULL));
   g_assert_true (study_store_put_all (study->store, rows, study->rows->len, NULL));
-  return study_learning_table (study->store, learning, n_left_out, error);
+  return study_learning_table (study->store, NULL, learning, n_left_out, error);
 }
 
 /* "0:0 0; 2:2 1": key, time and max_bytes of each row, and how many were left out. */

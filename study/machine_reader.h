@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "study/store.h"
+#include "study/store/store.h"
 
 /* Whoever wants the machine of a row: borrowed until the next call; NULL without an error
  * when it is not kept. */

@@ -6,7 +6,7 @@
 #include "study/ranking.h"
 
 #include "base/words.h"
-#include "study/error.h"
+#include "study/study_error.h"
 #include "study/inputs.h"
 
 #include <math.h>
@@ -36,7 +36,9 @@ typedef struct {
   void *data;
 } Machines;
 
-/* -- columns ------------------------------------------------------------- */
+/* --- Columns --- */
+
+static void case_free (StudyCase *study_case);
 
 static guint
 column_find (const char *name)
@@ -79,7 +81,7 @@ row_value (const StudyRow *row, guint column)
   return text == NULL || *text == '\0' ? (double) NAN : g_ascii_strtod (text, NULL);
 }
 
-/* -- cases --------------------------------------------------------------- */
+/* --- Cases --- */
 
 /* What rows of one case share; `separator` keeps the parts apart. */
 static char *
@@ -150,7 +152,7 @@ builder_free (gpointer data)
 
   g_ptr_array_unref (builder->groups);
   g_hash_table_unref (builder->of_mapping);
-  study_case_free (builder->result);
+  case_free (builder->result);
   g_free (builder);
 }
 
@@ -177,7 +179,7 @@ builder_add (Builder *builder, const StudyRow *row, double value)
   g_array_append_val (group->values, value);
 }
 
-/* -- ranking ------------------------------------------------------------- */
+/* --- Ranking --- */
 
 static int
 compare_doubles (gconstpointer left, gconstpointer right)
@@ -207,30 +209,6 @@ compare_ranked (gconstpointer left, gconstpointer right)
                           &((const StudyRanked *) right)->value);
 }
 
-/* 1, 1, 3: those who share a place take up the next ones. */
-static void
-places_give (GArray *ranked, double tie)
-{
-  double best = 0;
-  guint place = 0;
-
-  for (guint i = 0; i < ranked->len; i++) {
-    StudyRanked *it = &g_array_index (ranked, StudyRanked, i);
-
-    if (place == 0 || it->value - best > tie * fabs (best)) {
-      place = i + 1;
-      best = it->value;
-    }
-    it->place = place;
-  }
-}
-
-static double
-gain_over (double reference, double value)
-{
-  return reference == value ? 1 : reference / value;
-}
-
 /* study_mapping_hash() of the default of a row's machine; NULL: not known, as when the files of
  * a fabric have changed since. */
 static char *
@@ -244,27 +222,20 @@ default_hash (const StudyRow *row, const Machines *machines)
   return mapping != NULL ? study_mapping_hash (mapping) : NULL;
 }
 
-/* The first row on the machine that was asked for; NULL: there is no row.  A rankfile has a
- * machine of its own, which has all cores as slots: never fewer, and mostly more. */
-static const StudyRow *
-row_of_machine (const GPtrArray *groups)
-{
-  const StudyRow *fewest = NULL;
-
-  for (guint i = 0; i < groups->len; i++) {
-    const StudyRow *row = ((const Group *) g_ptr_array_index (groups, i))->row;
-
-    if (fewest == NULL || row->ranks_per_node < fewest->ranks_per_node)
-      fewest = row;
-  }
-  return fewest;
-}
-
 /* How the mapping is called that is the default under another name; NULL: there is none. */
 static const char *
 default_by_places (const GPtrArray *groups, const Machines *machines)
 {
-  const StudyRow *asked = row_of_machine (groups);
+  const StudyRow *asked = NULL; /* the first row on the machine of the study; NULL: no row */
+
+  /* A rankfile has a machine of its own with all cores as slots: never fewer, and mostly more. */
+  for (guint i = 0; i < groups->len; i++) {
+    const StudyRow *row = ((const Group *) g_ptr_array_index (groups, i))->row;
+
+    if (asked == NULL || row->ranks_per_node < asked->ranks_per_node)
+      asked = row;
+  }
+
   g_autofree char *hash = asked != NULL ? default_hash (asked, machines) : NULL;
 
   for (guint i = 0; hash != NULL && i < groups->len; i++) {
@@ -300,16 +271,29 @@ builder_finish (Builder *builder, double tie, const Machines *machines)
   for (guint i = 0; i < result->ranked->len; i++) {
     StudyRanked *it = &g_array_index (result->ranked, StudyRanked, i);
 
-    it->gain = gain_over (reference, it->value);
+    it->gain = reference == it->value ? 1 : reference / it->value;
   }
   g_array_sort (result->ranked, compare_ranked);
-  places_give (result->ranked, tie);
+
+  /* 1, 1, 3: those who share a place take up the next ones. */
+  double best = 0;
+  guint place = 0;
+
+  for (guint i = 0; i < result->ranked->len; i++) {
+    StudyRanked *it = &g_array_index (result->ranked, StudyRanked, i);
+
+    if (place == 0 || it->value - best > tie * fabs (best)) {
+      place = i + 1;
+      best = it->value;
+    }
+    it->place = place;
+  }
   result->default_mapping = g_strdup (builder->default_one);
   return result;
 }
 
-void
-study_case_free (StudyCase *study_case)
+static void
+case_free (StudyCase *study_case)
 {
   if (study_case == NULL)
     return;
@@ -317,12 +301,6 @@ study_case_free (StudyCase *study_case)
   g_free (study_case->default_mapping);
   g_array_unref (study_case->ranked);
   g_free (study_case);
-}
-
-static void
-case_free (gpointer data)
-{
-  study_case_free (data);
 }
 
 /* What a case with this row is ranked by. */
@@ -341,7 +319,7 @@ cases_new (const GPtrArray *rows, const char *column, const double *values, doub
 {
   g_autoptr (GPtrArray) builders = g_ptr_array_new_with_free_func (builder_free);
   g_autoptr (GHashTable) of_key = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  GPtrArray *cases = g_ptr_array_new_with_free_func (case_free);
+  GPtrArray *cases = g_ptr_array_new_with_free_func ((GDestroyNotify) case_free);
 
   g_assert (tie >= 0);
   for (guint i = 0; i < rows->len; i++) {

@@ -28,8 +28,6 @@ typedef struct {
   char *default_mapping; /* how the machine's default is called here; NULL: not in the study */
 } StudyCase;
 
-void study_case_free (StudyCase *study_case);
-
 /* (element-type StudyCase), in the order of the rows, which it borrows.  column
  * NULL: time_s, and max_bytes for networks without time.  Values closer than
  * tie (relative; 0: equal) to the best of a group share its place.

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "study/error.h"
+#include "study/study_error.h"
 #include "study/inputs.h"
 #include "study/ranking.h"
 

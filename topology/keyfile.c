@@ -62,28 +62,6 @@ check_lines (const char *path, const char *text, GError **error)
   return TRUE;
 }
 
-/* GLib refuses the text and does not number the line: the first one that it refuses by itself. */
-static void
-set_refused_line (const char *path, const char *text, GError **error)
-{
-  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
-  guint at = 0;
-
-  for (; lines[at] != NULL; at++) {
-    g_autoptr (GKeyFile) alone = g_key_file_new ();
-    g_autofree char *group =
-        g_strconcat (*g_strstrip (lines[at]) == '[' ? "" : "[group]\n", lines[at], NULL);
-
-    if (!g_key_file_load_from_data (alone, group, (gsize) -1, G_KEY_FILE_NONE, NULL))
-      break;
-  }
-  if (lines[at] != NULL)
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
-                 "%s:%u: no name that a group or a key can have: \"%s\"", path, at + 1, lines[at]);
-  else
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: no groups of keys", path);
-}
-
 GKeyFile *
 topo_keyfile_load (const char *path, GError **error)
 {
@@ -103,7 +81,24 @@ topo_keyfile_load (const char *path, GError **error)
   if (!check_lines (path, text, error))
     return NULL;
   if (!g_key_file_load_from_data (file, text, length, G_KEY_FILE_NONE, NULL)) {
-    set_refused_line (path, text, error);
+    /* GLib refuses the text and does not number the line: the first one that it refuses by itself. */
+    g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+    guint at = 0;
+
+    for (; lines[at] != NULL; at++) {
+      g_autoptr (GKeyFile) alone = g_key_file_new ();
+      g_autofree char *group =
+          g_strconcat (*g_strstrip (lines[at]) == '[' ? "" : "[group]\n", lines[at], NULL);
+
+      if (!g_key_file_load_from_data (alone, group, (gsize) -1, G_KEY_FILE_NONE, NULL))
+        break;
+    }
+    if (lines[at] != NULL)
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+                   "%s:%u: no name that a group or a key can have: \"%s\"", path, at + 1,
+                   lines[at]);
+    else
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: no groups of keys", path);
     return NULL;
   }
   return g_steal_pointer (&file);

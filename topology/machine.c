@@ -3,19 +3,26 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/machine.h"
 
-#include "topology/fabric_spec.h"
+#include "base/words.h"
+#include "topology/keyfile.h"
 #include "topology/machine_private.h"
+#include "topology/mapping/aggregation.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+static bool torus_is_spec (const char *spec);
+static gboolean torus_make (TopoMachine *machine, const char *spec, GError **error);
+static gboolean machine_load (TopoMachine *machine, const char *path_and_options, GError **error);
 
 #define MIDPLANE_SIZE 4 /* along A, B, C and D */
 #define RACK_NODES    1024
 
-#define MAX_FILE_BYTES (1 << 28) /* of a file that a machine from somebody else names */
+#define MAX_FILE_BYTES (1 << 28) /* of a file that an untrusted machine file names */
 #define CHUNK_BYTES    65536
 
 GQuark
@@ -25,26 +32,6 @@ topo_error_quark (void)
 }
 
 /* --- Files --- */
-
-/* SHA-256 of what an open file has; NULL and errno. */
-static char *
-hash_of_file (int fd)
-{
-  g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
-  guchar chunk[CHUNK_BYTES];
-  off_t n_bytes = 0;
-  gssize n = 1;
-
-  while (n > 0 && n_bytes <= MAX_FILE_BYTES) {
-    n = read (fd, chunk, sizeof chunk);
-    if (n > 0)
-      g_checksum_update (sum, chunk, n);
-    n_bytes += MAX (n, 0);
-  }
-  if (n_bytes > MAX_FILE_BYTES)
-    errno = EFBIG;
-  return n == 0 ? g_strdup (g_checksum_get_string (sum)) : NULL;
-}
 
 /* SHA-256 of a regular file; NULL and errno.  Nothing waits for a pipe or device. */
 static char *
@@ -58,9 +45,23 @@ hash_of_path (const char *path)
   if (fd < 0)
     return NULL;
   if (fstat (fd, &status) == 0) {
-    if (S_ISREG (status.st_mode))
-      hash = hash_of_file (fd);
-    else
+    if (S_ISREG (status.st_mode)) {
+      /* SHA-256 of the content. */
+      g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
+      guchar chunk[CHUNK_BYTES];
+      off_t n_bytes = 0;
+      gssize n = 1;
+
+      while (n > 0 && n_bytes <= MAX_FILE_BYTES) {
+        n = read (fd, chunk, sizeof chunk);
+        if (n > 0)
+          g_checksum_update (sum, chunk, n);
+        n_bytes += MAX (n, 0);
+      }
+      if (n_bytes > MAX_FILE_BYTES)
+        errno = EFBIG;
+      hash = n == 0 ? g_strdup (g_checksum_get_string (sum)) : NULL;
+    } else
       errno = EINVAL;
   }
   number = errno;
@@ -115,7 +116,7 @@ topo_machine_new_known (const char *path, GHashTable *known, GError **error)
 
   machine->ranks_per_node = 1;
   machine->known = known;
-  if (!topo_machine_load (machine, path, error))
+  if (!machine_load (machine, path, error))
     return NULL;
   machine->known = NULL;
   return g_steal_pointer (&machine);
@@ -128,12 +129,12 @@ topo_machine_new (const char *spec, GError **error)
   gboolean made;
 
   machine->ranks_per_node = 1;
-  if (topo_torus_is_spec (spec))
-    made = topo_torus_make (machine, spec, error);
+  if (torus_is_spec (spec))
+    made = torus_make (machine, spec, error);
   else if (topo_fabric_is_spec (spec))
     made = topo_fabric_make (machine, spec, NULL, error) && topo_fabric_finish (machine, error);
   else
-    made = topo_machine_load (machine, spec, error);
+    made = machine_load (machine, spec, error);
   return made ? g_steal_pointer (&machine) : NULL;
 }
 
@@ -179,4 +180,705 @@ topo_path_in (const char *folder, const char *path)
   return folder == NULL || g_str_equal (folder, ".") || g_path_is_absolute (path)
              ? g_strdup (path)
              : g_build_filename (folder, path, NULL);
+}
+
+/* --- Specs of Blue Gene/Q partitions and other tori --- */
+
+#define BGQ_DIMENSIONS    5
+#define BGQ_E             4
+#define MAX_BGQ_SIZE      64 /* coordinates have six bits (bgq.md section 1) */
+#define MAX_TORUS_SIZE    511
+#define MAX_MESH_SIZE     256 /* routes count at most 255 hops per dimension */
+#define MAX_NODES         (1u << 20)
+#define POSSIBLE_BGQ_DIMS "at most 4x4x4x4x2, or A to D multiples of 4 and E 2"
+
+/* Partitions by node count (bgq.md section 1).  Below a midplane a dimension
+ * is a torus where it spans the midplane, since only there a cable leads back.
+ * IBM's driver lists the same for 32, 64 and 512 nodes; its flags for 128 and
+ * 256 (B of 2 a torus, D of 4 a mesh) cannot be cabled that way, and a D mesh
+ * would halve the slowest shift that PNNL measured on 128 nodes (0.6 GB/s).
+ * bgq:2x2x4x4mx2 gives the mesh. */
+typedef struct {
+  uint32_t nodes;
+  uint8_t size[BGQ_DIMENSIONS];
+  char wrap[BGQ_DIMENSIONS + 1]; /* T or M, A to E */
+} Partition;
+
+static const Partition partitions[] = {
+  { 32, { 2, 2, 2, 2, 2 }, "MMMMT" },       { 64, { 2, 2, 4, 2, 2 }, "MMTMT" },
+  { 128, { 2, 2, 4, 4, 2 }, "MMTTT" },      { 256, { 4, 2, 4, 4, 2 }, "TMTTT" },
+  { 512, { 4, 4, 4, 4, 2 }, "TTTTT" },      { 1024, { 4, 4, 4, 8, 2 }, "TTTTT" },
+  { 2048, { 4, 4, 4, 16, 2 }, "TTTTT" },    { 4096, { 4, 4, 8, 16, 2 }, "TTTTT" },
+  { 8192, { 4, 4, 16, 16, 2 }, "TTTTT" },   { 16384, { 8, 8, 8, 16, 2 }, "TTTTT" },
+  { 24576, { 4, 12, 16, 16, 2 }, "TTTTT" }, { 32768, { 8, 8, 16, 16, 2 }, "TTTTT" },
+  { 49152, { 8, 12, 16, 16, 2 }, "TTTTT" }, { 98304, { 16, 12, 16, 16, 2 }, "TTTTT" },
+};
+
+/* A shape as it stands in a spec: sizes, and which ones end in m. */
+typedef struct {
+  uint32_t n_dimensions;
+  uint32_t size[TOPO_MAX_DIMENSIONS];
+  bool mesh[TOPO_MAX_DIMENSIONS];
+} Sizes;
+
+static gboolean
+set_error_range (GError **error, const char *spec, const char *possible)
+{
+  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "machine \"%s\": %s", spec, possible);
+  return FALSE;
+}
+
+/* Reads "8x8x4m"; the numbers stay below a million, so that no later product
+ * overflows unnoticed. */
+static gboolean
+parse_sizes (const char *spec, const char *text, Sizes *sizes, GError **error)
+{
+  g_auto (GStrv) parts = g_strsplit (text, "x", -1);
+  guint n_parts = g_strv_length (parts);
+
+  *sizes = (Sizes){ .n_dimensions = n_parts };
+  if (n_parts < 1 || n_parts > TOPO_MAX_DIMENSIONS)
+    return set_error_range (error, spec, "a torus has 1 to 6 dimensions, as in 8x8x8");
+  for (guint dimension = 0; dimension < n_parts; dimension++) {
+    char *part = parts[dimension];
+    gsize length = strlen (part);
+    guint64 size;
+
+    sizes->mesh[dimension] = length > 1 && part[length - 1] == 'm';
+    if (sizes->mesh[dimension])
+      part[length - 1] = '\0';
+    if (!g_ascii_string_to_unsigned (part, 10, 1, 999999, &size, NULL)) {
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+                   "machine \"%s\": expected a size from 1 on, with m behind it for a mesh, "
+                   "found \"%s\"",
+                   spec, part);
+      return FALSE;
+    }
+    sizes->size[dimension] = (uint32_t) size;
+  }
+  return TRUE;
+}
+
+static gboolean
+check_nodes (const char *spec, const Sizes *sizes, GError **error)
+{
+  uint64_t n_nodes = 1;
+
+  for (uint32_t dimension = 0; dimension < sizes->n_dimensions; dimension++) {
+    n_nodes *= sizes->size[dimension];
+    if (n_nodes > MAX_NODES)
+      return set_error_range (error, spec, "a machine has at most 1048576 nodes");
+  }
+  return TRUE;
+}
+
+/* The listed partition of these sizes, or NULL. */
+static const Partition *
+find_partition (const Sizes *sizes)
+{
+  for (gsize at = 0; at < G_N_ELEMENTS (partitions); at++) {
+    uint32_t dimension = 0;
+
+    while (dimension < BGQ_DIMENSIONS && partitions[at].size[dimension] == sizes->size[dimension])
+      dimension++;
+    if (dimension == BGQ_DIMENSIONS)
+      return &partitions[at];
+  }
+  return NULL;
+}
+
+static bool
+is_within_midplane (const Sizes *sizes)
+{
+  for (uint32_t dimension = 0; dimension < BGQ_E; dimension++)
+    if (sizes->size[dimension] > MIDPLANE_SIZE)
+      return false;
+  return sizes->size[BGQ_E] <= 2;
+}
+
+static bool
+is_of_midplanes (const Sizes *sizes)
+{
+  for (uint32_t dimension = 0; dimension < BGQ_E; dimension++)
+    if (sizes->size[dimension] % MIDPLANE_SIZE != 0 || sizes->size[dimension] > MAX_BGQ_SIZE)
+      return false;
+  return sizes->size[BGQ_E] == 2;
+}
+
+/* Whether a dimension is a torus when the spec does not say otherwise.  A
+ * block below a midplane that IBM does not list is a mesh wherever it does
+ * not span the midplane (bgq.md section 1, sub-block jobs). */
+static bool
+bgq_wraps (const Sizes *sizes, uint32_t dimension)
+{
+  const Partition *partition = find_partition (sizes);
+
+  if (partition != NULL)
+    return partition->wrap[dimension] == 'T';
+  return dimension == BGQ_E || sizes->size[dimension] >= MIDPLANE_SIZE;
+}
+
+static gboolean
+make_bgq (TopoMachine *machine, const char *spec, const Sizes *sizes, GError **error)
+{
+  machine->is_bgq = true;
+  machine->shape.n_dimensions = BGQ_DIMENSIONS;
+  if (sizes->n_dimensions != BGQ_DIMENSIONS)
+    return set_error_range (error, spec, "a Blue Gene/Q has five dimensions, as in 4x4x4x8x2");
+  if (!is_within_midplane (sizes) && !is_of_midplanes (sizes))
+    return set_error_range (error, spec, "a Blue Gene/Q block is " POSSIBLE_BGQ_DIMS);
+  if (sizes->mesh[BGQ_E])
+    return set_error_range (error, spec, "the E dimension of a Blue Gene/Q is always a torus");
+  for (uint32_t dimension = 0; dimension < BGQ_DIMENSIONS; dimension++) {
+    machine->shape.size[dimension] = sizes->size[dimension];
+    machine->shape.wrap[dimension] = !sizes->mesh[dimension] && bgq_wraps (sizes, dimension);
+  }
+  return check_nodes (spec, sizes, error);
+}
+
+/* bgq:N. */
+static gboolean
+make_bgq_by_nodes (TopoMachine *machine, const char *spec, const char *text, GError **error)
+{
+  guint64 nodes;
+  g_autoptr (GString) possible = g_string_new ("known node counts are");
+  Sizes sizes = { .n_dimensions = BGQ_DIMENSIONS };
+
+  if (!g_ascii_string_to_unsigned (text, 10, 0, UINT32_MAX, &nodes, NULL))
+    nodes = 0;
+  for (gsize at = 0; at < G_N_ELEMENTS (partitions); at++) {
+    g_string_append_printf (possible, " %u", partitions[at].nodes);
+    if (partitions[at].nodes != nodes)
+      continue;
+    for (uint32_t dimension = 0; dimension < BGQ_DIMENSIONS; dimension++)
+      sizes.size[dimension] = partitions[at].size[dimension];
+    return make_bgq (machine, spec, &sizes, error);
+  }
+  g_string_append (possible, ", or give a shape, as in bgq:4x4x4x8x2");
+  return set_error_range (error, spec, possible->str);
+}
+
+static gboolean
+make_torus (TopoMachine *machine, const char *spec, const Sizes *sizes, GError **error)
+{
+  machine->shape.n_dimensions = sizes->n_dimensions;
+  for (uint32_t dimension = 0; dimension < sizes->n_dimensions; dimension++) {
+    bool mesh = sizes->mesh[dimension];
+
+    if (sizes->size[dimension] > (mesh ? MAX_MESH_SIZE : MAX_TORUS_SIZE))
+      return set_error_range (error, spec,
+                              "a torus dimension has at most 511 nodes, a mesh dimension 256");
+    machine->shape.size[dimension] = sizes->size[dimension];
+    machine->shape.wrap[dimension] = !mesh;
+  }
+  return check_nodes (spec, sizes, error);
+}
+
+/* The spec that makes this shape, with an m where it is not the default. */
+static char *
+canonical_spec (const TopoMachine *machine)
+{
+  const TopoShape *shape = &machine->shape;
+  GString *spec = g_string_new (machine->is_bgq ? "bgq:" : "torus:");
+  Sizes sizes = { .n_dimensions = shape->n_dimensions };
+
+  memcpy (sizes.size, shape->size, sizeof sizes.size);
+  for (uint32_t dimension = 0; dimension < shape->n_dimensions; dimension++) {
+    bool wraps = machine->is_bgq ? bgq_wraps (&sizes, dimension) : true;
+
+    g_string_append_printf (spec, "%s%u%s", dimension > 0 ? "x" : "", shape->size[dimension],
+                            wraps && !shape->wrap[dimension] ? "m" : "");
+  }
+  return g_string_free (spec, FALSE);
+}
+
+static gboolean
+torus_make (TopoMachine *machine, const char *spec, GError **error)
+{
+  const char *text = strchr (spec, ':') + 1;
+  const char *comma = strchr (text, ',');
+  bool is_bgq = g_str_has_prefix (spec, "bgq:");
+  Sizes sizes;
+
+  topo_parameters_default (&machine->parameters, TOPO_FAMILY_TORUS);
+  if (comma != NULL) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+                 "machine \"%s\": unknown option \"%s\" (no options are known for this machine)",
+                 spec, comma + 1);
+    return FALSE;
+  }
+  if (is_bgq && strchr (text, 'x') == NULL) {
+    if (!make_bgq_by_nodes (machine, spec, text, error))
+      return FALSE;
+  } else if (!parse_sizes (spec, text, &sizes, error) ||
+             !(is_bgq ? make_bgq : make_torus) (machine, spec, &sizes, error))
+    return FALSE;
+  machine->spec = canonical_spec (machine);
+  return TRUE;
+}
+
+/* bgq:512 and torus:8x8x8m.  Makes what such a spec says: spec, shape and the
+ * parameters of the family. */
+static bool
+torus_is_spec (const char *spec)
+{
+  return g_str_has_prefix (spec, "bgq:") || g_str_has_prefix (spec, "torus:");
+}
+
+/* --- Ranks and cores of a node --- */
+
+void
+topo_machine_default_cores (TopoMachine *machine)
+{
+  for (uint32_t slot = 0; slot < TOPO_MAX_RANKS_PER_NODE; slot++)
+    machine->slot_core[slot] = (uint8_t) slot;
+}
+
+gboolean
+topo_machine_set_ranks_per_node (TopoMachine *machine, uint32_t n_ranks, GError **error)
+{
+  uint32_t most = machine->node != NULL ? machine->node->n_cores : TOPO_MAX_RANKS_PER_NODE;
+
+  if (n_ranks < 1 || n_ranks > most) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+                 "%u ranks per node: a node of %s has %u cores", n_ranks, machine->spec, most);
+    return FALSE;
+  }
+  machine->ranks_per_node = n_ranks;
+  return TRUE;
+}
+
+static gboolean
+check_fabric (const TopoMachine *machine, const char *what, GError **error)
+{
+  if (machine->node != NULL)
+    return TRUE;
+  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+               "%s: the nodes of %s, a torus, have no cores to choose from", what, machine->spec);
+  return FALSE;
+}
+
+/* --- Named orders of cores --- */
+
+/* Which child of its parent an object is; memory is not counted. */
+static uint32_t
+child_number (const TopoNode *node, uint32_t object)
+{
+  uint32_t number = 0;
+
+  for (uint32_t other = node->objects[object].parent + 1; other < object; other++)
+    number += node->objects[other].parent == node->objects[object].parent &&
+              node->objects[other].kind != TOPO_OBJECT_MEMORY;
+  return number;
+}
+
+/* Whether `core` comes before `other` when the outermost objects take turns,
+ * and in each of them those within it. */
+static bool
+scatters_before (const TopoNode *node, uint32_t core, uint32_t other)
+{
+  uint32_t mine = node->core[core], theirs = node->core[other];
+
+  while (node->objects[mine].parent != TOPO_NONE && node->objects[theirs].parent != TOPO_NONE) {
+    uint32_t number = child_number (node, mine), their_number = child_number (node, theirs);
+
+    if (number != their_number)
+      return number < their_number;
+    mine = node->objects[mine].parent;
+    theirs = node->objects[theirs].parent;
+  }
+  return core < other;
+}
+
+static bool
+os_before (const TopoNode *node, uint32_t core, uint32_t other)
+{
+  uint32_t mine = node->objects[node->core[core]].os_index;
+  uint32_t theirs = node->objects[node->core[other]].os_index;
+
+  return mine != theirs ? mine < theirs : core < other;
+}
+
+/* Insertion: nodes have at most 64 cores. */
+static void
+order_cores (TopoMachine *machine, bool (*before) (const TopoNode *, uint32_t, uint32_t))
+{
+  for (uint32_t core = 0; core < machine->node->n_cores; core++) {
+    uint32_t at = core;
+
+    for (; at > 0 && before (machine->node, core, machine->slot_core[at - 1]); at--)
+      machine->slot_core[at] = machine->slot_core[at - 1];
+    machine->slot_core[at] = (uint8_t) core;
+  }
+}
+
+/* --- Lists of cores --- */
+
+typedef struct {
+  uint8_t core[TOPO_MAX_RANKS_PER_NODE];
+  uint32_t n;
+  uint64_t taken; /* bit per core */
+} List;
+
+static gboolean
+list_add (List *list, uint64_t core, const TopoNode *node, GError **error)
+{
+  if (core >= node->n_cores) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+                 "core %" G_GUINT64_FORMAT ": the node (%s) has cores 0 to %u", core, node->source,
+                 node->n_cores - 1);
+    return FALSE;
+  }
+  if (list->taken >> core & 1) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "core %" G_GUINT64_FORMAT " stands twice",
+                 core);
+    return FALSE;
+  }
+  list->taken |= UINT64_C (1) << core;
+  list->core[list->n++] = (uint8_t) core;
+  return TRUE;
+}
+
+/* The listed cores, then the others. */
+static void
+use_list (TopoMachine *machine, const List *list)
+{
+  uint32_t slot = list->n;
+
+  memcpy (machine->slot_core, list->core, list->n);
+  for (uint32_t core = 0; core < machine->node->n_cores; core++)
+    if (!(list->taken >> core & 1))
+      machine->slot_core[slot++] = (uint8_t) core;
+}
+
+gboolean
+topo_machine_set_cores (TopoMachine *machine, const char *cores, GError **error)
+{
+  g_auto (GStrv) parts = g_strsplit (cores, ",", -1);
+  List list = { .n = 0 };
+
+  if (!check_fabric (machine, "cores", error))
+    return FALSE;
+  if (g_str_equal (cores, "compact")) {
+    topo_machine_default_cores (machine);
+    return TRUE;
+  }
+  if (g_str_equal (cores, "scatter") || g_str_equal (cores, "os")) {
+    order_cores (machine, *cores == 'o' ? os_before : scatters_before);
+    return TRUE;
+  }
+  for (gsize at = 0; parts[at] != NULL; at++) {
+    /* "4" or "4-7". */
+    const char *text = g_strstrip (parts[at]);
+    char *end = NULL;
+    guint64 first = g_ascii_isdigit (*text) ? g_ascii_strtoull (text, &end, 10) : 0;
+    guint64 last = first;
+
+    if (end != NULL && *end == '-' && g_ascii_isdigit (end[1]))
+      last = g_ascii_strtoull (end + 1, &end, 10);
+    if (end == NULL || *end != '\0' || last < first) {
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+                   "expected cores as in 0,2,4-7, or compact, scatter or os, found \"%s\"", text);
+      return FALSE;
+    }
+    for (guint64 core = first; core <= last; core++)
+      if (!list_add (&list, core, machine->node, error))
+        return FALSE;
+  }
+  if (list.n == 0) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "no core is listed");
+    return FALSE;
+  }
+  use_list (machine, &list);
+  machine->ranks_per_node = list.n;
+  return TRUE;
+}
+
+gboolean
+topo_machine_set_pattern (TopoMachine *machine, uint32_t pattern, GError **error)
+{
+  List list = { .n = 0 };
+
+  if (!check_fabric (machine, "pattern", error))
+    return FALSE;
+  list.n = topo_node_pattern (machine->node, pattern, list.core);
+  if (list.n == 0) {
+    g_set_error (
+        error, TOPO_ERROR, TOPO_ERROR_RANGE,
+        "pattern %u: the node (%s) has no such pattern; 'hopcast aggregate patterns' lists "
+        "them",
+        pattern, machine->node->source);
+    return FALSE;
+  }
+  for (uint32_t slot = 0; slot < list.n; slot++)
+    list.taken |= UINT64_C (1) << list.core[slot];
+  use_list (machine, &list);
+  machine->ranks_per_node = list.n;
+  return TRUE;
+}
+
+/* --- Machine files ---
+ *
+ *   [machine]
+ *   spec = fabric:X5.topofile     paths are relative to the machine file
+ *   routes = ftree                fabrics only, as the next one and `cores`
+ *   node = harpertown
+ *   ranks_per_node = 4
+ *   cores = 0,4,2,6
+ *
+ * and a group for each kind of parameters.  Options behind a spec beat the
+ * keys, those behind the path of the machine file beat both. */
+
+#define MACHINE_GROUP "machine"
+#define POSSIBLE_SPECS                                                           \
+  "bgq:512, bgq:4x4x4x8x2, torus:8x8x8m, fattree:18x18:9, fattree3:8, systemg, " \
+  "stampede, fabric:FILE or the path of a machine file"
+
+/* A file while it is read. */
+typedef struct {
+  TopoMachine *machine;
+  GKeyFile *file;
+  const char *path;
+  char *folder;
+} Reader;
+
+/* --- Reading machine files --- */
+
+static gboolean
+prefix_key (const Reader *reader, const char *key, GError **error)
+{
+  g_autofree char *where = topo_keyfile_where (reader->path, MACHINE_GROUP, key);
+
+  g_prefix_error (error, "%s: machine.%s: ", where, key);
+  return FALSE;
+}
+
+/* The text of a key, NULL when it is not there; the caller frees it. */
+static char *
+value_of (const Reader *reader, const char *key)
+{
+  char *text = g_key_file_get_value (reader->file, MACHINE_GROUP, key, NULL);
+
+  return text != NULL ? g_strstrip (text) : NULL;
+}
+
+static gboolean
+load_ranks_per_node (TopoMachine *machine, const char *text, GError **error)
+{
+  guint64 ranks;
+
+  if (!g_ascii_string_to_unsigned (text, 10, 1, TOPO_MAX_RANKS_PER_NODE, &ranks, NULL)) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "expected 1 to %d, found \"%s\"",
+                 TOPO_MAX_RANKS_PER_NODE, text);
+    return FALSE;
+  }
+  return topo_machine_set_ranks_per_node (machine, (uint32_t) ranks, error);
+}
+
+/* routes and node: what an option has set stays. */
+static gboolean
+load_fabric_keys (const Reader *reader, GError **error)
+{
+  TopoMachine *machine = reader->machine;
+  g_autofree char *routes = value_of (reader, "routes");
+  g_autofree char *node = value_of (reader, "node");
+
+  if (routes != NULL && machine->routes == NULL &&
+      !topo_fabric_set_routes (machine, routes, reader->folder, error))
+    return prefix_key (reader, "routes", error);
+  if (node != NULL && machine->node == NULL &&
+      !topo_fabric_set_node (machine, node, reader->folder, error))
+    return prefix_key (reader, "node", error);
+  return topo_fabric_finish (machine, error);
+}
+
+static gboolean
+refuse_fabric_keys (const Reader *reader, GError **error)
+{
+  static const char *const keys[] = { "routes", "node" };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (keys); at++)
+    if (g_key_file_has_key (reader->file, MACHINE_GROUP, keys[at], NULL)) {
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "only fabrics have it, %s is a torus",
+                   reader->machine->spec);
+      return prefix_key (reader, keys[at], error);
+    }
+  return TRUE;
+}
+
+static gboolean
+load_slots (const Reader *reader, GError **error)
+{
+  g_autofree char *cores = value_of (reader, "cores");
+  g_autofree char *ranks = value_of (reader, "ranks_per_node");
+
+  if (cores != NULL && !topo_machine_set_cores (reader->machine, cores, error))
+    return prefix_key (reader, "cores", error);
+  if (ranks != NULL && !load_ranks_per_node (reader->machine, ranks, error))
+    return prefix_key (reader, "ranks_per_node", error);
+  return TRUE;
+}
+
+static gboolean
+load_file (const Reader *reader, GError **error)
+{
+  static const char *const own_groups[] = { MACHINE_GROUP, NULL };
+  TopoMachine *machine = reader->machine;
+
+  static const char *const known[] = { "spec", "routes", "node", "ranks_per_node", "cores", NULL };
+  g_auto (GStrv) keys = g_key_file_get_keys (reader->file, MACHINE_GROUP, NULL, NULL);
+
+  for (gsize at = 0; keys != NULL && keys[at] != NULL; at++)
+    if (!g_strv_contains (known, keys[at])) {
+      g_autofree char *where = topo_keyfile_where (reader->path, MACHINE_GROUP, keys[at]);
+      g_autofree char *list = g_strjoinv (", ", (char **) known);
+      g_autofree char *meant = base_did_you_mean (keys[at], known);
+
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+                   "%s: unknown key \"%s\" in [machine] (known: %s)%s", where, keys[at], list,
+                   meant);
+      return FALSE;
+    }
+  g_autofree char *text = value_of (reader, "spec");
+  gboolean made = FALSE;
+
+  if (text == NULL) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: no spec in [machine]", reader->path);
+    return FALSE;
+  }
+  if (torus_is_spec (text))
+    made = torus_make (reader->machine, text, error);
+  else if (topo_fabric_is_spec (text))
+    made = topo_fabric_make (reader->machine, text, reader->folder, error);
+  else
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+                 "expected a spec such as bgq:512 or systemg:16, found \"%s\"", text);
+  if (!made)
+    return prefix_key (reader, "spec", error);
+
+  if (!(machine->fabric != NULL ? load_fabric_keys : refuse_fabric_keys) (reader, error))
+    return FALSE;
+  return load_slots (reader, error) &&
+         topo_parameters_load (&machine->parameters, reader->file, reader->path, own_groups, error);
+}
+
+const char *const *
+topo_machine_kinds (void)
+{
+  static const char *const names[] = { "bgq",     "torus",    "fattree", "fattree3",
+                                       "systemg", "stampede", "fabric",  NULL };
+
+  return names;
+}
+
+/* From a machine file: "PATH" or "PATH,OPTION=VALUE...", where options (of
+ * fabrics) beat what the file says. */
+static gboolean
+machine_load (TopoMachine *machine, const char *path_and_options, GError **error)
+{
+  const char *comma =
+      g_file_test (path_and_options, G_FILE_TEST_EXISTS) ? NULL : strchr (path_and_options, ',');
+  g_autofree char *path = comma == NULL
+                              ? g_strdup (path_and_options)
+                              : g_strndup (path_and_options, (gsize) (comma - path_and_options));
+  g_autofree char *folder = g_path_get_dirname (path);
+  g_autoptr (GKeyFile) file = NULL;
+  Reader reader = { .machine = machine, .path = path, .folder = folder };
+
+  if (!g_file_test (path, G_FILE_TEST_EXISTS)) {
+    /* Neither a spec nor a file. */
+    g_autofree char *kind = g_strndup (path, strcspn (path, ":"));
+    g_autofree char *meant = base_did_you_mean (kind, topo_machine_kinds ());
+
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE,
+                 "machine \"%s\": neither a known machine nor a file; possible are " POSSIBLE_SPECS
+                 "%s",
+                 path, meant);
+    return FALSE;
+  }
+  if (comma != NULL && !topo_fabric_read_options (machine, comma + 1, error))
+    return FALSE;
+  reader.file = file = topo_keyfile_load (path, error);
+  if (file == NULL || !load_file (&reader, error))
+    return FALSE;
+  if (comma == NULL || machine->fabric != NULL)
+    return TRUE;
+  g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+               "%s: option \"%s\": only fabrics have options, %s is a torus", path, comma + 1,
+               machine->spec);
+  return FALSE;
+}
+
+/* --- Printing machine files --- */
+
+static void
+print_fabric (const TopoMachine *machine, GString *text)
+{
+  const TopoFabric *fabric = machine->fabric;
+  g_autofree char *spec = topo_fabric_print_spec (machine);
+  g_autofree char *routes = topo_fabric_print_path (machine->routes);
+  g_autofree char *node = topo_fabric_print_path (machine->node->source);
+  g_autofree char *picture = topo_node_print (machine->node);
+
+  g_string_append_printf (text,
+                          "# A machine file: edit any number and give the file's path as"
+                          " the machine.\n# Origins: [S] sources and standards, [M] measured,"
+                          " [D] derived, [G] general knowledge;\n# guess: not known."
+                          "  Sections: handbook, The InfiniBand model.\n\n"
+                          "[" MACHINE_GROUP "]\n"
+                          "# The first %u of %u nodes; %u switches, %u directed links\n"
+                          "spec = %s\n"
+                          "# minhop, updn, ftree, dor, opensm:ENGINE, or the path of"
+                          " dumped tables;\n"
+                          "# any of them after layers: on as many lanes as avoid deadlock\n"
+                          "routes = %s\n"
+                          "# harpertown, sandybridge, or the path of hwloc's XML;"
+                          " cores are numbered as hwloc does:\n",
+                          topo_shape_nodes (&machine->shape), fabric->n_hosts, fabric->n_switches,
+                          fabric->n_links, spec, routes);
+  /* Lines of a picture as comments. */
+  g_auto (GStrv) lines = g_strsplit (picture, "\n", -1);
+
+  for (gsize at = 0; lines[at] != NULL; at++)
+    if (*lines[at] != '\0')
+      g_string_append_printf (text, "#   %s\n", lines[at]);
+  g_string_append_printf (text,
+                          "node = %s\n"
+                          "# Slots for ranks on each node, 1 to %u\n"
+                          "ranks_per_node = %u\n"
+                          "# Core of each slot: a list, compact, scatter or os\n",
+                          node, machine->node->n_cores, machine->ranks_per_node);
+  g_string_append (text, "cores = ");
+  for (uint32_t slot = 0; slot < machine->node->n_cores; slot++)
+    g_string_append_printf (text, "%s%u", slot > 0 ? "," : "", machine->slot_core[slot]);
+  g_string_append_c (text, '\n');
+}
+
+char *
+topo_machine_print (const TopoMachine *machine)
+{
+  GString *text = g_string_new (NULL);
+  uint32_t n_notes = 0;
+  const TopoParameterNote *notes = NULL;
+
+  if (machine->fabric != NULL) {
+    print_fabric (machine, text);
+    notes = topo_fabric_notes (machine->spec, &n_notes);
+  } else {
+    g_string_append_printf (text,
+                            "# A machine file: edit any number and give the file's path as"
+                            " the machine.\n# Origins: [S] IBM's sources, [P] published,"
+                            " [A] published (abstract), [R] recalled,\n# [D] derived;"
+                            " guess: nobody outside IBM knows.  Sections: handbook,"
+                            " The Blue Gene/Q model.\n\n"
+                            "[" MACHINE_GROUP "]\n"
+                            "# Shape, %u nodes\n"
+                            "spec = %s\n"
+                            "# Slots for ranks on each node, 1 to %d\n"
+                            "ranks_per_node = %u\n",
+                            topo_shape_nodes (&machine->shape), machine->spec,
+                            TOPO_MAX_RANKS_PER_NODE, machine->ranks_per_node);
+  }
+  topo_parameters_print_noted (&machine->parameters, notes, n_notes, text);
+  return g_string_free (text, FALSE);
 }

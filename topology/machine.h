@@ -21,8 +21,8 @@
  * The struct is public and read-only once made. */
 #pragma once
 
-#include "topology/fabric.h"
-#include "topology/node.h"
+#include "topology/fabric/fabric.h"
+#include "topology/node/node.h"
 #include "topology/parameters.h"
 #include "topology/shape.h"
 
@@ -59,7 +59,7 @@ typedef struct {
 
 /* NULL and *error on an unknown spec, an impossible shape or a bad file. */
 TopoMachine *topo_machine_new (const char *spec, GError **error);
-/* The machine of a file from somebody else: what it names is only opened when it is a regular
+/* The machine of an untrusted file: what it names is only opened when it is a regular
  * file in `known` (absolute path -> SHA-256 in hexadecimal) whose content has that hash.
  * TOPO_ERROR_CHANGED when it has not. */
 TopoMachine *topo_machine_new_known (const char *path, GHashTable *known, GError **error);
@@ -69,7 +69,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (TopoMachine, topo_machine_free)
 /* What a spec may begin with, NULL at the end. */
 const char *const *topo_machine_kinds (void);
 
-/* The names of our own routing engines, NULL at the end: routing/routes.h tells
+/* The names of our own routing engines, NULL at the end: routing/forwarding/forwarding.h tells
  * what they do. */
 const char *const *topo_routing_engines (void);
 
@@ -104,7 +104,7 @@ gboolean topo_machine_set_hosts (TopoMachine *machine, const char *path, GError 
 /* The name of a node; NULL on a torus that was given none. */
 const char *topo_machine_host (const TopoMachine *machine, uint32_t node);
 
-/* The slots and cores of an aggregation pattern: see topology/aggregation.h. */
+/* The slots and cores of an aggregation pattern: see topology/mapping/aggregation.h. */
 gboolean topo_machine_set_pattern (TopoMachine *machine, uint32_t pattern, GError **error);
 
 /* Extra latency of a link, beyond hop_latency: a Blue Gene/Q link that

@@ -1,18 +1,11 @@
-/* machine_private.h - how machines are put together; private to topology/.
+/* machine_private.h - the parts of making a machine; private to topology/.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "topology/machine.h"
 
-/* bgq:512 and torus:8x8x8m.  Makes what such a spec says: spec, shape and the
- * parameters of the family. */
-bool topo_torus_is_spec (const char *spec);
-gboolean topo_torus_make (TopoMachine *machine, const char *spec, GError **error);
-
-/* From a machine file: "PATH" or "PATH,OPTION=VALUE...", where options (of
- * fabrics) beat what the file says. */
-gboolean topo_machine_load (TopoMachine *machine, const char *path_and_options, GError **error);
+/* --- machine.c --- */
 
 /* To be called before a file that describes a part of the machine is read: notes it in
  * machine->files, or refuses one that is not known. */
@@ -23,3 +16,37 @@ void topo_machine_default_cores (TopoMachine *machine);
 
 /* `path` as seen from `folder` (NULL: the working folder); the caller frees it. */
 char *topo_path_in (const char *folder, const char *path);
+
+/* --- fabric_spec.c: fabrics as specs of machines --- */
+
+bool topo_fabric_is_spec (const char *spec);
+
+/* Fills in what a spec says: spec, fabric, shape, the parameters of the
+ * family and of the preset, and, where an option of it names them and they
+ * are not there yet, routes and node.  Paths are seen from `folder` (NULL: the
+ * working folder). */
+gboolean
+topo_fabric_make (TopoMachine *machine, const char *spec, const char *folder, GError **error);
+
+/* Options that stand behind the path of a machine file: routes and node. */
+gboolean topo_fabric_read_options (TopoMachine *machine, const char *options, GError **error);
+
+/* An engine, opensm:ENGINE, or the path of dumped tables; and harpertown,
+ * sandybridge or the path of hwloc's XML. */
+gboolean
+topo_fabric_set_routes (TopoMachine *machine, const char *text, const char *folder, GError **error);
+gboolean
+topo_fabric_set_node (TopoMachine *machine, const char *text, const char *folder, GError **error);
+
+/* The defaults of options that are not set, and the canonical spec: with those
+ * options alone that are not the default. */
+gboolean topo_fabric_finish (TopoMachine *machine, GError **error);
+
+/* The spec as a machine file has it, without routes and node and with an
+ * absolute path; a path (or name) of routes or of a node likewise.  The caller
+ * frees them. */
+char *topo_fabric_print_spec (const TopoMachine *machine);
+char *topo_fabric_print_path (const char *name);
+
+/* The parameters that the preset of a spec sets: [*n]. */
+const TopoParameterNote *topo_fabric_notes (const char *spec, uint32_t *n);

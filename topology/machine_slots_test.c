@@ -2,17 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/machine.h"
+#include "topology/topology_testing.h"
 
 #include <string.h>
-
-static TopoMachine *
-machine_of (const char *spec)
-{
-  TopoMachine *machine = topo_machine_new (spec, NULL);
-
-  g_assert_nonnull (machine);
-  return machine;
-}
 
 /* The cores of the slots in use, then those of the others: "0,4|1,2,3,5,6,7". */
 static char *
@@ -42,7 +34,7 @@ assert_slots (const TopoMachine *machine, const char *expected)
 static void
 test_named_orders (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("systemg:2");
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("systemg:2", 0);
 
   assert_slots (machine, "0|1,2,3,4,5,6,7");
   g_assert_true (topo_machine_set_cores (machine, "scatter", NULL));
@@ -58,7 +50,7 @@ test_named_orders (void)
 static void
 test_scatter_over_two_sockets (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("stampede:2");
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("stampede:2", 0);
 
   g_assert_true (topo_machine_set_cores (machine, "scatter", NULL));
   assert_slots (machine, "0|8,1,9,2,10,3,11,4,12,5,13,6,14,7,15");
@@ -67,7 +59,7 @@ test_scatter_over_two_sockets (void)
 static void
 test_lists (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("systemg:2");
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("systemg:2", 0);
 
   g_assert_true (topo_machine_set_cores (machine, "6, 0-2", NULL));
   assert_slots (machine, "6,0,1,2|3,4,5,7");
@@ -85,7 +77,7 @@ test_patterns (void)
     "0|1,2,3,4,5,6,7", "0,4|1,2,3,5,6,7", "0,2|1,3,4,5,6,7", "0,1|2,3,4,5,6,7",
     "0,2,4,6|1,3,5,7", "0,1,4,5|2,3,6,7", "0,1,2,3|4,5,6,7", "0,1,2,3,4,5,6,7",
   };
-  g_autoptr (TopoMachine) machine = machine_of ("systemg:2");
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("systemg:2", 0);
 
   for (uint32_t pattern = 1; pattern <= 8; pattern++) {
     g_assert_true (topo_machine_set_pattern (machine, pattern, NULL));
@@ -99,8 +91,8 @@ test_wrong_ones_change_nothing (void)
   static const char *const lists[] = { "",    "8",   "0,",    "0,0", "1-0",
                                        "a",   "0-8", "-1",    "0-",  "18446744073709551616",
                                        "0;1", "0x1", "scatt", "0--1" };
-  g_autoptr (TopoMachine) machine = machine_of ("systemg:2");
-  g_autoptr (TopoMachine) torus = machine_of ("bgq:32");
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("systemg:2", 0);
+  g_autoptr (TopoMachine) torus = topo_testing_machine ("bgq:32", 0);
 
   g_assert_true (topo_machine_set_cores (machine, "5,3", NULL));
   for (gsize at = 0; at < G_N_ELEMENTS (lists); at++) {

@@ -2,19 +2,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/machine.h"
+#include "topology/topology_testing.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
-
-static TopoMachine *
-machine_of (const char *spec)
-{
-  g_autoptr (GError) error = NULL;
-  TopoMachine *machine = topo_machine_new (spec, &error);
-
-  g_assert_no_error (error);
-  return machine;
-}
 
 /* "2M 2M 4T 2M 2T" */
 static char *
@@ -31,7 +22,7 @@ describe (const TopoShape *shape)
 static void
 assert_shape (const char *spec, const char *expected)
 {
-  g_autoptr (TopoMachine) machine = machine_of (spec);
+  g_autoptr (TopoMachine) machine = topo_testing_machine (spec, 0);
   g_autofree char *found = describe (&machine->shape);
 
   g_assert_cmpstr (found, ==, expected);
@@ -65,7 +56,7 @@ test_partition_has_its_nodes (void)
 
   for (gsize at = 0; at < G_N_ELEMENTS (nodes); at++) {
     g_autofree char *spec = g_strdup_printf ("bgq:%u", nodes[at]);
-    g_autoptr (TopoMachine) machine = machine_of (spec);
+    g_autoptr (TopoMachine) machine = topo_testing_machine (spec, 0);
 
     g_assert_cmpuint (topo_shape_nodes (&machine->shape), ==, nodes[at]);
     g_assert_true (machine->is_bgq);
@@ -88,7 +79,7 @@ test_bgq_by_shape (void)
 static void
 test_torus (void)
 {
-  g_autoptr (TopoMachine) machine = machine_of ("torus:8x8x8m");
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("torus:8x8x8m", 0);
 
   g_assert_false (machine->is_bgq);
   assert_shape ("torus:8x8x8m", "8T 8T 8M");
@@ -108,7 +99,7 @@ test_canonical_spec (void)
   };
 
   for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
-    g_autoptr (TopoMachine) machine = machine_of (cases[at][0]);
+    g_autoptr (TopoMachine) machine = topo_testing_machine (cases[at][0], 0);
 
     g_assert_cmpstr (machine->spec, ==, cases[at][1]);
   }
@@ -209,7 +200,7 @@ test_print_survives (void)
                                        "bgq:4x4x4mx8x2", "torus:8x8x8m", "torus:7" };
 
   for (gsize at = 0; at < G_N_ELEMENTS (specs); at++) {
-    g_autoptr (TopoMachine) machine = machine_of (specs[at]);
+    g_autoptr (TopoMachine) machine = topo_testing_machine (specs[at], 0);
 
     machine->ranks_per_node = 16;
     machine->parameters.hop_latency_ps = 34567;
@@ -281,7 +272,7 @@ test_racks (void)
                 { "bgq:2048", 2 }, { "bgq:98304", 96 }, { "torus:16x16x16", 0 } };
 
   for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
-    g_autoptr (TopoMachine) machine = machine_of (cases[at].spec);
+    g_autoptr (TopoMachine) machine = topo_testing_machine (cases[at].spec, 0);
 
     g_assert_cmpuint (topo_machine_racks (machine), ==, cases[at].racks);
   }
@@ -292,7 +283,7 @@ test_racks (void)
 static uint32_t
 long_links (const char *spec)
 {
-  g_autoptr (TopoMachine) machine = machine_of (spec);
+  g_autoptr (TopoMachine) machine = topo_testing_machine (spec, 0);
   uint32_t n_long = 0;
 
   for (uint32_t node = 0; node < topo_shape_nodes (&machine->shape); node++)

@@ -580,15 +580,6 @@ find_torus_conflict (const TopoParameters *parameters, const char **reason)
   return NULL;
 }
 
-/* What must hold between several parameters; the key to blame, or NULL. */
-static const char *
-find_conflict (const TopoParameters *parameters, const char **reason)
-{
-  *reason = NULL;
-  return parameters->family == TOPO_FAMILY_FABRIC ? find_fabric_conflict (parameters, reason)
-                                                  : find_torus_conflict (parameters, reason);
-}
-
 static const Row *
 find_row (TopoFamily family, const char *group, const char *key)
 {
@@ -685,8 +676,11 @@ load_group (TopoParameters *parameters, GKeyFile *file, const char *path, const 
 static gboolean
 check_together (const TopoParameters *parameters, const char *path, GError **error)
 {
-  const char *reason;
-  const char *name = find_conflict (parameters, &reason);
+  const char *reason = NULL;
+  /* The key at fault of the conditions between several parameters. */
+  const char *name = parameters->family == TOPO_FAMILY_FABRIC
+                         ? find_fabric_conflict (parameters, &reason)
+                         : find_torus_conflict (parameters, &reason);
   g_auto (GStrv) parts = NULL;
   g_autofree char *where = NULL;
 

@@ -8,7 +8,7 @@
  * handbook page "The Blue Gene/Q model". */
 #pragma once
 
-#include "topology/vl_weights.h"
+#include "topology/unit.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -151,7 +151,7 @@ typedef struct {
   int64_t registration_ps;      /* of a piece of memory, fixed part, processor time */
   int64_t registration_page_ps; /* and per 4 KiB page */
 
-  /* [memory] of a node: see topology/node.h */
+  /* [memory] of a node: see topology/node/node.h */
   uint64_t core_bandwidth_Bps;          /* what one core can copy, everything in its own caches */
   uint64_t core_memory_bandwidth_Bps;   /* lines that one core can fetch from memory */
   uint64_t core_transfer_bandwidth_Bps; /* ... from a cache that is not above it */

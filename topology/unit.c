@@ -1,4 +1,4 @@
-/* unit.c - numbers with units, as people write them: 40 ns, 2 GB/s, 3 %.
+/* unit.c - numbers with units, and tables of VL arbiters, as people write them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/unit.h"
@@ -7,6 +7,61 @@
 
 #include <math.h>
 #include <string.h>
+
+/* --- Tables of VL arbiters --- */
+
+#define MAX_VL     14 /* 15 is management's */
+#define MAX_WEIGHT 255
+
+static gboolean
+parse_entry (const char *text, TopoVlWeights *weights)
+{
+  g_auto (GStrv) parts = g_strsplit (text, ":", -1);
+  guint64 vl, weight;
+
+  if (g_strv_length (parts) != 2 ||
+      !g_ascii_string_to_unsigned (g_strstrip (parts[0]), 10, 0, MAX_VL, &vl, NULL) ||
+      !g_ascii_string_to_unsigned (g_strstrip (parts[1]), 10, 0, MAX_WEIGHT, &weight, NULL))
+    return FALSE;
+  weights->vl[weights->n] = (uint8_t) vl;
+  weights->weight[weights->n++] = (uint8_t) weight;
+  return TRUE;
+}
+
+/* "none", or VL:weight up to 64 times with commas; FALSE and *error
+ * (TOPO_ERROR) when it is neither. */
+static gboolean
+vl_weights_parse (const char *text, TopoVlWeights *weights, GError **error)
+{
+  g_auto (GStrv) entries = g_strsplit (text, ",", -1);
+  TopoVlWeights parsed = { 0 };
+
+  if (g_str_equal (text, "none")) {
+    *weights = parsed;
+    return TRUE;
+  }
+  if (g_strv_length (entries) > TOPO_VL_ENTRIES) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "at most %d entries, found %u",
+                 TOPO_VL_ENTRIES, g_strv_length (entries));
+    return FALSE;
+  }
+  for (gsize at = 0; entries[at] != NULL; at++)
+    if (!parse_entry (entries[at], &parsed)) {
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+                   "expected VL:weight (0..%d and 0..%d), found \"%s\"", MAX_VL, MAX_WEIGHT,
+                   entries[at]);
+      return FALSE;
+    }
+  if (parsed.n == 0) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+                 "expected none, or VL:weight,VL:weight..., found \"%s\"", text);
+    return FALSE;
+  }
+  *weights = parsed;
+  return TRUE;
+}
+
+/* --- Numbers: 40 ns, 2 GB/s, 3 % --- */
 
 /* 2^50: up to here the product of two rounded doubles still rounds to the
  * right whole number.  As a time it is 18 minutes. */
@@ -118,41 +173,6 @@ find_name (TopoUnit unit, const char *name)
   return NULL;
 }
 
-static gboolean
-parse_whole (const char *text, const Name *name, const Decimal *decimal, TopoValue *value,
-             GError **error)
-{
-  double exact = decimal_value (decimal, 0) * (double) name->scale;
-  double whole = round (exact);
-
-  if (!(whole <= MAX_WHOLE)) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "\"%s\" is too large", text);
-    return FALSE;
-  }
-  /* The product of two doubles is good to 2^-52 of itself. */
-  if (fabs (exact - whole) > 1e-12 * exact) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "\"%s\" is finer than the smallest unit",
-                 text);
-    return FALSE;
-  }
-  value->whole = (uint64_t) whole;
-  return TRUE;
-}
-
-static gboolean
-parse_boolean (const char *text, TopoValue *value, GError **error)
-{
-  bool truth = g_str_equal (text, "true");
-
-  if (!truth && !g_str_equal (text, "false")) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "expected true or false, found \"%s\"",
-                 text);
-    return FALSE;
-  }
-  value->whole = truth;
-  return TRUE;
-}
-
 gboolean
 topo_unit_parse (TopoUnit unit, const char *text, TopoValue *value, GError **error)
 {
@@ -163,10 +183,19 @@ topo_unit_parse (TopoUnit unit, const char *text, TopoValue *value, GError **err
   const Name *name;
 
   *value = (TopoValue){ 0 };
-  if (unit == TOPO_UNIT_BOOLEAN)
-    return parse_boolean (text, value, error);
+  if (unit == TOPO_UNIT_BOOLEAN) {
+    bool truth = g_str_equal (text, "true");
+
+    if (!truth && !g_str_equal (text, "false")) {
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "expected true or false, found \"%s\"",
+                   text);
+      return FALSE;
+    }
+    value->whole = truth;
+    return TRUE;
+  }
   if (unit == TOPO_UNIT_VL_WEIGHTS)
-    return topo_vl_weights_parse (text, &value->weights, error);
+    return vl_weights_parse (text, &value->weights, error);
   if (!parse_decimal (&rest, &decimal)) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "expected a number%s, found \"%s\"",
                  unit == TOPO_UNIT_COUNT ? "" : " with its unit", text);
@@ -183,26 +212,25 @@ topo_unit_parse (TopoUnit unit, const char *text, TopoValue *value, GError **err
                  unit == TOPO_UNIT_COUNT ? "a plain number is expected" : list);
     return FALSE;
   }
-  if (!topo_unit_is_real (unit))
-    return parse_whole (text, name, &decimal, value, error);
+  if (!topo_unit_is_real (unit)) {
+    double exact = decimal_value (&decimal, 0) * (double) name->scale;
+    double whole = round (exact);
+
+    if (!(whole <= MAX_WHOLE)) {
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "\"%s\" is too large", text);
+      return FALSE;
+    }
+    /* The product of two doubles is good to 2^-52 of itself. */
+    if (fabs (exact - whole) > 1e-12 * exact) {
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "\"%s\" is finer than the smallest unit",
+                   text);
+      return FALSE;
+    }
+    value->whole = (uint64_t) whole;
+    return TRUE;
+  }
   value->real = decimal_value (&decimal, name->exponent);
   return TRUE;
-}
-
-/* "12.3" for 12300 thousandths. */
-static char *
-print_thousandths (uint64_t thousandths)
-{
-  char *text = g_strdup_printf ("%" G_GUINT64_FORMAT ".%03u", thousandths / 1000,
-                                (guint) (thousandths % 1000));
-  gsize length = strlen (text);
-
-  while (text[length - 1] == '0')
-    length--;
-  if (text[length - 1] == '.')
-    length--;
-  text[length] = '\0';
-  return text;
 }
 
 /* True when the unit says the value with at most its number of decimals. */
@@ -222,9 +250,20 @@ print_whole (TopoUnit unit, uint64_t whole)
 
   while (name->unit != unit || !(says_whole (name, whole) || (name->scale == 1 && whole == 0)))
     name++;
-  if (name->decimals == 3)
-    number = print_thousandths (whole / (name->scale / 1000));
-  else
+  if (name->decimals == 3) {
+    /* "12.3" for 12300 thousandths. */
+    uint64_t thousandths = whole / (name->scale / 1000);
+    char *text = g_strdup_printf ("%" G_GUINT64_FORMAT ".%03u", thousandths / 1000,
+                                  (guint) (thousandths % 1000));
+    gsize length = strlen (text);
+
+    while (text[length - 1] == '0')
+      length--;
+    if (text[length - 1] == '.')
+      length--;
+    text[length] = '\0';
+    number = text;
+  } else
     number = g_strdup_printf ("%" G_GUINT64_FORMAT, whole / name->scale);
   return *name->name == '\0' ? g_steal_pointer (&number)
                              : g_strdup_printf ("%s %s", number, name->name);
@@ -291,8 +330,14 @@ topo_unit_print (TopoUnit unit, TopoValue value)
 {
   if (unit == TOPO_UNIT_BOOLEAN)
     return g_strdup (value.whole ? "true" : "false");
-  if (unit == TOPO_UNIT_VL_WEIGHTS)
-    return topo_vl_weights_print (&value.weights);
+  if (unit == TOPO_UNIT_VL_WEIGHTS) {
+    GString *text = g_string_new (value.weights.n == 0 ? "none" : NULL);
+
+    for (uint32_t at = 0; at < value.weights.n; at++)
+      g_string_append_printf (text, "%s%u:%u", at > 0 ? "," : "", value.weights.vl[at],
+                              value.weights.weight[at]);
+    return g_string_free (text, FALSE);
+  }
   if (topo_unit_is_real (unit))
     return print_real (unit, value.real);
   return print_whole (unit, value.whole);

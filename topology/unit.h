@@ -3,11 +3,20 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "topology/vl_weights.h"
-
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#define TOPO_VL_ENTRIES      64
+#define TOPO_VL_WEIGHT_BYTES 64   /* unit of a weight */
+#define TOPO_VL_LIMIT_BYTES  4096 /* unit of the limit of high priority */
+#define TOPO_VL_NO_LIMIT     255
+
+/* A table of a VL arbiter, as OpenSM writes it (0:4,1:8): data lanes 0..14 in turn, each with so much weight. */
+typedef struct {
+  uint8_t n;
+  uint8_t vl[TOPO_VL_ENTRIES], weight[TOPO_VL_ENTRIES];
+} TopoVlWeights;
 
 typedef enum {
   TOPO_UNIT_TIME,       /* whole picoseconds */

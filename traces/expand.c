@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/expand.h"
 
-#include "traces/group.h"
+#include "mpi/rank_group.h"
 
 typedef struct {
   const TraceOp *op;

@@ -7,7 +7,7 @@
  * says that the operation brings them, and no message may be left. */
 #include "traces/expand.h"
 
-#include "traces/group.h"
+#include "mpi/rank_group.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* format.h - what a trace format must provide; private to traces/.
+/* format.h - the interface of a trace format; private to traces/.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
@@ -36,11 +36,11 @@ extern const TraceFormat trace_format_ti;
 extern const TraceFormat trace_format_goal;
 extern const TraceFormat trace_format_paraver;
 extern const TraceFormat trace_format_hct;
+extern const TraceFormat trace_format_otf2;
 
 /* Opens a trace of a format that is known; trace_open() finds it out. */
 Trace *trace_open_as (const TraceFormat *format, const char *path, const TraceOptions *options,
                       GError **error);
-extern const TraceFormat trace_format_otf2;
 
 /* The call_counts of a format whose files have no summary of calls. */
 gboolean trace_no_call_counts (gpointer state, uint32_t rank, GArray *counts, GError **error);

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/handles.h"
 
-#include "traces/operation.h"
+#include "mpi/operation.h"
 
 typedef struct {
   uint64_t serial;

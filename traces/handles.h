@@ -1,4 +1,4 @@
-/* handles.h - request handles of one rank, and what each stands for; private to traces/.
+/* handles.h - request handles of one rank and their meaning; private to traces/.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -24,7 +24,7 @@ gboolean trace_handles_peek (const TraceHandles *handles, uint32_t handle, uint3
  * uint32_t).  Caller frees. */
 GArray *trace_handles_pop_all (TraceHandles *handles);
 
-/* Of a persistent request: what starting it starts. */
+/* Of a persistent request: the operation that a start begins. */
 void trace_handles_set_model (TraceHandles *handles, uint32_t handle, uint32_t number);
 gboolean trace_handles_model (const TraceHandles *handles, uint32_t handle, uint32_t *number);
 void trace_handles_drop_model (TraceHandles *handles, uint32_t handle);

@@ -6,7 +6,7 @@
 #include "traces/expand.h"
 #include "traces/format.h"
 #include "traces/handles.h"
-#include "traces/small_map.h"
+#include "base/small_map.h"
 
 /* What a request stands for. */
 typedef struct {
@@ -22,8 +22,8 @@ typedef struct {
   const TraceComms *comms;
   uint32_t rank;
   TraceSink *sink;
-  TraceMap handles_of_comms; /* handle -> communicator */
-  TraceMap sequences;        /* communicator -> collectives so far */
+  BaseMap handles_of_comms; /* handle -> communicator */
+  BaseMap sequences;        /* communicator -> collectives so far */
   TraceHandles *handles;
   GArray *requests;    /* (element-type Request) */
   uint32_t first_free; /* UINT32_MAX: none */
@@ -50,13 +50,13 @@ fail (GError **error, const TraceOp *op, const char *what, int64_t number, uint3
 static gboolean
 find_comm (const Lowering *it, const TraceOp *op, uint32_t *comm, GError **error)
 {
-  const TraceMapEntry *entry;
+  const BaseMapEntry *entry;
 
   if (op->comm == TRACE_COMM_WORLD || op->comm == TRACE_COMM_SELF) {
     *comm = op->comm == TRACE_COMM_WORLD ? TRACE_COMMS_WORLD : TRACE_COMMS_SELF;
     return TRUE;
   }
-  entry = trace_map_find (&it->handles_of_comms, op->comm);
+  entry = base_map_find (&it->handles_of_comms, op->comm);
   if (entry == NULL) {
     g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "%s on unknown communicator %u",
                  trace_op_name (op->kind), op->comm);
@@ -76,14 +76,6 @@ warn_of_any_tag (const Lowering *it)
   if (it->takes_any_tag && it->has_more_comms)
     trace_warn (it->trace, "receives of any tag could match messages of other communicators in "
                            "this format");
-}
-
-static void
-note_comm (Lowering *it, uint32_t comm)
-{
-  if (it->first_comm == TRACE_COMMS_NULL)
-    it->first_comm = comm;
-  it->has_more_comms |= comm != it->first_comm;
 }
 
 /* Ready sends are standard ones that know more. */
@@ -125,8 +117,11 @@ make_post (Lowering *it, const TraceOp *op, gboolean is_send, Request *request, 
   it->takes_any_tag |= tag == TRACE_ANY_TAG;
   if (is_send)
     warn_of_mode (it, op->mode);
-  else
-    note_comm (it, comm);
+  else {
+    if (it->first_comm == TRACE_COMMS_NULL)
+      it->first_comm = comm;
+    it->has_more_comms |= comm != it->first_comm;
+  }
   warn_of_any_tag (it);
   if (is_send && request->post.bytes == TRACE_UNKNOWN_BYTES) {
     trace_warn (it->trace, "sends of unknown length are written with 0 bytes");
@@ -262,7 +257,7 @@ lower_collective (Lowering *it, const TraceOp *op, GError **error)
 {
   g_autoptr (GArray) steps = NULL;
   TraceOp known = *op;
-  TraceMapEntry *sequence;
+  BaseMapEntry *sequence;
   uint32_t comm;
   int32_t tag;
 
@@ -277,7 +272,7 @@ lower_collective (Lowering *it, const TraceOp *op, GError **error)
                         trace_comms_rank (it->comms, comm, it->rank), error);
   if (steps == NULL)
     return FALSE;
-  sequence = trace_map_add (&it->sequences, comm, 0);
+  sequence = base_map_add (&it->sequences, comm, 0);
   tag = trace_survey_collective_tag (it->survey, comm, sequence->value[0]++);
   if (op->nonblocking)
     begin_steps (it, op->request, comm, tag, steps);
@@ -468,32 +463,13 @@ lower_compute (Lowering *it, const TraceOp *op, GError **error)
 }
 
 static gboolean
-lower_binding (Lowering *it, const TraceOp *op, GError **error)
-{
-  uint32_t comm = trace_survey_bound (it->survey, it->rank, it->n_bound++);
-  TraceMapEntry *entry;
-
-  (void) error;
-  if (op->new_comm <= TRACE_COMM_SELF || op->new_comm == UINT32_MAX)
-    return TRUE;
-  if (comm != TRACE_COMMS_NULL) {
-    trace_map_add (&it->handles_of_comms, op->new_comm, 0)->value[0] = comm;
-    return TRUE;
-  }
-  entry = trace_map_find (&it->handles_of_comms, op->new_comm);
-  if (entry != NULL)
-    trace_map_remove (&it->handles_of_comms, entry);
-  return TRUE;
-}
-
-static gboolean
 lower_comm_free (Lowering *it, const TraceOp *op, GError **error)
 {
-  TraceMapEntry *entry = trace_map_find (&it->handles_of_comms, op->comm);
+  BaseMapEntry *entry = base_map_find (&it->handles_of_comms, op->comm);
 
   (void) error;
   if (entry != NULL)
-    trace_map_remove (&it->handles_of_comms, entry);
+    base_map_remove (&it->handles_of_comms, entry);
   return TRUE;
 }
 
@@ -529,8 +505,21 @@ static const Lower lowers[TRACE_N_OPS] = {
 static gboolean
 lower (Lowering *it, const TraceOp *op, GError **error)
 {
-  if (trace_survey_binds (op->kind))
-    return lower_binding (it, op, error);
+  if (trace_survey_binds (op->kind)) {
+    uint32_t comm = trace_survey_bound (it->survey, it->rank, it->n_bound++);
+    BaseMapEntry *entry;
+
+    if (op->new_comm <= TRACE_COMM_SELF || op->new_comm == UINT32_MAX)
+      return TRUE;
+    if (comm != TRACE_COMMS_NULL) {
+      base_map_add (&it->handles_of_comms, op->new_comm, 0)->value[0] = comm;
+      return TRUE;
+    }
+    entry = base_map_find (&it->handles_of_comms, op->new_comm);
+    if (entry != NULL)
+      base_map_remove (&it->handles_of_comms, entry);
+    return TRUE;
+  }
   if (trace_op_is_collective (op->kind))
     return lower_collective (it, op, error);
   return lowers[op->kind] == NULL || lowers[op->kind](it, op, error);
@@ -553,20 +542,6 @@ lower_all (Lowering *it, GError **error)
   return next == TRACE_NEXT_END;
 }
 
-static void
-clear (Lowering *it)
-{
-  g_autoptr (GArray) all = trace_handles_pop_all (it->handles);
-
-  for (guint i = 0; i < all->len; i++)
-    forget (it, g_array_index (all, uint32_t, i));
-  trace_map_clear (&it->handles_of_comms);
-  trace_map_clear (&it->sequences);
-  trace_handles_free (it->handles);
-  g_array_unref (it->requests);
-  g_array_unref (it->awaited);
-}
-
 gboolean
 trace_lower (Trace *trace, const TraceSurvey *survey, uint32_t rank, TraceSink *sink,
              GError **error)
@@ -585,6 +560,14 @@ trace_lower (Trace *trace, const TraceSurvey *survey, uint32_t rank, TraceSink *
   };
   gboolean good = lower_all (&it, error);
 
-  clear (&it);
+  g_autoptr (GArray) all = trace_handles_pop_all (it.handles);
+
+  for (guint i = 0; i < all->len; i++)
+    forget (&it, g_array_index (all, uint32_t, i));
+  base_map_clear (&it.handles_of_comms);
+  base_map_clear (&it.sequences);
+  trace_handles_free (it.handles);
+  g_array_unref (it.requests);
+  g_array_unref (it.awaited);
   return good;
 }

@@ -5,11 +5,11 @@
  * What a format of messages cannot express is taken apart: sendrecv and
  * persistent requests become what they start, collectives their messages
  * (expand.h), and communicators disappear into ranks of MPI_COMM_WORLD and
- * tags (survey.h).  Messages from or to nobody vanish.  What is left is told
+ * tags (trace_survey.h).  Messages from or to MPI_PROC_NULL vanish.  What is left is told
  * to a sink. */
 #pragma once
 
-#include "traces/survey.h"
+#include "traces/trace_survey.h"
 
 /* A message that is posted, the side of one rank. */
 typedef struct {

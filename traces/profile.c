@@ -43,49 +43,6 @@ contributed_bytes (const TraceOp *op)
   return sends[op->kind] || trace_op_is_collective (op->kind) ? op->bytes : 0;
 }
 
-static void
-count_compute (TraceProfile *profile, const TraceOp *op)
-{
-  profile->compute_ps += op->gap_ps;
-  profile->flops += op->flops;
-  profile->instructions += op->instructions;
-  profile->cycles += op->cycles;
-}
-
-static void
-count_call (TraceProfile *profile, GHashTable *sites, const TraceOp *op)
-{
-  const TraceCallSite key = { .name = op->name != NULL ? op->name : trace_op_name (op->kind),
-                              .site = op->site };
-  TraceCallSite *site = g_hash_table_lookup (sites, &key);
-
-  if (site == NULL) {
-    site = g_memdup2 (&key, sizeof key);
-    g_hash_table_add (sites, site);
-  }
-  site->calls++;
-  site->bytes += contributed_bytes (op);
-  site->time_ps += op->call_ps;
-  profile->call_ps += op->call_ps;
-}
-
-static gboolean
-count_rank (TraceProfile *profile, GHashTable *sites, Trace *trace, uint32_t rank, GError **error)
-{
-  g_autoptr (TraceCursor) cursor = trace_cursor_new (trace, rank, error);
-  TraceNext next = TRACE_NEXT_ERROR;
-  TraceOp op;
-
-  if (cursor == NULL)
-    return FALSE;
-  while ((next = trace_cursor_next (cursor, &op, error)) == TRACE_NEXT_OPERATION)
-    if (op.kind == TRACE_OP_COMPUTE)
-      count_compute (profile, &op);
-    else
-      count_call (profile, sites, &op);
-  return next == TRACE_NEXT_END;
-}
-
 /* Ties are broken by name, so that the order does not depend on addresses. */
 static gint
 compare_sites (gconstpointer left, gconstpointer right)
@@ -121,7 +78,33 @@ trace_profile_new (Trace *trace, TraceProgress progress, void *data, GError **er
 
   profile->sites = g_array_new (FALSE, FALSE, sizeof (TraceCallSite));
   for (uint32_t rank = 0; rank < trace_ranks (trace); rank++) {
-    if (!count_rank (profile, sites, trace, rank, error))
+    g_autoptr (TraceCursor) cursor = trace_cursor_new (trace, rank, error);
+    TraceNext next = TRACE_NEXT_ERROR;
+    TraceOp op;
+
+    if (cursor == NULL)
+      return NULL;
+    while ((next = trace_cursor_next (cursor, &op, error)) == TRACE_NEXT_OPERATION)
+      if (op.kind == TRACE_OP_COMPUTE) {
+        profile->compute_ps += op.gap_ps;
+        profile->flops += op.flops;
+        profile->instructions += op.instructions;
+        profile->cycles += op.cycles;
+      } else {
+        const TraceCallSite key = { .name = op.name != NULL ? op.name : trace_op_name (op.kind),
+                                    .site = op.site };
+        TraceCallSite *site = g_hash_table_lookup (sites, &key);
+
+        if (site == NULL) {
+          site = g_memdup2 (&key, sizeof key);
+          g_hash_table_add (sites, site);
+        }
+        site->calls++;
+        site->bytes += contributed_bytes (&op);
+        site->time_ps += op.call_ps;
+        profile->call_ps += op.call_ps;
+      }
+    if (next != TRACE_NEXT_END)
       return NULL;
     if (progress != NULL)
       progress (data, (rank + 1.0) / trace_ranks (trace));

@@ -1,4 +1,4 @@
-/* profile.h - what a program spends its calls and its time on.
+/* profile.h - the calls of a program, their bytes and their time.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once

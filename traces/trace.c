@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/trace.h"
 
-#include "traces/file.h"
+#include "traces/trace_file.h"
 #include "traces/format.h"
-#include "traces/pattern.h"
-#include "traces/recording.h"
+#include "traces/patterns/pattern.h"
+#include "traces/recorder/recording.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -44,12 +44,6 @@ struct TraceCursor {
   const TraceFormat *format;
   gpointer state;
 };
-
-GQuark
-trace_error_quark (void)
-{
-  return g_quark_from_static_string ("trace-error-quark");
-}
 
 static char *
 describe_reading (const TraceOptions *options)
@@ -154,21 +148,6 @@ list_candidates (const char *folder)
   return paths;
 }
 
-static void
-refuse_folder (const char *path, GError **error)
-{
-  g_autoptr (GPtrArray) paths = list_candidates (path);
-  g_autoptr (GString) advice = g_string_new (NULL);
-
-  for (guint i = 0; i < MIN (paths->len, MAX_CANDIDATES); i++)
-    g_string_append_printf (advice, "%s%s", i == 0 ? "; give " : " or ",
-                            (const char *) paths->pdata[i]);
-  if (paths->len > MAX_CANDIDATES)
-    g_string_append (advice, " or another one in it");
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_OPEN, "%s: is a folder, not a trace%s", path,
-               advice->str);
-}
-
 Trace *
 trace_open (const char *path, const TraceOptions *options, GError **error)
 {
@@ -178,7 +157,16 @@ trace_open (const char *path, const TraceOptions *options, GError **error)
   Trace *trace;
 
   if (inside == NULL && g_file_test (path, G_FILE_TEST_IS_DIR)) {
-    refuse_folder (path, error);
+    g_autoptr (GPtrArray) paths = list_candidates (path);
+    g_autoptr (GString) advice = g_string_new (NULL);
+
+    for (guint i = 0; i < MIN (paths->len, MAX_CANDIDATES); i++)
+      g_string_append_printf (advice, "%s%s", i == 0 ? "; give " : " or ",
+                              (const char *) paths->pdata[i]);
+    if (paths->len > MAX_CANDIDATES)
+      g_string_append (advice, " or another one in it");
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_OPEN, "%s: is a folder, not a trace%s", path,
+                 advice->str);
     return NULL;
   }
   format = find_format (entry, error);

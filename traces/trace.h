@@ -3,22 +3,13 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A format is one file with a const TraceFormat, listed in formats[] of
- * trace.c.  Nothing outside this folder knows formats. */
+ * trace.c.  No code outside this folder depends on a format. */
 #pragma once
 
-#include "traces/operation.h"
+#include "mpi/operation.h"
+#include "mpi/trace_error.h"
 
 #include <glib.h>
-
-#define TRACE_ERROR (trace_error_quark ())
-typedef enum {
-  TRACE_ERROR_OPEN,   /* cannot be read at all */
-  TRACE_ERROR_FORMAT, /* not of the format it claims */
-  TRACE_ERROR_RANGE,  /* well formed, impossible value */
-  TRACE_ERROR_LOST,   /* well formed, but the source lost what a replay needs */
-  TRACE_ERROR_WRITE,  /* a trace cannot be written, or not in that format */
-} TraceError;
-GQuark trace_error_quark (void);
 
 typedef struct Trace Trace;
 typedef struct TraceCursor TraceCursor;
@@ -26,11 +17,11 @@ typedef struct TraceCursor TraceCursor;
 /* What long work calls now and then, with the share that is done: 0..1. */
 typedef void (*TraceProgress) (void *data, double share);
 
-/* How to read; all zero is what most want. */
+/* How to read; all zero is the usual choice. */
 typedef struct {
   uint32_t n_ranks;        /* of formats that do not say (a TI file that every rank shares) */
   const char *from_region; /* NULL, or replay only what is inside this user region; copied */
-  gboolean allow_lossy;    /* guess what the source lost, with a warning, instead of failing */
+  gboolean allow_lossy;    /* guess lost data, with a warning, instead of failing */
 } TraceOptions;
 
 /* Opens whatever `path` is: a DUMPI .meta file, a TI file or list of files,
@@ -97,7 +88,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (TraceCursor, trace_cursor_free)
 typedef enum {
   TRACE_NEXT_OPERATION, /* *op is the next one */
   TRACE_NEXT_END,       /* the stream is over */
-  TRACE_NEXT_ERROR,     /* *error says where: file and offset or line */
+  TRACE_NEXT_ERROR,     /* *error has the place: file and offset or line */
 } TraceNext;
 
 TraceNext trace_cursor_next (TraceCursor *cursor, TraceOp *op, GError **error);

@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A format is one file with a const TraceWriter, listed in writers[] of
- * writer.c.  Nothing is lost silently: what a format cannot express is
- * refused, or replaced and told by trace_warn() where the program still does
- * the same communication. */
+ * writer.c.  Nothing is lost silently: an operation that a format
+ * cannot express is refused, or replaced with a trace_warn() where the program
+ * still does the same communication. */
 #pragma once
 
 #include "traces/trace.h"

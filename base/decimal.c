@@ -1,0 +1,183 @@
+/* decimal.c - decimal numbers in text, to the nearest double.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Most numbers of tables have few digits.  Two ways are exact and take some
+ * nanoseconds; strtod() does the rest. */
+#include "config.h"
+
+#include "base/decimal.h"
+
+#include <float.h>
+#include <glib.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+/* A 64-bit integer holds any number of 19 digits. */
+#define MAX_DIGITS 19
+/* 10^22 is the largest power of ten that a double is exactly, 10^19 that 64 bits hold. */
+#define MAX_EXACT_EXPONENT   22
+#define MAX_INTEGER_EXPONENT 19
+/* What an exponent is cut to: more than any text has places to make up for. */
+#define HUGE_EXPONENT (G_MAXINT64 / 100)
+
+#define BLANKS " \t"
+
+/* mantissa x 10^exponent. */
+typedef struct {
+  uint64_t mantissa; /* of the first MAX_DIGITS digits */
+  int n_digits;      /* from the first that is not 0, at most MAX_DIGITS + 1 */
+  int64_t exponent;
+} Decimal;
+
+static const double exact_powers[MAX_EXACT_EXPONENT + 1] = {
+  1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+};
+
+static inline bool
+is_digit (char c)
+{
+  return (unsigned char) (c - '0') < 10;
+}
+
+/* Digits behind MAX_DIGITS are not in the mantissa, so that the number is for strtod(). */
+static inline const char *
+take_digits (const char *at, Decimal *decimal)
+{
+  const char *first;
+
+  if (decimal->n_digits == 0)
+    while (*at == '0')
+      at++;
+  first = at;
+  for (; is_digit (*at); at++)
+    decimal->mantissa = decimal->mantissa * 10 + (uint64_t) (*at - '0');
+  decimal->n_digits = (int) MIN (decimal->n_digits + (at - first), MAX_DIGITS + 1);
+  return at;
+}
+
+/* What follows the e; `at` itself when that is no exponent. */
+static const char *
+take_exponent (const char *at, int64_t *exponent)
+{
+  const char *digit = at + 1;
+  bool negative = *digit == '-';
+  int64_t value = 0;
+
+  digit += *digit == '-' || *digit == '+';
+  if (!is_digit (*digit))
+    return at;
+  for (; is_digit (*digit); digit++)
+    value = MIN (value * 10 + (*digit - '0'), HUGE_EXPONENT);
+  *exponent += negative ? -value : value;
+  return digit;
+}
+
+/* mantissa / 10^places, for 1 <= places <= MAX_INTEGER_EXPONENT: an integer quotient of 63 or 64
+ * bits whose lowest bit stands for the remainder too, so that its conversion, which leaves
+ * 53 bits, rounds as the exact quotient would. */
+static double
+divide (uint64_t mantissa, int64_t places)
+{
+  uint64_t divisor = (uint64_t) exact_powers[places];
+  int mantissa_shift = __builtin_clzll (mantissa), divisor_shift;
+  unsigned __int128 dividend;
+  uint64_t quotient;
+
+  divisor_shift = __builtin_clzll (divisor);
+  divisor <<= divisor_shift;
+  dividend = (unsigned __int128) (mantissa << mantissa_shift) << 63;
+  quotient = (uint64_t) (dividend / divisor);
+  quotient |= (unsigned __int128) quotient * divisor != dividend;
+  return ldexp ((double) quotient, divisor_shift - mantissa_shift - 63);
+}
+
+/* False: only strtod() finds the value. */
+static inline bool
+decimal_value (const Decimal *decimal, double *value)
+{
+  int64_t exponent = decimal->exponent;
+
+  if (decimal->n_digits > MAX_DIGITS)
+    return false;
+  /* Both operands are exact doubles, so that the one operation rounds correctly (Clinger 1990) */
+  if (FLT_EVAL_METHOD == 0 && decimal->mantissa <= (UINT64_C (1) << DBL_MANT_DIG) &&
+      ABS (exponent) <= MAX_EXACT_EXPONENT) {
+    *value = exponent < 0 ? (double) decimal->mantissa / exact_powers[-exponent]
+                          : (double) decimal->mantissa * exact_powers[exponent];
+    return true;
+  }
+  if (decimal->mantissa == 0 || exponent >= 0 || exponent < -MAX_INTEGER_EXPONENT)
+    return false;
+  *value = divide (decimal->mantissa, -exponent);
+  return true;
+}
+
+const char *
+base_decimal (const char *text, double *value)
+{
+  bool negative = *text == '-';
+  const char *first = text + (*text == '-' || *text == '+'), *at;
+  Decimal decimal = { 0 };
+
+  at = take_digits (first, &decimal);
+  if (*at == '.') {
+    const char *fraction = at + 1;
+
+    at = take_digits (fraction, &decimal);
+    decimal.exponent = fraction - at;
+    if (at == first + 1)
+      return NULL;
+  } else if (at == first)
+    return NULL;
+  if (*at == 'e' || *at == 'E')
+    at = take_exponent (at, &decimal.exponent);
+  if (!decimal_value (&decimal, value))
+    *value = g_ascii_strtod (first, NULL);
+  if (negative)
+    *value = -*value;
+  return at;
+}
+
+bool
+base_decimal_all (const char *text, double *value)
+{
+  static const struct {
+    const char *word;
+    double value;
+  } words[] = { { "nan", NAN }, { "inf", INFINITY }, { "infinity", INFINITY } };
+  const char *first = text + strspn (text, BLANKS), *end = base_decimal (first, value);
+  gsize sign = strspn (first, "+-") == 1, length;
+
+  if (end != NULL)
+    return end[strspn (end, BLANKS)] == '\0';
+  first += sign;
+  length = strcspn (first, BLANKS);
+  if (first[length + strspn (first + length, BLANKS)] != '\0')
+    return false;
+  for (gsize at = 0; at < G_N_ELEMENTS (words); at++)
+    if (strlen (words[at].word) == length &&
+        g_ascii_strncasecmp (first, words[at].word, length) == 0) {
+      *value = sign && first[-1] == '-' ? -words[at].value : words[at].value;
+      return true;
+    }
+  return false;
+}
+
+const char *
+base_decimal_print (char text[BASE_DECIMAL_SIZE], double value)
+{
+  if (isnan (value))
+    return strcpy (text, "");
+  for (int digits = DBL_DIG; digits <= DBL_DECIMAL_DIG; digits++) {
+    char format[8];
+
+    g_snprintf (format, sizeof format, "%%.%dg", digits);
+    g_ascii_formatd (text, BASE_DECIMAL_SIZE, format, value);
+    if (g_ascii_strtod (text, NULL) == value)
+      break;
+  }
+  return text;
+}

@@ -1,0 +1,85 @@
+/* small_map.c - a small table from one number to three.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/small_map.h"
+
+#include <glib.h>
+
+#define FIRST_CAPACITY 4u
+
+static void
+map_resize (BaseMap *map, uint32_t capacity)
+{
+  BaseMap old = *map;
+
+  map->entries = g_new (BaseMapEntry, capacity);
+  map->capacity = capacity;
+  map->n = 0;
+  for (uint32_t place = 0; place < capacity; place++)
+    map->entries[place].key = UINT32_MAX;
+  for (uint32_t place = 0; place < old.capacity; place++)
+    if (old.entries[place].key != UINT32_MAX)
+      *base_map_add (map, old.entries[place].key, 0) = old.entries[place];
+  g_free (old.entries);
+}
+
+void
+base_map_clear (BaseMap *map)
+{
+  g_free (map->entries);
+  *map = (BaseMap){ 0 };
+}
+
+BaseMapEntry *
+base_map_find (const BaseMap *map, uint32_t key)
+{
+  uint32_t mask = map->capacity - 1;
+
+  if (map->n == 0)
+    return NULL;
+  for (uint32_t place = base_map_hash (key) & mask; map->entries[place].key != UINT32_MAX;
+       place = (place + 1) & mask)
+    if (map->entries[place].key == key)
+      return &map->entries[place];
+  return NULL;
+}
+
+BaseMapEntry *
+base_map_add (BaseMap *map, uint32_t key, uint32_t fill)
+{
+  BaseMapEntry *entry = base_map_find (map, key);
+  uint32_t place;
+
+  g_assert (key != UINT32_MAX);
+  if (entry != NULL)
+    return entry;
+  if (4 * (map->n + 1) > 3 * map->capacity)
+    map_resize (map, MAX (FIRST_CAPACITY, 2 * map->capacity));
+  place = base_map_hash (key) & (map->capacity - 1);
+  while (map->entries[place].key != UINT32_MAX)
+    place = (place + 1) & (map->capacity - 1);
+  map->n++;
+  map->entries[place] = (BaseMapEntry){ key, { fill, fill, fill } };
+  return &map->entries[place];
+}
+
+void
+base_map_remove (BaseMap *map, BaseMapEntry *entry)
+{
+  uint32_t mask = map->capacity - 1;
+  uint32_t hole = (uint32_t) (entry - map->entries);
+
+  /* Entries behind the hole move into it unless that would put them before
+   * the place their key hashes to. */
+  for (uint32_t place = (hole + 1) & mask; map->entries[place].key != UINT32_MAX;
+       place = (place + 1) & mask) {
+    uint32_t home = base_map_hash (map->entries[place].key) & mask;
+
+    if (((place - home) & mask) >= ((place - hole) & mask)) {
+      map->entries[hole] = map->entries[place];
+      hole = place;
+    }
+  }
+  map->entries[hole].key = UINT32_MAX;
+  map->n--;
+}

@@ -1,0 +1,373 @@
+/* choice_options.c - the options of `hopcast aggregate TRACE`.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "cli/aggregate/choice_options.h"
+
+#include "cli/command.h"
+#include "study/plan/plan.h"
+#include "topology/unit.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MAX_SLOWDOWN 1000 /* a share */
+
+const char *const cli_basis_names[] = { "simulation", "bound", NULL };
+
+void
+cli_choice_options_clear (CliChoiceOptions *options)
+{
+  cli_machine_options_clear (&options->machine);
+  cli_format_options_clear (&options->format);
+  cli_trace_options_clear (&options->trace);
+  g_free (options->ipc);
+  g_free (options->samples);
+  g_free (options->program);
+  g_free (options->computation_name);
+  g_free (options->task_memory);
+  g_free (options->node_memory);
+  g_free (options->slowdown);
+  g_free (options->power_path);
+  g_free (options->memory_traffic);
+  g_free (options->network_name);
+  g_free (options->hosts);
+  g_free (options->memory_share_text);
+  g_free (options->working_set_text);
+  g_free (options->table);
+  g_free (options->basis_name);
+  g_free (options->sizes);
+  g_free (options->prefix);
+  g_free (options->report);
+  g_free (options->rankfile);
+  g_free (options->hostfile);
+  g_free (options->slurm);
+  g_clear_pointer (&options->ranks, g_array_unref);
+}
+
+static void
+add_computation_options (GOptionContext *context, CliChoiceOptions *options)
+{
+  const GOptionEntry entries[] = {
+    { "ipc", 0, 0, G_OPTION_ARG_FILENAME, &options->ipc,
+      "Instructions per cycle of the program in each pattern: a table (program,pattern,ipc), or with "
+      "--samples a model of aggregate train-ipc",
+      "FILE" },
+    { "samples", 0, 0, G_OPTION_ARG_FILENAME, &options->samples,
+      "What was counted in the sample patterns that the model asks for", "TABLE.csv" },
+    { "program", 0, 0, G_OPTION_ARG_STRING, &options->program,
+      "The program of the table, when it has several", "NAME" },
+    { "recorded-in", 0, 0, G_OPTION_ARG_INT, &options->recorded,
+      "The pattern that the computation times of the trace are of (default: that of --reference, or 1)",
+      "ID" },
+    { "memory-share", 0, 0, G_OPTION_ARG_STRING, &options->memory_share_text,
+      "Without counters: how much of a computation's time goes to memory, were there no shared cache, "
+      "e.g. 30 %; a model of the node does the rest",
+      "SHARE" },
+    { "working-set", 0, 0, G_OPTION_ARG_STRING, &options->working_set_text,
+      "With --memory-share: what all ranks together use again and again (default: more than any "
+      "cache)",
+      "SIZE" },
+    { "computation", 0, 0, G_OPTION_ARG_STRING, &options->computation_name,
+      "unchanged (default: computations take as long in every pattern), ipc or node, as the options "
+      "above say",
+      "HOW" },
+    { NULL },
+  };
+
+  g_option_context_add_main_entries (context, entries, NULL);
+}
+
+static void
+add_choice_options (GOptionContext *context, CliChoiceOptions *options)
+{
+  const GOptionEntry entries[] = {
+    { "reference", 0, 0, G_OPTION_ARG_INT, &options->reference,
+      "The pattern that others are compared with (default: 1; the fastest when 1 does not fit)",
+      "ID" },
+    { "max-slowdown", 0, 0, G_OPTION_ARG_STRING, &options->slowdown,
+      "By how much a pattern may be slower than the reference (default: 5 %)", "SHARE" },
+    { "memory-per-task", 0, 0, G_OPTION_ARG_STRING, &options->task_memory,
+      "What a task needs, e.g. 3GiB: excludes patterns that exceed the node", "SIZE" },
+    { "node-memory", 0, 0, G_OPTION_ARG_STRING, &options->node_memory,
+      "What tasks can have of a node (default: all its memory)", "SIZE" },
+    { "part-filled", 0, 0, G_OPTION_ARG_NONE, &options->part_filled,
+      "The last node may have fewer tasks than the others", NULL },
+    { "power", 0, 0, G_OPTION_ARG_FILENAME, &options->power_path,
+      "Also the energy in joules, by a key file of what nodes draw, or guess", "FILE" },
+    { "memory-traffic", 0, 0, G_OPTION_ARG_STRING, &options->memory_traffic,
+      "With --power: what all tasks together move to and from memory, e.g. 3TB", "SIZE" },
+    { "network", 0, 0, G_OPTION_ARG_STRING, &options->network_name,
+      "How communication is simulated: packet (default) or flow", "NETWORK" },
+    { "no-simulate", 0, 0, G_OPTION_ARG_NONE, &options->no_simulate,
+      "Only the bound; needs --table", NULL },
+    { "table", 0, 0, G_OPTION_ARG_FILENAME, &options->table,
+      "Also an upper bound of communication, by this table of aggregate table or hopcast-pingpong; "
+      "filled by simulation when it is not there",
+      "FILE" },
+    { "by", 0, 0, G_OPTION_ARG_STRING, &options->basis_name,
+      "Which communication decides: simulation (default) or bound", "WHAT" },
+    { "ranks", 0, 0, G_OPTION_ARG_STRING, &options->sizes,
+      "Strong scaling: one choice for each number of ranks, which takes the place of {ranks} in TRACE "
+      "and SPEC",
+      "N,N,..." },
+    { "seed", 0, 0, G_OPTION_ARG_INT64, &options->seed,
+      "Of what is random in the grouping of ranks (default: 0)", "N" },
+    { NULL },
+  };
+
+  g_option_context_add_main_entries (context, entries, NULL);
+}
+
+static void
+add_file_options (GOptionContext *context, CliChoiceOptions *options)
+{
+  const GOptionEntry entries[] = {
+    { "pattern", 0, 0, G_OPTION_ARG_INT, &options->pattern,
+      "The pattern that files are written of (default: the one that is recommended)", "ID" },
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options->prefix,
+      "Write the chosen placement as PREFIX.rankfile, PREFIX.hostfile and PREFIX.slurm, as far as "
+      "these can say it",
+      "PREFIX" },
+    { "rankfile", 0, 0, G_OPTION_ARG_FILENAME, &options->rankfile,
+      "Write it for Open MPI's --rankfile", "FILE" },
+    { "hostfile", 0, 0, G_OPTION_ARG_FILENAME, &options->hostfile, "Write it as a host file",
+      "FILE" },
+    { "slurm", 0, 0, G_OPTION_ARG_FILENAME, &options->slurm,
+      "Write it for Slurm's arbitrary distribution", "FILE" },
+    { "report", 0, 0, G_OPTION_ARG_FILENAME, &options->report,
+      "Write a page with a bar for each pattern", "PAGE.html" },
+    { "hosts", 0, 0, G_OPTION_ARG_FILENAME, &options->hosts,
+      "The names of the nodes, one a line or as Slurm lists them", "FILE" },
+    { NULL },
+  };
+
+  g_option_context_add_main_entries (context, entries, NULL);
+}
+
+void
+cli_choice_add_options (GOptionContext *context, CliChoiceOptions *options)
+{
+  const GOptionEntry set[] = {
+    { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options->machine.settings,
+      "Change one number of the machine, e.g. node.compute=1.8Gflop/s; may be repeated",
+      "GROUP.KEY=VALUE" },
+    { NULL },
+  };
+
+  cli_add_machine_option (context, &options->machine);
+  g_option_context_add_main_entries (context, set, NULL);
+  add_computation_options (context, options);
+  add_choice_options (context, options);
+  add_file_options (context, options);
+  cli_add_trace_options (context, &options->trace);
+  cli_add_format_options (context, &options->format);
+  cli_add_quiet_option (context, &options->talk);
+}
+
+/* --- Checks --- */
+
+/* Where the options that are given say that computations are from. */
+static gboolean
+choose_computation (CliChoiceOptions *options, GError **error)
+{
+  static const char *const names[] = { "unchanged", "ipc", "node", NULL };
+  int how = options->ipc != NULL                 ? CLI_COMPUTATION_IPC
+            : options->memory_share_text != NULL ? CLI_COMPUTATION_SHARING
+                                                 : CLI_COMPUTATION_UNCHANGED;
+
+  if (options->ipc != NULL && options->memory_share_text != NULL &&
+      options->computation_name == NULL)
+    return cli_refuse (error,
+                       "--ipc and --memory-share both say how computations change: --computation "
+                       "ipc or node chooses");
+  if (options->computation_name != NULL &&
+      (how = cli_parse_choice ("--computation", options->computation_name, names, error)) < 0)
+    return FALSE;
+  options->computation = (CliComputation) how;
+  if (how == CLI_COMPUTATION_IPC && options->ipc == NULL)
+    return cli_refuse (error, "--computation ipc needs --ipc FILE");
+  return how != CLI_COMPUTATION_SHARING || options->memory_share_text != NULL ||
+         cli_refuse (error, "--computation node needs --memory-share SHARE");
+}
+
+static gboolean
+check_computation (CliChoiceOptions *options, GError **error)
+{
+  if (!choose_computation (options, error))
+    return FALSE;
+  if (options->samples != NULL && options->ipc == NULL)
+    return cli_refuse (error, "--samples is for the model of --ipc, which is missing");
+  if (options->program != NULL && options->ipc == NULL)
+    return cli_refuse (error, "--program names a row of --ipc, which is missing");
+  if (options->working_set_text != NULL && options->memory_share_text == NULL)
+    return cli_refuse (error, "--working-set goes with --memory-share, which is missing");
+  if (options->samples == NULL && options->ipc != NULL && g_str_has_suffix (options->ipc, ".json"))
+    return cli_refuse (error, "--ipc %s: a model needs --samples TABLE.csv", options->ipc);
+  options->reference_is_given = options->reference != G_MININT;
+  if (!options->reference_is_given)
+    options->reference = PREDICT_REFERENCE;
+  if (options->reference < 1)
+    return cli_refuse (error, "--reference: %d, but patterns count from 1", options->reference);
+  if (options->recorded == G_MININT)
+    options->recorded = options->reference;
+  return options->recorded >= 1 ||
+         cli_refuse (error, "--recorded-in: %d, but patterns count from 1", options->recorded);
+}
+
+/* "5 %"; text NULL leaves *share as it is. */
+static gboolean
+parse_share (const char *option, const char *text, double most, double *share, GError **error)
+{
+  TopoValue value = { .real = *share };
+  g_autoptr (GError) cause = NULL;
+
+  if (text != NULL && !topo_unit_parse (TOPO_UNIT_SHARE, text, &value, &cause))
+    return cli_refuse (error, "%s: %s", option, cause->message);
+  *share = value.real;
+  return (*share >= 0 && *share <= most) ||
+         cli_refuse (error, "%s: '%s' is not within 0 and %g %%", option, text, 100 * most);
+}
+
+/* text NULL: 0. */
+static gboolean
+parse_bytes (const char *option, const char *text, uint64_t *bytes, GError **error)
+{
+  TopoValue value = { 0 };
+  g_autoptr (GError) cause = NULL;
+
+  *bytes = 0;
+  if (text == NULL)
+    return TRUE;
+  if (!topo_unit_parse (TOPO_UNIT_BYTES, text, &value, &cause) || value.whole == 0)
+    return cli_refuse (error, "%s: %s", option,
+                       cause != NULL ? cause->message : "no memory at all");
+  *bytes = value.whole;
+  return TRUE;
+}
+
+static gboolean
+check_shares (CliChoiceOptions *options, GError **error)
+{
+  uint64_t bytes;
+
+  options->max_slowdown = PREDICT_MAX_SLOWDOWN;
+  if (!parse_share ("--max-slowdown", options->slowdown, MAX_SLOWDOWN, &options->max_slowdown,
+                    error) ||
+      !parse_share ("--memory-share", options->memory_share_text, 1, &options->memory_share,
+                    error) ||
+      !parse_bytes ("--working-set", options->working_set_text, &bytes, error))
+    return FALSE;
+  options->working_set = bytes > 0 ? (double) bytes : (double) INFINITY;
+  return TRUE;
+}
+
+static gboolean
+check_power (CliChoiceOptions *options, GError **error)
+{
+  uint64_t bytes;
+
+  if (!parse_bytes ("--memory-traffic", options->memory_traffic, &bytes, error))
+    return FALSE;
+  options->memory_bytes = (double) bytes;
+  options->has_power = options->power_path != NULL;
+  if (!options->has_power)
+    return options->memory_traffic == NULL ||
+           cli_refuse (error, "--memory-traffic matters only with --power");
+  options->power_is_guess = !strcmp (options->power_path, "guess");
+  if (!options->power_is_guess)
+    return study_power_read (options->power_path, &options->power, error);
+  options->power = study_power_guess;
+  return TRUE;
+}
+
+static gboolean
+has_files (const CliChoiceOptions *options)
+{
+  return options->prefix != NULL || options->rankfile != NULL || options->hostfile != NULL ||
+         options->slurm != NULL;
+}
+
+/* A placement is of the pattern that is recommended, or of one that is named. */
+static gboolean
+check_files (const CliChoiceOptions *options, GError **error)
+{
+  gboolean is_given = options->pattern != G_MININT;
+
+  if (is_given && options->pattern < 1)
+    return cli_refuse (error, "--pattern: %d, but patterns count from 1", options->pattern);
+  if (is_given && !has_files (options))
+    return cli_refuse (error, "--pattern needs -o, --rankfile, --hostfile or --slurm");
+  if (has_files (options) && !is_given && options->computation == CLI_COMPUTATION_UNCHANGED)
+    return cli_refuse (
+        error, "no pattern is recommended without --ipc or --memory-share; --pattern ID says "
+               "of which one the files are to be");
+  return TRUE;
+}
+
+static gboolean
+check_sizes (CliChoiceOptions *options, const char *trace, GError **error)
+{
+  g_auto (GStrv) words = options->sizes != NULL ? g_strsplit (options->sizes, ",", -1) : NULL;
+
+  if (words == NULL)
+    return strstr (trace, "{ranks}") == NULL ||
+           cli_refuse (error, "%s: --ranks says what takes the place of {ranks}", trace);
+  if (strstr (trace, "{ranks}") == NULL)
+    return cli_refuse (error, "--ranks: '%s' has no {ranks} whose place they could take", trace);
+  options->ranks = g_array_new (FALSE, FALSE, sizeof (guint));
+  for (char **word = words; *word != NULL; word++) {
+    guint64 n;
+    guint size;
+
+    if (!g_ascii_string_to_unsigned (g_strstrip (*word), 10, 1, G_MAXINT32, &n, NULL))
+      return cli_refuse (error, "--ranks: '%s' is no list of numbers such as 16,32",
+                         options->sizes);
+    size = (guint) n;
+    g_array_append_val (options->ranks, size);
+  }
+  if (options->ranks->len > 1 && has_files (options))
+    return cli_refuse (error, "files of a placement are of one number of --ranks");
+  return TRUE;
+}
+
+static gboolean
+check_basis (CliChoiceOptions *options, GError **error)
+{
+  int basis = options->no_simulate ? CLI_BASIS_BOUND : CLI_BASIS_SIMULATION;
+
+  if (options->no_simulate && options->table == NULL)
+    return cli_refuse (error, "--no-simulate leaves nothing to compare without --table FILE");
+  if (options->basis_name != NULL &&
+      (basis = cli_parse_choice ("--by", options->basis_name, cli_basis_names, error)) < 0)
+    return FALSE;
+  if (basis == CLI_BASIS_BOUND && options->table == NULL)
+    return cli_refuse (error, "--by bound needs --table FILE");
+  if (basis == CLI_BASIS_SIMULATION && options->no_simulate)
+    return cli_refuse (error, "--by simulation does not go with --no-simulate");
+  options->basis = (CliBasis) basis;
+  return TRUE;
+}
+
+gboolean
+cli_choice_check (CliChoiceOptions *options, const char *trace, GError **error)
+{
+  /* No load: it has no times. */
+  static const char *const networks[] = { "packet", "flow", NULL };
+  int network = 0;
+
+  if (options->network_name != NULL &&
+      (network = cli_parse_choice ("--network", options->network_name, networks, error)) < 0)
+    return FALSE;
+  options->network = (SimNetworkKind) network;
+  if (options->seed < 0)
+    return cli_refuse (error, "--seed: must not be negative");
+  options->job.part_filled = options->part_filled;
+  return cli_parse_format (&options->format, error) && check_basis (options, error) &&
+         check_computation (options, error) && check_shares (options, error) &&
+         parse_bytes ("--memory-per-task", options->task_memory, &options->job.task_bytes, error) &&
+         parse_bytes ("--node-memory", options->node_memory, &options->job.node_bytes, error) &&
+         check_power (options, error) && check_sizes (options, trace, error) &&
+         check_files (options, error);
+}

@@ -1,0 +1,569 @@
+/* choice_print.c - aggregation patterns with what each costs, and the one that is chosen.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "cli/aggregate/choice_print.h"
+
+#include "cli/columns.h"
+#include "cli/command.h"
+#include "cli/map/map_options.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+#include "study/plan/plan.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#define BAR 40 /* characters of the longest bar */
+
+static const char *
+verdict_of (const CliChoice *choice, uint32_t at)
+{
+  return predict_aggregation_verdicts[choice->judged[at].verdict];
+}
+
+/* "2x1x2"; the caller frees it. */
+static char *
+takes_text (const TopoPatterns *patterns, const TopoPattern *pattern)
+{
+  GString *text = g_string_new (NULL);
+
+  for (uint32_t level = 0; level < patterns->levels->n_levels; level++)
+    g_string_append_printf (text, "%s%u", level > 0 ? "x" : "", pattern->takes[level]);
+  return g_string_free (text, FALSE);
+}
+
+/* Of the whole energy of the reference; NaN: not known. */
+static double
+saving_of (const CliChoice *choice, uint32_t at)
+{
+  return 1 - choice->row[at].energy_J / choice->row[choice->reference].energy_J;
+}
+
+/* By how much it is slower than the fastest, as a share of that. */
+static double
+behind_of (const CliChoice *choice, uint32_t at)
+{
+  return choice->judged[at].total_s / choice->judged[choice->fastest].total_s - 1;
+}
+
+char *
+cli_choice_reference (const CliChoice *choice, const CliChoiceOptions *options)
+{
+  uint32_t id = choice->patterns->pattern[choice->reference].id;
+
+  if (id == (uint32_t) options->reference)
+    return g_strdup_printf ("pattern %u", id);
+  return g_strdup_printf ("pattern %u, the fastest that fits (%d is excluded: %s)", id,
+                          options->reference, choice->row[options->reference - 1].excluded);
+}
+
+/* What an index of patterns is ordered by. */
+static int
+compare_times (gconstpointer a, gconstpointer b, gpointer judged)
+{
+  double first = ((const PredictAggregationJudgement *) judged)[*(const uint32_t *) a].total_s;
+  double second = ((const PredictAggregationJudgement *) judged)[*(const uint32_t *) b].total_s;
+
+  return (first > second) - (first < second);
+}
+
+/* "3 (14.08 s), 1 (+0.2 %), ..."; the caller frees it. */
+static char *
+ranking_text (const CliChoice *choice)
+{
+  GString *text = g_string_new (NULL);
+  g_autoptr (GArray) order = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+
+  for (uint32_t at = 0; at < choice->patterns->n; at++)
+    if (choice->row[at].excluded == NULL)
+      g_array_append_val (order, at);
+  g_array_sort_with_data (order, compare_times, choice->judged);
+  for (guint i = 0; i < order->len; i++) {
+    uint32_t at = g_array_index (order, uint32_t, i);
+
+    if (i == 0)
+      g_string_append_printf (text, "%u (%.5g s)", choice->patterns->pattern[at].id,
+                              choice->judged[at].total_s);
+    else
+      g_string_append_printf (text, ", %u (%+.1f %%)", choice->patterns->pattern[at].id,
+                              0.1 * round (1000 * behind_of (choice, at)) + 0.0);
+  }
+  return g_string_free (text, FALSE);
+}
+
+char *
+cli_choice_advice (const CliChoice *choice)
+{
+  const TopoPattern *chosen = &choice->patterns->pattern[choice->chosen];
+  const TopoPattern *fastest = &choice->patterns->pattern[choice->fastest];
+  double behind = 0.1 * round (1000 * behind_of (choice, choice->chosen)) + 0.0;
+
+  if (!choice->is_recommended) {
+    g_autofree char *ranking = ranking_text (choice);
+
+    return g_strdup_printf (
+        "no recommendation: nothing says how much the tasks of a node slow each "
+        "other down (--ipc, --memory-share); without that, by time: %s",
+        ranking);
+  }
+  if (choice->chosen == choice->fastest)
+    return g_strdup_printf (
+        "choose pattern %u: %u of a node's cores on each of %u nodes; it is the "
+        "fastest",
+        chosen->id, chosen->n_tasks, chosen->n_nodes);
+  return g_strdup_printf (
+      "choose pattern %u: %u of a node's cores on each of %u nodes; it is %.1f %% "
+      "slower than the fastest, pattern %u on %u nodes",
+      chosen->id, chosen->n_tasks, chosen->n_nodes, behind, fastest->id, fastest->n_nodes);
+}
+
+/* A pattern. */
+typedef struct {
+  uint32_t n_ranks, id, n_tasks, n_nodes;
+  char *takes, *verdict; /* verdict: with the reason of an exclusion; both freed by rows_free() */
+  const char *verdict_name, *excluded;
+  double ipc, computation_s, bound_s, extrapolated, simulated_s, time_s;
+  double total_s, difference_s, slowdown, energy_rank, energy_J, saving, over_fastest;
+} Row;
+
+enum { HAS_BOUND = 1, HAS_SIMULATION = 2, HAS_POWER = 4 };
+
+#define NUMBER(field) CLI_CELL_NUMBER, offsetof (Row, field)
+static const CliColumn columns[] = {
+  { "ranks", NULL, CLI_CELL_U32, offsetof (Row, n_ranks), .omit = CLI_NOT_JSON },
+  { "pattern", "id", CLI_CELL_U32, offsetof (Row, id), .omit = CLI_NOT_JSON },
+  { "id", NULL, CLI_CELL_U32, offsetof (Row, id), .omit = CLI_NOT_CSV },
+  { "tasks_per_node", "tasks", CLI_CELL_U32, offsetof (Row, n_tasks) },
+  { "nodes", "nodes", CLI_CELL_U32, offsetof (Row, n_nodes) },
+  { "takes", "takes", CLI_CELL_TEXT, offsetof (Row, takes) },
+  { "ipc", NULL, NUMBER (ipc) },
+  { "computation_s", "computation", NUMBER (computation_s), "%.5g" },
+  { "bound_s", "bound", NUMBER (bound_s), "%.5g", HAS_BOUND },
+  { "extrapolated", NULL, NUMBER (extrapolated) },
+  { "simulated_s", "simulated", NUMBER (simulated_s), "%.5g", HAS_SIMULATION },
+  { "time_s", NULL, NUMBER (time_s) },
+  { "total_s", "total s", NUMBER (total_s), "%.5g" },
+  { "difference_s", NULL, NUMBER (difference_s) },
+  { "slowdown", "slowdown", CLI_CELL_SHARE, offsetof (Row, slowdown) },
+  { "energy_rank", "energy", NUMBER (energy_rank), "%.5g" },
+  { "energy_J", "energy J", NUMBER (energy_J), "%.5g", HAS_POWER },
+  { "saving", "saving", CLI_CELL_SHARE, offsetof (Row, saving), NULL, HAS_POWER },
+  { "over_fastest", NULL, NUMBER (over_fastest) },
+  { "verdict", NULL, CLI_CELL_TEXT, offsetof (Row, verdict_name) },
+  { "excluded", NULL, CLI_CELL_TEXT, offsetof (Row, excluded) },
+  { NULL, "verdict", CLI_CELL_TEXT, offsetof (Row, verdict) },
+};
+#undef NUMBER
+
+static CliRows
+rows_new (const CliChoice *choice, const CliChoiceOptions *options)
+{
+  Row *rows = g_new (Row, choice->patterns->n);
+  CliRows all = CLI_ROWS (columns, rows, choice->patterns->n);
+
+  all.has = (options->table != NULL ? HAS_BOUND : 0u) |
+            (options->no_simulate ? 0u : HAS_SIMULATION) | (options->has_power ? HAS_POWER : 0u);
+  for (uint32_t at = 0; at < choice->patterns->n; at++) {
+    const TopoPattern *pattern = &choice->patterns->pattern[at];
+    const CliChoiceRow *row = &choice->row[at];
+    const PredictAggregationJudgement *judged = &choice->judged[at];
+
+    rows[at] = (Row){
+      .n_ranks = choice->n_ranks,
+      .id = pattern->id,
+      .n_tasks = pattern->n_tasks,
+      .n_nodes = pattern->n_nodes,
+      .takes = takes_text (choice->patterns, pattern),
+      .verdict = row->excluded != NULL
+                     ? g_strconcat (verdict_of (choice, at), ": ", row->excluded, NULL)
+                     : g_strdup (verdict_of (choice, at)),
+      .verdict_name = verdict_of (choice, at),
+      .excluded = row->excluded,
+      .ipc = row->ipc,
+      .computation_s = row->computation_s,
+      .bound_s = row->bound_s,
+      .extrapolated = row->extrapolated,
+      .simulated_s = row->simulated_s,
+      .time_s = row->time_s,
+      .total_s = judged->total_s,
+      .difference_s = judged->difference_s,
+      .slowdown = judged->slowdown,
+      .energy_rank = row->excluded != NULL ? (double) NAN : pattern->energy_rank,
+      .energy_J = row->energy_J,
+      .saving = saving_of (choice, at),
+      .over_fastest = behind_of (choice, at),
+    };
+  }
+  return all;
+}
+
+static void
+rows_free (CliRows *rows)
+{
+  Row *row = (Row *) rows->rows;
+
+  for (guint at = 0; at < rows->n_rows; at++) {
+    g_free (row[at].takes);
+    g_free (row[at].verdict);
+  }
+  g_free (row);
+}
+
+/* -- for people ------------------------------------------------------------ */
+
+/* Computation #, communication =; the longest total is BAR long. */
+static void
+print_bars (FILE *out, const CliChoice *choice)
+{
+  double most_s = 0;
+
+  for (uint32_t at = 0; at < choice->patterns->n; at++)
+    if (choice->row[at].excluded == NULL)
+      most_s = fmax (most_s, choice->judged[at].total_s);
+  fputs ("\n", out);
+  for (uint32_t at = 0; at < choice->patterns->n; at++) {
+    const CliChoiceRow *row = &choice->row[at];
+    int computation, all;
+
+    if (row->excluded != NULL)
+      continue;
+    computation = (int) lround (BAR * row->computation_s / most_s);
+    all = (int) lround (BAR * choice->judged[at].total_s / most_s);
+    fprintf (out, "%c%2u |", choice->is_recommended && at == choice->chosen ? '*' : ' ',
+             choice->patterns->pattern[at].id);
+    for (int i = 0; i < all; i++)
+      fputc (i < computation ? '#' : '=', out);
+    fputc ('\n', out);
+  }
+  fprintf (out, "     # computation  = communication%s\n",
+           choice->is_recommended ? "  * chosen" : "");
+}
+
+/* Operations that are longer than any of the table. */
+static void
+print_doubt (FILE *out, const CliChoice *choice)
+{
+  double most = 0;
+
+  for (uint32_t at = 0; at < choice->patterns->n; at++)
+    most = fmax (most, choice->row[at].extrapolated);
+  if (most > 0)
+    fprintf (out, "of the bound up to %.3g %% of the operations are longer than the table goes\n",
+             100 * most);
+}
+
+static void
+print_table (FILE *out, const CliChoice *choice, const CliChoiceOptions *options)
+{
+  g_autofree char *reference = cli_choice_reference (choice, options);
+  g_autofree char *advice = cli_choice_advice (choice);
+  g_autofree char *communication =
+      options->basis == CLI_BASIS_BOUND
+          ? g_strdup_printf ("upper bound (%s)", options->table)
+          : g_strdup_printf ("simulated (%s)", study_network_names[options->network]);
+  CliRows rows;
+
+  cli_printf (out, "%s on %s: %u ranks\n", choice->trace, choice->machine, choice->n_ranks);
+  cli_printf (out, "computation: %s; communication: %s; at most %g %% slower than %s\n",
+              choice->computation, communication, 100 * options->max_slowdown, reference);
+  if (options->has_power)
+    cli_printf (out, "power: %s: a node %g W, a socket %g W, a core %g W, memory %g J/GB\n",
+                options->power_is_guess ? "a guess, not measured" : options->power_path,
+                options->power.idle_W, options->power.socket_W, options->power.core_W,
+                options->power.memory_J_per_byte * 1e9);
+  rows = rows_new (choice, options);
+  cli_rows_print_table (out, &rows, "");
+  rows_free (&rows);
+  print_doubt (out, choice);
+  print_bars (out, choice);
+  cli_printf (out, "%s\n", advice);
+}
+
+/* -- for programs ---------------------------------------------------------- */
+
+static void
+add_choice (JsonBuilder *builder, const CliChoice *choice, const CliChoiceOptions *options)
+{
+  g_autofree char *advice = cli_choice_advice (choice);
+  CliRows rows = rows_new (choice, options);
+
+  json_builder_begin_object (builder);
+  cli_add_string (builder, "trace", choice->trace);
+  cli_add_string (builder, "machine", choice->machine);
+  cli_add_integer (builder, "ranks", choice->n_ranks);
+  cli_add_string (builder, "computation", choice->computation);
+  /* Null without a recommendation. */
+  cli_add_number (builder, "chosen",
+                  choice->is_recommended ? choice->patterns->pattern[choice->chosen].id
+                                         : (double) NAN);
+  cli_add_integer (builder, "fastest", choice->patterns->pattern[choice->fastest].id);
+  cli_add_number (builder, "chosen_over_fastest",
+                  choice->is_recommended ? behind_of (choice, choice->chosen) : (double) NAN);
+  cli_add_integer (builder, "compared_with", choice->patterns->pattern[choice->reference].id);
+  cli_add_string (builder, "advice", advice);
+  cli_rows_add_json (builder, "patterns", &rows);
+  json_builder_end_object (builder);
+  rows_free (&rows);
+}
+
+static void
+print_json (FILE *out, const GPtrArray *choices, const CliChoiceOptions *options)
+{
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+
+  json_builder_begin_object (builder);
+  cli_add_string (builder, "schema", "hopcast.aggregation/1");
+  cli_add_string (builder, "network", study_network_names[options->network]);
+  cli_add_string (builder, "basis", cli_basis_names[options->basis]);
+  cli_add_integer (builder, "reference", (uint64_t) options->reference);
+  cli_add_number (builder, "max_slowdown", options->max_slowdown);
+  cli_add_string (builder, "power",
+                  !options->has_power       ? NULL
+                  : options->power_is_guess ? "guess"
+                                            : options->power_path);
+  cli_begin_array (builder, "jobs");
+  for (guint i = 0; i < choices->len; i++)
+    add_choice (builder, choices->pdata[i], options);
+  json_builder_end_array (builder);
+  cli_print_object (out, builder);
+}
+
+/* A number of ranks.  Without a recommendation only the fastest pattern is known. */
+typedef struct {
+  uint32_t n_ranks, pattern, n_tasks, n_nodes, fastest;
+  double slowdown, saving, over_fastest;
+} ScalingRow;
+
+static const CliColumn scaling_columns[] = {
+  { NULL, "ranks", CLI_CELL_U32, offsetof (ScalingRow, n_ranks) },
+  { NULL, "pattern", CLI_CELL_KNOWN_U32, offsetof (ScalingRow, pattern) },
+  { NULL, "tasks", CLI_CELL_KNOWN_U32, offsetof (ScalingRow, n_tasks) },
+  { NULL, "nodes", CLI_CELL_KNOWN_U32, offsetof (ScalingRow, n_nodes) },
+  { NULL, "slowdown", CLI_CELL_SHARE, offsetof (ScalingRow, slowdown) },
+  { NULL, "saving", CLI_CELL_SHARE, offsetof (ScalingRow, saving), NULL, HAS_POWER },
+  { NULL, "fastest", CLI_CELL_U32, offsetof (ScalingRow, fastest) },
+  { NULL, "over it", CLI_CELL_SHARE, offsetof (ScalingRow, over_fastest) },
+};
+
+static void
+print_scaling (FILE *out, const GPtrArray *choices, const CliChoiceOptions *options)
+{
+  g_autofree ScalingRow *row = g_new0 (ScalingRow, choices->len);
+  CliRows rows = CLI_ROWS (scaling_columns, row, choices->len);
+
+  rows.has = options->has_power ? HAS_POWER : 0;
+  for (guint i = 0; i < choices->len; i++) {
+    const CliChoice *choice = choices->pdata[i];
+    const TopoPattern *chosen = &choice->patterns->pattern[choice->chosen];
+
+    row[i].n_ranks = choice->n_ranks;
+    row[i].fastest = choice->patterns->pattern[choice->fastest].id;
+    row[i].slowdown = row[i].saving = row[i].over_fastest = NAN;
+    if (!choice->is_recommended)
+      continue;
+    row[i].pattern = chosen->id;
+    row[i].n_tasks = chosen->n_tasks;
+    row[i].n_nodes = chosen->n_nodes;
+    row[i].slowdown = choice->judged[choice->chosen].slowdown;
+    row[i].saving = saving_of (choice, choice->chosen);
+    row[i].over_fastest = behind_of (choice, choice->chosen);
+  }
+  fputc ('\n', out);
+  cli_rows_print_table (out, &rows, "");
+}
+
+void
+cli_choice_print (FILE *out, const GPtrArray *choices, const CliChoiceOptions *options)
+{
+  if (options->format.format == CLI_FORMAT_JSON) {
+    print_json (out, choices, options);
+    return;
+  }
+  if (options->format.format == CLI_FORMAT_CSV)
+    cli_columns_print_csv_names (out, columns, G_N_ELEMENTS (columns));
+  for (guint i = 0; i < choices->len; i++)
+    if (options->format.format == CLI_FORMAT_CSV) {
+      CliRows rows = rows_new (choices->pdata[i], options);
+
+      for (guint at = 0; at < rows.n_rows; at++)
+        cli_columns_print_csv_row (out, columns, G_N_ELEMENTS (columns),
+                                   (const Row *) rows.rows + at);
+      rows_free (&rows);
+    } else {
+      print_table (out, choices->pdata[i], options);
+      if (i + 1 < choices->len)
+        fputc ('\n', out);
+    }
+  if (options->format.format == CLI_FORMAT_TABLE && choices->len > 1)
+    print_scaling (out, choices, options);
+}
+
+/* --- A page --- */
+
+/* Of the picture, in pixels. */
+#define LEFT       110
+#define WIDTH      560 /* of the longest bar */
+#define HEIGHT     22  /* of a bar and the gap below it */
+#define BAR_HEIGHT 16
+
+static const char head[] =
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<title>hopcast aggregate</title>\n<style>\n"
+    "body { font: 15px/1.4 sans-serif; margin: 2em; max-width: 60em; }\n"
+    "svg { font: 12px sans-serif; }\n"
+    ".computation { fill: #4a6fa5; } .communication { fill: #e0a030; }\n"
+    ".slow { opacity: 0.45; } .limit { stroke: #a02020; stroke-dasharray: 4 3; }\n"
+    "</style>\n</head>\n<body>\n<h1>How many ranks share a node</h1>\n";
+
+/* FALSE: nothing is known of the pattern. */
+static gboolean
+is_known (const CliChoice *choice, uint32_t at)
+{
+  return choice->row[at].excluded == NULL;
+}
+
+/* A bar, and beside it, not before `limit`, what there is to say. */
+static void
+write_bar (FILE *out, const CliChoice *choice, uint32_t at, double top, double pixels_per_s,
+           double limit)
+{
+  const CliChoiceRow *row = &choice->row[at];
+  const PredictAggregationJudgement *judged = &choice->judged[at];
+  double computation = row->computation_s * pixels_per_s;
+  double all = fmax (judged->total_s * pixels_per_s, computation);
+
+  fprintf (
+      out,
+      "<g%s><rect class=\"computation\" x=\"%d\" y=\"%.1f\" width=\"%.2f\" height=\"%d\"/>"
+      "<rect class=\"communication\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%d\"/></g>\n",
+      judged->verdict == PREDICT_AGGREGATION_TOO_SLOW ? " class=\"slow\"" : "", LEFT, top,
+      computation, BAR_HEIGHT, LEFT + computation, top, all - computation, BAR_HEIGHT);
+  fprintf (out, "<text x=\"%.1f\" y=\"%.1f\">%.4g s, %+.1f %%: %s</text>\n",
+           LEFT + fmax (all, limit) + 6, top + BAR_HEIGHT - 4, judged->total_s,
+           0.1 * round (1000 * judged->slowdown) + 0.0,
+           predict_aggregation_verdicts[judged->verdict]);
+}
+
+static void
+write_picture (FILE *out, const CliChoice *choice, const CliChoiceOptions *options)
+{
+  double limit_s = (1 + options->max_slowdown) * choice->judged[choice->reference].total_s;
+  double most_s = 0, pixels_per_s, limit;
+
+  for (uint32_t at = 0; at < choice->patterns->n; at++)
+    if (is_known (choice, at))
+      most_s = fmax (most_s, choice->judged[at].total_s);
+  pixels_per_s = WIDTH / most_s;
+  limit = limit_s <= most_s ? limit_s * pixels_per_s : 0;
+  fprintf (out,
+           "<svg width=\"%d\" height=\"%u\" role=\"img\" aria-label=\"time of each pattern\">\n",
+           LEFT + WIDTH + 230, (choice->patterns->n + 1) * HEIGHT);
+  for (uint32_t at = 0; at < choice->patterns->n; at++) {
+    const TopoPattern *pattern = &choice->patterns->pattern[at];
+    double top = at * HEIGHT;
+
+    fprintf (out, "<text x=\"0\" y=\"%.1f\"%s>%u: %u x %u</text>\n", top + BAR_HEIGHT - 4,
+             choice->is_recommended && at == choice->chosen ? " font-weight=\"bold\"" : "",
+             pattern->id, pattern->n_nodes, pattern->n_tasks);
+    if (is_known (choice, at))
+      write_bar (out, choice, at, top, pixels_per_s, limit);
+    else {
+      g_autofree char *why = g_markup_escape_text (choice->row[at].excluded, -1);
+
+      fprintf (out, "<text x=\"%d\" y=\"%.1f\" fill=\"#777\">excluded: %s</text>\n", LEFT,
+               top + BAR_HEIGHT - 4, why);
+    }
+  }
+  if (limit > 0)
+    fprintf (out, "<line class=\"limit\" x1=\"%.1f\" y1=\"0\" x2=\"%.1f\" y2=\"%u\"/>\n",
+             LEFT + limit, LEFT + limit, choice->patterns->n * HEIGHT);
+  fputs ("</svg>\n", out);
+}
+
+void
+cli_choice_write_page (FILE *out, const GPtrArray *choices, const CliChoiceOptions *options)
+{
+  fputs (head, out);
+  fprintf (out,
+           "<p>Time of each aggregation pattern (number: nodes x ranks on each): "
+           "<span style=\"color: #4a6fa5\">computation</span> and <span style=\"color: "
+           "#b07000\">communication</span>. Pale: slower than the reference by more than %g %%, "
+           "the broken line.</p>\n",
+           100 * options->max_slowdown);
+  for (guint i = 0; i < choices->len; i++) {
+    const CliChoice *choice = choices->pdata[i];
+    g_autofree char *reference = cli_choice_reference (choice, options);
+    g_autofree char *advice = cli_choice_advice (choice);
+    g_autofree char *marked = g_markup_escape_text (advice, -1);
+    g_autofree char *compared = g_markup_escape_text (reference, -1);
+    g_autofree char *trace = g_markup_escape_text (choice->trace, -1);
+    g_autofree char *machine = g_markup_escape_text (choice->machine, -1);
+
+    fprintf (out,
+             "<h2>%s on %s: %u ranks</h2>\n<p>Computation: %s. Communication: %s. Compared "
+             "with %s.</p>\n",
+             trace, machine, choice->n_ranks, choice->computation,
+             options->basis == CLI_BASIS_BOUND ? "an upper bound" : "simulated", compared);
+    write_picture (out, choice, options);
+    fprintf (out, "<p>%s.</p>\n", marked);
+  }
+  fputs ("</body>\n</html>\n", out);
+}
+
+/* --- Files of launchers --- */
+
+static const char *const kinds[] = { "rankfile", "hostfile", "slurm" };
+
+static gboolean
+write_file (const CliChoice *choice, const char *kind, const char *path, GError **error)
+{
+  const TopoLauncher *launcher = topo_launcher_find (kind, strlen (kind));
+  const TopoMapping *mapping = choice->mapping[choice->placed];
+  g_autofree char *text = launcher->print (mapping, choice->opened, error);
+  g_auto (TopoLaunch) launch = { NULL };
+
+  if (text == NULL) {
+    g_prefix_error (error, "%s: ", path);
+    return FALSE;
+  }
+  if (!cli_map_write_text (text, path, error))
+    return FALSE;
+  launch = cli_map_launch (launcher, mapping, choice->opened, path);
+  cli_map_tell_launch (&launch, FALSE);
+  return TRUE;
+}
+
+/* FALSE: none could be written. */
+static gboolean
+write_all (const CliChoice *choice, const CliChoiceOptions *options, GError **error)
+{
+  guint n_written = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
+    g_autofree char *path = g_strconcat (options->prefix, ".", kinds[i], NULL);
+    g_autoptr (GError) trouble = NULL;
+
+    if (write_file (choice, kinds[i], path, &trouble))
+      n_written++;
+    else if (trouble->domain != TOPO_ERROR || (i + 1 == G_N_ELEMENTS (kinds) && n_written == 0)) {
+      g_propagate_error (error, g_steal_pointer (&trouble));
+      return FALSE;
+    } else if (!options->talk.quiet)
+      cli_printf (stderr, "hopcast: warning: not written: %s\n", trouble->message);
+  }
+  return TRUE;
+}
+
+gboolean
+cli_choice_write_files (const CliChoice *choice, const CliChoiceOptions *options, GError **error)
+{
+  const char *const paths[] = { options->rankfile, options->hostfile, options->slurm };
+
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+    if (paths[i] != NULL && !write_file (choice, kinds[i], paths[i], error))
+      return FALSE;
+  return options->prefix == NULL || write_all (choice, options, error);
+}

@@ -1,0 +1,986 @@
+/* correct.c - `hopcast correct`: mends a performance model by what was measured.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "base/decimal.h"
+#include "cli/command.h"
+#include "cli/learn/learning_options.h"
+#include "cli/options.h"
+#include "cli/outfile.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/terminal.h"
+#include "predictors/correction/correction.h"
+#include "predictors/formula/base_model.h"
+#include "predictors/model/feature_sets.h"
+#include "predictors/table/table.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MOST_TOLD 3u /* of the values that tell runs apart */
+
+/* What goes into a run, what people know it by first. */
+static const char *const inputs[] = {
+  "trace",         "machine",    "mapping", "ranks_per_node", "network",      "routing",
+  "compute_scale", "repetition", "seed",    "grain",          "ranks",        "nodes",
+  "links",         "version",    "key",     "trace_hash",     "machine_hash", "mapping_hash",
+};
+
+/* Both tables have the columns, at these places. */
+typedef struct {
+  const PredictTable *runs, *measured;
+  const char *name[G_N_ELEMENTS (inputs)];
+  guint in_runs[G_N_ELEMENTS (inputs)], in_measured[G_N_ELEMENTS (inputs)];
+  guint n;
+} Keys;
+
+static gboolean
+find_keys (Keys *keys, const char *observed, GError **error)
+{
+  for (gsize at = 0; at < G_N_ELEMENTS (inputs); at++) {
+    const PredictColumn *run = predict_table_find (keys->runs, inputs[at]);
+    const PredictColumn *measured = predict_table_find (keys->measured, inputs[at]);
+
+    if (run == NULL || measured == NULL || strcmp (inputs[at], observed) == 0)
+      continue;
+    keys->name[keys->n] = inputs[at];
+    keys->in_runs[keys->n] = (guint) (run - keys->runs->columns);
+    keys->in_measured[keys->n++] = (guint) (measured - keys->measured->columns);
+  }
+  if (keys->n > 0)
+    return TRUE;
+  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
+               "%s: no column says which run was measured: trace, machine, mapping, key or another "
+               "of what goes into a run",
+               keys->measured->source);
+  return FALSE;
+}
+
+/* -- what names a run ---------------------------------------------------- */
+
+/* "trace=a.hct, mapping=TABCDE"; the caller frees. */
+static char *
+name_of (const Keys *keys, const PredictTable *table, const guint *columns, uint64_t row)
+{
+  GString *name = g_string_new (NULL);
+
+  for (guint at = 0; at < keys->n; at++) {
+    g_autofree char *cell = predict_table_cell (table, columns[at], row);
+
+    g_string_append_printf (name, "%s%s=%s", at > 0 ? ", " : "", keys->name[at], cell);
+  }
+  return g_string_free (name, FALSE);
+}
+
+/* What tells the runs of that name apart: "mapping: ABCDET, TABCDE ..."; the caller frees. */
+static char *
+tell_apart (const PredictTable *runs, const uint64_t *rows, guint n)
+{
+  for (gsize at = 0; at < G_N_ELEMENTS (inputs); at++) {
+    const PredictColumn *column = predict_table_find (runs, inputs[at]);
+    g_autoptr (GPtrArray) cells = g_ptr_array_new_with_free_func (g_free);
+    g_autofree char *list = NULL;
+
+    for (guint i = 0; column != NULL && i < n && cells->len <= MOST_TOLD; i++) {
+      char *cell = predict_table_cell (runs, (guint) (column - runs->columns), rows[i]);
+
+      if (g_ptr_array_find_with_equal_func (cells, cell, g_str_equal, NULL))
+        g_free (cell);
+      else
+        g_ptr_array_add (cells, cell);
+    }
+    if (cells->len < 2)
+      continue;
+    if (cells->len > MOST_TOLD) {
+      g_free (cells->pdata[MOST_TOLD]);
+      cells->pdata[MOST_TOLD] = g_strdup ("...");
+    }
+    g_ptr_array_add (cells, NULL);
+    list = g_strjoinv (", ", (char **) cells->pdata);
+    return g_strdup_printf ("%s (%s)", inputs[at], list);
+  }
+  g_assert_not_reached (); /* keys differ */
+}
+
+/* -- one for each row ---------------------------------------------------- */
+
+/* Name -> GArray of uint64_t: the rows of that name. */
+static GHashTable *
+name_runs (const Keys *keys)
+{
+  GHashTable *of_name =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_array_unref);
+
+  for (uint64_t row = 0; row < keys->runs->n_rows; row++) {
+    char *name = name_of (keys, keys->runs, keys->in_runs, row);
+    GArray *rows = g_hash_table_lookup (of_name, name);
+
+    if (rows == NULL) {
+      rows = g_array_new (FALSE, FALSE, sizeof row);
+      g_hash_table_insert (of_name, name, rows);
+    } else
+      g_free (name);
+    g_array_append_val (rows, row);
+  }
+  return of_name;
+}
+
+static gboolean
+refuse_run (const Keys *keys, uint64_t row, const char *name, const GArray *rows, GError **error)
+{
+  g_autofree char *place = predict_table_place (keys->measured, row);
+  g_autofree char *apart = NULL;
+
+  if (rows == NULL) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: %s has no run with %s", place,
+                 keys->runs->source, name);
+    return FALSE;
+  }
+  apart = tell_apart (keys->runs, (const uint64_t *) (const void *) rows->data, rows->len);
+  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
+               "%s: %s has %u runs with %s; what tells them apart is %s", place, keys->runs->source,
+               rows->len, name, apart);
+  return FALSE;
+}
+
+static gboolean
+refuse_twice (const Keys *keys, uint64_t row, uint64_t before, const char *name, GError **error)
+{
+  g_autofree char *place = predict_table_place (keys->measured, row);
+  g_autofree char *first = predict_table_place (keys->measured, before);
+
+  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: the run with %s was measured before, at %s",
+               place, name, first);
+  return FALSE;
+}
+
+/* picked[measured rows] */
+static gboolean
+pick_runs (const Keys *keys, uint64_t *picked, GError **error)
+{
+  g_autoptr (GHashTable) of_name = name_runs (keys);
+  g_autofree uint64_t *taken = g_new0 (uint64_t, keys->runs->n_rows + 1); /* by which row, plus 1 */
+
+  for (uint64_t row = 0; row < keys->measured->n_rows; row++) {
+    g_autofree char *name = name_of (keys, keys->measured, keys->in_measured, row);
+    const GArray *rows = g_hash_table_lookup (of_name, name);
+
+    if (rows == NULL || rows->len > 1)
+      return refuse_run (keys, row, name, rows, error);
+    picked[row] = g_array_index (rows, uint64_t, 0);
+    if (taken[picked[row]] > 0)
+      return refuse_twice (keys, row, taken[picked[row]] - 1, name, error);
+    taken[picked[row]] = row + 1;
+  }
+  return TRUE;
+}
+
+/* What the runs do not know of themselves, such as the size of a grid. */
+static void
+add_columns (PredictTable *table, const PredictTable *measured, const char *observed)
+{
+  for (guint at = 0; at < measured->n_columns; at++) {
+    const PredictColumn *column = &measured->columns[at];
+
+    if (column->numbers != NULL && strcmp (column->name, observed) != 0 &&
+        predict_table_find (table, column->name) == NULL)
+      predict_table_take_numbers (
+          table, column->name, column->unit,
+          g_memdup2 (column->numbers, measured->n_rows * sizeof *column->numbers));
+  }
+}
+
+/* For each row of `measured` the run that it names: a table of these rows of `runs` (of
+ * study_learning_table()), whose places are those of `measured`.  A run is named by those columns
+ * of `measured` that tell what goes into a run: trace, machine, mapping, and so on.  Its columns of
+ * numbers that no run has, but `observed`, are there too.  NULL and *error: no column names a run,
+ * or a row names none, several, or one that was named before. */
+static PredictTable *
+measured_runs (const PredictTable *runs, const PredictTable *measured, const char *observed,
+               GError **error)
+{
+  Keys keys = { .runs = runs, .measured = measured };
+  g_autofree uint64_t *picked = g_new (uint64_t, measured->n_rows + 1);
+  PredictTable *table;
+
+  if (!find_keys (&keys, observed, error) || !pick_runs (&keys, picked, error))
+    return NULL;
+  table = predict_table_pick (runs, picked, measured->n_rows);
+  g_free (table->source);
+  table->source = g_strdup (measured->source);
+  g_free (table->lines);
+  table->lines = g_memdup2 (measured->lines, measured->n_rows * sizeof *measured->lines);
+  add_columns (table, measured, observed);
+  return table;
+}
+
+/* --- `hopcast correct`: mends a performance model by what was measured --- */
+
+typedef struct {
+  PredictTable *table;    /* a row per point */
+  double *observed;       /* [n_rows] s */
+  const double **columns; /* [variables] of a model, after points_bind() */
+} Points;
+
+/* All borrowed. */
+typedef struct {
+  const PredictCorrectionData *data;
+  const PredictCorrectionSettings *settings;
+  const PredictCorrection *correction;
+} Correction;
+
+static const char *correction_verdict (const PredictCorrection *correction);
+
+static void
+points_clear (Points *points)
+{
+  predict_table_free (points->table);
+  g_free (points->observed);
+  g_free (points->columns);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Points, points_clear)
+
+/* From a CSV file whose column `observed` was measured; runs NULL: everything else is in that file
+ * too, otherwise it says which of the runs (cli_learning_table()) were measured. */
+static gboolean
+points_read (Points *points, const char *path, const char *observed, const PredictTable *runs,
+             GError **error)
+{
+  g_autoptr (PredictTable) file = predict_table_read (path, error);
+  const double *times = file ? predict_table_finite (file, observed, error) : NULL;
+
+  if (times == NULL)
+    return FALSE;
+  points->observed = g_memdup2 (times, file->n_rows * sizeof *times);
+  points->table = runs ? measured_runs (runs, file, observed, error) : g_steal_pointer (&file);
+  return points->table != NULL;
+}
+
+/* Finds the columns of the model's variables; FALSE and *error also where it has no value. */
+static gboolean
+points_bind (Points *points, const PredictBaseModel *model, GError **error)
+{
+  g_autofree double *times = NULL;
+
+  points->columns = predict_base_model_columns (model, points->table, error);
+  times = points->columns ? predict_base_model_times (model, points->table, error) : NULL;
+  return times != NULL;
+}
+
+/* hopcast itself as a model: time_s of a run, with a scale and an offset that can be fitted.
+ * An offset of either sign: what the trace does not have, and what the simulator counts twice. */
+static PredictBaseModel *
+simulator_model (const Points *points)
+{
+  double largest = 0;
+  g_autofree char *bound = NULL, *text = NULL;
+
+  for (uint64_t point = 0; point < points->table->n_rows; point++)
+    largest = MAX (largest, fabs (points->observed[point]));
+  bound = predict_number_text (largest > 0 ? largest : 1);
+  text = g_strdup_printf ("variable time_s\n"
+                          "parameter scale 1 [0.01, 100] log\n"
+                          "parameter offset 0 [-%s, %s]\n"
+                          "time = scale*time_s + offset\n",
+                          bound, bound);
+  return predict_base_model_parse (text, "simulator", NULL);
+}
+
+/* -- where the model will be used ------------------------------------------ */
+
+static void
+extend_by_points (const PredictPoints *points, uint32_t n_variables, PredictRange *box)
+{
+  for (uint32_t at = 0; at < n_variables; at++)
+    for (uint64_t point = 0; point < points->n; point++) {
+      box[at].low = MIN (box[at].low, points->columns[at][point]);
+      box[at].high = MAX (box[at].high, points->columns[at][point]);
+    }
+}
+
+static gboolean
+extend_by_option (const PredictBaseModel *model, const char *text, PredictRange *box,
+                  GError **error)
+{
+  const char *equals = strchr (text, '=');
+  g_autofree char *name = equals ? g_strndup (text, (gsize) (equals - text)) : NULL;
+  char *colon = NULL, *end = NULL;
+  double low = equals ? g_ascii_strtod (equals + 1, &colon) : (double) NAN;
+  double high = colon && colon > equals + 1 && *colon == ':' ? g_ascii_strtod (colon + 1, &end)
+                                                             : (double) NAN;
+
+  if (!(low <= high) || !isfinite (low) || !isfinite (high) || end == colon + 1 || *end != '\0') {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
+                 "--predict-range: \"%s\" is not VARIABLE=LOW:HIGH", text);
+    return FALSE;
+  }
+  for (uint32_t at = 0; at < model->n_variables; at++)
+    if (!strcmp (name, model->names.variables[at])) {
+      box[at].low = MIN (box[at].low, low);
+      box[at].high = MAX (box[at].high, high);
+      return TRUE;
+    }
+  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--predict-range: %s has no variable \"%s\"",
+               model->source, name);
+  return FALSE;
+}
+
+/* Where the mended model will be used: where the points are, and the ranges ("VARIABLE=LOW:HIGH",
+ * NULL-terminated; NULL: none).  [variables], the caller frees; NULL and *error. */
+static PredictRange *
+points_box (const PredictCorrectionData *data, char **ranges, GError **error)
+{
+  const PredictBaseModel *model = data->model;
+  g_autofree PredictRange *box = g_new (PredictRange, model->n_variables + 1);
+
+  for (uint32_t at = 0; at < model->n_variables; at++)
+    box[at] = predict_range (INFINITY, -INFINITY);
+  extend_by_points (&data->train, model->n_variables, box);
+  extend_by_points (&data->test, model->n_variables, box);
+  for (char **range = ranges; range != NULL && *range != NULL; range++)
+    if (!extend_by_option (model, *range, box, error))
+      return NULL;
+  return g_steal_pointer (&box);
+}
+
+/* --- a mended model, for people and programs --- */
+
+/* What is not defined is null. */
+static void
+add_error (JsonBuilder *builder, const char *name, double value)
+{
+  cli_add_number (builder, name, isfinite (value) ? value : (double) NAN);
+}
+
+static void
+add_errors (JsonBuilder *builder, const char *name, const PredictErrors *errors)
+{
+  cli_begin_object (builder, name);
+  add_error (builder, "log_rmse", errors->log_rmse);
+  add_error (builder, "rmse", errors->rmse);
+  add_error (builder, "mape", errors->mape);
+  json_builder_end_object (builder);
+}
+
+static void
+add_model (JsonBuilder *builder, const char *name, const PredictErrors *train,
+           const PredictErrors *test)
+{
+  cli_begin_object (builder, name);
+  add_errors (builder, "train", train);
+  add_errors (builder, "test", test);
+  json_builder_end_object (builder);
+}
+
+static void
+add_parameters (JsonBuilder *builder, const char *name, const PredictBaseModel *model,
+                const double *values)
+{
+  cli_begin_object (builder, name);
+  for (uint32_t at = 0; at < model->n_parameters; at++)
+    cli_add_number (builder, model->parameters[at].name, values[at]);
+  json_builder_end_object (builder);
+}
+
+/* The names of variables, then that of the model's own time; the caller frees the array only. */
+static const char **
+brief_names (const PredictBaseModel *model, const char *base_name)
+{
+  const char **variables = g_new0 (const char *, model->n_variables + 2);
+
+  for (uint32_t at = 0; at < model->n_variables; at++)
+    variables[at] = model->names.variables[at];
+  variables[model->n_variables] = base_name;
+  return variables;
+}
+
+static char *
+brief_text (const PredictBaseModel *model, const PredictExpression *brief)
+{
+  g_autofree char *base_name = predict_correction_base_name (model);
+  g_autofree const char **variables = brief_names (model, base_name);
+
+  return predict_expression_text (brief, &(PredictNames){ .variables = variables });
+}
+
+/* The names of those that ended at a bound. */
+static void
+add_at_bounds (JsonBuilder *builder, const char *name, const PredictBaseModel *model,
+               const double *values)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+
+  for (uint32_t at = 0; at < model->n_parameters; at++)
+    if (predict_parameter_at_bound (&model->parameters[at], values[at]))
+      g_ptr_array_add (names, model->parameters[at].name);
+  cli_add_strings (builder, name, names);
+}
+
+/* Last, where a reader looks first. */
+static void
+add_verdict (JsonBuilder *builder, const Correction *shown, const PredictCorrectionTrial *best)
+{
+  const PredictCorrection *correction = shown->correction;
+  const PredictBaseModel *model = shown->data->model;
+
+  add_at_bounds (builder, "refitted_at_bounds", model, correction->refitted);
+  if (best != NULL)
+    add_at_bounds (builder, "at_bounds", model, best->parameters);
+  cli_begin_object (builder, "left_out");
+  add_error (builder, "base", correction->base_folds);
+  add_error (builder, "refitted", correction->refitted_folds);
+  add_error (builder, "corrected", correction->corrected_folds);
+  json_builder_end_object (builder);
+  cli_add_string (builder, "verdict", correction_verdict (correction));
+  cli_add_string (builder, "reason", correction->reason);
+}
+
+static void
+add_formulas (JsonBuilder *builder, const PredictBaseModel *model,
+              const PredictCorrectionTrial *trial)
+{
+  g_autofree char *brief = brief_text (model, trial->brief);
+  g_autofree char *whole = predict_expression_text (trial->time, &model->names);
+  g_autofree char *latex = predict_expression_latex (trial->time, &model->names);
+  g_autofree char *c =
+      predict_expression_c (trial->time, &model->names, trial->parameters, "corrected_time");
+
+  cli_add_string (builder, "term", brief);
+  cli_add_string (builder, "expression", whole);
+  add_parameters (builder, "parameters", model, trial->parameters);
+  cli_add_string (builder, "latex", latex);
+  cli_add_string (builder, "c", c);
+}
+
+static void
+add_trial (JsonBuilder *builder, const PredictBaseModel *model, const PredictCorrectionTrial *trial)
+{
+  g_autofree char *brief = trial->brief ? brief_text (model, trial->brief) : NULL;
+
+  json_builder_begin_object (builder);
+  cli_add_boolean (builder, "converged", trial->converged);
+  cli_add_boolean (builder, "better", trial->better);
+  cli_add_string (builder, "term", brief);
+  if (trial->brief != NULL) {
+    add_parameters (builder, "parameters", model, trial->parameters);
+    add_error (builder, "cross_validation", trial->folds_loss);
+    add_error (builder, "description", trial->description);
+    add_errors (builder, "train", &trial->train);
+    add_errors (builder, "test", &trial->test);
+  }
+  json_builder_end_object (builder);
+}
+
+static void
+add_trials (JsonBuilder *builder, const Correction *shown, CliFormat format)
+{
+  const PredictCorrection *correction = shown->correction;
+
+  cli_begin_object (builder, "trials");
+  cli_add_integer (builder, "made", correction->n_trials);
+  cli_add_integer (builder, "converged", correction->n_converged);
+  cli_add_integer (builder, "better", correction->n_better);
+  cli_add_number (builder, "share_better",
+                  correction->n_converged == 0
+                      ? (double) NAN
+                      : (double) correction->n_better / correction->n_converged);
+  if (format == CLI_FORMAT_JSON) {
+    cli_begin_array (builder, "each");
+    for (guint at = 0; at < correction->n_trials; at++)
+      add_trial (builder, shown->data->model, &correction->trials[at]);
+    json_builder_end_array (builder);
+  }
+  json_builder_end_object (builder);
+}
+
+/* "take the term", "take the refitted model" or "take neither". */
+static const char *
+correction_verdict (const PredictCorrection *correction)
+{
+  switch (correction->verdict) {
+  case PREDICT_TAKE_TERM: return "take the term";
+  case PREDICT_TAKE_REFITTED: return "take the refitted model";
+  case PREDICT_TAKE_NEITHER: return "take neither";
+  }
+  g_assert_not_reached ();
+}
+
+/* Errors before and after, the formula (infix, LaTeX, C), parameters, how many trials were better.
+ * JSON has every trial as well. */
+static void
+correction_print (FILE *out, const Correction *shown, CliFormat format)
+{
+  static const char *const modes[] = { "best", "paper" };
+  const PredictCorrection *correction = shown->correction;
+  const PredictBaseModel *model = shown->data->model;
+  const PredictCorrectionTrial *best =
+      correction->best < correction->n_trials ? &correction->trials[correction->best] : NULL;
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+  g_autoptr (JsonNode) record = NULL;
+
+  json_builder_begin_object (builder);
+  cli_add_string (builder, "model", model->source);
+  cli_add_string (builder, "mode", modes[shown->settings->mode]);
+  cli_add_integer (builder, "case", shown->settings->number);
+  cli_add_string (builder, "loss", predict_loss_names[shown->settings->loss]);
+  add_model (builder, "base", &correction->base_train, &correction->base_test);
+  add_model (builder, "refitted", &correction->refitted_train, &correction->refitted_test);
+  add_parameters (builder, "refitted_parameters", model, correction->refitted);
+  if (best != NULL) {
+    add_model (builder, "corrected", &best->train, &best->test);
+    add_formulas (builder, model, best);
+  }
+  add_trials (builder, shown, format);
+  add_verdict (builder, shown, best);
+  json_builder_end_object (builder);
+  record = json_builder_get_root (builder);
+  cli_print_record (out, record, format);
+}
+
+/* -- points --------------------------------------------------------------------- */
+
+static void
+print_set (FILE *out, const char *set, const Correction *shown, const PredictPoints *points,
+           const double *observed)
+{
+  const PredictCorrection *correction = shown->correction;
+  const PredictBaseModel *model = shown->data->model;
+  const PredictCorrectionTrial *best =
+      correction->best < correction->n_trials ? &correction->trials[correction->best] : NULL;
+  g_autoptr (PredictWorkspace) workspace = predict_workspace_new ();
+  g_autofree double *given = predict_base_model_values (model);
+  g_autofree double *original = g_new (double, points->n + 1);
+  g_autofree double *corrected = g_new (double, points->n + 1);
+  char a[BASE_DECIMAL_SIZE], b[BASE_DECIMAL_SIZE], c[BASE_DECIMAL_SIZE];
+
+  if (points->n == 0)
+    return;
+  predict_values (model->time, points, given, workspace, original);
+  if (best != NULL)
+    predict_values (best->time, points, best->parameters, workspace, corrected);
+  for (uint64_t point = 0; point < points->n; point++)
+    fprintf (out, "%s,%" G_GUINT64_FORMAT ",%s,%s,%s\n", set, point + 1,
+             base_decimal_print (a, observed[point]), base_decimal_print (b, original[point]),
+             best && isfinite (corrected[point]) ? base_decimal_print (c, corrected[point]) : "");
+}
+
+/* CSV: set, point, observed, original, corrected (empty when there is no mended model). */
+static void
+correction_print_points (FILE *out, const Correction *shown)
+{
+  const PredictCorrectionData *data = shown->data;
+
+  fputs ("set,point,observed,original,corrected\n", out);
+  print_set (out, "train", shown, &data->train, data->train_observed);
+  print_set (out, "test", shown, &data->test, data->test_observed);
+}
+
+/* --- `hopcast correct`: mends a performance model by what was measured --- */
+
+static const char *const mode_names[] = { "best", "paper", NULL };
+
+typedef struct {
+  CliFormatOptions format;
+  CliTalkOptions talk;
+  CliLearningOptions learning;
+  char *model, *observed, *from, *measured, *features, *test, *mode, *loss, *functions, *output;
+  char *points, *refitted;
+  char **ranges;
+  int number, n_trials, n_threads, population, generations;
+  gboolean anyway;
+  gint64 seed;
+} Options;
+
+static void
+options_clear (Options *options)
+{
+  cli_format_options_clear (&options->format);
+  cli_learning_options_clear (&options->learning);
+  g_free (options->model);
+  g_free (options->observed);
+  g_free (options->from);
+  g_free (options->measured);
+  g_free (options->features);
+  g_free (options->test);
+  g_free (options->mode);
+  g_free (options->loss);
+  g_free (options->functions);
+  g_free (options->output);
+  g_free (options->points);
+  g_free (options->refitted);
+  g_strfreev (options->ranges);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
+
+static void
+add_options (GOptionContext *context, Options *options)
+{
+  const GOptionEntry entries[] = {
+    { "model", 0, 0, G_OPTION_ARG_FILENAME, &options->model,
+      "The performance model: variables, parameters with bounds, time = FORMULA (default with "
+      "--from: the simulated time)",
+      "FILE" },
+    { "observed", 0, 0, G_OPTION_ARG_STRING, &options->observed,
+      "The measured times, in s (default with --from: measured_s)", "COLUMN" },
+    { "from", 0, 0, G_OPTION_ARG_FILENAME, &options->from,
+      "Instead of TRAIN: a store, some of whose runs were also measured", "STORE" },
+    { "measured", 0, 0, G_OPTION_ARG_FILENAME, &options->measured,
+      "With --from: a table of which runs were measured (trace, machine, mapping, ...) and their "
+      "times",
+      "TABLE" },
+    { "features", 0, 0, G_OPTION_ARG_STRING, &options->features,
+      "Columns that the term may also name, and sets of them such as H3", "A,B,..." },
+    { "test", 0, 0, G_OPTION_ARG_FILENAME, &options->test,
+      "Points that are only predicted: a table with the same columns", "TABLE" },
+    { "mode", 0, 0, G_OPTION_ARG_STRING, &options->mode,
+      "best (default; least squares on every number, short formulas, no poles) or paper", "MODE" },
+    { "case", 0, 0, G_OPTION_ARG_INT, &options->number,
+      "The term takes the model's time (1, 3) or is added to it (2, 4); parameters stay (1, 2) or "
+      "are searched (3, 4; default: 4)",
+      "N" },
+    { "loss", 0, 0, G_OPTION_ARG_STRING, &options->loss,
+      "What is made small: rmse, mre, logrmse or mape (default: logrmse; paper: rmse)", "NAME" },
+    { "functions", 0, 0, G_OPTION_ARG_STRING, &options->functions,
+      "What terms are made of, with commas: + - * / ^ min max log log2 exp sqrt sin cos abs ceil "
+      "floor (default: +,-,*,/,*,^,log,exp,sqrt,max; paper: +,-,*,/,^,log,exp)",
+      "LIST" },
+    { "predict-range", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options->ranges,
+      "Where the mended model will be used, besides where the points are, such as np=1:1024: no "
+      "formula that may be undefined there; may be given again",
+      "VARIABLE=LOW:HIGH" },
+    { "trials", 0, 0, G_OPTION_ARG_INT, &options->n_trials,
+      "How often all is done anew (default: 10; paper: 30)", "N" },
+    { "population", 0, 0, G_OPTION_ARG_INT, &options->population,
+      "Formulas in a generation (default: 300; paper: 3000)", "N" },
+    { "generations", 0, 0, G_OPTION_ARG_INT, &options->generations,
+      "How many follow the first (default: 40; paper: 100)", "N" },
+    { "seed", 0, 0, G_OPTION_ARG_INT64, &options->seed, "Of all that is random (default: 1)", "N" },
+    { "threads", 0, 0, G_OPTION_ARG_INT, &options->n_threads,
+      "Trials at a time (default: all processors); the result is the same", "N" },
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options->output,
+      "Write the mended model as a model file, if the verdict is to take the term", "FILE" },
+    { "anyway", 0, 0, G_OPTION_ARG_NONE, &options->anyway, "With -o: whatever the verdict is",
+      NULL },
+    { "refitted", 0, 0, G_OPTION_ARG_FILENAME, &options->refitted,
+      "Write the model with its parameters fitted, without a term", "FILE" },
+    { "points", 0, 0, G_OPTION_ARG_FILENAME, &options->points,
+      "Write every point with its times: observed, of the model, of the mended model (CSV)",
+      "FILE" },
+    { NULL },
+  };
+
+  g_option_context_add_main_entries (context, entries, NULL);
+  cli_add_learning_options (context, &options->learning);
+  cli_add_format_options (context, &options->format);
+  cli_add_quiet_option (context, &options->talk);
+}
+
+/* -- settings -------------------------------------------------------------- */
+
+static gboolean
+refuse (GError **error, const char *text)
+{
+  g_set_error_literal (error, CLI_ERROR, CLI_ERROR_USAGE, text);
+  return FALSE;
+}
+
+/* Of an option whose default is G_MININT: not given. */
+static gboolean
+parse_count (const char *option, int given, guint least, guint most, guint *count, GError **error)
+{
+  if (given == G_MININT)
+    return TRUE;
+  if (given < (int) least || given > (int) most) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "%s: %d is not within %u..%u", option, given,
+                 least, most);
+    return FALSE;
+  }
+  *count = (guint) given;
+  return TRUE;
+}
+
+/* Their names, each of which may stand again, to be drawn more often; the caller frees. */
+static PredictOp *
+parse_functions (const char *list, guint *n, GError **error)
+{
+  g_auto (GStrv) names = g_strsplit (list, ",", -1);
+  g_autofree PredictOp *functions = g_new (PredictOp, g_strv_length (names) + 1);
+
+  for (*n = 0; names[*n] != NULL; (*n)++) {
+    PredictOp op = PREDICT_OP_ADD;
+
+    while (op < PREDICT_N_OPS && strcmp (g_strstrip (names[*n]), predict_ops[op].name) != 0)
+      op++;
+    if (op == PREDICT_N_OPS) {
+      g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--functions: \"%s\" is none", names[*n]);
+      return NULL;
+    }
+    functions[*n] = op;
+  }
+  if (*n == 0)
+    g_set_error_literal (error, CLI_ERROR, CLI_ERROR_USAGE, "--functions: none is named");
+  return *n > 0 ? g_steal_pointer (&functions) : NULL;
+}
+
+/* Of what is mended, and by what: a table, or a store and a table. */
+static gboolean
+check_sources (Options *options, const char *train, GError **error)
+{
+  if (options->from == NULL) {
+    if (options->measured || options->learning.observed_text || options->learning.features_text)
+      return refuse (error, "--measured, --observed-runs and --feature-runs need --from STORE");
+    if (train == NULL)
+      return refuse (error, "TRAIN is missing, a table, or --from STORE");
+    if (options->model == NULL || options->observed == NULL)
+      return refuse (error, options->model == NULL ? "--model FILE is missing"
+                                                   : "--observed COLUMN is missing");
+    return TRUE;
+  }
+  if (train != NULL)
+    return refuse (error, "TRAIN does not go with --from STORE; what was measured is --measured");
+  if (options->measured == NULL)
+    return refuse (error, "--from STORE needs --measured TABLE");
+  if (options->observed == NULL)
+    options->observed = g_strdup ("measured_s");
+  return cli_parse_learning (&options->learning, error);
+}
+
+static gboolean
+parse_settings (Options *options, PredictCorrectionSettings *settings, GError **error)
+{
+  int mode = 0, loss = 0;
+
+  if (options->mode && (mode = cli_parse_choice ("--mode", options->mode, mode_names, error)) < 0)
+    return FALSE;
+  *settings = predict_correction_settings ((PredictCorrectionMode) mode);
+  settings->n_threads = g_get_num_processors ();
+  if (options->loss &&
+      (loss = cli_parse_choice ("--loss", options->loss, predict_loss_names, error)) < 0)
+    return FALSE;
+  if (options->loss)
+    settings->loss = (PredictLoss) loss;
+  if (options->seed < 0)
+    return refuse (error, "--seed: must not be negative");
+  if (options->anyway && options->output == NULL)
+    return refuse (error, "--anyway needs -o FILE");
+  settings->seed = (uint64_t) options->seed;
+  return parse_count ("--case", options->number, 1, 4, &settings->number, error) &&
+         parse_count ("--trials", options->n_trials, 1, 1000000, &settings->n_trials, error) &&
+         parse_count ("--threads", options->n_threads, 1, 1024, &settings->n_threads, error) &&
+         parse_count ("--population", options->population, 10, 100000, &settings->population,
+                      error) &&
+         parse_count ("--generations", options->generations, 1, 1000000, &settings->generations,
+                      error) &&
+         cli_parse_format (&options->format, error);
+}
+
+/* -- the command ------------------------------------------------------------- */
+
+static gboolean
+write_text (const char *path, const char *text, GError **error)
+{
+  g_autoptr (CliOutfile) file = cli_outfile_new (path, error);
+
+  if (file == NULL)
+    return FALSE;
+  fputs (text, cli_outfile_stream (file));
+  return cli_outfile_commit (file, error);
+}
+
+/* The corrected model is written only when the verdict is for it; FALSE and *error otherwise. */
+static gboolean
+write_corrected (const Correction *shown, const Options *options, GError **error)
+{
+  const PredictCorrection *correction = shown->correction;
+  const PredictCorrectionTrial *best =
+      correction->best < correction->n_trials ? &correction->trials[correction->best] : NULL;
+  g_autofree char *text = NULL;
+
+  if (options->output == NULL)
+    return TRUE;
+  if (best == NULL || (correction->verdict != PREDICT_TAKE_TERM && !options->anyway)) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_WRITE, "%s: not written: %s: %s%s", options->output,
+                 correction_verdict (correction), correction->reason,
+                 best != NULL ? " (--anyway writes it all the same)" : "");
+    return FALSE;
+  }
+  text = predict_correction_text (shown->data->model, best);
+  return write_text (options->output, text, error);
+}
+
+static gboolean
+write_refitted (const Correction *shown, const Options *options, GError **error)
+{
+  g_autofree char *text = predict_base_model_text (shown->data->model, shown->correction->refitted);
+
+  return options->refitted == NULL || write_text (options->refitted, text, error);
+}
+
+static gboolean
+write_files (const Correction *shown, const Options *options, GError **error)
+{
+  g_autoptr (CliOutfile) points = NULL;
+
+  if (!write_refitted (shown, options, error))
+    return FALSE;
+  if (options->points == NULL)
+    return TRUE;
+  if (!(points = cli_outfile_new (options->points, error)))
+    return FALSE;
+  correction_print_points (cli_outfile_stream (points), shown);
+  return cli_outfile_commit (points, error);
+}
+
+/* What people would otherwise have to find in the figures. */
+static void
+tell_advice (const PredictCorrectionData *data, const PredictCorrection *correction)
+{
+  const PredictBaseModel *model = data->model;
+  const PredictCorrectionTrial *best =
+      correction->best < correction->n_trials ? &correction->trials[correction->best] : NULL;
+
+  for (uint32_t at = 0; at < model->n_parameters; at++) {
+    const PredictParameter *parameter = &model->parameters[at];
+
+    if (predict_parameter_at_bound (parameter, correction->refitted[at]))
+      cli_printf (stderr,
+                  "hopcast: warning: %s: fitted by itself, parameter %s ends at its bound, %g: the "
+                  "formula lacks something, or the bound is wrong\n",
+                  model->source, parameter->name, correction->refitted[at]);
+  }
+  if (best != NULL && correction->verdict == PREDICT_TAKE_TERM && data->test.n > 0 &&
+      correction->refitted_test.log_rmse < best->test.log_rmse)
+    cli_printf (
+        stderr,
+        "hopcast: warning: %s: at the test points, which the verdict does not look at, fitting "
+        "the parameters (log_rmse %.4g) is better than the corrected model (%.4g)\n",
+        model->source, correction->refitted_test.log_rmse, best->test.log_rmse);
+  if (best != NULL && best->brief->n >= data->train.n)
+    cli_printf (stderr,
+                "hopcast: warning: %s: a term of %u steps from %" G_GUINT64_FORMAT
+                " points: it can pass through all of them and still be wrong elsewhere\n",
+                model->source, best->brief->n, (guint64) data->train.n);
+}
+
+static gboolean
+correct (const PredictCorrectionData *data, const PredictCorrectionSettings *settings,
+         const Options *options, GError **error)
+{
+  g_autoptr (CliProgress) progress = cli_progress_new (options->talk.quiet);
+  g_autoptr (PredictCorrection) correction =
+      predict_correct (data, settings, cli_progress_share, progress, error);
+  Correction shown = { data, settings, correction };
+
+  g_clear_pointer (&progress, cli_progress_free);
+  if (correction == NULL) {
+    g_prefix_error (error, "%s: ", data->model->source);
+    return FALSE;
+  }
+  if (!write_files (&shown, options, error))
+    return FALSE;
+  if (!options->talk.quiet)
+    tell_advice (data, correction);
+  correction_print (stdout, &shown, options->format.format);
+  return write_corrected (&shown, options, error);
+}
+
+/* -- points and model --------------------------------------------------------- */
+
+typedef struct {
+  Points train, test; /* test.table NULL: there is none */
+  PredictBaseModel *model;
+} Work;
+
+static void
+work_clear (Work *work)
+{
+  points_clear (&work->train);
+  points_clear (&work->test);
+  predict_base_model_free (work->model);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Work, work_clear)
+
+static gboolean
+read_points (Work *work, const char *train, const Options *options, GError **error)
+{
+  g_autoptr (PredictTable) runs = NULL;
+
+  /* A formula may do without the simulated time, with what a load tells. */
+  if (options->from != NULL &&
+      !(runs = cli_learning_table (options->from, &options->learning, options->model == NULL,
+                                   options->talk.quiet, error)))
+    return FALSE;
+  return points_read (&work->train, train ? train : options->measured, options->observed, runs,
+                      error) &&
+         (options->test == NULL ||
+          points_read (&work->test, options->test, options->observed, runs, error));
+}
+
+static gboolean
+open_model (Work *work, const Options *options, GError **error)
+{
+  g_auto (GStrv) features = NULL;
+  g_autoptr (GError) trouble = NULL;
+
+  work->model = options->model ? predict_base_model_read (options->model, error)
+                               : simulator_model (&work->train);
+  if (work->model == NULL || options->features == NULL)
+    return work->model != NULL;
+  if (!(features = predict_feature_list (options->features, &trouble))) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--features: %s", trouble->message);
+    return FALSE;
+  }
+  return predict_base_model_add_variables (work->model, (const char *const *) features, error);
+}
+
+static gboolean
+prepare (Work *work, const char *train, const Options *options, GError **error)
+{
+  return read_points (work, train, options, error) && open_model (work, options, error) &&
+         points_bind (&work->train, work->model, error) &&
+         (options->test == NULL || points_bind (&work->test, work->model, error));
+}
+
+int
+cli_correct (int argc, char **argv, GError **error)
+{
+  static const char *const names[] = { "[TRAIN]", NULL };
+  g_autoptr (GOptionContext) context =
+      cli_context_new ("TRAIN | --from STORE --measured TABLE",
+                       "Mends a performance model, or the simulator, by measured times: finds a "
+                       "term that corrects it, and its parameters within their bounds.");
+  g_auto (Options) options = { .seed = 1,
+                               .number = G_MININT,
+                               .n_trials = G_MININT,
+                               .n_threads = G_MININT,
+                               .population = G_MININT,
+                               .generations = G_MININT };
+  g_auto (Work) work = { .model = NULL };
+  PredictCorrectionSettings settings;
+  g_autofree PredictOp *functions = NULL;
+  g_autofree PredictRange *box = NULL;
+  PredictCorrectionData data;
+  const char *train;
+
+  add_options (context, &options);
+  if (!cli_parse (context, argc, argv, names, &train, error) ||
+      !check_sources (&options, train, error) || !parse_settings (&options, &settings, error) ||
+      (options.functions &&
+       !(functions = parse_functions (options.functions, &settings.n_functions, error))) ||
+      !prepare (&work, train, &options, error))
+    return CLI_FAILED;
+  settings.functions = functions;
+  data = (PredictCorrectionData){
+    .model = work.model,
+    .train = { work.train.columns, work.train.table->n_rows },
+    .test = { work.test.columns, work.test.table ? work.test.table->n_rows : 0 },
+    .train_observed = work.train.observed,
+    .test_observed = work.test.observed,
+  };
+  if (!(box = points_box (&data, options.ranges, error)))
+    return CLI_FAILED;
+  data.box = box;
+  return correct (&data, &settings, &options, error) ? CLI_DONE : CLI_FAILED;
+}

@@ -1,0 +1,263 @@
+/* learn_settings.c - the options that choose a method and how it learns.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "cli/learn/learn_settings.h"
+
+#include "cli/command.h"
+#include "cli/options.h"
+#include "base/decimal.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MAX_THREADS 1024
+
+void
+cli_method_options_clear (CliMethodOptions *options)
+{
+  g_clear_pointer (&options->method, g_free);
+  g_clear_pointer (&options->max_features, g_free);
+}
+
+static void
+add_tree_options (GOptionContext *context, CliMethodOptions *options)
+{
+  const GOptionEntry entries[] = {
+    { "trees", 0, 0, G_OPTION_ARG_INT, &options->trees, "How many trees (default: 100)", "N" },
+    { "max-features", 0, 0, G_OPTION_ARG_STRING, &options->max_features,
+      "Features that are tried at a node: a number, a share with a point such as 0.33, or sqrt "
+      "(default: all)",
+      "K" },
+    { "min-samples-split", 0, 0, G_OPTION_ARG_INT, &options->min_samples_split,
+      "A node of fewer samples is not split (default: 2)", "N" },
+    { "min-samples-leaf", 0, 0, G_OPTION_ARG_INT, &options->min_samples_leaf,
+      "No leaf has fewer samples (default: 1)", "N" },
+    { "max-depth", 0, 0, G_OPTION_ARG_INT, &options->max_depth,
+      "No leaf is deeper; 0 is no limit (default)", "N" },
+    { "bootstrap", 0, 0, G_OPTION_ARG_NONE, &options->bootstrap,
+      "Each extra-tree learns from samples drawn with replacement, as those of a forest always do",
+      NULL },
+    { NULL },
+  };
+
+  g_option_context_add_main_entries (context, entries, NULL);
+}
+
+void
+cli_add_method_options (GOptionContext *context, CliMethodOptions *options)
+{
+  const GOptionEntry method[] = {
+    { "method", 0, 0, G_OPTION_ARG_STRING, &options->method,
+      "extra-trees (default), forest, tree, linear, svr or mean", "METHOD" },
+    { NULL },
+  };
+  const GOptionEntry others[] = {
+    { "ridge", 0, 0, G_OPTION_ARG_DOUBLE, &options->ridge,
+      "linear: penalty of the squared coefficients of standardised features (default: 0)", "X" },
+    { "svr-c", 0, 0, G_OPTION_ARG_DOUBLE, &options->svr_c,
+      "svr: price of an error (default: 1; target and features are standardised)", "X" },
+    { "svr-epsilon", 0, 0, G_OPTION_ARG_DOUBLE, &options->svr_epsilon,
+      "svr: errors up to this cost nothing (default: 0.1)", "X" },
+    { "svr-gamma", 0, 0, G_OPTION_ARG_DOUBLE, &options->svr_gamma,
+      "svr: of the kernel exp(-X distance^2) (default: 1 / features)", "X" },
+    { "seed", 0, 0, G_OPTION_ARG_INT64, &options->seed, "Of all that is random (default: 1)", "N" },
+    { "threads", 0, 0, G_OPTION_ARG_INT, &options->threads,
+      "Threads to use, which never change a result (default: one per processor)", "N" },
+    { NULL },
+  };
+
+  g_option_context_add_main_entries (context, method, NULL);
+  add_tree_options (context, options);
+  g_option_context_add_main_entries (context, others, NULL);
+}
+
+/* -- from options to settings ---------------------------------------------- */
+
+#define OF(method) (1u << (method))
+#define ENSEMBLES  (OF (PREDICT_EXTRA_TREES) | OF (PREDICT_FOREST))
+#define TREES      (ENSEMBLES | OF (PREDICT_TREE))
+
+/* Given, but not heeded by the method: it was meant to change something. */
+static gboolean
+check_heeded (const CliMethodOptions *options, PredictMethod method, GError **error)
+{
+  const struct {
+    const char *name;
+    gboolean given;
+    guint methods;
+  } all[] = {
+    { "--trees", options->trees != G_MININT, ENSEMBLES },
+    { "--max-features", options->max_features != NULL, TREES },
+    { "--min-samples-split", options->min_samples_split != G_MININT, TREES },
+    { "--min-samples-leaf", options->min_samples_leaf != G_MININT, TREES },
+    { "--max-depth", options->max_depth != G_MININT, TREES },
+    { "--bootstrap", options->bootstrap, ENSEMBLES },
+    { "--ridge", !isnan (options->ridge), OF (PREDICT_LINEAR) },
+    { "--svr-c", !isnan (options->svr_c), OF (PREDICT_SVR) },
+    { "--svr-epsilon", !isnan (options->svr_epsilon), OF (PREDICT_SVR) },
+    { "--svr-gamma", !isnan (options->svr_gamma), OF (PREDICT_SVR) },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (all); i++)
+    if (all[i].given && !(all[i].methods & OF (method))) {
+      g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "%s: nothing that --method %s heeds",
+                   all[i].name, predict_method_names[method]);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+static gboolean
+set_count (const char *name, int given, int least, guint *setting, GError **error)
+{
+  if (given == G_MININT)
+    return TRUE;
+  if (given < least) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "%s: must be at least %d", name, least);
+    return FALSE;
+  }
+  *setting = (guint) given;
+  return TRUE;
+}
+
+static gboolean
+set_number (const char *name, double given, gboolean zero_too, double *setting, GError **error)
+{
+  if (isnan (given))
+    return TRUE;
+  if (!isfinite (given) || given < 0 || (given == 0 && !zero_too)) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "%s: not a number %s 0", name,
+                 zero_too ? "of at least" : "above");
+    return FALSE;
+  }
+  *setting = given;
+  return TRUE;
+}
+
+/* As scikit-learn: a share is rounded down, and at least one feature is tried. */
+static gboolean
+set_max_features (const char *text, guint n_features, guint *setting, GError **error)
+{
+  char *end = NULL;
+  double share = text == NULL ? 0 : g_ascii_strtod (text, &end);
+  guint64 number;
+
+  if (text == NULL)
+    return TRUE;
+  if (!strcmp (text, "sqrt"))
+    *setting = MAX (1, (guint) sqrt (n_features));
+  else if (g_ascii_string_to_unsigned (text, 10, 1, n_features, &number, NULL))
+    *setting = (guint) number;
+  else if (strchr (text, '.') != NULL && *end == '\0' && share > 0 && share <= 1)
+    *setting = MAX (1, (guint) (share * n_features));
+  else {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
+                 "--max-features: '%s' is neither a number of 1 to %u (the features), nor a share "
+                 "of 0.0 to 1.0, nor sqrt",
+                 text, n_features);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+cli_check_threads (int threads, GError **error)
+{
+  if (threads >= 0 && threads <= MAX_THREADS)
+    return TRUE;
+  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--threads: %d is not within 0..%d", threads,
+               MAX_THREADS);
+  return FALSE;
+}
+
+static gboolean
+set_common (const CliMethodOptions *options, PredictSettings *settings, GError **error)
+{
+  if (options->seed < 0) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--seed: must not be negative");
+    return FALSE;
+  }
+  if (!cli_check_threads (options->threads, error))
+    return FALSE;
+  settings->seed = (uint64_t) options->seed;
+  settings->threads = (guint) options->threads;
+  if (options->bootstrap)
+    settings->bootstrap = TRUE;
+  return TRUE;
+}
+
+gboolean
+cli_method_settings (const CliMethodOptions *options, guint n_features, PredictSettings *settings,
+                     GError **error)
+{
+  int method = options->method == NULL
+                   ? (int) PREDICT_EXTRA_TREES
+                   : cli_parse_choice ("--method", options->method, predict_method_names, error);
+  g_autoptr (GError) trouble = NULL;
+
+  if (method < 0 || !check_heeded (options, (PredictMethod) method, error))
+    return FALSE;
+  *settings = predict_settings_default ((PredictMethod) method);
+  if (!set_common (options, settings, error) ||
+      !set_count ("--trees", options->trees, 1, &settings->trees, error) ||
+      !set_max_features (options->max_features, n_features, &settings->max_features, error) ||
+      !set_count ("--min-samples-split", options->min_samples_split, 2,
+                  &settings->min_samples_split, error) ||
+      !set_count ("--min-samples-leaf", options->min_samples_leaf, 1, &settings->min_samples_leaf,
+                  error) ||
+      !set_count ("--max-depth", options->max_depth, 0, &settings->max_depth, error) ||
+      !set_number ("--ridge", options->ridge, TRUE, &settings->ridge, error) ||
+      !set_number ("--svr-c", options->svr_c, FALSE, &settings->svr_c, error) ||
+      !set_number ("--svr-epsilon", options->svr_epsilon, TRUE, &settings->svr_epsilon, error) ||
+      !set_number ("--svr-gamma", options->svr_gamma, FALSE, &settings->svr_gamma, error))
+    return FALSE;
+  if (predict_settings_check (settings, &trouble))
+    return TRUE;
+  g_set_error_literal (error, CLI_ERROR, CLI_ERROR_USAGE, trouble->message);
+  return FALSE;
+}
+
+/* -- for people -------------------------------------------------------------- */
+
+static char *
+describe_trees (const PredictSettings *settings)
+{
+  GString *text = g_string_new (NULL);
+
+  if (settings->method != PREDICT_TREE)
+    g_string_append_printf (text, "%u trees, ", settings->trees);
+  if (settings->max_features == 0)
+    g_string_append (text, "max-features all");
+  else
+    g_string_append_printf (text, "max-features %u", settings->max_features);
+  g_string_append_printf (text, ", min-samples-split %u, min-samples-leaf %u",
+                          settings->min_samples_split, settings->min_samples_leaf);
+  if (settings->max_depth > 0)
+    g_string_append_printf (text, ", max-depth %u", settings->max_depth);
+  if (settings->bootstrap)
+    g_string_append (text, ", bootstrap");
+  return g_string_free (text, FALSE);
+}
+
+char *
+cli_describe_settings (const PredictSettings *settings)
+{
+  char gamma[BASE_DECIMAL_SIZE] = "1 / features";
+
+  switch (settings->method) {
+  case PREDICT_EXTRA_TREES:
+  case PREDICT_FOREST:
+  case PREDICT_TREE: return describe_trees (settings);
+  case PREDICT_LINEAR: return g_strdup_printf ("ridge %g", settings->ridge);
+  case PREDICT_SVR:
+    if (settings->svr_gamma > 0)
+      base_decimal_print (gamma, settings->svr_gamma);
+    return g_strdup_printf ("C %g, epsilon %g, gamma %s", settings->svr_c, settings->svr_epsilon,
+                            gamma);
+  case PREDICT_MEAN: return g_strdup ("nothing to set");
+  case PREDICT_N_METHODS: break;
+  }
+  g_assert_not_reached ();
+}

@@ -1,0 +1,39 @@
+/* learn_settings.h - the options that choose a method and how it learns.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "predictors/model/method.h"
+
+typedef struct {
+  char *method, *max_features;                               /* NULL: not given */
+  int trees, min_samples_split, min_samples_leaf, max_depth; /* G_MININT: not given */
+  gboolean bootstrap;
+  double ridge, svr_c, svr_epsilon, svr_gamma; /* NaN: not given */
+  gint64 seed;
+  int threads; /* 0: a thread per processor */
+} CliMethodOptions;
+
+#define CLI_METHOD_OPTIONS_INIT                                                              \
+  {                                                                                          \
+    .trees = G_MININT, .min_samples_split = G_MININT, .min_samples_leaf = G_MININT,          \
+    .max_depth = G_MININT, .ridge = NAN, .svr_c = NAN, .svr_epsilon = NAN, .svr_gamma = NAN, \
+    .seed = 1                                                                                \
+  }
+
+void cli_method_options_clear (CliMethodOptions *options);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliMethodOptions, cli_method_options_clear)
+
+/* The struct must outlive parsing, and be cleared after. */
+void cli_add_method_options (GOptionContext *context, CliMethodOptions *options);
+
+/* What the options say of a table with n_features features.  FALSE and *error: an option out of its
+ * range, or one that the method does not have. */
+gboolean cli_method_settings (const CliMethodOptions *options, guint n_features,
+                              PredictSettings *settings, GError **error);
+
+/* Whether so many threads may be asked for, 0 being one per processor. */
+gboolean cli_check_threads (int threads, GError **error);
+
+/* The settings that the method heeds, as "100 trees, max-features 3"; the caller frees. */
+char *cli_describe_settings (const PredictSettings *settings);

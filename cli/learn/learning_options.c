@@ -1,0 +1,141 @@
+/* learning_options.c - the table that a command learns from or predicts for.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "cli/learn/learning_options.h"
+
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/terminal.h"
+#include "study/plan/plan.h"
+
+#include <string.h>
+
+void
+cli_learning_options_clear (CliLearningOptions *options)
+{
+  g_free (options->observed_text);
+  g_free (options->features_text);
+  g_clear_pointer (&options->words, g_string_chunk_free);
+}
+
+void
+cli_add_learning_options (GOptionContext *context, CliLearningOptions *options)
+{
+  const GOptionEntry entries[] = {
+    { "observed-runs", 0, 0, G_OPTION_ARG_STRING, &options->observed_text,
+      "Of a store: the runs whose time is the observed one, where several ways of running it are "
+      "in it; keys are network, routing and grain",
+      "KEY=VALUE,..." },
+    { "feature-runs", 0, 0, G_OPTION_ARG_STRING, &options->features_text,
+      "Of a store: the runs of the same placements whose features are taken, such as network=load "
+      "(default: those of the observed run itself)",
+      "KEY=VALUE,..." },
+    { NULL },
+  };
+
+  g_option_context_add_main_entries (context, entries, NULL);
+  cli_add_unpack_option (context);
+}
+
+/* -- what was given ------------------------------------------------------ */
+
+static gboolean
+refuse (const char *option, const char *problem, const char *word, GError **error)
+{
+  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "%s: %s: \"%s\"", option, problem, word);
+  return FALSE;
+}
+
+/* "KEY=VALUE"; names NULL: any value. */
+static gboolean
+parse_word (GStringChunk *words, const char *option, const char *word, StudyLearningRuns *runs,
+            GError **error)
+{
+  struct {
+    const char *key;
+    const char *const *names;
+    const char **value;
+  } keys[] = { { "network", study_network_names, &runs->network },
+               { "routing", study_routing_names, &runs->routing },
+               { "grain", NULL, &runs->grain } };
+  static const char *const names[] = { "network", "routing", "grain", NULL };
+  g_auto (GStrv) parts = g_strsplit (word, "=", 2);
+
+  if (g_strv_length (parts) != 2 || *parts[1] == '\0')
+    return refuse (option, "expected KEY=VALUE", word, error);
+  for (gsize at = 0; at < G_N_ELEMENTS (keys); at++) {
+    if (strcmp (parts[0], keys[at].key) != 0)
+      continue;
+    if (*keys[at].value != NULL)
+      return refuse (option, "given twice", parts[0], error);
+    if (keys[at].names != NULL && cli_parse_choice (option, parts[1], keys[at].names, error) < 0)
+      return FALSE;
+    *keys[at].value = g_string_chunk_insert (words, parts[1]);
+    return TRUE;
+  }
+  return cli_parse_choice (option, parts[0], names, error) >= 0;
+}
+
+static gboolean
+parse_runs (CliLearningOptions *options, const char *option, const char *text,
+            StudyLearningRuns *runs, GError **error)
+{
+  g_auto (GStrv) words = text != NULL ? g_strsplit (text, ",", -1) : NULL;
+
+  if (text != NULL && *text == '\0')
+    return refuse (option, "expected KEY=VALUE", text, error);
+  for (char **word = words; word != NULL && *word != NULL; word++)
+    if (!parse_word (options->words, option, *word, runs, error))
+      return FALSE;
+  return TRUE;
+}
+
+gboolean
+cli_parse_learning (CliLearningOptions *options, GError **error)
+{
+  options->words = g_string_chunk_new (64);
+  return parse_runs (options, "--observed-runs", options->observed_text,
+                     &options->learning.observed, error) &&
+         parse_runs (options, "--feature-runs", options->features_text, &options->learning.features,
+                     error);
+}
+
+/* -- the table ----------------------------------------------------------- */
+
+PredictTable *
+cli_learning_table_of_rows (StudyStore *store, GPtrArray *rows, const CliLearningOptions *options,
+                            gboolean needs_time, gboolean quiet, GError **error)
+{
+  StudyLearning learning = options->learning;
+  PredictTable *table;
+  guint n_left_out;
+
+  learning.without_time = !needs_time;
+  table = study_learning_table (store, rows, &learning, &n_left_out, error);
+  if (table != NULL && n_left_out > 0 && !quiet)
+    cli_printf (stderr,
+                "hopcast: note: %s: %u run%s left out, whose placement%s not in the feature runs\n",
+                study_store_path (store), n_left_out, n_left_out == 1 ? " is" : "s are",
+                n_left_out == 1 ? " is" : "s are");
+  return table;
+}
+
+PredictTable *
+cli_learning_table (const char *path, const CliLearningOptions *options, gboolean needs_time,
+                    gboolean quiet, GError **error)
+{
+  if (cli_is_store (path)) {
+    g_autoptr (StudyStore) store = study_store_open (path, STUDY_STORE_READ, error);
+
+    return store != NULL
+               ? cli_learning_table_of_rows (store, NULL, options, needs_time, quiet, error)
+               : NULL;
+  }
+  if (options->observed_text == NULL && options->features_text == NULL)
+    return predict_table_read (path, error);
+  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "%s: is of stores, and %s is none",
+               options->observed_text != NULL ? "--observed-runs" : "--feature-runs", path);
+  return NULL;
+}

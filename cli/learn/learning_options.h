@@ -1,0 +1,38 @@
+/* learning_options.h - the table that a command learns from or predicts for.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A CSV file, or a store, whose runs become its rows: the same options in `train`,
+ * `predict` and `rank`. */
+#pragma once
+
+#include "cli/study/study_store.h"
+#include "study/learning.h"
+
+typedef struct {
+  char *observed_text, *features_text; /* of --observed-runs and --feature-runs; NULL: not given */
+  StudyLearning learning;              /* after cli_parse_learning(); borrows from `words` */
+  GStringChunk *words;
+} CliLearningOptions;
+
+void cli_learning_options_clear (CliLearningOptions *options);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliLearningOptions, cli_learning_options_clear)
+
+/* --observed-runs and --feature-runs, both KEY=VALUE,... with the keys network, routing and
+ * grain.  The struct starts as { 0 }, must outlive parsing, and be cleared after. */
+void cli_add_learning_options (GOptionContext *context, CliLearningOptions *options);
+
+/* Checks what was given; CLI_ERROR_USAGE. */
+gboolean cli_parse_learning (CliLearningOptions *options, GError **error);
+
+/* The table at `path`: of a store's runs when it is one (whatever its name), else a CSV file ("-":
+ * standard input), with which the options are an error.  needs_time: of a store, only runs that
+ * have a time_s; otherwise it may be NaN.  Runs that had to be left out are told on standard
+ * error, unless quiet. */
+PredictTable *cli_learning_table (const char *path, const CliLearningOptions *options,
+                                  gboolean needs_time, gboolean quiet, GError **error);
+
+/* The same of an open store and its rows (element-type StudyRow); rows NULL: they are read. */
+PredictTable *
+cli_learning_table_of_rows (StudyStore *store, GPtrArray *rows, const CliLearningOptions *options,
+                            gboolean needs_time, gboolean quiet, GError **error);

@@ -1,0 +1,636 @@
+/* train.c - `hopcast train`: a model learned from a table or a store.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "cli/command.h"
+#include "cli/learn/learn_settings.h"
+#include "cli/learn/learning_options.h"
+#include "cli/learn/train_report.h"
+#include "cli/options.h"
+#include "cli/outfile.h"
+#include "cli/progress.h"
+#include "cli/terminal.h"
+#include "predictors/model/feature_search.h"
+#include "predictors/model/feature_sets.h"
+#include "predictors/model/model.h"
+#include "predictors/model/scores.h"
+#include "predictors/table/samples.h"
+#include "predictors/table/table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Input of every step.  Each step shows its own progress, unless quiet. */
+typedef struct {
+  const PredictRecipe *recipe;
+  const PredictSamples *samples; /* of the recipe's features and target */
+  const uint32_t *group;         /* [n_samples] */
+  uint32_t n_groups;
+  gboolean quiet;
+} Input;
+
+static void
+searched_free (CliSearched *searched)
+{
+  g_strfreev (searched->candidates);
+  predict_search_result_clear (&searched->result);
+  g_free (searched);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CliSearched, searched_free)
+
+/* The name of a first column without one: the index of a pandas table. */
+#define INDEX_NAME "row"
+
+static char **
+listed_features (const char *text, const char *target, GError **error)
+{
+  g_auto (GStrv) features = NULL;
+  g_autoptr (GError) trouble = NULL;
+
+  features = predict_feature_list (text, &trouble);
+  if (features == NULL) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--features: %s", trouble->message);
+    return NULL;
+  }
+  if (g_strv_contains ((const char *const *) features, target)) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--features: '%s' is the target", target);
+    return NULL;
+  }
+  return g_steal_pointer (&features);
+}
+
+static gboolean
+is_empty (const PredictColumn *column, uint64_t n_rows)
+{
+  for (uint64_t row = 0; row < n_rows; row++)
+    if (!isnan (column->numbers[row]))
+      return FALSE;
+  return n_rows > 0;
+}
+
+/* NULL: it may be learned from. */
+static const char *
+why_not (const PredictTable *table, const PredictColumn *column, const char *group)
+{
+  if (column->numbers == NULL)
+    return "texts";
+  if (g_strcmp0 (column->name, group) == 0)
+    return "the group";
+  if (g_strcmp0 (column->name, INDEX_NAME) == 0)
+    return "an index";
+  return is_empty (column, table->n_rows) ? "empty" : NULL;
+}
+
+/* A row of a store has everything that came out of the run: only its features can be known
+ * where the target is not. */
+static gboolean
+is_candidate (const PredictTable *table, const PredictColumn *column)
+{
+  const char *const *features = predict_feature_set ("all")->features;
+
+  return table->lines != NULL || g_strv_contains (features, column->name);
+}
+
+/* What `text` lists (columns, and sets such as H3); when it is NULL, of a store's runs the features
+ * that they have, of a file every column of numbers but the target, the group and an index ("row").
+ * Why another column is none goes to left_out (element-type utf8).  NULL-terminated, g_strfreev().
+ * NULL and *error: the target is listed, or nothing is left. */
+static char **
+choose_features (const PredictTable *table, const char *text, const char *target, const char *group,
+                 GPtrArray *left_out, GError **error)
+{
+  g_autoptr (GPtrArray) features = NULL;
+
+  if (text != NULL)
+    return listed_features (text, target, error);
+  features = g_ptr_array_new_with_free_func (g_free);
+  for (guint i = 0; i < table->n_columns; i++) {
+    const PredictColumn *column = &table->columns[i];
+    const char *reason = why_not (table, column, group);
+
+    if (g_strcmp0 (column->name, target) == 0 || !is_candidate (table, column))
+      continue;
+    if (reason != NULL)
+      g_ptr_array_add (left_out, g_strdup_printf ("%s (%s)", column->name, reason));
+    else
+      g_ptr_array_add (features, g_strdup (column->name));
+  }
+  if (features->len == 0) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
+                 "%s: no column of numbers to learn from besides the target", table->source);
+    return NULL;
+  }
+  g_ptr_array_add (features, NULL);
+  return (char **) g_ptr_array_free (g_steal_pointer (&features), FALSE);
+}
+
+/* --- Warnings --- */
+
+#define ECHO_RCC     0.98     /* as good an order as the target measured twice would give */
+#define ECHO_SAMPLES 1000000u /* sorting more takes longer than people wait for a warning */
+
+static gboolean
+is_constant (const float *x, uint64_t n)
+{
+  for (uint64_t i = 1; i < n; i++)
+    if (x[i] != x[0])
+      return FALSE;
+  return n > 1;
+}
+
+static gboolean
+is_echo (const float *x, const double *y, uint64_t n)
+{
+  g_autofree double *values = g_new (double, n);
+  double rcc;
+
+  for (uint64_t i = 0; i < n; i++)
+    values[i] = x[i];
+  rcc = predict_score (y, values, n).rcc;
+  return rcc >= ECHO_RCC || rcc <= 1 - ECHO_RCC;
+}
+
+/* Features are learned in single precision, in which different numbers may be the same. */
+static gboolean
+differs_in_table (const PredictTable *table, const char *name)
+{
+  const PredictColumn *column = predict_table_find (table, name);
+
+  for (uint64_t row = 1; row < table->n_rows; row++)
+    if (column->numbers[row] != column->numbers[0])
+      return TRUE;
+  return FALSE;
+}
+
+/* Tells, on standard error, features that are the same in all rows; and, of a table from a file
+ * whose features nobody named (are_chosen), those that put the rows in the order of the target:
+ * a second measurement of what is to be predicted, not something to predict it from. */
+static void
+train_warn (const PredictTable *table, const char *const *features, gboolean are_chosen,
+            const char *target, const PredictSamples *samples)
+{
+  uint64_t n = samples->n_samples;
+  gboolean seeks_echoes = !are_chosen && table->lines != NULL && n > 2 && n <= ECHO_SAMPLES;
+
+  for (guint i = 0; features[i] != NULL; i++) {
+    const float *x = samples->x + i * n;
+
+    if (is_constant (x, n))
+      cli_printf (
+          stderr,
+          "hopcast: warning: %s: '%s' is the same in all rows%s: nothing can be learned from "
+          "it\n",
+          table->source, features[i],
+          differs_in_table (table, features[i])
+              ? " when rounded to single precision (subtract a constant, or use another unit)"
+              : "");
+    else if (seeks_echoes && is_echo (x, samples->y, n))
+      cli_printf (
+          stderr,
+          "hopcast: warning: %s: '%s' puts the rows in the order of '%s': if it is measured "
+          "with it, leave it out (--features)\n",
+          table->source, features[i], target);
+  }
+}
+
+/* --- what training does besides fitting: search, compare --- */
+
+#define TEST_SHARE        (1.0 / 3)
+#define SEARCH_EXHAUSTIVE 2
+#define SEARCH_FOLDS      5
+#define SEARCH_OUTER      10
+
+/* A bar that says what is being done. */
+typedef struct {
+  CliProgress *bar;
+  char *what;
+} Stage;
+
+static Stage
+stage_begin (const Input *input, const char *what)
+{
+  return (Stage){ cli_progress_new (input->quiet), g_strconcat (what, ", ", NULL) };
+}
+
+static void
+stage_clear (Stage *stage)
+{
+  g_clear_pointer (&stage->bar, cli_progress_free);
+  g_clear_pointer (&stage->what, g_free);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Stage, stage_clear)
+
+static void
+stage_progress (void *data, double share)
+{
+  const Stage *stage = data;
+
+  cli_progress_text (stage->bar, share, stage->what);
+}
+
+/* -- the search for features ------------------------------------------------- */
+
+/* For sets of at most max_size of the recipe's features; NULL and *error. */
+static CliSearched *
+search_features (const Input *input, guint max_size, PredictScore score, GError **error)
+{
+  const PredictRecipe *recipe = input->recipe;
+  g_autoptr (CliSearched) searched = g_new0 (CliSearched, 1);
+  g_auto (Stage) stage = stage_begin (input, "searching for features");
+
+  searched->search = (PredictSearch){ .exhaustive = MIN (SEARCH_EXHAUSTIVE, max_size),
+                                      .max_size = max_size,
+                                      .score = score,
+                                      .folds = SEARCH_FOLDS,
+                                      .outer = SEARCH_OUTER,
+                                      .test_share = TEST_SHARE,
+                                      .seed = recipe->settings.seed,
+                                      .log_target = recipe->log_target };
+  searched->candidates = g_strdupv ((char **) recipe->features);
+  if (!predict_feature_search (input->samples, input->group, input->n_groups, &recipe->settings,
+                               &searched->search, &searched->result, stage_progress, &stage, error))
+    return NULL;
+  return g_steal_pointer (&searched);
+}
+
+/* -- other methods ------------------------------------------------------------- */
+
+static void
+baseline_clear (void *data)
+{
+  CliBaseline *baseline = data;
+
+  predict_evaluation_clear (&baseline->evaluation);
+  g_free (baseline->trouble);
+}
+
+static CliBaseline
+score_baseline (const Input *input, PredictMethod method)
+{
+  const PredictSettings *chosen = &input->recipe->settings;
+  CliBaseline baseline = { .settings = predict_settings_default (method) };
+  g_autofree char *what = g_strconcat ("baseline ", predict_method_names[method], NULL);
+  g_auto (Stage) stage = stage_begin (input, what);
+  g_autoptr (GError) trouble = NULL;
+
+  baseline.settings.seed = chosen->seed;
+  baseline.settings.threads = chosen->threads;
+  if (!predict_evaluate (input->samples, input->group, input->n_groups, &baseline.settings,
+                         &input->recipe->trial, &baseline.evaluation, stage_progress, &stage,
+                         &trouble))
+    baseline.trouble = g_strdup (trouble->message);
+  return baseline;
+}
+
+/* Every method, the plainest first; (element-type CliBaseline), g_array_unref(). */
+static GArray *
+score_baselines (const Input *input)
+{
+  static const PredictMethod methods[] = { PREDICT_MEAN,   PREDICT_LINEAR, PREDICT_TREE,
+                                           PREDICT_FOREST, PREDICT_SVR,    PREDICT_EXTRA_TREES };
+  GArray *baselines = g_array_new (FALSE, TRUE, sizeof (CliBaseline));
+
+  g_array_set_clear_func (baselines, baseline_clear);
+  for (gsize i = 0; i < G_N_ELEMENTS (methods); i++) {
+    CliBaseline baseline = score_baseline (input, methods[i]);
+
+    g_array_append_val (baselines, baseline);
+  }
+  return baselines;
+}
+
+/* -- the model --------------------------------------------------------------- */
+
+/* Trains the recipe's model; NULL and *error. */
+static PredictModel *
+train_model (const Input *input, const PredictTable *table, GError **error)
+{
+  g_auto (Stage) stage = stage_begin (input, "training");
+  PredictModel *model = predict_model_train (table, input->recipe, stage_progress, &stage, error);
+
+  if (model == NULL)
+    g_prefix_error (error, "%s: ", table->source);
+  return model;
+}
+
+/* --- `hopcast train`: learns from a table, and tells how well --- */
+
+#define TEST_SHARE        (1.0 / 3)
+#define DEFAULT_SPLITS    50
+#define MAX_TESTS         100000u
+#define CALIBRATION_FOLDS 10
+#define PERMUTATIONS      10 /* of each feature */
+
+typedef struct {
+  CliFormatOptions format;
+  CliTalkOptions talk;
+  CliLearningOptions learning;
+  CliMethodOptions method;
+  char *target, *features, *group, *validate, *importances, *score, *output;
+  gboolean log_target, baselines;
+  int search; /* the most features of a set; 0: no search */
+} Options;
+
+static void
+options_clear (Options *options)
+{
+  cli_format_options_clear (&options->format);
+  cli_learning_options_clear (&options->learning);
+  cli_method_options_clear (&options->method);
+  g_free (options->target);
+  g_free (options->features);
+  g_free (options->group);
+  g_free (options->validate);
+  g_free (options->importances);
+  g_free (options->score);
+  g_free (options->output);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
+
+static void
+add_options (GOptionContext *context, Options *options)
+{
+  const GOptionEntry what[] = {
+    { "target", 0, 0, G_OPTION_ARG_STRING, &options->target,
+      "The column that is to be predicted (default: time_s, of a store)", "COLUMN" },
+    { "log-target", 0, 0, G_OPTION_ARG_NONE, &options->log_target,
+      "Learn the logarithm of the target: ratios count, not differences", NULL },
+    { "features", 0, 0, G_OPTION_ARG_STRING, &options->features,
+      "The columns to learn from, and the sets H1 to H6, prior, new, all (default: every column of "
+      "numbers; of a store's runs, their metrics)",
+      "A,B,..." },
+    { "group", 0, 0, G_OPTION_ARG_STRING, &options->group,
+      "Rows with the same text here, such as those of one mapping, are never parted by a split",
+      "COLUMN" },
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options->output,
+      "Where to write the model (default: nowhere, only tell how good it is)", "MODEL.json" },
+    { NULL },
+  };
+  const GOptionEntry how_good[] = {
+    { "validate", 0, 0, G_OPTION_ARG_STRING, &options->validate,
+      "splits:N, a third predicted from the rest N times (default: splits:50), folds:N or none",
+      "HOW" },
+    { "baselines", 0, 0, G_OPTION_ARG_NONE, &options->baselines,
+      "Also score every method on the same splits", NULL },
+    { "importances", 0, 0, G_OPTION_ARG_STRING, &options->importances,
+      "impurity (default, of trees) or also permutation, of any method", "KIND" },
+    { "search", 0, 0, G_OPTION_ARG_INT, &options->search,
+      "Search for the best set of at most N of the features, and learn from that", "N" },
+    { "score", 0, 0, G_OPTION_ARG_STRING, &options->score,
+      "What --search makes best: rcc (default), tau_b, spearman, r2, mape, rmse, log_rmse",
+      "SCORE" },
+    { NULL },
+  };
+
+  g_option_context_add_main_entries (context, what, NULL);
+  cli_add_method_options (context, &options->method);
+  g_option_context_add_main_entries (context, how_good, NULL);
+  cli_add_learning_options (context, &options->learning);
+  cli_add_format_options (context, &options->format);
+  cli_add_talk_options (context, &options->talk);
+}
+
+/* -- what the options ask for ------------------------------------------------ */
+
+static gboolean
+refuse (GError **error, const char *text)
+{
+  g_set_error_literal (error, CLI_ERROR, CLI_ERROR_USAGE, text);
+  return FALSE;
+}
+
+/* "splits:N", "folds:N" or "none". */
+static gboolean
+parse_validate (const char *text, PredictTrial *trial, GError **error)
+{
+  const char *colon = text == NULL ? NULL : strchr (text, ':');
+  gboolean is_splits = text != NULL && g_str_has_prefix (text, "splits:");
+  guint64 n;
+
+  trial->repeats = DEFAULT_SPLITS;
+  trial->test_share = TEST_SHARE;
+  if (text == NULL)
+    return TRUE;
+  if (!strcmp (text, "none")) {
+    trial->repeats = 0;
+    return TRUE;
+  }
+  if ((!is_splits && !g_str_has_prefix (text, "folds:")) ||
+      !g_ascii_string_to_unsigned (colon + 1, 10, is_splits ? 1 : 2, MAX_TESTS, &n, NULL)) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
+                 "--validate: '%s' is none of splits:N, folds:N with N of at least 2, none", text);
+    return FALSE;
+  }
+  if (is_splits)
+    trial->repeats = (guint) n;
+  else
+    *trial = (PredictTrial){ .repeats = 1, .folds = (guint) n };
+  return TRUE;
+}
+
+/* After it, recipe->trial and ->target ... are set; not yet ->features and ->settings. */
+static gboolean
+check_options (const Options *options, PredictRecipe *recipe, GError **error)
+{
+  static const char *const kinds[] = { "impurity", "permutation", NULL };
+
+  if (options->target == NULL)
+    return refuse (error, "--target COLUMN is missing");
+  if (options->group != NULL && !strcmp (options->group, options->target))
+    return refuse (error, "--group: that is the target");
+  if (options->search < 0)
+    return refuse (error, "--search: must be at least 1");
+  if (options->score != NULL && options->search == 0)
+    return refuse (error, "--score needs --search N");
+  if ((options->score != NULL &&
+       cli_parse_choice ("--score", options->score, predict_score_names, error) < 0) ||
+      (options->importances != NULL &&
+       cli_parse_choice ("--importances", options->importances, kinds, error) < 0))
+    return FALSE;
+  *recipe = (PredictRecipe){ .target = options->target,
+                             .log_target = options->log_target,
+                             .group = options->group,
+                             .calibration_folds = CALIBRATION_FOLDS };
+  if (!parse_validate (options->validate, &recipe->trial, error))
+    return FALSE;
+  recipe->trial.seed = (uint64_t) options->method.seed;
+  recipe->trial.log_target = options->log_target;
+  if (g_strcmp0 (options->importances, kinds[1]) == 0)
+    recipe->permutation_repeats = PERMUTATIONS;
+  if (options->baselines && recipe->trial.repeats == 0)
+    return refuse (error, "--baselines are scored: --validate none does not go with it");
+  return TRUE;
+}
+
+/* -- the work ---------------------------------------------------------------- */
+
+typedef struct {
+  PredictTable *table;
+  PredictRecipe recipe;
+  char **features; /* of the recipe */
+  GPtrArray *left_out;
+  PredictSamples *samples; /* of the recipe's features */
+  uint32_t *group, n_groups;
+  CliSearched *searched;
+  PredictModel *model;
+  GArray *baselines;
+} Work;
+
+static void
+work_clear (Work *work)
+{
+  g_clear_pointer (&work->table, predict_table_free);
+  g_clear_pointer (&work->features, g_strfreev);
+  g_clear_pointer (&work->left_out, g_ptr_array_unref);
+  g_clear_pointer (&work->samples, predict_samples_free);
+  g_clear_pointer (&work->group, g_free);
+  g_clear_pointer (&work->searched, searched_free);
+  g_clear_pointer (&work->model, predict_model_free);
+  g_clear_pointer (&work->baselines, g_array_unref);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Work, work_clear)
+
+static Input
+input_of (const Work *work, const Options *options)
+{
+  return (Input){ &work->recipe, work->samples, work->group, work->n_groups, options->talk.quiet };
+}
+
+static gboolean
+take_samples (Work *work, GError **error)
+{
+  const PredictRecipe *recipe = &work->recipe;
+
+  g_clear_pointer (&work->samples, predict_samples_free);
+  work->samples = predict_samples_from (work->table, recipe->features, recipe->target,
+                                        recipe->log_target, error);
+  return work->samples != NULL;
+}
+
+static gboolean
+take_table (Work *work, const char *path, const Options *options, GError **error)
+{
+  work->table = cli_learning_table (path, &options->learning, TRUE, options->talk.quiet, error);
+  if (work->table == NULL)
+    return FALSE;
+  work->left_out = g_ptr_array_new_with_free_func (g_free);
+  work->features = choose_features (work->table, options->features, options->target, options->group,
+                                    work->left_out, error);
+  if (work->features == NULL)
+    return FALSE;
+  work->recipe.features = (const char *const *) work->features;
+  if (!cli_method_settings (&options->method, g_strv_length (work->features),
+                            &work->recipe.settings, error) ||
+      !take_samples (work, error))
+    return FALSE;
+  work->group = predict_table_groups (work->table, options->group, &work->n_groups, error);
+  return work->group != NULL;
+}
+
+/* The best set becomes what is learned from. */
+static gboolean
+search (Work *work, const Options *options, GError **error)
+{
+  PredictScore score = PREDICT_RCC;
+  Input input = input_of (work, options);
+  guint max_size = MIN ((guint) options->search, work->samples->n_features);
+  const PredictFeatureChoice *best;
+  g_autofree const char **names = NULL;
+
+  if (options->score != NULL)
+    score = (PredictScore) cli_parse_choice ("--score", options->score, predict_score_names, NULL);
+  work->searched = search_features (&input, max_size, score, error);
+  if (work->searched == NULL) {
+    g_prefix_error (error, "%s: ", work->table->source);
+    return FALSE;
+  }
+  best = &g_array_index (work->searched->result.tried, PredictFeatureChoice, 0);
+  names = cli_choice_names (work->searched, best);
+  g_strfreev (work->features);
+  work->features = g_strdupv ((char **) names);
+  work->recipe.features = (const char *const *) work->features;
+  work->recipe.settings.max_features = MIN (work->recipe.settings.max_features, best->n);
+  return take_samples (work, error);
+}
+
+static gboolean
+learn (Work *work, const Options *options, GError **error)
+{
+  Input input;
+
+  /* A model takes its own samples from the table; of millions of rows, once is enough. */
+  if (!options->baselines)
+    g_clear_pointer (&work->samples, predict_samples_free);
+  input = input_of (work, options);
+  work->model = train_model (&input, work->table, error);
+  if (work->model == NULL)
+    return FALSE;
+  work->baselines = options->baselines ? score_baselines (&input)
+                                       : g_array_new (FALSE, FALSE, sizeof (CliBaseline));
+  return TRUE;
+}
+
+static void
+report (const Work *work, const Options *options)
+{
+  const CliTraining training = { work->table, &work->recipe,   work->n_groups, work->left_out,
+                                 work->model, work->baselines, work->searched };
+
+  /* A model on standard output has it for itself. */
+  if (g_strcmp0 (options->output, "-") != 0)
+    cli_training_print (stdout, &training, options->format.format);
+}
+
+static gboolean
+train (const char *path, const Options *options, PredictRecipe recipe, GError **error)
+{
+  gint64 started_us = g_get_monotonic_time ();
+  g_auto (Work) work = { .recipe = recipe };
+  g_autoptr (CliOutfile) out =
+      options->output != NULL ? cli_outfile_new (options->output, error) : NULL;
+
+  if ((options->output != NULL && out == NULL) || !take_table (&work, path, options, error))
+    return FALSE;
+  if (!options->talk.quiet)
+    train_warn (work.table, work.recipe.features, options->features != NULL, work.recipe.target,
+                work.samples);
+  if ((options->search > 0 && !search (&work, options, error)) || !learn (&work, options, error))
+    return FALSE;
+  if (out != NULL) {
+    if (!predict_model_write (work.model, cli_outfile_stream (out), error) ||
+        !cli_outfile_commit (out, error))
+      return FALSE;
+  }
+  report (&work, options);
+  if (options->talk.verbose)
+    cli_printf (stderr, "hopcast: learned in %.1f s with %u threads\n",
+                (double) (g_get_monotonic_time () - started_us) * 1e-6,
+                predict_threads (&work.recipe.settings));
+  return TRUE;
+}
+
+int
+cli_train (int argc, char **argv, GError **error)
+{
+  static const char *const names[] = { "TABLE.csv|STORE", NULL };
+  g_autoptr (GOptionContext) context = cli_context_new (
+      "TABLE.csv|STORE",
+      "Learns to predict a column of a table, or the time of a store's runs, from others, tells "
+      "how well that can be done, and writes the model.");
+  g_auto (Options) options = { .method = CLI_METHOD_OPTIONS_INIT };
+  PredictRecipe recipe;
+  const char *path;
+
+  add_options (context, &options);
+  if (!cli_parse (context, argc, argv, names, &path, error) ||
+      !cli_parse_format (&options.format, error))
+    return CLI_FAILED;
+  if (options.target == NULL && cli_is_store (path))
+    options.target = g_strdup ("time_s");
+  if (!cli_parse_learning (&options.learning, error) || !check_options (&options, &recipe, error) ||
+      !train (path, &options, recipe, error))
+    return CLI_FAILED;
+  return CLI_DONE;
+}

@@ -1,0 +1,183 @@
+/* map_options.c - what the commands on mappings have in common.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "cli/map/map_options.h"
+
+#include "cli/command.h"
+#include "cli/outfile.h"
+#include "cli/terminal.h"
+
+#include <string.h>
+
+/* What is in the place of a path when the file goes to standard output. */
+#define NO_PATH "FILE"
+
+void
+cli_map_options_clear (CliMapOptions *options)
+{
+  cli_machine_options_clear (&options->machine);
+  cli_format_options_clear (&options->format);
+  g_free (options->mapping);
+  g_free (options->output);
+  g_free (options->hosts);
+}
+
+void
+cli_map_add_ranks_option (GOptionContext *context, CliMapOptions *options)
+{
+  const GOptionEntry entries[] = {
+    { "ranks", 0, 0, G_OPTION_ARG_INT, &options->n_ranks, "How many ranks there are", "N" },
+    { NULL },
+  };
+
+  cli_add_machine_option (context, &options->machine);
+  cli_add_machine_detail_options (context, &options->machine);
+  g_option_context_add_main_entries (context, entries, NULL);
+}
+
+void
+cli_map_add_mapping_option (GOptionContext *context, CliMapOptions *options)
+{
+  const GOptionEntry entries[] = {
+    { "mapping", 0, 0, G_OPTION_ARG_FILENAME, &options->mapping,
+      "Where the ranks are: an order of dimensions, such as ABCDET on Blue Gene/Q and AT on a "
+      "fabric (the defaults, also by the word default), a recipe, such as hilbert, or a map file or "
+      "that of a launcher",
+      "M" },
+    { NULL },
+  };
+
+  g_option_context_add_main_entries (context, entries, NULL);
+}
+
+gboolean
+cli_map_check_ranks (const CliMapOptions *options, gboolean required, GError **error)
+{
+  if (options->n_ranks == G_MININT && !required)
+    return TRUE;
+  if (options->n_ranks >= 1)
+    return TRUE;
+  if (options->n_ranks == G_MININT)
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--ranks N is missing");
+  else
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--ranks: %d is not at least 1",
+                 options->n_ranks);
+  return FALSE;
+}
+
+void
+cli_map_add_output_option (GOptionContext *context, CliMapOptions *options)
+{
+  const GOptionEntry entries[] = {
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options->output,
+      "Where to write (default: standard output)", "FILE" },
+    { NULL },
+  };
+
+  g_option_context_add_main_entries (context, entries, NULL);
+}
+
+void
+cli_map_add_hosts_option (GOptionContext *context, CliMapOptions *options)
+{
+  const GOptionEntry entries[] = {
+    { "hosts", 0, 0, G_OPTION_ARG_FILENAME, &options->hosts,
+      "The names of the nodes, a line each in their order: those of a torus, or other names than "
+      "the fabric has",
+      "FILE" },
+    { NULL },
+  };
+
+  g_option_context_add_main_entries (context, entries, NULL);
+}
+
+TopoMachine *
+cli_map_machine_new (const CliMapOptions *options, GError **error)
+{
+  g_autoptr (TopoMachine) machine = cli_machine_new (&options->machine, error);
+
+  if (!machine || (options->hosts && !topo_machine_set_hosts (machine, options->hosts, error)))
+    return NULL;
+  return g_steal_pointer (&machine);
+}
+
+gboolean
+cli_map_write_text (const char *text, const char *path, GError **error)
+{
+  g_autoptr (CliOutfile) file = cli_outfile_new (path ? path : "-", error);
+
+  if (!file)
+    return FALSE;
+  fputs (text, cli_outfile_stream (file));
+  return cli_outfile_commit (file, error);
+}
+
+/* The names of the kinds; they are the launchers', the array is the caller's. */
+static const char **
+kind_names (void)
+{
+  GPtrArray *names = g_ptr_array_new ();
+
+  for (const TopoLauncher *const *launcher = topo_launchers; *launcher; launcher++)
+    g_ptr_array_add (names, (gpointer) (*launcher)->name);
+  g_ptr_array_add (names, NULL);
+  return (const char **) g_ptr_array_free (names, FALSE);
+}
+
+const TopoLauncher *
+cli_map_parse_kind (const char *to, GError **error)
+{
+  g_autofree const char **names = kind_names ();
+  g_autofree char *list = g_strjoinv (", ", (char **) names);
+  int choice;
+
+  if (!to) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--to KIND is missing: one of %s", list);
+    return NULL;
+  }
+  choice = cli_parse_choice ("--to", to, names, error);
+  return choice >= 0 ? topo_launchers[choice] : NULL;
+}
+
+char *
+cli_map_describe_kinds (void)
+{
+  GString *text = g_string_new ("Kinds:\n");
+
+  for (const TopoLauncher *const *launcher = topo_launchers; *launcher; launcher++)
+    g_string_append_printf (text, "  %-10s %s\n", (*launcher)->name, (*launcher)->summary);
+  return g_string_free (text, FALSE);
+}
+
+/* As a shell takes it; the caller frees it. */
+static char *
+quote_path (const char *path)
+{
+  static const char plain[] = G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_-./+,=";
+
+  if (!path || !strcmp (path, "-"))
+    return g_strdup (NO_PATH);
+  return path[strspn (path, plain)] == '\0' ? g_strdup (path) : g_shell_quote (path);
+}
+
+TopoLaunch
+cli_map_launch (const TopoLauncher *launcher, const TopoMapping *mapping,
+                const TopoMachine *machine, const char *path)
+{
+  g_autofree char *file = quote_path (path);
+
+  return launcher->launch (mapping, machine, file);
+}
+
+void
+cli_map_tell_launch (const TopoLaunch *launch, gboolean as_data)
+{
+  if (launch->line && as_data)
+    printf ("%s\n", launch->line);
+  else if (launch->line)
+    cli_printf (stderr, "hopcast: launch with: %s\n", launch->line);
+  if (launch->note)
+    cli_printf (stderr, "hopcast: note: %s\n", launch->note);
+}

@@ -1,0 +1,211 @@
+/* study_status.c - `hopcast study status`: how far a study is.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "cli/columns.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/study/study_store.h"
+#include "cli/terminal.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* What is known of a store; of different errors each is there once. */
+typedef struct {
+  StudyStore *store;
+  char *name;
+  GPtrArray *cases;   /* (element-type StudyProgress) */
+  GPtrArray *errors;  /* (element-type utf8) in the order of the runs */
+  GHashTable *counts; /* (element-type utf8 guint) */
+  guint n_runs, n_done, n_failed;
+} Status;
+
+static void
+status_clear (Status *status)
+{
+  g_clear_pointer (&status->store, study_store_free);
+  g_clear_pointer (&status->cases, g_ptr_array_unref);
+  g_clear_pointer (&status->errors, g_ptr_array_unref);
+  g_clear_pointer (&status->counts, g_hash_table_unref);
+  g_free (status->name);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Status, status_clear)
+
+static guint
+count_of (const Status *status, const char *text)
+{
+  return GPOINTER_TO_UINT (g_hash_table_lookup (status->counts, text));
+}
+
+static gboolean
+read_errors (Status *status, GError **error)
+{
+  g_autoptr (GPtrArray) rows = study_store_rows (status->store, FALSE, error);
+
+  if (!rows)
+    return FALSE;
+  status->errors = g_ptr_array_new_with_free_func (g_free);
+  status->counts = g_hash_table_new (g_str_hash, g_str_equal);
+  for (guint at = 0; at < rows->len; at++) {
+    const StudyRow *row = g_ptr_array_index (rows, at);
+    const char *text = row->error ? row->error : "no reason was kept";
+    guint count;
+
+    if (row->status == STUDY_DONE)
+      continue;
+    count = count_of (status, text);
+    if (count == 0)
+      g_ptr_array_add (status->errors, g_strdup (text));
+    g_hash_table_insert (status->counts,
+                         count > 0 ? (gpointer) text
+                                   : g_ptr_array_index (status->errors, status->errors->len - 1),
+                         GUINT_TO_POINTER (count + 1));
+  }
+  return TRUE;
+}
+
+static gboolean
+read_status (Status *status, const char *path, GError **error)
+{
+  status->store = cli_study_store_open (path, error);
+  if (!status->store || !(status->name = study_store_name (status->store, error)) ||
+      !(status->cases = study_store_progress (status->store, error)) ||
+      !read_errors (status, error))
+    return FALSE;
+  for (guint at = 0; at < status->cases->len; at++) {
+    const StudyProgress *progress = g_ptr_array_index (status->cases, at);
+
+    status->n_runs += progress->n_runs;
+    status->n_done += progress->n_done;
+    status->n_failed += progress->n_failed;
+  }
+  return TRUE;
+}
+
+/* --- Printing --- */
+
+typedef struct {
+  const char *trace, *machine, *network, *routing;
+  double compute_scale;
+  uint32_t n_runs, n_done, n_failed, n_missing;
+  char *name; /* of the case; freed by print() */
+} Case;
+
+typedef struct {
+  const char *error;
+  uint32_t n_runs;
+} Failure;
+
+static const CliColumn case_columns[] = {
+  { "trace", NULL, CLI_CELL_TEXT, offsetof (Case, trace) },
+  { "machine", NULL, CLI_CELL_TEXT, offsetof (Case, machine) },
+  { "network", NULL, CLI_CELL_TEXT, offsetof (Case, network) },
+  { "routing", NULL, CLI_CELL_TEXT, offsetof (Case, routing) },
+  { "compute_scale", NULL, CLI_CELL_NUMBER, offsetof (Case, compute_scale) },
+  { "runs", "runs", CLI_CELL_U32, offsetof (Case, n_runs) },
+  { "done", "done", CLI_CELL_U32, offsetof (Case, n_done) },
+  { "failed", "failed", CLI_CELL_U32, offsetof (Case, n_failed) },
+  { "missing", "missing", CLI_CELL_U32, offsetof (Case, n_missing) },
+  { NULL, "case", CLI_CELL_TEXT, offsetof (Case, name) },
+};
+static const CliColumn failure_columns[] = {
+  { NULL, "runs", CLI_CELL_U32, offsetof (Failure, n_runs) },
+  { "error", "error", CLI_CELL_TEXT, offsetof (Failure, error) },
+  { "runs", NULL, CLI_CELL_U32, offsetof (Failure, n_runs) },
+};
+
+static char *
+name_case (const StudyProgress *progress)
+{
+  GString *name = g_string_new (NULL);
+
+  g_string_printf (name, "%s, %s, %s", progress->trace, progress->machine, progress->network);
+  if (g_strcmp0 (progress->routing, "default"))
+    g_string_append_printf (name, ", routing %s", progress->routing);
+  if (progress->compute_scale < 1 || progress->compute_scale > 1)
+    g_string_append_printf (name, ", compute x %g", progress->compute_scale);
+  return g_string_free (name, FALSE);
+}
+
+static void
+print_table (const Status *status, const CliRows *cases, const CliRows *failures)
+{
+  cli_print_heading (stdout, "study");
+  cli_printf (stdout, "  %-10s %s\n  %-10s %s\n", "name", status->name, "store",
+              study_store_path (status->store));
+  printf ("  %-10s %u: %u done, %u failed, %u missing\n", "runs", status->n_runs, status->n_done,
+          status->n_failed, status->n_runs - status->n_done - status->n_failed);
+  cli_print_heading (stdout, "cases");
+  cli_rows_print_table (stdout, cases, "  ");
+  if (failures->n_rows > 0) {
+    cli_print_heading (stdout, "errors");
+    cli_rows_print_table (stdout, failures, "  ");
+  }
+}
+
+static void
+print_json (const Status *status, const CliRows *cases, const CliRows *failures)
+{
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+
+  json_builder_begin_object (builder);
+  cli_add_string (builder, "name", status->name);
+  cli_add_string (builder, "store", study_store_path (status->store));
+  cli_add_integer (builder, "runs", status->n_runs);
+  cli_add_integer (builder, "done", status->n_done);
+  cli_add_integer (builder, "failed", status->n_failed);
+  cli_add_integer (builder, "missing", status->n_runs - status->n_done - status->n_failed);
+  cli_rows_add_json (builder, "cases", cases);
+  cli_rows_add_json (builder, "errors", failures);
+  cli_print_object (stdout, builder);
+}
+
+static void
+print (const Status *status, CliFormat format)
+{
+  g_autofree Case *cases = g_new (Case, status->cases->len);
+  g_autofree Failure *failures = g_new (Failure, status->errors->len);
+  const CliRows case_rows = CLI_ROWS (case_columns, cases, status->cases->len);
+  const CliRows failure_rows = CLI_ROWS (failure_columns, failures, status->errors->len);
+
+  for (guint at = 0; at < status->cases->len; at++) {
+    const StudyProgress *it = g_ptr_array_index (status->cases, at);
+
+    cases[at] = (Case){ it->trace,     it->machine,       it->network,
+                        it->routing,   it->compute_scale, it->n_runs,
+                        it->n_done,    it->n_failed,      it->n_runs - it->n_done - it->n_failed,
+                        name_case (it) };
+  }
+  for (guint at = 0; at < status->errors->len; at++) {
+    failures[at].error = g_ptr_array_index (status->errors, at);
+    failures[at].n_runs = count_of (status, failures[at].error);
+  }
+  switch (format) {
+  case CLI_FORMAT_TABLE: print_table (status, &case_rows, &failure_rows); break;
+  case CLI_FORMAT_CSV: cli_rows_print_csv (stdout, &case_rows); break;
+  case CLI_FORMAT_JSON: print_json (status, &case_rows, &failure_rows); break;
+  }
+  for (guint at = 0; at < status->cases->len; at++)
+    g_free (cases[at].name);
+}
+
+int
+cli_study_status (int argc, char **argv, GError **error)
+{
+  static const char *const names[] = { "STORE|STUDY", NULL };
+  g_autoptr (GOptionContext) context =
+      cli_context_new ("STORE|STUDY", "Says how many runs of a study are done, failed and missing, "
+                                      "also while it runs.");
+  g_auto (CliFormatOptions) format = { 0 };
+  g_auto (Status) status = { 0 };
+  const char *path;
+
+  cli_add_format_options (context, &format);
+  if (!cli_parse (context, argc, argv, names, &path, error) || !cli_parse_format (&format, error) ||
+      !read_status (&status, path, error))
+    return CLI_FAILED;
+  print (&status, format.format);
+  return CLI_DONE;
+}

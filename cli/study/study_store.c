@@ -1,0 +1,64 @@
+/* study_store.c - the store that a command line names, itself or by its study.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "cli/study/study_store.h"
+
+#include "cli/command.h"
+#include "study/plan/plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What every SQLite database begins with. */
+#define MAGIC "SQLite format 3"
+
+gboolean
+cli_is_store (const char *path)
+{
+  char head[sizeof MAGIC] = "";
+  FILE *file;
+  gboolean is_one;
+
+  /* Bytes that are looked at are gone from a pipe, which cannot be a store. */
+  if (!g_file_test (path, G_FILE_TEST_IS_REGULAR))
+    return FALSE;
+  file = fopen (path, "rb");
+  if (!file)
+    return FALSE;
+  is_one = fread (head, 1, sizeof head, file) == sizeof head && !memcmp (head, MAGIC, sizeof head);
+  fclose (file);
+  return is_one;
+}
+
+/* Is it text that could be a study? What is neither is told as a store. */
+static gboolean
+is_study (const char *path)
+{
+  g_autofree char *text = NULL;
+  gsize length;
+
+  return g_file_test (path, G_FILE_TEST_IS_REGULAR) && !cli_is_store (path) &&
+         g_file_get_contents (path, &text, &length, NULL) && length > 0 &&
+         g_utf8_validate (text, (gssize) length, NULL);
+}
+
+StudyStore *
+cli_study_store_open (const char *path, GError **error)
+{
+  g_autoptr (StudyPlan) plan = NULL;
+
+  if (!is_study (path))
+    return study_store_open (path, STUDY_STORE_READ, error);
+  plan = study_plan_load (path, error);
+  if (!plan)
+    return NULL;
+  if (!g_file_test (plan->store_path, G_FILE_TEST_EXISTS)) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
+                 "%s: nothing was run yet: there is no %s; see 'hopcast study run'", path,
+                 plan->store_path);
+    return NULL;
+  }
+  return study_store_open (plan->store_path, STUDY_STORE_READ, error);
+}

@@ -1,0 +1,723 @@
+/* communicator.c - communicators and groups, rebuilt across ranks.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A rank that takes part in a creation waits for the others, so a parent
+ * never has more than one creation under way. */
+#include "mpi/communicator.h"
+
+#include "mpi/rank_group.h"
+#include "base/small_map.h"
+#include "mpi/trace_error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What one member of the parent brings to a creation. */
+typedef struct {
+  uint32_t handle; /* its name for the new communicator */
+  int32_t color, key;
+  const TraceGroup *group; /* COMM_CREATE */
+  bool here;
+} Arrival;
+
+typedef struct {
+  TraceOpKind kind;
+  uint32_t n_here;
+  Arrival *arrivals; /* [size of the parent] */
+  int32_t *values;   /* CART_CREATE: dims, CART_SUB: remain_dims, of the first to come */
+  uint32_t n_values;
+} Creation;
+
+typedef struct {
+  const TraceGroup *group;
+  uint32_t *dims; /* [n_dims] of a Cartesian communicator */
+  uint32_t n_dims;
+  bool is_cartesian, is_defined;
+  Creation *creation; /* under way; NULL: none */
+} Comm;
+
+struct TraceComms {
+  uint32_t n_ranks;
+  TraceGroups *groups;
+  GPtrArray *comms;       /* (element-type Comm) by number */
+  BaseMap *comm_handles;  /* [n_ranks] handle -> communicator number */
+  BaseMap *group_handles; /* [n_ranks] handle -> group number */
+  BaseMap *windows;       /* [n_ranks] window -> communicator number; NULL: none made */
+  GHashTable *defined;    /* gint64 (colour, group number) -> communicator number */
+};
+
+static void
+creation_free (Creation *creation)
+{
+  if (creation == NULL)
+    return;
+  g_free (creation->arrivals);
+  g_free (creation->values);
+  g_free (creation);
+}
+
+static void
+comm_free (gpointer data)
+{
+  Comm *comm = data;
+
+  creation_free (comm->creation);
+  g_free (comm->dims);
+  g_free (comm);
+}
+
+static Comm *
+comms_add (TraceComms *comms, const TraceGroup *group)
+{
+  Comm *comm = g_new0 (Comm, 1);
+
+  comm->group = group;
+  g_ptr_array_add (comms->comms, comm);
+  return comm;
+}
+
+static Comm *
+comms_at (const TraceComms *comms, uint32_t number)
+{
+  return g_ptr_array_index (comms->comms, number);
+}
+
+TraceComms *
+trace_comms_new (uint32_t n_ranks)
+{
+  TraceComms *comms = g_new0 (TraceComms, 1);
+
+  comms->n_ranks = n_ranks;
+  comms->groups = trace_groups_new (n_ranks);
+  comms->comms = g_ptr_array_new_with_free_func (comm_free);
+  comms->comm_handles = g_new0 (BaseMap, n_ranks);
+  comms->group_handles = g_new0 (BaseMap, n_ranks);
+  comms->defined = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+  comms_add (comms, trace_groups_world (comms->groups));
+  return comms;
+}
+
+void
+trace_comms_free (TraceComms *comms)
+{
+  if (comms == NULL)
+    return;
+  for (uint32_t rank = 0; rank < comms->n_ranks; rank++) {
+    base_map_clear (&comms->comm_handles[rank]);
+    base_map_clear (&comms->group_handles[rank]);
+    if (comms->windows != NULL)
+      base_map_clear (&comms->windows[rank]);
+  }
+  g_free (comms->windows);
+  g_free (comms->comm_handles);
+  g_free (comms->group_handles);
+  g_hash_table_unref (comms->defined);
+  g_ptr_array_unref (comms->comms);
+  trace_groups_free (comms->groups);
+  g_free (comms);
+}
+
+/* --- Looking up --- */
+
+uint32_t
+trace_comms_resolve (const TraceComms *comms, uint32_t world_rank, uint32_t handle)
+{
+  const BaseMapEntry *entry;
+
+  switch (handle) {
+  case TRACE_COMM_NULL: return TRACE_COMMS_NULL;
+  case TRACE_COMM_WORLD: return TRACE_COMMS_WORLD;
+  case TRACE_COMM_SELF: return TRACE_COMMS_SELF;
+  }
+  entry = base_map_find (&comms->comm_handles[world_rank], handle);
+  return entry == NULL ? TRACE_COMMS_NULL : entry->value[0];
+}
+
+uint32_t
+trace_comms_size (const TraceComms *comms, uint32_t comm)
+{
+  return comm == TRACE_COMMS_SELF ? 1 : comms_at (comms, comm)->group->n;
+}
+
+uint32_t
+trace_comms_world_rank (const TraceComms *comms, uint32_t comm, uint32_t rank, uint32_t self_rank)
+{
+  if (comm == TRACE_COMMS_SELF)
+    return self_rank;
+  return trace_group_world_rank (comms_at (comms, comm)->group, rank);
+}
+
+uint32_t
+trace_comms_rank (const TraceComms *comms, uint32_t comm, uint32_t world_rank)
+{
+  return comm == TRACE_COMMS_SELF ? 0
+                                  : trace_group_rank (comms_at (comms, comm)->group, world_rank);
+}
+
+bool
+trace_comms_is_world (const TraceComms *comms, uint32_t comm)
+{
+  return comm != TRACE_COMMS_SELF &&
+         comms_at (comms, comm)->group == trace_groups_world (comms->groups);
+}
+
+uint32_t
+trace_comms_created (const TraceComms *comms)
+{
+  return comms->comms->len - 1;
+}
+
+/* --- Handles --- */
+
+static void
+unbind (BaseMap *map, uint32_t handle)
+{
+  BaseMapEntry *entry = base_map_find (map, handle);
+
+  if (entry != NULL)
+    base_map_remove (map, entry);
+}
+
+void
+trace_comms_release (TraceComms *comms, uint32_t world_rank, uint32_t handle)
+{
+  unbind (&comms->comm_handles[world_rank], handle);
+}
+
+static void
+bind_member (TraceComms *comms, uint32_t world_rank, uint32_t handle, uint32_t number)
+{
+  if (handle > TRACE_COMM_SELF && handle != UINT32_MAX)
+    base_map_add (&comms->comm_handles[world_rank], handle, 0)->value[0] = number;
+}
+
+/* --- Windows --- */
+
+void
+trace_comms_window_made (TraceComms *comms, uint32_t world_rank, const TraceOp *op)
+{
+  uint32_t comm = trace_comms_resolve (comms, world_rank, op->comm);
+
+  if (comm == TRACE_COMMS_NULL || op->window == UINT32_MAX)
+    return;
+  if (comms->windows == NULL)
+    comms->windows = g_new0 (BaseMap, comms->n_ranks);
+  base_map_add (&comms->windows[world_rank], op->window, 0)->value[0] = comm;
+}
+
+uint32_t
+trace_comms_of_window (const TraceComms *comms, uint32_t world_rank, const TraceOp *op)
+{
+  const BaseMapEntry *entry =
+      comms->windows == NULL ? NULL : base_map_find (&comms->windows[world_rank], op->window);
+
+  return entry == NULL ? trace_comms_resolve (comms, world_rank, op->comm) : entry->value[0];
+}
+
+void
+trace_comms_window_freed (TraceComms *comms, uint32_t world_rank, const TraceOp *op)
+{
+  if (comms->windows != NULL)
+    unbind (&comms->windows[world_rank], op->window);
+}
+
+bool
+trace_comms_has_window (const TraceComms *comms, uint32_t world_rank, uint32_t comm)
+{
+  const BaseMap *windows = comms->windows == NULL ? NULL : &comms->windows[world_rank];
+
+  for (uint32_t place = 0; windows != NULL && place < windows->capacity; place++)
+    if (windows->entries[place].key != UINT32_MAX && windows->entries[place].value[0] == comm)
+      return true;
+  return false;
+}
+
+/* --- Groups --- */
+
+static const TraceGroup *
+find_group (TraceComms *comms, uint32_t world_rank, const TraceOp *op, uint32_t handle,
+            GError **error)
+{
+  const BaseMapEntry *entry;
+
+  if (handle == TRACE_GROUP_EMPTY)
+    return trace_groups_of (comms->groups, NULL, 0);
+  entry = base_map_find (&comms->group_handles[world_rank], handle);
+  if (entry == NULL) {
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "rank %u: %s of unknown group %u",
+                 world_rank, trace_op_name (op->kind), handle);
+    return NULL;
+  }
+  return trace_groups_at (comms->groups, entry->value[0]);
+}
+
+static const TraceGroup *
+group_of_self (TraceComms *comms, uint32_t world_rank)
+{
+  uint32_t *ranks = g_new (uint32_t, 1);
+
+  ranks[0] = world_rank;
+  return trace_groups_of (comms->groups, ranks, 1);
+}
+
+static const TraceGroup *
+group_result (TraceComms *comms, uint32_t world_rank, const TraceOp *op, GError **error)
+{
+  const TraceGroup *first, *second = NULL, *result;
+
+  if (op->kind == TRACE_OP_COMM_GROUP) {
+    uint32_t number = trace_comms_resolve (comms, world_rank, op->comm);
+
+    if (number == TRACE_COMMS_SELF)
+      return group_of_self (comms, world_rank);
+    if (number == TRACE_COMMS_NULL) {
+      g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "rank %u: %s of unknown communicator %u",
+                   world_rank, trace_op_name (op->kind), op->comm);
+      return NULL;
+    }
+    return comms_at (comms, number)->group;
+  }
+  first = find_group (comms, world_rank, op, op->group, error);
+  if (first == NULL)
+    return NULL;
+  if (op->kind == TRACE_OP_GROUP_UNION || op->kind == TRACE_OP_GROUP_INTERSECTION ||
+      op->kind == TRACE_OP_GROUP_DIFFERENCE) {
+    second = find_group (comms, world_rank, op, op->group2, error);
+    if (second == NULL)
+      return NULL;
+  }
+  result = trace_groups_apply (comms->groups, op, first, second, error);
+  if (result == NULL)
+    g_prefix_error (error, "rank %u: ", world_rank);
+  return result;
+}
+
+gboolean
+trace_comms_group (TraceComms *comms, uint32_t world_rank, const TraceOp *op, GError **error)
+{
+  BaseMap *handles = &comms->group_handles[world_rank];
+  const TraceGroup *group;
+
+  if (op->kind == TRACE_OP_GROUP_FREE) {
+    unbind (handles, op->group);
+    return TRUE;
+  }
+  group = group_result (comms, world_rank, op, error);
+  if (group == NULL)
+    return FALSE;
+  if (op->new_group > TRACE_GROUP_EMPTY && op->new_group != UINT32_MAX)
+    base_map_add (handles, op->new_group, 0)->value[0] = group->number;
+  return TRUE;
+}
+
+/* --- Creation: what the members bring --- */
+
+static gboolean
+creation_error (const Comm *parent, const TraceOp *op, const char *what, GError **error)
+{
+  g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "%s on communicator %u of %u ranks: %s",
+               trace_op_name (op->kind), op->comm, parent->group->n, what);
+  return FALSE;
+}
+
+static bool
+brings_the_same (const Creation *creation, const TraceOp *op)
+{
+  uint32_t n_values = op->values == NULL ? 0 : op->n_values;
+
+  return creation->n_values == n_values &&
+         (n_values == 0 ||
+          memcmp (creation->values, op->values, n_values * sizeof *op->values) == 0);
+}
+
+/* Nodes of a Cartesian grid; 0 when a dimension is not positive or the grid
+ * has more than `limit` nodes. */
+static uint32_t
+grid_nodes (const int32_t *dims, uint32_t n_dims, uint32_t limit)
+{
+  uint64_t nodes = 1;
+
+  for (uint32_t dimension = 0; dimension < n_dims; dimension++) {
+    if (dims[dimension] <= 0)
+      return 0;
+    nodes *= (uint32_t) dims[dimension];
+    if (nodes > limit)
+      return 0;
+  }
+  return (uint32_t) nodes;
+}
+
+/* The coordinates that a cart_sub drops make the colour, those it keeps the
+ * key; row-major, as MPI numbers the ranks of a grid. */
+static void
+cart_sub_color (const Comm *parent, const int32_t *remain, uint32_t rank, Arrival *arrival)
+{
+  uint32_t color_stride = 1, key_stride = 1, color = 0, key = 0;
+
+  for (uint32_t dimension = parent->n_dims; dimension-- > 0;) {
+    uint32_t size = parent->dims[dimension];
+    uint32_t at = rank % size;
+
+    rank /= size;
+    if (remain[dimension]) {
+      key += at * key_stride;
+      key_stride *= size;
+    } else {
+      color += at * color_stride;
+      color_stride *= size;
+    }
+  }
+  arrival->color = (int32_t) color;
+  arrival->key = (int32_t) key;
+}
+
+static gboolean
+fill_arrival (TraceComms *comms, const Comm *parent, uint32_t world_rank, const TraceOp *op,
+              Arrival *arrival, GError **error)
+{
+  uint32_t rank = trace_group_rank (parent->group, world_rank);
+
+  *arrival = (Arrival){ .handle = op->new_comm, .here = true };
+  if (op->kind == TRACE_OP_COMM_SPLIT) {
+    /* MPI's "undefined" is the only colour below 0. */
+    if (op->color < 0 && op->color != TRACE_UNDEFINED)
+      return creation_error (parent, op, "negative colour", error);
+    arrival->color = op->color;
+    arrival->key = op->key;
+    return TRUE;
+  }
+  if (op->kind == TRACE_OP_COMM_CREATE) {
+    arrival->group = find_group (comms, world_rank, op, op->group, error);
+    return arrival->group != NULL;
+  }
+  if (op->kind == TRACE_OP_CART_CREATE || op->kind == TRACE_OP_GRAPH_CREATE) {
+    /* Without reordering, which no trace records, the first ranks make the grid
+     * or graph and the others get nothing. */
+    uint32_t size = parent->group->n;
+    uint32_t n_first;
+
+    if (op->kind == TRACE_OP_CART_CREATE)
+      n_first = grid_nodes (op->values, op->n_values, size);
+    else
+      n_first = op->color > 0 && (uint32_t) op->color <= size ? (uint32_t) op->color : 0;
+    if (n_first == 0)
+      return creation_error (parent, op, "impossible number of nodes", error);
+    arrival->color = rank < n_first ? 0 : TRACE_UNDEFINED;
+    return TRUE;
+  }
+  if (op->kind == TRACE_OP_CART_SUB) {
+    if (!parent->is_cartesian || parent->n_dims != op->n_values)
+      return creation_error (parent, op, "not a grid of that many dimensions", error);
+    cart_sub_color (parent, op->values, rank, arrival);
+    return TRUE;
+  }
+  g_assert (op->kind == TRACE_OP_COMM_DUP); /* everyone has colour and key 0 */
+  return TRUE;
+}
+
+/* --- Creation: what comes out --- */
+
+typedef struct {
+  int32_t color, key;
+  uint32_t rank; /* in the parent */
+} SplitEntry;
+
+static int
+compare_split (const void *a, const void *b)
+{
+  const SplitEntry *one = a, *other = b;
+
+  if (one->color != other->color)
+    return one->color < other->color ? -1 : 1;
+  if (one->key != other->key)
+    return one->key < other->key ? -1 : 1;
+  return (one->rank > other->rank) - (one->rank < other->rank);
+}
+
+/* The grid that a new communicator is: given, inherited, or what is left. */
+static void
+set_grid (Comm *comm, const Comm *parent, const Creation *creation)
+{
+  bool made = creation->kind == TRACE_OP_CART_CREATE;
+  bool kept = creation->kind == TRACE_OP_COMM_DUP || creation->kind == TRACE_OP_CART_SUB;
+  uint32_t n_dims = made ? creation->n_values : parent->n_dims;
+
+  if (!made && !(kept && parent->is_cartesian))
+    return;
+  comm->is_cartesian = true;
+  comm->dims = g_new (uint32_t, n_dims);
+  for (uint32_t dimension = 0; dimension < n_dims; dimension++)
+    if (made)
+      comm->dims[comm->n_dims++] = (uint32_t) creation->values[dimension];
+    else if (creation->kind == TRACE_OP_COMM_DUP || creation->values[dimension])
+      comm->dims[comm->n_dims++] = parent->dims[dimension];
+}
+
+/* Makes the communicator of a group of the parent's members and tells each
+ * member its number. */
+static void
+make_comm (TraceComms *comms, const Comm *parent, const Creation *creation, const TraceGroup *group)
+{
+  uint32_t number = comms->comms->len;
+  Comm *comm = comms_add (comms, group);
+
+  set_grid (comm, parent, creation);
+  for (uint32_t rank = 0; rank < group->n; rank++) {
+    uint32_t world_rank = trace_group_world_rank (group, rank);
+    uint32_t parent_rank = trace_group_rank (parent->group, world_rank);
+
+    bind_member (comms, world_rank, creation->arrivals[parent_rank].handle, number);
+  }
+}
+
+/* Sorts the members by colour, key and rank; returns how many have a colour. */
+static uint32_t
+sort_members (const Creation *creation, uint32_t n_members, SplitEntry *entries)
+{
+  uint32_t n = 0;
+
+  for (uint32_t rank = 0; rank < n_members; rank++)
+    if (creation->arrivals[rank].color != TRACE_UNDEFINED)
+      entries[n++] =
+          (SplitEntry){ creation->arrivals[rank].color, creation->arrivals[rank].key, rank };
+  if (n > 1)
+    qsort (entries, n, sizeof *entries, compare_split);
+  return n;
+}
+
+static void
+finish_split (TraceComms *comms, const Comm *parent, const Creation *creation)
+{
+  g_autofree SplitEntry *entries = g_new (SplitEntry, parent->group->n);
+  uint32_t n = sort_members (creation, parent->group->n, entries);
+
+  for (uint32_t first = 0, next; first < n; first = next) {
+    uint32_t *ranks;
+
+    for (next = first + 1; next < n && entries[next].color == entries[first].color;)
+      next++;
+    ranks = g_new (uint32_t, next - first);
+    for (uint32_t entry = first; entry < next; entry++)
+      ranks[entry - first] = trace_group_world_rank (parent->group, entries[entry].rank);
+    make_comm (comms, parent, creation, trace_groups_of (comms->groups, ranks, next - first));
+  }
+}
+
+/* Each member of a group must be in the parent and bring that same group. */
+static gboolean
+check_group (const Comm *parent, const Creation *creation, const TraceGroup *group, GError **error)
+{
+  for (uint32_t rank = 0; rank < group->n; rank++) {
+    uint32_t world_rank = trace_group_world_rank (group, rank);
+    uint32_t parent_rank = trace_group_rank (parent->group, world_rank);
+
+    if (parent_rank == TRACE_NO_MEMBER || creation->arrivals[parent_rank].group != group) {
+      g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
+                   "comm_create: rank %u is in a group that it did not name itself", world_rank);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+/* The group's first member makes the communicator for all of them; members
+ * of the parent that are not in the group they bring get nothing. */
+static gboolean
+finish_groups (TraceComms *comms, const Comm *parent, const Creation *creation, GError **error)
+{
+  for (uint32_t rank = 0; rank < parent->group->n; rank++) {
+    const TraceGroup *group = creation->arrivals[rank].group;
+    uint32_t world_rank = trace_group_world_rank (parent->group, rank);
+
+    if (trace_group_rank (group, world_rank) != 0)
+      continue;
+    if (!check_group (parent, creation, group, error))
+      return FALSE;
+    make_comm (comms, parent, creation, group);
+  }
+  return TRUE;
+}
+
+/* A handle that had another meaning before has lost it, also for those who
+ * get no communicator this time. */
+static gboolean
+finish (TraceComms *comms, Comm *parent, GError **error)
+{
+  Creation *creation = g_steal_pointer (&parent->creation);
+  gboolean done = TRUE;
+
+  for (uint32_t rank = 0; rank < parent->group->n; rank++)
+    trace_comms_release (comms, trace_group_world_rank (parent->group, rank),
+                         creation->arrivals[rank].handle);
+  if (creation->kind == TRACE_OP_COMM_CREATE)
+    done = finish_groups (comms, parent, creation, error);
+  else
+    finish_split (comms, parent, creation);
+  creation_free (creation);
+  return done;
+}
+
+static gboolean
+arrive (TraceComms *comms, Comm *parent, uint32_t world_rank, const TraceOp *op, bool *complete,
+        GError **error)
+{
+  uint32_t rank = trace_group_rank (parent->group, world_rank);
+  Arrival arrival;
+
+  if (parent->creation != NULL &&
+      (parent->creation->kind != op->kind || !brings_the_same (parent->creation, op)))
+    return creation_error (parent, op, "other members call something else", error);
+  if (!fill_arrival (comms, parent, world_rank, op, &arrival, error))
+    return FALSE;
+  if (parent->creation == NULL) {
+    Creation *creation = g_new0 (Creation, 1);
+
+    creation->kind = op->kind;
+    creation->arrivals = g_new0 (Arrival, parent->group->n);
+    if (op->n_values > 0 && op->values != NULL) {
+      creation->n_values = op->n_values;
+      creation->values = g_memdup2 (op->values, op->n_values * sizeof *op->values);
+    }
+    parent->creation = creation;
+  }
+  g_assert (!parent->creation->arrivals[rank].here);
+  parent->creation->arrivals[rank] = arrival;
+  *complete = ++parent->creation->n_here == parent->group->n;
+  return !*complete || finish (comms, parent, error);
+}
+
+gboolean
+trace_comms_create (TraceComms *comms, uint32_t world_rank, const TraceOp *op, bool *complete,
+                    GError **error)
+{
+  uint32_t number = trace_comms_resolve (comms, world_rank, op->comm);
+  gboolean done;
+
+  *complete = false;
+  if (number == TRACE_COMMS_NULL) {
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "rank %u: %s on unknown communicator %u",
+                 world_rank, trace_op_name (op->kind), op->comm);
+    return FALSE;
+  }
+  if (number == TRACE_COMMS_SELF) {
+    /* A parent that is one rank's COMM_SELF has no object to wait at, nor needs
+     * one: it is complete at once. */
+    Comm self = { .group = group_of_self (comms, world_rank) };
+
+    done = arrive (comms, &self, world_rank, op, complete, error);
+  } else
+    done = arrive (comms, comms_at (comms, number), world_rank, op, complete, error);
+  if (!done)
+    g_prefix_error (error, "rank %u: ", world_rank);
+  return done;
+}
+
+/* --- Definition --- */
+
+static int
+compare_ranks (const void *a, const void *b)
+{
+  uint32_t one = *(const uint32_t *) a, other = *(const uint32_t *) b;
+
+  return (one > other) - (one < other);
+}
+
+static bool
+all_rise (const uint32_t *ranks, uint32_t n)
+{
+  for (uint32_t rank = 1; rank < n; rank++)
+    if (ranks[rank - 1] >= ranks[rank])
+      return false;
+  return true;
+}
+
+static bool
+all_differ (const uint32_t *ranks, uint32_t n)
+{
+  g_autofree uint32_t *sorted = NULL;
+
+  if (all_rise (ranks, n))
+    return true;
+  sorted = g_memdup2 (ranks, n * sizeof *ranks);
+  qsort (sorted, n, sizeof *sorted, compare_ranks);
+  return all_rise (sorted, n);
+}
+
+static gboolean definition_error (const TraceOp *op, uint32_t world_rank, GError **error,
+                                  const char *format, ...) G_GNUC_PRINTF (4, 5);
+
+static gboolean
+definition_error (const TraceOp *op, uint32_t world_rank, GError **error, const char *format, ...)
+{
+  g_autofree char *what = NULL;
+  va_list arguments;
+
+  va_start (arguments, format);
+  what = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "rank %u: definition of communicator %u: %s",
+               world_rank, op->new_comm, what);
+  return FALSE;
+}
+
+/* The members as world ranks, to be freed; NULL when they cannot be. */
+static uint32_t *
+defined_members (const TraceComms *comms, uint32_t world_rank, const TraceOp *op, GError **error)
+{
+  g_autofree uint32_t *ranks = g_new (uint32_t, op->n_values);
+
+  for (uint32_t rank = 0; rank < op->n_values; rank++) {
+    if (op->values[rank] < 0 || (uint32_t) op->values[rank] >= comms->n_ranks) {
+      definition_error (op, world_rank, error, "member %d of a trace of %u ranks", op->values[rank],
+                        comms->n_ranks);
+      return NULL;
+    }
+    ranks[rank] = (uint32_t) op->values[rank];
+  }
+  if (!all_differ (ranks, op->n_values)) {
+    definition_error (op, world_rank, error, "a rank is a member twice");
+    return NULL;
+  }
+  return g_steal_pointer (&ranks);
+}
+
+static uint32_t
+defined_number (TraceComms *comms, int32_t color, const TraceGroup *group)
+{
+  gint64 key = (gint64) ((uint64_t) (uint32_t) color << 32 | group->number);
+  gpointer number;
+
+  if (g_hash_table_lookup_extended (comms->defined, &key, NULL, &number))
+    return GPOINTER_TO_UINT (number);
+  comms_add (comms, group)->is_defined = true;
+  g_hash_table_insert (comms->defined, g_memdup2 (&key, sizeof key),
+                       GUINT_TO_POINTER (comms->comms->len - 1));
+  return comms->comms->len - 1;
+}
+
+gboolean
+trace_comms_define (TraceComms *comms, uint32_t world_rank, const TraceOp *op, GError **error)
+{
+  const TraceGroup *group;
+  uint32_t *ranks;
+
+  if (op->new_comm <= TRACE_COMM_SELF || op->new_comm == UINT32_MAX)
+    return definition_error (op, world_rank, error, "this handle has a meaning already");
+  if (op->n_values == 0)
+    return definition_error (op, world_rank, error, "no members");
+  ranks = defined_members (comms, world_rank, op, error);
+  if (ranks == NULL)
+    return FALSE;
+  group = trace_groups_of (comms->groups, ranks, op->n_values);
+  if (trace_group_rank (group, world_rank) == TRACE_NO_MEMBER)
+    return definition_error (op, world_rank, error, "the rank is no member itself");
+  bind_member (comms, world_rank, op->new_comm, defined_number (comms, op->color, group));
+  return TRUE;
+}
+
+bool
+trace_comms_is_defined (const TraceComms *comms, uint32_t comm)
+{
+  return comm != TRACE_COMMS_SELF && comms_at (comms, comm)->is_defined;
+}

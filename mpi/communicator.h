@@ -1,0 +1,79 @@
+/* communicator.h - communicators and groups, rebuilt across ranks.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Traces name communicators by each rank's own handles.  Creation is
+ * collective over a parent, so the k-th creation on a parent is the same on
+ * all its members: the contribution of each (colour and key, or a group)
+ * is gathered until all have come, then the members are known.
+ *
+ * Communicators are numbered globally; 0 is COMM_WORLD, whose members are not
+ * stored.  COMM_SELF of rank r is resolved without an object: see
+ * trace_comms_resolve(). */
+#pragma once
+
+#include "mpi/rank_group.h"
+#include "mpi/operation.h"
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TRACE_COMMS_WORLD 0u
+#define TRACE_COMMS_NULL  UINT32_MAX
+#define TRACE_COMMS_SELF  (UINT32_MAX - 1)
+
+typedef struct TraceComms TraceComms;
+
+TraceComms *trace_comms_new (uint32_t n_ranks);
+void trace_comms_free (TraceComms *comms);
+
+/* A rank's handle -> communicator number; TRACE_COMMS_NULL when unknown. */
+uint32_t trace_comms_resolve (const TraceComms *comms, uint32_t world_rank, uint32_t handle);
+
+uint32_t trace_comms_size (const TraceComms *comms, uint32_t comm);
+/* World rank of member `rank`; self_rank names the owner of a COMM_SELF. */
+uint32_t
+trace_comms_world_rank (const TraceComms *comms, uint32_t comm, uint32_t rank, uint32_t self_rank);
+/* Rank in `comm` of a world rank, TRACE_NO_MEMBER when not a member. O(1) for
+ * WORLD, O(log n) otherwise. */
+uint32_t trace_comms_rank (const TraceComms *comms, uint32_t comm, uint32_t world_rank);
+/* True when the collective network can serve it: COMM_WORLD and what has the
+ * same members in the same order. */
+bool trace_comms_is_world (const TraceComms *comms, uint32_t comm);
+
+/* Group operations are local and done at once. */
+gboolean
+trace_comms_group (TraceComms *comms, uint32_t world_rank, const TraceOp *op, GError **error);
+
+/* A creation call (COMM_DUP, COMM_SPLIT, COMM_CREATE, CART_CREATE, CART_SUB,
+ * GRAPH_CREATE) of one rank.  Binds op->new_comm once the communicator is
+ * known.  *complete is set when this was the last member of the parent to
+ * come; then all members' handles are bound.  Otherwise the caller must not
+ * let the rank go on. */
+gboolean trace_comms_create (TraceComms *comms, uint32_t world_rank, const TraceOp *op,
+                             bool *complete, GError **error);
+
+/* COMM_DEFINE: binds op->new_comm to the communicator of this colour and these
+ * members, which whoever names it first makes; nobody waits. */
+gboolean
+trace_comms_define (TraceComms *comms, uint32_t world_rank, const TraceOp *op, GError **error);
+/* True when it came from a definition: other handles, and the same one later,
+ * may mean it again. */
+bool trace_comms_is_defined (const TraceComms *comms, uint32_t comm);
+
+void trace_comms_release (TraceComms *comms, uint32_t world_rank, uint32_t handle);
+
+/* A window keeps its communicator, whatever becomes of the handle: MPI lets a
+ * program free it, and the handle may then be another's.  op: WIN_CREATE. */
+void trace_comms_window_made (TraceComms *comms, uint32_t world_rank, const TraceOp *op);
+/* The communicator that an operation on a window means; that of the handle
+ * when the trace does not have the making; TRACE_COMMS_NULL when unknown. */
+uint32_t trace_comms_of_window (const TraceComms *comms, uint32_t world_rank, const TraceOp *op);
+/* op: WIN_FREE. */
+void trace_comms_window_freed (TraceComms *comms, uint32_t world_rank, const TraceOp *op);
+/* True when the rank has one that is not freed. */
+bool trace_comms_has_window (const TraceComms *comms, uint32_t world_rank, uint32_t comm);
+
+/* How many were made in all, COMM_WORLD and the COMM_SELFs not counted. */
+uint32_t trace_comms_created (const TraceComms *comms);

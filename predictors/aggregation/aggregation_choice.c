@@ -1,0 +1,90 @@
+/* aggregation_choice.c - which aggregation pattern a job should have, from what each costs.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "predictors/aggregation/aggregation_choice.h"
+
+#include "predictors/predict_error.h"
+
+#include <math.h>
+
+const char *const predict_aggregation_verdicts[] = { "chosen", "admissible", "too slow",
+                                                     "excluded" };
+
+static double
+total_of (const PredictAggregation *pattern)
+{
+  return pattern->computation_s + pattern->communication_s;
+}
+
+uint32_t
+predict_aggregation_fastest (const PredictAggregation *patterns, uint32_t n)
+{
+  uint32_t fastest = n;
+
+  for (uint32_t i = 0; i < n; i++)
+    if (patterns[i].excluded == NULL &&
+        (fastest == n || total_of (&patterns[i]) < total_of (&patterns[fastest])))
+      fastest = i;
+  return fastest;
+}
+
+/* NULL and *error: it is no reference. */
+static const PredictAggregation *
+find_reference (const PredictAggregation *patterns, uint32_t n, uint32_t id, GError **error)
+{
+  const PredictAggregation *found = NULL;
+
+  for (uint32_t i = 0; i < n; i++)
+    if (patterns[i].id == id)
+      found = &patterns[i];
+  if (found == NULL)
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
+                 "there is no pattern %u to compare with", id);
+  else if (found->excluded != NULL)
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
+                 "pattern %u, which the others are to be compared with, is excluded: %s", id,
+                 found->excluded);
+  else if (!(total_of (found) > 0))
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
+                 "pattern %u, which the others are to be compared with, takes no time: nothing is "
+                 "computed or sent",
+                 id);
+  else
+    return found;
+  return NULL;
+}
+
+gboolean
+predict_aggregation_choose (const PredictAggregation *patterns, uint32_t n, uint32_t reference,
+                            double max_slowdown, PredictAggregationJudgement *judgements,
+                            GError **error)
+{
+  const PredictAggregation *compared = find_reference (patterns, n, reference, error);
+  uint32_t best = n;
+
+  if (compared == NULL)
+    return FALSE;
+  for (uint32_t i = 0; i < n; i++) {
+    PredictAggregationJudgement *judgement = &judgements[i];
+
+    *judgement = (PredictAggregationJudgement){ (double) NAN, (double) NAN, (double) NAN,
+                                                PREDICT_AGGREGATION_EXCLUDED };
+    if (patterns[i].excluded != NULL)
+      continue;
+    judgement->total_s = total_of (&patterns[i]);
+    judgement->difference_s = judgement->total_s - total_of (compared);
+    judgement->slowdown = judgement->difference_s / total_of (compared);
+    judgement->verdict = judgement->slowdown <= max_slowdown ? PREDICT_AGGREGATION_ADMISSIBLE
+                                                             : PREDICT_AGGREGATION_TOO_SLOW;
+    if (judgement->verdict != PREDICT_AGGREGATION_ADMISSIBLE)
+      continue;
+    if (best == n || patterns[i].energy_rank < patterns[best].energy_rank ||
+        (patterns[i].energy_rank == patterns[best].energy_rank &&
+         judgements[i].total_s < judgements[best].total_s))
+      best = i;
+  }
+  judgements[best].verdict = PREDICT_AGGREGATION_CHOSEN;
+  return TRUE;
+}

@@ -1,0 +1,323 @@
+/* ipc_phases.c - counted phases of programs, and the events that a model of the IPC uses.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "predictors/aggregation/ipc_phases.h"
+
+#include "predictors/predict_error.h"
+#include "predictors/table/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Phases are a program by pattern array: a column that is something else does not ask for gigabytes. */
+#define MAX_PATTERNS 256u
+
+/* What the rows of a table are, while they are sorted into phases. */
+typedef struct {
+  const PredictTable *table;
+  uint32_t *program, *pattern; /* [n_rows] numbers in order of appearance */
+  uint32_t n_programs, n_labels;
+  char **labels;     /* [n_labels] of patterns, in order of appearance */
+  guint *place;      /* [n_labels] where a pattern stands among those of the phases */
+  const double *ipc; /* [n_rows] */
+  uint64_t *row_of;  /* [n_programs][n_patterns] n_rows: none */
+} Rows;
+
+static void
+rows_clear (Rows *rows)
+{
+  g_free (rows->program);
+  g_free (rows->pattern);
+  g_strfreev (rows->labels);
+  g_free (rows->place);
+  g_free (rows->row_of);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Rows, rows_clear)
+
+static gboolean
+refuse_row (const PredictTable *table, uint64_t row, const char *text, GError **error)
+{
+  g_autofree char *place = predict_table_place (table, row);
+
+  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: %s", place, text);
+  return FALSE;
+}
+
+static gboolean
+check_once (const char *const *names, const char *what, GError **error)
+{
+  for (guint i = 0; names[i] != NULL; i++)
+    if (g_strv_contains ((const char *const *) names + i + 1, names[i])) {
+      g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION, "%s '%s' is named twice", what,
+                   names[i]);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+/* The cell of each group's first row; a row without one is an error.  NULL-terminated. */
+static char **
+labels_of (const PredictTable *table, const char *column, const uint32_t *group, uint32_t n_groups,
+           GError **error)
+{
+  guint at = (guint) (predict_table_find (table, column) - table->columns);
+  g_auto (GStrv) labels = g_new0 (char *, n_groups + 1);
+
+  for (uint64_t row = 0; row < table->n_rows; row++) {
+    if (labels[group[row]] == NULL)
+      labels[group[row]] = predict_table_cell (table, at, row);
+    if (*labels[group[row]] == '\0') {
+      g_autofree char *text = g_strdup_printf ("column \"%s\" is empty", column);
+
+      refuse_row (table, row, text, error);
+      return NULL;
+    }
+  }
+  return g_steal_pointer (&labels);
+}
+
+/* --- Rows --- */
+
+static gboolean
+take_row (Rows *rows, uint64_t row, PredictIpcPhases *phases, GError **error)
+{
+  const PredictTable *table = rows->table;
+  guint place = rows->place[rows->pattern[row]];
+  gsize at = (gsize) rows->program[row] * phases->n_patterns + place;
+  g_autofree char *text = NULL, *first = NULL;
+
+  if (rows->row_of[at] < table->n_rows) {
+    first = predict_table_place (table, rows->row_of[at]);
+    text = g_strdup_printf ("program \"%s\" has pattern %s already, at %s",
+                            phases->programs[rows->program[row]], phases->patterns[place], first);
+    return refuse_row (table, row, text, error);
+  }
+  rows->row_of[at] = row;
+  phases->ipc[at] = rows->ipc[row];
+  return (isnan (rows->ipc[row]) && place >= phases->n_samples) ||
+         (isfinite (rows->ipc[row]) && rows->ipc[row] > 0) ||
+         refuse_row (table, row, "column \"ipc\" has no positive number", error);
+}
+
+/* --- Counters of the samples --- */
+
+static gboolean
+take_rate (const Rows *rows, guint program, guint sample, const PredictColumn *event, double *rate,
+           const PredictIpcPhases *phases, GError **error)
+{
+  uint64_t row = rows->row_of[(gsize) program * phases->n_patterns + sample];
+  g_autofree char *text = NULL;
+
+  *rate = event->numbers[row];
+  if (isfinite (*rate) && *rate >= 0)
+    return TRUE;
+  text = g_strdup_printf ("program \"%s\", sample pattern %s: %s \"%s\"", phases->programs[program],
+                          phases->patterns[sample],
+                          isfinite (*rate) ? "a rate is negative:" : "there is no", event->name);
+  return refuse_row (rows->table, row, text, error);
+}
+
+static gboolean
+take_rates (const Rows *rows, const char *const *events, PredictIpcPhases *phases, GError **error)
+{
+  g_autofree const PredictColumn **columns = g_new (const PredictColumn *, phases->n_events + 1);
+  double *rate = phases->rates =
+      g_new0 (double, (gsize) phases->n_programs * phases->n_samples * phases->n_events + 1);
+
+  for (guint event = 0; event < phases->n_events; event++)
+    if (!(columns[event] = predict_table_numbers (rows->table, events[event], error)))
+      return FALSE;
+  for (guint program = 0; program < phases->n_programs; program++)
+    for (guint sample = 0; sample < phases->n_samples; sample++) {
+      if (rows->row_of[(gsize) program * phases->n_patterns + sample] == rows->table->n_rows) {
+        g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
+                     "%s: program \"%s\" has no row of sample pattern %s", rows->table->source,
+                     phases->programs[program], phases->patterns[sample]);
+        return FALSE;
+      }
+      for (guint event = 0; event < phases->n_events; event++)
+        if (!take_rate (rows, program, sample, columns[event], rate++, phases, error))
+          return FALSE;
+    }
+  return TRUE;
+}
+
+static gboolean
+begin_rows (Rows *rows, PredictIpcPhases *phases, GError **error)
+{
+  const PredictTable *table = rows->table;
+  const PredictColumn *ipc;
+
+  rows->program = predict_table_groups (table, "program", &rows->n_programs, error);
+  if (rows->program == NULL)
+    return FALSE;
+  rows->pattern = predict_table_groups (table, "pattern", &rows->n_labels, error);
+  ipc = rows->pattern != NULL ? predict_table_numbers (table, "ipc", error) : NULL;
+  if (ipc == NULL)
+    return FALSE;
+  rows->ipc = ipc->numbers;
+  if (table->n_rows == 0) {
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s has no rows", table->source);
+    return FALSE;
+  }
+  if (rows->n_labels > MAX_PATTERNS) {
+    g_set_error (
+        error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
+        "%s: column \"pattern\" has %u different values, more than the %u patterns that there "
+        "may be",
+        table->source, rows->n_labels, MAX_PATTERNS);
+    return FALSE;
+  }
+  phases->n_programs = rows->n_programs;
+  phases->programs = labels_of (table, "program", rows->program, rows->n_programs, error);
+  if (phases->programs != NULL)
+    rows->labels = labels_of (table, "pattern", rows->pattern, rows->n_labels, error);
+  return rows->labels != NULL;
+}
+
+PredictIpcPhases *
+predict_ipc_phases_from (const PredictTable *table, const char *const *samples,
+                         const char *const *events, GError **error)
+{
+  g_autoptr (PredictIpcPhases) phases = g_new0 (PredictIpcPhases, 1);
+  g_auto (Rows) rows = { .table = table };
+  guint n_samples;
+  gsize n;
+
+  if (!check_once (samples, "sample pattern", error) || !check_once (events, "event", error))
+    return NULL;
+  phases->n_samples = n_samples = g_strv_length ((char **) samples);
+  phases->n_events = g_strv_length ((char **) events);
+  if (!begin_rows (&rows, phases, error))
+    return NULL;
+  /* Name the patterns: the samples first, then the others. */
+  phases->patterns = g_new0 (char *, n_samples + rows.n_labels + 1);
+  for (guint sample = 0; sample < n_samples; sample++)
+    phases->patterns[sample] = g_strdup (samples[sample]);
+  phases->n_patterns = n_samples;
+  rows.place = g_new (guint, rows.n_labels + 1);
+  for (uint32_t label = 0; label < rows.n_labels; label++) {
+    guint sample = 0;
+
+    while (sample < n_samples && strcmp (samples[sample], rows.labels[label]) != 0)
+      sample++;
+    rows.place[label] = sample < n_samples ? sample : phases->n_patterns;
+    if (sample == n_samples)
+      phases->patterns[phases->n_patterns++] = g_strdup (rows.labels[label]);
+  }
+  n = (gsize) rows.n_programs * phases->n_patterns;
+  rows.row_of = g_new (uint64_t, n + 1);
+  phases->ipc = g_new (double, n + 1);
+  for (gsize at = 0; at < n; at++) {
+    rows.row_of[at] = table->n_rows;
+    phases->ipc[at] = NAN;
+  }
+  for (uint64_t row = 0; row < table->n_rows; row++)
+    if (!take_row (&rows, row, phases, error))
+      return NULL;
+  return take_rates (&rows, events, phases, error) ? g_steal_pointer (&phases) : NULL;
+}
+
+void
+predict_ipc_phases_free (PredictIpcPhases *phases)
+{
+  if (phases == NULL)
+    return;
+  g_strfreev (phases->programs);
+  g_strfreev (phases->patterns);
+  g_free (phases->ipc);
+  g_free (phases->rates);
+  g_free (phases);
+}
+
+/* --- Events --- */
+
+gboolean
+predict_ipc_is_reserved (const char *name)
+{
+  /* "row": what an index without a name is called. */
+  static const char *const reserved[] = { "program", "pattern", "ipc", "row", NULL };
+
+  return g_strv_contains (reserved, name);
+}
+
+char **
+predict_ipc_all_events (const PredictTable *table)
+{
+  GPtrArray *events = g_ptr_array_new ();
+
+  for (guint i = 0; i < table->n_columns; i++)
+    if (table->columns[i].numbers != NULL && !predict_ipc_is_reserved (table->columns[i].name))
+      g_ptr_array_add (events, g_strdup (table->columns[i].name));
+  g_ptr_array_add (events, NULL);
+  return (char **) g_ptr_array_free (events, FALSE);
+}
+
+/* Of an event's rate in a sample with the IPC in a pattern, over the programs that have it; 0 where
+ * one of the two does not vary. */
+static double
+correlation (const PredictIpcPhases *phases, guint sample, guint event, guint pattern)
+{
+  double n = 0, mean_x = 0, mean_y = 0, xx = 0, yy = 0, xy = 0;
+
+  for (guint program = 0; program < phases->n_programs; program++) {
+    const double *rates, *ipc = predict_ipc_phase (phases, program, &rates);
+    double dx = rates[sample * phases->n_events + event] - mean_x, dy = ipc[pattern] - mean_y;
+
+    if (isnan (ipc[pattern]))
+      continue;
+    n++;
+    mean_x += dx / n;
+    mean_y += dy / n;
+    xx += dx * dx * (n - 1) / n;
+    yy += dy * dy * (n - 1) / n;
+    xy += dx * dy * (n - 1) / n;
+  }
+  return xx > 0 && yy > 0 ? xy / sqrt (xx * yy) : 0;
+}
+
+typedef struct {
+  guint event;
+  double strength;
+} Candidate;
+
+/* Events of equal strength stay in the order of their columns. */
+static int
+compare_candidates (gconstpointer left, gconstpointer right)
+{
+  const Candidate *a = left, *b = right;
+
+  if (a->strength != b->strength)
+    return a->strength < b->strength ? 1 : -1;
+  return a->event < b->event ? -1 : a->event > b->event;
+}
+
+char **
+predict_ipc_choose_events (const PredictTable *table, const char *const *samples, guint most,
+                           GError **error)
+{
+  g_auto (GStrv) events = predict_ipc_all_events (table);
+  g_autoptr (PredictIpcPhases) phases =
+      predict_ipc_phases_from (table, samples, (const char *const *) events, error);
+  g_autofree Candidate *candidates = NULL;
+  char **chosen;
+
+  if (phases == NULL)
+    return NULL;
+  candidates = g_new0 (Candidate, phases->n_events + 1);
+  for (guint event = 0; event < phases->n_events; event++) {
+    candidates[event].event = event;
+    for (guint sample = 0; sample < phases->n_samples; sample++)
+      for (guint pattern = phases->n_samples; pattern < phases->n_patterns; pattern++)
+        candidates[event].strength += fabs (correlation (phases, sample, event, pattern));
+  }
+  qsort (candidates, phases->n_events, sizeof *candidates, compare_candidates);
+  most = MIN (most, phases->n_events);
+  chosen = g_new0 (char *, most + 1);
+  for (guint i = 0; i < most; i++)
+    chosen[i] = g_strdup (events[candidates[i].event]);
+  return chosen;
+}

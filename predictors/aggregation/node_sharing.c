@@ -1,0 +1,302 @@
+/* node_sharing.c - what the tasks of a node cost each other's computation, without counters.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "predictors/aggregation/node_sharing.h"
+
+#include "predictors/formula/elementary.h"
+#include "predictors/predict_error.h"
+
+double
+predict_crowding (uint32_t n_tasks, double core_Bps, double bandwidth_Bps)
+{
+  g_assert (core_Bps > 0 && bandwidth_Bps > 0);
+  return fmax (1, n_tasks * core_Bps / bandwidth_Bps);
+}
+
+double
+predict_missed (double private_bytes, double cache_bytes, double working_set_bytes, double exponent)
+{
+  double held = fmax (cache_bytes, private_bytes) / private_bytes;
+  double all = working_set_bytes / private_bytes;
+  double tail;
+
+  g_assert (private_bytes > 0 && exponent >= 0 && exponent <= 1);
+  if (working_set_bytes <= fmax (cache_bytes, private_bytes))
+    return 0;
+  if (isinf (working_set_bytes)) /* elementary.h has no powers of it; the logarithm's limit is 1 */
+    return exponent > 0 ? predict_power (held, -exponent) : 1;
+  if (exponent == 0)
+    return 1 - predict_log (held) / predict_log (all);
+  tail = predict_power (all, -exponent);
+  return (predict_power (held, -exponent) - tail) / (1 - tail);
+}
+
+double
+predict_sharing_time (const PredictShare *share, const PredictMemoryUse *use)
+{
+  double missed = predict_missed (share->private_bytes, share->cache_bytes, use->working_set_bytes,
+                                  use->reuse_exponent);
+
+  g_assert (use->memory_share >= 0 && use->memory_share <= 1 && share->crowding >= 1);
+  return 1 - use->memory_share + use->memory_share * missed * share->crowding;
+}
+
+static double
+slowest (const PredictShare *shares, uint32_t n, const PredictMemoryUse *use)
+{
+  double time = 0;
+
+  g_assert (n > 0);
+  for (uint32_t task = 0; task < n; task++)
+    time = fmax (time, predict_sharing_time (&shares[task], use));
+  return time;
+}
+
+double
+predict_sharing_slowdown (const PredictShare *shares, uint32_t n, const PredictShare *reference,
+                          uint32_t n_reference, const PredictMemoryUse *use)
+{
+  double time = slowest (shares, n, use), reference_time = slowest (reference, n_reference, use);
+
+  return time == reference_time ? 1 : time / reference_time;
+}
+
+/* --- A program's memory share, learned from runs that differ in density ---
+ *
+ * T is linear in the memory share once what each run misses is known, so a sum of squares costs a
+ * few logarithms.  It need not have one minimum only: each search looks at a grid of
+ * points first and closes in around the best by golden section. */
+
+/* A program that computes nothing would have a T of 0 where all fits into caches. */
+#define LARGEST_SHARE    0.999
+#define LARGEST_OVERHEAD 4.0 /* four parts of communication to one of computation */
+#define N_GRID           64
+#define N_SECTIONS       40 /* 0.618^40: to 4e-9 of a step of the grid */
+#define GOLDEN           0x1.3c6ef372fe95p-1
+
+/* What of a run counts while the numbers are searched. */
+typedef struct {
+  uint32_t program;
+  double slow;     /* missed * crowding */
+  double growth;   /* (p / p_0)^growth */
+  double log_work; /* log (seconds * p) */
+} Seen;
+
+typedef struct {
+  Seen *seen; /* [n] */
+  uint32_t n, n_programs;
+  const uint32_t *first; /* [n_programs] run */
+  double overhead, *memory_share;
+  uint32_t program; /* whose memory share is searched */
+} Problem;
+
+typedef double (*Cost) (Problem *problem, double at);
+
+/* Where cost is least within 0 .. end. */
+static double
+search (Problem *problem, Cost cost, double end)
+{
+  double step = end / N_GRID, best = 0, least = cost (problem, 0), low, high, left, right;
+  double cost_left, cost_right;
+
+  for (uint32_t point = 1; point <= N_GRID; point++) {
+    double found = cost (problem, point * step);
+
+    if (found < least) {
+      least = found;
+      best = point * step;
+    }
+  }
+  low = fmax (best - step, 0);
+  high = fmin (best + step, end);
+  left = high - GOLDEN * (high - low);
+  right = low + GOLDEN * (high - low);
+  cost_left = cost (problem, left);
+  cost_right = cost (problem, right);
+  for (uint32_t section = 0; section < N_SECTIONS; section++)
+    if (cost_left <= cost_right) {
+      high = right;
+      right = left;
+      cost_right = cost_left;
+      left = high - GOLDEN * (high - low);
+      cost_left = cost (problem, left);
+    } else {
+      low = left;
+      left = right;
+      cost_left = cost_right;
+      right = low + GOLDEN * (high - low);
+      cost_right = cost (problem, right);
+    }
+  if (fmin (cost_left, cost_right) < least)
+    return cost_left <= cost_right ? left : right;
+  return best;
+}
+
+static double
+time_of (double memory_share, double slow)
+{
+  return 1 - memory_share + memory_share * slow;
+}
+
+/* Of the runs of problem->program, around their mean: that is the best work. */
+static double
+share_cost (Problem *problem, double memory_share)
+{
+  double origin = time_of (memory_share, problem->seen[problem->first[problem->program]].slow);
+  double sum = 0, squares = 0;
+  uint32_t n = 0;
+
+  for (uint32_t run = 0; run < problem->n; run++) {
+    const Seen *seen = &problem->seen[run];
+    double log_time;
+
+    if (seen->program != problem->program)
+      continue;
+    log_time = predict_log (time_of (memory_share, seen->slow) / origin +
+                            problem->overhead * seen->growth) -
+               seen->log_work;
+    n++;
+    sum += log_time;
+    squares += log_time * log_time;
+  }
+  return fmax (squares - sum * sum / n, 0);
+}
+
+/* Of all runs, with the memory shares that go best with this overhead. */
+static double
+overhead_cost (Problem *problem, double overhead)
+{
+  double sum = 0;
+
+  problem->overhead = overhead;
+  for (problem->program = 0; problem->program < problem->n_programs; problem->program++) {
+    double *memory_share = &problem->memory_share[problem->program];
+
+    *memory_share = search (problem, share_cost, LARGEST_SHARE);
+    sum += share_cost (problem, *memory_share);
+  }
+  return sum;
+}
+
+static double
+slow_of (const PredictTimedRun *run, const PredictNodeAssumptions *assumptions)
+{
+  return run->share.crowding * predict_missed (run->share.private_bytes, run->share.cache_bytes,
+                                               assumptions->footprint_bytes / run->ranks,
+                                               assumptions->reuse_exponent);
+}
+
+/* Whether a program has a run whose only difference to `run` is its share. */
+static bool
+has_contrast (const PredictTimedRun *runs, uint32_t n_runs, const PredictTimedRun *run,
+              const PredictNodeAssumptions *assumptions)
+{
+  for (uint32_t at = 0; at < n_runs; at++)
+    if (runs[at].program == run->program && runs[at].ranks == run->ranks &&
+        slow_of (&runs[at], assumptions) != slow_of (run, assumptions))
+      return true;
+  return false;
+}
+
+/* Sets first[], and tells whether the runs determine what is asked for. */
+static gboolean
+check (const PredictTimedRun *runs, uint32_t n_runs, const char *const *names, uint32_t n_programs,
+       const PredictNodeAssumptions *assumptions, uint32_t *first, GError **error)
+{
+  bool has_growth = false;
+
+  for (uint32_t program = 0; program < n_programs; program++) {
+    bool has = false;
+
+    first[program] = n_runs;
+    for (uint32_t run = n_runs; run-- > 0;)
+      if (runs[run].program == program) {
+        first[program] = run;
+        has = has || has_contrast (runs, n_runs, &runs[run], assumptions);
+      }
+    if (!has) {
+      g_set_error (
+          error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
+          "%s: no two runs of as many ranks in which tasks have different shares of caches "
+          "or memory",
+          names[program]);
+      return FALSE;
+    }
+    for (uint32_t run = 0; run < n_runs; run++)
+      has_growth = has_growth ||
+                   (runs[run].program == program && runs[run].ranks != runs[first[program]].ranks);
+  }
+  if (has_growth || !assumptions->with_overhead)
+    return TRUE;
+  g_set_error_literal (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
+                       "the overhead needs runs of different ranks, and no program has any");
+  return FALSE;
+}
+
+static double
+growth_of (const PredictTimedRun *run, const PredictTimedRun *origin, double growth)
+{
+  return predict_power (run->ranks / origin->ranks, growth);
+}
+
+PredictNodeFigures *
+predict_node_learn (const PredictTimedRun *runs, uint32_t n_runs, const char *const *names,
+                    uint32_t n_programs, const PredictNodeAssumptions *assumptions, GError **error)
+{
+  g_autofree uint32_t *first = g_new (uint32_t, n_programs);
+  g_autofree Seen *seen = g_new (Seen, n_runs);
+  PredictNodeFigures *figures;
+  Problem problem;
+
+  if (!check (runs, n_runs, names, n_programs, assumptions, first, error))
+    return NULL;
+  figures = g_new0 (PredictNodeFigures, 1);
+  figures->n_programs = n_programs;
+  figures->memory_share = g_new (double, n_programs);
+  figures->origin = g_new (PredictTimedRun, n_programs);
+  figures->assumptions = *assumptions;
+  for (uint32_t program = 0; program < n_programs; program++)
+    figures->origin[program] = runs[first[program]];
+  for (uint32_t run = 0; run < n_runs; run++) {
+    const PredictTimedRun *at = &runs[run];
+
+    seen[run] = (Seen){
+      .program = at->program,
+      .slow = slow_of (at, assumptions),
+      .growth = growth_of (at, &figures->origin[at->program], assumptions->growth),
+      .log_work = predict_log (at->seconds * at->ranks),
+    };
+  }
+  problem = (Problem){ .seen = seen,
+                       .n = n_runs,
+                       .n_programs = n_programs,
+                       .first = first,
+                       .memory_share = figures->memory_share };
+  if (assumptions->with_overhead)
+    figures->overhead = search (&problem, overhead_cost, LARGEST_OVERHEAD);
+  figures->log_rms = sqrt (overhead_cost (&problem, figures->overhead) / n_runs);
+  return figures;
+}
+
+void
+predict_node_figures_free (PredictNodeFigures *figures)
+{
+  if (figures == NULL)
+    return;
+  g_free (figures->memory_share);
+  g_free (figures->origin);
+  g_free (figures);
+}
+
+double
+predict_node_time (const PredictNodeFigures *figures, const PredictTimedRun *run)
+{
+  const PredictTimedRun *origin = &figures->origin[run->program];
+  double memory_share = figures->memory_share[run->program];
+
+  return time_of (memory_share, slow_of (run, &figures->assumptions)) /
+             time_of (memory_share, slow_of (origin, &figures->assumptions)) +
+         figures->overhead * growth_of (run, origin, figures->assumptions.growth);
+}

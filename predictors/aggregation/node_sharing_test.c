@@ -1,0 +1,325 @@
+/* node_sharing_test.c - what sharing costs, worked by hand and at its limits.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "predictors/aggregation/node_sharing.h"
+
+#include "predictors/predict_error.h"
+
+#include <math.h>
+
+static void
+assert_near (double found, double expected)
+{
+  g_assert_cmpfloat_with_epsilon (found, expected, 1e-12 * fmax (1, fabs (expected)));
+}
+
+/* Private 1, working set 16, part 4: (1/2 - 1/4) / (1 - 1/4), 1 - log 4 / log 16 and
+ * (1/4 - 1/16) / (1 - 1/16). */
+static void
+test_missed_by_hand (void)
+{
+  assert_near (predict_missed (1, 4, 16, 0.5), 1.0 / 3);
+  assert_near (predict_missed (1, 4, 16, 0), 0.5);
+  assert_near (predict_missed (1, 4, 16, 1), 0.2);
+  assert_near (predict_missed (2, 8, 32, 0.5), 1.0 / 3);
+}
+
+/* Without an end of the working set a quarter of the misses needs 16 times the cache. */
+static void
+test_missed_at_limits (void)
+{
+  assert_near (predict_missed (1, 16, INFINITY, 0.5), 0.25);
+  assert_near (predict_missed (1, 16, 1e30, 0.5), 0.25);
+  assert_near (predict_missed (1, 16, INFINITY, 0), 1);
+  assert_near (predict_missed (1, 1, 16, 0.5), 1);   /* nothing beyond the private cache */
+  assert_near (predict_missed (1, 0.1, 16, 0.5), 1); /* a part that is smaller than it */
+  assert_near (predict_missed (1, 16, 16, 0.5), 0);  /* fits */
+  assert_near (predict_missed (1, 4, 0.5, 0.5), 0);
+  g_assert_cmpfloat (predict_missed (1, 15.999, 16, 0.5), <, 1e-4); /* no jump where it fits */
+}
+
+/* The logarithm is where the power law goes as its exponent goes to 0. */
+static void
+test_missed_is_continuous_in_the_exponent (void)
+{
+  g_assert_cmpfloat_with_epsilon (predict_missed (1, 3, 50, 1e-5), predict_missed (1, 3, 50, 0),
+                                  1e-4);
+}
+
+/* More cache never misses more, a larger working set never less. */
+static void
+test_missed_is_monotonic (void)
+{
+  for (double exponent = 0; exponent <= 1; exponent += 0.25)
+    for (double cache = 1; cache < 60; cache += 1) {
+      g_assert_cmpfloat (predict_missed (1, cache + 1, 50, exponent), <=,
+                         predict_missed (1, cache, 50, exponent));
+      g_assert_cmpfloat (predict_missed (1, 10, cache + 1, exponent), >=,
+                         predict_missed (1, 10, cache, exponent));
+    }
+}
+
+/* Of 12 GB/s, two that take 5 GB/s each have enough, three do not. */
+static void
+test_crowding (void)
+{
+  assert_near (predict_crowding (1, 5e9, 12e9), 1);
+  assert_near (predict_crowding (2, 5e9, 12e9), 1);
+  assert_near (predict_crowding (3, 5e9, 12e9), 1.25);
+  assert_near (predict_crowding (6, 5e9, 12e9), 2.5);
+  assert_near (predict_crowding (100, 5e9, INFINITY), 1);
+}
+
+/* Half of the time at memory, a third of it missed, three times as long: 1/2 + 1/2 * 1/3 * 3. */
+static void
+test_time_by_hand (void)
+{
+  const PredictShare share = { .private_bytes = 1, .cache_bytes = 4, .crowding = 3 };
+  const PredictMemoryUse use = { 0.5, 16, 0.5 };
+
+  assert_near (predict_sharing_time (&share, &use), 1);
+}
+
+/* Four against one below a cache of 4 and 12 GB/s, at 6 GB/s each, without an end of the working
+ * set: a part of 1 misses all and takes twice as long, one of 4 misses half. */
+static void
+test_slowdown_by_hand (void)
+{
+  const PredictShare one = { 1, 4, predict_crowding (1, 6e9, 12e9) },
+                     four = { 1, 1, predict_crowding (4, 6e9, 12e9) };
+  const PredictMemoryUse use = { 0.6, INFINITY, 0.5 };
+
+  assert_near (predict_sharing_slowdown (&four, 1, &one, 1, &use),
+               (0.4 + 0.6 * 2) / (0.4 + 0.6 * 0.5));
+}
+
+/* One task against itself; one that computes only; bandwidth and caches without end; what fits. */
+static void
+test_no_slowdown (void)
+{
+  const PredictShare one = { 1, 4, 1 }, dense = { 1, 1, 7 };
+  const PredictMemoryUse bound = { 1, 100, 0.5 }, compute = { 0, 100, 0.5 },
+                         small = { 1, 0.9, 0.5 };
+  const PredictShare alone = { 1, 1, predict_crowding (1, 6e9, INFINITY) },
+                     many = { 1, 1, predict_crowding (64, 6e9, INFINITY) };
+
+  g_assert_cmpfloat (predict_sharing_slowdown (&one, 1, &one, 1, &bound), ==, 1);
+  g_assert_cmpfloat (predict_sharing_slowdown (&dense, 1, &one, 1, &compute), ==, 1);
+  g_assert_cmpfloat (predict_sharing_slowdown (&many, 1, &alone, 1, &bound), ==, 1);
+  g_assert_cmpfloat (predict_sharing_slowdown (&dense, 1, &one, 1, &small), ==, 1);
+}
+
+/* No time at all is as fast as no time at all; any other time is beyond it. */
+static void
+test_all_in_cache (void)
+{
+  const PredictShare fits = { 1, 4, 1 }, does_not = { 1, 2, 1 };
+  const PredictMemoryUse use = { 1, 3, 0.5 };
+
+  g_assert_cmpfloat (predict_sharing_slowdown (&fits, 1, &fits, 1, &use), ==, 1);
+  g_assert_true (isinf (predict_sharing_slowdown (&does_not, 1, &fits, 1, &use)));
+}
+
+/* A saturated memory: a program that only waits for it is slower in proportion to its tasks. */
+static void
+test_saturated (void)
+{
+  const PredictMemoryUse use = { 1, INFINITY, 0.5 };
+  const PredictShare reference = { 1, 1, predict_crowding (4, 6e9, 12e9) };
+
+  for (uint32_t n = 4; n <= 64; n *= 2) {
+    const PredictShare share = { 1, 1, predict_crowding (n, 6e9, 12e9) };
+
+    assert_near (predict_sharing_slowdown (&share, 1, &reference, 1, &use), n / 4.0);
+  }
+}
+
+/* Tasks that have less to share wait for the one that has more. */
+static void
+test_slowest_counts (void)
+{
+  const PredictShare uneven[] = { { 1, 1, 1 }, { 1, 1, 3 }, { 1, 1, 2 } }, one = { 1, 1, 1 };
+  const PredictMemoryUse use = { 0.5, INFINITY, 0.5 };
+
+  assert_near (predict_sharing_slowdown (uneven, 3, &one, 1, &use), 2);
+}
+
+/* --- Memory shares that are known are found again --- */
+
+#define N_PROGRAMS 3
+#define N_RUNS     (N_PROGRAMS * 4)
+
+static const PredictNodeAssumptions assumptions = {
+  .footprint_bytes = 1600, .reuse_exponent = 0.5, .growth = 1.0 / 3, .with_overhead = true
+};
+static const char *const names[N_PROGRAMS] = { "bt", "lu", "sp" };
+static const double shares[N_PROGRAMS] = { 0, 0.3, 0.75 };
+
+/* Written out, not by the functions under test.  Private 1; with 8 ranks a working set of 200, with 64
+ * one of 25. */
+static double
+slow_by_hand (double ranks, double cache, double crowding)
+{
+  double tail = 1 / sqrt (1600 / ranks);
+
+  return crowding * (1 / sqrt (cache) - tail) / (1 - tail);
+}
+
+static double
+time_by_hand (uint32_t program, double ranks, double cache, double crowding, double overhead)
+{
+  double m = shares[program];
+
+  return (1 - m + m * slow_by_hand (ranks, cache, crowding)) /
+             (1 - m + m * slow_by_hand (8, 16, 1)) +
+         overhead * cbrt (ranks / 8);
+}
+
+/* Sparse and dense, with 8 and 64 ranks; each program has a work of its own. */
+static void
+make_runs (PredictTimedRun runs[N_RUNS], double overhead)
+{
+  for (uint32_t at = 0; at < N_RUNS; at++) {
+    bool dense = at % 2 == 1;
+    PredictTimedRun run = { .program = at / 4,
+                            .ranks = at % 4 < 2 ? 8 : 64,
+                            .share = { 1, dense ? 8 : 16, dense ? 2.5 : 1 } };
+
+    run.seconds =
+        (100 + 50 * run.program) / run.ranks *
+        time_by_hand (run.program, run.ranks, run.share.cache_bytes, run.share.crowding, overhead);
+    runs[at] = run;
+  }
+}
+
+static PredictNodeFigures *
+learn (const PredictTimedRun *runs, uint32_t n, const PredictNodeAssumptions *how)
+{
+  g_autoptr (GError) error = NULL;
+  PredictNodeFigures *figures = predict_node_learn (runs, n, names, N_PROGRAMS, how, &error);
+
+  g_assert_no_error (error);
+  return figures;
+}
+
+static void
+test_known_law (void)
+{
+  static const double overheads[] = { 0, 0.2, 1.5 };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (overheads); at++) {
+    PredictTimedRun runs[N_RUNS];
+    g_autoptr (PredictNodeFigures) figures = NULL;
+
+    make_runs (runs, overheads[at]);
+    figures = learn (runs, N_RUNS, &assumptions);
+    g_assert_cmpfloat_with_epsilon (figures->overhead, overheads[at], 1e-5);
+    g_assert_cmpfloat (figures->log_rms, <, 1e-6);
+    for (uint32_t program = 0; program < N_PROGRAMS; program++)
+      g_assert_cmpfloat_with_epsilon (figures->memory_share[program], shares[program], 1e-5);
+  }
+}
+
+/* Ranks and densities that were not learned from. */
+static void
+test_predicts (void)
+{
+  PredictTimedRun runs[N_RUNS];
+  g_autoptr (PredictNodeFigures) figures = NULL;
+
+  make_runs (runs, 0.2);
+  figures = learn (runs, N_RUNS, &assumptions);
+  for (uint32_t program = 0; program < N_PROGRAMS; program++) {
+    const PredictTimedRun run = { .program = program, .ranks = 27, .share = { 1, 4, 5 } };
+
+    g_assert_cmpfloat_with_epsilon (predict_node_time (figures, &run),
+                                    time_by_hand (program, 27, 4, 5, 0.2), 1e-4);
+  }
+}
+
+/* The first run of a program is its origin, wherever it stands. */
+static void
+test_order_of_programs (void)
+{
+  PredictTimedRun runs[N_RUNS], turned[N_RUNS];
+  g_autoptr (PredictNodeFigures) figures = NULL, again = NULL;
+
+  make_runs (runs, 0.2);
+  for (uint32_t at = 0; at < N_RUNS; at++)
+    turned[at] = runs[(at % N_PROGRAMS) * 4 + at / N_PROGRAMS];
+  figures = learn (runs, N_RUNS, &assumptions);
+  again = learn (turned, N_RUNS, &assumptions);
+  for (uint32_t program = 0; program < N_PROGRAMS; program++)
+    g_assert_cmpfloat_with_epsilon (figures->memory_share[program], again->memory_share[program],
+                                    1e-6);
+}
+
+/* One count of ranks tells the shares alone: what is wrong by an overhead that is not asked for. */
+static void
+test_one_count_of_ranks (void)
+{
+  PredictNodeAssumptions alone = assumptions;
+  PredictTimedRun runs[N_RUNS], few[N_PROGRAMS * 2];
+  g_autoptr (PredictNodeFigures) figures = NULL;
+
+  alone.with_overhead = false;
+  make_runs (runs, 0);
+  for (uint32_t at = 0; at < G_N_ELEMENTS (few); at++)
+    few[at] = runs[at / 2 * 4 + at % 2];
+  figures = learn (few, G_N_ELEMENTS (few), &alone);
+  g_assert_cmpfloat (figures->overhead, ==, 0);
+  for (uint32_t program = 0; program < N_PROGRAMS; program++)
+    g_assert_cmpfloat_with_epsilon (figures->memory_share[program], shares[program], 1e-5);
+}
+
+static void
+assert_refused (const PredictTimedRun *runs, uint32_t n, const char *pattern)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (predict_node_learn (runs, n, names, N_PROGRAMS, &assumptions, &error));
+  g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC);
+  g_assert_true (g_pattern_match_simple (pattern, error->message));
+}
+
+/* A program that always ran as densely; none with a second count of ranks; a program without runs. */
+static void
+test_undetermined (void)
+{
+  PredictTimedRun runs[N_RUNS], few[N_PROGRAMS * 2];
+
+  make_runs (runs, 0);
+  for (uint32_t at = 0; at < G_N_ELEMENTS (few); at++)
+    few[at] = runs[at / 2 * 4 + at % 2];
+  assert_refused (few, G_N_ELEMENTS (few), "the overhead needs runs of different ranks*");
+  assert_refused (runs, 8, "sp: no two runs*");
+  for (uint32_t at = 4; at < 8; at++)
+    runs[at].share = runs[4].share;
+  assert_refused (runs, N_RUNS, "lu: no two runs*");
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/predictors/node-sharing/missed-by-hand", test_missed_by_hand);
+  g_test_add_func ("/predictors/node-sharing/missed-at-limits", test_missed_at_limits);
+  g_test_add_func ("/predictors/node-sharing/missed-continuous-in-exponent",
+                   test_missed_is_continuous_in_the_exponent);
+  g_test_add_func ("/predictors/node-sharing/missed-monotonic", test_missed_is_monotonic);
+  g_test_add_func ("/predictors/node-sharing/crowding", test_crowding);
+  g_test_add_func ("/predictors/node-sharing/time-by-hand", test_time_by_hand);
+  g_test_add_func ("/predictors/node-sharing/slowdown-by-hand", test_slowdown_by_hand);
+  g_test_add_func ("/predictors/node-sharing/no-slowdown", test_no_slowdown);
+  g_test_add_func ("/predictors/node-sharing/all-in-cache", test_all_in_cache);
+  g_test_add_func ("/predictors/node-sharing/saturated", test_saturated);
+  g_test_add_func ("/predictors/node-sharing/slowest-counts", test_slowest_counts);
+  g_test_add_func ("/predictors/node-learning/known-law", test_known_law);
+  g_test_add_func ("/predictors/node-learning/predicts", test_predicts);
+  g_test_add_func ("/predictors/node-learning/order-of-programs", test_order_of_programs);
+  g_test_add_func ("/predictors/node-learning/one-count-of-ranks", test_one_count_of_ranks);
+  g_test_add_func ("/predictors/node-learning/undetermined", test_undetermined);
+  return g_test_run ();
+}

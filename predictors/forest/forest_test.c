@@ -1,0 +1,362 @@
+/* forest_test.c - what is true of every tree: nodes, cuts, limits, and what is said of a sample.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "predictors/forest/forest.h"
+#include "predictors/forest/friedman.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static const PredictMethod tree_methods[] = { PREDICT_EXTRA_TREES, PREDICT_FOREST, PREDICT_TREE };
+
+static PredictSettings
+settings_of (PredictMethod method, guint trees)
+{
+  PredictSettings settings = predict_settings_default (method);
+
+  settings.trees = method == PREDICT_TREE ? 1 : trees;
+  return settings;
+}
+
+static PredictForest *
+fit (const PredictSamples *samples, PredictSettings settings)
+{
+  g_autoptr (GError) error = NULL;
+  PredictForest *forest;
+
+  predict_settings_check (&settings, &error);
+  g_assert_no_error (error);
+  forest = predict_forest_fit (samples, &settings, NULL, NULL, NULL);
+  predict_forest_check (forest, &error);
+  g_assert_no_error (error);
+  return forest;
+}
+
+static double *
+predict (const PredictForest *forest, const PredictSamples *samples)
+{
+  double *predicted = g_new (double, samples->n_samples);
+
+  predict_forest_predict (forest, samples, 1, predicted, NULL);
+  return predicted;
+}
+
+static PredictSamples *
+zero_samples (uint64_t n_samples, guint n_features)
+{
+  PredictSamples *samples = predict_samples_new (n_samples, n_features, TRUE);
+
+  memset (samples->x, 0, n_samples * n_features * sizeof *samples->x);
+  memset (samples->y, 0, n_samples * sizeof *samples->y);
+  return samples;
+}
+
+/* The leaf of a sample, the slow way. */
+static uint32_t
+leaf_of (const PredictForest *forest, guint tree, const PredictSamples *samples, uint64_t sample)
+{
+  const PredictNode *nodes = forest->nodes + forest->first[tree];
+  uint32_t at = 0;
+
+  while (nodes[at].feature >= 0)
+    at = samples->x[(uint64_t) nodes[at].feature * samples->n_samples + sample] <= nodes[at].cut
+             ? at + 1
+             : nodes[at].right;
+  return at;
+}
+
+/* --- Trees --- */
+
+/* Without bootstrap, and with targets that all differ, each sample has a leaf of its own. */
+static void
+test_learns_by_heart (void)
+{
+  PredictSamples *samples = friedman_samples (200, 7, 1);
+
+  for (guint i = 0; i < G_N_ELEMENTS (tree_methods); i++) {
+    PredictSettings settings = settings_of (tree_methods[i], 3);
+    g_autoptr (PredictForest) forest = NULL;
+    g_autofree double *predicted = NULL;
+
+    settings.bootstrap = FALSE;
+    forest = fit (samples, settings);
+    predicted = predict (forest, samples);
+    for (guint tree = 0; tree < forest->n_trees; tree++)
+      g_assert_cmpuint (forest->first[tree + 1] - forest->first[tree], ==, 2 * 200 - 1);
+    for (guint sample = 0; sample < 200; sample++)
+      g_assert_cmpfloat_with_epsilon (predicted[sample], samples->y[sample], 1e-12);
+  }
+  predict_samples_free (samples);
+}
+
+/* Node by node: the value is the mean of the samples that come by, and a cut has some on
+ * either side.  Also what predicting says of many samples is what descending one by one finds. */
+static void
+test_nodes_are_of_their_samples (void)
+{
+  PredictSamples *samples = friedman_samples (300, 20, 2);
+
+  for (guint i = 0; i < 2; i++) {
+    PredictSettings settings = settings_of (tree_methods[i], 4);
+    g_autoptr (PredictForest) forest = NULL;
+    g_autofree double *predicted = NULL;
+
+    settings.min_samples_leaf = 4;
+    settings.max_features = 6;
+    settings.bootstrap = FALSE;
+    forest = fit (samples, settings);
+    predicted = predict (forest, samples);
+    for (guint sample = 0; sample < 300; sample++) {
+      double mean = 0;
+
+      for (guint tree = 0; tree < 4; tree++)
+        mean += forest->values[forest->first[tree] + leaf_of (forest, tree, samples, sample)] / 4;
+      g_assert_cmpfloat_with_epsilon (predicted[sample], mean, 1e-12);
+    }
+    for (guint tree = 0; tree < 4; tree++) {
+      uint32_t n_nodes = (uint32_t) (forest->first[tree + 1] - forest->first[tree]);
+      g_autofree guint *n = g_new0 (guint, n_nodes);
+      g_autofree double *sum = g_new0 (double, n_nodes);
+
+      for (guint sample = 0; sample < 300; sample++) {
+        uint32_t leaf = leaf_of (forest, tree, samples, sample);
+
+        n[leaf]++;
+        sum[leaf] += samples->y[sample];
+      }
+      for (uint32_t node = 0; node < n_nodes; node++) {
+        if (forest->nodes[forest->first[tree] + node].feature >= 0)
+          continue;
+        g_assert_cmpuint (n[node], >=, 4);
+        g_assert_cmpfloat_with_epsilon (forest->values[forest->first[tree] + node],
+                                        sum[node] / n[node], 1e-12);
+      }
+    }
+  }
+  predict_samples_free (samples);
+}
+
+/* A step: CART's one cut is in its middle, and its gain all of the importance. */
+static void
+test_best_cut (void)
+{
+  PredictSamples *samples = zero_samples (5, 2);
+  PredictSettings settings = settings_of (PREDICT_TREE, 1);
+  PredictForestReport report;
+  g_autoptr (PredictForest) forest = NULL;
+
+  memcpy (samples->x, (float[]){ 1, 1, 1, 1, 1, 5, 1, 4, 2, 8 }, 10 * sizeof (float));
+  memcpy (samples->y, (double[]){ 7, 3, 7, 3, 7 }, 5 * sizeof (double));
+  forest = predict_forest_fit (samples, &settings, &report, NULL, NULL);
+  /* By value 1: 3, 2: 3, 4: 7, 5: 7, 8: 7; the first feature is constant. */
+  g_assert_cmpuint (forest->first[1], ==, 3);
+  g_assert_cmpint (forest->nodes[0].feature, ==, 1);
+  g_assert_cmpfloat (forest->nodes[0].cut, ==, 3);
+  g_assert_cmpfloat (forest->values[0], ==, 5.4);
+  g_assert_cmpfloat (forest->values[1], ==, 3);
+  g_assert_cmpfloat (forest->values[2], ==, 7);
+  g_assert_cmpfloat (report.importances[1], ==, 1);
+  predict_forest_report_clear (&report);
+  predict_samples_free (samples);
+}
+
+static void
+test_limits (void)
+{
+  PredictSamples *samples = friedman_samples (200, 5, 3);
+
+  for (guint i = 0; i < G_N_ELEMENTS (tree_methods); i++) {
+    PredictSettings settings = settings_of (tree_methods[i], 5);
+    PredictForestReport report;
+    g_autoptr (PredictForest) forest = NULL, of_halves = NULL;
+
+    settings.max_depth = 3;
+    forest = predict_forest_fit (samples, &settings, &report, NULL, NULL);
+    for (guint tree = 0; tree < forest->n_trees; tree++) {
+      g_assert_cmpuint (report.depths[tree], ==, 3);
+      g_assert_cmpuint (report.leaves[tree], <=, 8);
+      g_assert_cmpuint (report.leaves[tree] * 2 - 1, ==,
+                        forest->first[tree + 1] - forest->first[tree]);
+    }
+    predict_forest_report_clear (&report);
+    settings.max_depth = 0;
+    settings.min_samples_split = 201; /* more than there are */
+    of_halves = fit (samples, settings);
+    g_assert_cmpuint (of_halves->first[of_halves->n_trees], ==, of_halves->n_trees);
+  }
+  predict_samples_free (samples);
+}
+
+/* --- Tables that leave no choice --- */
+
+static void
+test_nothing_to_cut (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (tree_methods); i++)
+    for (guint n = 1; n <= 20; n += 19) {
+      PredictSamples *samples = zero_samples (n, 3); /* one sample; constant columns */
+      PredictSettings settings = settings_of (tree_methods[i], 4);
+      PredictForestReport report;
+      g_autoptr (PredictForest) forest = NULL;
+      g_autofree double *predicted = NULL;
+
+      settings.bootstrap = FALSE;
+      for (guint sample = 0; sample < n; sample++)
+        samples->y[sample] = sample % 2 ? 1 : 4;
+      forest = predict_forest_fit (samples, &settings, &report, NULL, NULL);
+      predicted = predict (forest, samples);
+      g_assert_cmpuint (forest->first[forest->n_trees], ==, forest->n_trees);
+      g_assert_cmpfloat (predicted[n - 1], ==, n == 1 ? 4 : 2.5);
+      g_assert_cmpfloat (report.importances[0], ==, 0);
+      predict_forest_report_clear (&report);
+      predict_samples_free (samples);
+    }
+}
+
+/* Equal targets are not divided; equal samples cannot be. */
+static void
+test_ties (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (tree_methods); i++) {
+    PredictSamples *samples = zero_samples (6, 1);
+    PredictSettings settings = settings_of (tree_methods[i], 8);
+    g_autoptr (PredictForest) forest = NULL;
+    g_autofree double *predicted = NULL;
+
+    settings.bootstrap = FALSE;
+    memcpy (samples->x, (float[]){ 1, 1, 2, 2, 3, 3 }, 6 * sizeof (float));
+    memcpy (samples->y, (double[]){ 5, 9, 0.1, 0.1, 0.1, 0.1 }, 6 * sizeof (double));
+    forest = fit (samples, settings);
+    predicted = predict (forest, samples);
+    g_assert_cmpfloat (predicted[0], ==, 7);
+    g_assert_cmpfloat (predicted[1], ==, 7);
+    for (guint sample = 2; sample < 6; sample++)
+      g_assert_cmpfloat (predicted[sample], ==, 0.1);
+    predict_samples_free (samples);
+  }
+}
+
+/* More features than one constant may hide: the only one that varies is found, however few
+ * are tried. */
+static void
+test_one_that_varies (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (tree_methods); i++) {
+    PredictSamples *samples = zero_samples (8, 40);
+    PredictSettings settings = settings_of (tree_methods[i], 20);
+    g_autoptr (PredictForest) forest = NULL;
+
+    settings.max_features = 1;
+    settings.bootstrap = FALSE;
+    for (guint sample = 0; sample < 8; sample++) {
+      samples->x[37 * 8 + sample] = (float) sample;
+      samples->y[sample] = sample;
+    }
+    forest = fit (samples, settings);
+    for (guint tree = 0; tree < forest->n_trees; tree++)
+      g_assert_cmpuint (forest->first[tree + 1] - forest->first[tree], ==, 15);
+    predict_samples_free (samples);
+  }
+}
+
+/* --- Numbers of any size --- */
+
+static void
+test_huge_values (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (tree_methods); i++) {
+    PredictSamples *samples = zero_samples (50, 2);
+    PredictSettings settings = settings_of (tree_methods[i], 5);
+    g_autoptr (PredictForest) forest = NULL;
+    g_autofree double *predicted = NULL;
+
+    settings.bootstrap = FALSE;
+    for (guint sample = 0; sample < 50; sample++) {
+      samples->x[sample] = FLT_MAX * ((float) sample / 25 - 1);
+      samples->x[50 + sample] = sample % 2 ? FLT_MAX : -FLT_MAX;
+      samples->y[sample] = (sample % 3 - 1.0) * 1e306 * sample;
+    }
+    forest = fit (samples, settings);
+    predicted = predict (forest, samples);
+    for (guint sample = 0; sample < 50; sample++)
+      g_assert_cmpfloat_with_epsilon (predicted[sample] * 1e-306, samples->y[sample] * 1e-306,
+                                      1e-12);
+    predict_samples_free (samples);
+  }
+}
+
+/* Powers of two change no digit of a feature or a target, so that the trees stay the same: the
+ * size of a target, of seconds or nanoseconds, does not decide what is learned. */
+static void
+test_units_do_not_matter (void)
+{
+  PredictSamples *samples = friedman_samples (150, 6, 4);
+
+  for (guint i = 0; i < G_N_ELEMENTS (tree_methods); i++) {
+    PredictSettings settings = settings_of (tree_methods[i], 5);
+    g_autoptr (PredictForest) forest = fit (samples, settings), scaled = NULL;
+    uint64_t n_nodes = forest->first[forest->n_trees];
+
+    for (guint sample = 0; sample < 150; sample++) {
+      samples->x[sample] *= 1024;
+      samples->y[sample] *= 0x1p-40;
+    }
+    scaled = fit (samples, settings);
+    g_assert_cmpuint (scaled->first[scaled->n_trees], ==, n_nodes);
+    for (uint64_t node = 0; node < n_nodes; node++) {
+      g_assert_cmpint (scaled->nodes[node].feature, ==, forest->nodes[node].feature);
+      g_assert_cmpfloat (scaled->nodes[node].cut, ==,
+                         forest->nodes[node].cut * (scaled->nodes[node].feature == 0 ? 1024 : 1));
+      g_assert_cmpfloat (scaled->values[node], ==, forest->values[node] * 0x1p-40);
+    }
+    for (guint sample = 0; sample < 150; sample++) {
+      samples->x[sample] /= 1024;
+      samples->y[sample] *= 0x1p40;
+    }
+  }
+  predict_samples_free (samples);
+}
+
+/* --- What the trees say --- */
+
+static void
+test_deviation (void)
+{
+  PredictSamples *samples = friedman_samples (60, 5, 8);
+  PredictSettings settings = settings_of (PREDICT_FOREST, 7);
+  g_autoptr (PredictForest) forest = fit (samples, settings);
+  double predicted[60], deviation[60];
+
+  predict_forest_predict (forest, samples, 2, predicted, deviation);
+  for (guint sample = 0; sample < 60; sample++) {
+    double squares = 0;
+
+    for (guint tree = 0; tree < 7; tree++) {
+      uint32_t leaf = leaf_of (forest, tree, samples, sample);
+
+      squares += pow (forest->values[forest->first[tree] + leaf] - predicted[sample], 2);
+    }
+    g_assert_cmpfloat_with_epsilon (deviation[sample], sqrt (squares / 7), 1e-12);
+  }
+  predict_samples_free (samples);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/predictors/forest/by-heart", test_learns_by_heart);
+  g_test_add_func ("/predictors/forest/nodes", test_nodes_are_of_their_samples);
+  g_test_add_func ("/predictors/forest/best-cut", test_best_cut);
+  g_test_add_func ("/predictors/forest/limits", test_limits);
+  g_test_add_func ("/predictors/forest/nothing-to-cut", test_nothing_to_cut);
+  g_test_add_func ("/predictors/forest/ties", test_ties);
+  g_test_add_func ("/predictors/forest/one-that-varies", test_one_that_varies);
+  g_test_add_func ("/predictors/forest/huge-values", test_huge_values);
+  g_test_add_func ("/predictors/forest/units", test_units_do_not_matter);
+  g_test_add_func ("/predictors/forest/deviation", test_deviation);
+  return g_test_run ();
+}

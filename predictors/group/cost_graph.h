@@ -1,0 +1,93 @@
+/* cost_graph.h - costs of separating tasks: the graph that grouping works on.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Costs are whole numbers, so that gains are exact and every search ends. */
+#pragma once
+
+#include <glib.h>
+#include <stdint.h>
+
+/* Costs must add up, over all edges, to less. */
+#define PREDICT_MAX_COSTS 0x1p60
+
+/* Compressed rows: the neighbours of task t are neighbour[first[t]] .. neighbour[first[t + 1] - 1],
+ * ascending, never t itself.  An edge is in the rows of both its tasks, with the same cost >= 0. */
+typedef struct {
+  uint32_t n;
+  const uint64_t *first;     /* [n + 1] */
+  const uint32_t *neighbour; /* [first[n]] */
+  const int64_t *cost;       /* [first[n]] */
+} PredictCostGraph;
+
+/* One that owns its rows. */
+typedef struct {
+  PredictCostGraph graph;
+  uint64_t *first;
+  uint32_t *neighbour;
+  int64_t *cost;
+  int exponent; /* costs are what they were times 2^exponent */
+} PredictCostRows;
+
+typedef struct {
+  uint32_t a, b; /* a < b */
+  double cost;   /* >= 0, finite */
+} PredictCostEdge;
+
+/* Of edges sorted by a, then b, each pair at most once; edges that cost nothing are none.  When all
+ * costs are whole they stay as they are; others are scaled by a power of two first, so that all
+ * of them together come near PREDICT_MAX_COSTS, and rounded. */
+PredictCostRows *predict_cost_rows (uint32_t n, const PredictCostEdge *edges, uint64_t n_edges);
+
+/* The edges among tasks[n], which get the numbers 0 .. n - 1; they ascend. */
+PredictCostRows *
+predict_cost_rows_among (const PredictCostGraph *graph, const uint32_t *tasks, uint32_t n);
+
+void predict_cost_rows_free (PredictCostRows *rows);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictCostRows, predict_cost_rows_free)
+
+/* What the edges between different parts cost. */
+int64_t predict_cut (const PredictCostGraph *graph, const uint32_t *part);
+
+/* --- Costs from times of messages ---
+ *
+ * Section IV.B, equation 4: of each pair of tasks the times are known that all
+ * its messages take within a node and between nodes.  A pair that is faster between
+ * nodes costs 1 / (within - between); any other costs C + (between - within), with
+ * C = k^2 times the largest cost of the former and k tasks per node.
+ *
+ * To the letter that adds seconds to reciprocals of seconds, has no bound where both
+ * times are nearly equal, and gives C to pairs that send nothing.  Mended: such pairs
+ * cost nothing, times are divided by the mean of all, and the difference in the
+ * reciprocal is at least PREDICT_LEAST_LOSS. */
+#define PREDICT_LEAST_LOSS 0.01
+
+/* The letter has an edge between any two tasks. */
+#define PREDICT_LITERAL_MAX_TASKS 4096u
+
+typedef enum { PREDICT_COST_MENDED, PREDICT_COST_LITERAL } PredictCostForm;
+
+/* Ping-pongs: one-way times of messages by size; bytes ascend. */
+typedef struct {
+  uint32_t n; /* at least 1 */
+  const double *bytes;
+  const double *within_s, *between_s; /* [n], > 0 */
+} PredictPingPong;
+
+/* What all messages of a pair take. */
+typedef struct {
+  uint32_t a, b; /* a < b */
+  double within_s, between_s;
+} PredictPairTime;
+
+/* The time of a message: between two sizes on a straight line, beyond the last one on that of the
+ * last two; a smaller one takes as long as the first.  Never less than 0. */
+double predict_message_s (const PredictPingPong *table, const double *time_s, double bytes);
+
+/* Adds `count` messages of `bytes` bytes each. */
+void
+predict_pair_add (const PredictPingPong *table, PredictPairTime *pair, double count, double bytes);
+
+/* The costs of pairs that communicate, sorted by a, then b; tasks_per_node is k.  *c becomes C. */
+PredictCostRows *predict_edge_costs (uint32_t n, const PredictPairTime *pairs, uint64_t n_pairs,
+                                     uint32_t tasks_per_node, PredictCostForm form, double *c);

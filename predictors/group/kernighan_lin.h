@@ -1,0 +1,51 @@
+/* kernighan_lin.h - parts of a graph, bettered two at a time.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * B. W. Kernighan and S. Lin, An Efficient Heuristic Procedure for Partitioning
+ * Graphs (Bell System Technical Journal 49, 1970), as section IV.A of the
+ * aggregation paper tells it.  Of two parts the pair of tasks whose exchange
+ * gains most is set aside, then the best pair of the others, until none is
+ * left; the first so many pairs whose gains add up to the most are exchanged.
+ * That is repeated until nothing is gained, and with all pairs of parts until no
+ * pair gains anything.
+ *
+ * Tasks are only exchanged, so that sizes stay.  A part that is smaller
+ * than its room has an empty place there, which is exchanged like a task that
+ * has no edges: where sizes differ by one, the larger part can be another one. */
+#pragma once
+
+#include "predictors/group/cost_graph.h"
+
+typedef struct PredictPartition PredictPartition;
+
+/* The block start: the first tasks in part 0, and so on; part p has size[p] tasks, and
+ * room for room[p] >= size[p], at most one more.  Borrows the graph. */
+PredictPartition *predict_partition_new (const PredictCostGraph *graph, uint32_t n_parts,
+                                         const uint32_t *size, const uint32_t *room);
+void predict_partition_free (PredictPartition *parts);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictPartition, predict_partition_free)
+
+/* Puts task t in part[t]; sizes must be within a task of the rooms. */
+void predict_partition_set (PredictPartition *parts, const uint32_t *part);
+
+const uint32_t *predict_partition_of (const PredictPartition *parts); /* [n]; borrowed */
+int64_t predict_partition_cut (const PredictPartition *parts);
+
+/* The tasks of a part, in an order that means nothing; borrowed until something moves. */
+const uint32_t *
+predict_partition_members (const PredictPartition *parts, uint32_t part, uint32_t *n_members);
+
+/* Exchanges two tasks of different parts, whatever that costs. */
+void predict_partition_exchange (PredictPartition *parts, uint32_t a, uint32_t b);
+
+/* Betters pairs of parts until none can be bettered. */
+void predict_partition_better (PredictPartition *parts);
+
+/* Forgets what was exchanged so far, or takes back what was since. */
+void predict_partition_keep (PredictPartition *parts);
+void predict_partition_take_back (PredictPartition *parts);
+
+/* What the work so far comes to, in steps of about a nanosecond: the same on every
+ * machine, so that it may decide when to stop. */
+uint64_t predict_partition_work (const PredictPartition *parts);

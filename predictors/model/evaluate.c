@@ -1,0 +1,163 @@
+/* evaluate.c - how well a method predicts samples that it was not fitted to.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "predictors/model/evaluate.h"
+
+#include "predictors/forest/work_threads.h"
+#include "predictors/model/holdout.h"
+#include "predictors/predict_error.h"
+#include "predictors/table/samples.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct {
+  const PredictSamples *samples;
+  const uint32_t *group;
+  uint32_t n_groups;
+  const PredictSettings *settings;
+  const PredictTrial *trial;
+  PredictScores *scores;         /* [tests] */
+  GError **errors;               /* [tests] */
+  double *predicted, *deviation; /* [n_samples], of folds */
+} Evaluation;
+
+static gboolean
+has_folds (const PredictTrial *trial)
+{
+  return trial->test_share == 0;
+}
+
+static gboolean
+check_trial (const PredictTrial *trial, uint32_t n_groups, GError **error)
+{
+  guint n_needed = has_folds (trial) ? trial->folds : 2;
+
+  if (trial->repeats == 0 || !(trial->test_share >= 0 && trial->test_share < 1) || n_needed < 2) {
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
+                 "a trial needs at least 1 repetition, and 2 folds or a test share below 1");
+    return FALSE;
+  }
+  if (n_groups >= n_needed)
+    return TRUE;
+  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
+               "%u groups of samples are too few to predict some from the others: at least %u are "
+               "needed",
+               n_groups, n_needed);
+  return FALSE;
+}
+
+static void
+make_test (void *data, guint number)
+{
+  const Evaluation *evaluation = data;
+  const PredictTrial *trial = evaluation->trial;
+  uint64_t n = evaluation->samples->n_samples;
+  guint n_folds = has_folds (trial) ? trial->folds : 1;
+  gboolean kept = has_folds (trial) && number < trial->folds;
+  g_autofree bool *is_test = g_new (bool, n);
+  /* Each test has its own stream, so that the result does not depend on the threads. */
+  BaseRandom random = base_random_stream (trial->seed, number / n_folds);
+
+  if (has_folds (trial)) {
+    g_autofree uint32_t *fold = g_new (uint32_t, n);
+
+    predict_split_deal (&random, evaluation->group, n, evaluation->n_groups, n_folds, fold);
+    for (uint64_t i = 0; i < n; i++)
+      is_test[i] = fold[i] == number % n_folds;
+  } else
+    predict_split_draw (&random, evaluation->group, n, evaluation->n_groups, trial->test_share,
+                        is_test);
+  predict_holdout (evaluation->samples, is_test, evaluation->settings, trial->log_target,
+                   kept ? evaluation->predicted : NULL, kept ? evaluation->deviation : NULL,
+                   &evaluation->scores[number], &evaluation->errors[number]);
+}
+
+gboolean
+predict_evaluate (const PredictSamples *samples, const uint32_t *group, uint32_t n_groups,
+                  const PredictSettings *settings, const PredictTrial *trial,
+                  PredictEvaluation *evaluation, PredictProgress progress, void *progress_data,
+                  GError **error)
+{
+  const PredictWorkShare stretch = { progress, progress_data, 0, 1 };
+  guint n_tests = has_folds (trial) ? trial->repeats * trial->folds : trial->repeats;
+  g_autofree PredictScores *scores = g_new0 (PredictScores, n_tests);
+  g_autofree GError **errors = g_new0 (GError *, n_tests);
+  g_autofree double *predicted = NULL, *deviation = NULL;
+  g_autofree double *mispredicted = g_new (double, n_tests);
+  Evaluation all = { samples, group, n_groups, settings, trial, scores, errors };
+
+  if (!check_trial (trial, n_groups, error))
+    return FALSE;
+  if (has_folds (trial)) {
+    all.predicted = predicted = g_new (double, samples->n_samples);
+    all.deviation = deviation = g_new (double, samples->n_samples);
+  }
+  predict_work (make_test, &all, n_tests, predict_threads (settings), &stretch);
+  if (!predict_first_error (errors, n_tests, error))
+    return FALSE;
+  evaluation->n_tests = n_tests;
+  evaluation->test_samples = scores[0].n;
+  predict_spread_scores (scores, n_tests, evaluation->scores);
+  for (guint i = 0; i < n_tests; i++)
+    mispredicted[i] = scores[i].mispredicted;
+  evaluation->mispredicted = predict_spread (mispredicted, n_tests);
+  evaluation->predicted = g_steal_pointer (&predicted);
+  evaluation->deviation = g_steal_pointer (&deviation);
+  return TRUE;
+}
+
+void
+predict_evaluation_clear (PredictEvaluation *evaluation)
+{
+  g_clear_pointer (&evaluation->predicted, g_free);
+  g_clear_pointer (&evaluation->deviation, g_free);
+}
+
+/* --- Median, quartiles and moments --- */
+
+static int
+compare_doubles (const void *left, const void *right)
+{
+  double a = *(const double *) left, b = *(const double *) right;
+
+  return (a > b) - (a < b);
+}
+
+static double
+quantile (const double *sorted, guint n, double share)
+{
+  double place = share * (n - 1);
+  guint low = (guint) place, high = MIN (low + 1, n - 1);
+
+  /* An infinite neighbour has no part in a value that is met exactly. */
+  if (place == low)
+    return sorted[low];
+  return sorted[low] + (place - low) * (sorted[high] - sorted[low]);
+}
+
+PredictSpread
+predict_spread (double *values, guint n)
+{
+  double sum = 0, squares = 0, mean;
+
+  for (guint i = 0; i < n; i++)
+    sum += values[i];
+  mean = sum / n;
+  if (isnan (mean))
+    return (PredictSpread){ NAN, NAN, NAN, NAN, NAN, NAN, NAN };
+  qsort (values, n, sizeof *values, compare_doubles);
+  for (guint i = 0; i < n; i++)
+    squares += (values[i] - mean) * (values[i] - mean);
+  return (PredictSpread){
+    .median = quantile (values, n, 0.5),
+    .lower_quartile = quantile (values, n, 0.25),
+    .upper_quartile = quantile (values, n, 0.75),
+    .mean = mean,
+    .sd = n > 1 ? sqrt (squares / (n - 1)) : (double) NAN,
+    .min = values[0],
+    .max = values[n - 1],
+  };
+}

@@ -1,0 +1,46 @@
+/* evaluate.h - how well a method predicts what it has not seen.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "predictors/model/fitted.h"
+#include "predictors/model/scores.h"
+
+typedef struct {
+  guint repeats;     /* random splits (50), or how often the folds are dealt anew (1) */
+  double test_share; /* of random splits: 1 / 3 as in SC13; 0: folds */
+  guint folds;       /* of folds: 5 */
+  uint64_t seed;
+  gboolean log_target; /* y are logarithms: scores are of their exponentials */
+} PredictTrial;
+
+/* Over the splits, or the folds (each scored by itself, as scikit-learn does).  sd is that of a
+ * sample (n - 1).  All NaN when one of them is: a score that is not defined for every test has no
+ * median. */
+typedef struct {
+  double median, lower_quartile, upper_quartile, mean, sd, min, max;
+} PredictSpread;
+
+typedef struct {
+  guint n_tests;         /* splits or folds scored */
+  uint64_t test_samples; /* of the first */
+  PredictSpread scores[PREDICT_N_SCORES];
+  PredictSpread mispredicted;
+  /* Of folds: what each sample was predicted by the model that had not seen it ([n_samples], of the
+   * first deal, in the unit of y: a logarithm when y is), and the spread of the trees; NULL of random
+   * splits. */
+  double *predicted, *deviation;
+} PredictEvaluation;
+
+/* group[n_samples] < n_groups, none empty: see samples.h.  The work is spread over settings->threads splits at
+ * a time, each fitted by one thread; the result does not depend on it.  FALSE and *error: too few
+ * groups, or a method that cannot be fitted. */
+gboolean predict_evaluate (const PredictSamples *samples, const uint32_t *group, uint32_t n_groups,
+                           const PredictSettings *settings, const PredictTrial *trial,
+                           PredictEvaluation *evaluation, PredictProgress progress,
+                           void *progress_data, GError **error);
+void predict_evaluation_clear (PredictEvaluation *evaluation);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (PredictEvaluation, predict_evaluation_clear)
+
+/* Quantiles as numpy's default: linear between the order statistics.  Sorts `values`. */
+PredictSpread predict_spread (double *values, guint n);

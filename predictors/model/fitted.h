@@ -1,0 +1,38 @@
+/* fitted.h - any method after it has learned: one way to fit, predict, write and read.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "predictors/forest/forest.h"
+
+#include <json-glib/json-glib.h>
+
+typedef struct PredictFitted PredictFitted;
+
+/* NULL and *error: settings that are wrong, fewer samples than the method needs, least squares
+ * without a solution (a constant column is none: it gets coefficient 0).  report may be NULL, and
+ * is filled for trees only (else all NULL). */
+PredictFitted *predict_fit (const PredictSamples *samples, const PredictSettings *settings,
+                            PredictForestReport *report, PredictProgress progress,
+                            void *progress_data, GError **error);
+void predict_fitted_free (PredictFitted *fitted);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictFitted, predict_fitted_free)
+
+const PredictSettings *predict_fitted_settings (const PredictFitted *fitted);
+guint predict_fitted_n_features (const PredictFitted *fitted);
+
+/* predicted[n_samples]; deviation (may be NULL): over the trees, 0 of other methods.  threads as in
+ * PredictSettings, 0: one per processor. */
+void predict_fitted_predict (const PredictFitted *fitted, const PredictSamples *samples,
+                             guint threads, double *predicted, double *deviation);
+
+/* How much worse the mean squared error of `samples` gets, as a share of the variance of y, when
+ * the values of a feature are permuted among them: importances[n_features], mean of `repeats`. */
+void predict_fitted_permutation_importances (const PredictFitted *fitted,
+                                             const PredictSamples *samples, guint repeats,
+                                             uint64_t seed, guint threads, double *importances);
+
+/* As one JSON object (doc/handbook/format-model.md): settings and what was learned. */
+void predict_fitted_write (const PredictFitted *fitted, JsonBuilder *builder);
+/* NULL and *error when it is not one; nothing in a file can make predicting fail later. */
+PredictFitted *predict_fitted_read (JsonObject *object, GError **error);

@@ -1,0 +1,432 @@
+/* model.c - learning a model from a table, and applying it to another.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "predictors/model/model.h"
+
+#include "predictors/predict_error.h"
+#include "base/random.h"
+#include "predictors/table/samples.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PERMUTATION_FOLDS 3u
+/* Streams of the seed that the methods leave alone. */
+#define STREAM_CALIBRATION (UINT64_C (1) << 62)
+#define STREAM_PERMUTATION (UINT64_C (1) << 63)
+
+/* What one model is learned from, and how far that is. */
+typedef struct {
+  const PredictTable *table;
+  const PredictRecipe *recipe;
+  PredictSamples *samples;
+  uint32_t *group; /* [n_samples] */
+  uint32_t n_groups;
+  PredictProgress progress;
+  void *progress_data;
+  double fits_done, fits, fits_all; /* the models fitted in earlier steps, in this one, in all */
+} Learning;
+
+static void
+tell (void *data, double share)
+{
+  const Learning *learning = data;
+
+  if (learning->progress != NULL)
+    learning->progress (learning->progress_data,
+                        (learning->fits_done + share * learning->fits) / learning->fits_all);
+}
+
+/* A step that fits so many models begins. */
+static void
+begin_step (Learning *learning, guint fits)
+{
+  learning->fits_done += learning->fits;
+  learning->fits = fits;
+}
+
+static guint
+fits_of (const PredictTrial *trial)
+{
+  return trial->test_share > 0 ? trial->repeats : trial->repeats * trial->folds;
+}
+
+static gboolean
+evaluate (Learning *learning, PredictModel *model, GError **error)
+{
+  const PredictRecipe *recipe = learning->recipe;
+  PredictTrial trial = recipe->trial;
+
+  if (trial.repeats == 0)
+    return TRUE;
+  trial.log_target = recipe->log_target;
+  begin_step (learning, fits_of (&trial));
+  model->evaluated =
+      predict_evaluate (learning->samples, learning->group, learning->n_groups, &recipe->settings,
+                        &trial, &model->evaluation, tell, learning, error);
+  return model->evaluated;
+}
+
+/* Of what is out of bag: those that some tree did not see. */
+static double
+r2_of (const PredictSamples *samples, const double *predicted)
+{
+  double sum = 0, errors = 0, squares = 0, n = 0;
+
+  for (uint64_t i = 0; i < samples->n_samples; i++)
+    if (!isnan (predicted[i])) {
+      sum += samples->y[i];
+      errors += (samples->y[i] - predicted[i]) * (samples->y[i] - predicted[i]);
+      n++;
+    }
+  for (uint64_t i = 0; i < samples->n_samples; i++)
+    if (!isnan (predicted[i]))
+      squares += (samples->y[i] - sum / n) * (samples->y[i] - sum / n);
+  return squares > 0 ? 1 - errors / squares : (double) NAN;
+}
+
+static void
+calibrate (const Learning *learning, PredictModel *model, const double *predicted,
+           const double *deviation)
+{
+  model->interval =
+      predict_interval_calibrate (learning->samples->y, predicted, deviation, learning->group,
+                                  learning->samples->n_samples, learning->n_groups);
+}
+
+/* Intervals from samples that models of the other folds predicted. */
+static gboolean
+calibrate_by_folds (Learning *learning, PredictModel *model, GError **error)
+{
+  const PredictRecipe *recipe = learning->recipe;
+  g_auto (PredictEvaluation) evaluation = { 0 };
+  PredictTrial trial = { .repeats = 1,
+                         .folds = MIN (recipe->calibration_folds, learning->n_groups),
+                         .seed = recipe->settings.seed ^ STREAM_CALIBRATION,
+                         .log_target = recipe->log_target };
+
+  if (trial.folds < 2)
+    return TRUE;
+  begin_step (learning, trial.folds);
+  if (!predict_evaluate (learning->samples, learning->group, learning->n_groups, &recipe->settings,
+                         &trial, &evaluation, tell, learning, error))
+    return FALSE;
+  calibrate (learning, model, evaluation.predicted, evaluation.deviation);
+  return TRUE;
+}
+
+/* Samples out of bag have near copies in the bag when samples come in groups. */
+static gboolean
+uses_out_of_bag (const Learning *learning)
+{
+  const PredictSettings *settings = &learning->recipe->settings;
+
+  return settings->bootstrap && settings->method <= PREDICT_TREE &&
+         learning->n_groups == learning->samples->n_samples;
+}
+
+static gboolean
+fit (Learning *learning, PredictModel *model, GError **error)
+{
+  PredictForestReport report;
+  const PredictSamples *samples = learning->samples;
+
+  begin_step (learning, 1);
+  model->fitted =
+      predict_fit (samples, &learning->recipe->settings, &report, tell, learning, error);
+  if (model->fitted == NULL)
+    return FALSE;
+  model->importances = g_steal_pointer (&report.importances);
+  if (report.out_of_bag != NULL)
+    model->out_of_bag_r2 = r2_of (samples, report.out_of_bag);
+  if (report.out_of_bag != NULL && uses_out_of_bag (learning))
+    calibrate (learning, model, report.out_of_bag, report.out_of_bag_sd);
+  predict_forest_report_clear (&report);
+  return model->interval.scores != NULL || calibrate_by_folds (learning, model, error);
+}
+
+/* Adds the importances in one fold, for a model of the others. */
+static gboolean
+permute_fold (const Learning *learning, const bool *is_test, const bool *is_training, guint fold,
+              double *importances, GError **error)
+{
+  const PredictRecipe *recipe = learning->recipe;
+  g_autoptr (PredictSamples) training = predict_samples_select (learning->samples, is_training);
+  g_autoptr (PredictSamples) test = predict_samples_select (learning->samples, is_test);
+  g_autofree double *of_fold = g_new (double, test->n_features);
+  g_autoptr (PredictFitted) fitted =
+      predict_fit (training, &recipe->settings, NULL, NULL, NULL, error);
+
+  if (fitted == NULL)
+    return FALSE;
+  predict_fitted_permutation_importances (fitted, test, recipe->permutation_repeats,
+                                          recipe->settings.seed ^ (STREAM_PERMUTATION + fold),
+                                          recipe->settings.threads, of_fold);
+  for (guint feature = 0; feature < test->n_features; feature++)
+    importances[feature] += of_fold[feature];
+  return TRUE;
+}
+
+/* On samples that were not learned from: a forest reproduces even the noise of those that were. */
+static gboolean
+permute (Learning *learning, PredictModel *model, GError **error)
+{
+  uint64_t n = learning->samples->n_samples;
+  guint n_features = learning->samples->n_features;
+  guint n_folds = MIN (PERMUTATION_FOLDS, learning->n_groups);
+  g_autofree uint32_t *fold = g_new (uint32_t, n);
+  g_autofree bool *is_test = g_new (bool, n), *is_training = g_new (bool, n);
+  BaseRandom random = base_random_stream (learning->recipe->settings.seed, STREAM_PERMUTATION);
+
+  if (learning->recipe->permutation_repeats == 0 || n_folds < 2)
+    return TRUE;
+  begin_step (learning, n_folds);
+  model->permutation = g_new0 (double, n_features);
+  predict_split_deal (&random, learning->group, n, learning->n_groups, n_folds, fold);
+  for (guint k = 0; k < n_folds; k++) {
+    for (uint64_t i = 0; i < n; i++) {
+      is_test[i] = fold[i] == k;
+      is_training[i] = fold[i] != k;
+    }
+    if (!permute_fold (learning, is_test, is_training, k, model->permutation, error))
+      return FALSE;
+    tell (learning, (k + 1.0) / n_folds);
+  }
+  for (guint feature = 0; feature < n_features; feature++)
+    model->permutation[feature] /= n_folds;
+  return TRUE;
+}
+
+/* All that a model keeps about its training samples. */
+static void
+note_origin (PredictModel *model, const Learning *learning)
+{
+  const PredictRecipe *recipe = learning->recipe;
+  const PredictSamples *samples = learning->samples;
+  guint n_features = samples->n_features;
+  g_autoptr (GPtrArray) hashed = g_ptr_array_new ();
+
+  model->version = g_strdup (PACKAGE_VERSION);
+  model->features = g_strdupv ((char **) recipe->features);
+  model->units = g_new0 (char *, n_features + 1);
+  for (guint feature = 0; feature < n_features; feature++) {
+    const PredictColumn *column = predict_table_find (learning->table, recipe->features[feature]);
+
+    model->units[feature] = g_strdup (column->unit != NULL ? column->unit : "");
+  }
+  model->target = g_strdup (recipe->target);
+  model->log_target = recipe->log_target;
+  model->source = g_utf8_make_valid (learning->table->source, -1);
+
+  /* Of the features and the target, and of the groups when there are any. */
+  for (guint feature = 0; feature < n_features; feature++)
+    g_ptr_array_add (hashed, (char *) recipe->features[feature]);
+  g_ptr_array_add (hashed, (char *) recipe->target);
+  if (recipe->group != NULL)
+    g_ptr_array_add (hashed, (char *) recipe->group);
+  g_ptr_array_add (hashed, NULL);
+  model->hash = predict_table_hash (learning->table, (const char *const *) hashed->pdata);
+  model->n_samples = samples->n_samples;
+  model->out_of_bag_r2 = NAN;
+
+  model->smallest = g_new (double, n_features);
+  model->largest = g_new (double, n_features);
+  for (guint feature = 0; feature < n_features; feature++) {
+    const float *column = samples->x + feature * samples->n_samples;
+    float smallest = column[0], largest = column[0];
+
+    for (uint64_t i = 1; i < samples->n_samples; i++) {
+      smallest = MIN (smallest, column[i]);
+      largest = MAX (largest, column[i]);
+    }
+    model->smallest[feature] = (double) smallest;
+    model->largest[feature] = (double) largest;
+  }
+}
+
+static gboolean
+check_recipe (const PredictRecipe *recipe, GError **error)
+{
+  for (guint i = 0; recipe->features[i] != NULL; i++) {
+    if (strcmp (recipe->features[i], recipe->target) == 0) {
+      g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
+                   "\"%s\" is the target and cannot be a feature as well", recipe->target);
+      return FALSE;
+    }
+    if (g_strv_contains (recipe->features + i + 1, recipe->features[i])) {
+      g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION, "the feature \"%s\" is named twice",
+                   recipe->features[i]);
+      return FALSE;
+    }
+  }
+  return predict_settings_check (&recipe->settings, error);
+}
+
+PredictModel *
+predict_model_train (const PredictTable *table, const PredictRecipe *recipe,
+                     PredictProgress progress, void *progress_data, GError **error)
+{
+  g_autoptr (PredictSamples) samples = NULL;
+  g_autofree uint32_t *group = NULL;
+  g_autoptr (PredictModel) model = NULL;
+  Learning learning = { .table = table,
+                        .recipe = recipe,
+                        .progress = progress,
+                        .progress_data = progress_data,
+                        .fits_all = 1 };
+
+  if (!check_recipe (recipe, error))
+    return NULL;
+  samples =
+      predict_samples_from (table, recipe->features, recipe->target, recipe->log_target, error);
+  if (samples == NULL)
+    return NULL;
+  group = predict_table_groups (table, recipe->group, &learning.n_groups, error);
+  if (group == NULL)
+    return NULL;
+  learning.samples = samples;
+  learning.group = group;
+  learning.fits_all +=
+      fits_of (&recipe->trial) +
+      (uses_out_of_bag (&learning) ? 0 : MIN (recipe->calibration_folds, learning.n_groups)) +
+      (recipe->permutation_repeats > 0 ? PERMUTATION_FOLDS : 0);
+  model = g_new0 (PredictModel, 1);
+  note_origin (model, &learning);
+  return evaluate (&learning, model, error) && fit (&learning, model, error) &&
+                 permute (&learning, model, error)
+             ? g_steal_pointer (&model)
+             : NULL;
+}
+
+void
+predict_model_free (PredictModel *model)
+{
+  if (model == NULL)
+    return;
+  g_free (model->version);
+  g_strfreev (model->features);
+  g_strfreev (model->units);
+  g_free (model->target);
+  g_free (model->source);
+  g_free (model->hash);
+  g_free (model->smallest);
+  g_free (model->largest);
+  g_free (model->importances);
+  g_free (model->permutation);
+  predict_evaluation_clear (&model->evaluation);
+  predict_interval_clear (&model->interval);
+  predict_fitted_free (model->fitted);
+  g_free (model);
+}
+
+/* --- Applying a model --- */
+
+/* Units that both the model and the table have must agree. */
+static gboolean
+check_units (const PredictModel *model, const PredictTable *table, GError **error)
+{
+  for (guint i = 0; model->features[i] != NULL; i++) {
+    const char *unit = predict_table_find (table, model->features[i])->unit;
+
+    if (unit == NULL || *unit == '\0' || *model->units[i] == '\0' ||
+        strcmp (unit, model->units[i]) == 0)
+      continue;
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
+                 "%s: \"%s\" is in %s, and the model has learned it in %s", table->source,
+                 model->features[i], unit, model->units[i]);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+exponentiate (double *values, uint64_t n)
+{
+  for (uint64_t i = 0; values != NULL && i < n; i++)
+    values[i] = exp (values[i]);
+}
+
+/* A model predicts a number or fails: far outside of its samples a line may overflow, and so may the
+ * exponential of a logarithm. */
+static gboolean
+check_predicted (const PredictModel *model, const PredictTable *table, const PredictAnswer *answer,
+                 GError **error)
+{
+  for (uint64_t row = 0; row < table->n_rows; row++)
+    if (!isfinite (answer->predicted[row]) ||
+        (answer->lower != NULL && (isnan (answer->lower[row]) || isnan (answer->upper[row])))) {
+      g_autofree char *place = predict_table_place (table, row);
+
+      g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
+                   "%s: the prediction of %s overflows: the row is too far from what the model has "
+                   "learned",
+                   place, model->target);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+gboolean
+predict_model_apply (const PredictModel *model, const PredictTable *table, double level,
+                     guint threads, PredictAnswer *answer, GError **error)
+{
+  g_autoptr (PredictSamples) samples = NULL;
+  g_autofree double *deviation = NULL;
+  uint64_t n = table->n_rows;
+
+  if (!(level >= 0 && level < 1)) {
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
+                 "an interval covers a share between 0 and 1, not %g", level);
+    return FALSE;
+  }
+  if (!predict_table_has_all (table, (const char *const *) model->features, error) ||
+      !check_units (model, table, error))
+    return FALSE;
+  samples = predict_samples_from (table, (const char *const *) model->features, NULL, FALSE, error);
+  if (samples == NULL)
+    return FALSE;
+  *answer = (PredictAnswer){ .predicted = g_new (double, n) };
+  deviation = level > 0 ? g_new (double, n) : NULL;
+  predict_fitted_predict (model->fitted, samples, threads, answer->predicted, deviation);
+  if (level > 0) {
+    answer->lower = g_new (double, n);
+    answer->upper = g_new (double, n);
+  }
+  for (uint64_t i = 0; level > 0 && i < n; i++) {
+    double half = predict_interval_half_width (&model->interval, level, deviation[i]);
+
+    answer->lower[i] = answer->predicted[i] - half;
+    answer->upper[i] = answer->predicted[i] + half;
+  }
+  if (model->log_target) { /* bounds of a logarithm are bounds of the value */
+    exponentiate (answer->predicted, n);
+    exponentiate (answer->lower, n);
+    exponentiate (answer->upper, n);
+  }
+  if (!check_predicted (model, table, answer, error)) {
+    predict_answer_clear (answer);
+    return FALSE;
+  }
+  for (uint64_t i = 0; i < n; i++) {
+    gboolean outside = FALSE;
+
+    for (guint feature = 0; feature < samples->n_features; feature++) {
+      double value = (double) samples->x[feature * n + i];
+
+      outside |= value < model->smallest[feature] || value > model->largest[feature];
+    }
+    answer->n_outside += outside;
+  }
+  return TRUE;
+}
+
+void
+predict_answer_clear (PredictAnswer *answer)
+{
+  g_free (answer->predicted);
+  g_free (answer->lower);
+  g_free (answer->upper);
+  *answer = (PredictAnswer){ 0 };
+}

@@ -1,0 +1,73 @@
+/* model.h - what was learned from a table, with all that predicting needs.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "predictors/model/evaluate.h"
+#include "predictors/model/interval.h"
+#include "predictors/table/table.h"
+
+#include <stdio.h>
+
+/* What to learn. */
+typedef struct {
+  const char *const *features; /* names of columns, NULL-terminated */
+  const char *target;
+  gboolean log_target;
+  const char *group; /* column whose equal cells stay on one side of a split; NULL */
+  PredictSettings settings;
+  guint calibration_folds;   /* for intervals where nothing is out of bag, or samples come in groups
+                                  (what is out of bag then has twins in it): 10 */
+  PredictTrial trial;        /* repeats 0: not evaluated */
+  guint permutation_repeats; /* of each feature, for importances by permutation; 0: none */
+} PredictRecipe;
+
+typedef struct {
+  char *version;            /* of hopcast that trained it */
+  char **features, **units; /* [n_features], NULL-terminated; a unit may be "" */
+  char *target;
+  gboolean log_target;
+  char *source, *hash; /* what it was trained on: name, predict_table_hash() of the columns */
+  uint64_t n_samples;
+  double *smallest, *largest; /* [n_features] of the training samples: outside, predictions are
+                                  extrapolated */
+  double *importances;        /* [n_features] by impurity; NULL of methods without */
+  double *permutation;        /* [n_features] of samples that were not learned from (three folds);
+                                  NULL: not asked */
+  double out_of_bag_r2;       /* NaN without bootstrap; too good when samples have near copies */
+  gboolean evaluated;
+  PredictEvaluation evaluation;
+  PredictInterval interval;
+  PredictFitted *fitted;
+} PredictModel;
+
+/* NULL and *error: a column is missing or not of finite numbers, a feature is the target or named
+ * twice, the settings are wrong, or there are too few groups for the trial.  The bytes of the model
+ * do not depend on settings.threads.  With fewer than two groups its intervals are infinite. */
+PredictModel *predict_model_train (const PredictTable *table, const PredictRecipe *recipe,
+                                   PredictProgress progress, void *progress_data, GError **error);
+void predict_model_free (PredictModel *model);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictModel, predict_model_free)
+
+/* The predictions of a model for the rows of a table. */
+typedef struct {
+  double *predicted;     /* [n_rows] in the unit of the target */
+  double *lower, *upper; /* [n_rows]; NULL unless a level was given */
+  uint64_t n_outside;    /* rows with a feature outside of what the model has seen */
+} PredictAnswer;
+
+/* level 0: no interval.  FALSE and *error when the table lacks a feature (all that are missing are
+ * named), or a value or what is predicted of it is not a finite number.  threads as in PredictSettings, 0: one per
+ * processor. */
+gboolean predict_model_apply (const PredictModel *model, const PredictTable *table, double level,
+                              guint threads, PredictAnswer *answer, GError **error);
+void predict_answer_clear (PredictAnswer *answer);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (PredictAnswer, predict_answer_clear)
+
+/* JSON, "schema": "hopcast.model/1" (doc/handbook/format-model.md).  Doubles are printed so that
+ * they read back the same.  FALSE and *error, with nothing written, when predict_model_read() would
+ * refuse the result.  Errors of the stream are for its owner to find. */
+gboolean predict_model_write (const PredictModel *model, FILE *out, GError **error);
+/* NULL and *error: no such file, no JSON, another schema (which is named), or anything in it that
+ * would make a prediction wrong. */
+PredictModel *predict_model_read (const char *path, GError **error);

@@ -1,0 +1,324 @@
+/* scores.c - how well predictions agree with observations, above all in their order.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "predictors/model/scores.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const predict_score_names[PREDICT_N_SCORES + 1] = {
+  [PREDICT_RCC] = "rcc",     [PREDICT_RCC_PAPER] = "rcc_paper",
+  [PREDICT_TAU_B] = "tau_b", [PREDICT_SPEARMAN] = "spearman",
+  [PREDICT_R2] = "r2",       [PREDICT_MAPE] = "mape",
+  [PREDICT_RMSE] = "rmse",   [PREDICT_LOG_RMSE] = "log_rmse",
+  [PREDICT_N_SCORES] = NULL,
+};
+
+double
+predict_score_value (const PredictScores *scores, PredictScore score)
+{
+  switch (score) {
+  case PREDICT_RCC: return scores->rcc;
+  case PREDICT_RCC_PAPER: return scores->rcc_paper;
+  case PREDICT_TAU_B: return scores->tau_b;
+  case PREDICT_SPEARMAN: return scores->spearman;
+  case PREDICT_R2: return scores->r2;
+  case PREDICT_MAPE: return scores->mape;
+  case PREDICT_RMSE: return scores->rmse;
+  case PREDICT_LOG_RMSE: return scores->log_rmse;
+  case PREDICT_N_SCORES: break;
+  }
+  g_assert_not_reached ();
+}
+
+int
+predict_score_direction (PredictScore score)
+{
+  return score == PREDICT_MAPE || score == PREDICT_RMSE || score == PREDICT_LOG_RMSE ? -1 : 1;
+}
+
+/* -- sorting values -------------------------------------------------------- */
+
+typedef struct {
+  uint64_t key; /* as the value, in the order of unsigned integers */
+  uint32_t sample;
+} Keyed;
+
+#define DIGIT_BITS 8
+#define N_DIGITS   (64 / DIGIT_BITS)
+#define RADIX      (1 << DIGIT_BITS)
+
+/* The bits of a positive double ascend with it, those of a negative one descend. */
+static uint64_t
+key_of (double value)
+{
+  double canonical = value + 0.0; /* -0 is 0 */
+  uint64_t bits;
+
+  memcpy (&bits, &canonical, sizeof bits);
+  return bits >> 63 ? ~bits : bits | (uint64_t) 1 << 63;
+}
+
+static guint
+digit_of (uint64_t key, guint digit)
+{
+  return (guint) (key >> digit * DIGIT_BITS) % RADIX;
+}
+
+/* Stable; where all have the same digit, there is nothing to move. */
+static void
+sort_by_digit (Keyed **keyed, Keyed **spare, uint64_t n, guint digit)
+{
+  uint64_t place[RADIX] = { 0 }, next = 0;
+  Keyed *from = *keyed, *to = *spare;
+
+  for (uint64_t i = 0; i < n; i++)
+    place[digit_of (from[i].key, digit)]++;
+  if (place[digit_of (from[0].key, digit)] == n)
+    return;
+  for (guint value = 0; value < RADIX; value++) {
+    uint64_t count = place[value];
+
+    place[value] = next;
+    next += count;
+  }
+  for (uint64_t i = 0; i < n; i++)
+    to[place[digit_of (from[i].key, digit)]++] = from[i];
+  *keyed = to;
+  *spare = from;
+}
+
+PredictRanking
+predict_ranking_new (const double *values, uint64_t n)
+{
+  PredictRanking ranking = { g_new (uint32_t, n), g_new (uint32_t, n) };
+  Keyed *keyed = g_new (Keyed, n), *spare = g_new (Keyed, n);
+
+  g_assert (n <= (uint64_t) 1 << 31);
+  for (uint64_t i = 0; i < n; i++)
+    keyed[i] = (Keyed){ key_of (values[i]), (uint32_t) i };
+  for (guint digit = 0; n > 0 && digit < N_DIGITS; digit++)
+    sort_by_digit (&keyed, &spare, n, digit);
+  for (uint64_t first = 0, end; first < n; first = end) {
+    for (end = first; end < n && keyed[end].key == keyed[first].key; end++)
+      ranking.order[end] = keyed[end].sample;
+    for (uint64_t i = first; i < end; i++)
+      ranking.rank[keyed[i].sample] = (uint32_t) (first + end - 1);
+  }
+  g_free (keyed);
+  g_free (spare);
+  return ranking;
+}
+
+void
+predict_ranking_clear (PredictRanking *ranking)
+{
+  g_free (ranking->rank);
+  g_free (ranking->order);
+}
+
+/* -- comparing orders ------------------------------------------------------ */
+
+/* Without branches that depend on values, which a processor could only guess. */
+static uint64_t
+merge (const uint32_t *left, uint64_t n_left, uint64_t n_right, uint32_t *to)
+{
+  const uint32_t *right = left + n_left, *left_end = right, *right_end = right + n_right;
+  uint64_t inversions = 0;
+
+  while (left < left_end && right < right_end) {
+    gboolean takes_right = *right < *left;
+
+    inversions += takes_right ? (uint64_t) (left_end - left) : 0;
+    *to++ = takes_right ? *right : *left;
+    right += takes_right;
+    left += !takes_right;
+  }
+  memcpy (to, left, (gsize) (left_end - left) * sizeof *to);
+  memcpy (to + (left_end - left), right, (gsize) (right_end - right) * sizeof *to);
+  return inversions;
+}
+
+/* Sorts values[n]; the pairs that were in the wrong order. */
+static uint64_t
+sort_counting (uint32_t *values, uint32_t *spare, uint64_t n)
+{
+  uint64_t inversions = 0;
+  uint32_t *from = values, *to = spare;
+
+  for (uint64_t width = 1; width < n; width *= 2) {
+    uint32_t *swap = from;
+
+    for (uint64_t at = 0; at < n; at += 2 * width) {
+      uint64_t n_left = MIN (width, n - at);
+
+      inversions += merge (from + at, n_left, MIN (width, n - at - n_left), to + at);
+    }
+    from = to;
+    to = swap;
+  }
+  if (from != values)
+    memcpy (values, from, n * sizeof *values);
+  return inversions;
+}
+
+/* Of values that are sorted. */
+static uint64_t
+equal_pairs (const uint32_t *values, uint64_t n)
+{
+  uint64_t pairs = 0, run = 0;
+
+  for (uint64_t i = 1; i < n; i++) {
+    run = values[i] == values[i - 1] ? run + 1 : 0;
+    pairs += run;
+  }
+  return pairs;
+}
+
+/* values[n]: ranks in another, in the order of `by`.  Sorts them within its ties, and counts the
+ * pairs that were not. */
+static uint64_t
+sort_within_ties (const PredictRanking *by, uint32_t *values, uint32_t *spare, uint64_t n,
+                  uint64_t *ties, uint64_t *ties_both)
+{
+  uint64_t inverted = 0;
+
+  *ties = *ties_both = 0;
+  for (uint64_t first = 0, end; first < n; first = end) {
+    uint32_t rank = by->rank[by->order[first]];
+
+    for (end = first + 1; end < n && by->rank[by->order[end]] == rank; end++)
+      ;
+    *ties += (end - first) * (end - first - 1) / 2;
+    inverted += sort_counting (values + first, spare, end - first);
+    *ties_both += equal_pairs (values + first, end - first);
+  }
+  return inverted;
+}
+
+PredictInversions
+predict_ranking_inversions (const PredictRanking *first, const PredictRanking *second, uint64_t n)
+{
+  PredictInversions counts;
+  g_autofree uint32_t *values = g_new (uint32_t, n);
+  g_autofree uint32_t *spare = g_new (uint32_t, n);
+
+  for (uint64_t i = 0; i < n; i++)
+    values[i] = first->rank[second->order[i]];
+  counts.ties_inverted =
+      sort_within_ties (second, values, spare, n, &counts.ties_second, &counts.ties_both);
+  for (uint64_t i = 0; i < n; i++)
+    values[i] = second->rank[first->order[i]];
+  counts.ties_inverted +=
+      sort_within_ties (first, values, spare, n, &counts.ties_first, &counts.ties_both);
+  counts.inversions = sort_counting (values, spare, n);
+  return counts;
+}
+
+/* -- scores ---------------------------------------------------------------- */
+
+/* Integers, so that equal orders score exactly 1 and -1. */
+static double
+spearman (const PredictRanking *observed, const PredictRanking *predicted, uint64_t n)
+{
+  __int128 products = 0, squares_observed = 0, squares_predicted = 0;
+
+  for (uint64_t i = 0; i < n; i++) {
+    int64_t x = (int64_t) observed->rank[i] - (int64_t) (n - 1);
+    int64_t y = (int64_t) predicted->rank[i] - (int64_t) (n - 1);
+
+    products += (__int128) x * y;
+    squares_observed += (__int128) x * x;
+    squares_predicted += (__int128) y * y;
+  }
+  return (double) products / sqrt ((double) squares_observed * (double) squares_predicted);
+}
+
+/* The literal formula is asked of each pair j < i: observed[i] >= observed[j] and
+ * predicted[i] >= predicted[j], or observed[i] < observed[j] and predicted[i] < predicted[j].  A
+ * pair that differs in both is right when the signs are; one that ties in both is right; one that
+ * ties in one is wrong when the other descends from j to i. */
+static void
+score_order (const double *observed, const double *predicted, PredictScores *scores)
+{
+  uint64_t n = scores->n, ties_once, concordant;
+  double pairs = (double) scores->pairs;
+  g_auto (PredictRanking) x = predict_ranking_new (observed, n);
+  g_auto (PredictRanking) y = predict_ranking_new (predicted, n);
+  PredictInversions counts = predict_ranking_inversions (&x, &y, n);
+
+  scores->ties_observed = counts.ties_first;
+  scores->ties_predicted = counts.ties_second;
+  scores->ties_both = counts.ties_both;
+  ties_once = counts.ties_first - counts.ties_both + counts.ties_second - counts.ties_both;
+  concordant = scores->pairs - ties_once - counts.ties_both - counts.inversions;
+  scores->mispredicted = (double) counts.inversions + 0.5 * (double) ties_once;
+  scores->rcc = ((double) (concordant + counts.ties_both) + 0.5 * (double) ties_once) / pairs;
+  scores->rcc_paper = (double) (scores->pairs - counts.inversions - counts.ties_inverted) / pairs;
+  scores->tau_b = ((double) concordant - (double) counts.inversions) /
+                  sqrt ((double) (scores->pairs - counts.ties_first) *
+                        (double) (scores->pairs - counts.ties_second));
+  scores->spearman = spearman (&x, &y, n);
+}
+
+/* -- values ---------------------------------------------------------------- */
+
+/* Beyond 2^(+-RANGE) squares of values overflow or vanish, and the values are divided by about
+ * their largest; at most by 2^(+-MOST), whose inverse is a number too. */
+#define RANGE 400
+#define MOST  1000
+
+/* A power of two, so that no digit changes; 1 of all values but huge and tiny ones. */
+static double
+factor_of (const double *observed, const double *predicted, uint64_t n)
+{
+  double largest = 0;
+  int exponent;
+
+  for (uint64_t i = 0; i < n; i++)
+    largest = fmax (largest, fmax (fabs (observed[i]), fabs (predicted[i])));
+  if (!(largest > 0) || !isfinite (largest))
+    return 1;
+  exponent = ilogb (largest);
+  return abs (exponent) <= RANGE ? 1 : ldexp (1, CLAMP (-exponent, -MOST, MOST));
+}
+
+static void
+score_values (const double *observed, const double *predicted, PredictScores *scores)
+{
+  double mean = 0, deviations = 0, squares = 0, shares = 0, log_squares = 0, n = (double) scores->n;
+  double factor = factor_of (observed, predicted, scores->n);
+
+  for (uint64_t i = 0; i < scores->n; i++)
+    mean += observed[i] * factor;
+  mean /= n;
+  for (uint64_t i = 0; i < scores->n; i++) {
+    double off = observed[i] * factor - mean, plain = predicted[i] - observed[i];
+    double error = predicted[i] * factor - observed[i] * factor;
+    double share = isfinite (plain) ? plain / observed[i] : error / (observed[i] * factor);
+    double ratio =
+        observed[i] > 0 && predicted[i] > 0 ? log (predicted[i]) - log (observed[i]) : (double) NAN;
+
+    deviations += off * off;
+    squares += error * error;
+    shares += observed[i] == 0 ? (double) NAN : fabs (share);
+    log_squares += ratio * ratio;
+  }
+  scores->r2 = deviations > 0 ? 1 - squares / deviations : (double) NAN;
+  scores->mape = shares / n;
+  scores->rmse = sqrt (squares / n) / factor;
+  scores->log_rmse = sqrt (log_squares / n);
+}
+
+PredictScores
+predict_score (const double *observed, const double *predicted, uint64_t n)
+{
+  PredictScores scores = { .n = n, .pairs = n * (n - 1) / 2 };
+
+  score_order (observed, predicted, &scores);
+  score_values (observed, predicted, &scores);
+  return scores;
+}

@@ -1,0 +1,313 @@
+/* scores_test.c - scores by their definitions, by hand and by SciPy.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "base/random.h"
+#include "predictors/model/scores.h"
+
+#include <glib.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define SCORE(x, y) predict_score (x, y, G_N_ELEMENTS (x))
+
+/* -- by hand --------------------------------------------------------------- */
+
+/* One of ten pairs is in the wrong order: tau is 9 / 10 - 1 / 10, and two places are off by one:
+ * Spearman is 1 - 6 x 2 / (5 x 24). */
+static void
+test_one_swap (void)
+{
+  static const double x[] = { 1, 2, 3, 4, 5 }, y[] = { 1.1, 1.9, 3.5, 3.2, 6 };
+  PredictScores scores = SCORE (x, y);
+
+  g_assert_cmpuint (scores.pairs, ==, 10);
+  g_assert_cmpfloat (scores.mispredicted, ==, 1);
+  g_assert_cmpfloat (scores.rcc, ==, 0.9);
+  g_assert_cmpfloat (scores.rcc_paper, ==, 0.9);
+  g_assert_cmpfloat (scores.tau_b, ==, 0.8);
+  g_assert_cmpfloat (scores.spearman, ==, 0.9);
+}
+
+/* The literal formula counts a tie of the predictions as right only when the observations ascend. */
+static void
+test_paper_depends_on_order (void)
+{
+  static const double x[] = { 1, 2, 3, 4 }, y[] = { 1, 2, 2, 3 };
+  static const double x_back[] = { 4, 3, 2, 1 }, y_back[] = { 3, 2, 2, 1 };
+  static const double constant[] = { 7, 7, 7, 7 };
+
+  g_assert_cmpfloat (SCORE (x, y).rcc, ==, 5.5 / 6);
+  g_assert_cmpfloat (SCORE (x_back, y_back).rcc, ==, 5.5 / 6);
+  g_assert_cmpfloat (SCORE (x, y).rcc_paper, ==, 1);
+  g_assert_cmpfloat (SCORE (x_back, y_back).rcc_paper, ==, 5.0 / 6);
+  g_assert_cmpfloat (SCORE (x, constant).rcc, ==, 0.5);
+  g_assert_cmpfloat (SCORE (x, constant).mispredicted, ==, 3);
+  g_assert_cmpfloat (SCORE (x, constant).rcc_paper, ==, 1);
+  g_assert_cmpfloat (SCORE (x_back, constant).rcc_paper, ==, 0);
+  g_assert_true (isnan (SCORE (x, constant).tau_b));
+  g_assert_true (isnan (SCORE (x, constant).spearman));
+}
+
+/* Of 15 pairs, the first two and the last two samples tie in both (zero has no sign), the fourth
+ * with the last two in what is observed only. */
+static void
+test_ties (void)
+{
+  static const double x[] = { 1, 1, 2, 5, 5, 5 }, y[] = { -0.0, 0.0, 3, 9, 4, 4 };
+  PredictScores scores = SCORE (x, y);
+
+  g_assert_cmpuint (scores.ties_observed, ==, 4);
+  g_assert_cmpuint (scores.ties_predicted, ==, 2);
+  g_assert_cmpuint (scores.ties_both, ==, 2);
+  g_assert_cmpfloat (scores.mispredicted, ==, 1);
+  g_assert_cmpfloat (scores.rcc, ==, 14.0 / 15);
+}
+
+/* Errors 1, -1, 2 of 2, 4, 4; deviations -4/3, 2/3, 2/3: 24/9 in squares. */
+static void
+test_values (void)
+{
+  static const double x[] = { 2, 4, 4 }, y[] = { 3, 3, 6 };
+  PredictScores scores = SCORE (x, y);
+
+  g_assert_cmpfloat_with_epsilon (scores.rmse, sqrt (2), 1e-15);
+  g_assert_cmpfloat_with_epsilon (scores.r2, 1 - 6 / (24.0 / 9), 1e-15);
+  g_assert_cmpfloat_with_epsilon (scores.mape, (0.5 + 0.25 + 0.5) / 3, 1e-15);
+  g_assert_cmpfloat_with_epsilon (
+      scores.log_rmse, sqrt ((log (1.5) * log (1.5) * 2 + log (0.75) * log (0.75)) / 3), 1e-15);
+}
+
+static void
+test_not_defined (void)
+{
+  static const double zero[] = { 0, 1 }, negative[] = { -1, 1 }, one[] = { 1, 2 },
+                      same[] = { 3, 3 };
+
+  g_assert_true (isnan (SCORE (zero, one).mape));
+  g_assert_true (isnan (SCORE (zero, one).log_rmse));
+  g_assert_true (isnan (SCORE (one, zero).log_rmse));
+  g_assert_cmpfloat (SCORE (one, zero).mape, ==, 0.75);
+  g_assert_true (isnan (SCORE (negative, one).log_rmse));
+  g_assert_cmpfloat (SCORE (negative, one).mape, ==, 1.5);
+  g_assert_true (isnan (SCORE (same, one).r2));
+  for (uint64_t n = 0; n < 2; n++) {
+    PredictScores scores = predict_score (one, one, n);
+
+    g_assert_cmpuint (scores.pairs, ==, 0);
+    g_assert_cmpfloat (scores.mispredicted, ==, 0);
+    g_assert_true (isnan (scores.rcc) && isnan (scores.rcc_paper) && isnan (scores.tau_b));
+    g_assert_true (isnan (scores.spearman) && isnan (scores.r2));
+    g_assert_true (n == 1 ? scores.rmse == 0 : isnan (scores.rmse));
+  }
+}
+
+/* Squares of these overflow or vanish, and so do differences of the first; the scores do not.  Of the
+ * tiny ones the mean is 1.5e-200, the deviations are 0.5e-200, and the only error is 1e-200. */
+static void
+test_extremes (void)
+{
+  static const double huge[] = { 1e308, -1e308 }, zero[] = { 0, 0 }, tiny[] = { 1e-200, 2e-200 },
+                      equal[] = { 2e-200, 2e-200 }, denormal[] = { 0x1p-1074, 0x1p-1073 },
+                      other[] = { 0x1p-1073, 0x1p-1073 }, opposite[] = { -1e308, 1e308 };
+
+  g_assert_cmpfloat_with_epsilon (SCORE (huge, zero).rmse * 1e-308, 1, 1e-12);
+  g_assert_cmpfloat_with_epsilon (SCORE (huge, zero).r2, 0, 1e-12);
+  g_assert_cmpfloat_with_epsilon (SCORE (huge, zero).mape, 1, 1e-12);
+  g_assert_cmpfloat_with_epsilon (SCORE (huge, opposite).mape, 2, 1e-12);
+  g_assert_cmpfloat_with_epsilon (SCORE (huge, opposite).r2, -3, 1e-12);
+  g_assert_cmpfloat_with_epsilon (SCORE (tiny, equal).rmse * 1e200, sqrt (0.5), 1e-12);
+  g_assert_cmpfloat_with_epsilon (SCORE (tiny, equal).r2, -1, 1e-12);
+  g_assert_cmpfloat (SCORE (denormal, other).r2, ==, -1);
+  g_assert_cmpfloat (SCORE (denormal, other).mape, ==, 0.5);
+}
+
+static void
+test_names (void)
+{
+  static const double x[] = { 1, 2, 3, 4 }, y[] = { 1, 3, 2, 5 };
+  PredictScores scores = SCORE (x, y);
+  const double values[] = { scores.rcc, scores.rcc_paper, scores.tau_b, scores.spearman,
+                            scores.r2,  scores.mape,      scores.rmse,  scores.log_rmse };
+  static const char *const names[] = { "rcc", "rcc_paper", "tau_b", "spearman",
+                                       "r2",  "mape",      "rmse",  "log_rmse" };
+
+  for (int score = 0; score < PREDICT_N_SCORES; score++) {
+    g_assert_cmpstr (predict_score_names[score], ==, names[score]);
+    g_assert_cmpfloat (predict_score_value (&scores, (PredictScore) score), ==, values[score]);
+    g_assert_cmpint (predict_score_direction ((PredictScore) score), ==,
+                     score < PREDICT_MAPE ? 1 : -1);
+  }
+  g_assert_null (predict_score_names[PREDICT_N_SCORES]);
+}
+
+/* -- by definition --------------------------------------------------------- */
+
+typedef struct {
+  double half, paper; /* pairs that count as right */
+  uint64_t ties_observed, ties_predicted, ties_both;
+} Pairs;
+
+static Pairs
+count_pairs (const double *x, const double *y, guint n)
+{
+  Pairs pairs = { 0 };
+
+  for (guint i = 0; i < n; i++)
+    for (guint j = 0; j < i; j++) {
+      gboolean tied_x = x[i] == x[j], tied_y = y[i] == y[j];
+
+      pairs.ties_observed += tied_x;
+      pairs.ties_predicted += tied_y;
+      pairs.ties_both += tied_x && tied_y;
+      pairs.half += tied_x != tied_y ? 0.5 : (x[i] < x[j]) == (y[i] < y[j]);
+      pairs.paper += (x[i] >= x[j] && y[i] >= y[j]) || (x[i] < x[j] && y[i] < y[j]);
+    }
+  return pairs;
+}
+
+/* From few values, of which most are tied, to many; in 1,000 lists of 2 to 40. */
+static void
+test_every_pair (void)
+{
+  BaseRandom random = base_random_stream ((uint64_t) g_test_rand_int (), 0);
+  double x[40], y[40];
+
+  for (guint list = 0; list < 1000; list++) {
+    guint n = 2 + (guint) base_random_below (&random, 39);
+    uint64_t n_x = 1 + base_random_below (&random, 60);
+    uint64_t n_y = 1 + base_random_below (&random, 60);
+    PredictScores scores;
+    Pairs pairs;
+
+    for (guint i = 0; i < n; i++) {
+      x[i] = (double) base_random_below (&random, n_x) - 20;
+      y[i] = ((double) base_random_below (&random, n_y) - 20) * 0x1p-1060;
+    }
+    scores = predict_score (x, y, n);
+    pairs = count_pairs (x, y, n);
+    g_assert_cmpuint (scores.ties_observed, ==, pairs.ties_observed);
+    g_assert_cmpuint (scores.ties_predicted, ==, pairs.ties_predicted);
+    g_assert_cmpuint (scores.ties_both, ==, pairs.ties_both);
+    g_assert_cmpfloat (scores.rcc, ==, pairs.half / (n * (n - 1) / 2));
+    g_assert_cmpfloat (scores.rcc_paper, ==, pairs.paper / (n * (n - 1) / 2));
+    g_assert_cmpfloat (scores.mispredicted, ==, n * (n - 1) / 2 - pairs.half);
+  }
+}
+
+/* -- by SciPy -------------------------------------------------------------- */
+
+/* 28 samples whose prediction is off by up to 30 %, rounded so that some are tied. */
+static void
+make_samples (double *x, double *y, guint n)
+{
+  BaseRandom random = base_random_stream (28, 0);
+
+  for (guint i = 0; i < n; i++) {
+    x[i] = 1 + (double) base_random_below (&random, 40) / 8;
+    y[i] = rint (8 * x[i] * (0.7 + 0.6 * base_random_unit (&random))) / 8;
+  }
+}
+
+/* scipy.stats.kendalltau and spearmanr (1.10.1) of the same samples. */
+static void
+test_recorded_scipy (void)
+{
+  double x[28], y[28];
+  PredictScores scores;
+
+  make_samples (x, y, 28);
+  scores = predict_score (x, y, 28);
+  g_assert_cmpfloat_with_epsilon (scores.tau_b, 0.8201908910205585, 1e-14);
+  g_assert_cmpfloat_with_epsilon (scores.spearman, 0.9451566482254284, 1e-14);
+}
+
+static char *
+python_program (const double *x, const double *y, guint n)
+{
+  GString *text = g_string_new ("from scipy.stats import kendalltau, spearmanr\nx = [");
+  char number[G_ASCII_DTOSTR_BUF_SIZE];
+
+  for (guint i = 0; i < 2 * n; i++)
+    g_string_append_printf (text, "%s%s",
+                            i == 0   ? ""
+                            : i == n ? "]\ny = ["
+                                     : ", ",
+                            g_ascii_dtostr (number, sizeof number, i < n ? x[i] : y[i - n]));
+  g_string_append (text,
+                   "]\nprint(repr(float(kendalltau(x, y)[0])), repr(float(spearmanr(x, y)[0])))\n");
+  return g_string_free (text, FALSE);
+}
+
+static void
+test_scipy (void)
+{
+  enum { N = 500 };
+  double x[N], y[N];
+  g_autofree char *program = NULL, *out = NULL;
+  g_auto (GStrv) words = NULL;
+  PredictScores scores;
+  int status;
+
+  make_samples (x, y, N);
+  program = python_program (x, y, N);
+  const char *const arguments[] = { "/usr/bin/python3", "-c", program, NULL };
+  if (!g_spawn_sync (NULL, (char **) arguments, NULL, G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &out,
+                     NULL, &status, NULL) ||
+      !g_spawn_check_wait_status (status, NULL)) {
+    g_test_skip ("no SciPy for /usr/bin/python3");
+    return;
+  }
+  words = g_strsplit (g_strstrip (out), " ", 0);
+  scores = predict_score (x, y, N);
+  g_assert_cmpuint (g_strv_length (words), ==, 2);
+  g_assert_cmpfloat_with_epsilon (scores.tau_b, g_ascii_strtod (words[0], NULL), 1e-13);
+  g_assert_cmpfloat_with_epsilon (scores.spearman, g_ascii_strtod (words[1], NULL), 1e-13);
+}
+
+/* -- many ------------------------------------------------------------------ */
+
+/* A million, of which pairs of neighbours are swapped, so that n / 2 pairs are wrong; then in the
+ * opposite order. */
+static void
+test_million (void)
+{
+  const guint n = 1000000;
+  g_autofree double *x = g_new (double, n), *y = g_new (double, n);
+  double pairs = n * (n - 1.0) / 2;
+  PredictScores scores;
+
+  for (guint i = 0; i < n; i++) {
+    x[i] = i;
+    y[i] = (i ^ 1) * 3.0;
+  }
+  scores = predict_score (x, y, n);
+  g_assert_cmpfloat (scores.mispredicted, ==, n / 2);
+  g_assert_cmpfloat (scores.tau_b, ==, (pairs - n) / pairs);
+  for (guint i = 0; i < n; i++)
+    y[i] = -x[i];
+  scores = predict_score (x, y, n);
+  g_assert_cmpfloat (scores.mispredicted, ==, pairs);
+  g_assert_cmpfloat (scores.rcc, ==, 0);
+  g_assert_cmpfloat (scores.tau_b, ==, -1);
+  g_assert_cmpfloat (scores.spearman, ==, -1);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/predictors/scores/one-swap", test_one_swap);
+  g_test_add_func ("/predictors/scores/paper-depends-on-order", test_paper_depends_on_order);
+  g_test_add_func ("/predictors/scores/ties", test_ties);
+  g_test_add_func ("/predictors/scores/values", test_values);
+  g_test_add_func ("/predictors/scores/not-defined", test_not_defined);
+  g_test_add_func ("/predictors/scores/extremes", test_extremes);
+  g_test_add_func ("/predictors/scores/names", test_names);
+  g_test_add_func ("/predictors/scores/every-pair", test_every_pair);
+  g_test_add_func ("/predictors/scores/recorded-scipy", test_recorded_scipy);
+  g_test_add_func ("/predictors/scores/scipy", test_scipy);
+  g_test_add_func ("/predictors/scores/million", test_million);
+  return g_test_run ();
+}

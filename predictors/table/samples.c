@@ -1,0 +1,253 @@
+/* samples.c - samples from the columns of a table, and their division into training and test sets.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "predictors/table/samples.h"
+
+#include "base/decimal.h"
+#include "base/error.h"
+#include "predictors/predict_error.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+PredictSamples *
+predict_samples_new (uint64_t n_samples, guint n_features, gboolean with_target)
+{
+  PredictSamples *samples = g_new0 (PredictSamples, 1);
+
+  g_assert (n_samples <= UINT32_MAX);
+  samples->n_samples = n_samples;
+  samples->n_features = n_features;
+  samples->x = g_new (float, n_samples *n_features);
+  samples->y = with_target ? g_new (double, n_samples) : NULL;
+  return samples;
+}
+
+void
+predict_samples_free (PredictSamples *samples)
+{
+  if (samples == NULL)
+    return;
+  g_free (samples->x);
+  g_free (samples->y);
+  g_free (samples);
+}
+
+/* -- from a table -------------------------------------------------------- */
+
+static gboolean
+refuse (const PredictTable *table, const PredictColumn *column, uint64_t row, const char *problem,
+        GError **error)
+{
+  g_autofree char *place = predict_table_place (table, row);
+  g_autofree char *name = base_quote (column->name);
+  char number[BASE_DECIMAL_SIZE];
+
+  base_decimal_print (number, column->numbers[row]);
+  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: column %s: %s%s%s", place, name,
+               number, *number != '\0' ? " " : "", problem);
+  return FALSE;
+}
+
+static gboolean
+refuse_unknown (const PredictTable *table, const PredictColumn *column, uint64_t row,
+                GError **error)
+{
+  return refuse (table, column, row,
+                 isnan (column->numbers[row]) ? "no number is known" : "is not finite", error);
+}
+
+/* x[n_rows] */
+static gboolean
+take_feature (const PredictTable *table, const char *name, float *x, GError **error)
+{
+  const PredictColumn *column = predict_table_numbers (table, name, error);
+
+  if (column == NULL)
+    return FALSE;
+  for (uint64_t row = 0; row < table->n_rows; row++) {
+    double number = column->numbers[row];
+
+    if (!isfinite (number))
+      return refuse_unknown (table, column, row, error);
+    x[row] = (float) number;
+    if (!isfinite (x[row]))
+      return refuse (table, column, row, "is too large for single precision", error);
+  }
+  return TRUE;
+}
+
+/* Squares of a target outside of the range overflow, or vanish. */
+static gboolean
+check_target_range (const PredictTable *table, const PredictColumn *column, GError **error)
+{
+  const double *y = column->numbers;
+  uint64_t largest = 0, first = table->n_rows, n = 0;
+  g_autofree char *problem = NULL;
+
+  for (uint64_t row = 0; row < table->n_rows; row++) {
+    if (fabs (y[row]) > fabs (y[largest]))
+      largest = row;
+    if (fabs (y[row]) > PREDICT_LARGEST_TARGET && n++ == 0)
+      first = row;
+  }
+  if (n == 0 && (y[largest] == 0 || fabs (y[largest]) >= PREDICT_SMALLEST_TARGET))
+    return TRUE;
+  if (n == 0) {
+    problem =
+        g_strdup_printf ("is the largest value of the target, and below %g: squares of errors "
+                         "vanish; use another unit",
+                         PREDICT_SMALLEST_TARGET);
+    return refuse (table, column, largest, problem, error);
+  }
+  problem = g_strdup_printf ("is beyond %g, as %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                             " values of the target: squares of errors overflow; correct the "
+                             "values, use another unit, or learn the logarithm",
+                             PREDICT_LARGEST_TARGET, n, table->n_rows);
+  return refuse (table, column, first, problem, error);
+}
+
+/* y[n_rows] */
+static gboolean
+take_target (const PredictTable *table, const char *name, gboolean log_target, double *y,
+             GError **error)
+{
+  const PredictColumn *column = predict_table_numbers (table, name, error);
+
+  if (column == NULL)
+    return FALSE;
+  for (uint64_t row = 0; row < table->n_rows; row++) {
+    double number = column->numbers[row];
+
+    if (!isfinite (number))
+      return refuse_unknown (table, column, row, error);
+    if (log_target && !(number > 0))
+      return refuse (table, column, row, "has no logarithm", error);
+    y[row] = log_target ? log (number) : number;
+  }
+  return log_target || check_target_range (table, column, error);
+}
+
+PredictSamples *
+predict_samples_from (const PredictTable *table, const char *const *features, const char *target,
+                      gboolean log, GError **error)
+{
+  g_autoptr (PredictSamples) samples = NULL;
+
+  if (table->n_rows == 0) {
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: has no rows", table->source);
+    return NULL;
+  }
+  if (table->n_rows > UINT32_MAX) {
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
+                 "%s: has %" G_GUINT64_FORMAT " rows; %" G_GUINT32_FORMAT " can be learned from",
+                 table->source, table->n_rows, UINT32_MAX);
+    return NULL;
+  }
+  samples = predict_samples_new (table->n_rows, g_strv_length ((char **) features), target != NULL);
+  for (guint feature = 0; feature < samples->n_features; feature++)
+    if (!take_feature (table, features[feature], samples->x + feature * samples->n_samples, error))
+      return NULL;
+  if (target != NULL && !take_target (table, target, log, samples->y, error))
+    return NULL;
+  return g_steal_pointer (&samples);
+}
+
+/* -- parts --------------------------------------------------------------- */
+
+PredictSamples *
+predict_samples_select (const PredictSamples *samples, const bool *chosen)
+{
+  PredictSamples *selected;
+  uint64_t n = 0, at = 0;
+
+  for (uint64_t sample = 0; sample < samples->n_samples; sample++)
+    n += chosen[sample];
+  selected = predict_samples_new (n, samples->n_features, samples->y != NULL);
+  for (guint feature = 0; feature < samples->n_features; feature++)
+    for (uint64_t sample = 0; sample < samples->n_samples; sample++)
+      if (chosen[sample])
+        selected->x[at++] = samples->x[feature * samples->n_samples + sample];
+  at = 0;
+  for (uint64_t sample = 0; samples->y != NULL && sample < samples->n_samples; sample++)
+    if (chosen[sample])
+      selected->y[at++] = samples->y[sample];
+  return selected;
+}
+
+PredictSamples *
+predict_samples_project (const PredictSamples *samples, const guint *columns, guint n_columns)
+{
+  uint64_t n = samples->n_samples;
+  PredictSamples *projected = predict_samples_new (n, n_columns, samples->y != NULL);
+
+  for (guint column = 0; column < n_columns; column++)
+    memcpy (projected->x + column * n, samples->x + columns[column] * n, n * sizeof *projected->x);
+  if (samples->y != NULL)
+    memcpy (projected->y, samples->y, n * sizeof *projected->y);
+  return projected;
+}
+
+/* -- splits -------------------------------------------------------------- */
+
+/* A third of 84 is 28, whichever way 1 / 3 was rounded. */
+#define ROUNDING 1e-9
+
+/* place[n_groups] of each group among all, shuffled (Fisher and Yates; Durstenfeld 1964). */
+static uint32_t *
+shuffle (BaseRandom *random, uint32_t n_groups)
+{
+  uint32_t *place = g_new (uint32_t, n_groups);
+
+  for (uint32_t group = 0; group < n_groups; group++) {
+    uint32_t other = (uint32_t) base_random_below (random, group + 1);
+
+    place[group] = place[other];
+    place[other] = group;
+  }
+  return place;
+}
+
+void
+predict_split_draw (BaseRandom *random, const uint32_t *group, uint64_t n, uint32_t n_groups,
+                    double share, bool *is_test)
+{
+  g_autofree uint32_t *place = shuffle (random, n_groups);
+  double wanted = ceil (share * n_groups * (1 - ROUNDING));
+  uint32_t n_test = (uint32_t) CLAMP (wanted, 1, MAX (n_groups, 2) - 1);
+
+  for (uint64_t i = 0; i < n; i++)
+    is_test[i] = place[group[i]] < n_test;
+}
+
+void
+predict_split_deal (BaseRandom *random, const uint32_t *group, uint64_t n, uint32_t n_groups,
+                    guint n_folds, uint32_t *fold)
+{
+  g_autofree uint32_t *place = shuffle (random, n_groups);
+
+  g_assert (n_folds > 0 && n_folds <= n_groups);
+  for (uint64_t i = 0; i < n; i++)
+    fold[i] = place[group[i]] % n_folds;
+}
+
+uint32_t *
+predict_split_groups (const uint32_t *group, const bool *chosen, uint64_t n, uint32_t n_groups,
+                      uint32_t *n_left)
+{
+  g_autofree uint32_t *number = g_new0 (uint32_t, n_groups); /* from 1; 0: not met yet */
+  uint32_t *left = g_new (uint32_t, n);
+  uint64_t n_chosen = 0;
+
+  *n_left = 0;
+  for (uint64_t i = 0; i < n; i++)
+    if (chosen[i]) {
+      if (number[group[i]] == 0)
+        number[group[i]] = ++*n_left;
+      left[n_chosen++] = number[group[i]] - 1;
+    }
+  return left;
+}

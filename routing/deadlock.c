@@ -1,0 +1,671 @@
+/* deadlock.c - circles of waiting buffers, virtual lanes without them, ports to choose among.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "routing/forwarding/forwarding_private.h"
+#include "routing/deadlock.h"
+#include "routing/forwarding/forwarding.h"
+#include "topology/machine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- Circles of links that wait for each other --- */
+
+/* Strongly connected links (Tarjan, 1972), without recursion. */
+typedef struct {
+  uint32_t port;
+  uint32_t number; /* from which the next wait is looked for */
+} Frame;
+
+typedef struct {
+  const TopoFabric *fabric;
+  const RouteNumbers *next;
+  RouteLoops *loops;
+  uint32_t *order, *low; /* [port] 0: not visited */
+  bool *on_stack;
+  uint32_t *stack, n_stack;
+  Frame *frames;
+  uint32_t n_frames, n_visited;
+} Search;
+
+static uint32_t
+port_behind (const TopoFabric *fabric, uint32_t port, uint32_t number)
+{
+  return fabric->devices[fabric->ports[fabric->ports[port].peer].device].first_port + number - 1;
+}
+
+static void
+enter (Search *search, uint32_t port)
+{
+  search->order[port] = search->low[port] = ++search->n_visited;
+  search->stack[search->n_stack++] = port;
+  search->on_stack[port] = true;
+  search->frames[search->n_frames++] = (Frame){ port, 1 };
+}
+
+/* A shortest circle within a group of links: breadth first from its first
+ * link until a link waits for that one again.  members[] are the group's;
+ * inside[] tells them. */
+static void
+walk_circle (Search *search, const uint32_t *members, uint32_t n)
+{
+  const TopoFabric *fabric = search->fabric;
+  g_autofree uint32_t *before = g_new (uint32_t, fabric->n_ports);
+  g_autofree uint32_t *queue = g_new (uint32_t, n);
+  g_autofree bool *inside = g_new0 (bool, fabric->n_ports);
+  uint32_t first = 0, n_queue = 0, last = TOPO_NONE;
+
+  for (uint32_t at = 0; at < n; at++) {
+    inside[members[at]] = true;
+    before[members[at]] = TOPO_NONE;
+  }
+  queue[n_queue++] = members[0];
+  while (last == TOPO_NONE) {
+    uint32_t port = queue[first++], number = 0;
+
+    while ((number = route_numbers_next (&search->next[port], number + 1)) != 0) {
+      uint32_t next = port_behind (fabric, port, number);
+
+      if (next == members[0])
+        last = port;
+      else if (inside[next] && before[next] == TOPO_NONE) {
+        before[next] = port;
+        queue[n_queue++] = next;
+      }
+    }
+  }
+  for (uint32_t port = last; port != TOPO_NONE; port = before[port])
+    search->loops->n_loop++;
+  search->loops->loop = g_new (uint32_t, search->loops->n_loop);
+  first = search->loops->n_loop;
+  for (uint32_t port = last; port != TOPO_NONE; port = before[port])
+    search->loops->loop[--first] = port;
+}
+
+static void
+step (Search *search)
+{
+  Frame *frame = &search->frames[search->n_frames - 1];
+  uint32_t port = frame->port;
+  uint32_t number = route_numbers_next (&search->next[port], frame->number), next;
+
+  if (number == 0) {
+    if (search->low[port] == search->order[port]) {
+      /* The links above `root` on the stack are one group; a loop when there are
+       * several: a link never waits for itself. */
+      uint32_t first = search->n_stack;
+
+      do
+        search->on_stack[search->stack[--first]] = false;
+      while (search->stack[first] != port);
+      if (search->n_stack - first > 1) {
+        search->loops->n_loops++;
+        if (search->loops->loop == NULL)
+          walk_circle (search, &search->stack[first], search->n_stack - first);
+      }
+      search->n_stack = first;
+    }
+    search->n_frames--;
+    if (search->n_frames > 0) {
+      uint32_t parent = search->frames[search->n_frames - 1].port;
+
+      search->low[parent] = MIN (search->low[parent], search->low[port]);
+    }
+    return;
+  }
+  frame->number = number + 1;
+  next = port_behind (search->fabric, port, number);
+  if (search->order[next] == 0)
+    enter (search, next);
+  else if (search->on_stack[next])
+    search->low[port] = MIN (search->low[port], search->order[next]);
+}
+
+RouteLoops
+route_loops_find (const TopoFabric *fabric, const RouteNumbers *next)
+{
+  uint32_t n = fabric->n_ports + 1;
+  g_autofree uint32_t *order = g_new0 (uint32_t, n);
+  g_autofree uint32_t *low = g_new0 (uint32_t, n);
+  g_autofree uint32_t *stack = g_new (uint32_t, n);
+  g_autofree bool *on_stack = g_new0 (bool, n);
+  g_autofree Frame *frames = g_new (Frame, n);
+  RouteLoops loops = { 0 };
+  Search search = { .fabric = fabric,
+                    .next = next,
+                    .loops = &loops,
+                    .order = order,
+                    .low = low,
+                    .on_stack = on_stack,
+                    .stack = stack,
+                    .frames = frames };
+
+  for (uint32_t port = 0; port < fabric->n_ports; port++) {
+    if (order[port] != 0 || route_numbers_next (&next[port], 1) == 0)
+      continue;
+    enter (&search, port);
+    while (search.n_frames > 0)
+      step (&search);
+  }
+  return loops;
+}
+
+/* --- Lanes that keep the routes of any tables from deadlock ---
+ *
+ * Each lane has its graph of which link waits for which, and a rank for every
+ * link, smaller than those of all it waits for.  A new wait that goes
+ * against the ranks is either part of a circle, or a few ranks change places
+ * (Pearce and Kelly, "A dynamic topological sort algorithm for directed
+ * acyclic graphs", 2007), so that millions of routes are placed in seconds. */
+
+/* A packet's header can name 15 for data; the others are for the count of how
+ * many would be needed. */
+#define MOST_LAYERS 64
+
+typedef struct {
+  RouteNumbers *next;    /* [port] that it waits for, by number at the switch behind it */
+  RouteNumbers *before;  /* [port] that wait for it, by number at the switch it leaves */
+  RouteNumbers *refused; /* [port] waits that would close a circle */
+  uint32_t *rank;        /* [port] */
+} Layer;
+
+typedef struct {
+  uint32_t at; /* switch of the sources */
+  uint32_t destination;
+  uint32_t hops;
+} Route;
+
+typedef struct {
+  RouteForwarding *tables;
+  const TopoFabric *fabric;
+  Layer layers[MOST_LAYERS];
+  uint32_t n_layers;
+  Route *routes;
+  uint32_t n_routes;
+  uint8_t *lane;   /* [switch * n_destinations + destination] */
+  uint32_t *links; /* of the current route */
+  uint32_t *fresh; /* those whose wait is new */
+  /* Of the search: links found forwards and backwards, and the ranks to share. */
+  uint32_t *found, *ranks;
+  bool *seen;
+} Layers;
+
+static uint32_t
+first_behind (const Layers *work, uint32_t port)
+{
+  const TopoFabric *fabric = work->fabric;
+
+  return fabric->devices[fabric->ports[fabric->ports[port].peer].device].first_port;
+}
+
+/* The links that wait for `port` end at the switch it leaves; the link that
+ * arrives at number n is the peer of port n there. */
+static uint32_t
+arriving (const Layers *work, uint32_t port, uint32_t number)
+{
+  const TopoFabric *fabric = work->fabric;
+
+  return fabric->ports[fabric->devices[fabric->ports[port].device].first_port + number - 1].peer;
+}
+
+/* --- Ranks --- */
+
+static Layer *
+layer_of (Layers *work, uint32_t lane)
+{
+  Layer *layer = &work->layers[lane];
+  uint32_t n_ports = work->fabric->n_ports;
+
+  if (lane < work->n_layers)
+    return layer;
+  layer->next = g_new0 (RouteNumbers, n_ports);
+  layer->before = g_new0 (RouteNumbers, n_ports);
+  layer->refused = g_new0 (RouteNumbers, n_ports);
+  layer->rank = g_new (uint32_t, n_ports);
+  for (uint32_t port = 0; port < n_ports; port++)
+    layer->rank[port] = port;
+  work->n_layers = lane + 1;
+  return layer;
+}
+
+/* Adds to found[n..] the links that `from` leads to with ranks up to `most`
+ * (forwards) or down to `least`; how many there are then, 0 when `goal` is one
+ * of them. */
+static uint32_t
+spread (Layers *work, const Layer *layer, uint32_t from, uint32_t n, bool forwards, uint32_t bound,
+        uint32_t goal)
+{
+  uint32_t first = n;
+
+  work->found[n++] = from;
+  work->seen[from] = true;
+  for (; first < n; first++) {
+    uint32_t port = work->found[first], number = 0;
+    const RouteNumbers *numbers = forwards ? &layer->next[port] : &layer->before[port];
+
+    while ((number = route_numbers_next (numbers, number + 1)) != 0) {
+      uint32_t to =
+          forwards ? first_behind (work, port) + number - 1 : arriving (work, port, number);
+
+      if (to == goal) {
+        for (uint32_t at = 0; at < n; at++)
+          work->seen[work->found[at]] = false;
+        return 0;
+      }
+      if (work->seen[to] || (forwards ? layer->rank[to] > bound : layer->rank[to] < bound))
+        continue;
+      work->seen[to] = true;
+      work->found[n++] = to;
+    }
+  }
+  return n;
+}
+
+static gint
+by_value (gconstpointer left, gconstpointer right, gpointer value)
+{
+  const uint32_t *of = value;
+  uint32_t a = of != NULL ? of[*(const uint32_t *) left] : *(const uint32_t *) left;
+  uint32_t b = of != NULL ? of[*(const uint32_t *) right] : *(const uint32_t *) right;
+
+  return a < b ? -1 : a > b;
+}
+
+/* `from` is to wait for `to`, which ranks before it: those that lead to
+ * `from` take the smallest of all ranks concerned, then those after `to`.
+ * False when `to` leads to `from`. */
+static bool
+rank_anew (Layers *work, Layer *layer, uint32_t from, uint32_t to)
+{
+  uint32_t n_after = spread (work, layer, to, 0, true, layer->rank[from], from), n;
+
+  if (n_after == 0)
+    return false;
+  n = spread (work, layer, from, n_after, false, layer->rank[to], TOPO_NONE);
+  g_qsort_with_data (work->found, (gint) n_after, sizeof *work->found, by_value, layer->rank);
+  g_qsort_with_data (work->found + n_after, (gint) (n - n_after), sizeof *work->found, by_value,
+                     layer->rank);
+  for (uint32_t at = 0; at < n; at++) {
+    work->ranks[at] = layer->rank[work->found[at]];
+    work->seen[work->found[at]] = false;
+  }
+  g_qsort_with_data (work->ranks, (gint) n, sizeof *work->ranks, by_value, NULL);
+  for (uint32_t at = 0; at < n; at++)
+    layer->rank[work->found[(at + n_after) % n]] = work->ranks[at];
+  return true;
+}
+
+/* --- Routes --- */
+
+static void
+remove_wait (Layers *work, Layer *layer, uint32_t from, uint32_t to)
+{
+  route_numbers_remove (&layer->next[from], topo_fabric_port_number (work->fabric, to));
+  route_numbers_remove (&layer->before[to],
+                        topo_fabric_port_number (work->fabric, work->fabric->ports[from].peer));
+}
+
+/* All waits of the current route, or none when one closes a circle.  A wait
+ * that does so before others of its route are added never fits, as waits do
+ * not go away. */
+static bool
+fits (Layers *work, Layer *layer, uint32_t n_links)
+{
+  const uint32_t *links = work->links;
+  uint32_t n_fresh = 0, at;
+
+  for (at = 0; at + 1 < n_links; at++)
+    if (route_numbers_has (&layer->refused[links[at]],
+                           topo_fabric_port_number (work->fabric, links[at + 1])))
+      return false;
+  for (at = 0; at + 1 < n_links; at++) {
+    uint32_t number = topo_fabric_port_number (work->fabric, links[at + 1]);
+
+    if (route_numbers_has (&layer->next[links[at]], number))
+      continue;
+    uint32_t from = links[at];
+    uint32_t to = links[at + 1];
+    if (layer->rank[from] > layer->rank[to] && !rank_anew (work, layer, from, to))
+      break;
+    route_numbers_add (&layer->next[from], topo_fabric_port_number (work->fabric, to));
+    route_numbers_add (&layer->before[to],
+                       topo_fabric_port_number (work->fabric, work->fabric->ports[from].peer));
+    work->fresh[n_fresh++] = at;
+  }
+  if (at + 1 >= n_links)
+    return true;
+  if (n_fresh == 0)
+    route_numbers_add (&layer->refused[links[at]],
+                       topo_fabric_port_number (work->fabric, links[at + 1]));
+  while (n_fresh > 0) {
+    at = work->fresh[--n_fresh];
+    remove_wait (work, layer, links[at], links[at + 1]);
+  }
+  return false;
+}
+
+/* The links between switches of a route; 0 when there are none, or it does
+ * not arrive. */
+static uint32_t
+walk (Layers *work, uint32_t at, uint32_t destination)
+{
+  const RouteForwarding *tables = work->tables;
+  uint32_t target = tables->destination_port[destination], n_links = 0;
+
+  while (n_links <= tables->n_switches) {
+    uint32_t number = route_forwarding_out (tables, at, destination), port;
+
+    if (number == ROUTE_NO_PORT)
+      return 0;
+    port = work->fabric->devices[tables->switch_device[at]].first_port + number - 1;
+    if (work->fabric->ports[port].peer == target)
+      return n_links;
+    if (work->fabric->ports[port].peer == TOPO_NONE)
+      return 0;
+    work->links[n_links++] = port;
+    at = route_forwarding_behind (tables, port);
+    if (at == TOPO_NONE)
+      return 0;
+  }
+  return 0;
+}
+
+/* --- Orders --- */
+
+static int
+by_place (const Route *a, const Route *b)
+{
+  if (a->destination != b->destination)
+    return a->destination < b->destination ? -1 : 1;
+  return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static int
+longest_first (const void *left, const void *right)
+{
+  const Route *a = left, *b = right;
+
+  return a->hops != b->hops ? (a->hops > b->hops ? -1 : 1) : by_place (a, b);
+}
+
+static int
+shortest_first (const void *left, const void *right)
+{
+  const Route *a = left, *b = right;
+
+  return a->hops != b->hops ? (a->hops < b->hops ? -1 : 1) : by_place (a, b);
+}
+
+static void
+clear_layers (Layers *work)
+{
+  for (uint32_t lane = 0; lane < work->n_layers; lane++) {
+    g_free (work->layers[lane].next);
+    g_free (work->layers[lane].before);
+    g_free (work->layers[lane].refused);
+    g_free (work->layers[lane].rank);
+  }
+  work->n_layers = 0;
+}
+
+/* Each route in turn on the first lane that takes it, in lane[]; how many
+ * lanes, MOST_LAYERS + 1 when that many are not enough. */
+static uint32_t
+place_routes (Layers *work, uint8_t *lane)
+{
+  uint32_t n_layers;
+
+  for (uint32_t i = 0; i < work->n_routes; i++) {
+    const Route *route = &work->routes[i];
+    uint32_t n_links = walk (work, route->at, route->destination), layer = 0;
+
+    while (layer < MOST_LAYERS && !fits (work, layer_of (work, layer), n_links))
+      layer++;
+    if (layer == MOST_LAYERS) {
+      clear_layers (work);
+      return MOST_LAYERS + 1;
+    }
+    lane[(size_t) route->at * work->tables->n_destinations + route->destination] = (uint8_t) layer;
+  }
+  n_layers = MAX (work->n_layers, 1);
+  clear_layers (work);
+  return n_layers;
+}
+
+static uint32_t
+place_best (Layers *work)
+{
+  static int (*const orders[]) (const void *, const void *) = { NULL, longest_first,
+                                                                shortest_first };
+  gsize size = (gsize) work->tables->n_switches * work->tables->n_destinations;
+  g_autofree uint8_t *lane = g_new0 (uint8_t, size + 1);
+  uint32_t fewest = MOST_LAYERS + 1;
+
+  for (guint order = 0; order < G_N_ELEMENTS (orders); order++) {
+    uint32_t n_layers;
+
+    if (orders[order] != NULL)
+      qsort (work->routes, work->n_routes, sizeof *work->routes, orders[order]);
+    n_layers = place_routes (work, lane);
+    if (n_layers >= fewest)
+      continue;
+    fewest = n_layers;
+    memcpy (work->lane, lane, size);
+    if (fewest == 1)
+      break;
+  }
+  return fewest;
+}
+
+static void
+fill_lanes (Layers *work, uint32_t n_vls)
+{
+  RouteForwarding *tables = work->tables;
+  uint32_t n = tables->n_destinations;
+
+  tables->n_vls = n_vls;
+  g_clear_pointer (&tables->vl, g_free);
+  if (n_vls == 1)
+    return;
+  tables->vl = g_new0 (uint8_t, (gsize) n * n);
+  for (uint32_t source = 0; source < n; source++) {
+    uint32_t at = route_forwarding_behind (tables, tables->destination_port[source]);
+
+    if (at != TOPO_NONE)
+      memcpy (&tables->vl[(size_t) source * n], &work->lane[(size_t) at * n], n);
+  }
+}
+
+gboolean
+route_forwarding_add_layers (RouteForwarding *tables, uint32_t max_vls, GError **error)
+{
+  uint32_t n_ports = tables->fabric->n_ports, n_layers;
+  g_autofree uint32_t *links = g_new (uint32_t, tables->n_switches + 2);
+  g_autofree uint32_t *fresh = g_new (uint32_t, tables->n_switches + 2);
+  g_autofree uint32_t *found = g_new (uint32_t, n_ports + 1);
+  g_autofree uint32_t *ranks = g_new (uint32_t, n_ports + 1);
+  g_autofree bool *seen = g_new0 (bool, n_ports + 1);
+  g_autofree uint8_t *lane =
+      g_new0 (uint8_t, (gsize) tables->n_switches * tables->n_destinations + 1);
+  g_autofree Layers *work = g_new (Layers, 1);
+
+  *work = (Layers){ .tables = tables,
+                    .fabric = tables->fabric,
+                    .lane = lane,
+                    .links = links,
+                    .fresh = fresh,
+                    .found = found,
+                    .ranks = ranks,
+                    .seen = seen };
+  /* By destination: the routes to one never wait for each other in a circle. */
+  g_autofree bool *has_adapters = g_new0 (bool, tables->n_switches + 1);
+  g_autoptr (GArray) routes = g_array_new (FALSE, FALSE, sizeof (Route));
+
+  for (uint32_t source = 0; source < tables->n_destinations; source++) {
+    uint32_t at = route_forwarding_behind (tables, tables->destination_port[source]);
+
+    if (at != TOPO_NONE)
+      has_adapters[at] = true;
+  }
+  for (uint32_t destination = 0; destination < tables->n_destinations; destination++)
+    for (uint32_t at = 0; at < tables->n_switches; at++) {
+      Route route = { at, destination, has_adapters[at] ? walk (work, at, destination) : 0 };
+
+      if (route.hops > 1)
+        g_array_append_val (routes, route);
+    }
+  work->n_routes = routes->len;
+  work->routes = (Route *) (void *) g_array_free (g_steal_pointer (&routes), FALSE);
+  n_layers = place_best (work);
+  g_free (work->routes);
+  if (n_layers > max_vls) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+                 "%s: routes %s need %s%u virtual lanes to be free of deadlock, and the switches "
+                 "have %u (switch.vls)",
+                 tables->fabric->source, tables->engine, n_layers > MOST_LAYERS ? "more than " : "",
+                 MIN (n_layers, MOST_LAYERS), max_vls);
+    return FALSE;
+  }
+  fill_lanes (work, n_layers);
+  return TRUE;
+}
+
+/* --- The ports that an adaptive switch may choose among ---
+ *
+ * Every port with which a shortest way begins: in a fat tree all ports up
+ * until the first common ancestor, then the ports down.  A packet may take any
+ * of them at every switch, whatever lane it is on, so all the ways together
+ * must be free of circles of waiting links. */
+
+typedef struct {
+  RouteForwarding *tables;
+  RouteCables cables;
+  bool *has_adapters; /* [switch] */
+  uint32_t *hops;     /* [switch] to the current destination's */
+  uint32_t *queue;
+  RouteNumbers *next; /* [port of the fabric] */
+  uint64_t *group;
+  uint32_t words;
+} Groups;
+
+static uint64_t *
+group_of (const Groups *work, uint32_t at, uint32_t to)
+{
+  return &work->group[((size_t) at * work->tables->n_switches + to) * work->words];
+}
+
+static void
+fill_groups_to (Groups *work, uint32_t to)
+{
+  route_distances (&work->cables, work->tables->n_switches, to, work->hops, work->queue);
+  for (uint32_t at = 0; at < work->tables->n_switches; at++) {
+    uint64_t *group = group_of (work, at, to);
+
+    if (work->hops[at] == UINT32_MAX || at == to)
+      continue;
+    for (uint32_t i = work->cables.first[at]; i < work->cables.first[at + 1]; i++)
+      if (work->hops[work->cables.cables[i].to] + 1 == work->hops[at])
+        group[work->cables.cables[i].number / 64] |= UINT64_C (1)
+                                                     << (work->cables.cables[i].number % 64);
+  }
+}
+
+/* What the packets to one switch can wait for: those of all switches with
+ * adapters, wherever their choices take them.  The switches are visited from
+ * the sources on, each once. */
+static void
+add_waits_to (Groups *work, uint32_t to)
+{
+  const RouteForwarding *tables = work->tables;
+  g_autofree bool *seen = g_new0 (bool, tables->n_switches + 1);
+  uint32_t first = 0, n = 0;
+
+  for (uint32_t at = 0; at < tables->n_switches; at++)
+    if (work->has_adapters[at] && at != to && work->hops[at] != UINT32_MAX) {
+      seen[at] = true;
+      work->queue[n++] = at;
+    }
+  while (first < n) {
+    uint32_t at = work->queue[first++];
+
+    for (uint32_t i = work->cables.first[at]; i < work->cables.first[at + 1]; i++) {
+      const RouteCable *cable = &work->cables.cables[i];
+      uint32_t port;
+
+      if (work->hops[cable->to] + 1 != work->hops[at] || cable->to == to)
+        continue;
+      port = tables->fabric->devices[tables->switch_device[at]].first_port + cable->number - 1;
+      for (uint32_t word = 0; word < work->words; word++)
+        work->next[port].bits[word] |= group_of (work, cable->to, to)[word];
+      if (!seen[cable->to]) {
+        seen[cable->to] = true;
+        work->queue[n++] = cable->to;
+      }
+    }
+  }
+}
+
+static gboolean
+check_loops (const Groups *work, GError **error)
+{
+  const TopoFabric *fabric = work->tables->fabric;
+  RouteLoops loops = route_loops_find (fabric, work->next);
+  g_autofree char *first = NULL;
+  g_autofree char *second = NULL;
+
+  if (loops.n_loops == 0)
+    return TRUE;
+  first = topo_fabric_port_name (fabric, loops.loop[0]);
+  second = topo_fabric_port_name (fabric, loops.loop[1]);
+  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+               "%s: adaptive routing would deadlock here: the buffers behind %u links wait for "
+               "each other in a circle, from %s over %s (switch.adaptive = none)",
+               fabric->source, loops.n_loop, first, second);
+  g_free (loops.loop);
+  return FALSE;
+}
+
+gboolean
+route_forwarding_add_groups (RouteForwarding *tables, GError **error)
+{
+  uint32_t n = tables->n_switches;
+  uint32_t most = 0;
+
+  for (uint32_t at = 0; at < tables->n_switches; at++)
+    most = MAX (most, tables->fabric->devices[tables->switch_device[at]].n_ports);
+  uint32_t words = most / 64 + 1;
+  g_autofree bool *has_adapters = g_new0 (bool, n + 1);
+  g_autofree uint32_t *hops = g_new (uint32_t, n + 1);
+  g_autofree uint32_t *queue = g_new (uint32_t, n + 1);
+  g_autofree RouteNumbers *next = g_new0 (RouteNumbers, tables->fabric->n_ports + 1);
+  g_autofree uint64_t *group = g_new0 (uint64_t, (gsize) n * n * words + 1);
+  Groups work = { .tables = tables,
+                  .cables = route_cables_new (tables),
+                  .has_adapters = has_adapters,
+                  .hops = hops,
+                  .queue = queue,
+                  .next = next,
+                  .group = group,
+                  .words = words };
+
+  for (uint32_t destination = 0; destination < tables->n_destinations; destination++) {
+    uint32_t number, at = route_leaf_of (tables, destination, &number);
+
+    if (at != TOPO_NONE)
+      work.has_adapters[at] = true;
+  }
+  for (uint32_t to = 0; to < n; to++)
+    if (has_adapters[to]) {
+      fill_groups_to (&work, to);
+      add_waits_to (&work, to);
+    }
+  route_cables_clear (&work.cables);
+  if (!check_loops (&work, error))
+    return FALSE;
+  g_free (tables->group);
+  tables->group = g_steal_pointer (&group);
+  tables->group_words = words;
+  return TRUE;
+}

@@ -1,0 +1,542 @@
+/* forwarding_test.c - tables of real and made fabrics, ours and OpenSM's.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "routing/forwarding/fabric_survey.h"
+
+#include ".ci/test_data.h"
+#include "routing/forwarding/fabric_testing.h"
+#include "routing/forwarding/forwarding.h"
+#include "topology/machine.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+static char *
+shared (const char *name)
+{
+  g_autofree char *in_data = g_build_filename ("fabrics", name, NULL);
+
+  return test_data (in_data);
+}
+
+static TopoFabric *
+load_fabric (const char *name)
+{
+  g_autofree char *path = shared (name);
+  g_autoptr (GError) error = NULL;
+  TopoFabric *fabric = path != NULL ? topo_fabric_load (path, &error) : NULL;
+
+  g_assert_no_error (error);
+  return fabric;
+}
+
+static RouteForwarding *
+load_tables (const TopoFabric *fabric, const char *name)
+{
+  g_autofree char *path = shared (name);
+  g_autoptr (GError) error = NULL;
+  RouteForwarding *tables = route_forwarding_load (fabric, path, &error);
+
+  g_assert_no_error (error);
+  return tables;
+}
+
+static RouteForwarding *
+compute (const TopoFabric *fabric, const char *engine)
+{
+  g_autoptr (GError) error = NULL;
+  RouteForwarding *tables = route_forwarding_compute (fabric, engine, &error);
+
+  g_assert_no_error (error);
+  return tables;
+}
+
+static void
+assert_loads (const RouteFabricSurvey *survey, uint64_t min, double median, uint64_t max)
+{
+  g_assert_cmpuint (survey->load_min, ==, min);
+  g_assert_cmpfloat (survey->load_median, ==, median);
+  g_assert_cmpuint (survey->load_max, ==, max);
+}
+
+/* Every pair takes as many switches under both. */
+static void
+assert_same_hops (const RouteForwarding *a, const RouteForwarding *b)
+{
+  g_autofree uint32_t *links = g_new (uint32_t, a->n_switches + 2);
+
+  for (uint32_t from = 0; from < a->n_destinations; from++)
+    for (uint32_t to = 0; to < a->n_destinations; to++)
+      if (from != to)
+        g_assert_cmpuint (route_forwarding_path (a, a->destination_port[from], to, links), ==,
+                          route_forwarding_path (b, b->destination_port[from], to, links));
+}
+
+/* The tables of the subnet manager of the site, and figures that another
+ * program traced (infiniband.md section B2). */
+static void
+test_avakas (void)
+{
+  g_autoptr (TopoFabric) fabric = load_fabric ("avakas/ib-subnet-fe80_0000_0000_0000.txt");
+  g_autoptr (RouteForwarding) tables = NULL;
+  g_autoptr (RouteForwarding) minhop = NULL;
+  g_autoptr (RouteFabricSurvey) survey = NULL;
+
+  if (fabric == NULL)
+    return;
+  tables = load_tables (fabric, "avakas/ibroutes");
+  survey = route_fabric_survey_new (tables);
+  g_assert_cmpuint (survey->pairs, ==, 281 * 280);
+  g_assert_cmpuint (survey->unreachable, ==, 0);
+  g_assert_cmpuint (survey->max_hops, ==, 3);
+  g_assert_cmpuint (survey->pairs_by_hops[1], ==, 4660);
+  g_assert_cmpuint (survey->pairs_by_hops[3], ==, 74020);
+  assert_loads (survey, 177, 255, 332);
+  g_assert_cmpuint (survey->credit_loops, ==, 0);
+  minhop = compute (fabric, "minhop");
+  assert_same_hops (tables, minhop);
+}
+
+/* OpenSM's own tables of the 18 x 18 tree: 306 routes on every link. */
+static void
+test_tables_of_the_tree (void)
+{
+  static const char *const dumps[] = { "ft324/opensm-lfts.dump", "ft324/opensm-minhop-lfts.dump" };
+  g_autoptr (TopoFabric) fabric = load_fabric ("ft324/ft_324.net");
+
+  for (guint at = 0; fabric != NULL && at < G_N_ELEMENTS (dumps); at++) {
+    g_autoptr (RouteForwarding) tables = load_tables (fabric, dumps[at]);
+    g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
+
+    g_assert_cmpuint (survey->unreachable, ==, 0);
+    g_assert_cmpuint (survey->links, ==, 2 * 324);
+    assert_loads (survey, 306, 306, 306);
+  }
+}
+
+static void
+assert_engine_equals (const char *fabric_name, const char *dump, const char *engine)
+{
+  g_autoptr (TopoFabric) fabric = load_fabric (fabric_name);
+  g_autoptr (RouteForwarding) theirs = NULL;
+  g_autoptr (RouteForwarding) ours = NULL;
+  g_autoptr (RouteFabricSurvey) survey = NULL;
+
+  if (fabric == NULL)
+    return;
+  theirs = load_tables (fabric, dump);
+  ours = compute (fabric, engine);
+  assert_same_hops (theirs, ours);
+  survey = route_fabric_survey_new (ours);
+  g_assert_cmpuint (survey->unreachable, ==, 0);
+}
+
+static void
+test_engines_equal_opensm (void)
+{
+  static const char *const engines[] = { "minhop", "updn", "ftree" };
+
+  for (guint at = 0; at < G_N_ELEMENTS (engines); at++) {
+    assert_engine_equals ("ft324/ft_324.net", "ft324/opensm-lfts.dump", engines[at]);
+    assert_engine_equals ("ft16/ft_4x2.net", "ft16/opensm-lfts.dump", engines[at]);
+    assert_engine_equals ("avakas/avakas.net", "avakas/ibroutes", engines[at]);
+  }
+  assert_engine_equals ("x5/X5.topofile", "x5/opensm-minhop-lfts.dump", "minhop");
+}
+
+/* Our minhop and OpenSM's choose the same port at every switch for everybody:
+ * on the real fabric, where OpenSM 3.3.5 knew the GUIDs of the site, and in a tree. */
+static void
+assert_same_ports (const char *fabric_name, const char *dump)
+{
+  g_autoptr (TopoFabric) fabric = load_fabric (fabric_name);
+  g_autoptr (RouteForwarding) theirs = NULL;
+  g_autoptr (RouteForwarding) ours = NULL;
+  uint32_t n_different = 0;
+
+  if (fabric == NULL)
+    return;
+  theirs = load_tables (fabric, dump);
+  ours = compute (fabric, "minhop");
+  for (uint32_t at = 0; at < ours->n_switches; at++)
+    for (uint32_t destination = 0; destination < ours->n_destinations; destination++)
+      n_different += route_forwarding_out (ours, at, destination) !=
+                     route_forwarding_out (theirs, at, destination);
+  g_assert_cmpuint (n_different, ==, 0);
+}
+
+static void
+test_minhop_is_opensms (void)
+{
+  assert_same_ports ("x5/X5.topofile", "x5/opensm-minhop-lfts.dump");
+  assert_same_ports ("ft324/ft_324.net", "ft324/opensm-minhop-lfts.dump");
+}
+
+/* Cables and loads of the real fabric, as OpenSM routes it. */
+static void
+test_x5 (void)
+{
+  g_autoptr (TopoFabric) fabric = load_fabric ("x5/X5.topofile");
+  g_autoptr (RouteForwarding) tables = NULL;
+  g_autoptr (RouteFabricSurvey) survey = NULL;
+
+  if (fabric == NULL)
+    return;
+  tables = load_tables (fabric, "x5/opensm-minhop-lfts.dump");
+  survey = route_fabric_survey_new (tables);
+  g_assert_cmpuint (survey->pairs, ==, 89 * 88);
+  g_assert_cmpuint (survey->unreachable, ==, 0);
+  assert_loads (survey, 15, 105, 220);
+}
+
+/* The most routes of the shift by `distance` on one link. */
+static uint32_t
+worst_of_shift (const RouteForwarding *tables, uint32_t distance)
+{
+  uint32_t n = tables->n_destinations, worst = 0;
+  g_autofree uint32_t *links = g_new (uint32_t, tables->n_switches + 2);
+  g_autofree uint32_t *load = g_new0 (uint32_t, tables->fabric->n_ports);
+
+  for (uint32_t from = 0; from < n; from++) {
+    uint32_t n_links = route_forwarding_path (tables, tables->destination_port[from],
+                                              (from + distance) % n, links);
+
+    for (uint32_t at = 0; at < n_links; at++) {
+      load[links[at]]++;
+      worst = MAX (worst, load[links[at]]);
+    }
+  }
+  return worst;
+}
+
+static void
+assert_shifts_are_free (const TopoFabric *fabric)
+{
+  g_autoptr (RouteForwarding) tables = compute (fabric, "ftree");
+
+  for (uint32_t distance = 1; distance < tables->n_destinations; distance++)
+    g_assert_cmpuint (worst_of_shift (tables, distance), ==, 1);
+}
+
+/* Whatever the shift, no two routes share a link in a full tree. */
+static void
+test_ftree_is_free_of_conflicts (void)
+{
+  g_autoptr (TopoFabric) two = topo_fabric_tree (18, 18, 9, TOPO_SPEED_QDR, NULL);
+  g_autoptr (TopoFabric) narrow = topo_fabric_tree (6, 4, 4, TOPO_SPEED_QDR, NULL);
+  g_autoptr (TopoFabric) three = topo_fabric_tree3 (8, TOPO_SPEED_QDR, NULL);
+
+  assert_shifts_are_free (two);
+  assert_shifts_are_free (narrow);
+  assert_shifts_are_free (three);
+}
+
+static void
+test_ftree_loads_are_even (void)
+{
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree (18, 18, 9, TOPO_SPEED_QDR, NULL);
+  g_autoptr (RouteForwarding) tables = compute (fabric, "ftree");
+  g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
+
+  assert_loads (survey, 306, 306, 306);
+  g_assert_cmpuint (survey->pairs, ==, 324 * 323);
+  g_assert_cmpuint (survey->pairs_by_hops[1], ==, 324 * 17);
+  g_assert_cmpuint (survey->pairs_by_hops[3], ==, 324 * 306);
+  g_assert_cmpuint (survey->credit_loops, ==, 0);
+}
+
+/* Shortest ways around a ring wait for each other, in both directions; up and
+ * down they do not. */
+static void
+test_credit_loops (void)
+{
+  g_autoptr (TopoFabric) fabric = fabric_testing_ring (5);
+  g_autoptr (RouteForwarding) minhop = compute (fabric, "minhop");
+  g_autoptr (RouteFabricSurvey) loops = route_fabric_survey_new (minhop);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_cmpuint (loops->unreachable, ==, 0);
+  g_assert_cmpuint (loops->credit_loops, ==, 2);
+  g_assert_cmpuint (loops->n_loop, ==, 5);
+  g_assert_null (route_forwarding_compute (fabric, "updn", &error));
+  g_assert_nonnull (strstr (error->message, "no roots"));
+}
+
+/* A tree with a third level over a part of it, which OpenSM's ftree refuses:
+ * ours reaches everybody, without loops, by ways as short as there are. */
+static void
+test_irregular_tree (void)
+{
+  g_autoptr (TopoFabric) x5 = load_fabric ("x5/X5.topofile");
+  g_autoptr (RouteForwarding) tables = NULL;
+  g_autoptr (RouteForwarding) minhop = NULL;
+  g_autoptr (RouteFabricSurvey) survey = NULL;
+
+  if (x5 == NULL)
+    return;
+  tables = compute (x5, "ftree");
+  survey = route_fabric_survey_new (tables);
+  g_assert_cmpuint (survey->unreachable, ==, 0);
+  g_assert_cmpuint (survey->credit_loops, ==, 0);
+  minhop = compute (x5, "minhop");
+  assert_same_hops (tables, minhop);
+}
+
+static void
+test_ring_is_no_tree (void)
+{
+  g_autoptr (TopoFabric) fabric = fabric_testing_ring (5);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (route_forwarding_compute (fabric, "ftree", &error));
+  g_assert_error (error, TOPO_ERROR, TOPO_ERROR_RANGE);
+  g_assert_nonnull (strstr (error->message, "not a fat tree"));
+}
+
+static void
+assert_dump_refused (const TopoFabric *fabric, const char *text, const char *part)
+{
+  g_autofree char *path = NULL;
+  g_autoptr (GError) error = NULL;
+  int file = g_file_open_tmp ("dump-XXXXXX", &path, NULL);
+
+  g_assert_true (g_file_set_contents (path, text, -1, NULL));
+  g_assert_null (route_forwarding_load (fabric, path, &error));
+  if (strstr (error->message, part) == NULL)
+    g_error ("\"%s\" does not say \"%s\"", error->message, part);
+  g_close (file, NULL);
+  g_unlink (path);
+}
+
+#define HEAD "Unicast lids [0-9] of switch Lid 1 guid 0x0002c90002000000 ('leaf0'):\n"
+
+static void
+test_broken_dumps (void)
+{
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree (1, 2, 1, TOPO_SPEED_QDR, NULL);
+
+  assert_dump_refused (fabric, "", "no forwarding table");
+  assert_dump_refused (fabric, "Unicast lids of nothing\n", ":1: expected \"switch Lid N");
+  assert_dump_refused (fabric, "Unicast lids [0-9] of switch Lid 9 guid 0x9 ('x'):\n",
+                       "no such switch");
+  assert_dump_refused (fabric, "0x0004 001 # Channel Adapter portguid 0x1: 'a'\n" HEAD,
+                       "before the head");
+  assert_dump_refused (fabric, HEAD HEAD, ":2: a second table");
+  assert_dump_refused (
+      fabric, HEAD "0x0004 009 # Channel Adapter portguid 0x0002c90001000001: 'node0 HCA-1'\n",
+      ":2: nothing is plugged");
+  assert_dump_refused (fabric, HEAD, "no table of switch \"S-0002c90003000000\"");
+}
+
+/* An entry that is missing leaves its pairs unreachable, and only those. */
+static void
+test_missing_entry (void)
+{
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree (1, 2, 1, TOPO_SPEED_QDR, NULL);
+  g_autofree char *path = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (RouteForwarding) tables = NULL;
+  g_autoptr (RouteFabricSurvey) survey = NULL;
+  int file = g_file_open_tmp ("dump-XXXXXX", &path, NULL);
+
+  g_assert_true (g_file_set_contents (
+      path,
+      HEAD "0x0004 001 # Channel Adapter portguid 0x0002c90001000001: 'node0 HCA-1'\n"
+           "Unicast lids [0-9] of switch Lid 2 guid 0x0002c90003000000 ('spine0'):\n",
+      -1, NULL));
+  tables = route_forwarding_load (fabric, path, &error);
+  g_assert_no_error (error);
+  survey = route_fabric_survey_new (tables);
+  g_assert_cmpuint (survey->pairs, ==, 2);
+  g_assert_cmpuint (survey->unreachable, ==, 1);
+  g_close (file, NULL);
+  g_unlink (path);
+}
+
+/* --- What if: cables that are gone --- */
+
+static void
+unplug (TopoFabric *fabric, uint32_t port)
+{
+  fabric->ports[fabric->ports[port].peer].peer = TOPO_NONE;
+  fabric->ports[port].peer = TOPO_NONE;
+}
+
+/* Everybody still reaches everybody, without loops, on ways as short as
+ * minhop's. */
+static void
+assert_reroutes (const TopoFabric *fabric)
+{
+  static const char *const engines[] = { "minhop", "updn", "ftree" };
+  g_autoptr (RouteForwarding) minhop = compute (fabric, "minhop");
+
+  for (guint at = 0; at < G_N_ELEMENTS (engines); at++) {
+    g_autoptr (RouteForwarding) tables = compute (fabric, engines[at]);
+    g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
+
+    g_assert_cmpuint (survey->unreachable, ==, 0);
+    g_assert_cmpuint (survey->n_cut_off, ==, 0);
+    g_assert_cmpuint (survey->lost_from, ==, TOPO_NONE);
+    g_assert_cmpuint (survey->credit_loops, ==, 0);
+    assert_same_hops (tables, minhop);
+  }
+}
+
+/* Leaves are devices 0-5 with nodes on ports 1-6 and two cables to each of
+ * the spines, devices 6-8. */
+static void
+test_missing_cables (void)
+{
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree (6, 6, 3, TOPO_SPEED_QDR, NULL);
+
+  unplug (fabric, fabric->devices[0].first_port + 6);
+  assert_reroutes (fabric);
+  unplug (fabric, fabric->devices[0].first_port + 7);
+  assert_reroutes (fabric);
+  /* A whole spine. */
+  for (uint32_t number = 1; number <= fabric->devices[8].n_ports; number++)
+    if (fabric->ports[fabric->devices[8].first_port + number - 1].peer != TOPO_NONE)
+      unplug (fabric, fabric->devices[8].first_port + number - 1);
+  assert_reroutes (fabric);
+}
+
+/* A leaf without cables up: its six adapters reach each other only. */
+static void
+test_lost_leaf (void)
+{
+  static const char *const engines[] = { "minhop", "updn", "ftree" };
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree (4, 6, 3, TOPO_SPEED_QDR, NULL);
+
+  for (uint32_t number = 7; number <= 12; number++)
+    unplug (fabric, fabric->devices[1].first_port + number - 1);
+  for (guint at = 0; at < G_N_ELEMENTS (engines); at++) {
+    g_autoptr (RouteForwarding) tables = compute (fabric, engines[at]);
+    g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
+
+    g_assert_cmpuint (survey->unreachable, ==, 2 * 6 * 18);
+    g_assert_cmpuint (survey->circling, ==, 0);
+    g_assert_cmpuint (survey->n_cut_off, ==, 0);
+    g_assert_true ((survey->lost_from / 6 == 1) != (survey->lost_to / 6 == 1));
+    g_assert_cmpuint (survey->pairs_by_hops[1], ==, 4 * 6 * 5);
+  }
+}
+
+/* One node behind a dead leaf port of its own. */
+static void
+test_lost_node (void)
+{
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree (2, 1, 1, TOPO_SPEED_QDR, NULL);
+  g_autoptr (RouteForwarding) tables = NULL;
+  g_autoptr (RouteFabricSurvey) survey = NULL;
+
+  unplug (fabric, fabric->devices[1].first_port + 1);
+  tables = compute (fabric, "minhop");
+  survey = route_fabric_survey_new (tables);
+  g_assert_cmpuint (survey->pairs, ==, 2);
+  g_assert_cmpuint (survey->unreachable, ==, 2);
+  g_assert_cmpuint (survey->n_cut_off, ==, 2);
+}
+
+/* "a" and "b" back to back, beside a switch with two others. */
+static void
+test_back_to_back (void)
+{
+  g_autoptr (TopoFabric) fabric =
+      fabric_testing_of ("Ca 1 \"a\"\n[1] \"b\"[1]\nCa 1 \"b\"\n[1] \"a\"[1]\n"
+                         "Switch 2 \"S\"\n[1] \"c\"[1]\n[2] \"d\"[1]\n"
+                         "Ca 1 \"c\"\n[1] \"S\"[1]\nCa 1 \"d\"\n[1] \"S\"[2]\n");
+  g_autoptr (RouteForwarding) tables = compute (fabric, "minhop");
+  g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
+
+  g_assert_cmpuint (survey->pairs, ==, 4 * 3);
+  g_assert_cmpuint (survey->unreachable, ==, 2 * 2 * 2);
+  g_assert_cmpuint (survey->pairs_by_hops[0], ==, 2);
+  g_assert_cmpuint (survey->pairs_by_hops[1], ==, 2);
+  g_assert_cmpuint (survey->n_cut_off, ==, 0);
+  g_assert_cmpuint (survey->lost_from, ==, 0);
+  g_assert_cmpuint (survey->lost_to, ==, 2);
+}
+
+/* Nobody is cut off who is alone. */
+static void
+test_one_node (void)
+{
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree (1, 1, 1, TOPO_SPEED_QDR, NULL);
+  g_autoptr (RouteForwarding) tables = compute (fabric, "minhop");
+  g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
+
+  g_assert_cmpuint (survey->pairs, ==, 0);
+  g_assert_cmpuint (survey->n_cut_off, ==, 0);
+}
+
+/* Tables that send a packet to and fro between two switches. */
+static void
+test_tables_that_circle (void)
+{
+  g_autoptr (TopoFabric) fabric = fabric_testing_ring (4);
+  g_autoptr (RouteForwarding) tables = compute (fabric, "minhop");
+  g_autoptr (RouteFabricSurvey) survey = NULL;
+
+  /* Port 2 leads to the next switch, port 3 back. */
+  tables->out[0 * 4 + 2] = 2;
+  tables->out[1 * 4 + 2] = 3;
+  survey = route_fabric_survey_new (tables);
+  g_assert_cmpuint (survey->unreachable, ==, 2);
+  g_assert_cmpuint (survey->circling, ==, 2);
+  g_assert_cmpuint (survey->lost_from, ==, 0);
+  g_assert_cmpuint (survey->lost_to, ==, 2);
+}
+
+/* Wide trees of three levels: nearly all adapters are equally far from the
+ * leaves, too. */
+static void
+test_roots_of_wide_trees (void)
+{
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree3 (24, TOPO_SPEED_QDR, NULL);
+  g_autoptr (RouteForwarding) tables = compute (fabric, "updn");
+  g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
+
+  g_assert_cmpuint (survey->unreachable, ==, 0);
+  g_assert_cmpuint (survey->max_hops, ==, 5);
+  g_assert_cmpuint (survey->credit_loops, ==, 0);
+}
+
+static void
+test_unknown_engine (void)
+{
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree (2, 2, 1, TOPO_SPEED_QDR, NULL);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (route_forwarding_compute (fabric, "lash", &error));
+  g_assert_error (error, TOPO_ERROR, TOPO_ERROR_RANGE);
+  g_assert_nonnull (strstr (error->message, "known: minhop, updn, ftree, dor"));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/routing/forwarding/avakas", test_avakas);
+  g_test_add_func ("/routing/forwarding/tree-tables", test_tables_of_the_tree);
+  g_test_add_func ("/routing/forwarding/opensm", test_engines_equal_opensm);
+  g_test_add_func ("/routing/forwarding/minhop", test_minhop_is_opensms);
+  g_test_add_func ("/routing/forwarding/x5", test_x5);
+  g_test_add_func ("/routing/forwarding/shifts", test_ftree_is_free_of_conflicts);
+  g_test_add_func ("/routing/forwarding/ftree-loads", test_ftree_loads_are_even);
+  g_test_add_func ("/routing/forwarding/credit-loops", test_credit_loops);
+  g_test_add_func ("/routing/forwarding/irregular-tree", test_irregular_tree);
+  g_test_add_func ("/routing/forwarding/ring", test_ring_is_no_tree);
+  g_test_add_func ("/routing/forwarding/broken-dumps", test_broken_dumps);
+  g_test_add_func ("/routing/forwarding/missing-entry", test_missing_entry);
+  g_test_add_func ("/routing/forwarding/missing-cables", test_missing_cables);
+  g_test_add_func ("/routing/forwarding/lost-leaf", test_lost_leaf);
+  g_test_add_func ("/routing/forwarding/lost-node", test_lost_node);
+  g_test_add_func ("/routing/forwarding/back-to-back", test_back_to_back);
+  g_test_add_func ("/routing/forwarding/one-node", test_one_node);
+  g_test_add_func ("/routing/forwarding/circling", test_tables_that_circle);
+  g_test_add_func ("/routing/forwarding/wide-trees", test_roots_of_wide_trees);
+  g_test_add_func ("/routing/forwarding/unknown-engine", test_unknown_engine);
+  return g_test_run ();
+}

@@ -1,0 +1,261 @@
+/* collective.c - the method of a collective, and the methods without steps.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/collective/collective.h"
+
+#include "sim/collective/collective_steps.h"
+#include "base/small_map.h"
+
+#include <glib.h>
+
+/* --- Choosing the method --- */
+
+typedef struct {
+  bool hardware;    /* Blue Gene/Q's collective network can do it */
+  bool direct;      /* PAMI's many-to-many does it */
+  bool plain_bytes; /* all ranks have the same `bytes`; no rank sends when they are 0 */
+  bool neighbors;   /* the lists of neighbours may have the rank itself, or be empty */
+} Traits;
+
+static const Traits traits[TRACE_N_OPS] = {
+  [TRACE_OP_BARRIER] = { .hardware = true },
+  [TRACE_OP_BCAST] = { .hardware = true, .plain_bytes = true },
+  [TRACE_OP_ALLGATHER] = { .plain_bytes = true },
+  [TRACE_OP_ALLTOALL] = { .direct = true, .plain_bytes = true },
+  [TRACE_OP_ALLTOALLV] = { .direct = true },
+  [TRACE_OP_REDUCE] = { .hardware = true, .plain_bytes = true },
+  [TRACE_OP_ALLREDUCE] = { .hardware = true, .plain_bytes = true },
+  [TRACE_OP_SCAN] = { .plain_bytes = true },
+  [TRACE_OP_EXSCAN] = { .plain_bytes = true },
+  [TRACE_OP_NEIGHBOR_ALLGATHER] = { .neighbors = true },
+  [TRACE_OP_NEIGHBOR_ALLTOALL] = { .neighbors = true },
+};
+
+static SimCollectiveMethod
+choose_method (const SimCollective *collective, const TopoParameters *parameters,
+               bool whole_partition)
+{
+  const Traits *it = &traits[collective->kind];
+  bool network = parameters->collective_network && parameters->collectives == TOPO_COLLECTIVES_BGQ;
+
+  if (it->neighbors)
+    return collective->n_sources + collective->n_destinations > 0 ? SIM_COLLECTIVE_STEPS
+                                                                  : SIM_COLLECTIVE_NOTHING;
+  if (collective->n_ranks == 1 || (it->plain_bytes && collective->bytes == 0))
+    return SIM_COLLECTIVE_NOTHING;
+  if (it->hardware && network && whole_partition)
+    return SIM_COLLECTIVE_HARDWARE;
+  if (it->direct && network)
+    return SIM_COLLECTIVE_DIRECT;
+  return SIM_COLLECTIVE_STEPS;
+}
+
+/* --- Calls that are made of two others --- */
+
+/* The call that a part of a call is: `first` of the two, or the other. */
+static SimCollective
+part_of (const SimCollective *collective, bool first)
+{
+  uint64_t mine = sim_count_of (collective->recv_counts, collective->rank);
+  SimCollective part = *collective;
+
+  if (!first)
+    part.kind = collective->kind == TRACE_OP_REDUCE_SCATTER ? TRACE_OP_SCATTERV : TRACE_OP_BCAST;
+  else if (collective->kind == TRACE_OP_ALLGATHER)
+    part.kind = TRACE_OP_GATHER;
+  else
+    part.kind = collective->kind == TRACE_OP_ALLGATHERV ? TRACE_OP_GATHERV : TRACE_OP_REDUCE;
+  part.root = 0;
+  part.algorithm = first ? collective->algorithm : collective->second;
+  part.segment_bytes = first ? collective->segment_bytes : collective->second_segment_bytes;
+  part.second = NULL;
+  if (collective->kind == TRACE_OP_ALLGATHERV) {
+    part.bytes = first ? mine : collective->total_bytes;
+  } else if (collective->kind == TRACE_OP_ALLGATHER) {
+    part.bytes = first ? collective->bytes : collective->bytes * collective->n_ranks;
+    part.recv_bytes = collective->bytes;
+  } else if (collective->kind == TRACE_OP_REDUCE_SCATTER) {
+    part.bytes = collective->total_bytes;
+    part.recv_bytes = mine;
+    part.counts = collective->recv_counts;
+  }
+  return part;
+}
+
+static uint32_t
+steps_of_part (const SimCollective *collective, bool first)
+{
+  SimCollective part = part_of (collective, first);
+
+  return part.algorithm->n_steps (&part);
+}
+
+static void
+set_algorithm (SimCollective *collective, SimChoice choice)
+{
+  collective->algorithm = choice.algorithm;
+  collective->segment_bytes = choice.segment_bytes;
+  collective->second = choice.second;
+  collective->second_segment_bytes = choice.second_segment_bytes;
+  if (choice.second == NULL) {
+    collective->n_steps = choice.algorithm->n_steps (collective);
+    return;
+  }
+  collective->n_first_steps = steps_of_part (collective, true);
+  collective->n_steps = collective->n_first_steps + steps_of_part (collective, false);
+}
+
+/* The first part is complete before the second starts. */
+static SimStep
+two_part_step (const SimCollective *collective, uint32_t step)
+{
+  bool first = step < collective->n_first_steps;
+  SimCollective part = part_of (collective, first);
+  SimStep result = part.algorithm->step (&part, first ? step : step - collective->n_first_steps);
+
+  result.wait |= step + 1 == collective->n_first_steps;
+  return result;
+}
+
+/* --- Setting up --- */
+
+void
+sim_collective_init (SimCollective *collective, const TopoMachine *machine, const TraceOp *op,
+                     uint32_t n_ranks, uint32_t rank, bool whole_partition)
+{
+  const TopoParameters *parameters = &machine->parameters;
+  bool is_barrier = op->kind == TRACE_OP_WIN_CREATE || op->kind == TRACE_OP_WIN_FREE ||
+                    op->kind == TRACE_OP_WIN_FENCE;
+
+  g_assert (trace_op_is_collective (op->kind) && rank < n_ranks);
+  *collective = (SimCollective){
+    .kind = is_barrier ? TRACE_OP_BARRIER : op->kind,
+    .n_ranks = n_ranks,
+    .rank = rank,
+    .root = op->root,
+    .bytes = op->bytes == TRACE_UNKNOWN_BYTES ? 0 : op->bytes,
+    .recv_bytes = op->recv_bytes == TRACE_UNKNOWN_BYTES ? 0 : op->recv_bytes,
+    .counts = op->n_counts < n_ranks ? NULL : op->counts,
+    .recv_counts = op->n_recv_counts < n_ranks ? NULL : op->recv_counts,
+  };
+  if (traits[op->kind].neighbors) {
+    collective->counts = op->counts;
+    collective->recv_counts = op->recv_counts;
+    collective->destinations = op->values;
+    collective->sources = op->values2;
+    collective->n_destinations = op->n_counts;
+    collective->n_sources = op->n_recv_counts;
+  }
+  if (op->kind == TRACE_OP_ALLGATHERV || op->kind == TRACE_OP_REDUCE_SCATTER)
+    for (uint32_t other = 0; other < n_ranks; other++)
+      collective->total_bytes += sim_count_of (collective->recv_counts, other);
+  collective->method = choose_method (collective, parameters, whole_partition);
+  if (collective->method == SIM_COLLECTIVE_STEPS)
+    set_algorithm (collective, sim_choose_algorithm (collective, parameters->collectives));
+}
+
+SimStep
+sim_collective_step (const SimCollective *collective, uint32_t step)
+{
+  g_assert (step < collective->n_steps);
+  if (collective->second != NULL)
+    return two_part_step (collective, step);
+  return collective->algorithm->step (collective, step);
+}
+
+/* --- In the network's hardware --- */
+
+int64_t
+sim_collective_hardware_ps (const SimCollective *collective, const TopoMachine *machine)
+{
+  const TopoParameters *parameters = &machine->parameters;
+  const TopoShape *shape = &machine->shape;
+  uint64_t bandwidth_Bps = parameters->tree_bandwidth_Bps;
+  uint32_t hops = 0;
+  int64_t climb_ps;
+
+  /* Hops from the middle of the partition to its farthest node: the least depth
+   * of a tree that is rooted in the middle. */
+  for (uint32_t dimension = 0; dimension < shape->n_dimensions; dimension++)
+    hops += shape->wrap[dimension] ? shape->size[dimension] / 2 : shape->size[dimension] - 1;
+  climb_ps = hops * parameters->tree_hop_latency_ps;
+
+  if (collective->kind == TRACE_OP_BARRIER)
+    return parameters->barrier_latency_ps + climb_ps;
+  if (collective->kind == TRACE_OP_BCAST && collective->bytes > parameters->rectangle_bytes) {
+    /* The multi-colour rectangle broadcast sends one part of the payload along
+     * each of several trees of torus links.  Guess: one tree per dimension that
+     * the partition has, each at the full payload rate of a link: user bytes per
+     * second in full packets. */
+    double packet_bytes =
+        (double) (parameters->packet_header_bytes + parameters->packet_payload_bytes +
+                  parameters->packet_trailer_bytes);
+    uint32_t n_trees = 0;
+
+    for (uint32_t dimension = 0; dimension < shape->n_dimensions; dimension++)
+      n_trees += shape->size[dimension] > 1;
+    bandwidth_Bps =
+        MAX (n_trees, 1u) *
+        (uint64_t) ((double) parameters->link_bandwidth_Bps * (1 - parameters->link_overhead) *
+                    (double) parameters->packet_payload_bytes / packet_bytes);
+  }
+  return parameters->tree_latency_ps + climb_ps +
+         (int64_t) ((unsigned __int128) collective->bytes * 1000000000000u / bandwidth_Bps);
+}
+
+/* --- Direct --- */
+
+/* One of the permutations of 0 .. 2^(2 * half_bits) - 1 that the key picks: a
+ * Feistel network, whose rounds are undone by running them backwards, so no
+ * two numbers can end up the same. */
+static uint32_t
+shuffle_bits (uint32_t number, uint32_t half_bits, uint32_t key)
+{
+  uint32_t mask = (1u << half_bits) - 1;
+  uint32_t left = number >> half_bits, right = number & mask;
+
+  for (uint32_t round = 1; round <= 4; round++) {
+    uint32_t mixed = left ^ (base_map_hash (right ^ key * (2 * round + 1)) & mask);
+
+    left = right;
+    right = mixed;
+  }
+  return left << half_bits | right;
+}
+
+/* A permutation of 0 .. n-1: numbers that leave the range are shuffled on
+ * until they are back in it, which they are after fewer than 4 turns on
+ * average, the range being over a quarter of what is shuffled. */
+static uint32_t
+shuffle_below (uint32_t number, uint32_t n, uint32_t key)
+{
+  uint32_t half_bits = (sim_ceil_log2 (n) + 1) / 2;
+
+  do
+    number = shuffle_bits (number, half_bits, key);
+  while (number >= n);
+  return number;
+}
+
+/* PAMI's destinations are in a pseudo-random order of each rank's own, so
+ * that the ranks do not all send to the same one at once.  The order itself
+ * is not PAMI's. */
+uint32_t
+sim_collective_direct (const SimCollective *collective, uint32_t i, uint64_t *bytes)
+{
+  uint32_t n_others = collective->n_ranks - 1;
+  uint32_t nth = shuffle_below (i, n_others, base_map_hash (collective->rank + 1));
+  uint32_t destination = sim_rank_after (collective, collective->rank, nth + 1);
+
+  g_assert (i < n_others);
+  *bytes = collective->kind == TRACE_OP_ALLTOALLV ? sim_count_of (collective->counts, destination)
+                                                  : collective->bytes;
+  return destination;
+}
+
+uint64_t
+sim_collective_direct_received (const SimCollective *collective, uint32_t source)
+{
+  return collective->kind == TRACE_OP_ALLTOALLV ? sim_count_of (collective->recv_counts, source)
+                                                : collective->recv_bytes;
+}

@@ -1,0 +1,105 @@
+/* collective.h - collectives as steps of point-to-point messages.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * An algorithm is a pure function from (call, my rank, step number) to what
+ * this rank does in that step, so that a rank in the middle of a collective
+ * needs to remember one number, and a million ranks fit in memory.
+ *
+ * Which algorithm: as the rules of [mpi] collectives say.  `bgq` is Blue
+ * Gene/Q's own where bgq.md section 5 gives them (global interrupt barrier,
+ * collective network for broadcast and reductions, direct alltoall), MPICH
+ * 3.1's point-to-point ones otherwise; only these rules use the network's
+ * hardware and direct collectives.  `ompi-1.3`, `ompi-4.1` and `mpich` are
+ * those of Open MPI 1.3.2, Open MPI 4.1 and MPICH 4.0: handbook page
+ * "Collectives". */
+#pragma once
+
+#include "topology/machine.h"
+#include "mpi/operation.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum {
+  SIM_COLLECTIVE_STEPS,    /* messages, by sim_collective_step() */
+  SIM_COLLECTIVE_HARDWARE, /* all ranks meet in the network: sim_collective_hardware_ps() */
+  SIM_COLLECTIVE_DIRECT,   /* every rank sends to every other at once: sim_collective_direct() */
+  SIM_COLLECTIVE_NOTHING,  /* one rank: a call and no more */
+} SimCollectiveMethod;
+
+typedef struct SimAlgorithm SimAlgorithm;
+
+/* One call on one rank, as the algorithms see it.  Arrays are borrowed and
+ * must outlive the call (the replay copies them from the cursor). */
+typedef struct {
+  TraceOpKind kind;
+  uint8_t method;   /* SimCollectiveMethod */
+  uint32_t n_ranks; /* of the communicator */
+  uint32_t rank;    /* mine in it */
+  int32_t root;
+  uint64_t bytes, recv_bytes;
+  const uint64_t *counts, *recv_counts;  /* v-variants, neighbours; NULL otherwise */
+  const int32_t *destinations, *sources; /* neighbours, of counts and recv_counts */
+  uint32_t n_destinations, n_sources;
+  uint64_t total_bytes; /* of all recv_counts, where every rank knows them */
+
+  /* STEPS: how many sim_collective_step() has, and, private to collective*.c,
+   * the algorithm.  Where `second` is set, that collective follows the first. */
+  uint32_t n_steps, n_first_steps;
+  const SimAlgorithm *algorithm, *second;
+  uint64_t segment_bytes, second_segment_bytes; /* 0: not segmented */
+} SimCollective;
+
+/* Fills *collective: chooses method and algorithm.  `whole_partition` tells
+ * whether the communicator is one that the collective network can serve
+ * (COMM_WORLD, or made so by the machine's rules).
+ *
+ * The choice must be the same on all ranks of the communicator, so it may
+ * depend only on what all ranks know (kind, n_ranks, sizes that MPI requires
+ * to agree; counts only where every rank has them all: allgatherv,
+ * reduce_scatter).  The root of a rooted kind must be a rank of the
+ * communicator, and so must neighbours be.  Arrays of counts that are too
+ * short count as absent: zeros; so do sizes that are not known.  What makes,
+ * frees or fences a window is a barrier here. */
+void sim_collective_init (SimCollective *collective, const TopoMachine *machine, const TraceOp *op,
+                          uint32_t n_ranks, uint32_t rank, bool whole_partition);
+
+/* True for the kinds that name their peers in values[] and values2[]. */
+static inline bool
+sim_collective_has_neighbors (TraceOpKind kind)
+{
+  return kind == TRACE_OP_NEIGHBOR_ALLGATHER || kind == TRACE_OP_NEIGHBOR_ALLTOALL;
+}
+
+static inline bool
+sim_collective_has_root (TraceOpKind kind)
+{
+  return kind == TRACE_OP_BCAST || kind == TRACE_OP_REDUCE || kind == TRACE_OP_GATHER ||
+         kind == TRACE_OP_GATHERV || kind == TRACE_OP_SCATTER || kind == TRACE_OP_SCATTERV;
+}
+
+/* One step: what to send and what to receive, in ranks of the communicator;
+ * may be nothing at all.
+ * A step's receive is posted before its send.  `wait`: everything posted so
+ * far in this collective completes before the next step starts. */
+typedef struct {
+  uint32_t send_to, recv_from; /* TOPO_NONE: nothing */
+  uint64_t send_bytes, recv_bytes;
+  bool wait;
+} SimStep;
+
+/* step < n_steps.  Pure. */
+SimStep sim_collective_step (const SimCollective *collective, uint32_t step);
+
+/* HARDWARE: from the last rank's arrival to everyone's return.  For a
+ * broadcast "last arrival" is the root's for the ranks that wait for it. */
+int64_t sim_collective_hardware_ps (const SimCollective *collective, const TopoMachine *machine);
+
+/* DIRECT: the i-th destination (0 <= i < n_ranks - 1) in this rank's
+ * pseudo-random order, and the bytes for it; a permutation of the others.
+ * Destinations with 0 bytes are listed too. */
+uint32_t sim_collective_direct (const SimCollective *collective, uint32_t i, uint64_t *bytes);
+
+/* DIRECT: bytes that this rank gets from `source`. */
+uint64_t sim_collective_direct_received (const SimCollective *collective, uint32_t source);

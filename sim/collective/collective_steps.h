@@ -1,0 +1,190 @@
+/* collective_steps.h - the step algorithms of collectives; private to sim/.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Algorithms that MPICH and Open MPI share have one name here, MPICH's where
+ * they differ.  A step that the library does with blocking calls has `wait` set.
+ *
+ * Open MPI posts the receive of the next segment before it waits for the last
+ * one.  A step has it posted together with the sends of the last segment, and
+ * waits for all of them: the next receive is then posted when both the sends
+ * and the receive are complete, which is the earliest time of its send. */
+#pragma once
+
+#include "sim/collective/collective.h"
+
+/* A rank's place in a tree, in ranks of the communicator. */
+typedef struct {
+  uint32_t parent; /* TOPO_NONE: I am the root */
+  uint32_t n_children;
+  uint32_t children[48]; /* in the order in which they are sent to */
+} SimTree;
+
+/* n_steps depends on the rank; a step may be empty. */
+struct SimAlgorithm {
+  uint32_t (*n_steps) (const SimCollective *collective);
+  SimStep (*step) (const SimCollective *collective, uint32_t step);
+  void (*shape) (const SimCollective *collective, SimTree *tree); /* of those on any tree */
+};
+
+/* collective_tree.c: with a root. */
+extern const SimAlgorithm sim_bcast_binomial;
+extern const SimAlgorithm sim_reduce_binomial;
+extern const SimAlgorithm sim_gather_binomial;
+extern const SimAlgorithm sim_gatherv_linear;
+extern const SimAlgorithm sim_scatter_binomial;
+extern const SimAlgorithm sim_scatterv_linear;
+
+/* On trees, in segments of segment_bytes. */
+extern const SimAlgorithm sim_bcast_tree_binary;
+extern const SimAlgorithm sim_bcast_tree_binomial;
+extern const SimAlgorithm sim_bcast_tree_four_nomial;
+extern const SimAlgorithm sim_bcast_pipeline;
+extern const SimAlgorithm sim_bcast_split_binary;
+extern const SimAlgorithm sim_reduce_tree_binary;
+extern const SimAlgorithm sim_reduce_tree_binomial;
+extern const SimAlgorithm sim_reduce_tree_in_order;
+extern const SimAlgorithm sim_reduce_pipeline;
+
+/* Broadcasts that scatter, then gather everywhere. */
+extern const SimAlgorithm sim_bcast_scatter_doubling;
+extern const SimAlgorithm sim_bcast_scatter_ring;
+
+/* The root with each other rank directly. */
+extern const SimAlgorithm sim_bcast_linear;
+extern const SimAlgorithm sim_reduce_linear;
+extern const SimAlgorithm sim_gather_linear;
+extern const SimAlgorithm sim_gather_linear_sync; /* segment_bytes: of the first piece */
+extern const SimAlgorithm sim_gatherv_in_turn;
+extern const SimAlgorithm sim_scatter_linear;
+extern const SimAlgorithm sim_scatter_linear_at_once;
+extern const SimAlgorithm sim_scatterv_in_turn;
+
+/* collective_exchange.c: without a root. */
+extern const SimAlgorithm sim_barrier_linear;
+extern const SimAlgorithm sim_barrier_dissemination;
+extern const SimAlgorithm sim_barrier_doubling;
+extern const SimAlgorithm sim_barrier_tree;
+extern const SimAlgorithm sim_allgather_doubling;
+extern const SimAlgorithm sim_allgather_bruck;
+extern const SimAlgorithm sim_allgather_ring;
+extern const SimAlgorithm sim_allgather_neighbor;
+extern const SimAlgorithm sim_alltoall_bruck;
+extern const SimAlgorithm sim_alltoall_scattered;
+extern const SimAlgorithm sim_alltoall_pairwise;
+extern const SimAlgorithm sim_alltoall_pairwise_ring;
+extern const SimAlgorithm sim_alltoall_linear;
+extern const SimAlgorithm sim_alltoallv_linear;
+extern const SimAlgorithm sim_alltoallv_linear_nonzero;
+extern const SimAlgorithm sim_reduce_scatter_gather; /* this one has a root, too */
+extern const SimAlgorithm sim_allreduce_doubling;
+extern const SimAlgorithm sim_allreduce_scatter_allgather;
+extern const SimAlgorithm sim_allreduce_ring; /* with segment_bytes: in phases */
+extern const SimAlgorithm sim_allreduce_halves;
+extern const SimAlgorithm sim_reduce_scatter_halving;
+extern const SimAlgorithm sim_reduce_scatter_pairwise;
+extern const SimAlgorithm sim_reduce_scatter_ring;
+extern const SimAlgorithm sim_reduce_scatter_butterfly;
+extern const SimAlgorithm sim_scan_doubling;
+extern const SimAlgorithm sim_scan_linear;
+extern const SimAlgorithm sim_neighbor_exchange;
+
+static inline bool
+sim_is_power_of_two (uint32_t n)
+{
+  return (n & (n - 1)) == 0;
+}
+
+static inline uint32_t
+sim_floor_log2 (uint32_t n)
+{
+  return 31u - (uint32_t) __builtin_clz (n);
+}
+
+/* The smallest k with 2^k >= n; n > 0. */
+static inline uint32_t
+sim_ceil_log2 (uint32_t n)
+{
+  return n == 1 ? 0 : sim_floor_log2 (n - 1) + 1;
+}
+
+/* The number of the other ranks; as SimAlgorithm.n_steps: a step for each. */
+static inline uint32_t
+sim_others (const SimCollective *collective)
+{
+  return collective->n_ranks - 1;
+}
+
+/* The rank `distance` places after (before) this one, around the ring. */
+static inline uint32_t
+sim_rank_after (const SimCollective *collective, uint32_t rank, uint32_t distance)
+{
+  return distance < collective->n_ranks - rank ? rank + distance
+                                               : rank - (collective->n_ranks - distance);
+}
+
+static inline uint32_t
+sim_rank_before (const SimCollective *collective, uint32_t rank, uint32_t distance)
+{
+  return distance <= rank ? rank - distance : rank + (collective->n_ranks - distance);
+}
+
+static inline uint64_t
+sim_count_of (const uint64_t *counts, uint32_t rank)
+{
+  return counts == NULL ? 0 : counts[rank];
+}
+
+static inline SimStep
+sim_step_send (uint32_t to, uint64_t bytes, bool wait)
+{
+  return (SimStep){ .send_to = to, .recv_from = TOPO_NONE, .send_bytes = bytes, .wait = wait };
+}
+
+static inline SimStep
+sim_step_receive (uint32_t from, uint64_t bytes, bool wait)
+{
+  return (SimStep){ .send_to = TOPO_NONE, .recv_from = from, .recv_bytes = bytes, .wait = wait };
+}
+
+static inline SimStep
+sim_step_both (uint32_t to, uint64_t send_bytes, uint32_t from, uint64_t recv_bytes, bool wait)
+{
+  return (SimStep){ to, from, send_bytes, recv_bytes, wait };
+}
+
+/* --- collective_rules.c: the choice of an algorithm --- */
+
+/* Where `second` is set, the call is made of two others with rank 0 as root:
+ *
+ *   allreduce       reduce, broadcast
+ *   allgather(v)    gather(v), broadcast of all
+ *   reduce_scatter  reduce of all, scatterv                               */
+typedef struct {
+  const SimAlgorithm *algorithm;
+  uint64_t segment_bytes; /* 0: not segmented */
+  const SimAlgorithm *second;
+  uint64_t second_segment_bytes;
+} SimChoice;
+
+static inline SimChoice
+sim_choose (const SimAlgorithm *algorithm)
+{
+  return (SimChoice){ .algorithm = algorithm };
+}
+
+static inline SimChoice
+sim_choose_segmented (const SimAlgorithm *algorithm, uint64_t segment_bytes)
+{
+  return (SimChoice){ .algorithm = algorithm, .segment_bytes = segment_bytes };
+}
+
+static inline SimChoice
+sim_choose_two (SimChoice first, SimChoice second)
+{
+  return (SimChoice){ first.algorithm, first.segment_bytes, second.algorithm,
+                      second.segment_bytes };
+}
+
+/* By the rules of a library; the same on all ranks of the communicator. */
+SimChoice sim_choose_algorithm (const SimCollective *collective, TopoCollectives rules);

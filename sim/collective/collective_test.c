@@ -1,0 +1,290 @@
+/* collective_test.c - which algorithm, how long in hardware, what order.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/collective/collective_steps.h"
+
+#include <glib.h>
+
+/* --- Which method, which algorithm --- */
+
+static TopoMachine
+machine_with (bool collective_network)
+{
+  return (TopoMachine){
+    .shape = { 5, { 4, 4, 4, 4, 2 }, { true, true, true, true, true } },
+    .is_bgq = true,
+    .ranks_per_node = 1,
+    .parameters = { .collective_network = collective_network,
+                    .link_bandwidth_Bps = 2000000000,
+                    .packet_payload_bytes = 512,
+                    .packet_header_bytes = 32,
+                    .packet_trailer_bytes = 8,
+                    .barrier_latency_ps = 2000000,
+                    .tree_latency_ps = 4000000,
+                    .tree_hop_latency_ps = 50000,
+                    .tree_bandwidth_Bps = 1700000000,
+                    .rectangle_bytes = 65536 },
+  };
+}
+
+static SimCollectiveMethod
+method_of (TraceOpKind kind, uint32_t n, uint64_t bytes, bool network, bool whole)
+{
+  TopoMachine machine = machine_with (network);
+  TraceOp op = { .kind = kind, .bytes = bytes, .recv_bytes = bytes };
+  SimCollective collective;
+
+  sim_collective_init (&collective, &machine, &op, n, 0, whole);
+  return (SimCollectiveMethod) collective.method;
+}
+
+static void
+test_network_serves_whole_partition (void)
+{
+  static const TraceOpKind kinds[] = { TRACE_OP_BARRIER, TRACE_OP_BCAST, TRACE_OP_REDUCE,
+                                       TRACE_OP_ALLREDUCE };
+
+  for (uint32_t i = 0; i < G_N_ELEMENTS (kinds); i++) {
+    g_assert_cmpint (method_of (kinds[i], 16, 8, true, true), ==, SIM_COLLECTIVE_HARDWARE);
+    g_assert_cmpint (method_of (kinds[i], 16, 8, true, false), ==, SIM_COLLECTIVE_STEPS);
+    g_assert_cmpint (method_of (kinds[i], 16, 8, false, true), ==, SIM_COLLECTIVE_STEPS);
+    g_assert_cmpint (method_of (kinds[i], 1, 8, true, true), ==, SIM_COLLECTIVE_NOTHING);
+  }
+  g_assert_cmpint (method_of (TRACE_OP_ALLGATHER, 16, 8, true, true), ==, SIM_COLLECTIVE_STEPS);
+}
+
+static void
+test_alltoall_is_direct_on_any_communicator (void)
+{
+  g_assert_cmpint (method_of (TRACE_OP_ALLTOALL, 16, 8, true, false), ==, SIM_COLLECTIVE_DIRECT);
+  g_assert_cmpint (method_of (TRACE_OP_ALLTOALLV, 16, 8, true, true), ==, SIM_COLLECTIVE_DIRECT);
+  g_assert_cmpint (method_of (TRACE_OP_ALLTOALL, 16, 8, false, true), ==, SIM_COLLECTIVE_STEPS);
+}
+
+static void
+test_no_bytes_no_messages (void)
+{
+  g_assert_cmpint (method_of (TRACE_OP_BCAST, 16, 0, true, true), ==, SIM_COLLECTIVE_NOTHING);
+  g_assert_cmpint (method_of (TRACE_OP_SCAN, 16, 0, true, true), ==, SIM_COLLECTIVE_NOTHING);
+  g_assert_cmpint (method_of (TRACE_OP_BARRIER, 16, 0, false, true), ==, SIM_COLLECTIVE_STEPS);
+}
+
+/* The call takes exactly the steps of the algorithm, on every rank. */
+static void
+assert_uses (const SimAlgorithm *algorithm, TraceOp op, uint32_t n)
+{
+  TopoMachine machine = machine_with (false);
+
+  for (uint32_t rank = 0; rank < n; rank++) {
+    SimCollective collective;
+
+    sim_collective_init (&collective, &machine, &op, n, rank, true);
+    g_assert_cmpint (collective.method, ==, SIM_COLLECTIVE_STEPS);
+    g_assert_cmpuint (collective.n_steps, ==, algorithm->n_steps (&collective));
+    for (uint32_t step = 0; step < collective.n_steps; step++) {
+      SimStep got = sim_collective_step (&collective, step);
+      SimStep wanted = algorithm->step (&collective, step);
+
+      g_assert_cmpuint (got.send_to, ==, wanted.send_to);
+      g_assert_cmpuint (got.recv_from, ==, wanted.recv_from);
+      g_assert_cmpuint (got.send_bytes, ==, wanted.send_bytes);
+      g_assert_cmpuint (got.recv_bytes, ==, wanted.recv_bytes);
+      g_assert_true (got.wait == wanted.wait);
+    }
+  }
+}
+
+static TraceOp
+call_of (TraceOpKind kind, uint64_t bytes)
+{
+  bool rooted = kind == TRACE_OP_BCAST || kind == TRACE_OP_REDUCE || kind == TRACE_OP_GATHER ||
+                kind == TRACE_OP_SCATTER;
+
+  return (TraceOp){
+    .kind = kind, .bytes = bytes, .recv_bytes = bytes, .root = rooted ? 2 : TRACE_NO_ROOT
+  };
+}
+
+static void
+test_algorithms_without_choice (void)
+{
+  assert_uses (&sim_barrier_dissemination, call_of (TRACE_OP_BARRIER, 0), 7);
+  assert_uses (&sim_bcast_binomial, call_of (TRACE_OP_BCAST, 1 << 20), 7);
+  assert_uses (&sim_gather_binomial, call_of (TRACE_OP_GATHER, 9), 7);
+  assert_uses (&sim_scatter_binomial, call_of (TRACE_OP_SCATTER, 9), 7);
+  assert_uses (&sim_scan_doubling, call_of (TRACE_OP_SCAN, 9), 7);
+  assert_uses (&sim_scan_doubling, call_of (TRACE_OP_EXSCAN, 9), 7);
+}
+
+static void
+test_algorithms_by_size (void)
+{
+  assert_uses (&sim_reduce_binomial, call_of (TRACE_OP_REDUCE, 2048), 7);
+  assert_uses (&sim_reduce_scatter_gather, call_of (TRACE_OP_REDUCE, 2049), 7);
+  assert_uses (&sim_allreduce_doubling, call_of (TRACE_OP_ALLREDUCE, 2048), 7);
+  assert_uses (&sim_allreduce_scatter_allgather, call_of (TRACE_OP_ALLREDUCE, 2049), 7);
+  assert_uses (&sim_alltoall_bruck, call_of (TRACE_OP_ALLTOALL, 256), 8);
+  assert_uses (&sim_alltoall_scattered, call_of (TRACE_OP_ALLTOALL, 256), 7);
+  assert_uses (&sim_alltoall_scattered, call_of (TRACE_OP_ALLTOALL, 32768), 8);
+  assert_uses (&sim_alltoall_pairwise, call_of (TRACE_OP_ALLTOALL, 32769), 8);
+}
+
+/* Limits on the total: 512 KiB for 8 ranks, 80 KiB for 5. */
+static void
+test_allgather_by_total (void)
+{
+  assert_uses (&sim_allgather_doubling, call_of (TRACE_OP_ALLGATHER, 65535), 8);
+  assert_uses (&sim_allgather_ring, call_of (TRACE_OP_ALLGATHER, 65536), 8);
+  assert_uses (&sim_allgather_bruck, call_of (TRACE_OP_ALLGATHER, 16383), 5);
+  assert_uses (&sim_allgather_ring, call_of (TRACE_OP_ALLGATHER, 16384), 5);
+}
+
+static void
+test_vectors_by_total (void)
+{
+  uint64_t counts[5] = { 1, 2, 3, 4, 81909 }; /* 80 KiB - 1 in all */
+  TraceOp gather = { .kind = TRACE_OP_ALLGATHERV, .recv_counts = counts, .n_recv_counts = 5 };
+  TraceOp scatter = { .kind = TRACE_OP_REDUCE_SCATTER, .recv_counts = counts, .n_recv_counts = 5 };
+
+  gather.root = scatter.root = TRACE_NO_ROOT;
+  assert_uses (&sim_allgather_bruck, gather, 5);
+  assert_uses (&sim_reduce_scatter_halving, scatter, 5);
+  counts[0]++;
+  assert_uses (&sim_allgather_ring, gather, 5);
+  counts[0] = 512 * 1024;
+  assert_uses (&sim_reduce_scatter_pairwise, scatter, 5);
+}
+
+/* --- Hardware --- */
+
+static int64_t
+hardware_ps (TraceOpKind kind, uint64_t bytes)
+{
+  TopoMachine machine = machine_with (true);
+  TraceOp op = { .kind = kind, .bytes = bytes };
+  SimCollective collective;
+
+  sim_collective_init (&collective, &machine, &op, 512, 0, true);
+  return sim_collective_hardware_ps (&collective, &machine);
+}
+
+/* 4x4x4x4x2: 2+2+2+2+1 = 9 hops of 50 ns are 450 ns. */
+static void
+test_hardware_times (void)
+{
+  g_assert_cmpint (hardware_ps (TRACE_OP_BARRIER, 0), ==, 2450000);
+  /* 1,700 bytes at 1.7 GB/s take 1 us. */
+  g_assert_cmpint (hardware_ps (TRACE_OP_ALLREDUCE, 1700), ==, 4450000 + 1000000);
+  g_assert_cmpint (hardware_ps (TRACE_OP_REDUCE, 1700), ==, 4450000 + 1000000);
+  g_assert_cmpint (hardware_ps (TRACE_OP_BCAST, 1700), ==, 4450000 + 1000000);
+  /* 17 TB take 10,000 s: no overflow on the way. */
+  g_assert_cmpint (hardware_ps (TRACE_OP_ALLREDUCE, 17000000000000), ==,
+                   4450000 + INT64_C (10000000000000000));
+}
+
+/* Above the limit five trees of 2 GB/s * 512 / 552 = 1.855 GB/s each. */
+static void
+test_rectangle_broadcast (void)
+{
+  int64_t got_ps = hardware_ps (TRACE_OP_BCAST, 9275362);
+
+  g_assert_cmpint (ABS (got_ps - (4450000 + 1000000000)), <, 2000);
+  g_assert_cmpint (hardware_ps (TRACE_OP_BCAST, 65537), <, hardware_ps (TRACE_OP_BCAST, 65536));
+}
+
+/* A mesh dimension is climbed from its end: n - 1 hops. */
+static void
+test_hardware_depth_of_a_mesh (void)
+{
+  TopoMachine machine = machine_with (true);
+  SimCollective barrier = { .kind = TRACE_OP_BARRIER };
+
+  machine.shape.wrap[0] = false;
+  g_assert_cmpint (sim_collective_hardware_ps (&barrier, &machine), ==, 2500000);
+}
+
+/* --- Direct --- */
+
+static void
+test_direct_is_a_permutation_of_the_others (void)
+{
+  for (uint32_t n = 2; n <= 130; n++)
+    for (uint32_t rank = 0; rank < n; rank += 1 + n / 8) {
+      SimCollective collective = {
+        .kind = TRACE_OP_ALLTOALL, .n_ranks = n, .rank = rank, .bytes = 4
+      };
+      g_autofree bool *seen = g_new0 (bool, n);
+
+      for (uint32_t i = 0; i + 1 < n; i++) {
+        uint64_t bytes;
+        uint32_t peer = sim_collective_direct (&collective, i, &bytes);
+
+        g_assert_cmpuint (peer, <, n);
+        g_assert_cmpuint (peer, !=, rank);
+        g_assert_false (seen[peer]);
+        g_assert_cmpuint (bytes, ==, 4);
+        seen[peer] = true;
+      }
+    }
+}
+
+/* Random choice of 1,024 puts 6 or 7 on the fullest of 1,024 places; an order
+ * that is the same on all ranks would put all of them on one. */
+static void
+test_direct_spreads_over_destinations (void)
+{
+  for (uint32_t i = 0; i < 20; i++) {
+    uint32_t n_at[1024] = { 0 };
+
+    for (uint32_t rank = 0; rank < 1024; rank++) {
+      SimCollective collective = { .kind = TRACE_OP_ALLTOALL, .n_ranks = 1024, .rank = rank };
+      uint64_t bytes;
+
+      n_at[sim_collective_direct (&collective, i, &bytes)]++;
+    }
+    for (uint32_t rank = 0; rank < 1024; rank++)
+      g_assert_cmpuint (n_at[rank], <, 12);
+  }
+}
+
+static void
+test_direct_bytes (void)
+{
+  static const uint64_t counts[] = { 10, 11, 12, 13 }, recv_counts[] = { 20, 21, 22, 23 };
+  SimCollective collective = { .kind = TRACE_OP_ALLTOALLV,
+                               .n_ranks = 4,
+                               .rank = 1,
+                               .counts = counts,
+                               .recv_counts = recv_counts };
+
+  for (uint32_t i = 0; i < 3; i++) {
+    uint64_t bytes;
+    uint32_t peer = sim_collective_direct (&collective, i, &bytes);
+
+    g_assert_cmpuint (bytes, ==, 10 + peer);
+    g_assert_cmpuint (sim_collective_direct_received (&collective, peer), ==, 20 + peer);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/sim/collective/network-serves-whole-partition",
+                   test_network_serves_whole_partition);
+  g_test_add_func ("/sim/collective/alltoall-is-direct",
+                   test_alltoall_is_direct_on_any_communicator);
+  g_test_add_func ("/sim/collective/no-bytes-no-messages", test_no_bytes_no_messages);
+  g_test_add_func ("/sim/collective/algorithms-without-choice", test_algorithms_without_choice);
+  g_test_add_func ("/sim/collective/algorithms-by-size", test_algorithms_by_size);
+  g_test_add_func ("/sim/collective/allgather-by-total", test_allgather_by_total);
+  g_test_add_func ("/sim/collective/vectors-by-total", test_vectors_by_total);
+  g_test_add_func ("/sim/collective/hardware-times", test_hardware_times);
+  g_test_add_func ("/sim/collective/rectangle-broadcast", test_rectangle_broadcast);
+  g_test_add_func ("/sim/collective/hardware-depth-of-a-mesh", test_hardware_depth_of_a_mesh);
+  g_test_add_func ("/sim/collective/direct-is-a-permutation",
+                   test_direct_is_a_permutation_of_the_others);
+  g_test_add_func ("/sim/collective/direct-spreads", test_direct_spreads_over_destinations);
+  g_test_add_func ("/sim/collective/direct-bytes", test_direct_bytes);
+  return g_test_run ();
+}

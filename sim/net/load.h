@@ -1,0 +1,61 @@
+/* load.h - the network without time: the messages of a trace and their links.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Walks every rank's operations without timing anything; only the making of
+ * communicators is coordinated between ranks.  Collectives are
+ * decomposed as the replay does. */
+#pragma once
+
+#include "sim/counters.h"
+#include "sim/edges.h"
+#include "routing/paths.h"
+#include "topology/mapping/mapping.h"
+#include "traces/trace.h"
+
+typedef enum {
+  SIM_CENSUS_POINT_TO_POINT = 1, /* user messages only */
+  SIM_CENSUS_COLLECTIVES = 2,    /* and the messages of decomposed collectives */
+} SimCensusScope;
+
+typedef struct {
+  uint64_t operations;                  /* all, compute gaps not counted */
+  uint64_t sends, send_bytes, receives; /* point-to-point with a real peer */
+  uint64_t collectives[TRACE_N_OPS];    /* by kind, one per rank */
+  uint64_t calls[TRACE_N_OPS];
+  uint32_t communicators;
+  uint64_t unmatched_sends, unmatched_receives; /* by (communicator, source, destination, tag) */
+} SimCensus;
+
+/* Called for every message, in world ranks. */
+typedef void (*SimCensusMessage) (void *data, uint32_t source, uint32_t destination, uint64_t bytes,
+                                  bool direct_collective);
+
+/* Point-to-point messages and one-sided accesses are reported in every scope;
+ * only the former are `sends`.  machine decides how
+ * collectives are decomposed; may be NULL when scope is POINT_TO_POINT.
+ * message and progress may be NULL.  `match` asks for the unmatched figures (needs memory
+ * for all open channels). */
+gboolean sim_census (Trace *trace, const TopoMachine *machine, SimCensusScope scope, bool match,
+                     SimCensusMessage message, void *message_data, TraceProgress progress,
+                     void *progress_data, SimCensus *census, GError **error);
+
+/* Adds one user message between two ranks to static counters: bytes on the
+ * links of its deterministic path (halves on both E cables where PAMI splits),
+ * one message on each injection FIFO it uses, one per piece where PAMI paces;
+ * on a fabric, on the send queue of its rail one per work request that carries
+ * its bytes.  Messages within a node are ignored.  Sends above eager_bytes are
+ * taken for rendezvous, others for eager.  There must be a way between the
+ * ranks' nodes (route_paths_check()). */
+void sim_load_add (SimCounters *counters, const RoutePaths *paths, const TopoMapping *mapping,
+                   uint32_t source, uint32_t destination, uint64_t bytes, bool direct_collective);
+
+/* The same for n_messages that are all alike. */
+void sim_load_add_many (SimCounters *counters, const RoutePaths *paths, const TopoMapping *mapping,
+                        uint32_t source, uint32_t destination, uint64_t bytes,
+                        bool direct_collective, uint64_t n_messages);
+
+/* The same on a fabric, between two nodes, for bytes whose work requests are
+ * known. */
+void sim_load_add_work (SimCounters *counters, const RoutePaths *paths, const TopoMapping *mapping,
+                        uint32_t source, uint32_t destination, uint64_t bytes, uint64_t n_requests);

@@ -1,0 +1,149 @@
+/* network.h - the contract of every network: send now, delivered later.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A network owns simulated time.  The client (the replay of the ranks) sends
+ * messages and sets timers; the network calls it back when a message has
+ * arrived or a timer has run out.  Nothing else crosses.
+ *
+ * A callback happens in the context of one rank's node, at one time.  It may
+ * touch only the state of ranks of that node, and may send and set timers
+ * only from that node - so that a network may run nodes in parallel.  What
+ * ranks of different nodes share (the hardware collectives) goes through
+ * sim_network_timer() of another node's rank at least
+ * sim_network_lookahead_ps() later.
+ *
+ * Callbacks of one node come in the order of their times; equal times in an
+ * order that depends on the messages alone, never on the order of execution;
+ * timers of one node at one instant fire in the order in which they were set. */
+#pragma once
+
+#include "routing/pami.h"
+#include "routing/paths.h"
+#include "topology/mapping/mapping.h"
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SIM_ERROR (sim_error_quark ())
+typedef enum {
+  SIM_ERROR_STALL,    /* packets pending, nothing moves */
+  SIM_ERROR_DEADLOCK, /* the trace itself waits for what never comes */
+  SIM_ERROR_TRACE,    /* the trace cannot be replayed */
+  SIM_ERROR_MISMATCH, /* its ranks make collective calls that do not match */
+  SIM_ERROR_NETWORK,  /* the network cannot be built */
+} SimError;
+GQuark sim_error_quark (void);
+
+/* What a message is decides how the messaging unit carries it
+ * (bgq.md sections 2.7, 3.2, 3.3). */
+typedef enum {
+  SIM_MESSAGE_EAGER,      /* memory-FIFO packets, deterministic, software envelope */
+  SIM_MESSAGE_CONTROL,    /* of software alone: request to send, acknowledge */
+  SIM_MESSAGE_REMOTE_GET, /* one packet, high priority, to the owner of the data */
+  SIM_MESSAGE_DATA,       /* the data that a remote get asked for: direct put */
+  SIM_MESSAGE_DIRECT,     /* direct (many-to-many) collective, dynamic */
+  SIM_MESSAGE_SEND,       /* fabrics: into a buffer of the receiver's library, software sees it */
+  SIM_MESSAGE_WRITE,      /* fabrics: RDMA write into the receiver's memory */
+} SimMessageKind;
+
+typedef struct {
+  uint64_t cookie; /* the client's; comes back in delivered() */
+  uint64_t bytes;  /* user payload; 0 is legal */
+  uint32_t source_rank;
+  uint32_t destination_rank;
+  uint8_t kind;             /* SimMessageKind */
+  uint8_t descriptors;      /* REMOTE_GET: descriptors carried, 1 or 2 */
+  bool force_deterministic; /* DATA: its receiver has its limit of dynamic transfers in flight */
+  bool acknowledge; /* SEND, WRITE: sent() when the sender's adapter has the acknowledgement */
+  uint16_t
+      software_bytes;   /* SEND, CONTROL of fabrics: software's headers, in the payload before the
+                            * user's bytes */
+  uint64_t whole_bytes; /* DATA: of the transfer that this is a piece of, whose routing it
+                             * shares; 0: not a piece */
+} SimMessage;
+
+/* Payload of software's own packets, beside the envelope: what a request or an
+ * acknowledgement needs to say (guess: two 8-byte words). */
+#define SIM_CONTROL_WORDS_BYTES 16u
+
+/* A remote get carries the descriptors that the source is to inject. */
+#define SIM_DESCRIPTOR_BYTES 64u
+
+typedef struct {
+  /* The last byte of a message is in the memory of its destination and
+   * software there may see it. */
+  void (*delivered) (void *client, const SimMessage *message, int64_t now_ps);
+  /* A timer of `rank` has run out; `cookie` is the one it was set with. */
+  void (*timer) (void *client, uint32_t rank, uint64_t cookie, int64_t now_ps);
+  /* The acknowledgement of a message that asked for it has reached its
+   * source, whose software may see it; in the context of the source.  NULL:
+   * the client never asks. */
+  void (*sent) (void *client, const SimMessage *message, int64_t now_ps);
+  /* The run goes on: now and then, so that a long message shows as progress.  NULL: not needed.
+   * Packet networks alone. */
+  void (*running) (void *client, int64_t now_ps);
+} SimClient;
+
+typedef struct SimNetwork SimNetwork;
+typedef struct SimCounters SimCounters;
+typedef struct SimMemory SimMemory;
+
+/* What a network kind must provide; `self` is its own state. */
+typedef struct {
+  const char *name; /* --network NAME */
+  const char *summary;
+  void (*free) (SimNetwork *self);
+  void (*send) (SimNetwork *self, const SimMessage *message, int64_t at_ps);
+  void (*timer) (SimNetwork *self, uint32_t rank, uint64_t cookie, int64_t at_ps);
+  gboolean (*run) (SimNetwork *self, GError **error);
+} SimNetworkClass;
+
+struct SimNetwork {
+  const SimNetworkClass *class;
+  const SimClient *client;
+  void *client_data;
+  int64_t lookahead_ps;  /* shortest time in which nodes can affect each other */
+  SimCounters *counters; /* owned; filled while running; never NULL */
+  SimMemory *memory;     /* owned; of the nodes; NULL: their parts do not share any */
+};
+
+/* at_ps must not be before the time of the callback it is called from (0
+ * before the run). */
+static inline void
+sim_network_send (SimNetwork *network, const SimMessage *message, int64_t at_ps)
+{
+  network->class->send (network, message, at_ps);
+}
+
+static inline void
+sim_network_timer (SimNetwork *network, uint32_t rank, uint64_t cookie, int64_t at_ps)
+{
+  network->class->timer (network, rank, cookie, at_ps);
+}
+
+/* Runs until nothing is left to do. */
+static inline gboolean
+sim_network_run (SimNetwork *network, GError **error)
+{
+  return network->class->run (network, error);
+}
+
+void sim_network_free (SimNetwork *network);
+
+/* Both borrow machine and mapping until freed.  `client` is called with
+ * client_data. */
+SimNetwork *
+sim_packet_new (const TopoMachine *machine, const TopoMapping *mapping, RoutePolicy policy,
+                const SimClient *client, void *client_data, GError **error);
+/* The same for a fabric; borrows `paths` too. */
+SimNetwork *
+sim_ib_new (const TopoMachine *machine, const RoutePaths *paths, const TopoMapping *mapping,
+            const SimClient *client, void *client_data, GError **error);
+/* For any machine; borrows `paths` too.  NULL and SIM_ERROR_NETWORK when built
+ * without SimGrid, or when a flow network was made before in this process
+ * (SimGrid allows one). */
+SimNetwork *
+sim_flow_new (const TopoMachine *machine, const RoutePaths *paths, const TopoMapping *mapping,
+              RoutePolicy policy, const SimClient *client, void *client_data, GError **error);

@@ -1,0 +1,254 @@
+/* packet_engine.h - what the packet networks of tori and fabrics share; private to sim/net/packet*, ib*.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * One engine, two routers: messages, timers, packets and the lists that
+ * packets wait in, the schedule, and the loop that hands out its events.  A
+ * router adds its own ports, buffers and rules; its state begins with a
+ * PacketEngine, as that begins with a SimNetwork. */
+#pragma once
+
+#include "sim/counters.h"
+#include "sim/net/network.h"
+#include "sim/net/schedule.h"
+
+#include <stddef.h>
+
+#define PACKET_NONE UINT32_MAX
+#define NEVER_PS    INT64_MAX
+
+/* A run in which this many windows pass while packets are pending and none
+ * moves is stopped: 2^20 windows of 32 ns are at least 34 ms of
+ * simulated time, since those without events are not counted. */
+#define STALL_WINDOWS    (1u << 20)
+#define WINDOWS_PER_CALL 65536u /* of SimClient.running: some 30 ms */
+
+/* GCC takes a function that only prefetches for one without effect and drops
+ * the call, unless it is inlined before it looks. */
+#define PREFETCHES static inline __attribute__ ((always_inline)) void
+
+typedef struct {
+  uint32_t head, tail;
+} PacketList;
+
+/* Packets that waited in the receive buffers of an input port. */
+typedef struct {
+  uint64_t packets, ps;
+} Waited;
+
+/* First what each packet changes when it is received; the rest is looked at
+ * when the message is complete. */
+typedef struct {
+  uint64_t packets_left; /* not yet received */
+  uint64_t bytes_left;
+  int64_t last_ps; /* latest byte in memory so far */
+  uint32_t next;   /* free list */
+  SimMessage public;
+} Message;
+
+typedef struct {
+  uint64_t cookie;
+  uint32_t rank;
+  uint32_t next;
+} Timer;
+
+/* A growing array of records addressed by index; free ones are chained
+ * through a uint32_t in each of them. */
+typedef struct {
+  uint32_t n, capacity, first_free, n_taken;
+} Pool;
+
+typedef struct {
+  SimNetwork base; /* first: a SimNetwork * is a PacketEngine * */
+  const TopoMachine *machine;
+  const TopoMapping *mapping;
+  SimSchedule *schedule;
+  int64_t now_ps;
+
+  /* The links of the packets' lists lie apart from the packets, whose records
+   * are the router's: who appends to a list touches 4 bytes of its last packet,
+   * not a cache line of it. */
+  uint32_t *next; /* [packet] in a list of waiting packets, or of free ones */
+  Message *message;
+  Timer *timer;
+  Pool packets, messages, timers;
+  uint64_t n_packets, n_hops, n_messages, payload_sent, payload_received;
+} PacketEngine;
+
+/* Zeroed memory on a cache line's edge; large tables in huge pages where the
+ * system has them. */
+void *packet_table_new (size_t bytes);
+void packet_table_free (void *table);
+
+/* A pool of a large machine is read all over: short page walks pay. */
+void packet_advise_huge_pages (void *records, size_t bytes);
+
+/* Time of so many bytes, to the nearest picosecond. */
+int64_t packet_bytes_ps (uint64_t bytes, double bandwidth_Bps);
+
+/* Frees the schedule, the pools, the counters and the nodes' memory. */
+void packet_engine_free (PacketEngine *engine);
+
+/* Writes the counters of the whole network, those of its links apart. */
+void packet_engine_count (PacketEngine *engine);
+
+/* --- Records --- */
+
+static inline uint32_t *
+pool_chain (void *records, size_t size, size_t next_offset, uint32_t index)
+{
+  return (uint32_t *) ((char *) records + size * index + next_offset);
+}
+
+/* A fresh record's number; contents are whatever they were.  Pointers into
+ * the pool are invalid after this. */
+static inline uint32_t
+pool_take (Pool *pool, void **records, size_t size, size_t next_offset)
+{
+  uint32_t index;
+
+  pool->n_taken++;
+  /* first_free is one more than the index, so that a zeroed pool is empty. */
+  if (pool->first_free != 0) {
+    index = pool->first_free - 1;
+    pool->first_free = *pool_chain (*records, size, next_offset, index);
+    return index;
+  }
+  if (G_UNLIKELY (pool->n == pool->capacity)) {
+    g_assert (pool->capacity < UINT32_MAX / 2);
+    pool->capacity = MAX (1024, pool->capacity + pool->capacity / 2);
+    *records = g_realloc_n (*records, pool->capacity, size);
+    packet_advise_huge_pages (*records, pool->capacity * size);
+  }
+  return pool->n++;
+}
+
+static inline void
+pool_give (Pool *pool, void *records, size_t size, size_t next_offset, uint32_t index)
+{
+  *pool_chain (records, size, next_offset, index) = pool->first_free;
+  pool->first_free = index + 1;
+  pool->n_taken--;
+}
+
+/* A packet's number; `records` are the router's, of `size` each. */
+static inline uint32_t
+packet_engine_take_packet (PacketEngine *engine, void **records, size_t size)
+{
+  Pool *pool = &engine->packets;
+  uint32_t capacity = pool->capacity;
+  uint32_t index = pool_take (pool, (void **) &engine->next, sizeof *engine->next, 0);
+
+  if (G_UNLIKELY (pool->capacity != capacity)) {
+    *records = g_realloc_n (*records, pool->capacity, size);
+    packet_advise_huge_pages (*records, pool->capacity * size);
+  }
+  return index;
+}
+
+static inline void
+packet_engine_give_packet (PacketEngine *engine, uint32_t packet)
+{
+  pool_give (&engine->packets, engine->next, sizeof *engine->next, 0, packet);
+}
+
+/* --- Lists of packets --- */
+
+static inline void
+list_append (PacketEngine *engine, PacketList *list, uint32_t index)
+{
+  engine->next[index] = PACKET_NONE;
+  if (list->head == PACKET_NONE)
+    list->head = index;
+  else
+    engine->next[list->tail] = index;
+  list->tail = index;
+}
+
+static inline uint32_t
+list_take (PacketEngine *engine, PacketList *list)
+{
+  uint32_t index = list->head;
+
+  list->head = engine->next[index];
+  return index;
+}
+
+/* --- Messages and timers --- */
+
+/* A record of the message, no packet of it counted yet. */
+uint32_t packet_engine_message (PacketEngine *engine, const SimMessage *message, int64_t at_ps);
+void packet_engine_give_message (PacketEngine *engine, uint32_t message);
+
+/* An event of `unit` with `code` when the timer has run out. */
+void packet_engine_timer (PacketEngine *engine, uint32_t unit, uint32_t code, uint32_t rank,
+                          uint64_t cookie, int64_t at_ps);
+/* That event: tells the client. */
+void packet_engine_timer_due (PacketEngine *engine, uint32_t timer);
+
+/* A packet's user bytes will be in memory at in_memory_ps; true when they
+ * were the last of their message. */
+static inline bool
+packet_engine_received (PacketEngine *engine, uint32_t index, uint32_t payload_bytes,
+                        int64_t in_memory_ps)
+{
+  Message *message = &engine->message[index];
+
+  message->last_ps = MAX (message->last_ps, in_memory_ps);
+  message->bytes_left -= payload_bytes;
+  engine->payload_received += payload_bytes;
+  return --message->packets_left == 0;
+}
+
+/* --- The run --- */
+
+static inline uint64_t
+packet_engine_progress (const PacketEngine *engine)
+{
+  return engine->n_hops + engine->payload_received + engine->n_messages;
+}
+
+/* Hands out all events, until none are left or nothing moves any more.  The
+ * three are constants where this is called, so that each router has a loop of
+ * its own into which they are inlined:
+ *
+ *   enter     a window begins
+ *   prefetch  event number `at` of the window is next
+ *   dispatch  an event's turn has come; now_ps is its time */
+static inline __attribute__ ((always_inline)) void
+packet_engine_run (PacketEngine *engine, void (*enter) (PacketEngine *engine),
+                   void (*prefetch) (const PacketEngine *engine, uint32_t at),
+                   void (*dispatch) (PacketEngine *engine, SimEvent event))
+{
+  uint64_t progress = packet_engine_progress (engine);
+  uint32_t idle_windows = 0, windows = 0;
+  const SimNetwork *base = &engine->base;
+  SimEvent event;
+
+  while (sim_schedule_next_window (engine->schedule)) {
+    enter (engine);
+    if (++windows % WINDOWS_PER_CALL == 0 && base->client->running != NULL)
+      base->client->running (base->client_data, engine->now_ps);
+    while (sim_schedule_pop (engine->schedule, &event)) {
+      prefetch (engine, engine->schedule->next_due);
+      engine->now_ps = event.at_ps;
+      dispatch (engine, event);
+    }
+    if (packet_engine_progress (engine) != progress || engine->packets.n_taken == 0) {
+      progress = packet_engine_progress (engine);
+      idle_windows = 0;
+    } else if (++idle_windows == STALL_WINDOWS) {
+      break;
+    }
+  }
+}
+
+/* `yes` or `no` without a branch: which kind of event comes next cannot be
+ * predicted, and a wrong guess costs more than what is selected from. */
+static inline uintptr_t
+choose (bool condition, uintptr_t yes, uintptr_t no)
+{
+  uintptr_t mask = -(uintptr_t) condition;
+
+  return (yes & mask) | (no & ~mask);
+}

@@ -1,0 +1,896 @@
+/* ob1_test.c - Open MPI's protocols: short and long messages, progress.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/replay/replay_testing.h"
+
+#include <string.h>
+
+#define IB_EAGER (12288 - 72)
+#define MIB      (1024u * 1024)
+
+/* --- Open mpi's protocols: times worked by hand, short messages --- */
+
+#define SM_EAGER               (4096 - 72)
+#define PER_BYTE               0.1
+#define ASSERT_NS(f, rank, ns) g_assert_cmpfloat_with_epsilon (fixture_end_ns (f, rank), ns, 0.0015)
+
+/* Rank 0 sends to rank 1, on its node or on the next. */
+static void
+fixture_pair (Fixture *f, bool local, uint64_t bytes, TraceSendMode mode)
+{
+  *f = fixture_new_fabric (2, local ? 2 : 1);
+  script_send_mode (f->trace, 0, 1, 7, bytes, mode);
+  script_recv (f->trace, 1, 0, 7, bytes);
+}
+
+static void
+check_pair (bool local, uint64_t bytes, TraceSendMode mode, double send_ns, double receive_ns)
+{
+  g_auto (Fixture) f = { 0 };
+
+  fixture_pair (&f, local, bytes, mode);
+  fixture_run (&f);
+  ASSERT_NS (&f, 0, send_ns);
+  ASSERT_NS (&f, 1, receive_ns);
+  g_assert_cmpuint (f.result->message_bytes, ==, bytes);
+}
+
+/* -- within a node --------------------------------------------------------- */
+
+/* 300 + 40 and a copy; 200; 700 + 40 and a copy. */
+static void
+test_sm_eager (void)
+{
+  check_pair (true, 0, TRACE_SEND_STANDARD, 340, 340 + 200 + 740);
+  check_pair (true, 1000, TRACE_SEND_STANDARD, 440, 440 + 200 + 740 + 100);
+  check_pair (true, SM_EAGER, TRACE_SEND_STANDARD, 340 + 402.4, 340 + 402.4 + 200 + 740 + 402.4);
+}
+
+/* One byte more: acknowledged before the first piece is copied out; the byte
+ * follows in a fragment, whose buffer comes back to end the send. */
+static void
+test_sm_rendezvous (void)
+{
+  double ack = 340 + 402.4 + 200 + 740 + 40;
+  double fragment = ack + 200 + 40 + 40 + 0.1;
+  double end = fragment + 200 + 40 + 0.1;
+
+  check_pair (true, SM_EAGER + 1, TRACE_SEND_STANDARD, end + 200, end);
+}
+
+/* The send ends when the buffer is back, after the acknowledgement. */
+static void
+test_sm_synchronous (void)
+{
+  double ack = 340 + 100 + 200 + 740 + 40;
+
+  check_pair (true, 1000, TRACE_SEND_SYNCHRONOUS, ack + 100 + 200, ack + 100);
+  /* Nothing to copy: the acknowledgement is learned last. */
+  check_pair (true, 0, TRACE_SEND_SYNCHRONOUS, ack - 100 + 200 + 40, ack - 100);
+}
+
+/* The whole message is copied: the first piece into the segment, the rest aside. */
+static void
+test_sm_buffered (void)
+{
+  g_auto (Fixture) f = { 0 };
+
+  fixture_pair (&f, true, 20000, TRACE_SEND_BUFFERED);
+  fixture_run (&f);
+  ASSERT_NS (&f, 0, 340 + 2000);
+  g_assert_cmpfloat (fixture_end_ns (&f, 1), >, 340 + 2000 + 200 + 740 + 2000);
+}
+
+static void
+test_sm_single_copy (void)
+{
+  double end = 340 + 200 + 740 + 10000;
+  g_auto (Fixture) f = { 0 };
+
+  fixture_pair (&f, true, 100000, TRACE_SEND_STANDARD);
+  f.machine->parameters.sm_single_copy = true;
+  fixture_run (&f);
+  ASSERT_NS (&f, 1, end);
+  ASSERT_NS (&f, 0, end + 200);
+}
+
+/* Time from one fragment to the next, in the steady state. */
+static double
+fragment_period_ns (uint64_t depth)
+{
+  double end_ns[2];
+
+  for (uint64_t more = 0; more < 2; more++) {
+    g_auto (Fixture) f = { 0 };
+
+    fixture_pair (&f, true, SM_EAGER + (20 * depth + more * depth) * (32768 - 32),
+                  TRACE_SEND_STANDARD);
+    f.machine->parameters.sm_depth = depth;
+    fixture_run (&f);
+    end_ns[more] = fixture_end_ns (&f, 1);
+  }
+  return (end_ns[1] - end_ns[0]) / (double) depth;
+}
+
+/* A fragment costs each side 40 and a copy of 3,273.6; its buffer is back
+ * after both and twice 200. */
+static void
+test_sm_depth (void)
+{
+  double side = 40 + 3273.6, round = 2 * side + 2 * 200;
+
+  g_assert_cmpfloat_with_epsilon (fragment_period_ns (1), round, 0.01);
+  g_assert_cmpfloat_with_epsilon (fragment_period_ns (2), round / 2, 0.01);
+  g_assert_cmpfloat_with_epsilon (fragment_period_ns (3), side, 0.01);
+  g_assert_cmpfloat_with_epsilon (fragment_period_ns (8), side, 0.01);
+}
+
+/* What a rank sends itself is copied once. */
+static void
+test_self (void)
+{
+  Fixture f;
+
+  for (uint64_t bytes = 1000; bytes <= 1000000; bytes *= 10) {
+    f = fixture_new_fabric (2, 2);
+    script_irecv (f.trace, 0, 0, 7, bytes, 5);
+    script_send (f.trace, 0, 0, 7, bytes);
+    script_wait (f.trace, 0, 5);
+    fixture_run (&f);
+    ASSERT_NS (&f, 0, 100 + 300 + 700 + PER_BYTE * (double) bytes + 100);
+    fixture_clear (&f);
+  }
+}
+
+/* -- between nodes --------------------------------------------------------- */
+
+/* 300 + 60 and a copy; 1,000 and 1 per byte; 700 + 60 and a copy. */
+static void
+test_ib_eager (void)
+{
+  double big = 1.1 * IB_EAGER + PER_BYTE * IB_EAGER;
+  g_auto (Fixture) f = { 0 };
+
+  check_pair (false, 0, TRACE_SEND_STANDARD, 360, 360 + 1000 + 760);
+  check_pair (false, 1000, TRACE_SEND_STANDARD, 460, 460 + 2000 + 860);
+  check_pair (false, IB_EAGER, TRACE_SEND_STANDARD, 360 + PER_BYTE * IB_EAGER, 2120 + big);
+  fixture_pair (&f, false, IB_EAGER, TRACE_SEND_STANDARD);
+  fixture_run (&f);
+  g_assert_cmpuint (fake_network_log (f.network)->len, ==, 1);
+  g_assert_false (fixture_record (&f, SIM_MESSAGE_SEND, 0)->message.acknowledge);
+  g_assert_cmpuint (fixture_record (&f, SIM_MESSAGE_SEND, 0)->message.software_bytes, ==, 24);
+}
+
+/* One byte more follows in a fragment, whose send is over when the adapter has
+ * its acknowledgement. */
+static void
+test_ib_rendezvous (void)
+{
+  double ack = 360 + 1221.6 + 1000 + IB_EAGER + 760 + 60;
+  double fragment = ack + 1000 + 60 + 60 + 0.1 + 1000 + 1;
+
+  check_pair (false, IB_EAGER + 1, TRACE_SEND_STANDARD, fragment + 1000, fragment + 60 + 0.1);
+}
+
+static void
+test_ib_synchronous (void)
+{
+  double ack = 360 + 10 + 1100 + 760 + 60;
+
+  check_pair (false, 100, TRACE_SEND_SYNCHRONOUS, ack + 1000 + 60, ack + 10);
+  check_pair (false, 0, TRACE_SEND_SYNCHRONOUS, ack - 110 + 1000 + 60, ack - 110);
+}
+
+static void
+test_ib_buffered (void)
+{
+  g_auto (Fixture) f = { 0 };
+
+  fixture_pair (&f, false, 20000, TRACE_SEND_BUFFERED);
+  fixture_run (&f);
+  ASSERT_NS (&f, 0, 360 + 2000);
+}
+
+/* -- the receiver ---------------------------------------------------------- */
+
+/* Rank 0's message comes at 2,460 and rank 2's, empty, at that time. */
+static void
+fixture_two_senders (Fixture *f, int64_t second_ns)
+{
+  *f = fixture_new_fabric (3, 1);
+  script_send (f->trace, 0, 1, 7, 1000);
+  script_compute (f->trace, 2, (second_ns - 1360) * NS);
+  script_send (f->trace, 2, 1, 7, 0);
+}
+
+static void
+test_unexpected (void)
+{
+  g_auto (Fixture) f = { 0 };
+
+  fixture_two_senders (&f, 2470);
+  script_recv (f.trace, 1, 2, 7, 0);
+  script_recv (f.trace, 1, 0, 7, 1000);
+  fixture_run (&f);
+  /* 60 + 100 to put it aside; 700 + 60; 700 + 100. */
+  ASSERT_NS (&f, 1, 2460 + 160 + 760 + 800);
+}
+
+static void
+test_unexpected_within (void)
+{
+  g_auto (Fixture) f = fixture_new_fabric (3, 3);
+
+  script_send (f.trace, 0, 1, 7, 1000);
+  script_compute (f.trace, 2, 200 * NS);
+  script_send (f.trace, 2, 1, 7, 0);
+  script_recv (f.trace, 1, 2, 7, 0);
+  script_recv (f.trace, 1, 0, 7, 1000);
+  fixture_run (&f);
+  /* It comes at 640, the other at 740; put aside it is no fragment any more. */
+  ASSERT_NS (&f, 1, 640 + 40 + 100 + 740 + 700 + 100);
+}
+
+/* Once put aside it is in the receiver's cache, not where the adapter wrote it. */
+static void
+test_unexpected_is_near (void)
+{
+  g_auto (Fixture) f = { 0 };
+
+  fixture_two_senders (&f, 50000);
+  f.machine->parameters.core_memory_bandwidth_Bps = 1000000000;
+  script_recv (f.trace, 1, 2, 7, 0);
+  script_recv (f.trace, 1, 0, 7, 1000);
+  fixture_run (&f);
+  ASSERT_NS (&f, 1, 50000 + 760 + 800);
+}
+
+static void
+test_expected (void)
+{
+  g_auto (Fixture) f = { 0 };
+
+  fixture_two_senders (&f, 2470);
+  script_irecv (f.trace, 1, 0, 7, 1000, 5);
+  script_recv (f.trace, 1, 2, 7, 0);
+  script_wait (f.trace, 1, 5);
+  fixture_run (&f);
+  ASSERT_NS (&f, 1, 2460 + 860 + 760 + 100);
+}
+
+/* What came while the rank computed has not been seen: copied once. */
+static void
+test_unseen (void)
+{
+  g_auto (Fixture) f = { 0 };
+
+  fixture_two_senders (&f, 2470);
+  script_compute (f.trace, 1, 50000 * NS);
+  script_recv (f.trace, 1, 0, 7, 1000);
+  script_recv (f.trace, 1, 2, 7, 0);
+  fixture_run (&f);
+  ASSERT_NS (&f, 1, 50000 + 860 + 760);
+}
+
+/* Nor is it put aside once it is taken: it comes while the rank copies. */
+static void
+test_unseen_is_forgotten (void)
+{
+  g_auto (Fixture) f = { 0 };
+
+  fixture_two_senders (&f, 4350);
+  script_compute (f.trace, 1, 1900 * NS);
+  script_send (f.trace, 1, 0, 7, IB_EAGER);
+  script_recv (f.trace, 1, 0, 7, 1000);
+  script_recv (f.trace, 1, 2, 7, 0);
+  script_recv (f.trace, 0, 1, 7, IB_EAGER);
+  fixture_run (&f);
+  /* It has been taken at 1,900 + 360 + 1,221.6 + 860, before the other comes. */
+  ASSERT_NS (&f, 1, 4350 + 760);
+}
+
+static void
+test_wildcard (void)
+{
+  g_auto (Fixture) f = { 0 };
+
+  fixture_two_senders (&f, 2470);
+  script_recv (f.trace, 1, TRACE_ANY_SOURCE, TRACE_ANY_TAG, 1000);
+  script_recv (f.trace, 1, TRACE_ANY_SOURCE, TRACE_ANY_TAG, 1000);
+  fixture_run (&f);
+  ASSERT_NS (&f, 1, 2460 + 860 + 760);
+}
+
+/* The message that ends the probe is put aside first. */
+static void
+test_probe (void)
+{
+  g_auto (Fixture) f = fixture_new_fabric (2, 1);
+
+  script_send (f.trace, 0, 1, 7, 1000);
+  script_add (f.trace, 1,
+              (TraceOp){ .kind = TRACE_OP_PROBE, .comm = TRACE_COMM_WORLD, .peer = 0, .tag = 7 });
+  script_recv (f.trace, 1, 0, 7, 1000);
+  fixture_run (&f);
+  ASSERT_NS (&f, 1, 2460 + 160 + 800);
+}
+
+/* -- past ob1 -------------------------------------------------------------- */
+
+static void
+add_window (Fixture *f, TraceOpKind access, uint64_t bytes, uint64_t back_bytes)
+{
+  for (uint32_t rank = 0; rank < 2; rank++) {
+    script_add (f->trace, rank,
+                (TraceOp){ .kind = TRACE_OP_WIN_CREATE, .comm = TRACE_COMM_WORLD, .window = 3 });
+    if (rank == 0)
+      script_add (f->trace, rank,
+                  (TraceOp){ .kind = access,
+                             .comm = TRACE_COMM_WORLD,
+                             .window = 3,
+                             .peer = 1,
+                             .bytes = bytes,
+                             .recv_bytes = back_bytes });
+    script_add (f->trace, rank,
+                (TraceOp){ .kind = TRACE_OP_WIN_FENCE, .comm = TRACE_COMM_WORLD, .window = 3 });
+  }
+}
+
+static void
+check_access (TraceOpKind access, uint64_t bytes, uint64_t back_bytes, uint32_t n_writes)
+{
+  for (uint32_t per_node = 1; per_node <= 2; per_node++) {
+    uint64_t carried = 0;
+    g_auto (Fixture) f = fixture_new_fabric (2, per_node);
+
+    add_window (&f, access, bytes, back_bytes);
+    fixture_run (&f);
+    g_assert_no_error (f.error);
+    g_assert_cmpuint (fixture_count (&f, SIM_MESSAGE_WRITE), ==, per_node == 1 ? n_writes : 0);
+    for (uint32_t i = 0; i < fixture_count (&f, SIM_MESSAGE_WRITE); i++)
+      carried += fixture_record (&f, SIM_MESSAGE_WRITE, i)->message.bytes;
+    g_assert_cmpuint (carried, ==, per_node == 1 ? bytes + back_bytes : 0);
+    /* The origin waits for it: a copy, or there and back. */
+    g_assert_cmpfloat (fixture_end_ns (&f, 0), >,
+                       300 + (double) (bytes + back_bytes) * (per_node == 1 ? 1 : PER_BYTE) + 200);
+  }
+}
+
+static void
+test_accesses (void)
+{
+  check_access (TRACE_OP_PUT, 50000, 0, 1);
+  check_access (TRACE_OP_GET, 0, 50000, 2);
+  check_access (TRACE_OP_FETCH, 5000, 5000, 2);
+}
+
+/* Direct messages: copied by their senders within the node, written to the other. */
+static void
+test_direct (void)
+{
+  g_auto (Fixture) f = fixture_new_fabric (4, 2);
+
+  f.machine->parameters.collectives = TOPO_COLLECTIVES_BGQ;
+  f.machine->parameters.collective_network = true;
+  for (uint32_t rank = 0; rank < 4; rank++)
+    script_collective (f.trace, rank, TRACE_OP_ALLTOALL, TRACE_NO_ROOT, 1000);
+  fixture_run (&f);
+  g_assert_no_error (f.error);
+  g_assert_cmpuint (fixture_count (&f, SIM_MESSAGE_WRITE), ==, 8);
+  g_assert_cmpuint (f.result->messages, ==, 12);
+  /* Handed over every 300, to the other node 300 + 60, in an order of the sender's
+   * own; what comes from there comes last. */
+  for (uint32_t rank = 0; rank < 4; rank++) {
+    int64_t last_ps = 0;
+
+    for (uint32_t i = 0; i < 8; i++) {
+      const FakeRecord *it = fixture_record (&f, SIM_MESSAGE_WRITE, i);
+
+      g_assert_true (it->sent_ps % (300 * NS) == 60 * NS || it->sent_ps % (300 * NS) == 120 * NS);
+      g_assert_cmpint (it->sent_ps, <=, 1020 * NS);
+      if (it->message.destination_rank == rank)
+        last_ps = MAX (last_ps, it->delivered_ps);
+    }
+    g_assert_cmpint (f.result->ranks[rank].end_ps, ==, last_ps);
+  }
+}
+
+/* A communicator is made in as many messages one after the other as it takes to
+ * double one rank to all. */
+static void
+test_creation (void)
+{
+  for (uint32_t n = 2; n <= 8; n *= 2) {
+    uint32_t rounds = n == 2 ? 1 : n == 4 ? 2 : 3;
+    g_auto (Fixture) f = fixture_new_fabric (n, 1);
+
+    f.machine->parameters.hca_send_latency_ps = 400 * NS;
+    f.machine->parameters.hca_receive_latency_ps = 500 * NS;
+    for (uint32_t rank = 0; rank < n; rank++)
+      script_add (f.trace, rank,
+                  (TraceOp){ .kind = TRACE_OP_COMM_DUP, .comm = TRACE_COMM_WORLD, .new_comm = 7 });
+    fixture_run (&f);
+    g_assert_no_error (f.error);
+    ASSERT_NS (&f, 0, rounds * (300 + 60 + 400 + 500 + 60 + 700));
+  }
+}
+
+/* --- Open mpi's protocols: long messages, many ranks --- */
+
+#define IB_FRAG (65536 - 32)
+
+/* Software's bytes tell what a message is: pml_ob1_hdr.h, with an envelope of 24. */
+enum { FIN = 24, PIECE = 40, PUT = 72 };
+
+typedef struct {
+  uint32_t sends, pieces, puts, fins, writes; /* FIN: or an eager message; sends: all but writes */
+  uint32_t controls;                          /* of the sends, those of the library itself */
+  uint64_t bytes;
+} Traffic;
+
+static Traffic
+traffic_of (const Fixture *f)
+{
+  const GArray *log = fake_network_log (f->network);
+  Traffic traffic = { 0 };
+
+  for (uint32_t i = 0; i < log->len; i++) {
+    SimMessage message = g_array_index (log, FakeRecord, i).message;
+
+    traffic.bytes += message.bytes;
+    traffic.writes += message.kind == SIM_MESSAGE_WRITE;
+    traffic.sends += message.kind != SIM_MESSAGE_WRITE;
+    traffic.controls += message.kind == SIM_MESSAGE_CONTROL;
+    traffic.pieces += message.software_bytes == PIECE;
+    traffic.puts += message.software_bytes == PUT;
+    traffic.fins += message.software_bytes == FIN;
+  }
+  return traffic;
+}
+
+static void
+long_pair (Fixture *f, uint32_t per_node, uint64_t bytes)
+{
+  *f = fixture_new_fabric (2, per_node);
+  script_send (f->trace, 0, 1, 7, bytes);
+  script_recv (f->trace, 1, 0, 7, bytes);
+}
+
+/* One message between nodes: what the network carries. */
+static Traffic
+traffic_of_one (uint64_t bytes)
+{
+  Traffic traffic;
+  Fixture f;
+
+  long_pair (&f, 1, bytes);
+  fixture_run (&f);
+  g_assert_no_error (f.error);
+  traffic = traffic_of (&f);
+  g_assert_cmpuint (traffic.bytes, ==, bytes);
+  g_assert_cmpuint (traffic.sends + traffic.writes, ==, fake_network_log (f.network)->len);
+  fixture_clear (&f);
+  return traffic;
+}
+
+/* -- what the network carries --------------------------------------------- */
+
+/* The first piece, its acknowledgement, fragments. */
+static void
+test_fragments (void)
+{
+  g_assert_cmpuint (traffic_of_one (0).controls, ==, 0);
+  g_assert_cmpuint (traffic_of_one (IB_EAGER).sends, ==, 1);
+  g_assert_cmpuint (traffic_of_one (IB_EAGER).controls, ==, 0);
+  g_assert_cmpuint (traffic_of_one (IB_EAGER + 1).controls, ==, 1);
+  g_assert_cmpuint (traffic_of_one (IB_EAGER + 1).sends, ==, 3);
+  g_assert_cmpuint (traffic_of_one (IB_EAGER + IB_FRAG).sends, ==, 3);
+  g_assert_cmpuint (traffic_of_one (IB_EAGER + IB_FRAG + 1).sends, ==, 4);
+  g_assert_cmpuint (traffic_of_one (65536).sends, ==, 3);
+  g_assert_cmpuint (traffic_of_one (MIB - 1).pieces, ==, 18);
+  g_assert_cmpuint (traffic_of_one (MIB + 1).pieces, ==, 18);
+  g_assert_cmpuint (traffic_of_one (MIB + 1).writes, ==, 0);
+}
+
+/* RDMA from eager_limit + rdma_pipeline_send_length on: all but the last MiB. */
+static void
+test_rdma (void)
+{
+  Traffic last = traffic_of_one (MIB + 12288), first = traffic_of_one (MIB + 12289);
+  Traffic long_one = traffic_of_one (8 * MIB);
+
+  g_assert_cmpuint (last.writes, ==, 0);
+  g_assert_cmpuint (first.writes, ==, 1);
+  g_assert_cmpuint (first.puts, ==, 1);
+  g_assert_cmpuint (first.fins, ==, 1);
+  g_assert_cmpuint (first.pieces, ==, 1 + 1 + 17);
+  g_assert_cmpuint (first.controls, ==, 1 + 1 + 1);
+  g_assert_cmpuint (long_one.writes, ==, 7);
+  g_assert_cmpuint (long_one.pieces, ==, 1 + 1 + 17);
+}
+
+static void
+test_all_rdma (void)
+{
+  double end_ns[2];
+
+  for (uint32_t i = 0; i < 2; i++) {
+    Traffic traffic;
+    g_auto (Fixture) f = { 0 };
+
+    long_pair (&f, 1, 5 * MIB);
+    f.machine->parameters.leave_pinned = true;
+    for (uint32_t again = 0; again < i; again++) {
+      script_send (f.trace, 0, 1, 7, 5 * MIB);
+      script_recv (f.trace, 1, 0, 7, 5 * MIB);
+    }
+    fixture_run (&f);
+    traffic = traffic_of (&f);
+    g_assert_cmpuint (traffic.writes, ==, 1 + i);
+    g_assert_cmpuint (traffic.sends, ==, 3 + 3 * i);
+    g_assert_cmpuint (traffic.controls, ==, traffic.sends);
+    end_ns[i] = fixture_end_ns (&f, 1);
+  }
+  /* 300 + 60 and the registration; 1,000; 700 + 60 + 60 and the registration; 1,000;
+   * 60; the data; 1,000; 60; 1,000; 60. */
+  g_assert_cmpfloat_with_epsilon (
+      end_ns[0], 300 + 2 * (2000 + 1280 * 10) + 700 + 6 * 60 + 5000 + 5 * MIB, 0.01);
+  /* The second: nothing is registered any more, and the sender begins 1,060
+   * before the receiver has ended the first. */
+  g_assert_cmpfloat_with_epsilon (end_ns[1] - end_ns[0], 300 + 700 + 6 * 60 + 5000 + 5 * MIB - 1060,
+                                  0.01);
+}
+
+/* A buffered send is copied aside, into memory that is not registered: fragments
+ * (pml_ob1_sendreq.h, start_btl, asks for that first). */
+static void
+test_buffered_is_not_pinned (void)
+{
+  g_auto (Fixture) f = fixture_new_fabric (2, 1);
+
+  f.machine->parameters.leave_pinned = true;
+  script_send_mode (f.trace, 0, 1, 7, 200000, TRACE_SEND_BUFFERED);
+  script_recv (f.trace, 1, 0, 7, 200000);
+  fixture_run (&f);
+  g_assert_cmpuint (traffic_of (&f).writes, ==, 0);
+  g_assert_cmpuint (traffic_of (&f).bytes, ==, 200000);
+}
+
+/* -- pipelines ------------------------------------------------------------- */
+
+/* The most that were sent and not yet answered, whenever one is sent. */
+static uint32_t
+most_in_flight (const Fixture *f, uint16_t sent, uint16_t answered)
+{
+  const GArray *log = fake_network_log (f->network);
+  uint32_t most = 0;
+
+  for (uint32_t i = 0; i < log->len; i++) {
+    const FakeRecord *it = &g_array_index (log, FakeRecord, i);
+    uint32_t n = 0;
+
+    if (it->message.software_bytes != sent)
+      continue;
+    for (uint32_t j = 0; j < log->len; j++) {
+      const FakeRecord *other = &g_array_index (log, FakeRecord, j);
+
+      if (other->message.bytes == 0 && sent == PIECE)
+        continue;
+      n += other->message.software_bytes == sent && other->sent_ps <= it->sent_ps;
+      if (answered == PIECE) /* by the adapter */
+        n -=
+            other->message.software_bytes == sent && other->delivered_ps + 1000 * NS <= it->sent_ps;
+      else
+        n -= other->message.software_bytes == answered && other->delivered_ps <= it->sent_ps;
+    }
+    most = MAX (most, n);
+  }
+  return most;
+}
+
+static void
+test_send_depth (void)
+{
+  for (uint64_t depth = 1; depth <= 5; depth++) {
+    g_auto (Fixture) f = { 0 };
+
+    long_pair (&f, 1, MIB);
+    f.machine->parameters.send_depth = depth;
+    fixture_run (&f);
+    g_assert_cmpuint (most_in_flight (&f, PIECE, PIECE), ==, depth);
+  }
+}
+
+static void
+test_rdma_depth (void)
+{
+  for (uint64_t depth = 1; depth <= 6; depth++) {
+    g_auto (Fixture) f = { 0 };
+
+    long_pair (&f, 1, 10 * MIB);
+    f.machine->parameters.rdma_depth = depth;
+    fixture_run (&f);
+    g_assert_cmpuint (most_in_flight (&f, PUT, FIN), ==, depth);
+  }
+}
+
+/* Beside RDMA fragments are not held back. */
+static void
+test_fragments_beside_rdma (void)
+{
+  g_auto (Fixture) f = { 0 };
+
+  long_pair (&f, 1, 4 * MIB);
+  fixture_run (&f);
+  g_assert_cmpuint (most_in_flight (&f, PIECE, PIECE), >, 10);
+}
+
+/* -- many ------------------------------------------------------------------ */
+
+static void
+test_sendrecv (void)
+{
+  static const uint64_t sizes[] = { 0, 4024, 4025, 12216, 12217, 65536, MIB, MIB + 12289, 5 * MIB };
+
+  for (uint32_t per_node = 1; per_node <= 2; per_node++)
+    for (uint32_t i = 0; i < G_N_ELEMENTS (sizes); i++) {
+      g_auto (Fixture) f = fixture_new_fabric (2, per_node);
+
+      for (int32_t rank = 0; rank < 2; rank++)
+        script_add (f.trace, (uint32_t) rank,
+                    (TraceOp){ .kind = TRACE_OP_SENDRECV,
+                               .comm = TRACE_COMM_WORLD,
+                               .peer = 1 - rank,
+                               .recv_peer = 1 - rank,
+                               .bytes = sizes[i],
+                               .recv_bytes = sizes[i] });
+      fixture_run (&f);
+      /* Nothing tells the two apart. */
+      g_assert_cmpfloat (fixture_end_ns (&f, 0), ==, fixture_end_ns (&f, 1));
+      g_assert_cmpuint (f.result->message_bytes, ==, 2 * sizes[i]);
+      if (per_node == 1)
+        g_assert_cmpuint (traffic_of (&f).bytes, ==, 2 * sizes[i]);
+    }
+}
+
+/* Eight ranks of a node and eight of another, everyone to everyone. */
+static void
+test_full_nodes (void)
+{
+  SimRankTimes before[16];
+
+  for (uint32_t run = 0; run < 2; run++) {
+    g_auto (Fixture) f = fixture_new_fabric (16, 8);
+
+    for (int32_t rank = 0; rank < 16; rank++) {
+      for (int32_t peer = 0; peer < 16; peer++) {
+        script_irecv (f.trace, (uint32_t) rank, peer, 7, 40000, 100);
+        script_isend (f.trace, (uint32_t) rank, peer, 7, 40000, 200);
+      }
+      script_add (f.trace, (uint32_t) rank, (TraceOp){ .kind = TRACE_OP_WAIT_OUTSTANDING });
+    }
+    fixture_run (&f);
+    g_assert_no_error (f.error);
+    g_assert_cmpuint (f.result->messages, ==, 256);
+    g_assert_cmpuint (traffic_of (&f).bytes, ==, 2 * 64 * 40000);
+    /* A rank's own copies alone: in and out, once for itself. */
+    g_assert_cmpfloat (fixture_end_ns (&f, 3), >, (15 * 2 + 1) * 4000);
+    if (run == 1)
+      g_assert_cmpmem (before, sizeof before, f.result->ranks, sizeof before);
+    memcpy (before, f.result->ranks, sizeof before);
+  }
+}
+
+/* A graph's messages cost its processors the overheads, an agent the rest. */
+static void
+test_graph (void)
+{
+  for (uint32_t per_node = 1; per_node <= 2; per_node++) {
+    g_auto (Fixture) f = fixture_new_fabric (2, per_node);
+
+    script_set_graph (f.trace);
+    script_isend (f.trace, 0, 1, 7, 1000, 5);
+    script_isend (f.trace, 0, 1, 8, 2 * MIB, 6);
+    script_irecv (f.trace, 1, 0, 8, 2 * MIB, 6);
+    script_irecv (f.trace, 1, 0, 7, 1000, 5);
+    fixture_run (&f);
+    g_assert_no_error (f.error);
+    g_assert_cmpuint (f.result->messages, ==, 2);
+    if (per_node == 1)
+      g_assert_cmpuint (traffic_of (&f).bytes, ==, 1000 + 2 * MIB);
+    /* Both sides copy it. */
+    else
+      g_assert_cmpfloat (fixture_end_ns (&f, 1), >, 0.1 * 2 * MIB);
+  }
+}
+
+/* -- what never matches ---------------------------------------------------- */
+
+/* A long send waits for ever, a short one is left over. */
+static void
+test_no_receive (void)
+{
+  for (uint32_t per_node = 1; per_node <= 2; per_node++) {
+    g_auto (Fixture) f = fixture_new_fabric (2, per_node);
+
+    script_send (f.trace, 0, 1, 7, 1000);
+    fixture_run (&f);
+    g_assert_no_error (f.error);
+    g_assert_cmpuint (f.result->unmatched_sends, ==, 1);
+    script_send (f.trace, 0, 1, 7, 20000);
+    fixture_run (&f);
+    g_assert_error (f.error, SIM_ERROR, SIM_ERROR_DEADLOCK);
+    g_assert_nonnull (strstr (f.error->message, "rank 0 waits in MPI_Send"));
+  }
+}
+
+/* --- Open mpi's protocols: who does what comes, and when --- */
+
+static void
+fixture_overlap (Fixture *f, uint32_t per_node, bool sender_computes, bool agent)
+{
+  *f = fixture_new_fabric (2, per_node);
+  f->machine->parameters.async_progress = agent;
+  script_isend (f->trace, 0, 1, 7, 200000, 5);
+  script_irecv (f->trace, 1, 0, 7, 200000, 5);
+  script_compute (f->trace, sender_computes ? 0 : 1, 5000000 * (int64_t) NS);
+  for (uint32_t rank = 0; rank < 2; rank++)
+    script_wait (f->trace, rank, 5);
+  fixture_run (f);
+}
+
+/* A rank that computes holds the message up, unless an agent works for it. */
+static void
+test_outside (void)
+{
+  for (uint32_t per_node = 1; per_node <= 2; per_node++)
+    for (uint32_t sender = 0; sender < 2; sender++) {
+      g_auto (Fixture) f = { 0 };
+
+      fixture_overlap (&f, per_node, sender, false);
+      g_assert_cmpfloat (fixture_end_ns (&f, 0), >, 5000000);
+      g_assert_cmpfloat (fixture_end_ns (&f, 1), >, 5000000);
+      g_assert_cmpfloat (fixture_end_ns (&f, sender ? 0 : 1), >, 5000000 + 15000);
+      fixture_clear (&f);
+      fixture_overlap (&f, per_node, sender, true);
+      g_assert_cmpfloat (fixture_end_ns (&f, sender ? 1 : 0), <, 500000);
+      g_assert_cmpfloat_with_epsilon (fixture_end_ns (&f, sender ? 0 : 1), 5000000, 3000);
+    }
+}
+
+/* Rank 1 posts its second receive when it has computed, long after that message
+ * has come; what its agent has to do until then does not wait for it. */
+static void
+test_agent_is_not_held_up (void)
+{
+  g_auto (Fixture) f = fixture_new_fabric (3, 1);
+
+  f.machine->parameters.async_progress = true;
+  script_send (f.trace, 0, 1, 7, 200000);
+  script_send (f.trace, 2, 1, 8, 100);
+  script_irecv (f.trace, 1, 0, 7, 200000, 5);
+  script_compute (f.trace, 1, 5000000 * (int64_t) NS);
+  script_irecv (f.trace, 1, 2, 8, 100, 6);
+  script_add (f.trace, 1, (TraceOp){ .kind = TRACE_OP_WAIT_OUTSTANDING });
+  fixture_run (&f);
+  g_assert_cmpfloat (fixture_end_ns (&f, 0), <, 500000);
+  /* 100 for each posting and the wait; 700 + 60 and a copy, begun when it is posted. */
+  g_assert_cmpfloat_with_epsilon (fixture_end_ns (&f, 1), 5000000 + 200 + 770, 0.01);
+}
+
+/* Calls in between move it on, as far as one round of the library does. */
+static void
+test_polling (void)
+{
+  double end_ns[2];
+
+  for (uint32_t polls = 0; polls < 2; polls++) {
+    g_auto (Fixture) f = fixture_new_fabric (2, 1);
+
+    script_isend (f.trace, 0, 1, 7, MIB, 5);
+    for (uint32_t i = 0; i < 100; i++) {
+      script_compute (f.trace, 0, 50000 * NS);
+      if (polls)
+        script_call (f.trace, 0);
+    }
+    script_wait (f.trace, 0, 5);
+    script_recv (f.trace, 1, 0, 7, MIB);
+    fixture_run (&f);
+    end_ns[polls] = fixture_end_ns (&f, 1);
+  }
+  g_assert_cmpfloat (end_ns[0], >, 5000000);
+  g_assert_cmpfloat (end_ns[1], <, 3000000);
+}
+
+/* A call does what has come by then, not what comes meanwhile: two senders are
+ * faster than the copies of their receiver, who tells rank 3 when it goes on. */
+static void
+test_one_round (void)
+{
+  g_auto (Fixture) f = fixture_new_fabric (4, 1);
+
+  f.machine->parameters.core_bandwidth_Bps = 1000000000;
+  for (uint32_t sender = 0; sender <= 2; sender += 2) {
+    script_isend (f.trace, sender, 1, 7, 4 * MIB, 5);
+    script_wait (f.trace, sender, 5);
+    script_irecv (f.trace, 1, (int32_t) sender, 7, 4 * MIB, 5 + sender);
+  }
+  for (uint32_t i = 0; i < 2; i++) {
+    script_compute (f.trace, 1, 200000 * NS);
+    script_call (f.trace, 1);
+  }
+  script_send (f.trace, 1, 3, 7, 0);
+  script_recv (f.trace, 3, 1, 7, 0);
+  script_add (f.trace, 1, (TraceOp){ .kind = TRACE_OP_WAIT_OUTSTANDING });
+  fixture_run (&f);
+  /* All the copies out take 2 ms. */
+  g_assert_cmpfloat (fixture_end_ns (&f, 3), <, 1000000);
+  g_assert_cmpfloat (fixture_end_ns (&f, 1), >, 2200000);
+}
+
+/* The send of a posted collective completes before its rank blocks; nothing
+ * else will wake the rank. */
+static void
+test_posted_send (void)
+{
+  for (uint32_t per_node = 1; per_node <= 2; per_node++) {
+    g_auto (Fixture) f = fixture_new_fabric (2, per_node);
+
+    for (uint32_t rank = 0; rank < 2; rank++) {
+      script_add (f.trace, rank,
+                  (TraceOp){ .kind = TRACE_OP_GATHER,
+                             .comm = TRACE_COMM_WORLD,
+                             .root = 0,
+                             .nonblocking = true,
+                             .request = 5 });
+      script_wait (f.trace, rank, 5);
+    }
+    fixture_run (&f);
+    g_assert_no_error (f.error);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/sim/ob1/sm/eager", test_sm_eager);
+  g_test_add_func ("/sim/ob1/sm/rendezvous", test_sm_rendezvous);
+  g_test_add_func ("/sim/ob1/sm/synchronous", test_sm_synchronous);
+  g_test_add_func ("/sim/ob1/sm/buffered", test_sm_buffered);
+  g_test_add_func ("/sim/ob1/sm/single-copy", test_sm_single_copy);
+  g_test_add_func ("/sim/ob1/sm/depth", test_sm_depth);
+  g_test_add_func ("/sim/ob1/self", test_self);
+  g_test_add_func ("/sim/ob1/ib/eager", test_ib_eager);
+  g_test_add_func ("/sim/ob1/ib/rendezvous", test_ib_rendezvous);
+  g_test_add_func ("/sim/ob1/ib/synchronous", test_ib_synchronous);
+  g_test_add_func ("/sim/ob1/ib/buffered", test_ib_buffered);
+  g_test_add_func ("/sim/ob1/unexpected", test_unexpected);
+  g_test_add_func ("/sim/ob1/unexpected-within", test_unexpected_within);
+  g_test_add_func ("/sim/ob1/unexpected-near", test_unexpected_is_near);
+  g_test_add_func ("/sim/ob1/forgotten", test_unseen_is_forgotten);
+  g_test_add_func ("/sim/ob1/expected", test_expected);
+  g_test_add_func ("/sim/ob1/unseen", test_unseen);
+  g_test_add_func ("/sim/ob1/wildcard", test_wildcard);
+  g_test_add_func ("/sim/ob1/probe", test_probe);
+  g_test_add_func ("/sim/ob1/accesses", test_accesses);
+  g_test_add_func ("/sim/ob1/direct", test_direct);
+  g_test_add_func ("/sim/ob1/creation", test_creation);
+  g_test_add_func ("/sim/ob1-long/fragments", test_fragments);
+  g_test_add_func ("/sim/ob1-long/rdma", test_rdma);
+  g_test_add_func ("/sim/ob1-long/all-rdma", test_all_rdma);
+  g_test_add_func ("/sim/ob1-long/buffered", test_buffered_is_not_pinned);
+  g_test_add_func ("/sim/ob1-long/send-depth", test_send_depth);
+  g_test_add_func ("/sim/ob1-long/rdma-depth", test_rdma_depth);
+  g_test_add_func ("/sim/ob1-long/fragments-beside-rdma", test_fragments_beside_rdma);
+  g_test_add_func ("/sim/ob1-long/sendrecv", test_sendrecv);
+  g_test_add_func ("/sim/ob1-long/full-nodes", test_full_nodes);
+  g_test_add_func ("/sim/ob1-long/graph", test_graph);
+  g_test_add_func ("/sim/ob1-long/no-receive", test_no_receive);
+  g_test_add_func ("/sim/ob1-progress/outside", test_outside);
+  g_test_add_func ("/sim/ob1-progress/agent", test_agent_is_not_held_up);
+  g_test_add_func ("/sim/ob1-progress/polling", test_polling);
+  g_test_add_func ("/sim/ob1-progress/one-round", test_one_round);
+  g_test_add_func ("/sim/ob1-progress/posted-send", test_posted_send);
+  return g_test_run ();
+}

@@ -1,0 +1,534 @@
+/* replay.c - the ranks: their clocks, their loop, the network's callbacks, reports.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/replay/replay_private.h"
+
+/* Calls that a rank may make ahead of the network's time: bounds the sends
+ * that wait in the network, and how late a request to send is answered by a
+ * rank that makes many calls without ever blocking. */
+#define CALLS_AHEAD 32
+
+/* Ranks that a deadlock's message names. */
+#define RANKS_NAMED 10
+
+/* -- failures and warnings ------------------------------------------------- */
+
+static const char *
+place_of (const SimReplay *replay, uint32_t rank)
+{
+  TraceCursor *cursor = replay->ranks[rank].cursor;
+
+  return cursor == NULL ? trace_path (replay->trace) : trace_cursor_place (cursor);
+}
+
+void
+sim_report_fail (SimReplay *replay, uint32_t rank, const char *format, ...)
+{
+  g_autofree char *text = NULL;
+  va_list arguments;
+
+  if (replay->error != NULL)
+    return;
+  va_start (arguments, format);
+  text = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_set_error (&replay->error, SIM_ERROR, SIM_ERROR_TRACE, "rank %u, %s at %s: %s", rank,
+               replay->ranks[rank].call, place_of (replay, rank), text);
+}
+
+void
+sim_report_warn (SimReplay *replay, uint32_t rank, SimWarning warning)
+{
+  if (replay->warnings[warning].n++ > 0)
+    return;
+  replay->warnings[warning].rank = rank;
+  replay->warnings[warning].place = g_strdup (place_of (replay, rank));
+}
+
+/* -- the ranks ------------------------------------------------------------- */
+
+void
+sim_rank_wait_until (SimReplay *replay, uint32_t rank, int64_t at_ps)
+{
+  SimRank *it = &replay->ranks[rank];
+
+  if (at_ps <= it->local_ps)
+    return;
+  if (it->state != SIM_RANK_DONE) {
+    replay->result.ranks[rank].wait_ps += at_ps - it->local_ps;
+    if (replay->timeline != NULL)
+      sim_timeline_wait (replay->timeline, rank, it->local_ps, at_ps);
+  }
+  it->local_ps = at_ps;
+}
+
+void
+sim_rank_sleep (SimReplay *replay, uint32_t rank)
+{
+  replay->ranks[rank].state = SIM_RANK_RUNNING;
+  sim_network_timer (replay->network, rank, sim_cookie (SIM_COOKIE_RESUME, 0, 0),
+                     replay->ranks[rank].local_ps);
+}
+
+/* A rank that has receives open or collectives posted and computed before the
+ * call it just made must have answered in that call all that came until then, so
+ * the network catches up first; a rank with a helper thread need not. */
+static void
+rank_pause (SimReplay *replay, uint32_t rank, uint32_t calls)
+{
+  const SimRank *it = &replay->ranks[rank];
+  bool has_posted = it->active != NULL && (!it->active->blocks || it->active->next != NULL);
+  bool must_answer = !replay->parameters->async_progress &&
+                     (it->open_receives > 0 || it->open_sends > 0 || has_posted) &&
+                     it->computed_ps > replay->now_ps;
+
+  if (it->state == SIM_RANK_READY && it->local_ps > replay->now_ps &&
+      (must_answer || calls >= CALLS_AHEAD))
+    sim_rank_sleep (replay, rank);
+}
+
+void
+sim_rank_finish (SimReplay *replay, uint32_t rank)
+{
+  SimRank *it = &replay->ranks[rank];
+
+  replay->result.ranks[rank].end_ps = it->local_ps;
+  if (replay->timeline != NULL)
+    sim_timeline_rank_end (replay->timeline, rank, it->local_ps);
+  it->state = SIM_RANK_DONE;
+  replay->n_done++;
+  g_clear_pointer (&it->cursor, trace_cursor_free);
+  replay->protocol->progress (replay, rank, SIM_MOMENT_ENTERED);
+  sim_active_progress (replay, rank);
+}
+
+/* One operation; true when it was a call and not a gap between calls. */
+static bool
+rank_step (SimReplay *replay, uint32_t rank)
+{
+  SimRank *it = &replay->ranks[rank];
+  TraceOp op;
+
+  switch (trace_cursor_next (it->cursor, &op, &replay->error)) {
+  case TRACE_NEXT_OPERATION: break;
+  case TRACE_NEXT_END: sim_rank_finish (replay, rank); return false;
+  case TRACE_NEXT_ERROR: return false;
+  }
+  it->call = op.name;
+  replay->n_operations++;
+  if (replay->timeline != NULL)
+    sim_timeline_call (replay->timeline, rank, &op, it->local_ps);
+  sim_ops_execute (replay, rank, &op);
+  if (it->local_ps > SIM_LAST_PS)
+    sim_report_fail (replay, rank, "simulated time passes %" G_GINT64_FORMAT " s",
+                     SIM_LAST_PS / 1000000000000);
+  return op.kind != TRACE_OP_COMPUTE;
+}
+
+/* Goes on until the rank blocks, sleeps or is done. */
+static void
+rank_run (SimReplay *replay, uint32_t rank)
+{
+  SimRank *it = &replay->ranks[rank];
+  uint32_t calls = 0;
+
+  if (it->state == SIM_RANK_READY && replay->protocol->is_busy (replay, rank))
+    it->state = SIM_RANK_BUSY;
+  rank_pause (replay, rank, calls);
+  while (it->state == SIM_RANK_READY && replay->error == NULL) {
+    bool call = true;
+
+    if (it->active != NULL && it->active->blocks)
+      sim_active_continue (replay, rank);
+    else
+      call = rank_step (replay, rank);
+    replay->protocol->progress (replay, rank, SIM_MOMENT_CALLED);
+    if (it->state == SIM_RANK_READY && it->pending > 0)
+      it->state = SIM_RANK_WAITING;
+    if (it->state == SIM_RANK_READY && replay->protocol->is_busy (replay, rank))
+      it->state = SIM_RANK_BUSY;
+    if (call)
+      rank_pause (replay, rank, ++calls);
+  }
+}
+
+void
+sim_rank_wake (SimReplay *replay, uint32_t rank)
+{
+  SimRank *it = &replay->ranks[rank];
+
+  if (it->active_ready)
+    sim_active_progress (replay, rank);
+  if (it->state == SIM_RANK_WAITING && it->pending == 0)
+    it->state = SIM_RANK_READY;
+  if (it->state == SIM_RANK_READY && replay->error == NULL)
+    rank_run (replay, rank);
+}
+
+/* The network's time has come to the rank's. */
+static void
+rank_resume (SimReplay *replay, uint32_t rank)
+{
+  SimRank *it = &replay->ranks[rank];
+
+  if (it->cursor == NULL)
+    it->cursor = trace_cursor_new (replay->trace, rank, &replay->error);
+  if (it->cursor == NULL)
+    return;
+  if (replay->graphs != NULL) {
+    sim_graph_start (replay, rank);
+    return;
+  }
+  it->state = SIM_RANK_READY;
+  replay->protocol->progress (replay, rank, SIM_MOMENT_ENTERED);
+  if (it->state != SIM_RANK_BUSY)
+    sim_ops_take_back (replay, rank);
+  sim_rank_wake (replay, rank);
+}
+
+/* -- the network's callbacks --------------------------------------------- */
+
+/* A message or a timer has come to a rank, or an acknowledgement back to it. */
+static void
+replay_event (SimReplay *replay, const SimProtocolEvent *event, int64_t now_ps)
+{
+  uint32_t rank = event->rank;
+
+  if (replay->error != NULL)
+    return;
+  replay->now_ps = now_ps;
+  switch (sim_cookie_kind (event->cookie)) {
+  case SIM_COOKIE_DIRECT:
+  case SIM_COOKIE_MET: sim_active_event (replay, rank, event->cookie); break;
+  case SIM_COOKIE_RELEASE:
+    replay->ranks[rank].state = SIM_RANK_READY;
+    sim_rank_wait_until (replay, rank, now_ps);
+    sim_rank_wake (replay, rank);
+    break;
+  case SIM_COOKIE_RESUME: rank_resume (replay, rank); break;
+  case SIM_COOKIE_ACCESSED: sim_window_accessed (replay, sim_cookie_low (event->cookie)); break;
+  case SIM_COOKIE_BEGIN:
+  case SIM_COOKIE_END: sim_graph_timer (replay, rank, event->cookie); break;
+  default: replay->protocol->event (replay, event);
+  }
+  replay->protocol->progress (replay, rank, SIM_MOMENT_CALLBACK);
+}
+
+static void
+replay_delivered (void *client, const SimMessage *message, int64_t now_ps)
+{
+  SimProtocolEvent event = { message->cookie, message->bytes, message->destination_rank, false };
+
+  replay_event (client, &event, now_ps);
+}
+
+static void
+replay_timer (void *client, uint32_t rank, uint64_t cookie, int64_t now_ps)
+{
+  SimProtocolEvent event = { cookie, 0, rank, false };
+
+  replay_event (client, &event, now_ps);
+}
+
+static void
+replay_sent (void *client, const SimMessage *message, int64_t now_ps)
+{
+  SimProtocolEvent event = { message->cookie, message->bytes, message->source_rank, true };
+
+  replay_event (client, &event, now_ps);
+}
+
+const SimClient sim_replay_client = { replay_delivered, replay_timer, replay_sent };
+
+/* -- life ---------------------------------------------------------------- */
+
+SimReplay *
+sim_replay_new (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping,
+                const SimReplayOptions *options, GError **error)
+{
+  SimReplay *replay;
+
+  if (trace_ranks (trace) != mapping->n_ranks) {
+    g_set_error (error, SIM_ERROR, SIM_ERROR_TRACE, "%s: %u ranks, but the mapping places %u",
+                 trace_path (trace), trace_ranks (trace), mapping->n_ranks);
+    return NULL;
+  }
+  replay = g_new0 (SimReplay, 1);
+  replay->trace = trace;
+  replay->machine = machine;
+  replay->mapping = mapping;
+  replay->parameters = &machine->parameters;
+  replay->options = *options;
+  replay->n_ranks = replay->result.n_ranks = mapping->n_ranks;
+  replay->ranks = g_new (SimRank, replay->n_ranks);
+  for (uint32_t rank = 0; rank < replay->n_ranks; rank++) {
+    replay->ranks[rank] = (SimRank){ .node = mapping->node[rank],
+                                     .first_early = TOPO_NONE,
+                                     .first_deferred = TOPO_NONE,
+                                     .last_deferred = TOPO_NONE,
+                                     .cancel = TOPO_NONE,
+                                     .next_meeting = TOPO_NONE,
+                                     .call = "the start",
+                                     .state = SIM_RANK_RUNNING };
+    sim_match_queue_init (&replay->ranks[rank].matching);
+  }
+  replay->result.ranks = g_new0 (SimRankTimes, replay->n_ranks);
+  replay->result.warnings = g_ptr_array_new_with_free_func (g_free);
+  replay->comms = trace_comms_new (replay->n_ranks);
+  replay->agreement = sim_agreement_new (trace, replay->comms);
+  replay->edges = sim_edges_new (replay->n_ranks);
+  replay->first_free_request = replay->first_free_transfer = TOPO_NONE;
+  sim_match_pool_init (&replay->match_pool);
+  replay->protocol = machine->fabric != NULL ? &sim_ob1 : &sim_pami;
+  replay->meetings = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, g_free);
+  sim_window_init (replay);
+  sim_graph_init (replay);
+  replay->timeline = options->timeline;
+  if (replay->timeline != NULL)
+    sim_timeline_begin (replay->timeline, &replay->now_ps);
+  return replay;
+}
+
+void
+sim_replay_free (SimReplay *replay)
+{
+  if (replay == NULL)
+    return;
+  for (uint32_t rank = 0; rank < replay->n_ranks; rank++) {
+    SimRank *it = &replay->ranks[rank];
+
+    trace_cursor_free (it->cursor);
+    sim_active_clear (it);
+    sim_match_queue_clear (&it->matching);
+    base_map_clear (&it->handles);
+    base_map_clear (&it->peers);
+    base_map_clear (&it->sequences);
+  }
+  sim_graph_free (replay);
+  for (uint32_t warning = 0; warning < SIM_N_WARNINGS; warning++)
+    g_free (replay->warnings[warning].place);
+  sim_match_pool_clear (&replay->match_pool);
+  sim_agreement_free (replay->agreement);
+  trace_comms_free (replay->comms);
+  sim_edges_free (replay->edges);
+  g_hash_table_unref (replay->meetings);
+  g_hash_table_unref (replay->windows);
+  g_ptr_array_unref (replay->result.warnings);
+  g_clear_error (&replay->error);
+  g_free (replay->result.ranks);
+  g_free (replay->ranks);
+  g_free (replay->requests);
+  g_free (replay->transfers);
+  if (replay->library != NULL)
+    replay->protocol->free (replay);
+  g_free (replay);
+}
+
+/* -- deadlocks ----------------------------------------------------------- */
+
+static void
+append_envelope (GString *text, const SimReplay *replay, bool is_send, uint32_t peer,
+                 SimEnvelope envelope)
+{
+  g_string_append (text, is_send ? " to " : " from ");
+  if (peer == TOPO_NONE)
+    g_string_append (text, "any rank");
+  else
+    g_string_append_printf (text, "%u", peer);
+  /* Tags of collectives are ours, not the program's; communicators have odd
+   * contexts for them. */
+  if ((envelope.context & 1u) != 0 || envelope.context / 2 > trace_comms_created (replay->comms))
+    return;
+  if (envelope.tag == TRACE_ANY_TAG)
+    g_string_append (text, " any tag");
+  else
+    g_string_append_printf (text, " tag %d", envelope.tag);
+}
+
+static void
+append_request (GString *text, const SimReplay *replay, const SimRequest *request)
+{
+  const SimActive *active = request->collective ? sim_active_of (replay, request) : NULL;
+
+  if (active != NULL)
+    g_string_append_printf (text, " for other ranks in %s",
+                            trace_op_name (active->collective.kind));
+  else
+    append_envelope (text, replay, request->is_send, request->peer, request->envelope);
+}
+
+/* Its oldest operation has all that it comes after, so it is a message that
+ * waits for another rank. */
+static void
+append_graph_rank (GString *text, const SimReplay *replay, uint32_t rank)
+{
+  uint32_t request, n_open, number = sim_graph_oldest (replay, rank, &request, &n_open);
+  g_autoptr (TraceCursor) cursor = trace_cursor_new (replay->trace, rank, NULL);
+  TraceOp op = { .name = "a call" };
+
+  for (uint32_t i = 0; cursor != NULL && i <= number; i++)
+    if (trace_cursor_next (cursor, &op, NULL) != TRACE_NEXT_OPERATION)
+      break;
+  g_string_append_printf (text, "rank %u waits in operation %u, %s", rank, number, op.name);
+  if (request != TOPO_NONE)
+    append_request (text, replay, &replay->requests[request]);
+  if (n_open > 1)
+    g_string_append_printf (text, " and %u more", n_open - 1);
+  g_string_append_printf (
+      text, " at %s", cursor == NULL ? trace_path (replay->trace) : trace_cursor_place (cursor));
+}
+
+static void
+append_rank (GString *text, const SimReplay *replay, uint32_t rank)
+{
+  const SimRank *it = &replay->ranks[rank];
+
+  g_string_append_printf (text, "rank %u waits in %s", rank, it->call);
+  switch ((SimRankState) it->state) {
+  case SIM_RANK_WAITING: /* for its oldest request, and others */
+    for (uint32_t request = 0; request < replay->n_requests; request++)
+      if (replay->requests[request].used && replay->requests[request].awaited &&
+          replay->requests[request].rank == rank) {
+        append_request (text, replay, &replay->requests[request]);
+        break;
+      }
+    if (it->pending > 1)
+      g_string_append_printf (text, " and %u more", it->pending - 1);
+    break;
+  case SIM_RANK_PROBING: append_envelope (text, replay, false, it->probe.source, it->probe); break;
+  case SIM_RANK_MEETING:
+  case SIM_RANK_GATHERING: g_string_append (text, " for other ranks"); break;
+  case SIM_RANK_READY:
+  case SIM_RANK_RUNNING:
+  case SIM_RANK_BUSY:
+  case SIM_RANK_GRAPH:
+  case SIM_RANK_DONE: break;
+  }
+  g_string_append_printf (text, " at %s", place_of (replay, rank));
+}
+
+static void
+report_deadlock (const SimReplay *replay, GError **error)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  uint32_t n_stuck = replay->n_ranks - replay->n_done, named = 0;
+
+  for (uint32_t rank = 0; rank < replay->n_ranks && named < RANKS_NAMED; rank++) {
+    if (replay->ranks[rank].state == SIM_RANK_DONE)
+      continue;
+    if (named++ > 0)
+      g_string_append (text, "; ");
+    if (replay->graphs != NULL)
+      append_graph_rank (text, replay, rank);
+    else
+      append_rank (text, replay, rank);
+  }
+  if (n_stuck > named)
+    g_string_append_printf (text, "; and %u more ranks", n_stuck - named);
+  g_set_error (error, SIM_ERROR, SIM_ERROR_DEADLOCK, "%s: the trace cannot end: %s",
+               trace_path (replay->trace), text->str);
+}
+
+/* -- the result ---------------------------------------------------------- */
+
+static const char *const warning_texts[SIM_N_WARNINGS] = {
+  [SIM_WARNING_UNKNOWN_REQUEST] = "completions or starts of unknown requests were skipped",
+  [SIM_WARNING_TRUNCATED] = "messages were longer than the receives they matched",
+  [SIM_WARNING_UNKNOWN_SIZE] = "messages of unknown size were replayed as empty ones",
+};
+
+/* Sums over the ranks, and warnings. */
+static void
+result_finish (SimReplay *replay)
+{
+  SimReplayResult *result = &replay->result;
+  char *collectives = sim_agreement_left (replay->agreement);
+
+  for (uint32_t rank = 0; rank < replay->n_ranks; rank++) {
+    const SimRank *it = &replay->ranks[rank];
+
+    result->time_ps = MAX (result->time_ps, result->ranks[rank].end_ps);
+    result->unmatched_sends += it->matching.n_unexpected;
+    for (uint32_t early = it->first_early; early != TOPO_NONE;
+         early = replay->transfers[early].next)
+      result->unmatched_sends++;
+    result->unmatched_receives += it->matching.n_posted;
+  }
+  for (uint32_t warning = 0; warning < SIM_N_WARNINGS; warning++)
+    if (replay->warnings[warning].n > 0)
+      g_ptr_array_add (result->warnings,
+                       g_strdup_printf ("%" G_GUINT64_FORMAT " %s; the first: rank %u at %s",
+                                        replay->warnings[warning].n, warning_texts[warning],
+                                        replay->warnings[warning].rank,
+                                        replay->warnings[warning].place));
+  if (result->unmatched_sends > 0)
+    g_ptr_array_add (result->warnings,
+                     g_strdup_printf ("%" G_GUINT64_FORMAT " messages were sent but never received",
+                                      result->unmatched_sends));
+  if (result->unmatched_receives > 0)
+    g_ptr_array_add (result->warnings, g_strdup_printf ("%" G_GUINT64_FORMAT
+                                                        " receives were posted but never matched",
+                                                        result->unmatched_receives));
+  if (collectives != NULL)
+    g_ptr_array_add (result->warnings, collectives);
+}
+
+/* -- running ---------------------------------------------------------------- */
+
+gboolean
+sim_replay_run (SimReplay *replay, SimNetwork *network, GError **error)
+{
+  replay->network = network;
+  replay->protocol->begin (replay);
+  for (uint32_t rank = 0; rank < replay->n_ranks; rank++)
+    sim_rank_sleep (replay, rank);
+  if (!sim_network_run (network, error))
+    return FALSE;
+  if (replay->error != NULL) {
+    g_propagate_error (error, g_steal_pointer (&replay->error));
+    return FALSE;
+  }
+  if (replay->n_done < replay->n_ranks) {
+    report_deadlock (replay, error);
+    return FALSE;
+  }
+  result_finish (replay);
+  return TRUE;
+}
+
+const SimReplayResult *
+sim_replay_result (const SimReplay *replay)
+{
+  return &replay->result;
+}
+
+const SimEdges *
+sim_replay_edges (const SimReplay *replay)
+{
+  return replay->edges;
+}
+
+bool
+sim_replay_knows_sources (const SimReplay *replay)
+{
+  return replay->knows_sources;
+}
+
+double
+sim_replay_progress (SimReplay *replay)
+{
+  double ranks_share = (double) replay->n_done / MAX (replay->n_ranks, 1u), share;
+
+  if (replay->operations_guess == 0) {
+    uint32_t middle = replay->n_ranks / 2;
+    g_autoptr (TraceCursor) cursor = trace_cursor_new (replay->trace, middle, NULL);
+    uint64_t n = 0;
+    TraceOp op;
+
+    while (cursor != NULL && trace_cursor_next (cursor, &op, NULL) == TRACE_NEXT_OPERATION)
+      n++;
+    replay->operations_guess = MAX (1u, n * replay->n_ranks);
+  }
+  share = (double) replay->n_operations / (double) replay->operations_guess;
+  return MAX (ranks_share, MIN (share, 0.99));
+}

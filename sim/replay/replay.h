@@ -1,0 +1,73 @@
+/* replay.h - MPI ranks as state machines over any network.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Each rank reads its operations one at a time and is blocked, computing or
+ * done; no threads, no stacks.  On a torus the MPI protocol is PAMI's (bgq.md
+ * sections 3.3 and 4): immediate and eager messages go at once, longer ones
+ * after a request to send has been matched, by remote get.  On a fabric it is
+ * Open MPI's.  pami_protocol.c and ob1.c have the details.  Processor time is
+ * charged per call (machine file, [mpi]); between calls the recorded gaps are
+ * replayed.  A trace that is a graph has no calls in order: see replay_graph.c. */
+#pragma once
+
+#include "sim/edges.h"
+#include "sim/net/network.h"
+#include "sim/replay/timeline.h"
+#include "traces/trace.h"
+
+typedef struct {
+  double compute_scale; /* recorded gaps and work are multiplied by it; default 1 */
+  RoutePolicy policy;   /* the network's: tells how many descriptors a remote get carries */
+  /* Receives and probes of any source take only the source that the trace has. */
+  bool recorded_sources;
+  SimTimeline *timeline; /* records the run; borrowed, NULL: none */
+} SimReplayOptions;
+
+typedef struct {
+  int64_t end_ps;           /* when the rank finished */
+  int64_t compute_ps;       /* replayed gaps and work */
+  int64_t wait_ps;          /* inside MPI beyond the overheads: blocked */
+  uint64_t sends, receives; /* user point-to-point operations with a real peer */
+} SimRankTimes;
+
+typedef struct {
+  int64_t time_ps;     /* end of the last rank */
+  SimRankTimes *ranks; /* [n_ranks] */
+  uint32_t n_ranks;
+  /* User messages: point-to-point, the data of one-sided accesses, and those of
+   * decomposed collectives. */
+  uint64_t messages;
+  uint64_t message_bytes;
+  uint64_t unmatched_sends, unmatched_receives; /* left over at the end */
+  uint64_t collectives;                         /* calls, one per rank */
+  GPtrArray *warnings;                          /* (element-type utf8) */
+} SimReplayResult;
+
+typedef struct SimReplay SimReplay;
+
+/* Takes none of its arguments; all must outlive it.  The network is set
+ * after both are made: sim_replay_client() is what the network is made with. */
+SimReplay *sim_replay_new (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping,
+                           const SimReplayOptions *options, GError **error);
+void sim_replay_free (SimReplay *replay);
+
+extern const SimClient sim_replay_client; /* client_data is the SimReplay */
+
+/* Runs the trace on the network to its end.  SIM_ERROR_DEADLOCK names the
+ * ranks that still wait, the operation each waits in and its place in the
+ * trace (the first 10 of them). */
+gboolean sim_replay_run (SimReplay *replay, SimNetwork *network, GError **error);
+
+/* After a successful run; borrowed. */
+const SimReplayResult *sim_replay_result (const SimReplay *replay);
+const SimEdges *sim_replay_edges (const SimReplay *replay);
+
+/* Whether there were receives of any source of which the trace has the
+ * source, so that recorded_sources makes a difference.  After any run. */
+bool sim_replay_knows_sources (const SimReplay *replay);
+
+/* Share of the trace replayed so far, 0..1, for progress bars: an estimate,
+ * as if all ranks had as many operations as the one in the middle, whose
+ * stream the first call reads.  Safe to call from a callback only. */
+double sim_replay_progress (SimReplay *replay);

@@ -1,0 +1,651 @@
+/* replay_collectives.c - collectives, and the making of communicators.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The n-th collective of a rank on a communicator, blocking or not, is the
+ * n-th of all its members; (communicator, n) is an instance.  The cost of each method:
+ *
+ *   STEPS     every message as a send and a receive of the user would
+ *   HARDWARE  all ranks meet, and no processor works: released at the latest
+ *             arrival plus sim_collective_hardware_ps()
+ *   DIRECT    all messages at once, at the price of the messaging library;
+ *             messages without data are not sent, and arrivals cost no
+ *             processor time
+ *   NOTHING   call_overhead
+ *
+ * A nonblocking one costs call_overhead more, and its request is complete when
+ * it has ended.  The call does all that can be done at once: the steps up to the
+ * first that has to wait, or all direct messages.  Later steps are the
+ * processor's work, so they are done, in the order in which the collectives
+ * were posted, when the rank is in MPI: when it is blocked there, or makes its
+ * next call after a computation; or at once where async_progress lets
+ * another hardware thread do it.  The network alone needs no processor. */
+#include "sim/replay/replay_private.h"
+
+#include <string.h>
+
+/* Direct messages handed over before the network must catch up. */
+#define DIRECT_BURST 16
+
+/* Direct messages that came before their rank entered the collective. */
+typedef struct {
+  uint32_t comm, sequence, n;
+} EarlyDirect;
+
+/* Ranks of different nodes meet in one record, so the last to come
+ * releases the others by timers, never before the network's look-ahead. */
+typedef struct {
+  gint64 key; /* communicator and sequence number */
+  int64_t latest_ps, root_ps;
+  uint32_t n_arrived, n_ranks;
+  uint32_t first_waiting;  /* ranks that are blocked, chained by next_meeting */
+  SimActive *first_posted; /* of ranks that are not, chained by next_met */
+  bool root_came;
+} Meeting;
+
+/* -- the collectives of a rank -------------------------------------------- */
+
+static SimEnvelope
+active_envelope (const SimActive *active, uint32_t source)
+{
+  return (SimEnvelope){ sim_context (active->comm, true), source, (int32_t) active->sequence };
+}
+
+SimActive *
+sim_active_of (const SimReplay *replay, const SimRequest *request)
+{
+  for (SimActive *active = replay->ranks[request->rank].active; active != NULL;
+       active = active->next) {
+    SimEnvelope envelope = active_envelope (active, 0);
+
+    if (envelope.context == request->envelope.context && envelope.tag == request->envelope.tag)
+      return active;
+  }
+  return NULL;
+}
+
+/* World rank of a member of its communicator. */
+static uint32_t
+active_member (const SimReplay *replay, const SimActive *active, uint32_t member)
+{
+  return trace_comms_world_rank (replay->comms, active->comm, member, active->rank);
+}
+
+static void
+active_remove (SimRank *rank, const SimActive *active)
+{
+  SimActive **link = &rank->active;
+
+  while (*link != active)
+    link = &(*link)->next;
+  *link = active->next;
+}
+
+static void
+active_append (SimRank *rank, SimActive *active)
+{
+  SimActive **link = &rank->active;
+
+  while (*link != NULL)
+    link = &(*link)->next;
+  active->next = NULL;
+  *link = active;
+}
+
+/* Completes its request, if there is one, and frees it. */
+static void
+active_end (SimReplay *replay, SimActive *active, int64_t at_ps)
+{
+  active_remove (&replay->ranks[active->rank], active);
+  if (active->request != TOPO_NONE)
+    sim_request_complete (replay, active->request, at_ps);
+  g_free (active);
+}
+
+void
+sim_active_clear (SimRank *rank)
+{
+  while (rank->active != NULL) {
+    SimActive *active = rank->active;
+
+    rank->active = active->next;
+    g_free (active);
+  }
+  g_clear_pointer (&rank->early_direct, g_array_unref);
+}
+
+/* -- by messages, step by step -------------------------------------------- */
+
+/* Requests that the active one waits for. */
+static uint32_t
+active_pending (const SimReplay *replay, const SimActive *active)
+{
+  return active->blocks ? replay->ranks[active->rank].pending : active->pending;
+}
+
+static uint32_t
+step_request (SimReplay *replay, SimActive *active, uint32_t peer, uint64_t bytes, bool is_send)
+{
+  uint32_t world = active_member (replay, active, peer);
+
+  active->pending += !active->blocks;
+  return sim_request_take (replay,
+                           (SimRequest){
+                               .bytes = bytes,
+                               .envelope = active_envelope (active, is_send ? active->rank : world),
+                               .rank = active->rank,
+                               .peer = world,
+                               .mode = TRACE_SEND_STANDARD,
+                               .is_send = is_send,
+                               .owned = !active->blocks,
+                           });
+}
+
+/* Called when nothing is pending; true when all is done. */
+static bool
+steps_run (SimReplay *replay, SimActive *active)
+{
+  while (active->step < active->collective.n_steps) {
+    SimStep step = sim_collective_step (&active->collective, active->step++);
+    uint32_t request;
+
+    if (step.recv_from != TOPO_NONE) {
+      request = step_request (replay, active, step.recv_from, step.recv_bytes, false);
+      sim_message_post (replay, request);
+      if (active->blocks)
+        sim_request_await (replay, request);
+    }
+    if (step.send_to != TOPO_NONE) {
+      request = step_request (replay, active, step.send_to, step.send_bytes, true);
+      sim_message_send (replay, request);
+      if (active->blocks)
+        sim_request_await (replay, request);
+    }
+    if (step.wait && active_pending (replay, active) > 0)
+      return false;
+  }
+  return active_pending (replay, active) == 0;
+}
+
+static void
+steps_continue (SimReplay *replay, SimActive *active)
+{
+  if (steps_run (replay, active))
+    active_end (replay, active, replay->ranks[active->rank].local_ps);
+}
+
+void
+sim_active_progress (SimReplay *replay, uint32_t rank)
+{
+  SimRank *it = &replay->ranks[rank];
+  bool agent = replay->parameters->async_progress || it->state == SIM_RANK_DONE;
+  SimActive *next;
+
+  if (!it->active_ready || (it->state == SIM_RANK_RUNNING && !agent))
+    return;
+  it->active_ready = false;
+  for (SimActive *active = it->active; active != NULL; active = next) {
+    int64_t own_ps = it->local_ps, agent_ps;
+    bool done;
+
+    next = active->next;
+    if (active->blocks || active->collective.method != SIM_COLLECTIVE_STEPS || active->pending > 0)
+      continue;
+    if (!agent) {
+      sim_rank_wait_until (replay, rank, active->at_ps);
+      steps_continue (replay, active);
+      continue;
+    }
+    /* In no time of the rank's.  A rank that is done helps the others from
+     * MPI_Finalize, but comes there in its own time.  One that waits for the end
+     * goes on at the agent's time, so the clock is its own again before. */
+    it->local_ps = MAX (active->at_ps, it->state == SIM_RANK_DONE ? own_ps : replay->now_ps);
+    done = steps_run (replay, active);
+    agent_ps = it->local_ps;
+    it->local_ps = own_ps;
+    if (done)
+      active_end (replay, active, agent_ps);
+  }
+}
+
+void
+sim_active_owned (SimReplay *replay, const SimRequest *request, int64_t at_ps)
+{
+  SimActive *active = sim_active_of (replay, request);
+
+  g_assert (active != NULL);
+  active->at_ps = MAX (active->at_ps, at_ps);
+  if (--active->pending == 0)
+    replay->ranks[request->rank].active_ready = true;
+}
+
+/* -- by direct messages ---------------------------------------------------- */
+
+/* Messages of this instance that came before the rank entered it. */
+static uint32_t
+early_take (SimRank *rank, uint32_t comm, uint32_t sequence)
+{
+  for (uint32_t i = 0; rank->early_direct != NULL && i < rank->early_direct->len; i++) {
+    EarlyDirect early = g_array_index (rank->early_direct, EarlyDirect, i);
+
+    if (early.comm == comm && early.sequence == sequence) {
+      g_array_remove_index_fast (rank->early_direct, i);
+      return early.n;
+    }
+  }
+  return 0;
+}
+
+/* Hands over a burst of messages, then the network catches up; after the last
+ * one the rank waits for those to come. */
+static void
+direct_continue (SimReplay *replay, SimActive *active)
+{
+  const SimCollective *collective = &active->collective;
+  SimRank *it = &replay->ranks[active->rank];
+  uint32_t n_others = collective->n_ranks - 1;
+
+  if (!active->direct_ready) {
+    uint32_t early;
+
+    active->direct_ready = true;
+    for (uint32_t source = 0; source < collective->n_ranks; source++)
+      if (source != collective->rank && sim_collective_direct_received (collective, source) > 0)
+        active->missing++;
+    early = early_take (it, active->comm, active->sequence);
+    active->missing -= MIN (early, active->missing);
+  }
+  for (uint32_t sent = 0; active->step < n_others && sent < DIRECT_BURST;) {
+    uint64_t bytes;
+    uint32_t peer = sim_collective_direct (collective, active->step++, &bytes);
+
+    if (bytes > 0) {
+      uint32_t world = active_member (replay, active, peer);
+
+      sim_message_count (replay, active->rank, world, bytes);
+      replay->protocol->direct (replay, active->rank, world, bytes,
+                                sim_cookie (SIM_COOKIE_DIRECT, active->comm, active->sequence));
+      sent++;
+    }
+  }
+  if (active->step < n_others)
+    sim_rank_sleep (replay, active->rank);
+  else if (active->missing == 0)
+    active_end (replay, active, it->local_ps);
+  else if (active->request == TOPO_NONE)
+    it->state = SIM_RANK_GATHERING;
+  else { /* a posted one does not hold the rank any more */
+    active->blocks = false;
+    active_remove (it, active);
+    active_append (it, active);
+  }
+}
+
+/* -- meetings --------------------------------------------------------------- */
+
+/* The rank has come; the record of the meeting. */
+static Meeting *
+meeting_join (SimReplay *replay, uint32_t comm, uint32_t sequence, uint32_t n_ranks,
+              int64_t arrival_ps)
+{
+  gint64 key = (gint64) ((uint64_t) comm << 32 | sequence);
+  Meeting *meeting = g_hash_table_lookup (replay->meetings, &key);
+
+  if (meeting == NULL) {
+    meeting = g_new (Meeting, 1);
+    *meeting = (Meeting){ .key = key, .n_ranks = n_ranks, .first_waiting = TOPO_NONE };
+    g_hash_table_insert (replay->meetings, &meeting->key, meeting);
+  }
+  meeting->n_arrived++;
+  meeting->latest_ps = MAX (meeting->latest_ps, arrival_ps);
+  return meeting;
+}
+
+/* active: NULL when a communicator is made. */
+static void
+meeting_wait (SimReplay *replay, Meeting *meeting, uint32_t rank, SimActive *active)
+{
+  if (active != NULL && !active->blocks) {
+    active->next_met = meeting->first_posted;
+    meeting->first_posted = active;
+    return;
+  }
+  replay->ranks[rank].state = SIM_RANK_MEETING;
+  replay->ranks[rank].next_meeting = meeting->first_waiting;
+  meeting->first_waiting = rank;
+}
+
+static void
+meeting_release (SimReplay *replay, Meeting *meeting, int64_t at_ps)
+{
+  at_ps = MAX (at_ps, replay->now_ps + replay->network->lookahead_ps);
+  for (uint32_t rank = meeting->first_waiting; rank != TOPO_NONE;
+       rank = replay->ranks[rank].next_meeting)
+    sim_network_timer (replay->network, rank, sim_cookie (SIM_COOKIE_RELEASE, 0, 0), at_ps);
+  meeting->first_waiting = TOPO_NONE;
+  for (SimActive *posted = meeting->first_posted; posted != NULL; posted = posted->next_met)
+    sim_network_timer (replay->network, posted->rank,
+                       sim_cookie (SIM_COOKIE_MET, posted->comm, posted->sequence), at_ps);
+  meeting->first_posted = NULL;
+}
+
+/* The last rank to come releases all others. */
+static void
+meeting_leave (SimReplay *replay, Meeting *meeting, int64_t hardware_ps)
+{
+  gint64 key = meeting->key;
+
+  if (meeting->n_arrived < meeting->n_ranks)
+    return;
+  meeting_release (replay, meeting, meeting->latest_ps + hardware_ps);
+  g_hash_table_remove (replay->meetings, &key);
+}
+
+/* A collective in the network.  The root of a broadcast and the others of a
+ * reduction hand their data over (send_overhead) and go on. */
+static void
+meet_in_hardware (SimReplay *replay, SimActive *active)
+{
+  const SimCollective *collective = &active->collective;
+  int64_t hardware_ps = sim_collective_hardware_ps (collective, replay->machine);
+  SimRank *it = &replay->ranks[active->rank];
+  int64_t local_ps = it->local_ps, done_ps = 0;
+  bool root = collective->root == (int32_t) collective->rank, waits = true;
+  Meeting *meeting =
+      meeting_join (replay, active->comm, active->sequence, collective->n_ranks, local_ps);
+
+  if ((collective->kind == TRACE_OP_BCAST && root) ||
+      (collective->kind == TRACE_OP_REDUCE && !root)) {
+    waits = false;
+    it->local_ps += replay->parameters->send_overhead_ps;
+    done_ps = it->local_ps;
+  }
+  if (collective->kind == TRACE_OP_BCAST && root) {
+    meeting->root_came = true;
+    meeting->root_ps = local_ps;
+    meeting_release (replay, meeting, local_ps + hardware_ps);
+  } else if (collective->kind == TRACE_OP_BCAST && meeting->root_came) {
+    waits = false;
+    done_ps = meeting->root_ps + hardware_ps;
+  }
+  if (waits)
+    meeting_wait (replay, meeting, active->rank, active);
+  meeting_leave (replay, meeting, hardware_ps);
+  if (active->blocks)
+    sim_rank_wait_until (replay, active->rank, done_ps);
+  if (active->blocks || !waits)
+    active_end (replay, active, MAX (local_ps, done_ps));
+}
+
+void
+sim_active_event (SimReplay *replay, uint32_t rank, uint64_t cookie)
+{
+  uint32_t comm = sim_cookie_high (cookie), sequence = sim_cookie_low (cookie);
+  SimRank *it = &replay->ranks[rank];
+  SimActive *active = it->active;
+
+  while (active != NULL && (active->comm != comm || active->sequence != sequence))
+    active = active->next;
+  if (sim_cookie_kind (cookie) == SIM_COOKIE_DIRECT && (active == NULL || !active->direct_ready)) {
+    EarlyDirect early = { comm, sequence, early_take (it, comm, sequence) + 1 };
+
+    if (it->early_direct == NULL)
+      it->early_direct = g_array_new (FALSE, FALSE, sizeof (EarlyDirect));
+    g_array_append_val (it->early_direct, early);
+    return;
+  }
+  g_assert (active != NULL);
+  if (sim_cookie_kind (cookie) == SIM_COOKIE_DIRECT) {
+    active->missing -= active->missing > 0;
+    if (active->missing > 0 || (active->blocks && it->state != SIM_RANK_GATHERING))
+      return;
+    if (active->blocks) {
+      it->state = SIM_RANK_READY;
+      sim_rank_wait_until (replay, rank, replay->now_ps);
+    }
+  }
+  active_end (replay, active, replay->now_ps);
+  sim_rank_wake (replay, rank);
+}
+
+/* -- entering ------------------------------------------------------------ */
+
+/* A copy of an operation's list, behind the ones that are copied already. */
+static const void *
+list_copy (char **to, const void *list, gsize bytes)
+{
+  void *copy = *to;
+
+  if (list == NULL || bytes == 0)
+    return NULL;
+  *to += (bytes + sizeof (uint64_t) - 1) / sizeof (uint64_t) * sizeof (uint64_t);
+  return memcpy (copy, list, bytes);
+}
+
+static bool
+count_check (SimReplay *replay, uint32_t rank, uint32_t n_counts, uint32_t size)
+{
+  if (n_counts == 0 || n_counts == size)
+    return true;
+  sim_report_fail (replay, rank, "%u counts on a communicator of %u ranks", n_counts, size);
+  return false;
+}
+
+static bool
+neighbors_check (SimReplay *replay, uint32_t rank, const int32_t *neighbors, uint32_t n,
+                 uint32_t size)
+{
+  for (uint32_t i = 0; i < n; i++)
+    if (neighbors == NULL || neighbors[i] < 0 || (uint32_t) neighbors[i] >= size) {
+      sim_report_fail (replay, rank, "neighbour %d in a communicator of %u ranks",
+                       neighbors == NULL ? TRACE_PROC_NULL : neighbors[i], size);
+      return false;
+    }
+  return true;
+}
+
+/* False, and the replay failed, when the call does not fit its communicator. */
+static bool
+collective_check (SimReplay *replay, uint32_t rank, const TraceOp *op, uint32_t size)
+{
+  if (sim_collective_has_neighbors (op->kind))
+    return neighbors_check (replay, rank, op->values, op->n_counts, size) &&
+           neighbors_check (replay, rank, op->values2, op->n_recv_counts, size);
+  if (!count_check (replay, rank, op->n_counts, size) ||
+      !count_check (replay, rank, op->n_recv_counts, size))
+    return false;
+  if (sim_collective_has_root (op->kind) && (op->root < 0 || (uint32_t) op->root >= size)) {
+    sim_report_fail (replay, rank, "root %d of a communicator of %u ranks", op->root, size);
+    return false;
+  }
+  return true;
+}
+
+/* The operation on its communicator, with copies of its lists, as the cursor
+ * keeps them for one call only; NULL, and the replay failed, when the call
+ * cannot be there. */
+static SimActive *
+active_new (SimReplay *replay, uint32_t rank, const TraceOp *op, uint32_t comm)
+{
+  bool neighbors = sim_collective_has_neighbors (op->kind);
+  gsize n_lists = ((gsize) op->n_counts + op->n_recv_counts) * (neighbors ? 2 : 1);
+  TraceOp copy = *op;
+  SimActive *active;
+  uint32_t me;
+  char *to;
+
+  if (comm == TRACE_COMMS_NULL ||
+      !collective_check (replay, rank, op, trace_comms_size (replay->comms, comm)))
+    return NULL;
+  me = comm == TRACE_COMMS_SELF ? 0 : trace_comms_rank (replay->comms, comm, rank);
+  if (me == TOPO_NONE) {
+    sim_report_fail (replay, rank, "not a member of communicator %u", op->comm);
+    return NULL;
+  }
+  active = g_malloc0 (sizeof (SimActive) + n_lists * sizeof (uint64_t));
+  to = (char *) active->arrays;
+  copy.counts = list_copy (&to, op->counts, op->n_counts * sizeof *op->counts);
+  copy.recv_counts = list_copy (&to, op->recv_counts, op->n_recv_counts * sizeof *op->recv_counts);
+  if (neighbors) {
+    copy.values = list_copy (&to, op->values, op->n_counts * sizeof *op->values);
+    copy.values2 = list_copy (&to, op->values2, op->n_recv_counts * sizeof *op->values2);
+  }
+  active->rank = rank;
+  active->comm = comm;
+  active->request = TOPO_NONE;
+  sim_collective_init (&active->collective, replay->machine, &copy,
+                       trace_comms_size (replay->comms, comm), me,
+                       trace_comms_is_world (replay->comms, comm));
+  return active;
+}
+
+/* Goes on with a collective of any method, until it has to wait. */
+static void
+active_run (SimReplay *replay, SimActive *active)
+{
+  SimRank *it = &replay->ranks[active->rank];
+
+  switch ((SimCollectiveMethod) active->collective.method) {
+  case SIM_COLLECTIVE_STEPS: steps_continue (replay, active); break;
+  case SIM_COLLECTIVE_HARDWARE: meet_in_hardware (replay, active); break;
+  case SIM_COLLECTIVE_DIRECT: direct_continue (replay, active); break;
+  case SIM_COLLECTIVE_NOTHING:
+    if (active->request == TOPO_NONE)
+      it->local_ps += replay->parameters->call_overhead_ps;
+    active_end (replay, active, it->local_ps);
+    break;
+  }
+}
+
+void
+sim_active_continue (SimReplay *replay, uint32_t rank)
+{
+  active_run (replay, replay->ranks[rank].active);
+}
+
+/* Begins, unless the rank must wait for something else before it.  The one that
+ * blocks stands first. */
+static void
+active_begin (SimReplay *replay, SimActive *active)
+{
+  SimRank *it = &replay->ranks[active->rank];
+
+  active->blocks =
+      active->request == TOPO_NONE || active->collective.method == SIM_COLLECTIVE_DIRECT;
+  if (active->blocks) {
+    active->next = it->active;
+    it->active = active;
+  } else
+    active_append (it, active);
+  if (it->pending == 0)
+    active_run (replay, active);
+}
+
+/* The number of the rank's collective on a communicator; false, and the replay
+ * failed, when the calls of other ranks do not match. */
+static bool
+collective_number (SimReplay *replay, uint32_t rank, const TraceOp *op, uint32_t comm,
+                   uint32_t *sequence)
+{
+  g_autoptr (GError) error = NULL;
+
+  *sequence = base_map_add (&replay->ranks[rank].sequences, comm, 0)->value[0]++;
+  if (sim_agreement_enter (replay->agreement, rank, comm, *sequence, op, &error))
+    return true;
+  if (replay->error == NULL)
+    replay->error = g_steal_pointer (&error);
+  return false;
+}
+
+void
+sim_active_enter (SimReplay *replay, uint32_t rank, const TraceOp *op)
+{
+  SimActive *active = active_new (replay, rank, op, sim_ops_comm (replay, rank, op));
+
+  if (active == NULL)
+    return;
+  if (!collective_number (replay, rank, op, active->comm, &active->sequence)) {
+    g_free (active);
+    return;
+  }
+  if (op->bytes == TRACE_UNKNOWN_BYTES || op->recv_bytes == TRACE_UNKNOWN_BYTES)
+    sim_report_warn (replay, rank, SIM_WARNING_UNKNOWN_SIZE);
+  replay->result.collectives++;
+  if (op->nonblocking) {
+    active->request =
+        sim_request_take (replay, (SimRequest){ .envelope = active_envelope (active, TOPO_NONE),
+                                                .rank = rank,
+                                                .peer = TOPO_NONE,
+                                                .nobody = true,
+                                                .collective = true });
+    sim_handle_push (replay, rank, op->request, active->request);
+    replay->ranks[rank].local_ps += replay->parameters->call_overhead_ps;
+  }
+  active_begin (replay, active);
+}
+
+void
+sim_active_exchange (SimReplay *replay, uint32_t rank, const TraceOp *op, uint32_t comm,
+                     uint32_t number)
+{
+  SimActive *active = active_new (replay, rank, op, comm);
+
+  if (active == NULL)
+    return;
+  active->sequence = number;
+  active_begin (replay, active);
+}
+
+/* -- making communicators ------------------------------------------------ */
+
+/* As an allreduce of 8 bytes per member, from the last arrival on: in the
+ * network for the whole partition, else one message per doubling, from one
+ * rank's processor to another's. */
+static int64_t
+creation_ps (const SimReplay *replay, uint32_t parent)
+{
+  const TopoParameters *p = replay->parameters;
+  uint32_t n = trace_comms_size (replay->comms, parent), rounds = 0;
+  int64_t message_ps = p->send_overhead_ps + p->receive_overhead_ps;
+  TraceOp op = { .kind = TRACE_OP_ALLREDUCE,
+                 .bytes = 8 * (uint64_t) n,
+                 .recv_bytes = 8 * (uint64_t) n,
+                 .root = TRACE_NO_ROOT };
+  SimCollective collective;
+
+  sim_collective_init (&collective, replay->machine, &op, n, 0,
+                       trace_comms_is_world (replay->comms, parent));
+  if (collective.method == SIM_COLLECTIVE_HARDWARE)
+    return sim_collective_hardware_ps (&collective, replay->machine);
+  /* On a fabric most of it is the way to the adapter and back. */
+  if (p->family != TOPO_FAMILY_TORUS)
+    message_ps += 2 * p->fragment_overhead_ps + p->hca_send_latency_ps + p->hca_receive_latency_ps;
+  while ((1ull << rounds) < n)
+    rounds++;
+  return rounds * message_ps;
+}
+
+void
+sim_active_create_comm (SimReplay *replay, uint32_t rank, const TraceOp *op)
+{
+  uint32_t parent = sim_ops_comm (replay, rank, op), size, sequence;
+  g_autoptr (GError) error = NULL;
+  bool complete = false;
+  Meeting *meeting;
+
+  if (parent == TRACE_COMMS_NULL || !collective_number (replay, rank, op, parent, &sequence))
+    return;
+  size = trace_comms_size (replay->comms, parent);
+  if (!trace_comms_create (replay->comms, rank, op, &complete, &error)) {
+    sim_report_fail (replay, rank, "%s", error->message);
+    return;
+  }
+  if (size == 1) {
+    replay->ranks[rank].local_ps += replay->parameters->call_overhead_ps;
+    return;
+  }
+  meeting = meeting_join (replay, parent, sequence, size, replay->ranks[rank].local_ps);
+  g_assert (complete == (meeting->n_arrived == size));
+  meeting_wait (replay, meeting, rank, NULL);
+  meeting_leave (replay, meeting, creation_ps (replay, parent));
+}

@@ -1,0 +1,662 @@
+/* replay_testing.c - scripts, a network and small machines for tests of the replay.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim/replay/replay_testing.h"
+
+#include <string.h>
+
+/* -- scripts: the reader's side ------------------------------------------------ */
+
+struct Trace {
+  uint32_t n_ranks;
+  GPtrArray **ops; /* [n_ranks] (element-type TraceOp) */
+  GPtrArray *warnings;
+  gboolean is_graph;
+  TraceCollectives collectives;
+};
+
+struct TraceCursor {
+  const GPtrArray *ops;
+  uint32_t next, rank;
+  char *place;
+};
+
+Trace *
+trace_open (const char *path, const TraceOptions *options, GError **error)
+{
+  (void) options;
+  g_set_error (error, TRACE_ERROR, TRACE_ERROR_OPEN, "%s: scripts are not opened", path);
+  return NULL;
+}
+
+static void
+op_free (gpointer data)
+{
+  TraceOp *op = data;
+
+  g_free ((gpointer) op->requests);
+  g_free ((gpointer) op->completed);
+  g_free ((gpointer) op->counts);
+  g_free ((gpointer) op->recv_counts);
+  g_free ((gpointer) op->values);
+  g_free ((gpointer) op->values2);
+  g_free ((gpointer) op->after);
+  g_free ((gpointer) op->after_start);
+  g_free (op);
+}
+
+Trace *
+script_new (uint32_t n_ranks)
+{
+  Trace *trace = g_new0 (Trace, 1);
+
+  trace->n_ranks = n_ranks;
+  trace->ops = g_new (GPtrArray *, n_ranks);
+  trace->warnings = g_ptr_array_new ();
+  for (uint32_t rank = 0; rank < n_ranks; rank++)
+    trace->ops[rank] = g_ptr_array_new_with_free_func (op_free);
+  return trace;
+}
+
+void
+trace_free (Trace *trace)
+{
+  if (trace == NULL)
+    return;
+  for (uint32_t rank = 0; rank < trace->n_ranks; rank++)
+    g_ptr_array_unref (trace->ops[rank]);
+  g_ptr_array_unref (trace->warnings);
+  g_free (trace->ops);
+  g_free (trace);
+}
+
+const char *
+trace_path (const Trace *trace)
+{
+  (void) trace;
+  return "script";
+}
+
+const char *
+trace_format_name (const Trace *trace)
+{
+  return trace_path (trace);
+}
+
+uint32_t
+trace_ranks (const Trace *trace)
+{
+  return trace->n_ranks;
+}
+
+gboolean
+trace_is_graph (const Trace *trace)
+{
+  return trace->is_graph;
+}
+
+TraceCollectives
+trace_collectives (const Trace *trace)
+{
+  return trace->collectives;
+}
+
+const char *
+trace_hash (Trace *trace, GError **error)
+{
+  (void) error;
+  return trace_path (trace);
+}
+
+const GPtrArray *
+trace_warnings (const Trace *trace)
+{
+  return trace->warnings;
+}
+
+TraceCursor *
+trace_cursor_new (Trace *trace, uint32_t rank, GError **error)
+{
+  TraceCursor *cursor = g_new0 (TraceCursor, 1);
+
+  (void) error;
+  cursor->ops = trace->ops[rank];
+  cursor->rank = rank;
+  return cursor;
+}
+
+void
+trace_cursor_free (TraceCursor *cursor)
+{
+  if (cursor == NULL)
+    return;
+  g_free (cursor->place);
+  g_free (cursor);
+}
+
+TraceNext
+trace_cursor_next (TraceCursor *cursor, TraceOp *op, GError **error)
+{
+  (void) error;
+  if (cursor->next == cursor->ops->len)
+    return TRACE_NEXT_END;
+  *op = *(const TraceOp *) g_ptr_array_index (cursor->ops, cursor->next++);
+  return TRACE_NEXT_OPERATION;
+}
+
+const char *
+trace_cursor_place (TraceCursor *cursor)
+{
+  g_free (cursor->place);
+  cursor->place = g_strdup_printf ("rank%u:%u", cursor->rank, cursor->next);
+  return cursor->place;
+}
+
+/* -- scripts: the writer's side ------------------------------------------------------------- */
+
+static gpointer
+copy (gconstpointer data, gsize n, gsize size)
+{
+  gpointer to = data == NULL ? NULL : g_malloc0 (MAX (1u, n * size));
+
+  if (to != NULL && n > 0)
+    memcpy (to, data, n * size);
+  return to;
+}
+
+void
+script_add (Trace *trace, uint32_t rank, TraceOp op)
+{
+  if (op.name == NULL)
+    op.name = "MPI_Call";
+  op.matched_source = TRACE_ANY_SOURCE;
+  op.requests = copy (op.requests, op.n_requests, sizeof *op.requests);
+  op.completed = copy (op.completed, op.n_completed, sizeof *op.completed);
+  op.counts = copy (op.counts, op.n_counts, sizeof *op.counts);
+  op.recv_counts = copy (op.recv_counts, op.n_recv_counts, sizeof *op.recv_counts);
+  op.values = copy (op.values, MAX (op.n_values, op.n_counts), sizeof *op.values);
+  op.values2 = copy (op.values2, MAX (op.n_values, op.n_recv_counts), sizeof *op.values2);
+  op.after = copy (op.after, op.n_after, sizeof *op.after);
+  op.after_start = copy (op.after_start, op.n_after_start, sizeof *op.after_start);
+  g_ptr_array_add (trace->ops[rank], copy (&op, 1, sizeof op));
+}
+
+void
+script_set_graph (Trace *trace)
+{
+  trace->is_graph = TRUE;
+}
+
+void
+script_set_collectives (Trace *trace, TraceCollectives collectives)
+{
+  trace->collectives = collectives;
+}
+
+void
+script_compute (Trace *trace, uint32_t rank, int64_t gap_ps)
+{
+  script_add (trace, rank, (TraceOp){ .kind = TRACE_OP_COMPUTE, .gap_ps = gap_ps });
+}
+
+void
+script_call (Trace *trace, uint32_t rank)
+{
+  script_add (trace, rank, (TraceOp){ .kind = TRACE_OP_CALL });
+}
+
+void
+script_send_mode (Trace *trace, uint32_t rank, int32_t to, int32_t tag, uint64_t bytes,
+                  TraceSendMode mode)
+{
+  script_add (trace, rank,
+              (TraceOp){ .kind = TRACE_OP_SEND,
+                         .mode = mode,
+                         .comm = TRACE_COMM_WORLD,
+                         .peer = to,
+                         .tag = tag,
+                         .bytes = bytes,
+                         .name = "MPI_Send" });
+}
+
+void
+script_send (Trace *trace, uint32_t rank, int32_t to, int32_t tag, uint64_t bytes)
+{
+  script_send_mode (trace, rank, to, tag, bytes, TRACE_SEND_STANDARD);
+}
+
+void
+script_isend (Trace *trace, uint32_t rank, int32_t to, int32_t tag, uint64_t bytes,
+              uint32_t request)
+{
+  script_add (trace, rank,
+              (TraceOp){ .kind = TRACE_OP_ISEND,
+                         .comm = TRACE_COMM_WORLD,
+                         .peer = to,
+                         .tag = tag,
+                         .bytes = bytes,
+                         .request = request,
+                         .name = "MPI_Isend" });
+}
+
+void
+script_recv (Trace *trace, uint32_t rank, int32_t from, int32_t tag, uint64_t bytes)
+{
+  script_add (trace, rank,
+              (TraceOp){ .kind = TRACE_OP_RECV,
+                         .comm = TRACE_COMM_WORLD,
+                         .peer = from,
+                         .tag = tag,
+                         .bytes = bytes,
+                         .name = "MPI_Recv" });
+}
+
+void
+script_irecv (Trace *trace, uint32_t rank, int32_t from, int32_t tag, uint64_t bytes,
+              uint32_t request)
+{
+  script_add (trace, rank,
+              (TraceOp){ .kind = TRACE_OP_IRECV,
+                         .comm = TRACE_COMM_WORLD,
+                         .peer = from,
+                         .tag = tag,
+                         .bytes = bytes,
+                         .request = request,
+                         .name = "MPI_Irecv" });
+}
+
+void
+script_requests (Trace *trace, uint32_t rank, TraceOpKind kind, uint32_t n,
+                 const uint32_t *requests)
+{
+  script_add (trace, rank,
+              (TraceOp){ .kind = kind, .requests = requests, .n_requests = n, .name = "MPI_Wait" });
+}
+
+void
+script_wait (Trace *trace, uint32_t rank, uint32_t request)
+{
+  script_requests (trace, rank, TRACE_OP_WAIT, 1, &request);
+}
+
+void
+script_collective (Trace *trace, uint32_t rank, TraceOpKind kind, int32_t root, uint64_t bytes)
+{
+  script_add (trace, rank,
+              (TraceOp){ .kind = kind,
+                         .comm = TRACE_COMM_WORLD,
+                         .root = root,
+                         .bytes = bytes,
+                         .recv_bytes = bytes,
+                         .name = "MPI_Collective" });
+}
+
+/* -- a network of constant latency ------------------------------------------- */
+
+#define NO_NODE UINT32_MAX
+
+typedef struct {
+  int64_t at_ps;
+  uint64_t serial;
+  uint32_t rank; /* whose callback it is */
+  uint64_t cookie;
+  uint32_t record;  /* UINT32_MAX: a timer */
+  bool acknowledge; /* of the record, at its source */
+} Event;
+
+typedef struct {
+  SimNetwork base;
+  const TopoMapping *mapping;
+  int64_t latency_ps, byte_ps, jitter_ps, now_ps;
+  uint32_t node; /* of the callback that runs */
+  uint64_t n_events, n_timers;
+  GSequence *events;
+  GArray *log;
+} FakeNetwork;
+
+static int
+event_compare (gconstpointer a, gconstpointer b, gpointer data)
+{
+  const Event *x = a, *y = b;
+
+  (void) data;
+  if (x->at_ps != y->at_ps)
+    return x->at_ps < y->at_ps ? -1 : 1;
+  return x->serial < y->serial ? -1 : x->serial > y->serial;
+}
+
+static void
+event_add (FakeNetwork *fake, Event event)
+{
+  event.serial = fake->n_events++;
+  g_sequence_insert_sorted (fake->events, g_memdup2 (&event, sizeof event), event_compare, NULL);
+}
+
+static void
+fake_send (SimNetwork *self, const SimMessage *message, int64_t at_ps)
+{
+  FakeNetwork *fake = (FakeNetwork *) self;
+  uint32_t hash = (fake->log->len + 1) * 2654435761u;
+  int64_t jitter_ps = fake->jitter_ps > 0 ? hash % fake->jitter_ps : 0;
+  FakeRecord record = {
+    *message, at_ps, at_ps + fake->latency_ps + (int64_t) message->bytes * fake->byte_ps + jitter_ps
+  };
+
+  g_assert_cmpint (at_ps, >=, fake->now_ps);
+  g_assert_cmpuint (fake->mapping->node[message->source_rank], ==, fake->node);
+  g_assert_cmpuint (fake->mapping->node[message->destination_rank], !=, fake->node);
+  event_add (fake, (Event){ .at_ps = record.delivered_ps,
+                            .rank = message->destination_rank,
+                            .record = fake->log->len });
+  if (message->acknowledge)
+    event_add (fake, (Event){ .at_ps = record.delivered_ps + fake->latency_ps,
+                              .rank = message->source_rank,
+                              .record = fake->log->len,
+                              .acknowledge = true });
+  g_array_append_val (fake->log, record);
+}
+
+static void
+fake_timer (SimNetwork *self, uint32_t rank, uint64_t cookie, int64_t at_ps)
+{
+  FakeNetwork *fake = (FakeNetwork *) self;
+  bool foreign = fake->node != NO_NODE && fake->mapping->node[rank] != fake->node;
+
+  g_assert_cmpint (at_ps, >=, fake->now_ps + (foreign ? self->lookahead_ps : 0));
+  fake->n_timers++;
+  event_add (fake, (Event){ .at_ps = at_ps, .rank = rank, .cookie = cookie, .record = UINT32_MAX });
+}
+
+/* An acknowledgement takes the latency back. */
+static void
+fake_call (FakeNetwork *fake, Event event)
+{
+  const SimClient *client = fake->base.client;
+  SimMessage message;
+
+  if (event.record == UINT32_MAX) {
+    client->timer (fake->base.client_data, event.rank, event.cookie, event.at_ps);
+    return;
+  }
+  message = g_array_index (fake->log, FakeRecord, event.record).message;
+  if (event.acknowledge) {
+    client->sent (fake->base.client_data, &message, event.at_ps);
+    return;
+  }
+  client->delivered (fake->base.client_data, &message, event.at_ps);
+}
+
+static gboolean
+fake_run (SimNetwork *self, GError **error)
+{
+  FakeNetwork *fake = (FakeNetwork *) self;
+
+  (void) error;
+  while (!g_sequence_is_empty (fake->events)) {
+    GSequenceIter *first = g_sequence_get_begin_iter (fake->events);
+    Event event = *(const Event *) g_sequence_get (first);
+
+    g_sequence_remove (first);
+    fake->now_ps = event.at_ps;
+    fake->node = fake->mapping->node[event.rank];
+    fake_call (fake, event);
+  }
+  return TRUE;
+}
+
+static void
+fake_free (SimNetwork *self)
+{
+  FakeNetwork *fake = (FakeNetwork *) self;
+
+  g_sequence_free (fake->events);
+  g_array_unref (fake->log);
+  g_free (fake);
+}
+
+static const SimNetworkClass fake_class = { "fake",    "constant latency", fake_free,
+                                            fake_send, fake_timer,         fake_run };
+
+SimNetwork *
+fake_network_new (const TopoMapping *mapping, int64_t latency_ps, int64_t byte_ps,
+                  int64_t jitter_ps, const SimClient *client, void *client_data)
+{
+  FakeNetwork *fake = g_new0 (FakeNetwork, 1);
+
+  fake->base.class = &fake_class;
+  fake->base.client = client;
+  fake->base.client_data = client_data;
+  fake->base.lookahead_ps = latency_ps;
+  fake->mapping = mapping;
+  fake->latency_ps = latency_ps;
+  fake->byte_ps = byte_ps;
+  fake->jitter_ps = jitter_ps;
+  fake->node = NO_NODE;
+  fake->events = g_sequence_new (g_free);
+  fake->log = g_array_new (FALSE, FALSE, sizeof (FakeRecord));
+  return &fake->base;
+}
+
+const GArray *
+fake_network_log (const SimNetwork *network)
+{
+  return ((const FakeNetwork *) network)->log;
+}
+
+uint64_t
+fake_network_timers (const SimNetwork *network)
+{
+  return ((const FakeNetwork *) network)->n_timers;
+}
+
+/* -- a small machine with round numbers ---------------------------------------- */
+
+Fixture
+fixture_new_spec (const char *spec, uint32_t n_ranks, uint32_t per_node)
+{
+  Fixture fixture = { .trace = script_new (n_ranks), .compute_scale = 1 };
+  TopoParameters *parameters;
+  GError *error = NULL;
+
+  fixture.machine = topo_machine_new (spec, &error);
+  g_assert_no_error (error);
+  fixture.machine->ranks_per_node = per_node;
+  parameters = &fixture.machine->parameters;
+  parameters->send_overhead_ps = 300 * NS;
+  parameters->receive_overhead_ps = 700 * NS;
+  parameters->call_overhead_ps = 100 * NS;
+  parameters->direct_overhead_ps = 50 * NS;
+  parameters->eager_bytes = 1000;
+  parameters->async_progress = false;
+  parameters->shm_latency_ps = 200 * NS;
+  parameters->shm_bandwidth_Bps = 10000000000u;
+  parameters->compute_Flops = 1e9;
+  fixture.mapping = topo_mapping_new (NULL, fixture.machine, n_ranks, &error);
+  g_assert_no_error (error);
+  for (uint32_t rank = 0; rank < n_ranks; rank++) {
+    fixture.mapping->node[rank] = rank / per_node;
+    fixture.mapping->slot[rank] = (uint8_t) (rank % per_node);
+  }
+  return fixture;
+}
+
+Fixture
+fixture_new (uint32_t n_ranks, uint32_t per_node)
+{
+  g_autofree char *spec = g_strdup_printf ("torus:%ux2", MAX (2, n_ranks));
+
+  return fixture_new_spec (spec, n_ranks, per_node);
+}
+
+Fixture
+fixture_new_fabric (uint32_t n_ranks, uint32_t per_node)
+{
+  g_autofree char *spec =
+      g_strdup_printf ("fattree:2x%u,node=harpertown", MAX (2, (n_ranks + 1) / 2));
+  Fixture fixture = fixture_new_spec (spec, n_ranks, per_node);
+  TopoParameters *parameters = &fixture.machine->parameters;
+
+  /* Nothing but the core limits a copy. */
+  parameters->core_bandwidth_Bps = 10000000000u;
+  parameters->core_memory_bandwidth_Bps = parameters->core_transfer_bandwidth_Bps =
+      parameters->cache_bandwidth_Bps = parameters->bus_bandwidth_Bps =
+          parameters->dram_bandwidth_Bps = UINT64_C (1000000000000000000);
+  parameters->transfer_latency_ps = parameters->package_latency_ps = 0;
+  parameters->tree_bandwidth_Bps = 2000000000u;
+  parameters->eager_bytes = 12288;
+  parameters->sm_latency_ps = 200 * NS;
+  parameters->sm_overhead_ps = 40 * NS;
+  parameters->fragment_overhead_ps = 60 * NS;
+  parameters->leave_pinned = false;
+  parameters->registration_ps = 2000 * NS;
+  parameters->registration_page_ps = 10 * NS;
+  for (uint32_t slot = 0; slot < per_node; slot++)
+    fixture.machine->slot_core[slot] = (uint8_t) slot;
+  return fixture;
+}
+
+void
+fixture_lower_limits (Fixture *fixture, uint32_t ways)
+{
+  TopoParameters *parameters = &fixture->machine->parameters;
+
+  parameters->sm_eager_bytes = 72 + 300;
+  parameters->sm_fragment_bytes = 32 + 200;
+  parameters->eager_bytes = 72 + 500;
+  parameters->send_fragment_bytes = 32 + 150;
+  parameters->rdma_fragment_bytes = 256;
+  parameters->copy_quantum_bytes = 64;
+  parameters->rdma_offset_bytes = (ways & 1) != 0 ? 400 : 0;
+  parameters->sm_single_copy = (ways & 2) != 0;
+  parameters->leave_pinned = (ways & 4) != 0;
+}
+
+static void
+run_clear (Fixture *fixture)
+{
+  g_clear_pointer (&fixture->network, sim_network_free);
+  g_clear_pointer (&fixture->replay, sim_replay_free);
+  g_clear_error (&fixture->error);
+  fixture->result = NULL;
+}
+
+void
+fixture_clear (Fixture *fixture)
+{
+  run_clear (fixture);
+  trace_free (fixture->trace);
+  topo_mapping_free (fixture->mapping);
+  topo_machine_free (fixture->machine);
+}
+
+/* What the events of a timeline add up to. */
+typedef struct {
+  int64_t *lane_end_ps;          /* [lanes] */
+  int64_t *compute_ps, *wait_ps; /* [ranks] */
+  uint64_t n_messages;
+} Sums;
+
+static void
+add_event (Sums *sums, const SimTimeline *timeline, const SimTimelineEvent *event)
+{
+  uint32_t rank = sim_timeline_lane (timeline, event->lane).rank;
+  int64_t span_ps = event->end_ps - event->begin_ps;
+
+  if (event->is_message) {
+    g_assert_cmpint (span_ps, >=, 0);
+    sums->n_messages++;
+    return;
+  }
+  g_assert_cmpint (span_ps, >, 0);
+  g_assert_cmpint (event->begin_ps, ==, sums->lane_end_ps[event->lane]);
+  sums->lane_end_ps[event->lane] = event->end_ps;
+  if (event->waits)
+    sums->wait_ps[rank] += span_ps;
+  else if (sim_timeline_state (timeline, event->state)->kind == SIM_STATE_COMPUTE)
+    sums->compute_ps[rank] += span_ps;
+}
+
+/* How many messages it has. */
+static uint64_t
+check_timeline (const SimTimeline *timeline, const SimReplayResult *result)
+{
+  uint32_t n_ranks = result->n_ranks;
+  g_autofree int64_t *lane_end_ps = g_new0 (int64_t, sim_timeline_lanes (timeline));
+  g_autofree int64_t *compute_ps = g_new0 (int64_t, n_ranks);
+  g_autofree int64_t *wait_ps = g_new0 (int64_t, n_ranks);
+  Sums sums = { lane_end_ps, compute_ps, wait_ps, 0 };
+  SimTimelineEvent event;
+
+  for (uint64_t number = 0; number < sim_timeline_size (timeline); number++) {
+    g_assert_true (sim_timeline_event (timeline, number, &event));
+    add_event (&sums, timeline, &event);
+  }
+  for (uint32_t rank = 0; rank < n_ranks; rank++) {
+    const SimRankTimes *times = &result->ranks[rank];
+
+    g_assert_cmpint (lane_end_ps[rank], ==, times->end_ps);
+    g_assert_cmpint (compute_ps[rank], ==, times->compute_ps);
+    g_assert_cmpint (wait_ps[rank], ==, times->wait_ps);
+  }
+  g_assert_cmpuint (sim_timeline_left_out (timeline), ==, 0);
+  return sums.n_messages;
+}
+
+uint64_t
+fixture_check_timeline (const Fixture *fixture)
+{
+  return check_timeline (fixture->timeline, fixture->result);
+}
+
+void
+fixture_run (Fixture *fixture)
+{
+  g_autoptr (SimTimeline) own = NULL;
+  SimReplayOptions options = { .compute_scale = fixture->compute_scale,
+                               .timeline = fixture->timeline };
+  GError *error = NULL;
+
+  run_clear (fixture);
+  if (options.timeline == NULL)
+    options.timeline = own = sim_timeline_new (fixture->mapping->n_ranks, NULL, UINT64_MAX);
+  fixture->replay =
+      sim_replay_new (fixture->trace, fixture->machine, fixture->mapping, &options, &error);
+  g_assert_no_error (error);
+  fixture->network = fake_network_new (fixture->mapping, 1000 * NS, 1 * NS, fixture->jitter_ps,
+                                       &sim_replay_client, fixture->replay);
+  if (sim_replay_run (fixture->replay, fixture->network, &fixture->error))
+    fixture->result = sim_replay_result (fixture->replay);
+  if (fixture->result != NULL && own != NULL)
+    check_timeline (own, fixture->result);
+}
+
+double
+fixture_end_ns (const Fixture *fixture, uint32_t rank)
+{
+  g_assert_no_error (fixture->error);
+  return (double) fixture->result->ranks[rank].end_ps / NS;
+}
+
+const FakeRecord *
+fixture_record (const Fixture *fixture, SimMessageKind kind, uint32_t i)
+{
+  const GArray *log = fake_network_log (fixture->network);
+
+  for (uint32_t record = 0; record < log->len; record++) {
+    const FakeRecord *it = &g_array_index (log, FakeRecord, record);
+
+    if (it->message.kind == kind && i-- == 0)
+      return it;
+  }
+  return NULL;
+}
+
+uint32_t
+fixture_count (const Fixture *fixture, SimMessageKind kind)
+{
+  uint32_t n = 0;
+
+  while (fixture_record (fixture, kind, n) != NULL)
+    n++;
+  return n;
+}

@@ -1,0 +1,433 @@
+/* bound_fill.c - fills the table of bounds by simulation.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "study/aggregate/bound_fill.h"
+
+#include "routing/paths.h"
+#include "study/aggregate/network_pingpong.h"
+#include "study/session/worker_pool.h"
+#include "study/study_error.h"
+#include "topology/mapping/message_placement.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Private to bound_fill.c, which makes them. */
+/* A curve to be made: of messages when `op` is 0. */
+typedef struct {
+  PredictBoundKind kind;
+  char *placement;
+  TraceOpKind op;
+  GArray *node, *core; /* (element-type guint32, guint8) of the ranks */
+  uint32_t n_nodes;    /* of a collective */
+} StudyBoundCurve;
+
+typedef struct {
+  const StudyBoundFill *fill;
+  const TopoMachine *machine; /* whose slots are cores */
+  RoutePaths *paths;
+  GPtrArray *curves; /* (element-type StudyBoundCurve) */
+  GArray *runs;      /* (element-type StudyBoundRun) in the order of the rows */
+} StudyBoundWork;
+
+typedef struct {
+  guint curve;
+  uint64_t bytes;
+} StudyBoundRun;
+
+static void
+study_bound_curve_free (gpointer data)
+{
+  StudyBoundCurve *curve = data;
+
+  g_free (curve->placement);
+  g_array_unref (curve->node);
+  g_array_unref (curve->core);
+  g_free (curve);
+}
+
+static StudyBoundCurve *
+add_curve (StudyBoundWork *work, const char *operation, char *placement)
+{
+  StudyBoundCurve *curve = g_new0 (StudyBoundCurve, 1);
+
+  curve->placement = placement;
+  curve->kind = (PredictBoundKind){ .operation = operation, .placement = placement };
+  curve->node = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  curve->core = g_array_new (FALSE, FALSE, sizeof (uint8_t));
+  g_ptr_array_add (work->curves, curve);
+  return curve;
+}
+
+static void
+add_rank (StudyBoundCurve *curve, uint32_t node, uint32_t core)
+{
+  uint8_t slot = (uint8_t) core;
+
+  g_array_append_val (curve->node, node);
+  g_array_append_val (curve->core, slot);
+}
+
+/* --- Placements of messages --- */
+
+/* The ends of every ping-pong: first[i] plays with second[i], the observed one is number 0.  An
+ * end is node * n_places + place. */
+typedef struct {
+  uint32_t first[2 * TOPO_MAX_RANKS_PER_NODE], second[2 * TOPO_MAX_RANKS_PER_NODE], n;
+} Ends;
+
+static void
+add_ends (Ends *ends, uint32_t first, uint32_t second)
+{
+  ends->first[ends->n] = first;
+  ends->second[ends->n++] = second;
+}
+
+/* All ping-pongs with both ends in node 0, marked alike; of noise also those in node 1 if both
+ * nodes have the same. */
+static void
+add_marked_pair (Ends *ends, const uint8_t *mark, uint32_t n_places, uint8_t wanted, bool mirrored)
+{
+  uint32_t first = n_places;
+
+  for (uint32_t place = 0; place < n_places; place++) {
+    if (mark[place] != wanted)
+      continue;
+    if (first == n_places) {
+      first = place;
+      continue;
+    }
+    add_ends (ends, first, place);
+    if (mirrored)
+      add_ends (ends, n_places + first, n_places + place);
+  }
+}
+
+static void
+add_crossing (Ends *ends, const uint8_t *mark, uint32_t n_places, uint8_t wanted)
+{
+  for (uint32_t place = 0; place < n_places; place++)
+    if (mark[place] == wanted)
+      add_ends (ends, place, n_places + place);
+}
+
+static Ends
+ends_of (const uint8_t *mark, uint32_t n_places, const PredictBoundKind *kind)
+{
+  bool between = kind->where == PREDICT_BOUND_BETWEEN;
+  Ends ends = { .n = 0 };
+
+  if (between)
+    add_crossing (&ends, mark, n_places, TOPO_PLACE_OBSERVED);
+  else
+    add_marked_pair (&ends, mark, n_places, TOPO_PLACE_OBSERVED, false);
+  for (uint32_t pair = 0; pair < kind->pairs; pair++)
+    add_marked_pair (&ends, mark, n_places, (uint8_t) (TOPO_PLACE_PAIR + pair), between);
+  add_crossing (&ends, mark, n_places, TOPO_PLACE_OUTSIDE);
+  return ends;
+}
+
+/* For the curves that have none yet.  A barrier has no size. */
+static gboolean
+add_runs (StudyBoundWork *work, guint first_curve, GError **error)
+{
+  for (guint i = first_curve; i < work->curves->len; i++) {
+    const StudyBoundCurve *curve = g_ptr_array_index (work->curves, i);
+    guint n_bytes = curve->op == TRACE_OP_BARRIER ? 1 : work->fill->n_bytes;
+
+    for (guint size = 0; size < n_bytes; size++) {
+      StudyBoundRun run = { i, curve->op == TRACE_OP_BARRIER ? 0 : work->fill->bytes[size] };
+
+      g_array_append_val (work->runs, run);
+    }
+  }
+  if (work->runs->len <= STUDY_BOUND_MAX_RUNS)
+    return TRUE;
+  g_set_error (error, STUDY_ERROR, STUDY_ERROR_OPTION,
+               "more than %u simulations would be needed: fewer sizes, or less noise",
+               STUDY_BOUND_MAX_RUNS);
+  return FALSE;
+}
+
+static gboolean
+add_messages (StudyBoundWork *work, const TopoLevels *levels, PredictBoundWhere where,
+              GError **error)
+{
+  const StudyBoundNoise *noise = &work->fill->noise;
+  uint32_t n_observed = where == PREDICT_BOUND_WITHIN ? 2 : 1, n = levels->n_places;
+
+  for (uint32_t pairs = 0; pairs <= noise->max_pairs && n_observed + 2 * pairs <= n; pairs++)
+    for (uint32_t outside = 0;
+         outside <= noise->max_outside && n_observed + 2 * pairs + outside <= n; outside++) {
+      g_autoptr (TopoPlacements) found =
+          topo_placements_new (levels, (TopoPlacementKind){ n_observed, pairs, outside });
+      guint first = work->curves->len;
+
+      for (uint32_t i = 0; i < found->n; i++) {
+        const uint8_t *mark = found->mark + (gsize) i * n;
+        StudyBoundCurve *curve =
+            add_curve (work, PREDICT_BOUND_MESSAGE, topo_placement_class (levels, mark));
+        Ends ends;
+
+        curve->kind.where = where;
+        curve->kind.pairs = pairs;
+        curve->kind.outside = outside;
+        curve->kind.ranks = 2;
+        ends = ends_of (mark, levels->n_places, &curve->kind);
+        for (uint32_t j = 0; j < ends.n; j++)
+          add_rank (curve, ends.first[j] / levels->n_places,
+                    levels->core[ends.first[j] % levels->n_places]);
+        for (uint32_t j = 0; j < ends.n; j++)
+          add_rank (curve, ends.second[j] / levels->n_places,
+                    levels->core[ends.second[j] % levels->n_places]);
+      }
+      if (!add_runs (work, first, error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* --- Placements of collectives --- */
+
+char *
+study_bound_pattern_class (const TopoLevels *levels, const uint32_t *places, uint32_t n)
+{
+  g_autofree uint8_t *mark = g_new0 (uint8_t, levels->n_places);
+
+  for (uint32_t i = 0; i < n; i++)
+    mark[places[i]] = TOPO_PLACE_OBSERVED;
+  return topo_placement_class (levels, mark);
+}
+
+static gboolean
+add_collective (StudyBoundWork *work, const TopoPatterns *patterns,
+                const StudyBoundCollective *collective, GError **error)
+{
+  guint before = work->curves->len;
+
+  if (!study_collective_is_known (collective->kind)) {
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_OPTION, "%s: no table is made of it",
+                 trace_op_name (collective->kind));
+    return FALSE;
+  }
+  for (uint32_t i = 0; i < patterns->n; i++) {
+    const TopoPattern *pattern = &patterns->pattern[i];
+
+    if (collective->n_ranks % pattern->n_tasks == 0 &&
+        collective->n_ranks / pattern->n_tasks <= topo_shape_nodes (&work->machine->shape)) {
+      StudyBoundCurve *curve = add_curve (
+          work, trace_op_name (collective->kind),
+          study_bound_pattern_class (patterns->levels, pattern->place, pattern->n_tasks));
+
+      curve->op = collective->kind;
+      curve->kind.ranks = collective->n_ranks;
+      curve->n_nodes = collective->n_ranks / pattern->n_tasks;
+      for (uint32_t rank = 0; rank < collective->n_ranks; rank++)
+        add_rank (curve, rank / pattern->n_tasks,
+                  patterns->levels->core[pattern->place[rank % pattern->n_tasks]]);
+    }
+  }
+  if (work->curves->len > before)
+    return add_runs (work, before, error);
+  g_set_error (error, STUDY_ERROR, STUDY_ERROR_OPTION,
+               "%s of %u ranks: no pattern of the node is filled evenly on the %u nodes there are",
+               trace_op_name (collective->kind), collective->n_ranks,
+               topo_shape_nodes (&work->machine->shape));
+  return FALSE;
+}
+
+/* Fills curves and runs of the work, whose other members are set. */
+static gboolean
+study_bound_list_curves (StudyBoundWork *work, GError **error)
+{
+  g_autoptr (TopoPatterns) patterns = topo_patterns_new (work->machine->node, 0);
+
+  if (!work->fill->no_messages &&
+      (!add_messages (work, patterns->levels, PREDICT_BOUND_WITHIN, error) ||
+       !add_messages (work, patterns->levels, PREDICT_BOUND_BETWEEN, error)))
+    return FALSE;
+  for (guint i = 0; i < work->fill->n_collectives; i++)
+    if (!add_collective (work, patterns, &work->fill->collectives[i], error))
+      return FALSE;
+  return TRUE;
+}
+
+/* Milliseconds between two looks at who is finished. */
+#define LOOK_MS 100
+
+/* 4 KiB and 12 KiB, less the headers, are the eager limits within and between nodes; up to
+ * 64 bytes go with the request itself; 1 MiB and 12 KiB more is where RDMA begins. */
+const uint64_t study_bound_sizes[] = {
+  1,     64,    65,    1024,       4032,        4096,    12224,   12288,
+  16384, 32768, 65536, 256 * 1024, 1024 * 1024, 1060864, 4194304,
+};
+const guint study_bound_n_sizes = G_N_ELEMENTS (study_bound_sizes);
+
+typedef struct {
+  double us; /* NaN: error */
+  char error[240];
+} Made;
+
+/* --- Runs --- */
+
+/* Whether ranks that follow each other share a node, or are on different ones, is not part of the
+ * class: the longer time counts. */
+static double
+simulate_collective (const StudyBoundWork *work, const StudyBoundCurve *curve, uint64_t bytes,
+                     GError **error)
+{
+  const uint32_t *node = (const uint32_t *) (const void *) curve->node->data;
+  const uint8_t *core = (const uint8_t *) curve->core->data;
+  uint32_t n = curve->node->len, per_node = n / curve->n_nodes;
+  g_autofree uint32_t *turn_node = g_new (uint32_t, n);
+  g_autofree uint8_t *turn_core = g_new (uint8_t, n);
+  double us, turn_us;
+
+  us = study_collective_us (work->machine, work->paths, curve->op, n, node, core, bytes, error);
+  if (isnan (us) || per_node == 1 || curve->n_nodes == 1)
+    return us;
+  for (uint32_t rank = 0; rank < n; rank++) {
+    uint32_t other = rank % curve->n_nodes * per_node + rank / curve->n_nodes;
+
+    turn_node[rank] = node[other];
+    turn_core[rank] = core[other];
+  }
+  turn_us = study_collective_us (work->machine, work->paths, curve->op, n, turn_node, turn_core,
+                                 bytes, error);
+  return isnan (turn_us) ? turn_us : fmax (us, turn_us);
+}
+
+static double
+simulate (const StudyBoundWork *work, const StudyBoundCurve *curve, uint64_t bytes, GError **error)
+{
+  if (curve->op != 0)
+    return simulate_collective (work, curve, bytes, error);
+  return study_pingpong_us (work->machine, work->paths, curve->node->len,
+                            (const uint32_t *) (const void *) curve->node->data,
+                            (const uint8_t *) curve->core->data, bytes, error);
+}
+
+static GBytes *
+make_run (void *data, guint job, gboolean *spent)
+{
+  const StudyBoundWork *work = data;
+  const StudyBoundRun *run = &g_array_index (work->runs, StudyBoundRun, job);
+  g_autoptr (GError) error = NULL;
+  Made made = { .us = 0 };
+
+  (void) spent;
+  made.us = simulate (work, g_ptr_array_index (work->curves, run->curve), run->bytes, &error);
+  if (error != NULL)
+    g_strlcpy (made.error, error->message, sizeof made.error);
+  else if (!(made.us > 0)) {
+    made.us = NAN;
+    g_strlcpy (made.error, "an operation took no time at all", sizeof made.error);
+  }
+  return g_bytes_new (&made, sizeof made);
+}
+
+static gboolean
+take_run (const StudyPoolResult *result, Made *made, GError **error)
+{
+  const char *failure = result->lost;
+
+  if (result->block != NULL) {
+    memcpy (made, g_bytes_get_data (result->block, NULL), sizeof *made);
+    failure = isnan (made->us) ? made->error : NULL;
+  }
+  if (failure == NULL)
+    return TRUE;
+  g_set_error (error, STUDY_ERROR, STUDY_ERROR_WORKER, "a simulation for the table failed: %s",
+               failure);
+  return FALSE;
+}
+
+static gboolean
+make_all (StudyBoundWork *work, Made *made, guint n_jobs, GError **error)
+{
+  g_autoptr (StudyPool) pool = study_pool_new (work->fill->n_threads, make_run, work, error);
+  guint next = 0, n_done = 0;
+  int worker;
+
+  while (pool != NULL && n_done < n_jobs) {
+    StudyPoolResult result = { 0 };
+    StudyPoolTaken taken;
+    gboolean good = TRUE;
+
+    while (next < n_jobs && (worker = pool->idlest (pool)) >= 0)
+      pool->give (pool, (guint) worker, next++);
+    taken = pool->take (pool, LOOK_MS, NULL, &result, error);
+    if (taken == STUDY_POOL_ERROR)
+      return FALSE;
+    if (taken == STUDY_POOL_RESULT) {
+      good = take_run (&result, &made[result.job], error);
+      study_pool_result_clear (&result);
+      n_done++;
+    }
+    if (!good)
+      return FALSE;
+    if (work->fill->progress != NULL)
+      work->fill->progress (work->fill->progress_data, (double) n_done / n_jobs);
+  }
+  return pool != NULL;
+}
+
+static PredictBoundTable *
+table_of (const StudyBoundWork *work, const Made *made)
+{
+  PredictBoundTable *table = predict_bound_table_new ("simulated");
+
+  for (guint i = 0; i < work->runs->len; i++) {
+    const StudyBoundRun *run = &g_array_index (work->runs, StudyBoundRun, i);
+    const StudyBoundCurve *curve = g_ptr_array_index (work->curves, run->curve);
+
+    predict_bound_table_add (table, &curve->kind, run->bytes, made[i].us);
+  }
+  return table;
+}
+
+static gboolean
+check_machine (const TopoMachine *machine, GError **error)
+{
+  if (machine->node == NULL) {
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_OPTION,
+                 "%s is a torus: nothing is said of the inside of its nodes", machine->spec);
+    return FALSE;
+  }
+  if (topo_shape_nodes (&machine->shape) < 2) {
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_OPTION,
+                 "%s has one node: messages between nodes need two", machine->spec);
+    return FALSE;
+  }
+  if (machine->node->n_cores > TOPO_MAX_RANKS_PER_NODE) {
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_OPTION,
+                 "%s: a node of %u cores; at most %d can be", machine->spec, machine->node->n_cores,
+                 TOPO_MAX_RANKS_PER_NODE);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+PredictBoundTable *
+study_bound_fill (const StudyBoundFill *fill, GError **error)
+{
+  TopoMachine machine;
+  g_autoptr (GPtrArray) curves = g_ptr_array_new_with_free_func (study_bound_curve_free);
+  g_autoptr (GArray) runs = g_array_new (FALSE, FALSE, sizeof (StudyBoundRun));
+  g_autoptr (RoutePaths) paths = NULL;
+  g_autofree Made *made = NULL;
+  StudyBoundWork work = { .fill = fill, .machine = &machine, .curves = curves, .runs = runs };
+
+  if (!check_machine (fill->machine, error))
+    return NULL;
+  machine = *fill->machine; /* but for its slots */
+  study_slots_are_cores (&machine);
+  if (!study_bound_list_curves (&work, error) ||
+      (paths = route_paths_new (&machine, error)) == NULL)
+    return NULL;
+  work.paths = paths;
+  made = g_new0 (Made, runs->len + 1);
+  return make_all (&work, made, runs->len, error) ? table_of (&work, made) : NULL;
+}

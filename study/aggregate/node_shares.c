@@ -1,0 +1,104 @@
+/* node_shares.c - what of a machine's node each task of a pattern has for its computation.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "study/aggregate/node_shares.h"
+
+/* Where all tasks of a node are. */
+typedef struct {
+  const TopoNode *node;
+  const TopoParameters *parameters;
+  const uint32_t *core;
+  uint32_t n_tasks;
+} Tasks;
+
+/* On the cores below an object; of a memory, those nearest to it. */
+static uint32_t
+count_below (const Tasks *tasks, const TopoObject *object)
+{
+  uint32_t n = 0;
+
+  for (uint32_t task = 0; task < tasks->n_tasks; task++)
+    n += tasks->core[task] - object->first_core < object->n_cores;
+  return n;
+}
+
+static double
+crowding_below (const Tasks *tasks, uint32_t object, uint64_t bandwidth_Bps)
+{
+  return predict_crowding (count_below (tasks, &tasks->node->objects[object]),
+                           (double) tasks->parameters->core_memory_bandwidth_Bps,
+                           (double) bandwidth_Bps);
+}
+
+/* Its memory is behind its own controller, not behind the bus. */
+static bool
+has_memory (const TopoNode *node, uint32_t package)
+{
+  for (uint32_t memory = 0; memory < node->n_memories; memory++)
+    for (uint32_t above = node->memory[memory]; above != TOPO_NONE;
+         above = node->objects[above].parent)
+      if (above == package)
+        return true;
+  return false;
+}
+
+static double
+crowding_of (const Tasks *tasks, uint32_t core)
+{
+  uint32_t memory = topo_node_above (tasks->node, core, TOPO_OBJECT_MEMORY);
+  uint32_t package = topo_node_above (tasks->node, core, TOPO_OBJECT_PACKAGE);
+  double crowding = crowding_below (tasks, memory, tasks->parameters->dram_bandwidth_Bps);
+
+  if (package == TOPO_NONE || has_memory (tasks->node, package))
+    return crowding;
+  return MAX (crowding, crowding_below (tasks, package, tasks->parameters->bus_bandwidth_Bps));
+}
+
+static PredictShare
+share_of (const Tasks *tasks, uint32_t core)
+{
+  const TopoNode *node = tasks->node;
+  PredictShare share = { .crowding = crowding_of (tasks, core) };
+
+  for (uint32_t above = node->core[core]; above != TOPO_NONE; above = node->objects[above].parent) {
+    const TopoObject *object = &node->objects[above];
+    double part_bytes;
+
+    if (object->kind != TOPO_OBJECT_CACHE)
+      continue;
+    part_bytes = (double) object->cache_bytes / count_below (tasks, object);
+    if (object->n_cores == 1)
+      share.private_bytes = MAX (share.private_bytes, part_bytes);
+    else
+      share.cache_bytes = MAX (share.cache_bytes, part_bytes);
+  }
+  if (share.private_bytes <= 0)
+    share.private_bytes =
+        (double) STUDY_PRIVATE_BYTES / count_below (tasks, &node->objects[node->core[core]]);
+  return share;
+}
+
+PredictShare *
+study_node_shares (const TopoNode *node, const TopoParameters *parameters, const uint32_t *core,
+                   uint32_t n_tasks)
+{
+  const Tasks tasks = { node, parameters, core, n_tasks };
+  PredictShare *shares = g_new (PredictShare, n_tasks);
+
+  for (uint32_t task = 0; task < n_tasks; task++)
+    shares[task] = share_of (&tasks, core[task]);
+  return shares;
+}
+
+PredictShare *
+study_pattern_shares (const TopoNode *node, const TopoParameters *parameters,
+                      const TopoLevels *levels, const TopoPattern *pattern)
+{
+  g_autofree uint32_t *core = g_new (uint32_t, pattern->n_tasks);
+
+  for (uint32_t task = 0; task < pattern->n_tasks; task++)
+    core[task] = levels->core[pattern->place[task]];
+  return study_node_shares (node, parameters, core, pattern->n_tasks);
+}

@@ -1,0 +1,31 @@
+/* node_shares.h - what of a machine's node each task of a pattern has for its computation.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The numbers that predictors/aggregation/node_sharing.h works with, out of the node's tree (topology/node/node.h) and
+ * the bandwidths of its machine file's group [memory]:
+ *
+ *   private_bytes  of the core's own cache
+ *   cache_bytes    of the shared caches above the core the one that has most for each of its tasks
+ *   crowding       the worst of the memory nearest to the core (bandwidth) and of the package's bus
+ *                  (bus_bandwidth), if it has no memory of its own; against core_memory_bandwidth
+ *
+ * Pages are taken to be in the memory nearest to their task.  The bandwidths of a preset are
+ * guesses for its own node: with another hwloc XML, set them. */
+#pragma once
+
+#include "predictors/aggregation/node_sharing.h"
+#include "topology/mapping/aggregation.h"
+#include "topology/machine.h"
+
+/* Of a core whose own caches the tree does not have; a guess: the first-level cache of most. */
+#define STUDY_PRIVATE_BYTES (32 * 1024)
+
+/* Of tasks on these cores, [n_tasks]; two on one are on its hardware threads and part its cache.
+ * The caller g_free()s [n_tasks]. */
+PredictShare *study_node_shares (const TopoNode *node, const TopoParameters *parameters,
+                                 const uint32_t *core, uint32_t n_tasks);
+
+/* Of a pattern of `levels`, which are those of the node: [pattern->n_tasks].  The caller g_free()s. */
+PredictShare *study_pattern_shares (const TopoNode *node, const TopoParameters *parameters,
+                                    const TopoLevels *levels, const TopoPattern *pattern);

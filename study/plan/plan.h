@@ -1,0 +1,110 @@
+/* plan.h - a study file and the runs that it asks for.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A GLib key file; doc/handbook/studies.md.  Lists are separated by ';'.
+ *
+ *   [study]     name, store (default: the file's name with .store)
+ *   [traces]    trace = ...;...     paths (from the file's folder) or gen: specs;
+ *               trace-ranks, allow-lossy, from-region, compute-scale (a list)
+ *   [machines]  machine = ...;...   specs; ranks-per-node (a list), cores,
+ *               pattern (a list), set = group.key=value;...
+ *   [mappings]  mapping = ...;...   whatever --mapping takes, recipes included, or
+ *               default; family = sc13;..., file = FILE (a mapping per line),
+ *               skip-unfit
+ *   [runs]      network, routing (lists), repetitions, seed, keep-links, keep-ranks
+ *   [NAME]      values = ...;...    {NAME} in a text above stands for each
+ *
+ * The runs are the cross product, mappings innermost, so that the runs of one
+ * trace and machine are together; a {NAME} stands for the same value all over a
+ * run.  Repetition r has the seed seed + r, which {seed} in a text stands for. */
+#pragma once
+
+#include "study/study_error.h"
+#include "study/store/row.h"
+
+/* One distinct trace or machine of the plan. */
+typedef struct {
+  char *text; /* what the file says, after substitution */
+  char *path; /* what is opened: relative paths start at the file's folder */
+  TraceOptions options;
+  int *binding; /* which value each {NAME} has; private */
+  char *hash;   /* after study_plan_resolve(); NULL and .error when it cannot be read */
+  uint32_t n_ranks;
+  GError *error;
+} StudyTrace;
+
+typedef struct {
+  char *text; /* spec and what was changed: how rows name it */
+  char *spec, *cores;
+  char **settings;
+  int ranks_per_node, pattern; /* G_MININT: not given */
+  int *binding;                /* private */
+  /* Some runs of a fabric need it otherwise, and have a machine of their own that
+   * study_plan_resolve() adds behind the file's: those of a rankfile, which takes any
+   * core, and those with deterministic routing on switches that are adaptive. */
+  gboolean all_cores, not_adaptive;
+  TopoMachine *machine; /* after study_plan_resolve(); NULL and .error when there is none */
+  char *hash;           /* study_machine_hash() */
+  char *machine_text;   /* study_machine_text() */
+  uint32_t n_links;
+  GError *error;
+} StudyMachine;
+
+typedef struct {
+  guint trace, machine; /* indices in the plan */
+  char *mapping;        /* as rows name it */
+  char *mapping_path;   /* what study_mapping_new() is given; NULL: the default */
+  SimNetworkKind network;
+  RoutePolicy policy;
+  double compute_scale;
+  uint64_t seed;
+  uint32_t repetition;
+  char *key;          /* sim_run()'s, or a hash of the texts when there is a problem */
+  char *mapping_hash; /* study_mapping_hash(); NULL: problem */
+  char *problem;      /* why it cannot be made: the row's error; NULL: nothing known */
+} StudyPlanRun;
+
+/* Runs of one mapping on one machine that cannot be made for one reason, although the trace
+ * and the machine are there. */
+typedef struct {
+  char *mapping, *machine, *problem;
+  guint n_runs;
+  gboolean is_left_out; /* the study wants it so, and the mapping fits elsewhere */
+} StudyUnfit;
+
+typedef struct StudyPlanFile StudyPlanFile;
+
+typedef struct {
+  char *name, *path, *text; /* of the study file */
+  char *store_path;
+  GPtrArray *traces;   /* (element-type StudyTrace) */
+  GPtrArray *machines; /* (element-type StudyMachine) */
+  GPtrArray *runs;     /* (element-type StudyPlanRun) after study_plan_resolve() */
+  GPtrArray *unfit;    /* (element-type StudyUnfit) likewise, in the order of the runs */
+  gboolean keep_links, keep_ranks;
+  StudyPlanFile *file; /* private */
+} StudyPlan;
+
+/* Errors name file, line, group and key. */
+StudyPlan *study_plan_load (const char *path, GError **error);
+void study_plan_free (StudyPlan *plan);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyPlan, study_plan_free)
+
+/* Opens every trace and machine once, makes every mapping and computes every
+ * key.  A trace, machine or mapping that cannot be made is no error here: its runs
+ * have a problem and will fail one by one; mappings that do not fit are left out if the study
+ * says so.  Several runs may have one key: the same places under two names.  progress may be
+ * NULL. */
+gboolean study_plan_resolve (StudyPlan *plan, TraceProgress progress, void *data, GError **error);
+
+/* The row of a run with everything that went in, status failed, the problem as error. */
+StudyRow *study_plan_row (const StudyPlan *plan, guint run);
+
+/* The mapping of a run, made again; NULL and *error when that is not possible. */
+TopoMapping *study_plan_mapping (const StudyPlan *plan, guint run, GError **error);
+
+/* [SimNetworkKind] "packet" ..., [RoutePolicy] "default" ...: as rows and options name them;
+ * NULL at the end. */
+extern const char *const study_network_names[];
+extern const char *const study_routing_names[];

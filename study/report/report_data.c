@@ -1,0 +1,657 @@
+/* report_data.c - the data of a report page as one JSON object.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "study/report/report_data.h"
+
+#include "study/store/row_fields.h"
+#include "base/decimal.h"
+
+#include <math.h>
+#include <string.h>
+#include <zlib.h>
+
+/* '<' could end the script that the text stands in, '&' could be taken for an
+ * entity when the page is treated as XML. */
+static gboolean
+must_escape (gunichar character)
+{
+  return character < 0x20 || character == '"' || character == '\\' || character == '<' ||
+         character == '>' || character == '&' || character == 0x2028 || character == 0x2029;
+}
+
+void
+study_json_string (GString *json, const char *text)
+{
+  g_autofree char *valid = text ? g_utf8_make_valid (text, -1) : NULL;
+
+  if (!text) {
+    g_string_append (json, "null");
+    return;
+  }
+  g_string_append_c (json, '"');
+  for (const char *at = valid; *at; at = g_utf8_next_char (at)) {
+    gunichar character = g_utf8_get_char (at);
+
+    if (must_escape (character))
+      g_string_append_printf (json, "\\u%04x", character);
+    else
+      g_string_append_unichar (json, character);
+  }
+  g_string_append_c (json, '"');
+}
+
+void
+study_json_number (GString *json, double value)
+{
+  char text[BASE_DECIMAL_SIZE];
+
+  g_string_append (json, isfinite (value) ? base_decimal_print (text, value) : "null");
+}
+
+/* A comma unless the object or array was just opened. */
+static void
+add_comma (GString *json)
+{
+  char last = json->len > 0 ? json->str[json->len - 1] : '[';
+
+  if (last != '[' && last != '{')
+    g_string_append_c (json, ',');
+}
+
+/* "name": with a comma before it unless the object or array was just opened. */
+static void
+add_member (GString *json, const char *name)
+{
+  add_comma (json);
+  study_json_string (json, name);
+  g_string_append_c (json, ':');
+}
+
+/* A member and its value. */
+static void
+add_string_member (GString *json, const char *name, const char *text)
+{
+  add_member (json, name);
+  study_json_string (json, text);
+}
+
+static void
+add_number_member (GString *json, const char *name, double value)
+{
+  add_member (json, name);
+  study_json_number (json, value);
+}
+
+/* --- Many numbers in a page: a byte each, compressed --- */
+
+#define LEVELS 256
+
+typedef struct {
+  gboolean exact;
+  guint n;
+  double value[LEVELS];
+} Levels;
+
+static int
+compare_values (const void *left, const void *right)
+{
+  uint64_t a = *(const uint64_t *) left, b = *(const uint64_t *) right;
+
+  return (a > b) - (a < b);
+}
+
+/* Level 0 is no bytes, levels 1 to 255 are equal factors apart. */
+static void
+set_logarithmic (Levels *levels, uint64_t low, uint64_t high)
+{
+  double step = log ((double) high / (double) low) / (LEVELS - 2);
+
+  levels->n = LEVELS;
+  levels->value[0] = 0;
+  for (guint level = 1; level < LEVELS; level++)
+    levels->value[level] = rint ((double) low * exp ((level - 1) * step));
+  levels->value[1] = (double) low;
+  levels->value[LEVELS - 1] = (double) high;
+}
+
+static void
+find_levels (Levels *levels, const uint64_t *values, gsize n)
+{
+  g_autofree uint64_t *sorted = g_memdup2 (values, n * sizeof *values);
+  gsize n_different = 0;
+
+  qsort (sorted, n, sizeof *sorted, compare_values);
+  for (gsize i = 0; i < n; i++)
+    if (i == 0 || sorted[i] != sorted[i - 1])
+      sorted[n_different++] = sorted[i];
+  levels->exact = n_different <= LEVELS;
+  if (!levels->exact) {
+    set_logarithmic (levels, sorted[sorted[0] == 0], sorted[n_different - 1]);
+    return;
+  }
+  levels->n = (guint) n_different;
+  for (guint level = 0; level < levels->n; level++)
+    levels->value[level] = (double) sorted[level];
+}
+
+/* The level nearest to a value; no bytes and some bytes are never mixed up. */
+static guint8
+code_of (const Levels *levels, double value)
+{
+  guint low = 0, high = levels->n - 1;
+
+  while (high - low > 1) {
+    guint middle = (low + high) / 2;
+
+    if (levels->value[middle] <= value)
+      low = middle;
+    else
+      high = middle;
+  }
+  if (value > 0 && levels->value[low] == 0)
+    return (guint8) high;
+  return (guint8) (levels->value[high] - value < value - levels->value[low] ? high : low);
+}
+
+/* Appends base64 of the zlib stream of some bytes, as a JSON string. */
+static void
+pack_bytes (GString *json, const void *bytes, gsize n)
+{
+  uLongf size = compressBound (n);
+  g_autofree guint8 *packed = g_malloc (size);
+  g_autofree char *text = NULL;
+  int status = compress2 (packed, &size, bytes, n, Z_BEST_COMPRESSION);
+
+  g_assert (status == Z_OK);
+  text = g_base64_encode (packed, size);
+  g_string_append_printf (json, "\"%s\"", text);
+}
+
+void
+study_pack_values (GString *json, const uint64_t *values, gsize n)
+{
+  g_autofree guint8 *codes = g_malloc (MAX (n, 1));
+  Levels levels = { .exact = TRUE };
+
+  if (n > 0)
+    find_levels (&levels, values, n);
+  for (gsize i = 0; i < n; i++)
+    codes[i] = code_of (&levels, (double) values[i]);
+  g_string_append_c (json, '{');
+  add_member (json, "exact");
+  g_string_append (json, levels.exact ? "true" : "false");
+  add_member (json, "levels");
+  g_string_append_c (json, '[');
+  for (guint level = 0; level < levels.n; level++) {
+    add_comma (json);
+    study_json_number (json, levels.value[level]);
+  }
+  g_string_append_c (json, ']');
+  add_member (json, "codes");
+  pack_bytes (json, codes, n);
+  g_string_append_c (json, '}');
+}
+
+/* --- Machines and what was counted on them, for the report page --- */
+
+/* The page draws no more bars and cells than this; more are averaged or added. */
+#define MAX_RANK_BINS   512
+#define MAX_MATRIX_BINS 256
+
+/* {"kind":"torus"|"fabric",...}: what the page needs to lay links out. */
+static void
+add_machine (GString *json, const TopoMachine *machine)
+{
+  if (machine->fabric) {
+    /* Devices as [name, is a switch, ports], links as from, port, to, port, flat and
+     * in the order of the fabric's ports. */
+    const TopoFabric *fabric = machine->fabric;
+
+    g_string_append (json, "\"kind\":\"fabric\",\"devices\":[");
+    for (uint32_t device = 0; device < fabric->n_devices; device++) {
+      const TopoDevice *it = &fabric->devices[device];
+
+      add_comma (json);
+      g_string_append_c (json, '[');
+      study_json_string (json, it->name);
+      g_string_append_printf (json, ",%d,%u]", it->is_switch, it->n_ports);
+    }
+    g_string_append (json, "],\"links\":[");
+    for (uint32_t port = 0; port < fabric->n_ports; port++) {
+      uint32_t peer = fabric->ports[port].peer;
+
+      if (peer == TOPO_NONE)
+        continue;
+      add_comma (json);
+      g_string_append_printf (json, "%u,%u,%u,%u", fabric->ports[port].device,
+                              topo_fabric_port_number (fabric, port), fabric->ports[peer].device,
+                              topo_fabric_port_number (fabric, peer));
+    }
+    g_string_append_c (json, ']');
+  } else {
+    g_string_append (json, "\"kind\":\"torus\",\"shape\":[");
+    for (uint32_t dimension = 0; dimension < machine->shape.n_dimensions; dimension++) {
+      add_comma (json);
+      g_string_append_printf (json, "%u", machine->shape.size[dimension]);
+    }
+    g_string_append (json, "],\"wrap\":[");
+    for (uint32_t dimension = 0; dimension < machine->shape.n_dimensions; dimension++) {
+      add_comma (json);
+      g_string_append (json, machine->shape.wrap[dimension] ? "true" : "false");
+    }
+    g_string_append_c (json, ']');
+  }
+}
+
+static gboolean
+link_exists (const TopoMachine *machine, uint32_t place)
+{
+  uint32_t n_ports = topo_shape_ports (&machine->shape);
+
+  if (machine->fabric)
+    return machine->fabric->ports[place].peer != TOPO_NONE;
+  return topo_shape_neighbour (&machine->shape, place / n_ports, place % n_ports) != TOPO_NONE;
+}
+
+gsize
+study_report_link_places (const TopoMachine *machine)
+{
+  if (machine->fabric)
+    return machine->fabric->n_ports;
+  return (gsize) topo_shape_nodes (&machine->shape) * topo_shape_ports (&machine->shape);
+}
+
+/* Means of neighbouring ranks, as little-endian floats. */
+static void
+add_rank_bins (GString *json, const char *name, const StudyRankTimes *ranks, gsize n_ranks,
+               gsize offset)
+{
+  gsize n_bins = MIN (n_ranks, MAX_RANK_BINS);
+  g_autofree guint32 *means = g_new0 (guint32, n_bins + 1);
+
+  for (gsize bin = 0; bin < n_bins; bin++) {
+    gsize from = bin * n_ranks / n_bins, to = (bin + 1) * n_ranks / n_bins;
+    double sum = 0;
+    float mean;
+
+    for (gsize rank = from; rank < to; rank++)
+      sum += *(const double *) (const void *) ((const char *) &ranks[rank] + offset);
+    mean = (float) (sum / (double) (to - from));
+    memcpy (&means[bin], &mean, sizeof mean);
+    means[bin] = GUINT32_TO_LE (means[bin]);
+  }
+  add_member (json, name);
+  pack_bytes (json, means, n_bins * sizeof *means);
+}
+
+uint32_t *
+study_report_first_ranks (const TopoMapping *mapping, uint32_t n_nodes)
+{
+  uint32_t *first = g_new (uint32_t, n_nodes);
+
+  for (uint32_t node = 0; node < n_nodes; node++)
+    first[node] = TOPO_NONE;
+  for (uint32_t rank = mapping->n_ranks; rank-- > 0;)
+    if (mapping->node[rank] < n_nodes)
+      first[mapping->node[rank]] = rank;
+  return first;
+}
+
+void
+study_report_detail (GString *json, const StudyReportDetail *detail, const TopoMachine *machine)
+{
+  if (machine && detail->link_bytes) {
+    /* Only links that exist, in the order of their numbers: the page counts along. */
+    gsize size;
+    const uint64_t *bytes = g_bytes_get_data (detail->link_bytes, &size);
+    gsize n_places = size / sizeof *bytes, n_links = 0;
+    g_autofree uint64_t *values = g_new (uint64_t, n_places + 1);
+
+    g_assert (n_places == study_report_link_places (machine));
+    for (gsize place = 0; place < n_places; place++)
+      if (link_exists (machine, (uint32_t) place))
+        values[n_links++] = bytes[place];
+    add_member (json, "links");
+    study_pack_values (json, values, n_links);
+  }
+  if (detail->rank_times && g_bytes_get_size (detail->rank_times) > 0) {
+    gsize size;
+    const StudyRankTimes *ranks = g_bytes_get_data (detail->rank_times, &size);
+    gsize n_ranks = size / sizeof *ranks;
+
+    add_member (json, "ranks");
+    g_string_append_printf (json, "{\"n\":%" G_GSIZE_FORMAT, n_ranks);
+    add_rank_bins (json, "end_s", ranks, n_ranks, offsetof (StudyRankTimes, end_s));
+    add_rank_bins (json, "compute_s", ranks, n_ranks, offsetof (StudyRankTimes, compute_s));
+    add_rank_bins (json, "wait_s", ranks, n_ranks, offsetof (StudyRankTimes, wait_s));
+    g_string_append_c (json, '}');
+  }
+  if (machine && detail->first_rank) {
+    /* As little-endian 32-bit integers. */
+    g_autofree guint32 *little = g_new (guint32, detail->n_nodes);
+
+    for (uint32_t node = 0; node < detail->n_nodes; node++)
+      little[node] = GUINT32_TO_LE (detail->first_rank[node]);
+    add_member (json, "places");
+    pack_bytes (json, little, detail->n_nodes * sizeof *little);
+  }
+}
+
+void
+study_report_matrix (GString *json, const SimEdge *edges, uint64_t n_edges, uint32_t n_ranks)
+{
+  uint32_t n_bins = MIN (n_ranks, MAX_MATRIX_BINS);
+  g_autofree uint64_t *bytes = g_new0 (uint64_t, (gsize) n_bins * n_bins);
+
+  for (uint64_t edge = 0; edge < n_edges; edge++) {
+    gsize row = (gsize) edges[edge].source * n_bins / n_ranks;
+    gsize column = (gsize) edges[edge].destination * n_bins / n_ranks;
+
+    if (row < n_bins && column < n_bins)
+      bytes[row * n_bins + column] += edges[edge].bytes;
+  }
+  g_string_append_printf (json, "{\"n\":%u,\"ranks\":%u,\"bytes\":", n_bins, n_ranks);
+  study_pack_values (json, bytes, (gsize) n_bins * n_bins);
+  g_string_append_c (json, '}');
+}
+
+/* --- What a report page shows, as one JSON object --- */
+
+/* The numbers of a row that the page can show, before the features. */
+typedef struct {
+  const char *name, *unit;
+} Column;
+
+static const Column columns[] = {
+  { "time_s", "s" },        { "compute_s_avg", "s" },   { "wait_s_avg", "s" },
+  { "wait_s_max", "s" },    { "messages", "messages" }, { "message_bytes", "bytes" },
+  { "packets", "packets" }, { "packet_hops", "hops" },
+};
+
+static double
+column_value (const StudyRow *row, const char *name)
+{
+  for (guint at = 0; at < study_row_n_columns (FALSE); at++)
+    if (!strcmp (study_row_field (at)->name, name))
+      return study_row_number (row, study_row_field (at));
+  return (double) NAN;
+}
+
+void
+study_report_detail_clear (StudyReportDetail *detail)
+{
+  g_clear_pointer (&detail->link_bytes, g_bytes_unref);
+  g_clear_pointer (&detail->rank_times, g_bytes_unref);
+  g_clear_pointer (&detail->first_rank, g_free);
+}
+
+GPtrArray *
+study_report_cases (const StudyReport *report, GError **error)
+{
+  return study_cases_new (report->rows, NULL, STUDY_TIE, report->source->machine, report->data,
+                          error);
+}
+
+/* The first `top`, the default one and the worst. */
+static gboolean
+is_shown_in_detail (const StudyReport *report, const StudyCase *study_case, guint index)
+{
+  const StudyRanked *it = &g_array_index (study_case->ranked, StudyRanked, index);
+
+  return index < report->top || index + 1 == study_case->ranked->len ||
+         g_strcmp0 (it->mapping, study_case->default_mapping) == 0;
+}
+
+static gboolean
+add_mapping (GString *json, const StudyReport *report, const StudyRanked *ranked,
+             gboolean in_detail, const TopoMachine *machine, GError **error)
+{
+  g_auto (StudyReportDetail) detail = { NULL, NULL, NULL };
+
+  add_comma (json);
+  g_string_append_c (json, '{');
+  add_string_member (json, "name", ranked->mapping);
+  add_number_member (json, "value", ranked->value);
+  add_number_member (json, "gain", ranked->gain);
+  add_number_member (json, "place", ranked->place);
+  add_number_member (json, "runs", ranked->n_runs);
+  add_string_member (json, "key", ranked->row->key);
+  add_member (json, "values");
+  g_string_append_c (json, '[');
+  for (gsize column = 0; column < G_N_ELEMENTS (columns); column++) {
+    add_comma (json);
+    study_json_number (json, column_value (ranked->row, columns[column].name));
+  }
+  for (guint feature = 0; feature < SIM_N_FEATURES; feature++) {
+    add_comma (json);
+    study_json_number (json, ranked->row->features[feature]);
+  }
+  g_string_append_c (json, ']');
+  if (in_detail) {
+    /* The row is one of report->rows, which a ranking only borrows. */
+    if (!report->source->detail (report->data, (StudyRow *) ranked->row, &detail, error))
+      return FALSE;
+    study_report_detail (json, &detail, machine);
+  }
+  g_string_append_c (json, '}');
+  return TRUE;
+}
+
+/* Each text once, in the order in which it first appears. */
+static guint
+index_of (GPtrArray *rows, GHashTable *seen, const char *key, const StudyRow *row)
+{
+  gpointer found;
+
+  if (g_hash_table_lookup_extended (seen, key, NULL, &found))
+    return GPOINTER_TO_UINT (found);
+  g_hash_table_insert (seen, (gpointer) key, GUINT_TO_POINTER (rows->len));
+  g_ptr_array_add (rows, (gpointer) row);
+  return rows->len - 1;
+}
+
+/* A row for each distinct trace and machine. */
+typedef struct {
+  GPtrArray *traces, *machines;                /* (element-type StudyRow) */
+  GHashTable *trace_indices, *machine_indices; /* hash -> index */
+} Inputs;
+
+static void
+inputs_clear (Inputs *inputs)
+{
+  g_ptr_array_unref (inputs->traces);
+  g_ptr_array_unref (inputs->machines);
+  g_hash_table_unref (inputs->trace_indices);
+  g_hash_table_unref (inputs->machine_indices);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Inputs, inputs_clear)
+
+static const char *
+trace_key (const StudyRow *row)
+{
+  return row->trace_hash ? row->trace_hash : row->trace;
+}
+
+static const char *
+machine_key (const StudyRow *row)
+{
+  return row->machine_hash ? row->machine_hash : row->machine;
+}
+
+static gboolean
+add_case (GString *json, const StudyReport *report, const StudyCase *study_case, Inputs *inputs,
+          GError **error)
+{
+  /* add_machines() tells why there is none. */
+  const TopoMachine *machine = report->source->machine (report->data, study_case->row, NULL);
+
+  add_comma (json);
+  g_string_append_c (json, '{');
+
+  const StudyRow *row = study_case->row;
+
+  add_string_member (json, "name", study_case->name);
+  add_number_member (json, "trace",
+                     index_of (inputs->traces, inputs->trace_indices, trace_key (row), row));
+  add_number_member (json, "machine",
+                     index_of (inputs->machines, inputs->machine_indices, machine_key (row), row));
+  add_string_member (json, "network", row->network);
+  add_string_member (json, "routing", row->routing);
+  add_string_member (json, "grain", row->grain);
+  add_number_member (json, "compute_scale", row->compute_scale);
+  add_number_member (json, "ranks", row->ranks);
+  add_number_member (json, "ranks_per_node", row->ranks_per_node);
+  add_number_member (json, "nodes", row->nodes);
+  add_number_member (json, "links", row->links);
+  add_string_member (json, "column", study_case->column);
+  add_string_member (json, "default", study_case->default_mapping);
+  add_number_member (json, "failed", study_case->n_failed);
+
+  /* What all runs of a case warned of, each text once. */
+  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+
+  add_member (json, "warnings");
+  g_string_append_c (json, '[');
+  for (guint i = 0; i < study_case->ranked->len; i++) {
+    char **warnings = g_array_index (study_case->ranked, StudyRanked, i).row->warnings;
+
+    for (guint w = 0; warnings && warnings[w]; w++)
+      if (g_hash_table_add (seen, warnings[w])) {
+        add_comma (json);
+        study_json_string (json, warnings[w]);
+      }
+  }
+  g_string_append_c (json, ']');
+  add_member (json, "mappings");
+  g_string_append_c (json, '[');
+  for (guint i = 0; i < study_case->ranked->len; i++)
+    if (!add_mapping (json, report, &g_array_index (study_case->ranked, StudyRanked, i),
+                      is_shown_in_detail (report, study_case, i), machine, error))
+      return FALSE;
+  g_string_append (json, "]}");
+  return TRUE;
+}
+
+static gboolean
+add_traces (GString *json, const StudyReport *report, const Inputs *inputs, GError **error)
+{
+  add_member (json, "traces");
+  g_string_append_c (json, '[');
+  for (guint i = 0; i < inputs->traces->len; i++) {
+    const StudyRow *row = g_ptr_array_index (inputs->traces, i);
+    g_autoptr (GError) local = NULL;
+    uint64_t n_edges = 0;
+    g_autofree SimEdge *edges = report->source->edges (report->data, row, &n_edges, &local);
+
+    if (local) {
+      g_propagate_error (error, g_steal_pointer (&local));
+      return FALSE;
+    }
+    add_comma (json);
+    g_string_append_c (json, '{');
+    add_string_member (json, "name", row->trace);
+    add_string_member (json, "hash", row->trace_hash);
+    add_number_member (json, "ranks", row->ranks);
+    if (n_edges > 0 && row->ranks > 0) {
+      add_member (json, "matrix");
+      study_report_matrix (json, edges, n_edges, row->ranks);
+    }
+    g_string_append_c (json, '}');
+  }
+  g_string_append_c (json, ']');
+  return TRUE;
+}
+
+static void
+add_failed (GString *json, const GPtrArray *rows)
+{
+  add_member (json, "failed");
+  g_string_append_c (json, '[');
+  for (guint i = 0; i < rows->len; i++) {
+    const StudyRow *row = g_ptr_array_index (rows, i);
+
+    if (row->status == STUDY_DONE)
+      continue;
+    add_comma (json);
+    g_string_append_c (json, '{');
+    add_string_member (json, "trace", row->trace);
+    add_string_member (json, "machine", row->machine);
+    add_string_member (json, "network", row->network);
+    add_string_member (json, "mapping", row->mapping);
+    add_number_member (json, "repetition", row->repetition);
+    add_string_member (json, "error", row->error);
+    g_string_append_c (json, '}');
+  }
+  g_string_append_c (json, ']');
+}
+
+static Inputs
+inputs_new (void)
+{
+  return (Inputs){ g_ptr_array_new (), g_ptr_array_new (),
+                   g_hash_table_new (g_str_hash, g_str_equal),
+                   g_hash_table_new (g_str_hash, g_str_equal) };
+}
+
+GString *
+study_report_data (const StudyReport *report, const GPtrArray *cases, GError **error)
+{
+  g_auto (Inputs) inputs = inputs_new ();
+  GString *json = g_string_new ("{");
+  const StudyRow *first = report->rows->len > 0 ? g_ptr_array_index (report->rows, 0) : NULL;
+  gboolean ok = TRUE;
+
+  add_string_member (json, "schema", "hopcast.report/1");
+  add_string_member (json, "title", report->title);
+  add_string_member (json, "origin", report->origin);
+  add_string_member (json, "version", first ? first->version : NULL);
+  add_string_member (json, "study", report->file_text);
+  add_number_member (json, "runs", report->rows->len);
+  add_number_member (json, "tie", STUDY_TIE);
+  add_member (json, "columns");
+  g_string_append_c (json, '[');
+  for (gsize column = 0; column < G_N_ELEMENTS (columns); column++) {
+    add_comma (json);
+    g_string_append_printf (json, "[\"%s\",\"%s\"]", columns[column].name, columns[column].unit);
+  }
+  for (guint feature = 0; feature < SIM_N_FEATURES; feature++) {
+    add_comma (json);
+    g_string_append_printf (json, "[\"%s\",\"%s\"]", sim_feature_name ((SimFeature) feature),
+                            sim_feature_unit ((SimFeature) feature));
+  }
+  g_string_append_c (json, ']');
+  add_failed (json, report->rows);
+  add_member (json, "cases");
+  g_string_append_c (json, '[');
+  for (guint i = 0; ok && i < cases->len; i++)
+    ok = add_case (json, report, g_ptr_array_index (cases, i), &inputs, error);
+  g_string_append_c (json, ']');
+  ok = ok && add_traces (json, report, &inputs, error);
+  /* A fabric's files may have changed since: the rows are shown all the same. */
+  add_member (json, "machines");
+  g_string_append_c (json, '[');
+  for (guint i = 0; i < inputs.machines->len; i++) {
+    const StudyRow *row = g_ptr_array_index (inputs.machines, i);
+    g_autoptr (GError) local = NULL;
+    const TopoMachine *machine = report->source->machine (report->data, row, &local);
+
+    add_comma (json);
+    g_string_append_c (json, '{');
+    add_string_member (json, "name", row->machine);
+    add_string_member (json, "hash", row->machine_hash);
+    if (local)
+      add_string_member (json, "problem", local->message);
+    if (machine) {
+      g_string_append_c (json, ',');
+      add_machine (json, machine);
+    }
+    g_string_append_c (json, '}');
+  }
+  g_string_append_c (json, ']');
+  g_string_append_c (json, '}');
+  if (!ok)
+    g_string_free (g_steal_pointer (&json), TRUE);
+  return json;
+}

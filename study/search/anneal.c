@@ -1,0 +1,427 @@
+/* anneal.c - local search by exchanging ranks: annealing, descent, relief of the busiest links.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "study/search/anneal.h"
+
+#include "sim/counters.h"
+#include "base/random.h"
+#include "study/search/slot_placement.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+  const StudyGraph *graph;
+  const StudyDistance *distance;
+  uint32_t per_node, n_slots;
+  uint32_t *slot;    /* [rank] */
+  uint32_t *node;    /* [rank] of its slot: what the inner loop reads */
+  uint32_t *rank_at; /* [slot] TOPO_NONE: free */
+  BaseRandom random;
+} StudyExchange;
+
+/* The rank gets the slot; who is there gets the rank's. */
+static inline void
+study_exchange_apply (StudyExchange *search, uint32_t rank, uint32_t slot)
+{
+  uint32_t other = search->rank_at[slot], old = search->slot[rank];
+
+  search->rank_at[old] = other;
+  if (other != TOPO_NONE) {
+    search->slot[other] = old;
+    search->node[other] = old / search->per_node;
+  }
+  search->rank_at[slot] = rank;
+  search->slot[rank] = slot;
+  search->node[rank] = slot / search->per_node;
+}
+
+/* Writes to slot[n_ranks], which it borrows. */
+static StudyExchange
+study_exchange_new (const StudyProblem *problem, uint32_t *slot, uint64_t seed)
+{
+  uint32_t n_slots = study_problem_slots (problem), n_ranks = problem->graph->n_ranks;
+  StudyExchange search = { .graph = problem->graph,
+                           .distance = problem->distance,
+                           .per_node = problem->per_node,
+                           .n_slots = n_slots,
+                           .slot = slot,
+                           .node = g_new (uint32_t, n_ranks),
+                           .rank_at = g_new (uint32_t, n_slots),
+                           .random = { seed } };
+
+  memset (search.rank_at, 0xff, n_slots * sizeof *search.rank_at);
+  for (uint32_t rank = 0; rank < n_ranks; rank++) {
+    search.node[rank] = slot[rank] / problem->per_node;
+    search.rank_at[slot[rank]] = rank;
+  }
+  return search;
+}
+
+static void
+study_exchange_clear (StudyExchange *search)
+{
+  g_free (search->node);
+  g_free (search->rank_at);
+}
+
+/* A node near to a partner of the rank, or the partner's own where nodes have
+ * several slots: few other places can be better. */
+static uint32_t
+node_near_partner (StudyExchange *search, uint32_t rank)
+{
+  const StudyGraph *graph = search->graph;
+  const StudyDistance *distance = search->distance;
+  uint64_t first = graph->first[rank];
+  uint32_t degree = (uint32_t) (graph->first[rank + 1] - first);
+  uint32_t at =
+      search->node[graph->neighbour[first + base_random_below_32 (&search->random, degree)]];
+  uint32_t first_near = distance->near_first[at];
+  uint32_t n_near = distance->near_first[at + 1] - first_near;
+  uint32_t own = search->per_node > 1;
+  uint32_t choice;
+
+  if (n_near + own == 0)
+    return at;
+  choice = base_random_below_32 (&search->random, n_near + own);
+  return choice == n_near ? at : distance->near[first_near + choice];
+}
+
+/* A random step: half of them go near a partner, the others anywhere.  False: it
+ * would lead to the rank's own node. */
+static bool
+study_exchange_propose (StudyExchange *search, uint32_t *rank, uint32_t *slot)
+{
+  const StudyGraph *graph = search->graph;
+
+  *rank = base_random_below_32 (&search->random, graph->n_ranks);
+  if (graph->first[*rank + 1] == graph->first[*rank] || (base_random_next (&search->random) & 1))
+    *slot = base_random_below_32 (&search->random, search->n_slots);
+  else
+    *slot = node_near_partner (search, *rank) * search->per_node +
+            (search->per_node > 1 ? base_random_below_32 (&search->random, search->per_node) : 0);
+  return *slot / search->per_node != search->node[*rank];
+}
+
+/* --- Fewer hop-bytes by exchanging ranks --- */
+
+/* Steps between two looks at stop() and at the temperature. */
+#define BLOCK_STEPS 4096u
+
+/* The last temperature over the first one. */
+#define COOLING 1e-2
+
+/* Slots times ranks up to which the descent looks at every exchange; of larger
+ * problems at those that bring a rank near to a partner. */
+#define MAX_EXCHANGES (1u << 25)
+
+/* What it costs more that `rank` is at node `to`, `other` staying where it is: the
+ * hops between two ranks that change places remain. */
+static inline int64_t
+delta_of (const StudyExchange *search, uint32_t rank, uint32_t other, uint32_t to)
+{
+  const StudyGraph *graph = search->graph;
+  uint32_t from = search->node[rank];
+  int64_t delta = 0;
+
+  for (uint64_t i = graph->first[rank]; i < graph->first[rank + 1]; i++) {
+    uint32_t neighbour = graph->neighbour[i], at = search->node[neighbour];
+
+    if (neighbour != other)
+      delta += graph->weight[i] * ((int64_t) study_hops (search->distance, to, at) -
+                                   (int64_t) study_hops (search->distance, from, at));
+  }
+  return delta;
+}
+
+static inline int64_t
+exchange_delta (const StudyExchange *search, uint32_t rank, uint32_t slot)
+{
+  uint32_t other = search->rank_at[slot], to = slot / search->per_node;
+  int64_t delta = delta_of (search, rank, other, to);
+
+  return other == TOPO_NONE ? delta : delta + delta_of (search, other, rank, search->node[rank]);
+}
+
+/* What a random bad step costs on average. */
+static double
+average_rise (StudyExchange *search)
+{
+  double sum = 0;
+  uint32_t n = 0;
+
+  for (uint32_t step = 0; step < BLOCK_STEPS; step++) {
+    uint32_t rank, slot;
+    int64_t delta;
+
+    if (!study_exchange_propose (search, &rank, &slot))
+      continue;
+    delta = exchange_delta (search, rank, slot);
+    if (delta > 0) {
+      sum += (double) delta;
+      n++;
+    }
+  }
+  return n > 0 ? sum / n : 0;
+}
+
+/* Returns by how much the hop-bytes changed. */
+static int64_t
+anneal_block (StudyExchange *search, uint32_t n_steps, double temperature)
+{
+  int64_t change = 0;
+
+  for (uint32_t step = 0; step < n_steps; step++) {
+    uint32_t rank, slot;
+    int64_t delta;
+
+    if (!study_exchange_propose (search, &rank, &slot))
+      continue;
+    delta = exchange_delta (search, rank, slot);
+    if (delta <= 0 || ((double) delta < 40 * temperature &&
+                       base_random_unit (&search->random) < exp (-(double) delta / temperature))) {
+      study_exchange_apply (search, rank, slot);
+      change += delta;
+    }
+  }
+  return change;
+}
+
+/* Returns by how much the hop-bytes changed. */
+static int64_t
+anneal (StudyExchange *search, const StudyAnneal *options)
+{
+  double hot = options->heat * average_rise (search);
+  int64_t change = 0;
+
+  for (uint64_t done = 0; done < options->n_steps && hot > 0; done += BLOCK_STEPS) {
+    double share = (double) done / (double) options->n_steps;
+
+    if (options->stop && options->stop (options->stop_data))
+      break;
+    change += anneal_block (search, (uint32_t) MIN (BLOCK_STEPS, options->n_steps - done),
+                            hot * pow (COOLING, share));
+  }
+  return change;
+}
+
+/* --- Descent --- */
+
+typedef struct {
+  uint32_t slot; /* TOPO_NONE: none is good */
+  int64_t delta;
+} Best;
+
+static void
+consider (const StudyExchange *search, uint32_t rank, uint32_t slot, Best *best)
+{
+  int64_t delta;
+
+  if (slot / search->per_node == search->node[rank])
+    return;
+  delta = exchange_delta (search, rank, slot);
+  if (delta < best->delta)
+    *best = (Best){ slot, delta };
+}
+
+static void
+consider_node (const StudyExchange *search, uint32_t rank, uint32_t node, Best *best)
+{
+  for (uint32_t i = 0; i < search->per_node; i++)
+    consider (search, rank, node * search->per_node + i, best);
+}
+
+/* The best exchange of a rank, made when it is good. */
+static bool
+improve_rank (StudyExchange *search, uint32_t rank)
+{
+  bool all = (uint64_t) search->n_slots * search->graph->n_ranks <= MAX_EXCHANGES;
+  Best best = { TOPO_NONE, 0 };
+
+  for (uint32_t slot = 0; all && slot < search->n_slots; slot++)
+    consider (search, rank, slot, &best);
+  if (!all) {
+    const StudyGraph *graph = search->graph;
+    const StudyDistance *distance = search->distance;
+
+    for (uint64_t i = graph->first[rank]; i < graph->first[rank + 1]; i++) {
+      uint32_t at = search->node[graph->neighbour[i]];
+
+      consider_node (search, rank, at, &best);
+      for (uint32_t k = distance->near_first[at]; k < distance->near_first[at + 1]; k++)
+        consider_node (search, rank, distance->near[k], &best);
+    }
+  }
+  if (best.slot != TOPO_NONE)
+    study_exchange_apply (search, rank, best.slot);
+  return best.slot != TOPO_NONE;
+}
+
+static void
+descend (StudyExchange *search, gboolean (*stop) (void *data), void *stop_data)
+{
+  uint32_t n_ranks = search->graph->n_ranks, n_good = 0;
+
+  for (uint32_t rank = 0; n_good < n_ranks; rank = (rank + 1) % n_ranks) {
+    if (rank % 16 == 0 && stop && stop (stop_data))
+      return;
+    n_good = improve_rank (search, rank) ? 0 : n_good + 1;
+  }
+}
+
+void
+study_descend (const StudyProblem *problem, uint32_t *slot, gboolean (*stop) (void *data),
+               void *stop_data)
+{
+  StudyExchange search = study_exchange_new (problem, slot, 0);
+
+  descend (&search, stop, stop_data);
+  study_exchange_clear (&search);
+}
+
+void
+study_anneal (const StudyProblem *problem, uint32_t *slot, const StudyAnneal *options)
+{
+  gsize size = problem->graph->n_ranks * sizeof *slot;
+  g_autofree uint32_t *start = g_memdup2 (slot, size);
+  StudyExchange search = study_exchange_new (problem, slot, options->seed);
+
+  if (anneal (&search, options) > 0) {
+    study_exchange_clear (&search);
+    memcpy (slot, start, size);
+    search = study_exchange_new (problem, slot, options->seed);
+  }
+  descend (&search, options->stop, options->stop_data);
+  study_exchange_clear (&search);
+}
+
+/* --- Less on the busiest links by exchanging ranks --- */
+
+/* Steps between two looks at stop(). */
+#define RELIEF_STEPS 256u
+
+typedef struct {
+  StudyExchange *search;
+  const StudyGraph *graph;
+  const RoutePaths *paths;
+  double *load;    /* [link] bytes; whole numbers, so that nothing is lost by rounding */
+  uint32_t *links; /* of one way */
+  double unit;     /* bytes, so that fourth powers stay small */
+} Relief;
+
+static inline double
+fourth_power (double value)
+{
+  return value * value * value * value;
+}
+
+/* Adds bytes to the links of a way; returns by how much the sum of powers grows. */
+static double
+add_way (Relief *relief, uint32_t from, uint32_t to, double bytes)
+{
+  const uint32_t *node = relief->search->node;
+  double growth = 0;
+  uint32_t n;
+
+  if (bytes == 0)
+    return 0;
+  n = route_paths_links (relief->paths, node[from], node[to], from, to, relief->links);
+  for (uint32_t i = 0; i < n; i++) {
+    double *load = &relief->load[relief->links[i]];
+
+    growth -= fourth_power (*load / relief->unit);
+    *load += bytes;
+    growth += fourth_power (*load / relief->unit);
+  }
+  return growth;
+}
+
+/* Adds (sign 1) or takes away (-1) what a rank sends and receives, except to and from
+ * `other`. */
+static double
+add_rank (Relief *relief, uint32_t rank, uint32_t other, double sign)
+{
+  const StudyGraph *graph = relief->graph;
+  double growth = 0;
+
+  for (uint64_t i = graph->first[rank]; i < graph->first[rank + 1]; i++) {
+    uint32_t neighbour = graph->neighbour[i];
+
+    if (neighbour == other)
+      continue;
+    growth += add_way (relief, rank, neighbour, sign * (double) graph->sent[i]);
+    growth += add_way (relief, neighbour, rank, sign * (double) graph->received[i]);
+  }
+  return growth;
+}
+
+static double
+add_both (Relief *relief, uint32_t rank, uint32_t other, double sign)
+{
+  double growth = add_rank (relief, rank, TOPO_NONE, sign);
+
+  return other == TOPO_NONE ? growth : growth + add_rank (relief, other, rank, sign);
+}
+
+/* Makes an exchange and takes it back when it does no good. */
+static void
+try_step (Relief *relief, uint32_t rank, uint32_t slot)
+{
+  StudyExchange *search = relief->search;
+  uint32_t other = search->rank_at[slot], old = search->slot[rank];
+  double growth = add_both (relief, rank, other, -1);
+
+  study_exchange_apply (search, rank, slot);
+  growth += add_both (relief, rank, other, 1);
+  if (growth < 0)
+    return;
+  add_both (relief, rank, other, -1);
+  study_exchange_apply (search, rank, old);
+  add_both (relief, rank, other, 1);
+}
+
+static uint32_t
+count_links (const RoutePaths *paths)
+{
+  const TopoMachine *machine = paths->machine;
+
+  return machine->fabric ? machine->fabric->n_ports
+                         : topo_shape_nodes (&machine->shape) * topo_shape_ports (&machine->shape);
+}
+
+void
+study_relieve (const StudyProblem *problem, const RoutePaths *paths, uint32_t *slot,
+               const StudyAnneal *options)
+{
+  StudyExchange search = study_exchange_new (problem, slot, options->seed);
+  Relief relief = { .search = &search,
+                    .graph = problem->graph,
+                    .paths = paths,
+                    .load = g_new0 (double, count_links (paths)),
+                    .links = g_new (uint32_t, MAX (paths->longest_links, 1)) };
+
+  /* All that is sent, on its links. */
+  const StudyGraph *graph = relief.graph;
+  double sum = 0;
+  uint64_t n_arcs = graph->first[graph->n_ranks];
+
+  for (uint64_t i = 0; i < n_arcs; i++)
+    sum += (double) graph->sent[i];
+  relief.unit = sum > 0 ? sum / (double) n_arcs : 1;
+  for (uint32_t rank = 0; rank < graph->n_ranks; rank++)
+    for (uint64_t i = graph->first[rank]; i < graph->first[rank + 1]; i++)
+      add_way (&relief, rank, graph->neighbour[i], (double) graph->sent[i]);
+  for (uint64_t step = 0; step < options->n_steps; step++) {
+    uint32_t rank, to;
+
+    if (step % RELIEF_STEPS == 0 && options->stop && options->stop (options->stop_data))
+      break;
+    if (study_exchange_propose (&search, &rank, &to))
+      try_step (&relief, rank, to);
+  }
+  g_free (relief.load);
+  g_free (relief.links);
+  study_exchange_clear (&search);
+}

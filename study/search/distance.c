@@ -1,0 +1,356 @@
+/* distance.c - hops between any two nodes of a machine, and who is near.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "study/search/distance.h"
+
+#include "study/study_error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A table of 16 MiB still serves a search; a larger one is slower than the
+ * coordinates of a torus. */
+#define MAX_TABLE_NODES 4096u
+
+static uint32_t
+torus_hops (const StudyDistance *distance, uint32_t from, uint32_t to)
+{
+  const TopoShape *shape = distance->shape;
+  const uint16_t *a = &distance->at[(size_t) from * TOPO_MAX_DIMENSIONS];
+  const uint16_t *b = &distance->at[(size_t) to * TOPO_MAX_DIMENSIONS];
+  uint32_t hops = 0;
+
+  for (uint32_t dimension = 0; dimension < shape->n_dimensions; dimension++) {
+    uint32_t forth = a[dimension] > b[dimension] ? (uint32_t) (a[dimension] - b[dimension])
+                                                 : (uint32_t) (b[dimension] - a[dimension]);
+    uint32_t back = shape->size[dimension] - forth;
+
+    hops += shape->wrap[dimension] && back < forth ? back : forth;
+  }
+  return hops;
+}
+
+uint32_t
+study_distance_compute (const StudyDistance *distance, uint32_t from, uint32_t to)
+{
+  if (from == to)
+    return 0;
+  if (distance->table)
+    return distance->table[(size_t) from * distance->n_nodes + to];
+  if (distance->leaf_table)
+    return distance
+        ->leaf_table[(size_t) distance->leaf[from] * distance->n_leaves + distance->leaf[to]];
+  return torus_hops (distance, from, to);
+}
+
+/* --- Tori --- */
+
+/* Two cables to the same neighbour are one neighbour. */
+static void
+torus_near (StudyDistance *distance)
+{
+  const TopoShape *shape = distance->shape;
+  uint32_t n_ports = topo_shape_ports (shape), n_near = 0;
+
+  distance->near_first = g_new0 (uint32_t, distance->n_nodes + 1);
+  distance->near = g_new (uint32_t, (gsize) distance->n_nodes * n_ports);
+  for (uint32_t node = 0; node < distance->n_nodes; node++) {
+    for (uint32_t port = 0; port < n_ports; port++) {
+      uint32_t other = topo_shape_neighbour (shape, node, port);
+      bool known = other == TOPO_NONE || other == node;
+
+      for (uint32_t i = distance->near_first[node]; i < n_near; i++)
+        known |= distance->near[i] == other;
+      if (!known)
+        distance->near[n_near++] = other;
+    }
+    distance->near_first[node + 1] = n_near;
+  }
+}
+
+static void
+torus_fill (StudyDistance *distance, const TopoMachine *machine)
+{
+  distance->shape = &machine->shape;
+
+  const TopoShape *shape = distance->shape;
+  uint32_t longest = 0;
+
+  for (uint32_t dimension = 0; dimension < shape->n_dimensions; dimension++)
+    longest += shape->wrap[dimension] ? shape->size[dimension] / 2 : shape->size[dimension] - 1;
+  distance->longest = longest;
+  distance->at = g_new0 (uint16_t, (gsize) distance->n_nodes * TOPO_MAX_DIMENSIONS);
+  for (uint32_t node = 0; node < distance->n_nodes; node++) {
+    TopoCoordinates at = topo_shape_coordinates (distance->shape, node);
+
+    for (uint32_t dimension = 0; dimension < distance->shape->n_dimensions; dimension++)
+      distance->at[(gsize) node * TOPO_MAX_DIMENSIONS + dimension] = at.at[dimension];
+  }
+  if (distance->n_nodes <= MAX_TABLE_NODES && distance->longest <= UINT8_MAX) {
+    uint32_t n = distance->n_nodes;
+    uint8_t *table = g_new (uint8_t, (gsize) n * n);
+
+    for (uint32_t from = 0; from < n; from++)
+      for (uint32_t to = 0; to < n; to++)
+        table[(gsize) from * n + to] = (uint8_t) torus_hops (distance, from, to);
+    distance->table = table;
+  }
+  torus_near (distance);
+}
+
+/* --- Fabrics --- */
+
+static gboolean
+fabric_hops (const RoutePaths *paths, uint32_t from, uint32_t to, uint8_t *hops, GError **error)
+{
+  uint32_t forth = from == to ? 0 : route_paths_hops (paths, from, to, 0, 0);
+  uint32_t back = from == to ? 0 : route_paths_hops (paths, to, from, 0, 0);
+
+  if (from != to && (forth == 0 || back == 0)) {
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_SEARCH, "%s: there is no way between %s and %s",
+                 paths->machine->spec, paths->machine->fabric->hosts[from].name,
+                 paths->machine->fabric->hosts[to].name);
+    return FALSE;
+  }
+  *hops = (uint8_t) MIN (MAX (forth, back), UINT8_MAX);
+  return TRUE;
+}
+
+static gboolean
+fabric_table (StudyDistance *distance, const RoutePaths *paths, GError **error)
+{
+  uint32_t n = distance->n_nodes;
+
+  distance->table = g_new0 (uint8_t, (gsize) n * n);
+  for (uint32_t from = 0; from < n; from++)
+    for (uint32_t to = from; to < n; to++) {
+      uint8_t hops;
+
+      if (!fabric_hops (paths, from, to, &hops, error))
+        return FALSE;
+      distance->table[(gsize) from * n + to] = distance->table[(gsize) to * n + from] = hops;
+      distance->longest = MAX (distance->longest, hops);
+    }
+  return TRUE;
+}
+
+/* One node speaks for its leaf; two of them for the ways within it. */
+static gboolean
+fabric_leaf_table (StudyDistance *distance, const RoutePaths *paths, const uint32_t *first,
+                   const uint32_t *member, GError **error)
+{
+  uint32_t n = distance->n_leaves;
+
+  distance->leaf_table = g_new0 (uint8_t, (gsize) n * n);
+  for (uint32_t from = 0; from < n; from++)
+    for (uint32_t to = from; to < n; to++) {
+      uint32_t other = from != to ? first[to] : first[from + 1] - 1;
+      uint8_t hops;
+
+      if (!fabric_hops (paths, member[first[from]], member[other], &hops, error))
+        return FALSE;
+      distance->leaf_table[(gsize) from * n + to] = distance->leaf_table[(gsize) to * n + from] =
+          hops;
+      distance->longest = MAX (distance->longest, hops);
+    }
+  return TRUE;
+}
+
+static gboolean
+fabric_fill (StudyDistance *distance, const RoutePaths *paths, GError **error)
+{
+  g_autofree uint32_t *first = NULL, *member = NULL;
+
+  /* Nodes by the switch that their first adapter is plugged into; nodes whose
+   * first adapters are cabled to each other have none in common. */
+  const TopoFabric *fabric = paths->machine->fabric;
+  g_autofree uint32_t *leaf_of = g_new (uint32_t, fabric->n_devices);
+
+  for (uint32_t device = 0; device < fabric->n_devices; device++)
+    leaf_of[device] = TOPO_NONE;
+  distance->leaf = g_new (uint32_t, distance->n_nodes);
+  for (uint32_t node = 0; node < distance->n_nodes; node++) {
+    const TopoDevice *adapter = &fabric->devices[fabric->rails[fabric->hosts[node].first_rail]];
+    uint32_t peer = TOPO_NONE, device;
+
+    for (uint32_t port = 0; port < adapter->n_ports && peer == TOPO_NONE; port++)
+      peer = fabric->ports[adapter->first_port + port].peer;
+    device = peer == TOPO_NONE ? fabric->rails[fabric->hosts[node].first_rail]
+                               : fabric->ports[peer].device;
+    if (leaf_of[device] == TOPO_NONE)
+      leaf_of[device] = distance->n_leaves++;
+    distance->leaf[node] = leaf_of[device];
+  }
+  first = g_new0 (uint32_t, distance->n_leaves + 1);
+  member = g_new (uint32_t, distance->n_nodes);
+  for (uint32_t node = 0; node < distance->n_nodes; node++)
+    first[distance->leaf[node] + 1]++;
+  for (uint32_t leaf = 0; leaf < distance->n_leaves; leaf++)
+    first[leaf + 1] += first[leaf];
+  for (uint32_t node = 0; node < distance->n_nodes; node++)
+    member[first[distance->leaf[node]]++] = node;
+  for (uint32_t leaf = distance->n_leaves; leaf > 0; leaf--)
+    first[leaf] = first[leaf - 1];
+  first[0] = 0;
+
+  /* Those of the same leaf; of a node alone on its leaf, its neighbour by number. */
+  GArray *near = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+
+  distance->near_first = g_new0 (uint32_t, distance->n_nodes + 1);
+  for (uint32_t node = 0; node < distance->n_nodes; node++) {
+    uint32_t leaf = distance->leaf[node], next = (node + 1) % distance->n_nodes;
+
+    for (uint32_t i = first[leaf]; i < first[leaf + 1]; i++)
+      if (member[i] != node)
+        g_array_append_val (near, member[i]);
+    if (near->len == distance->near_first[node] && next != node)
+      g_array_append_val (near, next);
+    distance->near_first[node + 1] = near->len;
+  }
+  distance->near = (uint32_t *) g_array_free (near, FALSE);
+  return distance->n_nodes <= MAX_TABLE_NODES
+             ? fabric_table (distance, paths, error)
+             : fabric_leaf_table (distance, paths, first, member, error);
+}
+
+StudyDistance *
+study_distance_new (const RoutePaths *paths, GError **error)
+{
+  g_autoptr (StudyDistance) distance = g_new0 (StudyDistance, 1);
+
+  distance->n_nodes = topo_shape_nodes (&paths->machine->shape);
+  if (!paths->machine->fabric)
+    torus_fill (distance, paths->machine);
+  else if (!fabric_fill (distance, paths, error))
+    return NULL;
+  return g_steal_pointer (&distance);
+}
+
+void
+study_distance_free (StudyDistance *distance)
+{
+  if (!distance)
+    return;
+  g_free (distance->table);
+  g_free (distance->at);
+  g_free (distance->leaf);
+  g_free (distance->leaf_table);
+  g_free (distance->near_first);
+  g_free (distance->near);
+  g_free (distance);
+}
+
+/* --- A tree of switches, read from the hops between nodes --- */
+
+/* Free ones included. */
+#define MAX_PLACES (1u << 20)
+
+void
+study_switch_tree_clear (StudySwitchTree *tree)
+{
+  for (uint32_t level = 0; level < STUDY_TREE_LEVELS; level++) {
+    g_free (tree->group[level]);
+    g_free (tree->child[level]);
+  }
+}
+
+/* The different lengths of ways, ascending; false when there are too many. */
+static gboolean
+tree_levels (StudySwitchTree *tree, const StudyDistance *distance)
+{
+  gboolean seen[UINT8_MAX + 1] = { FALSE };
+
+  for (uint32_t from = 0; from < distance->n_nodes; from++)
+    for (uint32_t to = from + 1; to < distance->n_nodes; to++)
+      seen[study_hops (distance, from, to)] = TRUE;
+  for (uint32_t hops = 1; hops <= UINT8_MAX; hops++)
+    if (seen[hops]) {
+      if (tree->n_levels == STUDY_TREE_LEVELS)
+        return FALSE;
+      tree->hops[tree->n_levels++] = hops;
+    }
+  return TRUE;
+}
+
+/* Every node joins the first switch whose first node is near enough. */
+static void
+tree_group (uint32_t *group, const StudyDistance *distance, uint32_t hops)
+{
+  g_autofree uint32_t *first = g_new (uint32_t, distance->n_nodes);
+  uint32_t n = 0;
+
+  for (uint32_t node = 0; node < distance->n_nodes; node++) {
+    uint32_t i = 0;
+
+    while (i < n && study_hops (distance, first[i], node) > hops)
+      i++;
+    if (i == n)
+      first[n++] = node;
+    group[node] = i;
+  }
+}
+
+/* Which child of its switch the group of every node below is; also how many
+ * children the switch with most of them has. */
+static uint32_t
+tree_children (uint32_t *child, const uint32_t *group, const uint32_t *below, uint32_t n_nodes)
+{
+  g_autofree uint32_t *number = g_new (uint32_t, n_nodes);      /* of a group below */
+  g_autofree uint32_t *n_children = g_new0 (uint32_t, n_nodes); /* of a switch */
+  uint32_t width = 0;
+
+  memset (number, 0xff, n_nodes * sizeof *number);
+  for (uint32_t node = 0; node < n_nodes; node++) {
+    uint32_t group_below = below ? below[node] : node;
+
+    if (number[group_below] == TOPO_NONE)
+      number[group_below] = n_children[group[node]]++;
+    child[node] = number[group_below];
+    width = MAX (width, n_children[group[node]]);
+  }
+  return width;
+}
+
+static uint64_t
+tree_fill (StudySwitchTree *tree, const StudyDistance *distance)
+{
+  uint64_t n_places = 1;
+
+  for (uint32_t level = 0; level < tree->n_levels && n_places <= MAX_PLACES; level++) {
+    tree->group[level] = g_new (uint32_t, distance->n_nodes);
+    tree->child[level] = g_new (uint32_t, distance->n_nodes);
+    tree_group (tree->group[level], distance, tree->hops[level]);
+    tree->width[level] =
+        tree_children (tree->child[level], tree->group[level],
+                       level > 0 ? tree->group[level - 1] : NULL, distance->n_nodes);
+    n_places *= tree->width[level];
+  }
+  return n_places;
+}
+
+gboolean
+study_switch_tree_read (StudySwitchTree *tree, const StudyDistance *distance)
+{
+  uint64_t n_places = tree_levels (tree, distance) ? tree_fill (tree, distance) : G_MAXUINT64;
+
+  tree->n_places = (uint32_t) MIN (n_places, MAX_PLACES);
+  return n_places <= MAX_PLACES;
+}
+
+uint32_t *
+study_switch_tree_nodes (const StudySwitchTree *tree, uint32_t n_nodes)
+{
+  uint32_t *node_of = g_new (uint32_t, tree->n_places);
+
+  memset (node_of, 0xff, tree->n_places * sizeof *node_of);
+  for (uint32_t node = 0; node < n_nodes; node++) {
+    uint32_t place = 0;
+
+    for (uint32_t level = tree->n_levels; level-- > 0;)
+      place = place * tree->width[level] + tree->child[level][node];
+    node_of[place] = node;
+  }
+  return node_of;
+}

@@ -1,0 +1,447 @@
+/* optimize.c - the best of many mappings by simulated time.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "study/search/optimize.h"
+
+#include "study/search/optimize.h"
+#include "base/random.h"
+#include "study/session/worker_pool.h"
+#include "study/study_error.h"
+
+#include <math.h>
+#include <string.h>
+
+/* With two the interval would be some thirteen times wider than their difference. */
+#define LEAST_PAIRS 3u
+
+/* Quantile 0.975 of Student's t, by degrees of freedom from 1 (any statistical table);
+ * beyond, that of 30 is a little too wide. */
+static double
+student_975 (guint freedom)
+{
+  static const double quantile[] = { 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
+                                     2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
+                                     2.110,  2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064,
+                                     2.060,  2.056, 2.052, 2.048, 2.045, 2.042 };
+
+  return quantile[MIN (freedom, G_N_ELEMENTS (quantile)) - 1];
+}
+
+StudyGain
+study_gain_new (const double *default_s, const double *time_s, guint n_times)
+{
+  StudyGain gain = { .nominal = NAN, .mean = NAN, .low = NAN, .high = NAN };
+  double sum = 0, squares = 0, mean, half;
+  guint n = n_times > 0 ? n_times - 1 : 0;
+
+  if (n_times == 0)
+    return gain;
+  gain.n_pairs = n;
+  gain.mean = gain.nominal = default_s[0] / time_s[0] - 1;
+  for (guint i = 1; i <= n; i++) {
+    sum += log (default_s[i] / time_s[i]);
+    gain.n_faster += time_s[i] < default_s[i];
+  }
+  if (n == 0)
+    return gain;
+  mean = sum / n;
+  gain.mean = expm1 (mean);
+  if (n < LEAST_PAIRS)
+    return gain;
+  for (guint i = 1; i <= n; i++) {
+    double off = log (default_s[i] / time_s[i]) - mean;
+
+    squares += off * off;
+  }
+  half = student_975 (n - 1) * sqrt (squares / (n - 1)) * sqrt (1 + 1.0 / n);
+  gain.low = expm1 (mean - half);
+  gain.high = expm1 (mean + half);
+  return gain;
+}
+
+/* The logarithm is even within its bounds. */
+static double
+factor (BaseRandom *random)
+{
+  return pow (STUDY_PERTURBATION, 2 * base_random_unit (random) - 1);
+}
+
+static void
+vary_speed (uint64_t *value, BaseRandom *random)
+{
+  *value = (uint64_t) llround ((double) *value * factor (random));
+}
+
+static void
+vary_time (int64_t *value, BaseRandom *random)
+{
+  *value = llround ((double) *value * factor (random));
+}
+
+TopoMachine
+study_gain_perturbed (const TopoMachine *machine, uint64_t seed, guint number,
+                      double *compute_scale)
+{
+  TopoMachine copy = *machine;
+  TopoParameters *parameters = &copy.parameters;
+  BaseRandom random = base_random_stream_added (seed, number);
+
+  *compute_scale *= factor (&random);
+  vary_time (&parameters->send_overhead_ps, &random);
+  vary_time (&parameters->receive_overhead_ps, &random);
+  vary_time (&parameters->call_overhead_ps, &random);
+  if (machine->fabric) {
+    vary_speed (&parameters->pcie_bandwidth_Bps, &random);
+    vary_time (&parameters->cable_latency_ps, &random);
+    vary_time (&parameters->switch_latency_ps, &random);
+    vary_time (&parameters->hca_send_latency_ps, &random);
+    vary_time (&parameters->hca_receive_latency_ps, &random);
+    vary_speed (&parameters->core_bandwidth_Bps, &random);
+    vary_speed (&parameters->dram_bandwidth_Bps, &random);
+  } else {
+    vary_speed (&parameters->link_bandwidth_Bps, &random);
+    vary_time (&parameters->hop_latency_ps, &random);
+    vary_time (&parameters->injection_latency_ps, &random);
+    vary_time (&parameters->reception_latency_ps, &random);
+    vary_speed (&parameters->memory_bandwidth_Bps, &random);
+    vary_speed (&parameters->shm_bandwidth_Bps, &random);
+    vary_time (&parameters->shm_latency_ps, &random);
+  }
+  return copy;
+}
+
+/* --- Simulations side by side, in processes of their own --- */
+
+/* Milliseconds between two looks at stop(). */
+#define LOOK_MS 50
+
+typedef struct {
+  const StudyTrial *trials;
+  const StudyTrialOptions *options;
+} Work;
+
+/* --- In a worker --- */
+
+/* The flow network can be made only once in a process. */
+static GBytes *
+make_trial (void *data, guint trial, gboolean *spent)
+{
+  const Work *work = data;
+  StudyTrialResult result = { 0 };
+
+  const StudyTrialOptions *options = work->options;
+  const SimRunOptions run_options = { .trace_path = options->trace_path,
+                                      .network = options->network,
+                                      .policy = options->policy,
+                                      .compute_scale = work->trials[trial].compute_scale };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Trace) trace = trace_open (options->trace_path, &options->trace_options, &error);
+  g_autoptr (SimRun) run = NULL;
+
+  if (trace)
+    run = sim_run (trace, work->trials[trial].machine, work->trials[trial].mapping, &run_options,
+                   &error);
+  if (run) {
+    result.done = true;
+    result.time_s = (double) run->result.time_ps * 1e-12;
+  } else
+    g_strlcpy (result.error, error->message, sizeof result.error);
+  *spent = work->options->network == SIM_NETWORK_FLOW;
+  return g_bytes_new (&result, sizeof result);
+}
+
+/* --- In the parent --- */
+
+/* False when nobody can work. */
+static gboolean
+work_until_stopped (StudyPool *pool, guint n_trials, const StudyTrialOptions *options,
+                    StudyTrialResult *results, GError **error)
+{
+  guint next = 0, n_done = 0;
+
+  while (n_done < n_trials && !(options->stop && options->stop (options->stop_data, n_done))) {
+    StudyPoolResult made = { 0 };
+    StudyPoolTaken taken;
+
+    int worker;
+
+    while (next < n_trials && (worker = pool->idlest (pool)) >= 0)
+      pool->give (pool, (guint) worker, next++);
+    taken = pool->take (pool, LOOK_MS, NULL, &made, error);
+    if (taken == STUDY_POOL_ERROR)
+      return FALSE;
+    if (taken == STUDY_POOL_RESULT) {
+      StudyTrialResult *result = &results[made.job];
+
+      if (made.block)
+        memcpy (result, g_bytes_get_data (made.block, NULL), sizeof *result);
+      else
+        g_strlcpy (result->error, made.lost, sizeof result->error);
+      study_pool_result_clear (&made);
+      n_done++;
+    }
+  }
+  return TRUE;
+}
+
+/* results[i] is of trials[i], whatever the order in which they end. */
+static void
+study_trials_run (const StudyTrial *trials, guint n_trials, const StudyTrialOptions *options,
+                  StudyTrialResult *results)
+{
+  Work work = { trials, options };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (StudyPool) pool = NULL;
+
+  for (guint i = 0; i < n_trials; i++)
+    results[i] = (StudyTrialResult){ .done = false };
+  pool =
+      study_pool_new (CLAMP (options->n_threads, 1, MAX (n_trials, 1)), make_trial, &work, &error);
+  if (pool && work_until_stopped (pool, n_trials, options, results, &error))
+    return;
+  for (guint i = 0; i < n_trials; i++)
+    if (!results[i].done && !results[i].error[0])
+      g_strlcpy (results[i].error, error->message, sizeof results[i].error);
+}
+
+/* --- The best of many mappings by simulated time --- */
+
+/* Nobody waits for more. */
+#define MAX_RUNS    10000u
+#define MAX_REPEATS 9u
+
+typedef struct {
+  StudyCandidates *candidates;
+  const StudyTrialPlan *plan;
+  guint n_done, n_planned; /* runs, before those that are being made */
+  guint n_ended;
+} Optimizer;
+
+StudyHalving
+study_halving (guint n_runs, guint n_candidates)
+{
+  StudyHalving halving = { .n_repeats = MIN (n_runs / 6, MAX_REPEATS) };
+  guint n_most = n_runs < 40 ? 1 : 2;
+
+  halving.n_first = MIN (n_runs - (n_most + 1) * halving.n_repeats, n_candidates);
+  halving.n_finalists = MIN (n_most, halving.n_first > 0 ? halving.n_first - 1 : 0);
+  return halving;
+}
+
+static gboolean
+is_over (const StudyTrialPlan *plan)
+{
+  return (plan->deadline_us && g_get_monotonic_time () >= plan->deadline_us) ||
+         (plan->stop && plan->stop (plan->data));
+}
+
+static gboolean
+look (void *data, guint n_done)
+{
+  Optimizer *optimizer = data;
+  const StudyTrialPlan *plan = optimizer->plan;
+
+  optimizer->n_ended = n_done;
+  if (plan->progress && optimizer->n_planned > 0)
+    plan->progress (plan->data, (double) (optimizer->n_done + n_done) / optimizer->n_planned);
+  return is_over (plan);
+}
+
+static void
+run_trials (Optimizer *optimizer, const StudyTrial *trials, guint n, StudyTrialResult *results)
+{
+  StudyTrialOptions options = optimizer->plan->trials;
+
+  options.stop = look;
+  options.stop_data = optimizer;
+  study_trials_run (trials, n, &options, results);
+  for (guint i = 0; i < n; i++)
+    optimizer->n_done += results[i].done;
+}
+
+/* --- One run each --- */
+
+static void
+take_result (StudyCandidate *candidate, const StudyCandidate *plain, const StudyTrialResult *result)
+{
+  if (result->done) {
+    candidate->time_s = result->time_s;
+    candidate->gain = study_gain_new (&plain->time_s, &candidate->time_s, 1);
+  } else if (result->error[0])
+    candidate->error = g_strdup (result->error);
+}
+
+static void
+simulate_range (Optimizer *optimizer, guint first, guint n)
+{
+  const StudyTrialPlan *plan = optimizer->plan;
+  g_autofree StudyTrial *trials = g_new (StudyTrial, n);
+  g_autofree StudyTrialResult *results = g_new (StudyTrialResult, n);
+
+  for (guint i = 0; i < n; i++)
+    trials[i] = (StudyTrial){ optimizer->candidates->paths->machine,
+                              study_candidate (optimizer->candidates, first + i)->mapping,
+                              plan->compute_scale };
+  run_trials (optimizer, trials, n, results);
+  for (guint i = 0; i < n; i++)
+    take_result (study_candidate (optimizer->candidates, first + i),
+                 study_candidate (optimizer->candidates, 0), &results[i]);
+}
+
+/* Runs that fit before the deadline, when one takes run_us. */
+static guint
+runs_in_time (const StudyTrialPlan *plan, int64_t run_us)
+{
+  int64_t left_us = plan->deadline_us - g_get_monotonic_time ();
+  double n = (double) MAX (left_us, 0) / (double) MAX (run_us, 1) * plan->trials.n_threads;
+
+  return (guint) MIN (n, MAX_RUNS);
+}
+
+/* --- Again, on perturbed machines --- */
+
+/* The gain of a finalist from the perturbed runs that both it and the default ended;
+ * plain[] and its own are results[] of n_repeats runs each. */
+static void
+take_repeats (StudyCandidate *candidate, const StudyCandidate *plain,
+              const StudyTrialResult *plain_results, const StudyTrialResult *results,
+              guint n_repeats)
+{
+  double default_s[MAX_REPEATS + 1] = { plain->time_s };
+  double time_s[MAX_REPEATS + 1] = { candidate->time_s };
+  guint n = 1;
+
+  for (guint i = 0; i < n_repeats; i++)
+    if (plain_results[i].done && results[i].done) {
+      default_s[n] = plain_results[i].time_s;
+      time_s[n++] = results[i].time_s;
+    }
+  candidate->gain = study_gain_new (default_s, time_s, n);
+}
+
+/* Repeats are made in the order of their numbers, so that what a deadline leaves can be
+ * compared. */
+static void
+simulate_again (Optimizer *optimizer, const guint *finalists, guint n_finalists, guint n_repeats)
+{
+  const StudyTrialPlan *plan = optimizer->plan;
+  const TopoMachine *machine = optimizer->candidates->paths->machine;
+  guint n_maps = n_finalists + 1, n = n_maps * n_repeats;
+  g_autofree TopoMachine *machines = g_new (TopoMachine, MAX (n_repeats, 1));
+  g_autofree StudyTrial *trials = g_new (StudyTrial, n);
+  g_autofree StudyTrialResult *results = g_new (StudyTrialResult, n);
+  g_autofree StudyTrialResult *sorted = g_new (StudyTrialResult, n);
+
+  for (guint repeat = 0; repeat < n_repeats; repeat++) {
+    double scale = plan->compute_scale;
+
+    machines[repeat] = study_gain_perturbed (machine, plan->seed, repeat + 1, &scale);
+    for (guint map = 0; map < n_maps; map++) {
+      guint which = map == 0 ? 0 : finalists[map - 1];
+
+      trials[repeat * n_maps + map] =
+          (StudyTrial){ &machines[repeat], study_candidate (optimizer->candidates, which)->mapping,
+                        scale };
+    }
+  }
+  run_trials (optimizer, trials, n, results);
+  for (guint i = 0; i < n; i++)
+    sorted[i % n_maps * n_repeats + i / n_maps] = results[i];
+  for (guint map = 1; map < n_maps; map++)
+    take_repeats (study_candidate (optimizer->candidates, finalists[map - 1]),
+                  study_candidate (optimizer->candidates, 0), sorted, &sorted[map * n_repeats],
+                  n_repeats);
+}
+
+/* --- All of it --- */
+
+/* The default's run, which also tells how long runs take. */
+static gboolean
+simulate_default (Optimizer *optimizer, int64_t *run_us, GError **error)
+{
+  int64_t begin_us = g_get_monotonic_time ();
+  StudyCandidate *plain = study_candidate (optimizer->candidates, 0);
+
+  simulate_range (optimizer, 0, 1);
+  *run_us = g_get_monotonic_time () - begin_us;
+  if (!plain->error)
+    return TRUE;
+  g_set_error (error, STUDY_ERROR, STUDY_ERROR_SEARCH, "the default mapping: %s", plain->error);
+  return FALSE;
+}
+
+static guint
+halve (Optimizer *optimizer, guint n_runs)
+{
+  StudyHalving halving = study_halving (n_runs, optimizer->candidates->list->len);
+  guint finalists[2], n_finalists;
+
+  optimizer->n_planned = halving.n_first + (halving.n_finalists + 1) * halving.n_repeats;
+  if (halving.n_first < 2)
+    return study_candidates_best (optimizer->candidates);
+  simulate_range (optimizer, 1, halving.n_first - 1);
+
+  /* Finalists: the fastest ones, ascending. */
+  guint n_chosen = 0;
+
+  for (guint i = 1; i < halving.n_first; i++) {
+    double time_s = study_candidate (optimizer->candidates, i)->time_s;
+    guint place = n_chosen;
+
+    if (isnan (time_s))
+      continue;
+    while (place > 0 &&
+           study_candidate (optimizer->candidates, finalists[place - 1])->time_s > time_s)
+      place--;
+    if (place >= halving.n_finalists)
+      continue;
+    n_chosen = MIN (n_chosen + 1, halving.n_finalists);
+    for (guint k = n_chosen - 1; k > place; k--)
+      finalists[k] = finalists[k - 1];
+    finalists[place] = i;
+  }
+  n_finalists = n_chosen;
+  if (n_finalists == 0) {
+    /* By score, of those whose simulation has not failed. */
+    for (guint i = 1; i < optimizer->candidates->list->len &&
+                      study_candidate (optimizer->candidates, i)->score < 1;
+         i++)
+      if (!study_candidate (optimizer->candidates, i)->error)
+        return i;
+    return 0;
+  }
+  if (halving.n_repeats > 0 && !is_over (optimizer->plan))
+    simulate_again (optimizer, finalists, n_finalists, halving.n_repeats);
+
+  double best_gain = 0;
+  guint best = 0;
+
+  for (guint i = 0; i < n_finalists; i++) {
+    const StudyCandidate *candidate = study_candidate (optimizer->candidates, finalists[i]);
+
+    if (candidate->gain.mean > best_gain && candidate->gain.nominal > 0) {
+      best = finalists[i];
+      best_gain = candidate->gain.mean;
+    }
+  }
+  return best;
+}
+
+gboolean
+study_optimize_trials (StudyCandidates *candidates, const StudyTrialPlan *plan, guint *best,
+                       guint *n_done, GError **error)
+{
+  Optimizer optimizer = { .candidates = candidates, .plan = plan };
+  int64_t run_us;
+
+  if (!simulate_default (&optimizer, &run_us, error))
+    return FALSE;
+  if (isnan (study_candidate (candidates, 0)->time_s))
+    *best = study_candidates_best (candidates);
+  else
+    *best = halve (&optimizer, plan->n_runs ? plan->n_runs : runs_in_time (plan, run_us) + 1);
+  *n_done = optimizer.n_done;
+  return TRUE;
+}

@@ -1,0 +1,90 @@
+/* optimize.h - the best of many mappings by simulated time.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A process can be ended at any moment, and the flow network can be made only once in
+ * each (study/session/worker_pool.h).  The caller must have no other threads. */
+#pragma once
+
+#include "sim/run.h"
+#include "study/search/search.h"
+
+typedef struct {
+  const TopoMachine *machine; /* borrowed, as is the mapping */
+  const TopoMapping *mapping;
+  double compute_scale;
+} StudyTrial;
+
+typedef struct {
+  bool done;
+  double time_s;
+  char error[240]; /* of one that failed; "" of one that was stopped */
+} StudyTrialResult;
+
+typedef struct {
+  const char *trace_path;
+  TraceOptions trace_options;
+  SimNetworkKind network;
+  RoutePolicy policy;
+  guint n_threads; /* processes at a time, at least 1 */
+  /* Asked several times a second, and told how many are done; may be NULL. */
+  gboolean (*stop) (void *data, guint n_done);
+  void *stop_data;
+} StudyTrialOptions;
+
+/* --- The best of many mappings by simulated time --- */
+
+/* Successive halving (Jamieson and Talwalkar 2016) over two fidelities: all candidates
+ * are scored from the bytes on their links; the default and as many of the best as the
+ * budget has runs for are simulated; the best of these, and the default, are simulated again on
+ * perturbed machines.  There is nothing between: a trace cannot be cut short
+ * without changing what waits for what. */
+
+typedef struct {
+  StudyTrialOptions trials; /* its stop is not used */
+  double compute_scale;
+  uint64_t seed;
+  guint n_runs;        /* at most; 0: as many as fit before the deadline */
+  int64_t deadline_us; /* g_get_monotonic_time(); 0: none */
+  gboolean (*stop) (void *data);
+  void (*progress) (void *data, double share);
+  void *data;
+} StudyTrialPlan;
+
+/* How a number of runs is divided: one for each of n_first candidates, the default among
+ * them, then n_repeats for each of the n_finalists best and for the default. */
+typedef struct {
+  guint n_first, n_finalists, n_repeats;
+} StudyHalving;
+
+StudyHalving study_halving (guint n_runs, guint n_candidates);
+
+/* Simulates candidates, fills in their times and gains and returns the best: the one
+ * with the largest mean gain among the finalists, and the default unless that is above
+ * 0.  When nothing could be compared, the best by score.  *n_done tells the runs.
+ * Fails only when the default's own run fails by itself. */
+gboolean study_optimize_trials (StudyCandidates *candidates, const StudyTrialPlan *plan,
+                                guint *best, guint *n_done, GError **error);
+
+/* --- The gain of a mapping over the default --- */
+
+/* A simulation has no noise: the same inputs give the same time.  What is uncertain is
+ * whether the machine and the program are as the inputs say.  So both mappings are
+ * simulated again on machines whose speeds and latencies, and with computation whose length,
+ * are multiplied by random factors, the same ones for both.  The interval is
+ * where the gain of one more such pair of runs lies with 95 % probability, were the
+ * logarithms of the ratios of times normally distributed (Student's t).  The runs with
+ * the inputs as they are have no part in it: they are no random draw, and mappings are chosen
+ * by them.  It tells nothing about what the model leaves out. */
+
+/* Factors are within 1/STUDY_PERTURBATION .. STUDY_PERTURBATION. */
+#define STUDY_PERTURBATION 1.1
+
+/* default_s[0] and time_s[0] are those of the inputs as they are; with n_times 0 all is
+ * unknown. */
+StudyGain study_gain_new (const double *default_s, const double *time_s, guint n_times);
+
+/* Perturbation number 1, 2 ... of a machine.  The copy shares everything but its
+ * parameters with the original, which must outlive it, and is not freed. */
+TopoMachine study_gain_perturbed (const TopoMachine *machine, uint64_t seed, guint number,
+                                  double *compute_scale);

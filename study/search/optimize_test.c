@@ -1,0 +1,132 @@
+/* optimize_test.c - gains, their intervals, and how runs are divided.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "study/search/optimize.h"
+#include "base/random.h"
+
+#include <math.h>
+
+/* Perturbed ratios 2, 1 and 1/2: mean 1, the logarithm's standard deviation log 2;
+ * t(0.975, 2) = 4.303, so the half width is 4.303 * log 2 * sqrt (4 / 3) = 3.44405.  The
+ * nominal ratio, 9, is in none of it. */
+static void
+test_interval (void)
+{
+  static const double default_s[] = { 9, 2, 3, 1 }, time_s[] = { 1, 1, 3, 2 };
+  StudyGain gain = study_gain_new (default_s, time_s, 4);
+
+  g_assert_cmpfloat (gain.nominal, ==, 8);
+  g_assert_cmpfloat_with_epsilon (gain.mean, 0, 1e-12);
+  g_assert_cmpfloat_with_epsilon (gain.low, exp (-3.44405) - 1, 1e-5);
+  g_assert_cmpfloat_with_epsilon (gain.high, exp (3.44405) - 1, 1e-3);
+  g_assert_cmpuint (gain.n_faster, ==, 1);
+  g_assert_cmpuint (gain.n_pairs, ==, 3);
+}
+
+/* Were the gains as the interval assumes, one more would lie in 95 of 100 of them: four
+ * standard errors of 4,000 trials are 1.4 %. */
+static void
+test_coverage (void)
+{
+  const guint n_trials = 4000;
+  BaseRandom random = { 1 };
+  guint n_inside = 0;
+
+  for (guint trial = 0; trial < n_trials; trial++) {
+    double default_s[6] = { 1, 1, 1, 1, 1, 1 }, time_s[6] = { 1 };
+    StudyGain gain;
+
+    for (guint i = 1; i < 6; i++) { /* Box and Muller */
+      double radius = sqrt (-2 * log (1 - base_random_unit (&random)));
+
+      time_s[i] = exp (-0.1 - 0.02 * radius * cos (2 * G_PI * base_random_unit (&random)));
+    }
+    gain = study_gain_new (default_s, time_s, 5);
+    n_inside += 1 / time_s[5] - 1 >= gain.low && 1 / time_s[5] - 1 <= gain.high;
+  }
+  g_assert_cmpfloat (fabs ((double) n_inside / n_trials - 0.95), <, 0.014);
+}
+
+/* What one seed draws, its neighbour does not. */
+static void
+test_seeds_are_independent (void)
+{
+  g_autoptr (TopoMachine) machine = topo_machine_new ("bgq:32", NULL);
+
+  for (guint i = 1; i < 10; i++)
+    for (guint k = 1; k < 10; k++) {
+      double scale = 1, other = 1;
+
+      study_gain_perturbed (machine, 0, i, &scale);
+      study_gain_perturbed (machine, 1, k, &other);
+      g_assert_cmpfloat (scale, !=, other);
+    }
+}
+
+static void
+test_few_pairs_have_no_interval (void)
+{
+  static const double default_s[] = { 2, 3, 4 }, time_s[] = { 1, 2, 1 };
+
+  g_assert_true (isnan (study_gain_new (NULL, NULL, 0).nominal));
+  g_assert_true (isnan (study_gain_new (default_s, time_s, 1).low));
+  g_assert_cmpfloat (study_gain_new (default_s, time_s, 1).mean, ==, 1);
+  g_assert_true (isnan (study_gain_new (default_s, time_s, 3).high));
+  g_assert_cmpfloat_with_epsilon (study_gain_new (default_s, time_s, 3).mean, sqrt (6) - 1, 1e-12);
+}
+
+static void
+test_perturbed_machines (void)
+{
+  g_autoptr (TopoMachine) machine = topo_machine_new ("bgq:32", NULL);
+  double sum = 0;
+
+  for (guint i = 1; i <= 200; i++) {
+    double scale = 1, again = 1;
+    TopoMachine one = study_gain_perturbed (machine, 7, i, &scale);
+    TopoMachine other = study_gain_perturbed (machine, 7, i, &again);
+    double ratio = (double) one.parameters.link_bandwidth_Bps /
+                   (double) machine->parameters.link_bandwidth_Bps;
+
+    g_assert_cmpfloat (scale, ==, again);
+    g_assert_cmpuint (one.parameters.link_bandwidth_Bps, ==, other.parameters.link_bandwidth_Bps);
+    g_assert_cmpfloat (fabs (log (ratio)), <=, log (STUDY_PERTURBATION) + 1e-6);
+    g_assert_cmpfloat (fabs (log (scale)), <=, log (STUDY_PERTURBATION) + 1e-12);
+    sum += log (ratio);
+  }
+  /* An even spread: four standard errors of 200 values within +- log 1.1. */
+  g_assert_cmpfloat (fabs (sum / 200), <, 4 * log (1.1) / sqrt (3 * 200));
+}
+
+static void
+test_runs_are_never_more_than_asked_for (void)
+{
+  for (guint n_candidates = 1; n_candidates < 30; n_candidates++)
+    for (guint n_runs = 1; n_runs < 300; n_runs++) {
+      StudyHalving halving = study_halving (n_runs, n_candidates);
+
+      g_assert_cmpuint (halving.n_first + (halving.n_finalists + 1) * halving.n_repeats, <=,
+                        n_runs);
+      g_assert_cmpuint (halving.n_first, <=, MIN (n_runs, n_candidates));
+      g_assert_cmpuint (halving.n_first, >=, 1);
+      g_assert_cmpuint (halving.n_finalists, <=, 2);
+      g_assert_cmpuint (halving.n_finalists, <, MAX (halving.n_first, 2));
+      if (n_runs >= 18 && n_candidates > 1)
+        g_assert_cmpuint (halving.n_repeats, >=, 3); /* an interval */
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/study/gain/interval", test_interval);
+  g_test_add_func ("/study/gain/coverage", test_coverage);
+  g_test_add_func ("/study/gain/seeds", test_seeds_are_independent);
+  g_test_add_func ("/study/gain/few-pairs", test_few_pairs_have_no_interval);
+  g_test_add_func ("/study/gain/perturbed", test_perturbed_machines);
+  g_test_add_func ("/study/optimize/halving", test_runs_are_never_more_than_asked_for);
+  return g_test_run ();
+}

@@ -1,0 +1,75 @@
+/* execute.h - makes one run of a plan, here and now.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "study/plan/plan.h"
+#include "study/session/worker_pool.h"
+
+/* What a worker keeps between runs: the last trace, machine, routes and traffic,
+ * so that a sweep over mappings opens them once. */
+typedef struct StudyBench StudyBench;
+StudyBench *study_bench_new (const StudyPlan *plan); /* resolved; borrowed */
+void study_bench_free (StudyBench *bench);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyBench, study_bench_free)
+
+/* What else there is to say about a run. */
+typedef struct {
+  TopoMapping *placement; /* of a run that is done; the caller frees it */
+  gboolean changed;       /* failed, as an input is no longer what its key says: the row is
+                             not one of that key and not to be kept */
+  gboolean spent;         /* this process can make no other run: SimGrid's engine was used */
+} StudyBenchNotes;
+
+/* Never NULL: a run that fails gives a row that says why. */
+StudyRow *study_bench_run (StudyBench *bench, guint run, StudyBenchNotes *notes);
+
+/* What a load run of the same inputs tells before a run of any network is made. */
+typedef struct {
+  double read_s;      /* reading the trace, once per worker */
+  double load_s;      /* a load run after that */
+  double packet_hops; /* a packet run: hop_bytes / payload of a packet + messages * avg_dilation,
+                       * as a message has at least one packet, and one that is not full */
+} StudyBenchSize;
+
+/* FALSE when the inputs cannot be opened. */
+gboolean study_bench_measure (StudyBench *bench, guint run, StudyBenchSize *size);
+
+/* The communication graph of a run's trace, collectives decomposed as on its
+ * machine: edges between different ranks, sorted; the caller g_free()s.  NULL with
+ * *n_edges = 0 when it cannot be read or has more than max_edges. */
+SimEdge *study_bench_edges (StudyBench *bench, guint run, uint64_t max_edges, uint64_t *n_edges);
+
+/* --- What master and workers of a study tell each other --- */
+
+/* Job j below the number of runs is run j of the plan; n_runs + j asks who sends to
+ * whom in the trace of run j. */
+
+/* What came of a job; either row or edges. */
+typedef struct {
+  StudyRow *row;
+  gboolean changed; /* StudyBenchNotes */
+  GBytes *places;   /* study_store_pack_places(); NULL: the master has it, or there is none */
+  GBytes *edges;    /* study_store_pack_edges(); NULL: there are none, or too many */
+  uint64_t n_edges;
+} StudyJobResult;
+
+void study_job_result_clear (StudyJobResult *result);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (StudyJobResult, study_job_result_clear)
+
+/* What a worker works with. */
+typedef struct {
+  StudyBench *bench;
+  guint n_runs;
+  GHashTable *known; /* set of utf8, mapping hashes that the master has */
+} StudyJobMaker;
+
+StudyJobMaker *study_job_maker_new (const StudyPlan *plan); /* borrows the plan */
+void study_job_maker_free (StudyJobMaker *maker);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyJobMaker, study_job_maker_free)
+
+/* A StudyJobFunction; data is a StudyJobMaker. */
+GBytes *study_job_make (void *data, guint job, gboolean *spent);
+
+/* FALSE when it is no such block. */
+gboolean study_job_read (GBytes *block, StudyJobResult *result);

@@ -1,0 +1,285 @@
+/* execute_test.c - runs of a plan, whose inputs stay or change.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "study/session/execute.h"
+#include "study/store/store_fixture.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+#define HALO "gen:halo2d:iterations=2,grid=4x4,bytes=512"
+
+static const char two_ranks[] = "0 init\n1 init\n0 send 1 3 100 6\n1 recv 0 3 100 6\n"
+                                "0 finalize\n1 finalize\n";
+
+static char *folder;
+
+static void
+write_file (const char *name, const char *text)
+{
+  g_autofree char *to = g_build_filename (folder, name, NULL);
+
+  g_assert_true (g_file_set_contents (to, text, -1, NULL));
+}
+
+static void
+remove_file (const char *name)
+{
+  g_autofree char *path = g_build_filename (folder, name, NULL);
+
+  g_assert_cmpint (g_unlink (path), ==, 0);
+}
+
+static StudyPlan *
+resolved (const char *text)
+{
+  g_autofree char *path = g_build_filename (folder, "a.study", NULL);
+  g_autoptr (GError) error = NULL;
+  StudyPlan *plan;
+
+  write_file ("a.study", text);
+  plan = study_plan_load (path, &error);
+  g_assert_no_error (error);
+  study_plan_resolve (plan, NULL, NULL, &error);
+  g_assert_no_error (error);
+  return plan;
+}
+
+/* The row of a run; *notes without the placement. */
+static StudyRow *
+run (StudyBench *bench, guint index, StudyBenchNotes *notes)
+{
+  StudyRow *row = study_bench_run (bench, index, notes);
+
+  g_assert_nonnull (row);
+  g_assert_true ((notes->placement != NULL) == (row->status == STUDY_DONE));
+  g_clear_pointer (&notes->placement, topo_mapping_free);
+  return row;
+}
+
+/* What sim_run() says of the same, called by hand. */
+static SimRun *
+run_by_hand (const char *mapping_text, SimNetworkKind network)
+{
+  const SimRunOptions options = { .trace_path = HALO, .network = network, .compute_scale = 1 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Trace) trace = trace_open (HALO, NULL, &error);
+  g_autoptr (TopoMachine) machine = topo_machine_new ("torus:4x4", &error);
+  g_autoptr (TopoMapping) mapping = topo_mapping_new (mapping_text, machine, 16, &error);
+  SimRun *made = sim_run (trace, machine, mapping, &options, &error);
+
+  g_assert_no_error (error);
+  return made;
+}
+
+static void
+check_by_hand (StudyBench *bench, guint index, const char *mapping, SimNetworkKind network)
+{
+  StudyBenchNotes notes;
+  g_autoptr (StudyRow) row = run (bench, index, &notes);
+  g_autoptr (SimRun) made = run_by_hand (mapping, network);
+
+  g_assert_cmpstr (row->error, ==, NULL);
+  g_assert_cmpint (row->status, ==, STUDY_DONE);
+  g_assert_false (notes.changed);
+  g_assert_false (notes.spent);
+  g_assert_cmpstr (row->key, ==, made->key);
+  g_assert_cmpmem (row->features, sizeof row->features, made->features, sizeof made->features);
+  if (network == SIM_NETWORK_PACKET)
+    g_assert_cmpfloat (row->time_s, ==, (double) made->result.time_ps / 1e12);
+}
+
+static void
+test_runs_are_those_made_by_hand (void)
+{
+  g_autoptr (StudyPlan) plan =
+      resolved ("[traces]\ntrace = " HALO "\n[machines]\nmachine = torus:4x4\n"
+                "[mappings]\nmapping = ABT;BAT\n[runs]\nnetwork = packet;load\n");
+  g_autoptr (StudyBench) bench = study_bench_new (plan);
+
+  check_by_hand (bench, 0, "ABT", SIM_NETWORK_PACKET);
+  check_by_hand (bench, 1, "BAT", SIM_NETWORK_PACKET);
+  check_by_hand (bench, 2, "ABT", SIM_NETWORK_LOAD);
+  check_by_hand (bench, 3, "BAT", SIM_NETWORK_LOAD);
+  check_by_hand (bench, 0, "ABT", SIM_NETWORK_PACKET); /* after others */
+}
+
+static void
+assert_changed (StudyBench *bench, guint index, const char *says)
+{
+  StudyBenchNotes notes;
+  g_autoptr (StudyRow) row = run (bench, index, &notes);
+
+  g_assert_cmpint (row->status, ==, STUDY_FAILED);
+  g_assert_true (notes.changed);
+  g_assert_nonnull (strstr (row->error, says));
+}
+
+static void
+assert_done (StudyBench *bench, guint index)
+{
+  StudyBenchNotes notes;
+  g_autoptr (StudyRow) row = run (bench, index, &notes);
+
+  g_assert_cmpstr (row->error, ==, NULL);
+  g_assert_cmpint (row->status, ==, STUDY_DONE);
+}
+
+#define OF_FILES                                                          \
+  "[traces]\ntrace = two.ti\n[machines]\nmachine = torus:2\n[mappings]\n" \
+  "mapping = AT;places.map\n"
+
+static void
+test_a_trace_that_changes (void)
+{
+  g_autoptr (StudyPlan) plan = NULL;
+  g_autoptr (StudyBench) bench = NULL;
+
+  write_file ("two.ti", two_ranks);
+  write_file ("places.map", "1 0\n0 0\n");
+  plan = resolved (OF_FILES);
+  bench = study_bench_new (plan);
+  assert_done (bench, 0);
+  write_file ("two.ti", "0 init\n1 init\n0 send 1 3 999 6\n1 recv 0 3 999 6\n"
+                        "0 finalize\n1 finalize\n");
+  assert_changed (bench, 0, "two.ti: is no longer what it was");
+  write_file ("two.ti", two_ranks);
+  assert_done (bench, 0);
+  remove_file ("two.ti");
+  assert_changed (bench, 1, "two.ti");
+}
+
+static void
+test_a_map_file_that_changes (void)
+{
+  g_autoptr (StudyPlan) plan = NULL;
+  g_autoptr (StudyBench) bench = NULL;
+
+  write_file ("two.ti", two_ranks);
+  write_file ("places.map", "1 0\n0 0\n");
+  plan = resolved (OF_FILES);
+  bench = study_bench_new (plan);
+  assert_done (bench, 1);
+  write_file ("places.map", "0 0\n1 0\n");
+  assert_changed (bench, 1, "places.map: is no longer what it was");
+  assert_done (bench, 0); /* which has the same places by its own right */
+  write_file ("places.map", "not a map\n");
+  assert_changed (bench, 1, "places.map");
+  remove_file ("places.map");
+  assert_changed (bench, 1, "places.map");
+}
+
+/* What could never be made is no change. */
+static void
+test_a_run_with_a_problem (void)
+{
+  g_autoptr (StudyPlan) plan =
+      resolved ("[traces]\ntrace = nothing.ti\n[machines]\nmachine = torus:2\n");
+  g_autoptr (StudyBench) bench = study_bench_new (plan);
+  StudyBenchNotes notes;
+  g_autoptr (StudyRow) row = run (bench, 0, &notes);
+  uint64_t n_edges;
+  StudyBenchSize size;
+
+  g_assert_cmpint (row->status, ==, STUDY_FAILED);
+  g_assert_nonnull (strstr (row->error, "nothing.ti"));
+  g_assert_false (notes.changed);
+  g_assert_null (study_bench_edges (bench, 0, 100, &n_edges));
+  g_assert_cmpuint (n_edges, ==, 0);
+  g_assert_false (study_bench_measure (bench, 0, &size));
+}
+
+/* A receive that nobody sends for. */
+static void
+test_a_trace_that_cannot_end (void)
+{
+  g_autoptr (StudyPlan) plan = NULL;
+  g_autoptr (StudyBench) bench = NULL;
+  StudyBenchNotes notes;
+  g_autoptr (StudyRow) row = NULL;
+
+  write_file ("stuck.ti", "0 init\n1 init\n0 recv 1 3 100 6\n0 finalize\n1 finalize\n");
+  plan = resolved ("[traces]\ntrace = stuck.ti\n[machines]\nmachine = torus:2\n");
+  bench = study_bench_new (plan);
+  row = run (bench, 0, &notes);
+  g_assert_cmpint (row->status, ==, STUDY_FAILED);
+  g_assert_nonnull (row->error);
+  g_assert_false (notes.changed);
+}
+
+static void
+test_edges (void)
+{
+  g_autoptr (StudyPlan) plan = NULL;
+  g_autoptr (StudyBench) bench = NULL;
+  g_autofree SimEdge *edges = NULL;
+  uint64_t n_edges;
+
+  write_file ("two.ti", two_ranks);
+  plan = resolved ("[traces]\ntrace = two.ti\n[machines]\nmachine = torus:2\n");
+  bench = study_bench_new (plan);
+  edges = study_bench_edges (bench, 0, 1, &n_edges);
+  g_assert_cmpuint (n_edges, ==, 1);
+  g_assert_cmpuint (edges[0].source, ==, 0);
+  g_assert_cmpuint (edges[0].destination, ==, 1);
+  g_assert_cmpuint (edges[0].messages, ==, 1);
+  g_assert_null (study_bench_edges (bench, 0, 0, &n_edges)); /* one is too many */
+  g_assert_cmpuint (n_edges, ==, 0);
+}
+
+/* Messages of one packet each: the estimate is the packets' user data; what the
+ * protocol adds, envelopes and acknowledgements, stays below as much again. */
+static void
+test_packet_hops_are_estimated (void)
+{
+  g_autoptr (StudyPlan) plan =
+      resolved ("[traces]\ntrace = " HALO "\n[machines]\nmachine = torus:4x4\n");
+  g_autoptr (StudyBench) bench = study_bench_new (plan);
+  StudyBenchSize size;
+  StudyBenchNotes notes;
+  g_autoptr (StudyRow) row = run (bench, 0, &notes);
+
+  g_assert_true (study_bench_measure (bench, 0, &size));
+  g_assert_cmpfloat (size.load_s, >, 0);
+  g_assert_cmpfloat (size.packet_hops, >, 0.5 * (double) row->packet_hops);
+  g_assert_cmpfloat (size.packet_hops, <, 2 * (double) row->packet_hops);
+}
+
+#ifdef HAVE_SIMGRID
+static void
+test_a_flow_run_spends_the_process (void)
+{
+  g_autoptr (StudyPlan) plan = resolved ("[traces]\ntrace = " HALO "\n[machines]\n"
+                                         "machine = torus:4x4\n[runs]\nnetwork = flow\n");
+  g_autoptr (StudyBench) bench = study_bench_new (plan);
+  StudyBenchNotes notes;
+  g_autoptr (StudyRow) row = run (bench, 0, &notes);
+
+  g_assert_cmpint (row->status, ==, STUDY_DONE);
+  g_assert_true (notes.spent);
+}
+#endif
+
+int
+main (int argc, char **argv)
+{
+  int status;
+
+  g_test_init (&argc, &argv, NULL);
+  folder = fixture_folder ();
+  g_test_add_func ("/study/execute/by-hand", test_runs_are_those_made_by_hand);
+  g_test_add_func ("/study/execute/trace-changes", test_a_trace_that_changes);
+  g_test_add_func ("/study/execute/map-changes", test_a_map_file_that_changes);
+  g_test_add_func ("/study/execute/problem", test_a_run_with_a_problem);
+  g_test_add_func ("/study/execute/stuck", test_a_trace_that_cannot_end);
+  g_test_add_func ("/study/execute/edges", test_edges);
+  g_test_add_func ("/study/execute/packet-hops", test_packet_hops_are_estimated);
+#ifdef HAVE_SIMGRID
+  g_test_add_func ("/study/execute/flow", test_a_flow_run_spends_the_process);
+#endif
+  status = g_test_run ();
+  fixture_remove (folder);
+  return status;
+}

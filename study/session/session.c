@@ -1,0 +1,708 @@
+/* session.c - hands out the runs of a study and stores their results.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "study/session/session.h"
+
+#include "study/session/execute.h"
+
+#include <string.h>
+#include <sys/resource.h>
+
+#define NONE G_MAXUINT
+
+typedef struct {
+  guint number;
+  guint next, end; /* in jobs */
+  gboolean begun;
+} Group;
+
+struct StudyDeal {
+  GArray *jobs;    /* (element-type guint) */
+  GArray *groups;  /* (element-type Group) in the order of the jobs */
+  guint *group_of; /* [n_workers] index in groups; NONE: none yet */
+  guint n_left;
+};
+
+StudyDeal *
+study_deal_new (guint n_workers)
+{
+  StudyDeal *deal = g_new0 (StudyDeal, 1);
+
+  deal->jobs = g_array_new (FALSE, FALSE, sizeof (guint));
+  deal->groups = g_array_new (FALSE, FALSE, sizeof (Group));
+  deal->group_of = g_new (guint, n_workers);
+  for (guint worker = 0; worker < n_workers; worker++)
+    deal->group_of[worker] = NONE;
+  return deal;
+}
+
+void
+study_deal_free (StudyDeal *deal)
+{
+  if (deal == NULL)
+    return;
+  g_array_unref (deal->jobs);
+  g_array_unref (deal->groups);
+  g_free (deal->group_of);
+  g_free (deal);
+}
+
+static Group *
+group_at (const StudyDeal *deal, guint index)
+{
+  return &g_array_index (deal->groups, Group, index);
+}
+
+void
+study_deal_add (StudyDeal *deal, guint job, guint group)
+{
+  guint last = deal->groups->len - 1;
+
+  if (deal->groups->len == 0 || group_at (deal, last)->number != group) {
+    const Group fresh = { .number = group, .next = deal->jobs->len, .end = deal->jobs->len };
+
+    g_array_append_val (deal->groups, fresh);
+    last = deal->groups->len - 1;
+  }
+  g_array_append_val (deal->jobs, job);
+  group_at (deal, last)->end++;
+  deal->n_left++;
+}
+
+static guint
+n_left_of (const Group *group)
+{
+  return group->end - group->next;
+}
+
+/* The first that nobody has begun, else the one with the most left; NONE when
+ * nothing is. */
+static guint
+choose (const StudyDeal *deal)
+{
+  guint most = NONE;
+
+  for (guint index = 0; index < deal->groups->len; index++) {
+    const Group *group = group_at (deal, index);
+
+    if (!group->begun)
+      return index;
+    if (n_left_of (group) > 0 &&
+        (most == NONE || n_left_of (group) > n_left_of (group_at (deal, most))))
+      most = index;
+  }
+  return most;
+}
+
+gboolean
+study_deal_next (StudyDeal *deal, guint worker, guint *job)
+{
+  guint index = deal->group_of[worker];
+  Group *group;
+
+  if (index == NONE || n_left_of (group_at (deal, index)) == 0)
+    index = choose (deal);
+  if (index == NONE)
+    return FALSE;
+  deal->group_of[worker] = index;
+  group = group_at (deal, index);
+  group->begun = TRUE;
+  *job = g_array_index (deal->jobs, guint, group->next++);
+  deal->n_left--;
+  return TRUE;
+}
+
+guint
+study_deal_n_left (const StudyDeal *deal)
+{
+  return deal->n_left;
+}
+
+/* --- Which runs of a study are left --- */
+
+static const StudyPlanRun *
+planned_run (const StudyPlan *plan, guint run)
+{
+  return g_ptr_array_index (plan->runs, run);
+}
+
+/* The first run of each key, of this shard: all shards count alike. */
+static GArray *
+own_runs (const StudyPlan *plan, const StudySessionOptions *options)
+{
+  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+  GArray *own = g_array_new (FALSE, FALSE, sizeof (guint));
+
+  for (guint run = 0; run < plan->runs->len; run++)
+    if (g_hash_table_add (seen, planned_run (plan, run)->key) &&
+        (options->n_shards == 0 || run % options->n_shards == options->shard - 1))
+      g_array_append_val (own, run);
+  return own;
+}
+
+char *
+study_session_store_path (const StudyPlan *plan, const StudySessionOptions *options)
+{
+  const char *ending = ".store";
+  g_autofree char *stem = NULL;
+
+  if (options->store_path != NULL)
+    return g_strdup (options->store_path);
+  if (options->n_shards == 0)
+    return g_strdup (plan->store_path);
+  stem = g_strdup (plan->store_path);
+  if (g_str_has_suffix (stem, ending))
+    stem[strlen (stem) - strlen (ending)] = '\0';
+  return g_strdup_printf ("%s.%uof%u%s", stem, options->shard, options->n_shards, ending);
+}
+
+static gboolean
+read_keys (StudyStore *store, GHashTable **done, GHashTable **all, GError **error)
+{
+  *done = study_store_keys (store, FALSE, error);
+  *all = *done != NULL ? study_store_keys (store, TRUE, error) : NULL;
+  return *all != NULL;
+}
+
+/* As study_session_todo(), of a store that is open; NULL: there is none yet. */
+static GArray *
+study_session_left (const StudyPlan *plan, const StudySessionOptions *options, StudyStore *store,
+                    StudyTally *tally, GError **error)
+{
+  g_autoptr (GArray) own = own_runs (plan, options);
+  g_autoptr (GArray) todo = g_array_new (FALSE, FALSE, sizeof (guint));
+  g_autoptr (GHashTable) done = NULL, all = NULL;
+
+  if (store != NULL && !read_keys (store, &done, &all, error))
+    return NULL;
+  tally->n_runs = own->len;
+  for (guint i = 0; i < own->len; i++) {
+    guint run = g_array_index (own, guint, i);
+    const char *key = planned_run (plan, run)->key;
+    gboolean is_done = done != NULL && g_hash_table_contains (done, key);
+    gboolean has_failed = !is_done && all != NULL && g_hash_table_contains (all, key);
+
+    tally->n_failed_before += has_failed && !options->retry_failed;
+    if (is_done || (has_failed && !options->retry_failed))
+      tally->n_there++;
+    else
+      g_array_append_val (todo, run);
+  }
+  return g_steal_pointer (&todo);
+}
+
+GArray *
+study_session_todo (const StudyPlan *plan, const StudySessionOptions *options, StudyTally *tally,
+                    GError **error)
+{
+  g_autofree char *path = study_session_store_path (plan, options);
+  g_autoptr (StudyStore) store = NULL;
+
+  if (g_file_test (path, G_FILE_TEST_EXISTS) &&
+      !(store = study_store_open (path, STUDY_STORE_READ, error)))
+    return NULL;
+  return study_session_left (plan, options, store, tally, error);
+}
+
+/* --- Makes the runs of a study that its store does not have yet --- */
+
+/* Rows wait at most so long, and at most so many of them: what a kill loses. */
+#define STORE_INTERVAL_US    (G_USEC_PER_SEC / 5)
+#define MAX_WAITING_ROWS     500u
+#define PROGRESS_INTERVAL_US (G_USEC_PER_SEC / 10)
+#define TAKE_TIMEOUT_MS      100
+
+typedef struct {
+  const StudyPlan *plan;
+  const StudySessionOptions *options;
+  StudyTally *tally;
+  StudyStore *store;
+  StudyJobMaker *maker;
+  StudyPool *pool;
+  const GArray *todo; /* (element-type guint) runs */
+  StudyDeal *deal;
+  guint in_flight;       /* jobs */
+  StudyStoreGroup *made; /* to be stored */
+  gint64 begin_us, stored_us, told_us;
+} Session;
+
+void
+study_tally_clear (StudyTally *tally)
+{
+  g_clear_pointer (&tally->first_error, g_free);
+  *tally = (StudyTally){ 0 };
+}
+
+/* --- Signals --- */
+
+static volatile sig_atomic_t caught;
+
+static void catch (int signal_number)
+{
+  caught = signal_number;
+}
+
+static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+
+typedef struct {
+  struct sigaction actions[G_N_ELEMENTS (signals)];
+  sigset_t mask;
+} Signals;
+
+/* They come through only while the session waits for a result: the store is never
+ * left in the middle of something.  Those that were ignored (nohup) stay so. */
+static void
+signals_take (Signals *before)
+{
+  struct sigaction action = { .sa_handler = catch };
+  sigset_t ours;
+
+  caught = 0;
+  sigemptyset (&action.sa_mask);
+  sigemptyset (&ours);
+  for (gsize i = 0; i < G_N_ELEMENTS (signals); i++) {
+    sigaction (signals[i], NULL, &before->actions[i]);
+    if (before->actions[i].sa_handler == SIG_IGN)
+      continue;
+    sigaction (signals[i], &action, NULL);
+    sigaddset (&ours, signals[i]);
+  }
+  sigprocmask (SIG_BLOCK, &ours, &before->mask);
+}
+
+static void
+signals_give_back (const Signals *before)
+{
+  sigprocmask (SIG_SETMASK, &before->mask, NULL);
+  for (gsize i = 0; i < G_N_ELEMENTS (signals); i++)
+    sigaction (signals[i], &before->actions[i], NULL);
+}
+
+/* --- Before the first run --- */
+
+static const StudyPlanRun *
+run_at (const StudyPlan *plan, guint run)
+{
+  return g_ptr_array_index (plan->runs, run);
+}
+
+static gboolean
+put_plan (Session *session, GError **error)
+{
+  const StudyPlan *plan = session->plan;
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify) study_row_free);
+
+  for (guint run = 0; run < plan->runs->len; run++)
+    g_ptr_array_add (rows, study_plan_row (plan, run));
+  return study_store_set_plan (session->store, plan->name, plan->text, (StudyRow **) rows->pdata,
+                               rows->len, error);
+}
+
+/* The first run of each trace in the whole plan: which machine decomposes the
+ * collectives must not depend on what is left to do. */
+static guint
+first_run_of (const StudyPlan *plan, guint trace)
+{
+  guint run = 0;
+
+  while (run_at (plan, run)->trace != trace)
+    run++;
+  return run;
+}
+
+/* --- While they are made --- */
+
+static double
+seconds_since (gint64 begin_us)
+{
+  return (double) (g_get_monotonic_time () - begin_us) * 1e-6;
+}
+
+static gboolean
+store_made (Session *session, GError **error)
+{
+  gint64 begin_us = g_get_monotonic_time ();
+  gboolean stored = study_store_put_group (session->store, session->made, error);
+
+  session->stored_us = g_get_monotonic_time ();
+  session->tally->store_s += seconds_since (begin_us);
+  return stored;
+}
+
+static gboolean
+store_if_due (Session *session, GError **error)
+{
+  if (session->made->rows->len < MAX_WAITING_ROWS &&
+      g_get_monotonic_time () - session->stored_us < STORE_INTERVAL_US)
+    return TRUE;
+  return store_made (session, error);
+}
+
+static void
+tell (Session *session, gboolean now)
+{
+  gint64 now_us = g_get_monotonic_time ();
+
+  session->tally->elapsed_s = seconds_since (session->begin_us);
+  if (session->options->progress == NULL ||
+      (!now && now_us - session->told_us < PROGRESS_INTERVAL_US))
+    return;
+  session->told_us = now_us;
+  session->options->progress (session->options->progress_data, session->tally);
+}
+
+/* Takes the row. */
+static void
+count_row (Session *session, StudyRow *row, gboolean changed)
+{
+  StudyTally *tally = session->tally;
+
+  if (row->status == STUDY_DONE) {
+    tally->n_done++;
+    tally->wall_s += row->wall_s;
+  } else {
+    tally->n_failed++;
+    tally->n_changed += changed;
+    if (tally->first_error == NULL)
+      tally->first_error = g_strdup (row->error);
+  }
+  if (changed)
+    study_row_free (row);
+  else
+    g_ptr_array_add (session->made->rows, row);
+}
+
+static void
+take_row (Session *session, StudyJobResult *result)
+{
+  const char *hash = result->row->mapping_hash;
+
+  if (result->places != NULL && hash != NULL) {
+    StudyPlaces *places = g_new (StudyPlaces, 1);
+
+    *places =
+        (StudyPlaces){ g_strdup (hash), result->row->ranks, g_steal_pointer (&result->places) };
+    g_ptr_array_add (session->made->placements, places);
+    g_hash_table_add (session->maker->known, g_strdup (hash)); /* workers to come need not tell */
+  }
+  count_row (session, g_steal_pointer (&result->row), result->changed);
+}
+
+static void
+take_edges (Session *session, guint run, StudyJobResult *result)
+{
+  guint index = run_at (session->plan, run)->trace;
+  const StudyTrace *trace = g_ptr_array_index (session->plan->traces, index);
+  StudyPackedEdges *edges;
+
+  if (result->edges == NULL)
+    return;
+  edges = g_new (StudyPackedEdges, 1);
+  *edges = (StudyPackedEdges){ g_strdup (trace->hash), trace->n_ranks, result->n_edges,
+                               g_steal_pointer (&result->edges) };
+  g_ptr_array_add (session->made->edges, edges);
+}
+
+static gboolean
+take_block (Session *session, const StudyPoolResult *made, GError **error)
+{
+  g_auto (StudyJobResult) result = { 0 };
+  guint n_runs = session->plan->runs->len;
+
+  if (!study_job_read (made->block, &result) || (made->job < n_runs) != (result.row != NULL)) {
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_WORKER, "a worker sent what is no result");
+    return FALSE;
+  }
+  if (made->job >= n_runs)
+    take_edges (session, made->job - n_runs, &result);
+  else
+    take_row (session, &result);
+  return TRUE;
+}
+
+static void
+take_lost (Session *session, const StudyPoolResult *made)
+{
+  StudyRow *row;
+
+  if (made->job >= session->plan->runs->len) /* the runs of that trace will tell why */
+    return;
+  row = study_plan_row (session->plan, made->job);
+  row->status = STUDY_FAILED;
+  g_free (row->error);
+  row->error = g_strdup (made->lost);
+  count_row (session, row, FALSE);
+}
+
+/* Waits for a result; *taken says whether there was one. */
+static gboolean
+take (Session *session, gint timeout_ms, const sigset_t *mask, gboolean *taken, GError **error)
+{
+  StudyPoolResult made = { 0 };
+  StudyPoolTaken what = session->pool->take (session->pool, timeout_ms, mask, &made, error);
+  gboolean good = what != STUDY_POOL_ERROR;
+
+  *taken = what == STUDY_POOL_RESULT;
+  if (!*taken)
+    return good;
+  session->in_flight--;
+  if (made.block != NULL)
+    good = take_block (session, &made, error);
+  else
+    take_lost (session, &made);
+  study_pool_result_clear (&made);
+  return good;
+}
+
+static gboolean
+work_until_signalled (Session *session, const sigset_t *mask, GError **error)
+{
+  gboolean taken;
+
+  while (!caught && (study_deal_n_left (session->deal) > 0 || session->in_flight > 0)) {
+    guint job;
+    int worker;
+
+    while ((worker = session->pool->idlest (session->pool)) >= 0 &&
+           study_deal_next (session->deal, (guint) worker, &job)) {
+      session->pool->give (session->pool, (guint) worker, job);
+      session->in_flight++;
+    }
+    if (!take (session, TAKE_TIMEOUT_MS, mask, &taken, error) || !store_if_due (session, error))
+      return FALSE;
+    tell (session, FALSE);
+  }
+  return TRUE;
+}
+
+/* What has been made is stored, whatever ends the work. */
+static gboolean
+work (Session *session, const sigset_t *mask, GError **error)
+{
+  sigset_t blocked;
+
+  if (!work_until_signalled (session, mask, error)) {
+    store_made (session, NULL);
+    return FALSE;
+  }
+  session->tally->signal = caught;
+  sigprocmask (SIG_SETMASK, NULL, &blocked);
+  /* What has been made already is not thrown away. */
+  gboolean taken = TRUE;
+
+  while (taken && session->in_flight > 0)
+    if (!take (session, 0, &blocked, &taken, error))
+      return FALSE;
+  return store_made (session, error);
+}
+
+static gboolean
+make_runs (Session *session, const StudyPoolKind *maker, GError **error)
+{
+  Signals before;
+  gboolean good;
+
+  session->maker = study_job_maker_new (session->plan);
+  signals_take (&before);
+  session->pool =
+      maker->pool_new (session->options->n_workers, study_job_make, session->maker, error);
+  if (session->pool != NULL) {
+    /* Who sends to whom is asked before the first run of a trace. */
+    const StudyPlan *plan = session->plan;
+    g_autofree gboolean *asked = g_new0 (gboolean, plan->traces->len);
+    StudyDeal *deal = study_deal_new (session->pool->n_workers);
+
+    for (guint i = 0; i < session->todo->len; i++) {
+      guint run = g_array_index (session->todo, guint, i), trace = run_at (plan, run)->trace;
+      guint group = trace * plan->machines->len + run_at (plan, run)->machine;
+      const StudyTrace *its = g_ptr_array_index (plan->traces, trace);
+
+      if (!asked[trace] && its->hash != NULL && !study_store_has_edges (session->store, its->hash))
+        study_deal_add (deal, plan->runs->len + first_run_of (plan, trace), group);
+      asked[trace] = TRUE;
+      study_deal_add (deal, run, group);
+    }
+    session->deal = deal;
+  }
+  good = session->pool != NULL && work (session, &before.mask, error);
+  study_deal_free (session->deal);
+  study_pool_free (session->pool);
+  signals_give_back (&before);
+  study_job_maker_free (session->maker);
+  tell (session, TRUE);
+  return good;
+}
+
+gboolean
+study_session_run (const StudyPlan *plan, const StudyPoolKind *maker,
+                   const StudySessionOptions *options, StudyTally *tally, GError **error)
+{
+  g_autofree char *path = study_session_store_path (plan, options);
+  g_autoptr (StudyStore) store = study_store_open (path, STUDY_STORE_CREATE, error);
+  g_autoptr (GArray) todo =
+      store != NULL ? study_session_left (plan, options, store, tally, error) : NULL;
+  g_autoptr (StudyStoreGroup) made = study_store_group_new ();
+  Session session = { .plan = plan,
+                      .options = options,
+                      .tally = tally,
+                      .store = store,
+                      .made = made,
+                      .begin_us = g_get_monotonic_time () };
+
+  if (todo == NULL || !put_plan (&session, error))
+    return FALSE;
+  for (guint i = 0; i < session.plan->machines->len; i++) {
+    const StudyMachine *machine = g_ptr_array_index (session.plan->machines, i);
+
+    if (machine->hash != NULL &&
+        !study_store_put_machine (session.store, machine->hash, machine->machine_text, error))
+      return FALSE;
+  }
+  session.stored_us = session.begin_us;
+  session.todo = todo;
+  return (todo->len == 0 || make_runs (&session, maker, error)) &&
+         study_store_check_place (store, error);
+}
+
+gboolean
+study_session_serve (const StudyPlan *plan, const StudyPoolKind *maker, GError **error)
+{
+  g_autoptr (StudyJobMaker) jobs = study_job_maker_new (plan);
+
+  return maker->serve (study_job_make, jobs, error);
+}
+
+/* --- How long the runs of a study that are left will take --- */
+
+/* What is known of the runs of one case. */
+typedef struct {
+  double wall_s;
+  guint n;
+} Sum;
+
+typedef struct {
+  const StudyPlan *plan;
+  GHashTable *cases;            /* of case_name() to Sum: runs in the store */
+  double packet_s, packet_hops; /* of all packet runs in the store */
+  StudyBench *bench;
+  GHashTable *sizes; /* of case_name() to StudyBenchSize; load_s < 0: cannot be opened */
+  StudyEstimate *estimate;
+} Estimation;
+
+static char *
+case_name (const StudyRow *row)
+{
+  return g_strdup_printf ("%s %s %s", row->trace_hash != NULL ? row->trace_hash : "",
+                          row->machine_hash != NULL ? row->machine_hash : "", row->network);
+}
+
+/* --- From the store --- */
+
+static gboolean
+learn (Estimation *it, const StudySessionOptions *options, GError **error)
+{
+  g_autofree char *path = study_session_store_path (it->plan, options);
+  g_autoptr (StudyStore) store = NULL;
+  g_autoptr (GPtrArray) rows = NULL;
+
+  if (!g_file_test (path, G_FILE_TEST_EXISTS))
+    return TRUE;
+  store = study_store_open (path, STUDY_STORE_READ, error);
+  rows = store != NULL ? study_store_rows (store, FALSE, error) : NULL;
+  for (guint i = 0; rows != NULL && i < rows->len; i++) {
+    const StudyRow *row = g_ptr_array_index (rows, i);
+
+    if (row->status == STUDY_DONE) {
+      char *name = case_name (row);
+      Sum *sum = g_hash_table_lookup (it->cases, name);
+
+      if (sum == NULL) {
+        sum = g_new0 (Sum, 1);
+        g_hash_table_insert (it->cases, name, sum);
+      } else
+        g_free (name);
+      sum->wall_s += row->wall_s;
+      sum->n++;
+      it->estimate->peak_rss_bytes = MAX (it->estimate->peak_rss_bytes, row->peak_rss_bytes);
+      if (!strcmp (row->network, "packet")) {
+        it->packet_s += row->wall_s;
+        it->packet_hops += (double) row->packet_hops;
+      }
+    }
+  }
+  return rows != NULL;
+}
+
+/* --- From a load run --- */
+
+static const StudyBenchSize *
+measure (Estimation *it, guint run, const char *name)
+{
+  StudyBenchSize *size = g_hash_table_lookup (it->sizes, name);
+
+  if (size != NULL)
+    return size;
+  size = g_new0 (StudyBenchSize, 1);
+  if (study_bench_measure (it->bench, run, size))
+    it->estimate->run_s += size->read_s;
+  else
+    size->load_s = -1;
+  g_hash_table_insert (it->sizes, g_strdup (name), size);
+  return size;
+}
+
+static void
+add_run (Estimation *it, guint run)
+{
+  const StudyPlanRun *asked = g_ptr_array_index (it->plan->runs, run);
+  g_autoptr (StudyRow) row = study_plan_row (it->plan, run);
+  g_autofree char *name = case_name (row);
+  const Sum *known = g_hash_table_lookup (it->cases, name);
+
+  if (known == NULL) {
+    const StudyBenchSize *size =
+        asked->network != SIM_NETWORK_FLOW ? measure (it, run, name) : NULL;
+    double rate = it->packet_s > 0 ? it->packet_hops / it->packet_s : STUDY_ESTIMATE_HOPS_PER_S;
+
+    if (size == NULL || size->load_s < 0)
+      it->estimate->n_unknown++;
+    else
+      it->estimate->run_s +=
+          asked->network == SIM_NETWORK_LOAD ? size->load_s : size->packet_hops / rate;
+    return;
+  }
+  it->estimate->run_s += known->wall_s / known->n;
+  it->estimate->n_measured++;
+}
+
+static uint64_t
+own_peak_rss_bytes (void)
+{
+  struct rusage usage;
+
+  return getrusage (RUSAGE_SELF, &usage) == 0 ? (uint64_t) usage.ru_maxrss * 1024 : 0;
+}
+
+gboolean
+study_estimate (const StudyPlan *plan, const StudySessionOptions *options, const GArray *todo,
+                StudyEstimate *estimate, GError **error)
+{
+  Estimation it = { .plan = plan,
+                    .cases = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free),
+                    .sizes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free),
+                    .bench = study_bench_new (plan),
+                    .estimate = estimate };
+  gboolean learned;
+
+  *estimate = (StudyEstimate){ 0 };
+  learned = learn (&it, options, error);
+  for (guint i = 0; learned && i < todo->len; i++)
+    add_run (&it, g_array_index (todo, guint, i));
+  estimate->peak_rss_bytes = MAX (estimate->peak_rss_bytes, own_peak_rss_bytes ());
+  study_bench_free (it.bench);
+  g_hash_table_unref (it.sizes);
+  g_hash_table_unref (it.cases);
+  return learned;
+}

@@ -1,0 +1,106 @@
+/* session.h - makes the runs of a study that its store does not have yet.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The master resolves the plan, opens the store, hands out the runs and is the only
+ * one that writes.  Whenever it is killed, what it has stored stays, and
+ * the same command goes on from there. */
+#pragma once
+
+#include "study/plan/plan.h"
+#include "study/session/worker_pool.h"
+#include "study/store/store.h"
+
+#include <glib.h>
+
+/* Runs are counted once each, however often the plan lists them. */
+typedef struct {
+  guint n_runs;  /* of the shard */
+  guint n_there; /* of those, in the store before, failed ones that are not tried again too */
+  guint n_failed_before;
+  guint n_done, n_failed; /* now */
+  guint n_changed;        /* of n_failed: an input is another one now; not in the store */
+  double wall_s;          /* of the runs made now, added up */
+  double elapsed_s;
+  double store_s; /* of that, writing to the store */
+  char *first_error;
+  int signal; /* that ended it; 0: none */
+} StudyTally;
+
+void study_tally_clear (StudyTally *tally);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (StudyTally, study_tally_clear)
+
+typedef void (*StudySessionProgress) (void *data, const StudyTally *tally);
+
+typedef struct {
+  guint n_workers;        /* 0: one per core, or all there are */
+  guint shard, n_shards;  /* run i of the plan is of shard i % n_shards + 1; n_shards 0: all */
+  const char *store_path; /* NULL: study_session_store_path() */
+  gboolean retry_failed;
+  StudySessionProgress progress; /* now and then; may be NULL */
+  void *progress_data;
+} StudySessionOptions;
+
+/* Where the runs are kept unless the user says otherwise: the plan's store, for a shard
+ * "NAME.2of4.store".  The caller frees it. */
+char *study_session_store_path (const StudyPlan *plan, const StudySessionOptions *options);
+
+/* The plan must be resolved.  FALSE when the store cannot be used or nobody can
+ * work; runs that fail are counted, and SIGINT, SIGTERM and SIGHUP end it early with
+ * tally->signal. */
+gboolean study_session_run (const StudyPlan *plan, const StudyPoolKind *maker,
+                            const StudySessionOptions *options, StudyTally *tally, GError **error);
+
+/* What a run of it would find, without writing anything: n_runs, n_there and
+ * n_failed_before, and the runs that are left (element-type guint).  A store that does
+ * not exist is an empty one. */
+GArray *study_session_todo (const StudyPlan *plan, const StudySessionOptions *options,
+                            StudyTally *tally, GError **error);
+
+/* In a process that is no master: makes runs until there are none. */
+gboolean study_session_serve (const StudyPlan *plan, const StudyPoolKind *maker, GError **error);
+
+/* --- How long the runs of a study that are left will take --- */
+
+/* Per case, that is trace, machine and network.  Where the store has runs of a case,
+ * the mean of their wall_s is what another one takes.  Else one load run of the case's
+ * first mapping is made here: its time is that of a load run, and its packet hops
+ * (StudyBenchSize) divided by the rate of the store's packet runs or, without any,
+ * by STUDY_ESTIMATE_HOPS_PER_S, is the time of a packet run.  How long a flow run takes
+ * nobody knows before the first. */
+
+/* A guess: exact packets with all of MPI around them, on one core of 2020's make.
+ * Half a million (messages of 512 bytes) to five (16 KiB) were seen. */
+#define STUDY_ESTIMATE_HOPS_PER_S 1.5e6
+
+typedef struct {
+  double run_s;            /* of one core, all runs that could be estimated */
+  guint n_unknown;         /* runs that could not */
+  guint n_measured;        /* estimated from runs in the store */
+  uint64_t peak_rss_bytes; /* of one worker, at least */
+} StudyEstimate;
+
+/* todo as study_session_todo() gives it.  Errors are those of the store; a case that
+ * cannot be opened is unknown. */
+gboolean study_estimate (const StudyPlan *plan, const StudySessionOptions *options,
+                         const GArray *todo, StudyEstimate *estimate, GError **error);
+
+/* --- Which worker gets which job next --- */
+
+/* Jobs come in groups, those of one trace on one machine, which a worker opens
+ * when it begins the first of them.  So every worker stays with a group while that has
+ * jobs, then takes one that nobody has begun, and then helps with the one that has the most
+ * left. */
+
+typedef struct StudyDeal StudyDeal;
+
+StudyDeal *study_deal_new (guint n_workers);
+void study_deal_free (StudyDeal *deal);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyDeal, study_deal_free)
+
+/* Jobs of the same group number that come one after the other are a group. */
+void study_deal_add (StudyDeal *deal, guint job, guint group);
+
+/* The next job of a worker (below n_workers); FALSE: there are no more. */
+gboolean study_deal_next (StudyDeal *deal, guint worker, guint *job);
+guint study_deal_n_left (const StudyDeal *deal);

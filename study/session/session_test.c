@@ -1,0 +1,508 @@
+/* session_test.c - studies that are made whole, in parts, and after trouble.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "study/session/execute.h"
+#include "study/session/session.h"
+#include "study/store/store_fixture.h"
+
+#include <string.h>
+
+/* Twelve runs, one of which is another one by a second name. */
+#define STUDY                                                                         \
+  "[traces]\ntrace = gen:halo2d:iterations=2,grid=4x4,bytes={bytes}\n"                \
+  "[machines]\nmachine = torus:4x4\n[mappings]\nmapping = ABT;BAT;same.map\n[runs]\n" \
+  "network = packet;load\n[bytes]\nvalues = 64;4096\n"
+#define N_RUNS     12
+#define N_DISTINCT 8
+
+static char *folder;
+
+static char *
+in_folder (const char *name)
+{
+  return g_build_filename (folder, name, NULL);
+}
+
+/* ABT on a torus of 4 x 4 by another name. */
+static void
+write_map (void)
+{
+  g_autofree char *path = in_folder ("same.map");
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  for (guint rank = 0; rank < 16; rank++)
+    g_string_append_printf (text, "%u %u 0\n", rank / 4, rank % 4);
+  g_assert_true (g_file_set_contents (path, text->str, -1, NULL));
+}
+
+static StudyPlan *
+resolved (const char *text)
+{
+  g_autofree char *path = in_folder ("a.study");
+  g_autoptr (GError) error = NULL;
+  StudyPlan *plan;
+
+  write_map ();
+  g_assert_true (g_file_set_contents (path, text, -1, NULL));
+  plan = study_plan_load (path, &error);
+  g_assert_no_error (error);
+  study_plan_resolve (plan, NULL, NULL, &error);
+  g_assert_no_error (error);
+  return plan;
+}
+
+static void
+run_with (const StudyPlan *plan, const StudyPoolKind *maker, const StudySessionOptions *options,
+          StudyTally *tally)
+{
+  g_autoptr (GError) error = NULL;
+
+  study_tally_clear (tally);
+  study_session_run (plan, maker, options, tally, &error);
+  g_assert_no_error (error);
+}
+
+static void
+run (const StudyPlan *plan, const StudySessionOptions *options, StudyTally *tally)
+{
+  run_with (plan, &study_pool_of_processes, options, tally);
+}
+
+/* "mapping network time" of each run that the store has, in the study's order. */
+static char *
+listing (const char *store_path)
+{
+  g_autoptr (StudyStore) store = fixture_open (store_path, STUDY_STORE_READ);
+  g_autoptr (GPtrArray) rows = study_store_rows (store, FALSE, NULL);
+  GString *text = g_string_new (NULL);
+
+  for (guint at = 0; at < rows->len; at++) {
+    const StudyRow *row = g_ptr_array_index (rows, at);
+
+    g_string_append_printf (text, "%s %s %s %s %g %s\n", row->trace, row->mapping, row->network,
+                            row->status == STUDY_DONE ? "done" : "failed", row->time_s,
+                            row->error != NULL ? row->error : "");
+  }
+  return g_string_free (text, FALSE);
+}
+
+static guint
+count_lines (const char *text)
+{
+  guint n = 0;
+
+  for (; *text != '\0'; text++)
+    n += *text == '\n';
+  return n;
+}
+
+static void
+test_every_run_once (void)
+{
+  g_autoptr (StudyPlan) plan = resolved (STUDY);
+  g_autofree char *path = in_folder ("once.store");
+  const StudySessionOptions options = { .store_path = path };
+  g_auto (StudyTally) tally = { 0 };
+  g_autofree char *first = NULL, *second = NULL;
+
+  run (plan, &options, &tally);
+  g_assert_cmpuint (tally.n_runs, ==, N_DISTINCT);
+  g_assert_cmpuint (tally.n_done, ==, N_DISTINCT);
+  g_assert_cmpuint (tally.n_failed + tally.n_there, ==, 0);
+  first = listing (path);
+  g_assert_cmpuint (count_lines (first), ==, N_RUNS);
+  run (plan, &options, &tally);
+  g_assert_cmpuint (tally.n_there, ==, N_DISTINCT);
+  g_assert_cmpuint (tally.n_done, ==, 0);
+  second = listing (path);
+  g_assert_cmpstr (first, ==, second);
+}
+
+/* What rows name can be found: machine, places, who sends to whom. */
+static void
+test_what_rows_name_is_kept (void)
+{
+  g_autoptr (StudyPlan) plan = resolved (STUDY);
+  g_autofree char *path = in_folder ("named.store");
+  const StudySessionOptions options = { .store_path = path };
+  g_auto (StudyTally) tally = { 0 };
+  g_autoptr (StudyStore) store = NULL;
+  g_autoptr (GPtrArray) rows = NULL;
+
+  run (plan, &options, &tally);
+  store = fixture_open (path, STUDY_STORE_READ);
+  rows = study_store_rows (store, FALSE, NULL);
+  for (guint at = 0; at < rows->len; at++) {
+    const StudyRow *row = g_ptr_array_index (rows, at);
+    g_autoptr (TopoMachine) machine = study_store_machine (store, row, NULL);
+    g_autoptr (TopoMapping) mapping = study_store_placement (store, row, NULL);
+    uint64_t n_edges;
+    g_autofree SimEdge *edges =
+        study_store_edges (store, row->trace_hash, row->ranks, &n_edges, NULL);
+
+    g_assert_nonnull (machine);
+    g_assert_nonnull (mapping);
+    g_assert_cmpuint (mapping->n_ranks, ==, 16);
+    g_assert_cmpuint (n_edges, ==, 16 * 4);
+    g_assert_cmpuint (edges[0].source, ==, 0);
+  }
+}
+
+static void
+test_shards_are_the_whole (void)
+{
+  g_autoptr (StudyPlan) plan = resolved (STUDY);
+  g_autofree char *whole_path = in_folder ("all.store"), *merged_path = in_folder ("merged.store");
+  StudySessionOptions options = { .store_path = whole_path };
+  g_auto (StudyTally) tally = { 0 };
+  g_autofree char *whole = NULL, *merged = NULL;
+  g_autoptr (StudyStore) store = fixture_open (merged_path, STUDY_STORE_CREATE);
+  guint n_done = 0;
+
+  run (plan, &options, &tally);
+  whole = listing (whole_path);
+  for (guint shard = 1; shard <= 3; shard++) {
+    g_autofree char *path = NULL;
+    g_autoptr (GError) error = NULL;
+
+    options = (StudySessionOptions){ .shard = shard, .n_shards = 3 };
+    run (plan, &options, &tally);
+    n_done += tally.n_done;
+    path = study_session_store_path (plan, &options);
+    study_store_merge (store, path, &error);
+    g_assert_no_error (error);
+  }
+  g_assert_cmpuint (n_done, ==, N_DISTINCT);
+  g_clear_pointer (&store, study_store_free);
+  merged = listing (merged_path);
+  g_assert_cmpstr (merged, ==, whole);
+}
+
+static void
+test_names_of_shards (void)
+{
+  g_autoptr (StudyPlan) plan = resolved (STUDY);
+  const StudySessionOptions whole = { 0 }, shard = { .shard = 2, .n_shards = 10 };
+  g_autofree char *whole_path = study_session_store_path (plan, &whole);
+  g_autofree char *shard_path = study_session_store_path (plan, &shard);
+
+  g_assert_true (g_str_has_suffix (whole_path, "/a.store"));
+  g_assert_true (g_str_has_suffix (shard_path, "/a.2of10.store"));
+}
+
+static void
+raise_once (void *data, const StudyTally *tally)
+{
+  gboolean *raised = data;
+
+  if (!*raised && tally->signal == 0)
+    raise (SIGTERM);
+  *raised = TRUE;
+}
+
+/* The signal waits until the session does. */
+static void
+test_a_signal_ends_it_in_order (void)
+{
+  g_autoptr (StudyPlan) plan = resolved (STUDY);
+  g_autofree char *path = in_folder ("signal.store"), *once = in_folder ("once.store");
+  gboolean raised = FALSE;
+  StudySessionOptions options = {
+    .store_path = path, .n_workers = 1, .progress = raise_once, .progress_data = &raised
+  };
+  g_auto (StudyTally) tally = { 0 };
+  guint n_first;
+  g_autofree char *found = NULL, *expected = NULL;
+
+  run (plan, &options, &tally);
+  g_assert_cmpint (tally.signal, ==, SIGTERM);
+  g_assert_cmpuint (tally.n_done, <, N_DISTINCT);
+  n_first = tally.n_done;
+  run (plan, &options, &tally);
+  g_assert_cmpint (tally.signal, ==, 0);
+  g_assert_cmpuint (tally.n_there, ==, n_first);
+  g_assert_cmpuint (tally.n_done, ==, N_DISTINCT - n_first);
+  options.store_path = once;
+  run (plan, &options, &tally);
+  found = listing (path);
+  expected = listing (once);
+  g_assert_cmpstr (found, ==, expected);
+}
+
+/* --- A pool that does what tests want --- */
+
+typedef struct {
+  StudyPool pool;
+  GArray *jobs; /* (element-type guint) given, the last one is made first */
+  StudyJobFunction make;
+  void *data;
+} OddPool;
+
+static enum { LOSES, SENDS_RUBBISH, FAILS } oddity;
+
+static int
+odd_idlest (StudyPool *pool)
+{
+  return ((OddPool *) pool)->jobs->len < 3 ? 0 : -1;
+}
+
+static void
+odd_give (StudyPool *pool, G_GNUC_UNUSED guint worker, guint job)
+{
+  g_array_append_val (((OddPool *) pool)->jobs, job);
+}
+
+/* The third run of the plan has its fate. */
+static StudyPoolTaken
+odd_take (StudyPool *base, G_GNUC_UNUSED gint timeout_ms, G_GNUC_UNUSED const sigset_t *mask,
+          StudyPoolResult *result, GError **error)
+{
+  OddPool *pool = (OddPool *) base;
+  gboolean spent = FALSE;
+  guint job;
+
+  if (pool->jobs->len == 0)
+    return STUDY_POOL_NOTHING;
+  job = g_array_index (pool->jobs, guint, pool->jobs->len - 1);
+  g_array_set_size (pool->jobs, pool->jobs->len - 1);
+  *result = (StudyPoolResult){ .job = job };
+  if (job != 3)
+    result->block = pool->make (pool->data, job, &spent);
+  else if (oddity == LOSES)
+    result->lost = g_strdup ("worker ended by signal 11");
+  else if (oddity == SENDS_RUBBISH)
+    result->block = g_bytes_new_static ("rubbish", 7);
+  else {
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_WORKER, "nobody is left");
+    return STUDY_POOL_ERROR;
+  }
+  return STUDY_POOL_RESULT;
+}
+
+static void
+odd_free (StudyPool *base)
+{
+  g_array_unref (((OddPool *) base)->jobs);
+  g_free (base);
+}
+
+static StudyPool *
+odd_new (guint n_workers, StudyJobFunction make, void *data, G_GNUC_UNUSED GError **error)
+{
+  OddPool *pool = g_new0 (OddPool, 1);
+
+  pool->pool = (StudyPool){ MAX (1, n_workers), odd_idlest, odd_give, odd_take, odd_free };
+  pool->jobs = g_array_new (FALSE, FALSE, sizeof (guint));
+  pool->make = make;
+  pool->data = data;
+  return &pool->pool;
+}
+
+static const StudyPoolKind odd_pool = { .pool_new = odd_new };
+
+/* The run is failed, stays so, and is made when asked for. */
+static void
+test_a_lost_run (void)
+{
+  g_autoptr (StudyPlan) plan = resolved (STUDY);
+  g_autofree char *path = in_folder ("lost.store");
+  StudySessionOptions options = { .store_path = path };
+  g_auto (StudyTally) tally = { 0 };
+  g_autofree char *found = NULL;
+
+  oddity = LOSES;
+  run_with (plan, &odd_pool, &options, &tally);
+  g_assert_cmpuint (tally.n_done, ==, N_DISTINCT - 1);
+  g_assert_cmpuint (tally.n_failed, ==, 1);
+  g_assert_cmpstr (tally.first_error, ==, "worker ended by signal 11");
+  found = listing (path);
+  g_assert_nonnull (strstr (found, "failed nan worker ended by signal 11"));
+  run (plan, &options, &tally);
+  g_assert_cmpuint (tally.n_there, ==, N_DISTINCT);
+  g_assert_cmpuint (tally.n_failed_before, ==, 1);
+  options.retry_failed = TRUE;
+  run (plan, &options, &tally);
+  g_assert_cmpuint (tally.n_there, ==, N_DISTINCT - 1);
+  g_assert_cmpuint (tally.n_done, ==, 1);
+  g_assert_cmpuint (tally.n_failed_before, ==, 0);
+}
+
+/* Whatever ends the pool, what it had made is stored. */
+static void
+check_broken_pool (int which, const char *store, const char *says)
+{
+  g_autoptr (StudyPlan) plan = resolved (STUDY);
+  g_autofree char *path = in_folder (store);
+  const StudySessionOptions options = { .store_path = path };
+  g_auto (StudyTally) tally = { 0 };
+  g_autoptr (GError) error = NULL;
+  g_autofree char *found = NULL;
+
+  oddity = which;
+  g_assert_false (study_session_run (plan, &odd_pool, &options, &tally, &error));
+  g_assert_error (error, STUDY_ERROR, STUDY_ERROR_WORKER);
+  g_assert_nonnull (strstr (error->message, says));
+  g_assert_cmpuint (tally.n_done, >, 0);
+  found = listing (path);
+  g_assert_cmpuint (count_lines (found), >=, tally.n_done);
+}
+
+static void
+test_a_pool_that_breaks (void)
+{
+  check_broken_pool (SENDS_RUBBISH, "rubbish.store", "what is no result");
+  check_broken_pool (FAILS, "fails.store", "nobody is left");
+}
+
+/* --- Without running --- */
+
+static void
+test_the_rest_is_estimated (void)
+{
+  g_autoptr (StudyPlan) plan = resolved (STUDY);
+  g_autofree char *path = in_folder ("estimate.store");
+  const StudySessionOptions options = { .store_path = path };
+  g_auto (StudyTally) tally = { 0 };
+  g_autoptr (GArray) todo = study_session_todo (plan, &options, &tally, NULL);
+  StudyEstimate estimate;
+
+  g_assert_cmpuint (todo->len, ==, N_DISTINCT);
+  g_assert_true (study_estimate (plan, &options, todo, &estimate, NULL));
+  g_assert_cmpuint (estimate.n_unknown + estimate.n_measured, ==, 0);
+  g_assert_cmpfloat (estimate.run_s, >, 0);
+  g_assert_cmpuint (estimate.peak_rss_bytes, >, 1000000);
+  g_assert_false (g_file_test (path, G_FILE_TEST_EXISTS));
+}
+
+/* Runs of the same case tell what another one takes. */
+static void
+test_the_store_knows_better (void)
+{
+  g_autoptr (StudyPlan) plan = resolved (STUDY);
+  g_autofree char *path = in_folder ("known.store");
+  const StudySessionOptions options = { .store_path = path };
+  g_auto (StudyTally) tally = { 0 };
+  g_autoptr (GArray) all = g_array_new (FALSE, FALSE, sizeof (guint));
+  StudyEstimate estimate;
+
+  run (plan, &options, &tally);
+  for (guint i = 0; i < plan->runs->len; i++)
+    g_array_append_val (all, i);
+  g_assert_true (study_estimate (plan, &options, all, &estimate, NULL));
+  g_assert_cmpuint (estimate.n_measured, ==, N_RUNS);
+  /* Two of three mappings are there once, and count for the third. */
+  g_assert_cmpfloat (estimate.run_s, >, 0.5 * tally.wall_s);
+  g_assert_cmpfloat (estimate.run_s, <, 3 * tally.wall_s);
+}
+
+static void
+add_jobs (StudyDeal *deal, guint first, guint n, guint group)
+{
+  for (guint i = 0; i < n; i++)
+    study_deal_add (deal, first + i, group);
+}
+
+static void
+assert_next (StudyDeal *deal, guint worker, guint expected)
+{
+  guint job;
+
+  g_assert_true (study_deal_next (deal, worker, &job));
+  g_assert_cmpuint (job, ==, expected);
+}
+
+static void
+test_each_its_own_group (void)
+{
+  g_autoptr (StudyDeal) deal = study_deal_new (2);
+  guint job;
+
+  add_jobs (deal, 10, 3, 7);
+  add_jobs (deal, 20, 2, 8);
+  assert_next (deal, 0, 10);
+  assert_next (deal, 1, 20);
+  assert_next (deal, 1, 21);
+  assert_next (deal, 0, 11);
+  assert_next (deal, 1, 12); /* nothing is left of its own */
+  g_assert_cmpuint (study_deal_n_left (deal), ==, 0);
+  g_assert_false (study_deal_next (deal, 0, &job));
+  g_assert_false (study_deal_next (deal, 1, &job));
+}
+
+static void
+test_a_fresh_group_before_help (void)
+{
+  g_autoptr (StudyDeal) deal = study_deal_new (2);
+
+  add_jobs (deal, 10, 9, 0);
+  add_jobs (deal, 20, 1, 1);
+  add_jobs (deal, 30, 1, 2);
+  assert_next (deal, 0, 10);
+  assert_next (deal, 1, 20);
+  assert_next (deal, 1, 30);
+  assert_next (deal, 1, 11);
+}
+
+static void
+test_help_where_most_is_left (void)
+{
+  g_autoptr (StudyDeal) deal = study_deal_new (3);
+
+  add_jobs (deal, 10, 3, 0);
+  add_jobs (deal, 20, 5, 1);
+  assert_next (deal, 0, 10);
+  assert_next (deal, 1, 20);
+  assert_next (deal, 2, 21);
+}
+
+/* Groups are neighbours: a number that comes again is another group. */
+static void
+test_every_job_once (void)
+{
+  g_autoptr (StudyDeal) deal = study_deal_new (4);
+  guint seen[100] = { 0 }, job;
+
+  for (guint i = 0; i < 100; i++)
+    study_deal_add (deal, i, i / 7 % 3);
+  for (guint i = 0; study_deal_next (deal, i % 4, &job); i++)
+    seen[job]++;
+  for (guint i = 0; i < 100; i++)
+    g_assert_cmpuint (seen[i], ==, 1);
+}
+
+static void
+test_nothing (void)
+{
+  g_autoptr (StudyDeal) deal = study_deal_new (1);
+  guint job;
+
+  g_assert_false (study_deal_next (deal, 0, &job));
+}
+
+int
+main (int argc, char **argv)
+{
+  int status;
+
+  g_test_init (&argc, &argv, NULL);
+  folder = fixture_folder ();
+  g_test_add_func ("/study/session/once", test_every_run_once);
+  g_test_add_func ("/study/session/named", test_what_rows_name_is_kept);
+  g_test_add_func ("/study/session/shards", test_shards_are_the_whole);
+  g_test_add_func ("/study/session/shard-names", test_names_of_shards);
+  g_test_add_func ("/study/session/signal", test_a_signal_ends_it_in_order);
+  g_test_add_func ("/study/session/lost", test_a_lost_run);
+  g_test_add_func ("/study/session/broken-pool", test_a_pool_that_breaks);
+  g_test_add_func ("/study/session/estimate", test_the_rest_is_estimated);
+  g_test_add_func ("/study/session/estimate-known", test_the_store_knows_better);
+  g_test_add_func ("/study/deal/own", test_each_its_own_group);
+  g_test_add_func ("/study/deal/fresh", test_a_fresh_group_before_help);
+  g_test_add_func ("/study/deal/help", test_help_where_most_is_left);
+  g_test_add_func ("/study/deal/once", test_every_job_once);
+  g_test_add_func ("/study/deal/nothing", test_nothing);
+  status = g_test_run ();
+  fixture_remove (folder);
+  return status;
+}

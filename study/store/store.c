@@ -1,0 +1,853 @@
+/* store.c - the file in which the runs of a study are kept: opening and closing it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "study/store/row_fields.h"
+#include "study/store/store_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <float.h>
+#include <glib/gstdio.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* How long another program (the sqlite3 shell, say) may keep us waiting. */
+#define BUSY_TIMEOUT_MS 10000
+
+/* As SQLite's page on databases from others has it. */
+#define MAX_SQL_BYTES  100000
+#define MAX_COLUMNS    100
+#define MAX_EXPRESSION 20
+#define MAX_OPERATIONS 25000
+
+static gboolean
+refuse (const StudyStore *store, StudyError code, const char *text, GError **error)
+{
+  g_set_error (error, STUDY_ERROR, code, "%s: %s", store->path, text);
+  return FALSE;
+}
+
+/* --- Connections --- */
+
+/* A store may come from anybody.  Nothing of its schema is a program that may run here
+ * (study_store_check_tables() refuses it later), and nothing of it is larger than it
+ * may be. */
+static gboolean
+harden (StudyStore *store, GError **error)
+{
+  static const struct {
+    int option, value;
+  } options[] = {
+    { SQLITE_DBCONFIG_DEFENSIVE, 1 },
+    { SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
+    { SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 },
+    { SQLITE_DBCONFIG_ENABLE_VIEW, 0 },
+    { SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0 },
+  };
+  static const struct {
+    int limit, value;
+  } limits[] = {
+    { SQLITE_LIMIT_LENGTH, STUDY_STORE_MAX_BYTES },
+    { SQLITE_LIMIT_SQL_LENGTH, MAX_SQL_BYTES },
+    { SQLITE_LIMIT_COLUMN, MAX_COLUMNS },
+    { SQLITE_LIMIT_VARIABLE_NUMBER, MAX_COLUMNS },
+    { SQLITE_LIMIT_EXPR_DEPTH, MAX_EXPRESSION },
+    { SQLITE_LIMIT_VDBE_OP, MAX_OPERATIONS },
+    { SQLITE_LIMIT_COMPOUND_SELECT, 1 },
+    { SQLITE_LIMIT_ATTACHED, 0 },
+    { SQLITE_LIMIT_TRIGGER_DEPTH, 0 },
+    { SQLITE_LIMIT_WORKER_THREADS, 0 },
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (options); at++)
+    sqlite3_db_config (store->db, options[at].option, options[at].value, NULL);
+  for (gsize at = 0; at < G_N_ELEMENTS (limits); at++)
+    sqlite3_limit (store->db, limits[at].limit, limits[at].value);
+  return study_store_exec (store, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0", error);
+}
+
+/* A journal beside the store may end in the path of a second journal, of a transaction over several
+ * databases, which SQLite reads and deletes: any file, in a journal from somebody else.
+ * Stores have no such transactions. */
+static gboolean
+check_journal (const StudyStore *store, GError **error)
+{
+  static const guchar magic[] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
+  g_autofree char *real = realpath (store->path, NULL);
+  g_autofree char *path = g_strconcat (real != NULL ? real : store->path, "-journal", NULL);
+  int fd = g_open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+  guchar end[sizeof magic];
+  gboolean has_path;
+
+  if (fd < 0)
+    return TRUE;
+  has_path = lseek (fd, -(off_t) sizeof end, SEEK_END) >= 0 &&
+             read (fd, end, sizeof end) == (gssize) sizeof end &&
+             memcmp (end, magic, sizeof magic) == 0;
+  close (fd);
+  if (has_path)
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_DAMAGED,
+                 "%s: the journal %s names another file, which no store of hopcast does; remove it",
+                 store->path, path);
+  return !has_path;
+}
+
+/* By its absolute path: SQLite has meanings of its own for ":memory:" and "". */
+static gboolean
+connect_to (StudyStore *store, int flags, gboolean is_immutable, GError **error)
+{
+  g_autofree char *path = g_canonicalize_filename (store->path, NULL);
+  g_autofree char *uri = is_immutable ? g_filename_to_uri (path, NULL, error) : NULL;
+  g_autofree char *name = is_immutable ? g_strconcat (uri, "?immutable=1", NULL) : g_strdup (path);
+
+  if (is_immutable && uri == NULL)
+    return FALSE;
+  sqlite3_close (store->db);
+  if (sqlite3_open_v2 (name, &store->db, flags | (is_immutable ? SQLITE_OPEN_URI : 0), NULL) !=
+      SQLITE_OK)
+    return store->db != NULL
+               ? study_store_fail (store, error)
+               : refuse (store, STUDY_ERROR_STORE, "no memory is left to open it", error);
+  sqlite3_busy_timeout (store->db, BUSY_TIMEOUT_MS);
+  return harden (store, error);
+}
+
+static gboolean
+has_wal (const StudyStore *store)
+{
+  g_autofree char *path = g_strconcat (store->path, "-wal", NULL);
+  GStatBuf status;
+
+  return g_stat (path, &status) == 0 && status.st_size > 0;
+}
+
+/* Who reads writes to a file beside the store, so that nobody overwrites what is
+ * being read, and may write, so that the last one who has it open leaves one file
+ * only.  On media where that is not possible nobody overwrites anything either, which
+ * SQLite must be told. */
+static gboolean
+connect_to_read (StudyStore *store, GError **error)
+{
+  static const char *const look = "SELECT 1 FROM sqlite_schema LIMIT 1";
+  int code;
+
+  if (!connect_to (store, SQLITE_OPEN_READWRITE, FALSE, error))
+    return FALSE;
+  sqlite3_exec (store->db, "PRAGMA query_only = 1", NULL, NULL, NULL);
+  code = sqlite3_exec (store->db, look, NULL, NULL, NULL) & 0xff;
+  if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY)
+    return code == SQLITE_OK || study_store_fail (store, error);
+  if (has_wal (store))
+    return refuse (store, STUDY_ERROR_STORE,
+                   "it was not closed, and it is where nothing can be written; copy it and "
+                   "its -wal file to another place",
+                   error);
+  return connect_to (store, SQLITE_OPEN_READONLY, TRUE, error) &&
+         study_store_exec (store, look, error);
+}
+
+/* --- What is it? --- */
+
+static gboolean
+check_version (const StudyStore *store, gint64 version, GError **error)
+{
+  if (version == STUDY_STORE_VERSION)
+    return TRUE;
+  if (version > STUDY_STORE_VERSION)
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_VERSION,
+                 "%s: a store of version %" G_GINT64_FORMAT
+                 ", made by a newer hopcast; this one knows version %d",
+                 store->path, version, STUDY_STORE_VERSION);
+  else
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_VERSION,
+                 "%s: a store of version %" G_GINT64_FORMAT ", which is none of hopcast's",
+                 store->path, version);
+  return FALSE;
+}
+
+/* A file without tables is one that was just made, or whose maker was killed. */
+static gboolean
+check_kind (StudyStore *store, StudyStoreMode mode, GError **error)
+{
+  gint64 application, version, has_tables;
+
+  if (!study_store_number (store, "PRAGMA application_id", 0, &application, error) ||
+      !study_store_number (store, "PRAGMA user_version", 0, &version, error) ||
+      !study_store_number (store, "SELECT 1 FROM sqlite_schema LIMIT 1", 0, &has_tables, error))
+    return FALSE;
+  if (application == 0 && has_tables == 0 && mode == STUDY_STORE_CREATE)
+    return study_store_create_tables (store, error);
+  if (application != STUDY_STORE_APPLICATION_ID)
+    return refuse (store, STUDY_ERROR_STORE, "no store of hopcast", error);
+  return check_version (store, version, error) && study_store_check_tables (store, error);
+}
+
+/* With a write-ahead log nobody who reads waits for who writes, and a commit that was
+ * made outlives the process.  NORMAL does not wait for the disk at each: a
+ * power failure may cost the last rows, never the store. */
+static gboolean
+prepare_to_write (StudyStore *store, GError **error)
+{
+  return study_store_exec (store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", error);
+}
+
+static gboolean
+check_file (const StudyStore *store, StudyStoreMode mode, GError **error)
+{
+  GStatBuf status;
+
+  if (g_stat (store->path, &status) != 0)
+    return (mode == STUDY_STORE_CREATE && errno == ENOENT) ||
+           refuse (store, STUDY_ERROR_STORE, g_strerror (errno), error);
+  if (S_ISDIR (status.st_mode))
+    return refuse (store, STUDY_ERROR_STORE, "is a folder, no store", error);
+  return S_ISREG (status.st_mode) ||
+         refuse (store, STUDY_ERROR_STORE, "is not a regular file, no store", error);
+}
+
+static gboolean
+open_store (StudyStore *store, StudyStoreMode mode, GError **error)
+{
+  if (!check_file (store, mode, error) || !check_journal (store, error))
+    return FALSE;
+  if (mode == STUDY_STORE_READ)
+    return connect_to_read (store, error) && check_kind (store, mode, error);
+  store->lock = study_lock_new (store->path, mode == STUDY_STORE_CREATE, error);
+  if (store->lock == NULL)
+    return FALSE;
+  int flags = SQLITE_OPEN_READWRITE | (mode == STUDY_STORE_CREATE ? SQLITE_OPEN_CREATE : 0);
+
+  if (!connect_to (store, flags, FALSE, error))
+    return FALSE;
+  return (sqlite3_db_readonly (store->db, "main") != 1 ||
+          refuse (store, STUDY_ERROR_STORE, "cannot be written", error)) &&
+         check_kind (store, mode, error) && prepare_to_write (store, error);
+}
+
+StudyStore *
+study_store_open (const char *path, StudyStoreMode mode, GError **error)
+{
+  g_autoptr (StudyStore) store = g_new0 (StudyStore, 1);
+
+  store->path = g_strdup (path);
+  store->known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  return open_store (store, mode, error) ? g_steal_pointer (&store) : NULL;
+}
+
+void
+study_store_free (StudyStore *store)
+{
+  if (store == NULL)
+    return;
+  sqlite3_finalize (store->drop_failed);
+  sqlite3_finalize (store->put_run);
+  sqlite3_finalize (store->put_blobs);
+  sqlite3_close (store->db);
+  /* After the last write. */
+  study_lock_free (store->lock);
+  g_hash_table_unref (store->known);
+  g_free (store->path);
+  g_free (store);
+}
+
+/* --- Is it still there? --- */
+
+/* What was committed to a renamed file is brought into it. */
+gboolean
+study_store_check_place (StudyStore *store, GError **error)
+{
+  g_autofree char *path = NULL;
+  int has_moved = 0;
+  StudyLockState state;
+
+  if (store->lock == NULL)
+    return TRUE;
+  state = study_lock_state (store->lock, &path);
+  /* The file that SQLite has open is the locked one, unless it was replaced between. */
+  sqlite3_file_control (store->db, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved);
+  if (state == STUDY_LOCK_IN_PLACE && !has_moved)
+    return TRUE;
+  if (state == STUDY_LOCK_IN_PLACE)
+    state = STUDY_LOCK_RENAMED;
+  if (!store->moved && state == STUDY_LOCK_RENAMED) {
+    /* SQLite does not bring the log of a renamed file into it on closing, as the log of a
+     * new file may have its name by then.  The log that is left is empty, and is removed where
+     * no other file has the store's name. */
+    static const char *const endings[] = { "-wal", "-shm" };
+
+    sqlite3_wal_checkpoint_v2 (store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    for (gsize at = 0; at < G_N_ELEMENTS (endings); at++) {
+      g_autofree char *beside = g_strconcat (store->path, endings[at], NULL);
+
+      if (g_access (store->path, F_OK) != 0)
+        g_unlink (beside);
+    }
+  }
+  store->moved = TRUE;
+  if (state == STUDY_LOCK_REMOVED)
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_MOVED,
+                 "%s: was removed while it was written to; the runs that it had are lost",
+                 store->path);
+  else
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_MOVED,
+                 "%s: was renamed%s%s while it was written to; the runs stored before are in the "
+                 "renamed file, which is not written to any more",
+                 store->path, path != NULL ? " to " : "", path != NULL ? path : "");
+  return FALSE;
+}
+
+const char *
+study_store_path (const StudyStore *store)
+{
+  return store->path;
+}
+
+/* --- The study of a store: its file and the runs that it lists --- */
+
+#define INSERT       "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+#define PLAN_COLUMNS 10
+
+static gboolean
+put_study (StudyStore *store, const char *name, const char *file_text, GError **error)
+{
+  g_autoptr (sqlite3_stmt) statement =
+      study_store_prepare (store, "INSERT OR REPLACE INTO study VALUES (1, ?, ?)", error);
+
+  if (statement == NULL)
+    return FALSE;
+  study_store_bind_text (statement, 1, name);
+  study_store_bind_text (statement, 2, file_text);
+  return study_store_run (store, statement, error);
+}
+
+static gboolean
+put_plan (StudyStore *store, StudyRow *const *rows, guint n_rows, GError **error)
+{
+  g_autoptr (sqlite3_stmt) statement = study_store_prepare (store, INSERT, error);
+
+  if (statement == NULL || !study_store_exec (store, "DELETE FROM plan", error))
+    return FALSE;
+  for (guint at = 0; at < n_rows; at++) {
+    const StudyRow *row = rows[at];
+    const char *const names[] = { row->key,     row->trace,   row->machine,
+                                  row->mapping, row->network, row->routing };
+    int i = 1;
+
+    sqlite3_bind_int64 (statement, i++, at);
+    for (gsize name = 0; name < G_N_ELEMENTS (names); name++)
+      study_store_bind_text (statement, i++, names[name]);
+    sqlite3_bind_double (statement, i++, row->compute_scale); /* NaN binds NULL */
+    sqlite3_bind_int64 (statement, i++, (sqlite3_int64) row->seed);
+    sqlite3_bind_int64 (statement, i, row->repetition);
+    if (!study_store_run (store, statement, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+study_store_set_plan (StudyStore *store, const char *name, const char *file_text,
+                      StudyRow *const *rows, guint n_rows, GError **error)
+{
+  return study_store_begin (store, error) &&
+         study_store_end (store,
+                          put_study (store, name, file_text, error) &&
+                              put_plan (store, rows, n_rows, error),
+                          error);
+}
+
+/* --- Out --- */
+
+/* What the plan says about a run: the columns of its table from the key, column `at`, on. */
+static StudyRow *
+named_row (StudyStoreRecord *record, int at, GError **error)
+{
+  g_autoptr (StudyRow) row = study_row_new ();
+  const struct {
+    const char *name;
+    char **to;
+  } names[] = { { "trace", &row->trace },
+                { "machine", &row->machine },
+                { "mapping", &row->mapping },
+                { "network", &row->network },
+                { "routing", &row->routing } };
+  gint64 seed, repetition;
+  const char *text;
+
+  if (!study_store_next_record (record, error) ||
+      !study_store_hash_cell (record, at++, "key", FALSE, &text, error))
+    return NULL;
+  row->key = g_strdup (text);
+  for (gsize name = 0; name < G_N_ELEMENTS (names); name++) {
+    if (!study_store_text_cell (record, at++, names[name].name, STUDY_STORE_MAX_NAME, FALSE, &text,
+                                error))
+      return NULL;
+    *names[name].to = g_strdup (text);
+  }
+  if (!study_store_real_cell (record, at, "compute_scale", 0, DBL_MAX, &row->compute_scale,
+                              error) ||
+      !study_store_integer_cell (record, at + 1, "seed", G_MININT64, G_MAXINT64, &seed, error) ||
+      !study_store_integer_cell (record, at + 2, "repetition", 0, G_MAXUINT32, &repetition, error))
+    return NULL;
+  row->seed = (uint64_t) seed;
+  row->repetition = (uint32_t) repetition;
+  return g_steal_pointer (&row);
+}
+
+/* Of "SELECT place, * FROM plan". */
+static gboolean
+check_plan_record (StudyStoreRecord *record, GError **error)
+{
+  g_autoptr (StudyRow) row = named_row (record, 2, error);
+
+  return row != NULL;
+}
+
+gboolean
+study_store_plan_size (StudyStore *store, guint *n_runs, GError **error)
+{
+  g_autoptr (sqlite3_stmt) statement =
+      study_store_prepare (store, "SELECT place FROM plan ORDER BY place", error);
+  StudyStoreRecord record = { store, statement, "plan", -1 };
+  gboolean has_row = statement != NULL;
+  guint n = 0;
+
+  while (has_row) {
+    if (!study_store_step (store, statement, &has_row, error) ||
+        (has_row && !study_store_next_record (&record, error)))
+      return FALSE;
+    n += (guint) has_row;
+  }
+  if (statement != NULL)
+    *n_runs = n;
+  return statement != NULL;
+}
+
+GPtrArray *
+study_store_missing (StudyStore *store, GError **error)
+{
+  g_autoptr (sqlite3_stmt) statement = study_store_prepare (
+      store,
+      "SELECT * FROM plan WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.key = plan.key)"
+      " ORDER BY place",
+      error);
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify) study_row_free);
+  StudyStoreRecord record = { store, statement, "plan", -1 };
+  gboolean has_row = statement != NULL;
+
+  while (has_row) {
+    StudyRow *row;
+
+    if (!study_store_step (store, statement, &has_row, error))
+      return NULL;
+    if (!has_row)
+      break;
+    row = named_row (&record, 1, error);
+    if (row == NULL)
+      return NULL;
+    g_ptr_array_add (rows, row);
+  }
+  return statement != NULL ? g_steal_pointer (&rows) : NULL;
+}
+
+static void
+progress_free (gpointer data)
+{
+  StudyProgress *progress = data;
+
+  g_free (progress->trace);
+  g_free (progress->machine);
+  g_free (progress->network);
+  g_free (progress->routing);
+  g_free (progress);
+}
+
+/* The case of a row, made when it is the first one of it. */
+static StudyProgress *
+progress_of (GPtrArray *cases, GHashTable *by_name, StudyRow *row)
+{
+  char scale[G_ASCII_DTOSTR_BUF_SIZE];
+  g_autofree char *name =
+      g_strdup_printf ("%s\n%s\n%s\n%s\n%s", row->trace, row->machine, row->network, row->routing,
+                       g_ascii_dtostr (scale, sizeof scale, row->compute_scale));
+  StudyProgress *progress = g_hash_table_lookup (by_name, name);
+
+  if (progress != NULL)
+    return progress;
+  progress = g_new (StudyProgress, 1);
+  *progress =
+      (StudyProgress){ .trace = g_steal_pointer (&row->trace),
+                       .machine = g_steal_pointer (&row->machine),
+                       .network = g_steal_pointer (&row->network),
+                       .routing = g_steal_pointer (&row->routing),
+                       .compute_scale = isnan (row->compute_scale) ? 0 : row->compute_scale };
+  g_hash_table_insert (by_name, g_steal_pointer (&name), progress);
+  g_ptr_array_add (cases, progress);
+  return progress;
+}
+
+/* A row of the plan, the rowid and the status of its run. */
+static gboolean
+count_run (StudyStoreRecord *record, GPtrArray *cases, GHashTable *by_name, GError **error)
+{
+  g_autoptr (StudyRow) row = named_row (record, 1, error);
+  StudyStoreRecord run = { record->store, record->statement, "runs", 0 };
+  StudyProgress *progress;
+  StudyStatus status;
+
+  if (row == NULL)
+    return FALSE;
+  progress = progress_of (cases, by_name, row);
+  progress->n_runs++;
+  if (sqlite3_column_type (record->statement, PLAN_COLUMNS) == SQLITE_NULL)
+    return TRUE;
+  run.row = sqlite3_column_int64 (record->statement, PLAN_COLUMNS);
+  if (!study_store_status_cell (&run, PLAN_COLUMNS + 1, &status, error))
+    return FALSE;
+  progress->n_done += status == STUDY_DONE;
+  progress->n_failed += status == STUDY_FAILED;
+  return TRUE;
+}
+
+GPtrArray *
+study_store_progress (StudyStore *store, GError **error)
+{
+  g_autoptr (sqlite3_stmt) statement = study_store_prepare (
+      store,
+      "SELECT plan.*, runs.rowid, runs.status FROM plan LEFT JOIN runs ON runs.key = plan.key"
+      " ORDER BY place",
+      error);
+  g_autoptr (GPtrArray) cases = g_ptr_array_new_with_free_func (progress_free);
+  g_autoptr (GHashTable) by_name = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  StudyStoreRecord record = { store, statement, "plan", -1 };
+  gboolean has_row = statement != NULL;
+
+  while (has_row)
+    if (!study_store_step (store, statement, &has_row, error) ||
+        (has_row && !count_run (&record, cases, by_name, error)))
+      return NULL;
+  return statement != NULL ? g_steal_pointer (&cases) : NULL;
+}
+
+static gboolean
+check_study_record (StudyStoreRecord *record, GError **error)
+{
+  const char *text;
+
+  return study_store_next_record (record, error) &&
+         study_store_text_cell (record, 2, "name", STUDY_STORE_MAX_NAME, TRUE, &text, error) &&
+         study_store_text_cell (record, 3, "file", STUDY_STORE_MAX_TEXT, TRUE, &text, error);
+}
+
+/* A text of the one row of the table study, "" when there is none yet. */
+static char *
+study_text (StudyStore *store, int at, GError **error)
+{
+  g_autoptr (sqlite3_stmt) statement =
+      study_store_prepare (store, "SELECT rowid, * FROM study WHERE id = 1", error);
+  StudyStoreRecord record = { store, statement, "study", 0 };
+  gboolean has_row;
+  const char *text;
+
+  if (statement == NULL || !study_store_step (store, statement, &has_row, error) ||
+      (has_row && !check_study_record (&record, error)))
+    return NULL;
+  text = has_row ? (const char *) sqlite3_column_text (statement, at) : NULL;
+  return g_strdup (text != NULL ? text : "");
+}
+
+char *
+study_store_name (StudyStore *store, GError **error)
+{
+  return study_text (store, 2, error);
+}
+
+char *
+study_store_file_text (StudyStore *store, GError **error)
+{
+  return study_text (store, 3, error);
+}
+
+/* --- Rows and what they name, stored together --- */
+
+/* A transaction costs more than a row, so that runs which take milliseconds are stored
+ * many at a time. */
+
+StudyStoreGroup *
+study_store_group_new (void)
+{
+  StudyStoreGroup *group = g_new (StudyStoreGroup, 1);
+
+  group->placements = g_ptr_array_new_with_free_func ((GDestroyNotify) study_places_free);
+  group->edges = g_ptr_array_new_with_free_func ((GDestroyNotify) study_packed_edges_free);
+  group->rows = g_ptr_array_new_with_free_func ((GDestroyNotify) study_row_free);
+  return group;
+}
+
+void
+study_store_group_free (StudyStoreGroup *group)
+{
+  g_ptr_array_unref (group->placements);
+  g_ptr_array_unref (group->edges);
+  g_ptr_array_unref (group->rows);
+  g_free (group);
+}
+
+static gboolean
+put_all (StudyStore *store, const StudyStoreGroup *group, GError **error)
+{
+  for (guint at = 0; at < group->placements->len; at++) {
+    const StudyPlaces *places = g_ptr_array_index (group->placements, at);
+
+    if (!study_store_put_places (store, places->hash, places->n_ranks, places->packed, error))
+      return FALSE;
+  }
+  for (guint at = 0; at < group->edges->len; at++)
+    if (!study_store_put_packed_edges (store, g_ptr_array_index (group->edges, at), error))
+      return FALSE;
+  return study_store_insert_rows (store, (StudyRow **) group->rows->pdata, group->rows->len, error);
+}
+
+static gboolean
+put_in_one (StudyStore *store, const StudyStoreGroup *group, GError **error)
+{
+  if (group->placements->len + group->edges->len + group->rows->len == 0 ||
+      (study_store_begin (store, error) &&
+       study_store_end (store, put_all (store, group, error), error)))
+    return TRUE;
+  /* What was put is not there. */
+  g_hash_table_remove_all (store->known);
+  return FALSE;
+}
+
+gboolean
+study_store_put_group (StudyStore *store, StudyStoreGroup *group, GError **error)
+{
+  gboolean done = put_in_one (store, group, error);
+
+  g_ptr_array_set_size (group->placements, 0);
+  g_ptr_array_set_size (group->edges, 0);
+  g_ptr_array_set_size (group->rows, 0);
+  return done;
+}
+
+/* --- Everything of one store into another --- */
+
+/* --- May they be merged? --- */
+
+/* The version of hopcast by which the listed runs of a store are; NULL without
+ * an error: there is none.  Within one plan all are by one: it is in their keys. */
+static char *
+version_of (StudyStore *store, GError **error)
+{
+  g_autoptr (sqlite3_stmt) statement = study_store_prepare (
+      store, "SELECT runs.rowid, version FROM plan JOIN runs ON runs.key = plan.key LIMIT 1",
+      error);
+  StudyStoreRecord record = { store, statement, "runs", G_MININT64 };
+  const char *version;
+  gboolean has_row;
+
+  if (statement == NULL || !study_store_step (store, statement, &has_row, error) || !has_row ||
+      !study_store_next_record (&record, error) ||
+      !study_store_text_cell (&record, 1, "version", STUDY_STORE_MAX_NAME, FALSE, &version, error))
+    return NULL;
+  return g_strdup (version);
+}
+
+static gboolean
+check_versions (StudyStore *store, StudyStore *from, GError **error)
+{
+  g_autoptr (GError) trouble = NULL;
+  g_autofree char *here = version_of (store, &trouble);
+  g_autofree char *there = trouble == NULL ? version_of (from, &trouble) : NULL;
+
+  if (trouble != NULL) {
+    g_propagate_error (error, g_steal_pointer (&trouble));
+    return FALSE;
+  }
+  if (here == NULL || there == NULL || !strcmp (here, there))
+    return TRUE;
+  g_set_error (error, STUDY_ERROR, STUDY_ERROR_VERSION,
+               "%s: its runs were made by hopcast %s, those of %s by %s; different versions may "
+               "give different results",
+               from->path, there, store->path, here);
+  return FALSE;
+}
+
+/* A field that is a result: the same whenever and wherever the run is made. */
+static gboolean
+is_result (const StudyField *field)
+{
+  return field->offset > G_STRUCT_OFFSET (StudyRow, error) &&
+         (field->kind == STUDY_FIELD_REAL || field->kind == STUDY_FIELD_U64) &&
+         strcmp (field->name, "wall_s") != 0 && strcmp (field->name, "peak_rss_bytes") != 0;
+}
+
+static gboolean
+is_equal (const StudyRow *left, const StudyRow *right, const StudyField *field)
+{
+  double a, b;
+
+  if (field->kind == STUDY_FIELD_U64)
+    return study_row_integer (left, field) == study_row_integer (right, field);
+  a = *(double *) study_row_at (left, field);
+  b = *(double *) study_row_at (right, field);
+  /* Two that are not known are equal. */
+  return a == b || (a != a && b != b);
+}
+
+static gboolean
+check_same (const StudyRow *here, const StudyRow *there, StudyStore *store, StudyStore *from,
+            GError **error)
+{
+  for (guint at = 0; at < study_row_n_fields (); at++) {
+    const StudyField *field = study_row_field (at);
+
+    if (!is_result (field) || is_equal (here, there, field))
+      continue;
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_CHANGED,
+                 "%s: %s of %s on %s, mapping %s, is not what it is in %s; one of the two was "
+                 "changed or made by another program (key %.12s...)",
+                 from->path, field->name, there->trace, there->machine, there->mapping, store->path,
+                 there->key);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* --- Copying --- */
+
+static gboolean
+merge_row (StudyStore *store, StudyStore *from, StudyRow *row, GError **error)
+{
+  g_autoptr (GError) trouble = NULL;
+  g_autoptr (StudyRow) here = study_store_find (store, row->key, &trouble);
+
+  if (trouble != NULL) {
+    g_propagate_error (error, g_steal_pointer (&trouble));
+    return FALSE;
+  }
+  if (here != NULL && here->status == STUDY_DONE)
+    return row->status != STUDY_DONE || check_same (here, row, store, from, error);
+  if (here != NULL && row->status != STUDY_DONE)
+    return TRUE;
+  return study_store_load_blobs (from, row, error) && study_store_insert_row (store, row, error);
+}
+
+/* A table whose rows are known by their content. */
+typedef struct {
+  const char *name;
+  const char *select; /* the rowid, then its columns */
+  const char *insert; /* from those columns */
+  gboolean (*check) (StudyStoreRecord *record, GError **error);
+} Table;
+
+static gboolean
+copy_record (StudyStore *store, const StudyStoreRecord *record, sqlite3_stmt *target,
+             GError **error)
+{
+  for (int at = 1; at < sqlite3_column_count (record->statement); at++)
+    sqlite3_bind_value (target, at, sqlite3_column_value (record->statement, at));
+  return study_store_run (store, target, error);
+}
+
+static gboolean
+merge_table (StudyStore *store, StudyStore *from, const Table *table, GError **error)
+{
+  g_autoptr (sqlite3_stmt) source = study_store_prepare (from, table->select, error);
+  g_autoptr (sqlite3_stmt) target =
+      source != NULL ? study_store_prepare (store, table->insert, error) : NULL;
+  StudyStoreRecord record = { from, source, table->name, G_MININT64 };
+  gboolean has_row = target != NULL;
+
+  while (has_row)
+    if (!study_store_step (from, source, &has_row, error) ||
+        (has_row &&
+         (!table->check (&record, error) || !copy_record (store, &record, target, error))))
+      return FALSE;
+  return target != NULL;
+}
+
+/* A store that has no plan yet takes the other's, in its order. */
+static gboolean
+merge_plan (StudyStore *store, StudyStore *from, GError **error)
+{
+#define SELECT_PLAN "SELECT place, * FROM plan ORDER BY place"
+  static const Table study = { "study", "SELECT rowid, * FROM study",
+                               "INSERT OR REPLACE INTO study VALUES (?, ?, ?)",
+                               check_study_record };
+  static const Table whole = { "plan", SELECT_PLAN,
+                               "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                               check_plan_record };
+  static const Table behind = {
+    "plan", SELECT_PLAN,
+    "INSERT INTO plan SELECT (SELECT 1 + max(place) FROM plan), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+    " ?10 WHERE ?1 >= 0 AND NOT EXISTS (SELECT 1 FROM plan WHERE key = ?2 AND trace IS ?3"
+    " AND machine IS ?4 AND mapping IS ?5 AND repetition IS ?10)",
+    check_plan_record
+  };
+  guint n_here;
+
+  if (!study_store_plan_size (store, &n_here, error))
+    return FALSE;
+  if (n_here > 0)
+    return merge_table (store, from, &behind, error);
+  return merge_table (store, from, &study, error) && merge_table (store, from, &whole, error);
+}
+
+static gboolean
+merge_all (StudyStore *store, StudyStore *from, GError **error)
+{
+  static const Table tables[] = {
+    { "machines", "SELECT rowid, * FROM machines ORDER BY rowid",
+      "INSERT OR IGNORE INTO machines VALUES (?, ?)", study_store_check_machine_record },
+    { "placements", "SELECT rowid, * FROM placements ORDER BY rowid",
+      "INSERT OR IGNORE INTO placements VALUES (?, ?, ?)", study_store_check_places_record },
+    { "edges", "SELECT rowid, * FROM edges ORDER BY rowid",
+      "INSERT OR IGNORE INTO edges VALUES (?, ?, ?, ?)", study_store_check_edges_record },
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (tables); at++)
+    if (!merge_table (store, from, &tables[at], error))
+      return FALSE;
+
+  g_autoptr (sqlite3_stmt) statement =
+      study_store_prepare (from, "SELECT rowid, * FROM runs ORDER BY rowid", error);
+  StudyStoreRecord record = { from, statement, "runs", G_MININT64 };
+  gboolean has_row = statement != NULL;
+
+  while (has_row) {
+    g_autoptr (StudyRow) row = NULL;
+
+    if (!study_store_step (from, statement, &has_row, error))
+      return FALSE;
+    row = has_row ? study_store_row_at (&record, FALSE, error) : NULL;
+    if (has_row && (row == NULL || !merge_row (store, from, row, error)))
+      return FALSE;
+  }
+  return statement != NULL && merge_plan (store, from, error);
+}
+
+gboolean
+study_store_merge (StudyStore *store, const char *from_path, GError **error)
+{
+  g_autoptr (StudyStore) from = study_store_open (from_path, STUDY_STORE_READ, error);
+  const char *here = sqlite3_db_filename (store->db, "main");
+
+  if (from == NULL)
+    return FALSE;
+  if (g_strcmp0 (here, sqlite3_db_filename (from->db, "main")) == 0) {
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_STORE, "%s: a store is not merged into itself",
+                 from_path);
+    return FALSE;
+  }
+  /* What is read is of one moment, even if somebody writes to it. */
+  return study_store_exec (from, "BEGIN", error) && check_versions (store, from, error) &&
+         study_store_begin (store, error) &&
+         study_store_end (store, merge_all (store, from, error), error) &&
+         study_store_check_place (store, error);
+}

@@ -1,0 +1,42 @@
+/* store_fixture.h - rows and folders for the tests of stores.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "study/store/store.h"
+
+/* Hashes of the fixtures: not of anything, but of their form.  FIXTURE_KEY ("07") is the key of
+ * row 7. */
+#define FIXTURE_KEY(two_digits) \
+  "00000000000000000000000000000000000000000000000000000000000000" two_digits
+#define FIXTURE_TRACE   FIXTURE_KEY ("aa")
+#define FIXTURE_MACHINE FIXTURE_KEY ("bb")
+char *fixture_key (guint number);
+char *fixture_places (guint number); /* mapping hashes */
+
+/* A row that is done, with every kind of field set from `number`: the key
+ * and mapping hash of that number, mapping "map-NUMBER". */
+StudyRow *fixture_row (guint number);
+
+/* Puts such rows 0 .. n-1 and lists them. */
+void fixture_fill (StudyStore *store, guint n);
+
+/* Makes a store of n such rows with all that they name: a torus of 4 x 2 nodes with a rank on
+ * each, another mapping for each row, links, times and the edges of the trace. */
+void fixture_make_whole (const char *path, guint n);
+
+/* Reads all that a store has by every function that there is for it, its report and exports
+ * included; FALSE and the first error. */
+gboolean fixture_read_all (const char *path, GError **error);
+
+/* NULL and no failure only when it opens. */
+StudyStore *fixture_open (const char *path, StudyStoreMode mode);
+
+/* An empty folder of its own; g_free(). */
+char *fixture_folder (void);
+void fixture_remove (char *folder); /* with all that is in it */
+
+/* Adds a test that has such a folder for itself.  While it runs, *folder is that, and *path is
+ * where a file of that name in it would be. */
+void fixture_add_test (const char *name, void (*test) (void), const char *file_name, char **folder,
+                       char **path);

@@ -1,0 +1,679 @@
+/* store_sql.c - the lock of a store, its SQL statements and cells, its schema.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * SQLite lets several processes write by turns, but two of them that run the
+ * same study would make every run twice.  There are two locks.  One is POSIX's on a file
+ * beside the store: the kernel releases it however the process ends, children do not
+ * inherit it, network file systems know it, and it says which process has it.  But
+ * two paths of one store (a symbolic or a hard link) have two such files.  The other is on the
+ * store itself, on a byte behind those that SQLite locks.  It belongs to the open file
+ * (F_OFD_SETLK): SQLite unlocks the whole file for the process when it has
+ * finished with it.
+ *
+ * Closing a file ends all POSIX locks that the process has on it, SQLite's too, so that
+ * the store is opened here before SQLite opens it and closed after SQLite has closed it. */
+#include "config.h"
+
+#include "study/store/row_fields.h"
+#include "study/store/store_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* SQLite's locks are on 512 bytes from 2^30 on. */
+#define LOCK_BYTE ((off_t) 0x40010000)
+
+struct StudyLock {
+  char *path;         /* of the store */
+  char *beside;       /* of the file beside it; NULL: not locked yet */
+  int fd, beside_fd;  /* -1: not open */
+  struct stat status; /* of the store */
+  pid_t owner;
+};
+
+/* POSIX locks are a process's: a second one of its own would be granted, and
+ * its end would end the first. (element-type StudyLock)  A child has none of them. */
+static GPtrArray *held;
+static pid_t holder;
+
+static void
+know_holder (void)
+{
+  if (held != NULL && holder == getpid ())
+    return;
+  g_clear_pointer (&held, g_ptr_array_unref);
+  held = g_ptr_array_new ();
+  holder = getpid ();
+}
+
+static gboolean
+is_same_file (const struct stat *left, const struct stat *right)
+{
+  return left->st_dev == right->st_dev && left->st_ino == right->st_ino;
+}
+
+static gboolean
+is_held (const struct stat *status)
+{
+  for (guint at = 0; at < held->len; at++)
+    if (is_same_file (&((const StudyLock *) g_ptr_array_index (held, at))->status, status))
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+fail (const char *path, const char *beside, const char *trouble, GError **error)
+{
+  g_set_error (error, STUDY_ERROR, STUDY_ERROR_STORE, "%s: cannot be written: %s%s%s", path,
+               beside != NULL ? beside : "", beside != NULL ? ": " : "", trouble);
+  return FALSE;
+}
+
+static gboolean
+busy (const char *path, pid_t owner, GError **error)
+{
+  g_set_error (error, STUDY_ERROR, STUDY_ERROR_BUSY,
+               "%s: process %d writes to it; only one may at a time", path, (int) owner);
+  return FALSE;
+}
+
+/* --- The file beside the store --- */
+
+/* FALSE without an error: the file was removed by its last owner meanwhile. */
+static gboolean
+lock_beside (int fd, const char *path, const char *beside, GError **error)
+{
+  struct flock range = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+  struct flock other = range;
+  struct stat opened, there;
+
+  if (fcntl (fd, F_SETLK, &range) != 0) {
+    if (errno != EACCES && errno != EAGAIN)
+      return fail (path, beside, g_strerror (errno), error);
+    if (fcntl (fd, F_GETLK, &other) != 0 || other.l_type == F_UNLCK)
+      other.l_pid = 0;
+    return busy (path, other.l_pid, error);
+  }
+  return fstat (fd, &opened) == 0 && stat (beside, &there) == 0 && is_same_file (&opened, &there);
+}
+
+static gboolean
+open_beside (StudyLock *lock, GError **error)
+{
+  g_autofree char *beside = g_strconcat (lock->path, "-lock", NULL);
+
+  for (;;) {
+    g_autoptr (GError) trouble = NULL;
+    int fd = g_open (beside, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+
+    if (fd < 0)
+      return fail (lock->path, beside, g_strerror (errno), error);
+    if (lock_beside (fd, lock->path, beside, &trouble)) {
+      lock->beside_fd = fd;
+      lock->beside = g_steal_pointer (&beside);
+      return TRUE;
+    }
+    close (fd);
+    if (trouble != NULL) {
+      g_propagate_error (error, g_steal_pointer (&trouble));
+      return FALSE;
+    }
+  }
+}
+
+/* --- The store --- */
+
+static gboolean
+open_store (StudyLock *lock, gboolean create, GError **error)
+{
+  struct flock range = {
+    .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = LOCK_BYTE, .l_len = 1
+  };
+
+  lock->fd = g_open (lock->path, O_RDWR | O_CLOEXEC | O_NONBLOCK | (create ? O_CREAT : 0), 0644);
+  if (lock->fd < 0 || fstat (lock->fd, &lock->status) != 0)
+    return fail (lock->path, NULL, g_strerror (errno), error);
+  if (!S_ISREG (lock->status.st_mode))
+    return fail (lock->path, NULL, "not a regular file", error);
+  /* Where there are no such locks the file beside the store is the only one. */
+  if (fcntl (lock->fd, F_OFD_SETLK, &range) == 0 || (errno != EACCES && errno != EAGAIN))
+    return TRUE;
+  g_set_error (error, STUDY_ERROR, STUDY_ERROR_BUSY,
+               "%s: another process writes to it by another path (a link); only one may at a time",
+               lock->path);
+  return FALSE;
+}
+
+StudyLock *
+study_lock_new (const char *path, gboolean create, GError **error)
+{
+  g_autoptr (StudyLock) lock = g_new0 (StudyLock, 1);
+  struct stat status;
+
+  know_holder ();
+  *lock = (StudyLock){ .path = g_strdup (path), .fd = -1, .beside_fd = -1, .owner = holder };
+  /* Opening and closing it again would end SQLite's locks. */
+  if (stat (path, &status) == 0 && is_held (&status)) {
+    busy (path, holder, error);
+    return NULL;
+  }
+  if (!open_beside (lock, error) || !open_store (lock, create, error))
+    return NULL;
+  g_ptr_array_add (held, lock);
+  return g_steal_pointer (&lock);
+}
+
+void
+study_lock_free (StudyLock *lock)
+{
+  if (lock == NULL)
+    return;
+  if (lock->owner == getpid ()) {
+    g_ptr_array_remove_fast (held, lock);
+    /* Removed while it is locked: a process that waits for it finds that it is gone. */
+    if (lock->beside != NULL)
+      g_unlink (lock->beside);
+  }
+  if (lock->fd >= 0)
+    close (lock->fd);
+  if (lock->beside_fd >= 0)
+    close (lock->beside_fd);
+  g_free (lock->beside);
+  g_free (lock->path);
+  g_free (lock);
+}
+
+/* The path that the open file has now; NULL where the system does not say. */
+static char *
+path_now (const StudyLock *lock)
+{
+  g_autofree char *link = g_strdup_printf ("/proc/self/fd/%d", lock->fd);
+  g_autofree char *path = g_file_read_link (link, NULL);
+  struct stat status;
+
+  return path != NULL && stat (path, &status) == 0 && is_same_file (&status, &lock->status)
+             ? g_steal_pointer (&path)
+             : NULL;
+}
+
+StudyLockState
+study_lock_state (const StudyLock *lock, char **path)
+{
+  struct stat status;
+
+  *path = NULL;
+  if (stat (lock->path, &status) == 0 && is_same_file (&status, &lock->status))
+    return STUDY_LOCK_IN_PLACE;
+  if (fstat (lock->fd, &status) == 0 && status.st_nlink == 0)
+    return STUDY_LOCK_REMOVED;
+  *path = path_now (lock);
+  return STUDY_LOCK_RENAMED;
+}
+
+/* --- SQLite's statements and cells, with errors that name the store --- */
+
+#define HASH_LENGTH 64 /* of SHA-256, in hexadecimal */
+
+/* What SQLite says about a failed system call is not what people look for; NULL:
+ * it says it best. */
+static const char *
+cause (int code)
+{
+  if (code == SQLITE_IOERR_READ || code == SQLITE_IOERR_SHORT_READ)
+    return "cannot be read";
+  switch (code & 0xff) {
+  case SQLITE_FULL: return "no space is left to write it";
+  case SQLITE_IOERR:
+  case SQLITE_READONLY:
+  case SQLITE_PERM: return "cannot be written";
+  case SQLITE_CANTOPEN: return "cannot be opened";
+  case SQLITE_NOTADB: return "no store of hopcast";
+  default: return NULL;
+  }
+}
+
+gboolean
+study_store_fail (const StudyStore *store, GError **error)
+{
+  int code = sqlite3_extended_errcode (store->db);
+  int system_errno = sqlite3_system_errno (store->db);
+  const char *text = cause (code);
+  gboolean is_system = (code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN;
+
+  if ((code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED)
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_BUSY, "%s: another program is writing to it",
+                 store->path);
+  else if ((code & 0xff) == SQLITE_CORRUPT)
+    study_store_damaged (store, sqlite3_errmsg (store->db), error);
+  else if (is_system && system_errno != 0)
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_STORE, "%s: %s: %s", store->path, text,
+                 g_strerror (system_errno));
+  else
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_STORE, "%s: %s", store->path,
+                 text != NULL ? text : sqlite3_errmsg (store->db));
+  return FALSE;
+}
+
+gboolean
+study_store_damaged (const StudyStore *store, const char *what, GError **error)
+{
+  g_set_error (error, STUDY_ERROR, STUDY_ERROR_DAMAGED, "%s: the store is damaged: %s", store->path,
+               what);
+  return FALSE;
+}
+
+gboolean
+study_store_exec (StudyStore *store, const char *sql, GError **error)
+{
+  return sqlite3_exec (store->db, sql, NULL, NULL, NULL) == SQLITE_OK ||
+         study_store_fail (store, error);
+}
+
+sqlite3_stmt *
+study_store_prepare (StudyStore *store, const char *sql, GError **error)
+{
+  sqlite3_stmt *statement = NULL;
+
+  if (sqlite3_prepare_v2 (store->db, sql, -1, &statement, NULL) != SQLITE_OK)
+    study_store_fail (store, error);
+  return statement;
+}
+
+gboolean
+study_store_step (StudyStore *store, sqlite3_stmt *statement, gboolean *has_row, GError **error)
+{
+  int code = sqlite3_step (statement);
+
+  *has_row = code == SQLITE_ROW;
+  return code == SQLITE_ROW || code == SQLITE_DONE || study_store_fail (store, error);
+}
+
+gboolean
+study_store_run (StudyStore *store, sqlite3_stmt *statement, GError **error)
+{
+  gboolean has_row;
+  gboolean done = study_store_step (store, statement, &has_row, error);
+
+  /* The code that it returns is that of the step. */
+  (void) sqlite3_reset (statement);
+  return done;
+}
+
+void
+study_store_bind_text (sqlite3_stmt *statement, int at, const char *text)
+{
+  /* NULL binds NULL. */
+  sqlite3_bind_text (statement, at, text, -1, SQLITE_STATIC);
+}
+
+gboolean
+study_store_number (StudyStore *store, const char *sql, gint64 otherwise, gint64 *number,
+                    GError **error)
+{
+  g_autoptr (sqlite3_stmt) statement = study_store_prepare (store, sql, error);
+  gboolean has_row;
+
+  if (statement == NULL || !study_store_step (store, statement, &has_row, error))
+    return FALSE;
+  *number = has_row ? sqlite3_column_int64 (statement, 0) : otherwise;
+  return TRUE;
+}
+
+/* --- Cells --- */
+
+gboolean
+study_store_bad_cell (const StudyStoreRecord *record, const char *column, GError **error,
+                      const char *format, ...)
+{
+  va_list arguments;
+  g_autofree char *text = NULL;
+
+  va_start (arguments, format);
+  text = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_set_error (error, STUDY_ERROR, STUDY_ERROR_DAMAGED,
+               "%s: table %s, row %" G_GINT64_FORMAT ", column %s: %s; the store is damaged or was "
+               "changed by another program",
+               record->store->path, record->table, record->row, column, text);
+  return FALSE;
+}
+
+static const char *
+type_name (int type)
+{
+  switch (type) {
+  case SQLITE_INTEGER: return "an integer";
+  case SQLITE_FLOAT: return "a real number";
+  case SQLITE_TEXT: return "a text";
+  case SQLITE_BLOB: return "a blob";
+  default: return "NULL";
+  }
+}
+
+static gboolean
+bad_type (const StudyStoreRecord *record, int at, const char *column, const char *expected,
+          GError **error)
+{
+  return study_store_bad_cell (record, column, error, "expected %s, found %s", expected,
+                               type_name (sqlite3_column_type (record->statement, at)));
+}
+
+gboolean
+study_store_next_record (StudyStoreRecord *record, GError **error)
+{
+  gint64 before = record->row;
+
+  if (sqlite3_column_type (record->statement, 0) != SQLITE_INTEGER)
+    return bad_type (record, 0, "rowid", "an integer", error);
+  record->row = sqlite3_column_int64 (record->statement, 0);
+  return record->row > before ||
+         study_store_bad_cell (record, "rowid", error, "it follows row %" G_GINT64_FORMAT, before);
+}
+
+gboolean
+study_store_text_cell (const StudyStoreRecord *record, int at, const char *column, gsize max_bytes,
+                       gboolean may_be_null, const char **text, GError **error)
+{
+  int type = sqlite3_column_type (record->statement, at);
+  gsize n_bytes;
+
+  *text = NULL;
+  if (type == SQLITE_NULL && may_be_null)
+    return TRUE;
+  if (type != SQLITE_TEXT)
+    return bad_type (record, at, column, "a text", error);
+  *text = (const char *) sqlite3_column_text (record->statement, at);
+  n_bytes = (gsize) sqlite3_column_bytes (record->statement, at);
+  if (*text == NULL)
+    return study_store_bad_cell (record, column, error, "no memory is left to read it");
+  if (n_bytes > max_bytes)
+    return study_store_bad_cell (record, column, error,
+                                 "a text of %" G_GSIZE_FORMAT " bytes; at most %" G_GSIZE_FORMAT
+                                 " are possible",
+                                 n_bytes, max_bytes);
+  return memchr (*text, '\0', n_bytes) == NULL ||
+         study_store_bad_cell (record, column, error, "a text with a zero byte in it");
+}
+
+gboolean
+study_store_hash_cell (const StudyStoreRecord *record, int at, const char *column,
+                       gboolean may_be_null, const char **hash, GError **error)
+{
+  if (!study_store_text_cell (record, at, column, STUDY_STORE_MAX_NAME, may_be_null, hash, error))
+    return FALSE;
+  if (*hash == NULL ||
+      (strlen (*hash) == HASH_LENGTH && strspn (*hash, "0123456789abcdef") == HASH_LENGTH))
+    return TRUE;
+  return study_store_bad_cell (record, column, error,
+                               "expected a SHA-256 of %d hexadecimal digits, found \"%.80s\"",
+                               HASH_LENGTH, *hash);
+}
+
+gboolean
+study_store_integer_cell (const StudyStoreRecord *record, int at, const char *column, gint64 least,
+                          gint64 most, gint64 *number, GError **error)
+{
+  if (sqlite3_column_type (record->statement, at) != SQLITE_INTEGER)
+    return bad_type (record, at, column, "an integer", error);
+  *number = sqlite3_column_int64 (record->statement, at);
+  return (*number >= least && *number <= most) ||
+         study_store_bad_cell (record, column, error,
+                               "%" G_GINT64_FORMAT " is not within %" G_GINT64_FORMAT
+                               " to %" G_GINT64_FORMAT,
+                               *number, least, most);
+}
+
+gboolean
+study_store_real_cell (const StudyStoreRecord *record, int at, const char *column, double least,
+                       double most, double *number, GError **error)
+{
+  int type = sqlite3_column_type (record->statement, at);
+
+  *number = (double) NAN;
+  if (type == SQLITE_NULL)
+    return TRUE;
+  if (type != SQLITE_FLOAT && type != SQLITE_INTEGER)
+    return bad_type (record, at, column, "a number", error);
+  *number = sqlite3_column_double (record->statement, at);
+  return (*number >= least && *number <= most) ||
+         study_store_bad_cell (record, column, error, "%g is not within %g to %g", *number, least,
+                               most);
+}
+
+gboolean
+study_store_words_cell (const StudyStoreRecord *record, int at, const char *column,
+                        gboolean may_be_null, gsize least, gsize most, uint64_t **words,
+                        gsize *n_words, GError **error)
+{
+  int type = sqlite3_column_type (record->statement, at);
+
+  *words = NULL;
+  *n_words = 0;
+  if (type == SQLITE_NULL && may_be_null)
+    return TRUE;
+  if (type != SQLITE_BLOB)
+    return bad_type (record, at, column, "a blob", error);
+  if (least > STUDY_STORE_MAX_WORDS)
+    return study_store_bad_cell (record, column, error,
+                                 "its row asks for %" G_GSIZE_FORMAT
+                                 " words; at most %d are possible",
+                                 least, STUDY_STORE_MAX_WORDS);
+  *words = study_unpack_words (sqlite3_column_blob (record->statement, at),
+                               (gsize) sqlite3_column_bytes (record->statement, at), most, n_words);
+  if (*words != NULL && *n_words >= least)
+    return TRUE;
+  g_clear_pointer (words, g_free);
+  if (least == most)
+    return study_store_bad_cell (
+        record, column, error, "expected %" G_GSIZE_FORMAT " words in zlib's format, found others",
+        most);
+  return study_store_bad_cell (record, column, error,
+                               "expected %" G_GSIZE_FORMAT " to %" G_GSIZE_FORMAT
+                               " words in zlib's format, found others",
+                               least, most);
+}
+
+/* --- Transactions --- */
+
+gboolean
+study_store_begin (StudyStore *store, GError **error)
+{
+  return study_store_check_place (store, error) &&
+         study_store_exec (store, "BEGIN IMMEDIATE", error);
+}
+
+gboolean
+study_store_end (StudyStore *store, gboolean done, GError **error)
+{
+  if (done)
+    done = study_store_exec (store, "COMMIT", error);
+  /* Some errors end the transaction themselves. */
+  if (!done && !sqlite3_get_autocommit (store->db))
+    sqlite3_exec (store->db, "ROLLBACK", NULL, NULL, NULL);
+  return done;
+}
+
+/* --- The tables of a store --- */
+
+/* doc/handbook/format-store.md tells people what is in them.  Whoever changes
+ * them changes STUDY_STORE_VERSION. */
+
+static const char *
+sql_type (StudyFieldKind kind)
+{
+  if (kind == STUDY_FIELD_REAL)
+    return "REAL";
+  return kind == STUDY_FIELD_U32 || kind == STUDY_FIELD_U64 ? "INTEGER" : "TEXT";
+}
+
+/* How one study calls a run is the plan's; the same run may have other names in
+ * another place. */
+gboolean
+study_store_is_plans (const char *name)
+{
+  return !strcmp (name, "trace") || !strcmp (name, "machine") || !strcmp (name, "mapping") ||
+         !strcmp (name, "repetition");
+}
+
+static void
+add_results (GString *sql)
+{
+  for (guint at = 0; at < study_row_n_fields (); at++) {
+    const char *name = study_row_field (at)->name;
+
+    g_string_append_printf (sql, ", %s.\"%s\" AS \"%s\"",
+                            study_store_is_plans (name) ? "plan" : "runs", name, name);
+  }
+  g_string_append (sql, " FROM plan JOIN runs ON runs.key = plan.key ORDER BY place");
+}
+
+char *
+study_store_results_sql (void)
+{
+  GString *sql = g_string_new ("SELECT place, runs.rowid");
+
+  add_results (sql);
+  return g_string_free (sql, FALSE);
+}
+
+static void
+add_tables (GString *sql)
+{
+  g_string_append (
+      sql,
+      "CREATE TABLE study (id INTEGER PRIMARY KEY CHECK (id = 1), name TEXT, file TEXT);"
+      "CREATE TABLE plan (place INTEGER PRIMARY KEY, key TEXT NOT NULL, trace TEXT, machine TEXT,"
+      " mapping TEXT, network TEXT, routing TEXT, compute_scale REAL, seed INTEGER,"
+      " repetition INTEGER);"
+      "CREATE INDEX plan_keys ON plan (key);"
+      "CREATE TABLE blobs (key TEXT PRIMARY KEY NOT NULL, link_bytes BLOB, rank_times BLOB);"
+      "CREATE TABLE machines (hash TEXT PRIMARY KEY NOT NULL, text TEXT NOT NULL);"
+      "CREATE TABLE placements (hash TEXT PRIMARY KEY NOT NULL, ranks INTEGER NOT NULL,"
+      " places BLOB NOT NULL);"
+      "CREATE TABLE edges (trace_hash TEXT PRIMARY KEY NOT NULL, ranks INTEGER NOT NULL,"
+      " edges INTEGER NOT NULL, data BLOB NOT NULL);");
+  g_string_append (sql, "CREATE TABLE runs (");
+  for (guint at = 0; at < study_row_n_fields (); at++) {
+    const StudyField *field = study_row_field (at);
+
+    g_string_append_printf (sql, "%s\"%s\" %s%s", at > 0 ? ", " : "", field->name,
+                            sql_type (field->kind), at == 0 ? " PRIMARY KEY NOT NULL" : "");
+  }
+  g_string_append (sql, ");");
+  g_string_append (sql, "CREATE VIEW results AS SELECT place");
+  add_results (sql);
+  g_string_append_c (sql, ';');
+}
+
+gboolean
+study_store_create_tables (StudyStore *store, GError **error)
+{
+  g_autoptr (GString) sql = g_string_new (NULL);
+
+  g_string_append_printf (sql, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
+                          STUDY_STORE_APPLICATION_ID, STUDY_STORE_VERSION);
+  add_tables (sql);
+  return study_store_begin (store, error) &&
+         study_store_end (store, study_store_exec (store, sql->str, error), error);
+}
+
+/* --- Checking --- */
+
+#define SCHEMA "SELECT rowid, type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid"
+
+/* An entry of the schema as "type name of table" and its SQL, which is NULL of indices that
+ * SQLite makes itself. */
+static gboolean
+read_entry (StudyStoreRecord *record, GHashTable *entries, GError **error)
+{
+  const char *type, *name, *table, *sql;
+
+  if (!study_store_next_record (record, error) ||
+      !study_store_text_cell (record, 1, "type", STUDY_STORE_MAX_NAME, FALSE, &type, error) ||
+      !study_store_text_cell (record, 2, "name", STUDY_STORE_MAX_NAME, FALSE, &name, error) ||
+      !study_store_text_cell (record, 3, "tbl_name", STUDY_STORE_MAX_NAME, FALSE, &table, error) ||
+      !study_store_text_cell (record, 4, "sql", STUDY_STORE_MAX_NAME, TRUE, &sql, error))
+    return FALSE;
+  g_hash_table_insert (entries, g_strdup_printf ("%s %s of %s", type, name, table),
+                       g_strdup (sql != NULL ? sql : ""));
+  return TRUE;
+}
+
+/* (key-type utf8) (value-type utf8) */
+static GHashTable *
+read_schema (StudyStore *store, GError **error)
+{
+  g_autoptr (sqlite3_stmt) statement = study_store_prepare (store, SCHEMA, error);
+  g_autoptr (GHashTable) entries = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  StudyStoreRecord record = { store, statement, "sqlite_schema", G_MININT64 };
+  gboolean has_row = statement != NULL;
+
+  while (has_row)
+    if (!study_store_step (store, statement, &has_row, error) ||
+        (has_row && !read_entry (&record, entries, error)))
+      return NULL;
+  return statement != NULL ? g_steal_pointer (&entries) : NULL;
+}
+
+/* The schema of a store that is made in memory; made by SQLite, so that its indices are named
+ * alike. */
+static GHashTable *
+expected_schema (StudyStore *store, GError **error)
+{
+  StudyStore model = { .path = store->path };
+  g_autoptr (GString) sql = g_string_new (NULL);
+  GHashTable *entries = NULL;
+
+  add_tables (sql);
+  if (sqlite3_open (":memory:", &model.db) == SQLITE_OK &&
+      study_store_exec (&model, sql->str, error))
+    entries = read_schema (&model, error);
+  sqlite3_close (model.db);
+  return entries;
+}
+
+static gboolean
+has_all (const StudyStore *store, GHashTable *wanted, GHashTable *found, const char *trouble,
+         GError **error)
+{
+  GHashTableIter entries;
+  gpointer entry, sql;
+
+  g_hash_table_iter_init (&entries, wanted);
+  while (g_hash_table_iter_next (&entries, &entry, &sql))
+    if (g_strcmp0 (sql, g_hash_table_lookup (found, entry)) != 0) {
+      g_set_error (error, STUDY_ERROR, STUDY_ERROR_DAMAGED,
+                   "%s: %s: %s; the store is damaged or was changed by another program",
+                   store->path, (const char *) entry, trouble);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+gboolean
+study_store_check_tables (StudyStore *store, GError **error)
+{
+  g_autoptr (GHashTable) found = read_schema (store, error);
+  g_autoptr (GHashTable) expected = found != NULL ? expected_schema (store, error) : NULL;
+
+  return expected != NULL &&
+         has_all (store, expected, found, "is missing or not as hopcast makes it", error) &&
+         has_all (store, found, expected, "no store of hopcast has it", error);
+}
+
+char *
+study_store_insert_sql (void)
+{
+  GString *sql = g_string_new ("INSERT OR IGNORE INTO runs VALUES (?");
+
+  for (guint at = 1; at < study_row_n_fields (); at++)
+    g_string_append (sql, ",?");
+  g_string_append_c (sql, ')');
+  return g_string_free (sql, FALSE);
+}

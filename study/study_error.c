@@ -1,0 +1,12 @@
+/* study_error.c - what goes wrong with studies, their files and their stores.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "study/study_error.h"
+
+GQuark
+study_error_quark (void)
+{
+  return g_quark_from_static_string ("hopcast-study-error");
+}

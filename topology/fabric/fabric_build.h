@@ -1,0 +1,53 @@
+/* fabric_build.h - puts a fabric together from what a file says; private.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Devices and ends of cables come in any order; what does not fit together
+ * is found at the end, with the line that says it. */
+#pragma once
+
+#include "topology/fabric/fabric.h"
+
+typedef struct TopoFabricBuilder TopoFabricBuilder;
+
+/* `source` is a path, or the name of a preset. */
+TopoFabricBuilder *topo_build_new (const char *source);
+void topo_build_free (TopoFabricBuilder *builder);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (TopoFabricBuilder, topo_build_free)
+
+typedef struct {
+  const char *id, *name;
+  uint64_t guid; /* 0: none */
+  bool is_switch;
+  uint32_t n_ports;
+  uint32_t lid;
+  uint32_t model; /* PCI device id; 0: not known */
+  uint32_t line;  /* 0: no file */
+} TopoBuildDevice;
+
+/* The device's number; TOPO_NONE and *error when the id or the GUID is
+ * there already, or the number of ports impossible. */
+uint32_t
+topo_build_device (TopoFabricBuilder *builder, const TopoBuildDevice *device, GError **error);
+
+/* Number of a device that is there, TOPO_NONE otherwise. */
+uint32_t topo_build_find (const TopoFabricBuilder *builder, const char *id);
+
+typedef struct {
+  uint32_t device;
+  uint32_t number; /* of the port, from 1 */
+  const char *peer_id;
+  uint32_t peer_number;
+  uint64_t guid;     /* of this port; 0: not known */
+  uint32_t lid, lmc; /* of this port; 0: not known */
+  uint32_t peer_lid; /* of the far end */
+  uint32_t lanes;
+  TopoSpeed speed;
+  uint32_t line;
+} TopoBuildEnd;
+
+/* One end of a cable, as this end sees it. */
+gboolean topo_build_end (TopoFabricBuilder *builder, const TopoBuildEnd *end, GError **error);
+
+/* The fabric, with every cable seen from both of its ends. */
+TopoFabric *topo_build_finish (TopoFabricBuilder *builder, GError **error);

@@ -1,0 +1,823 @@
+/* fabric_files.c - fabrics from the files of ibnetdiscover and Slurm.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
+#include "topology/fabric/fabric.h"
+#include "topology/fabric/fabric_build.h"
+#include "topology/fabric/names.h"
+#include "topology/machine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- Parts of all readers --- */
+
+/* The next line of *text, ended by a NUL, without blanks at its ends; NULL at
+ * the end of the text. */
+static char *
+fabric_line (char **text)
+{
+  char *line = *text, *end;
+
+  if (*line == '\0')
+    return NULL;
+  end = strchr (line, '\n');
+  if (end != NULL) {
+    *end = '\0';
+    *text = end + 1;
+  } else
+    *text = line + strlen (line);
+  return g_strstrip (line);
+}
+
+/* "4xQDR", "4x QDR" or "4x"; the rest of the text in *end.  False when it is
+ * not of this form; *bad is set when it is, with a width or speed that does
+ * not exist. */
+static bool
+fabric_rate (const char *text, uint32_t *lanes, TopoSpeed *speed, bool *bad)
+{
+  char *end;
+  guint64 width;
+  gsize length;
+
+  *bad = false;
+  if (!g_ascii_isdigit (*text))
+    return false;
+  width = g_ascii_strtoull (text, &end, 10);
+  if (*end++ != 'x')
+    return false;
+  while (*end == ' ')
+    end++;
+  length = strcspn (end, " \t");
+  if ((width != 1 && width != 2 && width != 4 && width != 8 && width != 12) ||
+      (length > 0 && !topo_speed_parse (end, length, speed))) {
+    *bad = true;
+    return false;
+  }
+  *lanes = (uint32_t) width;
+  return true;
+}
+
+/* --- ibnetdiscover's output, as ibsim reads it too ---
+ *
+ *   switchguid=0x8f10500200b50(8f10500200b50)
+ *   Switch 36 "S-0008f10500200b50" # "leaf 1" enhanced port 0 lid 9 lmc 0
+ *   [1] "S-0008f10500108c5c"[15] # "spine 3" lid 16 4xQDR
+ *   [4] "H-003048c749cd0000"[1](3048c749cd0001) # "node4 HCA-1" lid 72 4xDDR
+ *
+ *   caguid=0x3048c749cd0000
+ *   Ca 2 "H-003048c749cd0000" # "node4 HCA-1"
+ *   [1](3048c749cd0001) "S-0008f10500200b50"[4] # lid 72 lmc 0 "leaf 1" lid 9 4xDDR
+ *
+ * What stands behind '#' is used where it is there: hand-written files and
+ * those for ibsim often end before it.  Lines that are neither a device nor a
+ * port are passed over: dumps carry the complaints of the program that made
+ * them. */
+
+typedef struct {
+  const char *path;
+  TopoFabricBuilder *builder;
+  uint32_t line;
+  uint32_t device; /* whose ports follow; TOPO_NONE: none yet */
+  bool is_adapter;
+  uint64_t guid;  /* of the device that follows, from its own line; 0: none */
+  uint32_t model; /* of the same, from the line devid= */
+  uint32_t n_unrated;
+} Discovery;
+
+static gboolean
+bad_line (const Discovery *discovery, const char *expected, const char *text, GError **error)
+{
+  g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s:%u: expected %s, found \"%s\"",
+               discovery->path, discovery->line, expected, text);
+  return FALSE;
+}
+
+static const char *
+skip_blanks (const char *text)
+{
+  while (*text == ' ' || *text == '\t')
+    text++;
+  return text;
+}
+
+/* The text between the quotes that *text begins with; *text moves behind
+ * them.  NULL when there are none. */
+static char *
+take_quoted (const char **text)
+{
+  const char *start = skip_blanks (*text), *end;
+
+  if (*start != '"' || (end = strchr (start + 1, '"')) == NULL)
+    return NULL;
+  *text = end + 1;
+  return g_strndup (start + 1, (gsize) (end - start - 1));
+}
+
+/* A number in brackets: "[15]". */
+static gboolean
+take_port (const char **text, uint32_t *number)
+{
+  const char *start = skip_blanks (*text);
+  char *end;
+  guint64 value;
+
+  if (*start != '[' || !g_ascii_isdigit (start[1]))
+    return FALSE;
+  value = g_ascii_strtoull (start + 1, &end, 10);
+  if (*end != ']' || value > UINT16_MAX)
+    return FALSE;
+  *number = (uint32_t) value;
+  *text = end + 1;
+  return TRUE;
+}
+
+/* "(3048c749cd0001)"; 0 when there is none. */
+static uint64_t
+take_guid (const char **text)
+{
+  const char *start = skip_blanks (*text);
+  const char *end = *start == '(' ? strchr (start, ')') : NULL;
+
+  if (end == NULL)
+    return 0;
+  *text = end + 1;
+  return g_ascii_strtoull (start + 1, NULL, 16);
+}
+
+/* The number behind `word` in the text; 0 when it is not there. */
+static uint32_t
+number_after (const char *text, const char *word)
+{
+  const char *found = strstr (text, word);
+
+  return found != NULL
+             ? (uint32_t) MIN (g_ascii_strtoull (found + strlen (word), NULL, 10), UINT16_MAX)
+             : 0;
+}
+
+/* --- Devices of ibnetdiscover --- */
+
+static bool
+takes_word (const char **text, const char *word)
+{
+  gsize length = strlen (word);
+
+  if (g_ascii_strncasecmp (*text, word, length) != 0 ||
+      ((*text)[length] != ' ' && (*text)[length] != '\t'))
+    return false;
+  *text += length;
+  return true;
+}
+
+/* The GUID that an id of ibnetdiscover's carries; 0 for a name of its own. */
+static uint64_t
+guid_of_id (const char *id)
+{
+  char *end;
+  uint64_t guid;
+
+  if (strlen (id) != 18 || id[1] != '-')
+    return 0;
+  guid = g_ascii_strtoull (id + 2, &end, 16);
+  return *end == '\0' ? guid : 0;
+}
+
+static gboolean
+read_device (Discovery *discovery, const char *rest, bool is_switch, const char *whole,
+             GError **error)
+{
+  TopoBuildDevice device = { .is_switch = is_switch, .line = discovery->line };
+  guint64 n_ports = g_ascii_strtoull (rest, (char **) &rest, 10);
+  g_autofree char *id = take_quoted (&rest);
+  g_autofree char *name = NULL;
+  const char *comment;
+
+  if (id == NULL)
+    return bad_line (discovery, "PORTS \"ID\" behind the kind of device", whole, error);
+  comment = strchr (rest, '#');
+  if (comment != NULL) {
+    comment++;
+    name = take_quoted (&comment);
+    device.lid = number_after (comment, " lid ");
+  }
+  device.id = id;
+  device.name = name;
+  device.n_ports = (uint32_t) MIN (n_ports, UINT16_MAX);
+  device.guid = discovery->guid != 0 ? discovery->guid : guid_of_id (id);
+  device.model = discovery->model;
+  discovery->guid = 0;
+  discovery->model = 0;
+  discovery->device = topo_build_device (discovery->builder, &device, error);
+  discovery->is_adapter = !is_switch;
+  return discovery->device != TOPO_NONE;
+}
+
+/* --- Ports of ibnetdiscover --- */
+
+/* What stands in the comment of a port: its own LID (adapters), the rate. */
+static gboolean
+read_comment (Discovery *discovery, const char *comment, TopoBuildEnd *end, GError **error)
+{
+  const char *rate = strrchr (comment, ' ');
+  bool bad = false;
+
+  if (discovery->is_adapter && strchr (comment, '"') != NULL) {
+    g_autofree char *own = g_strndup (comment, strcspn (comment, "\""));
+
+    end->lid = number_after (own, "lid ");
+    end->lmc = number_after (own, "lmc ");
+  }
+  if (!discovery->is_adapter)
+    end->peer_lid = number_after (comment, "lid ");
+  if (end->lmc > 7)
+    return bad_line (discovery, "lmc 0 to 7", comment, error);
+  rate = rate != NULL ? rate + 1 : comment;
+  if (fabric_rate (rate, &end->lanes, &end->speed, &bad))
+    return TRUE;
+  if (bad)
+    return bad_line (discovery, "a width and speed such as 4xQDR", rate, error);
+  discovery->n_unrated++;
+  return TRUE;
+}
+
+/* The width that ibsim lets one write: w=12. */
+static gboolean
+read_width (Discovery *discovery, const char *rest, TopoBuildEnd *end, GError **error)
+{
+  const char *found = strstr (rest, "w=");
+  g_autofree char *text = found != NULL ? g_strdup_printf ("%dx", atoi (found + 2)) : NULL;
+  bool bad;
+
+  discovery->n_unrated++;
+  if (text == NULL || fabric_rate (text, &end->lanes, &end->speed, &bad))
+    return TRUE;
+  return bad_line (discovery, "w=1, 2, 4, 8 or 12", found, error);
+}
+
+static gboolean
+read_port (Discovery *discovery, const char *text, GError **error)
+{
+  /* ibsim's rate where none is written. */
+  TopoBuildEnd end = {
+    .device = discovery->device, .lanes = 4, .speed = TOPO_SPEED_SDR, .line = discovery->line
+  };
+  const char *rest = text, *comment;
+  g_autofree char *peer = NULL;
+
+  if (discovery->device == TOPO_NONE)
+    return bad_line (discovery, "a device before its ports", text, error);
+  if (!take_port (&rest, &end.number))
+    return bad_line (discovery, "[PORT] \"ID\"[PORT]", text, error);
+  end.guid = take_guid (&rest);
+  peer = take_quoted (&rest);
+  if (peer == NULL || !take_port (&rest, &end.peer_number))
+    return bad_line (discovery, "[PORT] \"ID\"[PORT]", text, error);
+  end.peer_id = peer;
+  take_guid (&rest);
+  rest = skip_blanks (rest);
+  comment = *rest == '#' ? skip_blanks (rest + 1) : NULL;
+  if (!(comment != NULL ? read_comment (discovery, comment, &end, error)
+                        : read_width (discovery, rest, &end, error)))
+    return FALSE;
+  return topo_build_end (discovery->builder, &end, error);
+}
+
+/* --- A whole file --- */
+
+static gboolean
+read_line (Discovery *discovery, const char *text, GError **error)
+{
+  const char *rest = text;
+
+  if (*text == '[')
+    return read_port (discovery, text, error);
+  if (g_str_has_prefix (text, "switchguid=") || g_str_has_prefix (text, "caguid=")) {
+    discovery->guid = g_ascii_strtoull (strchr (text, '=') + 1, NULL, 16);
+    return TRUE;
+  }
+  if (g_str_has_prefix (text, "devid=")) {
+    discovery->model = (uint32_t) g_ascii_strtoull (strchr (text, '=') + 1, NULL, 16);
+    return TRUE;
+  }
+  if (takes_word (&rest, "Switch"))
+    return read_device (discovery, rest, true, text, error);
+  if (takes_word (&rest, "Ca") || takes_word (&rest, "Hca"))
+    return read_device (discovery, rest, false, text, error);
+  if (takes_word (&rest, "Rt"))
+    return bad_line (discovery,
+                     "switches and host adapters (routers join subnets, and only one "
+                     "subnet can be simulated)",
+                     text, error);
+  if (takes_word (&rest, "include") || takes_word (&rest, "do"))
+    return bad_line (discovery, "a plain description (commands of ibsim are not carried out)", text,
+                     error);
+  return TRUE;
+}
+
+/* Everything else is taken for the output of ibnetdiscover. */
+static TopoFabric *
+fabric_discovered (const char *path, char *text, GError **error)
+{
+  g_autoptr (TopoFabricBuilder) builder = topo_build_new (path);
+  Discovery discovery = { .path = path, .builder = builder, .device = TOPO_NONE };
+  g_autoptr (TopoFabric) fabric = NULL;
+  char *line;
+
+  while ((line = fabric_line (&text)) != NULL) {
+    discovery.line++;
+    if (!read_line (&discovery, line, error))
+      return NULL;
+  }
+  if (discovery.device == TOPO_NONE) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+                 "%s: describes no fabric: neither output of ibnetdiscover, nor its ports report, "
+                 "nor a topology.conf of Slurm",
+                 path);
+    return NULL;
+  }
+  fabric = topo_build_finish (builder, error);
+  if (fabric != NULL && discovery.n_unrated > 0)
+    g_ptr_array_add (fabric->warnings,
+                     g_strdup_printf ("%s: %u cable ends without a speed: taken for SDR, as ibsim "
+                                      "does",
+                                      path, discovery.n_unrated));
+  return g_steal_pointer (&fabric);
+}
+
+/* --- The ports report: ibnetdiscover -p ---
+ *
+ *   CA   182  1 0x001175000077d284 4x QDR - SW    18 18 0x00066a00ec002dd9 ( 'node179 HCA-1' - 'L112' )
+ *   SW    18 37 0x00066a00ec002dd9 4x ???                                    'L112'
+ *
+ * A line is a port: kind, LID, port number and GUID of its device, width and
+ * speed, the same of the far end, and both descriptions.  The number of a
+ * device's ports is not said: as many as the highest that is named.  As each
+ * line names both ends, a cable whose other line is missing is taken all the
+ * same, and counted in a warning. */
+
+typedef struct {
+  bool is_switch;
+  uint32_t lid, number;
+  char id[20];
+} Plug;
+
+typedef struct {
+  Plug here, there;
+  bool connected;
+  uint32_t lanes;
+  TopoSpeed speed;
+  char *here_name, *there_name; /* within the line */
+  uint32_t line;
+} Row;
+
+typedef struct {
+  const char *path;
+  uint32_t line;
+  GArray *rows;          /* (element-type Row) */
+  GHashTable *n_ports;   /* (element-type utf8 uint) by id */
+  GHashTable *described; /* set of "id port" of the rows */
+} Report;
+
+/* `text` is cut up.
+ * The first line that tells: reports may begin with the talk of the program,
+ * and have no blank lines. */
+static bool
+fabric_is_report (const char *text)
+{
+  while (text != NULL && *text != '\0') {
+    if (g_str_has_prefix (text, "CA ") || g_str_has_prefix (text, "SW "))
+      return true;
+    if (*text == '[')
+      return false;
+    text = strchr (text, '\n');
+    text = text != NULL ? text + 1 : NULL;
+  }
+  return false;
+}
+
+static gboolean
+bad_row (const Report *report, const char *text, GError **error)
+{
+  g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+               "%s:%u: expected KIND LID PORT GUID WIDTH SPEED - KIND LID PORT GUID ( 'NAME' - "
+               "'NAME' ), found \"%s\"",
+               report->path, report->line, text);
+  return FALSE;
+}
+
+/* "SW 18 37 0x00066a00ec002dd9"; *text moves behind it. */
+static gboolean
+take_plug (const char **text, Plug *plug)
+{
+  char kind[3];
+  unsigned lid, number;
+  unsigned long long guid;
+  int length = 0;
+
+  if (sscanf (*text, " %2[A-Z] %u %u 0x%llx%n", kind, &lid, &number, &guid, &length) != 4 ||
+      (strcmp (kind, "CA") != 0 && strcmp (kind, "SW") != 0) || lid > UINT16_MAX)
+    return FALSE;
+  plug->is_switch = kind[0] == 'S';
+  plug->lid = lid;
+  plug->number = MIN (number, UINT16_MAX);
+  g_snprintf (plug->id, sizeof plug->id, "%c-%016llx", plug->is_switch ? 'S' : 'H', guid);
+  *text += length;
+  return TRUE;
+}
+
+/* The text between quotes; *text moves behind them. */
+static char *
+take_name (char **text)
+{
+  char *start = strchr (*text, '\''), *end;
+
+  if (start == NULL)
+    return NULL;
+  /* Names may hold quotes of their own: the last one before " - '", " )" or
+   * the end closes them. */
+  end = strstr (start + 1, "' - '");
+  if (end == NULL && (end = strstr (start + 1, "' )")) == NULL &&
+      (end = strrchr (start + 1, '\'')) == NULL)
+    return NULL;
+  *end = '\0';
+  *text = end + 1;
+  return start + 1;
+}
+
+static void
+note_port (Report *report, const Plug *plug)
+{
+  uint32_t known = GPOINTER_TO_UINT (g_hash_table_lookup (report->n_ports, plug->id));
+
+  if (plug->number > known)
+    g_hash_table_insert (report->n_ports, g_strdup (plug->id), GUINT_TO_POINTER (plug->number));
+}
+
+static char *
+key_of (const Plug *plug)
+{
+  return g_strdup_printf ("%s %u", plug->id, plug->number);
+}
+
+static gboolean
+read_rows (Report *report, char *text, GError **error)
+{
+  char *line;
+
+  while ((line = fabric_line (&text)) != NULL) {
+    Row row;
+
+    report->line++;
+    if (!g_str_has_prefix (line, "CA ") && !g_str_has_prefix (line, "SW "))
+      continue;
+    const char *rest = line;
+    g_autofree char *whole = g_strdup (line);
+    bool bad;
+    char *names;
+
+    row = (Row){ .line = report->line };
+    if (!take_plug (&rest, &row.here))
+      return bad_row (report, whole, error);
+    while (*rest == ' ')
+      rest++;
+    row.connected = strstr (rest, " - ") != NULL && strchr (rest, '(') != NULL;
+    names = (char *) rest;
+    if (row.connected) {
+      const char *dash = strstr (rest, " - ");
+
+      if (!fabric_rate (rest, &row.lanes, &row.speed, &bad))
+        return bad_row (report, whole, error);
+      rest = dash + 3;
+      if (!take_plug (&rest, &row.there))
+        return bad_row (report, whole, error);
+      names = (char *) rest;
+    }
+    row.here_name = take_name (&names);
+    row.there_name = row.connected ? take_name (&names) : NULL;
+    if (row.here_name == NULL || (row.connected && row.there_name == NULL))
+      return bad_row (report, whole, error);
+    note_port (report, &row.here);
+    if (row.connected)
+      note_port (report, &row.there);
+    g_array_append_val (report->rows, row);
+    g_hash_table_add (report->described, key_of (&row.here));
+  }
+  return TRUE;
+}
+
+static gboolean
+add_plug (const Report *report, TopoFabricBuilder *builder, const Plug *plug, const char *name,
+          uint32_t line, GError **error)
+{
+  TopoBuildDevice device = {
+    .id = plug->id,
+    .name = name,
+    .is_switch = plug->is_switch,
+    .n_ports = GPOINTER_TO_UINT (g_hash_table_lookup (report->n_ports, plug->id)),
+    .lid = plug->is_switch ? plug->lid : 0,
+    .guid = g_ascii_strtoull (plug->id + 2, NULL, 16),
+    .line = line,
+  };
+
+  return topo_build_find (builder, plug->id) != TOPO_NONE ||
+         topo_build_device (builder, &device, error) != TOPO_NONE;
+}
+
+static gboolean
+add_report_end (TopoFabricBuilder *builder, const Row *row, const Plug *here, const Plug *there,
+                GError **error)
+{
+  TopoBuildEnd end = {
+    .device = topo_build_find (builder, here->id),
+    .number = here->number,
+    .peer_id = there->id,
+    .peer_number = there->number,
+    .guid = here->is_switch ? 0 : g_ascii_strtoull (here->id + 2, NULL, 16),
+    .lid = here->is_switch ? 0 : here->lid,
+    .lanes = row->lanes,
+    .speed = row->speed,
+    .line = row->line,
+  };
+
+  return topo_build_end (builder, &end, error);
+}
+
+static gboolean
+add_row (const Report *report, TopoFabricBuilder *builder, const Row *row, uint32_t *n_missing,
+         GError **error)
+{
+  g_autofree char *far = NULL;
+
+  if (!add_plug (report, builder, &row->here, row->here_name, row->line, error))
+    return FALSE;
+  if (!row->connected)
+    return TRUE;
+  if (!add_plug (report, builder, &row->there, row->there_name, row->line, error) ||
+      !add_report_end (builder, row, &row->here, &row->there, error))
+    return FALSE;
+  far = key_of (&row->there);
+  if (g_hash_table_contains (report->described, far))
+    return TRUE;
+  *n_missing += 1;
+  return add_report_end (builder, row, &row->there, &row->here, error);
+}
+
+/* --- Slurm's topology.conf ---
+ *
+ *   SwitchName=leaf1 Nodes=node[1-16,18]
+ *   SwitchName=spine Switches=leaf[1-4] LinkSpeed=10
+ *
+ * It has the tree of switches and nodes, but neither the number of cables nor how
+ * fast they are: one cable each, 4x QDR, with a warning that says so.
+ * LinkSpeed is a number without a unit for the administrator; it is not used. */
+
+typedef struct {
+  char *name;
+  bool is_switch;
+  uint32_t line, n_ports, device;
+} Item;
+
+typedef struct {
+  uint32_t parent, child; /* items */
+  uint32_t line;
+} Edge;
+
+typedef struct {
+  const char *path;
+  uint32_t line;
+  GArray *items;       /* (element-type Item) */
+  GHashTable *by_name; /* (element-type utf8 uint) item + 1 */
+  GArray *edges;       /* (element-type Edge) */
+  GHashTable *joined;  /* set of pairs of items, as 64 bits */
+} Slurm;
+
+/* The first line that tells: comments may hold anything. */
+static bool
+fabric_is_slurm (const char *text)
+{
+  while (text != NULL && *text != '[') {
+    g_autofree char *line = g_ascii_strdown (text, (gssize) strcspn (text, "#\n"));
+
+    if (strstr (line, "switchname=") != NULL)
+      return true;
+    text = strchr (text, '\n');
+    text = text != NULL ? text + 1 : NULL;
+  }
+  return false;
+}
+
+static gboolean
+bad_list (const Slurm *slurm, const char *text, GError **error)
+{
+  g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+               "%s:%u: expected names such as node[1-16,18],login, found \"%s\"", slurm->path,
+               slurm->line, text);
+  return FALSE;
+}
+
+/* --- Lines --- */
+
+static uint32_t
+item_of (Slurm *slurm, const char *name, bool is_switch)
+{
+  guint known = GPOINTER_TO_UINT (g_hash_table_lookup (slurm->by_name, name));
+  Item item = { .name = (char *) name, .is_switch = is_switch, .line = slurm->line };
+
+  if (known > 0)
+    return known - 1;
+  item.name = g_strdup (name);
+  g_array_append_val (slurm->items, item);
+  g_hash_table_insert (slurm->by_name, item.name, GUINT_TO_POINTER (slurm->items->len));
+  return slurm->items->len - 1;
+}
+
+static gboolean
+join_all (Slurm *slurm, uint32_t parent, const char *list, bool are_switches, GError **error)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+
+  if (!topo_names_expand (list, names))
+    return bad_list (slurm, list, error);
+  for (guint at = 0; at < names->len; at++) {
+    uint32_t child = item_of (slurm, names->pdata[at], are_switches);
+
+    if (g_array_index (slurm->items, Item, child).is_switch != are_switches)
+      return bad_list (slurm, list, error);
+    Edge edge = { parent, child, slurm->line };
+    gint64 key = (gint64) ((uint64_t) MIN (parent, child) << 32 | MAX (parent, child));
+
+    if (parent == child || g_hash_table_contains (slurm->joined, &key))
+      continue;
+    g_hash_table_add (slurm->joined, g_memdup2 (&key, sizeof key));
+    g_array_append_val (slurm->edges, edge);
+    g_array_index (slurm->items, Item, parent).n_ports++;
+    g_array_index (slurm->items, Item, child).n_ports++;
+  }
+  return TRUE;
+}
+
+static gboolean
+read_slurm_line (Slurm *slurm, char *line, GError **error)
+{
+  g_auto (GStrv) fields = NULL;
+  uint32_t parent = TOPO_NONE;
+
+  line[strcspn (line, "#")] = '\0';
+  fields = g_strsplit_set (line, " \t", -1);
+  for (guint at = 0; fields[at] != NULL; at++) {
+    char *value = strchr (fields[at], '=');
+
+    if (fields[at][0] == '\0')
+      continue;
+    if (value == NULL)
+      return bad_list (slurm, fields[at], error);
+    *value++ = '\0';
+    if (!g_ascii_strcasecmp (fields[at], "SwitchName"))
+      parent = item_of (slurm, value, true);
+    else if (parent == TOPO_NONE)
+      return bad_list (slurm, fields[at], error);
+    else if (!g_ascii_strcasecmp (fields[at], "Nodes")) {
+      if (!join_all (slurm, parent, value, false, error))
+        return FALSE;
+    } else if (!g_ascii_strcasecmp (fields[at], "Switches")) {
+      if (!join_all (slurm, parent, value, true, error))
+        return FALSE;
+    } else if (g_ascii_strcasecmp (fields[at], "LinkSpeed") != 0)
+      return bad_list (slurm, fields[at], error);
+  }
+  return TRUE;
+}
+
+/* --- The fabric --- */
+
+static gboolean
+add_slurm_end (TopoFabricBuilder *builder, const Item *here, const Item *there, uint32_t line,
+               GError **error)
+{
+  TopoBuildEnd end = { .device = here->device,
+                       .number = here->n_ports,
+                       .peer_id = there->name,
+                       .peer_number = there->n_ports,
+                       .lanes = 4,
+                       .speed = TOPO_SPEED_QDR,
+                       .line = line };
+
+  return topo_build_end (builder, &end, error);
+}
+
+static void
+item_clear (gpointer data)
+{
+  g_free (((Item *) data)->name);
+}
+
+static TopoFabric *
+fabric_slurm (const char *path, char *text, GError **error)
+{
+  g_autoptr (GArray) items = g_array_new (FALSE, FALSE, sizeof (Item));
+  g_autoptr (GArray) edges = g_array_new (FALSE, FALSE, sizeof (Edge));
+  g_autoptr (GHashTable) by_name = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GHashTable) joined = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+  Slurm slurm = { path, 0, items, by_name, edges, joined };
+  g_autoptr (GString) whole = g_string_new (NULL);
+  uint32_t n_lines = 0;
+  char *line;
+
+  g_array_set_clear_func (items, item_clear);
+  while ((line = fabric_line (&text)) != NULL) {
+    n_lines++;
+    if (whole->len == 0)
+      slurm.line = n_lines;
+    g_string_append (whole, line);
+    /* A backslash at the end: it goes on in the next line. */
+    if (g_str_has_suffix (line, "\\")) {
+      g_string_truncate (whole, whole->len - 1);
+      continue;
+    }
+    if (!read_slurm_line (&slurm, whole->str, error))
+      return NULL;
+    g_string_truncate (whole, 0);
+  }
+  g_autoptr (TopoFabricBuilder) builder = topo_build_new (slurm.path);
+  TopoFabric *fabric;
+
+  for (guint at = 0; at < slurm.items->len; at++) {
+    Item *item = &g_array_index (slurm.items, Item, at);
+    g_autofree char *name =
+        item->is_switch ? g_strdup (item->name) : g_strdup_printf ("%s HCA-1", item->name);
+    TopoBuildDevice device = { .id = item->name,
+                               .name = name,
+                               .is_switch = item->is_switch,
+                               .n_ports = MAX (item->n_ports, 1),
+                               .line = item->line };
+
+    item->n_ports = 0;
+    item->device = topo_build_device (builder, &device, error);
+    if (item->device == TOPO_NONE)
+      return NULL;
+  }
+  for (guint at = 0; at < slurm.edges->len; at++) {
+    const Edge *edge = &g_array_index (slurm.edges, Edge, at);
+    Item *parent = &g_array_index (slurm.items, Item, edge->parent);
+    Item *child = &g_array_index (slurm.items, Item, edge->child);
+
+    parent->n_ports++;
+    child->n_ports++;
+    if (!add_slurm_end (builder, parent, child, edge->line, error) ||
+        !add_slurm_end (builder, child, parent, edge->line, error))
+      return NULL;
+  }
+  fabric = topo_build_finish (builder, error);
+  if (fabric != NULL)
+    g_ptr_array_add (fabric->warnings,
+                     g_strdup_printf ("%s: Slurm does not tell cables: one of 4x QDR is taken "
+                                      "wherever two are joined",
+                                      slurm.path));
+  return fabric;
+}
+
+/* --- Any of the three --- */
+
+TopoFabric *
+topo_fabric_load (const char *path, GError **error)
+{
+  g_autofree char *text = NULL;
+  g_autoptr (GError) cause = NULL;
+  gsize length;
+
+  if (!base_file_read (path, &text, &length, &cause)) {
+    g_set_error_literal (error, TOPO_ERROR, TOPO_ERROR_FILE, cause->message);
+    return NULL;
+  }
+  if (strlen (text) != length) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: not a text", path);
+    return NULL;
+  }
+  if (fabric_is_report (text)) {
+    g_autoptr (TopoFabricBuilder) builder = topo_build_new (path);
+    g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (Row));
+    g_autoptr (GHashTable) n_ports = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+    g_autoptr (GHashTable) described =
+        g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+    Report report = { .path = path, .rows = rows, .n_ports = n_ports, .described = described };
+    g_autoptr (TopoFabric) fabric = NULL;
+    uint32_t n_missing = 0;
+
+    if (!read_rows (&report, text, error))
+      return NULL;
+    for (guint at = 0; at < rows->len; at++)
+      if (!add_row (&report, builder, &g_array_index (rows, Row, at), &n_missing, error))
+        return NULL;
+    fabric = topo_build_finish (builder, error);
+    if (fabric != NULL && n_missing > 0)
+      g_ptr_array_add (
+          fabric->warnings,
+          g_strdup_printf ("%s: %u cables are reported from one end only", path, n_missing));
+    return g_steal_pointer (&fabric);
+  }
+  if (fabric_is_slurm (text))
+    return fabric_slurm (path, text, error);
+  return fabric_discovered (path, text, error);
+}

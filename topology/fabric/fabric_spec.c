@@ -1,0 +1,582 @@
+/* fabric_spec.c - fabrics as specs of machines.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *   KIND[:ARGUMENT][,OPTION=VALUE...]
+ *
+ * The layout of System G's switches is not published; 18 leaves with 18 nodes
+ * each and 9 spines is what fits its 324 ports (our assumption). */
+#include "base/words.h"
+#include "topology/machine_private.h"
+
+#include <string.h>
+
+#define LAYERS          "layers:"
+#define OPENSM          "opensm:"
+#define SYSTEM_G_LEAVES 18
+#define SYSTEM_G_NODES  18 /* per leaf */
+#define SYSTEM_G_SPINES 9
+#define DEFAULT_ROUTES  "minhop"
+
+typedef TopoFabric *(*Make) (TopoMachine *machine, const char *argument, TopoSpeed speed,
+                             GError **error);
+
+static TopoFabric *
+bad_argument (GError **error, const char *expected, const char *found)
+{
+  g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "machine: expected %s, found \"%s\"", expected,
+               found != NULL ? found : "nothing");
+  return NULL;
+}
+
+/* Up to n whole numbers with the separators of `format` between them; how
+ * many there are, 0 when the text is something else. */
+static guint
+read_numbers (const char *text, const char *separators, uint32_t *numbers)
+{
+  guint n = 0;
+
+  for (;;) {
+    char *end;
+    guint64 value = g_ascii_strtoull (text, &end, 10);
+
+    if (!g_ascii_isdigit (*text) || value > UINT16_MAX)
+      return 0;
+    numbers[n++] = (uint32_t) value;
+    if (*end == '\0')
+      return n;
+    if (separators[n - 1] == '\0' || *end != separators[n - 1])
+      return 0;
+    text = end + 1;
+  }
+}
+
+static TopoFabric *
+make_tree (TopoMachine *machine G_GNUC_UNUSED, const char *argument, TopoSpeed speed,
+           GError **error)
+{
+  uint32_t numbers[3] = { 0 };
+
+  if (argument == NULL || read_numbers (argument, "x:", numbers) < 2)
+    return bad_argument (error, "LEAVESxNODES[:SPINES], as in fattree:18x18:9", argument);
+  return topo_fabric_tree (numbers[0], numbers[1], numbers[2], speed, error);
+}
+
+static TopoFabric *
+make_tree3 (TopoMachine *machine G_GNUC_UNUSED, const char *argument, TopoSpeed speed,
+            GError **error)
+{
+  uint32_t radix;
+
+  if (argument == NULL || read_numbers (argument, "", &radix) != 1)
+    return bad_argument (error, "the ports of a switch, as in fattree3:8", argument);
+  return topo_fabric_tree3 (radix, speed, error);
+}
+
+/* How many nodes of a cluster are wanted; all when there is no argument. */
+static bool
+read_nodes (const char *argument, uint32_t most, uint32_t *n_nodes)
+{
+  *n_nodes = most;
+  return argument == NULL ||
+         (read_numbers (argument, "", n_nodes) == 1 && *n_nodes >= 1 && *n_nodes <= most);
+}
+
+static TopoFabric *
+make_system_g (TopoMachine *machine, const char *argument, TopoSpeed speed, GError **error)
+{
+  if (!read_nodes (argument, SYSTEM_G_LEAVES * SYSTEM_G_NODES, &machine->shape.size[0]))
+    return bad_argument (error, "1 to 324 nodes, as in systemg:16", argument);
+  return topo_fabric_tree (SYSTEM_G_LEAVES, SYSTEM_G_NODES, SYSTEM_G_SPINES, speed, error);
+}
+
+static TopoFabric *
+make_stampede (TopoMachine *machine, const char *argument, TopoSpeed speed, GError **error)
+{
+  if (!read_nodes (argument, TOPO_STAMPEDE_NODES, &machine->shape.size[0]))
+    return bad_argument (error, "1 to 6400 nodes, as in stampede:16", argument);
+  return topo_fabric_stampede (machine->shape.size[0], speed, error);
+}
+
+static TopoFabric *
+make_from_file (TopoMachine *machine, const char *argument, TopoSpeed speed G_GNUC_UNUSED,
+                GError **error)
+{
+  if (argument == NULL)
+    return bad_argument (error, "the path of a fabric's description, as in fabric:X5.topofile",
+                         argument);
+  return topo_machine_note_file (machine, argument, error) ? topo_fabric_load (argument, error)
+                                                           : NULL;
+}
+
+/* MVAPICH2's are those that it has built in for this processor with this
+ * adapter (gen2/ibv_param.c and ch3_smp_progress.c: E5_2680_16, MLX_CX_FDR).  The
+ * measured ping-pongs (github.com/Ezibenroc/platform-calibration,
+ * data/stampede_17_06_01) were run under it: the job's output says so.
+ * "calibrated" is what was read off these ping-pongs. */
+static const TopoParameterNote stampede_notes[] = {
+  { "mpi.collectives", "mpich",
+    "stampede: MVAPICH2 is made from MPICH; its own tables of algorithms are left out" },
+  { "mpi.send_overhead", "80 ns",
+    "stampede: calibrated: with receive_overhead, sm_overhead and sm_latency the 0.29 us of one byte\n"
+    "inside the node [M]; the split is a guess" },
+  { "mpi.receive_overhead", "80 ns", "stampede: as send_overhead" },
+  { "mpi.sm_overhead", "20 ns", "stampede: as send_overhead" },
+  { "mpi.sm_latency", "80 ns", "stampede: as send_overhead" },
+  { "mpi.envelope", "40 B", "stampede: MVAPICH2's header; guess" },
+  { "mpi.eager", "17 KiB", "stampede: [S] MVAPICH2, rdma_vbuf_total_size" },
+  { "mpi.sm_eager", "8 KiB", "stampede: [S] MVAPICH2, g_smp_eagersize where single copies work" },
+  { "mpi.sm_fragment", "14 KiB", "stampede: [S] MVAPICH2, s_smp_block_size" },
+  { "mpi.sm_depth", "16", "stampede: [S] MVAPICH2, s_smp_num_send_buffer" },
+  { "mpi.sm_single_copy", "true",
+    "stampede: [S] MVAPICH2 copies once (CMA) where the kernel lets it; [M] 13 to 16 GB/s between\n"
+    "two processes, which two copies would not reach" },
+  { "mpi.rdma_offset", "0 B",
+    "stampede: [S] MVAPICH2, RPUT: the receiver's answer, then all by RDMA write" },
+  { "mpi.leave_pinned", "true", "stampede: [S] MVAPICH2, MV2_USE_LAZY_MEM_UNREGISTER" },
+  { "switch.latency", "170 ns", "stampede: [G] section A4, SwitchX" },
+  { "hca.pcie_bandwidth", "6.4 GB/s",
+    "stampede: [D] gen3 x8, 8 x 8 GT/s x 128/130 = 7.88 GB/s, times what ib_model leaves of gen2;\n"
+    "NVIDIA's GPUDirect manual shows 6.37 to 6.39 GB/s of osu_bw on FDR and gen3 [S]" },
+  { "hca.send_latency", "360 ns",
+    "stampede: calibrated: with receive_latency the 1.36 us of one byte between nodes [M], less\n"
+    "the processors and the switch; the split is a guess" },
+  { "hca.receive_latency", "290 ns", "stampede: as send_latency" },
+  { "hca.read_latency", "450 ns",
+    "stampede: calibrated: the step at the inline limit [M]; two reads, as libmlx4 rings a doorbell\n"
+    "where data is not inline [S]" },
+  { "hca.inline", "188 B",
+    "stampede: [G] what mlx4 grants; calibrated: the step lies between 146 and 158 B of data [M]" },
+  { "node.compute", "21.6 Gflop/s", "stampede: [D] 2.7 GHz x 8" },
+  { "memory.core_bandwidth", "12 GB/s",
+    "stampede: calibrated: 0.165 ns/B for the two copies of 170 B to 8 KB inside the node [M]" },
+  { "memory.core_memory_bandwidth", "8 GB/s",
+    "stampede: ten line fill buffers of 64 B in 80 ns [G]; guess" },
+  { "memory.core_transfer_bandwidth", "12 GB/s",
+    "stampede: within a package lines come from the inclusive L3; 13 to 16 GB/s of one copy above\n"
+    "8 KB [M]; calibrated: no less than core_bandwidth.  From the other package: see\n"
+    "package_latency" },
+  { "memory.transfer_latency", "60 ns",
+    "stampede: of a line that another core of the package has changed; guess" },
+  { "memory.dma_to_cache", "true", "stampede: DDIO, from Sandy Bridge-EP on [G]" },
+  { "memory.cache_bandwidth", "200 GB/s",
+    "stampede: of the L3; guess: below a third of what its eight slices deliver at best, 32 bytes\n"
+    "per cycle each" },
+  { "memory.bus_bandwidth", "40 GB/s",
+    "stampede: two QPI links of 8 GT/s, 16 GB/s in each direction of each [G]; guess: what is left\n"
+    "to use of these 64" },
+  { "memory.bandwidth", "40 GB/s",
+    "stampede: four channels of DDR3-1600 carry 51.2 GB/s [D]; guess: four fifths of it" },
+  { NULL, NULL, NULL },
+};
+
+typedef struct {
+  const char *kind;
+  Make make;
+  TopoSpeed speed;
+  TopoNode *(*node) (void);
+  bool has_own_node;      /* a cluster of which the node is known */
+  TopoSpeed newest_speed; /* of adapters that such a node can have */
+  bool is_file;
+  const TopoParameterNote *notes; /* NULL-terminated; NULL: the family's defaults */
+} Kind;
+
+static const Kind kinds[] = {
+  { "fattree", make_tree, TOPO_SPEED_QDR, topo_node_harpertown, false, TOPO_SPEED_QDR, false,
+    NULL },
+  { "fattree3", make_tree3, TOPO_SPEED_QDR, topo_node_harpertown, false, TOPO_SPEED_QDR, false,
+    NULL },
+  { "systemg", make_system_g, TOPO_SPEED_QDR, topo_node_harpertown, true, TOPO_SPEED_QDR, false,
+    NULL },
+  { "stampede", make_stampede, TOPO_SPEED_FDR, topo_node_sandybridge, true, TOPO_SPEED_EDR, false,
+    stampede_notes },
+  { "fabric", make_from_file, TOPO_SPEEDS, topo_node_harpertown, false, TOPO_SPEED_QDR, true,
+    NULL },
+};
+
+/* What a spec begins with; NULL: none of the kinds.  *length of its name. */
+static const Kind *
+kind_of (const char *spec, gsize *length)
+{
+  *length = strcspn (spec, ":,");
+  for (gsize at = 0; at < G_N_ELEMENTS (kinds); at++)
+    if (strlen (kinds[at].kind) == *length && !strncmp (spec, kinds[at].kind, *length))
+      return &kinds[at];
+  return NULL;
+}
+
+/* Of a spec that is one of them. */
+static const Kind *
+known_kind (const char *spec)
+{
+  gsize length;
+  const Kind *kind = kind_of (spec, &length);
+
+  g_assert (kind != NULL);
+  return kind;
+}
+
+bool
+topo_fabric_is_spec (const char *spec)
+{
+  gsize length;
+
+  return kind_of (spec, &length) != NULL;
+}
+
+/* --- Options --- */
+
+/* "layers:" may stand before every kind of routes. */
+static gsize
+layers_length (const char *routes)
+{
+  return g_str_has_prefix (routes, LAYERS) ? strlen (LAYERS) : 0;
+}
+
+const char *const *
+topo_routing_engines (void)
+{
+  static const char *const names[] = { "minhop", "updn", "ftree", "dor", NULL };
+
+  return names;
+}
+
+/* An engine's name, even where a file is called so (./minhop). */
+static bool
+is_engine (const char *text)
+{
+  return g_strv_contains (topo_routing_engines (), text) ||
+         (g_str_has_prefix (text, OPENSM) && text[strlen (OPENSM)] != '\0');
+}
+
+gboolean
+topo_fabric_set_routes (TopoMachine *machine, const char *text, const char *folder, GError **error)
+{
+  gsize skip = layers_length (text);
+  g_autofree char *path = topo_path_in (folder, text + skip);
+  bool engine = is_engine (text + skip);
+
+  if (!engine && (text[skip] == '\0' || !g_file_test (path, G_FILE_TEST_EXISTS))) {
+    g_autofree char *known = g_strjoinv (", ", (char **) topo_routing_engines ());
+    g_autofree char *meant = base_did_you_mean (text + skip, topo_routing_engines ());
+
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE,
+                 "routes: \"%s\" is neither an engine (%s, opensm:ENGINE) nor a file%s", path,
+                 known, meant);
+    return FALSE;
+  }
+  g_free (machine->routes);
+  machine->routes = engine ? g_strdup (text) : g_strconcat (skip > 0 ? LAYERS : "", path, NULL);
+  return TRUE;
+}
+
+static TopoNode *
+node_of_name (const char *name)
+{
+  if (g_str_equal (name, "harpertown"))
+    return topo_node_harpertown ();
+  return g_str_equal (name, "sandybridge") ? topo_node_sandybridge () : NULL;
+}
+
+gboolean
+topo_fabric_set_node (TopoMachine *machine, const char *text, const char *folder, GError **error)
+{
+  g_autofree char *path = topo_path_in (folder, text);
+  TopoNode *node = node_of_name (text);
+
+  if (node == NULL && topo_machine_note_file (machine, path, error))
+    node = topo_node_load (path, error);
+  if (node == NULL)
+    return FALSE;
+  topo_node_free (machine->node);
+  machine->node = node;
+  return TRUE;
+}
+
+/* *speed stays when another option is read.  What an earlier place has set is
+ * not set again. */
+static gboolean
+read_option (TopoMachine *machine, const char *option, const char *folder, TopoSpeed *speed,
+             GError **error)
+{
+  const char *value = strchr (option, '=');
+
+  if (value != NULL && *++value != '\0') {
+    if (g_str_has_prefix (option, "routes="))
+      return machine->routes != NULL || topo_fabric_set_routes (machine, value, folder, error);
+    if (g_str_has_prefix (option, "node="))
+      return machine->node != NULL || topo_fabric_set_node (machine, value, folder, error);
+    if (g_str_has_prefix (option, "speed=") && *speed != TOPO_SPEEDS &&
+        topo_speed_parse (value, strlen (value), speed))
+      return TRUE;
+  }
+  bad_argument (error,
+                "routes=ENGINE, routes=opensm:ENGINE, routes=PATH, node=harpertown, "
+                "node=sandybridge, node=HWLOC.xml or, of trees, speed=SDR, DDR, QDR, FDR10, FDR, "
+                "EDR, HDR or NDR",
+                option);
+  return FALSE;
+}
+
+gboolean
+topo_fabric_read_options (TopoMachine *machine, const char *options, GError **error)
+{
+  g_auto (GStrv) fields = g_strsplit (options, ",", -1);
+  TopoSpeed none = TOPO_SPEEDS;
+
+  for (guint at = 0; fields[at] != NULL; at++)
+    if (!read_option (machine, fields[at], NULL, &none, error))
+      return FALSE;
+  return TRUE;
+}
+
+/* --- Machines --- */
+
+static void
+apply_notes (TopoParameters *parameters, const TopoParameterNote *notes)
+{
+  for (; notes != NULL && notes->key != NULL; notes++) {
+    g_autoptr (GError) error = NULL;
+
+    if (!topo_parameters_set (parameters, notes->key, notes->value, &error))
+      g_error ("%s: %s", notes->key, error->message);
+  }
+}
+
+/* The canonical spec so far: its kind, argument and speed. */
+static char *
+print_base (const Kind *kind, const char *argument, TopoSpeed speed)
+{
+  GString *spec = g_string_new (kind->kind);
+
+  if (argument != NULL)
+    g_string_append_printf (spec, ":%s", argument);
+  if (speed != kind->speed)
+    g_string_append_printf (spec, ",speed=%s", topo_speed_name (speed));
+  return g_string_free (spec, FALSE);
+}
+
+gboolean
+topo_fabric_make (TopoMachine *machine, const char *spec, const char *folder, GError **error)
+{
+  gsize length;
+  const Kind *kind = kind_of (spec, &length);
+  g_auto (GStrv) fields = g_strsplit (spec + length, ",", -1);
+  const char *text = fields[0] != NULL && fields[0][0] == ':' ? fields[0] + 1 : "";
+  g_autofree char *argument = NULL;
+  TopoSpeed speed = kind->speed;
+
+  for (guint at = 1; fields[0] != NULL && fields[at] != NULL; at++)
+    if (!read_option (machine, fields[at], folder, &speed, error))
+      return FALSE;
+  if (*text != '\0')
+    argument = kind->is_file ? topo_path_in (folder, text) : g_strdup (text);
+  machine->fabric = kind->make (machine, argument, speed, error);
+  if (machine->fabric == NULL)
+    return FALSE;
+  machine->spec = print_base (kind, argument, speed);
+  machine->shape.n_dimensions = 1;
+  if (machine->shape.size[0] == 0)
+    machine->shape.size[0] = machine->fabric->n_hosts;
+  topo_parameters_default (&machine->parameters, TOPO_FAMILY_FABRIC);
+  apply_notes (&machine->parameters, kind->notes);
+  return TRUE;
+}
+
+gboolean
+topo_fabric_finish (TopoMachine *machine, GError **error)
+{
+  const Kind *kind = known_kind (machine->spec);
+  g_autoptr (TopoNode) usual = kind->node ();
+  GString *spec = g_string_new (machine->spec);
+
+  if (machine->routes == NULL)
+    machine->routes = g_strdup (DEFAULT_ROUTES);
+  machine->node_by_default = machine->node == NULL;
+  if (machine->node == NULL)
+    machine->node = g_steal_pointer (&usual);
+  if (!g_str_equal (machine->routes, DEFAULT_ROUTES))
+    g_string_append_printf (spec, ",routes=%s", machine->routes);
+  if (usual != NULL && !g_str_equal (machine->node->source, usual->source))
+    g_string_append_printf (spec, ",node=%s", machine->node->source);
+  g_free (machine->spec);
+  machine->spec = g_string_free (spec, FALSE);
+  topo_machine_default_cores (machine);
+  if (machine->node->n_cores <= TOPO_MAX_RANKS_PER_NODE)
+    return TRUE;
+  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "%s: %u cores; at most %d are possible",
+               machine->node->source, machine->node->n_cores, TOPO_MAX_RANKS_PER_NODE);
+  return FALSE;
+}
+
+/* --- Assumptions --- */
+
+bool
+topo_machine_assumes_node (const TopoMachine *machine)
+{
+  return machine->fabric != NULL && machine->node_by_default &&
+         !known_kind (machine->spec)->has_own_node;
+}
+
+/* Host adapters since 2011, when nodes had PCIe 3; as the kernel's drivers and pci.ids name them. */
+static const char *
+newer_model (const TopoDevice *adapter)
+{
+  static const struct {
+    uint32_t id;
+    const char *name;
+  } models[] = {
+    { 0x1003, "ConnectX-3" },    { 0x1007, "ConnectX-3 Pro" }, { 0x1011, "Connect-IB" },
+    { 0x1013, "ConnectX-4" },    { 0x1015, "ConnectX-4 Lx" },  { 0x1017, "ConnectX-5" },
+    { 0x1019, "ConnectX-5 Ex" }, { 0x101b, "ConnectX-6" },     { 0x101d, "ConnectX-6 Dx" },
+    { 0x101f, "ConnectX-6 Lx" }, { 0x1021, "ConnectX-7" },     { 0x1023, "ConnectX-8" },
+  };
+  static const char *const words[] = {
+    "ConnectX-8", "ConnectX-7", "ConnectX-6", "ConnectX-5", "ConnectX-4",
+    "ConnectX-3", "Connect-IB", "mlx5",       "hfi1",
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (models); at++)
+    if (adapter->model == models[at].id)
+      return models[at].name;
+  for (gsize at = 0; at < G_N_ELEMENTS (words); at++)
+    if (strstr (adapter->name, words[at]) != NULL)
+      return words[at];
+  return NULL;
+}
+
+/* The port of an adapter with the fastest link; TOPO_NONE: there is no cable. */
+static uint32_t
+fastest_adapter_port (const TopoFabric *fabric)
+{
+  uint32_t fastest = TOPO_NONE;
+  uint64_t most_Bps = 0;
+
+  for (uint32_t port = 0; port < fabric->n_ports; port++) {
+    const TopoPort *it = &fabric->ports[port];
+    uint64_t bandwidth_Bps = topo_link_bandwidth_Bps (it->lanes, (TopoSpeed) it->speed);
+
+    if (it->peer == TOPO_NONE || fabric->devices[it->device].is_switch || bandwidth_Bps <= most_Bps)
+      continue;
+    fastest = port;
+    most_Bps = bandwidth_Bps;
+  }
+  return fastest;
+}
+
+/* What shows that an adapter is newer than the nodes; NULL: nothing does. */
+static char *
+newer_adapter (const TopoFabric *fabric, TopoSpeed newest, uint32_t fastest)
+{
+  const TopoPort *port = fastest != TOPO_NONE ? &fabric->ports[fastest] : NULL;
+
+  if (port != NULL && port->speed > newest)
+    return g_strdup_printf ("\"%s\" has a link of %ux%s", fabric->devices[port->device].name,
+                            port->lanes, topo_speed_name ((TopoSpeed) port->speed));
+  for (uint32_t at = 0; at < fabric->n_devices && newest <= TOPO_SPEED_QDR; at++) {
+    const TopoDevice *device = &fabric->devices[at];
+    const char *model = device->is_switch ? NULL : newer_model (device);
+
+    if (model != NULL)
+      return g_strdup_printf ("\"%s\" is %s", device->name, model);
+  }
+  return NULL;
+}
+
+void
+topo_machine_assumptions (const TopoMachine *machine, GPtrArray *lines)
+{
+  const TopoFabric *fabric = machine->fabric;
+  g_autofree char *newer = NULL;
+  uint32_t fastest;
+
+  if (fabric == NULL)
+    return;
+  fastest = fastest_adapter_port (fabric);
+  if (machine->node_by_default)
+    newer = newer_adapter (fabric, known_kind (machine->spec)->newest_speed, fastest);
+  if (topo_machine_assumes_node (machine))
+    g_ptr_array_add (lines,
+                     g_strdup_printf ("node: %s (assumed): %u cores, memory and buses of 2008; "
+                                      "node=harpertown, node=sandybridge or node=FILE.xml (hwloc's "
+                                      "lstopo FILE.xml) states the node",
+                                      machine->node->source, machine->node->n_cores));
+  if (newer != NULL)
+    g_ptr_array_add (
+        lines,
+        g_strdup_printf ("node: the adapter %s, which is newer than the node %s; node=FILE.xml "
+                         "states the node, [memory] and [hca] of a machine file its numbers",
+                         newer, machine->node->source));
+  /* The defaults of [memory] and [hca] are a Harpertown node's, whatever the node is. */
+  const TopoPort *port = fastest != TOPO_NONE ? &machine->fabric->ports[fastest] : NULL;
+  uint64_t link_Bps =
+      port != NULL ? topo_link_bandwidth_Bps (port->lanes, (TopoSpeed) port->speed) : 0;
+  TopoParameters usual;
+
+  topo_parameters_default (&usual, TOPO_FAMILY_FABRIC);
+  apply_notes (&usual, known_kind (machine->spec)->notes);
+  if (known_kind (machine->spec)->notes == NULL && !machine->node_by_default &&
+      !g_str_equal (machine->node->source, "harpertown") &&
+      (machine->parameters.core_bandwidth_Bps == usual.core_bandwidth_Bps &&
+       machine->parameters.core_memory_bandwidth_Bps == usual.core_memory_bandwidth_Bps &&
+       machine->parameters.core_transfer_bandwidth_Bps == usual.core_transfer_bandwidth_Bps &&
+       machine->parameters.cache_bandwidth_Bps == usual.cache_bandwidth_Bps &&
+       machine->parameters.bus_bandwidth_Bps == usual.bus_bandwidth_Bps &&
+       machine->parameters.dram_bandwidth_Bps == usual.dram_bandwidth_Bps))
+    g_ptr_array_add (lines,
+                     g_strdup_printf ("[memory]: bandwidths of harpertown (assumed) for the node "
+                                      "%s; a machine file or --set memory.bandwidth=... and the "
+                                      "others change them",
+                                      machine->node->source));
+  if (port != NULL && port->speed > TOPO_SPEED_QDR && link_Bps > usual.pcie_bandwidth_Bps &&
+      known_kind (machine->spec)->speed != port->speed &&
+      machine->parameters.pcie_bandwidth_Bps == usual.pcie_bandwidth_Bps)
+    g_ptr_array_add (
+        lines, g_strdup_printf (
+                   "hca.pcie_bandwidth: %.4g GB/s (assumed) is less than the %.4g GB/s of the "
+                   "adapters' links (%ux%s); --set hca.pcie_bandwidth=... changes it",
+                   (double) usual.pcie_bandwidth_Bps / 1e9, (double) link_Bps / 1e9, port->lanes,
+                   topo_speed_name ((TopoSpeed) port->speed)));
+}
+
+/* --- Printing --- */
+
+char *
+topo_fabric_print_path (const char *name)
+{
+  gsize skip = layers_length (name);
+  g_autoptr (TopoNode) node = node_of_name (name);
+  g_autofree char *path = NULL;
+
+  if (node != NULL || is_engine (name + skip))
+    return g_strdup (name);
+  path = g_canonicalize_filename (name + skip, NULL);
+  return g_strconcat (skip > 0 ? LAYERS : "", path, NULL);
+}
+
+char *
+topo_fabric_print_spec (const TopoMachine *machine)
+{
+  const char *options = strstr (machine->spec, ",routes=");
+  const Kind *kind = known_kind (machine->spec);
+  g_autofree char *path = NULL;
+
+  if (options == NULL)
+    options = strstr (machine->spec, ",node=");
+  if (options == NULL)
+    options = machine->spec + strlen (machine->spec);
+  if (!kind->is_file)
+    return g_strndup (machine->spec, (gsize) (options - machine->spec));
+  path = topo_fabric_print_path (machine->fabric->source);
+  return g_strconcat (kind->kind, ":", path, NULL);
+}
+
+const TopoParameterNote *
+topo_fabric_notes (const char *spec, uint32_t *n)
+{
+  const TopoParameterNote *notes = known_kind (spec)->notes;
+
+  for (*n = 0; notes != NULL && notes[*n].key != NULL;)
+    ++*n;
+  return notes;
+}

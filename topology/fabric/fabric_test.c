@@ -1,0 +1,391 @@
+/* fabric_test.c - real fabrics by their known figures, and broken ones.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "topology/fabric/fabric.h"
+
+#include ".ci/test_data.h"
+#include "topology/machine.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+static char *
+shared (const char *name)
+{
+  g_autofree char *in_data = g_build_filename ("fabrics", name, NULL);
+
+  return test_data (in_data);
+}
+
+static TopoFabric *
+load (const char *path)
+{
+  g_autoptr (GError) error = NULL;
+  TopoFabric *fabric = topo_fabric_load (path, &error);
+
+  g_assert_no_error (error);
+  return fabric;
+}
+
+static TopoFabric *
+fabric_of (const char *text, GError **error)
+{
+  g_autofree char *path = NULL;
+  int file = g_file_open_tmp ("fabric-XXXXXX", &path, NULL);
+  TopoFabric *fabric;
+
+  g_assert_true (g_file_set_contents (path, text, -1, NULL));
+  fabric = topo_fabric_load (path, error);
+  g_close (file, NULL);
+  g_unlink (path);
+  return fabric;
+}
+
+static void
+assert_refused (const char *text, const char *part)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (TopoFabric) fabric = fabric_of (text, &error);
+
+  g_assert_null (fabric);
+  g_assert_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX);
+  if (strstr (error->message, part) == NULL)
+    g_error ("\"%s\" does not say \"%s\"", error->message, part);
+}
+
+/* Everything points back at itself. */
+static void
+assert_consistent (const TopoFabric *fabric)
+{
+  uint32_t n_links = 0, n_rails = 0;
+
+  for (uint32_t port = 0; port < fabric->n_ports; port++) {
+    uint32_t peer = fabric->ports[port].peer;
+
+    if (peer == TOPO_NONE)
+      continue;
+    g_assert_cmpuint (fabric->ports[peer].peer, ==, port);
+    g_assert_cmpuint (fabric->ports[peer].lanes, ==, fabric->ports[port].lanes);
+    g_assert_cmpuint (fabric->ports[peer].speed, ==, fabric->ports[port].speed);
+    n_links++;
+  }
+  g_assert_cmpuint (n_links, ==, fabric->n_links);
+  g_assert_cmpuint (fabric->n_switches + fabric->n_adapters, ==, fabric->n_devices);
+  for (uint32_t node = 0; node < fabric->n_hosts; node++)
+    for (uint32_t rail = 0; rail < fabric->hosts[node].n_rails; rail++, n_rails++)
+      g_assert_cmpuint (fabric->devices[fabric->rails[fabric->hosts[node].first_rail + rail]].node,
+                        ==, node);
+}
+
+static uint32_t
+ends_of_speed (const TopoFabric *fabric, TopoSpeed speed)
+{
+  uint32_t n = 0;
+
+  for (uint32_t port = 0; port < fabric->n_ports; port++)
+    n += fabric->ports[port].peer != TOPO_NONE && fabric->ports[port].speed == speed;
+  return n;
+}
+
+/* What `grep -c` counts in the dump. */
+static void
+test_x5 (void)
+{
+  g_autofree char *path = shared ("x5/X5.topofile");
+  g_autoptr (TopoFabric) fabric = NULL;
+
+  if (path == NULL)
+    return;
+  fabric = load (path);
+  assert_consistent (fabric);
+  g_assert_cmpuint (fabric->n_adapters, ==, 89);
+  g_assert_cmpuint (fabric->n_hosts, ==, 89);
+  g_assert_cmpuint (fabric->n_switches, ==, 11);
+  g_assert_cmpuint (ends_of_speed (fabric, TOPO_SPEED_QDR), ==, 272);
+  g_assert_cmpuint (ends_of_speed (fabric, TOPO_SPEED_DDR), ==, 46);
+  g_assert_cmpuint (fabric->n_links, ==, 318);
+  g_assert_cmpstr (fabric->devices[0].name, ==, "Voltaire 4036 - 36 QDR ports switch");
+  g_assert_cmpuint (fabric->devices[0].lid, ==, 9);
+}
+
+/* Two descriptions of one fabric, the second converted by another program. */
+static void
+test_avakas (void)
+{
+  g_autofree char *report = shared ("avakas/ib-subnet-fe80_0000_0000_0000.txt");
+  g_autofree char *net = shared ("avakas/avakas.net");
+  g_autoptr (TopoFabric) a = NULL;
+  g_autoptr (TopoFabric) b = NULL;
+
+  if (report == NULL || net == NULL)
+    return;
+  a = load (report);
+  b = load (net);
+  assert_consistent (a);
+  assert_consistent (b);
+  g_assert_cmpuint (a->n_adapters, ==, 281);
+  g_assert_cmpuint (a->n_switches, ==, 25);
+  g_assert_cmpuint (a->n_adapters, ==, b->n_adapters);
+  g_assert_cmpuint (a->n_switches, ==, b->n_switches);
+  g_assert_cmpuint (a->n_links, ==, b->n_links);
+}
+
+/* The preset is cabled as the tree whose tables OpenSM computed. */
+static void
+test_tree_is_the_known_one (void)
+{
+  g_autofree char *path = shared ("ft324/ft_324.net");
+  g_autoptr (TopoFabric) file = NULL;
+  g_autoptr (TopoFabric) preset = topo_fabric_tree (18, 18, 9, TOPO_SPEED_SDR, NULL);
+
+  if (path == NULL)
+    return;
+  file = load (path);
+  g_assert_cmpuint (file->n_ports, ==, preset->n_ports);
+  g_assert_cmpuint (file->n_hosts, ==, 324);
+  for (uint32_t port = 0; port < file->n_ports; port++)
+    g_assert_cmpuint (file->ports[port].peer, ==, preset->ports[port].peer);
+  for (uint32_t device = 0; device < file->n_devices; device++) {
+    g_assert_cmpstr (file->devices[device].name, ==, preset->devices[device].name);
+    g_assert_cmpstr (file->devices[device].id, ==, preset->devices[device].id);
+  }
+}
+
+static void
+test_three_levels (void)
+{
+  g_autoptr (TopoFabric) fabric = topo_fabric_tree3 (8, TOPO_SPEED_QDR, NULL);
+
+  assert_consistent (fabric);
+  g_assert_cmpuint (fabric->n_hosts, ==, 128);
+  g_assert_cmpuint (fabric->n_switches, ==, 80);
+  g_assert_cmpuint (fabric->n_links, ==, 2 * 3 * 128);
+  for (uint32_t port = 0; port < fabric->n_ports; port++)
+    g_assert_cmpuint (fabric->ports[port].peer, !=, TOPO_NONE);
+}
+
+static void
+test_impossible_trees (void)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (topo_fabric_tree (18, 200, 200, TOPO_SPEED_QDR, &error));
+  g_assert_error (error, TOPO_ERROR, TOPO_ERROR_RANGE);
+  g_clear_error (&error);
+  g_assert_null (topo_fabric_tree (0, 18, 9, TOPO_SPEED_QDR, &error));
+  g_assert_error (error, TOPO_ERROR, TOPO_ERROR_RANGE);
+  g_clear_error (&error);
+  g_assert_null (topo_fabric_tree3 (7, TOPO_SPEED_QDR, &error));
+  g_assert_error (error, TOPO_ERROR, TOPO_ERROR_RANGE);
+}
+
+static void
+test_slurm (void)
+{
+  static const char text[] = "# a tree\n"
+                             "SwitchName=leaf1 Nodes=node[01-03],login\n"
+                             "SwitchName=leaf2 Nodes=node[10,12] LinkSpeed=4\n"
+                             "SwitchName=spine Switches=leaf[1-2]\n";
+  g_autoptr (GError) error = NULL;
+  g_autoptr (TopoFabric) fabric = fabric_of (text, &error);
+
+  g_assert_no_error (error);
+  assert_consistent (fabric);
+  g_assert_cmpuint (fabric->n_hosts, ==, 6);
+  g_assert_cmpuint (fabric->n_switches, ==, 3);
+  g_assert_cmpuint (fabric->n_links, ==, 2 * 8);
+  g_assert_cmpstr (fabric->hosts[2].name, ==, "node03");
+  g_assert_cmpstr (fabric->hosts[4].name, ==, "node10");
+  g_assert_cmpuint (fabric->warnings->len, ==, 1);
+}
+
+/* Comments that speak of switches, keys in any case, lines that go on, names
+ * with several numbers. */
+static void
+test_slurm_as_people_write_it (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (TopoFabric) fabric = fabric_of ("# Switch layout, see Switch 1\n"
+                                             "switchname=s1 \\\r\n"
+                                             "  nodes=r[1-2]n[08-10],\\\n"
+                                             "login\n"
+                                             "SWITCHNAME=top Switches=s1\n",
+                                             &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (fabric->n_switches, ==, 2);
+  g_assert_cmpuint (fabric->n_hosts, ==, 7);
+  g_assert_cmpstr (fabric->hosts[0].name, ==, "r1n08");
+  g_assert_cmpstr (fabric->hosts[5].name, ==, "r2n10");
+  g_assert_cmpstr (fabric->hosts[6].name, ==, "login");
+  assert_refused ("SwitchName=s \\\n Nodes=a\nfoo\n", ":3: expected names");
+}
+
+static void
+test_slurm_of_x5 (void)
+{
+  g_autofree char *path = shared ("x5/X5.topology.conf");
+  g_autoptr (TopoFabric) fabric = NULL;
+
+  if (path == NULL)
+    return;
+  fabric = load (path);
+  assert_consistent (fabric);
+  g_assert_cmpuint (fabric->n_switches, ==, 11);
+  g_assert_cmpuint (fabric->n_hosts, ==, 89);
+}
+
+/* Every dialect that is collected; devices counted with grep; jabl-3 has two
+ * adapters in one node. */
+static void
+test_examples (void)
+{
+  static const struct {
+    const char *name;
+    uint32_t n_hosts, n_switches;
+  } known[] = {
+    { "examples/jabl-1.topo", 4, 2 },
+    { "examples/jabl-2.topo", 2, 1 },
+    { "examples/jabl-3.topo", 5, 2 },
+    { "examples/jabl-4.topo", 1, 1 },
+    { "examples/ibsim-net", 2, 2 },
+    { "examples/ibsim-net.1", 2, 1 },
+    { "examples/ibsim-net.2sw2path", 2, 2 },
+    { "examples/ibsim-net.2sw2path4hca", 4, 2 },
+    { "examples/ibsim-net.2sw2path4hca2port", 2, 2 },
+    { "examples/treydock-ports-report.out", 3, 4 },
+  };
+
+  for (guint at = 0; at < G_N_ELEMENTS (known); at++) {
+    g_autofree char *path = shared (known[at].name);
+    g_autoptr (TopoFabric) fabric = NULL;
+
+    if (path == NULL)
+      return;
+    fabric = load (path);
+    assert_consistent (fabric);
+    g_assert_cmpuint (fabric->n_hosts, ==, known[at].n_hosts);
+    g_assert_cmpuint (fabric->n_switches, ==, known[at].n_switches);
+  }
+}
+
+#define PAIR                                 \
+  "Switch 2 \"S\" # \"leaf\"\n"              \
+  "[1] \"A\"[1] # \"a HCA-1\" lid 2 4xQDR\n" \
+  "[2] \"B\"[1] # \"b HCA-1\" lid 3 4xQDR\n" \
+  "Ca 1 \"A\" # \"a HCA-1\"\n"               \
+  "[1] \"S\"[1] # lid 2 lmc 0 \"leaf\" lid 1 4xQDR\n"
+
+static void
+test_broken (void)
+{
+  assert_refused ("", "describes no fabric");
+  assert_refused ("hello\nworld\n", "describes no fabric");
+  assert_refused (PAIR, ":3: the cable leads to port 1 of \"B\", which is not described");
+  assert_refused (PAIR "Ca 1 \"B\" # \"b HCA-1\"\n",
+                  ":3: the cable to port 1 of \"B\" is seen from "
+                  "this end only");
+  assert_refused (PAIR "Ca 1 \"A\"\n", ":6: \"A\" has the name or GUID of \"A\" in line 4");
+  assert_refused (PAIR "Ca 1 \"B\"\n[1] \"S\"[1] # lid 3 lmc 0 \"leaf\" lid 1 4xQDR\n", "leads to");
+  assert_refused (PAIR "Ca 1 \"B\"\n[2] \"S\"[2]\n", ":7: port 2 of \"B\", which has 1");
+  assert_refused (PAIR "Ca 1 \"B\"\n[1] \"S\"[2]\n[1] \"S\"[2]\n", "is in line 7 already");
+  assert_refused (PAIR "Ca 1 \"B\"\n[1] \"S\"[2] # lid 3 lmc 0 \"leaf\" lid 1 4xXDR\n",
+                  "width and speed");
+  assert_refused (PAIR "Ca 1 \"B\"\n[1] \"S\"[2] # lid 3 lmc 9 \"leaf\" lid 1 4xQDR\n", "lmc");
+  assert_refused ("[1] \"S\"[2]\n", "a device before its ports");
+  assert_refused ("Switch 300 \"S\"\n", "300 ports");
+  assert_refused ("Switch 0 \"S\"\n", "0 ports");
+  assert_refused ("Switch 2 \"S\"\n", "no node");
+  assert_refused ("Switch 2\n", "PORTS \"ID\"");
+  assert_refused ("Switch 2 \"S\n", "PORTS \"ID\"");
+  assert_refused (PAIR "[x] \"S\"[2]\n", "[PORT] \"ID\"[PORT]");
+  assert_refused ("Rt 2 \"R\"\n", "routers");
+  assert_refused ("Switch 2 \"S\"\ninclude other\n", "ibsim");
+}
+
+/* A GUID stands for one device, whatever its name is. */
+static void
+test_guid_twice (void)
+{
+  assert_refused ("switchguid=0x10\nSwitch 2 \"S\"\nswitchguid=0x10\nSwitch 2 \"T\"\n",
+                  ":4: \"T\" has the name or GUID of \"S\" in line 2");
+}
+
+static void
+test_broken_reports (void)
+{
+  assert_refused ("CA 1 1 0x10\n", "expected KIND LID PORT GUID");
+  assert_refused ("CA 1 1 0x10 4x QDR - SW 2 1 ( 'a HCA-1' - 'b' )\n", "expected KIND");
+  assert_refused ("CA 1 1 0x10 4x ZDR - SW 2 1 0x20 ( 'a HCA-1' - 'b' )\n", "expected KIND");
+  assert_refused ("CA 1 1 0x10 4x QDR - SW 2 1 0x20 ( 'a HCA-1' - 'b' )\n"
+                  "CA 3 1 0x30 4x QDR - SW 2 1 0x20 ( 'c HCA-1' - 'b' )\n",
+                  "already");
+}
+
+static void
+test_broken_slurm (void)
+{
+  assert_refused ("SwitchName=a Nodes=n[3-1]\n", ":1: expected names");
+  assert_refused ("SwitchName=a Nodes=n[1-\n", "expected names");
+  assert_refused ("SwitchName=a Nodes=n[1-999999999]\n", "expected names");
+  assert_refused ("SwitchName=a Nodes=n[7,99999999999999999999999]\n", "expected names");
+  assert_refused ("SwitchName=a Nodes=n[000000000000000000000000000000000000001-2]\n",
+                  "expected names");
+  assert_refused ("Nodes=n1 SwitchName=a\n", "expected names");
+  assert_refused ("SwitchName=a Switches=b\nSwitchName=c Nodes=b\n", ":2: expected names");
+}
+
+/* Rails of a node; adapters named after their vendor are nodes of their own. */
+static void
+test_rails (void)
+{
+  static const char text[] =
+      "Switch 4 \"S\"\n"
+      "[1] \"A\"[1]\n[2] \"B\"[1]\n[3] \"C\"[1]\n[4] \"D\"[1]\n"
+      "Ca 1 \"A\" # \"big HCA-1\"\n[1] \"S\"[1]\n"
+      "Ca 1 \"B\" # \"MT25408 ConnectX Mellanox Technologies\"\n[1] \"S\"[2]\n"
+      "Ca 1 \"C\" # \"MT25408 ConnectX Mellanox Technologies\"\n[1] \"S\"[3]\n"
+      "Ca 1 \"D\" # \"big mlx5_1\"\n[1] \"S\"[4]\n";
+  g_autoptr (GError) error = NULL;
+  g_autoptr (TopoFabric) fabric = fabric_of (text, &error);
+
+  g_assert_no_error (error);
+  assert_consistent (fabric);
+  g_assert_cmpuint (fabric->n_hosts, ==, 3);
+  g_assert_cmpstr (fabric->hosts[0].name, ==, "big");
+  g_assert_cmpuint (fabric->hosts[0].n_rails, ==, 2);
+  g_assert_cmpstr (fabric->hosts[1].name, ==, "B");
+  g_assert_cmpuint (fabric->warnings->len, ==, 1);
+}
+
+static void
+test_rates (void)
+{
+  g_assert_cmpuint (topo_link_bandwidth_Bps (4, TOPO_SPEED_SDR), ==, 1000000000);
+  g_assert_cmpuint (topo_link_bandwidth_Bps (4, TOPO_SPEED_QDR), ==, 4000000000);
+  g_assert_cmpuint (topo_link_bandwidth_Bps (4, TOPO_SPEED_FDR) / 1000000, ==, 6818);
+  g_assert_cmpuint (topo_link_bandwidth_Bps (12, TOPO_SPEED_EDR), ==, 37500000000);
+  g_assert_cmpuint (topo_link_bandwidth_Bps (4, TOPO_SPEED_NDR), ==, 50000000000);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/topology/fabric/x5", test_x5);
+  g_test_add_func ("/topology/fabric/avakas", test_avakas);
+  g_test_add_func ("/topology/fabric/tree", test_tree_is_the_known_one);
+  g_test_add_func ("/topology/fabric/three-levels", test_three_levels);
+  g_test_add_func ("/topology/fabric/impossible-trees", test_impossible_trees);
+  g_test_add_func ("/topology/fabric/slurm", test_slurm);
+  g_test_add_func ("/topology/fabric/slurm-people", test_slurm_as_people_write_it);
+  g_test_add_func ("/topology/fabric/slurm-x5", test_slurm_of_x5);
+  g_test_add_func ("/topology/fabric/examples", test_examples);
+  g_test_add_func ("/topology/fabric/broken", test_broken);
+  g_test_add_func ("/topology/fabric/guid-twice", test_guid_twice);
+  g_test_add_func ("/topology/fabric/broken-reports", test_broken_reports);
+  g_test_add_func ("/topology/fabric/broken-slurm", test_broken_slurm);
+  g_test_add_func ("/topology/fabric/rails", test_rails);
+  g_test_add_func ("/topology/fabric/rates", test_rates);
+  return g_test_run ();
+}

@@ -1,0 +1,390 @@
+/* machine_fabric_test.c - machine files of fabrics, their presets and options.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "topology/machine.h"
+#include "topology/topology_testing.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+/* Two nodes on one switch, as ibnetdiscover prints them. */
+#define SMALL_FABRIC                                           \
+  "Switch 4 \"S-0000000000000001\" # \"leaf\" lid 1\n"         \
+  "[1] \"H-0000000000000010\"[1] # \"alpha HCA-1\" 4xQDR\n"    \
+  "[2] \"H-0000000000000020\"[1] # \"beta HCA-1\" 4xQDR\n"     \
+  "\n"                                                         \
+  "Ca 1 \"H-0000000000000010\" # \"alpha HCA-1\"\n"            \
+  "[1](11) \"S-0000000000000001\"[1] # lid 2 \"leaf\" 4xQDR\n" \
+  "\n"                                                         \
+  "Ca 1 \"H-0000000000000020\" # \"beta HCA-1\"\n"             \
+  "[1](21) \"S-0000000000000001\"[2] # lid 3 \"leaf\" 4xQDR\n"
+
+/* A folder with small.net, tables.dump and machine.conf. */
+typedef struct {
+  char *folder, *fabric, *tables, *conf;
+} Files;
+
+static void
+files_set_up (Files *files, gconstpointer unused G_GNUC_UNUSED)
+{
+  files->folder = g_dir_make_tmp ("machine-XXXXXX", NULL);
+  files->fabric = g_build_filename (files->folder, "small.net", NULL);
+  files->tables = g_build_filename (files->folder, "tables.dump", NULL);
+  files->conf = g_build_filename (files->folder, "machine.conf", NULL);
+  g_assert_true (g_file_set_contents (files->fabric, SMALL_FABRIC, -1, NULL));
+  g_assert_true (g_file_set_contents (files->tables, "tables\n", -1, NULL));
+}
+
+static void
+files_tear_down (Files *files, gconstpointer unused G_GNUC_UNUSED)
+{
+  g_unlink (files->fabric);
+  g_unlink (files->tables);
+  g_unlink (files->conf);
+  g_assert_cmpint (g_rmdir (files->folder), ==, 0);
+  g_free (files->folder);
+  g_free (files->fabric);
+  g_free (files->tables);
+  g_free (files->conf);
+}
+
+/* The machine of a machine file with this text, and options behind its path. */
+static TopoMachine *
+machine_of_text (const Files *files, const char *text, const char *options, GError **error)
+{
+  g_autofree char *spec = g_strconcat (files->conf, options, NULL);
+
+  g_assert_true (g_file_set_contents (files->conf, text, -1, NULL));
+  return topo_machine_new (spec, error);
+}
+
+static void
+assert_same (const TopoMachine *left, const TopoMachine *right)
+{
+  g_autofree char *node = topo_node_print (left->node), *other = topo_node_print (right->node);
+
+  g_assert_cmpint (left->parameters.family, ==, TOPO_FAMILY_FABRIC);
+  g_assert_cmpmem (&left->parameters, sizeof left->parameters, &right->parameters,
+                   sizeof right->parameters);
+  g_assert_cmpmem (&left->shape, sizeof left->shape, &right->shape, sizeof right->shape);
+  g_assert_cmpmem (left->slot_core, left->node->n_cores, right->slot_core, right->node->n_cores);
+  g_assert_cmpuint (left->ranks_per_node, ==, right->ranks_per_node);
+  g_assert_cmpuint (left->fabric->n_links, ==, right->fabric->n_links);
+  g_assert_cmpint (left->fabric->ports[0].speed, ==, right->fabric->ports[0].speed);
+  g_assert_cmpstr (node, ==, other);
+}
+
+/* What machine show prints makes the same machine, which prints the same. */
+static void
+assert_survives_print (const Files *files, const TopoMachine *machine)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *text = topo_machine_print (machine);
+  g_autoptr (TopoMachine) read = machine_of_text (files, text, NULL, &error);
+  g_autofree char *again = NULL;
+
+  g_assert_no_error (error);
+  assert_same (read, machine);
+  again = topo_machine_print (read);
+  g_assert_cmpstr (text, ==, again);
+}
+
+static void
+test_print_survives (Files *files, gconstpointer unused G_GNUC_UNUSED)
+{
+  g_autofree char *fabric = g_strdup_printf ("fabric:%s", files->fabric);
+  g_autofree char *routed = g_strdup_printf ("fabric:%s,routes=%s", files->fabric, files->tables);
+  g_autofree char *layered =
+      g_strdup_printf ("fabric:%s,routes=layers:%s", files->fabric, files->tables);
+  const char *const specs[] = {
+    "systemg",
+    "systemg:16",
+    "stampede:2",
+    "fattree3:4",
+    "fattree:4x3",
+    "fattree:4x3:2,speed=FDR,routes=ftree",
+    fabric,
+    routed,
+    "systemg:2,node=sandybridge,routes=opensm:ftree",
+    layered,
+    "systemg:4,routes=layers:opensm:minhop",
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (specs); at++) {
+    g_autoptr (TopoMachine) machine = topo_testing_machine (specs[at], 0);
+
+    assert_survives_print (files, machine);
+    g_assert_true (topo_machine_set_cores (machine, "7,3", NULL));
+    g_assert_true (topo_machine_set_ranks_per_node (machine, 5, NULL));
+    machine->parameters.switch_latency_ps = 34567;
+    machine->parameters.cc = true;
+    machine->parameters.cache_share = 0.1 / 3;
+    assert_survives_print (files, machine);
+  }
+}
+
+/* With what is not the default, in one order. */
+static void
+test_canonical_spec (void)
+{
+  static const char *const cases[][2] = {
+    { "systemg", "systemg" },
+    { "systemg:16,routes=minhop", "systemg:16" },
+    { "systemg:16,node=harpertown", "systemg:16" },
+    { "systemg:16,routes=ftree,speed=FDR", "systemg:16,speed=FDR,routes=ftree" },
+    { "fattree:4x4,node=sandybridge", "fattree:4x4,node=sandybridge" },
+    { "stampede:8,node=sandybridge,speed=fdr", "stampede:8" },
+    { "stampede:8,speed=EDR", "stampede:8,speed=EDR" },
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (TopoMachine) machine = topo_testing_machine (cases[at][0], 0);
+
+    g_assert_cmpstr (machine->spec, ==, cases[at][1]);
+  }
+}
+
+static void
+test_file_sets_what_it_names (Files *files, gconstpointer unused G_GNUC_UNUSED)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (TopoMachine) machine =
+      machine_of_text (files,
+                       "[machine]\nspec = fabric:small.net\nroutes = tables.dump\n"
+                       "node = sandybridge\nranks_per_node = 3\ncores = 8-10,0\n"
+                       "[switch]\nlatency = 90 ns\n",
+                       NULL, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (topo_shape_nodes (&machine->shape), ==, 2);
+  g_assert_cmpstr (machine->routes, ==, files->tables);
+  g_assert_cmpstr (machine->node->source, ==, "sandybridge");
+  g_assert_cmpuint (machine->ranks_per_node, ==, 3);
+  g_assert_cmpmem (machine->slot_core, 6, "\x08\x09\x0a\x00\x01\x02", 6);
+  g_assert_cmpint (machine->parameters.switch_latency_ps, ==, 90000);
+}
+
+/* Behind the spec in the file beats the key, behind the path beats both. */
+static void
+test_options_beat_the_file (Files *files, gconstpointer unused G_GNUC_UNUSED)
+{
+  const char *text = "[machine]\nspec = systemg:4,routes=updn\nroutes = dor\nnode = sandybridge\n";
+  g_autoptr (TopoMachine) inner = machine_of_text (files, text, NULL, NULL);
+  g_autoptr (TopoMachine) outer =
+      machine_of_text (files, text, ",node=harpertown,routes=ftree", NULL);
+
+  g_assert_cmpstr (inner->routes, ==, "updn");
+  g_assert_cmpstr (inner->node->source, ==, "sandybridge");
+  g_assert_cmpstr (outer->routes, ==, "ftree");
+  g_assert_cmpstr (outer->node->source, ==, "harpertown");
+  g_assert_cmpstr (outer->spec, ==, "systemg:4,routes=ftree");
+}
+
+static void
+test_bad_files (Files *files, gconstpointer unused G_GNUC_UNUSED)
+{
+  static const struct {
+    const char *text, *options, *where, *named;
+  } cases[] = {
+    { "[machine]\nspec = systemg:999\n", NULL, ":2: ", "1 to 324" },
+    { "[machine]\nspec = fabric:none.net\n", NULL, ":2: ", "none.net" },
+    { "[machine]\nspec = systemg,speed=NO\n", NULL, ":2: ", "speed=NO" },
+    { "[machine]\nspec = systemg\nroutes = none.dump\n", NULL, ":3: ", "none.dump" },
+    { "[machine]\nspec = systemg\nnode = none.xml\n", NULL, ":3: ", "none.xml" },
+    { "[machine]\nspec = systemg\nnode = tables.dump\n", NULL, ":3: ", "tables.dump" },
+    { "[machine]\nspec = systemg\nranks_per_node = 9\n", NULL, ":3: ", "8 cores" },
+    { "[machine]\nspec = systemg\nranks_per_node = 0\n", NULL, ":3: ", "1 to 64" },
+    { "[machine]\nspec = systemg\ncores = 0,8\n", NULL, ":3: ", "cores 0 to 7" },
+    { "[machine]\nspec = systemg\ncores = 0,1,0\n", NULL, ":3: ", "twice" },
+    { "[machine]\nspec = systemg\ncores = 3-1\n", NULL, ":3: ", "3-1" },
+    { "[machine]\nspec = systemg\ncores = \n", NULL, ":3: ", "no core" },
+    { "[machine]\nspec = systemg\nspeed = QDR\n", NULL, ":3: ", "routes, node" },
+    { "[machine]\nspec = systemg\n[link]\nbandwidth = 2 GB/s\n", NULL, ":3: ", "link" },
+    { "[machine]\nspec = systemg\n[switch]\nlatency = 2\n", NULL, ":4: ", "unit" },
+    { "[machine]\nspec = systemg\n\nroutes = minhops\n", NULL,
+      ":4: ", "neither an engine (minhop, " },
+    { "[machine]\nspec = systemg\nroutes = opensm:\n", NULL, ":3: ", "neither an engine" },
+    { "[machine]\nspec = systemg\nroutes = layers:\n", NULL, ":3: ", "neither an engine" },
+    { "[machine]\nspec = bgq:32\nroutes = ftree\n", NULL, ":3: ", "torus" },
+    { "[machine]\nspec = bgq:32\nnode = harpertown\n", NULL, ":3: ", "torus" },
+    { "[machine]\nspec = bgq:32\ncores = 0,2\n", NULL, ":3: ", "torus" },
+    { "[machine]\nspec = bgq:32\n", ",routes=ftree", ": ", "torus" },
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (GError) error = NULL;
+    g_autofree char *where = g_strconcat (files->conf, cases[at].where, NULL);
+
+    g_assert_null (machine_of_text (files, cases[at].text, cases[at].options, &error));
+    g_assert_true (error->domain == TOPO_ERROR);
+    if (!g_str_has_prefix (error->message, where) || !strstr (error->message, cases[at].named) ||
+        strchr (error->message, '\n'))
+      g_error ("%s instead of %s... %s", error->message, where, cases[at].named);
+  }
+}
+
+/* TACC's guide: 20 nodes and 16 cables to the core on a leaf, eight
+ * directors.  At 9 leaves one board of each director has them all; at 10
+ * there are two boards and 18 spine chips. */
+static void
+test_stampede (void)
+{
+  static const struct {
+    const char *spec;
+    uint32_t switches, cables;
+  } cases[] = {
+    { "stampede:2", 1, 2 },
+    { "stampede:20", 1, 20 },
+    { "stampede:21", 2 + 8, 21 + 2 * 16 },
+    { "stampede:180", 9 + 8, 180 + 9 * 16 },
+    { "stampede:181", 10 + 8 * 2 + 8 * 18, 181 + 10 * 16 + 8 * 2 * 18 },
+    { "stampede", 320 + 8 * 36 + 8 * 18, 6400 + 320 * 16 + 8 * 36 * 18 },
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (TopoMachine) machine = topo_testing_machine (cases[at].spec, 0);
+
+    g_assert_cmpuint (machine->fabric->n_switches, ==, cases[at].switches);
+    g_assert_cmpuint (machine->fabric->n_links, ==, 2 * cases[at].cables);
+    g_assert_cmpuint (machine->fabric->n_hosts, ==, topo_shape_nodes (&machine->shape));
+    g_assert_cmpint (machine->fabric->ports[0].speed, ==, TOPO_SPEED_FDR);
+    g_assert_cmpuint (machine->parameters.eager_bytes, ==, 17408);
+    g_assert_cmpuint (machine->parameters.collectives, ==, TOPO_COLLECTIVES_MPICH);
+  }
+}
+
+/* The name of an engine is the engine, whatever lies about. */
+static void
+test_engine_beats_file (Files *files, gconstpointer unused G_GNUC_UNUSED)
+{
+  g_autofree char *path = g_build_filename (files->folder, "ftree", NULL);
+  g_autofree char *dotted = g_build_filename (files->folder, "./ftree", NULL);
+  g_autoptr (TopoMachine) engine = NULL, file = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (g_file_set_contents (path, "tables\n", -1, NULL));
+  engine = machine_of_text (files, "[machine]\nspec = systemg\nroutes = ftree\n", NULL, &error);
+  g_assert_no_error (error);
+  file = machine_of_text (files, "[machine]\nspec = systemg\nroutes = ./ftree\n", NULL, &error);
+  g_assert_no_error (error);
+  g_unlink (path);
+  g_assert_cmpstr (engine->routes, ==, "ftree");
+  g_assert_cmpstr (file->routes, ==, dotted);
+}
+
+/* Two packages of eight cores that share an L3 and have a memory. */
+static void
+test_sandybridge (void)
+{
+  g_autoptr (TopoNode) node = topo_node_sandybridge ();
+  uint32_t l3 = topo_node_common (node, 0, 7);
+
+  g_assert_cmpuint (node->n_cores, ==, 16);
+  g_assert_cmpuint (node->n_memories, ==, 2);
+  g_assert_cmpint (node->objects[l3].kind, ==, TOPO_OBJECT_CACHE);
+  g_assert_cmpuint (node->objects[l3].cache_bytes, ==, 20 << 20);
+  g_assert_cmpuint (topo_node_common (node, 7, 8), ==, 0);
+  g_assert_cmpuint (topo_node_above (node, 8, TOPO_OBJECT_MEMORY), ==, node->memory[1]);
+  g_assert_cmpuint (topo_node_above (node, 3, TOPO_OBJECT_PACKAGE), ==, node->adapter);
+  for (uint32_t core = 0; core < 16; core++) {
+    const TopoObject *it = &node->objects[node->core[core]];
+
+    g_assert_cmpuint (it->first_core, ==, core);
+    g_assert_cmpuint (node->objects[it->parent].cache_bytes, ==, 256 << 10);
+  }
+}
+
+/* The node of 2008 (Xeon E5462) is the default of trees and files; System G had it, and Stampede its own.
+ * QDR is of 2008, FDR of 2011; 0x1013 is ConnectX-4 and 0x673c ConnectX with QDR (pci.ids).  PCIe 2 x8
+ * carries 3.25 GB/s, a 4x FDR link 14.0625 * 4 * 64 / 66 / 8 = 6.8 GB/s, and a 4x QDR link 4 GB/s. */
+static void
+test_assumptions (Files *files, gconstpointer unused G_GNUC_UNUSED)
+{
+  static const struct {
+    const char *spec, *was, *is; /* of a file: this text in it becomes that one */
+    bool node, newer, memory, pcie;
+  } cases[] = {
+    { "systemg:4", NULL, NULL, false, false, false, false },
+    { "stampede:4", NULL, NULL, false, false, false, false },
+    { "fattree:2x2:1", NULL, NULL, true, false, false, false },
+    { "fattree3:4", NULL, NULL, true, false, false, false },
+    { "fattree:2x2:1,node=harpertown", NULL, NULL, false, false, false, false },
+    { "fattree:2x2:1,node=sandybridge", NULL, NULL, false, false, true, false },
+    { "fattree:2x2:1,speed=FDR", NULL, NULL, true, true, false, true },
+    { "systemg:4,speed=EDR", NULL, NULL, false, true, false, true },
+    { "stampede:4,speed=HDR", NULL, NULL, false, true, false, true },
+    { NULL, "4xQDR", "4xQDR", true, false, false, false },
+    { NULL, "4xQDR", "4xSDR", true, false, false, false },
+    { NULL, "4xQDR", "4xFDR", true, true, false, true },
+    { NULL, "alpha HCA-1", "alpha mlx5_0", true, true, false, false },
+    { NULL, "Ca 1 \"H-0000000000000020", "devid=0x1013\nCa 1 \"H-0000000000000020", true, true,
+      false, false },
+    { NULL, "Ca 1 \"H-0000000000000020", "devid=0x673c\nCa 1 \"H-0000000000000020", true, false,
+      false, false },
+    /* A switch is no adapter, and its device id not that of the adapter behind it. */
+    { NULL, "Switch 4", "devid=0x1013\nSwitch 4", true, false, false, false },
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autofree char *file = g_strdup_printf ("fabric:%s", files->fabric);
+    g_autoptr (GString) text = g_string_new (SMALL_FABRIC);
+    g_autoptr (GPtrArray) lines = g_ptr_array_new_with_free_func (g_free);
+    g_autoptr (TopoMachine) machine = NULL;
+    g_autofree char *all = NULL;
+
+    if (cases[at].was != NULL)
+      g_string_replace (text, cases[at].was, cases[at].is, 0);
+    g_assert_true (g_file_set_contents (files->fabric, text->str, -1, NULL));
+    machine = topo_testing_machine (cases[at].spec != NULL ? cases[at].spec : file, 0);
+    topo_machine_assumptions (machine, lines);
+    g_ptr_array_add (lines, NULL);
+    all = g_strjoinv ("\n", (char **) lines->pdata);
+    g_test_message ("%u: %s", (guint) at, all);
+    g_assert_true (topo_machine_assumes_node (machine) == cases[at].node);
+    g_assert_true ((strstr (all, "node: harpertown (assumed)") != NULL) == cases[at].node);
+    g_assert_true ((strstr (all, "newer than the node") != NULL) == cases[at].newer);
+    g_assert_true ((strstr (all, "[memory]: ") != NULL) == cases[at].memory);
+    g_assert_true ((strstr (all, "hca.pcie_bandwidth: ") != NULL) == cases[at].pcie);
+  }
+}
+
+/* Nothing is assumed of what a machine file states. */
+static void
+test_stated (Files *files, gconstpointer unused G_GNUC_UNUSED)
+{
+  g_autoptr (GPtrArray) lines = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (TopoMachine) machine =
+      machine_of_text (files,
+                       "[machine]\nspec = fattree:2x2:1,speed=FDR\nnode = sandybridge\n"
+                       "[hca]\npcie_bandwidth = 6.4 GB/s\n[memory]\nbandwidth = 40 GB/s\n",
+                       NULL, &error);
+
+  g_assert_no_error (error);
+  topo_machine_assumptions (machine, lines);
+  g_assert_cmpuint (lines->len, ==, 0);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add ("/topology/machine-fabric/print", Files, NULL, files_set_up, test_print_survives,
+              files_tear_down);
+  g_test_add_func ("/topology/machine-fabric/canonical", test_canonical_spec);
+  g_test_add ("/topology/machine-fabric/file", Files, NULL, files_set_up,
+              test_file_sets_what_it_names, files_tear_down);
+  g_test_add ("/topology/machine-fabric/options", Files, NULL, files_set_up,
+              test_options_beat_the_file, files_tear_down);
+  g_test_add ("/topology/machine-fabric/bad-files", Files, NULL, files_set_up, test_bad_files,
+              files_tear_down);
+  g_test_add ("/topology/machine-fabric/engine", Files, NULL, files_set_up, test_engine_beats_file,
+              files_tear_down);
+  g_test_add ("/topology/machine-fabric/assumptions", Files, NULL, files_set_up, test_assumptions,
+              files_tear_down);
+  g_test_add ("/topology/machine-fabric/stated", Files, NULL, files_set_up, test_stated,
+              files_tear_down);
+  g_test_add_func ("/topology/machine-fabric/stampede", test_stampede);
+  g_test_add_func ("/topology/machine-fabric/sandybridge", test_sandybridge);
+  return g_test_run ();
+}

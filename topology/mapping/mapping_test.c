@@ -1,0 +1,282 @@
+/* mapping_test.c - permutations, map files and every way to get one wrong.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "topology/mapping/mapping.h"
+#include "topology/topology_testing.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+static TopoMapping *
+mapping_of (const char *text, const TopoMachine *machine, uint32_t n_ranks)
+{
+  g_autoptr (GError) error = NULL;
+  TopoMapping *mapping = topo_mapping_new (text, machine, n_ranks, &error);
+
+  g_assert_no_error (error);
+  return mapping;
+}
+
+static char *
+temporary_file (const char *text)
+{
+  char *path = NULL;
+  int fd = g_file_open_tmp ("map-XXXXXX", &path, NULL);
+
+  g_assert_cmpint (fd, >=, 0);
+  g_close (fd, NULL);
+  g_assert_true (g_file_set_contents (path, text, -1, NULL));
+  return path;
+}
+
+static void
+test_default_fills_node_by_node (void)
+{
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:512", 16);
+  g_autoptr (TopoMapping) mapping = mapping_of (NULL, machine, 8192);
+
+  g_assert_cmpstr (mapping->name, ==, "ABCDET");
+  for (uint32_t rank = 0; rank < 8192; rank++) {
+    g_assert_cmpuint (mapping->node[rank], ==, rank / 16);
+    g_assert_cmpuint (mapping->slot[rank], ==, rank % 16);
+  }
+}
+
+/* As in study files. */
+static void
+test_default_by_its_name (void)
+{
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("torus:2x3", 2);
+  g_autoptr (TopoMapping) mapping = mapping_of ("default", machine, 12);
+
+  g_assert_cmpstr (mapping->name, ==, "ABT");
+  for (uint32_t rank = 0; rank < 12; rank++) {
+    g_assert_cmpuint (mapping->node[rank], ==, rank / 2);
+    g_assert_cmpuint (mapping->slot[rank], ==, rank % 2);
+  }
+  g_assert_false (topo_mapping_is_rankfile ("default"));
+}
+
+static void
+test_slot_slowest (void)
+{
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:512", 4);
+  g_autoptr (TopoMapping) mapping = mapping_of ("TABCDE", machine, 2048);
+
+  for (uint32_t rank = 0; rank < 2048; rank++) {
+    g_assert_cmpuint (mapping->node[rank], ==, rank % 512);
+    g_assert_cmpuint (mapping->slot[rank], ==, rank / 512);
+  }
+}
+
+/* By hand on 2 x 3 with two slots: in BTA the first dimension runs fastest,
+ * then the slot, and B slowest; a node is 3 A + B. */
+static void
+test_hand_worked_order (void)
+{
+  static const uint32_t node[] = { 0, 3, 0, 3, 1, 4, 1, 4, 2, 5, 2, 5 };
+  static const uint32_t slot[] = { 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1 };
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("torus:2x3", 2);
+  g_autoptr (TopoMapping) mapping = mapping_of ("BTA", machine, 12);
+
+  for (uint32_t rank = 0; rank < 12; rank++) {
+    g_assert_cmpuint (mapping->node[rank], ==, node[rank]);
+    g_assert_cmpuint (mapping->slot[rank], ==, slot[rank]);
+  }
+}
+
+static void
+assert_no_slot_twice (const TopoMapping *mapping, const TopoMachine *machine)
+{
+  gsize n_slots = (gsize) topo_shape_nodes (&machine->shape) * machine->ranks_per_node;
+  g_autofree bool *taken = g_new0 (bool, n_slots);
+
+  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
+    gsize place = (gsize) mapping->node[rank] * machine->ranks_per_node + mapping->slot[rank];
+
+    g_assert_cmpuint (place, <, n_slots);
+    g_assert_false (taken[place]);
+    taken[place] = true;
+  }
+}
+
+static void
+test_every_permutation_places_all_once (void)
+{
+  static const char *const orders[] = { "ABCDET", "TEDCBA", "CABTED", "EABCDT", "DCBATE" };
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:64", 5);
+
+  for (gsize at = 0; at < G_N_ELEMENTS (orders); at++) {
+    g_autoptr (TopoMapping) mapping = mapping_of (orders[at], machine, 320);
+
+    assert_no_slot_twice (mapping, machine);
+  }
+}
+
+static void
+test_part_of_the_machine (void)
+{
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:32", 2);
+  g_autoptr (TopoMapping) mapping = mapping_of ("TEDCBA", machine, 7);
+
+  g_assert_cmpuint (mapping->n_ranks, ==, 7);
+  assert_no_slot_twice (mapping, machine);
+}
+
+/* A whole Sequoia with 16 ranks per node. */
+static void
+test_largest_machine (void)
+{
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:98304", 16);
+  g_autoptr (TopoMapping) mapping = mapping_of ("TABCDE", machine, 1572864);
+
+  g_assert_cmpuint (mapping->node[1572863], ==, 98303);
+  g_assert_cmpuint (mapping->slot[1572863], ==, 15);
+}
+
+static void
+test_file (void)
+{
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:512", 2);
+  g_autofree char *path = temporary_file ("# A B C D E T\n"
+                                          "0 0 0 0 0 1\r\n"
+                                          "\n"
+                                          "   # all of it a comment\n"
+                                          "\t3  3 3 3\t1 0   # the last node\n"
+                                          "1 2 3 0 1 1");
+  g_autoptr (TopoMapping) mapping = mapping_of (path, machine, 3);
+
+  g_assert_cmpstr (mapping->name, ==, path);
+  g_assert_cmpuint (mapping->node[0], ==, 0);
+  g_assert_cmpuint (mapping->slot[0], ==, 1);
+  g_assert_cmpuint (mapping->node[1], ==, 511);
+  g_assert_cmpuint (mapping->slot[1], ==, 0);
+  g_assert_cmpuint (mapping->node[2], ==, 128 + 2 * 32 + 3 * 8 + 0 + 1);
+  g_unlink (path);
+}
+
+static void
+test_print_survives (void)
+{
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("torus:3x5m", 3);
+  g_autoptr (TopoMapping) mapping = mapping_of ("TBA", machine, 44);
+  g_autofree char *text = topo_mapping_print (mapping, machine);
+  g_autofree char *path = temporary_file (text);
+  g_autoptr (TopoMapping) read = mapping_of (path, machine, 44);
+
+  g_assert_cmpmem (read->node, 44 * sizeof *read->node, mapping->node, 44 * sizeof *mapping->node);
+  g_assert_cmpmem (read->slot, 44, mapping->slot, 44);
+  g_unlink (path);
+}
+
+static void
+test_bad_permutations (void)
+{
+  static const char *const cases[] = {
+    "", "ABCDE", "ABCDEE", "ABCDETT", "ABCDEF", "XYZ", "TTTTTT"
+  };
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:512", 1);
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (GError) error = NULL;
+
+    g_assert_null (topo_mapping_new (cases[at], machine, 512, &error));
+    g_assert_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX);
+    g_assert_nonnull (strstr (error->message, "ABCDET"));
+  }
+}
+
+static void
+test_too_many_ranks (void)
+{
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:512", 2);
+  g_autoptr (GError) none = NULL, many = NULL;
+
+  g_assert_null (topo_mapping_new (NULL, machine, 0, &none));
+  g_assert_error (none, TOPO_ERROR, TOPO_ERROR_RANGE);
+  g_assert_null (topo_mapping_new (NULL, machine, 1025, &many));
+  g_assert_error (many, TOPO_ERROR, TOPO_ERROR_RANGE);
+  g_assert_nonnull (strstr (many->message, "1024"));
+}
+
+static void
+test_missing_file (void)
+{
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:512", 2);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (topo_mapping_new ("/no/such/map", machine, 4, &error));
+  g_assert_error (error, TOPO_ERROR, TOPO_ERROR_FILE);
+}
+
+/* Two ranks on bgq:512 with two slots; each file names the line to blame. */
+static void
+test_bad_files (void)
+{
+  static const struct {
+    const char *text, *line, *named;
+  } cases[] = {
+    { "", ":1: ", "0 ranks of 2" },
+    { "0 0 0 0 0 0\n", ":2: ", "1 ranks of 2" },
+    { "0 0 0 0 0 0\n0 0 0 0 1 0\n0 0 0 1 0 0\n", ":3: ", "too many" },
+    { "0 0 0 0 0 0\n# x\n0 0 0 0 0 0\n", ":3: ", "rank 0" },
+    { "0 0 0 0 0\n", ":1: ", "column 6" },
+    { "0 0 0 0 0 0 0\n", ":1: ", "after the last" },
+    { "0 0 4 0 0 0\n", ":1: ", "C = 4" },
+    { "0 0 0 0 2 0\n", ":1: ", "E = 2" },
+    { "0 0 0 0 0 2\n", ":1: ", "T = 2" },
+    { "0 0 -1 0 0 0\n", ":1: ", "column 3" },
+    { "\n0 0 1.0 0 0 0\n", ":2: ", "column 3" },
+    { "0 0 0x1 0 0 0\n", ":1: ", "column 3" },
+    { "0 0 18446744073709551617 0 0 0\n", ":1: ", "C = 1844" },
+    { "0;0;0;0;0;0\n", ":1: ", "column 1" },
+    { "rank map\n", ":1: ", "column 1" },
+  };
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:512", 2);
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autofree char *path = temporary_file (cases[at].text);
+    g_autofree char *where = g_strconcat (path, cases[at].line, NULL);
+    g_autoptr (GError) error = NULL;
+
+    g_assert_null (topo_mapping_new (path, machine, 2, &error));
+    g_assert_true (error->domain == TOPO_ERROR);
+    g_assert_true (g_str_has_prefix (error->message, where));
+    g_assert_nonnull (strstr (error->message, cases[at].named));
+    g_unlink (path);
+  }
+}
+
+static void
+test_binary_file (void)
+{
+  g_autoptr (TopoMachine) machine = topo_testing_machine ("bgq:512", 2);
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = temporary_file ("");
+
+  g_assert_true (g_file_set_contents (path, "0 0 0\0 0 0 0\n", 13, NULL));
+  g_assert_null (topo_mapping_new (path, machine, 1, &error));
+  g_assert_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX);
+  g_unlink (path);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/topology/mapping/default", test_default_fills_node_by_node);
+  g_test_add_func ("/topology/mapping/default-by-its-name", test_default_by_its_name);
+  g_test_add_func ("/topology/mapping/slot-slowest", test_slot_slowest);
+  g_test_add_func ("/topology/mapping/hand-worked", test_hand_worked_order);
+  g_test_add_func ("/topology/mapping/all-once", test_every_permutation_places_all_once);
+  g_test_add_func ("/topology/mapping/part", test_part_of_the_machine);
+  g_test_add_func ("/topology/mapping/largest", test_largest_machine);
+  g_test_add_func ("/topology/mapping/file", test_file);
+  g_test_add_func ("/topology/mapping/print", test_print_survives);
+  g_test_add_func ("/topology/mapping/bad-permutations", test_bad_permutations);
+  g_test_add_func ("/topology/mapping/too-many-ranks", test_too_many_ranks);
+  g_test_add_func ("/topology/mapping/missing-file", test_missing_file);
+  g_test_add_func ("/topology/mapping/bad-files", test_bad_files);
+  g_test_add_func ("/topology/mapping/binary-file", test_binary_file);
+  return g_test_run ();
+}

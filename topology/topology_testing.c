@@ -1,0 +1,34 @@
+/* topology_testing.c - machines and files for tests of all rooms.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "topology/topology_testing.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+TopoMachine *
+topo_testing_machine (const char *spec, uint32_t ranks_per_node)
+{
+  g_autoptr (GError) error = NULL;
+  TopoMachine *machine = topo_machine_new (spec, &error);
+
+  g_assert_no_error (error);
+  if (ranks_per_node > 0)
+    machine->ranks_per_node = ranks_per_node;
+  return machine;
+}
+
+char *
+topo_testing_file (const char *text)
+{
+  char *path = NULL;
+  int fd = g_file_open_tmp ("test-XXXXXX", &path, NULL);
+  gssize length = (gssize) strlen (text);
+
+  /* Not g_file_set_contents(), which waits for the disk. */
+  g_assert_cmpint (fd, >=, 0);
+  g_assert_cmpint (write (fd, text, (gsize) length), ==, length);
+  g_close (fd, NULL);
+  return path;
+}

@@ -1,0 +1,14 @@
+/* topology_testing.h - machines and files for tests of all rooms.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "topology/machine.h"
+
+/* The machine of a spec that is right; a node has that many slots, those of the
+ * spec when 0. */
+TopoMachine *topo_testing_machine (const char *spec, uint32_t ranks_per_node);
+
+/* The path of a new temporary file with this text; the caller removes it and
+ * frees the path. */
+char *topo_testing_file (const char *text);

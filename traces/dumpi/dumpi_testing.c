@@ -1,0 +1,222 @@
+/* dumpi_testing.c - makes DUMPI files byte by byte, for tests.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "traces/dumpi/dumpi_testing.h"
+
+#include "traces/trace_testing.h"
+
+#include <string.h>
+
+#define CALL_NS 500
+
+static void
+put (DumpiBuild *build, guint n_bytes, uint64_t value)
+{
+  for (guint i = n_bytes; i-- > 0;) {
+    uint8_t byte = (uint8_t) (value >> (8 * i));
+
+    g_byte_array_append (build->bytes, &byte, 1);
+  }
+}
+
+static void
+put_magic (DumpiBuild *build)
+{
+  g_byte_array_append (build->bytes,
+                       (const guint8 *) "\xff\xaa\xdd"
+                                        "DUMPI",
+                       8);
+}
+
+static void
+put_string (DumpiBuild *build, guint count_bytes, const char *string)
+{
+  put (build, count_bytes, strlen (string));
+  g_byte_array_append (build->bytes, (const guint8 *) string, (guint) strlen (string));
+}
+
+DumpiBuild *
+dumpi_build_new (uint8_t major, uint8_t minor, uint8_t patch)
+{
+  DumpiBuild *build = g_new0 (DumpiBuild, 1);
+
+  build->bytes = g_byte_array_new ();
+  build->version[0] = major;
+  build->version[1] = minor;
+  build->version[2] = patch;
+  build->mask = 0x4f;
+  build->now_ns = 5000;
+  build->between_ns = 1000;
+  put_magic (build);
+  put (build, 8, 0);
+  return build;
+}
+
+static void
+put_time (DumpiBuild *build, uint64_t time_ns)
+{
+  put (build, 2, time_ns / 1000000000);
+  put (build, 4, time_ns % 1000000000);
+}
+
+static void
+put_times (DumpiBuild *build)
+{
+  uint64_t start_ns = build->now_ns + build->between_ns;
+
+  build->now_ns = start_ns + CALL_NS;
+  /* The processor clock runs at half the speed, so that they cannot be mixed up. */
+  if (build->mask & 0x04) {
+    put_time (build, start_ns / 2);
+    put_time (build, build->now_ns / 2);
+  }
+  if (build->mask & 0x08) {
+    put_time (build, start_ns);
+    put_time (build, build->now_ns);
+  }
+}
+
+void
+dumpi_build_call (DumpiBuild *build, uint16_t id, const char *format, ...)
+{
+  va_list arguments;
+
+  if (id < DUMPI_TESTING_IDS)
+    build->made[id]++;
+  put (build, 2, id);
+  put (build, 1, build->mask);
+  if (build->mask & 0x40)
+    put (build, 2, 0);
+  put_times (build);
+  if (build->mask & 0x80) {
+    put (build, 1, 2);
+    for (guint i = 0; i < 4; i++)
+      put (build, 8, i);
+  }
+  va_start (arguments, format);
+  for (; *format != '\0'; format++)
+    if (*format == 's')
+      put_string (build, 4, va_arg (arguments, const char *));
+    else if (*format != ' ')
+      put (build, (guint) (*format - '0'), (uint64_t) (int64_t) va_arg (arguments, int));
+  va_end (arguments);
+}
+
+void
+dumpi_build_init (DumpiBuild *build)
+{
+  dumpi_build_call (build, 124, "4 s", 1, "./a.out");
+}
+
+void
+dumpi_build_finalize (DumpiBuild *build)
+{
+  dumpi_build_call (build, 125, "");
+}
+
+GByteArray *
+dumpi_build_end (DumpiBuild *build, guint n_offsets)
+{
+  /* In the order of the index, its newest entry first. */
+  enum { SIZES, ADDRESSES, PERF, HEADER, BODY, FOOTER, KEYVALUES, N };
+  uint64_t offset[N] = { 0 };
+  GByteArray *bytes = build->bytes;
+
+  offset[BODY] = 8;
+  put (build, 2, 293);
+  offset[HEADER] = bytes->len;
+  g_byte_array_append (bytes, build->version, 3);
+  put (build, 8, 1400000000);
+  put_string (build, 2, "host");
+  put_string (build, 2, "user");
+  put (build, 4, 0);
+  put (build, 4, 0);
+  offset[FOOTER] = bytes->len;
+  put (build, 8, 0xf007fee7);
+  for (guint id = 0; id < DUMPI_TESTING_IDS; id++)
+    put (build, 4, build->made[id] + build->ignored[id]);
+  for (guint id = 0; id < DUMPI_TESTING_IDS; id++)
+    put (build, 4, build->ignored[id]);
+  if (build->n_sizes > 0) {
+    offset[SIZES] = bytes->len;
+    put (build, 4, build->n_sizes);
+    for (guint i = 0; i < build->n_sizes; i++)
+      put (build, 4, (uint64_t) (int64_t) build->sizes[i]);
+  }
+  put_magic (build);
+  for (guint i = N - n_offsets; i < N; i++)
+    put (build, 8, offset[i]);
+  g_free (build);
+  return bytes;
+}
+
+char *
+dumpi_build_write (DumpiBuild *build, const char *folder, uint32_t n_ranks)
+{
+  g_autoptr (GByteArray) bytes = dumpi_build_end (build, 7);
+  g_autofree char *meta = g_strdup_printf ("hostname=h\nnumprocs=%u\nfileprefix=t\n", n_ranks);
+  g_autofree char *bin = trace_testing_write (folder, "t-0000.bin", bytes->data, bytes->len);
+
+  for (uint32_t rank = 1; rank < n_ranks; rank++) {
+    g_autofree char *name = g_strdup_printf ("t-%04u.bin", rank);
+    g_autofree char *other = trace_testing_write (folder, name, bytes->data, bytes->len);
+  }
+  return trace_testing_write (folder, "t.meta", meta, strlen (meta));
+}
+
+void
+dumpi_fixture_set_up (DumpiFixture *f, gconstpointer version)
+{
+  (void) version;
+  f->folder = trace_testing_folder ();
+  f->build = dumpi_build_new (13, 0, 0);
+  f->build->between_ns = 0;
+}
+
+void
+dumpi_fixture_tear_down (DumpiFixture *f, gconstpointer unused)
+{
+  (void) unused;
+  trace_cursor_free (f->cursor);
+  trace_free (f->trace);
+  trace_testing_remove (f->folder);
+}
+
+/* A different version of the format. */
+void
+dumpi_fixture_restart (DumpiFixture *f, uint8_t major, uint8_t minor, uint8_t patch)
+{
+  g_autoptr (GByteArray) old = dumpi_build_end (f->build, 7);
+
+  f->build = dumpi_build_new (major, minor, patch);
+  f->build->between_ns = 0;
+}
+
+/* Ends the file and opens rank 0 of a trace of 8 ranks. */
+void
+dumpi_fixture_open (DumpiFixture *f)
+{
+  g_autofree char *path = dumpi_build_write (f->build, f->folder, 8);
+  g_autoptr (GError) error = NULL;
+
+  f->trace = trace_testing_open (path);
+  f->cursor = trace_cursor_new (f->trace, 0, &error);
+  g_assert_no_error (error);
+}
+
+void
+dumpi_fixture_next (DumpiFixture *f, TraceOpKind kind)
+{
+  g_autoptr (GError) error = NULL;
+  TraceNext got = trace_cursor_next (f->cursor, &f->op, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpint (got, ==, TRACE_NEXT_OPERATION);
+  g_assert_cmpstr (trace_op_name (f->op.kind), ==, trace_op_name (kind));
+}
+
+void
+dumpi_fixture_end (DumpiFixture *f)
+{
+  g_assert_cmpint (trace_cursor_next (f->cursor, &f->op, NULL), ==, TRACE_NEXT_END);
+}

@@ -1,0 +1,252 @@
+/* dumpi_windows_test.c - one-sided communication in DUMPI files made byte by byte.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "traces/dumpi/dumpi_testing.h"
+#include "traces/trace_testing.h"
+
+enum { INT = 9, DOUBLE = 14, WORLD = TRACE_COMM_WORLD, WINDOW = 3 };
+
+static void
+add_window (DumpiBuild *b, int comm, int window)
+{
+  dumpi_build_call (b, 145, "4 4 2 2 2", 4096, 1, 0, comm, window);
+}
+
+static void
+add_put (DumpiBuild *b, int target, int window)
+{
+  dumpi_build_call (b, 143, "4 2 4 4 4 2 2", 8, DOUBLE, target, 0, 16, INT, window);
+}
+
+static void
+check (const DumpiFixture *f, uint32_t comm, uint32_t window)
+{
+  g_assert_cmpuint (f->op.comm, ==, comm);
+  g_assert_cmpuint (f->op.window, ==, window);
+}
+
+static void
+check_values (const DumpiFixture *f, const int32_t *values, uint32_t n)
+{
+  g_assert_cmpuint (f->op.n_values, ==, n);
+  for (uint32_t i = 0; i < n; i++)
+    g_assert_cmpint (f->op.values[i], ==, values[i]);
+}
+
+static void
+test_accesses (DumpiFixture *f, gconstpointer unused)
+{
+  (void) unused;
+  add_window (f->build, 5, WINDOW);
+  dumpi_build_call (f->build, 146, "1 2", 0, WINDOW);
+  add_put (f->build, 2, WINDOW);
+  dumpi_build_call (f->build, 142, "4 2 4 4 4 2 2", 3, INT, 4, 0, 3, INT, WINDOW);
+  dumpi_build_call (f->build, 141, "4 2 4 4 4 2 1 2", 2, INT, 6, 0, 2, INT, 3, WINDOW);
+  add_put (f->build, -1, WINDOW);
+  dumpi_build_call (f->build, 147, "2", WINDOW);
+  dumpi_fixture_open (f);
+
+  dumpi_fixture_next (f, TRACE_OP_WIN_CREATE);
+  check (f, 5, WINDOW);
+  g_assert_cmpint (f->op.call_ps, ==, 500000);
+  dumpi_fixture_next (f, TRACE_OP_WIN_FENCE);
+  check (f, 5, WINDOW);
+  dumpi_fixture_next (f, TRACE_OP_PUT);
+  check (f, 5, WINDOW);
+  g_assert_cmpint (f->op.peer, ==, 2);
+  g_assert_cmpuint (f->op.bytes, ==, 64);
+  g_assert_cmpuint (f->op.recv_bytes, ==, 0);
+  dumpi_fixture_next (f, TRACE_OP_GET);
+  g_assert_cmpint (f->op.peer, ==, 4);
+  g_assert_cmpuint (f->op.recv_bytes, ==, 12);
+  g_assert_cmpuint (f->op.bytes, ==, 0);
+  dumpi_fixture_next (f, TRACE_OP_PUT);
+  g_assert_cmpstr (f->op.name, ==, "MPI_Accumulate");
+  g_assert_cmpuint (f->op.bytes, ==, 8);
+  dumpi_fixture_next (f, TRACE_OP_PUT);
+  g_assert_cmpint (f->op.peer, ==, TRACE_PROC_NULL);
+  dumpi_fixture_next (f, TRACE_OP_WIN_FREE);
+  check (f, 5, WINDOW);
+  dumpi_fixture_end (f);
+}
+
+static void
+test_locks (DumpiFixture *f, gconstpointer unused)
+{
+  (void) unused;
+  add_window (f->build, WORLD, WINDOW);
+  dumpi_build_call (f->build, 149, "1 4 1 2", 1, 7, 0, WINDOW);
+  add_put (f->build, 7, WINDOW);
+  dumpi_build_call (f->build, 153, "4 2", 7, WINDOW);
+  dumpi_fixture_open (f);
+
+  dumpi_fixture_next (f, TRACE_OP_WIN_CREATE);
+  dumpi_fixture_next (f, TRACE_OP_CALL);
+  dumpi_fixture_next (f, TRACE_OP_PUT);
+  dumpi_fixture_next (f, TRACE_OP_WIN_FLUSH);
+  check (f, WORLD, WINDOW);
+  g_assert_cmpint (f->op.peer, ==, 7);
+  dumpi_fixture_end (f);
+}
+
+/* The same handle means another window after it was freed. */
+static void
+test_handle_is_given_again (DumpiFixture *f, gconstpointer unused)
+{
+  (void) unused;
+  add_window (f->build, WORLD, WINDOW);
+  dumpi_build_call (f->build, 147, "2", WINDOW);
+  add_window (f->build, 5, WINDOW);
+  add_put (f->build, 1, WINDOW);
+  dumpi_build_call (f->build, 147, "2", WINDOW);
+  add_put (f->build, 1, WINDOW);
+  dumpi_fixture_open (f);
+
+  dumpi_fixture_next (f, TRACE_OP_WIN_CREATE);
+  dumpi_fixture_next (f, TRACE_OP_WIN_FREE);
+  dumpi_fixture_next (f, TRACE_OP_WIN_CREATE);
+  dumpi_fixture_next (f, TRACE_OP_PUT);
+  check (f, 5, WINDOW);
+  dumpi_fixture_next (f, TRACE_OP_WIN_FREE);
+  dumpi_fixture_next (f, TRACE_OP_UNSUPPORTED);
+  g_assert_cmpstr (f->op.name, ==, "MPI_Put");
+  g_assert_true (trace_testing_warned (f->trace, "MPI_Put"));
+}
+
+enum { ALL = 3, SOME = 4, RANGE = 5, REST = 6 };
+
+/* Groups of the eight ranks: 6 and 1; from 7 down to 3 by twos; and of those
+ * all but the second. */
+static void
+add_groups (DumpiBuild *b)
+{
+  dumpi_build_call (b, 72, "2 2", WORLD, ALL);
+  dumpi_build_call (b, 76, "2 4 4 4 4 2", ALL, 2, 2, 6, 1, SOME);
+  dumpi_build_call (b, 78, "2 4 4 4 4 4 4 2", ALL, 1, 1, 3, 7, 3, -2, RANGE);
+  dumpi_build_call (b, 77, "2 4 4 4 2", RANGE, 1, 1, 1, REST);
+}
+
+static void
+skip_groups (DumpiFixture *f)
+{
+  dumpi_fixture_next (f, TRACE_OP_COMM_GROUP);
+  dumpi_fixture_next (f, TRACE_OP_GROUP_INCL);
+  dumpi_fixture_next (f, TRACE_OP_GROUP_RANGE_INCL);
+  dumpi_fixture_next (f, TRACE_OP_GROUP_EXCL);
+}
+
+static void
+test_post_and_start (DumpiFixture *f, gconstpointer unused)
+{
+  static const int32_t some[] = { 6, 1 }, range[] = { 7, 5, 3 }, rest[] = { 7, 3 };
+  DumpiBuild *b = f->build;
+
+  (void) unused;
+  add_window (b, WORLD, WINDOW);
+  add_groups (b);
+  dumpi_build_call (b, 150, "2 1 2", SOME, 0, WINDOW);
+  dumpi_build_call (b, 151, "2 1 2", RANGE, 0, WINDOW);
+  dumpi_build_call (b, 144, "2", WINDOW);
+  dumpi_build_call (b, 152, "2 4", WINDOW, 0);
+  dumpi_build_call (b, 152, "2 4", WINDOW, 1);
+  dumpi_build_call (b, 151, "2 1 2", REST, 0, WINDOW);
+  dumpi_build_call (b, 151, "2 1 2", ALL, 0, WINDOW);
+  dumpi_build_call (b, 144, "2", WINDOW);
+  dumpi_fixture_open (f);
+
+  dumpi_fixture_next (f, TRACE_OP_WIN_CREATE);
+  skip_groups (f);
+  dumpi_fixture_next (f, TRACE_OP_WIN_POST);
+  check_values (f, some, 2);
+  dumpi_fixture_next (f, TRACE_OP_WIN_START);
+  check_values (f, range, 3);
+  dumpi_fixture_next (f, TRACE_OP_WIN_COMPLETE);
+  check_values (f, range, 3);
+  dumpi_fixture_next (f, TRACE_OP_CALL);
+  dumpi_fixture_next (f, TRACE_OP_WIN_WAIT);
+  check_values (f, some, 2);
+  dumpi_fixture_next (f, TRACE_OP_WIN_START);
+  check_values (f, rest, 2);
+  dumpi_fixture_next (f, TRACE_OP_WIN_START);
+  g_assert_cmpuint (f->op.n_values, ==, 8);
+  dumpi_fixture_next (f, TRACE_OP_WIN_COMPLETE);
+  g_assert_cmpint (f->op.values[7], ==, 7);
+  g_assert_cmpuint (trace_warnings (f->trace)->len, ==, 0);
+}
+
+/* The ranks of a group of another communicator are not those of the window. */
+static void
+test_foreign_groups (DumpiFixture *f, gconstpointer unused)
+{
+  static const int32_t some[] = { 6, 1 };
+  DumpiBuild *b = f->build;
+
+  (void) unused;
+  add_window (b, 5, WINDOW);
+  add_groups (b);
+  dumpi_build_call (b, 150, "2 1 2", SOME, 0, WINDOW);
+  dumpi_build_call (b, 148, "2 2", WINDOW, ALL);
+  dumpi_build_call (b, 76, "2 4 4 4 4 2", ALL, 2, 2, 6, 1, SOME);
+  dumpi_build_call (b, 150, "2 1 2", SOME, 0, WINDOW);
+  dumpi_build_call (b, 84, "2 2", WORLD, 5); /* the handle is given again */
+  dumpi_build_call (b, 150, "2 1 2", SOME, 0, WINDOW);
+  dumpi_fixture_open (f);
+
+  dumpi_fixture_next (f, TRACE_OP_WIN_CREATE);
+  skip_groups (f);
+  dumpi_fixture_next (f, TRACE_OP_UNSUPPORTED);
+  g_assert_cmpstr (f->op.name, ==, "MPI_Win_post");
+  dumpi_fixture_next (f, TRACE_OP_COMM_GROUP);
+  g_assert_cmpuint (f->op.comm, ==, 5);
+  dumpi_fixture_next (f, TRACE_OP_GROUP_INCL);
+  dumpi_fixture_next (f, TRACE_OP_WIN_POST);
+  check_values (f, some, 2);
+  dumpi_fixture_next (f, TRACE_OP_COMM_DUP);
+  dumpi_fixture_next (f, TRACE_OP_UNSUPPORTED);
+}
+
+/* A range of two thousand million ranks, a stride of 0, a rank too many. */
+static void
+test_impossible_groups (DumpiFixture *f, gconstpointer unused)
+{
+  DumpiBuild *b = f->build;
+
+  (void) unused;
+  add_window (b, WORLD, WINDOW);
+  dumpi_build_call (b, 72, "2 2", WORLD, ALL);
+  dumpi_build_call (b, 78, "2 4 4 4 4 4 4 2", ALL, 1, 1, 3, 0, 2147483647, 1, SOME);
+  dumpi_build_call (b, 150, "2 1 2", SOME, 0, WINDOW);
+  dumpi_build_call (b, 78, "2 4 4 4 4 4 4 2", ALL, 1, 1, 3, 0, 3, 0, SOME);
+  dumpi_build_call (b, 150, "2 1 2", SOME, 0, WINDOW);
+  dumpi_build_call (b, 77, "2 4 4 4 2", ALL, 1, 1, 1, RANGE);
+  dumpi_build_call (b, 76, "2 4 4 4 2", RANGE, 1, 1, 7, SOME);
+  dumpi_build_call (b, 150, "2 1 2", SOME, 0, WINDOW);
+  dumpi_fixture_open (f);
+
+  dumpi_fixture_next (f, TRACE_OP_WIN_CREATE);
+  dumpi_fixture_next (f, TRACE_OP_COMM_GROUP);
+  dumpi_fixture_next (f, TRACE_OP_GROUP_RANGE_INCL);
+  dumpi_fixture_next (f, TRACE_OP_UNSUPPORTED);
+  dumpi_fixture_next (f, TRACE_OP_GROUP_RANGE_INCL);
+  dumpi_fixture_next (f, TRACE_OP_UNSUPPORTED);
+  dumpi_fixture_next (f, TRACE_OP_GROUP_EXCL);
+  dumpi_fixture_next (f, TRACE_OP_GROUP_INCL);
+  dumpi_fixture_next (f, TRACE_OP_UNSUPPORTED);
+}
+
+#define ADD(path, test)                                                                      \
+  g_test_add ("/traces/dumpi/windows/" path, DumpiFixture, NULL, dumpi_fixture_set_up, test, \
+              dumpi_fixture_tear_down)
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  ADD ("accesses", test_accesses);
+  ADD ("locks", test_locks);
+  ADD ("handle-is-given-again", test_handle_is_given_again);
+  ADD ("post-and-start", test_post_and_start);
+  ADD ("foreign-groups", test_foreign_groups);
+  ADD ("impossible-groups", test_impossible_groups);
+  return g_test_run ();
+}

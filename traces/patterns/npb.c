@@ -1,0 +1,346 @@
+/* npb.c - the NAS Parallel Benchmarks as a pattern: classes, calls, programs.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "traces/patterns/npb.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- The problem sizes of the classes, and their operation counts --- */
+
+/* Sizes and iterations are those of NPB 3.3 (NASA's page "Problem Sizes and
+ * Parameters in NPB").  IS has no class E there: that one is of NPB 3.4. */
+
+#define N_CLASSES 7
+
+static const char class_names[N_CLASSES + 1] = "SWABCDE";
+
+/* n[] of BT, SP, LU, MG and FT is the grid; of CG the order of the matrix and
+ * its nonzeros per row (before they are spread); of IS log2 of the number of
+ * keys, of the largest key and of the number of buckets; of EP log2 of the
+ * number of pairs. */
+static const NpbProblem problems[NPB_N_KERNELS][N_CLASSES] = {
+  [NPB_BT] = { { { 12, 12, 12 }, 60 },
+               { { 24, 24, 24 }, 200 },
+               { { 64, 64, 64 }, 200 },
+               { { 102, 102, 102 }, 200 },
+               { { 162, 162, 162 }, 200 },
+               { { 408, 408, 408 }, 250 },
+               { { 1020, 1020, 1020 }, 250 } },
+  [NPB_SP] = { { { 12, 12, 12 }, 100 },
+               { { 36, 36, 36 }, 400 },
+               { { 64, 64, 64 }, 400 },
+               { { 102, 102, 102 }, 400 },
+               { { 162, 162, 162 }, 400 },
+               { { 408, 408, 408 }, 500 },
+               { { 1020, 1020, 1020 }, 500 } },
+  [NPB_LU] = { { { 12, 12, 12 }, 50 },
+               { { 33, 33, 33 }, 300 },
+               { { 64, 64, 64 }, 250 },
+               { { 102, 102, 102 }, 250 },
+               { { 162, 162, 162 }, 250 },
+               { { 408, 408, 408 }, 300 },
+               { { 1020, 1020, 1020 }, 300 } },
+  [NPB_CG] = { { { 1400, 7 }, 15 },
+               { { 7000, 8 }, 15 },
+               { { 14000, 11 }, 15 },
+               { { 75000, 13 }, 75 },
+               { { 150000, 15 }, 75 },
+               { { 1500000, 21 }, 100 },
+               { { 9000000, 26 }, 100 } },
+  [NPB_MG] = { { { 32, 32, 32 }, 4 },
+               { { 128, 128, 128 }, 4 },
+               { { 256, 256, 256 }, 4 },
+               { { 256, 256, 256 }, 20 },
+               { { 512, 512, 512 }, 20 },
+               { { 1024, 1024, 1024 }, 50 },
+               { { 2048, 2048, 2048 }, 50 } },
+  [NPB_FT] = { { { 64, 64, 64 }, 6 },
+               { { 128, 128, 32 }, 6 },
+               { { 256, 256, 128 }, 6 },
+               { { 512, 256, 256 }, 20 },
+               { { 512, 512, 512 }, 20 },
+               { { 2048, 1024, 1024 }, 25 },
+               { { 4096, 2048, 2048 }, 25 } },
+  [NPB_IS] = { { { 16, 11, 9 }, 10 },
+               { { 20, 16, 10 }, 10 },
+               { { 23, 19, 10 }, 10 },
+               { { 25, 21, 10 }, 10 },
+               { { 27, 23, 10 }, 10 },
+               { { 31, 27, 10 }, 10 },
+               { { 35, 31, 10 }, 10 } },
+  [NPB_EP] = { { { 24 }, 1 },
+               { { 25 }, 1 },
+               { { 28 }, 1 },
+               { { 30 }, 1 },
+               { { 32 }, 1 },
+               { { 36 }, 1 },
+               { { 40 }, 1 } },
+};
+
+/* class_name is one of SWABCDE. */
+static NpbProblem
+npb_problem (NpbKernelId kernel, char class_name)
+{
+  const char *found = strchr (class_names, class_name);
+
+  g_assert (found != NULL && class_name != '\0');
+  return problems[kernel][found - class_names];
+}
+
+/* For one iteration: the polynomials of the Mop/s report of NPB 3.3.  EP
+ * counts random numbers and IS ranked keys, which are not floating-point
+ * operations. */
+static double
+npb_problem_flops (NpbKernelId kernel, const NpbProblem *problem)
+{
+  double n = problem->n[0];
+  double points = n * problem->n[1] * problem->n[2];
+  double row = (double) problem->n[1] * (problem->n[1] + 1);
+
+  switch (kernel) {
+  case NPB_BT: return ((3478.8 * n - 17655.7) * n + 28023.7) * n;
+  case NPB_SP: return ((881.174 * n - 4683.91) * n + 11484.5) * n - 19272.4;
+  case NPB_LU: return ((1984.77 * n - 10923.3) * n + 27770.9) * n - 144010;
+  case NPB_CG: return 2 * n * (3 + row + 25 * (5 + row) + 3);
+  case NPB_MG: return 58 * points;
+  case NPB_FT: return points * (5.23518 + 7.21113 * log (points));
+  case NPB_IS: return ldexp (1, problem->n[0]);
+  case NPB_EP: return ldexp (1, problem->n[0] + 1);
+  case NPB_N_KERNELS: break;
+  }
+  g_assert_not_reached ();
+}
+
+/* --- The calls that the kernels have in common --- */
+
+void
+npb_call (PatternOps *ops, const char *name)
+{
+  pattern_ops_add (ops, TRACE_OP_CALL, name);
+}
+
+void
+npb_comm_split (PatternOps *ops, int32_t color, int32_t key, uint32_t new_comm)
+{
+  TraceOp *op = pattern_ops_add (ops, TRACE_OP_COMM_SPLIT, "MPI_Comm_split");
+
+  op->color = color;
+  op->key = key;
+  op->new_comm = new_comm;
+}
+
+void
+npb_comm_dup (PatternOps *ops, uint32_t comm, uint32_t new_comm)
+{
+  TraceOp *op = pattern_ops_add (ops, TRACE_OP_COMM_DUP, "MPI_Comm_dup");
+
+  op->comm = comm;
+  op->new_comm = new_comm;
+}
+
+static TraceOp *
+add_collective (PatternOps *ops, TraceOpKind kind, const char *name, uint32_t comm, uint64_t bytes)
+{
+  TraceOp *op = pattern_ops_add (ops, kind, name);
+
+  op->comm = comm;
+  op->bytes = bytes;
+  return op;
+}
+
+void
+npb_barrier (PatternOps *ops, uint32_t comm)
+{
+  add_collective (ops, TRACE_OP_BARRIER, "MPI_Barrier", comm, 0);
+}
+
+void
+npb_bcast (PatternOps *ops, uint32_t comm, uint64_t bytes)
+{
+  add_collective (ops, TRACE_OP_BCAST, "MPI_Bcast", comm, bytes)->root = 0;
+}
+
+void
+npb_reduce (PatternOps *ops, uint32_t comm, uint64_t bytes)
+{
+  add_collective (ops, TRACE_OP_REDUCE, "MPI_Reduce", comm, bytes)->root = 0;
+}
+
+void
+npb_allreduce (PatternOps *ops, uint32_t comm, uint64_t bytes)
+{
+  add_collective (ops, TRACE_OP_ALLREDUCE, "MPI_Allreduce", comm, bytes);
+}
+
+void
+npb_alltoall (PatternOps *ops, uint32_t comm, uint64_t bytes)
+{
+  add_collective (ops, TRACE_OP_ALLTOALL, "MPI_Alltoall", comm, bytes)->recv_bytes = bytes;
+}
+
+static void
+add_message (PatternOps *ops, TraceOpKind kind, const char *name, uint32_t comm, int32_t peer,
+             int32_t tag, uint64_t bytes, uint32_t request)
+{
+  TraceOp *op = pattern_ops_add (ops, kind, name);
+
+  op->comm = comm;
+  op->peer = peer;
+  op->tag = tag;
+  op->bytes = bytes;
+  op->request = request;
+}
+
+void
+npb_isend (PatternOps *ops, uint32_t comm, int32_t peer, int32_t tag, uint64_t bytes,
+           uint32_t request)
+{
+  add_message (ops, TRACE_OP_ISEND, "MPI_Isend", comm, peer, tag, bytes, request);
+}
+
+void
+npb_irecv (PatternOps *ops, uint32_t comm, int32_t peer, int32_t tag, uint64_t bytes,
+           uint32_t request)
+{
+  add_message (ops, TRACE_OP_IRECV, "MPI_Irecv", comm, peer, tag, bytes, request);
+}
+
+void
+npb_exchange (PatternOps *ops, int32_t from, uint64_t from_bytes, int32_t to, uint64_t to_bytes,
+              int32_t tag)
+{
+  if (from >= 0)
+    pattern_ops_irecv (ops, from, tag, from_bytes, PATTERN_FIRST_REQUEST);
+  pattern_ops_send (ops, to, tag, to_bytes);
+  if (from >= 0)
+    pattern_ops_wait (ops, PATTERN_FIRST_REQUEST, 1);
+}
+
+void
+npb_compute (const Npb *npb, PatternOps *ops, double share)
+{
+  if (npb->flops * share > 0)
+    pattern_ops_add (ops, TRACE_OP_COMPUTE, "compute")->flops = npb->flops * share;
+}
+
+/* --- Programs and their steps --- */
+
+/* In the order of NpbKernelId. */
+static const char *const names[] = { "bt", "sp", "lu", "cg", "mg", "ft", "is", "ep" };
+static const NpbKernel *const kernels[] = { &npb_bt, &npb_sp, &npb_lu, &npb_cg,
+                                            &npb_mg, &npb_ft, &npb_is, &npb_ep };
+
+G_STATIC_ASSERT (G_N_ELEMENTS (names) == NPB_N_KERNELS);
+G_STATIC_ASSERT (G_N_ELEMENTS (kernels) == NPB_N_KERNELS);
+
+enum { KERNEL, CLASS, RANKS, ITERATIONS, COMPUTE };
+
+static const TraceParameter parameters[] = {
+  { "kernel", TRACE_PARAMETER_WORD, NULL, 0, "bt|sp|lu|cg|mg|ft|is|ep: which benchmark" },
+  { "class", TRACE_PARAMETER_WORD, NULL, 0, "S|W|A|B|C|D|E: size of the problem" },
+  { "ranks", TRACE_PARAMETER_INTEGER, NULL, 1,
+    "number of ranks; bt, sp: square; ep: any; else 2^k" },
+  { "iterations", TRACE_PARAMETER_INTEGER, "0", 0,
+    "number of timed iterations; 0: the class's own" },
+  { "compute", TRACE_PARAMETER_WORD, "counted", 0,
+    "counted|none: operations as the benchmark counts them, or none" },
+  { NULL, 0, NULL, 0, NULL },
+};
+
+gboolean
+npb_refuse (const Npb *npb, GError **error, const char *format, ...)
+{
+  g_autofree char *reason = NULL;
+  va_list arguments;
+
+  va_start (arguments, format);
+  reason = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "class %c on %u ranks with %u iterations: %s",
+               npb->class_name, npb->n_ranks, npb->iterations, reason);
+  return FALSE;
+}
+
+gboolean
+npb_need_power_of_two (const Npb *npb, GError **error)
+{
+  if ((npb->n_ranks & (npb->n_ranks - 1)) == 0)
+    return TRUE;
+  return npb_refuse (npb, error, "it runs on a power of two of ranks");
+}
+
+void
+npb_release_nothing (gpointer own)
+{
+  g_assert (own == NULL);
+}
+
+static NpbKernelId
+kernel_named (const char *name)
+{
+  guint id = 0;
+
+  while (strcmp (names[id], name) != 0)
+    id++;
+  return (NpbKernelId) id;
+}
+
+static void
+close_program (gpointer data)
+{
+  Npb *npb = data;
+
+  npb->kernel->release (npb->own);
+  g_free (npb);
+}
+
+static gpointer
+open_program (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
+{
+  NpbKernelId id = kernel_named (values[KERNEL].word);
+  Npb *npb = g_new0 (Npb, 1);
+
+  npb->kernel = kernels[id];
+  npb->class_name = values[CLASS].word[0];
+  npb->problem = npb_problem (id, npb->class_name);
+  npb->n_ranks = (uint32_t) values[RANKS].integer;
+  if (values[ITERATIONS].integer == 0)
+    values[ITERATIONS].integer = npb->problem.iterations;
+  npb->iterations = (uint32_t) values[ITERATIONS].integer;
+  if (strcmp (values[COMPUTE].word, "counted") == 0)
+    npb->flops = npb_problem_flops (id, &npb->problem);
+  if (!npb->kernel->prepare (npb, error)) {
+    close_program (npb);
+    return NULL;
+  }
+  *n_ranks = npb->n_ranks;
+  return npb;
+}
+
+static gboolean
+npb_fill (gconstpointer state, uint32_t rank, uint64_t index, PatternOps *ops)
+{
+  const Npb *npb = state;
+
+  if (index == 0)
+    npb->kernel->setup (npb, rank, ops);
+  else if (index == 1)
+    npb->kernel->warm_up (npb, rank, ops);
+  else if (index < npb->iterations + (uint64_t) 2)
+    npb->kernel->step (npb, rank, (uint32_t) index - 1, ops);
+  else if (index == npb->iterations + (uint64_t) 2)
+    npb->kernel->end (npb, rank, ops);
+  else
+    return FALSE;
+  return TRUE;
+}
+
+const TracePattern trace_pattern_npb = {
+  .name = "npb",
+  .summary = "one of the NAS Parallel Benchmarks (NPB 3.3-MPI)",
+  .parameters = parameters,
+  .open = open_program,
+  .close = close_program,
+  .fill = npb_fill,
+};

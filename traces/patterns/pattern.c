@@ -1,0 +1,534 @@
+/* pattern.c - programs that are generated: specs, the list of patterns, streams.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "traces/patterns/pattern.h"
+
+#include "base/words.h"
+#include "traces/format.h"
+#include "traces/patterns/pattern_ops.h"
+#include "traces/patterns/pattern_grid.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- Specs: "gen:KIND:NAME=VALUE,..." --- */
+
+#define PATTERN_MAX_PARAMETERS 24
+
+#define PREFIX      "gen:"
+#define MAX_INTEGER ((int64_t) G_MAXINT32)
+#define MAX_BYTES   ((int64_t) 1 << 40)
+#define MAX_TIME_PS 1e15
+#define MAX_GRID    ((int64_t) 1 << 24)
+
+/* The largest first: a time is printed in the first that divides it. */
+static const struct {
+  const char *name;
+  int64_t ps;
+} times[] = {
+  { "s", 1000000000000 }, { "ms", 1000000000 }, { "us", 1000000 }, { "ns", 1000 }, { "ps", 1 },
+};
+
+gboolean
+trace_pattern_is_spec (const char *path)
+{
+  return g_str_has_prefix (path, PREFIX);
+}
+
+static guint
+pattern_n_parameters (const TracePattern *pattern)
+{
+  guint n = 0;
+
+  while (pattern->parameters[n].name != NULL)
+    n++;
+  g_assert (n <= PATTERN_MAX_PARAMETERS);
+  return n;
+}
+
+/* The pattern that a spec names, among NULL-terminated ones. */
+static const TracePattern *
+pattern_spec_find (const char *spec, const TracePattern *const *patterns, GError **error)
+{
+  const char *kind = spec + strlen (PREFIX);
+  gsize n = strcspn (kind, ":");
+  g_autofree char *name = g_strndup (kind, MIN (n, 80)), *known = NULL, *meant = NULL;
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+
+  for (guint i = 0; patterns[i] != NULL; i++) {
+    if (strlen (patterns[i]->name) == n && strncmp (patterns[i]->name, kind, n) == 0)
+      return patterns[i];
+    g_ptr_array_add (names, (gpointer) patterns[i]->name);
+  }
+  g_ptr_array_add (names, NULL);
+  known = g_strjoinv (", ", (char **) names->pdata);
+  meant = base_did_you_mean (name, (const char *const *) names->pdata);
+  g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT,
+               "%s: there is no pattern \"%s\"; there are %s%s", spec, name, known, meant);
+  return NULL;
+}
+
+/* FALSE and *error, always. */
+static gboolean bad_value (const TraceParameter *parameter, const char *text, GError **error,
+                           const char *expected, ...) G_GNUC_PRINTF (4, 5);
+
+static gboolean
+bad_value (const TraceParameter *parameter, const char *text, GError **error, const char *expected,
+           ...)
+{
+  g_autofree char *what = NULL;
+  va_list arguments;
+
+  va_start (arguments, expected);
+  what = g_strdup_vprintf (expected, arguments);
+  va_end (arguments);
+  g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "%s: \"%.80s\" is not %s", parameter->name,
+               text, what);
+  return FALSE;
+}
+
+static gboolean
+read_integer (const TraceParameter *parameter, const char *text, TraceParameterValue *value,
+              GError **error)
+{
+  if (g_ascii_string_to_signed (text, 10, parameter->least, MAX_INTEGER, &value->integer, NULL))
+    return TRUE;
+  return bad_value (parameter, text, error,
+                    "a whole number within %" G_GINT64_FORMAT "..%" G_GINT64_FORMAT,
+                    parameter->least, MAX_INTEGER);
+}
+
+static gboolean
+read_bytes (const TraceParameter *parameter, const char *text, TraceParameterValue *value,
+            GError **error)
+{
+  static const char letters[] = "KMG";
+  gsize n = strlen (text);
+  const char *letter = n > 0 ? strchr (letters, g_ascii_toupper (text[n - 1])) : NULL;
+  gint shift = letter != NULL ? 10 * (gint) (letter - letters + 1) : 0;
+  g_autofree char *digits = g_strndup (text, letter != NULL ? n - 1 : n);
+  int64_t number;
+
+  if (g_ascii_string_to_signed (digits, 10, 0, MAX_BYTES >> shift, &number, NULL) &&
+      (number << shift) >= parameter->least) {
+    value->integer = number << shift;
+    return TRUE;
+  }
+  return bad_value (parameter, text, error,
+                    "a number of bytes within %" G_GINT64_FORMAT "..1024G; K, M and G are powers "
+                    "of 1024",
+                    parameter->least);
+}
+
+/* Digits, perhaps a point and more of them, then the unit; rounded to whole
+ * picoseconds.  A plain 0 needs no unit. */
+static gboolean
+read_time (const TraceParameter *parameter, const char *text, TraceParameterValue *value,
+           GError **error)
+{
+  gsize n = strspn (text, "0123456789.");
+  g_autofree char *digits = g_strndup (text, n);
+  g_autofree char *unit = g_strstrip (g_strdup (text + n));
+  char *end;
+  double number = g_ascii_strtod (digits, &end);
+
+  if (n > 0 && *end == '\0' && end > digits) {
+    if (number == 0 && *unit == '\0') {
+      value->integer = 0;
+      return TRUE;
+    }
+    for (guint i = 0; i < G_N_ELEMENTS (times); i++)
+      if (strcmp (unit, times[i].name) == 0 && number * (double) times[i].ps <= MAX_TIME_PS) {
+        value->integer = llround (number * (double) times[i].ps);
+        return TRUE;
+      }
+  }
+  return bad_value (parameter, text, error, "a time within 0..1000s, such as 10us or 2.5ms");
+}
+
+static gboolean
+read_grid (const TraceParameter *parameter, const char *text, TraceParameterValue *value,
+           GError **error)
+{
+  g_auto (GStrv) parts = g_strsplit (text, "x", -1);
+  guint n = g_strv_length (parts);
+  TraceParameterValue read = { .grid = { 0, 0, 0 } };
+  gboolean good = n >= 1 && n <= G_N_ELEMENTS (read.grid);
+
+  for (guint i = 0; good && i < n; i++)
+    good = g_ascii_string_to_signed (parts[i], 10, MAX (parameter->least, 1), MAX_GRID,
+                                     &read.grid[i], NULL);
+  if (!good)
+    return bad_value (parameter, text, error,
+                      "a grid such as 16x8x128 of up to 3 numbers within 1..%" G_GINT64_FORMAT,
+                      MAX_GRID);
+  *value = read;
+  return TRUE;
+}
+
+static gboolean
+read_word (const TraceParameter *parameter, const char *text, TraceParameterValue *value,
+           GError **error)
+{
+  g_autofree char *list = g_strndup (parameter->help, strcspn (parameter->help, ":"));
+  g_auto (GStrv) words = g_strsplit (list, "|", -1);
+  g_autofree char *meant = NULL;
+
+  for (guint i = 0; words[i] != NULL; i++)
+    if (g_ascii_strcasecmp (words[i], text) == 0) {
+      value->word = g_intern_string (words[i]);
+      return TRUE;
+    }
+  meant = base_did_you_mean (text, (const char *const *) words);
+  return bad_value (parameter, text, error, "one of %s%s", list, meant);
+}
+
+static gboolean
+read_value (const TraceParameter *parameter, const char *text, TraceParameterValue *value,
+            GError **error)
+{
+  switch (parameter->kind) {
+  case TRACE_PARAMETER_INTEGER: return read_integer (parameter, text, value, error);
+  case TRACE_PARAMETER_BYTES: return read_bytes (parameter, text, value, error);
+  case TRACE_PARAMETER_TIME: return read_time (parameter, text, value, error);
+  case TRACE_PARAMETER_GRID: return read_grid (parameter, text, value, error);
+  case TRACE_PARAMETER_WORD: return read_word (parameter, text, value, error);
+  }
+  g_assert_not_reached ();
+}
+
+/* One NAME=VALUE; marks in given[] what it sets. */
+static gboolean
+read_setting (const char *setting, const TracePattern *pattern, TraceParameterValue *values,
+              gboolean *given, GError **error)
+{
+  const char *equals = strchr (setting, '=');
+  g_autofree char *name = NULL;
+
+  if (equals == NULL) {
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "\"%.80s\" is not of the form NAME=VALUE",
+                 setting);
+    return FALSE;
+  }
+  name = g_strndup (setting, (gsize) (equals - setting));
+  for (guint i = 0; pattern->parameters[i].name != NULL; i++) {
+    if (strcmp (pattern->parameters[i].name, name) != 0)
+      continue;
+    if (given[i]) {
+      g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s is given twice", name);
+      return FALSE;
+    }
+    given[i] = TRUE;
+    return read_value (&pattern->parameters[i], equals + 1, &values[i], error);
+  }
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  g_autofree char *known = NULL, *meant = NULL, *shown = g_strndup (name, 80);
+
+  for (const TraceParameter *p = pattern->parameters; p->name != NULL; p++)
+    g_ptr_array_add (names, (gpointer) p->name);
+  g_ptr_array_add (names, NULL);
+  known = g_strjoinv (", ", (char **) names->pdata);
+  meant = base_did_you_mean (shown, (const char *const *) names->pdata);
+  g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s has no parameter \"%s\"; it has %s%s",
+               pattern->name, shown, known, meant);
+  return FALSE;
+}
+
+static gboolean
+read_presets (const TracePattern *pattern, TraceParameterValue *values, const gboolean *given,
+              GError **error)
+{
+  for (guint i = 0; pattern->parameters[i].name != NULL; i++) {
+    const TraceParameter *parameter = &pattern->parameters[i];
+
+    if (given[i] || (parameter->preset != NULL && *parameter->preset == '\0'))
+      continue;
+    if (parameter->preset == NULL) {
+      g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s=... is missing: %s", parameter->name,
+                   parameter->help);
+      return FALSE;
+    }
+    if (!read_value (parameter, parameter->preset, &values[i], error))
+      g_assert_not_reached ();
+  }
+  return TRUE;
+}
+
+/* The values of a spec of this pattern, defaults where it gives none. */
+static gboolean
+pattern_spec_read (const char *spec, const TracePattern *pattern,
+                   TraceParameterValue values[PATTERN_MAX_PARAMETERS], GError **error)
+{
+  const char *colon = strchr (spec + strlen (PREFIX), ':');
+  g_auto (GStrv) settings = g_strsplit (colon != NULL ? colon + 1 : "", ",", -1);
+  gboolean given[PATTERN_MAX_PARAMETERS] = { FALSE }, good = TRUE;
+
+  g_assert (pattern_n_parameters (pattern) <= PATTERN_MAX_PARAMETERS);
+  memset (values, 0, PATTERN_MAX_PARAMETERS * sizeof *values);
+  for (guint i = 0; good && settings[i] != NULL; i++)
+    good = read_setting (settings[i], pattern, values, given, error);
+  good = good && read_presets (pattern, values, given, error);
+  if (!good)
+    g_prefix_error (error, "%s: ", spec);
+  return good;
+}
+
+static void
+print_value (GString *text, const TraceParameter *parameter, const TraceParameterValue *value)
+{
+  switch (parameter->kind) {
+  case TRACE_PARAMETER_INTEGER:
+  case TRACE_PARAMETER_BYTES:
+    g_string_append_printf (text, "%" G_GINT64_FORMAT, value->integer);
+    return;
+  case TRACE_PARAMETER_TIME: {
+    guint i = 0;
+
+    while (value->integer % times[i].ps != 0)
+      i++;
+    g_string_append_printf (text, "%" G_GINT64_FORMAT "%s", value->integer / times[i].ps,
+                            times[i].name);
+  }
+    return;
+  case TRACE_PARAMETER_GRID: {
+    for (guint i = 0; i < 3 && value->grid[i] != 0; i++)
+      g_string_append_printf (text, "%s%" G_GINT64_FORMAT, i == 0 ? "" : "x", value->grid[i]);
+  }
+    return;
+  case TRACE_PARAMETER_WORD: g_string_append (text, value->word); return;
+  }
+}
+
+static gboolean
+is_absent (const TraceParameter *parameter, const TraceParameterValue *value)
+{
+  static const TraceParameterValue absent = { .grid = { 0, 0, 0 } };
+
+  return parameter->preset != NULL && *parameter->preset == '\0' &&
+         memcmp (value, &absent, sizeof absent) == 0;
+}
+
+/* The spec of these values, in the order of the table, without what is
+ * absent; the caller frees it. */
+static char *
+pattern_spec_print (const TracePattern *pattern, const TraceParameterValue *values)
+{
+  GString *text = g_string_new (PREFIX);
+  char separator = ':';
+
+  g_string_append (text, pattern->name);
+  for (guint i = 0; pattern->parameters[i].name != NULL; i++) {
+    if (is_absent (&pattern->parameters[i], &values[i]))
+      continue;
+    g_string_append_printf (text, "%c%s=", separator, pattern->parameters[i].name);
+    print_value (text, &pattern->parameters[i], &values[i]);
+    separator = ',';
+  }
+  return g_string_free (text, FALSE);
+}
+
+/* --- Programs that are generated: the list of them, and their streams --- */
+
+/* In the order in which they are listed. */
+static const TracePattern *const patterns[] = {
+  &trace_pattern_halo2d, &trace_pattern_halo3d,   &trace_pattern_suba2a,      &trace_pattern_pf3d,
+  &trace_pattern_evh1,   &trace_pattern_alltoall, &trace_pattern_permutation, &trace_pattern_random,
+  &trace_pattern_ring,   &trace_pattern_pingpong, &trace_pattern_npb,         NULL,
+};
+
+typedef struct {
+  const TracePattern *pattern;
+  gpointer state;
+  char *spec; /* canonical */
+} Program;
+
+typedef enum { STAGE_INIT, STAGE_BATCHES, STAGE_ENDED } Stage;
+
+typedef struct {
+  const Program *program;
+  uint32_t rank;
+  Stage stage;
+  guint at;        /* of the next operation in the batch */
+  PatternOps *ops; /* NULL: none made yet, or no more to come */
+  uint64_t n_batches;
+  uint64_t n_operations; /* read from the batch */
+  char *place;
+} Cursor;
+
+const TracePattern *const *
+trace_patterns (void)
+{
+  return patterns;
+}
+
+static void
+program_free (gpointer data)
+{
+  Program *program = data;
+
+  if (program->state != NULL)
+    program->pattern->close (program->state);
+  g_free (program->spec);
+  g_free (program);
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Program, program_free)
+
+static Program *
+program_new (const char *spec, uint32_t *n_ranks, GError **error)
+{
+  g_autoptr (Program) program = g_new0 (Program, 1);
+  TraceParameterValue values[PATTERN_MAX_PARAMETERS];
+
+  program->pattern = pattern_spec_find (spec, patterns, error);
+  if (program->pattern == NULL || !pattern_spec_read (spec, program->pattern, values, error))
+    return NULL;
+  program->state = program->pattern->open (values, n_ranks, error);
+  if (program->state == NULL) {
+    g_prefix_error (error, "%s: ", spec);
+    return NULL;
+  }
+  if (*n_ranks > PATTERN_MAX_RANKS) {
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
+                 "%s: %u ranks; there may be up to %" G_GINT64_FORMAT, spec, *n_ranks,
+                 PATTERN_MAX_RANKS);
+    return NULL;
+  }
+  program->spec = pattern_spec_print (program->pattern, values);
+  return g_steal_pointer (&program);
+}
+
+char *
+trace_pattern_canonical (const char *spec, GError **error)
+{
+  uint32_t n_ranks;
+  g_autoptr (Program) program = program_new (spec, &n_ranks, error);
+
+  return program != NULL ? g_steal_pointer (&program->spec) : NULL;
+}
+
+static gboolean
+probe (const char *path, const guint8 *head, gsize n)
+{
+  (void) head, (void) n;
+  return trace_pattern_is_spec (path);
+}
+
+static gpointer
+open_trace (Trace *trace, const char *path, const TraceOptions *options, uint32_t *n_ranks,
+            GPtrArray *files, GError **error)
+{
+  g_autoptr (Program) program = NULL;
+
+  (void) files;
+  if (!trace_refuse_region (path, options, error) ||
+      (program = program_new (path, n_ranks, error)) == NULL)
+    return NULL;
+  if (options->n_ranks != 0 && options->n_ranks != *n_ranks) {
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "%s: has %u ranks, but %u were asked for",
+                 path, *n_ranks, options->n_ranks);
+    return NULL;
+  }
+  trace_set_spec (trace, program->spec);
+  return g_steal_pointer (&program);
+}
+
+static gpointer
+cursor_new (gpointer state, uint32_t rank, GError **error)
+{
+  Cursor *cursor = g_new0 (Cursor, 1);
+
+  (void) error;
+  cursor->program = state;
+  cursor->rank = rank;
+  return cursor;
+}
+
+static void
+cursor_free (gpointer data)
+{
+  Cursor *cursor = data;
+
+  pattern_ops_free (cursor->ops);
+  g_free (cursor->place);
+  g_free (cursor);
+}
+
+/* Fills the batch with the next one; FALSE when that was the last. */
+static gboolean
+next_batch (Cursor *cursor)
+{
+  const Program *program = cursor->program;
+
+  if (cursor->ops == NULL)
+    cursor->ops = pattern_ops_new ();
+  pattern_ops_clear (cursor->ops);
+  if (!program->pattern->fill (program->state, cursor->rank, cursor->n_batches, cursor->ops))
+    return FALSE;
+  pattern_ops_seal (cursor->ops);
+  cursor->n_batches++;
+  cursor->n_operations = 0;
+  cursor->at = 0;
+  return TRUE;
+}
+
+static TraceNext
+bare_operation (TraceOp *op, TraceOpKind kind, const char *name)
+{
+  *op = (TraceOp){ .kind = kind, .comm = TRACE_COMM_WORLD, .name = name };
+  return TRACE_NEXT_OPERATION;
+}
+
+static TraceNext
+cursor_next (gpointer data, TraceOp *op, GError **error)
+{
+  Cursor *cursor = data;
+
+  (void) error;
+  if (cursor->stage == STAGE_ENDED)
+    return TRACE_NEXT_END;
+  if (cursor->stage == STAGE_INIT) {
+    cursor->stage = STAGE_BATCHES;
+    return bare_operation (op, TRACE_OP_INIT, "MPI_Init");
+  }
+  while (cursor->ops == NULL || !pattern_ops_read (cursor->ops, &cursor->at, op))
+    if (!next_batch (cursor)) {
+      g_clear_pointer (&cursor->ops, pattern_ops_free);
+      cursor->stage = STAGE_ENDED;
+      return bare_operation (op, TRACE_OP_FINALIZE, "MPI_Finalize");
+    }
+  cursor->n_operations++;
+  return TRACE_NEXT_OPERATION;
+}
+
+/* Batches and their operations are counted from 0, as `index` is. */
+static const char *
+cursor_place (gpointer data)
+{
+  Cursor *cursor = data;
+  const char *name = cursor->program->pattern->name;
+
+  g_free (cursor->place);
+  if (cursor->stage == STAGE_ENDED)
+    cursor->place = g_strdup_printf ("gen:%s end", name);
+  else if (cursor->n_operations == 0)
+    cursor->place = g_strdup_printf ("gen:%s start", name);
+  else
+    cursor->place =
+        g_strdup_printf ("gen:%s batch %" G_GUINT64_FORMAT " operation %" G_GUINT64_FORMAT, name,
+                         cursor->n_batches - 1, cursor->n_operations - 1);
+  return cursor->place;
+}
+
+const TraceFormat trace_format_pattern = {
+  .name = "pattern",
+  .summary = "generated pattern: gen:KIND:NAME=VALUE,...",
+  .probe = probe,
+  .open = open_trace,
+  .close = program_free,
+  .cursor_new = cursor_new,
+  .cursor_free = cursor_free,
+  .cursor_next = cursor_next,
+  .cursor_place = cursor_place,
+  .call_counts = trace_no_call_counts,
+};

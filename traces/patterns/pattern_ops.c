@@ -1,0 +1,244 @@
+/* pattern_ops.c - operations kept until they are asked for, packed.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * An operation has some 70 words of 32 bits, of which a send sets seven.  A
+ * packed one is a bit per word, then the words that differ from those of a
+ * blank operation: a sixth of the room. */
+#include "traces/patterns/pattern_ops.h"
+
+#include <string.h>
+
+#define OP_WORDS (sizeof (TraceOp) / sizeof (guint32))
+#define OP_MASKS ((OP_WORDS + 31) / 32)
+
+G_STATIC_ASSERT (sizeof (TraceOp) % sizeof (guint32) == 0);
+
+struct PatternOps {
+  guint32 *words; /* packed operations */
+  guint n_words, capacity;
+  GPtrArray *arrays; /* what operations point to; NULL until there is one */
+  TraceOp *op;       /* the last one, not packed yet; NULL: none */
+};
+
+static const TraceOp blank = {
+  .comm = TRACE_COMM_WORLD,
+  .matched_source = TRACE_ANY_SOURCE,
+  .root = TRACE_NO_ROOT,
+};
+
+PatternOps *
+pattern_ops_new (void)
+{
+  return g_new0 (PatternOps, 1);
+}
+
+void
+pattern_ops_clear (PatternOps *ops)
+{
+  g_clear_pointer (&ops->op, g_free);
+  g_clear_pointer (&ops->arrays, g_ptr_array_unref);
+  ops->n_words = 0;
+}
+
+void
+pattern_ops_free (PatternOps *ops)
+{
+  if (ops == NULL)
+    return;
+  pattern_ops_clear (ops);
+  g_free (ops->words);
+  g_free (ops);
+}
+
+static void
+reserve (PatternOps *ops, guint n_words)
+{
+  if (ops->capacity - ops->n_words >= n_words)
+    return;
+  ops->capacity = MAX (2 * ops->capacity, ops->n_words + n_words);
+  ops->words = g_renew (guint32, ops->words, ops->capacity);
+}
+
+static void
+pack_last (PatternOps *ops)
+{
+  guint32 words[OP_WORDS], plain[OP_WORDS], *masks;
+
+  if (ops->op == NULL)
+    return;
+  memcpy (words, ops->op, sizeof words);
+  memcpy (plain, &blank, sizeof plain);
+  reserve (ops, OP_MASKS + OP_WORDS);
+  masks = ops->words + ops->n_words;
+  memset (masks, 0, OP_MASKS * sizeof *masks);
+  ops->n_words += OP_MASKS;
+  for (guint word = 0; word < OP_WORDS; word++)
+    if (words[word] != plain[word]) {
+      masks[word / 32] |= 1u << word % 32;
+      ops->words[ops->n_words++] = words[word];
+    }
+}
+
+void
+pattern_ops_seal (PatternOps *ops)
+{
+  pack_last (ops);
+  g_clear_pointer (&ops->op, g_free);
+  ops->capacity = ops->n_words;
+  ops->words = g_renew (guint32, ops->words, ops->capacity);
+}
+
+gboolean
+pattern_ops_read (const PatternOps *ops, guint *at, TraceOp *op)
+{
+  guint32 words[OP_WORDS];
+  const guint32 *masks;
+
+  g_assert (ops->op == NULL);
+  if (*at == ops->n_words)
+    return FALSE;
+  masks = ops->words + *at;
+  memcpy (words, &blank, sizeof words);
+  *at += OP_MASKS;
+  for (guint mask = 0; mask < OP_MASKS; mask++)
+    for (guint32 left = masks[mask]; left != 0; left &= left - 1)
+      words[32 * mask + (guint) g_bit_nth_lsf (left, -1)] = ops->words[(*at)++];
+  memcpy (op, words, sizeof words);
+  return TRUE;
+}
+
+TraceOp *
+pattern_ops_add (PatternOps *ops, TraceOpKind kind, const char *name)
+{
+  pack_last (ops);
+  if (ops->op == NULL)
+    ops->op = g_new (TraceOp, 1);
+  memcpy (ops->op, &blank, sizeof blank);
+  ops->op->kind = kind;
+  ops->op->name = name;
+  return ops->op;
+}
+
+void
+pattern_ops_compute (PatternOps *ops, int64_t gap_ps)
+{
+  if (gap_ps > 0)
+    pattern_ops_add (ops, TRACE_OP_COMPUTE, "compute")->gap_ps = gap_ps;
+}
+
+static TraceOp *
+add_message (PatternOps *ops, TraceOpKind kind, const char *name, int32_t peer, int32_t tag,
+             uint64_t bytes)
+{
+  TraceOp *op = pattern_ops_add (ops, kind, name);
+
+  op->peer = peer;
+  op->tag = tag;
+  op->bytes = bytes;
+  return op;
+}
+
+void
+pattern_ops_send (PatternOps *ops, int32_t peer, int32_t tag, uint64_t bytes)
+{
+  if (peer >= 0)
+    add_message (ops, TRACE_OP_SEND, "MPI_Send", peer, tag, bytes);
+}
+
+void
+pattern_ops_recv (PatternOps *ops, int32_t peer, int32_t tag, uint64_t bytes)
+{
+  if (peer >= 0 || peer == TRACE_ANY_SOURCE)
+    add_message (ops, TRACE_OP_RECV, "MPI_Recv", peer, tag, bytes);
+}
+
+void
+pattern_ops_isend (PatternOps *ops, int32_t peer, int32_t tag, uint64_t bytes, uint32_t request)
+{
+  if (peer >= 0)
+    add_message (ops, TRACE_OP_ISEND, "MPI_Isend", peer, tag, bytes)->request = request;
+}
+
+void
+pattern_ops_irecv (PatternOps *ops, int32_t peer, int32_t tag, uint64_t bytes, uint32_t request)
+{
+  if (peer >= 0 || peer == TRACE_ANY_SOURCE)
+    add_message (ops, TRACE_OP_IRECV, "MPI_Irecv", peer, tag, bytes)->request = request;
+}
+
+static gpointer
+add_array (PatternOps *ops, gsize n, gsize element_bytes)
+{
+  gpointer array = g_malloc0_n (MAX (n, 1), element_bytes);
+
+  g_assert (ops->op != NULL);
+  if (ops->arrays == NULL)
+    ops->arrays = g_ptr_array_new_full (1, g_free);
+  g_ptr_array_add (ops->arrays, array);
+  return array;
+}
+
+static uint32_t *
+pattern_ops_requests (PatternOps *ops, uint32_t n)
+{
+  uint32_t *requests = add_array (ops, n, sizeof *requests);
+
+  ops->op->requests = requests;
+  ops->op->n_requests = n;
+  return requests;
+}
+
+void
+pattern_ops_wait (PatternOps *ops, uint32_t first, uint32_t n)
+{
+  uint32_t *requests;
+
+  if (n == 0)
+    return;
+  pattern_ops_add (ops, TRACE_OP_WAIT, n == 1 ? "MPI_Wait" : "MPI_Waitall");
+  requests = pattern_ops_requests (ops, n);
+  for (uint32_t i = 0; i < n; i++)
+    requests[i] = first + i;
+}
+
+void
+pattern_ops_alltoall (PatternOps *ops, uint32_t comm, uint64_t bytes)
+{
+  TraceOp *op = pattern_ops_add (ops, TRACE_OP_ALLTOALL, "MPI_Alltoall");
+
+  op->comm = comm;
+  op->bytes = bytes;
+  op->recv_bytes = bytes;
+}
+
+void
+pattern_ops_split (PatternOps *ops, uint32_t comm, int32_t color, int32_t key, uint32_t new_comm)
+{
+  TraceOp *op = pattern_ops_add (ops, TRACE_OP_COMM_SPLIT, "MPI_Comm_split");
+
+  op->comm = comm;
+  op->color = color;
+  op->key = key;
+  op->new_comm = new_comm;
+}
+
+uint64_t *
+pattern_ops_counts (PatternOps *ops, uint32_t n)
+{
+  uint64_t *counts = add_array (ops, n, sizeof *counts);
+
+  ops->op->counts = counts;
+  ops->op->n_counts = n;
+  return counts;
+}
+
+uint64_t *
+pattern_ops_recv_counts (PatternOps *ops, uint32_t n)
+{
+  uint64_t *counts = add_array (ops, n, sizeof *counts);
+
+  ops->op->recv_counts = counts;
+  ops->op->n_recv_counts = n;
+  return counts;
+}

@@ -1,0 +1,567 @@
+/* recorder_point.c - wrappers of point-to-point messages and their completion.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "traces/recorder/recorder_wrap.h"
+
+#include <string.h>
+
+/* --- Sends, receives and probes --- */
+
+/* --- Sends --- */
+
+static void
+describe_send (RecorderCall *call, TraceOpKind kind, TraceSendMode mode, int count,
+               MPI_Datatype type, int peer, int tag, MPI_Comm comm)
+{
+  TraceOp *op = &call->op;
+
+  op->kind = kind;
+  op->mode = mode;
+  op->bytes = recorder_bytes (count, type);
+  op->peer = recorder_peer (peer);
+  op->tag = tag;
+  recorder_use_comm (call, comm);
+}
+
+static void
+describe_binding (RecorderCall *call, MPI_Request *request)
+{
+  call->binds = request;
+  call->is_persistent = call->op.kind == TRACE_OP_SEND_INIT || call->op.kind == TRACE_OP_RECV_INIT;
+}
+
+#define SEND(name, mode)                                                                          \
+  WRAP (name, (const void *data, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm), \
+        (data, count, type, peer, tag, comm),                                                     \
+        describe_send (&call, TRACE_OP_SEND, mode, count, type, peer, tag, comm);                 \
+        recorder_post (&call))
+
+#define SEND_REQUEST(name, kind, mode)                                                     \
+  WRAP (name,                                                                              \
+        (const void *data, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, \
+         MPI_Request *request),                                                            \
+        (data, count, type, peer, tag, comm, request),                                     \
+        describe_send (&call, kind, mode, count, type, peer, tag, comm);                   \
+        describe_binding (&call, request); recorder_post (&call))
+
+SEND (Send, TRACE_SEND_STANDARD)
+SEND (Bsend, TRACE_SEND_BUFFERED)
+SEND (Ssend, TRACE_SEND_SYNCHRONOUS)
+SEND (Rsend, TRACE_SEND_READY)
+SEND_REQUEST (Isend, TRACE_OP_ISEND, TRACE_SEND_STANDARD)
+SEND_REQUEST (Ibsend, TRACE_OP_ISEND, TRACE_SEND_BUFFERED)
+SEND_REQUEST (Issend, TRACE_OP_ISEND, TRACE_SEND_SYNCHRONOUS)
+SEND_REQUEST (Irsend, TRACE_OP_ISEND, TRACE_SEND_READY)
+SEND_REQUEST (Send_init, TRACE_OP_SEND_INIT, TRACE_SEND_STANDARD)
+SEND_REQUEST (Bsend_init, TRACE_OP_SEND_INIT, TRACE_SEND_BUFFERED)
+SEND_REQUEST (Ssend_init, TRACE_OP_SEND_INIT, TRACE_SEND_SYNCHRONOUS)
+SEND_REQUEST (Rsend_init, TRACE_OP_SEND_INIT, TRACE_SEND_READY)
+
+/* --- Receives --- */
+
+static void
+describe_receive (RecorderCall *call, TraceOpKind kind, int count, MPI_Datatype type, int peer,
+                  int tag, MPI_Comm comm)
+{
+  TraceOp *op = &call->op;
+
+  op->kind = kind;
+  op->bytes = recorder_bytes (count, type);
+  op->peer = recorder_peer (peer);
+  op->tag = recorder_tag (tag);
+  if (op->peer >= 0)
+    op->matched_source = op->peer;
+  recorder_use_comm (call, comm);
+}
+
+/* Where the status can be read afterwards, also if the program wants none. */
+static MPI_Status *
+see_status (RecorderCall *call, MPI_Status *status)
+{
+  if (status == MPI_STATUS_IGNORE)
+    status = &call->own_status;
+  call->status = status;
+  return status;
+}
+
+#define RECEIVE_REQUEST(name, kind)                                                  \
+  WRAP (name,                                                                        \
+        (void *data, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, \
+         MPI_Request *request),                                                      \
+        (data, count, type, peer, tag, comm, request),                               \
+        describe_receive (&call, kind, count, type, peer, tag, comm);                \
+        describe_binding (&call, request); recorder_post (&call))
+
+RECEIVE_REQUEST (Irecv, TRACE_OP_IRECV)
+RECEIVE_REQUEST (Recv_init, TRACE_OP_RECV_INIT)
+
+WRAP (Recv,
+      (void *data, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+       MPI_Status *status),
+      (data, count, type, peer, tag, comm, status),
+      describe_receive (&call, TRACE_OP_RECV, count, type, peer, tag, comm);
+      if (peer == MPI_ANY_SOURCE) status = see_status (&call, status); recorder_post (&call))
+
+/* --- Both --- */
+
+static void
+describe_back (RecorderCall *call, uint64_t bytes, int peer, int tag)
+{
+  TraceOp *op = &call->op;
+
+  op->recv_bytes = bytes;
+  op->recv_peer = recorder_peer (peer);
+  op->recv_tag = recorder_tag (tag);
+  if (op->recv_peer >= 0)
+    op->matched_source = op->recv_peer;
+}
+
+WRAP (Sendrecv,
+      (const void *data, int count, MPI_Datatype type, int peer, int tag, void *back,
+       int back_count, MPI_Datatype back_type, int back_peer, int back_tag, MPI_Comm comm,
+       MPI_Status *status),
+      (data, count, type, peer, tag, back, back_count, back_type, back_peer, back_tag, comm,
+       status),
+      describe_send (&call, TRACE_OP_SENDRECV, TRACE_SEND_STANDARD, count, type, peer, tag, comm);
+      describe_back (&call, recorder_bytes (back_count, back_type), back_peer, back_tag);
+      if (back_peer == MPI_ANY_SOURCE) status = see_status (&call, status); recorder_post (&call))
+
+WRAP (Sendrecv_replace,
+      (void *data, int count, MPI_Datatype type, int peer, int tag, int back_peer, int back_tag,
+       MPI_Comm comm, MPI_Status *status),
+      (data, count, type, peer, tag, back_peer, back_tag, comm, status),
+      describe_send (&call, TRACE_OP_SENDRECV, TRACE_SEND_STANDARD, count, type, peer, tag, comm);
+      describe_back (&call, op->bytes, back_peer, back_tag);
+      if (back_peer == MPI_ANY_SOURCE) status = see_status (&call, status); recorder_post (&call))
+
+/* --- Probes --- */
+
+static void
+describe_probe (RecorderCall *call, TraceOpKind kind, int peer, int tag, MPI_Comm comm)
+{
+  call->op.kind = kind;
+  call->op.peer = recorder_peer (peer);
+  call->op.tag = recorder_tag (tag);
+  recorder_use_comm (call, comm);
+}
+
+/* Index 0 of completed[] says that a probe found something. */
+static const uint32_t found_it[] = { 0 };
+
+static void
+set_found (RecorderCall *call, int flag, const MPI_Status *status)
+{
+  if (!flag)
+    return;
+  call->op.completed = found_it;
+  call->op.n_completed = 1;
+  call->op.matched_source = recorder_peer (status->MPI_SOURCE);
+}
+
+static void
+keep_message (const RecorderCall *call, MPI_Message message, const MPI_Status *status)
+{
+  if (message == recorder_mpi.message_from_nobody || message == recorder_mpi.no_message)
+    return;
+  recorder_lock ();
+  recorder_message_add (message,
+                        (RecorderMessage){ call->op.comm, status->MPI_SOURCE, status->MPI_TAG });
+  recorder_unlock ();
+}
+
+int
+MPI_Probe (int peer, int tag, MPI_Comm comm, MPI_Status *status)
+{
+  WRAP_BEGIN (Probe, (peer, tag, comm, status));
+  int code;
+
+  describe_probe (&call, TRACE_OP_PROBE, peer, tag, comm);
+  status = see_status (&call, status);
+  code = real (peer, tag, comm, status);
+  if (code == MPI_SUCCESS)
+    call.op.matched_source = recorder_peer (status->MPI_SOURCE);
+  recorder_leave (&call, code);
+  return code;
+}
+PROFILED (Probe)
+
+int
+MPI_Iprobe (int peer, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+  WRAP_BEGIN (Iprobe, (peer, tag, comm, flag, status));
+  int code;
+
+  describe_probe (&call, TRACE_OP_IPROBE, peer, tag, comm);
+  status = see_status (&call, status);
+  code = real (peer, tag, comm, flag, status);
+  if (code == MPI_SUCCESS)
+    set_found (&call, *flag, status);
+  recorder_leave (&call, code);
+  return code;
+}
+PROFILED (Iprobe)
+
+int
+MPI_Mprobe (int peer, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+{
+  WRAP_BEGIN (Mprobe, (peer, tag, comm, message, status));
+  int code;
+
+  describe_probe (&call, TRACE_OP_PROBE, peer, tag, comm);
+  status = see_status (&call, status);
+  code = real (peer, tag, comm, message, status);
+  if (code == MPI_SUCCESS) {
+    call.op.matched_source = recorder_peer (status->MPI_SOURCE);
+    keep_message (&call, *message, status);
+  }
+  recorder_leave (&call, code);
+  return code;
+}
+PROFILED (Mprobe)
+
+int
+MPI_Improbe (int peer, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
+{
+  WRAP_BEGIN (Improbe, (peer, tag, comm, flag, message, status));
+  int code;
+
+  describe_probe (&call, TRACE_OP_IPROBE, peer, tag, comm);
+  status = see_status (&call, status);
+  code = real (peer, tag, comm, flag, message, status);
+  if (code == MPI_SUCCESS)
+    set_found (&call, *flag, status);
+  if (code == MPI_SUCCESS && *flag)
+    keep_message (&call, *message, status);
+  recorder_leave (&call, code);
+  return code;
+}
+PROFILED (Improbe)
+
+/* A receive of what a probe has found: its source and tag are known. */
+static void
+describe_matched (RecorderCall *call, TraceOpKind kind, int count, MPI_Datatype type,
+                  MPI_Message handle)
+{
+  RecorderMessage message;
+  TraceOp *op = &call->op;
+
+  recorder_lock ();
+  message = recorder_message_remove (handle);
+  recorder_unlock ();
+  op->kind = kind;
+  op->bytes = recorder_bytes (count, type);
+  op->comm = message.comm != 0 ? message.comm : TRACE_COMM_WORLD;
+  op->peer = op->matched_source = message.source;
+  op->tag = message.tag;
+}
+
+WRAP (Mrecv, (void *data, int count, MPI_Datatype type, MPI_Message *message, MPI_Status *status),
+      (data, count, type, message, status),
+      describe_matched (&call, TRACE_OP_RECV, count, type, *message);
+      recorder_post (&call))
+
+WRAP (Imrecv,
+      (void *data, int count, MPI_Datatype type, MPI_Message *message, MPI_Request *request),
+      (data, count, type, message, request),
+      describe_matched (&call, TRACE_OP_IRECV, count, type, *message);
+      describe_binding (&call, request); recorder_post (&call))
+
+/* --- Waits and tests, and what else is done to requests --- */
+
+/* MPI overwrites the handles of what is complete, so they are copied before.
+ * Their numbers are looked up after the call, together with what is written:
+ * by then another thread may have got the same handle, but behind this one in
+ * its queue. */
+
+/* The requests of a call, as they were before it. */
+typedef struct {
+  const MPI_Request *handles;
+  uint32_t n;
+  const MPI_Status *statuses; /* one per completed request; NULL: not seen */
+} RequestList;
+
+static RequestList
+copy_requests (const MPI_Request *requests, int n)
+{
+  size_t size = (n > 0 ? (size_t) n : 0) * sizeof *requests;
+  MPI_Request *copy = recorder_scratch (RECORDER_REQUESTS, size);
+
+  if (size > 0)
+    memcpy (copy, requests, size);
+  return (RequestList){ .handles = copy, .n = n > 0 ? (uint32_t) n : 0 };
+}
+
+/* Statuses are read only for the sources of wildcard receives. */
+static MPI_Status *
+see_statuses (RequestList *list, MPI_Status *statuses, bool is_ignored)
+{
+  if (is_ignored && recorder_wildcards () > 0)
+    statuses = recorder_scratch (RECORDER_STATUSES, (list->n + 1) * sizeof *statuses);
+  else if (is_ignored)
+    return statuses;
+  list->statuses = statuses;
+  return statuses;
+}
+
+static bool
+is_done (int code)
+{
+  return code == MPI_SUCCESS || code == MPI_ERR_IN_STATUS;
+}
+
+static uint32_t *
+look_up (const RequestList *list)
+{
+  uint32_t *numbers = recorder_scratch (RECORDER_VALUES, list->n * sizeof *numbers);
+
+  recorder_request_begin ();
+  for (uint32_t i = 0; i < list->n; i++)
+    numbers[i] = recorder_request_take (list->handles[i]);
+  return numbers;
+}
+
+/* All requests of the list are complete.  Each is dropped as it is looked up: there may
+ * be many with the same handle. */
+static void
+leave_all (RecorderCall *call, const RequestList *list, TraceOpKind kind)
+{
+  uint32_t *numbers = recorder_scratch (RECORDER_VALUES, list->n * sizeof *numbers);
+  uint32_t *indices = recorder_scratch (RECORDER_COMPLETED, list->n * sizeof *indices);
+
+  recorder_lock ();
+  recorder_request_begin ();
+  for (uint32_t i = 0; i < list->n; i++) {
+    numbers[i] = recorder_request_take (list->handles[i]);
+    indices[i] = i;
+    recorder_request_complete (numbers[i], list->statuses != NULL ? &list->statuses[i] : NULL);
+  }
+  call->op.kind = kind;
+  call->op.requests = numbers;
+  call->op.n_requests = list->n;
+  if (kind == TRACE_OP_TEST) {
+    call->op.completed = indices;
+    call->op.n_completed = list->n;
+  }
+  recorder_leave (call, MPI_SUCCESS);
+  recorder_unlock ();
+}
+
+/* Only indices[] are. */
+static void
+leave_some (RecorderCall *call, const RequestList *list, TraceOpKind kind, const int *indices,
+            int n)
+{
+  uint32_t *completed = recorder_scratch (RECORDER_COMPLETED, (size_t) n * sizeof *completed);
+  uint32_t *numbers;
+
+  recorder_lock ();
+  numbers = look_up (list);
+  for (int i = 0; i < n; i++) {
+    completed[i] = (uint32_t) indices[i];
+    recorder_request_complete (numbers[indices[i]],
+                               list->statuses != NULL ? &list->statuses[i] : NULL);
+  }
+  call->op.kind = kind;
+  call->op.requests = numbers;
+  call->op.n_requests = list->n;
+  call->op.completed = completed;
+  call->op.n_completed = (uint32_t) n;
+  recorder_leave (call, MPI_SUCCESS);
+  recorder_unlock ();
+}
+
+/* None is. */
+static void
+leave_none (RecorderCall *call, TraceOpKind kind, int code)
+{
+  call->op.kind = kind;
+  recorder_leave (call, code);
+}
+
+int
+MPI_Wait (MPI_Request *request, MPI_Status *status)
+{
+  WRAP_BEGIN (Wait, (request, status));
+  RequestList list = copy_requests (request, 1);
+  int code;
+
+  status = see_statuses (&list, status, status == MPI_STATUS_IGNORE);
+  code = real (request, status);
+  if (is_done (code))
+    leave_all (&call, &list, TRACE_OP_WAIT);
+  else
+    leave_none (&call, TRACE_OP_CALL, code);
+  return code;
+}
+PROFILED (Wait)
+
+int
+MPI_Waitall (int n, MPI_Request requests[], MPI_Status statuses[])
+{
+  WRAP_BEGIN (Waitall, (n, requests, statuses));
+  RequestList list = copy_requests (requests, n);
+  int code;
+
+  statuses = see_statuses (&list, statuses, statuses == MPI_STATUSES_IGNORE);
+  code = real (n, requests, statuses);
+  if (is_done (code))
+    leave_all (&call, &list, TRACE_OP_WAIT);
+  else
+    leave_none (&call, TRACE_OP_CALL, code);
+  return code;
+}
+PROFILED (Waitall)
+
+int
+MPI_Waitany (int n, MPI_Request requests[], int *index, MPI_Status *status)
+{
+  WRAP_BEGIN (Waitany, (n, requests, index, status));
+  RequestList list = copy_requests (requests, n);
+  int code;
+
+  status = see_statuses (&list, status, status == MPI_STATUS_IGNORE);
+  code = real (n, requests, index, status);
+  if (is_done (code) && *index != MPI_UNDEFINED)
+    leave_some (&call, &list, TRACE_OP_WAIT_SOME, index, 1);
+  else
+    leave_none (&call, TRACE_OP_CALL, code);
+  return code;
+}
+PROFILED (Waitany)
+
+int
+MPI_Waitsome (int n, MPI_Request requests[], int *n_done, int indices[], MPI_Status statuses[])
+{
+  WRAP_BEGIN (Waitsome, (n, requests, n_done, indices, statuses));
+  RequestList list = copy_requests (requests, n);
+  int code;
+
+  statuses = see_statuses (&list, statuses, statuses == MPI_STATUSES_IGNORE);
+  code = real (n, requests, n_done, indices, statuses);
+  if (is_done (code) && *n_done != MPI_UNDEFINED)
+    leave_some (&call, &list, TRACE_OP_WAIT_SOME, indices, *n_done);
+  else
+    leave_none (&call, TRACE_OP_CALL, code);
+  return code;
+}
+PROFILED (Waitsome)
+
+int
+MPI_Test (MPI_Request *request, int *flag, MPI_Status *status)
+{
+  WRAP_BEGIN (Test, (request, flag, status));
+  RequestList list = copy_requests (request, 1);
+  int code;
+
+  status = see_statuses (&list, status, status == MPI_STATUS_IGNORE);
+  code = real (request, flag, status);
+  if (is_done (code) && *flag)
+    leave_all (&call, &list, TRACE_OP_TEST);
+  else
+    leave_none (&call, TRACE_OP_TEST, code);
+  return code;
+}
+PROFILED (Test)
+
+int
+MPI_Testall (int n, MPI_Request requests[], int *flag, MPI_Status statuses[])
+{
+  WRAP_BEGIN (Testall, (n, requests, flag, statuses));
+  RequestList list = copy_requests (requests, n);
+  int code;
+
+  statuses = see_statuses (&list, statuses, statuses == MPI_STATUSES_IGNORE);
+  code = real (n, requests, flag, statuses);
+  if (is_done (code) && *flag)
+    leave_all (&call, &list, TRACE_OP_TEST);
+  else
+    leave_none (&call, TRACE_OP_TEST, code);
+  return code;
+}
+PROFILED (Testall)
+
+int
+MPI_Testany (int n, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
+{
+  WRAP_BEGIN (Testany, (n, requests, index, flag, status));
+  RequestList list = copy_requests (requests, n);
+  int code;
+
+  status = see_statuses (&list, status, status == MPI_STATUS_IGNORE);
+  code = real (n, requests, index, flag, status);
+  if (is_done (code) && *flag && *index != MPI_UNDEFINED)
+    leave_some (&call, &list, TRACE_OP_TEST, index, 1);
+  else
+    leave_none (&call, TRACE_OP_TEST, code);
+  return code;
+}
+PROFILED (Testany)
+
+int
+MPI_Testsome (int n, MPI_Request requests[], int *n_done, int indices[], MPI_Status statuses[])
+{
+  WRAP_BEGIN (Testsome, (n, requests, n_done, indices, statuses));
+  RequestList list = copy_requests (requests, n);
+  int code;
+
+  statuses = see_statuses (&list, statuses, statuses == MPI_STATUSES_IGNORE);
+  code = real (n, requests, n_done, indices, statuses);
+  if (is_done (code) && *n_done != MPI_UNDEFINED && *n_done > 0)
+    leave_some (&call, &list, TRACE_OP_TEST, indices, *n_done);
+  else
+    leave_none (&call, TRACE_OP_TEST, code);
+  return code;
+}
+PROFILED (Testsome)
+
+/* --- Persistent requests, cancelled ones, forgotten ones --- */
+
+/* Names the requests in call->op.  What the recorder did not see made (a
+ * persistent collective, say) moves something that it does not know. */
+static void
+describe_requests (RecorderCall *call, TraceOpKind kind, const MPI_Request *handles, int n)
+{
+  RequestList list = { .handles = handles, .n = n > 0 ? (uint32_t) n : 0 };
+  uint32_t *numbers;
+
+  recorder_lock ();
+  numbers = look_up (&list);
+  recorder_unlock ();
+  call->op.kind = kind;
+  call->op.requests = numbers;
+  call->op.n_requests = list.n;
+  for (uint32_t i = 0; i < list.n; i++)
+    if (numbers[i] == TRACE_REQUEST_NULL)
+      call->op.kind = TRACE_OP_UNSUPPORTED;
+}
+
+WRAP (Start, (MPI_Request * request), (request),
+      describe_requests (&call, TRACE_OP_START, request, 1);
+      recorder_post (&call))
+
+WRAP (Startall, (int n, MPI_Request requests[]), (n, requests),
+      describe_requests (&call, TRACE_OP_START, requests, n);
+      recorder_post (&call))
+
+WRAP (Cancel, (MPI_Request * request), (request),
+      describe_requests (&call, TRACE_OP_CANCEL, request, 1))
+
+int
+MPI_Request_free (MPI_Request *request)
+{
+  WRAP_BEGIN (Request_free, (request));
+  int code;
+
+  describe_requests (&call, TRACE_OP_REQUEST_FREE, request, 1);
+  code = real (request);
+  recorder_lock ();
+  if (code == MPI_SUCCESS && call.op.kind == TRACE_OP_REQUEST_FREE)
+    recorder_request_release (call.op.requests[0]);
+  recorder_leave (&call, code);
+  recorder_unlock ();
+  return code;
+}
+PROFILED (Request_free)
+
+WRAP (Request_get_status, (MPI_Request request, int *flag, MPI_Status *status),
+      (request, flag, status))

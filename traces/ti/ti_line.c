@@ -1,0 +1,895 @@
+/* ti_line.c - one line of a time-independent trace into an operation.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "traces/ti/ti_line.h"
+
+#include "traces/format.h"
+#include "traces/ti/ti_requests.h"
+#include "traces/trace.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- Arguments --- */
+
+/* Each ti_take_*() reads the next argument; `what` names it in the error.  The
+ * errors of a line do not give its place: the caller adds it. */
+typedef enum { TI_TYPE_NULL = -1, TI_TYPE_DOUBLE = 0, TI_TYPE_BYTE = 6 } TiType;
+
+typedef struct {
+  Trace *trace; /* for warnings */
+  uint32_t n_ranks;
+  uint64_t default_bytes; /* of a datatype that is not given, or unknown */
+  const char *next;       /* token of the line being read; the line's text is borrowed */
+  guint left;             /* tokens from it on */
+} TiArguments;
+
+/* Always FALSE. */
+static gboolean
+ti_line_error (GError **error, TraceError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
+
+/* Beyond it a count is a mistake: no machine has the memory, and times the
+ * largest datatype it would take a link hours. */
+#define MAX_COUNT 1e12
+
+/* SimGrid's numbers for wildcards and nobody, see its smpi.h. */
+enum { TI_ANY_SOURCE = -555, TI_ANY_TAG = -444, TI_PROC_NULL = -666 };
+
+/* Bytes of the datatypes by their codes in SimGrid 3.32. */
+static const uint8_t type_bytes[] = {
+  [0] = 8,   /* double */
+  [1] = 4,   /* int */
+  [2] = 1,   /* char */
+  [3] = 2,   /* short */
+  [4] = 8,   /* long */
+  [5] = 4,   /* float */
+  [6] = 1,   /* byte */
+  [7] = 8,   /* long long */
+  [8] = 1,   /* signed char */
+  [9] = 1,   /* unsigned char */
+  [10] = 2,  /* unsigned short */
+  [11] = 4,  /* unsigned */
+  [12] = 8,  /* unsigned long */
+  [13] = 8,  /* unsigned long long */
+  [14] = 16, /* long double */
+  [15] = 4,  /* wchar */
+  [16] = 1,  /* C bool */
+  [17] = 1,  /* int8 */
+  [18] = 2,  /* int16 */
+  [19] = 4,  /* int32 */
+  [20] = 8,  /* int64 */
+  [21] = 1,  /* uint8 */
+  [22] = 2,  /* uint16 */
+  [23] = 4,  /* uint32 */
+  [24] = 8,  /* uint64 */
+  [25] = 8,  /* float complex */
+  [26] = 16, /* double complex */
+  [27] = 32, /* long double complex */
+  [28] = 8,  /* aint */
+  [29] = 8,  /* offset */
+  [30] = 8,  /* float int */
+  [31] = 16, /* long int */
+  [32] = 16, /* double int */
+  [33] = 8,  /* short int */
+  [34] = 8,  /* 2int */
+  [35] = 8,  /* 2float */
+  [36] = 16, /* 2double */
+  [37] = 16, /* 2long */
+  [38] = 4,  /* real */
+  [39] = 4,  /* real4 */
+  [40] = 8,  /* real8 */
+  [41] = 16, /* real16 */
+  [42] = 8,  /* complex8 */
+  [43] = 16, /* complex16 */
+  [44] = 32, /* complex32 */
+  [45] = 4,  /* integer1 (sic) */
+  [46] = 2,  /* integer2 */
+  [47] = 4,  /* integer4 */
+  [48] = 8,  /* integer8 */
+  [49] = 16, /* integer16 */
+  [50] = 32, /* long double int */
+  [51] = 1,  /* C++ bool */
+  [52] = 8,  /* C++ float complex */
+  [53] = 16, /* C++ double complex */
+  [54] = 32, /* C++ long double complex */
+  [55] = 0,  /* UB */
+  [56] = 0,  /* LB */
+  [57] = 1,  /* packed */
+  [58] = 8,  /* pointer */
+  [59] = 8,  /* count */
+};
+
+static gboolean
+is_blank (char c)
+{
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* The next word, NULL at the end. */
+static const char *
+ti_arguments_next (TiArguments *arguments)
+{
+  const char *token = arguments->next;
+
+  if (arguments->left == 0)
+    return NULL;
+  if (--arguments->left > 0)
+    arguments->next += strlen (token) + 1;
+  return token;
+}
+
+static void
+ti_arguments_skip (TiArguments *arguments)
+{
+  arguments->left = 0;
+}
+
+static guint
+ti_arguments_left (const TiArguments *arguments)
+{
+  return arguments->left;
+}
+
+static gboolean
+ti_line_error (GError **error, TraceError code, const char *format, ...)
+{
+  va_list arguments;
+
+  va_start (arguments, format);
+  if (error != NULL)
+    *error = g_error_new_valist (TRACE_ERROR, (gint) code, format, arguments);
+  va_end (arguments);
+  return FALSE;
+}
+
+/* Most numbers are whole and short enough to be exact. */
+static double
+parse_number (const char *token, const char **end)
+{
+  const char *c = token;
+  uint64_t value = 0;
+  char *float_end;
+  double number;
+
+  for (; g_ascii_isdigit (*c) && c < token + 15; c++)
+    value = 10 * value + (uint64_t) (*c - '0');
+  *end = c;
+  if (*c == '\0')
+    return (double) value;
+  number = g_ascii_strtod (token, &float_end);
+  *end = float_end;
+  return number;
+}
+
+static gboolean
+ti_take_number (TiArguments *arguments, const char *what, double *value, GError **error)
+{
+  const char *token = ti_arguments_next (arguments), *end;
+
+  if (token == NULL)
+    return ti_line_error (error, TRACE_ERROR_FORMAT, "the %s is missing", what);
+  *value = parse_number (token, &end);
+  if (end == token || *end != '\0' || !isfinite (*value))
+    return ti_line_error (error, TRACE_ERROR_FORMAT, "expected a number as %s, found \"%s\"", what,
+                          token);
+  return TRUE;
+}
+
+/* At most `max` in either direction.
+ * Integers may be written like 1e6, and are cut to their whole part. */
+static gboolean
+ti_take_integer (TiArguments *arguments, const char *what, double max, int64_t *value,
+                 GError **error)
+{
+  double number;
+
+  if (!ti_take_number (arguments, what, &number, error))
+    return FALSE;
+  if (fabs (number) > max)
+    return ti_line_error (error, TRACE_ERROR_RANGE, "%s %g is impossible", what, number);
+  *value = (int64_t) number;
+  return TRUE;
+}
+
+/* A count that may be negative. */
+static gboolean
+ti_take_length (TiArguments *arguments, const char *what, int64_t *length, GError **error)
+{
+  return ti_take_integer (arguments, what, MAX_COUNT, length, error);
+}
+
+static gboolean
+ti_take_count (TiArguments *arguments, const char *what, uint64_t *count, GError **error)
+{
+  int64_t value = 0;
+
+  if (!ti_take_length (arguments, what, &value, error))
+    return FALSE;
+  if (value < 0)
+    return ti_line_error (error, TRACE_ERROR_RANGE, "%s %" G_GINT64_FORMAT " is negative", what,
+                          value);
+  *count = (uint64_t) value;
+  return TRUE;
+}
+
+static gboolean
+ti_take_tag (TiArguments *arguments, int32_t *tag, GError **error)
+{
+  int64_t value = 0;
+
+  if (!ti_take_integer (arguments, "tag", G_MAXINT32, &value, error))
+    return FALSE;
+  *tag = value == TI_ANY_TAG ? TRACE_ANY_TAG : (int32_t) value;
+  return TRUE;
+}
+
+/* A rank of MPI_COMM_WORLD, or what SimGrid writes for nobody and, when
+ * `wildcard`, for anybody. */
+static gboolean
+ti_take_rank (TiArguments *arguments, const char *what, gboolean wildcard, int32_t *rank,
+              GError **error)
+{
+  int64_t value = 0;
+
+  if (!ti_take_integer (arguments, what, G_MAXINT32, &value, error))
+    return FALSE;
+  if (value == TI_PROC_NULL)
+    *rank = TRACE_PROC_NULL;
+  else if (wildcard && (value == TI_ANY_SOURCE || value == TRACE_ANY_SOURCE))
+    *rank = TRACE_ANY_SOURCE;
+  else if (value < 0 || value >= arguments->n_ranks)
+    return ti_line_error (error, TRACE_ERROR_RANGE,
+                          "%s %" G_GINT64_FORMAT " is not one of %u ranks", what, value,
+                          arguments->n_ranks);
+  else
+    *rank = (int32_t) value;
+  return TRUE;
+}
+
+/* A datatype that may be left out.  User datatypes have codes that nothing
+ * explains, and get the default, as in SimGrid. */
+static gboolean
+ti_take_type (TiArguments *arguments, uint64_t *bytes, GError **error)
+{
+  int64_t type = 0;
+
+  *bytes = arguments->default_bytes;
+  if (ti_arguments_left (arguments) == 0)
+    return TRUE;
+  if (!ti_take_integer (arguments, "datatype", G_MAXINT32, &type, error))
+    return FALSE;
+  if (type >= 0 && type < (int64_t) G_N_ELEMENTS (type_bytes))
+    *bytes = type_bytes[type];
+  else if (type == TI_TYPE_NULL)
+    *bytes = 0;
+  else
+    trace_warn (arguments->trace,
+                "datatype %" G_GINT64_FORMAT " is not known: taken for the default", type);
+  return TRUE;
+}
+
+static gboolean
+ti_take_types (TiArguments *arguments, uint64_t *send_bytes, uint64_t *recv_bytes, GError **error)
+{
+  return ti_take_type (arguments, send_bytes, error) && ti_take_type (arguments, recv_bytes, error);
+}
+
+/* These may be left out at the end of a line. */
+static gboolean
+ti_take_root (TiArguments *arguments, int32_t *root, GError **error)
+{
+  *root = 0;
+  if (ti_arguments_left (arguments) == 0)
+    return TRUE;
+  if (!ti_take_rank (arguments, "root", FALSE, root, error))
+    return FALSE;
+  if (*root < 0)
+    return ti_line_error (error, TRACE_ERROR_RANGE, "nobody is the root");
+  return TRUE;
+}
+
+/* Work of a reduction.  The tracer writes -1 where it did not measure. */
+static gboolean
+ti_take_work (TiArguments *arguments, double *flops, GError **error)
+{
+  if (!ti_take_number (arguments, "amount of work", flops, error))
+    return FALSE;
+  *flops = MAX (*flops, 0);
+  return TRUE;
+}
+
+/* One for each rank; *counts is allocated when it is NULL. */
+static gboolean
+ti_take_counts (TiArguments *arguments, const char *what, uint64_t **counts, GError **error)
+{
+  if (*counts == NULL)
+    *counts = g_new (uint64_t, arguments->n_ranks);
+  for (uint32_t rank = 0; rank < arguments->n_ranks; rank++)
+    if (!ti_take_count (arguments, what, &(*counts)[rank], error))
+      return FALSE;
+  return TRUE;
+}
+
+/* --- One line of a time-independent trace into an operation --- */
+
+/* The actions and their arguments are those of SimGrid 3.32's replayer, and
+ * what its tracer writes beyond them. */
+
+#define PS_PER_SECOND 1e12
+
+struct TiLines {
+  Trace *trace;
+  uint32_t rank, n_ranks;
+  TiArguments *arguments;
+  TiRequests *requests;
+  uint32_t request;               /* what an operation's requests[] points to */
+  uint32_t completed;             /* and its completed[] */
+  uint64_t *counts, *recv_counts; /* [n_ranks], made when first needed */
+  uint64_t n_collectives;
+  gboolean finalized;
+};
+
+typedef struct {
+  const char *action; /* compared without case: 3.19 and before wrote allReduce */
+  const char *name;
+  TraceOpKind kind;
+  gboolean (*read) (TiLines *lines, TraceOp *op, double *flops, GError **error);
+
+  TraceSendMode mode;
+} TiAction;
+
+static void
+scale (uint64_t *counts, uint32_t n, uint64_t bytes)
+{
+  for (uint32_t i = 0; i < n; i++)
+    counts[i] *= bytes;
+}
+
+static void
+set_counts (TiLines *lines, TraceOp *op, uint64_t bytes)
+{
+  scale (lines->counts, lines->n_ranks, bytes);
+  op->counts = lines->counts;
+  op->n_counts = lines->n_ranks;
+}
+
+static void
+set_recv_counts (TiLines *lines, TraceOp *op, uint64_t bytes)
+{
+  scale (lines->recv_counts, lines->n_ranks, bytes);
+  op->recv_counts = lines->recv_counts;
+  op->n_recv_counts = lines->n_ranks;
+}
+
+static gboolean
+is_root (const TiLines *lines, const TraceOp *op)
+{
+  return op->root == (int32_t) lines->rank;
+}
+
+static gboolean
+read_nothing (TiLines *lines, TraceOp *op, double *flops, GError **error)
+{
+  (void) op, (void) flops, (void) error;
+  ti_arguments_skip (lines->arguments);
+  return TRUE;
+}
+
+/* Any argument makes the default datatype double, none byte. */
+static gboolean
+read_init (TiLines *lines, TraceOp *op, double *flops, GError **error)
+{
+  TiType type = ti_arguments_left (lines->arguments) > 0 ? TI_TYPE_DOUBLE : TI_TYPE_BYTE;
+  lines->arguments->default_bytes = type >= 0 ? type_bytes[type] : 0;
+  return read_nothing (lines, op, flops, error);
+}
+
+static gboolean
+read_finalize (TiLines *lines, TraceOp *op, double *flops, GError **error)
+{
+  lines->finalized = TRUE;
+  return read_nothing (lines, op, flops, error);
+}
+
+static gboolean
+read_comm (TiLines *lines, TraceOp *op, double *flops, GError **error)
+{
+  /* Begins as TRACE_WARNING_NO_COMMUNICATORS when a communicator is split. */
+  trace_warn (lines->trace,
+              "communicators are not in this format: %s was called, and what was "
+              "done in its result appears as if done in MPI_COMM_WORLD",
+              op->name);
+  return read_nothing (lines, op, flops, error);
+}
+
+static gboolean
+read_some (TiLines *lines, TraceOp *op, double *flops, GError **error)
+{
+  trace_warn (lines->trace,
+              "%s: the format does not tell which requests it completed: taken for "
+              "a call without effect",
+              op->name);
+  return read_nothing (lines, op, flops, error);
+}
+
+static gboolean
+read_compute (TiLines *lines, TraceOp *op, double *flops, GError **error)
+{
+  (void) flops;
+  if (!ti_take_number (lines->arguments, "amount of work", &op->flops, error))
+    return FALSE;
+  if (op->flops < 0)
+    return ti_line_error (error, TRACE_ERROR_RANGE, "amount of work %g is negative", op->flops);
+  return TRUE;
+}
+
+static gboolean
+read_sleep (TiLines *lines, TraceOp *op, double *flops, GError **error)
+{
+  double seconds;
+
+  (void) flops;
+  if (!ti_take_number (lines->arguments, "time", &seconds, error))
+    return FALSE;
+  /* A million seconds are more than a job lasts, and far from overflow. */
+  if (!(seconds >= 0 && seconds <= 1e6))
+    return ti_line_error (error, TRACE_ERROR_RANGE, "time %g s is impossible", seconds);
+  op->gap_ps = (int64_t) (seconds * PS_PER_SECOND);
+  return TRUE;
+}
+
+/* peer tag count [type]; before 3.20 there was no tag. */
+static gboolean
+take_message (TiLines *lines, gboolean receives, TraceOp *op, int64_t *count, uint64_t *bytes,
+              GError **error)
+{
+  gboolean tagged = ti_arguments_left (lines->arguments) != 2;
+
+  return ti_take_rank (lines->arguments, receives ? "source" : "destination", receives, &op->peer,
+                       error) &&
+         (!tagged || ti_take_tag (lines->arguments, &op->tag, error)) &&
+         ti_take_length (lines->arguments, "count", count, error) &&
+         ti_take_type (lines->arguments, bytes, error);
+}
+
+static gboolean
+read_send (TiLines *lines, TraceOp *op, double *flops, GError **error)
+{
+  int64_t count = 0;
+  uint64_t bytes = 0;
+
+  (void) flops;
+  if (!take_message (lines, FALSE, op, &count, &bytes, error))
+    return FALSE;
+  if (count < 0)
+    return ti_line_error (error, TRACE_ERROR_RANGE, "count %" G_GINT64_FORMAT " is negative",
+                          count);
+  op->bytes = (uint64_t) count * bytes;
+  if (op->kind == TRACE_OP_ISEND)
+    op->request =
+        ti_requests_start (lines->requests, (TiTriple){ (int32_t) lines->rank, op->peer, op->tag });
+  return TRUE;
+}
+
+/* A negative count: the length is the sender's business. */
+static gboolean
+read_recv (TiLines *lines, TraceOp *op, double *flops, GError **error)
+{
+  int64_t count = 0;
+  uint64_t bytes = 0;
+
+  (void) flops;
+  if (!take_message (lines, TRUE, op, &count, &bytes, error))
+    return FALSE;
+  op->bytes = count < 0 ? TRACE_UNKNOWN_BYTES : (uint64_t) count * bytes;
+  if (op->peer >= 0)
+    op->matched_source = op->peer;
+  if (op->kind == TRACE_OP_IRECV)
+    op->request =
+        ti_requests_start (lines->requests, (TiTriple){ op->peer, (int32_t) lines->rank, op->tag });
+  return TRUE;
+}
+
+static gboolean
+read_sendrecv (TiLines *lines, TraceOp *op, double *flops, GError **error)
+{
+  uint64_t send_bytes, recv_bytes;
+
+  (void) flops;
+  if (!ti_take_count (lines->arguments, "count sent", &op->bytes, error) ||
+      !ti_take_rank (lines->arguments, "destination", FALSE, &op->peer, error) ||
+      !ti_take_count (lines->arguments, "count received", &op->recv_bytes, error) ||
+      !ti_take_rank (lines->arguments, "source", TRUE, &op->recv_peer, error) ||
+      !ti_take_types (lines->arguments, &send_bytes, &recv_bytes, error))
+    return FALSE;
+  op->bytes *= send_bytes;
+  op->recv_bytes *= recv_bytes;
+  if (op->recv_peer >= 0)
+    op->matched_source = op->recv_peer;
+  return TRUE;
+}
+
+/* A request that was named: waited for, or left alone by a test, of which
+ * the format does not tell whether it succeeded. */
+static gboolean
+use_request (TiLines *lines, TraceOp *op, gboolean found)
+{
+  if (!found) {
+    trace_warn (lines->trace, "waits for requests that are not under way are passed over");
+    op->kind = TRACE_OP_CALL;
+    return TRUE;
+  }
+  op->requests = &lines->request;
+  op->n_requests = 1;
+  if (op->kind == TRACE_OP_TEST)
+    trace_warn (lines->trace, "the format does not tell which tests succeeded: taken for none");
+  else {
+    op->completed = &lines->completed;
+    op->n_completed = 1;
+  }
+  return TRUE;
+}
+
+static gboolean
+read_wait (TiLines *lines, TraceOp *op, double *flops, GError **error)
+{
+  gboolean wait = op->kind == TRACE_OP_WAIT;
+  TiTriple triple;
+
+  (void) flops;
+  if (wait && ti_arguments_left (lines->arguments) == 0)
+    return use_request (lines, op, ti_requests_take_last (lines->requests, &lines->request));
+  return ti_take_rank (lines->arguments, "source", TRUE, &triple.source, error) &&
+         ti_take_rank (lines->arguments, "destination", FALSE, &triple.destination, error) &&
+         ti_take_tag (lines->arguments, &triple.tag, error) &&
+         use_request (lines, op, ti_requests_find (lines->requests, triple, wait, &lines->request));
+}
+
+static gboolean
+read_waitall (TiLines *lines, TraceOp *op, double *flops, GError **error)
+{
+  ti_requests_forget (lines->requests);
+  return read_nothing (lines, op, flops, error);
+}
+
+/* count [root [type]] */
+static gboolean
+read_bcast (TiLines *lines, TraceOp *op, double *flops, GError **error)
+{
+  uint64_t count = 0, bytes;
+
+  (void) flops;
+  if (!ti_take_count (lines->arguments, "count", &count, error) ||
+      !ti_take_root (lines->arguments, &op->root, error) ||
+      !ti_take_type (lines->arguments, &bytes, error))
+    return FALSE;
+  op->bytes = count * bytes;
+  return TRUE;
+}
+
+/* count flops [root [type]] */
+static gboolean
+read_reduce (TiLines *lines, TraceOp *op, double *flops, GError **error)
+{
+  uint64_t count = 0, bytes;
+
+  if (!ti_take_count (lines->arguments, "count", &count, error) ||
+      !ti_take_work (lines->arguments, flops, error) ||
+      !ti_take_root (lines->arguments, &op->root, error) ||
+      !ti_take_type (lines->arguments, &bytes, error))
+    return FALSE;
+  op->bytes = count * bytes;
+  return TRUE;
+}
+
+/* count flops [type]: allreduce, scan, exscan */
+static gboolean
+read_allreduce (TiLines *lines, TraceOp *op, double *flops, GError **error)
+{
+  uint64_t count = 0, bytes;
+
+  if (!ti_take_count (lines->arguments, "count", &count, error) ||
+      !ti_take_work (lines->arguments, flops, error) ||
+      !ti_take_type (lines->arguments, &bytes, error))
+    return FALSE;
+  op->bytes = count * bytes;
+  return TRUE;
+}
+
+/* scount rcount [root] [stype rtype]: with a root for gather and scatter */
+static gboolean
+read_exchange (TiLines *lines, TraceOp *op, double *flops, GError **error)
+{
+  gboolean rooted = op->kind == TRACE_OP_GATHER || op->kind == TRACE_OP_SCATTER;
+  uint64_t send_bytes, recv_bytes;
+
+  (void) flops;
+  if (!ti_take_count (lines->arguments, "count sent", &op->bytes, error) ||
+      !ti_take_count (lines->arguments, "count received", &op->recv_bytes, error) ||
+      (rooted && !ti_take_root (lines->arguments, &op->root, error)) ||
+      !ti_take_types (lines->arguments, &send_bytes, &recv_bytes, error))
+    return FALSE;
+  op->bytes *= send_bytes;
+  op->recv_bytes *= recv_bytes;
+  /* MPI_IN_PLACE has no datatype. */
+  if (!rooted && send_bytes == 0)
+    op->bytes = op->recv_bytes;
+  return TRUE;
+}
+
+/* scount r0..rN-1 [root [stype rtype]] */
+static gboolean
+read_gatherv (TiLines *lines, TraceOp *op, double *flops, GError **error)
+{
+  uint64_t send_bytes, recv_bytes;
+
+  (void) flops;
+  if (!ti_take_count (lines->arguments, "count sent", &op->bytes, error) ||
+      !ti_take_counts (lines->arguments, "count received", &lines->recv_counts, error) ||
+      !ti_take_root (lines->arguments, &op->root, error) ||
+      !ti_take_types (lines->arguments, &send_bytes, &recv_bytes, error))
+    return FALSE;
+  op->bytes *= send_bytes;
+  if (is_root (lines, op))
+    set_recv_counts (lines, op, recv_bytes);
+  return TRUE;
+}
+
+/* s0..sN-1 rcount [root [stype rtype]] */
+static gboolean
+read_scatterv (TiLines *lines, TraceOp *op, double *flops, GError **error)
+{
+  uint64_t send_bytes, recv_bytes;
+
+  (void) flops;
+  if (!ti_take_counts (lines->arguments, "count sent", &lines->counts, error) ||
+      !ti_take_count (lines->arguments, "count received", &op->recv_bytes, error) ||
+      !ti_take_root (lines->arguments, &op->root, error) ||
+      !ti_take_types (lines->arguments, &send_bytes, &recv_bytes, error))
+    return FALSE;
+  op->recv_bytes *= recv_bytes;
+  if (is_root (lines, op))
+    set_counts (lines, op, send_bytes);
+  return TRUE;
+}
+
+/* scount r0..rN-1 [stype rtype] [N displacements] */
+static gboolean
+read_allgatherv (TiLines *lines, TraceOp *op, double *flops, GError **error)
+{
+  uint64_t send_bytes = lines->arguments->default_bytes,
+           recv_bytes = lines->arguments->default_bytes;
+  guint n_more;
+
+  (void) flops;
+  if (!ti_take_count (lines->arguments, "count sent", &op->bytes, error) ||
+      !ti_take_counts (lines->arguments, "count received", &lines->recv_counts, error))
+    return FALSE;
+  n_more = ti_arguments_left (lines->arguments);
+  if ((n_more == 2 || n_more == lines->n_ranks + 2) &&
+      !ti_take_types (lines->arguments, &send_bytes, &recv_bytes, error))
+    return FALSE;
+  if (ti_arguments_left (lines->arguments) == lines->n_ranks)
+    ti_arguments_skip (lines->arguments);
+  op->bytes *= send_bytes;
+  set_recv_counts (lines, op, recv_bytes);
+  return TRUE;
+}
+
+/* size s0..sN-1 size r0..rN-1 [stype rtype], the sizes being of the buffers */
+static gboolean
+read_alltoallv (TiLines *lines, TraceOp *op, double *flops, GError **error)
+{
+  uint64_t buffer, send_bytes, recv_bytes;
+
+  (void) flops;
+  if (!ti_take_count (lines->arguments, "size of the buffer", &buffer, error) ||
+      !ti_take_counts (lines->arguments, "count sent", &lines->counts, error) ||
+      !ti_take_count (lines->arguments, "size of the buffer", &buffer, error) ||
+      !ti_take_counts (lines->arguments, "count received", &lines->recv_counts, error) ||
+      !ti_take_types (lines->arguments, &send_bytes, &recv_bytes, error))
+    return FALSE;
+  set_counts (lines, op, send_bytes);
+  set_recv_counts (lines, op, recv_bytes);
+  return TRUE;
+}
+
+/* r0..rN-1 flops [type] */
+static gboolean
+read_reduce_scatter (TiLines *lines, TraceOp *op, double *flops, GError **error)
+{
+  uint64_t bytes;
+
+  if (!ti_take_counts (lines->arguments, "count", &lines->recv_counts, error) ||
+      !ti_take_work (lines->arguments, flops, error) ||
+      !ti_take_type (lines->arguments, &bytes, error))
+    return FALSE;
+  set_recv_counts (lines, op, bytes);
+  return TRUE;
+}
+
+#define ACTION(action, name, kind, read)                     \
+  {                                                          \
+    action, name, TRACE_OP_##kind, read, TRACE_SEND_STANDARD \
+  }
+#define SEND(action, name, kind, mode)                          \
+  {                                                             \
+    action, name, TRACE_OP_##kind, read_send, TRACE_SEND_##mode \
+  }
+
+static const TiAction actions[] = {
+  ACTION ("init", "MPI_Init", INIT, read_init),
+  ACTION ("finalize", "MPI_Finalize", FINALIZE, read_finalize),
+  ACTION ("compute", "compute", COMPUTE, read_compute),
+  ACTION ("sleep", "compute", COMPUTE, read_sleep),
+  ACTION ("location", NULL, CALL, read_nothing),
+  ACTION ("comm_size", "MPI_Comm_size", CALL, read_nothing),
+  ACTION ("comm_split", "MPI_Comm_split", CALL, read_comm),
+  ACTION ("comm_dup", "MPI_Comm_dup", CALL, read_comm),
+  SEND ("send", "MPI_Send", SEND, STANDARD),
+  SEND ("bsend", "MPI_Bsend", SEND, BUFFERED),
+  SEND ("ssend", "MPI_Ssend", SEND, SYNCHRONOUS),
+  SEND ("rsend", "MPI_Rsend", SEND, READY),
+  SEND ("isend", "MPI_Isend", ISEND, STANDARD),
+  SEND ("ibsend", "MPI_Ibsend", ISEND, BUFFERED),
+  SEND ("issend", "MPI_Issend", ISEND, SYNCHRONOUS),
+  SEND ("irsend", "MPI_Irsend", ISEND, READY),
+  ACTION ("recv", "MPI_Recv", RECV, read_recv),
+  ACTION ("irecv", "MPI_Irecv", IRECV, read_recv),
+  ACTION ("sendrecv", "MPI_Sendrecv", SENDRECV, read_sendrecv),
+  ACTION ("wait", "MPI_Wait", WAIT, read_wait),
+  ACTION ("test", "MPI_Test", TEST, read_wait),
+  ACTION ("waitall", "MPI_Waitall", WAIT_OUTSTANDING, read_waitall),
+  ACTION ("waitany", "MPI_Waitany", CALL, read_some),
+  ACTION ("waitsome", "MPI_Waitsome", CALL, read_some),
+  ACTION ("testany", "MPI_Testany", CALL, read_some),
+  ACTION ("testall", "MPI_Testall", CALL, read_some),
+  ACTION ("testsome", "MPI_Testsome", CALL, read_some),
+  /* Persistent requests: the tracer does not write what they are. */
+  ACTION ("start", "MPI_Start", UNSUPPORTED, read_nothing),
+  ACTION ("startall", "MPI_Startall", UNSUPPORTED, read_nothing),
+  ACTION ("barrier", "MPI_Barrier", BARRIER, read_nothing),
+  ACTION ("bcast", "MPI_Bcast", BCAST, read_bcast),
+  ACTION ("reduce", "MPI_Reduce", REDUCE, read_reduce),
+  ACTION ("allreduce", "MPI_Allreduce", ALLREDUCE, read_allreduce),
+  ACTION ("scan", "MPI_Scan", SCAN, read_allreduce),
+  ACTION ("exscan", "MPI_Exscan", EXSCAN, read_allreduce),
+  ACTION ("alltoall", "MPI_Alltoall", ALLTOALL, read_exchange),
+  ACTION ("allgather", "MPI_Allgather", ALLGATHER, read_exchange),
+  ACTION ("gather", "MPI_Gather", GATHER, read_exchange),
+  ACTION ("scatter", "MPI_Scatter", SCATTER, read_exchange),
+  ACTION ("gatherv", "MPI_Gatherv", GATHERV, read_gatherv),
+  ACTION ("scatterv", "MPI_Scatterv", SCATTERV, read_scatterv),
+  ACTION ("allgatherv", "MPI_Allgatherv", ALLGATHERV, read_allgatherv),
+  ACTION ("alltoallv", "MPI_Alltoallv", ALLTOALLV, read_alltoallv),
+  ACTION ("reducescatter", "MPI_Reduce_scatter", REDUCE_SCATTER, read_reduce_scatter),
+};
+
+TiLines *
+ti_lines_new (Trace *trace, uint32_t rank, uint32_t n_ranks)
+{
+  TiLines *lines = g_new0 (TiLines, 1);
+
+  lines->trace = trace;
+  lines->rank = rank;
+  lines->n_ranks = n_ranks;
+  lines->requests = ti_requests_new ();
+
+  TiArguments *arguments = g_new (TiArguments, 1);
+
+  *arguments = (TiArguments){ .trace = trace,
+                              .n_ranks = n_ranks,
+                              .default_bytes = type_bytes[TI_TYPE_BYTE] };
+  lines->arguments = arguments;
+  return lines;
+}
+
+void
+ti_lines_free (TiLines *lines)
+{
+  if (lines == NULL)
+    return;
+  ti_requests_free (lines->requests);
+  g_free (lines->arguments);
+  g_free (lines->counts);
+  g_free (lines->recv_counts);
+  g_free (lines);
+}
+
+uint64_t
+ti_lines_collectives (const TiLines *lines)
+{
+  return lines->n_collectives;
+}
+
+gboolean
+ti_lines_finalized (const TiLines *lines)
+{
+  return lines->finalized;
+}
+
+static const TiAction *
+find_exactly (const char *word)
+{
+  char first = g_ascii_tolower (word[0]);
+
+  for (guint i = 0; i < G_N_ELEMENTS (actions); i++)
+    if (actions[i].action[0] == first && g_ascii_strcasecmp (actions[i].action, word) == 0)
+      return &actions[i];
+  return NULL;
+}
+
+TiLine
+ti_lines_read (TiLines *lines, char *text, TraceOp *op, double *flops, GError **error)
+{
+  const TiAction *action;
+  const char *word;
+
+  /* Starts with a line; overwrites its blanks, and borrows it.
+   * Moves the tokens together, so that one '\0' is between them: a million ranks
+   * may have no array of tokens each. */
+  char *end = text;
+
+  lines->arguments->next = text;
+  lines->arguments->left = 0;
+  for (const char *c = text; *c != '\0';) {
+    if (is_blank (*c)) {
+      c++;
+      continue;
+    }
+    while (*c != '\0' && !is_blank (*c))
+      *end++ = *c++;
+    c += *c != '\0';
+    *end++ = '\0';
+    lines->arguments->left++;
+  }
+  word = ti_arguments_next (lines->arguments);
+  if (word == NULL) {
+    ti_line_error (error, TRACE_ERROR_FORMAT, "the action is missing");
+    return TI_LINE_ERROR;
+  }
+
+  /* Non-blocking collectives have no request in this format, so that nothing
+   * can wait for them: they become blocking. */
+  const TiAction *a = find_exactly (word);
+
+  /* Names that only SimGrid 3.19 and before wrote.  Their messages had no tags;
+   * a line of three arguments cannot be told from one of today. */
+  static const char *const old[] = { "Isend",    "Irecv",     "waitAll",   "allReduce",
+                                     "allToAll", "allGather", "allToAllV", "allGatherV" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (old); i++)
+    if (g_str_equal (old[i], word))
+      trace_warn (lines->trace, "actions of SimGrid 3.19 or before: messages of three arguments "
+                                "are read as peer, tag and count; convert the trace if they had "
+                                "no tags");
+  if (a == NULL && (word[0] == 'i' || word[0] == 'I')) {
+    a = find_exactly (word + 1);
+    if (a != NULL && !trace_op_is_collective (a->kind))
+      a = NULL;
+    if (a != NULL)
+      trace_warn (lines->trace, "%s: nothing tells when it was waited for: taken as blocking",
+                  word);
+  }
+  action = a;
+  if (action == NULL) {
+    ti_line_error (error, TRACE_ERROR_FORMAT, "unknown action");
+    return TI_LINE_ERROR;
+  }
+  *flops = 0;
+  *op = (TraceOp){ .kind = action->kind,
+                   .mode = action->mode,
+                   .comm = TRACE_COMM_WORLD,
+                   .root = TRACE_NO_ROOT,
+                   .matched_source = TRACE_ANY_SOURCE,
+                   .name = action->name };
+  if (!action->read (lines, op, flops, error))
+    return TI_LINE_ERROR;
+  if (ti_arguments_left (lines->arguments) > 0) {
+    ti_line_error (error, TRACE_ERROR_FORMAT, "too many arguments, from \"%s\" on",
+                   ti_arguments_next (lines->arguments));
+    return TI_LINE_ERROR;
+  }
+  lines->n_collectives += trace_op_is_collective (op->kind);
+  return action->name == NULL ? TI_LINE_NOTHING : TI_LINE_OPERATION;
+}

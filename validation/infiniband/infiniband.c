@@ -1,0 +1,136 @@
+/* infiniband.c - experiments that were done on InfiniBand clusters, done again here.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validation/infiniband/infiniband.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The CSV files of validation/data as strings, made by the build. */
+static const char published_csv[] =
+#include "validation/infiniband/infiniband_published.inc"
+    ;
+static const char curves_csv[] =
+#include "validation/infiniband/infiniband_curves.inc"
+    ;
+
+/* The figure in its published unit, NaN with *error set. */
+typedef double (*Measure) (InfiniBand *ib, uint32_t which, GError **error);
+
+static const struct {
+  const char *name;
+  Measure measure;
+  uint32_t which;
+} measures[] = {
+  { "pingpong_fdr_between", ib_curve_error, IB_CURVE_STAMPEDE_BETWEEN },
+  { "pingpong_fdr_inside", ib_curve_error, IB_CURVE_STAMPEDE_INSIDE },
+  { "pingpong_qdr_between", ib_curve_error, IB_CURVE_CONNECTX_LATENCY },
+  { "connectx_latency", ib_curve_first, IB_CURVE_CONNECTX_LATENCY },
+  { "connectx_inline_step", ib_inline_step_us, 0 },
+  { "connectx_bandwidth", ib_curve_last, IB_CURVE_CONNECTX_BANDWIDTH },
+  { "connectx_bandwidth_curve", ib_curve_error, IB_CURVE_CONNECTX_BANDWIDTH },
+  { "connectx_bidirectional", ib_bidirectional_ratio, 0 },
+  { "alltoall_change", ib_alltoall_change_bytes, 10000 },
+  { "alltoall_drop", ib_alltoall_drop, 3000 },
+  { "alltoall_linear_2975", ib_alltoall_us, 2975 },
+  { "alltoall_pairwise_3000", ib_alltoall_us, 3000 },
+  { "alltoall_pairwise_10", ib_pairwise_us, 10 },
+  { "alltoall_pairwise_flat", ib_pairwise_flatness, 0 },
+  { "alltoall_bruck_10", ib_bruck_us, 10 },
+  { "alltoall_bruck_1000", ib_bruck_us, 1000 },
+  { "alltoall_bruck_growth", ib_bruck_growth, 0 },
+  { "ib_shift_slowest", ib_shift_GBps, 0 },
+  { "ib_shift_fastest", ib_shift_GBps, 1 },
+  { "small_inside_gain", ib_small_inside_gain, 8 },
+  { "large_between_gain", ib_large_between_gain, 4u << 20 },
+  { "die_to_socket", ib_distance_order, 1 },
+  { "socket_to_node", ib_distance_order, 2 },
+  { "noise_least", ib_noise_least, 0 },
+  { "noise_most", ib_noise_most, 0 },
+  { "noise_intensity", ib_noise_intensity, 0 },
+  { "noise_classes_most", ib_noise_classes_most, 1 },
+  { "noise_classes_growth", ib_noise_classes_growth, 0 },
+};
+
+static char *
+key_of (const char *series, const char *point)
+{
+  return g_strconcat (series, ",", point, NULL);
+}
+
+bool
+ib_known (const InfiniBand *ib, const char *series, const char *point, double *value)
+{
+  g_autofree char *key = key_of (series, point);
+  const double *known = g_hash_table_lookup (ib->made, key);
+
+  if (known != NULL)
+    *value = *known;
+  return known != NULL;
+}
+
+void
+ib_keep (InfiniBand *ib, const char *series, const char *point, double value, const char *unit)
+{
+  g_hash_table_insert (ib->made, key_of (series, point), g_memdup2 (&value, sizeof value));
+  validation_detail (ib->details, series, point, (double) NAN, value, unit);
+}
+
+InfiniBand *
+ib_new (GString *details)
+{
+  InfiniBand *ib = g_new0 (InfiniBand, 1);
+
+  ib->details = details;
+  ib->made = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  ib->curves = validation_curves_parse (curves_csv, "infiniband_curves.csv", NULL);
+  g_assert (ib->curves != NULL); /* a test reads it too */
+  return ib;
+}
+
+void
+ib_free (InfiniBand *ib)
+{
+  g_ptr_array_unref (ib->curves);
+  g_hash_table_unref (ib->made);
+  for (guint i = 0; i < IB_CURVES; i++)
+    g_free (ib->simulated[i]);
+  g_free (ib);
+}
+
+static gpointer
+open_infiniband (const ValidationWatch *watch)
+{
+  return ib_new (watch->details);
+}
+
+static void
+close_infiniband (gpointer state)
+{
+  ib_free (state);
+}
+
+static bool
+measure_figure (gpointer state, const ValidationPublished *published, double *simulated,
+                GError **error)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (measures); i++)
+    if (strcmp (measures[i].name, published->name) == 0) {
+      *simulated = measures[i].measure (state, measures[i].which, error);
+      return !isnan (*simulated);
+    }
+  g_set_error (error, VALIDATION_ERROR, VALIDATION_ERROR_EXPERIMENT,
+               "no experiment measures \"%s\"", published->name);
+  return false;
+}
+
+const ValidationSuite validation_infiniband = {
+  .name = "infiniband",
+  .figures = published_csv,
+  .path = "infiniband_published.csv",
+  .open = open_infiniband,
+  .close = close_infiniband,
+  .measure = measure_figure,
+};

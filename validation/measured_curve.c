@@ -1,0 +1,151 @@
+/* measured_curve.c - a measured quantity over message sizes, and how far ours is from it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validation/measured_curve.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char heading[] = "curve,bytes,value,unit";
+
+enum { NAME, BYTES, VALUE, UNIT, N_COLUMNS };
+
+void
+validation_curve_free (ValidationCurve *curve)
+{
+  g_free (curve->name);
+  g_free (curve->unit);
+  g_array_unref (curve->bytes);
+  g_array_unref (curve->values);
+  g_free (curve);
+}
+
+static ValidationCurve *
+curve_new (const char *name, const char *unit)
+{
+  ValidationCurve *curve = g_new (ValidationCurve, 1);
+
+  *curve = (ValidationCurve){
+    .name = g_strdup (name),
+    .unit = g_strdup (unit),
+    .bytes = g_array_new (FALSE, FALSE, sizeof (guint64)),
+    .values = g_array_new (FALSE, FALSE, sizeof (double)),
+  };
+  return curve;
+}
+
+/* The last curve when it has this name, else a new one; NULL when one of this
+ * name stands farther up or has another unit. */
+static ValidationCurve *
+curve_for (GPtrArray *curves, const char *name, const char *unit)
+{
+  ValidationCurve *last = curves->len == 0 ? NULL : g_ptr_array_index (curves, curves->len - 1);
+
+  if (last != NULL && strcmp (last->name, name) == 0)
+    return strcmp (last->unit, unit) == 0 ? last : NULL;
+  if (validation_curve_find (curves, name) != NULL)
+    return NULL;
+  last = curve_new (name, unit);
+  g_ptr_array_add (curves, last);
+  return last;
+}
+
+static bool
+add_line (GPtrArray *curves, const char *line)
+{
+  g_auto (GStrv) fields = g_strsplit (line, ",", -1);
+  ValidationCurve *curve;
+  guint64 bytes;
+  double value;
+  char *end;
+
+  if (g_strv_length (fields) != N_COLUMNS || *fields[NAME] == '\0' || *fields[UNIT] == '\0' ||
+      !g_ascii_string_to_unsigned (fields[BYTES], 10, 0, G_MAXUINT32, &bytes, NULL))
+    return false;
+  value = g_ascii_strtod (fields[VALUE], &end);
+  if (end == fields[VALUE] || *end != '\0' || !isfinite (value) || value <= 0)
+    return false;
+  curve = curve_for (curves, fields[NAME], fields[UNIT]);
+  if (curve == NULL || (curve->bytes->len > 0 &&
+                        g_array_index (curve->bytes, guint64, curve->bytes->len - 1) >= bytes))
+    return false;
+  g_array_append_val (curve->bytes, bytes);
+  g_array_append_val (curve->values, value);
+  return true;
+}
+
+GPtrArray *
+validation_curves_parse (const char *text, const char *path, GError **error)
+{
+  g_autoptr (GPtrArray) curves =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) validation_curve_free);
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  bool has_heading = false;
+
+  for (guint i = 0; lines[i] != NULL; i++) {
+    bool fits;
+
+    if (*lines[i] == '\0' || *lines[i] == '#')
+      continue;
+    fits = has_heading ? add_line (curves, lines[i]) : strcmp (lines[i], heading) == 0;
+    if (!fits) {
+      g_set_error (error, VALIDATION_ERROR, VALIDATION_ERROR_DATA,
+                   "%s:%u: expected %s, found \"%s\"", path, i + 1, heading, lines[i]);
+      return NULL;
+    }
+    has_heading = true;
+  }
+  return g_steal_pointer (&curves);
+}
+
+const ValidationCurve *
+validation_curve_find (const GPtrArray *curves, const char *name)
+{
+  for (guint i = 0; i < curves->len; i++) {
+    const ValidationCurve *curve = g_ptr_array_index (curves, i);
+
+    if (strcmp (curve->name, name) == 0)
+      return curve;
+  }
+  return NULL;
+}
+
+double
+validation_curve_at (const ValidationCurve *curve, uint64_t bytes)
+{
+  for (guint i = 0; i < curve->bytes->len; i++)
+    if (g_array_index (curve->bytes, guint64, i) == bytes)
+      return g_array_index (curve->values, double, i);
+  return (double) NAN;
+}
+
+static int
+compare_doubles (const void *a, const void *b)
+{
+  double x = *(const double *) a, y = *(const double *) b;
+
+  return (x > y) - (x < y);
+}
+
+double
+validation_median (double *values, guint n)
+{
+  if (n == 0)
+    return (double) NAN;
+  qsort (values, n, sizeof *values, compare_doubles);
+  return (values[(n - 1) / 2] + values[n / 2]) / 2;
+}
+
+double
+validation_curve_error (const ValidationCurve *curve, const double *simulated)
+{
+  guint n = curve->values->len;
+  g_autofree double *errors = g_new (double, n);
+
+  for (guint i = 0; i < n; i++)
+    errors[i] = fabs (simulated[i] / g_array_index (curve->values, double, i) - 1);
+  return validation_median (errors, n);
+}

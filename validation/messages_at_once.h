@@ -1,0 +1,29 @@
+/* messages_at_once.h - a set of messages, all sent at once, on the packet network.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * For experiments on the network alone: one rank per node in node order, no
+ * MPI.  Data is sent as the direct puts of a rendezvous. */
+#pragma once
+
+#include "sim/net/network.h"
+
+typedef struct {
+  uint32_t from, to; /* nodes, different */
+  uint64_t bytes;
+  SimMessageKind kind;
+} ValidationMessage;
+
+/* Sends messages[] at time 0, those of one node in the order given.  Returns
+ * when each was delivered (the caller frees), NULL and *error on failure. */
+int64_t *
+validation_pattern_run (const TopoMachine *machine, RoutePolicy policy,
+                        const ValidationMessage *messages, uint32_t n_messages, GError **error);
+
+/* The same on a fabric; `paths` are the machine's. */
+int64_t *validation_pattern_run_fabric (const TopoMachine *machine, const RoutePaths *paths,
+                                        const ValidationMessage *messages, uint32_t n_messages,
+                                        GError **error);
+
+/* When the last one was; 0 for none. */
+int64_t validation_pattern_end_ps (const int64_t *delivered_ps, uint32_t n_messages);

@@ -1,0 +1,222 @@
+/* sc13_test.c - cases of the SC13 study from made-up stores.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "study/store/store.h"
+#include "study/store/store_fixture.h"
+#include "validation/sc13/sc13.h"
+
+#include <math.h>
+#include <string.h>
+
+#define N_MAPPINGS 6
+
+static char *folder, *path;
+
+/* Mapping i of the halo takes (1 + i) * factor seconds, sends its square of bytes, and 0.5 s
+ * on the clock. */
+static StudyRow *
+made_up_row (const char *network, guint i, double factor)
+{
+  StudyRow *row = fixture_row (i);
+
+  g_free (row->key);
+  g_free (row->trace);
+  g_free (row->mapping_hash);
+  g_free (row->network);
+  row->key = fixture_key (i + 1000 * (guint) *network);
+  row->trace = g_strdup ("gen:halo2d:ranks=8");
+  row->mapping_hash = fixture_places (i);
+  row->network = g_strdup (network);
+  row->time_s = (1 + i) * factor;
+  row->wall_s = 0.5;
+  for (guint feature = 0; feature < SIM_N_FEATURES; feature++)
+    row->features[feature] = (1 + i) * (1 + i);
+  return row;
+}
+
+/* Writes FOLDER/NAME.store with the first n mappings on each network; g_free(). */
+static char *
+made_up_store (const char *name, const char *const *networks, guint n, double factor)
+{
+  g_autofree char *file = g_strconcat (name, ".store", NULL);
+  char *made = g_build_filename (folder, file, NULL);
+  g_autoptr (StudyStore) store = fixture_open (made, STUDY_STORE_CREATE);
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify) study_row_free);
+  g_autoptr (GError) error = NULL;
+
+  for (; *networks != NULL; networks++)
+    for (guint i = 0; i < n; i++)
+      g_ptr_array_add (rows, made_up_row (*networks, i, factor));
+  study_store_put_all (store, (StudyRow *const *) rows->pdata, rows->len, &error);
+  g_assert_no_error (error);
+  study_store_set_plan (store, name, "", (StudyRow *const *) rows->pdata, rows->len, &error);
+  g_assert_no_error (error);
+  return made;
+}
+
+static Sc13Stores *
+read_stores (const char *first, const char *second)
+{
+  const char *const paths[] = { first, second, NULL };
+  GError *error = NULL;
+  Sc13Stores *stores = sc13_stores_read (paths, &error);
+
+  g_assert_no_error (error);
+  return stores;
+}
+
+static const char *const packet_and_load[] = { "packet", "load", "flow", NULL };
+static const char *const packet[] = { "packet", NULL };
+
+/* A case of six mappings; what was coarse or load stands beside the same mapping. */
+static void
+test_cases (void)
+{
+  g_autofree char *exact = made_up_store ("16k", packet_and_load, N_MAPPINGS, 1);
+  g_autofree char *coarse = made_up_store ("coarse.16k", packet, N_MAPPINGS, 1.25);
+  g_autoptr (Sc13Stores) stores = read_stores (coarse, exact);
+  const Sc13Samples *samples;
+
+  g_assert_cmpuint (stores->cases->len, ==, 1);
+  samples = g_ptr_array_index (stores->cases, 0);
+  g_assert_cmpstr (samples->name, ==, "16k.halo2d");
+  g_assert_cmpuint (samples->n_groups, ==, N_MAPPINGS);
+  for (Sc13Source source = 0; source < SC13_N_SOURCES; source++) {
+    g_assert_nonnull (samples->rows[source]);
+    g_assert_cmpuint (samples->rows[source]->len, ==, N_MAPPINGS);
+    for (guint i = 0; i < N_MAPPINGS; i++) {
+      const StudyRow *row = g_ptr_array_index (samples->rows[source], i);
+
+      g_assert_cmpfloat (row->time_s, ==, (1 + i) * (source == SC13_COARSE ? 1.25 : 1));
+      g_assert_cmpstr (row->network, ==, source == SC13_LOAD ? "load" : "packet");
+      g_assert_cmpuint (samples->group[i], ==, i);
+    }
+  }
+}
+
+static void
+test_one_store_per_study (void)
+{
+  g_autofree char *store = made_up_store ("16k", packet, N_MAPPINGS, 1);
+  const char *const twice[] = { store, store, NULL };
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (sc13_stores_read (twice, &error));
+  g_assert_error (error, VALIDATION_ERROR, VALIDATION_ERROR_EXPERIMENT);
+  g_assert_nonnull (strstr (error->message, "\"16k\""));
+}
+
+/* One mapping without a coarse run: no coarse features of the case. */
+static void
+test_sources_are_whole (void)
+{
+  g_autofree char *exact = made_up_store ("16k", packet, N_MAPPINGS, 1);
+  g_autofree char *coarse = made_up_store ("coarse.16k", packet, N_MAPPINGS - 1, 1);
+  g_autoptr (Sc13Stores) stores = read_stores (exact, coarse);
+  const Sc13Samples *samples = g_ptr_array_index (stores->cases, 0);
+
+  g_assert_null (samples->rows[SC13_COARSE]);
+  g_assert_null (samples->rows[SC13_LOAD]);
+}
+
+/* Both cases or none; the same mapping is one group in both. */
+static void
+test_pools (void)
+{
+  static const char *const both[] = { "16k.halo2d", "large.halo2d", NULL };
+  static const char *const more[] = { "16k.halo2d", "8.halo2d", NULL };
+  g_autofree char *small = made_up_store ("16k", packet_and_load, N_MAPPINGS, 1);
+  g_autofree char *large = made_up_store ("large", packet, N_MAPPINGS, 8);
+  g_autoptr (Sc13Stores) stores = read_stores (small, large);
+  g_autoptr (Sc13Samples) pool = sc13_pool (stores, "both", both);
+
+  g_assert_null (sc13_pool (stores, "more", more));
+  g_assert_cmpuint (pool->rows[SC13_SAME]->len, ==, 2 * N_MAPPINGS);
+  g_assert_null (pool->rows[SC13_LOAD]);
+  g_assert_cmpuint (pool->n_groups, ==, N_MAPPINGS);
+  g_assert_cmpuint (pool->group[N_MAPPINGS + 2], ==, 2);
+}
+
+/* Times 1 .. 6 s; the coarse ones are a quarter longer and in the same order. */
+static void
+test_numbers (void)
+{
+  g_autofree char *exact = made_up_store ("16k", packet, N_MAPPINGS, 1);
+  g_autofree char *coarse = made_up_store ("coarse.16k", packet, N_MAPPINGS, 1.25);
+  g_autoptr (Sc13Stores) stores = read_stores (exact, coarse);
+  g_autoptr (GHashTable) numbers = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  Sc13Book book = { numbers, NULL };
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (sc13_draw (&book, g_ptr_array_index (stores->cases, 0), &error));
+  g_assert_no_error (error);
+  g_assert_cmpfloat (sc13_told (&book, "variation/16k.halo2d", "worst_to_best"), ==, 6);
+  g_assert_cmpfloat (sc13_told (&book, "variation/16k.halo2d", "distinct"), ==, 6);
+  g_assert_cmpfloat (sc13_told (&book, "variation/16k.halo2d", "best_s"), ==, 1);
+  g_assert_cmpfloat (sc13_told (&book, "time/16k.halo2d", "5"), ==, 6);
+  g_assert_cmpfloat (sc13_told (&book, "y/16k.halo2d/max_bytes", "2"), ==, 3);
+  g_assert_cmpfloat (sc13_told (&book, "x/16k.halo2d/max_bytes", "2"), ==, 9);
+  g_assert_cmpfloat (sc13_told (&book, "cost/16k.halo2d", "coarse"), ==, 0.5);
+  g_assert_cmpfloat (sc13_told (&book, "coarse/16k.halo2d", "rcc"), ==, 1);
+  g_assert_cmpfloat_with_epsilon (sc13_told (&book, "coarse/16k.halo2d", "mape"), 0.25, 1e-12);
+  g_assert_true (isnan (sc13_told (&book, "cost/16k.halo2d", "load")));
+}
+
+/* About nine of ten, of mappings that were not learned from; of few mappings nothing is promised. */
+static void
+test_intervals (void)
+{
+  g_autofree char *many = made_up_store ("16k", packet, 60, 1);
+  g_autofree char *few = made_up_store ("large", packet, N_MAPPINGS, 1);
+  g_autoptr (Sc13Stores) stores = read_stores (many, few);
+  g_autoptr (GHashTable) numbers = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  Sc13Book book = { numbers, NULL };
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < stores->cases->len; i++)
+    g_assert_true (sc13_cover (&book, g_ptr_array_index (stores->cases, i), &error));
+  g_assert_no_error (error);
+  g_assert_cmpfloat (sc13_told (&book, "interval/16k.halo2d", "H5"), >, 0.85);
+  g_assert_cmpfloat (sc13_told (&book, "interval/16k.halo2d", "H5"), <=, 0.98);
+  g_assert_cmpfloat (sc13_told (&book, "interval/16k.halo2d/half_width", "H5"), >, 0);
+  g_assert_true (isnan (sc13_told (&book, "interval/large.halo2d", "H5")));
+}
+
+/* Learned from the same mappings, half as slow: their order is exact, their times are halved. */
+static void
+test_transfer (void)
+{
+  g_autofree char *low = made_up_store ("low", packet, N_MAPPINGS, 1);
+  g_autofree char *high = made_up_store ("high", packet, N_MAPPINGS, 2);
+  g_autoptr (Sc13Stores) stores = read_stores (low, high);
+  g_autoptr (GHashTable) numbers = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  Sc13Book book = { numbers, NULL };
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (sc13_transfer (&book, g_ptr_array_index (stores->cases, 0),
+                                g_ptr_array_index (stores->cases, 1), &error));
+  g_assert_no_error (error);
+  g_assert_cmpfloat (sc13_told (&book, "transfer/high.halo2d/same/ours/rcc", "H3"), ==, 1);
+  /* Sums of squares of 1 .. 6 and of 2, 4 .. 12 about their mean: 1 - 91 / 70. */
+  g_assert_cmpfloat_with_epsilon (sc13_told (&book, "transfer/high.halo2d/same/paper/r2", "all"),
+                                  1 - 91.0 / 70, 1e-9);
+  g_assert_true (isnan (sc13_told (&book, "transfer/high.halo2d/load/ours/rcc", "H3")));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  fixture_add_test ("/validation/sc13/cases", test_cases, "x", &folder, &path);
+  fixture_add_test ("/validation/sc13/sources-are-whole", test_sources_are_whole, "x", &folder,
+                    &path);
+  fixture_add_test ("/validation/sc13/pools", test_pools, "x", &folder, &path);
+  fixture_add_test ("/validation/sc13/one-store-per-study", test_one_store_per_study, "x", &folder,
+                    &path);
+  fixture_add_test ("/validation/sc13/numbers", test_numbers, "x", &folder, &path);
+  fixture_add_test ("/validation/sc13/intervals", test_intervals, "x", &folder, &path);
+  fixture_add_test ("/validation/sc13/transfer", test_transfer, "x", &folder, &path);
+  return g_test_run ();
+}
