@@ -11,7 +11,7 @@
 #include "cli/parse.h"
 #include "predictors/correction/loss.h"
 #include "predictors/model/method.h"
-#include "predictors/model/scores.h"
+#include "predictors/scoring/scores.h"
 #include "study/plan/plan.h"
 #include "topology/launcher/launcher.h"
 #include "topology/recipe/recipe.h"

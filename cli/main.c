@@ -6,8 +6,8 @@
 #include "base/words.h"
 #include "cli/command.h"
 #include "cli/complete.h"
-#include "cli/outfile.h"
-#include "cli/terminal.h"
+#include "cli/print/outfile.h"
+#include "cli/print/terminal.h"
 
 #include <stdio.h>
 #include <string.h>

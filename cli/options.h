@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "cli/output.h"
+#include "cli/print/output.h"
 #include "topology/mapping/mapping.h"
 #include "traces/trace.h"
 

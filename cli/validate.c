@@ -7,8 +7,8 @@
 #include "cli/parse.h"
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cli/outfile.h"
-#include "cli/progress.h"
+#include "cli/print/outfile.h"
+#include "cli/print/progress.h"
 #include "validation/suite.h"
 
 #include <math.h>

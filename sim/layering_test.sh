@@ -49,12 +49,13 @@ sim/collective:
 sim/node:
 sim/net: node replay
 sim/replay: collective net node
-predictors/aggregation: table formula model
-predictors/correction: formula forest
-predictors/forest: table model
-predictors/formula: table model forest
+predictors/aggregation: table formula model scoring
+predictors/correction: formula forest scoring
+predictors/forest: table model scoring
+predictors/formula: table model forest scoring
 predictors/group:
-predictors/model: table forest formula
+predictors/model: table forest formula scoring
+predictors/scoring: table model forest formula
 predictors/table: formula
 study/aggregate: search session
 study/plan: store
@@ -62,11 +63,12 @@ study/report: store
 study/search: session
 study/session: plan store
 study/store: plan aggregate
-cli/aggregate: map
-cli/learn: study
-cli/map: trace
-cli/study: learn map trace
-cli/trace:
+cli/aggregate: map print
+cli/learn: study print
+cli/map: trace print
+cli/print:
+cli/study: learn map trace print
+cli/trace: print
 tools/mpi:
 tools/pingpong:
 validation/aggregation: infiniband sc13

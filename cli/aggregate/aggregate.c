@@ -5,8 +5,8 @@
 
 #include "cli/aggregate/choice_print.h"
 #include "cli/command.h"
-#include "cli/outfile.h"
-#include "cli/warnings.h"
+#include "cli/print/outfile.h"
+#include "cli/print/warnings.h"
 
 #include <string.h>
 

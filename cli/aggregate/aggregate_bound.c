@@ -3,12 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "cli/columns.h"
+#include "cli/print/columns.h"
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cli/progress.h"
-#include "cli/terminal.h"
-#include "predictors/model/scores.h"
+#include "cli/print/progress.h"
+#include "cli/print/terminal.h"
+#include "predictors/scoring/scores.h"
 #include "study/aggregate/aggregate_mapping.h"
 #include "study/aggregate/bound_replay.h"
 #include "study/aggregate/network_pingpong.h"

@@ -8,8 +8,8 @@
 #include "cli/command.h"
 #include "cli/aggregate/counted_trace.h"
 #include "cli/options.h"
-#include "cli/outfile.h"
-#include "cli/terminal.h"
+#include "cli/print/outfile.h"
+#include "cli/print/terminal.h"
 #include "predictors/aggregation/task_counters.h"
 #include "predictors/aggregation/ipc_phases.h"
 

@@ -5,9 +5,9 @@
 
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cli/outfile.h"
-#include "cli/output.h"
-#include "cli/terminal.h"
+#include "cli/print/outfile.h"
+#include "cli/print/output.h"
+#include "cli/print/terminal.h"
 #include "predictors/group/cost_graph.h"
 #include "predictors/group/grouping.h"
 #include "predictors/table/table.h"

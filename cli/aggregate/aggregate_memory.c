@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "cli/columns.h"
+#include "cli/print/columns.h"
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cli/terminal.h"
+#include "cli/print/terminal.h"
 #include "predictors/aggregation/node_sharing.h"
 #include "predictors/table/table.h"
 #include "study/aggregate/node_shares.h"

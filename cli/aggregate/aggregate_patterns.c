@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "cli/columns.h"
+#include "cli/print/columns.h"
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cli/terminal.h"
+#include "cli/print/terminal.h"
 #include "topology/mapping/aggregation.h"
 #include "topology/unit.h"
 

@@ -6,8 +6,8 @@
 #include "cli/command.h"
 #include "cli/aggregate/ipc_print.h"
 #include "cli/options.h"
-#include "cli/outfile.h"
-#include "cli/terminal.h"
+#include "cli/print/outfile.h"
+#include "cli/print/terminal.h"
 
 typedef struct {
   CliFormatOptions format;

@@ -5,8 +5,8 @@
 
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cli/outfile.h"
-#include "cli/progress.h"
+#include "cli/print/outfile.h"
+#include "cli/print/progress.h"
 #include "cli/size_list.h"
 #include "study/aggregate/bound_fill.h"
 

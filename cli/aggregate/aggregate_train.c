@@ -6,7 +6,7 @@
 #include "cli/command.h"
 #include "cli/aggregate/ipc_print.h"
 #include "cli/options.h"
-#include "cli/outfile.h"
+#include "cli/print/outfile.h"
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
 #include "cli/aggregate/choice.h"
 
 #include "cli/command.h"
-#include "cli/outfile.h"
-#include "cli/progress.h"
+#include "cli/print/outfile.h"
+#include "cli/print/progress.h"
 #include "sim/net/load.h"
 #include "study/aggregate/aggregate_mapping.h"
 #include "study/aggregate/bound_fill.h"

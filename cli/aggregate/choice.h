@@ -8,7 +8,7 @@
 #include "topology/mapping/aggregation.h"
 #include "topology/machine.h"
 #include "traces/trace.h"
-#include "cli/progress.h"
+#include "cli/print/progress.h"
 
 typedef struct {
   const char *path;         /* NULL: no bounds are asked for; borrowed */

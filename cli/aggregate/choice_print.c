@@ -5,11 +5,11 @@
 
 #include "cli/aggregate/choice_print.h"
 
-#include "cli/columns.h"
+#include "cli/print/columns.h"
 #include "cli/command.h"
 #include "cli/map/map_options.h"
-#include "cli/output.h"
-#include "cli/terminal.h"
+#include "cli/print/output.h"
+#include "cli/print/terminal.h"
 #include "study/plan/plan.h"
 
 #include <math.h>

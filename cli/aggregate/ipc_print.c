@@ -6,7 +6,7 @@
 #include "cli/aggregate/ipc_print.h"
 
 #include "base/csv.h"
-#include "cli/terminal.h"
+#include "cli/print/terminal.h"
 #include "predictors/correction/loss.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "cli/output.h"
+#include "cli/print/output.h"
 #include "predictors/aggregation/ipc_model.h"
 
 /* Every function of the model: CSV and tables have a line for each. */

@@ -7,13 +7,13 @@
 #include "cli/command.h"
 #include "cli/learn/learning_options.h"
 #include "cli/options.h"
-#include "cli/outfile.h"
-#include "cli/output.h"
-#include "cli/progress.h"
-#include "cli/terminal.h"
+#include "cli/print/outfile.h"
+#include "cli/print/output.h"
+#include "cli/print/progress.h"
+#include "cli/print/terminal.h"
 #include "predictors/correction/correction.h"
 #include "predictors/formula/base_model.h"
-#include "predictors/model/feature_sets.h"
+#include "predictors/scoring/feature_sets.h"
 #include "predictors/table/table.h"
 
 #include <math.h>

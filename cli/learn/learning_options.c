@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cli/terminal.h"
+#include "cli/print/terminal.h"
 #include "study/plan/plan.h"
 
 #include <string.h>

@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "cli/columns.h"
+#include "cli/print/columns.h"
 #include "cli/command.h"
 #include "cli/options.h"
-#include "predictors/model/scores.h"
+#include "predictors/scoring/scores.h"
 #include "predictors/table/table.h"
 
 #include <math.h>

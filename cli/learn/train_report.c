@@ -5,9 +5,9 @@
 
 #include "cli/learn/train_report.h"
 
-#include "cli/columns.h"
+#include "cli/print/columns.h"
 #include "cli/learn/learn_settings.h"
-#include "cli/terminal.h"
+#include "cli/print/terminal.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "cli/output.h"
-#include "predictors/model/feature_search.h"
+#include "cli/print/output.h"
+#include "predictors/scoring/feature_search.h"
 #include "predictors/model/model.h"
 
 /* A search among the candidates. */

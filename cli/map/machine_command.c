@@ -5,9 +5,9 @@
 
 #include "base/csv.h"
 #include "cli/command.h"
-#include "cli/links.h"
+#include "cli/print/links.h"
 #include "cli/options.h"
-#include "cli/warnings.h"
+#include "cli/print/warnings.h"
 
 /* The machine is the argument here, not an option. */
 static TopoMachine *

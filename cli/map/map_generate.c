@@ -6,7 +6,7 @@
 #include "base/csv.h"
 #include "cli/command.h"
 #include "cli/map/map_options.h"
-#include "cli/outfile.h"
+#include "cli/print/outfile.h"
 #include "topology/recipe/recipe.h"
 
 #include <errno.h>

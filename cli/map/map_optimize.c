@@ -3,12 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "cli/columns.h"
+#include "cli/print/columns.h"
 #include "cli/command.h"
 #include "cli/map/map_options.h"
-#include "cli/outfile.h"
-#include "cli/progress.h"
-#include "cli/terminal.h"
+#include "cli/print/outfile.h"
+#include "cli/print/progress.h"
+#include "cli/print/terminal.h"
 #include "sim/net/load.h"
 #include "study/search/search.h"
 #include "study/search/matrix.h"

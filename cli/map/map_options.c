@@ -6,8 +6,8 @@
 #include "cli/map/map_options.h"
 
 #include "cli/command.h"
-#include "cli/outfile.h"
-#include "cli/terminal.h"
+#include "cli/print/outfile.h"
+#include "cli/print/terminal.h"
 
 #include <string.h>
 

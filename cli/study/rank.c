@@ -3,12 +3,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "cli/columns.h"
+#include "cli/print/columns.h"
 #include "cli/command.h"
 #include "cli/learn/learning_options.h"
 #include "cli/map/map_options.h"
 #include "cli/study/study_store.h"
-#include "cli/terminal.h"
+#include "cli/print/terminal.h"
 #include "predictors/model/forecaster.h"
 #include "study/ranking.h"
 #include "study/store/store.h"

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "cli/output.h"
+#include "cli/print/output.h"
 #include "cli/study/rank_fixture.h"
 #include "predictors/model/model.h"
 #include "study/store/store_fixture.h"

@@ -5,7 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cli/outfile.h"
+#include "cli/print/outfile.h"
 #include "cli/study/study_store.h"
 #include "study/store/export.h"
 

@@ -6,7 +6,7 @@
 #include "cli/parse.h"
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cli/terminal.h"
+#include "cli/print/terminal.h"
 #include "study/store/store.h"
 #include "base/words.h"
 

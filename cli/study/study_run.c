@@ -6,8 +6,8 @@
 #include "cli/command.h"
 #include "cli/pool_kind.h"
 #include "cli/options.h"
-#include "cli/progress.h"
-#include "cli/terminal.h"
+#include "cli/print/progress.h"
+#include "cli/print/terminal.h"
 #include "study/session/session.h"
 #include "base/words.h"
 

@@ -3,11 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "cli/columns.h"
+#include "cli/print/columns.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/study/study_store.h"
-#include "cli/terminal.h"
+#include "cli/print/terminal.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 
 #include "cli/trace/record.h"
 
-#include "cli/links.h"
-#include "cli/terminal.h"
+#include "cli/print/links.h"
+#include "cli/print/terminal.h"
 #include "study/store/row.h"
 
 #include <math.h>

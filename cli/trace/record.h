@@ -5,7 +5,7 @@
  * The names of the JSON members are stable: other programs rely on them. */
 #pragma once
 
-#include "cli/output.h"
+#include "cli/print/output.h"
 #include "sim/run.h"
 
 /* What went in, by the names under which people know it. */

@@ -5,9 +5,9 @@
 
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cli/progress.h"
+#include "cli/print/progress.h"
 #include "cli/trace/trace_picture.h"
-#include "cli/warnings.h"
+#include "cli/print/warnings.h"
 #include "sim/net/load.h"
 
 #include <math.h>

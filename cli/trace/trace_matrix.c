@@ -6,7 +6,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "study/search/matrix.h"
-#include "cli/progress.h"
+#include "cli/print/progress.h"
 #include "sim/net/load.h"
 
 static void

@@ -6,8 +6,8 @@
 #include "cli/trace/trace_picture.h"
 
 #include "base/decimal.h"
-#include "cli/output.h"
-#include "cli/terminal.h"
+#include "cli/print/output.h"
+#include "cli/print/terminal.h"
 
 #include <math.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/parse.h"
-#include "cli/terminal.h"
+#include "cli/print/terminal.h"
 #include "cli/trace/trace_write.h"
 #include "traces/recorder/recording.h"
 

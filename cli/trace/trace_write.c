@@ -7,10 +7,10 @@
 
 #include "base/words.h"
 #include "cli/command.h"
-#include "cli/outfile.h"
-#include "cli/progress.h"
-#include "cli/terminal.h"
-#include "cli/warnings.h"
+#include "cli/print/outfile.h"
+#include "cli/print/progress.h"
+#include "cli/print/terminal.h"
+#include "cli/print/warnings.h"
 #include "traces/writer.h"
 
 void

@@ -563,7 +563,7 @@ round_number (CorrectionWork *work, CorrectionMember *member, double *number, do
   double value = *number;
 
   for (int n_digits = 1; n_digits <= MOST_DIGITS; n_digits++) {
-    char format[8], text[G_ASCII_DTOSTR_BUF_SIZE];
+    char format[16], text[G_ASCII_DTOSTR_BUF_SIZE];
 
     snprintf (format, sizeof format, "%%.%dg", n_digits);
     *number = g_ascii_strtod (g_ascii_formatd (text, sizeof text, format, value), NULL);

@@ -19,7 +19,7 @@
 
 #include "predictors/forest/forest.h"
 #include "predictors/forest/friedman.h"
-#include "predictors/model/scores.h"
+#include "predictors/scoring/scores.h"
 
 #include <glib/gstdio.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #include "predictors/forest/work_threads.h"
 #include "predictors/forest/forest.h"
 #include "predictors/model/regression_fixture.h"
-#include "predictors/model/scores.h"
+#include "predictors/scoring/scores.h"
 
 #include <json-glib/json-glib.h>
 #include <math.h>

@@ -9,7 +9,7 @@
 #include "predictors/forest/friedman.h"
 #include "base/random.h"
 #include "predictors/model/regression_fixture.h"
-#include "predictors/model/scores.h"
+#include "predictors/scoring/scores.h"
 
 #include <float.h>
 #include <math.h>

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "predictors/model/evaluate.h"
-#include "predictors/model/interval.h"
+#include "predictors/scoring/evaluate.h"
+#include "predictors/scoring/interval.h"
 #include "predictors/table/table.h"
 
 #include <stdio.h>

@@ -4,9 +4,9 @@
 #include "config.h"
 
 #include "cli/command.h"
-#include "cli/outfile.h"
-#include "cli/progress.h"
-#include "cli/terminal.h"
+#include "cli/print/outfile.h"
+#include "cli/print/progress.h"
+#include "cli/print/terminal.h"
 #include "tools/pingpong/pingpong_collectives.h"
 #include "tools/pingpong/pingpong_options.h"
 #include "topology/machine.h"

@@ -8,7 +8,7 @@
  * network (runs of other networks are left out); what it is predicted from may have cost less. */
 #pragma once
 
-#include "predictors/model/evaluate.h"
+#include "predictors/scoring/evaluate.h"
 #include "study/store/row.h"
 #include "validation/suite.h"
 

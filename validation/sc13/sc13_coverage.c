@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/model/feature_sets.h"
-#include "predictors/model/interval.h"
+#include "predictors/scoring/feature_sets.h"
+#include "predictors/scoring/interval.h"
 #include "predictors/table/samples.h"
 #include "validation/sc13/sc13.h"
 

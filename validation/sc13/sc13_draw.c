@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/model/feature_sets.h"
+#include "predictors/scoring/feature_sets.h"
 #include "predictors/table/samples.h"
 #include "validation/sc13/sc13.h"
 

@@ -5,7 +5,7 @@
 
 #include "validation/sc13/xc30.h"
 
-#include "predictors/model/scores.h"
+#include "predictors/scoring/scores.h"
 #include "predictors/table/table.h"
 #include "validation/measured_curve.h"
 #include "validation/published.h"

@@ -1,7 +1,7 @@
 /* warnings_test.c - what many ranks say is one line.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/warnings.h"
+#include "cli/print/warnings.h"
 
 static void
 check (const char *const *warnings, const char *expected)

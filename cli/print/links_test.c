@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "cli/links.h"
+#include "cli/print/links.h"
 
 #include <glib/gstdio.h>
 #include <stdlib.h>

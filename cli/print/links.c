@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "cli/links.h"
+#include "cli/print/links.h"
 
 #include "base/csv.h"
-#include "cli/output.h"
+#include "cli/print/output.h"
 #include "sim/counters.h"
 
 #include <stdio.h>

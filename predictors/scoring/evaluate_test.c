@@ -4,7 +4,7 @@
 #include "config.h"
 
 #include "predictors/predict_error.h"
-#include "predictors/model/evaluate.h"
+#include "predictors/scoring/evaluate.h"
 #include "predictors/model/fake_fitted.h"
 #include "base/random.h"
 

@@ -9,7 +9,7 @@
  * and what it chose there is scored on the other side, which it has never seen. */
 #pragma once
 
-#include "predictors/model/evaluate.h"
+#include "predictors/scoring/evaluate.h"
 
 typedef struct {
   guint exhaustive;   /* sets of up to this many features are all tried: 2 */

@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/model/evaluate.h"
+#include "predictors/scoring/evaluate.h"
 
 #include "predictors/forest/work_threads.h"
-#include "predictors/model/holdout.h"
+#include "predictors/scoring/holdout.h"
 #include "predictors/predict_error.h"
 #include "predictors/table/samples.h"
 

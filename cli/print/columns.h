@@ -13,7 +13,7 @@
  * A value that is not known is "-" in a table, an empty field in CSV and null in JSON. */
 #pragma once
 
-#include "cli/output.h"
+#include "cli/print/output.h"
 
 typedef enum {
   CLI_CELL_U32,

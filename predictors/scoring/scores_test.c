@@ -4,7 +4,7 @@
 #include "config.h"
 
 #include "base/random.h"
-#include "predictors/model/scores.h"
+#include "predictors/scoring/scores.h"
 
 #include <glib.h>
 #include <math.h>

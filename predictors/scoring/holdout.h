@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "predictors/model/evaluate.h"
+#include "predictors/scoring/evaluate.h"
 
 /* Fits to the samples without is_test[i] and scores on those with it, by one thread.  What those are
  * predicted, and the spread of the trees, goes to predicted[i] and deviation[i] of the same i, in the

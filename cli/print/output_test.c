@@ -4,7 +4,7 @@
 #include "config.h"
 
 #include "base/csv.h"
-#include "cli/output.h"
+#include "cli/print/output.h"
 
 #include <locale.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "config.h"
 
 #include "predictors/predict_error.h"
-#include "predictors/model/feature_sets.h"
+#include "predictors/scoring/feature_sets.h"
 
 #include <string.h>
 

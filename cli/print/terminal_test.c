@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "cli/terminal.h"
+#include "cli/print/terminal.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/model/holdout.h"
+#include "predictors/scoring/holdout.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 #include "config.h"
 
 #include "cli/command.h"
-#include "cli/outfile.h"
+#include "cli/print/outfile.h"
 
 #include <glib/gstdio.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/model/scores.h"
+#include "predictors/scoring/scores.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,11 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/model/feature_search.h"
+#include "predictors/scoring/feature_search.h"
 
 #include "predictors/forest/work_threads.h"
 #include "predictors/predict_error.h"
-#include "predictors/model/holdout.h"
+#include "predictors/scoring/holdout.h"
 #include "predictors/table/samples.h"
 
 #include <math.h>

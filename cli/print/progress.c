@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "cli/progress.h"
+#include "cli/print/progress.h"
 
 #include <stdio.h>
 #include <unistd.h>

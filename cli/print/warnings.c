@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "cli/warnings.h"
+#include "cli/print/warnings.h"
 
-#include "cli/terminal.h"
+#include "cli/print/terminal.h"
 
 #include <stdio.h>
 #include <string.h>

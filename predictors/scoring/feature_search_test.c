@@ -5,7 +5,7 @@
 
 #include "predictors/predict_error.h"
 #include "predictors/model/fake_fitted.h"
-#include "predictors/model/feature_search.h"
+#include "predictors/scoring/feature_search.h"
 #include "base/random.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "cli/outfile.h"
+#include "cli/print/outfile.h"
 
 #include "cli/command.h"
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "predictors/model/interval.h"
+#include "predictors/scoring/interval.h"
 
 #include "predictors/forest/friedman.h"
 #include "predictors/model/model.h"

@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "cli/output.h"
+#include "cli/print/output.h"
 
 #include "base/csv.h"
-#include "cli/terminal.h"
+#include "cli/print/terminal.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "predictors/model/fitted.h"
-#include "predictors/model/scores.h"
+#include "predictors/scoring/scores.h"
 
 typedef struct {
   guint repeats;     /* random splits (50), or how often the folds are dealt anew (1) */
