@@ -195,17 +195,6 @@ list_text (const uint32_t number[], const uint32_t place[], uint32_t n)
   return g_string_free (text, FALSE);
 }
 
-/* "2x1x2"; the caller frees it. */
-static char *
-takes_text (const TopoLevels *levels, const TopoPattern *pattern)
-{
-  GString *text = g_string_new (NULL);
-
-  for (uint32_t level = 0; level < levels->n_levels; level++)
-    g_string_append_printf (text, "%s%u", level > 0 ? "x" : "", pattern->takes[level]);
-  return g_string_free (text, FALSE);
-}
-
 /* A number for each level: of `count`, or its groups. */
 static JsonNode *
 levels_node (const TopoLevels *levels, const uint32_t count[])
@@ -243,7 +232,7 @@ row_of (const TopoLevels *levels, const TopoPattern *pattern)
                 .energy_rank = pattern->energy_rank,
                 .symmetries = pattern->symmetries,
                 .is_uneven = pattern->is_uneven,
-                .takes = takes_text (levels, pattern),
+                .takes = topo_pattern_takes (levels, pattern),
                 .cores = list_text (levels->core, pattern->place, pattern->n_tasks),
                 .cpus = list_text (levels->cpu, pattern->place, pattern->n_tasks),
                 .excluded = pattern->excluded,

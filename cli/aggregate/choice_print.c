@@ -24,17 +24,6 @@ verdict_of (const CliChoice *choice, uint32_t at)
   return predict_aggregation_verdicts[choice->judged[at].verdict];
 }
 
-/* "2x1x2"; the caller frees it. */
-static char *
-takes_text (const TopoPatterns *patterns, const TopoPattern *pattern)
-{
-  GString *text = g_string_new (NULL);
-
-  for (uint32_t level = 0; level < patterns->levels->n_levels; level++)
-    g_string_append_printf (text, "%s%u", level > 0 ? "x" : "", pattern->takes[level]);
-  return g_string_free (text, FALSE);
-}
-
 /* Of the whole energy of the reference; NaN: not known. */
 static double
 saving_of (const CliChoice *choice, uint32_t at)
@@ -176,7 +165,7 @@ rows_new (const CliChoice *choice, const CliChoiceOptions *options)
       .id = pattern->id,
       .n_tasks = pattern->n_tasks,
       .n_nodes = pattern->n_nodes,
-      .takes = takes_text (choice->patterns, pattern),
+      .takes = topo_pattern_takes (choice->patterns->levels, pattern),
       .verdict = row->excluded != NULL
                      ? g_strconcat (verdict_of (choice, at), ": ", row->excluded, NULL)
                      : g_strdup (verdict_of (choice, at)),
@@ -212,7 +201,7 @@ rows_free (CliRows *rows)
   g_free (row);
 }
 
-/* -- for people ------------------------------------------------------------ */
+/* --- For people --- */
 
 /* Computation #, communication =; the longest total is BAR long. */
 static void
@@ -282,7 +271,7 @@ print_table (FILE *out, const CliChoice *choice, const CliChoiceOptions *options
   cli_printf (out, "%s\n", advice);
 }
 
-/* -- for programs ---------------------------------------------------------- */
+/* --- JSON, and all forms --- */
 
 static void
 add_choice (JsonBuilder *builder, const CliChoice *choice, const CliChoiceOptions *options)

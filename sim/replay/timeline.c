@@ -327,12 +327,6 @@ sim_timeline_received (SimTimeline *timeline, uint32_t transfer, uint32_t source
 /* -- reading --------------------------------------------------------- */
 
 uint32_t
-sim_timeline_ranks (const SimTimeline *timeline)
-{
-  return timeline->n_ranks;
-}
-
-uint32_t
 sim_timeline_lanes (const SimTimeline *timeline)
 {
   return timeline->lanes->len;

@@ -75,7 +75,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (SimTimeline, sim_timeline_free)
 
 /* -- reading, after the run ------------------------------------------ */
 
-uint32_t sim_timeline_ranks (const SimTimeline *timeline);
 bool sim_timeline_shows (const SimTimeline *timeline, uint32_t rank);
 /* Lanes 0 .. n_ranks - 1 are the ranks' first processors. */
 uint32_t sim_timeline_lanes (const SimTimeline *timeline);

@@ -262,3 +262,13 @@ topo_node_pattern (const TopoNode *node, uint32_t id, uint8_t cores[])
     cores[at] = (uint8_t) pattern->place[at];
   return pattern->n_tasks;
 }
+
+char *
+topo_pattern_takes (const TopoLevels *levels, const TopoPattern *pattern)
+{
+  GString *text = g_string_new (NULL);
+
+  for (uint32_t level = 0; level < levels->n_levels; level++)
+    g_string_append_printf (text, "%s%u", level > 0 ? "x" : "", pattern->takes[level]);
+  return g_string_free (text, FALSE);
+}

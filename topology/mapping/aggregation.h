@@ -76,3 +76,6 @@ gboolean topo_patterns_admit (TopoPatterns *patterns, const TopoJob *job, GError
 /* The cores of a pattern without threads, ascending, in cores[n_cores]; returns how many, 0 when
  * there is none with this number. */
 uint32_t topo_node_pattern (const TopoNode *node, uint32_t id, uint8_t cores[]);
+
+/* How much of each level the pattern takes, "2x1x2"; the caller frees it. */
+char *topo_pattern_takes (const TopoLevels *levels, const TopoPattern *pattern);

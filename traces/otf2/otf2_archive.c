@@ -692,9 +692,3 @@ otf2_archive_input (const char *anchor, uint64_t location)
   source->location = location;
   return &source->input;
 }
-
-uint64_t
-otf2_archive_position (const Otf2Input *input)
-{
-  return ((const Source *) input)->position;
-}

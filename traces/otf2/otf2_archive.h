@@ -31,5 +31,3 @@ gboolean otf2_archive_check_anchor (const char *path, GError **error);
 
 /* The events of one location, from its first.  anchor: borrowed. */
 Otf2Input *otf2_archive_input (const char *anchor, uint64_t location);
-/* How many events of it were read so far. */
-uint64_t otf2_archive_position (const Otf2Input *input);

@@ -144,7 +144,6 @@ struct Otf2Definitions {
   GHashTable *regions; /* uint32_t -> Otf2Region */
   GHashTable *comms;   /* uint32_t -> Otf2Comm */
   GHashTable *windows; /* uint32_t -> uint32_t, of its communicator */
-  uint32_t end_handle;
 };
 
 static void
@@ -178,7 +177,6 @@ otf2_definitions_new (void)
   d->regions = g_hash_table_new_full (NULL, NULL, NULL, g_free);
   d->comms = g_hash_table_new_full (NULL, NULL, NULL, comm_free);
   d->windows = g_hash_table_new (NULL, NULL);
-  d->end_handle = FIRST_HANDLE;
   return d;
 }
 
@@ -427,7 +425,6 @@ otf2_definitions_finish (Otf2Definitions *d, gboolean merge, const char *path, G
   merging.seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   for (guint i = 0; i < d->raw_comms->len && good; i++)
     good = add_comm (d, &g_array_index (d->raw_comms, RawComm, i), &merging, merge, path, error);
-  d->end_handle = FIRST_HANDLE + (uint32_t) merging.next_color;
   g_hash_table_unref (merging.colors);
   g_hash_table_unref (merging.seen);
   if (good)
@@ -473,12 +470,6 @@ otf2_definitions_window_comm (const Otf2Definitions *d, uint32_t id)
   if (!g_hash_table_lookup_extended (d->windows, GUINT_TO_POINTER (id), NULL, &comm))
     return NULL;
   return otf2_definitions_find_comm (d, GPOINTER_TO_UINT (comm));
-}
-
-uint32_t
-otf2_definitions_end_handle (const Otf2Definitions *d)
-{
-  return d->end_handle;
 }
 
 const char *

@@ -70,8 +70,6 @@ uint64_t otf2_definitions_ticks_per_s (const Otf2Definitions *definitions);
 const Otf2Region *otf2_definitions_find_region (const Otf2Definitions *definitions, uint32_t id);
 const Otf2Comm *otf2_definitions_find_comm (const Otf2Definitions *definitions, uint32_t id);
 const Otf2Comm *otf2_definitions_window_comm (const Otf2Definitions *definitions, uint32_t id);
-/* Handles of communicators are below this. */
-uint32_t otf2_definitions_end_handle (const Otf2Definitions *definitions);
 
 /* The interned name of the user region `name`; NULL and *error, which names a
  * few that exist, when there is none. */
