@@ -69,13 +69,19 @@ for signal in TERM INT HUP; do
   fi
 done
 
-# A worker that dies: its run has failed, the others go on.
+# is_at_work PROCESS: it has used 50 ms of a processor, which a worker does in its runs alone.
+is_at_work () {
+  test "$(awk '{ print $14 }' "/proc/$1/stat")" -ge 5
+}
+
+# A worker that dies in a run: the run has failed, the others go on.  The job of a worker that has not begun
+# it goes to another one, so the worker must be at work, which on a busy machine takes a while.
 rm -f long.store
 "$hopcast" study run long.study --store long.store >out 2>err &
 master=$!
 await pgrep -P $master
-sleep 0.2
 victim=$(pgrep -P $master | head -1)
+await is_at_work "$victim"
 kill -9 "$victim"
 wait $master
 status=$?
