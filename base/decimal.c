@@ -8,6 +8,8 @@
 
 #include "base/decimal.h"
 
+#include "base/int128.h"
+
 #include <float.h>
 #include <glib.h>
 #include <math.h>
@@ -83,14 +85,14 @@ divide (uint64_t mantissa, int64_t places)
 {
   uint64_t divisor = (uint64_t) exact_powers[places];
   int mantissa_shift = __builtin_clzll (mantissa), divisor_shift;
-  unsigned __int128 dividend;
+  BaseUint128 dividend;
   uint64_t quotient;
 
   divisor_shift = __builtin_clzll (divisor);
   divisor <<= divisor_shift;
-  dividend = (unsigned __int128) (mantissa << mantissa_shift) << 63;
+  dividend = (BaseUint128) (mantissa << mantissa_shift) << 63;
   quotient = (uint64_t) (dividend / divisor);
-  quotient |= (unsigned __int128) quotient * divisor != dividend;
+  quotient |= (BaseUint128) quotient * divisor != dividend;
   return ldexp ((double) quotient, divisor_shift - mantissa_shift - 63);
 }
 

@@ -12,6 +12,8 @@
 
 #include <stdint.h>
 
+#include "base/int128.h"
+
 typedef struct {
   uint64_t state; /* any value is a good seed */
 } BaseRandom;
@@ -69,7 +71,7 @@ base_random_unit (BaseRandom *random)
 static inline uint64_t
 base_random_below (BaseRandom *random, uint64_t n)
 {
-  return (uint64_t) ((unsigned __int128) base_random_next (random) * n >> 64);
+  return (uint64_t) ((BaseUint128) base_random_next (random) * n >> 64);
 }
 
 /* The same from the upper 32 bits only: the bias is below n / 2^32. */

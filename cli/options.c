@@ -40,7 +40,8 @@ void
 cli_add_csv_option (GOptionContext *context)
 {
   const GOptionEntry entries[] = {
-    { "csv-safe", 0, G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, take_csv_safe,
+    { "csv-safe", 0, G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK,
+      __extension__(gpointer) take_csv_safe,
       "In CSV, put ' before names that a spreadsheet would take for formulas", NULL },
     { NULL },
   };
@@ -111,7 +112,8 @@ void
 cli_add_unpack_option (GOptionContext *context)
 {
   const GOptionEntry entries[] = {
-    { "unpack-all", 0, G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK, (gpointer) unpack_all,
+    { "unpack-all", 0, G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK,
+      __extension__(gpointer) unpack_all,
       "Read gzip files also when they unpack to more than 100 times their size", NULL },
     { NULL },
   };

@@ -310,6 +310,19 @@ test_starts_have_exact_sizes (void)
   }
 }
 
+/* One part has all tasks and cuts nothing. */
+static void
+test_one_part (void)
+{
+  const PredictGroupOptions options = { .n_parts = 1, .n_starts = 5, .work = PREDICT_GROUP_WORK };
+  BaseRandom random = base_random_stream (5, 1);
+  g_autoptr (PredictCostRows) rows = random_rows (50, 0.1, &random);
+  g_autoptr (PredictGroups) groups = predict_group (&rows->graph, &options);
+
+  assert_sizes (groups->part, 50, 1);
+  g_assert_cmpint (groups->cut, ==, 0);
+}
+
 /* The same seed gives the same groups; a given start is never made worse. */
 static void
 test_same_seed_and_given_start (void)
@@ -399,6 +412,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictors/group/disconnected", test_disconnected);
   g_test_add_func ("/predictors/group/no-edges", test_no_edges_at_all);
   g_test_add_func ("/predictors/group/starts", test_starts_have_exact_sizes);
+  g_test_add_func ("/predictors/group/one-part", test_one_part);
   g_test_add_func ("/predictors/group/same-seed", test_same_seed_and_given_start);
   g_test_add_func ("/predictors/group/in-time", test_thousand_ranks_in_time);
   return g_test_run ();

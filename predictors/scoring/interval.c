@@ -5,6 +5,8 @@
 
 #include "predictors/scoring/interval.h"
 
+#include "base/int128.h"
+
 #include <glib.h>
 #include <math.h>
 #include <stdbool.h>
@@ -53,8 +55,7 @@ predict_interval_calibrate (const double *observed, const double *predicted,
   interval.n = (uint32_t) MIN (interval.of, MAX_SCORES);
   interval.scores = g_new (double, interval.n);
   for (uint32_t k = 0; k < interval.n; k++) {
-    unsigned __int128 rank =
-        ((unsigned __int128) interval.of * (k + 1) + interval.n - 1) / interval.n;
+    BaseUint128 rank = ((BaseUint128) interval.of * (k + 1) + interval.n - 1) / interval.n;
 
     interval.scores[k] = scores[(uint64_t) rank - 1];
   }
@@ -80,6 +81,6 @@ predict_interval_half_width (const PredictInterval *interval, double level, doub
   if (!(share <= 1))
     return INFINITY;
   rank = (uint64_t) MAX (1, ceil (share * (double) interval->of - ROUNDING));
-  k = (uint64_t) ((unsigned __int128) interval->n * (rank - 1) / interval->of);
+  k = (uint64_t) ((BaseUint128) interval->n * (rank - 1) / interval->of);
   return interval->scores[k] * (deviation + interval->floor);
 }

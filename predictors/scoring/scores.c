@@ -5,6 +5,8 @@
 
 #include "predictors/scoring/scores.h"
 
+#include "base/int128.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,15 +226,15 @@ predict_ranking_inversions (const PredictRanking *first, const PredictRanking *s
 static double
 spearman (const PredictRanking *observed, const PredictRanking *predicted, uint64_t n)
 {
-  __int128 products = 0, squares_observed = 0, squares_predicted = 0;
+  BaseInt128 products = 0, squares_observed = 0, squares_predicted = 0;
 
   for (uint64_t i = 0; i < n; i++) {
     int64_t x = (int64_t) observed->rank[i] - (int64_t) (n - 1);
     int64_t y = (int64_t) predicted->rank[i] - (int64_t) (n - 1);
 
-    products += (__int128) x * y;
-    squares_observed += (__int128) x * x;
-    squares_predicted += (__int128) y * y;
+    products += (BaseInt128) x * y;
+    squares_observed += (BaseInt128) x * x;
+    squares_predicted += (BaseInt128) y * y;
   }
   return (double) products / sqrt ((double) squares_observed * (double) squares_predicted);
 }

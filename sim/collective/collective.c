@@ -3,8 +3,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/collective/collective.h"
 
-#include "sim/collective/collective_steps.h"
+#include "base/int128.h"
 #include "base/small_map.h"
+#include "sim/collective/collective_steps.h"
 
 #include <glib.h>
 
@@ -200,7 +201,7 @@ sim_collective_hardware_ps (const SimCollective *collective, const TopoMachine *
                     (double) parameters->packet_payload_bytes / packet_bytes);
   }
   return parameters->tree_latency_ps + climb_ps +
-         (int64_t) ((unsigned __int128) collective->bytes * 1000000000000u / bandwidth_Bps);
+         (int64_t) ((BaseUint128) collective->bytes * 1000000000000u / bandwidth_Bps);
 }
 
 /* --- Direct --- */

@@ -321,7 +321,7 @@ topo_curve_new (TopoCurve curve, uint32_t n_dimensions, const uint32_t *size)
   case TOPO_CURVE_PEANO:
   case TOPO_CURVE_GRAY:
   case TOPO_CURVE_ZORDER:
-  case TOPO_N_CURVES:
+  case TOPO_N_CURVES: {
     uint32_t base = curve == TOPO_CURVE_PEANO ? 3 : 2;
     Digits digits = { .n_dimensions = n_dimensions };
 
@@ -341,6 +341,7 @@ topo_curve_new (TopoCurve curve, uint32_t n_dimensions, const uint32_t *size)
     for (uint32_t k = 0; k < n_points; k++)
       order[k] = coded[k].point;
     break;
+  }
   }
   return order;
 }

@@ -244,6 +244,16 @@ test_bad_root (void)
                     "bcast with root 2 on a communicator of 2 ranks");
 }
 
+/* A vector collective spreads its total over the ranks of the communicator. */
+static void
+test_empty_communicator (void)
+{
+  static const Otf2Record records[] = { COLLECTIVE (1, OP (ALLTOALLV), ON_EMPTY, NONE, 50, 100) };
+
+  otf2_testing_bad (&(Otf2Testing){ SCOREP, 1000, RANK (2, records) }, 2, TRACE_ERROR_RANGE,
+                    "a communicator that it is not in");
+}
+
 /* What it is is known when it completes. */
 static void
 test_nonblocking (void)
@@ -369,6 +379,7 @@ main (int argc, char **argv)
   g_test_add_func ("/traces/otf2-collectives/vectors", test_vectors);
   g_test_add_func ("/traces/otf2-collectives/spreading-is-told", test_spreading_is_told);
   g_test_add_func ("/traces/otf2-collectives/subcommunicator", test_subcommunicator);
+  g_test_add_func ("/traces/otf2-collectives/empty-communicator", test_empty_communicator);
   g_test_add_func ("/traces/otf2-collectives/bad-root", test_bad_root);
   g_test_add_func ("/traces/otf2-collectives/nonblocking", test_nonblocking);
   g_test_add_func ("/traces/otf2-collectives/calls-without-events-are-told",

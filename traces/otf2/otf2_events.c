@@ -9,6 +9,7 @@
  * come and go; unless the recording was off in between. */
 #include "traces/otf2/otf2_events.h"
 
+#include "base/int128.h"
 #include "mpi/operation.h"
 #include "traces/format.h"
 
@@ -217,7 +218,7 @@ use_comm (Calls *calls, const Otf2Comm *comm, uint32_t *place, GError **error)
   while (comm->ranks != NULL && *place < comm->n_ranks &&
          comm->ranks[*place] != (int32_t) calls->rank)
     ++*place;
-  if (comm->ranks != NULL && *place == comm->n_ranks)
+  if (comm->n_ranks == 0 || (comm->ranks != NULL && *place == comm->n_ranks))
     return fail (TRACE_ERROR_RANGE, error, "uses a communicator that it is not in");
   g_hash_table_insert (calls->places, GUINT_TO_POINTER (comm->handle), GUINT_TO_POINTER (*place));
   if (comm->handle == TRACE_COMM_WORLD || comm->handle == TRACE_COMM_SELF)
@@ -806,11 +807,11 @@ static int64_t
 ps_of (const Otf2Events *events, uint64_t ticks)
 {
   uint64_t ticks_per_s = otf2_definitions_ticks_per_s (events->reading->definitions);
-  __extension__ unsigned __int128 ps;
+  BaseUint128 ps;
 
   if (ticks <= events->first_ticks)
     return 0;
-  ps = (__extension__(unsigned __int128) (ticks - events->first_ticks)) * PS_PER_S / ticks_per_s;
+  ps = ((BaseUint128) (ticks - events->first_ticks)) * PS_PER_S / ticks_per_s;
   return ps > INT64_MAX ? INT64_MAX : (int64_t) ps;
 }
 

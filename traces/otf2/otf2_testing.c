@@ -36,7 +36,7 @@ static const char *const region_names[] = {
 /* Strings that are not names of regions follow those. */
 enum { TEXT_EMPTY = N_AT, TEXT_WORLD };
 /* Groups: */
-enum { OF_LOCATIONS, OF_WORLD, OF_SELF, OF_EVEN };
+enum { OF_LOCATIONS, OF_WORLD, OF_SELF, OF_EVEN, OF_NONE };
 
 uint64_t
 otf2_testing_location (uint32_t rank)
@@ -169,6 +169,8 @@ write_groups (OTF2_GlobalDefWriter *w, const Otf2Testing *testing, uint32_t n_ra
                                          paradigm, 0, n_ranks, ranks));
   GOOD (OTF2_GlobalDefWriter_WriteGroup (w, OF_SELF, TEXT_EMPTY, OTF2_GROUP_TYPE_COMM_SELF,
                                          paradigm, 0, 0, NULL));
+  GOOD (OTF2_GlobalDefWriter_WriteGroup (w, OF_NONE, TEXT_EMPTY, OTF2_GROUP_TYPE_COMM_GROUP,
+                                         paradigm, 0, 0, NULL));
   if (n_ranks > 2)
     GOOD (OTF2_GlobalDefWriter_WriteGroup (w, OF_EVEN, TEXT_EMPTY, OTF2_GROUP_TYPE_COMM_GROUP,
                                            paradigm, 0, 2, even));
@@ -186,6 +188,7 @@ write_comms (OTF2_GlobalDefWriter *w)
   GOOD (OTF2_GlobalDefWriter_WriteComm (w, ON_EVEN, TEXT_EMPTY, OF_EVEN, ON_WORLD, 0));
   GOOD (OTF2_GlobalDefWriter_WriteInterComm (w, ON_INTER, TEXT_EMPTY, OF_WORLD, OF_EVEN, ON_WORLD,
                                              0));
+  GOOD (OTF2_GlobalDefWriter_WriteComm (w, ON_EMPTY, TEXT_EMPTY, OF_NONE, ON_WORLD, 0));
   GOOD (OTF2_GlobalDefWriter_WriteRmaWin (w, 0, TEXT_EMPTY, ON_WORLD, 0));
   GOOD (OTF2_GlobalDefWriter_WriteRmaWin (w, 1, TEXT_EMPTY, ON_EVEN, 0));
 }

@@ -43,6 +43,7 @@ enum {
   ON_EVEN,  /* ranks 2, 0, in that order; window 1 */
   ON_DUP,   /* of all ranks */
   ON_INTER, /* an intercommunicator */
+  ON_EMPTY, /* of no rank */
   N_ON
 };
 
