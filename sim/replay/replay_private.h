@@ -9,7 +9,7 @@
  *   replay_graph.c        ranks whose operations are a graph
  *   messages.c            messages: order, matching
  *   pami_protocol.c       the messaging library of a torus
- *   ob1.c                 the messaging library of a fabric
+ *   ob1.c, ob1_work.c     the messaging library of a fabric
  *
  * A rank has its own clock, local_ps, which may be ahead of the network's:
  * sends are handed to the network for a later time, receives are posted for
