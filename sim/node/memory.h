@@ -14,6 +14,8 @@
 
 #include "topology/machine.h"
 
+#include <glib.h>
+
 typedef struct SimMemory SimMemory;
 
 /* Where the bytes of one side of a copy are. */
@@ -48,6 +50,7 @@ typedef struct {
  * it is freed. */
 SimMemory *sim_memory_new (const TopoMachine *machine);
 void sim_memory_free (SimMemory *memory);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SimMemory, sim_memory_free)
 
 /* Pieces larger than this keep others waiting. */
 uint64_t sim_memory_quantum_bytes (const SimMemory *memory);
