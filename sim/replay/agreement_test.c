@@ -12,42 +12,12 @@
 
 #define N 3
 
-typedef struct {
-  TopoMachine *machine;
-  TopoMapping *mapping;
-  Trace *trace;
-} Setup;
-
-static void
-setup_init (Setup *setup, const char *spec, uint32_t per_node)
-{
-  GError *error = NULL;
-
-  setup->machine = topo_machine_new (spec, &error);
-  g_assert_no_error (error);
-  setup->machine->ranks_per_node = per_node;
-  setup->mapping = topo_mapping_new (NULL, setup->machine, N, &error);
-  g_assert_no_error (error);
-  setup->trace = script_new (N);
-}
-
-static void
-setup_clear (Setup *setup)
-{
-  trace_free (setup->trace);
-  topo_mapping_free (setup->mapping);
-  topo_machine_free (setup->machine);
-}
-
 /* The text of the mismatch, or NULL when the trace ends well. */
 static char *
-run (const Setup *setup, SimNetworkKind network)
+run (const Fixture *f, SimNetworkKind network)
 {
-  SimRunOptions options = { .network = network,
-                            .policy = ROUTE_POLICY_DETERMINISTIC,
-                            .compute_scale = 1 };
   g_autoptr (GError) error = NULL;
-  g_autoptr (SimRun) run = sim_run (setup->trace, setup->machine, setup->mapping, &options, &error);
+  g_autoptr (SimRun) run = fixture_simulate (f, network, &error);
 
   if (run != NULL) {
     g_assert_cmpuint (run->warnings->len, ==, 0);
@@ -180,22 +150,20 @@ static const struct {
 static void
 check_case (const Case *it, const char *spec, uint32_t per_node, SimNetworkKind network, bool wrong)
 {
+  g_auto (Fixture) f = fixture_new_spec (spec, N, per_node);
   g_autofree char *error = NULL;
-  Setup setup;
 
   g_test_message ("%s on %s, %u ranks per node, %s", it->name, spec, per_node,
                   network == SIM_NETWORK_LOAD ? "load" : "packet");
-  setup_init (&setup, spec, per_node);
   for (uint32_t rank = 0; rank < N; rank++) {
     const char *right = it->right[rank] != NULL ? it->right[rank] : it->right[0];
     g_autofree char *text =
         g_strdup_printf ("%u: %s", rank, wrong && rank == 1 ? it->wrong : right);
 
-    script_text (setup.trace, text);
+    script_text (f.trace, text);
   }
-  error = run (&setup, network);
+  error = run (&f, network);
   g_assert_cmpstr (error, ==, wrong ? it->error : NULL);
-  setup_clear (&setup);
 }
 
 static void
@@ -218,20 +186,18 @@ static void
 test_posted_in_a_part (void)
 {
   for (uint32_t machine = 0; machine < G_N_ELEMENTS (machines); machine++) {
+    g_auto (Fixture) f = fixture_new_spec (machines[machine].spec, N, machines[machine].per_node);
     g_autofree char *error = NULL;
-    Setup setup;
 
-    setup_init (&setup, machines[machine].spec, machines[machine].per_node);
-    script_text (setup.trace, "0: comm_split 0 0 9 | 1: comm_split 1 0 9; compute 1000000 |"
-                              "2: comm_split 0 0 9; compute 2000000 |"
-                              "*: iallreduce 8 30 comm=9; iallreduce 8 31 comm=9 |"
-                              "0-1: iallreduce 8 32 comm=9 | 2: iallreduce 16 32 comm=9 |"
-                              "*: iallreduce 8 33 comm=9; wait 30; wait 31; wait 32; wait 33");
-    error = run (&setup, SIM_NETWORK_PACKET);
+    script_text (f.trace, "0: comm_split 0 0 9 | 1: comm_split 1 0 9; compute 1000000 |"
+                          "2: comm_split 0 0 9; compute 2000000 |"
+                          "*: iallreduce 8 30 comm=9; iallreduce 8 31 comm=9 |"
+                          "0-1: iallreduce 8 32 comm=9 | 2: iallreduce 16 32 comm=9 |"
+                          "*: iallreduce 8 33 comm=9; wait 30; wait 31; wait 32; wait 33");
+    error = run (&f, SIM_NETWORK_PACKET);
     g_assert_cmpstr (error, ==,
                      "rank 2, MPI_Iallreduce at rank2:5: does not match rank 0, MPI_Iallreduce at "
                      "rank0:4: 16 bytes against 8 bytes");
-    setup_clear (&setup);
   }
 }
 
@@ -239,37 +205,32 @@ test_posted_in_a_part (void)
 static void
 test_fences (void)
 {
+  g_auto (Fixture) f = fixture_new_spec ("torus:3x2m", N, 1);
   g_autofree char *error = NULL;
-  Setup setup;
 
-  setup_init (&setup, "torus:3x2m", 1);
-  script_text (setup.trace, "*: win_create; win_fence | 0-1: win_fence | 2: win_free");
-  error = run (&setup, SIM_NETWORK_PACKET);
+  script_text (f.trace, "*: win_create; win_fence | 0-1: win_fence | 2: win_free");
+  error = run (&f, SIM_NETWORK_PACKET);
   g_assert_nonnull (error);
   g_assert_nonnull (strstr (error, "rank2:3"));
   g_assert_nonnull (strstr (error, "rank0:3"));
   g_assert_nonnull (strstr (error, "win_f"));
-  setup_clear (&setup);
 }
 
 /* A posted one that rank 1 never enters and nobody waits for. */
 static void
 test_left_alone (void)
 {
-  SimRunOptions options = { .network = SIM_NETWORK_PACKET, .compute_scale = 1 };
+  g_auto (Fixture) f = fixture_new_spec ("bgq:32", N, 1);
   g_autoptr (GError) error = NULL;
   g_autoptr (SimRun) it = NULL;
-  Setup setup;
 
-  setup_init (&setup, "bgq:32", 1);
-  script_text (setup.trace, "0,2: ibarrier 7");
-  it = sim_run (setup.trace, setup.machine, setup.mapping, &options, &error);
+  script_text (f.trace, "0,2: ibarrier 7");
+  it = fixture_simulate (&f, SIM_NETWORK_PACKET, &error);
   g_assert_no_error (error);
   g_assert_cmpuint (it->warnings->len, ==, 1);
   g_assert_cmpstr (it->warnings->pdata[0], ==,
                    "1 collectives were not entered by all ranks of their communicator; the first: "
                    "rank 0, MPI_Ibarrier at rank0:1");
-  setup_clear (&setup);
 }
 
 /* Disagreements of rank 1 with the others, by what a trace knows of collectives. */
@@ -296,17 +257,15 @@ test_knowledge_of_a_trace (void)
   };
 
   for (uint32_t i = 0; i < G_N_ELEMENTS (known); i++) {
+    g_auto (Fixture) f = fixture_new_spec ("bgq:32", N, 1);
     g_autofree char *text = g_strdup_printf ("0,2: %s | 1: %s", known[i].one, known[i].other);
     g_autofree char *error = NULL;
-    Setup setup;
 
     g_test_message ("%s, knowledge %u", text, known[i].collectives);
-    setup_init (&setup, "bgq:32", 1);
-    script_set_collectives (setup.trace, known[i].collectives);
-    script_text (setup.trace, text);
-    error = run (&setup, SIM_NETWORK_LOAD);
+    script_set_collectives (f.trace, known[i].collectives);
+    script_text (f.trace, text);
+    error = run (&f, SIM_NETWORK_LOAD);
     g_assert_true ((error != NULL) == known[i].refused);
-    setup_clear (&setup);
   }
 }
 

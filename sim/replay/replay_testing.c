@@ -859,6 +859,36 @@ fixture_run (Fixture *fixture)
     check_timeline (own, fixture->result);
 }
 
+SimRun *
+fixture_simulate (const Fixture *fixture, SimNetworkKind network, GError **error)
+{
+  SimRunOptions options = { .network = network,
+                            .policy = ROUTE_POLICY_DETERMINISTIC,
+                            .compute_scale = 1 };
+
+  return sim_run (fixture->trace, fixture->machine, fixture->mapping, &options, error);
+}
+
+void
+fixture_check_links (const Fixture *fixture)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SimRun) packet = fixture_simulate (fixture, SIM_NETWORK_PACKET, &error);
+  g_autoptr (SimRun) load = NULL;
+
+  g_assert_no_error (error);
+  load = fixture_simulate (fixture, SIM_NETWORK_LOAD, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (packet->warnings->len + load->warnings->len, ==, 0);
+  g_assert_cmpuint (packet->result.messages, ==, load->result.messages);
+  g_assert_cmpuint (packet->result.message_bytes, ==, load->result.message_bytes);
+  g_assert_cmpuint (packet->result.collectives, ==, load->result.collectives);
+  for (uint32_t link = 0; link < load->counters->n_places; link++)
+    g_assert_cmpuint (packet->counters->link[link].payload_bytes, ==,
+                      load->counters->link[link].payload_bytes);
+  g_assert_cmpfloat (load->features[SIM_FEATURE_MAX_BYTES], >, 0);
+}
+
 double
 fixture_end_ns (const Fixture *fixture, uint32_t rank)
 {

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "sim/net/network.h"
-#include "sim/replay/replay.h"
+#include "sim/run.h"
 #include "traces/trace.h"
 
 /* -- scripts: each function appends one operation to a rank's stream --------- */
@@ -125,6 +125,13 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Fixture, fixture_clear)
 /* Replays; again when called again.  Without a timeline of the test's it is told to
  * one that must add up, as fixture_check_timeline() says. */
 void fixture_run (Fixture *fixture);
+
+/* A whole run on a real network, with deterministic routing. */
+SimRun *fixture_simulate (const Fixture *fixture, SimNetworkKind network, GError **error);
+
+/* Asserts that the packet network carries, link by link, the bytes that the load
+ * network adds up without any time. */
+void fixture_check_links (const Fixture *fixture);
 
 /* Asserts of the timeline of the last run that every lane is without a gap from
  * 0 to its rank's end, and that computing and waiting add up to the rank's times.

@@ -7,8 +7,10 @@
 
 #include <string.h>
 
-#define BROKEN(name_, script_, error_) \
-  { .name = name_, .script = script_, .error_code = SIM_ERROR_TRACE, .error = error_ }
+#define BROKEN(name_, script_, error_)                                               \
+  {                                                                                  \
+    .name = name_, .script = script_, .error_code = SIM_ERROR_TRACE, .error = error_ \
+  }
 
 static const ReplayCase cases[] = {
   /* One access and a flush, while the target computes. */
@@ -69,9 +71,7 @@ static const ReplayCase cases[] = {
     .script = "0: put 1 100; put 2 900; win_flush 0",
     .end_ns = { 700 } },
   /* Accesses to another window are not flushed. */
-  { .name = "flush-another",
-    .script = "0: put 1 100; win_flush any window=10",
-    .end_ns = { 400 } },
+  { .name = "flush-another", .script = "0: put 1 100; win_flush any window=10", .end_ns = { 400 } },
   /* The first is known at 2700, in the computation. */
   { .name = "requests",
     .script = "0: put 1 400 request=5; compute 9000; wait 5; put 1 400 request=5; wait 5",
@@ -100,10 +100,11 @@ static const ReplayCase cases[] = {
   /* The communicator of a window may be freed, its handle be bound to another, and a
    * barrier of it be under way still. */
   { .name = "freed",
-    .script = "0: comm_dup 5; win_create comm=5; ibarrier 7 comm=5; comm_free 5;"
-              "   comm_dup 5 comm=self; put 1 10 comm=5; win_fence comm=5; win_free comm=5; wait 7 |"
-              "1: comm_dup 5; win_create comm=5; ibarrier 7 comm=5; comm_free 5;"
-              "   comm_dup 5 comm=self; put 0 10 comm=5; win_fence comm=5; win_free comm=5; wait 7",
+    .script =
+        "0: comm_dup 5; win_create comm=5; ibarrier 7 comm=5; comm_free 5;"
+        "   comm_dup 5 comm=self; put 1 10 comm=5; win_fence comm=5; win_free comm=5; wait 7 |"
+        "1: comm_dup 5; win_create comm=5; ibarrier 7 comm=5; comm_free 5;"
+        "   comm_dup 5 comm=self; put 0 10 comm=5; win_fence comm=5; win_free comm=5; wait 7",
     .message_bytes = 20 },
 };
 
