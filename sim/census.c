@@ -1,4 +1,4 @@
-/* census.c - counts what a trace contains, without any time.
+/* census.c - counts the contents of a trace, without any time.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -20,7 +20,7 @@
  *
  * A channel is (communicator, source, destination, tag).  Sends and receives
  * of a channel are only counted, so memory grows with the channels and not
- * with the messages.  Receives with wildcards take what the others leave. */
+ * with the messages.  Receives with wildcards take the messages that the others leave. */
 
 typedef struct {
   uint32_t comm;        /* global number */
@@ -148,8 +148,8 @@ count_unmatched (GHashTable *channels, uint64_t *sends, uint64_t *receives)
 /* Of one kind, so that progress also shows within one long rank. */
 #define OPERATIONS_PER_REPORT 65536
 
-/* A persistent request or, when matching, any receive: what CANCEL and START
- * need to know of it. */
+/* A persistent request or, when matching, any receive: the properties that CANCEL and
+ * START need. */
 typedef struct {
   Channel channel;
   uint64_t bytes;
@@ -373,8 +373,8 @@ walk_start (Walker *walker, uint32_t rank, const TraceOp *op, G_GNUC_UNUSED GErr
   return TRUE;
 }
 
-/* Whether the receive had got its message already is for the replay to find
- * out: here it is excused if it is left over. */
+/* Only a replay can find out whether the receive had got its message already: here it is
+ * excused if it is left over. */
 static gboolean
 walk_cancel (Walker *walker, uint32_t rank, const TraceOp *op, G_GNUC_UNUSED GError **error)
 {

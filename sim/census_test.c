@@ -1,4 +1,4 @@
-/* census_test.c - what a trace contains, counted without time.
+/* census_test.c - the contents of a trace, counted without time.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/net/load.h"
@@ -46,7 +46,7 @@ static const Case cases[] = {
     .send_bytes = 300,
     .receives = 2,
     .notes = "0>1 100\n0>1 200\n" },
-  { .name = "nobody-as-peer",
+  { .name = "no-peer",
     .n_ranks = 1,
     .script = "0: send null 5 100; recv null 5 100",
     .operations = 2,
@@ -260,7 +260,7 @@ test_direct_collective (void)
                       "2: alltoallv counts=2,2,2 recv_counts=0,1,2");
   g_assert_true (census_of (trace, "bgq:32", notes, &census, NULL));
   lines = g_strsplit (notes->str, "\n", 0);
-  g_assert_cmpuint (g_strv_length (lines), ==, 5); /* four, and what is after the last */
+  g_assert_cmpuint (g_strv_length (lines), ==, 5); /* four, and the text after the last */
   for (uint32_t i = 0; i < G_N_ELEMENTS (expected); i++)
     g_assert_true (g_strv_contains ((const char *const *) lines, expected[i]));
 }

@@ -1,4 +1,4 @@
-/* counters.c - what the hardware would have counted, per link and per FIFO.
+/* counters.c - counts of the hardware, per link and per FIFO.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/counters.h"

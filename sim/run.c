@@ -330,7 +330,7 @@ run_load (Job *job, GError **error)
   run->result.ranks = g_new0 (SimRankTimes, job->mapping->n_ranks);
   run->result.warnings = g_ptr_array_new_with_free_func (g_free);
 
-  /* A walk through the trace would find what `traffic` has already. */
+  /* A walk through the trace would find the same messages. */
   if (traffic != NULL) {
     sim_traffic_load (traffic, run->counters, job->paths, job->mapping);
     run->result.messages = traffic->messages;

@@ -194,7 +194,7 @@ sim_collective_hardware_ps (const SimCollective *collective, const TopoMachine *
  * that the key picks: its rounds are undone by running them backwards, so no two
  * numbers can end up the same.  Numbers that leave the range are shuffled on until
  * they are back in it, which they are after fewer than 4 turns on average, the range
- * being over a quarter of what is shuffled. */
+ * being over a quarter of the shuffled numbers. */
 static uint32_t
 shuffle_below (uint32_t number, uint32_t n, uint32_t key)
 {

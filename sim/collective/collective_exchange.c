@@ -512,8 +512,8 @@ bits_from_root (const SimCollective *collective, const SimFold *fold)
 }
 
 /* The gather undoes the halvings, last one first.  A core takes part until
- * the first bit in which it differs from the root's: there it gives what it
- * has. */
+ * the first bit in which it differs from the root's: there it gives all its
+ * blocks. */
 static uint32_t
 scatter_gather_core_steps (const SimCollective *collective, const SimFold *fold)
 {
@@ -774,7 +774,7 @@ const SimAlgorithm sim_reduce_scatter_butterfly = { .n_steps = butterfly_steps,
 /* --- Prefixes --- */
 
 /* Recursive doubling without folding: a peer that does not exist would only
- * have had what higher ranks contribute. */
+ * have had contributions of higher ranks. */
 static SimStep
 scan_doubling_step (const SimCollective *collective, uint32_t step)
 {
@@ -787,7 +787,7 @@ scan_doubling_step (const SimCollective *collective, uint32_t step)
 
 const SimAlgorithm sim_scan_doubling = { .n_steps = log_steps, .step = scan_doubling_step };
 
-/* From each rank to the next, of what came from the one before. */
+/* From each rank to the next, once the message of the one before has come. */
 static uint32_t
 scan_linear_steps (const SimCollective *collective)
 {

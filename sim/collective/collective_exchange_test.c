@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* --- Model: one bit per rank of what a rank knows --- */
+/* --- Model: one bit for each rank that a rank has heard of --- */
 
 static void
 gossip_send (World *world, uint32_t rank, G_GNUC_UNUSED const SimStep *step, Message *message)
@@ -597,7 +597,7 @@ test_reduce_scatters (void)
   }
 }
 
-/* --- Model: prefixes.  Element 0 is what goes on, element 1 the result. --- */
+/* --- Model: prefixes.  Element 0 goes on, element 1 is the result. --- */
 
 static void
 scan_send (World *world, uint32_t rank, G_GNUC_UNUSED const SimStep *step, Message *message)

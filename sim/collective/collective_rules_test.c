@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * What is expected is written by hand from the libraries' decision functions:
+ * Expectations are written by hand from the libraries' decision functions:
  * handbook page "Collectives". */
 #include "sim/collective/collective_steps.h"
 #include "sim/collective/collective_testing.h"

@@ -612,8 +612,8 @@ const SimAlgorithm sim_bcast_scatter_ring = { .n_steps = scatter_ring_steps,
 
 /* Then by recursive doubling.
  *
- * In level k, groups of 2^k places pair up, and each place exchanges what its
- * group has with its counterpart in the other.  When the upper group is cut
+ * In level k, groups of 2^k places pair up, and each place exchanges the blocks of
+ * its group with its counterpart in the other.  When the upper group is cut
  * short by the number of ranks, lower places without a counterpart get it from
  * the places that have one: level k has up to k more exchanges within the group, at
  * distances 2^(k-1) .. 1. */

@@ -70,7 +70,7 @@ struct SimMemory {
   bool updates_memory;
   uint64_t quantum_bytes;
 
-  uint32_t *dma; /* [n_dma] where what the adapter moves goes, in equal parts */
+  uint32_t *dma; /* [n_dma] destinations of the bytes that the adapter moves, in equal parts */
   uint32_t n_dma;
   bool dma_to_cache;
 };

@@ -230,7 +230,7 @@ without_caches (const TopoMachine *machine, const Cores *pair, uint64_t bytes)
   return MAX (1, us / message_us (machine, pair, 1, bytes));
 }
 
-/* What emerges lies between nothing and as many times as there are pairs, all
+/* The slow-down lies between nothing and as many times as there are pairs, all
  * of them without their caches. */
 static void
 test_interference (void)

@@ -1,4 +1,4 @@
-/* memory_test.c - copies by hand, and what they cost each other.
+/* memory_test.c - copies by hand, and their cost for each other.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -167,7 +167,7 @@ test_single_copies (void)
   }
 }
 
-/* One piece alone when a server is what limits it: the one that it passes
+/* One piece alone when a server limits it: the one that it passes
  * most, bytes over bandwidth. */
 static void
 test_limits_of_servers (void)
@@ -306,7 +306,7 @@ test_copies_share_a_bus (void)
 }
 
 /* STREAM's copy counts two bytes where three move, so that its figures are two
- * thirds of what a bus, or the memory behind both, carries. */
+ * thirds of the bytes that a bus, or the memory behind both, carries. */
 static void
 test_stream (void)
 {

@@ -40,7 +40,7 @@ typedef struct {
 #define AGAINST(mine, theirs) \
   "rank 1, MPI_" mine " at rank1:1: does not match rank 0, MPI_" theirs " at rank0:1: "
 
-/* Kinds of which all ranks have the same `bytes`, and kinds that compare what is received. */
+/* Kinds of which all ranks have the same `bytes`, and kinds that compare the bytes received. */
 #define SAME(kind, name_, root)                                 \
   {                                                             \
     name_, { kind root " 500" }, kind root " 900000",           \
@@ -216,7 +216,7 @@ test_fences (void)
   g_assert_nonnull (strstr (error, "win_f"));
 }
 
-/* A posted one that rank 1 never enters and nobody waits for. */
+/* A posted collective that rank 1 never enters and no rank waits for. */
 static void
 test_left_alone (void)
 {
@@ -233,7 +233,7 @@ test_left_alone (void)
                    "rank 0, MPI_Ibarrier at rank0:1");
 }
 
-/* Disagreements of rank 1 with the others, by what a trace knows of collectives. */
+/* Disagreements of rank 1 with the others, by the knowledge that a trace has of collectives. */
 static void
 test_knowledge_of_a_trace (void)
 {

@@ -22,7 +22,7 @@
  *
  * Between nodes (BTL openib) pieces that are sent are copied into registered
  * buffers and out of them.  RDMA needs no copies, but both sides register the
- * piece first: the receiver and then, when its request has come, the sender, who
+ * piece first: the receiver and then, when its request has come, the sender, which
  * writes it (pml_ob1_recvreq.c: recv_request_schedule_once; pml_ob1_sendreq.c:
  * send_request_put_frag).  Without leave_pinned every piece is registered
  * anew; the parameter is the price of both ways.  With it the buffers that a pair of

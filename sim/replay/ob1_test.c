@@ -254,7 +254,7 @@ test_direct (void)
   g_assert_cmpuint (fixture_count (&f, SIM_MESSAGE_WRITE), ==, 8);
   g_assert_cmpuint (f.result->messages, ==, 12);
   /* Handed over every 300, to the other node 300 + 60, in an order of the sender's
-   * own; what comes from there comes last. */
+   * own; messages from there come last. */
   for (uint32_t rank = 0; rank < 4; rank++) {
     int64_t last_ps = 0;
 
@@ -292,7 +292,7 @@ test_creation (void)
 
 #define IB_FRAG (65536 - 32)
 
-/* Software's bytes tell what a message is: pml_ob1_hdr.h, with an envelope of 24. */
+/* Software's bytes identify a message: pml_ob1_hdr.h, with an envelope of 24. */
 enum { FIN = 24, PIECE = 40, PUT = 72 };
 
 typedef struct {
@@ -321,7 +321,7 @@ traffic_of (const Fixture *f)
   return traffic;
 }
 
-/* One message between nodes: what the network carries. */
+/* The traffic of one message between nodes. */
 static Traffic
 traffic_of_one (uint64_t bytes)
 {
@@ -338,7 +338,7 @@ traffic_of_one (uint64_t bytes)
   return traffic;
 }
 
-/* -- what the network carries --------------------------------------------- */
+/* -- traffic --------------------------------------------- */
 
 /* The first piece, its acknowledgement, fragments. */
 static void
@@ -558,7 +558,7 @@ test_graph (void)
   }
 }
 
-/* -- what never matches ---------------------------------------------------- */
+/* -- messages that never match ---------------------------------------------------- */
 
 /* A long send waits for ever, a short one is left over. */
 static void
@@ -611,7 +611,7 @@ test_outside (void)
 }
 
 /* Rank 1 posts its second receive when it has computed, long after that message
- * has come; what its agent has to do until then does not wait for it. */
+ * has come; the work of its agent does not wait for that. */
 static void
 test_agent_is_not_held_up (void)
 {
@@ -650,8 +650,9 @@ test_polling (void)
   g_assert_cmpfloat (end_ns[1], <, 3000000);
 }
 
-/* A call does what has come by then, not what comes meanwhile: two senders are
- * faster than the copies of their receiver, who tells rank 3 when it goes on. */
+/* A call handles the messages that have come by then, not those that come meanwhile: two
+ * senders are faster than the copies of their receiver, which sends to rank 3 when it
+ * goes on. */
 static void
 test_one_round (void)
 {

@@ -432,7 +432,7 @@ run_any (Fixture *f, TraceOpKind kind, uint32_t n, uint64_t bytes, bool network,
   g_assert_cmpuint (f->result->collectives, ==, 4 * n);
 }
 
-/* Posted ones send just what blocking ones send. */
+/* Posted collectives send the same messages as blocking ones. */
 static void
 test_posted_kind (gconstpointer data)
 {

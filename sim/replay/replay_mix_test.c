@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A program is made of steps in one global order: a message, a collective of
- * a communicator, an epoch of a window ...  Whatever a rank waits for was
+ * a communicator, an epoch of a window ...  Everything that a rank waits for was
  * begun by others in the same step or before, so a program could run one step
  * at a time and must end on any network. */
 #include "sim/replay/replay_testing.h"
@@ -280,7 +280,7 @@ step_neighbors (Program *program)
 
 /* -- communicators ------------------------------------------------------- */
 
-/* The handle is bound again whatever is still under way on what it meant. */
+/* The handle is bound again even while operations on its communicator are under way. */
 static void
 comm_free (Program *program, Group *comm)
 {
@@ -360,8 +360,8 @@ step_locks (Program *program, const Group *window)
                   g_test_rand_bit () ? TRACE_ANY_SOURCE : target));
 }
 
-/* Some access, some are accessed, some both: who is accessed posts before it
- * starts, so that nobody waits in a circle. */
+/* Some access, some are accessed, some both: a target posts before it starts, so that
+ * no ranks wait in a circle. */
 static void
 step_groups (Program *program, const Group *window)
 {

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Under deterministic routing the packet network must carry, link by link,
- * what the load network adds up without any time. */
+ * the bytes that the load network adds up without any time. */
 #include "sim/replay/replay_testing.h"
 
 /* Full machines of two ranks per node. */
@@ -76,8 +76,8 @@ window_op (TraceOpKind kind)
 
 /* -- graphs -------------------------------------------------------------- */
 
-/* Each rank sends to two others and computes meanwhile; what it receives it
- * sends on. */
+/* Each rank sends to two others and computes meanwhile; it sends on
+ * the messages that it receives. */
 static void
 add_graph (Trace *trace, uint32_t n, uint32_t rank)
 {

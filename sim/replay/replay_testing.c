@@ -410,7 +410,7 @@ set_list (TraceOp *op, Lists *lists, const char *name, const int64_t *numbers, u
     g_error ("no field of an operation: %s", name);
 }
 
-/* The kind of a word; sets what its prefix says. */
+/* Sets the kind and the properties of a word; returns the letters of its arguments. */
 static const char *
 set_kind (TraceOp *op, const char *word)
 {
@@ -778,7 +778,7 @@ fixture_clear (Fixture *fixture)
   topo_machine_free (fixture->machine);
 }
 
-/* What the events of a timeline add up to. */
+/* Sums over the events of a timeline. */
 typedef struct {
   int64_t *lane_end_ps;          /* [lanes] */
   int64_t *compute_ps, *wait_ps; /* [ranks] */

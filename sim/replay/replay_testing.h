@@ -45,7 +45,7 @@ void script_add (Trace *trace, uint32_t rank, TraceOp op);
 /* From now on the trace is a graph: operations are ordered by `after` alone. */
 void script_set_graph (Trace *trace);
 
-/* What trace_collectives() says; at first all is known. */
+/* The result of trace_collectives(); at first all is known. */
 void script_set_collectives (Trace *trace, TraceCollectives collectives);
 
 void script_compute (Trace *trace, uint32_t rank, int64_t gap_ps);
@@ -70,7 +70,7 @@ script_collective (Trace *trace, uint32_t rank, TraceOpKind kind, int32_t root, 
 
 /* A message arrives latency_ps + bytes * byte_ps after it was sent, however
  * many there are; its acknowledgement is back latency_ps later.  The network checks
- * that its client does what network.h asks: nothing in the past, sends from
+ * that its client obeys network.h: nothing in the past, sends from
  * the node of the callback only, timers of other nodes not before the look-ahead. */
 
 typedef struct {

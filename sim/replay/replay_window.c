@@ -127,7 +127,8 @@ window_access (SimReplay *replay, uint32_t rank, const TraceOp *op)
                                                       : replay->parameters->send_overhead_ps;
   if (op->nonblocking) {
     access.send_request = sim_request_take (
-        replay, (SimRequest){ .rank = rank, .peer = TOPO_NONE, .nobody = true, .access = true });
+        replay,
+        (SimRequest){ .rank = rank, .peer = TOPO_NONE, .no_message = true, .access = true });
     sim_handle_push (replay, rank, op->request, access.send_request);
   }
   if (target == TOPO_NONE) { /* MPI_PROC_NULL */
@@ -164,7 +165,7 @@ flush (SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t target)
     return;
   window->flush_target = target;
   window->flush = sim_request_take (
-      replay, (SimRequest){ .rank = rank, .peer = target, .nobody = true, .access = true });
+      replay, (SimRequest){ .rank = rank, .peer = target, .no_message = true, .access = true });
   sim_request_await (replay, window->flush);
 }
 
