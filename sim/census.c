@@ -1,4 +1,4 @@
-/* census.c - counts what a trace contains, without any time.
+/* census.c - counts the contents of a trace, without any time.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -20,7 +20,7 @@
  *
  * A channel is (communicator, source, destination, tag).  Sends and receives
  * of a channel are only counted, so memory grows with the channels and not
- * with the messages.  Receives with wildcards take what the others leave. */
+ * with the messages.  Receives with wildcards take the messages that the others leave. */
 
 typedef struct {
   uint32_t comm;        /* global number */
@@ -49,8 +49,10 @@ count_hash (gconstpointer key)
 /* By destination and communicator, so that all channels that one wildcard
  * could mean stand together. */
 static int
-compare_channels (const Channel *one, const Channel *other)
+compare_counts (const void *a, const void *b)
 {
+  const Channel *one = &((const Count *) a)->channel, *other = &((const Count *) b)->channel;
+
   if (one->destination != other->destination)
     return one->destination < other->destination ? -1 : 1;
   if (one->comm != other->comm)
@@ -63,7 +65,7 @@ compare_channels (const Channel *one, const Channel *other)
 static gboolean
 count_equal (gconstpointer a, gconstpointer b)
 {
-  return compare_channels (&((const Count *) a)->channel, &((const Count *) b)->channel) == 0;
+  return compare_counts (a, b) == 0;
 }
 
 static Count *
@@ -79,57 +81,6 @@ count_of (GHashTable *counts, Channel channel)
   return count;
 }
 
-static int
-compare_counts (const void *a, const void *b)
-{
-  return compare_channels (&((const Count *) a)->channel, &((const Count *) b)->channel);
-}
-
-/* The wildcards of a channel: bit 0 the tag, bit 1 the source. */
-static uint32_t
-wildness (const Channel *channel)
-{
-  return (channel->tag == TRACE_ANY_TAG) | (uint32_t) (channel->source == TOPO_NONE) << 1;
-}
-
-static bool
-accepts (const Channel *wanted, const Channel *sent)
-{
-  return (wanted->source == TOPO_NONE || wanted->source == sent->source) &&
-         (wanted->tag == TRACE_ANY_TAG || wanted->tag == sent->tag);
-}
-
-static void
-settle (Count *receive, Count *send)
-{
-  uint64_t n = MIN (receive->receives, send->sends);
-
-  receive->receives -= n;
-  send->sends -= n;
-}
-
-/* One with wildcards takes from those of the group [first, end) that it
- * accepts; when it names a source, these stand around it. */
-static void
-settle_wild (Count *counts, uint32_t wanted, uint32_t first, uint32_t end)
-{
-  const Channel *channel = &counts[wanted].channel;
-
-  if (channel->source != TOPO_NONE) {
-    uint32_t from = wanted, to = wanted;
-
-    while (from > first && counts[from - 1].channel.source == channel->source)
-      from--;
-    while (to < end && counts[to].channel.source == channel->source)
-      to++;
-    first = from;
-    end = to;
-  }
-  for (uint32_t sent = first; sent < end && counts[wanted].receives > 0; sent++)
-    if (accepts (channel, &counts[sent].channel))
-      settle (&counts[wanted], &counts[sent]);
-}
-
 /* [first, end) share destination and communicator.  The narrower a wildcard,
  * the earlier it takes: an exact receive its channel, then those of one
  * source, then those of one tag, then the others.  This may, rarely, leave
@@ -138,13 +89,27 @@ static void
 settle_group (Count *counts, uint32_t first, uint32_t end)
 {
   for (uint32_t turn = 0; turn < 4; turn++)
-    for (uint32_t wanted = first; wanted < end; wanted++) {
-      if (counts[wanted].receives == 0 || wildness (&counts[wanted].channel) != turn)
+    for (uint32_t receive = first; receive < end; receive++) {
+      const Channel *wanted = &counts[receive].channel;
+      bool any_tag = wanted->tag == TRACE_ANY_TAG, any_source = wanted->source == TOPO_NONE;
+      uint32_t from = any_source ? first : receive, to = any_source ? end : receive + 1;
+
+      if (counts[receive].receives == 0 || (any_tag | (uint32_t) any_source << 1) != turn)
         continue;
-      if (turn == 0)
-        settle (&counts[wanted], &counts[wanted]);
-      else
-        settle_wild (counts, wanted, first, end);
+      /* Channels of one source stand around the receive that names it. */
+      while (any_tag && !any_source && from > first &&
+             counts[from - 1].channel.source == wanted->source)
+        from--;
+      while (any_tag && !any_source && to < end && counts[to].channel.source == wanted->source)
+        to++;
+      for (uint32_t sent = from; sent < to && counts[receive].receives > 0; sent++) {
+        uint64_t n = MIN (counts[receive].receives, counts[sent].sends);
+
+        if (!any_tag && wanted->tag != counts[sent].channel.tag)
+          continue;
+        counts[receive].receives -= n;
+        counts[sent].sends -= n;
+      }
     }
 }
 
@@ -183,8 +148,8 @@ count_unmatched (GHashTable *channels, uint64_t *sends, uint64_t *receives)
 /* Of one kind, so that progress also shows within one long rank. */
 #define OPERATIONS_PER_REPORT 65536
 
-/* A persistent request or, when matching, any receive: what CANCEL and START
- * need to know of it. */
+/* A persistent request or, when matching, any receive: the properties that CANCEL and
+ * START need. */
 typedef struct {
   Channel channel;
   uint64_t bytes;
@@ -408,8 +373,8 @@ walk_start (Walker *walker, uint32_t rank, const TraceOp *op, G_GNUC_UNUSED GErr
   return TRUE;
 }
 
-/* Whether the receive had got its message already is for the replay to find
- * out: here it is excused if it is left over. */
+/* Only a replay can find out whether the receive had got its message already: here it is
+ * excused if it is left over. */
 static gboolean
 walk_cancel (Walker *walker, uint32_t rank, const TraceOp *op, G_GNUC_UNUSED GError **error)
 {
@@ -447,22 +412,6 @@ check_neighbors (const int32_t *neighbors, uint32_t n, uint32_t size, GError **e
 }
 
 static gboolean
-check_collective (const TraceOp *op, uint32_t size, GError **error)
-{
-  if (sim_collective_has_neighbors (op->kind))
-    return check_neighbors (op->values, op->n_counts, size, error) &&
-           check_neighbors (op->values2, op->n_recv_counts, size, error);
-  if (!check_counts (op->counts, op->n_counts, size, error) ||
-      !check_counts (op->recv_counts, op->n_recv_counts, size, error))
-    return FALSE;
-  if (!sim_collective_has_root (op->kind) || (op->root >= 0 && (uint32_t) op->root < size))
-    return TRUE;
-  g_set_error (error, SIM_ERROR, SIM_ERROR_TRACE, "root %d on a communicator of %u ranks", op->root,
-               size);
-  return FALSE;
-}
-
-static gboolean
 enter_collective (Walker *walker, uint32_t rank, uint32_t comm, const TraceOp *op, GError **error)
 {
   BaseMap *sequences = &walker->walks[rank].sequences;
@@ -475,17 +424,29 @@ enter_collective (Walker *walker, uint32_t rank, uint32_t comm, const TraceOp *o
 static gboolean
 walk_collective (Walker *walker, uint32_t rank, const TraceOp *op, GError **error)
 {
+  bool neighbors = sim_collective_has_neighbors (op->kind);
   SimCollective collective;
-  uint32_t comm;
+  uint32_t comm, size;
 
   walker->census->collectives[op->kind]++;
-  if (!find_comm (walker, rank, op, &comm, error) ||
-      !check_collective (op, trace_comms_size (walker->comms, comm), error) ||
-      !enter_collective (walker, rank, comm, op, error))
+  if (!find_comm (walker, rank, op, &comm, error))
+    return FALSE;
+  size = trace_comms_size (walker->comms, comm);
+  if (neighbors ? !check_neighbors (op->values, op->n_counts, size, error) ||
+                      !check_neighbors (op->values2, op->n_recv_counts, size, error)
+                : !check_counts (op->counts, op->n_counts, size, error) ||
+                      !check_counts (op->recv_counts, op->n_recv_counts, size, error))
+    return FALSE;
+  if (sim_collective_has_root (op->kind) && (op->root < 0 || (uint32_t) op->root >= size)) {
+    g_set_error (error, SIM_ERROR, SIM_ERROR_TRACE, "root %d on a communicator of %u ranks",
+                 op->root, size);
+    return FALSE;
+  }
+  if (!enter_collective (walker, rank, comm, op, error))
     return FALSE;
   if (!(walker->scope & SIM_CENSUS_COLLECTIVES))
     return TRUE;
-  sim_collective_init (&collective, walker->machine, op, trace_comms_size (walker->comms, comm),
+  sim_collective_init (&collective, walker->machine, op, size,
                        trace_comms_rank (walker->comms, comm, rank),
                        trace_comms_is_world (walker->comms, comm));
   for (uint32_t at = 0; collective.method == SIM_COLLECTIVE_STEPS && at < collective.n_steps;
@@ -683,23 +644,6 @@ report_progress (const Walker *walker)
     walker->progress (walker->progress_data, walker->n_done / (double) walker->n_ranks);
 }
 
-static gboolean
-walk_operation (Walker *walker, uint32_t rank, const TraceOp *op, GError **error)
-{
-  GError *trouble = NULL;
-
-  if (++walker->census->calls[op->kind] % OPERATIONS_PER_REPORT == 0)
-    report_progress (walker);
-  walker->census->operations += op->kind != TRACE_OP_COMPUTE;
-  if (visits[op->kind] == NULL || visits[op->kind](walker, rank, op, &trouble))
-    return TRUE;
-  if (!g_error_matches (trouble, SIM_ERROR, SIM_ERROR_MISMATCH)) /* that has both places */
-    g_prefix_error (&trouble, "%s: rank %u: ", trace_cursor_place (walker->walks[rank].cursor),
-                    rank);
-  g_propagate_error (error, trouble);
-  return FALSE;
-}
-
 static void
 walk_end (Walk *walk)
 {
@@ -715,6 +659,7 @@ static gboolean
 walk_rank (Walker *walker, uint32_t rank, GError **error)
 {
   Walk *walk = &walker->walks[rank];
+  GError *trouble = NULL;
   TraceOp op;
 
   if (walk->cursor == NULL) {
@@ -722,19 +667,26 @@ walk_rank (Walker *walker, uint32_t rank, GError **error)
     if (walk->cursor == NULL)
       return FALSE;
   }
-  while (!walk->waits)
+  while (!walk->waits) {
     switch (trace_cursor_next (walk->cursor, &op, error)) {
+    case TRACE_NEXT_OPERATION: break;
     case TRACE_NEXT_ERROR: return FALSE;
     case TRACE_NEXT_END:
       walk_end (walk);
       walker->n_done++;
       report_progress (walker);
       return TRUE;
-    case TRACE_NEXT_OPERATION:
-      if (!walk_operation (walker, rank, &op, error))
-        return FALSE;
-      break;
     }
+    if (++walker->census->calls[op.kind] % OPERATIONS_PER_REPORT == 0)
+      report_progress (walker);
+    walker->census->operations += op.kind != TRACE_OP_COMPUTE;
+    if (visits[op.kind] == NULL || visits[op.kind](walker, rank, &op, &trouble))
+      continue;
+    if (!g_error_matches (trouble, SIM_ERROR, SIM_ERROR_MISMATCH)) /* that has both places */
+      g_prefix_error (&trouble, "%s: rank %u: ", trace_cursor_place (walk->cursor), rank);
+    g_propagate_error (error, trouble);
+    return FALSE;
+  }
   return TRUE;
 }
 

@@ -1,4 +1,4 @@
-/* census_test.c - what a trace contains, counted without time.
+/* census_test.c - the contents of a trace, counted without time.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/net/load.h"
@@ -9,8 +9,6 @@
 #include <glib.h>
 #include <string.h>
 
-#define NEW_COMM 10u
-
 /* Messages as they are told, in order: one per line. */
 static void
 note (void *data, uint32_t source, uint32_t destination, uint64_t bytes, bool direct)
@@ -19,609 +17,283 @@ note (void *data, uint32_t source, uint32_t destination, uint64_t bytes, bool di
                           direct ? " direct" : "");
 }
 
-static SimCensus
-census_of (Trace *trace, GString *notes)
+/* Without a machine messages are matched; with one, collectives are counted with them. */
+typedef struct {
+  const char *name;
+  uint32_t n_ranks;
+  const char *machine;
+  const char *script;
+  const char *notes;   /* NULL: not checked */
+  uint64_t operations; /* 0: not checked */
+  uint64_t sends, send_bytes, receives, unmatched_sends, unmatched_receives, communicators;
+  int error_code;
+  const char *error; /* NULL: none */
+} Case;
+
+#define BROKEN(name_, script_, error_)                                                             \
+  {                                                                                                \
+    .name = name_, .n_ranks = 2, .script = script_, .error_code = SIM_ERROR_TRACE, .error = error_ \
+  }
+
+static const Case cases[] = {
+  /* Point to point. */
+  { .name = "counts",
+    .n_ranks = 2,
+    .script = "0: compute 1; send 1 5 100; isend 1 5 200 7; wait 7 |"
+              "1: irecv 0 5 100 7; recv 0 5 500; wait 7",
+    .operations = 6,
+    .sends = 2,
+    .send_bytes = 300,
+    .receives = 2,
+    .notes = "0>1 100\n0>1 200\n" },
+  { .name = "no-peer",
+    .n_ranks = 1,
+    .script = "0: send null 5 100; recv null 5 100",
+    .operations = 2,
+    .notes = "" },
+  { .name = "sendrecv",
+    .n_ranks = 3,
+    .script = "0: sendrecv 1 2 8 | 1: sendrecv 2 0 8 | 2: sendrecv 0 1 8",
+    .sends = 3,
+    .send_bytes = 24,
+    .receives = 3,
+    .notes = "0>1 8\n1>2 8\n2>0 8\n" },
+  /* A persistent request counts each time it is started, with the last meaning of its
+   * handle. */
+  { .name = "persistent-requests",
+    .n_ranks = 2,
+    .script = "0: send_init 1 3 40 7; start 7; start 7; send_init 1 3 50 7; start 7 |"
+              "1: recv_init 0 3 50 8; start 8; start 8; start 8",
+    .sends = 3,
+    .send_bytes = 130,
+    .receives = 3,
+    .notes = "0>1 40\n0>1 40\n0>1 50\n" },
+  { .name = "started-before", .n_ranks = 1, .script = "0: start 9" },
+
+  /* Left over: two sends of tag 6, a receive of tag 7 and one of rank 0. */
+  { .name = "unmatched",
+    .n_ranks = 2,
+    .script = "0: send 1 5 1; send 1 6 1; send 1 6 1; recv 1 5 1 | 1: recv 0 5 1; recv 0 7 1",
+    .sends = 3,
+    .send_bytes = 3,
+    .receives = 3,
+    .unmatched_sends = 2,
+    .unmatched_receives = 2 },
+  /* The exact receive takes 0's tag 1, "tag 1 from any" the message of 1, "any tag from 0"
+   * 0's tag 2; "anything" is left, however early it was posted. */
+  { .name = "wildcards",
+    .n_ranks = 3,
+    .script = "0: send 2 1 1; send 2 2 1 | 1: send 2 1 1 |"
+              "2: recv any any 1; recv any 1 1; recv 0 any 1; recv 0 1 1",
+    .sends = 3,
+    .send_bytes = 3,
+    .receives = 4,
+    .unmatched_receives = 1 },
+  { .name = "cancelled",
+    .n_ranks = 2,
+    .script = "0: send 1 5 1 | 1: irecv 0 5 1 7; irecv 0 5 1 8; cancel 8",
+    .sends = 1,
+    .send_bytes = 1,
+    .receives = 2 },
+  /* The same ranks and tag on two communicators are two channels. */
+  { .name = "communicators-do-not-mix",
+    .n_ranks = 2,
+    .script = "*: comm_split 0 0 10 | 0: send 1 5 1 | 1: recv 0 5 1 comm=10",
+    .sends = 1,
+    .send_bytes = 1,
+    .receives = 1,
+    .unmatched_sends = 1,
+    .unmatched_receives = 1,
+    .communicators = 1 },
+
+  /* Communicators.  Ranks 1 and 3 are ranks 1 and 0 of theirs; the last to come goes on
+   * first. */
+  { .name = "world-ranks",
+    .n_ranks = 4,
+    .script =
+        "0: comm_split 0 0 10; send 0 0 0 comm=10 | 1: comm_split 1 -1 10; send 0 0 1 comm=10 |"
+        "2: comm_split 0 -2 10; send 0 0 2 comm=10 | 3: comm_split 1 -3 10; send 0 0 3 comm=10",
+    .communicators = 2,
+    .sends = 4,
+    .send_bytes = 6,
+    .unmatched_sends = 4,
+    .notes = "3>3 3\n0>2 0\n1>3 1\n2>2 2\n" },
+  { .name = "groups",
+    .n_ranks = 2,
+    .script = "*: comm_group 20; comm_create 20 10; comm_free 10",
+    .communicators = 1 },
+  BROKEN ("freed", "*: comm_group 20; comm_create 20 10; comm_free 10 | 1: send 0 0 0 comm=10",
+          "send on unknown communicator 10"),
+  /* Both ranks define it without waiting: peers are ranks of it. */
+  { .name = "definition",
+    .n_ranks = 3,
+    .script =
+        "0: comm_define 10 2 0; send 0 0 5 comm=10 | 2: comm_define 10 2 0; recv 1 0 5 comm=10",
+    .communicators = 1,
+    .sends = 1,
+    .send_bytes = 5,
+    .receives = 1,
+    .notes = "0>2 5\n" },
+
+  /* Collectives. */
+  { .name = "collectives-are-counted",
+    .n_ranks = 2,
+    .script = "*: barrier; bcast 0 1000",
+    .operations = 4,
+    .notes = "" },
+  { .name = "hardware-collectives",
+    .n_ranks = 4,
+    .machine = "bgq:32",
+    .script = "*: barrier; bcast 0 1000",
+    .notes = "" },
+  /* Ranks 0 and 2 are a communicator, the broadcast on it one message. */
+  { .name = "collective-on-part",
+    .n_ranks = 3,
+    .machine = "bgq:32",
+    .script = "0,2: comm_split 0 0 10; bcast 1 1000 comm=10 | 1: comm_split undefined 0 10",
+    .communicators = 1,
+    .notes = "2>0 1000\n" },
+  /* As in a replay. */
+  { .name = "unknown-sizes",
+    .n_ranks = 2,
+    .machine = "torus:2x2",
+    .script = "0: send 1 4 unknown | 1: recv 0 4 100 | *: gather 0 unknown",
+    .sends = 1,
+    .receives = 1,
+    .notes = "0>1 0\n1>0 0\n" },
+  /* The ranks in the lists get the bytes of the lists, only with the collectives. */
+  { .name = "neighbors",
+    .n_ranks = 3,
+    .script = "1: ineighbor_alltoall to=2,0 counts=5,6",
+    .notes = "" },
+  { .name = "neighbors-in-steps",
+    .n_ranks = 3,
+    .machine = "torus:4",
+    .script = "1: ineighbor_alltoall to=2,0 counts=5,6",
+    .notes = "1>2 5\n1>0 6\n" },
+  /* Data goes from the origin, to it, or both; none of it is a send.  Post and
+   * complete send messages without data. */
+  { .name = "one-sided",
+    .n_ranks = 3,
+    .script = "1: put 2 10; get 2 20; fetch 2 10 20; put null 0; win_post 2 0",
+    .notes = "1>2 10\n2>1 20\n1>2 10\n2>1 20\n" },
+  { .name = "one-sided-in-steps",
+    .n_ranks = 3,
+    .machine = "torus:4",
+    .script = "1: put 2 10; get 2 20; fetch 2 10 20; put null 0; win_post 2 0",
+    .notes = "1>2 10\n2>1 20\n1>2 10\n2>1 20\n1>2 0\n1>0 0\n" },
+
+  /* Broken traces. */
+  BROKEN ("peer-out-of-range", "1: call; send 2 5 1",
+          "rank1:2: rank 1: peer 2 on a communicator of 2 ranks"),
+  BROKEN ("send-to-any", "0: send any 5 1", "send to any rank"),
+  BROKEN ("root-out-of-range", "0: bcast 2 1", "root 2 on a communicator of 2 ranks"),
+  BROKEN ("no-root", "0: bcast none 10", "root -1 on a communicator of 2 ranks"),
+  BROKEN ("wrong-number-of-counts", "0: alltoallv counts=1,1,1",
+          "3 counts on a communicator of 2 ranks"),
+  BROKEN ("neighbor-out-of-range", "1: neighbor_alltoall from=3 recv_counts=5", "neighbour 3"),
+  { .name = "never-complete",
+    .n_ranks = 3,
+    .script = "0: comm_split 0 0 10 | 2: comm_split 0 0 10",
+    .error_code = SIM_ERROR_DEADLOCK,
+    .error = "rank0:1: rank 0 makes a communicator" },
+  /* Their traffic would be missing without a word. */
+  { .name = "unsupported",
+    .n_ranks = 2,
+    .machine = "bgq:32",
+    .script = "1: unsupported",
+    .error_code = SIM_ERROR_TRACE,
+    .error = "rank1:1: rank 1: MPI_Unsupported cannot be replayed" },
+};
+
+static gboolean
+census_of (Trace *trace, const char *spec, GString *notes, SimCensus *census, GError **error)
 {
-  GError *error = NULL;
-  SimCensus census;
+  g_autoptr (TopoMachine) machine = spec == NULL ? NULL : topo_machine_new (spec, NULL);
+  SimCensusScope scope = SIM_CENSUS_POINT_TO_POINT | (spec == NULL ? 0 : SIM_CENSUS_COLLECTIVES);
 
-  g_assert_true (sim_census (trace, NULL, SIM_CENSUS_POINT_TO_POINT, true,
-                             notes == NULL ? NULL : note, notes, NULL, NULL, &census, &error));
-  g_assert_no_error (error);
-  return census;
-}
-
-static SimCensus
-census_with_collectives (Trace *trace, const char *spec, GString *notes)
-{
-  GError *error = NULL;
-  g_autoptr (TopoMachine) machine = topo_machine_new (spec, &error);
-  SimCensus census;
-
-  g_assert_no_error (error);
-  g_assert_true (sim_census (trace, machine, SIM_CENSUS_POINT_TO_POINT | SIM_CENSUS_COLLECTIVES,
-                             false, note, notes, NULL, NULL, &census, &error));
-  g_assert_no_error (error);
-  return census;
+  return sim_census (trace, machine, scope, spec == NULL, note, notes, NULL, NULL, census, error);
 }
 
 static void
-assert_fails (Trace *trace, int code, const char *text)
+test_case (gconstpointer data)
 {
+  const Case *it = data;
+  g_autoptr (Trace) trace = script_new (it->n_ranks);
+  g_autoptr (GString) notes = g_string_new (NULL);
   g_autoptr (GError) error = NULL;
   SimCensus census;
 
-  g_assert_false (sim_census (trace, NULL, SIM_CENSUS_POINT_TO_POINT, true, NULL, NULL, NULL, NULL,
-                              &census, &error));
-  g_assert_error (error, SIM_ERROR, code);
-  g_assert_nonnull (strstr (error->message, text));
-}
-
-static void
-sendrecv (Trace *trace, uint32_t rank, int32_t to, int32_t from, uint64_t bytes)
-{
-  script_add (trace, rank,
-              (TraceOp){ .kind = TRACE_OP_SENDRECV,
-                         .comm = TRACE_COMM_WORLD,
-                         .peer = to,
-                         .bytes = bytes,
-                         .recv_peer = from,
-                         .recv_bytes = bytes,
-                         .matched_source = TRACE_ANY_SOURCE });
-}
-
-static void
-split (Trace *trace, uint32_t rank, int32_t color, int32_t key)
-{
-  script_add (trace, rank,
-              (TraceOp){ .kind = TRACE_OP_COMM_SPLIT,
-                         .comm = TRACE_COMM_WORLD,
-                         .new_comm = NEW_COMM,
-                         .color = color,
-                         .key = key });
-}
-
-/* --- Point to point --- */
-
-static void
-test_counts (void)
-{
-  g_autoptr (Trace) trace = script_new (2);
-  g_autoptr (GString) notes = g_string_new (NULL);
-  SimCensus census;
-
-  script_compute (trace, 0, 1000);
-  script_send (trace, 0, 1, 5, 100);
-  script_isend (trace, 0, 1, 5, 200, 7);
-  script_wait (trace, 0, 7);
-  script_irecv (trace, 1, 0, 5, 100, 7);
-  script_recv (trace, 1, 0, 5, 500);
-  script_wait (trace, 1, 7);
-  census = census_of (trace, notes);
-  g_assert_cmpuint (census.operations, ==, 6);
-  g_assert_cmpuint (census.sends, ==, 2);
-  g_assert_cmpuint (census.send_bytes, ==, 300);
-  g_assert_cmpuint (census.receives, ==, 2);
-  g_assert_cmpuint (census.calls[TRACE_OP_WAIT], ==, 2);
-  g_assert_cmpuint (census.calls[TRACE_OP_ISEND], ==, 1);
-  g_assert_cmpuint (census.unmatched_sends, ==, 0);
-  g_assert_cmpuint (census.unmatched_receives, ==, 0);
-  g_assert_cmpstr (notes->str, ==, "0>1 100\n0>1 200\n");
-}
-
-static void
-test_nobody_as_peer (void)
-{
-  g_autoptr (Trace) trace = script_new (1);
-  g_autoptr (GString) notes = g_string_new (NULL);
-  SimCensus census;
-
-  script_send (trace, 0, TRACE_PROC_NULL, 5, 100);
-  script_recv (trace, 0, TRACE_PROC_NULL, 5, 100);
-  census = census_of (trace, notes);
-  g_assert_cmpuint (census.operations, ==, 2);
-  g_assert_cmpuint (census.sends + census.receives, ==, 0);
-  g_assert_cmpstr (notes->str, ==, "");
-}
-
-static void
-test_sendrecv (void)
-{
-  g_autoptr (Trace) trace = script_new (3);
-  g_autoptr (GString) notes = g_string_new (NULL);
-  SimCensus census;
-
-  sendrecv (trace, 0, 1, 2, 8);
-  sendrecv (trace, 1, 2, 0, 8);
-  sendrecv (trace, 2, 0, 1, 8);
-  census = census_of (trace, notes);
-  g_assert_cmpuint (census.sends, ==, 3);
-  g_assert_cmpuint (census.receives, ==, 3);
-  g_assert_cmpuint (census.unmatched_sends + census.unmatched_receives, ==, 0);
-  g_assert_cmpstr (notes->str, ==, "0>1 8\n1>2 8\n2>0 8\n");
-}
-
-/* A persistent request counts each time it is started, with what its handle
- * meant last. */
-static void
-test_persistent_requests (void)
-{
-  g_autoptr (Trace) trace = script_new (2);
-  g_autoptr (GString) notes = g_string_new (NULL);
-  static const uint32_t send = 7, receive = 8;
-  SimCensus census;
-  TraceOp init = { .kind = TRACE_OP_SEND_INIT,
-                   .comm = TRACE_COMM_WORLD,
-                   .peer = 1,
-                   .tag = 3,
-                   .bytes = 40,
-                   .request = send,
-                   .matched_source = TRACE_ANY_SOURCE };
-
-  script_add (trace, 0, init);
-  script_requests (trace, 0, TRACE_OP_START, 1, &send);
-  script_requests (trace, 0, TRACE_OP_START, 1, &send);
-  init.bytes = 50;
-  script_add (trace, 0, init);
-  script_requests (trace, 0, TRACE_OP_START, 1, &send);
-  init.kind = TRACE_OP_RECV_INIT;
-  init.peer = 0;
-  init.request = receive;
-  script_add (trace, 1, init);
-  for (uint32_t i = 0; i < 3; i++)
-    script_requests (trace, 1, TRACE_OP_START, 1, &receive);
-  census = census_of (trace, notes);
-  g_assert_cmpuint (census.sends, ==, 3);
-  g_assert_cmpuint (census.send_bytes, ==, 130);
-  g_assert_cmpuint (census.receives, ==, 3);
-  g_assert_cmpuint (census.unmatched_sends + census.unmatched_receives, ==, 0);
-  g_assert_cmpstr (notes->str, ==, "0>1 40\n0>1 40\n0>1 50\n");
-}
-
-static void
-test_started_before_the_trace (void)
-{
-  g_autoptr (Trace) trace = script_new (1);
-  static const uint32_t request = 9;
-  SimCensus census;
-
-  script_requests (trace, 0, TRACE_OP_START, 1, &request);
-  census = census_of (trace, NULL);
-  g_assert_cmpuint (census.sends + census.receives, ==, 0);
-}
-
-/* --- What is left over --- */
-
-static void
-test_unmatched (void)
-{
-  g_autoptr (Trace) trace = script_new (2);
-  SimCensus census;
-
-  script_send (trace, 0, 1, 5, 1); /* matched */
-  script_send (trace, 0, 1, 6, 1); /* other tag: left */
-  script_send (trace, 0, 1, 6, 1); /* left */
-  script_recv (trace, 1, 0, 5, 1);
-  script_recv (trace, 1, 0, 7, 1); /* left */
-  script_recv (trace, 0, 1, 5, 1); /* left */
-  census = census_of (trace, NULL);
-  g_assert_cmpuint (census.unmatched_sends, ==, 2);
-  g_assert_cmpuint (census.unmatched_receives, ==, 2);
-}
-
-/* Sends 0>2 tags 1, 2 and 1>2 tag 1; the exact receive takes 0's tag 1, "tag 1
- * from any" the message of 1, "any tag from 0" 0's tag 2; "anything" is left,
- * however early it was posted. */
-static void
-test_wildcards_take_what_others_leave (void)
-{
-  g_autoptr (Trace) trace = script_new (3);
-  SimCensus census;
-
-  script_send (trace, 0, 2, 1, 1);
-  script_send (trace, 0, 2, 2, 1);
-  script_send (trace, 1, 2, 1, 1);
-  script_recv (trace, 2, TRACE_ANY_SOURCE, TRACE_ANY_TAG, 1);
-  script_recv (trace, 2, TRACE_ANY_SOURCE, 1, 1);
-  script_recv (trace, 2, 0, TRACE_ANY_TAG, 1);
-  script_recv (trace, 2, 0, 1, 1);
-  census = census_of (trace, NULL);
-  g_assert_cmpuint (census.unmatched_sends, ==, 0);
-  g_assert_cmpuint (census.unmatched_receives, ==, 1);
-}
-
-static void
-test_cancelled_receives_may_be_left (void)
-{
-  g_autoptr (Trace) trace = script_new (2);
-  static const uint32_t first = 7, second = 8;
-  SimCensus census;
-
-  script_send (trace, 0, 1, 5, 1);
-  script_irecv (trace, 1, 0, 5, 1, first);
-  script_irecv (trace, 1, 0, 5, 1, second);
-  script_requests (trace, 1, TRACE_OP_CANCEL, 1, &second);
-  census = census_of (trace, NULL);
-  g_assert_cmpuint (census.unmatched_sends, ==, 0);
-  g_assert_cmpuint (census.unmatched_receives, ==, 0);
-}
-
-/* The same ranks and tag on two communicators are two channels. */
-static void
-test_communicators_do_not_mix (void)
-{
-  g_autoptr (Trace) trace = script_new (2);
-  SimCensus census;
-
-  for (uint32_t rank = 0; rank < 2; rank++)
-    split (trace, rank, 0, 0);
-  script_send (trace, 0, 1, 5, 1);
-  script_add (trace, 1,
-              (TraceOp){ .kind = TRACE_OP_RECV,
-                         .comm = NEW_COMM,
-                         .peer = 0,
-                         .tag = 5,
-                         .matched_source = TRACE_ANY_SOURCE });
-  census = census_of (trace, NULL);
-  g_assert_cmpuint (census.unmatched_sends, ==, 1);
-  g_assert_cmpuint (census.unmatched_receives, ==, 1);
-  g_assert_cmpuint (census.communicators, ==, 1);
-}
-
-/* --- Communicators --- */
-
-/* Ranks 1 and 3 are ranks 1 and 0 of their communicator. */
-static void
-test_world_ranks (void)
-{
-  g_autoptr (Trace) trace = script_new (4);
-  g_autoptr (GString) notes = g_string_new (NULL);
-  SimCensus census;
-
-  for (uint32_t rank = 0; rank < 4; rank++) {
-    split (trace, rank, rank % 2, -(int32_t) rank);
-    script_add (trace, rank,
-                (TraceOp){ .kind = TRACE_OP_SEND, .comm = NEW_COMM, .peer = 0, .bytes = rank });
+  script_text (trace, it->script);
+  if (!census_of (trace, it->machine, notes, &census, &error)) {
+    g_assert_nonnull (it->error);
+    g_assert_error (error, SIM_ERROR, it->error_code);
+    g_assert_nonnull (strstr (error->message, it->error));
+    return;
   }
-  census = census_of (trace, notes);
-  g_assert_cmpuint (census.communicators, ==, 2);
-  /* The last to come goes on first. */
-  g_assert_cmpstr (notes->str, ==, "3>3 3\n0>2 0\n1>3 1\n2>2 2\n");
-}
-
-static void
-test_groups_and_freed_communicators (void)
-{
-  g_autoptr (Trace) trace = script_new (2);
-
-  for (uint32_t rank = 0; rank < 2; rank++) {
-    script_add (
-        trace, rank,
-        (TraceOp){ .kind = TRACE_OP_COMM_GROUP, .comm = TRACE_COMM_WORLD, .new_group = 20 });
-    script_add (trace, rank,
-                (TraceOp){ .kind = TRACE_OP_COMM_CREATE,
-                           .comm = TRACE_COMM_WORLD,
-                           .group = 20,
-                           .new_comm = NEW_COMM });
-    script_add (trace, rank, (TraceOp){ .kind = TRACE_OP_COMM_FREE, .comm = NEW_COMM });
-  }
-  g_assert_cmpuint (census_of (trace, NULL).communicators, ==, 1);
-  script_add (trace, 1, (TraceOp){ .kind = TRACE_OP_SEND, .comm = NEW_COMM, .peer = 0 });
-  assert_fails (trace, SIM_ERROR_TRACE, "send on unknown communicator 10");
-}
-
-/* --- Collectives --- */
-
-static void
-barriers_and_bcasts (Trace *trace, uint32_t n_ranks)
-{
-  for (uint32_t rank = 0; rank < n_ranks; rank++) {
-    script_collective (trace, rank, TRACE_OP_BARRIER, TRACE_NO_ROOT, 0);
-    script_collective (trace, rank, TRACE_OP_BCAST, 0, 1000);
-  }
-}
-
-static void
-test_collectives_are_counted (void)
-{
-  g_autoptr (Trace) trace = script_new (2);
-  g_autoptr (GString) notes = g_string_new (NULL);
-  SimCensus census;
-
-  barriers_and_bcasts (trace, 2);
-  census = census_of (trace, notes);
-  g_assert_cmpuint (census.collectives[TRACE_OP_BARRIER], ==, 2);
-  g_assert_cmpuint (census.collectives[TRACE_OP_BCAST], ==, 2);
-  g_assert_cmpuint (census.operations, ==, 4);
-  g_assert_cmpuint (census.sends, ==, 0);
-  g_assert_cmpstr (notes->str, ==, "");
-}
-
-static void
-test_hardware_collectives_send_nothing (void)
-{
-  g_autoptr (Trace) trace = script_new (4);
-  g_autoptr (GString) notes = g_string_new (NULL);
-
-  barriers_and_bcasts (trace, 4);
-  census_with_collectives (trace, "bgq:32", notes);
-  g_assert_cmpstr (notes->str, ==, "");
-}
-
-/* Ranks 0 and 2 are a communicator, the broadcast on it one message. */
-static void
-test_collective_on_part_of_the_ranks (void)
-{
-  g_autoptr (Trace) trace = script_new (3);
-  g_autoptr (GString) notes = g_string_new (NULL);
-  SimCensus census;
-
-  for (uint32_t rank = 0; rank < 3; rank++) {
-    split (trace, rank, rank == 1 ? TRACE_UNDEFINED : 0, 0);
-    if (rank != 1)
-      script_add (trace, rank,
-                  (TraceOp){ .kind = TRACE_OP_BCAST, .comm = NEW_COMM, .root = 1, .bytes = 1000 });
-  }
-  census = census_with_collectives (trace, "bgq:32", notes);
-  g_assert_cmpstr (notes->str, ==, "2>0 1000\n");
-  g_assert_cmpuint (census.sends, ==, 0);
+  g_assert_null (it->error);
+  if (it->notes != NULL)
+    g_assert_cmpstr (notes->str, ==, it->notes);
+  if (it->operations > 0)
+    g_assert_cmpuint (census.operations, ==, it->operations);
+  g_assert_cmpuint (census.sends, ==, it->sends);
+  g_assert_cmpuint (census.send_bytes, ==, it->send_bytes);
+  g_assert_cmpuint (census.receives, ==, it->receives);
+  g_assert_cmpuint (census.unmatched_sends, ==, it->unmatched_sends);
+  g_assert_cmpuint (census.unmatched_receives, ==, it->unmatched_receives);
+  g_assert_cmpuint (census.communicators, ==, it->communicators);
 }
 
 /* All pairs, but for the empty ones: rank r sends r bytes to each. */
 static void
 test_direct_collective (void)
 {
+  static const char *const expected[] = { "1>0 1 direct", "1>2 1 direct", "2>0 2 direct",
+                                          "2>1 2 direct" };
   g_autoptr (Trace) trace = script_new (3);
   g_autoptr (GString) notes = g_string_new (NULL);
   g_auto (GStrv) lines = NULL;
+  SimCensus census;
 
-  for (uint32_t rank = 0; rank < 3; rank++) {
-    const uint64_t counts[] = { rank, rank, rank }, recv_counts[] = { 0, 1, 2 };
-
-    script_add (trace, rank,
-                (TraceOp){ .kind = TRACE_OP_ALLTOALLV,
-                           .comm = TRACE_COMM_WORLD,
-                           .root = TRACE_NO_ROOT,
-                           .counts = counts,
-                           .n_counts = 3,
-                           .recv_counts = recv_counts,
-                           .n_recv_counts = 3 });
-  }
-  census_with_collectives (trace, "bgq:32", notes);
+  script_text (trace, "0: alltoallv counts=0,0,0 recv_counts=0,1,2 |"
+                      "1: alltoallv counts=1,1,1 recv_counts=0,1,2 |"
+                      "2: alltoallv counts=2,2,2 recv_counts=0,1,2");
+  g_assert_true (census_of (trace, "bgq:32", notes, &census, NULL));
   lines = g_strsplit (notes->str, "\n", 0);
-  g_assert_cmpuint (g_strv_length (lines), ==, 5); /* four, and what is after the last */
-  g_assert_true (g_strv_contains ((const char *const *) lines, "1>0 1 direct"));
-  g_assert_true (g_strv_contains ((const char *const *) lines, "1>2 1 direct"));
-  g_assert_true (g_strv_contains ((const char *const *) lines, "2>0 2 direct"));
-  g_assert_true (g_strv_contains ((const char *const *) lines, "2>1 2 direct"));
+  g_assert_cmpuint (g_strv_length (lines), ==, 5); /* four, and the text after the last */
+  for (uint32_t i = 0; i < G_N_ELEMENTS (expected); i++)
+    g_assert_true (g_strv_contains ((const char *const *) lines, expected[i]));
 }
 
-/* --- Traces that cannot be --- */
-
+/* Calls are counted whether or not they can be replayed. */
 static void
-test_peer_out_of_range (void)
+test_calls (void)
 {
-  g_autoptr (Trace) trace = script_new (2);
-
-  script_call (trace, 1);
-  script_send (trace, 1, 2, 5, 1);
-  assert_fails (trace, SIM_ERROR_TRACE, "rank1:2: rank 1: peer 2 on a communicator of 2 ranks");
-}
-
-static void
-test_send_to_any (void)
-{
-  g_autoptr (Trace) trace = script_new (2);
-
-  script_send (trace, 0, TRACE_ANY_SOURCE, 5, 1);
-  assert_fails (trace, SIM_ERROR_TRACE, "send to any rank");
-}
-
-static void
-test_root_out_of_range (void)
-{
-  g_autoptr (Trace) trace = script_new (2);
-
-  script_collective (trace, 0, TRACE_OP_BCAST, 2, 1);
-  assert_fails (trace, SIM_ERROR_TRACE, "root 2 on a communicator of 2 ranks");
-}
-
-static void
-test_wrong_number_of_counts (void)
-{
-  g_autoptr (Trace) trace = script_new (2);
-  static const uint64_t counts[] = { 1, 1, 1 };
-
-  script_add (trace, 0,
-              (TraceOp){ .kind = TRACE_OP_ALLTOALLV,
-                         .comm = TRACE_COMM_WORLD,
-                         .root = TRACE_NO_ROOT,
-                         .counts = counts,
-                         .n_counts = 3 });
-  assert_fails (trace, SIM_ERROR_TRACE, "3 counts on a communicator of 2 ranks");
-}
-
-static void
-test_communicator_that_is_never_complete (void)
-{
-  g_autoptr (Trace) trace = script_new (3);
-
-  split (trace, 0, 0, 0);
-  split (trace, 2, 0, 0);
-  assert_fails (trace, SIM_ERROR_DEADLOCK, "rank0:1: rank 0 makes a communicator");
-}
-
-/* Their traffic would be missing without a word; calls can be counted. */
-static void
-test_unsupported_calls_have_no_load (void)
-{
-  g_autoptr (TopoMachine) machine = topo_machine_new ("bgq:32", NULL);
-  g_autoptr (Trace) trace = script_new (2);
-  g_autoptr (GError) error = NULL;
-  SimCensus census;
-
-  script_add (trace, 1, (TraceOp){ .kind = TRACE_OP_UNSUPPORTED, .name = "MPI_Put" });
-  g_assert_true (sim_census (trace, NULL, SIM_CENSUS_POINT_TO_POINT, true, NULL, NULL, NULL, NULL,
-                             &census, NULL));
-  g_assert_cmpuint (census.calls[TRACE_OP_UNSUPPORTED], ==, 1);
-  g_assert_false (sim_census (trace, machine, SIM_CENSUS_COLLECTIVES, false, NULL, NULL, NULL, NULL,
-                              &census, &error));
-  g_assert_error (error, SIM_ERROR, SIM_ERROR_TRACE);
-  g_assert_nonnull (strstr (error->message, "rank1:1: rank 1: MPI_Put cannot be replayed"));
-}
-
-static void
-test_broadcast_without_a_root (void)
-{
-  g_autoptr (Trace) trace = script_new (2);
-
-  script_collective (trace, 0, TRACE_OP_BCAST, TRACE_NO_ROOT, 10);
-  assert_fails (trace, SIM_ERROR_TRACE, "root -1 on a communicator of 2 ranks");
-}
-
-/* As in a replay. */
-static void
-test_unknown_sizes_are_nothing (void)
-{
-  g_autoptr (Trace) trace = script_new (2);
-  g_autoptr (GString) notes = g_string_new (NULL);
-  SimCensus census;
-
-  script_send (trace, 0, 1, 4, TRACE_UNKNOWN_BYTES);
-  script_recv (trace, 1, 0, 4, 100);
-  for (uint32_t rank = 0; rank < 2; rank++)
-    script_collective (trace, rank, TRACE_OP_GATHER, 0, TRACE_UNKNOWN_BYTES);
-  census = census_with_collectives (trace, "torus:2x2", notes);
-  g_assert_cmpuint (census.sends, ==, 1);
-  g_assert_cmpuint (census.send_bytes, ==, 0);
-  g_assert_cmpstr (notes->str, ==, "0>1 0\n1>0 0\n");
-}
-
-/* Both ranks define it without waiting: peers are ranks of it. */
-static void
-test_definition (void)
-{
-  static const int32_t members[] = { 2, 0 };
-  g_autoptr (Trace) trace = script_new (3);
-  g_autoptr (GString) notes = g_string_new (NULL);
-
-  for (uint32_t rank = 0; rank < 3; rank += 2) {
-    script_add (
-        trace, rank,
-        (TraceOp){
-            .kind = TRACE_OP_COMM_DEFINE, .new_comm = NEW_COMM, .values = members, .n_values = 2 });
-    script_add (trace, rank,
-                (TraceOp){ .kind = rank == 0 ? TRACE_OP_SEND : TRACE_OP_RECV,
-                           .comm = NEW_COMM,
-                           .peer = rank == 0 ? 0 : 1,
-                           .bytes = 5 });
-  }
-  g_assert_cmpuint (census_of (trace, notes).unmatched_receives, ==, 0);
-  g_assert_cmpstr (notes->str, ==, "0>2 5\n");
-}
-
-/* Who is in the lists gets what the lists say; only with the collectives. */
-static void
-test_neighbors (void)
-{
-  static const int32_t others[] = { 2, 0 };
-  static const uint64_t counts[] = { 5, 6 };
   g_autoptr (Trace) trace = script_new (3);
   g_autoptr (GString) notes = g_string_new (NULL);
   SimCensus census;
 
-  script_add (trace, 1,
-              (TraceOp){ .kind = TRACE_OP_NEIGHBOR_ALLTOALL,
-                         .comm = TRACE_COMM_WORLD,
-                         .values = others,
-                         .counts = counts,
-                         .n_counts = 2,
-                         .nonblocking = true });
-  census = census_of (trace, notes);
-  g_assert_cmpuint (census.collectives[TRACE_OP_NEIGHBOR_ALLTOALL], ==, 1);
-  g_assert_cmpuint (census.sends, ==, 0);
-  g_assert_cmpstr (notes->str, ==, "");
-  census_with_collectives (trace, "torus:4", notes);
-  g_assert_cmpstr (notes->str, ==, "1>2 5\n1>0 6\n");
-}
-
-static void
-test_neighbor_out_of_range (void)
-{
-  static const int32_t outside[] = { 3 };
-  static const uint64_t counts[] = { 5 };
-  g_autoptr (Trace) trace = script_new (3);
-
-  script_add (trace, 1,
-              (TraceOp){ .kind = TRACE_OP_NEIGHBOR_ALLTOALL,
-                         .comm = TRACE_COMM_WORLD,
-                         .values2 = outside,
-                         .recv_counts = counts,
-                         .n_recv_counts = 1 });
-  assert_fails (trace, SIM_ERROR_TRACE, "neighbour 3");
-}
-
-/* Data goes from the origin, to it, or both; none of it is a send.  Post and
- * complete send messages without data. */
-static void
-test_one_sided (void)
-{
-  static const int32_t peers[] = { 2, 0 };
-  g_autoptr (Trace) trace = script_new (3);
-  g_autoptr (GString) notes = g_string_new (NULL);
-  SimCensus census;
-
-  for (TraceOpKind kind = TRACE_OP_PUT; kind <= TRACE_OP_FETCH; kind++)
-    script_add (
-        trace, 1,
-        (TraceOp){
-            .kind = kind, .comm = TRACE_COMM_WORLD, .peer = 2, .bytes = 10, .recv_bytes = 20 });
-  script_add (trace, 1,
-              (TraceOp){ .kind = TRACE_OP_PUT, .comm = TRACE_COMM_WORLD, .peer = TRACE_PROC_NULL });
-  script_add (
-      trace, 1,
-      (TraceOp){
-          .kind = TRACE_OP_WIN_POST, .comm = TRACE_COMM_WORLD, .values = peers, .n_values = 2 });
-  census = census_of (trace, notes);
-  g_assert_cmpuint (census.sends, ==, 0);
-  g_assert_cmpuint (census.unmatched_sends, ==, 0);
+  script_text (trace, "0: isend 1 5 200 7; wait 7; unsupported | 1: recv 0 5 200; wait 7; put 2 10;"
+                      "put null 0 | 2: ineighbor_alltoall to=2,0 counts=5,6 | 0-1: barrier");
+  g_assert_true (census_of (trace, NULL, notes, &census, NULL));
+  g_assert_cmpuint (census.calls[TRACE_OP_WAIT], ==, 2);
+  g_assert_cmpuint (census.calls[TRACE_OP_ISEND], ==, 1);
   g_assert_cmpuint (census.calls[TRACE_OP_PUT], ==, 2);
-  g_assert_cmpstr (notes->str, ==, "1>2 10\n2>1 20\n1>2 10\n2>1 20\n");
-  g_string_truncate (notes, 0);
-  census_with_collectives (trace, "torus:4", notes);
-  g_assert_cmpstr (notes->str, ==, "1>2 10\n2>1 20\n1>2 10\n2>1 20\n1>2 0\n1>0 0\n");
+  g_assert_cmpuint (census.calls[TRACE_OP_UNSUPPORTED], ==, 1);
+  g_assert_cmpuint (census.collectives[TRACE_OP_BARRIER], ==, 2);
+  g_assert_cmpuint (census.collectives[TRACE_OP_NEIGHBOR_ALLTOALL], ==, 1);
 }
 
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/sim/census/counts", test_counts);
-  g_test_add_func ("/sim/census/nobody-as-peer", test_nobody_as_peer);
-  g_test_add_func ("/sim/census/sendrecv", test_sendrecv);
-  g_test_add_func ("/sim/census/persistent-requests", test_persistent_requests);
-  g_test_add_func ("/sim/census/started-before", test_started_before_the_trace);
-  g_test_add_func ("/sim/census/unmatched", test_unmatched);
-  g_test_add_func ("/sim/census/wildcards", test_wildcards_take_what_others_leave);
-  g_test_add_func ("/sim/census/cancelled", test_cancelled_receives_may_be_left);
-  g_test_add_func ("/sim/census/communicators-do-not-mix", test_communicators_do_not_mix);
-  g_test_add_func ("/sim/census/world-ranks", test_world_ranks);
-  g_test_add_func ("/sim/census/groups", test_groups_and_freed_communicators);
-  g_test_add_func ("/sim/census/collectives-are-counted", test_collectives_are_counted);
-  g_test_add_func ("/sim/census/hardware-collectives", test_hardware_collectives_send_nothing);
-  g_test_add_func ("/sim/census/collective-on-part", test_collective_on_part_of_the_ranks);
+  for (uint32_t i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *path = g_strdup_printf ("/sim/census/%s", cases[i].name);
+
+    g_test_add_data_func (path, &cases[i], test_case);
+  }
   g_test_add_func ("/sim/census/direct-collective", test_direct_collective);
-  g_test_add_func ("/sim/census/peer-out-of-range", test_peer_out_of_range);
-  g_test_add_func ("/sim/census/send-to-any", test_send_to_any);
-  g_test_add_func ("/sim/census/root-out-of-range", test_root_out_of_range);
-  g_test_add_func ("/sim/census/wrong-number-of-counts", test_wrong_number_of_counts);
-  g_test_add_func ("/sim/census/definition", test_definition);
-  g_test_add_func ("/sim/census/neighbors", test_neighbors);
-  g_test_add_func ("/sim/census/neighbor-out-of-range", test_neighbor_out_of_range);
-  g_test_add_func ("/sim/census/one-sided", test_one_sided);
-  g_test_add_func ("/sim/census/unsupported", test_unsupported_calls_have_no_load);
-  g_test_add_func ("/sim/census/no-root", test_broadcast_without_a_root);
-  g_test_add_func ("/sim/census/unknown-sizes", test_unknown_sizes_are_nothing);
-  g_test_add_func ("/sim/census/never-complete", test_communicator_that_is_never_complete);
+  g_test_add_func ("/sim/census/calls", test_calls);
   return g_test_run ();
 }

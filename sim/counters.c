@@ -1,4 +1,4 @@
-/* counters.c - what the hardware would have counted, per link and per FIFO.
+/* counters.c - counts of the hardware, per link and per FIFO.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/counters.h"
@@ -7,59 +7,38 @@
 
 #include <glib.h>
 
-/* Ten on Blue Gene/Q; other tori have one per port, as PAMI's pins do. */
-static uint32_t
-torus_fifos (const TopoMachine *machine)
-{
-  return machine->is_bgq ? ROUTE_TORUS_FIFOS : topo_shape_ports (&machine->shape);
-}
-
-static void
-size_for_torus (SimCounters *counters, const TopoMachine *machine)
-{
-  counters->n_ports = topo_shape_ports (&machine->shape);
-  counters->n_fifos = torus_fifos (machine);
-  counters->n_links = topo_shape_links (&machine->shape);
-  counters->n_places = counters->n_nodes * counters->n_ports;
-  counters->n_fifo_places = counters->n_nodes * counters->n_fifos;
-}
-
-/* A plugged-in port of an adapter is a destination of the routes. */
-static void
-size_for_fabric (SimCounters *counters, const TopoFabric *fabric)
-{
-  counters->n_ports = counters->n_places = fabric->n_ports;
-  counters->n_links = fabric->n_links;
-  for (uint32_t port = 0; port < fabric->n_ports; port++)
-    counters->n_fifo_places += fabric->ports[port].peer != TOPO_NONE &&
-                               !fabric->devices[fabric->ports[port].device].is_switch;
-}
-
-static bool
-has_link (const TopoMachine *machine, const SimCounters *counters, uint32_t link)
-{
-  if (machine->fabric != NULL)
-    return machine->fabric->ports[link].peer != TOPO_NONE;
-  return topo_shape_neighbour (&machine->shape, link / counters->n_ports,
-                               link % counters->n_ports) != TOPO_NONE;
-}
-
 SimCounters *
 sim_counters_new (const TopoMachine *machine)
 {
+  const TopoShape *shape = &machine->shape;
+  const TopoFabric *fabric = machine->fabric;
   SimCounters *counters = g_new0 (SimCounters, 1);
 
-  counters->n_nodes = topo_shape_nodes (&machine->shape);
-  if (machine->fabric != NULL)
-    size_for_fabric (counters, machine->fabric);
-  else
-    size_for_torus (counters, machine);
+  counters->n_nodes = topo_shape_nodes (shape);
+  if (fabric != NULL) {
+    counters->n_ports = counters->n_places = fabric->n_ports;
+    counters->n_links = fabric->n_links;
+    /* A plugged-in port of an adapter is a destination of the routes. */
+    for (uint32_t port = 0; port < fabric->n_ports; port++)
+      counters->n_fifo_places += fabric->ports[port].peer != TOPO_NONE &&
+                                 !fabric->devices[fabric->ports[port].device].is_switch;
+  } else {
+    counters->n_ports = topo_shape_ports (shape);
+    counters->n_links = topo_shape_links (shape);
+    counters->n_places = counters->n_nodes * counters->n_ports;
+    /* Ten on Blue Gene/Q; other tori have one per port, as PAMI's pins do. */
+    counters->n_fifos = machine->is_bgq ? ROUTE_TORUS_FIFOS : counters->n_ports;
+    counters->n_fifo_places = counters->n_nodes * counters->n_fifos;
+  }
   counters->link = g_new0 (SimLinkCounters, counters->n_places);
   counters->link_exists = g_new0 (bool, counters->n_places);
   counters->fifo_messages = g_new0 (uint64_t, counters->n_fifo_places);
   counters->direct_messages = g_new0 (uint64_t, counters->n_nodes);
   for (uint32_t link = 0; link < counters->n_places; link++)
-    counters->link_exists[link] = has_link (machine, counters, link);
+    counters->link_exists[link] =
+        fabric != NULL ? fabric->ports[link].peer != TOPO_NONE
+                       : topo_shape_neighbour (shape, link / counters->n_ports,
+                                               link % counters->n_ports) != TOPO_NONE;
   return counters;
 }
 

@@ -1,4 +1,4 @@
-/* counters.h - what the hardware would have counted, per link and per FIFO.
+/* counters.h - counts of the hardware, per link and per FIFO.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -6,7 +6,7 @@
  * counters belong to the sender's end of a link, received ones to the
  * receiver's; both are kept under the same link number here.  Chunks are 32
  * bytes of packet as it is buffered: header and payload, no trailer.  Each
- * network fills what it knows; see `has_*`. */
+ * network fills the counters it knows; see `has_*`. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 /* Indexed by link: on a torus node * n_ports + port, on a fabric the port of
  * the fabric that the link leaves.  Entries of links that do not exist stay 0. */
 typedef struct {
-  uint64_t payload_bytes;    /* user bytes sent: what the features call bytes */
+  uint64_t payload_bytes;    /* user bytes sent: the bytes of the features */
   uint64_t dynamic_chunks;   /* PEVT_NW_USER_DYN_PP_SENT */
   uint64_t bubble_chunks;    /* PEVT_NW_USER_ESC_PP_SENT */
   uint64_t priority_chunks;  /* PEVT_NW_USER_PRI_PP_SENT; PP_SENT is the sum of the three */

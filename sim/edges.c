@@ -1,4 +1,4 @@
-/* edges.c - the communication graph: who sent how much to whom.
+/* edges.c - the communication graph: messages and bytes between ranks.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/edges.h"
@@ -16,7 +16,7 @@ typedef struct {
   uint64_t messages, bytes;
 } Edge;
 
-/* What one source sends: linear probing, no removal.  A rank that sends
+/* The edges from one source: linear probing, no removal.  A rank that sends
  * nothing owns no memory. */
 typedef struct {
   Edge *edges;
@@ -38,21 +38,6 @@ table_place (const EdgeTable *table, uint32_t destination)
   while (table->edges[place].destination != FREE && table->edges[place].destination != destination)
     place = (place + 1) & mask;
   return &table->edges[place];
-}
-
-static void
-table_grow (EdgeTable *table)
-{
-  EdgeTable old = *table;
-
-  table->capacity = MAX (FIRST_CAPACITY, 2 * old.capacity);
-  table->edges = g_new (Edge, table->capacity);
-  for (uint32_t place = 0; place < table->capacity; place++)
-    table->edges[place].destination = FREE;
-  for (uint32_t place = 0; place < old.capacity; place++)
-    if (old.edges[place].destination != FREE)
-      *table_place (table, old.edges[place].destination) = old.edges[place];
-  g_free (old.edges);
 }
 
 SimEdges *
@@ -86,8 +71,18 @@ sim_edges_add (SimEdges *edges, uint32_t source, uint32_t destination, uint64_t 
   g_assert (source < edges->n_ranks && destination < edges->n_ranks);
   if (source == destination)
     return;
-  if (4 * (table->n + 1) > 3 * table->capacity)
-    table_grow (table);
+  if (4 * (table->n + 1) > 3 * table->capacity) {
+    EdgeTable old = *table;
+
+    table->capacity = MAX (FIRST_CAPACITY, 2 * old.capacity);
+    table->edges = g_new (Edge, table->capacity);
+    for (uint32_t place = 0; place < table->capacity; place++)
+      table->edges[place].destination = FREE;
+    for (uint32_t place = 0; place < old.capacity; place++)
+      if (old.edges[place].destination != FREE)
+        *table_place (table, old.edges[place].destination) = old.edges[place];
+    g_free (old.edges);
+  }
   edge = table_place (table, destination);
   if (edge->destination == FREE) {
     *edge = (Edge){ .destination = destination };
@@ -115,32 +110,25 @@ compare_destinations (const void *a, const void *b)
   return (edge_a->destination > edge_b->destination) - (edge_a->destination < edge_b->destination);
 }
 
-/* Writes the edges of one source, sorted; returns how many. */
-static uint32_t
-table_sorted (const EdgeTable *table, uint32_t source, SimEdge *sorted)
-{
-  uint32_t n = 0;
-
-  for (uint32_t place = 0; place < table->capacity; place++) {
-    const Edge *edge = &table->edges[place];
-
-    if (edge->destination != FREE)
-      sorted[n++] = (SimEdge){ source, edge->destination, edge->messages, edge->bytes };
-  }
-  if (n > 1)
-    qsort (sorted, n, sizeof *sorted, compare_destinations);
-  return n;
-}
-
 SimEdge *
 sim_edges_sorted (const SimEdges *edges, uint64_t *n_edges)
 {
-  SimEdge *sorted;
+  SimEdge *sorted, *next;
 
   *n_edges = sim_edges_count (edges);
-  sorted = g_new (SimEdge, *n_edges);
-  for (uint64_t source = 0, n = 0; source < edges->n_ranks; source++)
-    if (edges->tables[source].n > 0) /* sorted is NULL when all are empty */
-      n += table_sorted (&edges->tables[source], (uint32_t) source, sorted + n);
+  next = sorted = g_new (SimEdge, *n_edges);
+  for (uint32_t source = 0; source < edges->n_ranks; source++) {
+    const EdgeTable *table = &edges->tables[source];
+    SimEdge *first = next;
+
+    for (uint32_t place = 0; place < table->capacity; place++) {
+      const Edge *edge = &table->edges[place];
+
+      if (edge->destination != FREE)
+        *next++ = (SimEdge){ source, edge->destination, edge->messages, edge->bytes };
+    }
+    if (table->n > 1)
+      qsort (first, table->n, sizeof *first, compare_destinations);
+  }
   return sorted;
 }

@@ -180,7 +180,7 @@ key_of (const char *trace_path, const char *spec)
 #define SWITCH "Switch 4 \"S\" # \"s\"\n[1] \"A\"[1] # 4xQDR\n[2] \"B\"[1] # 4xQDR\n\n"
 #define SLOW   "Switch 4 \"S\" # \"s\"\n[1] \"A\"[1] # 4xQDR\n[2] \"B\"[1] # 4xDDR\n\n"
 
-/* What the files say counts, not what they are called. */
+/* The contents of the files count, not their names. */
 static void
 test_key (void)
 {

@@ -72,14 +72,6 @@ sum_mean (Sum sum)
   return sum.n == 0 ? 0 : sum.sum / (double) sum.n;
 }
 
-/* Values that are all equal have that value as their mean, whatever the
- * rounding of their sum. */
-static double
-mean_within (Sum all, double min, double max)
-{
-  return CLAMP (sum_mean (all), min, max);
-}
-
 SimSummary
 sim_summarize (const double *values, uint64_t n)
 {
@@ -95,7 +87,9 @@ sim_summarize (const double *values, uint64_t n)
     min = MIN (min, values[element]);
     summary.max = MAX (summary.max, values[element]);
   }
-  summary.avg = mean_within (all, min, summary.max);
+  /* Values that are all equal have that value as their mean, whatever the rounding of
+   * their sum. */
+  summary.avg = CLAMP (sum_mean (all), min, summary.max);
   for (uint64_t element = 0; element < n; element++) {
     if (values[element] > summary.avg)
       sum_add (&above, values[element]);
@@ -133,21 +127,6 @@ sum_above_mean (const double *values, uint64_t n)
   return sum;
 }
 
-/* The largest of each sender's values; the edges are sorted by sender.
- * Returns how many senders there are. */
-static uint64_t
-sender_maxima (const SimEdge *edges, const double *hops, uint64_t n_edges, double *maxima)
-{
-  uint64_t n_senders = 0;
-
-  for (uint64_t edge = 0; edge < n_edges; edge++)
-    if (edge == 0 || edges[edge].source != edges[edge - 1].source)
-      maxima[n_senders++] = hops[edge];
-    else
-      maxima[n_senders - 1] = MAX (maxima[n_senders - 1], hops[edge]);
-  return n_senders;
-}
-
 static void
 set_edge_features (double *features, const RoutePaths *paths, const TopoMapping *mapping,
                    const SimEdge *edges, uint64_t n_edges)
@@ -155,7 +134,7 @@ set_edge_features (double *features, const RoutePaths *paths, const TopoMapping 
   g_autofree double *hops = g_new (double, n_edges);
   g_autofree double *maxima = g_new (double, mapping->n_ranks);
   double hop_bytes = 0, bytes = 0;
-  uint64_t n_senders;
+  uint64_t n_senders = 0;
   SimSummary dilation;
 
   for (uint64_t edge = 0; edge < n_edges; edge++) {
@@ -165,9 +144,13 @@ set_edge_features (double *features, const RoutePaths *paths, const TopoMapping 
                                    destination);
     hop_bytes += hops[edge] * (double) edges[edge].bytes;
     bytes += (double) edges[edge].bytes;
+    /* The largest of each sender's hops; the edges are sorted by sender. */
+    if (edge == 0 || source != edges[edge - 1].source)
+      maxima[n_senders++] = hops[edge];
+    else
+      maxima[n_senders - 1] = MAX (maxima[n_senders - 1], hops[edge]);
   }
   dilation = sim_summarize (hops, n_edges);
-  n_senders = sender_maxima (edges, hops, n_edges, maxima);
   features[SIM_FEATURE_MAX_DILATION] = dilation.max;
   features[SIM_FEATURE_AVG_DILATION] = dilation.avg;
   features[SIM_FEATURE_SUM_DILATION_AO] = sum_above_mean (maxima, n_senders);
@@ -180,47 +163,25 @@ set_edge_features (double *features, const RoutePaths *paths, const TopoMapping 
 
 typedef enum { LINK_BYTES, LINK_BUFFER, LINK_DELAY } LinkValue;
 
-static double
-link_value (const SimLinkCounters *link, LinkValue value)
-{
-  switch (value) {
-  case LINK_BYTES: return (double) link->payload_bytes;
-  case LINK_BUFFER: return (double) link->buffered_packets;
-  case LINK_DELAY: break;
-  }
-  if (link->received_packets == 0)
-    return 0;
-  return (double) link->buffered_packets / (double) link->received_packets;
-}
-
 /* values[] has room for one per link that exists. */
 static void
 set_link_features (double *features, const SimCounters *counters, LinkValue value, double *values)
 {
   uint64_t n = 0;
 
-  for (uint64_t link = 0; link < counters->n_places; link++)
-    if (counters->link_exists[link])
-      values[n++] = link_value (&counters->link[link], value);
+  for (uint64_t link = 0; link < counters->n_places; link++) {
+    const SimLinkCounters *it = &counters->link[link];
+    double buffered = (double) it->buffered_packets, received = (double) it->received_packets;
+
+    if (!counters->link_exists[link])
+      continue;
+    switch (value) {
+    case LINK_BYTES: values[n++] = (double) it->payload_bytes; break;
+    case LINK_BUFFER: values[n++] = buffered; break;
+    case LINK_DELAY: values[n++] = received > 0 ? buffered / received : 0; break;
+    }
+  }
   g_assert (n == counters->n_links);
-  set_summary (features, values, n);
-}
-
-static void
-set_unknown (double *features, uint32_t n)
-{
-  for (uint32_t feature = 0; feature < n; feature++)
-    features[feature] = NAN;
-}
-
-static void
-set_fifo_features (double *features, const SimCounters *counters)
-{
-  uint64_t n = counters->n_fifo_places;
-  g_autofree double *values = g_new (double, n);
-
-  for (uint64_t fifo = 0; fifo < n; fifo++)
-    values[fifo] = (double) counters->fifo_messages[fifo];
   set_summary (features, values, n);
 }
 
@@ -230,6 +191,7 @@ sim_features_compute_sorted (double features[SIM_N_FEATURES], const RoutePaths *
                              const SimCounters *counters)
 {
   g_autofree double *values = g_new (double, counters->n_links);
+  g_autofree double *fifos = g_new (double, counters->n_fifo_places);
 
   set_edge_features (features, paths, mapping, edges, n_edges);
   set_link_features (features + SIM_FEATURE_AVG_BYTES, counters, LINK_BYTES, values);
@@ -237,8 +199,11 @@ sim_features_compute_sorted (double features[SIM_N_FEATURES], const RoutePaths *
     set_link_features (features + SIM_FEATURE_AVG_BUFFER, counters, LINK_BUFFER, values);
     set_link_features (features + SIM_FEATURE_AVG_DELAY, counters, LINK_DELAY, values);
   } else
-    set_unknown (features + SIM_FEATURE_AVG_BUFFER, SIM_FEATURE_AVG_FIFO - SIM_FEATURE_AVG_BUFFER);
-  set_fifo_features (features + SIM_FEATURE_AVG_FIFO, counters);
+    for (uint32_t feature = SIM_FEATURE_AVG_BUFFER; feature < SIM_FEATURE_AVG_FIFO; feature++)
+      features[feature] = NAN;
+  for (uint64_t fifo = 0; fifo < counters->n_fifo_places; fifo++)
+    fifos[fifo] = (double) counters->fifo_messages[fifo];
+  set_summary (features + SIM_FEATURE_AVG_FIFO, fifos, counters->n_fifo_places);
 }
 
 void

@@ -63,11 +63,8 @@ assert_feature (const Case *it, SimFeature feature, double wanted)
  *     0 ------> 1 ------> 2 ------> 3
  *                                          none to the left: 6 links */
 static void
-line_init (Case *it)
+fill_line (Case *it)
 {
-  static const uint32_t nodes[] = { 0, 1, 2, 3 };
-
-  case_init (it, (TopoShape){ 1, { 4 }, { false } }, 4, nodes);
   sim_edges_add (it->edges, 0, 3, 1, 100);
   sim_edges_add (it->edges, 1, 2, 1, 50);
   sim_edges_add (it->edges, 0, 1, 1, 10);
@@ -76,211 +73,210 @@ line_init (Case *it)
   it->counters->link[2 * 2 + 1].payload_bytes = 100;
 }
 
-/* Dilations 3, 1, 1: mean 5/3, above it only 3.  Senders: 0 has at most 3, 1
- * at most 1, so the mean is 2 and above it is 3. */
 static void
-test_dilation (void)
+fill_line_and_back (Case *it)
 {
-  Case line;
-
-  line_init (&line);
-  case_compute (&line);
-  assert_feature (&line, SIM_FEATURE_MAX_DILATION, 3);
-  assert_feature (&line, SIM_FEATURE_AVG_DILATION, 5.0 / 3);
-  assert_feature (&line, SIM_FEATURE_SUM_HOPS_AO, 3);
-  assert_feature (&line, SIM_FEATURE_SUM_DILATION_AO, 3);
-  case_clear (&line);
+  fill_line (it);
+  sim_edges_add (it->edges, 2, 0, 5, 1);
 }
 
-/* With one more edge from 2 to 0 the senders have at most 3, 1 and 2 hops:
- * the third is at their mean, not above it.  The edges have 3, 1, 1 and 2
- * hops, 1.75 on average: 3 and 2 are above. */
 static void
-test_senders_at_the_mean_are_not_above_it (void)
+fill_buffers (Case *it)
 {
-  Case line;
-
-  line_init (&line);
-  sim_edges_add (line.edges, 2, 0, 5, 1);
-  case_compute (&line);
-  assert_feature (&line, SIM_FEATURE_SUM_DILATION_AO, 3);
-  assert_feature (&line, SIM_FEATURE_SUM_HOPS_AO, 5);
-  case_clear (&line);
+  it->counters->has_buffers = true;
+  it->counters->link[1].received_packets = 10;
+  it->counters->link[1].buffered_packets = 5;
+  it->counters->link[3].received_packets = 4;
+  it->counters->link[3].buffered_packets = 4;
+  it->counters->link[5].received_packets = 8;
 }
 
-/* 3 * 100 + 1 * 50 + 1 * 10 = 360, of 160 bytes. */
 static void
-test_hop_bytes (void)
+fill_fifos (Case *it)
 {
-  Case line;
-
-  line_init (&line);
-  case_compute (&line);
-  assert_feature (&line, SIM_FEATURE_HOP_BYTES, 360);
-  assert_feature (&line, SIM_FEATURE_AVG_HOPS_PER_BYTE, 2.25);
-  case_clear (&line);
+  g_assert_cmpuint (it->counters->n_fifos, ==, 2);
+  it->counters->fifo_messages[2 * 0 + 1] = 2;
+  it->counters->fifo_messages[2 * 1 + 1] = 1;
 }
 
-/* 110, 150, 100, 0, 0, 0: the mean of 60 divides by the idle links too.
- * Above it 110, 150, 100; within 5 % of 150 only 150. */
 static void
-test_bytes (void)
+fill_block (Case *it)
 {
-  Case line;
-
-  line_init (&line);
-  case_compute (&line);
-  assert_feature (&line, SIM_FEATURE_AVG_BYTES, 60);
-  assert_feature (&line, SIM_FEATURE_MAX_BYTES, 150);
-  assert_feature (&line, SIM_FEATURE_AVG_BYTES_AO, 120);
-  assert_feature (&line, SIM_FEATURE_AVG_BYTES_TO, 150);
-  case_clear (&line);
+  sim_counters_free (it->counters);
+  it->machine.is_bgq = true;
+  it->counters = sim_counters_new (&it->machine);
+  it->counters->fifo_messages[13] = 40;
 }
 
-/* Equation 5: average bytes per link are hop-bytes over links. */
 static void
-test_bytes_of_links_are_hop_bytes (void)
+fill_evenly (Case *it)
 {
-  Case line;
-
-  line_init (&line);
-  case_compute (&line);
-  assert_feature (&line, SIM_FEATURE_AVG_BYTES, line.features[SIM_FEATURE_HOP_BYTES] / 6);
-  case_clear (&line);
+  g_assert_cmpuint (it->counters->n_links, ==, 16);
+  for (uint32_t link = 0; link < 16; link++)
+    it->counters->link[link].payload_bytes = 7;
 }
 
-/* Buffered 5 of 10, 4 of 4, 0 of 8; three links got nothing.  Mean 9/6 = 1.5,
- * above it 5 and 4, at the top 5.  Shares 0.5, 1, 0, 0, 0, 0: mean 0.25. */
 static void
-test_buffers_and_delays (void)
+fill_one_edge (Case *it)
 {
-  Case line;
+  sim_edges_add (it->edges, 0, 1, 1, 1);
+}
 
-  line_init (&line);
-  line.counters->has_buffers = true;
-  line.counters->link[1].received_packets = 10;
-  line.counters->link[1].buffered_packets = 5;
-  line.counters->link[3].received_packets = 4;
-  line.counters->link[3].buffered_packets = 4;
-  line.counters->link[5].received_packets = 8;
-  case_compute (&line);
-  assert_feature (&line, SIM_FEATURE_AVG_BUFFER, 1.5);
-  assert_feature (&line, SIM_FEATURE_MAX_BUFFER, 5);
-  assert_feature (&line, SIM_FEATURE_AVG_BUFFER_AO, 4.5);
-  assert_feature (&line, SIM_FEATURE_AVG_BUFFER_TO, 5);
-  assert_feature (&line, SIM_FEATURE_AVG_DELAY, 0.25);
-  assert_feature (&line, SIM_FEATURE_MAX_DELAY, 1);
-  assert_feature (&line, SIM_FEATURE_AVG_DELAY_AO, 0.75);
-  assert_feature (&line, SIM_FEATURE_AVG_DELAY_TO, 1);
-  case_clear (&line);
+static void
+fill_shared_node (Case *it)
+{
+  sim_edges_add (it->edges, 0, 1, 1, 1000);
+  sim_edges_add (it->edges, 0, 2, 1, 10);
+  sim_edges_add (it->edges, 1, 0, 1, 0);
+}
+
+#define LINE                  \
+  { 1, { 4 }, { false } }, 4, \
+  {                           \
+    0, 1, 2, 3                \
+  }
+
+static const struct {
+  const char *name;
+  TopoShape shape;
+  uint32_t n_ranks, nodes[4];
+  void (*fill) (Case *it);
+  uint32_t n;
+  struct {
+    SimFeature feature;
+    double value;
+  } wanted[10];
+} cases[] = {
+  /* Dilations 3, 1, 1: mean 5/3, above it only 3.  Senders: 0 has at most 3, 1
+   * at most 1, so the mean is 2 and above it is 3.
+   * Hop bytes: 3 * 100 + 1 * 50 + 1 * 10 = 360, of 160 bytes.
+   * Bytes of links: 110, 150, 100, 0, 0, 0: the mean of 60 divides by the idle links too,
+   * and is hop bytes over links (equation 5).  Above it 110, 150, 100; within 5 % of 150
+   * only 150. */
+  { "line",
+    LINE,
+    fill_line,
+    10,
+    { { SIM_FEATURE_MAX_DILATION, 3 },
+      { SIM_FEATURE_AVG_DILATION, 5.0 / 3 },
+      { SIM_FEATURE_SUM_HOPS_AO, 3 },
+      { SIM_FEATURE_SUM_DILATION_AO, 3 },
+      { SIM_FEATURE_HOP_BYTES, 360 },
+      { SIM_FEATURE_AVG_HOPS_PER_BYTE, 2.25 },
+      { SIM_FEATURE_AVG_BYTES, 360 / 6 },
+      { SIM_FEATURE_MAX_BYTES, 150 },
+      { SIM_FEATURE_AVG_BYTES_AO, 120 },
+      { SIM_FEATURE_AVG_BYTES_TO, 150 } } },
+  /* With one more edge from 2 to 0 the senders have at most 3, 1 and 2 hops:
+   * the third is at their mean, not above it.  The edges have 3, 1, 1 and 2
+   * hops, 1.75 on average: 3 and 2 are above. */
+  { "senders at the mean",
+    LINE,
+    fill_line_and_back,
+    2,
+    { { SIM_FEATURE_SUM_DILATION_AO, 3 }, { SIM_FEATURE_SUM_HOPS_AO, 5 } } },
+  /* Buffered 5 of 10, 4 of 4, 0 of 8; three links got nothing.  Mean 9/6 = 1.5,
+   * above it 5 and 4, at the top 5.  Shares 0.5, 1, 0, 0, 0, 0: mean 0.25. */
+  { "buffers and delays",
+    LINE,
+    fill_buffers,
+    8,
+    { { SIM_FEATURE_AVG_BUFFER, 1.5 },
+      { SIM_FEATURE_MAX_BUFFER, 5 },
+      { SIM_FEATURE_AVG_BUFFER_AO, 4.5 },
+      { SIM_FEATURE_AVG_BUFFER_TO, 5 },
+      { SIM_FEATURE_AVG_DELAY, 0.25 },
+      { SIM_FEATURE_MAX_DELAY, 1 },
+      { SIM_FEATURE_AVG_DELAY_AO, 0.75 },
+      { SIM_FEATURE_AVG_DELAY_TO, 1 } } },
+  /* Two FIFOs on each of four nodes: 2, 1 and six times 0 messages. */
+  { "fifos",
+    LINE,
+    fill_fifos,
+    4,
+    { { SIM_FEATURE_AVG_FIFO, 3.0 / 8 },
+      { SIM_FEATURE_MAX_FIFO, 2 },
+      { SIM_FEATURE_AVG_FIFO_AO, 1.5 },
+      { SIM_FEATURE_AVG_FIFO_TO, 2 } } },
+  /* On Blue Gene/Q there are ten torus FIFOs on each node, also where a
+   * dimension of the partition is 1. */
+  { "ten fifos on Blue Gene/Q",
+    { 5, { 1, 1, 1, 1, 2 }, { true, true, true, true, true } },
+    1,
+    { 0 },
+    fill_block,
+    1,
+    { { SIM_FEATURE_AVG_FIFO, 2 } } },
+  /* 2 x 2 torus: 16 links, as both cables of each pair count, with 7 bytes each.
+   * No link is above the mean; all are at the top. */
+  { "uniform load",
+    { 2, { 2, 2 }, { true, true } },
+    4,
+    { 0, 1, 2, 3 },
+    fill_evenly,
+    3,
+    { { SIM_FEATURE_AVG_BYTES, 7 },
+      { SIM_FEATURE_AVG_BYTES_AO, 0 },
+      { SIM_FEATURE_AVG_BYTES_TO, 7 } } },
+  /* Opposite corners of a 2 x 2 torus are 2 hops apart; around a ring of 4 the
+   * last node is 1 hop away. */
+  { "opposite corners",
+    { 2, { 2, 2 }, { true, true } },
+    2,
+    { 0, 3 },
+    fill_one_edge,
+    1,
+    { { SIM_FEATURE_MAX_DILATION, 2 } } },
+  { "around a ring",
+    { 1, { 4 }, { true } },
+    2,
+    { 0, 3 },
+    fill_one_edge,
+    1,
+    { { SIM_FEATURE_MAX_DILATION, 1 } } },
+  /* Ranks 0 and 1 share a node.  Their edge has 0 hops, but it is one. */
+  { "edges within a node",
+    { 1, { 4 }, { false } },
+    3,
+    { 0, 0, 1 },
+    fill_shared_node,
+    5,
+    { { SIM_FEATURE_AVG_DILATION, 1.0 / 3 },
+      { SIM_FEATURE_HOP_BYTES, 10 },
+      { SIM_FEATURE_AVG_HOPS_PER_BYTE, 10.0 / 1010 },
+      { SIM_FEATURE_SUM_HOPS_AO, 1 },
+      { SIM_FEATURE_SUM_DILATION_AO, 1 } } },
+};
+
+static void
+test_cases (void)
+{
+  for (uint32_t i = 0; i < G_N_ELEMENTS (cases); i++) {
+    Case it;
+
+    case_init (&it, cases[i].shape, cases[i].n_ranks, cases[i].nodes);
+    cases[i].fill (&it);
+    case_compute (&it);
+    for (uint32_t k = 0; k < cases[i].n; k++) {
+      g_test_message ("%s, %s", cases[i].name, sim_feature_name (cases[i].wanted[k].feature));
+      assert_feature (&it, cases[i].wanted[k].feature, cases[i].wanted[k].value);
+    }
+    case_clear (&it);
+  }
 }
 
 static void
 test_unknown_buffers_are_nan (void)
 {
+  static const uint32_t nodes[] = { 0, 1, 2, 3 };
   Case line;
 
-  line_init (&line);
+  case_init (&line, (TopoShape){ 1, { 4 }, { false } }, 4, nodes);
+  fill_line (&line);
   case_compute (&line);
   for (uint32_t feature = 0; feature < SIM_N_FEATURES; feature++)
     g_assert_true (isnan (line.features[feature]) ==
                    (feature >= SIM_FEATURE_AVG_BUFFER && feature <= SIM_FEATURE_AVG_DELAY_TO));
-  case_clear (&line);
-}
-
-/* Two FIFOs on each of four nodes: 2, 1 and six times 0 messages. */
-static void
-test_fifos (void)
-{
-  Case line;
-
-  line_init (&line);
-  g_assert_cmpuint (line.counters->n_fifos, ==, 2);
-  line.counters->fifo_messages[2 * 0 + 1] = 2;
-  line.counters->fifo_messages[2 * 1 + 1] = 1;
-  case_compute (&line);
-  assert_feature (&line, SIM_FEATURE_AVG_FIFO, 3.0 / 8);
-  assert_feature (&line, SIM_FEATURE_MAX_FIFO, 2);
-  assert_feature (&line, SIM_FEATURE_AVG_FIFO_AO, 1.5);
-  assert_feature (&line, SIM_FEATURE_AVG_FIFO_TO, 2);
-  case_clear (&line);
-}
-
-/* On Blue Gene/Q there are ten torus FIFOs on each node, also where a
- * dimension of the partition is 1. */
-static void
-test_ten_fifos_on_blue_gene (void)
-{
-  static const uint32_t nodes[] = { 0 };
-  Case block;
-
-  case_init (&block, (TopoShape){ 5, { 1, 1, 1, 1, 2 }, { true, true, true, true, true } }, 1,
-             nodes);
-  sim_counters_free (block.counters);
-  block.machine.is_bgq = true;
-  block.counters = sim_counters_new (&block.machine);
-  block.counters->fifo_messages[13] = 40;
-  case_compute (&block);
-  assert_feature (&block, SIM_FEATURE_AVG_FIFO, 2);
-  case_clear (&block);
-}
-
-/* 2 x 2 torus: 16 links, as both cables of each pair count, with 7 bytes each.
- * No link is above the mean; all are at the top. */
-static void
-test_uniform_load_has_no_outliers (void)
-{
-  static const uint32_t nodes[] = { 0, 1, 2, 3 };
-  Case torus;
-
-  case_init (&torus, (TopoShape){ 2, { 2, 2 }, { true, true } }, 4, nodes);
-  g_assert_cmpuint (torus.counters->n_links, ==, 16);
-  for (uint32_t link = 0; link < 16; link++)
-    torus.counters->link[link].payload_bytes = 7;
-  case_compute (&torus);
-  assert_feature (&torus, SIM_FEATURE_AVG_BYTES, 7);
-  assert_feature (&torus, SIM_FEATURE_AVG_BYTES_AO, 0);
-  assert_feature (&torus, SIM_FEATURE_AVG_BYTES_TO, 7);
-  case_clear (&torus);
-}
-
-/* Opposite corners of a 2 x 2 torus are 2 hops apart; around a ring of 4 the
- * last node is 1 hop away. */
-static void
-test_wrapping (void)
-{
-  static const uint32_t nodes[] = { 0, 3 };
-  Case torus, ring;
-
-  case_init (&torus, (TopoShape){ 2, { 2, 2 }, { true, true } }, 2, nodes);
-  sim_edges_add (torus.edges, 0, 1, 1, 1);
-  case_compute (&torus);
-  assert_feature (&torus, SIM_FEATURE_MAX_DILATION, 2);
-  case_clear (&torus);
-  case_init (&ring, (TopoShape){ 1, { 4 }, { true } }, 2, nodes);
-  sim_edges_add (ring.edges, 0, 1, 1, 1);
-  case_compute (&ring);
-  assert_feature (&ring, SIM_FEATURE_MAX_DILATION, 1);
-  case_clear (&ring);
-}
-
-/* Ranks 0 and 1 share a node.  Their edge has 0 hops, but it is one. */
-static void
-test_edges_within_a_node_count (void)
-{
-  static const uint32_t nodes[] = { 0, 0, 1 };
-  Case line;
-
-  case_init (&line, (TopoShape){ 1, { 4 }, { false } }, 3, nodes);
-  sim_edges_add (line.edges, 0, 1, 1, 1000);
-  sim_edges_add (line.edges, 0, 2, 1, 10);
-  sim_edges_add (line.edges, 1, 0, 1, 0);
-  case_compute (&line);
-  assert_feature (&line, SIM_FEATURE_AVG_DILATION, 1.0 / 3);
-  assert_feature (&line, SIM_FEATURE_HOP_BYTES, 10);
-  assert_feature (&line, SIM_FEATURE_AVG_HOPS_PER_BYTE, 10.0 / 1010);
-  assert_feature (&line, SIM_FEATURE_SUM_HOPS_AO, 1);
-  assert_feature (&line, SIM_FEATURE_SUM_DILATION_AO, 1);
   case_clear (&line);
 }
 
@@ -529,19 +525,9 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/sim/features/cases", test_cases);
   g_test_add_func ("/sim/features/fabric", test_fabric);
-  g_test_add_func ("/sim/features/dilation", test_dilation);
-  g_test_add_func ("/sim/features/senders-at-the-mean", test_senders_at_the_mean_are_not_above_it);
-  g_test_add_func ("/sim/features/hop-bytes", test_hop_bytes);
-  g_test_add_func ("/sim/features/bytes", test_bytes);
-  g_test_add_func ("/sim/features/bytes-are-hop-bytes", test_bytes_of_links_are_hop_bytes);
-  g_test_add_func ("/sim/features/buffers-and-delays", test_buffers_and_delays);
   g_test_add_func ("/sim/features/unknown-buffers", test_unknown_buffers_are_nan);
-  g_test_add_func ("/sim/features/fifos", test_fifos);
-  g_test_add_func ("/sim/features/ten-fifos", test_ten_fifos_on_blue_gene);
-  g_test_add_func ("/sim/features/uniform-load", test_uniform_load_has_no_outliers);
-  g_test_add_func ("/sim/features/wrapping", test_wrapping);
-  g_test_add_func ("/sim/features/within-a-node", test_edges_within_a_node_count);
   g_test_add_func ("/sim/features/nothing-sent", test_nothing_sent);
   g_test_add_func ("/sim/features/summary-of-nothing", test_summary_of_nothing);
   g_test_add_func ("/sim/features/summary-of-equal-values", test_summary_of_equal_values);

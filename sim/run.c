@@ -63,23 +63,6 @@ add_row (GChecksum *sum, const uint32_t *numbers, uint32_t n)
 
 #define PLACE_BYTES 5 /* node, little-endian, and slot */
 
-/* The place of each rank; the name of the mapping does not count. */
-static void
-add_mapping (GChecksum *sum, const TopoMapping *mapping)
-{
-  g_autofree guchar *places = g_malloc ((gsize) mapping->n_ranks * PLACE_BYTES);
-
-  add_number (sum, "ranks", mapping->n_ranks);
-  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
-    guchar *place = &places[(gsize) rank * PLACE_BYTES];
-    uint32_t little = GUINT32_TO_LE (mapping->node[rank]);
-
-    memcpy (place, &little, sizeof little);
-    place[sizeof little] = mapping->slot[rank];
-  }
-  g_checksum_update (sum, places, (gssize) mapping->n_ranks * PLACE_BYTES);
-}
-
 /* The files that describe a fabric lie anywhere and are edited, so neither the
  * spec nor a path identifies the machine. */
 static void
@@ -127,6 +110,8 @@ sim_run_key_of_hash (const char *trace_hash, const RoutePaths *paths, const Topo
                      const SimRunOptions *options)
 {
   g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
+  gsize n_place_bytes = (gsize) mapping->n_ranks * PLACE_BYTES;
+  g_autofree guchar *places = g_malloc (n_place_bytes);
   char scale[G_ASCII_DTOSTR_BUF_SIZE];
 
   add_text (sum, "version", PACKAGE_VERSION);
@@ -138,7 +123,18 @@ sim_run_key_of_hash (const char *trace_hash, const RoutePaths *paths, const Topo
 
     add_settings (sum, "machine", text);
   }
-  add_mapping (sum, mapping);
+
+  /* The place of each rank; the name of the mapping does not count. */
+  add_number (sum, "ranks", mapping->n_ranks);
+  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
+    guchar *place = &places[(gsize) rank * PLACE_BYTES];
+    uint32_t little = GUINT32_TO_LE (mapping->node[rank]);
+
+    memcpy (place, &little, sizeof little);
+    place[sizeof little] = mapping->slot[rank];
+  }
+  g_checksum_update (sum, places, (gssize) n_place_bytes);
+
   add_number (sum, "network", options->network);
   add_number (sum, "policy", options->policy);
   add_text (sum, "compute_scale", g_ascii_dtostr (scale, sizeof scale, options->compute_scale));
@@ -224,19 +220,6 @@ job_sent (void *client, const SimMessage *message, int64_t now_ps)
 
 static const SimClient job_client = { job_delivered, job_timer, job_sent, job_running };
 
-static SimNetwork *
-network_new (Job *job, GError **error)
-{
-  const SimRunOptions *options = job->options;
-
-  if (options->network == SIM_NETWORK_FLOW)
-    return sim_flow_new (job->machine, job->paths, job->mapping, options->policy, &job_client, job,
-                         error);
-  if (job->machine->fabric != NULL)
-    return sim_ib_new (job->machine, job->paths, job->mapping, &job_client, job, error);
-  return sim_packet_new (job->machine, job->mapping, options->policy, &job_client, job, error);
-}
-
 static gboolean
 replay_once (Job *job, bool recorded_sources, GError **error)
 {
@@ -244,13 +227,20 @@ replay_once (Job *job, bool recorded_sources, GError **error)
                                .policy = job->options->policy,
                                .recorded_sources = recorded_sources,
                                .timeline = job->options->timeline };
+  RoutePolicy policy = job->options->policy;
   SimNetwork *network;
   gboolean done;
 
   job->replay = sim_replay_new (job->trace, job->machine, job->mapping, &options, error);
   if (job->replay == NULL)
     return FALSE;
-  network = network_new (job, error);
+  if (job->options->network == SIM_NETWORK_FLOW)
+    network =
+        sim_flow_new (job->machine, job->paths, job->mapping, policy, &job_client, job, error);
+  else if (job->machine->fabric != NULL)
+    network = sim_ib_new (job->machine, job->paths, job->mapping, &job_client, job, error);
+  else
+    network = sim_packet_new (job->machine, job->mapping, policy, &job_client, job, error);
   done = network != NULL && sim_replay_run (job->replay, network, error);
   if (done) {
     /* The record outlives the replay. */
@@ -323,12 +313,33 @@ count_collectives (SimRun *run, const SimCensus *census)
 }
 
 static gboolean
-load_trace (Job *job, GError **error)
+run_load (Job *job, GError **error)
 {
+  const SimTraffic *traffic = job->options->traffic;
   SimRun *run = job->run;
   SimCensus census;
   gboolean done;
 
+  if (trace_ranks (job->trace) != job->mapping->n_ranks) {
+    g_set_error (error, SIM_ERROR, SIM_ERROR_TRACE, "%s: %u ranks, but the mapping places %u",
+                 trace_path (job->trace), trace_ranks (job->trace), job->mapping->n_ranks);
+    return FALSE;
+  }
+  run->counters = sim_counters_new (job->machine);
+  run->result.n_ranks = job->mapping->n_ranks;
+  run->result.ranks = g_new0 (SimRankTimes, job->mapping->n_ranks);
+  run->result.warnings = g_ptr_array_new_with_free_func (g_free);
+
+  /* A walk through the trace would find the same messages. */
+  if (traffic != NULL) {
+    sim_traffic_load (traffic, run->counters, job->paths, job->mapping);
+    run->result.messages = traffic->messages;
+    run->result.message_bytes = traffic->bytes;
+    count_collectives (run, &traffic->census);
+    sim_features_compute_sorted (run->features, job->paths, job->mapping, traffic->edges,
+                                 traffic->n_edges, run->counters);
+    return TRUE;
+  }
   job->edges = sim_edges_new (job->mapping->n_ranks);
   done = sim_census (job->trace, job->machine, SIM_CENSUS_COLLECTIVES, false, job_message, job,
                      load_progress, job, &census, error);
@@ -340,33 +351,6 @@ load_trace (Job *job, GError **error)
   return done;
 }
 
-static gboolean
-run_load (Job *job, GError **error)
-{
-  const SimTraffic *traffic = job->options->traffic;
-  SimRun *run = job->run;
-
-  if (trace_ranks (job->trace) != job->mapping->n_ranks) {
-    g_set_error (error, SIM_ERROR, SIM_ERROR_TRACE, "%s: %u ranks, but the mapping places %u",
-                 trace_path (job->trace), trace_ranks (job->trace), job->mapping->n_ranks);
-    return FALSE;
-  }
-  run->counters = sim_counters_new (job->machine);
-  run->result.n_ranks = job->mapping->n_ranks;
-  run->result.ranks = g_new0 (SimRankTimes, job->mapping->n_ranks);
-  run->result.warnings = g_ptr_array_new_with_free_func (g_free);
-  if (traffic == NULL)
-    return load_trace (job, error);
-  /* A walk through the trace would find what `traffic` has already. */
-  sim_traffic_load (traffic, run->counters, job->paths, job->mapping);
-  run->result.messages = traffic->messages;
-  run->result.message_bytes = traffic->bytes;
-  count_collectives (run, &traffic->census);
-  sim_features_compute_sorted (run->features, job->paths, job->mapping, traffic->edges,
-                               traffic->n_edges, run->counters);
-  return TRUE;
-}
-
 /* --- The record --- */
 
 static void
@@ -376,36 +360,12 @@ warnings_append (GPtrArray *to, const GPtrArray *from)
     g_ptr_array_add (to, g_strdup (g_ptr_array_index (from, i)));
 }
 
-static gboolean
-run_job (Job *job, GError **error)
-{
-  const SimRunOptions *options = job->options;
-  g_autoptr (RoutePaths) own = NULL; /* tables of a fabric may take seconds */
-
-  if (job->machine->fabric != NULL && options->policy >= ROUTE_POLICY_ZONE0) {
-    g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
-                 "%s: routing zones are a torus's; a fabric's packets follow its forwarding tables",
-                 job->machine->spec);
-    return FALSE;
-  }
-  job->paths = options->paths;
-  if (job->paths == NULL)
-    job->paths = own = route_paths_new (job->machine, error);
-  if (job->paths == NULL || !route_paths_check (job->paths, job->mapping, error))
-    return FALSE;
-  job->run->key = options->key != NULL
-                      ? g_strdup (options->key)
-                      : sim_run_key (job->trace, job->paths, job->mapping, options, error);
-  if (job->run->key == NULL)
-    return FALSE;
-  return options->network == SIM_NETWORK_LOAD ? run_load (job, error) : run_replay (job, error);
-}
-
 SimRun *
 sim_run (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping,
          const SimRunOptions *options, GError **error)
 {
   g_autoptr (SimRun) run = g_new0 (SimRun, 1);
+  g_autoptr (RoutePaths) own = NULL; /* tables of a fabric may take seconds */
   Job job = {
     .trace = trace, .machine = machine, .mapping = mapping, .options = options, .run = run
   };
@@ -413,7 +373,22 @@ sim_run (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping,
   struct rusage usage;
 
   run->warnings = g_ptr_array_new_with_free_func (g_free);
-  if (!run_job (&job, error))
+  if (machine->fabric != NULL && options->policy >= ROUTE_POLICY_ZONE0) {
+    g_set_error (error, SIM_ERROR, SIM_ERROR_NETWORK,
+                 "%s: routing zones are a torus's; a fabric's packets follow its forwarding tables",
+                 machine->spec);
+    return NULL;
+  }
+  job.paths = options->paths;
+  if (job.paths == NULL)
+    job.paths = own = route_paths_new (machine, error);
+  if (job.paths == NULL || !route_paths_check (job.paths, mapping, error))
+    return NULL;
+  run->key = options->key != NULL ? g_strdup (options->key)
+                                  : sim_run_key (trace, job.paths, mapping, options, error);
+  if (run->key == NULL)
+    return NULL;
+  if (options->network == SIM_NETWORK_LOAD ? !run_load (&job, error) : !run_replay (&job, error))
     return NULL;
   topo_machine_assumptions (machine, run->warnings);
   if (machine->fabric != NULL)

@@ -2,8 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * The record is what `simulate` prints, what a store keeps and what
- * predictors read. */
+ * `simulate` prints the record, a store keeps it, and predictors read it. */
 #pragma once
 
 #include "sim/features.h"
@@ -24,7 +23,7 @@ typedef struct {
   void (*progress) (void *data, double share, int64_t now_ps);
   void *progress_data;
 
-  /* What many runs have in common, borrowed; each NULL: made anew. */
+  /* Shared by many runs, borrowed; each NULL: made anew. */
   const RoutePaths *paths;   /* of the machine */
   const SimTraffic *traffic; /* of the trace on the machine; load */
   const char *key;           /* sim_run_key() of this very run */

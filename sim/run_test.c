@@ -1,4 +1,4 @@
-/* run_test.c - whole runs: keys, records, and what networks agree on.
+/* run_test.c - whole runs: keys, records, and agreement of networks.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/run.h"
@@ -238,9 +238,9 @@ add_receive (DumpiBuild *build, int source, int got, int tag)
                     TRACE_COMM_WORLD, 1, 4, got, 0, 0, tag);
 }
 
-/* A master serves whoever asks first.  When recorded that was rank 1, which
- * now comes last, and stays in its synchronous request until the master, who
- * waits for what rank 1 sends after it, takes requests again. */
+/* A master serves requests in the order of their arrival.  When recorded rank 1's came
+ * first.  Now it comes last, and rank 1 stays in its synchronous send until the master
+ * takes requests again; but the master waits for the data that rank 1 sends after it. */
 static char *
 master_write (const char *folder)
 {

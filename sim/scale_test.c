@@ -1,4 +1,4 @@
-/* scale_test.c - what one rank of a large run costs.
+/* scale_test.c - the cost of one rank in a large run.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

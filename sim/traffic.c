@@ -23,43 +23,21 @@ typedef struct {
   uint64_t max_kinds;
 } Collection;
 
-static uint32_t
-hash (uint32_t destination, uint64_t bytes, bool direct)
-{
-  return base_map_hash (destination + base_map_hash ((uint32_t) bytes ^ (uint32_t) (bytes >> 32) ^
-                                                     ((uint32_t) direct << 31)));
-}
-
 /* The place of a kind, or the free place where it belongs. */
 static SimTrafficKind *
 table_place (const KindTable *table, uint32_t destination, uint64_t bytes, bool direct)
 {
   uint32_t mask = table->capacity - 1;
-  uint32_t place = hash (destination, bytes, direct) & mask;
+  uint32_t content =
+      base_map_hash ((uint32_t) bytes ^ (uint32_t) (bytes >> 32) ^ ((uint32_t) direct << 31));
 
-  for (;; place = (place + 1) & mask) {
+  for (uint32_t place = base_map_hash (destination + content) & mask;; place = (place + 1) & mask) {
     SimTrafficKind *kind = &table->kinds[place];
 
     if (kind->n == 0 ||
         (kind->destination == destination && kind->bytes == bytes && kind->direct == direct))
       return kind;
   }
-}
-
-static void
-table_grow (KindTable *table)
-{
-  KindTable old = *table;
-
-  table->capacity = MAX (FIRST_CAPACITY, 2 * old.capacity);
-  table->kinds = g_new0 (SimTrafficKind, table->capacity);
-  for (uint32_t place = 0; place < old.capacity; place++) {
-    const SimTrafficKind *kind = &old.kinds[place];
-
-    if (kind->n > 0)
-      *table_place (table, kind->destination, kind->bytes, kind->direct) = *kind;
-  }
-  g_free (old.kinds);
 }
 
 /* Beyond max_kinds nothing is kept: the census cannot be stopped. */
@@ -72,8 +50,19 @@ collect (void *data, uint32_t source, uint32_t destination, uint64_t bytes, bool
 
   if (collection->traffic->n_kinds > collection->max_kinds)
     return;
-  if (4 * (table->n + 1) > 3 * table->capacity)
-    table_grow (table);
+  if (4 * (table->n + 1) > 3 * table->capacity) {
+    KindTable old = *table;
+
+    table->capacity = MAX (FIRST_CAPACITY, 2 * old.capacity);
+    table->kinds = g_new0 (SimTrafficKind, table->capacity);
+    for (uint32_t place = 0; place < old.capacity; place++) {
+      const SimTrafficKind *it = &old.kinds[place];
+
+      if (it->n > 0)
+        *table_place (table, it->destination, it->bytes, it->direct) = *it;
+    }
+    g_free (old.kinds);
+  }
   kind = table_place (table, destination, bytes, direct);
   if (kind->n++ == 0) {
     *kind = (SimTrafficKind){ source, destination, direct, bytes, 1 };
@@ -83,25 +72,6 @@ collect (void *data, uint32_t source, uint32_t destination, uint64_t bytes, bool
   collection->traffic->messages++;
   collection->traffic->bytes += bytes;
   sim_edges_add (collection->edges, source, destination, 1, bytes);
-}
-
-/* From the tables into one array. */
-static void
-pack (Collection *collection, uint32_t n_ranks)
-{
-  SimTraffic *traffic = collection->traffic;
-  uint64_t n = 0;
-
-  traffic->kinds = g_new (SimTrafficKind, traffic->n_kinds);
-  for (uint32_t source = 0; source < n_ranks; source++) {
-    const KindTable *table = &collection->tables[source];
-
-    for (uint32_t place = 0; place < table->capacity; place++)
-      if (table->kinds[place].n > 0)
-        traffic->kinds[n++] = table->kinds[place];
-  }
-  g_assert (n == traffic->n_kinds);
-  traffic->edges = sim_edges_sorted (collection->edges, &traffic->n_edges);
 }
 
 SimTraffic *
@@ -118,8 +88,17 @@ sim_traffic_new (Trace *trace, const TopoMachine *machine, uint64_t max_kinds,
                               progress, progress_data, &traffic->census, error);
 
   done = done && traffic->n_kinds <= max_kinds;
-  if (done)
-    pack (&collection, n_ranks);
+  if (done) { /* from the tables into one array */
+    uint64_t n = 0;
+
+    traffic->kinds = g_new (SimTrafficKind, traffic->n_kinds);
+    for (uint32_t source = 0; source < n_ranks; source++)
+      for (uint32_t place = 0; place < collection.tables[source].capacity; place++)
+        if (collection.tables[source].kinds[place].n > 0)
+          traffic->kinds[n++] = collection.tables[source].kinds[place];
+    g_assert (n == traffic->n_kinds);
+    traffic->edges = sim_edges_sorted (collection.edges, &traffic->n_edges);
+  }
   for (uint32_t source = 0; source < n_ranks; source++)
     g_free (collection.tables[source].kinds);
   g_free (collection.tables);

@@ -155,7 +155,7 @@ test_too_many_kinds (void)
   inputs_clear (&inputs);
 }
 
-/* A key that is given is the run's, and nobody computes it again. */
+/* A key that is given is the run's and is not computed again. */
 static void
 test_a_known_key (void)
 {

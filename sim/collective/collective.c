@@ -9,8 +9,6 @@
 
 #include <glib.h>
 
-/* --- Choosing the method --- */
-
 typedef struct {
   bool hardware;    /* Blue Gene/Q's collective network can do it */
   bool direct;      /* PAMI's many-to-many does it */
@@ -31,25 +29,6 @@ static const Traits traits[TRACE_N_OPS] = {
   [TRACE_OP_NEIGHBOR_ALLGATHER] = { .neighbors = true },
   [TRACE_OP_NEIGHBOR_ALLTOALL] = { .neighbors = true },
 };
-
-static SimCollectiveMethod
-choose_method (const SimCollective *collective, const TopoParameters *parameters,
-               bool whole_partition)
-{
-  const Traits *it = &traits[collective->kind];
-  bool network = parameters->collective_network && parameters->collectives == TOPO_COLLECTIVES_BGQ;
-
-  if (it->neighbors)
-    return collective->n_sources + collective->n_destinations > 0 ? SIM_COLLECTIVE_STEPS
-                                                                  : SIM_COLLECTIVE_NOTHING;
-  if (collective->n_ranks == 1 || (it->plain_bytes && collective->bytes == 0))
-    return SIM_COLLECTIVE_NOTHING;
-  if (it->hardware && network && whole_partition)
-    return SIM_COLLECTIVE_HARDWARE;
-  if (it->direct && network)
-    return SIM_COLLECTIVE_DIRECT;
-  return SIM_COLLECTIVE_STEPS;
-}
 
 /* --- Calls that are made of two others --- */
 
@@ -91,33 +70,6 @@ steps_of_part (const SimCollective *collective, bool first)
   return part.algorithm->n_steps (&part);
 }
 
-static void
-set_algorithm (SimCollective *collective, SimChoice choice)
-{
-  collective->algorithm = choice.algorithm;
-  collective->segment_bytes = choice.segment_bytes;
-  collective->second = choice.second;
-  collective->second_segment_bytes = choice.second_segment_bytes;
-  if (choice.second == NULL) {
-    collective->n_steps = choice.algorithm->n_steps (collective);
-    return;
-  }
-  collective->n_first_steps = steps_of_part (collective, true);
-  collective->n_steps = collective->n_first_steps + steps_of_part (collective, false);
-}
-
-/* The first part is complete before the second starts. */
-static SimStep
-two_part_step (const SimCollective *collective, uint32_t step)
-{
-  bool first = step < collective->n_first_steps;
-  SimCollective part = part_of (collective, first);
-  SimStep result = part.algorithm->step (&part, first ? step : step - collective->n_first_steps);
-
-  result.wait |= step + 1 == collective->n_first_steps;
-  return result;
-}
-
 /* --- Setting up --- */
 
 void
@@ -125,6 +77,9 @@ sim_collective_init (SimCollective *collective, const TopoMachine *machine, cons
                      uint32_t n_ranks, uint32_t rank, bool whole_partition)
 {
   const TopoParameters *parameters = &machine->parameters;
+  const Traits *it = &traits[op->kind];
+  bool network = parameters->collective_network && parameters->collectives == TOPO_COLLECTIVES_BGQ;
+  SimChoice choice;
   bool is_barrier = op->kind == TRACE_OP_WIN_CREATE || op->kind == TRACE_OP_WIN_FREE ||
                     op->kind == TRACE_OP_WIN_FENCE;
 
@@ -139,7 +94,7 @@ sim_collective_init (SimCollective *collective, const TopoMachine *machine, cons
     .counts = op->n_counts < n_ranks ? NULL : op->counts,
     .recv_counts = op->n_recv_counts < n_ranks ? NULL : op->recv_counts,
   };
-  if (traits[op->kind].neighbors) {
+  if (it->neighbors) {
     collective->counts = op->counts;
     collective->recv_counts = op->recv_counts;
     collective->destinations = op->values;
@@ -150,18 +105,47 @@ sim_collective_init (SimCollective *collective, const TopoMachine *machine, cons
   if (op->kind == TRACE_OP_ALLGATHERV || op->kind == TRACE_OP_REDUCE_SCATTER)
     for (uint32_t other = 0; other < n_ranks; other++)
       collective->total_bytes += sim_count_of (collective->recv_counts, other);
-  collective->method = choose_method (collective, parameters, whole_partition);
-  if (collective->method == SIM_COLLECTIVE_STEPS)
-    set_algorithm (collective, sim_choose_algorithm (collective, parameters->collectives));
+
+  it = &traits[collective->kind];
+  collective->method = SIM_COLLECTIVE_STEPS;
+  if (it->neighbors ? collective->n_sources + collective->n_destinations == 0
+                    : n_ranks == 1 || (it->plain_bytes && collective->bytes == 0))
+    collective->method = SIM_COLLECTIVE_NOTHING;
+  else if (it->hardware && network && whole_partition)
+    collective->method = SIM_COLLECTIVE_HARDWARE;
+  else if (it->direct && network)
+    collective->method = SIM_COLLECTIVE_DIRECT;
+  if (collective->method != SIM_COLLECTIVE_STEPS)
+    return;
+
+  choice = sim_choose_algorithm (collective, parameters->collectives);
+  collective->algorithm = choice.algorithm;
+  collective->segment_bytes = choice.segment_bytes;
+  collective->second = choice.second;
+  collective->second_segment_bytes = choice.second_segment_bytes;
+  if (choice.second == NULL) {
+    collective->n_steps = choice.algorithm->n_steps (collective);
+  } else {
+    collective->n_first_steps = steps_of_part (collective, true);
+    collective->n_steps = collective->n_first_steps + steps_of_part (collective, false);
+  }
 }
 
 SimStep
 sim_collective_step (const SimCollective *collective, uint32_t step)
 {
+  bool first = step < collective->n_first_steps;
+  SimCollective part;
+  SimStep result;
+
   g_assert (step < collective->n_steps);
-  if (collective->second != NULL)
-    return two_part_step (collective, step);
-  return collective->algorithm->step (collective, step);
+  if (collective->second == NULL)
+    return collective->algorithm->step (collective, step);
+  part = part_of (collective, first);
+  result = part.algorithm->step (&part, first ? step : step - collective->n_first_steps);
+  /* The first part is complete before the second starts. */
+  result.wait |= step + 1 == collective->n_first_steps;
+  return result;
 }
 
 /* --- In the network's hardware --- */
@@ -206,35 +190,28 @@ sim_collective_hardware_ps (const SimCollective *collective, const TopoMachine *
 
 /* --- Direct --- */
 
-/* One of the permutations of 0 .. 2^(2 * half_bits) - 1 that the key picks: a
- * Feistel network, whose rounds are undone by running them backwards, so no
- * two numbers can end up the same. */
-static uint32_t
-shuffle_bits (uint32_t number, uint32_t half_bits, uint32_t key)
-{
-  uint32_t mask = (1u << half_bits) - 1;
-  uint32_t left = number >> half_bits, right = number & mask;
-
-  for (uint32_t round = 1; round <= 4; round++) {
-    uint32_t mixed = left ^ (base_map_hash (right ^ key * (2 * round + 1)) & mask);
-
-    left = right;
-    right = mixed;
-  }
-  return left << half_bits | right;
-}
-
-/* A permutation of 0 .. n-1: numbers that leave the range are shuffled on
- * until they are back in it, which they are after fewer than 4 turns on
- * average, the range being over a quarter of what is shuffled. */
+/* A permutation of 0 .. n-1.  A Feistel network makes one of 0 .. 2^(2 * half_bits) - 1
+ * that the key picks: its rounds are undone by running them backwards, so no two
+ * numbers can end up the same.  Numbers that leave the range are shuffled on until
+ * they are back in it, which they are after fewer than 4 turns on average, the range
+ * being over a quarter of the shuffled numbers. */
 static uint32_t
 shuffle_below (uint32_t number, uint32_t n, uint32_t key)
 {
   uint32_t half_bits = (sim_ceil_log2 (n) + 1) / 2;
+  uint32_t mask = (1u << half_bits) - 1;
 
-  do
-    number = shuffle_bits (number, half_bits, key);
-  while (number >= n);
+  do {
+    uint32_t left = number >> half_bits, right = number & mask;
+
+    for (uint32_t round = 1; round <= 4; round++) {
+      uint32_t mixed = left ^ (base_map_hash (right ^ key * (2 * round + 1)) & mask);
+
+      left = right;
+      right = mixed;
+    }
+    number = left << half_bits | right;
+  } while (number >= n);
   return number;
 }
 
@@ -246,7 +223,7 @@ sim_collective_direct (const SimCollective *collective, uint32_t i, uint64_t *by
 {
   uint32_t n_others = collective->n_ranks - 1;
   uint32_t nth = shuffle_below (i, n_others, base_map_hash (collective->rank + 1));
-  uint32_t destination = sim_rank_after (collective, collective->rank, nth + 1);
+  uint32_t destination = sim_after (collective, nth + 1);
 
   g_assert (i < n_others);
   *bytes = collective->kind == TRACE_OP_ALLTOALLV ? sim_count_of (collective->counts, destination)

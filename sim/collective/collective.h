@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * An algorithm is a pure function from (call, my rank, step number) to what
- * this rank does in that step, so that a rank in the middle of a collective
+ * An algorithm is a pure function from (call, my rank, step number) to the messages
+ * of this rank in that step, so that a rank in the middle of a collective
  * needs to remember one number, and a million ranks fit in memory.
  *
  * Which algorithm: as the rules of [mpi] collectives say.  `bgq` is Blue
@@ -56,12 +56,12 @@ typedef struct {
  * (COMM_WORLD, or made so by the machine's rules).
  *
  * The choice must be the same on all ranks of the communicator, so it may
- * depend only on what all ranks know (kind, n_ranks, sizes that MPI requires
+ * depend only on properties that all ranks know (kind, n_ranks, sizes that MPI requires
  * to agree; counts only where every rank has them all: allgatherv,
  * reduce_scatter).  The root of a rooted kind must be a rank of the
  * communicator, and so must neighbours be.  Arrays of counts that are too
- * short count as absent: zeros; so do sizes that are not known.  What makes,
- * frees or fences a window is a barrier here. */
+ * short count as absent: zeros; so do sizes that are not known.  An operation that
+ * makes, frees or fences a window is a barrier here. */
 void sim_collective_init (SimCollective *collective, const TopoMachine *machine, const TraceOp *op,
                           uint32_t n_ranks, uint32_t rank, bool whole_partition);
 
@@ -79,7 +79,7 @@ sim_collective_has_root (TraceOpKind kind)
          kind == TRACE_OP_GATHERV || kind == TRACE_OP_SCATTER || kind == TRACE_OP_SCATTERV;
 }
 
-/* One step: what to send and what to receive, in ranks of the communicator;
+/* One step: a message to send and one to receive, in ranks of the communicator;
  * may be nothing at all.
  * A step's receive is posted before its send.  `wait`: everything posted so
  * far in this collective completes before the next step starts. */

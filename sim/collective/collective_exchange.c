@@ -17,13 +17,19 @@ log_steps (const SimCollective *collective)
   return sim_ceil_log2 (collective->n_ranks);
 }
 
+static uint32_t
+twice_others (const SimCollective *collective)
+{
+  return 2 * sim_others (collective);
+}
+
 /* --- Barrier --- */
 
 /* To rank 0, which waits for all before it answers any. */
 static uint32_t
 barrier_linear_steps (const SimCollective *collective)
 {
-  return collective->rank == 0 ? 2 * sim_others (collective) : 2;
+  return collective->rank == 0 ? twice_others (collective) : 2;
 }
 
 static SimStep
@@ -38,18 +44,17 @@ barrier_linear_step (const SimCollective *collective, uint32_t step)
   return sim_step_send (step - n + 1, 0, true);
 }
 
-const SimAlgorithm sim_barrier_linear = { barrier_linear_steps, barrier_linear_step, NULL };
+const SimAlgorithm sim_barrier_linear = { .n_steps = barrier_linear_steps,
+                                          .step = barrier_linear_step };
 
 static SimStep
 dissemination_step (const SimCollective *collective, uint32_t step)
 {
-  uint32_t distance = 1u << step;
-
-  return sim_step_both (sim_rank_after (collective, collective->rank, distance), 0,
-                        sim_rank_before (collective, collective->rank, distance), 0, true);
+  return sim_step_both (sim_after (collective, 1u << step), 0, sim_before (collective, 1u << step),
+                        0);
 }
 
-const SimAlgorithm sim_barrier_dissemination = { log_steps, dissemination_step, NULL };
+const SimAlgorithm sim_barrier_dissemination = { .n_steps = log_steps, .step = dissemination_step };
 
 /* Recursive doubling among the largest power of two of ranks; each rank above
  * has a partner below, which answers when all ranks are there. */
@@ -69,18 +74,18 @@ barrier_doubling_step (const SimCollective *collective, uint32_t step)
 {
   uint32_t log2_inner = sim_floor_log2 (collective->n_ranks);
   uint32_t outer = collective->rank ^ 1u << log2_inner;
-  bool has_outer = outer < collective->n_ranks;
 
   if (collective->rank > outer)
-    return sim_step_both (outer, 0, outer, 0, true);
-  if (has_outer && step-- == 0)
+    return sim_step_swap (outer, 0, 0);
+  if (outer < collective->n_ranks && step-- == 0)
     return sim_step_receive (outer, 0, true);
   if (step == log2_inner)
     return sim_step_send (outer, 0, true);
-  return sim_step_both (collective->rank ^ 1u << step, 0, collective->rank ^ 1u << step, 0, true);
+  return sim_step_swap (collective->rank ^ 1u << step, 0, 0);
 }
 
-const SimAlgorithm sim_barrier_doubling = { barrier_doubling_steps, barrier_doubling_step, NULL };
+const SimAlgorithm sim_barrier_doubling = { .n_steps = barrier_doubling_steps,
+                                            .step = barrier_doubling_step };
 
 /* Up a binomial tree to rank 0, and down again. */
 static uint32_t
@@ -98,12 +103,12 @@ barrier_tree_step (const SimCollective *collective, uint32_t step)
   uint32_t peer = collective->rank ^ distance;
 
   if ((collective->rank & (distance - 1)) != 0 || peer >= collective->n_ranks)
-    return sim_step_send (TOPO_NONE, 0, false);
+    return sim_step_nothing ();
   return up == (peer > collective->rank) ? sim_step_receive (peer, 0, true)
                                          : sim_step_send (peer, 0, true);
 }
 
-const SimAlgorithm sim_barrier_tree = { barrier_tree_steps, barrier_tree_step, NULL };
+const SimAlgorithm sim_barrier_tree = { .n_steps = barrier_tree_steps, .step = barrier_tree_step };
 
 /* --- Allgather and allgatherv --- */
 
@@ -126,13 +131,13 @@ allgather_doubling_step (const SimCollective *collective, uint32_t step)
 {
   uint32_t n = 1u << step;
   uint32_t mine = collective->rank & ~(n - 1);
-  uint32_t peer = collective->rank ^ n;
 
-  return sim_step_both (peer, contributions (collective, mine, n), peer,
-                        contributions (collective, mine ^ n, n), true);
+  return sim_step_swap (collective->rank ^ n, contributions (collective, mine, n),
+                        contributions (collective, mine ^ n, n));
 }
 
-const SimAlgorithm sim_allgather_doubling = { log_steps, allgather_doubling_step, NULL };
+const SimAlgorithm sim_allgather_doubling = { .n_steps = log_steps,
+                                              .step = allgather_doubling_step };
 
 /* Each rank has the contributions of itself and its followers. */
 static SimStep
@@ -140,31 +145,28 @@ allgather_bruck_step (const SimCollective *collective, uint32_t step)
 {
   uint32_t have = 1u << step;
   uint32_t n = MIN (have, collective->n_ranks - have);
-  uint32_t from = sim_rank_after (collective, collective->rank, have);
+  uint32_t from = sim_after (collective, have);
 
-  return sim_step_both (sim_rank_before (collective, collective->rank, have),
+  return sim_step_both (sim_before (collective, have),
                         contributions (collective, collective->rank, n), from,
-                        contributions (collective, from, n), true);
+                        contributions (collective, from, n));
 }
 
-const SimAlgorithm sim_allgather_bruck = { log_steps, allgather_bruck_step, NULL };
+const SimAlgorithm sim_allgather_bruck = { .n_steps = log_steps, .step = allgather_bruck_step };
 
 static SimStep
 allgather_ring_step (const SimCollective *collective, uint32_t step)
 {
-  uint32_t sent = sim_rank_before (collective, collective->rank, step);
+  uint32_t sent = sim_before (collective, step);
 
-  return sim_step_both (sim_rank_after (collective, collective->rank, 1),
-                        contributions (collective, sent, 1),
-                        sim_rank_before (collective, collective->rank, 1),
-                        contributions (collective, sim_rank_before (collective, sent, 1), 1), true);
+  return sim_step_both (sim_after (collective, 1), contributions (collective, sent, 1),
+                        sim_before (collective, 1),
+                        contributions (collective, sim_rank_before (collective, sent, 1), 1));
 }
 
-const SimAlgorithm sim_allgather_ring = { sim_others, allgather_ring_step, NULL };
+const SimAlgorithm sim_allgather_ring = { .n_steps = sim_others, .step = allgather_ring_step };
 
-/* Exchanges with the two neighbours in turn. */
-
-/* n_ranks is even. */
+/* Exchanges with the two neighbours in turn; n_ranks is even. */
 static uint32_t
 neighbor_steps (const SimCollective *collective)
 {
@@ -191,18 +193,16 @@ static SimStep
 neighbor_step (const SimCollective *collective, uint32_t step)
 {
   bool upwards = collective->rank % 2 == step % 2;
-  uint32_t peer = upwards ? sim_rank_after (collective, collective->rank, 1)
-                          : sim_rank_before (collective, collective->rank, 1);
+  uint32_t peer = upwards ? sim_after (collective, 1) : sim_before (collective, 1);
 
   if (step == 0)
-    return sim_step_both (peer, contributions (collective, collective->rank, 1), peer,
-                          contributions (collective, peer, 1), true);
-  return sim_step_both (peer, contributions (collective, pair_received (collective, step - 1), 2),
-                        peer, contributions (collective, pair_received (collective, step), 2),
-                        true);
+    return sim_step_swap (peer, contributions (collective, collective->rank, 1),
+                          contributions (collective, peer, 1));
+  return sim_step_swap (peer, contributions (collective, pair_received (collective, step - 1), 2),
+                        contributions (collective, pair_received (collective, step), 2));
 }
 
-const SimAlgorithm sim_allgather_neighbor = { neighbor_steps, neighbor_step, NULL };
+const SimAlgorithm sim_allgather_neighbor = { .n_steps = neighbor_steps, .step = neighbor_step };
 
 /* --- Alltoall and alltoallv --- */
 
@@ -216,23 +216,28 @@ alltoall_bruck_step (const SimCollective *collective, uint32_t step)
   uint32_t rest = collective->n_ranks & (2 * distance - 1);
   uint64_t bytes = collective->bytes * (whole + (rest > distance ? rest - distance : 0));
 
-  return sim_step_both (sim_rank_after (collective, collective->rank, distance), bytes,
-                        sim_rank_before (collective, collective->rank, distance), bytes, true);
+  return sim_step_both (sim_after (collective, distance), bytes, sim_before (collective, distance),
+                        bytes);
 }
 
-const SimAlgorithm sim_alltoall_bruck = { log_steps, alltoall_bruck_step, NULL };
+const SimAlgorithm sim_alltoall_bruck = { .n_steps = log_steps, .step = alltoall_bruck_step };
+
+static SimStep
+exchange (const SimCollective *collective, uint32_t to, uint32_t from)
+{
+  if (collective->kind == TRACE_OP_ALLTOALLV)
+    return sim_step_both (to, sim_count_of (collective->counts, to), from,
+                          sim_count_of (collective->recv_counts, from));
+  return sim_step_both (to, collective->bytes, from, collective->bytes);
+}
 
 /* Counts of 0 in an alltoallv make no messages. */
 static SimStep
-exchange (const SimCollective *collective, uint32_t to, uint32_t from, bool wait)
+without_empty (const SimCollective *collective, SimStep step)
 {
-  SimStep step = sim_step_both (to, collective->bytes, from, collective->bytes, wait);
-
   if (collective->kind == TRACE_OP_ALLTOALLV) {
-    step.send_bytes = sim_count_of (collective->counts, to);
-    step.recv_bytes = sim_count_of (collective->recv_counts, from);
-    step.send_to = step.send_bytes > 0 ? to : TOPO_NONE;
-    step.recv_from = step.recv_bytes > 0 ? from : TOPO_NONE;
+    step.send_to = step.send_bytes > 0 ? step.send_to : TOPO_NONE;
+    step.recv_from = step.recv_bytes > 0 ? step.recv_from : TOPO_NONE;
   }
   return step;
 }
@@ -240,70 +245,55 @@ exchange (const SimCollective *collective, uint32_t to, uint32_t from, bool wait
 static SimStep
 alltoall_scattered_step (const SimCollective *collective, uint32_t step)
 {
-  bool last = step + 2 == collective->n_ranks;
+  SimStep result =
+      exchange (collective, sim_before (collective, step + 1), sim_after (collective, step + 1));
 
-  return exchange (collective, sim_rank_before (collective, collective->rank, step + 1),
-                   sim_rank_after (collective, collective->rank, step + 1),
-                   last || step % SCATTERED_AT_ONCE == SCATTERED_AT_ONCE - 1);
+  result.wait = step + 2 == collective->n_ranks || (step + 1) % SCATTERED_AT_ONCE == 0;
+  return without_empty (collective, result);
 }
 
-const SimAlgorithm sim_alltoall_scattered = { sim_others, alltoall_scattered_step, NULL };
-
-static SimStep
-alltoall_pairwise_step (const SimCollective *collective, uint32_t step)
-{
-  uint32_t distance = step + 1;
-  uint32_t peer = collective->rank ^ distance;
-
-  if (sim_is_power_of_two (collective->n_ranks))
-    return exchange (collective, peer, peer, true);
-  return exchange (collective, sim_rank_after (collective, collective->rank, distance),
-                   sim_rank_before (collective, collective->rank, distance), true);
-}
-
-const SimAlgorithm sim_alltoall_pairwise = { sim_others, alltoall_pairwise_step, NULL };
+const SimAlgorithm sim_alltoall_scattered = { .n_steps = sim_others,
+                                              .step = alltoall_scattered_step };
 
 /* Open MPI's goes around the ring for any number of ranks, and counts of 0 are
  * messages too. */
 static SimStep
 alltoall_pairwise_ring_step (const SimCollective *collective, uint32_t step)
 {
-  uint32_t to = sim_rank_after (collective, collective->rank, step + 1);
-  uint32_t from = sim_rank_before (collective, collective->rank, step + 1);
-
-  if (collective->kind == TRACE_OP_ALLTOALLV)
-    return sim_step_both (to, sim_count_of (collective->counts, to), from,
-                          sim_count_of (collective->recv_counts, from), true);
-  return sim_step_both (to, collective->bytes, from, collective->bytes, true);
+  return exchange (collective, sim_after (collective, step + 1), sim_before (collective, step + 1));
 }
 
-const SimAlgorithm sim_alltoall_pairwise_ring = { sim_others, alltoall_pairwise_ring_step, NULL };
-
-/* All receives, then all sends: Open MPI's. */
-
-static uint32_t
-alltoall_linear_steps (const SimCollective *collective)
+static SimStep
+alltoall_pairwise_step (const SimCollective *collective, uint32_t step)
 {
-  return 2 * sim_others (collective);
+  uint32_t peer = collective->rank ^ (step + 1);
+
+  return without_empty (collective, sim_is_power_of_two (collective->n_ranks)
+                                        ? exchange (collective, peer, peer)
+                                        : alltoall_pairwise_ring_step (collective, step));
 }
 
-/* All receives, upwards from the next rank, then all sends, downwards, so that
- * messages arrive in the order of the receives. */
+const SimAlgorithm sim_alltoall_pairwise = { .n_steps = sim_others,
+                                             .step = alltoall_pairwise_step };
+const SimAlgorithm sim_alltoall_pairwise_ring = { .n_steps = sim_others,
+                                                  .step = alltoall_pairwise_ring_step };
+
+/* Open MPI's: all receives, upwards from the next rank, then all sends, downwards, so
+ * that messages arrive in the order of the receives. */
 static SimStep
 alltoall_linear_step (const SimCollective *collective, uint32_t step)
 {
   uint32_t n = sim_others (collective);
 
   if (step < n)
-    return sim_step_receive (sim_rank_after (collective, collective->rank, step + 1),
-                             collective->bytes, false);
-  return sim_step_send (sim_rank_before (collective, collective->rank, step - n + 1),
-                        collective->bytes, step + 1 == 2 * n);
+    return sim_step_receive (sim_after (collective, step + 1), collective->bytes, false);
+  return sim_step_send (sim_before (collective, step - n + 1), collective->bytes,
+                        step + 1 == 2 * n);
 }
 
-const SimAlgorithm sim_alltoall_linear = { alltoall_linear_steps, alltoall_linear_step, NULL };
+const SimAlgorithm sim_alltoall_linear = { .n_steps = twice_others, .step = alltoall_linear_step };
 
-/* Both in the order of the ranks.  Open MPI 4.1 sends counts of 0 too. */
+/* Both in the order of the ranks.  Open MPI 4.1 sends counts of 0 too, 1.3 does not. */
 static SimStep
 alltoallv_step (const SimCollective *collective, uint32_t step)
 {
@@ -315,22 +305,15 @@ alltoallv_step (const SimCollective *collective, uint32_t step)
   return sim_step_send (peer, sim_count_of (collective->counts, peer), step + 1 == 2 * n);
 }
 
-/* Open MPI 1.3 does not. */
 static SimStep
 alltoallv_nonzero_step (const SimCollective *collective, uint32_t step)
 {
-  SimStep result = alltoallv_step (collective, step);
-
-  if (result.recv_bytes == 0)
-    result.recv_from = TOPO_NONE;
-  if (result.send_bytes == 0)
-    result.send_to = TOPO_NONE;
-  return result;
+  return without_empty (collective, alltoallv_step (collective, step));
 }
 
-const SimAlgorithm sim_alltoallv_linear = { alltoall_linear_steps, alltoallv_step, NULL };
-const SimAlgorithm sim_alltoallv_linear_nonzero = { alltoall_linear_steps, alltoallv_nonzero_step,
-                                                    NULL };
+const SimAlgorithm sim_alltoallv_linear = { .n_steps = twice_others, .step = alltoallv_step };
+const SimAlgorithm sim_alltoallv_linear_nonzero = { .n_steps = twice_others,
+                                                    .step = alltoallv_nonzero_step };
 
 /* --- Reductions to all ranks ---
  *
@@ -340,17 +323,23 @@ const SimAlgorithm sim_alltoallv_linear_nonzero = { alltoall_linear_steps, allto
  * that did not fold are numbered 0 .. 2^k-1 in their order; those numbers
  * are called cores here. */
 
-typedef struct {
+struct SimFold {
   uint32_t log2_cores;
   uint32_t extra;
   uint32_t core;    /* mine; TOPO_NONE: I have folded */
   uint32_t partner; /* the other of my pair; TOPO_NONE: I am in none */
-} Fold;
+};
+
+static uint32_t
+log2_cores_of (const SimCollective *collective)
+{
+  return sim_floor_log2 (collective->n_ranks);
+}
 
 static uint32_t
 n_extra (const SimCollective *collective)
 {
-  return collective->n_ranks - (1u << sim_floor_log2 (collective->n_ranks));
+  return collective->n_ranks - (1u << log2_cores_of (collective));
 }
 
 /* The even one of a pair folds, unless it is the root of a reduction: MPICH
@@ -362,19 +351,39 @@ even_folds (const SimCollective *collective, uint32_t pair)
   return collective->root != (int32_t) (2 * pair);
 }
 
+/* `stays` is the lowest bit of the rank of a pair that does not fold. */
+static uint32_t
+rank_of_staying (const SimCollective *collective, uint32_t core, uint32_t stays)
+{
+  uint32_t extra = n_extra (collective);
+
+  return core < extra ? 2 * core + stays : core + extra;
+}
+
 static uint32_t
 rank_of_core (const SimCollective *collective, uint32_t core)
 {
-  uint32_t extra = n_extra (collective);
-
-  return core >= extra ? core + extra : 2 * core + even_folds (collective, core);
+  return rank_of_staying (collective, core, even_folds (collective, core));
 }
 
-static Fold
+/* Counts of n cores and the ranks that they stand for. */
+static uint64_t
+counts_of_cores (const SimCollective *collective, uint32_t first, uint32_t n)
+{
+  uint32_t extra = n_extra (collective), end = first + n;
+  uint32_t end_rank = end < extra ? 2 * end : end + extra;
+  uint64_t bytes = 0;
+
+  for (uint32_t rank = first < extra ? 2 * first : first + extra; rank < end_rank; rank++)
+    bytes += sim_count_of (collective->recv_counts, rank);
+  return bytes;
+}
+
+static SimFold
 fold_of (const SimCollective *collective, uint32_t rank)
 {
   uint32_t extra = n_extra (collective);
-  Fold fold = { sim_floor_log2 (collective->n_ranks), extra, rank - extra, TOPO_NONE };
+  SimFold fold = { log2_cores_of (collective), extra, rank - extra, TOPO_NONE };
 
   if (rank < 2 * extra) {
     bool odd = rank & 1u;
@@ -385,271 +394,180 @@ fold_of (const SimCollective *collective, uint32_t rank)
   return fold;
 }
 
-/* The step of a core between the folding and the giving back. */
-typedef SimStep (*CoreStep) (const SimCollective *collective, const Fold *fold, uint32_t step);
+/* Before the steps of the cores a folding rank gives its vector away.  After them it gets
+ * its result, except from a reduction to a root. */
+static uint32_t
+folded_steps (const SimCollective *collective)
+{
+  SimFold fold = fold_of (collective, collective->rank);
+  uint32_t n_pair_steps = collective->kind == TRACE_OP_REDUCE ? 1 : 2;
+
+  if (fold.partner == TOPO_NONE)
+    n_pair_steps = 0;
+  if (fold.core == TOPO_NONE)
+    return n_pair_steps;
+  return n_pair_steps + collective->algorithm->n_core_steps (collective, &fold);
+}
+
+static SimStep
+folded_step (const SimCollective *collective, uint32_t step)
+{
+  SimFold fold = fold_of (collective, collective->rank);
+  uint64_t bytes = collective->bytes, back_bytes = collective->bytes;
+
+  if (collective->kind == TRACE_OP_REDUCE_SCATTER && fold.partner != TOPO_NONE) {
+    bytes = collective->total_bytes;
+    back_bytes = sim_count_of (collective->recv_counts,
+                               fold.core == TOPO_NONE ? collective->rank : fold.partner);
+  }
+  if (fold.core == TOPO_NONE)
+    return step == 0 ? sim_step_send (fold.partner, bytes, true)
+                     : sim_step_receive (fold.partner, back_bytes, true);
+  if (fold.partner != TOPO_NONE && step-- == 0)
+    return sim_step_receive (fold.partner, bytes, true);
+  if (step < collective->algorithm->n_core_steps (collective, &fold))
+    return collective->algorithm->core_step (collective, &fold, step);
+  return sim_step_send (fold.partner, back_bytes, true);
+}
+
+#define FOLDED .n_steps = folded_steps, .step = folded_step
 
 static uint32_t
-folded_steps (const Fold *fold, uint32_t n_core_steps, bool gives_back)
+one_round (G_GNUC_UNUSED const SimCollective *collective, const SimFold *fold)
 {
-  uint32_t n_pair_steps = fold->partner == TOPO_NONE ? 0 : 1 + (uint32_t) gives_back;
-
-  return fold->core == TOPO_NONE ? n_pair_steps : n_pair_steps + n_core_steps;
-}
-
-static SimStep
-folded_step (const SimCollective *collective, const Fold *fold, uint32_t step,
-             uint32_t n_core_steps, CoreStep core_step, uint64_t bytes, uint64_t back_bytes)
-{
-  if (fold->core == TOPO_NONE)
-    return step == 0 ? sim_step_send (fold->partner, bytes, true)
-                     : sim_step_receive (fold->partner, back_bytes, true);
-  if (fold->partner != TOPO_NONE && step-- == 0)
-    return sim_step_receive (fold->partner, bytes, true);
-  if (step < n_core_steps)
-    return core_step (collective, fold, step);
-  return sim_step_send (fold->partner, back_bytes, true);
-}
-
-/* --- Allreduce by recursive doubling --- */
-
-static SimStep
-doubling_core_step (const SimCollective *collective, const Fold *fold, uint32_t step)
-{
-  uint32_t peer = rank_of_core (collective, fold->core ^ 1u << step);
-
-  return sim_step_both (peer, collective->bytes, peer, collective->bytes, true);
+  return fold->log2_cores;
 }
 
 static uint32_t
-allreduce_doubling_steps (const SimCollective *collective)
+two_rounds (G_GNUC_UNUSED const SimCollective *collective, const SimFold *fold)
 {
-  Fold fold = fold_of (collective, collective->rank);
-
-  return folded_steps (&fold, fold.log2_cores, true);
+  return 2 * fold->log2_cores;
 }
 
+/* Allreduce by recursive doubling. */
 static SimStep
-allreduce_doubling_step (const SimCollective *collective, uint32_t step)
+doubling_core_step (const SimCollective *collective, const SimFold *fold, uint32_t step)
 {
-  Fold fold = fold_of (collective, collective->rank);
-
-  return folded_step (collective, &fold, step, fold.log2_cores, doubling_core_step,
-                      collective->bytes, collective->bytes);
+  return sim_step_swap (rank_of_core (collective, fold->core ^ 1u << step), collective->bytes,
+                        collective->bytes);
 }
 
-const SimAlgorithm sim_allreduce_doubling = { allreduce_doubling_steps, allreduce_doubling_step,
-                                              NULL };
+const SimAlgorithm sim_allreduce_doubling = { FOLDED, .n_core_steps = one_round,
+                                              .core_step = doubling_core_step };
 
 /* --- Reduce-scatter in halves, then gather or allgather (Rabenseifner) --- */
 
 /* The vector is cut into as many blocks as there are cores, the first ones a
  * byte longer when it does not divide. */
 static uint64_t
-block_offset (const SimCollective *collective, const Fold *fold, uint32_t block)
+blocks_bytes (const SimCollective *collective, uint32_t first, uint32_t n)
 {
-  uint64_t length = collective->bytes >> fold->log2_cores;
-  uint64_t rest = collective->bytes & ((UINT64_C (1) << fold->log2_cores) - 1);
+  uint32_t log2_cores = log2_cores_of (collective);
+  uint64_t rest = collective->bytes & ((UINT64_C (1) << log2_cores) - 1);
 
-  return block * length + MIN (block, rest);
+  return n * (collective->bytes >> log2_cores) + MIN (first + n, rest) - MIN (first, rest);
 }
 
-static uint64_t
-blocks_bytes (const SimCollective *collective, const Fold *fold, uint32_t first, uint32_t n)
-{
-  return block_offset (collective, fold, first + n) - block_offset (collective, fold, first);
-}
-
-/* The first of the blocks that a core still works on after `step` halvings,
- * of which the k-th is shared with the core that differs in bit k. */
+/* The first of the blocks that a core still works on after some halvings, of which
+ * the k-th is shared with the core that differs in bit k. */
 static uint32_t
-first_block (const Fold *fold, uint32_t core, uint32_t step)
+first_block (const SimCollective *collective, uint32_t core, uint32_t n_halvings)
 {
   uint32_t first = 0;
 
-  for (uint32_t bit = 0; bit < step; bit++)
-    first += (core >> bit & 1u) << (fold->log2_cores - 1 - bit);
+  for (uint32_t bit = 0; bit < n_halvings; bit++)
+    first += (core >> bit & 1u) << (log2_cores_of (collective) - 1 - bit);
   return first;
 }
 
-/* Both peers keep the half that their bit says; `kept` and `given` are the
- * bytes of the two halves as this core sees them. */
-static uint32_t
-halving_peer (const SimCollective *collective, const Fold *fold, uint32_t bit, uint64_t *kept,
-              uint64_t *given)
+/* Both peers keep the half of their bit and give the other one; `undo`: each gets the
+ * half that it gave. */
+static SimStep
+halving_step (const SimCollective *collective, const SimFold *fold, uint32_t bit, bool undo)
 {
-  uint32_t peer = fold->core ^ 1u << bit;
-  uint32_t n = 1u << (fold->log2_cores - 1 - bit);
+  uint32_t peer = fold->core ^ 1u << bit, n = 1u << (fold->log2_cores - 1 - bit);
+  uint64_t kept = blocks_bytes (collective, first_block (collective, fold->core, bit + 1), n);
+  uint64_t given = blocks_bytes (collective, first_block (collective, peer, bit + 1), n);
 
-  *kept = blocks_bytes (collective, fold, first_block (fold, fold->core, bit + 1), n);
-  *given = blocks_bytes (collective, fold, first_block (fold, peer, bit + 1), n);
-  return rank_of_core (collective, peer);
+  return undo ? sim_step_swap (rank_of_core (collective, peer), kept, given)
+              : sim_step_swap (rank_of_core (collective, peer), given, kept);
 }
 
 static SimStep
-halving_step (const SimCollective *collective, const Fold *fold, uint32_t bit)
+scatter_allgather_core_step (const SimCollective *collective, const SimFold *fold, uint32_t step)
 {
-  uint64_t kept, given;
-  uint32_t peer = halving_peer (collective, fold, bit, &kept, &given);
-
-  return sim_step_both (peer, given, peer, kept, true);
+  return step < fold->log2_cores
+             ? halving_step (collective, fold, step, false)
+             : halving_step (collective, fold, 2 * fold->log2_cores - 1 - step, true);
 }
 
-static SimStep
-scatter_allgather_core_step (const SimCollective *collective, const Fold *fold, uint32_t step)
-{
-  uint64_t kept, given;
-  uint32_t peer;
-
-  if (step < fold->log2_cores)
-    return halving_step (collective, fold, step);
-  peer = halving_peer (collective, fold, 2 * fold->log2_cores - 1 - step, &kept, &given);
-  return sim_step_both (peer, kept, peer, given, true);
-}
-
-static uint32_t
-scatter_allgather_steps (const SimCollective *collective)
-{
-  Fold fold = fold_of (collective, collective->rank);
-
-  return folded_steps (&fold, 2 * fold.log2_cores, true);
-}
-
-static SimStep
-scatter_allgather_step (const SimCollective *collective, uint32_t step)
-{
-  Fold fold = fold_of (collective, collective->rank);
-
-  return folded_step (collective, &fold, step, 2 * fold.log2_cores, scatter_allgather_core_step,
-                      collective->bytes, collective->bytes);
-}
-
-const SimAlgorithm sim_allreduce_scatter_allgather = { scatter_allgather_steps,
-                                                       scatter_allgather_step, NULL };
+const SimAlgorithm sim_allreduce_scatter_allgather = { FOLDED, .n_core_steps = two_rounds,
+                                                       .core_step = scatter_allgather_core_step };
 
 /* The bits in which a core differs from the root's. */
 static uint32_t
-bits_from_root (const SimCollective *collective, const Fold *fold)
+bits_from_root (const SimCollective *collective, const SimFold *fold)
 {
   return fold->core ^ fold_of (collective, (uint32_t) collective->root).core;
 }
 
 /* The gather undoes the halvings, last one first.  A core takes part until
- * the first bit in which it differs from the root's: there it gives what it
- * has. */
+ * the first bit in which it differs from the root's: there it gives all its
+ * blocks. */
 static uint32_t
-n_gather_steps (const SimCollective *collective, const Fold *fold)
+scatter_gather_core_steps (const SimCollective *collective, const SimFold *fold)
 {
-  uint32_t bits;
+  uint32_t bits = bits_from_root (collective, fold);
 
-  if (fold->core == TOPO_NONE)
-    return 0;
-  bits = bits_from_root (collective, fold);
-  return bits == 0 ? fold->log2_cores : fold->log2_cores - sim_floor_log2 (bits);
+  return 2 * fold->log2_cores - (bits == 0 ? 0 : sim_floor_log2 (bits));
 }
 
 static SimStep
-scatter_gather_core_step (const SimCollective *collective, const Fold *fold, uint32_t step)
+scatter_gather_core_step (const SimCollective *collective, const SimFold *fold, uint32_t step)
 {
-  uint64_t kept, given;
-  uint32_t bit, peer;
+  uint32_t bit = 2 * fold->log2_cores - 1 - step;
+  SimStep undone;
 
   if (step < fold->log2_cores)
-    return halving_step (collective, fold, step);
-  bit = 2 * fold->log2_cores - 1 - step;
-  peer = halving_peer (collective, fold, bit, &kept, &given);
+    return halving_step (collective, fold, step, false);
+  undone = halving_step (collective, fold, bit, true);
   if (bits_from_root (collective, fold) >> bit & 1u)
-    return sim_step_send (peer, kept, true);
-  return sim_step_receive (peer, given, true);
+    return sim_step_send (undone.send_to, undone.send_bytes, true);
+  return sim_step_receive (undone.recv_from, undone.recv_bytes, true);
 }
 
-static uint32_t
-scatter_gather_steps (const SimCollective *collective)
-{
-  Fold fold = fold_of (collective, collective->rank);
-
-  return folded_steps (&fold, fold.log2_cores + n_gather_steps (collective, &fold), false);
-}
-
-static SimStep
-scatter_gather_step (const SimCollective *collective, uint32_t step)
-{
-  Fold fold = fold_of (collective, collective->rank);
-
-  return folded_step (collective, &fold, step, fold.log2_cores + n_gather_steps (collective, &fold),
-                      scatter_gather_core_step, collective->bytes, 0);
-}
-
-const SimAlgorithm sim_reduce_scatter_gather = { scatter_gather_steps, scatter_gather_step, NULL };
+const SimAlgorithm sim_reduce_scatter_gather = { FOLDED, .n_core_steps = scatter_gather_core_steps,
+                                                 .core_step = scatter_gather_core_step };
 
 /* --- Reduce-scatter --- */
 
-static uint64_t
-counts_of_ranks (const SimCollective *collective, uint32_t first, uint32_t end)
-{
-  uint64_t bytes = 0;
-
-  for (uint32_t rank = first; rank < end; rank++)
-    bytes += sim_count_of (collective->recv_counts, rank);
-  return bytes;
-}
-
-static uint64_t
-counts_of_cores (const SimCollective *collective, const Fold *fold, uint32_t first, uint32_t n)
-{
-  uint32_t end = first + n;
-
-  /* The cores of pairs stand for both ranks. */
-  return counts_of_ranks (collective, first < fold->extra ? 2 * first : first + fold->extra,
-                          end < fold->extra ? 2 * end : end + fold->extra);
-}
-
 /* Halves of cores in their order, far ones first. */
 static SimStep
-reduce_scatter_core_step (const SimCollective *collective, const Fold *fold, uint32_t step)
+reduce_scatter_core_step (const SimCollective *collective, const SimFold *fold, uint32_t step)
 {
   uint32_t n = 1u << (fold->log2_cores - 1 - step);
   uint32_t kept = fold->core & ~(n - 1);
-  uint32_t peer = rank_of_core (collective, fold->core ^ n);
 
-  return sim_step_both (peer, counts_of_cores (collective, fold, kept ^ n, n), peer,
-                        counts_of_cores (collective, fold, kept, n), true);
+  return sim_step_swap (rank_of_core (collective, fold->core ^ n),
+                        counts_of_cores (collective, kept ^ n, n),
+                        counts_of_cores (collective, kept, n));
 }
 
-static uint32_t
-reduce_scatter_halving_steps (const SimCollective *collective)
-{
-  Fold fold = fold_of (collective, collective->rank);
-
-  return folded_steps (&fold, fold.log2_cores, true);
-}
-
-static SimStep
-reduce_scatter_halving_step (const SimCollective *collective, uint32_t step)
-{
-  Fold fold = fold_of (collective, collective->rank);
-  uint32_t folded = fold.core == TOPO_NONE ? collective->rank : collective->rank ^ 1u;
-  uint64_t back_bytes = 0;
-
-  if (fold.partner != TOPO_NONE)
-    back_bytes = sim_count_of (collective->recv_counts, folded);
-  return folded_step (collective, &fold, step, fold.log2_cores, reduce_scatter_core_step,
-                      counts_of_ranks (collective, 0, collective->n_ranks), back_bytes);
-}
-
-const SimAlgorithm sim_reduce_scatter_halving = { reduce_scatter_halving_steps,
-                                                  reduce_scatter_halving_step, NULL };
+const SimAlgorithm sim_reduce_scatter_halving = { FOLDED, .n_core_steps = one_round,
+                                                  .core_step = reduce_scatter_core_step };
 
 static SimStep
 reduce_scatter_pairwise_step (const SimCollective *collective, uint32_t step)
 {
-  uint32_t to = sim_rank_after (collective, collective->rank, step + 1);
-  uint32_t from = sim_rank_before (collective, collective->rank, step + 1);
+  uint32_t to = sim_after (collective, step + 1);
 
-  return sim_step_both (to, sim_count_of (collective->recv_counts, to), from,
-                        sim_count_of (collective->recv_counts, collective->rank), true);
+  return sim_step_both (to, sim_count_of (collective->recv_counts, to),
+                        sim_before (collective, step + 1),
+                        sim_count_of (collective->recv_counts, collective->rank));
 }
 
-const SimAlgorithm sim_reduce_scatter_pairwise = { sim_others, reduce_scatter_pairwise_step, NULL };
+const SimAlgorithm sim_reduce_scatter_pairwise = { .n_steps = sim_others,
+                                                   .step = reduce_scatter_pairwise_step };
 
 /* --- Reductions around the ring --- */
 
@@ -691,37 +609,36 @@ allreduce_ring_step (const SimCollective *collective, uint32_t step)
   uint32_t n = collective->n_ranks, phases = n_phases (collective);
   uint32_t phase = step / sim_others (collective), nth = step % sim_others (collective);
   bool collects = phase < phases;
-  uint32_t after = sim_rank_after (collective, collective->rank, 1);
+  uint32_t after = sim_after (collective, 1);
   uint32_t sent = sim_rank_before (collective, collects ? collective->rank : after, nth);
-  uint32_t received = sim_rank_before (collective, sent, 1);
   uint64_t send_bytes = part_bytes (collective->bytes, n, sent);
-  uint64_t recv_bytes = part_bytes (collective->bytes, n, received);
+  uint64_t recv_bytes = part_bytes (collective->bytes, n, sim_rank_before (collective, sent, 1));
 
   if (collects) {
     send_bytes = part_bytes (send_bytes, phases, phase);
     recv_bytes = part_bytes (recv_bytes, phases, phase);
   }
-  return sim_step_both (after, send_bytes, sim_rank_before (collective, collective->rank, 1),
-                        recv_bytes, true);
+  return sim_step_both (after, send_bytes, sim_before (collective, 1), recv_bytes);
 }
 
-const SimAlgorithm sim_allreduce_ring = { allreduce_ring_steps, allreduce_ring_step, NULL };
+const SimAlgorithm sim_allreduce_ring = { .n_steps = allreduce_ring_steps,
+                                          .step = allreduce_ring_step };
 
 /* As the first round of the allreduce, from one block before, so that the last to come is
  * one's own. */
 static SimStep
 reduce_scatter_ring_step (const SimCollective *collective, uint32_t step)
 {
-  uint32_t before = sim_rank_before (collective, collective->rank, 1);
+  uint32_t before = sim_before (collective, 1);
   uint32_t sent = sim_rank_before (collective, before, step);
+  uint32_t received = sim_rank_before (collective, sent, 1);
 
-  return sim_step_both (
-      sim_rank_after (collective, collective->rank, 1),
-      sim_count_of (collective->recv_counts, sent), before,
-      sim_count_of (collective->recv_counts, sim_rank_before (collective, sent, 1)), true);
+  return sim_step_both (sim_after (collective, 1), sim_count_of (collective->recv_counts, sent),
+                        before, sim_count_of (collective->recv_counts, received));
 }
 
-const SimAlgorithm sim_reduce_scatter_ring = { sim_others, reduce_scatter_ring_step, NULL };
+const SimAlgorithm sim_reduce_scatter_ring = { .n_steps = sim_others,
+                                               .step = reduce_scatter_ring_step };
 
 /* --- Reductions that Open MPI halves in its own way ---
  *
@@ -729,25 +646,10 @@ const SimAlgorithm sim_reduce_scatter_ring = { sim_others, reduce_scatter_ring_s
  * coll_base_reduce_scatter.c (butterfly).  Of the first 2 * extra ranks one in
  * each pair drops out; those that stay are numbered: cores. */
 
-static uint32_t
-log2_cores (const SimCollective *collective)
-{
-  return sim_floor_log2 (collective->n_ranks);
-}
-
 static bool
 is_paired (const SimCollective *collective)
 {
   return collective->rank < 2 * n_extra (collective);
-}
-
-/* `stays` is the lowest bit of the ranks that stay. */
-static uint32_t
-rank_of_staying (const SimCollective *collective, uint32_t core, uint32_t stays)
-{
-  uint32_t extra = n_extra (collective);
-
-  return core < extra ? 2 * core + stays : core + extra;
 }
 
 static uint32_t
@@ -764,7 +666,7 @@ core_of_me (const SimCollective *collective)
 static uint32_t
 halves_steps (const SimCollective *collective)
 {
-  uint32_t n_core_steps = 2 * log2_cores (collective);
+  uint32_t n_core_steps = 2 * log2_cores_of (collective);
 
   if (!is_paired (collective))
     return n_core_steps;
@@ -784,41 +686,35 @@ window_bytes (const SimCollective *collective, uint32_t core, uint32_t n_halving
 }
 
 static SimStep
-halves_core_step (const SimCollective *collective, uint32_t step)
-{
-  uint32_t n = log2_cores (collective), core = core_of_me (collective);
-  uint32_t bit = step < n ? step : 2 * n - 1 - step;
-  uint32_t peer = rank_of_staying (collective, core ^ 1u << bit, 0);
-  uint64_t kept = window_bytes (collective, core, bit + 1);
-  uint64_t given = window_bytes (collective, core, bit) - kept;
-
-  return step < n ? sim_step_both (peer, given, peer, kept, true)
-                  : sim_step_both (peer, kept, peer, given, true);
-}
-
-static SimStep
 halves_step (const SimCollective *collective, uint32_t step)
 {
   uint64_t lower_bytes = collective->bytes / 2, upper_bytes = collective->bytes - lower_bytes;
-  uint32_t peer = collective->rank ^ 1u;
+  uint32_t n = log2_cores_of (collective), core = core_of_me (collective);
+  uint32_t partner = collective->rank ^ 1u, peer, bit;
   bool odd = collective->rank % 2 == 1;
+  uint64_t kept, given;
 
-  if (!is_paired (collective))
-    return halves_core_step (collective, step);
-  if (step == 0)
-    return odd ? sim_step_both (peer, lower_bytes, peer, upper_bytes, true)
-               : sim_step_both (peer, upper_bytes, peer, lower_bytes, true);
-  if (step == 1)
-    return odd ? sim_step_send (peer, upper_bytes, true)
-               : sim_step_receive (peer, upper_bytes, true);
-  if (odd)
-    return sim_step_receive (peer, collective->bytes, true);
-  if (step == 2 + 2 * log2_cores (collective))
-    return sim_step_send (peer, collective->bytes, true);
-  return halves_core_step (collective, step - 2);
+  if (is_paired (collective)) {
+    if (step == 0)
+      return odd ? sim_step_swap (partner, lower_bytes, upper_bytes)
+                 : sim_step_swap (partner, upper_bytes, lower_bytes);
+    if (step == 1)
+      return odd ? sim_step_send (partner, upper_bytes, true)
+                 : sim_step_receive (partner, upper_bytes, true);
+    if (odd)
+      return sim_step_receive (partner, collective->bytes, true);
+    if (step == 2 + 2 * n)
+      return sim_step_send (partner, collective->bytes, true);
+    step -= 2;
+  }
+  bit = step < n ? step : 2 * n - 1 - step;
+  peer = rank_of_staying (collective, core ^ 1u << bit, 0);
+  kept = window_bytes (collective, core, bit + 1);
+  given = window_bytes (collective, core, bit) - kept;
+  return step < n ? sim_step_swap (peer, given, kept) : sim_step_swap (peer, kept, given);
 }
 
-const SimAlgorithm sim_allreduce_halves = { halves_steps, halves_step, NULL };
+const SimAlgorithm sim_allreduce_halves = { .n_steps = halves_steps, .step = halves_step };
 
 /* Reduce-scatter (butterfly).
  *
@@ -827,110 +723,71 @@ const SimAlgorithm sim_allreduce_halves = { halves_steps, halves_step, NULL };
  * own with the bits in reverse; that goes where it belongs in the end. */
 
 static uint32_t
-mirrored (const SimCollective *collective, uint32_t core)
-{
-  uint32_t mirror = 0;
-
-  for (uint32_t bit = 0; bit < log2_cores (collective); bit++)
-    mirror = mirror << 1 | (core >> bit & 1u);
-  return mirror;
-}
-
-/* Of n cores and the ranks that they stand for. */
-static uint64_t
-counts_of_staying (const SimCollective *collective, uint32_t first, uint32_t n)
-{
-  uint32_t extra = n_extra (collective), end = first + n;
-  uint32_t last_rank = end < extra ? 2 * end : end + extra;
-  uint64_t bytes = 0;
-
-  for (uint32_t rank = first < extra ? 2 * first : first + extra; rank < last_rank; rank++)
-    bytes += sim_count_of (collective->recv_counts, rank);
-  return bytes;
-}
-
-static SimStep
-butterfly_core_step (const SimCollective *collective, uint32_t core, uint32_t bit)
-{
-  uint32_t n = 1u << (log2_cores (collective) - 1 - bit);
-  uint32_t peer = rank_of_staying (collective, core ^ 1u << bit, 1);
-  uint32_t base = 0, kept, given;
-
-  for (uint32_t done = 0; done < bit; done++)
-    base += (core >> done & 1u) << (log2_cores (collective) - 1 - done);
-  kept = core >> bit & 1u ? base + n : base;
-  given = core >> bit & 1u ? base : base + n;
-  return sim_step_both (peer, counts_of_staying (collective, given, n), peer,
-                        counts_of_staying (collective, kept, n), true);
-}
-
-/* The rank that has the result of the core that I would be. */
-static uint32_t
-holder_rank (const SimCollective *collective)
-{
-  return rank_of_staying (collective, mirrored (collective, core_of_me (collective)), 1);
-}
-
-/* My result goes to the two ranks of a core, or to its only one: first to the
- * rank that dropped out. */
-static SimStep
-butterfly_end_step (const SimCollective *collective, bool dropped)
-{
-  uint32_t held = mirrored (collective, core_of_me (collective));
-  uint32_t peer = holder_rank (collective);
-
-  if (dropped && held < n_extra (collective))
-    return sim_step_send (peer - 1, sim_count_of (collective->recv_counts, peer - 1), true);
-  if (dropped || peer == collective->rank)
-    return sim_step_send (TOPO_NONE, 0, false);
-  return sim_step_both (peer, sim_count_of (collective->recv_counts, peer), peer,
-                        sim_count_of (collective->recv_counts, collective->rank), true);
-}
-
-static uint32_t
 butterfly_steps (const SimCollective *collective)
 {
   if (is_paired (collective) && collective->rank % 2 == 0)
     return 2;
-  return is_paired (collective) + log2_cores (collective) + 2;
+  return is_paired (collective) + log2_cores_of (collective) + 2;
 }
 
 static SimStep
 butterfly_step (const SimCollective *collective, uint32_t step)
 {
-  uint32_t n = log2_cores (collective);
+  const uint64_t *counts = collective->recv_counts;
+  uint32_t log2_cores = log2_cores_of (collective), core = core_of_me (collective);
+  uint64_t own_bytes = sim_count_of (counts, collective->rank);
+  uint32_t mirrored = 0, holder, peer, n;
+
+  /* The core whose result this one has in the end, and whose core has this one's: the
+   * relation is mutual. */
+  for (uint32_t bit = 0; bit < log2_cores; bit++)
+    mirrored = mirrored << 1 | (core >> bit & 1u);
+  holder = rank_of_staying (collective, mirrored, 1);
 
   if (is_paired (collective) && collective->rank % 2 == 0)
-    return step == 0
-               ? sim_step_send (collective->rank + 1, collective->total_bytes, true)
-               : sim_step_receive (holder_rank (collective),
-                                   sim_count_of (collective->recv_counts, collective->rank), true);
+    return step == 0 ? sim_step_send (collective->rank + 1, collective->total_bytes, true)
+                     : sim_step_receive (holder, own_bytes, true);
   if (is_paired (collective) && step-- == 0)
     return sim_step_receive (collective->rank - 1, collective->total_bytes, true);
-  if (step < n)
-    return butterfly_core_step (collective, core_of_me (collective), step);
-  return butterfly_end_step (collective, step == n);
+
+  if (step < log2_cores) {
+    n = 1u << (log2_cores - 1 - step);
+    peer = core ^ 1u << step;
+    return sim_step_swap (
+        rank_of_staying (collective, peer, 1),
+        counts_of_cores (collective, first_block (collective, peer, step + 1), n),
+        counts_of_cores (collective, first_block (collective, core, step + 1), n));
+  }
+
+  /* The result goes to the two ranks of a core, or to its only one: first to the
+   * rank that dropped out. */
+  if (step == log2_cores && mirrored < n_extra (collective))
+    return sim_step_send (holder - 1, sim_count_of (counts, holder - 1), true);
+  if (step == log2_cores || holder == collective->rank)
+    return sim_step_nothing ();
+  return sim_step_swap (holder, sim_count_of (counts, holder), own_bytes);
 }
 
-const SimAlgorithm sim_reduce_scatter_butterfly = { butterfly_steps, butterfly_step, NULL };
+const SimAlgorithm sim_reduce_scatter_butterfly = { .n_steps = butterfly_steps,
+                                                    .step = butterfly_step };
 
 /* --- Prefixes --- */
 
 /* Recursive doubling without folding: a peer that does not exist would only
- * have had what higher ranks contribute. */
+ * have had contributions of higher ranks. */
 static SimStep
 scan_doubling_step (const SimCollective *collective, uint32_t step)
 {
   uint32_t peer = collective->rank ^ 1u << step;
 
   if (peer >= collective->n_ranks)
-    return sim_step_send (TOPO_NONE, 0, false);
-  return sim_step_both (peer, collective->bytes, peer, collective->bytes, true);
+    return sim_step_nothing ();
+  return sim_step_swap (peer, collective->bytes, collective->bytes);
 }
 
-const SimAlgorithm sim_scan_doubling = { log_steps, scan_doubling_step, NULL };
+const SimAlgorithm sim_scan_doubling = { .n_steps = log_steps, .step = scan_doubling_step };
 
-/* From each rank to the next, of what came from the one before. */
+/* From each rank to the next, once the message of the one before has come. */
 static uint32_t
 scan_linear_steps (const SimCollective *collective)
 {
@@ -945,7 +802,7 @@ scan_linear_step (const SimCollective *collective, uint32_t step)
   return sim_step_send (collective->rank + 1, collective->bytes, true);
 }
 
-const SimAlgorithm sim_scan_linear = { scan_linear_steps, scan_linear_step, NULL };
+const SimAlgorithm sim_scan_linear = { .n_steps = scan_linear_steps, .step = scan_linear_step };
 
 /* --- Neighbourhoods ---
  *
@@ -972,4 +829,5 @@ neighborhood_step (const SimCollective *collective, uint32_t step)
                         sim_count_of (collective->counts, step), last);
 }
 
-const SimAlgorithm sim_neighbor_exchange = { neighborhood_steps, neighborhood_step, NULL };
+const SimAlgorithm sim_neighbor_exchange = { .n_steps = neighborhood_steps,
+                                             .step = neighborhood_step };

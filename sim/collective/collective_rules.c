@@ -10,11 +10,6 @@
 
 #define KIB 1024u
 
-typedef struct {
-  const SimAlgorithm *only; /* always this one; NULL: see choose() */
-  SimChoice (*choose) (const SimCollective *collective);
-} Rule;
-
 /* Bytes of a gather or scatter for each rank: all ranks agree about them.  A
  * root that has one of its two sizes only takes that. */
 static uint64_t
@@ -45,134 +40,65 @@ n_elements (uint64_t bytes)
   return bytes / 8 + (bytes % 8 != 0);
 }
 
-/* --- MPICH ---
+/* --- MPICH and Blue Gene/Q ---
  *
  * Source: the selection table that is built into MPICH 4.0.2,
  * src/mpi/coll/src/csel_json_autogen.c, for communicators without known shared
- * nodes: MPICH's two-level ("smp") algorithms are not here.  Rules that are
- * the same in MPICH 3.1 are Blue Gene/Q's too. */
-
-/* Few, growing messages below a total, the ring above. */
-static SimChoice
-mpich_allgather (const SimCollective *collective)
-{
-  uint64_t bytes = total_bytes (collective);
-
-  if (sim_is_power_of_two (collective->n_ranks) && bytes < 512 * 1024)
-    return sim_choose (&sim_allgather_doubling);
-  return sim_choose (bytes < 80 * 1024 ? &sim_allgather_bruck : &sim_allgather_ring);
-}
-
-static SimChoice
-mpich_alltoall (const SimCollective *collective)
-{
-  if (collective->bytes <= 256 && collective->n_ranks >= 8)
-    return sim_choose (&sim_alltoall_bruck);
-  return sim_choose (collective->bytes <= 32 * 1024 ? &sim_alltoall_scattered
-                                                    : &sim_alltoall_pairwise);
-}
-
-static SimChoice
-mpich_reduce_scatter (const SimCollective *collective)
-{
-  return sim_choose (total_bytes (collective) < 512 * 1024 ? &sim_reduce_scatter_halving
-                                                           : &sim_reduce_scatter_pairwise);
-}
-
-static SimChoice
-mpich_bcast (const SimCollective *collective)
-{
-  if (collective->n_ranks < 8 || collective->bytes <= 12288)
-    return sim_choose (&sim_bcast_binomial);
-  if (sim_is_power_of_two (collective->n_ranks) && collective->bytes <= 512 * 1024)
-    return sim_choose (&sim_bcast_scatter_doubling);
-  return sim_choose (&sim_bcast_scatter_ring);
-}
-
-/* Vectors of fewer elements than ranks take part in the halving are not cut. */
-static bool
-is_cut (const SimCollective *collective)
-{
-  return n_elements (collective->bytes) >= 1u << sim_floor_log2 (collective->n_ranks);
-}
-
-static SimChoice
-mpich_reduce (const SimCollective *collective)
-{
-  return sim_choose (collective->bytes > 2048 && is_cut (collective) ? &sim_reduce_scatter_gather
-                                                                     : &sim_reduce_binomial);
-}
-
-static SimChoice
-mpich_allreduce (const SimCollective *collective)
-{
-  return sim_choose (collective->bytes > 8 && is_cut (collective) ? &sim_allreduce_scatter_allgather
-                                                                  : &sim_allreduce_doubling);
-}
-
-static const Rule rules_mpich[TRACE_N_OPS] = {
-  [TRACE_OP_BARRIER] = { .only = &sim_barrier_dissemination },
-  [TRACE_OP_BCAST] = { .choose = mpich_bcast },
-  [TRACE_OP_GATHER] = { .only = &sim_gather_binomial },
-  [TRACE_OP_GATHERV] = { .only = &sim_gatherv_linear },
-  [TRACE_OP_SCATTER] = { .only = &sim_scatter_binomial },
-  [TRACE_OP_SCATTERV] = { .only = &sim_scatterv_linear },
-  [TRACE_OP_ALLGATHER] = { .choose = mpich_allgather },
-  [TRACE_OP_ALLGATHERV] = { .choose = mpich_allgather },
-  [TRACE_OP_ALLTOALL] = { .choose = mpich_alltoall },
-  [TRACE_OP_ALLTOALLV] = { .only = &sim_alltoall_scattered },
-  [TRACE_OP_REDUCE] = { .choose = mpich_reduce },
-  [TRACE_OP_ALLREDUCE] = { .choose = mpich_allreduce },
-  [TRACE_OP_REDUCE_SCATTER] = { .choose = mpich_reduce_scatter },
-  [TRACE_OP_SCAN] = { .only = &sim_scan_doubling },
-  [TRACE_OP_EXSCAN] = { .only = &sim_scan_doubling },
-  [TRACE_OP_NEIGHBOR_ALLGATHER] = { .only = &sim_neighbor_exchange },
-  [TRACE_OP_NEIGHBOR_ALLTOALL] = { .only = &sim_neighbor_exchange },
-};
-
-/* --- Blue Gene/Q ---
+ * nodes: MPICH's two-level ("smp") algorithms are not here.
  *
- * Thresholds are those of MPICH 3.1, on which Blue Gene/Q's MPI is built;
+ * Blue Gene/Q's MPI is built on MPICH 3.1, which has other rules for reductions;
  * collective.c has the collectives that its network does in hardware or by
  * many-to-many messages. */
 
-/* Reductions up to this send the whole vector in each step. */
+/* Blue Gene/Q: reductions up to this send the whole vector in each step. */
 #define SHORT_REDUCTION_BYTES 2048u
 
 static SimChoice
-bgq_reduce (const SimCollective *collective)
+choose_mpich (const SimCollective *collective, bool bgq)
 {
-  return sim_choose (collective->bytes <= SHORT_REDUCTION_BYTES ? &sim_reduce_binomial
-                                                                : &sim_reduce_scatter_gather);
-}
+  uint64_t bytes = collective->bytes, all_bytes = total_bytes (collective);
+  bool power_of_two = sim_is_power_of_two (collective->n_ranks);
+  /* Vectors of fewer elements than ranks take part in the halving are not cut. */
+  bool cut = n_elements (bytes) >= 1u << sim_floor_log2 (collective->n_ranks);
 
-static SimChoice
-bgq_allreduce (const SimCollective *collective)
-{
-  return sim_choose (collective->bytes <= SHORT_REDUCTION_BYTES ? &sim_allreduce_doubling
-                                                                : &sim_allreduce_scatter_allgather);
+  switch ((int) collective->kind) {
+  case TRACE_OP_BARRIER: return sim_choose (&sim_barrier_dissemination);
+  case TRACE_OP_BCAST:
+    /* PAMI's 2-nomial tree for communicators that are no rectangle, at any size. */
+    if (bgq || collective->n_ranks < 8 || bytes <= 12288)
+      return sim_choose (&sim_bcast_binomial);
+    return sim_choose (power_of_two && bytes <= 512 * KIB ? &sim_bcast_scatter_doubling
+                                                          : &sim_bcast_scatter_ring);
+  case TRACE_OP_GATHER: return sim_choose (&sim_gather_binomial);
+  case TRACE_OP_GATHERV: return sim_choose (&sim_gatherv_linear);
+  case TRACE_OP_SCATTER: return sim_choose (&sim_scatter_binomial);
+  case TRACE_OP_SCATTERV: return sim_choose (&sim_scatterv_linear);
+  case TRACE_OP_ALLGATHER:
+  case TRACE_OP_ALLGATHERV:
+    /* Few, growing messages below a total, the ring above. */
+    if (power_of_two && all_bytes < 512 * KIB)
+      return sim_choose (&sim_allgather_doubling);
+    return sim_choose (all_bytes < 80 * KIB ? &sim_allgather_bruck : &sim_allgather_ring);
+  case TRACE_OP_ALLTOALL:
+    if (bytes <= 256 && collective->n_ranks >= 8)
+      return sim_choose (&sim_alltoall_bruck);
+    return sim_choose (bytes <= 32 * KIB ? &sim_alltoall_scattered : &sim_alltoall_pairwise);
+  case TRACE_OP_ALLTOALLV: return sim_choose (&sim_alltoall_scattered);
+  case TRACE_OP_REDUCE:
+    return sim_choose (bytes > SHORT_REDUCTION_BYTES && (bgq || cut) ? &sim_reduce_scatter_gather
+                                                                     : &sim_reduce_binomial);
+  case TRACE_OP_ALLREDUCE:
+    return sim_choose ((bgq ? bytes > SHORT_REDUCTION_BYTES : bytes > 8 && cut)
+                           ? &sim_allreduce_scatter_allgather
+                           : &sim_allreduce_doubling);
+  case TRACE_OP_REDUCE_SCATTER:
+    return sim_choose (all_bytes < 512 * KIB ? &sim_reduce_scatter_halving
+                                             : &sim_reduce_scatter_pairwise);
+  case TRACE_OP_SCAN:
+  case TRACE_OP_EXSCAN: return sim_choose (&sim_scan_doubling);
+  default: return sim_choose (&sim_neighbor_exchange);
+  }
 }
-
-static const Rule rules_bgq[TRACE_N_OPS] = {
-  [TRACE_OP_BARRIER] = { .only = &sim_barrier_dissemination },
-  /* PAMI's 2-nomial tree for communicators that are no rectangle, at any size. */
-  [TRACE_OP_BCAST] = { .only = &sim_bcast_binomial },
-  [TRACE_OP_GATHER] = { .only = &sim_gather_binomial },
-  [TRACE_OP_GATHERV] = { .only = &sim_gatherv_linear },
-  [TRACE_OP_SCATTER] = { .only = &sim_scatter_binomial },
-  [TRACE_OP_SCATTERV] = { .only = &sim_scatterv_linear },
-  [TRACE_OP_ALLGATHER] = { .choose = mpich_allgather },
-  [TRACE_OP_ALLGATHERV] = { .choose = mpich_allgather },
-  [TRACE_OP_ALLTOALL] = { .choose = mpich_alltoall },
-  [TRACE_OP_ALLTOALLV] = { .only = &sim_alltoall_scattered },
-  [TRACE_OP_REDUCE] = { .choose = bgq_reduce },
-  [TRACE_OP_ALLREDUCE] = { .choose = bgq_allreduce },
-  [TRACE_OP_REDUCE_SCATTER] = { .choose = mpich_reduce_scatter },
-  [TRACE_OP_SCAN] = { .only = &sim_scan_doubling },
-  [TRACE_OP_EXSCAN] = { .only = &sim_scan_doubling },
-  [TRACE_OP_NEIGHBOR_ALLGATHER] = { .only = &sim_neighbor_exchange },
-  [TRACE_OP_NEIGHBOR_ALLTOALL] = { .only = &sim_neighbor_exchange },
-};
 
 /* --- Open MPI 1.3.2 ---
  *
@@ -188,14 +114,7 @@ line (const SimCollective *collective, uint64_t bytes, double per_byte, double a
 }
 
 static SimChoice
-ompi13_barrier (const SimCollective *collective)
-{
-  return sim_choose (sim_is_power_of_two (collective->n_ranks) ? &sim_barrier_doubling
-                                                               : &sim_barrier_dissemination);
-}
-
-static SimChoice
-ompi13_choose_bcast (const SimCollective *collective, uint64_t bytes)
+ompi13_bcast (const SimCollective *collective, uint64_t bytes)
 {
   if (bytes < 2048)
     return sim_choose (&sim_bcast_tree_binomial);
@@ -212,15 +131,9 @@ ompi13_choose_bcast (const SimCollective *collective, uint64_t bytes)
   return sim_choose_segmented (&sim_bcast_pipeline, 8 * KIB);
 }
 
-static SimChoice
-ompi13_bcast (const SimCollective *collective)
-{
-  return ompi13_choose_bcast (collective, collective->bytes);
-}
-
 /* The third line's pipeline is named binary in the source's comment. */
 static SimChoice
-ompi13_choose_reduce (const SimCollective *collective, uint64_t bytes)
+ompi13_reduce (const SimCollective *collective, uint64_t bytes)
 {
   if (collective->n_ranks < 8 && bytes < 512)
     return sim_choose (&sim_reduce_linear);
@@ -237,116 +150,65 @@ ompi13_choose_reduce (const SimCollective *collective, uint64_t bytes)
 }
 
 static SimChoice
-ompi13_reduce (const SimCollective *collective)
+choose_ompi13 (const SimCollective *collective)
 {
-  return ompi13_choose_reduce (collective, collective->bytes);
-}
-
-static SimChoice
-ompi13_allreduce (const SimCollective *collective)
-{
-  uint64_t segment_bytes = UINT64_C (1) << 20;
-
-  if (collective->bytes < 10000)
-    return sim_choose (&sim_allreduce_doubling);
-  if (n_elements (collective->bytes) <= collective->n_ranks)
-    return sim_choose_two (ompi13_reduce (collective), ompi13_bcast (collective));
-  if (collective->bytes > segment_bytes * collective->n_ranks)
-    return sim_choose_segmented (&sim_allreduce_ring, segment_bytes);
-  return sim_choose (&sim_allreduce_ring);
-}
-
-/* Without counts it is a reduction and a scatterv. */
-static SimChoice
-ompi13_reduce_scatter (const SimCollective *collective)
-{
-  uint64_t bytes = total_bytes (collective);
+  const uint64_t ring_segment_bytes = UINT64_C (1) << 20;
+  uint64_t bytes = collective->bytes, all_bytes = total_bytes (collective);
   uint32_t n = collective->n_ranks;
+  bool power_of_two = sim_is_power_of_two (n);
 
-  for (uint32_t rank = 0; rank < n; rank++)
-    if (sim_count_of (collective->recv_counts, rank) == 0)
-      return sim_choose_two (ompi13_choose_reduce (collective, bytes),
-                             sim_choose (&sim_scatterv_in_turn));
-  if (bytes <= 12 * KIB || (bytes <= 256 * KIB && sim_is_power_of_two (n)) ||
-      line (collective, bytes, 0.0012, 8) >= 0)
-    return sim_choose (&sim_reduce_scatter_halving);
-  return sim_choose (&sim_reduce_scatter_ring);
+  switch ((int) collective->kind) {
+  case TRACE_OP_BARRIER:
+    return sim_choose (power_of_two ? &sim_barrier_doubling : &sim_barrier_dissemination);
+  case TRACE_OP_BCAST: return ompi13_bcast (collective, bytes);
+  case TRACE_OP_GATHER:
+    bytes = block_bytes (collective);
+    if (bytes > 6000)
+      return sim_choose_segmented (&sim_gather_linear_sync, bytes > 92160 ? 32 * KIB : KIB);
+    return sim_choose (n > 60 || (n > 10 && bytes < 1024) ? &sim_gather_binomial
+                                                          : &sim_gather_linear);
+  case TRACE_OP_GATHERV: return sim_choose (&sim_gatherv_in_turn);
+  case TRACE_OP_SCATTER:
+    return sim_choose (n > 10 && block_bytes (collective) < 300 ? &sim_scatter_binomial
+                                                                : &sim_scatter_linear);
+  case TRACE_OP_SCATTERV: return sim_choose (&sim_scatterv_in_turn);
+  case TRACE_OP_ALLGATHER:
+  case TRACE_OP_ALLGATHERV:
+    if (n == 2)
+      return sim_choose (&sim_allgather_ring);
+    if (all_bytes < 50000)
+      return sim_choose (power_of_two && collective->kind == TRACE_OP_ALLGATHER
+                             ? &sim_allgather_doubling
+                             : &sim_allgather_bruck);
+    return sim_choose (n % 2 == 1 ? &sim_allgather_ring : &sim_allgather_neighbor);
+  case TRACE_OP_ALLTOALL:
+    if (n > 12 && bytes < 200)
+      return sim_choose (&sim_alltoall_bruck);
+    return sim_choose (n > 2 && bytes < 3000 ? &sim_alltoall_linear : &sim_alltoall_pairwise_ring);
+  case TRACE_OP_ALLTOALLV: return sim_choose (&sim_alltoallv_linear_nonzero);
+  case TRACE_OP_REDUCE: return ompi13_reduce (collective, bytes);
+  case TRACE_OP_ALLREDUCE:
+    if (bytes < 10000)
+      return sim_choose (&sim_allreduce_doubling);
+    if (n_elements (bytes) <= n)
+      return sim_choose_two (ompi13_reduce (collective, bytes), ompi13_bcast (collective, bytes));
+    return sim_choose_segmented (&sim_allreduce_ring,
+                                 bytes > ring_segment_bytes * n ? ring_segment_bytes : 0);
+  case TRACE_OP_REDUCE_SCATTER:
+    /* With an empty block it is a reduction and a scatterv. */
+    for (uint32_t rank = 0; rank < n; rank++)
+      if (sim_count_of (collective->recv_counts, rank) == 0)
+        return sim_choose_two (ompi13_reduce (collective, all_bytes),
+                               sim_choose (&sim_scatterv_in_turn));
+    if (all_bytes <= 12 * KIB || (all_bytes <= 256 * KIB && power_of_two) ||
+        line (collective, all_bytes, 0.0012, 8) >= 0)
+      return sim_choose (&sim_reduce_scatter_halving);
+    return sim_choose (&sim_reduce_scatter_ring);
+  case TRACE_OP_SCAN:
+  case TRACE_OP_EXSCAN: return sim_choose (&sim_scan_linear);
+  default: return sim_choose (&sim_neighbor_exchange);
+  }
 }
-
-static SimChoice
-ompi13_choose_allgather (const SimCollective *collective, const SimAlgorithm *powers_of_two)
-{
-  if (collective->n_ranks == 2)
-    return sim_choose (&sim_allgather_ring);
-  if (total_bytes (collective) < 50000)
-    return sim_choose (sim_is_power_of_two (collective->n_ranks) ? powers_of_two
-                                                                 : &sim_allgather_bruck);
-  return sim_choose (collective->n_ranks % 2 == 1 ? &sim_allgather_ring : &sim_allgather_neighbor);
-}
-
-static SimChoice
-ompi13_allgather (const SimCollective *collective)
-{
-  return ompi13_choose_allgather (collective, &sim_allgather_doubling);
-}
-
-static SimChoice
-ompi13_allgatherv (const SimCollective *collective)
-{
-  return ompi13_choose_allgather (collective, &sim_allgather_bruck);
-}
-
-static SimChoice
-ompi13_alltoall (const SimCollective *collective)
-{
-  if (collective->n_ranks == 2)
-    return sim_choose (&sim_alltoall_pairwise_ring);
-  if (collective->bytes < 200 && collective->n_ranks > 12)
-    return sim_choose (&sim_alltoall_bruck);
-  return sim_choose (collective->bytes < 3000 ? &sim_alltoall_linear : &sim_alltoall_pairwise_ring);
-}
-
-static SimChoice
-ompi13_gather (const SimCollective *collective)
-{
-  uint64_t bytes = block_bytes (collective);
-
-  if (bytes > 92160)
-    return sim_choose_segmented (&sim_gather_linear_sync, 32 * KIB);
-  if (bytes > 6000)
-    return sim_choose_segmented (&sim_gather_linear_sync, KIB);
-  if (collective->n_ranks > 60 || (collective->n_ranks > 10 && bytes < 1024))
-    return sim_choose (&sim_gather_binomial);
-  return sim_choose (&sim_gather_linear);
-}
-
-static SimChoice
-ompi13_scatter (const SimCollective *collective)
-{
-  if (collective->n_ranks > 10 && block_bytes (collective) < 300)
-    return sim_choose (&sim_scatter_binomial);
-  return sim_choose (&sim_scatter_linear);
-}
-
-static const Rule rules_ompi13[TRACE_N_OPS] = {
-  [TRACE_OP_BARRIER] = { .choose = ompi13_barrier },
-  [TRACE_OP_BCAST] = { .choose = ompi13_bcast },
-  [TRACE_OP_GATHER] = { .choose = ompi13_gather },
-  [TRACE_OP_GATHERV] = { .only = &sim_gatherv_in_turn },
-  [TRACE_OP_SCATTER] = { .choose = ompi13_scatter },
-  [TRACE_OP_SCATTERV] = { .only = &sim_scatterv_in_turn },
-  [TRACE_OP_ALLGATHER] = { .choose = ompi13_allgather },
-  [TRACE_OP_ALLGATHERV] = { .choose = ompi13_allgatherv },
-  [TRACE_OP_ALLTOALL] = { .choose = ompi13_alltoall },
-  [TRACE_OP_ALLTOALLV] = { .only = &sim_alltoallv_linear_nonzero },
-  [TRACE_OP_REDUCE] = { .choose = ompi13_reduce },
-  [TRACE_OP_ALLREDUCE] = { .choose = ompi13_allreduce },
-  [TRACE_OP_REDUCE_SCATTER] = { .choose = ompi13_reduce_scatter },
-  [TRACE_OP_SCAN] = { .only = &sim_scan_linear },
-  [TRACE_OP_EXSCAN] = { .only = &sim_scan_linear },
-  [TRACE_OP_NEIGHBOR_ALLGATHER] = { .only = &sim_neighbor_exchange },
-  [TRACE_OP_NEIGHBOR_ALLTOALL] = { .only = &sim_neighbor_exchange },
-};
 
 /* --- Open MPI 4.1 ---
  *
@@ -366,32 +228,10 @@ typedef struct {
   uint8_t algorithm;
 } Row;
 
-static uint32_t
-look_up (const Row *rows, uint32_t n_ranks, uint64_t bytes)
-{
-  while ((rows->below_ranks != 0 && n_ranks >= rows->below_ranks) ||
-         (rows->below_bytes != 0 && bytes >= rows->below_bytes))
-    rows++;
-  return rows->algorithm;
-}
-
 static const Row barrier_rows[] = {
   { 4, 0, 3 },   { 8, 0, 1 },    { 64, 0, 3 },   { 256, 0, 4 },
   { 512, 0, 6 }, { 1024, 0, 4 }, { 4096, 0, 6 }, { 0, 0, 4 },
 };
-
-static SimChoice
-ompi41_barrier (const SimCollective *collective)
-{
-  static const SimAlgorithm *const algorithms[] = {
-    [1] = &sim_barrier_linear,
-    [3] = &sim_barrier_doubling,
-    [4] = &sim_barrier_dissemination,
-    [6] = &sim_barrier_tree,
-  };
-
-  return sim_choose (algorithms[look_up (barrier_rows, collective->n_ranks, 0)]);
-}
 
 static const Row bcast_rows[] = {
   { 4, 32, 3 },      { 4, 256, 5 },       { 4, 512, 3 },    { 4, 1024, 7 },      { 4, 32768, 1 },
@@ -405,127 +245,20 @@ static const Row bcast_rows[] = {
   { 0, 8192, 7 },    { 0, 16384, 5 },     { 0, 262144, 7 }, { 0, 0, 8 },
 };
 
-static SimChoice
-ompi41_choose_bcast (const SimCollective *collective, uint64_t bytes)
-{
-  static const SimAlgorithm *const algorithms[] = {
-    [1] = &sim_bcast_linear,           [2] = &sim_bcast_pipeline,
-    [3] = &sim_bcast_pipeline,         [4] = &sim_bcast_split_binary,
-    [5] = &sim_bcast_tree_binary,      [6] = &sim_bcast_tree_binomial,
-    [7] = &sim_bcast_tree_four_nomial, [8] = &sim_bcast_scatter_doubling,
-  };
-  uint32_t algorithm = look_up (bcast_rows, collective->n_ranks, bytes);
-
-  if (algorithm == 8 && n_elements (bytes) < collective->n_ranks)
-    algorithm = 1;
-  return sim_choose (algorithms[algorithm]);
-}
-
-static SimChoice
-ompi41_bcast (const SimCollective *collective)
-{
-  return ompi41_choose_bcast (collective, collective->bytes);
-}
-
-static const Row reduce_rows[] = {
-  { 4, 8, 7 },        { 4, 16, 4 },      { 4, 32, 3 },     { 4, 262144, 1 },  { 4, 524288, 3 },
-  { 4, 1048576, 2 },  { 4, 0, 3 },       { 8, 4096, 4 },   { 8, 65536, 2 },   { 8, 262144, 5 },
-  { 8, 524288, 1 },   { 8, 1048576, 5 }, { 8, 0, 1 },      { 16, 8192, 4 },   { 16, 0, 5 },
-  { 32, 4096, 4 },    { 32, 0, 5 },      { 256, 0, 5 },    { 512, 8192, 5 },  { 512, 16384, 6 },
-  { 512, 0, 5 },      { 2048, 0, 5 },    { 4096, 512, 5 }, { 4096, 1024, 6 }, { 4096, 8192, 5 },
-  { 4096, 16384, 6 }, { 4096, 0, 5 },    { 0, 16, 5 },     { 0, 32, 6 },      { 0, 1024, 5 },
-  { 0, 2048, 6 },     { 0, 8192, 5 },    { 0, 16384, 6 },  { 0, 0, 5 },
+static const Row gather_rows[] = {
+  { 4, 2, 3 },      { 4, 4, 1 },      { 4, 32768, 2 }, { 4, 65536, 1 },
+  { 4, 131072, 2 }, { 4, 0, 3 },      { 8, 1024, 2 },  { 8, 8192, 1 },
+  { 8, 32768, 2 },  { 8, 262144, 1 }, { 8, 0, 3 },     { 256, 0, 2 },
+  { 512, 2048, 2 }, { 512, 8192, 1 }, { 512, 0, 2 },   { 0, 0, 2 },
 };
 
-/* Rabenseifner's, 7, is only for vectors of one element, which it leaves to
- * the linear one. */
-static SimChoice
-ompi41_choose_reduce (const SimCollective *collective, uint64_t bytes)
-{
-  static const SimAlgorithm *const algorithms[] = {
-    [1] = &sim_reduce_linear,      [2] = &sim_reduce_pipeline,      [3] = &sim_reduce_pipeline,
-    [4] = &sim_reduce_tree_binary, [5] = &sim_reduce_tree_binomial, [6] = &sim_reduce_tree_in_order,
-    [7] = &sim_reduce_linear,
-  };
-
-  return sim_choose (algorithms[look_up (reduce_rows, collective->n_ranks, bytes)]);
-}
-
-static SimChoice
-ompi41_reduce (const SimCollective *collective)
-{
-  return ompi41_choose_reduce (collective, collective->bytes);
-}
-
-static const Row allreduce_rows[] = {
-  { 4, 8, 4 },        { 4, 4096, 3 }, { 4, 8192, 4 },     { 4, 16384, 3 },   { 4, 65536, 4 },
-  { 4, 262144, 5 },   { 4, 0, 6 },    { 8, 16, 4 },       { 8, 8192, 3 },    { 8, 0, 6 },
-  { 16, 8192, 3 },    { 16, 0, 6 },   { 32, 64, 5 },      { 32, 4096, 3 },   { 32, 0, 6 },
-  { 64, 128, 5 },     { 64, 0, 6 },   { 128, 262144, 3 }, { 128, 0, 6 },     { 256, 131072, 2 },
-  { 256, 262144, 3 }, { 256, 0, 6 },  { 512, 4096, 2 },   { 512, 0, 6 },     { 2048, 2048, 2 },
-  { 2048, 16384, 3 }, { 2048, 0, 6 }, { 4096, 2048, 2 },  { 4096, 4096, 5 }, { 4096, 16384, 3 },
-  { 4096, 0, 6 },     { 0, 2048, 2 }, { 0, 16384, 5 },    { 0, 32768, 3 },   { 0, 0, 6 },
+static const Row scatter_rows[] = {
+  { 4, 2, 3 },      { 4, 131072, 1 },   { 4, 262144, 3 }, { 4, 0, 1 },       { 8, 2048, 2 },
+  { 8, 4096, 1 },   { 8, 8192, 2 },     { 8, 32768, 1 },  { 8, 1048576, 3 }, { 8, 0, 1 },
+  { 16, 16384, 2 }, { 16, 1048576, 3 }, { 16, 0, 1 },     { 32, 16384, 2 },  { 32, 32768, 1 },
+  { 32, 0, 3 },     { 64, 512, 2 },     { 64, 8192, 3 },  { 64, 16384, 2 },  { 64, 0, 3 },
+  { 0, 512, 2 },    { 0, 0, 3 },
 };
-
-/* The ring wants an element for every rank, Rabenseifner's one for every core. */
-static SimChoice
-ompi41_allreduce (const SimCollective *collective)
-{
-  uint64_t elements = n_elements (collective->bytes);
-
-  switch (look_up (allreduce_rows, collective->n_ranks, collective->bytes)) {
-  case 2: return sim_choose_two (ompi41_reduce (collective), ompi41_bcast (collective));
-  case 3: return sim_choose (&sim_allreduce_doubling);
-  case 6:
-    if (elements >= 1u << sim_floor_log2 (collective->n_ranks))
-      return sim_choose (&sim_allreduce_halves);
-    return sim_choose_two (sim_choose (&sim_reduce_linear), sim_choose (&sim_bcast_linear));
-  default:
-    return sim_choose (elements >= collective->n_ranks ? &sim_allreduce_ring
-                                                       : &sim_allreduce_doubling);
-  }
-}
-
-static const Row reduce_scatter_rows[] = {
-  { 4, 65536, 3 },    { 4, 131072, 4 },   { 4, 0, 3 },     { 8, 8, 1 },      { 8, 262144, 2 },
-  { 8, 0, 3 },        { 32, 262144, 2 },  { 32, 0, 3 },    { 64, 64, 1 },    { 64, 2048, 2 },
-  { 64, 524288, 4 },  { 64, 0, 3 },       { 128, 256, 1 }, { 128, 512, 2 },  { 128, 2048, 4 },
-  { 128, 4096, 2 },   { 128, 0, 4 },      { 256, 256, 1 }, { 256, 512, 2 },  { 256, 0, 4 },
-  { 512, 256, 1 },    { 512, 1024, 2 },   { 512, 0, 4 },   { 1024, 512, 1 }, { 1024, 2048, 2 },
-  { 1024, 8192, 4 },  { 1024, 16384, 2 }, { 1024, 0, 4 },  { 2048, 512, 1 }, { 2048, 4096, 2 },
-  { 2048, 16384, 4 }, { 2048, 32768, 2 }, { 2048, 0, 4 },  { 4096, 512, 1 }, { 4096, 4096, 2 },
-  { 4096, 0, 4 },     { 0, 1024, 1 },     { 0, 8192, 2 },  { 0, 0, 4 },
-};
-
-static SimChoice
-ompi41_reduce_scatter (const SimCollective *collective)
-{
-  static const SimAlgorithm *const algorithms[] = {
-    [2] = &sim_reduce_scatter_halving,
-    [3] = &sim_reduce_scatter_ring,
-    [4] = &sim_reduce_scatter_butterfly,
-  };
-  uint64_t bytes = total_bytes (collective);
-  uint32_t algorithm = look_up (reduce_scatter_rows, collective->n_ranks, bytes);
-
-  if (algorithm == 1)
-    return sim_choose_two (ompi41_choose_reduce (collective, bytes),
-                           sim_choose (&sim_scatterv_in_turn));
-  return sim_choose (algorithms[algorithm]);
-}
-
-/* Recursive doubling is for powers of two, and neighbours for even numbers. */
-static const SimAlgorithm *
-doubling_or_bruck (const SimCollective *collective)
-{
-  return sim_is_power_of_two (collective->n_ranks) ? &sim_allgather_doubling : &sim_allgather_bruck;
-}
-
-static const SimAlgorithm *
-neighbor_or_ring (const SimCollective *collective)
-{
-  return collective->n_ranks % 2 == 0 ? &sim_allgather_neighbor : &sim_allgather_ring;
-}
 
 static const Row allgather_rows[] = {
   { 3, 0, 6 },        { 32, 0, 3 },       { 64, 1024, 3 },     { 64, 65536, 5 },
@@ -541,17 +274,6 @@ static const Row allgather_rows[] = {
   { 0, 512, 2 },      { 0, 4096, 3 },     { 0, 0, 5 },
 };
 
-static SimChoice
-ompi41_allgather (const SimCollective *collective)
-{
-  switch (look_up (allgather_rows, collective->n_ranks, collective->bytes)) {
-  case 2: return sim_choose (&sim_allgather_bruck);
-  case 3: return sim_choose (doubling_or_bruck (collective));
-  case 5: return sim_choose (neighbor_or_ring (collective));
-  default: return sim_choose (&sim_allgather_ring);
-  }
-}
-
 static const Row allgatherv_rows[] = {
   { 3, 2048, 3 },  { 3, 4096, 5 },   { 3, 8192, 3 },    { 3, 0, 5 },       { 8, 256, 1 },
   { 8, 4096, 4 },  { 8, 8192, 3 },   { 8, 16384, 4 },   { 8, 262144, 2 },  { 8, 0, 4 },
@@ -561,21 +283,6 @@ static const Row allgatherv_rows[] = {
   { 512, 0, 3 },   { 1024, 512, 2 }, { 1024, 1024, 1 }, { 1024, 4096, 2 }, { 1024, 1048576, 4 },
   { 1024, 0, 3 },  { 0, 4096, 2 },   { 0, 0, 4 },
 };
-
-static SimChoice
-ompi41_allgatherv (const SimCollective *collective)
-{
-  uint64_t bytes = total_bytes (collective);
-
-  switch (look_up (allgatherv_rows, collective->n_ranks, bytes / collective->n_ranks)) {
-  case 1:
-    return sim_choose_two (sim_choose (&sim_gatherv_in_turn),
-                           ompi41_choose_bcast (collective, bytes));
-  case 2: return sim_choose (&sim_allgather_bruck);
-  case 4: return sim_choose (neighbor_or_ring (collective));
-  default: return sim_choose (&sim_allgather_ring);
-  }
-}
 
 static const Row alltoall_rows[] = {
   { 3, 2, 2 },         { 3, 4, 5 },         { 3, 16, 2 },       { 3, 64, 5 },
@@ -596,102 +303,180 @@ static const Row alltoall_rows[] = {
   { 0, 16384, 1 },     { 0, 32768, 4 },     { 0, 65536, 1 },    { 0, 0, 4 },
 };
 
-static SimChoice
-ompi41_alltoall (const SimCollective *collective)
-{
-  static const SimAlgorithm *const algorithms[] = {
-    [1] = &sim_alltoall_linear, [2] = &sim_alltoall_pairwise_ring, [3] = &sim_alltoall_bruck,
-    [4] = &sim_alltoall_linear, [5] = &sim_alltoall_pairwise_ring,
-  };
-
-  return sim_choose (algorithms[look_up (alltoall_rows, collective->n_ranks, collective->bytes)]);
-}
-
 static const Row alltoallv_rows[] = {
   { 4, 0, 2 }, { 64, 0, 1 }, { 128, 0, 2 }, { 256, 0, 1 }, { 1024, 0, 2 }, { 0, 0, 1 },
 };
 
-static SimChoice
-ompi41_alltoallv (const SimCollective *collective)
-{
-  return sim_choose (look_up (alltoallv_rows, collective->n_ranks, 0) == 1
-                         ? &sim_alltoallv_linear
-                         : &sim_alltoall_pairwise_ring);
-}
-
-static const Row gather_rows[] = {
-  { 4, 2, 3 },      { 4, 4, 1 },      { 4, 32768, 2 }, { 4, 65536, 1 },
-  { 4, 131072, 2 }, { 4, 0, 3 },      { 8, 1024, 2 },  { 8, 8192, 1 },
-  { 8, 32768, 2 },  { 8, 262144, 1 }, { 8, 0, 3 },     { 256, 0, 2 },
-  { 512, 2048, 2 }, { 512, 8192, 1 }, { 512, 0, 2 },   { 0, 0, 2 },
+static const Row reduce_rows[] = {
+  { 4, 8, 7 },        { 4, 16, 4 },      { 4, 32, 3 },     { 4, 262144, 1 },  { 4, 524288, 3 },
+  { 4, 1048576, 2 },  { 4, 0, 3 },       { 8, 4096, 4 },   { 8, 65536, 2 },   { 8, 262144, 5 },
+  { 8, 524288, 1 },   { 8, 1048576, 5 }, { 8, 0, 1 },      { 16, 8192, 4 },   { 16, 0, 5 },
+  { 32, 4096, 4 },    { 32, 0, 5 },      { 256, 0, 5 },    { 512, 8192, 5 },  { 512, 16384, 6 },
+  { 512, 0, 5 },      { 2048, 0, 5 },    { 4096, 512, 5 }, { 4096, 1024, 6 }, { 4096, 8192, 5 },
+  { 4096, 16384, 6 }, { 4096, 0, 5 },    { 0, 16, 5 },     { 0, 32, 6 },      { 0, 1024, 5 },
+  { 0, 2048, 6 },     { 0, 8192, 5 },    { 0, 16384, 6 },  { 0, 0, 5 },
 };
 
-static SimChoice
-ompi41_gather (const SimCollective *collective)
-{
-  static const SimAlgorithm *const algorithms[] = {
-    [1] = &sim_gather_linear,
-    [2] = &sim_gather_binomial,
-    [3] = &sim_gather_linear_sync,
-  };
-
-  return sim_choose (
-      algorithms[look_up (gather_rows, collective->n_ranks, block_bytes (collective))]);
-}
-
-static const Row scatter_rows[] = {
-  { 4, 2, 3 },      { 4, 131072, 1 },   { 4, 262144, 3 }, { 4, 0, 1 },       { 8, 2048, 2 },
-  { 8, 4096, 1 },   { 8, 8192, 2 },     { 8, 32768, 1 },  { 8, 1048576, 3 }, { 8, 0, 1 },
-  { 16, 16384, 2 }, { 16, 1048576, 3 }, { 16, 0, 1 },     { 32, 16384, 2 },  { 32, 32768, 1 },
-  { 32, 0, 3 },     { 64, 512, 2 },     { 64, 8192, 3 },  { 64, 16384, 2 },  { 64, 0, 3 },
-  { 0, 512, 2 },    { 0, 0, 3 },
+static const Row allreduce_rows[] = {
+  { 4, 8, 4 },        { 4, 4096, 3 }, { 4, 8192, 4 },     { 4, 16384, 3 },   { 4, 65536, 4 },
+  { 4, 262144, 5 },   { 4, 0, 6 },    { 8, 16, 4 },       { 8, 8192, 3 },    { 8, 0, 6 },
+  { 16, 8192, 3 },    { 16, 0, 6 },   { 32, 64, 5 },      { 32, 4096, 3 },   { 32, 0, 6 },
+  { 64, 128, 5 },     { 64, 0, 6 },   { 128, 262144, 3 }, { 128, 0, 6 },     { 256, 131072, 2 },
+  { 256, 262144, 3 }, { 256, 0, 6 },  { 512, 4096, 2 },   { 512, 0, 6 },     { 2048, 2048, 2 },
+  { 2048, 16384, 3 }, { 2048, 0, 6 }, { 4096, 2048, 2 },  { 4096, 4096, 5 }, { 4096, 16384, 3 },
+  { 4096, 0, 6 },     { 0, 2048, 2 }, { 0, 16384, 5 },    { 0, 32768, 3 },   { 0, 0, 6 },
 };
 
-static SimChoice
-ompi41_scatter (const SimCollective *collective)
-{
-  static const SimAlgorithm *const algorithms[] = {
-    [1] = &sim_scatter_linear,
-    [2] = &sim_scatter_binomial,
-    [3] = &sim_scatter_linear_at_once,
-  };
-
-  return sim_choose (
-      algorithms[look_up (scatter_rows, collective->n_ranks, block_bytes (collective))]);
-}
-
-static const Rule rules_ompi41[TRACE_N_OPS] = {
-  [TRACE_OP_BARRIER] = { .choose = ompi41_barrier },
-  [TRACE_OP_BCAST] = { .choose = ompi41_bcast },
-  [TRACE_OP_GATHER] = { .choose = ompi41_gather },
-  [TRACE_OP_GATHERV] = { .only = &sim_gatherv_in_turn },
-  [TRACE_OP_SCATTER] = { .choose = ompi41_scatter },
-  [TRACE_OP_SCATTERV] = { .only = &sim_scatterv_in_turn },
-  [TRACE_OP_ALLGATHER] = { .choose = ompi41_allgather },
-  [TRACE_OP_ALLGATHERV] = { .choose = ompi41_allgatherv },
-  [TRACE_OP_ALLTOALL] = { .choose = ompi41_alltoall },
-  [TRACE_OP_ALLTOALLV] = { .choose = ompi41_alltoallv },
-  [TRACE_OP_REDUCE] = { .choose = ompi41_reduce },
-  [TRACE_OP_ALLREDUCE] = { .choose = ompi41_allreduce },
-  [TRACE_OP_REDUCE_SCATTER] = { .choose = ompi41_reduce_scatter },
-  [TRACE_OP_SCAN] = { .only = &sim_scan_linear },
-  [TRACE_OP_EXSCAN] = { .only = &sim_scan_linear },
-  [TRACE_OP_NEIGHBOR_ALLGATHER] = { .only = &sim_neighbor_exchange },
-  [TRACE_OP_NEIGHBOR_ALLTOALL] = { .only = &sim_neighbor_exchange },
+static const Row reduce_scatter_rows[] = {
+  { 4, 65536, 3 },    { 4, 131072, 4 },   { 4, 0, 3 },     { 8, 8, 1 },      { 8, 262144, 2 },
+  { 8, 0, 3 },        { 32, 262144, 2 },  { 32, 0, 3 },    { 64, 64, 1 },    { 64, 2048, 2 },
+  { 64, 524288, 4 },  { 64, 0, 3 },       { 128, 256, 1 }, { 128, 512, 2 },  { 128, 2048, 4 },
+  { 128, 4096, 2 },   { 128, 0, 4 },      { 256, 256, 1 }, { 256, 512, 2 },  { 256, 0, 4 },
+  { 512, 256, 1 },    { 512, 1024, 2 },   { 512, 0, 4 },   { 1024, 512, 1 }, { 1024, 2048, 2 },
+  { 1024, 8192, 4 },  { 1024, 16384, 2 }, { 1024, 0, 4 },  { 2048, 512, 1 }, { 2048, 4096, 2 },
+  { 2048, 16384, 4 }, { 2048, 32768, 2 }, { 2048, 0, 4 },  { 4096, 512, 1 }, { 4096, 4096, 2 },
+  { 4096, 0, 4 },     { 0, 1024, 1 },     { 0, 8192, 2 },  { 0, 0, 4 },
 };
 
-/* --- All of them --- */
+static const struct {
+  const Row *rows;
+  const SimAlgorithm *algorithms[9]; /* by number; NULL: the call is made of two others */
+} ompi41[TRACE_N_OPS] = {
+  [TRACE_OP_BARRIER] = { barrier_rows,
+                         { [1] = &sim_barrier_linear,
+                           [3] = &sim_barrier_doubling,
+                           [4] = &sim_barrier_dissemination,
+                           [6] = &sim_barrier_tree } },
+  [TRACE_OP_BCAST] = { bcast_rows,
+                       { [1] = &sim_bcast_linear,
+                         [2] = &sim_bcast_pipeline,
+                         [3] = &sim_bcast_pipeline,
+                         [4] = &sim_bcast_split_binary,
+                         [5] = &sim_bcast_tree_binary,
+                         [6] = &sim_bcast_tree_binomial,
+                         [7] = &sim_bcast_tree_four_nomial,
+                         [8] = &sim_bcast_scatter_doubling } },
+  [TRACE_OP_GATHER] = { gather_rows,
+                        { [1] = &sim_gather_linear,
+                          [2] = &sim_gather_binomial,
+                          [3] = &sim_gather_linear_sync } },
+  [TRACE_OP_SCATTER] = { scatter_rows,
+                         { [1] = &sim_scatter_linear,
+                           [2] = &sim_scatter_binomial,
+                           [3] = &sim_scatter_linear_at_once } },
+  [TRACE_OP_ALLGATHER] = { allgather_rows,
+                           { [2] = &sim_allgather_bruck,
+                             [3] = &sim_allgather_doubling,
+                             [4] = &sim_allgather_ring,
+                             [5] = &sim_allgather_neighbor,
+                             [6] = &sim_allgather_ring } },
+  [TRACE_OP_ALLGATHERV] = { allgatherv_rows,
+                            { [2] = &sim_allgather_bruck,
+                              [3] = &sim_allgather_ring,
+                              [4] = &sim_allgather_neighbor,
+                              [5] = &sim_allgather_ring } },
+  [TRACE_OP_ALLTOALL] = { alltoall_rows,
+                          { [1] = &sim_alltoall_linear,
+                            [2] = &sim_alltoall_pairwise_ring,
+                            [3] = &sim_alltoall_bruck,
+                            [4] = &sim_alltoall_linear,
+                            [5] = &sim_alltoall_pairwise_ring } },
+  [TRACE_OP_ALLTOALLV] = { alltoallv_rows,
+                           { [1] = &sim_alltoallv_linear, [2] = &sim_alltoall_pairwise_ring } },
+  /* Rabenseifner's, 7, is only for vectors of one element, which it leaves to the linear
+   * one. */
+  [TRACE_OP_REDUCE] = { reduce_rows,
+                        { [1] = &sim_reduce_linear,
+                          [2] = &sim_reduce_pipeline,
+                          [3] = &sim_reduce_pipeline,
+                          [4] = &sim_reduce_tree_binary,
+                          [5] = &sim_reduce_tree_binomial,
+                          [6] = &sim_reduce_tree_in_order,
+                          [7] = &sim_reduce_linear } },
+  [TRACE_OP_ALLREDUCE] = { allreduce_rows,
+                           { [3] = &sim_allreduce_doubling,
+                             [4] = &sim_allreduce_ring,
+                             [5] = &sim_allreduce_ring,
+                             [6] = &sim_allreduce_halves } },
+  [TRACE_OP_REDUCE_SCATTER] = { reduce_scatter_rows,
+                                { [2] = &sim_reduce_scatter_halving,
+                                  [3] = &sim_reduce_scatter_ring,
+                                  [4] = &sim_reduce_scatter_butterfly } },
+};
+
+/* The choice for a call of one algorithm. */
+static SimChoice
+ompi41_single (TraceOpKind kind, uint32_t n_ranks, uint64_t bytes)
+{
+  const Row *row = ompi41[kind].rows;
+  const SimAlgorithm *algorithm;
+
+  while ((row->below_ranks != 0 && n_ranks >= row->below_ranks) ||
+         (row->below_bytes != 0 && bytes >= row->below_bytes))
+    row++;
+  algorithm = ompi41[kind].algorithms[row->algorithm];
+
+  /* Algorithms that cannot serve the call leave it to another one. */
+  if (algorithm == &sim_allgather_doubling && !sim_is_power_of_two (n_ranks))
+    algorithm = &sim_allgather_bruck;
+  if (algorithm == &sim_allgather_neighbor && n_ranks % 2 == 1)
+    algorithm = &sim_allgather_ring;
+  if (algorithm == &sim_bcast_scatter_doubling && n_elements (bytes) < n_ranks)
+    algorithm = &sim_bcast_linear;
+  if (algorithm == &sim_allreduce_ring && n_elements (bytes) < n_ranks)
+    algorithm = &sim_allreduce_doubling;
+  return sim_choose (algorithm);
+}
+
+static SimChoice
+choose_ompi41 (const SimCollective *collective)
+{
+  uint64_t bytes = collective->bytes, all_bytes = total_bytes (collective);
+  uint32_t n = collective->n_ranks;
+  SimChoice choice;
+
+  switch ((int) collective->kind) {
+  case TRACE_OP_GATHERV: return sim_choose (&sim_gatherv_in_turn);
+  case TRACE_OP_SCATTERV: return sim_choose (&sim_scatterv_in_turn);
+  case TRACE_OP_SCAN:
+  case TRACE_OP_EXSCAN: return sim_choose (&sim_scan_linear);
+  case TRACE_OP_NEIGHBOR_ALLGATHER:
+  case TRACE_OP_NEIGHBOR_ALLTOALL: return sim_choose (&sim_neighbor_exchange);
+  case TRACE_OP_GATHER:
+  case TRACE_OP_SCATTER: return ompi41_single (collective->kind, n, block_bytes (collective));
+  case TRACE_OP_ALLGATHERV:
+    choice = ompi41_single (collective->kind, n, all_bytes / n);
+    if (choice.algorithm == NULL)
+      return sim_choose_two (sim_choose (&sim_gatherv_in_turn),
+                             ompi41_single (TRACE_OP_BCAST, n, all_bytes));
+    return choice;
+  case TRACE_OP_REDUCE_SCATTER:
+    choice = ompi41_single (collective->kind, n, all_bytes);
+    if (choice.algorithm == NULL)
+      return sim_choose_two (ompi41_single (TRACE_OP_REDUCE, n, all_bytes),
+                             sim_choose (&sim_scatterv_in_turn));
+    return choice;
+  case TRACE_OP_ALLREDUCE:
+    choice = ompi41_single (collective->kind, n, bytes);
+    if (choice.algorithm == NULL)
+      return sim_choose_two (ompi41_single (TRACE_OP_REDUCE, n, bytes),
+                             ompi41_single (TRACE_OP_BCAST, n, bytes));
+    /* Rabenseifner's needs an element for every core. */
+    if (choice.algorithm == &sim_allreduce_halves && n_elements (bytes) < 1u << sim_floor_log2 (n))
+      return sim_choose_two (sim_choose (&sim_reduce_linear), sim_choose (&sim_bcast_linear));
+    return choice;
+  default: return ompi41_single (collective->kind, n, bytes);
+  }
+}
 
 SimChoice
 sim_choose_algorithm (const SimCollective *collective, TopoCollectives rules)
 {
-  static const Rule *const sets[] = {
-    [TOPO_COLLECTIVES_BGQ] = rules_bgq,
-    [TOPO_COLLECTIVES_OMPI13] = rules_ompi13,
-    [TOPO_COLLECTIVES_OMPI41] = rules_ompi41,
-    [TOPO_COLLECTIVES_MPICH] = rules_mpich,
-  };
-  const Rule *rule = &sets[rules][collective->kind];
-
-  return rule->only != NULL ? sim_choose (rule->only) : rule->choose (collective);
+  switch (rules) {
+  case TOPO_COLLECTIVES_BGQ: return choose_mpich (collective, true);
+  case TOPO_COLLECTIVES_OMPI13: return choose_ompi13 (collective);
+  case TOPO_COLLECTIVES_OMPI41: return choose_ompi41 (collective);
+  case TOPO_COLLECTIVES_MPICH: return choose_mpich (collective, false);
+  }
+  g_assert_not_reached ();
 }

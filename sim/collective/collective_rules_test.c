@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * What is expected is written by hand from the libraries' decision functions:
+ * Expectations are written by hand from the libraries' decision functions:
  * handbook page "Collectives". */
 #include "sim/collective/collective_steps.h"
 #include "sim/collective/collective_testing.h"
@@ -379,7 +379,7 @@ chosen_step (const SimCollective *collective, uint32_t step)
   return sim_collective_step (&call, step);
 }
 
-static const SimAlgorithm chosen = { chosen_steps, chosen_step, NULL };
+static const SimAlgorithm chosen = { .n_steps = chosen_steps, .step = chosen_step };
 
 /* Whatever is chosen, calls of two parts as well: no deadlock, and both ends
  * agree about every message. */

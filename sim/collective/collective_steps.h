@@ -20,11 +20,19 @@ typedef struct {
   uint32_t children[48]; /* in the order in which they are sent to */
 } SimTree;
 
-/* n_steps depends on the rank; a step may be empty. */
+typedef struct SimFold SimFold; /* collective_exchange.c */
+
+/* n_steps depends on the rank; a step may be empty.  Algorithms of one family share
+ * these two functions, which read the kind of the call and the fields below. */
 struct SimAlgorithm {
   uint32_t (*n_steps) (const SimCollective *collective);
   SimStep (*step) (const SimCollective *collective, uint32_t step);
-  void (*shape) (const SimCollective *collective, SimTree *tree); /* of those on any tree */
+  bool at_once; /* linear: the root starts all messages before it waits for any */
+  void (*shape) (const SimCollective *collective, SimTree *tree); /* on trees in segments */
+
+  /* Folded reductions: the steps of a rank that has not folded. */
+  uint32_t (*n_core_steps) (const SimCollective *collective, const SimFold *fold);
+  SimStep (*core_step) (const SimCollective *collective, const SimFold *fold, uint32_t step);
 };
 
 /* collective_tree.c: with a root. */
@@ -115,7 +123,7 @@ sim_others (const SimCollective *collective)
   return collective->n_ranks - 1;
 }
 
-/* The rank `distance` places after (before) this one, around the ring. */
+/* The rank `distance` places after (before) another, around the ring. */
 static inline uint32_t
 sim_rank_after (const SimCollective *collective, uint32_t rank, uint32_t distance)
 {
@@ -127,6 +135,19 @@ static inline uint32_t
 sim_rank_before (const SimCollective *collective, uint32_t rank, uint32_t distance)
 {
   return distance <= rank ? rank - distance : rank + (collective->n_ranks - distance);
+}
+
+/* The same of this rank. */
+static inline uint32_t
+sim_after (const SimCollective *collective, uint32_t distance)
+{
+  return sim_rank_after (collective, collective->rank, distance);
+}
+
+static inline uint32_t
+sim_before (const SimCollective *collective, uint32_t distance)
+{
+  return sim_rank_before (collective, collective->rank, distance);
 }
 
 static inline uint64_t
@@ -148,9 +169,21 @@ sim_step_receive (uint32_t from, uint64_t bytes, bool wait)
 }
 
 static inline SimStep
-sim_step_both (uint32_t to, uint64_t send_bytes, uint32_t from, uint64_t recv_bytes, bool wait)
+sim_step_nothing (void)
 {
-  return (SimStep){ to, from, send_bytes, recv_bytes, wait };
+  return (SimStep){ .send_to = TOPO_NONE, .recv_from = TOPO_NONE };
+}
+
+static inline SimStep
+sim_step_swap (uint32_t peer, uint64_t send_bytes, uint64_t recv_bytes)
+{
+  return (SimStep){ peer, peer, send_bytes, recv_bytes, true };
+}
+
+static inline SimStep
+sim_step_both (uint32_t to, uint64_t send_bytes, uint32_t from, uint64_t recv_bytes)
+{
+  return (SimStep){ to, from, send_bytes, recv_bytes, true };
 }
 
 /* --- collective_rules.c: the choice of an algorithm --- */

@@ -1,4 +1,4 @@
-/* collective_test.c - which algorithm, how long in hardware, what order.
+/* collective_test.c - the choice of method and algorithm, times in hardware, direct order.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/collective/collective_steps.h"
@@ -27,49 +27,55 @@ machine_with (bool collective_network)
   };
 }
 
-static SimCollectiveMethod
-method_of (TraceOpKind kind, uint32_t n, uint64_t bytes, bool network, bool whole)
-{
-  TopoMachine machine = machine_with (network);
-  TraceOp op = { .kind = kind, .bytes = bytes, .recv_bytes = bytes };
-  SimCollective collective;
-
-  sim_collective_init (&collective, &machine, &op, n, 0, whole);
-  return (SimCollectiveMethod) collective.method;
-}
-
 static void
-test_network_serves_whole_partition (void)
+test_methods (void)
 {
-  static const TraceOpKind kinds[] = { TRACE_OP_BARRIER, TRACE_OP_BCAST, TRACE_OP_REDUCE,
-                                       TRACE_OP_ALLREDUCE };
+  static const struct {
+    TraceOpKind kind;
+    uint32_t n;
+    uint64_t bytes;
+    bool network, whole_partition;
+    SimCollectiveMethod method;
+  } cases[] = {
+    { TRACE_OP_BARRIER, 16, 8, true, true, SIM_COLLECTIVE_HARDWARE },
+    { TRACE_OP_BARRIER, 16, 8, true, false, SIM_COLLECTIVE_STEPS },
+    { TRACE_OP_BARRIER, 16, 8, false, true, SIM_COLLECTIVE_STEPS },
+    { TRACE_OP_BARRIER, 1, 8, true, true, SIM_COLLECTIVE_NOTHING },
+    { TRACE_OP_BCAST, 16, 8, true, true, SIM_COLLECTIVE_HARDWARE },
+    { TRACE_OP_BCAST, 16, 8, true, false, SIM_COLLECTIVE_STEPS },
+    { TRACE_OP_BCAST, 16, 8, false, true, SIM_COLLECTIVE_STEPS },
+    { TRACE_OP_BCAST, 1, 8, true, true, SIM_COLLECTIVE_NOTHING },
+    { TRACE_OP_REDUCE, 16, 8, true, true, SIM_COLLECTIVE_HARDWARE },
+    { TRACE_OP_REDUCE, 16, 8, true, false, SIM_COLLECTIVE_STEPS },
+    { TRACE_OP_REDUCE, 16, 8, false, true, SIM_COLLECTIVE_STEPS },
+    { TRACE_OP_REDUCE, 1, 8, true, true, SIM_COLLECTIVE_NOTHING },
+    { TRACE_OP_ALLREDUCE, 16, 8, true, true, SIM_COLLECTIVE_HARDWARE },
+    { TRACE_OP_ALLREDUCE, 16, 8, true, false, SIM_COLLECTIVE_STEPS },
+    { TRACE_OP_ALLREDUCE, 16, 8, false, true, SIM_COLLECTIVE_STEPS },
+    { TRACE_OP_ALLREDUCE, 1, 8, true, true, SIM_COLLECTIVE_NOTHING },
+    { TRACE_OP_ALLGATHER, 16, 8, true, true, SIM_COLLECTIVE_STEPS },
+    /* An alltoall is direct on any communicator. */
+    { TRACE_OP_ALLTOALL, 16, 8, true, false, SIM_COLLECTIVE_DIRECT },
+    { TRACE_OP_ALLTOALLV, 16, 8, true, true, SIM_COLLECTIVE_DIRECT },
+    { TRACE_OP_ALLTOALL, 16, 8, false, true, SIM_COLLECTIVE_STEPS },
+    /* No bytes, no messages. */
+    { TRACE_OP_BCAST, 16, 0, true, true, SIM_COLLECTIVE_NOTHING },
+    { TRACE_OP_SCAN, 16, 0, true, true, SIM_COLLECTIVE_NOTHING },
+    { TRACE_OP_BARRIER, 16, 0, false, true, SIM_COLLECTIVE_STEPS },
+  };
 
-  for (uint32_t i = 0; i < G_N_ELEMENTS (kinds); i++) {
-    g_assert_cmpint (method_of (kinds[i], 16, 8, true, true), ==, SIM_COLLECTIVE_HARDWARE);
-    g_assert_cmpint (method_of (kinds[i], 16, 8, true, false), ==, SIM_COLLECTIVE_STEPS);
-    g_assert_cmpint (method_of (kinds[i], 16, 8, false, true), ==, SIM_COLLECTIVE_STEPS);
-    g_assert_cmpint (method_of (kinds[i], 1, 8, true, true), ==, SIM_COLLECTIVE_NOTHING);
+  for (uint32_t i = 0; i < G_N_ELEMENTS (cases); i++) {
+    TopoMachine machine = machine_with (cases[i].network);
+    TraceOp op = { .kind = cases[i].kind, .bytes = cases[i].bytes, .recv_bytes = cases[i].bytes };
+    SimCollective collective;
+
+    g_test_message ("case %u: %s", i, trace_op_name (op.kind));
+    sim_collective_init (&collective, &machine, &op, cases[i].n, 0, cases[i].whole_partition);
+    g_assert_cmpint (collective.method, ==, cases[i].method);
   }
-  g_assert_cmpint (method_of (TRACE_OP_ALLGATHER, 16, 8, true, true), ==, SIM_COLLECTIVE_STEPS);
 }
 
-static void
-test_alltoall_is_direct_on_any_communicator (void)
-{
-  g_assert_cmpint (method_of (TRACE_OP_ALLTOALL, 16, 8, true, false), ==, SIM_COLLECTIVE_DIRECT);
-  g_assert_cmpint (method_of (TRACE_OP_ALLTOALLV, 16, 8, true, true), ==, SIM_COLLECTIVE_DIRECT);
-  g_assert_cmpint (method_of (TRACE_OP_ALLTOALL, 16, 8, false, true), ==, SIM_COLLECTIVE_STEPS);
-}
-
-static void
-test_no_bytes_no_messages (void)
-{
-  g_assert_cmpint (method_of (TRACE_OP_BCAST, 16, 0, true, true), ==, SIM_COLLECTIVE_NOTHING);
-  g_assert_cmpint (method_of (TRACE_OP_SCAN, 16, 0, true, true), ==, SIM_COLLECTIVE_NOTHING);
-  g_assert_cmpint (method_of (TRACE_OP_BARRIER, 16, 0, false, true), ==, SIM_COLLECTIVE_STEPS);
-}
-
-/* The call takes exactly the steps of the algorithm, on every rank. */
+/* The algorithm of a call, the same on every rank. */
 static void
 assert_uses (const SimAlgorithm *algorithm, TraceOp op, uint32_t n)
 {
@@ -80,63 +86,58 @@ assert_uses (const SimAlgorithm *algorithm, TraceOp op, uint32_t n)
 
     sim_collective_init (&collective, &machine, &op, n, rank, true);
     g_assert_cmpint (collective.method, ==, SIM_COLLECTIVE_STEPS);
+    g_assert_true (collective.algorithm == algorithm);
+    g_assert_null (collective.second);
     g_assert_cmpuint (collective.n_steps, ==, algorithm->n_steps (&collective));
     for (uint32_t step = 0; step < collective.n_steps; step++) {
       SimStep got = sim_collective_step (&collective, step);
       SimStep wanted = algorithm->step (&collective, step);
 
-      g_assert_cmpuint (got.send_to, ==, wanted.send_to);
-      g_assert_cmpuint (got.recv_from, ==, wanted.recv_from);
-      g_assert_cmpuint (got.send_bytes, ==, wanted.send_bytes);
-      g_assert_cmpuint (got.recv_bytes, ==, wanted.recv_bytes);
+      g_assert_cmpmem (&got, offsetof (SimStep, wait), &wanted, offsetof (SimStep, wait));
       g_assert_true (got.wait == wanted.wait);
     }
   }
 }
 
-static TraceOp
-call_of (TraceOpKind kind, uint64_t bytes)
+/* Blue Gene/Q's; limits of allgathers are on the total: 512 KiB for 8 ranks, 80 KiB for 5. */
+static void
+test_algorithms (void)
 {
-  bool rooted = kind == TRACE_OP_BCAST || kind == TRACE_OP_REDUCE || kind == TRACE_OP_GATHER ||
-                kind == TRACE_OP_SCATTER;
-
-  return (TraceOp){
-    .kind = kind, .bytes = bytes, .recv_bytes = bytes, .root = rooted ? 2 : TRACE_NO_ROOT
+  static const struct {
+    const SimAlgorithm *algorithm;
+    TraceOpKind kind;
+    uint64_t bytes;
+    uint32_t n;
+  } cases[] = {
+    { &sim_barrier_dissemination, TRACE_OP_BARRIER, 0, 7 },
+    { &sim_bcast_binomial, TRACE_OP_BCAST, 1 << 20, 7 },
+    { &sim_gather_binomial, TRACE_OP_GATHER, 9, 7 },
+    { &sim_scatter_binomial, TRACE_OP_SCATTER, 9, 7 },
+    { &sim_scan_doubling, TRACE_OP_SCAN, 9, 7 },
+    { &sim_scan_doubling, TRACE_OP_EXSCAN, 9, 7 },
+    { &sim_reduce_binomial, TRACE_OP_REDUCE, 2048, 7 },
+    { &sim_reduce_scatter_gather, TRACE_OP_REDUCE, 2049, 7 },
+    { &sim_allreduce_doubling, TRACE_OP_ALLREDUCE, 2048, 7 },
+    { &sim_allreduce_scatter_allgather, TRACE_OP_ALLREDUCE, 2049, 7 },
+    { &sim_alltoall_bruck, TRACE_OP_ALLTOALL, 256, 8 },
+    { &sim_alltoall_scattered, TRACE_OP_ALLTOALL, 256, 7 },
+    { &sim_alltoall_scattered, TRACE_OP_ALLTOALL, 32768, 8 },
+    { &sim_alltoall_pairwise, TRACE_OP_ALLTOALL, 32769, 8 },
+    { &sim_allgather_doubling, TRACE_OP_ALLGATHER, 65535, 8 },
+    { &sim_allgather_ring, TRACE_OP_ALLGATHER, 65536, 8 },
+    { &sim_allgather_bruck, TRACE_OP_ALLGATHER, 16383, 5 },
+    { &sim_allgather_ring, TRACE_OP_ALLGATHER, 16384, 5 },
   };
-}
 
-static void
-test_algorithms_without_choice (void)
-{
-  assert_uses (&sim_barrier_dissemination, call_of (TRACE_OP_BARRIER, 0), 7);
-  assert_uses (&sim_bcast_binomial, call_of (TRACE_OP_BCAST, 1 << 20), 7);
-  assert_uses (&sim_gather_binomial, call_of (TRACE_OP_GATHER, 9), 7);
-  assert_uses (&sim_scatter_binomial, call_of (TRACE_OP_SCATTER, 9), 7);
-  assert_uses (&sim_scan_doubling, call_of (TRACE_OP_SCAN, 9), 7);
-  assert_uses (&sim_scan_doubling, call_of (TRACE_OP_EXSCAN, 9), 7);
-}
+  for (uint32_t i = 0; i < G_N_ELEMENTS (cases); i++) {
+    TraceOp op = { .kind = cases[i].kind,
+                   .bytes = cases[i].bytes,
+                   .recv_bytes = cases[i].bytes,
+                   .root = sim_collective_has_root (cases[i].kind) ? 2 : TRACE_NO_ROOT };
 
-static void
-test_algorithms_by_size (void)
-{
-  assert_uses (&sim_reduce_binomial, call_of (TRACE_OP_REDUCE, 2048), 7);
-  assert_uses (&sim_reduce_scatter_gather, call_of (TRACE_OP_REDUCE, 2049), 7);
-  assert_uses (&sim_allreduce_doubling, call_of (TRACE_OP_ALLREDUCE, 2048), 7);
-  assert_uses (&sim_allreduce_scatter_allgather, call_of (TRACE_OP_ALLREDUCE, 2049), 7);
-  assert_uses (&sim_alltoall_bruck, call_of (TRACE_OP_ALLTOALL, 256), 8);
-  assert_uses (&sim_alltoall_scattered, call_of (TRACE_OP_ALLTOALL, 256), 7);
-  assert_uses (&sim_alltoall_scattered, call_of (TRACE_OP_ALLTOALL, 32768), 8);
-  assert_uses (&sim_alltoall_pairwise, call_of (TRACE_OP_ALLTOALL, 32769), 8);
-}
-
-/* Limits on the total: 512 KiB for 8 ranks, 80 KiB for 5. */
-static void
-test_allgather_by_total (void)
-{
-  assert_uses (&sim_allgather_doubling, call_of (TRACE_OP_ALLGATHER, 65535), 8);
-  assert_uses (&sim_allgather_ring, call_of (TRACE_OP_ALLGATHER, 65536), 8);
-  assert_uses (&sim_allgather_bruck, call_of (TRACE_OP_ALLGATHER, 16383), 5);
-  assert_uses (&sim_allgather_ring, call_of (TRACE_OP_ALLGATHER, 16384), 5);
+    g_test_message ("case %u: %s", i, trace_op_name (op.kind));
+    assert_uses (cases[i].algorithm, op, cases[i].n);
+  }
 }
 
 static void
@@ -270,14 +271,8 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/sim/collective/network-serves-whole-partition",
-                   test_network_serves_whole_partition);
-  g_test_add_func ("/sim/collective/alltoall-is-direct",
-                   test_alltoall_is_direct_on_any_communicator);
-  g_test_add_func ("/sim/collective/no-bytes-no-messages", test_no_bytes_no_messages);
-  g_test_add_func ("/sim/collective/algorithms-without-choice", test_algorithms_without_choice);
-  g_test_add_func ("/sim/collective/algorithms-by-size", test_algorithms_by_size);
-  g_test_add_func ("/sim/collective/allgather-by-total", test_allgather_by_total);
+  g_test_add_func ("/sim/collective/methods", test_methods);
+  g_test_add_func ("/sim/collective/algorithms", test_algorithms);
   g_test_add_func ("/sim/collective/vectors-by-total", test_vectors_by_total);
   g_test_add_func ("/sim/collective/hardware-times", test_hardware_times);
   g_test_add_func ("/sim/collective/rectangle-broadcast", test_rectangle_broadcast);

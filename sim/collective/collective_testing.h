@@ -29,7 +29,7 @@ typedef struct {
 typedef struct {
   uint32_t step;
   bool waits;
-  bool gave_all;  /* what it still has is replaced by what it gets next */
+  bool gave_all;  /* its content is replaced by the next that it gets */
   GArray *posted; /* (element-type Posted) */
   uint32_t lo, hi;
   uint64_t blocks;
@@ -38,7 +38,7 @@ typedef struct {
 
 typedef struct World World;
 
-/* What a rank puts into a message, and what it makes of one. */
+/* The content of a message, and its effect on the receiver. */
 typedef struct {
   void (*send) (World *world, uint32_t rank, const SimStep *step, Message *message);
   void (*receive) (World *world, uint32_t rank, uint32_t from, const Message *message);

@@ -27,118 +27,69 @@ rank_at (const SimCollective *collective, uint32_t place)
   return sim_rank_after (collective, place, (uint32_t) collective->root);
 }
 
+/* Data moves from the root to the other ranks. */
+static bool
+is_downwards (const SimCollective *collective)
+{
+  return collective->kind == TRACE_OP_BCAST || collective->kind == TRACE_OP_SCATTER ||
+         collective->kind == TRACE_OP_SCATTERV;
+}
+
 /* --- Linear: the root and each other rank directly ---
  *
  * The "basic_linear" functions of Open MPI.  The order of the peers and which
  * calls block are theirs. */
 
-/* The others in the order of their ranks. */
+/* The root has a step for each other rank, they have one; in a gatherv or scatterv
+ * none, if they have no bytes. */
 static uint32_t
-nth_other (uint32_t me, uint32_t nth)
+linear_steps (const SimCollective *collective)
 {
-  return nth < me ? nth : nth + 1;
-}
-
-/* The root has a step for each other rank, they have one. */
-static uint32_t
-star_steps (const SimCollective *collective)
-{
-  return is_root (collective) ? sim_others (collective) : 1;
+  if (is_root (collective))
+    return sim_others (collective);
+  if (collective->kind == TRACE_OP_GATHERV)
+    return collective->bytes > 0;
+  return collective->kind != TRACE_OP_SCATTERV || collective->recv_bytes > 0;
 }
 
 static SimStep
-bcast_linear_step (const SimCollective *collective, uint32_t step)
+linear_step (const SimCollective *collective, uint32_t step)
 {
+  uint32_t root = (uint32_t) collective->root, n = sim_others (collective), peer;
+  bool down = is_downwards (collective);
+  bool wait = !collective->algorithm->at_once || step + 1 == n;
+  uint64_t bytes = collective->bytes;
+
+  if (!is_root (collective) && down)
+    return sim_step_receive (
+        root, collective->kind == TRACE_OP_BCAST ? bytes : collective->recv_bytes, true);
   if (!is_root (collective))
-    return sim_step_receive ((uint32_t) collective->root, collective->bytes, true);
-  return sim_step_send (nth_other ((uint32_t) collective->root, step), collective->bytes,
-                        step + 1 == sim_others (collective));
+    return sim_step_send (root, bytes, true);
+
+  /* In the order of the ranks.  The last one's contribution to a reduction comes
+   * first: the operation may not commute. */
+  peer = collective->kind == TRACE_OP_REDUCE ? n - 1 - step : step;
+  peer += peer >= root;
+  if (collective->kind == TRACE_OP_GATHER)
+    bytes = collective->recv_bytes;
+  if (collective->kind == TRACE_OP_SCATTERV || collective->kind == TRACE_OP_GATHERV) {
+    bytes = sim_count_of (down ? collective->counts : collective->recv_counts, peer);
+    peer = bytes == 0 ? TOPO_NONE : peer;
+  }
+  return down ? sim_step_send (peer, bytes, wait) : sim_step_receive (peer, bytes, wait);
 }
 
-const SimAlgorithm sim_bcast_linear = { star_steps, bcast_linear_step, NULL };
+#define LINEAR .n_steps = linear_steps, .step = linear_step
 
-static SimStep
-scatter_linear (const SimCollective *collective, uint32_t step, bool wait)
-{
-  if (!is_root (collective))
-    return sim_step_receive ((uint32_t) collective->root, collective->recv_bytes, true);
-  return sim_step_send (nth_other ((uint32_t) collective->root, step), collective->bytes, wait);
-}
-
-static SimStep
-scatter_linear_step (const SimCollective *collective, uint32_t step)
-{
-  return scatter_linear (collective, step, true);
-}
-
-static SimStep
-scatter_at_once_step (const SimCollective *collective, uint32_t step)
-{
-  return scatter_linear (collective, step, step + 1 == sim_others (collective));
-}
-
-const SimAlgorithm sim_scatter_linear = { star_steps, scatter_linear_step, NULL };
-const SimAlgorithm sim_scatter_linear_at_once = { star_steps, scatter_at_once_step, NULL };
-
-/* Ranks that get nothing stay out of it. */
-static uint32_t
-scatterv_steps (const SimCollective *collective)
-{
-  return is_root (collective) ? sim_others (collective) : collective->recv_bytes > 0;
-}
-
-static SimStep
-scatterv_linear (const SimCollective *collective, uint32_t step, bool wait)
-{
-  uint32_t peer;
-  uint64_t bytes;
-
-  if (!is_root (collective))
-    return sim_step_receive ((uint32_t) collective->root, collective->recv_bytes, true);
-  peer = nth_other ((uint32_t) collective->root, step);
-  bytes = sim_count_of (collective->counts, peer);
-  return sim_step_send (bytes == 0 ? TOPO_NONE : peer, bytes, wait);
-}
-
-static SimStep
-scatterv_in_turn_step (const SimCollective *collective, uint32_t step)
-{
-  return scatterv_linear (collective, step, true);
-}
-
-/* MPICH's root starts all before it waits. */
-static SimStep
-scatterv_at_once_step (const SimCollective *collective, uint32_t step)
-{
-  return scatterv_linear (collective, step, step + 1 == sim_others (collective));
-}
-
-const SimAlgorithm sim_scatterv_in_turn = { scatterv_steps, scatterv_in_turn_step, NULL };
-const SimAlgorithm sim_scatterv_linear = { scatterv_steps, scatterv_at_once_step, NULL };
-
-/* The last rank's comes first: the operation may not commute. */
-static SimStep
-reduce_linear_step (const SimCollective *collective, uint32_t step)
-{
-  uint32_t nth = sim_others (collective) - 1 - step;
-
-  if (!is_root (collective))
-    return sim_step_send ((uint32_t) collective->root, collective->bytes, true);
-  return sim_step_receive (nth_other ((uint32_t) collective->root, nth), collective->bytes, true);
-}
-
-const SimAlgorithm sim_reduce_linear = { star_steps, reduce_linear_step, NULL };
-
-static SimStep
-gather_linear_step (const SimCollective *collective, uint32_t step)
-{
-  if (!is_root (collective))
-    return sim_step_send ((uint32_t) collective->root, collective->bytes, true);
-  return sim_step_receive (nth_other ((uint32_t) collective->root, step), collective->recv_bytes,
-                           true);
-}
-
-const SimAlgorithm sim_gather_linear = { star_steps, gather_linear_step, NULL };
+const SimAlgorithm sim_bcast_linear = { LINEAR, .at_once = true };
+const SimAlgorithm sim_scatter_linear = { LINEAR };
+const SimAlgorithm sim_scatter_linear_at_once = { LINEAR, .at_once = true };
+const SimAlgorithm sim_scatterv_in_turn = { LINEAR };
+const SimAlgorithm sim_scatterv_linear = { LINEAR, .at_once = true }; /* MPICH's */
+const SimAlgorithm sim_reduce_linear = { LINEAR };
+const SimAlgorithm sim_gather_linear = { LINEAR };
+const SimAlgorithm sim_gatherv_in_turn = { LINEAR };
+const SimAlgorithm sim_gatherv_linear = { LINEAR, .at_once = true };
 
 /* The root asks one rank after the other, by a message without data, and goes
  * on to the next when the first piece has come; the second pieces may take
@@ -150,173 +101,31 @@ gather_sync_steps (const SimCollective *collective)
   return is_root (collective) ? 2 * sim_others (collective) : 3;
 }
 
-static uint64_t
-piece_bytes (const SimCollective *collective, uint64_t bytes, bool second)
-{
-  uint64_t limit_bytes = collective->segment_bytes;
-  uint64_t first_bytes = limit_bytes == 0 ? bytes : MIN (bytes, limit_bytes);
-
-  return second ? bytes - first_bytes : first_bytes;
-}
-
 static SimStep
 gather_sync_step (const SimCollective *collective, uint32_t step)
 {
   uint32_t root = (uint32_t) collective->root;
-  uint32_t peer = nth_other (root, step / 2);
+  uint32_t peer = step / 2 + (step / 2 >= root);
   uint64_t bytes = is_root (collective) ? collective->recv_bytes : collective->bytes;
+  uint64_t limit_bytes = collective->segment_bytes;
+  uint64_t first_bytes = limit_bytes == 0 ? bytes : MIN (bytes, limit_bytes);
 
   if (!is_root (collective) && step == 0)
     return sim_step_receive (root, 0, true);
   if (!is_root (collective))
-    return sim_step_send (root, piece_bytes (collective, bytes, step == 2), true);
+    return sim_step_send (root, step == 2 ? bytes - first_bytes : first_bytes, true);
   if (step % 2 == 1)
-    return sim_step_receive (peer, piece_bytes (collective, bytes, true), false);
-  return sim_step_both (peer, 0, peer, piece_bytes (collective, bytes, false), true);
+    return sim_step_receive (peer, bytes - first_bytes, false);
+  return sim_step_swap (peer, 0, first_bytes);
 }
 
-const SimAlgorithm sim_gather_linear_sync = { gather_sync_steps, gather_sync_step, NULL };
+const SimAlgorithm sim_gather_linear_sync = { .n_steps = gather_sync_steps,
+                                              .step = gather_sync_step };
 
-static uint32_t
-gatherv_steps (const SimCollective *collective)
-{
-  return is_root (collective) ? sim_others (collective) : collective->bytes > 0;
-}
-
-static SimStep
-gatherv_linear (const SimCollective *collective, uint32_t step, bool wait)
-{
-  uint32_t peer;
-  uint64_t bytes;
-
-  if (!is_root (collective))
-    return sim_step_send ((uint32_t) collective->root, collective->bytes, true);
-  peer = nth_other ((uint32_t) collective->root, step);
-  bytes = sim_count_of (collective->recv_counts, peer);
-  return sim_step_receive (bytes == 0 ? TOPO_NONE : peer, bytes, wait);
-}
-
-static SimStep
-gatherv_in_turn_step (const SimCollective *collective, uint32_t step)
-{
-  return gatherv_linear (collective, step, true);
-}
-
-static SimStep
-gatherv_at_once_step (const SimCollective *collective, uint32_t step)
-{
-  return gatherv_linear (collective, step, step + 1 == sim_others (collective));
-}
-
-const SimAlgorithm sim_gatherv_in_turn = { gatherv_steps, gatherv_in_turn_step, NULL };
-const SimAlgorithm sim_gatherv_linear = { gatherv_steps, gatherv_at_once_step, NULL };
-
-/* --- Binomial trees, of MPICH ---
+/* --- The shapes of trees ---
  *
- * The parent of a place is the place without its lowest bit, and its subtree is
- * the places up to the next multiple of that bit.  The tree of 6:
- *
- *        0
- *      / | \
- *     4  2  1
- *     |  |
- *     5  3                                                              */
-
-/* Children of a place are place + 2^k for all k below this. */
-static uint32_t
-binomial_children (const SimCollective *collective, uint32_t place)
-{
-  uint32_t below = sim_ceil_log2 (collective->n_ranks - place);
-
-  return place == 0 ? below : MIN (below, (uint32_t) __builtin_ctz (place));
-}
-
-static uint32_t
-binomial_steps (const SimCollective *collective)
-{
-  uint32_t place = my_place (collective);
-
-  return binomial_children (collective, place) + (place != 0);
-}
-
-/* Ranks in the subtree of a place that is not the root. */
-static uint32_t
-subtree_ranks (const SimCollective *collective, uint32_t place)
-{
-  return MIN (place & -place, collective->n_ranks - place);
-}
-
-/* From the root down: first what the parent sends, then the children, the
- * one with the largest subtree first.  `unit_bytes` goes to every rank of a
- * subtree, or once when nothing has to be told apart. */
-static SimStep
-down_step (const SimCollective *collective, uint32_t step, uint64_t unit_bytes, bool per_rank)
-{
-  uint32_t place = my_place (collective);
-  uint32_t child;
-
-  if (place != 0 && step == 0)
-    return sim_step_receive (rank_at (collective, place & (place - 1)),
-                             per_rank ? unit_bytes * subtree_ranks (collective, place) : unit_bytes,
-                             true);
-  child = place + (1u << (binomial_children (collective, place) - 1 - (step - (place != 0))));
-  return sim_step_send (rank_at (collective, child),
-                        per_rank ? unit_bytes * subtree_ranks (collective, child) : unit_bytes,
-                        true);
-}
-
-/* Up to the root: first the children, smallest subtree first, then to the
- * parent. */
-static SimStep
-up_step (const SimCollective *collective, uint32_t step, uint64_t unit_bytes, bool per_rank)
-{
-  uint32_t place = my_place (collective);
-  uint32_t child = place + (1u << step);
-
-  if (step == binomial_children (collective, place))
-    return sim_step_send (rank_at (collective, place & (place - 1)),
-                          per_rank ? unit_bytes * subtree_ranks (collective, place) : unit_bytes,
-                          true);
-  return sim_step_receive (rank_at (collective, child),
-                           per_rank ? unit_bytes * subtree_ranks (collective, child) : unit_bytes,
-                           true);
-}
-
-static SimStep
-bcast_binomial_step (const SimCollective *collective, uint32_t step)
-{
-  return down_step (collective, step, collective->bytes, false);
-}
-
-static SimStep
-reduce_binomial_step (const SimCollective *collective, uint32_t step)
-{
-  return up_step (collective, step, collective->bytes, false);
-}
-
-static SimStep
-gather_binomial_step (const SimCollective *collective, uint32_t step)
-{
-  return up_step (collective, step,
-                  is_root (collective) ? collective->recv_bytes : collective->bytes, true);
-}
-
-static SimStep
-scatter_binomial_step (const SimCollective *collective, uint32_t step)
-{
-  return down_step (collective, step,
-                    is_root (collective) ? collective->bytes : collective->recv_bytes, true);
-}
-
-const SimAlgorithm sim_bcast_binomial = { binomial_steps, bcast_binomial_step, NULL };
-const SimAlgorithm sim_reduce_binomial = { binomial_steps, reduce_binomial_step, NULL };
-const SimAlgorithm sim_gather_binomial = { binomial_steps, gather_binomial_step, NULL };
-const SimAlgorithm sim_scatter_binomial = { binomial_steps, scatter_binomial_step, NULL };
-
-/* --- The trees of Open MPI ---
- *
- * Source: coll_base_topo.c.  All are over places except the in-order binary
- * one, which is over the ranks themselves. */
+ * Source: coll_base_topo.c of Open MPI.  All are over places except the in-order
+ * binary one, which is over the ranks themselves. */
 
 #define RADIX 4u /* coll_tuned_bcast_knomial_radix */
 
@@ -373,6 +182,15 @@ shape_binomial (const SimCollective *collective, SimTree *tree)
     bit *= 2;
 }
 
+/* The parent of a place is the place without its lowest bit, and its subtree is
+ * the places up to the next multiple of that bit.  MPICH has the same tree.  The
+ * one of 6 places:
+ *
+ *        0
+ *      / | \
+ *     4  2  1
+ *     |  |
+ *     5  3                                                              */
 static void
 shape_binomial_in_order (const SimCollective *collective, SimTree *tree)
 {
@@ -431,10 +249,68 @@ shape_binary_in_order (const SimCollective *collective, SimTree *tree)
   }
 }
 
-/* --- Segments ---
+/* --- Whole messages along the in-order binomial tree: MPICH --- */
+
+static uint32_t
+binomial_steps (const SimCollective *collective)
+{
+  SimTree tree;
+
+  shape_binomial_in_order (collective, &tree);
+  return tree.n_children + (tree.parent != TOPO_NONE);
+}
+
+typedef struct {
+  uint32_t peer;
+  uint32_t lower; /* place of the lower end */
+  bool receives;
+} TreeEdge;
+
+/* The edge of the tree on which a step has its message.  Downwards first comes the
+ * parent's, then those to the children, the one with the largest subtree first;
+ * upwards is the reverse. */
+static TreeEdge
+binomial_edge (const SimCollective *collective, uint32_t step)
+{
+  bool down = is_downwards (collective);
+  uint32_t child, n_steps = binomial_steps (collective);
+  SimTree tree;
+
+  if (down)
+    step = n_steps - 1 - step;
+  shape_binomial_in_order (collective, &tree);
+  if (step == tree.n_children)
+    return (TreeEdge){ tree.parent, my_place (collective), down };
+  child = tree.children[step];
+  return (TreeEdge){ child, sim_rank_before (collective, child, (uint32_t) collective->root),
+                     !down };
+}
+
+/* A gather or scatter has the bytes of all ranks of a subtree in one message. */
+static SimStep
+binomial_step (const SimCollective *collective, uint32_t step)
+{
+  bool gather = collective->kind == TRACE_OP_GATHER;
+  TreeEdge edge = binomial_edge (collective, step);
+  uint64_t bytes = collective->bytes;
+
+  if (gather || collective->kind == TRACE_OP_SCATTER) {
+    uint64_t rank_bytes = is_root (collective) == gather ? collective->recv_bytes : bytes;
+
+    bytes = rank_bytes * MIN (edge.lower & -edge.lower, collective->n_ranks - edge.lower);
+  }
+  return edge.receives ? sim_step_receive (edge.peer, bytes, true)
+                       : sim_step_send (edge.peer, bytes, true);
+}
+
+const SimAlgorithm sim_bcast_binomial = { .n_steps = binomial_steps, .step = binomial_step };
+const SimAlgorithm sim_reduce_binomial = { .n_steps = binomial_steps, .step = binomial_step };
+const SimAlgorithm sim_gather_binomial = { .n_steps = binomial_steps, .step = binomial_step };
+const SimAlgorithm sim_scatter_binomial = { .n_steps = binomial_steps, .step = binomial_step };
+
+/* --- Segments along any tree: Open MPI ---
  *
- * Broadcasts and reductions along these trees go in segments: coll_base_bcast.c
- * and coll_base_reduce.c. */
+ * Sources: coll_base_bcast.c and coll_base_reduce.c. */
 
 /* Longer messages than this many segments have longer segments: no more steps
  * than a counter holds. */
@@ -464,59 +340,94 @@ nth_bytes (uint64_t bytes, uint64_t segment_bytes, uint32_t nth)
   return MIN (length, bytes - nth * length);
 }
 
+/* A step for every segment and child, and one for the segment of the parent that does
+ * not go with another: the first of a broadcast, the last of a reduction. */
 static uint32_t
-my_segments (const SimCollective *collective)
+tree_steps (const SimCollective *collective)
 {
-  return n_segments (collective->bytes, collective->segment_bytes);
-}
-
-static uint64_t
-my_segment_bytes (const SimCollective *collective, uint32_t nth)
-{
-  return nth_bytes (collective->bytes, collective->segment_bytes, nth);
-}
-
-/* --- Broadcast along a tree --- */
-
-/* Each segment goes to all children, and only then comes the next one. */
-static uint32_t
-bcast_tree_steps (const SimCollective *collective)
-{
+  uint32_t n = n_segments (collective->bytes, collective->segment_bytes);
   SimTree tree;
 
   collective->algorithm->shape (collective, &tree);
-  if (tree.n_children == 0)
-    return my_segments (collective);
-  return (tree.parent != TOPO_NONE) + my_segments (collective) * tree.n_children;
+  return tree.n_children == 0 ? n : n * tree.n_children + (tree.parent != TOPO_NONE);
 }
 
+/* A broadcast sends each segment to all children; the next one is received along with the
+ * first of these sends.  A reduction receives each segment from all children; the one
+ * before goes on to the parent along with the first of these receives. */
 static SimStep
-bcast_tree_step (const SimCollective *collective, uint32_t step)
+tree_step (const SimCollective *collective, uint32_t step)
 {
+  uint64_t bytes = collective->bytes, segment_bytes = collective->segment_bytes;
+  bool down = is_downwards (collective), has_parent;
+  uint32_t n = n_segments (bytes, segment_bytes), segment, child;
   SimStep result;
   SimTree tree;
-  uint32_t segment, child;
 
   collective->algorithm->shape (collective, &tree);
-  if (tree.n_children == 0 || (tree.parent != TOPO_NONE && step == 0))
-    return sim_step_receive (tree.parent, my_segment_bytes (collective, step), true);
-  step -= tree.parent != TOPO_NONE;
+  has_parent = tree.parent != TOPO_NONE;
+  if (tree.n_children == 0)
+    return down ? sim_step_receive (tree.parent, nth_bytes (bytes, segment_bytes, step), true)
+                : sim_step_send (tree.parent, nth_bytes (bytes, segment_bytes, step), true);
+  if (down && has_parent && step-- == 0)
+    return sim_step_receive (tree.parent, nth_bytes (bytes, segment_bytes, 0), true);
   segment = step / tree.n_children;
   child = step % tree.n_children;
-  result = sim_step_send (tree.children[child], my_segment_bytes (collective, segment),
-                          child + 1 == tree.n_children);
-  if (tree.parent != TOPO_NONE && child == 0 && segment + 1 < my_segments (collective)) {
-    result.recv_from = tree.parent;
-    result.recv_bytes = my_segment_bytes (collective, segment + 1);
+  if (segment == n)
+    return sim_step_send (tree.parent, nth_bytes (bytes, segment_bytes, n - 1), true);
+  if (down) {
+    result = sim_step_send (tree.children[child], nth_bytes (bytes, segment_bytes, segment),
+                            child + 1 == tree.n_children);
+    if (has_parent && child == 0 && segment + 1 < n) {
+      result.recv_from = tree.parent;
+      result.recv_bytes = nth_bytes (bytes, segment_bytes, segment + 1);
+    }
+    return result;
+  }
+  result = sim_step_receive (tree.children[child], nth_bytes (bytes, segment_bytes, segment), true);
+  if (has_parent && child == 0 && segment > 0) {
+    result.send_to = tree.parent;
+    result.send_bytes = nth_bytes (bytes, segment_bytes, segment - 1);
   }
   return result;
 }
 
-const SimAlgorithm sim_bcast_tree_binary = { bcast_tree_steps, bcast_tree_step, shape_binary };
-const SimAlgorithm sim_bcast_tree_binomial = { bcast_tree_steps, bcast_tree_step, shape_binomial };
-const SimAlgorithm sim_bcast_tree_four_nomial = { bcast_tree_steps, bcast_tree_step,
-                                                  shape_four_nomial };
-const SimAlgorithm sim_bcast_pipeline = { bcast_tree_steps, bcast_tree_step, shape_chain };
+#define TREE .n_steps = tree_steps, .step = tree_step
+
+const SimAlgorithm sim_bcast_tree_binary = { TREE, .shape = shape_binary };
+const SimAlgorithm sim_bcast_tree_binomial = { TREE, .shape = shape_binomial };
+const SimAlgorithm sim_bcast_tree_four_nomial = { TREE, .shape = shape_four_nomial };
+const SimAlgorithm sim_bcast_pipeline = { TREE, .shape = shape_chain };
+const SimAlgorithm sim_reduce_tree_binary = { TREE, .shape = shape_binary };
+const SimAlgorithm sim_reduce_tree_binomial = { TREE, .shape = shape_binomial_in_order };
+const SimAlgorithm sim_reduce_pipeline = { TREE, .shape = shape_chain };
+
+/* A reduction in the order of the ranks: the tree's root is the last rank, which
+ * hands the result to the call's. */
+static uint32_t
+in_order_steps (const SimCollective *collective)
+{
+  uint32_t last = collective->n_ranks - 1, root = (uint32_t) collective->root;
+
+  return tree_steps (collective) +
+         (root != last && (collective->rank == root || collective->rank == last));
+}
+
+static SimStep
+in_order_step (const SimCollective *collective, uint32_t step)
+{
+  uint32_t last = collective->n_ranks - 1;
+
+  if (step < tree_steps (collective))
+    return tree_step (collective, step);
+  if (collective->rank == last)
+    return sim_step_send ((uint32_t) collective->root, collective->bytes, true);
+  return sim_step_receive (last, collective->bytes, true);
+}
+
+const SimAlgorithm sim_reduce_tree_in_order = { .n_steps = in_order_steps,
+                                                .step = in_order_step,
+                                                .shape = shape_binary_in_order };
 
 /* --- Broadcast of two halves ---
  *
@@ -541,23 +452,27 @@ half_bytes (const SimCollective *collective, uint32_t half)
   return half == SECOND_HALF ? second_bytes : collective->bytes - second_bytes;
 }
 
-/* Halves that are shorter than a segment go along the chain, whole. */
-static bool
-splits (const SimCollective *collective)
-{
-  return collective->bytes >= 2 && collective->segment_bytes <= collective->bytes / 2;
-}
-
 static uint32_t
 half_segments (const SimCollective *collective, uint32_t half)
 {
   return n_segments (half_bytes (collective, half), collective->segment_bytes);
 }
 
-static uint64_t
-half_segment_bytes (const SimCollective *collective, uint32_t half, uint32_t nth)
+/* Halves that are shorter than a segment go along the chain, whole, as if the rules
+ * had taken the pipeline. */
+static bool
+splits (const SimCollective *collective)
 {
-  return nth_bytes (half_bytes (collective, half), collective->segment_bytes, nth);
+  return collective->bytes >= 2 && collective->segment_bytes <= collective->bytes / 2;
+}
+
+static SimCollective
+as_pipeline (const SimCollective *collective)
+{
+  SimCollective pipeline = *collective;
+
+  pipeline.algorithm = &sim_bcast_pipeline;
+  return pipeline;
 }
 
 /* Steps before the halves are swapped. */
@@ -578,155 +493,69 @@ split_steps (const SimCollective *collective)
 {
   SimTree tree;
 
-  /* Short halves: the steps of the pipeline, as if the rules had taken it. */
   if (!splits (collective)) {
-    SimCollective pipeline = *collective;
+    SimCollective pipeline = as_pipeline (collective);
 
-    pipeline.algorithm = &sim_bcast_pipeline;
-    return bcast_tree_steps (&pipeline);
+    return tree_steps (&pipeline);
   }
   shape_binary (collective, &tree);
   return split_tree_steps (collective, &tree) +
          (tree.parent != TOPO_NONE || collective->n_ranks % 2 == 0);
 }
 
-/* The root's children have one half each. */
-static SimStep
-split_root_step (const SimCollective *collective, const SimTree *tree, uint32_t step)
-{
-  uint32_t segment = step / tree->n_children, child = step % tree->n_children;
-  uint32_t half = child == 0 ? FIRST_HALF : SECOND_HALF;
-
-  if (segment >= half_segments (collective, half))
-    return sim_step_send (TOPO_NONE, 0, false);
-  return sim_step_send (tree->children[child], half_segment_bytes (collective, half, segment),
-                        true);
-}
-
-/* Sends block here, so the next receive is posted with the last of them. */
-static SimStep
-split_middle_step (const SimCollective *collective, const SimTree *tree, uint32_t step)
-{
-  uint32_t half = half_of_place (my_place (collective));
-  uint32_t segment, child;
-  SimStep result;
-
-  if (tree->n_children == 0 || step == 0)
-    return sim_step_receive (tree->parent, half_segment_bytes (collective, half, step), true);
-  segment = (step - 1) / tree->n_children;
-  child = (step - 1) % tree->n_children;
-  result =
-      sim_step_send (tree->children[child], half_segment_bytes (collective, half, segment), true);
-  if (child + 1 == tree->n_children && segment + 1 < half_segments (collective, half)) {
-    result.recv_from = tree->parent;
-    result.recv_bytes = half_segment_bytes (collective, half, segment + 1);
-  }
-  return result;
-}
-
-static SimStep
-split_swap_step (const SimCollective *collective)
-{
-  uint32_t place = my_place (collective), half = half_of_place (place);
-  uint64_t second_bytes = half_bytes (collective, SECOND_HALF);
-  uint32_t pair = half == FIRST_HALF ? sim_rank_after (collective, collective->rank, 1)
-                                     : sim_rank_before (collective, collective->rank, 1);
-
-  if (place == 0)
-    return sim_step_send (sim_rank_before (collective, collective->rank, 1), second_bytes, true);
-  if (place + 1 == collective->n_ranks && half == FIRST_HALF)
-    return sim_step_receive ((uint32_t) collective->root, second_bytes, true);
-  return sim_step_both (pair, half_bytes (collective, half), pair,
-                        half_bytes (collective, half ^ 1u), true);
-}
-
 static SimStep
 split_step (const SimCollective *collective, uint32_t step)
 {
-  SimTree tree;
-
-  if (!splits (collective)) {
-    SimCollective pipeline = *collective;
-
-    pipeline.algorithm = &sim_bcast_pipeline;
-    return bcast_tree_step (&pipeline, step);
-  }
-  shape_binary (collective, &tree);
-  if (step == split_tree_steps (collective, &tree))
-    return split_swap_step (collective);
-  return tree.parent == TOPO_NONE ? split_root_step (collective, &tree, step)
-                                  : split_middle_step (collective, &tree, step);
-}
-
-const SimAlgorithm sim_bcast_split_binary = { split_steps, split_step, NULL };
-
-/* --- Reduction along a tree --- */
-
-static uint32_t
-reduce_tree_steps (const SimCollective *collective)
-{
-  SimTree tree;
-
-  collective->algorithm->shape (collective, &tree);
-  if (tree.n_children == 0)
-    return my_segments (collective);
-  return my_segments (collective) * tree.n_children + (tree.parent != TOPO_NONE);
-}
-
-/* Each segment comes from all children; it goes on to the parent with the
- * first receive of the next one. */
-static SimStep
-reduce_tree_step (const SimCollective *collective, uint32_t step)
-{
+  uint32_t place = my_place (collective), half = half_of_place (place);
+  uint64_t bytes = half_bytes (collective, half), segment_bytes = collective->segment_bytes;
+  uint64_t second_bytes = half_bytes (collective, SECOND_HALF);
   uint32_t segment, child;
   SimStep result;
   SimTree tree;
 
-  collective->algorithm->shape (collective, &tree);
-  if (tree.n_children == 0)
-    return sim_step_send (tree.parent, my_segment_bytes (collective, step), true);
-  segment = step / tree.n_children;
-  child = step % tree.n_children;
-  if (segment == my_segments (collective))
-    return sim_step_send (tree.parent, my_segment_bytes (collective, segment - 1), true);
-  result = sim_step_receive (tree.children[child], my_segment_bytes (collective, segment), true);
-  if (tree.parent != TOPO_NONE && child == 0 && segment > 0) {
-    result.send_to = tree.parent;
-    result.send_bytes = my_segment_bytes (collective, segment - 1);
+  if (!splits (collective)) {
+    SimCollective pipeline = as_pipeline (collective);
+
+    return tree_step (&pipeline, step);
+  }
+  shape_binary (collective, &tree);
+
+  /* The swap of the halves. */
+  if (step == split_tree_steps (collective, &tree)) {
+    if (place == 0)
+      return sim_step_send (sim_before (collective, 1), second_bytes, true);
+    if (place + 1 == collective->n_ranks && half == FIRST_HALF)
+      return sim_step_receive ((uint32_t) collective->root, second_bytes, true);
+    return sim_step_swap (half == FIRST_HALF ? sim_after (collective, 1)
+                                             : sim_before (collective, 1),
+                          bytes, half_bytes (collective, half ^ 1u));
+  }
+
+  /* The root's children have one half each. */
+  if (tree.parent == TOPO_NONE) {
+    segment = step / tree.n_children;
+    child = step % tree.n_children;
+    half = child == 0 ? FIRST_HALF : SECOND_HALF;
+    if (segment >= half_segments (collective, half))
+      return sim_step_nothing ();
+    return sim_step_send (tree.children[child],
+                          nth_bytes (half_bytes (collective, half), segment_bytes, segment), true);
+  }
+
+  /* Sends block here, so the next receive is posted with the last of them. */
+  if (tree.n_children == 0 || step == 0)
+    return sim_step_receive (tree.parent, nth_bytes (bytes, segment_bytes, step), true);
+  segment = (step - 1) / tree.n_children;
+  child = (step - 1) % tree.n_children;
+  result = sim_step_send (tree.children[child], nth_bytes (bytes, segment_bytes, segment), true);
+  if (child + 1 == tree.n_children && segment + 1 < half_segments (collective, half)) {
+    result.recv_from = tree.parent;
+    result.recv_bytes = nth_bytes (bytes, segment_bytes, segment + 1);
   }
   return result;
 }
 
-const SimAlgorithm sim_reduce_tree_binary = { reduce_tree_steps, reduce_tree_step, shape_binary };
-const SimAlgorithm sim_reduce_tree_binomial = { reduce_tree_steps, reduce_tree_step,
-                                                shape_binomial_in_order };
-const SimAlgorithm sim_reduce_pipeline = { reduce_tree_steps, reduce_tree_step, shape_chain };
-
-/* In the order of the ranks: the tree's root is the last rank, which hands the
- * result to the call's. */
-static uint32_t
-in_order_steps (const SimCollective *collective)
-{
-  uint32_t last = collective->n_ranks - 1, root = (uint32_t) collective->root;
-
-  return reduce_tree_steps (collective) +
-         (root != last && (collective->rank == root || collective->rank == last));
-}
-
-static SimStep
-in_order_step (const SimCollective *collective, uint32_t step)
-{
-  uint32_t last = collective->n_ranks - 1;
-
-  if (step < reduce_tree_steps (collective))
-    return reduce_tree_step (collective, step);
-  if (collective->rank == last)
-    return sim_step_send ((uint32_t) collective->root, collective->bytes, true);
-  return sim_step_receive (last, collective->bytes, true);
-}
-
-const SimAlgorithm sim_reduce_tree_in_order = { in_order_steps, in_order_step,
-                                                shape_binary_in_order };
+const SimAlgorithm sim_bcast_split_binary = { .n_steps = split_steps, .step = split_step };
 
 /* --- Broadcasts that scatter, then gather everywhere ---
  *
@@ -745,147 +574,108 @@ blocks_bytes (const SimCollective *collective, uint64_t first, uint64_t n)
   return MIN ((first + n) * length, collective->bytes) - start;
 }
 
-static uint32_t
-scatter_blocks_steps (const SimCollective *collective)
-{
-  SimTree tree;
-
-  shape_binomial_in_order (collective, &tree);
-  return tree.n_children + (tree.parent != TOPO_NONE);
-}
-
 /* A place gets the blocks of all its subtree; empty ones are not sent. */
-static uint64_t
-subtree_blocks_bytes (const SimCollective *collective, uint32_t place)
-{
-  return blocks_bytes (collective, place, place & -place);
-}
-
 static SimStep
 scatter_blocks_step (const SimCollective *collective, uint32_t step)
 {
-  uint32_t child, root = (uint32_t) collective->root;
-  SimTree tree;
-  uint64_t bytes;
+  TreeEdge edge = binomial_edge (collective, step);
+  uint64_t bytes = blocks_bytes (collective, edge.lower, edge.lower & -edge.lower);
+  uint32_t peer = bytes == 0 ? TOPO_NONE : edge.peer;
 
-  shape_binomial_in_order (collective, &tree);
-  if (tree.parent != TOPO_NONE && step == 0) {
-    bytes = subtree_blocks_bytes (collective, my_place (collective));
-    return sim_step_receive (bytes == 0 ? TOPO_NONE : tree.parent, bytes, true);
-  }
-  child = tree.children[tree.n_children - 1 - (step - (tree.parent != TOPO_NONE))];
-  bytes = subtree_blocks_bytes (collective, sim_rank_before (collective, child, root));
-  return sim_step_send (bytes == 0 ? TOPO_NONE : child, bytes, true);
+  return edge.receives ? sim_step_receive (peer, bytes, true) : sim_step_send (peer, bytes, true);
 }
 
 /* Then around the ring. */
 
 static uint32_t
-ring_steps (const SimCollective *collective)
+scatter_ring_steps (const SimCollective *collective)
 {
-  return scatter_blocks_steps (collective) + collective->n_ranks - 1;
+  return binomial_steps (collective) + collective->n_ranks - 1;
 }
 
 static SimStep
-ring_step (const SimCollective *collective, uint32_t step)
+scatter_ring_step (const SimCollective *collective, uint32_t step)
 {
-  uint32_t n_scatter = scatter_blocks_steps (collective);
+  uint32_t n_scatter = binomial_steps (collective);
   uint32_t sent;
 
   if (step < n_scatter)
     return scatter_blocks_step (collective, step);
   sent = sim_rank_before (collective, my_place (collective), step - n_scatter);
-  return sim_step_both (sim_rank_after (collective, collective->rank, 1),
-                        blocks_bytes (collective, sent, 1),
-                        sim_rank_before (collective, collective->rank, 1),
-                        blocks_bytes (collective, sim_rank_before (collective, sent, 1), 1), true);
+  return sim_step_both (sim_after (collective, 1), blocks_bytes (collective, sent, 1),
+                        sim_before (collective, 1),
+                        blocks_bytes (collective, sim_rank_before (collective, sent, 1), 1));
 }
 
-const SimAlgorithm sim_bcast_scatter_ring = { ring_steps, ring_step, NULL };
+const SimAlgorithm sim_bcast_scatter_ring = { .n_steps = scatter_ring_steps,
+                                              .step = scatter_ring_step };
 
 /* Then by recursive doubling.
  *
- * In level k, groups of 2^k places pair up, and each place exchanges what its
- * group has with its counterpart in the other.  When the upper group is cut
+ * In level k, groups of 2^k places pair up, and each place exchanges the blocks of
+ * its group with its counterpart in the other.  When the upper group is cut
  * short by the number of ranks, lower places without a counterpart get it from
  * the places that have one: level k has up to k more exchanges within the group, at
  * distances 2^(k-1) .. 1. */
 
-/* Which of a level's steps: 0 is the exchange between the groups. */
-typedef struct {
-  uint32_t level, nth;
-} LevelStep;
-
-static LevelStep
-slot_of (const SimCollective *collective, uint32_t step)
-{
-  LevelStep slot = { step, 0 };
-
-  if (sim_is_power_of_two (collective->n_ranks))
-    return slot;
-  for (slot.level = 0; step > slot.level; slot.level++)
-    step -= slot.level + 1;
-  slot.nth = step;
-  return slot;
-}
-
 static uint32_t
-doubling_steps (const SimCollective *collective)
+scatter_doubling_steps (const SimCollective *collective)
 {
   uint32_t n_levels = sim_ceil_log2 (collective->n_ranks);
 
   if (sim_is_power_of_two (collective->n_ranks))
-    return scatter_blocks_steps (collective) + n_levels;
-  return scatter_blocks_steps (collective) + n_levels * (n_levels + 1) / 2;
+    return binomial_steps (collective) + n_levels;
+  return binomial_steps (collective) + n_levels * (n_levels + 1) / 2;
 }
 
 static SimStep
-group_step (const SimCollective *collective, uint32_t place, uint32_t size)
+scatter_doubling_step (const SimCollective *collective, uint32_t step)
 {
-  uint32_t other = place ^ size;
-  uint32_t first = place & ~(size - 1);
-
-  if (other >= collective->n_ranks)
-    return sim_step_send (TOPO_NONE, 0, false);
-  return sim_step_both (rank_at (collective, other), blocks_bytes (collective, first, size),
-                        rank_at (collective, other), blocks_bytes (collective, first ^ size, size),
-                        true);
-}
-
-/* Places that have the upper group's blocks are, in every group of twice the
- * distance, the first `n_upper` ones: they pass them on to those above. */
-static SimStep
-share_step (const SimCollective *collective, uint32_t place, uint32_t size, uint32_t distance)
-{
-  uint32_t upper = (place & ~(size - 1)) + size;
-  uint32_t other = place ^ distance;
-  uint32_t in_group = place & (2 * distance - 1), other_in_group = other & (2 * distance - 1);
-  uint32_t n_upper;
+  uint32_t n_scatter = binomial_steps (collective), place = my_place (collective);
+  uint32_t n = collective->n_ranks;
+  uint32_t level, size, first, upper, other, distance, n_upper, in_group, other_in_group;
   uint64_t bytes;
 
-  if ((place & size) != 0 || upper >= collective->n_ranks || collective->n_ranks - upper >= size)
-    return sim_step_send (TOPO_NONE, 0, false);
-  n_upper = collective->n_ranks - upper;
+  if (step < n_scatter)
+    return scatter_blocks_step (collective, step);
+
+  /* The level and, in `step`, the exchange of it: 0 is the one between the groups. */
+  step -= n_scatter;
+  level = step;
+  if (sim_is_power_of_two (n))
+    step = 0;
+  else
+    for (level = 0; step > level; level++)
+      step -= level + 1;
+  size = 1u << level;
+  first = place & ~(size - 1);
+
+  if (step == 0) {
+    other = place ^ size;
+    if (other >= n)
+      return sim_step_nothing ();
+    return sim_step_swap (rank_at (collective, other), blocks_bytes (collective, first, size),
+                          blocks_bytes (collective, first ^ size, size));
+  }
+
+  /* Within a lower group: places that have the upper group's blocks are, in every
+   * group of twice the distance, the first `n_upper` ones; they pass them on to those
+   * above. */
+  upper = first + size;
+  if ((place & size) != 0 || upper >= n || n - upper >= size)
+    return sim_step_nothing ();
+  n_upper = n - upper;
+  distance = size >> step;
+  other = place ^ distance;
+  in_group = place & (2 * distance - 1);
+  other_in_group = other & (2 * distance - 1);
   bytes = blocks_bytes (collective, upper, size);
   if (in_group < n_upper && other_in_group >= n_upper)
     return sim_step_send (rank_at (collective, other), bytes, true);
   if (other_in_group < n_upper && in_group >= n_upper)
     return sim_step_receive (rank_at (collective, other), bytes, true);
-  return sim_step_send (TOPO_NONE, 0, false);
+  return sim_step_nothing ();
 }
 
-static SimStep
-doubling_step (const SimCollective *collective, uint32_t step)
-{
-  uint32_t n_scatter = scatter_blocks_steps (collective), place = my_place (collective);
-  LevelStep slot;
-
-  if (step < n_scatter)
-    return scatter_blocks_step (collective, step);
-  slot = slot_of (collective, step - n_scatter);
-  if (slot.nth == 0)
-    return group_step (collective, place, 1u << slot.level);
-  return share_step (collective, place, 1u << slot.level, 1u << (slot.level - slot.nth));
-}
-
-const SimAlgorithm sim_bcast_scatter_doubling = { doubling_steps, doubling_step, NULL };
+const SimAlgorithm sim_bcast_scatter_doubling = { .n_steps = scatter_doubling_steps,
+                                                  .step = scatter_doubling_step };

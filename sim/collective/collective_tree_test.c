@@ -1,4 +1,4 @@
-/* collective_tree_test.c - what goes in pieces arrives whole, everywhere.
+/* collective_tree_test.c - pieces of a message arrive whole, everywhere.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim/collective/collective_testing.h"
@@ -231,7 +231,7 @@ upper_receive (World *world, uint32_t rank, G_GNUC_UNUSED uint32_t from, const M
 
 static const Model upper_model = { upper_send, upper_receive };
 
-/* Around the ring goes what came last. */
+/* The last block to come goes around the ring. */
 static void
 last_send (World *world, uint32_t rank, const SimStep *step, Message *message)
 {

@@ -70,7 +70,7 @@ struct SimMemory {
   bool updates_memory;
   uint64_t quantum_bytes;
 
-  uint32_t *dma; /* [n_dma] where what the adapter moves goes, in equal parts */
+  uint32_t *dma; /* [n_dma] destinations of the bytes that the adapter moves, in equal parts */
   uint32_t n_dma;
   bool dma_to_cache;
 };
@@ -150,8 +150,8 @@ between (uint64_t x, uint64_t x0, uint64_t y0, uint64_t x1, uint64_t y1)
   return y0 + (uint64_t) ((double) (y1 - y0) * ((double) (x - x0) / (double) (x1 - x0)));
 }
 
-/* What all had used when it had used so much itself; not known further back
- * than two rounds. */
+/* Bytes that all pairs had used when this one had used `own`; not known further back than
+ * two rounds. */
 static uint64_t
 all_when (const CacheUse *it, uint64_t own)
 {
@@ -162,7 +162,7 @@ all_when (const CacheUse *it, uint64_t own)
                                  : between (own, from->own, from->all, to->own, to->all);
 }
 
-/* What it had used itself when all had used so much. */
+/* Bytes that this pair had used when all had used `all`. */
 static uint64_t
 own_when (const CacheUse *it, uint64_t all)
 {
@@ -180,8 +180,7 @@ largest_bytes (const CacheUse *it)
   return MAX (it->before_bytes, it->footprint_bytes);
 }
 
-/* Whether a buffer that is larger than what is free finds room.  O(cores below
- * the cache). */
+/* A buffer that is larger than the free bytes finds room.  O(cores below the cache). */
 static bool
 has_room (const SimMemory *memory, uint32_t cache, const CorePair *pair, const SimBuffer *buffer)
 {
@@ -476,43 +475,36 @@ byte_ps (uint64_t bandwidth_Bps)
   return 1e12 / (double) bandwidth_Bps;
 }
 
-static double
-server_ps (const TopoObject *object, const TopoParameters *parameters)
-{
-  switch ((TopoObjectKind) object->kind) {
-  case TOPO_OBJECT_PACKAGE: return byte_ps (parameters->bus_bandwidth_Bps);
-  case TOPO_OBJECT_MEMORY: return byte_ps (parameters->dram_bandwidth_Bps);
-  case TOPO_OBJECT_CACHE:
-    return object->n_cores > 1 ? byte_ps (parameters->cache_bandwidth_Bps) : 0;
-  case TOPO_OBJECT_MACHINE:
-  case TOPO_OBJECT_CORE: break;
-  }
-  return 0;
-}
-
-static uint32_t
-package_of (const TopoNode *node, uint32_t object)
-{
-  while (object != TOPO_NONE && node->objects[object].kind != TOPO_OBJECT_PACKAGE)
-    object = node->objects[object].parent;
-  return object;
-}
-
+/* The objects as servers and homes.  The caches of a package without memory meet on its bus. */
 static void
 make_places (SimMemory *memory, const TopoParameters *parameters)
 {
   const TopoNode *node = memory->node;
 
   memory->places = g_new0 (Place, node->n_objects);
-  for (uint32_t object = 0; object < node->n_objects; object++) {
-    Place *place = &memory->places[object];
+  for (uint32_t number = 0; number < node->n_objects; number++) {
+    const TopoObject *object = &node->objects[number];
+    Place *place = &memory->places[number];
+    uint32_t package = number;
 
-    place->byte_ps = server_ps (&node->objects[object], parameters);
-    place->fits_bytes =
-        (uint64_t) (parameters->cache_share * (double) node->objects[object].cache_bytes);
-    place->package = package_of (node, object);
+    switch ((TopoObjectKind) object->kind) {
+    case TOPO_OBJECT_PACKAGE:
+      place->byte_ps = byte_ps (parameters->bus_bandwidth_Bps);
+      place->is_meeting = true;
+      break;
+    case TOPO_OBJECT_MEMORY: place->byte_ps = byte_ps (parameters->dram_bandwidth_Bps); break;
+    case TOPO_OBJECT_CACHE:
+      if (object->n_cores > 1)
+        place->byte_ps = byte_ps (parameters->cache_bandwidth_Bps);
+      break;
+    case TOPO_OBJECT_MACHINE:
+    case TOPO_OBJECT_CORE: break;
+    }
+    while (package != TOPO_NONE && node->objects[package].kind != TOPO_OBJECT_PACKAGE)
+      package = node->objects[package].parent;
+    place->package = package;
+    place->fits_bytes = (uint64_t) (parameters->cache_share * (double) object->cache_bytes);
     place->room = TOPO_NONE;
-    place->is_meeting = node->objects[object].kind == TOPO_OBJECT_PACKAGE;
   }
   for (uint32_t number = 0; number < node->n_memories; number++) {
     uint32_t package = memory->places[node->memory[number]].package;

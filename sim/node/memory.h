@@ -14,6 +14,8 @@
 
 #include "topology/machine.h"
 
+#include <glib.h>
+
 typedef struct SimMemory SimMemory;
 
 /* Where the bytes of one side of a copy are. */
@@ -32,8 +34,8 @@ typedef enum {
 
 typedef struct {
   uint8_t kind;             /* SimBufferKind */
-  uint32_t core;            /* whose it is; SHARED: who writes it */
-  uint32_t peer;            /* SHARED: who reads it */
+  uint32_t core;            /* of its rank; SHARED: the writer */
+  uint32_t peer;            /* SHARED: the reader */
   uint64_t footprint_bytes; /* of the whole buffer; of fragments, all that are used in turn */
 } SimBuffer;
 
@@ -48,6 +50,7 @@ typedef struct {
  * it is freed. */
 SimMemory *sim_memory_new (const TopoMachine *machine);
 void sim_memory_free (SimMemory *memory);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (SimMemory, sim_memory_free)
 
 /* Pieces larger than this keep others waiting. */
 uint64_t sim_memory_quantum_bytes (const SimMemory *memory);
@@ -57,10 +60,10 @@ uint64_t sim_memory_quantum_bytes (const SimMemory *memory);
 int64_t sim_memory_copy (SimMemory *memory, const SimCopy *copy, int64_t now_ps);
 
 /* An adapter of the node reads (writes) memory from now on, as fast as memory
- * and what lies between lets it; returns when it is done. */
+ * and the objects between let it; returns when it is done. */
 int64_t
 sim_memory_dma (SimMemory *memory, uint32_t node, bool write, uint64_t bytes, int64_t now_ps);
 
 /* Bytes that have passed an object of a node (topology/node/node.h) so far; 0 for
- * what is no server: cores, caches of one core, the machine. */
+ * objects that are no servers: cores, caches of one core, the machine. */
 uint64_t sim_memory_bytes (const SimMemory *memory, uint32_t node, uint32_t object);

@@ -137,7 +137,7 @@ step (SimMemory *memory, Pair *pairs, uint32_t n_pairs)
 static double
 message_us (const TopoMachine *machine, const Cores *cores, uint32_t n_pairs, uint64_t bytes)
 {
-  SimMemory *memory = sim_memory_new (machine);
+  g_autoptr (SimMemory) memory = sim_memory_new (machine);
   Pair pairs[MAX_PAIRS] = { 0 };
   int64_t warm_ps = 0;
 
@@ -148,7 +148,6 @@ message_us (const TopoMachine *machine, const Cores *cores, uint32_t n_pairs, ui
     if (pairs[0].n_messages == REPEATS && pairs[0].n_in + pairs[0].n_out == 0)
       warm_ps = pairs[0].sender_ps;
   }
-  sim_memory_free (memory);
   return (double) (pairs[0].sender_ps - warm_ps) / REPEATS / 1e6;
 }
 
@@ -231,7 +230,7 @@ without_caches (const TopoMachine *machine, const Cores *pair, uint64_t bytes)
   return MAX (1, us / message_us (machine, pair, 1, bytes));
 }
 
-/* What emerges lies between nothing and as many times as there are pairs, all
+/* The slow-down lies between nothing and as many times as there are pairs, all
  * of them without their caches. */
 static void
 test_interference (void)

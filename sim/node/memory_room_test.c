@@ -1,9 +1,9 @@
-/* memory_room_test.c - who finds room in a cache that several cores share.
+/* memory_room_test.c - room in a cache that several cores share.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
  * A dual Harpertown's L2 of 6 MiB, below which are cores 0 and 1 (2 and 3 ...).
- * Where a buffer was shows in the memory, which serves what does not come from
+ * Where a buffer was shows in the memory, which serves the lines that do not come from
  * a cache.  Each rank has two buffers (cache_share 50 %), to send and to receive. */
 #include "sim/node/memory.h"
 
@@ -57,7 +57,7 @@ fragments (uint32_t writer, uint32_t reader)
   return (SimBuffer){ SIM_BUFFER_SHARED, writer, reader, FRAGMENTS };
 }
 
-/* What the memory serves for a piece that a core copies. */
+/* Bytes that the memory serves for a piece that a core copies. */
 static uint64_t
 memory_bytes (Node *it, uint32_t core, SimBuffer from, SimBuffer to)
 {
@@ -99,7 +99,7 @@ take_turns (Node *it, const uint64_t footprint[2], uint64_t bytes, uint64_t miss
       missed[core] += send_piece (it, core, footprint[core]) > 0;
 }
 
-/* 2 * 3 MiB fill the cache, and nobody else is there; one byte more does not fit. */
+/* 2 * 3 MiB fill the cache, alone; one byte more does not fit. */
 static void
 test_alone (void)
 {
@@ -111,7 +111,7 @@ test_alone (void)
 }
 
 /* A pair on one die has source and target there, both of 3 MiB, and is one
- * party whichever of the two copies. */
+ * pair whichever of the two copies. */
 static void
 test_pair_of_one_die (void)
 {
@@ -129,11 +129,11 @@ test_pair_of_one_die (void)
   }
 }
 
-/* Two parties with two buffers each: 4 * 1.5 MiB fill the cache, 4 * 2 MiB do
+/* Two pairs with two buffers each: 4 * 1.5 MiB fill the cache, 4 * 2 MiB do
  * not.  In turn: each of the first pieces finds its bytes as long as the
  * different bytes that both have used are no more than 6 MiB. */
 static void
-test_two_parties (void)
+test_two_pairs (void)
 {
   static const struct {
     uint64_t footprint[2];
@@ -163,7 +163,7 @@ test_two_parties (void)
  * as fast, 2 * 1020 KiB come to 3 * 2040 KiB used in a round, to four times that beside
  * one that is three times as fast. */
 static void
-test_faster_party (void)
+test_faster_pair (void)
 {
   for (uint32_t times = 1; times <= 4; times++) {
     g_auto (Node) node = new_node ();
@@ -179,7 +179,7 @@ test_faster_party (void)
   }
 }
 
-/* What a party has used before the other's last round no longer counts: from
+/* The bytes that a pair has used before the other's last round no longer counts: from
  * then on the other is as if alone. */
 static void
 test_silence_gives_room_back (void)
@@ -195,7 +195,7 @@ test_silence_gives_room_back (void)
   g_assert_cmpuint (back, >=, 511);
   g_assert_cmpuint (back, <=, 513);
   g_assert_cmpuint (send_bytes (&node, 0, both[0], 64 * MEBIBYTE), ==, 0);
-  /* Whoever comes back after so long finds nothing of its own for a round; the
+  /* A pair that comes back after so long finds nothing of its own for a round; the
    * silence is smeared over that one, so that it may take part of another. */
   g_assert_cmpuint (send_bytes (&node, 1, MEBIBYTE, 2 * MEBIBYTE), ==, 0);
   send_bytes (&node, 0, 3 * MEBIBYTE, 12 * MEBIBYTE);
@@ -204,7 +204,7 @@ test_silence_gives_room_back (void)
   g_assert_cmpuint (send_bytes (&node, 1, MEBIBYTE, 16 * MEBIBYTE), ==, 0);
 }
 
-/* A rank that fills its node's adapter is a party like any other; other dies and
+/* A rank that fills its node's adapter is a pair like any other; other dies and
  * other nodes are none of it. */
 static void
 test_who_competes (void)
@@ -253,7 +253,7 @@ test_fragments_stay (void)
 }
 
 /* Eight cores share the L3 of 20 MiB of a Sandy Bridge: 4 MiB of the first and of each
- * of the streams, and what the others have, however often they use it. */
+ * of the streams, and the buffers of the others, however often they use them. */
 static void
 test_many_cores (void)
 {
@@ -327,8 +327,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/sim/memory/room/alone", test_alone);
   g_test_add_func ("/sim/memory/room/one-die", test_pair_of_one_die);
-  g_test_add_func ("/sim/memory/room/two-parties", test_two_parties);
-  g_test_add_func ("/sim/memory/room/faster", test_faster_party);
+  g_test_add_func ("/sim/memory/room/two-pairs", test_two_pairs);
+  g_test_add_func ("/sim/memory/room/faster", test_faster_pair);
   g_test_add_func ("/sim/memory/room/silence", test_silence_gives_room_back);
   g_test_add_func ("/sim/memory/room/who", test_who_competes);
   g_test_add_func ("/sim/memory/room/fragments", test_fragments_stay);

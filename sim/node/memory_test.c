@@ -1,4 +1,4 @@
-/* memory_test.c - copies by hand, and what they cost each other.
+/* memory_test.c - copies by hand, and their cost for each other.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -19,6 +19,10 @@
 #define FAR        1.3
 #define LATENCY_PS 100000
 #define MORE_PS    30000
+
+/* So many pieces have passed an object of node 0. */
+#define PASSED(object, n_pieces) \
+  g_assert_cmpuint (sim_memory_bytes (memory, 0, object), ==, (n_pieces) *PIECE)
 
 #define X5550   "netloc-plafrim-Intel_Xeon_CPU_X5550__2.67GHz.xml"
 #define E5_2660 "netloc-avakas-Intel_Xeon_CPU_E5-2660_0__2.20GHz.xml"
@@ -143,7 +147,7 @@ test_single_copies (void)
                      { 2, LINE_PS, LATENCY_PS },
                      { 4, LINE_PS * FAR, LATENCY_PS + MORE_PS } };
   g_autoptr (TopoMachine) machine = new_machine ();
-  SimMemory *memory;
+  g_autoptr (SimMemory) memory = NULL;
 
   free_servers (&machine->parameters);
   memory = sim_memory_new (machine);
@@ -161,16 +165,15 @@ test_single_copies (void)
     g_assert_cmpint (copy_out (memory, 0, receiver, LARGE, now_ps) - now_ps, ==,
                      placements[at].latency_ps + ps (PIECE, line_ps + MEMORY_PS));
   }
-  sim_memory_free (memory);
 }
 
-/* One piece alone when a server is what limits it: the one that it passes
+/* One piece alone when a server limits it: the one that it passes
  * most, bytes over bandwidth. */
 static void
 test_limits_of_servers (void)
 {
   g_autoptr (TopoMachine) machine = new_machine ();
-  SimMemory *memory;
+  g_autoptr (SimMemory) memory = NULL;
 
   free_cores (&machine->parameters);
   memory = sim_memory_new (machine);
@@ -180,7 +183,6 @@ test_limits_of_servers (void)
   g_assert_cmpint (copy_in (memory, 2, 3, MIDDLE, 0), ==, ps (3 * PIECE, 50));
   /* Second package's bus: fetched and written back, 8 GB/s. */
   g_assert_cmpint (copy_out (memory, 4, 5, LARGE, 0), ==, ps (2 * PIECE, 125));
-  sim_memory_free (memory);
 }
 
 static uint32_t
@@ -215,19 +217,16 @@ test_bytes_by_hand (void)
 
   for (guint at = 0; at < G_N_ELEMENTS (cases); at++) {
     uint32_t receiver = cases[at].receiver;
-    SimMemory *memory = sim_memory_new (machine);
+    g_autoptr (SimMemory) memory = sim_memory_new (machine);
     uint64_t all = 0, expected = 0;
 
     copy_out (memory, 0, receiver, cases[at].footprint,
               copy_in (memory, 0, receiver, cases[at].footprint, 0));
-    g_assert_cmpuint (sim_memory_bytes (memory, 0, l2 (node, 0)), ==, cases[at].l2_sender * PIECE);
-    g_assert_cmpuint (sim_memory_bytes (memory, 0, bus (node, 0)), ==,
-                      cases[at].bus_sender * PIECE);
-    g_assert_cmpuint (sim_memory_bytes (memory, 0, l2 (node, receiver)), ==,
-                      cases[at].l2_receiver * PIECE);
-    g_assert_cmpuint (sim_memory_bytes (memory, 0, bus (node, receiver)), ==,
-                      cases[at].bus_receiver * PIECE);
-    g_assert_cmpuint (sim_memory_bytes (memory, 0, node->memory[0]), ==, cases[at].memory * PIECE);
+    PASSED (l2 (node, 0), cases[at].l2_sender);
+    PASSED (bus (node, 0), cases[at].bus_sender);
+    PASSED (l2 (node, receiver), cases[at].l2_receiver);
+    PASSED (bus (node, receiver), cases[at].bus_receiver);
+    PASSED (node->memory[0], cases[at].memory);
     for (uint32_t object = 0; object < node->n_objects; object++) {
       all += sim_memory_bytes (memory, 0, object);
       g_assert_cmpuint (sim_memory_bytes (memory, 1, object), ==, 0);
@@ -236,7 +235,6 @@ test_bytes_by_hand (void)
     expected += receiver / 2 != 0 ? cases[at].l2_receiver : 0;
     expected += receiver / 4 != 0 ? cases[at].bus_receiver : 0;
     g_assert_cmpuint (all, ==, expected * PIECE);
-    sim_memory_free (memory);
   }
 }
 
@@ -245,14 +243,13 @@ static void
 test_lines (void)
 {
   g_autoptr (TopoMachine) machine = new_machine ();
-  SimMemory *memory = sim_memory_new (machine);
+  g_autoptr (SimMemory) memory = sim_memory_new (machine);
   uint32_t dram = machine->node->memory[0];
 
   sim_memory_dma (memory, 1, true, 1, 0);
   g_assert_cmpuint (sim_memory_bytes (memory, 1, dram), ==, 64);
   sim_memory_dma (memory, 1, false, 65, 0);
   g_assert_cmpuint (sim_memory_bytes (memory, 1, dram), ==, 192);
-  sim_memory_free (memory);
 }
 
 /* Each core of cores[] copies n pieces of its own from memory to memory; when
@@ -309,7 +306,7 @@ test_copies_share_a_bus (void)
 }
 
 /* STREAM's copy counts two bytes where three move, so that its figures are two
- * thirds of what a bus, or the memory behind both, carries. */
+ * thirds of the bytes that a bus, or the memory behind both, carries. */
 static void
 test_stream (void)
 {
@@ -317,16 +314,15 @@ test_stream (void)
   g_autoptr (TopoMachine) machine = new_machine ();
 
   for (uint32_t n_cores = 4; n_cores <= 8; n_cores += 4) {
-    SimMemory *memory = sim_memory_new (machine);
+    g_autoptr (SimMemory) memory = sim_memory_new (machine);
     double seconds = (double) time_of_copies (memory, cores, n_cores, 256) / 1e12;
     double copied = 2. * n_cores * 256 * PIECE / seconds;
 
     g_assert_cmpfloat_with_epsilon (copied / (n_cores == 4 ? 8e9 : 12.5e9), 2. / 3, 0.01);
-    sim_memory_free (memory);
   }
 }
 
-/* Memory is everyone's. */
+/* All packages share the memory. */
 static void
 test_packages_share_memory (void)
 {
@@ -344,7 +340,7 @@ test_dies_do_not_share_caches (void)
 {
   g_autoptr (TopoMachine) machine = new_machine ();
   int64_t same, other;
-  SimMemory *memory;
+  g_autoptr (SimMemory) memory = NULL;
 
   free_cores (&machine->parameters);
   memory = sim_memory_new (machine);
@@ -352,7 +348,6 @@ test_dies_do_not_share_caches (void)
   same = copy_in (memory, 1, 0, SMALL, 0);
   other = copy_in (memory, 2, 3, SMALL, 0);
   g_assert_cmpint (same, ==, 2 * other);
-  sim_memory_free (memory);
 }
 
 /* Nodes do not share anything. */
@@ -360,12 +355,11 @@ static void
 test_nodes_are_apart (void)
 {
   g_autoptr (TopoMachine) machine = new_machine ();
-  SimMemory *memory = sim_memory_new (machine);
+  g_autoptr (SimMemory) memory = sim_memory_new (machine);
   int64_t first = sim_memory_dma (memory, 0, true, 1 << 20, 0);
 
   g_assert_cmpint (sim_memory_dma (memory, 0, true, 1 << 20, 0), ==, 2 * first);
   g_assert_cmpint (sim_memory_dma (memory, 1, true, 1 << 20, 0), ==, first);
-  sim_memory_free (memory);
 }
 
 /* One byte more than its share of a cache, and a buffer is somewhere else. */
@@ -381,40 +375,38 @@ test_footprints (void)
   int64_t before_ps = 0;
 
   for (guint at = 0; at < G_N_ELEMENTS (cases); at++) {
-    SimMemory *memory = sim_memory_new (machine);
+    g_autoptr (SimMemory) memory = sim_memory_new (machine);
     int64_t took_ps = copy_in (memory, 0, 1, cases[at].footprint, 0);
 
-    g_assert_cmpuint (sim_memory_bytes (memory, 0, l2 (node, 0)), ==, (2 + cases[at].l2) * PIECE);
-    g_assert_cmpuint (sim_memory_bytes (memory, 0, node->memory[0]), ==, cases[at].memory * PIECE);
+    PASSED (l2 (node, 0), (2 + cases[at].l2));
+    PASSED (node->memory[0], cases[at].memory);
     g_assert_cmpint (took_ps, >=, before_ps);
     before_ps = took_ps;
-    sim_memory_free (memory);
   }
   g_assert_cmpint (before_ps, ==, LATENCY_PS + ps (PIECE, MEMORY_PS));
 }
 
-/* What the adapter wrote comes from memory; what it will read is driven out
- * over the bus, and counted in memory when it reads. */
+/* Bytes that the adapter wrote come from memory; those that it will read are driven
+ * out over the bus, and counted in memory when it reads. */
 static void
 test_adapter_of_a_bus_node (void)
 {
   g_autoptr (TopoMachine) machine = new_machine ();
   const TopoNode *node = machine->node;
-  SimMemory *memory = sim_memory_new (machine);
+  g_autoptr (SimMemory) memory = sim_memory_new (machine);
   SimCopy out = { .core = 0, .from = adapter_of (0), .to = private_of (0, SMALL), .bytes = PIECE };
   SimCopy in = { .core = 4, .from = private_of (4, SMALL), .to = adapter_of (4), .bytes = PIECE };
 
   g_assert_cmpint (sim_memory_dma (memory, 0, true, PIECE, 0), ==, ps (PIECE, 80));
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, bus (node, 0)), ==, 0);
+  PASSED (bus (node, 0), 0);
   sim_memory_copy (memory, &out, 1000000);
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, bus (node, 0)), ==, PIECE);
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, node->memory[0]), ==, 2 * PIECE);
+  PASSED (bus (node, 0), 1);
+  PASSED (node->memory[0], 2);
   sim_memory_copy (memory, &in, 2000000);
   sim_memory_dma (memory, 0, false, PIECE, 3000000);
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, bus (node, 4)), ==, PIECE);
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, l2 (node, 4)), ==, 2 * PIECE);
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, node->memory[0]), ==, 3 * PIECE);
-  sim_memory_free (memory);
+  PASSED (bus (node, 4), 1);
+  PASSED (l2 (node, 4), 2);
+  PASSED (node->memory[0], 3);
 }
 
 /* Sandy Bridge: the adapter hangs below the second package. */
@@ -424,22 +416,21 @@ test_adapter_of_a_package (void)
   g_autoptr (TopoMachine) machine = new_machine_of (E5_2660);
   SimCopy in = { .core = 0, .from = private_of (0, SMALL), .to = adapter_of (0), .bytes = PIECE };
   const TopoNode *node;
-  SimMemory *memory;
+  g_autoptr (SimMemory) memory = NULL;
 
   if (machine == NULL)
     return;
   node = machine->node;
   memory = sim_memory_new (machine);
   sim_memory_dma (memory, 0, true, PIECE, 0);
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, node->memory[0]), ==, 0);
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, node->memory[1]), ==, PIECE);
+  PASSED (node->memory[0], 0);
+  PASSED (node->memory[1], 1);
   sim_memory_copy (memory, &in, 0);
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, bus (node, 0)), ==, PIECE);
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, bus (node, 8)), ==, PIECE);
+  PASSED (bus (node, 0), 1);
+  PASSED (bus (node, 8), 1);
   in.core = in.from.core = in.to.core = 8;
   sim_memory_copy (memory, &in, 1000000);
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, bus (node, 8)), ==, PIECE);
-  sim_memory_free (memory);
+  PASSED (bus (node, 8), 1);
 }
 
 /* A bridge below a package that has no memory of its own. */
@@ -447,23 +438,22 @@ static void
 test_adapter_without_memory (void)
 {
   g_autoptr (TopoMachine) machine = new_machine ();
-  SimMemory *memory;
+  g_autoptr (SimMemory) memory = NULL;
 
   machine->node->adapter = bus (machine->node, 4);
   memory = sim_memory_new (machine);
   g_assert_cmpint (sim_memory_dma (memory, 0, true, PIECE, 0), ==, ps (PIECE, 80));
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, machine->node->memory[0]), ==, PIECE);
-  sim_memory_free (memory);
+  PASSED (machine->node->memory[0], 1);
 }
 
-/* With DDIO what arrives is read at the speed of the adapter's cache. */
+/* With DDIO arriving bytes are read at the speed of the adapter's cache. */
 static void
 test_dma_to_cache (void)
 {
   g_autoptr (TopoMachine) machine = new_machine_of (E5_2660);
   SimCopy out = { .core = 8, .from = adapter_of (8), .to = private_of (8, SMALL), .bytes = PIECE };
   const TopoNode *node;
-  SimMemory *memory;
+  g_autoptr (SimMemory) memory = NULL;
 
   if (machine == NULL)
     return;
@@ -472,9 +462,8 @@ test_dma_to_cache (void)
   memory = sim_memory_new (machine);
   sim_memory_dma (memory, 0, true, PIECE, 0);
   g_assert_cmpint (sim_memory_copy (memory, &out, 1000000) - 1000000, ==, ps (PIECE, CORE_PS));
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, l2 (node, 8)), ==, 2 * PIECE);
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, node->memory[1]), ==, 0);
-  sim_memory_free (memory);
+  PASSED (l2 (node, 8), 2);
+  PASSED (node->memory[1], 0);
 }
 
 /* A copy that core 0 reads from the memory next to another core, to its own. */
@@ -494,7 +483,7 @@ test_local_and_remote_memory (void)
 {
   g_autoptr (TopoMachine) machine = new_machine_of (X5550);
   const TopoNode *node;
-  SimMemory *memory;
+  g_autoptr (SimMemory) memory = NULL;
 
   if (machine == NULL)
     return;
@@ -502,17 +491,16 @@ test_local_and_remote_memory (void)
   free_servers (&machine->parameters);
   memory = sim_memory_new (machine);
   g_assert_cmpint (copy_from (memory, 0), ==, LATENCY_PS + ps (PIECE, 2 * MEMORY_PS));
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, bus (node, 0)), ==, 0);
+  PASSED (bus (node, 0), 0);
   g_assert_cmpint (copy_from (memory, 4), ==,
                    LATENCY_PS + MORE_PS + ps (PIECE, MEMORY_PS * FAR + MEMORY_PS));
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, bus (node, 0)), ==, PIECE);
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, bus (node, 4)), ==, PIECE);
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, node->memory[0]), ==, 5 * PIECE);
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, node->memory[1]), ==, PIECE);
+  PASSED (bus (node, 0), 1);
+  PASSED (bus (node, 4), 1);
+  PASSED (node->memory[0], 5);
+  PASSED (node->memory[1], 1);
   /* Lines from the other package's memory do not pass its cache. */
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, l2 (node, 4)), ==, 0);
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, l2 (node, 0)), ==, 6 * PIECE);
-  sim_memory_free (memory);
+  PASSED (l2 (node, 4), 0);
+  PASSED (l2 (node, 0), 6);
 }
 
 /* Cluster on die: the other half of the package is near, the other package is
@@ -530,12 +518,12 @@ test_clusters_on_die (void)
   free_servers (&machine->parameters);
   memory = sim_memory_new (machine);
   g_assert_cmpint (copy_from (memory, 6), ==, copy_from (memory, 0));
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, bus (node, 0)), ==, 0);
+  PASSED (bus (node, 0), 0);
   g_assert_cmpint (copy_from (memory, 12), >, copy_from (memory, 6));
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, bus (node, 0)), ==, PIECE);
+  PASSED (bus (node, 0), 1);
   copy_out (memory, 0, 6, SMALL, 0);
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, bus (node, 0)), ==, PIECE);
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, l2 (node, 12)), ==, 0);
+  PASSED (bus (node, 0), 1);
+  PASSED (l2 (node, 12), 0);
   sim_memory_free (memory);
   /* Both halves of the adapter's package hold buffers. */
   memory = sim_memory_new (machine);
@@ -558,14 +546,14 @@ test_single_copy (void)
   };
 
   g_assert_cmpint (sim_memory_copy (memory, &copy, 0), ==, LATENCY_PS + ps (PIECE, LINE_PS));
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, bus (node, 0)), ==, PIECE);
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, node->memory[0]), ==, PIECE);
+  PASSED (bus (node, 0), 1);
+  PASSED (node->memory[0], 1);
   machine->parameters.transfer_updates_memory = false;
   sim_memory_free (memory);
   memory = sim_memory_new (machine);
   sim_memory_copy (memory, &copy, 0);
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, bus (node, 0)), ==, PIECE);
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, node->memory[0]), ==, 0);
+  PASSED (bus (node, 0), 1);
+  PASSED (node->memory[0], 0);
   sim_memory_free (memory);
 }
 
@@ -576,18 +564,17 @@ test_store_into_another_cache (void)
 {
   g_autoptr (TopoMachine) machine = new_machine ();
   const TopoNode *node = machine->node;
-  SimMemory *memory = sim_memory_new (machine);
+  g_autoptr (SimMemory) memory = sim_memory_new (machine);
   SimCopy copy = {
     .core = 0, .from = private_of (0, SMALL), .to = private_of (4, SMALL), .bytes = PIECE
   };
 
   sim_memory_copy (memory, &copy, 0);
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, l2 (node, 0)), ==, 2 * PIECE);
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, l2 (node, 4)), ==, PIECE);
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, bus (node, 0)), ==, PIECE);
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, bus (node, 4)), ==, PIECE);
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, node->memory[0]), ==, PIECE);
-  sim_memory_free (memory);
+  PASSED (l2 (node, 0), 2);
+  PASSED (l2 (node, 4), 1);
+  PASSED (bus (node, 0), 1);
+  PASSED (bus (node, 4), 1);
+  PASSED (node->memory[0], 1);
 }
 
 /* Fragments that do not stay in a cache go to memory and back, and need not
@@ -597,7 +584,7 @@ test_many_fragments (void)
 {
   g_autoptr (TopoMachine) machine = new_machine ();
   const TopoNode *node = machine->node;
-  SimMemory *memory = sim_memory_new (machine);
+  g_autoptr (SimMemory) memory = sim_memory_new (machine);
   SimCopy copy = {
     .core = 0, .from = private_of (0, SMALL), .to = shared_of (0, 1), .bytes = PIECE
   };
@@ -607,9 +594,8 @@ test_many_fragments (void)
     copy.to.kind = (uint8_t) kind;
     sim_memory_copy (memory, &copy, 0);
   }
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, bus (node, 0)), ==, 4 * PIECE);
-  g_assert_cmpuint (sim_memory_bytes (memory, 0, node->memory[0]), ==, 4 * PIECE);
-  sim_memory_free (memory);
+  PASSED (bus (node, 0), 4);
+  PASSED (node->memory[0], 4);
 }
 
 int

@@ -65,7 +65,7 @@ typedef struct {
 typedef struct {
   /* SIZES_LIST_*: bytes of each member's part, by itself or, once that has
    * come, by the root; unknown at first.  SIZES_PAIRS: of each receiver a hash
-   * of what is sent to it minus one of what it receives. */
+   * of the bytes sent to it minus one of those it receives. */
   uint64_t *values;
   uint32_t *numbers; /* of the call */
 } Members;

@@ -69,12 +69,6 @@ is_wild (SimEnvelope envelope)
   return envelope.source == TOPO_NONE || envelope.tag == TRACE_ANY_TAG;
 }
 
-static bool
-envelope_equal (SimEnvelope a, SimEnvelope b)
-{
-  return a.context == b.context && a.source == b.source && a.tag == b.tag;
-}
-
 static uint32_t
 envelope_hash (SimEnvelope key)
 {
@@ -89,10 +83,13 @@ bucket_place (const SimMatchQueue *queue, SimEnvelope key)
   uint32_t mask = queue->capacity - 1;
   uint32_t place = envelope_hash (key) & mask;
 
-  while (queue->buckets[place].first != TOPO_NONE &&
-         !envelope_equal (queue->buckets[place].key, key))
-    place = (place + 1) & mask;
-  return &queue->buckets[place];
+  for (;; place = (place + 1) & mask) {
+    SimMatchBucket *it = &queue->buckets[place];
+
+    if (it->first == TOPO_NONE ||
+        (it->key.context == key.context && it->key.source == key.source && it->key.tag == key.tag))
+      return it;
+  }
 }
 
 static SimMatchBucket *

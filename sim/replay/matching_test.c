@@ -185,7 +185,7 @@ test_agrees_with_two_lists (Fixture *fixture, gconstpointer data)
   }
 }
 
-/* The replay posts receives earlier than the network's time: who gets whom
+/* The replay posts receives earlier than the network's time: which receive gets which message
  * must not depend on how posts and arrivals interleave. */
 static void
 test_interleaving_does_not_matter (Fixture *fixture, gconstpointer data)

@@ -22,7 +22,7 @@
  *
  * Between nodes (BTL openib) pieces that are sent are copied into registered
  * buffers and out of them.  RDMA needs no copies, but both sides register the
- * piece first: the receiver and then, when its request has come, the sender, who
+ * piece first: the receiver and then, when its request has come, the sender, which
  * writes it (pml_ob1_recvreq.c: recv_request_schedule_once; pml_ob1_sendreq.c:
  * send_request_put_frag).  Without leave_pinned every piece is registered
  * anew; the parameter is the price of both ways.  With it the buffers that a pair of
@@ -42,182 +42,13 @@
  * the target's processor nothing: the target's adapter writes back the data that a get
  * asks for.  Within a node the caller copies.
  *
- * A rank has one processor, and everything that costs it time is a piece of
- * work; one is done after the other.  Work that the rank's calls ask for is done
- * before the calls end, as MPI_Isend copies before it returns (pml_ob1_isend.c);
- * messages are handled in the order in which they came, while the rank is blocked
- * in MPI, or when it makes a call after the network has caught up with it: then those
- * that are there.  With [mpi] async_progress an agent handles messages, and does
- * the work of posted collectives, at once and in no time of the rank's;
- * in a graph it does everything.
- *
- * A copy is made at the time of the network, in pieces, as the memory of a node
- * is shared and copies of other ranks come between: a rank that is ahead waits
- * for the network.  Work without a copy is done ahead, as on a torus. */
-#include "sim/replay/ob1.h"
-
-#include "sim/node/memory.h"
-#include "sim/replay/replay_private.h"
-
-#define PAGE_BYTES 4096u
+ * ob1_work.c has the processors of the ranks, which do all this. */
+#include "sim/replay/ob1_private.h"
 
 /* btl_self_component.c */
 #define SELF_EAGER_BYTES (128u * 1024)
 
-/* The meaning of a message or timer for the rank that it comes to. */
-typedef enum {
-  EVENT_ENVELOPE, /* with the first piece of the data */
-  EVENT_ACK,      /* send fragments */
-  EVENT_FRAGMENT,
-  EVENT_RETURN, /* within a node: a piece is taken out, its buffer is free */
-  EVENT_PUT,    /* write a piece */
-  EVENT_WRITE,  /* the piece; software at its destination sees nothing */
-  EVENT_FIN,    /* the piece is there */
-  EVENT_ACCESS, /* a one-sided get or fetch, at its target */
-  EVENT_STORE,  /* the data of a one-sided put; as WRITE */
-  EVENT_CLOCK,  /* a processor's time has come */
-  EVENT_AGENT,  /* the same, of the one that works while the rank computes */
-  EVENT_DUE,    /* work for which it was too early has its time */
-} Event;
-
-typedef enum {
-  WORK_SEND,            /* the first piece */
-  WORK_COPY,            /* of a message that runs past ob1 */
-  WORK_STASH,           /* an unexpected first piece out of the library's buffer */
-  WORK_TAKE,            /* the first piece of a matched message */
-  WORK_ACKED,           /* learn of an acknowledgement */
-  WORK_SEND_FRAGMENT,   /* copy in and send */
-  WORK_TAKE_FRAGMENT,   /* copy out */
-  WORK_FIRST_DELIVERED, /* learn that the first piece is out of the way */
-  WORK_DELIVERED,       /* or that a fragment is */
-  WORK_ASK,             /* register a piece and ask for it */
-  WORK_ANSWER,          /* register it and write it */
-  WORK_FINISH,          /* tell that it is written */
-  WORK_FINISHED,        /* learn it */
-  WORK_NOTHING,         /* not needed any more */
-} WorkKind;
-
-typedef struct {
-  int64_t at_ps;         /* not before */
-  uint64_t bytes;        /* of the piece */
-  uint64_t copied_bytes; /* so far */
-  uint64_t cookie;       /* COPY: of the timer that ends it */
-  uint32_t transfer;     /* COPY: the rank of the other memory */
-  uint32_t notify;       /* COPY: the timer's rank */
-  uint32_t next;
-  uint8_t kind; /* WorkKind */
-  bool begun;
-} Work;
-
-/* When something is done. */
-typedef enum {
-  TURN_CALL,    /* by the call that the rank is in, before it ends */
-  TURN_NEXT,    /* at once after the present work */
-  TURN_ARRIVED, /* when the rank is in MPI, after all that came before */
-} Turn;
-
-typedef struct {
-  uint32_t first, last, n; /* of work */
-} Queue;
-
-typedef struct {
-  Queue calls, arrived;
-  int64_t clock_ps;
-  uint32_t work; /* the present one; TOPO_NONE */
-} Processor;
-
-typedef struct {
-  Processor own, agent;
-  Queue early;    /* of the agent: messages for receives of a rank that is ahead */
-  BaseMap pinned; /* peer -> pages registered to send to it, to receive from it */
-  uint32_t round; /* BUSY: so many arrived pieces are done before the rank goes on */
-} Ob1Rank;
-
-/* The state of a transfer.  Each side changes its own half. */
-typedef struct {
-  uint64_t first_bytes; /* with the envelope */
-  bool eager;
-  bool single; /* the receiver copies it once, from the sender's buffer */
-  bool pinned; /* all of it by RDMA, in one piece */
-
-  /* the sender's */
-  uint64_t next_bytes;     /* where the next fragment begins */
-  uint64_t put_bytes;      /* where the next piece that the receiver asks for begins */
-  uint64_t returned_bytes; /* within a node: where the next one that comes back begins */
-  uint64_t delivered_bytes;
-  uint32_t in_flight; /* fragments */
-  bool acked, first_returned, first_delivered, sent;
-
-  /* the receiver's */
-  uint64_t rdma_end_bytes; /* where RDMA ends and fragments begin: in its first message */
-  uint64_t ask_bytes;      /* where the next piece to ask for begins */
-  uint64_t finished_bytes; /* and where the next one that is told to be there */
-  uint64_t came_bytes;     /* within a node: where the next fragment that comes begins */
-  uint64_t received_bytes; /* in the buffer of the receive */
-  uint32_t asked;          /* pieces asked for, not there */
-  uint32_t stash;          /* work that waits to stash it; TOPO_NONE */
-  bool stashed, received;
-} Message;
-
-typedef struct {
-  SimMemory *memory;
-  SimMemory *own_memory; /* NULL: it is the network's */
-  Ob1Rank *ranks;        /* [n_ranks] */
-  Work *works;
-  uint32_t n_works, works_capacity, first_free_work;
-  Message *messages; /* [messages_capacity] of a transfer */
-  uint32_t messages_capacity;
-} Ob1;
-
-static Ob1 *
-ob1_of (const SimReplay *replay)
-{
-  return replay->library;
-}
-
-static Message *
-message_of (const SimReplay *replay, uint32_t transfer)
-{
-  return &ob1_of (replay)->messages[transfer];
-}
-
-static uint32_t
-source_of (const SimReplay *replay, uint32_t transfer)
-{
-  return replay->transfers[transfer].envelope.source;
-}
-
-static uint64_t
-event_cookie (Event event, uint32_t transfer)
-{
-  return sim_cookie (SIM_COOKIE_PROTOCOL, (uint32_t) event, transfer);
-}
-
 /* -- the BTLs: sizes --------------------------------------------------------- */
-
-static bool
-is_local (const SimReplay *replay, uint32_t transfer)
-{
-  return sim_transfer_is_local (replay, &replay->transfers[transfer]);
-}
-
-static bool
-is_self (const SimReplay *replay, uint32_t transfer)
-{
-  return source_of (replay, transfer) == replay->transfers[transfer].destination;
-}
-
-/* Largest message that goes with its envelope.  pml_ob1_sendreq.h, start_btl:
- * the limit is less the largest header. */
-static uint64_t
-eager_limit_bytes (const SimReplay *replay, uint32_t transfer)
-{
-  uint64_t limit_bytes = is_self (replay, transfer)    ? SELF_EAGER_BYTES
-                         : is_local (replay, transfer) ? replay->parameters->sm_eager_bytes
-                                                       : replay->parameters->eager_bytes;
-
-  return limit_bytes - MIN (limit_bytes, SIM_OB1_LARGEST_HEADER_BYTES);
-}
 
 /* The user bytes of the fragment that begins there. */
 static uint64_t
@@ -258,9 +89,8 @@ rdma_end_bytes (const SimReplay *replay, uint32_t transfer)
   return MAX (bytes - offset_bytes, it->first_bytes);
 }
 
-/* Whether the receiver answers the first piece, before it copies it out. */
-static bool
-is_acknowledged (const SimReplay *replay, uint32_t transfer)
+bool
+sim_ob1_is_acknowledged (const SimReplay *replay, uint32_t transfer)
 {
   const Message *it = message_of (replay, transfer);
   uint64_t bytes = replay->transfers[transfer].bytes;
@@ -273,19 +103,29 @@ is_acknowledged (const SimReplay *replay, uint32_t transfer)
 
 /* -- the BTLs: messages ------------------------------------------------------- */
 
-/* Sends a message of the transfer between nodes; bytes: user bytes in it.  The
+/* Sends a message of the transfer; bytes: user bytes in it.  Within a node it writes
+ * a pointer into the FIFO of the transfer's source or destination.  Between nodes the
  * header of the BTL and, on a first piece, that of matching are in the envelope. */
 static void
-post_openib (SimReplay *replay, uint32_t transfer, Event event, uint64_t bytes, int64_t at_ps)
+post (SimReplay *replay, uint32_t transfer, Event event, uint64_t bytes, int64_t at_ps)
 {
   const SimTransfer *it = &replay->transfers[transfer];
-  bool eager = message_of (replay, transfer)->eager, waits = false, to_source = false;
+  uint32_t source = it->envelope.source, destination = it->destination;
+  bool eager = message_of (replay, transfer)->eager, waits = false;
+  bool to_source = event == EVENT_ACK || event == EVENT_RETURN || event == EVENT_PUT;
   /* ob1's own messages are as software's own of other machines: they carry
    * nothing of the user's.  A message without bytes is its envelope. */
   SimMessageKind kind = bytes > 0 ? SIM_MESSAGE_SEND : SIM_MESSAGE_CONTROL;
   uint64_t header_bytes = SIM_OB1_MATCH_HEADER_BYTES;
   uint64_t software_bytes;
 
+  if (is_local (replay, transfer)) {
+    if (!is_self (replay, transfer))
+      at_ps += replay->parameters->sm_latency_ps;
+    sim_network_timer (replay->network, to_source ? source : destination,
+                       event_cookie (event, transfer), at_ps);
+    return;
+  }
   switch (event) {
   case EVENT_ENVELOPE:
     waits = !eager;
@@ -293,18 +133,12 @@ post_openib (SimReplay *replay, uint32_t transfer, Event event, uint64_t bytes, 
     if (it->bytes == 0)
       kind = SIM_MESSAGE_SEND;
     break;
-  case EVENT_ACK:
-    to_source = true;
-    header_bytes = SIM_OB1_ACK_HEADER_BYTES;
-    break;
+  case EVENT_ACK: header_bytes = SIM_OB1_ACK_HEADER_BYTES; break;
   case EVENT_FRAGMENT:
     waits = true;
     header_bytes = SIM_OB1_FRAGMENT_HEADER_BYTES;
     break;
-  case EVENT_PUT:
-    to_source = true;
-    header_bytes = SIM_OB1_PUT_HEADER_BYTES;
-    break;
+  case EVENT_PUT: header_bytes = SIM_OB1_PUT_HEADER_BYTES; break;
   case EVENT_FIN: header_bytes = SIM_OB1_FIN_HEADER_BYTES; break;
   case EVENT_WRITE:
     waits = true;
@@ -322,305 +156,12 @@ post_openib (SimReplay *replay, uint32_t transfer, Event event, uint64_t bytes, 
       replay->network,
       &(SimMessage){ .cookie = event_cookie (event, transfer),
                      .bytes = bytes,
-                     .source_rank = to_source ? it->destination : it->envelope.source,
-                     .destination_rank = to_source ? it->envelope.source : it->destination,
+                     .source_rank = to_source ? destination : source,
+                     .destination_rank = to_source ? source : destination,
                      .kind = (uint8_t) kind,
                      .acknowledge = waits,
                      .software_bytes = event == EVENT_WRITE ? 0 : (uint16_t) software_bytes },
       at_ps);
-}
-
-/* The same; within a node it writes a pointer into the FIFO of the transfer's
- * source or destination. */
-static void
-post (SimReplay *replay, uint32_t transfer, Event event, uint64_t bytes, int64_t at_ps)
-{
-  const SimTransfer *it = &replay->transfers[transfer];
-  bool to_source = event == EVENT_ACK || event == EVENT_RETURN;
-
-  if (is_local (replay, transfer))
-    sim_network_timer (replay->network, to_source ? it->envelope.source : it->destination,
-                       event_cookie (event, transfer),
-                       at_ps +
-                           (is_self (replay, transfer) ? 0 : replay->parameters->sm_latency_ps));
-  else
-    post_openib (replay, transfer, event, bytes, at_ps);
-}
-
-/* -- the cost of work: processor time ------------------------------------------ */
-
-/* Registers a piece of a buffer of the sender or receiver. */
-static int64_t
-register_ps (SimReplay *replay, uint32_t transfer, bool sender, uint64_t bytes)
-{
-  uint64_t pages = (bytes + PAGE_BYTES - 1) / PAGE_BYTES;
-
-  if (message_of (replay, transfer)->pinned) {
-    const SimTransfer *it = &replay->transfers[transfer];
-    uint32_t rank = sender ? it->envelope.source : it->destination;
-    uint32_t peer = sender ? it->destination : it->envelope.source;
-    uint32_t *known = &base_map_add (&ob1_of (replay)->ranks[rank].pinned, peer, 0)->value[!sender];
-
-    if (pages <= *known)
-      return 0;
-    *known = (uint32_t) MIN (pages, UINT32_MAX);
-  }
-  return (int64_t) MIN ((double) replay->parameters->registration_ps +
-                            (double) pages * (double) replay->parameters->registration_page_ps,
-                        (double) SIM_LAST_PS);
-}
-
-/* Handling one piece or control message, on either side: a fragment of the
- * shared segment and its FIFO, or a work request and its completion. */
-static int64_t
-handling_ps (const SimReplay *replay, uint32_t transfer)
-{
-  if (is_self (replay, transfer))
-    return 0;
-  return is_local (replay, transfer) ? replay->parameters->sm_overhead_ps
-                                     : replay->parameters->fragment_overhead_ps;
-}
-
-/* Processor time before the copy. */
-static int64_t
-work_lead_ps (SimReplay *replay, const Work *work)
-{
-  uint32_t transfer = work->transfer;
-  const Message *it;
-  int64_t lead_ps = 0;
-
-  switch ((WorkKind) work->kind) {
-  case WORK_SEND:
-    if (replay->graphs == NULL)
-      lead_ps = replay->parameters->send_overhead_ps;
-    if (message_of (replay, transfer)->pinned)
-      lead_ps += register_ps (replay, transfer, true, replay->transfers[transfer].bytes);
-    return lead_ps + handling_ps (replay, transfer);
-  case WORK_TAKE:
-    it = message_of (replay, transfer);
-    if (replay->graphs == NULL)
-      lead_ps = replay->parameters->receive_overhead_ps;
-    /* Else it was paid when the first piece was put aside. */
-    if (!it->stashed)
-      lead_ps += handling_ps (replay, transfer);
-    if (is_acknowledged (replay, transfer))
-      lead_ps += handling_ps (replay, transfer);
-    return lead_ps;
-  case WORK_STASH:
-  case WORK_ACKED:
-  case WORK_SEND_FRAGMENT:
-  case WORK_TAKE_FRAGMENT:
-  case WORK_FINISH:
-  case WORK_FINISHED: return handling_ps (replay, transfer);
-  case WORK_ASK:
-  case WORK_ANSWER:
-    return handling_ps (replay, transfer) +
-           register_ps (replay, transfer, work->kind == WORK_ANSWER, work->bytes);
-  case WORK_COPY:
-  case WORK_FIRST_DELIVERED:
-  case WORK_DELIVERED:
-  case WORK_NOTHING: return 0;
-  }
-  g_assert_not_reached ();
-}
-
-/* -- the cost of work: copies ---------------------------------------------------- */
-
-/* The bytes that a piece of work copies in all. */
-static uint64_t
-work_copy_bytes (const SimReplay *replay, const Work *work)
-{
-  const SimTransfer *it;
-  const Message *message;
-  uint64_t first_bytes;
-
-  switch ((WorkKind) work->kind) {
-  case WORK_SEND:
-    it = &replay->transfers[work->transfer];
-    message = message_of (replay, work->transfer);
-    /* BTL self sends from where the data is (btl_self_component.c: SEND_INPLACE). */
-    first_bytes = is_self (replay, work->transfer) ? 0 : message->first_bytes;
-    if (!message->eager && replay->requests[it->send_request].mode == TRACE_SEND_BUFFERED)
-      return it->bytes - message->first_bytes + first_bytes;
-    return first_bytes;
-  case WORK_TAKE:
-    message = message_of (replay, work->transfer);
-    return message->single ? replay->transfers[work->transfer].bytes : message->first_bytes;
-  case WORK_COPY:
-  case WORK_STASH:
-  case WORK_SEND_FRAGMENT:
-  case WORK_TAKE_FRAGMENT: return work->bytes;
-  case WORK_ACKED:
-  case WORK_FIRST_DELIVERED:
-  case WORK_DELIVERED:
-  case WORK_ASK:
-  case WORK_ANSWER:
-  case WORK_FINISH:
-  case WORK_FINISHED:
-  case WORK_NOTHING: return 0;
-  }
-  g_assert_not_reached ();
-}
-
-static uint8_t
-core_of (const SimReplay *replay, uint32_t rank)
-{
-  return replay->machine->slot_core[replay->mapping->slot[rank]];
-}
-
-static SimBuffer
-private_of (const SimReplay *replay, uint32_t rank, uint64_t footprint_bytes)
-{
-  return (SimBuffer){ .kind = SIM_BUFFER_PRIVATE,
-                      .core = core_of (replay, rank),
-                      .footprint_bytes = footprint_bytes };
-}
-
-/* The BTL's buffer of the first piece or of the fragments: between nodes the
- * sender's or the receiver's. */
-static SimBuffer
-library_buffer (const SimReplay *replay, uint32_t transfer, bool sender, bool first)
-{
-  const SimTransfer *it = &replay->transfers[transfer];
-  const TopoParameters *parameters = replay->parameters;
-  uint32_t source = it->envelope.source, destination = it->destination;
-
-  if (is_local (replay, transfer))
-    return (SimBuffer){ .kind = SIM_BUFFER_SHARED,
-                        .core = core_of (replay, source),
-                        .peer = core_of (replay, destination),
-                        .footprint_bytes =
-                            first ? parameters->sm_eager_bytes
-                                  : parameters->sm_depth * parameters->sm_fragment_bytes };
-  return (SimBuffer){ .kind = SIM_BUFFER_ADAPTER,
-                      .core = core_of (replay, sender ? source : destination),
-                      .footprint_bytes =
-                          first ? parameters->eager_bytes : parameters->send_fragment_bytes };
-}
-
-/* From where to where the next part of the copy goes. */
-static void
-work_copy_between (const SimReplay *replay, const Work *work, SimCopy *copy)
-{
-  uint32_t transfer = work->transfer;
-  const Message *message;
-  const SimTransfer *it;
-
-  if (work->kind == WORK_COPY) { /* of the rank that `transfer` is then */
-    copy->from = (SimBuffer){ .core = copy->core, .footprint_bytes = work->bytes };
-    copy->to = private_of (replay, transfer, work->bytes);
-    return;
-  }
-  it = &replay->transfers[transfer];
-  message = message_of (replay, transfer);
-  copy->from = private_of (replay, it->envelope.source, it->bytes);
-  copy->to = private_of (replay, it->destination, it->bytes);
-  if (work->kind == WORK_SEND) /* then the rest of a buffered one */
-    copy->to = work->copied_bytes < message->first_bytes
-                   ? library_buffer (replay, transfer, true, true)
-                   : private_of (replay, it->envelope.source, it->bytes);
-  else if (work->kind == WORK_SEND_FRAGMENT)
-    copy->to = library_buffer (replay, transfer, true, false);
-  else if (work->kind == WORK_STASH) {
-    copy->from = library_buffer (replay, transfer, false, true);
-    copy->to = private_of (replay, it->destination, work->bytes);
-  } else if (work->kind == WORK_TAKE_FRAGMENT)
-    copy->from = library_buffer (replay, transfer, false, false);
-  else if (message->stashed)
-    copy->from = private_of (replay, it->destination, message->first_bytes);
-  else if (!message->single && !is_self (replay, transfer))
-    copy->from = library_buffer (replay, transfer, false, true);
-}
-
-/* -- work that waits -------------------------------------------------------------- */
-
-static void
-queue_append (Ob1 *ob1, Queue *queue, uint32_t work)
-{
-  if (queue->n++ == 0)
-    queue->first = work;
-  else
-    ob1->works[queue->last].next = work;
-  queue->last = work;
-}
-
-static uint32_t
-queue_pop (const Ob1 *ob1, Queue *queue)
-{
-  uint32_t work = queue->first;
-
-  queue->first = ob1->works[work].next;
-  queue->n--;
-  return work;
-}
-
-static void
-work_give (SimReplay *replay, uint32_t work)
-{
-  Ob1 *ob1 = ob1_of (replay);
-
-  replay->n_works--;
-  ob1->works[work].next = ob1->first_free_work;
-  ob1->first_free_work = work;
-}
-
-/* Notes work for a rank; returns its number. */
-static uint32_t
-work_add (SimReplay *replay, uint32_t rank, Work work, Turn turn)
-{
-  Ob1 *ob1 = ob1_of (replay);
-  Ob1Rank *it = &ob1->ranks[rank];
-  bool agent = replay->graphs != NULL || (replay->parameters->async_progress && turn != TURN_CALL);
-  Processor *processor = agent ? &it->agent : &it->own;
-  uint32_t number = ob1->first_free_work;
-
-  if (number != TOPO_NONE)
-    ob1->first_free_work = ob1->works[number].next;
-  else {
-    if (ob1->n_works == ob1->works_capacity) {
-      ob1->works_capacity = MAX (256u, 2 * ob1->works_capacity);
-      ob1->works = g_renew (Work, ob1->works, ob1->works_capacity);
-    }
-    number = ob1->n_works++;
-  }
-  replay->n_works++;
-  ob1->works[number] = work;
-  ob1->works[number].next = TOPO_NONE;
-
-  if (agent && work.at_ps > replay->now_ps) {
-    /* By time, then in the order in which they came; they are few, as a rank makes
-     * few calls ahead of the network. */
-    uint32_t *link = &it->early.first;
-
-    while (*link != TOPO_NONE && ob1->works[*link].at_ps <= work.at_ps)
-      link = &ob1->works[*link].next;
-    ob1->works[number].next = *link;
-    *link = number;
-    it->early.n++;
-    sim_network_timer (replay->network, rank, event_cookie (EVENT_DUE, 0), work.at_ps);
-  } else if (turn == TURN_NEXT) {
-    ob1->works[number].next = processor->calls.first;
-    processor->calls.first = number;
-    if (processor->calls.n++ == 0)
-      processor->calls.last = number;
-  } else
-    queue_append (ob1, turn == TURN_CALL ? &processor->calls : &processor->arrived, number);
-  return number;
-}
-
-/* Some of the agent's work may begin now. */
-static void
-work_due (SimReplay *replay, uint32_t rank)
-{
-  Ob1 *ob1 = ob1_of (replay);
-  Ob1Rank *it = &ob1->ranks[rank];
-
-  while (it->early.n > 0 && ob1->works[it->early.first].at_ps <= replay->now_ps) {
-    uint32_t work = queue_pop (ob1, &it->early);
-
-    ob1->works[work].next = TOPO_NONE;
-    queue_append (ob1, &it->agent.arrived, work);
-  }
 }
 
 /* -- from one piece of work to the next ---------------------------------------------- */
@@ -706,11 +247,11 @@ fragment_schedule (SimReplay *replay, uint32_t transfer)
   if (!it->acked || it->single || it->next_bytes >= replay->transfers[transfer].bytes ||
       (limited && it->in_flight >= depth))
     return;
-  work_add (replay, source_of (replay, transfer),
-            (Work){ .kind = WORK_SEND_FRAGMENT,
-                    .transfer = transfer,
-                    .bytes = fragment_bytes (replay, transfer, it->next_bytes) },
-            TURN_NEXT);
+  sim_ob1_work_add (replay, source_of (replay, transfer),
+                    (Work){ .kind = WORK_SEND_FRAGMENT,
+                            .transfer = transfer,
+                            .bytes = fragment_bytes (replay, transfer, it->next_bytes) },
+                    TURN_NEXT);
 }
 
 static void
@@ -731,16 +272,15 @@ ask_schedule (SimReplay *replay, uint32_t transfer)
 
   if (it->ask_bytes >= it->rdma_end_bytes || it->asked >= replay->parameters->rdma_depth)
     return;
-  work_add (replay, replay->transfers[transfer].destination,
-            (Work){ .kind = WORK_ASK,
-                    .transfer = transfer,
-                    .bytes = piece_bytes (replay, transfer, it->ask_bytes) },
-            TURN_NEXT);
+  sim_ob1_work_add (replay, replay->transfers[transfer].destination,
+                    (Work){ .kind = WORK_ASK,
+                            .transfer = transfer,
+                            .bytes = piece_bytes (replay, transfer, it->ask_bytes) },
+                    TURN_NEXT);
 }
 
-/* After the lead.  No pointer into a pool holds, here and below. */
-static void
-work_begin (SimReplay *replay, const Work *work, int64_t at_ps)
+void
+sim_ob1_work_begins (SimReplay *replay, const Work *work, int64_t at_ps)
 {
   uint32_t transfer = work->transfer;
   Message *it;
@@ -752,7 +292,7 @@ work_begin (SimReplay *replay, const Work *work, int64_t at_ps)
   it = message_of (replay, transfer);
   it->rdma_end_bytes =
       is_local (replay, transfer) ? it->first_bytes : rdma_end_bytes (replay, transfer);
-  if (is_acknowledged (replay, transfer))
+  if (sim_ob1_is_acknowledged (replay, transfer))
     post (replay, transfer, EVENT_ACK, 0, at_ps);
 }
 
@@ -771,9 +311,8 @@ send_end (SimReplay *replay, uint32_t transfer, int64_t at_ps)
     send_complete (replay, transfer, at_ps);
 }
 
-/* After the copy. */
-static void
-work_end (SimReplay *replay, const Work *work, int64_t at_ps)
+void
+sim_ob1_work_ends (SimReplay *replay, const Work *work, int64_t at_ps)
 {
   uint32_t transfer = work->transfer;
   Message *it;
@@ -852,159 +391,6 @@ work_end (SimReplay *replay, const Work *work, int64_t at_ps)
   }
 }
 
-/* -- processors ---------------------------------------------------------------------- */
-
-/* The clock of a rank's own processor is the rank's. */
-static void
-processor_advance (SimReplay *replay, uint32_t rank, Processor *processor, int64_t at_ps)
-{
-  SimRank *it = &replay->ranks[rank];
-
-  processor->clock_ps = at_ps;
-  if (processor == &ob1_of (replay)->ranks[rank].own)
-    it->local_ps = MAX (it->local_ps, at_ps);
-}
-
-/* Until the processor has to wait for its clock, or is done.  In a graph all
- * is done at the network's time. */
-static void
-work_go_on (SimReplay *replay, uint32_t rank, Processor *processor)
-{
-  Ob1 *ob1 = ob1_of (replay);
-  bool agent = processor == &ob1->ranks[rank].agent;
-  Work work;
-
-  while (true) {
-    Work *it = &ob1->works[processor->work];
-    uint64_t left_bytes = work_copy_bytes (replay, it) - it->copied_bytes;
-
-    if (processor->clock_ps > replay->now_ps && (left_bytes > 0 || replay->graphs != NULL)) {
-      sim_network_timer (replay->network, rank, event_cookie (agent ? EVENT_AGENT : EVENT_CLOCK, 0),
-                         processor->clock_ps);
-      return;
-    }
-    if (!it->begun) {
-      it->begun = true;
-      work = *it;
-      work_begin (replay, &work, processor->clock_ps);
-    } else if (left_bytes > 0) {
-      SimCopy copy = { .node = replay->mapping->node[rank],
-                       .core = core_of (replay, rank),
-                       .bytes = MIN (left_bytes, sim_memory_quantum_bytes (ob1->memory)) };
-
-      /* The memory serves calls in the order of their times. */
-      g_assert (processor->clock_ps == replay->now_ps);
-      work_copy_between (replay, it, &copy);
-      it->copied_bytes += copy.bytes;
-      processor_advance (replay, rank, processor,
-                         sim_memory_copy (ob1->memory, &copy, processor->clock_ps));
-    } else
-      break;
-  }
-  work = ob1->works[processor->work];
-  work_give (replay, processor->work);
-  work_end (replay, &work, processor->clock_ps);
-  processor->work = TOPO_NONE;
-}
-
-/* Whether the processor took something up. */
-static bool
-processor_turn (SimReplay *replay, uint32_t rank, Processor *processor, bool may_progress)
-{
-  Ob1 *ob1 = ob1_of (replay);
-  Queue *queue = processor->calls.n > 0 ? &processor->calls : &processor->arrived;
-  uint32_t number;
-  int64_t begin_ps;
-  Work work;
-
-  if (processor->work != TOPO_NONE || queue->n == 0 ||
-      (queue == &processor->arrived && !may_progress))
-    return false;
-  number = queue_pop (ob1, queue);
-  work = ob1->works[number];
-  if (work.kind == WORK_NOTHING) {
-    work_give (replay, number);
-    return true;
-  }
-  begin_ps = MAX (MAX (replay->now_ps, processor->clock_ps), work.at_ps);
-  if (processor == &ob1->ranks[rank].own) {
-    begin_ps = MAX (begin_ps, replay->ranks[rank].local_ps);
-    sim_rank_wait_until (replay, rank, begin_ps);
-  }
-  processor->work = number;
-  processor_advance (replay, rank, processor, begin_ps + work_lead_ps (replay, &work));
-  work_go_on (replay, rank, processor);
-  return true;
-}
-
-static bool
-is_blocked (const SimRank *rank)
-{
-  switch ((SimRankState) rank->state) {
-  case SIM_RANK_WAITING:
-  case SIM_RANK_PROBING:
-  case SIM_RANK_MEETING:
-  case SIM_RANK_GATHERING:
-  case SIM_RANK_DONE: return true;
-  case SIM_RANK_READY:
-  case SIM_RANK_RUNNING:
-  case SIM_RANK_BUSY:
-  case SIM_RANK_GRAPH: return false;
-  }
-  g_assert_not_reached ();
-}
-
-/* The processor is busy, or the rank's calls have left something to do. */
-static bool
-ob1_is_busy (const SimReplay *replay, uint32_t rank)
-{
-  const Processor *own = &ob1_of (replay)->ranks[rank].own;
-
-  return own->work != TOPO_NONE || own->calls.n > 0;
-}
-
-static bool
-own_turn (SimReplay *replay, uint32_t rank)
-{
-  Ob1Rank *it = &ob1_of (replay)->ranks[rank];
-  const SimRank *state = &replay->ranks[rank];
-  bool round = state->state == SIM_RANK_BUSY && it->round > 0;
-
-  if (round && !ob1_is_busy (replay, rank))
-    it->round--;
-  return processor_turn (replay, rank, &it->own, round || is_blocked (state));
-}
-
-static void
-ob1_progress (SimReplay *replay, uint32_t rank, SimMoment moment)
-{
-  Ob1Rank *it = &ob1_of (replay)->ranks[rank];
-  SimRank *state = &replay->ranks[rank];
-
-  if (moment == SIM_MOMENT_ENTERED) { /* work that came until now is done before the rank goes on */
-    it->round = it->own.arrived.n;
-    if (state->state == SIM_RANK_READY && (it->round > 0 || ob1_is_busy (replay, rank)))
-      state->state = SIM_RANK_BUSY;
-    return;
-  }
-  if (moment == SIM_MOMENT_CALLED) {
-    while (processor_turn (replay, rank, &it->own, false))
-      continue;
-    return;
-  }
-  while (replay->error == NULL) {
-    if (!processor_turn (replay, rank, &it->agent, true) && !own_turn (replay, rank)) {
-      /* The rank may go on that was held up here, or its posted collectives. */
-      if (state->state == SIM_RANK_BUSY && !ob1_is_busy (replay, rank)) {
-        state->state = SIM_RANK_READY;
-        sim_ops_take_back (replay, rank);
-      } else if (!state->active_ready || !is_blocked (state))
-        return;
-    }
-    sim_rank_wake (replay, rank);
-  }
-}
-
 /* -- for the replay --------------------------------------------------------------------- */
 
 static void
@@ -1015,17 +401,22 @@ ob1_send (SimReplay *replay, uint32_t transfer)
   uint32_t rank = it->envelope.source;
   /* The agent of a rank does the work of a posted collective. */
   Turn turn = request->owned && replay->parameters->async_progress ? TURN_ARRIVED : TURN_CALL;
-  uint64_t eager_bytes = eager_limit_bytes (replay, transfer);
-  bool local = is_local (replay, transfer);
+  const TopoParameters *parameters = replay->parameters;
+  bool local = is_local (replay, transfer), self = is_self (replay, transfer);
+  /* Largest message that goes with its envelope.  pml_ob1_sendreq.h, start_btl: the
+   * limit is less the largest header. */
+  uint64_t limit_bytes = self    ? SELF_EAGER_BYTES
+                         : local ? parameters->sm_eager_bytes
+                                 : parameters->eager_bytes;
+  uint64_t eager_bytes = limit_bytes - MIN (limit_bytes, SIM_OB1_LARGEST_HEADER_BYTES);
   Ob1 *ob1 = ob1_of (replay);
   Message message = { .first_bytes = it->bytes, .stash = TOPO_NONE };
 
   message.eager = it->bytes <= eager_bytes && request->mode != TRACE_SEND_SYNCHRONOUS;
   if (it->bytes > eager_bytes) {
-    message.single = local && (is_self (replay, transfer) || replay->parameters->sm_single_copy);
+    message.single = self || (local && parameters->sm_single_copy);
     /* A copy that is made aside first lies in memory that is not registered. */
-    message.pinned =
-        !local && replay->parameters->leave_pinned && request->mode != TRACE_SEND_BUFFERED;
+    message.pinned = !local && parameters->leave_pinned && request->mode != TRACE_SEND_BUFFERED;
     message.first_bytes = message.single || message.pinned ? 0 : eager_bytes;
   }
   message.put_bytes = message.ask_bytes = message.finished_bytes = message.came_bytes =
@@ -1035,7 +426,7 @@ ob1_send (SimReplay *replay, uint32_t transfer)
     ob1->messages = g_renew (Message, ob1->messages, ob1->messages_capacity);
   }
   ob1->messages[transfer] = message;
-  work_add (
+  sim_ob1_work_add (
       replay, rank,
       (Work){ .kind = WORK_SEND, .transfer = transfer, .at_ps = replay->ranks[rank].local_ps },
       turn);
@@ -1050,10 +441,10 @@ ob1_matched (SimReplay *replay, uint32_t transfer, SimMatched how)
 
   if (how == SIM_UNMATCHED) {
     if (it->first_bytes > 0)
-      it->stash =
-          work_add (replay, replay->transfers[transfer].destination,
-                    (Work){ .kind = WORK_STASH, .transfer = transfer, .bytes = it->first_bytes },
-                    TURN_ARRIVED);
+      it->stash = sim_ob1_work_add (
+          replay, replay->transfers[transfer].destination,
+          (Work){ .kind = WORK_STASH, .transfer = transfer, .bytes = it->first_bytes },
+          TURN_ARRIVED);
     return;
   }
   receive = &replay->requests[replay->transfers[transfer].receive_request];
@@ -1061,9 +452,9 @@ ob1_matched (SimReplay *replay, uint32_t transfer, SimMatched how)
   if (it->stash != TOPO_NONE)
     ob1_of (replay)->works[it->stash].kind = WORK_NOTHING;
   it->stash = TOPO_NONE;
-  work_add (replay, receive->rank,
-            (Work){ .kind = WORK_TAKE, .transfer = transfer, .at_ps = receive->at_ps },
-            call ? TURN_CALL : TURN_ARRIVED);
+  sim_ob1_work_add (replay, receive->rank,
+                    (Work){ .kind = WORK_TAKE, .transfer = transfer, .at_ps = receive->at_ps },
+                    call ? TURN_CALL : TURN_ARRIVED);
 }
 
 static void
@@ -1085,14 +476,14 @@ static void
 copy_within (SimReplay *replay, uint32_t rank, uint32_t peer, uint64_t bytes, uint32_t notify,
              uint64_t cookie)
 {
-  work_add (replay, rank,
-            (Work){ .kind = WORK_COPY,
-                    .at_ps = replay->ranks[rank].local_ps,
-                    .bytes = bytes,
-                    .transfer = peer,
-                    .notify = notify,
-                    .cookie = cookie },
-            TURN_CALL);
+  sim_ob1_work_add (replay, rank,
+                    (Work){ .kind = WORK_COPY,
+                            .at_ps = replay->ranks[rank].local_ps,
+                            .bytes = bytes,
+                            .transfer = peer,
+                            .notify = notify,
+                            .cookie = cookie },
+                    TURN_CALL);
 }
 
 static void
@@ -1130,8 +521,9 @@ ob1_access (SimReplay *replay, uint32_t transfer)
 static void
 arrived (SimReplay *replay, uint32_t rank, uint32_t transfer, WorkKind kind, uint64_t bytes)
 {
-  work_add (replay, rank, (Work){ .kind = (uint8_t) kind, .transfer = transfer, .bytes = bytes },
-            TURN_ARRIVED);
+  sim_ob1_work_add (replay, rank,
+                    (Work){ .kind = (uint8_t) kind, .transfer = transfer, .bytes = bytes },
+                    TURN_ARRIVED);
 }
 
 /* An acknowledgement of the network. */
@@ -1212,10 +604,10 @@ ob1_event (SimReplay *replay, const SimProtocolEvent *event)
     break;
   case EVENT_CLOCK:
   case EVENT_AGENT:
-    work_go_on (replay, rank, kind == EVENT_AGENT ? &processors->agent : &processors->own);
+    sim_ob1_work_go_on (replay, rank, kind == EVENT_AGENT ? &processors->agent : &processors->own);
     sim_rank_wake (replay, rank);
     break;
-  case EVENT_DUE: work_due (replay, rank); break;
+  case EVENT_DUE: sim_ob1_work_due (replay, rank); break;
   }
 }
 
@@ -1262,6 +654,6 @@ const SimProtocol sim_ob1 = {
   .direct = ob1_direct,
   .access = ob1_access,
   .event = ob1_event,
-  .progress = ob1_progress,
-  .is_busy = ob1_is_busy,
+  .progress = sim_ob1_progress,
+  .is_busy = sim_ob1_is_busy,
 };

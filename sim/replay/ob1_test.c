@@ -1,18 +1,105 @@
 /* ob1_test.c - Open MPI's protocols: short and long messages, progress.
  *
- * SPDX-License-Identifier: Apache-2.0 */
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Times are in nanoseconds; see fixture_new_fabric() for the machine's. */
 #include "sim/replay/replay_testing.h"
 
 #include <string.h>
 
-#define IB_EAGER (12288 - 72)
-#define MIB      (1024u * 1024)
+#define MIB (1024u * 1024)
 
-/* --- Open mpi's protocols: times worked by hand, short messages --- */
+/* --- Open MPI's protocols: times worked by hand, short messages --- */
 
-#define SM_EAGER               (4096 - 72)
+#define SM_EAGER               4024  /* 4096 - 72 */
+#define IB_EAGER               12216 /* 12288 - 72 */
 #define PER_BYTE               0.1
 #define ASSERT_NS(f, rank, ns) g_assert_cmpfloat_with_epsilon (fixture_end_ns (f, rank), ns, 0.0015)
+
+#define PAIR(call, bytes)    "0: " call " 1 7 " #bytes " | 1: recv 0 7 " #bytes
+#define WITHIN(call, bytes)  .script = PAIR (call, bytes), .fabric = true, .per_node = 2
+#define BETWEEN(call, bytes) .script = PAIR (call, bytes), .fabric = true
+
+#define SM_ACK (340 + 402.4 + 200 + 740 + 40)
+#define SM_END (SM_ACK + 200 + 40 + 40 + 0.1 + 200 + 40 + 0.1)
+#define IB_ACK (360 + 1221.6 + 1000 + IB_EAGER + 760 + 60)
+#define IB_END (IB_ACK + 1000 + 60 + 60 + 0.1 + 1000 + 1)
+
+/* Rank 0's message to rank 1, and rank 2's, empty, that comes 1,360 after it computed. */
+#define TWO_SENDERS(compute, receiver) \
+  .fabric = true, .n_ranks = 3,        \
+  .script = "0: send 1 7 1000 | 2: compute " #compute "; send 1 7 0 | 1: " receiver
+
+static const ReplayCase cases[] = {
+  /* Within a node: 300 + 40 and a copy; 200; 700 + 40 and a copy. */
+  { .name = "sm/eager/0", WITHIN ("send", 0), .end_ns = { 340, 340 + 200 + 740 } },
+  { .name = "sm/eager/1000",
+    WITHIN ("send", 1000),
+    .end_ns = { 440, 440 + 200 + 740 + 100 },
+    .message_bytes = 1000 },
+  { .name = "sm/eager/4024",
+    WITHIN ("send", 4024),
+    .end_ns = { 340 + 402.4, 340 + 402.4 + 200 + 740 + 402.4 } },
+  /* One byte more: acknowledged before the first piece is copied out; the byte
+   * follows in a fragment, whose buffer comes back to end the send. */
+  { .name = "sm/rendezvous",
+    WITHIN ("send", 4025),
+    .end_ns = { SM_END + 200, SM_END },
+    .message_bytes = 4025 },
+  /* The send ends when the buffer is back, after the acknowledgement. */
+  { .name = "sm/synchronous", WITHIN ("ssend", 1000), .end_ns = { 1420 + 100 + 200, 1420 + 100 } },
+  /* Nothing to copy: the acknowledgement is learned last. */
+  { .name = "sm/synchronous-empty", WITHIN ("ssend", 0), .end_ns = { 1320 + 200 + 40, 1320 } },
+
+  /* Between nodes: 300 + 60 and a copy; 1,000 and 1 per byte; 700 + 60 and a copy. */
+  { .name = "ib/eager/0", BETWEEN ("send", 0), .end_ns = { 360, 360 + 1000 + 760 } },
+  { .name = "ib/eager/1000", BETWEEN ("send", 1000), .end_ns = { 460, 460 + 2000 + 860 } },
+  { .name = "ib/eager/12216",
+    BETWEEN ("send", 12216),
+    .end_ns = { 360 + PER_BYTE * IB_EAGER, 2120 + (1.1 + PER_BYTE) * IB_EAGER },
+    .carried = 1 },
+  /* One byte more follows in a fragment, whose send is over when the adapter has
+   * its acknowledgement. */
+  { .name = "ib/rendezvous",
+    BETWEEN ("send", 12217),
+    .end_ns = { IB_END + 1000, IB_END + 60 + 0.1 },
+    .message_bytes = 12217 },
+  { .name = "ib/synchronous", BETWEEN ("ssend", 100), .end_ns = { 2290 + 1000 + 60, 2290 + 10 } },
+  { .name = "ib/synchronous-empty", BETWEEN ("ssend", 0), .end_ns = { 2180 + 1000 + 60, 2180 } },
+  { .name = "ib/buffered", BETWEEN ("bsend", 20000), .end_ns = { 360 + 2000 } },
+
+  /* The receiver.  Rank 0's message comes at 2,460.  60 + 100 to put it aside; 700 + 60;
+   * 700 + 100. */
+  { .name = "unexpected",
+    TWO_SENDERS (1110, "recv 2 7 0; recv 0 7 1000"),
+    .end_ns = { 0, 2460 + 160 + 760 + 800 } },
+  /* It comes at 640, the other at 740; put aside it is no fragment any more. */
+  { .name = "unexpected-within",
+    .per_node = 3,
+    TWO_SENDERS (200, "recv 2 7 0; recv 0 7 1000"),
+    .end_ns = { 0, 640 + 40 + 100 + 740 + 700 + 100 } },
+  { .name = "expected",
+    TWO_SENDERS (1110, "irecv 0 7 1000 5; recv 2 7 0; wait 5"),
+    .end_ns = { 0, 2460 + 860 + 760 + 100 } },
+  /* A message that came while the rank computed has not been seen: copied once. */
+  { .name = "unseen",
+    TWO_SENDERS (1110, "compute 50000; recv 0 7 1000; recv 2 7 0"),
+    .end_ns = { 0, 50000 + 860 + 760 } },
+  /* Nor is it put aside once it is taken, at 1,900 + 360 + 1,221.6 + 860: the other one
+   * comes while the rank copies. */
+  { .name = "forgotten",
+    TWO_SENDERS (2990, "compute 1900; send 0 7 12216; recv 0 7 1000; recv 2 7 0 |"
+                       "0: recv 1 7 12216"),
+    .end_ns = { 0, 4350 + 760 } },
+  { .name = "wildcard",
+    TWO_SENDERS (1110, "recv any any 1000; recv any any 1000"),
+    .end_ns = { 0, 2460 + 860 + 760 } },
+  /* The message that ends the probe is put aside first. */
+  { .name = "probe",
+    .fabric = true,
+    .script = "0: send 1 7 1000 | 1: probe 0 7; recv 0 7 1000",
+    .end_ns = { 0, 2460 + 160 + 800 } },
+};
 
 /* Rank 0 sends to rank 1, on its node or on the next. */
 static void
@@ -21,52 +108,6 @@ fixture_pair (Fixture *f, bool local, uint64_t bytes, TraceSendMode mode)
   *f = fixture_new_fabric (2, local ? 2 : 1);
   script_send_mode (f->trace, 0, 1, 7, bytes, mode);
   script_recv (f->trace, 1, 0, 7, bytes);
-}
-
-static void
-check_pair (bool local, uint64_t bytes, TraceSendMode mode, double send_ns, double receive_ns)
-{
-  g_auto (Fixture) f = { 0 };
-
-  fixture_pair (&f, local, bytes, mode);
-  fixture_run (&f);
-  ASSERT_NS (&f, 0, send_ns);
-  ASSERT_NS (&f, 1, receive_ns);
-  g_assert_cmpuint (f.result->message_bytes, ==, bytes);
-}
-
-/* -- within a node --------------------------------------------------------- */
-
-/* 300 + 40 and a copy; 200; 700 + 40 and a copy. */
-static void
-test_sm_eager (void)
-{
-  check_pair (true, 0, TRACE_SEND_STANDARD, 340, 340 + 200 + 740);
-  check_pair (true, 1000, TRACE_SEND_STANDARD, 440, 440 + 200 + 740 + 100);
-  check_pair (true, SM_EAGER, TRACE_SEND_STANDARD, 340 + 402.4, 340 + 402.4 + 200 + 740 + 402.4);
-}
-
-/* One byte more: acknowledged before the first piece is copied out; the byte
- * follows in a fragment, whose buffer comes back to end the send. */
-static void
-test_sm_rendezvous (void)
-{
-  double ack = 340 + 402.4 + 200 + 740 + 40;
-  double fragment = ack + 200 + 40 + 40 + 0.1;
-  double end = fragment + 200 + 40 + 0.1;
-
-  check_pair (true, SM_EAGER + 1, TRACE_SEND_STANDARD, end + 200, end);
-}
-
-/* The send ends when the buffer is back, after the acknowledgement. */
-static void
-test_sm_synchronous (void)
-{
-  double ack = 340 + 100 + 200 + 740 + 40;
-
-  check_pair (true, 1000, TRACE_SEND_SYNCHRONOUS, ack + 100 + 200, ack + 100);
-  /* Nothing to copy: the acknowledgement is learned last. */
-  check_pair (true, 0, TRACE_SEND_SYNCHRONOUS, ack - 100 + 200 + 40, ack - 100);
 }
 
 /* The whole message is copied: the first piece into the segment, the rest aside. */
@@ -125,225 +166,59 @@ test_sm_depth (void)
   g_assert_cmpfloat_with_epsilon (fragment_period_ns (8), side, 0.01);
 }
 
-/* What a rank sends itself is copied once. */
+/* A message of a rank to itself is copied once. */
 static void
 test_self (void)
 {
-  Fixture f;
-
   for (uint64_t bytes = 1000; bytes <= 1000000; bytes *= 10) {
-    f = fixture_new_fabric (2, 2);
+    g_auto (Fixture) f = fixture_new_fabric (2, 2);
+
     script_irecv (f.trace, 0, 0, 7, bytes, 5);
     script_send (f.trace, 0, 0, 7, bytes);
     script_wait (f.trace, 0, 5);
     fixture_run (&f);
     ASSERT_NS (&f, 0, 100 + 300 + 700 + PER_BYTE * (double) bytes + 100);
-    fixture_clear (&f);
   }
 }
 
-/* -- between nodes --------------------------------------------------------- */
-
-/* 300 + 60 and a copy; 1,000 and 1 per byte; 700 + 60 and a copy. */
 static void
-test_ib_eager (void)
+test_ib_envelope (void)
 {
-  double big = 1.1 * IB_EAGER + PER_BYTE * IB_EAGER;
   g_auto (Fixture) f = { 0 };
 
-  check_pair (false, 0, TRACE_SEND_STANDARD, 360, 360 + 1000 + 760);
-  check_pair (false, 1000, TRACE_SEND_STANDARD, 460, 460 + 2000 + 860);
-  check_pair (false, IB_EAGER, TRACE_SEND_STANDARD, 360 + PER_BYTE * IB_EAGER, 2120 + big);
   fixture_pair (&f, false, IB_EAGER, TRACE_SEND_STANDARD);
   fixture_run (&f);
-  g_assert_cmpuint (fake_network_log (f.network)->len, ==, 1);
   g_assert_false (fixture_record (&f, SIM_MESSAGE_SEND, 0)->message.acknowledge);
   g_assert_cmpuint (fixture_record (&f, SIM_MESSAGE_SEND, 0)->message.software_bytes, ==, 24);
-}
-
-/* One byte more follows in a fragment, whose send is over when the adapter has
- * its acknowledgement. */
-static void
-test_ib_rendezvous (void)
-{
-  double ack = 360 + 1221.6 + 1000 + IB_EAGER + 760 + 60;
-  double fragment = ack + 1000 + 60 + 60 + 0.1 + 1000 + 1;
-
-  check_pair (false, IB_EAGER + 1, TRACE_SEND_STANDARD, fragment + 1000, fragment + 60 + 0.1);
-}
-
-static void
-test_ib_synchronous (void)
-{
-  double ack = 360 + 10 + 1100 + 760 + 60;
-
-  check_pair (false, 100, TRACE_SEND_SYNCHRONOUS, ack + 1000 + 60, ack + 10);
-  check_pair (false, 0, TRACE_SEND_SYNCHRONOUS, ack - 110 + 1000 + 60, ack - 110);
-}
-
-static void
-test_ib_buffered (void)
-{
-  g_auto (Fixture) f = { 0 };
-
-  fixture_pair (&f, false, 20000, TRACE_SEND_BUFFERED);
-  fixture_run (&f);
-  ASSERT_NS (&f, 0, 360 + 2000);
-}
-
-/* -- the receiver ---------------------------------------------------------- */
-
-/* Rank 0's message comes at 2,460 and rank 2's, empty, at that time. */
-static void
-fixture_two_senders (Fixture *f, int64_t second_ns)
-{
-  *f = fixture_new_fabric (3, 1);
-  script_send (f->trace, 0, 1, 7, 1000);
-  script_compute (f->trace, 2, (second_ns - 1360) * NS);
-  script_send (f->trace, 2, 1, 7, 0);
-}
-
-static void
-test_unexpected (void)
-{
-  g_auto (Fixture) f = { 0 };
-
-  fixture_two_senders (&f, 2470);
-  script_recv (f.trace, 1, 2, 7, 0);
-  script_recv (f.trace, 1, 0, 7, 1000);
-  fixture_run (&f);
-  /* 60 + 100 to put it aside; 700 + 60; 700 + 100. */
-  ASSERT_NS (&f, 1, 2460 + 160 + 760 + 800);
-}
-
-static void
-test_unexpected_within (void)
-{
-  g_auto (Fixture) f = fixture_new_fabric (3, 3);
-
-  script_send (f.trace, 0, 1, 7, 1000);
-  script_compute (f.trace, 2, 200 * NS);
-  script_send (f.trace, 2, 1, 7, 0);
-  script_recv (f.trace, 1, 2, 7, 0);
-  script_recv (f.trace, 1, 0, 7, 1000);
-  fixture_run (&f);
-  /* It comes at 640, the other at 740; put aside it is no fragment any more. */
-  ASSERT_NS (&f, 1, 640 + 40 + 100 + 740 + 700 + 100);
 }
 
 /* Once put aside it is in the receiver's cache, not where the adapter wrote it. */
 static void
 test_unexpected_is_near (void)
 {
-  g_auto (Fixture) f = { 0 };
+  g_auto (Fixture) f = fixture_new_fabric (3, 1);
 
-  fixture_two_senders (&f, 50000);
   f.machine->parameters.core_memory_bandwidth_Bps = 1000000000;
-  script_recv (f.trace, 1, 2, 7, 0);
-  script_recv (f.trace, 1, 0, 7, 1000);
+  script_text (f.trace, "0: send 1 7 1000 | 1: recv 2 7 0; recv 0 7 1000 |"
+                        "2: compute 48640; send 1 7 0");
   fixture_run (&f);
   ASSERT_NS (&f, 1, 50000 + 760 + 800);
-}
-
-static void
-test_expected (void)
-{
-  g_auto (Fixture) f = { 0 };
-
-  fixture_two_senders (&f, 2470);
-  script_irecv (f.trace, 1, 0, 7, 1000, 5);
-  script_recv (f.trace, 1, 2, 7, 0);
-  script_wait (f.trace, 1, 5);
-  fixture_run (&f);
-  ASSERT_NS (&f, 1, 2460 + 860 + 760 + 100);
-}
-
-/* What came while the rank computed has not been seen: copied once. */
-static void
-test_unseen (void)
-{
-  g_auto (Fixture) f = { 0 };
-
-  fixture_two_senders (&f, 2470);
-  script_compute (f.trace, 1, 50000 * NS);
-  script_recv (f.trace, 1, 0, 7, 1000);
-  script_recv (f.trace, 1, 2, 7, 0);
-  fixture_run (&f);
-  ASSERT_NS (&f, 1, 50000 + 860 + 760);
-}
-
-/* Nor is it put aside once it is taken: it comes while the rank copies. */
-static void
-test_unseen_is_forgotten (void)
-{
-  g_auto (Fixture) f = { 0 };
-
-  fixture_two_senders (&f, 4350);
-  script_compute (f.trace, 1, 1900 * NS);
-  script_send (f.trace, 1, 0, 7, IB_EAGER);
-  script_recv (f.trace, 1, 0, 7, 1000);
-  script_recv (f.trace, 1, 2, 7, 0);
-  script_recv (f.trace, 0, 1, 7, IB_EAGER);
-  fixture_run (&f);
-  /* It has been taken at 1,900 + 360 + 1,221.6 + 860, before the other comes. */
-  ASSERT_NS (&f, 1, 4350 + 760);
-}
-
-static void
-test_wildcard (void)
-{
-  g_auto (Fixture) f = { 0 };
-
-  fixture_two_senders (&f, 2470);
-  script_recv (f.trace, 1, TRACE_ANY_SOURCE, TRACE_ANY_TAG, 1000);
-  script_recv (f.trace, 1, TRACE_ANY_SOURCE, TRACE_ANY_TAG, 1000);
-  fixture_run (&f);
-  ASSERT_NS (&f, 1, 2460 + 860 + 760);
-}
-
-/* The message that ends the probe is put aside first. */
-static void
-test_probe (void)
-{
-  g_auto (Fixture) f = fixture_new_fabric (2, 1);
-
-  script_send (f.trace, 0, 1, 7, 1000);
-  script_add (f.trace, 1,
-              (TraceOp){ .kind = TRACE_OP_PROBE, .comm = TRACE_COMM_WORLD, .peer = 0, .tag = 7 });
-  script_recv (f.trace, 1, 0, 7, 1000);
-  fixture_run (&f);
-  ASSERT_NS (&f, 1, 2460 + 160 + 800);
 }
 
 /* -- past ob1 -------------------------------------------------------------- */
 
 static void
-add_window (Fixture *f, TraceOpKind access, uint64_t bytes, uint64_t back_bytes)
+check_access (const char *access, uint64_t bytes, uint64_t back_bytes, uint32_t n_writes)
 {
-  for (uint32_t rank = 0; rank < 2; rank++) {
-    script_add (f->trace, rank,
-                (TraceOp){ .kind = TRACE_OP_WIN_CREATE, .comm = TRACE_COMM_WORLD, .window = 3 });
-    if (rank == 0)
-      script_add (f->trace, rank,
-                  (TraceOp){ .kind = access,
-                             .comm = TRACE_COMM_WORLD,
-                             .window = 3,
-                             .peer = 1,
-                             .bytes = bytes,
-                             .recv_bytes = back_bytes });
-    script_add (f->trace, rank,
-                (TraceOp){ .kind = TRACE_OP_WIN_FENCE, .comm = TRACE_COMM_WORLD, .window = 3 });
-  }
-}
+  g_autofree char *script =
+      g_strdup_printf ("0: win_create; %s; win_fence | 1: win_create; win_fence", access);
 
-static void
-check_access (TraceOpKind access, uint64_t bytes, uint64_t back_bytes, uint32_t n_writes)
-{
+  g_test_message ("%s", access);
   for (uint32_t per_node = 1; per_node <= 2; per_node++) {
     uint64_t carried = 0;
     g_auto (Fixture) f = fixture_new_fabric (2, per_node);
 
-    add_window (&f, access, bytes, back_bytes);
+    script_text (f.trace, script);
     fixture_run (&f);
     g_assert_no_error (f.error);
     g_assert_cmpuint (fixture_count (&f, SIM_MESSAGE_WRITE), ==, per_node == 1 ? n_writes : 0);
@@ -359,9 +234,9 @@ check_access (TraceOpKind access, uint64_t bytes, uint64_t back_bytes, uint32_t 
 static void
 test_accesses (void)
 {
-  check_access (TRACE_OP_PUT, 50000, 0, 1);
-  check_access (TRACE_OP_GET, 0, 50000, 2);
-  check_access (TRACE_OP_FETCH, 5000, 5000, 2);
+  check_access ("put 1 50000", 50000, 0, 1);
+  check_access ("get 1 50000", 0, 50000, 2);
+  check_access ("fetch 1 5000 5000", 5000, 5000, 2);
 }
 
 /* Direct messages: copied by their senders within the node, written to the other. */
@@ -379,7 +254,7 @@ test_direct (void)
   g_assert_cmpuint (fixture_count (&f, SIM_MESSAGE_WRITE), ==, 8);
   g_assert_cmpuint (f.result->messages, ==, 12);
   /* Handed over every 300, to the other node 300 + 60, in an order of the sender's
-   * own; what comes from there comes last. */
+   * own; messages from there come last. */
   for (uint32_t rank = 0; rank < 4; rank++) {
     int64_t last_ps = 0;
 
@@ -406,20 +281,18 @@ test_creation (void)
 
     f.machine->parameters.hca_send_latency_ps = 400 * NS;
     f.machine->parameters.hca_receive_latency_ps = 500 * NS;
-    for (uint32_t rank = 0; rank < n; rank++)
-      script_add (f.trace, rank,
-                  (TraceOp){ .kind = TRACE_OP_COMM_DUP, .comm = TRACE_COMM_WORLD, .new_comm = 7 });
+    script_text (f.trace, "*: comm_dup 7");
     fixture_run (&f);
     g_assert_no_error (f.error);
     ASSERT_NS (&f, 0, rounds * (300 + 60 + 400 + 500 + 60 + 700));
   }
 }
 
-/* --- Open mpi's protocols: long messages, many ranks --- */
+/* --- Open MPI's protocols: long messages, many ranks --- */
 
 #define IB_FRAG (65536 - 32)
 
-/* Software's bytes tell what a message is: pml_ob1_hdr.h, with an envelope of 24. */
+/* Software's bytes identify a message: pml_ob1_hdr.h, with an envelope of 24. */
 enum { FIN = 24, PIECE = 40, PUT = 72 };
 
 typedef struct {
@@ -448,22 +321,14 @@ traffic_of (const Fixture *f)
   return traffic;
 }
 
-static void
-long_pair (Fixture *f, uint32_t per_node, uint64_t bytes)
-{
-  *f = fixture_new_fabric (2, per_node);
-  script_send (f->trace, 0, 1, 7, bytes);
-  script_recv (f->trace, 1, 0, 7, bytes);
-}
-
-/* One message between nodes: what the network carries. */
+/* The traffic of one message between nodes. */
 static Traffic
 traffic_of_one (uint64_t bytes)
 {
   Traffic traffic;
   Fixture f;
 
-  long_pair (&f, 1, bytes);
+  fixture_pair (&f, false, bytes, TRACE_SEND_STANDARD);
   fixture_run (&f);
   g_assert_no_error (f.error);
   traffic = traffic_of (&f);
@@ -473,7 +338,7 @@ traffic_of_one (uint64_t bytes)
   return traffic;
 }
 
-/* -- what the network carries --------------------------------------------- */
+/* -- traffic --------------------------------------------- */
 
 /* The first piece, its acknowledgement, fragments. */
 static void
@@ -518,7 +383,7 @@ test_all_rdma (void)
     Traffic traffic;
     g_auto (Fixture) f = { 0 };
 
-    long_pair (&f, 1, 5 * MIB);
+    fixture_pair (&f, false, 5 * MIB, TRACE_SEND_STANDARD);
     f.machine->parameters.leave_pinned = true;
     for (uint32_t again = 0; again < i; again++) {
       script_send (f.trace, 0, 1, 7, 5 * MIB);
@@ -549,8 +414,7 @@ test_buffered_is_not_pinned (void)
   g_auto (Fixture) f = fixture_new_fabric (2, 1);
 
   f.machine->parameters.leave_pinned = true;
-  script_send_mode (f.trace, 0, 1, 7, 200000, TRACE_SEND_BUFFERED);
-  script_recv (f.trace, 1, 0, 7, 200000);
+  script_text (f.trace, "0: bsend 1 7 200000 | 1: recv 0 7 200000");
   fixture_run (&f);
   g_assert_cmpuint (traffic_of (&f).writes, ==, 0);
   g_assert_cmpuint (traffic_of (&f).bytes, ==, 200000);
@@ -589,28 +453,20 @@ most_in_flight (const Fixture *f, uint16_t sent, uint16_t answered)
 }
 
 static void
-test_send_depth (void)
+test_depths (void)
 {
-  for (uint64_t depth = 1; depth <= 5; depth++) {
-    g_auto (Fixture) f = { 0 };
+  for (uint64_t depth = 1; depth <= 6; depth++) {
+    g_auto (Fixture) f = { 0 }, rdma = { 0 };
 
-    long_pair (&f, 1, MIB);
+    g_test_message ("depth %u", (uint32_t) depth);
+    fixture_pair (&f, false, MIB, TRACE_SEND_STANDARD);
     f.machine->parameters.send_depth = depth;
     fixture_run (&f);
     g_assert_cmpuint (most_in_flight (&f, PIECE, PIECE), ==, depth);
-  }
-}
-
-static void
-test_rdma_depth (void)
-{
-  for (uint64_t depth = 1; depth <= 6; depth++) {
-    g_auto (Fixture) f = { 0 };
-
-    long_pair (&f, 1, 10 * MIB);
-    f.machine->parameters.rdma_depth = depth;
-    fixture_run (&f);
-    g_assert_cmpuint (most_in_flight (&f, PUT, FIN), ==, depth);
+    fixture_pair (&rdma, false, 10 * MIB, TRACE_SEND_STANDARD);
+    rdma.machine->parameters.rdma_depth = depth;
+    fixture_run (&rdma);
+    g_assert_cmpuint (most_in_flight (&rdma, PUT, FIN), ==, depth);
   }
 }
 
@@ -620,7 +476,7 @@ test_fragments_beside_rdma (void)
 {
   g_auto (Fixture) f = { 0 };
 
-  long_pair (&f, 1, 4 * MIB);
+  fixture_pair (&f, false, 4 * MIB, TRACE_SEND_STANDARD);
   fixture_run (&f);
   g_assert_cmpuint (most_in_flight (&f, PIECE, PIECE), >, 10);
 }
@@ -689,10 +545,8 @@ test_graph (void)
     g_auto (Fixture) f = fixture_new_fabric (2, per_node);
 
     script_set_graph (f.trace);
-    script_isend (f.trace, 0, 1, 7, 1000, 5);
-    script_isend (f.trace, 0, 1, 8, 2 * MIB, 6);
-    script_irecv (f.trace, 1, 0, 8, 2 * MIB, 6);
-    script_irecv (f.trace, 1, 0, 7, 1000, 5);
+    script_text (f.trace, "0: isend 1 7 1000 5; isend 1 8 2097152 6 |"
+                          "1: irecv 0 8 2097152 6; irecv 0 7 1000 5");
     fixture_run (&f);
     g_assert_no_error (f.error);
     g_assert_cmpuint (f.result->messages, ==, 2);
@@ -704,7 +558,7 @@ test_graph (void)
   }
 }
 
-/* -- what never matches ---------------------------------------------------- */
+/* -- messages that never match ---------------------------------------------------- */
 
 /* A long send waits for ever, a short one is left over. */
 static void
@@ -724,18 +578,16 @@ test_no_receive (void)
   }
 }
 
-/* --- Open mpi's protocols: who does what comes, and when --- */
+/* --- Open MPI's protocols: progress --- */
 
 static void
 fixture_overlap (Fixture *f, uint32_t per_node, bool sender_computes, bool agent)
 {
   *f = fixture_new_fabric (2, per_node);
   f->machine->parameters.async_progress = agent;
-  script_isend (f->trace, 0, 1, 7, 200000, 5);
-  script_irecv (f->trace, 1, 0, 7, 200000, 5);
-  script_compute (f->trace, sender_computes ? 0 : 1, 5000000 * (int64_t) NS);
-  for (uint32_t rank = 0; rank < 2; rank++)
-    script_wait (f->trace, rank, 5);
+  script_text (f->trace, "0: isend 1 7 200000 5 | 1: irecv 0 7 200000 5");
+  script_text (f->trace, sender_computes ? "0: compute 5000000" : "1: compute 5000000");
+  script_text (f->trace, "*: wait 5");
   fixture_run (f);
 }
 
@@ -759,19 +611,15 @@ test_outside (void)
 }
 
 /* Rank 1 posts its second receive when it has computed, long after that message
- * has come; what its agent has to do until then does not wait for it. */
+ * has come; the work of its agent does not wait for that. */
 static void
 test_agent_is_not_held_up (void)
 {
   g_auto (Fixture) f = fixture_new_fabric (3, 1);
 
   f.machine->parameters.async_progress = true;
-  script_send (f.trace, 0, 1, 7, 200000);
-  script_send (f.trace, 2, 1, 8, 100);
-  script_irecv (f.trace, 1, 0, 7, 200000, 5);
-  script_compute (f.trace, 1, 5000000 * (int64_t) NS);
-  script_irecv (f.trace, 1, 2, 8, 100, 6);
-  script_add (f.trace, 1, (TraceOp){ .kind = TRACE_OP_WAIT_OUTSTANDING });
+  script_text (f.trace, "0: send 1 7 200000 | 2: send 1 8 100 |"
+                        "1: irecv 0 7 200000 5; compute 5000000; irecv 2 8 100 6; waitall");
   fixture_run (&f);
   g_assert_cmpfloat (fixture_end_ns (&f, 0), <, 500000);
   /* 100 for each posting and the wait; 700 + 60 and a copy, begun when it is posted. */
@@ -802,26 +650,18 @@ test_polling (void)
   g_assert_cmpfloat (end_ns[1], <, 3000000);
 }
 
-/* A call does what has come by then, not what comes meanwhile: two senders are
- * faster than the copies of their receiver, who tells rank 3 when it goes on. */
+/* A call handles the messages that have come by then, not those that come meanwhile: two
+ * senders are faster than the copies of their receiver, which sends to rank 3 when it
+ * goes on. */
 static void
 test_one_round (void)
 {
   g_auto (Fixture) f = fixture_new_fabric (4, 1);
 
   f.machine->parameters.core_bandwidth_Bps = 1000000000;
-  for (uint32_t sender = 0; sender <= 2; sender += 2) {
-    script_isend (f.trace, sender, 1, 7, 4 * MIB, 5);
-    script_wait (f.trace, sender, 5);
-    script_irecv (f.trace, 1, (int32_t) sender, 7, 4 * MIB, 5 + sender);
-  }
-  for (uint32_t i = 0; i < 2; i++) {
-    script_compute (f.trace, 1, 200000 * NS);
-    script_call (f.trace, 1);
-  }
-  script_send (f.trace, 1, 3, 7, 0);
-  script_recv (f.trace, 3, 1, 7, 0);
-  script_add (f.trace, 1, (TraceOp){ .kind = TRACE_OP_WAIT_OUTSTANDING });
+  script_text (f.trace, "0: isend 1 7 4194304 5; wait 5 | 2: isend 1 7 4194304 5; wait 5 |"
+                        "1: irecv 0 7 4194304 5; irecv 2 7 4194304 7; compute 200000; call;"
+                        "   compute 200000; call; send 3 7 0; waitall | 3: recv 1 7 0");
   fixture_run (&f);
   /* All the copies out take 2 ms. */
   g_assert_cmpfloat (fixture_end_ns (&f, 3), <, 1000000);
@@ -836,15 +676,7 @@ test_posted_send (void)
   for (uint32_t per_node = 1; per_node <= 2; per_node++) {
     g_auto (Fixture) f = fixture_new_fabric (2, per_node);
 
-    for (uint32_t rank = 0; rank < 2; rank++) {
-      script_add (f.trace, rank,
-                  (TraceOp){ .kind = TRACE_OP_GATHER,
-                             .comm = TRACE_COMM_WORLD,
-                             .root = 0,
-                             .nonblocking = true,
-                             .request = 5 });
-      script_wait (f.trace, rank, 5);
-    }
+    script_text (f.trace, "*: igather 0 0 5; wait 5");
     fixture_run (&f);
     g_assert_no_error (f.error);
   }
@@ -854,25 +686,13 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/sim/ob1/sm/eager", test_sm_eager);
-  g_test_add_func ("/sim/ob1/sm/rendezvous", test_sm_rendezvous);
-  g_test_add_func ("/sim/ob1/sm/synchronous", test_sm_synchronous);
+  replay_cases_add ("/sim/ob1", cases, G_N_ELEMENTS (cases));
+  g_test_add_func ("/sim/ob1/ib/envelope", test_ib_envelope);
   g_test_add_func ("/sim/ob1/sm/buffered", test_sm_buffered);
   g_test_add_func ("/sim/ob1/sm/single-copy", test_sm_single_copy);
   g_test_add_func ("/sim/ob1/sm/depth", test_sm_depth);
   g_test_add_func ("/sim/ob1/self", test_self);
-  g_test_add_func ("/sim/ob1/ib/eager", test_ib_eager);
-  g_test_add_func ("/sim/ob1/ib/rendezvous", test_ib_rendezvous);
-  g_test_add_func ("/sim/ob1/ib/synchronous", test_ib_synchronous);
-  g_test_add_func ("/sim/ob1/ib/buffered", test_ib_buffered);
-  g_test_add_func ("/sim/ob1/unexpected", test_unexpected);
-  g_test_add_func ("/sim/ob1/unexpected-within", test_unexpected_within);
   g_test_add_func ("/sim/ob1/unexpected-near", test_unexpected_is_near);
-  g_test_add_func ("/sim/ob1/forgotten", test_unseen_is_forgotten);
-  g_test_add_func ("/sim/ob1/expected", test_expected);
-  g_test_add_func ("/sim/ob1/unseen", test_unseen);
-  g_test_add_func ("/sim/ob1/wildcard", test_wildcard);
-  g_test_add_func ("/sim/ob1/probe", test_probe);
   g_test_add_func ("/sim/ob1/accesses", test_accesses);
   g_test_add_func ("/sim/ob1/direct", test_direct);
   g_test_add_func ("/sim/ob1/creation", test_creation);
@@ -880,8 +700,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/ob1-long/rdma", test_rdma);
   g_test_add_func ("/sim/ob1-long/all-rdma", test_all_rdma);
   g_test_add_func ("/sim/ob1-long/buffered", test_buffered_is_not_pinned);
-  g_test_add_func ("/sim/ob1-long/send-depth", test_send_depth);
-  g_test_add_func ("/sim/ob1-long/rdma-depth", test_rdma_depth);
+  g_test_add_func ("/sim/ob1-long/depths", test_depths);
   g_test_add_func ("/sim/ob1-long/fragments-beside-rdma", test_fragments_beside_rdma);
   g_test_add_func ("/sim/ob1-long/sendrecv", test_sendrecv);
   g_test_add_func ("/sim/ob1-long/full-nodes", test_full_nodes);

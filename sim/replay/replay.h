@@ -47,7 +47,7 @@ typedef struct {
 typedef struct SimReplay SimReplay;
 
 /* Takes none of its arguments; all must outlive it.  The network is set
- * after both are made: sim_replay_client() is what the network is made with. */
+ * after both are made: the network is made with sim_replay_client(). */
 SimReplay *sim_replay_new (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping,
                            const SimReplayOptions *options, GError **error);
 void sim_replay_free (SimReplay *replay);

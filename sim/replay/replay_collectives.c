@@ -576,7 +576,7 @@ sim_active_enter (SimReplay *replay, uint32_t rank, const TraceOp *op)
         sim_request_take (replay, (SimRequest){ .envelope = active_envelope (active, TOPO_NONE),
                                                 .rank = rank,
                                                 .peer = TOPO_NONE,
-                                                .nobody = true,
+                                                .no_message = true,
                                                 .collective = true });
     sim_handle_push (replay, rank, op->request, active->request);
     replay->ranks[rank].local_ps += replay->parameters->call_overhead_ps;

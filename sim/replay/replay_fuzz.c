@@ -165,7 +165,7 @@ step_call (Program *program)
                  .key = some_rank (program),
                  .name = "MPI_Any" };
 
-  /* What follows it in the stream a replay does not read, but load does. */
+  /* A replay does not read the rest of the stream, but load does. */
   if (op.kind == TRACE_OP_FINALIZE)
     op.kind = TRACE_OP_CALL;
   fill_lists (program, &op, &lists);
@@ -200,7 +200,7 @@ step_wait (Program *program)
                 (TraceOp){ .kind = TRACE_OP_WAIT_OUTSTANDING, .name = "MPI_Waitall" });
 }
 
-/* All of the world, or all who have the handle of a communicator. */
+/* All ranks of the world, or all that have the handle of a communicator. */
 static void
 step_collective (Program *program)
 {

@@ -205,40 +205,6 @@ edges_release (SimReplay *replay, SimGraph *graph, Operation *from, bool all)
 
 /* -- reading ------------------------------------------------------------------ */
 
-static uint32_t
-processor_index (SimGraph *graph, uint32_t number)
-{
-  /* The largest number, which no map can hold, shares one with that below. */
-  BaseMapEntry *entry =
-      base_map_add (&graph->processor_of, MIN (number, UINT32_MAX - 1), TOPO_NONE);
-
-  if (entry->value[0] == TOPO_NONE) {
-    entry->value[0] = graph->n_processors++;
-    graph->processors = g_renew (Processor, graph->processors, graph->n_processors);
-    graph->processors[entry->value[0]] = (Processor){ .busy = false };
-  }
-  return entry->value[0];
-}
-
-/* Room for one more at the end. */
-static Operation *
-operation_add (SimGraph *graph)
-{
-  if (graph->n_oldest > 0 && graph->n_oldest >= graph->n / 2) {
-    graph->n -= graph->n_oldest;
-    graph->base += graph->n_oldest;
-    memmove (graph->operations, graph->operations + graph->n_oldest,
-             graph->n * sizeof *graph->operations);
-    graph->n_oldest = 0;
-  }
-  if (graph->n == graph->capacity) {
-    graph->capacity = MAX (16u, 2 * graph->capacity);
-    graph->operations = g_renew (Operation, graph->operations, graph->capacity);
-  }
-  graph->n_open++;
-  return &graph->operations[graph->n++];
-}
-
 /* False, and the replay failed, when one of them is not there yet. */
 static bool
 operation_waits (SimReplay *replay, uint32_t rank, uint32_t number, const uint32_t *after,
@@ -283,12 +249,36 @@ operation_read (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
   g_autoptr (GError) error = NULL;
   SimGraph *graph = &replay->graphs[rank];
-  Operation *it = operation_add (graph);
-  uint32_t number = graph->base + graph->n - 1;
+  /* The largest number, which no map can hold, shares one with that below. */
+  BaseMapEntry *processor =
+      base_map_add (&graph->processor_of, MIN (op->cpu, UINT32_MAX - 1), TOPO_NONE);
+  Operation *it;
+  uint32_t number;
 
+  if (processor->value[0] == TOPO_NONE) {
+    processor->value[0] = graph->n_processors++;
+    graph->processors = g_renew (Processor, graph->processors, graph->n_processors);
+    graph->processors[processor->value[0]] = (Processor){ .busy = false };
+  }
+
+  /* Room for one more at the end. */
+  if (graph->n_oldest > 0 && graph->n_oldest >= graph->n / 2) {
+    graph->n -= graph->n_oldest;
+    graph->base += graph->n_oldest;
+    memmove (graph->operations, graph->operations + graph->n_oldest,
+             graph->n * sizeof *graph->operations);
+    graph->n_oldest = 0;
+  }
+  if (graph->n == graph->capacity) {
+    graph->capacity = MAX (16u, 2 * graph->capacity);
+    graph->operations = g_renew (Operation, graph->operations, graph->capacity);
+  }
+  graph->n_open++;
+  number = graph->base + graph->n;
+  it = &graph->operations[graph->n++];
   *it = (Operation){ .first_waiting = TOPO_NONE,
                      .request = TOPO_NONE,
-                     .processor = processor_index (graph, op->cpu),
+                     .processor = processor->value[0],
                      .kind = (uint8_t) op->kind };
   replay->ranks[rank].call = op->name;
   switch ((int) op->kind) {
@@ -371,7 +361,7 @@ begin_all (SimReplay *replay, uint32_t rank)
 
     it->state = OPERATION_BEGUN;
     if (it->request == TOPO_NONE || replay->requests[it->request].is_send ||
-        replay->requests[it->request].nobody) {
+        replay->requests[it->request].no_message) {
       processor_queue (replay, rank, number);
       continue;
     }
@@ -455,33 +445,12 @@ operation_served (SimReplay *replay, uint32_t rank, uint32_t number)
     replay->protocol->taken (replay, it->transfer);
   else if (request == TOPO_NONE)
     sim_graph_completed (replay, rank, number);
-  else if (replay->requests[request].nobody)
+  else if (replay->requests[request].no_message)
     sim_request_complete (replay, request, replay->now_ps);
   else {
     replay->result.ranks[rank].sends++;
     sim_message_send (replay, request);
   }
-}
-
-/* Occupies the processor until a timer ends that. */
-static void
-processor_occupy (SimReplay *replay, uint32_t rank, Processor *processor, uint32_t number,
-                  int64_t cost_ps)
-{
-  SimGraph *graph = &replay->graphs[rank];
-  const Operation *it = operation_at (graph, number);
-
-  processor->busy = true;
-  if (graph->n_busy++ == 0)
-    rank_waited (replay, rank);
-  if (replay->timeline != NULL)
-    sim_timeline_work (replay->timeline, rank, it->processor, (TraceOpKind) it->kind,
-                       replay->now_ps, replay->now_ps + cost_ps);
-  if (replay->now_ps + cost_ps > SIM_LAST_PS)
-    sim_report_fail (replay, rank, "simulated time passes %" G_GINT64_FORMAT " s",
-                     SIM_LAST_PS / 1000000000000);
-  sim_network_timer (replay->network, rank, sim_cookie (SIM_COOKIE_END, 0, number),
-                     replay->now_ps + cost_ps);
 }
 
 /* Serves operations that take no time, and the first one that takes some. */
@@ -498,16 +467,28 @@ processor_run (SimReplay *replay, uint32_t rank, uint32_t index)
     int64_t cost_ps = it->busy_ps;
 
     if (it->request != TOPO_NONE && it->state != OPERATION_TAKES)
-      cost_ps = replay->requests[it->request].nobody ? replay->parameters->call_overhead_ps
-                                                     : replay->parameters->send_overhead_ps;
+      cost_ps = replay->requests[it->request].no_message ? replay->parameters->call_overhead_ps
+                                                         : replay->parameters->send_overhead_ps;
     graph->n_ready--;
     if (it->kind == TRACE_OP_COMPUTE)
       replay->result.ranks[rank].compute_ps += cost_ps;
     operation_started (replay, graph, it);
     if (cost_ps == 0)
       operation_served (replay, rank, number);
-    else
-      processor_occupy (replay, rank, &graph->processors[index], number, cost_ps);
+    else { /* a timer ends it */
+      int64_t end_ps = replay->now_ps + cost_ps;
+
+      graph->processors[index].busy = true;
+      if (graph->n_busy++ == 0)
+        rank_waited (replay, rank);
+      if (replay->timeline != NULL)
+        sim_timeline_work (replay->timeline, rank, index, (TraceOpKind) it->kind, replay->now_ps,
+                           end_ps);
+      if (end_ps > SIM_LAST_PS)
+        sim_report_fail (replay, rank, "simulated time passes %" G_GINT64_FORMAT " s",
+                         SIM_LAST_PS / 1000000000000);
+      sim_network_timer (replay->network, rank, sim_cookie (SIM_COOKIE_END, 0, number), end_ps);
+    }
     begin_all (replay, rank);
   }
 }

@@ -5,8 +5,6 @@
  * Times are in nanoseconds; see replay_testing.h for the machine's. */
 #include "sim/replay/replay_testing.h"
 
-#include <string.h>
-
 static Fixture
 init (uint32_t n)
 {
@@ -25,12 +23,6 @@ static After
 after (uint32_t operation)
 {
   return (After){ { operation }, 1 };
-}
-
-static After
-after_both (uint32_t one, uint32_t other)
-{
-  return (After){ { one, other }, 2 };
 }
 
 static const After nothing = { { 0 }, 0 };
@@ -63,115 +55,103 @@ message (TraceOpKind kind, int32_t peer, uint64_t bytes)
                     .name = kind == TRACE_OP_SEND ? "MPI_Send" : "MPI_Recv" };
 }
 
-static void
-send_to (Trace *trace, uint32_t rank, uint32_t cpu, int32_t to, uint64_t bytes, After ends)
-{
-  add (trace, rank, cpu, ends, nothing, message (TRACE_OP_SEND, to, bytes));
-}
+static const ReplayCase cases[] = {
+  /* Two processors work in parallel; one serves one at a time. */
+  { .name = "parallel",
+    .graph = true,
+    .n_ranks = 1,
+    .script = "0: compute 1000; compute 2000 cpu=7; compute 500 after=0,1",
+    .end_ns = { 2500 },
+    .wait_ns = { NOTHING } },
+  { .name = "serial",
+    .graph = true,
+    .n_ranks = 1,
+    .script = "0: compute 1000; compute 2000; compute 500 after=0,1",
+    .end_ns = { 3500 },
+    .wait_ns = { NOTHING } },
+  /* When the processor is free at 1000, operation 3 has been ready since 500 and
+   * the send since 1000. */
+  { .name = "first-ready",
+    .graph = true,
+    .script = "0: compute 1000; compute 500 cpu=1; send 1 0 10 after=0; compute 100 after=1 |"
+              "1: recv 0 0 10",
+    .end_ns = { 1000 + 100 + 300, 1400 + 1010 + 700 } },
+  /* Two processors end at 500; each lets one of the other operations begin. */
+  { .name = "ties",
+    .graph = true,
+    .script = "0: compute 500 cpu=1; compute 500 cpu=2; send 1 0 10 after=1; compute 4000 after=0 |"
+              "1: recv 0 0 10",
+    .sent = { SIM_MESSAGE_EAGER, 0, 800 } },
+  { .name = "after/end",
+    .graph = true,
+    .n_ranks = 1,
+    .script = "0: compute 1000; compute 1000 after=0; compute 2500 cpu=1 after=1",
+    .end_ns = { 4500 } },
+  { .name = "after/start",
+    .graph = true,
+    .n_ranks = 1,
+    .script = "0: compute 1000; compute 1000 after=0; compute 2500 cpu=1 start=1",
+    .end_ns = { 3500 } },
+  { .name = "after/first-start",
+    .graph = true,
+    .n_ranks = 1,
+    .script = "0: compute 1000; compute 1000 after=0; compute 2500 cpu=1 start=0",
+    .end_ns = { 2500 } },
+  { .name = "after/both",
+    .graph = true,
+    .n_ranks = 1,
+    .script = "0: compute 1000; compute 1000 after=0; compute 2500 cpu=1 after=0 start=1",
+    .end_ns = { 3500 } },
+  /* A receive begins when it is posted: the computation does not wait for its
+   * message, nor it for the computation. */
+  { .name = "posted",
+    .graph = true,
+    .script = "0: send 1 0 500 | 1: recv 0 0 500; compute 1000 start=0",
+    .end_ns = { 0, 1800 + 700 },
+    .wait_ns = { 0, 800 } },
+  /* Request 300-1300, get until 2300, data until 5300; the processor computes
+   * until 6000 and takes it out until 6700; acknowledged 7700. */
+  { .name = "rendezvous",
+    .graph = true,
+    .script = "0: send 1 0 2000; compute 100 after=0 | 1: recv 0 0 2000; compute 6000",
+    .end_ns = { 7700 + 100, 6700 } },
+  /* An operation without a peer costs a call. */
+  { .name = "wildcards",
+    .graph = true,
+    .script = "0: send null 0 9; recv null 0 9; send 1 0 10 after=0,1 | 1: recv any 0 10 cpu=3",
+    .end_ns = { 100 + 100 + 300, 500 + 1010 + 700 } },
+  { .name = "communicators",
+    .graph = true,
+    .script = "0: comm_define 9 1 0; send 0 0 10 comm=9 after=0 |"
+              "1: comm_define 9 1 0; recv 1 0 10 comm=9 after=0",
+    .end_ns = { 0, 300 + 1010 + 700 } },
 
-static void
-receive (Trace *trace, uint32_t rank, uint32_t cpu, int32_t from, uint64_t bytes, After ends)
-{
-  add (trace, rank, cpu, ends, nothing, message (TRACE_OP_RECV, from, bytes));
-}
-
-/* -- processors ---------------------------------------------------------- */
-
-static void
-fork_and_join (uint32_t second_cpu, double end_ns)
-{
-  g_auto (Fixture) f = init (1);
-
-  calc (f.trace, 0, 0, 1000, nothing, nothing);
-  calc (f.trace, 0, second_cpu, 2000, nothing, nothing);
-  calc (f.trace, 0, 0, 500, after_both (0, 1), nothing);
-  fixture_run (&f);
-  ASSERT_ENDS (&f, 0, end_ns);
-  g_assert_cmpint (f.result->ranks[0].compute_ps, ==, 3500 * NS);
-  g_assert_cmpint (f.result->ranks[0].wait_ps, ==, 0);
-}
-
-static void
-test_processors_work_in_parallel (void)
-{
-  fork_and_join (7, 2500);
-}
-
-static void
-test_one_processor_serves_one_at_a_time (void)
-{
-  fork_and_join (0, 3500);
-}
-
-/* When the processor is free at 1000, operation 3 has been ready since 500 and
- * the send since 1000. */
-static void
-test_first_ready_is_served_first (void)
-{
-  g_auto (Fixture) f = init (2);
-
-  calc (f.trace, 0, 0, 1000, nothing, nothing);
-  calc (f.trace, 0, 1, 500, nothing, nothing);
-  send_to (f.trace, 0, 0, 1, 10, after (0));
-  calc (f.trace, 0, 0, 100, after (1), nothing);
-  receive (f.trace, 1, 0, 0, 10, nothing);
-  fixture_run (&f);
-  ASSERT_ENDS (&f, 0, 1000 + 100 + 300);
-  ASSERT_ENDS (&f, 1, 1400 + 1010 + 700);
-}
-
-/* Two processors end at 500; each lets one of the other operations begin. */
-static void
-test_ties_go_by_number (void)
-{
-  g_auto (Fixture) f = init (2);
-
-  calc (f.trace, 0, 1, 500, nothing, nothing);
-  calc (f.trace, 0, 2, 500, nothing, nothing);
-  send_to (f.trace, 0, 0, 1, 10, after (1));
-  calc (f.trace, 0, 0, 4000, after (0), nothing);
-  receive (f.trace, 1, 0, 0, 10, nothing);
-  fixture_run (&f);
-  g_assert_cmpint (fixture_record (&f, SIM_MESSAGE_EAGER, 0)->sent_ps, ==, 800 * NS);
-}
-
-/* -- what comes after what ------------------------------------------------ */
-
-static void
-begins (After ends, After starts, double end_ns)
-{
-  g_auto (Fixture) f = init (1);
-
-  calc (f.trace, 0, 0, 1000, nothing, nothing);
-  calc (f.trace, 0, 0, 1000, after (0), nothing);
-  calc (f.trace, 0, 1, 2500, ends, starts);
-  fixture_run (&f);
-  ASSERT_ENDS (&f, 0, end_ns);
-}
-
-static void
-test_after_end_and_after_start (void)
-{
-  begins (after (1), nothing, 4500);
-  begins (nothing, after (1), 3500);
-  begins (nothing, after (0), 2500);
-  begins (after (0), after (1), 3500);
-}
-
-/* A receive begins when it is posted: the computation does not wait for its
- * message, nor it for the computation. */
-static void
-test_receive_begins_when_posted (void)
-{
-  g_auto (Fixture) f = init (2);
-
-  send_to (f.trace, 0, 0, 1, 500, nothing);
-  receive (f.trace, 1, 0, 0, 500, nothing);
-  calc (f.trace, 1, 0, 1000, nothing, after (0));
-  fixture_run (&f);
-  ASSERT_ENDS (&f, 1, 1800 + 700);
-  g_assert_cmpint (f.result->ranks[1].wait_ps, ==, 800 * NS);
-}
+  { .name = "deadlock",
+    .graph = true,
+    .script = "0: compute 100; recv 1 0 8; compute 100 after=1",
+    .error_code = SIM_ERROR_DEADLOCK,
+    .error = "rank 0 waits in operation 1, MPI_Recv from 1 tag 0 and 1 more at rank0:2" },
+  { .name = "later",
+    .graph = true,
+    .script = "0: compute 100 start=1; compute 100 after=0",
+    .error_code = SIM_ERROR_TRACE,
+    .error = "operation 0 waits for operation 1" },
+  { .name = "itself",
+    .graph = true,
+    .script = "0: compute 100 after=0",
+    .error_code = SIM_ERROR_TRACE,
+    .error = "operation 0 waits for operation 0" },
+  { .name = "calls",
+    .graph = true,
+    .script = "0: barrier",
+    .error_code = SIM_ERROR_TRACE,
+    .error = "MPI_Barrier at rank0:1: this call cannot be in a graph" },
+  { .name = "peer",
+    .graph = true,
+    .script = "0: send 2 0 8",
+    .error_code = SIM_ERROR_TRACE,
+    .error = "rank 2 of a communicator of 2" },
+};
 
 /* The message of 1800 is taken out when the processor is free. */
 static void
@@ -179,63 +159,11 @@ test_receive_waits_for_its_processor (void)
 {
   g_auto (Fixture) f = init (2);
 
-  send_to (f.trace, 0, 0, 1, 500, nothing);
-  receive (f.trace, 1, 0, 0, 500, nothing);
-  calc (f.trace, 1, 0, 5000, nothing, nothing);
+  script_text (f.trace, "0: send 1 0 500 | 1: recv 0 0 500; compute 5000");
   fixture_run (&f);
   ASSERT_ENDS (&f, 1, 5700);
   g_assert_cmpuint (f.result->ranks[1].receives, ==, 1);
   g_assert_cmpuint (f.result->ranks[0].sends, ==, 1);
-}
-
-/* Request 300-1300, get until 2300, data until 5300; the processor computes
- * until 6000 and takes it out until 6700; acknowledged 7700. */
-static void
-test_rendezvous (void)
-{
-  g_auto (Fixture) f = init (2);
-
-  send_to (f.trace, 0, 0, 1, 2000, nothing);
-  calc (f.trace, 0, 0, 100, after (0), nothing);
-  receive (f.trace, 1, 0, 0, 2000, nothing);
-  calc (f.trace, 1, 0, 6000, nothing, nothing);
-  fixture_run (&f);
-  ASSERT_ENDS (&f, 1, 6700);
-  ASSERT_ENDS (&f, 0, 7700 + 100);
-}
-
-/* What has no peer costs a call. */
-static void
-test_nobody_and_anybody (void)
-{
-  g_auto (Fixture) f = init (2);
-
-  send_to (f.trace, 0, 0, TRACE_PROC_NULL, 9, nothing);
-  receive (f.trace, 0, 0, TRACE_PROC_NULL, 9, nothing);
-  send_to (f.trace, 0, 0, 1, 10, after_both (0, 1));
-  receive (f.trace, 1, 3, TRACE_ANY_SOURCE, 10, nothing);
-  fixture_run (&f);
-  ASSERT_ENDS (&f, 0, 100 + 100 + 300);
-  ASSERT_ENDS (&f, 1, 500 + 1010 + 700);
-}
-
-static void
-test_communicators (void)
-{
-  static const int32_t members[] = { 1, 0 };
-  g_auto (Fixture) f = init (2);
-
-  for (uint32_t rank = 0; rank < 2; rank++) {
-    TraceOp op = message (rank == 0 ? TRACE_OP_SEND : TRACE_OP_RECV, rank == 0 ? 0 : 1, 10);
-
-    op.comm = 9;
-    script_add (
-        f.trace, rank,
-        (TraceOp){ .kind = TRACE_OP_COMM_DEFINE, .new_comm = 9, .values = members, .n_values = 2 });
-    add (f.trace, rank, 0, after (0), nothing, op);
-  }
-  fixture_run (&f);
-  ASSERT_ENDS (&f, 1, 300 + 1010 + 700);
 }
 
 /* -- chains -------------------------------------------------------------- */
@@ -332,6 +260,7 @@ test_random_graphs (void)
     ASSERT_ENDS (&wide, 0, (double) longest_ns);
     ASSERT_ENDS (&narrow, 0, (double) sum_ns);
     g_assert_cmpint (wide.result->ranks[0].wait_ps, ==, 0);
+    g_assert_cmpint (wide.result->ranks[0].compute_ps, ==, sum_ns * NS);
     fixture_clear (&wide);
     fixture_clear (&narrow);
   }
@@ -359,9 +288,10 @@ test_loggopsim_binary_tree (void)
     while (2 * highest <= rank)
       highest *= 2;
     if (rank > 0)
-      receive (f.trace, rank, 0, (int32_t) (rank - highest), 1, nothing);
+      script_recv (f.trace, rank, (int32_t) (rank - highest), 0, 1);
     for (uint32_t bit = rank == 0 ? 1 : 2 * highest; rank + bit < N; bit *= 2)
-      send_to (f.trace, rank, 0, (int32_t) (rank + bit), 1, rank > 0 ? after (0) : nothing);
+      add (f.trace, rank, 0, rank > 0 ? after (0) : nothing, nothing,
+           message (TRACE_OP_SEND, (int32_t) (rank + bit), 1));
   }
   replay = sim_replay_new (f.trace, f.machine, f.mapping, &options, &f.error);
   network = fake_network_new (f.mapping, 2500 * NS, 0, 0, &sim_replay_client, replay);
@@ -381,12 +311,8 @@ test_more_than_is_read_ahead (void)
   enum { N = 40000 };
   g_auto (Fixture) f = init (2);
 
-  for (uint32_t rank = 0; rank < 2; rank++) {
-    for (uint32_t i = 0; i < N; i++)
-      receive (f.trace, rank, 0, 1 - (int32_t) rank, 8, nothing);
-    for (uint32_t i = 0; i < N; i++)
-      send_to (f.trace, rank, 1, 1 - (int32_t) rank, 8, nothing);
-  }
+  script_text (f.trace, "0: 40000*recv 1 0 8; 40000*send 1 0 8 cpu=1 |"
+                        "1: 40000*recv 0 0 8; 40000*send 0 0 8 cpu=1");
   fixture_run (&f);
   g_assert_no_error (f.error);
   g_assert_cmpuint (f.result->messages, ==, 2 * N);
@@ -405,93 +331,22 @@ test_long_chains (void)
   for (uint32_t i = 0; i < N; i++)
     add (f.trace, 1, 0, nothing, i > 0 ? after (i - 1) : nothing, message (TRACE_OP_RECV, 0, 0));
   for (uint32_t i = 0; i < N; i++)
-    send_to (f.trace, 0, 0, 1, 0, nothing);
+    script_send (f.trace, 0, 1, 0, 0);
   fixture_run (&f);
   g_assert_no_error (f.error);
   g_assert_cmpuint (f.result->messages, ==, N);
-}
-
-/* -- broken graphs ------------------------------------------------------- */
-
-static void
-assert_fails (Fixture *f, int code, const char *text)
-{
-  fixture_run (f);
-  g_assert_error (f->error, SIM_ERROR, code);
-  g_test_message ("%s", f->error->message);
-  g_assert_nonnull (strstr (f->error->message, text));
-  fixture_clear (f);
-}
-
-static void
-test_deadlock_names_the_operation (void)
-{
-  Fixture f;
-
-  f = init (2);
-  calc (f.trace, 0, 0, 100, nothing, nothing);
-  receive (f.trace, 0, 0, 1, 8, nothing);
-  calc (f.trace, 0, 0, 100, after (1), nothing);
-  assert_fails (&f, SIM_ERROR_DEADLOCK,
-                "rank 0 waits in operation 1, MPI_Recv from 1 tag 0 and 1 more at rank0:2");
-}
-
-static void
-test_later_operation (void)
-{
-  Fixture f;
-
-  f = init (1);
-  calc (f.trace, 0, 0, 100, nothing, after (1));
-  calc (f.trace, 0, 0, 100, after (0), nothing);
-  assert_fails (&f, SIM_ERROR_TRACE, "operation 0 waits for operation 1");
-  f = init (1);
-  calc (f.trace, 0, 0, 100, after (0), nothing);
-  assert_fails (&f, SIM_ERROR_TRACE, "operation 0 waits for operation 0");
-}
-
-static void
-test_calls_that_no_graph_has (void)
-{
-  Fixture f;
-
-  f = init (1);
-  script_collective (f.trace, 0, TRACE_OP_BARRIER, 0, 0);
-  assert_fails (&f, SIM_ERROR_TRACE, "MPI_Collective at rank0:1: this call cannot be in a graph");
-}
-
-static void
-test_impossible_peer (void)
-{
-  Fixture f;
-
-  f = init (1);
-  send_to (f.trace, 0, 0, 1, 8, nothing);
-  assert_fails (&f, SIM_ERROR_TRACE, "rank 1 of a communicator of 1");
 }
 
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/sim/replay-graph/parallel", test_processors_work_in_parallel);
-  g_test_add_func ("/sim/replay-graph/serial", test_one_processor_serves_one_at_a_time);
-  g_test_add_func ("/sim/replay-graph/first-ready", test_first_ready_is_served_first);
-  g_test_add_func ("/sim/replay-graph/ties", test_ties_go_by_number);
-  g_test_add_func ("/sim/replay-graph/after", test_after_end_and_after_start);
-  g_test_add_func ("/sim/replay-graph/posted", test_receive_begins_when_posted);
+  replay_cases_add ("/sim/replay-graph", cases, G_N_ELEMENTS (cases));
   g_test_add_func ("/sim/replay-graph/processor", test_receive_waits_for_its_processor);
-  g_test_add_func ("/sim/replay-graph/rendezvous", test_rendezvous);
-  g_test_add_func ("/sim/replay-graph/wildcards", test_nobody_and_anybody);
-  g_test_add_func ("/sim/replay-graph/communicators", test_communicators);
   g_test_add_func ("/sim/replay-graph/chain", test_chain_is_a_sequence);
   g_test_add_func ("/sim/replay-graph/random", test_random_graphs);
   g_test_add_func ("/sim/replay-graph/loggopsim", test_loggopsim_binary_tree);
   g_test_add_func ("/sim/replay-graph/read-ahead", test_more_than_is_read_ahead);
   g_test_add_func ("/sim/replay-graph/long", test_long_chains);
-  g_test_add_func ("/sim/replay-graph/deadlock", test_deadlock_names_the_operation);
-  g_test_add_func ("/sim/replay-graph/later", test_later_operation);
-  g_test_add_func ("/sim/replay-graph/calls", test_calls_that_no_graph_has);
-  g_test_add_func ("/sim/replay-graph/peer", test_impossible_peer);
   return g_test_run ();
 }

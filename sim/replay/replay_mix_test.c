@@ -3,12 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A program is made of steps in one global order: a message, a collective of
- * a communicator, an epoch of a window ...  Whatever a rank waits for was
+ * a communicator, an epoch of a window ...  Everything that a rank waits for was
  * begun by others in the same step or before, so a program could run one step
  * at a time and must end on any network. */
 #include "sim/replay/replay_testing.h"
 #include "sim/replay/replay_private.h"
-#include "sim/run.h"
 
 #include <string.h>
 
@@ -281,7 +280,7 @@ step_neighbors (Program *program)
 
 /* -- communicators ------------------------------------------------------- */
 
-/* The handle is bound again whatever is still under way on what it meant. */
+/* The handle is bound again even while operations on its communicator are under way. */
 static void
 comm_free (Program *program, Group *comm)
 {
@@ -319,27 +318,19 @@ step_split (Program *program)
 
 /* -- windows ------------------------------------------------------------- */
 
-static uint32_t
-window_number (const Program *program, const Group *window)
+static TraceOp
+window_op (const Program *program, const Group *window, TraceOpKind kind, int32_t peer)
 {
-  return 1 + (uint32_t) (window - program->windows);
+  uint32_t number = 1 + (uint32_t) (window - program->windows);
+
+  return (TraceOp){ .kind = kind, .comm = window->handle, .window = number, .peer = peer };
 }
 
 static void
 window_call (Program *program, const Group *window, TraceOpKind kind)
 {
   for (uint32_t member = 0; member < window->n; member++)
-    add (program, window->ranks[member],
-         (TraceOp){
-             .kind = kind, .comm = window->handle, .window = window_number (program, window) });
-}
-
-static TraceOp
-window_op (const Program *program, const Group *window, TraceOpKind kind, int32_t peer)
-{
-  return (TraceOp){
-    .kind = kind, .comm = window->handle, .window = window_number (program, window), .peer = peer
-  };
+    add (program, window->ranks[member], window_op (program, window, kind, 0));
 }
 
 static void
@@ -369,8 +360,8 @@ step_locks (Program *program, const Group *window)
                   g_test_rand_bit () ? TRACE_ANY_SOURCE : target));
 }
 
-/* Some access, some are accessed, some both: who is accessed posts before it
- * starts, so that nobody waits in a circle. */
+/* Some access, some are accessed, some both: a target posts before it starts, so that
+ * no ranks wait in a circle. */
 static void
 step_groups (Program *program, const Group *window)
 {
@@ -484,20 +475,6 @@ program_clear (Program *program)
   fixture_clear (&program->f);
 }
 
-static SimRun *
-run (const Program *program, SimNetworkKind network)
-{
-  SimRunOptions options = { .network = network,
-                            .policy = ROUTE_POLICY_DETERMINISTIC,
-                            .compute_scale = 1 };
-  GError *error = NULL;
-  SimRun *it = sim_run (program->f.trace, program->f.machine, program->f.mapping, &options, &error);
-
-  g_assert_no_error (error);
-  g_assert_cmpuint (it->warnings->len, ==, 0);
-  return it;
-}
-
 /* -- tests --------------------------------------------------------------- */
 
 /* Nothing is under way when all have ended, and nothing is kept. */
@@ -560,17 +537,7 @@ test_links_carry_the_load (void)
     Program program;
 
     program_init (&program, round % 2);
-    {
-      g_autoptr (SimRun) packet = run (&program, SIM_NETWORK_PACKET);
-      g_autoptr (SimRun) load = run (&program, SIM_NETWORK_LOAD);
-
-      g_assert_cmpuint (packet->result.messages, ==, load->result.messages);
-      g_assert_cmpuint (packet->result.message_bytes, ==, load->result.message_bytes);
-      g_assert_cmpuint (packet->result.collectives, ==, load->result.collectives);
-      for (uint32_t link = 0; link < load->counters->n_places; link++)
-        g_assert_cmpuint (packet->counters->link[link].payload_bytes, ==,
-                          load->counters->link[link].payload_bytes);
-    }
+    fixture_check_links (&program.f);
     program_clear (&program);
   }
 }

@@ -59,7 +59,7 @@ sim_request_complete (SimReplay *replay, uint32_t request, int64_t at_ps)
   g_assert (it->used && !it->complete);
   it->complete = true;
   it->at_ps = at_ps;
-  if (!it->is_send && !it->nobody)
+  if (!it->is_send && !it->no_message)
     replay->ranks[it->rank].open_receives--;
   if (it->awaited) {
     sim_rank_wait_until (replay, it->rank, at_ps);
@@ -264,7 +264,7 @@ send_new (SimReplay *replay, uint32_t rank, const TraceOp *op)
                                          .peer = peer,
                                          .mode = (uint8_t) op->mode,
                                          .is_send = true,
-                                         .nobody = op->peer == TRACE_PROC_NULL });
+                                         .no_message = op->peer == TRACE_PROC_NULL });
 }
 
 /* Whom a receive or probe is posted for. */
@@ -291,7 +291,7 @@ receive_new (SimReplay *replay, uint32_t rank, const TraceOp *op, int32_t source
                                          .envelope = { sim_context (comm, false), peer, tag },
                                          .rank = rank,
                                          .peer = peer,
-                                         .nobody = source == TRACE_PROC_NULL });
+                                         .no_message = source == TRACE_PROC_NULL });
 }
 
 uint32_t
@@ -308,7 +308,7 @@ request_start (SimReplay *replay, uint32_t request)
 {
   SimRequest it = replay->requests[request];
 
-  if (it.nobody) {
+  if (it.no_message) {
     spend (replay, it.rank, replay->parameters->call_overhead_ps);
     sim_request_complete (replay, request, replay->ranks[it.rank].local_ps);
   } else if (it.is_send) {
@@ -324,7 +324,7 @@ request_start (SimReplay *replay, uint32_t request)
 static void
 request_post (SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t request)
 {
-  if (!replay->requests[request].is_send && !replay->requests[request].nobody)
+  if (!replay->requests[request].is_send && !replay->requests[request].no_message)
     spend (replay, rank, replay->parameters->call_overhead_ps);
   sim_handle_push (replay, rank, handle, request);
   request_start (replay, request);
@@ -510,7 +510,7 @@ sim_ops_take_back (SimReplay *replay, uint32_t rank)
   if (number == TOPO_NONE)
     return;
   request = &replay->requests[number];
-  if (!request->complete && !request->is_send && !request->nobody &&
+  if (!request->complete && !request->is_send && !request->no_message &&
       sim_match_cancel (&replay->match_pool, &it->matching, request->envelope, number))
     sim_request_complete (replay, number, it->local_ps);
 }

@@ -5,32 +5,60 @@
  * Times are in nanoseconds; see replay_testing.h for the machine's. */
 #include "sim/replay/replay_testing.h"
 
-/* One handle for three active sends, completed in the order of their start. */
-static void
-test_request_handle_is_a_queue (void)
-{
-  g_auto (Fixture) f = fixture_new (2, 1);
-
-  script_isend (f.trace, 0, 1, 1, 2000, 5);
-  script_isend (f.trace, 0, 1, 2, 0, 5);
-  script_isend (f.trace, 0, 1, 3, 0, 5);
-  for (uint32_t i = 0; i < 3; i++)
-    script_wait (f.trace, 0, 5);
-  for (int32_t tag = 1; tag <= 3; tag++)
-    script_recv (f.trace, 1, 0, tag, 2000);
-  fixture_run (&f);
-  /* Sent at 300, acknowledged 6000-7000; two more waits of 100. */
-  ASSERT_ENDS (&f, 0, 7000 + 200);
-  g_assert_cmpuint (f.result->warnings->len, ==, 0);
-}
+static const ReplayCase cases[] = {
+  /* One handle for three active sends, completed in the order of their start: sent at
+   * 300, acknowledged 6000-7000; two more waits of 100. */
+  { .name = "queue",
+    .script = "0: isend 1 1 2000 5; isend 1 2 0 5; isend 1 3 0 5; 3*wait 5 |"
+              "1: recv 0 1 2000; recv 0 2 2000; recv 0 3 2000",
+    .end_ns = { 7000 + 200 } },
+  { .name = "impossible",
+    .script = "0: isend 1 1 10 4294967295",
+    .error_code = SIM_ERROR_TRACE,
+    .error = "request 4294967295 is impossible" },
+  { .name = "free",
+    .script = "0: isend 1 7 2000 5; request_free 5 | 1: recv 0 7 2000",
+    .end_ns = { 400, 6000 } },
+  /* The first wait finds the handle inactive.  Starts end at 500, 900, 1300; each wait
+   * and the free cost 100. */
+  { .name = "persistent",
+    .script = "0: send_init 1 7 500 20; wait 20; start 20; wait 20; start 20; wait 20; start 20;"
+              "   wait 20; request_free 20 |"
+              "1: recv_init 0 7 500 20; wait 20; start 20; wait 20; start 20; wait 20; start 20;"
+              "   wait 20; request_free 20",
+    .end_ns = { 200 + 3 * 400 + 100 },
+    .messages = 3 },
+  { .name = "probe",
+    .script = "0: send 1 7 500 | 1: probe any 7; compute 1000; recv 0 7 500",
+    .end_ns = { 0, 1800 + 1000 + 700 },
+    .wait_ns = { 0, 1700 } },
+  /* One that saw nothing costs a call, one that saw the message waits. */
+  { .name = "iprobe",
+    .script = "0: send 1 7 500 | 1: iprobe 0 7; iprobe 0 7 completed=0; recv 0 7 500",
+    .end_ns = { 0, 1800 + 700 },
+    .wait_ns = { 0, 1600 } },
+  { .name = "cancel-before",
+    .script = "0: send 1 7 500 | 1: irecv 0 7 500 9; compute 1000; cancel 9; wait 9",
+    .end_ns = { 0, 100 + 1000 + 100 + 100 },
+    .unmatched_sends = 1,
+    .warnings = 1 },
+  { .name = "cancel-after",
+    .script = "0: send 1 7 500 | 1: irecv 0 7 500 9; compute 3000; cancel 9; wait 9",
+    .end_ns = { 0, 100 + 3000 + 100 + 700 + 100 } },
+  /* A request that a test saw complete is waited for; the other stays open.  Arrivals
+   * at 11300 and 11600, 700 each; then a call. */
+  { .name = "test",
+    .script = "0: compute 10000; send 1 5 0; send 1 6 0 | 1: irecv 0 5 0 5; irecv 0 6 0 6;"
+              "test 5 6; test 5 6 completed=1; waitall",
+    .end_ns = { 0, 11300 + 1400 + 100 } },
+};
 
 static void
 test_unknown_request_is_a_warning (void)
 {
   g_auto (Fixture) f = fixture_new (1, 1);
 
-  script_wait (f.trace, 0, 77);
-  script_wait (f.trace, 0, 78);
+  script_text (f.trace, "0: wait 77; wait 78");
   script_wait (f.trace, 0, TRACE_REQUEST_NULL);
   fixture_run (&f);
   ASSERT_ENDS (&f, 0, 300);
@@ -39,183 +67,22 @@ test_unknown_request_is_a_warning (void)
 }
 
 static void
-test_impossible_request (void)
+test_each_start_is_a_receive (void)
 {
   g_auto (Fixture) f = fixture_new (2, 1);
 
-  script_isend (f.trace, 0, 1, 1, 10, UINT32_MAX);
+  script_text (f.trace, "0: 3*send 1 7 0 | 1: recv_init 0 7 500 20; start 20; start 20; start 20");
   fixture_run (&f);
-  g_assert_error (f.error, SIM_ERROR, SIM_ERROR_TRACE);
-}
-
-static void
-persistent_init (Trace *trace, uint32_t rank, TraceOpKind kind, int32_t peer)
-{
-  script_add (trace, rank,
-              (TraceOp){ .kind = kind,
-                         .comm = TRACE_COMM_WORLD,
-                         .peer = peer,
-                         .tag = 7,
-                         .bytes = 500,
-                         .request = 20 });
-}
-
-static void
-test_persistent (void)
-{
-  g_auto (Fixture) f = fixture_new (2, 1);
-  uint32_t handle = 20;
-
-  for (uint32_t rank = 0; rank < 2; rank++) {
-    persistent_init (f.trace, rank, rank == 0 ? TRACE_OP_SEND_INIT : TRACE_OP_RECV_INIT,
-                     1 - (int32_t) rank);
-    script_wait (f.trace, rank, handle); /* inactive: nothing to wait for */
-    for (uint32_t i = 0; i < 3; i++) {
-      script_requests (f.trace, rank, TRACE_OP_START, 1, &handle);
-      script_wait (f.trace, rank, handle);
-    }
-    script_requests (f.trace, rank, TRACE_OP_REQUEST_FREE, 1, &handle);
-  }
-  fixture_run (&f);
-  /* Starts end at 500, 900, 1300; each wait and the free cost 100. */
-  ASSERT_ENDS (&f, 0, 200 + 3 * 400 + 100);
-  g_assert_cmpuint (f.result->messages, ==, 3);
+  g_assert_no_error (f.error);
   g_assert_cmpuint (f.result->ranks[1].receives, ==, 3);
-  g_assert_cmpuint (f.result->warnings->len, ==, 0);
-}
-
-static void
-test_freed_request_goes_on (void)
-{
-  g_auto (Fixture) f = fixture_new (2, 1);
-
-  script_isend (f.trace, 0, 1, 7, 2000, 5);
-  script_requests (f.trace, 0, TRACE_OP_REQUEST_FREE, 1, (uint32_t[]){ 5 });
-  script_recv (f.trace, 1, 0, 7, 2000);
-  fixture_run (&f);
-  ASSERT_ENDS (&f, 0, 400);
-  ASSERT_ENDS (&f, 1, 6000);
-}
-
-static void
-test_probe_blocks (void)
-{
-  g_auto (Fixture) f = fixture_new (2, 1);
-
-  script_send (f.trace, 0, 1, 7, 500);
-  script_add (
-      f.trace, 1,
-      (TraceOp){
-          .kind = TRACE_OP_PROBE, .comm = TRACE_COMM_WORLD, .peer = TRACE_ANY_SOURCE, .tag = 7 });
-  script_compute (f.trace, 1, 1000 * NS);
-  script_recv (f.trace, 1, 0, 7, 500);
-  fixture_run (&f);
-  ASSERT_ENDS (&f, 1, 1800 + 1000 + 700);
-  g_assert_cmpint (f.result->ranks[1].wait_ps, ==, 1700 * NS);
-}
-
-static void
-add_iprobe (Trace *trace, uint32_t rank, uint32_t seen)
-{
-  uint32_t completed = 0;
-
-  script_add (trace, rank,
-              (TraceOp){ .kind = TRACE_OP_IPROBE,
-                         .comm = TRACE_COMM_WORLD,
-                         .peer = 0,
-                         .tag = 7,
-                         .completed = &completed,
-                         .n_completed = seen });
-}
-
-/* One that saw nothing costs a call, one that saw the message waits. */
-static void
-test_iprobe (void)
-{
-  g_auto (Fixture) f = fixture_new (2, 1);
-
-  script_send (f.trace, 0, 1, 7, 500);
-  add_iprobe (f.trace, 1, 0);
-  add_iprobe (f.trace, 1, 1);
-  script_recv (f.trace, 1, 0, 7, 500);
-  fixture_run (&f);
-  ASSERT_ENDS (&f, 1, 1800 + 700);
-  g_assert_cmpint (f.result->ranks[1].wait_ps, ==, 1600 * NS);
-}
-
-static void
-cancelled_receive (Fixture *f, int64_t compute_ps)
-{
-  uint32_t handle = 9;
-
-  *f = fixture_new (2, 1);
-  script_send (f->trace, 0, 1, 7, 500);
-  script_irecv (f->trace, 1, 0, 7, 500, handle);
-  script_compute (f->trace, 1, compute_ps);
-  script_requests (f->trace, 1, TRACE_OP_CANCEL, 1, &handle);
-  script_wait (f->trace, 1, handle);
-  fixture_run (f);
-}
-
-static void
-test_cancel_before_the_message (void)
-{
-  g_auto (Fixture) f = { 0 };
-
-  cancelled_receive (&f, 1000 * NS);
-  ASSERT_ENDS (&f, 1, 100 + 1000 + 100 + 100);
-  g_assert_cmpuint (f.result->unmatched_sends, ==, 1);
-  g_assert_cmpuint (f.result->warnings->len, ==, 1);
-}
-
-static void
-test_cancel_after_the_message (void)
-{
-  g_auto (Fixture) f = { 0 };
-
-  cancelled_receive (&f, 3000 * NS);
-  ASSERT_ENDS (&f, 1, 100 + 3000 + 100 + 700 + 100);
-  g_assert_cmpuint (f.result->unmatched_sends, ==, 0);
-}
-
-/* What a test saw complete is waited for; the other stays open. */
-static void
-test_test_completes_what_it_saw (void)
-{
-  g_auto (Fixture) f = fixture_new (2, 1);
-  uint32_t handles[2] = { 5, 6 }, completed = 1;
-
-  script_compute (f.trace, 0, 10000 * NS);
-  script_send (f.trace, 0, 1, 5, 0);
-  script_send (f.trace, 0, 1, 6, 0);
-  script_irecv (f.trace, 1, 0, 5, 0, 5);
-  script_irecv (f.trace, 1, 0, 6, 0, 6);
-  script_add (f.trace, 1, (TraceOp){ .kind = TRACE_OP_TEST, .requests = handles, .n_requests = 2 });
-  script_add (f.trace, 1,
-              (TraceOp){ .kind = TRACE_OP_TEST,
-                         .requests = handles,
-                         .n_requests = 2,
-                         .completed = &completed,
-                         .n_completed = 1 });
-  script_add (f.trace, 1, (TraceOp){ .kind = TRACE_OP_WAIT_OUTSTANDING });
-  fixture_run (&f);
-  /* Arrivals at 11300 and 11600, 700 each; then a call. */
-  ASSERT_ENDS (&f, 1, 11300 + 1400 + 100);
 }
 
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/sim/requests/queue", test_request_handle_is_a_queue);
+  replay_cases_add ("/sim/requests", cases, G_N_ELEMENTS (cases));
+  g_test_add_func ("/sim/requests/starts", test_each_start_is_a_receive);
   g_test_add_func ("/sim/requests/unknown", test_unknown_request_is_a_warning);
-  g_test_add_func ("/sim/requests/impossible", test_impossible_request);
-  g_test_add_func ("/sim/requests/free", test_freed_request_goes_on);
-  g_test_add_func ("/sim/requests/persistent", test_persistent);
-  g_test_add_func ("/sim/requests/probe", test_probe_blocks);
-  g_test_add_func ("/sim/requests/iprobe", test_iprobe);
-  g_test_add_func ("/sim/requests/cancel-before", test_cancel_before_the_message);
-  g_test_add_func ("/sim/requests/cancel-after", test_cancel_after_the_message);
-  g_test_add_func ("/sim/requests/test", test_test_completes_what_it_saw);
   return g_test_run ();
 }

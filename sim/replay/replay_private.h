@@ -9,7 +9,7 @@
  *   replay_graph.c        ranks whose operations are a graph
  *   messages.c            messages: order, matching
  *   pami_protocol.c       the messaging library of a torus
- *   ob1.c                 the messaging library of a fabric
+ *   ob1.c, ob1_work.c     the messaging library of a fabric
  *
  * A rank has its own clock, local_ps, which may be ahead of the network's:
  * sends are handed to the network for a later time, receives are posted for
@@ -76,12 +76,12 @@ typedef struct {
   int64_t at_ps;        /* when posted; once complete, when it completed */
   SimEnvelope envelope; /* of the message, or wanted */
   uint32_t rank;
-  uint32_t peer; /* world rank of the destination or source; TOPO_NONE: any or nobody */
+  uint32_t peer; /* world rank of the destination or source; TOPO_NONE: any or none */
   uint32_t next; /* younger one of the same handle; the chain of free ones */
   uint8_t mode;  /* TraceSendMode */
   bool used : 1;
   bool is_send : 1;
-  bool nobody : 1; /* no message: the peer is MPI_PROC_NULL, or a collective */
+  bool no_message : 1; /* the peer is MPI_PROC_NULL, or a collective */
   bool complete : 1;
   bool awaited : 1;    /* the rank is blocked until it is complete */
   bool detached : 1;   /* no call will ask for it: freed when complete */

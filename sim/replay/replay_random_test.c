@@ -153,7 +153,7 @@ test_all_end (void)
   }
 }
 
-/* What ranks of different nodes send each other is all that the network carries. */
+/* The network carries the messages between ranks of different nodes and no others. */
 static void
 check_carried (const Program *program)
 {

@@ -291,6 +291,235 @@ script_collective (Trace *trace, uint32_t rank, TraceOpKind kind, int32_t root, 
                          .name = "MPI_Collective" });
 }
 
+/* -- scripts: as text --------------------------------------------------------------------- */
+
+/* Arguments of a kind by place: the letters of set_field(), "*" for a list. */
+static const char *const arguments[TRACE_N_OPS] = {
+  [TRACE_OP_COMPUTE] = "g",      [TRACE_OP_SEND] = "ptb",       [TRACE_OP_ISEND] = "ptbr",
+  [TRACE_OP_SEND_INIT] = "ptbr", [TRACE_OP_RECV] = "ptb",       [TRACE_OP_IRECV] = "ptbr",
+  [TRACE_OP_RECV_INIT] = "ptbr", [TRACE_OP_SENDRECV] = "pqB",   [TRACE_OP_PROBE] = "pt",
+  [TRACE_OP_IPROBE] = "pt",      [TRACE_OP_START] = "*",        [TRACE_OP_CANCEL] = "*",
+  [TRACE_OP_REQUEST_FREE] = "*", [TRACE_OP_WAIT] = "*",         [TRACE_OP_TEST] = "*",
+  [TRACE_OP_BCAST] = "oB",       [TRACE_OP_GATHER] = "oB",      [TRACE_OP_SCATTER] = "oB",
+  [TRACE_OP_REDUCE] = "oB",      [TRACE_OP_ALLGATHER] = "B",    [TRACE_OP_ALLTOALL] = "B",
+  [TRACE_OP_ALLREDUCE] = "B",    [TRACE_OP_SCAN] = "B",         [TRACE_OP_EXSCAN] = "B",
+  [TRACE_OP_PUT] = "pb",         [TRACE_OP_GET] = "pv",         [TRACE_OP_FETCH] = "pbv",
+  [TRACE_OP_WIN_FLUSH] = "p",    [TRACE_OP_WIN_POST] = "*",     [TRACE_OP_WIN_START] = "*",
+  [TRACE_OP_WIN_COMPLETE] = "*", [TRACE_OP_WIN_WAIT] = "*",     [TRACE_OP_COMM_DUP] = "n",
+  [TRACE_OP_COMM_SPLIT] = "lkn", [TRACE_OP_COMM_CREATE] = "Gn", [TRACE_OP_COMM_FREE] = "c",
+  [TRACE_OP_COMM_DEFINE] = "n*", [TRACE_OP_COMM_GROUP] = "N",
+};
+
+static const struct {
+  const char *name;
+  char letter;
+} fields[] = { { "comm", 'c' },  { "tag", 't' },     { "bytes", 'b' },  { "recv", 'v' },
+               { "root", 'o' },  { "request", 'r' }, { "window", 'w' }, { "new", 'n' },
+               { "color", 'l' }, { "key", 'k' },     { "flops", 'f' },  { "cpu", 'C' } };
+
+static int64_t
+number_of (const char *text)
+{
+  static const struct {
+    const char *word;
+    int64_t value;
+  } words[] = { { "any", TRACE_ANY_SOURCE }, { "null", TRACE_PROC_NULL },
+                { "none", TRACE_NO_ROOT },   { "unknown", (int64_t) TRACE_UNKNOWN_BYTES },
+                { "self", TRACE_COMM_SELF }, { "undefined", TRACE_UNDEFINED } };
+  char *end;
+  int64_t value = g_ascii_strtoll (text, &end, 10);
+
+  for (uint32_t i = 0; i < G_N_ELEMENTS (words); i++)
+    if (strcmp (text, words[i].word) == 0)
+      return words[i].value;
+  if (*end != '\0' || end == text)
+    g_error ("not a number in a script: %s", text);
+  return value;
+}
+
+static void
+set_field (TraceOp *op, char letter, int64_t value)
+{
+  switch (letter) {
+  case 'g': op->gap_ps = value * NS; break;
+  case 'f': op->flops = (double) value; break;
+  case 'p': op->peer = (int32_t) value; break;
+  case 'q': op->recv_peer = (int32_t) value; break;
+  case 't': op->tag = op->recv_tag = (int32_t) value; break;
+  case 'b': op->bytes = (uint64_t) value; break;
+  case 'v': op->recv_bytes = (uint64_t) value; break;
+  case 'B': op->bytes = op->recv_bytes = (uint64_t) value; break;
+  case 'o': op->root = (int32_t) value; break;
+  case 'r':
+    op->request = (uint32_t) value;
+    op->nonblocking = op->kind >= TRACE_OP_BARRIER;
+    break;
+  case 'w': op->window = (uint32_t) value; break;
+  case 'c': op->comm = (uint32_t) value; break;
+  case 'n': op->new_comm = (uint32_t) value; break;
+  case 'N': op->new_group = (uint32_t) value; break;
+  case 'G': op->group = (uint32_t) value; break;
+  case 'l': op->color = (int32_t) value; break;
+  case 'k': op->key = (int32_t) value; break;
+  case 'C': op->cpu = (uint32_t) value; break;
+  default: g_assert_not_reached ();
+  }
+}
+
+enum { MOST_NUMBERS = 32 };
+
+/* The lists of one operation, until it is copied. */
+typedef struct {
+  uint32_t words[4 * MOST_NUMBERS];
+  uint64_t longs[4 * MOST_NUMBERS];
+  uint32_t n_words, n_longs;
+} Lists;
+
+static void
+set_list (TraceOp *op, Lists *lists, const char *name, const int64_t *numbers, uint32_t n)
+{
+  uint32_t *words = lists->words + lists->n_words;
+  const int32_t *signed_words = (const int32_t *) words;
+  uint64_t *longs = lists->longs + lists->n_longs;
+
+  for (uint32_t i = 0; i < n; i++) {
+    lists->words[lists->n_words++] = (uint32_t) numbers[i];
+    lists->longs[lists->n_longs++] = (uint64_t) numbers[i];
+  }
+  if (strcmp (name, "requests") == 0)
+    op->requests = words, op->n_requests = n;
+  else if (strcmp (name, "completed") == 0)
+    op->completed = words, op->n_completed = n;
+  else if (strcmp (name, "after") == 0)
+    op->after = words, op->n_after = n;
+  else if (strcmp (name, "start") == 0)
+    op->after_start = words, op->n_after_start = n;
+  else if (strcmp (name, "values") == 0)
+    op->values = signed_words, op->n_values = n;
+  else if (strcmp (name, "periods") == 0)
+    op->values2 = signed_words, op->n_values = n;
+  else if (strcmp (name, "to") == 0)
+    op->values = signed_words, op->n_counts = n;
+  else if (strcmp (name, "from") == 0)
+    op->values2 = signed_words, op->n_recv_counts = n;
+  else if (strcmp (name, "counts") == 0)
+    op->counts = longs, op->n_counts = n;
+  else if (strcmp (name, "recv_counts") == 0)
+    op->recv_counts = longs, op->n_recv_counts = n;
+  else
+    g_error ("no field of an operation: %s", name);
+}
+
+/* Sets the kind and the properties of a word; returns the letters of its arguments. */
+static const char *
+set_kind (TraceOp *op, const char *word)
+{
+  static const struct {
+    const char *word;
+    TraceOpKind kind;
+    TraceSendMode mode;
+  } others[] = { { "ssend", TRACE_OP_SEND, TRACE_SEND_SYNCHRONOUS },
+                 { "bsend", TRACE_OP_SEND, TRACE_SEND_BUFFERED },
+                 { "waitall", TRACE_OP_WAIT_OUTSTANDING, TRACE_SEND_STANDARD } };
+
+  for (uint32_t i = 0; i < G_N_ELEMENTS (others); i++)
+    if (strcmp (word, others[i].word) == 0) {
+      op->kind = others[i].kind;
+      op->mode = others[i].mode;
+      return arguments[op->kind];
+    }
+  for (uint32_t skip = 0; skip < 2; skip++)
+    for (uint32_t kind = 0; kind < TRACE_N_OPS; kind++)
+      if (strcmp (word + skip, trace_op_name ((TraceOpKind) kind)) == 0) {
+        op->kind = (TraceOpKind) kind;
+        op->nonblocking = skip == 1 && word[0] == 'i';
+        return arguments[kind];
+      }
+  g_error ("no operation: %s", word);
+}
+
+static void
+add_text_op (Trace *trace, uint32_t rank, const char *text)
+{
+  g_auto (GStrv) words = g_strsplit (text, " ", -1);
+  TraceOp op = { .comm = TRACE_COMM_WORLD, .window = 9 };
+  g_autofree char *name = NULL;
+  int64_t numbers[MOST_NUMBERS];
+  uint32_t n_numbers = 0, place = 0, repeats = 1;
+  const char *star = strchr (words[0], '*'), *letters;
+  Lists lists = { .n_words = 0 };
+
+  if (star != NULL)
+    repeats = (uint32_t) g_ascii_strtoull (words[0], NULL, 10);
+  letters = set_kind (&op, star == NULL ? words[0] : star + 1);
+  for (char **word = words + 1; *word != NULL; word++) {
+    char *value = strchr (*word, '=');
+    uint32_t field = 0;
+
+    if (**word == '\0')
+      continue;
+    if (value == NULL) {
+      if (letters != NULL && letters[place] == '*')
+        numbers[n_numbers++] = number_of (*word);
+      else if (letters == NULL || letters[place] == '\0')
+        set_field (&op, 'r', number_of (*word));
+      else
+        set_field (&op, letters[place++], number_of (*word));
+      continue;
+    }
+    *value++ = '\0';
+    while (field < G_N_ELEMENTS (fields) && strcmp (fields[field].name, *word) != 0)
+      field++;
+    if (field < G_N_ELEMENTS (fields))
+      set_field (&op, fields[field].letter, number_of (value));
+    else {
+      g_auto (GStrv) items = g_strsplit (value, ",", -1);
+      int64_t list[MOST_NUMBERS];
+      uint32_t n = 0;
+
+      for (; items[n] != NULL && *items[n] != '\0'; n++)
+        list[n] = number_of (items[n]);
+      set_list (&op, &lists, *word, list, n);
+    }
+  }
+  if (letters != NULL && letters[place] == '*')
+    set_list (&op, &lists, op.kind < TRACE_OP_BARRIER ? "requests" : "values", numbers, n_numbers);
+  name = g_strdup_printf ("MPI_%s%s", op.nonblocking ? "I" : "", trace_op_name (op.kind));
+  if (!op.nonblocking)
+    name[4] = g_ascii_toupper (name[4]);
+  op.name = g_intern_string (name);
+  while (repeats-- > 0)
+    script_add (trace, rank, op);
+}
+
+void
+script_text (Trace *trace, const char *text)
+{
+  g_auto (GStrv) streams = g_strsplit (text, "|", -1);
+
+  for (char **stream = streams; *stream != NULL; stream++) {
+    char *colon = strchr (*stream, ':');
+    g_auto (GStrv) ops = g_strsplit (colon + 1, ";", -1);
+    g_auto (GStrv) ranges = NULL;
+
+    *colon = '\0';
+    ranges = g_strsplit (g_strstrip (*stream), ",", -1);
+    for (char **range = ranges; *range != NULL; range++) {
+      bool all = strcmp (*range, "*") == 0;
+      const char *to = strchr (*range, '-');
+      uint32_t first = all ? 0 : (uint32_t) g_ascii_strtoull (*range, NULL, 10);
+      uint32_t last = all          ? trace->n_ranks - 1
+                      : to == NULL ? first
+                                   : (uint32_t) g_ascii_strtoull (to + 1, NULL, 10);
+
+      for (uint32_t rank = first; rank <= last; rank++)
+        for (char **op = ops; *op != NULL; op++)
+          if (*g_strstrip (*op) != '\0')
+            add_text_op (trace, rank, *op);
+    }
+  }
+}
+
 /* -- a network of constant latency ------------------------------------------- */
 
 #define NO_NODE UINT32_MAX
@@ -549,7 +778,7 @@ fixture_clear (Fixture *fixture)
   topo_machine_free (fixture->machine);
 }
 
-/* What the events of a timeline add up to. */
+/* Sums over the events of a timeline. */
 typedef struct {
   int64_t *lane_end_ps;          /* [lanes] */
   int64_t *compute_ps, *wait_ps; /* [ranks] */
@@ -630,6 +859,36 @@ fixture_run (Fixture *fixture)
     check_timeline (own, fixture->result);
 }
 
+SimRun *
+fixture_simulate (const Fixture *fixture, SimNetworkKind network, GError **error)
+{
+  SimRunOptions options = { .network = network,
+                            .policy = ROUTE_POLICY_DETERMINISTIC,
+                            .compute_scale = 1 };
+
+  return sim_run (fixture->trace, fixture->machine, fixture->mapping, &options, error);
+}
+
+void
+fixture_check_links (const Fixture *fixture)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (SimRun) packet = fixture_simulate (fixture, SIM_NETWORK_PACKET, &error);
+  g_autoptr (SimRun) load = NULL;
+
+  g_assert_no_error (error);
+  load = fixture_simulate (fixture, SIM_NETWORK_LOAD, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (packet->warnings->len + load->warnings->len, ==, 0);
+  g_assert_cmpuint (packet->result.messages, ==, load->result.messages);
+  g_assert_cmpuint (packet->result.message_bytes, ==, load->result.message_bytes);
+  g_assert_cmpuint (packet->result.collectives, ==, load->result.collectives);
+  for (uint32_t link = 0; link < load->counters->n_places; link++)
+    g_assert_cmpuint (packet->counters->link[link].payload_bytes, ==,
+                      load->counters->link[link].payload_bytes);
+  g_assert_cmpfloat (load->features[SIM_FEATURE_MAX_BYTES], >, 0);
+}
+
 double
 fixture_end_ns (const Fixture *fixture, uint32_t rank)
 {
@@ -659,4 +918,69 @@ fixture_count (const Fixture *fixture, SimMessageKind kind)
   while (fixture_record (fixture, kind, n) != NULL)
     n++;
   return n;
+}
+
+/* -- tables of replays ------------------------------------------------------------ */
+
+static void
+check_count (int64_t expected, uint64_t got)
+{
+  if (expected != 0)
+    g_assert_cmpuint (got, ==, expected == NOTHING ? 0 : (uint64_t) expected);
+}
+
+static void
+test_replay_case (gconstpointer data)
+{
+  const ReplayCase *it = data;
+  uint32_t n_ranks = it->n_ranks == 0 ? 2 : it->n_ranks;
+  uint32_t per_node = it->per_node == 0 ? 1 : it->per_node;
+  g_auto (Fixture) f =
+      it->fabric ? fixture_new_fabric (n_ranks, per_node) : fixture_new (n_ranks, per_node);
+
+  f.machine->parameters.collective_network = it->network;
+  f.machine->parameters.async_progress = it->async;
+  if (it->graph)
+    script_set_graph (f.trace);
+  script_text (f.trace, it->script);
+  fixture_run (&f);
+  if (it->error != NULL) {
+    g_assert_error (f.error, SIM_ERROR, it->error_code);
+    if (strstr (f.error->message, it->error) == NULL)
+      g_error ("got: %s", f.error->message);
+    return;
+  }
+  g_assert_no_error (f.error);
+  for (uint32_t rank = 0; rank < MIN (4, n_ranks); rank++) {
+    if (it->end_ns[rank] != 0)
+      g_assert_cmpfloat_with_epsilon (fixture_end_ns (&f, rank), it->end_ns[rank], 0.0015);
+    if (it->wait_ns[rank] != 0)
+      g_assert_cmpfloat_with_epsilon ((double) f.result->ranks[rank].wait_ps / NS,
+                                      MAX (0, it->wait_ns[rank]), 1e-6);
+  }
+  check_count (it->messages, f.result->messages);
+  check_count (it->message_bytes, f.result->message_bytes);
+  check_count (it->collectives, f.result->collectives);
+  check_count (it->carried, fake_network_log (f.network)->len);
+  check_count (it->edges, sim_edges_count (sim_replay_edges (f.replay)));
+  for (uint32_t i = 0; i < G_N_ELEMENTS (it->of_kind); i++)
+    check_count (it->of_kind[i].n, fixture_count (&f, it->of_kind[i].kind));
+  if (it->sent.ns != 0) {
+    const FakeRecord *record = fixture_record (&f, it->sent.kind, it->sent.nth);
+
+    g_assert (record != NULL);
+    g_assert_cmpint (record->sent_ps, ==, it->sent.ns * NS);
+  }
+  g_assert_cmpuint (f.result->warnings->len, ==, it->warnings);
+  g_assert_cmpuint (f.result->unmatched_sends, ==, it->unmatched_sends);
+}
+
+void
+replay_cases_add (const char *prefix, const ReplayCase *cases, uint32_t n)
+{
+  for (uint32_t i = 0; i < n; i++) {
+    g_autofree char *path = g_strdup_printf ("%s/%s", prefix, cases[i].name);
+
+    g_test_add_data_func (path, &cases[i], test_replay_case);
+  }
 }

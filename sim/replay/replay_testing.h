@@ -12,7 +12,7 @@
 #pragma once
 
 #include "sim/net/network.h"
-#include "sim/replay/replay.h"
+#include "sim/run.h"
 #include "traces/trace.h"
 
 /* -- scripts: each function appends one operation to a rank's stream --------- */
@@ -20,13 +20,32 @@
 /* trace_free() frees it. */
 Trace *script_new (uint32_t n_ranks);
 
+/* Streams as text: "RANKS: OP; OP | RANKS: OP ...", RANKS being "0", "0,2", "1-3" or
+ * "*" for all.  OP is trace_op_name() with arguments; a collective with "i" before
+ * it is nonblocking and has a request as last argument, and "3*OP" is three of them:
+ *
+ *   compute NS               call   finalize
+ *   send|ssend|bsend TO TAG BYTES        isend|send_init TO TAG BYTES REQUEST
+ *   recv FROM TAG BYTES                  irecv|recv_init FROM TAG BYTES REQUEST
+ *   sendrecv TO FROM BYTES               probe FROM TAG
+ *   wait|start|cancel|request_free|test REQUEST ...
+ *   bcast|gather|scatter|reduce ROOT BYTES      other collectives BYTES
+ *   put TO BYTES    get FROM BACK    fetch PEER BYTES BACK    win_flush PEER
+ *   win_post|win_start|win_complete|win_wait RANK ...         win_create ...
+ *   comm_split COLOR KEY NEW     comm_dup NEW     comm_define NEW RANK ...
+ *
+ * Other fields follow as "comm=5", "counts=1,2,3" ...  The words any, null, unknown,
+ * none, self and undefined stand for the constants of operation.h.  The communicator is
+ * COMM_WORLD and the window 9, unless told. */
+void script_text (Trace *trace, const char *text);
+
 /* Any operation; its arrays are copied. */
 void script_add (Trace *trace, uint32_t rank, TraceOp op);
 
 /* From now on the trace is a graph: operations are ordered by `after` alone. */
 void script_set_graph (Trace *trace);
 
-/* What trace_collectives() says; at first all is known. */
+/* The result of trace_collectives(); at first all is known. */
 void script_set_collectives (Trace *trace, TraceCollectives collectives);
 
 void script_compute (Trace *trace, uint32_t rank, int64_t gap_ps);
@@ -51,7 +70,7 @@ script_collective (Trace *trace, uint32_t rank, TraceOpKind kind, int32_t root, 
 
 /* A message arrives latency_ps + bytes * byte_ps after it was sent, however
  * many there are; its acknowledgement is back latency_ps later.  The network checks
- * that its client does what network.h asks: nothing in the past, sends from
+ * that its client obeys network.h: nothing in the past, sends from
  * the node of the callback only, timers of other nodes not before the look-ahead. */
 
 typedef struct {
@@ -107,6 +126,13 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Fixture, fixture_clear)
  * one that must add up, as fixture_check_timeline() says. */
 void fixture_run (Fixture *fixture);
 
+/* A whole run on a real network, with deterministic routing. */
+SimRun *fixture_simulate (const Fixture *fixture, SimNetworkKind network, GError **error);
+
+/* Asserts that the packet network carries, link by link, the bytes that the load
+ * network adds up without any time. */
+void fixture_check_links (const Fixture *fixture);
+
 /* Asserts of the timeline of the last run that every lane is without a gap from
  * 0 to its rank's end, and that computing and waiting add up to the rank's times.
  * Returns how many messages it has. */
@@ -121,3 +147,33 @@ double fixture_end_ns (const Fixture *fixture, uint32_t rank);
 uint32_t fixture_count (const Fixture *fixture, SimMessageKind kind);
 /* The i-th of them. */
 const FakeRecord *fixture_record (const Fixture *fixture, SimMessageKind kind, uint32_t i);
+
+/* -- tables of replays ------------------------------------------------------------ */
+
+#define NOTHING (-1) /* expected to be 0; 0 itself is not checked */
+
+typedef struct {
+  const char *name;
+  const char *script;                 /* for script_text() */
+  uint32_t n_ranks, per_node;         /* 0: 2 and 1 */
+  bool fabric, graph, network, async; /* network: for collectives; async: progress */
+
+  double end_ns[4], wait_ns[4]; /* of the ranks */
+  int64_t messages, message_bytes, collectives, edges;
+  int64_t carried; /* messages in the network */
+  struct {
+    SimMessageKind kind;
+    int64_t n;
+  } of_kind[3];
+  struct {
+    SimMessageKind kind;
+    uint32_t nth;
+    int64_t ns;
+  } sent;                             /* when the network got it */
+  uint32_t warnings, unmatched_sends; /* these always are */
+  int error_code;
+  const char *error; /* in the message of an error, which ends the run; NULL: none */
+} ReplayCase;
+
+/* A test PREFIX/NAME for each. */
+void replay_cases_add (const char *prefix, const ReplayCase *cases, uint32_t n);

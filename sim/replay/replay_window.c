@@ -127,7 +127,8 @@ window_access (SimReplay *replay, uint32_t rank, const TraceOp *op)
                                                       : replay->parameters->send_overhead_ps;
   if (op->nonblocking) {
     access.send_request = sim_request_take (
-        replay, (SimRequest){ .rank = rank, .peer = TOPO_NONE, .nobody = true, .access = true });
+        replay,
+        (SimRequest){ .rank = rank, .peer = TOPO_NONE, .no_message = true, .access = true });
     sim_handle_push (replay, rank, op->request, access.send_request);
   }
   if (target == TOPO_NONE) { /* MPI_PROC_NULL */
@@ -164,55 +165,8 @@ flush (SimReplay *replay, uint32_t rank, uint32_t handle, uint32_t target)
     return;
   window->flush_target = target;
   window->flush = sim_request_take (
-      replay, (SimRequest){ .rank = rank, .peer = target, .nobody = true, .access = true });
+      replay, (SimRequest){ .rank = rank, .peer = target, .no_message = true, .access = true });
   sim_request_await (replay, window->flush);
-}
-
-static void
-window_flush (SimReplay *replay, uint32_t rank, const TraceOp *op)
-{
-  uint32_t target = TOPO_NONE;
-
-  replay->ranks[rank].local_ps += replay->parameters->call_overhead_ps;
-  if (op->peer != TRACE_ANY_SOURCE) {
-    uint32_t comm = sim_ops_comm (replay, rank, op);
-
-    if (comm == TRACE_COMMS_NULL || !sim_ops_peer (replay, rank, comm, op->peer, &target) ||
-        target == TOPO_NONE)
-      return;
-  }
-  flush (replay, rank, op->window, target);
-}
-
-static void
-window_create (SimReplay *replay, uint32_t rank, const TraceOp *op)
-{
-  uint32_t comm = trace_comms_resolve (replay->comms, rank, op->comm);
-
-  if (comm != TRACE_COMMS_NULL) {
-    Window *window = window_of (replay, rank, op->window);
-
-    window->serial = base_map_add (&replay->ranks[rank].sequences, comm, 0)->value[0];
-    window->freed = false;
-    trace_comms_window_made (replay->comms, rank, op);
-  }
-  sim_active_enter (replay, rank, op);
-}
-
-static void
-window_fence (SimReplay *replay, uint32_t rank, const TraceOp *op)
-{
-  flush (replay, rank, op->window, TOPO_NONE);
-  if (op->kind == TRACE_OP_WIN_FREE) {
-    Window *window = window_of (replay, rank, op->window);
-
-    window->freed = true;
-    if (window->outstanding == 0)
-      g_hash_table_remove (replay->windows, &window->key);
-  }
-  sim_active_enter (replay, rank, op);
-  if (op->kind == TRACE_OP_WIN_FREE)
-    trace_comms_window_freed (replay->comms, rank, op);
 }
 
 /* -- post, start, complete, wait ----------------------------------------- */
@@ -244,14 +198,46 @@ window_synchronize (SimReplay *replay, uint32_t rank, const TraceOp *op)
 void
 sim_window_call (SimReplay *replay, uint32_t rank, const TraceOp *op)
 {
+  uint32_t comm, target = TOPO_NONE;
+  Window *window;
+
   switch ((int) op->kind) {
-  case TRACE_OP_WIN_CREATE: window_create (replay, rank, op); break;
+  case TRACE_OP_WIN_CREATE:
+    comm = trace_comms_resolve (replay->comms, rank, op->comm);
+    if (comm != TRACE_COMMS_NULL) {
+      window = window_of (replay, rank, op->window);
+      window->serial = base_map_add (&replay->ranks[rank].sequences, comm, 0)->value[0];
+      window->freed = false;
+      trace_comms_window_made (replay->comms, rank, op);
+    }
+    sim_active_enter (replay, rank, op);
+    break;
+  case TRACE_OP_WIN_FENCE:
+    flush (replay, rank, op->window, TOPO_NONE);
+    sim_active_enter (replay, rank, op);
+    break;
   case TRACE_OP_WIN_FREE:
-  case TRACE_OP_WIN_FENCE: window_fence (replay, rank, op); break;
+    flush (replay, rank, op->window, TOPO_NONE);
+    window = window_of (replay, rank, op->window);
+    window->freed = true;
+    if (window->outstanding == 0)
+      g_hash_table_remove (replay->windows, &window->key);
+    sim_active_enter (replay, rank, op);
+    trace_comms_window_freed (replay->comms, rank, op);
+    break;
+  case TRACE_OP_WIN_FLUSH:
+    replay->ranks[rank].local_ps += replay->parameters->call_overhead_ps;
+    if (op->peer != TRACE_ANY_SOURCE) {
+      comm = sim_ops_comm (replay, rank, op);
+      if (comm == TRACE_COMMS_NULL || !sim_ops_peer (replay, rank, comm, op->peer, &target) ||
+          target == TOPO_NONE)
+        return;
+    }
+    flush (replay, rank, op->window, target);
+    break;
   case TRACE_OP_PUT:
   case TRACE_OP_GET:
   case TRACE_OP_FETCH: window_access (replay, rank, op); break;
-  case TRACE_OP_WIN_FLUSH: window_flush (replay, rank, op); break;
   default: window_synchronize (replay, rank, op);
   }
 }
