@@ -205,36 +205,31 @@ simplify_sum (Output *out, uint32_t left, uint32_t right, PredictOp opposite)
   return false;
 }
 
-/* a * b, or a / b, of which only b may go. */
-static bool
-simplify_product (Output *out, uint32_t left, uint32_t right, PredictOp op)
-{
-  double unit = is_constant (out, right, out->n, -1) ? -1 : 1;
-
-  if (is_constant (out, right, out->n, unit)) {
-    out->n = right;
-  } else if (op == PREDICT_OP_MULTIPLY &&
-             (is_constant (out, left, right, 1) || is_constant (out, left, right, -1))) {
-    unit = out->steps[left].value;
-    cut (out, left, right);
-  } else {
-    return false;
-  }
-  if (unit < 0)
-    put_op (out, PREDICT_OP_NEGATE);
-  return true;
-}
-
-/* The step, whose operands begin at `left` and `right`, replaced by something shorter or
- * nicer; false: it stays. */
+/* Replaces the step, whose operands begin at `left` and `right`, by something shorter; false: it
+ * stays. */
 static bool
 simplify_step (Output *out, uint32_t left, uint32_t right, const PredictStep *step)
 {
+  double unit = 1;
+
   switch (step->op) {
   case PREDICT_OP_ADD: return simplify_sum (out, left, right, PREDICT_OP_SUBTRACT);
   case PREDICT_OP_SUBTRACT: return simplify_sum (out, left, right, PREDICT_OP_ADD);
   case PREDICT_OP_MULTIPLY:
-  case PREDICT_OP_DIVIDE: return simplify_product (out, left, right, step->op);
+  case PREDICT_OP_DIVIDE:
+    /* Only the right operand of a quotient may go. */
+    if (is_constant (out, right, out->n, 1) || is_constant (out, right, out->n, -1)) {
+      unit = out->steps[right].value;
+      out->n = right;
+    } else if (step->op == PREDICT_OP_MULTIPLY &&
+               (is_constant (out, left, right, 1) || is_constant (out, left, right, -1))) {
+      unit = out->steps[left].value;
+      cut (out, left, right);
+    } else
+      return false;
+    if (unit < 0)
+      put_op (out, PREDICT_OP_NEGATE);
+    return true;
   case PREDICT_OP_INTEGER_POWER: return step->index == 1;
   case PREDICT_OP_NEGATE:
     if (out->steps[out->n - 1].op != PREDICT_OP_NEGATE)
