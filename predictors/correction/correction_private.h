@@ -1,11 +1,11 @@
-/* correction_private.h - what the parts of predict_correct() share.
+/* correction_private.h - types and functions shared by the files of predict_correct().
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "predictors/correction/correction.h"
 
-/* What all trials read. */
+/* Read by all trials. */
 typedef struct {
   const PredictCorrectionData *data;
   const PredictCorrectionSettings *settings;
