@@ -39,50 +39,11 @@ begin (JsonBuilder *builder, const char *name)
 }
 
 static void
-write_features (const PredictModel *model, JsonBuilder *builder)
-{
-  json_builder_set_member_name (builder, "features");
-  json_builder_begin_array (builder);
-  for (guint i = 0; model->features[i] != NULL; i++) {
-    json_builder_begin_object (builder);
-    base_json_add_string (builder, "name", model->features[i]);
-    base_json_add_string (builder, "unit", model->units[i]);
-    base_json_add_number (builder, "smallest", model->smallest[i]);
-    base_json_add_number (builder, "largest", model->largest[i]);
-    base_json_add_number (builder, "importance",
-                          model->importances != NULL ? model->importances[i] : (double) NAN);
-    base_json_add_number (builder, "permutation",
-                          model->permutation != NULL ? model->permutation[i] : (double) NAN);
-    json_builder_end_object (builder);
-  }
-  json_builder_end_array (builder);
-}
-
-static void
 write_spread (const PredictSpread *spread, const char *name, JsonBuilder *builder)
 {
   begin (builder, name);
   for (const SpreadMember *member = spread_members; member->name != NULL; member++)
     base_json_add_number (builder, member->name, G_STRUCT_MEMBER (double, spread, member->offset));
-  json_builder_end_object (builder);
-}
-
-static void
-write_evaluation (const PredictModel *model, JsonBuilder *builder)
-{
-  const PredictEvaluation *evaluation = &model->evaluation;
-
-  if (!model->evaluated) {
-    json_builder_set_member_name (builder, "evaluation");
-    json_builder_add_null_value (builder);
-    return;
-  }
-  begin (builder, "evaluation");
-  base_json_add_integer (builder, "tests", evaluation->n_tests);
-  base_json_add_integer (builder, "test_samples", (int64_t) evaluation->test_samples);
-  for (guint score = 0; score < PREDICT_N_SCORES; score++)
-    write_spread (&evaluation->scores[score], predict_score_names[score], builder);
-  write_spread (&evaluation->mispredicted, "mispredicted", builder);
   json_builder_end_object (builder);
 }
 
@@ -121,27 +82,7 @@ read_origin (JsonObject *root, PredictModel *model, GError **error)
          base_json_number_or_null (root, "out_of_bag_r2", &model->out_of_bag_r2, error);
 }
 
-static gboolean
-read_feature (JsonObject *from, PredictModel *model, guint i, GError **error)
-{
-  model->features[i] = text_of (from, "name", error);
-  if (model->features[i] == NULL)
-    return FALSE;
-  if (*model->features[i] == '\0')
-    return base_json_fail ("name", "the name of a feature", error);
-  model->units[i] = text_of (from, "unit", error);
-  if (model->units[i] == NULL)
-    return FALSE;
-  for (guint k = 0; k < i; k++)
-    if (strcmp (model->features[k], model->features[i]) == 0)
-      return base_json_fail (model->features[i], "a feature once", error);
-  return base_json_number (from, "smallest", &model->smallest[i], error) &&
-         base_json_number (from, "largest", &model->largest[i], error) &&
-         base_json_number_or_null (from, "importance", &model->importances[i], error) &&
-         base_json_number_or_null (from, "permutation", &model->permutation[i], error);
-}
-
-/* What is null of one feature is not known of any. */
+/* An importance that is null for one feature is unknown for all. */
 static void
 drop_unknown (double **values, guint n)
 {
@@ -168,10 +109,24 @@ read_features (JsonObject *root, PredictModel *model, GError **error)
   model->permutation = g_new0 (double, n);
   for (guint i = 0; i < n; i++) {
     JsonNode *node = json_array_get_element (features, i);
+    JsonObject *from;
 
     if (!JSON_NODE_HOLDS_OBJECT (node))
       return base_json_fail ("features", "an array of objects", error);
-    if (!read_feature (json_node_get_object (node), model, i, error))
+    from = json_node_get_object (node);
+    if ((model->features[i] = text_of (from, "name", error)) == NULL)
+      return FALSE;
+    if (*model->features[i] == '\0')
+      return base_json_fail ("name", "the name of a feature", error);
+    if ((model->units[i] = text_of (from, "unit", error)) == NULL)
+      return FALSE;
+    for (guint k = 0; k < i; k++)
+      if (strcmp (model->features[k], model->features[i]) == 0)
+        return base_json_fail (model->features[i], "a feature once", error);
+    if (!base_json_number (from, "smallest", &model->smallest[i], error) ||
+        !base_json_number (from, "largest", &model->largest[i], error) ||
+        !base_json_number_or_null (from, "importance", &model->importances[i], error) ||
+        !base_json_number_or_null (from, "permutation", &model->permutation[i], error))
       return FALSE;
   }
   drop_unknown (&model->importances, n);
@@ -286,9 +241,36 @@ predict_model_write (const PredictModel *model, FILE *out, GError **error)
   base_json_add_string (builder, "sha256", model->hash);
   base_json_add_integer (builder, "samples", (int64_t) model->n_samples);
   json_builder_end_object (builder);
-  write_features (model, builder);
+  json_builder_set_member_name (builder, "features");
+  json_builder_begin_array (builder);
+  for (guint i = 0; model->features[i] != NULL; i++) {
+    json_builder_begin_object (builder);
+    base_json_add_string (builder, "name", model->features[i]);
+    base_json_add_string (builder, "unit", model->units[i]);
+    base_json_add_number (builder, "smallest", model->smallest[i]);
+    base_json_add_number (builder, "largest", model->largest[i]);
+    base_json_add_number (builder, "importance",
+                          model->importances != NULL ? model->importances[i] : (double) NAN);
+    base_json_add_number (builder, "permutation",
+                          model->permutation != NULL ? model->permutation[i] : (double) NAN);
+    json_builder_end_object (builder);
+  }
+  json_builder_end_array (builder);
   base_json_add_number (builder, "out_of_bag_r2", model->out_of_bag_r2);
-  write_evaluation (model, builder);
+  if (model->evaluated) {
+    const PredictEvaluation *evaluation = &model->evaluation;
+
+    begin (builder, "evaluation");
+    base_json_add_integer (builder, "tests", evaluation->n_tests);
+    base_json_add_integer (builder, "test_samples", (int64_t) evaluation->test_samples);
+    for (guint score = 0; score < PREDICT_N_SCORES; score++)
+      write_spread (&evaluation->scores[score], predict_score_names[score], builder);
+    write_spread (&evaluation->mispredicted, "mispredicted", builder);
+    json_builder_end_object (builder);
+  } else {
+    json_builder_set_member_name (builder, "evaluation");
+    json_builder_add_null_value (builder);
+  }
   begin (builder, "interval");
   base_json_add_integer (builder, "samples", (int64_t) interval->of);
   base_json_add_integer (builder, "groups", (int64_t) interval->groups);
