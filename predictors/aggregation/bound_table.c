@@ -175,12 +175,6 @@ predict_bound_table_source (const PredictBoundTable *table)
   return table->source;
 }
 
-uint32_t
-predict_bound_table_curves (const PredictBoundTable *table)
-{
-  return table->curves->len;
-}
-
 const PredictBoundCurve *
 predict_bound_table_find (const PredictBoundTable *table, const PredictBoundKind *kind)
 {

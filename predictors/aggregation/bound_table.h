@@ -65,8 +65,6 @@ bool predict_bound_table_add (PredictBoundTable *table, const PredictBoundKind *
 void predict_bound_table_write (const PredictBoundTable *table, FILE *out);
 
 const char *predict_bound_table_source (const PredictBoundTable *table);
-uint32_t predict_bound_table_curves (const PredictBoundTable *table);
-
 /* Borrowed; good until something is added.  NULL: there is none. */
 const PredictBoundCurve *
 predict_bound_table_find (const PredictBoundTable *table, const PredictBoundKind *kind);

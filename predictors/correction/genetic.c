@@ -81,24 +81,6 @@ predict_tree_first (const PredictTree *tree, uint32_t root)
   return predict_expression_first (&expression, root);
 }
 
-guint
-predict_tree_depth (const PredictTree *tree)
-{
-  uint8_t depth[PREDICT_MAX_TREE];
-  uint32_t n = 0;
-
-  for (uint32_t step = 0; step < tree->n; step++) {
-    uint8_t n_operands = predict_ops[tree->steps[step].op].n_operands, deepest = 0;
-
-    for (uint8_t operand = 0; operand < n_operands; operand++) {
-      n--;
-      deepest = MAX (deepest, depth[n]);
-    }
-    depth[n++] = (uint8_t) (deepest + 1);
-  }
-  return depth[0];
-}
-
 static bool
 is_inner (const PredictTree *tree, uint32_t step)
 {

@@ -29,9 +29,8 @@ typedef struct {
 void predict_tree_grow (const PredictGrammar *grammar, guint depth, bool full, BaseRandom *random,
                         PredictTree *tree);
 
-/* First step of the subtree whose last is `root`, and how deep the subtree is. */
+/* First step of the subtree whose last is `root`. */
 uint32_t predict_tree_first (const PredictTree *tree, uint32_t root);
-guint predict_tree_depth (const PredictTree *tree);
 
 /* `child`: the mother with one of her subtrees replaced by one of the father's; the mother herself
  * when the child would have more than `most` steps.  An inner node is chosen nine times of ten

@@ -106,7 +106,7 @@ typedef struct {
   uint32_t begin, n; /* in order[] */
 } Descent;
 
-/* Some samples, by columns and by rows, with the memory to descend a tree. */
+/* Some samples (borrowed), by columns and by rows, with the memory to descend a tree. */
 typedef struct {
   uint32_t n;
   const float *columns; /* value of a row's feature: columns[feature column_stride + row] */
@@ -118,28 +118,6 @@ typedef struct {
   uint32_t *spare;  /* [n] */
   Descent *pending; /* [n]: each has a row of its own */
 } Rows;
-
-/* Samples first ... first + n - 1, which are borrowed; n > 0. */
-static void
-rows_init (Rows *rows, const PredictSamples *samples, uint64_t first, uint32_t n)
-{
-  size_t stride = samples->n_features + 1;
-
-  *rows = (Rows){ .n = n,
-                  .columns = samples->x + first,
-                  .column_stride = samples->n_samples,
-                  .rows = g_new (float, n *stride),
-                  .row_stride = stride,
-                  .order = g_new (uint32_t, n),
-                  .spare = g_new (uint32_t, n),
-                  .pending = g_new (Descent, n) };
-  for (uint32_t row = 0; row < n; row++) {
-    rows->rows[row * stride] = INFINITY;
-    for (guint feature = 0; feature < samples->n_features; feature++)
-      rows->rows[row * stride + 1 + feature] =
-          samples->x[feature * samples->n_samples + first + row];
-  }
-}
 
 /* At most TOGETHER rows, all the way down. */
 static void
@@ -240,9 +218,23 @@ predict_part (void *data, guint part)
   guint n = (guint) MIN (prediction->n_rows, prediction->samples->n_samples - first);
   g_autofree double *predicted = g_new (double, n);
   g_autofree RunningMean *means = g_new0 (RunningMean, n);
-  Rows rows;
+  const PredictSamples *samples = prediction->samples;
+  gsize stride = samples->n_features + 1;
+  Rows rows = { .n = n,
+                .columns = samples->x + first,
+                .column_stride = samples->n_samples,
+                .rows = g_new (float, n *stride),
+                .row_stride = stride,
+                .order = g_new (uint32_t, n),
+                .spare = g_new (uint32_t, n),
+                .pending = g_new (Descent, n) };
 
-  rows_init (&rows, prediction->samples, first, n);
+  for (guint row = 0; row < n; row++) {
+    rows.rows[row * stride] = INFINITY;
+    for (guint feature = 0; feature < samples->n_features; feature++)
+      rows.rows[row * stride + 1 + feature] =
+          samples->x[feature * samples->n_samples + first + row];
+  }
   for (guint tree = 0; tree < forest->n_trees; tree++) {
     predict_tree (&rows, forest->nodes + forest->first[tree], forest->values + forest->first[tree],
                   predicted);

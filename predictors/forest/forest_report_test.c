@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "predictors/forest/forest.h"
-#include "predictors/forest/friedman.h"
+#include "predictors/forest/friedman_testing.h"
 #include "base/random.h"
 
 #include <math.h>

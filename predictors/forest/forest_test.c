@@ -4,7 +4,7 @@
 #include "config.h"
 
 #include "predictors/forest/forest.h"
-#include "predictors/forest/friedman.h"
+#include "predictors/forest/friedman_testing.h"
 
 #include <float.h>
 #include <math.h>

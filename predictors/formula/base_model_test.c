@@ -8,6 +8,7 @@
 
 #include ".ci/test_data.h"
 #include "predictors/formula/evaluate_blocks.h"
+#include "predictors/formula/expression_testing.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -51,7 +52,7 @@ test_declared (void)
   g_assert_cmpstr (model->parameters[0].unit, ==, "s/word");
   g_assert_false (model->parameters[1].log);
   g_assert_cmpuint (model->n_constants, ==, 2);
-  g_assert_true (predict_expression_check (model->time, 3, 4));
+  g_assert_true (expression_testing_check (model->time, 3, 4));
 }
 
 /* Hockney: 1.5 us + 1 ms; a tree: 1 us, three steps of 2 us + 0.6 ms, two of 1 us + 1 ms.
@@ -147,7 +148,7 @@ test_text_reads_back (void)
     g_autoptr (PredictBaseModel) again = predict_base_model_parse (text, "again", &error);
 
     g_assert_no_error (error);
-    g_assert_true (predict_expression_equal (model->time, again->time));
+    g_assert_true (expression_testing_equal (model->time, again->time));
     g_assert_cmpfloat (again->parameters[0].value, ==, values[0]);
     for (guint i = 0; i < model->n_parameters; i++) {
       g_assert_cmpfloat (again->parameters[i].low, ==, model->parameters[i].low);

@@ -59,30 +59,6 @@ predict_expression_free (PredictExpression *expression)
   g_free (expression);
 }
 
-bool
-predict_expression_check (const PredictExpression *expression, uint32_t n_variables,
-                          uint32_t n_parameters)
-{
-  uint32_t height = 0;
-
-  if (expression->n > PREDICT_MAX_STEPS)
-    return false;
-  for (uint32_t at = 0; at < expression->n; at++) {
-    const PredictStep *step = &expression->steps[at];
-    int32_t index = step->index;
-
-    if (step->op >= PREDICT_N_OPS || height < predict_ops[step->op].n_operands ||
-        (step->op == PREDICT_OP_CONSTANT && !isfinite (step->value)) ||
-        (step->op == PREDICT_OP_VARIABLE && (index < 0 || (uint32_t) index >= n_variables)) ||
-        (step->op == PREDICT_OP_PARAMETER && (index < 0 || (uint32_t) index >= n_parameters)) ||
-        (step->op == PREDICT_OP_INTEGER_POWER &&
-         (index < -PREDICT_MAX_EXPONENT || index > PREDICT_MAX_EXPONENT)))
-      return false;
-    height += 1u - predict_ops[step->op].n_operands;
-  }
-  return height == 1;
-}
-
 uint32_t
 predict_expression_first (const PredictExpression *expression, uint32_t root)
 {
@@ -91,21 +67,6 @@ predict_expression_first (const PredictExpression *expression, uint32_t root)
   for (uint32_t wanted = predict_ops[expression->steps[at].op].n_operands; wanted > 0; wanted--)
     wanted += predict_ops[expression->steps[--at].op].n_operands;
   return at;
-}
-
-bool
-predict_expression_equal (const PredictExpression *a, const PredictExpression *b)
-{
-  if (a->n != b->n)
-    return false;
-  for (uint32_t at = 0; at < a->n; at++) {
-    const PredictStep *one = &a->steps[at], *other = &b->steps[at];
-
-    if (one->op != other->op || one->index != other->index ||
-        memcmp (&one->value, &other->value, sizeof one->value) != 0)
-      return false;
-  }
-  return true;
 }
 
 uint32_t

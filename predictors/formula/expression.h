@@ -110,16 +110,8 @@ gsize predict_token_name (const char *at);
 /* PREDICT_N_OPS: the name is not that of a function. */
 PredictOp predict_token_function (const char *name);
 
-/* Whether the steps are one tree, with indices below these counts, finite constants, and
- * exponents within bounds: for what did not come from a parser. */
-bool predict_expression_check (const PredictExpression *expression, uint32_t n_variables,
-                               uint32_t n_parameters);
-
 /* First step of the subtree whose last is `root`. */
 uint32_t predict_expression_first (const PredictExpression *expression, uint32_t root);
-
-/* Same operations, names and numbers to the bit. */
-bool predict_expression_equal (const PredictExpression *a, const PredictExpression *b);
 
 /* How many values wait at most while it is evaluated. */
 uint32_t predict_expression_height (const PredictExpression *expression);

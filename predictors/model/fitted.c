@@ -131,12 +131,6 @@ predict_fitted_free (PredictFitted *fitted)
   g_free (fitted);
 }
 
-const PredictSettings *
-predict_fitted_settings (const PredictFitted *fitted)
-{
-  return &fitted->settings;
-}
-
 guint
 predict_fitted_n_features (const PredictFitted *fitted)
 {

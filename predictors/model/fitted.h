@@ -18,7 +18,6 @@ PredictFitted *predict_fit (const PredictSamples *samples, const PredictSettings
 void predict_fitted_free (PredictFitted *fitted);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictFitted, predict_fitted_free)
 
-const PredictSettings *predict_fitted_settings (const PredictFitted *fitted);
 guint predict_fitted_n_features (const PredictFitted *fitted);
 
 /* predicted[n_samples]; deviation (may be NULL): over the trees, 0 of other methods.  threads as in

@@ -174,25 +174,6 @@ sort_within_ties (const PredictRanking *by, uint32_t *values, uint32_t *spare, u
   return inverted;
 }
 
-PredictInversions
-predict_ranking_inversions (const PredictRanking *first, const PredictRanking *second, uint64_t n)
-{
-  PredictInversions counts;
-  g_autofree uint32_t *values = g_new (uint32_t, n);
-  g_autofree uint32_t *spare = g_new (uint32_t, n);
-
-  for (uint64_t i = 0; i < n; i++)
-    values[i] = first->rank[second->order[i]];
-  counts.ties_inverted =
-      sort_within_ties (second, values, spare, n, &counts.ties_second, &counts.ties_both);
-  for (uint64_t i = 0; i < n; i++)
-    values[i] = second->rank[first->order[i]];
-  counts.ties_inverted +=
-      sort_within_ties (first, values, spare, n, &counts.ties_first, &counts.ties_both);
-  counts.inversions = sort_counting (values, spare, n);
-  return counts;
-}
-
 /* -- scores ---------------------------------------------------------------- */
 
 /* Integers, so that equal orders score exactly 1 and -1. */
@@ -212,33 +193,6 @@ spearman (const PredictRanking *observed, const PredictRanking *predicted, uint6
   return (double) products / sqrt ((double) squares_observed * (double) squares_predicted);
 }
 
-/* The literal formula is asked of each pair j < i: observed[i] >= observed[j] and
- * predicted[i] >= predicted[j], or observed[i] < observed[j] and predicted[i] < predicted[j].  A
- * pair that differs in both is right when the signs are; one that ties in both is right; one that
- * ties in one is wrong when the other descends from j to i. */
-static void
-score_order (const double *observed, const double *predicted, PredictScores *scores)
-{
-  uint64_t n = scores->n, ties_once, concordant;
-  double pairs = (double) scores->pairs;
-  g_auto (PredictRanking) x = predict_ranking_new (observed, n);
-  g_auto (PredictRanking) y = predict_ranking_new (predicted, n);
-  PredictInversions counts = predict_ranking_inversions (&x, &y, n);
-
-  scores->ties_observed = counts.ties_first;
-  scores->ties_predicted = counts.ties_second;
-  scores->ties_both = counts.ties_both;
-  ties_once = counts.ties_first - counts.ties_both + counts.ties_second - counts.ties_both;
-  concordant = scores->pairs - ties_once - counts.ties_both - counts.inversions;
-  scores->mispredicted = (double) counts.inversions + 0.5 * (double) ties_once;
-  scores->rcc = ((double) (concordant + counts.ties_both) + 0.5 * (double) ties_once) / pairs;
-  scores->rcc_paper = (double) (scores->pairs - counts.inversions - counts.ties_inverted) / pairs;
-  scores->tau_b = ((double) concordant - (double) counts.inversions) /
-                  sqrt ((double) (scores->pairs - counts.ties_first) *
-                        (double) (scores->pairs - counts.ties_second));
-  scores->spearman = spearman (&x, &y, n);
-}
-
 /* -- values ---------------------------------------------------------------- */
 
 /* Beyond 2^(+-RANGE) squares of values overflow or vanish, and the values are divided by about
@@ -251,9 +205,36 @@ predict_score (const double *observed, const double *predicted, uint64_t n_sampl
 {
   PredictScores scores = { .n = n_samples, .pairs = n_samples * (n_samples - 1) / 2 };
   double mean = 0, deviations = 0, squares = 0, shares = 0, log_squares = 0;
-  double n = (double) n_samples, largest = 0, factor = 1;
+  double n = (double) n_samples, pairs = (double) scores.pairs, largest = 0, factor = 1;
+  g_auto (PredictRanking) x = predict_ranking_new (observed, n_samples);
+  g_auto (PredictRanking) y = predict_ranking_new (predicted, n_samples);
+  g_autofree uint32_t *ranks = g_new (uint32_t, n_samples), *spare = g_new (uint32_t, n_samples);
+  uint64_t inversions, ties_inverted, ties_once, concordant;
 
-  score_order (observed, predicted, &scores);
+  /* Knight (1966): sort one order by the other, and count the pairs that merging puts in order. */
+  for (uint64_t i = 0; i < n_samples; i++)
+    ranks[i] = x.rank[y.order[i]];
+  ties_inverted =
+      sort_within_ties (&y, ranks, spare, n_samples, &scores.ties_predicted, &scores.ties_both);
+  for (uint64_t i = 0; i < n_samples; i++)
+    ranks[i] = y.rank[x.order[i]];
+  ties_inverted +=
+      sort_within_ties (&x, ranks, spare, n_samples, &scores.ties_observed, &scores.ties_both);
+  inversions = sort_counting (ranks, spare, n_samples);
+
+  /* The paper's formula counts a pair j < i as right when observed[i] >= observed[j] and
+   * predicted[i] >= predicted[j], or observed[i] < observed[j] and predicted[i] < predicted[j].  So a
+   * pair that differs in both is right when the signs agree; one that ties in both is right; one that
+   * ties in one is wrong when the other descends from j to i. */
+  ties_once = scores.ties_observed - scores.ties_both + scores.ties_predicted - scores.ties_both;
+  concordant = scores.pairs - ties_once - scores.ties_both - inversions;
+  scores.mispredicted = (double) inversions + 0.5 * (double) ties_once;
+  scores.rcc = ((double) (concordant + scores.ties_both) + 0.5 * (double) ties_once) / pairs;
+  scores.rcc_paper = (double) (scores.pairs - inversions - ties_inverted) / pairs;
+  scores.tau_b = ((double) concordant - (double) inversions) /
+                 sqrt ((double) (scores.pairs - scores.ties_observed) *
+                       (double) (scores.pairs - scores.ties_predicted));
+  scores.spearman = spearman (&x, &y, n_samples);
 
   /* A power of two changes no digit; it is 1 for all values but huge and tiny ones. */
   for (uint64_t i = 0; i < n_samples; i++)

@@ -159,8 +159,9 @@ list_columns (const PredictTable *table, const char *name)
   return g_string_free (list, FALSE);
 }
 
-void
-predict_table_set_missing (const PredictTable *table, const char *name, GError **error)
+/* Sets *error: there is no column `name`, and which ones there are. */
+static void
+set_missing (const PredictTable *table, const char *name, GError **error)
 {
   g_autofree char *alike = list_columns (table, name), *all = list_columns (table, NULL);
   g_autofree char *quoted = base_quote (name), *near = NULL;
@@ -210,7 +211,7 @@ predict_table_numbers (const PredictTable *table, const char *name, GError **err
   g_autofree char *quoted = NULL, *place = NULL, *text = NULL;
 
   if (column == NULL) {
-    predict_table_set_missing (table, name, error);
+    set_missing (table, name, error);
     return NULL;
   }
   if (column->numbers != NULL)
@@ -295,18 +296,6 @@ predict_table_pick (const PredictTable *table, const uint64_t *rows, uint64_t n)
   return picked;
 }
 
-PredictTable *
-predict_table_select (const PredictTable *table, const bool *keep)
-{
-  g_autofree uint64_t *rows = g_new (uint64_t, table->n_rows + 1);
-  uint64_t n = 0;
-
-  for (uint64_t row = 0; row < table->n_rows; row++)
-    if (keep[row])
-      rows[n++] = row;
-  return predict_table_pick (table, rows, n);
-}
-
 /* -- groups -------------------------------------------------------------- */
 
 /* The same bytes on every machine, and one NaN. */
@@ -348,7 +337,7 @@ predict_table_groups (const PredictTable *table, const char *name, uint32_t *n_g
   uint32_t *group;
 
   if (name != NULL && column == NULL) {
-    predict_table_set_missing (table, name, error);
+    set_missing (table, name, error);
     return NULL;
   }
   if (table->n_rows >= G_MAXUINT32) {

@@ -418,39 +418,26 @@ test_made_tables (void)
 }
 
 static void
-test_select (void)
-{
-  g_autoptr (PredictTable) table = read_text ("a,b\n1,x\n\n2,y\n3,7\n4,y\n"), some = NULL;
-  static const bool keep[] = { false, true, true, true }, last[] = { false, false, true, false };
-  g_autofree char *flat = NULL;
-  g_autoptr (PredictTable) one = NULL;
-  g_autoptr (GError) error = NULL;
-
-  some = predict_table_select (table, keep);
-  flat = flatten (some);
-  g_assert_cmpstr (flat, ==, "a#|b;4:2|y;5:3|7;6:4|y");
-  g_assert_cmpuint (some->columns[1].labels->len, ==, 2);
-  g_assert_cmpuint (some->columns[1].text_row, ==, 0);
-  one = predict_table_select (table, last);
-  g_assert_null (predict_table_numbers (one, "b", &error));
-  g_assert_nonnull (strstr (error->message, "column \"b\" holds texts"));
-}
-
-static void
 test_pick (void)
 {
-  static const uint64_t rows[] = { 2, 0, 2 };
+  static const uint64_t rows[] = { 2, 0, 2 }, texts[] = { 1, 2, 3 }, one_text[] = { 2 };
   static const char *const names[] = { "a", "c", "b", "d", NULL };
-  g_autoptr (PredictTable) table = read_text ("a,b\n1,x\n\n2,y\n3,7\n4,y\n"), some = NULL;
-  g_autofree char *flat = NULL;
-  g_autoptr (GError) error = NULL;
+  g_autoptr (PredictTable) table = read_text ("a,b\n1,x\n\n2,y\n3,7\n4,y\n");
+  g_autoptr (PredictTable) some = predict_table_pick (table, rows, 3);
+  g_autoptr (PredictTable) behind = predict_table_pick (table, texts, 3);
+  g_autoptr (PredictTable) one = predict_table_pick (table, one_text, 1);
+  g_autofree char *flat = flatten (some), *flat_behind = flatten (behind);
+  g_autoptr (GError) missing = NULL, error = NULL;
 
-  some = predict_table_pick (table, rows, 3);
-  flat = flatten (some);
   g_assert_cmpstr (flat, ==, "a#|b;5:3|7;2:1|x;5:3|7");
-  g_assert_false (predict_table_has_all (some, names, &error));
-  g_assert_nonnull (strstr (error->message, "lacks columns that the model needs: \"c\", \"d\""));
+  g_assert_false (predict_table_has_all (some, names, &missing));
+  g_assert_nonnull (strstr (missing->message, "lacks columns that the model needs: \"c\", \"d\""));
   g_assert_true (predict_table_has_all (some, names + 4, NULL));
+  g_assert_cmpstr (flat_behind, ==, "a#|b;4:2|y;5:3|7;6:4|y");
+  g_assert_cmpuint (behind->columns[1].labels->len, ==, 2);
+  g_assert_cmpuint (behind->columns[1].text_row, ==, 0);
+  g_assert_null (predict_table_numbers (one, "b", &error));
+  g_assert_nonnull (strstr (error->message, "column \"b\" holds texts"));
 }
 
 /* What must tell, and must not tell, two tables apart.  The hash of column n is that of the bytes
@@ -500,7 +487,6 @@ main (int argc, char **argv)
   g_test_add_func ("/predictors/table/missing", test_missing_columns_are_told);
   g_test_add_func ("/predictors/table/groups", test_groups);
   g_test_add_func ("/predictors/table/made", test_made_tables);
-  g_test_add_func ("/predictors/table/select", test_select);
   g_test_add_func ("/predictors/table/pick", test_pick);
   g_test_add_func ("/predictors/table/hash", test_hash);
   status = g_test_run ();
