@@ -18,9 +18,9 @@ testing_take_error (GError **error, GQuark domain, const char *part)
   g_clear_error (error);
 }
 
-/* What read (path, error) makes of a file with the first n bytes of the text; -1: all. */
 typedef gpointer (*TestingRead) (const char *path, GError **error);
 
+/* Reads a file with the first n bytes of the text; -1: all. */
 static inline gpointer
 testing_read (TestingRead read, const char *text, gssize n, GError **error)
 {
@@ -41,7 +41,7 @@ typedef struct {
 
 typedef gpointer (*TestingParse) (const char *text, GError **error);
 
-/* Makes each change in turn; n of them. */
+/* Makes each of n changes alone, and asserts that the text is refused. */
 static inline void
 testing_refuse (TestingParse parse, const char *text, const TestingChange *changes, gsize n,
                 GQuark domain)
@@ -58,13 +58,13 @@ testing_refuse (TestingParse parse, const char *text, const TestingChange *chang
   }
 }
 
-/* Progress that never falls, and is a share; data: the last one. */
+/* Progress that grows, up to 1; data: the last share. */
 static inline void
 testing_note_share (void *data, double share)
 {
   double *last = data;
 
-  g_assert_cmpfloat (share, >=, *last);
+  g_assert_cmpfloat (share, >, *last);
   g_assert_cmpfloat (share, <=, 1);
   *last = share;
 }

@@ -215,7 +215,7 @@ predict_ipc_phases_free (PredictIpcPhases *phases)
 gboolean
 predict_ipc_is_reserved (const char *name)
 {
-  /* "row": what an index without a name is called. */
+  /* "row" is the name of an index column without a name. */
   static const char *const reserved[] = { "program", "pattern", "ipc", "row", NULL };
 
   return g_strv_contains (reserved, name);

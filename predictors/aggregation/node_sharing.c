@@ -1,4 +1,4 @@
-/* node_sharing.c - what the tasks of a node cost each other's computation, without counters.
+/* node_sharing.c - slowdown of tasks that share caches and memory, without counters.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -65,7 +65,7 @@ predict_sharing_slowdown (const PredictShare *shares, uint32_t n, const PredictS
 
 /* --- A program's memory share, learned from runs that differ in density ---
  *
- * T is linear in the memory share once what each run misses is known, so a sum of squares costs a
+ * T is linear in the memory share once the misses of each run are known, so a sum of squares costs a
  * few logarithms.  It need not have one minimum only: each search looks at a grid of
  * points first and closes in around the best by golden section. */
 
@@ -89,7 +89,7 @@ typedef struct {
   uint32_t n, n_programs;
   const uint32_t *first; /* [n_programs] run */
   double overhead, *memory_share;
-  uint32_t program; /* whose memory share is searched */
+  uint32_t program; /* its memory share is searched */
 } Problem;
 
 typedef double (*Cost) (Problem *problem, double at);

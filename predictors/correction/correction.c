@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define LEAST_SHARE     1e-9 /* of what was observed: smaller losses are rounding */
+#define LEAST_SHARE     1e-9 /* of the observed values: smaller losses are rounding */
 #define MOST_STEPS_BEST 25u
 
 static const PredictOp paper_functions[] = {
@@ -316,7 +316,7 @@ rounding_of (const CorrectionProblem *problem)
   return problem->settings->loss == PREDICT_LOSS_MAPE ? least : least * least;
 }
 
-/* --- Degenerate terms: what the parameters alone can do, or what cancels the model --- */
+/* --- Degenerate terms: those that parameters can replace, and those that cancel the model --- */
 
 static char *
 describe_parameters (const PredictBaseModel *model, const double *values)

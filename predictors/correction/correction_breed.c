@@ -21,7 +21,7 @@
 #define FINAL_EVALUATIONS 200
 #define DRAWS             20 /* of a formula that begins, until one is defined */
 
-/* What the paper's "graduated elitist" is taken for: shares of the population from the best down,
+/* The paper's "graduated elitist", as read here: shares of the population from the best down,
  * and how many copies each of them gets. */
 static const struct {
   double share;
@@ -323,7 +323,7 @@ next_generation (Breeding *breeding)
  * How long it takes to find a law varies by orders of magnitude, so that all begins anew from random
  * formulas after 1, 1, 2, 1, 1, 2, 4, ... spans of generations, which is within a logarithm
  * of the best that is possible (M. Luby, A. Sinclair, D. Zuckerman, "Optimal speedup of Las Vegas
- * algorithms", 1993).  What was best of each size is kept apart. */
+ * algorithms", 1993).  The best of each size is kept apart. */
 
 /* The sequence above, from 1. */
 static guint

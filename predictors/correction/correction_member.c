@@ -321,7 +321,7 @@ is_bounded (PredictRange range)
          range.low <= range.high;
 }
 
-/* In nats: what the deviations cost, every step, and every number (half the logarithm of n). */
+/* In nats: the cost of the deviations, of every step, and of every number (half the logarithm of n). */
 static double
 description_of (const CorrectionProblem *problem, const CorrectionMember *member)
 {
@@ -464,7 +464,7 @@ correction_added_factor (CorrectionWork *work, const PredictTree *tree)
 /* A bred formula carries remains of its ancestors: + 0, x^2.0000001, c and -c. */
 
 #define EVALUATIONS 200
-#define SAME        1e-8 /* of the loss: what may be lost for fewer digits */
+#define SAME        1e-8 /* of the loss, which may grow by so much for fewer digits */
 #define MOST_DIGITS 15
 
 /* Replaces the member by the tree if that has the shorter description. */

@@ -11,7 +11,7 @@
 
 #define PREDICT_MAX_TREE 127u
 
-/* What trees are made of. */
+/* The functions and terminals of trees. */
 typedef struct {
   const PredictOp *functions; /* [n_functions] of one or two operands */
   uint32_t n_functions;

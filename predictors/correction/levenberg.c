@@ -1,4 +1,4 @@
-/* levenberg.c - the numbers of a formula, fitted to what was observed.
+/* levenberg.c - the numbers of a formula, fitted to observations.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

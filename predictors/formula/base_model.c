@@ -21,7 +21,7 @@
 typedef struct {
   const char *source;
   guint number;          /* of the line, from 1 */
-  const char *text, *at; /* the line, without its comment; what is next */
+  const char *text, *at; /* the line, without its comment; the rest */
   GError **error;
 } Line;
 

@@ -1,4 +1,4 @@
-/* bounds.c - between which values a formula stays over a box of its variables.
+/* bounds.c - the bounds of a formula over a box of its variables.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -19,8 +19,8 @@
 static const PredictRange nowhere = { INFINITY, -INFINITY, true };
 static const PredictRange anywhere = { -INFINITY, INFINITY, true };
 
-/* An end that is 0 stays so: no operation errs in the sign, and the root of what is not
- * negative must stay defined.  An infinite end means a pole or an overflow. */
+/* An end that is 0 stays so: no operation errs in the sign, and the root of a number that
+ * is not negative must stay defined.  An infinite end means a pole or an overflow. */
 static PredictRange
 outward (double low, double high, double share, bool undefined)
 {
@@ -151,7 +151,7 @@ has_peak (PredictRange a, double at)
   return ceil ((a.low - at) / turn - 1e-9) <= floor ((a.high - at) / turn + 1e-9);
 }
 
-/* The cosine of what is `shift` less. */
+/* The cosine, shifted by `shift`. */
 static PredictRange
 wave (double (*of) (double x), PredictRange a, double shift)
 {

@@ -120,7 +120,7 @@ predict_raise (const double *base, int exponent, double *out, uint32_t n)
 }
 
 /* The operations at n points (1 when all operands are uniform).  `spare` is a slot for
- * what must not be overwritten. */
+ * values that must not be overwritten. */
 static inline __attribute__ ((always_inline)) void
 predict_operate (const PredictStep *step, Operand left, Operand right, double *out, double *spare,
                  uint32_t n)

@@ -7,7 +7,7 @@
  * value at a point has the same bits whatever the block, the processor and the thread.
  *
  * A point is undefined when any step has no finite value there: a division by 0, the logarithm of
- * what is not positive, an overflow.  Nothing hides that: the value of the whole is then
+ * a number that is not positive, an overflow.  Nothing hides that: the value of the whole is then
  * infinite or NaN, also where arithmetic would go on to a number (1 / (1 / 0), exp (-1 / 0)). */
 #pragma once
 

@@ -84,7 +84,7 @@ predict_expression_height (const PredictExpression *expression)
 /* --- Fewer steps with the same values --- */
 
 /* One pass in postfix order.  The operands of a step are simplified before it is reached, and lie
- * at the end of what was written. */
+ * at the end of the output. */
 
 typedef struct {
   PredictStep *steps;

@@ -560,7 +560,7 @@ write_all (Writer writer)
   return g_string_free (writer.out, FALSE);
 }
 
-/* One or two operands, with what stands before and behind them. */
+/* One or two operands, between the texts `before` and `behind`. */
 static void
 write_operands (Writer *writer, uint32_t root, const char *before, const char *behind)
 {
@@ -599,7 +599,7 @@ text_call (Writer *writer, uint32_t root)
     write_tree (writer, writer_left (writer, root), BIND_ATOM);
     g_string_append_c (writer->out, '^');
     if (step->op == PREDICT_OP_POWER) {
-      /* The point tells 2.0, exp (2 log x), from the 2 of x x. */
+      /* The point distinguishes 2.0, exp (2 log x), from the 2 of x x. */
       gsize from = writer->out->len;
 
       write_tree (writer, root - 1, BIND_SIGN);

@@ -1,4 +1,4 @@
-/* units.c - whether a formula adds seconds to bytes.
+/* units.c - units of formulas: a formula must not add seconds to bytes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

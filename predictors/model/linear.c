@@ -12,11 +12,11 @@
 #include <math.h>
 #include <string.h>
 
-/* A column whose part that the others do not explain is smaller, of its norm, is made of
+/* If the other columns explain all of a column but a smaller share of its norm, the rest is
  * rounding: features are of single precision. */
 #define COLLINEAR 0x1p-20
 /* Coefficients of standardised columns are multiples of this part of the largest one, or of 1:
- * one that is 0 comes out as 0 and not as what rounding left of it. */
+ * one that is 0 comes out as 0 and not as a rounding error. */
 #define GRAIN      0x1p-60
 #define BLOCK_ROWS 512u
 /* Three or four are enough unless columns are as near to collinear as is let through. */
@@ -376,7 +376,7 @@ decompose (Spectrum *spectrum)
   return TRUE;
 }
 
-/* The sum of the squared errors of samples left out; what is predicted of them to left_out[n].
+/* The sum of the squared errors of samples left out; their predictions in left_out[n].
  * A fit is a projection H y, and the error of a sample that is left out is its error in the fit of
  * all / (1 - its diagonal element of H). */
 static double

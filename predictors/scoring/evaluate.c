@@ -1,4 +1,4 @@
-/* evaluate.c - how well a method predicts samples that it was not fitted to.
+/* evaluate.c - scores of a method on samples that it was not fitted to.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

@@ -16,7 +16,7 @@
 /* Of sets that are all tried: hours of work. */
 #define MAX_SETS 1000000
 
-/* Of the progress of a search: what all small sets are, when growing and shrinking follow. */
+/* The share of all small sets in the progress of a search that also grows and shrinks sets. */
 #define SMALL_SETS_SHARE 0.75
 
 /* One search among the features of some samples. */
@@ -161,7 +161,7 @@ score_choice (void *data, guint number)
     choice->score = evaluation.scores[search->score].mean;
 }
 
-/* Scores the sets that were added from the `first` on; their work is `part` of what is left. */
+/* Scores the sets that were added from the `first` on; their work is `part` of the rest. */
 static gboolean
 score_batch (Searcher *searcher, guint first, double part, GError **error)
 {

@@ -142,11 +142,22 @@ share_covered (guint n_groups, guint rows_of_group, gboolean told)
 static void
 test_exact_coverage (void)
 {
-  /* SC13 trains on 56 mappings: number 52 of 56. */
-  g_assert_cmpfloat (fabs (share_covered (56, 1, TRUE) - 52.0 / 57), <, 0.009);
-  /* Twelve mappings in ten sizes each: number 12 of 12; were they not told apart, 11. */
-  g_assert_cmpfloat (fabs (share_covered (12, 10, TRUE) - 12.0 / 13), <, 0.009);
-  g_assert_cmpfloat (fabs (share_covered (12, 10, FALSE) - 11.0 / 13), <, 0.009);
+  static const struct {
+    guint n_groups, rows_of_group;
+    gboolean told;
+    double share;
+  } cases[] = {
+    { 56, 1, TRUE, 52.0 / 57 },   /* SC13 trains on 56 mappings: number 52 of 56 */
+    { 12, 10, TRUE, 12.0 / 13 },  /* twelve mappings in ten sizes each: number 12 of 12 */
+    { 12, 10, FALSE, 11.0 / 13 }, /* were they not told apart, 11 */
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    double share = share_covered (cases[i].n_groups, cases[i].rows_of_group, cases[i].told);
+
+    g_test_message ("%u groups of %u: %g", cases[i].n_groups, cases[i].rows_of_group, share);
+    g_assert_cmpfloat (fabs (share - cases[i].share), <, 0.009);
+  }
 }
 
 /* Every column but the target and the group. */
@@ -214,27 +225,33 @@ check_coverage (const char *what, double share)
   g_assert_cmpfloat (share, <=, 0.95);
 }
 
-/* Cross-validated ones, and those of what is out of bag. */
+/* Cross-validated intervals, those of samples out of bag, and other methods. */
 static void
 test_friedman (void)
 {
-  for (guint function = 1; function <= 3; function++) {
-    PredictSettings settings = predict_settings_default (PREDICT_EXTRA_TREES);
-    g_autofree char *what = g_strdup_printf ("friedman%u", function);
-    g_autofree char *of_bags = g_strdup_printf ("%s, bootstrap", what);
+  static const struct {
+    const char *name;
+    guint function;
+    PredictMethod method;
+    gboolean bootstrap;
+  } cases[] = {
+    { "friedman1", 1, PREDICT_EXTRA_TREES, FALSE },
+    { "friedman1, bootstrap", 1, PREDICT_EXTRA_TREES, TRUE },
+    { "friedman2", 2, PREDICT_EXTRA_TREES, FALSE },
+    { "friedman2, bootstrap", 2, PREDICT_EXTRA_TREES, TRUE },
+    { "friedman3", 3, PREDICT_EXTRA_TREES, FALSE },
+    { "friedman3, bootstrap", 3, PREDICT_EXTRA_TREES, TRUE },
+    { "linear", 1, PREDICT_LINEAR, FALSE },
+    { "svr", 1, PREDICT_SVR, FALSE },
+    { "mean", 1, PREDICT_MEAN, FALSE },
+  };
 
-    check_coverage (what, friedman_coverage (function, settings));
-    settings.bootstrap = TRUE;
-    check_coverage (of_bags, friedman_coverage (function, settings));
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    PredictSettings settings = predict_settings_default (cases[i].method);
+
+    settings.bootstrap = cases[i].bootstrap;
+    check_coverage (cases[i].name, friedman_coverage (cases[i].function, settings));
   }
-}
-
-static void
-test_other_methods (void)
-{
-  check_coverage ("linear", friedman_coverage (1, predict_settings_default (PREDICT_LINEAR)));
-  check_coverage ("svr", friedman_coverage (1, predict_settings_default (PREDICT_SVR)));
-  check_coverage ("mean", friedman_coverage (1, predict_settings_default (PREDICT_MEAN)));
 }
 
 /* All rows of both parts of a set, which share their columns. */
@@ -339,7 +356,6 @@ main (int argc, char **argv)
   g_test_add_func ("/predictors/interval/degenerate", test_degenerate);
   g_test_add_func ("/predictors/interval/exact-coverage", test_exact_coverage);
   g_test_add_func ("/predictors/interval/friedman", test_friedman);
-  g_test_add_func ("/predictors/interval/other-methods", test_other_methods);
   g_test_add_func ("/predictors/interval/diabetes", test_diabetes);
   g_test_add_func ("/predictors/interval/twins", test_twins);
   return g_test_run ();

@@ -1,4 +1,4 @@
-/* scores.c - how well predictions agree with observations, above all in their order.
+/* scores.c - the agreement of predictions with observations, above all in their order.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

@@ -1,4 +1,4 @@
-/* scores.h - how well predictions agree with what was observed.
+/* scores.h - the agreement of predictions with observations.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
