@@ -551,34 +551,6 @@ read_piece (JsonObject *from, const PredictIpcModel *model, const char *name,
 }
 
 static gboolean
-read_target (JsonObject *from, const PredictIpcModel *model, PredictIpcTarget *target,
-             GError **error)
-{
-  JsonArray *pieces = base_json_array (from, "pieces", error);
-  const char *pattern = pieces != NULL ? base_json_string (from, "pattern", error) : NULL;
-
-  if (pattern == NULL)
-    return FALSE;
-  target->pattern = g_strdup (pattern);
-  if (*pattern == '\0' || g_strv_contains ((const char *const *) model->samples, pattern))
-    return base_json_fail ("pattern", "one that is no sample", error);
-  for (const PredictIpcTarget *other = model->targets; other < target; other++)
-    if (strcmp (other->pattern, pattern) == 0)
-      return base_json_fail (pattern, "a pattern once", error);
-  if (json_array_get_length (pieces) != PREDICT_IPC_N_PIECES)
-    return base_json_fail ("pieces", "of every class and of all", error);
-  for (guint piece = 0; piece < PREDICT_IPC_N_PIECES; piece++) {
-    JsonObject *object = object_at (pieces, piece, "pieces", error);
-
-    if (object == NULL ||
-        !read_piece (object, model, predict_ipc_piece_names[piece], &target->pieces[piece], error))
-      return FALSE;
-  }
-  return target->pieces[PREDICT_IPC_ALL].linear != NULL ||
-         base_json_fail ("linear", "an object in the piece of all", error);
-}
-
-static gboolean
 read_targets (JsonObject *root, PredictIpcModel *model, GError **error)
 {
   JsonArray *patterns = base_json_array (root, "patterns", error);
@@ -588,10 +560,31 @@ read_targets (JsonObject *root, PredictIpcModel *model, GError **error)
     return patterns != NULL && base_json_fail ("patterns", "of one pattern at least", error);
   model->targets = g_new0 (PredictIpcTarget, n);
   while (model->n_targets < n) {
-    JsonObject *object = object_at (patterns, model->n_targets, "patterns", error);
+    JsonObject *from = object_at (patterns, model->n_targets, "patterns", error);
+    JsonArray *pieces = from != NULL ? base_json_array (from, "pieces", error) : NULL;
+    const char *pattern = pieces != NULL ? base_json_string (from, "pattern", error) : NULL;
+    PredictIpcTarget *target;
 
-    if (object == NULL || !read_target (object, model, &model->targets[model->n_targets++], error))
+    if (pattern == NULL)
       return FALSE;
+    target = &model->targets[model->n_targets++];
+    target->pattern = g_strdup (pattern);
+    if (*pattern == '\0' || g_strv_contains ((const char *const *) model->samples, pattern))
+      return base_json_fail ("pattern", "one that is no sample", error);
+    for (const PredictIpcTarget *other = model->targets; other < target; other++)
+      if (strcmp (other->pattern, pattern) == 0)
+        return base_json_fail (pattern, "a pattern once", error);
+    if (json_array_get_length (pieces) != PREDICT_IPC_N_PIECES)
+      return base_json_fail ("pieces", "of every class and of all", error);
+    for (guint i = 0; i < PREDICT_IPC_N_PIECES; i++) {
+      JsonObject *object = object_at (pieces, i, "pieces", error);
+
+      if (object == NULL ||
+          !read_piece (object, model, predict_ipc_piece_names[i], &target->pieces[i], error))
+        return FALSE;
+    }
+    if (target->pieces[PREDICT_IPC_ALL].linear == NULL)
+      return base_json_fail ("linear", "an object in the piece of all", error);
   }
   return TRUE;
 }

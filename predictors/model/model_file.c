@@ -67,21 +67,6 @@ count_of (JsonObject *object, const char *name, uint64_t *count, GError **error)
   return TRUE;
 }
 
-static gboolean
-read_origin (JsonObject *root, PredictModel *model, GError **error)
-{
-  JsonObject *target = base_json_object (root, "target", error);
-  JsonObject *table = target != NULL ? base_json_object (root, "trained_on", error) : NULL;
-
-  return table != NULL && (model->version = text_of (root, "hopcast", error)) != NULL &&
-         (model->target = text_of (target, "name", error)) != NULL &&
-         base_json_boolean (target, "log", &model->log_target, error) &&
-         (model->source = text_of (table, "source", error)) != NULL &&
-         (model->hash = text_of (table, "sha256", error)) != NULL &&
-         count_of (table, "samples", &model->n_samples, error) &&
-         base_json_number_or_null (root, "out_of_bag_r2", &model->out_of_bag_r2, error);
-}
-
 /* An importance that is null for one feature is unknown for all. */
 static void
 drop_unknown (double **values, guint n)
@@ -197,19 +182,26 @@ read_interval (JsonObject *root, PredictInterval *interval, GError **error)
   return TRUE;
 }
 
-/* A PredictModel from the object that is all of a file; NULL and *error. */
+/* The model of a whole file; NULL and *error. */
 static gpointer
 model_from_json (JsonObject *root, GError **error)
 {
   g_autoptr (PredictModel) model = g_new0 (PredictModel, 1);
-  JsonObject *learned;
+  JsonObject *target, *table, *learned;
 
-  if (!read_origin (root, model, error) || !read_features (root, model, error) ||
-      !read_evaluation (root, model, error) || !read_interval (root, &model->interval, error))
-    return NULL;
-  learned = base_json_object (root, "learned", error);
-  model->fitted = learned != NULL ? predict_fitted_read (learned, error) : NULL;
-  if (model->fitted == NULL)
+  if (!(target = base_json_object (root, "target", error)) ||
+      !(table = base_json_object (root, "trained_on", error)) ||
+      !(model->version = text_of (root, "hopcast", error)) ||
+      !(model->target = text_of (target, "name", error)) ||
+      !base_json_boolean (target, "log", &model->log_target, error) ||
+      !(model->source = text_of (table, "source", error)) ||
+      !(model->hash = text_of (table, "sha256", error)) ||
+      !count_of (table, "samples", &model->n_samples, error) ||
+      !base_json_number_or_null (root, "out_of_bag_r2", &model->out_of_bag_r2, error) ||
+      !read_features (root, model, error) || !read_evaluation (root, model, error) ||
+      !read_interval (root, &model->interval, error) ||
+      !(learned = base_json_object (root, "learned", error)) ||
+      !(model->fitted = predict_fitted_read (learned, error)))
     return NULL;
   if (predict_fitted_n_features (model->fitted) != g_strv_length (model->features)) {
     base_json_fail ("n_features", "how many features are named", error);
