@@ -30,42 +30,35 @@ predict_aggregation_fastest (const PredictAggregation *patterns, uint32_t n)
   return fastest;
 }
 
-/* NULL and *error: it is no reference. */
-static const PredictAggregation *
-find_reference (const PredictAggregation *patterns, uint32_t n, uint32_t id, GError **error)
-{
-  const PredictAggregation *found = NULL;
-
-  for (uint32_t i = 0; i < n; i++)
-    if (patterns[i].id == id)
-      found = &patterns[i];
-  if (found == NULL)
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
-                 "there is no pattern %u to compare with", id);
-  else if (found->excluded != NULL)
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
-                 "pattern %u, which the others are to be compared with, is excluded: %s", id,
-                 found->excluded);
-  else if (!(total_of (found) > 0))
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
-                 "pattern %u, which the others are to be compared with, takes no time: nothing is "
-                 "computed or sent",
-                 id);
-  else
-    return found;
-  return NULL;
-}
-
 gboolean
 predict_aggregation_choose (const PredictAggregation *patterns, uint32_t n, uint32_t reference,
                             double max_slowdown, PredictAggregationJudgement *judgements,
                             GError **error)
 {
-  const PredictAggregation *compared = find_reference (patterns, n, reference, error);
+  const PredictAggregation *compared = NULL;
   uint32_t best = n;
 
-  if (compared == NULL)
+  for (uint32_t i = 0; i < n; i++)
+    if (patterns[i].id == reference)
+      compared = &patterns[i];
+  if (compared == NULL) {
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
+                 "there is no pattern %u to compare with", reference);
     return FALSE;
+  }
+  if (compared->excluded != NULL) {
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
+                 "pattern %u, which the others are to be compared with, is excluded: %s", reference,
+                 compared->excluded);
+    return FALSE;
+  }
+  if (!(total_of (compared) > 0)) {
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
+                 "pattern %u, which the others are to be compared with, takes no time: nothing is "
+                 "computed or sent",
+                 reference);
+    return FALSE;
+  }
   for (uint32_t i = 0; i < n; i++) {
     PredictAggregationJudgement *judgement = &judgements[i];
 

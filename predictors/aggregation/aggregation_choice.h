@@ -12,7 +12,7 @@
  * by its rank (fewest nodes, then sockets, then dies: topology/mapping/aggregation.h) is chosen, among as
  * good ones that with the least time.
  *
- * The paper says "performance penalty" of the threshold and does not say of what: here, of the
+ * The paper calls the threshold a "performance penalty" and gives no base: here, of the
  * reference's whole time. */
 #pragma once
 

@@ -175,12 +175,6 @@ predict_bound_table_source (const PredictBoundTable *table)
   return table->source;
 }
 
-uint32_t
-predict_bound_table_curves (const PredictBoundTable *table)
-{
-  return table->curves->len;
-}
-
 const PredictBoundCurve *
 predict_bound_table_find (const PredictBoundTable *table, const PredictBoundKind *kind)
 {
@@ -215,22 +209,6 @@ predict_bound_table_longest_s (const PredictBoundTable *table, const PredictBoun
 
 /* --- Files --- */
 
-static void
-write_number (FILE *out, double value)
-{
-  char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-  for (int digits = 6; digits <= 17; digits++) {
-    char format[8];
-
-    g_snprintf (format, sizeof format, "%%.%dg", digits);
-    g_ascii_formatd (text, sizeof text, format, value);
-    if (g_ascii_strtod (text, NULL) == value)
-      break;
-  }
-  fputs (text, out);
-}
-
 void
 predict_bound_table_write (const PredictBoundTable *table, FILE *out)
 {
@@ -240,12 +218,18 @@ predict_bound_table_write (const PredictBoundTable *table, FILE *out)
 
     for (guint at = 0; at < curve->points->len; at++) {
       const Point *point = &g_array_index (curve->points, Point, at);
+      char format[8], time[G_ASCII_DTOSTR_BUF_SIZE];
 
       fprintf (out, "%s,%s,%s,%u,%u,%u,%" G_GUINT64_FORMAT ",", curve->operation,
                where_names[curve->kind.where], curve->placement, curve->kind.pairs,
                curve->kind.outside, curve->kind.ranks, point->bytes);
-      write_number (out, point->time_us);
-      fputc ('\n', out);
+      for (int digits = 6; digits <= 17; digits++) {
+        g_snprintf (format, sizeof format, "%%.%dg", digits);
+        g_ascii_formatd (time, sizeof time, format, point->time_us);
+        if (g_ascii_strtod (time, NULL) == point->time_us)
+          break;
+      }
+      fprintf (out, "%s\n", time);
     }
   }
 }
@@ -271,31 +255,6 @@ refuse (const PredictTable *table, uint64_t row, GError **error, const char *for
   return FALSE;
 }
 
-static guint
-index_of (const PredictTable *table, const char *name)
-{
-  return (guint) (predict_table_find (table, name) - table->columns);
-}
-
-static gboolean
-find_columns (const PredictTable *table, Columns *columns, GError **error)
-{
-  static const char *const names[] = { "operation", "where", "class",   "pairs", "outside",
-                                       "ranks",     "bytes", "time_us", NULL };
-
-  if (!predict_table_has_all (table, names, error))
-    return FALSE;
-  *columns = (Columns){ .table = table,
-                        .operation = index_of (table, "operation"),
-                        .where = index_of (table, "where"),
-                        .placement = index_of (table, "class") };
-  return (columns->pairs = predict_table_finite (table, "pairs", error)) != NULL &&
-         (columns->outside = predict_table_finite (table, "outside", error)) != NULL &&
-         (columns->ranks = predict_table_finite (table, "ranks", error)) != NULL &&
-         (columns->bytes = predict_table_finite (table, "bytes", error)) != NULL &&
-         (columns->time_us = predict_table_finite (table, "time_us", error)) != NULL;
-}
-
 static gboolean
 take_whole (const Columns *columns, uint64_t row, const char *name, const double *values,
             double most, uint64_t *whole, GError **error)
@@ -310,23 +269,6 @@ take_whole (const Columns *columns, uint64_t row, const char *name, const double
 }
 
 static gboolean
-check_where (const Columns *columns, uint64_t row, const char *where, PredictBoundKind *kind,
-             GError **error)
-{
-  bool is_message = g_str_equal (kind->operation, PREDICT_BOUND_MESSAGE);
-
-  for (guint i = 0; where_names[i] != NULL; i++)
-    if (g_str_equal (where, where_names[i]) && is_message == (i != PREDICT_BOUND_ALL)) {
-      kind->where = (PredictBoundWhere) i;
-      return TRUE;
-    }
-  return refuse (columns->table, row, error,
-                 is_message ? "where: \"%s\" of a pingpong is neither within nor between"
-                            : "where: \"%s\" is not empty, as it is of collectives",
-                 where);
-}
-
-static gboolean
 take_row (PredictBoundTable *bounds, const Columns *columns, uint64_t row, GError **error)
 {
   const PredictTable *table = columns->table;
@@ -334,12 +276,22 @@ take_row (PredictBoundTable *bounds, const Columns *columns, uint64_t row, GErro
   g_autofree char *where = predict_table_cell (table, columns->where, row);
   g_autofree char *placement = predict_table_cell (table, columns->placement, row);
   PredictBoundKind kind = { .operation = operation, .placement = placement };
+  bool is_message = g_str_equal (operation, PREDICT_BOUND_MESSAGE);
+  guint at = is_message ? PREDICT_BOUND_ALL + 1 : PREDICT_BOUND_ALL;
+  guint last = is_message ? G_N_ELEMENTS (where_names) - 1 : PREDICT_BOUND_ALL + 1;
   uint64_t pairs = 0, outside = 0, ranks = 0, bytes = 0;
 
   if (*operation == '\0')
     return refuse (table, row, error, "operation: none is named");
-  if (!check_where (columns, row, where, &kind, error) ||
-      !take_whole (columns, row, "pairs", columns->pairs, UINT32_MAX, &pairs, error) ||
+  while (at < last && !g_str_equal (where, where_names[at]))
+    at++;
+  if (at == last)
+    return refuse (table, row, error,
+                   is_message ? "where: \"%s\" of a pingpong is neither within nor between"
+                              : "where: \"%s\" is not empty, as it is of collectives",
+                   where);
+  kind.where = (PredictBoundWhere) at;
+  if (!take_whole (columns, row, "pairs", columns->pairs, UINT32_MAX, &pairs, error) ||
       !take_whole (columns, row, "outside", columns->outside, UINT32_MAX, &outside, error) ||
       !take_whole (columns, row, "ranks", columns->ranks, UINT32_MAX, &ranks, error) ||
       !take_whole (columns, row, "bytes", columns->bytes, MAX_WHOLE, &bytes, error))
@@ -359,12 +311,22 @@ take_row (PredictBoundTable *bounds, const Columns *columns, uint64_t row, GErro
 PredictBoundTable *
 predict_bound_table_read (const char *path, GError **error)
 {
+  static const char *const names[] = { "operation", "where", "class",   "pairs", "outside",
+                                       "ranks",     "bytes", "time_us", NULL };
   g_autoptr (PredictTable) table = predict_table_read (path, error);
   g_autoptr (PredictBoundTable) bounds = NULL;
-  Columns columns;
+  Columns columns = { .table = table };
 
-  if (table == NULL || !find_columns (table, &columns, error))
+  if (table == NULL || !predict_table_has_all (table, names, error) ||
+      !(columns.pairs = predict_table_finite (table, "pairs", error)) ||
+      !(columns.outside = predict_table_finite (table, "outside", error)) ||
+      !(columns.ranks = predict_table_finite (table, "ranks", error)) ||
+      !(columns.bytes = predict_table_finite (table, "bytes", error)) ||
+      !(columns.time_us = predict_table_finite (table, "time_us", error)))
     return NULL;
+  columns.operation = (guint) (predict_table_find (table, "operation") - table->columns);
+  columns.where = (guint) (predict_table_find (table, "where") - table->columns);
+  columns.placement = (guint) (predict_table_find (table, "class") - table->columns);
   bounds = predict_bound_table_new (path);
   for (uint64_t row = 0; row < table->n_rows; row++)
     if (!take_row (bounds, &columns, row, error))

@@ -18,7 +18,7 @@
  * Rows that differ in the size alone are a curve.  Between two of its sizes times are on a straight
  * line in the size, as they are on a network with a latency and a bandwidth; a line in the
  * logarithm of the size would make a message in the middle of a step by four a quarter too long.  A
- * longer message is never faster: where it was measured so, it takes what the shorter one took.
+ * longer message is never faster: where it was measured faster, it takes the time of the shorter one.
  * Below the smallest size its time holds.  Above the largest the line of the last two sizes goes on
  * (of a single size, the time grows as the size does), which the caller is told: extrapolated. */
 #pragma once
@@ -36,7 +36,7 @@ typedef enum {
   PREDICT_BOUND_BETWEEN,
 } PredictBoundWhere;
 
-/* What a curve is of. */
+/* The rows of one curve. */
 typedef struct {
   const char *operation;
   PredictBoundWhere where;
@@ -48,7 +48,7 @@ typedef struct {
 typedef struct PredictBoundTable PredictBoundTable;
 typedef struct PredictBoundCurve PredictBoundCurve;
 
-/* An empty one; `source` is what errors call it. */
+/* An empty table; `source` is its name in errors. */
 PredictBoundTable *predict_bound_table_new (const char *source);
 void predict_bound_table_free (PredictBoundTable *table);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictBoundTable, predict_bound_table_free)
@@ -57,7 +57,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictBoundTable, predict_bound_table_free)
  * size that is no whole number, a time that is not above 0, a size that a curve has twice. */
 PredictBoundTable *predict_bound_table_read (const char *path, GError **error);
 
-/* Copies what it is given.  False: the curve has this size.  time_us is above 0 and finite. */
+/* Copies the kind.  False: the curve has this size already.  time_us is above 0 and finite. */
 bool predict_bound_table_add (PredictBoundTable *table, const PredictBoundKind *kind,
                               uint64_t bytes, double time_us);
 
@@ -65,8 +65,6 @@ bool predict_bound_table_add (PredictBoundTable *table, const PredictBoundKind *
 void predict_bound_table_write (const PredictBoundTable *table, FILE *out);
 
 const char *predict_bound_table_source (const PredictBoundTable *table);
-uint32_t predict_bound_table_curves (const PredictBoundTable *table);
-
 /* Borrowed; good until something is added.  NULL: there is none. */
 const PredictBoundCurve *
 predict_bound_table_find (const PredictBoundTable *table, const PredictBoundKind *kind);

@@ -7,8 +7,8 @@
 
 #include "base/random.h"
 #include "predictors/correction/genetic.h"
+#include "predictors/predict_testing.h"
 
-#include <glib/gstdio.h>
 #include <math.h>
 
 #define N_PATTERNS 8u
@@ -16,35 +16,28 @@
 const char *const ipc_samples[] = { "4", "5", NULL };
 const char *const ipc_events[] = { "l2", "memory", NULL };
 
-/* A file of the text; g_unlink() and g_free(). */
-static char *
-write_text (const char *text)
+static gpointer
+read_table (const char *path, GError **error)
 {
-  char *path;
-
-  g_close (g_file_open_tmp ("hopcast-ipc-XXXXXX", &path, NULL), NULL);
-  g_assert_true (g_file_set_contents (path, text, -1, NULL));
-  return path;
+  return predict_table_read (path, error);
 }
 
 PredictTable *
 ipc_table (const char *text, GError **error)
 {
-  g_autofree char *path = write_text (text);
-  PredictTable *table = predict_table_read (path, error);
-
-  g_unlink (path);
-  return table;
+  return testing_read (read_table, text, -1, error);
 }
 
-PredictIpcModel *
+static gpointer
+read_model (const char *path, GError **error)
+{
+  return predict_ipc_model_read (path, error);
+}
+
+gpointer
 ipc_model_read_text (const char *text, GError **error)
 {
-  g_autofree char *path = write_text (text);
-  PredictIpcModel *model = predict_ipc_model_read (path, error);
-
-  g_unlink (path);
-  return model;
+  return testing_read (read_model, text, -1, error);
 }
 
 char *

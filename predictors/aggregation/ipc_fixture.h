@@ -24,6 +24,6 @@ ipc_contention_table (const guint per_class[PREDICT_IPC_N_CLASSES], double noise
  * differ by pattern and class, of the constant and the nine terms. */
 PredictTable *ipc_bilinear_table (const guint per_class[PREDICT_IPC_N_CLASSES], uint64_t seed);
 
-/* What would stand in the file; g_free(). */
+/* The text of a model's file, g_free(), and the model of a text. */
 char *ipc_model_text (const PredictIpcModel *model);
-PredictIpcModel *ipc_model_read_text (const char *text, GError **error);
+gpointer ipc_model_read_text (const char *text, GError **error);

@@ -26,28 +26,6 @@ put_terms (PredictIpcTerm *term, guint sample, guint second, guint n_events)
   return term;
 }
 
-/* The terms but the constant, sample by sample and then the pairs; *n_terms of them, g_free().  NULL:
- * none, or more than there may be. */
-static PredictIpcTerm *
-terms_new (guint n_samples, guint n_events, guint *n_terms)
-{
-  PredictIpcTerm *terms, *next;
-
-  if (n_samples == 0 || n_samples > PREDICT_IPC_MAX_TERMS || n_events >= PREDICT_IPC_MAX_TERMS)
-    return NULL;
-  *n_terms = (n_samples + n_samples * (n_samples - 1) / 2) * (n_events + 1);
-  if (*n_terms > PREDICT_IPC_MAX_TERMS)
-    return NULL;
-  next = terms = g_new (PredictIpcTerm, *n_terms);
-  for (guint sample = 0; sample < n_samples; sample++)
-    next = put_terms (next, sample, PREDICT_IPC_NONE, n_events);
-  for (guint sample = 0; sample < n_samples; sample++)
-    for (guint second = sample + 1; second < n_samples; second++)
-      next = put_terms (next, sample, second, n_events);
-  g_assert (next == terms + *n_terms);
-  return terms;
-}
-
 char *
 predict_ipc_term_name (const PredictIpcTerm *term, const char *const *samples,
                        const char *const *events)
@@ -89,18 +67,28 @@ model_new (const char *const *samples, const char *const *events)
 {
   guint n_samples = g_strv_length ((char **) samples), n_events = g_strv_length ((char **) events);
   guint n_terms;
-  PredictIpcTerm *terms = terms_new (n_samples, n_events, &n_terms);
   PredictIpcModel *model;
+  PredictIpcTerm *next;
 
-  if (terms == NULL)
+  if (n_samples == 0 || n_samples > PREDICT_IPC_MAX_TERMS || n_events >= PREDICT_IPC_MAX_TERMS)
+    return NULL;
+  n_terms = (n_samples + n_samples * (n_samples - 1) / 2) * (n_events + 1);
+  if (n_terms > PREDICT_IPC_MAX_TERMS)
     return NULL;
   model = g_new0 (PredictIpcModel, 1);
   model->samples = g_strdupv ((char **) samples);
   model->events = g_strdupv ((char **) events);
   model->n_samples = n_samples;
   model->n_events = n_events;
-  model->terms = terms;
+  /* The terms but the constant: sample by sample, then the pairs. */
   model->n_terms = n_terms;
+  next = model->terms = g_new (PredictIpcTerm, n_terms);
+  for (guint sample = 0; sample < n_samples; sample++)
+    next = put_terms (next, sample, PREDICT_IPC_NONE, n_events);
+  for (guint sample = 0; sample < n_samples; sample++)
+    for (guint second = sample + 1; second < n_samples; second++)
+      next = put_terms (next, sample, second, n_events);
+  g_assert (next == model->terms + n_terms);
   model->smallest = g_new0 (double, n_samples *(1 + n_events));
   model->largest = g_new0 (double, n_samples *(1 + n_events));
   return model;
@@ -184,55 +172,13 @@ predict_ipc_samples (const PredictIpcModel *model, const PredictIpcPhases *phase
 
 /* --- Predicting --- */
 
-/* Of all programs, those of the piece that serves them. */
-static void
-predict_target (const PredictIpcModel *model, guint target, const PredictSamples *samples,
-                const guint *class, PredictIpcAnswer *answer)
+/* Value i of a program: of each sample its IPC, then its rates. */
+static double
+value_at (const PredictIpcModel *model, const double *ipc, const double *rates, guint i)
 {
-  guint n = answer->phases->n_programs;
-  g_autofree double *by_piece = g_new (double, n);
-  const PredictIpcPiece *pieces = model->targets[target].pieces;
+  guint width = 1 + model->n_events, sample = i / width;
 
-  for (guint piece = 0; piece < PREDICT_IPC_N_PIECES; piece++) {
-    if (pieces[piece].linear == NULL)
-      continue;
-    predict_linear_predict (pieces[piece].linear, samples, by_piece);
-    for (guint program = 0; program < n; program++)
-      if (class[program] == piece ||
-          (piece == PREDICT_IPC_ALL && pieces[class[program]].linear == NULL))
-        answer->predicted[(gsize) program * model->n_targets + target] = by_piece[program];
-  }
-}
-
-static gboolean
-check_predicted (const PredictIpcModel *model, const PredictIpcAnswer *answer, GError **error)
-{
-  for (guint i = 0; i < answer->phases->n_programs * model->n_targets; i++)
-    if (!isfinite (answer->predicted[i])) {
-      g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
-                   "program '%s': the prediction of pattern %s overflows: its counters are too far "
-                   "from what the model has learned",
-                   answer->phases->programs[i / model->n_targets],
-                   model->targets[i % model->n_targets].pattern);
-      return FALSE;
-    }
-  return TRUE;
-}
-
-static gboolean
-is_outside (const PredictIpcModel *model, const PredictIpcPhases *phases, guint program)
-{
-  const double *rates, *ipc = predict_ipc_phase (phases, program, &rates);
-  guint width = 1 + model->n_events;
-
-  for (guint i = 0; i < model->n_samples * width; i++) {
-    guint sample = i / width;
-    double value = i % width == 0 ? ipc[sample] : rates[sample * model->n_events + i % width - 1];
-
-    if (value < model->smallest[i] || value > model->largest[i])
-      return TRUE;
-  }
-  return FALSE;
+  return i % width == 0 ? ipc[sample] : rates[sample * model->n_events + i % width - 1];
 }
 
 gboolean
@@ -241,35 +187,65 @@ predict_ipc_apply (const PredictIpcModel *model, const PredictTable *table,
 {
   PredictIpcPhases *phases = predict_ipc_phases_from (table, (const char *const *) model->samples,
                                                       (const char *const *) model->events, error);
+  guint n_targets = model->n_targets;
   g_autoptr (PredictSamples) samples = NULL;
   g_autofree guint *class = NULL;
+  g_autofree double *by_piece = NULL;
+  gboolean is_finite;
   gsize n;
 
   if (phases == NULL)
     return FALSE;
-  n = (gsize) phases->n_programs * model->n_targets;
+  n = (gsize) phases->n_programs * n_targets;
   *answer = (PredictIpcAnswer){ phases, g_new0 (double, n), g_new (double, n), 0 };
   class = g_new (guint, phases->n_programs);
+  by_piece = g_new (double, phases->n_programs);
   for (guint program = 0; program < phases->n_programs; program++) {
     const double *rates, *ipc = predict_ipc_phase (phases, program, &rates);
+    guint n_values = model->n_samples * (1 + model->n_events);
+    gboolean is_outside = FALSE;
 
     class[program] = predict_ipc_class (ipc, model->n_samples);
-    answer->n_outside += is_outside (model, phases, program);
+    for (guint i = 0; i < n_values; i++) {
+      double value = value_at (model, ipc, rates, i);
+
+      is_outside |= value < model->smallest[i] || value > model->largest[i];
+    }
+    answer->n_outside += is_outside;
   }
   samples = predict_ipc_samples (model, phases, NULL, error);
-  for (guint target = 0; samples != NULL && target < model->n_targets; target++) {
+  for (guint target = 0; samples != NULL && target < n_targets; target++) {
+    const PredictIpcPiece *pieces = model->targets[target].pieces;
     guint pattern = 0;
 
-    predict_target (model, target, samples, class, answer);
+    /* Each program is predicted by the piece of its class, or else by that of all. */
+    for (guint piece = 0; piece < PREDICT_IPC_N_PIECES; piece++) {
+      if (pieces[piece].linear == NULL)
+        continue;
+      predict_linear_predict (pieces[piece].linear, samples, by_piece);
+      for (guint program = 0; program < phases->n_programs; program++)
+        if (class[program] == piece ||
+            (piece == PREDICT_IPC_ALL && pieces[class[program]].linear == NULL))
+          answer->predicted[(gsize) program * n_targets + target] = by_piece[program];
+    }
     while (pattern < phases->n_patterns &&
            strcmp (phases->patterns[pattern], model->targets[target].pattern) != 0)
       pattern++;
     for (guint program = 0; program < phases->n_programs; program++)
-      answer->observed[(gsize) program * model->n_targets + target] =
+      answer->observed[(gsize) program * n_targets + target] =
           pattern < phases->n_patterns ? phases->ipc[(gsize) program * phases->n_patterns + pattern]
                                        : (double) NAN;
   }
-  if (samples != NULL && check_predicted (model, answer, error))
+  is_finite = samples != NULL;
+  for (gsize i = 0; is_finite && i < n; i++) {
+    is_finite = isfinite (answer->predicted[i]) != 0;
+    if (!is_finite)
+      g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
+                   "program '%s': the prediction of pattern %s overflows: its counters are too far "
+                   "from what the model has learned",
+                   phases->programs[i / n_targets], model->targets[i % n_targets].pattern);
+  }
+  if (is_finite)
     return TRUE;
   g_prefix_error (error, "%s: ", table->source);
   predict_ipc_answer_clear (answer);
@@ -327,27 +303,6 @@ fit_piece (const PredictIpcModel *model, const PredictIpcPhases *phases, guint p
   return piece->linear != NULL;
 }
 
-static gboolean
-fit_target (const PredictIpcModel *model, const PredictIpcPhases *phases, guint pattern,
-            PredictIpcTarget *target, const char *source, GError **error)
-{
-  const PredictIpcPiece *all = &target->pieces[PREDICT_IPC_ALL];
-
-  target->pattern = g_strdup (phases->patterns[pattern]);
-  for (guint piece = 0; piece < PREDICT_IPC_N_PIECES; piece++)
-    if (!fit_piece (model, phases, pattern, piece, &target->pieces[piece], error)) {
-      g_prefix_error (error, "%s: pattern %s: ", source, target->pattern);
-      return FALSE;
-    }
-  if (all->linear != NULL)
-    return TRUE;
-  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
-               "%s: pattern %s: %u program%s, and at least %u are needed", source, target->pattern,
-               all->n_programs, all->n_programs == 1 ? " has it" : "s have it",
-               model->n_samples + 2);
-  return FALSE;
-}
-
 static PredictIpcModel *
 begin_model (const PredictTable *table, const PredictIpcPhases *phases, const char *const *samples,
              const char *const *events, GError **error)
@@ -355,8 +310,6 @@ begin_model (const PredictTable *table, const PredictIpcPhases *phases, const ch
   static const char *const others[] = { "program", "pattern", "ipc" };
   g_autoptr (GPtrArray) names = g_ptr_array_new ();
   PredictIpcModel *model = model_new (samples, events);
-  guint width = model != NULL ? 1 + model->n_events : 0;
-
   if (model == NULL) {
     g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
                  "%u samples and %u events make no model, or one of more than %u terms",
@@ -373,14 +326,12 @@ begin_model (const PredictTable *table, const PredictIpcPhases *phases, const ch
   g_ptr_array_add (names, NULL);
   model->hash = predict_table_hash (table, (const char *const *) names->pdata);
   model->n_programs = phases->n_programs;
-  for (guint i = 0; i < model->n_samples * width; i++) {
-    guint sample = i / width;
-
+  for (guint i = 0; i < model->n_samples * (1 + model->n_events); i++) {
     model->smallest[i] = INFINITY;
     model->largest[i] = -INFINITY;
     for (guint program = 0; program < phases->n_programs; program++) {
       const double *rates, *ipc = predict_ipc_phase (phases, program, &rates);
-      double value = i % width == 0 ? ipc[sample] : rates[sample * model->n_events + i % width - 1];
+      double value = value_at (model, ipc, rates, i);
 
       model->smallest[i] = MIN (model->smallest[i], value);
       model->largest[i] = MAX (model->largest[i], value);
@@ -405,10 +356,24 @@ predict_ipc_train (const PredictTable *table, const char *const *samples, const 
     return NULL;
   }
   model->targets = g_new0 (PredictIpcTarget, phases->n_patterns - phases->n_samples);
-  for (guint pattern = phases->n_samples; pattern < phases->n_patterns; pattern++)
-    if (!fit_target (model, phases, pattern, &model->targets[model->n_targets++], table->source,
-                     error))
+  for (guint pattern = phases->n_samples; pattern < phases->n_patterns; pattern++) {
+    PredictIpcTarget *target = &model->targets[model->n_targets++];
+    const PredictIpcPiece *all = &target->pieces[PREDICT_IPC_ALL];
+
+    target->pattern = g_strdup (phases->patterns[pattern]);
+    for (guint piece = 0; piece < PREDICT_IPC_N_PIECES; piece++)
+      if (!fit_piece (model, phases, pattern, piece, &target->pieces[piece], error)) {
+        g_prefix_error (error, "%s: pattern %s: ", table->source, target->pattern);
+        return NULL;
+      }
+    if (all->linear == NULL) {
+      g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
+                   "%s: pattern %s: %u program%s, and at least %u are needed", table->source,
+                   target->pattern, all->n_programs, all->n_programs == 1 ? " has it" : "s have it",
+                   model->n_samples + 2);
       return NULL;
+    }
+  }
   return g_steal_pointer (&model);
 }
 
@@ -425,29 +390,6 @@ write_names (JsonBuilder *builder, const char *name, char *const *names)
 }
 
 static void
-write_piece (JsonBuilder *builder, const PredictIpcModel *model, const char *name,
-             const PredictIpcPiece *piece)
-{
-  json_builder_begin_object (builder);
-  base_json_add_string (builder, "class", name);
-  base_json_add_integer (builder, "programs", piece->n_programs);
-  base_json_add_integer (builder, "rank", piece->rank);
-  base_json_add_number (builder, "ridge", piece->ridge);
-  base_json_add_number (builder, "error", piece->error);
-  json_builder_set_member_name (builder, "linear");
-  if (piece->linear == NULL)
-    json_builder_add_null_value (builder);
-  else {
-    json_builder_begin_object (builder);
-    base_json_add_number (builder, "constant", piece->linear->constant);
-    base_json_add_numbers (builder, "means", piece->linear->means, model->n_terms);
-    base_json_add_numbers (builder, "coefficients", piece->linear->coefficients, model->n_terms);
-    json_builder_end_object (builder);
-  }
-  json_builder_end_object (builder);
-}
-
-static void
 write_targets (JsonBuilder *builder, const PredictIpcModel *model)
 {
   json_builder_set_member_name (builder, "patterns");
@@ -459,8 +401,28 @@ write_targets (JsonBuilder *builder, const PredictIpcModel *model)
     base_json_add_string (builder, "pattern", target->pattern);
     json_builder_set_member_name (builder, "pieces");
     json_builder_begin_array (builder);
-    for (guint piece = 0; piece < PREDICT_IPC_N_PIECES; piece++)
-      write_piece (builder, model, predict_ipc_piece_names[piece], &target->pieces[piece]);
+    for (guint at = 0; at < PREDICT_IPC_N_PIECES; at++) {
+      const PredictIpcPiece *piece = &target->pieces[at];
+      const PredictLinear *linear = piece->linear;
+
+      json_builder_begin_object (builder);
+      base_json_add_string (builder, "class", predict_ipc_piece_names[at]);
+      base_json_add_integer (builder, "programs", piece->n_programs);
+      base_json_add_integer (builder, "rank", piece->rank);
+      base_json_add_number (builder, "ridge", piece->ridge);
+      base_json_add_number (builder, "error", piece->error);
+      json_builder_set_member_name (builder, "linear");
+      if (linear == NULL)
+        json_builder_add_null_value (builder);
+      else {
+        json_builder_begin_object (builder);
+        base_json_add_number (builder, "constant", linear->constant);
+        base_json_add_numbers (builder, "means", linear->means, model->n_terms);
+        base_json_add_numbers (builder, "coefficients", linear->coefficients, model->n_terms);
+        json_builder_end_object (builder);
+      }
+      json_builder_end_object (builder);
+    }
     json_builder_end_array (builder);
     json_builder_end_object (builder);
   }
@@ -557,22 +519,25 @@ object_at (JsonArray *array, guint i, const char *name, GError **error)
 }
 
 static gboolean
-count_of (JsonObject *object, const char *name, guint *count, GError **error)
+read_piece (JsonObject *from, const PredictIpcModel *model, const char *name,
+            PredictIpcPiece *piece, GError **error)
 {
-  int64_t value;
-
-  if (!base_json_integer (object, name, 0, G_MAXINT32, &value, error))
-    return FALSE;
-  *count = (guint) value;
-  return TRUE;
-}
-
-static gboolean
-read_linear (JsonObject *from, const PredictIpcModel *model, PredictIpcPiece *piece, GError **error)
-{
+  const char *class = base_json_string (from, "class", error);
   JsonNode *node = json_object_get_member (from, "linear");
+  int64_t n_programs, rank;
   JsonObject *linear;
 
+  if (class == NULL)
+    return FALSE;
+  if (strcmp (class, name) != 0)
+    return base_json_fail ("class", name, error);
+  if (!base_json_integer (from, "programs", 0, G_MAXINT32, &n_programs, error) ||
+      !base_json_integer (from, "rank", 0, G_MAXINT32, &rank, error) ||
+      !base_json_number (from, "ridge", &piece->ridge, error) ||
+      !base_json_number_or_null (from, "error", &piece->error, error))
+    return FALSE;
+  piece->n_programs = (guint) n_programs;
+  piece->rank = (guint) rank;
   if (node != NULL && JSON_NODE_HOLDS_NULL (node))
     return TRUE;
   linear = base_json_object (from, "linear", error);
@@ -586,51 +551,6 @@ read_linear (JsonObject *from, const PredictIpcModel *model, PredictIpcPiece *pi
 }
 
 static gboolean
-read_piece (JsonObject *from, const PredictIpcModel *model, const char *name,
-            PredictIpcPiece *piece, GError **error)
-{
-  const char *class = base_json_string (from, "class", error);
-
-  if (class == NULL)
-    return FALSE;
-  if (strcmp (class, name) != 0)
-    return base_json_fail ("class", name, error);
-  return count_of (from, "programs", &piece->n_programs, error) &&
-         count_of (from, "rank", &piece->rank, error) &&
-         base_json_number (from, "ridge", &piece->ridge, error) &&
-         base_json_number_or_null (from, "error", &piece->error, error) &&
-         read_linear (from, model, piece, error);
-}
-
-static gboolean
-read_target (JsonObject *from, const PredictIpcModel *model, PredictIpcTarget *target,
-             GError **error)
-{
-  JsonArray *pieces = base_json_array (from, "pieces", error);
-  const char *pattern = pieces != NULL ? base_json_string (from, "pattern", error) : NULL;
-
-  if (pattern == NULL)
-    return FALSE;
-  target->pattern = g_strdup (pattern);
-  if (*pattern == '\0' || g_strv_contains ((const char *const *) model->samples, pattern))
-    return base_json_fail ("pattern", "one that is no sample", error);
-  for (const PredictIpcTarget *other = model->targets; other < target; other++)
-    if (strcmp (other->pattern, pattern) == 0)
-      return base_json_fail (pattern, "a pattern once", error);
-  if (json_array_get_length (pieces) != PREDICT_IPC_N_PIECES)
-    return base_json_fail ("pieces", "of every class and of all", error);
-  for (guint piece = 0; piece < PREDICT_IPC_N_PIECES; piece++) {
-    JsonObject *object = object_at (pieces, piece, "pieces", error);
-
-    if (object == NULL ||
-        !read_piece (object, model, predict_ipc_piece_names[piece], &target->pieces[piece], error))
-      return FALSE;
-  }
-  return target->pieces[PREDICT_IPC_ALL].linear != NULL ||
-         base_json_fail ("linear", "an object in the piece of all", error);
-}
-
-static gboolean
 read_targets (JsonObject *root, PredictIpcModel *model, GError **error)
 {
   JsonArray *patterns = base_json_array (root, "patterns", error);
@@ -640,27 +560,33 @@ read_targets (JsonObject *root, PredictIpcModel *model, GError **error)
     return patterns != NULL && base_json_fail ("patterns", "of one pattern at least", error);
   model->targets = g_new0 (PredictIpcTarget, n);
   while (model->n_targets < n) {
-    JsonObject *object = object_at (patterns, model->n_targets, "patterns", error);
+    JsonObject *from = object_at (patterns, model->n_targets, "patterns", error);
+    JsonArray *pieces = from != NULL ? base_json_array (from, "pieces", error) : NULL;
+    const char *pattern = pieces != NULL ? base_json_string (from, "pattern", error) : NULL;
+    PredictIpcTarget *target;
 
-    if (object == NULL || !read_target (object, model, &model->targets[model->n_targets++], error))
+    if (pattern == NULL)
       return FALSE;
+    target = &model->targets[model->n_targets++];
+    target->pattern = g_strdup (pattern);
+    if (*pattern == '\0' || g_strv_contains ((const char *const *) model->samples, pattern))
+      return base_json_fail ("pattern", "one that is no sample", error);
+    for (const PredictIpcTarget *other = model->targets; other < target; other++)
+      if (strcmp (other->pattern, pattern) == 0)
+        return base_json_fail (pattern, "a pattern once", error);
+    if (json_array_get_length (pieces) != PREDICT_IPC_N_PIECES)
+      return base_json_fail ("pieces", "of every class and of all", error);
+    for (guint i = 0; i < PREDICT_IPC_N_PIECES; i++) {
+      JsonObject *object = object_at (pieces, i, "pieces", error);
+
+      if (object == NULL ||
+          !read_piece (object, model, predict_ipc_piece_names[i], &target->pieces[i], error))
+        return FALSE;
+    }
+    if (target->pieces[PREDICT_IPC_ALL].linear == NULL)
+      return base_json_fail ("linear", "an object in the piece of all", error);
   }
   return TRUE;
-}
-
-static gboolean
-read_origin (JsonObject *root, PredictIpcModel *model, GError **error)
-{
-  JsonObject *table = base_json_object (root, "trained_on", error);
-  gsize n_ranges = (gsize) model->n_samples * (1 + model->n_events);
-
-  return table != NULL &&
-         (model->version = g_strdup (base_json_string (root, "hopcast", error))) != NULL &&
-         (model->source = g_strdup (base_json_string (table, "source", error))) != NULL &&
-         (model->hash = g_strdup (base_json_string (table, "sha256", error))) != NULL &&
-         count_of (table, "programs", &model->n_programs, error) &&
-         base_json_numbers (root, "smallest", n_ranges, model->smallest, error) &&
-         base_json_numbers (root, "largest", n_ranges, model->largest, error);
 }
 
 static gpointer
@@ -668,6 +594,9 @@ read_root (JsonObject *root, GError **error)
 {
   g_auto (GStrv) samples = NULL, events = NULL;
   g_autoptr (PredictIpcModel) model = NULL;
+  JsonObject *table;
+  int64_t n_programs;
+  gsize n_ranges;
 
   if (!(samples = read_names (root, "samples", error)) ||
       !(events = read_names (root, "events", error)))
@@ -682,9 +611,18 @@ read_root (JsonObject *root, GError **error)
     base_json_fail ("samples", "as many as a model may have", error);
     return NULL;
   }
-  return read_origin (root, model, error) && read_targets (root, model, error)
-             ? g_steal_pointer (&model)
-             : NULL;
+  n_ranges = (gsize) model->n_samples * (1 + model->n_events);
+  if (!(table = base_json_object (root, "trained_on", error)) ||
+      !(model->version = g_strdup (base_json_string (root, "hopcast", error))) ||
+      !(model->source = g_strdup (base_json_string (table, "source", error))) ||
+      !(model->hash = g_strdup (base_json_string (table, "sha256", error))) ||
+      !base_json_integer (table, "programs", 0, G_MAXINT32, &n_programs, error) ||
+      !base_json_numbers (root, "smallest", n_ranges, model->smallest, error) ||
+      !base_json_numbers (root, "largest", n_ranges, model->largest, error) ||
+      !read_targets (root, model, error))
+    return NULL;
+  model->n_programs = (guint) n_programs;
+  return g_steal_pointer (&model);
 }
 
 PredictIpcModel *

@@ -16,7 +16,7 @@
 
 #include <stdio.h>
 
-/* [0, 1), [1, 1.5), [1.5, 2), [2, inf); and behind them, what was learned from all. */
+/* [0, 1), [1, 1.5), [1.5, 2), [2, inf); then the piece learned from all programs. */
 #define PREDICT_IPC_N_CLASSES 4u
 #define PREDICT_IPC_ALL       PREDICT_IPC_N_CLASSES
 #define PREDICT_IPC_N_PIECES  (PREDICT_IPC_N_CLASSES + 1)
@@ -47,7 +47,7 @@ typedef struct {
   guint event;          /* NONE: of no event */
 } PredictIpcTerm;
 
-/* Larger models than any machine has counters for; a broken file does not ask for gigabytes. */
+/* More than any machine has counters for.  The limit keeps a broken file from asking for gigabytes. */
 #define PREDICT_IPC_MAX_TERMS 1000u
 
 typedef struct {
@@ -65,14 +65,14 @@ typedef struct {
 } PredictIpcTarget;
 
 typedef struct {
-  char *version;            /* of hopcast that trained it */
-  char *source, *hash;      /* what it was trained on: name, predict_table_hash() of the columns */
-  guint n_programs;         /* of these */
-  char **samples, **events; /* [n_samples], [n_events], NULL-terminated */
+  char *version;              /* of hopcast that trained it */
+  char *source, *hash;        /* of the training table: name, predict_table_hash() of the columns */
+  guint n_programs;           /* of these */
+  char **samples, **events;   /* [n_samples], [n_events], NULL-terminated */
   double *smallest, *largest; /* [n_samples][1 + n_events] IPC and rates of the training programs */
   guint n_targets;
   PredictIpcTarget *targets;
-  /* What follows from the samples and the events. */
+  /* Derived from the samples and the events: */
   guint n_samples, n_events, n_terms;
   PredictIpcTerm *terms;
 } PredictIpcModel;
@@ -104,7 +104,7 @@ PredictSamples *predict_ipc_samples (const PredictIpcModel *model, const Predict
 guint predict_ipc_class (const double *ipc, guint n_samples);
 
 typedef struct {
-  PredictIpcPhases *phases; /* of the table: programs, and what is known of them */
+  PredictIpcPhases *phases; /* of the table */
   double *predicted;        /* [n_programs][n_targets] */
   double *observed;         /* [n_programs][n_targets] NaN: not in the table */
   guint n_outside;          /* programs whose samples are outside of those of the training */

@@ -12,18 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Phases are a program by pattern array: a column that is something else does not ask for gigabytes. */
+/* Phases are an array of programs by patterns.  The limit keeps it small when the column holds
+ * something else. */
 #define MAX_PATTERNS 256u
 
-/* What the rows of a table are, while they are sorted into phases. */
+/* The rows of a table while they are sorted into phases. */
 typedef struct {
   const PredictTable *table;
   uint32_t *program, *pattern; /* [n_rows] numbers in order of appearance */
-  uint32_t n_programs, n_labels;
-  char **labels;     /* [n_labels] of patterns, in order of appearance */
-  guint *place;      /* [n_labels] where a pattern stands among those of the phases */
-  const double *ipc; /* [n_rows] */
-  uint64_t *row_of;  /* [n_programs][n_patterns] n_rows: none */
+  uint32_t n_labels;
+  char **labels;    /* [n_labels] of patterns, in order of appearance */
+  guint *place;     /* [n_labels] the index of a pattern among those of the phases */
+  uint64_t *row_of; /* [n_programs][n_patterns] n_rows: none */
 } Rows;
 
 static void
@@ -79,46 +79,7 @@ labels_of (const PredictTable *table, const char *column, const uint32_t *group,
   return g_steal_pointer (&labels);
 }
 
-/* --- Rows --- */
-
-static gboolean
-take_row (Rows *rows, uint64_t row, PredictIpcPhases *phases, GError **error)
-{
-  const PredictTable *table = rows->table;
-  guint place = rows->place[rows->pattern[row]];
-  gsize at = (gsize) rows->program[row] * phases->n_patterns + place;
-  g_autofree char *text = NULL, *first = NULL;
-
-  if (rows->row_of[at] < table->n_rows) {
-    first = predict_table_place (table, rows->row_of[at]);
-    text = g_strdup_printf ("program \"%s\" has pattern %s already, at %s",
-                            phases->programs[rows->program[row]], phases->patterns[place], first);
-    return refuse_row (table, row, text, error);
-  }
-  rows->row_of[at] = row;
-  phases->ipc[at] = rows->ipc[row];
-  return (isnan (rows->ipc[row]) && place >= phases->n_samples) ||
-         (isfinite (rows->ipc[row]) && rows->ipc[row] > 0) ||
-         refuse_row (table, row, "column \"ipc\" has no positive number", error);
-}
-
 /* --- Counters of the samples --- */
-
-static gboolean
-take_rate (const Rows *rows, guint program, guint sample, const PredictColumn *event, double *rate,
-           const PredictIpcPhases *phases, GError **error)
-{
-  uint64_t row = rows->row_of[(gsize) program * phases->n_patterns + sample];
-  g_autofree char *text = NULL;
-
-  *rate = event->numbers[row];
-  if (isfinite (*rate) && *rate >= 0)
-    return TRUE;
-  text = g_strdup_printf ("program \"%s\", sample pattern %s: %s \"%s\"", phases->programs[program],
-                          phases->patterns[sample],
-                          isfinite (*rate) ? "a rate is negative:" : "there is no", event->name);
-  return refuse_row (rows->table, row, text, error);
-}
 
 static gboolean
 take_rates (const Rows *rows, const char *const *events, PredictIpcPhases *phases, GError **error)
@@ -132,50 +93,28 @@ take_rates (const Rows *rows, const char *const *events, PredictIpcPhases *phase
       return FALSE;
   for (guint program = 0; program < phases->n_programs; program++)
     for (guint sample = 0; sample < phases->n_samples; sample++) {
-      if (rows->row_of[(gsize) program * phases->n_patterns + sample] == rows->table->n_rows) {
+      uint64_t row = rows->row_of[(gsize) program * phases->n_patterns + sample];
+
+      if (row == rows->table->n_rows) {
         g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
                      "%s: program \"%s\" has no row of sample pattern %s", rows->table->source,
                      phases->programs[program], phases->patterns[sample]);
         return FALSE;
       }
-      for (guint event = 0; event < phases->n_events; event++)
-        if (!take_rate (rows, program, sample, columns[event], rate++, phases, error))
-          return FALSE;
+      for (guint event = 0; event < phases->n_events; event++, rate++) {
+        g_autofree char *text = NULL;
+
+        *rate = columns[event]->numbers[row];
+        if (isfinite (*rate) && *rate >= 0)
+          continue;
+        text = g_strdup_printf ("program \"%s\", sample pattern %s: %s \"%s\"",
+                                phases->programs[program], phases->patterns[sample],
+                                isfinite (*rate) ? "a rate is negative:" : "there is no",
+                                columns[event]->name);
+        return refuse_row (rows->table, row, text, error);
+      }
     }
   return TRUE;
-}
-
-static gboolean
-begin_rows (Rows *rows, PredictIpcPhases *phases, GError **error)
-{
-  const PredictTable *table = rows->table;
-  const PredictColumn *ipc;
-
-  rows->program = predict_table_groups (table, "program", &rows->n_programs, error);
-  if (rows->program == NULL)
-    return FALSE;
-  rows->pattern = predict_table_groups (table, "pattern", &rows->n_labels, error);
-  ipc = rows->pattern != NULL ? predict_table_numbers (table, "ipc", error) : NULL;
-  if (ipc == NULL)
-    return FALSE;
-  rows->ipc = ipc->numbers;
-  if (table->n_rows == 0) {
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s has no rows", table->source);
-    return FALSE;
-  }
-  if (rows->n_labels > MAX_PATTERNS) {
-    g_set_error (
-        error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
-        "%s: column \"pattern\" has %u different values, more than the %u patterns that there "
-        "may be",
-        table->source, rows->n_labels, MAX_PATTERNS);
-    return FALSE;
-  }
-  phases->n_programs = rows->n_programs;
-  phases->programs = labels_of (table, "program", rows->program, rows->n_programs, error);
-  if (phases->programs != NULL)
-    rows->labels = labels_of (table, "pattern", rows->pattern, rows->n_labels, error);
-  return rows->labels != NULL;
 }
 
 PredictIpcPhases *
@@ -184,6 +123,7 @@ predict_ipc_phases_from (const PredictTable *table, const char *const *samples,
 {
   g_autoptr (PredictIpcPhases) phases = g_new0 (PredictIpcPhases, 1);
   g_auto (Rows) rows = { .table = table };
+  const PredictColumn *ipc;
   guint n_samples;
   gsize n;
 
@@ -191,8 +131,26 @@ predict_ipc_phases_from (const PredictTable *table, const char *const *samples,
     return NULL;
   phases->n_samples = n_samples = g_strv_length ((char **) samples);
   phases->n_events = g_strv_length ((char **) events);
-  if (!begin_rows (&rows, phases, error))
+  if (!(rows.program = predict_table_groups (table, "program", &phases->n_programs, error)) ||
+      !(rows.pattern = predict_table_groups (table, "pattern", &rows.n_labels, error)) ||
+      !(ipc = predict_table_numbers (table, "ipc", error)))
     return NULL;
+  if (table->n_rows == 0) {
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s has no rows", table->source);
+    return NULL;
+  }
+  if (rows.n_labels > MAX_PATTERNS) {
+    g_set_error (
+        error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
+        "%s: column \"pattern\" has %u different values, more than the %u patterns that there "
+        "may be",
+        table->source, rows.n_labels, MAX_PATTERNS);
+    return NULL;
+  }
+  if (!(phases->programs = labels_of (table, "program", rows.program, phases->n_programs, error)) ||
+      !(rows.labels = labels_of (table, "pattern", rows.pattern, rows.n_labels, error)))
+    return NULL;
+
   /* Name the patterns: the samples first, then the others. */
   phases->patterns = g_new0 (char *, n_samples + rows.n_labels + 1);
   for (guint sample = 0; sample < n_samples; sample++)
@@ -208,16 +166,35 @@ predict_ipc_phases_from (const PredictTable *table, const char *const *samples,
     if (sample == n_samples)
       phases->patterns[phases->n_patterns++] = g_strdup (rows.labels[label]);
   }
-  n = (gsize) rows.n_programs * phases->n_patterns;
+
+  n = (gsize) phases->n_programs * phases->n_patterns;
   rows.row_of = g_new (uint64_t, n + 1);
   phases->ipc = g_new (double, n + 1);
   for (gsize at = 0; at < n; at++) {
     rows.row_of[at] = table->n_rows;
     phases->ipc[at] = NAN;
   }
-  for (uint64_t row = 0; row < table->n_rows; row++)
-    if (!take_row (&rows, row, phases, error))
+  for (uint64_t row = 0; row < table->n_rows; row++) {
+    guint place = rows.place[rows.pattern[row]];
+    gsize at = (gsize) rows.program[row] * phases->n_patterns + place;
+    double value = ipc->numbers[row];
+    g_autofree char *text = NULL, *first = NULL;
+
+    if (rows.row_of[at] < table->n_rows) {
+      first = predict_table_place (table, rows.row_of[at]);
+      text = g_strdup_printf ("program \"%s\" has pattern %s already, at %s",
+                              phases->programs[rows.program[row]], phases->patterns[place], first);
+      refuse_row (table, row, text, error);
       return NULL;
+    }
+    rows.row_of[at] = row;
+    phases->ipc[at] = value;
+    /* A pattern that is not a sample need not have been run. */
+    if (!(isfinite (value) && value > 0) && !(isnan (value) && place >= n_samples)) {
+      refuse_row (table, row, "column \"ipc\" has no positive number", error);
+      return NULL;
+    }
+  }
   return take_rates (&rows, events, phases, error) ? g_steal_pointer (&phases) : NULL;
 }
 
@@ -238,7 +215,7 @@ predict_ipc_phases_free (PredictIpcPhases *phases)
 gboolean
 predict_ipc_is_reserved (const char *name)
 {
-  /* "row": what an index without a name is called. */
+  /* "row" is the name of an index column without a name. */
   static const char *const reserved[] = { "program", "pattern", "ipc", "row", NULL };
 
   return g_strv_contains (reserved, name);

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The table has a row for each program in each pattern (doc/handbook/aggregation.md): columns
- * program, pattern, ipc, and one for each event, in events per cycle.  A pattern's name is whatever
- * stands in its column. */
+ * program, pattern, ipc, and one for each event, in events per cycle.  The name of a pattern is the
+ * cell of its column. */
 #pragma once
 
 #include "predictors/table/table.h"
@@ -28,7 +28,7 @@ PredictIpcPhases *predict_ipc_phases_from (const PredictTable *table, const char
 void predict_ipc_phases_free (PredictIpcPhases *phases);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictIpcPhases, predict_ipc_phases_free)
 
-/* What a program has in its sample patterns: [n_samples] and [n_samples][n_events]. */
+/* The IPCs and rates of a program in its sample patterns: [n_samples] and [n_samples][n_events]. */
 static inline const double *
 predict_ipc_phase (const PredictIpcPhases *phases, guint program, const double **rates)
 {

@@ -1,4 +1,4 @@
-/* node_sharing.c - what the tasks of a node cost each other's computation, without counters.
+/* node_sharing.c - slowdown of tasks that share caches and memory, without counters.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -65,7 +65,7 @@ predict_sharing_slowdown (const PredictShare *shares, uint32_t n, const PredictS
 
 /* --- A program's memory share, learned from runs that differ in density ---
  *
- * T is linear in the memory share once what each run misses is known, so a sum of squares costs a
+ * T is linear in the memory share once the misses of each run are known, so a sum of squares costs a
  * few logarithms.  It need not have one minimum only: each search looks at a grid of
  * points first and closes in around the best by golden section. */
 
@@ -76,7 +76,7 @@ predict_sharing_slowdown (const PredictShare *shares, uint32_t n, const PredictS
 #define N_SECTIONS       40 /* 0.618^40: to 4e-9 of a step of the grid */
 #define GOLDEN           0x1.3c6ef372fe95p-1
 
-/* What of a run counts while the numbers are searched. */
+/* A run, as the search for the numbers reads it. */
 typedef struct {
   uint32_t program;
   double slow;     /* missed * crowding */
@@ -89,7 +89,7 @@ typedef struct {
   uint32_t n, n_programs;
   const uint32_t *first; /* [n_programs] run */
   double overhead, *memory_share;
-  uint32_t program; /* whose memory share is searched */
+  uint32_t program; /* its memory share is searched */
 } Problem;
 
 typedef double (*Cost) (Problem *problem, double at);
@@ -188,19 +188,7 @@ slow_of (const PredictTimedRun *run, const PredictNodeAssumptions *assumptions)
                                                assumptions->reuse_exponent);
 }
 
-/* Whether a program has a run whose only difference to `run` is its share. */
-static bool
-has_contrast (const PredictTimedRun *runs, uint32_t n_runs, const PredictTimedRun *run,
-              const PredictNodeAssumptions *assumptions)
-{
-  for (uint32_t at = 0; at < n_runs; at++)
-    if (runs[at].program == run->program && runs[at].ranks == run->ranks &&
-        slow_of (&runs[at], assumptions) != slow_of (run, assumptions))
-      return true;
-  return false;
-}
-
-/* Sets first[], and tells whether the runs determine what is asked for. */
+/* Sets first[] and checks that the runs determine the memory shares and the overhead. */
 static gboolean
 check (const PredictTimedRun *runs, uint32_t n_runs, const char *const *names, uint32_t n_programs,
        const PredictNodeAssumptions *assumptions, uint32_t *first, GError **error)
@@ -208,15 +196,19 @@ check (const PredictTimedRun *runs, uint32_t n_runs, const char *const *names, u
   bool has_growth = false;
 
   for (uint32_t program = 0; program < n_programs; program++) {
-    bool has = false;
+    bool has_contrast = false; /* two runs that differ in their shares only */
 
     first[program] = n_runs;
-    for (uint32_t run = n_runs; run-- > 0;)
-      if (runs[run].program == program) {
-        first[program] = run;
-        has = has || has_contrast (runs, n_runs, &runs[run], assumptions);
-      }
-    if (!has) {
+    for (uint32_t run = 0; run < n_runs; run++) {
+      if (runs[run].program != program)
+        continue;
+      first[program] = MIN (first[program], run);
+      has_growth = has_growth || runs[run].ranks != runs[first[program]].ranks;
+      for (uint32_t other = 0; other < run && !has_contrast; other++)
+        has_contrast = runs[other].program == program && runs[other].ranks == runs[run].ranks &&
+                       slow_of (&runs[other], assumptions) != slow_of (&runs[run], assumptions);
+    }
+    if (!has_contrast) {
       g_set_error (
           error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
           "%s: no two runs of as many ranks in which tasks have different shares of caches "
@@ -224,9 +216,6 @@ check (const PredictTimedRun *runs, uint32_t n_runs, const char *const *names, u
           names[program]);
       return FALSE;
     }
-    for (uint32_t run = 0; run < n_runs; run++)
-      has_growth = has_growth ||
-                   (runs[run].program == program && runs[run].ranks != runs[first[program]].ranks);
   }
   if (has_growth || !assumptions->with_overhead)
     return TRUE;

@@ -1,10 +1,10 @@
-/* node_sharing.h - what the tasks of a node cost each other's computation, without counters.
+/* node_sharing.h - slowdown of tasks that share caches and memory, without counters.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
  * The IPC model (ipc_model.h) needs the program's counters.  This one needs two figures of the
  * program, and what the tasks of a node share: the outermost cache, and the bandwidth of buses and
- * memories.  Its times are a model's, not measured ones; say so where they are printed.
+ * memories.  Its times are modelled, not measured; print them as such.
  *
  * Per unit of work of a task that had no more cache than its private one and memory for itself,
  *
@@ -40,10 +40,10 @@ typedef struct {
   double crowding;      /* as above, at least 1: predict_crowding() */
 } PredictShare;
 
-/* What a program asks of memory. */
+/* The demand of a program on memory. */
 typedef struct {
   double memory_share;      /* as above, 0 .. 1 */
-  double working_set_bytes; /* of a task: what it comes back to; INFINITY: more than any cache */
+  double working_set_bytes; /* data that a task reuses; INFINITY: more than any cache */
   double reuse_exponent;    /* 0 .. 1 */
 } PredictMemoryUse;
 
@@ -76,7 +76,7 @@ predict_sharing_slowdown (const PredictShare *shares, uint32_t n, const PredictS
  *             set is footprint_bytes / p, so that it shrinks as ranks grow
  *   overhead  what is not computation, above all communication, by the computation of the first
  *             run: it is not slowed by sharing, and grows against it.  One number for all programs:
- *             two counts of ranks tell too little about each.
+ *             two counts of ranks do not determine one per program.
  *   growth    1/3 for programs whose ranks have three-dimensional blocks: the surface by the volume of
  *             a block of n/p points is proportional to (p/n)^(1/3)
  *
@@ -105,12 +105,12 @@ typedef struct {
   double *memory_share;    /* [n_programs] */
   PredictTimedRun *origin; /* [n_programs] the first run of each */
   double overhead;
-  double log_rms; /* of what was learned from: root of the mean square of the logarithms */
+  double log_rms; /* of the learned runs: root of the mean square of the logarithms */
   PredictNodeAssumptions assumptions;
 } PredictNodeFigures;
 
 /* `names` [n_programs] are for errors.  NULL and PREDICT_ERROR_NUMERIC: a program has no two runs of
- * one count of ranks with different shares, which alone tell about memory; or overhead is asked for
+ * one count of ranks with different shares, which alone determine the memory share; or overhead is asked for
  * and no program has two counts. */
 PredictNodeFigures *
 predict_node_learn (const PredictTimedRun *runs, uint32_t n_runs, const char *const *names,

@@ -27,7 +27,7 @@ typedef struct {
   GPtrArray *tasks, *notes;
 } CounterFile;
 
-/* How tools call them, of all processors; the first that was counted is taken. */
+/* Names of the event in the tools, on all processors; the first that was counted is taken. */
 static const char *const cycle_names[] = { "cycles",
                                            "cpu-cycles",
                                            "cpu_clk_unhalted.thread",
@@ -159,60 +159,51 @@ find_kind (const CounterFile *file, const GArray *counts, const char *chosen,
   return found != NULL && found->count > 0 ? found : NULL;
 }
 
-/* What all groups say of an event so far. */
+/* An event, summed over the groups. */
 typedef struct {
   const char *name;
   double count, cycles;
 } Sum;
 
-static gboolean
-sum_group (const CounterFile *file, const GArray *counts, double *instructions, double *cycles,
-           GArray *sums, GError **error)
-{
-  const Count *of_cycles =
-      find_kind (file, counts, file->options->cycles, cycle_names, "cycles", error);
-  const Count *of_instructions = of_cycles != NULL
-                                     ? find_kind (file, counts, file->options->instructions,
-                                                  instruction_names, "instructions", error)
-                                     : NULL;
-
-  if (of_instructions == NULL)
-    return FALSE;
-  *instructions += of_instructions->count;
-  *cycles += of_cycles->count;
-  for (guint i = 0; i < counts->len; i++) {
-    const Count *count = &g_array_index (counts, Count, i);
-
-    guint at = 0;
-
-    if (count == of_cycles || count == of_instructions)
-      continue;
-    while (at < sums->len && strcmp (g_array_index (sums, Sum, at).name, count->name) != 0)
-      at++;
-    if (at == sums->len) {
-      Sum sum = { count->name, 0, 0 };
-
-      g_array_append_val (sums, sum);
-    }
-    /* NaN once is NaN for good: an event that could not always be counted has no rate. */
-    g_array_index (sums, Sum, at).count += count->count;
-    g_array_index (sums, Sum, at).cycles += of_cycles->count;
-  }
-  return TRUE;
-}
-
-/* Makes a task of what was counted: GArrays of Count (element-type GArray), of each its own
- * cycles.  FALSE and *error. */
+/* Makes a task of groups of events that were counted together: GArrays of Count (element-type GArray),
+ * each with its own cycles.  FALSE and *error. */
 static gboolean
 counters_add (CounterFile *file, const char *source, const GPtrArray *groups, GError **error)
 {
+  const PredictCounterOptions *options = file->options;
   g_autoptr (GArray) sums = g_array_new (FALSE, FALSE, sizeof (Sum));
   g_autoptr (PredictTask) task = predict_task_new (source);
   double instructions = 0, cycles = 0;
 
-  for (guint i = 0; i < groups->len; i++)
-    if (!sum_group (file, g_ptr_array_index (groups, i), &instructions, &cycles, sums, error))
+  for (guint i = 0; i < groups->len; i++) {
+    const GArray *counts = g_ptr_array_index (groups, i);
+    const Count *of_cycles =
+        find_kind (file, counts, options->cycles, cycle_names, "cycles", error);
+    const Count *of_instructions = of_cycles != NULL
+                                       ? find_kind (file, counts, options->instructions,
+                                                    instruction_names, "instructions", error)
+                                       : NULL;
+
+    if (of_instructions == NULL)
       return FALSE;
+    instructions += of_instructions->count;
+    cycles += of_cycles->count;
+    for (guint k = 0; k < counts->len; k++) {
+      const Count *count = &g_array_index (counts, Count, k);
+      Sum sum = { count->name, 0, 0 };
+      guint at = 0;
+
+      if (count == of_cycles || count == of_instructions)
+        continue;
+      while (at < sums->len && strcmp (g_array_index (sums, Sum, at).name, count->name) != 0)
+        at++;
+      if (at == sums->len)
+        g_array_append_val (sums, sum);
+      /* NaN once is NaN for good: an event that could not always be counted has no rate. */
+      g_array_index (sums, Sum, at).count += count->count;
+      g_array_index (sums, Sum, at).cycles += of_cycles->count;
+    }
+  }
   task->ipc = instructions / cycles;
   for (guint i = 0; i < sums->len; i++) {
     const Sum *sum = &g_array_index (sums, Sum, i);
@@ -244,17 +235,11 @@ counters_add (CounterFile *file, const char *source, const GPtrArray *groups, GE
 #define NOT_DONE   "<not " /* counted>, supported> */
 
 static gboolean
-is_number (const char *field)
+is_count (const char *field)
 {
   double value;
 
-  return base_decimal_all (field, &value);
-}
-
-static gboolean
-is_count (const char *field)
-{
-  return is_number (field) || g_str_has_prefix (field, NOT_DONE);
+  return base_decimal_all (field, &value) || g_str_has_prefix (field, NOT_DONE);
 }
 
 /* An event of a processor's own unit may have commas between its slashes: joins its fields, up to that
@@ -281,40 +266,34 @@ join_event (char **fields, guint at, const char *separator)
   memmove (fields + at + 1, fields + end, (g_strv_length (fields + end) + 1) * sizeof *fields);
 }
 
-/* Where the count is; G_MAXUINT: nowhere. */
-static guint
-find_count (char **fields)
-{
-  guint n = g_strv_length (fields);
-
-  for (guint at = 0; at < MAX_PREFIX && at + 2 < n; at++)
-    if (is_count (fields[at]) && !is_number (fields[at + 1]) && *fields[at + 2] != '\0' &&
-        !is_count (fields[at + 2]) && !g_str_has_prefix (fields[at + 1], NOT_DONE))
-      return at;
-  return G_MAXUINT;
-}
-
+/* Adds one line to the counts.  seen: the event and all that stands before the count, of the lines so
+ * far. */
 static gboolean
-is_metric (char **fields)
+read_perf_line (const CounterFile *file, guint line, const char *separator, GArray *counts,
+                GHashTable *seen, GError **error)
 {
-  guint n = g_strv_length (fields);
-
-  for (guint at = 0; at < MAX_PREFIX && at + 2 < n; at++)
-    if (*fields[at] == '\0' && *fields[at + 1] == '\0' && *fields[at + 2] == '\0')
-      return TRUE;
-  return FALSE;
-}
-
-/* What the fields say, added to what is known of the event; seen: of the lines so far, everything before the
- * count, and the event. */
-static gboolean
-take_count (const CounterFile *file, guint line, char **fields, guint at, GArray *counts,
-            GHashTable *seen, GError **error)
-{
+  g_auto (GStrv) fields = g_strsplit (file->lines[line - 1], separator, -1);
+  guint n = g_strv_length (fields), at = 0;
   Count count = { NULL, NAN, line };
-  const char *event = fields[at + 2];
-  GString *key = g_string_new (event);
+  gboolean is_metric = FALSE;
+  const char *event;
+  GString *key;
 
+  for (char **field = fields; *field != NULL; field++)
+    g_strstrip (*field);
+  /* Find the count: neither unit nor event is a count. */
+  for (; at < MAX_PREFIX && at + 2 < n; at++) {
+    if (is_count (fields[at]) && !is_count (fields[at + 1]) && *fields[at + 2] != '\0' &&
+        !is_count (fields[at + 2]))
+      break;
+    is_metric |= *fields[at] == '\0' && *fields[at + 1] == '\0' && *fields[at + 2] == '\0';
+  }
+  if (at == MAX_PREFIX || at + 2 >= n)
+    return is_metric ||
+           counters_fail (file, line, error, "no line of perf stat -x: COUNT,UNIT,EVENT,...");
+  join_event (fields, at + 2, separator);
+  event = fields[at + 2];
+  key = g_string_new (event);
   for (guint i = 0; i < at; i++)
     g_string_append_printf (key, "\n%s", fields[i]);
   if (!g_hash_table_add (seen, g_string_free (key, FALSE)))
@@ -340,41 +319,23 @@ take_count (const CounterFile *file, guint line, char **fields, guint at, GArray
 }
 
 static gboolean
-take_line (const CounterFile *file, guint line, const char *separator, GArray *counts,
-           GHashTable *seen, GError **error)
-{
-  g_auto (GStrv) fields = g_strsplit (file->lines[line - 1], separator, -1);
-  guint at;
-
-  for (char **field = fields; *field != NULL; field++)
-    g_strstrip (*field);
-  at = find_count (fields);
-  if (at == G_MAXUINT)
-    return is_metric (fields) ||
-           counters_fail (file, line, error, "no line of perf stat -x: COUNT,UNIT,EVENT,...");
-  join_event (fields, at + 2, separator);
-  return take_count (file, line, fields, at, counts, seen, error);
-}
-
-static gboolean
 counters_read_perf (CounterFile *file, GError **error)
 {
   g_autoptr (GPtrArray) groups = g_ptr_array_new_with_free_func ((GDestroyNotify) g_array_unref);
   g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   GArray *counts = counts_new ();
-  const char *separator = ",";
+  const char *separator = NULL;
 
   g_ptr_array_add (groups, counts);
-  /* perf's own page recommends another separator for events that have commas. */
-  for (char **line = file->lines; *line != NULL; line++)
-    if (**line != '\0' && **line != '#') {
-      separator = strchr (*line, ';') != NULL ? ";" : strchr (*line, '\t') != NULL ? "\t" : ",";
-      break;
-    }
   for (guint line = 1; file->lines[line - 1] != NULL; line++) {
     const char *text = file->lines[line - 1];
 
-    if (*text != '\0' && *text != '#' && !take_line (file, line, separator, counts, seen, error))
+    if (*text == '\0' || *text == '#')
+      continue;
+    /* The manual of perf recommends another separator for events that have commas. */
+    if (separator == NULL)
+      separator = strchr (text, ';') != NULL ? ";" : strchr (text, '\t') != NULL ? "\t" : ",";
+    if (!read_perf_line (file, line, separator, counts, seen, error))
       return FALSE;
   }
   if (counts->len == 0)
@@ -398,7 +359,7 @@ counters_read_perf (CounterFile *file, GError **error)
 #define REGION      "Region "
 #define NAME_FIELDS 2u /* event and counter */
 
-/* A hardware thread and what its groups are. */
+/* A hardware thread and its groups of events. */
 typedef struct {
   char *name;
   GPtrArray *groups; /* (element-type GArray of Count) */
@@ -439,41 +400,6 @@ find_thread (GPtrArray *threads, const char *name)
   return thread;
 }
 
-/* "solve" of a line that names a region; NULL of others.  The caller frees. */
-static char *
-region_of (const char *line)
-{
-  g_auto (GStrv) fields = g_strsplit (line, ",", 3);
-
-  return g_strv_length (fields) > 1 && g_str_has_prefix (fields[1], REGION)
-             ? g_strdup (fields[1] + strlen (REGION))
-             : NULL;
-}
-
-/* The events of one line to the groups[] of its threads; FALSE and *error. */
-static gboolean
-take_event (const CounterFile *file, guint line, char **fields, GArray *const *groups,
-            guint n_threads, GError **error)
-{
-  if (g_strv_length (fields) < NAME_FIELDS + n_threads)
-    return counters_fail (file, line, error, "\"%s\" has fewer than %u counts", fields[0],
-                          n_threads);
-  for (guint thread = 0; thread < n_threads; thread++) {
-    const char *field = fields[NAME_FIELDS + thread];
-    Count count = { NULL, NAN, line };
-
-    if (strcmp (field, "-") != 0 && strcmp (field, "nil") != 0 &&
-        (!base_decimal_all (field, &count.count) || count.count < 0 || isinf (count.count)))
-      return counters_fail (file, line, error, "\"%s\" is no count", field);
-    for (guint i = 0; i < groups[thread]->len; i++)
-      if (strcmp (g_array_index (groups[thread], Count, i).name, fields[0]) == 0)
-        return counters_fail (file, line, error, "\"%s\" is counted twice", fields[0]);
-    count.name = g_strdup (fields[0]);
-    g_array_append_val (groups[thread], count);
-  }
-  return TRUE;
-}
-
 /* The table whose head is at *line; *line is then its last one. */
 static gboolean
 take_table (const CounterFile *file, guint *line, GPtrArray *threads, GError **error)
@@ -499,33 +425,56 @@ take_table (const CounterFile *file, guint *line, GPtrArray *threads, GError **e
     /* The time stamp counter is no event; a table without threads is one of statistics. */
     if (n_threads == 0 || (fields[1] != NULL && strcmp (fields[1], "TSC") == 0))
       continue;
-    if (!take_event (file, *line, fields, groups, n_threads, error))
-      return FALSE;
+    if (g_strv_length (fields) < NAME_FIELDS + n_threads)
+      return counters_fail (file, *line, error, "\"%s\" has fewer than %u counts", fields[0],
+                            n_threads);
+    for (guint thread = 0; thread < n_threads; thread++) {
+      const char *field = fields[NAME_FIELDS + thread];
+      GArray *counts = groups[thread];
+      Count count = { NULL, NAN, *line };
+
+      if (strcmp (field, "-") != 0 && strcmp (field, "nil") != 0 &&
+          (!base_decimal_all (field, &count.count) || count.count < 0 || isinf (count.count)))
+        return counters_fail (file, *line, error, "\"%s\" is no count", field);
+      for (guint i = 0; i < counts->len; i++)
+        if (strcmp (g_array_index (counts, Count, i).name, fields[0]) == 0)
+          return counters_fail (file, *line, error, "\"%s\" is counted twice", fields[0]);
+      count.name = g_strdup (fields[0]);
+      g_array_append_val (counts, count);
+    }
   }
   return TRUE;
 }
 
-/* Whether the table at the line is wanted; FALSE and *error: of another region where none was chosen. */
 static gboolean
-choose_region (const CounterFile *file, guint line, const char *region, char **first,
-               gboolean *is_wanted, GError **error)
+counters_read_likwid (CounterFile *file, GError **error)
 {
   const char *chosen = file->options->region;
+  g_autoptr (GPtrArray) threads = g_ptr_array_new_with_free_func (thread_free), unwanted = NULL;
+  g_autofree char *region = NULL, *first = NULL;
 
-  *is_wanted = chosen == NULL || g_strcmp0 (region, chosen) == 0;
-  if (chosen != NULL || region == NULL || g_strcmp0 (*first, region) == 0)
-    return TRUE;
-  if (*first == NULL) {
-    *first = g_strdup (region);
-    return TRUE;
+  unwanted = g_ptr_array_new_with_free_func (thread_free);
+  for (guint line = 1; file->lines[line - 1] != NULL; line++) {
+    const char *text = file->lines[line - 1];
+
+    if (g_str_has_prefix (text, "TABLE,")) {
+      g_auto (GStrv) fields = g_strsplit (text, ",", 3);
+
+      g_clear_pointer (&region, g_free);
+      if (g_str_has_prefix (fields[1], REGION))
+        region = g_strdup (fields[1] + strlen (REGION));
+    }
+    if (!counters_is_likwid (text))
+      continue;
+    if (chosen == NULL && first == NULL)
+      first = g_strdup (region);
+    if (chosen == NULL && region != NULL && strcmp (first, region) != 0)
+      return counters_fail (file, line, error,
+                            "region \"%s\" besides \"%s\": choose one by --region", region, first);
+    if (!take_table (file, &line,
+                     chosen == NULL || g_strcmp0 (region, chosen) == 0 ? threads : unwanted, error))
+      return FALSE;
   }
-  return counters_fail (file, line, error, "region \"%s\" besides \"%s\": choose one by --region",
-                        region, *first);
-}
-
-static gboolean
-add_tasks (CounterFile *file, const GPtrArray *threads, GError **error)
-{
   for (guint i = 0; i < threads->len; i++) {
     const Thread *thread = g_ptr_array_index (threads, i);
     g_autofree char *source = g_strdup_printf ("%s: %s", file->path, thread->name);
@@ -537,32 +486,8 @@ add_tasks (CounterFile *file, const GPtrArray *threads, GError **error)
   }
   if (threads->len > 0)
     return TRUE;
-  return file->options->region != NULL
-             ? counters_fail (file, 0, error, "there is no region \"%s\"", file->options->region)
-             : counters_fail (file, 0, error, "there is no counter in it");
-}
-
-static gboolean
-counters_read_likwid (CounterFile *file, GError **error)
-{
-  g_autoptr (GPtrArray) threads = g_ptr_array_new_with_free_func (thread_free), unwanted = NULL;
-  g_autofree char *region = NULL, *first = NULL;
-
-  unwanted = g_ptr_array_new_with_free_func (thread_free);
-  for (guint line = 1; file->lines[line - 1] != NULL; line++) {
-    gboolean is_wanted;
-
-    if (g_str_has_prefix (file->lines[line - 1], "TABLE,")) {
-      g_free (region);
-      region = region_of (file->lines[line - 1]);
-    }
-    if (!counters_is_likwid (file->lines[line - 1]))
-      continue;
-    if (!choose_region (file, line, region, &first, &is_wanted, error) ||
-        !take_table (file, &line, is_wanted ? threads : unwanted, error))
-      return FALSE;
-  }
-  return add_tasks (file, threads, error);
+  return chosen != NULL ? counters_fail (file, 0, error, "there is no region \"%s\"", chosen)
+                        : counters_fail (file, 0, error, "there is no counter in it");
 }
 
 /* --- Files --- */

@@ -1,4 +1,4 @@
-/* task_counters.h - what hardware counters said of the tasks of a program, as tools write it.
+/* task_counters.h - hardware counters of the tasks of a program, from the files of tools.
  *
  * SPDX-License-Identifier: Apache-2.0
  *

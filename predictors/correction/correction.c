@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define LEAST_SHARE     1e-9 /* of what was observed: smaller losses are rounding */
+#define LEAST_SHARE     1e-9 /* of the observed values: smaller losses are rounding */
 #define MOST_STEPS_BEST 25u
 
 static const PredictOp paper_functions[] = {
@@ -38,22 +38,7 @@ predict_correction_settings (PredictCorrectionMode mode)
   };
 }
 
-/* --- Refusals --- */
-
-static gboolean
-check_settings (const PredictCorrectionSettings *settings, GError **error)
-{
-  const char *wrong = settings->number < 1 || settings->number > 4 ? "a case is 1, 2, 3 or 4"
-                      : settings->n_trials < 1                     ? "at least one trial is needed"
-                      : settings->population < 10 ? "a population has at least 10 formulas"
-                      : settings->generations < 1 ? "at least one generation is needed"
-                                                  : NULL;
-
-  if (wrong == NULL)
-    return TRUE;
-  g_set_error_literal (error, PREDICT_ERROR, PREDICT_ERROR_OPTION, wrong);
-  return FALSE;
-}
+/* --- Checks --- */
 
 static gboolean
 refuse (GError **error, const char *text)
@@ -63,46 +48,33 @@ refuse (GError **error, const char *text)
 }
 
 static gboolean
-check_observed (const PredictCorrectionData *data, PredictLoss loss, GError **error)
+check_input (const PredictCorrectionData *data, const PredictCorrectionSettings *settings,
+             GError **error)
 {
+  const char *wrong = settings->number < 1 || settings->number > 4 ? "a case is 1, 2, 3 or 4"
+                      : settings->n_trials < 1                     ? "at least one trial is needed"
+                      : settings->population < 10 ? "a population has at least 10 formulas"
+                      : settings->generations < 1 ? "at least one generation is needed"
+                                                  : NULL;
   const double *observed = data->train_observed;
   bool same = true;
 
+  if (wrong != NULL) {
+    g_set_error_literal (error, PREDICT_ERROR, PREDICT_ERROR_OPTION, wrong);
+    return FALSE;
+  }
   if (data->train.n < 3)
     return refuse (error, "there are fewer than three points to learn from");
   for (uint64_t point = 0; point < data->train.n; point++) {
     same = same && observed[point] == observed[0];
-    if (!isfinite (predict_deviation (loss, observed[point], observed[point], NULL))) {
+    if (!isfinite (predict_deviation (settings->loss, observed[point], observed[point], NULL))) {
       g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
-                   "the loss %s is not defined where %g was observed", predict_loss_names[loss],
-                   observed[point]);
+                   "the loss %s is not defined where %g was observed",
+                   predict_loss_names[settings->loss], observed[point]);
       return FALSE;
     }
   }
   return !same || refuse (error, "all observed values are the same: there is nothing to learn");
-}
-
-static gboolean
-check_model (const CorrectionProblem *problem, GError **error)
-{
-  const PredictBaseModel *model = problem->data->model;
-  PredictRange range = problem->given_range;
-  g_autofree char *why = NULL;
-
-  for (uint64_t point = 0; point < problem->data->train.n; point++) {
-    if (isfinite (problem->given_time[point]))
-      continue;
-    why = predict_undefined (model->time, &model->names, &problem->data->train, point,
-                             problem->given);
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
-                 "%s at point %" G_GUINT64_FORMAT ": %s", model->source, point + 1, why);
-    return FALSE;
-  }
-  if (!problem->best || (!range.undefined && isfinite (range.low) && isfinite (range.high)))
-    return TRUE;
-  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
-               "%s: the model may be undefined within the range of its variables", model->source);
-  return FALSE;
 }
 
 /* --- The problem --- */
@@ -140,7 +112,7 @@ errors_of (const PredictExpression *time, const double *parameters, const Predic
                           predict_loss (PREDICT_LOSS_MAPE, observed, values, points->n) };
 }
 
-/* What counts as no loss, in the unit of the loss. */
+/* A smaller loss is rounding; in the unit of the loss. */
 static double
 least_loss (const PredictCorrectionData *data, PredictLoss loss)
 {
@@ -151,32 +123,22 @@ least_loss (const PredictCorrectionData *data, PredictLoss loss)
   return LEAST_SHARE * predict_loss (loss, data->train_observed, nothing, data->train.n);
 }
 
-static PredictGrammar
-grammar_of (const PredictCorrectionSettings *settings, uint32_t n_variables)
-{
-  bool best = settings->mode == PREDICT_CORRECTION_BEST;
-
-  if (settings->functions != NULL)
-    return (PredictGrammar){ settings->functions, settings->n_functions, n_variables, best };
-  if (best)
-    return (PredictGrammar){ best_functions, G_N_ELEMENTS (best_functions), n_variables, true };
-  return (PredictGrammar){ paper_functions, G_N_ELEMENTS (paper_functions), n_variables, false };
-}
-
-static void
+/* FALSE and *error: the model is undefined at a point, or perhaps somewhere in the box. */
+static gboolean
 problem_init (CorrectionProblem *problem, const PredictCorrectionData *data,
-              const PredictCorrectionSettings *settings)
+              const PredictCorrectionSettings *settings, GError **error)
 {
   const PredictBaseModel *model = data->model;
   g_autoptr (PredictWorkspace) workspace = predict_workspace_new ();
   g_autofree PredictRange *fixed = g_new (PredictRange, model->n_parameters + 1);
   bool best = settings->mode == PREDICT_CORRECTION_BEST;
   bool added = settings->number % 2 == 0;
+  PredictRange *range = &problem->given_range;
 
   *problem = (CorrectionProblem){
     .data = data,
     .settings = settings,
-    .grammar = grammar_of (settings, model->n_variables + !added),
+    .grammar = { .n_variables = model->n_variables + !added, .integer_powers = best },
     .most_steps = best ? MOST_STEPS_BEST : PREDICT_MAX_TREE,
     .searched = settings->number > 2 && model->n_parameters > 0,
     .added = added,
@@ -185,14 +147,37 @@ problem_init (CorrectionProblem *problem, const PredictCorrectionData *data,
     .given_time = g_new (double, data->train.n + 1),
     .least_loss = least_loss (data, settings->loss),
   };
+  if (settings->functions != NULL) {
+    problem->grammar.functions = settings->functions;
+    problem->grammar.n_functions = settings->n_functions;
+  } else {
+    problem->grammar.functions = best ? best_functions : paper_functions;
+    problem->grammar.n_functions =
+        best ? G_N_ELEMENTS (best_functions) : G_N_ELEMENTS (paper_functions);
+  }
   predict_values (model->time, &data->train, problem->given, workspace, problem->given_time);
   for (uint32_t at = 0; at < model->n_parameters; at++)
     fixed[at] = predict_range (problem->given[at], problem->given[at]);
-  problem->given_range = predict_bounds (model->time, data->box, fixed);
+  *range = predict_bounds (model->time, data->box, fixed);
   problem->base_loss =
       predict_loss (settings->loss, data->train_observed, problem->given_time, data->train.n);
   problem->base_test_loss =
       loss_of (model->time, problem->given, &data->test, data->test_observed, settings->loss);
+
+  for (uint64_t point = 0; point < data->train.n; point++)
+    if (!isfinite (problem->given_time[point])) {
+      g_autofree char *why =
+          predict_undefined (model->time, &model->names, &data->train, point, problem->given);
+
+      g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
+                   "%s at point %" G_GUINT64_FORMAT ": %s", model->source, point + 1, why);
+      return FALSE;
+    }
+  if (!best || (!range->undefined && isfinite (range->low) && isfinite (range->high)))
+    return TRUE;
+  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_NUMERIC,
+               "%s: the model may be undefined within the range of its variables", model->source);
+  return FALSE;
 }
 
 static void
@@ -331,7 +316,7 @@ rounding_of (const CorrectionProblem *problem)
   return problem->settings->loss == PREDICT_LOSS_MAPE ? least : least * least;
 }
 
-/* --- Degenerate terms --- */
+/* --- Degenerate terms: those that parameters can replace, and those that cancel the model --- */
 
 static char *
 describe_parameters (const PredictBaseModel *model, const double *values)
@@ -352,23 +337,6 @@ compare_doubles (const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* What is left of the model's time when the term is added to it, as a share of it: the median. */
-static double
-share_left (const CorrectionProblem *problem, const PredictCorrectionTrial *trial,
-            const double *corrected)
-{
-  const PredictCorrectionData *data = problem->data;
-  uint64_t n = data->train.n;
-  g_autoptr (PredictWorkspace) workspace = predict_workspace_new ();
-  g_autofree double *share = g_new (double, n);
-
-  predict_values (data->model->time, &data->train, trial->parameters, workspace, share);
-  for (uint64_t point = 0; point < n; point++)
-    share[point] = share[point] == 0 ? (double) INFINITY : fabs (corrected[point] / share[point]);
-  qsort (share, n, sizeof *share, compare_doubles);
-  return share[n / 2];
-}
-
 /* NULL: it is not.  The caller frees. */
 static char *
 why_degenerate (const CorrectionProblem *problem, const PredictCorrection *correction,
@@ -378,11 +346,11 @@ why_degenerate (const CorrectionProblem *problem, const PredictCorrection *corre
   const PredictBaseModel *model = data->model;
   uint64_t n = data->train.n;
   g_autoptr (PredictWorkspace) workspace = predict_workspace_new ();
-  g_autofree double *values = g_new (double, n);
+  g_autofree double *values = g_new (double, n), *share = g_new (double, n);
   g_autofree double *parameters = g_new (double, model->n_parameters + 1);
   g_autofree char *described = NULL;
   PredictTarget target = { data->train, values, PREDICT_LOSS_LOG_RMSE };
-  double distance, error = trial->train.log_rmse, unit = 1, left;
+  double distance, error = trial->train.log_rmse, unit = 1;
 
   if (model->n_parameters == 0 ||
       predict_values (trial->time, &data->train, trial->parameters, workspace, values) > 0)
@@ -399,20 +367,26 @@ why_degenerate (const CorrectionProblem *problem, const PredictCorrection *corre
   memcpy (parameters, correction->refitted, model->n_parameters * sizeof *parameters);
   distance = predict_levenberg_model (model, parameters, &target, CORRECTION_STARTS,
                                       problem->settings->seed);
-  described = describe_parameters (model, parameters);
-  if (distance <= MAX (SAME * error, ROUNDING * unit))
+  if (distance <= MAX (SAME * error, ROUNDING * unit)) {
+    described = describe_parameters (model, parameters);
     return g_strdup_printf ("the term is degenerate: it does what the parameters can; with %s the "
                             "model alone gives the same times to %.2g %%",
                             described, 100 * distance / unit);
-  left = problem->added && problem->searched ? share_left (problem, trial, values) : 1;
-  g_clear_pointer (&described, g_free);
+  }
+  if (!problem->added || !problem->searched)
+    return NULL;
+  /* The share of the model's time that the added term leaves: the median. */
+  predict_values (model->time, &data->train, trial->parameters, workspace, share);
+  for (uint64_t point = 0; point < n; point++)
+    share[point] = share[point] == 0 ? (double) INFINITY : fabs (values[point] / share[point]);
+  qsort (share, n, sizeof *share, compare_doubles);
+  if (!(share[n / 2] < CANCELLED))
+    return NULL;
   described = describe_parameters (model, trial->parameters);
-  if (left < CANCELLED)
-    return g_strdup_printf (
-        "the term is degenerate: it cancels %.3g %% of the model's time, of which "
-        "the parameters (%s) make too much",
-        100 * (1 - left), described);
-  return NULL;
+  return g_strdup_printf (
+      "the term is degenerate: it cancels %.3g %% of the model's time, of which "
+      "the parameters (%s) make too much",
+      100 * (1 - share[n / 2]), described);
 }
 
 /* --- The verdict --- */
@@ -466,41 +440,31 @@ why_no_term (const CorrectionProblem *problem, const PredictCorrection *correcti
   return NULL;
 }
 
-/* Why the refitted model is not taken; NULL: it is. */
-static const char *
-why_not_refitted (const CorrectionProblem *problem, const PredictCorrection *correction,
-                  const double *base, const double *refitted)
-{
-  const PredictBaseModel *model = problem->data->model;
-
-  if (model->n_parameters == 0)
-    return "the model has no parameters to fit";
-  if (!is_better (refitted, base, problem->data->train.n, rounding_of (problem)))
-    return "the refitted model is not clearly better there than the model as it was";
-  if (!is_positive (problem, model->time, correction->refitted))
-    return "times of the refitted model cannot be shown to be positive everywhere in the range of "
-           "the variables";
-  return NULL;
-}
-
 static void
 judge_outcome (const CorrectionProblem *problem, PredictCorrection *correction)
 {
   const PredictCorrectionTrial *best =
       correction->best < correction->n_trials ? &correction->trials[correction->best] : NULL;
+  const PredictBaseModel *model = problem->data->model;
   PredictLoss loss = problem->settings->loss;
   uint64_t n = problem->data->train.n;
   g_autofree double *base = g_new (double, n);
   g_autofree double *refitted = points_loss_refitted (problem);
   g_autofree char *no_term = NULL;
-  const char *not_refitted;
+  const char *not_refitted = NULL;
 
   /* The model as it was needs no fit. */
   for (uint64_t point = 0; point < n; point++)
     base[point] = correction_point_loss (loss, problem->data->train_observed[point],
                                          problem->given_time[point]);
   no_term = why_no_term (problem, correction, base, refitted);
-  not_refitted = why_not_refitted (problem, correction, base, refitted);
+  if (model->n_parameters == 0)
+    not_refitted = "the model has no parameters to fit";
+  else if (!is_better (refitted, base, n, rounding_of (problem)))
+    not_refitted = "the refitted model is not clearly better there than the model as it was";
+  else if (!is_positive (problem, model->time, correction->refitted))
+    not_refitted = "times of the refitted model cannot be shown to be positive everywhere in the "
+                   "range of the variables";
   correction->base_folds = loss_of_points (loss, base, n);
   correction->refitted_folds = loss_of_points (loss, refitted, n);
   correction->corrected_folds = best ? loss_of_points (loss, best->points_loss, n) : (double) NAN;
@@ -531,10 +495,7 @@ predict_correct (const PredictCorrectionData *data, const PredictCorrectionSetti
   const PredictExpression *time = data->model->time;
   PredictTarget target = { data->train, data->train_observed, settings->loss };
 
-  if (!check_settings (settings, error) || !check_observed (data, settings->loss, error))
-    return NULL;
-  problem_init (&problem, data, settings);
-  if (!check_model (&problem, error))
+  if (!check_input (data, settings, error) || !problem_init (&problem, data, settings, error))
     return NULL;
   correction = g_new0 (PredictCorrection, 1);
   correction->n_trials = settings->n_trials;
@@ -585,28 +546,20 @@ predict_correction_free (PredictCorrection *correction)
 
 /* --- The corrected model as a model file --- */
 
-static bool
-is_taken (const PredictBaseModel *model, const char *name)
-{
-  for (uint32_t at = 0; at < model->n_variables; at++)
-    if (!strcmp (name, model->names.variables[at]))
-      return true;
-  for (uint32_t at = 0; at < model->n_parameters; at++)
-    if (!strcmp (name, model->parameters[at].name))
-      return true;
-  for (uint32_t at = 0; at < model->n_constants; at++)
-    if (!strcmp (name, model->constants[at].name))
-      return true;
-  return false;
-}
-
 char *
 predict_correction_base_name (const PredictBaseModel *model)
 {
   GString *name = g_string_new ("t_comm");
+  bool is_taken = true;
 
-  while (is_taken (model, name->str))
-    g_string_append (name, "_model");
+  while (is_taken) {
+    is_taken = g_strv_contains (model->names.variables, name->str) ||
+               g_strv_contains (model->names.parameters, name->str);
+    for (uint32_t at = 0; at < model->n_constants; at++)
+      is_taken = is_taken || strcmp (name->str, model->constants[at].name) == 0;
+    if (is_taken)
+      g_string_append (name, "_model");
+  }
   return g_string_free (name, FALSE);
 }
 

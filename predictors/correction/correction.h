@@ -16,8 +16,8 @@
  * 1 %, two of the next 4 %, one of the next 15 %; the rest are children.
  *
  * Better (PREDICT_CORRECTION_BEST): the term has a factor by least squares, all its numbers and
- * the searched parameters are fitted by Levenberg and Marquardt, what may be undefined
- * anywhere in a box of the variables is refused, and from the best formulas of each size the one with the
+ * the searched parameters are fitted by Levenberg and Marquardt, a formula that may be
+ * undefined anywhere in a box of the variables is refused, and from the best formulas of each size the one with the
  * shortest description is taken, provided that it holds in cross-validation. */
 #pragma once
 
@@ -35,12 +35,12 @@ typedef struct {
   guint n_trials, n_threads;
   uint64_t seed;
   guint population, generations; /* at least 10 and 1 */
-  const PredictOp *functions; /* [n_functions] borrowed: what terms are made of, a function that is
+  const PredictOp *functions; /* [n_functions] borrowed: the functions of terms; a function that is
                                     named twice being drawn twice as often; NULL: those of the mode */
   guint n_functions;
 } PredictCorrectionSettings;
 
-/* The paper's case 4, or what is best; one thread, seed 1. */
+/* The paper's case 4, or the best settings; one thread, seed 1. */
 PredictCorrectionSettings predict_correction_settings (PredictCorrectionMode mode);
 
 /* Borrowed.  Columns are those of the model's variables, in order. */
@@ -68,7 +68,7 @@ typedef struct {
   PredictErrors train, test;
 } PredictCorrectionTrial;
 
-/* What is to be done with the outcome, by the training points alone.  Of the model as it was, the
+/* The use of the outcome, decided by the training points alone.  Of the model as it was, the
  * refitted model and the best trial, the loss at each point is found with the point's fold left out of
  * the fit.  One is better than another when the mean of its losses and Student's 97.5 % point times
  * their standard error are below the mean of the other's.  The shape of the term was chosen with all
@@ -106,9 +106,9 @@ predict_correct (const PredictCorrectionData *data, const PredictCorrectionSetti
 void predict_correction_free (PredictCorrection *correction);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictCorrection, predict_correction_free)
 
-/* What the model's own time is called in `brief`: "t_comm", or longer if the model has that name. */
+/* The name of the model's own time in `brief`: "t_comm", or longer if the model has that name. */
 char *predict_correction_base_name (const PredictBaseModel *model);
 
-/* A model file of a trial, without units (those of a bred term say nothing); reads back to a model
+/* A model file of a trial, without units (those of a bred term have no meaning); reads back to a model
  * with the same values.  The caller frees. */
 char *predict_correction_text (const PredictBaseModel *model, const PredictCorrectionTrial *trial);

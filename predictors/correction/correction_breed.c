@@ -21,7 +21,7 @@
 #define FINAL_EVALUATIONS 200
 #define DRAWS             20 /* of a formula that begins, until one is defined */
 
-/* What the paper's "graduated elitist" is taken for: shares of the population from the best down,
+/* The paper's "graduated elitist", as read here: shares of the population from the best down,
  * and how many copies each of them gets. */
 static const struct {
   double share;
@@ -39,52 +39,13 @@ typedef struct {
   CorrectionWork *work;
   const CorrectionProblem *problem;
   guint n, n_alive;
-  CorrectionMember *members; /* [2 n] */
-  CorrectionMember **order;  /* [2 n] those alive, then what is free for children */
-  CorrectionMember *front;   /* [most_steps + 1] the best of each size that was ever there */
-  double *parameters;        /* of all of them */
-  guint niche[PREDICT_MAX_TREE + 2]; /* best mode: where those of a size begin among the alive, who
-                                         are in the order of their loss */
+  CorrectionMember **order;          /* [2 n] those alive, then the places of children */
+  CorrectionMember *front;           /* [most_steps + 1] the best of each size so far */
+  guint niche[PREDICT_MAX_TREE + 2]; /* best mode: first member of a size among those alive, which
+                                        are in the order of their loss */
   double bar[PREDICT_MAX_TREE + 1];  /* and the loss that their niche asks for */
   uint64_t *seen;                    /* [N_SEEN] trees that were met: hash, and how often */
 } Breeding;
-
-static void
-breeding_init (Breeding *breeding, CorrectionWork *work)
-{
-  const CorrectionProblem *problem = work->problem;
-  uint32_t n_parameters = MAX (problem->data->model->n_parameters, 1);
-  guint n = problem->settings->population, n_front = problem->most_steps + 1;
-
-  *breeding = (Breeding){
-    .work = work,
-    .problem = problem,
-    .n = n,
-    .members = g_new0 (CorrectionMember, 2 * n + n_front),
-    .order = g_new (CorrectionMember *, 2 * n),
-    .parameters = g_new (double, (size_t) n_parameters *(2 * n + n_front)),
-    .seen = problem->best ? g_new0 (uint64_t, N_SEEN) : NULL,
-  };
-  breeding->front = breeding->members + 2 * n;
-  for (guint at = 0; at < 2 * n + n_front; at++) {
-    breeding->members[at].parameters = breeding->parameters + (size_t) at * n_parameters;
-    breeding->members[at].loss = breeding->members[at].description = INFINITY;
-  }
-  for (uint32_t size = 0; size < G_N_ELEMENTS (breeding->bar); size++)
-    breeding->bar[size] = INFINITY;
-  for (guint at = 0; at < 2 * n; at++)
-    breeding->order[at] = &breeding->members[at];
-}
-
-static void
-breeding_clear (Breeding *breeding)
-{
-  g_free (breeding->members);
-  g_free (breeding->order);
-  g_free (breeding->parameters);
-  g_free (breeding->seen);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Breeding, breeding_clear)
 
 /* --- Selection --- */
 
@@ -179,42 +140,31 @@ select_niches (Breeding *breeding, guint n)
   breeding->niche[breeding->problem->most_steps + 1] = at;
 }
 
-/* A parent: of least description of a few of all, or of least loss of a few of one size. */
-static const CorrectionMember *
-choose_parent (Breeding *breeding)
-{
-  BaseRandom *random = &breeding->work->random;
-  CorrectionMember *const *order = breeding->order;
-  guint winner = (guint) base_random_below (random, breeding->n_alive), first, n;
-  bool of_all = base_random_below (random, 2) == 0;
-
-  first = of_all ? 0 : breeding->niche[order[winner]->tree.n];
-  n = of_all ? breeding->n_alive : breeding->niche[order[winner]->tree.n + 1] - first;
-  for (guint at = 1; at < TOURNAMENT; at++) {
-    guint other = first + (guint) base_random_below (random, n);
-
-    if (of_all ? order[other]->description < order[winner]->description : other < winner)
-      winner = other;
-  }
-  return order[winner];
-}
-
+/* A parent.  Paper: of least loss of a few.  Best mode: of least description of a few of all, or of
+ * least loss of a few of one size. */
 static const CorrectionMember *
 win_tournament (Breeding *breeding)
 {
   BaseRandom *random = &breeding->work->random;
-  const CorrectionMember *winner = NULL;
+  CorrectionMember *const *order = breeding->order;
+  guint winner = (guint) base_random_below (random, breeding->n_alive), first = 0;
+  guint n = breeding->n_alive;
+  bool by_loss = !breeding->problem->best, by_place = false;
 
-  if (breeding->problem->best)
-    return choose_parent (breeding);
-
-  for (guint at = 0; at < TOURNAMENT; at++) {
-    const CorrectionMember *member = breeding->order[base_random_below (random, breeding->n_alive)];
-
-    if (winner == NULL || member->loss < winner->loss)
-      winner = member;
+  if (breeding->problem->best && base_random_below (random, 2) != 0) {
+    by_place = true; /* members of a size are in the order of their loss */
+    first = breeding->niche[order[winner]->tree.n];
+    n = breeding->niche[order[winner]->tree.n + 1] - first;
   }
-  return winner;
+  for (guint at = 1; at < TOURNAMENT; at++) {
+    guint other = first + (guint) base_random_below (random, n);
+
+    if (by_place  ? other < winner
+        : by_loss ? order[other]->loss < order[winner]->loss
+                  : order[other]->description < order[winner]->description)
+      winner = other;
+  }
+  return order[winner];
 }
 
 static bool
@@ -259,53 +209,44 @@ assess (Breeding *breeding, CorrectionMember *member)
   }
 }
 
-/* Half of the formulas that have the model's time as a variable begin with it: a random tree times
- * a number is added, the number being that of least squares, or a tree is multiplied. */
-static void
-begin_with_time (CorrectionWork *work, guint at, PredictTree *tree)
-{
-  const CorrectionProblem *problem = work->problem;
-  const PredictStep time = { .op = PREDICT_OP_VARIABLE,
-                             .index = (int32_t) problem->data->model->n_variables };
-  double factor;
-
-  if (problem->added || !problem->best || at % 2 == 1 || tree->n + 4 > problem->most_steps)
-    return;
-  factor = correction_added_factor (work, tree);
-  if (at % 4 == 0 && isfinite (factor)) {
-    tree->steps[tree->n++] = (PredictStep){ .op = PREDICT_OP_CONSTANT, .value = factor };
-    tree->steps[tree->n++] = (PredictStep){ .op = PREDICT_OP_MULTIPLY };
-    tree->steps[tree->n++] = time;
-    tree->steps[tree->n++] = (PredictStep){ .op = PREDICT_OP_ADD };
-    return;
-  }
-  tree->steps[tree->n++] = time;
-  tree->steps[tree->n++] = (PredictStep){ .op = PREDICT_OP_MULTIPLY };
-}
-
 /* n random members, ramped half-and-half (Koza 1992): depths 2 ... deepest, half of them full. */
 static void
 begin (Breeding *breeding)
 {
   const CorrectionProblem *problem = breeding->problem;
   const PredictBaseModel *model = problem->data->model;
+  const PredictStep time = { .op = PREDICT_OP_VARIABLE, .index = (int32_t) model->n_variables };
   BaseRandom *random = &breeding->work->random;
   guint deepest = problem->best ? DEEPEST_BEST : DEEPEST_PAPER;
 
   for (guint at = 0; at < breeding->n; at++) {
     CorrectionMember *member = breeding->order[at];
+    PredictTree *tree = &member->tree;
 
     member->loss = member->description = INFINITY;
     for (int draw = 0; draw < DRAWS && !isfinite (member->loss); draw++) {
       predict_tree_grow (&problem->grammar, 2 + at % (deepest - 1), at / (deepest - 1) % 2 == 0,
-                         random, &member->tree);
-      begin_with_time (breeding->work, at, &member->tree);
+                         random, tree);
+      /* Half of the formulas that have the model's time as a variable begin with it: a random tree
+       * times the number of least squares is added to it, or a tree is multiplied by it. */
+      if (!problem->added && problem->best && at % 2 == 0 && tree->n + 4 <= problem->most_steps) {
+        double factor = correction_added_factor (breeding->work, tree);
+        bool adds = at % 4 == 0 && isfinite (factor);
+
+        if (adds) {
+          tree->steps[tree->n++] = (PredictStep){ .op = PREDICT_OP_CONSTANT, .value = factor };
+          tree->steps[tree->n++] = (PredictStep){ .op = PREDICT_OP_MULTIPLY };
+        }
+        tree->steps[tree->n++] = time;
+        tree->steps[tree->n++] =
+            (PredictStep){ .op = (uint8_t) (adds ? PREDICT_OP_ADD : PREDICT_OP_MULTIPLY) };
+      }
       if (problem->searched && at > 0)
         predict_vector_draw (model->parameters, model->n_parameters, random, member->parameters);
       else
         memcpy (member->parameters, problem->given,
                 model->n_parameters * sizeof *member->parameters);
-      if (!problem->best || (predict_tree_tidy (&member->tree) && is_new (breeding, &member->tree)))
+      if (!problem->best || (predict_tree_tidy (tree) && is_new (breeding, tree)))
         assess (breeding, member);
     }
   }
@@ -382,7 +323,7 @@ next_generation (Breeding *breeding)
  * How long it takes to find a law varies by orders of magnitude, so that all begins anew from random
  * formulas after 1, 1, 2, 1, 1, 2, 4, ... spans of generations, which is within a logarithm
  * of the best that is possible (M. Luby, A. Sinclair, D. Zuckerman, "Optimal speedup of Las Vegas
- * algorithms", 1993).  What was best of each size is kept apart. */
+ * algorithms", 1993).  The best of each size is kept apart. */
 
 /* The sequence above, from 1. */
 static guint
@@ -393,21 +334,6 @@ luby (guint at)
   if (at + 1 == 1u << bits)
     return 1u << (bits - 1);
   return luby (at + 1 - (1u << (bits - 1)));
-}
-
-/* One generation more; false: there is nothing to find any more. */
-static bool
-go_on (Breeding *breeding, guint *n_settled)
-{
-  bool is_exact = false;
-
-  for (guint child = 0; child < breeding->n; child++)
-    make_child (breeding, breeding->order[breeding->n_alive + child]);
-  select_niches (breeding, breeding->n_alive + breeding->n);
-  for (guint at = 0; at < breeding->n_alive; at++)
-    is_exact |= breeding->order[at]->loss <= breeding->problem->least_loss;
-  *n_settled += is_exact;
-  return *n_settled <= SETTLING;
 }
 
 /* The generations of the best mode. */
@@ -423,9 +349,19 @@ breed_in_niches (Breeding *breeding)
     begin (breeding);
     select_niches (breeding, breeding->n);
     left--;
-    for (guint end = SPAN * luby (run); end > 1 && left > 0 && breeding->n_alive > 0; end--, left--)
-      if (!go_on (breeding, &n_settled))
+    for (guint end = SPAN * luby (run); end > 1 && left > 0 && breeding->n_alive > 0;
+         end--, left--) {
+      bool is_exact = false;
+
+      for (guint child = 0; child < breeding->n; child++)
+        make_child (breeding, breeding->order[breeding->n_alive + child]);
+      select_niches (breeding, breeding->n_alive + breeding->n);
+      for (guint at = 0; at < breeding->n_alive; at++)
+        is_exact |= breeding->order[at]->loss <= breeding->problem->least_loss;
+      n_settled += is_exact;
+      if (n_settled > SETTLING)
         return;
+    }
   }
 }
 
@@ -472,29 +408,36 @@ choose (Breeding *breeding, double *folds_loss)
   return chosen;
 }
 
-/* In place, if it still holds. */
-static void
-polish (Breeding *breeding, CorrectionMember *chosen, double *folds_loss)
-{
-  CorrectionMember *spare = breeding->order[0];
-  double of_folds;
-
-  correction_copy (breeding->problem, chosen, spare);
-  correction_polish (breeding->work, spare);
-  if (!holds (breeding->work, spare, &of_folds))
-    return;
-  correction_copy (breeding->problem, spare, chosen);
-  *folds_loss = of_folds;
-}
-
 void
 correction_breed (CorrectionWork *work, PredictCorrectionTrial *outcome)
 {
   const CorrectionProblem *problem = work->problem;
-  g_auto (Breeding) breeding = { 0 };
+  uint32_t n_parameters = problem->data->model->n_parameters, stride = MAX (n_parameters, 1);
+  guint n = problem->settings->population, n_members = 2 * n + problem->most_steps + 1;
+  g_autofree CorrectionMember *members = g_new0 (CorrectionMember, n_members);
+  g_autofree CorrectionMember **order = g_new (CorrectionMember *, 2 * n);
+  g_autofree double *parameters = g_new (double, (size_t) stride *n_members);
+  g_autofree uint64_t *seen = problem->best ? g_new0 (uint64_t, N_SEEN) : NULL;
+  Breeding breeding = {
+    .work = work,
+    .problem = problem,
+    .n = n,
+    .order = order,
+    .front = members + 2 * n,
+    .seen = seen,
+  };
   CorrectionMember *chosen;
+  double folds_loss;
 
-  breeding_init (&breeding, work);
+  for (guint at = 0; at < n_members; at++) {
+    members[at].parameters = parameters + (size_t) at * stride;
+    members[at].loss = members[at].description = INFINITY;
+  }
+  for (uint32_t size = 0; size < G_N_ELEMENTS (breeding.bar); size++)
+    breeding.bar[size] = INFINITY;
+  for (guint at = 0; at < 2 * n; at++)
+    order[at] = &members[at];
+
   if (problem->best)
     breed_in_niches (&breeding);
   else {
@@ -507,12 +450,18 @@ correction_breed (CorrectionWork *work, PredictCorrectionTrial *outcome)
   chosen = choose (&breeding, &outcome->folds_loss);
   if (chosen == NULL)
     return;
-  if (problem->best)
-    polish (&breeding, chosen, &outcome->folds_loss);
+  if (problem->best) {
+    /* Polish it, unless it no longer holds then. */
+    correction_copy (problem, chosen, order[0]);
+    correction_polish (work, order[0]);
+    if (holds (work, order[0], &folds_loss)) {
+      correction_copy (problem, order[0], chosen);
+      outcome->folds_loss = folds_loss;
+    }
+  }
   outcome->time = correction_formula (work, chosen, false);
   outcome->brief = correction_formula (work, chosen, true);
-  outcome->parameters = g_memdup2 (chosen->parameters,
-                                   problem->data->model->n_parameters * sizeof *chosen->parameters);
+  outcome->parameters = g_memdup2 (chosen->parameters, n_parameters * sizeof *chosen->parameters);
   outcome->points_loss = g_new (double, problem->data->train.n);
   correction_folds_loss (work, chosen, outcome->points_loss);
   outcome->n_numbers = correction_n_numbers (work, chosen);

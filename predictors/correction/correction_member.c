@@ -119,14 +119,8 @@ append_number (CorrectionWork *work, double value, uint32_t *n_unknowns)
   work->unknown[work->whole.n - 1] = (int32_t) (*n_unknowns)++;
 }
 
-static void
-append_operation (CorrectionWork *work, PredictOp op)
-{
-  append (work, &(PredictStep){ .op = (uint8_t) op }, 1);
-}
-
-/* Returns the number of unknowns: searched parameters, the factor, the numbers of the tree in their
- * order.  A factor that is 1 in the paper's mode stays away. */
+/* Writes the whole formula to work->whole.  Returns the number of unknowns: searched parameters, the
+ * factor, the numbers of the tree in their order.  In the paper's mode there is no factor. */
 static uint32_t
 put_together (CorrectionWork *work, const CorrectionMember *member, bool brief)
 {
@@ -149,9 +143,9 @@ put_together (CorrectionWork *work, const CorrectionMember *member, bool brief)
       append (work, step, 1);
   }
   if (problem->best)
-    append_operation (work, PREDICT_OP_MULTIPLY);
+    append (work, &(PredictStep){ .op = PREDICT_OP_MULTIPLY }, 1);
   if (problem->added)
-    append_operation (work, PREDICT_OP_ADD);
+    append (work, &(PredictStep){ .op = PREDICT_OP_ADD }, 1);
   return n_unknowns;
 }
 
@@ -208,40 +202,40 @@ correction_fit (CorrectionWork *work, CorrectionMember *member, const PredictTar
 
 /* --- Away from the points --- */
 
-static double
-draw_within (PredictRange range, bool by_logarithm, BaseRandom *random)
-{
-  double share = base_random_unit (random);
-
-  if (!by_logarithm || !(range.low > 0))
-    return range.low + (range.high - range.low) * share;
-  return range.low * predict_exp (predict_log (range.high / range.low) * share);
-}
-
 bool
 correction_stays_positive (CorrectionWork *work, const CorrectionMember *member)
 {
   const CorrectionProblem *problem = work->problem;
   BaseRandom random = base_random_stream (problem->settings->seed, PLACES_STREAM);
-  const PredictRange *box = problem->data->box;
-  g_autofree double *place = g_new (double, n_variables (problem) + 1);
-  guint n_corners = 1u << MIN (n_variables (problem), CORNER_VARIABLES);
+  uint32_t n = n_variables (problem);
+  g_autofree double *place = g_new (double, n + 1);
+  guint n_corners = 1u << MIN (n, CORNER_VARIABLES);
   double value;
 
   put_together (work, member, false);
-  /* Draws never are at an end, where a model may have a step: one node has no message between nodes
-   * (and may take no time at all).  The corners are tried for that. */
+  /* Draws never hit an end of a range, where a model may have a step: a job on one node has no message
+   * between nodes (and may take no time at all).  So the corners come first. */
   for (guint at = 0; at < n_corners + PLACES; at++) {
-    for (uint32_t variable = 0; variable < n_variables (problem); variable++)
-      place[variable] =
-          at < n_corners ? (at >> MIN (variable, 31) & 1 ? box[variable].high : box[variable].low)
-                         : draw_within (box[variable], at % 2 == 0, &random);
+    for (uint32_t variable = 0; variable < n; variable++) {
+      PredictRange range = problem->data->box[variable];
+
+      if (at < n_corners)
+        place[variable] = at >> MIN (variable, 31) & 1 ? range.high : range.low;
+      else {
+        double share = base_random_unit (&random);
+
+        place[variable] =
+            at % 2 == 0 && range.low > 0
+                ? range.low * predict_exp (predict_log (range.high / range.low) * share)
+                : range.low + (range.high - range.low) * share;
+      }
+    }
     value = predict_value (&work->whole, place, member->parameters);
     if (!(value > 0 || (value == 0 && at < n_corners)))
       return false;
   }
-  return predict_shown_positive (&work->whole, problem->data->box, n_variables (problem),
-                                 member->parameters, problem->data->model->n_parameters);
+  return predict_shown_positive (&work->whole, problem->data->box, n, member->parameters,
+                                 problem->data->model->n_parameters);
 }
 
 /* --- Cross-validation --- */
@@ -327,27 +321,7 @@ is_bounded (PredictRange range)
          range.low <= range.high;
 }
 
-/* The model's time, and its range in the box, with the member's parameters. */
-static bool
-find_time (CorrectionWork *work, const CorrectionMember *member)
-{
-  const CorrectionProblem *problem = work->problem;
-  const PredictBaseModel *model = problem->data->model;
-
-  if (!problem->searched)
-    return true;
-  if (predict_values (model->time, &problem->data->train, member->parameters, work->workspace,
-                      work->time) > 0)
-    return false;
-  if (!problem->best)
-    return true;
-  for (uint32_t at = 0; at < model->n_parameters; at++)
-    work->fixed[at] = predict_range (member->parameters[at], member->parameters[at]);
-  work->ranges[model->n_variables] = predict_bounds (model->time, work->ranges, work->fixed);
-  return is_bounded (work->ranges[model->n_variables]);
-}
-
-/* In nats: what the deviations cost, every step, and every number (half the logarithm of n). */
+/* In nats: the cost of the deviations, of every step, and of every number (half the logarithm of n). */
 static double
 description_of (const CorrectionProblem *problem, const CorrectionMember *member)
 {
@@ -362,16 +336,27 @@ description_of (const CorrectionProblem *problem, const CorrectionMember *member
          n_numbers / 2 * predict_log (n);
 }
 
-/* The tree's values, and the model's time; false: something has no value. */
+/* The values of the tree, and the model's time and range with the member's parameters; false:
+ * something has no value. */
 static bool
 find_term (CorrectionWork *work, const CorrectionMember *member)
 {
   const CorrectionProblem *problem = work->problem;
+  const PredictBaseModel *model = problem->data->model;
   PredictExpression term = { (PredictStep *) member->tree.steps, member->tree.n };
   PredictPoints points = { work->columns, problem->data->train.n };
 
-  return find_time (work, member) &&
-         predict_values (&term, &points, NULL, work->workspace, work->term) == 0 &&
+  if (problem->searched && predict_values (model->time, &problem->data->train, member->parameters,
+                                           work->workspace, work->time) > 0)
+    return false;
+  if (problem->searched && problem->best) {
+    for (uint32_t at = 0; at < model->n_parameters; at++)
+      work->fixed[at] = predict_range (member->parameters[at], member->parameters[at]);
+    work->ranges[model->n_variables] = predict_bounds (model->time, work->ranges, work->fixed);
+    if (!is_bounded (work->ranges[model->n_variables]))
+      return false;
+  }
+  return predict_values (&term, &points, NULL, work->workspace, work->term) == 0 &&
          (!problem->best || is_bounded (predict_bounds (&term, work->ranges, NULL)));
 }
 
@@ -418,15 +403,18 @@ judge_as_it_is (CorrectionWork *work, CorrectionMember *member)
     judge_term (work, member);
 }
 
-/* a term + b for the observed values without the model's time, in the unit of
- * predict_best_factor(). */
-static bool
-fit_line (const CorrectionWork *work, double *a, double *b)
+void
+correction_offset (CorrectionWork *work, CorrectionMember *member)
 {
   const CorrectionProblem *problem = work->problem;
   const PredictCorrectionData *data = problem->data;
-  double n = 0, x = 0, y = 0, xx = 0, xy = 0, determinant;
+  CorrectionMember other;
+  double n = 0, x = 0, y = 0, xx = 0, xy = 0, determinant, a, b;
 
+  if (member->tree.n + 2 > problem->most_steps)
+    return;
+  /* Fit a term + b to the observed values less the model's time, in the unit of
+   * predict_best_factor(). */
   for (uint64_t point = 0; point < data->train.n; point++) {
     double observed = data->train_observed[point];
     double weight = problem->settings->loss == PREDICT_LOSS_RMSE ? 1 : 1 / (observed * observed);
@@ -439,21 +427,9 @@ fit_line (const CorrectionWork *work, double *a, double *b)
     xy += weight * had * wanted;
   }
   determinant = n * xx - x * x;
-  *a = (n * xy - x * y) / determinant;
-  *b = (y - *a * x) / n;
-  return determinant > LEAST_SPREAD * n * xx && isfinite (*b / *a);
-}
-
-void
-correction_offset (CorrectionWork *work, CorrectionMember *member)
-{
-  const CorrectionProblem *problem = work->problem;
-  const PredictCorrectionData *data = problem->data;
-  PredictTree *tree = &member->tree;
-  CorrectionMember other;
-  double a, b;
-
-  if (tree->n + 2 > problem->most_steps || !fit_line (work, &a, &b))
+  a = (n * xy - x * y) / determinant;
+  b = (y - a * x) / n;
+  if (!(determinant > LEAST_SPREAD * n * xx) || !isfinite (b / a))
     return;
   for (uint64_t point = 0; point < data->train.n; point++)
     work->sum[point] = (problem->added ? work->time[point] : 0) + a * work->term[point] + b;
@@ -485,13 +461,13 @@ correction_added_factor (CorrectionWork *work, const PredictTree *tree)
 
 /* --- Polishing: fewer steps, and fewer digits --- */
 
-/* What was bred carries what its ancestors needed: + 0, x^2.0000001, c and -c. */
+/* A bred formula carries remains of its ancestors: + 0, x^2.0000001, c and -c. */
 
 #define EVALUATIONS 200
-#define SAME        1e-8 /* of the loss: what may be lost for fewer digits */
+#define SAME        1e-8 /* of the loss, which may grow by so much for fewer digits */
 #define MOST_DIGITS 15
 
-/* Whether the tree describes the data more shortly than the member does, which then has it. */
+/* Replaces the member by the tree if that has the shorter description. */
 static bool
 take_if_shorter (CorrectionWork *work, CorrectionMember *member, const PredictTree *tree)
 {
@@ -515,31 +491,25 @@ take_if_shorter (CorrectionWork *work, CorrectionMember *member, const PredictTr
   return true;
 }
 
+/* Removes one operation, or makes one power integer (x^2.0000001 is x^2, which has a value of any x);
+ * false: no change gives a shorter description. */
 static bool
-remove_operation (CorrectionWork *work, CorrectionMember *member)
+shorten (CorrectionWork *work, CorrectionMember *member)
 {
+  PredictTree tree;
+
   for (uint32_t root = 0; root < member->tree.n; root++)
     for (uint8_t operand = 0; operand < predict_ops[member->tree.steps[root].op].n_operands;
          operand++) {
-      PredictTree tree;
-
       predict_tree_without (&member->tree, root, operand, &tree);
       if (take_if_shorter (work, member, &tree))
         return true;
     }
-  return false;
-}
-
-/* x^2.0000001 is x^2, which has a value of any x. */
-static bool
-make_power_integer (CorrectionWork *work, CorrectionMember *member)
-{
   for (uint32_t root = 2; root < member->tree.n; root++) {
-    PredictTree tree;
-    double exponent = nearbyint (member->tree.steps[root - 1].value);
+    const PredictStep *last = &member->tree.steps[root - 1];
+    double exponent = nearbyint (last->value);
 
-    if (member->tree.steps[root].op != PREDICT_OP_POWER ||
-        member->tree.steps[root - 1].op != PREDICT_OP_CONSTANT ||
+    if (member->tree.steps[root].op != PREDICT_OP_POWER || last->op != PREDICT_OP_CONSTANT ||
         !(fabs (exponent) <= PREDICT_MAX_EXPONENT) || exponent == 0)
       continue;
     predict_tree_without (&member->tree, root, 0, &tree);
@@ -554,9 +524,7 @@ make_power_integer (CorrectionWork *work, CorrectionMember *member)
   return false;
 }
 
-/* --- Digits --- */
-
-/* One number of the member. */
+/* Gives one number of the member the fewest digits that keep the loss. */
 static void
 round_number (CorrectionWork *work, CorrectionMember *member, double *number, double most_loss)
 {
@@ -583,7 +551,7 @@ correction_polish (CorrectionWork *work, CorrectionMember *member)
 
   correction_fit (work, member, &train, EVALUATIONS);
   correction_judge (work, member);
-  while (remove_operation (work, member) || make_power_integer (work, member))
+  while (shorten (work, member))
     ;
   most_loss = MAX ((1 + SAME) * member->loss, work->problem->least_loss);
   for (uint32_t at = 0; at < member->tree.n; at++)

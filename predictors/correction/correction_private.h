@@ -1,11 +1,11 @@
-/* correction_private.h - what the parts of predict_correct() share.
+/* correction_private.h - types and functions shared by the files of predict_correct().
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "predictors/correction/correction.h"
 
-/* What all trials read. */
+/* Read by all trials. */
 typedef struct {
   const PredictCorrectionData *data;
   const PredictCorrectionSettings *settings;
@@ -99,8 +99,8 @@ uint32_t correction_n_numbers (CorrectionWork *work, const CorrectionMember *mem
  * positive, which is quick to refute most, and by predict_shown_positive(). */
 bool correction_stays_positive (CorrectionWork *work, const CorrectionMember *member);
 
-/* Operations go as long as the description becomes shorter; numbers get as few digits as the loss
- * can tell. */
+/* Operations go as long as the description becomes shorter; numbers get the fewest digits that
+ * keep the loss. */
 void correction_polish (CorrectionWork *work, CorrectionMember *member);
 
 /* Breeds.  The outcome of a trial, of which time is NULL when nothing was defined. */

@@ -81,24 +81,6 @@ predict_tree_first (const PredictTree *tree, uint32_t root)
   return predict_expression_first (&expression, root);
 }
 
-guint
-predict_tree_depth (const PredictTree *tree)
-{
-  uint8_t depth[PREDICT_MAX_TREE];
-  uint32_t n = 0;
-
-  for (uint32_t step = 0; step < tree->n; step++) {
-    uint8_t n_operands = predict_ops[tree->steps[step].op].n_operands, deepest = 0;
-
-    for (uint8_t operand = 0; operand < n_operands; operand++) {
-      n--;
-      deepest = MAX (deepest, depth[n]);
-    }
-    depth[n++] = (uint8_t) (deepest + 1);
-  }
-  return depth[0];
-}
-
 static bool
 is_inner (const PredictTree *tree, uint32_t step)
 {
@@ -155,69 +137,43 @@ predict_tree_cross (const PredictTree *mother, const PredictTree *father, uint32
     copy_tree (mother, child);
 }
 
-/* --- Mutation --- */
-
-static void
-renew_subtree (const PredictGrammar *grammar, uint32_t most, BaseRandom *random, PredictTree *tree)
-{
-  PredictTree branch, before;
-  guint depth = 1 + (guint) base_random_below (random, NEW_DEPTH);
-
-  predict_tree_grow (grammar, depth, false, random, &branch);
-  copy_tree (tree, &before);
-  replace (&before, draw_root (&before, random), branch.steps, branch.n, most, tree);
-}
-
-/* Another function with as many operands, or another terminal. */
-static void
-change_step (const PredictGrammar *grammar, BaseRandom *random, PredictTree *tree)
-{
-  PredictStep *step = &tree->steps[base_random_below (random, tree->n)];
-  uint8_t n_operands = predict_ops[step->op].n_operands;
-  PredictStep other;
-
-  if (n_operands == 0) {
-    *step = draw_terminal (grammar, random);
-    return;
-  }
-  other = draw_function (grammar, random);
-  if (predict_ops[other.op].n_operands == n_operands)
-    *step = other;
-}
-
-static void
-move_number (BaseRandom *random, PredictTree *tree)
-{
-  uint32_t n = 0, chosen;
-
-  for (uint32_t step = 0; step < tree->n; step++)
-    n += tree->steps[step].op == PREDICT_OP_CONSTANT;
-  chosen = n > 0 ? (uint32_t) base_random_below (random, n) : 0;
-  for (uint32_t step = 0; step < tree->n; step++)
-    if (tree->steps[step].op == PREDICT_OP_CONSTANT && chosen-- == 0)
-      tree->steps[step].value *= 1 + 0.5 * predict_random_normal (random);
-}
-
-/* The subtree takes the place of the whole. */
-static void
-hoist (BaseRandom *random, PredictTree *tree)
-{
-  uint32_t root = draw_root (tree, random), first = predict_tree_first (tree, root);
-
-  tree->n = root + 1 - first;
-  memmove (tree->steps, tree->steps + first, tree->n * sizeof *tree->steps);
-}
-
 void
 predict_tree_mutate (const PredictGrammar *grammar, uint32_t most, BaseRandom *random,
                      PredictTree *tree)
 {
+  uint32_t root, first, n = 0, chosen;
+  PredictTree branch, before;
+  PredictStep *step, other;
+  uint8_t n_operands;
+
   switch (base_random_below (random, 5)) {
   case 0:
-  case 1: renew_subtree (grammar, most, random, tree); break;
-  case 2: change_step (grammar, random, tree); break;
-  case 3: move_number (random, tree); break;
-  default: hoist (random, tree); break;
+  case 1: /* another subtree */
+    predict_tree_grow (grammar, 1 + (guint) base_random_below (random, NEW_DEPTH), false, random,
+                       &branch);
+    copy_tree (tree, &before);
+    replace (&before, draw_root (&before, random), branch.steps, branch.n, most, tree);
+    break;
+  case 2: /* another function with as many operands, or another terminal */
+    step = &tree->steps[base_random_below (random, tree->n)];
+    n_operands = predict_ops[step->op].n_operands;
+    other = n_operands == 0 ? draw_terminal (grammar, random) : draw_function (grammar, random);
+    if (predict_ops[other.op].n_operands == n_operands)
+      *step = other;
+    break;
+  case 3: /* one number moves */
+    for (uint32_t at = 0; at < tree->n; at++)
+      n += tree->steps[at].op == PREDICT_OP_CONSTANT;
+    chosen = n > 0 ? (uint32_t) base_random_below (random, n) : 0;
+    for (uint32_t at = 0; at < tree->n; at++)
+      if (tree->steps[at].op == PREDICT_OP_CONSTANT && chosen-- == 0)
+        tree->steps[at].value *= 1 + 0.5 * predict_random_normal (random);
+    break;
+  default: /* a subtree takes the place of the whole */
+    root = draw_root (tree, random);
+    first = predict_tree_first (tree, root);
+    tree->n = root + 1 - first;
+    memmove (tree->steps, tree->steps + first, tree->n * sizeof *tree->steps);
   }
 }
 
@@ -225,41 +181,11 @@ predict_tree_mutate (const PredictGrammar *grammar, uint32_t most, BaseRandom *r
 
 #define HASH_NUMBER 0x9E3779B97F4A7C15u
 
-/* --- Varying --- */
-
 static void
 put (PredictTree *tree, const PredictStep *steps, uint32_t n)
 {
   memcpy (tree->steps + tree->n, steps, n * sizeof *steps);
   tree->n += n;
-}
-
-/* The second operand of two is a new leaf, or the first one is. */
-static void
-insert_operation (const PredictGrammar *grammar, uint32_t most, BaseRandom *random,
-                  PredictTree *tree)
-{
-  uint32_t root = (uint32_t) base_random_below (random, tree->n);
-  uint32_t first = predict_tree_first (tree, root);
-  PredictTree operation, leaf, before;
-  uint8_t n_operands;
-  bool leaf_first;
-
-  predict_tree_grow (grammar, 2, true, random, &operation);
-  n_operands = predict_ops[operation.steps[operation.n - 1].op].n_operands;
-  if (tree->n + n_operands > most)
-    return;
-  predict_tree_grow (grammar, 1, true, random, &leaf);
-  leaf_first = n_operands == 2 && base_random_below (random, 2) == 0;
-  copy_tree (tree, &before);
-  tree->n = first;
-  if (leaf_first)
-    put (tree, leaf.steps, 1);
-  put (tree, before.steps + first, root + 1 - first);
-  if (n_operands == 2 && !leaf_first)
-    put (tree, leaf.steps, 1);
-  put (tree, &operation.steps[operation.n - 1], 1);
-  put (tree, before.steps + root + 1, before.n - (root + 1));
 }
 
 void
@@ -276,72 +202,45 @@ predict_tree_without (const PredictTree *tree, uint32_t root, uint8_t operand, P
   put (into, tree->steps + root + 1, tree->n - (root + 1));
 }
 
-static void
-remove_operation (BaseRandom *random, PredictTree *tree)
-{
-  uint32_t root = (uint32_t) base_random_below (random, tree->n);
-  uint8_t n_operands = predict_ops[tree->steps[root].op].n_operands;
-  PredictTree before;
-
-  if (n_operands == 0)
-    return;
-  copy_tree (tree, &before);
-  predict_tree_without (&before, root, (uint8_t) base_random_below (random, n_operands), tree);
-}
-
 void
 predict_tree_vary (const PredictGrammar *grammar, uint32_t most, BaseRandom *random,
                    PredictTree *tree)
 {
+  PredictTree operation, leaf, before;
+  uint32_t root, first;
+  uint8_t n_operands;
+  bool leaf_first;
+
   switch (base_random_below (random, 4)) {
-  case 0: insert_operation (grammar, most, random, tree); break;
-  case 1: remove_operation (random, tree); break;
+  case 0: /* an operation above a subtree, whose other operand, if any, is a new leaf */
+    root = (uint32_t) base_random_below (random, tree->n);
+    first = predict_tree_first (tree, root);
+    predict_tree_grow (grammar, 2, true, random, &operation);
+    n_operands = predict_ops[operation.steps[operation.n - 1].op].n_operands;
+    if (tree->n + n_operands > most)
+      return;
+    predict_tree_grow (grammar, 1, true, random, &leaf);
+    leaf_first = n_operands == 2 && base_random_below (random, 2) == 0;
+    copy_tree (tree, &before);
+    tree->n = first;
+    if (leaf_first)
+      put (tree, leaf.steps, 1);
+    put (tree, before.steps + first, root + 1 - first);
+    if (n_operands == 2 && !leaf_first)
+      put (tree, leaf.steps, 1);
+    put (tree, &operation.steps[operation.n - 1], 1);
+    put (tree, before.steps + root + 1, before.n - (root + 1));
+    break;
+  case 1: /* one operation less */
+    root = (uint32_t) base_random_below (random, tree->n);
+    n_operands = predict_ops[tree->steps[root].op].n_operands;
+    if (n_operands == 0)
+      return;
+    copy_tree (tree, &before);
+    predict_tree_without (&before, root, (uint8_t) base_random_below (random, n_operands), tree);
+    break;
   default: predict_tree_mutate (grammar, most, random, tree); break;
   }
-}
-
-/* --- Tidying --- */
-
-/* Operands that are numbers become their result. */
-static bool
-fold (PredictTree *tree)
-{
-  uint8_t n_operands = predict_ops[tree->steps[tree->n - 1].op].n_operands;
-  PredictExpression part = { tree->steps + tree->n - 1 - n_operands, 1u + n_operands };
-  double value;
-
-  if (n_operands == 0)
-    return true;
-  for (uint32_t at = 0; at < n_operands; at++)
-    if (part.steps[at].op != PREDICT_OP_CONSTANT)
-      return true;
-  value = predict_value (&part, NULL, NULL);
-  if (!isfinite (value))
-    return false;
-  tree->n -= n_operands;
-  tree->steps[tree->n - 1] = (PredictStep){ .op = PREDICT_OP_CONSTANT, .value = value };
-  return true;
-}
-
-/* c x, x c and x / c become x. */
-static bool
-drop_factor (PredictTree *tree)
-{
-  uint32_t root = tree->n - 1;
-  uint8_t op = tree->steps[root].op;
-
-  if (op != PREDICT_OP_MULTIPLY && op != PREDICT_OP_DIVIDE)
-    return false;
-  if (tree->steps[root - 1].op == PREDICT_OP_CONSTANT) {
-    tree->n -= 2;
-    return true;
-  }
-  if (op == PREDICT_OP_DIVIDE || tree->steps[0].op != PREDICT_OP_CONSTANT ||
-      predict_tree_first (tree, root - 1) != 1)
-    return false;
-  tree->n -= 2;
-  memmove (tree->steps, tree->steps + 1, tree->n * sizeof *tree->steps);
-  return true;
 }
 
 bool
@@ -349,15 +248,40 @@ predict_tree_tidy (PredictTree *tree)
 {
   uint32_t n = tree->n;
 
+  /* Operations on numbers become their result. */
   tree->n = 0;
   for (uint32_t at = 0; at < n; at++) {
+    uint8_t n_operands = predict_ops[tree->steps[at].op].n_operands;
+    PredictExpression part = { tree->steps + tree->n - n_operands, 1u + n_operands };
+    bool is_number = n_operands > 0;
+    double value;
+
     tree->steps[tree->n++] = tree->steps[at];
-    if (!fold (tree))
+    for (uint8_t operand = 0; operand < n_operands; operand++)
+      is_number &= part.steps[operand].op == PREDICT_OP_CONSTANT;
+    if (!is_number)
+      continue;
+    value = predict_value (&part, NULL, NULL);
+    if (!isfinite (value))
       return false;
+    tree->n -= n_operands;
+    *part.steps = (PredictStep){ .op = PREDICT_OP_CONSTANT, .value = value };
   }
-  while (drop_factor (tree))
-    ;
-  return true;
+  /* c x, x c and x / c become x. */
+  for (;;) {
+    uint32_t root = tree->n - 1;
+    uint8_t op = tree->steps[root].op;
+
+    if (op != PREDICT_OP_MULTIPLY && op != PREDICT_OP_DIVIDE)
+      return true;
+    if (tree->steps[root - 1].op != PREDICT_OP_CONSTANT) {
+      if (op == PREDICT_OP_DIVIDE || tree->steps[0].op != PREDICT_OP_CONSTANT ||
+          predict_tree_first (tree, root - 1) != 1)
+        return true;
+      memmove (tree->steps, tree->steps + 1, (root - 1) * sizeof *tree->steps);
+    }
+    tree->n -= 2;
+  }
 }
 
 /* --- Telling apart --- */

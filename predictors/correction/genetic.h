@@ -11,7 +11,7 @@
 
 #define PREDICT_MAX_TREE 127u
 
-/* What trees are made of. */
+/* The functions and terminals of trees. */
 typedef struct {
   const PredictOp *functions; /* [n_functions] of one or two operands */
   uint32_t n_functions;
@@ -29,9 +29,8 @@ typedef struct {
 void predict_tree_grow (const PredictGrammar *grammar, guint depth, bool full, BaseRandom *random,
                         PredictTree *tree);
 
-/* First step of the subtree whose last is `root`, and how deep the subtree is. */
+/* First step of the subtree whose last is `root`. */
 uint32_t predict_tree_first (const PredictTree *tree, uint32_t root);
-guint predict_tree_depth (const PredictTree *tree);
 
 /* `child`: the mother with one of her subtrees replaced by one of the father's; the mother herself
  * when the child would have more than `most` steps.  An inner node is chosen nine times of ten

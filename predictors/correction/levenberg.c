@@ -1,4 +1,4 @@
-/* levenberg.c - the numbers of a formula, fitted to what was observed.
+/* levenberg.c - the numbers of a formula, fitted to observations.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -23,23 +23,11 @@ typedef struct {
   const PredictTarget *target;
   const PredictFreedom *freedom;
   PredictWorkspace *workspace;
-  uint32_t *step_of;   /* [unknowns] where the constant is */
-  double *values;      /* [points] */
-  double *derivatives; /* [unknowns][points] */
+  uint32_t *step_of; /* [unknowns] the step of a constant */
+  double *values;    /* [points] */
 } Fit;
 
 /* --- Between bounds --- */
-
-static double
-inner_of (const PredictParameter *bounds, double value)
-{
-  double low = predict_parameter_inner (bounds, bounds->low),
-         high = predict_parameter_inner (bounds, bounds->high);
-  double share = high > low ? (predict_parameter_inner (bounds, value) - low) / (high - low) : 0.5;
-
-  share = CLAMP (share, NEAREST_TO_BOUND, 1 - NEAREST_TO_BOUND);
-  return predict_log (share / (1 - share));
-}
 
 /* The value, and its slope along `inner`. */
 static double
@@ -78,14 +66,30 @@ all_finite (const double *values, uint64_t n)
   return true;
 }
 
-/* FALSE when a slope is not finite. */
-static bool
-find_slopes (Fit *fit, const double *inner, double *slopes)
+/* Deviations (wanted 1) or slopes (2) at inner[]; -1 ends the fit. */
+static int
+evaluate (void *data, int n_points, int n_unknowns, const double *inner, double *deviations,
+          double *slopes, int stride, int wanted)
 {
+  Fit *fit = data;
   const PredictTarget *target = fit->target;
   const PredictFreedom *freedom = fit->freedom;
   uint64_t n = target->points.n;
 
+  g_assert (stride == n_points && (uint32_t) n_unknowns == freedom->n_unknowns);
+  if (!all_finite (inner, (uint64_t) n_unknowns))
+    return -1;
+  place_unknowns (fit, inner);
+  if (wanted == 1) {
+    predict_values (fit->expression, &target->points, fit->parameters, fit->workspace, fit->values);
+    for (uint64_t point = 0; point < n; point++)
+      deviations[point] =
+          predict_deviation (target->loss, target->observed[point], fit->values[point], NULL);
+    if (!all_finite (deviations, n))
+      for (uint64_t point = 0; point < n; point++)
+        deviations[point] = REFUSED;
+    return 0;
+  }
   predict_derivatives (fit->expression, &target->points, fit->parameters, freedom->unknown,
                        freedom->n_unknowns, fit->workspace, fit->values, slopes);
   for (uint32_t at = 0; at < freedom->n_unknowns; at++) {
@@ -98,34 +102,8 @@ find_slopes (Fit *fit, const double *inner, double *slopes)
       slopes[at * n + point] *= of_outer * of_deviation;
     }
   }
-  return all_finite (slopes, n * freedom->n_unknowns);
+  return all_finite (slopes, n * freedom->n_unknowns) ? 0 : -1;
 }
-
-/* Deviations (wanted 1) or slopes (2) at inner[]; -1: it must stop. */
-static int
-evaluate (void *data, int n_points, int n_unknowns, const double *inner, double *deviations,
-          double *slopes, int stride, int wanted)
-{
-  Fit *fit = data;
-  const PredictTarget *target = fit->target;
-
-  g_assert (stride == n_points && (uint32_t) n_unknowns == fit->freedom->n_unknowns);
-  if (!all_finite (inner, (uint64_t) n_unknowns))
-    return -1;
-  place_unknowns (fit, inner);
-  if (wanted != 1)
-    return find_slopes (fit, inner, slopes) ? 0 : -1;
-  predict_values (fit->expression, &target->points, fit->parameters, fit->workspace, fit->values);
-  for (uint64_t point = 0; point < target->points.n; point++)
-    deviations[point] =
-        predict_deviation (target->loss, target->observed[point], fit->values[point], NULL);
-  if (!all_finite (deviations, target->points.n))
-    for (uint64_t point = 0; point < target->points.n; point++)
-      deviations[point] = REFUSED;
-  return 0;
-}
-
-/* --- A fit --- */
 
 static double
 loss_now (Fit *fit)
@@ -136,44 +114,48 @@ loss_now (Fit *fit)
   return predict_loss (target->loss, target->observed, fit->values, target->points.n);
 }
 
-/* inner[] is where it begins, and where it ends. */
-static void
-search (Fit *fit, double *inner)
-{
-  int m = (int) fit->target->points.n, n = (int) fit->freedom->n_unknowns;
-  g_autofree double *memory = g_new (double, (size_t) m *(n + 2) + 5 * (size_t) n);
-  g_autofree int *pivots = g_new (int, n);
-  double *slopes = memory, *deviations = slopes + (size_t) m * n, *spare = deviations + m;
-  double *rest = spare + m;
-  int n_values, n_slopes;
-
-  lmder (evaluate, fit, m, n, inner, deviations, slopes, m, TOLERANCE, TOLERANCE, 0,
-         fit->freedom->most_evaluations, rest, 1, 100, 0, &n_values, &n_slopes, pivots, rest + n,
-         rest + 2 * n, rest + 3 * n, rest + 4 * n, spare);
-}
-
 double
 predict_levenberg (PredictExpression *expression, double *parameters, const PredictTarget *target,
                    const PredictFreedom *freedom, PredictWorkspace *workspace)
 {
   uint32_t n = freedom->n_unknowns;
-  g_autofree double *values = g_new (double, target->points.n);
+  uint64_t m = target->points.n;
+  g_autofree double *values = g_new (double, m), *memory = NULL;
   g_autofree uint32_t *step_of = g_new0 (uint32_t, n + 1);
   g_autofree double *inner = g_new (double, n + 1), *before = g_new (double, n + 1);
-  Fit fit = { expression, parameters, target, freedom, workspace, step_of, values, NULL };
-  double loss = loss_now (&fit), found;
+  g_autofree int *pivots = g_new (int, n);
+  Fit fit = { expression, parameters, target, freedom, workspace, step_of, values };
+  double loss = loss_now (&fit), found, *deviations, *spare, *rest;
+  int n_values, n_slopes;
 
-  if (n == 0 || n > target->points.n || target->points.n > G_MAXINT || !isfinite (loss))
+  if (n == 0 || n > m || m > G_MAXINT || !isfinite (loss))
     return loss;
-  for (uint32_t step = 0; step < fit.expression->n; step++)
-    if (fit.expression->steps[step].op == PREDICT_OP_CONSTANT &&
-        fit.freedom->unknown[step] != PREDICT_FIXED)
-      fit.step_of[fit.freedom->unknown[step]] = step;
+  for (uint32_t step = 0; step < expression->n; step++)
+    if (expression->steps[step].op == PREDICT_OP_CONSTANT &&
+        freedom->unknown[step] != PREDICT_FIXED)
+      step_of[freedom->unknown[step]] = step;
   for (uint32_t at = 0; at < n; at++) {
-    before[at] = at < freedom->n_bounded ? parameters[at] : expression->steps[step_of[at]].value;
-    inner[at] = at < freedom->n_bounded ? inner_of (&freedom->bounds[at], before[at]) : before[at];
+    const PredictParameter *bounds = &freedom->bounds[at];
+    double low, high, share;
+
+    if (at >= freedom->n_bounded) {
+      inner[at] = before[at] = expression->steps[step_of[at]].value;
+      continue;
+    }
+    before[at] = parameters[at];
+    low = predict_parameter_inner (bounds, bounds->low);
+    high = predict_parameter_inner (bounds, bounds->high);
+    share = high > low ? (predict_parameter_inner (bounds, before[at]) - low) / (high - low) : 0.5;
+    share = CLAMP (share, NEAREST_TO_BOUND, 1 - NEAREST_TO_BOUND);
+    inner[at] = predict_log (share / (1 - share));
   }
-  search (&fit, inner);
+  memory = g_new (double, m *(n + 2) + 5 * (size_t) n);
+  deviations = memory + m * n;
+  spare = deviations + m;
+  rest = spare + m;
+  lmder (evaluate, &fit, (int) m, (int) n, inner, deviations, memory, (int) m, TOLERANCE, TOLERANCE,
+         0, freedom->most_evaluations, rest, 1, 100, 0, &n_values, &n_slopes, pivots, rest + n,
+         rest + 2 * n, rest + 3 * n, rest + 4 * n, spare);
   if (all_finite (inner, n)) {
     place_unknowns (&fit, inner);
     if ((found = loss_now (&fit)) < loss)

@@ -1,4 +1,4 @@
-/* levenberg.h - the numbers of a formula, fitted to what was observed.
+/* levenberg.h - the numbers of a formula, fitted to observations.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -18,7 +18,7 @@ typedef struct {
   PredictLoss loss;
 } PredictTarget;
 
-/* What is free, as of predict_derivatives(): unknowns below n_bounded are the parameters of these
+/* The unknowns, as in predict_derivatives(): unknowns below n_bounded are the parameters of these
  * numbers, all others stand for one constant each. */
 typedef struct {
   const int32_t *unknown; /* [n steps] */

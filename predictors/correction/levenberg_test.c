@@ -88,15 +88,17 @@ test_evh1 (void)
   g_assert_nonnull (model);
   g_autofree double *parameters = predict_base_model_values (model);
   for (int is_test = 0; is_test < 2; is_test++) {
-    g_autofree bool *keep = g_new (bool, table->n_rows);
+    g_autofree uint64_t *rows = g_new (uint64_t, table->n_rows);
+    uint64_t n = 0;
     const PredictColumn *split = predict_table_find (table, "split");
     double values[32];
 
     for (uint64_t row = 0; row < table->n_rows; row++)
-      keep[row] = !g_strcmp0 (g_ptr_array_index (split->labels, split->texts[row]), "test") ==
-                  (is_test == 1);
+      if (!g_strcmp0 (g_ptr_array_index (split->labels, split->texts[row]), "test") ==
+          (is_test == 1))
+        rows[n++] = row;
     g_clear_pointer (&half, predict_table_free);
-    half = predict_table_select (table, keep);
+    half = predict_table_pick (table, rows, n);
     const double *columns[] = { predict_table_find (half, "T")->numbers,
                                 predict_table_find (half, "nx")->numbers,
                                 predict_table_find (half, "np")->numbers };

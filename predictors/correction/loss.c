@@ -1,4 +1,4 @@
-/* loss.c - how far a model is from what was observed.
+/* loss.c - the distance of a model from observations.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

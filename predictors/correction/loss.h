@@ -1,4 +1,4 @@
-/* loss.h - how far a model is from what was observed: what fitting and breeding make small.
+/* loss.h - the distance of a model from observations, which fitting and breeding minimise.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -24,7 +24,7 @@ typedef enum {
 /* "rmse", "mre", "logrmse", "mape", NULL. */
 extern const char *const predict_loss_names[PREDICT_N_LOSSES + 1];
 
-/* What the loss is of at one point, with its sign; its slope along `predicted` is put in *slope
+/* The deviation at one point, with its sign; its slope along `predicted` is put in *slope
  * unless that is NULL.  That of mape is that of mre.  NaN: the loss is not defined. */
 double predict_deviation (PredictLoss loss, double observed, double predicted, double *slope);
 
@@ -47,6 +47,6 @@ typedef struct {
   double max;
 } PredictRelativeErrors;
 
-/* Of those values that are known on both sides (not NaN); what was observed is not 0. */
+/* Of those values that are known on both sides (not NaN); observed values are not 0. */
 PredictRelativeErrors
 predict_relative_errors (const double *observed, const double *predicted, uint64_t n);

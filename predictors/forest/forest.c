@@ -44,20 +44,7 @@ fail (GError **error, guint tree, uint64_t node, const char *what)
   return FALSE;
 }
 
-/* What a node must be by itself; NULL: it is. */
-static const char *
-node_fault (const PredictForest *forest, const PredictNode *node, uint32_t index, double value)
-{
-  if (!isfinite (node->cut) || !isfinite (value))
-    return "not a finite number";
-  if (node->feature < -1 || node->feature >= (gint64) forest->n_features)
-    return "no such feature";
-  if (node->feature < 0 && node->right != index)
-    return "the right child of a leaf is not itself";
-  return NULL;
-}
-
-/* In preorder, what follows a leaf is the right child that was announced last. */
+/* In preorder, a leaf is followed by the right child that was announced last. */
 static gboolean
 tree_check (const PredictForest *forest, guint tree, GError **error)
 {
@@ -66,19 +53,23 @@ tree_check (const PredictForest *forest, guint tree, GError **error)
   const double *values = forest->values + forest->first[tree];
   g_autoptr (GArray) announced = g_array_new (FALSE, FALSE, sizeof (uint32_t));
 
-  for (uint32_t node = 0; node < n_nodes; node++) {
-    const char *fault = node_fault (forest, &nodes[node], node, values[node]);
+  for (uint32_t at = 0; at < n_nodes; at++) {
+    const PredictNode *node = &nodes[at];
 
-    if (fault)
-      return fail (error, tree, node, fault);
-    if (nodes[node].feature >= 0) {
-      g_array_append_val (announced, nodes[node].right);
+    if (!isfinite (node->cut) || !isfinite (values[at]))
+      return fail (error, tree, at, "not a finite number");
+    if (node->feature < -1 || node->feature >= (gint64) forest->n_features)
+      return fail (error, tree, at, "no such feature");
+    if (node->feature >= 0) {
+      g_array_append_val (announced, node->right);
       continue;
     }
+    if (node->right != at)
+      return fail (error, tree, at, "the right child of a leaf is not itself");
     if (announced->len == 0)
-      return node + 1 == n_nodes || fail (error, tree, node + 1, "nothing leads to it");
-    if (g_array_index (announced, uint32_t, announced->len - 1) != node + 1)
-      return fail (error, tree, node + 1, "not in preorder");
+      return at + 1 == n_nodes || fail (error, tree, at + 1, "nothing leads to it");
+    if (g_array_index (announced, uint32_t, announced->len - 1) != at + 1)
+      return fail (error, tree, at + 1, "not in preorder");
     g_array_set_size (announced, announced->len - 1);
   }
   return fail (error, tree, n_nodes, "the tree ends before its last leaf");
@@ -115,85 +106,37 @@ typedef struct {
   uint32_t begin, n; /* in order[] */
 } Descent;
 
-/* Some samples, by columns and by rows, with the memory to descend a tree. */
+/* Some samples (borrowed), by columns and by rows, with the memory to descend a tree. */
 typedef struct {
   uint32_t n;
   const float *columns; /* value of a row's feature: columns[feature column_stride + row] */
   size_t column_stride;
-  float *rows; /* the same by rows; before each stands infinity: a leaf's "feature" -1, which
-                           leads it to itself */
+  float *rows; /* the same by rows, each after an infinity: "feature" -1, which keeps a row at its
+                  leaf */
   size_t row_stride;
   uint32_t *order;  /* [n] rows; those of a node are together */
   uint32_t *spare;  /* [n] */
   Descent *pending; /* [n]: each has a row of its own */
 } Rows;
 
-/* Samples first ... first + n - 1, which are borrowed; n > 0. */
-static void
-rows_init (Rows *rows, const PredictSamples *samples, uint64_t first, uint32_t n)
-{
-  size_t stride = samples->n_features + 1;
-
-  *rows = (Rows){ .n = n,
-                  .columns = samples->x + first,
-                  .column_stride = samples->n_samples,
-                  .rows = g_new (float, n *stride),
-                  .row_stride = stride,
-                  .order = g_new (uint32_t, n),
-                  .spare = g_new (uint32_t, n),
-                  .pending = g_new (Descent, n) };
-  for (uint32_t row = 0; row < n; row++) {
-    rows->rows[row * stride] = INFINITY;
-    for (guint feature = 0; feature < samples->n_features; feature++)
-      rows->rows[row * stride + 1 + feature] =
-          samples->x[feature * samples->n_samples + first + row];
-  }
-}
-
-static void
-rows_clear (Rows *rows)
-{
-  g_free (rows->rows);
-  g_free (rows->order);
-  g_free (rows->spare);
-  g_free (rows->pending);
-}
-
-/* Puts those that go left first, all in ascending order; their number. */
-static uint32_t
-divide (const float *x, float cut, uint32_t *order, uint32_t n, uint32_t *spare)
-{
-  uint32_t n_left = 0;
-
-  for (uint32_t i = 0; i < n; i++) {
-    uint32_t row = order[i];
-
-    order[n_left] = row;
-    spare[i - n_left] = row;
-    n_left += x[row] <= cut;
-  }
-  memcpy (order + n_left, spare, (n - n_left) * sizeof *order);
-  return n_left;
-}
-
 /* At most TOGETHER rows, all the way down. */
 static void
-descend (const Rows *rows, const Descent *it, const PredictNode *tree, const double *values,
+descend (const Rows *rows, const Descent *from, const PredictNode *tree, const double *values,
          double *predicted)
 {
-  const uint32_t *order = rows->order + it->begin;
+  const uint32_t *order = rows->order + from->begin;
   const float *x[TOGETHER];
   uint32_t at[TOGETHER], moved;
 
-  for (uint32_t k = 0; k < it->n; k++) {
+  for (uint32_t k = 0; k < from->n; k++) {
     x[k] = rows->rows + order[k] * rows->row_stride + 1;
-    at[k] = it->node;
+    at[k] = from->node;
     __builtin_prefetch (x[k]);
     __builtin_prefetch (x[k] + rows->row_stride / 2);
   }
   do {
     moved = 0;
-    for (uint32_t k = 0; k < it->n; k++) {
+    for (uint32_t k = 0; k < from->n; k++) {
       const PredictNode *node = &tree[at[k]];
       uint32_t left = at[k] + 1;
       uint32_t is_left = x[k][node->feature] <= node->cut;
@@ -203,11 +146,11 @@ descend (const Rows *rows, const Descent *it, const PredictNode *tree, const dou
       at[k] = next;
     }
   } while (moved);
-  for (uint32_t k = 0; k < it->n; k++)
+  for (uint32_t k = 0; k < from->n; k++)
     predicted[order[k]] = values[at[k]];
 }
 
-/* predicted[n]: the value of the leaf that each row comes to. */
+/* predicted[n]: the value of each row's leaf. */
 static void
 predict_tree (Rows *rows, const PredictNode *tree, const double *values, double *predicted)
 {
@@ -217,23 +160,32 @@ predict_tree (Rows *rows, const PredictNode *tree, const double *values, double 
     rows->order[row] = row;
   rows->pending[n_pending++] = (Descent){ 0, 0, rows->n };
   while (n_pending > 0) {
-    Descent it = rows->pending[--n_pending];
+    Descent now = rows->pending[--n_pending];
 
-    while (it.n > TOGETHER && tree[it.node].feature >= 0) {
-      const PredictNode *node = &tree[it.node];
-      uint32_t n_left = divide (rows->columns + node->feature * rows->column_stride, node->cut,
-                                rows->order + it.begin, it.n, rows->spare);
+    while (now.n > TOGETHER && tree[now.node].feature >= 0) {
+      const PredictNode *node = &tree[now.node];
+      const float *x = rows->columns + node->feature * rows->column_stride;
+      uint32_t *order = rows->order + now.begin, n_left = 0;
 
-      if (n_left < it.n && n_left > 0)
-        rows->pending[n_pending++] = (Descent){ node->right, it.begin + n_left, it.n - n_left };
-      it.node = n_left > 0 ? it.node + 1 : node->right;
-      it.n = n_left > 0 ? n_left : it.n;
+      /* Rows that go left come first; both sides stay in ascending order. */
+      for (uint32_t i = 0; i < now.n; i++) {
+        uint32_t row = order[i];
+
+        order[n_left] = row;
+        rows->spare[i - n_left] = row;
+        n_left += x[row] <= node->cut;
+      }
+      memcpy (order + n_left, rows->spare, (now.n - n_left) * sizeof *order);
+      if (n_left < now.n && n_left > 0)
+        rows->pending[n_pending++] = (Descent){ node->right, now.begin + n_left, now.n - n_left };
+      now.node = n_left > 0 ? now.node + 1 : node->right;
+      now.n = n_left > 0 ? n_left : now.n;
     }
-    if (it.n <= TOGETHER)
-      descend (rows, &it, tree, values, predicted);
+    if (now.n <= TOGETHER)
+      descend (rows, &now, tree, values, predicted);
     else
-      for (uint32_t i = 0; i < it.n; i++)
-        predicted[rows->order[it.begin + i]] = values[it.node];
+      for (uint32_t i = 0; i < now.n; i++)
+        predicted[rows->order[now.begin + i]] = values[now.node];
   }
 }
 
@@ -266,9 +218,23 @@ predict_part (void *data, guint part)
   guint n = (guint) MIN (prediction->n_rows, prediction->samples->n_samples - first);
   g_autofree double *predicted = g_new (double, n);
   g_autofree RunningMean *means = g_new0 (RunningMean, n);
-  Rows rows;
+  const PredictSamples *samples = prediction->samples;
+  gsize stride = samples->n_features + 1;
+  Rows rows = { .n = n,
+                .columns = samples->x + first,
+                .column_stride = samples->n_samples,
+                .rows = g_new (float, n *stride),
+                .row_stride = stride,
+                .order = g_new (uint32_t, n),
+                .spare = g_new (uint32_t, n),
+                .pending = g_new (Descent, n) };
 
-  rows_init (&rows, prediction->samples, first, n);
+  for (guint row = 0; row < n; row++) {
+    rows.rows[row * stride] = INFINITY;
+    for (guint feature = 0; feature < samples->n_features; feature++)
+      rows.rows[row * stride + 1 + feature] =
+          samples->x[feature * samples->n_samples + first + row];
+  }
   for (guint tree = 0; tree < forest->n_trees; tree++) {
     predict_tree (&rows, forest->nodes + forest->first[tree], forest->values + forest->first[tree],
                   predicted);
@@ -292,7 +258,10 @@ predict_part (void *data, guint part)
       prediction->deviation[first + row] =
           mean->n > 0 ? sqrt (mean->squares / mean->n) : (double) NAN;
   }
-  rows_clear (&rows);
+  g_free (rows.rows);
+  g_free (rows.order);
+  g_free (rows.spare);
+  g_free (rows.pending);
 }
 
 void
@@ -349,28 +318,6 @@ predict_forest_write (const PredictForest *forest, JsonBuilder *builder)
   json_builder_end_object (builder);
 }
 
-/* Where the trees begin: first[n_trees + 1]. */
-static gboolean
-read_trees (JsonObject *object, PredictForest *forest, GError **error)
-{
-  JsonArray *sizes = base_json_array (object, "nodes_of_trees", error);
-  g_autofree double *values = NULL;
-
-  if (sizes == NULL)
-    return FALSE;
-  forest->n_trees = json_array_get_length (sizes);
-  values = g_new (double, forest->n_trees);
-  if (!base_json_numbers (object, "nodes_of_trees", forest->n_trees, values, error))
-    return FALSE;
-  forest->first = g_new0 (uint64_t, forest->n_trees + 1);
-  for (guint tree = 0; tree < forest->n_trees; tree++) {
-    if (!(values[tree] >= 1 && values[tree] <= INT32_MAX))
-      return base_json_fail ("nodes_of_trees", "an array of numbers of nodes", error);
-    forest->first[tree + 1] = forest->first[tree] + (uint64_t) values[tree];
-  }
-  return forest->n_trees > 0 || base_json_fail ("nodes_of_trees", "of one tree at least", error);
-}
-
 /* A packed array of as many values as there are nodes. */
 static void *
 read_column (JsonObject *object, const char *name, guint width, const PredictForest *forest,
@@ -388,37 +335,43 @@ read_column (JsonObject *object, const char *name, guint width, const PredictFor
   return g_steal_pointer (&values);
 }
 
-static gboolean
-read_nodes (JsonObject *object, PredictForest *forest, GError **error)
-{
-  gsize n = forest->first[forest->n_trees];
-  g_autofree int32_t *features = read_column (object, "feature", sizeof *features, forest, error);
-  g_autofree float *cuts =
-      features != NULL ? read_column (object, "cut", sizeof *cuts, forest, error) : NULL;
-  g_autofree uint32_t *rights =
-      cuts != NULL ? read_column (object, "right", sizeof *rights, forest, error) : NULL;
-
-  if (rights == NULL)
-    return FALSE;
-  forest->nodes = g_new (PredictNode, n);
-  for (gsize i = 0; i < n; i++)
-    forest->nodes[i] = (PredictNode){ cuts[i], features[i], rights[i] };
-  forest->values = read_column (object, "value", sizeof *forest->values, forest, error);
-  return forest->values != NULL;
-}
-
 PredictForest *
 predict_forest_read (JsonObject *object, guint n_features, GError **error)
 {
   JsonObject *trees = base_json_object (object, "forest", error);
+  JsonArray *sizes = trees != NULL ? base_json_array (trees, "nodes_of_trees", error) : NULL;
+  guint n_trees = sizes != NULL ? json_array_get_length (sizes) : 0;
+  g_autofree double *n_nodes = g_new (double, n_trees);
+  g_autofree int32_t *features = NULL;
+  g_autofree float *cuts = NULL;
+  g_autofree uint32_t *rights = NULL;
   g_autoptr (PredictForest) forest = NULL;
 
-  if (trees == NULL)
+  if (sizes == NULL || !base_json_numbers (trees, "nodes_of_trees", n_trees, n_nodes, error))
     return NULL;
+  if (n_trees == 0) {
+    base_json_fail ("nodes_of_trees", "of one tree at least", error);
+    return NULL;
+  }
   forest = g_new0 (PredictForest, 1);
   forest->n_features = n_features;
-  return read_trees (trees, forest, error) && read_nodes (trees, forest, error) &&
-                 predict_forest_check (forest, error)
-             ? g_steal_pointer (&forest)
-             : NULL;
+  forest->n_trees = n_trees;
+  forest->first = g_new0 (uint64_t, n_trees + 1);
+  for (guint tree = 0; tree < n_trees; tree++) {
+    if (!(n_nodes[tree] >= 1 && n_nodes[tree] <= INT32_MAX)) {
+      base_json_fail ("nodes_of_trees", "an array of numbers of nodes", error);
+      return NULL;
+    }
+    forest->first[tree + 1] = forest->first[tree] + (uint64_t) n_nodes[tree];
+  }
+  if (!(features = read_column (trees, "feature", sizeof *features, forest, error)) ||
+      !(cuts = read_column (trees, "cut", sizeof *cuts, forest, error)) ||
+      !(rights = read_column (trees, "right", sizeof *rights, forest, error)))
+    return NULL;
+  forest->nodes = g_new (PredictNode, forest->first[n_trees]);
+  for (gsize i = 0; i < forest->first[n_trees]; i++)
+    forest->nodes[i] = (PredictNode){ cuts[i], features[i], rights[i] };
+  forest->values = read_column (trees, "value", sizeof *forest->values, forest, error);
+  return forest->values != NULL && predict_forest_check (forest, error) ? g_steal_pointer (&forest)
+                                                                        : NULL;
 }

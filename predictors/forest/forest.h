@@ -34,7 +34,7 @@ typedef struct {
   double *values; /* [first[n_trees]] mean target of the samples of a node, also of inner ones */
 } PredictForest;
 
-/* Facts that only fitting knows. */
+/* Results of fitting that the forest does not hold. */
 typedef struct {
   double *importances; /* [n_features] mean decrease of impurity; they add up to 1, or are all 0 */
   guint *depths;       /* [n_trees] */

@@ -18,7 +18,7 @@
 #include "config.h"
 
 #include "predictors/forest/forest.h"
-#include "predictors/forest/friedman.h"
+#include "predictors/forest/friedman_testing.h"
 #include "predictors/scoring/scores.h"
 
 #include <glib/gstdio.h>

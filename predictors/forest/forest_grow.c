@@ -173,40 +173,6 @@ training_init (Training *training, const PredictSamples *samples, const PredictS
   }
 }
 
-static void
-training_clear (Training *training)
-{
-  g_free (training->y);
-  free (training->rows);
-  g_free (training->order);
-  g_free (training->in_bag);
-}
-
-/* --- Drawing samples and features --- */
-
-/* The samples of tree number `tree`, with their weights. */
-static void
-draw_samples (Grower *grower, guint tree)
-{
-  const Training *training = grower->training;
-  uint64_t n = training->samples->n_samples;
-
-  for (uint64_t row = 0; row < n; row++)
-    grower->weights[row] = training->settings->bootstrap ? 0 : 1;
-  if (training->settings->bootstrap)
-    for (uint64_t i = 0; i < n; i++)
-      grower->weights[base_random_below (&grower->random, n)]++;
-  grower->n_drawn = 0;
-  for (uint32_t row = 0; row < n; row++) {
-    if (grower->weights[row] == 0)
-      continue;
-    grower->drawn[grower->n_drawn++] =
-        (PredictTreeSample){ training->y[row], row, grower->weights[row] };
-    if (training->in_bag)
-      training->in_bag[tree * training->n_words + row / 64] |= UINT64_C (1) << row % 64;
-  }
-}
-
 /* Swaps a feature not yet tried in this node to place `n_tried`, and returns it. */
 static inline guint
 next_feature (Grower *grower, guint n_tried)
@@ -263,37 +229,42 @@ draw_cuts (Grower *grower, const PredictNodeSamples *node)
   return any;
 }
 
-/* Where all that were drawn are constant, drawing goes on to the first that is not: any of those,
- * with equal chances.  False: there is none. */
+/* The cut with the largest gain among random ones; chance decides between equal gains.  False: all
+ * features are constant, or no cut is allowed. */
 static bool
-try_one_that_varies (Grower *grower)
+find_random_split (Grower *grower, const PredictNodeSamples *node, Split *split)
 {
-  guint n_features = grower->training->samples->n_features, n_varying = 0, chosen = 0;
-
-  for (guint feature = 0; feature < n_features; feature++) {
-    const PredictBlock *block = &grower->blocks[feature / PREDICT_LANES];
-    guint lane = feature % PREDICT_LANES;
-
-    if (!predict_is_constant (block->low[lane], block->high[lane]) &&
-        base_random_below (&grower->random, ++n_varying) == 0)
-      chosen = feature;
-  }
-  if (n_varying == 0)
-    return false;
-  try_no_feature (grower);
-  try_feature (grower, chosen);
-  return true;
-}
-
-/* The cut with the largest gain; chance decides between equal ones. */
-static bool
-choose_cut (Grower *grower, Split *split)
-{
-  double best[4] = { -1, -1, -1, -1 }; /* strands that do not wait for each other */
+  guint n_features = grower->training->samples->n_features;
+  guint n_tried = grower->training->max_features, n_equal = 0;
+  double best[4] = { -1, -1, -1, -1 }; /* independent strands */
   double largest, least;
-  guint n_equal = 0;
   uint64_t chosen;
 
+  if (n_tried < n_features) {
+    try_no_feature (grower);
+    for (guint i = 0; i < n_tried; i++)
+      try_feature (grower, next_feature (grower, i));
+  }
+  if (!draw_cuts (grower, node)) {
+    /* All features drawn so far are constant.  Drawing would go on to the first that varies, which is
+     * any of those with equal chances. */
+    guint n_varying = 0, varying = 0;
+
+    for (guint feature = 0; feature < n_features; feature++) {
+      const PredictBlock *block = &grower->blocks[feature / PREDICT_LANES];
+      guint lane = feature % PREDICT_LANES;
+
+      if (!predict_is_constant (block->low[lane], block->high[lane]) &&
+          base_random_below (&grower->random, ++n_varying) == 0)
+        varying = feature;
+    }
+    if (n_varying == 0)
+      return false;
+    try_no_feature (grower);
+    try_feature (grower, varying);
+    if (!draw_cuts (grower, node))
+      return false;
+  }
   for (guint i = 0; i < grower->n_blocks; i++)
     for (guint lane = 0; lane < PREDICT_LANES; lane++) {
       double gain = grower->blocks[i].gain[lane];
@@ -319,72 +290,25 @@ choose_cut (Grower *grower, Split *split)
   }
 }
 
-static bool
-find_random_split (Grower *grower, const PredictNodeSamples *node, Split *split)
-{
-  guint n_tried = grower->training->max_features;
-
-  if (n_tried < grower->training->samples->n_features) {
-    try_no_feature (grower);
-    for (guint i = 0; i < n_tried; i++)
-      try_feature (grower, next_feature (grower, i));
-  }
-  if (!draw_cuts (grower, node) && !(try_one_that_varies (grower) && draw_cuts (grower, node)))
-    return false;
-  return choose_cut (grower, split);
-}
-
 /* --- Best cuts ---
  *
  * Rows are put in the order of every feature once for all trees.  A node's rows stay
  * in that order when it is divided, so that its cuts are weighed in one pass and
  * nothing is ever sorted again. */
 
-static const uint32_t *
+static uint32_t *
 feature_order (const Grower *grower, const PredictNodeSamples *node, guint feature)
 {
   return grower->order + (size_t) feature * grower->n_drawn + node->begin;
 }
 
-/* In the middle, but never at the upper value, and at the lower one if there is nothing between. */
-static float
-middle (float low, float high)
-{
-  float half = low / 2 + high / 2;
-
-  return half > low && half < high ? half : low;
-}
-
-/* Weighs all cuts of a feature; one that gains more than *split takes its place. */
-static void
-weigh_cuts (const Grower *grower, const PredictNodeSamples *node, guint feature, Split *split)
-{
-  const Training *training = grower->training;
-  const float *x = training->x + feature * training->feature_stride;
-  const uint32_t *order = feature_order (grower, node, feature);
-  uint32_t least = training->settings->min_samples_leaf;
-  double sum = 0, weight = 0;
-
-  for (uint32_t i = 0; i + least < node->n; i++) {
-    uint32_t row = order[i];
-    float value = x[row], next = x[order[i + 1]];
-    double difference, gain;
-
-    sum += grower->weights[row] * (training->y[row] - node->shift);
-    weight += grower->weights[row];
-    if (predict_is_constant (value, next) || i + 1 < least)
-      continue;
-    difference = node->weight * sum - weight * node->sum;
-    gain = difference * difference / (weight * (node->weight - weight));
-    if (split->gain < 0 || gain > split->gain * (1 + TIE))
-      *split = (Split){ feature, middle (value, next), gain };
-  }
-}
-
+/* The cut with the largest gain of all cuts of the features that are tried; the first of equal ones.
+ * A constant feature does not count as tried until another one varies. */
 static bool
 find_best_split (Grower *grower, const PredictNodeSamples *node, Split *split)
 {
   const Training *training = grower->training;
+  uint32_t least = training->settings->min_samples_leaf;
   bool any = false;
 
   *split = (Split){ .gain = -1 };
@@ -394,47 +318,29 @@ find_best_split (Grower *grower, const PredictNodeSamples *node, Split *split)
     guint feature = next_feature (grower, n_tried);
     const float *x = training->x + feature * training->feature_stride;
     const uint32_t *order = feature_order (grower, node, feature);
+    double sum = 0, weight = 0;
 
     if (predict_is_constant (x[order[0]], x[order[node->n - 1]]))
       continue;
     any = true;
-    weigh_cuts (grower, node, feature, split);
+    for (uint32_t i = 0; i + least < node->n; i++) {
+      uint32_t row = order[i];
+      float value = x[row], next = x[order[i + 1]];
+      float middle = value / 2 + next / 2;
+      double difference, gain;
+
+      sum += grower->weights[row] * (training->y[row] - node->shift);
+      weight += grower->weights[row];
+      if (predict_is_constant (value, next) || i + 1 < least)
+        continue;
+      difference = node->weight * sum - weight * node->sum;
+      gain = difference * difference / (weight * (node->weight - weight));
+      /* The cut is never at the upper value, and at the lower one if no float lies between. */
+      if (split->gain < 0 || gain > split->gain * (1 + TIE))
+        *split = (Split){ feature, middle > value && middle < next ? middle : value, gain };
+    }
   }
   return split->gain >= 0;
-}
-
-/* Stable, and without a branch that depends on values. */
-static void
-divide_order (uint32_t *order, uint32_t n, const uint8_t *left, uint32_t *spare)
-{
-  uint32_t n_left = 0, n_right = 0;
-
-  for (uint32_t i = 0; i < n; i++) {
-    uint32_t row = order[i];
-
-    order[n_left] = row;
-    spare[n_right] = row;
-    n_left += left[row];
-    n_right += !left[row];
-  }
-  memcpy (order + n_left, spare, n_right * sizeof *order);
-}
-
-/* The node's rows in the order of each feature, divided by the split. */
-static void
-divide_orders (Grower *grower, const PredictNodeSamples *node, const Split *split)
-{
-  const Training *training = grower->training;
-  const float *x = training->x + split->feature * training->feature_stride;
-
-  for (uint32_t i = 0; i < node->n; i++) {
-    uint32_t row = grower->drawn[node->begin + i].row;
-
-    grower->left[row] = x[row] <= split->cut;
-  }
-  for (guint feature = 0; feature < training->samples->n_features; feature++)
-    divide_order (grower->order + (size_t) feature * grower->n_drawn + node->begin, node->n,
-                  grower->left, grower->order_spare);
 }
 
 /* --- One tree --- */
@@ -444,7 +350,7 @@ divide_orders (Grower *grower, const PredictNodeSamples *node, const Split *spli
 /* A node that is still to be made. */
 typedef struct {
   uint32_t begin, n;
-  uint32_t parent; /* whose right child it is; NO_PARENT of left ones and the root */
+  uint32_t parent; /* of a right child; NO_PARENT for a left child and the root */
   guint depth;
 } Pending;
 
@@ -490,20 +396,6 @@ grower_free (Grower *grower)
   g_free (grower);
 }
 
-static uint32_t
-add_node (Grower *grower, double value)
-{
-  if (grower->n_nodes == grower->capacity) {
-    grower->capacity = MAX (64, grower->capacity + grower->capacity / 2);
-    grower->nodes = g_renew (PredictNode, grower->nodes, grower->capacity);
-    grower->values = g_renew (double, grower->values, grower->capacity);
-  }
-  /* As long as nothing else is known, it is a leaf, whose right child is itself. */
-  grower->nodes[grower->n_nodes] = (PredictNode){ 0, -1, grower->n_nodes };
-  grower->values[grower->n_nodes] = value;
-  return grower->n_nodes++;
-}
-
 /* Sums in four strands, which do not wait for each other. */
 static PredictNodeSamples
 node_samples (const PredictTreeSample *drawn, uint32_t begin, uint32_t n)
@@ -513,12 +405,12 @@ node_samples (const PredictTreeSample *drawn, uint32_t begin, uint32_t n)
   uint64_t weight[4] = { 0 };
 
   for (uint32_t i = 0; i < n; i++) {
-    const PredictTreeSample *one = &drawn[begin + i];
-    double y = one->y - shift;
+    const PredictTreeSample *sample = &drawn[begin + i];
+    double y = sample->y - shift;
 
-    sum[i % 4] += one->weight * y;
+    sum[i % 4] += sample->weight * y;
     squares[i % 4] += y * y;
-    weight[i % 4] += one->weight;
+    weight[i % 4] += sample->weight;
   }
   return (PredictNodeSamples){
     .begin = begin,
@@ -530,10 +422,11 @@ node_samples (const PredictTreeSample *drawn, uint32_t begin, uint32_t n)
   };
 }
 
-/* Puts those with x <= cut first, without a branch that depends on values; their number.  Rows
- * stay in ascending order, which is how memory is read best. */
+/* Moves the node's samples with x <= cut to the front and returns their number; for best cuts also
+ * the rows in the order of each feature.  Stable, so that memory is read forwards, and without a
+ * branch that depends on values. */
 static uint32_t
-divide_samples (Grower *grower, const PredictNodeSamples *node, const Split *split)
+divide_node (Grower *grower, const PredictNodeSamples *node, const Split *split)
 {
   const Training *training = grower->training;
   const float *x = training->x + split->feature * training->feature_stride;
@@ -541,54 +434,68 @@ divide_samples (Grower *grower, const PredictNodeSamples *node, const Split *spl
   uint32_t n_left = 0;
 
   for (uint32_t i = 0; i < node->n; i++) {
-    PredictTreeSample one = drawn[i];
-    uint32_t is_left = x[one.row * training->row_stride] <= split->cut;
+    PredictTreeSample sample = drawn[i];
+    uint32_t is_left = x[sample.row * training->row_stride] <= split->cut;
 
-    drawn[n_left] = one;
-    grower->spare[i - n_left] = one;
+    if (training->best)
+      grower->left[sample.row] = (uint8_t) is_left;
+    drawn[n_left] = sample;
+    grower->spare[i - n_left] = sample;
     n_left += is_left;
   }
   memcpy (drawn + n_left, grower->spare, (node->n - n_left) * sizeof *drawn);
+  for (guint feature = 0; training->best && feature < training->samples->n_features; feature++) {
+    uint32_t *order = feature_order (grower, node, feature), n_before = 0, n_behind = 0;
+
+    for (uint32_t i = 0; i < node->n; i++) {
+      uint32_t row = order[i];
+
+      order[n_before] = row;
+      grower->order_spare[n_behind] = row;
+      n_before += grower->left[row];
+      n_behind += !grower->left[row];
+    }
+    memcpy (order + n_before, grower->order_spare, n_behind * sizeof *order);
+  }
   return n_left;
 }
 
-/* False: the node is a leaf. */
-static bool
-find_split (Grower *grower, const PredictNodeSamples *node, guint depth, Split *split)
-{
-  const PredictSettings *settings = grower->training->settings;
-
-  if (node->pure || (settings->max_depth > 0 && depth >= settings->max_depth) ||
-      node->n < settings->min_samples_split || node->n / 2 < settings->min_samples_leaf)
-    return false;
-  return grower->training->best ? find_best_split (grower, node, split)
-                                : find_random_split (grower, node, split);
-}
-
-/* Makes the node, and the two below it pending. */
+/* Makes the node and appends its two children to `pending`, unless it is a leaf. */
 static void
-make_node (Grower *grower, const Pending *it, GArray *pending)
+make_node (Grower *grower, const Pending *from, GArray *pending)
 {
-  PredictNodeSamples samples = node_samples (grower->drawn, it->begin, it->n);
+  const Training *training = grower->training;
+  const PredictSettings *settings = training->settings;
+  PredictNodeSamples samples = node_samples (grower->drawn, from->begin, from->n);
   double mean = samples.shift + samples.sum / samples.weight;
-  uint32_t node = add_node (grower, mean * grower->training->unit);
+  uint32_t node = grower->n_nodes++;
+  Pending left = { from->begin, 0, NO_PARENT, from->depth + 1 }, right = left;
+  bool may_split =
+      !samples.pure && !(settings->max_depth > 0 && from->depth >= settings->max_depth) &&
+      from->n >= settings->min_samples_split && from->n / 2 >= settings->min_samples_leaf;
   Split split;
-  Pending left = { it->begin, 0, NO_PARENT, it->depth + 1 }, right = left;
 
-  if (it->parent != NO_PARENT)
-    grower->nodes[it->parent].right = node;
-  grower->depth = MAX (grower->depth, it->depth);
-  if (!find_split (grower, &samples, it->depth, &split)) {
+  if (node == grower->capacity) {
+    grower->capacity = MAX (64, grower->capacity + grower->capacity / 2);
+    grower->nodes = g_renew (PredictNode, grower->nodes, grower->capacity);
+    grower->values = g_renew (double, grower->values, grower->capacity);
+  }
+  /* A leaf, whose right child is itself. */
+  grower->nodes[node] = (PredictNode){ 0, -1, node };
+  grower->values[node] = mean * training->unit;
+  if (from->parent != NO_PARENT)
+    grower->nodes[from->parent].right = node;
+  grower->depth = MAX (grower->depth, from->depth);
+  if (!may_split || !(training->best ? find_best_split (grower, &samples, &split)
+                                     : find_random_split (grower, &samples, &split))) {
     grower->n_leaves++;
     return;
   }
   grower->nodes[node].cut = split.cut;
   grower->nodes[node].feature = (int32_t) split.feature;
   grower->importances[split.feature] += split.gain / samples.weight;
-  left.n = divide_samples (grower, &samples, &split);
-  if (grower->training->best)
-    divide_orders (grower, &samples, &split);
-  right = (Pending){ it->begin + left.n, it->n - left.n, node, it->depth + 1 };
+  left.n = divide_node (grower, &samples, &split);
+  right = (Pending){ from->begin + left.n, from->n - left.n, node, from->depth + 1 };
   g_array_append_val (pending, right);
   g_array_append_val (pending, left);
 }
@@ -605,15 +512,17 @@ normalise (double *importances, guint n)
     importances[feature] /= sum;
 }
 
-/* Grows tree number `tree`, which replaces the one before.  importances[n_features], as in
+/* Grows tree number `tree`, which replaces the previous one.  importances[n_features], as in
  * scikit-learn: the decrease of the impurity at a feature's cuts, as shares of all. */
 static void
 grow_tree (Grower *grower, guint tree, double *importances)
 {
   const Training *training = grower->training;
+  uint64_t n = training->samples->n_samples;
   guint n_features = training->samples->n_features;
+  bool bootstrap = training->settings->bootstrap;
   g_autoptr (GArray) pending = g_array_new (FALSE, FALSE, sizeof (Pending));
-  Pending it = { .parent = NO_PARENT };
+  Pending next = { .parent = NO_PARENT };
 
   grower->random = base_random_stream (training->settings->seed, tree);
   for (guint feature = 0; feature < n_features; feature++)
@@ -622,21 +531,35 @@ grow_tree (Grower *grower, guint tree, double *importances)
   grower->depth = 0;
   grower->n_leaves = 0;
   grower->importances = importances;
-  draw_samples (grower, tree);
+
+  /* Draw the samples. */
+  for (uint64_t row = 0; row < n; row++)
+    grower->weights[row] = bootstrap ? 0 : 1;
+  for (uint64_t i = 0; bootstrap && i < n; i++)
+    grower->weights[base_random_below (&grower->random, n)]++;
+  grower->n_drawn = 0;
+  for (uint32_t row = 0; row < n; row++) {
+    if (grower->weights[row] == 0)
+      continue;
+    grower->drawn[grower->n_drawn++] =
+        (PredictTreeSample){ training->y[row], row, grower->weights[row] };
+    if (training->in_bag)
+      training->in_bag[tree * training->n_words + row / 64] |= UINT64_C (1) << row % 64;
+  }
   if (training->best) {
     uint32_t *order = grower->order;
 
-    /* Of the order of all rows, those that were drawn. */
-    for (uint64_t i = 0; i < training->samples->n_samples * n_features; i++)
+    for (uint64_t i = 0; i < n * n_features; i++)
       if (grower->weights[training->order[i]] > 0)
         *order++ = training->order[i];
   }
-  it.n = grower->n_drawn;
-  g_array_append_val (pending, it);
+
+  next.n = grower->n_drawn;
+  g_array_append_val (pending, next);
   while (pending->len > 0) {
-    it = g_array_index (pending, Pending, pending->len - 1);
+    next = g_array_index (pending, Pending, pending->len - 1);
     g_array_set_size (pending, pending->len - 1);
-    make_node (grower, &it, pending);
+    make_node (grower, &next, pending);
   }
   normalise (importances, n_features);
 }
@@ -704,32 +627,13 @@ put_together (const Fit *fit)
   return forest;
 }
 
-/* All but out_of_bag.  Importances are the mean over the trees that were divided at all, as in
- * scikit-learn. */
-static void
-fill_report (PredictForestReport *report, const Fit *fit)
-{
-  guint n_trees = fit->training->settings->trees;
-  guint n_features = fit->training->samples->n_features;
-
-  *report = (PredictForestReport){ .importances = g_new0 (double, n_features),
-                                   .depths = g_new (guint, n_trees),
-                                   .leaves = g_new (guint, n_trees) };
-  for (guint tree = 0; tree < n_trees; tree++) {
-    for (guint feature = 0; feature < n_features; feature++)
-      report->importances[feature] += fit->importances[(gsize) tree * n_features + feature];
-    report->depths[tree] = fit->grown[tree].depth;
-    report->leaves[tree] = fit->grown[tree].n_leaves;
-  }
-  normalise (report->importances, n_features);
-}
-
 PredictForest *
 predict_forest_fit (const PredictSamples *samples, const PredictSettings *settings,
                     PredictForestReport *report, PredictProgress progress, void *progress_data)
 {
-  g_autofree Grown *grown = g_new0 (Grown, settings->trees);
-  g_autofree double *importances = g_new0 (double, (gsize) settings->trees * samples->n_features);
+  guint n_trees = settings->trees, n_features = samples->n_features;
+  g_autofree Grown *grown = g_new0 (Grown, n_trees);
+  g_autofree double *importances = g_new0 (double, (gsize) n_trees *n_features);
   Training training;
   Fit fit = { &training, g_async_queue_new (), grown, importances };
   Grower *grower;
@@ -738,14 +642,24 @@ predict_forest_fit (const PredictSamples *samples, const PredictSettings *settin
   g_assert (samples->n_samples > 0 && samples->n_samples <= UINT32_MAX && samples->y);
   g_assert (predict_settings_check (settings, NULL) && settings->method <= PREDICT_TREE);
   training_init (&training, samples, settings);
-  predict_work (grow_one, &fit, settings->trees, predict_threads (settings),
+  predict_work (grow_one, &fit, n_trees, predict_threads (settings),
                 &(PredictWorkShare){ progress, progress_data, 0, 1 });
   while ((grower = g_async_queue_try_pop (fit.idle)) != NULL)
     grower_free (grower);
   g_async_queue_unref (fit.idle);
   forest = put_together (&fit);
   if (report) {
-    fill_report (report, &fit);
+    *report = (PredictForestReport){ .importances = g_new0 (double, n_features),
+                                     .depths = g_new (guint, n_trees),
+                                     .leaves = g_new (guint, n_trees) };
+    /* Importances are the mean over the trees that have a cut, as in scikit-learn. */
+    for (guint tree = 0; tree < n_trees; tree++) {
+      for (guint feature = 0; feature < n_features; feature++)
+        report->importances[feature] += importances[(gsize) tree * n_features + feature];
+      report->depths[tree] = grown[tree].depth;
+      report->leaves[tree] = grown[tree].n_leaves;
+    }
+    normalise (report->importances, n_features);
     if (settings->bootstrap) {
       report->out_of_bag = g_new (double, samples->n_samples);
       report->out_of_bag_sd = g_new (double, samples->n_samples);
@@ -753,6 +667,9 @@ predict_forest_fit (const PredictSamples *samples, const PredictSettings *settin
                                          report->out_of_bag, report->out_of_bag_sd);
     }
   }
-  training_clear (&training);
+  g_free (training.y);
+  free (training.rows);
+  g_free (training.order);
+  g_free (training.in_bag);
   return forest;
 }

@@ -21,7 +21,7 @@ row_of (const float *x, size_t stride, const PredictTreeSample *drawn, uint32_t 
   return x + stride * drawn[i].row;
 }
 
-/* What needs no intrinsics, for the compiler to make vectors of. */
+/* Without intrinsics; the compiler makes vectors of these. */
 #define BODY static inline __attribute__ ((always_inline))
 
 BODY bool
@@ -64,19 +64,21 @@ weigh_body (PredictBlock *block, const PredictNodeSamples *node, uint32_t least)
   }
 }
 
+/* The two bodies, compiled for a set of instructions. */
+#define BODIES_FOR(name, target)                                                        \
+  target static bool draw_##name (PredictBlock *block, BaseRandom *random)              \
+  {                                                                                     \
+    return draw_body (block, random);                                                   \
+  }                                                                                     \
+  target static void weigh_##name (PredictBlock *block, const PredictNodeSamples *node, \
+                                   uint32_t least)                                      \
+  {                                                                                     \
+    weigh_body (block, node, least);                                                    \
+  }
+
 /* --- Any processor --- */
 
-static bool
-draw_plain (PredictBlock *block, BaseRandom *random)
-{
-  return draw_body (block, random);
-}
-
-static void
-weigh_plain (PredictBlock *block, const PredictNodeSamples *node, uint32_t least)
-{
-  weigh_body (block, node, least);
-}
+BODIES_FOR (plain, )
 
 static void
 range_plain (PredictBlock *block, const float *x, size_t stride, const PredictTreeSample *drawn,
@@ -123,17 +125,7 @@ add_plain (PredictBlock *block, const float *x, size_t stride, const PredictTree
 
 #define AVX2 __attribute__ ((target ("avx2")))
 
-AVX2 static bool
-draw_avx2 (PredictBlock *block, BaseRandom *random)
-{
-  return draw_body (block, random);
-}
-
-AVX2 static void
-weigh_avx2 (PredictBlock *block, const PredictNodeSamples *node, uint32_t least)
-{
-  weigh_body (block, node, least);
-}
+BODIES_FOR (avx2, AVX2)
 
 AVX2 static void
 range_avx2 (PredictBlock *block, const float *x, size_t stride, const PredictTreeSample *drawn,
@@ -204,17 +196,7 @@ add_avx2 (PredictBlock *block, const float *x, size_t stride, const PredictTreeS
 #define AVX512 __attribute__ ((target ("avx512f")))
 #define ALL    ((__mmask16) 0xffff) /* without a mask, gcc 12 warns of its own header */
 
-AVX512 static bool
-draw_avx512 (PredictBlock *block, BaseRandom *random)
-{
-  return draw_body (block, random);
-}
-
-AVX512 static void
-weigh_avx512 (PredictBlock *block, const PredictNodeSamples *node, uint32_t least)
-{
-  weigh_body (block, node, least);
-}
+BODIES_FOR (avx512, AVX512)
 
 AVX512 static void
 range_avx512 (PredictBlock *block, const float *x, size_t stride, const PredictTreeSample *drawn,

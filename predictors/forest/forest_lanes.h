@@ -41,7 +41,7 @@ typedef struct {
   bool pure;    /* all targets are equal */
 } PredictNodeSamples;
 
-/* What is done with a block, one after the other.  x points to the first of its features in
+/* The steps for a block, in this order.  x points to the first of its features in
  * row 0, rows are `stride` floats apart, and reading sixteen floats of any row is allowed. */
 typedef struct {
   const char *name;
@@ -67,5 +67,5 @@ predict_is_constant (float low, float high)
   return high <= low + PREDICT_CONSTANT_SPAN;
 }
 
-/* What this processor can do, the best first; ends with one that has no name. */
+/* The variants that this processor supports, the best first; the last has no name. */
 const PredictLanes *predict_lanes (void);

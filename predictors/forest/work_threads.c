@@ -14,32 +14,34 @@ typedef struct {
   atomic_uint next, n_done;
 } Work;
 
-/* The next piece; FALSE when all are taken. */
-static gboolean
-do_one (Work *work)
-{
-  guint number = atomic_fetch_add (&work->next, 1);
-
-  if (number >= work->n)
-    return FALSE;
-  work->piece (work->data, number);
-  atomic_fetch_add (&work->n_done, 1);
-  return TRUE;
-}
-
-static gpointer
-do_all (gpointer data)
-{
-  while (do_one (data))
-    ;
-  return NULL;
-}
-
 static void
 report_progress (const PredictWorkShare *share, double done)
 {
   if (share != NULL && share->progress != NULL)
     share->progress (share->progress_data, share->from + done * (share->to - share->from));
+}
+
+/* Does pieces until all are taken.  share: NULL in all threads but the caller's. */
+static void
+do_pieces (Work *work, const PredictWorkShare *share)
+{
+  guint number;
+
+  while ((number = atomic_fetch_add (&work->next, 1)) < work->n) {
+    guint n_done;
+
+    work->piece (work->data, number);
+    n_done = atomic_fetch_add (&work->n_done, 1) + 1;
+    if (n_done < work->n) /* predict_work() reports the end, when all threads have ended */
+      report_progress (share, (double) n_done / (double) work->n);
+  }
+}
+
+static gpointer
+run_thread (gpointer work)
+{
+  do_pieces (work, NULL);
+  return NULL;
 }
 
 void
@@ -50,13 +52,8 @@ predict_work (PredictPiece piece, void *data, guint n, guint threads, const Pred
   g_autofree GThread **others = g_new (GThread *, n_others);
 
   for (guint i = 0; i < n_others; i++)
-    others[i] = g_thread_try_new ("predict", do_all, &work, NULL);
-  while (do_one (&work)) {
-    guint n_done = atomic_load (&work.n_done);
-
-    if (n_done < n) /* the end is reported once, when all threads have ended */
-      report_progress (share, (double) n_done / (double) n);
-  }
+    others[i] = g_thread_try_new ("predict", run_thread, &work, NULL);
+  do_pieces (&work, share);
   for (guint i = 0; i < n_others; i++)
     if (others[i])
       g_thread_join (others[i]);

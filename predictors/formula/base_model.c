@@ -21,7 +21,7 @@
 typedef struct {
   const char *source;
   guint number;          /* of the line, from 1 */
-  const char *text, *at; /* the line, without its comment; what is next */
+  const char *text, *at; /* the line, without its comment; the rest */
   GError **error;
 } Line;
 
@@ -46,7 +46,7 @@ line_column (const Line *line, const char *at)
   return 1 + (guint) (at - line->text);
 }
 
-/* Sets the error, whose column is that of `at`.  Always FALSE. */
+/* Sets the error at the column of `at`.  Always FALSE. */
 static gboolean
     G_GNUC_PRINTF (3, 4) line_fail (const Line *line, const char *at, const char *format, ...)
 {
@@ -66,7 +66,7 @@ line_skip_blanks (Line *line)
     line->at++;
 }
 
-/* Whether this character, this word is next; then past it. */
+/* Skips this character or word if it is next. */
 static bool
 line_take (Line *line, char wanted)
 {
@@ -103,7 +103,7 @@ line_name (Line *line)
   return n > 0 ? g_strndup (begin, n) : NULL;
 }
 
-/* FALSE and the error: there is no finite number; `what` it should have been, "the value". */
+/* FALSE and the error: there is no finite number.  what: its name in the message, "the value". */
 static gboolean
 line_number (Line *line, const char *what, double *number)
 {
@@ -155,8 +155,7 @@ is_among (GPtrArray *names, const char *name)
   return g_ptr_array_find_with_equal_func (names, name, g_str_equal, NULL);
 }
 
-/* A name that is declared where the line is; NULL and the error: it cannot be.  The caller
- * frees. */
+/* A name that the line declares; NULL and the error: it must not be declared.  The caller frees. */
 static char *
 reader_new_name (ModelReader *reader)
 {
@@ -224,36 +223,11 @@ read_constant (ModelReader *reader)
   return TRUE;
 }
 
-/* [LOW, HIGH] around the value. */
-static gboolean
-take_bounds (ModelReader *reader, PredictParameter *parameter)
-{
-  const char *at;
-
-  line_skip_blanks (&reader->line);
-  at = reader->line.at;
-  if (!line_take (&reader->line, '['))
-    return line_fail (&reader->line, at, "parameter \"%s\" has no bounds: %s %g [LOW, HIGH]",
-                      parameter->name, parameter->name, parameter->value);
-  if (!line_number (&reader->line, "the lower bound", &parameter->low))
-    return FALSE;
-  if (!line_take (&reader->line, ','))
-    return line_fail (&reader->line, reader->line.at, "expected \",\" and the upper bound");
-  if (!line_number (&reader->line, "the upper bound", &parameter->high))
-    return FALSE;
-  if (!line_take (&reader->line, ']'))
-    return line_fail (&reader->line, reader->line.at, "expected \"]\"");
-  if (!(parameter->low < parameter->high))
-    return line_fail (&reader->line, at, "the lower bound is not below the upper one");
-  if (parameter->value < parameter->low || parameter->value > parameter->high)
-    return line_fail (&reader->line, at, "%g, the value of \"%s\", is not within its bounds",
-                      parameter->value, parameter->name);
-  return TRUE;
-}
-
+/* NAME VALUE [LOW, HIGH] [log] [in UNIT] */
 static gboolean
 read_parameter (ModelReader *reader)
 {
+  Line *line = &reader->line;
   PredictParameter parameter = { .name = reader_new_name (reader) };
   const char *at;
   PredictUnit unit;
@@ -261,14 +235,31 @@ read_parameter (ModelReader *reader)
   if (parameter.name == NULL)
     return FALSE;
   g_ptr_array_add (reader->parameters, parameter.name);
-  if (!line_number (&reader->line, "the value", &parameter.value) ||
-      !take_bounds (reader, &parameter))
+  if (!line_number (line, "the value", &parameter.value))
     return FALSE;
-  line_skip_blanks (&reader->line);
-  at = reader->line.at;
-  parameter.log = line_word (&reader->line, "log");
+  line_skip_blanks (line);
+  at = line->at;
+  if (!line_take (line, '['))
+    return line_fail (line, at, "parameter \"%s\" has no bounds: %s %g [LOW, HIGH]", parameter.name,
+                      parameter.name, parameter.value);
+  if (!line_number (line, "the lower bound", &parameter.low))
+    return FALSE;
+  if (!line_take (line, ','))
+    return line_fail (line, line->at, "expected \",\" and the upper bound");
+  if (!line_number (line, "the upper bound", &parameter.high))
+    return FALSE;
+  if (!line_take (line, ']'))
+    return line_fail (line, line->at, "expected \"]\"");
+  if (!(parameter.low < parameter.high))
+    return line_fail (line, at, "the lower bound is not below the upper one");
+  if (parameter.value < parameter.low || parameter.value > parameter.high)
+    return line_fail (line, at, "%g, the value of \"%s\", is not within its bounds",
+                      parameter.value, parameter.name);
+  line_skip_blanks (line);
+  at = line->at;
+  parameter.log = line_word (line, "log");
   if (parameter.log && !(parameter.low > 0))
-    return line_fail (&reader->line, at, "there is no logarithm of the lower bound of \"%s\"",
+    return line_fail (line, at, "there is no logarithm of the lower bound of \"%s\"",
                       parameter.name);
   if (!take_unit (reader, &parameter.unit, &unit)) {
     g_free (parameter.unit);
@@ -277,30 +268,6 @@ read_parameter (ModelReader *reader)
   g_array_append_val (reader->parameter, parameter);
   g_array_append_val (reader->unit_of_parameter, unit);
   return TRUE;
-}
-
-typedef struct {
-  const char *word;
-  gboolean (*read) (ModelReader *reader);
-} Declaration;
-
-/* A line with a variable, a constant or a parameter. */
-static gboolean
-reader_declaration (ModelReader *reader)
-{
-  static const Declaration declarations[] = {
-    { "variable", read_variables },
-    { "constant", read_constant },
-    { "parameter", read_parameter },
-  };
-  const char *begin = reader->line.at;
-
-  if (reader->definitions->len > 0)
-    return line_fail (&reader->line, begin, "declarations stand above all formulas");
-  for (guint at = 0; at < G_N_ELEMENTS (declarations); at++)
-    if (line_word (&reader->line, declarations[at].word))
-      return declarations[at].read (reader);
-  return read_parameter (reader);
 }
 
 /* --- Formulas, and the model from its text --- */
@@ -319,46 +286,19 @@ join_names (const GPtrArray *first, const GPtrArray *then)
   return names;
 }
 
-static gboolean
-check_units (ModelReader *reader, const PredictExpression *formula, const BasePlace *place,
-             PredictUnit *unit)
-{
-  g_autoptr (GArray) parameters = g_array_copy (reader->unit_of_parameter);
-
-  g_array_append_vals (parameters, reader->unit_of_constant->data, reader->unit_of_constant->len);
-  return predict_unit_of (formula, &reader->names, &reader->units,
-                          (const PredictUnit *) (const void *) reader->unit_of_variable->data,
-                          (const PredictUnit *) (const void *) parameters->data, place, unit,
-                          reader->line.error);
-}
-
-/* What is put in for names may nest deeper than can be written. */
-static gboolean
-check_depth (ModelReader *reader, const PredictExpression *formula, const BasePlace *place)
-{
-  g_autofree char *text = predict_expression_text (formula, &reader->names);
-  g_autoptr (PredictExpression) again =
-      predict_expression_parse (text, &reader->names, place, NULL);
-
-  return again != NULL ||
-         line_fail (&reader->line, reader->line.at,
-                    "with what its names stand for, the formula is nested more than "
-                    "%u deep",
-                    PREDICT_MAX_DEPTH);
-}
-
 /* NAME = FORMULA, behind the "="; takes the name, which is "time" or new. */
 static gboolean
 read_formula (ModelReader *reader, char *name)
 {
-  g_autofree char *owned = name;
+  Line *line = &reader->line;
+  g_autofree char *owned = name, *text = NULL, *of_time = NULL;
   g_autofree const char **variables = join_names (reader->variables, NULL);
   g_autofree const char **parameters = join_names (reader->parameters, reader->constants);
   g_autofree const char **definitions = join_names (reader->definitions, NULL);
-  BasePlace place = { reader->line.source, reader->line.number,
-                      line_column (&reader->line, reader->line.at) };
-  g_autoptr (PredictExpression) formula = NULL;
-  PredictUnit unit;
+  BasePlace place = { line->source, line->number, line_column (line, line->at) };
+  BasePlace start = { line->source, line->number, 1 };
+  g_autoptr (PredictExpression) formula = NULL, again = NULL;
+  PredictUnit unit, seconds;
 
   reader->names = (PredictNames){
     variables,
@@ -366,61 +306,87 @@ read_formula (ModelReader *reader, char *name)
     definitions,
     (const PredictExpression *const *) reader->bodies->pdata,
   };
-  formula = predict_expression_parse (reader->line.at, &reader->names, &place, reader->line.error);
-  if (formula == NULL || !check_depth (reader, formula, &place) ||
-      (reader->has_units && !check_units (reader, formula, &place, &unit)))
+  formula = predict_expression_parse (line->at, &reader->names, &place, line->error);
+  if (formula == NULL)
     return FALSE;
-  if (strcmp (name, "time") == 0) {
-    reader->time = g_steal_pointer (&formula);
-    if (!reader->has_units)
-      return TRUE;
+  /* With the bodies of its definitions, the formula may be nested too deep to be parsed again. */
+  text = predict_expression_text (formula, &reader->names);
+  again = predict_expression_parse (text, &reader->names, &place, NULL);
+  if (again == NULL)
+    return line_fail (line, line->at,
+                      "with what its names stand for, the formula is nested more than %u deep",
+                      PREDICT_MAX_DEPTH);
+  if (reader->has_units) {
+    g_autoptr (GArray) units = g_array_copy (reader->unit_of_parameter);
 
-    BasePlace start = { reader->line.source, reader->line.number, 1 };
-    g_autofree char *text = predict_unit_text (&reader->units, &unit);
-    PredictUnit seconds;
-
-    if (!predict_unit_parse (&reader->units, "s", &start, &seconds, reader->line.error))
+    g_array_append_vals (units, reader->unit_of_constant->data, reader->unit_of_constant->len);
+    if (!predict_unit_of (formula, &reader->names, &reader->units,
+                          (const PredictUnit *) (const void *) reader->unit_of_variable->data,
+                          (const PredictUnit *) (const void *) units->data, &place, &unit,
+                          line->error))
       return FALSE;
-    return predict_unit_equal (&unit, &seconds) ||
-           line_fail (&reader->line, reader->line.text, "time is in %s, not in s", text);
   }
-  g_ptr_array_add (reader->definitions, g_steal_pointer (&owned));
-  g_ptr_array_add (reader->bodies, g_steal_pointer (&formula));
-  return TRUE;
+  if (strcmp (name, "time") != 0) {
+    g_ptr_array_add (reader->definitions, g_steal_pointer (&owned));
+    g_ptr_array_add (reader->bodies, g_steal_pointer (&formula));
+    return TRUE;
+  }
+  reader->time = g_steal_pointer (&formula);
+  if (!reader->has_units)
+    return TRUE;
+  of_time = predict_unit_text (&reader->units, &unit);
+  if (!predict_unit_parse (&reader->units, "s", &start, &seconds, line->error))
+    return FALSE;
+  return predict_unit_equal (&unit, &seconds) ||
+         line_fail (line, line->text, "time is in %s, not in s", of_time);
 }
 
+/* A declaration, a definition or the model. */
 static gboolean
 read_line (ModelReader *reader)
 {
+  static const struct {
+    const char *word;
+    gboolean (*read) (ModelReader *reader);
+  } declarations[] = {
+    { "variable", read_variables },
+    { "constant", read_constant },
+    { "parameter", read_parameter },
+  };
+  Line *line = &reader->line;
   const char *begin;
   g_autofree char *name = NULL;
 
-  line_skip_blanks (&reader->line);
-  begin = reader->line.at;
+  line_skip_blanks (line);
+  begin = line->at;
   if (*begin == '\0')
     return TRUE;
   if (reader->time != NULL)
-    return line_fail (&reader->line, begin, "time = ... is the last line");
-  name = line_name (&reader->line);
+    return line_fail (line, begin, "time = ... is the last line");
+  name = line_name (line);
   if (name == NULL)
-    return line_fail (&reader->line, begin,
-                      "expected variable, constant, parameter or NAME = FORMULA");
-  if (line_take (&reader->line, '=')) {
-    const char *formula = reader->line.at;
+    return line_fail (line, begin, "expected variable, constant, parameter or NAME = FORMULA");
+  if (line_take (line, '=')) {
+    const char *formula = line->at;
 
     if (strcmp (name, "time") == 0)
       return read_formula (reader, g_steal_pointer (&name));
     g_free (name);
-    reader->line.at = begin;
+    line->at = begin;
     name = reader_new_name (reader);
-    reader->line.at = formula;
+    line->at = formula;
     return name != NULL && read_formula (reader, g_steal_pointer (&name));
   }
-  reader->line.at = begin;
-  return reader_declaration (reader);
+  line->at = begin;
+  if (reader->definitions->len > 0)
+    return line_fail (line, begin, "declarations stand above all formulas");
+  for (guint at = 0; at < G_N_ELEMENTS (declarations); at++)
+    if (line_word (line, declarations[at].word))
+      return declarations[at].read (reader);
+  return read_parameter (reader);
 }
 
-/* Line by line; comments are cut off. */
+/* All lines, without their comments. */
 static gboolean
 read_lines (ModelReader *reader, const char *text)
 {
@@ -437,14 +403,8 @@ read_lines (ModelReader *reader, const char *text)
       return FALSE;
   }
   reader->line.text = reader->line.at = "";
-  return reader->time != NULL ||
-         line_fail (&reader->line, reader->line.at, "there is no line \"time = ...\"");
-}
-
-/* Whether time depends on every parameter. */
-static gboolean
-depends_on_all (ModelReader *reader)
-{
+  if (reader->time == NULL)
+    return line_fail (&reader->line, reader->line.at, "there is no line \"time = ...\"");
   for (guint parameter = 0; parameter < reader->parameters->len; parameter++) {
     bool is_used = false;
 
@@ -557,7 +517,7 @@ predict_base_model_parse (const char *text, const char *source, GError **error)
   };
   PredictBaseModel *model = NULL;
 
-  if (read_lines (&reader, text) && depends_on_all (&reader))
+  if (read_lines (&reader, text))
     model = make_model (&reader);
   predict_expression_free (reader.time);
   predict_units_clear (&reader.units);
@@ -566,7 +526,7 @@ predict_base_model_parse (const char *text, const char *source, GError **error)
 
 /* --- The model --- */
 
-/* More is no model that a person wrote. */
+/* A larger file is not a model. */
 #define MOST_BYTES (1u << 20)
 
 PredictBaseModel *
@@ -684,47 +644,36 @@ predict_base_model_text (const PredictBaseModel *model, const double *values)
 
 /* --- Columns for formulas that are bred from a model --- */
 
-static bool
-is_parameter_name (const PredictParameter *parameters, uint32_t n, const char *name)
-{
-  for (uint32_t at = 0; at < n; at++)
-    if (!strcmp (parameters[at].name, name))
-      return true;
-  return false;
-}
-
-/* NULL: it can be the name of a variable. */
-static const char *
-why_not (const PredictBaseModel *model, const char *name)
-{
-  if (*name == '\0' || predict_token_name (name) != strlen (name))
-    return "is no name that a formula can have";
-  if (predict_token_function (name) != PREDICT_N_OPS)
-    return "is a function";
-  if (!strcmp (name, "in") || !strcmp (name, "time"))
-    return "has a meaning of its own in model files";
-  return is_parameter_name (model->parameters, model->n_parameters, name) ||
-                 is_parameter_name (model->constants, model->n_constants, name)
-             ? "is a parameter or a constant of the model"
-             : NULL;
-}
-
 gboolean
 predict_base_model_add_variables (PredictBaseModel *model, const char *const *names, GError **error)
 {
   for (; *names != NULL; names++) {
-    const char *trouble = why_not (model, *names);
+    const char *name = *names, *trouble = NULL;
 
+    if (*name == '\0' || predict_token_name (name) != strlen (name))
+      trouble = "is no name that a formula can have";
+    else if (predict_token_function (name) != PREDICT_N_OPS)
+      trouble = "is a function";
+    else if (!strcmp (name, "in") || !strcmp (name, "time"))
+      trouble = "has a meaning of its own in model files";
+    for (uint32_t at = 0; trouble == NULL && at < model->n_parameters + model->n_constants; at++) {
+      const PredictParameter *parameter = at < model->n_parameters
+                                              ? &model->parameters[at]
+                                              : &model->constants[at - model->n_parameters];
+
+      if (!strcmp (parameter->name, name))
+        trouble = "is a parameter or a constant of the model";
+    }
     if (trouble != NULL) {
-      g_set_error (error, BASE_ERROR, BASE_ERROR_TEXT, "%s: \"%s\" %s", model->source, *names,
+      g_set_error (error, BASE_ERROR, BASE_ERROR_TEXT, "%s: \"%s\" %s", model->source, name,
                    trouble);
       return FALSE;
     }
-    if (!g_strv_contains (model->names.variables, *names)) {
+    if (!g_strv_contains (model->names.variables, name)) {
       uint32_t n = model->n_variables++;
       char **variables = g_renew (char *, (char **) model->names.variables, n + 2);
 
-      variables[n] = g_strdup (*names);
+      variables[n] = g_strdup (name);
       variables[n + 1] = NULL;
       model->names.variables = (const char *const *) variables;
       model->variable_units = g_renew (char *, model->variable_units, n + 2);
@@ -748,34 +697,13 @@ predict_base_model_columns (const PredictBaseModel *model, const PredictTable *t
   return g_steal_pointer (&columns);
 }
 
-/* Those of the variables that the formula names, NULL for the others. */
-static const double **
-named_columns (const PredictBaseModel *model, const PredictTable *table, GError **error)
-{
-  g_autofree bool *named = g_new0 (bool, model->n_variables + 1);
-  g_autofree const double **columns = g_new0 (const double *, model->n_variables + 1);
-  g_autofree const char **names = g_new0 (const char *, model->n_variables + 1);
-  uint32_t n = 0;
-
-  for (uint32_t at = 0; at < model->time->n; at++)
-    if (model->time->steps[at].op == PREDICT_OP_VARIABLE)
-      named[model->time->steps[at].index] = true;
-  for (uint32_t at = 0; at < model->n_variables; at++)
-    if (named[at])
-      names[n++] = model->names.variables[at];
-  if (!predict_table_has_all (table, names, error))
-    return NULL;
-  for (uint32_t at = 0; at < model->n_variables; at++)
-    if (named[at] &&
-        !(columns[at] = predict_table_finite (table, model->names.variables[at], error)))
-      return NULL;
-  return g_steal_pointer (&columns);
-}
-
 double *
 predict_base_model_times (const PredictBaseModel *model, const PredictTable *table, GError **error)
 {
-  g_autofree const double **columns = named_columns (model, table, error);
+  uint32_t n_variables = model->n_variables, n_names = 0;
+  g_autofree bool *named = g_new0 (bool, n_variables + 1);
+  g_autofree const double **columns = g_new0 (const double *, n_variables + 1);
+  g_autofree const char **names = g_new0 (const char *, n_variables + 1);
   const PredictPoints points = { columns, table->n_rows };
   g_autoptr (PredictWorkspace) workspace = predict_workspace_new ();
   g_autofree double *parameters = predict_base_model_values (model);
@@ -783,8 +711,19 @@ predict_base_model_times (const PredictBaseModel *model, const PredictTable *tab
   g_autofree char *place = NULL, *why = NULL;
   uint64_t row = 0;
 
-  if (columns == NULL)
+  /* Only the variables that the formula names need a column. */
+  for (uint32_t at = 0; at < model->time->n; at++)
+    if (model->time->steps[at].op == PREDICT_OP_VARIABLE)
+      named[model->time->steps[at].index] = true;
+  for (uint32_t at = 0; at < n_variables; at++)
+    if (named[at])
+      names[n_names++] = model->names.variables[at];
+  if (!predict_table_has_all (table, names, error))
     return NULL;
+  for (uint32_t at = 0; at < n_variables; at++)
+    if (named[at] &&
+        !(columns[at] = predict_table_finite (table, model->names.variables[at], error)))
+      return NULL;
   if (table->n_rows == 0) {
     g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: has no rows", table->source);
     return NULL;

@@ -11,8 +11,8 @@
  *     words = 6*nx^2/np                             a name for a part
  *     time = f*T*(g*words + ...)                    the model
  *
- * `parameter` may be left out.  What is named must have been declared above.  "in UNIT" (units.h)
- * may be left out too; when any line has one, what has none is a pure number, everything must
+ * `parameter` may be left out.  Names must be declared above their use.  "in UNIT" (units.h)
+ * may be left out too; when any line has one, names without one are pure numbers, everything must
  * agree, and time must be in s. */
 #pragma once
 
@@ -28,7 +28,7 @@ typedef struct {
 } PredictParameter;
 
 typedef struct {
-  char *source;       /* what errors call it: the path */
+  char *source;       /* its name in errors: the path */
   PredictNames names; /* of variables and parameters, for formulas that use them */
   uint32_t n_variables, n_parameters;
   char **variable_units;        /* [n_variables] as written; NULL: none */

@@ -1,4 +1,4 @@
-/* bounds.c - between which values a formula stays over a box of its variables.
+/* bounds.c - the bounds of a formula over a box of its variables.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -19,8 +19,8 @@
 static const PredictRange nowhere = { INFINITY, -INFINITY, true };
 static const PredictRange anywhere = { -INFINITY, INFINITY, true };
 
-/* An end that is 0 stays so: no operation errs in the sign, and the root of what is not
- * negative must stay defined.  An infinite end means a pole or an overflow. */
+/* An end that is 0 stays so: no operation errs in the sign, and the root of a number that
+ * is not negative must stay defined.  An infinite end means a pole or an overflow. */
 static PredictRange
 outward (double low, double high, double share, bool undefined)
 {
@@ -87,7 +87,7 @@ divide (PredictRange a, PredictRange b)
   return corners (product, a, inverse, 4 * ROUNDED);
 }
 
-/* x^y of x >= 0 in the limit: at 0, and of what is infinite. */
+/* x^y of x >= 0, as a limit where x is 0 or infinite. */
 static double
 limit_of_power (double x, double y)
 {
@@ -97,20 +97,6 @@ limit_of_power (double x, double y)
   if (isinf (exponent))
     return exponent > 0 ? (double) INFINITY : 0;
   return predict_power (2, exponent);
-}
-
-static PredictRange
-power (PredictRange a, PredictRange b)
-{
-  bool undefined = a.low < 0 || (a.low == 0 && b.low <= 0);
-  PredictRange result;
-
-  if (a.high < 0)
-    return nowhere;
-  a.low = MAX (a.low, 0);
-  result = corners (limit_of_power, a, b, POWER);
-  result.undefined |= undefined;
-  return result;
 }
 
 static double
@@ -156,17 +142,6 @@ growing (double (*of) (double x), PredictRange a, double from, bool closed)
                   isinf (a.high) ? a.high : of (a.high), FUNCTION, undefined);
 }
 
-static PredictRange
-exponential (PredictRange a)
-{
-  PredictRange result =
-      outward (isinf (a.low) ? 0 : predict_exp (a.low),
-               isinf (a.high) ? a.high : predict_exp (a.high), FUNCTION, a.undefined);
-
-  result.low = MAX (result.low, 0);
-  return result;
-}
-
 /* Whether a maximum of the cosine, 2 pi k + `at`, lies within. */
 static bool
 has_peak (PredictRange a, double at)
@@ -176,7 +151,7 @@ has_peak (PredictRange a, double at)
   return ceil ((a.low - at) / turn - 1e-9) <= floor ((a.high - at) / turn + 1e-9);
 }
 
-/* The cosine of what is `shift` less. */
+/* The cosine, shifted by `shift`. */
 static PredictRange
 wave (double (*of) (double x), PredictRange a, double shift)
 {
@@ -195,20 +170,32 @@ static PredictRange
 bound (const PredictStep *step, PredictRange a, PredictRange b)
 {
   bool undefined = a.undefined || b.undefined;
+  PredictRange result;
 
   switch ((PredictOp) step->op) {
   case PREDICT_OP_ADD: return outward (a.low + b.low, a.high + b.high, ROUNDED, undefined);
   case PREDICT_OP_SUBTRACT: return outward (a.low - b.high, a.high - b.low, ROUNDED, undefined);
   case PREDICT_OP_MULTIPLY: return corners (product, a, b, ROUNDED);
   case PREDICT_OP_DIVIDE: return divide (a, b);
-  case PREDICT_OP_POWER: return power (a, b);
+  case PREDICT_OP_POWER:
+    if (a.high < 0)
+      return nowhere;
+    undefined = a.low < 0 || (a.low == 0 && b.low <= 0);
+    a.low = MAX (a.low, 0);
+    result = corners (limit_of_power, a, b, POWER);
+    result.undefined |= undefined;
+    return result;
   case PREDICT_OP_MIN: return (PredictRange){ MIN (a.low, b.low), MIN (a.high, b.high), undefined };
   case PREDICT_OP_MAX: return (PredictRange){ MAX (a.low, b.low), MAX (a.high, b.high), undefined };
   case PREDICT_OP_NEGATE: return (PredictRange){ -a.high, -a.low, undefined };
   case PREDICT_OP_INTEGER_POWER: return integer_power (a, step->index);
   case PREDICT_OP_LOG: return growing (predict_log, a, 0, false);
   case PREDICT_OP_LOG2: return growing (predict_log2, a, 0, false);
-  case PREDICT_OP_EXP: return exponential (a);
+  case PREDICT_OP_EXP:
+    result = outward (isinf (a.low) ? 0 : predict_exp (a.low),
+                      isinf (a.high) ? a.high : predict_exp (a.high), FUNCTION, a.undefined);
+    result.low = MAX (result.low, 0);
+    return result;
   case PREDICT_OP_SQRT: return growing (sqrt, a, 0, true);
   case PREDICT_OP_SIN: return wave (predict_sin, a, G_PI_2);
   case PREDICT_OP_COS: return wave (predict_cos, a, 0);
@@ -280,13 +267,6 @@ predict_bounds (const PredictExpression *expression, const PredictRange *variabl
 #define MOST_PARTS 4096u
 #define AT_FACE    0x1p-10 /* of a range: a part this narrow at its end is at the face */
 
-typedef struct {
-  const PredictExpression *expression;
-  const PredictRange *box;
-  PredictRange *parameters;
-  uint32_t n_variables;
-} Positive;
-
 /* Halves of a range: of its logarithms where it spans more than a factor of 4. */
 static double
 middle_of (PredictRange range)
@@ -296,59 +276,6 @@ middle_of (PredictRange range)
   return range.low / 2 + range.high / 2;
 }
 
-static bool
-is_at_face (const Positive *positive, const PredictRange *part)
-{
-  for (uint32_t at = 0; at < positive->n_variables; at++) {
-    PredictRange all = positive->box[at];
-    bool ends = part[at].low == all.low || part[at].high == all.high;
-
-    if (ends && part[at].high - part[at].low < AT_FACE * (all.high - all.low))
-      return true;
-  }
-  return false;
-}
-
-static PredictRange
-bounds_of (const Positive *positive, const PredictRange *part)
-{
-  return predict_bounds (positive->expression, part, positive->parameters);
-}
-
-/* The variable of which the halves are bounded best; n_variables: none can be halved.  part[] is
- * changed and restored. */
-static uint32_t
-choose_variable (const Positive *positive, PredictRange *part)
-{
-  uint32_t chosen = positive->n_variables;
-  double best_least = -INFINITY, best_most = -INFINITY;
-
-  for (uint32_t at = 0; at < positive->n_variables; at++) {
-    PredictRange whole = part[at], left, right;
-    double middle = middle_of (whole), least, most;
-
-    if (!(middle > whole.low && middle < whole.high))
-      continue;
-    part[at] = predict_range (whole.low, middle);
-    left = bounds_of (positive, part);
-    part[at] = predict_range (middle, whole.high);
-    right = bounds_of (positive, part);
-    part[at] = whole;
-    least = MIN (left.low, right.low);
-    most = MAX (left.low, right.low);
-    /* Where nothing is gained, the widest. */
-    if (chosen == positive->n_variables || least > best_least ||
-        (least == best_least && most > best_most) ||
-        (least == best_least && most == best_most &&
-         whole.high - whole.low > part[chosen].high - part[chosen].low)) {
-      chosen = at;
-      best_least = least;
-      best_most = most;
-    }
-  }
-  return chosen;
-}
-
 bool
 predict_shown_positive (const PredictExpression *expression, const PredictRange *box,
                         uint32_t n_variables, const double *parameters, uint32_t n_parameters)
@@ -356,7 +283,6 @@ predict_shown_positive (const PredictExpression *expression, const PredictRange 
   g_autofree PredictRange *fixed = g_new (PredictRange, n_parameters + 1);
   g_autofree PredictRange *part = g_new (PredictRange, n_variables + 1);
   g_autoptr (GArray) waiting = g_array_new (FALSE, FALSE, (n_variables + 1) * sizeof *part);
-  Positive positive = { expression, box, fixed, n_variables };
 
   for (uint32_t at = 0; at < n_parameters; at++)
     fixed[at] = predict_range (parameters[at], parameters[at]);
@@ -364,18 +290,47 @@ predict_shown_positive (const PredictExpression *expression, const PredictRange 
   g_array_append_vals (waiting, part, 1);
   for (guint parts = 0; waiting->len > 0; parts++) {
     PredictRange range;
-    uint32_t chosen;
-    double middle;
+    uint32_t chosen = n_variables;
+    double best_least = -INFINITY, best_most = -INFINITY, middle;
+    bool at_face = false;
 
     memcpy (part, waiting->data + (waiting->len - 1) * (n_variables + 1) * sizeof *part,
             n_variables * sizeof *part);
     g_array_set_size (waiting, waiting->len - 1);
-    range = bounds_of (&positive, part);
+    for (uint32_t at = 0; at < n_variables; at++)
+      at_face |= (part[at].low == box[at].low || part[at].high == box[at].high) &&
+                 part[at].high - part[at].low < AT_FACE * (box[at].high - box[at].low);
+    range = predict_bounds (expression, part, fixed);
     if (!range.undefined && range.low <= range.high &&
-        (range.low > 0 || (range.low == 0 && is_at_face (&positive, part))))
+        (range.low > 0 || (range.low == 0 && at_face)))
       continue;
-    chosen = choose_variable (&positive, part);
-    if (range.high < 0 || parts >= MOST_PARTS || chosen == n_variables)
+    if (range.high < 0 || parts >= MOST_PARTS)
+      return false;
+    /* Halve the variable whose halves have the best bounds; the widest of equal ones. */
+    for (uint32_t at = 0; at < n_variables; at++) {
+      PredictRange whole = part[at], left, right;
+      double least, most;
+
+      middle = middle_of (whole);
+      if (!(middle > whole.low && middle < whole.high))
+        continue;
+      part[at] = predict_range (whole.low, middle);
+      left = predict_bounds (expression, part, fixed);
+      part[at] = predict_range (middle, whole.high);
+      right = predict_bounds (expression, part, fixed);
+      part[at] = whole;
+      least = MIN (left.low, right.low);
+      most = MAX (left.low, right.low);
+      if (chosen == n_variables || least > best_least ||
+          (least == best_least && most > best_most) ||
+          (least == best_least && most == best_most &&
+           whole.high - whole.low > part[chosen].high - part[chosen].low)) {
+        chosen = at;
+        best_least = least;
+        best_most = most;
+      }
+    }
+    if (chosen == n_variables)
       return false;
     range = part[chosen];
     middle = middle_of (range);

@@ -1,11 +1,11 @@
-/* bounds.h - between which values a formula stays over a box of its variables.
+/* bounds.h - the bounds of a formula over a box of its variables.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
  * Interval arithmetic: every step is bounded from the bounds of its operands, rounded
- * outward by more than evaluation can err.  So no pole between the points that one looks
- * at stays hidden.  The bounds are safe, not sharp: a variable that is named twice counts as
- * two (x - x over [0, 1] is [-1, 1]), but what is multiplied by itself is a square.  Values that underflow count as 0. */
+ * outward by more than evaluation can err.  So no pole between sampled points
+ * stays hidden.  The bounds are safe, not sharp: a variable that is named twice counts as
+ * two (x - x over [0, 1] is [-1, 1]), but a product of equal factors is a square.  Values that underflow count as 0. */
 #pragma once
 
 #include "predictors/formula/expression.h"

@@ -8,7 +8,7 @@
  * and every element still has the bits of the scalar code.
  *
  * Outside their domain, and of an argument that is itself infinite or NaN, the result is NaN:
- * what is undefined stays visible to the end of an expression.  Greatest errors in units in the
+ * an undefined value stays visible to the end of an expression.  Greatest errors in units in the
  * last place, as elementary_test.c measures them: log, log2 and exp 1, sine and cosine 1.25.
  * The method is reduction of the argument in two or three parts (W. J. Cody, W. Waite, "Software
  * Manual for the Elementary Functions", 1980) and a polynomial through the Chebyshev points of what
@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Sine and cosine of larger arguments are NaN: what is left of them after the reduction would
+/* Sine and cosine of larger arguments are NaN: the rest after the reduction would
  * not be exact to the last place. */
 #define PREDICT_MAX_ANGLE 0x1p20
 
@@ -44,7 +44,7 @@ predict_from_bits (uint64_t bits)
   return x;
 }
 
-/* NaN of what is infinite or NaN, 0 of all others. */
+/* NaN of an infinity or NaN, 0 of all other numbers. */
 static inline double
 predict_taint (double x)
 {

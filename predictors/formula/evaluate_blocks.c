@@ -120,7 +120,7 @@ predict_raise (const double *base, int exponent, double *out, uint32_t n)
 }
 
 /* The operations at n points (1 when all operands are uniform).  `spare` is a slot for
- * what must not be overwritten. */
+ * values that must not be overwritten. */
 static inline __attribute__ ((always_inline)) void
 predict_operate (const PredictStep *step, Operand left, Operand right, double *out, double *spare,
                  uint32_t n)
@@ -173,29 +173,24 @@ predict_workspace_free (PredictWorkspace *workspace)
   g_free (workspace);
 }
 
-/* Memory for n_slots steps whose values are kept at once, and two slots more. */
+/* Memory for n_slots steps whose values are kept at once, two slots more, and the adjoints of a
+ * formula of n_steps. */
 static void
-workspace_reserve (PredictWorkspace *workspace, uint32_t n_slots)
+workspace_reserve (PredictWorkspace *workspace, uint32_t n_slots, uint32_t n_steps)
 {
-  if (n_slots <= workspace->n_slots)
-    return;
-  g_free (workspace->slots);
-  workspace->n_slots = n_slots + n_slots / 2;
-  workspace->slots = g_new (double, (gsize) (workspace->n_slots + 2) * BLOCK);
-  workspace->operands = g_renew (Operand, workspace->operands, workspace->n_slots);
-}
-
-/* Memory for the adjoints of a formula of n_steps. */
-static void
-workspace_reserve_steps (PredictWorkspace *workspace, uint32_t n_steps)
-{
-  if (n_steps <= workspace->n_steps)
-    return;
-  g_free (workspace->adjoints);
-  workspace->n_steps = n_steps + n_steps / 2;
-  workspace->adjoints = g_new (double, (gsize) workspace->n_steps *BLOCK);
-  workspace->left = g_renew (uint32_t, workspace->left, workspace->n_steps);
-  workspace->wanted = g_renew (bool, workspace->wanted, workspace->n_steps);
+  if (n_slots > workspace->n_slots) {
+    g_free (workspace->slots);
+    workspace->n_slots = n_slots + n_slots / 2;
+    workspace->slots = g_new (double, (gsize) (workspace->n_slots + 2) * BLOCK);
+    workspace->operands = g_renew (Operand, workspace->operands, workspace->n_slots);
+  }
+  if (n_steps > workspace->n_steps) {
+    g_free (workspace->adjoints);
+    workspace->n_steps = n_steps + n_steps / 2;
+    workspace->adjoints = g_new (double, (gsize) workspace->n_steps *BLOCK);
+    workspace->left = g_renew (uint32_t, workspace->left, workspace->n_steps);
+    workspace->wanted = g_renew (bool, workspace->wanted, workspace->n_steps);
+  }
 }
 
 /* Results lie where the left operand waits: as many slots as values wait at most.  Counts the
@@ -241,7 +236,7 @@ predict_values (const PredictExpression *expression, const PredictPoints *points
   Job job = { expression, points->columns, parameters, workspace };
   uint64_t undefined = 0;
 
-  workspace_reserve (workspace, predict_expression_height (expression));
+  workspace_reserve (workspace, predict_expression_height (expression), 0);
   for (uint64_t first = 0; first < points->n; first += BLOCK)
     undefined += run_block (&job, first, (uint32_t) MIN (BLOCK, points->n - first), values + first);
   return undefined;
@@ -451,8 +446,7 @@ predict_derivatives (const PredictExpression *expression, const PredictPoints *p
   uint64_t undefined = 0;
   uint32_t root = expression->n - 1;
 
-  workspace_reserve (workspace, expression->n);
-  workspace_reserve_steps (workspace, expression->n);
+  workspace_reserve (workspace, expression->n, expression->n);
   lay_out (expression, unknown, workspace);
   memset (derivatives, 0, n_unknowns * points->n * sizeof *derivatives);
   for (uint64_t first = 0; first < points->n; first += BLOCK) {
@@ -487,8 +481,7 @@ predict_undefined (const PredictExpression *expression, const PredictNames *name
   Job job = { expression, points->columns, parameters, workspace };
   uint32_t at = 0;
 
-  workspace_reserve (workspace, expression->n);
-  workspace_reserve_steps (workspace, expression->n);
+  workspace_reserve (workspace, expression->n, expression->n);
   predict_unknowns (expression, 0, false, unknown);
   lay_out (expression, unknown, workspace);
   run_keeping (&job, row, 1);

@@ -7,7 +7,7 @@
  * value at a point has the same bits whatever the block, the processor and the thread.
  *
  * A point is undefined when any step has no finite value there: a division by 0, the logarithm of
- * what is not positive, an overflow.  Nothing hides that: the value of the whole is then
+ * a number that is not positive, an overflow.  Nothing hides that: the value of the whole is then
  * infinite or NaN, also where arithmetic would go on to a number (1 / (1 / 0), exp (-1 / 0)). */
 #pragma once
 
@@ -24,9 +24,8 @@ PredictWorkspace *predict_workspace_new (void);
 void predict_workspace_free (PredictWorkspace *workspace);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictWorkspace, predict_workspace_free)
 
-/* values[points->n]; returns at how many points it is undefined.  The expression passes
- * predict_expression_check() for the columns and parameters, which may be NULL when none are
- * named. */
+/* values[points->n]; returns the number of points where the expression is undefined.  The columns and
+ * parameters may be NULL when none are named. */
 uint64_t predict_values (const PredictExpression *expression, const PredictPoints *points,
                          const double *parameters, PredictWorkspace *workspace, double *values);
 

@@ -59,30 +59,6 @@ predict_expression_free (PredictExpression *expression)
   g_free (expression);
 }
 
-bool
-predict_expression_check (const PredictExpression *expression, uint32_t n_variables,
-                          uint32_t n_parameters)
-{
-  uint32_t height = 0;
-
-  if (expression->n > PREDICT_MAX_STEPS)
-    return false;
-  for (uint32_t at = 0; at < expression->n; at++) {
-    const PredictStep *step = &expression->steps[at];
-    int32_t index = step->index;
-
-    if (step->op >= PREDICT_N_OPS || height < predict_ops[step->op].n_operands ||
-        (step->op == PREDICT_OP_CONSTANT && !isfinite (step->value)) ||
-        (step->op == PREDICT_OP_VARIABLE && (index < 0 || (uint32_t) index >= n_variables)) ||
-        (step->op == PREDICT_OP_PARAMETER && (index < 0 || (uint32_t) index >= n_parameters)) ||
-        (step->op == PREDICT_OP_INTEGER_POWER &&
-         (index < -PREDICT_MAX_EXPONENT || index > PREDICT_MAX_EXPONENT)))
-      return false;
-    height += 1u - predict_ops[step->op].n_operands;
-  }
-  return height == 1;
-}
-
 uint32_t
 predict_expression_first (const PredictExpression *expression, uint32_t root)
 {
@@ -91,21 +67,6 @@ predict_expression_first (const PredictExpression *expression, uint32_t root)
   for (uint32_t wanted = predict_ops[expression->steps[at].op].n_operands; wanted > 0; wanted--)
     wanted += predict_ops[expression->steps[--at].op].n_operands;
   return at;
-}
-
-bool
-predict_expression_equal (const PredictExpression *a, const PredictExpression *b)
-{
-  if (a->n != b->n)
-    return false;
-  for (uint32_t at = 0; at < a->n; at++) {
-    const PredictStep *one = &a->steps[at], *other = &b->steps[at];
-
-    if (one->op != other->op || one->index != other->index ||
-        memcmp (&one->value, &other->value, sizeof one->value) != 0)
-      return false;
-  }
-  return true;
 }
 
 uint32_t
@@ -123,7 +84,7 @@ predict_expression_height (const PredictExpression *expression)
 /* --- Fewer steps with the same values --- */
 
 /* One pass in postfix order.  The operands of a step are simplified before it is reached, and lie
- * at the end of what was written. */
+ * at the end of the output. */
 
 typedef struct {
   PredictStep *steps;
@@ -205,36 +166,31 @@ simplify_sum (Output *out, uint32_t left, uint32_t right, PredictOp opposite)
   return false;
 }
 
-/* a * b, or a / b, of which only b may go. */
-static bool
-simplify_product (Output *out, uint32_t left, uint32_t right, PredictOp op)
-{
-  double unit = is_constant (out, right, out->n, -1) ? -1 : 1;
-
-  if (is_constant (out, right, out->n, unit)) {
-    out->n = right;
-  } else if (op == PREDICT_OP_MULTIPLY &&
-             (is_constant (out, left, right, 1) || is_constant (out, left, right, -1))) {
-    unit = out->steps[left].value;
-    cut (out, left, right);
-  } else {
-    return false;
-  }
-  if (unit < 0)
-    put_op (out, PREDICT_OP_NEGATE);
-  return true;
-}
-
-/* The step, whose operands begin at `left` and `right`, replaced by something shorter or
- * nicer; false: it stays. */
+/* Replaces the step, whose operands begin at `left` and `right`, by something shorter; false: it
+ * stays. */
 static bool
 simplify_step (Output *out, uint32_t left, uint32_t right, const PredictStep *step)
 {
+  double unit = 1;
+
   switch (step->op) {
   case PREDICT_OP_ADD: return simplify_sum (out, left, right, PREDICT_OP_SUBTRACT);
   case PREDICT_OP_SUBTRACT: return simplify_sum (out, left, right, PREDICT_OP_ADD);
   case PREDICT_OP_MULTIPLY:
-  case PREDICT_OP_DIVIDE: return simplify_product (out, left, right, step->op);
+  case PREDICT_OP_DIVIDE:
+    /* Only the right operand of a quotient may go. */
+    if (is_constant (out, right, out->n, 1) || is_constant (out, right, out->n, -1)) {
+      unit = out->steps[right].value;
+      out->n = right;
+    } else if (step->op == PREDICT_OP_MULTIPLY &&
+               (is_constant (out, left, right, 1) || is_constant (out, left, right, -1))) {
+      unit = out->steps[left].value;
+      cut (out, left, right);
+    } else
+      return false;
+    if (unit < 0)
+      put_op (out, PREDICT_OP_NEGATE);
+    return true;
   case PREDICT_OP_INTEGER_POWER: return step->index == 1;
   case PREDICT_OP_NEGATE:
     if (out->steps[out->n - 1].op != PREDICT_OP_NEGATE)

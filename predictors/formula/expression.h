@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * The one form of what users write and what evolution breeds: steps in postfix order,
+ * The one form of written and bred formulas: steps in postfix order,
  *
  *     t0 + 2 * n / b      is     t0  2  n  *  b  /  +
  *
@@ -64,7 +64,7 @@ typedef struct {
   uint32_t n;         /* at least 1 */
 } PredictExpression;
 
-/* What an op is called in formulas and how many operands it takes: 0, 1 or 2. */
+/* The name of an op in formulas and its number of operands: 0, 1 or 2. */
 typedef struct {
   const char *name;
   uint8_t n_operands;
@@ -73,7 +73,7 @@ typedef struct {
 
 extern const PredictOpInfo predict_ops[PREDICT_N_OPS];
 
-/* What names stand for.  Arrays end with NULL, and may be NULL; all is borrowed. */
+/* The meaning of names.  Arrays end with NULL, and may be NULL; all is borrowed. */
 typedef struct {
   const char *const *variables; /* their indices are those of the array */
   const char *const *parameters;
@@ -87,8 +87,8 @@ void predict_expression_free (PredictExpression *expression);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictExpression, predict_expression_free)
 
 /* Of a text on one line.  NULL and *error (PREDICT_ERROR_MODEL) with the place (NULL: the text is
- * all there is): a name that is not known (tells those that are), a missing operand or
- * parenthesis, what does not belong, a number that is no finite double, nested more than
+ * all there is): an unknown name (with the known ones), a missing operand or
+ * parenthesis, a stray character, a number that is no finite double, nested more than
  * PREDICT_MAX_DEPTH deep, more than PREDICT_MAX_STEPS steps. */
 PredictExpression *predict_expression_parse (const char *text, const PredictNames *names,
                                              const BasePlace *place, GError **error);
@@ -110,16 +110,8 @@ gsize predict_token_name (const char *at);
 /* PREDICT_N_OPS: the name is not that of a function. */
 PredictOp predict_token_function (const char *name);
 
-/* Whether the steps are one tree, with indices below these counts, finite constants, and
- * exponents within bounds: for what did not come from a parser. */
-bool predict_expression_check (const PredictExpression *expression, uint32_t n_variables,
-                               uint32_t n_parameters);
-
 /* First step of the subtree whose last is `root`. */
 uint32_t predict_expression_first (const PredictExpression *expression, uint32_t root);
-
-/* Same operations, names and numbers to the bit. */
-bool predict_expression_equal (const PredictExpression *a, const PredictExpression *b);
 
 /* How many values wait at most while it is evaluated. */
 uint32_t predict_expression_height (const PredictExpression *expression);

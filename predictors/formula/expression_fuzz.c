@@ -8,6 +8,7 @@
 #include "predictors/formula/base_model.h"
 #include "predictors/formula/bounds.h"
 #include "predictors/formula/evaluate_blocks.h"
+#include "predictors/formula/expression_testing.h"
 
 #include <math.h>
 #include <string.h>
@@ -74,8 +75,8 @@ check_expression (const PredictExpression *expression, const PredictNames *names
   g_autofree char *latex = predict_expression_latex (expression, names);
   g_autoptr (PredictExpression) again = predict_expression_parse (text, names, NULL, NULL);
 
-  g_assert_true (predict_expression_check (expression, n_variables, n_parameters));
-  g_assert_true (again != NULL && predict_expression_equal (expression, again));
+  g_assert_true (expression_testing_check (expression, n_variables, n_parameters));
+  g_assert_true (again != NULL && expression_testing_equal (expression, again));
   check_values (expression, n_variables, n_parameters);
 }
 
@@ -110,7 +111,7 @@ try_model (const char *text)
   values = predict_base_model_values (model);
   printed = predict_base_model_text (model, values);
   again = predict_base_model_parse (printed, "m", NULL);
-  g_assert_true (again != NULL && predict_expression_equal (model->time, again->time));
+  g_assert_true (again != NULL && expression_testing_equal (model->time, again->time));
   check_expression (model->time, &model->names, model->n_variables, model->n_parameters);
 }
 

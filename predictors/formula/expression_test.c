@@ -68,8 +68,8 @@ test_text_reads_back_to_the_same_steps (void)
     g_autofree char *text = predict_expression_text (expression, TESTING);
     g_autoptr (PredictExpression) again = expression_testing_parse (text);
 
-    g_assert_true (predict_expression_check (again, 3, 2));
-    g_assert_true (predict_expression_equal (expression, again));
+    g_assert_true (expression_testing_check (again, 3, 2));
+    g_assert_true (expression_testing_equal (expression, again));
   }
 }
 
@@ -214,7 +214,7 @@ test_check (void)
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (PredictExpression) expression = predict_expression_new (cases[i], 3);
 
-    g_assert_cmpint (predict_expression_check (expression, 3, 2), ==, i == 0);
+    g_assert_cmpint (expression_testing_check (expression, 3, 2), ==, i == 0);
   }
 }
 
@@ -253,7 +253,7 @@ test_simplified_has_the_same_values (void)
     g_autoptr (PredictExpression) simple = predict_expression_simplify (expression);
     g_autoptr (PredictExpression) twice = predict_expression_simplify (simple);
 
-    g_assert_true (predict_expression_check (simple, 3, 2));
+    g_assert_true (expression_testing_check (simple, 3, 2));
     g_assert_cmpuint (simple->n, <=, expression->n);
     g_assert_cmpuint (twice->n, <=, simple->n);
     n_shorter += simple->n < expression->n;

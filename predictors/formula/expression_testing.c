@@ -6,6 +6,7 @@
 #include "predictors/formula/expression_testing.h"
 
 #include <math.h>
+#include <string.h>
 
 static const char *const variables[] = { "x", "y", "z", NULL };
 static const char *const parameters[] = { "p", "q", NULL };
@@ -116,6 +117,45 @@ expression_testing_value (const PredictExpression *expression, const double *x, 
   long double value = value_of (expression, expression->n - 1, x, p);
 
   return isfinite (value) ? value : (long double) NAN;
+}
+
+bool
+expression_testing_check (const PredictExpression *expression, uint32_t n_variables,
+                          uint32_t n_parameters)
+{
+  uint32_t height = 0;
+
+  if (expression->n > PREDICT_MAX_STEPS)
+    return false;
+  for (uint32_t at = 0; at < expression->n; at++) {
+    const PredictStep *step = &expression->steps[at];
+    int32_t index = step->index;
+
+    if (step->op >= PREDICT_N_OPS || height < predict_ops[step->op].n_operands ||
+        (step->op == PREDICT_OP_CONSTANT && !isfinite (step->value)) ||
+        (step->op == PREDICT_OP_VARIABLE && (index < 0 || (uint32_t) index >= n_variables)) ||
+        (step->op == PREDICT_OP_PARAMETER && (index < 0 || (uint32_t) index >= n_parameters)) ||
+        (step->op == PREDICT_OP_INTEGER_POWER &&
+         (index < -PREDICT_MAX_EXPONENT || index > PREDICT_MAX_EXPONENT)))
+      return false;
+    height += 1u - predict_ops[step->op].n_operands;
+  }
+  return height == 1;
+}
+
+bool
+expression_testing_equal (const PredictExpression *a, const PredictExpression *b)
+{
+  if (a->n != b->n)
+    return false;
+  for (uint32_t at = 0; at < a->n; at++) {
+    const PredictStep *left = &a->steps[at], *right = &b->steps[at];
+
+    if (left->op != right->op || left->index != right->index ||
+        memcmp (&left->value, &right->value, sizeof left->value) != 0)
+      return false;
+  }
+  return true;
 }
 
 PredictExpression *

@@ -19,3 +19,11 @@ long double expression_testing_value (const PredictExpression *expression, const
                                       const double *parameters);
 
 PredictExpression *expression_testing_parse (const char *text);
+
+/* Whether the steps are one tree, with indices below these counts, finite constants, and exponents
+ * within bounds. */
+bool expression_testing_check (const PredictExpression *expression, uint32_t n_variables,
+                               uint32_t n_parameters);
+
+/* Same operations, names and numbers to the bit. */
+bool expression_testing_equal (const PredictExpression *a, const PredictExpression *b);

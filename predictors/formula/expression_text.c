@@ -17,7 +17,7 @@ enum { BIND_ALL, BIND_SUM, BIND_PRODUCT, BIND_SIGN, BIND_POWER, BIND_ATOM };
 
 /* --- Words and numbers --- */
 
-/* What stands at `at`, for messages; the caller frees. */
+/* The character at `at`, for messages; the caller frees. */
 static char *
 token_found (const char *at)
 {
@@ -182,23 +182,18 @@ find_name (const char *const *names, const char *name)
 }
 
 static void
-add_names (GPtrArray *all, const char *const *names)
-{
-  for (uint32_t at = 0; names != NULL && names[at] != NULL; at++)
-    g_ptr_array_add (all, (gpointer) names[at]);
-}
-
-static void
 fail_unknown (Parser *parser, const char *at, const char *name)
 {
+  const char *const *const lists[] = { parser->names->variables, parser->names->parameters,
+                                       parser->names->definitions };
   g_autoptr (GString) known = g_string_new (NULL);
   g_autoptr (GPtrArray) all = g_ptr_array_new ();
   g_autofree char *meant = NULL;
   guint n;
 
-  add_names (all, parser->names->variables);
-  add_names (all, parser->names->parameters);
-  add_names (all, parser->names->definitions);
+  for (guint list = 0; list < G_N_ELEMENTS (lists); list++)
+    for (uint32_t i = 0; lists[list] != NULL && lists[list][i] != NULL; i++)
+      g_ptr_array_add (all, (gpointer) lists[list][i]);
   n = all->len;
   g_ptr_array_add (all, NULL);
   for (guint i = 0; i < MIN (n, MOST_NAMES); i++)
@@ -273,127 +268,119 @@ parse_name (Parser *parser)
   return false;
 }
 
-/* A sign before a number belongs to the number, unless a power follows. */
+/* A number, a name, or a formula with a sign or in parentheses. */
 static bool
-parse_sign (Parser *parser)
+parse_operand (Parser *parser)
 {
-  const char *at = parser->at++, *end, *next;
+  const char *at, *end, *next;
   bool integer;
+  g_autofree char *instead = NULL;
 
   skip_blanks (parser);
-  end = token_number (parser->at, &integer);
-  for (next = end; next != NULL && g_ascii_isspace (*next);)
-    next++;
-  if (end != NULL && *next != '^' && !g_str_has_prefix (next, "**"))
-    return parse_number (parser, at, -1);
-  return parse_formula (parser, BIND_SIGN) && append_op (parser, at, PREDICT_OP_NEGATE);
-}
-
-static bool
-parse_parenthesis (Parser *parser)
-{
-  const char *open = parser->at++;
-
+  at = parser->at;
+  if (token_begins_number (at))
+    return parse_number (parser, at, 1);
+  if (token_begins_name (*at))
+    return parse_name (parser);
+  if (*at == '-') {
+    /* A sign before a number belongs to the number, unless a power follows. */
+    parser->at++;
+    skip_blanks (parser);
+    end = token_number (parser->at, &integer);
+    for (next = end; next != NULL && g_ascii_isspace (*next);)
+      next++;
+    if (end != NULL && *next != '^' && !g_str_has_prefix (next, "**"))
+      return parse_number (parser, at, -1);
+    return parse_formula (parser, BIND_SIGN) && append_op (parser, at, PREDICT_OP_NEGATE);
+  }
+  if (*at != '(') {
+    instead = token_found (at);
+    fail (parser, at, "expected a number, a name or \"(\", not %s", instead);
+    return false;
+  }
+  parser->at++;
   if (!parse_formula (parser, BIND_ALL))
     return false;
   skip_blanks (parser);
   if (*parser->at != ')') {
-    g_autofree char *instead = token_found (parser->at);
-
+    instead = token_found (parser->at);
     fail (parser, parser->at, "expected an operator or the \")\" of column %u, not %s",
-          column_of (parser, open), instead);
+          column_of (parser, at), instead);
     return false;
   }
   parser->at++;
   return true;
 }
 
+/* The operator behind an operand, its right operand and its step.  *found: there was an operator that
+ * binds tighter than `binding`. */
 static bool
-parse_operand (Parser *parser)
+parse_operator (Parser *parser, int binding, bool *found)
 {
+  const char *at;
+  uint32_t first = parser->steps->len;
+  PredictOp op = PREDICT_N_OPS;
+  int binds = BIND_ALL;
+
   skip_blanks (parser);
-  if (token_begins_number (parser->at))
-    return parse_number (parser, parser->at, 1);
-  if (token_begins_name (*parser->at))
-    return parse_name (parser);
-  if (*parser->at == '-')
-    return parse_sign (parser);
-  if (*parser->at == '(')
-    return parse_parenthesis (parser);
-
-  g_autofree char *instead = token_found (parser->at);
-
-  fail (parser, parser->at, "expected a number, a name or \"(\", not %s", instead);
-  return false;
-}
-
-/* The operator at hand and how tightly it binds; BIND_ALL: there is none. */
-static int
-operator_here (const Parser *parser, PredictOp *op, guint *length)
-{
-  *length = 1;
-  *op = PREDICT_N_OPS;
-  switch (*parser->at) {
-  case '+': *op = PREDICT_OP_ADD; return BIND_SUM;
-  case '-': *op = PREDICT_OP_SUBTRACT; return BIND_SUM;
-  case '/': *op = PREDICT_OP_DIVIDE; return BIND_PRODUCT;
-  case '^': *op = PREDICT_OP_POWER; return BIND_POWER;
+  at = parser->at;
+  switch (*at) {
+  case '+':
+    op = PREDICT_OP_ADD;
+    binds = BIND_SUM;
+    break;
+  case '-':
+    op = PREDICT_OP_SUBTRACT;
+    binds = BIND_SUM;
+    break;
+  case '/':
+    op = PREDICT_OP_DIVIDE;
+    binds = BIND_PRODUCT;
+    break;
+  case '^':
+    op = PREDICT_OP_POWER;
+    binds = BIND_POWER;
+    break;
   case '*':
-    *length = parser->at[1] == '*' ? 2 : 1;
-    *op = *length == 2 ? PREDICT_OP_POWER : PREDICT_OP_MULTIPLY;
-    return *length == 2 ? BIND_POWER : BIND_PRODUCT;
-  default: return BIND_ALL;
+    op = at[1] == '*' ? PREDICT_OP_POWER : PREDICT_OP_MULTIPLY;
+    binds = at[1] == '*' ? BIND_POWER : BIND_PRODUCT;
+    break;
+  default: break;
   }
-}
+  *found = binds > binding;
+  if (!*found)
+    return true;
+  parser->at += g_str_has_prefix (at, "**") ? 2 : 1;
+  /* A power takes powers and signs to its right: a^-b^c. */
+  if (!parse_formula (parser, op == PREDICT_OP_POWER ? BIND_SIGN : binds))
+    return false;
+  /* A power whose exponent was written as an integer is a step of its own. */
+  if (op == PREDICT_OP_POWER && parser->integer == first && parser->steps->len == first + 1) {
+    double exponent = g_array_index (parser->steps, PredictStep, first).value;
 
-/* After the exponent, whose first step is `first`: a power of an integer when it was one. */
-static bool
-append_power (Parser *parser, const char *at, uint32_t first)
-{
-  double exponent = g_array_index (parser->steps, PredictStep, first).value;
-
-  if (parser->integer != first || parser->steps->len != first + 1 ||
-      fabs (exponent) > PREDICT_MAX_EXPONENT)
-    return append_op (parser, at, PREDICT_OP_POWER);
-  g_array_set_size (parser->steps, first);
-  return append (parser, at,
-                 (PredictStep){ .op = PREDICT_OP_INTEGER_POWER, .index = (int32_t) exponent });
-}
-
-static bool
-parse_operators (Parser *parser, int binding)
-{
-  PredictOp op;
-  guint length;
-  int here;
-
-  for (skip_blanks (parser); (here = operator_here (parser, &op, &length)) > binding;
-       skip_blanks (parser)) {
-    const char *at = parser->at;
-    uint32_t first = parser->steps->len;
-
-    parser->at += length;
-    /* A power takes powers and signs to its right: a^-b^c. */
-    if (!parse_formula (parser, op == PREDICT_OP_POWER ? BIND_SIGN : here))
-      return false;
-    if (!(op == PREDICT_OP_POWER ? append_power (parser, at, first) : append_op (parser, at, op)))
-      return false;
+    if (fabs (exponent) <= PREDICT_MAX_EXPONENT) {
+      g_array_set_size (parser->steps, first);
+      return append (parser, at,
+                     (PredictStep){ .op = PREDICT_OP_INTEGER_POWER, .index = (int32_t) exponent });
+    }
   }
-  return true;
+  return append_op (parser, at, op);
 }
 
 /* As far as operators bind tighter than `binding`. */
 static bool
 parse_formula (Parser *parser, int binding)
 {
-  bool parsed;
+  bool parsed, found = true;
 
   if (parser->depth == PREDICT_MAX_DEPTH) {
     fail (parser, parser->at, "the formula is nested more than %u deep", PREDICT_MAX_DEPTH);
     return false;
   }
   parser->depth++;
-  parsed = parse_operand (parser) && parse_operators (parser, binding);
+  parsed = parse_operand (parser);
+  while (parsed && found)
+    parsed = parse_operator (parser, binding, &found);
   parser->depth--;
   return parsed;
 }
@@ -439,8 +426,7 @@ typedef struct {
   const char *open, *close;
   void (*number) (Writer *writer, double value);
   void (*name) (Writer *writer, const char *name);
-  void (*parameter) (Writer *writer, uint32_t index);
-  /* Functions, and operators that this dialect writes otherwise than between their operands. */
+  /* Functions, and operators that are not written between their operands. */
   void (*call) (Writer *writer, uint32_t root);
   int divide_binds;
   int negate_takes; /* how tightly its operand must bind; C has a -- of its own */
@@ -452,7 +438,7 @@ struct Writer {
   const Dialect *dialect;
   const PredictExpression *expression;
   const PredictNames *names;
-  const double *parameters; /* of C */
+  const double *parameters; /* written in place of their names; NULL: names are written */
 };
 
 static void write_tree (Writer *writer, uint32_t root, int least);
@@ -537,7 +523,12 @@ write_tree (Writer *writer, uint32_t root, int least)
   switch (step->op) {
   case PREDICT_OP_CONSTANT: dialect->number (writer, step->value); break;
   case PREDICT_OP_VARIABLE: dialect->name (writer, writer->names->variables[step->index]); break;
-  case PREDICT_OP_PARAMETER: dialect->parameter (writer, (uint32_t) step->index); break;
+  case PREDICT_OP_PARAMETER:
+    if (writer->parameters != NULL)
+      dialect->number (writer, writer->parameters[step->index]);
+    else
+      dialect->name (writer, writer->names->parameters[step->index]);
+    break;
   case PREDICT_OP_ADD: write_between (writer, root, dialect->add, BIND_SUM); break;
   case PREDICT_OP_SUBTRACT: write_between (writer, root, dialect->subtract, BIND_SUM); break;
   case PREDICT_OP_MULTIPLY: write_between (writer, root, dialect->multiply, BIND_PRODUCT); break;
@@ -569,7 +560,7 @@ write_all (Writer writer)
   return g_string_free (writer.out, FALSE);
 }
 
-/* One or two operands, with what stands before and behind them. */
+/* One or two operands, between the texts `before` and `behind`. */
 static void
 write_operands (Writer *writer, uint32_t root, const char *before, const char *behind)
 {
@@ -594,15 +585,9 @@ write_number (Writer *writer, double value)
 }
 
 static void
-text_name (Writer *writer, const char *name)
+write_name (Writer *writer, const char *name)
 {
   g_string_append (writer->out, name);
-}
-
-static void
-text_parameter (Writer *writer, uint32_t index)
-{
-  g_string_append (writer->out, writer->names->parameters[index]);
 }
 
 static void
@@ -614,7 +599,7 @@ text_call (Writer *writer, uint32_t root)
     write_tree (writer, writer_left (writer, root), BIND_ATOM);
     g_string_append_c (writer->out, '^');
     if (step->op == PREDICT_OP_POWER) {
-      /* The point tells 2.0, exp (2 log x), from the 2 of x x. */
+      /* The point distinguishes 2.0, exp (2 log x), from the 2 of x x. */
       gsize from = writer->out->len;
 
       write_tree (writer, root - 1, BIND_SIGN);
@@ -637,8 +622,7 @@ static const Dialect text_dialect = {
   .open = "(",
   .close = ")",
   .number = write_number,
-  .name = text_name,
-  .parameter = text_parameter,
+  .name = write_name,
   .call = text_call,
   .divide_binds = BIND_PRODUCT,
   .negate_takes = BIND_SIGN,
@@ -683,31 +667,6 @@ latex_name (Writer *writer, const char *name)
 }
 
 static void
-latex_parameter (Writer *writer, uint32_t index)
-{
-  latex_name (writer, writer->names->parameters[index]);
-}
-
-static void
-latex_power (Writer *writer, uint32_t root)
-{
-  const PredictStep *step = writer_step (writer, root);
-  uint32_t base = writer_left (writer, root);
-
-  /* A number with its own power of ten is no base. */
-  if (writer_step (writer, base)->op == PREDICT_OP_CONSTANT)
-    write_enclosed (writer, base);
-  else
-    write_tree (writer, base, BIND_ATOM);
-  g_string_append (writer->out, "^{");
-  if (step->op == PREDICT_OP_POWER)
-    write_tree (writer, root - 1, BIND_ALL);
-  else
-    g_string_append_printf (writer->out, "%d", step->index);
-  g_string_append_c (writer->out, '}');
-}
-
-static void
 latex_call (Writer *writer, uint32_t root)
 {
   static const struct {
@@ -725,18 +684,29 @@ latex_call (Writer *writer, uint32_t root)
     [PREDICT_OP_CEIL] = { "\\left\\lceil ", "\\right\\rceil" },
     [PREDICT_OP_FLOOR] = { "\\left\\lfloor ", "\\right\\rfloor" },
   };
-  PredictOp op = writer_step (writer, root)->op;
+  const PredictStep *step = writer_step (writer, root);
+  uint32_t left = writer_left (writer, root);
 
-  if (op == PREDICT_OP_POWER || op == PREDICT_OP_INTEGER_POWER)
-    latex_power (writer, root);
-  else if (op == PREDICT_OP_DIVIDE) {
+  if (step->op == PREDICT_OP_DIVIDE) {
     g_string_append (writer->out, "\\frac{");
-    write_tree (writer, writer_left (writer, root), BIND_ALL);
+    write_tree (writer, left, BIND_ALL);
     g_string_append (writer->out, "}{");
     write_tree (writer, root - 1, BIND_ALL);
     g_string_append_c (writer->out, '}');
+  } else if (step->op == PREDICT_OP_POWER || step->op == PREDICT_OP_INTEGER_POWER) {
+    /* A number with its own power of ten is no base. */
+    if (writer_step (writer, left)->op == PREDICT_OP_CONSTANT)
+      write_enclosed (writer, left);
+    else
+      write_tree (writer, left, BIND_ATOM);
+    g_string_append (writer->out, "^{");
+    if (step->op == PREDICT_OP_POWER)
+      write_tree (writer, root - 1, BIND_ALL);
+    else
+      g_string_append_printf (writer->out, "%d", step->index);
+    g_string_append_c (writer->out, '}');
   } else
-    write_operands (writer, root, around[op].before, around[op].behind);
+    write_operands (writer, root, around[step->op].before, around[step->op].behind);
 }
 
 static const Dialect latex_dialect = {
@@ -747,7 +717,6 @@ static const Dialect latex_dialect = {
   .close = "\\right)",
   .number = latex_number,
   .name = latex_name,
-  .parameter = latex_parameter,
   .call = latex_call,
   .divide_binds = BIND_POWER,
   .negate_takes = BIND_SIGN,
@@ -805,12 +774,6 @@ c_name (Writer *writer, const char *name)
 }
 
 static void
-c_parameter (Writer *writer, uint32_t index)
-{
-  c_number (writer, writer->parameters[index]);
-}
-
-static void
 c_call (Writer *writer, uint32_t root)
 {
   static const char *const functions[PREDICT_N_OPS] = {
@@ -840,7 +803,6 @@ static const Dialect c_dialect = {
   .close = ")",
   .number = c_number,
   .name = c_name,
-  .parameter = c_parameter,
   .call = c_call,
   .divide_binds = BIND_PRODUCT,
   .negate_takes = BIND_POWER,

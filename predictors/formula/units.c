@@ -1,4 +1,4 @@
-/* units.c - whether a formula adds seconds to bytes.
+/* units.c - units of formulas: a formula must not add seconds to bytes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -18,37 +18,17 @@ predict_units_clear (PredictUnits *units)
   units->n = 0;
 }
 
-static const char *
-common_name (const char *name)
-{
-  static const char *const same[][2] = { { "byte", "B" }, { "bytes", "B" }, { "words", "word" } };
-
-  for (guint at = 0; at < G_N_ELEMENTS (same); at++)
-    if (strcmp (name, same[at][0]) == 0)
-      return same[at][1];
-  return name;
-}
-
-/* PREDICT_MAX_UNITS: there is no room for one more. */
-static guint
-find_or_add (PredictUnits *units, const char *name)
-{
-  guint at = 0;
-
-  while (at < units->n && strcmp (units->names[at], name) != 0)
-    at++;
-  if (at == units->n && at < PREDICT_MAX_UNITS)
-    units->names[units->n++] = g_strdup (name);
-  return at;
-}
-
-/* NAME or NAME^INTEGER or 1, from *at; *at is then behind it. */
+/* Parses NAME, NAME^INTEGER or 1 and moves *at behind it. */
 static gboolean
 parse_factor (PredictUnits *units, const char **at, double sign, PredictUnit *unit)
 {
+  static const char *const synonyms[][2] = { { "byte", "B" },
+                                             { "bytes", "B" },
+                                             { "words", "word" } };
   const char *begin = *at, *end = begin;
+  g_autofree char *name = NULL;
   long power = 1;
-  guint number;
+  guint number = 0;
 
   if (*begin == '1') {
     *at = begin + 1;
@@ -67,12 +47,18 @@ parse_factor (PredictUnits *units, const char **at, double sign, PredictUnit *un
     power = strtol (end + 1, NULL, 10);
     *at = digits + 1;
   }
-
-  g_autofree char *name = g_strndup (begin, (gsize) (end - begin));
-
-  number = find_or_add (units, common_name (name));
+  name = g_strndup (begin, (gsize) (end - begin));
+  for (guint i = 0; i < G_N_ELEMENTS (synonyms); i++)
+    if (strcmp (name, synonyms[i][0]) == 0) {
+      g_free (name);
+      name = g_strdup (synonyms[i][1]);
+    }
+  while (number < units->n && strcmp (units->names[number], name) != 0)
+    number++;
   if (number == PREDICT_MAX_UNITS)
     return FALSE;
+  if (number == units->n)
+    units->names[units->n++] = g_steal_pointer (&name);
   unit->powers[number] += sign * (double) power;
   return TRUE;
 }
@@ -170,29 +156,6 @@ describe (const Check *check, const Operand *operand)
   return g_strdup_printf ("%s (%s)", text, is_pure (&operand->unit) ? "a pure number" : unit);
 }
 
-static bool
-is_zero (const Check *check, const Operand *operand)
-{
-  const PredictStep *step = &check->expression->steps[operand->root];
-
-  return step->op == PREDICT_OP_CONSTANT && step->value == 0;
-}
-
-/* Sums, min and max. */
-static gboolean
-check_same (const Check *check, const PredictStep *step, Operand *left, const Operand *right)
-{
-  if (is_zero (check, left))
-    left->unit = right->unit;
-  if (is_zero (check, right) || predict_unit_equal (&left->unit, &right->unit))
-    return TRUE;
-
-  g_autofree char *one = describe (check, left), *other = describe (check, right);
-
-  return base_fail_at (check->place, step->column, check->error, "%s of different units: %s and %s",
-                       predict_ops[step->op].name, one, other);
-}
-
 static gboolean
 check_pure (const Check *check, const PredictStep *step, const Operand *operand, const char *what)
 {
@@ -212,36 +175,45 @@ scale (PredictUnit *unit, double by)
     unit->powers[at] *= by;
 }
 
-static gboolean
-check_power (const Check *check, const PredictStep *step, Operand *base, const Operand *exponent)
-{
-  const PredictStep *number = &check->expression->steps[exponent->root];
-
-  if (!check_pure (check, step, exponent, "an exponent"))
-    return FALSE;
-  if (number->op == PREDICT_OP_CONSTANT)
-    scale (&base->unit, number->value);
-  else if (!check_pure (check, step, base, "what is raised to a power that is not a number"))
-    return FALSE;
-  return TRUE;
-}
-
 /* left becomes the unit of the step. */
 static gboolean
 check_step (const Check *check, const PredictStep *step, Operand *left, const Operand *right)
 {
+  const PredictStep *end_of_left = &check->expression->steps[left->root];
+  const PredictStep *end_of_right = &check->expression->steps[right->root];
+
   switch ((PredictOp) step->op) {
   case PREDICT_OP_ADD:
   case PREDICT_OP_SUBTRACT:
   case PREDICT_OP_MIN:
-  case PREDICT_OP_MAX: return check_same (check, step, left, right);
+  case PREDICT_OP_MAX: {
+    g_autofree char *first = NULL, *second = NULL;
+
+    /* 0 agrees with every unit. */
+    if (end_of_left->op == PREDICT_OP_CONSTANT && end_of_left->value == 0)
+      left->unit = right->unit;
+    if ((end_of_right->op == PREDICT_OP_CONSTANT && end_of_right->value == 0) ||
+        predict_unit_equal (&left->unit, &right->unit))
+      return TRUE;
+    first = describe (check, left);
+    second = describe (check, right);
+    return base_fail_at (check->place, step->column, check->error,
+                         "%s of different units: %s and %s", predict_ops[step->op].name, first,
+                         second);
+  }
   case PREDICT_OP_MULTIPLY:
   case PREDICT_OP_DIVIDE:
     for (guint at = 0; at < PREDICT_MAX_UNITS; at++)
       left->unit.powers[at] +=
           step->op == PREDICT_OP_DIVIDE ? -right->unit.powers[at] : right->unit.powers[at];
     return TRUE;
-  case PREDICT_OP_POWER: return check_power (check, step, left, right);
+  case PREDICT_OP_POWER:
+    if (!check_pure (check, step, right, "an exponent"))
+      return FALSE;
+    if (end_of_right->op != PREDICT_OP_CONSTANT)
+      return check_pure (check, step, left, "what is raised to a power that is not a number");
+    scale (&left->unit, end_of_right->value);
+    return TRUE;
   case PREDICT_OP_INTEGER_POWER: scale (&left->unit, step->index); return TRUE;
   case PREDICT_OP_SQRT: scale (&left->unit, 0.5); return TRUE;
   case PREDICT_OP_LOG:

@@ -1,4 +1,4 @@
-/* units.h - whether a formula adds seconds to bytes.
+/* units.h - units of formulas: a formula must not add seconds to bytes.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -31,10 +31,10 @@ gboolean predict_unit_parse (PredictUnits *units, const char *text, const BasePl
 bool predict_unit_equal (const PredictUnit *a, const PredictUnit *b);
 char *predict_unit_text (const PredictUnits *units, const PredictUnit *unit);
 
-/* The unit of what the expression tells, given those of variables[] and parameters[].  Numbers are
+/* The unit of an expression, given those of variables[] and parameters[].  Numbers are
  * pure, but 0 agrees with everything.  FALSE and *error with the place of the operation: sums,
- * min and max of different units, log, exp, sin, cos or an exponent of what is no pure number, a
- * power that is not written as a number of what has a unit. */
+ * min and max of different units, log, exp, sin, cos or an exponent that is no pure number, a
+ * power that is not written as a number and whose base has a unit. */
 gboolean predict_unit_of (const PredictExpression *expression, const PredictNames *names,
                           const PredictUnits *units, const PredictUnit *variables,
                           const PredictUnit *parameters, const BasePlace *place, PredictUnit *unit,

@@ -32,46 +32,36 @@ predict_cost_rows_free (PredictCostRows *rows)
   g_free (rows);
 }
 
-/* The power of two that makes costs whole numbers; 0 when they are whole already. */
-static int
-exponent_for (const PredictCostEdge *edges, uint64_t n_edges)
+PredictCostRows *
+predict_cost_rows (uint32_t n, const PredictCostEdge *edges, uint64_t n_edges)
 {
-  double sum = 0;
+  PredictCostRows *rows = rows_new (n, 2 * n_edges);
+  g_autofree uint64_t *next = g_new0 (uint64_t, (gsize) n + 1);
   gboolean whole = TRUE;
-  int exponent;
+  double sum = 0;
 
   for (uint64_t i = 0; i < n_edges; i++) {
     g_assert (edges[i].cost >= 0 && isfinite (edges[i].cost));
     sum += edges[i].cost;
     whole &= edges[i].cost == floor (edges[i].cost);
-  }
-  if (sum == 0 || (whole && sum < PREDICT_MAX_COSTS))
-    return 0;
-  /* sum < 2^exponent; rounding adds half a unit at most to each of far fewer than 2^59 costs. */
-  frexp (sum, &exponent);
-  return 59 - exponent;
-}
-
-PredictCostRows *
-predict_cost_rows (uint32_t n, const PredictCostEdge *edges, uint64_t n_edges)
-{
-  int exponent = exponent_for (edges, n_edges);
-  PredictCostRows *rows = rows_new (n, 2 * n_edges);
-  g_autofree uint64_t *next = g_new0 (uint64_t, (gsize) n + 1);
-
-  rows->exponent = exponent;
-  for (uint64_t i = 0; i < n_edges; i++)
     if (edges[i].cost > 0) {
       g_assert (edges[i].a < edges[i].b && edges[i].b < n);
       rows->first[edges[i].a + 1]++;
       rows->first[edges[i].b + 1]++;
     }
+  }
+  /* A power of two makes costs whole numbers: sum < 2^exponent.  Rounding adds half a unit at most to
+   * each of far fewer than 2^59 costs. */
+  if (sum != 0 && !(whole && sum < PREDICT_MAX_COSTS)) {
+    frexp (sum, &rows->exponent);
+    rows->exponent = 59 - rows->exponent;
+  }
   for (uint32_t task = 0; task < n; task++)
     next[task + 1] = rows->first[task + 1] += rows->first[task];
   /* Rows come to ascend: the edges of a task to smaller ones stand before those to larger ones. */
   for (uint64_t i = 0; i < n_edges; i++)
     if (edges[i].cost > 0) {
-      int64_t cost = llrint (ldexp (edges[i].cost, exponent));
+      int64_t cost = llrint (ldexp (edges[i].cost, rows->exponent));
 
       rows->neighbour[next[edges[i].a]] = edges[i].b;
       rows->cost[next[edges[i].a]++] = cost;
@@ -158,48 +148,39 @@ predict_pair_add (const PredictPingPong *table, PredictPairTime *pair, double co
   pair->between_s += count * predict_message_s (table, table->between_s, bytes);
 }
 
-/* Fills edges[] with the costs of the pairs; returns C. */
-static double
-cost_pairs (const PredictPairTime *pairs, uint64_t n_pairs, double k, PredictCostForm form,
-            PredictCostEdge *edges)
-{
-  double least = form == PREDICT_COST_LITERAL ? 0 : PREDICT_LEAST_LOSS;
-  double most = 0, sum = 0, unit;
-
-  for (uint64_t i = 0; i < n_pairs; i++)
-    sum += (pairs[i].within_s + pairs[i].between_s) / 2;
-  /* Times are in seconds, or in their mean. */
-  unit = form == PREDICT_COST_LITERAL || sum == 0 ? 1 : sum / (double) n_pairs;
-  for (uint64_t i = 0; i < n_pairs; i++) {
-    double loss = (pairs[i].within_s - pairs[i].between_s) / unit;
-
-    edges[i] = (PredictCostEdge){ pairs[i].a, pairs[i].b, loss > 0 ? 1 / fmax (loss, least) : 0 };
-    most = fmax (most, edges[i].cost);
-  }
-  for (uint64_t i = 0; i < n_pairs; i++) {
-    double gain = (pairs[i].between_s - pairs[i].within_s) / unit;
-
-    if (gain >= 0)
-      edges[i].cost = k * k * most + gain;
-  }
-  return k * k * most;
-}
-
 PredictCostRows *
 predict_edge_costs (uint32_t n, const PredictPairTime *pairs, uint64_t n_pairs,
                     uint32_t tasks_per_node, PredictCostForm form, double *c)
 {
-  g_autofree PredictCostEdge *edges = g_new (PredictCostEdge, n_pairs);
+  g_autofree PredictCostEdge *edges = g_new (PredictCostEdge, n_pairs), *all = NULL;
+  double least = form == PREDICT_COST_LITERAL ? 0 : PREDICT_LEAST_LOSS;
+  double k = tasks_per_node, most = 0, sum = 0, unit;
+  uint64_t n_all = (uint64_t) n * (n - 1) / 2, next = 0, i = 0;
 
-  *c = cost_pairs (pairs, n_pairs, tasks_per_node, form, edges);
+  for (uint64_t pair = 0; pair < n_pairs; pair++)
+    sum += (pairs[pair].within_s + pairs[pair].between_s) / 2;
+  /* Times are in seconds, or in their mean. */
+  unit = form == PREDICT_COST_LITERAL || sum == 0 ? 1 : sum / (double) n_pairs;
+  for (uint64_t pair = 0; pair < n_pairs; pair++) {
+    double loss = (pairs[pair].within_s - pairs[pair].between_s) / unit;
+
+    edges[pair] =
+        (PredictCostEdge){ pairs[pair].a, pairs[pair].b, loss > 0 ? 1 / fmax (loss, least) : 0 };
+    most = fmax (most, edges[pair].cost);
+  }
+  *c = k * k * most;
+  for (uint64_t pair = 0; pair < n_pairs; pair++) {
+    double gain = (pairs[pair].between_s - pairs[pair].within_s) / unit;
+
+    if (gain >= 0)
+      edges[pair].cost = *c + gain;
+  }
   if (form != PREDICT_COST_LITERAL || !(*c > 0))
     return predict_cost_rows (n, edges, n_pairs);
 
   /* Every pair has an edge, of cost C unless it is one of edges[]. */
-  uint64_t n_all = (uint64_t) n * (n - 1) / 2, next = 0, i = 0;
-  g_autofree PredictCostEdge *all = g_new (PredictCostEdge, n_all);
-
   g_assert (n <= PREDICT_LITERAL_MAX_TASKS);
+  all = g_new (PredictCostEdge, n_all);
   for (uint32_t a = 0; a < n; a++)
     for (uint32_t b = a + 1; b < n; b++) {
       gboolean is_pair = next < n_pairs && edges[next].a == a && edges[next].b == b;

@@ -26,7 +26,7 @@ typedef struct {
   uint64_t *first;
   uint32_t *neighbour;
   int64_t *cost;
-  int exponent; /* costs are what they were times 2^exponent */
+  int exponent; /* stored costs are the given ones times 2^exponent */
 } PredictCostRows;
 
 typedef struct {
@@ -46,7 +46,7 @@ predict_cost_rows_among (const PredictCostGraph *graph, const uint32_t *tasks, u
 void predict_cost_rows_free (PredictCostRows *rows);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictCostRows, predict_cost_rows_free)
 
-/* What the edges between different parts cost. */
+/* The cost of the edges between different parts. */
 int64_t predict_cut (const PredictCostGraph *graph, const uint32_t *part);
 
 /* --- Costs from times of messages ---
@@ -74,7 +74,7 @@ typedef struct {
   const double *within_s, *between_s; /* [n], > 0 */
 } PredictPingPong;
 
-/* What all messages of a pair take. */
+/* The time of all messages of a pair. */
 typedef struct {
   uint32_t a, b; /* a < b */
   double within_s, between_s;

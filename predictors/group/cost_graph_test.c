@@ -28,39 +28,42 @@ assert_near (double found, double expected)
   g_assert_cmpfloat_with_epsilon (found, expected, 1e-12 * fmax (fabs (expected), 1e-9));
 }
 
-/* 1/1 and 1/4; C = 2^2 * max (1, 1/4) = 4, also for the pairs 0-2 and 1-3 that send nothing. */
+/* Times whose mean is 3 s, in pairs of the tasks 0 to 3.  To the letter: 1/1 and 1/4; C = 2^2 * max (1,
+ * 1/4) = 4, also for the pairs 0-2 and 1-3 that send nothing.  Mended, by a mean of 3 s: 1/(1/3),
+ * 1/(4/3), C = 4 * 3, gains 2/3 and 0. */
 static void
-test_literal (void)
+test_by_hand (void)
 {
-  double c;
-  g_autoptr (PredictCostRows) rows =
-      predict_edge_costs (4, pairs, G_N_ELEMENTS (pairs), 2, PREDICT_COST_LITERAL, &c);
+  static const struct {
+    PredictCostForm form;
+    double c, costs[4][4]; /* above the diagonal */
+  } cases[] = {
+    { PREDICT_COST_LITERAL, 4, { { 0, 6, 4, 4 }, { 0, 0, 1, 4 }, { 0, 0, 0, 0.25 } } },
+    { PREDICT_COST_MENDED, 12, { { 0, 12 + 2.0 / 3, 0, 12 }, { 0, 0, 3, 0 }, { 0, 0, 0, 0.75 } } },
+  };
+  /* Nearly equal times: 1e9 to the letter, at most 1 / PREDICT_LEAST_LOSS mended. */
+  static const PredictPairTime near[] = { { 0, 1, 1 + 1e-9, 1 } };
 
-  assert_near (c, 4);
-  assert_near (cost_of (rows, 0, 1), 6);
-  assert_near (cost_of (rows, 0, 3), 4);
-  assert_near (cost_of (rows, 2, 1), 1);
-  assert_near (cost_of (rows, 3, 2), 0.25);
-  assert_near (cost_of (rows, 0, 2), 4);
-  assert_near (cost_of (rows, 1, 3), 4);
-}
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    double c, c_near;
+    g_autoptr (PredictCostRows) rows =
+        predict_edge_costs (4, pairs, G_N_ELEMENTS (pairs), 2, cases[i].form, &c);
+    g_autoptr (PredictCostRows) of_near =
+        predict_edge_costs (2, near, 1, 1, cases[i].form, &c_near);
 
-/* By a mean of 3 s: 1/(1/3), 1/(4/3), C = 4 * 3, gains 2/3 and 0. */
-static void
-test_mended (void)
-{
-  double c;
-  g_autoptr (PredictCostRows) rows =
-      predict_edge_costs (4, pairs, G_N_ELEMENTS (pairs), 2, PREDICT_COST_MENDED, &c);
-
-  assert_near (c, 12);
-  assert_near (cost_of (rows, 0, 1), 12 + 2.0 / 3);
-  assert_near (cost_of (rows, 0, 3), 12);
-  assert_near (cost_of (rows, 2, 1), 3);
-  assert_near (cost_of (rows, 3, 2), 0.75);
-  assert_near (cost_of (rows, 0, 2), 0);
-  assert_near (cost_of (rows, 1, 3), 0);
-  g_assert_cmpuint (rows->first[4], ==, 8);
+    g_test_message ("form %u", i);
+    assert_near (c, cases[i].c);
+    for (uint32_t a = 0; a < 4; a++)
+      for (uint32_t b = a + 1; b < 4; b++) {
+        assert_near (cost_of (rows, a, b), cases[i].costs[a][b]);
+        assert_near (cost_of (rows, b, a), cases[i].costs[a][b]);
+      }
+    g_assert_cmpuint (rows->first[4], ==, cases[i].form == PREDICT_COST_MENDED ? 8 : 12);
+    g_assert_cmpfloat (cost_of (of_near, 0, 1), >,
+                       cases[i].form == PREDICT_COST_MENDED ? 99.9999 : 0.99e9);
+    if (cases[i].form == PREDICT_COST_MENDED)
+      assert_near (cost_of (of_near, 0, 1), 100);
+  }
 }
 
 /* Mended costs do not depend on the unit of time; the letter's do. */
@@ -78,19 +81,6 @@ test_unit_of_time (void)
   of_us = predict_edge_costs (4, in_us, G_N_ELEMENTS (pairs), 2, PREDICT_COST_MENDED, &c_us);
   assert_near (c_us, c);
   assert_near (cost_of (of_us, 0, 1), cost_of (rows, 0, 1));
-}
-
-/* Nearly equal times: 1e9 to the letter, at most 1 / PREDICT_LEAST_LOSS mended. */
-static void
-test_nearly_equal (void)
-{
-  static const PredictPairTime one[] = { { 0, 1, 1 + 1e-9, 1 } };
-  double c;
-  g_autoptr (PredictCostRows) mended = predict_edge_costs (2, one, 1, 1, PREDICT_COST_MENDED, &c);
-  g_autoptr (PredictCostRows) literal = predict_edge_costs (2, one, 1, 1, PREDICT_COST_LITERAL, &c);
-
-  assert_near (cost_of (mended, 0, 1), 100);
-  g_assert_cmpfloat (cost_of (literal, 0, 1), >, 0.99e9);
 }
 
 /* No pair gains between nodes: C is 0, and pairs that send nothing have no edge even to the letter. */
@@ -165,10 +155,8 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/predictors/edge-cost/literal", test_literal);
-  g_test_add_func ("/predictors/edge-cost/mended", test_mended);
+  g_test_add_func ("/predictors/edge-cost/by-hand", test_by_hand);
   g_test_add_func ("/predictors/edge-cost/unit", test_unit_of_time);
-  g_test_add_func ("/predictors/edge-cost/nearly-equal", test_nearly_equal);
   g_test_add_func ("/predictors/edge-cost/all-within", test_all_gain_within);
   g_test_add_func ("/predictors/edge-cost/messages", test_messages);
   g_test_add_func ("/predictors/cost-graph/costs-are-scaled", test_costs_are_scaled);

@@ -55,117 +55,69 @@ start_block (uint32_t n, uint32_t n_parts, uint32_t *part)
       part[task++] = p;
 }
 
-static void
-start_random (uint32_t n, uint32_t n_parts, BaseRandom *random, uint32_t *part)
-{
-  start_block (n, n_parts, part);
-  for (uint32_t left = n; left > 1; left--) {
-    uint32_t other = (uint32_t) base_random_below (random, left), p = part[left - 1];
-
-    part[left - 1] = part[other];
-    part[other] = p;
-  }
-}
-
 /* --- The greedy start ---
  *
  * Each part begins with the first task that is left; then the task with the largest cost of edges to
  * the part joins it, again and again. */
 
-typedef struct {
-  const PredictCostGraph *graph;
-  bool *is_taken;
-  int64_t *cost;     /* [task] of its edges to the part that grows */
-  uint32_t *touched; /* tasks that have such edges */
-  uint32_t n_touched;
-} Growth;
-
-/* The task left with the largest cost, the first of equal ones; n when the part has no edges. */
-static uint32_t
-costliest (Growth *it)
-{
-  uint32_t best = it->graph->n, n = 0;
-
-  for (uint32_t i = 0; i < it->n_touched; i++) {
-    uint32_t task = it->touched[i];
-
-    if (it->is_taken[task])
-      continue;
-    it->touched[n++] = task;
-    if (best == it->graph->n || it->cost[task] > it->cost[best] ||
-        (it->cost[task] == it->cost[best] && task < best))
-      best = task;
-  }
-  it->n_touched = n;
-  return best;
-}
-
 /* The first part gets size[0] tasks, and so on. */
 static void
 grow (const PredictCostGraph *graph, uint32_t n_parts, const uint32_t *size, uint32_t *part)
 {
-  g_autofree bool *is_taken = g_new0 (bool, graph->n);
-  g_autofree int64_t *cost = g_new0 (int64_t, graph->n);
-  g_autofree uint32_t *touched = g_new (uint32_t, graph->n);
-  Growth it = { graph, is_taken, cost, touched, 0 };
-  uint32_t next = 0;
+  uint32_t n = graph->n, first_left = 0;
+  g_autofree bool *is_taken = g_new0 (bool, n);
+  g_autofree int64_t *cost = g_new0 (int64_t, n);     /* of a task's edges to the part that grows */
+  g_autofree uint32_t *touched = g_new (uint32_t, n); /* the tasks with such edges */
 
   for (uint32_t p = 0; p < n_parts; p++) {
+    uint32_t n_touched = 0;
+
     for (uint32_t i = 0; i < size[p]; i++) {
-      uint32_t task = costliest (&it);
+      uint32_t task = n, n_kept = 0;
 
-      while (task == graph->n && is_taken[next])
-        next++;
-      task = task == graph->n ? next : task;
-      part[task] = p;
-      it.is_taken[task] = true;
-      for (uint64_t e = it.graph->first[task]; e < it.graph->first[task + 1]; e++) {
-        uint32_t other = it.graph->neighbour[e];
+      /* The task left with the largest cost, the first of equal ones. */
+      for (uint32_t k = 0; k < n_touched; k++) {
+        uint32_t other = touched[k];
 
-        if (it.is_taken[other] || it.graph->cost[e] == 0)
+        if (is_taken[other])
           continue;
-        if (it.cost[other] == 0)
-          it.touched[it.n_touched++] = other;
-        it.cost[other] += it.graph->cost[e];
+        touched[n_kept++] = other;
+        if (task == n || cost[other] > cost[task] || (cost[other] == cost[task] && other < task))
+          task = other;
+      }
+      n_touched = n_kept;
+      while (task == n && is_taken[first_left])
+        first_left++;
+      task = task == n ? first_left : task;
+      part[task] = p;
+      is_taken[task] = true;
+      for (uint64_t e = graph->first[task]; e < graph->first[task + 1]; e++) {
+        uint32_t other = graph->neighbour[e];
+
+        if (is_taken[other] || graph->cost[e] == 0)
+          continue;
+        if (cost[other] == 0)
+          touched[n_touched++] = other;
+        cost[other] += graph->cost[e];
       }
     }
-    for (uint32_t i = 0; i < it.n_touched; i++)
-      cost[touched[i]] = 0;
-    it.n_touched = 0;
+    for (uint32_t k = 0; k < n_touched; k++)
+      cost[touched[k]] = 0;
   }
 }
 
 /* --- Halves by the procedure for two parts, halves of these, and so on --- */
 
-/* Two parts of these sizes, from the better of two starts. */
+/* Parts tasks[n], which ascend, into the parts `from` ... from + n_parts - 1 of all_parts. */
 static void
-halve (const PredictCostGraph *graph, const uint32_t size[2], uint32_t *half)
-{
-  g_autoptr (PredictPartition) parts = predict_partition_new (graph, 2, size, size);
-  int64_t cut;
-
-  predict_partition_better (parts);
-  cut = predict_partition_cut (parts);
-  memcpy (half, predict_partition_of (parts), graph->n * sizeof *half);
-  if (cut > 0) {
-    g_autofree uint32_t *grown = g_new (uint32_t, graph->n);
-
-    grow (graph, 2, size, grown);
-    predict_partition_set (parts, grown);
-    predict_partition_better (parts);
-    if (predict_partition_cut (parts) < cut)
-      memcpy (half, predict_partition_of (parts), graph->n * sizeof *half);
-  }
-}
-
-/* tasks[n], which ascend, get the parts from `from` on; `in` is how many all are parted into. */
-static void
-divide (const PredictCostGraph *all, uint32_t in, const uint32_t *tasks, uint32_t n, uint32_t from,
-        uint32_t n_parts, uint32_t *part)
+divide (const PredictCostGraph *all, uint32_t all_parts, const uint32_t *tasks, uint32_t n,
+        uint32_t from, uint32_t n_parts, uint32_t *part)
 {
   g_autoptr (PredictCostRows) rows = NULL;
+  g_autoptr (PredictPartition) halves = NULL;
   g_autofree uint32_t *half = NULL, *chosen = NULL;
   uint32_t n_first = n_parts / 2, size[2] = { 0, n };
+  int64_t cut;
 
   if (n_parts == 1) {
     for (uint32_t i = 0; i < n; i++)
@@ -173,25 +125,37 @@ divide (const PredictCostGraph *all, uint32_t in, const uint32_t *tasks, uint32_
     return;
   }
   for (uint32_t p = 0; p < n_first; p++)
-    size[0] += part_size (all->n, in, from + p);
+    size[0] += part_size (all->n, all_parts, from + p);
   size[1] -= size[0];
   rows = predict_cost_rows_among (all, tasks, n);
   half = g_new (uint32_t, n);
   chosen = g_new (uint32_t, n);
-  halve (&rows->graph, size, half);
+  /* The better of two starts: blocks, and grown parts. */
+  halves = predict_partition_new (&rows->graph, 2, size, size);
+  predict_partition_better (halves);
+  cut = predict_partition_cut (halves);
+  memcpy (half, predict_partition_of (halves), n * sizeof *half);
+  if (cut > 0) {
+    grow (&rows->graph, 2, size, chosen);
+    predict_partition_set (halves, chosen);
+    predict_partition_better (halves);
+    if (predict_partition_cut (halves) < cut)
+      memcpy (half, predict_partition_of (halves), n * sizeof *half);
+  }
+  g_clear_pointer (&halves, predict_partition_free);
   for (uint32_t side = 0; side < 2; side++) {
     uint32_t n_chosen = 0;
 
     for (uint32_t i = 0; i < n; i++)
       if (half[i] == side)
         chosen[n_chosen++] = tasks[i];
-    divide (all, in, chosen, n_chosen, side == 0 ? from : from + n_first,
+    divide (all, all_parts, chosen, n_chosen, side == 0 ? from : from + n_first,
             side == 0 ? n_first : n_parts - n_first, part);
   }
 }
 
-/* Fills part[n] with the start of that number: the given ones, then our own.  Returns its name, which
- * the caller frees. */
+/* Fills part[n] with the start of that number: first the given starts, then those of this file.
+ * Returns its name, which the caller frees. */
 static char *
 start (const PredictCostGraph *graph, const PredictGroupOptions *options, uint32_t number,
        uint32_t *part)
@@ -230,11 +194,26 @@ start (const PredictCostGraph *graph, const PredictGroupOptions *options, uint32
     return g_strdup ("halves");
   }
   random = base_random_stream (options->seed, RANDOM_START + own);
-  start_random (n, n_parts, &random, part);
+  start_block (n, n_parts, part);
+  for (uint32_t left = n; left > 1; left--) {
+    uint32_t other = (uint32_t) base_random_below (&random, left), p = part[left - 1];
+
+    part[left - 1] = part[other];
+    part[other] = p;
+  }
   return g_strdup_printf ("random %u", own - n_named + 1);
 }
 
 /* --- Perturbations --- */
+
+static uint32_t
+random_member (const PredictPartition *parts, uint32_t part, BaseRandom *random)
+{
+  uint32_t n;
+  const uint32_t *members = predict_partition_members (parts, part, &n);
+
+  return members[base_random_below (random, n)];
+}
 
 /* A task of another part than `task`: a neighbour, if it has one there that is drawn. */
 static uint32_t
@@ -249,15 +228,6 @@ foreign_task (const PredictCostGraph *graph, const uint32_t *part, uint32_t task
   while (part[other] == part[task])
     other = (uint32_t) base_random_below (random, graph->n);
   return other;
-}
-
-static uint32_t
-member (const PredictPartition *parts, uint32_t part, BaseRandom *random)
-{
-  uint32_t n;
-  const uint32_t *members = predict_partition_members (parts, part, &n);
-
-  return members[base_random_below (random, n)];
 }
 
 /* Perturbs and improves the parts until their work reaches `until`. */
@@ -281,11 +251,11 @@ improve_perturbed (PredictPartition *parts, const PredictCostGraph *graph, uint6
     predict_partition_members (parts, p[0], &n_members);
     n = 1 + base_random_below (random, 1 + base_random_below (random, 1 + n_members / 2));
     for (uint64_t i = 0; i < n; i++) {
-      uint32_t passed = member (parts, p[0], random);
+      uint32_t passed = random_member (parts, p[0], random);
 
-      predict_partition_exchange (parts, passed, member (parts, p[1], random));
+      predict_partition_exchange (parts, passed, random_member (parts, p[1], random));
       if (p[2] != p[0])
-        predict_partition_exchange (parts, passed, member (parts, p[2], random));
+        predict_partition_exchange (parts, passed, random_member (parts, p[2], random));
     }
     predict_partition_better (parts);
     if (predict_partition_cut (parts) > cut)

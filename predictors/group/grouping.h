@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-/* What is worth its time: some tenths of a second. */
+/* A good amount of work: some tenths of a second. */
 #define PREDICT_GROUP_STARTS 8
 #define PREDICT_GROUP_WORK   UINT64_C (200000000)
 
@@ -23,7 +23,7 @@ typedef struct {
 typedef struct {
   uint32_t n_parts;  /* 1 .. n; the first n % n_parts parts of a start have a task more */
   uint32_t n_starts; /* at least 1: block, round robin, greedy, halves, then random ones */
-  uint64_t seed;     /* of the random ones, and of what is perturbed */
+  uint64_t seed;     /* of random starts and perturbations */
   const PredictGroupStart *given; /* [n_given] starts besides */
   uint32_t n_given;
   uint64_t work; /* about how many nanoseconds to work after the first start; 0: the block start

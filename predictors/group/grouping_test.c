@@ -277,15 +277,27 @@ test_disconnected (void)
     g_assert_cmpuint (groups->part[task], ==, task < 32 ? task % 4 : 4);
 }
 
+/* No edges at all; one part, which has all tasks. */
 static void
-test_no_edges_at_all (void)
+test_nothing_to_cut (void)
 {
-  g_autoptr (PredictCostRows) rows = predict_cost_rows (7, NULL, 0);
-  const PredictGroupOptions options = { .n_parts = 3, .n_starts = 8, .work = PREDICT_GROUP_WORK };
-  g_autoptr (PredictGroups) groups = predict_group (&rows->graph, &options);
+  static const struct {
+    uint32_t n, n_parts;
+    double share;
+  } cases[] = { { 7, 3, 0 }, { 50, 1, 0.1 } };
 
-  g_assert_cmpint (groups->cut, ==, 0);
-  assert_sizes (groups->part, 7, 3);
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++) {
+    const PredictGroupOptions options = { .n_parts = cases[i].n_parts,
+                                          .n_starts = 8,
+                                          .work = PREDICT_GROUP_WORK };
+    BaseRandom random = base_random_stream (5, i);
+    g_autoptr (PredictCostRows) rows = random_rows (cases[i].n, cases[i].share, &random);
+    g_autoptr (PredictGroups) groups = predict_group (&rows->graph, &options);
+
+    g_test_message ("%u tasks in %u parts", cases[i].n, cases[i].n_parts);
+    g_assert_cmpint (groups->cut, ==, 0);
+    assert_sizes (groups->part, cases[i].n, cases[i].n_parts);
+  }
 }
 
 /* A partition refuses parts whose sizes differ by more than a task: all starts pass. */
@@ -308,19 +320,6 @@ test_starts_have_exact_sizes (void)
       g_assert_cmpstr (g_array_index (groups->trials, PredictGroupTrial, at).name, ==, names[at]);
     assert_sizes (groups->part, 50, n_parts[i]);
   }
-}
-
-/* One part has all tasks and cuts nothing. */
-static void
-test_one_part (void)
-{
-  const PredictGroupOptions options = { .n_parts = 1, .n_starts = 5, .work = PREDICT_GROUP_WORK };
-  BaseRandom random = base_random_stream (5, 1);
-  g_autoptr (PredictCostRows) rows = random_rows (50, 0.1, &random);
-  g_autoptr (PredictGroups) groups = predict_group (&rows->graph, &options);
-
-  assert_sizes (groups->part, 50, 1);
-  g_assert_cmpint (groups->cut, ==, 0);
 }
 
 /* The same seed gives the same groups; a given start is never made worse. */
@@ -410,9 +409,8 @@ main (int argc, char **argv)
   g_test_add_func ("/predictors/group/best-of-all", test_best_of_all);
   g_test_add_func ("/predictors/group/paper", test_paper_mostly_finds_the_best);
   g_test_add_func ("/predictors/group/disconnected", test_disconnected);
-  g_test_add_func ("/predictors/group/no-edges", test_no_edges_at_all);
+  g_test_add_func ("/predictors/group/nothing-to-cut", test_nothing_to_cut);
   g_test_add_func ("/predictors/group/starts", test_starts_have_exact_sizes);
-  g_test_add_func ("/predictors/group/one-part", test_one_part);
   g_test_add_func ("/predictors/group/same-seed", test_same_seed_and_given_start);
   g_test_add_func ("/predictors/group/in-time", test_thousand_ranks_in_time);
   return g_test_run ();

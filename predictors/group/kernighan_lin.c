@@ -63,30 +63,21 @@ struct PredictPartition {
   PartPair pair;
 };
 
-static int64_t *
-square_new (const PredictCostGraph *graph)
-{
-  uint64_t n = graph->n;
-  int64_t *square;
-
-  if (n > DENSE_MAX_TASKS || graph->first[n] < n * n / DENSE_SHARE)
-    return NULL;
-  square = g_new0 (int64_t, n * n);
-  for (uint32_t task = 0; task < n; task++)
-    for (uint64_t e = graph->first[task]; e < graph->first[task + 1]; e++)
-      square[task * n + graph->neighbour[e]] = graph->cost[e];
-  return square;
-}
-
 PredictPartition *
 predict_partition_new (const PredictCostGraph *graph, uint32_t n_parts, const uint32_t *size,
                        const uint32_t *room)
 {
   PredictPartition *parts = g_new0 (PredictPartition, 1);
+  uint64_t n = graph->n;
   uint32_t largest = 0, task = 0;
 
   parts->graph = graph;
-  parts->square = square_new (graph);
+  if (graph->n <= DENSE_MAX_TASKS && graph->first[graph->n] >= n * n / DENSE_SHARE) {
+    parts->square = g_new0 (int64_t, n * n);
+    for (uint32_t i = 0; i < graph->n; i++)
+      for (uint64_t e = graph->first[i]; e < graph->first[i + 1]; e++)
+        parts->square[i * n + graph->neighbour[e]] = graph->cost[e];
+  }
   parts->n_parts = n_parts;
   parts->first = g_new0 (uint32_t, n_parts + 1);
   for (uint32_t part = 0; part < n_parts; part++) {
@@ -217,13 +208,13 @@ exchange (PredictPartition *parts, uint32_t a, uint32_t b)
 
 /* Moves tasks and records it; the caller updates the cut. */
 static void
-apply (PredictPartition *parts, Exchange it)
+apply (PredictPartition *parts, Exchange change)
 {
-  g_array_append_val (parts->exchanges, it);
-  if (it.b == NO_TASK)
-    move (parts, it.a, it.to);
+  g_array_append_val (parts->exchanges, change);
+  if (change.b == NO_TASK)
+    move (parts, change.a, change.to);
   else
-    exchange (parts, it.a, it.b);
+    exchange (parts, change.a, change.b);
 }
 
 /* How much less a task costs in the part `to` than in its own: D of the paper. */
@@ -242,23 +233,19 @@ difference (const PredictPartition *parts, uint32_t task, uint32_t to)
   return sum;
 }
 
-static int64_t
-cost_between (const PredictCostGraph *graph, uint32_t a, uint32_t b)
-{
-  for (uint64_t e = graph->first[a]; e < graph->first[a + 1]; e++)
-    if (graph->neighbour[e] == b)
-      return graph->cost[e];
-  return 0;
-}
-
 void
 predict_partition_exchange (PredictPartition *parts, uint32_t a, uint32_t b)
 {
+  const PredictCostGraph *graph = parts->graph;
   uint32_t from = parts->part[a], to = parts->part[b];
 
   g_assert (from != to);
-  parts->cut -= difference (parts, a, to) + difference (parts, b, from) -
-                2 * cost_between (parts->graph, a, b);
+  parts->cut -= difference (parts, a, to) + difference (parts, b, from);
+  for (uint64_t e = graph->first[a]; e < graph->first[a + 1]; e++)
+    if (graph->neighbour[e] == b) {
+      parts->cut += 2 * graph->cost[e];
+      break;
+    }
   apply (parts, (Exchange){ a, b, from, to });
   wake (parts, from);
   wake (parts, to);
@@ -275,12 +262,12 @@ void
 predict_partition_take_back (PredictPartition *parts)
 {
   for (guint i = parts->exchanges->len; i-- > 0;) {
-    Exchange it = g_array_index (parts->exchanges, Exchange, i);
+    Exchange change = g_array_index (parts->exchanges, Exchange, i);
 
-    if (it.b == NO_TASK)
-      move (parts, it.a, it.from);
+    if (change.b == NO_TASK)
+      move (parts, change.a, change.from);
     else
-      exchange (parts, it.a, it.b);
+      exchange (parts, change.a, change.b);
   }
   parts->cut = parts->kept_cut;
   predict_partition_keep (parts);
@@ -293,8 +280,6 @@ count_places (const PartPair *pair)
 {
   return pair->n[0] + pair->n[1];
 }
-
-/* --- Costs between places --- */
 
 static void
 add_row (PredictPartition *parts, PartPair *pair, uint32_t local, int64_t *row, int64_t sign)
@@ -310,22 +295,6 @@ add_row (PredictPartition *parts, PartPair *pair, uint32_t local, int64_t *row, 
     if (other != NO_TASK)
       row[other] += sign * parts->graph->cost[e];
   }
-}
-
-static void
-copy_row (PredictPartition *parts, PartPair *pair, uint32_t local, int64_t *row)
-{
-  uint32_t n = count_places (pair), task = pair->task[local];
-
-  memset (row, 0, n * sizeof *row);
-  if (parts->square != NULL && task != NO_TASK) {
-    parts->work += SQUARE_WORK * n;
-    for (uint32_t other = 0; other < n; other++) {
-      if (pair->task[other] != NO_TASK)
-        row[other] = parts->square[(size_t) task * parts->graph->n + pair->task[other]];
-    }
-  } else
-    add_row (parts, pair, local, row, 1);
 }
 
 /* The costs of a place to all places; valid until the next call. */
@@ -364,57 +333,45 @@ take_places (const PredictPartition *parts, PartPair *pair, uint32_t side, uint3
   }
 }
 
-/* Fills the differences of small or dense parts; returns the cut between them. */
+/* Fills the differences, and of small parts the matrix; returns the cut between the parts. */
 static int64_t
 find_differences (PredictPartition *parts, PartPair *pair)
 {
-  uint32_t n = count_places (pair);
-  int64_t cut = 0;
-
-  for (uint32_t i = 0; i < n; i++) {
-    int64_t side_cost[2] = { 0 };
-    const int64_t *row;
-
-    if (pair->is_small)
-      copy_row (parts, pair, i, pair->matrix + (size_t) i * n);
-    row = row_of (parts, i);
-    for (uint32_t other = 0; other < n; other++)
-      side_cost[other >= pair->n[0]] += row[other];
-    pair->difference[i] =
-        i < pair->n[0] ? side_cost[1] - side_cost[0] : side_cost[0] - side_cost[1];
-    cut += i < pair->n[0] ? side_cost[1] : 0;
-  }
-  parts->work += (uint64_t) n * n / 2;
-  return cut;
-}
-
-/* The same for large parts, from the edges alone. */
-static int64_t
-find_sparse_differences (PredictPartition *parts, PartPair *pair)
-{
+  const PredictCostGraph *graph = parts->graph;
   uint32_t n = count_places (pair);
   int64_t cut = 0;
 
   for (uint32_t i = 0; i < n; i++) {
     uint32_t task = pair->task[i];
+    int64_t *row = pair->is_small ? pair->matrix + (size_t) i * n : NULL;
+    int64_t side_cost[2] = { 0 };
 
-    pair->difference[i] = 0;
-    if (task == NO_TASK)
-      continue;
-    for (uint64_t e = parts->graph->first[task]; e < parts->graph->first[task + 1]; e++) {
-      uint32_t other = pair->local[parts->graph->neighbour[e]];
+    if (pair->is_small) {
+      memset (row, 0, n * sizeof *row);
+      if (parts->square != NULL && task != NO_TASK) {
+        parts->work += SQUARE_WORK * n;
+        for (uint32_t other = 0; other < n; other++)
+          if (pair->task[other] != NO_TASK)
+            row[other] = parts->square[(size_t) task * graph->n + pair->task[other]];
+      } else
+        add_row (parts, pair, i, row, 1);
+      for (uint32_t other = 0; other < n; other++)
+        side_cost[other >= pair->n[0]] += row[other];
+    } else if (task != NO_TASK) {
+      for (uint64_t e = graph->first[task]; e < graph->first[task + 1]; e++) {
+        uint32_t other = pair->local[graph->neighbour[e]];
 
-      if (other == NO_TASK)
-        continue;
-      if ((other < pair->n[0]) == (i < pair->n[0]))
-        pair->difference[i] -= parts->graph->cost[e];
-      else {
-        pair->difference[i] += parts->graph->cost[e];
-        cut += i < pair->n[0] ? parts->graph->cost[e] : 0;
+        if (other != NO_TASK)
+          side_cost[other >= pair->n[0]] += graph->cost[e];
       }
+      parts->work += graph->first[task + 1] - graph->first[task];
     }
-    parts->work += parts->graph->first[task + 1] - parts->graph->first[task];
+    pair->difference[i] =
+        i < pair->n[0] ? side_cost[1] - side_cost[0] : side_cost[0] - side_cost[1];
+    cut += i < pair->n[0] ? side_cost[1] : 0;
   }
+  if (pair->is_small)
+    parts->work += (uint64_t) n * n / 2;
   return cut;
 }
 
@@ -510,26 +467,6 @@ change_side (PredictPartition *parts, PartPair *pair, uint32_t local)
   }
 }
 
-/* Sets all pairs aside; returns the largest sum of gains of the first *n_exchanges of them. */
-static int64_t
-find_exchanges (PredictPartition *parts, PartPair *pair, uint32_t *n_exchanges)
-{
-  uint32_t n_steps = MIN (pair->n[0], pair->n[1]);
-  int64_t sum = 0, most = 0;
-
-  *n_exchanges = 0;
-  for (uint32_t step = 0; step < n_steps; step++) {
-    sum += choose_pair (parts, pair, step);
-    if (sum > most) {
-      most = sum;
-      *n_exchanges = step + 1;
-    }
-    change_side (parts, pair, pair->left[0][step]);
-    change_side (parts, pair, pair->left[1][step]);
-  }
-  return most;
-}
-
 /* Improves two parts until nothing is gained; the gain. */
 static int64_t
 improve_pair (PredictPartition *parts, uint32_t a, uint32_t b)
@@ -540,7 +477,7 @@ improve_pair (PredictPartition *parts, uint32_t a, uint32_t b)
   parts->work += CALL_WORK;
   do {
     uint32_t n_exchanges = 0;
-    int64_t cut;
+    int64_t sum = 0;
 
     gain = 0;
     take_places (parts, pair, 0, a);
@@ -559,10 +496,18 @@ improve_pair (PredictPartition *parts, uint32_t a, uint32_t b)
     }
     pair->is_small = count_places (pair) <= SMALL_PLACES;
     pair->row_owner = NO_TASK;
-    cut = pair->is_small ? find_differences (parts, pair) : find_sparse_differences (parts, pair);
-    /* A cut of 0 cannot improve. */
-    if (cut > 0)
-      gain = find_exchanges (parts, pair, &n_exchanges);
+    /* A cut of 0 cannot improve.  Else all pairs are set aside, and those up to the largest sum of
+     * gains change places. */
+    if (find_differences (parts, pair) > 0)
+      for (uint32_t step = 0; step < MIN (pair->n[0], pair->n[1]); step++) {
+        sum += choose_pair (parts, pair, step);
+        if (sum > gain) {
+          gain = sum;
+          n_exchanges = step + 1;
+        }
+        change_side (parts, pair, pair->left[0][step]);
+        change_side (parts, pair, pair->left[1][step]);
+      }
     if (!pair->is_small && pair->row_owner != NO_TASK)
       add_row (parts, pair, pair->row_owner, pair->row, -1);
     for (uint32_t i = 0; i < count_places (pair); i++)

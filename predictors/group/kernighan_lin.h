@@ -4,7 +4,7 @@
  *
  * B. W. Kernighan and S. Lin, An Efficient Heuristic Procedure for Partitioning
  * Graphs (Bell System Technical Journal 49, 1970), as section IV.A of the
- * aggregation paper tells it.  Of two parts the pair of tasks whose exchange
+ * aggregation paper describes it.  Of two parts the pair of tasks whose exchange
  * gains most is set aside, then the best pair of the others, until none is
  * left; the first so many pairs whose gains add up to the most are exchanged.
  * That is repeated until nothing is gained, and with all pairs of parts until no
@@ -42,10 +42,10 @@ void predict_partition_exchange (PredictPartition *parts, uint32_t a, uint32_t b
 /* Betters pairs of parts until none can be bettered. */
 void predict_partition_better (PredictPartition *parts);
 
-/* Forgets what was exchanged so far, or takes back what was since. */
+/* Keeps the exchanges so far, or takes back those since the last keep. */
 void predict_partition_keep (PredictPartition *parts);
 void predict_partition_take_back (PredictPartition *parts);
 
-/* What the work so far comes to, in steps of about a nanosecond: the same on every
+/* The work so far, in steps of about a nanosecond: the same on every
  * machine, so that it may decide when to stop. */
 uint64_t predict_partition_work (const PredictPartition *parts);

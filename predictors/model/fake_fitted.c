@@ -1,4 +1,4 @@
-/* fake_fitted.c - a learner whose answers are known beforehand, for tests of what uses learners.
+/* fake_fitted.c - a learner whose answers are known beforehand, for tests of its callers.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

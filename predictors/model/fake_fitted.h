@@ -1,4 +1,4 @@
-/* fake_fitted.h - a learner whose answers are known beforehand, for tests of what uses learners.
+/* fake_fitted.h - a learner whose answers are known beforehand, for tests of its callers.
  *
  * SPDX-License-Identifier: Apache-2.0
  *

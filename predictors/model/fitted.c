@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-/* More than any table has: memory is allocated before a file is read to its end. */
+/* More than any table has.  Memory is allocated before a file is read to its end. */
 #define MAX_FEATURES 1000000u
 
 static const char *const use_names[] = { "used", "constant", "collinear", NULL };
@@ -32,31 +32,6 @@ struct PredictFitted {
 };
 
 /* --- Fitting and predicting --- */
-
-/* FALSE and *error when the method has no answer. */
-static gboolean
-learn (PredictFitted *fitted, const PredictSamples *samples, const PredictSettings *settings,
-       PredictForestReport *report, PredictProgress progress, void *progress_data, GError **error)
-{
-  switch (settings->method) {
-  case PREDICT_EXTRA_TREES:
-  case PREDICT_FOREST:
-  case PREDICT_TREE:
-    fitted->forest = predict_forest_fit (samples, settings, report, progress, progress_data);
-    return TRUE;
-  case PREDICT_LINEAR:
-    fitted->linear = predict_linear_fit (samples, settings->ridge, error);
-    return fitted->linear != NULL;
-  case PREDICT_SVR:
-    fitted->svr = predict_svr_fit (samples, settings, error);
-    return fitted->svr != NULL;
-  case PREDICT_MEAN:
-    fitted->mean = predict_scale_doubles (samples->y, samples->n_samples).mean;
-    return TRUE;
-  case PREDICT_N_METHODS: break;
-  }
-  g_assert_not_reached ();
-}
 
 static gboolean
 all_finite (const double *values, gsize n)
@@ -114,8 +89,27 @@ predict_fit (const PredictSamples *samples, const PredictSettings *settings,
   fitted->settings = *settings;
   fitted->settings.threads = 0;
   fitted->n_features = samples->n_features;
-  if (!learn (fitted, samples, settings, report, progress, progress_data, error))
-    return NULL;
+  switch (settings->method) {
+  case PREDICT_EXTRA_TREES:
+  case PREDICT_FOREST:
+  case PREDICT_TREE:
+    fitted->forest = predict_forest_fit (samples, settings, report, progress, progress_data);
+    break;
+  case PREDICT_LINEAR:
+    fitted->linear = predict_linear_fit (samples, settings->ridge, error);
+    if (fitted->linear == NULL)
+      return NULL;
+    break;
+  case PREDICT_SVR:
+    fitted->svr = predict_svr_fit (samples, settings, error);
+    if (fitted->svr == NULL)
+      return NULL;
+    break;
+  case PREDICT_MEAN:
+    fitted->mean = predict_scale_doubles (samples->y, samples->n_samples).mean;
+    break;
+  case PREDICT_N_METHODS: g_assert_not_reached ();
+  }
   if (is_finite (fitted))
     return g_steal_pointer (&fitted);
   if (report != NULL)
@@ -135,12 +129,6 @@ predict_fitted_free (PredictFitted *fitted)
   predict_linear_free (fitted->linear);
   predict_svr_free (fitted->svr);
   g_free (fitted);
-}
-
-const PredictSettings *
-predict_fitted_settings (const PredictFitted *fitted)
-{
-  return &fitted->settings;
 }
 
 guint
@@ -182,19 +170,6 @@ mean_squared_error (const PredictFitted *fitted, const PredictSamples *samples, 
   return sum / (double) samples->n_samples;
 }
 
-/* Fisher and Yates. */
-static void
-shuffle (float *values, uint64_t n, BaseRandom *random)
-{
-  for (uint64_t i = n; i > 1; i--) {
-    uint64_t other = base_random_below (random, i);
-    float value = values[i - 1];
-
-    values[i - 1] = values[other];
-    values[other] = value;
-  }
-}
-
 void
 predict_fitted_permutation_importances (const PredictFitted *fitted, const PredictSamples *samples,
                                         guint repeats, uint64_t seed, guint threads,
@@ -215,7 +190,14 @@ predict_fitted_permutation_importances (const PredictFitted *fitted, const Predi
     for (guint repeat = 0; repeat < repeats; repeat++) {
       BaseRandom random = base_random_stream (seed, (uint64_t) feature * repeats + repeat);
 
-      shuffle (column, n, &random);
+      /* Fisher and Yates. */
+      for (uint64_t i = n; i > 1; i--) {
+        uint64_t other = base_random_below (&random, i);
+        float value = column[i - 1];
+
+        column[i - 1] = column[other];
+        column[other] = value;
+      }
       worse += mean_squared_error (fitted, permuted, threads, predicted) - before;
     }
     memcpy (column, samples->x + feature * n, n * sizeof *column);
@@ -225,9 +207,16 @@ predict_fitted_permutation_importances (const PredictFitted *fitted, const Predi
 
 /* --- Model files (doc/handbook/format-model.md) --- */
 
-static void
-write_settings (const PredictSettings *settings, JsonBuilder *builder)
+void
+predict_fitted_write (const PredictFitted *fitted, JsonBuilder *builder)
 {
+  const PredictSettings *settings = &fitted->settings;
+  const PredictLinear *linear = fitted->linear;
+  const PredictSvr *svr = fitted->svr;
+
+  json_builder_begin_object (builder);
+  base_json_add_string (builder, "method", predict_method_names[settings->method]);
+  base_json_add_integer (builder, "n_features", fitted->n_features);
   json_builder_set_member_name (builder, "settings");
   json_builder_begin_object (builder);
   base_json_add_integer (builder, "trees", settings->trees);
@@ -243,62 +232,40 @@ write_settings (const PredictSettings *settings, JsonBuilder *builder)
   base_json_add_number (builder, "svr_gamma", settings->svr_gamma);
   base_json_add_integer (builder, "seed", (int64_t) settings->seed);
   json_builder_end_object (builder);
-}
-
-static void
-write_linear (const PredictLinear *linear, JsonBuilder *builder)
-{
-  json_builder_set_member_name (builder, "linear");
-  json_builder_begin_object (builder);
-  base_json_add_number (builder, "constant", linear->constant);
-  base_json_add_numbers (builder, "means", linear->means, linear->n_features);
-  base_json_add_numbers (builder, "coefficients", linear->coefficients, linear->n_features);
-  json_builder_set_member_name (builder, "columns");
-  json_builder_begin_array (builder);
-  for (guint feature = 0; feature < linear->n_features; feature++)
-    json_builder_add_string_value (builder, use_names[linear->use[feature]]);
-  json_builder_end_array (builder);
-  json_builder_end_object (builder);
-}
-
-static void
-write_svr (const PredictSvr *svr, JsonBuilder *builder)
-{
-  gsize n = svr->n_vectors;
-  g_autofree double *scale = g_new (double, 2 * (gsize) svr->n_features);
-
-  for (guint feature = 0; feature < svr->n_features; feature++) {
-    scale[feature] = svr->scale[feature].mean;
-    scale[svr->n_features + feature] = svr->scale[feature].sd;
-  }
-  json_builder_set_member_name (builder, "svr");
-  json_builder_begin_object (builder);
-  base_json_add_number (builder, "gamma", svr->gamma);
-  base_json_add_number (builder, "bias", svr->bias);
-  base_json_add_number (builder, "target_mean", svr->target.mean);
-  base_json_add_number (builder, "target_sd", svr->target.sd);
-  base_json_add_numbers (builder, "means", scale, svr->n_features);
-  base_json_add_numbers (builder, "sds", scale + svr->n_features, svr->n_features);
-  base_json_add_packed (builder, "vectors", svr->vectors, n * svr->n_features,
-                        sizeof *svr->vectors);
-  base_json_add_packed (builder, "coefficients", svr->coefficients, n, sizeof *svr->coefficients);
-  json_builder_end_object (builder);
-}
-
-void
-predict_fitted_write (const PredictFitted *fitted, JsonBuilder *builder)
-{
-  json_builder_begin_object (builder);
-  base_json_add_string (builder, "method", predict_method_names[fitted->settings.method]);
-  base_json_add_integer (builder, "n_features", fitted->n_features);
-  write_settings (&fitted->settings, builder);
   if (fitted->forest != NULL)
     predict_forest_write (fitted->forest, builder);
-  else if (fitted->linear != NULL)
-    write_linear (fitted->linear, builder);
-  else if (fitted->svr != NULL)
-    write_svr (fitted->svr, builder);
-  else
+  else if (linear != NULL) {
+    json_builder_set_member_name (builder, "linear");
+    json_builder_begin_object (builder);
+    base_json_add_number (builder, "constant", linear->constant);
+    base_json_add_numbers (builder, "means", linear->means, linear->n_features);
+    base_json_add_numbers (builder, "coefficients", linear->coefficients, linear->n_features);
+    json_builder_set_member_name (builder, "columns");
+    json_builder_begin_array (builder);
+    for (guint feature = 0; feature < linear->n_features; feature++)
+      json_builder_add_string_value (builder, use_names[linear->use[feature]]);
+    json_builder_end_array (builder);
+    json_builder_end_object (builder);
+  } else if (svr != NULL) {
+    gsize n = svr->n_vectors, n_features = svr->n_features;
+    g_autofree double *scale = g_new (double, 2 * n_features);
+
+    for (gsize feature = 0; feature < n_features; feature++) {
+      scale[feature] = svr->scale[feature].mean;
+      scale[n_features + feature] = svr->scale[feature].sd;
+    }
+    json_builder_set_member_name (builder, "svr");
+    json_builder_begin_object (builder);
+    base_json_add_number (builder, "gamma", svr->gamma);
+    base_json_add_number (builder, "bias", svr->bias);
+    base_json_add_number (builder, "target_mean", svr->target.mean);
+    base_json_add_number (builder, "target_sd", svr->target.sd);
+    base_json_add_numbers (builder, "means", scale, n_features);
+    base_json_add_numbers (builder, "sds", scale + n_features, n_features);
+    base_json_add_packed (builder, "vectors", svr->vectors, n * n_features, sizeof *svr->vectors);
+    base_json_add_packed (builder, "coefficients", svr->coefficients, n, sizeof *svr->coefficients);
+    json_builder_end_object (builder);
+  } else
     base_json_add_number (builder, "mean", fitted->mean);
   json_builder_end_object (builder);
 }
@@ -314,29 +281,7 @@ read_count (JsonObject *object, const char *name, guint largest, guint *count, G
   return TRUE;
 }
 
-static gboolean
-read_settings (JsonObject *object, PredictSettings *settings, GError **error)
-{
-  JsonObject *from = base_json_object (object, "settings", error);
-  int64_t seed;
-
-  if (from == NULL || !read_count (from, "trees", G_MAXUINT32, &settings->trees, error) ||
-      !read_count (from, "max_features", G_MAXUINT32, &settings->max_features, error) ||
-      !read_count (from, "min_samples_split", G_MAXUINT32, &settings->min_samples_split, error) ||
-      !read_count (from, "min_samples_leaf", G_MAXUINT32, &settings->min_samples_leaf, error) ||
-      !read_count (from, "max_depth", G_MAXUINT32, &settings->max_depth, error) ||
-      !base_json_boolean (from, "bootstrap", &settings->bootstrap, error) ||
-      !base_json_number (from, "ridge", &settings->ridge, error) ||
-      !base_json_number (from, "svr_c", &settings->svr_c, error) ||
-      !base_json_number (from, "svr_epsilon", &settings->svr_epsilon, error) ||
-      !base_json_number (from, "svr_gamma", &settings->svr_gamma, error) ||
-      !base_json_integer (from, "seed", INT64_MIN, INT64_MAX, &seed, error))
-    return FALSE;
-  settings->seed = (uint64_t) seed;
-  return predict_settings_check (settings, error);
-}
-
-/* Which of the names [n] a text is; n: none. */
+/* The index of a text among names [n]; n: none. */
 static guint
 name_index (const char *const *names, const char *text)
 {
@@ -347,27 +292,21 @@ name_index (const char *const *names, const char *text)
   return i;
 }
 
-static gboolean
-read_method (JsonObject *object, PredictMethod *method, GError **error)
+static PredictLinear *
+read_linear (JsonObject *object, guint n_features, GError **error)
 {
-  const char *name = base_json_string (object, "method", error);
+  JsonObject *from = base_json_object (object, "linear", error);
+  g_autoptr (PredictLinear) linear = predict_linear_new (n_features);
+  JsonArray *columns;
+  gboolean known;
 
-  if (name == NULL)
-    return FALSE;
-  *method = (PredictMethod) name_index (predict_method_names, name);
-  if (*method != PREDICT_N_METHODS)
-    return TRUE;
-  g_set_error (error, BASE_ERROR, BASE_ERROR_JSON, "there is no method \"%s\"", name);
-  return FALSE;
-}
-
-static gboolean
-read_columns (JsonObject *object, PredictLinear *linear, GError **error)
-{
-  JsonArray *columns = base_json_array (object, "columns", error);
-  gboolean known = columns != NULL && json_array_get_length (columns) == linear->n_features;
-
-  for (guint feature = 0; known && feature < linear->n_features; feature++) {
+  if (from == NULL || !base_json_number (from, "constant", &linear->constant, error) ||
+      !base_json_numbers (from, "means", n_features, linear->means, error) ||
+      !base_json_numbers (from, "coefficients", n_features, linear->coefficients, error) ||
+      (columns = base_json_array (from, "columns", error)) == NULL)
+    return NULL;
+  known = json_array_get_length (columns) == n_features;
+  for (guint feature = 0; known && feature < n_features; feature++) {
     JsonNode *node = json_array_get_element (columns, feature);
     const char *name = JSON_NODE_HOLDS_VALUE (node) ? json_node_get_string (node) : NULL;
     guint use = name != NULL ? name_index (use_names, name) : G_N_ELEMENTS (use_names) - 1;
@@ -375,63 +314,9 @@ read_columns (JsonObject *object, PredictLinear *linear, GError **error)
     known = use_names[use] != NULL;
     linear->use[feature] = (PredictColumnUse) use;
   }
-  return known || columns == NULL ? columns != NULL
-                                  : base_json_fail ("columns", "how each column is used", error);
-}
-
-static PredictLinear *
-read_linear (JsonObject *object, guint n_features, GError **error)
-{
-  JsonObject *from = base_json_object (object, "linear", error);
-  g_autoptr (PredictLinear) linear = predict_linear_new (n_features);
-
-  return from != NULL && base_json_number (from, "constant", &linear->constant, error) &&
-                 base_json_numbers (from, "means", n_features, linear->means, error) &&
-                 base_json_numbers (from, "coefficients", n_features, linear->coefficients,
-                                    error) &&
-                 read_columns (from, linear, error)
-             ? g_steal_pointer (&linear)
-             : NULL;
-}
-
-static gboolean
-read_scale (JsonObject *from, PredictSvr *svr, GError **error)
-{
-  guint n = svr->n_features;
-  g_autofree double *means = g_new (double, n), *sds = g_new (double, n);
-
-  if (!base_json_numbers (from, "means", n, means, error) ||
-      !base_json_numbers (from, "sds", n, sds, error))
-    return FALSE;
-  for (guint feature = 0; feature < n; feature++) {
-    if (sds[feature] < 0)
-      return base_json_fail ("sds", "an array of deviations", error);
-    svr->scale[feature] = (PredictScale){ means[feature], sds[feature] };
-  }
-  return TRUE;
-}
-
-static gboolean
-read_vectors (JsonObject *from, PredictSvr *svr, GError **error)
-{
-  gsize n_values, n_vectors;
-  gboolean finite = TRUE;
-
-  svr->vectors = base_json_packed (from, "vectors", sizeof *svr->vectors, &n_values, error);
-  if (svr->vectors == NULL)
-    return FALSE;
-  svr->coefficients =
-      base_json_packed (from, "coefficients", sizeof *svr->coefficients, &n_vectors, error);
-  if (svr->coefficients == NULL)
-    return FALSE;
-  if (n_vectors > PREDICT_SVR_MAX_SAMPLES || n_values != n_vectors * svr->n_features)
-    return base_json_fail ("vectors", "a row of features for each coefficient", error);
-  svr->n_vectors = (uint32_t) n_vectors;
-  for (gsize i = 0; i < n_values; i++)
-    finite &= isfinite (svr->vectors[i]) != 0;
-  for (gsize i = 0; i < n_vectors; i++)
-    finite &= isfinite (svr->coefficients[i]) != 0;
-  return finite || base_json_fail ("vectors", "of finite numbers", error);
+  if (!known)
+    base_json_fail ("columns", "how each column is used", error);
+  return known ? g_steal_pointer (&linear) : NULL;
 }
 
 static PredictSvr *
@@ -439,47 +324,91 @@ read_svr (JsonObject *object, guint n_features, GError **error)
 {
   JsonObject *from = base_json_object (object, "svr", error);
   g_autoptr (PredictSvr) svr = predict_svr_new (n_features, 0);
+  g_autofree double *means = g_new (double, n_features), *sds = g_new (double, n_features);
+  gsize n_values, n_vectors;
 
-  return from != NULL && base_json_number (from, "gamma", &svr->gamma, error) &&
-                 base_json_number (from, "bias", &svr->bias, error) &&
-                 base_json_number (from, "target_mean", &svr->target.mean, error) &&
-                 base_json_number (from, "target_sd", &svr->target.sd, error) &&
-                 read_scale (from, svr, error) && read_vectors (from, svr, error)
-             ? g_steal_pointer (&svr)
-             : NULL;
-}
-
-/* What the method learned. */
-static gboolean
-read_learned (JsonObject *object, PredictFitted *fitted, GError **error)
-{
-  switch (fitted->settings.method) {
-  case PREDICT_EXTRA_TREES:
-  case PREDICT_FOREST:
-  case PREDICT_TREE:
-    fitted->forest = predict_forest_read (object, fitted->n_features, error);
-    return fitted->forest != NULL;
-  case PREDICT_LINEAR:
-    fitted->linear = read_linear (object, fitted->n_features, error);
-    return fitted->linear != NULL;
-  case PREDICT_SVR:
-    fitted->svr = read_svr (object, fitted->n_features, error);
-    return fitted->svr != NULL;
-  case PREDICT_MEAN: return base_json_number (object, "mean", &fitted->mean, error);
-  case PREDICT_N_METHODS: break;
+  if (from == NULL || !base_json_number (from, "gamma", &svr->gamma, error) ||
+      !base_json_number (from, "bias", &svr->bias, error) ||
+      !base_json_number (from, "target_mean", &svr->target.mean, error) ||
+      !base_json_number (from, "target_sd", &svr->target.sd, error) ||
+      !base_json_numbers (from, "means", n_features, means, error) ||
+      !base_json_numbers (from, "sds", n_features, sds, error))
+    return NULL;
+  for (guint feature = 0; feature < n_features; feature++) {
+    if (sds[feature] < 0) {
+      base_json_fail ("sds", "an array of deviations", error);
+      return NULL;
+    }
+    svr->scale[feature] = (PredictScale){ means[feature], sds[feature] };
   }
-  g_assert_not_reached ();
+  svr->vectors = base_json_packed (from, "vectors", sizeof *svr->vectors, &n_values, error);
+  if (svr->vectors == NULL)
+    return NULL;
+  svr->coefficients =
+      base_json_packed (from, "coefficients", sizeof *svr->coefficients, &n_vectors, error);
+  if (svr->coefficients == NULL)
+    return NULL;
+  if (n_vectors > PREDICT_SVR_MAX_SAMPLES || n_values != n_vectors * n_features) {
+    base_json_fail ("vectors", "a row of features for each coefficient", error);
+    return NULL;
+  }
+  svr->n_vectors = (uint32_t) n_vectors;
+  for (gsize i = 0; i < n_values + n_vectors; i++)
+    if (!isfinite (i < n_values ? (double) svr->vectors[i] : svr->coefficients[i - n_values])) {
+      base_json_fail ("vectors", "of finite numbers", error);
+      return NULL;
+    }
+  return g_steal_pointer (&svr);
 }
 
 PredictFitted *
 predict_fitted_read (JsonObject *object, GError **error)
 {
   g_autoptr (PredictFitted) fitted = g_new0 (PredictFitted, 1);
+  PredictSettings *settings = &fitted->settings;
+  const char *method = base_json_string (object, "method", error);
+  gboolean is_read = FALSE;
+  JsonObject *from;
+  int64_t seed;
 
-  return read_method (object, &fitted->settings.method, error) &&
-                 read_count (object, "n_features", MAX_FEATURES, &fitted->n_features, error) &&
-                 read_settings (object, &fitted->settings, error) &&
-                 read_learned (object, fitted, error)
-             ? g_steal_pointer (&fitted)
-             : NULL;
+  if (method == NULL)
+    return NULL;
+  settings->method = (PredictMethod) name_index (predict_method_names, method);
+  if (settings->method == PREDICT_N_METHODS) {
+    g_set_error (error, BASE_ERROR, BASE_ERROR_JSON, "there is no method \"%s\"", method);
+    return NULL;
+  }
+  if (!read_count (object, "n_features", MAX_FEATURES, &fitted->n_features, error) ||
+      (from = base_json_object (object, "settings", error)) == NULL ||
+      !read_count (from, "trees", G_MAXUINT32, &settings->trees, error) ||
+      !read_count (from, "max_features", G_MAXUINT32, &settings->max_features, error) ||
+      !read_count (from, "min_samples_split", G_MAXUINT32, &settings->min_samples_split, error) ||
+      !read_count (from, "min_samples_leaf", G_MAXUINT32, &settings->min_samples_leaf, error) ||
+      !read_count (from, "max_depth", G_MAXUINT32, &settings->max_depth, error) ||
+      !base_json_boolean (from, "bootstrap", &settings->bootstrap, error) ||
+      !base_json_number (from, "ridge", &settings->ridge, error) ||
+      !base_json_number (from, "svr_c", &settings->svr_c, error) ||
+      !base_json_number (from, "svr_epsilon", &settings->svr_epsilon, error) ||
+      !base_json_number (from, "svr_gamma", &settings->svr_gamma, error) ||
+      !base_json_integer (from, "seed", INT64_MIN, INT64_MAX, &seed, error))
+    return NULL;
+  settings->seed = (uint64_t) seed;
+  if (!predict_settings_check (settings, error))
+    return NULL;
+  switch (settings->method) {
+  case PREDICT_EXTRA_TREES:
+  case PREDICT_FOREST:
+  case PREDICT_TREE:
+    is_read = (fitted->forest = predict_forest_read (object, fitted->n_features, error)) != NULL;
+    break;
+  case PREDICT_LINEAR:
+    is_read = (fitted->linear = read_linear (object, fitted->n_features, error)) != NULL;
+    break;
+  case PREDICT_SVR:
+    is_read = (fitted->svr = read_svr (object, fitted->n_features, error)) != NULL;
+    break;
+  case PREDICT_MEAN: is_read = base_json_number (object, "mean", &fitted->mean, error); break;
+  case PREDICT_N_METHODS: g_assert_not_reached ();
+  }
+  return is_read ? g_steal_pointer (&fitted) : NULL;
 }

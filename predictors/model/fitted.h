@@ -18,7 +18,6 @@ PredictFitted *predict_fit (const PredictSamples *samples, const PredictSettings
 void predict_fitted_free (PredictFitted *fitted);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictFitted, predict_fitted_free)
 
-const PredictSettings *predict_fitted_settings (const PredictFitted *fitted);
 guint predict_fitted_n_features (const PredictFitted *fitted);
 
 /* predicted[n_samples]; deviation (may be NULL): over the trees, 0 of other methods.  threads as in
@@ -32,7 +31,7 @@ void predict_fitted_permutation_importances (const PredictFitted *fitted,
                                              const PredictSamples *samples, guint repeats,
                                              uint64_t seed, guint threads, double *importances);
 
-/* As one JSON object (doc/handbook/format-model.md): settings and what was learned. */
+/* As one JSON object (doc/handbook/format-model.md): settings and the fit. */
 void predict_fitted_write (const PredictFitted *fitted, JsonBuilder *builder);
 /* NULL and *error when it is not one; nothing in a file can make predicting fail later. */
 PredictFitted *predict_fitted_read (JsonObject *object, GError **error);

@@ -5,8 +5,9 @@
 
 #include "base/error.h"
 #include "predictors/predict_error.h"
+#include "predictors/predict_testing.h"
 #include "predictors/model/fitted.h"
-#include "predictors/forest/friedman.h"
+#include "predictors/forest/friedman_testing.h"
 #include "base/random.h"
 #include "predictors/model/regression_fixture.h"
 #include "predictors/scoring/scores.h"
@@ -127,7 +128,7 @@ text_of (const PredictFitted *fitted)
   return json_to_string (root, TRUE);
 }
 
-static PredictFitted *
+static gpointer
 parse (const char *text, GError **error)
 {
   g_autoptr (JsonNode) root = json_from_string (text, NULL);
@@ -153,7 +154,7 @@ test_round_trip (gconstpointer data)
   predict_fitted_predict (back, test, 1, of_back, deviation_of_back);
   g_assert_cmpmem (of_back, sizeof of_back, predicted, sizeof predicted);
   g_assert_cmpmem (deviation_of_back, sizeof deviation, deviation, sizeof deviation);
-  g_assert_cmpuint (predict_fitted_settings (back)->seed, ==, G_MAXUINT64 - 1);
+  g_assert_nonnull (strstr (text, "\"seed\" : -2")); /* as it was set, with the sign of int64 */
   g_assert_cmpuint (predict_fitted_n_features (back), ==, 10);
   again = text_of (back);
   g_assert_cmpstr (again, ==, text);
@@ -186,70 +187,77 @@ test_stump (void)
   g_assert_cmpfloat (predicted[1], ==, 5);
 }
 
-/* One part of a text replaced by another. */
-static void
-check_refused (const char *text, const char *part, const char *other, const char *message)
-{
-  g_auto (GStrv) pieces = g_strsplit (text, part, 2);
-  g_autofree char *changed = NULL;
-  g_autoptr (GError) error = NULL;
-
-  g_assert_cmpuint (g_strv_length (pieces), ==, 2);
-  changed = g_strjoinv (other, pieces);
-  g_assert_null (parse (changed, &error));
-  g_assert_nonnull (error);
-  g_assert_true (error->domain == BASE_ERROR || error->domain == PREDICT_ERROR);
-  if (strstr (error->message, message) == NULL)
-    g_error ("\"%s\" is not in: %s", message, error->message);
-}
-
 static void
 test_refused_trees (void)
 {
-  check_refused (stump, "\"tree\"", "\"shrub\"", "no method \"shrub\"");
-  check_refused (stump, "\"tree\"", "7", "\"method\"");
-  check_refused (stump, "\"tree\"", "\"svr\"", "\"svr\" is not an object");
-  check_refused (stump, "\"n_features\":2", "\"n_features\":1", "no such feature");
-  check_refused (stump, "\"n_features\":2", "\"n_features\":5000000000", "\"n_features\"");
-  check_refused (stump, "\"n_features\":2", "\"n_features\":-1", "\"n_features\"");
-  check_refused (stump, "\"min_samples_split\":2", "\"min_samples_split\":1", "min-samples-split");
-  check_refused (stump, "\"bootstrap\":false", "\"bootstrap\":0", "\"bootstrap\"");
-  check_refused (stump, "[3]", "[2]", "3 values for 2 nodes");
-  check_refused (stump, "[3]", "[]", "one tree");
-  check_refused (stump, "[3]", "[0]", "numbers of nodes");
-  check_refused (stump, "[3]", "[\"a\"]", "finite numbers");
-  check_refused (stump, "[3]", "[2147483648]", "numbers of nodes");
-  check_refused (stump, "[3]", "[2,1]", "");
-  /* A right child beyond the tree, before its parent, the left child. */
-  check_refused (stump, "AgAAAAEAAAACAAAA", "AwAAAAEAAAACAAAA", "tree 0");
-  check_refused (stump, "AgAAAAEAAAACAAAA", "AAAAAAEAAAACAAAA", "tree 0");
-  check_refused (stump, "AgAAAAEAAAACAAAA", "AQAAAAEAAAACAAAA", "tree 0");
-  check_refused (stump, "AQAAAP//////////", "AgAAAP//////////", "no such feature");
-  check_refused (stump, "AABgQAAA", "AADAfwAA", "not a finite number");
-  check_refused (stump, "AAAAAAAACEAA", "AAAAAAAA+H8A", "not a finite number");
-  check_refused (stump, "AABgQAAAAAAAAAAA", "AABgQAAA AAAAAAA", "base64");
-  check_refused (stump, "AABgQAAAAAAAAAAA", "AABgQAAAAAAAAAA", "base64");
-  check_refused (stump, "AABgQAAAAAAAAAAA", "AABgQAAAAAAAAA==", "base64");
+  static const TestingChange changes[] = {
+    { "\"tree\"", "\"shrub\"", "no method \"shrub\"" },
+    { "\"tree\"", "7", "\"method\"" },
+    { "\"tree\"", "\"svr\"", "\"svr\" is not an object" },
+    { "\"n_features\":2", "\"n_features\":1", "no such feature" },
+    { "\"n_features\":2", "\"n_features\":5000000000", "\"n_features\"" },
+    { "\"n_features\":2", "\"n_features\":-1", "\"n_features\"" },
+    { "\"bootstrap\":false", "\"bootstrap\":0", "\"bootstrap\"" },
+    { "[3]", "[2]", "3 values for 2 nodes" },
+    { "[3]", "[]", "one tree" },
+    { "[3]", "[0]", "numbers of nodes" },
+    { "[3]", "[\"a\"]", "finite numbers" },
+    { "[3]", "[2147483648]", "numbers of nodes" },
+    { "[3]", "[2,1]", "" },
+    /* A right child beyond the tree, before its parent, the left child. */
+    { "AgAAAAEAAAACAAAA", "AwAAAAEAAAACAAAA", "tree 0" },
+    { "AgAAAAEAAAACAAAA", "AAAAAAEAAAACAAAA", "tree 0" },
+    { "AgAAAAEAAAACAAAA", "AQAAAAEAAAACAAAA", "tree 0" },
+    { "AQAAAP//////////", "AgAAAP//////////", "no such feature" },
+    { "AABgQAAA", "AADAfwAA", "not a finite number" },
+    { "AAAAAAAACEAA", "AAAAAAAA+H8A", "not a finite number" },
+    { "AABgQAAAAAAAAAAA", "AABgQAAA AAAAAAA", "base64" },
+    { "AABgQAAAAAAAAAAA", "AABgQAAAAAAAAAA", "base64" },
+    { "AABgQAAAAAAAAAAA", "AABgQAAAAAAAAA==", "base64" },
+  };
+  static const TestingChange settings[] = {
+    { "\"min_samples_split\":2", "\"min_samples_split\":1", "min-samples-split" },
+  };
+
+  testing_refuse (parse, stump, changes, G_N_ELEMENTS (changes), BASE_ERROR);
+  testing_refuse (parse, stump, settings, 1, PREDICT_ERROR);
 }
 
 static void
 test_refused_others (void)
 {
+  static const TestingChange of_line[] = {
+    { "\"constant\" : ", "\"constant\" : 1e999, \"x\" : ", "\"constant\"" },
+    { "\"used\"", "\"unused\"", "\"columns\"" },
+    { "\"used\"", "3", "\"columns\"" },
+    { "\"used\",", "", "\"columns\"" },
+    { "\"coefficients\" : [", "\"coefficients\" : [ 1,", "11 numbers where 10" },
+    { "\"n_features\" : 10", "\"n_features\" : 9", "10 numbers where 9" },
+  };
+  static const TestingChange of_vectors[] = {
+    { "\"vectors\" : \"", "\"vectors\" : \"AAAA", "\"vectors\"" },
+    { "\"sds\" : [", "\"sds\" : [ -1, 1, 1, 1, 1, 1, 1, 1, 1, 1 ], \"x\" : [", "\"sds\"" },
+  };
+  static const TestingChange of_level[] = {
+    { "\"mean\" : ", "\"mean\" : null, \"x\" : ", "\"mean\"" },
+  };
+  static const struct {
+    PredictMethod method;
+    const TestingChange *changes;
+    guint n;
+  } cases[] = {
+    { PREDICT_LINEAR, of_line, G_N_ELEMENTS (of_line) },
+    { PREDICT_SVR, of_vectors, G_N_ELEMENTS (of_vectors) },
+    { PREDICT_MEAN, of_level, G_N_ELEMENTS (of_level) },
+  };
   g_autoptr (PredictSamples) samples = friedman_samples (30, 10, 1);
-  g_autoptr (PredictFitted) fitted = fit (samples, PREDICT_LINEAR);
-  g_autoptr (PredictFitted) svr = fit (samples, PREDICT_SVR), mean = fit (samples, PREDICT_MEAN);
-  g_autofree char *line = text_of (fitted), *vectors = text_of (svr), *level = text_of (mean);
 
-  check_refused (line, "\"constant\" : ", "\"constant\" : 1e999, \"x\" : ", "\"constant\"");
-  check_refused (line, "\"used\"", "\"unused\"", "\"columns\"");
-  check_refused (line, "\"used\"", "3", "\"columns\"");
-  check_refused (line, "\"used\",", "", "\"columns\"");
-  check_refused (line, "\"coefficients\" : [", "\"coefficients\" : [ 1,", "11 numbers where 10");
-  check_refused (line, "\"n_features\" : 10", "\"n_features\" : 9", "10 numbers where 9");
-  check_refused (vectors, "\"vectors\" : \"", "\"vectors\" : \"AAAA", "\"vectors\"");
-  check_refused (vectors, "\"sds\" : [", "\"sds\" : [ -1, 1, 1, 1, 1, 1, 1, 1, 1, 1 ], \"x\" : [",
-                 "\"sds\"");
-  check_refused (level, "\"mean\" : ", "\"mean\" : null, \"x\" : ", "\"mean\"");
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (PredictFitted) fitted = fit (samples, cases[i].method);
+    g_autofree char *text = text_of (fitted);
+
+    testing_refuse (parse, text, cases[i].changes, cases[i].n, BASE_ERROR);
+  }
 }
 
 static void

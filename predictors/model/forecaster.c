@@ -10,28 +10,21 @@
 
 #include <stdio.h>
 
-/* A pipe can be read only once: it holds what it always could. */
-static bool
-begins_with_brace (const char *path)
-{
-  FILE *file = g_file_test (path, G_FILE_TEST_IS_REGULAR) ? fopen (path, "rb") : NULL;
-  int first;
-
-  if (file == NULL)
-    return true;
-  do
-    first = fgetc (file);
-  while (first != EOF && g_ascii_isspace (first));
-  fclose (file);
-  return first == '{';
-}
-
 PredictForecaster *
 predict_forecaster_read (const char *path, GError **error)
 {
   g_autoptr (PredictForecaster) forecaster = g_new0 (PredictForecaster, 1);
+  /* Only a regular file can be read twice; anything else is a learned model. */
+  FILE *file = g_file_test (path, G_FILE_TEST_IS_REGULAR) ? fopen (path, "rb") : NULL;
+  int first = '{';
 
-  if (begins_with_brace (path))
+  if (file != NULL) {
+    do
+      first = fgetc (file);
+    while (first != EOF && g_ascii_isspace (first));
+    fclose (file);
+  }
+  if (first == '{')
     forecaster->learned = predict_model_read (path, error);
   else
     forecaster->formula = predict_base_model_read (path, error);

@@ -12,11 +12,11 @@
 #include <math.h>
 #include <string.h>
 
-/* A column whose part that the others do not explain is smaller, of its norm, is made of
+/* If the other columns explain all of a column but a smaller share of its norm, the rest is
  * rounding: features are of single precision. */
 #define COLLINEAR 0x1p-20
 /* Coefficients of standardised columns are multiples of this part of the largest one, or of 1:
- * one that is 0 comes out as 0 and not as what rounding left of it. */
+ * one that is 0 comes out as 0 and not as a rounding error. */
 #define GRAIN      0x1p-60
 #define BLOCK_ROWS 512u
 /* Three or four are enough unless columns are as near to collinear as is let through. */
@@ -138,32 +138,8 @@ dot (const double *a, const double *b, guint n)
   return sum;
 }
 
-/* Whether something is left of a column [n] outside of what the n_basis ones span, which then
- * have it as another.  Twice, since what is left of a nearly dependent column is not orthogonal
- * at once (Gram and Schmidt). */
-static gboolean
-extend_basis (double *basis, guint n_basis, const double *column, guint n)
-{
-  double *rest = basis + (gsize) n_basis * n, norm = sqrt (dot (column, column, n)), left;
-
-  memcpy (rest, column, n * sizeof *rest);
-  for (guint pass = 0; pass < 2; pass++)
-    for (guint k = 0; k < n_basis; k++) {
-      const double *unit = basis + (gsize) k * n;
-      double along = dot (unit, rest, n);
-
-      for (guint i = 0; i < n; i++)
-        rest[i] -= along * unit[i];
-    }
-  left = sqrt (dot (rest, rest, n));
-  if (left <= COLLINEAR * norm)
-    return FALSE;
-  for (guint i = 0; i < n; i++)
-    rest[i] /= left;
-  return TRUE;
-}
-
-/* Takes collinear columns out of the problem and out of its triangle. */
+/* Takes collinear columns out of the problem and out of its triangle: those of which nothing is left
+ * outside the span of the columns before. */
 static void
 drop_collinear (Problem *problem, double *triangle, PredictColumnUse *use)
 {
@@ -172,13 +148,28 @@ drop_collinear (Problem *problem, double *triangle, PredictColumnUse *use)
 
   for (guint column = 0; column < n; column++) {
     guint feature = problem->columns[column];
+    const double *whole = triangle + (gsize) column * n;
+    double *rest = basis + (gsize) n_kept * n, norm = sqrt (dot (whole, whole, n)), left;
 
-    if (!extend_basis (basis, n_kept, triangle + (gsize) column * n, n)) {
+    memcpy (rest, whole, n * sizeof *rest);
+    /* Twice, since the rest of a nearly dependent column is not orthogonal at once (Gram, Schmidt). */
+    for (guint pass = 0; pass < 2; pass++)
+      for (guint k = 0; k < n_kept; k++) {
+        const double *unit = basis + (gsize) k * n;
+        double along = dot (unit, rest, n);
+
+        for (guint i = 0; i < n; i++)
+          rest[i] -= along * unit[i];
+      }
+    left = sqrt (dot (rest, rest, n));
+    if (left <= COLLINEAR * norm) {
       use[feature] = PREDICT_COLUMN_COLLINEAR;
       continue;
     }
+    for (guint i = 0; i < n; i++)
+      rest[i] /= left;
     problem->columns[n_kept] = feature;
-    memmove (triangle + (gsize) n_kept++ * n, triangle + (gsize) column * n, n * sizeof *triangle);
+    memmove (triangle + (gsize) n_kept++ * n, whole, n * sizeof *triangle);
   }
   problem->n = n_kept;
   if (n_kept < n)
@@ -237,22 +228,6 @@ solve (const Problem *problem, const double *triangle, guint leading, double *so
     solution[k] = nearbyint (exact[k].high / grain) * grain;
 }
 
-static void
-fit_columns (Problem *problem, PredictLinear *linear)
-{
-  guint leading = problem->n;
-  g_autofree double *triangle = triangle_of (problem);
-  g_autofree double *solution = g_new (double, problem->n);
-
-  drop_collinear (problem, triangle, linear->use);
-  solve (problem, triangle, leading, solution);
-  for (guint k = 0; k < problem->n; k++) {
-    guint feature = problem->columns[k];
-
-    linear->coefficients[feature] = solution[k] * problem->target.sd / problem->scale[feature].sd;
-  }
-}
-
 PredictLinear *
 predict_linear_fit (const PredictSamples *samples, double ridge, GError **error)
 {
@@ -273,8 +248,16 @@ predict_linear_fit (const PredictSamples *samples, double ridge, GError **error)
     if (scale[feature].sd > 0)
       columns[problem.n++] = feature;
   }
-  if (problem.n > 0 && isfinite (problem.target.sd))
-    fit_columns (&problem, linear);
+  if (problem.n > 0 && isfinite (problem.target.sd)) {
+    guint leading = problem.n;
+    g_autofree double *triangle = triangle_of (&problem);
+    g_autofree double *solution = g_new (double, problem.n);
+
+    drop_collinear (&problem, triangle, linear->use);
+    solve (&problem, triangle, leading, solution);
+    for (guint k = 0; k < problem.n; k++)
+      linear->coefficients[columns[k]] = solution[k] * problem.target.sd / scale[columns[k]].sd;
+  }
   finite = isfinite (problem.target.mean) && isfinite (problem.target.sd);
   for (guint feature = 0; feature < n_features; feature++)
     finite &= isfinite (linear->coefficients[feature]);
@@ -350,35 +333,27 @@ spectrum_clear (Spectrum *spectrum)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Spectrum, spectrum_clear)
 
-/* The features that vary, standardised, column-major; the caller frees. */
-static double *
-standardise (const PredictSamples *samples, guint *n_varying)
+/* Standardises the features that vary and decomposes them.  FALSE: LAPACK finds no singular values of
+ * such numbers. */
+static gboolean
+decompose (Spectrum *spectrum)
 {
-  uint64_t n = samples->n_samples;
-  double *columns = g_new (double, n * samples->n_features + 1);
+  const PredictSamples *samples = spectrum->samples;
+  guint n = spectrum->n, n_most;
+  g_autofree double *columns = g_new (double, (gsize) n * samples->n_features + 1);
+  double unused = 0;
 
-  *n_varying = 0;
   for (guint feature = 0; feature < samples->n_features; feature++) {
-    const float *x = samples->x + feature * n;
+    const float *x = samples->x + feature * samples->n_samples;
     PredictScale scale = predict_scale_floats (x, n);
 
     if (!(scale.sd > 0))
       continue;
     for (uint64_t i = 0; i < n; i++)
-      columns[*n_varying * n + i] = predict_scaled (scale, x[i]);
-    (*n_varying)++;
+      columns[(gsize) spectrum->n_varying * n + i] = predict_scaled (scale, x[i]);
+    spectrum->n_varying++;
   }
-  return columns;
-}
-
-/* FALSE: LAPACK finds no singular values of such numbers. */
-static gboolean
-decompose (Spectrum *spectrum)
-{
-  g_autofree double *columns = standardise (spectrum->samples, &spectrum->n_varying);
-  guint n = spectrum->n, n_most = MIN (n, spectrum->n_varying);
-  double unused = 0;
-
+  n_most = MIN (n, spectrum->n_varying);
   spectrum->left = g_new (double, (gsize) n *n_most + 1);
   spectrum->singular = g_new0 (double, n_most + 1);
   spectrum->along = g_new0 (double, n_most + 1);
@@ -396,13 +371,12 @@ decompose (Spectrum *spectrum)
   for (guint k = 0; k < spectrum->rank; k++) {
     spectrum->along[k] = 0;
     for (guint i = 0; i < n; i++)
-      spectrum->along[k] +=
-          spectrum->left[(gsize) k * n + i] * (spectrum->samples->y[i] - spectrum->mean);
+      spectrum->along[k] += spectrum->left[(gsize) k * n + i] * (samples->y[i] - spectrum->mean);
   }
   return TRUE;
 }
 
-/* The sum of the squared errors of samples left out; what is predicted of them to left_out[n].
+/* The sum of the squared errors of samples left out; their predictions in left_out[n].
  * A fit is a projection H y, and the error of a sample that is left out is its error in the fit of
  * all / (1 - its diagonal element of H). */
 static double

@@ -24,7 +24,7 @@ typedef enum {
 
 typedef struct {
   guint n_features;
-  double constant;       /* what is predicted where every feature has its mean */
+  double constant;       /* the prediction where every feature has its mean */
   double *means;         /* [n_features] of the training samples */
   double *coefficients;  /* [n_features] per unit of the feature */
   PredictColumnUse *use; /* [n_features] */
@@ -54,7 +54,8 @@ void predict_linear_predict (const PredictLinear *linear, const PredictSamples *
 typedef struct {
   double ridge; /* for predict_linear_fit(); 0 only where the samples determine every coefficient */
   guint rank;   /* of the constant and the features: how many coefficients are determined */
-  double *left_out; /* [n_samples] what the others predict of a sample, with this ridge; g_free() */
+  double *
+      left_out; /* [n_samples] the prediction of a sample by the others, with this ridge; g_free() */
 } PredictRidgeChoice;
 
 /* Of at least two samples; features are standardised by all of them.  The ridge with the least

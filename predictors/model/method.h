@@ -1,4 +1,4 @@
-/* method.h - what can be learned with, and with which settings.
+/* method.h - the methods of learning and their settings.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -14,7 +14,7 @@ typedef enum {
   PREDICT_TREE,        /* CART: one tree, best cut */
   PREDICT_LINEAR,      /* least squares with a constant; ridge > 0: penalised (standardised x) */
   PREDICT_SVR,         /* epsilon-SVR with a radial kernel, x and y standardised */
-  PREDICT_MEAN,        /* the mean of what was seen */
+  PREDICT_MEAN,        /* the mean of the training targets */
   PREDICT_N_METHODS
 } PredictMethod;
 
@@ -37,7 +37,7 @@ typedef struct {
 
 PredictSettings predict_settings_default (PredictMethod method);
 
-/* FALSE and *error (PREDICT_ERROR_OPTION): what the method uses cannot be, whatever the table. */
+/* FALSE and *error (PREDICT_ERROR_OPTION): a setting that the method uses is invalid for any table. */
 gboolean predict_settings_check (const PredictSettings *settings, GError **error);
 
 /* Of settings->threads: how many to use. */

@@ -48,59 +48,56 @@ test_defaults (void)
   g_assert_null (predict_method_names[PREDICT_N_METHODS]);
 }
 
-/* Whether settings of `method`, with one of them changed, are accepted, and what is said if not. */
-static void
-check (PredictMethod method, gsize offset, gboolean is_double, double value, const char *refusal)
-{
-  PredictSettings settings = predict_settings_default (method);
-  g_autoptr (GError) error = NULL;
-
-  if (is_double)
-    G_STRUCT_MEMBER (double, &settings, offset) = value;
-  else
-    G_STRUCT_MEMBER (guint, &settings, offset) = (guint) value;
-  g_assert_cmpint (predict_settings_check (&settings, &error), ==, refusal == NULL);
-  if (refusal == NULL) {
-    g_assert_no_error (error);
-    return;
-  }
-  g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION);
-  g_assert_cmpstr (error->message, ==, refusal);
-}
-
 #define WHOLE(member)  G_STRUCT_OFFSET (PredictSettings, member), FALSE
 #define DOUBLE(member) G_STRUCT_OFFSET (PredictSettings, member), TRUE
 
+/* Settings of a method with one of them changed; a setting that the method does not use is not
+ * checked. */
 static void
 test_limits (void)
 {
-  check (PREDICT_EXTRA_TREES, WHOLE (trees), 0, "the number of trees is 0; it must be at least 1");
-  check (PREDICT_FOREST, WHOLE (trees), 1, NULL);
-  check (PREDICT_TREE, WHOLE (trees), 2, "2 trees of method \"tree\", which is a single one");
-  check (PREDICT_TREE, WHOLE (min_samples_split), 1,
-         "min-samples-split is 1; it must be at least 2");
-  check (PREDICT_FOREST, WHOLE (min_samples_leaf), 0,
-         "min-samples-leaf is 0; it must be at least 1");
-  check (PREDICT_LINEAR, DOUBLE (ridge), -0.5, "ridge is -0.5; it must be at least 0");
-  check (PREDICT_LINEAR, DOUBLE (ridge), NAN, "ridge is nan; it must be at least 0");
-  check (PREDICT_LINEAR, DOUBLE (ridge), 3, NULL);
-  check (PREDICT_SVR, DOUBLE (svr_c), 0, "the penalty C of the SVR is 0; it must be above 0");
-  check (PREDICT_SVR, DOUBLE (svr_c), INFINITY,
-         "the penalty C of the SVR is inf; it must be above 0");
-  check (PREDICT_SVR, DOUBLE (svr_epsilon), -1, "epsilon of the SVR is -1; it must be at least 0");
-  check (PREDICT_SVR, DOUBLE (svr_epsilon), 0, NULL);
-  check (PREDICT_SVR, DOUBLE (svr_gamma), -1, "gamma of the SVR is -1; it must be at least 0");
-  check (PREDICT_MEAN, WHOLE (method), PREDICT_N_METHODS, "there is no method 6");
-}
+  static const struct {
+    PredictMethod method;
+    gsize offset;
+    gboolean is_double;
+    double value;
+    const char *refusal; /* NULL: accepted */
+  } cases[] = {
+    { PREDICT_EXTRA_TREES, WHOLE (trees), 0, "the number of trees is 0; it must be at least 1" },
+    { PREDICT_FOREST, WHOLE (trees), 1, NULL },
+    { PREDICT_TREE, WHOLE (trees), 2, "2 trees of method \"tree\", which is a single one" },
+    { PREDICT_TREE, WHOLE (min_samples_split), 1, "min-samples-split is 1; it must be at least 2" },
+    { PREDICT_FOREST, WHOLE (min_samples_leaf), 0, "min-samples-leaf is 0; it must be at least 1" },
+    { PREDICT_LINEAR, DOUBLE (ridge), -0.5, "ridge is -0.5; it must be at least 0" },
+    { PREDICT_LINEAR, DOUBLE (ridge), NAN, "ridge is nan; it must be at least 0" },
+    { PREDICT_LINEAR, DOUBLE (ridge), 3, NULL },
+    { PREDICT_SVR, DOUBLE (svr_c), 0, "the penalty C of the SVR is 0; it must be above 0" },
+    { PREDICT_SVR, DOUBLE (svr_c), INFINITY,
+      "the penalty C of the SVR is inf; it must be above 0" },
+    { PREDICT_SVR, DOUBLE (svr_epsilon), -1, "epsilon of the SVR is -1; it must be at least 0" },
+    { PREDICT_SVR, DOUBLE (svr_epsilon), 0, NULL },
+    { PREDICT_SVR, DOUBLE (svr_gamma), -1, "gamma of the SVR is -1; it must be at least 0" },
+    { PREDICT_MEAN, WHOLE (method), PREDICT_N_METHODS, "there is no method 6" },
+    { PREDICT_LINEAR, WHOLE (trees), 0, NULL },
+    { PREDICT_EXTRA_TREES, DOUBLE (svr_c), -1, NULL },
+    { PREDICT_SVR, DOUBLE (ridge), -1, NULL },
+    { PREDICT_MEAN, DOUBLE (ridge), -1, NULL },
+  };
 
-/* What a method does not use is not looked at. */
-static void
-test_of_other_methods (void)
-{
-  check (PREDICT_LINEAR, WHOLE (trees), 0, NULL);
-  check (PREDICT_EXTRA_TREES, DOUBLE (svr_c), -1, NULL);
-  check (PREDICT_SVR, DOUBLE (ridge), -1, NULL);
-  check (PREDICT_MEAN, DOUBLE (ridge), -1, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    PredictSettings settings = predict_settings_default (cases[i].method);
+    g_autoptr (GError) error = NULL;
+
+    g_test_message ("%s, case %u", predict_method_names[cases[i].method], i);
+    if (cases[i].is_double)
+      G_STRUCT_MEMBER (double, &settings, cases[i].offset) = cases[i].value;
+    else
+      G_STRUCT_MEMBER (guint, &settings, cases[i].offset) = (guint) cases[i].value;
+    g_assert_cmpint (predict_settings_check (&settings, &error), ==, cases[i].refusal == NULL);
+    if (cases[i].refusal != NULL)
+      g_assert_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION);
+    g_assert_cmpstr (error != NULL ? error->message : NULL, ==, cases[i].refusal);
+  }
 }
 
 static void
@@ -119,7 +116,6 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/predictors/method/defaults", test_defaults);
   g_test_add_func ("/predictors/method/limits", test_limits);
-  g_test_add_func ("/predictors/method/of-other-methods", test_of_other_methods);
   g_test_add_func ("/predictors/method/threads", test_threads);
   return g_test_run ();
 }

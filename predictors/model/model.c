@@ -17,7 +17,7 @@
 #define STREAM_CALIBRATION (UINT64_C (1) << 62)
 #define STREAM_PERMUTATION (UINT64_C (1) << 63)
 
-/* What one model is learned from, and how far that is. */
+/* The input of one training, and its progress. */
 typedef struct {
   const PredictTable *table;
   const PredictRecipe *recipe;
@@ -53,23 +53,7 @@ fits_of (const PredictTrial *trial)
   return trial->test_share > 0 ? trial->repeats : trial->repeats * trial->folds;
 }
 
-static gboolean
-evaluate (Learning *learning, PredictModel *model, GError **error)
-{
-  const PredictRecipe *recipe = learning->recipe;
-  PredictTrial trial = recipe->trial;
-
-  if (trial.repeats == 0)
-    return TRUE;
-  trial.log_target = recipe->log_target;
-  begin_step (learning, fits_of (&trial));
-  model->evaluated =
-      predict_evaluate (learning->samples, learning->group, learning->n_groups, &recipe->settings,
-                        &trial, &model->evaluation, tell, learning, error);
-  return model->evaluated;
-}
-
-/* Of what is out of bag: those that some tree did not see. */
+/* Of the samples that are out of the bag of at least one tree. */
 static double
 r2_of (const PredictSamples *samples, const double *predicted)
 {
@@ -96,27 +80,6 @@ calibrate (const Learning *learning, PredictModel *model, const double *predicte
                                   learning->samples->n_samples, learning->n_groups);
 }
 
-/* Intervals from samples that models of the other folds predicted. */
-static gboolean
-calibrate_by_folds (Learning *learning, PredictModel *model, GError **error)
-{
-  const PredictRecipe *recipe = learning->recipe;
-  g_auto (PredictEvaluation) evaluation = { 0 };
-  PredictTrial trial = { .repeats = 1,
-                         .folds = MIN (recipe->calibration_folds, learning->n_groups),
-                         .seed = recipe->settings.seed ^ STREAM_CALIBRATION,
-                         .log_target = recipe->log_target };
-
-  if (trial.folds < 2)
-    return TRUE;
-  begin_step (learning, trial.folds);
-  if (!predict_evaluate (learning->samples, learning->group, learning->n_groups, &recipe->settings,
-                         &trial, &evaluation, tell, learning, error))
-    return FALSE;
-  calibrate (learning, model, evaluation.predicted, evaluation.deviation);
-  return TRUE;
-}
-
 /* Samples out of bag have near copies in the bag when samples come in groups. */
 static gboolean
 uses_out_of_bag (const Learning *learning)
@@ -130,12 +93,13 @@ uses_out_of_bag (const Learning *learning)
 static gboolean
 fit (Learning *learning, PredictModel *model, GError **error)
 {
-  PredictForestReport report;
+  const PredictRecipe *recipe = learning->recipe;
   const PredictSamples *samples = learning->samples;
+  guint n_folds = MIN (recipe->calibration_folds, learning->n_groups);
+  PredictForestReport report;
 
   begin_step (learning, 1);
-  model->fitted =
-      predict_fit (samples, &learning->recipe->settings, &report, tell, learning, error);
+  model->fitted = predict_fit (samples, &recipe->settings, &report, tell, learning, error);
   if (model->fitted == NULL)
     return FALSE;
   model->importances = g_steal_pointer (&report.importances);
@@ -144,28 +108,20 @@ fit (Learning *learning, PredictModel *model, GError **error)
   if (report.out_of_bag != NULL && uses_out_of_bag (learning))
     calibrate (learning, model, report.out_of_bag, report.out_of_bag_sd);
   predict_forest_report_clear (&report);
-  return model->interval.scores != NULL || calibrate_by_folds (learning, model, error);
-}
+  if (model->interval.scores == NULL && n_folds >= 2) {
+    /* Intervals from samples that models of the other folds predicted. */
+    g_auto (PredictEvaluation) evaluation = { 0 };
+    PredictTrial trial = { .repeats = 1,
+                           .folds = n_folds,
+                           .seed = recipe->settings.seed ^ STREAM_CALIBRATION,
+                           .log_target = recipe->log_target };
 
-/* Adds the importances in one fold, for a model of the others. */
-static gboolean
-permute_fold (const Learning *learning, const bool *is_test, const bool *is_training, guint fold,
-              double *importances, GError **error)
-{
-  const PredictRecipe *recipe = learning->recipe;
-  g_autoptr (PredictSamples) training = predict_samples_select (learning->samples, is_training);
-  g_autoptr (PredictSamples) test = predict_samples_select (learning->samples, is_test);
-  g_autofree double *of_fold = g_new (double, test->n_features);
-  g_autoptr (PredictFitted) fitted =
-      predict_fit (training, &recipe->settings, NULL, NULL, NULL, error);
-
-  if (fitted == NULL)
-    return FALSE;
-  predict_fitted_permutation_importances (fitted, test, recipe->permutation_repeats,
-                                          recipe->settings.seed ^ (STREAM_PERMUTATION + fold),
-                                          recipe->settings.threads, of_fold);
-  for (guint feature = 0; feature < test->n_features; feature++)
-    importances[feature] += of_fold[feature];
+    begin_step (learning, n_folds);
+    if (!predict_evaluate (samples, learning->group, learning->n_groups, &recipe->settings, &trial,
+                           &evaluation, tell, learning, error))
+      return FALSE;
+    calibrate (learning, model, evaluation.predicted, evaluation.deviation);
+  }
   return TRUE;
 }
 
@@ -173,25 +129,39 @@ permute_fold (const Learning *learning, const bool *is_test, const bool *is_trai
 static gboolean
 permute (Learning *learning, PredictModel *model, GError **error)
 {
+  const PredictRecipe *recipe = learning->recipe;
   uint64_t n = learning->samples->n_samples;
   guint n_features = learning->samples->n_features;
   guint n_folds = MIN (PERMUTATION_FOLDS, learning->n_groups);
   g_autofree uint32_t *fold = g_new (uint32_t, n);
   g_autofree bool *is_test = g_new (bool, n), *is_training = g_new (bool, n);
-  BaseRandom random = base_random_stream (learning->recipe->settings.seed, STREAM_PERMUTATION);
+  g_autofree double *of_fold = g_new (double, n_features);
+  BaseRandom random = base_random_stream (recipe->settings.seed, STREAM_PERMUTATION);
 
-  if (learning->recipe->permutation_repeats == 0 || n_folds < 2)
+  if (recipe->permutation_repeats == 0 || n_folds < 2)
     return TRUE;
   begin_step (learning, n_folds);
   model->permutation = g_new0 (double, n_features);
   predict_split_deal (&random, learning->group, n, learning->n_groups, n_folds, fold);
   for (guint k = 0; k < n_folds; k++) {
+    g_autoptr (PredictSamples) training = NULL;
+    g_autoptr (PredictSamples) test = NULL;
+    g_autoptr (PredictFitted) fitted = NULL;
+
     for (uint64_t i = 0; i < n; i++) {
       is_test[i] = fold[i] == k;
       is_training[i] = fold[i] != k;
     }
-    if (!permute_fold (learning, is_test, is_training, k, model->permutation, error))
+    training = predict_samples_select (learning->samples, is_training);
+    test = predict_samples_select (learning->samples, is_test);
+    fitted = predict_fit (training, &recipe->settings, NULL, NULL, NULL, error);
+    if (fitted == NULL)
       return FALSE;
+    predict_fitted_permutation_importances (fitted, test, recipe->permutation_repeats,
+                                            recipe->settings.seed ^ (STREAM_PERMUTATION + k),
+                                            recipe->settings.threads, of_fold);
+    for (guint feature = 0; feature < n_features; feature++)
+      model->permutation[feature] += of_fold[feature];
     tell (learning, (k + 1.0) / n_folds);
   }
   for (guint feature = 0; feature < n_features; feature++)
@@ -246,28 +216,11 @@ note_origin (PredictModel *model, const Learning *learning)
   }
 }
 
-static gboolean
-check_recipe (const PredictRecipe *recipe, GError **error)
-{
-  for (guint i = 0; recipe->features[i] != NULL; i++) {
-    if (strcmp (recipe->features[i], recipe->target) == 0) {
-      g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
-                   "\"%s\" is the target and cannot be a feature as well", recipe->target);
-      return FALSE;
-    }
-    if (g_strv_contains (recipe->features + i + 1, recipe->features[i])) {
-      g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION, "the feature \"%s\" is named twice",
-                   recipe->features[i]);
-      return FALSE;
-    }
-  }
-  return predict_settings_check (&recipe->settings, error);
-}
-
 PredictModel *
 predict_model_train (const PredictTable *table, const PredictRecipe *recipe,
                      PredictProgress progress, void *progress_data, GError **error)
 {
+  PredictTrial trial = recipe->trial;
   g_autoptr (PredictSamples) samples = NULL;
   g_autofree uint32_t *group = NULL;
   g_autoptr (PredictModel) model = NULL;
@@ -277,7 +230,19 @@ predict_model_train (const PredictTable *table, const PredictRecipe *recipe,
                         .progress_data = progress_data,
                         .fits_all = 1 };
 
-  if (!check_recipe (recipe, error))
+  for (guint i = 0; recipe->features[i] != NULL; i++) {
+    if (strcmp (recipe->features[i], recipe->target) == 0) {
+      g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
+                   "\"%s\" is the target and cannot be a feature as well", recipe->target);
+      return NULL;
+    }
+    if (g_strv_contains (recipe->features + i + 1, recipe->features[i])) {
+      g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION, "the feature \"%s\" is named twice",
+                   recipe->features[i]);
+      return NULL;
+    }
+  }
+  if (!predict_settings_check (&recipe->settings, error))
     return NULL;
   samples =
       predict_samples_from (table, recipe->features, recipe->target, recipe->log_target, error);
@@ -289,13 +254,20 @@ predict_model_train (const PredictTable *table, const PredictRecipe *recipe,
   learning.samples = samples;
   learning.group = group;
   learning.fits_all +=
-      fits_of (&recipe->trial) +
+      fits_of (&trial) +
       (uses_out_of_bag (&learning) ? 0 : MIN (recipe->calibration_folds, learning.n_groups)) +
       (recipe->permutation_repeats > 0 ? PERMUTATION_FOLDS : 0);
   model = g_new0 (PredictModel, 1);
   note_origin (model, &learning);
-  return evaluate (&learning, model, error) && fit (&learning, model, error) &&
-                 permute (&learning, model, error)
+  if (trial.repeats > 0) {
+    trial.log_target = recipe->log_target;
+    begin_step (&learning, fits_of (&trial));
+    model->evaluated = predict_evaluate (samples, group, learning.n_groups, &recipe->settings,
+                                         &trial, &model->evaluation, tell, &learning, error);
+    if (!model->evaluated)
+      return NULL;
+  }
+  return fit (&learning, model, error) && permute (&learning, model, error)
              ? g_steal_pointer (&model)
              : NULL;
 }
@@ -322,24 +294,6 @@ predict_model_free (PredictModel *model)
 }
 
 /* --- Applying a model --- */
-
-/* Units that both the model and the table have must agree. */
-static gboolean
-check_units (const PredictModel *model, const PredictTable *table, GError **error)
-{
-  for (guint i = 0; model->features[i] != NULL; i++) {
-    const char *unit = predict_table_find (table, model->features[i])->unit;
-
-    if (unit == NULL || *unit == '\0' || *model->units[i] == '\0' ||
-        strcmp (unit, model->units[i]) == 0)
-      continue;
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
-                 "%s: \"%s\" is in %s, and the model has learned it in %s", table->source,
-                 model->features[i], unit, model->units[i]);
-    return FALSE;
-  }
-  return TRUE;
-}
 
 static void
 exponentiate (double *values, uint64_t n)
@@ -381,9 +335,20 @@ predict_model_apply (const PredictModel *model, const PredictTable *table, doubl
                  "an interval covers a share between 0 and 1, not %g", level);
     return FALSE;
   }
-  if (!predict_table_has_all (table, (const char *const *) model->features, error) ||
-      !check_units (model, table, error))
+  if (!predict_table_has_all (table, (const char *const *) model->features, error))
     return FALSE;
+  /* Units that both the model and the table have must agree. */
+  for (guint i = 0; model->features[i] != NULL; i++) {
+    const char *unit = predict_table_find (table, model->features[i])->unit;
+
+    if (unit != NULL && *unit != '\0' && *model->units[i] != '\0' &&
+        strcmp (unit, model->units[i]) != 0) {
+      g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
+                   "%s: \"%s\" is in %s, and the model has learned it in %s", table->source,
+                   model->features[i], unit, model->units[i]);
+      return FALSE;
+    }
+  }
   samples = predict_samples_from (table, (const char *const *) model->features, NULL, FALSE, error);
   if (samples == NULL)
     return FALSE;

@@ -1,4 +1,4 @@
-/* model.h - what was learned from a table, with all that predicting needs.
+/* model.h - a model learned from a table, with all that predicting needs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* What to learn. */
+/* The task of a training. */
 typedef struct {
   const char *const *features; /* names of columns, NULL-terminated */
   const char *target;
@@ -27,7 +27,7 @@ typedef struct {
   char **features, **units; /* [n_features], NULL-terminated; a unit may be "" */
   char *target;
   gboolean log_target;
-  char *source, *hash; /* what it was trained on: name, predict_table_hash() of the columns */
+  char *source, *hash; /* of the training table: name, predict_table_hash() of the columns */
   uint64_t n_samples;
   double *smallest, *largest; /* [n_features] of the training samples: outside, predictions are
                                   extrapolated */
@@ -53,7 +53,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (PredictModel, predict_model_free)
 typedef struct {
   double *predicted;     /* [n_rows] in the unit of the target */
   double *lower, *upper; /* [n_rows]; NULL unless a level was given */
-  uint64_t n_outside;    /* rows with a feature outside of what the model has seen */
+  uint64_t n_outside;    /* rows with a feature outside of the range of the training */
 } PredictAnswer;
 
 /* level 0: no interval.  FALSE and *error when the table lacks a feature (all that are missing are

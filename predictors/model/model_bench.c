@@ -6,7 +6,7 @@
  * written once and looked at one by one by the JSON parser.  In processor time. */
 #include "config.h"
 
-#include "predictors/forest/friedman.h"
+#include "predictors/forest/friedman_testing.h"
 #include "predictors/model/model.h"
 
 #include <glib/gstdio.h>

@@ -39,50 +39,11 @@ begin (JsonBuilder *builder, const char *name)
 }
 
 static void
-write_features (const PredictModel *model, JsonBuilder *builder)
-{
-  json_builder_set_member_name (builder, "features");
-  json_builder_begin_array (builder);
-  for (guint i = 0; model->features[i] != NULL; i++) {
-    json_builder_begin_object (builder);
-    base_json_add_string (builder, "name", model->features[i]);
-    base_json_add_string (builder, "unit", model->units[i]);
-    base_json_add_number (builder, "smallest", model->smallest[i]);
-    base_json_add_number (builder, "largest", model->largest[i]);
-    base_json_add_number (builder, "importance",
-                          model->importances != NULL ? model->importances[i] : (double) NAN);
-    base_json_add_number (builder, "permutation",
-                          model->permutation != NULL ? model->permutation[i] : (double) NAN);
-    json_builder_end_object (builder);
-  }
-  json_builder_end_array (builder);
-}
-
-static void
 write_spread (const PredictSpread *spread, const char *name, JsonBuilder *builder)
 {
   begin (builder, name);
   for (const SpreadMember *member = spread_members; member->name != NULL; member++)
     base_json_add_number (builder, member->name, G_STRUCT_MEMBER (double, spread, member->offset));
-  json_builder_end_object (builder);
-}
-
-static void
-write_evaluation (const PredictModel *model, JsonBuilder *builder)
-{
-  const PredictEvaluation *evaluation = &model->evaluation;
-
-  if (!model->evaluated) {
-    json_builder_set_member_name (builder, "evaluation");
-    json_builder_add_null_value (builder);
-    return;
-  }
-  begin (builder, "evaluation");
-  base_json_add_integer (builder, "tests", evaluation->n_tests);
-  base_json_add_integer (builder, "test_samples", (int64_t) evaluation->test_samples);
-  for (guint score = 0; score < PREDICT_N_SCORES; score++)
-    write_spread (&evaluation->scores[score], predict_score_names[score], builder);
-  write_spread (&evaluation->mispredicted, "mispredicted", builder);
   json_builder_end_object (builder);
 }
 
@@ -106,42 +67,7 @@ count_of (JsonObject *object, const char *name, uint64_t *count, GError **error)
   return TRUE;
 }
 
-static gboolean
-read_origin (JsonObject *root, PredictModel *model, GError **error)
-{
-  JsonObject *target = base_json_object (root, "target", error);
-  JsonObject *table = target != NULL ? base_json_object (root, "trained_on", error) : NULL;
-
-  return table != NULL && (model->version = text_of (root, "hopcast", error)) != NULL &&
-         (model->target = text_of (target, "name", error)) != NULL &&
-         base_json_boolean (target, "log", &model->log_target, error) &&
-         (model->source = text_of (table, "source", error)) != NULL &&
-         (model->hash = text_of (table, "sha256", error)) != NULL &&
-         count_of (table, "samples", &model->n_samples, error) &&
-         base_json_number_or_null (root, "out_of_bag_r2", &model->out_of_bag_r2, error);
-}
-
-static gboolean
-read_feature (JsonObject *from, PredictModel *model, guint i, GError **error)
-{
-  model->features[i] = text_of (from, "name", error);
-  if (model->features[i] == NULL)
-    return FALSE;
-  if (*model->features[i] == '\0')
-    return base_json_fail ("name", "the name of a feature", error);
-  model->units[i] = text_of (from, "unit", error);
-  if (model->units[i] == NULL)
-    return FALSE;
-  for (guint k = 0; k < i; k++)
-    if (strcmp (model->features[k], model->features[i]) == 0)
-      return base_json_fail (model->features[i], "a feature once", error);
-  return base_json_number (from, "smallest", &model->smallest[i], error) &&
-         base_json_number (from, "largest", &model->largest[i], error) &&
-         base_json_number_or_null (from, "importance", &model->importances[i], error) &&
-         base_json_number_or_null (from, "permutation", &model->permutation[i], error);
-}
-
-/* What is null of one feature is not known of any. */
+/* An importance that is null for one feature is unknown for all. */
 static void
 drop_unknown (double **values, guint n)
 {
@@ -168,10 +94,24 @@ read_features (JsonObject *root, PredictModel *model, GError **error)
   model->permutation = g_new0 (double, n);
   for (guint i = 0; i < n; i++) {
     JsonNode *node = json_array_get_element (features, i);
+    JsonObject *from;
 
     if (!JSON_NODE_HOLDS_OBJECT (node))
       return base_json_fail ("features", "an array of objects", error);
-    if (!read_feature (json_node_get_object (node), model, i, error))
+    from = json_node_get_object (node);
+    if ((model->features[i] = text_of (from, "name", error)) == NULL)
+      return FALSE;
+    if (*model->features[i] == '\0')
+      return base_json_fail ("name", "the name of a feature", error);
+    if ((model->units[i] = text_of (from, "unit", error)) == NULL)
+      return FALSE;
+    for (guint k = 0; k < i; k++)
+      if (strcmp (model->features[k], model->features[i]) == 0)
+        return base_json_fail (model->features[i], "a feature once", error);
+    if (!base_json_number (from, "smallest", &model->smallest[i], error) ||
+        !base_json_number (from, "largest", &model->largest[i], error) ||
+        !base_json_number_or_null (from, "importance", &model->importances[i], error) ||
+        !base_json_number_or_null (from, "permutation", &model->permutation[i], error))
       return FALSE;
   }
   drop_unknown (&model->importances, n);
@@ -242,19 +182,26 @@ read_interval (JsonObject *root, PredictInterval *interval, GError **error)
   return TRUE;
 }
 
-/* A PredictModel from the object that is all of a file; NULL and *error. */
+/* The model of a whole file; NULL and *error. */
 static gpointer
 model_from_json (JsonObject *root, GError **error)
 {
   g_autoptr (PredictModel) model = g_new0 (PredictModel, 1);
-  JsonObject *learned;
+  JsonObject *target, *table, *learned;
 
-  if (!read_origin (root, model, error) || !read_features (root, model, error) ||
-      !read_evaluation (root, model, error) || !read_interval (root, &model->interval, error))
-    return NULL;
-  learned = base_json_object (root, "learned", error);
-  model->fitted = learned != NULL ? predict_fitted_read (learned, error) : NULL;
-  if (model->fitted == NULL)
+  if (!(target = base_json_object (root, "target", error)) ||
+      !(table = base_json_object (root, "trained_on", error)) ||
+      !(model->version = text_of (root, "hopcast", error)) ||
+      !(model->target = text_of (target, "name", error)) ||
+      !base_json_boolean (target, "log", &model->log_target, error) ||
+      !(model->source = text_of (table, "source", error)) ||
+      !(model->hash = text_of (table, "sha256", error)) ||
+      !count_of (table, "samples", &model->n_samples, error) ||
+      !base_json_number_or_null (root, "out_of_bag_r2", &model->out_of_bag_r2, error) ||
+      !read_features (root, model, error) || !read_evaluation (root, model, error) ||
+      !read_interval (root, &model->interval, error) ||
+      !(learned = base_json_object (root, "learned", error)) ||
+      !(model->fitted = predict_fitted_read (learned, error)))
     return NULL;
   if (predict_fitted_n_features (model->fitted) != g_strv_length (model->features)) {
     base_json_fail ("n_features", "how many features are named", error);
@@ -286,9 +233,36 @@ predict_model_write (const PredictModel *model, FILE *out, GError **error)
   base_json_add_string (builder, "sha256", model->hash);
   base_json_add_integer (builder, "samples", (int64_t) model->n_samples);
   json_builder_end_object (builder);
-  write_features (model, builder);
+  json_builder_set_member_name (builder, "features");
+  json_builder_begin_array (builder);
+  for (guint i = 0; model->features[i] != NULL; i++) {
+    json_builder_begin_object (builder);
+    base_json_add_string (builder, "name", model->features[i]);
+    base_json_add_string (builder, "unit", model->units[i]);
+    base_json_add_number (builder, "smallest", model->smallest[i]);
+    base_json_add_number (builder, "largest", model->largest[i]);
+    base_json_add_number (builder, "importance",
+                          model->importances != NULL ? model->importances[i] : (double) NAN);
+    base_json_add_number (builder, "permutation",
+                          model->permutation != NULL ? model->permutation[i] : (double) NAN);
+    json_builder_end_object (builder);
+  }
+  json_builder_end_array (builder);
   base_json_add_number (builder, "out_of_bag_r2", model->out_of_bag_r2);
-  write_evaluation (model, builder);
+  if (model->evaluated) {
+    const PredictEvaluation *evaluation = &model->evaluation;
+
+    begin (builder, "evaluation");
+    base_json_add_integer (builder, "tests", evaluation->n_tests);
+    base_json_add_integer (builder, "test_samples", (int64_t) evaluation->test_samples);
+    for (guint score = 0; score < PREDICT_N_SCORES; score++)
+      write_spread (&evaluation->scores[score], predict_score_names[score], builder);
+    write_spread (&evaluation->mispredicted, "mispredicted", builder);
+    json_builder_end_object (builder);
+  } else {
+    json_builder_set_member_name (builder, "evaluation");
+    json_builder_add_null_value (builder);
+  }
   begin (builder, "interval");
   base_json_add_integer (builder, "samples", (int64_t) interval->of);
   base_json_add_integer (builder, "groups", (int64_t) interval->groups);

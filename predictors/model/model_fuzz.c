@@ -5,7 +5,7 @@
  * What is read as a model must predict without harm, and be written and read the same. */
 #include ".ci/fuzzing.h"
 #include "predictors/predict_error.h"
-#include "predictors/forest/friedman.h"
+#include "predictors/forest/friedman_testing.h"
 #include "predictors/model/model.h"
 
 #include <string.h>

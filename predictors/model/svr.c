@@ -20,45 +20,18 @@ standardised (const PredictSvr *svr, const PredictSamples *samples, guint featur
   return predict_scaled (svr->scale[feature], samples->x[feature * samples->n_samples + sample]);
 }
 
-/* A sample is its features, numbered from 1, and -1. */
-static struct svm_node *
-nodes_of (const PredictSvr *svr, const PredictSamples *samples)
-{
-  gsize width = svr->n_features + 1;
-  struct svm_node *nodes = g_new (struct svm_node, samples->n_samples * width);
-
-  for (uint64_t i = 0; i < samples->n_samples; i++) {
-    for (guint feature = 0; feature < svr->n_features; feature++)
-      nodes[i * width + feature] =
-          (struct svm_node){ (int) feature + 1, standardised (svr, samples, feature, i) };
-    nodes[i * width + svr->n_features] = (struct svm_node){ -1, 0 };
-  }
-  return nodes;
-}
-
 static void
 keep_silent (const char *text)
 {
   (void) text;
 }
 
-/* The printing of libsvm is one for all threads. */
-static void
-silence (void)
-{
-  static gsize silent;
-
-  if (g_once_init_enter (&silent)) {
-    svm_set_print_string_function (keep_silent);
-    g_once_init_leave (&silent, 1);
-  }
-}
-
 static void
 find_vectors (PredictSvr *svr, const PredictSamples *samples, const PredictSettings *settings)
 {
+  static gsize silent;
   gsize n = samples->n_samples, width = svr->n_features + 1;
-  g_autofree struct svm_node *nodes = nodes_of (svr, samples);
+  g_autofree struct svm_node *nodes = g_new (struct svm_node, n * width);
   g_autofree struct svm_node **rows = g_new (struct svm_node *, n);
   g_autofree double *target = g_new (double, n);
   struct svm_problem problem = { (int) n, target, rows };
@@ -72,11 +45,20 @@ find_vectors (PredictSvr *svr, const PredictSamples *samples, const PredictSetti
                                      .shrinking = 1 };
   struct svm_model *model;
 
+  /* A sample is its features, numbered from 1, and -1. */
   for (gsize i = 0; i < n; i++) {
     rows[i] = nodes + i * width;
+    for (guint feature = 0; feature < svr->n_features; feature++)
+      rows[i][feature] =
+          (struct svm_node){ (int) feature + 1, standardised (svr, samples, feature, i) };
+    rows[i][svr->n_features] = (struct svm_node){ -1, 0 };
     target[i] = predict_scaled (svr->target, samples->y[i]);
   }
-  silence ();
+  /* libsvm has one print function for all threads. */
+  if (g_once_init_enter (&silent)) {
+    svm_set_print_string_function (keep_silent);
+    g_once_init_leave (&silent, 1);
+  }
   model = svm_train (&problem, &parameter);
   svr->n_vectors = (uint32_t) model->l;
   svr->bias = -model->rho[0];

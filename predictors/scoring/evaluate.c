@@ -1,4 +1,4 @@
-/* evaluate.c - how well a method predicts samples that it was not fitted to.
+/* evaluate.c - scores of a method on samples that it was not fitted to.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -28,25 +28,6 @@ static gboolean
 has_folds (const PredictTrial *trial)
 {
   return trial->test_share == 0;
-}
-
-static gboolean
-check_trial (const PredictTrial *trial, uint32_t n_groups, GError **error)
-{
-  guint n_needed = has_folds (trial) ? trial->folds : 2;
-
-  if (trial->repeats == 0 || !(trial->test_share >= 0 && trial->test_share < 1) || n_needed < 2) {
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
-                 "a trial needs at least 1 repetition, and 2 folds or a test share below 1");
-    return FALSE;
-  }
-  if (n_groups >= n_needed)
-    return TRUE;
-  g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
-               "%u groups of samples are too few to predict some from the others: at least %u are "
-               "needed",
-               n_groups, n_needed);
-  return FALSE;
 }
 
 static void
@@ -82,6 +63,7 @@ predict_evaluate (const PredictSamples *samples, const uint32_t *group, uint32_t
                   GError **error)
 {
   const PredictWorkShare stretch = { progress, progress_data, 0, 1 };
+  guint n_needed = has_folds (trial) ? trial->folds : 2;
   guint n_tests = has_folds (trial) ? trial->repeats * trial->folds : trial->repeats;
   g_autofree PredictScores *scores = g_new0 (PredictScores, n_tests);
   g_autofree GError **errors = g_new0 (GError *, n_tests);
@@ -89,8 +71,18 @@ predict_evaluate (const PredictSamples *samples, const uint32_t *group, uint32_t
   g_autofree double *mispredicted = g_new (double, n_tests);
   Evaluation all = { samples, group, n_groups, settings, trial, scores, errors };
 
-  if (!check_trial (trial, n_groups, error))
+  if (trial->repeats == 0 || !(trial->test_share >= 0 && trial->test_share < 1) || n_needed < 2) {
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
+                 "a trial needs at least 1 repetition, and 2 folds or a test share below 1");
     return FALSE;
+  }
+  if (n_groups < n_needed) {
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
+                 "%u groups of samples are too few to predict some from the others: at least %u "
+                 "are needed",
+                 n_groups, n_needed);
+    return FALSE;
+  }
   if (has_folds (trial)) {
     all.predicted = predicted = g_new (double, samples->n_samples);
     all.deviation = deviation = g_new (double, samples->n_samples);

@@ -1,4 +1,4 @@
-/* evaluate.h - how well a method predicts what it has not seen.
+/* evaluate.h - scores of a method on samples that it was not fitted to.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "predictors/predict_error.h"
+#include "predictors/predict_testing.h"
 #include "predictors/scoring/evaluate.h"
 #include "predictors/model/fake_fitted.h"
 #include "base/random.h"
@@ -195,16 +196,6 @@ test_threads_change_nothing (void)
 }
 
 static void
-note_share (void *data, double share)
-{
-  double *last = data;
-
-  g_assert_cmpfloat (share, >=, *last);
-  g_assert_cmpfloat (share, <=, 1);
-  *last = share;
-}
-
-static void
 test_progress (void)
 {
   const PredictTrial trial = { .repeats = 30, .test_share = 0.5, .seed = 8 };
@@ -213,43 +204,42 @@ test_progress (void)
   g_auto (PredictEvaluation) evaluation = { 0 };
   double last = 0;
 
-  g_assert_true (predict_evaluate (samples, group, 60, &nearest, &trial, &evaluation, note_share,
-                                   &last, NULL));
+  g_assert_true (predict_evaluate (samples, group, 60, &nearest, &trial, &evaluation,
+                                   testing_note_share, &last, NULL));
   g_assert_cmpfloat (last, ==, 1);
 }
 
 /* -- what is wrong --------------------------------------------------------- */
 
 static void
-refuse (const PredictTrial *trial, uint32_t n_groups, const PredictSettings *settings,
-        PredictError code, const char *what)
-{
-  g_autoptr (PredictSamples) samples = twins_new (12);
-  g_autofree uint32_t *group = groups_new (12, 12 / n_groups);
-  g_autoptr (GError) error = NULL;
-  PredictEvaluation evaluation;
-
-  g_assert_false (predict_evaluate (samples, group, n_groups, settings, trial, &evaluation, NULL,
-                                    NULL, &error));
-  g_assert_error (error, PREDICT_ERROR, (int) code);
-  g_assert_nonnull (strstr (error->message, what));
-}
-
-static void
 test_refusals (void)
 {
-  const PredictTrial folds = { .repeats = 1, .folds = 5 };
-  const PredictTrial split = { .repeats = 1, .test_share = 0.5 };
-  const PredictTrial none = { .repeats = 0, .folds = 5 }, one_fold = { .repeats = 1, .folds = 1 };
-  const PredictTrial everything = { .repeats = 1, .test_share = 1 };
-  const PredictTrial unknown = { .repeats = 1, .test_share = NAN };
+  static const struct {
+    PredictTrial trial;
+    uint32_t n_groups;
+    int code;
+    const char *message;
+  } cases[] = {
+    { { .repeats = 1, .folds = 5 }, 4, PREDICT_ERROR_TABLE, "4 groups of samples are too few" },
+    { { .repeats = 1, .test_share = 0.5 }, 1, PREDICT_ERROR_TABLE, "at least 2" },
+    { { .repeats = 0, .folds = 5 }, 6, PREDICT_ERROR_OPTION, "repetition" },
+    { { .repeats = 1, .folds = 1 }, 6, PREDICT_ERROR_OPTION, "2 folds" },
+    { { .repeats = 1, .test_share = 1 }, 6, PREDICT_ERROR_OPTION, "below 1" },
+    { { .repeats = 1, .test_share = NAN }, 6, PREDICT_ERROR_OPTION, "below 1" },
+  };
+  g_autoptr (PredictSamples) samples = twins_new (12);
 
-  refuse (&folds, 4, &mean, PREDICT_ERROR_TABLE, "4 groups of samples are too few");
-  refuse (&split, 1, &mean, PREDICT_ERROR_TABLE, "at least 2");
-  refuse (&none, 6, &mean, PREDICT_ERROR_OPTION, "repetition");
-  refuse (&one_fold, 6, &mean, PREDICT_ERROR_OPTION, "2 folds");
-  refuse (&everything, 6, &mean, PREDICT_ERROR_OPTION, "below 1");
-  refuse (&unknown, 6, &mean, PREDICT_ERROR_OPTION, "below 1");
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree uint32_t *group = groups_new (12, 12 / cases[i].n_groups);
+    GError *error = NULL;
+    PredictEvaluation evaluation;
+
+    g_test_message ("%s", cases[i].message);
+    g_assert_false (predict_evaluate (samples, group, cases[i].n_groups, &mean, &cases[i].trial,
+                                      &evaluation, NULL, NULL, &error));
+    g_assert_error (error, PREDICT_ERROR, cases[i].code);
+    testing_take_error (&error, PREDICT_ERROR, cases[i].message);
+  }
 }
 
 /* What cannot be fitted in the first split is told, whoever finds it. */

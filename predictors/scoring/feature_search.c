@@ -16,7 +16,7 @@
 /* Of sets that are all tried: hours of work. */
 #define MAX_SETS 1000000
 
-/* Of the progress of a search: what all small sets are, when growing and shrinking follow. */
+/* The share of all small sets in the progress of a search that also grows and shrinks sets. */
 #define SMALL_SETS_SHARE 0.75
 
 /* One search among the features of some samples. */
@@ -161,7 +161,7 @@ score_choice (void *data, guint number)
     choice->score = evaluation.scores[search->score].mean;
 }
 
-/* Scores the sets that were added from the `first` on; their work is `part` of what is left. */
+/* Scores the sets that were added from the `first` on; their work is `part` of the rest. */
 static gboolean
 score_batch (Searcher *searcher, guint first, double part, GError **error)
 {
@@ -178,24 +178,6 @@ score_batch (Searcher *searcher, guint first, double part, GError **error)
 }
 
 /* -- a search -------------------------------------------------------------- */
-
-static gboolean
-try_small_sets (Searcher *searcher, GError **error)
-{
-  guint n_features = searcher->samples->n_features;
-  guint largest = MIN (MIN (searcher->search->exhaustive, searcher->search->max_size), n_features);
-  gboolean grows = searcher->search->max_size > largest;
-  g_autofree guint *features = g_new (guint, largest);
-
-  for (guint n = 1; n <= largest; n++) {
-    for (guint i = 0; i < n; i++)
-      features[i] = i;
-    do
-      add_choice (searcher, features, n);
-    while (next_combination (features, n, n_features));
-  }
-  return score_batch (searcher, 0, grows ? SMALL_SETS_SHARE : 1, error);
-}
 
 /* Which of the tried ones from `first` on is the best; the first of none. */
 static guint
@@ -241,11 +223,21 @@ step (Searcher *searcher, gboolean grow, guint *best, gboolean *gained, GError *
 static gboolean
 run_search (Searcher *searcher, GError **error)
 {
-  gpointer direction = GINT_TO_POINTER (predict_score_direction (searcher->search->score));
+  const PredictSearch *search = searcher->search;
+  gpointer direction = GINT_TO_POINTER (predict_score_direction (search->score));
+  guint n_features = searcher->samples->n_features;
+  guint largest = MIN (MIN (search->exhaustive, search->max_size), n_features), best;
+  g_autofree guint *features = g_new (guint, largest);
   gboolean gained = TRUE;
-  guint best;
 
-  if (!try_small_sets (searcher, error))
+  for (guint n = 1; n <= largest; n++) {
+    for (guint i = 0; i < n; i++)
+      features[i] = i;
+    do
+      add_choice (searcher, features, n);
+    while (next_combination (features, n, n_features));
+  }
+  if (!score_batch (searcher, 0, search->max_size > largest ? SMALL_SETS_SHARE : 1, error))
     return FALSE;
   best = best_from (searcher, 0);
   while (gained)
@@ -296,31 +288,6 @@ make_outer (const Searcher *whole, guint number, PredictScores *scores, guint *t
 
 /* -- the whole ------------------------------------------------------------- */
 
-static gboolean
-check_search (const PredictSearch *search, guint n_features, GError **error)
-{
-  guint largest = MIN (search->exhaustive, search->max_size);
-  double sets = 0, of_size = 1;
-
-  for (guint n = 1; n <= MIN (largest, n_features); n++) {
-    of_size *= (double) (n_features - n + 1) / n;
-    sets += of_size;
-  }
-  if (largest == 0)
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
-                 "a search begins with all sets of at least 1 feature");
-  else if (sets > MAX_SETS)
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
-                 "of %u features there are %.3g sets of up to %u: more than %d are not all tried",
-                 n_features, sets, largest, MAX_SETS);
-  else if (search->outer > 0 && !(search->test_share > 0 && search->test_share < 1))
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
-                 "the test share of the outer splits must be between 0 and 1");
-  else
-    return TRUE;
-  return FALSE;
-}
-
 static PredictWorkShare
 share_of (PredictProgress progress, void *progress_data, guint number, guint n)
 {
@@ -334,14 +301,34 @@ predict_feature_search (const PredictSamples *samples, const uint32_t *group, ui
                         PredictSearchResult *result, PredictProgress progress, void *progress_data,
                         GError **error)
 {
+  guint n_features = samples->n_features, largest = MIN (search->exhaustive, search->max_size);
   g_autofree PredictScores *scores = g_new0 (PredictScores, search->outer);
   g_auto (PredictSearchResult) made = { .tried = choices_new (),
-                                        .times_chosen = g_new0 (guint, samples->n_features),
+                                        .times_chosen = g_new0 (guint, n_features),
                                         .n_outer = search->outer };
   Searcher searcher = { samples, group, n_groups, settings, search, search->seed, made.tried };
+  double sets = 0, of_size = 1;
 
-  if (!check_search (search, samples->n_features, error))
+  for (guint n = 1; n <= MIN (largest, n_features); n++) {
+    of_size *= (double) (n_features - n + 1) / n;
+    sets += of_size;
+  }
+  if (largest == 0) {
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
+                 "a search begins with all sets of at least 1 feature");
     return FALSE;
+  }
+  if (sets > MAX_SETS) {
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
+                 "of %u features there are %.3g sets of up to %u: more than %d are not all tried",
+                 n_features, sets, largest, MAX_SETS);
+    return FALSE;
+  }
+  if (search->outer > 0 && !(search->test_share > 0 && search->test_share < 1)) {
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_OPTION,
+                 "the test share of the outer splits must be between 0 and 1");
+    return FALSE;
+  }
   searcher.share = share_of (progress, progress_data, 0, search->outer + 1);
   if (!run_search (&searcher, error))
     return FALSE;

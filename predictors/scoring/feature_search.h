@@ -6,7 +6,7 @@
  * away at a time) as long as it gains.  A set's score is its mean over folds dealt within
  * the samples it is given.  That is optimistic for the set that wins: many were tried.
  * So the search is nested: it is made anew within the training side of each outer split,
- * and what it chose there is scored on the other side, which it has never seen. */
+ * and its choice is scored on the other side, which the search does not use. */
 #pragma once
 
 #include "predictors/scoring/evaluate.h"
@@ -14,7 +14,7 @@
 typedef struct {
   guint exhaustive;   /* sets of up to this many features are all tried: 2 */
   guint max_size;     /* of a set: 6 */
-  PredictScore score; /* what is optimised: PREDICT_RCC */
+  PredictScore score; /* the score to optimise: PREDICT_RCC */
   guint folds;        /* inside: 5 */
   guint outer;        /* outer random splits: 10; 0: no outer score */
   double test_share;  /* of the outer ones: 1 / 3 */
@@ -30,7 +30,7 @@ typedef struct {
 
 typedef struct {
   GArray *tried; /* (element-type PredictFeatureChoice), the best first, of equals the smaller */
-  PredictSpread outer[PREDICT_N_SCORES]; /* of what was chosen within each outer split */
+  PredictSpread outer[PREDICT_N_SCORES]; /* of the sets chosen within each outer split */
   guint *times_chosen;                   /* [n_features] in how many outer splits */
   guint n_outer;
 } PredictSearchResult;

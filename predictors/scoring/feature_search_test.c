@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "predictors/predict_error.h"
+#include "predictors/predict_testing.h"
 #include "predictors/model/fake_fitted.h"
 #include "predictors/scoring/feature_search.h"
 #include "base/random.h"
@@ -210,15 +211,6 @@ test_ties_and_directions (void)
   g_assert_true (isnan (choice_at (&undefined, 0)->score));
 }
 
-static void
-note_share (void *data, double share)
-{
-  double *last = data;
-
-  g_assert_cmpfloat (share, >=, *last);
-  *last = share;
-}
-
 /* Whatever the threads, and however many features a node should try. */
 static void
 test_threads_change_nothing (void)
@@ -230,9 +222,8 @@ test_threads_change_nothing (void)
   g_auto (PredictSearchResult) five = { 0 };
   double last = 0;
 
-  g_assert_true (
-      predict_feature_search (samples, group, MANY, &many, &usual, &five, note_share, &last, NULL));
-  g_assert_cmpfloat (last, <=, 1);
+  g_assert_true (predict_feature_search (samples, group, MANY, &many, &usual, &five,
+                                         testing_note_share, &last, NULL));
   g_assert_cmpfloat (last, >, 0.95);
   g_assert_cmpmem (two.outer, sizeof two.outer, five.outer, sizeof five.outer);
   g_assert_cmpmem (two.times_chosen, N_FEATURES * sizeof (guint), five.times_chosen,
@@ -245,38 +236,43 @@ test_threads_change_nothing (void)
 /* -- what is wrong --------------------------------------------------------- */
 
 static void
-refuse (const PredictSearch *options, const PredictSettings *settings, guint n_features,
-        uint32_t n_groups, const char *what)
-{
-  g_autoptr (PredictSamples) samples = predict_samples_new (FEW, n_features, TRUE);
-  g_autofree uint32_t *group = groups_new (FEW, n_groups);
-  g_autoptr (GError) error = NULL;
-  PredictSearchResult result;
-
-  for (uint32_t i = 0; i < FEW; i++)
-    samples->y[i] = i;
-  memset (samples->x, 0, FEW * n_features * sizeof *samples->x);
-  g_assert_false (predict_feature_search (samples, group, n_groups, settings, options, &result,
-                                          NULL, NULL, &error));
-  g_assert_true (error->domain == PREDICT_ERROR);
-  g_assert_nonnull (strstr (error->message, what));
-}
-
-static void
 test_refusals (void)
 {
   const PredictSettings failing = { .method = PREDICT_LINEAR, .threads = 2 };
   PredictSearch no_sets = usual, too_many = usual, no_share = usual;
+  const struct {
+    const PredictSearch *search;
+    const PredictSettings *settings;
+    guint n_features;
+    uint32_t n_groups;
+    const char *message;
+  } cases[] = {
+    { &no_sets, &nearest, 8, FEW, "at least 1 feature" },
+    { &too_many, &nearest, 40, FEW, "of 40 features there are 4.6e+06 sets" },
+    { &no_share, &nearest, 8, FEW, "test share" },
+    { &usual, &nearest, 8, 4, "4 groups" },
+    { &usual, &nearest, 8, 6, "4 groups" }, /* of 6, the outer split leaves 4 */
+    { &usual, &failing, 8, FEW, "no solution" },
+  };
 
   no_sets.exhaustive = 0;
   too_many.exhaustive = too_many.max_size = 6;
   no_share.test_share = 0;
-  refuse (&no_sets, &nearest, 8, FEW, "at least 1 feature");
-  refuse (&too_many, &nearest, 40, FEW, "of 40 features there are 4.6e+06 sets");
-  refuse (&no_share, &nearest, 8, FEW, "test share");
-  refuse (&usual, &nearest, 8, 4, "4 groups");
-  refuse (&usual, &nearest, 8, 6, "4 groups"); /* of 6, the outer split leaves 4 */
-  refuse (&usual, &failing, 8, FEW, "no solution");
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    guint n_features = cases[i].n_features;
+    g_autoptr (PredictSamples) samples = predict_samples_new (FEW, n_features, TRUE);
+    g_autofree uint32_t *group = groups_new (FEW, cases[i].n_groups);
+    GError *error = NULL;
+    PredictSearchResult result;
+
+    for (uint32_t row = 0; row < FEW; row++)
+      samples->y[row] = row;
+    memset (samples->x, 0, FEW * n_features * sizeof *samples->x);
+    g_test_message ("%s", cases[i].message);
+    g_assert_false (predict_feature_search (samples, group, cases[i].n_groups, cases[i].settings,
+                                            cases[i].search, &result, NULL, NULL, &error));
+    testing_take_error (&error, PREDICT_ERROR, cases[i].message);
+  }
 }
 
 int

@@ -19,6 +19,6 @@ extern const PredictFeatureSet predict_feature_sets[];
 /* NULL: no set has this name. */
 const PredictFeatureSet *predict_feature_set (const char *name);
 
-/* What a user writes: names of columns and sets, separated by commas, each feature once, in order.
+/* The features of a text: names of columns and sets, separated by commas, each feature once, in order.
  * NULL-terminated, g_strfreev(); NULL and *error when one is empty. */
 char **predict_feature_list (const char *text, GError **error);

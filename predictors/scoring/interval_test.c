@@ -5,7 +5,7 @@
 
 #include "predictors/scoring/interval.h"
 
-#include "predictors/forest/friedman.h"
+#include "predictors/forest/friedman_testing.h"
 #include "predictors/model/model.h"
 #include "base/random.h"
 #include "predictors/model/regression_fixture.h"
@@ -29,33 +29,36 @@ calibrate_ramp (guint n, guint rows_of_group)
                                      (n + rows_of_group - 1) / rows_of_group);
 }
 
-/* Error number ceil ((9 + 1) level) of nine. */
+/* Half widths of errors 1 ... n without deviation. */
 static void
 test_quantiles (void)
 {
-  PredictInterval interval = calibrate_ramp (9, 1);
+  static const struct {
+    guint n, rows_of_group;
+    double level, half;
+  } cases[] = {
+    /* Error number ceil ((9 + 1) level) of nine. */
+    { 9, 1, 0.9, 9 },
+    { 9, 1, 0.5, 5 },
+    { 9, 1, 0.51, 6 },
+    { 9, 1, 0.001, 1 },
+    { 9, 1, 0.91, INFINITY },
+    /* 24 samples of 12 groups count as 12: ceil (13 x 0.9) = 12 of 12, so the largest of all; taken
+     * as 24 they would give number 23.  ceil (13 x 0.5) = 7 of 12, so 14 of 24. */
+    { 24, 2, 0.9, 24 },
+    { 24, 2, 0.5, 14 },
+  };
 
-  g_assert_cmpuint (interval.n, ==, 9);
-  g_assert_cmpfloat_with_epsilon (predict_interval_half_width (&interval, 0.9, 0), 9, 1e-12);
-  g_assert_cmpfloat_with_epsilon (predict_interval_half_width (&interval, 0.5, 0), 5, 1e-12);
-  g_assert_cmpfloat_with_epsilon (predict_interval_half_width (&interval, 0.51, 0), 6, 1e-12);
-  g_assert_cmpfloat_with_epsilon (predict_interval_half_width (&interval, 0.001, 0), 1, 1e-12);
-  g_assert_true (isinf (predict_interval_half_width (&interval, 0.91, 0)));
-  predict_interval_clear (&interval);
-}
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    PredictInterval interval = calibrate_ramp (cases[i].n, cases[i].rows_of_group);
+    double half = predict_interval_half_width (&interval, cases[i].level, 0);
 
-/* 24 samples of 12 groups count as 12: ceil (13 x 0.9) = 12 of 12, so the largest of all.  Taken
- * as 24 they would give number 23. */
-static void
-test_groups (void)
-{
-  PredictInterval interval = calibrate_ramp (24, 2);
-
-  g_assert_cmpuint (interval.groups, ==, 12);
-  g_assert_cmpfloat_with_epsilon (predict_interval_half_width (&interval, 0.9, 0), 24, 1e-12);
-  /* ceil (13 x 0.5) = 7 of 12, so 14 of 24. */
-  g_assert_cmpfloat_with_epsilon (predict_interval_half_width (&interval, 0.5, 0), 14, 1e-12);
-  predict_interval_clear (&interval);
+    g_test_message ("%g of %u", cases[i].level, cases[i].n);
+    g_assert_cmpuint (interval.n, ==, cases[i].n);
+    g_assert_cmpuint (interval.groups, ==, cases[i].n / cases[i].rows_of_group);
+    g_assert_true (half == cases[i].half || fabs (half - cases[i].half) <= 1e-12);
+    predict_interval_clear (&interval);
+  }
 }
 
 /* What is kept of 25,000 scores is never below the wanted one, and one in thousand above. */
@@ -139,11 +142,22 @@ share_covered (guint n_groups, guint rows_of_group, gboolean told)
 static void
 test_exact_coverage (void)
 {
-  /* SC13 trains on 56 mappings: number 52 of 56. */
-  g_assert_cmpfloat (fabs (share_covered (56, 1, TRUE) - 52.0 / 57), <, 0.009);
-  /* Twelve mappings in ten sizes each: number 12 of 12; were they not told apart, 11. */
-  g_assert_cmpfloat (fabs (share_covered (12, 10, TRUE) - 12.0 / 13), <, 0.009);
-  g_assert_cmpfloat (fabs (share_covered (12, 10, FALSE) - 11.0 / 13), <, 0.009);
+  static const struct {
+    guint n_groups, rows_of_group;
+    gboolean told;
+    double share;
+  } cases[] = {
+    { 56, 1, TRUE, 52.0 / 57 },   /* SC13 trains on 56 mappings: number 52 of 56 */
+    { 12, 10, TRUE, 12.0 / 13 },  /* twelve mappings in ten sizes each: number 12 of 12 */
+    { 12, 10, FALSE, 11.0 / 13 }, /* were they not told apart, 11 */
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    double share = share_covered (cases[i].n_groups, cases[i].rows_of_group, cases[i].told);
+
+    g_test_message ("%u groups of %u: %g", cases[i].n_groups, cases[i].rows_of_group, share);
+    g_assert_cmpfloat (fabs (share - cases[i].share), <, 0.009);
+  }
 }
 
 /* Every column but the target and the group. */
@@ -211,27 +225,33 @@ check_coverage (const char *what, double share)
   g_assert_cmpfloat (share, <=, 0.95);
 }
 
-/* Cross-validated ones, and those of what is out of bag. */
+/* Cross-validated intervals, those of samples out of bag, and other methods. */
 static void
 test_friedman (void)
 {
-  for (guint function = 1; function <= 3; function++) {
-    PredictSettings settings = predict_settings_default (PREDICT_EXTRA_TREES);
-    g_autofree char *what = g_strdup_printf ("friedman%u", function);
-    g_autofree char *of_bags = g_strdup_printf ("%s, bootstrap", what);
+  static const struct {
+    const char *name;
+    guint function;
+    PredictMethod method;
+    gboolean bootstrap;
+  } cases[] = {
+    { "friedman1", 1, PREDICT_EXTRA_TREES, FALSE },
+    { "friedman1, bootstrap", 1, PREDICT_EXTRA_TREES, TRUE },
+    { "friedman2", 2, PREDICT_EXTRA_TREES, FALSE },
+    { "friedman2, bootstrap", 2, PREDICT_EXTRA_TREES, TRUE },
+    { "friedman3", 3, PREDICT_EXTRA_TREES, FALSE },
+    { "friedman3, bootstrap", 3, PREDICT_EXTRA_TREES, TRUE },
+    { "linear", 1, PREDICT_LINEAR, FALSE },
+    { "svr", 1, PREDICT_SVR, FALSE },
+    { "mean", 1, PREDICT_MEAN, FALSE },
+  };
 
-    check_coverage (what, friedman_coverage (function, settings));
-    settings.bootstrap = TRUE;
-    check_coverage (of_bags, friedman_coverage (function, settings));
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    PredictSettings settings = predict_settings_default (cases[i].method);
+
+    settings.bootstrap = cases[i].bootstrap;
+    check_coverage (cases[i].name, friedman_coverage (cases[i].function, settings));
   }
-}
-
-static void
-test_other_methods (void)
-{
-  check_coverage ("linear", friedman_coverage (1, predict_settings_default (PREDICT_LINEAR)));
-  check_coverage ("svr", friedman_coverage (1, predict_settings_default (PREDICT_SVR)));
-  check_coverage ("mean", friedman_coverage (1, predict_settings_default (PREDICT_MEAN)));
 }
 
 /* All rows of both parts of a set, which share their columns. */
@@ -274,17 +294,22 @@ test_diabetes (void)
     return;
   group = predict_table_groups (table, NULL, &n_groups, NULL);
   for (guint draw = 0; draw < DRAWS; draw++) {
-    g_autofree bool *chosen = g_new (bool, table->n_rows);
+    g_autofree bool *is_test = g_new (bool, table->n_rows);
+    g_autofree uint64_t *rows = g_new (uint64_t, table->n_rows);
     BaseRandom random = base_random_stream (draw, 0);
     PredictSettings settings = predict_settings_default (PREDICT_EXTRA_TREES);
     g_autoptr (PredictTable) training = NULL, test = NULL;
 
     settings.trees = 40;
-    predict_split_draw (&random, group, table->n_rows, n_groups, 1.0 / 3, chosen);
-    test = predict_table_select (table, chosen);
-    for (uint64_t i = 0; i < table->n_rows; i++)
-      chosen[i] = !chosen[i];
-    training = predict_table_select (table, chosen);
+    predict_split_draw (&random, group, table->n_rows, n_groups, 1.0 / 3, is_test);
+    for (int side = 0; side < 2; side++) {
+      uint64_t n = 0;
+
+      for (uint64_t i = 0; i < table->n_rows; i++)
+        if (is_test[i] == (side == 1))
+          rows[n++] = i;
+      *(side == 0 ? &training : &test) = predict_table_pick (table, rows, n);
+    }
     of_folds += coverage (training, test, settings, NULL) / DRAWS;
     settings.bootstrap = TRUE;
     of_bags += coverage (training, test, settings, NULL) / DRAWS;
@@ -326,13 +351,11 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/predictors/interval/quantiles", test_quantiles);
-  g_test_add_func ("/predictors/interval/groups", test_groups);
   g_test_add_func ("/predictors/interval/many", test_many);
   g_test_add_func ("/predictors/interval/deviations", test_deviations);
   g_test_add_func ("/predictors/interval/degenerate", test_degenerate);
   g_test_add_func ("/predictors/interval/exact-coverage", test_exact_coverage);
   g_test_add_func ("/predictors/interval/friedman", test_friedman);
-  g_test_add_func ("/predictors/interval/other-methods", test_other_methods);
   g_test_add_func ("/predictors/interval/diabetes", test_diabetes);
   g_test_add_func ("/predictors/interval/twins", test_twins);
   return g_test_run ();

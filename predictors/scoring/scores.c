@@ -1,4 +1,4 @@
-/* scores.c - how well predictions agree with observations, above all in their order.
+/* scores.c - the agreement of predictions with observations, above all in their order.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -53,44 +53,10 @@ typedef struct {
 #define N_DIGITS   (64 / DIGIT_BITS)
 #define RADIX      (1 << DIGIT_BITS)
 
-/* The bits of a positive double ascend with it, those of a negative one descend. */
-static uint64_t
-key_of (double value)
-{
-  double canonical = value + 0.0; /* -0 is 0 */
-  uint64_t bits;
-
-  memcpy (&bits, &canonical, sizeof bits);
-  return bits >> 63 ? ~bits : bits | (uint64_t) 1 << 63;
-}
-
 static guint
 digit_of (uint64_t key, guint digit)
 {
   return (guint) (key >> digit * DIGIT_BITS) % RADIX;
-}
-
-/* Stable; where all have the same digit, there is nothing to move. */
-static void
-sort_by_digit (Keyed **keyed, Keyed **spare, uint64_t n, guint digit)
-{
-  uint64_t place[RADIX] = { 0 }, next = 0;
-  Keyed *from = *keyed, *to = *spare;
-
-  for (uint64_t i = 0; i < n; i++)
-    place[digit_of (from[i].key, digit)]++;
-  if (place[digit_of (from[0].key, digit)] == n)
-    return;
-  for (guint value = 0; value < RADIX; value++) {
-    uint64_t count = place[value];
-
-    place[value] = next;
-    next += count;
-  }
-  for (uint64_t i = 0; i < n; i++)
-    to[place[digit_of (from[i].key, digit)]++] = from[i];
-  *keyed = to;
-  *spare = from;
 }
 
 PredictRanking
@@ -100,10 +66,34 @@ predict_ranking_new (const double *values, uint64_t n)
   Keyed *keyed = g_new (Keyed, n), *spare = g_new (Keyed, n);
 
   g_assert (n <= (uint64_t) 1 << 31);
-  for (uint64_t i = 0; i < n; i++)
-    keyed[i] = (Keyed){ key_of (values[i]), (uint32_t) i };
-  for (guint digit = 0; n > 0 && digit < N_DIGITS; digit++)
-    sort_by_digit (&keyed, &spare, n, digit);
+  /* The bits of a positive double ascend with it, those of a negative one descend. */
+  for (uint64_t i = 0; i < n; i++) {
+    double canonical = values[i] + 0.0; /* -0 is 0 */
+    uint64_t bits;
+
+    memcpy (&bits, &canonical, sizeof bits);
+    keyed[i] = (Keyed){ bits >> 63 ? ~bits : bits | (uint64_t) 1 << 63, (uint32_t) i };
+  }
+  /* Radix sort, stable; a digit that all values share moves nothing. */
+  for (guint digit = 0; n > 0 && digit < N_DIGITS; digit++) {
+    uint64_t place[RADIX] = { 0 }, next = 0;
+    Keyed *sorted = spare;
+
+    for (uint64_t i = 0; i < n; i++)
+      place[digit_of (keyed[i].key, digit)]++;
+    if (place[digit_of (keyed[0].key, digit)] == n)
+      continue;
+    for (guint value = 0; value < RADIX; value++) {
+      uint64_t count = place[value];
+
+      place[value] = next;
+      next += count;
+    }
+    for (uint64_t i = 0; i < n; i++)
+      sorted[place[digit_of (keyed[i].key, digit)]++] = keyed[i];
+    spare = keyed;
+    keyed = sorted;
+  }
   for (uint64_t first = 0, end; first < n; first = end) {
     for (end = first; end < n && keyed[end].key == keyed[first].key; end++)
       ranking.order[end] = keyed[end].sample;
@@ -124,27 +114,7 @@ predict_ranking_clear (PredictRanking *ranking)
 
 /* -- comparing orders ------------------------------------------------------ */
 
-/* Without branches that depend on values, which a processor could only guess. */
-static uint64_t
-merge (const uint32_t *left, uint64_t n_left, uint64_t n_right, uint32_t *to)
-{
-  const uint32_t *right = left + n_left, *left_end = right, *right_end = right + n_right;
-  uint64_t inversions = 0;
-
-  while (left < left_end && right < right_end) {
-    gboolean takes_right = *right < *left;
-
-    inversions += takes_right ? (uint64_t) (left_end - left) : 0;
-    *to++ = takes_right ? *right : *left;
-    right += takes_right;
-    left += !takes_right;
-  }
-  memcpy (to, left, (gsize) (left_end - left) * sizeof *to);
-  memcpy (to + (left_end - left), right, (gsize) (right_end - right) * sizeof *to);
-  return inversions;
-}
-
-/* Sorts values[n]; the pairs that were in the wrong order. */
+/* Sorts values[n] by merging; returns the pairs that were in the wrong order. */
 static uint64_t
 sort_counting (uint32_t *values, uint32_t *spare, uint64_t n)
 {
@@ -155,9 +125,21 @@ sort_counting (uint32_t *values, uint32_t *spare, uint64_t n)
     uint32_t *swap = from;
 
     for (uint64_t at = 0; at < n; at += 2 * width) {
-      uint64_t n_left = MIN (width, n - at);
+      const uint32_t *left = from + at, *left_end = from + MIN (at + width, n), *right = left_end;
+      const uint32_t *right_end = from + MIN (at + 2 * width, n);
+      uint32_t *next = to + at;
 
-      inversions += merge (from + at, n_left, MIN (width, n - at - n_left), to + at);
+      /* Without branches that depend on values, which a processor could only guess. */
+      while (left < left_end && right < right_end) {
+        gboolean takes_right = *right < *left;
+
+        inversions += takes_right ? (uint64_t) (left_end - left) : 0;
+        *next++ = takes_right ? *right : *left;
+        right += takes_right;
+        left += !takes_right;
+      }
+      memcpy (next, left, (gsize) (left_end - left) * sizeof *next);
+      memcpy (next + (left_end - left), right, (gsize) (right_end - right) * sizeof *next);
     }
     from = to;
     to = swap;
@@ -167,21 +149,8 @@ sort_counting (uint32_t *values, uint32_t *spare, uint64_t n)
   return inversions;
 }
 
-/* Of values that are sorted. */
-static uint64_t
-equal_pairs (const uint32_t *values, uint64_t n)
-{
-  uint64_t pairs = 0, run = 0;
-
-  for (uint64_t i = 1; i < n; i++) {
-    run = values[i] == values[i - 1] ? run + 1 : 0;
-    pairs += run;
-  }
-  return pairs;
-}
-
 /* values[n]: ranks in another, in the order of `by`.  Sorts them within its ties, and counts the
- * pairs that were not. */
+ * pairs that were not sorted. */
 static uint64_t
 sort_within_ties (const PredictRanking *by, uint32_t *values, uint32_t *spare, uint64_t n,
                   uint64_t *ties, uint64_t *ties_both)
@@ -191,33 +160,18 @@ sort_within_ties (const PredictRanking *by, uint32_t *values, uint32_t *spare, u
   *ties = *ties_both = 0;
   for (uint64_t first = 0, end; first < n; first = end) {
     uint32_t rank = by->rank[by->order[first]];
+    uint64_t run = 0;
 
     for (end = first + 1; end < n && by->rank[by->order[end]] == rank; end++)
       ;
     *ties += (end - first) * (end - first - 1) / 2;
     inverted += sort_counting (values + first, spare, end - first);
-    *ties_both += equal_pairs (values + first, end - first);
+    for (uint64_t i = first + 1; i < end; i++) {
+      run = values[i] == values[i - 1] ? run + 1 : 0;
+      *ties_both += run;
+    }
   }
   return inverted;
-}
-
-PredictInversions
-predict_ranking_inversions (const PredictRanking *first, const PredictRanking *second, uint64_t n)
-{
-  PredictInversions counts;
-  g_autofree uint32_t *values = g_new (uint32_t, n);
-  g_autofree uint32_t *spare = g_new (uint32_t, n);
-
-  for (uint64_t i = 0; i < n; i++)
-    values[i] = first->rank[second->order[i]];
-  counts.ties_inverted =
-      sort_within_ties (second, values, spare, n, &counts.ties_second, &counts.ties_both);
-  for (uint64_t i = 0; i < n; i++)
-    values[i] = second->rank[first->order[i]];
-  counts.ties_inverted +=
-      sort_within_ties (first, values, spare, n, &counts.ties_first, &counts.ties_both);
-  counts.inversions = sort_counting (values, spare, n);
-  return counts;
 }
 
 /* -- scores ---------------------------------------------------------------- */
@@ -239,33 +193,6 @@ spearman (const PredictRanking *observed, const PredictRanking *predicted, uint6
   return (double) products / sqrt ((double) squares_observed * (double) squares_predicted);
 }
 
-/* The literal formula is asked of each pair j < i: observed[i] >= observed[j] and
- * predicted[i] >= predicted[j], or observed[i] < observed[j] and predicted[i] < predicted[j].  A
- * pair that differs in both is right when the signs are; one that ties in both is right; one that
- * ties in one is wrong when the other descends from j to i. */
-static void
-score_order (const double *observed, const double *predicted, PredictScores *scores)
-{
-  uint64_t n = scores->n, ties_once, concordant;
-  double pairs = (double) scores->pairs;
-  g_auto (PredictRanking) x = predict_ranking_new (observed, n);
-  g_auto (PredictRanking) y = predict_ranking_new (predicted, n);
-  PredictInversions counts = predict_ranking_inversions (&x, &y, n);
-
-  scores->ties_observed = counts.ties_first;
-  scores->ties_predicted = counts.ties_second;
-  scores->ties_both = counts.ties_both;
-  ties_once = counts.ties_first - counts.ties_both + counts.ties_second - counts.ties_both;
-  concordant = scores->pairs - ties_once - counts.ties_both - counts.inversions;
-  scores->mispredicted = (double) counts.inversions + 0.5 * (double) ties_once;
-  scores->rcc = ((double) (concordant + counts.ties_both) + 0.5 * (double) ties_once) / pairs;
-  scores->rcc_paper = (double) (scores->pairs - counts.inversions - counts.ties_inverted) / pairs;
-  scores->tau_b = ((double) concordant - (double) counts.inversions) /
-                  sqrt ((double) (scores->pairs - counts.ties_first) *
-                        (double) (scores->pairs - counts.ties_second));
-  scores->spearman = spearman (&x, &y, n);
-}
-
 /* -- values ---------------------------------------------------------------- */
 
 /* Beyond 2^(+-RANGE) squares of values overflow or vanish, and the values are divided by about
@@ -273,31 +200,51 @@ score_order (const double *observed, const double *predicted, PredictScores *sco
 #define RANGE 400
 #define MOST  1000
 
-/* A power of two, so that no digit changes; 1 of all values but huge and tiny ones. */
-static double
-factor_of (const double *observed, const double *predicted, uint64_t n)
+PredictScores
+predict_score (const double *observed, const double *predicted, uint64_t n_samples)
 {
-  double largest = 0;
-  int exponent;
+  PredictScores scores = { .n = n_samples, .pairs = n_samples * (n_samples - 1) / 2 };
+  double mean = 0, deviations = 0, squares = 0, shares = 0, log_squares = 0;
+  double n = (double) n_samples, pairs = (double) scores.pairs, largest = 0, factor = 1;
+  g_auto (PredictRanking) x = predict_ranking_new (observed, n_samples);
+  g_auto (PredictRanking) y = predict_ranking_new (predicted, n_samples);
+  g_autofree uint32_t *ranks = g_new (uint32_t, n_samples), *spare = g_new (uint32_t, n_samples);
+  uint64_t inversions, ties_inverted, ties_once, concordant;
 
-  for (uint64_t i = 0; i < n; i++)
+  /* Knight (1966): sort one order by the other, and count the pairs that merging puts in order. */
+  for (uint64_t i = 0; i < n_samples; i++)
+    ranks[i] = x.rank[y.order[i]];
+  ties_inverted =
+      sort_within_ties (&y, ranks, spare, n_samples, &scores.ties_predicted, &scores.ties_both);
+  for (uint64_t i = 0; i < n_samples; i++)
+    ranks[i] = y.rank[x.order[i]];
+  ties_inverted +=
+      sort_within_ties (&x, ranks, spare, n_samples, &scores.ties_observed, &scores.ties_both);
+  inversions = sort_counting (ranks, spare, n_samples);
+
+  /* The paper's formula counts a pair j < i as right when observed[i] >= observed[j] and
+   * predicted[i] >= predicted[j], or observed[i] < observed[j] and predicted[i] < predicted[j].  So a
+   * pair that differs in both is right when the signs agree; one that ties in both is right; one that
+   * ties in one is wrong when the other descends from j to i. */
+  ties_once = scores.ties_observed - scores.ties_both + scores.ties_predicted - scores.ties_both;
+  concordant = scores.pairs - ties_once - scores.ties_both - inversions;
+  scores.mispredicted = (double) inversions + 0.5 * (double) ties_once;
+  scores.rcc = ((double) (concordant + scores.ties_both) + 0.5 * (double) ties_once) / pairs;
+  scores.rcc_paper = (double) (scores.pairs - inversions - ties_inverted) / pairs;
+  scores.tau_b = ((double) concordant - (double) inversions) /
+                 sqrt ((double) (scores.pairs - scores.ties_observed) *
+                       (double) (scores.pairs - scores.ties_predicted));
+  scores.spearman = spearman (&x, &y, n_samples);
+
+  /* A power of two changes no digit; it is 1 for all values but huge and tiny ones. */
+  for (uint64_t i = 0; i < n_samples; i++)
     largest = fmax (largest, fmax (fabs (observed[i]), fabs (predicted[i])));
-  if (!(largest > 0) || !isfinite (largest))
-    return 1;
-  exponent = ilogb (largest);
-  return abs (exponent) <= RANGE ? 1 : ldexp (1, CLAMP (-exponent, -MOST, MOST));
-}
-
-static void
-score_values (const double *observed, const double *predicted, PredictScores *scores)
-{
-  double mean = 0, deviations = 0, squares = 0, shares = 0, log_squares = 0, n = (double) scores->n;
-  double factor = factor_of (observed, predicted, scores->n);
-
-  for (uint64_t i = 0; i < scores->n; i++)
+  if (largest > 0 && isfinite (largest) && abs (ilogb (largest)) > RANGE)
+    factor = ldexp (1, CLAMP (-ilogb (largest), -MOST, MOST));
+  for (uint64_t i = 0; i < n_samples; i++)
     mean += observed[i] * factor;
   mean /= n;
-  for (uint64_t i = 0; i < scores->n; i++) {
+  for (uint64_t i = 0; i < n_samples; i++) {
     double off = observed[i] * factor - mean, plain = predicted[i] - observed[i];
     double error = predicted[i] * factor - observed[i] * factor;
     double share = isfinite (plain) ? plain / observed[i] : error / (observed[i] * factor);
@@ -309,18 +256,9 @@ score_values (const double *observed, const double *predicted, PredictScores *sc
     shares += observed[i] == 0 ? (double) NAN : fabs (share);
     log_squares += ratio * ratio;
   }
-  scores->r2 = deviations > 0 ? 1 - squares / deviations : (double) NAN;
-  scores->mape = shares / n;
-  scores->rmse = sqrt (squares / n) / factor;
-  scores->log_rmse = sqrt (log_squares / n);
-}
-
-PredictScores
-predict_score (const double *observed, const double *predicted, uint64_t n)
-{
-  PredictScores scores = { .n = n, .pairs = n * (n - 1) / 2 };
-
-  score_order (observed, predicted, &scores);
-  score_values (observed, predicted, &scores);
+  scores.r2 = deviations > 0 ? 1 - squares / deviations : (double) NAN;
+  scores.mape = shares / n;
+  scores.rmse = sqrt (squares / n) / factor;
+  scores.log_rmse = sqrt (log_squares / n);
   return scores;
 }

@@ -1,4 +1,4 @@
-/* scores.h - how well predictions agree with what was observed.
+/* scores.h - the agreement of predictions with observations.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
@@ -47,7 +47,7 @@ double predict_score_value (const PredictScores *scores, PredictScore score);
 /* 1: larger is better, -1: smaller. */
 int predict_score_direction (PredictScore score);
 
-/* --- The order of values, and how far two orders differ --- */
+/* --- The order of values --- */
 
 typedef struct {
   uint32_t *rank; /* [n] twice the mean place of a value among all, from 0: equal values share it */
@@ -58,15 +58,3 @@ typedef struct {
 PredictRanking predict_ranking_new (const double *values, uint64_t n);
 void predict_ranking_clear (PredictRanking *ranking);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (PredictRanking, predict_ranking_clear)
-
-/* Pairs of samples in two rankings. */
-typedef struct {
-  uint64_t ties_first, ties_second; /* equal in one, whatever the other */
-  uint64_t ties_both;
-  uint64_t ties_inverted; /* equal in one only; in the other, the earlier sample is above */
-  uint64_t inversions;    /* different in both, and in opposite order */
-} PredictInversions;
-
-/* Knight (1966): sorts one by the other, and counts what merging puts in order.  O(n log n). */
-PredictInversions
-predict_ranking_inversions (const PredictRanking *first, const PredictRanking *second, uint64_t n);

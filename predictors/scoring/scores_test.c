@@ -34,20 +34,24 @@ test_one_swap (void)
 static void
 test_paper_depends_on_order (void)
 {
-  static const double x[] = { 1, 2, 3, 4 }, y[] = { 1, 2, 2, 3 };
-  static const double x_back[] = { 4, 3, 2, 1 }, y_back[] = { 3, 2, 2, 1 };
-  static const double constant[] = { 7, 7, 7, 7 };
+  static const struct {
+    double x[4], y[4], rcc, rcc_paper;
+  } cases[] = {
+    { { 1, 2, 3, 4 }, { 1, 2, 2, 3 }, 5.5 / 6, 1 },
+    { { 4, 3, 2, 1 }, { 3, 2, 2, 1 }, 5.5 / 6, 5.0 / 6 },
+    { { 1, 2, 3, 4 }, { 7, 7, 7, 7 }, 0.5, 1 },
+    { { 4, 3, 2, 1 }, { 7, 7, 7, 7 }, 0.5, 0 },
+  };
 
-  g_assert_cmpfloat (SCORE (x, y).rcc, ==, 5.5 / 6);
-  g_assert_cmpfloat (SCORE (x_back, y_back).rcc, ==, 5.5 / 6);
-  g_assert_cmpfloat (SCORE (x, y).rcc_paper, ==, 1);
-  g_assert_cmpfloat (SCORE (x_back, y_back).rcc_paper, ==, 5.0 / 6);
-  g_assert_cmpfloat (SCORE (x, constant).rcc, ==, 0.5);
-  g_assert_cmpfloat (SCORE (x, constant).mispredicted, ==, 3);
-  g_assert_cmpfloat (SCORE (x, constant).rcc_paper, ==, 1);
-  g_assert_cmpfloat (SCORE (x_back, constant).rcc_paper, ==, 0);
-  g_assert_true (isnan (SCORE (x, constant).tau_b));
-  g_assert_true (isnan (SCORE (x, constant).spearman));
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    PredictScores scores = SCORE (cases[i].x, cases[i].y);
+
+    g_test_message ("case %u", i);
+    g_assert_cmpfloat (scores.rcc, ==, cases[i].rcc);
+    g_assert_cmpfloat (scores.mispredicted, ==, i < 2 ? 0.5 : 3);
+    g_assert_cmpfloat (scores.rcc_paper, ==, cases[i].rcc_paper);
+    g_assert_true (isnan (scores.tau_b) == (i >= 2) && isnan (scores.spearman) == (i >= 2));
+  }
 }
 
 /* Of 15 pairs, the first two and the last two samples tie in both (zero has no sign), the fourth
@@ -108,19 +112,25 @@ test_not_defined (void)
 static void
 test_extremes (void)
 {
-  static const double huge[] = { 1e308, -1e308 }, zero[] = { 0, 0 }, tiny[] = { 1e-200, 2e-200 },
-                      equal[] = { 2e-200, 2e-200 }, denormal[] = { 0x1p-1074, 0x1p-1073 },
-                      other[] = { 0x1p-1073, 0x1p-1073 }, opposite[] = { -1e308, 1e308 };
+  static const struct {
+    double x[2], y[2], unit;
+    double rmse, r2, mape; /* rmse / unit */
+  } cases[] = {
+    { { 1e308, -1e308 }, { 0, 0 }, 1e308, 1, 0, 1 },
+    { { 1e308, -1e308 }, { -1e308, 1e308 }, 1e308, 2, -3, 2 },
+    { { 1e-200, 2e-200 }, { 2e-200, 2e-200 }, 1e-200, G_SQRT2 / 2, -1, 0.5 },
+    { { 0x1p-1074, 0x1p-1073 }, { 0x1p-1073, 0x1p-1073 }, 0, 0, -1, 0.5 },
+  };
 
-  g_assert_cmpfloat_with_epsilon (SCORE (huge, zero).rmse * 1e-308, 1, 1e-12);
-  g_assert_cmpfloat_with_epsilon (SCORE (huge, zero).r2, 0, 1e-12);
-  g_assert_cmpfloat_with_epsilon (SCORE (huge, zero).mape, 1, 1e-12);
-  g_assert_cmpfloat_with_epsilon (SCORE (huge, opposite).mape, 2, 1e-12);
-  g_assert_cmpfloat_with_epsilon (SCORE (huge, opposite).r2, -3, 1e-12);
-  g_assert_cmpfloat_with_epsilon (SCORE (tiny, equal).rmse * 1e200, sqrt (0.5), 1e-12);
-  g_assert_cmpfloat_with_epsilon (SCORE (tiny, equal).r2, -1, 1e-12);
-  g_assert_cmpfloat (SCORE (denormal, other).r2, ==, -1);
-  g_assert_cmpfloat (SCORE (denormal, other).mape, ==, 0.5);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    PredictScores scores = SCORE (cases[i].x, cases[i].y);
+
+    g_test_message ("%g and %g", cases[i].x[0], cases[i].x[1]);
+    if (cases[i].unit > 0 && isfinite (cases[i].rmse * cases[i].unit))
+      g_assert_cmpfloat_with_epsilon (scores.rmse / cases[i].unit, cases[i].rmse, 1e-12);
+    g_assert_cmpfloat_with_epsilon (scores.r2, cases[i].r2, 1e-12);
+    g_assert_cmpfloat_with_epsilon (scores.mape, cases[i].mape, 1e-12);
+  }
 }
 
 static void

@@ -38,7 +38,8 @@ predict_samples_free (PredictSamples *samples)
 
 /* -- from a table -------------------------------------------------------- */
 
-static gboolean
+/* Sets *error.  Always NULL. */
+static PredictSamples *
 refuse (const PredictTable *table, const PredictColumn *column, uint64_t row, const char *problem,
         GError **error)
 {
@@ -49,10 +50,10 @@ refuse (const PredictTable *table, const PredictColumn *column, uint64_t row, co
   base_decimal_print (number, column->numbers[row]);
   g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: column %s: %s%s%s", place, name,
                number, *number != '\0' ? " " : "", problem);
-  return FALSE;
+  return NULL;
 }
 
-static gboolean
+static PredictSamples *
 refuse_unknown (const PredictTable *table, const PredictColumn *column, uint64_t row,
                 GError **error)
 {
@@ -60,99 +61,74 @@ refuse_unknown (const PredictTable *table, const PredictColumn *column, uint64_t
                  isnan (column->numbers[row]) ? "no number is known" : "is not finite", error);
 }
 
-/* x[n_rows] */
-static gboolean
-take_feature (const PredictTable *table, const char *name, float *x, GError **error)
+PredictSamples *
+predict_samples_from (const PredictTable *table, const char *const *features, const char *target,
+                      gboolean log_target, GError **error)
 {
-  const PredictColumn *column = predict_table_numbers (table, name, error);
-
-  if (column == NULL)
-    return FALSE;
-  for (uint64_t row = 0; row < table->n_rows; row++) {
-    double number = column->numbers[row];
-
-    if (!isfinite (number))
-      return refuse_unknown (table, column, row, error);
-    x[row] = (float) number;
-    if (!isfinite (x[row]))
-      return refuse (table, column, row, "is too large for single precision", error);
-  }
-  return TRUE;
-}
-
-/* Squares of a target outside of the range overflow, or vanish. */
-static gboolean
-check_target_range (const PredictTable *table, const PredictColumn *column, GError **error)
-{
-  const double *y = column->numbers;
-  uint64_t largest = 0, first = table->n_rows, n = 0;
+  uint64_t n = table->n_rows, largest = 0, first = n, n_large = 0;
+  g_autoptr (PredictSamples) samples = NULL;
   g_autofree char *problem = NULL;
+  const PredictColumn *column;
 
-  for (uint64_t row = 0; row < table->n_rows; row++) {
-    if (fabs (y[row]) > fabs (y[largest]))
-      largest = row;
-    if (fabs (y[row]) > PREDICT_LARGEST_TARGET && n++ == 0)
-      first = row;
-  }
-  if (n == 0 && (y[largest] == 0 || fabs (y[largest]) >= PREDICT_SMALLEST_TARGET))
-    return TRUE;
   if (n == 0) {
-    problem =
-        g_strdup_printf ("is the largest value of the target, and below %g: squares of errors "
-                         "vanish; use another unit",
-                         PREDICT_SMALLEST_TARGET);
-    return refuse (table, column, largest, problem, error);
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: has no rows", table->source);
+    return NULL;
   }
-  problem = g_strdup_printf ("is beyond %g, as %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-                             " values of the target: squares of errors overflow; correct the "
-                             "values, use another unit, or learn the logarithm",
-                             PREDICT_LARGEST_TARGET, n, table->n_rows);
-  return refuse (table, column, first, problem, error);
-}
+  if (n > UINT32_MAX) {
+    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
+                 "%s: has %" G_GUINT64_FORMAT " rows; %" G_GUINT32_FORMAT " can be learned from",
+                 table->source, n, UINT32_MAX);
+    return NULL;
+  }
+  samples = predict_samples_new (n, g_strv_length ((char **) features), target != NULL);
+  for (guint feature = 0; feature < samples->n_features; feature++) {
+    float *x = samples->x + feature * n;
 
-/* y[n_rows] */
-static gboolean
-take_target (const PredictTable *table, const char *name, gboolean log_target, double *y,
-             GError **error)
-{
-  const PredictColumn *column = predict_table_numbers (table, name, error);
-
+    column = predict_table_numbers (table, features[feature], error);
+    if (column == NULL)
+      return NULL;
+    for (uint64_t row = 0; row < n; row++) {
+      x[row] = (float) column->numbers[row];
+      if (!isfinite (column->numbers[row]))
+        return refuse_unknown (table, column, row, error);
+      if (!isfinite (x[row]))
+        return refuse (table, column, row, "is too large for single precision", error);
+    }
+  }
+  if (target == NULL)
+    return g_steal_pointer (&samples);
+  column = predict_table_numbers (table, target, error);
   if (column == NULL)
-    return FALSE;
-  for (uint64_t row = 0; row < table->n_rows; row++) {
+    return NULL;
+  for (uint64_t row = 0; row < n; row++) {
     double number = column->numbers[row];
 
     if (!isfinite (number))
       return refuse_unknown (table, column, row, error);
     if (log_target && !(number > 0))
       return refuse (table, column, row, "has no logarithm", error);
-    y[row] = log_target ? log (number) : number;
+    samples->y[row] = log_target ? log (number) : number;
+    if (fabs (number) > fabs (column->numbers[largest]))
+      largest = row;
+    if (fabs (number) > PREDICT_LARGEST_TARGET && n_large++ == 0)
+      first = row;
   }
-  return log_target || check_target_range (table, column, error);
-}
-
-PredictSamples *
-predict_samples_from (const PredictTable *table, const char *const *features, const char *target,
-                      gboolean log, GError **error)
-{
-  g_autoptr (PredictSamples) samples = NULL;
-
-  if (table->n_rows == 0) {
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE, "%s: has no rows", table->source);
-    return NULL;
+  /* Squares of targets outside of the range overflow, or vanish. */
+  if (!log_target && n_large > 0) {
+    problem = g_strdup_printf ("is beyond %g, as %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                               " values of the target: squares of errors overflow; correct the "
+                               "values, use another unit, or learn the logarithm",
+                               PREDICT_LARGEST_TARGET, n_large, n);
+    return refuse (table, column, first, problem, error);
   }
-  if (table->n_rows > UINT32_MAX) {
-    g_set_error (error, PREDICT_ERROR, PREDICT_ERROR_TABLE,
-                 "%s: has %" G_GUINT64_FORMAT " rows; %" G_GUINT32_FORMAT " can be learned from",
-                 table->source, table->n_rows, UINT32_MAX);
-    return NULL;
+  if (!log_target && column->numbers[largest] != 0 &&
+      fabs (column->numbers[largest]) < PREDICT_SMALLEST_TARGET) {
+    problem =
+        g_strdup_printf ("is the largest value of the target, and below %g: squares of errors "
+                         "vanish; use another unit",
+                         PREDICT_SMALLEST_TARGET);
+    return refuse (table, column, largest, problem, error);
   }
-  samples = predict_samples_new (table->n_rows, g_strv_length ((char **) features), target != NULL);
-  for (guint feature = 0; feature < samples->n_features; feature++)
-    if (!take_feature (table, features[feature], samples->x + feature * samples->n_samples, error))
-      return NULL;
-  if (target != NULL && !take_target (table, target, log, samples->y, error))
-    return NULL;
   return g_steal_pointer (&samples);
 }
 

@@ -17,16 +17,6 @@
 /* An error about a missing column lists so many names. */
 #define MAX_TOLD 12
 
-static void
-column_clear (PredictColumn *column)
-{
-  g_free (column->name);
-  g_free (column->unit);
-  g_free (column->numbers);
-  g_free (column->texts);
-  g_clear_pointer (&column->labels, g_ptr_array_unref);
-}
-
 PredictTable *
 predict_table_new (const char *source, uint64_t n_rows)
 {
@@ -42,8 +32,15 @@ predict_table_free (PredictTable *table)
 {
   if (table == NULL)
     return;
-  for (guint column = 0; column < table->n_columns; column++)
-    column_clear (&table->columns[column]);
+  for (guint at = 0; at < table->n_columns; at++) {
+    PredictColumn *column = &table->columns[at];
+
+    g_free (column->name);
+    g_free (column->unit);
+    g_free (column->numbers);
+    g_free (column->texts);
+    g_clear_pointer (&column->labels, g_ptr_array_unref);
+  }
   g_free (table->columns);
   g_free (table->lines);
   g_free (table->source);
@@ -88,39 +85,27 @@ column_label (PredictColumn *column, GHashTable *known, const char *text)
   return column->labels->len - 1;
 }
 
-static gboolean
-is_text (const char *text)
-{
-  double value;
-
-  return text[strspn (text, " \t")] != '\0' && !base_decimal_all (text, &value);
-}
-
-/* The first row that makes the column one of texts; table->n_rows: none. */
-static uint64_t
-find_text_row (const PredictTable *table, const PredictColumn *column)
-{
-  g_autofree bool *is_one = g_new (bool, column->labels->len + 1);
-  uint64_t row = 0;
-
-  for (guint label = 0; label < column->labels->len; label++)
-    is_one[label] = is_text (g_ptr_array_index (column->labels, label));
-  while (row < table->n_rows && !is_one[column->texts[row]])
-    row++;
-  return row;
-}
-
 void
 predict_table_add_texts (PredictTable *table, const char *name, const char *const *texts)
 {
   PredictColumn *column = add_column (table, name, NULL);
   g_autoptr (GHashTable) known = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autofree bool *is_text = NULL;
+  double value;
 
   column->texts = g_new (uint32_t, table->n_rows + 1);
   column->labels = g_ptr_array_new_with_free_func (g_free);
   for (uint64_t row = 0; row < table->n_rows; row++)
     column->texts[row] = column_label (column, known, texts[row] != NULL ? texts[row] : "");
-  column->text_row = find_text_row (table, column);
+  /* Find the first row that is neither empty nor a number. */
+  is_text = g_new (bool, column->labels->len + 1);
+  for (guint label = 0; label < column->labels->len; label++) {
+    const char *text = g_ptr_array_index (column->labels, label);
+
+    is_text[label] = text[strspn (text, " \t")] != '\0' && !base_decimal_all (text, &value);
+  }
+  while (column->text_row < table->n_rows && !is_text[column->texts[column->text_row]])
+    column->text_row++;
 }
 
 /* -- finding ------------------------------------------------------------- */
@@ -174,8 +159,9 @@ list_columns (const PredictTable *table, const char *name)
   return g_string_free (list, FALSE);
 }
 
-void
-predict_table_set_missing (const PredictTable *table, const char *name, GError **error)
+/* Sets *error: there is no column `name`, and which ones there are. */
+static void
+set_missing (const PredictTable *table, const char *name, GError **error)
 {
   g_autofree char *alike = list_columns (table, name), *all = list_columns (table, NULL);
   g_autofree char *quoted = base_quote (name), *near = NULL;
@@ -225,7 +211,7 @@ predict_table_numbers (const PredictTable *table, const char *name, GError **err
   g_autofree char *quoted = NULL, *place = NULL, *text = NULL;
 
   if (column == NULL) {
-    predict_table_set_missing (table, name, error);
+    set_missing (table, name, error);
     return NULL;
   }
   if (column->numbers != NULL)
@@ -278,8 +264,6 @@ predict_table_cell (const PredictTable *table, guint column, uint64_t row)
   return g_strdup (g_ptr_array_index (from->labels, from->texts[row]));
 }
 
-#define HASH_BLOCK 512
-
 /* -- some rows ----------------------------------------------------------- */
 
 PredictTable *
@@ -310,18 +294,6 @@ predict_table_pick (const PredictTable *table, const uint64_t *rows, uint64_t n)
   for (uint64_t row = 0; row < n; row++)
     picked->lines[row] = table->lines[rows[row]];
   return picked;
-}
-
-PredictTable *
-predict_table_select (const PredictTable *table, const bool *keep)
-{
-  g_autofree uint64_t *rows = g_new (uint64_t, table->n_rows + 1);
-  uint64_t n = 0;
-
-  for (uint64_t row = 0; row < table->n_rows; row++)
-    if (keep[row])
-      rows[n++] = row;
-  return predict_table_pick (table, rows, n);
 }
 
 /* -- groups -------------------------------------------------------------- */
@@ -357,24 +329,6 @@ number_hash (gconstpointer key)
   return (guint) ((bits * 0x9E3779B97F4A7C15u) >> 32);
 }
 
-static void
-group_numbers (const PredictTable *table, const PredictColumn *column, uint32_t *group,
-               uint32_t *n_groups)
-{
-  g_autoptr (GHashTable) known = g_hash_table_new (number_hash, number_equal);
-  gpointer number;
-
-  for (uint64_t row = 0; row < table->n_rows; row++) {
-    double *key = &column->numbers[row];
-
-    if (!g_hash_table_lookup_extended (known, key, NULL, &number)) {
-      number = GUINT_TO_POINTER ((*n_groups)++);
-      g_hash_table_insert (known, key, number);
-    }
-    group[row] = GPOINTER_TO_UINT (number);
-  }
-}
-
 uint32_t *
 predict_table_groups (const PredictTable *table, const char *name, uint32_t *n_groups,
                       GError **error)
@@ -383,7 +337,7 @@ predict_table_groups (const PredictTable *table, const char *name, uint32_t *n_g
   uint32_t *group;
 
   if (name != NULL && column == NULL) {
-    predict_table_set_missing (table, name, error);
+    set_missing (table, name, error);
     return NULL;
   }
   if (table->n_rows >= G_MAXUINT32) {
@@ -397,9 +351,18 @@ predict_table_groups (const PredictTable *table, const char *name, uint32_t *n_g
   if (column == NULL)
     for (uint64_t row = 0; row < table->n_rows; row++)
       group[row] = (*n_groups)++;
-  else if (column->numbers != NULL)
-    group_numbers (table, column, group, n_groups);
-  else {
+  else if (column->numbers != NULL) {
+    g_autoptr (GHashTable) known = g_hash_table_new (number_hash, number_equal);
+    gpointer number;
+
+    for (uint64_t row = 0; row < table->n_rows; row++) {
+      if (!g_hash_table_lookup_extended (known, &column->numbers[row], NULL, &number)) {
+        number = GUINT_TO_POINTER ((*n_groups)++);
+        g_hash_table_insert (known, &column->numbers[row], number);
+      }
+      group[row] = GPOINTER_TO_UINT (number);
+    }
+  } else {
     /* Labels are in order of appearance, as groups are to be. */
     memcpy (group, column->texts, table->n_rows * sizeof *group);
     *n_groups = column->labels->len;
@@ -409,19 +372,7 @@ predict_table_groups (const PredictTable *table, const char *name, uint32_t *n_g
 
 /* -- hash ---------------------------------------------------------------- */
 
-static void
-hash_numbers (GChecksum *checksum, const double *numbers, uint64_t n)
-{
-  uint64_t block[HASH_BLOCK];
-
-  for (uint64_t first = 0; first < n; first += HASH_BLOCK) {
-    uint64_t length = MIN (HASH_BLOCK, n - first);
-
-    for (uint64_t at = 0; at < length; at++)
-      block[at] = number_bits (numbers[first + at]);
-    g_checksum_update (checksum, (const guchar *) block, (gssize) (length * sizeof *block));
-  }
-}
+#define HASH_BLOCK 512
 
 /* With the NUL that ends it, so that no two lists of texts give the same bytes. */
 static void
@@ -442,7 +393,13 @@ predict_table_hash (const PredictTable *table, const char *const *names)
     hash_text (checksum, column->name);
     hash_text (checksum, column->numbers != NULL ? "numbers" : "texts");
     if (column->numbers != NULL)
-      hash_numbers (checksum, column->numbers, table->n_rows);
+      for (uint64_t first = 0; first < table->n_rows; first += HASH_BLOCK) {
+        uint64_t block[HASH_BLOCK], length = MIN (HASH_BLOCK, table->n_rows - first);
+
+        for (uint64_t at = 0; at < length; at++)
+          block[at] = number_bits (column->numbers[first + at]);
+        g_checksum_update (checksum, (const guchar *) block, (gssize) (length * sizeof *block));
+      }
     else
       for (uint64_t row = 0; row < table->n_rows; row++)
         hash_text (checksum, g_ptr_array_index (column->labels, column->texts[row]));
@@ -516,32 +473,9 @@ begin_texts (Reader *reader, guint at)
   column->texts = g_new (uint32_t, reader->capacity);
 }
 
-/* The text in reader->cell may be the first that makes its column one of texts. */
-static void
-store_cell (Reader *reader, guint at)
-{
-  PredictColumn *column = &reader->table->columns[at];
-  Kind *kind = &reader->kinds[at];
-  uint64_t row = reader->table->n_rows;
-  double number = (double) NAN;
-
-  if (!kind->is_text && !kind->turned && *base_cell_skip_blanks (reader->cells.cell->str) != '\0' &&
-      !base_decimal_all (reader->cells.cell->str, &number)) {
-    column->text_row = row;
-    if (row == 0)
-      begin_texts (reader, at);
-    else
-      reader->again = kind->turned = true;
-  }
-  if (kind->is_text)
-    column->texts[row] = column_label (column, kind->known, reader->cells.cell->str);
-  else
-    column->numbers[row] = number;
-}
-
 /* -- rows ---------------------------------------------------------------- */
 
-/* That a line has more or fewer cells than the header; `at` is behind the first n. */
+/* Refuses a line with more or fewer cells than the header; `at` is behind the first n. */
 static BaseTaken
 refuse_count (Reader *reader, const char *at, guint n, GError **error)
 {
@@ -557,29 +491,46 @@ refuse_count (Reader *reader, const char *at, guint n, GError **error)
                             reader->n_columns, reader->n_columns == 1 ? "" : "s");
 }
 
+/* The cells of a row.  A cell that is no number makes its column one of texts: at once in the first
+ * row, later by reading again. */
 static BaseTaken
 take_row (Reader *reader, const char **at, GError **error)
 {
   PredictTable *table = reader->table;
+  uint64_t row = table->n_rows;
 
-  for (guint column = 0; column < reader->n_columns; column++) {
-    const char *end = reader->kinds[column].is_text
-                          ? NULL
-                          : base_cell_number (*at, &table->columns[column].numbers[table->n_rows]);
+  for (guint i = 0; i < reader->n_columns; i++) {
+    PredictColumn *column = &table->columns[i];
+    Kind *kind = &reader->kinds[i];
+    const char *end = kind->is_text ? NULL : base_cell_number (*at, &column->numbers[row]);
+    const char *text;
+    double number = (double) NAN;
 
     if (end != NULL)
       *at = end;
     else {
       BaseTaken taken;
 
-      reader->cells.column = table->columns[column].name;
+      reader->cells.column = column->name;
       taken = base_cells_take (&reader->cells, at, error);
       if (taken != BASE_TAKEN)
         return taken;
-      store_cell (reader, column);
+      text = reader->cells.cell->str;
+      if (!kind->is_text && !kind->turned && *base_cell_skip_blanks (text) != '\0' &&
+          !base_decimal_all (text, &number)) {
+        column->text_row = row;
+        if (row == 0)
+          begin_texts (reader, i);
+        else
+          reader->again = kind->turned = true;
+      }
+      if (kind->is_text)
+        column->texts[row] = column_label (column, kind->known, text);
+      else
+        column->numbers[row] = number;
     }
-    if ((**at == ',') != (column + 1 < reader->n_columns))
-      return refuse_count (reader, *at, column + 1, error);
+    if ((**at == ',') != (i + 1 < reader->n_columns))
+      return refuse_count (reader, *at, i + 1, error);
     *at += **at == ',';
   }
   table->lines[table->n_rows++] = reader->cells.text.line;
@@ -644,36 +595,12 @@ read_line (Reader *reader, GPtrArray *names, gboolean *any, GError **error)
 /* -- the table ----------------------------------------------------------- */
 
 static gboolean
-check_names (const Reader *reader, const GPtrArray *names, GError **error)
-{
-  g_autoptr (GHashTable) known = g_hash_table_new (g_str_hash, g_str_equal);
-  guint n_numbers = 0;
-  double number;
-
-  for (guint at = 0; at < names->len; at++) {
-    char *name = g_ptr_array_index (names, at);
-
-    n_numbers += base_decimal_all (name, &number);
-    if (*name == '\0')
-      return base_cells_refuse (&reader->cells, error, "column %u has no name", at + 1) ==
-             BASE_TAKEN;
-    if (!g_hash_table_add (known, name)) {
-      g_autofree char *quoted = base_quote (name);
-
-      return base_cells_refuse (&reader->cells, error, "two columns are called %s", quoted) ==
-             BASE_TAKEN;
-    }
-  }
-  if (n_numbers < names->len)
-    return TRUE;
-  base_cells_refuse (&reader->cells, error, "the first line must name the columns; it has numbers");
-  return FALSE;
-}
-
-static gboolean
 read_header (Reader *reader, GError **error)
 {
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GHashTable) known = g_hash_table_new (g_str_hash, g_str_equal);
+  guint n_numbers = 0;
+  double number;
   gboolean any;
 
   if (!read_line (reader, names, &any, error))
@@ -688,8 +615,23 @@ read_header (Reader *reader, GError **error)
     g_free (names->pdata[0]);
     names->pdata[0] = g_strdup ("row");
   }
-  if (!check_names (reader, names, error))
-    return FALSE;
+  for (guint at = 0; at < names->len; at++) {
+    char *name = g_ptr_array_index (names, at);
+    g_autofree char *quoted = NULL;
+
+    n_numbers += base_decimal_all (name, &number);
+    if (*name == '\0')
+      return base_cells_refuse (&reader->cells, error, "column %u has no name", at + 1) ==
+             BASE_TAKEN;
+    if (g_hash_table_add (known, name))
+      continue;
+    quoted = base_quote (name);
+    return base_cells_refuse (&reader->cells, error, "two columns are called %s", quoted) ==
+           BASE_TAKEN;
+  }
+  if (n_numbers == names->len)
+    return base_cells_refuse (&reader->cells, error,
+                              "the first line must name the columns; it has numbers") == BASE_TAKEN;
   reader->n_columns = names->len;
   reader->kinds = g_new0 (Kind, names->len);
   for (guint at = 0; at < names->len; at++)

@@ -54,9 +54,6 @@ void predict_table_add_texts (PredictTable *table, const char *name, const char 
 /* NULL: there is none. */
 const PredictColumn *predict_table_find (const PredictTable *table, const char *name);
 
-/* Sets *error: there is no column `name`, and which ones there are. */
-void predict_table_set_missing (const PredictTable *table, const char *name, GError **error);
-
 /* The column `name` of numbers; NULL and *error when there is none (lists names that
  * are alike) or it holds texts (with the line and the text). */
 const PredictColumn *
@@ -79,9 +76,6 @@ predict_table_has_all (const PredictTable *table, const char *const *names, GErr
 
 /* The rows of these numbers, [n], in this order; the caller frees. */
 PredictTable *predict_table_pick (const PredictTable *table, const uint64_t *rows, uint64_t n);
-
-/* Only the rows with keep[row]; the caller frees. */
-PredictTable *predict_table_select (const PredictTable *table, const bool *keep);
 
 /* For each row the number of its group: rows with the same cell in `name` share one, 0 ...
  * *n_groups - 1 in order of appearance.  NULL `name`: every row its own.  The caller frees;

@@ -1,4 +1,4 @@
-/* friedman.h - tables of a known law, for tests.
+/* friedman_testing.h - tables of a known law, for tests.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
