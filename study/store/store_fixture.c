@@ -1,4 +1,4 @@
-/* store_fixture.c - rows and folders for the tests of stores.
+/* store_fixture.c - rows, plans and folders for the tests of studies.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -245,6 +245,29 @@ fixture_open (const char *path, StudyStoreMode mode)
 
   g_assert_no_error (error);
   return store;
+}
+
+void
+fixture_write (const char *folder, const char *name, const char *text)
+{
+  g_autofree char *to = g_build_filename (folder, name, NULL);
+
+  g_assert_true (g_file_set_contents (to, text, -1, NULL));
+}
+
+StudyPlan *
+fixture_plan (const char *folder, const char *text)
+{
+  g_autofree char *path = g_build_filename (folder, "a.study", NULL);
+  g_autoptr (GError) error = NULL;
+  StudyPlan *plan;
+
+  fixture_write (folder, "a.study", text);
+  plan = study_plan_load (path, &error);
+  g_assert_no_error (error);
+  study_plan_resolve (plan, NULL, NULL, &error);
+  g_assert_no_error (error);
+  return plan;
 }
 
 char *
