@@ -21,26 +21,26 @@ typedef struct {
   TraceOpKind op;
   GArray *node, *core; /* (element-type guint32, guint8) of the ranks */
   uint32_t n_nodes;    /* of a collective */
-} StudyBoundCurve;
+} Curve;
 
 typedef struct {
   const StudyBoundFill *fill;
   const TopoMachine *machine; /* whose slots are cores */
   RoutePaths *paths;
-  GPtrArray *curves; /* (element-type StudyBoundCurve) */
-  GArray *runs;      /* (element-type StudyBoundRun) in the order of the rows */
-} StudyBoundWork;
+  GPtrArray *curves; /* (element-type Curve) */
+  GArray *runs;      /* (element-type Run) in the order of the rows */
+} Work;
 
 /* A simulation for a row of the table. */
 typedef struct {
   guint curve;
   uint64_t bytes;
-} StudyBoundRun;
+} Run;
 
 static void
 curve_free (gpointer data)
 {
-  StudyBoundCurve *curve = data;
+  Curve *curve = data;
 
   g_free (curve->placement);
   g_array_unref (curve->node);
@@ -48,10 +48,10 @@ curve_free (gpointer data)
   g_free (curve);
 }
 
-static StudyBoundCurve *
-add_curve (StudyBoundWork *work, const char *operation, char *placement)
+static Curve *
+add_curve (Work *work, const char *operation, char *placement)
 {
-  StudyBoundCurve *curve = g_new0 (StudyBoundCurve, 1);
+  Curve *curve = g_new0 (Curve, 1);
 
   curve->placement = placement;
   curve->kind = (PredictBoundKind){ .operation = operation, .placement = placement };
@@ -62,7 +62,7 @@ add_curve (StudyBoundWork *work, const char *operation, char *placement)
 }
 
 static void
-add_rank (StudyBoundCurve *curve, uint32_t node, uint32_t core)
+add_rank (Curve *curve, uint32_t node, uint32_t core)
 {
   uint8_t slot = (uint8_t) core;
 
@@ -115,14 +115,14 @@ add_crossing (Ends *ends, const uint8_t *mark, uint32_t n_places, uint8_t wanted
 
 /* The runs of the curves from first_curve on.  A barrier has no size. */
 static gboolean
-add_runs (StudyBoundWork *work, guint first_curve, GError **error)
+add_runs (Work *work, guint first_curve, GError **error)
 {
   for (guint i = first_curve; i < work->curves->len; i++) {
-    const StudyBoundCurve *curve = g_ptr_array_index (work->curves, i);
+    const Curve *curve = g_ptr_array_index (work->curves, i);
     guint n_bytes = curve->op == TRACE_OP_BARRIER ? 1 : work->fill->n_bytes;
 
     for (guint size = 0; size < n_bytes; size++) {
-      StudyBoundRun run = { i, curve->op == TRACE_OP_BARRIER ? 0 : work->fill->bytes[size] };
+      Run run = { i, curve->op == TRACE_OP_BARRIER ? 0 : work->fill->bytes[size] };
 
       g_array_append_val (work->runs, run);
     }
@@ -136,8 +136,7 @@ add_runs (StudyBoundWork *work, guint first_curve, GError **error)
 }
 
 static gboolean
-add_messages (StudyBoundWork *work, const TopoLevels *levels, PredictBoundWhere where,
-              GError **error)
+add_messages (Work *work, const TopoLevels *levels, PredictBoundWhere where, GError **error)
 {
   const StudyBoundNoise *noise = &work->fill->noise;
   bool between = where == PREDICT_BOUND_BETWEEN;
@@ -152,8 +151,7 @@ add_messages (StudyBoundWork *work, const TopoLevels *levels, PredictBoundWhere 
 
       for (uint32_t i = 0; i < found->n; i++) {
         const uint8_t *mark = found->mark + (gsize) i * n;
-        StudyBoundCurve *curve =
-            add_curve (work, PREDICT_BOUND_MESSAGE, topo_placement_class (levels, mark));
+        Curve *curve = add_curve (work, PREDICT_BOUND_MESSAGE, topo_placement_class (levels, mark));
         Ends ends = { .n = 0 };
 
         curve->kind.where = where;
@@ -191,8 +189,8 @@ study_bound_pattern_class (const TopoLevels *levels, const uint32_t *places, uin
 }
 
 static gboolean
-add_collective (StudyBoundWork *work, const TopoPatterns *patterns,
-                const StudyBoundCollective *collective, GError **error)
+add_collective (Work *work, const TopoPatterns *patterns, const StudyBoundCollective *collective,
+                GError **error)
 {
   guint before = work->curves->len;
 
@@ -206,7 +204,7 @@ add_collective (StudyBoundWork *work, const TopoPatterns *patterns,
 
     if (collective->n_ranks % pattern->n_tasks == 0 &&
         collective->n_ranks / pattern->n_tasks <= topo_shape_nodes (&work->machine->shape)) {
-      StudyBoundCurve *curve = add_curve (
+      Curve *curve = add_curve (
           work, trace_op_name (collective->kind),
           study_bound_pattern_class (patterns->levels, pattern->place, pattern->n_tasks));
 
@@ -248,7 +246,7 @@ typedef struct {
 /* Whether ranks that follow each other share a node, or are on different ones, is not part of the
  * class of a collective: the longer time counts. */
 static double
-simulate (const StudyBoundWork *work, const StudyBoundCurve *curve, uint64_t bytes, GError **error)
+simulate (const Work *work, const Curve *curve, uint64_t bytes, GError **error)
 {
   const uint32_t *node = (const uint32_t *) (const void *) curve->node->data;
   const uint8_t *core = (const uint8_t *) curve->core->data;
@@ -279,8 +277,8 @@ simulate (const StudyBoundWork *work, const StudyBoundCurve *curve, uint64_t byt
 static GBytes *
 make_run (void *data, guint job, gboolean *spent)
 {
-  const StudyBoundWork *work = data;
-  const StudyBoundRun *run = &g_array_index (work->runs, StudyBoundRun, job);
+  const Work *work = data;
+  const Run *run = &g_array_index (work->runs, Run, job);
   g_autoptr (GError) error = NULL;
   Made made = { .us = 0 };
 
@@ -296,7 +294,7 @@ make_run (void *data, guint job, gboolean *spent)
 }
 
 static gboolean
-make_all (StudyBoundWork *work, Made *made, guint n_jobs, GError **error)
+make_all (Work *work, Made *made, guint n_jobs, GError **error)
 {
   g_autoptr (StudyPool) pool = study_pool_new (work->fill->n_threads, make_run, work, error);
   guint next = 0, n_done = 0;
@@ -360,11 +358,11 @@ study_bound_fill (const StudyBoundFill *fill, GError **error)
 {
   TopoMachine machine;
   g_autoptr (GPtrArray) curves = g_ptr_array_new_with_free_func (curve_free);
-  g_autoptr (GArray) runs = g_array_new (FALSE, FALSE, sizeof (StudyBoundRun));
+  g_autoptr (GArray) runs = g_array_new (FALSE, FALSE, sizeof (Run));
   g_autoptr (TopoPatterns) patterns = NULL;
   g_autoptr (RoutePaths) paths = NULL;
   g_autofree Made *made = NULL;
-  StudyBoundWork work = { .fill = fill, .machine = &machine, .curves = curves, .runs = runs };
+  Work work = { .fill = fill, .machine = &machine, .curves = curves, .runs = runs };
   PredictBoundTable *table;
 
   if (!check_machine (fill->machine, error))
@@ -388,8 +386,8 @@ study_bound_fill (const StudyBoundFill *fill, GError **error)
     return NULL;
   table = predict_bound_table_new ("simulated");
   for (guint i = 0; i < runs->len; i++) {
-    const StudyBoundRun *run = &g_array_index (runs, StudyBoundRun, i);
-    const StudyBoundCurve *curve = g_ptr_array_index (curves, run->curve);
+    const Run *run = &g_array_index (runs, Run, i);
+    const Curve *curve = g_ptr_array_index (curves, run->curve);
 
     predict_bound_table_add (table, &curve->kind, run->bytes, made[i].us);
   }

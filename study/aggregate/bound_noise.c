@@ -16,7 +16,7 @@
 /* The most ways of a node that are tried, in a fixed order: 232 are all of a node of 8 cores. */
 #define MAX_WAYS 4096u
 
-/* What the task on a place of the node does beside the observed message. */
+/* The messages of the task on a place of the node, beside the observed one. */
 typedef struct {
   uint8_t is_observed; /* an end of it: nothing else */
   uint8_t is_outside;  /* exchanges messages with other nodes */

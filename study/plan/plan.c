@@ -100,7 +100,7 @@ machine_new (const StudyPlanFile *file, const char *template, const int *binding
   machine->pattern = pattern;
   machine->binding = study_values_copy (values, binding);
 
-  /* The name in tables has what no other column shows. */
+  /* The name in tables has the settings that no other column shows. */
   GString *text = g_string_new (spec);
 
   if (ranks_per_node != G_MININT && file->ranks_per_node->len > 1)

@@ -20,21 +20,21 @@
 
 typedef struct {
   SCOTCH_Num n, *first, *neighbour, *weight;
-} StudyScotchGraph;
+} SourceGraph;
 
 static void
-graph_clear (StudyScotchGraph *graph)
+graph_clear (SourceGraph *graph)
 {
   g_free (graph->first);
   g_free (graph->neighbour);
   g_free (graph->weight);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (StudyScotchGraph, graph_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SourceGraph, graph_clear)
 
 /* Finds place[n] by a strategy that is empty yet.  0, or the error of Scotch. */
-typedef int (*StudyScotchWork) (SCOTCH_Graph *graph, SCOTCH_Strat *strategy, SCOTCH_Num *place,
-                                gpointer data);
+typedef int (*GraphWork) (SCOTCH_Graph *graph, SCOTCH_Strat *strategy, SCOTCH_Num *place,
+                          gpointer data);
 
 /* The largest sum of Scotch's integers, with room for its own additions. */
 #define MAX_SUM 0x40000000
@@ -71,7 +71,7 @@ SCOTCH_errorPrintW (const char *const format, ...)
  * each edge in the rows of both its ends.  Scotch adds up weights, times up to `longest` hops, in its own integers:
  * they are scaled so that the sum fits, and every edge keeps at least 1.  FALSE: too many edges. */
 static gboolean
-graph_fill (StudyScotchGraph *graph, uint32_t n, const uint64_t *first, const uint32_t *neighbour,
+graph_fill (SourceGraph *graph, uint32_t n, const uint64_t *first, const uint32_t *neighbour,
             const int64_t *weight, uint32_t longest)
 {
   uint64_t n_edges = first[n];
@@ -98,7 +98,7 @@ graph_fill (StudyScotchGraph *graph, uint32_t n, const uint64_t *first, const ui
 /* Works on one thread with a stream of random numbers of its own: the result depends on the seed
  * alone, and other threads may search meanwhile.  Not 0: failed. */
 static int
-run_scotch (const StudyScotchGraph *source, uint64_t seed, StudyScotchWork work, gpointer data,
+run_scotch (const SourceGraph *source, uint64_t seed, GraphWork work, gpointer data,
             SCOTCH_Num *place)
 {
   SCOTCH_Context context;
@@ -190,7 +190,7 @@ make_exact (uint32_t *part, uint32_t n, uint32_t n_parts)
 uint32_t *
 study_scotch_part (const PredictCostGraph *graph, uint32_t n_parts, uint64_t seed, GError **error)
 {
-  g_auto (StudyScotchGraph) source = { 0 };
+  g_auto (SourceGraph) source = { 0 };
   g_autofree SCOTCH_Num *found = g_new0 (SCOTCH_Num, graph->n);
   uint32_t *part;
 
@@ -352,7 +352,7 @@ map_nodes (const StudyProblem *problem, const TopoMachine *machine, Architecture
   const StudyGraph *graph = problem->graph;
   uint32_t n_ranks = graph->n_ranks;
   g_autofree SCOTCH_Num *place = g_new0 (SCOTCH_Num, n_ranks);
-  g_auto (StudyScotchGraph) source = { 0 };
+  g_auto (SourceGraph) source = { 0 };
   uint32_t *node;
 
   if (!graph_fill (&source, n_ranks, graph->first, graph->neighbour, graph->weight,

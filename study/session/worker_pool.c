@@ -123,7 +123,7 @@ typedef struct {
   guint n_jobs;
   guint32 n_made;  /* results of this process */
   gint64 begin_us; /* when it could begin the first of them */
-  gint64 last_us;  /* what the last one took; G_MAXINT64: none yet */
+  gint64 last_us;  /* time of the last job; G_MAXINT64: none yet */
 } Worker;
 
 typedef struct {

@@ -123,10 +123,10 @@ begin_detail (Table *table, guint run, const StudyRow *row, uint64_t number)
 
 /* Blobs are large: those of one row are loaded at a time. */
 static gboolean
-put_details (Table *table, StudyStore *store, StudyExportWhat what, guint run, StudyRow *row,
+put_details (Table *table, StudyStore *store, StudyExportKind kind, guint run, StudyRow *row,
              GError **error)
 {
-  if (what == STUDY_EXPORT_PLACEMENTS) {
+  if (kind == STUDY_EXPORT_PLACEMENTS) {
     g_autoptr (TopoMapping) mapping = NULL;
 
     if (row->mapping_hash == NULL)
@@ -144,7 +144,7 @@ put_details (Table *table, StudyStore *store, StudyExportWhat what, guint run, S
   }
   if (!study_store_load_blobs (store, row, error))
     return FALSE;
-  if (what == STUDY_EXPORT_LINKS) {
+  if (kind == STUDY_EXPORT_LINKS) {
     gsize n_bytes = 0;
     const uint64_t *bytes =
         row->link_bytes != NULL ? g_bytes_get_data (row->link_bytes, &n_bytes) : NULL;
@@ -173,26 +173,26 @@ put_details (Table *table, StudyStore *store, StudyExportWhat what, guint run, S
 }
 
 gboolean
-study_export (StudyStore *store, StudyExportWhat what, StudyExportForm form, gboolean timing,
+study_export (StudyStore *store, StudyExportKind kind, StudyExportForm form, gboolean timing,
               FILE *out, GError **error)
 {
   g_autoptr (GPtrArray) rows = study_store_rows (store, FALSE, error);
 
   if (rows == NULL)
     return FALSE;
-  if (what != STUDY_EXPORT_RUNS) {
+  if (kind != STUDY_EXPORT_RUNS) {
     static const char *const links[] = { "run", "key", "link", "bytes" };
     static const char *const ranks[] = { "run", "key", "rank", "end_s", "compute_s", "wait_s" };
     static const char *const places[] = { "run", "key", "rank", "node", "slot" };
     Table table = { .out = out, .form = form };
 
-    table.names = what == STUDY_EXPORT_LINKS ? links : what == STUDY_EXPORT_RANKS ? ranks : places;
-    table.n_columns = what == STUDY_EXPORT_LINKS   ? G_N_ELEMENTS (links)
-                      : what == STUDY_EXPORT_RANKS ? G_N_ELEMENTS (ranks)
+    table.names = kind == STUDY_EXPORT_LINKS ? links : kind == STUDY_EXPORT_RANKS ? ranks : places;
+    table.n_columns = kind == STUDY_EXPORT_LINKS   ? G_N_ELEMENTS (links)
+                      : kind == STUDY_EXPORT_RANKS ? G_N_ELEMENTS (ranks)
                                                    : G_N_ELEMENTS (places);
     begin_table (&table);
     for (guint row = 0; row < rows->len; row++)
-      if (!put_details (&table, store, what, row, g_ptr_array_index (rows, row), error))
+      if (!put_details (&table, store, kind, row, g_ptr_array_index (rows, row), error))
         return FALSE;
     end_table (&table);
     return TRUE;

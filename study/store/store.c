@@ -116,9 +116,9 @@ connect_to (StudyStore *store, int flags, gboolean is_immutable, GError **error)
   return harden (store, error);
 }
 
-/* A reader writes to a file beside the store, so that nobody overwrites the pages that are
- * read, and may write, so that the last connection leaves one file only.  On media where that
- * is not possible nobody overwrites anything either, which SQLite must be told. */
+/* A reader writes to a file beside the store, which protects the pages that it reads, and may
+ * write to the store, so that the last connection leaves one file only.  On media that cannot be
+ * written no process overwrites anything: SQLite opens the store as immutable. */
 static gboolean
 connect_to_read (StudyStore *store, GError **error)
 {
@@ -501,7 +501,7 @@ study_store_file_text (StudyStore *store, GError **error)
   return study_text (store, 3, error);
 }
 
-/* --- Rows and what they name, stored together --- */
+/* --- Rows, and the contents that they name, stored together --- */
 
 /* A transaction costs more than a row: runs that take milliseconds are stored many at a time. */
 

@@ -205,7 +205,7 @@ write_all (StudyStore *store, GError **error)
                   study_report_write_store (out, store, NULL, 3, error);
 
   for (int what = STUDY_EXPORT_RUNS; done && what <= STUDY_EXPORT_PLACEMENTS; what++)
-    done = study_export (store, (StudyExportWhat) what, STUDY_EXPORT_JSON, TRUE, out, error);
+    done = study_export (store, (StudyExportKind) what, STUDY_EXPORT_JSON, TRUE, out, error);
   fclose (out);
   return done;
 }
