@@ -28,7 +28,7 @@ run (StudyBench *bench, guint index, StudyBenchNotes *notes)
   return row;
 }
 
-/* What sim_run() says of the same, called by hand. */
+/* The same run by sim_run(). */
 static SimRun *
 run_by_hand (const char *mapping_text, SimNetworkKind network)
 {
@@ -118,14 +118,16 @@ test_files_that_change (void)
     row = run (bench, steps[at].run, &notes);
     if (steps[at].words == NULL)
       g_assert_cmpstr (row->error, ==, NULL);
-    else
+    else {
+      g_assert_nonnull (row->error);
       g_assert_nonnull (strstr (row->error, steps[at].words));
+    }
     g_assert_cmpint (row->status, ==, steps[at].words == NULL ? STUDY_DONE : STUDY_FAILED);
     g_assert_cmpint (notes.changed, ==, steps[at].words != NULL);
   }
 }
 
-/* What could never be made is no change. */
+/* A run that could never be made is no change. */
 static void
 test_a_run_with_a_problem (void)
 {

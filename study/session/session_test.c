@@ -111,7 +111,7 @@ test_every_run_once (void)
   g_assert_cmpstr (first, ==, second);
 }
 
-/* What rows name can be found: machine, places, who sends to whom. */
+/* The contents that rows name are there: machine, places, edges. */
 static void
 test_what_rows_name_is_kept (void)
 {
@@ -222,7 +222,7 @@ test_a_signal_ends_it_in_order (void)
   g_assert_cmpstr (found, ==, expected);
 }
 
-/* --- A pool that does what tests want --- */
+/* --- A pool with a fault --- */
 
 typedef struct {
   StudyPool pool;
@@ -245,7 +245,7 @@ odd_give (StudyPool *pool, G_GNUC_UNUSED guint worker, guint job)
   g_array_append_val (((OddPool *) pool)->jobs, job);
 }
 
-/* The third run of the plan has its fate. */
+/* Run 3 of the plan is the odd one. */
 static StudyPoolTaken
 odd_take (StudyPool *base, G_GNUC_UNUSED gint timeout_ms, G_GNUC_UNUSED const sigset_t *mask,
           StudyPoolResult *result, GError **error)
@@ -320,7 +320,7 @@ test_a_lost_run (void)
   g_assert_cmpuint (tally.n_failed_before, ==, 0);
 }
 
-/* Whatever ends the pool, what it had made is stored. */
+/* Whatever ends the pool, its results until then are stored. */
 static void
 check_broken_pool (int which, const char *store, const char *says)
 {
@@ -367,7 +367,7 @@ test_the_rest_is_estimated (void)
   g_assert_false (g_file_test (path, G_FILE_TEST_EXISTS));
 }
 
-/* Runs of the same case tell what another one takes. */
+/* A run is estimated from other runs of its case. */
 static void
 test_the_store_knows_better (void)
 {

@@ -240,8 +240,7 @@ test_jobs_in_flight_are_dropped (void)
   free_pool (pool);
 }
 
-/* SIGTERM to a worker, as a batch system sends it to all processes of a job, is
- * the master's to handle. */
+/* The master handles SIGTERM, which a batch system sends to all processes of a job. */
 static void
 test_signals_pass_workers (void)
 {
