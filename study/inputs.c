@@ -1,4 +1,4 @@
-/* inputs.c - machines and mappings as a command line or a study file names them.
+/* inputs.c - machines and mappings from the options of a command line or the keys of a study file.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -11,15 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* *error is about an option, whatever made it; FALSE. */
-static gboolean
+/* Makes *error, of any domain, one about an option. */
+static void
 refuse_option (GError **error)
 {
   if (error != NULL && *error != NULL) {
     (*error)->domain = STUDY_ERROR;
     (*error)->code = STUDY_ERROR_OPTION;
   }
-  return FALSE;
 }
 
 /* Whether a text is a path, or meant as one: it has a slash or an ending. */
@@ -29,106 +28,78 @@ is_path (const char *text)
   return g_file_test (text, G_FILE_TEST_EXISTS) || strpbrk (text, "/.") != NULL;
 }
 
-static gboolean
-machine_has_files (const char *spec)
-{
-  return is_path (spec) || g_str_has_prefix (spec, "fabric:") || strstr (spec, ",node=") != NULL;
-}
-
-static gboolean
-mapping_has_files (const char *text)
-{
-  const char *path;
-
-  return (is_path (text) && strchr (text, '(') == NULL) ||
-         topo_launcher_named (text, &path) != NULL;
-}
-
-static gboolean
-apply_setting (TopoMachine *machine, const char *setting, GError **error)
-{
-  const char *equals = strchr (setting, '=');
-  g_autofree char *key = NULL;
-
-  if (equals == NULL || equals == setting ||
-      memchr (setting, '.', (gsize) (equals - setting)) == NULL) {
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_OPTION,
-                 "--set: '%s' is not of the form GROUP.KEY=VALUE", setting);
-    return FALSE;
-  }
-  key = g_strndup (setting, (gsize) (equals - setting));
-  if (topo_parameters_set (&machine->parameters, key, equals + 1, error))
-    return TRUE;
-  g_prefix_error (error, "--set %s: ", setting);
-  return refuse_option (error);
-}
-
-/* The order of the cores before how many of them there are. */
-static gboolean
-apply_slots (TopoMachine *machine, const StudyMachineInputs *inputs, GError **error)
-{
-  if (inputs->cores != NULL && !topo_machine_set_cores (machine, inputs->cores, error)) {
-    g_prefix_error (error, "--cores %s: ", inputs->cores);
-    return refuse_option (error);
-  }
-  if (inputs->pattern != G_MININT &&
-      !topo_machine_set_pattern (machine, (uint32_t) inputs->pattern, error)) {
-    g_prefix_error (error, "--pattern: ");
-    return refuse_option (error);
-  }
-  if (inputs->ranks_per_node != G_MININT &&
-      !topo_machine_set_ranks_per_node (machine, (uint32_t) inputs->ranks_per_node, error)) {
-    g_prefix_error (error, "--ranks-per-node: ");
-    return refuse_option (error);
-  }
-  return TRUE;
-}
-
-/* What the inputs say alone, whatever the machine. */
-static gboolean
-check_slots (const StudyMachineInputs *inputs, GError **error)
-{
-  if (inputs->ranks_per_node != G_MININT &&
-      (inputs->ranks_per_node < 1 || inputs->ranks_per_node > TOPO_MAX_RANKS_PER_NODE)) {
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_OPTION, "--ranks-per-node: %d is not within 1..%d",
-                 inputs->ranks_per_node, TOPO_MAX_RANKS_PER_NODE);
-    return FALSE;
-  }
-  if (inputs->pattern == G_MININT)
-    return TRUE;
-  if (inputs->pattern < 1) {
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_OPTION, "--pattern: %d, but patterns count from 1",
-                 inputs->pattern);
-    return FALSE;
-  }
-  if (inputs->cores != NULL || inputs->ranks_per_node != G_MININT) {
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_OPTION,
-                 "--pattern says the slots and cores; it does not go with --cores or "
-                 "--ranks-per-node");
-    return FALSE;
-  }
-  return TRUE;
-}
-
 TopoMachine *
 study_machine_new (const StudyMachineInputs *inputs, GError **error)
 {
+  gboolean has_ranks = inputs->ranks_per_node != G_MININT,
+           has_pattern = inputs->pattern != G_MININT;
+  gboolean has_files = is_path (inputs->spec) || g_str_has_prefix (inputs->spec, "fabric:") ||
+                       strstr (inputs->spec, ",node=") != NULL;
   g_autoptr (TopoMachine) machine = NULL;
 
-  if (!check_slots (inputs, error))
+  /* Inputs that are wrong whatever the machine. */
+  if (has_ranks &&
+      (inputs->ranks_per_node < 1 || inputs->ranks_per_node > TOPO_MAX_RANKS_PER_NODE)) {
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_OPTION, "--ranks-per-node: %d is not within 1..%d",
+                 inputs->ranks_per_node, TOPO_MAX_RANKS_PER_NODE);
     return NULL;
+  }
+  if (has_pattern && inputs->pattern < 1) {
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_OPTION, "--pattern: %d, but patterns count from 1",
+                 inputs->pattern);
+    return NULL;
+  }
+  if (has_pattern && (inputs->cores != NULL || has_ranks)) {
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_OPTION,
+                 "--pattern says the slots and cores; it does not go with --cores or "
+                 "--ranks-per-node");
+    return NULL;
+  }
+
   machine = topo_machine_new (inputs->spec, error);
-  if (machine == NULL && !machine_has_files (inputs->spec)) {
+  if (machine == NULL && !has_files) {
     refuse_option (error);
     if (error != NULL && !g_str_has_prefix ((*error)->message, "machine \""))
       g_prefix_error (error, "machine \"%s\": ", inputs->spec);
   }
-  if (machine == NULL || !apply_slots (machine, inputs, error))
+  if (machine == NULL)
     return NULL;
+
+  /* The order of the cores is set before their number. */
+  if (inputs->cores != NULL && !topo_machine_set_cores (machine, inputs->cores, error)) {
+    g_prefix_error (error, "--cores %s: ", inputs->cores);
+    refuse_option (error);
+    return NULL;
+  }
+  if (has_pattern && !topo_machine_set_pattern (machine, (uint32_t) inputs->pattern, error)) {
+    g_prefix_error (error, "--pattern: ");
+    refuse_option (error);
+    return NULL;
+  }
+  if (has_ranks &&
+      !topo_machine_set_ranks_per_node (machine, (uint32_t) inputs->ranks_per_node, error)) {
+    g_prefix_error (error, "--ranks-per-node: ");
+    refuse_option (error);
+    return NULL;
+  }
+
   for (const char *const *setting = inputs->settings; setting != NULL && *setting != NULL;
-       setting++)
-    if (!apply_setting (machine, *setting, error))
+       setting++) {
+    const char *equals = strchr (*setting, '=');
+    g_autofree char *key =
+        equals != NULL ? g_strndup (*setting, (gsize) (equals - *setting)) : NULL;
+
+    if (key == NULL || strchr (key, '.') == NULL) {
+      g_set_error (error, STUDY_ERROR, STUDY_ERROR_OPTION,
+                   "--set: '%s' is not of the form GROUP.KEY=VALUE", *setting);
       return NULL;
+    }
+    if (!topo_parameters_set (&machine->parameters, key, equals + 1, error)) {
+      g_prefix_error (error, "--set %s: ", *setting);
+      refuse_option (error);
+      return NULL;
+    }
+  }
   return g_steal_pointer (&machine);
 }
 
@@ -136,16 +107,21 @@ TopoMapping *
 study_mapping_new (const char *text, TopoMachine *machine, uint32_t n_ranks, GError **error)
 {
   TopoMapping *mapping;
+  gboolean has_files;
+  const char *path;
 
   if (text != NULL && machine->node != NULL && topo_mapping_is_rankfile (text) &&
       !topo_machine_set_ranks_per_node (machine, machine->node->n_cores, error))
     return NULL;
   mapping = topo_mapping_new (text, machine, n_ranks, error);
+  if (mapping != NULL || text == NULL || error == NULL || *error == NULL)
+    return mapping;
+  has_files =
+      (is_path (text) && strchr (text, '(') == NULL) || topo_launcher_named (text, &path) != NULL;
   /* TOPO_ERROR_RANGE is about the number of ranks. */
-  if (mapping == NULL && text != NULL && error != NULL && *error != NULL &&
-      !g_error_matches (*error, TOPO_ERROR, TOPO_ERROR_RANGE) && !mapping_has_files (text))
+  if (!has_files && !g_error_matches (*error, TOPO_ERROR, TOPO_ERROR_RANGE))
     refuse_option (error);
-  return mapping;
+  return NULL;
 }
 
 /* --- Machine files for stores --- */
@@ -196,7 +172,7 @@ study_machine_text_hashes (const char *text)
   return hashes;
 }
 
-/* --- What they are known by --- */
+/* --- Hashes --- */
 
 /* Numbers are hashed as little-endian, the same on every machine. */
 static void
@@ -214,15 +190,6 @@ add_text (GChecksum *sum, const char *text)
   g_checksum_update (sum, (const guchar *) text, (gssize) strlen (text) + 1);
 }
 
-/* Lines of a machine file that may hold the path of another file; what those
- * files say is hashed by itself. */
-static gboolean
-is_path_line (const char *line)
-{
-  return g_str_has_prefix (line, "spec = ") || g_str_has_prefix (line, "routes = ") ||
-         g_str_has_prefix (line, "node = ");
-}
-
 char *
 study_machine_hash (const TopoMachine *machine)
 {
@@ -231,9 +198,16 @@ study_machine_hash (const TopoMachine *machine)
   g_autofree char *text = topo_machine_print (machine);
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
 
-  for (char **line = lines; *line != NULL; line++)
-    if (**line != '#' && !(machine->fabric != NULL && is_path_line (*line)))
+  /* Not the lines of a fabric's machine file that may hold the path of another file: the contents
+   * of those files are hashed instead. */
+  for (char **line = lines; *line != NULL; line++) {
+    gboolean is_path_line = g_str_has_prefix (*line, "spec = ") ||
+                            g_str_has_prefix (*line, "routes = ") ||
+                            g_str_has_prefix (*line, "node = ");
+
+    if (**line != '#' && (machine->fabric == NULL || !is_path_line))
       add_text (sum, *line);
+  }
   if (machine->fabric != NULL) {
     const TopoFabric *fabric = machine->fabric;
     g_autofree char *routes = g_path_get_basename (machine->routes);

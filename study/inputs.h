@@ -8,8 +8,8 @@
 /* All but spec may be left out. */
 typedef struct {
   const char *spec;
-  int ranks_per_node;          /* G_MININT: what the machine says */
-  const char *cores;           /* which of a fabric's nodes are slots */
+  int ranks_per_node;          /* G_MININT: the machine's own */
+  const char *cores;           /* the cores of a fabric's nodes that are slots */
   int pattern;                 /* the same by an aggregation pattern; G_MININT: none */
   const char *const *settings; /* "group.key=value", NULL-terminated */
 } StudyMachineInputs;
@@ -24,15 +24,15 @@ TopoMachine *study_machine_new (const StudyMachineInputs *inputs, GError **error
 TopoMapping *
 study_mapping_new (const char *text, TopoMachine *machine, uint32_t n_ranks, GError **error);
 
-/* The machine file of a machine, with the hashes of the files that it names in comments: what a
- * store keeps.  The caller frees it. */
+/* The machine file of a machine for a store, with the hashes of the files that it names in
+ * comments.  The caller frees it. */
 char *study_machine_text (const TopoMachine *machine);
 /* The hashes in such a text, for topo_machine_new_known().  g_hash_table_unref(). */
 GHashTable *study_machine_text_hashes (const char *text);
 
-/* What a machine is, whatever the paths of its files: SHA-256 of the text of its
+/* The identity of a machine, whatever the paths of its files: SHA-256 of the text of its
  * machine file, of a fabric also its hosts and cables.  The caller frees it. */
 char *study_machine_hash (const TopoMachine *machine);
 
-/* Where each rank is, whatever the mapping is called.  The caller frees it. */
+/* The identity of the places of all ranks, whatever the mapping's name.  The caller frees it. */
 char *study_mapping_hash (const TopoMapping *mapping);

@@ -19,10 +19,11 @@ typedef struct {
 } Study;
 
 static void
-study_begin (Study *study)
+set_up (Study *study, gconstpointer unused)
 {
   g_autofree char *path = NULL;
 
+  (void) unused;
   study->folder = fixture_folder ();
   path = g_build_filename (study->folder, "little.store", NULL);
   study->store = fixture_open (path, STUDY_STORE_CREATE);
@@ -30,11 +31,19 @@ study_begin (Study *study)
 }
 
 static void
-study_end (Study *study)
+tear_down (Study *study, gconstpointer unused)
 {
+  (void) unused;
   study_store_free (study->store);
   g_ptr_array_unref (study->rows);
   fixture_remove (study->folder);
+}
+
+static void
+set_text (char **field, const char *text)
+{
+  g_free (*field);
+  *field = g_strdup (text);
 }
 
 /* A run of placement `placement`, whose key is its number; time_s NaN for `load`, and otherwise the
@@ -49,10 +58,8 @@ add (Study *study, guint placement, const char *network, const char *routing)
   row->mapping = g_strdup_printf ("map-%u", placement);
   g_free (row->mapping_hash);
   row->mapping_hash = fixture_places (placement);
-  g_free (row->network);
-  row->network = g_strdup (network);
-  g_free (row->routing);
-  row->routing = g_strdup (routing);
+  set_text (&row->network, network);
+  set_text (&row->routing, routing);
   row->seed = 1;
   row->time_s = strcmp (network, "load") == 0 ? (double) NAN : (double) number;
   for (guint feature = 0; feature < SIM_N_FEATURES; feature++)
@@ -111,24 +118,23 @@ assert_refused (Study *study, const StudyLearning *learning, const char *message
 
 /* Every column of the rows, with its kind, and units. */
 static void
-test_columns (void)
+test_columns (Study *study, gconstpointer unused)
 {
-  Study study;
   guint n_left_out;
   g_autoptr (PredictTable) table = NULL;
   const PredictColumn *column;
 
-  study_begin (&study);
-  add (&study, 0, "packet", "default")->message_bytes = 12345;
-  add (&study, 1, "flow", "default"); /* has no packets to count */
-  table = table_of (&study, &(StudyLearning){ 0 }, &n_left_out, NULL);
+  (void) unused;
+  add (study, 0, "packet", "default")->message_bytes = 12345;
+  add (study, 1, "flow", "default"); /* has no packets to count */
+  table = table_of (study, &(StudyLearning){ 0 }, &n_left_out, NULL);
   g_assert_cmpuint (table->n_columns, ==, study_row_n_columns (FALSE));
   g_assert_null (predict_table_find (table, "wall_s"));
-  g_assert_cmpstr (table->source, ==, study_store_path (study.store));
+  g_assert_cmpstr (table->source, ==, study_store_path (study->store));
   g_assert_null (table->lines);
   for (guint at = 0; at < table->n_columns; at++) {
     g_autofree char *cell = predict_table_cell (table, at, 1);
-    g_autofree char *text = study_row_column_text (g_ptr_array_index (study.rows, 1), at);
+    g_autofree char *text = study_row_column_text (g_ptr_array_index (study->rows, 1), at);
 
     g_assert_cmpstr (table->columns[at].name, ==, study_row_column_name (at));
     g_assert_cmpstr (cell, ==, text != NULL ? text : "");
@@ -142,84 +148,71 @@ test_columns (void)
   g_assert_cmpstr (predict_table_find (table, "max_FIFO")->unit, ==, "messages");
   g_assert_null (predict_table_find (table, "compute_scale")->unit);
   g_assert_null (predict_table_find (table, "ranks")->unit);
-  study_end (&study);
 }
 
 /* Placement 2 has no run under load, and 3 no time. */
 static void
-test_features_of_other_runs (void)
+test_features_of_other_runs (Study *study, gconstpointer unused)
 {
   const StudyLearning same = { 0 }, load = { .features = { .network = "load" } };
   const StudyLearning packet = { .observed = { .network = "packet" },
                                  .features = { .network = "packet" } };
-  Study study;
 
-  study_begin (&study);
-  add (&study, 0, "load", "default");
-  add (&study, 0, "packet", "default");
-  add (&study, 1, "packet", "default");
-  add (&study, 1, "load", "default");
-  add (&study, 2, "packet", "default");
-  add (&study, 3, "load", "default");
-  assert_learned (&study, &same, "1:1 1; 2:2 2; 4:4 4 (0)");
-  assert_learned (&study, &packet, "1:1 1; 2:2 2; 4:4 4 (0)");
-  assert_learned (&study, &load, "1:1 0; 2:2 3 (1)");
-  study_end (&study);
+  (void) unused;
+  add (study, 0, "load", "default");
+  add (study, 0, "packet", "default");
+  add (study, 1, "packet", "default");
+  add (study, 1, "load", "default");
+  add (study, 2, "packet", "default");
+  add (study, 3, "load", "default");
+  assert_learned (study, &same, "1:1 1; 2:2 2; 4:4 4 (0)");
+  assert_learned (study, &packet, "1:1 1; 2:2 2; 4:4 4 (0)");
+  assert_learned (study, &load, "1:1 0; 2:2 3 (1)");
 }
 
 /* To predict, what has no time is a row too, but not beside one of the same placement. */
 static void
-test_without_time (void)
+test_without_time (Study *study, gconstpointer unused)
 {
   const StudyLearning blind = { .without_time = TRUE };
   const StudyLearning load = { .features = { .network = "load" }, .without_time = TRUE };
   const StudyLearning only = { .observed = { .network = "load" }, .without_time = TRUE };
   const StudyLearning timed = { .observed = { .network = "load" } };
-  Study study;
 
-  study_begin (&study);
-  add (&study, 0, "load", "default");
-  add (&study, 0, "packet", "default");
-  add (&study, 1, "load", "default");
-  assert_learned (&study, &blind, "1:1 1; 2:nan 2 (0)");
-  assert_learned (&study, &load, "1:1 0; 2:nan 2 (0)");
-  assert_learned (&study, &only, "0:nan 0; 2:nan 2 (0)");
-  assert_refused (&study, &timed, "no run that is done is one of the observed runs");
-  study_end (&study);
+  (void) unused;
+  add (study, 0, "load", "default");
+  add (study, 0, "packet", "default");
+  add (study, 1, "load", "default");
+  assert_learned (study, &blind, "1:1 1; 2:nan 2 (0)");
+  assert_learned (study, &load, "1:1 0; 2:nan 2 (0)");
+  assert_learned (study, &only, "0:nan 0; 2:nan 2 (0)");
+  assert_refused (study, &timed, "no run that is done is one of the observed runs");
 }
 
-/* Runs are twins only when everything else is the same. */
+/* Feature and observed runs belong together only when everything else is the same. */
 static void
-test_twins (void)
+test_same_run (Study *study, gconstpointer unused)
 {
   const StudyLearning load = { .observed = { .network = "packet" },
                                .features = { .network = "load" } };
-  Study study;
-  StudyRow *row;
 
-  study_begin (&study);
-  add (&study, 0, "packet", "default");
-  row = add (&study, 0, "load", "default");
-  g_free (row->trace_hash);
-  row->trace_hash = fixture_key (204);
-  row = add (&study, 0, "load", "default");
-  g_free (row->machine);
-  row->machine = g_strdup ("bgq:64");
-  add (&study, 0, "load", "default")->seed = 2;
-  add (&study, 0, "load", "default")->repetition = 1;
-  add (&study, 0, "load", "default")->compute_scale = 0.5;
-  add (&study, 1, "load", "default");
-  assert_refused (&study, &load, "none of the 1 observed runs has its placement");
-  row = add (&study, 0, "load", "default");
-  row->status = STUDY_FAILED;
-  assert_refused (&study, &load, "none of the 1 observed runs has its placement");
-  add (&study, 0, "load", "deterministic");
-  assert_learned (&study, &load, "0:0 8 (0)");
-  study_end (&study);
+  (void) unused;
+  add (study, 0, "packet", "default");
+  set_text (&add (study, 0, "load", "default")->trace_hash, FIXTURE_KEY ("04"));
+  set_text (&add (study, 0, "load", "default")->machine, "bgq:64");
+  add (study, 0, "load", "default")->seed = 2;
+  add (study, 0, "load", "default")->repetition = 1;
+  add (study, 0, "load", "default")->compute_scale = 0.5;
+  add (study, 1, "load", "default");
+  assert_refused (study, &load, "none of the 1 observed runs has its placement");
+  add (study, 0, "load", "default")->status = STUDY_FAILED;
+  assert_refused (study, &load, "none of the 1 observed runs has its placement");
+  add (study, 0, "load", "deterministic");
+  assert_learned (study, &load, "0:0 8 (0)");
 }
 
 static void
-test_choices_that_are_missing (void)
+test_choices_that_are_missing (Study *study, gconstpointer unused)
 {
   const StudyLearning any = { 0 }, packet = { .observed = { .network = "packet" } };
   const StudyLearning chosen = { .observed = { .network = "packet", .routing = "zone1" } };
@@ -227,62 +220,51 @@ test_choices_that_are_missing (void)
   const StudyLearning features = { .observed = { .network = "packet", .routing = "zone1" },
                                    .features = { .network = "flow" } };
   const StudyLearning nobody = { .observed = { .routing = "zone3" } };
-  Study study;
-  StudyRow *row;
 
-  study_begin (&study);
-  add (&study, 0, "packet", "default");
-  add (&study, 0, "packet", "zone1");
-  add (&study, 0, "flow", "default");
-  row = add (&study, 0, "flow", "default");
-  g_free (row->grain);
-  row->grain = g_strdup ("512");
-  assert_refused (&study, &packet,
+  (void) unused;
+  add (study, 0, "packet", "default");
+  add (study, 0, "packet", "zone1");
+  add (study, 0, "flow", "default");
+  set_text (&add (study, 0, "flow", "default")->grain, "512");
+  assert_refused (study, &packet,
                   "observed runs: gen:halo2d with map-0 on bgq:32 was run in several ways: "
                   "choose routing=default or routing=zone1");
-  assert_learned (&study, &chosen, "1:1 1 (0)");
-  assert_learned (&study, &grain, "3:3 3 (0)");
-  assert_refused (&study, &features,
+  assert_learned (study, &chosen, "1:1 1 (0)");
+  assert_learned (study, &grain, "3:3 3 (0)");
+  assert_refused (study, &features,
                   "feature runs: gen:halo2d with map-0 on bgq:32 was run in "
                   "several ways: choose grain=exact or grain=512");
-  assert_refused (&study, &nobody, "no run that is done is one of the observed runs");
-  g_ptr_array_remove_range (study.rows, 1, 1);
-  assert_refused (&study, &any, "choose network=packet or network=flow");
-  study_end (&study);
+  assert_refused (study, &nobody, "no run that is done is one of the observed runs");
+  g_ptr_array_remove_range (study->rows, 1, 1);
+  assert_refused (study, &any, "choose network=packet or network=flow");
 }
 
 /* One run under two names is one row, and repetitions are rows of their own. */
 static void
-test_names_and_repetitions (void)
+test_names_and_repetitions (Study *study, gconstpointer unused)
 {
   const StudyLearning any = { 0 };
-  Study study;
   StudyRow *row;
 
-  study_begin (&study);
-  add (&study, 0, "packet", "default");
-  add (&study, 0, "packet", "default")->repetition = 1;
-  row = add (&study, 0, "packet", "default");
-  g_free (row->key);
-  row->key = fixture_key (0);
-  g_free (row->mapping);
-  row->mapping = g_strdup ("again");
+  (void) unused;
+  add (study, 0, "packet", "default");
+  add (study, 0, "packet", "default")->repetition = 1;
+  row = add (study, 0, "packet", "default");
+  set_text (&row->key, ((StudyRow *) g_ptr_array_index (study->rows, 0))->key);
+  set_text (&row->mapping, "again");
   row->time_s = 0;
-  assert_learned (&study, &any, "0:0 0; 1:1 1 (0)");
-  study_end (&study);
+  assert_learned (study, &any, "0:0 0; 1:1 1 (0)");
 }
 
 static void
-test_nothing_done (void)
+test_nothing_done (Study *study, gconstpointer unused)
 {
-  Study study;
 
-  study_begin (&study);
-  assert_refused (&study, &(StudyLearning){ 0 }, "no run that is done has a time");
-  add (&study, 0, "packet", "default")->status = STUDY_FAILED;
-  add (&study, 0, "load", "default");
-  assert_refused (&study, &(StudyLearning){ 0 }, "no run that is done has a time");
-  study_end (&study);
+  (void) unused;
+  assert_refused (study, &(StudyLearning){ 0 }, "no run that is done has a time");
+  add (study, 0, "packet", "default")->status = STUDY_FAILED;
+  add (study, 0, "load", "default");
+  assert_refused (study, &(StudyLearning){ 0 }, "no run that is done has a time");
 }
 
 /* The sets of features name what runs have, and "all" is all of it. */
@@ -300,13 +282,14 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/study/learning/columns", test_columns);
-  g_test_add_func ("/study/learning/features", test_features_of_other_runs);
-  g_test_add_func ("/study/learning/without-time", test_without_time);
-  g_test_add_func ("/study/learning/twins", test_twins);
-  g_test_add_func ("/study/learning/choices", test_choices_that_are_missing);
-  g_test_add_func ("/study/learning/names", test_names_and_repetitions);
-  g_test_add_func ("/study/learning/nothing", test_nothing_done);
+#define ADD(name, test) g_test_add ("/study/learning/" name, Study, NULL, set_up, test, tear_down)
+  ADD ("columns", test_columns);
+  ADD ("features", test_features_of_other_runs);
+  ADD ("without-time", test_without_time);
+  ADD ("same-run", test_same_run);
+  ADD ("choices", test_choices_that_are_missing);
+  ADD ("names", test_names_and_repetitions);
+  ADD ("nothing", test_nothing_done);
   g_test_add_func ("/study/learning/sets", test_sets_of_features);
   return g_test_run ();
 }

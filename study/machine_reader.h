@@ -5,12 +5,12 @@
 
 #include "study/store/store.h"
 
-/* Whoever wants the machine of a row: borrowed until the next call; NULL without an error
- * when it is not kept. */
+/* Finds the machine of a row: borrowed until the next call; NULL without an error when it is not
+ * kept. */
 typedef const TopoMachine *(*StudyMachineOf) (void *data, const StudyRow *row, GError **error);
 
-/* The last machine stays open: the rows of one follow each other.  Zero but for the store,
- * which is borrowed. */
+/* The last machine stays open, as the rows of a machine follow each other.  Zero at first but for
+ * the store, which is borrowed. */
 typedef struct {
   StudyStore *store;
   TopoMachine *machine;

@@ -25,20 +25,18 @@ typedef struct {
 typedef struct {
   StudyCase *result;
   guint column;
-  GPtrArray *groups;       /* (element-type Group) in the order of the rows */
-  GHashTable *of_mapping;  /* mapping -> Group */
-  const char *default_one; /* the first mapping that is called as the machine's default is */
+  GPtrArray *groups;           /* (element-type Group) in the order of the rows */
+  GHashTable *of_mapping;      /* mapping -> Group */
+  const char *default_mapping; /* the first that is named as the machine's default is */
 } Builder;
 
-/* Where the machines of rows are found. */
+/* The machines of rows. */
 typedef struct {
-  StudyMachineOf find; /* NULL: nowhere */
+  StudyMachineOf find; /* NULL: none are known */
   void *data;
 } Machines;
 
 /* --- Columns --- */
-
-static void case_free (StudyCase *study_case);
 
 static guint
 column_find (const char *name)
@@ -73,17 +71,9 @@ column_check (const char *name, GError **error)
   return FALSE;
 }
 
-static double
-row_value (const StudyRow *row, guint column)
-{
-  g_autofree char *text = study_row_column_text (row, column);
-
-  return text == NULL || *text == '\0' ? (double) NAN : g_ascii_strtod (text, NULL);
-}
-
 /* --- Cases --- */
 
-/* What rows of one case share; `separator` keeps the parts apart. */
+/* The text that the rows of one case have in common; `separator` keeps the parts apart. */
 static char *
 case_text (const StudyRow *row, const char *separator, gboolean brief)
 {
@@ -103,7 +93,7 @@ case_text (const StudyRow *row, const char *separator, gboolean brief)
 }
 
 /* A permutation names every dimension of its machine, so that the letters alone
- * tell that they are in their order with the slot last: AT, ABCT, ABCDET ... */
+ * show that they are in their order with the slot last: AT, ABCT, ABCDET ... */
 static gboolean
 is_default_name (const char *mapping)
 {
@@ -128,21 +118,15 @@ group_free (gpointer data)
   g_free (group);
 }
 
-/* column: what is ranked, a column of rows or a name for values of elsewhere. */
-static Builder *
-builder_new (const StudyRow *row, const char *column)
+static void
+case_free (StudyCase *study_case)
 {
-  Builder *builder = g_new0 (Builder, 1);
-
-  builder->column = column_find (column);
-  builder->groups = g_ptr_array_new_with_free_func (group_free);
-  builder->of_mapping = g_hash_table_new (g_str_hash, g_str_equal);
-  builder->result = g_new0 (StudyCase, 1);
-  builder->result->name = case_text (row, ", ", TRUE);
-  builder->result->row = row;
-  builder->result->column = column;
-  builder->result->ranked = g_array_new (FALSE, TRUE, sizeof (StudyRanked));
-  return builder;
+  if (study_case == NULL)
+    return;
+  g_free (study_case->name);
+  g_free (study_case->default_mapping);
+  g_array_unref (study_case->ranked);
+  g_free (study_case);
 }
 
 static void
@@ -161,8 +145,8 @@ builder_add (Builder *builder, const StudyRow *row, double value)
 {
   Group *group;
 
-  if (builder->default_one == NULL && is_default_name (row->mapping))
-    builder->default_one = row->mapping;
+  if (builder->default_mapping == NULL && is_default_name (row->mapping))
+    builder->default_mapping = row->mapping;
   if (row->status != STUDY_DONE) {
     builder->result->n_failed++;
     return;
@@ -209,20 +193,8 @@ compare_ranked (gconstpointer left, gconstpointer right)
                           &((const StudyRanked *) right)->value);
 }
 
-/* study_mapping_hash() of the default of a row's machine; NULL: not known, as when the files of
- * a fabric have changed since. */
-static char *
-default_hash (const StudyRow *row, const Machines *machines)
-{
-  const TopoMachine *machine =
-      machines->find != NULL ? machines->find (machines->data, row, NULL) : NULL;
-  g_autoptr (TopoMapping) mapping =
-      machine != NULL ? topo_mapping_new (NULL, machine, row->ranks, NULL) : NULL;
-
-  return mapping != NULL ? study_mapping_hash (mapping) : NULL;
-}
-
-/* How the mapping is called that is the default under another name; NULL: there is none. */
+/* The mapping that is the default under another name; NULL: there is none, or the default is not
+ * known, as when the files of a fabric have changed since. */
 static const char *
 default_by_places (const GPtrArray *groups, const Machines *machines)
 {
@@ -236,8 +208,11 @@ default_by_places (const GPtrArray *groups, const Machines *machines)
       asked = row;
   }
 
-  g_autofree char *hash = asked != NULL ? default_hash (asked, machines) : NULL;
-
+  const TopoMachine *machine =
+      asked != NULL && machines->find != NULL ? machines->find (machines->data, asked, NULL) : NULL;
+  g_autoptr (TopoMapping) mapping =
+      machine != NULL ? topo_mapping_new (NULL, machine, asked->ranks, NULL) : NULL;
+  g_autofree char *hash = mapping != NULL ? study_mapping_hash (mapping) : NULL;
   for (guint i = 0; hash != NULL && i < groups->len; i++) {
     const Group *group = g_ptr_array_index (groups, i);
 
@@ -248,15 +223,16 @@ default_by_places (const GPtrArray *groups, const Machines *machines)
   return NULL;
 }
 
-/* The case that the rows were read for; the builder has none any more. */
+/* Takes the case out of the builder, ranked. */
 static StudyCase *
 builder_finish (Builder *builder, double tie, const Machines *machines)
 {
   StudyCase *result = g_steal_pointer (&builder->result);
-  double reference = NAN;
+  double reference = NAN, best = 0;
+  guint place = 0;
 
-  if (builder->default_one == NULL)
-    builder->default_one = default_by_places (builder->groups, machines);
+  if (builder->default_mapping == NULL)
+    builder->default_mapping = default_by_places (builder->groups, machines);
   for (guint i = 0; i < builder->groups->len; i++) {
     const Group *group = g_ptr_array_index (builder->groups, i);
     StudyRanked ranked = { .mapping = group->mapping,
@@ -264,7 +240,7 @@ builder_finish (Builder *builder, double tie, const Machines *machines)
                            .n_runs = group->values->len,
                            .value = median (group->values) };
 
-    if (g_strcmp0 (group->mapping, builder->default_one) == 0)
+    if (g_strcmp0 (group->mapping, builder->default_mapping) == 0)
       reference = ranked.value;
     g_array_append_val (result->ranked, ranked);
   }
@@ -275,10 +251,7 @@ builder_finish (Builder *builder, double tie, const Machines *machines)
   }
   g_array_sort (result->ranked, compare_ranked);
 
-  /* 1, 1, 3: those who share a place take up the next ones. */
-  double best = 0;
-  guint place = 0;
-
+  /* 1, 1, 3: mappings that share a place take up the next ones. */
   for (guint i = 0; i < result->ranked->len; i++) {
     StudyRanked *it = &g_array_index (result->ranked, StudyRanked, i);
 
@@ -288,31 +261,12 @@ builder_finish (Builder *builder, double tie, const Machines *machines)
     }
     it->place = place;
   }
-  result->default_mapping = g_strdup (builder->default_one);
+  result->default_mapping = g_strdup (builder->default_mapping);
   return result;
 }
 
-static void
-case_free (StudyCase *study_case)
-{
-  if (study_case == NULL)
-    return;
-  g_free (study_case->name);
-  g_free (study_case->default_mapping);
-  g_array_unref (study_case->ranked);
-  g_free (study_case);
-}
-
-/* What a case with this row is ranked by. */
-static const char *
-case_column (const StudyRow *row, const char *column)
-{
-  if (column != NULL)
-    return column;
-  return g_strcmp0 (row->network, "load") == 0 ? "max_bytes" : "time_s";
-}
-
-/* values: [rows], NULL: those of the column. */
+/* column: of rows, or a name for the values; NULL: that of each network.  values: [rows], NULL: those
+ * of the column. */
 static GPtrArray *
 cases_new (const GPtrArray *rows, const char *column, const double *values, double tie,
            const Machines *machines)
@@ -326,13 +280,31 @@ cases_new (const GPtrArray *rows, const char *column, const double *values, doub
     const StudyRow *row = g_ptr_array_index (rows, i);
     g_autofree char *key = case_text (row, "\n", FALSE);
     Builder *builder = g_hash_table_lookup (of_key, key);
+    double value;
 
     if (builder == NULL) {
-      builder = builder_new (row, case_column (row, column));
+      gboolean is_load = g_strcmp0 (row->network, "load") == 0;
+
+      builder = g_new0 (Builder, 1);
+      builder->groups = g_ptr_array_new_with_free_func (group_free);
+      builder->of_mapping = g_hash_table_new (g_str_hash, g_str_equal);
+      builder->result = g_new0 (StudyCase, 1);
+      builder->result->name = case_text (row, ", ", TRUE);
+      builder->result->row = row;
+      builder->result->column = column != NULL ? column : is_load ? "max_bytes" : "time_s";
+      builder->result->ranked = g_array_new (FALSE, TRUE, sizeof (StudyRanked));
+      builder->column = column_find (builder->result->column);
       g_ptr_array_add (builders, builder);
       g_hash_table_insert (of_key, g_steal_pointer (&key), builder);
     }
-    builder_add (builder, row, values != NULL ? values[i] : row_value (row, builder->column));
+    if (values != NULL)
+      value = values[i];
+    else {
+      g_autofree char *text = study_row_column_text (row, builder->column);
+
+      value = text == NULL || *text == '\0' ? (double) NAN : g_ascii_strtod (text, NULL);
+    }
+    builder_add (builder, row, value);
   }
   for (guint i = 0; i < builders->len; i++)
     g_ptr_array_add (cases, builder_finish (g_ptr_array_index (builders, i), tie, machines));

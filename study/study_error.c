@@ -1,4 +1,4 @@
-/* study_error.c - what goes wrong with studies, their files and their stores.
+/* study_error.c - errors of studies, their files and their stores.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

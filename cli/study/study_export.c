@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* In the order of StudyExportWhat, and of StudyExportForm with npz behind. */
+/* In the order of StudyExportKind, and of StudyExportForm with npz behind. */
 static const char *const what_names[] = { "runs", "links", "ranks", "placements", NULL };
 static const char *const form_names[] = { "csv", "json", "jsonl", "npz", NULL };
 #define FORM_NPZ 3
@@ -66,7 +66,7 @@ form_of (const Options *options, GError **error)
   return 0;
 }
 
-static gboolean export(const char *path, const Options *options, StudyExportWhat what, int form,
+static gboolean export(const char *path, const Options *options, StudyExportKind what, int form,
                        GError **error)
 {
   g_autoptr (StudyStore) store = cli_study_store_open (path, error);
@@ -102,5 +102,5 @@ cli_study_export (int argc, char **argv, GError **error)
                  "--what: an .npz has runs, links and ranks together");
     return CLI_FAILED;
   }
-  return export(path, &options, (StudyExportWhat) what, form, error) ? CLI_DONE : CLI_FAILED;
+  return export(path, &options, (StudyExportKind) what, form, error) ? CLI_DONE : CLI_FAILED;
 }

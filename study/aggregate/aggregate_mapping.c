@@ -1,4 +1,4 @@
-/* aggregate_mapping.c - ranks grouped on nodes by what their messages take.
+/* aggregate_mapping.c - ranks grouped on nodes by the times of their messages.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -57,33 +57,12 @@ struct StudyAggregate {
   const TopoPatterns *patterns;
   StudyAggregateOptions options;
   uint32_t n_ranks;
-  StudyGraph *bytes;      /* who sends how much */
+  StudyGraph *bytes;      /* of messages between ranks */
   PredictPairTime *pairs; /* [n_pairs] with a table */
   uint64_t n_pairs;
 };
 
-/* What parting costs when so many tasks share a node. */
-typedef struct {
-  PredictCostGraph graph;
-  PredictCostRows *rows; /* NULL: the graph is the aggregate's */
-} Costs;
-
-/* --- What pairs take --- */
-
-/* Of messages without noise. */
-typedef struct {
-  double *bytes, *within_s, *between_s;
-  uint32_t n;
-} Times;
-
-static void
-times_clear (Times *times)
-{
-  g_free (times->bytes);
-  g_free (times->within_s);
-  g_free (times->between_s);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Times, times_clear)
+/* --- The times of pairs --- */
 
 static const PredictBoundCurve *
 quiet_curve (const StudyAggregate *aggregate, const uint8_t *mark, PredictBoundWhere where,
@@ -101,14 +80,13 @@ quiet_curve (const StudyAggregate *aggregate, const uint8_t *mark, PredictBoundW
   return curve;
 }
 
+/* The times of the pairs on the places that are farthest apart: the first and the last. */
 static gboolean
 time_pairs (StudyAggregate *aggregate, const SimEdges *edges, GError **error)
 {
-  g_auto (Times) times = { 0 };
-
-  /* The places that are farthest apart: the first and the last. */
-  uint32_t n_places = aggregate->patterns->levels->n_places;
+  uint32_t n_places = aggregate->patterns->levels->n_places, n;
   g_autofree uint8_t *mark = g_new0 (uint8_t, n_places);
+  g_autofree double *bytes = NULL, *within_s = NULL, *between_s = NULL;
   const PredictBoundCurve *between, *within;
   bool beyond = false;
 
@@ -117,23 +95,22 @@ time_pairs (StudyAggregate *aggregate, const SimEdges *edges, GError **error)
   if (between == NULL)
     return FALSE;
   mark[n_places - 1] = TOPO_PLACE_OBSERVED;
-  /* A node of one core has nobody to be parted from. */
+  /* A node of one core has no pairs within it. */
   within = n_places == 1 ? between : quiet_curve (aggregate, mark, PREDICT_BOUND_WITHIN, error);
   if (within == NULL)
     return FALSE;
-  times.n = predict_bound_curve_points (within);
-  times.bytes = g_new (double, times.n);
-  times.within_s = g_new (double, times.n);
-  times.between_s = g_new (double, times.n);
-  for (uint32_t i = 0; i < times.n; i++) {
-    times.bytes[i] = (double) predict_bound_curve_bytes (within, i);
-    times.within_s[i] = predict_bound_curve_s (within, times.bytes[i], &beyond);
-    times.between_s[i] = predict_bound_curve_s (between, times.bytes[i], &beyond);
+  n = predict_bound_curve_points (within);
+  bytes = g_new (double, n);
+  within_s = g_new (double, n);
+  between_s = g_new (double, n);
+  for (uint32_t i = 0; i < n; i++) {
+    bytes[i] = (double) predict_bound_curve_bytes (within, i);
+    within_s[i] = predict_bound_curve_s (within, bytes[i], &beyond);
+    between_s[i] = predict_bound_curve_s (between, bytes[i], &beyond);
   }
   aggregate->pairs =
       study_pair_times (edges, aggregate->n_ranks,
-                        &(PredictPingPong){ times.n, times.bytes, times.within_s, times.between_s },
-                        &aggregate->n_pairs);
+                        &(PredictPingPong){ n, bytes, within_s, between_s }, &aggregate->n_pairs);
   return TRUE;
 }
 
@@ -182,21 +159,6 @@ study_aggregate_free (StudyAggregate *aggregate)
 
 /* --- Grouping --- */
 
-static Costs
-costs_of (const StudyAggregate *aggregate, uint32_t tasks_per_node)
-{
-  const StudyGraph *bytes = aggregate->bytes;
-  Costs costs = { .graph = { aggregate->n_ranks, bytes->first, bytes->neighbour, bytes->weight } };
-  double c;
-
-  if (aggregate->pairs != NULL) {
-    costs.rows = predict_edge_costs (aggregate->n_ranks, aggregate->pairs, aggregate->n_pairs,
-                                     tasks_per_node, aggregate->options.form, &c);
-    costs.graph = costs.rows->graph;
-  }
-  return costs;
-}
-
 /* Parts of sizes that differ by one at most; the caller frees. */
 static uint32_t *
 part_tasks (const StudyAggregate *aggregate, const PredictCostGraph *graph, uint32_t n_parts,
@@ -219,7 +181,7 @@ part_tasks (const StudyAggregate *aggregate, const PredictCostGraph *graph, uint
         part[task++] = i;
     return part;
   }
-  /* Scotch may be unable to; then the other starts do. */
+  /* Where Scotch fails the other starts remain. */
   if (!aggregate->options.paper &&
       (scotch = study_scotch_part (graph, n_parts, search.seed, NULL)) != NULL) {
     given.part = scotch;
@@ -239,44 +201,39 @@ typedef struct {
   uint32_t *place; /* [n_ranks] */
 } Placing;
 
-/* How many groups of level `level` the places at[first .. end) of the pattern are in; false when
- * they have different numbers of places. */
-static bool
-count_children (const Placing *placing, uint32_t level, uint32_t first, uint32_t end, uint32_t *n)
-{
-  const uint32_t *group = placing->aggregate->patterns->levels->level[level].group;
-  uint32_t start = first, size = 0;
-  bool even = true;
-
-  *n = 0;
-  for (uint32_t at = first + 1; at <= end; at++) {
-    if (at < end && group[placing->pattern->place[at]] == group[placing->pattern->place[start]])
-      continue;
-    even = even && (*n == 0 || at - start == size);
-    size = at - start;
-    start = at;
-    (*n)++;
-  }
-  return even;
-}
-
 /* Puts tasks[n], which ascend, on the first n of the pattern's places from `first` to `end`. */
 static void
 place_tasks (const Placing *placing, uint32_t level, uint32_t first, uint32_t end,
              const uint32_t *tasks, uint32_t n)
 {
+  const TopoLevels *levels = placing->aggregate->patterns->levels;
+  const uint32_t *place = placing->pattern->place;
   uint32_t n_children = 1, width;
   g_autofree uint32_t *part = NULL, *mine = NULL;
   g_autoptr (PredictCostRows) rows = NULL;
   bool even = true;
 
-  while (level < placing->aggregate->patterns->levels->n_levels &&
-         (even = count_children (placing, level, first, end, &n_children)) && n_children == 1)
-    level++;
+  /* The next level that divides the places, into groups of equal size if even. */
+  for (; level < levels->n_levels; level++) {
+    const uint32_t *group = levels->level[level].group;
+    uint32_t start = first, size = 0;
+
+    n_children = 0;
+    for (uint32_t at = first + 1; at <= end; at++) {
+      if (at < end && group[place[at]] == group[place[start]])
+        continue;
+      even = even && (n_children == 0 || at - start == size);
+      size = at - start;
+      start = at;
+      n_children++;
+    }
+    if (!even || n_children > 1)
+      break;
+  }
   /* Nothing to choose; or groups of different sizes, or a node that is not full: in order. */
   if (n_children == 1 || !even || n < end - first) {
     for (uint32_t i = 0; i < n; i++)
-      placing->place[tasks[i]] = placing->pattern->place[first + i];
+      placing->place[tasks[i]] = place[first + i];
     return;
   }
   rows = predict_cost_rows_among (placing->graph, tasks, n);
@@ -299,15 +256,24 @@ study_aggregate_mapping (const StudyAggregate *aggregate, const TopoPattern *pat
 {
   uint32_t n_ranks = aggregate->n_ranks, k = pattern->n_tasks, n_nodes = (n_ranks + k - 1) / k;
   const TopoLevels *levels = aggregate->patterns->levels;
-  Costs costs = costs_of (aggregate, k);
+  const StudyGraph *bytes = aggregate->bytes;
+  PredictCostGraph graph = { n_ranks, bytes->first, bytes->neighbour, bytes->weight };
+  g_autoptr (PredictCostRows) rows = NULL;
   g_autofree uint32_t *place = g_new (uint32_t, n_ranks), *tasks = g_new (uint32_t, n_ranks);
-  const Placing placing = { aggregate, pattern, &costs.graph, PREDICT_GROUP_WORK / n_nodes, place };
+  const Placing placing = { aggregate, pattern, &graph, PREDICT_GROUP_WORK / n_nodes, place };
   TopoMapping *mapping = g_new0 (TopoMapping, 1);
 
+  if (aggregate->pairs != NULL) {
+    double c;
+
+    rows = predict_edge_costs (n_ranks, aggregate->pairs, aggregate->n_pairs, k,
+                               aggregate->options.form, &c);
+    graph = rows->graph;
+  }
   mapping->name = g_strdup_printf ("pattern %u", pattern->id);
   mapping->n_ranks = n_ranks;
   mapping->slot = g_new (uint8_t, n_ranks);
-  mapping->node = part_tasks (aggregate, &costs.graph, n_nodes, PREDICT_GROUP_WORK);
+  mapping->node = part_tasks (aggregate, &graph, n_nodes, PREDICT_GROUP_WORK);
   for (uint32_t node = 0; node < n_nodes; node++) {
     uint32_t n = 0;
 
@@ -318,6 +284,5 @@ study_aggregate_mapping (const StudyAggregate *aggregate, const TopoPattern *pat
   }
   for (uint32_t rank = 0; rank < n_ranks; rank++)
     mapping->slot[rank] = (uint8_t) levels->core[place[rank]];
-  g_clear_pointer (&costs.rows, predict_cost_rows_free);
   return mapping;
 }

@@ -2,13 +2,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * As section IV.B of the aggregation paper has it: ranks that cost much to part share a node;
- * the same procedure and costs then part those of a node among its sockets, dies and cores, as
- * far as the pattern uses them.
+ * The procedure of section IV.B of the aggregation paper: ranks that are expensive to separate share a
+ * node; the same procedure and costs then divide the ranks of a node among its sockets, dies and
+ * cores, as far as the pattern uses them.
  *
- * What a pair costs is equation 4 (predictors/group/cost_graph.h) where a bound table is there: what all
- * messages of the pair take within a node, without noise and in the place where that takes
- * longest, and between two nodes.  Without a table it is the bytes that the pair exchanges.
+ * With a bound table the cost of a pair is equation 4 (predictors/group/cost_graph.h): the time of all
+ * messages of the pair within a node, without noise and in the slowest place, against the time
+ * between two nodes.  Without a table it is the bytes that the pair exchanges.
  * Collectives do not count; ranks without any messages stay in order. */
 #pragma once
 
@@ -27,7 +27,7 @@ typedef struct {
   uint64_t seed;
 } StudyAggregateOptions;
 
-/* Who sends how much to whom in a trace, read once for all patterns. */
+/* The messages between the ranks of a trace, read once for all patterns. */
 typedef struct StudyAggregate StudyAggregate;
 
 /* Borrows nothing but the table.  progress may be NULL.  Errors are those of the trace, and
@@ -43,7 +43,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyAggregate, study_aggregate_free)
  * others.  The caller frees it; its name is that of the pattern. */
 TopoMapping *study_aggregate_mapping (const StudyAggregate *aggregate, const TopoPattern *pattern);
 
-/* --- What all messages of each pair of ranks take --- */
+/* --- The times of all messages of each pair of ranks --- */
 
 /* Of the pairs that communicate, both ways, sorted by a, then b; all messages of a pair in one
  * direction are taken to have their mean size.  The caller frees. */

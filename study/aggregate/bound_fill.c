@@ -14,7 +14,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Private to bound_fill.c, which makes them. */
 /* A curve to be made: of messages when `op` is 0. */
 typedef struct {
   PredictBoundKind kind;
@@ -22,25 +21,26 @@ typedef struct {
   TraceOpKind op;
   GArray *node, *core; /* (element-type guint32, guint8) of the ranks */
   uint32_t n_nodes;    /* of a collective */
-} StudyBoundCurve;
+} Curve;
 
 typedef struct {
   const StudyBoundFill *fill;
   const TopoMachine *machine; /* whose slots are cores */
   RoutePaths *paths;
-  GPtrArray *curves; /* (element-type StudyBoundCurve) */
-  GArray *runs;      /* (element-type StudyBoundRun) in the order of the rows */
-} StudyBoundWork;
+  GPtrArray *curves; /* (element-type Curve) */
+  GArray *runs;      /* (element-type Run) in the order of the rows */
+} Work;
 
+/* A simulation for a row of the table. */
 typedef struct {
   guint curve;
   uint64_t bytes;
-} StudyBoundRun;
+} Run;
 
 static void
-study_bound_curve_free (gpointer data)
+curve_free (gpointer data)
 {
-  StudyBoundCurve *curve = data;
+  Curve *curve = data;
 
   g_free (curve->placement);
   g_array_unref (curve->node);
@@ -48,10 +48,10 @@ study_bound_curve_free (gpointer data)
   g_free (curve);
 }
 
-static StudyBoundCurve *
-add_curve (StudyBoundWork *work, const char *operation, char *placement)
+static Curve *
+add_curve (Work *work, const char *operation, char *placement)
 {
-  StudyBoundCurve *curve = g_new0 (StudyBoundCurve, 1);
+  Curve *curve = g_new0 (Curve, 1);
 
   curve->placement = placement;
   curve->kind = (PredictBoundKind){ .operation = operation, .placement = placement };
@@ -62,7 +62,7 @@ add_curve (StudyBoundWork *work, const char *operation, char *placement)
 }
 
 static void
-add_rank (StudyBoundCurve *curve, uint32_t node, uint32_t core)
+add_rank (Curve *curve, uint32_t node, uint32_t core)
 {
   uint8_t slot = (uint8_t) core;
 
@@ -85,8 +85,7 @@ add_ends (Ends *ends, uint32_t first, uint32_t second)
   ends->second[ends->n++] = second;
 }
 
-/* All ping-pongs with both ends in node 0, marked alike; of noise also those in node 1 if both
- * nodes have the same. */
+/* All ping-pongs with both ends in node 0 that have the mark; mirrored: also those in node 1. */
 static void
 add_marked_pair (Ends *ends, const uint8_t *mark, uint32_t n_places, uint8_t wanted, bool mirrored)
 {
@@ -105,6 +104,7 @@ add_marked_pair (Ends *ends, const uint8_t *mark, uint32_t n_places, uint8_t wan
   }
 }
 
+/* All ping-pongs between the nodes that have the mark. */
 static void
 add_crossing (Ends *ends, const uint8_t *mark, uint32_t n_places, uint8_t wanted)
 {
@@ -113,32 +113,16 @@ add_crossing (Ends *ends, const uint8_t *mark, uint32_t n_places, uint8_t wanted
       add_ends (ends, place, n_places + place);
 }
 
-static Ends
-ends_of (const uint8_t *mark, uint32_t n_places, const PredictBoundKind *kind)
-{
-  bool between = kind->where == PREDICT_BOUND_BETWEEN;
-  Ends ends = { .n = 0 };
-
-  if (between)
-    add_crossing (&ends, mark, n_places, TOPO_PLACE_OBSERVED);
-  else
-    add_marked_pair (&ends, mark, n_places, TOPO_PLACE_OBSERVED, false);
-  for (uint32_t pair = 0; pair < kind->pairs; pair++)
-    add_marked_pair (&ends, mark, n_places, (uint8_t) (TOPO_PLACE_PAIR + pair), between);
-  add_crossing (&ends, mark, n_places, TOPO_PLACE_OUTSIDE);
-  return ends;
-}
-
-/* For the curves that have none yet.  A barrier has no size. */
+/* The runs of the curves from first_curve on.  A barrier has no size. */
 static gboolean
-add_runs (StudyBoundWork *work, guint first_curve, GError **error)
+add_runs (Work *work, guint first_curve, GError **error)
 {
   for (guint i = first_curve; i < work->curves->len; i++) {
-    const StudyBoundCurve *curve = g_ptr_array_index (work->curves, i);
+    const Curve *curve = g_ptr_array_index (work->curves, i);
     guint n_bytes = curve->op == TRACE_OP_BARRIER ? 1 : work->fill->n_bytes;
 
     for (guint size = 0; size < n_bytes; size++) {
-      StudyBoundRun run = { i, curve->op == TRACE_OP_BARRIER ? 0 : work->fill->bytes[size] };
+      Run run = { i, curve->op == TRACE_OP_BARRIER ? 0 : work->fill->bytes[size] };
 
       g_array_append_val (work->runs, run);
     }
@@ -152,11 +136,11 @@ add_runs (StudyBoundWork *work, guint first_curve, GError **error)
 }
 
 static gboolean
-add_messages (StudyBoundWork *work, const TopoLevels *levels, PredictBoundWhere where,
-              GError **error)
+add_messages (Work *work, const TopoLevels *levels, PredictBoundWhere where, GError **error)
 {
   const StudyBoundNoise *noise = &work->fill->noise;
-  uint32_t n_observed = where == PREDICT_BOUND_WITHIN ? 2 : 1, n = levels->n_places;
+  bool between = where == PREDICT_BOUND_BETWEEN;
+  uint32_t n_observed = between ? 1 : 2, n = levels->n_places;
 
   for (uint32_t pairs = 0; pairs <= noise->max_pairs && n_observed + 2 * pairs <= n; pairs++)
     for (uint32_t outside = 0;
@@ -167,21 +151,24 @@ add_messages (StudyBoundWork *work, const TopoLevels *levels, PredictBoundWhere 
 
       for (uint32_t i = 0; i < found->n; i++) {
         const uint8_t *mark = found->mark + (gsize) i * n;
-        StudyBoundCurve *curve =
-            add_curve (work, PREDICT_BOUND_MESSAGE, topo_placement_class (levels, mark));
-        Ends ends;
+        Curve *curve = add_curve (work, PREDICT_BOUND_MESSAGE, topo_placement_class (levels, mark));
+        Ends ends = { .n = 0 };
 
         curve->kind.where = where;
         curve->kind.pairs = pairs;
         curve->kind.outside = outside;
         curve->kind.ranks = 2;
-        ends = ends_of (mark, levels->n_places, &curve->kind);
+        if (between)
+          add_crossing (&ends, mark, n, TOPO_PLACE_OBSERVED);
+        else
+          add_marked_pair (&ends, mark, n, TOPO_PLACE_OBSERVED, false);
+        for (uint32_t pair = 0; pair < pairs; pair++)
+          add_marked_pair (&ends, mark, n, (uint8_t) (TOPO_PLACE_PAIR + pair), between);
+        add_crossing (&ends, mark, n, TOPO_PLACE_OUTSIDE);
         for (uint32_t j = 0; j < ends.n; j++)
-          add_rank (curve, ends.first[j] / levels->n_places,
-                    levels->core[ends.first[j] % levels->n_places]);
+          add_rank (curve, ends.first[j] / n, levels->core[ends.first[j] % n]);
         for (uint32_t j = 0; j < ends.n; j++)
-          add_rank (curve, ends.second[j] / levels->n_places,
-                    levels->core[ends.second[j] % levels->n_places]);
+          add_rank (curve, ends.second[j] / n, levels->core[ends.second[j] % n]);
       }
       if (!add_runs (work, first, error))
         return FALSE;
@@ -202,8 +189,8 @@ study_bound_pattern_class (const TopoLevels *levels, const uint32_t *places, uin
 }
 
 static gboolean
-add_collective (StudyBoundWork *work, const TopoPatterns *patterns,
-                const StudyBoundCollective *collective, GError **error)
+add_collective (Work *work, const TopoPatterns *patterns, const StudyBoundCollective *collective,
+                GError **error)
 {
   guint before = work->curves->len;
 
@@ -217,7 +204,7 @@ add_collective (StudyBoundWork *work, const TopoPatterns *patterns,
 
     if (collective->n_ranks % pattern->n_tasks == 0 &&
         collective->n_ranks / pattern->n_tasks <= topo_shape_nodes (&work->machine->shape)) {
-      StudyBoundCurve *curve = add_curve (
+      Curve *curve = add_curve (
           work, trace_op_name (collective->kind),
           study_bound_pattern_class (patterns->levels, pattern->place, pattern->n_tasks));
 
@@ -238,23 +225,9 @@ add_collective (StudyBoundWork *work, const TopoPatterns *patterns,
   return FALSE;
 }
 
-/* Fills curves and runs of the work, whose other members are set. */
-static gboolean
-study_bound_list_curves (StudyBoundWork *work, GError **error)
-{
-  g_autoptr (TopoPatterns) patterns = topo_patterns_new (work->machine->node, 0);
+/* --- Runs --- */
 
-  if (!work->fill->no_messages &&
-      (!add_messages (work, patterns->levels, PREDICT_BOUND_WITHIN, error) ||
-       !add_messages (work, patterns->levels, PREDICT_BOUND_BETWEEN, error)))
-    return FALSE;
-  for (guint i = 0; i < work->fill->n_collectives; i++)
-    if (!add_collective (work, patterns, &work->fill->collectives[i], error))
-      return FALSE;
-  return TRUE;
-}
-
-/* Milliseconds between two looks at who is finished. */
+/* Milliseconds between two looks for finished runs. */
 #define LOOK_MS 100
 
 /* 4 KiB and 12 KiB, less the headers, are the eager limits within and between nodes; up to
@@ -270,24 +243,26 @@ typedef struct {
   char error[240];
 } Made;
 
-/* --- Runs --- */
-
 /* Whether ranks that follow each other share a node, or are on different ones, is not part of the
- * class: the longer time counts. */
+ * class of a collective: the longer time counts. */
 static double
-simulate_collective (const StudyBoundWork *work, const StudyBoundCurve *curve, uint64_t bytes,
-                     GError **error)
+simulate (const Work *work, const Curve *curve, uint64_t bytes, GError **error)
 {
   const uint32_t *node = (const uint32_t *) (const void *) curve->node->data;
   const uint8_t *core = (const uint8_t *) curve->core->data;
-  uint32_t n = curve->node->len, per_node = n / curve->n_nodes;
-  g_autofree uint32_t *turn_node = g_new (uint32_t, n);
-  g_autofree uint8_t *turn_core = g_new (uint8_t, n);
+  uint32_t n = curve->node->len, per_node;
+  g_autofree uint32_t *turn_node = NULL;
+  g_autofree uint8_t *turn_core = NULL;
   double us, turn_us;
 
+  if (curve->op == 0)
+    return study_pingpong_us (work->machine, work->paths, n, node, core, bytes, error);
   us = study_collective_us (work->machine, work->paths, curve->op, n, node, core, bytes, error);
+  per_node = n / curve->n_nodes;
   if (isnan (us) || per_node == 1 || curve->n_nodes == 1)
     return us;
+  turn_node = g_new (uint32_t, n);
+  turn_core = g_new (uint8_t, n);
   for (uint32_t rank = 0; rank < n; rank++) {
     uint32_t other = rank % curve->n_nodes * per_node + rank / curve->n_nodes;
 
@@ -299,21 +274,11 @@ simulate_collective (const StudyBoundWork *work, const StudyBoundCurve *curve, u
   return isnan (turn_us) ? turn_us : fmax (us, turn_us);
 }
 
-static double
-simulate (const StudyBoundWork *work, const StudyBoundCurve *curve, uint64_t bytes, GError **error)
-{
-  if (curve->op != 0)
-    return simulate_collective (work, curve, bytes, error);
-  return study_pingpong_us (work->machine, work->paths, curve->node->len,
-                            (const uint32_t *) (const void *) curve->node->data,
-                            (const uint8_t *) curve->core->data, bytes, error);
-}
-
 static GBytes *
 make_run (void *data, guint job, gboolean *spent)
 {
-  const StudyBoundWork *work = data;
-  const StudyBoundRun *run = &g_array_index (work->runs, StudyBoundRun, job);
+  const Work *work = data;
+  const Run *run = &g_array_index (work->runs, Run, job);
   g_autoptr (GError) error = NULL;
   Made made = { .us = 0 };
 
@@ -329,23 +294,7 @@ make_run (void *data, guint job, gboolean *spent)
 }
 
 static gboolean
-take_run (const StudyPoolResult *result, Made *made, GError **error)
-{
-  const char *failure = result->lost;
-
-  if (result->block != NULL) {
-    memcpy (made, g_bytes_get_data (result->block, NULL), sizeof *made);
-    failure = isnan (made->us) ? made->error : NULL;
-  }
-  if (failure == NULL)
-    return TRUE;
-  g_set_error (error, STUDY_ERROR, STUDY_ERROR_WORKER, "a simulation for the table failed: %s",
-               failure);
-  return FALSE;
-}
-
-static gboolean
-make_all (StudyBoundWork *work, Made *made, guint n_jobs, GError **error)
+make_all (Work *work, Made *made, guint n_jobs, GError **error)
 {
   g_autoptr (StudyPool) pool = study_pool_new (work->fill->n_threads, make_run, work, error);
   guint next = 0, n_done = 0;
@@ -362,7 +311,15 @@ make_all (StudyBoundWork *work, Made *made, guint n_jobs, GError **error)
     if (taken == STUDY_POOL_ERROR)
       return FALSE;
     if (taken == STUDY_POOL_RESULT) {
-      good = take_run (&result, &made[result.job], error);
+      Made *one = &made[result.job];
+
+      if (result.block != NULL)
+        memcpy (one, g_bytes_get_data (result.block, NULL), sizeof *one);
+      good = result.block != NULL && !isnan (one->us);
+      if (!good)
+        g_set_error (error, STUDY_ERROR, STUDY_ERROR_WORKER,
+                     "a simulation for the table failed: %s",
+                     result.block != NULL ? one->error : result.lost);
       study_pool_result_clear (&result);
       n_done++;
     }
@@ -372,20 +329,6 @@ make_all (StudyBoundWork *work, Made *made, guint n_jobs, GError **error)
       work->fill->progress (work->fill->progress_data, (double) n_done / n_jobs);
   }
   return pool != NULL;
-}
-
-static PredictBoundTable *
-table_of (const StudyBoundWork *work, const Made *made)
-{
-  PredictBoundTable *table = predict_bound_table_new ("simulated");
-
-  for (guint i = 0; i < work->runs->len; i++) {
-    const StudyBoundRun *run = &g_array_index (work->runs, StudyBoundRun, i);
-    const StudyBoundCurve *curve = g_ptr_array_index (work->curves, run->curve);
-
-    predict_bound_table_add (table, &curve->kind, run->bytes, made[i].us);
-  }
-  return table;
 }
 
 static gboolean
@@ -414,20 +357,39 @@ PredictBoundTable *
 study_bound_fill (const StudyBoundFill *fill, GError **error)
 {
   TopoMachine machine;
-  g_autoptr (GPtrArray) curves = g_ptr_array_new_with_free_func (study_bound_curve_free);
-  g_autoptr (GArray) runs = g_array_new (FALSE, FALSE, sizeof (StudyBoundRun));
+  g_autoptr (GPtrArray) curves = g_ptr_array_new_with_free_func (curve_free);
+  g_autoptr (GArray) runs = g_array_new (FALSE, FALSE, sizeof (Run));
+  g_autoptr (TopoPatterns) patterns = NULL;
   g_autoptr (RoutePaths) paths = NULL;
   g_autofree Made *made = NULL;
-  StudyBoundWork work = { .fill = fill, .machine = &machine, .curves = curves, .runs = runs };
+  Work work = { .fill = fill, .machine = &machine, .curves = curves, .runs = runs };
+  PredictBoundTable *table;
 
   if (!check_machine (fill->machine, error))
     return NULL;
   machine = *fill->machine; /* but for its slots */
   study_slots_are_cores (&machine);
-  if (!study_bound_list_curves (&work, error) ||
-      (paths = route_paths_new (&machine, error)) == NULL)
+
+  patterns = topo_patterns_new (machine.node, 0);
+  if (!fill->no_messages && (!add_messages (&work, patterns->levels, PREDICT_BOUND_WITHIN, error) ||
+                             !add_messages (&work, patterns->levels, PREDICT_BOUND_BETWEEN, error)))
     return NULL;
-  work.paths = paths;
+  for (guint i = 0; i < fill->n_collectives; i++)
+    if (!add_collective (&work, patterns, &fill->collectives[i], error))
+      return NULL;
+  work.paths = paths = route_paths_new (&machine, error);
+  if (paths == NULL)
+    return NULL;
+
   made = g_new0 (Made, runs->len + 1);
-  return make_all (&work, made, runs->len, error) ? table_of (&work, made) : NULL;
+  if (!make_all (&work, made, runs->len, error))
+    return NULL;
+  table = predict_bound_table_new ("simulated");
+  for (guint i = 0; i < runs->len; i++) {
+    const Run *run = &g_array_index (runs, Run, i);
+    const Curve *curve = g_ptr_array_index (curves, run->curve);
+
+    predict_bound_table_add (table, &curve->kind, run->bytes, made[i].us);
+  }
+  return table;
 }

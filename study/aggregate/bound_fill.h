@@ -11,8 +11,8 @@
  *   between  one end is on node 0; the other, and the other ends of the noise to another node,
  *            are on the same cores of node 1, which has the same pairs of noise too.
  *
- * So a message between nodes is taken to find on both what it finds on one.  What lies between
- * nodes 0 and 1 is all the network there is: congestion of others is not in the table. */
+ * So a message between nodes is assumed to meet the same noise on both.  The network is the way
+ * between nodes 0 and 1: congestion by other nodes is not in the table. */
 #pragma once
 
 #include "predictors/aggregation/bound_table.h"
@@ -55,12 +55,12 @@ typedef struct {
 /* More would take days. */
 #define STUDY_BOUND_MAX_RUNS 200000u
 
-/* The rows come in the same order, and are the same, whoever is finished first.  Collectives are
+/* The rows and their order do not depend on the order in which simulations end.  Collectives are
  * made for every pattern of the node (topology/mapping/aggregation.h) that all ranks fill evenly and the
  * machine has nodes for: with the ranks in order node by node, and in turn over the nodes, of which
  * the longer time counts.  Errors (STUDY_ERROR_OPTION): a torus, too
  * few nodes, a collective that no pattern fits or that cannot be made, too many runs; or
- * what a simulation said. */
+ * the error of a simulation. */
 PredictBoundTable *study_bound_fill (const StudyBoundFill *fill, GError **error);
 
 /* How a collective's rows name a pattern: its places marked as observed.  The caller frees. */

@@ -13,11 +13,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Ways that are looked at, at most, the first in an order of their own: 232 is all of a node of 8
- * cores. */
+/* The most ways of a node that are tried, in a fixed order: 232 are all of a node of 8 cores. */
 #define MAX_WAYS 4096u
 
-/* What the task on a place of the node does beside the observed message. */
+/* The messages of the task on a place of the node, beside the observed one. */
 typedef struct {
   uint8_t is_observed; /* an end of it: nothing else */
   uint8_t is_outside;  /* exchanges messages with other nodes */
@@ -34,25 +33,8 @@ typedef struct {
   uint32_t n_pairs, n_outside, n_ways;
 } Ways;
 
-static void
-note_way (Ways *ways)
-{
-  char *placement = topo_placement_class (ways->levels, ways->mark);
-  PredictBoundKind *kind;
-
-  ways->n_ways++;
-  if (g_hash_table_contains (ways->seen, placement)) {
-    g_free (placement);
-    return;
-  }
-  kind = g_new (PredictBoundKind, 1);
-  *kind = (PredictBoundKind){ PREDICT_BOUND_MESSAGE, ways->where,     placement,
-                              ways->n_pairs,         ways->n_outside, 2 };
-  g_hash_table_add (ways->seen, placement);
-  g_ptr_array_add (ways->kinds, kind);
-}
-
-/* Every place from `place` on does one of what it can; nothing, when all its partners are taken. */
+/* Every place from `place` on takes one of its possible activities; none when all its partners are
+ * taken.  A way whose class is new is added to the kinds. */
 static void
 try_ways (Ways *ways, uint32_t place)
 {
@@ -64,7 +46,18 @@ try_ways (Ways *ways, uint32_t place)
   if (ways->n_ways >= MAX_WAYS)
     return;
   if (place == n_places) {
-    note_way (ways);
+    g_autofree char *placement = topo_placement_class (ways->levels, ways->mark);
+    PredictBoundKind *kind;
+
+    ways->n_ways++;
+    if (g_hash_table_contains (ways->seen, placement))
+      return;
+    kind = g_new (PredictBoundKind, 1);
+    *kind =
+        (PredictBoundKind){ PREDICT_BOUND_MESSAGE, ways->where,     g_steal_pointer (&placement),
+                            ways->n_pairs,         ways->n_outside, 2 };
+    g_hash_table_add (ways->seen, (char *) kind->placement);
+    g_ptr_array_add (ways->kinds, kind);
     return;
   }
   for (uint32_t other = place + 1; other < n_places; other++) {
@@ -104,26 +97,7 @@ kinds_new (void)
   return g_ptr_array_new_with_free_func (kind_free);
 }
 
-/* Of every way in which each task is in a pair with one of its partners or at a message to another
- * node, or idle when it can be neither as all its partners are taken: the kinds of pingpong, each
- * once (element-type PredictBoundKind).  The caller unrefs. */
-static GPtrArray *
-kinds_of_ways (const TopoLevels *levels, const Activity *activity, PredictBoundWhere where)
-{
-  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
-  Ways ways = {
-    .levels = levels, .activity = activity, .where = where, .kinds = kinds_new (), .seen = seen
-  };
-
-  g_assert (levels->n_places <= STUDY_MAX_PLACES);
-  for (uint32_t place = 0; place < levels->n_places; place++)
-    if (activity[place].is_observed)
-      ways.mark[place] = TOPO_PLACE_OBSERVED;
-  try_ways (&ways, 0);
-  return ways.kinds;
-}
-
-/* What counts for a message: a set of classes.  Times of the last size are kept, as messages of
+/* The classes that count for a message.  Times of the last size are kept, as messages of
  * one size follow each other. */
 typedef struct {
   GPtrArray *kinds; /* (element-type PredictBoundKind), each owns its placement */
@@ -148,7 +122,7 @@ struct StudyNoise {
   GHashTable *names;       /* every class that was looked up */
 };
 
-/* --- Who communicates with whom --- */
+/* --- The ranks that communicate --- */
 
 static gpointer
 key_of (uint32_t phase, uint32_t rank)
@@ -184,7 +158,7 @@ study_noise_add (StudyNoise *noise, uint32_t phase, uint32_t rank, uint32_t othe
   add_partner (noise, phase, other, rank);
 }
 
-/* --- Making --- */
+/* --- The noise --- */
 
 static void
 classes_free (gpointer data)
@@ -210,7 +184,8 @@ study_noise_new (const TopoMachine *machine, const TopoLevels *levels, const Top
                  const PredictBoundTable *table, StudyNear near)
 {
   StudyNoise *noise = g_new0 (StudyNoise, 1);
-
+  uint32_t n_places = levels->n_places;
+  gsize n = (gsize) count_nodes (mapping) * n_places;
   g_assert (levels->n_places <= STUDY_MAX_PLACES);
   noise->machine = machine;
   noise->levels = levels;
@@ -225,21 +200,16 @@ study_noise_new (const TopoMachine *machine, const TopoLevels *levels, const Top
   noise->collectives = g_hash_table_new_full (NULL, NULL, NULL, classes_free);
   noise->names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
 
-  uint32_t n_places = noise->levels->n_places;
-  gsize n = (gsize) count_nodes (noise->mapping) * n_places;
-
   noise->place = g_new (uint32_t, noise->n_ranks);
   noise->at = g_new (uint32_t, n);
   memset (noise->at, 0xff, n * sizeof *noise->at);
   for (uint32_t rank = 0; rank < noise->n_ranks; rank++) {
-    /* Which place of the levels a core is. */
-    uint32_t core = noise->machine->slot_core[noise->mapping->slot[rank]];
-    uint32_t place = 0;
+    uint32_t core = machine->slot_core[mapping->slot[rank]], place = 0;
 
-    while (place < noise->levels->n_places && noise->levels->core[place] != core)
+    while (place < n_places && levels->core[place] != core)
       place++;
     noise->place[rank] = place;
-    noise->at[(gsize) noise->mapping->node[rank] * n_places + noise->place[rank]] = rank;
+    noise->at[(gsize) mapping->node[rank] * n_places + place] = rank;
   }
   return noise;
 }
@@ -278,64 +248,60 @@ classes_new (GPtrArray *kinds)
   return classes;
 }
 
-/* What the rank at a place does beside the observed ends. */
-static Activity
-activity_at (const StudyNoise *noise, uint32_t phase, uint32_t node, uint32_t place, uint32_t from,
-             uint32_t to)
-{
-  uint32_t rank = noise->at[(gsize) node * noise->levels->n_places + place];
-  Activity activity = { .is_observed = rank != TOPO_NONE && (rank == from || rank == to) };
-  GHashTable *set =
-      rank == TOPO_NONE || activity.is_observed
-          ? NULL
-          : g_hash_table_lookup (noise->partners, key_of (phase_of (noise, phase), rank));
-  GHashTableIter iter;
-  gpointer key;
-
-  if (set == NULL)
-    return activity;
-  g_hash_table_iter_init (&iter, set);
-  while (g_hash_table_iter_next (&iter, &key, NULL)) {
-    uint32_t other = GPOINTER_TO_UINT (key);
-
-    if (noise->mapping->node[other] != node)
-      activity.is_outside = true;
-    else if (other != from && other != to)
-      activity.partners |= UINT64_C (1) << noise->place[other];
-  }
-  return activity;
-}
-
-/* The classes of a message as a node sees it. */
+/* The classes of a message as a node sees it: of every way in which each task is in a pair with one
+ * of its partners or at a message to another node, or idle when all its partners are taken. */
 static Classes *
 classes_on (StudyNoise *noise, uint32_t phase, uint32_t node, uint32_t from, uint32_t to)
 {
   bool within = noise->mapping->node[from] == noise->mapping->node[to];
   uint32_t n = noise->levels->n_places;
   g_autofree Activity *activity = g_new0 (Activity, n); /* padding too is part of the key */
+  g_autoptr (GHashTable) seen = NULL;
   g_autoptr (GBytes) key = NULL;
+  Ways ways = { .levels = noise->levels,
+                .activity = activity,
+                .where = within ? PREDICT_BOUND_WITHIN : PREDICT_BOUND_BETWEEN };
   Classes *classes;
 
   for (uint32_t place = 0; place < n; place++) {
-    const Activity made = activity_at (noise, phase, node, place, from, to);
+    uint32_t rank = noise->at[(gsize) node * n + place];
+    GHashTable *set = NULL;
+    GHashTableIter iter;
+    gpointer partner;
 
-    activity[place].is_observed = made.is_observed;
-    activity[place].is_outside = made.is_outside;
-    activity[place].partners = made.partners;
+    if (rank == TOPO_NONE)
+      continue;
+    if (rank == from || rank == to) {
+      activity[place].is_observed = true;
+      ways.mark[place] = TOPO_PLACE_OBSERVED;
+    } else
+      set = g_hash_table_lookup (noise->partners, key_of (phase_of (noise, phase), rank));
+    if (set == NULL)
+      continue;
+    g_hash_table_iter_init (&iter, set);
+    while (g_hash_table_iter_next (&iter, &partner, NULL)) {
+      uint32_t other = GPOINTER_TO_UINT (partner);
+
+      if (noise->mapping->node[other] != node)
+        activity[place].is_outside = true;
+      else if (other != from && other != to)
+        activity[place].partners |= UINT64_C (1) << noise->place[other];
+    }
   }
   key = g_bytes_new (activity, n * sizeof *activity);
   classes = g_hash_table_lookup (noise->classes, key);
-  if (classes == NULL) {
-    classes = classes_new (kinds_of_ways (noise->levels, activity,
-                                          within ? PREDICT_BOUND_WITHIN : PREDICT_BOUND_BETWEEN));
-    for (guint i = 0; i < classes->kinds->len; i++) {
-      const PredictBoundKind *kind = g_ptr_array_index (classes->kinds, i);
+  if (classes != NULL)
+    return classes;
+  ways.kinds = kinds_new ();
+  ways.seen = seen = g_hash_table_new (g_str_hash, g_str_equal);
+  try_ways (&ways, 0);
+  classes = classes_new (ways.kinds);
+  for (guint i = 0; i < classes->kinds->len; i++) {
+    const PredictBoundKind *kind = g_ptr_array_index (classes->kinds, i);
 
-      g_hash_table_add (noise->names,
-                        g_strdup_printf ("%d %s", (int) kind->where, kind->placement));
-    }
-    g_hash_table_insert (noise->classes, g_steal_pointer (&key), classes);
+    g_hash_table_add (noise->names, g_strdup_printf ("%d %s", (int) kind->where, kind->placement));
   }
+  g_hash_table_insert (noise->classes, g_steal_pointer (&key), classes);
   return classes;
 }
 

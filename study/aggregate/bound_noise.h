@@ -1,15 +1,15 @@
-/* bound_noise.h - which placement class a message has: who else may communicate beside it.
+/* bound_noise.h - the placement classes of a message: the tasks that may communicate beside it.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
  * The aggregation paper estimates interference "based on the proximity of the calls" and assumes
- * that noise lasts as long as the message (section V).  What is near, is ours: a phase is what
- * lies between two collectives of all ranks, and in it every task of the node may communicate
+ * that noise lasts as long as the message (section V).  The definition of proximity is
+ * hopcast's: a phase is the time between two collectives of all ranks, and in it every task of the node may communicate
  * while the message is under way, in each way in which it communicates in that phase.  Of all
  * ways in which these tasks can be at it at once, every one in a pair with another
  * of the node that it exchanges messages with or at a message to another node, the slowest counts.
  *
- * A message between nodes is held up by what is on either: the slower one counts. */
+ * A message between nodes is held up by the noise on both: the slower node counts. */
 #pragma once
 
 #include "predictors/aggregation/bound_table.h"
@@ -19,11 +19,11 @@
 
 #include <stdbool.h>
 
-/* Whose messages are noise. */
+/* The messages that are noise. */
 typedef enum {
-  STUDY_NEAR_PHASE, /* those between the same two collectives of all ranks; the default */
+  STUDY_NEAR_PHASE, /* messages between the same two collectives of all ranks; the default */
   STUDY_NEAR_RUN,   /* all of the program */
-  STUDY_NEAR_NONE,  /* nobody's: every message as if it were alone */
+  STUDY_NEAR_NONE,  /* none: every message as if it were alone */
 } StudyNear;
 
 typedef struct StudyNoise StudyNoise;
@@ -47,12 +47,12 @@ typedef struct {
                       * noise or more stands for it */
 } StudyBoundDoubt;
 
-/* Seconds of a message between two different ranks in a phase; NaN and *error (STUDY_ERROR_INPUT, with the class) when the table has
- * nothing to say of it. */
+/* Seconds of a message between two different ranks in a phase; NaN and *error (STUDY_ERROR_INPUT,
+ * with the class) when the table has no time for it. */
 double study_noise_message_s (StudyNoise *noise, uint32_t phase, uint32_t from, uint32_t to,
                               uint64_t bytes, StudyBoundDoubt *doubt, GError **error);
 
-/* The same of a collective of all ranks. */
+/* Seconds of a collective of all ranks. */
 double study_noise_collective_s (StudyNoise *noise, TraceOpKind kind, uint64_t bytes,
                                  StudyBoundDoubt *doubt, GError **error);
 

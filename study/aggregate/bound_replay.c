@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * A simulation by events, in order of time, then of their making.  A message begins to leave its
+ * A simulation by events, in order of time, then of their creation.  A message begins to leave its
  * sender, after those that left before: an eager one when it is sent, a longer one when both ends
- * wait.  Once its receiver waits too, that takes it, after others that it has under way.
+ * wait.  Once its receiver waits too, the receiver takes it, after others that are under way.
  *
  * This is a second simulator of MPI beside sim/replay, and a network of that (sim/net/network.h)
  * cannot take its place:
@@ -12,13 +12,13 @@
  *    of a long message are occupied for all of it.  The replay adds requests and the costs of its
  *    protocol around each send() and delivered(), which would count twice.
  *  - A rank takes one message after the other, in the order in which they begin, and only while it
- *    is in a call that waits.  A network is told of messages and timers: neither of receives nor of
- *    when a rank begins to wait, so it cannot tell when a message is delivered.
+ *    is in a call that waits.  A network sees messages and timers: neither receives nor the
+ *    beginning of a wait, so it cannot decide when a message is delivered.
  *  - A time depends on the phase, that is the number of collectives before it, and on all ranks of
  *    both nodes that communicate in that phase (bound_noise.h).  A SimMessage has no phase.
  *  - A collective of all ranks has one time of the table; the replay takes it apart into messages.
  * A message's time is fixed when it is sent: nothing is shared out anew while it is under way.  So
- * the place for it in sim/replay would be a protocol, beside ob1 and PAMI, that knows who waits.
+ * the place for it in sim/replay would be a protocol, beside ob1 and PAMI, that sees waiting ranks.
  *
  * Seconds are `double`: ends and waits are printed with all their digits, and picoseconds would
  * change the last ones, as the times of the table are interpolated. */
@@ -34,9 +34,9 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Computation, messages that are posted and waited for, and collectives of all ranks; what else a
- * trace can have is taken apart as for formats of messages (traces/lower.h).  In memory: 24 bytes
- * a step, of which a message has two at each end. */
+/* A trace in memory: computation, messages that are posted and waited for, and collectives of all
+ * ranks; other operations are taken apart as for formats of messages (traces/lower.h).  24 bytes a
+ * step, of which a message has two at each end. */
 typedef enum {
   STEP_COMPUTE,
   STEP_POST,
@@ -85,7 +85,7 @@ program_free (Program *program)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Program, program_free)
 
 typedef struct {
-  uint64_t eager_within, eager_between; /* longest messages that leave before they are asked for */
+  uint64_t eager_within, eager_between; /* longest messages that leave before they are requested */
   const TopoMapping *mapping;
 } Limits;
 
@@ -94,11 +94,6 @@ typedef struct {
   uint64_t n_messages, n_collectives, n_extrapolated, n_substituted;
 } Times;
 
-/* A simulation by events, in order of time, then of their making.  A message begins to
- * leave its sender, after those that left before: an eager one when it is sent, a longer one when
- * both ends wait.  Once its receiver waits too, that takes it, after others that it has under
- * way.  Until a rank's `busy_s` it is at operations that have begun; at `leaving_s` the
- * last message has left. */
 #define NONE UINT32_MAX
 
 typedef enum { EVENT_RUN, EVENT_BEGIN, EVENT_TAKE } EventKind;
@@ -109,6 +104,7 @@ typedef struct {
   uint32_t kind, which; /* rank of RUN, else message */
 } Event;
 
+/* Times that are not known yet are NaN. */
 typedef struct {
   uint32_t from, to;
   uint32_t send_post, recv_post; /* numbers at their ranks; NONE: not posted yet */
@@ -116,8 +112,8 @@ typedef struct {
   int32_t tag;
   bool is_eager;
   double posted_s;                 /* when sent */
-  double send_wait_s, recv_wait_s; /* since when that end waits; NaN: it does not yet */
-  double leave_s;                  /* when it begins to leave; NaN: it has not begun */
+  double send_wait_s, recv_wait_s; /* since when that end waits */
+  double leave_s;                  /* when it begins to leave */
   double time_s;
 } Message;
 
@@ -130,7 +126,9 @@ typedef struct {
 
 typedef struct {
   guint at; /* step */
-  double now_s, busy_s, leaving_s;
+  double now_s;
+  double busy_s;    /* until then it is at operations that have begun */
+  double leaving_s; /* when its last message has left */
   uint32_t phase;
   GArray *posts;      /* (element-type Post) all of the rank */
   GArray *pending;    /* (element-type guint32) receives without a message, oldest first */
@@ -163,7 +161,6 @@ typedef struct {
   TraceSink sink;
   RankSteps *rank;
   double s_per_flop, compute_scale;
-  bool (*may_keep) (TraceOpKind kind);
 } Keeper;
 
 static void
@@ -214,29 +211,19 @@ keep_collective (TraceSink *sink, const TraceOp *op)
                       .peer = (int32_t) op->kind,
                       .bytes = op->kind == TRACE_OP_BARRIER ? 0 : op->bytes };
 
-  if (!keeper->may_keep (op->kind))
+  if (!study_collective_is_known (op->kind))
     return FALSE;
   g_array_append_val (keeper->rank->steps, step);
   keeper->rank->n_collectives++;
   return TRUE;
 }
 
-static gboolean
-keep_rank (Trace *trace, const TraceSurvey *survey, uint32_t rank, Keeper *keeper, GError **error)
-{
-  keeper->rank->steps = g_array_new (FALSE, FALSE, sizeof (Step));
-  keeper->rank->awaited = g_array_new (FALSE, FALSE, sizeof (uint32_t));
-  return trace_lower (trace, survey, rank, &keeper->sink, error);
-}
-
-/* Computation that is told as operations takes flops / compute_Flops; what was recorded as time is
- * that time.  Both are multiplied by compute_scale.  Which collectives are kept whole, may_keep
- * says; others become messages.  Errors are the trace's: also a trace that is a graph, or uses
- * one-sided communication. */
+/* Computation in operations takes flops / compute_Flops, recorded computation its time; both are
+ * multiplied by compute_scale.  Collectives that a table can have are kept whole, others become
+ * messages.  Errors are the trace's: also a trace that is a graph, or uses one-sided
+ * communication. */
 static Program *
-program_new (Trace *trace, double compute_Flops, double compute_scale,
-             bool (*may_keep) (TraceOpKind kind), TraceProgress progress, void *data,
-             GError **error)
+program_new (Trace *trace, double compute_Flops, const StudyBoundOptions *options, GError **error)
 {
   g_autoptr (Program) program = g_new0 (Program, 1);
   g_autoptr (TraceSurvey) survey = NULL;
@@ -245,8 +232,7 @@ program_new (Trace *trace, double compute_Flops, double compute_scale,
                               .await = keep_await,
                               .collective = keep_collective },
                     .s_per_flop = 1 / compute_Flops,
-                    .compute_scale = compute_scale,
-                    .may_keep = may_keep };
+                    .compute_scale = options->compute_scale > 0 ? options->compute_scale : 1 };
 
   if (trace_is_graph (trace)) {
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,
@@ -261,15 +247,15 @@ program_new (Trace *trace, double compute_Flops, double compute_scale,
   program->ranks = g_new0 (RankSteps, program->n_ranks);
   for (uint32_t rank = 0; rank < program->n_ranks; rank++) {
     keeper.rank = &program->ranks[rank];
-    if (!keep_rank (trace, survey, rank, &keeper, error))
+    keeper.rank->steps = g_array_new (FALSE, FALSE, sizeof (Step));
+    keeper.rank->awaited = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+    if (!trace_lower (trace, survey, rank, &keeper.sink, error))
       return NULL;
-    if (progress != NULL)
-      progress (data, (double) (rank + 1) / program->n_ranks);
+    if (options->progress != NULL)
+      options->progress (options->progress_data, (double) (rank + 1) / program->n_ranks);
   }
   return g_steal_pointer (&program);
 }
-
-/* --- Messages --- */
 
 /* --- Events, a binary heap --- */
 
@@ -330,22 +316,7 @@ post_at (const Replay *replay, uint32_t rank, uint32_t number)
   return &g_array_index (replay->ranks[rank].posts, Post, number);
 }
 
-static uint32_t
-message_new (Replay *replay)
-{
-  const Message blank = { .recv_post = NONE };
-  uint32_t number = replay->free_message;
-
-  if (number == NONE) {
-    g_array_append_val (replay->messages, blank);
-    return replay->messages->len - 1;
-  }
-  replay->free_message = message_at (replay, number)->next;
-  *message_at (replay, number) = blank;
-  return number;
-}
-
-/* The rank's post is done at that time; who waits for it may go on. */
+/* The rank's post is done at that time; a rank that waits for it may go on. */
 static void
 finish (Replay *replay, uint32_t rank, uint32_t number, double s)
 {
@@ -382,8 +353,7 @@ take_if_begun (Replay *replay, uint32_t number)
     push (replay, fmax (message->leave_s, message->recv_wait_s), EVENT_TAKE, number);
 }
 
-/* The events of a message.
- * It leaves its sender, whom it occupies when it is not eager. */
+/* A message leaves its sender, which it occupies unless it is eager. */
 static void
 begin_message (Replay *replay, uint32_t number, double now_s)
 {
@@ -450,64 +420,55 @@ fits (const Post *post, const Message *message)
 }
 
 /* --- Steps --- */
+/* --- Steps --- */
 
-static double
-time_of (Replay *replay, uint32_t rank, uint32_t peer, uint64_t bytes)
-{
-  StudyBoundDoubt doubt = { .extrapolated = false };
-  double s = 0;
-
-  if (peer != rank) {
-    s = study_noise_message_s (replay->noise, replay->ranks[rank].phase, rank, peer, bytes, &doubt,
-                               replay->error);
-    replay->times->n_messages++;
-  }
-  replay->has_failed = replay->has_failed || isnan (s);
-  replay->times->n_extrapolated += doubt.extrapolated;
-  replay->times->n_substituted += doubt.substituted;
-  return s;
-}
-
-static bool
-is_eager (const Replay *replay, uint32_t rank, uint32_t peer, uint64_t bytes)
-{
-  const Limits *limits = replay->limits;
-
-  return peer == rank || bytes <= (limits->mapping->node[rank] == limits->mapping->node[peer]
-                                       ? limits->eager_within
-                                       : limits->eager_between);
-}
-
-/* What a rank posts at its time. */
 static void
 post_send (Replay *replay, uint32_t rank, const Step *step)
 {
   Rank *sender = &replay->ranks[rank], *receiver = &replay->ranks[step->peer];
-  uint32_t number = message_new (replay), send_post = sender->posts->len,
-           peer = (uint32_t) step->peer;
-  Post post = { .message = number, .done_s = NAN };
-  Message *message = message_at (replay, number);
+  const uint32_t *node = replay->limits->mapping->node;
+  uint32_t number = replay->free_message, peer = (uint32_t) step->peer;
+  uint32_t send_post = sender->posts->len;
+  uint64_t eager_bytes =
+      node[rank] == node[peer] ? replay->limits->eager_within : replay->limits->eager_between;
+  StudyBoundDoubt doubt = { .extrapolated = false };
+  Message message = { .from = rank,
+                      .to = peer,
+                      .send_post = send_post,
+                      .recv_post = NONE,
+                      .tag = step->tag,
+                      .is_eager = peer == rank || step->bytes <= eager_bytes,
+                      .posted_s = sender->now_s,
+                      .send_wait_s = NAN,
+                      .recv_wait_s = NAN,
+                      .leave_s = NAN };
+  Post post = { .done_s = NAN };
 
-  *message = (Message){ .from = rank,
-                        .to = peer,
-                        .send_post = send_post,
-                        .recv_post = NONE,
-                        .tag = step->tag,
-                        .is_eager = is_eager (replay, rank, peer, step->bytes),
-                        .posted_s = sender->now_s,
-                        .send_wait_s = NAN,
-                        .recv_wait_s = NAN,
-                        .leave_s = NAN,
-                        .time_s = time_of (replay, rank, peer, step->bytes) };
+  if (peer != rank) {
+    message.time_s = study_noise_message_s (replay->noise, sender->phase, rank, peer, step->bytes,
+                                            &doubt, replay->error);
+    replay->has_failed = replay->has_failed || isnan (message.time_s);
+    replay->times->n_messages++;
+    replay->times->n_extrapolated += doubt.extrapolated;
+    replay->times->n_substituted += doubt.substituted;
+  }
+  if (number == NONE) {
+    number = replay->messages->len;
+    g_array_append_val (replay->messages, message);
+  } else {
+    replay->free_message = message_at (replay, number)->next;
+    *message_at (replay, number) = message;
+  }
+  post.message = number;
   g_array_append_val (sender->posts, post);
-  if (message->is_eager)
+  if (message.is_eager)
     begin_message (replay, number, sender->now_s);
   else
     g_array_append_val (sender->idle, send_post);
   for (guint i = 0; i < receiver->pending->len; i++) {
     uint32_t receive = g_array_index (receiver->pending, uint32_t, i);
 
-    if (fits (post_at (replay, peer, receive), message)) {
+    if (fits (post_at (replay, peer, receive), &message)) {
       g_array_remove_index (receiver->pending, i);
       match (replay, number, receive);
       return;
@@ -536,8 +497,7 @@ post_receive (Replay *replay, uint32_t rank, const Step *step)
   g_array_append_val (receiver->pending, receive);
 }
 
-/* The rank waits: all that it has posted can go on.
- * In a call that waits, all that the rank has posted can go on. */
+/* In a call that waits, all messages that the rank has posted can go on. */
 static void
 attend (Replay *replay, uint32_t rank)
 {
@@ -557,8 +517,7 @@ attend (Replay *replay, uint32_t rank)
 
 /* --- Ranks --- */
 
-/* FALSE: the rank must wait. */
-static bool
+static void
 await (Replay *replay, uint32_t rank, const Step *step)
 {
   Rank *r = &replay->ranks[rank];
@@ -580,33 +539,14 @@ await (Replay *replay, uint32_t rank, const Step *step)
   attend (replay, rank);
   if (r->n_missing == 0)
     push (replay, r->ready_s, EVENT_RUN, rank);
-  return false;
-}
-
-static void
-end_collective (Replay *replay)
-{
-  StudyBoundDoubt doubt = { .extrapolated = false };
-  double s = study_noise_collective_s (replay->noise, (TraceOpKind) replay->gathered.peer,
-                                       replay->gathered.bytes, &doubt, replay->error);
-
-  replay->has_failed = isnan (s);
-  replay->times->n_collectives++;
-  replay->times->n_extrapolated += doubt.extrapolated;
-  replay->times->n_substituted += doubt.substituted;
-  replay->n_gathered = 0;
-  for (uint32_t rank = 0; rank < replay->program->n_ranks; rank++) {
-    replay->ranks[rank].phase++;
-    replay->times->sum_s[rank] += s;
-    push (replay, replay->gathered_s + s, EVENT_RUN, rank);
-  }
-  replay->gathered_s = 0;
 }
 
 static void
 gather (Replay *replay, uint32_t rank, const Step *step)
 {
   Rank *r = &replay->ranks[rank];
+  StudyBoundDoubt doubt = { .extrapolated = false };
+  double s;
 
   if (replay->n_gathered++ == 0)
     replay->gathered = *step;
@@ -618,16 +558,31 @@ gather (Replay *replay, uint32_t rank, const Step *step)
     replay->has_failed = true;
     return;
   }
-  /* The ranks may tell it differently: the largest counts. */
+  /* Ranks may record different sizes: the largest counts. */
   replay->gathered.bytes = MAX (replay->gathered.bytes, step->bytes);
   replay->gathered_s = fmax (replay->gathered_s, fmax (r->now_s, r->busy_s));
   r->is_waiting = true;
   attend (replay, rank);
-  if (replay->n_gathered == replay->program->n_ranks)
-    end_collective (replay);
+  if (replay->n_gathered < replay->program->n_ranks)
+    return;
+
+  /* The last rank is there. */
+  s = study_noise_collective_s (replay->noise, (TraceOpKind) replay->gathered.peer,
+                                replay->gathered.bytes, &doubt, replay->error);
+  replay->has_failed = isnan (s);
+  replay->times->n_collectives++;
+  replay->times->n_extrapolated += doubt.extrapolated;
+  replay->times->n_substituted += doubt.substituted;
+  replay->n_gathered = 0;
+  for (uint32_t other = 0; other < replay->program->n_ranks; other++) {
+    replay->ranks[other].phase++;
+    replay->times->sum_s[other] += s;
+    push (replay, replay->gathered_s + s, EVENT_RUN, other);
+  }
+  replay->gathered_s = 0;
 }
 
-/* Until it must wait, or computes: others may post before it goes on. */
+/* Until the rank must wait, or computes: others may post before it goes on. */
 static void
 run (Replay *replay, uint32_t rank, double now_s)
 {
@@ -655,42 +610,9 @@ run (Replay *replay, uint32_t rank, double now_s)
     }
   }
   r->is_done = r->at == steps->len;
-  r->is_waiting = true; /* in MPI_Finalize: what it has posted goes on */
+  r->is_waiting = true; /* in MPI_Finalize: its posts go on */
   attend (replay, rank);
   replay->times->end_s[rank] = r->now_s;
-}
-
-static gboolean
-check_done (const Replay *replay, GError **error)
-{
-  g_autoptr (GString) who = g_string_new (NULL);
-  uint32_t n = 0;
-
-  for (uint32_t rank = 0; rank < replay->program->n_ranks; rank++)
-    if (!replay->ranks[rank].is_done && n++ < 10)
-      g_string_append_printf (who, "%s%u (step %u)", n > 1 ? ", " : "", rank,
-                              replay->ranks[rank].at);
-  if (n == 0)
-    return TRUE;
-  g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "%u of %u ranks wait for ever: %s%s", n,
-               replay->program->n_ranks, who->str, n > 10 ? " ..." : "");
-  return FALSE;
-}
-
-static void
-replay_all (Replay *replay)
-{
-  for (uint32_t rank = 0; rank < replay->program->n_ranks; rank++)
-    push (replay, 0, EVENT_RUN, rank);
-  while (replay->heap->len > 0 && !replay->has_failed) {
-    const Event event = pop (replay);
-
-    switch ((EventKind) event.kind) {
-    case EVENT_RUN: run (replay, event.which, event.s); break;
-    case EVENT_BEGIN: begin_message (replay, event.which, event.s); break;
-    case EVENT_TAKE: take_message (replay, event.which, event.s); break;
-    }
-  }
 }
 
 static GArray *
@@ -699,7 +621,7 @@ numbers_new (void)
   return g_array_new (FALSE, FALSE, sizeof (uint32_t));
 }
 
-/* Errors: those of the noise's times; STUDY_ERROR_INPUT when ranks wait for ever, with who waits. */
+/* Errors: those of the noise's times; STUDY_ERROR_INPUT when ranks wait for ever, with the ranks. */
 static gboolean
 replay_program (const Program *program, StudyNoise *noise, const Limits *limits, Times *times,
                 GError **error)
@@ -717,7 +639,7 @@ replay_program (const Program *program, StudyNoise *noise, const Limits *limits,
                     .free_message = NONE,
                     .heap = heap,
                     .error = &failure };
-  gboolean good;
+  uint32_t n_stuck = 0;
 
   for (uint32_t rank = 0; rank < program->n_ranks; rank++) {
     ranks[rank].posts = g_array_new (FALSE, FALSE, sizeof (Post));
@@ -725,17 +647,38 @@ replay_program (const Program *program, StudyNoise *noise, const Limits *limits,
     ranks[rank].arrived = numbers_new ();
     ranks[rank].idle = numbers_new ();
   }
-  replay_all (&replay);
-  good = failure == NULL && check_done (&replay, &failure);
+  for (uint32_t rank = 0; rank < program->n_ranks; rank++)
+    push (&replay, 0, EVENT_RUN, rank);
+  while (heap->len > 0 && !replay.has_failed) {
+    const Event event = pop (&replay);
+
+    switch ((EventKind) event.kind) {
+    case EVENT_RUN: run (&replay, event.which, event.s); break;
+    case EVENT_BEGIN: begin_message (&replay, event.which, event.s); break;
+    case EVENT_TAKE: take_message (&replay, event.which, event.s); break;
+    }
+  }
+  if (failure == NULL) {
+    g_autoptr (GString) stuck = g_string_new (NULL);
+
+    for (uint32_t rank = 0; rank < program->n_ranks; rank++)
+      if (!ranks[rank].is_done && n_stuck++ < 10)
+        g_string_append_printf (stuck, "%s%u (step %u)", n_stuck > 1 ? ", " : "", rank,
+                                ranks[rank].at);
+    if (n_stuck > 0)
+      g_set_error (&failure, STUDY_ERROR, STUDY_ERROR_INPUT, "%u of %u ranks wait for ever: %s%s",
+                   n_stuck, program->n_ranks, stuck->str, n_stuck > 10 ? " ..." : "");
+  }
   for (uint32_t rank = 0; rank < program->n_ranks; rank++) {
     g_array_unref (ranks[rank].posts);
     g_array_unref (ranks[rank].pending);
     g_array_unref (ranks[rank].arrived);
     g_array_unref (ranks[rank].idle);
   }
-  if (!good)
-    g_propagate_error (error, failure);
-  return good;
+  if (failure == NULL)
+    return TRUE;
+  g_propagate_error (error, failure);
+  return FALSE;
 }
 
 /* --- The bound --- */
@@ -747,13 +690,6 @@ static uint64_t
 without_header (uint64_t eager_bytes)
 {
   return eager_bytes > HEADER_BYTES ? eager_bytes - HEADER_BYTES : 0;
-}
-
-/* Collectives that a table can have are looked up, the others become messages. */
-static bool
-is_in_tables (TraceOpKind kind)
-{
-  return study_collective_is_known (kind);
 }
 
 static uint32_t
@@ -790,7 +726,7 @@ bound_program (const Program *program, const TopoMachine *machine, const TopoMap
   g_assert (mapping->n_ranks == program->n_ranks);
   noise = study_noise_new (machine, levels, mapping, table, options->near);
   for (uint32_t rank = 0; rank < program->n_ranks; rank++) {
-    /* A send makes both ends partners: the receiver may not know whom it gets. */
+    /* A send makes both ends partners: the receiver may take messages from any rank. */
     uint32_t phase = 0;
 
     for (guint i = 0; i < program->ranks[rank].steps->len; i++) {
@@ -843,9 +779,7 @@ study_comm_bound (Trace *trace, const TopoMachine *machine, const TopoMapping *m
                  machine->spec);
     return FALSE;
   }
-  program = program_new (trace, machine->parameters.compute_Flops,
-                         options->compute_scale > 0 ? options->compute_scale : 1, is_in_tables,
-                         options->progress, options->progress_data, error);
+  program = program_new (trace, machine->parameters.compute_Flops, options, error);
   if (program == NULL)
     return FALSE;
   if (bound_program (program, machine, mapping, table, options, bound, error))

@@ -2,11 +2,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Section V of the aggregation paper: every operation takes what the table says of its placement
- * among its noise, and the job what the rank with most of them takes.  Two forms:
+ * Section V of the aggregation paper: every operation takes the time of the table for its placement
+ * among its noise, and the job the largest sum of a rank.  Two forms:
  *
  * SUM is the paper's: a rank's operations, added up.  A message is one operation at each end, a
- * nonblocking one counts once.  What ranks wait for each other is in no operation's time: a
+ * nonblocking one counts once.  The waits of ranks for each other are in no operation's time: a
  * pipeline such as LU's wavefront, or ranks that compute unequally, exceed the sum.
  *
  * PATH replays the program with these times, so that waiting is there: a rank's communication
@@ -18,7 +18,7 @@
  *  - a rank does one operation at a time: messages that are under way at once, received or sent,
  *    take their times one after the other, in the order in which they begin.  Those that it sends
  *    also leave one after the other, and arrive no earlier than that lets them;
- *  - what arrives before the receiver waits for it still takes its time then;
+ *  - a message that arrives before the receiver waits for it still takes its time then;
  *  - a collective begins when the last rank is there, and ends for all at once.
  *
  * Neither is a theorem: noise lasts as long as the message and has its size, in the table and so
@@ -54,8 +54,8 @@ typedef struct {
 } StudyCommBound;
 
 /* Communication of the mapping's ranks, on slots of the machine.  A message
- * to oneself takes no time.  Errors: the trace's; STUDY_ERROR_INPUT where the table lacks what is
- * needed or ranks wait for each other for ever; STUDY_ERROR_OPTION on a torus. */
+ * to oneself takes no time.  Errors: the trace's; STUDY_ERROR_INPUT where the table lacks a time
+ * or ranks wait for each other for ever; STUDY_ERROR_OPTION on a torus. */
 gboolean study_comm_bound (Trace *trace, const TopoMachine *machine, const TopoMapping *mapping,
                            const PredictBoundTable *table, const StudyBoundOptions *options,
                            StudyCommBound *bound, GError **error);

@@ -139,47 +139,130 @@ assert_bound (Fixture *f, const char *lines, const double path_us[4], const doub
   g_assert_cmpfloat_with_epsilon (bound.sum_s, sum_most * US, 1e-12);
 }
 
-/* Within a node, alone: 1 us each; a ping-pong of two rounds is four messages, but who sends
- * the last does not wait for it. */
-static void
-test_pingpong (Fixture *f, gconstpointer unused)
-{
-  (void) unused;
-  assert_bound (f,
-                "0 send 1 0 8 6\n1 recv 0 0 8 6\n1 send 0 0 8 6\n0 recv 1 0 8 6\n"
-                "0 send 1 0 8 6\n1 recv 0 0 8 6\n1 send 0 0 8 6\n0 recv 1 0 8 6\n",
-                (double[]){ 4, 3, 0, 0 }, (double[]){ 4, 4, 0, 0 });
-}
+/* Ranks are on node 0 unless node[] says otherwise.  Noise is that of the phase by default. */
+static const struct {
+  const char *name;
+  uint32_t node[4];
+  StudyNear near;
+  const char *lines;
+  double path_us[4], sum_us[4];
+} programs[] = {
+  /* Within a node, alone: 1 us each; a ping-pong of two rounds is four messages, but the sender of
+   * the last does not wait for it. */
+  { .name = "ping-pong",
+    .lines = "0 send 1 0 8 6\n1 recv 0 0 8 6\n1 send 0 0 8 6\n0 recv 1 0 8 6\n"
+             "0 send 1 0 8 6\n1 recv 0 0 8 6\n1 send 0 0 8 6\n0 recv 1 0 8 6\n",
+    .path_us = { 4, 3, 0, 0 },
+    .sum_us = { 4, 4, 0, 0 } },
 
 /* 2 and 3 exchange messages in the same phase: a pair of noise, 11 us.  Behind a barrier there
  * is none. */
-static void
-test_phases (Fixture *f, gconstpointer unused)
-{
-  const char *lines = "0 send 1 0 8 6\n1 recv 0 0 8 6\n2 send 3 0 8 6\n3 recv 2 0 8 6\n"
-                      "0 barrier\n1 barrier\n2 barrier\n3 barrier\n"
-                      "0 send 1 0 8 6\n1 recv 0 0 8 6\n";
+#define PHASES                                                       \
+  "0 send 1 0 8 6\n1 recv 0 0 8 6\n2 send 3 0 8 6\n3 recv 2 0 8 6\n" \
+  "0 barrier\n1 barrier\n2 barrier\n3 barrier\n"                     \
+  "0 send 1 0 8 6\n1 recv 0 0 8 6\n"
+  { .name = "phases, noise of the phase",
+    .lines = PHASES,
+    .path_us = { 1011, 1012, 1011, 1011 },
+    .sum_us = { 1012, 1012, 1011, 1011 } },
+  { .name = "phases, noise of the run",
+    .near = STUDY_NEAR_RUN,
+    .lines = PHASES,
+    .path_us = { 1011, 1022, 1011, 1011 },
+    .sum_us = { 1022, 1022, 1011, 1011 } },
+  { .name = "phases, no noise",
+    .near = STUDY_NEAR_NONE,
+    .lines = PHASES,
+    .path_us = { 1001, 1002, 1001, 1001 },
+    .sum_us = { 1002, 1002, 1001, 1001 } },
 
-  (void) unused;
-  assert_bound (f, lines, (double[]){ 1011, 1012, 1011, 1011 },
-                (double[]){ 1012, 1012, 1011, 1011 });
-  f->options.near = STUDY_NEAR_RUN;
-  assert_bound (f, lines, (double[]){ 1011, 1022, 1011, 1011 },
-                (double[]){ 1022, 1022, 1011, 1011 });
-  f->options.near = STUDY_NEAR_NONE;
-  assert_bound (f, lines, (double[]){ 1001, 1002, 1001, 1001 },
-                (double[]){ 1002, 1002, 1001, 1001 });
-}
+  /* 0 to 2 is between nodes (2 us), with 1 to 3 beside it on both (100 us). */
+  { .name = "between nodes",
+    .node = { 0, 0, 1, 1 },
+    .lines = "0 send 2 0 8 6\n2 recv 0 0 8 6\n1 send 3 0 8 6\n3 recv 1 0 8 6\n",
+    .path_us = { 0, 0, 102, 102 },
+    .sum_us = { 102, 102, 102, 102 } },
 
-/* Ranks 0 and 1 on node 0, 2 and 3 on node 1: 0 to 2 is between nodes (2 us), with 1 to 3 beside it
- * on both (100 us). */
+  /* Rank 2 alone on node 1.  From 0 to 2 there is a pair of noise on node 0, 1 and 3, and none on
+   * node 1: the slower counts, 12 us.  Between 1 and 3 there is one message outside: 101 us. */
+  { .name = "the slower node counts",
+    .node = { 0, 0, 1, 0 },
+    .lines = "0 send 2 0 8 6\n2 recv 0 0 8 6\n1 send 3 0 8 6\n3 recv 1 0 8 6\n",
+    .path_us = { 0, 0, 12, 101 },
+    .sum_us = { 12, 101, 12, 101 } },
+
+  /* Rank 1 can be in a pair with 3 or at a message to 2, on the other node: the latter is the slower
+   * noise for 0, which sends to 2 too (102); then 3 is without a partner.  1 to 3, with 0 outside:
+   * 101.  1 to 2: 0 outside, 3 idle, 102. */
+  { .name = "the worst way counts",
+    .node = { 0, 0, 1, 0 },
+    .lines = "0 send 2 0 8 6\n2 recv 0 0 8 6\n"
+             "1 send 3 0 8 6\n3 recv 1 0 8 6\n1 send 2 0 8 6\n2 recv 1 0 8 6\n",
+    .path_us = { 0, 0, 204, 101 },
+    .sum_us = { 102, 203, 204, 101 } },
+
+  /* A pipeline of three: rank 1 waits for the computation of rank 0, 100 us (10^5 flops), and 2
+   * for both; the sums do not contain that.  All of 0 to 3 communicate: every message has noise.
+   * 0-1 has the pair 2-3 (11 us), 1-2 is beside 0 and 3, which are no pair (1 us). */
+  { .name = "waiting",
+    .lines = "0 compute 1e5\n0 send 1 0 8 6\n"
+             "1 recv 0 0 8 6\n1 compute 1e5\n1 send 2 0 8 6\n"
+             "2 recv 1 0 8 6\n2 compute 1e5\n2 send 3 0 8 6\n"
+             "3 recv 2 0 8 6\n",
+    .path_us = { 0, 111, 212, 323 },
+    .sum_us = { 11, 12, 12, 11 } },
+
+  /* Nonblocking messages count once, one after the other: 0 sends three at once, which leave at 0, 1
+   * and 2 us, as the node is idle otherwise (other ranks only receive from 0: no pair besides). */
+  { .name = "one after the other",
+    .lines = "0 isend 1 0 8 6\n0 isend 2 0 8 6\n0 isend 3 0 8 6\n0 waitall\n"
+             "1 recv 0 0 8 6\n2 recv 0 0 8 6\n3 recv 0 0 8 6\n",
+    .path_us = { 0, 1, 2, 3 },
+    .sum_us = { 3, 1, 1, 1 } },
+
+  /* Both ends exchange at once: a rank does one operation at a time, 2 long messages each.  Of short
+   * messages it only takes the one that comes. */
+  { .name = "both ways, long",
+    .lines = "0 irecv 1 0 100000 6\n0 isend 1 0 100000 6\n0 waitall\n"
+             "1 irecv 0 0 100000 6\n1 isend 0 0 100000 6\n1 waitall\n",
+    .path_us = { 2, 2, 0, 0 },
+    .sum_us = { 2, 2, 0, 0 } },
+  { .name = "both ways, short",
+    .lines = "0 irecv 1 0 8 6\n0 isend 1 0 8 6\n0 waitall\n"
+             "1 irecv 0 0 8 6\n1 isend 0 0 8 6\n1 waitall\n",
+    .path_us = { 1, 1, 0, 0 },
+    .sum_us = { 2, 2, 0, 0 } },
+
+  /* A message above the eager limit begins when both ends wait: rank 1 posts its receive at
+   * once, but computes 100 us before it waits; the sender is kept waiting.  A short message has left
+   * by then. */
+  { .name = "a long message needs both ends",
+    .lines = "0 send 1 0 100000 6\n1 irecv 0 0 100000 6\n1 compute 1e5\n1 waitall\n",
+    .path_us = { 101, 1, 0, 0 },
+    .sum_us = { 1, 1, 0, 0 } },
+  { .name = "a short message leaves at once",
+    .lines = "0 send 1 0 100 6\n1 irecv 0 0 100 6\n1 compute 1e5\n1 waitall\n",
+    .path_us = { 0, 1, 0, 0 },
+    .sum_us = { 1, 1, 0, 0 } },
+
+  /* A rank that waits for one long message serves the others too: no deadlock where MPI has none. */
+  { .name = "progress in any wait",
+    .lines = "0 irecv 1 1 100000 6\n0 isend 1 2 100000 6\n0 wait 0 1 2\n0 wait 1 0 1\n"
+             "1 irecv 0 2 100000 6\n1 isend 0 1 100000 6\n1 wait 1 0 1\n1 wait 0 1 2\n",
+    .path_us = { 2, 2, 0, 0 },
+    .sum_us = { 2, 2, 0, 0 } },
+};
+
 static void
-test_between (Fixture *f, gconstpointer unused)
+test_programs (Fixture *f, gconstpointer unused)
 {
   (void) unused;
-  f->node[2] = f->node[3] = 1;
-  assert_bound (f, "0 send 2 0 8 6\n2 recv 0 0 8 6\n1 send 3 0 8 6\n3 recv 1 0 8 6\n",
-                (double[]){ 0, 0, 102, 102 }, (double[]){ 102, 102, 102, 102 });
+  for (gsize i = 0; i < G_N_ELEMENTS (programs); i++) {
+    g_test_message ("%s", programs[i].name);
+    memcpy (f->node, programs[i].node, sizeof f->node);
+    f->options.near = programs[i].near;
+    assert_bound (f, programs[i].lines, programs[i].path_us, programs[i].sum_us);
+  }
 }
 
 /* Slots are the cores that the machine says: 0 and 1 on a die, 2 and 3 on another socket are what the
@@ -199,98 +282,6 @@ test_slots (Fixture *f, gconstpointer unused)
                 (double[]){ 50, 50, 0, 0 });
   assert_bound (f, "2 send 3 0 100 6\n3 recv 2 0 100 6\n", (double[]){ 0, 0, 0, 1 },
                 (double[]){ 0, 0, 1, 1 });
-}
-
-/* Rank 2 alone on node 1.  From 0 to 2 there is a pair of noise on node 0, 1 and 3, and none on
- * node 1: the slower counts, 12 us.  Between 1 and 3 there is one message outside: 101 us. */
-static void
-test_slower_node_counts (Fixture *f, gconstpointer unused)
-{
-  (void) unused;
-  f->node[2] = 1;
-  assert_bound (f, "0 send 2 0 8 6\n2 recv 0 0 8 6\n1 send 3 0 8 6\n3 recv 1 0 8 6\n",
-                (double[]){ 0, 0, 12, 101 }, (double[]){ 12, 101, 12, 101 });
-}
-
-/* Rank 1 can be in a pair with 3 or at a message to 2, on the other node: the latter is the slower
- * noise for 0, which sends to 2 too (102); then 3 is without a partner.  1 to 3, with 0 outside:
- * 101.  1 to 2: 0 outside, 3 idle, 102. */
-static void
-test_worst_way (Fixture *f, gconstpointer unused)
-{
-  (void) unused;
-  f->node[2] = 1;
-  assert_bound (f,
-                "0 send 2 0 8 6\n2 recv 0 0 8 6\n"
-                "1 send 3 0 8 6\n3 recv 1 0 8 6\n1 send 2 0 8 6\n2 recv 1 0 8 6\n",
-                (double[]){ 0, 0, 204, 101 }, (double[]){ 102, 203, 204, 101 });
-}
-
-/* A pipeline of three: rank 1 waits for what rank 0 computes, 100 us, and 2 for both.  The sums
- * know nothing of that.  (10^5 flops take 100 us.)  All of 0 to 3 communicate: every message has
- * noise.  0-1 has the pair 2-3 (11 us), 1-2 is beside 0 and 3, which are no pair (1 us). */
-static void
-test_waiting (Fixture *f, gconstpointer unused)
-{
-  (void) unused;
-  assert_bound (f,
-                "0 compute 1e5\n0 send 1 0 8 6\n"
-                "1 recv 0 0 8 6\n1 compute 1e5\n1 send 2 0 8 6\n"
-                "2 recv 1 0 8 6\n2 compute 1e5\n2 send 3 0 8 6\n"
-                "3 recv 2 0 8 6\n",
-                (double[]){ 0, 111, 212, 323 }, (double[]){ 11, 12, 12, 11 });
-}
-
-/* Nonblocking messages count once, one after the other: 0 sends three at once, which leave at 0, 1
- * and 2 us, if nobody else is at it (other ranks only receive from 0: no pair besides). */
-static void
-test_one_after_the_other (Fixture *f, gconstpointer unused)
-{
-  (void) unused;
-  assert_bound (f,
-                "0 isend 1 0 8 6\n0 isend 2 0 8 6\n0 isend 3 0 8 6\n0 waitall\n"
-                "1 recv 0 0 8 6\n2 recv 0 0 8 6\n3 recv 0 0 8 6\n",
-                (double[]){ 0, 1, 2, 3 }, (double[]){ 3, 1, 1, 1 });
-}
-
-/* Both ends exchange at once: a rank does one operation at a time, 2 long messages each.  Of short
- * ones it only takes the one that comes. */
-static void
-test_both_ways (Fixture *f, gconstpointer unused)
-{
-  (void) unused;
-  assert_bound (f,
-                "0 irecv 1 0 100000 6\n0 isend 1 0 100000 6\n0 waitall\n"
-                "1 irecv 0 0 100000 6\n1 isend 0 0 100000 6\n1 waitall\n",
-                (double[]){ 2, 2, 0, 0 }, (double[]){ 2, 2, 0, 0 });
-  assert_bound (f,
-                "0 irecv 1 0 8 6\n0 isend 1 0 8 6\n0 waitall\n"
-                "1 irecv 0 0 8 6\n1 isend 0 0 8 6\n1 waitall\n",
-                (double[]){ 1, 1, 0, 0 }, (double[]){ 2, 2, 0, 0 });
-}
-
-/* A message above the eager limit begins when both ends wait: rank 1 posts its receive at
- * once, but computes 100 us before it waits; the sender is kept waiting.  That of a short one is
- * gone by then. */
-static void
-test_long_messages_need_both (Fixture *f, gconstpointer unused)
-{
-  (void) unused;
-  assert_bound (f, "0 send 1 0 100000 6\n1 irecv 0 0 100000 6\n1 compute 1e5\n1 waitall\n",
-                (double[]){ 101, 1, 0, 0 }, (double[]){ 1, 1, 0, 0 });
-  assert_bound (f, "0 send 1 0 100 6\n1 irecv 0 0 100 6\n1 compute 1e5\n1 waitall\n",
-                (double[]){ 0, 1, 0, 0 }, (double[]){ 1, 1, 0, 0 });
-}
-
-/* Whoever waits for one long message serves the others too: no deadlock where MPI has none. */
-static void
-test_progress_in_any_wait (Fixture *f, gconstpointer unused)
-{
-  (void) unused;
-  assert_bound (f,
-                "0 irecv 1 1 100000 6\n0 isend 1 2 100000 6\n0 wait 0 1 2\n0 wait 1 0 1\n"
-                "1 irecv 0 2 100000 6\n1 isend 0 1 100000 6\n1 wait 1 0 1\n1 wait 0 1 2\n",
-                (double[]){ 2, 2, 0, 0 }, (double[]){ 2, 2, 0, 0 });
 }
 
 /* The largest of those with as much noise or more stands for a class that is not there; where
@@ -353,17 +344,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
 #define ADD(name, function) \
   g_test_add ("/comm-bound/" name, Fixture, NULL, set_up, function, tear_down)
-  ADD ("pingpong", test_pingpong);
-  ADD ("phases", test_phases);
-  ADD ("between", test_between);
+  ADD ("programs", test_programs);
   ADD ("slots", test_slots);
-  ADD ("slower-node-counts", test_slower_node_counts);
-  ADD ("worst-way", test_worst_way);
-  ADD ("waiting", test_waiting);
-  ADD ("one-after-the-other", test_one_after_the_other);
-  ADD ("both-ways", test_both_ways);
-  ADD ("long-messages-need-both", test_long_messages_need_both);
-  ADD ("progress-in-any-wait", test_progress_in_any_wait);
   ADD ("missing-classes", test_missing_classes);
   ADD ("missing-collective", test_missing_collective);
   ADD ("wrong-programs", test_wrong_programs);

@@ -9,7 +9,7 @@
 
 #include "topology/mapping/aggregation.h"
 
-/* Where IPCs are from. */
+/* The source of the IPCs. */
 typedef struct {
   const char *model_path; /* of aggregate train-ipc; NULL: all IPCs are in the table */
   const char
@@ -18,8 +18,8 @@ typedef struct {
 } StudyIpcSource;
 
 /* ipc[p - 1] of each pattern p, [patterns->n]: of the table, or of the model where it predicts the
- * pattern; NaN where neither knows it.  With a model a prediction that is not above 0, which no
- * IPC is, is NaN with why[p - 1] set to what to say of it (the caller g_free()s; NULL otherwise).
+ * pattern; NaN where neither has it.  With a model a prediction that is not above 0, which no
+ * IPC is, is NaN, and why[p - 1] is the reason for people (the caller g_free()s; NULL otherwise).
  * FALSE and *error: a file cannot be used (predict_ipc_phases_from(), predict_ipc_apply()), or the
  * program is not in the table, or not said and one of several. */
 gboolean study_ipc_read (const StudyIpcSource *source, const TopoPatterns *patterns, double *ipc,

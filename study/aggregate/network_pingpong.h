@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * What a user would measure by a program: the whole way from trace to time is taken, by
- * sim_run().  Every core of a node must be a slot of its number (study_slots_are_cores()). */
+ * The times that a user would measure by a program: sim_run() goes the whole way from trace to
+ * time.  Every core of a node must be a slot of its number (study_slots_are_cores()). */
 #pragma once
 
 #include "sim/run.h"
@@ -29,7 +29,7 @@ bool study_collective_is_known (TraceOpKind kind);
  * what a trace's operation counts.  The first, as a bound must hold for a call with buffers that
  * the adapter does not know yet: registering them is a tenth of a long all-to-all.  Behind it, but
  * for a barrier, is a barrier whose time counts: a rank that is out early may keep others waiting
- * in what follows. */
+ * afterwards. */
 double study_collective_us (const TopoMachine *machine, const RoutePaths *paths, TraceOpKind kind,
                             uint32_t n_ranks, const uint32_t *node, const uint8_t *core,
                             uint64_t bytes, GError **error);

@@ -1,11 +1,11 @@
-/* node_shares.c - what of a machine's node each task of a pattern has for its computation.
+/* node_shares.c - the share of a node that each task of a pattern has for its computation.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
 #include "study/aggregate/node_shares.h"
 
-/* Where all tasks of a node are. */
+/* The places of all tasks of a node. */
 typedef struct {
   const TopoNode *node;
   const TopoParameters *parameters;
@@ -13,7 +13,7 @@ typedef struct {
   uint32_t n_tasks;
 } Tasks;
 
-/* On the cores below an object; of a memory, those nearest to it. */
+/* Tasks on the cores below an object; of a memory, on the cores nearest to it. */
 static uint32_t
 count_below (const Tasks *tasks, const TopoObject *object)
 {
@@ -32,36 +32,23 @@ crowding_below (const Tasks *tasks, uint32_t object, uint64_t bandwidth_Bps)
                            (double) bandwidth_Bps);
 }
 
-/* Its memory is behind its own controller, not behind the bus. */
-static bool
-has_memory (const TopoNode *node, uint32_t package)
-{
-  for (uint32_t memory = 0; memory < node->n_memories; memory++)
-    for (uint32_t above = node->memory[memory]; above != TOPO_NONE;
-         above = node->objects[above].parent)
-      if (above == package)
-        return true;
-  return false;
-}
-
-static double
-crowding_of (const Tasks *tasks, uint32_t core)
-{
-  uint32_t memory = topo_node_above (tasks->node, core, TOPO_OBJECT_MEMORY);
-  uint32_t package = topo_node_above (tasks->node, core, TOPO_OBJECT_PACKAGE);
-  double crowding = crowding_below (tasks, memory, tasks->parameters->dram_bandwidth_Bps);
-
-  if (package == TOPO_NONE || has_memory (tasks->node, package))
-    return crowding;
-  return MAX (crowding, crowding_below (tasks, package, tasks->parameters->bus_bandwidth_Bps));
-}
-
 static PredictShare
 share_of (const Tasks *tasks, uint32_t core)
 {
   const TopoNode *node = tasks->node;
-  PredictShare share = { .crowding = crowding_of (tasks, core) };
+  uint32_t memory = topo_node_above (node, core, TOPO_OBJECT_MEMORY);
+  uint32_t package = topo_node_above (node, core, TOPO_OBJECT_PACKAGE);
+  PredictShare share = { .crowding = crowding_below (tasks, memory,
+                                                     tasks->parameters->dram_bandwidth_Bps) };
+  bool is_behind_bus = package != TOPO_NONE;
 
+  /* The memory of a package is behind its own controller, not behind the bus. */
+  for (uint32_t i = 0; i < node->n_memories; i++)
+    for (uint32_t above = node->memory[i]; above != TOPO_NONE; above = node->objects[above].parent)
+      is_behind_bus = is_behind_bus && above != package;
+  if (is_behind_bus)
+    share.crowding =
+        MAX (share.crowding, crowding_below (tasks, package, tasks->parameters->bus_bandwidth_Bps));
   for (uint32_t above = node->core[core]; above != TOPO_NONE; above = node->objects[above].parent) {
     const TopoObject *object = &node->objects[above];
     double part_bytes;

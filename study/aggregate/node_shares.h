@@ -1,4 +1,4 @@
-/* node_shares.h - what of a machine's node each task of a pattern has for its computation.
+/* node_shares.h - the share of a node that each task of a pattern has for its computation.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -10,7 +10,7 @@
  *   crowding       the worst of the memory nearest to the core (bandwidth) and of the package's bus
  *                  (bus_bandwidth), if it has no memory of its own; against core_memory_bandwidth
  *
- * Pages are taken to be in the memory nearest to their task.  The bandwidths of a preset are
+ * Pages are assumed to be in the memory nearest to their task.  The bandwidths of a preset are
  * guesses for its own node: with another hwloc XML, set them. */
 #pragma once
 

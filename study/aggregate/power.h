@@ -1,9 +1,9 @@
-/* power.h - how much energy a job needs by how it fills its nodes.
+/* power.h - the energy of a job, by the way in which it fills its nodes.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Of each node for as long as the job takes: what it draws idle, and more for each of its sockets
- * and cores that the job uses; and, whatever the time, for each byte that goes to or from memory.
+ * For the time of the job, each node draws its idle power, and more for each of its sockets
+ * and cores that the job uses; besides there is energy, whatever the time, for each byte that goes to or from memory.
  * Nodes without tasks are switched off, as in the aggregation paper.
  *
  *   [power]

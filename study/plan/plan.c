@@ -12,18 +12,8 @@
 
 #include <string.h>
 
-/* One mapping of a study on one machine for one number of ranks. */
-typedef struct {
-  char *text;   /* as rows name it, after substitution */
-  char *path;   /* NULL: the default */
-  char *source; /* what the file asks for it by: that of a family is one for all its members */
-  char *problem;
-  int *binding;
-} PlanMapping;
-
-static void unfit_free (StudyUnfit *unfit);
-
-/* More would not be meant so: values of several names multiply. */
+/* The largest number of traces or machines: the values of several {NAME}s multiply, and more are
+ * a mistake. */
 #define MAX_INPUTS 100000
 
 static gboolean
@@ -39,23 +29,8 @@ check_number (const StudyPlanFile *file, const GPtrArray *inputs, const char *gr
 
 /* --- Traces --- */
 
-static StudyTrace *
-trace_new (const StudyPlanFile *file, const char *template, const int *binding)
-{
-  StudyTrace *trace = g_new0 (StudyTrace, 1);
-
-  trace->text = study_values_fill (&file->values, template, binding);
-  trace->path = g_str_has_prefix (trace->text, "gen:") ? g_strdup (trace->text)
-                                                       : study_plan_file_path (file, trace->text);
-  trace->options = (TraceOptions){ .n_ranks = file->trace_ranks,
-                                   .from_region = file->from_region,
-                                   .allow_lossy = file->allow_lossy };
-  trace->binding = study_values_copy (&file->values, binding);
-  return trace;
-}
-
 static void
-trace_clear (gpointer data)
+plan_trace_free (gpointer data)
 {
   StudyTrace *trace = data;
 
@@ -78,48 +53,26 @@ add_traces (StudyPlan *plan, GError **error)
     if (binding == NULL)
       return study_plan_file_blame (file, "traces", "trace", error);
     do {
+      StudyTrace *trace;
+
       if (!check_number (file, plan->traces, "traces", "trace", error))
         return FALSE;
-      g_ptr_array_add (plan->traces, trace_new (file, *text, binding));
+      trace = g_new0 (StudyTrace, 1);
+      trace->text = study_values_fill (&file->values, *text, binding);
+      trace->path = g_str_has_prefix (trace->text, "gen:")
+                        ? g_strdup (trace->text)
+                        : study_plan_file_path (file, trace->text);
+      trace->options = (TraceOptions){ .n_ranks = file->trace_ranks,
+                                       .from_region = file->from_region,
+                                       .allow_lossy = file->allow_lossy };
+      trace->binding = study_values_copy (&file->values, binding);
+      g_ptr_array_add (plan->traces, trace);
     } while (study_values_next (&file->values, binding));
   }
   return TRUE;
 }
 
 /* --- Machines --- */
-
-/* Relative paths in specs start at the file's folder: those of fabrics and of
- * machine files. */
-static char *
-spec_from_here (const StudyPlanFile *file, const char *spec)
-{
-  gsize kind = g_str_has_prefix (spec, "fabric:") ? strlen ("fabric:") : 0;
-  const char *comma = strchr (spec + kind, ',');
-  gsize length = comma != NULL ? (gsize) (comma - spec) : strlen (spec);
-  g_autofree char *name = g_strndup (spec + kind, length - kind);
-  g_autofree char *path = study_plan_file_path (file, name);
-
-  if (!g_file_test (path, G_FILE_TEST_EXISTS))
-    return g_strdup (spec);
-  return g_strdup_printf ("%.*s%s%s", (int) kind, spec, path, spec + length);
-}
-
-/* What a table cannot show otherwise is part of the name. */
-static char *
-machine_text (const StudyPlanFile *file, const StudyMachine *machine, const char *spec)
-{
-  GString *text = g_string_new (spec);
-
-  if (machine->ranks_per_node != G_MININT && file->ranks_per_node->len > 1)
-    g_string_append_printf (text, " ranks-per-node=%d", machine->ranks_per_node);
-  if (machine->pattern != G_MININT)
-    g_string_append_printf (text, " pattern=%d", machine->pattern);
-  if (machine->cores != NULL)
-    g_string_append_printf (text, " cores=%s", machine->cores);
-  for (char **setting = machine->settings; *setting != NULL; setting++)
-    g_string_append_printf (text, " %s", *setting);
-  return g_string_free (text, FALSE);
-}
 
 static StudyMachine *
 machine_new (const StudyPlanFile *file, const char *template, const int *binding,
@@ -130,7 +83,15 @@ machine_new (const StudyPlanFile *file, const char *template, const int *binding
   g_autofree char *spec = study_values_fill (values, template, binding);
   guint n_settings = g_strv_length (file->settings);
 
-  machine->spec = spec_from_here (file, spec);
+  /* The paths of fabrics and of machine files start at the study file's folder. */
+  gsize kind = g_str_has_prefix (spec, "fabric:") ? strlen ("fabric:") : 0;
+  gsize length = kind + strcspn (spec + kind, ",");
+  g_autofree char *name = g_strndup (spec + kind, length - kind);
+  g_autofree char *path = study_plan_file_path (file, name);
+
+  machine->spec = g_file_test (path, G_FILE_TEST_EXISTS)
+                      ? g_strdup_printf ("%.*s%s%s", (int) kind, spec, path, spec + length)
+                      : g_strdup (spec);
   machine->cores = file->cores != NULL ? study_values_fill (values, file->cores, binding) : NULL;
   machine->settings = g_new0 (char *, n_settings + 1);
   for (guint at = 0; at < n_settings; at++)
@@ -138,12 +99,24 @@ machine_new (const StudyPlanFile *file, const char *template, const int *binding
   machine->ranks_per_node = ranks_per_node;
   machine->pattern = pattern;
   machine->binding = study_values_copy (values, binding);
-  machine->text = machine_text (file, machine, spec);
+
+  /* The name in tables has the settings that no other column shows. */
+  GString *text = g_string_new (spec);
+
+  if (ranks_per_node != G_MININT && file->ranks_per_node->len > 1)
+    g_string_append_printf (text, " ranks-per-node=%d", ranks_per_node);
+  if (pattern != G_MININT)
+    g_string_append_printf (text, " pattern=%d", pattern);
+  if (machine->cores != NULL)
+    g_string_append_printf (text, " cores=%s", machine->cores);
+  for (char **setting = machine->settings; *setting != NULL; setting++)
+    g_string_append_printf (text, " %s", *setting);
+  machine->text = g_string_free (text, FALSE);
   return machine;
 }
 
 static void
-machine_clear (gpointer data)
+plan_machine_free (gpointer data)
 {
   StudyMachine *machine = data;
 
@@ -157,19 +130,6 @@ machine_clear (gpointer data)
   g_free (machine->machine_text);
   g_clear_error (&machine->error);
   g_free (machine);
-}
-
-static void
-add_slots_of_machine (StudyPlan *plan, const char *template, const int *binding)
-{
-  const StudyPlanFile *file = plan->file;
-
-  for (guint ranks = 0; ranks < file->ranks_per_node->len; ranks++)
-    for (guint pattern = 0; pattern < file->patterns->len; pattern++)
-      g_ptr_array_add (plan->machines,
-                       machine_new (file, template, binding,
-                                    g_array_index (file->ranks_per_node, int, ranks),
-                                    g_array_index (file->patterns, int, pattern)));
 }
 
 static gboolean
@@ -188,7 +148,12 @@ add_machines (StudyPlan *plan, GError **error)
     do {
       if (!check_number (file, plan->machines, "machines", "machine", error))
         return FALSE;
-      add_slots_of_machine (plan, *text, binding);
+      for (guint ranks = 0; ranks < file->ranks_per_node->len; ranks++)
+        for (guint pattern = 0; pattern < file->patterns->len; pattern++)
+          g_ptr_array_add (plan->machines,
+                           machine_new (file, *text, binding,
+                                        g_array_index (file->ranks_per_node, int, ranks),
+                                        g_array_index (file->patterns, int, pattern)));
     } while (study_values_next (&file->values, binding));
   }
   return TRUE;
@@ -196,33 +161,15 @@ add_machines (StudyPlan *plan, GError **error)
 
 /* --- The plan --- */
 
-/* Mappings are made when the machines are known; their names are looked at now. */
-static gboolean
-check_mappings (const StudyPlanFile *file, GError **error)
+static void
+unfit_free (gpointer data)
 {
-  for (char **text = file->mappings; *text != NULL; text++) {
-    g_autofree int *binding = study_values_bind (&file->values, *text, error);
+  StudyUnfit *unfit = data;
 
-    if (binding == NULL)
-      return study_plan_file_blame (file, "mappings", "mapping", error);
-  }
-  return TRUE;
-}
-
-/* The last value is {seed}, which may be left alone. */
-static gboolean
-check_values (const StudyPlanFile *file, GError **error)
-{
-  for (guint at = 0; at + 1 < file->values.all->len; at++) {
-    const StudyValue *value = &g_array_index (file->values.all, StudyValue, at);
-
-    if (!value->is_used) {
-      g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "no trace, machine or mapping names {%s}",
-                   value->name);
-      return study_plan_file_blame (file, value->name, "values", error);
-    }
-  }
-  return TRUE;
+  g_free (unfit->mapping);
+  g_free (unfit->machine);
+  g_free (unfit->problem);
+  g_free (unfit);
 }
 
 static void
@@ -240,23 +187,44 @@ StudyPlan *
 study_plan_load (const char *path, GError **error)
 {
   g_autoptr (StudyPlan) plan = g_new0 (StudyPlan, 1);
+  StudyPlanFile *file;
 
-  plan->traces = g_ptr_array_new_with_free_func (trace_clear);
-  plan->machines = g_ptr_array_new_with_free_func (machine_clear);
+  plan->traces = g_ptr_array_new_with_free_func (plan_trace_free);
+  plan->machines = g_ptr_array_new_with_free_func (plan_machine_free);
   plan->runs = g_ptr_array_new_with_free_func ((GDestroyNotify) run_free);
-  plan->unfit = g_ptr_array_new_with_free_func ((GDestroyNotify) unfit_free);
-  plan->file = study_plan_file_load (path, error);
-  if (plan->file == NULL)
+  plan->unfit = g_ptr_array_new_with_free_func (unfit_free);
+  plan->file = file = study_plan_file_load (path, error);
+  if (file == NULL)
     return NULL;
-  plan->name = g_strdup (plan->file->name);
+  plan->name = g_strdup (file->name);
   plan->path = g_strdup (path);
-  plan->text = g_strdup (plan->file->text);
-  plan->store_path = g_strdup (plan->file->store);
-  plan->keep_links = plan->file->keep_links;
-  plan->keep_ranks = plan->file->keep_ranks;
-  if (!add_traces (plan, error) || !add_machines (plan, error) ||
-      !check_mappings (plan->file, error) || !check_values (plan->file, error))
+  plan->text = g_strdup (file->text);
+  plan->store_path = g_strdup (file->store);
+  plan->keep_links = file->keep_links;
+  plan->keep_ranks = file->keep_ranks;
+  if (!add_traces (plan, error) || !add_machines (plan, error))
     return NULL;
+
+  /* Mappings are made when the machines are known; their {NAME}s are checked now. */
+  for (char **text = file->mappings; *text != NULL; text++) {
+    g_autofree int *binding = study_values_bind (&file->values, *text, error);
+
+    if (binding == NULL) {
+      study_plan_file_blame (file, "mappings", "mapping", error);
+      return NULL;
+    }
+  }
+  /* All values must be used but the last, which is {seed}. */
+  for (guint at = 0; at + 1 < file->values.all->len; at++) {
+    const StudyValue *value = &g_array_index (file->values.all, StudyValue, at);
+
+    if (!value->is_used) {
+      g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "no trace, machine or mapping names {%s}",
+                   value->name);
+      study_plan_file_blame (file, value->name, "values", error);
+      return NULL;
+    }
+  }
   return g_steal_pointer (&plan);
 }
 
@@ -327,11 +295,19 @@ study_plan_row (const StudyPlan *plan, guint run)
 
 /* --- The mappings that a study file asks for on a machine --- */
 
-/* How a whole family is called. */
 #define FAMILY_PREFIX "family "
 
+/* One mapping of a study on one machine for one number of ranks. */
+typedef struct {
+  char *text;   /* as rows name it, after substitution */
+  char *path;   /* for topo_mapping_new(); NULL: the default */
+  char *source; /* the text in the file: all members of a family have one */
+  char *problem;
+  int *binding;
+} PlanMapping;
+
 static void
-mapping_clear (gpointer data)
+mapping_free (gpointer data)
 {
   PlanMapping *mapping = data;
 
@@ -343,47 +319,20 @@ mapping_clear (gpointer data)
   g_free (mapping);
 }
 
-/* The mappings of a machine while they are collected. */
-typedef struct {
-  const StudyPlanFile *file;
-  GPtrArray *all;
-  GHashTable *seen; /* (element-type utf8) texts, borrowed from them */
-} Collection;
-
-static Collection
-collection_new (const StudyPlanFile *file)
-{
-  return (Collection){ file, g_ptr_array_new_with_free_func (mapping_clear),
-                       g_hash_table_new (g_str_hash, g_str_equal) };
-}
-
-static GPtrArray *
-collection_end (Collection *collection)
-{
-  g_hash_table_unref (collection->seen);
-  return collection->all;
-}
-
-/* A text of capital letters alone is a permutation, even if there is such a file. */
-static gboolean
-is_permutation (const char *text)
-{
-  for (; *text != '\0'; text++)
-    if (!g_ascii_isupper (*text))
-      return FALSE;
-  return TRUE;
-}
-
-/* What topo_mapping_new() is to open: a file by its path from here, its kind in front
- * if that is said.  Whatever is no file is for topo_mapping_new() to understand. */
+/* The argument of topo_mapping_new() for a text of the file.  The path of a file starts at the
+ * study file's folder, behind its kind and a colon if it has one. */
 static char *
-path_of (const StudyPlanFile *file, const char *text)
+mapping_path (const StudyPlanFile *file, const char *text)
 {
   g_autofree char *path = study_plan_file_path (file, text);
   const char *colon = strchr (text, ':');
   g_autofree char *behind = colon != NULL ? study_plan_file_path (file, colon + 1) : NULL;
+  const char *letter = text;
 
-  if (is_permutation (text))
+  /* Capital letters alone are a permutation, even if there is such a file. */
+  while (g_ascii_isupper (*letter))
+    letter++;
+  if (*letter == '\0')
     return g_strdup (text);
   if (g_file_test (path, G_FILE_TEST_EXISTS))
     return g_steal_pointer (&path);
@@ -392,235 +341,136 @@ path_of (const StudyPlanFile *file, const char *text)
   return g_strdup (text);
 }
 
-/* The default is called by its letters, as in `simulate`'s record.  family: whose member it
- * is; NULL: it is listed by itself. */
+/* The mappings of a machine while they are collected. */
+typedef struct {
+  const StudyPlanFile *file;
+  GPtrArray *all;           /* (element-type PlanMapping) */
+  GHashTable *seen;         /* (element-type utf8) texts, borrowed from them */
+  const char *default_name; /* the letters of the default, as in the record of `simulate` */
+} Collection;
+
+/* family: the family that the text is a member of; NULL: it is listed by itself. */
 static void
-add (Collection *collection, const char *text, const char *family, const char *default_name,
-     const char *problem, const int *binding)
+add_mapping (Collection *collection, const char *text, const char *family, const char *problem,
+             const int *binding)
 {
   gboolean is_default = !strcmp (text, "default");
-  const char *listed = text;
+  const char *name =
+      is_default && family == NULL && collection->default_name ? collection->default_name : text;
   PlanMapping *mapping;
 
-  if (is_default && default_name != NULL)
-    text = default_name;
-  if (g_hash_table_contains (collection->seen, text))
+  if (g_hash_table_contains (collection->seen, name))
     return;
   mapping = g_new0 (PlanMapping, 1);
-  mapping->text = g_strdup (text);
-  mapping->path = is_default ? NULL : path_of (collection->file, text);
-  mapping->source = family != NULL ? g_strconcat (FAMILY_PREFIX, family, NULL) : g_strdup (listed);
+  mapping->text = g_strdup (name);
+  mapping->path = is_default ? NULL : mapping_path (collection->file, name);
+  mapping->source = family != NULL ? g_strconcat (FAMILY_PREFIX, family, NULL) : g_strdup (text);
   mapping->problem = g_strdup (problem);
   mapping->binding = study_values_copy (&collection->file->values, binding);
   g_ptr_array_add (collection->all, mapping);
   g_hash_table_add (collection->seen, mapping->text);
 }
 
-static void
-add_listed (Collection *collection, const char *default_name, const char *problem)
+/* (element-type PlanMapping)  A family that cannot be made is one mapping with a problem. */
+static GPtrArray *
+mappings_of (const StudyPlanFile *file, const StudyTrace *trace, const StudyMachine *machine)
 {
-  const StudyValues *values = &collection->file->values;
+  const StudyValues *values = &file->values;
+  g_autofree int *unbound = study_values_bind (values, "", NULL);
+  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (TopoMapping) default_mapping = NULL;
+  Collection collection = { file, g_ptr_array_new_with_free_func (mapping_free), seen, NULL };
+  const char *problem = trace->error != NULL     ? trace->error->message
+                        : machine->error != NULL ? machine->error->message
+                                                 : NULL;
 
-  for (char **text = collection->file->mappings; *text != NULL; text++) {
+  /* With too many ranks there is no default mapping, which is the problem of its runs. */
+  if (problem == NULL)
+    default_mapping = topo_mapping_new (NULL, machine->machine, trace->n_ranks, NULL);
+  if (default_mapping != NULL)
+    collection.default_name = default_mapping->name;
+  for (char **text = file->mappings; *text != NULL; text++) {
     g_autofree int *binding = study_values_bind (values, *text, NULL);
 
     do {
       g_autofree char *filled = study_values_fill (values, *text, binding);
 
-      add (collection, filled, NULL, default_name, problem, binding);
+      add_mapping (&collection, filled, NULL, problem, binding);
     } while (study_values_next (values, binding));
   }
-}
+  for (char **family = file->families; *family != NULL; family++) {
+    g_autofree char *name = g_strconcat (FAMILY_PREFIX, *family, NULL);
+    g_autoptr (GError) error = NULL;
+    g_auto (GStrv) members = NULL;
 
-static void
-add_family_that_fails (Collection *collection, const char *family, const char *problem)
-{
-  g_autofree int *unbound = study_values_bind (&collection->file->values, "", NULL);
-  g_autofree char *text = g_strconcat (FAMILY_PREFIX, family, NULL);
-
-  add (collection, text, family, NULL, problem, unbound);
-}
-
-static void
-add_family (Collection *collection, const char *family, const TopoMachine *machine,
-            uint32_t n_ranks)
-{
-  g_autofree int *unbound = study_values_bind (&collection->file->values, "", NULL);
-  g_autoptr (GError) error = NULL;
-  g_auto (GStrv) members = topo_recipe_family (family, machine, n_ranks, &error);
-
-  if (members == NULL) {
-    add_family_that_fails (collection, family, error->message);
-    return;
+    if (problem == NULL)
+      members = topo_recipe_family (*family, machine->machine, trace->n_ranks, &error);
+    if (members == NULL)
+      add_mapping (&collection, name, *family, error != NULL ? error->message : problem, unbound);
+    for (gsize at = 0; members != NULL && members[at] != NULL; at++)
+      add_mapping (&collection, members[at], *family, NULL, unbound);
   }
-  for (char **member = members; *member != NULL; member++)
-    add (collection, *member, family, NULL, NULL, unbound);
+  return collection.all;
 }
 
-/* The same where there is no trace or machine: families are one each. */
-static GPtrArray *
-mappings_unknown (const StudyPlanFile *file, const char *problem)
-{
-  Collection collection = collection_new (file);
-
-  add_listed (&collection, NULL, problem);
-  for (char **family = file->families; *family != NULL; family++)
-    add_family_that_fails (&collection, *family, problem);
-  return collection_end (&collection);
-}
-
-/* --- Opens the traces and machines of a study --- */
-
-static TopoMachine *
-make_machine (const StudyMachine *machine, GError **error)
-{
-  const StudyMachineInputs inputs = { machine->spec, machine->ranks_per_node, machine->cores,
-                                      machine->pattern, (const char *const *) machine->settings };
-  g_autoptr (TopoMachine) made = study_machine_new (&inputs, error);
-
-  if (made != NULL && machine->all_cores &&
-      !topo_machine_set_ranks_per_node (made, made->node->n_cores, error))
-    return NULL;
-  if (made != NULL && machine->not_adaptive)
-    made->parameters.adaptive = TOPO_ADAPTIVE_NONE;
-  return g_steal_pointer (&made);
-}
-
-/* NULL and machine->error when there is none; to be freed before the machine. */
-static RoutePaths *
-open_machine (StudyMachine *machine)
-{
-  RoutePaths *paths = NULL;
-  SimCounters *counters;
-
-  machine->machine = make_machine (machine, &machine->error);
-  if (machine->machine != NULL)
-    paths = route_paths_new (machine->machine, &machine->error);
-  if (paths == NULL) {
-    g_clear_pointer (&machine->machine, topo_machine_free);
-    return NULL;
-  }
-  machine->hash = study_machine_hash (machine->machine);
-  machine->machine_text = study_machine_text (machine->machine);
-  counters = sim_counters_new (machine->machine);
-  machine->n_links = counters->n_links;
-  sim_counters_free (counters);
-  return paths;
-}
-
-/* The same machine but for these two, not yet open. */
-static StudyMachine *
-variant_new (const StudyPlanFile *file, const StudyMachine *origin, gboolean all_cores,
-             gboolean not_adaptive)
-{
-  StudyMachine *variant = g_new0 (StudyMachine, 1);
-
-  variant->text = g_strdup (origin->text);
-  variant->spec = g_strdup (origin->spec);
-  variant->cores = g_strdup (origin->cores);
-  variant->settings = g_strdupv (origin->settings);
-  variant->ranks_per_node = origin->ranks_per_node;
-  variant->pattern = origin->pattern;
-  variant->binding = study_values_copy (&file->values, origin->binding);
-  variant->all_cores = all_cores;
-  variant->not_adaptive = not_adaptive;
-  return variant;
-}
-
-/* --- Mappings that do not fit all machines of a study --- */
-
-/* What fits nowhere is not left out, whatever the file says: it is more often a mistake in
- * a name than meant. */
-
-/* Which mappings fit where, while a plan is resolved. */
-typedef struct {
-  GHashTable *fitting; /* (element-type utf8) sources that fit somewhere */
-  GHashTable *unfit;   /* (element-type StudyPlanRun utf8) sources of those that do not */
-} Fits;
-
-/* The run's trace and machine are there; fits: so is the mapping. */
-static void
-fits_add (Fits *fits, const StudyPlanRun *run, const char *source, gboolean does_fit)
-{
-  if (!does_fit)
-    g_hash_table_insert (fits->unfit, (gpointer) run, g_strdup (source));
-  else if (!g_hash_table_contains (fits->fitting, source))
-    g_hash_table_add (fits->fitting, g_strdup (source));
-}
-
-static void
-unfit_free (StudyUnfit *unfit)
-{
-  g_free (unfit->mapping);
-  g_free (unfit->machine);
-  g_free (unfit->problem);
-  g_free (unfit);
-}
-
-/* The one of a run, which is new for the first of its kind. */
-static StudyUnfit *
-unfit_of (StudyPlan *plan, GHashTable *known, const StudyPlanRun *run)
-{
-  const StudyMachine *machine = g_ptr_array_index (plan->machines, run->machine);
-  g_autofree char *kind = g_strjoin ("\n", run->mapping, machine->text, run->problem, NULL);
-  StudyUnfit *unfit = g_hash_table_lookup (known, kind);
-
-  if (unfit != NULL)
-    return unfit;
-  unfit = g_new0 (StudyUnfit, 1);
-  unfit->mapping = g_strdup (run->mapping);
-  unfit->machine = g_strdup (machine->text);
-  unfit->problem = g_strdup (run->problem);
-  g_ptr_array_add (plan->unfit, unfit);
-  g_hash_table_insert (known, g_steal_pointer (&kind), unfit);
-  return unfit;
-}
-
-/* Whether the run stays in the plan. */
-static gboolean
-sort_out (const Fits *fits, StudyPlan *plan, GHashTable *known, const StudyPlanRun *run)
-{
-  const char *source = g_hash_table_lookup (fits->unfit, run);
-  StudyUnfit *unfit;
-
-  if (source == NULL)
-    return TRUE;
-  unfit = unfit_of (plan, known, run);
-  unfit->n_runs++;
-  unfit->is_left_out = plan->file->skip_unfit && g_hash_table_contains (fits->fitting, source);
-  return !unfit->is_left_out;
-}
-
-/* --- Opens what a study names, lists its runs and computes their keys --- */
+/* --- Resolving: opens the traces and machines, lists the runs and computes their keys --- */
 
 #define NONE G_MAXUINT
 
-/* The traces that have the same number of ranks have the same mappings. */
+/* Traces that have the same number of ranks have the same mappings. */
 typedef struct {
-  gboolean is_first; /* of its kind; so is one that cannot be opened */
-  guint next;        /* of its kind; NONE: it is the last */
-} Kin;
+  gboolean is_first; /* with this number of ranks; a trace that cannot be opened is alone */
+  guint next;        /* trace with this number of ranks; NONE: it is the last */
+} SameRanks;
 
-/* What is open while a plan is resolved. */
 typedef struct {
   StudyPlan *plan;
-  Kin *kin; /* [traces] */
-  Fits *fits;
-  GPtrArray *paths; /* (element-type RoutePaths) of each machine, NULL where there are none */
+  SameRanks *same_ranks; /* [traces] */
+  GHashTable *fitting;   /* (element-type utf8) sources of mappings that fit some machine */
+  GHashTable *unfit;     /* (key-type StudyPlanRun) (value-type utf8) sources of those that do not
+                            fit the machine of the run */
+  GPtrArray *paths;      /* (element-type RoutePaths) of each machine, NULL where there are none */
   TraceProgress progress;
   void *data;
   guint n_steps, done;
 } Resolve;
 
 static void
-tell (Resolve *resolve)
+step_done (Resolve *resolve)
 {
   resolve->done++;
   if (resolve->progress != NULL)
     resolve->progress (resolve->data, (double) resolve->done / resolve->n_steps);
 }
 
-/* The number of a machine that differs from another in these alone. */
+/* NULL and machine->error when there is none; to be freed before the machine. */
+static RoutePaths *
+open_machine (StudyMachine *machine)
+{
+  const StudyMachineInputs inputs = { machine->spec, machine->ranks_per_node, machine->cores,
+                                      machine->pattern, (const char *const *) machine->settings };
+  g_autoptr (TopoMachine) made = study_machine_new (&inputs, &machine->error);
+  RoutePaths *paths;
+  SimCounters *counters;
+
+  if (made == NULL || (machine->all_cores && !topo_machine_set_ranks_per_node (
+                                                 made, made->node->n_cores, &machine->error)))
+    return NULL;
+  if (machine->not_adaptive)
+    made->parameters.adaptive = TOPO_ADAPTIVE_NONE;
+  paths = route_paths_new (made, &machine->error);
+  if (paths == NULL)
+    return NULL;
+  machine->hash = study_machine_hash (made);
+  machine->machine_text = study_machine_text (made);
+  counters = sim_counters_new (made);
+  machine->n_links = counters->n_links;
+  sim_counters_free (counters);
+  machine->machine = g_steal_pointer (&made);
+  return paths;
+}
+
+/* The index of the machine that differs from another in these alone; it is added when it is new. */
 static guint
 variant_of (Resolve *resolve, guint of, gboolean all_cores, gboolean not_adaptive)
 {
@@ -634,13 +484,22 @@ variant_of (Resolve *resolve, guint of, gboolean all_cores, gboolean not_adaptiv
         variant->all_cores == all_cores && variant->not_adaptive == not_adaptive)
       return at;
   }
-  variant = variant_new (resolve->plan->file, origin, all_cores, not_adaptive);
+  variant = g_new0 (StudyMachine, 1);
+  variant->text = g_strdup (origin->text);
+  variant->spec = g_strdup (origin->spec);
+  variant->cores = g_strdup (origin->cores);
+  variant->settings = g_strdupv (origin->settings);
+  variant->ranks_per_node = origin->ranks_per_node;
+  variant->pattern = origin->pattern;
+  variant->binding = study_values_copy (&resolve->plan->file->values, origin->binding);
+  variant->all_cores = all_cores;
+  variant->not_adaptive = not_adaptive;
   g_ptr_array_add (machines, variant);
   g_ptr_array_add (resolve->paths, open_machine (variant));
   return machines->len - 1;
 }
 
-/* --- Keys --- */
+/* --- Runs --- */
 
 static void
 add_text (GChecksum *sum, const char *text)
@@ -648,8 +507,8 @@ add_text (GChecksum *sum, const char *text)
   g_checksum_update (sum, (const guchar *) text, (gssize) strlen (text) + 1);
 }
 
-/* Of a run that cannot be made: it is to be known again, and to be another one
- * when it can be made. */
+/* The key of a run that cannot be made: the same every time, and another one when the run can be
+ * made. */
 static char *
 key_of_texts (const StudyPlan *plan, const StudyPlanRun *run)
 {
@@ -667,7 +526,7 @@ key_of_texts (const StudyPlan *plan, const StudyPlanRun *run)
   return g_strdup (g_checksum_get_string (sum));
 }
 
-/* What sim_run() would refuse, or `simulate` before it. */
+/* A reason for sim_run(), or `simulate` before it, to refuse the policy; NULL: none. */
 static const char *
 policy_problem (const StudyMachine *machine, const StudyPlanRun *run)
 {
@@ -679,234 +538,158 @@ policy_problem (const StudyMachine *machine, const StudyPlanRun *run)
                                           : NULL;
 }
 
-/* --- Runs --- */
-
-/* All runs of a trace, a machine and a mapping, which is made once and not kept. */
+/* A mapping on a machine, made once for all runs and not kept. */
 typedef struct {
-  guint trace, machine;
+  guint machine; /* perhaps a variant */
   const PlanMapping *mapping;
-  char *hash; /* of the mapping */
   TopoMapping *made;
-  char *problem; /* NULL: both are made */
-} Group;
+  char *hash;    /* of made */
+  char *problem; /* NULL: it is made */
+} MadeMapping;
 
-static Group
-group_new (Resolve *resolve, guint trace, guint machine, const PlanMapping *mapping)
+static MadeMapping
+make_mapping (Resolve *resolve, guint trace, guint machine, const PlanMapping *mapping)
 {
-  const StudyTrace *its_trace = g_ptr_array_index (resolve->plan->traces, trace);
-  const StudyMachine *its_machine = g_ptr_array_index (resolve->plan->machines, machine);
-  Group group = { .trace = trace, .machine = machine, .mapping = mapping };
+  const StudyTrace *on_trace = g_ptr_array_index (resolve->plan->traces, trace);
+  const StudyMachine *on_machine = g_ptr_array_index (resolve->plan->machines, machine);
+  MadeMapping made = { .machine = machine, .mapping = mapping };
   g_autoptr (GError) error = NULL;
 
   if (mapping->problem != NULL) {
-    group.problem = g_strdup (mapping->problem);
-    return group;
+    made.problem = g_strdup (mapping->problem);
+    return made;
   }
-  if (mapping->path != NULL && its_machine->machine->node != NULL &&
+  if (mapping->path != NULL && on_machine->machine->node != NULL &&
       topo_mapping_is_rankfile (mapping->path)) {
-    group.machine = variant_of (resolve, machine, TRUE, its_machine->not_adaptive);
-    its_machine = g_ptr_array_index (resolve->plan->machines, group.machine);
+    made.machine = variant_of (resolve, machine, TRUE, on_machine->not_adaptive);
+    on_machine = g_ptr_array_index (resolve->plan->machines, made.machine);
   }
-  group.made = topo_mapping_new (mapping->path, its_machine->machine, its_trace->n_ranks, &error);
-  if (group.made == NULL)
-    group.problem = g_strdup (error->message);
+  made.made = topo_mapping_new (mapping->path, on_machine->machine, on_trace->n_ranks, &error);
+  if (made.made == NULL)
+    made.problem = g_strdup (error->message);
   else
-    group.hash = study_mapping_hash (group.made);
-  return group;
+    made.hash = study_mapping_hash (made.made);
+  return made;
 }
 
-static void
-set_key (Resolve *resolve, StudyPlanRun *run, const Group *group)
+/* pattern: the run without its inputs. */
+static StudyPlanRun *
+run_new (Resolve *resolve, guint trace, const MadeMapping *made, const StudyPlanRun *pattern)
 {
-  const StudyTrace *trace = g_ptr_array_index (resolve->plan->traces, run->trace);
-  const StudyMachine *machine = g_ptr_array_index (resolve->plan->machines, run->machine);
+  const StudyTrace *on_trace = g_ptr_array_index (resolve->plan->traces, trace);
+  const StudyMachine *on_machine = g_ptr_array_index (resolve->plan->machines, made->machine);
+  gboolean has_inputs = on_trace->error == NULL && on_machine->error == NULL;
+  const char *source = made->mapping->source;
+  StudyPlanRun *run = g_memdup2 (pattern, sizeof *pattern);
   const SimRunOptions options = { .network = run->network,
                                   .policy = run->policy,
                                   .compute_scale = run->compute_scale,
                                   .seed = run->seed };
 
-  run->problem = g_strdup (group->problem);
-  if (run->problem == NULL)
-    run->problem = g_strdup (policy_problem (machine, run));
-  if (run->problem == NULL) {
-    run->mapping_hash = g_strdup (group->hash);
-    run->key = sim_run_key_of_hash (trace->hash, g_ptr_array_index (resolve->paths, run->machine),
-                                    group->made, &options);
-  } else
+  run->trace = trace;
+  run->machine = made->machine;
+  if (pattern->policy == ROUTE_POLICY_DETERMINISTIC && on_machine->machine != NULL &&
+      on_machine->machine->fabric != NULL &&
+      on_machine->machine->parameters.adaptive != TOPO_ADAPTIVE_NONE) {
+    run->machine = variant_of (resolve, made->machine, on_machine->all_cores, TRUE);
+    on_machine = g_ptr_array_index (resolve->plan->machines, run->machine);
+  }
+  run->mapping = g_strdup (made->mapping->text);
+  run->mapping_path = g_strdup (made->mapping->path);
+  run->problem =
+      g_strdup (made->problem != NULL ? made->problem : policy_problem (on_machine, run));
+  if (run->problem != NULL)
     run->key = key_of_texts (resolve->plan, run);
-}
-
-/* One way to run a mapping; its runs are collected here. */
-typedef struct {
-  StudyPlanRun pattern;
-  GPtrArray *runs; /* (element-type StudyPlanRun) borrowed */
-} Way;
-
-static StudyPlanRun *
-run_new (Resolve *resolve, const Group *group, const StudyPlanRun *pattern)
-{
-  const StudyTrace *trace = g_ptr_array_index (resolve->plan->traces, group->trace);
-  const StudyMachine *machine = g_ptr_array_index (resolve->plan->machines, group->machine);
-  StudyPlanRun *run = g_memdup2 (pattern, sizeof *pattern);
-
-  run->trace = group->trace;
-  run->machine = group->machine;
-  if (pattern->policy == ROUTE_POLICY_DETERMINISTIC && machine->machine != NULL &&
-      machine->machine->fabric != NULL &&
-      machine->machine->parameters.adaptive != TOPO_ADAPTIVE_NONE)
-    run->machine = variant_of (resolve, group->machine, machine->all_cores, TRUE);
-  run->mapping = g_strdup (group->mapping->text);
-  run->mapping_path = g_strdup (group->mapping->path);
-  set_key (resolve, run, group);
-  if (trace->error == NULL && machine->error == NULL)
-    fits_add (resolve->fits, run, group->mapping->source, group->problem == NULL);
+  else {
+    run->mapping_hash = g_strdup (made->hash);
+    run->key = sim_run_key_of_hash (
+        on_trace->hash, g_ptr_array_index (resolve->paths, run->machine), made->made, &options);
+  }
+  if (has_inputs && made->problem != NULL)
+    g_hash_table_insert (resolve->unfit, run, g_strdup (source));
+  else if (has_inputs && !g_hash_table_contains (resolve->fitting, source))
+    g_hash_table_add (resolve->fitting, g_strdup (source));
   return run;
 }
 
+/* The runs of a trace on a machine that differ in the mapping alone. */
+typedef struct {
+  StudyPlanRun pattern; /* without inputs */
+  GPtrArray *runs;      /* (element-type StudyPlanRun) borrowed */
+} Series;
+
 static void
-way_clear (gpointer data)
+series_clear (gpointer data)
 {
-  g_ptr_array_unref (((Way *) data)->runs);
+  g_ptr_array_unref (((Series *) data)->runs);
 }
 
 /* A trace on a machine. */
 typedef struct {
   gboolean is_wanted; /* the two have the same values of their names */
   int *binding;       /* of both together */
-  GArray *ways;       /* (element-type Way) */
+  GArray *series;     /* (element-type Series) in the order of the plan */
 } Pair;
 
 static Pair
-pair_new (const StudyPlan *plan, const StudyTrace *trace, const StudyMachine *machine)
+pair_new (const StudyPlanFile *file, const StudyTrace *trace, const StudyMachine *machine)
 {
-  const StudyValues *values = &plan->file->values;
-  Pair pair = { 0 };
-
-  pair.is_wanted = study_values_agree (values, trace->binding, machine->binding);
-  /* A binding with the values of both. */
-  int *binding = study_values_copy (values, trace->binding);
+  const StudyValues *values = &file->values;
+  Pair pair = { .is_wanted = study_values_agree (values, trace->binding, machine->binding),
+                .binding = study_values_copy (values, trace->binding),
+                .series = g_array_new (FALSE, FALSE, sizeof (Series)) };
 
   for (guint at = 0; at < values->all->len; at++)
-    binding[at] = MAX (binding[at], machine->binding[at]);
-  pair.binding = binding;
-
-  /* In the order of the runs.  binding: of the trace and the machine together. */
-  const StudyPlanFile *file = plan->file;
-  GArray *ways = g_array_new (FALSE, FALSE, sizeof (Way));
-
-  g_array_set_clear_func (ways, way_clear);
+    pair.binding[at] = MAX (pair.binding[at], machine->binding[at]);
+  g_array_set_clear_func (pair.series, series_clear);
   for (guint network = 0; network < file->networks->len; network++)
     for (guint routing = 0; routing < file->routings->len; routing++)
       for (guint scale = 0; scale < file->compute_scales->len; scale++)
         for (guint repetition = 0; repetition < file->repetitions; repetition++) {
-          Way way = { .pattern = {
-                          .network = (SimNetworkKind) g_array_index (file->networks, int, network),
-                          .policy = (RoutePolicy) g_array_index (file->routings, int, routing),
-                          .compute_scale = g_array_index (file->compute_scales, double, scale),
-                          .seed = file->seed + repetition,
-                          .repetition = repetition,
-                      } };
+          Series series = {
+            .pattern = { .network = (SimNetworkKind) g_array_index (file->networks, int, network),
+                         .policy = (RoutePolicy) g_array_index (file->routings, int, routing),
+                         .compute_scale = g_array_index (file->compute_scales, double, scale),
+                         .seed = file->seed + repetition,
+                         .repetition = repetition }
+          };
 
-          if (!study_values_allow (&file->values, pair.binding, "seed", (int) repetition))
+          if (!study_values_allow (values, pair.binding, "seed", (int) repetition))
             continue;
-          way.runs = g_ptr_array_new ();
-          g_array_append_val (ways, way);
+          series.runs = g_ptr_array_new ();
+          g_array_append_val (pair.series, series);
         }
-  pair.ways = ways;
   return pair;
 }
 
+/* All runs of one mapping: on the first trace with a number of ranks and all others with it.
+ * pairs: of the machine with each trace. */
 static void
-add_group (Resolve *resolve, const Group *group, const Pair *pair)
+resolve_mapping (Resolve *resolve, guint first, guint machine, const PlanMapping *mapping,
+                 const Pair *pairs)
 {
   const StudyValues *values = &resolve->plan->file->values;
-  const int *binding = group->mapping->binding;
+  MadeMapping made = make_mapping (resolve, first, machine, mapping);
 
-  for (guint at = 0; at < pair->ways->len; at++) {
-    Way *way = &g_array_index (pair->ways, Way, at);
+  for (guint trace = first; trace != NONE; trace = resolve->same_ranks[trace].next) {
+    const Pair *pair = &pairs[trace];
 
-    if (study_values_allow (values, binding, "seed", (int) way->pattern.repetition))
-      g_ptr_array_add (way->runs, run_new (resolve, group, &way->pattern));
-  }
-}
-
-static GPtrArray *
-mappings_of (const StudyPlan *plan, const StudyTrace *trace, const StudyMachine *machine)
-{
-  if (trace->error != NULL)
-    return mappings_unknown (plan->file, trace->error->message);
-  if (machine->error != NULL)
-    return mappings_unknown (plan->file, machine->error->message);
-
-  /* How topo_mapping_new() calls the default; NULL when there is none: too many
-   * ranks, which the run will tell. */
-  g_autoptr (TopoMapping) mapping = topo_mapping_new (NULL, machine->machine, trace->n_ranks, NULL);
-
-  g_autofree char *default_name = mapping != NULL ? g_strdup (mapping->name) : NULL;
-  Collection collection = collection_new (plan->file);
-
-  add_listed (&collection, default_name, NULL);
-  for (char **family = plan->file->families; *family != NULL; family++)
-    add_family (&collection, *family, machine->machine, trace->n_ranks);
-  return collection_end (&collection);
-}
-
-static Kin *
-kin_new (const GPtrArray *traces)
-{
-  Kin *kin = g_new (Kin, traces->len);
-  g_autoptr (GHashTable) last = g_hash_table_new (NULL, NULL); /* ranks -> trace */
-
-  for (guint at = 0; at < traces->len; at++) {
-    const StudyTrace *trace = g_ptr_array_index (traces, at);
-    gpointer ranks = GUINT_TO_POINTER (trace->n_ranks), before;
-
-    kin[at] = (Kin){ .is_first = TRUE, .next = NONE };
-    if (trace->error != NULL)
+    if (!pair->is_wanted || !study_values_agree (values, pair->binding, mapping->binding))
       continue;
-    if (g_hash_table_lookup_extended (last, ranks, NULL, &before)) {
-      kin[at].is_first = FALSE;
-      kin[GPOINTER_TO_UINT (before)].next = at;
-    }
-    g_hash_table_insert (last, ranks, GUINT_TO_POINTER (at));
-  }
-  return kin;
-}
+    for (guint at = 0; at < pair->series->len; at++) {
+      Series *series = &g_array_index (pair->series, Series, at);
 
-/* All runs on a machine: pairs has one for each trace. */
-static void
-resolve_machine (Resolve *resolve, guint machine, const Pair *pairs)
-{
-  const StudyPlan *plan = resolve->plan;
-
-  for (guint trace = 0; trace < plan->traces->len; trace++, tell (resolve)) {
-    g_autoptr (GPtrArray) mappings = NULL;
-
-    if (!resolve->kin[trace].is_first)
-      continue;
-    mappings = mappings_of (plan, g_ptr_array_index (plan->traces, trace),
-                            g_ptr_array_index (plan->machines, machine));
-    for (guint at = 0; at < mappings->len; at++) {
-      /* The runs of a mapping for the first trace of a kind and all others of it. */
-      const PlanMapping *mapping = g_ptr_array_index (mappings, at);
-      const StudyValues *values = &resolve->plan->file->values;
-      Group group = group_new (resolve, trace, machine, mapping);
-
-      for (guint i = trace; i != NONE; i = resolve->kin[i].next) {
-        if (!pairs[i].is_wanted || !study_values_agree (values, pairs[i].binding, mapping->binding))
-          continue;
-        group.trace = i;
-        add_group (resolve, &group, &pairs[i]);
-      }
-      topo_mapping_free (group.made);
-      g_free (group.hash);
-      g_free (group.problem);
+      if (study_values_allow (values, mapping->binding, "seed", (int) series->pattern.repetition))
+        g_ptr_array_add (series->runs, run_new (resolve, trace, &made, &series->pattern));
     }
   }
+  topo_mapping_free (made.made);
+  g_free (made.hash);
+  g_free (made.problem);
 }
 
-/* A mapping is made once for all traces, but the runs of a trace are together.
- * Machines that are added meanwhile are variants of the n_machines. */
+/* A mapping is made once for all traces, but the runs of a trace are together in the plan.  The
+ * machines that are added meanwhile are variants of the n_machines. */
 static void
 resolve_runs (Resolve *resolve, guint n_machines)
 {
@@ -915,20 +698,71 @@ resolve_runs (Resolve *resolve, guint n_machines)
   g_autofree Pair *pairs = g_new (Pair, (gsize) n_traces * n_machines);
 
   for (guint machine = 0; machine < n_machines; machine++) {
+    const StudyMachine *on_machine = g_ptr_array_index (plan->machines, machine);
+    Pair *of_machine = &pairs[machine * n_traces];
+
     for (guint trace = 0; trace < n_traces; trace++)
-      pairs[machine * n_traces + trace] = pair_new (plan, g_ptr_array_index (plan->traces, trace),
-                                                    g_ptr_array_index (plan->machines, machine));
-    resolve_machine (resolve, machine, &pairs[machine * n_traces]);
+      of_machine[trace] =
+          pair_new (plan->file, g_ptr_array_index (plan->traces, trace), on_machine);
+    for (guint trace = 0; trace < n_traces; trace++, step_done (resolve)) {
+      g_autoptr (GPtrArray) mappings = NULL;
+
+      if (!resolve->same_ranks[trace].is_first)
+        continue;
+      mappings = mappings_of (plan->file, g_ptr_array_index (plan->traces, trace), on_machine);
+      for (guint at = 0; at < mappings->len; at++)
+        resolve_mapping (resolve, trace, machine, g_ptr_array_index (mappings, at), of_machine);
+    }
   }
   for (guint trace = 0; trace < n_traces; trace++)
     for (guint machine = 0; machine < n_machines; machine++) {
       Pair *pair = &pairs[machine * n_traces + trace];
 
-      for (guint at = 0; at < pair->ways->len; at++)
-        g_ptr_array_extend (plan->runs, g_array_index (pair->ways, Way, at).runs, NULL, NULL);
+      for (guint at = 0; at < pair->series->len; at++)
+        g_ptr_array_extend (plan->runs, g_array_index (pair->series, Series, at).runs, NULL, NULL);
       g_free (pair->binding);
-      g_array_unref (pair->ways);
+      g_array_unref (pair->series);
     }
+}
+
+/* Fills plan->unfit, and removes the runs that the file wants to be left out.  A mapping that fits
+ * no machine stays whatever the file says: it is mostly a mistake in a name. */
+static void
+sort_out_unfit (Resolve *resolve)
+{
+  StudyPlan *plan = resolve->plan;
+  g_autoptr (GHashTable) known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  gsize n_runs;
+  g_autofree gpointer *runs = g_ptr_array_steal (plan->runs, &n_runs);
+
+  for (gsize at = 0; at < n_runs; at++) {
+    StudyPlanRun *run = runs[at];
+    const StudyMachine *machine = g_ptr_array_index (plan->machines, run->machine);
+    const char *source = g_hash_table_lookup (resolve->unfit, run);
+    g_autofree char *kind = NULL;
+    StudyUnfit *unfit;
+
+    if (source == NULL) {
+      g_ptr_array_add (plan->runs, run);
+      continue;
+    }
+    kind = g_strjoin ("\n", run->mapping, machine->text, run->problem, NULL);
+    unfit = g_hash_table_lookup (known, kind);
+    if (unfit == NULL) {
+      unfit = g_new0 (StudyUnfit, 1);
+      unfit->mapping = g_strdup (run->mapping);
+      unfit->machine = g_strdup (machine->text);
+      unfit->problem = g_strdup (run->problem);
+      g_ptr_array_add (plan->unfit, unfit);
+      g_hash_table_insert (known, g_steal_pointer (&kind), unfit);
+    }
+    unfit->n_runs++;
+    unfit->is_left_out = plan->file->skip_unfit && g_hash_table_contains (resolve->fitting, source);
+    if (unfit->is_left_out)
+      run_free (run);
+    else
+      g_ptr_array_add (plan->runs, run);
+  }
 }
 
 gboolean
@@ -939,43 +773,37 @@ study_plan_resolve (StudyPlan *plan, TraceProgress progress, void *data, GError 
                       .progress = progress,
                       .data = data,
                       .n_steps = n_traces + n_machines + n_traces * n_machines };
+  g_autoptr (GHashTable) last = g_hash_table_new (NULL, NULL); /* ranks -> the last such trace */
 
   resolve.paths = g_ptr_array_new_with_free_func ((GDestroyNotify) route_paths_free);
-  for (guint at = 0; at < n_traces; at++, tell (&resolve)) {
+  resolve.same_ranks = g_new (SameRanks, n_traces);
+  resolve.fitting = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  resolve.unfit = g_hash_table_new_full (NULL, NULL, NULL, g_free);
+  for (guint at = 0; at < n_traces; at++, step_done (&resolve)) {
     StudyTrace *trace = g_ptr_array_index (plan->traces, at);
     g_autoptr (Trace) opened = trace_open (trace->path, &trace->options, &trace->error);
+    gpointer before;
 
     if (opened != NULL) {
       trace->n_ranks = trace_ranks (opened);
       trace->hash = g_strdup (trace_hash (opened, &trace->error));
     }
+    resolve.same_ranks[at] = (SameRanks){ .is_first = TRUE, .next = NONE };
+    if (trace->error != NULL)
+      continue;
+    if (g_hash_table_lookup_extended (last, GUINT_TO_POINTER (trace->n_ranks), NULL, &before)) {
+      resolve.same_ranks[at].is_first = FALSE;
+      resolve.same_ranks[GPOINTER_TO_UINT (before)].next = at;
+    }
+    g_hash_table_insert (last, GUINT_TO_POINTER (trace->n_ranks), GUINT_TO_POINTER (at));
   }
-  for (guint at = 0; at < n_machines; at++, tell (&resolve))
+  for (guint at = 0; at < n_machines; at++, step_done (&resolve))
     g_ptr_array_add (resolve.paths, open_machine (g_ptr_array_index (plan->machines, at)));
-  resolve.kin = kin_new (plan->traces);
-
-  Fits *fits = g_new (Fits, 1);
-
-  fits->fitting = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  fits->unfit = g_hash_table_new_full (NULL, NULL, NULL, g_free);
-  resolve.fits = fits;
   resolve_runs (&resolve, n_machines);
-
-  /* When all runs are in the plan: tells plan->unfit, and takes those out that the file
-   * wants to be left out. */
-  g_autoptr (GHashTable) known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  gsize n_runs;
-  g_autofree gpointer *runs = g_ptr_array_steal (plan->runs, &n_runs);
-
-  for (gsize at = 0; at < n_runs; at++)
-    if (sort_out (resolve.fits, plan, known, runs[at]))
-      g_ptr_array_add (plan->runs, runs[at]);
-    else
-      run_free (runs[at]);
-  g_hash_table_unref (resolve.fits->fitting);
-  g_hash_table_unref (resolve.fits->unfit);
-  g_free (resolve.fits);
-  g_free (resolve.kin);
+  sort_out_unfit (&resolve);
+  g_hash_table_unref (resolve.fitting);
+  g_hash_table_unref (resolve.unfit);
+  g_free (resolve.same_ranks);
   g_ptr_array_unref (resolve.paths);
   if (plan->runs->len > 0)
     return TRUE;

@@ -25,8 +25,8 @@
 
 /* One distinct trace or machine of the plan. */
 typedef struct {
-  char *text; /* what the file says, after substitution */
-  char *path; /* what is opened: relative paths start at the file's folder */
+  char *text; /* of the file, after substitution */
+  char *path; /* to open: relative paths start at the file's folder */
   TraceOptions options;
   int *binding; /* which value each {NAME} has; private */
   char *hash;   /* after study_plan_resolve(); NULL and .error when it cannot be read */
@@ -35,7 +35,7 @@ typedef struct {
 } StudyTrace;
 
 typedef struct {
-  char *text; /* spec and what was changed: how rows name it */
+  char *text; /* spec and changed settings: the name in rows */
   char *spec, *cores;
   char **settings;
   int ranks_per_node, pattern; /* G_MININT: not given */
@@ -54,7 +54,7 @@ typedef struct {
 typedef struct {
   guint trace, machine; /* indices in the plan */
   char *mapping;        /* as rows name it */
-  char *mapping_path;   /* what study_mapping_new() is given; NULL: the default */
+  char *mapping_path;   /* for topo_mapping_new(); NULL: the default */
   SimNetworkKind network;
   RoutePolicy policy;
   double compute_scale;

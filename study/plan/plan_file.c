@@ -13,8 +13,6 @@
 #include <math.h>
 #include <string.h>
 
-/* What is not there leaves the variable as it is; *error names line, group and key. */
-
 static StudyValue *
 value_at (const StudyValues *values, guint at)
 {
@@ -31,27 +29,12 @@ find (const StudyValues *values, const char *name)
 }
 
 static void
-clear_value (gpointer data)
+value_clear (gpointer data)
 {
   StudyValue *value = data;
 
   g_free (value->name);
   g_strfreev (value->values);
-}
-
-static StudyValues
-values_new (void)
-{
-  StudyValues values = { g_array_new (FALSE, TRUE, sizeof (StudyValue)) };
-
-  g_array_set_clear_func (values.all, clear_value);
-  return values;
-}
-
-static void
-values_clear (StudyValues *values)
-{
-  g_clear_pointer (&values->all, g_array_unref);
 }
 
 /* Takes the NULL-terminated values, of which there is at least one. */
@@ -63,8 +46,8 @@ values_add (StudyValues *values, const char *name, char **list)
   g_array_append_val (values->all, value);
 }
 
-/* The name in a {NAME} at or behind *at, which moves to its brace; *end behind the
- * other one.  NULL: no more.  What is in braces and no word is left alone. */
+/* The name in a {NAME} at or behind *at, which moves to its brace; *end: behind the closing brace.
+ * NULL: no more.  Braces around other characters are plain text. */
 static char *
 next_name (const char **at, const char **end)
 {
@@ -82,24 +65,6 @@ next_name (const char **at, const char **end)
   return NULL;
 }
 
-static void
-refuse_name (const StudyValues *values, const char *name, GError **error)
-{
-  g_autoptr (GPtrArray) names = g_ptr_array_new ();
-  const char *near;
-
-  for (guint at = 0; at < values->all->len; at++)
-    g_ptr_array_add (names, value_at (values, at)->name);
-  g_ptr_array_add (names, NULL);
-  near = base_nearest (name, (const char *const *) names->pdata);
-  if (near != NULL)
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,
-                 "{%s}: there is no group [%s]; did you mean {%s}?", name, name, near);
-  else
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "{%s}: there is no group [%s] with values",
-                 name, name);
-}
-
 int *
 study_values_bind (const StudyValues *values, const char *text, GError **error)
 {
@@ -110,14 +75,27 @@ study_values_bind (const StudyValues *values, const char *text, GError **error)
     binding[at] = -1;
   for (char *name; (name = next_name (&text, &end)) != NULL; text = end) {
     g_autofree char *owned = name;
+    g_autoptr (GPtrArray) names = NULL;
+    const char *near;
     int at = find (values, name);
 
-    if (at < 0) {
-      refuse_name (values, name, error);
-      return NULL;
+    if (at >= 0) {
+      binding[at] = 0;
+      value_at (values, (guint) at)->is_used = TRUE;
+      continue;
     }
-    binding[at] = 0;
-    value_at (values, (guint) at)->is_used = TRUE;
+    names = g_ptr_array_new ();
+    for (guint known = 0; known < values->all->len; known++)
+      g_ptr_array_add (names, value_at (values, known)->name);
+    g_ptr_array_add (names, NULL);
+    near = base_nearest (name, (const char *const *) names->pdata);
+    if (near != NULL)
+      g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,
+                   "{%s}: there is no group [%s]; did you mean {%s}?", name, name, near);
+    else
+      g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,
+                   "{%s}: there is no group [%s] with values", name, name);
+    return NULL;
   }
   return g_steal_pointer (&binding);
 }
@@ -177,7 +155,7 @@ study_values_allow (const StudyValues *values, const int *binding, const char *n
   return at < 0 || binding[at] < 0 || binding[at] == value;
 }
 
-/* --- Values of a study file's keys --- */
+/* --- The keys of a study file: a key that is missing leaves its variable as it is --- */
 
 gboolean
 study_plan_file_blame (const StudyPlanFile *file, const char *group, const char *key,
@@ -189,7 +167,7 @@ study_plan_file_blame (const StudyPlanFile *file, const char *group, const char 
   return FALSE;
 }
 
-/* Says what is wrong with a key; always FALSE. */
+/* *error for the value of a key; always FALSE. */
 static gboolean
     G_GNUC_PRINTF (5, 6) refuse (const StudyPlanFile *file, const char *group, const char *key,
                                  GError **error, const char *format, ...)
@@ -204,8 +182,8 @@ static gboolean
   return study_plan_file_blame (file, group, key, error);
 }
 
-/* Whether every backslash of a value begins an escape.  GLib reports two that do not as one error
- * set over another. */
+/* Whether every backslash of a value begins an escape.  GLib sets two errors, one over the other,
+ * for two that do not. */
 static gboolean
 has_good_escapes (const char *value, const char *escapes)
 {
@@ -238,8 +216,8 @@ get_list (const StudyPlanFile *file, const char *group, const char *key, char **
   return TRUE;
 }
 
-/* NULL when it is not there.
- * As it is written when it has backslashes that are no escapes, as in a path. */
+/* NULL when the key is missing.  A text with backslashes that are no escapes, such as a path, is
+ * taken as it stands. */
 static char *
 get_text (const StudyPlanFile *file, const char *group, const char *key)
 {
@@ -303,8 +281,7 @@ get_integers (const StudyPlanFile *file, const char *group, const char *key, int
   return TRUE;
 }
 
-/* --- Reads a study file --- */
-
+/* --- The groups of a study file --- */
 /* As many as a pattern may have. */
 #define MAX_TRACE_RANKS (1 << 24)
 #define MAX_REPETITIONS 1000000
@@ -332,8 +309,6 @@ study_plan_file_path (const StudyPlanFile *file, const char *path)
              ? g_strdup (path)
              : g_build_filename (file->folder, path, NULL);
 }
-
-/* --- Which groups and keys there are --- */
 
 static gboolean
 unknown (const StudyPlanFile *file, const char *group, const char *key, const char *const *known,
@@ -364,49 +339,39 @@ check_keys (const StudyPlanFile *file, const char *group, const char *const *kno
   return TRUE;
 }
 
+/* Every group is known, or defines the values of a {NAME}. */
 static gboolean
-add_values (StudyPlanFile *file, const char *group, GError **error)
+read_groups (StudyPlanFile *file, GError **error)
 {
-  static const char *const known[] = { "values", NULL };
-  char **list = NULL;
-
-  if (!strcmp (group, "seed"))
-    return refuse (file, group, "values", error,
-                   "{seed} is the seed of the repetition; say runs.seed and runs.repetitions");
-  if (!check_keys (file, group, known, error))
-    return FALSE;
-  if (!get_list (file, group, "values", &list, error))
-    return FALSE;
-  if (list[0] == NULL) {
-    g_strfreev (list);
-    return refuse (file, group, "values", error, "is empty");
-  }
-  values_add (&file->values, group, list);
-  return TRUE;
-}
-
-static gboolean
-check_groups (StudyPlanFile *file, GError **error)
-{
+  static const char *const only_values[] = { "values", NULL };
   g_auto (GStrv) found = g_key_file_get_groups (file->keys, NULL);
 
   for (gsize at = 0; found[at] != NULL; at++) {
+    const char *group = found[at];
+    g_auto (GStrv) list = NULL;
     gsize known = 0;
 
-    while (groups[known] != NULL && strcmp (groups[known], found[at]) != 0)
+    while (groups[known] != NULL && strcmp (groups[known], group) != 0)
       known++;
     if (groups[known] != NULL) {
-      if (!check_keys (file, found[at], keys_of_group[known], error))
+      if (!check_keys (file, group, keys_of_group[known], error))
         return FALSE;
-    } else if (!g_key_file_has_key (file->keys, found[at], "values", NULL))
-      return unknown (file, found[at], NULL, groups, error);
-    else if (!add_values (file, found[at], error))
+      continue;
+    }
+    if (!g_key_file_has_key (file->keys, group, "values", NULL))
+      return unknown (file, group, NULL, groups, error);
+    if (!strcmp (group, "seed"))
+      return refuse (file, group, "values", error,
+                     "{seed} is the seed of the repetition; say runs.seed and runs.repetitions");
+    if (!check_keys (file, group, only_values, error) ||
+        !get_list (file, group, "values", &list, error))
       return FALSE;
+    if (list[0] == NULL)
+      return refuse (file, group, "values", error, "is empty");
+    values_add (&file->values, group, g_steal_pointer (&list));
   }
   return TRUE;
 }
-
-/* --- Groups --- */
 
 /* The first of the names when the key is not there. */
 static gboolean
@@ -434,6 +399,7 @@ get_choices (const StudyPlanFile *file, const char *key, const char *const *name
   return TRUE;
 }
 
+/* The list of a key that a study needs must not be empty. */
 static gboolean
 require (const StudyPlanFile *file, const char *group, const char *key, char *const *list,
          GError **error)
@@ -447,22 +413,19 @@ require (const StudyPlanFile *file, const char *group, const char *key, char *co
 static gboolean
 read_traces (StudyPlanFile *file, GError **error)
 {
+  g_auto (GStrv) scales = NULL;
+  const double one = 1;
   guint64 n_ranks = 0;
 
   file->from_region = get_text (file, "traces", "from-region");
   if (!get_list (file, "traces", "trace", &file->traces, error) ||
       !require (file, "traces", "trace", file->traces, error) ||
       !get_number (file, "traces", "trace-ranks", 1, MAX_TRACE_RANKS, &n_ranks, error) ||
-      !get_flag (file, "traces", "allow-lossy", &file->allow_lossy, error))
+      !get_flag (file, "traces", "allow-lossy", &file->allow_lossy, error) ||
+      !get_list (file, "traces", "compute-scale", &scales, error))
     return FALSE;
   file->trace_ranks = (guint) n_ranks;
-
-  g_auto (GStrv) list = NULL;
-  const double one = 1;
-
-  if (!get_list (file, "traces", "compute-scale", &list, error))
-    return FALSE;
-  for (char **text = list; *text != NULL; text++) {
+  for (char **text = scales; *text != NULL; text++) {
     char *end;
     double scale = g_ascii_strtod (*text, &end);
 
@@ -476,44 +439,52 @@ read_traces (StudyPlanFile *file, GError **error)
   return TRUE;
 }
 
-/* A mapping per line; '#' starts a comment. */
+/* The listed mappings, those of the file, or the default; families are read besides. */
 static gboolean
-read_mapping_file (const StudyPlanFile *file, GPtrArray *mappings, GError **error)
+read_mappings (StudyPlanFile *file, GError **error)
 {
   g_autofree char *name = get_text (file, "mappings", "file");
   g_autofree char *path = name != NULL ? study_plan_file_path (file, name) : NULL;
+  g_autoptr (GPtrArray) mappings = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GError) trouble = NULL;
   g_autofree char *text = NULL;
+  g_auto (GStrv) listed = NULL;
   g_auto (GStrv) lines = NULL;
 
-  if (path == NULL)
-    return TRUE;
-  if (!base_file_read (path, &text, NULL, &trouble))
-    return refuse (file, "mappings", "file", error, "%s", trouble->message);
-  if (!g_utf8_validate (text, -1, NULL))
-    return refuse (file, "mappings", "file", error, "%s: not a text file", path);
-  lines = g_strsplit (text, "\n", -1);
-  for (char **line = lines; *line != NULL; line++)
-    if (*g_strstrip (*line) != '\0' && **line != '#')
-      g_ptr_array_add (mappings, g_strdup (*line));
+  if (!get_list (file, "mappings", "mapping", &listed, error))
+    return FALSE;
+  for (char **mapping = listed; *mapping != NULL; mapping++)
+    g_ptr_array_add (mappings, g_strdup (*mapping));
+  if (path != NULL) {
+    /* A mapping per line; '#' starts a comment. */
+    if (!base_file_read (path, &text, NULL, &trouble))
+      return refuse (file, "mappings", "file", error, "%s", trouble->message);
+    if (!g_utf8_validate (text, -1, NULL))
+      return refuse (file, "mappings", "file", error, "%s: not a text file", path);
+    lines = g_strsplit (text, "\n", -1);
+    for (char **line = lines; *line != NULL; line++)
+      if (*g_strstrip (*line) != '\0' && **line != '#')
+        g_ptr_array_add (mappings, g_strdup (*line));
+  }
+  if (!get_list (file, "mappings", "family", &file->families, error) ||
+      !get_flag (file, "mappings", "skip-unfit", &file->skip_unfit, error))
+    return FALSE;
+  if (mappings->len == 0 && file->families[0] == NULL)
+    g_ptr_array_add (mappings, g_strdup ("default"));
+  g_ptr_array_add (mappings, NULL);
+  file->mappings = (char **) g_ptr_array_free (g_steal_pointer (&mappings), FALSE);
   return TRUE;
 }
 
-static char *
-without_ending (const char *path)
+StudyPlanFile *
+study_plan_file_load (const char *path, GError **error)
 {
   static const char *const endings[] = { ".study", ".conf", ".ini" };
-
-  for (gsize at = 0; at < G_N_ELEMENTS (endings); at++)
-    if (g_str_has_suffix (path, endings[at]))
-      return g_strndup (path, strlen (path) - strlen (endings[at]));
-  return g_strdup (path);
-}
-
-static StudyPlanFile *
-file_new (const char *path)
-{
-  StudyPlanFile *file = g_new0 (StudyPlanFile, 1);
+  g_autoptr (StudyPlanFile) file = g_new0 (StudyPlanFile, 1);
+  g_autofree char *stem = g_strdup (path);
+  g_autofree char *store = NULL;
+  guint64 repetitions = 1;
+  char **seeds;
 
   file->path = g_strdup (path);
   file->folder = g_path_get_dirname (path);
@@ -522,55 +493,41 @@ file_new (const char *path)
   file->patterns = g_array_new (FALSE, FALSE, sizeof (int));
   file->networks = g_array_new (FALSE, FALSE, sizeof (int));
   file->routings = g_array_new (FALSE, FALSE, sizeof (int));
-  file->values = values_new ();
-  return file;
-}
-
-StudyPlanFile *
-study_plan_file_load (const char *path, GError **error)
-{
-  g_autoptr (StudyPlanFile) file = file_new (path);
-
+  file->values.all = g_array_new (FALSE, TRUE, sizeof (StudyValue));
+  g_array_set_clear_func (file->values.all, value_clear);
   file->keys = topo_keyfile_load (path, error);
   if (file->keys == NULL || !base_file_read (path, &file->text, NULL, error) ||
-      !check_groups (file, error))
+      !read_groups (file, error))
     return NULL;
 
-  g_autofree char *stem = without_ending (file->path);
-  g_autofree char *store = get_text (file, "study", "store");
-
+  /* [study] */
+  for (gsize at = 0; at < G_N_ELEMENTS (endings); at++)
+    if (g_str_has_suffix (path, endings[at]))
+      stem[strlen (path) - strlen (endings[at])] = '\0';
   file->name = get_text (file, "study", "name");
   if (file->name == NULL)
     file->name = g_path_get_basename (stem);
+  store = get_text (file, "study", "store");
   file->store =
       store != NULL ? study_plan_file_path (file, store) : g_strconcat (stem, ".store", NULL);
+
   if (!read_traces (file, error))
     return NULL;
+
+  /* [machines] */
   file->cores = get_text (file, "machines", "cores");
-  if (!(get_list (file, "machines", "machine", &file->machines, error) &&
-        require (file, "machines", "machine", file->machines, error) &&
-        get_list (file, "machines", "set", &file->settings, error) &&
-        get_integers (file, "machines", "ranks-per-node", TOPO_MAX_RANKS_PER_NODE,
-                      file->ranks_per_node, error) &&
-        get_integers (file, "machines", "pattern", G_MAXINT, file->patterns, error)))
+  if (!get_list (file, "machines", "machine", &file->machines, error) ||
+      !require (file, "machines", "machine", file->machines, error) ||
+      !get_list (file, "machines", "set", &file->settings, error) ||
+      !get_integers (file, "machines", "ranks-per-node", TOPO_MAX_RANKS_PER_NODE,
+                     file->ranks_per_node, error) ||
+      !get_integers (file, "machines", "pattern", G_MAXINT, file->patterns, error))
     return NULL;
-  GPtrArray *mappings = g_ptr_array_new ();
-  g_auto (GStrv) listed = NULL;
-  gboolean done = get_list (file, "mappings", "mapping", &listed, error);
 
-  for (char **text = listed; done && *text != NULL; text++)
-    g_ptr_array_add (mappings, g_strdup (*text));
-  done = done && read_mapping_file (file, mappings, error) &&
-         get_list (file, "mappings", "family", &file->families, error) &&
-         get_flag (file, "mappings", "skip-unfit", &file->skip_unfit, error);
-  if (done && mappings->len == 0 && file->families[0] == NULL)
-    g_ptr_array_add (mappings, g_strdup ("default"));
-  g_ptr_array_add (mappings, NULL);
-  file->mappings = (char **) g_ptr_array_free (mappings, FALSE);
-  if (!done)
+  if (!read_mappings (file, error))
     return NULL;
-  guint64 repetitions = 1;
 
+  /* [runs] */
   if (!get_choices (file, "network", study_network_names, file->networks, error) ||
       !get_choices (file, "routing", study_routing_names, file->routings, error) ||
       !get_number (file, "runs", "repetitions", 1, MAX_REPETITIONS, &repetitions, error) ||
@@ -581,8 +538,7 @@ study_plan_file_load (const char *path, GError **error)
   file->repetitions = (guint) repetitions;
 
   /* {seed} has a value for each repetition. */
-  char **seeds = g_new0 (char *, file->repetitions + 1);
-
+  seeds = g_new0 (char *, file->repetitions + 1);
   for (guint at = 0; at < file->repetitions; at++)
     seeds[at] = g_strdup_printf ("%" G_GUINT64_FORMAT, file->seed + at);
   values_add (&file->values, "seed", seeds);
@@ -605,7 +561,7 @@ study_plan_file_free (StudyPlanFile *file)
   g_array_unref (file->patterns);
   g_array_unref (file->networks);
   g_array_unref (file->routings);
-  values_clear (&file->values);
+  g_clear_pointer (&file->values.all, g_array_unref);
   g_free (file->from_region);
   g_free (file->cores);
   g_free (file->name);

@@ -3,35 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "study/plan/plan.h"
 #include "study/store/store_fixture.h"
 
 #include <string.h>
 
 static char *folder, *path;
-
-static void
-write_file (const char *name, const char *text)
-{
-  g_autofree char *to = g_build_filename (folder, name, NULL);
-
-  g_assert_true (g_file_set_contents (to, text, -1, NULL));
-}
-
-/* The runs of a study file. */
-static StudyPlan *
-resolved (const char *text)
-{
-  g_autoptr (GError) error = NULL;
-  StudyPlan *plan;
-
-  write_file ("a.study", text);
-  plan = study_plan_load (path, &error);
-  g_assert_no_error (error);
-  study_plan_resolve (plan, NULL, NULL, &error);
-  g_assert_no_error (error);
-  return plan;
-}
 
 /* "trace | machine | mapping | network ..." of each run, by lines. */
 static char *
@@ -49,83 +25,79 @@ listing (const StudyPlan *plan)
   return g_string_free (text, FALSE);
 }
 
-static void
-assert_runs (const char *file, const char *expected)
+static const StudyPlanRun *
+run_at (const StudyPlan *plan, guint at)
 {
-  g_autoptr (StudyPlan) plan = resolved (file);
-  g_autofree char *found = listing (plan);
-
-  g_assert_cmpstr (found, ==, expected);
+  return g_ptr_array_index (plan->runs, at);
 }
 
 #define HALO "gen:halo2d:iterations=2,grid=4x4"
+#define LONG "gen:halo2d:iterations=2,grid=2x8"
+#define RING "gen:ring:iterations=1,ranks="
 
 static void
-test_cross_product (void)
+test_runs (void)
 {
-  assert_runs ("[traces]\ntrace = " HALO "\n[machines]\nmachine = torus:4x4\n",
-               HALO " | torus:4x4 | ABT | packet default 1 0\n");
-  assert_runs (
-      "[traces]\ntrace = " HALO "; gen:halo2d:iterations=2,grid=2x8 \ncompute-scale = 1;0.5\n"
+  static const struct {
+    const char *name, *file, *runs;
+  } cases[] = {
+    { "defaults", "[traces]\ntrace = " HALO "\n[machines]\nmachine = torus:4x4\n",
+      HALO " | torus:4x4 | ABT | packet default 1 0\n" },
+    { "cross product",
+      "[traces]\ntrace = " HALO "; " LONG " \ncompute-scale = 1;0.5\n"
       "[machines]\nmachine = torus:4x4\n"
       "[mappings]\nmapping = default;BAT\n[runs]\nnetwork = packet;load\nseed = 5\n",
-      HALO
-      " | torus:4x4 | ABT | packet default 1 5\n" HALO
-      " | torus:4x4 | BAT | packet default 1 5\n" HALO
-      " | torus:4x4 | ABT | packet default 0.5 5\n" HALO
-      " | torus:4x4 | BAT | packet default 0.5 5\n" HALO
-      " | torus:4x4 | ABT | load default 1 5\n" HALO " | torus:4x4 | BAT | load default 1 5\n" HALO
-      " | torus:4x4 | ABT | load default 0.5 5\n" HALO " | torus:4x4 | BAT | load default 0.5 5\n"
-      "gen:halo2d:iterations=2,grid=2x8 | torus:4x4 | ABT | packet default 1 5\n"
-      "gen:halo2d:iterations=2,grid=2x8 | torus:4x4 | BAT | packet default 1 5\n"
-      "gen:halo2d:iterations=2,grid=2x8 | torus:4x4 | ABT | packet default 0.5 5\n"
-      "gen:halo2d:iterations=2,grid=2x8 | torus:4x4 | BAT | packet default 0.5 5\n"
-      "gen:halo2d:iterations=2,grid=2x8 | torus:4x4 | ABT | load default 1 5\n"
-      "gen:halo2d:iterations=2,grid=2x8 | torus:4x4 | BAT | load default 1 5\n"
-      "gen:halo2d:iterations=2,grid=2x8 | torus:4x4 | ABT | load default 0.5 5\n"
-      "gen:halo2d:iterations=2,grid=2x8 | torus:4x4 | BAT | load default 0.5 5\n");
-  assert_runs ("[traces]\ntrace = " HALO "\n[machines]\nmachine = torus:4x4\nset = "
-               "link.hop_latency=50ns\nranks-per-node=1;2\n[mappings]\nmapping = BAT;BAT\n"
-               "[runs]\nrouting = deterministic\n",
-               HALO " | torus:4x4 ranks-per-node=1 link.hop_latency=50ns | BAT | packet "
-                    "deterministic 1 0\n" HALO
-                    " | torus:4x4 ranks-per-node=2 link.hop_latency=50ns | BAT | packet "
-                    "deterministic 1 0\n");
-}
+#define BOTH_MAPPINGS(trace, rest) \
+  trace " | torus:4x4 | ABT | " rest "\n" trace " | torus:4x4 | BAT | " rest "\n"
+#define ALL_RUNS(trace)                         \
+  BOTH_MAPPINGS (trace, "packet default 1 5")   \
+  BOTH_MAPPINGS (trace, "packet default 0.5 5") \
+  BOTH_MAPPINGS (trace, "load default 1 5") BOTH_MAPPINGS (trace, "load default 0.5 5")
+      ALL_RUNS (HALO) ALL_RUNS (LONG) },
+    { "settings",
+      "[traces]\ntrace = " HALO "\n[machines]\nmachine = torus:4x4\nset = "
+      "link.hop_latency=50ns\nranks-per-node=1;2\n[mappings]\nmapping = BAT;BAT\n"
+      "[runs]\nrouting = deterministic\n",
+      HALO " | torus:4x4 ranks-per-node=1 link.hop_latency=50ns | BAT | packet "
+           "deterministic 1 0\n" HALO
+           " | torus:4x4 ranks-per-node=2 link.hop_latency=50ns | BAT | packet "
+           "deterministic 1 0\n" },
+    /* They share the making of their mappings, not their places in the list. */
+    { "traces of the same number of ranks",
+      "[traces]\ntrace = " RING "2;" RING "4;" RING "2,bytes=8;none;" RING "4,bytes=8\n"
+      "[machines]\nmachine = torus:4\n[mappings]\nmapping = default;AT\n",
+      RING "2 | torus:4 | AT | packet default 1 0\n" RING
+           "4 | torus:4 | AT | packet default 1 0\n" RING
+           "2,bytes=8 | torus:4 | AT | packet default 1 0\n"
+           "none | torus:4 | default | packet default 1 0\n"
+           "none | torus:4 | AT | packet default 1 0\n" RING
+           "4,bytes=8 | torus:4 | AT | packet default 1 0\n" },
+    { "a name has one value in all texts of a run",
+      "[traces]\ntrace = gen:halo2d:iterations=2,grid={n}\n"
+      "[machines]\nmachine = torus:{n};torus:16\n[n]\nvalues = 4x4 ; 2x8\n",
+      HALO " | torus:4x4 | ABT | packet default 1 0\n" HALO
+           " | torus:16 | AT | packet default 1 0\n" LONG
+           " | torus:2x8 | ABT | packet default 1 0\n" LONG
+           " | torus:16 | AT | packet default 1 0\n" },
+    { "{seed} is that of the repetition",
+      "[traces]\ntrace = " HALO "\n[machines]\nmachine = torus:4x4\n"
+      "[mappings]\nmapping = default;random({seed})\n"
+      "[runs]\nrepetitions = 2\nseed = 7\nnetwork=load\n",
+      HALO " | torus:4x4 | ABT | load default 1 7\n" HALO
+           " | torus:4x4 | random(7) | load default 1 7\n" HALO
+           " | torus:4x4 | ABT | load default 1 8\n" HALO
+           " | torus:4x4 | random(8) | load default 1 8\n" },
+  };
 
-/* Traces of as many ranks share the making of their mappings, not their places in the list. */
-static void
-test_kinds_of_traces (void)
-{
-#define RING "gen:ring:iterations=1,ranks="
-  assert_runs ("[traces]\ntrace = " RING "2;" RING "4;" RING "2,bytes=8;none;" RING "4,bytes=8\n"
-               "[machines]\nmachine = torus:4\n[mappings]\nmapping = default;AT\n",
-               RING "2 | torus:4 | AT | packet default 1 0\n" RING
-                    "4 | torus:4 | AT | packet default 1 0\n" RING
-                    "2,bytes=8 | torus:4 | AT | packet default 1 0\n"
-                    "none | torus:4 | default | packet default 1 0\n"
-                    "none | torus:4 | AT | packet default 1 0\n" RING
-                    "4,bytes=8 | torus:4 | AT | packet default 1 0\n");
-}
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (StudyPlan) plan = NULL;
+    g_autofree char *found = NULL;
 
-/* A name has one value in all texts of a run; {seed} is that of the repetition. */
-static void
-test_values (void)
-{
-  assert_runs (
-      "[traces]\ntrace = gen:halo2d:iterations=2,grid={n}\n[machines]\nmachine = torus:{n};torus:16\n"
-      "[n]\nvalues = 4x4 ; 2x8\n",
-      "gen:halo2d:iterations=2,grid=4x4 | torus:4x4 | ABT | packet default 1 0\n"
-      "gen:halo2d:iterations=2,grid=4x4 | torus:16 | AT | packet default 1 0\n"
-      "gen:halo2d:iterations=2,grid=2x8 | torus:2x8 | ABT | packet default 1 0\n"
-      "gen:halo2d:iterations=2,grid=2x8 | torus:16 | AT | packet default 1 0\n");
-  assert_runs ("[traces]\ntrace = " HALO "\n[machines]\nmachine = torus:4x4\n"
-               "[mappings]\nmapping = default;random({seed})\n"
-               "[runs]\nrepetitions = 2\nseed = 7\nnetwork=load\n",
-               HALO " | torus:4x4 | ABT | load default 1 7\n" HALO
-                    " | torus:4x4 | random(7) | load default 1 7\n" HALO
-                    " | torus:4x4 | ABT | load default 1 8\n" HALO
-                    " | torus:4x4 | random(8) | load default 1 8\n");
+    g_test_message ("%s", cases[at].name);
+    plan = fixture_plan (folder, cases[at].file);
+    found = listing (plan);
+    g_assert_cmpstr (found, ==, cases[at].runs);
+  }
 }
 
 static void
@@ -134,20 +106,20 @@ test_families_and_files (void)
   g_autoptr (StudyPlan) plan = NULL;
   const char *last;
 
-  write_file ("BAT", "no map, but a file");
-  write_file ("list", "# mine\n\nBAT\n  map.txt  \nslurm:map.txt\n");
-  write_file ("map.txt", "0 0 0\n1 0 0\n0 1 0\n1 1 0\n");
-  plan = resolved (
+  fixture_write (folder, "BAT", "no map, but a file");
+  fixture_write (folder, "list", "# mine\n\nBAT\n  map.txt  \nslurm:map.txt\n");
+  fixture_write (folder, "map.txt", "0 0 0\n1 0 0\n0 1 0\n1 1 0\n");
+  plan = fixture_plan (
+      folder,
       "[traces]\ntrace = gen:halo2d:iterations=2,grid=2x2\n[machines]\nmachine = torus:2x2\n"
       "ranks-per-node = 1\n[mappings]\nfile = list\nfamily = permutations\n");
   g_assert_cmpuint (plan->runs->len, >=, 3);
-  g_assert_cmpstr (((StudyPlanRun *) g_ptr_array_index (plan->runs, 0))->mapping, ==, "BAT");
-  g_assert_cmpstr (((StudyPlanRun *) g_ptr_array_index (plan->runs, 1))->mapping, ==, "map.txt");
-  g_assert_true (g_str_has_suffix (
-      ((StudyPlanRun *) g_ptr_array_index (plan->runs, 1))->mapping_path, "/map.txt"));
+  g_assert_cmpstr (run_at (plan, 0)->mapping, ==, "BAT");
+  g_assert_cmpstr (run_at (plan, 1)->mapping, ==, "map.txt");
+  g_assert_true (g_str_has_suffix (run_at (plan, 1)->mapping_path, "/map.txt"));
   for (guint at = 0; at < 2; at++)
-    g_assert_cmpstr (((StudyPlanRun *) g_ptr_array_index (plan->runs, at))->problem, ==, NULL);
-  last = ((StudyPlanRun *) g_ptr_array_index (plan->runs, 2))->mapping_path;
+    g_assert_cmpstr (run_at (plan, at)->problem, ==, NULL);
+  last = run_at (plan, 2)->mapping_path;
   g_assert_true (g_str_has_prefix (last, "slurm:/"));
   g_assert_true (g_str_has_suffix (last, "/map.txt"));
 }
@@ -170,16 +142,16 @@ key_of_run (const char *trace_path, TopoMachine *machine, const char *mapping_te
 static void
 test_keys_are_those_of_runs (void)
 {
-  g_autoptr (StudyPlan) plan =
-      resolved ("[traces]\ntrace = " HALO "\ncompute-scale = 0.5\n[machines]\n"
-                "machine = torus:4x4;systemg:4\nranks-per-node = 4\n"
-                "set = mpi.send_overhead=300ns\n[mappings]\nmapping = default\n"
-                "[runs]\nnetwork = load;packet\nrouting = default;deterministic\nseed = 3\n");
+  g_autoptr (StudyPlan) plan = fixture_plan (
+      folder, "[traces]\ntrace = " HALO "\ncompute-scale = 0.5\n[machines]\n"
+              "machine = torus:4x4;systemg:4\nranks-per-node = 4\n"
+              "set = mpi.send_overhead=300ns\n[mappings]\nmapping = default\n"
+              "[runs]\nnetwork = load;packet\nrouting = default;deterministic\nseed = 3\n");
   static const char *const specs[] = { "torus:4x4", "systemg:4" };
 
   g_assert_cmpuint (plan->runs->len, ==, 8);
   for (guint at = 0; at < 8; at++) {
-    const StudyPlanRun *run = g_ptr_array_index (plan->runs, at);
+    const StudyPlanRun *run = run_at (plan, at);
     g_autoptr (TopoMachine) machine = topo_machine_new (specs[at / 4], NULL);
     const SimRunOptions options = {
       .network = run->network, .policy = run->policy, .compute_scale = 0.5, .seed = 3
@@ -202,9 +174,11 @@ test_variants_of_machines (void)
   g_autoptr (StudyRow) first = NULL, second = NULL, third = NULL;
   const StudyMachine *machine;
 
-  write_file ("ranks", "rank 0=+n0 slot=0\nrank 1=+n0 slot=5\nrank 2=+n1 slot=1\n"
-                       "rank 3=+n3 slot=2\n");
-  plan = resolved (
+  fixture_write (folder, "ranks",
+                 "rank 0=+n0 slot=0\nrank 1=+n0 slot=5\nrank 2=+n1 slot=1\n"
+                 "rank 3=+n3 slot=2\n");
+  plan = fixture_plan (
+      folder,
       "[traces]\ntrace = gen:halo2d:iterations=2,grid=2x2\n[machines]\nmachine = systemg:4\n"
       "ranks-per-node = 2\nset = switch.adaptive=free\n"
       "[mappings]\nmapping = default;ranks\n"
@@ -219,8 +193,7 @@ test_variants_of_machines (void)
   g_assert_cmpstr (first->machine, ==, second->machine);
   g_assert_cmpstr (first->machine_hash, !=, second->machine_hash);
   g_assert_cmpstr (first->machine_hash, !=, third->machine_hash);
-  machine = g_ptr_array_index (plan->machines,
-                               ((StudyPlanRun *) g_ptr_array_index (plan->runs, 2))->machine);
+  machine = g_ptr_array_index (plan->machines, run_at (plan, 2)->machine);
   g_assert_cmpuint (machine->machine->parameters.adaptive, ==, TOPO_ADAPTIVE_NONE);
   g_assert_cmpuint (plan->machines->len, ==, 4);
 }
@@ -229,10 +202,10 @@ test_variants_of_machines (void)
 static void
 test_problems (void)
 {
-  g_autoptr (StudyPlan) plan =
-      resolved ("[traces]\ntrace = " HALO ";no-such-trace\n[machines]\n"
-                "machine = torus:4x4;torus:4y4;torus:2\n[mappings]\nmapping = default;BAT;ABCT\n"
-                "family = sc13\n[runs]\nrouting = zone1\nnetwork=load\n");
+  g_autoptr (StudyPlan) plan = fixture_plan (
+      folder, "[traces]\ntrace = " HALO ";no-such-trace\n[machines]\n"
+              "machine = torus:4x4;torus:4y4;torus:2\n[mappings]\nmapping = default;BAT;ABCT\n"
+              "family = sc13\n[runs]\nrouting = zone1\nnetwork=load\n");
   g_autoptr (GHashTable) keys = g_hash_table_new (g_str_hash, g_str_equal);
   guint n_trace = 0, n_machine = 0;
 
@@ -242,8 +215,7 @@ test_problems (void)
     g_assert_nonnull (row->error);
     g_assert_null (row->mapping_hash);
     g_assert_cmpuint (strlen (row->key), ==, 64);
-    g_assert_true (
-        g_hash_table_add (keys, ((StudyPlanRun *) g_ptr_array_index (plan->runs, at))->key));
+    g_assert_true (g_hash_table_add (keys, run_at (plan, at)->key));
     n_trace += strstr (row->error, "no-such-trace") != NULL;
     n_machine += strstr (row->error, "4y4") != NULL;
   }
@@ -275,20 +247,20 @@ test_unfit (void)
 #define MISFITS                                                                                \
   "[traces]\ntrace = gen:ring:ranks=4;none\n[machines]\nmachine = torus:2x2;torus:4;torus:2\n" \
   "[runs]\nnetwork = load\nrepetitions = 2\n[mappings]\nmapping = default;BAT;ABCTT\n"
-  g_autoptr (StudyPlan) all = resolved (MISFITS), fitting = NULL;
+  g_autoptr (StudyPlan) all = fixture_plan (folder, MISFITS), fitting = NULL;
 
   g_assert_cmpuint (all->runs->len, ==, 2 * 3 * 3 * 2);
   assert_unfit (all, "ABCTT | torus:2x2 x 2\n"
                      "BAT | torus:4 x 2\nABCTT | torus:4 x 2\n"
                      "default | torus:2 x 2\nBAT | torus:2 x 2\nABCTT | torus:2 x 2\n");
-  fitting = resolved (MISFITS "skip-unfit = true\n");
+  fitting = fixture_plan (folder, MISFITS "skip-unfit = true\n");
   assert_unfit (fitting, "ABCTT | torus:2x2 x 2\n"
                          "BAT | torus:4 x 2 left out\nABCTT | torus:4 x 2\n"
                          "default | torus:2 x 2 left out\nBAT | torus:2 x 2 left out\n"
                          "ABCTT | torus:2 x 2\n");
   g_assert_cmpuint (fitting->runs->len, ==, all->runs->len - 3 * 2);
   for (guint at = 0; at < fitting->runs->len; at++) {
-    const StudyPlanRun *run = g_ptr_array_index (fitting->runs, at);
+    const StudyPlanRun *run = run_at (fitting, at);
 
     g_assert_true (run->problem == NULL || run->trace == 1 || !strcmp (run->mapping, "ABCTT"));
   }
@@ -301,7 +273,8 @@ test_unfit_family (void)
 #define FAMILY                                                                           \
   "[traces]\ntrace = gen:ring:ranks=512\n[mappings]\nfamily = sc13\nskip-unfit = true\n" \
   "[machines]\nranks-per-node = 16\nmachine = bgq:32"
-  g_autoptr (StudyPlan) both = resolved (FAMILY ";torus:16\n"), one = resolved (FAMILY "\n");
+  g_autoptr (StudyPlan) both = fixture_plan (folder, FAMILY ";torus:16\n"),
+                        one = fixture_plan (folder, FAMILY "\n");
 
   g_assert_cmpuint (one->runs->len, >, 1);
   g_assert_cmpuint (both->runs->len, ==, one->runs->len);
@@ -319,15 +292,15 @@ test_changed_map (void)
   g_autoptr (StudyPlan) before = NULL, after = NULL, again = NULL;
   const StudyPlanRun *runs[3];
 
-  write_file ("m", "0 0 0\n0 1 0\n1 0 0\n1 1 0\n");
-  before = resolved (study);
-  write_file ("m", "0 0 0\n0 1 0\n1 1 0\n1 0 0\n");
-  after = resolved (study);
-  write_file ("m", "# the same as first\n0 0 0\n0 1 0\n1 0 0\n1 1 0\n");
-  again = resolved (study);
-  runs[0] = g_ptr_array_index (before->runs, 0);
-  runs[1] = g_ptr_array_index (after->runs, 0);
-  runs[2] = g_ptr_array_index (again->runs, 0);
+  fixture_write (folder, "m", "0 0 0\n0 1 0\n1 0 0\n1 1 0\n");
+  before = fixture_plan (folder, study);
+  fixture_write (folder, "m", "0 0 0\n0 1 0\n1 1 0\n1 0 0\n");
+  after = fixture_plan (folder, study);
+  fixture_write (folder, "m", "# the same as first\n0 0 0\n0 1 0\n1 0 0\n1 1 0\n");
+  again = fixture_plan (folder, study);
+  runs[0] = run_at (before, 0);
+  runs[1] = run_at (after, 0);
+  runs[2] = run_at (again, 0);
   g_assert_null (runs[0]->problem);
   g_assert_cmpstr (runs[0]->key, !=, runs[1]->key);
   g_assert_cmpstr (runs[0]->mapping_hash, !=, runs[1]->mapping_hash);
@@ -338,9 +311,9 @@ static void
 test_names_and_mappings (void)
 {
   g_autoptr (StudyPlan) plan =
-      resolved ("[study]\nname = demo\nstore = kept.store\n[traces]\n"
-                "trace = gen:halo2d:iterations=2,grid=2x2\n"
-                "[machines]\nmachine = torus:2x2\n[mappings]\nmapping = default;BAT\n");
+      fixture_plan (folder, "[study]\nname = demo\nstore = kept.store\n[traces]\n"
+                            "trace = gen:halo2d:iterations=2,grid=2x2\n"
+                            "[machines]\nmachine = torus:2x2\n[mappings]\nmapping = default;BAT\n");
   g_autoptr (TopoMapping) mapping = NULL;
   g_autoptr (GError) error = NULL;
 
@@ -350,7 +323,8 @@ test_names_and_mappings (void)
   g_assert_no_error (error);
   g_assert_cmpuint (mapping->node[1], ==, 2);
   study_plan_free (plan);
-  plan = resolved ("[traces]\ntrace = gen:ring:ranks=4\n[machines]\nmachine = torus:2\n");
+  plan =
+      fixture_plan (folder, "[traces]\ntrace = gen:ring:ranks=4\n[machines]\nmachine = torus:2\n");
   g_assert_cmpstr (plan->name, ==, "a");
   g_assert_true (g_str_has_suffix (plan->store_path, "/a.store"));
   g_assert_null (study_plan_mapping (plan, 0, &error));
@@ -371,7 +345,7 @@ test_too_many (void)
       g_string_append_printf (text, "%d;", value);
     g_string_append_c (text, '\n');
   }
-  write_file ("a.study", text->str);
+  fixture_write (folder, "a.study", text->str);
   g_assert_null (study_plan_load (path, &error));
   g_assert_nonnull (strstr (error->message, ":2: traces.trace: the values of its {names} make"));
 }
@@ -417,7 +391,7 @@ test_bad_files (void)
     g_autoptr (GError) error = NULL;
     g_autoptr (StudyPlan) plan = NULL;
 
-    write_file ("a.study", cases[at][0]);
+    fixture_write (folder, "a.study", cases[at][0]);
     plan = study_plan_load (path, &error);
     g_assert_null (plan);
     g_assert_nonnull (error);
@@ -434,7 +408,7 @@ test_backslashes (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (StudyPlan) plan = NULL;
 
-  write_file ("a.study", "[study]\nname = a\\x\\;b\nstore = a\\\\b\n" GOOD);
+  fixture_write (folder, "a.study", "[study]\nname = a\\x\\;b\nstore = a\\\\b\n" GOOD);
   plan = study_plan_load (path, &error);
   g_assert_no_error (error);
   g_assert_cmpstr (plan->name, ==, "a\\x\\;b");
@@ -446,9 +420,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
 #define ADD(name, test) fixture_add_test (name, test, "a.study", &folder, &path)
-  ADD ("/plan/cross-product", test_cross_product);
-  ADD ("/plan/kinds-of-traces", test_kinds_of_traces);
-  ADD ("/plan/values", test_values);
+  ADD ("/plan/runs", test_runs);
   ADD ("/plan/families-and-files", test_families_and_files);
   ADD ("/plan/keys-are-those-of-runs", test_keys_are_those_of_runs);
   ADD ("/plan/variants-of-machines", test_variants_of_machines);

@@ -43,19 +43,6 @@ append_hash (GString *policy, const char *text)
 }
 
 static char *
-policy_new (void)
-{
-  GString *policy = g_string_new ("default-src 'none'; script-src");
-
-  append_hash (policy, vendor_text);
-  append_hash (policy, script_text);
-  g_string_append (policy, "; style-src");
-  append_hash (policy, style_text);
-  g_string_append (policy, "; base-uri 'none'; form-action 'none'");
-  return g_string_free (policy, FALSE);
-}
-
-static char *
 html_escape (const char *text)
 {
   g_autofree char *valid = g_utf8_make_valid (text, -1);
@@ -63,30 +50,31 @@ html_escape (const char *text)
   return g_markup_escape_text (valid, -1);
 }
 
-typedef struct {
-  const char *name, *text;
-} Part;
-
 gboolean
 study_report_write (FILE *out, const StudyReport *report, GError **error)
 {
   g_autoptr (GPtrArray) cases = study_report_cases (report, error);
-  GString *data = cases ? study_report_data (report, cases, error) : NULL;
-  g_autofree char *title = NULL, *policy = NULL, *tables = NULL;
+  g_autoptr (GString) data = cases ? study_report_data (report, cases, error) : NULL;
+  g_autoptr (GString) policy = g_string_new ("default-src 'none'; script-src");
+  g_autoptr (GString) tables = g_string_new (NULL);
+  g_autofree char *title = NULL;
+  const char *at = frame_text, *mark;
 
   if (!data)
     return FALSE;
   title = html_escape (report->title);
-  policy = policy_new ();
+  append_hash (policy, vendor_text);
+  append_hash (policy, script_text);
+  g_string_append (policy, "; style-src");
+  append_hash (policy, style_text);
+  g_string_append (policy, "; base-uri 'none'; form-action 'none'");
 
   /* For a browser that runs no scripts: the rankings as plain tables. */
-  GString *html = g_string_new (NULL);
-
   for (guint i = 0; i < cases->len; i++) {
     const StudyCase *study_case = g_ptr_array_index (cases, i);
     g_autofree char *name = html_escape (study_case->name);
 
-    g_string_append_printf (html,
+    g_string_append_printf (tables,
                             "<table><caption>%s</caption>\n<tr><th>place<th>mapping<th>%s"
                             "<th>gain over the default</tr>\n",
                             name, study_case->column);
@@ -95,37 +83,32 @@ study_report_write (FILE *out, const StudyReport *report, GError **error)
       g_autofree char *mapping = html_escape (ranked->mapping);
       char value[BASE_DECIMAL_SIZE];
 
-      g_string_append_printf (html, "<tr><td>%u<td>%s<td>%s<td>", ranked->place, mapping,
+      g_string_append_printf (tables, "<tr><td>%u<td>%s<td>%s<td>", ranked->place, mapping,
                               base_decimal_print (value, ranked->value));
       if (isfinite (ranked->gain))
-        g_string_append_printf (html, "%.4f", ranked->gain);
-      g_string_append (html, "</tr>\n");
+        g_string_append_printf (tables, "%.4f", ranked->gain);
+      g_string_append (tables, "</tr>\n");
     }
-    g_string_append (html, "</table>\n");
+    g_string_append (tables, "</table>\n");
   }
-  tables = g_string_free (html, FALSE);
-  {
-    const Part parts[] = { { "POLICY", policy },     { "TITLE", title },
-                           { "STYLE", style_text },  { "TABLES", tables },
-                           { "DATA", data->str },    { "VENDOR", vendor_text },
-                           { "SCRIPT", script_text } };
 
-    /* The frame with @NAME@ replaced by the part of that name. */
-    gsize n_parts = G_N_ELEMENTS (parts);
-    const char *at = frame_text, *mark;
+  /* The frame with @NAME@ replaced by the part of that name. */
+  const struct {
+    const char *name, *text;
+  } parts[] = { { "POLICY", policy->str }, { "TITLE", title },    { "STYLE", style_text },
+                { "TABLES", tables->str }, { "DATA", data->str }, { "VENDOR", vendor_text },
+                { "SCRIPT", script_text } };
 
-    while ((mark = strchr (at, '@'))) {
-      gsize length = strcspn (mark + 1, "@");
+  while ((mark = strchr (at, '@'))) {
+    gsize length = strcspn (mark + 1, "@");
 
-      fwrite (at, 1, (gsize) (mark - at), out);
-      for (gsize i = 0; i < n_parts; i++)
-        if (strlen (parts[i].name) == length && !memcmp (parts[i].name, mark + 1, length))
-          fputs (parts[i].text, out);
-      at = mark + length + 2;
-    }
-    fputs (at, out);
+    fwrite (at, 1, (gsize) (mark - at), out);
+    for (gsize i = 0; i < G_N_ELEMENTS (parts); i++)
+      if (strlen (parts[i].name) == length && !memcmp (parts[i].name, mark + 1, length))
+        fputs (parts[i].text, out);
+    at = mark + length + 2;
   }
-  g_string_free (data, TRUE);
+  fputs (at, out);
   return TRUE;
 }
 
@@ -142,39 +125,34 @@ store_edges (void *data, const StudyRow *row, uint64_t *n_edges, GError **error)
              : NULL;
 }
 
-/* Whether the row is one of its machine, as far as that is there: what is missing or has changed
- * the page says where it shows the machines. */
-static gboolean
-check_machine (StudyMachineReader *reader, const StudyRow *row, GError **error)
-{
-  g_autoptr (GError) trouble = NULL;
-  const TopoMachine *machine = study_machine_reader_find (reader, row, &trouble);
-  gsize n_words = row->link_bytes ? g_bytes_get_size (row->link_bytes) / sizeof (uint64_t) : 0;
-
-  if (g_error_matches (trouble, STUDY_ERROR, STUDY_ERROR_DAMAGED)) {
-    g_propagate_error (error, g_steal_pointer (&trouble));
-    return FALSE;
-  }
-  if (!machine || !row->link_bytes || n_words == study_report_link_places (machine))
-    return TRUE;
-  g_set_error (error, STUDY_ERROR, STUDY_ERROR_DAMAGED,
-               "%s: table blobs, key %.12s..., column link_bytes: %" G_GSIZE_FORMAT
-               " words, but its machine has %" G_GSIZE_FORMAT
-               " links; the store is damaged or was changed by another program",
-               study_store_path (reader->store), row->key, n_words,
-               study_report_link_places (machine));
-  return FALSE;
-}
-
-/* The row gives its blobs away, so that one row at a time has them in memory. */
+/* The row gives its blobs away, so that one row at a time has them in memory.  A machine that is
+ * missing or has changed is no error: the page says so where it shows the machines. */
 static gboolean
 store_detail (void *data, StudyRow *row, StudyReportDetail *detail, GError **error)
 {
   StudyMachineReader *reader = data;
   g_autoptr (TopoMapping) mapping = NULL;
+  g_autoptr (GError) trouble = NULL;
+  const TopoMachine *machine;
+  gsize n_words;
 
-  if (!study_store_load_blobs (reader->store, row, error) || !check_machine (reader, row, error))
+  if (!study_store_load_blobs (reader->store, row, error))
     return FALSE;
+  machine = study_machine_reader_find (reader, row, &trouble);
+  if (g_error_matches (trouble, STUDY_ERROR, STUDY_ERROR_DAMAGED)) {
+    g_propagate_error (error, g_steal_pointer (&trouble));
+    return FALSE;
+  }
+  n_words = row->link_bytes ? g_bytes_get_size (row->link_bytes) / sizeof (uint64_t) : 0;
+  if (machine && row->link_bytes && n_words != study_report_link_places (machine)) {
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_DAMAGED,
+                 "%s: table blobs, key %.12s..., column link_bytes: %" G_GSIZE_FORMAT
+                 " words, but its machine has %" G_GSIZE_FORMAT
+                 " links; the store is damaged or was changed by another program",
+                 study_store_path (reader->store), row->key, n_words,
+                 study_report_link_places (machine));
+    return FALSE;
+  }
   detail->link_bytes = g_steal_pointer (&row->link_bytes);
   detail->rank_times = g_steal_pointer (&row->rank_times);
   mapping = study_store_placement (reader->store, row, error);

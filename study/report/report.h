@@ -1,9 +1,9 @@
-/* report.h - one page that shows a study: which mapping is best, and why.
+/* report.h - one page that shows a study: its mappings, best first, and the reasons.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
  * One HTML file that needs no network and no other file; doc/handbook/report.md
- * tells what is on it.  The same input gives the same bytes. */
+ * describes its contents.  The same input gives the same bytes. */
 #pragma once
 
 #include "study/study_error.h"
@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-/* What is shown of a run beyond its row.  Each is NULL when it is not kept. */
+/* The parts of a run that are shown beyond its row.  Each is NULL when it is not kept. */
 typedef struct {
   GBytes *link_bytes, *rank_times; /* as in StudyRow */
   uint32_t *first_rank;            /* [n_nodes] study_report_first_ranks() */
@@ -24,7 +24,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (StudyReportDetail, study_report_detail_clear)
 /* The lowest rank of each node, TOPO_NONE where there is none; the caller g_free()s. */
 uint32_t *study_report_first_ranks (const TopoMapping *mapping, uint32_t n_nodes);
 
-/* Where the page's data come from: a store, or one run that was just made. */
+/* The source of the page's data: a store, or one run that was just made. */
 typedef struct {
   StudyMachineOf machine;
   /* Sorted edges of the trace of a row, g_free()d by the caller; *n_edges = 0 and
@@ -45,8 +45,8 @@ typedef struct {
   GPtrArray *rows; /* (element-type StudyRow), in their order */
 } StudyReport;
 
-/* Writes the page.  Nothing is written when an error is returned before the
- * data are together; whether the stream took it all, the caller finds out. */
+/* Writes the page.  Nothing is written when there is an error; errors of the stream are the
+ * caller's to find. */
 gboolean study_report_write (FILE *out, const StudyReport *report, GError **error);
 
 /* The report of everything that a store's plan lists.  title NULL: the name of
@@ -54,7 +54,7 @@ gboolean study_report_write (FILE *out, const StudyReport *report, GError **erro
 gboolean study_report_write_store (FILE *out, StudyStore *store, const char *title, guint top,
                                    GError **error);
 
-/* The report of one run, which the row tells with its blobs.  edges may be NULL. */
+/* The report of one run: the row with its blobs.  edges may be NULL. */
 gboolean study_report_write_run (FILE *out, StudyRow *row, const TopoMachine *machine,
                                  const TopoMapping *mapping, const SimEdges *edges,
                                  const char *title, GError **error);

@@ -12,15 +12,6 @@
 #include <string.h>
 #include <zlib.h>
 
-/* '<' could end the script that the text stands in, '&' could be taken for an
- * entity when the page is treated as XML. */
-static gboolean
-must_escape (gunichar character)
-{
-  return character < 0x20 || character == '"' || character == '\\' || character == '<' ||
-         character == '>' || character == '&' || character == 0x2028 || character == 0x2029;
-}
-
 void
 study_json_string (GString *json, const char *text)
 {
@@ -30,16 +21,18 @@ study_json_string (GString *json, const char *text)
     g_string_append (json, "null");
     return;
   }
-  g_string_append_c (json, '"');
+  g_string_append (json, "\"");
   for (const char *at = valid; *at; at = g_utf8_next_char (at)) {
     gunichar character = g_utf8_get_char (at);
 
-    if (must_escape (character))
+    /* '<' could end the script that contains the text, '&' could begin an entity where the page is
+     * treated as XML, and the separators of lines and paragraphs end strings in old browsers. */
+    if (character < 0x20 || strchr ("\"\\<>&", *at) || character == 0x2028 || character == 0x2029)
       g_string_append_printf (json, "\\u%04x", character);
     else
       g_string_append_unichar (json, character);
   }
-  g_string_append_c (json, '"');
+  g_string_append (json, "\"");
 }
 
 void
@@ -102,20 +95,6 @@ compare_values (const void *left, const void *right)
   return (a > b) - (a < b);
 }
 
-/* Level 0 is no bytes, levels 1 to 255 are equal factors apart. */
-static void
-set_logarithmic (Levels *levels, uint64_t low, uint64_t high)
-{
-  double step = log ((double) high / (double) low) / (LEVELS - 2);
-
-  levels->n = LEVELS;
-  levels->value[0] = 0;
-  for (guint level = 1; level < LEVELS; level++)
-    levels->value[level] = rint ((double) low * exp ((level - 1) * step));
-  levels->value[1] = (double) low;
-  levels->value[LEVELS - 1] = (double) high;
-}
-
 static void
 find_levels (Levels *levels, const uint64_t *values, gsize n)
 {
@@ -127,16 +106,25 @@ find_levels (Levels *levels, const uint64_t *values, gsize n)
     if (i == 0 || sorted[i] != sorted[i - 1])
       sorted[n_different++] = sorted[i];
   levels->exact = n_different <= LEVELS;
-  if (!levels->exact) {
-    set_logarithmic (levels, sorted[sorted[0] == 0], sorted[n_different - 1]);
-    return;
+  if (levels->exact) {
+    levels->n = (guint) n_different;
+    for (guint level = 0; level < levels->n; level++)
+      levels->value[level] = (double) sorted[level];
+  } else {
+    /* Level 0 is no bytes, levels 1 to 255 are equal factors apart. */
+    double low = (double) sorted[sorted[0] == 0], high = (double) sorted[n_different - 1];
+    double step = log (high / low) / (LEVELS - 2);
+
+    levels->n = LEVELS;
+    levels->value[0] = 0;
+    for (guint level = 1; level < LEVELS; level++)
+      levels->value[level] = rint (low * exp ((level - 1) * step));
+    levels->value[1] = low;
+    levels->value[LEVELS - 1] = high;
   }
-  levels->n = (guint) n_different;
-  for (guint level = 0; level < levels->n; level++)
-    levels->value[level] = (double) sorted[level];
 }
 
-/* The level nearest to a value; no bytes and some bytes are never mixed up. */
+/* The level nearest to a value; some bytes are never rounded to none. */
 static guint8
 code_of (const Levels *levels, double value)
 {
@@ -194,13 +182,13 @@ study_pack_values (GString *json, const uint64_t *values, gsize n)
   g_string_append_c (json, '}');
 }
 
-/* --- Machines and what was counted on them, for the report page --- */
+/* --- Machines and the counters of their links and ranks --- */
 
 /* The page draws no more bars and cells than this; more are averaged or added. */
 #define MAX_RANK_BINS   512
 #define MAX_MATRIX_BINS 256
 
-/* {"kind":"torus"|"fabric",...}: what the page needs to lay links out. */
+/* The members of a machine from which the page lays out its links. */
 static void
 add_machine (GString *json, const TopoMachine *machine)
 {
@@ -243,16 +231,6 @@ add_machine (GString *json, const TopoMachine *machine)
     }
     g_string_append_c (json, ']');
   }
-}
-
-static gboolean
-link_exists (const TopoMachine *machine, uint32_t place)
-{
-  uint32_t n_ports = topo_shape_ports (&machine->shape);
-
-  if (machine->fabric)
-    return machine->fabric->ports[place].peer != TOPO_NONE;
-  return topo_shape_neighbour (&machine->shape, place / n_ports, place % n_ports) != TOPO_NONE;
 }
 
 gsize
@@ -303,15 +281,18 @@ void
 study_report_detail (GString *json, const StudyReportDetail *detail, const TopoMachine *machine)
 {
   if (machine && detail->link_bytes) {
-    /* Only links that exist, in the order of their numbers: the page counts along. */
+    /* Only links that exist, in the order of their numbers: the page counts likewise. */
     gsize size;
     const uint64_t *bytes = g_bytes_get_data (detail->link_bytes, &size);
     gsize n_places = size / sizeof *bytes, n_links = 0;
     g_autofree uint64_t *values = g_new (uint64_t, n_places + 1);
+    uint32_t n_ports = topo_shape_ports (&machine->shape);
 
     g_assert (n_places == study_report_link_places (machine));
     for (gsize place = 0; place < n_places; place++)
-      if (link_exists (machine, (uint32_t) place))
+      if (machine->fabric ? machine->fabric->ports[place].peer != TOPO_NONE
+                          : topo_shape_neighbour (&machine->shape, (uint32_t) place / n_ports,
+                                                  (uint32_t) place % n_ports) != TOPO_NONE)
         values[n_links++] = bytes[place];
     add_member (json, "links");
     study_pack_values (json, values, n_links);
@@ -357,7 +338,7 @@ study_report_matrix (GString *json, const SimEdge *edges, uint64_t n_edges, uint
   g_string_append_c (json, '}');
 }
 
-/* --- What a report page shows, as one JSON object --- */
+/* --- The whole page as one JSON object --- */
 
 /* The numbers of a row that the page can show, before the features. */
 typedef struct {
@@ -369,15 +350,6 @@ static const Column columns[] = {
   { "wait_s_max", "s" },    { "messages", "messages" }, { "message_bytes", "bytes" },
   { "packets", "packets" }, { "packet_hops", "hops" },
 };
-
-static double
-column_value (const StudyRow *row, const char *name)
-{
-  for (guint at = 0; at < study_row_n_columns (FALSE); at++)
-    if (!strcmp (study_row_field (at)->name, name))
-      return study_row_number (row, study_row_field (at));
-  return (double) NAN;
-}
 
 void
 study_report_detail_clear (StudyReportDetail *detail)
@@ -394,16 +366,7 @@ study_report_cases (const StudyReport *report, GError **error)
                           error);
 }
 
-/* The first `top`, the default one and the worst. */
-static gboolean
-is_shown_in_detail (const StudyReport *report, const StudyCase *study_case, guint index)
-{
-  const StudyRanked *it = &g_array_index (study_case->ranked, StudyRanked, index);
-
-  return index < report->top || index + 1 == study_case->ranked->len ||
-         g_strcmp0 (it->mapping, study_case->default_mapping) == 0;
-}
-
+/* A mapping of a case; in_detail: with its links, ranks and places. */
 static gboolean
 add_mapping (GString *json, const StudyReport *report, const StudyRanked *ranked,
              gboolean in_detail, const TopoMachine *machine, GError **error)
@@ -421,8 +384,13 @@ add_mapping (GString *json, const StudyReport *report, const StudyRanked *ranked
   add_member (json, "values");
   g_string_append_c (json, '[');
   for (gsize column = 0; column < G_N_ELEMENTS (columns); column++) {
+    double value = (double) NAN;
+
+    for (guint at = 0; at < study_row_n_columns (FALSE); at++)
+      if (!strcmp (study_row_field (at)->name, columns[column].name))
+        value = study_row_number (ranked->row, study_row_field (at));
     add_comma (json);
-    study_json_number (json, column_value (ranked->row, columns[column].name));
+    study_json_number (json, value);
   }
   for (guint feature = 0; feature < SIM_N_FEATURES; feature++) {
     add_comma (json);
@@ -439,7 +407,7 @@ add_mapping (GString *json, const StudyReport *report, const StudyRanked *ranked
   return TRUE;
 }
 
-/* Each text once, in the order in which it first appears. */
+/* The index of a row, which is added when it is the first with its key. */
 static guint
 index_of (GPtrArray *rows, GHashTable *seen, const char *key, const StudyRow *row)
 {
@@ -468,35 +436,23 @@ inputs_clear (Inputs *inputs)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Inputs, inputs_clear)
 
-static const char *
-trace_key (const StudyRow *row)
-{
-  return row->trace_hash ? row->trace_hash : row->trace;
-}
-
-static const char *
-machine_key (const StudyRow *row)
-{
-  return row->machine_hash ? row->machine_hash : row->machine;
-}
-
 static gboolean
 add_case (GString *json, const StudyReport *report, const StudyCase *study_case, Inputs *inputs,
           GError **error)
 {
-  /* add_machines() tells why there is none. */
-  const TopoMachine *machine = report->source->machine (report->data, study_case->row, NULL);
+  const StudyRow *row = study_case->row;
+  const char *trace = row->trace_hash ? row->trace_hash : row->trace;
+  const char *machine_key = row->machine_hash ? row->machine_hash : row->machine;
+  const TopoMachine *machine = report->source->machine (report->data, row, NULL);
+  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
 
   add_comma (json);
   g_string_append_c (json, '{');
 
-  const StudyRow *row = study_case->row;
-
   add_string_member (json, "name", study_case->name);
-  add_number_member (json, "trace",
-                     index_of (inputs->traces, inputs->trace_indices, trace_key (row), row));
+  add_number_member (json, "trace", index_of (inputs->traces, inputs->trace_indices, trace, row));
   add_number_member (json, "machine",
-                     index_of (inputs->machines, inputs->machine_indices, machine_key (row), row));
+                     index_of (inputs->machines, inputs->machine_indices, machine_key, row));
   add_string_member (json, "network", row->network);
   add_string_member (json, "routing", row->routing);
   add_string_member (json, "grain", row->grain);
@@ -509,9 +465,7 @@ add_case (GString *json, const StudyReport *report, const StudyCase *study_case,
   add_string_member (json, "default", study_case->default_mapping);
   add_number_member (json, "failed", study_case->n_failed);
 
-  /* What all runs of a case warned of, each text once. */
-  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
-
+  /* The warnings of all runs of a case, each text once. */
   add_member (json, "warnings");
   g_string_append_c (json, '[');
   for (guint i = 0; i < study_case->ranked->len; i++) {
@@ -526,10 +480,15 @@ add_case (GString *json, const StudyReport *report, const StudyCase *study_case,
   g_string_append_c (json, ']');
   add_member (json, "mappings");
   g_string_append_c (json, '[');
-  for (guint i = 0; i < study_case->ranked->len; i++)
-    if (!add_mapping (json, report, &g_array_index (study_case->ranked, StudyRanked, i),
-                      is_shown_in_detail (report, study_case, i), machine, error))
+  /* In detail: the first `top`, the default one and the worst. */
+  for (guint i = 0; i < study_case->ranked->len; i++) {
+    const StudyRanked *ranked = &g_array_index (study_case->ranked, StudyRanked, i);
+    gboolean in_detail = i < report->top || i + 1 == study_case->ranked->len ||
+                         g_strcmp0 (ranked->mapping, study_case->default_mapping) == 0;
+
+    if (!add_mapping (json, report, ranked, in_detail, machine, error))
       return FALSE;
+  }
   g_string_append (json, "]}");
   return TRUE;
 }
@@ -564,41 +523,12 @@ add_traces (GString *json, const StudyReport *report, const Inputs *inputs, GErr
   return TRUE;
 }
 
-static void
-add_failed (GString *json, const GPtrArray *rows)
-{
-  add_member (json, "failed");
-  g_string_append_c (json, '[');
-  for (guint i = 0; i < rows->len; i++) {
-    const StudyRow *row = g_ptr_array_index (rows, i);
-
-    if (row->status == STUDY_DONE)
-      continue;
-    add_comma (json);
-    g_string_append_c (json, '{');
-    add_string_member (json, "trace", row->trace);
-    add_string_member (json, "machine", row->machine);
-    add_string_member (json, "network", row->network);
-    add_string_member (json, "mapping", row->mapping);
-    add_number_member (json, "repetition", row->repetition);
-    add_string_member (json, "error", row->error);
-    g_string_append_c (json, '}');
-  }
-  g_string_append_c (json, ']');
-}
-
-static Inputs
-inputs_new (void)
-{
-  return (Inputs){ g_ptr_array_new (), g_ptr_array_new (),
-                   g_hash_table_new (g_str_hash, g_str_equal),
-                   g_hash_table_new (g_str_hash, g_str_equal) };
-}
-
 GString *
 study_report_data (const StudyReport *report, const GPtrArray *cases, GError **error)
 {
-  g_auto (Inputs) inputs = inputs_new ();
+  g_auto (Inputs)
+      inputs = { g_ptr_array_new (), g_ptr_array_new (), g_hash_table_new (g_str_hash, g_str_equal),
+                 g_hash_table_new (g_str_hash, g_str_equal) };
   GString *json = g_string_new ("{");
   const StudyRow *first = report->rows->len > 0 ? g_ptr_array_index (report->rows, 0) : NULL;
   gboolean ok = TRUE;
@@ -622,7 +552,24 @@ study_report_data (const StudyReport *report, const GPtrArray *cases, GError **e
                             sim_feature_unit ((SimFeature) feature));
   }
   g_string_append_c (json, ']');
-  add_failed (json, report->rows);
+  add_member (json, "failed");
+  g_string_append_c (json, '[');
+  for (guint i = 0; i < report->rows->len; i++) {
+    const StudyRow *row = g_ptr_array_index (report->rows, i);
+
+    if (row->status == STUDY_DONE)
+      continue;
+    add_comma (json);
+    g_string_append_c (json, '{');
+    add_string_member (json, "trace", row->trace);
+    add_string_member (json, "machine", row->machine);
+    add_string_member (json, "network", row->network);
+    add_string_member (json, "mapping", row->mapping);
+    add_number_member (json, "repetition", row->repetition);
+    add_string_member (json, "error", row->error);
+    g_string_append_c (json, '}');
+  }
+  g_string_append_c (json, ']');
   add_member (json, "cases");
   g_string_append_c (json, '[');
   for (guint i = 0; ok && i < cases->len; i++)
@@ -649,8 +596,7 @@ study_report_data (const StudyReport *report, const GPtrArray *cases, GError **e
     }
     g_string_append_c (json, '}');
   }
-  g_string_append_c (json, ']');
-  g_string_append_c (json, '}');
+  g_string_append (json, "]}");
   if (!ok)
     g_string_free (g_steal_pointer (&json), TRUE);
   return json;

@@ -1,4 +1,4 @@
-/* report_data.h - what a report page shows, as one JSON object.
+/* report_data.h - the data of a report page, as one JSON object.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
@@ -16,14 +16,14 @@ GPtrArray *study_report_cases (const StudyReport *report, GError **error);
 /* The object, schema hopcast.report/1, on one line; NULL and *error on failure. */
 GString *study_report_data (const StudyReport *report, const GPtrArray *cases, GError **error);
 
-/* Numbers of links, whether they exist or not: words of a row's link_bytes. */
+/* The words of a row's link_bytes: all numbers of links, whether they exist or not. */
 gsize study_report_link_places (const TopoMachine *machine);
 
-/* What one mapping did: links, ranks, and which ranks are where. */
+/* The details of one mapping: links, ranks and places. */
 void
 study_report_detail (GString *json, const StudyReportDetail *detail, const TopoMachine *machine);
 
-/* Who sends to whom, in at most 256 x 256 cells. */
+/* The bytes between ranks, in at most 256 x 256 cells. */
 void study_report_matrix (GString *json, const SimEdge *edges, uint64_t n_edges, uint32_t n_ranks);
 
 /* --- JSON text that may stand in a page --- */

@@ -33,20 +33,8 @@ must (gboolean ok, GError *error)
   exit (1);
 }
 
-/* Torus: a wave along the node's number that is higher for worse mappings, and
+/* On a torus a wave along the node's number that is higher for worse mappings, and
  * a few links far above it.  Every third mapping has few different loads. */
-static uint64_t
-invented_load (const Inventor *it, guint number, uint32_t place, uint32_t n_places)
-{
-  double wave = 1 + sin (12.0 * place / n_places + number) * 0.6;
-  double noise =
-      number % 3 == 0 ? floor (4 * wave) / 4 : wave * g_rand_double_range (it->random, 0.7, 1.3);
-
-  if (place % 5 == number % 5 && number % 4 == 1)
-    return 0;
-  return (uint64_t) (1e6 * (1 + 0.05 * number) * noise);
-}
-
 static GBytes *
 invent_links (const Inventor *it, guint number, uint64_t *max)
 {
@@ -58,7 +46,12 @@ invent_links (const Inventor *it, guint number, uint64_t *max)
 
   *max = 0;
   for (uint32_t place = 0; place < n_places; place++) {
-    bytes[place] = invented_load (it, number, place, n_places);
+    double wave = 1 + sin (12.0 * place / n_places + number) * 0.6;
+    double noise =
+        number % 3 == 0 ? floor (4 * wave) / 4 : wave * g_rand_double_range (it->random, 0.7, 1.3);
+
+    if (place % 5 != number % 5 || number % 4 != 1)
+      bytes[place] = (uint64_t) (1e6 * (1 + 0.05 * number) * noise);
     *max = MAX (*max, bytes[place]);
   }
   return g_bytes_new_take (bytes, n_places * sizeof *bytes);
@@ -92,57 +85,6 @@ invent_hash (const char *format, ...)
   return g_compute_checksum_for_string (G_CHECKSUM_SHA256, text, -1);
 }
 
-static StudyRow *
-invent_inputs (const Inventor *it, guint number, const char *mapping)
-{
-  StudyRow *row = study_row_new ();
-
-  row->key = invent_hash ("key-%s-%s-%u", it->machine->spec, it->network, number);
-  row->trace = g_strdup ("gen:halo2d:<invented>&\"quoted\"</script>");
-  row->trace_hash = invent_hash ("invented-%u", it->n_ranks);
-  row->machine = g_strdup (it->machine->spec);
-  row->machine_hash = g_strdup (it->machine_hash);
-  row->mapping = g_strdup (mapping);
-  row->network = g_strdup (it->network);
-  row->routing = g_strdup ("default");
-  row->grain = g_strdup ("exact");
-  row->version = g_strdup (PACKAGE_VERSION);
-  row->ranks = it->n_ranks;
-  row->ranks_per_node = it->machine->ranks_per_node;
-  row->nodes = topo_shape_nodes (&it->machine->shape);
-  row->compute_scale = 1;
-  return row;
-}
-
-static void
-invent_results (const Inventor *it, StudyRow *row, guint number)
-{
-  uint64_t max;
-
-  row->status = STUDY_DONE;
-  row->link_bytes = invent_links (it, number, &max);
-  row->links = 1;
-  row->time_s = 0.001 * (1 + 0.03 * number + 0.02 * (number % 7));
-  row->compute_s_avg = 0.0004;
-  row->wait_s_avg = 0.3 * row->time_s;
-  row->wait_s_max = 0.5 * row->time_s;
-  row->messages = 1000;
-  row->message_bytes = 1 << 30;
-  row->packets = 5000;
-  row->packet_hops = 20000 + 100 * number;
-  row->features[SIM_FEATURE_MAX_BYTES] = (double) max;
-  row->features[SIM_FEATURE_AVG_HOPS_PER_BYTE] = 2 + 0.1 * (number % 30);
-  row->features[SIM_FEATURE_MAX_DILATION] = 3 + number % 9;
-  row->rank_times = invent_ranks (it, row->time_s);
-}
-
-static void
-invent_failure (StudyRow *row)
-{
-  row->status = STUDY_FAILED;
-  row->error = g_strdup ("<b>maps/lost.map</b>: line 7: rank 3 has the place of rank 2 & \"more\"");
-}
-
 static guint
 greatest_divisor (guint left, guint right)
 {
@@ -168,65 +110,91 @@ invent_places (const Inventor *it, guint number)
 }
 
 static void
-invent_mapping (const Inventor *it, guint number)
+invent_run (const Inventor *it, guint number)
 {
   static const char *const names[] = { "tile 4x4 <i>tilt</i> & zigzag", "hilbert", "random:\"7\"" };
   g_autoptr (TopoMapping) places = invent_places (it, number);
-  g_autofree char *hash = study_mapping_hash (places);
-  g_autofree char *name =
-      number == 3 ? g_strdup (places->name)
-                  : g_strdup_printf ("%s %u", names[number % G_N_ELEMENTS (names)], number);
-  StudyRow *row = invent_inputs (it, number, name);
+  StudyRow *row = study_row_new ();
   GError *error = NULL;
+  uint64_t max;
 
-  row->mapping_hash = g_strdup (hash);
-  must (study_store_put_placement (it->store, hash, places, &error), error);
-  if (number % 40 == 39)
-    invent_failure (row);
-  else
-    invent_results (it, row, number);
+  row->key = invent_hash ("key-%s-%s-%u", it->machine->spec, it->network, number);
+  row->trace = g_strdup ("gen:halo2d:<invented>&\"quoted\"</script>");
+  row->trace_hash = invent_hash ("invented-%u", it->n_ranks);
+  row->machine = g_strdup (it->machine->spec);
+  row->machine_hash = g_strdup (it->machine_hash);
+  row->mapping = number == 3
+                     ? g_strdup (places->name)
+                     : g_strdup_printf ("%s %u", names[number % G_N_ELEMENTS (names)], number);
+  row->mapping_hash = study_mapping_hash (places);
+  row->network = g_strdup (it->network);
+  row->routing = g_strdup ("default");
+  row->grain = g_strdup ("exact");
+  row->version = g_strdup (PACKAGE_VERSION);
+  row->ranks = it->n_ranks;
+  row->ranks_per_node = it->machine->ranks_per_node;
+  row->nodes = topo_shape_nodes (&it->machine->shape);
+  row->compute_scale = 1;
+  if (number % 40 == 39) {
+    row->status = STUDY_FAILED;
+    row->error =
+        g_strdup ("<b>maps/lost.map</b>: line 7: rank 3 has the place of rank 2 & \"more\"");
+  } else {
+    row->status = STUDY_DONE;
+    row->link_bytes = invent_links (it, number, &max);
+    row->links = 1;
+    row->time_s = 0.001 * (1 + 0.03 * number + 0.02 * (number % 7));
+    row->compute_s_avg = 0.0004;
+    row->wait_s_avg = 0.3 * row->time_s;
+    row->wait_s_max = 0.5 * row->time_s;
+    row->messages = 1000;
+    row->message_bytes = 1 << 30;
+    row->packets = 5000;
+    row->packet_hops = 20000 + 100 * number;
+    row->features[SIM_FEATURE_MAX_BYTES] = (double) max;
+    row->features[SIM_FEATURE_AVG_HOPS_PER_BYTE] = 2 + 0.1 * (number % 30);
+    row->features[SIM_FEATURE_MAX_DILATION] = 3 + number % 9;
+    row->rank_times = invent_ranks (it, row->time_s);
+  }
+  must (study_store_put_placement (it->store, row->mapping_hash, places, &error), error);
   must (study_store_put (it->store, row, &error), error);
   g_clear_pointer (&row->link_bytes, g_bytes_unref);
   g_clear_pointer (&row->rank_times, g_bytes_unref);
   g_ptr_array_add (it->rows, row);
 }
 
-/* A ring, and every rank to the one on the other side. */
-static void
-invent_edges (const Inventor *it, uint32_t n_ranks)
-{
-  g_autofree char *hash = invent_hash ("invented-%u", n_ranks);
-  g_autofree SimEdge *sorted = NULL;
-  SimEdges *edges = sim_edges_new (n_ranks);
-  uint64_t n_edges;
-  GError *error = NULL;
-
-  for (uint32_t rank = 0; rank < n_ranks; rank++) {
-    sim_edges_add (edges, rank, (rank + 1) % n_ranks, 10, 1000);
-    sim_edges_add (edges, rank, (rank + n_ranks / 2) % n_ranks, 1, 64000 + rank);
-  }
-  sorted = sim_edges_sorted (edges, &n_edges);
-  must (study_store_put_edges (it->store, hash, n_ranks, sorted, n_edges, &error), error);
-  sim_edges_free (edges);
-}
-
 static void
 invent_case (Inventor *it, const char *spec, const char *network, guint n_mappings)
 {
   const StudyMachineInputs inputs = { .spec = spec, .ranks_per_node = 1, .pattern = G_MININT };
-  g_autofree char *text = NULL;
+  g_autofree char *text = NULL, *trace_hash = NULL;
+  g_autofree SimEdge *sorted = NULL;
+  SimEdges *edges;
+  uint64_t n_edges;
   GError *error = NULL;
+  uint32_t n;
 
   it->machine = study_machine_new (&inputs, &error);
   must (it->machine != NULL, error);
   it->network = network;
   it->machine_hash = study_machine_hash (it->machine);
-  it->n_ranks = topo_shape_nodes (&it->machine->shape);
+  it->n_ranks = n = topo_shape_nodes (&it->machine->shape);
   text = topo_machine_print (it->machine);
   must (study_store_put_machine (it->store, it->machine_hash, text, &error), error);
-  invent_edges (it, it->n_ranks);
+
+  /* A ring, and every rank to the rank on the other side. */
+  edges = sim_edges_new (n);
+  for (uint32_t rank = 0; rank < n; rank++) {
+    sim_edges_add (edges, rank, (rank + 1) % n, 10, 1000);
+    sim_edges_add (edges, rank, (rank + n / 2) % n, 1, 64000 + rank);
+  }
+  sorted = sim_edges_sorted (edges, &n_edges);
+  trace_hash = invent_hash ("invented-%u", n);
+  must (study_store_put_edges (it->store, trace_hash, n, sorted, n_edges, &error), error);
+  sim_edges_free (edges);
+
   for (guint number = 0; number < n_mappings; number++)
-    invent_mapping (it, number);
+    invent_run (it, number);
   g_clear_pointer (&it->machine, topo_machine_free);
   g_clear_pointer (&it->machine_hash, g_free);
 }

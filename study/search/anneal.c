@@ -17,14 +17,14 @@ typedef struct {
   const StudyDistance *distance;
   uint32_t per_node, n_slots;
   uint32_t *slot;    /* [rank] */
-  uint32_t *node;    /* [rank] of its slot: what the inner loop reads */
+  uint32_t *node;    /* [rank] of its slot, for the inner loop */
   uint32_t *rank_at; /* [slot] TOPO_NONE: free */
   BaseRandom random;
-} StudyExchange;
+} Exchange;
 
-/* The rank gets the slot; who is there gets the rank's. */
+/* The rank gets the slot; a rank that is there gets the old slot. */
 static inline void
-study_exchange_apply (StudyExchange *search, uint32_t rank, uint32_t slot)
+exchange_apply (Exchange *search, uint32_t rank, uint32_t slot)
 {
   uint32_t other = search->rank_at[slot], old = search->slot[rank];
 
@@ -39,18 +39,18 @@ study_exchange_apply (StudyExchange *search, uint32_t rank, uint32_t slot)
 }
 
 /* Writes to slot[n_ranks], which it borrows. */
-static StudyExchange
-study_exchange_new (const StudyProblem *problem, uint32_t *slot, uint64_t seed)
+static Exchange
+exchange_new (const StudyProblem *problem, uint32_t *slot, uint64_t seed)
 {
   uint32_t n_slots = study_problem_slots (problem), n_ranks = problem->graph->n_ranks;
-  StudyExchange search = { .graph = problem->graph,
-                           .distance = problem->distance,
-                           .per_node = problem->per_node,
-                           .n_slots = n_slots,
-                           .slot = slot,
-                           .node = g_new (uint32_t, n_ranks),
-                           .rank_at = g_new (uint32_t, n_slots),
-                           .random = { seed } };
+  Exchange search = { .graph = problem->graph,
+                      .distance = problem->distance,
+                      .per_node = problem->per_node,
+                      .n_slots = n_slots,
+                      .slot = slot,
+                      .node = g_new (uint32_t, n_ranks),
+                      .rank_at = g_new (uint32_t, n_slots),
+                      .random = { seed } };
 
   memset (search.rank_at, 0xff, n_slots * sizeof *search.rank_at);
   for (uint32_t rank = 0; rank < n_ranks; rank++) {
@@ -61,16 +61,16 @@ study_exchange_new (const StudyProblem *problem, uint32_t *slot, uint64_t seed)
 }
 
 static void
-study_exchange_clear (StudyExchange *search)
+exchange_clear (Exchange *search)
 {
   g_free (search->node);
   g_free (search->rank_at);
 }
 
-/* A node near to a partner of the rank, or the partner's own where nodes have
- * several slots: few other places can be better. */
+/* A node near a partner of the rank, or the partner's own where nodes have several slots: few
+ * other places can be better. */
 static uint32_t
-node_near_partner (StudyExchange *search, uint32_t rank)
+node_near_partner (Exchange *search, uint32_t rank)
 {
   const StudyGraph *graph = search->graph;
   const StudyDistance *distance = search->distance;
@@ -89,10 +89,10 @@ node_near_partner (StudyExchange *search, uint32_t rank)
   return choice == n_near ? at : distance->near[first_near + choice];
 }
 
-/* A random step: half of them go near a partner, the others anywhere.  False: it
- * would lead to the rank's own node. */
+/* A random step: half of them go near a partner, the others anywhere.  False: the slot is on the
+ * rank's own node. */
 static bool
-study_exchange_propose (StudyExchange *search, uint32_t *rank, uint32_t *slot)
+exchange_propose (Exchange *search, uint32_t *rank, uint32_t *slot)
 {
   const StudyGraph *graph = search->graph;
 
@@ -113,14 +113,14 @@ study_exchange_propose (StudyExchange *search, uint32_t *rank, uint32_t *slot)
 /* The last temperature over the first one. */
 #define COOLING 1e-2
 
-/* Slots times ranks up to which the descent looks at every exchange; of larger
- * problems at those that bring a rank near to a partner. */
+/* Slots times ranks up to which the descent tries every exchange; in larger problems it tries the
+ * exchanges that bring a rank near a partner. */
 #define MAX_EXCHANGES (1u << 25)
 
-/* What it costs more that `rank` is at node `to`, `other` staying where it is: the
- * hops between two ranks that change places remain. */
+/* The added cost of `rank` at node `to` while `other` stays where it is: the hops between two ranks
+ * that change places remain. */
 static inline int64_t
-delta_of (const StudyExchange *search, uint32_t rank, uint32_t other, uint32_t to)
+delta_of (const Exchange *search, uint32_t rank, uint32_t other, uint32_t to)
 {
   const StudyGraph *graph = search->graph;
   uint32_t from = search->node[rank];
@@ -137,7 +137,7 @@ delta_of (const StudyExchange *search, uint32_t rank, uint32_t other, uint32_t t
 }
 
 static inline int64_t
-exchange_delta (const StudyExchange *search, uint32_t rank, uint32_t slot)
+exchange_delta (const Exchange *search, uint32_t rank, uint32_t slot)
 {
   uint32_t other = search->rank_at[slot], to = slot / search->per_node;
   int64_t delta = delta_of (search, rank, other, to);
@@ -145,9 +145,9 @@ exchange_delta (const StudyExchange *search, uint32_t rank, uint32_t slot)
   return other == TOPO_NONE ? delta : delta + delta_of (search, other, rank, search->node[rank]);
 }
 
-/* What a random bad step costs on average. */
+/* The average cost of a random step that is bad. */
 static double
-average_rise (StudyExchange *search)
+average_rise (Exchange *search)
 {
   double sum = 0;
   uint32_t n = 0;
@@ -156,7 +156,7 @@ average_rise (StudyExchange *search)
     uint32_t rank, slot;
     int64_t delta;
 
-    if (!study_exchange_propose (search, &rank, &slot))
+    if (!exchange_propose (search, &rank, &slot))
       continue;
     delta = exchange_delta (search, rank, slot);
     if (delta > 0) {
@@ -167,42 +167,33 @@ average_rise (StudyExchange *search)
   return n > 0 ? sum / n : 0;
 }
 
-/* Returns by how much the hop-bytes changed. */
+/* Returns the change of the hop-bytes. */
 static int64_t
-anneal_block (StudyExchange *search, uint32_t n_steps, double temperature)
-{
-  int64_t change = 0;
-
-  for (uint32_t step = 0; step < n_steps; step++) {
-    uint32_t rank, slot;
-    int64_t delta;
-
-    if (!study_exchange_propose (search, &rank, &slot))
-      continue;
-    delta = exchange_delta (search, rank, slot);
-    if (delta <= 0 || ((double) delta < 40 * temperature &&
-                       base_random_unit (&search->random) < exp (-(double) delta / temperature))) {
-      study_exchange_apply (search, rank, slot);
-      change += delta;
-    }
-  }
-  return change;
-}
-
-/* Returns by how much the hop-bytes changed. */
-static int64_t
-anneal (StudyExchange *search, const StudyAnneal *options)
+anneal (Exchange *search, const StudyAnneal *options)
 {
   double hot = options->heat * average_rise (search);
   int64_t change = 0;
 
   for (uint64_t done = 0; done < options->n_steps && hot > 0; done += BLOCK_STEPS) {
-    double share = (double) done / (double) options->n_steps;
+    uint64_t n_steps = MIN (BLOCK_STEPS, options->n_steps - done);
+    double temperature = hot * pow (COOLING, (double) done / (double) options->n_steps);
 
     if (options->stop && options->stop (options->stop_data))
       break;
-    change += anneal_block (search, (uint32_t) MIN (BLOCK_STEPS, options->n_steps - done),
-                            hot * pow (COOLING, share));
+    for (uint64_t step = 0; step < n_steps; step++) {
+      uint32_t rank, slot;
+      int64_t delta;
+
+      if (!exchange_propose (search, &rank, &slot))
+        continue;
+      delta = exchange_delta (search, rank, slot);
+      if (delta <= 0 ||
+          ((double) delta < 40 * temperature &&
+           base_random_unit (&search->random) < exp (-(double) delta / temperature))) {
+        exchange_apply (search, rank, slot);
+        change += delta;
+      }
+    }
   }
   return change;
 }
@@ -215,7 +206,7 @@ typedef struct {
 } Best;
 
 static void
-consider (const StudyExchange *search, uint32_t rank, uint32_t slot, Best *best)
+consider (const Exchange *search, uint32_t rank, uint32_t slot, Best *best)
 {
   int64_t delta;
 
@@ -227,7 +218,7 @@ consider (const StudyExchange *search, uint32_t rank, uint32_t slot, Best *best)
 }
 
 static void
-consider_node (const StudyExchange *search, uint32_t rank, uint32_t node, Best *best)
+consider_node (const Exchange *search, uint32_t rank, uint32_t node, Best *best)
 {
   for (uint32_t i = 0; i < search->per_node; i++)
     consider (search, rank, node * search->per_node + i, best);
@@ -235,7 +226,7 @@ consider_node (const StudyExchange *search, uint32_t rank, uint32_t node, Best *
 
 /* The best exchange of a rank, made when it is good. */
 static bool
-improve_rank (StudyExchange *search, uint32_t rank)
+improve_rank (Exchange *search, uint32_t rank)
 {
   bool all = (uint64_t) search->n_slots * search->graph->n_ranks <= MAX_EXCHANGES;
   Best best = { TOPO_NONE, 0 };
@@ -255,12 +246,12 @@ improve_rank (StudyExchange *search, uint32_t rank)
     }
   }
   if (best.slot != TOPO_NONE)
-    study_exchange_apply (search, rank, best.slot);
+    exchange_apply (search, rank, best.slot);
   return best.slot != TOPO_NONE;
 }
 
 static void
-descend (StudyExchange *search, gboolean (*stop) (void *data), void *stop_data)
+descend (Exchange *search, gboolean (*stop) (void *data), void *stop_data)
 {
   uint32_t n_ranks = search->graph->n_ranks, n_good = 0;
 
@@ -275,10 +266,10 @@ void
 study_descend (const StudyProblem *problem, uint32_t *slot, gboolean (*stop) (void *data),
                void *stop_data)
 {
-  StudyExchange search = study_exchange_new (problem, slot, 0);
+  Exchange search = exchange_new (problem, slot, 0);
 
   descend (&search, stop, stop_data);
-  study_exchange_clear (&search);
+  exchange_clear (&search);
 }
 
 void
@@ -286,15 +277,15 @@ study_anneal (const StudyProblem *problem, uint32_t *slot, const StudyAnneal *op
 {
   gsize size = problem->graph->n_ranks * sizeof *slot;
   g_autofree uint32_t *start = g_memdup2 (slot, size);
-  StudyExchange search = study_exchange_new (problem, slot, options->seed);
+  Exchange search = exchange_new (problem, slot, options->seed);
 
   if (anneal (&search, options) > 0) {
-    study_exchange_clear (&search);
+    exchange_clear (&search);
     memcpy (slot, start, size);
-    search = study_exchange_new (problem, slot, options->seed);
+    search = exchange_new (problem, slot, options->seed);
   }
   descend (&search, options->stop, options->stop_data);
-  study_exchange_clear (&search);
+  exchange_clear (&search);
 }
 
 /* --- Less on the busiest links by exchanging ranks --- */
@@ -303,7 +294,7 @@ study_anneal (const StudyProblem *problem, uint32_t *slot, const StudyAnneal *op
 #define RELIEF_STEPS 256u
 
 typedef struct {
-  StudyExchange *search;
+  Exchange *search;
   const StudyGraph *graph;
   const RoutePaths *paths;
   double *load;    /* [link] bytes; whole numbers, so that nothing is lost by rounding */
@@ -317,7 +308,7 @@ fourth_power (double value)
   return value * value * value * value;
 }
 
-/* Adds bytes to the links of a way; returns by how much the sum of powers grows. */
+/* Adds bytes to the links of a way; returns the growth of the sum of fourth powers. */
 static double
 add_way (Relief *relief, uint32_t from, uint32_t to, double bytes)
 {
@@ -338,8 +329,7 @@ add_way (Relief *relief, uint32_t from, uint32_t to, double bytes)
   return growth;
 }
 
-/* Adds (sign 1) or takes away (-1) what a rank sends and receives, except to and from
- * `other`. */
+/* Adds (sign 1) or subtracts (-1) the messages of a rank, except to and from `other`. */
 static double
 add_rank (Relief *relief, uint32_t rank, uint32_t other, double sign)
 {
@@ -365,48 +355,25 @@ add_both (Relief *relief, uint32_t rank, uint32_t other, double sign)
   return other == TOPO_NONE ? growth : growth + add_rank (relief, other, rank, sign);
 }
 
-/* Makes an exchange and takes it back when it does no good. */
-static void
-try_step (Relief *relief, uint32_t rank, uint32_t slot)
-{
-  StudyExchange *search = relief->search;
-  uint32_t other = search->rank_at[slot], old = search->slot[rank];
-  double growth = add_both (relief, rank, other, -1);
-
-  study_exchange_apply (search, rank, slot);
-  growth += add_both (relief, rank, other, 1);
-  if (growth < 0)
-    return;
-  add_both (relief, rank, other, -1);
-  study_exchange_apply (search, rank, old);
-  add_both (relief, rank, other, 1);
-}
-
-static uint32_t
-count_links (const RoutePaths *paths)
-{
-  const TopoMachine *machine = paths->machine;
-
-  return machine->fabric ? machine->fabric->n_ports
-                         : topo_shape_nodes (&machine->shape) * topo_shape_ports (&machine->shape);
-}
-
 void
 study_relieve (const StudyProblem *problem, const RoutePaths *paths, uint32_t *slot,
                const StudyAnneal *options)
 {
-  StudyExchange search = study_exchange_new (problem, slot, options->seed);
-  Relief relief = { .search = &search,
-                    .graph = problem->graph,
-                    .paths = paths,
-                    .load = g_new0 (double, count_links (paths)),
-                    .links = g_new (uint32_t, MAX (paths->longest_links, 1)) };
-
-  /* All that is sent, on its links. */
-  const StudyGraph *graph = relief.graph;
-  double sum = 0;
+  const TopoMachine *machine = paths->machine;
+  const StudyGraph *graph = problem->graph;
+  uint32_t n_links = machine->fabric
+                         ? machine->fabric->n_ports
+                         : topo_shape_nodes (&machine->shape) * topo_shape_ports (&machine->shape);
   uint64_t n_arcs = graph->first[graph->n_ranks];
+  Exchange search = exchange_new (problem, slot, options->seed);
+  Relief relief = { .search = &search,
+                    .graph = graph,
+                    .paths = paths,
+                    .load = g_new0 (double, n_links),
+                    .links = g_new (uint32_t, MAX (paths->longest_links, 1)) };
+  double sum = 0;
 
+  /* All messages, on their links. */
   for (uint64_t i = 0; i < n_arcs; i++)
     sum += (double) graph->sent[i];
   relief.unit = sum > 0 ? sum / (double) n_arcs : 1;
@@ -414,14 +381,26 @@ study_relieve (const StudyProblem *problem, const RoutePaths *paths, uint32_t *s
     for (uint64_t i = graph->first[rank]; i < graph->first[rank + 1]; i++)
       add_way (&relief, rank, graph->neighbour[i], (double) graph->sent[i]);
   for (uint64_t step = 0; step < options->n_steps; step++) {
-    uint32_t rank, to;
+    uint32_t rank, to, other, old;
+    double growth;
 
     if (step % RELIEF_STEPS == 0 && options->stop && options->stop (options->stop_data))
       break;
-    if (study_exchange_propose (&search, &rank, &to))
-      try_step (&relief, rank, to);
+    if (!exchange_propose (&search, &rank, &to))
+      continue;
+    /* The exchange is made, and taken back when it does no good. */
+    other = search.rank_at[to];
+    old = search.slot[rank];
+    growth = add_both (&relief, rank, other, -1);
+    exchange_apply (&search, rank, to);
+    growth += add_both (&relief, rank, other, 1);
+    if (growth >= 0) {
+      add_both (&relief, rank, other, -1);
+      exchange_apply (&search, rank, old);
+      add_both (&relief, rank, other, 1);
+    }
   }
   g_free (relief.load);
   g_free (relief.links);
-  study_exchange_clear (&search);
+  exchange_clear (&search);
 }

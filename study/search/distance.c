@@ -1,4 +1,4 @@
-/* distance.c - hops between any two nodes of a machine, and who is near.
+/* distance.c - hops between any two nodes of a machine, and the nodes near each.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -47,16 +47,35 @@ study_distance_compute (const StudyDistance *distance, uint32_t from, uint32_t t
 
 /* --- Tori --- */
 
-/* Two cables to the same neighbour are one neighbour. */
 static void
-torus_near (StudyDistance *distance)
+torus_fill (StudyDistance *distance, const TopoMachine *machine)
 {
-  const TopoShape *shape = distance->shape;
-  uint32_t n_ports = topo_shape_ports (shape), n_near = 0;
+  const TopoShape *shape = distance->shape = &machine->shape;
+  uint32_t n = distance->n_nodes, n_ports = topo_shape_ports (shape), n_near = 0;
 
-  distance->near_first = g_new0 (uint32_t, distance->n_nodes + 1);
-  distance->near = g_new (uint32_t, (gsize) distance->n_nodes * n_ports);
-  for (uint32_t node = 0; node < distance->n_nodes; node++) {
+  for (uint32_t dimension = 0; dimension < shape->n_dimensions; dimension++)
+    distance->longest +=
+        shape->wrap[dimension] ? shape->size[dimension] / 2 : shape->size[dimension] - 1;
+  distance->at = g_new0 (uint16_t, (gsize) n * TOPO_MAX_DIMENSIONS);
+  for (uint32_t node = 0; node < n; node++) {
+    TopoCoordinates at = topo_shape_coordinates (shape, node);
+
+    for (uint32_t dimension = 0; dimension < shape->n_dimensions; dimension++)
+      distance->at[(gsize) node * TOPO_MAX_DIMENSIONS + dimension] = at.at[dimension];
+  }
+  if (n <= MAX_TABLE_NODES && distance->longest <= UINT8_MAX) {
+    uint8_t *table = g_new (uint8_t, (gsize) n * n);
+
+    for (uint32_t from = 0; from < n; from++)
+      for (uint32_t to = 0; to < n; to++)
+        table[(gsize) from * n + to] = (uint8_t) torus_hops (distance, from, to);
+    distance->table = table;
+  }
+
+  /* Neighbours; two cables to the same one count once. */
+  distance->near_first = g_new0 (uint32_t, n + 1);
+  distance->near = g_new (uint32_t, (gsize) n * n_ports);
+  for (uint32_t node = 0; node < n; node++) {
     for (uint32_t port = 0; port < n_ports; port++) {
       uint32_t other = topo_shape_neighbour (shape, node, port);
       bool known = other == TOPO_NONE || other == node;
@@ -70,102 +89,45 @@ torus_near (StudyDistance *distance)
   }
 }
 
-static void
-torus_fill (StudyDistance *distance, const TopoMachine *machine)
-{
-  distance->shape = &machine->shape;
-
-  const TopoShape *shape = distance->shape;
-  uint32_t longest = 0;
-
-  for (uint32_t dimension = 0; dimension < shape->n_dimensions; dimension++)
-    longest += shape->wrap[dimension] ? shape->size[dimension] / 2 : shape->size[dimension] - 1;
-  distance->longest = longest;
-  distance->at = g_new0 (uint16_t, (gsize) distance->n_nodes * TOPO_MAX_DIMENSIONS);
-  for (uint32_t node = 0; node < distance->n_nodes; node++) {
-    TopoCoordinates at = topo_shape_coordinates (distance->shape, node);
-
-    for (uint32_t dimension = 0; dimension < distance->shape->n_dimensions; dimension++)
-      distance->at[(gsize) node * TOPO_MAX_DIMENSIONS + dimension] = at.at[dimension];
-  }
-  if (distance->n_nodes <= MAX_TABLE_NODES && distance->longest <= UINT8_MAX) {
-    uint32_t n = distance->n_nodes;
-    uint8_t *table = g_new (uint8_t, (gsize) n * n);
-
-    for (uint32_t from = 0; from < n; from++)
-      for (uint32_t to = 0; to < n; to++)
-        table[(gsize) from * n + to] = (uint8_t) torus_hops (distance, from, to);
-    distance->table = table;
-  }
-  torus_near (distance);
-}
-
 /* --- Fabrics --- */
 
-static gboolean
-fabric_hops (const RoutePaths *paths, uint32_t from, uint32_t to, uint8_t *hops, GError **error)
+/* The hops between any two of n nodes, or, with first and member, of n leaves by one node of each,
+ * and by two nodes within a leaf.  NULL and *error when there is no way. */
+static uint8_t *
+fabric_table (StudyDistance *distance, const RoutePaths *paths, uint32_t n, const uint32_t *first,
+              const uint32_t *member, GError **error)
 {
-  uint32_t forth = from == to ? 0 : route_paths_hops (paths, from, to, 0, 0);
-  uint32_t back = from == to ? 0 : route_paths_hops (paths, to, from, 0, 0);
+  const TopoHost *host = paths->machine->fabric->hosts;
+  g_autofree uint8_t *table = g_new0 (uint8_t, (gsize) n * n);
 
-  if (from != to && (forth == 0 || back == 0)) {
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_SEARCH, "%s: there is no way between %s and %s",
-                 paths->machine->spec, paths->machine->fabric->hosts[from].name,
-                 paths->machine->fabric->hosts[to].name);
-    return FALSE;
-  }
-  *hops = (uint8_t) MIN (MAX (forth, back), UINT8_MAX);
-  return TRUE;
-}
-
-static gboolean
-fabric_table (StudyDistance *distance, const RoutePaths *paths, GError **error)
-{
-  uint32_t n = distance->n_nodes;
-
-  distance->table = g_new0 (uint8_t, (gsize) n * n);
   for (uint32_t from = 0; from < n; from++)
     for (uint32_t to = from; to < n; to++) {
-      uint8_t hops;
+      uint32_t a = member ? member[first[from]] : from;
+      uint32_t b = member ? member[from != to ? first[to] : first[from + 1] - 1] : to;
+      uint32_t forth = a == b ? 0 : route_paths_hops (paths, a, b, 0, 0);
+      uint32_t back = a == b ? 0 : route_paths_hops (paths, b, a, 0, 0);
+      uint8_t hops = (uint8_t) MIN (MAX (forth, back), UINT8_MAX);
 
-      if (!fabric_hops (paths, from, to, &hops, error))
-        return FALSE;
-      distance->table[(gsize) from * n + to] = distance->table[(gsize) to * n + from] = hops;
+      if (a != b && (forth == 0 || back == 0)) {
+        g_set_error (error, STUDY_ERROR, STUDY_ERROR_SEARCH,
+                     "%s: there is no way between %s and %s", paths->machine->spec, host[a].name,
+                     host[b].name);
+        return NULL;
+      }
+      table[(gsize) from * n + to] = table[(gsize) to * n + from] = hops;
       distance->longest = MAX (distance->longest, hops);
     }
-  return TRUE;
-}
-
-/* One node speaks for its leaf; two of them for the ways within it. */
-static gboolean
-fabric_leaf_table (StudyDistance *distance, const RoutePaths *paths, const uint32_t *first,
-                   const uint32_t *member, GError **error)
-{
-  uint32_t n = distance->n_leaves;
-
-  distance->leaf_table = g_new0 (uint8_t, (gsize) n * n);
-  for (uint32_t from = 0; from < n; from++)
-    for (uint32_t to = from; to < n; to++) {
-      uint32_t other = from != to ? first[to] : first[from + 1] - 1;
-      uint8_t hops;
-
-      if (!fabric_hops (paths, member[first[from]], member[other], &hops, error))
-        return FALSE;
-      distance->leaf_table[(gsize) from * n + to] = distance->leaf_table[(gsize) to * n + from] =
-          hops;
-      distance->longest = MAX (distance->longest, hops);
-    }
-  return TRUE;
+  return g_steal_pointer (&table);
 }
 
 static gboolean
 fabric_fill (StudyDistance *distance, const RoutePaths *paths, GError **error)
 {
+  const TopoFabric *fabric = paths->machine->fabric;
   g_autofree uint32_t *first = NULL, *member = NULL;
 
-  /* Nodes by the switch that their first adapter is plugged into; nodes whose
-   * first adapters are cabled to each other have none in common. */
-  const TopoFabric *fabric = paths->machine->fabric;
+  /* Nodes by the switch of their first adapter; nodes whose first adapters are cabled to each other
+   * have none in common. */
   g_autofree uint32_t *leaf_of = g_new (uint32_t, fabric->n_devices);
 
   for (uint32_t device = 0; device < fabric->n_devices; device++)
@@ -195,7 +157,7 @@ fabric_fill (StudyDistance *distance, const RoutePaths *paths, GError **error)
     first[leaf] = first[leaf - 1];
   first[0] = 0;
 
-  /* Those of the same leaf; of a node alone on its leaf, its neighbour by number. */
+  /* Near are the nodes of the same leaf; for a node alone on its leaf, its neighbour by number. */
   GArray *near = g_array_new (FALSE, FALSE, sizeof (uint32_t));
 
   distance->near_first = g_new0 (uint32_t, distance->n_nodes + 1);
@@ -210,9 +172,11 @@ fabric_fill (StudyDistance *distance, const RoutePaths *paths, GError **error)
     distance->near_first[node + 1] = near->len;
   }
   distance->near = (uint32_t *) g_array_free (near, FALSE);
-  return distance->n_nodes <= MAX_TABLE_NODES
-             ? fabric_table (distance, paths, error)
-             : fabric_leaf_table (distance, paths, first, member, error);
+  if (distance->n_nodes <= MAX_TABLE_NODES)
+    distance->table = fabric_table (distance, paths, distance->n_nodes, NULL, NULL, error);
+  else
+    distance->leaf_table = fabric_table (distance, paths, distance->n_leaves, first, member, error);
+  return distance->table || distance->leaf_table;
 }
 
 StudyDistance *
@@ -244,7 +208,7 @@ study_distance_free (StudyDistance *distance)
 
 /* --- A tree of switches, read from the hops between nodes --- */
 
-/* Free ones included. */
+/* Of a tree, free ones included. */
 #define MAX_PLACES (1u << 20)
 
 void
@@ -256,25 +220,7 @@ study_switch_tree_clear (StudySwitchTree *tree)
   }
 }
 
-/* The different lengths of ways, ascending; false when there are too many. */
-static gboolean
-tree_levels (StudySwitchTree *tree, const StudyDistance *distance)
-{
-  gboolean seen[UINT8_MAX + 1] = { FALSE };
-
-  for (uint32_t from = 0; from < distance->n_nodes; from++)
-    for (uint32_t to = from + 1; to < distance->n_nodes; to++)
-      seen[study_hops (distance, from, to)] = TRUE;
-  for (uint32_t hops = 1; hops <= UINT8_MAX; hops++)
-    if (seen[hops]) {
-      if (tree->n_levels == STUDY_TREE_LEVELS)
-        return FALSE;
-      tree->hops[tree->n_levels++] = hops;
-    }
-  return TRUE;
-}
-
-/* Every node joins the first switch whose first node is near enough. */
+/* Every node joins the first switch whose first node is at most `hops` away. */
 static void
 tree_group (uint32_t *group, const StudyDistance *distance, uint32_t hops)
 {
@@ -292,8 +238,8 @@ tree_group (uint32_t *group, const StudyDistance *distance, uint32_t hops)
   }
 }
 
-/* Which child of its switch the group of every node below is; also how many
- * children the switch with most of them has. */
+/* child[node]: the number of the group below at its switch.  Returns the children of the switch that
+ * has most of them. */
 static uint32_t
 tree_children (uint32_t *child, const uint32_t *group, const uint32_t *below, uint32_t n_nodes)
 {
@@ -313,10 +259,23 @@ tree_children (uint32_t *child, const uint32_t *group, const uint32_t *below, ui
   return width;
 }
 
-static uint64_t
-tree_fill (StudySwitchTree *tree, const StudyDistance *distance)
+gboolean
+study_switch_tree_read (StudySwitchTree *tree, const StudyDistance *distance)
 {
+  gboolean seen[UINT8_MAX + 1] = { FALSE };
   uint64_t n_places = 1;
+
+  /* A level for each length of ways. */
+  tree->n_places = MAX_PLACES;
+  for (uint32_t from = 0; from < distance->n_nodes; from++)
+    for (uint32_t to = from + 1; to < distance->n_nodes; to++)
+      seen[study_hops (distance, from, to)] = TRUE;
+  for (uint32_t hops = 1; hops <= UINT8_MAX; hops++)
+    if (seen[hops]) {
+      if (tree->n_levels == STUDY_TREE_LEVELS)
+        return FALSE;
+      tree->hops[tree->n_levels++] = hops;
+    }
 
   for (uint32_t level = 0; level < tree->n_levels && n_places <= MAX_PLACES; level++) {
     tree->group[level] = g_new (uint32_t, distance->n_nodes);
@@ -327,14 +286,6 @@ tree_fill (StudySwitchTree *tree, const StudyDistance *distance)
                        level > 0 ? tree->group[level - 1] : NULL, distance->n_nodes);
     n_places *= tree->width[level];
   }
-  return n_places;
-}
-
-gboolean
-study_switch_tree_read (StudySwitchTree *tree, const StudyDistance *distance)
-{
-  uint64_t n_places = tree_levels (tree, distance) ? tree_fill (tree, distance) : G_MAXUINT64;
-
   tree->n_places = (uint32_t) MIN (n_places, MAX_PLACES);
   return n_places <= MAX_PLACES;
 }

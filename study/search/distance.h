@@ -1,4 +1,4 @@
-/* distance.h - hops between any two nodes of a machine, and who is near.
+/* distance.h - hops between any two nodes of a machine, and the nodes near each.
  *
  * SPDX-License-Identifier: Apache-2.0
  *

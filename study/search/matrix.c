@@ -10,121 +10,7 @@
 
 #include <string.h>
 
-/* Every directed edge, once at each end. */
-typedef struct {
-  uint32_t rank, neighbour;
-  uint64_t sent, received;
-} Half;
-
-static int
-compare_halves (const void *left, const void *right)
-{
-  const Half *a = left, *b = right;
-
-  if (a->rank != b->rank)
-    return a->rank < b->rank ? -1 : 1;
-  return (a->neighbour > b->neighbour) - (a->neighbour < b->neighbour);
-}
-
-/* Adds up halves of the same pair, which are in a row; returns how many stay. */
-static uint64_t
-merge_halves (Half *halves, uint64_t n)
-{
-  uint64_t n_merged = 0;
-
-  for (uint64_t i = 0; i < n; i++)
-    if (n_merged > 0 && compare_halves (&halves[n_merged - 1], &halves[i]) == 0) {
-      halves[n_merged - 1].sent += halves[i].sent;
-      halves[n_merged - 1].received += halves[i].received;
-    } else
-      halves[n_merged++] = halves[i];
-  return n_merged;
-}
-
-static int64_t
-shifted (uint64_t bytes, uint32_t shift)
-{
-  return (int64_t) ((bytes >> shift) + ((bytes & ((1ull << shift) - 1)) != 0));
-}
-
-StudyGraph *
-study_graph_new (const SimEdges *edges, uint32_t n_ranks)
-{
-  StudyGraph *graph = g_new0 (StudyGraph, 1);
-  g_autofree SimEdge *sorted = sim_edges_sorted (edges, &graph->n_edges);
-  g_autofree Half *halves = g_new (Half, 2 * graph->n_edges);
-
-  graph->n_ranks = n_ranks;
-
-  /* So that the sum over all edges, at both ends, of weight times hops stays far
-   * below 2^63.  Counted in floating point, since the bytes themselves may not fit. */
-  double sum = 0;
-  uint32_t shift = 0;
-
-  for (uint64_t i = 0; i < graph->n_edges; i++)
-    sum += (double) sorted[i].bytes;
-  while (2 * (sum / (double) (1ull << shift) + (double) graph->n_edges) * STUDY_MAX_HOPS > 0x1p61)
-    shift++;
-  graph->shift = shift;
-  for (uint64_t i = 0; i < graph->n_edges; i++) {
-    const SimEdge *edge = &sorted[i];
-
-    halves[2 * i] = (Half){ edge->source, edge->destination, edge->bytes, 0 };
-    halves[2 * i + 1] = (Half){ edge->destination, edge->source, 0, edge->bytes };
-  }
-  if (graph->n_edges > 0)
-    qsort (halves, 2 * graph->n_edges, sizeof *halves, compare_halves);
-
-  uint64_t n = merge_halves (halves, 2 * graph->n_edges);
-
-  graph->first = g_new0 (uint64_t, graph->n_ranks + 1);
-  graph->neighbour = g_new (uint32_t, n);
-  graph->sent = g_new (uint64_t, n);
-  graph->received = g_new (uint64_t, n);
-  graph->weight = g_new (int64_t, n);
-  for (uint64_t i = 0; i < n; i++) {
-    graph->first[halves[i].rank + 1]++;
-    graph->neighbour[i] = halves[i].neighbour;
-    graph->sent[i] = halves[i].sent;
-    graph->received[i] = halves[i].received;
-    graph->weight[i] =
-        shifted (halves[i].sent, graph->shift) + shifted (halves[i].received, graph->shift);
-  }
-  for (uint32_t rank = 0; rank < graph->n_ranks; rank++)
-    graph->first[rank + 1] += graph->first[rank];
-  return graph;
-}
-
-void
-study_graph_free (StudyGraph *graph)
-{
-  if (!graph)
-    return;
-  g_free (graph->first);
-  g_free (graph->neighbour);
-  g_free (graph->sent);
-  g_free (graph->received);
-  g_free (graph->weight);
-  g_free (graph);
-}
-
-/* --- Who sends how much to whom, as a file --- */
-
-/* Told apart by their content:
- *
- *   topo           the number of ranks, then lines of src dst bytes
- *   MatrixMarket   %%MatrixMarket matrix coordinate|array, rows send to columns
- *   METIS          n m [fmt [ncon]], then the neighbours of each vertex, from 1
- *   Scotch .grf    0, then n m, then base flags, then degree and arcs of each vertex
- *
- * An arc is a message from the vertex where it stands, of as many bytes as its weight
- * (1 without one): the graphs of METIS and Scotch name each edge at both ends, so that
- * as much goes there as back.  Weights and labels of vertices are passed over. */
-
-static StudyMatrix *
-study_graph_file_read (const char *text, const char *path, gboolean *known, GError **error);
-
-/* As many as the largest machine that one would ask about has slots. */
+/* More than the slots of the largest machines. */
 #define MAX_RANKS (1u << 24)
 
 struct StudyMatrix {
@@ -186,6 +72,7 @@ write_row (FILE *out, uint32_t source, uint32_t destination, uint64_t messages, 
            messages, bytes);
 }
 
+/* Messages of a rank to itself, if there are any. */
 static void
 write_self (const StudyMatrix *matrix, FILE *out, uint32_t rank)
 {
@@ -215,7 +102,9 @@ study_matrix_write (const StudyMatrix *matrix, FILE *out)
   }
 }
 
-/* A file as rows of fields; comments and empty lines are left out. */
+/* --- Tables: a list of edges, or a dense square --- */
+
+/* A file as rows of fields, without comments and empty lines. */
 typedef struct {
   uint32_t line; /* in the file, from 1 */
   uint32_t first, n_fields;
@@ -306,35 +195,26 @@ expect_fields (const Table *table, const Row *row, uint32_t n_fields, GError **e
   return FALSE;
 }
 
-static gboolean
-largest_rank (const Table *table, uint32_t first_row, uint32_t n_columns, uint32_t *largest,
-              GError **error)
-{
-  *largest = 0;
-  for (uint32_t i = first_row; i < table->rows->len; i++) {
-    const Row *row = &g_array_index (table->rows, Row, i);
-
-    if (!expect_fields (table, row, n_columns, error))
-      return FALSE;
-    for (uint32_t column = 0; column < 2; column++) {
-      uint64_t rank;
-
-      if (!table_number (table, row, column, MAX_RANKS - 1, &rank, error))
-        return FALSE;
-      *largest = MAX (*largest, (uint32_t) rank);
-    }
-  }
-  return TRUE;
-}
-
+/* n_columns: 3 or, with messages, 4. */
 static StudyMatrix *
 load_list (const Table *table, uint32_t first_row, uint32_t n_columns, GError **error)
 {
   g_autoptr (StudyMatrix) matrix = NULL;
-  uint32_t largest;
+  uint32_t largest = 0;
 
-  if (!largest_rank (table, first_row, n_columns, &largest, error))
-    return NULL;
+  for (uint32_t i = first_row; i < table->rows->len; i++) {
+    const Row *row = &g_array_index (table->rows, Row, i);
+
+    if (!expect_fields (table, row, n_columns, error))
+      return NULL;
+    for (uint32_t column = 0; column < 2; column++) {
+      uint64_t rank;
+
+      if (!table_number (table, row, column, MAX_RANKS - 1, &rank, error))
+        return NULL;
+      largest = MAX (largest, (uint32_t) rank);
+    }
+  }
   matrix = study_matrix_new (largest + 1);
   for (uint32_t i = first_row; i < table->rows->len; i++) {
     const Row *row = &g_array_index (table->rows, Row, i);
@@ -350,40 +230,32 @@ load_list (const Table *table, uint32_t first_row, uint32_t n_columns, GError **
   return g_steal_pointer (&matrix);
 }
 
-/* 3 or 4 when the row names the columns of a list, else 0. */
-static uint32_t
-heading_columns (const Table *table, const Row *row)
-{
-  static const char *const with_messages[] = { "src", "dst", "messages", "bytes" };
-  static const char *const plain[] = { "src", "dst", "bytes" };
-  const char *const *names = row->n_fields == 4 ? with_messages : plain;
-
-  if (row->n_fields != 3 && row->n_fields != 4)
-    return 0;
-  for (uint32_t column = 0; column < row->n_fields; column++)
-    if (strcmp (table_field (table, row, column), names[column]))
-      return 0;
-  return row->n_fields;
-}
+/* Takes the text. */
 
 static StudyMatrix *
 load_table (char *text, const char *path, GError **error)
 {
+  static const char *const with_messages[] = { "src", "dst", "messages", "bytes" };
+  static const char *const plain[] = { "src", "dst", "bytes" };
   g_auto (Table) table = { 0 };
+  g_autoptr (StudyMatrix) matrix = NULL;
   const Row *first;
-  uint32_t heading;
+  gboolean may_be_list, has_heading;
+  uint32_t n;
 
   if (!table_cut (&table, text, path, error))
     return NULL;
+  n = table.rows->len;
   first = &g_array_index (table.rows, Row, 0);
-  heading = heading_columns (&table, first);
-  if (heading > 0)
-    return load_list (&table, 1, heading, error);
-  if (first->n_fields != table.rows->len && (first->n_fields == 3 || first->n_fields == 4))
+  may_be_list = has_heading = first->n_fields == 3 || first->n_fields == 4;
+  for (uint32_t column = 0; has_heading && column < first->n_fields; column++)
+    has_heading = !strcmp (table_field (&table, first, column),
+                           first->n_fields == 4 ? with_messages[column] : plain[column]);
+  if (has_heading)
+    return load_list (&table, 1, first->n_fields, error);
+  if (may_be_list && first->n_fields != n)
     return load_list (&table, 0, first->n_fields, error);
-
-  uint32_t n = table.rows->len;
-  g_autoptr (StudyMatrix) matrix = study_matrix_new (n);
+  matrix = study_matrix_new (n);
 
   for (uint32_t source = 0; source < n; source++) {
     const Row *row = &g_array_index (table.rows, Row, source);
@@ -402,47 +274,20 @@ load_table (char *text, const char *path, GError **error)
   return g_steal_pointer (&matrix);
 }
 
-StudyMatrix *
-study_matrix_load (const char *path, GError **error)
-{
-  g_autofree char *text = NULL;
-  StudyMatrix *matrix;
-  gboolean known;
-  gsize length;
+/* --- The formats of graph libraries --- */
 
-  if (!base_file_read (path, &text, &length, error))
-    return NULL;
-  if (strlen (text) != length) {
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "%s: not a text file", path);
-    return NULL;
-  }
-  matrix = study_graph_file_read (text, path, &known, error);
-  return known ? matrix : load_table (g_steal_pointer (&text), path, error);
-}
+/* They are told apart by their content:
+ *
+ *   topo           the number of ranks, then lines of src dst bytes
+ *   MatrixMarket   %%MatrixMarket matrix coordinate|array, rows send to columns
+ *   METIS          n m [fmt [ncon]], then the neighbours of each vertex, from 1
+ *   Scotch .grf    0, then n m, then base flags, then degree and arcs of each vertex
+ *
+ * An arc is a message from the vertex of its line, of as many bytes as its weight
+ * (1 without one): the graphs of METIS and Scotch name each edge at both ends, so that
+ * as much goes there as back.  Weights and labels of vertices are skipped. */
 
-gboolean
-study_matrix_probe (const char *path)
-{
-  char head[256];
-  FILE *file = fopen (path, "re");
-  gsize n;
-
-  if (!file)
-    return FALSE;
-  n = fread (head, 1, sizeof head - 1, file);
-  fclose (file);
-  head[n] = '\0';
-  if (g_str_has_prefix (head, "src") || g_str_has_prefix (head, "%"))
-    return TRUE;
-  head[strcspn (head, "\n")] = '\0';
-  return head[0] && strspn (head, "0123456789,; \t\r") == strlen (head);
-}
-
-/* --- Communication matrices in the formats of graph libraries --- */
-
-#define MAX_RANKS (1u << 24)
-#define BLANKS    " \t\r"
-
+#define BLANKS " \t\r"
 /* The lines that are no comments, and where the reader is. */
 typedef struct {
   const char *path;
@@ -460,7 +305,7 @@ source_clear (Source *source)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Source, source_clear)
 
-/* Empty lines count: they are vertices without neighbours.  Those at the end do not. */
+/* Empty lines are vertices without neighbours; those at the end are left out. */
 static Source
 source_new (const char *text, const char *path)
 {
@@ -485,24 +330,20 @@ source_new (const char *text, const char *path)
   return source;
 }
 
-static uint32_t
-count_fields (const char *line)
-{
-  uint32_t n = 0;
-
-  for (;;) {
-    line += strspn (line, BLANKS);
-    if (*line == '\n' || *line == '\0')
-      return n;
-    n++;
-    line += strcspn (line, BLANKS "\n");
-  }
-}
-
+/* Numbers on a line; 0 behind the last line. */
 static uint32_t
 fields_of (const Source *source, guint line)
 {
-  return line < source->lines->len ? count_fields (g_ptr_array_index (source->lines, line)) : 0;
+  const char *at = line < source->lines->len ? g_ptr_array_index (source->lines, line) : "";
+  uint32_t n = 0;
+
+  for (;;) {
+    at += strspn (at, BLANKS);
+    if (*at == '\n' || *at == '\0')
+      return n;
+    n++;
+    at += strcspn (at, BLANKS "\n");
+  }
 }
 
 static void
@@ -565,14 +406,6 @@ read_end (Source *source, GError **error)
   return at_end_of_line (source) || complain (source, error, "the end of the line");
 }
 
-/* --- Topo --- */
-
-static gboolean
-is_topo (const Source *source)
-{
-  return fields_of (source, 0) == 1 && fields_of (source, 1) == 3;
-}
-
 static StudyMatrix *
 read_topo (Source *source, GError **error)
 {
@@ -599,8 +432,6 @@ read_topo (Source *source, GError **error)
   return g_steal_pointer (&matrix);
 }
 
-/* --- MatrixMarket --- */
-
 typedef struct {
   gboolean is_array, is_pattern, is_symmetric;
 } Market;
@@ -623,7 +454,7 @@ parse_banner (const char *text, Market *market)
          !(market->is_array && (market->is_pattern || market->is_symmetric));
 }
 
-/* Rounded to whole bytes. */
+/* A number of bytes, rounded to a whole one. */
 static gboolean
 read_value (Source *source, uint64_t *bytes, GError **error)
 {
@@ -637,26 +468,6 @@ read_value (Source *source, uint64_t *bytes, GError **error)
     return complain (source, error, "a number of bytes");
   source->at = end;
   *bytes = (uint64_t) (value + 0.5);
-  return TRUE;
-}
-
-static gboolean
-read_entry (Source *source, const Market *market, uint64_t n, uint64_t *place, StudyMatrix *matrix,
-            GError **error)
-{
-  uint32_t from = (uint32_t) (*place % n), to = (uint32_t) (*place / n);
-  uint64_t bytes = 1;
-
-  if (!market->is_array &&
-      (!read_rank (source, 1, n, &from, error) || !read_rank (source, 1, n, &to, error)))
-    return FALSE;
-  if ((!market->is_pattern && !read_value (source, &bytes, error)) || !read_end (source, error))
-    return FALSE;
-  if (bytes > 0)
-    study_matrix_add (matrix, from, to, 1, bytes);
-  if (bytes > 0 && market->is_symmetric && from != to)
-    study_matrix_add (matrix, to, from, 1, bytes);
-  ++*place;
   return TRUE;
 }
 
@@ -684,13 +495,26 @@ read_market (Source *source, const char *text, GError **error)
     return NULL;
   matrix = study_matrix_new ((uint32_t) n);
   for (guint line = 1; line < source->lines->len; line++) {
+    /* Arrays are stored by columns. */
+    uint32_t from = (uint32_t) (place % n), to = (uint32_t) (place / n);
+    uint64_t bytes = 1;
+
     go_to (source, line);
-    if (!at_end_of_line (source) && place == n_entries) {
+    if (at_end_of_line (source))
+      continue;
+    if (place == n_entries) {
       complain (source, error, "no more entries");
       return NULL;
     }
-    if (!at_end_of_line (source) && !read_entry (source, &market, n, &place, matrix, error))
+    if ((!market.is_array &&
+         (!read_rank (source, 1, n, &from, error) || !read_rank (source, 1, n, &to, error))) ||
+        (!market.is_pattern && !read_value (source, &bytes, error)) || !read_end (source, error))
       return NULL;
+    if (bytes > 0)
+      study_matrix_add (matrix, from, to, 1, bytes);
+    if (bytes > 0 && market.is_symmetric && from != to)
+      study_matrix_add (matrix, to, from, 1, bytes);
+    place++;
   }
   if (place < n_entries) {
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,
@@ -701,9 +525,7 @@ read_market (Source *source, const char *text, GError **error)
   return g_steal_pointer (&matrix);
 }
 
-/* --- METIS and Scotch --- */
-
-/* What stands in the lines of vertices. */
+/* The lines of vertices in a graph of METIS or Scotch. */
 typedef struct {
   uint64_t n, base;
   uint32_t n_before; /* numbers before the arcs: labels, weights, a degree */
@@ -750,25 +572,18 @@ sum_fields (const Source *source, guint first_line)
   return sum;
 }
 
-/* As many lines as columns: bytes of a dense matrix. */
-static gboolean
-is_square (const Source *source)
-{
-  for (guint line = 0; line < source->lines->len; line++)
-    if (fields_of (source, line) != source->lines->len)
-      return FALSE;
-  return TRUE;
-}
-
-/* A list of edges has lines of two to four numbers too: what a header says must be
- * what follows it. */
+/* The header must agree with the rest of the file: a list of edges, and a dense matrix, may begin
+ * with two to four numbers too. */
 static gboolean
 is_metis (Source *source, Layout *layout)
 {
   uint32_t n_fields = fields_of (source, 0);
   uint64_t n_edges, format = 0, n_weights = 1, n_numbers, n_missing;
+  gboolean is_square = TRUE;
 
-  if (n_fields < 2 || n_fields > 4 || is_square (source))
+  for (guint line = 0; is_square && line < source->lines->len; line++)
+    is_square = fields_of (source, line) == source->lines->len;
+  if (n_fields < 2 || n_fields > 4 || is_square)
     return FALSE;
   go_to (source, 0);
   if (!read_number (source, 1, MAX_RANKS, "", &layout->n, NULL) ||
@@ -785,7 +600,7 @@ is_metis (Source *source, Layout *layout)
   n_numbers = 2 * n_edges * (layout->has_weights ? 2 : 1) + layout->n * layout->n_before;
   if (sum_fields (source, 1) != n_numbers)
     return FALSE;
-  /* The last vertices may have no neighbours, and their lines be gone as empty ones. */
+  /* The last vertices may have no neighbours, and their empty lines are left out. */
   n_missing = layout->n + 1 - source->lines->len;
   for (uint64_t i = 0; i < n_missing; i++)
     g_ptr_array_add (source->lines, (char *) "");
@@ -793,33 +608,11 @@ is_metis (Source *source, Layout *layout)
   return TRUE;
 }
 
-/* Version 0, sizes, base and flags: a line each, as Scotch's own programs write them. */
-static gboolean
-is_scotch (const Source *source)
-{
-  return fields_of (source, 0) == 1 && fields_of (source, 1) == 2 && fields_of (source, 2) == 2;
-}
-
-static gboolean
-check_scotch_lines (const Source *source, const Layout *layout, uint64_t n_arcs, GError **error)
-{
-  uint64_t n_numbers = n_arcs * (layout->has_weights ? 2 : 1) + layout->n * layout->n_before;
-
-  if (source->lines->len - layout->first_line == layout->n &&
-      sum_fields (source, layout->first_line) == n_numbers)
-    return TRUE;
-  g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,
-               "%s: a Scotch graph of %" G_GUINT64_FORMAT " vertices, a line each, and "
-               "%" G_GUINT64_FORMAT " arcs was announced, and something else follows",
-               source->path, layout->n, n_arcs);
-  return FALSE;
-}
-
 static StudyMatrix *
 read_scotch (Source *source, GError **error)
 {
   Layout layout = { .first_line = 3, .weight_first = TRUE };
-  uint64_t n_arcs, flags;
+  uint64_t n_arcs, n_numbers, flags;
 
   go_to (source, 0);
   if (!read_number (source, 0, 0, "version 0 of Scotch's graphs", &flags, error))
@@ -834,28 +627,150 @@ read_scotch (Source *source, GError **error)
     return NULL;
   layout.has_weights = flags / 10 % 10 == 1;
   layout.n_before = (uint32_t) (1 + flags / 100 + flags % 10);
-  return check_scotch_lines (source, &layout, n_arcs, error)
-             ? read_vertices (source, &layout, error)
-             : NULL;
+  n_numbers = n_arcs * (layout.has_weights ? 2 : 1) + layout.n * layout.n_before;
+  if (source->lines->len - layout.first_line != layout.n ||
+      sum_fields (source, layout.first_line) != n_numbers) {
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT,
+                 "%s: a Scotch graph of %" G_GUINT64_FORMAT " vertices, a line each, and "
+                 "%" G_GUINT64_FORMAT " arcs was announced, and something else follows",
+                 source->path, layout.n, n_arcs);
+    return NULL;
+  }
+  return read_vertices (source, &layout, error);
 }
 
-/* Text is read up to its 0.  When it is of none of these formats *known is false and
- * the result NULL without an error.  Errors name path and line. */
-static StudyMatrix *
-study_graph_file_read (const char *text, const char *path, gboolean *known, GError **error)
-{
-  g_auto (Source) source = source_new (text, path);
-  Layout metis = { 0 };
+/* --- Reading any of the formats --- */
 
-  *known = TRUE;
+StudyMatrix *
+study_matrix_load (const char *path, GError **error)
+{
+  g_autofree char *text = NULL;
+  g_auto (Source) source = { 0 };
+  Layout metis = { 0 };
+  gsize length;
+
+  if (!base_file_read (path, &text, &length, error))
+    return NULL;
+  if (strlen (text) != length) {
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_INPUT, "%s: not a text file", path);
+    return NULL;
+  }
+  source = source_new (text, path);
   if (g_str_has_prefix (text, "%%MatrixMarket"))
     return read_market (&source, text, error);
-  if (is_topo (&source))
+  if (fields_of (&source, 0) == 1 && fields_of (&source, 1) == 3)
     return read_topo (&source, error);
-  if (is_scotch (&source))
+  /* Version 0, sizes, base and flags: a line each, as Scotch's own programs write them. */
+  if (fields_of (&source, 0) == 1 && fields_of (&source, 1) == 2 && fields_of (&source, 2) == 2)
     return read_scotch (&source, error);
   if (is_metis (&source, &metis))
     return read_vertices (&source, &metis, error);
-  *known = FALSE;
-  return NULL;
+  return load_table (g_steal_pointer (&text), path, error);
+}
+
+gboolean
+study_matrix_probe (const char *path)
+{
+  char head[256];
+  FILE *file = fopen (path, "re");
+  gsize n;
+
+  if (!file)
+    return FALSE;
+  n = fread (head, 1, sizeof head - 1, file);
+  fclose (file);
+  head[n] = '\0';
+  if (g_str_has_prefix (head, "src") || g_str_has_prefix (head, "%"))
+    return TRUE;
+  head[strcspn (head, "\n")] = '\0';
+  return head[0] && strspn (head, "0123456789,; \t\r") == strlen (head);
+}
+
+/* --- The graph in compressed rows --- */
+
+/* A directed edge, as seen from one of its ends. */
+typedef struct {
+  uint32_t rank, neighbour;
+  uint64_t sent, received;
+} Half;
+
+static int
+compare_halves (const void *left, const void *right)
+{
+  const Half *a = left, *b = right;
+
+  if (a->rank != b->rank)
+    return a->rank < b->rank ? -1 : 1;
+  return (a->neighbour > b->neighbour) - (a->neighbour < b->neighbour);
+}
+
+static int64_t
+shifted (uint64_t bytes, uint32_t shift)
+{
+  return (int64_t) ((bytes >> shift) + ((bytes & ((1ull << shift) - 1)) != 0));
+}
+
+StudyGraph *
+study_graph_new (const SimEdges *edges, uint32_t n_ranks)
+{
+  StudyGraph *graph = g_new0 (StudyGraph, 1);
+  g_autofree SimEdge *sorted = sim_edges_sorted (edges, &graph->n_edges);
+  g_autofree Half *halves = g_new (Half, 2 * graph->n_edges);
+  uint64_t n_halves = 2 * graph->n_edges, n = 0;
+  double sum = 0;
+
+  /* The sum over all edges, at both ends, of weight times hops must stay far below 2^63.  Counted
+   * in floating point, since the bytes themselves may not fit. */
+  for (uint64_t i = 0; i < graph->n_edges; i++)
+    sum += (double) sorted[i].bytes;
+  while (2 * (sum / (double) (1ull << graph->shift) + (double) graph->n_edges) * STUDY_MAX_HOPS >
+         0x1p61)
+    graph->shift++;
+
+  for (uint64_t i = 0; i < graph->n_edges; i++) {
+    const SimEdge *edge = &sorted[i];
+
+    halves[2 * i] = (Half){ edge->source, edge->destination, edge->bytes, 0 };
+    halves[2 * i + 1] = (Half){ edge->destination, edge->source, 0, edge->bytes };
+  }
+  if (n_halves > 0)
+    qsort (halves, n_halves, sizeof *halves, compare_halves);
+  /* The halves of a pair are in a row, and become one. */
+  for (uint64_t i = 0; i < n_halves; i++)
+    if (n > 0 && compare_halves (&halves[n - 1], &halves[i]) == 0) {
+      halves[n - 1].sent += halves[i].sent;
+      halves[n - 1].received += halves[i].received;
+    } else
+      halves[n++] = halves[i];
+
+  graph->n_ranks = n_ranks;
+  graph->first = g_new0 (uint64_t, n_ranks + 1);
+  graph->neighbour = g_new (uint32_t, n);
+  graph->sent = g_new (uint64_t, n);
+  graph->received = g_new (uint64_t, n);
+  graph->weight = g_new (int64_t, n);
+  for (uint64_t i = 0; i < n; i++) {
+    graph->first[halves[i].rank + 1]++;
+    graph->neighbour[i] = halves[i].neighbour;
+    graph->sent[i] = halves[i].sent;
+    graph->received[i] = halves[i].received;
+    graph->weight[i] =
+        shifted (halves[i].sent, graph->shift) + shifted (halves[i].received, graph->shift);
+  }
+  for (uint32_t rank = 0; rank < n_ranks; rank++)
+    graph->first[rank + 1] += graph->first[rank];
+  return graph;
+}
+
+void
+study_graph_free (StudyGraph *graph)
+{
+  if (!graph)
+    return;
+  g_free (graph->first);
+  g_free (graph->neighbour);
+  g_free (graph->sent);
+  g_free (graph->received);
+  g_free (graph->weight);
+  g_free (graph);
 }

@@ -1,4 +1,4 @@
-/* matrix.h - who sends how much to whom, as a file.
+/* matrix.h - communication matrices and graphs, in files and in memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  *

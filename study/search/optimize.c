@@ -4,8 +4,6 @@
 #include "config.h"
 
 #include "study/search/optimize.h"
-
-#include "study/search/optimize.h"
 #include "base/random.h"
 #include "study/session/worker_pool.h"
 #include "study/study_error.h"
@@ -18,16 +16,10 @@
 
 /* Quantile 0.975 of Student's t, by degrees of freedom from 1 (any statistical table);
  * beyond, that of 30 is a little too wide. */
-static double
-student_975 (guint freedom)
-{
-  static const double quantile[] = { 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
-                                     2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
-                                     2.110,  2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064,
-                                     2.060,  2.056, 2.052, 2.048, 2.045, 2.042 };
-
-  return quantile[MIN (freedom, G_N_ELEMENTS (quantile)) - 1];
-}
+static const double student_975[] = { 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
+                                      2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
+                                      2.110,  2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064,
+                                      2.060,  2.056, 2.052, 2.048, 2.045, 2.042 };
 
 StudyGain
 study_gain_new (const double *default_s, const double *time_s, guint n_times)
@@ -55,13 +47,14 @@ study_gain_new (const double *default_s, const double *time_s, guint n_times)
 
     squares += off * off;
   }
-  half = student_975 (n - 1) * sqrt (squares / (n - 1)) * sqrt (1 + 1.0 / n);
+  half = student_975[MIN (n - 1, G_N_ELEMENTS (student_975)) - 1] * sqrt (squares / (n - 1)) *
+         sqrt (1 + 1.0 / n);
   gain.low = expm1 (mean - half);
   gain.high = expm1 (mean + half);
   return gain;
 }
 
-/* The logarithm is even within its bounds. */
+/* Uniform in its logarithm. */
 static double
 factor (BaseRandom *random)
 {
@@ -122,9 +115,7 @@ typedef struct {
   const StudyTrialOptions *options;
 } Work;
 
-/* --- In a worker --- */
-
-/* The flow network can be made only once in a process. */
+/* In a worker.  The flow network can be made only once in a process. */
 static GBytes *
 make_trial (void *data, guint trial, gboolean *spent)
 {
@@ -152,27 +143,27 @@ make_trial (void *data, guint trial, gboolean *spent)
   return g_bytes_new (&result, sizeof result);
 }
 
-/* --- In the parent --- */
-
-/* False when nobody can work. */
-static gboolean
-work_until_stopped (StudyPool *pool, guint n_trials, const StudyTrialOptions *options,
-                    StudyTrialResult *results, GError **error)
+/* results[i] is of trials[i], whatever the order in which they end. */
+static void
+trials_run (const StudyTrial *trials, guint n_trials, const StudyTrialOptions *options,
+            StudyTrialResult *results)
 {
+  Work work = { trials, options };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (StudyPool) pool =
+      study_pool_new (CLAMP (options->n_threads, 1, MAX (n_trials, 1)), make_trial, &work, &error);
   guint next = 0, n_done = 0;
 
-  while (n_done < n_trials && !(options->stop && options->stop (options->stop_data, n_done))) {
+  for (guint i = 0; i < n_trials; i++)
+    results[i] = (StudyTrialResult){ .done = false };
+  while (error == NULL && n_done < n_trials &&
+         !(options->stop && options->stop (options->stop_data, n_done))) {
     StudyPoolResult made = { 0 };
-    StudyPoolTaken taken;
-
     int worker;
 
     while (next < n_trials && (worker = pool->idlest (pool)) >= 0)
       pool->give (pool, (guint) worker, next++);
-    taken = pool->take (pool, LOOK_MS, NULL, &made, error);
-    if (taken == STUDY_POOL_ERROR)
-      return FALSE;
-    if (taken == STUDY_POOL_RESULT) {
+    if (pool->take (pool, LOOK_MS, NULL, &made, &error) == STUDY_POOL_RESULT) {
       StudyTrialResult *result = &results[made.job];
 
       if (made.block)
@@ -183,32 +174,14 @@ work_until_stopped (StudyPool *pool, guint n_trials, const StudyTrialOptions *op
       n_done++;
     }
   }
-  return TRUE;
-}
-
-/* results[i] is of trials[i], whatever the order in which they end. */
-static void
-study_trials_run (const StudyTrial *trials, guint n_trials, const StudyTrialOptions *options,
-                  StudyTrialResult *results)
-{
-  Work work = { trials, options };
-  g_autoptr (GError) error = NULL;
-  g_autoptr (StudyPool) pool = NULL;
-
-  for (guint i = 0; i < n_trials; i++)
-    results[i] = (StudyTrialResult){ .done = false };
-  pool =
-      study_pool_new (CLAMP (options->n_threads, 1, MAX (n_trials, 1)), make_trial, &work, &error);
-  if (pool && work_until_stopped (pool, n_trials, options, results, &error))
-    return;
-  for (guint i = 0; i < n_trials; i++)
+  for (guint i = 0; error != NULL && i < n_trials; i++)
     if (!results[i].done && !results[i].error[0])
       g_strlcpy (results[i].error, error->message, sizeof results[i].error);
 }
 
 /* --- The best of many mappings by simulated time --- */
 
-/* Nobody waits for more. */
+/* Limits of runs of any kind, and of perturbed runs of a mapping. */
 #define MAX_RUNS    10000u
 #define MAX_REPEATS 9u
 
@@ -256,27 +229,17 @@ run_trials (Optimizer *optimizer, const StudyTrial *trials, guint n, StudyTrialR
 
   options.stop = look;
   options.stop_data = optimizer;
-  study_trials_run (trials, n, &options, results);
+  trials_run (trials, n, &options, results);
   for (guint i = 0; i < n; i++)
     optimizer->n_done += results[i].done;
 }
 
-/* --- One run each --- */
-
-static void
-take_result (StudyCandidate *candidate, const StudyCandidate *plain, const StudyTrialResult *result)
-{
-  if (result->done) {
-    candidate->time_s = result->time_s;
-    candidate->gain = study_gain_new (&plain->time_s, &candidate->time_s, 1);
-  } else if (result->error[0])
-    candidate->error = g_strdup (result->error);
-}
-
+/* One run of each candidate in a range. */
 static void
 simulate_range (Optimizer *optimizer, guint first, guint n)
 {
   const StudyTrialPlan *plan = optimizer->plan;
+  const StudyCandidate *plain = study_candidate (optimizer->candidates, 0);
   g_autofree StudyTrial *trials = g_new (StudyTrial, n);
   g_autofree StudyTrialResult *results = g_new (StudyTrialResult, n);
 
@@ -285,54 +248,29 @@ simulate_range (Optimizer *optimizer, guint first, guint n)
                               study_candidate (optimizer->candidates, first + i)->mapping,
                               plan->compute_scale };
   run_trials (optimizer, trials, n, results);
-  for (guint i = 0; i < n; i++)
-    take_result (study_candidate (optimizer->candidates, first + i),
-                 study_candidate (optimizer->candidates, 0), &results[i]);
+  for (guint i = 0; i < n; i++) {
+    StudyCandidate *candidate = study_candidate (optimizer->candidates, first + i);
+
+    if (results[i].done) {
+      candidate->time_s = results[i].time_s;
+      candidate->gain = study_gain_new (&plain->time_s, &candidate->time_s, 1);
+    } else if (results[i].error[0])
+      candidate->error = g_strdup (results[i].error);
+  }
 }
 
-/* Runs that fit before the deadline, when one takes run_us. */
-static guint
-runs_in_time (const StudyTrialPlan *plan, int64_t run_us)
-{
-  int64_t left_us = plan->deadline_us - g_get_monotonic_time ();
-  double n = (double) MAX (left_us, 0) / (double) MAX (run_us, 1) * plan->trials.n_threads;
-
-  return (guint) MIN (n, MAX_RUNS);
-}
-
-/* --- Again, on perturbed machines --- */
-
-/* The gain of a finalist from the perturbed runs that both it and the default ended;
- * plain[] and its own are results[] of n_repeats runs each. */
-static void
-take_repeats (StudyCandidate *candidate, const StudyCandidate *plain,
-              const StudyTrialResult *plain_results, const StudyTrialResult *results,
-              guint n_repeats)
-{
-  double default_s[MAX_REPEATS + 1] = { plain->time_s };
-  double time_s[MAX_REPEATS + 1] = { candidate->time_s };
-  guint n = 1;
-
-  for (guint i = 0; i < n_repeats; i++)
-    if (plain_results[i].done && results[i].done) {
-      default_s[n] = plain_results[i].time_s;
-      time_s[n++] = results[i].time_s;
-    }
-  candidate->gain = study_gain_new (default_s, time_s, n);
-}
-
-/* Repeats are made in the order of their numbers, so that what a deadline leaves can be
- * compared. */
+/* Runs of the finalists and the default on perturbed machines.  Repeats are made in the order of
+ * their numbers, so that those that end before a deadline can be compared. */
 static void
 simulate_again (Optimizer *optimizer, const guint *finalists, guint n_finalists, guint n_repeats)
 {
   const StudyTrialPlan *plan = optimizer->plan;
   const TopoMachine *machine = optimizer->candidates->paths->machine;
+  const StudyCandidate *plain = study_candidate (optimizer->candidates, 0);
   guint n_maps = n_finalists + 1, n = n_maps * n_repeats;
   g_autofree TopoMachine *machines = g_new (TopoMachine, MAX (n_repeats, 1));
   g_autofree StudyTrial *trials = g_new (StudyTrial, n);
   g_autofree StudyTrialResult *results = g_new (StudyTrialResult, n);
-  g_autofree StudyTrialResult *sorted = g_new (StudyTrialResult, n);
 
   for (guint repeat = 0; repeat < n_repeats; repeat++) {
     double scale = plan->compute_scale;
@@ -347,36 +285,33 @@ simulate_again (Optimizer *optimizer, const guint *finalists, guint n_finalists,
     }
   }
   run_trials (optimizer, trials, n, results);
-  for (guint i = 0; i < n; i++)
-    sorted[i % n_maps * n_repeats + i / n_maps] = results[i];
-  for (guint map = 1; map < n_maps; map++)
-    take_repeats (study_candidate (optimizer->candidates, finalists[map - 1]),
-                  study_candidate (optimizer->candidates, 0), sorted, &sorted[map * n_repeats],
-                  n_repeats);
+  /* A gain is of the repeats that both the finalist and the default ended. */
+  for (guint map = 1; map < n_maps; map++) {
+    StudyCandidate *candidate = study_candidate (optimizer->candidates, finalists[map - 1]);
+    double default_s[MAX_REPEATS + 1] = { plain->time_s };
+    double time_s[MAX_REPEATS + 1] = { candidate->time_s };
+    guint n_times = 1;
+
+    for (guint repeat = 0; repeat < n_repeats; repeat++) {
+      const StudyTrialResult *of_default = &results[repeat * n_maps];
+
+      if (of_default[0].done && of_default[map].done) {
+        default_s[n_times] = of_default[0].time_s;
+        time_s[n_times++] = of_default[map].time_s;
+      }
+    }
+    candidate->gain = study_gain_new (default_s, time_s, n_times);
+  }
 }
 
-/* --- All of it --- */
-
-/* The default's run, which also tells how long runs take. */
-static gboolean
-simulate_default (Optimizer *optimizer, int64_t *run_us, GError **error)
-{
-  int64_t begin_us = g_get_monotonic_time ();
-  StudyCandidate *plain = study_candidate (optimizer->candidates, 0);
-
-  simulate_range (optimizer, 0, 1);
-  *run_us = g_get_monotonic_time () - begin_us;
-  if (!plain->error)
-    return TRUE;
-  g_set_error (error, STUDY_ERROR, STUDY_ERROR_SEARCH, "the default mapping: %s", plain->error);
-  return FALSE;
-}
+/* Runs all, then the fastest again; returns the best. */
 
 static guint
 halve (Optimizer *optimizer, guint n_runs)
 {
   StudyHalving halving = study_halving (n_runs, optimizer->candidates->list->len);
-  guint finalists[2], n_finalists;
+  guint finalists[2], n_chosen = 0, best = 0;
+  double best_gain = 0;
 
   optimizer->n_planned = halving.n_first + (halving.n_finalists + 1) * halving.n_repeats;
   if (halving.n_first < 2)
@@ -384,8 +319,6 @@ halve (Optimizer *optimizer, guint n_runs)
   simulate_range (optimizer, 1, halving.n_first - 1);
 
   /* Finalists: the fastest ones, ascending. */
-  guint n_chosen = 0;
-
   for (guint i = 1; i < halving.n_first; i++) {
     double time_s = study_candidate (optimizer->candidates, i)->time_s;
     guint place = n_chosen;
@@ -402,8 +335,7 @@ halve (Optimizer *optimizer, guint n_runs)
       finalists[k] = finalists[k - 1];
     finalists[place] = i;
   }
-  n_finalists = n_chosen;
-  if (n_finalists == 0) {
+  if (n_chosen == 0) {
     /* By score, of those whose simulation has not failed. */
     for (guint i = 1; i < optimizer->candidates->list->len &&
                       study_candidate (optimizer->candidates, i)->score < 1;
@@ -413,12 +345,9 @@ halve (Optimizer *optimizer, guint n_runs)
     return 0;
   }
   if (halving.n_repeats > 0 && !is_over (optimizer->plan))
-    simulate_again (optimizer, finalists, n_finalists, halving.n_repeats);
+    simulate_again (optimizer, finalists, n_chosen, halving.n_repeats);
 
-  double best_gain = 0;
-  guint best = 0;
-
-  for (guint i = 0; i < n_finalists; i++) {
+  for (guint i = 0; i < n_chosen; i++) {
     const StudyCandidate *candidate = study_candidate (optimizer->candidates, finalists[i]);
 
     if (candidate->gain.mean > best_gain && candidate->gain.nominal > 0) {
@@ -434,14 +363,24 @@ study_optimize_trials (StudyCandidates *candidates, const StudyTrialPlan *plan, 
                        guint *n_done, GError **error)
 {
   Optimizer optimizer = { .candidates = candidates, .plan = plan };
-  int64_t run_us;
+  const StudyCandidate *plain = study_candidate (candidates, 0);
+  int64_t begin_us = g_get_monotonic_time (), now_us, left_us;
+  guint n_runs = plan->n_runs;
 
-  if (!simulate_default (&optimizer, &run_us, error))
+  simulate_range (&optimizer, 0, 1);
+  if (plain->error) {
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_SEARCH, "the default mapping: %s", plain->error);
     return FALSE;
-  if (isnan (study_candidate (candidates, 0)->time_s))
-    *best = study_candidates_best (candidates);
-  else
-    *best = halve (&optimizer, plan->n_runs ? plan->n_runs : runs_in_time (plan, run_us) + 1);
+  }
+  if (n_runs == 0) {
+    /* The runs that fit before the deadline, when each takes as long as the default's. */
+    now_us = g_get_monotonic_time ();
+    left_us = MAX (plan->deadline_us - now_us, 0);
+    n_runs = 1 + (guint) MIN ((double) left_us / (double) MAX (now_us - begin_us, 1) *
+                                  plan->trials.n_threads,
+                              MAX_RUNS);
+  }
+  *best = isnan (plain->time_s) ? study_candidates_best (candidates) : halve (&optimizer, n_runs);
   *n_done = optimizer.n_done;
   return TRUE;
 }

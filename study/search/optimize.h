@@ -38,7 +38,7 @@ typedef struct {
  * are scored from the bytes on their links; the default and as many of the best as the
  * budget has runs for are simulated; the best of these, and the default, are simulated again on
  * perturbed machines.  There is nothing between: a trace cannot be cut short
- * without changing what waits for what. */
+ * without changing which messages wait for which. */
 
 typedef struct {
   StudyTrialOptions trials; /* its stop is not used */
@@ -61,21 +61,21 @@ StudyHalving study_halving (guint n_runs, guint n_candidates);
 
 /* Simulates candidates, fills in their times and gains and returns the best: the one
  * with the largest mean gain among the finalists, and the default unless that is above
- * 0.  When nothing could be compared, the best by score.  *n_done tells the runs.
+ * 0.  When nothing could be compared, the best by score.  *n_done: the runs.
  * Fails only when the default's own run fails by itself. */
 gboolean study_optimize_trials (StudyCandidates *candidates, const StudyTrialPlan *plan,
                                 guint *best, guint *n_done, GError **error);
 
 /* --- The gain of a mapping over the default --- */
 
-/* A simulation has no noise: the same inputs give the same time.  What is uncertain is
- * whether the machine and the program are as the inputs say.  So both mappings are
+/* A simulation has no noise: the same inputs give the same time.  The uncertainty is
+ * in the inputs: the machine and the program may differ from them.  So both mappings are
  * simulated again on machines whose speeds and latencies, and with computation whose length,
  * are multiplied by random factors, the same ones for both.  The interval is
  * where the gain of one more such pair of runs lies with 95 % probability, were the
  * logarithms of the ratios of times normally distributed (Student's t).  The runs with
  * the inputs as they are have no part in it: they are no random draw, and mappings are chosen
- * by them.  It tells nothing about what the model leaves out. */
+ * by them.  It does not cover effects that the model leaves out. */
 
 /* Factors are within 1/STUDY_PERTURBATION .. STUDY_PERTURBATION. */
 #define STUDY_PERTURBATION 1.1

@@ -12,9 +12,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Only for what is built with Scotch's own header. */
-/* Scotch's header needs it, and does not include it. */
-
 #ifdef HAVE_SCOTCH_SCOTCH_H
 #include <scotch/scotch.h>
 #else
@@ -23,26 +20,26 @@
 
 typedef struct {
   SCOTCH_Num n, *first, *neighbour, *weight;
-} StudyScotchGraph;
+} SourceGraph;
 
 static void
-graph_clear (StudyScotchGraph *graph)
+graph_clear (SourceGraph *graph)
 {
   g_free (graph->first);
   g_free (graph->neighbour);
   g_free (graph->weight);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (StudyScotchGraph, graph_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SourceGraph, graph_clear)
 
-/* What is to be found: place[n] by a strategy that is empty yet.  0, or what Scotch returned. */
-typedef int (*StudyScotchWork) (SCOTCH_Graph *graph, SCOTCH_Strat *strategy, SCOTCH_Num *place,
-                                gpointer data);
+/* Finds place[n] by a strategy that is empty yet.  0, or the error of Scotch. */
+typedef int (*GraphWork) (SCOTCH_Graph *graph, SCOTCH_Strat *strategy, SCOTCH_Num *place,
+                          gpointer data);
 
-/* What its integers hold, with room for what it adds by itself. */
+/* The largest sum of Scotch's integers, with room for its own additions. */
 #define MAX_SUM 0x40000000
 
-/* What Scotch says: kept for our own error, not printed. */
+/* The last message of Scotch: part of our error, not printed. */
 static _Thread_local char complaint[256];
 
 void
@@ -62,7 +59,7 @@ SCOTCH_errorPrint (const char *const format, ...)
   va_end (arguments);
 }
 
-/* Warnings change nothing that we use. */
+/* Warnings do not change the results that are used. */
 G_GNUC_PRINTF (1, 2)
 void
 SCOTCH_errorPrintW (const char *const format, ...)
@@ -74,7 +71,7 @@ SCOTCH_errorPrintW (const char *const format, ...)
  * each edge in the rows of both its ends.  Scotch adds up weights, times up to `longest` hops, in its own integers:
  * they are scaled so that the sum fits, and every edge keeps at least 1.  FALSE: too many edges. */
 static gboolean
-graph_fill (StudyScotchGraph *graph, uint32_t n, const uint64_t *first, const uint32_t *neighbour,
+graph_fill (SourceGraph *graph, uint32_t n, const uint64_t *first, const uint32_t *neighbour,
             const int64_t *weight, uint32_t longest)
 {
   uint64_t n_edges = first[n];
@@ -98,43 +95,34 @@ graph_fill (StudyScotchGraph *graph, uint32_t n, const uint64_t *first, const ui
   return TRUE;
 }
 
-static int
-run_in_context (SCOTCH_Graph *graph, uint64_t seed, StudyScotchWork work, gpointer data,
-                SCOTCH_Num *place)
-{
-  SCOTCH_Context context;
-  SCOTCH_Graph bound;
-  SCOTCH_Strat strategy;
-  int failed;
-
-  SCOTCH_contextInit (&context);
-  SCOTCH_contextThreadSpawn (&context, 1, NULL);
-  SCOTCH_contextRandomClone (&context);
-  SCOTCH_contextRandomSeed (&context, (SCOTCH_Num) (seed & 0x3fffffff));
-  SCOTCH_contextRandomReset (&context);
-  SCOTCH_graphInit (&bound);
-  SCOTCH_stratInit (&strategy);
-  failed =
-      SCOTCH_contextBindGraph (&context, graph, &bound) || work (&bound, &strategy, place, data);
-  SCOTCH_stratExit (&strategy);
-  SCOTCH_graphExit (&bound);
-  SCOTCH_contextExit (&context);
-  return failed;
-}
-
 /* Works on one thread with a stream of random numbers of its own: the result depends on the seed
  * alone, and other threads may search meanwhile.  Not 0: failed. */
 static int
-run_scotch (const StudyScotchGraph *source, uint64_t seed, StudyScotchWork work, gpointer data,
+run_scotch (const SourceGraph *source, uint64_t seed, GraphWork work, gpointer data,
             SCOTCH_Num *place)
 {
-  SCOTCH_Graph graph;
+  SCOTCH_Context context;
+  SCOTCH_Graph graph, bound;
+  SCOTCH_Strat strategy;
   int failed;
 
   SCOTCH_graphInit (&graph);
   failed = SCOTCH_graphBuild (&graph, 0, source->n, source->first, source->first + 1, NULL, NULL,
-                              source->first[source->n], source->neighbour, source->weight) ||
-           run_in_context (&graph, seed, work, data, place);
+                              source->first[source->n], source->neighbour, source->weight);
+  if (!failed) {
+    SCOTCH_contextInit (&context);
+    SCOTCH_contextThreadSpawn (&context, 1, NULL);
+    SCOTCH_contextRandomClone (&context);
+    SCOTCH_contextRandomSeed (&context, (SCOTCH_Num) (seed & 0x3fffffff));
+    SCOTCH_contextRandomReset (&context);
+    SCOTCH_graphInit (&bound);
+    SCOTCH_stratInit (&strategy);
+    failed =
+        SCOTCH_contextBindGraph (&context, &graph, &bound) || work (&bound, &strategy, place, data);
+    SCOTCH_stratExit (&strategy);
+    SCOTCH_graphExit (&bound);
+    SCOTCH_contextExit (&context);
+  }
   SCOTCH_graphExit (&graph);
   return failed;
 }
@@ -166,23 +154,22 @@ compare_sizes (const void *left, const void *right)
   return (a->part > b->part) - (a->part < b->part);
 }
 
-/* The last tasks of parts that have too many go to the first parts that lack some. */
+/* The last tasks of parts that have too many go to the first parts that lack some.  The parts that
+ * had the most may have one task more than the others. */
 static void
 make_exact (uint32_t *part, uint32_t n, uint32_t n_parts)
 {
-  /* How many tasks every part is to have: one more for those that have the most. */
   g_autofree Size *has = g_new0 (Size, n_parts);
-  uint32_t *size = g_new (uint32_t, n_parts);
+  g_autofree uint32_t *room = g_new (uint32_t, n_parts);
+  uint32_t p = 0;
 
-  for (uint32_t p = 0; p < n_parts; p++)
-    has[p].part = p;
+  for (uint32_t i = 0; i < n_parts; i++)
+    has[i].part = i;
   for (uint32_t task = 0; task < n; task++)
     has[part[task]].size++;
   qsort (has, n_parts, sizeof *has, compare_sizes);
   for (uint32_t i = 0; i < n_parts; i++)
-    size[has[i].part] = n / n_parts + (i < n % n_parts);
-  g_autofree uint32_t *room = size;
-  uint32_t p = 0;
+    room[has[i].part] = n / n_parts + (i < n % n_parts);
 
   for (uint32_t task = 0; task < n; task++) {
     if (room[part[task]] == 0)
@@ -203,7 +190,7 @@ make_exact (uint32_t *part, uint32_t n, uint32_t n_parts)
 uint32_t *
 study_scotch_part (const PredictCostGraph *graph, uint32_t n_parts, uint64_t seed, GError **error)
 {
-  g_auto (StudyScotchGraph) source = { 0 };
+  g_auto (SourceGraph) source = { 0 };
   g_autofree SCOTCH_Num *found = g_new0 (SCOTCH_Num, graph->n);
   uint32_t *part;
 
@@ -236,46 +223,16 @@ refuse (GError **error, const TopoMachine *machine, const char *what)
 
 /* --- The machine --- */
 
-/* An architecture and, when some of its places are none, the one it is cut from;
- * place_of and node_of are NULL when both have the same numbers. */
+/* An architecture and, when some of its places have no node, the architecture that it is cut
+ * from; node_of is NULL when places and nodes have the same numbers. */
 typedef struct {
   SCOTCH_Arch whole, part;
   gboolean is_part;
-  SCOTCH_Graph graph; /* of a machine that is told as one */
+  SCOTCH_Graph graph; /* of a machine that is described as one */
   gboolean has_graph;
   uint32_t n_places;
   uint32_t *node_of; /* [place] */
 } Architecture;
-
-static void
-architecture_clear (Architecture *architecture)
-{
-  if (architecture->is_part)
-    SCOTCH_archExit (&architecture->part);
-  SCOTCH_archExit (&architecture->whole);
-  if (architecture->has_graph)
-    SCOTCH_graphExit (&architecture->graph);
-  g_free (architecture->node_of);
-}
-
-/* Scotch counts nodes with the first dimension fastest, we with the last one.
- * Dimensions of one node are none. */
-static uint32_t
-long_dimensions (const TopoShape *shape, SCOTCH_Num *size, bool *all_wrap, bool *none_wraps)
-{
-  uint32_t n = 0;
-
-  *all_wrap = *none_wraps = true;
-  for (uint32_t dimension = shape->n_dimensions; dimension-- > 0;) {
-    if (shape->size[dimension] == 1)
-      continue;
-    size[n++] = (SCOTCH_Num) shape->size[dimension];
-    /* Two nodes are as far apart either way. */
-    *all_wrap &= shape->wrap[dimension] || shape->size[dimension] == 2;
-    *none_wraps &= !shape->wrap[dimension] || shape->size[dimension] == 2;
-  }
-  return n;
-}
 
 /* The graph of nearest nodes; Scotch measures the ways through it.  It divides the nodes
  * with the random numbers that all its callers share, which therefore begin anew. */
@@ -308,11 +265,21 @@ static gboolean
 build_torus (Architecture *architecture, const StudyDistance *distance, const TopoMachine *machine,
              GError **error)
 {
+  const TopoShape *shape = &machine->shape;
   SCOTCH_Num size[TOPO_MAX_DIMENSIONS + 3] = { 0 };
-  bool all_wrap, none_wraps;
-  uint32_t n = long_dimensions (&machine->shape, size, &all_wrap, &none_wraps);
+  bool all_wrap = true, none_wraps = true;
+  uint32_t n = 0;
   int failed;
 
+  /* Scotch counts nodes with the first dimension fastest, hopcast with the last one.  Dimensions of
+   * one node are left out; two nodes are as far apart either way. */
+  for (uint32_t dimension = shape->n_dimensions; dimension-- > 0;) {
+    if (shape->size[dimension] == 1)
+      continue;
+    size[n++] = (SCOTCH_Num) shape->size[dimension];
+    all_wrap &= shape->wrap[dimension] || shape->size[dimension] == 2;
+    none_wraps &= !shape->wrap[dimension] || shape->size[dimension] == 2;
+  }
   architecture->n_places = distance->n_nodes;
   for (uint32_t i = n; i < 3; i++)
     size[i] = 1;
@@ -329,43 +296,38 @@ build_torus (Architecture *architecture, const StudyDistance *distance, const To
   return failed ? refuse (error, machine, "cannot be told this torus") : TRUE;
 }
 
-/* Cuts the feet without nodes off, so that place i is the i-th one with a node. */
-static int
-cut_free_feet (Architecture *architecture, uint32_t n_nodes)
-{
-  g_autofree SCOTCH_Num *feet = g_new (SCOTCH_Num, n_nodes);
-  uint32_t n = 0;
-
-  for (uint32_t place = 0; place < architecture->n_places; place++)
-    if (architecture->node_of[place] != TOPO_NONE) {
-      feet[n] = (SCOTCH_Num) place;
-      architecture->node_of[n++] = architecture->node_of[place];
-    }
-  if (n == architecture->n_places)
-    return 0;
-  architecture->n_places = n;
-  SCOTCH_archInit (&architecture->part);
-  architecture->is_part = TRUE;
-  return SCOTCH_archSub (&architecture->part, &architecture->whole, (SCOTCH_Num) n, feet);
-}
-
 static gboolean
 build_tree (Architecture *architecture, const StudyDistance *distance, const TopoMachine *machine,
             GError **error)
 {
   g_auto (StudySwitchTree) tree = { 0 };
   SCOTCH_Num width[STUDY_TREE_LEVELS], link[STUDY_TREE_LEVELS];
+  g_autofree SCOTCH_Num *feet = g_new (SCOTCH_Num, distance->n_nodes);
+  uint32_t n = 0;
+  int failed;
 
   if (!study_switch_tree_read (&tree, distance))
     return refuse (error, machine, "the switches are not a tree of few levels");
-  architecture->n_places = tree.n_places;
   architecture->node_of = study_switch_tree_nodes (&tree, distance->n_nodes);
   for (uint32_t level = 0; level < tree.n_levels; level++) {
     width[tree.n_levels - 1 - level] = (SCOTCH_Num) tree.width[level];
     link[level] = 1;
   }
-  if (SCOTCH_archTleaf (&architecture->whole, (SCOTCH_Num) tree.n_levels, width, link) != 0 ||
-      cut_free_feet (architecture, distance->n_nodes) != 0)
+  failed = SCOTCH_archTleaf (&architecture->whole, (SCOTCH_Num) tree.n_levels, width, link);
+
+  /* The feet without nodes are cut off, so that place i is the i-th one with a node. */
+  for (uint32_t place = 0; place < tree.n_places; place++)
+    if (architecture->node_of[place] != TOPO_NONE) {
+      feet[n] = (SCOTCH_Num) place;
+      architecture->node_of[n++] = architecture->node_of[place];
+    }
+  architecture->n_places = n;
+  if (!failed && n < tree.n_places) {
+    SCOTCH_archInit (&architecture->part);
+    architecture->is_part = TRUE;
+    failed = SCOTCH_archSub (&architecture->part, &architecture->whole, (SCOTCH_Num) n, feet);
+  }
+  if (failed)
     return refuse (error, machine, "cannot be told this tree");
   return TRUE;
 }
@@ -390,7 +352,7 @@ map_nodes (const StudyProblem *problem, const TopoMachine *machine, Architecture
   const StudyGraph *graph = problem->graph;
   uint32_t n_ranks = graph->n_ranks;
   g_autofree SCOTCH_Num *place = g_new0 (SCOTCH_Num, n_ranks);
-  g_auto (StudyScotchGraph) source = { 0 };
+  g_auto (SourceGraph) source = { 0 };
   uint32_t *node;
 
   if (!graph_fill (&source, n_ranks, graph->first, graph->neighbour, graph->weight,
@@ -409,34 +371,30 @@ map_nodes (const StudyProblem *problem, const TopoMachine *machine, Architecture
   return node;
 }
 
-/* node[rank] as Scotch has it, a node perhaps with more ranks than slots; the
- * same for the same seed.  The caller g_free()s; NULL and *error
- * (STUDY_ERROR_SEARCH) when Scotch cannot. */
-static uint32_t *
-scotch_nodes (const StudyProblem *problem, const TopoMachine *machine, uint64_t seed,
-              GError **error)
-{
-  Architecture architecture = { 0 };
-  uint32_t *node = NULL;
-  gboolean built;
-
-  complaint[0] = '\0';
-  if (problem->distance->n_nodes == 1)
-    return g_new0 (uint32_t, problem->graph->n_ranks);
-  SCOTCH_archInit (&architecture.whole);
-  built = machine->fabric ? build_tree (&architecture, problem->distance, machine, error)
-                          : build_torus (&architecture, problem->distance, machine, error);
-  if (built)
-    node = map_nodes (problem, machine, &architecture, seed, error);
-  architecture_clear (&architecture);
-  return node;
-}
-
+/* A node may have more ranks than slots in Scotch's mapping, which is repaired. */
 uint32_t *
 study_scotch_map (const StudyProblem *problem, const TopoMachine *machine, uint64_t seed,
                   GError **error)
 {
-  g_autofree uint32_t *node = scotch_nodes (problem, machine, seed, error);
+  Architecture architecture = { 0 };
+  g_autofree uint32_t *node = NULL;
+  gboolean built;
 
+  complaint[0] = '\0';
+  if (problem->distance->n_nodes == 1)
+    node = g_new0 (uint32_t, problem->graph->n_ranks);
+  else {
+    SCOTCH_archInit (&architecture.whole);
+    built = machine->fabric ? build_tree (&architecture, problem->distance, machine, error)
+                            : build_torus (&architecture, problem->distance, machine, error);
+    if (built)
+      node = map_nodes (problem, machine, &architecture, seed, error);
+    if (architecture.is_part)
+      SCOTCH_archExit (&architecture.part);
+    SCOTCH_archExit (&architecture.whole);
+    if (architecture.has_graph)
+      SCOTCH_graphExit (&architecture.graph);
+    g_free (architecture.node_of);
+  }
   return node ? study_placement_repair (problem, node) : NULL;
 }

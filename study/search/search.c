@@ -37,7 +37,7 @@ study_static_features (double features[SIM_N_FEATURES], const RoutePaths *paths,
   sim_counters_free (counters);
 }
 
-/* --- Mappings that are compared, and what is known of them --- */
+/* --- The list of candidates --- */
 
 /* More are never simulated, and serve no search. */
 #define MAX_CANDIDATES 24u
@@ -70,28 +70,13 @@ candidate_new (const StudyCandidates *candidates, const char *name, uint32_t *sl
   return candidate;
 }
 
-/* Of two values of which less is better; a default without any cannot be beaten. */
+/* Of two values of which less is better; a default of 0 cannot be beaten. */
 static double
 relative (double value, double default_value)
 {
   if (default_value > 0)
     return value / default_value;
   return value > 0 ? INFINITY : 1;
-}
-
-static double
-score_of (const StudyCandidates *candidates, const StudyCandidate *candidate)
-{
-  const StudyCandidate *plain = study_candidate (candidates, 0);
-  double hop_bytes = relative (candidate->hop_bytes, plain->hop_bytes);
-  double max_bytes = relative (candidate->max_bytes, plain->max_bytes);
-
-  switch (candidates->objective) {
-  case STUDY_OBJECTIVE_HOP_BYTES: return hop_bytes;
-  case STUDY_OBJECTIVE_MAX_BYTES: return max_bytes;
-  case STUDY_OBJECTIVE_BOTH: return (hop_bytes + max_bytes) / 2;
-  }
-  g_assert_not_reached ();
 }
 
 StudyCandidates *
@@ -121,31 +106,31 @@ study_candidates_free (StudyCandidates *candidates)
   g_free (candidates);
 }
 
-static gboolean
-is_listed (const StudyCandidates *candidates, const StudyCandidate *candidate)
-{
-  for (guint i = 0; i < candidates->list->len; i++) {
-    const StudyCandidate *other = study_candidate (candidates, i);
-
-    if (other->hop_bytes == candidate->hop_bytes && other->max_bytes == candidate->max_bytes)
-      return TRUE;
-  }
-  return FALSE;
-}
-
-/* Scores a mapping and lists it, unless one with the same metrics is there, or
- * enough that are better.  Takes slot. */
+/* Scores a mapping and lists it, unless one with the same metrics, or enough better ones, are
+ * there.  Takes slot. */
 static void
 add_candidate (StudyCandidates *candidates, const char *name, uint32_t *slot)
 {
   StudyCandidate *candidate = candidate_new (candidates, name, slot);
+  const StudyCandidate *plain = study_candidate (candidates, 0);
+  double hop_bytes = relative (candidate->hop_bytes, plain->hop_bytes);
+  double max_bytes = relative (candidate->max_bytes, plain->max_bytes);
   guint place = 1;
 
-  if (is_listed (candidates, candidate)) {
-    candidate_free (candidate);
-    return;
+  for (guint i = 0; i < candidates->list->len; i++) {
+    const StudyCandidate *other = study_candidate (candidates, i);
+
+    if (other->hop_bytes == candidate->hop_bytes && other->max_bytes == candidate->max_bytes) {
+      candidate_free (candidate);
+      return;
+    }
   }
-  candidate->score = score_of (candidates, candidate);
+  switch (candidates->objective) {
+  case STUDY_OBJECTIVE_HOP_BYTES: candidate->score = hop_bytes; break;
+  case STUDY_OBJECTIVE_MAX_BYTES: candidate->score = max_bytes; break;
+  case STUDY_OBJECTIVE_BOTH: candidate->score = (hop_bytes + max_bytes) / 2; break;
+  default: g_assert_not_reached ();
+  }
   while (place < candidates->list->len &&
          study_candidate (candidates, place)->score <= candidate->score)
     place++;
@@ -177,7 +162,7 @@ study_candidates_best (const StudyCandidates *candidates)
 /* A relieving step recomputes ways: it takes as long as this many exchanges. */
 #define RELIEVE_COST 64u
 
-/* Pairs of rank and partner or node that are looked at by what makes starts. */
+/* Pairs of rank and partner or node that a construction of starts may visit. */
 #define MAX_LOOKS (1ull << 31)
 
 /* Arcs and ranks that Scotch may be given in all its runs, and most of these. */
@@ -196,7 +181,7 @@ typedef struct {
   StudyCandidates *candidates;
   const StudySearch *options;
   StudySearched *searched;
-  GPtrArray *starts; /* (element-type StudyCandidate) copies' slots: name and slot only */
+  GPtrArray *starts; /* (element-type Start) */
   guint64 steps;     /* of the next batch's rounds */
 } Searcher;
 
@@ -278,23 +263,33 @@ orders_add (Orders *orders, const char *name, uint32_t *slot, int64_t hop_bytes)
   orders->n++;
 }
 
-/* A family that the machine or the number of ranks is not made for has no mappings. */
+/* Orders of dimensions, curves and the 84 mappings, unless that takes too long.  A family that the
+ * machine or the number of ranks is not made for has no mappings. */
 static void
-add_family (const Searcher *searcher, const char *family, Orders *orders)
+start_families (Searcher *searcher)
 {
+  static const char *const families[] = { "curves", "sc13", "permutations" };
   const StudyProblem *problem = searcher->candidates->problem;
   const TopoMachine *machine = searcher->candidates->paths->machine;
-  g_auto (GStrv) texts = topo_recipe_family (family, machine, problem->graph->n_ranks, NULL);
+  uint32_t n_ranks = problem->graph->n_ranks;
+  Orders orders = { .n = 0 };
 
-  for (guint i = 0; texts && texts[i] && !must_stop ((void *) searcher->options); i++) {
-    g_autoptr (TopoMapping) mapping =
-        topo_mapping_new (texts[i], machine, problem->graph->n_ranks, NULL);
+  if ((problem->graph->first[n_ranks] + n_ranks) * LARGEST_FAMILY > MAX_LOOKS)
+    return;
+  for (gsize family = 0; family < G_N_ELEMENTS (families); family++) {
+    g_auto (GStrv) texts = topo_recipe_family (families[family], machine, n_ranks, NULL);
 
-    if (mapping) {
-      uint32_t *slot = study_placement_of (problem, mapping);
+    for (guint i = 0; texts && texts[i] && !must_stop ((void *) searcher->options); i++) {
+      g_autoptr (TopoMapping) mapping = topo_mapping_new (texts[i], machine, n_ranks, NULL);
+      uint32_t *slot = mapping ? study_placement_of (problem, mapping) : NULL;
 
-      orders_add (orders, texts[i], slot, study_hop_bytes (problem, slot));
+      if (slot)
+        orders_add (&orders, texts[i], slot, study_hop_bytes (problem, slot));
     }
+  }
+  for (guint i = 0; i < orders.n; i++) {
+    add_start (searcher, orders.name[i], orders.slot[i]);
+    g_free (orders.name[i]);
   }
 }
 
@@ -332,23 +327,6 @@ start_scotch (Searcher *searcher, uint64_t n_arcs)
     add_start (searcher, "scotch", best);
 }
 
-static gboolean
-start_named (Searcher *searcher, GError **error)
-{
-  const char *const *names = searcher->options->starts;
-
-  for (; names && *names; names++) {
-    g_autoptr (TopoMapping) mapping =
-        topo_mapping_new (*names, searcher->candidates->paths->machine,
-                          searcher->candidates->problem->graph->n_ranks, error);
-
-    if (!mapping)
-      return FALSE;
-    add_start (searcher, *names, study_placement_of (searcher->candidates->problem, mapping));
-  }
-  return TRUE;
-}
-
 /* --- Rounds --- */
 
 typedef struct {
@@ -359,20 +337,7 @@ typedef struct {
   StudyAnneal anneal;
 } Round;
 
-static gpointer
-make_round (gpointer data)
-{
-  Round *round = data;
-  const StudyCandidates *candidates = round->searcher->candidates;
-
-  if (round->relieve)
-    study_relieve (candidates->problem, candidates->paths, round->slot, &round->anneal);
-  else
-    study_anneal (candidates->problem, round->slot, &round->anneal);
-  return NULL;
-}
-
-/* "annealed from scotch (7)": a name says its last step, where all began, and the round. */
+/* "annealed from scotch (7)": the last step, the start of all steps, and the round. */
 static char *
 round_name (gboolean relieve, const char *from, guint number)
 {
@@ -383,17 +348,6 @@ round_name (gboolean relieve, const char *from, guint number)
   if (round)
     *round = '\0';
   return g_strdup_printf ("%s from %s (%u)", relieve ? "relieved" : "annealed", start, number + 1);
-}
-
-static void
-round_end (Round *round)
-{
-  Searcher *searcher = (Searcher *) round->searcher;
-
-  add_candidate (searcher->candidates, round->name, round->slot);
-  searcher->searched->n_steps += round->relieve ? 0 : round->anneal.n_steps;
-  searcher->searched->n_rounds++;
-  g_free (round->name);
 }
 
 /* Rounds are dealt to threads in turn; their order of ending has no effect. */
@@ -407,14 +361,22 @@ make_share (gpointer data)
 {
   Share *share = data;
 
-  for (guint i = share->first; i < share->n_rounds; i += share->stride)
-    make_round (&share->rounds[i]);
+  for (guint i = share->first; i < share->n_rounds; i += share->stride) {
+    Round *round = &share->rounds[i];
+    const StudyCandidates *candidates = round->searcher->candidates;
+
+    if (round->relieve)
+      study_relieve (candidates->problem, candidates->paths, round->slot, &round->anneal);
+    else
+      study_anneal (candidates->problem, round->slot, &round->anneal);
+  }
   return NULL;
 }
 
 static void
 make_batch (Searcher *searcher, guint first, guint n)
 {
+  static const double heat[] = { 0.3, 0.2, 0.1, 0.3 };
   guint n_threads = CLAMP (searcher->options->n_threads, 1, n);
   GThread *threads[BATCH];
   Share shares[BATCH];
@@ -424,7 +386,6 @@ make_batch (Searcher *searcher, guint first, guint n)
     /* Rounds of even number begin at the starts in turn, those of odd number at the best so
      * far; where the busiest link counts, the last of a batch relieves it. */
     guint number = first + i;
-    static const double heat[] = { 0.3, 0.2, 0.1, 0.3 };
     const StudyCandidates *candidates = searcher->candidates;
     const StudyCandidate *best = study_candidate (candidates, study_candidates_best (candidates));
     const Start *start = g_ptr_array_index (searcher->starts, (number / 2) % searcher->starts->len);
@@ -454,52 +415,45 @@ make_batch (Searcher *searcher, guint first, guint n)
   make_share (&shares[0]);
   for (guint i = 1; i < n_threads; i++)
     g_thread_join (threads[i]);
-  for (guint i = 0; i < n; i++)
-    round_end (&rounds[i]);
-}
-
-/* Longer than before, perhaps, but a batch shall end within half of what is left. */
-static void
-choose_steps (Searcher *searcher, guint n_batches, int64_t batch_us)
-{
-  const StudySearch *options = searcher->options;
-  int64_t left_us = options->deadline_us - g_get_monotonic_time ();
-  gboolean timed = options->deadline_us != 0;
-
-  if (n_batches <= FIRST_BATCHES || (timed && n_batches % RESTARTS == 0))
-    if (!timed || 4 * batch_us <= left_us)
-      searcher->steps = MIN (2 * searcher->steps, MAX_STEPS);
-  if (timed && 2 * batch_us > left_us && batch_us > 0)
-    searcher->steps = MAX (1, (guint64) ((double) searcher->steps * (double) MAX (left_us, 0) /
-                                         (2 * (double) batch_us)));
-}
-
-static void
-tell_progress (const Searcher *searcher, int64_t start_us)
-{
-  const StudySearch *options = searcher->options;
-  double share = options->n_rounds ? (double) searcher->searched->n_rounds / options->n_rounds
-                                   : (double) (g_get_monotonic_time () - start_us) /
-                                         (double) MAX (options->deadline_us - start_us, 1);
-
-  if (options->progress)
-    options->progress (options->data, MIN (share, 1));
+  for (guint i = 0; i < n; i++) {
+    add_candidate (searcher->candidates, rounds[i].name, rounds[i].slot);
+    searcher->searched->n_steps += rounds[i].relieve ? 0 : rounds[i].anneal.n_steps;
+    searcher->searched->n_rounds++;
+    g_free (rounds[i].name);
+  }
 }
 
 static void
 make_rounds (Searcher *searcher, int64_t start_us)
 {
   const StudySearch *options = searcher->options;
+  gboolean timed = options->deadline_us != 0;
   guint number = 0;
 
   while ((!options->n_rounds || number < options->n_rounds) && !must_stop ((void *) options)) {
     guint n = options->n_rounds ? MIN (BATCH, options->n_rounds - number) : BATCH;
     int64_t begin_us = g_get_monotonic_time ();
+    int64_t now_us, batch_us, left_us;
 
     make_batch (searcher, number, n);
     number += n;
-    tell_progress (searcher, start_us);
-    choose_steps (searcher, number / BATCH, g_get_monotonic_time () - begin_us);
+    now_us = g_get_monotonic_time ();
+    batch_us = now_us - begin_us;
+    left_us = options->deadline_us - now_us;
+    if (options->progress) {
+      double share = options->n_rounds ? (double) number / options->n_rounds
+                                       : (double) (now_us - start_us) /
+                                             (double) MAX (options->deadline_us - start_us, 1);
+
+      options->progress (options->data, MIN (share, 1));
+    }
+    /* Longer rounds than before, perhaps, but a batch shall end within half of the time left. */
+    if ((number / BATCH <= FIRST_BATCHES || (timed && number / BATCH % RESTARTS == 0)) &&
+        (!timed || 4 * batch_us <= left_us))
+      searcher->steps = MIN (2 * searcher->steps, MAX_STEPS);
+    if (timed && 2 * batch_us > left_us && batch_us > 0)
+      searcher->steps = MAX (1, (guint64) ((double) searcher->steps * (double) MAX (left_us, 0) /
+                                           (2 * (double) batch_us)));
   }
 }
 
@@ -516,32 +470,24 @@ study_search (StudyCandidates *candidates, const StudySearch *options, StudySear
                                                        candidates->problem->graph->n_ranks) };
   int64_t start_us = g_get_monotonic_time ();
   const StudyCandidate *plain = study_candidate (candidates, 0);
+  const StudyProblem *problem = candidates->problem;
+  uint32_t n_ranks = problem->graph->n_ranks;
+  uint64_t n_arcs = problem->graph->first[n_ranks] + n_ranks;
 
   *searched = (StudySearched){ 0 };
   add_start (&searcher, plain->name, copy_slots (&searcher, plain->slot));
-  if (!start_named (&searcher, error))
-    return FALSE;
+  for (const char *const *name = options->starts; name && *name; name++) {
+    g_autoptr (TopoMapping) mapping =
+        topo_mapping_new (*name, candidates->paths->machine, n_ranks, error);
 
-  const StudyProblem *problem = searcher.candidates->problem;
-  uint64_t n_arcs = problem->graph->first[problem->graph->n_ranks] + problem->graph->n_ranks;
-
+    if (!mapping)
+      return FALSE;
+    add_start (&searcher, *name, study_placement_of (problem, mapping));
+  }
   start_scotch (&searcher, n_arcs);
   if (n_arcs * problem->distance->n_nodes <= MAX_LOOKS)
     add_start (&searcher, "greedy", study_placement_greedy (problem));
-
-  /* Orders of dimensions, curves and the 84 mappings, unless that takes too long. */
-  static const char *const families[] = { "curves", "sc13", "permutations" };
-  const StudyGraph *graph = searcher.candidates->problem->graph;
-  uint64_t n_looks = graph->first[graph->n_ranks] + graph->n_ranks;
-  Orders orders = { .n = 0 };
-
-  for (gsize i = 0; i < G_N_ELEMENTS (families); i++)
-    if (n_looks * LARGEST_FAMILY <= MAX_LOOKS)
-      add_family (&searcher, families[i], &orders);
-  for (guint i = 0; i < orders.n; i++) {
-    add_start (&searcher, orders.name[i], orders.slot[i]);
-    g_free (orders.name[i]);
-  }
+  start_families (&searcher);
   make_rounds (&searcher, start_us);
   return TRUE;
 }

@@ -6,7 +6,7 @@
 #include "sim/features.h"
 #include "study/search/slot_placement.h"
 
-/* What mappings are compared by before they are simulated. */
+/* The metric by which mappings are compared before they are simulated. */
 typedef enum {
   STUDY_OBJECTIVE_HOP_BYTES,
   STUDY_OBJECTIVE_MAX_BYTES,
@@ -68,8 +68,8 @@ void study_static_features (double features[SIM_N_FEATURES], const RoutePaths *p
 /* --- Better mappings by local search on static metrics --- */
 
 /* Starts are the default, the best of the families of recipes (orders of dimensions,
- * curves, the 84 of SC13), a greedy construction, Scotch's mapping and what the caller
- * names.  Then rounds: annealing
+ * curves, the 84 of SC13), a greedy construction, Scotch's mapping and the caller's
+ * own.  Then rounds: annealing
  * from one start or the other, colder from the best so far, and, where the busiest
  * link counts, relieving it.  Four rounds are made at a time, however many threads
  * there are, each longer than those before. */
@@ -94,7 +94,7 @@ typedef struct {
   char *scotch_error; /* why Scotch has no mapping; NULL */
 } StudySearched;
 
-/* Adds what it finds to the candidates.  Without a deadline the result depends on
+/* Adds the mappings that it finds to the candidates.  Without a deadline the result depends on
  * the arguments alone.  FALSE and *error when a start is no mapping. */
 gboolean study_search (StudyCandidates *candidates, const StudySearch *options,
                        StudySearched *searched, GError **error);

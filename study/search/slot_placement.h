@@ -10,7 +10,7 @@
 #include "study/search/matrix.h"
 #include "topology/mapping/mapping.h"
 
-/* What a search knows of its problem; all borrowed. */
+/* The input of a search; all borrowed. */
 typedef struct {
   const StudyGraph *graph;
   const StudyDistance *distance;
@@ -33,8 +33,8 @@ study_placement_mapping (const StudyProblem *problem, const uint32_t *slot, cons
 /* Bytes times hops over all messages, in units of 2^graph->shift bytes. */
 int64_t study_hop_bytes (const StudyProblem *problem, const uint32_t *slot);
 
-/* The heaviest rank first, then always the one that exchanges most with those that
- * are placed, where its bytes have the fewest hops to go: the greedy construction of
+/* The heaviest rank first, then always the rank that exchanges most with the placed ranks,
+ * where its bytes have the fewest hops to go: the greedy construction of
  * Hoefler and Snir (ICS 2011), with all free nodes looked at.  The caller g_free()s. */
 uint32_t *study_placement_greedy (const StudyProblem *problem);
 

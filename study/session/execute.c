@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A trace is read lazily and a map file at every run: they may have been edited since
- * the plan was resolved.  So the key of a run is computed again from what is really
- * used, and the files of a trace are looked at again after the run.  Machines are
+ * the plan was resolved.  So the key of a run is computed again from the inputs that are
+ * really used, and the files of a trace are checked again after the run.  Machines are
  * the plan's own. */
 #include "config.h"
 
@@ -22,11 +22,11 @@
 struct StudyBench {
   const StudyPlan *plan;
 
-  guint trace_index; /* of trace; NONE: no one */
+  guint trace_index; /* of trace; NONE: none is open */
   Trace *trace;      /* NULL: trace_error */
   GError *trace_error;
 
-  guint machine_index; /* of paths; NONE: no one */
+  guint machine_index; /* of paths; NONE: there are none */
   RoutePaths *paths;   /* NULL: paths_error */
   GError *paths_error;
 
@@ -79,7 +79,7 @@ study_bench_free (StudyBench *bench)
   g_free (bench);
 }
 
-/* --- What the runs share --- */
+/* --- The inputs that runs share --- */
 
 static const StudyPlanRun *
 run_at (const StudyBench *bench, guint run)
@@ -107,24 +107,20 @@ open_trace (StudyBench *bench, guint index, GError **error)
   return bench->trace != NULL || again (bench->trace_error, error);
 }
 
-static const TopoMachine *
-machine_at (const StudyBench *bench, guint index)
-{
-  return ((const StudyMachine *) g_ptr_array_index (bench->plan->machines, index))->machine;
-}
-
 static gboolean
 open_paths (StudyBench *bench, guint index, GError **error)
 {
+  const StudyMachine *asked = g_ptr_array_index (bench->plan->machines, index);
+
   if (bench->machine_index != index) {
     drop_paths (bench);
-    bench->paths = route_paths_new (machine_at (bench, index), &bench->paths_error);
+    bench->paths = route_paths_new (asked->machine, &bench->paths_error);
     bench->machine_index = index;
   }
   return bench->paths != NULL || again (bench->paths_error, error);
 }
 
-/* A failure here is the run's to find and tell. */
+/* NULL also after a failure, which the run will find too. */
 static const SimTraffic *
 find_traffic (StudyBench *bench, SimNetworkKind network)
 {
@@ -142,7 +138,7 @@ typedef struct {
   StudyBench *bench;
   const StudyPlanRun *asked;
   TopoMapping *mapping;
-  char *key; /* of what is really used */
+  char *key; /* of the inputs that are really used */
   SimRunOptions options;
 } Job;
 
@@ -168,17 +164,6 @@ prepare (Job *job, guint run, GError **error)
   return job->key != NULL;
 }
 
-/* Which of the inputs it is, for people. */
-static const char *
-changed_input (const Job *job)
-{
-  const StudyTrace *trace = g_ptr_array_index (job->bench->plan->traces, job->asked->trace);
-
-  if (g_strcmp0 (trace_hash (job->bench->trace, NULL), trace->hash) != 0)
-    return trace->text;
-  return job->asked->mapping;
-}
-
 static gboolean
 refuse_changed (const char *what, GError **error)
 {
@@ -196,7 +181,10 @@ simulate (Job *job, guint run_index, GError **error)
   if (!prepare (job, run_index, error))
     return NULL;
   if (strcmp (job->key, job->asked->key) != 0) {
-    refuse_changed (changed_input (job), error);
+    const StudyTrace *trace = g_ptr_array_index (bench->plan->traces, job->asked->trace);
+    gboolean is_trace = g_strcmp0 (trace_hash (bench->trace, NULL), trace->hash) != 0;
+
+    refuse_changed (is_trace ? trace->text : job->asked->mapping, error);
     return NULL;
   }
   job->options.traffic = find_traffic (bench, job->asked->network);
@@ -229,15 +217,15 @@ study_bench_run (StudyBench *bench, guint run, StudyBenchNotes *notes)
   if (made != NULL) {
     study_row_take (row, made, job.asked->network, bench->plan->keep_links,
                     bench->plan->keep_ranks);
-    /* What is wrong with a trace is found while it is read, in the order of the first
-     * of the runs that read it; the row must not tell which one that was. */
+    /* Warnings of a trace are found while it is read, in the order of the first of the runs that
+     * read it; the row must not depend on which run that was. */
     qsort (row->warnings, g_strv_length (row->warnings), sizeof (char *), compare_texts);
     notes->placement = g_steal_pointer (&job.mapping);
   } else {
     row->status = STUDY_FAILED;
     g_free (row->error);
     row->error = g_strdup (error->message);
-    /* What was there when the plan was resolved has gone since: no key. */
+    /* Without a key an input of the plan has gone since. */
     notes->changed = job.key == NULL || g_error_matches (error, STUDY_ERROR, STUDY_ERROR_CHANGED);
   }
   topo_mapping_free (job.mapping);
@@ -245,14 +233,7 @@ study_bench_run (StudyBench *bench, guint run, StudyBenchNotes *notes)
   return row;
 }
 
-/* --- Before it is run --- */
-
-static double
-payload_bytes (const TopoMachine *machine)
-{
-  return (double) (machine->fabric != NULL ? machine->parameters.mtu_bytes
-                                           : machine->parameters.packet_payload_bytes);
-}
+/* --- Measuring --- */
 
 gboolean
 study_bench_measure (StudyBench *bench, guint run, StudyBenchSize *size)
@@ -260,6 +241,8 @@ study_bench_measure (StudyBench *bench, guint run, StudyBenchSize *size)
   Job job = { .bench = bench, .asked = run_at (bench, run) };
   g_autoptr (SimRun) made = NULL;
   gint64 begin_us = g_get_monotonic_time ();
+  const TopoMachine *machine;
+  double payload_bytes;
 
   *size = (StudyBenchSize){ 0 };
   if (job.asked->problem == NULL && prepare (&job, run, NULL)) {
@@ -269,17 +252,19 @@ study_bench_measure (StudyBench *bench, guint run, StudyBenchSize *size)
     made = sim_run (bench->trace, bench->paths->machine, job.mapping, &job.options, NULL);
   }
   if (made != NULL) {
+    machine = bench->paths->machine;
+    payload_bytes = (double) (machine->fabric != NULL ? machine->parameters.mtu_bytes
+                                                      : machine->parameters.packet_payload_bytes);
     size->load_s = made->wall_s;
-    size->packet_hops =
-        made->features[SIM_FEATURE_HOP_BYTES] / payload_bytes (bench->paths->machine) +
-        (double) made->result.messages * made->features[SIM_FEATURE_AVG_DILATION];
+    size->packet_hops = made->features[SIM_FEATURE_HOP_BYTES] / payload_bytes +
+                        (double) made->result.messages * made->features[SIM_FEATURE_AVG_DILATION];
   }
   topo_mapping_free (job.mapping);
   g_free (job.key);
   return made != NULL;
 }
 
-/* --- Who sends to whom --- */
+/* --- The communication graph --- */
 
 SimEdge *
 study_bench_edges (StudyBench *bench, guint run, uint64_t max_edges, uint64_t *n_edges)
@@ -298,7 +283,7 @@ study_bench_edges (StudyBench *bench, guint run, uint64_t max_edges, uint64_t *n
   return g_memdup2 (traffic->edges, traffic->n_edges * sizeof (SimEdge));
 }
 
-/* --- What master and workers of a study tell each other --- */
+/* --- Jobs and their results, as the master and the workers of a study exchange them --- */
 
 /* The row, whether inputs changed, the packed places, the edges packed and their number. */
 #define BLOCK_TYPE "(mvbayayt)"
@@ -333,7 +318,7 @@ study_job_maker_free (StudyJobMaker *maker)
   g_free (maker);
 }
 
-/* --- Made by the worker --- */
+/* --- In a worker --- */
 
 /* NULL: none. */
 static GVariant *
@@ -345,52 +330,40 @@ variant_of (GBytes *bytes)
   return g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, data, n_bytes, 1);
 }
 
-/* Every placement is told once, and packed here, where there are several at it. */
-static GBytes *
-news (StudyJobMaker *maker, const StudyRow *row, const TopoMapping *placement)
-{
-  if (placement == NULL || row->mapping_hash == NULL ||
-      !g_hash_table_add (maker->known, g_strdup (row->mapping_hash)))
-    return NULL;
-  return study_store_pack_places (placement);
-}
-
-static GVariant *
-make_run (StudyJobMaker *maker, guint run, gboolean *spent)
-{
-  StudyBenchNotes notes;
-  g_autoptr (StudyRow) row = study_bench_run (maker->bench, run, &notes);
-  g_autoptr (TopoMapping) placement = notes.placement;
-  g_autoptr (GBytes) told = news (maker, row, placement);
-  g_autoptr (GVariant) packed = study_row_pack (row);
-
-  *spent = notes.spent;
-  return g_variant_new (BLOCK_MAKE, packed, notes.changed, variant_of (told), variant_of (NULL),
-                        (guint64) 0);
-}
-
-/* Packed here too: the master has to write, and to hand out runs meanwhile. */
-static GVariant *
-make_edges (StudyJobMaker *maker, guint run)
-{
-  uint64_t n_edges;
-  g_autofree SimEdge *edges =
-      study_bench_edges (maker->bench, run, STUDY_STORE_MAX_EDGES, &n_edges);
-  g_autoptr (GBytes) packed = n_edges > 0 ? study_store_pack_edges (edges, n_edges) : NULL;
-
-  return g_variant_new (BLOCK_MAKE, NULL, FALSE, variant_of (NULL), variant_of (packed),
-                        (guint64) n_edges);
-}
-
+/* Places and edges are packed here, where there are several workers: the master has to write, and
+ * to hand out runs meanwhile. */
 GBytes *
 study_job_make (void *data, guint job, gboolean *spent)
 {
   StudyJobMaker *maker = data;
-  g_autoptr (GVariant) block = g_variant_ref_sink (
-      job < maker->n_runs ? make_run (maker, job, spent) : make_edges (maker, job - maker->n_runs));
+  g_autoptr (GBytes) places = NULL, packed_edges = NULL;
+  g_autoptr (GVariant) packed_row = NULL, block = NULL;
+  StudyBenchNotes notes = { 0 };
+  uint64_t n_edges = 0;
 
+  if (job < maker->n_runs) {
+    g_autoptr (StudyRow) row = study_bench_run (maker->bench, job, &notes);
+    g_autoptr (TopoMapping) placement = notes.placement;
+
+    /* Every placement is sent once. */
+    if (placement != NULL && row->mapping_hash != NULL &&
+        g_hash_table_add (maker->known, g_strdup (row->mapping_hash)))
+      places = study_store_pack_places (placement);
+    packed_row = study_row_pack (row);
+    *spent = notes.spent;
+  } else {
+    g_autofree SimEdge *edges =
+        study_bench_edges (maker->bench, job - maker->n_runs, STUDY_STORE_MAX_EDGES, &n_edges);
+
+    packed_edges = n_edges > 0 ? study_store_pack_edges (edges, n_edges) : NULL;
+  }
+  block =
+      g_variant_ref_sink (g_variant_new (BLOCK_MAKE, packed_row, notes.changed, variant_of (places),
+                                         variant_of (packed_edges), (guint64) n_edges));
   return g_variant_get_data_as_bytes (block);
 }
+
+/* --- In the master --- */
 
 /* --- Read by the master --- */
 

@@ -6,25 +6,25 @@
 #include "study/plan/plan.h"
 #include "study/session/worker_pool.h"
 
-/* What a worker keeps between runs: the last trace, machine, routes and traffic,
+/* The state of a worker between runs: the last trace, machine, routes and traffic,
  * so that a sweep over mappings opens them once. */
 typedef struct StudyBench StudyBench;
 StudyBench *study_bench_new (const StudyPlan *plan); /* resolved; borrowed */
 void study_bench_free (StudyBench *bench);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyBench, study_bench_free)
 
-/* What else there is to say about a run. */
+/* Notes on a run, beside its row. */
 typedef struct {
   TopoMapping *placement; /* of a run that is done; the caller frees it */
-  gboolean changed;       /* failed, as an input is no longer what its key says: the row is
-                             not one of that key and not to be kept */
+  gboolean changed;       /* failed, as an input no longer has the hash in its key: the row does
+                             not belong to that key and is not kept */
   gboolean spent;         /* this process can make no other run: SimGrid's engine was used */
 } StudyBenchNotes;
 
-/* Never NULL: a run that fails gives a row that says why. */
+/* Never NULL: the row of a failed run has the reason. */
 StudyRow *study_bench_run (StudyBench *bench, guint run, StudyBenchNotes *notes);
 
-/* What a load run of the same inputs tells before a run of any network is made. */
+/* Measures of a load run, which estimate a run of any network with the same inputs. */
 typedef struct {
   double read_s;      /* reading the trace, once per worker */
   double load_s;      /* a load run after that */
@@ -40,12 +40,12 @@ gboolean study_bench_measure (StudyBench *bench, guint run, StudyBenchSize *size
  * *n_edges = 0 when it cannot be read or has more than max_edges. */
 SimEdge *study_bench_edges (StudyBench *bench, guint run, uint64_t max_edges, uint64_t *n_edges);
 
-/* --- What master and workers of a study tell each other --- */
+/* --- Jobs and their results, between the master and the workers of a study --- */
 
-/* Job j below the number of runs is run j of the plan; n_runs + j asks who sends to
- * whom in the trace of run j. */
+/* Job j below the number of runs is run j of the plan; n_runs + j is the communication graph of
+ * the trace of run j. */
 
-/* What came of a job; either row or edges. */
+/* The result of a job: a row or edges. */
 typedef struct {
   StudyRow *row;
   gboolean changed; /* StudyBenchNotes */
@@ -57,7 +57,7 @@ typedef struct {
 void study_job_result_clear (StudyJobResult *result);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (StudyJobResult, study_job_result_clear)
 
-/* What a worker works with. */
+/* The data of a worker. */
 typedef struct {
   StudyBench *bench;
   guint n_runs;

@@ -16,37 +16,6 @@ static const char two_ranks[] = "0 init\n1 init\n0 send 1 3 100 6\n1 recv 0 3 10
 
 static char *folder;
 
-static void
-write_file (const char *name, const char *text)
-{
-  g_autofree char *to = g_build_filename (folder, name, NULL);
-
-  g_assert_true (g_file_set_contents (to, text, -1, NULL));
-}
-
-static void
-remove_file (const char *name)
-{
-  g_autofree char *path = g_build_filename (folder, name, NULL);
-
-  g_assert_cmpint (g_unlink (path), ==, 0);
-}
-
-static StudyPlan *
-resolved (const char *text)
-{
-  g_autofree char *path = g_build_filename (folder, "a.study", NULL);
-  g_autoptr (GError) error = NULL;
-  StudyPlan *plan;
-
-  write_file ("a.study", text);
-  plan = study_plan_load (path, &error);
-  g_assert_no_error (error);
-  study_plan_resolve (plan, NULL, NULL, &error);
-  g_assert_no_error (error);
-  return plan;
-}
-
 /* The row of a run; *notes without the placement. */
 static StudyRow *
 run (StudyBench *bench, guint index, StudyBenchNotes *notes)
@@ -59,7 +28,7 @@ run (StudyBench *bench, guint index, StudyBenchNotes *notes)
   return row;
 }
 
-/* What sim_run() says of the same, called by hand. */
+/* The same run by sim_run(). */
 static SimRun *
 run_by_hand (const char *mapping_text, SimNetworkKind network)
 {
@@ -95,8 +64,8 @@ static void
 test_runs_are_those_made_by_hand (void)
 {
   g_autoptr (StudyPlan) plan =
-      resolved ("[traces]\ntrace = " HALO "\n[machines]\nmachine = torus:4x4\n"
-                "[mappings]\nmapping = ABT;BAT\n[runs]\nnetwork = packet;load\n");
+      fixture_plan (folder, "[traces]\ntrace = " HALO "\n[machines]\nmachine = torus:4x4\n"
+                            "[mappings]\nmapping = ABT;BAT\n[runs]\nnetwork = packet;load\n");
   g_autoptr (StudyBench) bench = study_bench_new (plan);
 
   check_by_hand (bench, 0, "ABT", SIM_NETWORK_PACKET);
@@ -106,77 +75,64 @@ test_runs_are_those_made_by_hand (void)
   check_by_hand (bench, 0, "ABT", SIM_NETWORK_PACKET); /* after others */
 }
 
+/* One file of a study changes between runs, and back. */
 static void
-assert_changed (StudyBench *bench, guint index, const char *says)
+test_files_that_change (void)
 {
-  StudyBenchNotes notes;
-  g_autoptr (StudyRow) row = run (bench, index, &notes);
-
-  g_assert_cmpint (row->status, ==, STUDY_FAILED);
-  g_assert_true (notes.changed);
-  g_assert_nonnull (strstr (row->error, says));
-}
-
-static void
-assert_done (StudyBench *bench, guint index)
-{
-  StudyBenchNotes notes;
-  g_autoptr (StudyRow) row = run (bench, index, &notes);
-
-  g_assert_cmpstr (row->error, ==, NULL);
-  g_assert_cmpint (row->status, ==, STUDY_DONE);
-}
-
-#define OF_FILES                                                          \
-  "[traces]\ntrace = two.ti\n[machines]\nmachine = torus:2\n[mappings]\n" \
-  "mapping = AT;places.map\n"
-
-static void
-test_a_trace_that_changes (void)
-{
+  static const char other[] = "0 init\n1 init\n0 send 1 3 999 6\n1 recv 0 3 999 6\n"
+                              "0 finalize\n1 finalize\n";
+  static const char map[] = "1 0\n0 0\n";
+  static const struct {
+    const char *file, *text; /* NULL: it is removed */
+    guint run;               /* by AT or by the map file */
+    const char *words;       /* NULL: it is done */
+  } steps[] = {
+    { "two.ti", two_ranks, 0, NULL },
+    { "two.ti", other, 0, "two.ti: is no longer what it was" },
+    { "two.ti", two_ranks, 0, NULL },
+    { "places.map", map, 1, NULL },
+    { "places.map", "0 0\n1 0\n", 1, "places.map: is no longer what it was" },
+    { "places.map", "0 0\n1 0\n", 0, NULL }, /* the same places by its own right */
+    { "places.map", "not a map\n", 1, "places.map" },
+    { "places.map", NULL, 1, "places.map" },
+    { "two.ti", NULL, 1, "two.ti" },
+  };
   g_autoptr (StudyPlan) plan = NULL;
   g_autoptr (StudyBench) bench = NULL;
 
-  write_file ("two.ti", two_ranks);
-  write_file ("places.map", "1 0\n0 0\n");
-  plan = resolved (OF_FILES);
+  fixture_write (folder, "two.ti", two_ranks);
+  fixture_write (folder, "places.map", map);
+  plan = fixture_plan (folder, "[traces]\ntrace = two.ti\n[machines]\nmachine = torus:2\n"
+                               "[mappings]\nmapping = AT;places.map\n");
   bench = study_bench_new (plan);
-  assert_done (bench, 0);
-  write_file ("two.ti", "0 init\n1 init\n0 send 1 3 999 6\n1 recv 0 3 999 6\n"
-                        "0 finalize\n1 finalize\n");
-  assert_changed (bench, 0, "two.ti: is no longer what it was");
-  write_file ("two.ti", two_ranks);
-  assert_done (bench, 0);
-  remove_file ("two.ti");
-  assert_changed (bench, 1, "two.ti");
+  for (gsize at = 0; at < G_N_ELEMENTS (steps); at++) {
+    g_autofree char *path = g_build_filename (folder, steps[at].file, NULL);
+    g_autoptr (StudyRow) row = NULL;
+    StudyBenchNotes notes;
+
+    g_test_message ("step %zu: %s", at, steps[at].file);
+    if (steps[at].text != NULL)
+      fixture_write (folder, steps[at].file, steps[at].text);
+    else
+      g_assert_cmpint (g_unlink (path), ==, 0);
+    row = run (bench, steps[at].run, &notes);
+    if (steps[at].words == NULL)
+      g_assert_cmpstr (row->error, ==, NULL);
+    else {
+      g_assert_nonnull (row->error);
+      g_assert_nonnull (strstr (row->error, steps[at].words));
+    }
+    g_assert_cmpint (row->status, ==, steps[at].words == NULL ? STUDY_DONE : STUDY_FAILED);
+    g_assert_cmpint (notes.changed, ==, steps[at].words != NULL);
+  }
 }
 
-static void
-test_a_map_file_that_changes (void)
-{
-  g_autoptr (StudyPlan) plan = NULL;
-  g_autoptr (StudyBench) bench = NULL;
-
-  write_file ("two.ti", two_ranks);
-  write_file ("places.map", "1 0\n0 0\n");
-  plan = resolved (OF_FILES);
-  bench = study_bench_new (plan);
-  assert_done (bench, 1);
-  write_file ("places.map", "0 0\n1 0\n");
-  assert_changed (bench, 1, "places.map: is no longer what it was");
-  assert_done (bench, 0); /* which has the same places by its own right */
-  write_file ("places.map", "not a map\n");
-  assert_changed (bench, 1, "places.map");
-  remove_file ("places.map");
-  assert_changed (bench, 1, "places.map");
-}
-
-/* What could never be made is no change. */
+/* A run that could never be made is no change. */
 static void
 test_a_run_with_a_problem (void)
 {
   g_autoptr (StudyPlan) plan =
-      resolved ("[traces]\ntrace = nothing.ti\n[machines]\nmachine = torus:2\n");
+      fixture_plan (folder, "[traces]\ntrace = nothing.ti\n[machines]\nmachine = torus:2\n");
   g_autoptr (StudyBench) bench = study_bench_new (plan);
   StudyBenchNotes notes;
   g_autoptr (StudyRow) row = run (bench, 0, &notes);
@@ -200,8 +156,8 @@ test_a_trace_that_cannot_end (void)
   StudyBenchNotes notes;
   g_autoptr (StudyRow) row = NULL;
 
-  write_file ("stuck.ti", "0 init\n1 init\n0 recv 1 3 100 6\n0 finalize\n1 finalize\n");
-  plan = resolved ("[traces]\ntrace = stuck.ti\n[machines]\nmachine = torus:2\n");
+  fixture_write (folder, "stuck.ti", "0 init\n1 init\n0 recv 1 3 100 6\n0 finalize\n1 finalize\n");
+  plan = fixture_plan (folder, "[traces]\ntrace = stuck.ti\n[machines]\nmachine = torus:2\n");
   bench = study_bench_new (plan);
   row = run (bench, 0, &notes);
   g_assert_cmpint (row->status, ==, STUDY_FAILED);
@@ -217,8 +173,8 @@ test_edges (void)
   g_autofree SimEdge *edges = NULL;
   uint64_t n_edges;
 
-  write_file ("two.ti", two_ranks);
-  plan = resolved ("[traces]\ntrace = two.ti\n[machines]\nmachine = torus:2\n");
+  fixture_write (folder, "two.ti", two_ranks);
+  plan = fixture_plan (folder, "[traces]\ntrace = two.ti\n[machines]\nmachine = torus:2\n");
   bench = study_bench_new (plan);
   edges = study_bench_edges (bench, 0, 1, &n_edges);
   g_assert_cmpuint (n_edges, ==, 1);
@@ -235,7 +191,7 @@ static void
 test_packet_hops_are_estimated (void)
 {
   g_autoptr (StudyPlan) plan =
-      resolved ("[traces]\ntrace = " HALO "\n[machines]\nmachine = torus:4x4\n");
+      fixture_plan (folder, "[traces]\ntrace = " HALO "\n[machines]\nmachine = torus:4x4\n");
   g_autoptr (StudyBench) bench = study_bench_new (plan);
   StudyBenchSize size;
   StudyBenchNotes notes;
@@ -251,8 +207,9 @@ test_packet_hops_are_estimated (void)
 static void
 test_a_flow_run_spends_the_process (void)
 {
-  g_autoptr (StudyPlan) plan = resolved ("[traces]\ntrace = " HALO "\n[machines]\n"
-                                         "machine = torus:4x4\n[runs]\nnetwork = flow\n");
+  g_autoptr (StudyPlan) plan =
+      fixture_plan (folder, "[traces]\ntrace = " HALO "\n[machines]\n"
+                            "machine = torus:4x4\n[runs]\nnetwork = flow\n");
   g_autoptr (StudyBench) bench = study_bench_new (plan);
   StudyBenchNotes notes;
   g_autoptr (StudyRow) row = run (bench, 0, &notes);
@@ -270,8 +227,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   folder = fixture_folder ();
   g_test_add_func ("/study/execute/by-hand", test_runs_are_those_made_by_hand);
-  g_test_add_func ("/study/execute/trace-changes", test_a_trace_that_changes);
-  g_test_add_func ("/study/execute/map-changes", test_a_map_file_that_changes);
+  g_test_add_func ("/study/execute/files-change", test_files_that_change);
   g_test_add_func ("/study/execute/problem", test_a_run_with_a_problem);
   g_test_add_func ("/study/execute/stuck", test_a_trace_that_cannot_end);
   g_test_add_func ("/study/execute/edges", test_edges);

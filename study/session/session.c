@@ -77,33 +77,26 @@ n_left_of (const Group *group)
   return group->end - group->next;
 }
 
-/* The first that nobody has begun, else the one with the most left; NONE when
- * nothing is. */
-static guint
-choose (const StudyDeal *deal)
-{
-  guint most = NONE;
-
-  for (guint index = 0; index < deal->groups->len; index++) {
-    const Group *group = group_at (deal, index);
-
-    if (!group->begun)
-      return index;
-    if (n_left_of (group) > 0 &&
-        (most == NONE || n_left_of (group) > n_left_of (group_at (deal, most))))
-      most = index;
-  }
-  return most;
-}
-
 gboolean
 study_deal_next (StudyDeal *deal, guint worker, guint *job)
 {
   guint index = deal->group_of[worker];
   Group *group;
 
-  if (index == NONE || n_left_of (group_at (deal, index)) == 0)
-    index = choose (deal);
+  /* A worker without a group takes the first that is not begun, else the one with the most left. */
+  if (index == NONE || n_left_of (group_at (deal, index)) == 0) {
+    index = NONE;
+    for (guint at = 0; at < deal->groups->len; at++) {
+      group = group_at (deal, at);
+      if (!group->begun) {
+        index = at;
+        break;
+      }
+      if (n_left_of (group) > 0 &&
+          (index == NONE || n_left_of (group) > n_left_of (group_at (deal, index))))
+        index = at;
+    }
+  }
   if (index == NONE)
     return FALSE;
   deal->group_of[worker] = index;
@@ -120,26 +113,12 @@ study_deal_n_left (const StudyDeal *deal)
   return deal->n_left;
 }
 
-/* --- Which runs of a study are left --- */
+/* --- The runs of a study that are left --- */
 
 static const StudyPlanRun *
-planned_run (const StudyPlan *plan, guint run)
+run_at (const StudyPlan *plan, guint run)
 {
   return g_ptr_array_index (plan->runs, run);
-}
-
-/* The first run of each key, of this shard: all shards count alike. */
-static GArray *
-own_runs (const StudyPlan *plan, const StudySessionOptions *options)
-{
-  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
-  GArray *own = g_array_new (FALSE, FALSE, sizeof (guint));
-
-  for (guint run = 0; run < plan->runs->len; run++)
-    if (g_hash_table_add (seen, planned_run (plan, run)->key) &&
-        (options->n_shards == 0 || run % options->n_shards == options->shard - 1))
-      g_array_append_val (own, run);
-  return own;
 }
 
 char *
@@ -158,32 +137,28 @@ study_session_store_path (const StudyPlan *plan, const StudySessionOptions *opti
   return g_strdup_printf ("%s.%uof%u%s", stem, options->shard, options->n_shards, ending);
 }
 
-static gboolean
-read_keys (StudyStore *store, GHashTable **done, GHashTable **all, GError **error)
-{
-  *done = study_store_keys (store, FALSE, error);
-  *all = *done != NULL ? study_store_keys (store, TRUE, error) : NULL;
-  return *all != NULL;
-}
-
-/* As study_session_todo(), of a store that is open; NULL: there is none yet. */
+/* As study_session_todo(), of an open store; NULL: there is none yet. */
 static GArray *
-study_session_left (const StudyPlan *plan, const StudySessionOptions *options, StudyStore *store,
-                    StudyTally *tally, GError **error)
+runs_left (const StudyPlan *plan, const StudySessionOptions *options, StudyStore *store,
+           StudyTally *tally, GError **error)
 {
-  g_autoptr (GArray) own = own_runs (plan, options);
+  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
   g_autoptr (GArray) todo = g_array_new (FALSE, FALSE, sizeof (guint));
   g_autoptr (GHashTable) done = NULL, all = NULL;
 
-  if (store != NULL && !read_keys (store, &done, &all, error))
+  if (store != NULL && ((done = study_store_keys (store, FALSE, error)) == NULL ||
+                        (all = study_store_keys (store, TRUE, error)) == NULL))
     return NULL;
-  tally->n_runs = own->len;
-  for (guint i = 0; i < own->len; i++) {
-    guint run = g_array_index (own, guint, i);
-    const char *key = planned_run (plan, run)->key;
+  for (guint run = 0; run < plan->runs->len; run++) {
+    const char *key = run_at (plan, run)->key;
     gboolean is_done = done != NULL && g_hash_table_contains (done, key);
     gboolean has_failed = !is_done && all != NULL && g_hash_table_contains (all, key);
 
+    /* The first run of each key, of this shard: all shards count alike. */
+    if (!g_hash_table_add (seen, (char *) key) ||
+        (options->n_shards > 0 && run % options->n_shards != options->shard - 1))
+      continue;
+    tally->n_runs++;
     tally->n_failed_before += has_failed && !options->retry_failed;
     if (is_done || (has_failed && !options->retry_failed))
       tally->n_there++;
@@ -203,12 +178,12 @@ study_session_todo (const StudyPlan *plan, const StudySessionOptions *options, S
   if (g_file_test (path, G_FILE_TEST_EXISTS) &&
       !(store = study_store_open (path, STUDY_STORE_READ, error)))
     return NULL;
-  return study_session_left (plan, options, store, tally, error);
+  return runs_left (plan, options, store, tally, error);
 }
 
-/* --- Makes the runs of a study that its store does not have yet --- */
+/* --- Making the runs --- */
 
-/* Rows wait at most so long, and at most so many of them: what a kill loses. */
+/* Rows wait at most this long, and at most this many: the loss when the process is killed. */
 #define STORE_INTERVAL_US    (G_USEC_PER_SEC / 5)
 #define MAX_WAITING_ROWS     500u
 #define PROGRESS_INTERVAL_US (G_USEC_PER_SEC / 10)
@@ -251,8 +226,8 @@ typedef struct {
   sigset_t mask;
 } Signals;
 
-/* They come through only while the session waits for a result: the store is never
- * left in the middle of something.  Those that were ignored (nohup) stay so. */
+/* Signals are delivered only while the session waits for a result, so that they never interrupt a
+ * write to the store.  Ignored signals (nohup) stay ignored. */
 static void
 signals_take (Signals *before)
 {
@@ -280,39 +255,7 @@ signals_give_back (const Signals *before)
     sigaction (signals[i], &before->actions[i], NULL);
 }
 
-/* --- Before the first run --- */
-
-static const StudyPlanRun *
-run_at (const StudyPlan *plan, guint run)
-{
-  return g_ptr_array_index (plan->runs, run);
-}
-
-static gboolean
-put_plan (Session *session, GError **error)
-{
-  const StudyPlan *plan = session->plan;
-  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify) study_row_free);
-
-  for (guint run = 0; run < plan->runs->len; run++)
-    g_ptr_array_add (rows, study_plan_row (plan, run));
-  return study_store_set_plan (session->store, plan->name, plan->text, (StudyRow **) rows->pdata,
-                               rows->len, error);
-}
-
-/* The first run of each trace in the whole plan: which machine decomposes the
- * collectives must not depend on what is left to do. */
-static guint
-first_run_of (const StudyPlan *plan, guint trace)
-{
-  guint run = 0;
-
-  while (run_at (plan, run)->trace != trace)
-    run++;
-  return run;
-}
-
-/* --- While they are made --- */
+/* --- While the runs are made --- */
 
 static double
 seconds_since (gint64 begin_us)
@@ -331,17 +274,8 @@ store_made (Session *session, GError **error)
   return stored;
 }
 
-static gboolean
-store_if_due (Session *session, GError **error)
-{
-  if (session->made->rows->len < MAX_WAITING_ROWS &&
-      g_get_monotonic_time () - session->stored_us < STORE_INTERVAL_US)
-    return TRUE;
-  return store_made (session, error);
-}
-
 static void
-tell (Session *session, gboolean now)
+report_progress (Session *session, gboolean now)
 {
   gint64 now_us = g_get_monotonic_time ();
 
@@ -353,7 +287,7 @@ tell (Session *session, gboolean now)
   session->options->progress (session->options->progress_data, session->tally);
 }
 
-/* Takes the row. */
+/* Takes the row, which is stored unless its inputs have changed. */
 static void
 count_row (Session *session, StudyRow *row, gboolean changed)
 {
@@ -374,94 +308,67 @@ count_row (Session *session, StudyRow *row, gboolean changed)
     g_ptr_array_add (session->made->rows, row);
 }
 
-static void
-take_row (Session *session, StudyJobResult *result)
-{
-  const char *hash = result->row->mapping_hash;
-
-  if (result->places != NULL && hash != NULL) {
-    StudyPlaces *places = g_new (StudyPlaces, 1);
-
-    *places =
-        (StudyPlaces){ g_strdup (hash), result->row->ranks, g_steal_pointer (&result->places) };
-    g_ptr_array_add (session->made->placements, places);
-    g_hash_table_add (session->maker->known, g_strdup (hash)); /* workers to come need not tell */
-  }
-  count_row (session, g_steal_pointer (&result->row), result->changed);
-}
-
-static void
-take_edges (Session *session, guint run, StudyJobResult *result)
-{
-  guint index = run_at (session->plan, run)->trace;
-  const StudyTrace *trace = g_ptr_array_index (session->plan->traces, index);
-  StudyPackedEdges *edges;
-
-  if (result->edges == NULL)
-    return;
-  edges = g_new (StudyPackedEdges, 1);
-  *edges = (StudyPackedEdges){ g_strdup (trace->hash), trace->n_ranks, result->n_edges,
-                               g_steal_pointer (&result->edges) };
-  g_ptr_array_add (session->made->edges, edges);
-}
-
-static gboolean
-take_block (Session *session, const StudyPoolResult *made, GError **error)
-{
-  g_auto (StudyJobResult) result = { 0 };
-  guint n_runs = session->plan->runs->len;
-
-  if (!study_job_read (made->block, &result) || (made->job < n_runs) != (result.row != NULL)) {
-    g_set_error (error, STUDY_ERROR, STUDY_ERROR_WORKER, "a worker sent what is no result");
-    return FALSE;
-  }
-  if (made->job >= n_runs)
-    take_edges (session, made->job - n_runs, &result);
-  else
-    take_row (session, &result);
-  return TRUE;
-}
-
-static void
-take_lost (Session *session, const StudyPoolResult *made)
-{
-  StudyRow *row;
-
-  if (made->job >= session->plan->runs->len) /* the runs of that trace will tell why */
-    return;
-  row = study_plan_row (session->plan, made->job);
-  row->status = STUDY_FAILED;
-  g_free (row->error);
-  row->error = g_strdup (made->lost);
-  count_row (session, row, FALSE);
-}
-
-/* Waits for a result; *taken says whether there was one. */
+/* Waits for a result and keeps it; *taken: there was one. */
 static gboolean
 take (Session *session, gint timeout_ms, const sigset_t *mask, gboolean *taken, GError **error)
 {
+  const StudyPlan *plan = session->plan;
   StudyPoolResult made = { 0 };
   StudyPoolTaken what = session->pool->take (session->pool, timeout_ms, mask, &made, error);
   gboolean good = what != STUDY_POOL_ERROR;
+  gboolean is_run = made.job < plan->runs->len;
+  g_auto (StudyJobResult) result = { 0 };
 
   *taken = what == STUDY_POOL_RESULT;
   if (!*taken)
     return good;
   session->in_flight--;
-  if (made.block != NULL)
-    good = take_block (session, &made, error);
-  else
-    take_lost (session, &made);
+  if (made.block == NULL) {
+    /* The worker ended.  When it read the edges of a trace the runs of that trace will fail too. */
+    if (is_run) {
+      StudyRow *row = study_plan_row (plan, made.job);
+
+      row->status = STUDY_FAILED;
+      g_free (row->error);
+      row->error = g_strdup (made.lost);
+      count_row (session, row, FALSE);
+    }
+  } else if (!study_job_read (made.block, &result) || is_run != (result.row != NULL)) {
+    g_set_error (error, STUDY_ERROR, STUDY_ERROR_WORKER, "a worker sent what is no result");
+    good = FALSE;
+  } else if (is_run) {
+    const char *hash = result.row->mapping_hash;
+
+    if (result.places != NULL && hash != NULL) {
+      StudyPlaces *places = g_new (StudyPlaces, 1);
+
+      *places =
+          (StudyPlaces){ g_strdup (hash), result.row->ranks, g_steal_pointer (&result.places) };
+      g_ptr_array_add (session->made->placements, places);
+      g_hash_table_add (session->maker->known, g_strdup (hash)); /* for workers to come */
+    }
+    count_row (session, g_steal_pointer (&result.row), result.changed);
+  } else if (result.edges != NULL) {
+    const StudyPlanRun *run = run_at (plan, made.job - plan->runs->len);
+    const StudyTrace *trace = g_ptr_array_index (plan->traces, run->trace);
+    StudyPackedEdges *edges = g_new (StudyPackedEdges, 1);
+
+    *edges = (StudyPackedEdges){ g_strdup (trace->hash), trace->n_ranks, result.n_edges,
+                                 g_steal_pointer (&result.edges) };
+    g_ptr_array_add (session->made->edges, edges);
+  }
   study_pool_result_clear (&made);
   return good;
 }
 
+/* Whatever ends the work, finished results are stored. */
 static gboolean
-work_until_signalled (Session *session, const sigset_t *mask, GError **error)
+work (Session *session, const sigset_t *mask, GError **error)
 {
-  gboolean taken;
+  gboolean good = TRUE, taken = TRUE;
+  sigset_t blocked;
 
-  while (!caught && (study_deal_n_left (session->deal) > 0 || session->in_flight > 0)) {
+  while (good && !caught && (study_deal_n_left (session->deal) > 0 || session->in_flight > 0)) {
     guint job;
     int worker;
 
@@ -470,68 +377,72 @@ work_until_signalled (Session *session, const sigset_t *mask, GError **error)
       session->pool->give (session->pool, (guint) worker, job);
       session->in_flight++;
     }
-    if (!take (session, TAKE_TIMEOUT_MS, mask, &taken, error) || !store_if_due (session, error))
-      return FALSE;
-    tell (session, FALSE);
+    good = take (session, TAKE_TIMEOUT_MS, mask, &taken, error);
+    if (good && (session->made->rows->len >= MAX_WAITING_ROWS ||
+                 g_get_monotonic_time () - session->stored_us >= STORE_INTERVAL_US))
+      good = store_made (session, error);
+    if (good)
+      report_progress (session, FALSE);
   }
-  return TRUE;
-}
-
-/* What has been made is stored, whatever ends the work. */
-static gboolean
-work (Session *session, const sigset_t *mask, GError **error)
-{
-  sigset_t blocked;
-
-  if (!work_until_signalled (session, mask, error)) {
+  if (!good) {
     store_made (session, NULL);
     return FALSE;
   }
   session->tally->signal = caught;
   sigprocmask (SIG_SETMASK, NULL, &blocked);
-  /* What has been made already is not thrown away. */
-  gboolean taken = TRUE;
-
-  while (taken && session->in_flight > 0)
+  for (taken = TRUE; taken && session->in_flight > 0;)
     if (!take (session, 0, &blocked, &taken, error))
       return FALSE;
   return store_made (session, error);
+}
+
+/* A job is a run, or, above the number of runs, the edges of a run's trace. */
+static StudyDeal *
+deal_new (const Session *session)
+{
+  const StudyPlan *plan = session->plan;
+  g_autofree gboolean *asked = g_new0 (gboolean, plan->traces->len);
+  StudyDeal *deal = study_deal_new (session->pool->n_workers);
+
+  for (guint i = 0; i < session->todo->len; i++) {
+    guint run = g_array_index (session->todo, guint, i), trace = run_at (plan, run)->trace;
+    guint group = trace * plan->machines->len + run_at (plan, run)->machine;
+    const char *hash = ((const StudyTrace *) g_ptr_array_index (plan->traces, trace))->hash;
+
+    if (!asked[trace] && hash != NULL && !study_store_has_edges (session->store, hash)) {
+      /* Of the trace's first run in the whole plan: the machine that decomposes the collectives
+       * must not depend on the runs that are left. */
+      guint first = 0;
+
+      while (run_at (plan, first)->trace != trace)
+        first++;
+      study_deal_add (deal, plan->runs->len + first, group);
+    }
+    asked[trace] = TRUE;
+    study_deal_add (deal, run, group);
+  }
+  return deal;
 }
 
 static gboolean
 make_runs (Session *session, const StudyPoolKind *maker, GError **error)
 {
   Signals before;
-  gboolean good;
+  gboolean good = FALSE;
 
   session->maker = study_job_maker_new (session->plan);
   signals_take (&before);
   session->pool =
       maker->pool_new (session->options->n_workers, study_job_make, session->maker, error);
   if (session->pool != NULL) {
-    /* Who sends to whom is asked before the first run of a trace. */
-    const StudyPlan *plan = session->plan;
-    g_autofree gboolean *asked = g_new0 (gboolean, plan->traces->len);
-    StudyDeal *deal = study_deal_new (session->pool->n_workers);
-
-    for (guint i = 0; i < session->todo->len; i++) {
-      guint run = g_array_index (session->todo, guint, i), trace = run_at (plan, run)->trace;
-      guint group = trace * plan->machines->len + run_at (plan, run)->machine;
-      const StudyTrace *its = g_ptr_array_index (plan->traces, trace);
-
-      if (!asked[trace] && its->hash != NULL && !study_store_has_edges (session->store, its->hash))
-        study_deal_add (deal, plan->runs->len + first_run_of (plan, trace), group);
-      asked[trace] = TRUE;
-      study_deal_add (deal, run, group);
-    }
-    session->deal = deal;
+    session->deal = deal_new (session);
+    good = work (session, &before.mask, error);
   }
-  good = session->pool != NULL && work (session, &before.mask, error);
   study_deal_free (session->deal);
   study_pool_free (session->pool);
   signals_give_back (&before);
   study_job_maker_free (session->maker);
-  tell (session, TRUE);
+  report_progress (session, TRUE);
   return good;
 }
 
@@ -541,8 +452,8 @@ study_session_run (const StudyPlan *plan, const StudyPoolKind *maker,
 {
   g_autofree char *path = study_session_store_path (plan, options);
   g_autoptr (StudyStore) store = study_store_open (path, STUDY_STORE_CREATE, error);
-  g_autoptr (GArray) todo =
-      store != NULL ? study_session_left (plan, options, store, tally, error) : NULL;
+  g_autoptr (GArray) todo = store != NULL ? runs_left (plan, options, store, tally, error) : NULL;
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify) study_row_free);
   g_autoptr (StudyStoreGroup) made = study_store_group_new ();
   Session session = { .plan = plan,
                       .options = options,
@@ -551,13 +462,18 @@ study_session_run (const StudyPlan *plan, const StudyPoolKind *maker,
                       .made = made,
                       .begin_us = g_get_monotonic_time () };
 
-  if (todo == NULL || !put_plan (&session, error))
+  if (todo == NULL)
     return FALSE;
-  for (guint i = 0; i < session.plan->machines->len; i++) {
-    const StudyMachine *machine = g_ptr_array_index (session.plan->machines, i);
+  for (guint run = 0; run < plan->runs->len; run++)
+    g_ptr_array_add (rows, study_plan_row (plan, run));
+  if (!study_store_set_plan (store, plan->name, plan->text, (StudyRow **) rows->pdata, rows->len,
+                             error))
+    return FALSE;
+  for (guint i = 0; i < plan->machines->len; i++) {
+    const StudyMachine *machine = g_ptr_array_index (plan->machines, i);
 
     if (machine->hash != NULL &&
-        !study_store_put_machine (session.store, machine->hash, machine->machine_text, error))
+        !study_store_put_machine (store, machine->hash, machine->machine_text, error))
       return FALSE;
   }
   session.stored_us = session.begin_us;
@@ -574,9 +490,9 @@ study_session_serve (const StudyPlan *plan, const StudyPoolKind *maker, GError *
   return maker->serve (study_job_make, jobs, error);
 }
 
-/* --- How long the runs of a study that are left will take --- */
+/* --- The time that the runs that are left will take --- */
 
-/* What is known of the runs of one case. */
+/* Of the runs of one case in the store. */
 typedef struct {
   double wall_s;
   guint n;
@@ -598,10 +514,9 @@ case_name (const StudyRow *row)
                           row->machine_hash != NULL ? row->machine_hash : "", row->network);
 }
 
-/* --- From the store --- */
-
+/* The times of the runs in the store. */
 static gboolean
-learn (Estimation *it, const StudySessionOptions *options, GError **error)
+read_times (Estimation *it, const StudySessionOptions *options, GError **error)
 {
   g_autofree char *path = study_session_store_path (it->plan, options);
   g_autoptr (StudyStore) store = NULL;
@@ -613,76 +528,60 @@ learn (Estimation *it, const StudySessionOptions *options, GError **error)
   rows = store != NULL ? study_store_rows (store, FALSE, error) : NULL;
   for (guint i = 0; rows != NULL && i < rows->len; i++) {
     const StudyRow *row = g_ptr_array_index (rows, i);
+    g_autofree char *name = case_name (row);
+    Sum *sum = g_hash_table_lookup (it->cases, name);
 
-    if (row->status == STUDY_DONE) {
-      char *name = case_name (row);
-      Sum *sum = g_hash_table_lookup (it->cases, name);
-
-      if (sum == NULL) {
-        sum = g_new0 (Sum, 1);
-        g_hash_table_insert (it->cases, name, sum);
-      } else
-        g_free (name);
-      sum->wall_s += row->wall_s;
-      sum->n++;
-      it->estimate->peak_rss_bytes = MAX (it->estimate->peak_rss_bytes, row->peak_rss_bytes);
-      if (!strcmp (row->network, "packet")) {
-        it->packet_s += row->wall_s;
-        it->packet_hops += (double) row->packet_hops;
-      }
+    if (row->status != STUDY_DONE)
+      continue;
+    if (sum == NULL) {
+      sum = g_new0 (Sum, 1);
+      g_hash_table_insert (it->cases, g_steal_pointer (&name), sum);
+    }
+    sum->wall_s += row->wall_s;
+    sum->n++;
+    it->estimate->peak_rss_bytes = MAX (it->estimate->peak_rss_bytes, row->peak_rss_bytes);
+    if (!strcmp (row->network, "packet")) {
+      it->packet_s += row->wall_s;
+      it->packet_hops += (double) row->packet_hops;
     }
   }
   return rows != NULL;
 }
 
-/* --- From a load run --- */
-
-static const StudyBenchSize *
-measure (Estimation *it, guint run, const char *name)
-{
-  StudyBenchSize *size = g_hash_table_lookup (it->sizes, name);
-
-  if (size != NULL)
-    return size;
-  size = g_new0 (StudyBenchSize, 1);
-  if (study_bench_measure (it->bench, run, size))
-    it->estimate->run_s += size->read_s;
-  else
-    size->load_s = -1;
-  g_hash_table_insert (it->sizes, g_strdup (name), size);
-  return size;
-}
-
+/* By the other runs of its case, else by a load run of the case, of which flow runs know nothing. */
 static void
-add_run (Estimation *it, guint run)
+estimate_run (Estimation *it, guint run)
 {
-  const StudyPlanRun *asked = g_ptr_array_index (it->plan->runs, run);
+  const StudyPlanRun *asked = run_at (it->plan, run);
   g_autoptr (StudyRow) row = study_plan_row (it->plan, run);
   g_autofree char *name = case_name (row);
   const Sum *known = g_hash_table_lookup (it->cases, name);
+  double rate = it->packet_s > 0 ? it->packet_hops / it->packet_s : STUDY_ESTIMATE_HOPS_PER_S;
+  StudyBenchSize *size;
 
-  if (known == NULL) {
-    const StudyBenchSize *size =
-        asked->network != SIM_NETWORK_FLOW ? measure (it, run, name) : NULL;
-    double rate = it->packet_s > 0 ? it->packet_hops / it->packet_s : STUDY_ESTIMATE_HOPS_PER_S;
-
-    if (size == NULL || size->load_s < 0)
-      it->estimate->n_unknown++;
-    else
-      it->estimate->run_s +=
-          asked->network == SIM_NETWORK_LOAD ? size->load_s : size->packet_hops / rate;
+  if (known != NULL) {
+    it->estimate->run_s += known->wall_s / known->n;
+    it->estimate->n_measured++;
     return;
   }
-  it->estimate->run_s += known->wall_s / known->n;
-  it->estimate->n_measured++;
-}
-
-static uint64_t
-own_peak_rss_bytes (void)
-{
-  struct rusage usage;
-
-  return getrusage (RUSAGE_SELF, &usage) == 0 ? (uint64_t) usage.ru_maxrss * 1024 : 0;
+  if (asked->network == SIM_NETWORK_FLOW) {
+    it->estimate->n_unknown++;
+    return;
+  }
+  size = g_hash_table_lookup (it->sizes, name);
+  if (size == NULL) {
+    size = g_new0 (StudyBenchSize, 1);
+    if (study_bench_measure (it->bench, run, size))
+      it->estimate->run_s += size->read_s;
+    else
+      size->load_s = -1;
+    g_hash_table_insert (it->sizes, g_steal_pointer (&name), size);
+  }
+  if (size->load_s < 0)
+    it->estimate->n_unknown++;
+  else
+    it->estimate->run_s +=
+        asked->network == SIM_NETWORK_LOAD ? size->load_s : size->packet_hops / rate;
 }
 
 gboolean
@@ -694,15 +593,17 @@ study_estimate (const StudyPlan *plan, const StudySessionOptions *options, const
                     .sizes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free),
                     .bench = study_bench_new (plan),
                     .estimate = estimate };
-  gboolean learned;
+  struct rusage usage;
+  gboolean is_read;
 
   *estimate = (StudyEstimate){ 0 };
-  learned = learn (&it, options, error);
-  for (guint i = 0; learned && i < todo->len; i++)
-    add_run (&it, g_array_index (todo, guint, i));
-  estimate->peak_rss_bytes = MAX (estimate->peak_rss_bytes, own_peak_rss_bytes ());
+  is_read = read_times (&it, options, error);
+  for (guint i = 0; is_read && i < todo->len; i++)
+    estimate_run (&it, g_array_index (todo, guint, i));
+  if (getrusage (RUSAGE_SELF, &usage) == 0)
+    estimate->peak_rss_bytes = MAX (estimate->peak_rss_bytes, (uint64_t) usage.ru_maxrss * 1024);
   study_bench_free (it.bench);
   g_hash_table_unref (it.sizes);
   g_hash_table_unref (it.cases);
-  return learned;
+  return is_read;
 }

@@ -2,9 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * The master resolves the plan, opens the store, hands out the runs and is the only
- * one that writes.  Whenever it is killed, what it has stored stays, and
- * the same command goes on from there. */
+ * The master resolves the plan, opens the store, hands out the runs and is the only process that
+ * writes.  When it is killed the stored runs stay, and the same command continues from there. */
 #pragma once
 
 #include "study/plan/plan.h"
@@ -16,13 +15,13 @@
 /* Runs are counted once each, however often the plan lists them. */
 typedef struct {
   guint n_runs;  /* of the shard */
-  guint n_there; /* of those, in the store before, failed ones that are not tried again too */
+  guint n_there; /* of those, in the store before; also failed runs that are not tried again */
   guint n_failed_before;
   guint n_done, n_failed; /* now */
-  guint n_changed;        /* of n_failed: an input is another one now; not in the store */
+  guint n_changed;        /* of n_failed: an input has changed; not in the store */
   double wall_s;          /* of the runs made now, added up */
   double elapsed_s;
-  double store_s; /* of that, writing to the store */
+  double store_s; /* the part of elapsed_s that writes to the store */
   char *first_error;
   int signal; /* that ended it; 0: none */
 } StudyTally;
@@ -41,36 +40,34 @@ typedef struct {
   void *progress_data;
 } StudySessionOptions;
 
-/* Where the runs are kept unless the user says otherwise: the plan's store, for a shard
- * "NAME.2of4.store".  The caller frees it. */
+/* The default store of the runs: the plan's, for a shard "NAME.2of4.store".  The caller frees. */
 char *study_session_store_path (const StudyPlan *plan, const StudySessionOptions *options);
 
-/* The plan must be resolved.  FALSE when the store cannot be used or nobody can
- * work; runs that fail are counted, and SIGINT, SIGTERM and SIGHUP end it early with
+/* The plan must be resolved.  FALSE when the store cannot be used or no worker can be
+ * started; runs that fail are counted, and SIGINT, SIGTERM and SIGHUP end it early with
  * tally->signal. */
 gboolean study_session_run (const StudyPlan *plan, const StudyPoolKind *maker,
                             const StudySessionOptions *options, StudyTally *tally, GError **error);
 
-/* What a run of it would find, without writing anything: n_runs, n_there and
- * n_failed_before, and the runs that are left (element-type guint).  A store that does
- * not exist is an empty one. */
+/* Fills n_runs, n_there and n_failed_before and returns the runs that are left (element-type
+ * guint), without writing anything.  A store that does not exist counts as empty. */
 GArray *study_session_todo (const StudyPlan *plan, const StudySessionOptions *options,
                             StudyTally *tally, GError **error);
 
-/* In a process that is no master: makes runs until there are none. */
+/* In a process that is not the master: makes runs until none are left. */
 gboolean study_session_serve (const StudyPlan *plan, const StudyPoolKind *maker, GError **error);
 
-/* --- How long the runs of a study that are left will take --- */
+/* --- The time that the remaining runs of a study will take --- */
 
 /* Per case, that is trace, machine and network.  Where the store has runs of a case,
- * the mean of their wall_s is what another one takes.  Else one load run of the case's
+ * the estimate of another is the mean of their wall_s.  Else one load run of the case's
  * first mapping is made here: its time is that of a load run, and its packet hops
  * (StudyBenchSize) divided by the rate of the store's packet runs or, without any,
- * by STUDY_ESTIMATE_HOPS_PER_S, is the time of a packet run.  How long a flow run takes
- * nobody knows before the first. */
+ * by STUDY_ESTIMATE_HOPS_PER_S, is the time of a packet run.  Before the first flow run of a case
+ * its time is unknown. */
 
-/* A guess: exact packets with all of MPI around them, on one core of 2020's make.
- * Half a million (messages of 512 bytes) to five (16 KiB) were seen. */
+/* A guess: exact packets with the MPI protocol, on one core of about 2020.  Measured: half a
+ * million (messages of 512 bytes) to five million (16 KiB). */
 #define STUDY_ESTIMATE_HOPS_PER_S 1.5e6
 
 typedef struct {
@@ -85,12 +82,12 @@ typedef struct {
 gboolean study_estimate (const StudyPlan *plan, const StudySessionOptions *options,
                          const GArray *todo, StudyEstimate *estimate, GError **error);
 
-/* --- Which worker gets which job next --- */
+/* --- The order of jobs --- */
 
 /* Jobs come in groups, those of one trace on one machine, which a worker opens
- * when it begins the first of them.  So every worker stays with a group while that has
- * jobs, then takes one that nobody has begun, and then helps with the one that has the most
- * left. */
+ * when it begins the first of them.  So every worker stays with a group while the group has
+ * jobs, then takes a group that no worker has begun, and then helps with the group that has the
+ * most left. */
 
 typedef struct StudyDeal StudyDeal;
 
@@ -98,7 +95,7 @@ StudyDeal *study_deal_new (guint n_workers);
 void study_deal_free (StudyDeal *deal);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyDeal, study_deal_free)
 
-/* Jobs of the same group number that come one after the other are a group. */
+/* Consecutive jobs of the same group number are a group. */
 void study_deal_add (StudyDeal *deal, guint job, guint group);
 
 /* The next job of a worker (below n_workers); FALSE: there are no more. */

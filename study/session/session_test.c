@@ -38,19 +38,10 @@ write_map (void)
 }
 
 static StudyPlan *
-resolved (const char *text)
+plan_new (void)
 {
-  g_autofree char *path = in_folder ("a.study");
-  g_autoptr (GError) error = NULL;
-  StudyPlan *plan;
-
   write_map ();
-  g_assert_true (g_file_set_contents (path, text, -1, NULL));
-  plan = study_plan_load (path, &error);
-  g_assert_no_error (error);
-  study_plan_resolve (plan, NULL, NULL, &error);
-  g_assert_no_error (error);
-  return plan;
+  return fixture_plan (folder, STUDY);
 }
 
 static void
@@ -101,7 +92,7 @@ count_lines (const char *text)
 static void
 test_every_run_once (void)
 {
-  g_autoptr (StudyPlan) plan = resolved (STUDY);
+  g_autoptr (StudyPlan) plan = plan_new ();
   g_autofree char *path = in_folder ("once.store");
   const StudySessionOptions options = { .store_path = path };
   g_auto (StudyTally) tally = { 0 };
@@ -120,11 +111,11 @@ test_every_run_once (void)
   g_assert_cmpstr (first, ==, second);
 }
 
-/* What rows name can be found: machine, places, who sends to whom. */
+/* The contents that rows name are there: machine, places, edges. */
 static void
 test_what_rows_name_is_kept (void)
 {
-  g_autoptr (StudyPlan) plan = resolved (STUDY);
+  g_autoptr (StudyPlan) plan = plan_new ();
   g_autofree char *path = in_folder ("named.store");
   const StudySessionOptions options = { .store_path = path };
   g_auto (StudyTally) tally = { 0 };
@@ -153,7 +144,7 @@ test_what_rows_name_is_kept (void)
 static void
 test_shards_are_the_whole (void)
 {
-  g_autoptr (StudyPlan) plan = resolved (STUDY);
+  g_autoptr (StudyPlan) plan = plan_new ();
   g_autofree char *whole_path = in_folder ("all.store"), *merged_path = in_folder ("merged.store");
   StudySessionOptions options = { .store_path = whole_path };
   g_auto (StudyTally) tally = { 0 };
@@ -183,7 +174,7 @@ test_shards_are_the_whole (void)
 static void
 test_names_of_shards (void)
 {
-  g_autoptr (StudyPlan) plan = resolved (STUDY);
+  g_autoptr (StudyPlan) plan = plan_new ();
   const StudySessionOptions whole = { 0 }, shard = { .shard = 2, .n_shards = 10 };
   g_autofree char *whole_path = study_session_store_path (plan, &whole);
   g_autofree char *shard_path = study_session_store_path (plan, &shard);
@@ -206,7 +197,7 @@ raise_once (void *data, const StudyTally *tally)
 static void
 test_a_signal_ends_it_in_order (void)
 {
-  g_autoptr (StudyPlan) plan = resolved (STUDY);
+  g_autoptr (StudyPlan) plan = plan_new ();
   g_autofree char *path = in_folder ("signal.store"), *once = in_folder ("once.store");
   gboolean raised = FALSE;
   StudySessionOptions options = {
@@ -231,7 +222,7 @@ test_a_signal_ends_it_in_order (void)
   g_assert_cmpstr (found, ==, expected);
 }
 
-/* --- A pool that does what tests want --- */
+/* --- A pool with a fault --- */
 
 typedef struct {
   StudyPool pool;
@@ -254,7 +245,7 @@ odd_give (StudyPool *pool, G_GNUC_UNUSED guint worker, guint job)
   g_array_append_val (((OddPool *) pool)->jobs, job);
 }
 
-/* The third run of the plan has its fate. */
+/* Run 3 of the plan is the odd one. */
 static StudyPoolTaken
 odd_take (StudyPool *base, G_GNUC_UNUSED gint timeout_ms, G_GNUC_UNUSED const sigset_t *mask,
           StudyPoolResult *result, GError **error)
@@ -306,7 +297,7 @@ static const StudyPoolKind odd_pool = { .pool_new = odd_new };
 static void
 test_a_lost_run (void)
 {
-  g_autoptr (StudyPlan) plan = resolved (STUDY);
+  g_autoptr (StudyPlan) plan = plan_new ();
   g_autofree char *path = in_folder ("lost.store");
   StudySessionOptions options = { .store_path = path };
   g_auto (StudyTally) tally = { 0 };
@@ -329,11 +320,11 @@ test_a_lost_run (void)
   g_assert_cmpuint (tally.n_failed_before, ==, 0);
 }
 
-/* Whatever ends the pool, what it had made is stored. */
+/* Whatever ends the pool, its results until then are stored. */
 static void
 check_broken_pool (int which, const char *store, const char *says)
 {
-  g_autoptr (StudyPlan) plan = resolved (STUDY);
+  g_autoptr (StudyPlan) plan = plan_new ();
   g_autofree char *path = in_folder (store);
   const StudySessionOptions options = { .store_path = path };
   g_auto (StudyTally) tally = { 0 };
@@ -361,7 +352,7 @@ test_a_pool_that_breaks (void)
 static void
 test_the_rest_is_estimated (void)
 {
-  g_autoptr (StudyPlan) plan = resolved (STUDY);
+  g_autoptr (StudyPlan) plan = plan_new ();
   g_autofree char *path = in_folder ("estimate.store");
   const StudySessionOptions options = { .store_path = path };
   g_auto (StudyTally) tally = { 0 };
@@ -376,11 +367,11 @@ test_the_rest_is_estimated (void)
   g_assert_false (g_file_test (path, G_FILE_TEST_EXISTS));
 }
 
-/* Runs of the same case tell what another one takes. */
+/* A run is estimated from other runs of its case. */
 static void
 test_the_store_knows_better (void)
 {
-  g_autoptr (StudyPlan) plan = resolved (STUDY);
+  g_autoptr (StudyPlan) plan = plan_new ();
   g_autofree char *path = in_folder ("known.store");
   const StudySessionOptions options = { .store_path = path };
   g_auto (StudyTally) tally = { 0 };
@@ -397,64 +388,44 @@ test_the_store_knows_better (void)
   g_assert_cmpfloat (estimate.run_s, <, 3 * tally.wall_s);
 }
 
+/* Jobs 10 .., 20 .., 30 .. of groups 0, 1, 2 for two or three workers: the order in which workers
+ * that ask get them. */
 static void
-add_jobs (StudyDeal *deal, guint first, guint n, guint group)
+test_deal (void)
 {
-  for (guint i = 0; i < n; i++)
-    study_deal_add (deal, first + i, group);
-}
+  static const struct {
+    const char *name;
+    guint n_jobs[3]; /* of the groups */
+    struct {
+      guint worker, job;
+    } order[6];
+    guint n_left;
+  } cases[] = {
+    { "each its own group; then help",
+      { 3, 2 },
+      { { 0, 10 }, { 1, 20 }, { 1, 21 }, { 0, 11 }, { 1, 12 } },
+      0 },
+    { "a fresh group before help", { 9, 1, 1 }, { { 0, 10 }, { 1, 20 }, { 1, 30 }, { 1, 11 } }, 7 },
+    { "help where most is left", { 3, 5 }, { { 0, 10 }, { 1, 20 }, { 2, 21 } }, 5 },
+    { "nothing to do", { 0 }, { { 0, 0 } }, 0 },
+  };
 
-static void
-assert_next (StudyDeal *deal, guint worker, guint expected)
-{
-  guint job;
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (StudyDeal) deal = study_deal_new (3);
+    guint job;
 
-  g_assert_true (study_deal_next (deal, worker, &job));
-  g_assert_cmpuint (job, ==, expected);
-}
-
-static void
-test_each_its_own_group (void)
-{
-  g_autoptr (StudyDeal) deal = study_deal_new (2);
-  guint job;
-
-  add_jobs (deal, 10, 3, 7);
-  add_jobs (deal, 20, 2, 8);
-  assert_next (deal, 0, 10);
-  assert_next (deal, 1, 20);
-  assert_next (deal, 1, 21);
-  assert_next (deal, 0, 11);
-  assert_next (deal, 1, 12); /* nothing is left of its own */
-  g_assert_cmpuint (study_deal_n_left (deal), ==, 0);
-  g_assert_false (study_deal_next (deal, 0, &job));
-  g_assert_false (study_deal_next (deal, 1, &job));
-}
-
-static void
-test_a_fresh_group_before_help (void)
-{
-  g_autoptr (StudyDeal) deal = study_deal_new (2);
-
-  add_jobs (deal, 10, 9, 0);
-  add_jobs (deal, 20, 1, 1);
-  add_jobs (deal, 30, 1, 2);
-  assert_next (deal, 0, 10);
-  assert_next (deal, 1, 20);
-  assert_next (deal, 1, 30);
-  assert_next (deal, 1, 11);
-}
-
-static void
-test_help_where_most_is_left (void)
-{
-  g_autoptr (StudyDeal) deal = study_deal_new (3);
-
-  add_jobs (deal, 10, 3, 0);
-  add_jobs (deal, 20, 5, 1);
-  assert_next (deal, 0, 10);
-  assert_next (deal, 1, 20);
-  assert_next (deal, 2, 21);
+    g_test_message ("%s", cases[at].name);
+    for (guint group = 0; group < 3; group++)
+      for (guint i = 0; i < cases[at].n_jobs[group]; i++)
+        study_deal_add (deal, 10 * (group + 1) + i, group);
+    for (guint i = 0; cases[at].order[i].job != 0; i++) {
+      g_assert_true (study_deal_next (deal, cases[at].order[i].worker, &job));
+      g_assert_cmpuint (job, ==, cases[at].order[i].job);
+    }
+    g_assert_cmpuint (study_deal_n_left (deal), ==, cases[at].n_left);
+    for (guint worker = 0; worker < 3 && cases[at].n_left == 0; worker++)
+      g_assert_false (study_deal_next (deal, worker, &job));
+  }
 }
 
 /* Groups are neighbours: a number that comes again is another group. */
@@ -470,15 +441,6 @@ test_every_job_once (void)
     seen[job]++;
   for (guint i = 0; i < 100; i++)
     g_assert_cmpuint (seen[i], ==, 1);
-}
-
-static void
-test_nothing (void)
-{
-  g_autoptr (StudyDeal) deal = study_deal_new (1);
-  guint job;
-
-  g_assert_false (study_deal_next (deal, 0, &job));
 }
 
 int
@@ -497,11 +459,8 @@ main (int argc, char **argv)
   g_test_add_func ("/study/session/broken-pool", test_a_pool_that_breaks);
   g_test_add_func ("/study/session/estimate", test_the_rest_is_estimated);
   g_test_add_func ("/study/session/estimate-known", test_the_store_knows_better);
-  g_test_add_func ("/study/deal/own", test_each_its_own_group);
-  g_test_add_func ("/study/deal/fresh", test_a_fresh_group_before_help);
-  g_test_add_func ("/study/deal/help", test_help_where_most_is_left);
+  g_test_add_func ("/study/deal/order", test_deal);
   g_test_add_func ("/study/deal/once", test_every_job_once);
-  g_test_add_func ("/study/deal/nothing", test_nothing);
   status = g_test_run ();
   fixture_remove (folder);
   return status;

@@ -17,22 +17,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* It has a socket to the master: numbers of jobs (guint32) go one way, results the
- * other, each behind a head. */
-/* Only processes of one program on one machine read it. */
+/* A worker has a socket to the master: numbers of jobs (guint32) go one way, results, each behind a
+ * head, the other.  Both ends are the same program on the same machine. */
 typedef struct {
   guint32 job, spent;
   guint64 n_bytes; /* of the block that follows */
-} StudyWorkerHead;
-
-/* What the process is told before it begins. */
-typedef struct {
-  int socket;
-  pid_t master;
-  volatile guint32 *n_begun; /* in memory that the master sees too: jobs that were begun */
-  StudyJobFunction make;
-  void *data;
-} StudyWorker;
+} Head;
 
 /* Descriptors that are closed one by one on a kernel that cannot do it at once. */
 #define MAX_OPEN 65536
@@ -55,9 +45,9 @@ read_all (int socket, void *to, gsize n_bytes)
   return TRUE;
 }
 
-/* All bytes, without SIGPIPE; FALSE when nobody is at the other end. */
+/* All bytes, without SIGPIPE; FALSE when the other end is closed. */
 static gboolean
-study_worker_send (int socket, gconstpointer from, gsize n_bytes)
+send_all (int socket, gconstpointer from, gsize n_bytes)
 {
   const char *at = from;
 
@@ -96,8 +86,8 @@ study_ignore_signals (void)
   sigprocmask (SIG_UNBLOCK, &ours, NULL);
 }
 
-/* Sockets of other workers would hide the master's death from them; the store's
- * files are none of ours. */
+/* The sockets of other workers would hide the master's death from them; the files of the store are
+ * the master's. */
 static void
 close_others (int socket)
 {
@@ -111,29 +101,11 @@ close_others (int socket)
       close (other);
 }
 
-static gboolean
-work_once (const StudyWorker *worker, gboolean *spent)
-{
-  guint32 job;
-  g_autoptr (GBytes) block = NULL;
-  StudyWorkerHead head = { 0 };
-
-  *spent = FALSE;
-  if (!read_all (worker->socket, &job, sizeof job))
-    return FALSE;
-  ++*worker->n_begun;
-  block = worker->make (worker->data, job, spent);
-  head = (StudyWorkerHead){ .job = job, .spent = *spent, .n_bytes = g_bytes_get_size (block) };
-  return study_worker_send (worker->socket, &head, sizeof head) &&
-         study_worker_send (worker->socket, g_bytes_get_data (block, NULL),
-                            g_bytes_get_size (block));
-}
-
 /* --- A pool of processes on this machine --- */
 
 /* A worker counts the jobs that it has begun in memory that it shares with the master.
  * When it dies, its oldest job without a result is lost if it had begun that one;
- * otherwise nothing is.  A process that never made anything is taken to have died of
+ * otherwise nothing is.  A process that never made anything is assumed to have died of
  * its first job, so that workers that always die come to an end.
  *
  * Work is handed out one job at a time, except that a worker whose jobs take less
@@ -151,7 +123,7 @@ typedef struct {
   guint n_jobs;
   guint32 n_made;  /* results of this process */
   gint64 begin_us; /* when it could begin the first of them */
-  gint64 last_us;  /* what the last one took; G_MAXINT64: none yet */
+  gint64 last_us;  /* time of the last job; G_MAXINT64: none yet */
 } Worker;
 
 typedef struct {
@@ -180,7 +152,7 @@ study_pool_free (StudyPool *pool)
     pool->free (pool);
 }
 
-/* --- In the master --- */
+/* --- Workers --- */
 
 static gboolean
 set_error (GError **error, const char *doing)
@@ -190,23 +162,30 @@ set_error (GError **error, const char *doing)
   return FALSE;
 }
 
-static void
+/* The process that was forked makes jobs until it is spent or the master is gone. */
+static void G_GNUC_NORETURN
 work (const Pool *pool, guint index, int socket)
 {
-  const StudyWorker worker = { socket, pool->master, &pool->n_begun[index], pool->make,
-                               pool->data };
-
-  /* In the process that was forked: makes jobs until it is spent or the master is gone. */
   gboolean spent = FALSE;
+  guint32 job;
 
   prctl (PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid () != worker.master) /* died before that call */
+  if (getppid () != pool->master) /* died before that call */
     _exit (1);
   study_ignore_signals ();
-  close_others (worker.socket);
-  while (!spent && work_once (&worker, &spent))
-    ;
-  _exit (0); /* what the master has open and registered is not ours to finish */
+  close_others (socket);
+  while (!spent && read_all (socket, &job, sizeof job)) {
+    g_autoptr (GBytes) block = NULL;
+    Head head;
+
+    ++*(volatile guint32 *) &pool->n_begun[index];
+    block = pool->make (pool->data, job, &spent);
+    head = (Head){ .job = job, .spent = spent, .n_bytes = g_bytes_get_size (block) };
+    if (!send_all (socket, &head, sizeof head) ||
+        !send_all (socket, g_bytes_get_data (block, NULL), g_bytes_get_size (block)))
+      break;
+  }
+  _exit (0); /* without the exit handlers and open files of the master */
 }
 
 static gboolean
@@ -240,22 +219,14 @@ send_job (Worker *worker, guint job)
 {
   guint32 number = job;
 
-  /* One that has died is found when its socket is read. */
+  /* The death of a worker is found when its socket is read. */
   if (worker->n_jobs == 0)
     worker->begin_us = g_get_monotonic_time ();
   worker->jobs[worker->n_jobs++] = job;
-  (void) study_worker_send (worker->socket, &number, sizeof number);
+  (void) send_all (worker->socket, &number, sizeof number);
 }
 
-static guint
-room (const Worker *worker)
-{
-  guint queue = worker->last_us < QUICK_US ? 2 : 1;
-
-  return worker->pid > 0 && queue > worker->n_jobs ? queue - worker->n_jobs : 0;
-}
-
-/* Jobs that were handed out before come first. */
+/* The worker with room that has the fewest jobs; -1: none. */
 static int
 idlest_of (const Pool *pool)
 {
@@ -263,13 +234,16 @@ idlest_of (const Pool *pool)
 
   for (guint i = 0; i < pool->pool.n_workers; i++) {
     const Worker *worker = &pool->workers[i];
+    guint room = worker->last_us < QUICK_US ? 2 : 1;
 
-    if (room (worker) > 0 && (best < 0 || worker->n_jobs < pool->workers[best].n_jobs))
+    if (worker->pid > 0 && worker->n_jobs < room &&
+        (best < 0 || worker->n_jobs < pool->workers[best].n_jobs))
       best = (int) i;
   }
   return best;
 }
 
+/* Jobs that were handed out before come first. */
 static void
 give_again (Pool *pool)
 {
@@ -294,37 +268,27 @@ give (StudyPool *base, guint worker, guint job)
   send_job (&((Pool *) base)->workers[worker], job);
 }
 
-static char *
-ending (int status)
-{
-  if (WIFSIGNALED (status))
-    return g_strdup_printf ("worker ended by signal %d", WTERMSIG (status));
-  return g_strdup_printf ("worker ended with status %d", WEXITSTATUS (status));
-}
-
-/* Whether a process that is dead died over the oldest of its jobs. */
-static gboolean
-has_lost (const Pool *pool, const Worker *worker)
-{
-  return worker->n_jobs > 0 &&
-         (worker->n_made == 0 || pool->n_begun[worker - pool->workers] > worker->n_made);
-}
-
-/* What it was making is lost, unless it left because it was spent. */
+/* Ends a worker.  Its current job is lost, unless it left because it was
+ * spent. */
 static void
 bury (Pool *pool, Worker *worker, gboolean spent)
 {
+  gboolean has_begun =
+      worker->n_made == 0 || pool->n_begun[worker - pool->workers] > worker->n_made;
   guint first = 0;
   int status = 0;
 
   close (worker->socket);
   if (!spent)
-    kill (worker->pid, SIGKILL); /* one whose socket broke may live on */
+    kill (worker->pid, SIGKILL); /* a process whose socket broke may live on */
   while (waitpid (worker->pid, &status, 0) < 0 && errno == EINTR)
     ;
-  if (!spent && has_lost (pool, worker)) {
-    StudyPoolResult result = { .job = worker->jobs[0], .lost = ending (status) };
+  if (!spent && worker->n_jobs > 0 && has_begun) {
+    StudyPoolResult result = { .job = worker->jobs[0] };
 
+    result.lost = WIFSIGNALED (status)
+                      ? g_strdup_printf ("worker ended by signal %d", WTERMSIG (status))
+                      : g_strdup_printf ("worker ended with status %d", WEXITSTATUS (status));
     g_array_append_val (pool->lost, result);
     first = 1;
   }
@@ -342,12 +306,12 @@ replace (Pool *pool, Worker *worker, gboolean spent, GError **error)
   return start (pool, worker, error);
 }
 
-/* The first complete result among what was read, if there is one. */
+/* The first complete result among the bytes that were read, if there is one. */
 static gboolean
 cut_result (Worker *worker, StudyPoolResult *result, gboolean *spent)
 {
-  StudyWorkerHead head;
-
+  gint64 now_us = g_get_monotonic_time ();
+  Head head;
   if (worker->read->len < sizeof head)
     return FALSE;
   memcpy (&head, worker->read->data, sizeof head);
@@ -358,9 +322,6 @@ cut_result (Worker *worker, StudyPoolResult *result, gboolean *spent)
   };
   *spent = head.spent != 0;
   g_byte_array_remove_range (worker->read, 0, (guint) (sizeof head + head.n_bytes));
-
-  gint64 now_us = g_get_monotonic_time ();
-
   g_assert (worker->n_jobs > 0 && worker->jobs[0] == head.job);
   worker->n_jobs--;
   worker->n_made++;
@@ -370,41 +331,20 @@ cut_result (Worker *worker, StudyPoolResult *result, gboolean *spent)
   return TRUE;
 }
 
-/* False when the worker is gone. */
-static gboolean
-read_some (Worker *worker)
-{
-  guint8 buffer[65536];
-  ssize_t n = recv (worker->socket, buffer, sizeof buffer, MSG_DONTWAIT);
-
-  if (n > 0)
-    g_byte_array_append (worker->read, buffer, (guint) n);
-  return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
-}
-
-/* A result that has been read, if there is one. */
-static StudyPoolTaken
-take_read (Pool *pool, Worker *worker, StudyPoolResult *result, GError **error)
-{
-  gboolean spent = FALSE;
-
-  if (!cut_result (worker, result, &spent))
-    return STUDY_POOL_NOTHING;
-  if (!spent || replace (pool, worker, TRUE, error))
-    return STUDY_POOL_RESULT;
-  study_pool_result_clear (result);
-  return STUDY_POOL_ERROR;
-}
-
-/* Of those who have said something already, and of the dead. */
+/* A result that has been read already, or the loss of a job. */
 static StudyPoolTaken
 take_known (Pool *pool, StudyPoolResult *result, GError **error)
 {
   for (guint i = 0; i < pool->pool.n_workers; i++) {
-    StudyPoolTaken taken = take_read (pool, &pool->workers[i], result, error);
+    Worker *worker = &pool->workers[i];
+    gboolean spent = FALSE;
 
-    if (taken != STUDY_POOL_NOTHING)
-      return taken;
+    if (!cut_result (worker, result, &spent))
+      continue;
+    if (!spent || replace (pool, worker, TRUE, error))
+      return STUDY_POOL_RESULT;
+    study_pool_result_clear (result);
+    return STUDY_POOL_ERROR;
   }
   if (pool->lost->len == 0)
     return STUDY_POOL_NOTHING;
@@ -413,21 +353,31 @@ take_known (Pool *pool, StudyPoolResult *result, GError **error)
   return STUDY_POOL_RESULT;
 }
 
-/* Reads what there is, once; the dead are buried and replaced. */
+/* Waits, and reads from each socket once; dead workers are replaced. */
 static gboolean
-listen_to_all (Pool *pool, gint timeout_ms, const sigset_t *mask, GError **error)
+read_sockets (Pool *pool, gint timeout_ms, const sigset_t *mask, GError **error)
 {
   const struct timespec timeout = { timeout_ms / 1000, timeout_ms % 1000 * 1000000L };
   guint n = pool->pool.n_workers;
+  guint8 buffer[65536];
 
   for (guint i = 0; i < n; i++)
     pool->fds[i] = (struct pollfd){ .fd = pool->workers[i].socket, .events = POLLIN };
   if (ppoll (pool->fds, n, &timeout, mask) <= 0)
     return TRUE;
-  for (guint i = 0; i < n; i++)
-    if (pool->fds[i].revents != 0 && !read_some (&pool->workers[i]) &&
-        !replace (pool, &pool->workers[i], FALSE, error))
+  for (guint i = 0; i < n; i++) {
+    Worker *worker = &pool->workers[i];
+    ssize_t n_read;
+
+    if (pool->fds[i].revents == 0)
+      continue;
+    n_read = recv (worker->socket, buffer, sizeof buffer, MSG_DONTWAIT);
+    if (n_read > 0)
+      g_byte_array_append (worker->read, buffer, (guint) n_read);
+    else if ((n_read == 0 || (errno != EAGAIN && errno != EINTR)) &&
+             !replace (pool, worker, FALSE, error))
       return FALSE;
+  }
   return TRUE;
 }
 
@@ -440,7 +390,7 @@ take (StudyPool *base, gint timeout_ms, const sigset_t *mask, StudyPoolResult *r
 
   if (taken == STUDY_POOL_NOTHING) {
     give_again (pool);
-    if (!listen_to_all (pool, timeout_ms, mask, error))
+    if (!read_sockets (pool, timeout_ms, mask, error))
       return STUDY_POOL_ERROR;
     taken = take_known (pool, result, error);
   }
@@ -469,21 +419,11 @@ workers_free (StudyPool *base)
   g_free (pool);
 }
 
-static gboolean
-start_all (Pool *pool, GError **error)
-{
-  if (pool->n_begun == MAP_FAILED)
-    return set_error (error, "share memory with");
-  for (guint i = 0; i < pool->pool.n_workers; i++)
-    if (!start (pool, &pool->workers[i], error))
-      return FALSE;
-  return TRUE;
-}
-
 StudyPool *
 study_pool_new (guint n_workers, StudyJobFunction make, void *data, GError **error)
 {
   Pool *pool = g_new0 (Pool, 1);
+  gboolean good;
 
   n_workers = n_workers > 0 ? n_workers : g_get_num_processors ();
   pool->pool = (StudyPool){ n_workers, idlest, give, take, workers_free };
@@ -498,7 +438,10 @@ study_pool_new (guint n_workers, StudyJobFunction make, void *data, GError **err
     pool->workers[i].read = g_byte_array_new ();
   pool->n_begun = mmap (NULL, n_workers * sizeof *pool->n_begun, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (start_all (pool, error))
+  good = pool->n_begun != MAP_FAILED || set_error (error, "share memory with");
+  for (guint i = 0; good && i < n_workers; i++)
+    good = start (pool, &pool->workers[i], error);
+  if (good)
     return &pool->pool;
   study_pool_free (&pool->pool);
   return NULL;

@@ -14,11 +14,11 @@
  * make no other one.  Never NULL; the caller unrefs. */
 typedef GBytes *(*StudyJobFunction) (void *data, guint job, gboolean *spent);
 
-/* What has become of a job. */
+/* The end of a job. */
 typedef struct {
   guint job;
-  GBytes *block; /* what was made; NULL: the worker ended before that */
-  char *lost;    /* then how: "worker ended by signal 9" */
+  GBytes *block; /* the result; NULL: the worker ended before that */
+  char *lost;    /* then the reason: "worker ended by signal 9" */
 } StudyPoolResult;
 
 void study_pool_result_clear (StudyPoolResult *result);
@@ -26,18 +26,18 @@ void study_pool_result_clear (StudyPoolResult *result);
 typedef enum {
   STUDY_POOL_RESULT,  /* *result is one */
   STUDY_POOL_NOTHING, /* not within the time */
-  STUDY_POOL_ERROR,   /* nobody can work; *error */
+  STUDY_POOL_ERROR,   /* no worker is left; *error */
 } StudyPoolTaken;
 
 typedef struct StudyPool StudyPool;
 struct StudyPool {
   guint n_workers;
-  /* The worker (below n_workers) that should get a job now, so that nobody waits for
-   * work, and no job behind another for long; -1: none. */
+  /* The worker (below n_workers) that should get a job now, so that no worker is idle and no job
+   * waits behind another for long; -1: none. */
   int (*idlest) (StudyPool *pool);
   void (*give) (StudyPool *pool, guint worker, guint job);
   /* Waits for a result, at most so long; a signal that `mask` lets through
-   * ends the waiting.  Who takes it clears it. */
+   * ends the waiting.  The caller clears the result. */
   StudyPoolTaken (*take) (StudyPool *pool, gint timeout_ms, const sigset_t *mask,
                           StudyPoolResult *result, GError **error);
   void (*free) (StudyPool *pool); /* jobs in flight are dropped */
@@ -46,12 +46,12 @@ struct StudyPool {
 void study_pool_free (StudyPool *pool);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyPool, study_pool_free)
 
-/* How one comes by a pool. */
+/* A way to make a pool. */
 typedef struct {
   /* Whether this process hands out jobs; of a pool on this machine only the
    * master ever asks. */
   gboolean (*is_master) (void);
-  /* In the master.  n_workers is what the user asks for; 0: as many as there are. */
+  /* In the master.  n_workers: the user's choice; 0: as many as there are. */
   StudyPool *(*pool_new) (guint n_workers, StudyJobFunction make, void *data, GError **error);
   /* In the others: makes jobs until there are no more. */
   gboolean (*serve) (StudyJobFunction make, void *data, GError **error);
@@ -60,8 +60,8 @@ typedef struct {
 /* One process per core of this machine. */
 extern const StudyPoolKind study_pool_of_processes;
 
-/* Here and in what this process becomes by fork(), SIGINT, SIGTERM and SIGHUP do
- * nothing; programs that it starts do not inherit that. */
+/* From then on SIGINT, SIGTERM and SIGHUP do nothing in this process and in processes that it
+ * forks; programs that it starts do not inherit that. */
 void study_ignore_signals (void);
 
 /* n_workers (0: one per core) processes of this machine, forked from this one; it must have no

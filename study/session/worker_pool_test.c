@@ -15,7 +15,7 @@ enum { KILLED = 1000, EXITS, SPENDS, HUGE_BLOCK, SLEEPS, TELLS_PID };
 
 #define HUGE_BYTES 3000000
 
-/* What a job is: itself squared, or one of the kinds above. */
+/* A job is its number squared, or one of the kinds above. */
 static GBytes *
 make (G_GNUC_UNUSED void *data, guint job, gboolean *spent)
 {
@@ -81,7 +81,28 @@ give (StudyPool *pool, guint job)
   pool->give (pool, (guint) worker, job);
 }
 
-/* The result of one job, for itself. */
+/* Takes the result of a job, which is the square of its number. */
+static void
+assert_made (StudyPool *pool, guint job)
+{
+  StudyPoolResult result = take (pool);
+
+  g_assert_cmpuint (result.job, ==, job);
+  g_assert_cmpuint (value_of (&result), ==, (guint64) job * job);
+  study_pool_result_clear (&result);
+}
+
+static void
+assert_lost (StudyPool *pool, guint job, const char *how)
+{
+  StudyPoolResult result = take (pool);
+
+  g_assert_cmpuint (result.job, ==, job);
+  g_assert_null (result.block);
+  g_assert_cmpstr (result.lost, ==, how);
+  study_pool_result_clear (&result);
+}
+
 static StudyPoolResult
 make_one (StudyPool *pool, guint job)
 {
@@ -103,89 +124,69 @@ pid_of_worker (StudyPool *pool, guint job)
   return pid;
 }
 
+/* No worker outlives its pool. */
 static void
-assert_no_children (void)
+free_pool (StudyPool *pool)
 {
+  study_pool_free (pool);
   g_assert_cmpint (waitpid (-1, NULL, WNOHANG), ==, -1);
   g_assert_cmpint (errno, ==, ECHILD);
-}
-
-/* Hands out the first n jobs as they are wanted; seen[] counts the results. */
-static void
-make_many (StudyPool *pool, guint n, guint *seen)
-{
-  guint next = 0;
-
-  for (guint n_taken = 0; n_taken < n; n_taken++) {
-    StudyPoolResult result;
-
-    for (int worker; next < n && (worker = pool->idlest (pool)) >= 0; next++)
-      pool->give (pool, (guint) worker, next);
-    result = take (pool);
-    g_assert_cmpuint (result.job, <, n);
-    g_assert_cmpuint (value_of (&result), ==, (guint64) result.job * result.job);
-    seen[result.job]++;
-    study_pool_result_clear (&result);
-  }
 }
 
 static void
 test_every_job_is_made_once (void)
 {
   StudyPool *pool = pool_new (3);
-  guint seen[N_JOBS] = { 0 };
+  guint seen[N_JOBS] = { 0 }, next = 0;
 
-  make_many (pool, N_JOBS, seen);
-  for (guint job = 0; job < N_JOBS; job++)
-    g_assert_cmpuint (seen[job], ==, 1);
-  study_pool_free (pool);
-  assert_no_children ();
-}
+  for (guint n_taken = 0; n_taken < N_JOBS; n_taken++) {
+    StudyPoolResult result;
 
-static void
-check_lost (guint job, const char *how)
-{
-  StudyPool *pool = pool_new (1);
-  StudyPoolResult result = make_one (pool, job);
-
-  g_assert_null (result.block);
-  g_assert_cmpstr (result.lost, ==, how);
-  study_pool_result_clear (&result);
-  result = make_one (pool, 5); /* by its successor */
-  g_assert_cmpuint (value_of (&result), ==, 25);
-  study_pool_result_clear (&result);
-  study_pool_free (pool);
-  assert_no_children ();
+    for (int worker; next < N_JOBS && (worker = pool->idlest (pool)) >= 0; next++)
+      pool->give (pool, (guint) worker, next);
+    result = take (pool);
+    g_assert_cmpuint (result.job, <, N_JOBS);
+    g_assert_cmpuint (value_of (&result), ==, (guint64) result.job * result.job);
+    g_assert_cmpuint (seen[result.job]++, ==, 0);
+    study_pool_result_clear (&result);
+  }
+  free_pool (pool);
 }
 
 static void
 test_the_death_of_a_worker_is_told (void)
 {
-  check_lost (KILLED, "worker ended by signal 9");
-  check_lost (EXITS, "worker ended with status 7");
+  static const struct {
+    guint job;
+    const char *how;
+  } deaths[] = { { KILLED, "worker ended by signal 9" }, { EXITS, "worker ended with status 7" } };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (deaths); at++) {
+    StudyPool *pool = pool_new (1);
+
+    g_test_message ("%s", deaths[at].how);
+    give (pool, deaths[at].job);
+    assert_lost (pool, deaths[at].job, deaths[at].how);
+    give (pool, 5); /* to its successor */
+    assert_made (pool, 5);
+    free_pool (pool);
+  }
 }
 
-/* Two quick jobs make the worker one that gets a second job in advance. */
+/* A quick job makes the worker one that gets a second job in advance. */
 static void
 test_jobs_behind_a_fatal_one_are_made (void)
 {
   StudyPool *pool = pool_new (1);
-  StudyPoolResult first, second;
 
-  first = make_one (pool, 1);
-  study_pool_result_clear (&first);
+  give (pool, 1);
+  assert_made (pool, 1);
   give (pool, KILLED);
   give (pool, 6);
   g_assert_cmpint (pool->idlest (pool), ==, -1);
-  first = take (pool);
-  second = take (pool);
-  g_assert_cmpuint (first.job, ==, KILLED);
-  g_assert_nonnull (first.lost);
-  g_assert_cmpuint (second.job, ==, 6);
-  g_assert_cmpuint (value_of (&second), ==, 36);
-  study_pool_result_clear (&first);
-  study_pool_result_clear (&second);
-  study_pool_free (pool);
+  assert_lost (pool, KILLED, "worker ended by signal 9");
+  assert_made (pool, 6);
+  free_pool (pool);
 }
 
 /* It is stopped before it can begin the second job, and then killed. */
@@ -194,7 +195,6 @@ test_a_job_that_was_not_begun_is_not_lost (void)
 {
   StudyPool *pool = pool_new (1);
   pid_t pid = (pid_t) pid_of_worker (pool, TELLS_PID);
-  StudyPoolResult result;
   int status;
 
   kill (pid, SIGSTOP);
@@ -202,11 +202,8 @@ test_a_job_that_was_not_begun_is_not_lost (void)
   g_assert_true (WIFSTOPPED (status));
   give (pool, 6);
   kill (pid, SIGKILL);
-  result = take (pool);
-  g_assert_cmpuint (result.job, ==, 6);
-  g_assert_cmpuint (value_of (&result), ==, 36);
-  study_pool_result_clear (&result);
-  study_pool_free (pool);
+  assert_made (pool, 6);
+  free_pool (pool);
 }
 
 static void
@@ -217,8 +214,7 @@ test_a_spent_worker_is_replaced (void)
 
   g_assert_cmpuint (pid_of_worker (pool, SPENDS), ==, pid);
   g_assert_cmpuint (pid_of_worker (pool, TELLS_PID), !=, pid);
-  study_pool_free (pool);
-  assert_no_children ();
+  free_pool (pool);
 }
 
 static void
@@ -229,7 +225,7 @@ test_blocks_larger_than_a_socket_holds (void)
 
   g_assert_cmpuint (g_bytes_get_size (result.block), ==, HUGE_BYTES);
   study_pool_result_clear (&result);
-  study_pool_free (pool);
+  free_pool (pool);
 }
 
 /* Freed while a job is in flight that would take ten minutes. */
@@ -241,12 +237,10 @@ test_jobs_in_flight_are_dropped (void)
   give (pool, SLEEPS);
   give (pool, SLEEPS);
   g_assert_cmpint (pool->idlest (pool), ==, -1); /* they may take long: one each */
-  study_pool_free (pool);
-  assert_no_children ();
+  free_pool (pool);
 }
 
-/* SIGTERM to a worker, as a batch system sends it to all processes of a job, is
- * the master's to handle. */
+/* The master handles SIGTERM, which a batch system sends to all processes of a job. */
 static void
 test_signals_pass_workers (void)
 {
@@ -256,7 +250,7 @@ test_signals_pass_workers (void)
   kill (pid, SIGTERM);
   kill (pid, SIGINT);
   g_assert_cmpuint (pid_of_worker (pool, TELLS_PID), ==, (guint64) pid);
-  study_pool_free (pool);
+  free_pool (pool);
 }
 
 static volatile sig_atomic_t signalled;
@@ -286,7 +280,7 @@ test_a_signal_ends_the_waiting (void)
   g_assert_true (signalled);
   g_assert_cmpint (g_get_monotonic_time () - begin_us, <, 30 * G_USEC_PER_SEC);
   sigprocmask (SIG_SETMASK, &before, NULL);
-  study_pool_free (pool);
+  free_pool (pool);
 }
 
 /* Whether a pipe's other end closes within ten seconds. */
@@ -345,7 +339,7 @@ test_workers_keep_nothing_open (void)
   close (ends[1]);
   g_assert_true (closes (ends[0]));
   close (ends[0]);
-  study_pool_free (pool);
+  free_pool (pool);
 }
 
 static GBytes *
@@ -354,27 +348,18 @@ die (G_GNUC_UNUSED void *data, G_GNUC_UNUSED guint job, G_GNUC_UNUSED gboolean *
   _exit (1);
 }
 
-/* Every run of a study may be too large for the machine; all are told, none is
+/* Every run of a study may be too large for the machine; each is lost, and none is
  * tried again. */
 static void
 test_workers_that_always_die (void)
 {
   StudyPool *pool = study_pool_new (2, die, NULL, NULL);
-  guint n_told[N_JOBS] = { 0 };
 
   for (guint job = 0; job < N_JOBS; job++) {
-    StudyPoolResult result;
-
     give (pool, job);
-    result = take (pool);
-    g_assert_cmpstr (result.lost, ==, "worker ended with status 1");
-    n_told[result.job]++;
-    study_pool_result_clear (&result);
+    assert_lost (pool, job, "worker ended with status 1");
   }
-  for (guint job = 0; job < N_JOBS; job++)
-    g_assert_cmpuint (n_told[job], ==, 1);
-  study_pool_free (pool);
-  assert_no_children ();
+  free_pool (pool);
 }
 
 int

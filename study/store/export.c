@@ -62,39 +62,34 @@ end_line (const Table *table)
     fputc ('\n', table->out);
 }
 
-/* NULL: not known. */
+/* A cell of the current line.  text NULL: not known. */
 static void
 put_value (Table *table, const char *text, gboolean is_number)
 {
-  const char *name = table->names[table->column];
+  FILE *out = table->out;
 
-  if (table->column++ > 0)
-    fputc (',', table->out);
-  if (table->form == STUDY_EXPORT_CSV) {
-    base_csv_field (table->out, text != NULL ? text : "");
-    return;
-  }
-  fprintf (table->out, "\"%s\":", name);
-  if (text == NULL)
-    fputs ("null", table->out);
-  else if (is_number)
-    fputs (text, table->out);
+  if (table->column > 0)
+    fputc (',', out);
+  if (table->form == STUDY_EXPORT_CSV)
+    base_csv_field (out, text != NULL ? text : "");
   else {
-    FILE *out = table->out;
-
-    fputc ('"', out);
-    for (; *text != '\0'; text++) {
-      guchar byte = (guchar) *text;
-
-      if (byte == '"' || byte == '\\')
-        fprintf (out, "\\%c", byte);
-      else if (byte < 0x20)
-        fprintf (out, "\\u%04x", byte);
-      else
-        fputc (byte, out);
+    fprintf (out, "\"%s\":", table->names[table->column]);
+    if (text == NULL || is_number)
+      fputs (text != NULL ? text : "null", out);
+    else {
+      fputs ("\"", out);
+      for (; *text != '\0'; text++) {
+        if (strchr ("\"\\", *text) != NULL)
+          fprintf (out, "\\%c", *text);
+        else if ((guchar) *text < 0x20)
+          fprintf (out, "\\u%04x", (guint) *text);
+        else
+          fputc (*text, out);
+      }
+      fputs ("\"", out);
     }
-    fputc ('"', out);
   }
+  table->column++;
 }
 
 static void
@@ -114,11 +109,9 @@ put_real (Table *table, double number)
   put_value (table, base_decimal_print (text, number), TRUE);
 }
 
-/* --- Runs --- */
-
 /* --- Details of each run --- */
 
-/* Of a run: its number among the rows, its key and the number of a link or rank. */
+/* Begins the line of a link or rank: the row's index, its key, the index of the link or rank. */
 static void
 begin_detail (Table *table, guint run, const StudyRow *row, uint64_t number)
 {
@@ -128,12 +121,12 @@ begin_detail (Table *table, guint run, const StudyRow *row, uint64_t number)
   put_integer (table, number);
 }
 
-/* Blobs are large: there is one row's at a time. */
+/* Blobs are large: those of one row are loaded at a time. */
 static gboolean
-put_details (Table *table, StudyStore *store, StudyExportWhat what, guint run, StudyRow *row,
+put_details (Table *table, StudyStore *store, StudyExportKind kind, guint run, StudyRow *row,
              GError **error)
 {
-  if (what == STUDY_EXPORT_PLACEMENTS) {
+  if (kind == STUDY_EXPORT_PLACEMENTS) {
     g_autoptr (TopoMapping) mapping = NULL;
 
     if (row->mapping_hash == NULL)
@@ -151,7 +144,7 @@ put_details (Table *table, StudyStore *store, StudyExportWhat what, guint run, S
   }
   if (!study_store_load_blobs (store, row, error))
     return FALSE;
-  if (what == STUDY_EXPORT_LINKS) {
+  if (kind == STUDY_EXPORT_LINKS) {
     gsize n_bytes = 0;
     const uint64_t *bytes =
         row->link_bytes != NULL ? g_bytes_get_data (row->link_bytes, &n_bytes) : NULL;
@@ -180,26 +173,26 @@ put_details (Table *table, StudyStore *store, StudyExportWhat what, guint run, S
 }
 
 gboolean
-study_export (StudyStore *store, StudyExportWhat what, StudyExportForm form, gboolean timing,
+study_export (StudyStore *store, StudyExportKind kind, StudyExportForm form, gboolean timing,
               FILE *out, GError **error)
 {
   g_autoptr (GPtrArray) rows = study_store_rows (store, FALSE, error);
 
   if (rows == NULL)
     return FALSE;
-  if (what != STUDY_EXPORT_RUNS) {
+  if (kind != STUDY_EXPORT_RUNS) {
     static const char *const links[] = { "run", "key", "link", "bytes" };
     static const char *const ranks[] = { "run", "key", "rank", "end_s", "compute_s", "wait_s" };
     static const char *const places[] = { "run", "key", "rank", "node", "slot" };
     Table table = { .out = out, .form = form };
 
-    table.names = what == STUDY_EXPORT_LINKS ? links : what == STUDY_EXPORT_RANKS ? ranks : places;
-    table.n_columns = what == STUDY_EXPORT_LINKS   ? G_N_ELEMENTS (links)
-                      : what == STUDY_EXPORT_RANKS ? G_N_ELEMENTS (ranks)
+    table.names = kind == STUDY_EXPORT_LINKS ? links : kind == STUDY_EXPORT_RANKS ? ranks : places;
+    table.n_columns = kind == STUDY_EXPORT_LINKS   ? G_N_ELEMENTS (links)
+                      : kind == STUDY_EXPORT_RANKS ? G_N_ELEMENTS (ranks)
                                                    : G_N_ELEMENTS (places);
     begin_table (&table);
     for (guint row = 0; row < rows->len; row++)
-      if (!put_details (&table, store, what, row, g_ptr_array_index (rows, row), error))
+      if (!put_details (&table, store, kind, row, g_ptr_array_index (rows, row), error))
         return FALSE;
     end_table (&table);
     return TRUE;
@@ -350,7 +343,7 @@ put_local_header (StudyNpz *npz, const Entry *entry)
   put_8 (npz, 0);
 }
 
-/* In the directory at the end everything is known. */
+/* An entry of the directory at the end, where its size and checksum are known. */
 static void
 put_entry (StudyNpz *npz, const Entry *entry)
 {
@@ -430,28 +423,12 @@ study_npz_free (StudyNpz *npz)
 
 /* --- Arrays --- */
 
-/* The dictionary of a .npy, ended and filled up as its format asks. */
-static GString *
-header_new (const char *type, const uint64_t *shape, guint n_dimensions)
-{
-  GString *header = g_string_new (NULL);
-
-  g_string_printf (header, "{'descr': '%s', 'fortran_order': False, 'shape': (", type);
-  for (guint at = 0; at < n_dimensions; at++)
-    g_string_append_printf (header, "%s%" G_GUINT64_FORMAT, at > 0 ? ", " : "", shape[at]);
-  g_string_append (header, n_dimensions == 1 ? ",), }" : "), }");
-  while ((PREAMBLE_BYTES + header->len + 1) % HEADER_MULTIPLE != 0)
-    g_string_append_c (header, ' ');
-  g_string_append_c (header, '\n');
-  return header;
-}
-
 void
 study_npz_write (StudyNpz *npz, gconstpointer data, gsize n_bytes)
 {
   Entry *entry = last_entry (npz);
 
-  /* As zlib counts in 32 bits. */
+  /* In parts, as zlib counts in 32 bits. */
   for (gsize done = 0; done < n_bytes;) {
     uInt part = (uInt) MIN (n_bytes - done, G_MAXINT);
 
@@ -467,17 +444,24 @@ study_npz_begin (StudyNpz *npz, const char *name, const char *type, const uint64
                  guint n_dimensions)
 {
   static const guchar magic[] = { 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0 };
-  g_autoptr (GString) header = header_new (type, shape, n_dimensions);
-  uint16_t length = GUINT16_TO_LE ((uint16_t) header->len);
-
-  /* Bytes of one number or text: "<f8" 8, "<U12" 48. */
-  uint64_t count = g_ascii_strtoull (type + 2, NULL, 10);
-
-  uint64_t n_bytes = type[1] == 'U' ? count * 4 : count;
+  g_autoptr (GString) header = g_string_new (NULL);
   Entry entry = { .name = g_strconcat (name, ".npy", NULL), .offset = npz->offset };
+  /* Bytes of one number or text: "<f8" 8, "<U12" 48. */
+  uint64_t n_bytes = g_ascii_strtoull (type + 2, NULL, 10) * (type[1] == 'U' ? 4 : 1);
+  uint16_t length;
 
-  for (guint at = 0; at < n_dimensions; at++)
+  /* The dictionary of a .npy, ended and filled up as its format asks. */
+  g_string_printf (header, "{'descr': '%s', 'fortran_order': False, 'shape': (", type);
+  for (guint at = 0; at < n_dimensions; at++) {
+    g_string_append_printf (header, "%s%" G_GUINT64_FORMAT, at > 0 ? ", " : "", shape[at]);
     n_bytes *= shape[at];
+  }
+  g_string_append (header, n_dimensions == 1 ? ",), }" : "), }");
+  while ((PREAMBLE_BYTES + header->len + 1) % HEADER_MULTIPLE != 0)
+    g_string_append_c (header, ' ');
+  g_string_append_c (header, '\n');
+
+  length = GUINT16_TO_LE ((uint16_t) header->len);
   entry.is_64 = n_bytes + PREAMBLE_BYTES + header->len > npz->limit;
   put_local_header (npz, &entry);
   g_array_append_val (npz->entries, entry);
@@ -498,31 +482,33 @@ study_npz_end (StudyNpz *npz)
   put_number (npz, entry->n_bytes, width);
 }
 
-/* Words of 64 bits, numbers whatever they stand for. */
+/* Words of 64 bits at any address, integers or doubles. */
 static void
-add_words (StudyNpz *npz, const char *name, const char *type, gconstpointer values, uint64_t n)
+write_words (StudyNpz *npz, gconstpointer words, uint64_t n)
 {
-  study_npz_begin (npz, name, type, &n, 1);
   for (uint64_t at = 0; at < n; at++) {
     uint64_t word;
 
-    memcpy (&word, (const char *) values + at * sizeof word, sizeof word);
+    memcpy (&word, (const char *) words + at * sizeof word, sizeof word);
     word = GUINT64_TO_LE (word);
     study_npz_write (npz, &word, sizeof word);
   }
-  study_npz_end (npz);
 }
 
 void
 study_npz_add_reals (StudyNpz *npz, const char *name, const double *values, uint64_t n)
 {
-  add_words (npz, name, "<f8", values, n);
+  study_npz_begin (npz, name, "<f8", &n, 1);
+  write_words (npz, values, n);
+  study_npz_end (npz);
 }
 
 void
 study_npz_add_integers (StudyNpz *npz, const char *name, const uint64_t *values, uint64_t n)
 {
-  add_words (npz, name, "<u8", values, n);
+  study_npz_begin (npz, name, "<u8", &n, 1);
+  write_words (npz, values, n);
+  study_npz_end (npz);
 }
 
 /* Characters of 32 bits, filled up with zeros to the longest text. */
@@ -552,25 +538,18 @@ study_npz_add_texts (StudyNpz *npz, const char *name, const char *const *texts, 
 
 /* --- A store's runs as arrays for NumPy --- */
 
-/* --- Columns --- */
-
-static gboolean
-is_feature (const StudyField *field)
-{
-  return field->offset >= G_STRUCT_OFFSET (StudyRow, features) &&
-         field->offset < G_STRUCT_OFFSET (StudyRow, features) + sizeof ((StudyRow *) 0)->features;
-}
-
 static void
 add_columns (StudyNpz *npz, const GPtrArray *rows, gboolean timing)
 {
   for (guint column = 0; column < study_row_n_columns (timing); column++) {
     const StudyField *field = study_row_field (column);
 
-    if (is_feature (field))
+    /* Features have an array of their own. */
+    if (field->offset >= G_STRUCT_OFFSET (StudyRow, features) &&
+        field->offset < G_STRUCT_OFFSET (StudyRow, features) + sizeof ((StudyRow *) 0)->features)
       continue;
     if (study_row_column_is_number (column)) {
-      /* Counts that some runs do not know are numbers that have a NaN. */
+      /* Counts that some runs lack are real numbers, with NaN. */
       g_autofree double *reals = g_new (double, rows->len + 1);
       g_autofree uint64_t *integers = g_new (uint64_t, rows->len + 1);
       gboolean is_real = field->kind == STUDY_FIELD_REAL;
@@ -603,7 +582,7 @@ add_columns (StudyNpz *npz, const GPtrArray *rows, gboolean timing)
 
 /* --- Blobs --- */
 
-/* A kind of blob: words per run, as rows of `width` words. */
+/* A kind of blob: per run a number of rows of `width` words. */
 typedef struct {
   const char *name, *type;
   gsize offset; /* of the blob in StudyRow */
@@ -616,20 +595,21 @@ static const Kind kinds[] = {
 };
 
 static GBytes *
-blob_of (const StudyRow *row, const Kind *kind)
+load_blob (StudyStore *store, StudyRow *row, const Kind *kind, GError **error)
 {
-  return *(GBytes *const *) ((const char *) row + kind->offset);
-}
+  GBytes *blob;
 
-static void
-drop_blobs (StudyRow *row)
-{
+  if (!study_store_load_blobs (store, row, error))
+    return NULL;
+  blob = *(GBytes **) ((char *) row + kind->offset);
+  blob = blob != NULL ? g_bytes_ref (blob) : g_bytes_new (NULL, 0);
   g_clear_pointer (&row->link_bytes, g_bytes_unref);
   g_clear_pointer (&row->rank_times, g_bytes_unref);
+  return blob;
 }
 
-/* The blobs of one size, and of which runs they are.  There are several sizes when
- * machines or numbers of ranks differ: the arrays then have theirs in their names. */
+/* An array of the blobs of one size, and one of the runs that have them.  Where machines or numbers
+ * of ranks differ there are several sizes, and the names of the arrays contain them. */
 static gboolean
 add_blobs_of_size (StudyNpz *npz, StudyStore *store, const GPtrArray *rows, const Kind *kind,
                    const gsize *sizes, gsize size, gboolean is_only, GError **error)
@@ -646,31 +626,14 @@ add_blobs_of_size (StudyNpz *npz, StudyStore *store, const GPtrArray *rows, cons
   study_npz_add_integers (npz, runs_name, runs, shape[0]);
   study_npz_begin (npz, name, kind->type, shape, kind->width > 1 ? 3 : 2);
   for (uint64_t at = 0; at < shape[0]; at++) {
-    StudyRow *row = g_ptr_array_index (rows, runs[at]);
-    const uint64_t *words;
-    gsize n_bytes;
+    g_autoptr (GBytes) blob = load_blob (store, g_ptr_array_index (rows, runs[at]), kind, error);
 
-    if (!study_store_load_blobs (store, row, error))
+    if (blob == NULL)
       return FALSE;
-    words = g_bytes_get_data (blob_of (row, kind), &n_bytes);
-    for (gsize i = 0; i < n_bytes / sizeof *words; i++) {
-      uint64_t little = GUINT64_TO_LE (words[i]);
-
-      study_npz_write (npz, &little, sizeof little);
-    }
-    drop_blobs (row);
+    write_words (npz, g_bytes_get_data (blob, NULL), g_bytes_get_size (blob) / sizeof (uint64_t));
   }
   study_npz_end (npz);
   return TRUE;
-}
-
-static gboolean
-is_new_size (const gsize *sizes, guint at)
-{
-  for (guint before = 0; before < at; before++)
-    if (sizes[before] == sizes[at])
-      return FALSE;
-  return sizes[at] > 0;
 }
 
 gboolean
@@ -678,47 +641,43 @@ study_export_npz (StudyStore *store, gboolean timing, FILE *out, GError **error)
 {
   g_autoptr (GPtrArray) rows = study_store_rows (store, FALSE, error);
   g_autoptr (StudyNpz) npz = rows != NULL ? study_npz_new (out) : NULL;
+  g_autofree gsize *sizes = NULL;
+  const char *names[SIM_N_FEATURES];
 
   if (npz == NULL)
     return FALSE;
   add_columns (npz, rows, timing);
 
   const uint64_t shape[] = { rows->len, SIM_N_FEATURES };
-  const char *names[SIM_N_FEATURES];
 
   for (guint feature = 0; feature < SIM_N_FEATURES; feature++)
     names[feature] = sim_feature_name ((SimFeature) feature);
   study_npz_add_texts (npz, "feature_names", names, SIM_N_FEATURES);
   study_npz_begin (npz, "features", "<f8", shape, 2);
-  for (guint row = 0; row < rows->len; row++)
-    for (guint feature = 0; feature < SIM_N_FEATURES; feature++) {
-      uint64_t word;
-
-      memcpy (&word, &((StudyRow *) g_ptr_array_index (rows, row))->features[feature], sizeof word);
-      word = GUINT64_TO_LE (word);
-      study_npz_write (npz, &word, sizeof word);
-    }
+  for (guint at = 0; at < rows->len; at++)
+    write_words (npz, ((const StudyRow *) g_ptr_array_index (rows, at))->features, SIM_N_FEATURES);
   study_npz_end (npz);
-  for (gsize at = 0; at < G_N_ELEMENTS (kinds); at++) {
-    g_autofree gsize *sizes = g_new (gsize, rows->len + 1);
-    guint n_sizes = 0;
 
-    /* sizes[row]: words of its blob, 0 when it kept none. */
-    for (guint i = 0; i < rows->len; i++) {
-      StudyRow *row = g_ptr_array_index (rows, i);
-      GBytes *blob;
+  sizes = g_new (gsize, rows->len + 1); /* words of the blob of each row, 0: it has none */
+  for (gsize kind = 0; kind < G_N_ELEMENTS (kinds); kind++) {
+    g_autoptr (GArray) distinct = g_array_new (FALSE, FALSE, sizeof (gsize));
 
-      if (!study_store_load_blobs (store, row, error))
+    for (guint at = 0; at < rows->len; at++) {
+      g_autoptr (GBytes) blob =
+          load_blob (store, g_ptr_array_index (rows, at), &kinds[kind], error);
+      guint known = 0;
+
+      if (blob == NULL)
         return FALSE;
-      blob = blob_of (row, &kinds[at]);
-      sizes[i] = blob != NULL ? g_bytes_get_size (blob) / sizeof (uint64_t) : 0;
-      drop_blobs (row);
+      sizes[at] = g_bytes_get_size (blob) / sizeof (uint64_t);
+      while (known < distinct->len && g_array_index (distinct, gsize, known) != sizes[at])
+        known++;
+      if (sizes[at] > 0 && known == distinct->len)
+        g_array_append_val (distinct, sizes[at]);
     }
-    for (guint i = 0; i < rows->len; i++)
-      n_sizes += is_new_size (sizes, i);
-    for (guint i = 0; i < rows->len; i++)
-      if (is_new_size (sizes, i) &&
-          !add_blobs_of_size (npz, store, rows, &kinds[at], sizes, sizes[i], n_sizes == 1, error))
+    for (guint at = 0; at < distinct->len; at++)
+      if (!add_blobs_of_size (npz, store, rows, &kinds[kind], sizes,
+                              g_array_index (distinct, gsize, at), distinct->len == 1, error))
         return FALSE;
   }
   return TRUE;

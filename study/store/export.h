@@ -23,10 +23,10 @@ typedef enum {
   STUDY_EXPORT_LINKS,      /* per run and link: bytes; of runs that kept them */
   STUDY_EXPORT_RANKS,      /* per run and rank: times; of runs that kept them */
   STUDY_EXPORT_PLACEMENTS, /* per run and rank: node and slot */
-} StudyExportWhat;
+} StudyExportKind;
 
 /* timing: with the columns that differ from one time to the next. */
-gboolean study_export (StudyStore *store, StudyExportWhat what, StudyExportForm form,
+gboolean study_export (StudyStore *store, StudyExportKind kind, StudyExportForm form,
                        gboolean timing, FILE *out, GError **error);
 
 /* Everything as an .npz: doc/handbook/studies.md lists the arrays. */

@@ -143,7 +143,7 @@ test_store (void)
 }
 
 static char *
-exported (StudyStore *store, StudyExportWhat what, StudyExportForm form, gboolean timing)
+exported (StudyStore *store, StudyExportKind what, StudyExportForm form, gboolean timing)
 {
   char *text = NULL, *copy;
   size_t length = 0;

@@ -1,4 +1,4 @@
-/* row.c - one run of a study: what went in, what came out.
+/* row.c - one run of a study: inputs, results, and the table of its fields.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -121,37 +121,32 @@ study_row_set_integer (StudyRow *row, const StudyField *field, uint64_t value)
     *(StudyStatus *) at = value == STUDY_DONE ? STUDY_DONE : STUDY_FAILED;
 }
 
-/* Counts that a run may lack, by what it ran on: only the packet network has
- * packets, and nothing happens in load. */
-static gboolean
-counts (const StudyRow *row, gsize offset)
-{
-  gboolean is_packet = g_strcmp0 (row->network, "packet") == 0;
-
-  if (offset < G_STRUCT_OFFSET (StudyRow, messages))
-    return TRUE;
-  if (row->status != STUDY_DONE)
-    return FALSE;
-  if (offset == G_STRUCT_OFFSET (StudyRow, packets) ||
-      offset == G_STRUCT_OFFSET (StudyRow, packet_hops))
-    return is_packet;
-  if (offset == G_STRUCT_OFFSET (StudyRow, events))
-    return is_packet || g_strcmp0 (row->network, "flow") == 0;
-  return TRUE;
-}
-
 gboolean
 study_row_knows (const StudyRow *row, const StudyField *field)
 {
   gconstpointer at = study_row_at (row, field);
+  gboolean is_packet = g_strcmp0 (row->network, "packet") == 0;
 
   switch (field->kind) {
   case STUDY_FIELD_TEXT: return *(char *const *) at != NULL;
   case STUDY_FIELD_REAL: return !isnan (*(const double *) at);
-  case STUDY_FIELD_U32:
-  case STUDY_FIELD_U64: return counts (row, field->offset);
   case STUDY_FIELD_STATUS:
-  case STUDY_FIELD_LIST:
+  case STUDY_FIELD_LIST: return TRUE;
+  case STUDY_FIELD_U32:
+  case STUDY_FIELD_U64:
+  default: break;
+  }
+  /* The counts from messages on are results.  Only the packet network has packets, and load has
+   * no events. */
+  if (field->offset < G_STRUCT_OFFSET (StudyRow, messages))
+    return TRUE;
+  if (row->status != STUDY_DONE)
+    return FALSE;
+  switch (field->offset) {
+  case G_STRUCT_OFFSET (StudyRow, packets):
+  case G_STRUCT_OFFSET (StudyRow, packet_hops): return is_packet;
+  case G_STRUCT_OFFSET (StudyRow, events):
+    return is_packet || g_strcmp0 (row->network, "flow") == 0;
   default: return TRUE;
   }
 }
@@ -324,14 +319,14 @@ study_pack_words (const uint64_t *words, gsize n_words)
   return g_bytes_new_take (g_realloc (packed, n_packed), n_packed);
 }
 
-/* What comes out, of at most max_bytes; NULL when there is more, or the stream does not end
- * well. */
-static GByteArray *
-inflate_all (gconstpointer packed, gsize n_bytes, gsize max_bytes)
+uint64_t *
+study_unpack_words (gconstpointer packed, gsize n_bytes, gsize max_words, gsize *n_words)
 {
   g_autoptr (GByteArray) all = g_byte_array_new ();
   z_stream stream = { .next_in = (Bytef *) packed, .avail_in = (uInt) n_bytes };
+  gsize max_bytes = max_words * sizeof (uint64_t), length;
   guchar chunk[CHUNK_BYTES];
+  uint64_t *words;
   int code = Z_OK;
 
   if (packed == NULL || n_bytes > G_MAXUINT || max_bytes > G_MAXUINT / 2 ||
@@ -344,22 +339,12 @@ inflate_all (gconstpointer packed, gsize n_bytes, gsize max_bytes)
     g_byte_array_append (all, chunk, (guint) (sizeof chunk - stream.avail_out));
   }
   inflateEnd (&stream);
-  return code == Z_STREAM_END && stream.avail_in == 0 && all->len <= max_bytes
-             ? g_steal_pointer (&all)
-             : NULL;
-}
-
-uint64_t *
-study_unpack_words (gconstpointer packed, gsize n_bytes, gsize max_words, gsize *n_words)
-{
-  g_autoptr (GByteArray) all = inflate_all (packed, n_bytes, max_words * sizeof (uint64_t));
-  gsize length = all != NULL ? all->len : 1;
-  uint64_t *words;
-
-  if (length % sizeof *words != 0)
+  length = all->len;
+  if (code != Z_STREAM_END || stream.avail_in != 0 || length > max_bytes ||
+      length % sizeof *words != 0)
     return NULL;
   *n_words = length / sizeof *words;
-  /* Never NULL, without words too. */
+  /* Not NULL when there are no words. */
   words = g_realloc (g_byte_array_free (g_steal_pointer (&all), FALSE), length + sizeof *words);
   swap_words (words, *n_words);
   return words;
@@ -369,70 +354,6 @@ study_unpack_words (gconstpointer packed, gsize n_bytes, gsize max_words, gsize 
 
 /* Texts, integers and reals in the order of the fields; warnings; the blobs. */
 #define BLOCK_FORMAT "(@ams@at@ad@as@may@may)"
-
-static guint
-n_fields_of (gboolean (*is_kind) (StudyFieldKind kind))
-{
-  guint n = 0;
-
-  for (guint at = 0; at < study_row_n_fields (); at++)
-    n += is_kind (study_row_field (at)->kind);
-  return n;
-}
-
-static gboolean
-is_text (StudyFieldKind kind)
-{
-  return kind == STUDY_FIELD_TEXT;
-}
-
-static gboolean
-is_integer (StudyFieldKind kind)
-{
-  return kind == STUDY_FIELD_U32 || kind == STUDY_FIELD_U64 || kind == STUDY_FIELD_STATUS;
-}
-
-static gboolean
-is_real (StudyFieldKind kind)
-{
-  return kind == STUDY_FIELD_REAL;
-}
-
-static GVariant *
-pack_texts (const StudyRow *row)
-{
-  GVariantBuilder builder;
-
-  g_variant_builder_init (&builder, G_VARIANT_TYPE ("ams"));
-  for (guint at = 0; at < study_row_n_fields (); at++)
-    if (is_text (study_row_field (at)->kind))
-      g_variant_builder_add (&builder, "ms", *(char **) study_row_at (row, study_row_field (at)));
-  return g_variant_builder_end (&builder);
-}
-
-static GVariant *
-pack_integers (const StudyRow *row)
-{
-  GVariantBuilder builder;
-
-  g_variant_builder_init (&builder, G_VARIANT_TYPE ("at"));
-  for (guint at = 0; at < study_row_n_fields (); at++)
-    if (is_integer (study_row_field (at)->kind))
-      g_variant_builder_add (&builder, "t", study_row_integer (row, study_row_field (at)));
-  return g_variant_builder_end (&builder);
-}
-
-static GVariant *
-pack_reals (const StudyRow *row)
-{
-  GVariantBuilder builder;
-
-  g_variant_builder_init (&builder, G_VARIANT_TYPE ("ad"));
-  for (guint at = 0; at < study_row_n_fields (); at++)
-    if (is_real (study_row_field (at)->kind))
-      g_variant_builder_add (&builder, "d", *(double *) study_row_at (row, study_row_field (at)));
-  return g_variant_builder_end (&builder);
-}
 
 static GVariant *
 pack_bytes (GBytes *bytes)
@@ -445,40 +366,34 @@ pack_bytes (GBytes *bytes)
 GVariant *
 study_row_pack (const StudyRow *row)
 {
-  GVariant *block =
-      g_variant_new (BLOCK_FORMAT, pack_texts (row), pack_integers (row), pack_reals (row),
-                     g_variant_new_strv ((const char *const *) row->warnings, -1),
-                     pack_bytes (row->link_bytes), pack_bytes (row->rank_times));
+  GVariantBuilder texts, integers, reals;
+  GVariant *block;
 
+  g_variant_builder_init (&texts, G_VARIANT_TYPE ("ams"));
+  g_variant_builder_init (&integers, G_VARIANT_TYPE ("at"));
+  g_variant_builder_init (&reals, G_VARIANT_TYPE ("ad"));
+  for (guint at = 0; at < N_FIELDS; at++) {
+    const StudyField *field = study_row_field (at);
+
+    switch (field->kind) {
+    case STUDY_FIELD_LIST: break;
+    case STUDY_FIELD_TEXT:
+      g_variant_builder_add (&texts, "ms", *(char **) study_row_at (row, field));
+      break;
+    case STUDY_FIELD_REAL:
+      g_variant_builder_add (&reals, "d", *(double *) study_row_at (row, field));
+      break;
+    case STUDY_FIELD_U32:
+    case STUDY_FIELD_U64:
+    case STUDY_FIELD_STATUS:
+    default: g_variant_builder_add (&integers, "t", study_row_integer (row, field));
+    }
+  }
+  block = g_variant_new (BLOCK_FORMAT, g_variant_builder_end (&texts),
+                         g_variant_builder_end (&integers), g_variant_builder_end (&reals),
+                         g_variant_new_strv ((const char *const *) row->warnings, -1),
+                         pack_bytes (row->link_bytes), pack_bytes (row->rank_times));
   return g_variant_ref_sink (block);
-}
-
-static gboolean
-unpack_integers (StudyRow *row, GVariant *integers)
-{
-  gsize n, next = 0;
-  const guint64 *values = g_variant_get_fixed_array (integers, &n, sizeof *values);
-
-  if (n != n_fields_of (is_integer))
-    return FALSE;
-  for (guint at = 0; at < study_row_n_fields (); at++)
-    if (is_integer (study_row_field (at)->kind))
-      study_row_set_integer (row, study_row_field (at), values[next++]);
-  return TRUE;
-}
-
-static gboolean
-unpack_reals (StudyRow *row, GVariant *reals)
-{
-  gsize n, next = 0;
-  const double *values = g_variant_get_fixed_array (reals, &n, sizeof *values);
-
-  if (n != n_fields_of (is_real))
-    return FALSE;
-  for (guint at = 0; at < study_row_n_fields (); at++)
-    if (is_real (study_row_field (at)->kind))
-      *(double *) study_row_at (row, study_row_field (at)) = values[next++];
-  return TRUE;
 }
 
 static GBytes *
@@ -495,21 +410,45 @@ study_row_unpack (GVariant *block)
   g_autoptr (StudyRow) row = study_row_new ();
   g_autoptr (GVariant) texts = NULL, integers = NULL, reals = NULL;
   g_autoptr (GVariant) link_bytes = NULL, rank_times = NULL;
+  gsize n_texts, n_integers, n_reals;
+  gsize text = 0, integer = 0, real = 0;
+  const guint64 *integer_values;
+  const double *real_values;
 
   if (!g_variant_is_of_type (block, STUDY_ROW_BLOCK) || !g_variant_is_normal_form (block))
     return NULL;
   g_clear_pointer (&row->warnings, g_strfreev);
   g_variant_get (block, "(@ams@at@ad^as@may@may)", &texts, &integers, &reals, &row->warnings,
                  &link_bytes, &rank_times);
+  n_texts = g_variant_n_children (texts);
+  integer_values = g_variant_get_fixed_array (integers, &n_integers, sizeof *integer_values);
+  real_values = g_variant_get_fixed_array (reals, &n_reals, sizeof *real_values);
+  for (guint at = 0; at < N_FIELDS; at++) {
+    const StudyField *field = study_row_field (at);
+    gpointer to = study_row_at (row, field);
 
-  gsize next = 0;
-
-  if (g_variant_n_children (texts) != n_fields_of (is_text))
-    return NULL;
-  for (guint at = 0; at < study_row_n_fields (); at++)
-    if (is_text (study_row_field (at)->kind))
-      g_variant_get_child (texts, next++, "ms", study_row_at (row, study_row_field (at)));
-  if (!unpack_integers (row, integers) || !unpack_reals (row, reals))
+    switch (field->kind) {
+    case STUDY_FIELD_LIST: break;
+    case STUDY_FIELD_TEXT:
+      if (text >= n_texts)
+        return NULL;
+      g_variant_get_child (texts, text++, "ms", to);
+      break;
+    case STUDY_FIELD_REAL:
+      if (real >= n_reals)
+        return NULL;
+      *(double *) to = real_values[real++];
+      break;
+    case STUDY_FIELD_U32:
+    case STUDY_FIELD_U64:
+    case STUDY_FIELD_STATUS:
+    default:
+      if (integer >= n_integers)
+        return NULL;
+      study_row_set_integer (row, field, integer_values[integer++]);
+    }
+  }
+  if (text < n_texts || integer < n_integers || real < n_reals)
     return NULL;
   row->link_bytes = unpack_bytes (link_bytes);
   row->rank_times = unpack_bytes (rank_times);

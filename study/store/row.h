@@ -1,8 +1,8 @@
-/* row.h - one run of a study: what went in, what came out.
+/* row.h - one run of a study: its inputs and results.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * What the store keeps, what tables, rankings, reports and predictors read.
+ * The store keeps rows; tables, rankings, reports and predictors read them.
  * Everything but wall_s and peak_rss_bytes is the same whenever, wherever and by
  * however many workers the run is made. */
 #pragma once
@@ -12,12 +12,12 @@
 typedef enum { STUDY_DONE, STUDY_FAILED } StudyStatus;
 
 typedef struct {
-  /* What went in. */
+  /* Inputs. */
   char *key;          /* sim_run_key(); of a run whose inputs cannot be opened, a hash of their
                           texts */
   char *trace;        /* as the study names it: a path or the spec of a pattern */
   char *trace_hash;   /* trace_hash() */
-  char *machine;      /* canonical spec, with what the study changed: "bgq:512", see plan.h */
+  char *machine;      /* canonical spec, with the settings of the study: "bgq:512", see plan.h */
   char *machine_hash; /* study_machine_hash(): key of the store's machines */
   char *mapping;      /* as the study names it: "ABCDET", a recipe, a path */
   char *mapping_hash; /* study_mapping_hash(): key of the store's placements */
@@ -28,7 +28,7 @@ typedef struct {
   uint64_t seed;
   uint32_t repetition; /* 0, 1 ... */
 
-  /* What came out; of a failed run only the error. */
+  /* Results; of a failed run only the error. */
   StudyStatus status;
   char *error;
   double time_s, compute_s_avg, wait_s_avg, wait_s_max; /* NaN where the network has no time */
@@ -41,7 +41,7 @@ typedef struct {
   GBytes *rank_times; /* StudyRankTimes [ranks]; NULL: not kept or no time */
 } StudyRow;
 
-/* Seconds of one rank, as `simulate --ranks` tells them. */
+/* Seconds of one rank, as `simulate --ranks` prints them. */
 typedef struct {
   double end_s, compute_s, wait_s;
 } StudyRankTimes;
@@ -51,8 +51,8 @@ StudyRow *study_row_new (void);
 void study_row_free (StudyRow *row);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (StudyRow, study_row_free)
 
-/* Fills what came out from a run that was made, and links.  keep_links and keep_ranks say
- * whether link_bytes and rank_times are made. */
+/* Fills the results and links from a run; link_bytes with keep_links, rank_times with
+ * keep_ranks. */
 void study_row_take (StudyRow *row, const SimRun *run, SimNetworkKind network, gboolean keep_links,
                      gboolean keep_ranks);
 

@@ -42,8 +42,8 @@ double study_row_number (const StudyRow *row, const StudyField *field);
 uint64_t study_row_integer (const StudyRow *row, const StudyField *field);
 void study_row_set_integer (StudyRow *row, const StudyField *field, uint64_t value);
 
-/* What is not known has no place in a table: results of a failed run, packets of
- * a network that has none, NaN, texts that are NULL. */
+/* FALSE for a value that a table leaves empty: results of a failed run, packets of a network that
+ * has none, NaN, texts that are NULL. */
 gboolean study_row_knows (const StudyRow *row, const StudyField *field);
 
 /* "done" and "failed". */
@@ -55,6 +55,6 @@ const char *study_status_name (StudyStatus status);
 
 GBytes *study_pack_words (const uint64_t *words, gsize n_words);
 
-/* NULL when it is no such row, or one of more than max_words (at most 2^27): a few bytes
- * may stand for gigabytes.  The caller g_free()s. */
+/* NULL for other bytes, or more than max_words (at most 2^27): a few bytes may unpack to gigabytes.
+ * The caller g_free()s. */
 uint64_t *study_unpack_words (gconstpointer packed, gsize n_bytes, gsize max_words, gsize *n_words);

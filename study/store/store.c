@@ -71,8 +71,8 @@ harden (StudyStore *store, GError **error)
 }
 
 /* A journal beside the store may end in the path of a second journal, of a transaction over several
- * databases, which SQLite reads and deletes: any file, in a journal from somebody else.
- * Stores have no such transactions. */
+ * databases, which SQLite reads and deletes.  In a journal of unknown origin that path can be any
+ * file.  Stores have no such transactions. */
 static gboolean
 check_journal (const StudyStore *store, GError **error)
 {
@@ -116,23 +116,15 @@ connect_to (StudyStore *store, int flags, gboolean is_immutable, GError **error)
   return harden (store, error);
 }
 
-static gboolean
-has_wal (const StudyStore *store)
-{
-  g_autofree char *path = g_strconcat (store->path, "-wal", NULL);
-  GStatBuf status;
-
-  return g_stat (path, &status) == 0 && status.st_size > 0;
-}
-
-/* Who reads writes to a file beside the store, so that nobody overwrites what is
- * being read, and may write, so that the last one who has it open leaves one file
- * only.  On media where that is not possible nobody overwrites anything either, which
- * SQLite must be told. */
+/* A reader writes to a file beside the store, which protects the pages that it reads, and may
+ * write to the store, so that the last connection leaves one file only.  On media that cannot be
+ * written no process overwrites anything: SQLite opens the store as immutable. */
 static gboolean
 connect_to_read (StudyStore *store, GError **error)
 {
   static const char *const look = "SELECT 1 FROM sqlite_schema LIMIT 1";
+  g_autofree char *wal = g_strconcat (store->path, "-wal", NULL);
+  GStatBuf status;
   int code;
 
   if (!connect_to (store, SQLITE_OPEN_READWRITE, FALSE, error))
@@ -141,7 +133,7 @@ connect_to_read (StudyStore *store, GError **error)
   code = sqlite3_exec (store->db, look, NULL, NULL, NULL) & 0xff;
   if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY)
     return code == SQLITE_OK || study_store_fail (store, error);
-  if (has_wal (store))
+  if (g_stat (wal, &status) == 0 && status.st_size > 0)
     return refuse (store, STUDY_ERROR_STORE,
                    "it was not closed, and it is where nothing can be written; copy it and "
                    "its -wal file to another place",
@@ -150,13 +142,24 @@ connect_to_read (StudyStore *store, GError **error)
          study_store_exec (store, look, error);
 }
 
-/* --- What is it? --- */
+/* --- Opening --- */
 
+/* A file without tables was just made, or the process that made it was killed. */
 static gboolean
-check_version (const StudyStore *store, gint64 version, GError **error)
+check_kind (StudyStore *store, StudyStoreMode mode, GError **error)
 {
+  gint64 application, version, has_tables;
+
+  if (!study_store_number (store, "PRAGMA application_id", &application, error) ||
+      !study_store_number (store, "PRAGMA user_version", &version, error) ||
+      !study_store_number (store, "SELECT 1 FROM sqlite_schema LIMIT 1", &has_tables, error))
+    return FALSE;
+  if (application == 0 && has_tables == 0 && mode == STUDY_STORE_CREATE)
+    return study_store_create_tables (store, error);
+  if (application != STUDY_STORE_APPLICATION_ID)
+    return refuse (store, STUDY_ERROR_STORE, "no store of hopcast", error);
   if (version == STUDY_STORE_VERSION)
-    return TRUE;
+    return study_store_check_tables (store, error);
   if (version > STUDY_STORE_VERSION)
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_VERSION,
                  "%s: a store of version %" G_GINT64_FORMAT
@@ -169,63 +172,34 @@ check_version (const StudyStore *store, gint64 version, GError **error)
   return FALSE;
 }
 
-/* A file without tables is one that was just made, or whose maker was killed. */
-static gboolean
-check_kind (StudyStore *store, StudyStoreMode mode, GError **error)
-{
-  gint64 application, version, has_tables;
-
-  if (!study_store_number (store, "PRAGMA application_id", 0, &application, error) ||
-      !study_store_number (store, "PRAGMA user_version", 0, &version, error) ||
-      !study_store_number (store, "SELECT 1 FROM sqlite_schema LIMIT 1", 0, &has_tables, error))
-    return FALSE;
-  if (application == 0 && has_tables == 0 && mode == STUDY_STORE_CREATE)
-    return study_store_create_tables (store, error);
-  if (application != STUDY_STORE_APPLICATION_ID)
-    return refuse (store, STUDY_ERROR_STORE, "no store of hopcast", error);
-  return check_version (store, version, error) && study_store_check_tables (store, error);
-}
-
-/* With a write-ahead log nobody who reads waits for who writes, and a commit that was
- * made outlives the process.  NORMAL does not wait for the disk at each: a
- * power failure may cost the last rows, never the store. */
-static gboolean
-prepare_to_write (StudyStore *store, GError **error)
-{
-  return study_store_exec (store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", error);
-}
-
-static gboolean
-check_file (const StudyStore *store, StudyStoreMode mode, GError **error)
-{
-  GStatBuf status;
-
-  if (g_stat (store->path, &status) != 0)
-    return (mode == STUDY_STORE_CREATE && errno == ENOENT) ||
-           refuse (store, STUDY_ERROR_STORE, g_strerror (errno), error);
-  if (S_ISDIR (status.st_mode))
-    return refuse (store, STUDY_ERROR_STORE, "is a folder, no store", error);
-  return S_ISREG (status.st_mode) ||
-         refuse (store, STUDY_ERROR_STORE, "is not a regular file, no store", error);
-}
-
 static gboolean
 open_store (StudyStore *store, StudyStoreMode mode, GError **error)
 {
-  if (!check_file (store, mode, error) || !check_journal (store, error))
+  int flags = SQLITE_OPEN_READWRITE | (mode == STUDY_STORE_CREATE ? SQLITE_OPEN_CREATE : 0);
+  GStatBuf status;
+
+  if (g_stat (store->path, &status) == 0) {
+    if (S_ISDIR (status.st_mode))
+      return refuse (store, STUDY_ERROR_STORE, "is a folder, no store", error);
+    if (!S_ISREG (status.st_mode))
+      return refuse (store, STUDY_ERROR_STORE, "is not a regular file, no store", error);
+  } else if (mode != STUDY_STORE_CREATE || errno != ENOENT)
+    return refuse (store, STUDY_ERROR_STORE, g_strerror (errno), error);
+  if (!check_journal (store, error))
     return FALSE;
   if (mode == STUDY_STORE_READ)
     return connect_to_read (store, error) && check_kind (store, mode, error);
-  store->lock = study_lock_new (store->path, mode == STUDY_STORE_CREATE, error);
-  if (store->lock == NULL)
-    return FALSE;
-  int flags = SQLITE_OPEN_READWRITE | (mode == STUDY_STORE_CREATE ? SQLITE_OPEN_CREATE : 0);
 
-  if (!connect_to (store, flags, FALSE, error))
+  store->lock = study_lock_new (store->path, mode == STUDY_STORE_CREATE, error);
+  if (store->lock == NULL || !connect_to (store, flags, FALSE, error))
     return FALSE;
-  return (sqlite3_db_readonly (store->db, "main") != 1 ||
-          refuse (store, STUDY_ERROR_STORE, "cannot be written", error)) &&
-         check_kind (store, mode, error) && prepare_to_write (store, error);
+  if (sqlite3_db_readonly (store->db, "main") == 1)
+    return refuse (store, STUDY_ERROR_STORE, "cannot be written", error);
+  /* With a write-ahead log readers do not wait for the writer, and a commit survives the process.
+   * NORMAL does not wait for the disk at each commit: a power failure may cost the last rows,
+   * never the store. */
+  return check_kind (store, mode, error) &&
+         study_store_exec (store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", error);
 }
 
 StudyStore *
@@ -254,9 +228,7 @@ study_store_free (StudyStore *store)
   g_free (store);
 }
 
-/* --- Is it still there? --- */
-
-/* What was committed to a renamed file is brought into it. */
+/* Before it fails for a renamed file, the log is written into that file. */
 gboolean
 study_store_check_place (StudyStore *store, GError **error)
 {
@@ -308,28 +280,26 @@ study_store_path (const StudyStore *store)
 
 /* --- The study of a store: its file and the runs that it lists --- */
 
-#define INSERT       "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 #define PLAN_COLUMNS 10
 
+/* In a transaction. */
 static gboolean
-put_study (StudyStore *store, const char *name, const char *file_text, GError **error)
+put_plan (StudyStore *store, const char *name, const char *file_text, StudyRow *const *rows,
+          guint n_rows, GError **error)
 {
-  g_autoptr (sqlite3_stmt) statement =
+  g_autoptr (sqlite3_stmt) study =
       study_store_prepare (store, "INSERT OR REPLACE INTO study VALUES (1, ?, ?)", error);
+  g_autoptr (sqlite3_stmt) plan = NULL;
 
-  if (statement == NULL)
+  if (study == NULL)
     return FALSE;
-  study_store_bind_text (statement, 1, name);
-  study_store_bind_text (statement, 2, file_text);
-  return study_store_run (store, statement, error);
-}
-
-static gboolean
-put_plan (StudyStore *store, StudyRow *const *rows, guint n_rows, GError **error)
-{
-  g_autoptr (sqlite3_stmt) statement = study_store_prepare (store, INSERT, error);
-
-  if (statement == NULL || !study_store_exec (store, "DELETE FROM plan", error))
+  study_store_bind_text (study, 1, name);
+  study_store_bind_text (study, 2, file_text);
+  if (!study_store_run (store, study, error))
+    return FALSE;
+  plan =
+      study_store_prepare (store, "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", error);
+  if (plan == NULL || !study_store_exec (store, "DELETE FROM plan", error))
     return FALSE;
   for (guint at = 0; at < n_rows; at++) {
     const StudyRow *row = rows[at];
@@ -337,13 +307,13 @@ put_plan (StudyStore *store, StudyRow *const *rows, guint n_rows, GError **error
                                   row->mapping, row->network, row->routing };
     int i = 1;
 
-    sqlite3_bind_int64 (statement, i++, at);
-    for (gsize name = 0; name < G_N_ELEMENTS (names); name++)
-      study_store_bind_text (statement, i++, names[name]);
-    sqlite3_bind_double (statement, i++, row->compute_scale); /* NaN binds NULL */
-    sqlite3_bind_int64 (statement, i++, (sqlite3_int64) row->seed);
-    sqlite3_bind_int64 (statement, i, row->repetition);
-    if (!study_store_run (store, statement, error))
+    sqlite3_bind_int64 (plan, i++, at);
+    for (gsize column = 0; column < G_N_ELEMENTS (names); column++)
+      study_store_bind_text (plan, i++, names[column]);
+    sqlite3_bind_double (plan, i++, row->compute_scale); /* NaN binds NULL */
+    sqlite3_bind_int64 (plan, i++, (sqlite3_int64) row->seed);
+    sqlite3_bind_int64 (plan, i, row->repetition);
+    if (!study_store_run (store, plan, error))
       return FALSE;
   }
   return TRUE;
@@ -354,17 +324,12 @@ study_store_set_plan (StudyStore *store, const char *name, const char *file_text
                       StudyRow *const *rows, guint n_rows, GError **error)
 {
   return study_store_begin (store, error) &&
-         study_store_end (store,
-                          put_study (store, name, file_text, error) &&
-                              put_plan (store, rows, n_rows, error),
-                          error);
+         study_store_end (store, put_plan (store, name, file_text, rows, n_rows, error), error);
 }
 
-/* --- Out --- */
-
-/* What the plan says about a run: the columns of its table from the key, column `at`, on. */
+/* The columns of the table plan from the key, column `at`, on. */
 static StudyRow *
-named_row (StudyStoreRecord *record, int at, GError **error)
+named_row (const StudyStoreCursor *cursor, int at, GError **error)
 {
   g_autoptr (StudyRow) row = study_row_new ();
   const struct {
@@ -378,80 +343,57 @@ named_row (StudyStoreRecord *record, int at, GError **error)
   gint64 seed, repetition;
   const char *text;
 
-  if (!study_store_next_record (record, error) ||
-      !study_store_hash_cell (record, at++, "key", FALSE, &text, error))
+  if (!study_store_hash_cell (cursor, at++, "key", FALSE, &text, error))
     return NULL;
   row->key = g_strdup (text);
   for (gsize name = 0; name < G_N_ELEMENTS (names); name++) {
-    if (!study_store_text_cell (record, at++, names[name].name, STUDY_STORE_MAX_NAME, FALSE, &text,
+    if (!study_store_text_cell (cursor, at++, names[name].name, STUDY_STORE_MAX_NAME, FALSE, &text,
                                 error))
       return NULL;
     *names[name].to = g_strdup (text);
   }
-  if (!study_store_real_cell (record, at, "compute_scale", 0, DBL_MAX, &row->compute_scale,
+  if (!study_store_real_cell (cursor, at, "compute_scale", 0, DBL_MAX, &row->compute_scale,
                               error) ||
-      !study_store_integer_cell (record, at + 1, "seed", G_MININT64, G_MAXINT64, &seed, error) ||
-      !study_store_integer_cell (record, at + 2, "repetition", 0, G_MAXUINT32, &repetition, error))
+      !study_store_integer_cell (cursor, at + 1, "seed", G_MININT64, G_MAXINT64, &seed, error) ||
+      !study_store_integer_cell (cursor, at + 2, "repetition", 0, G_MAXUINT32, &repetition, error))
     return NULL;
   row->seed = (uint64_t) seed;
   row->repetition = (uint32_t) repetition;
   return g_steal_pointer (&row);
 }
 
-/* Of "SELECT place, * FROM plan". */
-static gboolean
-check_plan_record (StudyStoreRecord *record, GError **error)
-{
-  g_autoptr (StudyRow) row = named_row (record, 2, error);
-
-  return row != NULL;
-}
-
 gboolean
 study_store_plan_size (StudyStore *store, guint *n_runs, GError **error)
 {
-  g_autoptr (sqlite3_stmt) statement =
-      study_store_prepare (store, "SELECT place FROM plan ORDER BY place", error);
-  StudyStoreRecord record = { store, statement, "plan", -1 };
-  gboolean has_row = statement != NULL;
+  g_auto (StudyStoreCursor) cursor =
+      study_store_select (store, "plan", -1, "SELECT place FROM plan ORDER BY place", NULL, error);
   guint n = 0;
 
-  while (has_row) {
-    if (!study_store_step (store, statement, &has_row, error) ||
-        (has_row && !study_store_next_record (&record, error)))
-      return FALSE;
-    n += (guint) has_row;
-  }
-  if (statement != NULL)
+  while (study_store_next (&cursor, error))
+    n++;
+  if (!cursor.failed)
     *n_runs = n;
-  return statement != NULL;
+  return !cursor.failed;
 }
 
 GPtrArray *
 study_store_missing (StudyStore *store, GError **error)
 {
-  g_autoptr (sqlite3_stmt) statement = study_store_prepare (
-      store,
+  g_auto (StudyStoreCursor) cursor = study_store_select (
+      store, "plan", -1,
       "SELECT * FROM plan WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.key = plan.key)"
       " ORDER BY place",
-      error);
+      NULL, error);
   g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify) study_row_free);
-  StudyStoreRecord record = { store, statement, "plan", -1 };
-  gboolean has_row = statement != NULL;
 
-  while (has_row) {
-    StudyRow *row;
+  while (study_store_next (&cursor, error)) {
+    StudyRow *row = named_row (&cursor, 1, error);
 
-    if (!study_store_step (store, statement, &has_row, error))
-      return NULL;
-    if (!has_row)
-      break;
-    row = named_row (&record, 1, error);
     if (row == NULL)
       return NULL;
     g_ptr_array_add (rows, row);
   }
-  return statement != NULL ? g_steal_pointer (&rows) : NULL;
+  return cursor.failed ? NULL : g_steal_pointer (&rows);
 }
 
 static void
@@ -466,7 +408,7 @@ progress_free (gpointer data)
   g_free (progress);
 }
 
-/* The case of a row, made when it is the first one of it. */
+/* The case of a row, added when the row is its first. */
 static StudyProgress *
 progress_of (GPtrArray *cases, GHashTable *by_name, StudyRow *row)
 {
@@ -490,74 +432,61 @@ progress_of (GPtrArray *cases, GHashTable *by_name, StudyRow *row)
   return progress;
 }
 
-/* A row of the plan, the rowid and the status of its run. */
-static gboolean
-count_run (StudyStoreRecord *record, GPtrArray *cases, GHashTable *by_name, GError **error)
-{
-  g_autoptr (StudyRow) row = named_row (record, 1, error);
-  StudyStoreRecord run = { record->store, record->statement, "runs", 0 };
-  StudyProgress *progress;
-  StudyStatus status;
-
-  if (row == NULL)
-    return FALSE;
-  progress = progress_of (cases, by_name, row);
-  progress->n_runs++;
-  if (sqlite3_column_type (record->statement, PLAN_COLUMNS) == SQLITE_NULL)
-    return TRUE;
-  run.row = sqlite3_column_int64 (record->statement, PLAN_COLUMNS);
-  if (!study_store_status_cell (&run, PLAN_COLUMNS + 1, &status, error))
-    return FALSE;
-  progress->n_done += status == STUDY_DONE;
-  progress->n_failed += status == STUDY_FAILED;
-  return TRUE;
-}
-
 GPtrArray *
 study_store_progress (StudyStore *store, GError **error)
 {
-  g_autoptr (sqlite3_stmt) statement = study_store_prepare (
-      store,
+  g_auto (StudyStoreCursor) cursor = study_store_select (
+      store, "plan", -1,
       "SELECT plan.*, runs.rowid, runs.status FROM plan LEFT JOIN runs ON runs.key = plan.key"
       " ORDER BY place",
-      error);
+      NULL, error);
   g_autoptr (GPtrArray) cases = g_ptr_array_new_with_free_func (progress_free);
   g_autoptr (GHashTable) by_name = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  StudyStoreRecord record = { store, statement, "plan", -1 };
-  gboolean has_row = statement != NULL;
 
-  while (has_row)
-    if (!study_store_step (store, statement, &has_row, error) ||
-        (has_row && !count_run (&record, cases, by_name, error)))
+  while (study_store_next (&cursor, error)) {
+    g_autoptr (StudyRow) row = named_row (&cursor, 1, error);
+    StudyStoreCursor run = { .store = store, .statement = cursor.statement, .table = "runs" };
+    StudyProgress *progress;
+    StudyStatus status;
+
+    if (row == NULL)
       return NULL;
-  return statement != NULL ? g_steal_pointer (&cases) : NULL;
+    progress = progress_of (cases, by_name, row);
+    progress->n_runs++;
+    if (sqlite3_column_type (cursor.statement, PLAN_COLUMNS) == SQLITE_NULL)
+      continue;
+    run.row = sqlite3_column_int64 (cursor.statement, PLAN_COLUMNS);
+    if (!study_store_status_cell (&run, PLAN_COLUMNS + 1, &status, error))
+      return NULL;
+    progress->n_done += status == STUDY_DONE;
+    progress->n_failed += status == STUDY_FAILED;
+  }
+  return cursor.failed ? NULL : g_steal_pointer (&cases);
 }
 
 static gboolean
-check_study_record (StudyStoreRecord *record, GError **error)
+check_study_columns (const StudyStoreCursor *cursor, GError **error)
 {
   const char *text;
 
-  return study_store_next_record (record, error) &&
-         study_store_text_cell (record, 2, "name", STUDY_STORE_MAX_NAME, TRUE, &text, error) &&
-         study_store_text_cell (record, 3, "file", STUDY_STORE_MAX_TEXT, TRUE, &text, error);
+  return study_store_text_cell (cursor, 2, "name", STUDY_STORE_MAX_NAME, TRUE, &text, error) &&
+         study_store_text_cell (cursor, 3, "file", STUDY_STORE_MAX_TEXT, TRUE, &text, error);
 }
 
 /* A text of the one row of the table study, "" when there is none yet. */
 static char *
 study_text (StudyStore *store, int at, GError **error)
 {
-  g_autoptr (sqlite3_stmt) statement =
-      study_store_prepare (store, "SELECT rowid, * FROM study WHERE id = 1", error);
-  StudyStoreRecord record = { store, statement, "study", 0 };
-  gboolean has_row;
-  const char *text;
+  g_auto (StudyStoreCursor) cursor = study_store_select (
+      store, "study", 0, "SELECT rowid, * FROM study WHERE id = 1", NULL, error);
+  const char *text = NULL;
 
-  if (statement == NULL || !study_store_step (store, statement, &has_row, error) ||
-      (has_row && !check_study_record (&record, error)))
-    return NULL;
-  text = has_row ? (const char *) sqlite3_column_text (statement, at) : NULL;
-  return g_strdup (text != NULL ? text : "");
+  if (study_store_next (&cursor, error)) {
+    if (!check_study_columns (&cursor, error))
+      return NULL;
+    text = (const char *) sqlite3_column_text (cursor.statement, at);
+  }
+  return cursor.failed ? NULL : g_strdup (text != NULL ? text : "");
 }
 
 char *
@@ -572,10 +501,9 @@ study_store_file_text (StudyStore *store, GError **error)
   return study_text (store, 3, error);
 }
 
-/* --- Rows and what they name, stored together --- */
+/* --- Rows, and the contents that they name, stored together --- */
 
-/* A transaction costs more than a row, so that runs which take milliseconds are stored
- * many at a time. */
+/* A transaction costs more than a row: runs that take milliseconds are stored many at a time. */
 
 StudyStoreGroup *
 study_store_group_new (void)
@@ -612,23 +540,16 @@ put_all (StudyStore *store, const StudyStoreGroup *group, GError **error)
   return study_store_insert_rows (store, (StudyRow **) group->rows->pdata, group->rows->len, error);
 }
 
-static gboolean
-put_in_one (StudyStore *store, const StudyStoreGroup *group, GError **error)
-{
-  if (group->placements->len + group->edges->len + group->rows->len == 0 ||
-      (study_store_begin (store, error) &&
-       study_store_end (store, put_all (store, group, error), error)))
-    return TRUE;
-  /* What was put is not there. */
-  g_hash_table_remove_all (store->known);
-  return FALSE;
-}
-
 gboolean
 study_store_put_group (StudyStore *store, StudyStoreGroup *group, GError **error)
 {
-  gboolean done = put_in_one (store, group, error);
+  gboolean done = group->placements->len + group->edges->len + group->rows->len == 0 ||
+                  (study_store_begin (store, error) &&
+                   study_store_end (store, put_all (store, group, error), error));
 
+  /* A failed transaction has stored none of the contents that it made known. */
+  if (!done)
+    g_hash_table_remove_all (store->known);
   g_ptr_array_set_size (group->placements, 0);
   g_ptr_array_set_size (group->edges, 0);
   g_ptr_array_set_size (group->rows, 0);
@@ -637,23 +558,18 @@ study_store_put_group (StudyStore *store, StudyStoreGroup *group, GError **error
 
 /* --- Everything of one store into another --- */
 
-/* --- May they be merged? --- */
-
-/* The version of hopcast by which the listed runs of a store are; NULL without
- * an error: there is none.  Within one plan all are by one: it is in their keys. */
+/* The version of hopcast that made the listed runs of a store; NULL without an error: no run is
+ * there.  Keys contain the version, so that one plan has one version. */
 static char *
 version_of (StudyStore *store, GError **error)
 {
-  g_autoptr (sqlite3_stmt) statement = study_store_prepare (
-      store, "SELECT runs.rowid, version FROM plan JOIN runs ON runs.key = plan.key LIMIT 1",
-      error);
-  StudyStoreRecord record = { store, statement, "runs", G_MININT64 };
+  g_auto (StudyStoreCursor) cursor = study_store_select (
+      store, "runs", G_MININT64,
+      "SELECT runs.rowid, version FROM plan JOIN runs ON runs.key = plan.key LIMIT 1", NULL, error);
   const char *version;
-  gboolean has_row;
 
-  if (statement == NULL || !study_store_step (store, statement, &has_row, error) || !has_row ||
-      !study_store_next_record (&record, error) ||
-      !study_store_text_cell (&record, 1, "version", STUDY_STORE_MAX_NAME, FALSE, &version, error))
+  if (!study_store_next (&cursor, error) ||
+      !study_store_text_cell (&cursor, 1, "version", STUDY_STORE_MAX_NAME, FALSE, &version, error))
     return NULL;
   return g_strdup (version);
 }
@@ -678,36 +594,28 @@ check_versions (StudyStore *store, StudyStore *from, GError **error)
   return FALSE;
 }
 
-/* A field that is a result: the same whenever and wherever the run is made. */
-static gboolean
-is_result (const StudyField *field)
-{
-  return field->offset > G_STRUCT_OFFSET (StudyRow, error) &&
-         (field->kind == STUDY_FIELD_REAL || field->kind == STUDY_FIELD_U64) &&
-         strcmp (field->name, "wall_s") != 0 && strcmp (field->name, "peak_rss_bytes") != 0;
-}
-
-static gboolean
-is_equal (const StudyRow *left, const StudyRow *right, const StudyField *field)
-{
-  double a, b;
-
-  if (field->kind == STUDY_FIELD_U64)
-    return study_row_integer (left, field) == study_row_integer (right, field);
-  a = *(double *) study_row_at (left, field);
-  b = *(double *) study_row_at (right, field);
-  /* Two that are not known are equal. */
-  return a == b || (a != a && b != b);
-}
-
+/* Results, timing aside, are the same whenever and wherever a run is made. */
 static gboolean
 check_same (const StudyRow *here, const StudyRow *there, StudyStore *store, StudyStore *from,
             GError **error)
 {
   for (guint at = 0; at < study_row_n_fields (); at++) {
     const StudyField *field = study_row_field (at);
+    gboolean is_real = field->kind == STUDY_FIELD_REAL;
+    gboolean is_equal;
 
-    if (!is_result (field) || is_equal (here, there, field))
+    if (field->offset <= G_STRUCT_OFFSET (StudyRow, error) ||
+        (!is_real && field->kind != STUDY_FIELD_U64) || strcmp (field->name, "wall_s") == 0 ||
+        strcmp (field->name, "peak_rss_bytes") == 0)
+      continue;
+    if (is_real) {
+      double left = *(double *) study_row_at (here, field);
+      double right = *(double *) study_row_at (there, field);
+
+      is_equal = left == right || (isnan (left) && isnan (right));
+    } else
+      is_equal = study_row_integer (here, field) == study_row_integer (there, field);
+    if (is_equal)
       continue;
     g_set_error (error, STUDY_ERROR, STUDY_ERROR_CHANGED,
                  "%s: %s of %s on %s, mapping %s, is not what it is in %s; one of the two was "
@@ -719,8 +627,7 @@ check_same (const StudyRow *here, const StudyRow *there, StudyStore *store, Stud
   return TRUE;
 }
 
-/* --- Copying --- */
-
+/* A run that is done replaces a failed one; of two that are done the results must agree. */
 static gboolean
 merge_row (StudyStore *store, StudyStore *from, StudyRow *row, GError **error)
 {
@@ -738,98 +645,90 @@ merge_row (StudyStore *store, StudyStore *from, StudyRow *row, GError **error)
   return study_store_load_blobs (from, row, error) && study_store_insert_row (store, row, error);
 }
 
-/* A table whose rows are known by their content. */
+/* A table whose rows are checked one by one and copied as they are. */
 typedef struct {
   const char *name;
   const char *select; /* the rowid, then its columns */
   const char *insert; /* from those columns */
-  gboolean (*check) (StudyStoreRecord *record, GError **error);
+  gboolean (*check) (const StudyStoreCursor *cursor, GError **error);
 } Table;
-
-static gboolean
-copy_record (StudyStore *store, const StudyStoreRecord *record, sqlite3_stmt *target,
-             GError **error)
-{
-  for (int at = 1; at < sqlite3_column_count (record->statement); at++)
-    sqlite3_bind_value (target, at, sqlite3_column_value (record->statement, at));
-  return study_store_run (store, target, error);
-}
 
 static gboolean
 merge_table (StudyStore *store, StudyStore *from, const Table *table, GError **error)
 {
-  g_autoptr (sqlite3_stmt) source = study_store_prepare (from, table->select, error);
+  g_auto (StudyStoreCursor) cursor =
+      study_store_select (from, table->name, G_MININT64, table->select, NULL, error);
   g_autoptr (sqlite3_stmt) target =
-      source != NULL ? study_store_prepare (store, table->insert, error) : NULL;
-  StudyStoreRecord record = { from, source, table->name, G_MININT64 };
-  gboolean has_row = target != NULL;
+      cursor.failed ? NULL : study_store_prepare (store, table->insert, error);
 
-  while (has_row)
-    if (!study_store_step (from, source, &has_row, error) ||
-        (has_row &&
-         (!table->check (&record, error) || !copy_record (store, &record, target, error))))
+  if (target == NULL)
+    return FALSE;
+  while (study_store_next (&cursor, error)) {
+    if (!table->check (&cursor, error))
       return FALSE;
-  return target != NULL;
+    for (int at = 1; at < sqlite3_column_count (cursor.statement); at++)
+      sqlite3_bind_value (target, at, sqlite3_column_value (cursor.statement, at));
+    if (!study_store_run (store, target, error))
+      return FALSE;
+  }
+  return !cursor.failed;
 }
 
-/* A store that has no plan yet takes the other's, in its order. */
+/* The cursor is at a row of "SELECT place, * FROM plan". */
 static gboolean
-merge_plan (StudyStore *store, StudyStore *from, GError **error)
+check_plan_columns (const StudyStoreCursor *cursor, GError **error)
 {
-#define SELECT_PLAN "SELECT place, * FROM plan ORDER BY place"
-  static const Table study = { "study", "SELECT rowid, * FROM study",
-                               "INSERT OR REPLACE INTO study VALUES (?, ?, ?)",
-                               check_study_record };
-  static const Table whole = { "plan", SELECT_PLAN,
-                               "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                               check_plan_record };
-  static const Table behind = {
-    "plan", SELECT_PLAN,
-    "INSERT INTO plan SELECT (SELECT 1 + max(place) FROM plan), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
-    " ?10 WHERE ?1 >= 0 AND NOT EXISTS (SELECT 1 FROM plan WHERE key = ?2 AND trace IS ?3"
-    " AND machine IS ?4 AND mapping IS ?5 AND repetition IS ?10)",
-    check_plan_record
-  };
-  guint n_here;
+  g_autoptr (StudyRow) row = named_row (cursor, 2, error);
 
-  if (!study_store_plan_size (store, &n_here, error))
-    return FALSE;
-  if (n_here > 0)
-    return merge_table (store, from, &behind, error);
-  return merge_table (store, from, &study, error) && merge_table (store, from, &whole, error);
+  return row != NULL;
 }
 
 static gboolean
 merge_all (StudyStore *store, StudyStore *from, GError **error)
 {
-  static const Table tables[] = {
+#define SELECT_PLAN "SELECT place, * FROM plan ORDER BY place"
+  static const Table contents[] = {
     { "machines", "SELECT rowid, * FROM machines ORDER BY rowid",
-      "INSERT OR IGNORE INTO machines VALUES (?, ?)", study_store_check_machine_record },
+      "INSERT OR IGNORE INTO machines VALUES (?, ?)", study_store_check_machine_columns },
     { "placements", "SELECT rowid, * FROM placements ORDER BY rowid",
-      "INSERT OR IGNORE INTO placements VALUES (?, ?, ?)", study_store_check_places_record },
+      "INSERT OR IGNORE INTO placements VALUES (?, ?, ?)", study_store_check_places_columns },
     { "edges", "SELECT rowid, * FROM edges ORDER BY rowid",
-      "INSERT OR IGNORE INTO edges VALUES (?, ?, ?, ?)", study_store_check_edges_record },
+      "INSERT OR IGNORE INTO edges VALUES (?, ?, ?, ?)", study_store_check_edges_columns },
   };
+  static const Table study = { "study", "SELECT rowid, * FROM study",
+                               "INSERT OR REPLACE INTO study VALUES (?, ?, ?)",
+                               check_study_columns };
+  static const Table whole = { "plan", SELECT_PLAN,
+                               "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                               check_plan_columns };
+  static const Table behind = {
+    "plan", SELECT_PLAN,
+    "INSERT INTO plan SELECT (SELECT 1 + max(place) FROM plan), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+    " ?10 WHERE ?1 >= 0 AND NOT EXISTS (SELECT 1 FROM plan WHERE key = ?2 AND trace IS ?3"
+    " AND machine IS ?4 AND mapping IS ?5 AND repetition IS ?10)",
+    check_plan_columns
+  };
+  guint n_here;
 
-  for (gsize at = 0; at < G_N_ELEMENTS (tables); at++)
-    if (!merge_table (store, from, &tables[at], error))
+  for (gsize at = 0; at < G_N_ELEMENTS (contents); at++)
+    if (!merge_table (store, from, &contents[at], error))
       return FALSE;
 
-  g_autoptr (sqlite3_stmt) statement =
-      study_store_prepare (from, "SELECT rowid, * FROM runs ORDER BY rowid", error);
-  StudyStoreRecord record = { from, statement, "runs", G_MININT64 };
-  gboolean has_row = statement != NULL;
+  g_auto (StudyStoreCursor) cursor = study_store_select (
+      from, "runs", G_MININT64, "SELECT rowid, * FROM runs ORDER BY rowid", NULL, error);
 
-  while (has_row) {
-    g_autoptr (StudyRow) row = NULL;
+  while (study_store_next (&cursor, error)) {
+    g_autoptr (StudyRow) row = study_store_row_at (&cursor, FALSE, error);
 
-    if (!study_store_step (from, statement, &has_row, error))
-      return FALSE;
-    row = has_row ? study_store_row_at (&record, FALSE, error) : NULL;
-    if (has_row && (row == NULL || !merge_row (store, from, row, error)))
+    if (row == NULL || !merge_row (store, from, row, error))
       return FALSE;
   }
-  return statement != NULL && merge_plan (store, from, error);
+  if (cursor.failed || !study_store_plan_size (store, &n_here, error))
+    return FALSE;
+  /* A store that has no plan yet takes the other's, in its order. */
+  if (n_here > 0)
+    return merge_table (store, from, &behind, error);
+  return merge_table (store, from, &study, error) && merge_table (store, from, &whole, error);
 }
 
 gboolean
@@ -845,7 +744,7 @@ study_store_merge (StudyStore *store, const char *from_path, GError **error)
                  from_path);
     return FALSE;
   }
-  /* What is read is of one moment, even if somebody writes to it. */
+  /* The transaction reads one moment of the other store, even while another process writes to it. */
   return study_store_exec (from, "BEGIN", error) && check_versions (store, from, error) &&
          study_store_begin (store, error) &&
          study_store_end (store, merge_all (store, from, error), error) &&

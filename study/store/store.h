@@ -7,8 +7,8 @@
  * in it whole or not at all, whenever the program is killed.  One process writes
  * (STUDY_ERROR_BUSY for the second); any number read.
  *
- * A store may come from anybody: what is read is checked before it is used, and
- * STUDY_ERROR_DAMAGED names table, row and column of what cannot be.  A store that is
+ * A store may come from anybody: values are checked before they are used, and
+ * STUDY_ERROR_DAMAGED names table, row and column of an impossible value.  A store that is
  * renamed or removed while it is written to is STUDY_ERROR_MOVED at the next
  * transaction. */
 #pragma once
@@ -36,7 +36,7 @@ const char *study_store_path (const StudyStore *store);
  * when it is not. */
 gboolean study_store_check_place (StudyStore *store, GError **error);
 
-/* The runs that the store's study wants, in their order: what tables and
+/* The runs that the store's study wants, in their order, which tables and
  * rankings show.  Of each row (study_plan_row()) its key and its names are kept:
  * the same run may stand in several places under several names.  Replaces the
  * list; rows that are no longer listed stay and are found again when they are.
@@ -55,7 +55,7 @@ gboolean study_store_put (StudyStore *store, const StudyRow *row, GError **error
 gboolean
 study_store_put_all (StudyStore *store, StudyRow *const *rows, guint n_rows, GError **error);
 
-/* Once per distinct content: what the hashes of rows stand for.  To be put before
+/* The contents that rows name by their hashes, each once.  To be put before
  * the rows that name them. */
 gboolean
 study_store_put_machine (StudyStore *store, const char *hash, const char *text, GError **error);
@@ -70,7 +70,7 @@ typedef struct {
 void study_places_free (StudyPlaces *places);
 GBytes *study_store_pack_places (const TopoMapping *mapping);
 
-/* Who sends to whom in a trace, packed likewise. */
+/* The communication graph of a trace, packed likewise. */
 typedef struct {
   char *trace_hash;
   uint32_t n_ranks;
@@ -80,7 +80,7 @@ typedef struct {
 void study_packed_edges_free (StudyPackedEdges *edges);
 GBytes *study_store_pack_edges (const SimEdge *edges, uint64_t n_edges);
 
-/* Rows and what they name, to be stored together: what is added is the group's. */
+/* Rows, and the contents that they name, to be stored together.  The group owns them. */
 typedef struct {
   GPtrArray *placements; /* (element-type StudyPlaces) */
   GPtrArray *edges;      /* (element-type StudyPackedEdges) */

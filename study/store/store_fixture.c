@@ -1,4 +1,4 @@
-/* store_fixture.c - rows and folders for the tests of stores.
+/* store_fixture.c - rows, plans and folders for the tests of studies.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -205,7 +205,7 @@ write_all (StudyStore *store, GError **error)
                   study_report_write_store (out, store, NULL, 3, error);
 
   for (int what = STUDY_EXPORT_RUNS; done && what <= STUDY_EXPORT_PLACEMENTS; what++)
-    done = study_export (store, (StudyExportWhat) what, STUDY_EXPORT_JSON, TRUE, out, error);
+    done = study_export (store, (StudyExportKind) what, STUDY_EXPORT_JSON, TRUE, out, error);
   fclose (out);
   return done;
 }
@@ -245,6 +245,29 @@ fixture_open (const char *path, StudyStoreMode mode)
 
   g_assert_no_error (error);
   return store;
+}
+
+void
+fixture_write (const char *folder, const char *name, const char *text)
+{
+  g_autofree char *to = g_build_filename (folder, name, NULL);
+
+  g_assert_true (g_file_set_contents (to, text, -1, NULL));
+}
+
+StudyPlan *
+fixture_plan (const char *folder, const char *text)
+{
+  g_autofree char *path = g_build_filename (folder, "a.study", NULL);
+  g_autoptr (GError) error = NULL;
+  StudyPlan *plan;
+
+  fixture_write (folder, "a.study", text);
+  plan = study_plan_load (path, &error);
+  g_assert_no_error (error);
+  study_plan_resolve (plan, NULL, NULL, &error);
+  g_assert_no_error (error);
+  return plan;
 }
 
 char *

@@ -1,8 +1,9 @@
-/* store_fixture.h - rows and folders for the tests of stores.
+/* store_fixture.h - rows, plans and folders for the tests of studies.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "study/plan/plan.h"
 #include "study/store/store.h"
 
 /* Hashes of the fixtures: not of anything, but of their form.  FIXTURE_KEY ("07") is the key of
@@ -31,6 +32,11 @@ gboolean fixture_read_all (const char *path, GError **error);
 
 /* NULL and no failure only when it opens. */
 StudyStore *fixture_open (const char *path, StudyStoreMode mode);
+
+/* A file of the folder. */
+void fixture_write (const char *folder, const char *name, const char *text);
+/* Writes a.study and resolves its plan; the caller frees it. */
+StudyPlan *fixture_plan (const char *folder, const char *text);
 
 /* An empty folder of its own; g_free(). */
 char *fixture_folder (void);

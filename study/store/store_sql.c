@@ -37,34 +37,16 @@ struct StudyLock {
   pid_t owner;
 };
 
-/* POSIX locks are a process's: a second one of its own would be granted, and
- * its end would end the first. (element-type StudyLock)  A child has none of them. */
+/* Locks that this process holds (element-type StudyLock), and its id: a child inherits none.
+ * POSIX locks belong to a process: a second lock on the same file would be granted, and its end
+ * would end the first. */
 static GPtrArray *held;
 static pid_t holder;
-
-static void
-know_holder (void)
-{
-  if (held != NULL && holder == getpid ())
-    return;
-  g_clear_pointer (&held, g_ptr_array_unref);
-  held = g_ptr_array_new ();
-  holder = getpid ();
-}
 
 static gboolean
 is_same_file (const struct stat *left, const struct stat *right)
 {
   return left->st_dev == right->st_dev && left->st_ino == right->st_ino;
-}
-
-static gboolean
-is_held (const struct stat *status)
-{
-  for (guint at = 0; at < held->len; at++)
-    if (is_same_file (&((const StudyLock *) g_ptr_array_index (held, at))->status, status))
-      return TRUE;
-  return FALSE;
 }
 
 static gboolean
@@ -155,14 +137,20 @@ study_lock_new (const char *path, gboolean create, GError **error)
 {
   g_autoptr (StudyLock) lock = g_new0 (StudyLock, 1);
   struct stat status;
+  gboolean exists = stat (path, &status) == 0;
 
-  know_holder ();
-  *lock = (StudyLock){ .path = g_strdup (path), .fd = -1, .beside_fd = -1, .owner = holder };
-  /* Opening and closing it again would end SQLite's locks. */
-  if (stat (path, &status) == 0 && is_held (&status)) {
-    busy (path, holder, error);
-    return NULL;
+  if (held == NULL || holder != getpid ()) {
+    g_clear_pointer (&held, g_ptr_array_unref);
+    held = g_ptr_array_new ();
+    holder = getpid ();
   }
+  *lock = (StudyLock){ .path = g_strdup (path), .fd = -1, .beside_fd = -1, .owner = holder };
+  /* Opening and closing the file again would end SQLite's locks. */
+  for (guint at = 0; exists && at < held->len; at++)
+    if (is_same_file (&((const StudyLock *) g_ptr_array_index (held, at))->status, &status)) {
+      busy (path, holder, error);
+      return NULL;
+    }
   if (!open_beside (lock, error) || !open_store (lock, create, error))
     return NULL;
   g_ptr_array_add (held, lock);
@@ -189,22 +177,11 @@ study_lock_free (StudyLock *lock)
   g_free (lock);
 }
 
-/* The path that the open file has now; NULL where the system does not say. */
-static char *
-path_now (const StudyLock *lock)
-{
-  g_autofree char *link = g_strdup_printf ("/proc/self/fd/%d", lock->fd);
-  g_autofree char *path = g_file_read_link (link, NULL);
-  struct stat status;
-
-  return path != NULL && stat (path, &status) == 0 && is_same_file (&status, &lock->status)
-             ? g_steal_pointer (&path)
-             : NULL;
-}
-
 StudyLockState
 study_lock_state (const StudyLock *lock, char **path)
 {
+  g_autofree char *link = g_strdup_printf ("/proc/self/fd/%d", lock->fd);
+  g_autofree char *now = NULL;
   struct stat status;
 
   *path = NULL;
@@ -212,7 +189,9 @@ study_lock_state (const StudyLock *lock, char **path)
     return STUDY_LOCK_IN_PLACE;
   if (fstat (lock->fd, &status) == 0 && status.st_nlink == 0)
     return STUDY_LOCK_REMOVED;
-  *path = path_now (lock);
+  now = g_file_read_link (link, NULL);
+  if (now != NULL && stat (now, &status) == 0 && is_same_file (&status, &lock->status))
+    *path = g_steal_pointer (&now);
   return STUDY_LOCK_RENAMED;
 }
 
@@ -220,8 +199,8 @@ study_lock_state (const StudyLock *lock, char **path)
 
 #define HASH_LENGTH 64 /* of SHA-256, in hexadecimal */
 
-/* What SQLite says about a failed system call is not what people look for; NULL:
- * it says it best. */
+/* Text for a failed system call, which SQLite describes in its own terms; NULL: SQLite's text
+ * is the best there is. */
 static const char *
 cause (int code)
 {
@@ -286,21 +265,12 @@ study_store_prepare (StudyStore *store, const char *sql, GError **error)
 }
 
 gboolean
-study_store_step (StudyStore *store, sqlite3_stmt *statement, gboolean *has_row, GError **error)
-{
-  int code = sqlite3_step (statement);
-
-  *has_row = code == SQLITE_ROW;
-  return code == SQLITE_ROW || code == SQLITE_DONE || study_store_fail (store, error);
-}
-
-gboolean
 study_store_run (StudyStore *store, sqlite3_stmt *statement, GError **error)
 {
-  gboolean has_row;
-  gboolean done = study_store_step (store, statement, &has_row, error);
+  int code = sqlite3_step (statement);
+  gboolean done = code == SQLITE_ROW || code == SQLITE_DONE || study_store_fail (store, error);
 
-  /* The code that it returns is that of the step. */
+  /* It returns the code of the step. */
   (void) sqlite3_reset (statement);
   return done;
 }
@@ -313,22 +283,22 @@ study_store_bind_text (sqlite3_stmt *statement, int at, const char *text)
 }
 
 gboolean
-study_store_number (StudyStore *store, const char *sql, gint64 otherwise, gint64 *number,
-                    GError **error)
+study_store_number (StudyStore *store, const char *sql, gint64 *number, GError **error)
 {
   g_autoptr (sqlite3_stmt) statement = study_store_prepare (store, sql, error);
-  gboolean has_row;
+  int code;
 
-  if (statement == NULL || !study_store_step (store, statement, &has_row, error))
+  if (statement == NULL)
     return FALSE;
-  *number = has_row ? sqlite3_column_int64 (statement, 0) : otherwise;
-  return TRUE;
+  code = sqlite3_step (statement);
+  *number = code == SQLITE_ROW ? sqlite3_column_int64 (statement, 0) : 0;
+  return code == SQLITE_ROW || code == SQLITE_DONE || study_store_fail (store, error);
 }
 
 /* --- Cells --- */
 
 gboolean
-study_store_bad_cell (const StudyStoreRecord *record, const char *column, GError **error,
+study_store_bad_cell (const StudyStoreCursor *cursor, const char *column, GError **error,
                       const char *format, ...)
 {
   va_list arguments;
@@ -340,140 +310,161 @@ study_store_bad_cell (const StudyStoreRecord *record, const char *column, GError
   g_set_error (error, STUDY_ERROR, STUDY_ERROR_DAMAGED,
                "%s: table %s, row %" G_GINT64_FORMAT ", column %s: %s; the store is damaged or was "
                "changed by another program",
-               record->store->path, record->table, record->row, column, text);
+               cursor->store->path, cursor->table, cursor->row, column, text);
   return FALSE;
 }
 
-static const char *
-type_name (int type)
-{
-  switch (type) {
-  case SQLITE_INTEGER: return "an integer";
-  case SQLITE_FLOAT: return "a real number";
-  case SQLITE_TEXT: return "a text";
-  case SQLITE_BLOB: return "a blob";
-  default: return "NULL";
-  }
-}
-
 static gboolean
-bad_type (const StudyStoreRecord *record, int at, const char *column, const char *expected,
+bad_type (const StudyStoreCursor *cursor, int at, const char *column, const char *expected,
           GError **error)
 {
-  return study_store_bad_cell (record, column, error, "expected %s, found %s", expected,
-                               type_name (sqlite3_column_type (record->statement, at)));
+  int type = sqlite3_column_type (cursor->statement, at);
+  const char *found = type == SQLITE_INTEGER ? "an integer"
+                      : type == SQLITE_FLOAT ? "a real number"
+                      : type == SQLITE_TEXT  ? "a text"
+                      : type == SQLITE_BLOB  ? "a blob"
+                                             : "NULL";
+
+  return study_store_bad_cell (cursor, column, error, "expected %s, found %s", expected, found);
 }
 
-gboolean
-study_store_next_record (StudyStoreRecord *record, GError **error)
+StudyStoreCursor
+study_store_select (StudyStore *store, const char *table, gint64 after, const char *sql,
+                    const char *key, GError **error)
 {
-  gint64 before = record->row;
+  StudyStoreCursor cursor = { .store = store,
+                              .statement = study_store_prepare (store, sql, error),
+                              .table = table,
+                              .row = after };
 
-  if (sqlite3_column_type (record->statement, 0) != SQLITE_INTEGER)
-    return bad_type (record, 0, "rowid", "an integer", error);
-  record->row = sqlite3_column_int64 (record->statement, 0);
-  return record->row > before ||
-         study_store_bad_cell (record, "rowid", error, "it follows row %" G_GINT64_FORMAT, before);
+  cursor.failed = cursor.statement == NULL;
+  if (key != NULL && !cursor.failed)
+    study_store_bind_text (cursor.statement, 1, key);
+  return cursor;
 }
 
 gboolean
-study_store_text_cell (const StudyStoreRecord *record, int at, const char *column, gsize max_bytes,
+study_store_next (StudyStoreCursor *cursor, GError **error)
+{
+  gint64 before = cursor->row;
+  int code;
+
+  if (cursor->failed)
+    return FALSE;
+  cursor->failed = TRUE;
+  code = sqlite3_step (cursor->statement);
+  if (code != SQLITE_ROW && code != SQLITE_DONE)
+    return study_store_fail (cursor->store, error);
+  if (code == SQLITE_ROW) {
+    if (sqlite3_column_type (cursor->statement, 0) != SQLITE_INTEGER)
+      return bad_type (cursor, 0, "rowid", "an integer", error);
+    cursor->row = sqlite3_column_int64 (cursor->statement, 0);
+    if (cursor->row <= before)
+      return study_store_bad_cell (cursor, "rowid", error, "it follows row %" G_GINT64_FORMAT,
+                                   before);
+  }
+  cursor->failed = FALSE;
+  return code == SQLITE_ROW;
+}
+
+gboolean
+study_store_text_cell (const StudyStoreCursor *cursor, int at, const char *column, gsize max_bytes,
                        gboolean may_be_null, const char **text, GError **error)
 {
-  int type = sqlite3_column_type (record->statement, at);
+  int type = sqlite3_column_type (cursor->statement, at);
   gsize n_bytes;
 
   *text = NULL;
   if (type == SQLITE_NULL && may_be_null)
     return TRUE;
   if (type != SQLITE_TEXT)
-    return bad_type (record, at, column, "a text", error);
-  *text = (const char *) sqlite3_column_text (record->statement, at);
-  n_bytes = (gsize) sqlite3_column_bytes (record->statement, at);
+    return bad_type (cursor, at, column, "a text", error);
+  *text = (const char *) sqlite3_column_text (cursor->statement, at);
+  n_bytes = (gsize) sqlite3_column_bytes (cursor->statement, at);
   if (*text == NULL)
-    return study_store_bad_cell (record, column, error, "no memory is left to read it");
+    return study_store_bad_cell (cursor, column, error, "no memory is left to read it");
   if (n_bytes > max_bytes)
-    return study_store_bad_cell (record, column, error,
+    return study_store_bad_cell (cursor, column, error,
                                  "a text of %" G_GSIZE_FORMAT " bytes; at most %" G_GSIZE_FORMAT
                                  " are possible",
                                  n_bytes, max_bytes);
   return memchr (*text, '\0', n_bytes) == NULL ||
-         study_store_bad_cell (record, column, error, "a text with a zero byte in it");
+         study_store_bad_cell (cursor, column, error, "a text with a zero byte in it");
 }
 
 gboolean
-study_store_hash_cell (const StudyStoreRecord *record, int at, const char *column,
+study_store_hash_cell (const StudyStoreCursor *cursor, int at, const char *column,
                        gboolean may_be_null, const char **hash, GError **error)
 {
-  if (!study_store_text_cell (record, at, column, STUDY_STORE_MAX_NAME, may_be_null, hash, error))
+  if (!study_store_text_cell (cursor, at, column, STUDY_STORE_MAX_NAME, may_be_null, hash, error))
     return FALSE;
   if (*hash == NULL ||
       (strlen (*hash) == HASH_LENGTH && strspn (*hash, "0123456789abcdef") == HASH_LENGTH))
     return TRUE;
-  return study_store_bad_cell (record, column, error,
+  return study_store_bad_cell (cursor, column, error,
                                "expected a SHA-256 of %d hexadecimal digits, found \"%.80s\"",
                                HASH_LENGTH, *hash);
 }
 
 gboolean
-study_store_integer_cell (const StudyStoreRecord *record, int at, const char *column, gint64 least,
+study_store_integer_cell (const StudyStoreCursor *cursor, int at, const char *column, gint64 least,
                           gint64 most, gint64 *number, GError **error)
 {
-  if (sqlite3_column_type (record->statement, at) != SQLITE_INTEGER)
-    return bad_type (record, at, column, "an integer", error);
-  *number = sqlite3_column_int64 (record->statement, at);
+  if (sqlite3_column_type (cursor->statement, at) != SQLITE_INTEGER)
+    return bad_type (cursor, at, column, "an integer", error);
+  *number = sqlite3_column_int64 (cursor->statement, at);
   return (*number >= least && *number <= most) ||
-         study_store_bad_cell (record, column, error,
+         study_store_bad_cell (cursor, column, error,
                                "%" G_GINT64_FORMAT " is not within %" G_GINT64_FORMAT
                                " to %" G_GINT64_FORMAT,
                                *number, least, most);
 }
 
 gboolean
-study_store_real_cell (const StudyStoreRecord *record, int at, const char *column, double least,
+study_store_real_cell (const StudyStoreCursor *cursor, int at, const char *column, double least,
                        double most, double *number, GError **error)
 {
-  int type = sqlite3_column_type (record->statement, at);
+  int type = sqlite3_column_type (cursor->statement, at);
 
   *number = (double) NAN;
   if (type == SQLITE_NULL)
     return TRUE;
   if (type != SQLITE_FLOAT && type != SQLITE_INTEGER)
-    return bad_type (record, at, column, "a number", error);
-  *number = sqlite3_column_double (record->statement, at);
+    return bad_type (cursor, at, column, "a number", error);
+  *number = sqlite3_column_double (cursor->statement, at);
   return (*number >= least && *number <= most) ||
-         study_store_bad_cell (record, column, error, "%g is not within %g to %g", *number, least,
+         study_store_bad_cell (cursor, column, error, "%g is not within %g to %g", *number, least,
                                most);
 }
 
 gboolean
-study_store_words_cell (const StudyStoreRecord *record, int at, const char *column,
+study_store_words_cell (const StudyStoreCursor *cursor, int at, const char *column,
                         gboolean may_be_null, gsize least, gsize most, uint64_t **words,
                         gsize *n_words, GError **error)
 {
-  int type = sqlite3_column_type (record->statement, at);
+  int type = sqlite3_column_type (cursor->statement, at);
 
   *words = NULL;
   *n_words = 0;
   if (type == SQLITE_NULL && may_be_null)
     return TRUE;
   if (type != SQLITE_BLOB)
-    return bad_type (record, at, column, "a blob", error);
+    return bad_type (cursor, at, column, "a blob", error);
   if (least > STUDY_STORE_MAX_WORDS)
-    return study_store_bad_cell (record, column, error,
+    return study_store_bad_cell (cursor, column, error,
                                  "its row asks for %" G_GSIZE_FORMAT
                                  " words; at most %d are possible",
                                  least, STUDY_STORE_MAX_WORDS);
-  *words = study_unpack_words (sqlite3_column_blob (record->statement, at),
-                               (gsize) sqlite3_column_bytes (record->statement, at), most, n_words);
+  *words = study_unpack_words (sqlite3_column_blob (cursor->statement, at),
+                               (gsize) sqlite3_column_bytes (cursor->statement, at), most, n_words);
   if (*words != NULL && *n_words >= least)
     return TRUE;
   g_clear_pointer (words, g_free);
   if (least == most)
     return study_store_bad_cell (
-        record, column, error, "expected %" G_GSIZE_FORMAT " words in zlib's format, found others",
+        cursor, column, error, "expected %" G_GSIZE_FORMAT " words in zlib's format, found others",
         most);
-  return study_store_bad_cell (record, column, error,
+  return study_store_bad_cell (cursor, column, error,
                                "expected %" G_GSIZE_FORMAT " to %" G_GSIZE_FORMAT
                                " words in zlib's format, found others",
                                least, most);
@@ -501,19 +492,10 @@ study_store_end (StudyStore *store, gboolean done, GError **error)
 
 /* --- The tables of a store --- */
 
-/* doc/handbook/format-store.md tells people what is in them.  Whoever changes
- * them changes STUDY_STORE_VERSION. */
+/* doc/handbook/format-store.md describes them.  A change of the tables is a change of
+ * STUDY_STORE_VERSION. */
 
-static const char *
-sql_type (StudyFieldKind kind)
-{
-  if (kind == STUDY_FIELD_REAL)
-    return "REAL";
-  return kind == STUDY_FIELD_U32 || kind == STUDY_FIELD_U64 ? "INTEGER" : "TEXT";
-}
-
-/* How one study calls a run is the plan's; the same run may have other names in
- * another place. */
+/* A run may stand in several places of plans under several names. */
 gboolean
 study_store_is_plans (const char *name)
 {
@@ -561,9 +543,13 @@ add_tables (GString *sql)
   g_string_append (sql, "CREATE TABLE runs (");
   for (guint at = 0; at < study_row_n_fields (); at++) {
     const StudyField *field = study_row_field (at);
+    const char *type = field->kind == STUDY_FIELD_REAL ? "REAL"
+                       : field->kind == STUDY_FIELD_U32 || field->kind == STUDY_FIELD_U64
+                           ? "INTEGER"
+                           : "TEXT";
 
-    g_string_append_printf (sql, "%s\"%s\" %s%s", at > 0 ? ", " : "", field->name,
-                            sql_type (field->kind), at == 0 ? " PRIMARY KEY NOT NULL" : "");
+    g_string_append_printf (sql, "%s\"%s\" %s%s", at > 0 ? ", " : "", field->name, type,
+                            at == 0 ? " PRIMARY KEY NOT NULL" : "");
   }
   g_string_append (sql, ");");
   g_string_append (sql, "CREATE VIEW results AS SELECT place");
@@ -585,57 +571,29 @@ study_store_create_tables (StudyStore *store, GError **error)
 
 /* --- Checking --- */
 
-#define SCHEMA "SELECT rowid, type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid"
-
-/* An entry of the schema as "type name of table" and its SQL, which is NULL of indices that
- * SQLite makes itself. */
-static gboolean
-read_entry (StudyStoreRecord *record, GHashTable *entries, GError **error)
-{
-  const char *type, *name, *table, *sql;
-
-  if (!study_store_next_record (record, error) ||
-      !study_store_text_cell (record, 1, "type", STUDY_STORE_MAX_NAME, FALSE, &type, error) ||
-      !study_store_text_cell (record, 2, "name", STUDY_STORE_MAX_NAME, FALSE, &name, error) ||
-      !study_store_text_cell (record, 3, "tbl_name", STUDY_STORE_MAX_NAME, FALSE, &table, error) ||
-      !study_store_text_cell (record, 4, "sql", STUDY_STORE_MAX_NAME, TRUE, &sql, error))
-    return FALSE;
-  g_hash_table_insert (entries, g_strdup_printf ("%s %s of %s", type, name, table),
-                       g_strdup (sql != NULL ? sql : ""));
-  return TRUE;
-}
-
-/* (key-type utf8) (value-type utf8) */
+/* The entries of the schema: "type name of table" with its SQL, "" for the indices that SQLite
+ * makes itself. (key-type utf8) (value-type utf8) */
 static GHashTable *
 read_schema (StudyStore *store, GError **error)
 {
-  g_autoptr (sqlite3_stmt) statement = study_store_prepare (store, SCHEMA, error);
+  g_auto (StudyStoreCursor) cursor = study_store_select (
+      store, "sqlite_schema", G_MININT64,
+      "SELECT rowid, type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid", NULL, error);
   g_autoptr (GHashTable) entries = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
-  StudyStoreRecord record = { store, statement, "sqlite_schema", G_MININT64 };
-  gboolean has_row = statement != NULL;
 
-  while (has_row)
-    if (!study_store_step (store, statement, &has_row, error) ||
-        (has_row && !read_entry (&record, entries, error)))
+  while (study_store_next (&cursor, error)) {
+    const char *type, *name, *table, *sql;
+
+    if (!study_store_text_cell (&cursor, 1, "type", STUDY_STORE_MAX_NAME, FALSE, &type, error) ||
+        !study_store_text_cell (&cursor, 2, "name", STUDY_STORE_MAX_NAME, FALSE, &name, error) ||
+        !study_store_text_cell (&cursor, 3, "tbl_name", STUDY_STORE_MAX_NAME, FALSE, &table,
+                                error) ||
+        !study_store_text_cell (&cursor, 4, "sql", STUDY_STORE_MAX_NAME, TRUE, &sql, error))
       return NULL;
-  return statement != NULL ? g_steal_pointer (&entries) : NULL;
-}
-
-/* The schema of a store that is made in memory; made by SQLite, so that its indices are named
- * alike. */
-static GHashTable *
-expected_schema (StudyStore *store, GError **error)
-{
-  StudyStore model = { .path = store->path };
-  g_autoptr (GString) sql = g_string_new (NULL);
-  GHashTable *entries = NULL;
-
-  add_tables (sql);
-  if (sqlite3_open (":memory:", &model.db) == SQLITE_OK &&
-      study_store_exec (&model, sql->str, error))
-    entries = read_schema (&model, error);
-  sqlite3_close (model.db);
-  return entries;
+    g_hash_table_insert (entries, g_strdup_printf ("%s %s of %s", type, name, table),
+                         g_strdup (sql != NULL ? sql : ""));
+  }
+  return cursor.failed ? NULL : g_steal_pointer (&entries);
 }
 
 static gboolean
@@ -660,20 +618,19 @@ gboolean
 study_store_check_tables (StudyStore *store, GError **error)
 {
   g_autoptr (GHashTable) found = read_schema (store, error);
-  g_autoptr (GHashTable) expected = found != NULL ? expected_schema (store, error) : NULL;
+  g_autoptr (GHashTable) expected = NULL;
+  g_autoptr (GString) sql = g_string_new (NULL);
+  StudyStore model = { .path = store->path };
 
+  if (found == NULL)
+    return FALSE;
+  /* SQLite makes the expected schema in memory, so that its indices are named alike. */
+  add_tables (sql);
+  if (sqlite3_open (":memory:", &model.db) == SQLITE_OK &&
+      study_store_exec (&model, sql->str, error))
+    expected = read_schema (&model, error);
+  sqlite3_close (model.db);
   return expected != NULL &&
          has_all (store, expected, found, "is missing or not as hopcast makes it", error) &&
          has_all (store, found, expected, "no store of hopcast has it", error);
-}
-
-char *
-study_store_insert_sql (void)
-{
-  GString *sql = g_string_new ("INSERT OR IGNORE INTO runs VALUES (?");
-
-  for (guint at = 1; at < study_row_n_fields (); at++)
-    g_string_append (sql, ",?");
-  g_string_append_c (sql, ')');
-  return g_string_free (sql, FALSE);
 }

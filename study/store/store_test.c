@@ -247,7 +247,7 @@ n_contents (StudyStore *store)
                                      "SELECT (SELECT count(*) FROM placements)"
                                      " + (SELECT count(*) FROM edges)"
                                      " + (SELECT count(*) FROM runs)",
-                                     0, &n, NULL));
+                                     &n, NULL));
   return n;
 }
 
