@@ -78,21 +78,11 @@ static const NpbProblem problems[NPB_N_KERNELS][N_CLASSES] = {
                { { 40 }, 1 } },
 };
 
-/* class_name is one of SWABCDE. */
-static NpbProblem
-npb_problem (NpbKernelId kernel, char class_name)
-{
-  const char *found = strchr (class_names, class_name);
-
-  g_assert (found != NULL && class_name != '\0');
-  return problems[kernel][found - class_names];
-}
-
 /* For one iteration: the polynomials of the Mop/s report of NPB 3.3.  EP
  * counts random numbers and IS ranked keys, which are not floating-point
  * operations. */
 static double
-npb_problem_flops (NpbKernelId kernel, const NpbProblem *problem)
+problem_flops (NpbKernelId kernel, const NpbProblem *problem)
 {
   double n = problem->n[0];
   double points = n * problem->n[1] * problem->n[2];
@@ -118,25 +108,6 @@ void
 npb_call (PatternOps *ops, const char *name)
 {
   pattern_ops_add (ops, TRACE_OP_CALL, name);
-}
-
-void
-npb_comm_split (PatternOps *ops, int32_t color, int32_t key, uint32_t new_comm)
-{
-  TraceOp *op = pattern_ops_add (ops, TRACE_OP_COMM_SPLIT, "MPI_Comm_split");
-
-  op->color = color;
-  op->key = key;
-  op->new_comm = new_comm;
-}
-
-void
-npb_comm_dup (PatternOps *ops, uint32_t comm, uint32_t new_comm)
-{
-  TraceOp *op = pattern_ops_add (ops, TRACE_OP_COMM_DUP, "MPI_Comm_dup");
-
-  op->comm = comm;
-  op->new_comm = new_comm;
 }
 
 static TraceOp *
@@ -171,39 +142,6 @@ void
 npb_allreduce (PatternOps *ops, uint32_t comm, uint64_t bytes)
 {
   add_collective (ops, TRACE_OP_ALLREDUCE, "MPI_Allreduce", comm, bytes);
-}
-
-void
-npb_alltoall (PatternOps *ops, uint32_t comm, uint64_t bytes)
-{
-  add_collective (ops, TRACE_OP_ALLTOALL, "MPI_Alltoall", comm, bytes)->recv_bytes = bytes;
-}
-
-static void
-add_message (PatternOps *ops, TraceOpKind kind, const char *name, uint32_t comm, int32_t peer,
-             int32_t tag, uint64_t bytes, uint32_t request)
-{
-  TraceOp *op = pattern_ops_add (ops, kind, name);
-
-  op->comm = comm;
-  op->peer = peer;
-  op->tag = tag;
-  op->bytes = bytes;
-  op->request = request;
-}
-
-void
-npb_isend (PatternOps *ops, uint32_t comm, int32_t peer, int32_t tag, uint64_t bytes,
-           uint32_t request)
-{
-  add_message (ops, TRACE_OP_ISEND, "MPI_Isend", comm, peer, tag, bytes, request);
-}
-
-void
-npb_irecv (PatternOps *ops, uint32_t comm, int32_t peer, int32_t tag, uint64_t bytes,
-           uint32_t request)
-{
-  add_message (ops, TRACE_OP_IRECV, "MPI_Irecv", comm, peer, tag, bytes, request);
 }
 
 void
@@ -270,46 +208,33 @@ npb_need_power_of_two (const Npb *npb, GError **error)
   return npb_refuse (npb, error, "it runs on a power of two of ranks");
 }
 
-void
-npb_release_nothing (gpointer own)
-{
-  g_assert (own == NULL);
-}
-
-static NpbKernelId
-kernel_named (const char *name)
-{
-  guint id = 0;
-
-  while (strcmp (names[id], name) != 0)
-    id++;
-  return (NpbKernelId) id;
-}
-
 static void
 close_program (gpointer data)
 {
   Npb *npb = data;
 
-  npb->kernel->release (npb->own);
+  if (npb->own != NULL)
+    npb->own_free (npb->own);
   g_free (npb);
 }
 
 static gpointer
 open_program (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
 {
-  NpbKernelId id = kernel_named (values[KERNEL].word);
   Npb *npb = g_new0 (Npb, 1);
+  guint id = 0;
 
+  while (strcmp (names[id], values[KERNEL].word) != 0)
+    id++;
   npb->kernel = kernels[id];
   npb->class_name = values[CLASS].word[0];
-  npb->problem = npb_problem (id, npb->class_name);
+  npb->problem = problems[id][strchr (class_names, npb->class_name) - class_names];
   npb->n_ranks = (uint32_t) values[RANKS].integer;
   if (values[ITERATIONS].integer == 0)
     values[ITERATIONS].integer = npb->problem.iterations;
   npb->iterations = (uint32_t) values[ITERATIONS].integer;
   if (strcmp (values[COMPUTE].word, "counted") == 0)
-    npb->flops = npb_problem_flops (id, &npb->problem);
+    npb->flops = problem_flops ((NpbKernelId) id, &npb->problem);
   if (!npb->kernel->prepare (npb, error)) {
     close_program (npb);
     return NULL;
@@ -321,16 +246,15 @@ open_program (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
 static gboolean
 npb_fill (gconstpointer state, uint32_t rank, uint64_t index, PatternOps *ops)
 {
+  enum { N_STAGES_BEFORE = 2 }; /* the steps */
   const Npb *npb = state;
 
-  if (index == 0)
-    npb->kernel->setup (npb, rank, ops);
-  else if (index == 1)
-    npb->kernel->warm_up (npb, rank, ops);
-  else if (index < npb->iterations + (uint64_t) 2)
-    npb->kernel->step (npb, rank, (uint32_t) index - 1, ops);
-  else if (index == npb->iterations + (uint64_t) 2)
-    npb->kernel->end (npb, rank, ops);
+  if (index < N_STAGES_BEFORE)
+    npb->kernel->fill (npb, rank, index == 0 ? NPB_SETUP : NPB_WARM_UP, 0, ops);
+  else if (index - N_STAGES_BEFORE < npb->iterations)
+    npb->kernel->fill (npb, rank, NPB_STEP, (uint32_t) (index - N_STAGES_BEFORE) + 1, ops);
+  else if (index - N_STAGES_BEFORE == npb->iterations)
+    npb->kernel->fill (npb, rank, NPB_END, 0, ops);
   else
     return FALSE;
   return TRUE;
