@@ -373,7 +373,7 @@ typedef struct {
 
   HctReader measures; /* of the block at hand */
   GBytes *block;
-  uint64_t measures_at, n_measure_bytes; /* what is beyond it */
+  uint64_t measures_at, n_measure_bytes; /* those beyond it */
   uint64_t *parameters;
   uint32_t n_parameters; /* that there is room for */
 

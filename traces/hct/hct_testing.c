@@ -1,4 +1,4 @@
-/* hct_testing.c - what the tests of the native format share.
+/* hct_testing.c - helpers for the tests of the native format.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/hct/hct_testing.h"

@@ -1,4 +1,4 @@
-/* hct_testing.h - what the tests of the native format share.
+/* hct_testing.h - helpers for the tests of the native format.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once

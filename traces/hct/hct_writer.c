@@ -30,9 +30,9 @@
 typedef struct {
   gsize at; /* of its record in records */
   uint32_t n_bytes;
-  uint32_t context; /* what a computation follows; else NONE */
+  uint32_t context; /* the call before a computation; else NONE */
   uint64_t sum;
-  uint32_t next; /* what followed it last */
+  uint32_t next; /* the symbol that followed it last */
   unsigned form;
 } Symbol;
 

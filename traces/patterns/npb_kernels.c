@@ -581,7 +581,7 @@ typedef struct {
 typedef struct {
   guint n_levels;
   Level levels[MAX_LEVELS + 1]; /* from 1, the coarsest */
-  uint64_t buffer_bytes;        /* what every receive has room for */
+  uint64_t buffer_bytes;        /* of the buffer of every receive */
 } Grid;
 
 static guint

@@ -177,7 +177,7 @@ read_value (const TraceParameter *parameter, const char *text, TraceParameterVal
   g_assert_not_reached ();
 }
 
-/* One NAME=VALUE; marks in given[] what it sets. */
+/* Reads one NAME=VALUE, and marks its parameter in given[]. */
 static gboolean
 read_setting (const char *setting, const TracePattern *pattern, TraceParameterValue *values,
               gboolean *given, GError **error)

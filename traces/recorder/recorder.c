@@ -646,8 +646,8 @@ recorder_finish (void)
   recorder_unlock ();
 }
 
-/* A program that exits without MPI_Finalize leaves what it did.  A process
- * that it forked must not write its parent's block once more. */
+/* A program that exits without MPI_Finalize keeps its recording.  A process that
+ * it forked must not write its parent's block once more. */
 __attribute__ ((destructor)) static void
 save_at_exit (void)
 {

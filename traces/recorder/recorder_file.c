@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * A block is put together in memory and leaves it in one write(): what a
- * killed process has written is complete up to its last block. */
+ * A block is put together in memory and written by one write(): the file of a
+ * killed process is complete up to its last block. */
 #include "traces/recorder/recorder.h"
 
 #include "traces/recorder/recorder_map.h"
@@ -151,14 +151,13 @@ recorder_file_flush (void)
   empty_block ();
 }
 
-bool
+void
 recorder_file_flush_due (int64_t now_ns)
 {
   if (file.block.n + file.sources.n < RECORDING_FULL_BYTES && now_ns - file.flushed_ns < FLUSH_NS)
-    return false;
+    return;
   file.flushed_ns = now_ns;
   recorder_file_flush ();
-  return true;
 }
 
 bool
