@@ -269,19 +269,11 @@ test_halo_order (void)
   g_autoptr (Trace) trace =
       trace_testing_open ("gen:halo3d:grid=4x4x4,compute=5us,bytes=9,iterations=1");
   g_autoptr (TraceCursor) cursor = trace_cursor_new (trace, 21, NULL);
-  TraceOp op;
 
-  g_assert_cmpint (trace_cursor_next (cursor, &op, NULL), ==, TRACE_NEXT_OPERATION);
-  g_assert_cmpint (trace_cursor_next (cursor, &op, NULL), ==, TRACE_NEXT_OPERATION);
-  g_assert_cmpint (op.kind, ==, TRACE_OP_COMPUTE);
-  g_assert_cmpint (op.gap_ps, ==, 5000000);
-  for (guint i = 0; i < 28; i++) {
-    g_assert_cmpint (trace_cursor_next (cursor, &op, NULL), ==, TRACE_NEXT_OPERATION);
-    g_assert_cmpint (op.kind, ==, i < 14 ? TRACE_OP_IRECV : TRACE_OP_ISEND);
-  }
-  g_assert_cmpint (trace_cursor_next (cursor, &op, NULL), ==, TRACE_NEXT_OPERATION);
-  g_assert_cmpint (op.kind, ==, TRACE_OP_WAIT);
-  g_assert_cmpuint (op.n_requests, ==, 28);
+  trace_testing_expect (cursor, "init", "compute gap_ps=5000000", NULL);
+  for (guint i = 0; i < 28; i++)
+    trace_testing_expect (cursor, i < 14 ? "irecv" : "isend", NULL);
+  trace_testing_expect (cursor, "wait n_requests=28", NULL);
 }
 
 static void
@@ -346,12 +338,9 @@ test_pingpong_order (void)
 
   for (uint32_t rank = 0; rank < 4; rank++) {
     g_autoptr (TraceCursor) cursor = trace_cursor_new (trace, rank, NULL);
-    TraceOp op;
+    g_autofree char *first = g_strdup_printf ("%s peer=%u", rank < 2 ? "send" : "recv", rank ^ 2);
 
-    trace_cursor_next (cursor, &op, NULL);
-    g_assert_cmpint (trace_cursor_next (cursor, &op, NULL), ==, TRACE_NEXT_OPERATION);
-    g_assert_cmpint (op.kind, ==, rank < 2 ? TRACE_OP_SEND : TRACE_OP_RECV);
-    g_assert_cmpint (op.peer, ==, (int32_t) (rank ^ 2));
+    trace_testing_expect (cursor, "init", first, NULL);
   }
 }
 

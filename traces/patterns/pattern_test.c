@@ -340,14 +340,8 @@ test_stream_has_start_and_end (void)
 {
   g_autoptr (Trace) trace = trace_testing_open ("gen:alltoall:ranks=2,iterations=0");
   g_autoptr (TraceCursor) cursor = trace_cursor_new (trace, 1, NULL);
-  TraceOp op;
 
-  g_assert_cmpint (trace_cursor_next (cursor, &op, NULL), ==, TRACE_NEXT_OPERATION);
-  g_assert_cmpint (op.kind, ==, TRACE_OP_INIT);
-  g_assert_cmpint (trace_cursor_next (cursor, &op, NULL), ==, TRACE_NEXT_OPERATION);
-  g_assert_cmpint (op.kind, ==, TRACE_OP_FINALIZE);
-  g_assert_cmpint (trace_cursor_next (cursor, &op, NULL), ==, TRACE_NEXT_END);
-  g_assert_cmpint (trace_cursor_next (cursor, &op, NULL), ==, TRACE_NEXT_END);
+  trace_testing_expect (cursor, "init", "finalize", "end", "end", NULL);
 }
 
 static void
