@@ -572,6 +572,39 @@ hct_record_put (HctBuffer *out, HctNames *names, const TraceOp *op, const HctPla
 
 /* --- Records, read --- */
 
+void
+hct_scratch_clear (HctScratch *scratch)
+{
+  g_free (scratch->data);
+  *scratch = (HctScratch){ 0 };
+}
+
+void
+hct_scratch_reset (HctScratch *scratch, gsize n)
+{
+  gsize needed = n + 8 * HCT_SCRATCH_ARRAYS;
+
+  scratch->n = 0;
+  if (scratch->capacity >= needed)
+    return;
+  g_free (scratch->data);
+  scratch->data = g_malloc (needed);
+  scratch->capacity = needed;
+}
+
+/* NULL for 0 bytes. */
+static void *
+scratch_take (HctScratch *scratch, gsize n)
+{
+  void *taken = scratch->data + scratch->n;
+
+  if (n == 0)
+    return NULL;
+  g_assert (scratch->capacity - scratch->n >= n);
+  scratch->n += (n + 7) & ~(gsize) 7;
+  return taken;
+}
+
 static int32_t
 take_i32 (HctReader *in)
 {
@@ -609,7 +642,7 @@ take_u32s (HctReader *in, uint32_t *n, HctScratch *scratch)
   uint32_t *values, before = 0;
 
   *n = hct_take_count (in);
-  values = hct_scratch_take (scratch, *n * sizeof *values);
+  values = scratch_take (scratch, *n * sizeof *values);
   for (uint32_t i = 0; i < *n; i++)
     before = values[i] = before + (uint32_t) take_i32 (in);
   return values;
@@ -621,7 +654,7 @@ take_u64s (HctReader *in, uint32_t *n, HctScratch *scratch)
   uint64_t *values, before = 0;
 
   *n = hct_take_count (in);
-  values = hct_scratch_take (scratch, *n * sizeof *values);
+  values = scratch_take (scratch, *n * sizeof *values);
   for (uint32_t i = 0; i < *n; i++)
     before = values[i] = before + (uint64_t) hct_take_signed (in);
   return values;
@@ -637,7 +670,7 @@ take_values (HctReader *in, uint32_t *n, bool *relative, HctScratch *scratch)
   *n = (uint32_t) MIN (head >> 1, (uint64_t) (in->end - in->at));
   in->bad |= *n != head >> 1;
   *relative = (head & 1) != 0;
-  values = hct_scratch_take (scratch, *n * sizeof *values);
+  values = scratch_take (scratch, *n * sizeof *values);
   for (uint32_t i = 0; i < *n; i++) {
     before = (int64_t) ((uint64_t) before + (uint64_t) hct_take_signed (in));
     in->bad |= before < INT32_MIN || before > INT32_MAX;
@@ -652,7 +685,7 @@ take_after (HctReader *in, uint32_t *n, HctScratch *scratch)
   uint32_t *values;
 
   *n = hct_take_count (in);
-  values = hct_scratch_take (scratch, *n * sizeof *values);
+  values = scratch_take (scratch, *n * sizeof *values);
   for (uint32_t i = 0; i < *n; i++)
     values[i] = take_u32 (in);
   return values;
@@ -770,7 +803,7 @@ hct_record_take (HctReader *in, const HctNames *names, TraceOp *op, unsigned *pa
 static bool
 patch_values (const int32_t **values, uint32_t n, const HctPlace *place, HctScratch *scratch)
 {
-  int32_t *patched = hct_scratch_take (scratch, n * sizeof *patched);
+  int32_t *patched = scratch_take (scratch, n * sizeof *patched);
   bool good = true;
 
   for (uint32_t i = 0; i < n; i++) {
@@ -784,7 +817,7 @@ patch_values (const int32_t **values, uint32_t n, const HctPlace *place, HctScra
 static bool
 patch_after (const uint32_t **after, uint32_t n, const HctPlace *place, HctScratch *scratch)
 {
-  uint32_t *patched = hct_scratch_take (scratch, n * sizeof *patched);
+  uint32_t *patched = scratch_take (scratch, n * sizeof *patched);
   bool good = true;
 
   for (uint32_t i = 0; i < n; i++) {
@@ -803,7 +836,7 @@ hct_record_patch_arrays (TraceOp *op, unsigned patches, const HctPlace *place, H
   bool good = true;
 
   if ((patches & HCT_PATCH_REQUESTS) != 0) {
-    uint32_t *patched = hct_scratch_take (scratch, op->n_requests * sizeof *patched);
+    uint32_t *patched = scratch_take (scratch, op->n_requests * sizeof *patched);
 
     for (uint32_t i = 0; i < op->n_requests; i++) {
       patched[i] = place->last_request + op->requests[i];
@@ -820,38 +853,6 @@ hct_record_patch_arrays (TraceOp *op, unsigned patches, const HctPlace *place, H
     good &= patch_after (&op->after_start, op->n_after_start, place, scratch);
   }
   return good;
-}
-
-void
-hct_scratch_clear (HctScratch *scratch)
-{
-  g_free (scratch->data);
-  *scratch = (HctScratch){ 0 };
-}
-
-void
-hct_scratch_reset (HctScratch *scratch, gsize n)
-{
-  gsize needed = n + 8 * HCT_SCRATCH_ARRAYS;
-
-  scratch->n = 0;
-  if (scratch->capacity >= needed)
-    return;
-  g_free (scratch->data);
-  scratch->data = g_malloc (needed);
-  scratch->capacity = needed;
-}
-
-void *
-hct_scratch_take (HctScratch *scratch, gsize n)
-{
-  void *taken = scratch->data + scratch->n;
-
-  if (n == 0)
-    return NULL;
-  g_assert (scratch->capacity - scratch->n >= n);
-  scratch->n += (n + 7) & ~(gsize) 7;
-  return taken;
 }
 
 /* --- Measures ---
@@ -973,7 +974,7 @@ hct_take_list (HctReader *in, TraceOp *op, HctScratch *scratch)
   uint32_t n = hct_take_count (in), before = 0, *list;
 
   hct_scratch_reset (scratch, n * sizeof *list);
-  list = hct_scratch_take (scratch, n * sizeof *list);
+  list = scratch_take (scratch, n * sizeof *list);
   for (uint32_t i = 0; i < n; i++)
     before = list[i] = before + (uint32_t) hct_take_signed (in);
   op->completed = list;

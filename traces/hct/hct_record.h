@@ -207,8 +207,6 @@ typedef struct {
 void hct_scratch_clear (HctScratch *scratch);
 /* Forgets the arrays in it and makes room for n bytes. */
 void hct_scratch_reset (HctScratch *scratch, gsize n);
-/* NULL for 0 bytes. */
-void *hct_scratch_take (HctScratch *scratch, gsize n);
 
 /* The most bytes of the arrays of a record of n bytes and of the copies that
  * patching makes: an element is at least one byte of the record. */

@@ -104,7 +104,7 @@ load_mpi (void)
   recorder_mpi.no_comm = must_find (RTLD_DEFAULT, "ompi_mpi_comm_null");
   recorder_mpi.no_request = must_find (RTLD_DEFAULT, "ompi_request_null");
   recorder_mpi.no_message = must_find (RTLD_DEFAULT, "ompi_message_null");
-  recorder_mpi.message_from_nobody = must_find (RTLD_DEFAULT, "ompi_message_no_proc");
+  recorder_mpi.message_of_no_process = must_find (RTLD_DEFAULT, "ompi_message_no_proc");
   recorder_mpi.integer = must_find (RTLD_DEFAULT, "ompi_mpi_int");
   recorder_mpi.no_type = must_find (RTLD_DEFAULT, "ompi_mpi_datatype_null");
   recorder_mpi.no_operation = must_find (RTLD_DEFAULT, "ompi_mpi_op_no_op");
@@ -114,7 +114,7 @@ load_mpi (void)
   recorder_mpi.no_comm = MPI_COMM_NULL;
   recorder_mpi.no_request = MPI_REQUEST_NULL;
   recorder_mpi.no_message = MPI_MESSAGE_NULL;
-  recorder_mpi.message_from_nobody = MPI_MESSAGE_NO_PROC;
+  recorder_mpi.message_of_no_process = MPI_MESSAGE_NO_PROC;
   recorder_mpi.integer = MPI_INT;
   recorder_mpi.no_type = MPI_DATATYPE_NULL;
   recorder_mpi.no_operation = MPI_NO_OP;

@@ -65,7 +65,7 @@ typedef struct {
   RECORDER_USES (RECORDER_POINTER)
   MPI_Comm world, self, no_comm;
   MPI_Request no_request;
-  MPI_Message no_message, message_from_nobody;
+  MPI_Message no_message, message_of_no_process;
   MPI_Datatype integer, no_type;
   MPI_Op no_operation;
 } RecorderMpi;

@@ -60,8 +60,9 @@ recorder_map_set (RecorderMap *map, uint64_t key, uint64_t value)
   map->slots[at] = (RecorderMapSlot){ key, value, true };
 }
 
-uint64_t
-recorder_map_remove (RecorderMap *map, uint64_t key)
+/* Returns the value it had, or 0. */
+static uint64_t
+map_remove (RecorderMap *map, uint64_t key)
 {
   uint64_t *found = recorder_map_find (map, key);
   size_t last = map->n_slots - 1, hole;
@@ -140,8 +141,7 @@ recorder_comm_put (MPI_Comm handle, RecorderComm *comm)
 void
 recorder_comm_remove (MPI_Comm handle)
 {
-  RecorderComm *comm =
-      (RecorderComm *) (uintptr_t) recorder_map_remove (&handles.comms, (uintptr_t) handle);
+  RecorderComm *comm = (RecorderComm *) (uintptr_t) map_remove (&handles.comms, (uintptr_t) handle);
 
   if (comm == NULL)
     return;
@@ -174,7 +174,7 @@ void
 recorder_window_remove (MPI_Win handle)
 {
   RecorderWindow *window =
-      (RecorderWindow *) (uintptr_t) recorder_map_remove (&handles.windows, (uintptr_t) handle);
+      (RecorderWindow *) (uintptr_t) map_remove (&handles.windows, (uintptr_t) handle);
 
   if (window == NULL)
     return;
@@ -208,7 +208,7 @@ RecorderMessage
 recorder_message_remove (MPI_Message handle)
 {
   RecorderMessage *kept =
-      (RecorderMessage *) (uintptr_t) recorder_map_remove (&handles.messages, (uintptr_t) handle);
+      (RecorderMessage *) (uintptr_t) map_remove (&handles.messages, (uintptr_t) handle);
   RecorderMessage message = { 0, TRACE_PROC_NULL, TRACE_ANY_TAG };
 
   if (kept != NULL)
@@ -363,7 +363,7 @@ unbind (uint32_t number)
   else if (request->next != NONE)
     *queue = (*queue & ~(uint64_t) UINT32_MAX) | request->next;
   else
-    recorder_map_remove (&requests.queues, request->key);
+    map_remove (&requests.queues, request->key);
   if (before != NONE && request->next == NONE)
     *queue = (uint32_t) *queue | (uint64_t) before << 32;
 }

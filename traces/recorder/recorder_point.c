@@ -159,7 +159,7 @@ set_found (RecorderCall *call, int flag, const MPI_Status *status)
 static void
 keep_message (const RecorderCall *call, MPI_Message message, const MPI_Status *status)
 {
-  if (message == recorder_mpi.message_from_nobody || message == recorder_mpi.no_message)
+  if (message == recorder_mpi.message_of_no_process || message == recorder_mpi.no_message)
     return;
   recorder_lock ();
   recorder_message_add (message,
