@@ -164,6 +164,114 @@ read_all (Trace *trace, GError **error)
   }
 }
 
+typedef enum { NUMBER, U64, I64, TEXT, PEER, TAG, ROOT, COLOR, COMM, MODE, BOOLEAN } FieldType;
+
+/* The fields of an operation that a test can name; lists are separate. */
+static const struct {
+  gsize at;
+  FieldType type;
+  const char *name;
+} fields[] = {
+#define FIELD(name, type)                        \
+  {                                              \
+    G_STRUCT_OFFSET (TraceOp, name), type, #name \
+  }
+  FIELD (mode, MODE),           FIELD (gap_ps, I64),          FIELD (call_ps, I64),
+  FIELD (comm, COMM),           FIELD (peer, PEER),           FIELD (tag, TAG),
+  FIELD (bytes, U64),           FIELD (recv_peer, PEER),      FIELD (recv_tag, TAG),
+  FIELD (recv_bytes, U64),      FIELD (root, ROOT),           FIELD (request, NUMBER),
+  FIELD (nonblocking, BOOLEAN), FIELD (matched_source, PEER), FIELD (window, NUMBER),
+  FIELD (new_comm, NUMBER),     FIELD (group, NUMBER),        FIELD (group2, NUMBER),
+  FIELD (new_group, NUMBER),    FIELD (color, COLOR),         FIELD (key, NUMBER),
+  FIELD (n_requests, NUMBER),   FIELD (n_completed, NUMBER),  FIELD (n_values, NUMBER),
+  FIELD (site, TEXT),           FIELD (name, TEXT),
+#undef FIELD
+};
+
+static void
+append_field (GString *text, const TraceOp *op, const char *name)
+{
+  const guint8 *at = NULL;
+  FieldType type = NUMBER;
+  int32_t number;
+
+#define LIST(list, n, format)          \
+  if (g_str_equal (name, #list))       \
+    for (uint32_t i = 0; i < (n); i++) \
+      g_string_append_printf (text, "%s%" format, i > 0 ? "," : "", op->list[i]);
+  LIST (requests, op->n_requests, G_GUINT32_FORMAT)
+  LIST (completed, op->n_completed, G_GUINT32_FORMAT)
+  LIST (counts, op->n_counts, G_GUINT64_FORMAT)
+  LIST (recv_counts, op->n_recv_counts, G_GUINT64_FORMAT)
+  LIST (values, trace_op_n_values (op), G_GINT32_FORMAT)
+  LIST (values2, trace_op_n_values2 (op), G_GINT32_FORMAT)
+#undef LIST
+  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
+    if (g_str_equal (name, fields[i].name)) {
+      at = (const guint8 *) op + fields[i].at;
+      type = fields[i].type;
+    }
+  if (at == NULL)
+    return;
+  memcpy (&number, at, sizeof number);
+  if (type == U64)
+    g_string_append_printf (text, "%" G_GUINT64_FORMAT, *(const uint64_t *) (const void *) at);
+  else if (type == I64)
+    g_string_append_printf (text, "%" G_GINT64_FORMAT, *(const int64_t *) (const void *) at);
+  else if (type == TEXT)
+    g_string_append_printf (text, "%s", *(const char *const *) (const void *) at);
+  else if (type == BOOLEAN)
+    g_string_append (text, *(const bool *) at ? "yes" : "no");
+  else if (type == PEER && number < 0)
+    g_string_append (text, number == TRACE_ANY_SOURCE ? "any" : "null");
+  else if (type == TAG && number == TRACE_ANY_TAG)
+    g_string_append (text, "any");
+  else if (type == ROOT && number == TRACE_NO_ROOT)
+    g_string_append (text, "none");
+  else if (type == COLOR && number == TRACE_UNDEFINED)
+    g_string_append (text, "undefined");
+  else if (type == COMM && (number == TRACE_COMM_WORLD || number == TRACE_COMM_SELF))
+    g_string_append (text, number == TRACE_COMM_WORLD ? "world" : "self");
+  else if (type == MODE)
+    g_string_append_c (text, "-bsr"[number]);
+  else
+    g_string_append_printf (text, "%d", number);
+}
+
+void
+trace_testing_expect_list (TraceCursor *cursor, va_list arguments)
+{
+  const char *expected;
+
+  for (guint n = 0; (expected = va_arg (arguments, const char *)) != NULL; n++) {
+    g_auto (GStrv) words = g_strsplit (expected, " ", -1);
+    g_autoptr (GError) error = NULL;
+    TraceOp op;
+    TraceNext next = trace_cursor_next (cursor, &op, &error);
+    GString *found = g_string_new (next == TRACE_NEXT_END ? "end" : trace_op_name (op.kind));
+
+    g_assert_no_error (error);
+    for (guint i = 1; next == TRACE_NEXT_OPERATION && words[i] != NULL; i++) {
+      *strchr (words[i], '=') = '\0';
+      g_string_append_printf (found, " %s=", words[i]);
+      append_field (found, &op, words[i]);
+    }
+    if (!g_str_equal (found->str, expected))
+      g_error ("operation %u: expected \"%s\", found \"%s\"", n, expected, found->str);
+    g_string_free (found, TRUE);
+  }
+}
+
+void
+trace_testing_expect (TraceCursor *cursor, ...)
+{
+  va_list arguments;
+
+  va_start (arguments, cursor);
+  trace_testing_expect_list (cursor, arguments);
+  va_end (arguments);
+}
+
 void
 trace_testing_bad (const char *path, TraceError code, const char *part)
 {

@@ -5,6 +5,8 @@
 
 #include "traces/trace.h"
 
+#include <stdarg.h>
+
 /* A new folder for the files of a test. */
 char *trace_testing_folder (void);
 /* Removes it with everything in it, and frees the name. */
@@ -30,6 +32,12 @@ Trace *trace_testing_open (const char *path);
 /* Opens one that must not be, or whose streams must not; checks the code and
  * that the message has `part` in it. */
 void trace_testing_bad (const char *path, TraceError code, const char *part);
+
+/* The next operations of a stream must be these, up to NULL.  Each is a kind and
+ * the values that are compared, "sendrecv peer=3 tag=any", with lists such as
+ * "counts=12,16"; "end" is the end of the stream. */
+void trace_testing_expect (TraceCursor *cursor, ...) G_GNUC_NULL_TERMINATED;
+void trace_testing_expect_list (TraceCursor *cursor, va_list expected);
 
 /* All operations of all ranks, summed up.  Every stream must end well. */
 typedef struct {

@@ -164,25 +164,42 @@ dumpi_build_write (DumpiBuild *build, const char *folder, uint32_t n_ranks)
   return trace_testing_write (folder, "t.meta", meta, strlen (meta));
 }
 
-void
-dumpi_fixture_set_up (DumpiFixture *f, gconstpointer version)
+static void
+set_up (DumpiFixture *f, gconstpointer test)
 {
-  (void) version;
   f->folder = trace_testing_folder ();
   f->build = dumpi_build_new (13, 0, 0);
   f->build->between_ns = 0;
+  f->data = ((const DumpiTest *) test)->data;
 }
 
-void
-dumpi_fixture_tear_down (DumpiFixture *f, gconstpointer unused)
+static void
+run (DumpiFixture *f, gconstpointer test)
 {
-  (void) unused;
+  ((const DumpiTest *) test)->test (f);
+}
+
+static void
+tear_down (DumpiFixture *f, gconstpointer test)
+{
+  (void) test;
   trace_cursor_free (f->cursor);
   trace_free (f->trace);
   trace_testing_remove (f->folder);
 }
 
-/* A different version of the format. */
+int
+dumpi_testing_run (int argc, char **argv, const DumpiTest *tests, guint n_tests)
+{
+  g_test_init (&argc, &argv, NULL);
+  for (guint i = 0; i < n_tests; i++) {
+    g_autofree char *path = g_strconcat ("/traces/dumpi/", tests[i].path, NULL);
+
+    g_test_add (path, DumpiFixture, &tests[i], set_up, run, tear_down);
+  }
+  return g_test_run ();
+}
+
 void
 dumpi_fixture_restart (DumpiFixture *f, uint8_t major, uint8_t minor, uint8_t patch)
 {
@@ -192,7 +209,6 @@ dumpi_fixture_restart (DumpiFixture *f, uint8_t major, uint8_t minor, uint8_t pa
   f->build->between_ns = 0;
 }
 
-/* Ends the file and opens rank 0 of a trace of 8 ranks. */
 void
 dumpi_fixture_open (DumpiFixture *f)
 {
@@ -202,21 +218,4 @@ dumpi_fixture_open (DumpiFixture *f)
   f->trace = trace_testing_open (path);
   f->cursor = trace_cursor_new (f->trace, 0, &error);
   g_assert_no_error (error);
-}
-
-void
-dumpi_fixture_next (DumpiFixture *f, TraceOpKind kind)
-{
-  g_autoptr (GError) error = NULL;
-  TraceNext got = trace_cursor_next (f->cursor, &f->op, &error);
-
-  g_assert_no_error (error);
-  g_assert_cmpint (got, ==, TRACE_NEXT_OPERATION);
-  g_assert_cmpstr (trace_op_name (f->op.kind), ==, trace_op_name (kind));
-}
-
-void
-dumpi_fixture_end (DumpiFixture *f)
-{
-  g_assert_cmpint (trace_cursor_next (f->cursor, &f->op, NULL), ==, TRACE_NEXT_END);
 }

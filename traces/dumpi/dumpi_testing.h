@@ -43,17 +43,20 @@ typedef struct {
   DumpiBuild *build;
   Trace *trace;
   TraceCursor *cursor;
-  TraceOp op;
+  unsigned data; /* of the test */
 } DumpiFixture;
 
-/* For g_test_add(): a build of version 13.0.0 without time between calls. */
-void dumpi_fixture_set_up (DumpiFixture *f, gconstpointer unused);
-void dumpi_fixture_tear_down (DumpiFixture *f, gconstpointer unused);
+typedef struct {
+  const char *path; /* behind /traces/dumpi/ */
+  void (*test) (DumpiFixture *f);
+  unsigned data;
+} DumpiTest;
+
+/* The main() of a program of tests, each of which gets a fixture of its own: a
+ * build of version 13.0.0 without time between calls. */
+int dumpi_testing_run (int argc, char **argv, const DumpiTest *tests, guint n_tests);
+
 /* A different version of the format. */
 void dumpi_fixture_restart (DumpiFixture *f, uint8_t major, uint8_t minor, uint8_t patch);
 /* Ends the file and opens rank 0 of a trace of 8 ranks. */
 void dumpi_fixture_open (DumpiFixture *f);
-/* The next operation, into f->op, must be of this kind. */
-void dumpi_fixture_next (DumpiFixture *f, TraceOpKind kind);
-/* There must be no more. */
-void dumpi_fixture_end (DumpiFixture *f);

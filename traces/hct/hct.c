@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Opening takes the index apart and nothing else.  A cursor has its place in a
+ * Opening reads the index and nothing else.  A cursor has its place in a
  * program, which it shares with others, the parameters of its rank, and a
  * reference to the block of measures it reads from. */
 #include "traces/format.h"
@@ -32,7 +32,7 @@ typedef struct {
   uint32_t first_parameter;
   guint16 parameters, streamed; /* sets of measures */
   uint64_t runs;                /* in one run of the program */
-  const Template *ready;        /* NULL: to be taken apart each time */
+  const Template *ready;        /* NULL: decoded each time */
 } Record;
 
 typedef struct {
@@ -54,10 +54,10 @@ typedef struct {
   GBytes *block;     /* holds the records' bytes */
 } Program;
 
-/* Of records that are kept apart: with 300 bytes each the program stays small
+/* The most templates of a program: with 300 bytes each the program stays small
  * beside the block it is from. */
 #define MAX_READY 512
-/* A record that is run less often costs more to keep than to take apart. */
+/* A template for a record that is run less often costs more than it saves. */
 #define MIN_RUNS 4
 
 typedef struct {
@@ -73,31 +73,6 @@ add_step (Maker *maker, uint32_t step)
   g_array_append_val (maker->steps, step);
 }
 
-static void
-take_record (Maker *maker, gboolean measured, uint64_t runs)
-{
-  HctReader *in = &maker->in;
-  Record record = { .runs = runs, .first_parameter = maker->parameters->len };
-
-  if (measured) {
-    record.parameters = (guint16) hct_take_limited (in, (1u << HCT_N_NUMBERS) - 1);
-    record.streamed = (guint16) hct_take_limited (in, (1u << HCT_N_MEASURES) - 1);
-    for (unsigned i = 0; i < HCT_N_NUMBERS; i++)
-      if ((record.parameters & 1u << i) != 0)
-        g_array_append_val (maker->parameters, (guint8){ (guint8) i });
-  }
-  record.n_bytes = hct_take_count (in);
-  in->bad |= record.n_bytes > (uint64_t) (in->end - in->at);
-  if (in->bad)
-    return;
-  record.bytes = in->at;
-  in->at += record.n_bytes;
-  add_step (maker, maker->records->len);
-  g_array_append_val (maker->records, record);
-}
-
-static uint64_t take_tokens (Maker *maker, uint64_t n, unsigned depth, uint64_t runs);
-
 /* Both saturate. */
 static uint64_t
 times (uint64_t count, uint64_t n)
@@ -111,28 +86,8 @@ plus (uint64_t a, uint64_t b)
   return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* Returns how many operations it makes. */
-static uint64_t
-take_loop (Maker *maker, unsigned depth, uint64_t runs)
-{
-  uint32_t number = maker->loops->len;
-  Repeat loop = { .count = hct_take_varint (&maker->in) };
-  uint32_t n = hct_take_count (&maker->in);
-  uint64_t n_ops;
-
-  maker->in.bad |= loop.count == 0 || n == 0 || depth >= HCT_MAX_DEPTH;
-  if (maker->in.bad)
-    return 0;
-  add_step (maker, STEP_LOOP | number);
-  loop.start = maker->steps->len;
-  g_array_append_val (maker->loops, loop);
-  n_ops = take_tokens (maker, n, depth + 1, times (runs, loop.count));
-  add_step (maker, STEP_NEXT | number);
-  return times (loop.count, n_ops);
-}
-
-/* Up to n tokens, each of which is run so often; returns how many operations
- * they make. */
+/* Takes up to n tokens, each of which is run so often; returns the number of
+ * their operations. */
 static uint64_t
 take_tokens (Maker *maker, uint64_t n, unsigned depth, uint64_t runs)
 {
@@ -142,11 +97,38 @@ take_tokens (Maker *maker, uint64_t n, unsigned depth, uint64_t runs)
   for (; n > 0 && !in->bad && in->at < in->end; n--) {
     uint64_t token = hct_take_varint (in), made = 1;
 
-    if (token == HCT_TOKEN_LOOP)
-      made = take_loop (maker, depth, runs);
-    else if (token < HCT_TOKEN_AGAIN)
-      take_record (maker, token == HCT_TOKEN_MEASURED, runs);
-    else if (token - HCT_TOKEN_AGAIN < maker->records->len) {
+    if (token == HCT_TOKEN_LOOP) {
+      uint32_t number = maker->loops->len;
+      Repeat loop = { .count = hct_take_varint (in) };
+      uint32_t n_body = hct_take_count (in);
+
+      in->bad |= loop.count == 0 || n_body == 0 || depth >= HCT_MAX_DEPTH;
+      if (in->bad)
+        break;
+      add_step (maker, STEP_LOOP | number);
+      loop.start = maker->steps->len;
+      g_array_append_val (maker->loops, loop);
+      made = times (loop.count, take_tokens (maker, n_body, depth + 1, times (runs, loop.count)));
+      add_step (maker, STEP_NEXT | number);
+    } else if (token < HCT_TOKEN_AGAIN) {
+      Record record = { .runs = runs, .first_parameter = maker->parameters->len };
+
+      if (token == HCT_TOKEN_MEASURED) {
+        record.parameters = (guint16) hct_take_limited (in, (1u << HCT_N_NUMBERS) - 1);
+        record.streamed = (guint16) hct_take_limited (in, (1u << HCT_N_MEASURES) - 1);
+      }
+      for (unsigned i = 0; i < HCT_N_NUMBERS; i++)
+        if ((record.parameters & 1u << i) != 0)
+          g_array_append_val (maker->parameters, (guint8){ (guint8) i });
+      record.n_bytes = hct_take_count (in);
+      in->bad |= record.n_bytes > (uint64_t) (in->end - in->at);
+      if (in->bad)
+        break;
+      record.bytes = in->at;
+      in->at += record.n_bytes;
+      add_step (maker, maker->records->len);
+      g_array_append_val (maker->records, record);
+    } else if (token - HCT_TOKEN_AGAIN < maker->records->len) {
       Record *record = &g_array_index (maker->records, Record, token - HCT_TOKEN_AGAIN);
 
       record->runs = plus (record->runs, runs);
@@ -159,7 +141,7 @@ take_tokens (Maker *maker, uint64_t n, unsigned depth, uint64_t runs)
   return n_ops;
 }
 
-/* Takes records that run often apart for good.  Their arrays become the
+/* Decodes the records that run often once for all.  Their arrays become the
  * program's memory. */
 static bool
 make_records_ready (Program *program, const HctNames *names)
@@ -279,8 +261,6 @@ store_free (gpointer data)
 {
   Store *store = data;
 
-  if (store == NULL)
-    return;
   for (guint i = 0; store->index != NULL && i < store->index->programs->len; i++)
     program_free (store->programs[i].program);
   for (guint i = 0; i < N_KEPT_BLOCKS; i++)
@@ -291,25 +271,6 @@ store_free (gpointer data)
   g_clear_pointer (&store->contents, g_bytes_unref);
   g_free (store->path);
   g_free (store);
-}
-
-/* NULL and *error when it cannot be opened. */
-static Store *
-store_new (const char *path, GError **error)
-{
-  Store *store = g_new0 (Store, 1);
-
-  store->path = g_strdup (path);
-  g_mutex_init (&store->lock);
-  store->contents = trace_file_load (path, error);
-  if (store->contents != NULL)
-    store->index = hct_index_read (path, store->contents, error);
-  if (store->index == NULL) {
-    store_free (store);
-    return NULL;
-  }
-  store->programs = g_new0 (Shared, store->index->programs->len);
-  return store;
 }
 
 /* A block of the index, unpacked; the caller unrefs.  It is unpacked without
@@ -347,14 +308,6 @@ release_locked (Store *store, uint32_t number)
 
   if (--shared->n_users == 0)
     g_clear_pointer (&shared->program, program_free);
-}
-
-static void
-store_release (Store *store, uint32_t number)
-{
-  g_mutex_lock (&store->lock);
-  release_locked (store, number);
-  g_mutex_unlock (&store->lock);
 }
 
 /* A program of the index, until it is released. */
@@ -420,7 +373,7 @@ typedef struct {
 
   HctReader measures; /* of the block at hand */
   GBytes *block;
-  uint64_t measures_at, n_measure_bytes; /* what is beyond it */
+  uint64_t measures_at, n_measure_bytes; /* those beyond it */
   uint64_t *parameters;
   uint32_t n_parameters; /* that there is room for */
 
@@ -439,12 +392,21 @@ static gpointer
 open_trace (Trace *trace, const char *path, const TraceOptions *options, uint32_t *n_ranks,
             GPtrArray *files, GError **error)
 {
-  Store *store = NULL;
+  Store *store;
 
-  if (trace_refuse_region (path, options, error))
-    store = store_new (trace_path (trace), error);
-  if (store == NULL)
+  if (!trace_refuse_region (path, options, error))
     return NULL;
+  store = g_new0 (Store, 1);
+  g_mutex_init (&store->lock);
+  store->path = g_strdup (trace_path (trace));
+  store->contents = trace_file_load (store->path, error);
+  if (store->contents != NULL)
+    store->index = hct_index_read (store->path, store->contents, error);
+  if (store->index == NULL) {
+    store_free (store);
+    return NULL;
+  }
+  store->programs = g_new0 (Shared, store->index->programs->len);
   if (options->n_ranks != 0 && options->n_ranks != store->index->n_ranks) {
     g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
                  "%s: is of %u ranks, but %u ranks were asked for", store->path,
@@ -467,8 +429,13 @@ open_trace (Trace *trace, const char *path, const TraceOptions *options, uint32_
 static void
 leave_program (Cursor *cursor)
 {
-  if (cursor->program != NULL)
-    store_release (cursor->store, cursor->program_number);
+  Store *store = cursor->store;
+
+  if (cursor->program == NULL)
+    return;
+  g_mutex_lock (&store->lock);
+  release_locked (store, cursor->program_number);
+  g_mutex_unlock (&store->lock);
   cursor->program = NULL;
 }
 

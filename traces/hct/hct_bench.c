@@ -7,16 +7,16 @@
  * cache.  Each row is the median of several runs over all ranks, one after
  * the other, in processor time.
  *
- * What is measured: a byte that is read is a byte of the records and measures
+ * The unit: a byte that is read is a byte of the records and measures
  * of operations as the format writes them (doc/handbook/format-hct.md), each
  * operation counted for itself, before anything is shared, folded or packed:
- * what one would read of a format without loops.  It is not sizeof (TraceOp),
+ * the bytes of a format without loops.  It is not sizeof (TraceOp),
  * which is an order of magnitude more.
  *
  * The physical argument: an operation in a loop is one copy of TraceOp from
  * the first-level cache (six lines) and its patches, some 20 ns; one that is
  * not is taken apart from its bytes each time, and its block is inflated
- * first, at what zlib does per second. */
+ * first, at the speed of zlib. */
 #include "config.h"
 
 #include "traces/trace_file.h"
@@ -76,7 +76,7 @@ compare (const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Operations per second; `open_s` is what opening takes. */
+/* Operations per second; `open_s` is the time to open. */
 static double
 measure (const char *path, Trace *made_up, uint64_t *n_ops, double *open_s)
 {

@@ -260,7 +260,7 @@ hct_index_take (HctReader *in, uint64_t blocks_bytes)
 /* --- The file --- */
 
 /* As in PNG (RFC 2083, section 12.11): a byte with the top bit set and both
- * ends of line show what a transfer as text did. */
+ * ends of line reveal a transfer as text. */
 static const guint8 magic[8] = { 0x89, 'H', 'C', 'T', '\r', '\n', 0x1a, '\n' };
 static const guint8 end_magic[4] = { 'T', 'C', 'H', '\n' };
 

@@ -9,8 +9,8 @@
  *
  * Each part is guarded: the header and the trailer by a CRC-32 of their own,
  * the index by one in the trailer, the blocks by one each in the index; the
- * blocks fill what is between the header and the index, and the trailer knows
- * the size of the file.  So there is no bit that can change unnoticed.
+ * blocks fill the bytes between the header and the index, and the trailer has
+ * the size of the file.  So no bit can change unnoticed.
  * doc/handbook/format-hct.md has every byte. */
 #pragma once
 
@@ -33,7 +33,7 @@ typedef enum { HCT_BLOCK_PROGRAMS, HCT_BLOCK_MEASURES } HctBlockKind;
 typedef struct {
   HctBlockKind kind;
   uint32_t raw_bytes, stored_bytes; /* the same: stored as it is; else packed by zlib */
-  uint32_t crc;                     /* of what is stored */
+  uint32_t crc;                     /* of the stored bytes */
   uint64_t at;                      /* in the file; of MEASURES, see measures_at */
   uint64_t measures_at;             /* where its measures are among all measures */
 } HctBlock;
@@ -49,7 +49,7 @@ typedef struct {
   uint64_t measures_at, n_measure_bytes;
 } HctSegment;
 
-/* A program is a sequence of tokens, each a varint with what follows it:
+/* A program is a sequence of tokens, each a varint and its arguments:
  *
  *   0, n, record[n]                            a record that was not there yet
  *   1, parameters, streamed, n, record[n]      the same, with measures
@@ -87,8 +87,8 @@ void hct_index_free (HctIndex *index);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (HctIndex, hct_index_free)
 
 void hct_index_put (const HctIndex *index, HctBuffer *out);
-/* blocks_bytes is what lies between the header and the index.  NULL when the
- * index is wrong in itself. */
+/* blocks_bytes is the size between the header and the index.  NULL when the
+ * index contradicts itself. */
 HctIndex *hct_index_take (HctReader *in, uint64_t blocks_bytes);
 
 /* Writing: a file from front to end. */

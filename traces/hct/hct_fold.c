@@ -6,12 +6,12 @@
 #include <string.h>
 
 #define NONE UINT32_MAX
-/* Earlier places of an item that are looked at. */
+/* Earlier places of an item that are tried. */
 #define MAX_CANDIDATES 32
 #define MULTIPLIER     UINT64_C (0x9e3779b97f4a7c15)
 
 struct HctFold {
-  /* What was read is a stack of items. */
+  /* The input read so far, as a stack of items. */
   uint32_t *items, *earlier; /* earlier: where the same item is below */
   uint64_t *sums;            /* sums[i]: of the i items below */
   uint64_t *powers;          /* of the multiplier */
@@ -54,39 +54,6 @@ hct_fold_free (HctFold *fold)
   g_free (fold);
 }
 
-static void
-reserve (HctFold *fold, uint32_t n)
-{
-  if (n <= fold->capacity)
-    return;
-  fold->capacity = n;
-  fold->items = g_renew (uint32_t, fold->items, n);
-  fold->earlier = g_renew (uint32_t, fold->earlier, n);
-  fold->sums = g_renew (uint64_t, fold->sums, (gsize) n + 1);
-  fold->powers = g_renew (uint64_t, fold->powers, (gsize) n + 1);
-  fold->sums[0] = 0;
-  fold->powers[0] = 1;
-  for (uint32_t i = 0; i < n; i++)
-    fold->powers[i + 1] = fold->powers[i] * MULTIPLIER;
-}
-
-static void
-restart (HctFold *fold, uint32_t n, uint32_t n_numbers)
-{
-  reserve (fold, n);
-  fold->n = 0;
-  if (n_numbers > fold->n_last) {
-    fold->last = g_renew (uint32_t, fold->last, n_numbers);
-    fold->n_last = n_numbers;
-  }
-  if (n_numbers > 0)
-    memset (fold->last, 0xff, n_numbers * sizeof *fold->last);
-  g_array_set_size (fold->loops, 0);
-  g_array_set_size (fold->last_loops, 0);
-  g_array_set_size (fold->bodies, 0);
-  g_hash_table_remove_all (fold->known);
-}
-
 static inline uint32_t *
 last_place (HctFold *fold, uint32_t item)
 {
@@ -94,64 +61,27 @@ last_place (HctFold *fold, uint32_t item)
                                 : &g_array_index (fold->last_loops, uint32_t, item & ~HCT_LOOP);
 }
 
-static inline uint64_t
-scatter (uint32_t item)
-{
-  uint64_t z = (item + UINT64_C (1)) * UINT64_C (0xbf58476d1ce4e5b9);
-
-  return z ^ (z >> 29);
-}
-
 static inline void
 push (HctFold *fold, uint32_t item)
 {
   uint32_t *last = last_place (fold, item);
+  uint64_t z = (item + UINT64_C (1)) * UINT64_C (0xbf58476d1ce4e5b9);
 
   fold->items[fold->n] = item;
   fold->earlier[fold->n] = *last;
-  fold->sums[fold->n + 1] = fold->sums[fold->n] * MULTIPLIER + scatter (item);
+  fold->sums[fold->n + 1] = fold->sums[fold->n] * MULTIPLIER + (z ^ (z >> 29));
   *last = fold->n++;
 }
 
-static void
-pop (HctFold *fold, uint32_t n_items)
-{
-  for (; n_items > 0; n_items--) {
-    fold->n--;
-    *last_place (fold, fold->items[fold->n]) = fold->earlier[fold->n];
-  }
-}
-
-/* Of the items from `from` to before `to`. */
+/* The sum of the items from `from` to before `to`. */
 static inline uint64_t
 sum_between (const HctFold *fold, uint32_t from, uint32_t to)
 {
   return fold->sums[to] - fold->sums[from] * fold->powers[to - from];
 }
 
-/* How many numbers the items stand for, and how deep their loops are. */
-static uint64_t
-measure (const HctFold *fold, const uint32_t *items, uint32_t n, uint32_t *depth)
-{
-  uint64_t length = 0;
-
-  *depth = 0;
-  for (uint32_t i = 0; i < n; i++) {
-    const HctLoop *loop;
-
-    if ((items[i] & HCT_LOOP) == 0) {
-      length++;
-      continue;
-    }
-    loop = hct_fold_loop (fold, items[i]);
-    length += loop->length * loop->count;
-    *depth = MAX (*depth, loop->depth);
-  }
-  return length;
-}
-
-/* The loop, whose body is the topmost items, with its index when the same was
- * made before. */
+/* The item of the loop, whose body is the topmost items; an equal loop that was
+ * made before is used again. */
 static uint32_t
 find_loop (HctFold *fold, const HctLoop *loop, uint64_t sum)
 {
@@ -176,34 +106,37 @@ find_loop (HctFold *fold, const HctLoop *loop, uint64_t sum)
   return HCT_LOOP | (fold->loops->len - 1);
 }
 
-/* A loop takes two words more than its body. */
-static gboolean
-pays (uint32_t n_items, uint64_t count)
-{
-  return n_items * (count - 1) > 2;
-}
-
-/* The top n_items items are those below again.  Takes these and all further
- * repetitions from the input; *at is where that is. */
+/* The top n_items items repeat those below.  Takes these and all further
+ * repetitions from the input, and moves *at behind them. */
 static gboolean
 fold_top (HctFold *fold, uint32_t n_items, const uint32_t *numbers, uint32_t n, uint32_t *at)
 {
-  HctLoop loop = { .n_items = n_items, .count = 2 };
-  uint64_t sum = sum_between (fold, fold->n - n_items, fold->n);
+  const uint32_t *items = &fold->items[fold->n - n_items];
+  HctLoop loop = { .n_items = n_items, .count = 2, .depth = 1 };
   uint32_t next = *at, length, item;
 
-  loop.length = measure (fold, &fold->items[fold->n - n_items], n_items, &loop.depth);
-  loop.depth++;
+  for (uint32_t i = 0; i < n_items; i++)
+    if ((items[i] & HCT_LOOP) != 0) {
+      const HctLoop *inner = hct_fold_loop (fold, items[i]);
+
+      loop.length += inner->length * inner->count;
+      loop.depth = MAX (loop.depth, inner->depth + 1);
+    } else
+      loop.length++;
   length = (uint32_t) loop.length; /* at most n */
   while (n - next >= length &&
          memcmp (&numbers[next], &numbers[next - length], length * sizeof *numbers) == 0) {
     next += length;
     loop.count++;
   }
-  if (loop.depth > HCT_MAX_DEPTH || !pays (n_items, loop.count))
+  /* A loop takes two words more than its body. */
+  if (loop.depth > HCT_MAX_DEPTH || n_items * (loop.count - 1) <= 2)
     return FALSE;
-  item = find_loop (fold, &loop, sum);
-  pop (fold, 2 * n_items);
+  item = find_loop (fold, &loop, sum_between (fold, fold->n - n_items, fold->n));
+  for (uint32_t i = 0; i < 2 * n_items; i++) {
+    fold->n--;
+    *last_place (fold, fold->items[fold->n]) = fold->earlier[fold->n];
+  }
   push (fold, item);
   *at = next;
   return TRUE;
@@ -233,7 +166,29 @@ fold_once (HctFold *fold, const uint32_t *numbers, uint32_t n, uint32_t *at)
 void
 hct_fold (HctFold *fold, const uint32_t *numbers, uint32_t n, uint32_t n_numbers)
 {
-  restart (fold, n, n_numbers);
+  if (n > fold->capacity) {
+    fold->capacity = n;
+    fold->items = g_renew (uint32_t, fold->items, n);
+    fold->earlier = g_renew (uint32_t, fold->earlier, n);
+    fold->sums = g_renew (uint64_t, fold->sums, (gsize) n + 1);
+    fold->powers = g_renew (uint64_t, fold->powers, (gsize) n + 1);
+    fold->sums[0] = 0;
+    fold->powers[0] = 1;
+    for (uint32_t i = 0; i < n; i++)
+      fold->powers[i + 1] = fold->powers[i] * MULTIPLIER;
+  }
+  fold->n = 0;
+  if (n_numbers > fold->n_last) {
+    fold->last = g_renew (uint32_t, fold->last, n_numbers);
+    fold->n_last = n_numbers;
+  }
+  if (n_numbers > 0)
+    memset (fold->last, 0xff, n_numbers * sizeof *fold->last);
+  g_array_set_size (fold->loops, 0);
+  g_array_set_size (fold->last_loops, 0);
+  g_array_set_size (fold->bodies, 0);
+  g_hash_table_remove_all (fold->known);
+
   for (uint32_t at = 0; at < n;) {
     push (fold, numbers[at++]);
     while (fold_once (fold, numbers, n, &at))

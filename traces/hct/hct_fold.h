@@ -33,8 +33,8 @@ typedef struct HctFold HctFold;
 HctFold *hct_fold_new (void);
 void hct_fold_free (HctFold *fold);
 
-/* Folds numbers[n], each below n_numbers < HCT_LOOP, and forgets what was
- * folded before.  Afterwards: */
+/* Folds numbers[n], each below n_numbers < HCT_LOOP, and forgets the sequence
+ * that was folded before.  Afterwards: */
 void hct_fold (HctFold *fold, const uint32_t *numbers, uint32_t n, uint32_t n_numbers);
 
 /* an item is a number, or HCT_LOOP | the index of a loop. */

@@ -1,9 +1,9 @@
-/* hct_fold_test.c - loops are found, and say what was folded.
+/* hct_fold_test.c - sequences are folded into loops, and come out again.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Sequences are words, their letters the numbers; what they fold to is
- * written as in "x(ab3)": x, then ab three times. */
+ * Sequences are words, their letters the numbers; their folded form is written
+ * as in "x(ab3)": x, then ab three times. */
 #include "traces/hct/hct_fold.h"
 
 #include <string.h>
@@ -39,65 +39,47 @@ expand_item (const HctFold *fold, uint32_t item, GArray *out)
       expand_item (fold, hct_fold_body (fold, loop)[i], out);
 }
 
-/* A word of letters and digits-with-parts like those printed. */
-static void
-check_fold (const char *word, const char *folded)
-{
-  HctFold *fold = hct_fold_new ();
-  g_autofree uint32_t *numbers = g_new (uint32_t, strlen (word) + 1);
-  g_autoptr (GString) printed = g_string_new (NULL);
-  const uint32_t *items;
-  uint32_t n;
-
-  for (gsize i = 0; word[i] != '\0'; i++)
-    numbers[i] = (guint8) word[i];
-  hct_fold (fold, numbers, (uint32_t) strlen (word), 256);
-  items = hct_fold_items (fold, &n);
-  for (uint32_t i = 0; i < n; i++)
-    print_item (fold, items[i], printed);
-  g_assert_cmpstr (printed->str, ==, folded);
-  hct_fold_free (fold);
-}
-
-static void
-test_plain (void)
-{
-  check_fold ("", "");
-  check_fold ("abcde", "abcde");
-  check_fold ("abcabc", "(abc2)");
-  check_fold ("xabcabcabcy", "x(abc3)y");
-  check_fold ("aaaaaaa", "(a7)");
-}
-
-/* A loop that takes more words than it saves stays as it is. */
-static void
-test_too_short (void)
-{
-  check_fold ("aa", "aa");
-  check_fold ("aaa", "aaa");
-  check_fold ("abab", "abab");
-  check_fold ("ababab", "(ab3)");
-}
+static const struct {
+  const char *word, *folded;
+} words[] = {
+  { "", "" },
+  { "abcde", "abcde" },
+  { "abcabc", "(abc2)" },
+  { "xabcabcabcy", "x(abc3)y" },
+  { "aaaaaaa", "(a7)" },
+  /* A loop that takes more words than it saves stays as it is. */
+  { "aa", "aa" },
+  { "aaa", "aaa" },
+  { "abab", "abab" },
+  { "ababab", "(ab3)" },
+  { "aaaabaaaabaaaab", "((a4)b3)" },
+  { "xaaaabcaaaabcyxaaaabcaaaabcy", "(x((a4)bc2)y2)" },
+  /* Loops of different counts are different. */
+  { "aaaabcaaaaabcaaaabcaaaaabc", "((a4)bc(a5)bc2)" },
+  /* The first iteration is often different from the others. */
+  { "iabcdabceabceabceabcef", "iabcd(abce4)f" },
+};
 
 static void
-test_nested (void)
+test_words (void)
 {
-  check_fold ("aaaabaaaabaaaab", "((a4)b3)");
-  check_fold ("xaaaabcaaaabcyxaaaabcaaaabcy", "(x((a4)bc2)y2)");
-}
+  for (guint k = 0; k < G_N_ELEMENTS (words); k++) {
+    HctFold *fold = hct_fold_new ();
+    g_autofree uint32_t *numbers = g_new (uint32_t, strlen (words[k].word) + 1);
+    g_autoptr (GString) printed = g_string_new (NULL);
+    const uint32_t *items;
+    uint32_t n;
 
-/* Loops of different counts are different. */
-static void
-test_counts_differ (void)
-{
-  check_fold ("aaaabcaaaaabcaaaabcaaaaabc", "((a4)bc(a5)bc2)");
-}
-
-/* The first iteration is often different from the others. */
-static void
-test_prologue (void)
-{
-  check_fold ("iabcdabceabceabceabcef", "iabcd(abce4)f");
+    for (gsize i = 0; words[k].word[i] != '\0'; i++)
+      numbers[i] = (guint8) words[k].word[i];
+    hct_fold (fold, numbers, (uint32_t) strlen (words[k].word), 256);
+    items = hct_fold_items (fold, &n);
+    for (uint32_t i = 0; i < n; i++)
+      print_item (fold, items[i], printed);
+    g_test_message ("%s", words[k].word);
+    g_assert_cmpstr (printed->str, ==, words[k].folded);
+    hct_fold_free (fold);
+  }
 }
 
 static void
@@ -159,7 +141,8 @@ test_depth (void)
   hct_fold_free (fold);
 }
 
-/* Time goes with the length: what is nearly a repetition everywhere. */
+/* The time is in proportion to the length, also when everything is nearly a
+ * repetition. */
 static void
 test_not_quadratic (void)
 {
@@ -180,11 +163,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/traces/hct/fold/plain", test_plain);
-  g_test_add_func ("/traces/hct/fold/too-short", test_too_short);
-  g_test_add_func ("/traces/hct/fold/nested", test_nested);
-  g_test_add_func ("/traces/hct/fold/counts", test_counts_differ);
-  g_test_add_func ("/traces/hct/fold/prologue", test_prologue);
+  g_test_add_func ("/traces/hct/fold/words", test_words);
   g_test_add_func ("/traces/hct/fold/random", test_random_words);
   g_test_add_func ("/traces/hct/fold/depth", test_depth);
   g_test_add_func ("/traces/hct/fold/not-quadratic", test_not_quadratic);

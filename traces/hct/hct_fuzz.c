@@ -47,7 +47,7 @@ load (const char *folder, const char *name)
 
 /* The blocks are the parts of these bytes, none of them packed. */
 static void
-mend_blocks (HctIndex *index, const guint8 *bytes)
+seal_blocks (HctIndex *index, const guint8 *bytes)
 {
   for (guint i = 0; i < index->blocks->len; i++) {
     HctBlock *block = &g_array_index (index->blocks, HctBlock, i);
@@ -87,7 +87,7 @@ assemble (const char *folder)
   g_autoptr (HctIndex) index = hct_index_take (&in, n_blocks);
 
   if (index != NULL)
-    mend_blocks (index, blocks);
+    seal_blocks (index, blocks);
   save (folder, blocks, n_blocks, index, index_bytes, n_index);
 }
 

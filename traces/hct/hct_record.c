@@ -48,7 +48,7 @@ hct_take_long_varint (HctReader *reader)
  * Kinds of operations are stored by name, so that the numbers of TraceOpKind
  * may change from version to version.  Number 0 of either table is none. */
 
-/* The call that a record is of. */
+/* The call of a record. */
 typedef struct {
   TraceOpKind kind;
   char *name; /* not empty */
@@ -394,30 +394,6 @@ hct_record_forms (const TraceOp *op, const HctPlace *place)
   return forms;
 }
 
-/* The bits of values that are not 0. */
-static inline uint32_t
-mask_of (const TraceOp *op)
-{
-#define BIT(condition, bit) ((uint32_t) (condition) * (uint32_t) (bit))
-  return BIT (op->comm != 0, HAS_COMM) | BIT (op->peer != 0, HAS_PEER) |
-         BIT (op->tag != 0, HAS_TAG) | BIT (op->bytes != 0, HAS_BYTES) |
-         BIT (op->request != 0, HAS_REQUEST) | BIT (op->n_requests != 0, HAS_REQUESTS) |
-         BIT (op->root == TRACE_NO_ROOT, ROOT_NONE) |
-         BIT (op->site != NULL && *op->site != '\0', HAS_SITE) | BIT (op->mode != 0, HAS_MODE) |
-         BIT (op->recv_bytes != 0, HAS_RECV_BYTES) | BIT (op->recv_peer != 0, HAS_RECV_PEER) |
-         BIT (op->recv_tag != 0, HAS_RECV_TAG) |
-         BIT (op->root != 0 && op->root != TRACE_NO_ROOT, HAS_ROOT) |
-         BIT (op->nonblocking, NONBLOCKING) | BIT (op->n_counts != 0, HAS_COUNTS) |
-         BIT (op->n_recv_counts != 0, HAS_RECV_COUNTS) |
-         BIT (trace_op_n_values (op) != 0 && op->values != NULL, HAS_VALUES) |
-         BIT (trace_op_n_values2 (op) != 0 && op->values2 != NULL, HAS_VALUES2) |
-         BIT (op->window != 0, HAS_WINDOW) | BIT (op->new_comm != 0, HAS_NEW_COMM) |
-         BIT (op->group != 0, HAS_GROUP) | BIT (op->group2 != 0, HAS_GROUP2) |
-         BIT (op->new_group != 0, HAS_NEW_GROUP) | BIT (op->n_after != 0, HAS_AFTER) |
-         BIT (op->n_after_start != 0, HAS_AFTER_START) | BIT (op->cpu != 0, HAS_CPU);
-#undef BIT
-}
-
 /* Around the ring of ranks, the short way. */
 static inline int64_t
 distance (int32_t peer, const HctPlace *place)
@@ -490,54 +466,28 @@ put_after (HctBuffer *out, const uint32_t *after, uint32_t n, const HctPlace *pl
     hct_put_varint (out, place->index - after[i]);
 }
 
-static void
-put_rare (HctBuffer *out, const TraceOp *op, const HctPlace *place, uint32_t mask)
+/* The bits of values that are not 0. */
+static inline uint32_t
+mask_of (const TraceOp *op)
 {
-  if ((mask & HAS_MODE) != 0)
-    hct_put_varint (out, op->mode);
-  if ((mask & HAS_RECV_BYTES) != 0)
-    hct_put_varint (out, op->recv_bytes);
-  if ((mask & HAS_RECV_PEER) != 0)
-    put_peer (out, op->recv_peer, place,
-              (mask & RELATIVE_PEERS) != 0 && (uses[op->kind] & USES_RECV_PEER) != 0);
-  if ((mask & HAS_RECV_TAG) != 0)
-    hct_put_signed (out, op->recv_tag);
-  if ((mask & HAS_ROOT) != 0)
-    hct_put_signed (out, op->root);
-  if ((mask & HAS_WINDOW) != 0)
-    hct_put_varint (out, op->window);
-  if ((mask & HAS_NEW_COMM) != 0)
-    hct_put_varint (out, op->new_comm);
-  if ((mask & HAS_GROUP) != 0)
-    hct_put_varint (out, op->group);
-  if ((mask & HAS_GROUP2) != 0)
-    hct_put_varint (out, op->group2);
-  if ((mask & HAS_NEW_GROUP) != 0)
-    hct_put_varint (out, op->new_group);
-  if ((mask & HAS_CPU) != 0)
-    hct_put_varint (out, op->cpu);
-}
-
-static void
-put_arrays (HctBuffer *out, const TraceOp *op, const HctPlace *place, uint32_t mask)
-{
-  bool relative = (mask & RELATIVE_PEERS) != 0 && (uses[op->kind] & USES_VALUES) != 0;
-
-  if ((mask & HAS_REQUESTS) != 0)
-    put_u32s (out, op->requests, op->n_requests,
-              (mask & RELATIVE_REQUESTS) != 0 ? place->last_request : 0);
-  if ((mask & HAS_COUNTS) != 0)
-    put_u64s (out, op->counts, op->n_counts);
-  if ((mask & HAS_RECV_COUNTS) != 0)
-    put_u64s (out, op->recv_counts, op->n_recv_counts);
-  if ((mask & HAS_VALUES) != 0)
-    put_values (out, op->values, trace_op_n_values (op), place, relative);
-  if ((mask & HAS_VALUES2) != 0)
-    put_values (out, op->values2, trace_op_n_values2 (op), place, relative);
-  if ((mask & HAS_AFTER) != 0)
-    put_after (out, op->after, op->n_after, place);
-  if ((mask & HAS_AFTER_START) != 0)
-    put_after (out, op->after_start, op->n_after_start, place);
+#define BIT(condition, bit) ((uint32_t) (condition) * (uint32_t) (bit))
+  return BIT (op->comm != 0, HAS_COMM) | BIT (op->peer != 0, HAS_PEER) |
+         BIT (op->tag != 0, HAS_TAG) | BIT (op->bytes != 0, HAS_BYTES) |
+         BIT (op->request != 0, HAS_REQUEST) | BIT (op->n_requests != 0, HAS_REQUESTS) |
+         BIT (op->root == TRACE_NO_ROOT, ROOT_NONE) |
+         BIT (op->site != NULL && *op->site != '\0', HAS_SITE) | BIT (op->mode != 0, HAS_MODE) |
+         BIT (op->recv_bytes != 0, HAS_RECV_BYTES) | BIT (op->recv_peer != 0, HAS_RECV_PEER) |
+         BIT (op->recv_tag != 0, HAS_RECV_TAG) |
+         BIT (op->root != 0 && op->root != TRACE_NO_ROOT, HAS_ROOT) |
+         BIT (op->nonblocking, NONBLOCKING) | BIT (op->n_counts != 0, HAS_COUNTS) |
+         BIT (op->n_recv_counts != 0, HAS_RECV_COUNTS) |
+         BIT (trace_op_n_values (op) != 0 && op->values != NULL, HAS_VALUES) |
+         BIT (trace_op_n_values2 (op) != 0 && op->values2 != NULL, HAS_VALUES2) |
+         BIT (op->window != 0, HAS_WINDOW) | BIT (op->new_comm != 0, HAS_NEW_COMM) |
+         BIT (op->group != 0, HAS_GROUP) | BIT (op->group2 != 0, HAS_GROUP2) |
+         BIT (op->new_group != 0, HAS_NEW_GROUP) | BIT (op->n_after != 0, HAS_AFTER) |
+         BIT (op->n_after_start != 0, HAS_AFTER_START) | BIT (op->cpu != 0, HAS_CPU);
+#undef BIT
 }
 
 void
@@ -574,13 +524,86 @@ hct_record_put (HctBuffer *out, HctNames *names, const TraceOp *op, const HctPla
     hct_put_signed (out, (int32_t) (op->request - (relative_requests ? place->last_request : 0)));
   if ((mask & HAS_SITE) != 0)
     hct_put_varint (out, site_number (names, op->site));
-  if ((mask & RARE) != 0)
-    put_rare (out, op, place, mask);
-  if ((mask & ARRAYS) != 0)
-    put_arrays (out, op, place, mask);
+  if ((mask & RARE) != 0) {
+    if ((mask & HAS_MODE) != 0)
+      hct_put_varint (out, op->mode);
+    if ((mask & HAS_RECV_BYTES) != 0)
+      hct_put_varint (out, op->recv_bytes);
+    if ((mask & HAS_RECV_PEER) != 0)
+      put_peer (out, op->recv_peer, place,
+                (mask & RELATIVE_PEERS) != 0 && (uses[op->kind] & USES_RECV_PEER) != 0);
+    if ((mask & HAS_RECV_TAG) != 0)
+      hct_put_signed (out, op->recv_tag);
+    if ((mask & HAS_ROOT) != 0)
+      hct_put_signed (out, op->root);
+    if ((mask & HAS_WINDOW) != 0)
+      hct_put_varint (out, op->window);
+    if ((mask & HAS_NEW_COMM) != 0)
+      hct_put_varint (out, op->new_comm);
+    if ((mask & HAS_GROUP) != 0)
+      hct_put_varint (out, op->group);
+    if ((mask & HAS_GROUP2) != 0)
+      hct_put_varint (out, op->group2);
+    if ((mask & HAS_NEW_GROUP) != 0)
+      hct_put_varint (out, op->new_group);
+    if ((mask & HAS_CPU) != 0)
+      hct_put_varint (out, op->cpu);
+  }
+  if ((mask & ARRAYS) != 0) {
+    bool relative = (mask & RELATIVE_PEERS) != 0 && (uses[op->kind] & USES_VALUES) != 0;
+
+    if ((mask & HAS_REQUESTS) != 0)
+      put_u32s (out, op->requests, op->n_requests,
+                (mask & RELATIVE_REQUESTS) != 0 ? place->last_request : 0);
+    if ((mask & HAS_COUNTS) != 0)
+      put_u64s (out, op->counts, op->n_counts);
+    if ((mask & HAS_RECV_COUNTS) != 0)
+      put_u64s (out, op->recv_counts, op->n_recv_counts);
+    if ((mask & HAS_VALUES) != 0)
+      put_values (out, op->values, trace_op_n_values (op), place, relative);
+    if ((mask & HAS_VALUES2) != 0)
+      put_values (out, op->values2, trace_op_n_values2 (op), place, relative);
+    if ((mask & HAS_AFTER) != 0)
+      put_after (out, op->after, op->n_after, place);
+    if ((mask & HAS_AFTER_START) != 0)
+      put_after (out, op->after_start, op->n_after_start, place);
+  }
 }
 
 /* --- Records, read --- */
+
+void
+hct_scratch_clear (HctScratch *scratch)
+{
+  g_free (scratch->data);
+  *scratch = (HctScratch){ 0 };
+}
+
+void
+hct_scratch_reset (HctScratch *scratch, gsize n)
+{
+  gsize needed = n + 8 * HCT_SCRATCH_ARRAYS;
+
+  scratch->n = 0;
+  if (scratch->capacity >= needed)
+    return;
+  g_free (scratch->data);
+  scratch->data = g_malloc (needed);
+  scratch->capacity = needed;
+}
+
+/* NULL for 0 bytes. */
+static void *
+scratch_take (HctScratch *scratch, gsize n)
+{
+  void *taken = scratch->data + scratch->n;
+
+  if (n == 0)
+    return NULL;
+  g_assert (scratch->capacity - scratch->n >= n);
+  scratch->n += (n + 7) & ~(gsize) 7;
+  return taken;
+}
 
 static int32_t
 take_i32 (HctReader *in)
@@ -619,7 +642,7 @@ take_u32s (HctReader *in, uint32_t *n, HctScratch *scratch)
   uint32_t *values, before = 0;
 
   *n = hct_take_count (in);
-  values = hct_scratch_take (scratch, *n * sizeof *values);
+  values = scratch_take (scratch, *n * sizeof *values);
   for (uint32_t i = 0; i < *n; i++)
     before = values[i] = before + (uint32_t) take_i32 (in);
   return values;
@@ -631,7 +654,7 @@ take_u64s (HctReader *in, uint32_t *n, HctScratch *scratch)
   uint64_t *values, before = 0;
 
   *n = hct_take_count (in);
-  values = hct_scratch_take (scratch, *n * sizeof *values);
+  values = scratch_take (scratch, *n * sizeof *values);
   for (uint32_t i = 0; i < *n; i++)
     before = values[i] = before + (uint64_t) hct_take_signed (in);
   return values;
@@ -647,7 +670,7 @@ take_values (HctReader *in, uint32_t *n, bool *relative, HctScratch *scratch)
   *n = (uint32_t) MIN (head >> 1, (uint64_t) (in->end - in->at));
   in->bad |= *n != head >> 1;
   *relative = (head & 1) != 0;
-  values = hct_scratch_take (scratch, *n * sizeof *values);
+  values = scratch_take (scratch, *n * sizeof *values);
   for (uint32_t i = 0; i < *n; i++) {
     before = (int64_t) ((uint64_t) before + (uint64_t) hct_take_signed (in));
     in->bad |= before < INT32_MIN || before > INT32_MAX;
@@ -662,68 +685,18 @@ take_after (HctReader *in, uint32_t *n, HctScratch *scratch)
   uint32_t *values;
 
   *n = hct_take_count (in);
-  values = hct_scratch_take (scratch, *n * sizeof *values);
+  values = scratch_take (scratch, *n * sizeof *values);
   for (uint32_t i = 0; i < *n; i++)
     values[i] = take_u32 (in);
   return values;
 }
 
 static void
-take_rare (HctReader *in, TraceOp *op, uint32_t mask, unsigned *patches)
-{
-  if ((mask & HAS_MODE) != 0)
-    op->mode = (TraceSendMode) hct_take_limited (in, TRACE_SEND_READY);
-  if ((mask & HAS_RECV_BYTES) != 0)
-    op->recv_bytes = hct_take_varint (in);
-  if ((mask & HAS_RECV_PEER) != 0)
-    op->recv_peer =
-        take_peer (in, (mask & RELATIVE_PEERS) != 0 && (uses[op->kind] & USES_RECV_PEER) != 0,
-                   HCT_PATCH_RECV_PEER, patches);
-  if ((mask & HAS_RECV_TAG) != 0)
-    op->recv_tag = take_i32 (in);
-  if ((mask & HAS_ROOT) != 0)
-    op->root = take_i32 (in);
-  if ((mask & HAS_WINDOW) != 0)
-    op->window = take_u32 (in);
-  if ((mask & HAS_NEW_COMM) != 0)
-    op->new_comm = take_u32 (in);
-  if ((mask & HAS_GROUP) != 0)
-    op->group = take_u32 (in);
-  if ((mask & HAS_GROUP2) != 0)
-    op->group2 = take_u32 (in);
-  if ((mask & HAS_NEW_GROUP) != 0)
-    op->new_group = take_u32 (in);
-  if ((mask & HAS_CPU) != 0)
-    op->cpu = take_u32 (in);
-}
-
-/* Neighbours are as many as their counts; else both lists are of one length. */
-static void
-take_value_arrays (HctReader *in, TraceOp *op, uint32_t mask, unsigned *patches,
-                   HctScratch *scratch)
+take_arrays (HctReader *in, TraceOp *op, uint32_t mask, unsigned *patches, HctScratch *scratch)
 {
   bool relative = false, relative2 = false;
   uint32_t n = 0, n2 = 0;
 
-  if ((mask & HAS_VALUES) != 0)
-    op->values = take_values (in, &n, &relative, scratch);
-  if ((mask & HAS_VALUES2) != 0)
-    op->values2 = take_values (in, &n2, &relative2, scratch);
-  if (trace_op_is_neighborhood (op->kind))
-    op->n_values = op->n_counts;
-  else
-    op->n_values = (mask & HAS_VALUES) != 0 ? n : n2;
-  in->bad |= (mask & HAS_VALUES) != 0 && n != trace_op_n_values (op);
-  in->bad |= (mask & HAS_VALUES2) != 0 && n2 != trace_op_n_values2 (op);
-  if (relative)
-    *patches |= HCT_PATCH_VALUES;
-  if (relative2)
-    *patches |= HCT_PATCH_VALUES2;
-}
-
-static void
-take_arrays (HctReader *in, TraceOp *op, uint32_t mask, unsigned *patches, HctScratch *scratch)
-{
   if ((mask & HAS_REQUESTS) != 0) {
     op->requests = take_u32s (in, &op->n_requests, scratch);
     if ((mask & RELATIVE_REQUESTS) != 0)
@@ -733,8 +706,23 @@ take_arrays (HctReader *in, TraceOp *op, uint32_t mask, unsigned *patches, HctSc
     op->counts = take_u64s (in, &op->n_counts, scratch);
   if ((mask & HAS_RECV_COUNTS) != 0)
     op->recv_counts = take_u64s (in, &op->n_recv_counts, scratch);
-  if ((mask & (HAS_VALUES | HAS_VALUES2)) != 0)
-    take_value_arrays (in, op, mask, patches, scratch);
+  if ((mask & (HAS_VALUES | HAS_VALUES2)) != 0) {
+    /* Neighbours are as many as their counts; else both lists are of one length. */
+    if ((mask & HAS_VALUES) != 0)
+      op->values = take_values (in, &n, &relative, scratch);
+    if ((mask & HAS_VALUES2) != 0)
+      op->values2 = take_values (in, &n2, &relative2, scratch);
+    if (trace_op_is_neighborhood (op->kind))
+      op->n_values = op->n_counts;
+    else
+      op->n_values = (mask & HAS_VALUES) != 0 ? n : n2;
+    in->bad |= (mask & HAS_VALUES) != 0 && n != trace_op_n_values (op);
+    in->bad |= (mask & HAS_VALUES2) != 0 && n2 != trace_op_n_values2 (op);
+    if (relative)
+      *patches |= HCT_PATCH_VALUES;
+    if (relative2)
+      *patches |= HCT_PATCH_VALUES2;
+  }
   if ((mask & HAS_AFTER) != 0)
     op->after = take_after (in, &op->n_after, scratch);
   if ((mask & HAS_AFTER_START) != 0)
@@ -781,8 +769,32 @@ hct_record_take (HctReader *in, const HctNames *names, TraceOp *op, unsigned *pa
     op->site = site < names->sites->len ? names->sites->pdata[site] : NULL;
     in->bad |= op->site == NULL;
   }
-  if ((mask & RARE) != 0)
-    take_rare (in, op, mask, patches);
+  if ((mask & RARE) != 0) {
+    if ((mask & HAS_MODE) != 0)
+      op->mode = (TraceSendMode) hct_take_limited (in, TRACE_SEND_READY);
+    if ((mask & HAS_RECV_BYTES) != 0)
+      op->recv_bytes = hct_take_varint (in);
+    if ((mask & HAS_RECV_PEER) != 0)
+      op->recv_peer =
+          take_peer (in, (mask & RELATIVE_PEERS) != 0 && (uses[op->kind] & USES_RECV_PEER) != 0,
+                     HCT_PATCH_RECV_PEER, patches);
+    if ((mask & HAS_RECV_TAG) != 0)
+      op->recv_tag = take_i32 (in);
+    if ((mask & HAS_ROOT) != 0)
+      op->root = take_i32 (in);
+    if ((mask & HAS_WINDOW) != 0)
+      op->window = take_u32 (in);
+    if ((mask & HAS_NEW_COMM) != 0)
+      op->new_comm = take_u32 (in);
+    if ((mask & HAS_GROUP) != 0)
+      op->group = take_u32 (in);
+    if ((mask & HAS_GROUP2) != 0)
+      op->group2 = take_u32 (in);
+    if ((mask & HAS_NEW_GROUP) != 0)
+      op->new_group = take_u32 (in);
+    if ((mask & HAS_CPU) != 0)
+      op->cpu = take_u32 (in);
+  }
   if ((mask & ARRAYS) != 0)
     take_arrays (in, op, mask, patches, scratch);
   return !in->bad && in->at == in->end && hct_check_op (op, *patches);
@@ -791,7 +803,7 @@ hct_record_take (HctReader *in, const HctNames *names, TraceOp *op, unsigned *pa
 static bool
 patch_values (const int32_t **values, uint32_t n, const HctPlace *place, HctScratch *scratch)
 {
-  int32_t *patched = hct_scratch_take (scratch, n * sizeof *patched);
+  int32_t *patched = scratch_take (scratch, n * sizeof *patched);
   bool good = true;
 
   for (uint32_t i = 0; i < n; i++) {
@@ -805,7 +817,7 @@ patch_values (const int32_t **values, uint32_t n, const HctPlace *place, HctScra
 static bool
 patch_after (const uint32_t **after, uint32_t n, const HctPlace *place, HctScratch *scratch)
 {
-  uint32_t *patched = hct_scratch_take (scratch, n * sizeof *patched);
+  uint32_t *patched = scratch_take (scratch, n * sizeof *patched);
   bool good = true;
 
   for (uint32_t i = 0; i < n; i++) {
@@ -824,7 +836,7 @@ hct_record_patch_arrays (TraceOp *op, unsigned patches, const HctPlace *place, H
   bool good = true;
 
   if ((patches & HCT_PATCH_REQUESTS) != 0) {
-    uint32_t *patched = hct_scratch_take (scratch, op->n_requests * sizeof *patched);
+    uint32_t *patched = scratch_take (scratch, op->n_requests * sizeof *patched);
 
     for (uint32_t i = 0; i < op->n_requests; i++) {
       patched[i] = place->last_request + op->requests[i];
@@ -841,38 +853,6 @@ hct_record_patch_arrays (TraceOp *op, unsigned patches, const HctPlace *place, H
     good &= patch_after (&op->after_start, op->n_after_start, place, scratch);
   }
   return good;
-}
-
-void
-hct_scratch_clear (HctScratch *scratch)
-{
-  g_free (scratch->data);
-  *scratch = (HctScratch){ 0 };
-}
-
-void
-hct_scratch_reset (HctScratch *scratch, gsize n)
-{
-  gsize needed = n + 8 * HCT_SCRATCH_ARRAYS;
-
-  scratch->n = 0;
-  if (scratch->capacity >= needed)
-    return;
-  g_free (scratch->data);
-  scratch->data = g_malloc (needed);
-  scratch->capacity = needed;
-}
-
-void *
-hct_scratch_take (HctScratch *scratch, gsize n)
-{
-  void *taken = scratch->data + scratch->n;
-
-  if (n == 0)
-    return NULL;
-  g_assert (scratch->capacity - scratch->n >= n);
-  scratch->n += (n + 7) & ~(gsize) 7;
-  return taken;
 }
 
 /* --- Measures ---
@@ -994,7 +974,7 @@ hct_take_list (HctReader *in, TraceOp *op, HctScratch *scratch)
   uint32_t n = hct_take_count (in), before = 0, *list;
 
   hct_scratch_reset (scratch, n * sizeof *list);
-  list = hct_scratch_take (scratch, n * sizeof *list);
+  list = scratch_take (scratch, n * sizeof *list);
   for (uint32_t i = 0; i < n; i++)
     before = list[i] = before + (uint32_t) hct_take_signed (in);
   op->completed = list;

@@ -162,9 +162,9 @@ void hct_names_free (HctNames *names);
 void hct_names_put (const HctNames *names, HctBuffer *out);
 bool hct_names_take (HctNames *names, HctReader *in);
 
-/* NULL and "" are told apart. */
+/* NULL and "" differ. */
 void hct_put_string (HctBuffer *out, const char *string);
-/* The caller frees; NULL for NULL and for what is bad. */
+/* The caller frees; NULL for NULL, and when the reader is bad. */
 char *hct_take_string (HctReader *in);
 
 /* --- Records --- */
@@ -191,7 +191,7 @@ hct_place_advance (HctPlace *place, uint32_t request)
 /* Which relative forms the operation can have. */
 unsigned hct_record_forms (const TraceOp *op, const HctPlace *place);
 
-/* Appends the record of op with what is in `form` relative.  Everything in
+/* Appends the record of op, with the values in `form` relative.  Everything in
  * op->after must be earlier than the place. */
 void hct_record_put (HctBuffer *out, HctNames *names, const TraceOp *op, const HctPlace *place,
                      unsigned form);
@@ -205,20 +205,18 @@ typedef struct {
 #define HCT_SCRATCH_ARRAYS 16 /* that one operation may take */
 
 void hct_scratch_clear (HctScratch *scratch);
-/* Forgets what is in it and makes room for n bytes. */
+/* Forgets the arrays in it and makes room for n bytes. */
 void hct_scratch_reset (HctScratch *scratch, gsize n);
-/* NULL for 0 bytes. */
-void *hct_scratch_take (HctScratch *scratch, gsize n);
 
-/* What the arrays of a record of n bytes, and the copies that patching makes,
- * take at most: an element is at least one byte of the record. */
+/* The most bytes of the arrays of a record of n bytes and of the copies that
+ * patching makes: an element is at least one byte of the record. */
 static inline gsize
 hct_record_scratch_bytes (gsize n)
 {
   return 16 * n;
 }
 
-/* What is still to be done to make a record a rank's operation. */
+/* The steps left to make a record a rank's operation. */
 enum {
   HCT_PATCH_PEER = 1 << 0,
   HCT_PATCH_RECV_PEER = 1 << 1,
@@ -311,9 +309,9 @@ bool hct_set_number (TraceOp *op, unsigned measure, uint64_t value, const HctPla
  * wrote it.  The writer makes the same checks, so that it never writes a
  * trace that its reader refuses. */
 
-/* Does the operation make sense but for its measures?  With patches (as
- * hct_record.h has them) what is still relative is not looked at. */
+/* Is the operation possible, apart from its measures?  Values that patches say
+ * are still relative are not checked. */
 bool hct_check_op (const TraceOp *op, unsigned patches);
 
-/* Do its measures? */
+/* Are its measures? */
 bool hct_check_measures (const TraceOp *op);

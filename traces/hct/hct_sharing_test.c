@@ -1,4 +1,4 @@
-/* hct_sharing_test.c - what the native format stores once, and what its
+/* hct_sharing_test.c - data that the native format stores once, and that its
  * cursors share.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -71,39 +71,40 @@ open_halo (const Halo *halo)
   return hct_testing_made_up (halo->side * halo->side, FALSE, halo_op, halo);
 }
 
+/* The size of the trace as .hct. */
 static goffset
-size_of (const char *path)
+converted_bytes (Trace *trace)
 {
+  char *folder = trace_testing_folder ();
+  g_autofree char *path = hct_testing_convert (trace, folder);
   GStatBuf status;
 
   g_assert_cmpint (g_stat (path, &status), ==, 0);
+  trace_testing_remove (folder);
   return status.st_size;
 }
 
 /* The claim: 100 iterations on 65,536 ranks in less than 1 MB. */
 static void
-check_size (const Halo *halo, goffset most_bytes)
+test_halos_are_small (void)
 {
-  char *folder = trace_testing_folder ();
-  g_autoptr (Trace) trace = open_halo (halo);
-  g_autofree char *path = hct_testing_convert (trace, folder);
+  static const struct {
+    Halo halo;
+    goffset most_bytes;
+  } cases[] = {
+    { { .side = 256, .iterations = 100, .periodic = TRUE }, 1000000 },
+    { { .side = 64, .iterations = 100 }, 20000 },
+    /* Times that differ keep nothing else from being shared: only they are left. */
+    { { .side = 16, .iterations = 100, .noisy = TRUE }, 16 * 16 * 100 * 4 },
+  };
 
-  g_test_message ("%u ranks, %u iterations: %" G_GOFFSET_FORMAT " bytes", halo->side * halo->side,
-                  halo->iterations, size_of (path));
-  g_assert_cmpint (size_of (path), <, most_bytes);
-  trace_testing_remove (folder);
-}
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (Trace) trace = open_halo (&cases[i].halo);
+    goffset bytes = converted_bytes (trace);
 
-static void
-test_halo_is_small (void)
-{
-  check_size (&(Halo){ .side = 256, .iterations = 100, .periodic = TRUE }, 1000000);
-}
-
-static void
-test_open_halo_is_small (void)
-{
-  check_size (&(Halo){ .side = 64, .iterations = 100 }, 20000);
+    g_test_message ("side %u: %" G_GOFFSET_FORMAT " bytes", cases[i].halo.side, bytes);
+    g_assert_cmpint (bytes, <, cases[i].most_bytes);
+  }
 }
 
 /* Neither the ranks nor the iterations count: 16 times the ranks and 10 times
@@ -111,12 +112,10 @@ test_open_halo_is_small (void)
 static void
 test_size_does_not_grow (void)
 {
-  char *folder = trace_testing_folder ();
-  g_autoptr (Trace) trace = open_halo (&(Halo){ .side = 16, .iterations = 10 });
-  g_autofree char *path = hct_testing_convert (trace, folder);
+  g_autoptr (Trace) small = open_halo (&(Halo){ .side = 16, .iterations = 10 });
+  g_autoptr (Trace) large = open_halo (&(Halo){ .side = 64, .iterations = 100 });
 
-  check_size (&(Halo){ .side = 64, .iterations = 100 }, 2 * size_of (path));
-  trace_testing_remove (folder);
+  g_assert_cmpint (converted_bytes (large), <, 2 * converted_bytes (small));
 }
 
 /* The 15-point exchange in three dimensions, as the pattern makes it. */
@@ -125,67 +124,29 @@ test_halo3d_is_small (void)
 {
   const char *spec = g_test_slow () ? "gen:halo3d:ranks=65536,iterations=100"
                                     : "gen:halo3d:ranks=4096,iterations=20";
-  char *folder = trace_testing_folder ();
   g_autoptr (Trace) trace = trace_testing_open (spec);
-  g_autofree char *path = hct_testing_convert (trace, folder);
 
-  g_assert_cmpint (size_of (path), <, g_test_slow () ? 1000000 : 10000);
-  trace_testing_remove (folder);
-}
-
-/* Times that differ keep nothing else from being shared: what is left is the
- * times. */
-static void
-test_noise_is_apart (void)
-{
-  check_size (&(Halo){ .side = 16, .iterations = 100, .noisy = TRUE }, 16 * 16 * 100 * 4);
-}
-
-static void
-check_halo_again (const Halo *halo)
-{
-  char *folder = trace_testing_folder ();
-  g_autoptr (Trace) trace = open_halo (halo);
-  g_autoptr (Trace) again = hct_testing_again (trace, folder);
-
-  hct_testing_same (trace, again);
-  trace_testing_remove (folder);
+  g_assert_cmpint (converted_bytes (trace), <, g_test_slow () ? 1000000 : 10000);
 }
 
 static void
 test_halo_comes_back (void)
 {
-  check_halo_again (&(Halo){ .side = 8, .iterations = 30, .periodic = TRUE });
-  check_halo_again (&(Halo){ .side = 9, .iterations = 30, .noisy = TRUE });
-  check_halo_again (&(Halo){ .side = 1, .iterations = 30, .periodic = TRUE });
+  static const Halo halos[] = { { .side = 8, .iterations = 30, .periodic = TRUE },
+                                { .side = 9, .iterations = 30, .noisy = TRUE },
+                                { .side = 1, .iterations = 30, .periodic = TRUE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (halos); i++) {
+    g_autoptr (Trace) trace = open_halo (&halos[i]);
+
+    hct_testing_round_trip (trace);
+  }
 }
 
 static gsize
 allocated (void)
 {
   return mallinfo2 ().uordblks;
-}
-
-static TraceCursor **
-open_all (Trace *trace, guint n_ops)
-{
-  TraceCursor **cursors = g_new (TraceCursor *, trace_ranks (trace));
-  TraceOp op;
-
-  for (uint32_t rank = 0; rank < trace_ranks (trace); rank++) {
-    cursors[rank] = trace_cursor_new (trace, rank, NULL);
-    for (guint i = 0; i < n_ops; i++)
-      g_assert_cmpint (trace_cursor_next (cursors[rank], &op, NULL), ==, TRACE_NEXT_OPERATION);
-  }
-  return cursors;
-}
-
-static void
-close_all (Trace *trace, TraceCursor **cursors)
-{
-  for (uint32_t rank = 0; rank < trace_ranks (trace); rank++)
-    trace_cursor_free (cursors[rank]);
-  g_free (cursors);
 }
 
 /* Bytes per open cursor in the middle of a trace of so many iterations. */
@@ -195,16 +156,24 @@ bytes_per_cursor (const Halo *halo)
   char *folder = trace_testing_folder ();
   g_autoptr (Trace) trace = open_halo (halo);
   g_autoptr (Trace) again = hct_testing_again (trace, folder);
+  uint32_t n_ranks = trace_ranks (trace), n_ops = halo->iterations * OPS_PER_ITERATION / 2;
+  g_autofree TraceCursor **cursors = g_new (TraceCursor *, n_ranks);
   gsize before = allocated (), after;
-  TraceCursor **cursors = open_all (again, halo->iterations * OPS_PER_ITERATION / 2);
+  TraceOp op;
 
+  for (uint32_t rank = 0; rank < n_ranks; rank++) {
+    cursors[rank] = trace_cursor_new (again, rank, NULL);
+    for (guint i = 0; i < n_ops; i++)
+      g_assert_cmpint (trace_cursor_next (cursors[rank], &op, NULL), ==, TRACE_NEXT_OPERATION);
+  }
   after = allocated ();
-  close_all (again, cursors);
+  for (uint32_t rank = 0; rank < n_ranks; rank++)
+    trace_cursor_free (cursors[rank]);
   trace_testing_remove (folder);
-  return (after - before) / trace_ranks (trace);
+  return (after - before) / n_ranks;
 }
 
-/* Memory goes with the ranks, not with the operations. */
+/* Memory is in proportion to the ranks, not to the operations. */
 static void
 test_cursors_are_small (void)
 {
@@ -305,8 +274,8 @@ test_two_cursors (void)
   trace_testing_remove (folder);
 }
 
-/* What a trace was made from, and what that lacked, stays with it, through a
- * second conversion as well. */
+/* The source of a trace and its warnings stay with it, through a second
+ * conversion as well. */
 static void
 test_provenance (void)
 {
@@ -337,11 +306,9 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/traces/hct/size/halo", test_halo_is_small);
-  g_test_add_func ("/traces/hct/size/open-halo", test_open_halo_is_small);
+  g_test_add_func ("/traces/hct/size/halo", test_halos_are_small);
   g_test_add_func ("/traces/hct/size/growth", test_size_does_not_grow);
   g_test_add_func ("/traces/hct/size/halo3d", test_halo3d_is_small);
-  g_test_add_func ("/traces/hct/size/noise", test_noise_is_apart);
   g_test_add_func ("/traces/hct/size/comes-back", test_halo_comes_back);
   g_test_add_func ("/traces/hct/cursors/memory", test_cursors_are_small);
   g_test_add_func ("/traces/hct/cursors/threads", test_threads);

@@ -8,18 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Writes made-up operations and compares what comes back. */
-static void
-check_again (uint32_t n_ranks, gboolean is_graph, HctTestingOp op, gconstpointer data)
-{
-  char *folder = trace_testing_folder ();
-  g_autoptr (Trace) trace = hct_testing_made_up (n_ranks, is_graph, op, data);
-  g_autoptr (Trace) again = hct_testing_again (trace, folder);
-
-  hct_testing_same (trace, again);
-  trace_testing_remove (folder);
-}
-
 /* Memory for the arrays of one made-up operation. */
 static uint64_t memory[8][4100];
 
@@ -61,7 +49,7 @@ varied_i32 (uint64_t i)
   return (int32_t) varied_u32 (i);
 }
 
-/* As peers are: nobody, anybody, and up. */
+/* TRACE_PROC_NULL, TRACE_ANY_SOURCE, and ranks. */
 static int32_t
 varied_peer (uint64_t i)
 {
@@ -192,14 +180,6 @@ anything (gconstpointer data, uint32_t rank, uint64_t index, TraceOp *op)
   return index < n;
 }
 
-static void
-test_anything (void)
-{
-  check_again (6, FALSE, anything, GSIZE_TO_POINTER (10 * TRACE_N_OPS));
-  check_again (6, TRUE, anything, GSIZE_TO_POINTER (10 * TRACE_N_OPS));
-  check_again (1, FALSE, anything, GSIZE_TO_POINTER (1));
-}
-
 /* The same operations again and again, so that all of them are in loops. */
 static gboolean
 anything_in_loops (gconstpointer data, uint32_t rank, uint64_t index, TraceOp *op)
@@ -215,12 +195,6 @@ anything_in_loops (gconstpointer data, uint32_t rank, uint64_t index, TraceOp *o
   for (uint32_t i = 0; i < op->n_after_start; i++)
     ((uint32_t *) (void *) memory[7])[i] += (uint32_t) (place - index % 150);
   return TRUE;
-}
-
-static void
-test_anything_in_loops (void)
-{
-  check_again (6, TRUE, anything_in_loops, NULL);
 }
 
 /* One field set, all others 0: none is taken for another. */
@@ -251,12 +225,6 @@ single_fields (gconstpointer data, uint32_t rank, uint64_t index, TraceOp *op)
   return index < 3 * G_N_ELEMENTS (fields) * TRACE_N_OPS;
 }
 
-static void
-test_single_fields (void)
-{
-  check_again (2, FALSE, single_fields, NULL);
-}
-
 /* All neighbours are ranks, so that they are relative.  One may send to more
  * or to fewer than it receives from, or to none. */
 static gboolean
@@ -283,23 +251,11 @@ neighbourhoods (gconstpointer data, uint32_t rank, uint64_t index, TraceOp *op)
   return index < 40;
 }
 
-static void
-test_neighbourhoods (void)
-{
-  check_again (5, FALSE, neighbourhoods, NULL);
-}
-
 static gboolean
 nothing (gconstpointer data, uint32_t rank, uint64_t index, TraceOp *op)
 {
   (void) data, (void) rank, (void) index, (void) op;
   return FALSE;
-}
-
-static void
-test_empty_ranks (void)
-{
-  check_again (3, FALSE, nothing, NULL);
 }
 
 /* Work that is no whole number, or none at all. */
@@ -315,12 +271,6 @@ odd_work (gconstpointer data, uint32_t rank, uint64_t index, TraceOp *op)
   return index < 50;
 }
 
-static void
-test_odd_work (void)
-{
-  check_again (1, FALSE, odd_work, NULL);
-}
-
 /* A stream longer than what is folded at once, with loops across that border. */
 static gboolean
 long_stream (gconstpointer data, uint32_t rank, uint64_t index, TraceOp *op)
@@ -331,12 +281,6 @@ long_stream (gconstpointer data, uint32_t rank, uint64_t index, TraceOp *op)
   op->gap_ps = index % 7 == 0 ? (int64_t) (scattered (index) % 100000) : 0;
   op->name = "MPI_Send";
   return index < 700001;
-}
-
-static void
-test_long_stream (void)
-{
-  check_again (2, FALSE, long_stream, NULL);
 }
 
 /* Every operation differs from all others: no loops, many programs. */
@@ -351,23 +295,44 @@ no_repetition (gconstpointer data, uint32_t rank, uint64_t index, TraceOp *op)
   return index < 300000;
 }
 
+/* Made-up operations, written and read again. */
+static const struct {
+  const char *name;
+  uint32_t n_ranks;
+  gboolean is_graph;
+  HctTestingOp op;
+  gsize n; /* for anything() */
+} cases[] = {
+  { "anything", 6, FALSE, anything, 10 * TRACE_N_OPS },
+  { "anything/graph", 6, TRUE, anything, 10 * TRACE_N_OPS },
+  { "anything/one", 1, FALSE, anything, 1 },
+  { "loops", 6, TRUE, anything_in_loops, 0 },
+  { "single-fields", 2, FALSE, single_fields, 0 },
+  { "neighbourhoods", 5, FALSE, neighbourhoods, 0 },
+  { "empty", 3, FALSE, nothing, 0 },
+  { "odd-work", 1, FALSE, odd_work, 0 },
+  { "long", 2, FALSE, long_stream, 0 },
+  { "no-repetition", 2, FALSE, no_repetition, 0 },
+};
+
 static void
-test_no_repetition (void)
+test_round_trip (gconstpointer data)
 {
-  check_again (2, FALSE, no_repetition, NULL);
+  guint i = GPOINTER_TO_UINT (data);
+  g_autoptr (Trace) trace = hct_testing_made_up (cases[i].n_ranks, cases[i].is_graph, cases[i].op,
+                                                 GSIZE_TO_POINTER (cases[i].n));
+
+  hct_testing_round_trip (trace);
 }
 
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/traces/hct/again/anything", test_anything);
-  g_test_add_func ("/traces/hct/again/loops", test_anything_in_loops);
-  g_test_add_func ("/traces/hct/again/single-fields", test_single_fields);
-  g_test_add_func ("/traces/hct/again/neighbourhoods", test_neighbourhoods);
-  g_test_add_func ("/traces/hct/again/empty", test_empty_ranks);
-  g_test_add_func ("/traces/hct/again/odd-work", test_odd_work);
-  g_test_add_func ("/traces/hct/again/long", test_long_stream);
-  g_test_add_func ("/traces/hct/again/no-repetition", test_no_repetition);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *path = g_strconcat ("/traces/hct/again/", cases[i].name, NULL);
+
+    g_test_add_data_func (path, GUINT_TO_POINTER (i), test_round_trip);
+  }
   return g_test_run ();
 }

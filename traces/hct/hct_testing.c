@@ -1,4 +1,4 @@
-/* hct_testing.c - what the tests of the native format share.
+/* hct_testing.c - helpers for the tests of the native format.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/hct/hct_testing.h"
@@ -21,7 +21,7 @@ typedef struct {
   uint64_t index;
 } MadeUpCursor;
 
-/* What open() gets instead of a path is found here. */
+/* The next trace that is opened. */
 static const MadeUp *to_open;
 
 static gpointer
@@ -107,54 +107,13 @@ hct_testing_again (Trace *trace, const char *folder)
 }
 
 static void
-same_numbers (const TraceOp *a, const TraceOp *b)
-{
-  g_assert_cmpstr (trace_op_name (a->kind), ==, trace_op_name (b->kind));
-  g_assert_cmpint (a->mode, ==, b->mode);
-  g_assert_cmpint (a->gap_ps, ==, b->gap_ps);
-  g_assert_cmpmem (&a->flops, sizeof a->flops, &b->flops, sizeof b->flops);
-  g_assert_cmpuint (a->instructions, ==, b->instructions);
-  g_assert_cmpuint (a->cycles, ==, b->cycles);
-  g_assert_cmpuint (a->comm, ==, b->comm);
-  g_assert_cmpint (a->peer, ==, b->peer);
-  g_assert_cmpint (a->tag, ==, b->tag);
-  g_assert_cmpuint (a->bytes, ==, b->bytes);
-  g_assert_cmpint (a->recv_peer, ==, b->recv_peer);
-  g_assert_cmpint (a->recv_tag, ==, b->recv_tag);
-  g_assert_cmpuint (a->recv_bytes, ==, b->recv_bytes);
-  g_assert_cmpint (a->root, ==, b->root);
-  g_assert_cmpuint (a->request, ==, b->request);
-  g_assert_cmpint (a->nonblocking, ==, b->nonblocking);
-  g_assert_cmpint (a->matched_source, ==, b->matched_source);
-}
-
-static void
-same_handles (const TraceOp *a, const TraceOp *b)
-{
-  g_assert_cmpuint (a->window, ==, b->window);
-  g_assert_cmpuint (a->new_comm, ==, b->new_comm);
-  g_assert_cmpuint (a->group, ==, b->group);
-  g_assert_cmpuint (a->group2, ==, b->group2);
-  g_assert_cmpuint (a->new_group, ==, b->new_group);
-  g_assert_cmpint (a->color, ==, b->color);
-  g_assert_cmpint (a->key, ==, b->key);
-  g_assert_cmpuint (a->cpu, ==, b->cpu);
-  g_assert_cmpint (a->call_ps, ==, b->call_ps);
-  g_assert_cmpstr (a->site, ==, b->site);
-  g_assert_cmpstr (a->name, ==, b->name);
-}
-
-static void
 same_memory (const char *what, const void *a, gsize n_a, const void *b, gsize n_b)
 {
   if (n_a != n_b || (n_a != 0 && memcmp (a, b, n_a) != 0))
     g_error ("%s: %" G_GSIZE_FORMAT " and %" G_GSIZE_FORMAT " bytes differ", what, n_a, n_b);
 }
 
-#define SAME_ARRAY(array, n) \
-  same_memory (#array, a->array, a->n * sizeof *a->array, b->array, b->n * sizeof *b->array)
-
-/* A list that is not there is no list of zeros. */
+/* An absent list differs from a list of zeros. */
 static void
 same_values (const int32_t *a, uint32_t n_a, const int32_t *b, uint32_t n_b)
 {
@@ -163,48 +122,76 @@ same_values (const int32_t *a, uint32_t n_a, const int32_t *b, uint32_t n_b)
   same_memory ("values", a, size_a, b, size_b);
 }
 
+#define SAME(field) same_memory (#field, &a->field, sizeof a->field, &b->field, sizeof b->field)
+#define SAME_ARRAY(array, n) \
+  same_memory (#array, a->array, a->n * sizeof *a->array, b->array, b->n * sizeof *b->array)
+
 static void
-same_arrays (const TraceOp *a, const TraceOp *b)
+same_op (const TraceOp *a, const TraceOp *b)
 {
+  g_assert_cmpstr (trace_op_name (a->kind), ==, trace_op_name (b->kind));
+  g_assert_cmpstr (a->site, ==, b->site);
+  g_assert_cmpstr (a->name, ==, b->name);
+  SAME (mode);
+  SAME (gap_ps);
+  SAME (call_ps);
+  SAME (flops);
+  SAME (instructions);
+  SAME (cycles);
+  SAME (comm);
+  SAME (peer);
+  SAME (tag);
+  SAME (bytes);
+  SAME (recv_peer);
+  SAME (recv_tag);
+  SAME (recv_bytes);
+  SAME (root);
+  SAME (request);
+  SAME (nonblocking);
+  SAME (matched_source);
+  SAME (window);
+  SAME (new_comm);
+  SAME (group);
+  SAME (group2);
+  SAME (new_group);
+  SAME (color);
+  SAME (key);
+  SAME (cpu);
   SAME_ARRAY (requests, n_requests);
   SAME_ARRAY (completed, n_completed);
   SAME_ARRAY (counts, n_counts);
   SAME_ARRAY (recv_counts, n_recv_counts);
   SAME_ARRAY (after, n_after);
   SAME_ARRAY (after_start, n_after_start);
-  g_assert_cmpuint (a->n_values, ==, b->n_values);
+  SAME (n_values);
   same_values (a->values, trace_op_n_values (a), b->values, trace_op_n_values (b));
   same_values (a->values2, trace_op_n_values2 (a), b->values2, trace_op_n_values2 (b));
 }
 
-static void
-same_rank (Trace *a, Trace *b, uint32_t rank)
-{
-  g_autoptr (TraceCursor) cursor_a = trace_cursor_new (a, rank, NULL);
-  g_autoptr (TraceCursor) cursor_b = trace_cursor_new (b, rank, NULL);
-
-  for (;;) {
-    g_autoptr (GError) error = NULL;
-    TraceOp op_a, op_b;
-    TraceNext next = trace_cursor_next (cursor_a, &op_a, NULL);
-    TraceNext next_b = trace_cursor_next (cursor_b, &op_b, &error);
-
-    g_assert_no_error (error);
-    g_assert_cmpint (next, !=, TRACE_NEXT_ERROR);
-    g_assert_cmpint (next, ==, next_b);
-    if (next == TRACE_NEXT_END)
-      return;
-    same_numbers (&op_a, &op_b);
-    same_handles (&op_a, &op_b);
-    same_arrays (&op_a, &op_b);
-  }
-}
-
 void
-hct_testing_same (Trace *a, Trace *b)
+hct_testing_round_trip (Trace *trace)
 {
-  g_assert_cmpuint (trace_ranks (a), ==, trace_ranks (b));
-  g_assert_cmpint (trace_is_graph (a), ==, trace_is_graph (b));
-  for (uint32_t rank = 0; rank < trace_ranks (a); rank++)
-    same_rank (a, b, rank);
+  char *folder = trace_testing_folder ();
+  g_autoptr (Trace) again = hct_testing_again (trace, folder);
+
+  g_assert_cmpuint (trace_ranks (trace), ==, trace_ranks (again));
+  g_assert_cmpint (trace_is_graph (trace), ==, trace_is_graph (again));
+  for (uint32_t rank = 0; rank < trace_ranks (trace); rank++) {
+    g_autoptr (TraceCursor) expected = trace_cursor_new (trace, rank, NULL);
+    g_autoptr (TraceCursor) found = trace_cursor_new (again, rank, NULL);
+    g_autoptr (GError) error = NULL;
+    TraceNext next;
+    TraceOp a, b;
+
+    do {
+      next = trace_cursor_next (expected, &a, NULL);
+      g_assert_cmpint (next, !=, TRACE_NEXT_ERROR);
+      g_assert_cmpint (trace_cursor_next (found, &b, &error), ==, next);
+      g_assert_no_error (error);
+      if (next == TRACE_NEXT_OPERATION)
+        same_op (&a, &b);
+    } while (next == TRACE_NEXT_OPERATION);
+  }
+  g_assert_cmpuint (trace_warnings (again)->len, ==, trace_warnings (trace)->len);
+  trace_testing_remove (folder);
 }

@@ -1,4 +1,4 @@
-/* hct_testing.h - what the tests of the native format share.
+/* hct_testing.h - helpers for the tests of the native format.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
@@ -16,9 +16,10 @@ hct_testing_made_up (uint32_t n_ranks, gboolean is_graph, HctTestingOp op, gcons
 /* Writes a trace to folder/t.hct; the caller frees the path. */
 char *hct_testing_convert (Trace *trace, const char *folder);
 
-/* Fails unless every field of all operations of all ranks is the same. */
-void hct_testing_same (Trace *a, Trace *b);
-
 /* The trace, written and opened again.  The folder is removed with
  * trace_testing_remove(). */
 Trace *hct_testing_again (Trace *trace, const char *folder);
+
+/* Fails unless the trace, written and opened again, has the same warnings, and
+ * the same fields in all operations of all ranks. */
+void hct_testing_round_trip (Trace *trace);

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Every rank is read once, from front to end, and written as it is read; only
- * the index stays in memory, and the digests by which equal programs and equal
- * measures are known again, whichever rank they are of. */
+ * the index stays in memory, and the digests that identify equal programs and
+ * equal measures of any ranks. */
 #include "traces/hct/hct_file.h"
 #include "traces/hct/hct_fold.h"
 #include "traces/hct/hct_record.h"
@@ -14,14 +14,14 @@
  *
  * Two operations have the same number when their records are the same bytes.
  * A computation is the same only after the same call: the work between a
- * receive and a send is not that before a reduction, and the measures of each
- * may be constant.
+ * receive and a send differs from that before a reduction, and the measures of
+ * each may be constant.
  *
  * Peers and requests are written relative, unless the other form was seen
  * before and this one was not.
  *
- * The successor of an operation is mostly the same as the last time, so that
- * is compared first, and the table is searched only when it differs. */
+ * The successor of an operation is mostly the same as the last time, so it is
+ * compared first, and the table is searched only when it differs. */
 
 #define NONE        UINT32_MAX
 #define FIRST_SLOTS 1024
@@ -30,9 +30,9 @@
 typedef struct {
   gsize at; /* of its record in records */
   uint32_t n_bytes;
-  uint32_t context; /* what a computation follows; else NONE */
+  uint32_t context; /* the call before a computation; else NONE */
   uint64_t sum;
-  uint32_t next; /* what followed it last */
+  uint32_t next; /* the symbol that followed it last */
   unsigned form;
 } Symbol;
 
@@ -61,33 +61,6 @@ symbols_restart (Symbols *symbols)
 {
   symbols->last = NONE;
   symbols->last_call = NONE;
-}
-
-static Symbols *
-symbols_new (HctNames *names)
-{
-  Symbols *symbols = g_new0 (Symbols, 1);
-
-  symbols->names = names;
-  symbols->symbols = g_array_new (FALSE, FALSE, sizeof (Symbol));
-  symbols->refused = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
-  clear_slots (symbols, FIRST_SLOTS);
-  symbols_restart (symbols);
-  return symbols;
-}
-
-static void
-symbols_free (Symbols *symbols)
-{
-  if (symbols == NULL)
-    return;
-  for (guint i = 0; i < N_FORMS; i++)
-    hct_buffer_clear (&symbols->trials[i]);
-  hct_buffer_clear (&symbols->records);
-  g_array_unref (symbols->symbols);
-  g_hash_table_unref (symbols->refused);
-  g_free (symbols->slots);
-  g_free (symbols);
 }
 
 static inline Symbol *
@@ -231,17 +204,6 @@ symbols_find (Symbols *symbols, const TraceOp *op, const HctPlace *place)
   return found;
 }
 
-/* Forgets all numbers. */
-static void
-symbols_reset (Symbols *symbols)
-{
-  g_array_set_size (symbols->symbols, 0);
-  symbols->records.n = 0;
-  g_hash_table_remove_all (symbols->refused);
-  clear_slots (symbols, FIRST_SLOTS);
-  symbols_restart (symbols);
-}
-
 /* --- Batches: a run of a rank's operations, made into programs ---
  *
  * Operations are collected until there are enough of them (their memory is
@@ -268,7 +230,7 @@ typedef struct {
 } Class;
 
 typedef struct {
-  Symbols *symbols;
+  Symbols symbols;
   HctFold *fold;
 
   GArray *class_of; /* (element-type uint32_t): of a symbol + 1; 0: none in this batch */
@@ -284,7 +246,7 @@ typedef struct {
   guint next_value, next_list;
   gboolean streams; /* whether any operation has a streamed measure */
 
-  HctBuffer program, measures, parameters;
+  HctBuffer program, measures;
   uint32_t n_records;
   GArray *cuts;
 } Batch;
@@ -302,8 +264,13 @@ static Batch *
 batch_new (HctNames *names)
 {
   Batch *batch = g_new0 (Batch, 1);
+  Symbols *symbols = &batch->symbols;
 
-  batch->symbols = symbols_new (names);
+  symbols->names = names;
+  symbols->symbols = g_array_new (FALSE, FALSE, sizeof (Symbol));
+  symbols->refused = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+  clear_slots (symbols, FIRST_SLOTS);
+  symbols_restart (symbols);
   batch->fold = hct_fold_new ();
   batch->class_of = g_array_new (FALSE, TRUE, sizeof (uint32_t));
   batch->classes = g_array_new (FALSE, FALSE, sizeof (Class));
@@ -318,9 +285,14 @@ batch_new (HctNames *names)
 static void
 batch_free (Batch *batch)
 {
-  if (batch == NULL)
-    return;
-  symbols_free (batch->symbols);
+  Symbols *symbols = &batch->symbols;
+
+  for (guint i = 0; i < N_FORMS; i++)
+    hct_buffer_clear (&symbols->trials[i]);
+  hct_buffer_clear (&symbols->records);
+  g_array_unref (symbols->symbols);
+  g_hash_table_unref (symbols->refused);
+  g_free (symbols->slots);
   hct_fold_free (batch->fold);
   g_array_unref (batch->class_of);
   g_array_unref (batch->classes);
@@ -331,7 +303,6 @@ batch_free (Batch *batch)
   g_array_unref (batch->cuts);
   hct_buffer_clear (&batch->program);
   hct_buffer_clear (&batch->measures);
-  hct_buffer_clear (&batch->parameters);
   g_free (batch);
 }
 
@@ -346,12 +317,12 @@ static gboolean
 batch_add (Batch *batch, const TraceOp *op, const HctPlace *place)
 {
   uint64_t values[HCT_N_NUMBERS];
-  uint32_t symbol = symbols_find (batch->symbols, op, place), *number;
+  uint32_t symbol = symbols_find (&batch->symbols, op, place), *number;
   unsigned present = hct_measures (op, place, values);
   Class *class;
 
   if (symbol >= batch->class_of->len)
-    g_array_set_size (batch->class_of, batch->symbols->symbols->len);
+    g_array_set_size (batch->class_of, batch->symbols.symbols->len);
   number = &g_array_index (batch->class_of, uint32_t, symbol);
   if (*number == 0) {
     g_array_append_val (batch->classes, ((Class){ .symbol = symbol }));
@@ -381,33 +352,7 @@ batch_add (Batch *batch, const TraceOp *op, const HctPlace *place)
   batch->present[batch->n_ops] = (guint16) present;
   batch->n_ops++;
   return batch->n_ops == MAX_OPS || batch->lists->len >= MAX_LIST_ENTRIES ||
-         batch->symbols->records.n >= MAX_RECORD_BYTES;
-}
-
-/* Finds the loops in the operations that were added, and which measures are
- * constant.  Then come the parts. */
-static void
-batch_fold (Batch *batch)
-{
-  guint n_parameters = 0;
-
-  batch->part = 0;
-  batch->next_item = batch->next_op = 0;
-  batch->next_value = batch->next_list = 0;
-  batch->streams = FALSE;
-  for (uint32_t i = 0; i < batch->classes->len; i++) {
-    Class *class = class_at (batch, i);
-    unsigned constant = class->present & ~class->varying & ~(1u << HCT_COMPLETED);
-    guint n_constant = (guint) __builtin_popcount (constant);
-
-    if (class->n_ops >= CONSTANT_OCCURRENCES && n_parameters + n_constant <= MAX_PARAMETERS) {
-      class->parameters = constant;
-      n_parameters += n_constant;
-    }
-    class->streamed = class->present & ~class->parameters;
-    batch->streams |= class->streamed != 0;
-  }
-  hct_fold (batch->fold, batch->ops, batch->n_ops, batch->classes->len);
+         batch->symbols.records.n >= MAX_RECORD_BYTES;
 }
 
 static void
@@ -417,29 +362,7 @@ put_token (Batch *batch, uint64_t token)
   hct_put_varint (&batch->program, token);
 }
 
-static void
-put_record (Batch *batch, Class *class)
-{
-  gboolean measured = (class->parameters | class->streamed) != 0;
-  const Symbol *symbol = symbol_at (batch->symbols, class->symbol);
-
-  class->part = batch->part;
-  class->record = batch->n_records++;
-  put_token (batch, measured ? HCT_TOKEN_MEASURED : HCT_TOKEN_RECORD);
-  if (measured) {
-    put_token (batch, class->parameters);
-    put_token (batch, class->streamed);
-  }
-  put_token (batch, symbol->n_bytes);
-  hct_put_bytes (&batch->program, batch->symbols->records.data + symbol->at, symbol->n_bytes);
-  for (unsigned i = 0; i < HCT_N_NUMBERS; i++)
-    if ((class->parameters & 1u << i) != 0) {
-      hct_put_number (&batch->measures, i, class->first[i]);
-      g_array_append_val (batch->cuts, batch->measures.n);
-    }
-}
-
-/* Returns how many operations the item stands for. */
+/* Returns the number of operations of the item. */
 static uint64_t
 put_item (Batch *batch, uint32_t item)
 {
@@ -448,11 +371,27 @@ put_item (Batch *batch, uint32_t item)
 
   if ((item & HCT_LOOP) == 0) {
     Class *class = class_at (batch, item);
+    const Symbol *symbol = symbol_at (&batch->symbols, class->symbol);
+    gboolean measured = (class->parameters | class->streamed) != 0;
 
-    if (class->part == batch->part)
+    if (class->part == batch->part) {
       put_token (batch, HCT_TOKEN_AGAIN + (uint64_t) class->record);
-    else
-      put_record (batch, class);
+      return 1;
+    }
+    class->part = batch->part;
+    class->record = batch->n_records++;
+    put_token (batch, measured ? HCT_TOKEN_MEASURED : HCT_TOKEN_RECORD);
+    if (measured) {
+      put_token (batch, class->parameters);
+      put_token (batch, class->streamed);
+    }
+    put_token (batch, symbol->n_bytes);
+    hct_put_bytes (&batch->program, batch->symbols.records.data + symbol->at, symbol->n_bytes);
+    for (unsigned i = 0; i < HCT_N_NUMBERS; i++)
+      if ((class->parameters & 1u << i) != 0) {
+        hct_put_number (&batch->measures, i, class->first[i]);
+        g_array_append_val (batch->cuts, batch->measures.n);
+      }
     return 1;
   }
   loop = hct_fold_loop (batch->fold, item);
@@ -490,26 +429,13 @@ put_measures (Batch *batch, const Class *class, unsigned present)
     g_array_append_val (batch->cuts, batch->measures.n);
 }
 
-static gboolean
-batch_next (Batch *batch, Part *part)
+/* Makes the next part from the items of the batch. */
+static void
+make_part (Batch *batch, const uint32_t *items, uint32_t n_items, Part *part)
 {
-  uint32_t n_items;
-  const uint32_t *items = hct_fold_items (batch->fold, &n_items);
   uint64_t end = batch->next_op;
   gsize parameter_bytes;
 
-  if (batch->next_item == n_items || batch->n_ops == 0) {
-    if (batch->symbols->symbols->len > MAX_SYMBOLS ||
-        batch->symbols->records.n > MAX_RECORD_BYTES / 2)
-      symbols_reset (batch->symbols);
-    for (uint32_t i = 0; i < batch->classes->len; i++)
-      g_array_index (batch->class_of, uint32_t, class_at (batch, i)->symbol) = 0;
-    g_array_set_size (batch->classes, 0);
-    g_array_set_size (batch->values, 0);
-    g_array_set_size (batch->lists, 0);
-    batch->n_ops = 0;
-    return FALSE;
-  }
   batch->part++;
   batch->n_records = 0;
   batch->program.n = batch->measures.n = 0;
@@ -524,7 +450,7 @@ batch_next (Batch *batch, Part *part)
     const Class *class = class_at (batch, batch->ops[batch->next_op]);
     unsigned present = batch->present[batch->next_op];
 
-    part->record_bytes += symbol_at (batch->symbols, class->symbol)->n_bytes;
+    part->record_bytes += symbol_at (&batch->symbols, class->symbol)->n_bytes;
     if (batch->streams && (present | class->streamed) != 0)
       put_measures (batch, class, present);
   }
@@ -532,13 +458,12 @@ batch_next (Batch *batch, Part *part)
   part->program = &batch->program;
   part->measures = &batch->measures;
   part->cuts = batch->cuts;
-  return TRUE;
 }
 
 /* --- The file --- */
 
-/* Longer measures are never looked for among those written: equal ones are
- * those of programs that do the same in the same time. */
+/* Longer measures are never searched among the written ones: equal measures
+ * are those of programs that do the same in the same time. */
 #define MAX_SHARED_BYTES 65536
 #define OPS_PER_PROGRESS (1u << 20)
 
@@ -616,8 +541,8 @@ put_program (Writer *writer, const Part *part, uint32_t *number, GError **error)
   return TRUE;
 }
 
-/* Puts the measures into blocks, none of which ends within an operation; or
- * finds that they were written before. */
+/* Puts the measures into blocks, none of which ends within an operation, unless
+ * equal measures were written before. */
 static gboolean
 place_measures (Writer *writer, const Part *part, HctSegment *segment, GError **error)
 {
@@ -655,21 +580,61 @@ place_measures (Writer *writer, const Part *part, HctSegment *segment, GError **
   return TRUE;
 }
 
+/* Finds the loops in the operations that were added, and the constant measures;
+ * writes the result in parts, and empties the batch. */
 static gboolean
 write_batch (Writer *writer, GError **error)
 {
-  Part part;
+  Batch *batch = writer->batch;
+  Symbols *symbols = &batch->symbols;
+  guint n_parameters = 0;
+  const uint32_t *items;
+  uint32_t n_items;
 
-  batch_fold (writer->batch);
-  while (batch_next (writer->batch, &part)) {
+  batch->part = 0;
+  batch->next_item = batch->next_op = 0;
+  batch->next_value = batch->next_list = 0;
+  batch->streams = FALSE;
+  for (uint32_t i = 0; i < batch->classes->len; i++) {
+    Class *class = class_at (batch, i);
+    unsigned constant = class->present & ~class->varying & ~(1u << HCT_COMPLETED);
+    guint n_constant = (guint) __builtin_popcount (constant);
+
+    if (class->n_ops >= CONSTANT_OCCURRENCES && n_parameters + n_constant <= MAX_PARAMETERS) {
+      class->parameters = constant;
+      n_parameters += n_constant;
+    }
+    class->streamed = class->present & ~class->parameters;
+    batch->streams |= class->streamed != 0;
+  }
+  hct_fold (batch->fold, batch->ops, batch->n_ops, batch->classes->len);
+  items = hct_fold_items (batch->fold, &n_items);
+
+  while (batch->next_item < n_items) {
     HctSegment segment = { 0 };
+    Part part;
 
+    make_part (batch, items, n_items, &part);
     if (!put_program (writer, &part, &segment.program, error) ||
         !place_measures (writer, &part, &segment, error))
       return FALSE;
     writer->index->n_ops += part.n_ops;
     writer->index->record_bytes += part.record_bytes;
     g_array_append_val (writer->index->segments, segment);
+  }
+
+  for (uint32_t i = 0; i < batch->classes->len; i++)
+    g_array_index (batch->class_of, uint32_t, class_at (batch, i)->symbol) = 0;
+  g_array_set_size (batch->classes, 0);
+  g_array_set_size (batch->values, 0);
+  g_array_set_size (batch->lists, 0);
+  batch->n_ops = 0;
+  if (symbols->symbols->len > MAX_SYMBOLS || symbols->records.n > MAX_RECORD_BYTES / 2) {
+    g_array_set_size (symbols->symbols, 0);
+    symbols->records.n = 0;
+    g_hash_table_remove_all (symbols->refused);
+    clear_slots (symbols, FIRST_SLOTS);
+    symbols_restart (symbols);
   }
   return TRUE;
 }
@@ -684,65 +649,52 @@ is_in_order (const uint32_t *after, uint32_t n, uint64_t index)
 }
 
 static gboolean
-write_rank (Writer *writer, uint32_t rank, GError **error)
-{
-  HctPlace place = { .rank = rank, .n_ranks = trace_ranks (writer->trace) };
-  g_autoptr (TraceCursor) cursor = trace_cursor_new (writer->trace, rank, error);
-  TraceNext next;
-  TraceOp op;
-
-  if (cursor == NULL)
-    return FALSE;
-  symbols_restart (writer->batch->symbols);
-  while ((next = trace_cursor_next (cursor, &op, error)) == TRACE_NEXT_OPERATION) {
-    /* A reader of the format would refuse these. */
-    if (!hct_check_op (&op, 0) || !hct_check_measures (&op) ||
-        !is_in_order (op.after, op.n_after, place.index) ||
-        !is_in_order (op.after_start, op.n_after_start, place.index)) {
-      g_set_error (error, TRACE_ERROR, TRACE_ERROR_WRITE,
-                   "%s: rank %u, operation %" G_GUINT64_FORMAT
-                   " (%s): a value of it is impossible, or it comes after a later one",
-                   trace_path (writer->trace), rank, place.index, trace_op_name (op.kind));
-      return FALSE;
-    }
-    if (batch_add (writer->batch, &op, &place) && !write_batch (writer, error))
-      return FALSE;
-    hct_place_advance (&place, op.request);
-    if (place.index % OPS_PER_PROGRESS == 0)
-      writer->progress (writer->data, rank / (double) place.n_ranks);
-  }
-  return next == TRACE_NEXT_END && write_batch (writer, error);
-}
-
-static gboolean
 write_ranks (Writer *writer, GError **error)
 {
   HctIndex *index = writer->index;
+  uint32_t n_ranks = index->n_ranks = trace_ranks (writer->trace);
 
-  index->n_ranks = trace_ranks (writer->trace);
-  for (uint32_t rank = 0; rank < index->n_ranks; rank++) {
-    g_array_append_val (index->rank_segments, index->segments->len);
-    if (!write_rank (writer, rank, error))
+  for (uint32_t rank = 0; rank < n_ranks; rank++) {
+    HctPlace place = { .rank = rank, .n_ranks = n_ranks };
+    g_autoptr (TraceCursor) cursor = trace_cursor_new (writer->trace, rank, error);
+    TraceNext next;
+    TraceOp op;
+
+    if (cursor == NULL)
       return FALSE;
-    writer->progress (writer->data, (rank + 1) / (double) index->n_ranks);
+    g_array_append_val (index->rank_segments, index->segments->len);
+    symbols_restart (&writer->batch->symbols);
+    while ((next = trace_cursor_next (cursor, &op, error)) == TRACE_NEXT_OPERATION) {
+      /* A reader of the format would refuse these. */
+      if (!hct_check_op (&op, 0) || !hct_check_measures (&op) ||
+          !is_in_order (op.after, op.n_after, place.index) ||
+          !is_in_order (op.after_start, op.n_after_start, place.index)) {
+        g_set_error (error, TRACE_ERROR, TRACE_ERROR_WRITE,
+                     "%s: rank %u, operation %" G_GUINT64_FORMAT
+                     " (%s): a value of it is impossible, or it comes after a later one",
+                     trace_path (writer->trace), rank, place.index, trace_op_name (op.kind));
+        return FALSE;
+      }
+      if (batch_add (writer->batch, &op, &place) && !write_batch (writer, error))
+        return FALSE;
+      hct_place_advance (&place, op.request);
+      if (place.index % OPS_PER_PROGRESS == 0)
+        writer->progress (writer->data, rank / (double) n_ranks);
+    }
+    if (next != TRACE_NEXT_END || !write_batch (writer, error))
+      return FALSE;
+    writer->progress (writer->data, (rank + 1) / (double) n_ranks);
   }
   g_array_append_val (index->rank_segments, index->segments->len);
   return flush_programs (writer, error) && flush_measures (writer, error);
 }
 
-static void
-add_strings (GPtrArray *strings, const GPtrArray *added)
-{
-  for (guint i = 0; i < added->len; i++)
-    g_ptr_array_add (strings, g_strdup (added->pdata[i]));
-}
-
-/* A trace that came from another keeps the other's name, so that a copy of a
- * copy still says where it is from. */
+/* The source of a trace that was itself copied stays that of the original. */
 static gboolean
 note_source (Writer *writer, GError **error)
 {
   HctIndex *index = writer->index;
+  const GPtrArray *warnings = trace_warnings (writer->trace), *notes = trace_notes (writer->trace);
   const char *hash, *format = trace_source (writer->trace, &hash);
 
   if (format == NULL) {
@@ -754,8 +706,10 @@ note_source (Writer *writer, GError **error)
   index->source_format = g_strdup (format);
   index->source_hash = g_strdup (hash);
   index->is_graph = trace_is_graph (writer->trace);
-  add_strings (index->warnings, trace_warnings (writer->trace));
-  add_strings (index->notes, trace_notes (writer->trace));
+  for (guint i = 0; i < warnings->len; i++)
+    g_ptr_array_add (index->warnings, g_strdup (warnings->pdata[i]));
+  for (guint i = 0; i < notes->len; i++)
+    g_ptr_array_add (index->notes, g_strdup (notes->pdata[i]));
   return TRUE;
 }
 

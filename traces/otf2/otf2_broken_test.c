@@ -105,17 +105,9 @@ test_crossing_regions (void)
     ENTER (4, AT_SOLVE), LEAVE (9, AT_MAIN),    LEAVE (10, AT_SEND), ENTER (11, AT_RECV),
     ENTER (12, AT_RECV), RECV (13, 0, 1, 1, 1), LEAVE (14, AT_RECV), RECV (15, 0, 1, 1, 2),
   };
-  Otf2TestingStream s;
 
-  otf2_testing_open (&s, &(Otf2Testing){ SCOREP, 1000000000000, RANK (0, records) }, 0);
-  otf2_testing_next (&s, TRACE_OP_SEND);
-  g_assert_cmpint (s.op.call_ps, ==, 7);
-  otf2_testing_next (&s, TRACE_OP_COMPUTE);
-  g_assert_cmpint (s.op.gap_ps, ==, 2);
-  otf2_testing_next (&s, TRACE_OP_RECV);
-  otf2_testing_next (&s, TRACE_OP_RECV);
-  g_assert_cmpuint (s.op.bytes, ==, 2);
-  otf2_testing_close (&s);
+  otf2_testing_expect (&(Otf2Testing){ SCOREP, 1000000000000, RANK (0, records) }, 0, NULL,
+                       "send call_ps=7", "compute gap_ps=2", "recv", "recv bytes=2", NULL);
 }
 
 /* Each rank's cursor is open, and only so many files are. */
@@ -210,17 +202,13 @@ test_long_receive (void)
                                      .records = { (Otf2Record *) (void *) records->data },
                                      .n_records = { records->len } },
                      0);
-  otf2_testing_next (&s, TRACE_OP_IRECV);
-  g_assert_cmpuint (s.op.bytes, ==, 99);
+  trace_testing_expect (s.cursor, "irecv bytes=99", NULL);
   for (uint32_t i = 0; i < N; i++) {
-    if (i > 0)
-      otf2_testing_next (&s, TRACE_OP_COMPUTE);
-    otf2_testing_next (&s, TRACE_OP_IRECV);
-    g_assert_cmpuint (s.op.bytes, ==, i);
-    otf2_testing_next (&s, TRACE_OP_WAIT);
+    g_autofree char *receive = g_strdup_printf ("irecv bytes=%u", i);
+
+    trace_testing_expect (s.cursor, receive, "wait", "compute", NULL);
   }
-  otf2_testing_next (&s, TRACE_OP_COMPUTE);
-  otf2_testing_next (&s, TRACE_OP_WAIT);
+  trace_testing_expect (s.cursor, "wait", NULL);
   otf2_testing_close (&s);
   g_array_unref (records);
 }
@@ -244,23 +232,11 @@ test_guess_in_steps (void)
   const Otf2Testing testing = { NULL,         1000000000000, RANK (0, r0),
                                 RANK (1, r1), RANK (2, r2),  RANK (3, r3) };
   const TraceOptions options = { .allow_lossy = TRUE };
-  Otf2TestingStream s;
 
-  otf2_testing_open_with (&s, &testing, 0, &options);
-  for (uint64_t step = 1; step <= 2; step++) {
-    if (step == 2)
-      otf2_testing_next (&s, TRACE_OP_COMPUTE);
-    for (int32_t i = 0; i < 2; i++) {
-      otf2_testing_next (&s, TRACE_OP_IRECV);
-      g_assert_cmpint (s.op.peer, ==, i == 0 ? 1 : 3);
-      g_assert_cmpint (s.op.tag, ==, i == 0 ? 1 : 2);
-      g_assert_cmpuint (s.op.bytes, ==, 10 * step);
-    }
-    otf2_testing_next (&s, TRACE_OP_ISEND);
-    otf2_testing_next (&s, TRACE_OP_SEND);
-    otf2_testing_next (&s, TRACE_OP_WAIT_OUTSTANDING);
-  }
-  otf2_testing_close (&s);
+  otf2_testing_expect (&testing, 0, &options, "irecv peer=1 tag=1 bytes=10",
+                       "irecv peer=3 tag=2 bytes=10", "isend", "send", "wait_outstanding",
+                       "compute", "irecv peer=1 tag=1 bytes=20", "irecv peer=3 tag=2 bytes=20",
+                       "isend", "send", "wait_outstanding", NULL);
   otf2_testing_bad (&testing, 0, TRACE_ERROR_LOST, "16 of 16 nonblocking receives");
 }
 
@@ -277,27 +253,17 @@ test_guess_in_order (void)
   static const Otf2Record r3[] = { STEP (1, 1, 2), STEP (4, 1, 2) };
 #undef STEP
 #undef SWAP
-  static const int32_t sources[] = { 2, 2, 1, 2, 2, 1 };
-  Otf2TestingStream s;
 
-  otf2_testing_open_with (
-      &s,
+  otf2_testing_expect (
       &(Otf2Testing){ NULL, 1000000000000, RANK (0, r0), RANK (1, r1), RANK (2, r2), RANK (3, r3) },
-      0, &(TraceOptions){ .allow_lossy = TRUE });
-  for (guint i = 0; i < G_N_ELEMENTS (sources); i++) {
-    if (i > 0)
-      otf2_testing_next (&s, TRACE_OP_COMPUTE);
-    otf2_testing_next (&s, TRACE_OP_IRECV);
-    g_assert_cmpint (s.op.peer, ==, sources[i]);
-    g_assert_cmpuint (s.op.bytes, ==, i + 1);
-    otf2_testing_next (&s, TRACE_OP_SEND);
-    otf2_testing_next (&s, TRACE_OP_WAIT);
-  }
-  otf2_testing_close (&s);
+      0, &(TraceOptions){ .allow_lossy = TRUE }, "irecv peer=2 bytes=1", "send", "wait", "compute",
+      "irecv peer=2 bytes=2", "send", "wait", "compute", "irecv peer=1 bytes=3", "send", "wait",
+      "compute", "irecv peer=2 bytes=4", "send", "wait", "compute", "irecv peer=2 bytes=5", "send",
+      "wait", "compute", "irecv peer=1 bytes=6", "send", "wait", NULL);
 }
 
-/* No completion and no MPI_Waitall: whoever uses a request again has waited,
- * and a wait is for what is oldest. */
+/* No completion and no MPI_Waitall: a request that is used again was waited for,
+ * and a wait is for the oldest request. */
 static void
 test_guess_waits (void)
 {
@@ -308,24 +274,13 @@ test_guess_waits (void)
   };
   static const Otf2Record r1[] = { SEND (0, 0, 0, 5, 1), SEND (0, 0, 0, 5, 2),
                                    SEND (0, 0, 0, 5, 3) };
-  uint32_t first, second;
   Otf2TestingStream s;
 
   otf2_testing_open_with (&s, &(Otf2Testing){ NULL, 9, RANK (0, r0), RANK (1, r1) }, 0,
                           &(TraceOptions){ .allow_lossy = TRUE });
-  otf2_testing_next (&s, TRACE_OP_IRECV);
-  first = s.op.request;
-  otf2_testing_next (&s, TRACE_OP_IRECV);
-  second = s.op.request;
-  otf2_testing_next (&s, TRACE_OP_WAIT);
-  g_assert_cmpuint (s.op.requests[0], ==, first);
-  otf2_testing_next (&s, TRACE_OP_IRECV);
-  first = s.op.request;
-  otf2_testing_next (&s, TRACE_OP_WAIT);
-  g_assert_cmpuint (s.op.requests[0], ==, second);
-  otf2_testing_next (&s, TRACE_OP_WAIT);
-  g_assert_cmpuint (s.op.requests[0], ==, first);
-  otf2_testing_next (&s, TRACE_OP_CALL); /* nothing is left; nor is a send for the last */
+  /* At last nothing is left to wait for; nor is a send for the last receive. */
+  trace_testing_expect (s.cursor, "irecv request=2", "irecv request=3", "wait requests=2",
+                        "irecv request=2", "wait requests=3", "wait requests=2", "call", NULL);
   g_assert_true (trace_testing_warned (s.trace, "1 were left out"));
   otf2_testing_close (&s);
 }

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* What `otf2-print` shows of the shared archives: counts of its lines MPI_SEND,
+/* The output of `otf2-print` for the shared archives: counts of its lines MPI_SEND,
  * MPI_ISEND, MPI_RECV, MPI_IRECV, sums of their "Length:", and counts of its
  * lines MPI_COLLECTIVE_END by "Operation:". */
 typedef struct {
@@ -16,9 +16,20 @@ typedef struct {
   uint64_t barriers, bcasts, gathers, scatters, allgathers, alltoalls, reduces, allreduces;
 } Printed;
 
+static const Printed archives[] = {
+  { "otf2/tracer-stencil4d-32/traces.otf2", .n_ranks = 32, .sends = 512, .receives = 512,
+    .bytes = 67108864, .barriers = 96 },
+  { "otf2/pipit-ping-pong-otf2/traces.otf2", .n_ranks = 2, .sends = 16, .receives = 16,
+    .bytes = 8355840 },
+  { "otf2/sstmacro-10rank/traces.otf2", .n_ranks = 10, .sends = 1440, .receives = 1440,
+    .bytes = 23592600, .bcasts = 30, .gathers = 30, .scatters = 30, .allgathers = 360,
+    .alltoalls = 360, .reduces = 30, .allreduces = 360 },
+};
+
 static void
-check_printed (const Printed *printed)
+test_printed (gconstpointer data)
 {
+  const Printed *printed = data;
   g_autofree char *path = trace_testing_shared (printed->path);
   g_autoptr (Trace) trace = NULL;
   TraceTotals totals;
@@ -40,44 +51,6 @@ check_printed (const Printed *printed)
   g_assert_cmpuint (totals.n_ops[TRACE_OP_ALLTOALL], ==, printed->alltoalls);
   g_assert_cmpuint (totals.n_ops[TRACE_OP_REDUCE], ==, printed->reduces);
   g_assert_cmpuint (totals.n_ops[TRACE_OP_ALLREDUCE], ==, printed->allreduces);
-}
-
-static void
-test_stencil4d (void)
-{
-  check_printed (&(Printed){ .path = "otf2/tracer-stencil4d-32/traces.otf2",
-                             .n_ranks = 32,
-                             .sends = 512,
-                             .receives = 512,
-                             .bytes = 67108864,
-                             .barriers = 96 });
-}
-
-static void
-test_ping_pong (void)
-{
-  check_printed (&(Printed){ .path = "otf2/pipit-ping-pong-otf2/traces.otf2",
-                             .n_ranks = 2,
-                             .sends = 16,
-                             .receives = 16,
-                             .bytes = 8355840 });
-}
-
-static void
-test_ten_ranks (void)
-{
-  check_printed (&(Printed){ .path = "otf2/sstmacro-10rank/traces.otf2",
-                             .n_ranks = 10,
-                             .sends = 1440,
-                             .receives = 1440,
-                             .bytes = 23592600,
-                             .bcasts = 30,
-                             .gathers = 30,
-                             .scatters = 30,
-                             .allgathers = 360,
-                             .alltoalls = 360,
-                             .reduces = 30,
-                             .allreduces = 360 });
 }
 
 /* World ranks of the communicators that a rank has defined. */
@@ -130,16 +103,12 @@ add_messages (Trace *trace, uint32_t rank, Digests *digests)
   }
 }
 
-/* Every message is received by who it was sent to, on the same communicator. */
+/* Every message is received by the rank it was sent to, on the same communicator. */
 static void
 test_messages_match (void)
 {
-  static const char *const paths[] = { "otf2/tracer-stencil4d-32/traces.otf2",
-                                       "otf2/pipit-ping-pong-otf2/traces.otf2",
-                                       "otf2/sstmacro-10rank/traces.otf2" };
-
-  for (guint i = 0; i < G_N_ELEMENTS (paths); i++) {
-    g_autofree char *path = trace_testing_shared (paths[i]);
+  for (guint i = 0; i < G_N_ELEMENTS (archives); i++) {
+    g_autofree char *path = trace_testing_shared (archives[i].path);
     g_autoptr (Trace) trace = NULL;
     Digests digests = { 0, 0 };
 
@@ -284,32 +253,12 @@ test_gaps (void)
     LEAVE (107, AT_SSEND),    LEAVE (107, AT_SOLVE),  ENTER (110, AT_FINALIZE),
     LEAVE (112, AT_FINALIZE), LEAVE (113, AT_MAIN),
   };
-  Otf2TestingStream s;
 
-  otf2_testing_open (&s, &(Otf2Testing){ "Score-P 8.0", 3, RANK (0, records) }, 0);
-  otf2_testing_next (&s, TRACE_OP_INIT);
-  g_assert_cmpint (s.op.call_ps, ==, 333333333333);
-  g_assert_cmpstr (s.op.site, ==, "main");
-  otf2_testing_next (&s, TRACE_OP_COMPUTE);
-  g_assert_cmpint (s.op.gap_ps, ==, 333333333333);
-  otf2_testing_next (&s, TRACE_OP_SEND);
-  g_assert_cmpint (s.op.peer, ==, 1);
-  g_assert_cmpint (s.op.tag, ==, 5);
-  g_assert_cmpuint (s.op.bytes, ==, 9);
-  g_assert_cmpuint (s.op.comm, ==, TRACE_COMM_WORLD);
-  g_assert_cmpint (s.op.mode, ==, TRACE_SEND_STANDARD);
-  otf2_testing_next (&s, TRACE_OP_COMPUTE);
-  g_assert_cmpint (s.op.gap_ps, ==, 333333333333);
-  otf2_testing_next (&s, TRACE_OP_SEND);
-  g_assert_cmpint (s.op.call_ps, ==, 0);
-  g_assert_cmpint (s.op.mode, ==, TRACE_SEND_SYNCHRONOUS);
-  g_assert_cmpstr (s.op.name, ==, "MPI_Ssend");
-  g_assert_cmpstr (s.op.site, ==, "solve");
-  otf2_testing_next (&s, TRACE_OP_COMPUTE);
-  g_assert_cmpint (s.op.gap_ps, ==, 1000000000000);
-  otf2_testing_next (&s, TRACE_OP_FINALIZE);
-  g_assert_cmpint (s.op.call_ps, ==, 666666666667);
-  otf2_testing_close (&s);
+  otf2_testing_expect (&(Otf2Testing){ "Score-P 8.0", 3, RANK (0, records) }, 0, NULL,
+                       "init call_ps=333333333333 site=main", "compute gap_ps=333333333333",
+                       "send peer=1 tag=5 bytes=9 comm=world mode=-", "compute gap_ps=333333333333",
+                       "send call_ps=0 mode=s name=MPI_Ssend site=solve",
+                       "compute gap_ps=1000000000000", "finalize call_ps=666666666667", NULL);
 }
 
 /* Ticks of a nanosecond that have counted since 1970 times ten. */
@@ -325,14 +274,9 @@ test_late_clock (void)
     SEND (t + 86400000000001, 0, 1, 5, 9),
     LEAVE (t + 86400000000002, AT_SEND),
   };
-  Otf2TestingStream s;
 
-  otf2_testing_open (&s, &(Otf2Testing){ "Score-P 8.0", 1000000000, RANK (0, records) }, 0);
-  otf2_testing_next (&s, TRACE_OP_SEND);
-  otf2_testing_next (&s, TRACE_OP_COMPUTE);
-  g_assert_cmpint (s.op.gap_ps, ==, 86400000000000000);
-  otf2_testing_next (&s, TRACE_OP_SEND);
-  otf2_testing_close (&s);
+  otf2_testing_expect (&(Otf2Testing){ "Score-P 8.0", 1000000000, RANK (0, records) }, 0, NULL,
+                       "send", "compute gap_ps=86400000000000000", "send", NULL);
 }
 
 /* While the recording is off, or is written to a file, nothing is known. */
@@ -344,16 +288,9 @@ test_pauses (void)
     MEASURED (50),      ENTER (60, AT_RECV),  RECV (61, 0, 2, 5, 8),  LEAVE (62, AT_RECV),
     FLUSHED (70, 90),   ENTER (100, AT_RECV), RECV (100, 0, 2, 5, 8), LEAVE (100, AT_RECV),
   };
-  Otf2TestingStream s;
 
-  otf2_testing_open (&s, &(Otf2Testing){ "Score-P 8.0", 1000000000000, RANK (1, records) }, 1);
-  otf2_testing_next (&s, TRACE_OP_RECV);
-  otf2_testing_next (&s, TRACE_OP_RECV);
-  g_assert_cmpint (s.op.matched_source, ==, 2);
-  otf2_testing_next (&s, TRACE_OP_COMPUTE);
-  g_assert_cmpint (s.op.gap_ps, ==, 18);
-  otf2_testing_next (&s, TRACE_OP_RECV);
-  otf2_testing_close (&s);
+  otf2_testing_expect (&(Otf2Testing){ "Score-P 8.0", 1000000000000, RANK (1, records) }, 1, NULL,
+                       "recv", "recv matched_source=2", "compute gap_ps=18", "recv", NULL);
 }
 
 /* Two flushes that each end with the scale: nothing is left to compute. */
@@ -364,12 +301,9 @@ test_endless_flush (void)
     ENTER (0, AT_RECV),      RECV (1, 0, 2, 5, 8), LEAVE (2, AT_RECV),   FLUSHED (3, UINT64_MAX),
     FLUSHED (4, UINT64_MAX), ENTER (9, AT_RECV),   RECV (9, 0, 2, 5, 8), LEAVE (9, AT_RECV),
   };
-  Otf2TestingStream s;
 
-  otf2_testing_open (&s, &(Otf2Testing){ "Score-P 8.0", 1000000000000, RANK (1, records) }, 1);
-  otf2_testing_next (&s, TRACE_OP_RECV);
-  otf2_testing_next (&s, TRACE_OP_RECV);
-  otf2_testing_close (&s);
+  otf2_testing_expect (&(Otf2Testing){ "Score-P 8.0", 1000000000000, RANK (1, records) }, 1, NULL,
+                       "recv", "recv", NULL);
 }
 
 /* What a receive got is known only when it completes, and its request may be
@@ -400,41 +334,12 @@ test_requests (void)
     ENTER (3, AT_TEST),
     LEAVE (3, AT_TEST),
   };
-  uint32_t first, second, third;
-  Otf2TestingStream s;
 
-  otf2_testing_open (&s, &(Otf2Testing){ "Score-P 8.0", 1000, RANK (0, records) }, 0);
-  otf2_testing_next (&s, TRACE_OP_IRECV);
-  first = s.op.request;
-  g_assert_cmpint (s.op.peer, ==, 1);
-  g_assert_cmpuint (s.op.bytes, ==, 90);
-  g_assert_cmpint (s.op.call_ps, ==, 1000000000);
-  otf2_testing_next (&s, TRACE_OP_ISEND);
-  second = s.op.request;
-  g_assert_cmpuint (s.op.bytes, ==, 70);
-  otf2_testing_next (&s, TRACE_OP_IRECV);
-  third = s.op.request;
-  g_assert_cmpint (s.op.peer, ==, 2);
-  g_assert_cmpint (s.op.tag, ==, 8);
-  otf2_testing_next (&s, TRACE_OP_WAIT);
-  g_assert_cmpuint (s.op.n_requests, ==, 3);
-  g_assert_cmpuint (s.op.requests[0], ==, third);
-  g_assert_cmpuint (s.op.requests[1], ==, second);
-  g_assert_cmpuint (s.op.requests[2], ==, first);
-  g_assert_cmpuint (s.op.n_completed, ==, 3);
-  otf2_testing_next (&s, TRACE_OP_IRECV);
-  third = s.op.request;
-  g_assert_cmpint (s.op.tag, ==, 4);
-  otf2_testing_next (&s, TRACE_OP_TEST);
-  g_assert_cmpuint (s.op.n_requests, ==, 1);
-  g_assert_cmpuint (s.op.requests[0], ==, third);
-  g_assert_cmpuint (s.op.n_completed, ==, 0);
-  otf2_testing_next (&s, TRACE_OP_WAIT_SOME);
-  g_assert_cmpuint (s.op.requests[0], ==, third);
-  g_assert_cmpuint (s.op.n_completed, ==, 1);
-  otf2_testing_next (&s, TRACE_OP_TEST);
-  g_assert_cmpuint (s.op.n_requests, ==, 0);
-  otf2_testing_close (&s);
+  otf2_testing_expect (
+      &(Otf2Testing){ "Score-P 8.0", 1000, RANK (0, records) }, 0, NULL,
+      "irecv request=2 peer=1 bytes=90 call_ps=1000000000", "isend request=3 bytes=70",
+      "irecv request=4 peer=2 tag=8", "wait requests=4,3,2 n_completed=3", "irecv request=2 tag=4",
+      "test requests=2 completed=", "wait_some requests=2 n_completed=1", "test requests=", NULL);
 }
 
 /* A receive that was cancelled got nothing, and one that never completes is lost. */
@@ -447,17 +352,12 @@ test_cancelled_and_lost (void)
   };
   static const Otf2Record lost[] = { ENTER (0, AT_IRECV), POST (0, 1), LEAVE (1, AT_IRECV) };
   const Otf2Testing lossy = { "Score-P 8.0", 1000000000000, RANK (0, lost) };
-  Otf2TestingStream s;
 
-  otf2_testing_open (&s, &(Otf2Testing){ "Score-P 8.0", 1000, RANK (0, cancelled) }, 0);
-  otf2_testing_next (&s, TRACE_OP_CALL);
-  otf2_testing_next (&s, TRACE_OP_CALL);
-  otf2_testing_close (&s);
+  otf2_testing_expect (&(Otf2Testing){ "Score-P 8.0", 1000, RANK (0, cancelled) }, 0, NULL, "call",
+                       "call", NULL);
 
   otf2_testing_bad (&lossy, 0, TRACE_ERROR_LOST, "rank 0: a receive (request 1)");
-  otf2_testing_open_with (&s, &lossy, 0, &(TraceOptions){ .allow_lossy = TRUE });
-  otf2_testing_next (&s, TRACE_OP_CALL);
-  otf2_testing_close (&s);
+  otf2_testing_expect (&lossy, 0, &(TraceOptions){ .allow_lossy = TRUE }, "call", NULL);
 }
 
 /* Peers are ranks of the communicator, which has its ranks in its own order. */
@@ -468,32 +368,11 @@ test_communicators (void)
     SEND (0, ON_SELF, 0, 1, 1), SEND (0, ON_EVEN, 0, 1, 2),  SEND (0, ON_DUP, 3, 1, 3),
     RECV (0, ON_EVEN, 0, 1, 4), SEND (0, ON_WORLD, 2, 1, 5),
   };
-  uint32_t even;
-  int32_t color;
-  Otf2TestingStream s;
 
-  otf2_testing_open (&s, &(Otf2Testing){ "Score-P 8.0", 1000, RANK (0, records) }, 0);
-  otf2_testing_next (&s, TRACE_OP_SEND);
-  g_assert_cmpuint (s.op.comm, ==, TRACE_COMM_SELF);
-  otf2_testing_next (&s, TRACE_OP_COMM_DEFINE);
-  even = s.op.new_comm;
-  color = s.op.color;
-  g_assert_cmpuint (s.op.n_values, ==, 2);
-  g_assert_cmpint (s.op.values[0], ==, 2);
-  g_assert_cmpint (s.op.values[1], ==, 0);
-  otf2_testing_next (&s, TRACE_OP_SEND);
-  g_assert_cmpuint (s.op.comm, ==, even);
-  g_assert_cmpint (s.op.peer, ==, 0);
-  g_assert_cmpstr (s.op.name, ==, "MPI_Send");
-  otf2_testing_next (&s, TRACE_OP_COMM_DEFINE);
-  g_assert_cmpuint (s.op.n_values, ==, 4);
-  g_assert_cmpint (s.op.color, !=, color);
-  otf2_testing_next (&s, TRACE_OP_SEND);
-  otf2_testing_next (&s, TRACE_OP_RECV);
-  g_assert_cmpuint (s.op.comm, ==, even);
-  otf2_testing_next (&s, TRACE_OP_SEND);
-  g_assert_cmpuint (s.op.comm, ==, TRACE_COMM_WORLD);
-  otf2_testing_close (&s);
+  otf2_testing_expect (&(Otf2Testing){ "Score-P 8.0", 1000, RANK (0, records) }, 0, NULL,
+                       "send comm=self", "comm_define new_comm=6 color=2 values=2,0",
+                       "send comm=6 peer=0 name=MPI_Send", "comm_define color=0 n_values=4", "send",
+                       "recv comm=6", "send comm=world", NULL);
 }
 
 static void
@@ -505,19 +384,23 @@ test_impossible_messages (void)
   static const Otf2Record inter[] = { SEND (0, ON_INTER, 0, 1, 1) };
   static const Otf2Record tag[] = { SEND (0, ON_WORLD, 0, UINT32_MAX, 1) };
   static const Otf2Record region[] = { ENTER (0, 99) };
-  const char *scorep = "Score-P 8.0";
+  static const struct {
+    const Otf2Record *record;
+    TraceError code;
+    const char *part;
+  } cases[] = {
+    { stranger, TRACE_ERROR_RANGE, "not in" },
+    { beyond, TRACE_ERROR_RANGE, "rank 4" },
+    { unknown, TRACE_ERROR_FORMAT, "not defined" },
+    { inter, TRACE_ERROR_LOST, "intercommunicator" },
+    { tag, TRACE_ERROR_RANGE, "tag 4294967295" },
+    { region, TRACE_ERROR_RANGE, "region 99" },
+  };
 
-  otf2_testing_bad (&(Otf2Testing){ scorep, 9, RANK (1, stranger) }, 1, TRACE_ERROR_RANGE,
-                    "not in");
-  otf2_testing_bad (&(Otf2Testing){ scorep, 9, RANK (1, beyond) }, 1, TRACE_ERROR_RANGE, "rank 4");
-  otf2_testing_bad (&(Otf2Testing){ scorep, 9, RANK (1, unknown) }, 1, TRACE_ERROR_FORMAT,
-                    "not defined");
-  otf2_testing_bad (&(Otf2Testing){ scorep, 9, RANK (1, inter) }, 1, TRACE_ERROR_LOST,
-                    "intercommunicator");
-  otf2_testing_bad (&(Otf2Testing){ scorep, 9, RANK (1, tag) }, 1, TRACE_ERROR_RANGE,
-                    "tag 4294967295");
-  otf2_testing_bad (&(Otf2Testing){ scorep, 9, RANK (1, region) }, 1, TRACE_ERROR_RANGE,
-                    "region 99");
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    otf2_testing_bad (&(Otf2Testing){ "Score-P 8.0", 9, .records = { NULL, cases[i].record },
+                                      .n_records = { 0, 1 } },
+                      1, cases[i].code, cases[i].part);
 }
 
 static void
@@ -528,22 +411,11 @@ test_sendrecv (void)
     LEAVE (3, AT_SENDRECV), ENTER (3, AT_SENDRECV), RECV (4, 0, 3, 5, 20),
     LEAVE (5, AT_SENDRECV), ENTER (5, AT_SENDRECV), LEAVE (5, AT_SENDRECV),
   };
-  Otf2TestingStream s;
 
-  otf2_testing_open (&s, &(Otf2Testing){ "Score-P 8.0", 1000, RANK (0, records) }, 0);
-  otf2_testing_next (&s, TRACE_OP_SENDRECV);
-  g_assert_cmpint (s.op.peer, ==, 1);
-  g_assert_cmpint (s.op.tag, ==, 4);
-  g_assert_cmpuint (s.op.bytes, ==, 10);
-  g_assert_cmpint (s.op.recv_peer, ==, 3);
-  g_assert_cmpint (s.op.recv_tag, ==, 5);
-  g_assert_cmpuint (s.op.recv_bytes, ==, 20);
-  g_assert_cmpint (s.op.call_ps, ==, 3000000000);
-  otf2_testing_next (&s, TRACE_OP_SENDRECV);
-  g_assert_cmpint (s.op.peer, ==, TRACE_PROC_NULL);
-  g_assert_cmpint (s.op.recv_peer, ==, 3);
-  otf2_testing_next (&s, TRACE_OP_CALL);
-  otf2_testing_close (&s);
+  otf2_testing_expect (
+      &(Otf2Testing){ "Score-P 8.0", 1000, RANK (0, records) }, 0, NULL,
+      "sendrecv peer=1 tag=4 bytes=10 recv_peer=3 recv_tag=5 recv_bytes=20 call_ps=3000000000",
+      "sendrecv peer=null recv_peer=3", "call", NULL);
 }
 
 /* Only what is inside; the gap begins with the region and ends with it. */
@@ -563,17 +435,10 @@ test_region (void)
 
   otf2_testing_open_with (&s, &(Otf2Testing){ "Score-P 8.0", 1000000000000, RANK (0, records) }, 0,
                           &(TraceOptions){ .from_region = "solve" });
-  otf2_testing_next (&s, TRACE_OP_COMPUTE);
-  g_assert_cmpint (s.op.gap_ps, ==, 2);
-  otf2_testing_next (&s, TRACE_OP_COMM_DEFINE);
-  otf2_testing_next (&s, TRACE_OP_SEND);
-  otf2_testing_next (&s, TRACE_OP_ISEND);
-  otf2_testing_next (&s, TRACE_OP_CALL); /* the wait for what was posted before */
-  otf2_testing_next (&s, TRACE_OP_COMPUTE);
-  g_assert_cmpint (s.op.gap_ps, ==, 3);
-  otf2_testing_next (&s, TRACE_OP_COMPUTE);
-  g_assert_cmpint (s.op.gap_ps, ==, 6);
-  g_assert_cmpint (trace_cursor_next (s.cursor, &s.op, NULL), ==, TRACE_NEXT_END);
+  /* the wait for what was posted before */
+  trace_testing_expect (s.cursor, "compute gap_ps=2", "comm_define", "send", "isend", "call",
+                        "compute gap_ps=3", "compute gap_ps=6", NULL);
+  trace_testing_expect (s.cursor, "end", NULL);
   g_assert_true (trace_testing_warned (s.trace, "1 completions of requests that were posted "
                                                 "before, and 1 after"));
   otf2_testing_close (&s);
@@ -602,9 +467,11 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/traces/otf2/stencil4d", test_stencil4d);
-  g_test_add_func ("/traces/otf2/ping-pong", test_ping_pong);
-  g_test_add_func ("/traces/otf2/ten-ranks", test_ten_ranks);
+  for (guint i = 0; i < G_N_ELEMENTS (archives); i++) {
+    g_autofree char *path = g_strconcat ("/traces/otf2/printed/", archives[i].path, NULL);
+
+    g_test_add_data_func (path, &archives[i], test_printed);
+  }
   g_test_add_func ("/traces/otf2/messages-match", test_messages_match);
   g_test_add_func ("/traces/otf2/collective-bytes", test_collective_bytes);
   g_test_add_func ("/traces/otf2/times", test_times);

@@ -268,27 +268,25 @@ otf2_testing_open (Otf2TestingStream *stream, const Otf2Testing *testing, uint32
 }
 
 void
-otf2_testing_next (Otf2TestingStream *stream, TraceOpKind kind)
-{
-  g_autoptr (GError) error = NULL;
-  TraceNext got = trace_cursor_next (stream->cursor, &stream->op, &error);
-
-  g_assert_no_error (error);
-  g_assert_cmpint (got, ==, TRACE_NEXT_OPERATION);
-  g_assert_cmpstr (trace_op_name (stream->op.kind), ==, trace_op_name (kind));
-}
-
-void
 otf2_testing_close (Otf2TestingStream *stream)
 {
-  g_autoptr (GError) error = NULL;
-  TraceNext got = trace_cursor_next (stream->cursor, &stream->op, &error);
-
-  g_assert_no_error (error);
-  g_assert_cmpint (got, ==, TRACE_NEXT_END);
+  trace_testing_expect (stream->cursor, "end", NULL);
   trace_cursor_free (stream->cursor);
   trace_free (stream->trace);
   trace_testing_remove (stream->folder);
+}
+
+void
+otf2_testing_expect (const Otf2Testing *testing, uint32_t rank, const TraceOptions *options, ...)
+{
+  Otf2TestingStream stream;
+  va_list expected;
+
+  otf2_testing_open_with (&stream, testing, rank, options);
+  va_start (expected, options);
+  trace_testing_expect_list (stream.cursor, expected);
+  va_end (expected);
+  otf2_testing_close (&stream);
 }
 
 void

@@ -143,16 +143,17 @@ typedef struct {
   char *folder;
   Trace *trace;
   TraceCursor *cursor;
-  TraceOp op; /* the last one */
 } Otf2TestingStream;
 
 void otf2_testing_open (Otf2TestingStream *stream, const Otf2Testing *testing, uint32_t rank);
 void otf2_testing_open_with (Otf2TestingStream *stream, const Otf2Testing *testing, uint32_t rank,
                              const TraceOptions *options);
-/* The next operation must be of this kind. */
-void otf2_testing_next (Otf2TestingStream *stream, TraceOpKind kind);
 /* There must be no more. */
 void otf2_testing_close (Otf2TestingStream *stream);
+
+/* All operations of a rank, as for trace_testing_expect(), up to NULL. */
+void otf2_testing_expect (const Otf2Testing *testing, uint32_t rank, const TraceOptions *options,
+                          ...) G_GNUC_NULL_TERMINATED;
 
 /* The archive or the rank's stream must fail with this in its message. */
 void

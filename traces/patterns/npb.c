@@ -15,84 +15,47 @@
 
 static const char class_names[N_CLASSES + 1] = "SWABCDE";
 
+#define SIZE(n0, n1, n2, iterations) \
+  {                                  \
+    { n0, n1, n2 }, iterations       \
+  }
+
 /* n[] of BT, SP, LU, MG and FT is the grid; of CG the order of the matrix and
  * its nonzeros per row (before they are spread); of IS log2 of the number of
  * keys, of the largest key and of the number of buckets; of EP log2 of the
  * number of pairs. */
 static const NpbProblem problems[NPB_N_KERNELS][N_CLASSES] = {
-  [NPB_BT] = { { { 12, 12, 12 }, 60 },
-               { { 24, 24, 24 }, 200 },
-               { { 64, 64, 64 }, 200 },
-               { { 102, 102, 102 }, 200 },
-               { { 162, 162, 162 }, 200 },
-               { { 408, 408, 408 }, 250 },
-               { { 1020, 1020, 1020 }, 250 } },
-  [NPB_SP] = { { { 12, 12, 12 }, 100 },
-               { { 36, 36, 36 }, 400 },
-               { { 64, 64, 64 }, 400 },
-               { { 102, 102, 102 }, 400 },
-               { { 162, 162, 162 }, 400 },
-               { { 408, 408, 408 }, 500 },
-               { { 1020, 1020, 1020 }, 500 } },
-  [NPB_LU] = { { { 12, 12, 12 }, 50 },
-               { { 33, 33, 33 }, 300 },
-               { { 64, 64, 64 }, 250 },
-               { { 102, 102, 102 }, 250 },
-               { { 162, 162, 162 }, 250 },
-               { { 408, 408, 408 }, 300 },
-               { { 1020, 1020, 1020 }, 300 } },
-  [NPB_CG] = { { { 1400, 7 }, 15 },
-               { { 7000, 8 }, 15 },
-               { { 14000, 11 }, 15 },
-               { { 75000, 13 }, 75 },
-               { { 150000, 15 }, 75 },
-               { { 1500000, 21 }, 100 },
-               { { 9000000, 26 }, 100 } },
-  [NPB_MG] = { { { 32, 32, 32 }, 4 },
-               { { 128, 128, 128 }, 4 },
-               { { 256, 256, 256 }, 4 },
-               { { 256, 256, 256 }, 20 },
-               { { 512, 512, 512 }, 20 },
-               { { 1024, 1024, 1024 }, 50 },
-               { { 2048, 2048, 2048 }, 50 } },
-  [NPB_FT] = { { { 64, 64, 64 }, 6 },
-               { { 128, 128, 32 }, 6 },
-               { { 256, 256, 128 }, 6 },
-               { { 512, 256, 256 }, 20 },
-               { { 512, 512, 512 }, 20 },
-               { { 2048, 1024, 1024 }, 25 },
-               { { 4096, 2048, 2048 }, 25 } },
-  [NPB_IS] = { { { 16, 11, 9 }, 10 },
-               { { 20, 16, 10 }, 10 },
-               { { 23, 19, 10 }, 10 },
-               { { 25, 21, 10 }, 10 },
-               { { 27, 23, 10 }, 10 },
-               { { 31, 27, 10 }, 10 },
-               { { 35, 31, 10 }, 10 } },
-  [NPB_EP] = { { { 24 }, 1 },
-               { { 25 }, 1 },
-               { { 28 }, 1 },
-               { { 30 }, 1 },
-               { { 32 }, 1 },
-               { { 36 }, 1 },
-               { { 40 }, 1 } },
+  [NPB_BT] = { SIZE (12, 12, 12, 60), SIZE (24, 24, 24, 200), SIZE (64, 64, 64, 200),
+               SIZE (102, 102, 102, 200), SIZE (162, 162, 162, 200), SIZE (408, 408, 408, 250),
+               SIZE (1020, 1020, 1020, 250) },
+  [NPB_SP] = { SIZE (12, 12, 12, 100), SIZE (36, 36, 36, 400), SIZE (64, 64, 64, 400),
+               SIZE (102, 102, 102, 400), SIZE (162, 162, 162, 400), SIZE (408, 408, 408, 500),
+               SIZE (1020, 1020, 1020, 500) },
+  [NPB_LU] = { SIZE (12, 12, 12, 50), SIZE (33, 33, 33, 300), SIZE (64, 64, 64, 250),
+               SIZE (102, 102, 102, 250), SIZE (162, 162, 162, 250), SIZE (408, 408, 408, 300),
+               SIZE (1020, 1020, 1020, 300) },
+  [NPB_CG] = { SIZE (1400, 7, 0, 15), SIZE (7000, 8, 0, 15), SIZE (14000, 11, 0, 15),
+               SIZE (75000, 13, 0, 75), SIZE (150000, 15, 0, 75), SIZE (1500000, 21, 0, 100),
+               SIZE (9000000, 26, 0, 100) },
+  [NPB_MG] = { SIZE (32, 32, 32, 4), SIZE (128, 128, 128, 4), SIZE (256, 256, 256, 4),
+               SIZE (256, 256, 256, 20), SIZE (512, 512, 512, 20), SIZE (1024, 1024, 1024, 50),
+               SIZE (2048, 2048, 2048, 50) },
+  [NPB_FT] = { SIZE (64, 64, 64, 6), SIZE (128, 128, 32, 6), SIZE (256, 256, 128, 6),
+               SIZE (512, 256, 256, 20), SIZE (512, 512, 512, 20), SIZE (2048, 1024, 1024, 25),
+               SIZE (4096, 2048, 2048, 25) },
+  [NPB_IS] = { SIZE (16, 11, 9, 10), SIZE (20, 16, 10, 10), SIZE (23, 19, 10, 10),
+               SIZE (25, 21, 10, 10), SIZE (27, 23, 10, 10), SIZE (31, 27, 10, 10),
+               SIZE (35, 31, 10, 10) },
+  [NPB_EP] = { SIZE (24, 0, 0, 1), SIZE (25, 0, 0, 1), SIZE (28, 0, 0, 1), SIZE (30, 0, 0, 1),
+               SIZE (32, 0, 0, 1), SIZE (36, 0, 0, 1), SIZE (40, 0, 0, 1) },
 };
-
-/* class_name is one of SWABCDE. */
-static NpbProblem
-npb_problem (NpbKernelId kernel, char class_name)
-{
-  const char *found = strchr (class_names, class_name);
-
-  g_assert (found != NULL && class_name != '\0');
-  return problems[kernel][found - class_names];
-}
+#undef SIZE
 
 /* For one iteration: the polynomials of the Mop/s report of NPB 3.3.  EP
  * counts random numbers and IS ranked keys, which are not floating-point
  * operations. */
 static double
-npb_problem_flops (NpbKernelId kernel, const NpbProblem *problem)
+problem_flops (NpbKernelId kernel, const NpbProblem *problem)
 {
   double n = problem->n[0];
   double points = n * problem->n[1] * problem->n[2];
@@ -118,25 +81,6 @@ void
 npb_call (PatternOps *ops, const char *name)
 {
   pattern_ops_add (ops, TRACE_OP_CALL, name);
-}
-
-void
-npb_comm_split (PatternOps *ops, int32_t color, int32_t key, uint32_t new_comm)
-{
-  TraceOp *op = pattern_ops_add (ops, TRACE_OP_COMM_SPLIT, "MPI_Comm_split");
-
-  op->color = color;
-  op->key = key;
-  op->new_comm = new_comm;
-}
-
-void
-npb_comm_dup (PatternOps *ops, uint32_t comm, uint32_t new_comm)
-{
-  TraceOp *op = pattern_ops_add (ops, TRACE_OP_COMM_DUP, "MPI_Comm_dup");
-
-  op->comm = comm;
-  op->new_comm = new_comm;
 }
 
 static TraceOp *
@@ -171,39 +115,6 @@ void
 npb_allreduce (PatternOps *ops, uint32_t comm, uint64_t bytes)
 {
   add_collective (ops, TRACE_OP_ALLREDUCE, "MPI_Allreduce", comm, bytes);
-}
-
-void
-npb_alltoall (PatternOps *ops, uint32_t comm, uint64_t bytes)
-{
-  add_collective (ops, TRACE_OP_ALLTOALL, "MPI_Alltoall", comm, bytes)->recv_bytes = bytes;
-}
-
-static void
-add_message (PatternOps *ops, TraceOpKind kind, const char *name, uint32_t comm, int32_t peer,
-             int32_t tag, uint64_t bytes, uint32_t request)
-{
-  TraceOp *op = pattern_ops_add (ops, kind, name);
-
-  op->comm = comm;
-  op->peer = peer;
-  op->tag = tag;
-  op->bytes = bytes;
-  op->request = request;
-}
-
-void
-npb_isend (PatternOps *ops, uint32_t comm, int32_t peer, int32_t tag, uint64_t bytes,
-           uint32_t request)
-{
-  add_message (ops, TRACE_OP_ISEND, "MPI_Isend", comm, peer, tag, bytes, request);
-}
-
-void
-npb_irecv (PatternOps *ops, uint32_t comm, int32_t peer, int32_t tag, uint64_t bytes,
-           uint32_t request)
-{
-  add_message (ops, TRACE_OP_IRECV, "MPI_Irecv", comm, peer, tag, bytes, request);
 }
 
 void
@@ -270,46 +181,33 @@ npb_need_power_of_two (const Npb *npb, GError **error)
   return npb_refuse (npb, error, "it runs on a power of two of ranks");
 }
 
-void
-npb_release_nothing (gpointer own)
-{
-  g_assert (own == NULL);
-}
-
-static NpbKernelId
-kernel_named (const char *name)
-{
-  guint id = 0;
-
-  while (strcmp (names[id], name) != 0)
-    id++;
-  return (NpbKernelId) id;
-}
-
 static void
 close_program (gpointer data)
 {
   Npb *npb = data;
 
-  npb->kernel->release (npb->own);
+  if (npb->own != NULL)
+    npb->own_free (npb->own);
   g_free (npb);
 }
 
 static gpointer
 open_program (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
 {
-  NpbKernelId id = kernel_named (values[KERNEL].word);
   Npb *npb = g_new0 (Npb, 1);
+  guint id = 0;
 
+  while (strcmp (names[id], values[KERNEL].word) != 0)
+    id++;
   npb->kernel = kernels[id];
   npb->class_name = values[CLASS].word[0];
-  npb->problem = npb_problem (id, npb->class_name);
+  npb->problem = problems[id][strchr (class_names, npb->class_name) - class_names];
   npb->n_ranks = (uint32_t) values[RANKS].integer;
   if (values[ITERATIONS].integer == 0)
     values[ITERATIONS].integer = npb->problem.iterations;
   npb->iterations = (uint32_t) values[ITERATIONS].integer;
   if (strcmp (values[COMPUTE].word, "counted") == 0)
-    npb->flops = npb_problem_flops (id, &npb->problem);
+    npb->flops = problem_flops ((NpbKernelId) id, &npb->problem);
   if (!npb->kernel->prepare (npb, error)) {
     close_program (npb);
     return NULL;
@@ -321,16 +219,15 @@ open_program (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
 static gboolean
 npb_fill (gconstpointer state, uint32_t rank, uint64_t index, PatternOps *ops)
 {
+  enum { N_STAGES_BEFORE = 2 }; /* the steps */
   const Npb *npb = state;
 
-  if (index == 0)
-    npb->kernel->setup (npb, rank, ops);
-  else if (index == 1)
-    npb->kernel->warm_up (npb, rank, ops);
-  else if (index < npb->iterations + (uint64_t) 2)
-    npb->kernel->step (npb, rank, (uint32_t) index - 1, ops);
-  else if (index == npb->iterations + (uint64_t) 2)
-    npb->kernel->end (npb, rank, ops);
+  if (index < N_STAGES_BEFORE)
+    npb->kernel->fill (npb, rank, index == 0 ? NPB_SETUP : NPB_WARM_UP, 0, ops);
+  else if (index - N_STAGES_BEFORE < npb->iterations)
+    npb->kernel->fill (npb, rank, NPB_STEP, (uint32_t) (index - N_STAGES_BEFORE) + 1, ops);
+  else if (index - N_STAGES_BEFORE == npb->iterations)
+    npb->kernel->fill (npb, rank, NPB_END, 0, ops);
   else
     return FALSE;
   return TRUE;

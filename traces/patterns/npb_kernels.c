@@ -9,9 +9,9 @@
 /* --- CG: an eigenvalue by inverse iteration with conjugate gradients --- */
 
 /* The matrix is cut into 2^floor(k/2) rows by 2^ceil(k/2) columns of blocks,
- * one for each of the 2^k ranks.  A product with it is summed within the rows
- * of ranks, by exchanges with partners at half, a quarter ... of the row, and
- * then goes to the rank of the transposed block (which may be the rank
+ * one for each of the 2^k ranks.  A matrix-vector product is summed within the
+ * rows of ranks, by exchanges with partners at half, a quarter ... of the row,
+ * and then goes to the rank of the transposed block (which may be the rank
  * itself).  Sums of scalars use the same partners.  The algorithm is in
  * report RNR-94-007. */
 
@@ -23,12 +23,12 @@ typedef struct {
   uint32_t n_partners; /* log2 of the columns */
   int32_t partners[MAX_PARTNERS], transposed;
   uint64_t row_values;    /* of the vector that the row of blocks makes */
-  uint64_t kept_values;   /* of it, what this rank ends up with */
+  uint64_t kept_values;   /* those that stay with this rank in the end */
   uint64_t column_values; /* of the vector that its block multiplies */
   gboolean is_square;     /* as many columns as rows; else twice as many */
 } Block;
 
-/* Of n things cut into n_parts, the first ones larger by one, a part's. */
+/* The size of a part of n elements cut into n_parts, the first ones larger by one. */
 static uint64_t
 part_of (uint64_t n, uint32_t n_parts, uint32_t part)
 {
@@ -56,23 +56,18 @@ static Block
 block_of (const Npb *npb, uint32_t rank)
 {
   uint32_t columns = n_columns (npb->n_ranks), rows = npb->n_ranks / columns;
-  Block block = { .is_square = rows == columns };
+  uint32_t row = rank / columns, column = rank % columns;
+  uint64_t n = (uint64_t) npb->problem.n[0];
+  Block block = { .is_square = rows == columns, .row_values = part_of (n, rows, row) };
 
   for (uint32_t distance = columns / 2; distance > 0; distance /= 2)
     block.partners[block.n_partners++] = (int32_t) (rank ^ distance);
-  if (block.is_square)
-    block.transposed = (int32_t) (rank % rows * rows + rank / rows);
-  else
-    block.transposed = (int32_t) (2 * (rank / 2 % rows * rows + rank / 2 / rows) + rank % 2);
-
-  uint64_t n = (uint64_t) npb->problem.n[0];
-  uint32_t row = rank / columns, column = rank % columns;
-
-  block.row_values = part_of (n, rows, row);
   if (block.is_square) {
+    block.transposed = (int32_t) (rank % rows * rows + rank / rows);
     block.kept_values = block.row_values;
     block.column_values = part_of (n, columns, column);
   } else {
+    block.transposed = (int32_t) (2 * (rank / 2 % rows * rows + rank / 2 / rows) + rank % 2);
     block.kept_values = half_of (block.row_values, rank);
     block.column_values = half_of (part_of (n, columns / 2, column / 2), rank);
   }
@@ -100,34 +95,28 @@ sum (const Block *block, uint64_t bytes, PatternOps *ops)
     npb_exchange (ops, block->partners[i], bytes, block->partners[i], bytes, (int32_t) i + 1);
 }
 
-/* The first exchange of rows with twice the columns leaves each rank of a
- * pair half the vector; the others are about that half. */
 static void
-sum_vector (const Block *block, PatternOps *ops)
+multiply (const Npb *npb, const Block *block, PatternOps *ops)
 {
-  uint64_t received = block->kept_values * DOUBLE_BYTES;
+  uint64_t kept_bytes = block->kept_values * DOUBLE_BYTES;
 
+  npb_compute (npb, ops, 1.0 / (INNER_ITERATIONS + 1) / npb->n_ranks);
+  /* Where columns are twice the rows, the first exchange leaves each rank of a
+   * pair half the vector; the others are about that half. */
   for (uint32_t i = block->n_partners; i-- > 0;) {
     gboolean halves = !block->is_square && i == block->n_partners - 1;
     uint64_t sent = halves ? block->row_values - block->kept_values : block->kept_values;
 
-    npb_exchange (ops, block->partners[i], received, block->partners[i], sent * DOUBLE_BYTES,
+    npb_exchange (ops, block->partners[i], kept_bytes, block->partners[i], sent * DOUBLE_BYTES,
                   (int32_t) i + 1);
   }
-}
-
-static void
-multiply (const Npb *npb, const Block *block, PatternOps *ops)
-{
-  npb_compute (npb, ops, 1.0 / (INNER_ITERATIONS + 1) / npb->n_ranks);
-  sum_vector (block, ops);
   if (block->n_partners > 0)
     npb_exchange (ops, block->transposed, block->column_values * DOUBLE_BYTES, block->transposed,
-                  block->kept_values * DOUBLE_BYTES, TRANSPOSE_TAG);
+                  kept_bytes, TRANSPOSE_TAG);
 }
 
 static void
-cg_step (const Npb *npb, uint32_t rank, G_GNUC_UNUSED uint32_t number, PatternOps *ops)
+cg_step (const Npb *npb, uint32_t rank, PatternOps *ops)
 {
   Block block = block_of (npb, rank);
 
@@ -142,8 +131,9 @@ cg_step (const Npb *npb, uint32_t rank, G_GNUC_UNUSED uint32_t number, PatternOp
   sum (&block, 2 * DOUBLE_BYTES, ops); /* the two norms of the outer iteration */
 }
 
+/* The setup of CG, EP and IS: one parameter for all ranks. */
 static void
-cg_setup (G_GNUC_UNUSED const Npb *npb, G_GNUC_UNUSED uint32_t rank, PatternOps *ops)
+setup_one_parameter (PatternOps *ops)
 {
   npb_call (ops, "MPI_Comm_rank");
   npb_call (ops, "MPI_Comm_size");
@@ -151,29 +141,26 @@ cg_setup (G_GNUC_UNUSED const Npb *npb, G_GNUC_UNUSED uint32_t rank, PatternOps 
 }
 
 static void
-cg_warm_up (const Npb *npb, uint32_t rank, PatternOps *ops)
+cg_fill (const Npb *npb, uint32_t rank, NpbStage stage, uint32_t step, PatternOps *ops)
 {
-  cg_step (npb, rank, 0, ops);
-  npb_barrier (ops, TRACE_COMM_WORLD);
+  (void) step;
+  switch (stage) {
+  case NPB_SETUP: setup_one_parameter (ops); break;
+  case NPB_WARM_UP:
+    cg_step (npb, rank, ops);
+    npb_barrier (ops, TRACE_COMM_WORLD);
+    break;
+  case NPB_STEP: cg_step (npb, rank, ops); break;
+  case NPB_END: npb_reduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES); break;
+  }
 }
 
-static void
-cg_end (G_GNUC_UNUSED const Npb *npb, G_GNUC_UNUSED uint32_t rank, PatternOps *ops)
-{
-  npb_reduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES);
-}
-
-const NpbKernel npb_cg = { .prepare = cg_prepare,
-                           .release = npb_release_nothing,
-                           .setup = cg_setup,
-                           .warm_up = cg_warm_up,
-                           .step = cg_step,
-                           .end = cg_end };
+const NpbKernel npb_cg = { cg_prepare, cg_fill };
 
 /* --- EP: random numbers, each rank for itself, and sums at the end --- */
 
-/* Pairs are handed out in blocks of 2^16, to which the benchmark sticks
- * whatever the number of ranks; report RNR-94-007. */
+/* Pairs are handed out in blocks of 2^16, whatever the number of ranks;
+ * report RNR-94-007. */
 
 #define LOG_BLOCK      16
 #define COUNTS_OF_PAIR 10 /* how many pairs fell into each ring */
@@ -190,43 +177,29 @@ ep_prepare (Npb *npb, GError **error)
 }
 
 static void
-ep_setup (G_GNUC_UNUSED const Npb *npb, G_GNUC_UNUSED uint32_t rank, PatternOps *ops)
+ep_fill (const Npb *npb, uint32_t rank, NpbStage stage, uint32_t step, PatternOps *ops)
 {
-  npb_call (ops, "MPI_Comm_rank");
-  npb_call (ops, "MPI_Comm_size");
-  npb_bcast (ops, TRACE_COMM_WORLD, 4);
+  (void) step;
+  switch (stage) {
+  case NPB_SETUP: setup_one_parameter (ops); break;
+  case NPB_WARM_UP: npb_barrier (ops, TRACE_COMM_WORLD); break;
+  case NPB_STEP: {
+    uint32_t n_blocks = 1u << (npb->problem.n[0] - LOG_BLOCK);
+    uint32_t mine = n_blocks / npb->n_ranks + (rank < n_blocks % npb->n_ranks);
+
+    npb_compute (npb, ops, (double) mine / n_blocks);
+    break;
+  }
+  case NPB_END:
+    npb_allreduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES);
+    npb_allreduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES);
+    npb_allreduce (ops, TRACE_COMM_WORLD, COUNTS_OF_PAIR * DOUBLE_BYTES);
+    npb_allreduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES); /* the slowest rank's time */
+    break;
+  }
 }
 
-static void
-ep_warm_up (G_GNUC_UNUSED const Npb *npb, G_GNUC_UNUSED uint32_t rank, PatternOps *ops)
-{
-  npb_barrier (ops, TRACE_COMM_WORLD);
-}
-
-static void
-ep_step (const Npb *npb, uint32_t rank, G_GNUC_UNUSED uint32_t number, PatternOps *ops)
-{
-  uint32_t n_blocks = 1u << (npb->problem.n[0] - LOG_BLOCK);
-  uint32_t mine = n_blocks / npb->n_ranks + (rank < n_blocks % npb->n_ranks);
-
-  npb_compute (npb, ops, (double) mine / n_blocks);
-}
-
-static void
-ep_end (G_GNUC_UNUSED const Npb *npb, G_GNUC_UNUSED uint32_t rank, PatternOps *ops)
-{
-  npb_allreduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES);
-  npb_allreduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES);
-  npb_allreduce (ops, TRACE_COMM_WORLD, COUNTS_OF_PAIR * DOUBLE_BYTES);
-  npb_allreduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES); /* the slowest rank's time */
-}
-
-const NpbKernel npb_ep = { .prepare = ep_prepare,
-                           .release = npb_release_nothing,
-                           .setup = ep_setup,
-                           .warm_up = ep_warm_up,
-                           .step = ep_step,
-                           .end = ep_end };
+const NpbKernel npb_ep = { ep_prepare, ep_fill };
 
 /* --- FT: a partial differential equation solved in Fourier space --- */
 
@@ -274,83 +247,65 @@ ft_prepare (Npb *npb, GError **error)
   return TRUE;
 }
 
-static void
-transpose_columns (const Layout *layout, PatternOps *ops)
-{
-  npb_alltoall (ops, COMM_COLUMN, COMPLEX_BYTES * layout->local_points / layout->n1);
-}
-
 /* The transposition stands between halves of the work. */
 static void
 transform (const Npb *npb, gboolean back, double share, PatternOps *ops)
 {
   Layout layout = layout_of (npb);
+  uint64_t column_bytes = COMPLEX_BYTES * layout.local_points / layout.n1;
   double half = share / 2 / npb->n_ranks;
 
   npb_compute (npb, ops, half);
   if (!back && layout.n1 > 1)
-    transpose_columns (&layout, ops);
+    pattern_ops_alltoall (ops, COMM_COLUMN, column_bytes);
   if (npb->n_ranks > 1)
-    npb_alltoall (ops, COMM_ROW, COMPLEX_BYTES * layout.local_points / layout.n2);
+    pattern_ops_alltoall (ops, COMM_ROW, COMPLEX_BYTES * layout.local_points / layout.n2);
   if (back && layout.n1 > 1)
-    transpose_columns (&layout, ops);
+    pattern_ops_alltoall (ops, COMM_COLUMN, column_bytes);
   npb_compute (npb, ops, half);
 }
 
 static void
-ft_setup (const Npb *npb, uint32_t rank, PatternOps *ops)
+ft_fill (const Npb *npb, uint32_t rank, NpbStage stage, uint32_t step, PatternOps *ops)
 {
-  Layout layout = layout_of (npb);
-  int32_t row = (int32_t) (rank / layout.n2), column = (int32_t) (rank % layout.n2);
+  (void) step;
+  switch (stage) {
+  case NPB_SETUP: {
+    Layout layout = layout_of (npb);
+    int32_t row = (int32_t) (rank / layout.n2), column = (int32_t) (rank % layout.n2);
 
-  npb_call (ops, "MPI_Comm_size");
-  npb_call (ops, "MPI_Comm_rank");
-  for (guint i = 0; i < 5; i++)
-    npb_bcast (ops, TRACE_COMM_WORLD, 4);
-  npb_comm_split (ops, row, column, COMM_ROW);
-  npb_comm_split (ops, column, row, COMM_COLUMN);
-}
-
-/* Of the first transform, by the benchmark's count, relative to an iteration. */
-static double
-forward_share (const Npb *npb)
-{
-  const int32_t *n = npb->problem.n;
-  double log_points = log ((double) n[0] * n[1] * n[2]);
-
-  return (14.8157 + 7.19641 * log_points) / (5.23518 + 7.21113 * log_points);
-}
-
-/* Once to touch memory, once to begin. */
-static void
-ft_warm_up (const Npb *npb, G_GNUC_UNUSED uint32_t rank, PatternOps *ops)
-{
-  transform (npb, FALSE, forward_share (npb), ops);
-  npb_barrier (ops, TRACE_COMM_WORLD);
-  transform (npb, FALSE, forward_share (npb), ops);
-}
-
-static void
-ft_step (const Npb *npb, G_GNUC_UNUSED uint32_t rank, G_GNUC_UNUSED uint32_t number,
-         PatternOps *ops)
-{
-  transform (npb, TRUE, 1, ops);
-  npb_reduce (ops, TRACE_COMM_WORLD, COMPLEX_BYTES);
-}
-
-static void
-ft_end (G_GNUC_UNUSED const Npb *npb, uint32_t rank, PatternOps *ops)
-{
-  if (rank == 0)
     npb_call (ops, "MPI_Comm_size");
+    npb_call (ops, "MPI_Comm_rank");
+    for (guint i = 0; i < 5; i++)
+      npb_bcast (ops, TRACE_COMM_WORLD, 4);
+    pattern_ops_split (ops, TRACE_COMM_WORLD, row, column, COMM_ROW);
+    pattern_ops_split (ops, TRACE_COMM_WORLD, column, row, COMM_COLUMN);
+    break;
+  }
+  case NPB_WARM_UP: {
+    /* Two forward transforms, one to touch memory and one to begin: their share
+     * of an iteration follows from the benchmark's operation counts. */
+    const int32_t *n = npb->problem.n;
+    double log_points = log ((double) n[0] * n[1] * n[2]);
+    double share = (14.8157 + 7.19641 * log_points) / (5.23518 + 7.21113 * log_points);
+
+    transform (npb, FALSE, share, ops);
+    npb_barrier (ops, TRACE_COMM_WORLD);
+    transform (npb, FALSE, share, ops);
+    break;
+  }
+  case NPB_STEP:
+    transform (npb, TRUE, 1, ops);
+    npb_reduce (ops, TRACE_COMM_WORLD, COMPLEX_BYTES);
+    break;
+  case NPB_END:
+    if (rank == 0)
+      npb_call (ops, "MPI_Comm_size");
+    break;
+  }
 }
 
-const NpbKernel npb_ft = { .prepare = ft_prepare,
-                           .release = npb_release_nothing,
-                           .setup = ft_setup,
-                           .warm_up = ft_warm_up,
-                           .step = ft_step,
-                           .end = ft_end };
+const NpbKernel npb_ft = { ft_prepare, ft_fill };
 
 /* --- The keys that IS sorts, drawn and counted --- */
 
@@ -364,17 +319,17 @@ const NpbKernel npb_ft = { .prepare = ft_prepare,
 #define DRAWS           4  /* per key */
 #define MAX_LOG_COUNTED 31 /* class D, in seconds */
 
-/* Keys of rank 0 that the iterations replace, so that each sorts something else:
+/* Keys of rank 0 that the iterations replace, so that each sorts other keys:
  * number i becomes i, and number n_iterations + i the largest key less i. */
 typedef struct {
   uint64_t old_low, old_high; /* keys */
 } Change;
 
 /* The keys are random numbers with a prescribed generator and seed, so that
- * who sends how many of them to whom follows from the class and the number of
- * ranks.  They are drawn when they are first needed, which takes seconds for
- * class D.  For more keys than that, each rank is given the share of every
- * bucket that the distribution expects. */
+ * the number of keys from each rank to each other follows from the class and
+ * the number of ranks.  They are drawn when they are first needed, which takes
+ * seconds for class D.  For more keys than that, each rank is given the
+ * expected share of every bucket. */
 typedef struct {
   guint log_keys, log_largest, log_buckets;
   uint32_t n_ranks, n_buckets, n_iterations;
@@ -382,29 +337,13 @@ typedef struct {
   uint32_t *counts; /* [n_ranks][n_buckets] before any change; NULL: not drawn yet */
   uint64_t *totals; /* [n_buckets] of all ranks */
   Change *changes;  /* [n_iterations]; NULL: no keys were drawn */
-} NpbKeys;
-
-/* Each rank must have more than 2 * n_iterations keys.  Cheap. */
-static NpbKeys *
-npb_keys_new (const NpbProblem *problem, uint32_t n_ranks, uint32_t n_iterations)
-{
-  NpbKeys *keys = g_new0 (NpbKeys, 1);
-
-  keys->log_keys = (guint) problem->n[0];
-  keys->log_largest = (guint) problem->n[1];
-  keys->log_buckets = (guint) problem->n[2];
-  keys->n_ranks = n_ranks;
-  keys->n_buckets = 1u << keys->log_buckets;
-  keys->n_iterations = n_iterations;
-  g_mutex_init (&keys->lock);
-  return keys;
-}
+} Keys;
 
 static void
-npb_keys_free (NpbKeys *keys)
+keys_free (gpointer data)
 {
-  if (keys == NULL)
-    return;
+  Keys *keys = data;
+
   g_mutex_clear (&keys->lock);
   g_free (keys->counts);
   g_free (keys->totals);
@@ -418,38 +357,17 @@ times (uint64_t a, uint64_t b)
   return a * b & (((uint64_t) 1 << MODULUS_BITS) - 1);
 }
 
-/* The four numbers are taken from the state by powers of the multiplier, not
- * one from another: a processor then works on all of them at a time. */
-static uint64_t
-next_key (const NpbKeys *keys, const uint64_t powers[DRAWS], uint64_t *state)
-{
-  uint64_t sum = 0;
-
-  for (guint i = 0; i < DRAWS; i++)
-    sum += times (*state, powers[i]);
-  *state = times (*state, powers[DRAWS - 1]);
-  return sum >> (MODULUS_BITS - (keys->log_largest - 2));
-}
-
 static uint32_t
-bucket_of (const NpbKeys *keys, uint64_t key)
+bucket_of (const Keys *keys, uint64_t key)
 {
   return (uint32_t) (key >> (keys->log_largest - keys->log_buckets));
 }
 
-/* One of the keys that are going to be replaced. */
+/* Ranks have successive parts of one sequence.  The numbers of a key are taken
+ * from the state by powers of the multiplier, not one from another, so that a
+ * processor works on all of them at a time. */
 static void
-note_change (NpbKeys *keys, uint32_t number, uint64_t key)
-{
-  if (number < keys->n_iterations)
-    keys->changes[number].old_low = key;
-  else
-    keys->changes[number - keys->n_iterations].old_high = key;
-}
-
-/* Ranks have successive parts of one sequence. */
-static void
-draw (NpbKeys *keys)
+draw_keys (Keys *keys)
 {
   uint64_t per_rank = ((uint64_t) 1 << keys->log_keys) / keys->n_ranks, state = SEED;
   uint64_t powers[DRAWS] = { MULTIPLIER };
@@ -461,38 +379,39 @@ draw (NpbKeys *keys)
     uint32_t *counts = keys->counts + (gsize) rank * keys->n_buckets;
 
     for (uint64_t i = 0; i < per_rank; i++) {
-      uint64_t key = next_key (keys, powers, &state);
+      uint64_t sum = 0, key;
 
+      for (guint draw = 0; draw < DRAWS; draw++)
+        sum += times (state, powers[draw]);
+      state = times (state, powers[DRAWS - 1]);
+      key = sum >> (MODULUS_BITS - (keys->log_largest - 2));
       counts[bucket_of (keys, key)]++;
-      if (rank == 0 && i > 0 && i <= 2 * (uint64_t) keys->n_iterations)
-        note_change (keys, (uint32_t) i - 1, key);
+      if (rank > 0 || i == 0)
+        continue;
+      if (i <= keys->n_iterations)
+        keys->changes[i - 1].old_low = key;
+      else if (i <= 2 * (uint64_t) keys->n_iterations)
+        keys->changes[i - 1 - keys->n_iterations].old_high = key;
     }
   }
 }
 
-/* Of the sum of four uniform numbers in 0..1 (Irwin and Hall): the chance
- * that it is below x. */
-static double
-chance_below (double x)
+/* A key is in proportion to the sum of four uniform numbers in 0..1, of which
+ * the chance to be below x is known (Irwin and Hall). */
+static void
+expect_keys (Keys *keys)
 {
   static const double coefficients[DRAWS + 1] = { 1, -4, 6, -4, 1 };
-  double chance = 0;
-
-  for (guint k = 0; k <= DRAWS && k < x; k++)
-    chance += coefficients[k] * pow (x - k, DRAWS) / 24;
-  return MIN (chance, 1);
-}
-
-static void
-expect (NpbKeys *keys)
-{
   double per_rank = ldexp (1, (int) keys->log_keys) / keys->n_ranks;
   uint64_t below = 0;
 
   for (uint32_t bucket = 0; bucket < keys->n_buckets; bucket++) {
-    double edge = DRAWS * (bucket + 1.0) / keys->n_buckets;
-    uint64_t next = (uint64_t) (per_rank * chance_below (edge));
+    double x = DRAWS * (bucket + 1.0) / keys->n_buckets, chance = 0;
+    uint64_t next;
 
+    for (guint k = 0; k <= DRAWS && k < x; k++)
+      chance += coefficients[k] * pow (x - k, DRAWS) / 24;
+    next = (uint64_t) (per_rank * MIN (chance, 1));
     keys->counts[bucket] = (uint32_t) (next - below);
     below = next;
   }
@@ -502,47 +421,11 @@ expect (NpbKeys *keys)
             keys->n_buckets * sizeof *keys->counts);
 }
 
-static void
-need_counts (NpbKeys *keys)
-{
-  g_mutex_lock (&keys->lock);
-  if (keys->counts == NULL) {
-    keys->counts = g_new0 (uint32_t, (gsize) keys->n_ranks * keys->n_buckets);
-    if (keys->log_keys <= MAX_LOG_COUNTED)
-      draw (keys);
-    else
-      expect (keys);
-    keys->totals = g_new0 (uint64_t, keys->n_buckets);
-    for (uint32_t rank = 0; rank < keys->n_ranks; rank++)
-      for (uint32_t bucket = 0; bucket < keys->n_buckets; bucket++)
-        keys->totals[bucket] += keys->counts[(gsize) rank * keys->n_buckets + bucket];
-  }
-  g_mutex_unlock (&keys->lock);
-}
-
-/* Whose each bucket is: a rank takes buckets until all ranks up to it have
- * their average share; the last may be left without. */
-static uint32_t *
-find_owners (const NpbKeys *keys, const uint32_t *first_counts)
-{
-  uint64_t per_rank = ((uint64_t) 1 << keys->log_keys) / keys->n_ranks, n_keys = 0;
-  uint32_t *owners = g_new (uint32_t, keys->n_buckets);
-  uint32_t owner = 0;
-
-  for (uint32_t bucket = 0; bucket < keys->n_buckets; bucket++) {
-    n_keys += keys->totals[bucket] + first_counts[bucket] - keys->counts[bucket];
-    owners[bucket] = owner;
-    if (n_keys >= (owner + 1) * per_rank && owner + 1 < keys->n_ranks)
-      owner++; /* what is left when all keys have been given away is empty */
-  }
-  return owners;
-}
-
 /* --- IS: bucket sort of integer keys --- */
 
-/* An iteration sums the sizes of the buckets over all ranks, tells each rank
- * how many keys it will get from whom, and sends the keys; at the end every
- * rank shows its largest key to the next. */
+/* An iteration sums the sizes of the buckets over all ranks, exchanges the
+ * number of keys between each two ranks, and sends the keys; at the end every
+ * rank sends its largest key to the next. */
 
 #define KEY_BYTES      4
 #define VERIFIED_KEYS  5 /* their ranks are summed with the buckets */
@@ -557,6 +440,7 @@ is_prepare (Npb *npb, GError **error)
 {
   uint64_t n_keys = (uint64_t) 1 << npb->problem.n[0];
   uint32_t most = npb->class_name == 'S' ? MAX_RANKS_S : MAX_RANKS;
+  Keys *keys;
 
   if (!npb_need_power_of_two (npb, error))
     return FALSE;
@@ -570,119 +454,118 @@ is_prepare (Npb *npb, GError **error)
   if (2 * (uint64_t) npb->iterations >= n_keys / npb->n_ranks)
     return npb_refuse (npb, error, "every iteration replaces two keys of %" G_GUINT64_FORMAT,
                        n_keys / npb->n_ranks);
-  npb->own = npb_keys_new (&npb->problem, npb->n_ranks, npb->iterations);
+  npb->own = keys = g_new0 (Keys, 1);
+  npb->own_free = keys_free;
+  keys->log_keys = (guint) npb->problem.n[0];
+  keys->log_largest = (guint) npb->problem.n[1];
+  keys->log_buckets = (guint) npb->problem.n[2];
+  keys->n_ranks = npb->n_ranks;
+  keys->n_buckets = 1u << keys->log_buckets;
+  keys->n_iterations = npb->iterations;
+  g_mutex_init (&keys->lock);
   return TRUE;
 }
 
+/* The MPI_Alltoallv of an iteration (from 1), with the bytes that the rank
+ * sends to each rank and receives from each.  Any thread. */
 static void
-release (gpointer own)
+send_keys (const Npb *npb, uint32_t rank, uint32_t iteration, PatternOps *ops)
 {
-  npb_keys_free (own);
-}
-
-static void
-send_keys (const Npb *npb, uint32_t rank, uint32_t number, PatternOps *ops)
-{
+  Keys *keys = npb->own;
+  uint32_t n_buckets = keys->n_buckets, owner = 0;
+  uint64_t largest = (uint64_t) 1 << keys->log_largest, n_keys = 0;
+  uint64_t per_rank = ((uint64_t) 1 << keys->log_keys) / keys->n_ranks;
+  g_autofree uint32_t *first_counts = NULL; /* of rank 0, after the changes */
+  const uint32_t *own_counts;
   uint64_t *sent, *received;
 
   pattern_ops_add (ops, TRACE_OP_ALLTOALLV, "MPI_Alltoallv");
   sent = pattern_ops_counts (ops, npb->n_ranks);
   received = pattern_ops_recv_counts (ops, npb->n_ranks);
 
-  /* Keys that the rank sends to each rank in an iteration (from 1), and those
-   * it gets from each.  Any thread. */
-  NpbKeys *keys = npb->own;
-  g_autofree uint32_t *first_counts = NULL;
-  g_autofree uint32_t *owners = NULL;
-  const uint32_t *own_counts;
-
-  need_counts (keys);
-
-  /* Rank 0's counts after the changes of iterations 1 to n. */
-  uint32_t *counts = g_memdup2 (keys->counts, keys->n_buckets * sizeof *keys->counts);
-  uint64_t largest = (uint64_t) 1 << keys->log_largest;
-
-  for (uint32_t i = 1; i <= number && keys->changes != NULL; i++) {
-    counts[bucket_of (keys, keys->changes[i - 1].old_low)]--;
-    counts[bucket_of (keys, keys->changes[i - 1].old_high)]--;
-    counts[bucket_of (keys, i)]++;
-    counts[bucket_of (keys, largest - i)]++;
+  g_mutex_lock (&keys->lock);
+  if (keys->counts == NULL) {
+    keys->counts = g_new0 (uint32_t, (gsize) keys->n_ranks * n_buckets);
+    if (keys->log_keys <= MAX_LOG_COUNTED)
+      draw_keys (keys);
+    else
+      expect_keys (keys);
+    keys->totals = g_new0 (uint64_t, n_buckets);
+    for (uint32_t source = 0; source < keys->n_ranks; source++)
+      for (uint32_t bucket = 0; bucket < n_buckets; bucket++)
+        keys->totals[bucket] += keys->counts[(gsize) source * n_buckets + bucket];
   }
-  first_counts = counts;
-  owners = find_owners (keys, first_counts);
-  own_counts = rank == 0 ? first_counts : keys->counts + (gsize) rank * keys->n_buckets;
-  memset (sent, 0, keys->n_ranks * sizeof *sent);
-  memset (received, 0, keys->n_ranks * sizeof *received);
-  for (uint32_t bucket = 0; bucket < keys->n_buckets; bucket++) {
-    sent[owners[bucket]] += own_counts[bucket];
-    if (owners[bucket] != rank)
-      continue;
-    received[0] += first_counts[bucket];
-    for (uint32_t source = 1; source < keys->n_ranks; source++)
-      received[source] += keys->counts[(gsize) source * keys->n_buckets + bucket];
+  g_mutex_unlock (&keys->lock);
+
+  first_counts = g_memdup2 (keys->counts, n_buckets * sizeof *keys->counts);
+  for (uint32_t i = 1; i <= iteration && keys->changes != NULL; i++) {
+    first_counts[bucket_of (keys, keys->changes[i - 1].old_low)]--;
+    first_counts[bucket_of (keys, keys->changes[i - 1].old_high)]--;
+    first_counts[bucket_of (keys, i)]++;
+    first_counts[bucket_of (keys, largest - i)]++;
   }
-  for (uint32_t peer = 0; peer < npb->n_ranks; peer++) {
-    sent[peer] *= KEY_BYTES;
-    received[peer] *= KEY_BYTES;
+
+  /* A rank owns successive buckets until all ranks up to it have their average
+   * share; the last ranks may be left without. */
+  own_counts = rank == 0 ? first_counts : keys->counts + (gsize) rank * n_buckets;
+  for (uint32_t bucket = 0; bucket < n_buckets; bucket++) {
+    sent[owner] += (uint64_t) own_counts[bucket] * KEY_BYTES;
+    if (owner == rank)
+      received[0] += (uint64_t) first_counts[bucket] * KEY_BYTES;
+    for (uint32_t source = 1; owner == rank && source < keys->n_ranks; source++)
+      received[source] += (uint64_t) keys->counts[(gsize) source * n_buckets + bucket] * KEY_BYTES;
+    n_keys += keys->totals[bucket] + first_counts[bucket] - keys->counts[bucket];
+    if (n_keys >= (owner + 1) * per_rank && owner + 1 < keys->n_ranks)
+      owner++;
   }
 }
 
 static void
-is_step (const Npb *npb, uint32_t rank, uint32_t number, PatternOps *ops)
+is_step (const Npb *npb, uint32_t rank, uint32_t iteration, PatternOps *ops)
 {
   uint64_t n_buckets = (uint64_t) 1 << npb->problem.n[2];
   double half = 0.5 / npb->n_ranks;
 
   npb_compute (npb, ops, half);
   npb_allreduce (ops, TRACE_COMM_WORLD, (n_buckets + VERIFIED_KEYS) * KEY_BYTES);
-  npb_alltoall (ops, TRACE_COMM_WORLD, KEY_BYTES);
-  send_keys (npb, rank, number, ops);
+  pattern_ops_alltoall (ops, TRACE_COMM_WORLD, KEY_BYTES);
+  send_keys (npb, rank, iteration, ops);
   npb_compute (npb, ops, half);
 }
 
 static void
-is_setup (G_GNUC_UNUSED const Npb *npb, G_GNUC_UNUSED uint32_t rank, PatternOps *ops)
-{
-  npb_call (ops, "MPI_Comm_rank");
-  npb_call (ops, "MPI_Comm_size");
-  npb_bcast (ops, TRACE_COMM_WORLD, 4);
-}
-
-static void
-is_warm_up (const Npb *npb, uint32_t rank, PatternOps *ops)
-{
-  is_step (npb, rank, 1, ops);
-  npb_call (ops, "MPI_Wtime");
-}
-
-static void
-is_end (const Npb *npb, uint32_t rank, PatternOps *ops)
+is_fill (const Npb *npb, uint32_t rank, NpbStage stage, uint32_t step, PatternOps *ops)
 {
   int32_t before = (int32_t) rank - 1;
   int32_t after = rank + 1 < npb->n_ranks ? (int32_t) rank + 1 : TRACE_PROC_NULL;
 
-  npb_call (ops, "MPI_Wtime");
-  npb_reduce (ops, TRACE_COMM_WORLD, 8);
-  npb_exchange (ops, before, KEY_BYTES, after, KEY_BYTES, TAG);
-  npb_reduce (ops, TRACE_COMM_WORLD, 4);
+  switch (stage) {
+  case NPB_SETUP: setup_one_parameter (ops); break;
+  case NPB_WARM_UP:
+    is_step (npb, rank, 1, ops);
+    npb_call (ops, "MPI_Wtime");
+    break;
+  case NPB_STEP: is_step (npb, rank, step, ops); break;
+  case NPB_END:
+    npb_call (ops, "MPI_Wtime");
+    npb_reduce (ops, TRACE_COMM_WORLD, 8);
+    npb_exchange (ops, before, KEY_BYTES, after, KEY_BYTES, TAG);
+    npb_reduce (ops, TRACE_COMM_WORLD, 4);
+    break;
+  }
 }
 
-const NpbKernel npb_is = { .prepare = is_prepare,
-                           .release = release,
-                           .setup = is_setup,
-                           .warm_up = is_warm_up,
-                           .step = is_step,
-                           .end = is_end };
+const NpbKernel npb_is = { is_prepare, is_fill };
 
 /* --- MG: V-cycles of a multigrid solver on a periodic grid --- */
 
-/* 2^k ranks are 2^floor(k/3) along x, half of what is left along y, the rest
- * along z.  A level has half the points of the next along each axis; where
- * that leaves less than a point for every rank, every second rank drops out,
- * and those that stay have their neighbours twice as far away.  Ghost points
- * are exchanged axis by axis after every operator.  On the way up, ranks
- * that stayed hand points to those that come back.  The algorithm is in
- * report RNR-94-007. */
+/* 2^k ranks are 2^floor(k/3) along x, half of the other factors along y, the
+ * rest along z.  A level has half the points of the next along each axis;
+ * where that leaves less than a point for every rank, every second rank drops
+ * out, and the others have their neighbours twice as far away.  Ghost points
+ * are exchanged axis by axis after every operator.  On the way up, active
+ * ranks hand points to those that come back.  The algorithm is in report
+ * RNR-94-007. */
 
 #define GHOSTS     2 /* along an axis, one on each side */
 #define MAX_LEVELS 31
@@ -698,7 +581,7 @@ typedef struct {
 typedef struct {
   guint n_levels;
   Level levels[MAX_LEVELS + 1]; /* from 1, the coarsest */
-  uint64_t buffer_bytes;        /* what every receive has room for */
+  uint64_t buffer_bytes;        /* of the buffer of every receive */
 } Grid;
 
 static guint
@@ -724,49 +607,42 @@ points_at (uint64_t n, uint32_t n_ranks, uint64_t at)
   return (at + 1) * n / n_ranks - at * n / n_ranks;
 }
 
-/* The partner `step` ranks away, where a step doubles with each level on
- * which there are less points than ranks; both have a point every now and
- * then, and hand it over. */
-static void
-place_axis (Grid *grid, guint axis, const uint32_t ranks[3], const uint32_t at[3])
-{
-  uint32_t unit = axis == 0 ? 1 : axis == 1 ? ranks[0] : ranks[0] * ranks[1];
-  uint32_t me = at[0] + ranks[0] * (at[1] + ranks[1] * at[2]);
-  uint32_t base = me - at[axis] * unit, n_ranks = ranks[axis], distance = 1;
-
-  for (guint number = grid->n_levels; number > 0; number--) {
-    Level *level = &grid->levels[number];
-    uint64_t n = (uint64_t) 1 << number;
-    uint64_t mine = points_at (n, n_ranks, at[axis]);
-    uint64_t theirs = points_at (n, n_ranks, at[axis] + distance);
-
-    level->n[axis] = mine + GHOSTS;
-    level->idle = level->idle || mine == 0;
-    if (number < grid->n_levels) {
-      level[1].gives[axis] = theirs == 0 && mine == 1;
-      level[1].gets[axis] = theirs == 1 && mine == 0;
-    }
-    if (mine == 0 || theirs == 0)
-      distance *= 2;
-    level->high[axis] = (int32_t) (base + (at[axis] + distance) % n_ranks * unit);
-    level->low[axis] =
-        (int32_t) (base + (at[axis] + n_ranks - distance % n_ranks) % n_ranks * unit);
-  }
-}
-
 static Grid
 grid_of (const Npb *npb, uint32_t rank)
 {
   Grid grid = { .n_levels = log2_of ((uint32_t) npb->problem.n[0]) };
-  uint32_t ranks[3], at[3];
+  uint32_t ranks[3], at[3], unit = 1;
   uint64_t side;
 
   count_ranks (npb->n_ranks, ranks);
   at[0] = rank % ranks[0];
   at[1] = rank / ranks[0] % ranks[1];
   at[2] = rank / ranks[0] / ranks[1];
-  for (guint axis = 0; axis < 3; axis++)
-    place_axis (&grid, axis, ranks, at);
+  for (guint axis = 0; axis < 3; unit *= ranks[axis++]) {
+    uint32_t base = rank - at[axis] * unit, n_ranks = ranks[axis], distance = 1;
+
+    /* The partner is `distance` ranks away, which doubles with each level that
+     * has less points than ranks; both have a point every now and then, and
+     * hand it over. */
+    for (guint number = grid.n_levels; number > 0; number--) {
+      Level *level = &grid.levels[number];
+      uint64_t n = (uint64_t) 1 << number;
+      uint64_t mine = points_at (n, n_ranks, at[axis]);
+      uint64_t theirs = points_at (n, n_ranks, at[axis] + distance);
+
+      level->n[axis] = mine + GHOSTS;
+      level->idle = level->idle || mine == 0;
+      if (number < grid.n_levels) {
+        level[1].gives[axis] = theirs == 0 && mine == 1;
+        level[1].gets[axis] = theirs == 1 && mine == 0;
+      }
+      if (mine == 0 || theirs == 0)
+        distance *= 2;
+      level->high[axis] = (int32_t) (base + (at[axis] + distance) % n_ranks * unit);
+      level->low[axis] =
+          (int32_t) (base + (at[axis] + n_ranks - distance % n_ranks) % n_ranks * unit);
+    }
+  }
   side = (uint32_t) npb->problem.n[0] / ranks[0] + GHOSTS;
   grid.buffer_bytes = 2 * side * side * DOUBLE_BYTES;
   return grid;
@@ -827,7 +703,7 @@ exchange (const Npb *npb, const Grid *grid, guint number, PatternOps *ops)
 }
 
 /* After interpolation: ranks that were idle on the level below get planes
- * from those that were not, two from below and one from above. */
+ * from active ones, two from below and one from above. */
 static void
 hand_over (const Npb *npb, const Grid *grid, guint number, PatternOps *ops)
 {
@@ -848,9 +724,9 @@ hand_over (const Npb *npb, const Grid *grid, guint number, PatternOps *ops)
   }
 }
 
-/* The work of an operator is said to go with the points of its level: in a
- * V-cycle and the residual after it, four operators work on every level but
- * the coarsest, which has one, and one more on the finest. */
+/* The work of an operator is assumed proportional to the points of its level:
+ * in a V-cycle and the residual after it, four operators work on every level
+ * but the coarsest, which has one, and one more on the finest. */
 static void
 compute (const Npb *npb, const Grid *grid, guint number, PatternOps *ops)
 {
@@ -873,28 +749,26 @@ operate (const Npb *npb, const Grid *grid, guint number, PatternOps *ops)
 }
 
 /* Restriction all the way down, smoothing there; then, level by level,
- * interpolation, residual and smoothing.  At last the residual of the finest. */
+ * interpolation, residual and smoothing; last the residual of the finest. */
 static void
-mg_step (const Npb *npb, uint32_t rank, G_GNUC_UNUSED uint32_t number, PatternOps *ops)
+mg_step (const Npb *npb, const Grid *grid, PatternOps *ops)
 {
-  Grid grid = grid_of (npb, rank);
-
-  for (guint level = grid.n_levels; level > 1; level--) {
-    compute (npb, &grid, level, ops);
-    exchange (npb, &grid, level - 1, ops);
+  for (guint level = grid->n_levels; level > 1; level--) {
+    compute (npb, grid, level, ops);
+    exchange (npb, grid, level - 1, ops);
   }
-  operate (npb, &grid, 1, ops);
-  for (guint level = 2; level <= grid.n_levels; level++) {
-    compute (npb, &grid, level, ops);
-    hand_over (npb, &grid, level, ops);
-    operate (npb, &grid, level, ops);
-    operate (npb, &grid, level, ops);
+  operate (npb, grid, 1, ops);
+  for (guint level = 2; level <= grid->n_levels; level++) {
+    compute (npb, grid, level, ops);
+    hand_over (npb, grid, level, ops);
+    operate (npb, grid, level, ops);
+    operate (npb, grid, level, ops);
   }
-  operate (npb, &grid, grid.n_levels, ops);
+  operate (npb, grid, grid->n_levels, ops);
 }
 
-/* The ten largest and the ten smallest of the random numbers are looked for
- * over all ranks: whose each is, and where. */
+/* The ten largest and the ten smallest of the random numbers are searched over
+ * all ranks: the owner of each, and its place. */
 static void
 make_charges (const Npb *npb, const Grid *grid, PatternOps *ops)
 {
@@ -915,43 +789,37 @@ norms (PatternOps *ops)
 }
 
 static void
-mg_setup (G_GNUC_UNUSED const Npb *npb, G_GNUC_UNUSED uint32_t rank, PatternOps *ops)
+mg_fill (const Npb *npb, uint32_t rank, NpbStage stage, uint32_t step, PatternOps *ops)
 {
   static const uint64_t parameters_bytes[] = { 4, 4, 4, 4, 4, 32, 4 };
-
-  npb_call (ops, "MPI_Comm_rank");
-  npb_call (ops, "MPI_Comm_size");
-  npb_barrier (ops, TRACE_COMM_WORLD);
-  for (guint i = 0; i < G_N_ELEMENTS (parameters_bytes); i++)
-    npb_bcast (ops, TRACE_COMM_WORLD, parameters_bytes[i]);
-}
-
-static void
-mg_warm_up (const Npb *npb, uint32_t rank, PatternOps *ops)
-{
   Grid grid = grid_of (npb, rank);
 
-  make_charges (npb, &grid, ops);
-  norms (ops);
-  exchange (npb, &grid, grid.n_levels, ops);
-  norms (ops);
-  mg_step (npb, rank, 0, ops);
-  make_charges (npb, &grid, ops);
-  npb_barrier (ops, TRACE_COMM_WORLD);
-  exchange (npb, &grid, grid.n_levels, ops);
-  norms (ops);
+  (void) step;
+  switch (stage) {
+  case NPB_SETUP:
+    npb_call (ops, "MPI_Comm_rank");
+    npb_call (ops, "MPI_Comm_size");
+    npb_barrier (ops, TRACE_COMM_WORLD);
+    for (guint i = 0; i < G_N_ELEMENTS (parameters_bytes); i++)
+      npb_bcast (ops, TRACE_COMM_WORLD, parameters_bytes[i]);
+    break;
+  case NPB_WARM_UP:
+    make_charges (npb, &grid, ops);
+    norms (ops);
+    exchange (npb, &grid, grid.n_levels, ops);
+    norms (ops);
+    mg_step (npb, &grid, ops);
+    make_charges (npb, &grid, ops);
+    npb_barrier (ops, TRACE_COMM_WORLD);
+    exchange (npb, &grid, grid.n_levels, ops);
+    norms (ops);
+    break;
+  case NPB_STEP: mg_step (npb, &grid, ops); break;
+  case NPB_END:
+    norms (ops);
+    npb_reduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES);
+    break;
+  }
 }
 
-static void
-mg_end (G_GNUC_UNUSED const Npb *npb, G_GNUC_UNUSED uint32_t rank, PatternOps *ops)
-{
-  norms (ops);
-  npb_reduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES);
-}
-
-const NpbKernel npb_mg = { .prepare = mg_prepare,
-                           .release = npb_release_nothing,
-                           .setup = mg_setup,
-                           .warm_up = mg_warm_up,
-                           .step = mg_step,
-                           .end = mg_end };
+const NpbKernel npb_mg = { mg_prepare, mg_fill };

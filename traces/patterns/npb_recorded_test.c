@@ -65,12 +65,6 @@ stream_next (Stream *stream)
   return next == TRACE_NEXT_OPERATION;
 }
 
-static guint
-started (const Stream *stream, uint32_t request)
-{
-  return GPOINTER_TO_UINT (g_hash_table_lookup (stream->requests, GUINT_TO_POINTER (request)));
-}
-
 static void
 append_counts (GString *text, const char *what, const uint64_t *counts, uint32_t n)
 {
@@ -78,69 +72,35 @@ append_counts (GString *text, const char *what, const uint64_t *counts, uint32_t
     g_string_append_printf (text, "%s%" G_GUINT64_FORMAT, i == 0 ? what : " ", counts[i]);
 }
 
-static void
-append_sizes (GString *text, const TraceOp *op)
+/* All properties of the call that a replay depends on. */
+static char *
+describe (const Stream *stream)
 {
-  g_string_append_printf (text, " comm %u %" G_GUINT64_FORMAT " B", op->comm, op->bytes);
-  if (op->kind >= TRACE_OP_SEND && op->kind <= TRACE_OP_SENDRECV)
+  const TraceOp *op = &stream->op;
+  gboolean is_message = op->kind >= TRACE_OP_SEND && op->kind <= TRACE_OP_SENDRECV;
+  GString *text = g_string_new (op->name);
+
+  g_string_append_printf (text, " (%s)", trace_op_name (op->kind));
+  if (is_message || trace_op_is_collective (op->kind))
+    g_string_append_printf (text, " comm %u %" G_GUINT64_FORMAT " B", op->comm, op->bytes);
+  if (is_message)
     g_string_append_printf (text, " peer %d tag %d", op->peer, op->tag);
   if (trace_op_is_collective (op->kind))
     g_string_append_printf (text, " root %d gets %" G_GUINT64_FORMAT, op->root, op->recv_bytes);
   append_counts (text, " to ", op->counts, op->n_counts);
   append_counts (text, " from ", op->recv_counts, op->n_recv_counts);
-}
-
-static gboolean
-makes_communicator (TraceOpKind kind)
-{
-  return kind == TRACE_OP_COMM_SPLIT || kind == TRACE_OP_COMM_DUP;
-}
-
-/* All that a replay looks at. */
-static char *
-describe (const Stream *stream)
-{
-  const TraceOp *op = &stream->op;
-  GString *text = g_string_new (op->name);
-
-  g_string_append_printf (text, " (%s)", trace_op_name (op->kind));
-  if ((op->kind >= TRACE_OP_SEND && op->kind <= TRACE_OP_SENDRECV) ||
-      trace_op_is_collective (op->kind))
-    append_sizes (text, op);
-  if (makes_communicator (op->kind))
+  if (op->kind == TRACE_OP_COMM_SPLIT || op->kind == TRACE_OP_COMM_DUP)
     g_string_append_printf (text, " comm %u color %d key %d makes %u", op->comm, op->color, op->key,
                             op->new_comm);
-  for (uint32_t i = 0; i < op->n_requests; i++)
-    g_string_append_printf (text, " request %u", started (stream, op->requests[i]));
+  for (uint32_t i = 0; i < op->n_requests; i++) {
+    gpointer started = g_hash_table_lookup (stream->requests, GUINT_TO_POINTER (op->requests[i]));
+
+    g_string_append_printf (text, " request %u", GPOINTER_TO_UINT (started));
+  }
   return g_string_free (text, FALSE);
 }
 
-/* The same calls, one after the other; n counts them. */
-static void
-check_rank (Trace *recorded, Trace *generated, uint32_t rank)
-{
-  Stream a, b;
-  guint n = 0;
-
-  stream_open (&a, recorded, rank);
-  stream_open (&b, generated, rank);
-  while (stream_next (&a)) {
-    g_autofree char *expected = NULL;
-    g_autofree char *found = NULL;
-
-    g_assert_true (stream_next (&b));
-    expected = describe (&a);
-    found = describe (&b);
-    if (!g_str_equal (expected, found))
-      g_error ("rank %u, call %u:\nrecorded  %s\ngenerated %s", rank, n, expected, found);
-    n++;
-  }
-  g_assert_false (stream_next (&b));
-  g_assert_cmpuint (n, >, 9);
-  stream_close (&a);
-  stream_close (&b);
-}
-
+/* The same calls, one after the other. */
 static void
 check_calls (const char *recorded_path, const char *spec)
 {
@@ -148,8 +108,26 @@ check_calls (const char *recorded_path, const char *spec)
   g_autoptr (Trace) generated = trace_testing_open (spec);
 
   g_assert_cmpuint (trace_ranks (recorded), ==, trace_ranks (generated));
-  for (uint32_t rank = 0; rank < trace_ranks (recorded); rank++)
-    check_rank (recorded, generated, rank);
+  for (uint32_t rank = 0; rank < trace_ranks (recorded); rank++) {
+    Stream a, b;
+    guint n = 0;
+
+    stream_open (&a, recorded, rank);
+    stream_open (&b, generated, rank);
+    for (; stream_next (&a); n++) {
+      g_autofree char *expected = NULL, *found = NULL;
+
+      g_assert_true (stream_next (&b));
+      expected = describe (&a);
+      found = describe (&b);
+      if (!g_str_equal (expected, found))
+        g_error ("rank %u, call %u:\nrecorded  %s\ngenerated %s", rank, n, expected, found);
+    }
+    g_assert_false (stream_next (&b));
+    g_assert_cmpuint (n, >, 9);
+    stream_close (&a);
+    stream_close (&b);
+  }
 }
 
 /* Every rank of the generated program makes the calls of the recorded one, in
@@ -195,32 +173,7 @@ static const Graph graphs[] = {
   { "ep_W", "gen:npb:kernel=ep,class=W,ranks=32" },
 };
 
-static void
-count_messages (Trace *trace, guint64 n_messages[N_TASKS][N_TASKS])
-{
-  TraceOp op;
-
-  for (uint32_t rank = 0; rank < trace_ranks (trace); rank++) {
-    g_autoptr (TraceCursor) cursor = trace_cursor_new (trace, rank, NULL);
-
-    while (trace_cursor_next (cursor, &op, NULL) == TRACE_NEXT_OPERATION)
-      if (op.kind == TRACE_OP_SEND || op.kind == TRACE_OP_ISEND)
-        n_messages[rank][op.peer]++;
-  }
-}
-
-static void
-check_row (char *const *fields, uint32_t task, guint64 n_messages[N_TASKS][N_TASKS])
-{
-  for (uint32_t peer = 0; peer < N_TASKS; peer++) {
-    g_assert_nonnull (fields[peer]);
-    g_assert_cmpuint (g_ascii_strtoull (fields[peer], NULL, 10), ==,
-                      n_messages[task][peer] + n_messages[peer][task]);
-  }
-  g_assert_null (fields[N_TASKS]);
-}
-
-/* The files count what goes either way between two tasks (a message to
+/* The files count the messages either way between two tasks (a message to
  * oneself thus twice); their first line is the last task's. */
 static void
 test_message_counts (gconstpointer data)
@@ -239,11 +192,21 @@ test_message_counts (gconstpointer data)
   lines = g_strsplit (g_strchomp (text), "\n", -1);
   g_assert_cmpuint (g_strv_length (lines), ==, N_TASKS);
   trace = trace_testing_open (graph->spec);
-  count_messages (trace, n_messages);
+  for (uint32_t rank = 0; rank < trace_ranks (trace); rank++) {
+    g_autoptr (TraceCursor) cursor = trace_cursor_new (trace, rank, NULL);
+    TraceOp op;
+
+    while (trace_cursor_next (cursor, &op, NULL) == TRACE_NEXT_OPERATION)
+      if (op.kind == TRACE_OP_SEND || op.kind == TRACE_OP_ISEND)
+        n_messages[rank][op.peer]++;
+  }
   for (uint32_t task = 0; task < N_TASKS; task++) {
     g_auto (GStrv) fields = g_strsplit (lines[N_TASKS - 1 - task], ",", -1);
 
-    check_row (fields, task, n_messages);
+    g_assert_cmpuint (g_strv_length (fields), ==, N_TASKS);
+    for (uint32_t peer = 0; peer < N_TASKS; peer++)
+      g_assert_cmpuint (g_ascii_strtoull (fields[peer], NULL, 10), ==,
+                        n_messages[task][peer] + n_messages[peer][task]);
   }
 }
 

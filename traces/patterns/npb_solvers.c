@@ -17,38 +17,37 @@ typedef struct {
   uint32_t q, column, row; /* place of the rank among q x q */
   uint32_t n;              /* points of the grid along an axis */
   int32_t successor[3], predecessor[3];
-} NpbPartition;
+} Partition;
 
 typedef struct {
   uint32_t at[3];   /* place among q x q x q */
   uint32_t size[3]; /* points */
-} NpbCell;
+} Cell;
 
 /* The communicators of both programs, handles bound in the setup. */
-enum { NPB_COMM_SETUP = 4, NPB_COMM_SOLVE = 5, NPB_COMM_RHS = 6 };
+enum { COMM_SETUP = 4, COMM_SOLVE = 5, COMM_RHS = 6 };
 
-/* The tags of messages along an axis, to the successor or the predecessor;
- * which is which differs between the exchange of faces and the solvers. */
-
-/* A cell's turn in a sweep along an axis: what came in from the slab before,
- * computation, what goes on to the next.  The first and last slab of a sweep
- * have nobody there (a peer below 0). */
+/* The turn of a cell in a sweep along an axis: it receives from the slab
+ * before, computes, and sends to the next.  Peers beyond the first and last
+ * slab of a sweep are TRACE_PROC_NULL. */
 typedef struct {
   const Npb *npb;
-  const NpbPartition *partition;
+  const Partition *partition;
   PatternOps *ops;
   guint axis;
   gboolean up; /* towards the successors; else back */
-} NpbSweep;
+} Sweep;
 
-typedef void (*NpbTurn) (const NpbSweep *sweep, const NpbCell *cell, int32_t from, int32_t to);
+typedef void (*Turn) (const Sweep *sweep, const Cell *cell, int32_t from, int32_t to);
 
 #define PART_VARIABLES   5 /* of a point */
 #define PART_FACE_LAYERS 2
 #define MIN_CELL         3 /* points along an axis; the programs stop when there are fewer */
 
-static const int32_t npb_low_tags[3] = { 2000, 4000, 7000 };
-static const int32_t npb_high_tags[3] = { 3000, 5000, 6000 };
+/* The tags of messages along an axis, to the successor or the predecessor; the
+ * exchange of faces and the solvers use them in opposite ways. */
+static const int32_t low_tags[3] = { 2000, 4000, 7000 };
+static const int32_t high_tags[3] = { 3000, 5000, 6000 };
 
 static uint32_t
 root_of (uint32_t n_ranks)
@@ -66,12 +65,12 @@ rank_at (uint32_t q, uint32_t column, uint32_t row)
   return (int32_t) (column % q + q * (row % q));
 }
 
-static NpbPartition
-npb_partition (const Npb *npb, uint32_t rank)
+static Partition
+partition_of (const Npb *npb, uint32_t rank)
 {
   uint32_t q = root_of (npb->n_ranks), i = rank % q, j = rank / q;
 
-  return (NpbPartition){
+  return (Partition){
     .q = q,
     .column = i,
     .row = j,
@@ -83,11 +82,11 @@ npb_partition (const Npb *npb, uint32_t rank)
 }
 
 /* The rank's cell in a slab across an axis. */
-static NpbCell
-npb_partition_cell (const NpbPartition *p, guint axis, uint32_t slab)
+static Cell
+cell_at (const Partition *p, guint axis, uint32_t slab)
 {
   uint32_t c = slab;
-  NpbCell cell;
+  Cell cell;
 
   if (axis == 0)
     c = (slab + p->q - p->column) % p->q;
@@ -101,9 +100,8 @@ npb_partition_cell (const NpbPartition *p, guint axis, uint32_t slab)
   return cell;
 }
 
-/* What both programs do. */
 static gboolean
-npb_partition_prepare (Npb *npb, GError **error)
+partition_prepare (Npb *npb, GError **error)
 {
   uint32_t q = root_of (npb->n_ranks), n = (uint32_t) npb->problem.n[0];
 
@@ -118,25 +116,36 @@ npb_partition_prepare (Npb *npb, GError **error)
 }
 
 static void
-npb_partition_setup (uint32_t rank, PatternOps *ops)
+duplicate (PatternOps *ops, uint32_t comm, uint32_t new_comm)
 {
-  npb_call (ops, "MPI_Comm_size");
-  npb_call (ops, "MPI_Comm_rank");
-  npb_comm_split (ops, 0, (int32_t) rank, NPB_COMM_SETUP);
-  npb_call (ops, "MPI_Comm_size");
-  npb_comm_dup (ops, NPB_COMM_SETUP, NPB_COMM_SOLVE);
-  npb_comm_dup (ops, NPB_COMM_SETUP, NPB_COMM_RHS);
+  TraceOp *op = pattern_ops_add (ops, TRACE_OP_COMM_DUP, "MPI_Comm_dup");
+
+  op->comm = comm;
+  op->new_comm = new_comm;
+}
+
+static void
+post (PatternOps *ops, TraceOpKind kind, uint32_t comm, int32_t peer, int32_t tag, uint64_t bytes,
+      uint32_t request)
+{
+  TraceOp *op = pattern_ops_add (ops, kind, kind == TRACE_OP_ISEND ? "MPI_Isend" : "MPI_Irecv");
+
+  op->comm = comm;
+  op->peer = peer;
+  op->tag = tag;
+  op->bytes = bytes;
+  op->request = request;
 }
 
 /* All faces across an axis that go one way are one message: those of the
  * cells in every slab but the last (or, the other way, the first). */
 static uint64_t
-faces_bytes (const NpbPartition *p, guint axis, uint32_t left_out)
+faces_bytes (const Partition *p, guint axis, uint32_t left_out)
 {
   uint64_t n_points = 0;
 
   for (uint32_t slab = 0; slab < p->q; slab++) {
-    NpbCell cell = npb_partition_cell (p, axis, slab);
+    Cell cell = cell_at (p, axis, slab);
 
     if (slab != left_out)
       n_points += (uint64_t) cell.size[(axis + 1) % 3] * cell.size[(axis + 2) % 3];
@@ -145,7 +154,7 @@ faces_bytes (const NpbPartition *p, guint axis, uint32_t left_out)
 }
 
 static void
-npb_partition_copy_faces (const Npb *npb, const NpbPartition *p, PatternOps *ops)
+copy_faces (const Npb *npb, const Partition *p, PatternOps *ops)
 {
   uint64_t to_successor[3], to_predecessor[3];
   uint32_t request = PATTERN_FIRST_REQUEST;
@@ -157,27 +166,27 @@ npb_partition_copy_faces (const Npb *npb, const NpbPartition *p, PatternOps *ops
     to_predecessor[axis] = faces_bytes (p, axis, 0);
   }
   for (guint axis = 0; axis < 3; axis++) {
-    npb_irecv (ops, NPB_COMM_RHS, p->successor[axis], npb_high_tags[axis], to_successor[axis],
-               request++);
-    npb_irecv (ops, NPB_COMM_RHS, p->predecessor[axis], npb_low_tags[axis], to_predecessor[axis],
-               request++);
+    post (ops, TRACE_OP_IRECV, COMM_RHS, p->successor[axis], high_tags[axis], to_successor[axis],
+          request++);
+    post (ops, TRACE_OP_IRECV, COMM_RHS, p->predecessor[axis], low_tags[axis], to_predecessor[axis],
+          request++);
   }
   for (guint axis = 0; axis < 3; axis++) {
-    npb_isend (ops, NPB_COMM_RHS, p->successor[axis], npb_low_tags[axis], to_successor[axis],
-               request++);
-    npb_isend (ops, NPB_COMM_RHS, p->predecessor[axis], npb_high_tags[axis], to_predecessor[axis],
-               request++);
+    post (ops, TRACE_OP_ISEND, COMM_RHS, p->successor[axis], low_tags[axis], to_successor[axis],
+          request++);
+    post (ops, TRACE_OP_ISEND, COMM_RHS, p->predecessor[axis], high_tags[axis],
+          to_predecessor[axis], request++);
   }
   pattern_ops_wait (ops, PATTERN_FIRST_REQUEST, request - PATTERN_FIRST_REQUEST);
 }
 
-/* The benchmarks do not say what part of their operations is where: the
- * right-hand side and the three axes are taken for a quarter each. */
+/* The benchmarks do not divide their operations among the phases: a quarter is
+ * assumed for the right-hand side and for each of the three axes. */
 #define PART_PHASES 4.0
 
 /* The computation of a cell's turn. */
 static void
-npb_partition_compute (const NpbSweep *sweep, const NpbCell *cell)
+compute_cell (const Sweep *sweep, const Cell *cell)
 {
   double n = sweep->partition->n;
   double cell_share = cell->size[0] / n * (cell->size[1] / n) * (cell->size[2] / n);
@@ -185,131 +194,107 @@ npb_partition_compute (const NpbSweep *sweep, const NpbCell *cell)
   npb_compute (sweep->npb, sweep->ops, cell_share / PART_PHASES / 2);
 }
 
-static void
-sweep_up (NpbSweep sweep, NpbTurn turn)
-{
-  const NpbPartition *p = sweep.partition;
-
-  sweep.up = TRUE;
-  for (uint32_t slab = 0; slab < p->q; slab++) {
-    NpbCell cell = npb_partition_cell (p, sweep.axis, slab);
-
-    turn (&sweep, &cell, slab > 0 ? p->predecessor[sweep.axis] : TRACE_PROC_NULL,
-          slab + 1 < p->q ? p->successor[sweep.axis] : TRACE_PROC_NULL);
-  }
-}
-
-static void
-sweep_back (NpbSweep sweep, NpbTurn turn)
-{
-  const NpbPartition *p = sweep.partition;
-
-  sweep.up = FALSE;
-  for (uint32_t slab = p->q; slab-- > 0;) {
-    NpbCell cell = npb_partition_cell (p, sweep.axis, slab);
-
-    turn (&sweep, &cell, slab + 1 < p->q ? p->successor[sweep.axis] : TRACE_PROC_NULL,
-          slab > 0 ? p->predecessor[sweep.axis] : TRACE_PROC_NULL);
-  }
-}
-
 /* A time step: faces, then a sweep up and one back along each axis. */
 static void
-npb_partition_step (const Npb *npb, uint32_t rank, PatternOps *ops, NpbTurn turn)
+partition_step (const Npb *npb, const Partition *p, Turn turn, PatternOps *ops)
 {
-  NpbPartition p = npb_partition (npb, rank);
-
-  npb_partition_copy_faces (npb, &p, ops);
+  copy_faces (npb, p, ops);
   npb_compute (npb, ops, 1 / PART_PHASES / npb->n_ranks);
   for (guint axis = 0; axis < 3; axis++) {
-    NpbSweep sweep = { .npb = npb, .partition = &p, .ops = ops, .axis = axis };
+    Sweep sweep = { .npb = npb, .partition = p, .ops = ops, .axis = axis };
 
-    sweep_up (sweep, turn);
-    sweep_back (sweep, turn);
+    for (guint back = 0; back < 2; back++) {
+      const int32_t *from = back ? p->successor : p->predecessor;
+      const int32_t *to = back ? p->predecessor : p->successor;
+
+      sweep.up = !back;
+      for (uint32_t i = 0; i < p->q; i++) {
+        Cell cell = cell_at (p, axis, back ? p->q - 1 - i : i);
+
+        turn (&sweep, &cell, i > 0 ? from[axis] : TRACE_PROC_NULL,
+              i + 1 < p->q ? to[axis] : TRACE_PROC_NULL);
+      }
+    }
   }
 }
 
-/* The verification, the time of the slowest rank, and a last meeting. */
+/* The stages of both programs, which differ in the turn of a cell and in the
+ * sizes of the parameters that the setup broadcasts. */
 static void
-npb_partition_end (const Npb *npb, uint32_t rank, PatternOps *ops)
+partition_fill (const Npb *npb, uint32_t rank, NpbStage stage, Turn turn,
+                const uint64_t *parameters_bytes, guint n_parameters, PatternOps *ops)
 {
-  NpbPartition p = npb_partition (npb, rank);
+  Partition p = partition_of (npb, rank);
 
-  npb_allreduce (ops, NPB_COMM_SETUP, PART_VARIABLES * DOUBLE_BYTES);
-  npb_partition_copy_faces (npb, &p, ops);
-  npb_allreduce (ops, NPB_COMM_SETUP, PART_VARIABLES * DOUBLE_BYTES);
-  npb_reduce (ops, NPB_COMM_SETUP, DOUBLE_BYTES);
-  npb_barrier (ops, TRACE_COMM_WORLD);
+  switch (stage) {
+  case NPB_SETUP:
+    npb_call (ops, "MPI_Comm_size");
+    npb_call (ops, "MPI_Comm_rank");
+    pattern_ops_split (ops, TRACE_COMM_WORLD, 0, (int32_t) rank, COMM_SETUP);
+    npb_call (ops, "MPI_Comm_size");
+    duplicate (ops, COMM_SETUP, COMM_SOLVE);
+    duplicate (ops, COMM_SETUP, COMM_RHS);
+    for (guint i = 0; i < n_parameters; i++)
+      npb_bcast (ops, COMM_SETUP, parameters_bytes[i]);
+    break;
+  case NPB_WARM_UP:
+    partition_step (npb, &p, turn, ops);
+    npb_barrier (ops, COMM_SETUP);
+    break;
+  case NPB_STEP: partition_step (npb, &p, turn, ops); break;
+  case NPB_END: /* the verification, the time of the slowest rank, and a last barrier */
+    npb_allreduce (ops, COMM_SETUP, PART_VARIABLES * DOUBLE_BYTES);
+    copy_faces (npb, &p, ops);
+    npb_allreduce (ops, COMM_SETUP, PART_VARIABLES * DOUBLE_BYTES);
+    npb_reduce (ops, COMM_SETUP, DOUBLE_BYTES);
+    npb_barrier (ops, TRACE_COMM_WORLD);
+    break;
+  }
 }
 
 /* --- BT: block-tridiagonal solves along three axes --- */
 
-/* What a cell passes on is, per point of its face, a 5 x 5 block and a vector
- * of 5 on the way up, the vector alone on the way back.  The buffers have the
- * size of the largest face there can be, and are sent whole. */
+/* A cell passes on, per point of its face, a 5 x 5 block and a vector of 5 on
+ * the way up, the vector alone on the way back.  The buffers have the size of
+ * the largest possible face, and are sent whole. */
 
 #define BT_UP_VALUES   (5 * 5 + 5)
 #define BT_BACK_VALUES 5
 
-/* Tells the cells of a rank apart; sender and receiver agree on it, as their
- * cells differ in place along the axis only. */
-static int32_t
-cell_tag (const NpbSweep *sweep, const NpbCell *cell)
-{
-  uint32_t minor = cell->at[sweep->axis == 0 ? 1 : 0];
-  uint32_t major = cell->at[sweep->axis == 2 ? 1 : 2];
-  const int32_t *tags = sweep->up ? npb_high_tags : npb_low_tags;
-
-  return tags[sweep->axis] + (int32_t) (minor + sweep->partition->q * major);
-}
-
 static void
-bt_turn (const NpbSweep *sweep, const NpbCell *cell, int32_t from, int32_t to)
+bt_turn (const Sweep *sweep, const Cell *cell, int32_t from, int32_t to)
 {
-  const NpbPartition *p = sweep->partition;
+  const Partition *p = sweep->partition;
   uint64_t side = p->n / p->q + 1;
   uint64_t bytes = side * side * (sweep->up ? BT_UP_VALUES : BT_BACK_VALUES) * DOUBLE_BYTES;
   uint32_t sent = PATTERN_FIRST_REQUEST, received = sent + 1;
 
+  /* The tag identifies the cell of a rank; sender and receiver agree on it, as
+   * their cells differ in place along the axis only. */
+  uint32_t minor = cell->at[sweep->axis == 0 ? 1 : 0], major = cell->at[sweep->axis == 2 ? 1 : 2];
+  int32_t tag = (sweep->up ? high_tags : low_tags)[sweep->axis] + (int32_t) (minor + p->q * major);
+
   if (from >= 0) {
-    npb_irecv (sweep->ops, NPB_COMM_SOLVE, from, cell_tag (sweep, cell), bytes, received);
-    pattern_ops_wait (sweep->ops, sent, 1); /* what the cell before sent on */
+    post (sweep->ops, TRACE_OP_IRECV, COMM_SOLVE, from, tag, bytes, received);
+    pattern_ops_wait (sweep->ops, sent, 1); /* the send of the cell before */
     pattern_ops_wait (sweep->ops, received, 1);
   }
-  npb_partition_compute (sweep, cell);
+  compute_cell (sweep, cell);
   if (to >= 0)
-    npb_isend (sweep->ops, NPB_COMM_SOLVE, to, cell_tag (sweep, cell), bytes, sent);
+    post (sweep->ops, TRACE_OP_ISEND, COMM_SOLVE, to, tag, bytes, sent);
 }
 
 static void
-bt_step (const Npb *npb, uint32_t rank, G_GNUC_UNUSED uint32_t number, PatternOps *ops)
-{
-  npb_partition_step (npb, rank, ops, bt_turn);
-}
-
-static void
-bt_setup (G_GNUC_UNUSED const Npb *npb, uint32_t rank, PatternOps *ops)
+bt_fill (const Npb *npb, uint32_t rank, NpbStage stage, uint32_t step, PatternOps *ops)
 {
   static const uint64_t parameters_bytes[] = { 4, 8, 12, 4, 4, 4 };
 
-  npb_partition_setup (rank, ops);
-  for (guint i = 0; i < G_N_ELEMENTS (parameters_bytes); i++)
-    npb_bcast (ops, NPB_COMM_SETUP, parameters_bytes[i]);
+  (void) step;
+  partition_fill (npb, rank, stage, bt_turn, parameters_bytes, G_N_ELEMENTS (parameters_bytes),
+                  ops);
 }
 
-static void
-bt_warm_up (const Npb *npb, uint32_t rank, PatternOps *ops)
-{
-  bt_step (npb, rank, 0, ops);
-  npb_barrier (ops, NPB_COMM_SETUP);
-}
-
-const NpbKernel npb_bt = { .prepare = npb_partition_prepare,
-                           .release = npb_release_nothing,
-                           .setup = bt_setup,
-                           .warm_up = bt_warm_up,
-                           .step = bt_step,
-                           .end = npb_partition_end };
+const NpbKernel npb_bt = { partition_prepare, bt_fill };
 
 /* --- SP: scalar pentadiagonal solves along three axes --- */
 
@@ -321,62 +306,35 @@ const NpbKernel npb_bt = { .prepare = npb_partition_prepare,
 #define SP_BACK_VALUES 10
 #define TAG            0
 
-static uint64_t
-face_points (const NpbPartition *p, const NpbCell *cell, guint axis)
-{
-  uint64_t n = 1;
-
-  for (guint i = 0; i < 3; i++)
-    if (i != axis)
-      n *= cell->size[i] - (cell->at[i] == 0) - (cell->at[i] == p->q - 1);
-  return n;
-}
-
 static void
-sp_turn (const NpbSweep *sweep, const NpbCell *cell, int32_t from, int32_t to)
+sp_turn (const Sweep *sweep, const Cell *cell, int32_t from, int32_t to)
 {
-  uint64_t n_values = sweep->up ? SP_UP_VALUES : SP_BACK_VALUES;
-  uint64_t bytes = face_points (sweep->partition, cell, sweep->axis) * n_values * DOUBLE_BYTES;
+  uint64_t bytes = (sweep->up ? SP_UP_VALUES : SP_BACK_VALUES) * DOUBLE_BYTES;
   uint32_t received = PATTERN_FIRST_REQUEST, sent = received + 1;
 
+  for (guint i = 0; i < 3; i++)
+    if (i != sweep->axis)
+      bytes *= cell->size[i] - (cell->at[i] == 0) - (cell->at[i] == sweep->partition->q - 1);
   if (from >= 0) {
-    npb_irecv (sweep->ops, NPB_COMM_SOLVE, from, TAG, bytes, received);
-    pattern_ops_wait (sweep->ops, received, 2); /* and for what the cell before sent on */
+    post (sweep->ops, TRACE_OP_IRECV, COMM_SOLVE, from, TAG, bytes, received);
+    pattern_ops_wait (sweep->ops, received, 2); /* and for the send of the cell before */
   }
-  npb_partition_compute (sweep, cell);
+  compute_cell (sweep, cell);
   if (to >= 0)
-    npb_isend (sweep->ops, NPB_COMM_SOLVE, to, TAG, bytes, sent);
+    post (sweep->ops, TRACE_OP_ISEND, COMM_SOLVE, to, TAG, bytes, sent);
 }
 
 static void
-sp_step (const Npb *npb, uint32_t rank, G_GNUC_UNUSED uint32_t number, PatternOps *ops)
-{
-  npb_partition_step (npb, rank, ops, sp_turn);
-}
-
-static void
-sp_setup (G_GNUC_UNUSED const Npb *npb, uint32_t rank, PatternOps *ops)
+sp_fill (const Npb *npb, uint32_t rank, NpbStage stage, uint32_t step, PatternOps *ops)
 {
   static const uint64_t parameters_bytes[] = { 4, 8, 12, 4 };
 
-  npb_partition_setup (rank, ops);
-  for (guint i = 0; i < G_N_ELEMENTS (parameters_bytes); i++)
-    npb_bcast (ops, NPB_COMM_SETUP, parameters_bytes[i]);
+  (void) step;
+  partition_fill (npb, rank, stage, sp_turn, parameters_bytes, G_N_ELEMENTS (parameters_bytes),
+                  ops);
 }
 
-static void
-sp_warm_up (const Npb *npb, uint32_t rank, PatternOps *ops)
-{
-  sp_step (npb, rank, 0, ops);
-  npb_barrier (ops, NPB_COMM_SETUP);
-}
-
-const NpbKernel npb_sp = { .prepare = npb_partition_prepare,
-                           .release = npb_release_nothing,
-                           .setup = sp_setup,
-                           .warm_up = sp_warm_up,
-                           .step = sp_step,
-                           .end = npb_partition_end };
+const NpbKernel npb_sp = { partition_prepare, sp_fill };
 
 /* --- LU: symmetric successive over-relaxation, swept as a wavefront --- */
 
@@ -390,7 +348,7 @@ const NpbKernel npb_sp = { .prepare = npb_partition_prepare,
 #define LU_VARIABLES   5
 #define LU_FACE_LAYERS 2
 #define MIN_POINTS     4   /* of a rank along an axis, as the benchmark demands */
-#define LU_PHASES      3.0 /* two sweeps and the right-hand side, said to cost the same */
+#define LU_PHASES      3.0 /* two sweeps and the right-hand side, assumed to cost the same */
 
 enum { TAG_TO_NORTH = 1, TAG_TO_SOUTH = 2, TAG_TO_WEST = 3, TAG_TO_EAST = 4 };
 
@@ -442,7 +400,7 @@ part_of (const Npb *npb, uint32_t rank)
 }
 
 static gboolean
-prepare (Npb *npb, GError **error)
+lu_prepare (Npb *npb, GError **error)
 {
   const int32_t *n = npb->problem.n;
   uint32_t xs = ranks_along_x (npb->n_ranks);
@@ -476,54 +434,38 @@ norm (PatternOps *ops)
 
 /* Norms are taken in the last step only, wherever that is. */
 static void
-lu_step (const Npb *npb, uint32_t rank, uint32_t number, PatternOps *ops)
+lu_step (const Npb *npb, const Part *part, gboolean is_last, PatternOps *ops)
 {
-  Part part = part_of (npb, rank);
-
-  /* The inner points of one plane's border: boundary points of the grid do not take part. */
-  uint64_t n_planes = part.nz - 2;
-  uint64_t x_bytes = LU_VARIABLES * DOUBLE_BYTES * (part.ny - part.y_edges);
-  uint64_t y_bytes = LU_VARIABLES * DOUBLE_BYTES * (part.nx - part.x_edges);
-  double share = part.share / LU_PHASES / (double) n_planes;
+  /* The inner points of one plane's border: boundary points of the grid do not take part-> */
+  uint64_t n_planes = part->nz - 2;
+  uint64_t x_bytes = LU_VARIABLES * DOUBLE_BYTES * (part->ny - part->y_edges);
+  uint64_t y_bytes = LU_VARIABLES * DOUBLE_BYTES * (part->nx - part->x_edges);
+  double share = part->share / LU_PHASES / (double) n_planes;
 
   for (uint64_t plane = 0; plane < n_planes; plane++) {
-    if (part.north >= 0)
-      pattern_ops_recv (ops, part.north, TAG_TO_SOUTH, x_bytes);
-    if (part.west >= 0)
-      pattern_ops_recv (ops, part.west, TAG_TO_EAST, y_bytes);
+    if (part->north >= 0)
+      pattern_ops_recv (ops, part->north, TAG_TO_SOUTH, x_bytes);
+    if (part->west >= 0)
+      pattern_ops_recv (ops, part->west, TAG_TO_EAST, y_bytes);
     npb_compute (npb, ops, share);
-    pattern_ops_send (ops, part.south, TAG_TO_SOUTH, x_bytes);
-    pattern_ops_send (ops, part.east, TAG_TO_EAST, y_bytes);
+    pattern_ops_send (ops, part->south, TAG_TO_SOUTH, x_bytes);
+    pattern_ops_send (ops, part->east, TAG_TO_EAST, y_bytes);
   }
   for (uint64_t plane = 0; plane < n_planes; plane++) {
-    if (part.south >= 0)
-      pattern_ops_recv (ops, part.south, TAG_TO_NORTH, x_bytes);
-    if (part.east >= 0)
-      pattern_ops_recv (ops, part.east, TAG_TO_WEST, y_bytes);
+    if (part->south >= 0)
+      pattern_ops_recv (ops, part->south, TAG_TO_NORTH, x_bytes);
+    if (part->east >= 0)
+      pattern_ops_recv (ops, part->east, TAG_TO_WEST, y_bytes);
     npb_compute (npb, ops, share);
-    pattern_ops_send (ops, part.north, TAG_TO_NORTH, x_bytes);
-    pattern_ops_send (ops, part.west, TAG_TO_WEST, y_bytes);
+    pattern_ops_send (ops, part->north, TAG_TO_NORTH, x_bytes);
+    pattern_ops_send (ops, part->west, TAG_TO_WEST, y_bytes);
   }
-  if (number == npb->iterations)
+  if (is_last)
     norm (ops);
-  exchange_faces (&part, ops);
-  npb_compute (npb, ops, part.share / LU_PHASES);
-  if (number == npb->iterations)
+  exchange_faces (part, ops);
+  npb_compute (npb, ops, part->share / LU_PHASES);
+  if (is_last)
     norm (ops);
-}
-
-static void
-lu_setup (G_GNUC_UNUSED const Npb *npb, uint32_t rank, PatternOps *ops)
-{
-  static const uint64_t parameters_bytes[] = { 4, 4, 4, 8, 8, LU_VARIABLES * DOUBLE_BYTES,
-                                               4, 4, 4, 4 };
-
-  npb_call (ops, "MPI_Comm_rank");
-  npb_call (ops, "MPI_Comm_size");
-  if (rank == 0)
-    npb_call (ops, "MPI_Comm_size");
-  for (guint i = 0; i < G_N_ELEMENTS (parameters_bytes); i++)
-    npb_bcast (ops, TRACE_COMM_WORLD, parameters_bytes[i]);
 }
 
 /* The right-hand side of where the steps begin. */
@@ -535,18 +477,6 @@ start (const Part *part, PatternOps *ops)
   npb_barrier (ops, TRACE_COMM_WORLD);
 }
 
-static void
-lu_warm_up (const Npb *npb, uint32_t rank, PatternOps *ops)
-{
-  Part part = part_of (npb, rank);
-
-  exchange_faces (&part, ops);
-  start (&part, ops);
-  lu_step (npb, rank, 1, ops);
-  npb_allreduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES); /* the slowest rank's time */
-  start (&part, ops);
-}
-
 /* Unlike the faces, these are waited for before the own ones are sent. */
 static void
 pass_on (PatternOps *ops, int32_t from, int32_t to, uint64_t bytes, int32_t tag)
@@ -556,31 +486,49 @@ pass_on (PatternOps *ops, int32_t from, int32_t to, uint64_t bytes, int32_t tag)
 }
 
 static void
-end (const Npb *npb, uint32_t rank, PatternOps *ops)
+lu_fill (const Npb *npb, uint32_t rank, NpbStage stage, uint32_t step, PatternOps *ops)
 {
+  static const uint64_t parameters_bytes[] = { 4, 4, 4, 8, 8, LU_VARIABLES * DOUBLE_BYTES,
+                                               4, 4, 4, 4 };
   Part part = part_of (npb, rank);
 
-  npb_allreduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES);
-  norm (ops); /* of the error */
-  /* The surface integral over the six sides: what it needs from the
-   * neighbours in the south and in the east goes one way only. */
-  uint64_t x_bytes = 2 * DOUBLE_BYTES * (part.ny + 2), y_bytes = 2 * DOUBLE_BYTES * part.nx;
-  uint64_t z_bytes = DOUBLE_BYTES * part.nz;
+  switch (stage) {
+  case NPB_SETUP:
+    npb_call (ops, "MPI_Comm_rank");
+    npb_call (ops, "MPI_Comm_size");
+    if (rank == 0)
+      npb_call (ops, "MPI_Comm_size");
+    for (guint i = 0; i < G_N_ELEMENTS (parameters_bytes); i++)
+      npb_bcast (ops, TRACE_COMM_WORLD, parameters_bytes[i]);
+    break;
+  case NPB_WARM_UP:
+    exchange_faces (&part, ops);
+    start (&part, ops);
+    lu_step (npb, &part, npb->iterations == 1, ops);
+    npb_allreduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES); /* the slowest rank's time */
+    start (&part, ops);
+    break;
+  case NPB_STEP: lu_step (npb, &part, step == npb->iterations, ops); break;
+  case NPB_END: {
+    uint64_t x_bytes = 2 * DOUBLE_BYTES * (part.ny + 2), y_bytes = 2 * DOUBLE_BYTES * part.nx;
+    uint64_t z_bytes = DOUBLE_BYTES * part.nz;
 
-  pass_on (ops, part.east, part.west, y_bytes, TAG_TO_WEST);
-  pass_on (ops, part.south, part.north, x_bytes, TAG_TO_NORTH);
-  npb_allreduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES);
-  for (uint64_t side = 0; side < part.y_edges; side++)
-    pass_on (ops, part.south, part.north, z_bytes, TAG_TO_NORTH);
-  npb_allreduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES);
-  for (uint64_t side = 0; side < part.x_edges; side++)
-    pass_on (ops, part.east, part.west, z_bytes, TAG_TO_WEST);
-  npb_allreduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES);
+    npb_allreduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES);
+    norm (ops); /* of the error */
+    /* The surface integral over the six sides: its data from the neighbours in
+     * the south and in the east goes one way only. */
+    pass_on (ops, part.east, part.west, y_bytes, TAG_TO_WEST);
+    pass_on (ops, part.south, part.north, x_bytes, TAG_TO_NORTH);
+    npb_allreduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES);
+    for (uint64_t side = 0; side < part.y_edges; side++)
+      pass_on (ops, part.south, part.north, z_bytes, TAG_TO_NORTH);
+    npb_allreduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES);
+    for (uint64_t side = 0; side < part.x_edges; side++)
+      pass_on (ops, part.east, part.west, z_bytes, TAG_TO_WEST);
+    npb_allreduce (ops, TRACE_COMM_WORLD, DOUBLE_BYTES);
+    break;
+  }
+  }
 }
 
-const NpbKernel npb_lu = { .prepare = prepare,
-                           .release = npb_release_nothing,
-                           .setup = lu_setup,
-                           .warm_up = lu_warm_up,
-                           .step = lu_step,
-                           .end = end };
+const NpbKernel npb_lu = { lu_prepare, lu_fill };

@@ -29,30 +29,39 @@ static const struct {
   { "s", 1000000000000 }, { "ms", 1000000000 }, { "us", 1000000 }, { "ns", 1000 }, { "ps", 1 },
 };
 
+/* In the order in which they are listed. */
+static const TracePattern *const patterns[] = {
+  &trace_pattern_halo2d, &trace_pattern_halo3d,   &trace_pattern_suba2a,      &trace_pattern_pf3d,
+  &trace_pattern_evh1,   &trace_pattern_alltoall, &trace_pattern_permutation, &trace_pattern_random,
+  &trace_pattern_ring,   &trace_pattern_pingpong, &trace_pattern_npb,         NULL,
+};
+
 gboolean
 trace_pattern_is_spec (const char *path)
 {
   return g_str_has_prefix (path, PREFIX);
 }
 
-static guint
-pattern_n_parameters (const TracePattern *pattern)
+/* The names joined for a message, with the one that was probably meant; the
+ * caller frees.  The array gets its terminator here. */
+static char *
+list_names (GPtrArray *names, const char *name)
 {
-  guint n = 0;
+  g_autofree char *known = NULL, *meant = NULL;
 
-  while (pattern->parameters[n].name != NULL)
-    n++;
-  g_assert (n <= PATTERN_MAX_PARAMETERS);
-  return n;
+  g_ptr_array_add (names, NULL);
+  known = g_strjoinv (", ", (char **) names->pdata);
+  meant = base_did_you_mean (name, (const char *const *) names->pdata);
+  return g_strconcat (known, meant, NULL);
 }
 
-/* The pattern that a spec names, among NULL-terminated ones. */
+/* The pattern that a spec names. */
 static const TracePattern *
-pattern_spec_find (const char *spec, const TracePattern *const *patterns, GError **error)
+find_pattern (const char *spec, GError **error)
 {
   const char *kind = spec + strlen (PREFIX);
   gsize n = strcspn (kind, ":");
-  g_autofree char *name = g_strndup (kind, MIN (n, 80)), *known = NULL, *meant = NULL;
+  g_autofree char *name = g_strndup (kind, MIN (n, 80)), *known = NULL;
   g_autoptr (GPtrArray) names = g_ptr_array_new ();
 
   for (guint i = 0; patterns[i] != NULL; i++) {
@@ -60,11 +69,9 @@ pattern_spec_find (const char *spec, const TracePattern *const *patterns, GError
       return patterns[i];
     g_ptr_array_add (names, (gpointer) patterns[i]->name);
   }
-  g_ptr_array_add (names, NULL);
-  known = g_strjoinv (", ", (char **) names->pdata);
-  meant = base_did_you_mean (name, (const char *const *) names->pdata);
+  known = list_names (names, name);
   g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT,
-               "%s: there is no pattern \"%s\"; there are %s%s", spec, name, known, meant);
+               "%s: there is no pattern \"%s\"; there are %s", spec, name, known);
   return NULL;
 }
 
@@ -88,122 +95,96 @@ bad_value (const TraceParameter *parameter, const char *text, GError **error, co
 }
 
 static gboolean
-read_integer (const TraceParameter *parameter, const char *text, TraceParameterValue *value,
-              GError **error)
-{
-  if (g_ascii_string_to_signed (text, 10, parameter->least, MAX_INTEGER, &value->integer, NULL))
-    return TRUE;
-  return bad_value (parameter, text, error,
-                    "a whole number within %" G_GINT64_FORMAT "..%" G_GINT64_FORMAT,
-                    parameter->least, MAX_INTEGER);
-}
-
-static gboolean
-read_bytes (const TraceParameter *parameter, const char *text, TraceParameterValue *value,
-            GError **error)
-{
-  static const char letters[] = "KMG";
-  gsize n = strlen (text);
-  const char *letter = n > 0 ? strchr (letters, g_ascii_toupper (text[n - 1])) : NULL;
-  gint shift = letter != NULL ? 10 * (gint) (letter - letters + 1) : 0;
-  g_autofree char *digits = g_strndup (text, letter != NULL ? n - 1 : n);
-  int64_t number;
-
-  if (g_ascii_string_to_signed (digits, 10, 0, MAX_BYTES >> shift, &number, NULL) &&
-      (number << shift) >= parameter->least) {
-    value->integer = number << shift;
-    return TRUE;
-  }
-  return bad_value (parameter, text, error,
-                    "a number of bytes within %" G_GINT64_FORMAT "..1024G; K, M and G are powers "
-                    "of 1024",
-                    parameter->least);
-}
-
-/* Digits, perhaps a point and more of them, then the unit; rounded to whole
- * picoseconds.  A plain 0 needs no unit. */
-static gboolean
-read_time (const TraceParameter *parameter, const char *text, TraceParameterValue *value,
-           GError **error)
-{
-  gsize n = strspn (text, "0123456789.");
-  g_autofree char *digits = g_strndup (text, n);
-  g_autofree char *unit = g_strstrip (g_strdup (text + n));
-  char *end;
-  double number = g_ascii_strtod (digits, &end);
-
-  if (n > 0 && *end == '\0' && end > digits) {
-    if (number == 0 && *unit == '\0') {
-      value->integer = 0;
-      return TRUE;
-    }
-    for (guint i = 0; i < G_N_ELEMENTS (times); i++)
-      if (strcmp (unit, times[i].name) == 0 && number * (double) times[i].ps <= MAX_TIME_PS) {
-        value->integer = llround (number * (double) times[i].ps);
-        return TRUE;
-      }
-  }
-  return bad_value (parameter, text, error, "a time within 0..1000s, such as 10us or 2.5ms");
-}
-
-static gboolean
-read_grid (const TraceParameter *parameter, const char *text, TraceParameterValue *value,
-           GError **error)
-{
-  g_auto (GStrv) parts = g_strsplit (text, "x", -1);
-  guint n = g_strv_length (parts);
-  TraceParameterValue read = { .grid = { 0, 0, 0 } };
-  gboolean good = n >= 1 && n <= G_N_ELEMENTS (read.grid);
-
-  for (guint i = 0; good && i < n; i++)
-    good = g_ascii_string_to_signed (parts[i], 10, MAX (parameter->least, 1), MAX_GRID,
-                                     &read.grid[i], NULL);
-  if (!good)
-    return bad_value (parameter, text, error,
-                      "a grid such as 16x8x128 of up to 3 numbers within 1..%" G_GINT64_FORMAT,
-                      MAX_GRID);
-  *value = read;
-  return TRUE;
-}
-
-static gboolean
-read_word (const TraceParameter *parameter, const char *text, TraceParameterValue *value,
-           GError **error)
-{
-  g_autofree char *list = g_strndup (parameter->help, strcspn (parameter->help, ":"));
-  g_auto (GStrv) words = g_strsplit (list, "|", -1);
-  g_autofree char *meant = NULL;
-
-  for (guint i = 0; words[i] != NULL; i++)
-    if (g_ascii_strcasecmp (words[i], text) == 0) {
-      value->word = g_intern_string (words[i]);
-      return TRUE;
-    }
-  meant = base_did_you_mean (text, (const char *const *) words);
-  return bad_value (parameter, text, error, "one of %s%s", list, meant);
-}
-
-static gboolean
 read_value (const TraceParameter *parameter, const char *text, TraceParameterValue *value,
             GError **error)
 {
   switch (parameter->kind) {
-  case TRACE_PARAMETER_INTEGER: return read_integer (parameter, text, value, error);
-  case TRACE_PARAMETER_BYTES: return read_bytes (parameter, text, value, error);
-  case TRACE_PARAMETER_TIME: return read_time (parameter, text, value, error);
-  case TRACE_PARAMETER_GRID: return read_grid (parameter, text, value, error);
-  case TRACE_PARAMETER_WORD: return read_word (parameter, text, value, error);
+  case TRACE_PARAMETER_INTEGER:
+    if (g_ascii_string_to_signed (text, 10, parameter->least, MAX_INTEGER, &value->integer, NULL))
+      return TRUE;
+    return bad_value (parameter, text, error,
+                      "a whole number within %" G_GINT64_FORMAT "..%" G_GINT64_FORMAT,
+                      parameter->least, MAX_INTEGER);
+  case TRACE_PARAMETER_BYTES: {
+    static const char letters[] = "KMG";
+    gsize n = strlen (text);
+    const char *letter = n > 0 ? strchr (letters, g_ascii_toupper (text[n - 1])) : NULL;
+    gint shift = letter != NULL ? 10 * (gint) (letter - letters + 1) : 0;
+    g_autofree char *digits = g_strndup (text, letter != NULL ? n - 1 : n);
+    int64_t number;
+
+    if (g_ascii_string_to_signed (digits, 10, 0, MAX_BYTES >> shift, &number, NULL) &&
+        (number << shift) >= parameter->least) {
+      value->integer = number << shift;
+      return TRUE;
+    }
+    return bad_value (parameter, text, error,
+                      "a number of bytes within %" G_GINT64_FORMAT
+                      "..1024G; K, M and G are powers of 1024",
+                      parameter->least);
+  }
+  case TRACE_PARAMETER_TIME: {
+    /* Digits, perhaps a point and more digits, then the unit; rounded to whole
+     * picoseconds.  A plain 0 needs no unit. */
+    gsize n = strspn (text, "0123456789.");
+    g_autofree char *digits = g_strndup (text, n);
+    g_autofree char *unit = g_strstrip (g_strdup (text + n));
+    char *end;
+    double number = g_ascii_strtod (digits, &end);
+    gboolean good = n > 0 && *end == '\0' && end > digits;
+
+    if (good && number == 0 && *unit == '\0') {
+      value->integer = 0;
+      return TRUE;
+    }
+    for (guint i = 0; good && i < G_N_ELEMENTS (times); i++)
+      if (strcmp (unit, times[i].name) == 0 && number * (double) times[i].ps <= MAX_TIME_PS) {
+        value->integer = llround (number * (double) times[i].ps);
+        return TRUE;
+      }
+    return bad_value (parameter, text, error, "a time within 0..1000s, such as 10us or 2.5ms");
+  }
+  case TRACE_PARAMETER_GRID: {
+    g_auto (GStrv) parts = g_strsplit (text, "x", -1);
+    guint n = g_strv_length (parts);
+    TraceParameterValue read = { .grid = { 0, 0, 0 } };
+    gboolean good = n >= 1 && n <= G_N_ELEMENTS (read.grid);
+
+    for (guint i = 0; good && i < n; i++)
+      good = g_ascii_string_to_signed (parts[i], 10, MAX (parameter->least, 1), MAX_GRID,
+                                       &read.grid[i], NULL);
+    if (!good)
+      return bad_value (parameter, text, error,
+                        "a grid such as 16x8x128 of up to 3 numbers within 1..%" G_GINT64_FORMAT,
+                        MAX_GRID);
+    *value = read;
+    return TRUE;
+  }
+  case TRACE_PARAMETER_WORD: {
+    g_autofree char *list = g_strndup (parameter->help, strcspn (parameter->help, ":"));
+    g_auto (GStrv) words = g_strsplit (list, "|", -1);
+    g_autofree char *meant = NULL;
+
+    for (guint i = 0; words[i] != NULL; i++)
+      if (g_ascii_strcasecmp (words[i], text) == 0) {
+        value->word = g_intern_string (words[i]);
+        return TRUE;
+      }
+    meant = base_did_you_mean (text, (const char *const *) words);
+    return bad_value (parameter, text, error, "one of %s%s", list, meant);
+  }
   }
   g_assert_not_reached ();
 }
 
-/* One NAME=VALUE; marks in given[] what it sets. */
+/* Reads one NAME=VALUE, and marks its parameter in given[]. */
 static gboolean
 read_setting (const char *setting, const TracePattern *pattern, TraceParameterValue *values,
               gboolean *given, GError **error)
 {
   const char *equals = strchr (setting, '=');
-  g_autofree char *name = NULL;
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  g_autofree char *name = NULL, *shown = NULL, *known = NULL;
 
   if (equals == NULL) {
     g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "\"%.80s\" is not of the form NAME=VALUE",
@@ -221,26 +202,32 @@ read_setting (const char *setting, const TracePattern *pattern, TraceParameterVa
     given[i] = TRUE;
     return read_value (&pattern->parameters[i], equals + 1, &values[i], error);
   }
-  g_autoptr (GPtrArray) names = g_ptr_array_new ();
-  g_autofree char *known = NULL, *meant = NULL, *shown = g_strndup (name, 80);
-
   for (const TraceParameter *p = pattern->parameters; p->name != NULL; p++)
     g_ptr_array_add (names, (gpointer) p->name);
-  g_ptr_array_add (names, NULL);
-  known = g_strjoinv (", ", (char **) names->pdata);
-  meant = base_did_you_mean (shown, (const char *const *) names->pdata);
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s has no parameter \"%s\"; it has %s%s",
-               pattern->name, shown, known, meant);
+  shown = g_strndup (name, 80);
+  known = list_names (names, shown);
+  g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s has no parameter \"%s\"; it has %s",
+               pattern->name, shown, known);
   return FALSE;
 }
 
+/* The values of a spec of this pattern, presets where it gives none. */
 static gboolean
-read_presets (const TracePattern *pattern, TraceParameterValue *values, const gboolean *given,
-              GError **error)
+read_values (const char *spec, const TracePattern *pattern,
+             TraceParameterValue values[PATTERN_MAX_PARAMETERS], GError **error)
 {
+  const char *colon = strchr (spec + strlen (PREFIX), ':');
+  g_auto (GStrv) settings = g_strsplit (colon != NULL ? colon + 1 : "", ",", -1);
+  gboolean given[PATTERN_MAX_PARAMETERS] = { FALSE };
+
+  memset (values, 0, PATTERN_MAX_PARAMETERS * sizeof *values);
+  for (guint i = 0; settings[i] != NULL; i++)
+    if (!read_setting (settings[i], pattern, values, given, error))
+      return FALSE;
   for (guint i = 0; pattern->parameters[i].name != NULL; i++) {
     const TraceParameter *parameter = &pattern->parameters[i];
 
+    g_assert (i < PATTERN_MAX_PARAMETERS);
     if (given[i] || (parameter->preset != NULL && *parameter->preset == '\0'))
       continue;
     if (parameter->preset == NULL) {
@@ -254,87 +241,48 @@ read_presets (const TracePattern *pattern, TraceParameterValue *values, const gb
   return TRUE;
 }
 
-/* The values of a spec of this pattern, defaults where it gives none. */
-static gboolean
-pattern_spec_read (const char *spec, const TracePattern *pattern,
-                   TraceParameterValue values[PATTERN_MAX_PARAMETERS], GError **error)
-{
-  const char *colon = strchr (spec + strlen (PREFIX), ':');
-  g_auto (GStrv) settings = g_strsplit (colon != NULL ? colon + 1 : "", ",", -1);
-  gboolean given[PATTERN_MAX_PARAMETERS] = { FALSE }, good = TRUE;
-
-  g_assert (pattern_n_parameters (pattern) <= PATTERN_MAX_PARAMETERS);
-  memset (values, 0, PATTERN_MAX_PARAMETERS * sizeof *values);
-  for (guint i = 0; good && settings[i] != NULL; i++)
-    good = read_setting (settings[i], pattern, values, given, error);
-  good = good && read_presets (pattern, values, given, error);
-  if (!good)
-    g_prefix_error (error, "%s: ", spec);
-  return good;
-}
-
-static void
-print_value (GString *text, const TraceParameter *parameter, const TraceParameterValue *value)
-{
-  switch (parameter->kind) {
-  case TRACE_PARAMETER_INTEGER:
-  case TRACE_PARAMETER_BYTES:
-    g_string_append_printf (text, "%" G_GINT64_FORMAT, value->integer);
-    return;
-  case TRACE_PARAMETER_TIME: {
-    guint i = 0;
-
-    while (value->integer % times[i].ps != 0)
-      i++;
-    g_string_append_printf (text, "%" G_GINT64_FORMAT "%s", value->integer / times[i].ps,
-                            times[i].name);
-  }
-    return;
-  case TRACE_PARAMETER_GRID: {
-    for (guint i = 0; i < 3 && value->grid[i] != 0; i++)
-      g_string_append_printf (text, "%s%" G_GINT64_FORMAT, i == 0 ? "" : "x", value->grid[i]);
-  }
-    return;
-  case TRACE_PARAMETER_WORD: g_string_append (text, value->word); return;
-  }
-}
-
-static gboolean
-is_absent (const TraceParameter *parameter, const TraceParameterValue *value)
+/* The spec of these values, in the order of the table, without absent ones;
+ * the caller frees it. */
+static char *
+print_spec (const TracePattern *pattern, const TraceParameterValue *values)
 {
   static const TraceParameterValue absent = { .grid = { 0, 0, 0 } };
-
-  return parameter->preset != NULL && *parameter->preset == '\0' &&
-         memcmp (value, &absent, sizeof absent) == 0;
-}
-
-/* The spec of these values, in the order of the table, without what is
- * absent; the caller frees it. */
-static char *
-pattern_spec_print (const TracePattern *pattern, const TraceParameterValue *values)
-{
   GString *text = g_string_new (PREFIX);
   char separator = ':';
 
   g_string_append (text, pattern->name);
   for (guint i = 0; pattern->parameters[i].name != NULL; i++) {
-    if (is_absent (&pattern->parameters[i], &values[i]))
+    const TraceParameter *parameter = &pattern->parameters[i];
+    const TraceParameterValue *value = &values[i];
+    guint unit = 0;
+
+    if (parameter->preset != NULL && *parameter->preset == '\0' &&
+        memcmp (value, &absent, sizeof absent) == 0)
       continue;
-    g_string_append_printf (text, "%c%s=", separator, pattern->parameters[i].name);
-    print_value (text, &pattern->parameters[i], &values[i]);
+    g_string_append_printf (text, "%c%s=", separator, parameter->name);
     separator = ',';
+    switch (parameter->kind) {
+    case TRACE_PARAMETER_INTEGER:
+    case TRACE_PARAMETER_BYTES:
+      g_string_append_printf (text, "%" G_GINT64_FORMAT, value->integer);
+      break;
+    case TRACE_PARAMETER_TIME:
+      while (value->integer % times[unit].ps != 0)
+        unit++;
+      g_string_append_printf (text, "%" G_GINT64_FORMAT "%s", value->integer / times[unit].ps,
+                              times[unit].name);
+      break;
+    case TRACE_PARAMETER_GRID:
+      for (guint d = 0; d < 3 && value->grid[d] != 0; d++)
+        g_string_append_printf (text, "%s%" G_GINT64_FORMAT, d == 0 ? "" : "x", value->grid[d]);
+      break;
+    case TRACE_PARAMETER_WORD: g_string_append (text, value->word); break;
+    }
   }
   return g_string_free (text, FALSE);
 }
 
-/* --- Programs that are generated: the list of them, and their streams --- */
-
-/* In the order in which they are listed. */
-static const TracePattern *const patterns[] = {
-  &trace_pattern_halo2d, &trace_pattern_halo3d,   &trace_pattern_suba2a,      &trace_pattern_pf3d,
-  &trace_pattern_evh1,   &trace_pattern_alltoall, &trace_pattern_permutation, &trace_pattern_random,
-  &trace_pattern_ring,   &trace_pattern_pingpong, &trace_pattern_npb,         NULL,
-};
+/* --- Generated programs and their streams --- */
 
 typedef struct {
   const TracePattern *pattern;
@@ -380,10 +328,11 @@ program_new (const char *spec, uint32_t *n_ranks, GError **error)
   g_autoptr (Program) program = g_new0 (Program, 1);
   TraceParameterValue values[PATTERN_MAX_PARAMETERS];
 
-  program->pattern = pattern_spec_find (spec, patterns, error);
-  if (program->pattern == NULL || !pattern_spec_read (spec, program->pattern, values, error))
+  program->pattern = find_pattern (spec, error);
+  if (program->pattern == NULL)
     return NULL;
-  program->state = program->pattern->open (values, n_ranks, error);
+  if (read_values (spec, program->pattern, values, error))
+    program->state = program->pattern->open (values, n_ranks, error);
   if (program->state == NULL) {
     g_prefix_error (error, "%s: ", spec);
     return NULL;
@@ -394,7 +343,7 @@ program_new (const char *spec, uint32_t *n_ranks, GError **error)
                  PATTERN_MAX_RANKS);
     return NULL;
   }
-  program->spec = pattern_spec_print (program->pattern, values);
+  program->spec = print_spec (program->pattern, values);
   return g_steal_pointer (&program);
 }
 
@@ -454,24 +403,6 @@ cursor_free (gpointer data)
   g_free (cursor);
 }
 
-/* Fills the batch with the next one; FALSE when that was the last. */
-static gboolean
-next_batch (Cursor *cursor)
-{
-  const Program *program = cursor->program;
-
-  if (cursor->ops == NULL)
-    cursor->ops = pattern_ops_new ();
-  pattern_ops_clear (cursor->ops);
-  if (!program->pattern->fill (program->state, cursor->rank, cursor->n_batches, cursor->ops))
-    return FALSE;
-  pattern_ops_seal (cursor->ops);
-  cursor->n_batches++;
-  cursor->n_operations = 0;
-  cursor->at = 0;
-  return TRUE;
-}
-
 static TraceNext
 bare_operation (TraceOp *op, TraceOpKind kind, const char *name)
 {
@@ -483,6 +414,7 @@ static TraceNext
 cursor_next (gpointer data, TraceOp *op, GError **error)
 {
   Cursor *cursor = data;
+  const Program *program = cursor->program;
 
   (void) error;
   if (cursor->stage == STAGE_ENDED)
@@ -491,12 +423,20 @@ cursor_next (gpointer data, TraceOp *op, GError **error)
     cursor->stage = STAGE_BATCHES;
     return bare_operation (op, TRACE_OP_INIT, "MPI_Init");
   }
-  while (cursor->ops == NULL || !pattern_ops_read (cursor->ops, &cursor->at, op))
-    if (!next_batch (cursor)) {
+  while (cursor->ops == NULL || !pattern_ops_read (cursor->ops, &cursor->at, op)) {
+    if (cursor->ops == NULL)
+      cursor->ops = pattern_ops_new ();
+    pattern_ops_clear (cursor->ops);
+    if (!program->pattern->fill (program->state, cursor->rank, cursor->n_batches, cursor->ops)) {
       g_clear_pointer (&cursor->ops, pattern_ops_free);
       cursor->stage = STAGE_ENDED;
       return bare_operation (op, TRACE_OP_FINALIZE, "MPI_Finalize");
     }
+    pattern_ops_seal (cursor->ops);
+    cursor->n_batches++;
+    cursor->n_operations = 0;
+    cursor->at = 0;
+  }
   cursor->n_operations++;
   return TRACE_NEXT_OPERATION;
 }

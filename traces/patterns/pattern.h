@@ -64,7 +64,7 @@ typedef struct {
   const char *help; /* one line, with the unit */
 } TraceParameter;
 
-/* What the user chose, one per parameter, in their order.  Absent: all 0. */
+/* The values of a spec, one per parameter, in their order.  Absent: all 0. */
 typedef union {
   int64_t integer;  /* INTEGER (to 2^31 - 1), BYTES (to 2^40), TIME (to 1000 s) */
   int64_t grid[3];  /* each up to 2^24 */
@@ -104,7 +104,7 @@ const TracePattern *const *trace_patterns (void);
 /* Does this stand for a pattern, instead of naming a file? */
 gboolean trace_pattern_is_spec (const char *path);
 
-/* The spec with all parameters, in the order of the table: what the content
- * hash of the trace covers.  The caller frees it.  NULL and *error when the
+/* The spec with all parameters, in the order of the table; the content hash of
+ * the trace is that of this text.  The caller frees it.  NULL and *error when the
  * spec is wrong. */
 char *trace_pattern_canonical (const char *spec, GError **error);

@@ -13,7 +13,7 @@ static const TraceParameter alltoall_parameters[] = {
 };
 
 static gpointer
-alltoall_open_pattern (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
+alltoall_open (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
 {
   PatternCommon *common = g_new (PatternCommon, 1);
 
@@ -40,7 +40,7 @@ const TracePattern trace_pattern_alltoall = {
   .name = "alltoall",
   .summary = "MPI_Alltoall of all ranks",
   .parameters = alltoall_parameters,
-  .open = alltoall_open_pattern,
+  .open = alltoall_open,
   .close = g_free,
   .fill = alltoall_fill,
 };
@@ -50,8 +50,8 @@ const TracePattern trace_pattern_alltoall = {
 /* Jain et al., SC13, section 4.2.3: ranks are in a 3D grid, along one
  * dimension of which there are sub-communicators of 64 ranks; in each of 50
  * iterations every rank exchanges data with all others of its own.  The paper
- * does not tell the other two dimensions, nor which one is divided: x, the
- * slowest, and others that are as even as can be are our choice. */
+ * does not give the other two dimensions, nor which one is divided: x, the
+ * slowest, and others that are as even as possible are our choice. */
 
 typedef struct {
   PatternCommon common;
@@ -72,41 +72,34 @@ static const TraceParameter suba2a_parameters[] = {
   PATTERN_END,
 };
 
-/* A grid for those who gave none. */
-static gboolean
-suba2a_make_grid (TraceParameterValue *values, guint dimension, GError **error)
-{
-  int64_t size = values[SIZE].integer, n_ranks = values[SUBA2A_RANKS].integer, others[2];
-
-  if (values[SUBA2A_GRID].grid[0] != 0 || n_ranks == 0)
-    return TRUE;
-  if (n_ranks % size != 0) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
-                 "ranks: %" G_GINT64_FORMAT " is not a multiple of size=%" G_GINT64_FORMAT, n_ranks,
-                 size);
-    return FALSE;
-  }
-  pattern_grid_balance (n_ranks / size, 2, others);
-  for (guint d = 0, other = 0; d < 3; d++)
-    values[SUBA2A_GRID].grid[d] = d == dimension ? size : others[other++];
-  return TRUE;
-}
-
 static gpointer
-suba2a_open_pattern (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
+suba2a_open (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
 {
   guint dimension = (guint) (*values[DIMENSION].word - 'x');
-  int64_t size = values[SIZE].integer;
+  int64_t size = values[SIZE].integer, ranks = values[SUBA2A_RANKS].integer;
+  int64_t *grid = values[SUBA2A_GRID].grid;
   Suba2aState *state;
 
-  if (!suba2a_make_grid (values, dimension, error) ||
-      !pattern_grid_resolve (&values[SUBA2A_RANKS], &values[SUBA2A_GRID], 3, error))
+  if (grid[0] == 0 && ranks != 0) {
+    int64_t others[2];
+
+    if (ranks % size != 0) {
+      g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
+                   "ranks: %" G_GINT64_FORMAT " is not a multiple of size=%" G_GINT64_FORMAT, ranks,
+                   size);
+      return NULL;
+    }
+    pattern_grid_balance (ranks / size, 2, others);
+    for (guint d = 0, other = 0; d < 3; d++)
+      grid[d] = d == dimension ? size : others[other++];
+  }
+  if (!pattern_grid_resolve (&values[SUBA2A_RANKS], &values[SUBA2A_GRID], 3, error))
     return NULL;
-  if (values[SUBA2A_GRID].grid[dimension] % size != 0) {
+  if (grid[dimension] % size != 0) {
     g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
                  "grid: there are %" G_GINT64_FORMAT " ranks along %s, no multiple of "
                  "size=%" G_GINT64_FORMAT,
-                 values[SUBA2A_GRID].grid[dimension], values[DIMENSION].word, size);
+                 grid[dimension], values[DIMENSION].word, size);
     return NULL;
   }
   state = g_new (Suba2aState, 1);
@@ -128,8 +121,8 @@ suba2a_fill (gconstpointer data, uint32_t rank, uint64_t index, PatternOps *ops)
   if (index > state->common.iterations)
     return FALSE;
   if (index == 0) {
-    /* The colour numbers the places where the dimension is left out, and in it
-     * the blocks of `size` ranks. */
+    /* The colour numbers the places in the other dimensions, and the blocks of
+     * `size` ranks along this one. */
     int32_t place[3], color;
 
     pattern_grid_place (&state->grid, rank, place);
@@ -150,7 +143,7 @@ const TracePattern trace_pattern_suba2a = {
   .summary =
       "all-to-alls in sub-communicators of 64 along one dimension of a 3D grid (SC13, 4.2.3)",
   .parameters = suba2a_parameters,
-  .open = suba2a_open_pattern,
+  .open = suba2a_open,
   .close = g_free,
   .fill = suba2a_fill,
 };
@@ -159,12 +152,12 @@ const TracePattern trace_pattern_suba2a = {
 
 /* Ranks have slabs.  A cycle is a sweep along x, an all-to-all that transposes
  * the slabs, a sweep along y, an all-to-all that transposes them back, and the
- * choice of the next time step.  What goes from one rank to another is what
- * VH-1, from which EVH1 was made, packs in sweepx1 for sweepy: six variables
- * (density, pressure, three velocities, flattening) of its nx/ranks columns of
- * the other's ny/ranks rows.  The time step is the maximum of one number over
- * all ranks (dtcon).  The model error correction paper on EVH1 tells none of
- * these sizes. */
+ * choice of the next time step.  The bytes from one rank to another are those
+ * that VH-1, from which EVH1 was made, packs in sweepx1 for sweepy: six
+ * variables (density, pressure, three velocities, flattening) of its nx/ranks
+ * columns of the other's ny/ranks rows.  The time step is the maximum of one
+ * number over all ranks (dtcon).  The model error correction paper on EVH1
+ * gives none of these sizes. */
 
 typedef struct {
   uint64_t bytes, word_bytes, iterations;
@@ -184,34 +177,27 @@ static const TraceParameter evh1_parameters[] = {
   PATTERN_END,
 };
 
-static gboolean
-evh1_check_zones (const TraceParameterValue *values, GError **error)
+static gpointer
+evh1_open (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
 {
-  int64_t n_ranks = values[EVH1_RANKS].integer;
+  const int64_t *zones = values[EVH1_ZONES].grid;
+  int64_t ranks = values[EVH1_RANKS].integer;
+  Evh1State *state;
 
-  if (!pattern_grid_check ("zones", values[EVH1_ZONES].grid, 2, error))
-    return FALSE;
+  if (!pattern_grid_check ("zones", zones, 2, error))
+    return NULL;
   for (guint d = 0; d < 2; d++)
-    if (values[EVH1_ZONES].grid[d] % n_ranks != 0) {
+    if (zones[d] % ranks != 0) {
       g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
                    "zones: %" G_GINT64_FORMAT " is not a multiple of the %" G_GINT64_FORMAT
                    " ranks",
-                   values[EVH1_ZONES].grid[d], n_ranks);
-      return FALSE;
+                   zones[d], ranks);
+      return NULL;
     }
-  return pattern_check_most ("variables", values[VARIABLES].integer, 1024, error) &&
-         pattern_check_most ("word", values[WORD].integer, 16, error);
-}
-
-static gpointer
-evh1_open_pattern (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
-{
-  const int64_t *zones = values[EVH1_ZONES].grid;
-  Evh1State *state;
-
-  if (!evh1_check_zones (values, error))
+  if (!pattern_check_most ("variables", values[VARIABLES].integer, 1024, error) ||
+      !pattern_check_most ("word", values[WORD].integer, 16, error))
     return NULL;
-  *n_ranks = (uint32_t) values[EVH1_RANKS].integer;
+  *n_ranks = (uint32_t) ranks;
   state = g_new (Evh1State, 1);
   *state = (Evh1State){
     .bytes = (uint64_t) (values[VARIABLES].integer * values[WORD].integer * (zones[0] / *n_ranks) *
@@ -243,7 +229,7 @@ const TracePattern trace_pattern_evh1 = {
   .name = "evh1",
   .summary = "EVH1: sweeps in two dimensions, transposed by all-to-alls",
   .parameters = evh1_parameters,
-  .open = evh1_open_pattern,
+  .open = evh1_open,
   .close = g_free,
   .fill = evh1_fill,
 };
@@ -263,10 +249,10 @@ const TracePattern trace_pattern_evh1 = {
  * layer of real numbers to both sides in Z, in Y and in X.  The grid is open
  * at its edges.  X runs fastest among the ranks (grid.h: MP_X is 2).
  *
- * Ours: that hydrodynamics posts its messages without blocking, while PF3DCOMM
- * sends and receives one after the other; the zones of a rank, an eighth of
- * PF3DCOMM's 1024 x 768 x 20 in X and in Y; one step of all three phases, of
- * which the program does not do the same number. */
+ * Our own choices: hydrodynamics posts its messages without blocking, while
+ * PF3DCOMM sends and receives one after the other; the zones of a rank are an
+ * eighth of PF3DCOMM's 1024 x 768 x 20 in X and in Y; a step has all three
+ * phases, while the program does not do the same number of each. */
 
 typedef struct {
   PatternGrid grid; /* z, y, x */
@@ -309,59 +295,43 @@ static const TraceParameter pf3d_parameters[] = {
   PATTERN_END,
 };
 
-static gboolean
-pf3d_make_grid (TraceParameterValue *values, GError **error)
+static gpointer
+pf3d_open (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
 {
-  int64_t *grid = values[PF3D_GRID].grid, n_ranks = values[PF3D_RANKS].integer;
+  const int64_t *zones = values[PF3D_ZONES].grid;
+  int64_t *grid = values[PF3D_GRID].grid, ranks = values[PF3D_RANKS].integer;
+  Pf3dState *state;
 
-  if (grid[0] != 0)
-    return TRUE;
-  if (n_ranks % (16 * 8) != 0) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
-                 "ranks: %" G_GINT64_FORMAT " is not a multiple of 16 x 8; give a grid too",
-                 n_ranks);
-    return FALSE;
+  if (grid[0] == 0) {
+    if (ranks % (16 * 8) != 0) {
+      g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
+                   "ranks: %" G_GINT64_FORMAT " is not a multiple of 16 x 8; give a grid too",
+                   ranks);
+      return NULL;
+    }
+    grid[0] = 16;
+    grid[1] = 8;
+    grid[2] = ranks == 0 ? 128 : ranks / (16 * 8);
   }
-  grid[0] = 16;
-  grid[1] = 8;
-  grid[2] = n_ranks == 0 ? 128 : n_ranks / (16 * 8);
-  return TRUE;
-}
-
-/* Transposes cut a rank's rows in as many parts as there are ranks along X,
- * and its columns in as many as along Y. */
-static gboolean
-pf3d_check_zones (const TraceParameterValue *values, GError **error)
-{
-  const int64_t *grid = values[PF3D_GRID].grid, *zones = values[PF3D_ZONES].grid;
-
-  if (!pattern_grid_check ("zones", zones, 3, error))
-    return FALSE;
+  if (!pattern_grid_resolve (&values[PF3D_RANKS], &values[PF3D_GRID], 3, error) ||
+      !pattern_grid_check ("zones", zones, 3, error))
+    return NULL;
+  /* Transposes cut a rank's rows in as many parts as there are ranks along X,
+   * and its columns in as many as along Y. */
   if (zones[1] % grid[0] != 0 || zones[0] % grid[1] != 0) {
     g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
                  "zones: %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT " cannot be transposed: y must be "
                  "a multiple of the %" G_GINT64_FORMAT " ranks along x, x one of the "
                  "%" G_GINT64_FORMAT " along y",
                  zones[0], zones[1], grid[0], grid[1]);
-    return FALSE;
+    return NULL;
   }
   for (guint d = 0; d < 3; d++)
     if (!pattern_check_most ("zones", zones[d], 65536, error))
-      return FALSE;
-  return pattern_check_most ("complex", values[COMPLEX].integer, 16, error) &&
-         pattern_check_most ("real", values[REAL].integer, 16, error) &&
-         pattern_check_most ("planes", values[PLANES].integer, 1024, error);
-}
-
-static gpointer
-pf3d_open_pattern (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
-{
-  const int64_t *grid = values[PF3D_GRID].grid, *zones = values[PF3D_ZONES].grid;
-  Pf3dState *state;
-
-  if (!pf3d_make_grid (values, error) ||
-      !pattern_grid_resolve (&values[PF3D_RANKS], &values[PF3D_GRID], 3, error) ||
-      !pf3d_check_zones (values, error))
+      return NULL;
+  if (!pattern_check_most ("complex", values[COMPLEX].integer, 16, error) ||
+      !pattern_check_most ("real", values[REAL].integer, 16, error) ||
+      !pattern_check_most ("planes", values[PLANES].integer, 1024, error))
     return NULL;
   state = g_new (Pf3dState, 1);
   *state = (Pf3dState){
@@ -392,7 +362,7 @@ transpose (const Pf3dState *state, guint dimension, PatternOps *ops)
     pattern_ops_alltoall (ops, dimension == X ? COMM_X : COMM_Y, bytes);
 }
 
-/* Sends planes one way along Z, and receives those that come. */
+/* Sends planes one way along Z, and receives as many from the other side. */
 static void
 advect (const Pf3dState *state, const int32_t place[3], int step, uint64_t n_planes,
         PatternOps *ops)
@@ -460,7 +430,7 @@ const TracePattern trace_pattern_pf3d = {
   .name = "pf3d",
   .summary = "pF3D: transforms in XY planes, advection along Z, hydrodynamics (SC13, 7)",
   .parameters = pf3d_parameters,
-  .open = pf3d_open_pattern,
+  .open = pf3d_open,
   .close = g_free,
   .fill = pf3d_fill,
 };

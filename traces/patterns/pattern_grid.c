@@ -145,8 +145,8 @@ pattern_grid_exchange (PatternOps *ops, const PatternGrid *grid, uint32_t rank,
 
 /* --- Random permutations of ranks without a table --- */
 
-/* A Feistel network permutes the numbers of an even count of bits; what comes
- * out above n goes in again until it is below (Black and Rogaway, Ciphers with
+/* A Feistel network permutes the numbers of an even count of bits; a result
+ * above n goes in again until it is below (Black and Rogaway, Ciphers with
  * arbitrary finite domains, CT-RSA 2002, "cycle walking").  There are less
  * than 4 n numbers, so that it takes less than four turns on average. */
 

@@ -7,9 +7,6 @@
 
 /* --- Halos: exchanges with neighbours in a grid --- */
 
-/* The patterns that are nothing but such exchanges, and their parameters. */
-extern const TraceParameter halo_parameters[];
-
 typedef struct {
   PatternCommon common;
   PatternGrid grid;
@@ -19,7 +16,7 @@ typedef struct {
 
 enum { RANKS = PATTERN_AT_RANKS, HALO_GRID = PATTERN_N_COMMON, PERIODIC };
 
-const TraceParameter halo_parameters[] = {
+static const TraceParameter halo_parameters[] = {
   PATTERN_COMMON ("", "16K", "bytes of a message to one neighbour", "100"),
   [HALO_GRID] = PATTERN_GRID ("", "ranks in each dimension, the last runs fastest (default: even)"),
   [PERIODIC] = PATTERN_PERIODIC ("yes"),
@@ -43,12 +40,6 @@ halo_open (TraceParameterValue *values, const PatternStep *steps, guint n_steps,
   };
   *n_ranks = halo->common.n_ranks;
   return halo;
-}
-
-static void
-halo_close (gpointer state)
-{
-  g_free (state);
 }
 
 static gboolean
@@ -77,7 +68,7 @@ static const PatternStep halo2d_steps[] = {
 };
 
 static gpointer
-halo2d_open_pattern (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
+halo2d_open (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
 {
   return halo_open (values, halo2d_steps, G_N_ELEMENTS (halo2d_steps), 2, n_ranks, error);
 }
@@ -86,8 +77,8 @@ const TracePattern trace_pattern_halo2d = {
   .name = "halo2d",
   .summary = "exchange with 4 neighbours in a 2D grid (SC13, 4.2.1)",
   .parameters = halo_parameters,
-  .open = halo2d_open_pattern,
-  .close = halo_close,
+  .open = halo2d_open,
+  .close = g_free,
   .fill = halo_fill,
 };
 
@@ -105,7 +96,7 @@ static const PatternStep halo3d_steps[] = {
 };
 
 static gpointer
-halo3d_open_pattern (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
+halo3d_open (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
 {
   return halo_open (values, halo3d_steps, G_N_ELEMENTS (halo3d_steps), 3, n_ranks, error);
 }
@@ -114,8 +105,8 @@ const TracePattern trace_pattern_halo3d = {
   .name = "halo3d",
   .summary = "exchange with 14 neighbours, faces and corners, in a 3D grid (SC13, 4.2.2)",
   .parameters = halo_parameters,
-  .open = halo3d_open_pattern,
-  .close = halo_close,
+  .open = halo3d_open,
+  .close = g_free,
   .fill = halo_fill,
 };
 
@@ -147,47 +138,28 @@ static const TraceParameter permutation_parameters[] = {
   PATTERN_END,
 };
 
-static Kind
-kind_of (const char *word)
-{
-  switch (*word) {
-  case 's': return SHIFT;
-  case 't': return TRANSPOSE;
-  default: return word[1] == 'e' ? REVERSE : RANDOM;
-  }
-}
-
-static gboolean
-check_ranks (Kind kind, TraceParameterValue *values, GError **error)
-{
-  int64_t n = values[PATTERN_AT_RANKS].integer;
-
-  if (kind == TRANSPOSE)
-    return pattern_grid_resolve (&values[PATTERN_AT_RANKS], &values[PERMUTATION_GRID], 2, error);
-  if (n == 0) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "ranks=... must be given");
-    return FALSE;
-  }
-  if (values[PERMUTATION_GRID].grid[0] != 0) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "grid: is for kind=transpose only");
-    return FALSE;
-  }
-  if (kind == REVERSE && (n & (n - 1)) != 0) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
-                 "ranks: %" G_GINT64_FORMAT " is no power of 2, which kind=reverse needs", n);
-    return FALSE;
-  }
-  return TRUE;
-}
-
 static gpointer
-permutation_open_pattern (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
+permutation_open (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
 {
-  Kind kind = kind_of (values[KIND].word);
+  const char *word = values[KIND].word;
+  Kind kind = *word == 's' ? SHIFT : *word == 't' ? TRANSPOSE : word[1] == 'e' ? REVERSE : RANDOM;
+  int64_t n = values[PATTERN_AT_RANKS].integer;
   PermutationState *state;
 
-  if (!check_ranks (kind, values, error))
+  if (kind == TRANSPOSE) {
+    if (!pattern_grid_resolve (&values[PATTERN_AT_RANKS], &values[PERMUTATION_GRID], 2, error))
+      return NULL;
+  } else if (n == 0) {
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "ranks=... must be given");
     return NULL;
+  } else if (values[PERMUTATION_GRID].grid[0] != 0) {
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "grid: is for kind=transpose only");
+    return NULL;
+  } else if (kind == REVERSE && (n & (n - 1)) != 0) {
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
+                 "ranks: %" G_GINT64_FORMAT " is no power of 2, which kind=reverse needs", n);
+    return NULL;
+  }
   state = g_new (PermutationState, 1);
   *state = (PermutationState){
     .common = pattern_common (values),
@@ -201,51 +173,33 @@ permutation_open_pattern (TraceParameterValue *values, uint32_t *n_ranks, GError
   return state;
 }
 
-static uint32_t
-reverse_bits (uint32_t n, uint32_t rank)
-{
-  uint32_t reversed = 0;
-
-  for (uint32_t bit = 1; bit < n; bit <<= 1, rank >>= 1)
-    reversed = reversed << 1 | (rank & 1);
-  return reversed;
-}
-
-static uint32_t
-destination_of (const PermutationState *state, uint32_t rank)
-{
-  uint32_t n = state->common.n_ranks;
-
-  switch (state->kind) {
-  case SHIFT: return (uint32_t) (((uint64_t) rank + state->distance) % n);
-  case TRANSPOSE: return rank % state->columns * state->rows + rank / state->columns;
-  case REVERSE: return reverse_bits (n, rank);
-  case RANDOM: return pattern_shuffle (state->key, n, rank);
-  }
-  g_assert_not_reached ();
-}
-
-static uint32_t
-source_of (const PermutationState *state, uint32_t rank)
-{
-  uint32_t n = state->common.n_ranks;
-
-  switch (state->kind) {
-  case SHIFT: return (uint32_t) (((uint64_t) rank + n - state->distance) % n);
-  case TRANSPOSE: return rank % state->rows * state->columns + rank / state->rows;
-  case REVERSE: return reverse_bits (n, rank);
-  case RANDOM: return pattern_unshuffle (state->key, n, rank);
-  }
-  g_assert_not_reached ();
-}
-
 /* A rank that would send to itself sends nothing. */
 static gboolean
 permutation_fill (gconstpointer data, uint32_t rank, uint64_t index, PatternOps *ops)
 {
   const PermutationState *state = data;
-  uint32_t destination = destination_of (state, rank), source = source_of (state, rank);
+  uint32_t n = state->common.n_ranks, destination = 0, source;
 
+  switch (state->kind) {
+  case SHIFT:
+    destination = (uint32_t) (((uint64_t) rank + state->distance) % n);
+    source = (uint32_t) (((uint64_t) rank + n - state->distance) % n);
+    break;
+  case TRANSPOSE:
+    destination = rank % state->columns * state->rows + rank / state->columns;
+    source = rank % state->rows * state->columns + rank / state->rows;
+    break;
+  case REVERSE:
+    for (uint32_t bit = 1, left = rank; bit < n; bit <<= 1, left >>= 1)
+      destination = destination << 1 | (left & 1);
+    source = destination;
+    break;
+  case RANDOM:
+    destination = pattern_shuffle (state->key, n, rank);
+    source = pattern_unshuffle (state->key, n, rank);
+    break;
+  default: g_assert_not_reached ();
+  }
   if (index >= state->common.iterations)
     return FALSE;
   pattern_ops_compute (ops, state->common.compute_ps);
@@ -261,7 +215,7 @@ const TracePattern trace_pattern_permutation = {
   .name = "permutation",
   .summary = "every rank sends to one other: shift, transpose, bit reversal or random",
   .parameters = permutation_parameters,
-  .open = permutation_open_pattern,
+  .open = permutation_open,
   .close = g_free,
   .fill = permutation_fill,
 };
@@ -269,7 +223,7 @@ const TracePattern trace_pattern_permutation = {
 /* --- Uniform random traffic: new destinations in every iteration --- */
 
 /* Message m of all ranks of one iteration is a random permutation, so that a
- * rank receives as many messages as it sends and knows from whom. */
+ * rank receives as many messages as it sends and can compute their sources. */
 
 typedef struct {
   PatternCommon common;
@@ -288,7 +242,7 @@ static const TraceParameter random_parameters[] = {
 };
 
 static gpointer
-random_open_pattern (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
+random_open (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
 {
   RandomState *state;
 
@@ -331,7 +285,7 @@ const TracePattern trace_pattern_random = {
   .name = "random",
   .summary = "random destinations, others in every iteration",
   .parameters = random_parameters,
-  .open = random_open_pattern,
+  .open = random_open,
   .close = g_free,
   .fill = random_fill,
 };
@@ -353,7 +307,7 @@ static const TraceParameter ring_parameters[] = {
 };
 
 static gpointer
-ring_open_pattern (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
+ring_open (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
 {
   RingState *state = g_new (RingState, 1);
 
@@ -388,15 +342,15 @@ const TracePattern trace_pattern_ring = {
   .name = "ring",
   .summary = "every rank sends to the next one, the last to the first",
   .parameters = ring_parameters,
-  .open = ring_open_pattern,
+  .open = ring_open,
   .close = g_free,
   .fill = ring_fill,
 };
 
 /* --- Messages to and fro between pairs of ranks --- */
 
-/* Rank r of the first half and rank r + ranks/2 are a pair; all pairs play
- * at the same time. */
+/* Rank r of the first half and rank r + ranks/2 are a pair; all pairs exchange
+ * messages at the same time. */
 
 static const TraceParameter pingpong_parameters[] = {
   PATTERN_COMMON ("2", "8", "bytes of a message", "10"),
@@ -404,7 +358,7 @@ static const TraceParameter pingpong_parameters[] = {
 };
 
 static gpointer
-pingpong_open_pattern (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
+pingpong_open (TraceParameterValue *values, uint32_t *n_ranks, GError **error)
 {
   PatternCommon *common;
 
@@ -443,7 +397,7 @@ const TracePattern trace_pattern_pingpong = {
   .name = "pingpong",
   .summary = "a message to and fro between the ranks of each pair",
   .parameters = pingpong_parameters,
-  .open = pingpong_open_pattern,
+  .open = pingpong_open,
   .close = g_free,
   .fill = pingpong_fill,
 };

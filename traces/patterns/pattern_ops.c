@@ -17,7 +17,7 @@ G_STATIC_ASSERT (sizeof (TraceOp) % sizeof (guint32) == 0);
 struct PatternOps {
   guint32 *words; /* packed operations */
   guint n_words, capacity;
-  GPtrArray *arrays; /* what operations point to; NULL until there is one */
+  GPtrArray *arrays; /* arrays of the operations; NULL until there is one */
   TraceOp *op;       /* the last one, not packed yet; NULL: none */
 };
 
@@ -52,15 +52,6 @@ pattern_ops_free (PatternOps *ops)
 }
 
 static void
-reserve (PatternOps *ops, guint n_words)
-{
-  if (ops->capacity - ops->n_words >= n_words)
-    return;
-  ops->capacity = MAX (2 * ops->capacity, ops->n_words + n_words);
-  ops->words = g_renew (guint32, ops->words, ops->capacity);
-}
-
-static void
 pack_last (PatternOps *ops)
 {
   guint32 words[OP_WORDS], plain[OP_WORDS], *masks;
@@ -69,7 +60,10 @@ pack_last (PatternOps *ops)
     return;
   memcpy (words, ops->op, sizeof words);
   memcpy (plain, &blank, sizeof plain);
-  reserve (ops, OP_MASKS + OP_WORDS);
+  if (ops->capacity - ops->n_words < OP_MASKS + OP_WORDS) {
+    ops->capacity = MAX (2 * ops->capacity, ops->n_words + (guint) (OP_MASKS + OP_WORDS));
+    ops->words = g_renew (guint32, ops->words, ops->capacity);
+  }
   masks = ops->words + ops->n_words;
   memset (masks, 0, OP_MASKS * sizeof *masks);
   ops->n_words += OP_MASKS;
@@ -179,16 +173,6 @@ add_array (PatternOps *ops, gsize n, gsize element_bytes)
   return array;
 }
 
-static uint32_t *
-pattern_ops_requests (PatternOps *ops, uint32_t n)
-{
-  uint32_t *requests = add_array (ops, n, sizeof *requests);
-
-  ops->op->requests = requests;
-  ops->op->n_requests = n;
-  return requests;
-}
-
 void
 pattern_ops_wait (PatternOps *ops, uint32_t first, uint32_t n)
 {
@@ -197,9 +181,11 @@ pattern_ops_wait (PatternOps *ops, uint32_t first, uint32_t n)
   if (n == 0)
     return;
   pattern_ops_add (ops, TRACE_OP_WAIT, n == 1 ? "MPI_Wait" : "MPI_Waitall");
-  requests = pattern_ops_requests (ops, n);
+  requests = add_array (ops, n, sizeof *requests);
   for (uint32_t i = 0; i < n; i++)
     requests[i] = first + i;
+  ops->op->requests = requests;
+  ops->op->n_requests = n;
 }
 
 void

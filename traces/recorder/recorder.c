@@ -22,7 +22,7 @@
 
 RecorderMpi recorder_mpi;
 
-/* Goes over the loaded libraries until the MPI is found. */
+/* For dl_iterate_phdr(): stops at the MPI among the loaded libraries. */
 static int
 is_mpi (struct dl_phdr_info *info, size_t size, void *data)
 {
@@ -37,8 +37,8 @@ is_mpi (struct dl_phdr_info *info, size_t size, void *data)
   return 1;
 }
 
-/* A program that loads its MPI late, such as an interpreter, may keep it to
- * itself; then it is not what comes next. */
+/* A program that loads its MPI late, such as an interpreter, may hide it from
+ * other libraries; then it is searched among the loaded ones. */
 static void *
 find_symbol (void *where, const char *name)
 {
@@ -74,9 +74,12 @@ recorder_real (const char *name)
   return must_find (RTLD_NEXT, name);
 }
 
-/* Handles have another size in another MPI: nothing good would come of it. */
+#define LOAD(name) recorder_mpi.name = (__typeof__ (&MPI_##name)) recorder_real ("PMPI_" #name);
+
+/* Fills recorder_mpi.  A program may have its own copy of an object of the MPI,
+ * which all then use. */
 static void
-check_implementation (void)
+load_mpi (void)
 {
 #ifdef OPEN_MPI
   bool good = find_symbol (RTLD_DEFAULT, "ompi_mpi_comm_world") != NULL;
@@ -86,64 +89,43 @@ check_implementation (void)
   static const char other[] = "openmpi";
 #endif
 
-  if (good)
-    return;
-  fprintf (stderr,
-           "hopcast recorder: the program uses another MPI than the recorder was built for; "
-           "try --mpi %s\n",
-           other);
-  _exit (1);
-}
-
-/* An object of the MPI, which a program may have its own copy of: then that is
- * the one that all use. */
-#ifdef OPEN_MPI
-static void *
-real_object (const char *name)
-{
-  return must_find (RTLD_DEFAULT, name);
-}
-#endif
-
-#define LOAD(name) recorder_mpi.name = (__typeof__ (&MPI_##name)) recorder_real ("PMPI_" #name);
-
-/* Fills recorder_mpi. */
-static void
-recorder_mpi_load (void)
-{
-  check_implementation ();
+  /* The handles of another MPI have another size. */
+  if (!good) {
+    fprintf (stderr,
+             "hopcast recorder: the program uses another MPI than the recorder was built for; "
+             "try --mpi %s\n",
+             other);
+    _exit (1);
+  }
   RECORDER_USES (LOAD)
 #ifdef OPEN_MPI
-  recorder_mpi.world = real_object ("ompi_mpi_comm_world");
-  recorder_mpi.self = real_object ("ompi_mpi_comm_self");
-  recorder_mpi.no_comm = real_object ("ompi_mpi_comm_null");
-  recorder_mpi.no_request = real_object ("ompi_request_null");
-  recorder_mpi.no_message = real_object ("ompi_message_null");
-  recorder_mpi.message_from_nobody = real_object ("ompi_message_no_proc");
-  recorder_mpi.integer = real_object ("ompi_mpi_int");
-  recorder_mpi.no_type = real_object ("ompi_mpi_datatype_null");
-  recorder_mpi.no_operation = real_object ("ompi_mpi_op_no_op");
+  recorder_mpi.world = must_find (RTLD_DEFAULT, "ompi_mpi_comm_world");
+  recorder_mpi.self = must_find (RTLD_DEFAULT, "ompi_mpi_comm_self");
+  recorder_mpi.no_comm = must_find (RTLD_DEFAULT, "ompi_mpi_comm_null");
+  recorder_mpi.no_request = must_find (RTLD_DEFAULT, "ompi_request_null");
+  recorder_mpi.no_message = must_find (RTLD_DEFAULT, "ompi_message_null");
+  recorder_mpi.message_of_no_process = must_find (RTLD_DEFAULT, "ompi_message_no_proc");
+  recorder_mpi.integer = must_find (RTLD_DEFAULT, "ompi_mpi_int");
+  recorder_mpi.no_type = must_find (RTLD_DEFAULT, "ompi_mpi_datatype_null");
+  recorder_mpi.no_operation = must_find (RTLD_DEFAULT, "ompi_mpi_op_no_op");
 #else
   recorder_mpi.world = MPI_COMM_WORLD;
   recorder_mpi.self = MPI_COMM_SELF;
   recorder_mpi.no_comm = MPI_COMM_NULL;
   recorder_mpi.no_request = MPI_REQUEST_NULL;
   recorder_mpi.no_message = MPI_MESSAGE_NULL;
-  recorder_mpi.message_from_nobody = MPI_MESSAGE_NO_PROC;
+  recorder_mpi.message_of_no_process = MPI_MESSAGE_NO_PROC;
   recorder_mpi.integer = MPI_INT;
   recorder_mpi.no_type = MPI_DATATYPE_NULL;
   recorder_mpi.no_operation = MPI_NO_OP;
 #endif
 }
 
-/* --- Instructions and cycles of the calling thread, from --- */
-
-/* the kernel's performance events.
- *
+/* --- Instructions and cycles of the calling thread, from the performance events of the kernel ---
  *
  * Where the processor lets programs read its counters (perf_event_open(2),
- * cap_user_rdpmc) that is done; else the kernel is asked, which takes a few
- * hundred nanoseconds. */
+ * cap_user_rdpmc) they are read directly; else the kernel is asked, which
+ * takes a few hundred nanoseconds. */
 
 enum { INSTRUCTIONS, CYCLES, N_EVENTS };
 
@@ -153,7 +135,7 @@ typedef struct {
   struct perf_event_mmap_page *page[N_EVENTS];
 } Counters;
 
-static bool is_on;
+static bool counters_on;
 static __thread Counters counters __attribute__ ((tls_model ("initial-exec")));
 
 static int
@@ -192,8 +174,9 @@ open_thread (void)
   return true;
 }
 
+/* NULL, or the reason why there are no counters. */
 static const char *
-recorder_counters_start (void)
+start_counters (void)
 {
   const char *wish = getenv (RECORDING_COUNTERS_VARIABLE);
 
@@ -221,19 +204,13 @@ recorder_counters_start (void)
     snprintf (text, sizeof text, "%s", strerror (reason));
     return text;
   }
-  is_on = true;
+  counters_on = true;
   return NULL;
 }
 
-static bool
-recorder_counters_on (void)
-{
-  return is_on;
-}
-
 #if defined __x86_64__
-/* The value of one event without asking the kernel, which says how in the
- * page; false when it has to be asked. */
+/* The value of one event by the description in its page; false when the kernel
+ * has to be asked. */
 static bool
 read_quickly (const volatile struct perf_event_mmap_page *page, uint64_t *value)
 {
@@ -267,9 +244,8 @@ read_quickly (const volatile struct perf_event_mmap_page *page, uint64_t *value)
 }
 #endif
 
-/* NULL, or why there are none. */
 static RecorderCounters
-recorder_counters_read (void)
+read_counters (void)
 {
   RecorderCounters now = { 0 };
   uint64_t group[1 + N_EVENTS];
@@ -303,7 +279,7 @@ static struct {
 typedef struct {
   bool inside;           /* of a call that is recorded */
   int64_t left_ns;       /* the last one */
-  RecorderCounters left; /* what the counters were then */
+  RecorderCounters left; /* the counters at that time */
   void *memory[RECORDER_SLOTS];
   size_t n_bytes[RECORDER_SLOTS];
 } Thread;
@@ -368,8 +344,8 @@ recorder_enter (RecorderCall *call, const char *name, const void *site)
   thread.inside = true;
   memset (call, 0, sizeof *call);
   call->enter_ns = recorder_now_ns ();
-  if (recorder_counters_on ()) {
-    RecorderCounters now = recorder_counters_read ();
+  if (counters_on) {
+    RecorderCounters now = read_counters ();
 
     call->counters.instructions = now.instructions - thread.left.instructions;
     call->counters.cycles = now.cycles - thread.left.cycles;
@@ -382,8 +358,8 @@ recorder_enter (RecorderCall *call, const char *name, const void *site)
   return true;
 }
 
-/* What the thread computed since anything was written: with several threads,
- * the time in which another one was seen to be busy is not counted again. */
+/* The computation of the thread since anything was written: with several
+ * threads, time in which another one was busy is not counted again. */
 static int64_t
 gap_before (const RecorderCall *call)
 {
@@ -394,9 +370,9 @@ gap_before (const RecorderCall *call)
 
 /* --- Polls --- */
 
-/* A loop that asks until something has happened asks as often as the machine
- * lets it.  Of calls in a row from one place that saw nothing one is written,
- * with the time of all: it waits here until it is clear that it is the last. */
+/* The number of turns of a polling loop depends on the machine.  Successive
+ * calls from one place that found nothing are written as one, with the time of
+ * all; it is kept here until another operation follows. */
 static struct {
   bool waits;
   TraceOp op;
@@ -412,112 +388,84 @@ write_poll (void)
 }
 
 static void
-keep_poll (const TraceOp *op, const RecorderExtra *extra)
-{
-  if (poll.waits && poll.extra.site == extra->site && poll.op.name == op->name &&
-      poll.op.peer == op->peer && poll.op.tag == op->tag && poll.op.comm == op->comm) {
-    poll.extra.gap_ns += extra->gap_ns;
-    poll.extra.time_ns += extra->time_ns;
-    poll.extra.counters.instructions += extra->counters.instructions;
-    poll.extra.counters.cycles += extra->counters.cycles;
-    return;
-  }
-  write_poll ();
-  poll.op = *op;
-  poll.extra = *extra;
-  poll.waits = true;
-}
-
-static void
 write_op (const RecorderCall *call, const TraceOp *op, RecorderExtra extra)
 {
+  bool is_poll = (op->kind == TRACE_OP_TEST || op->kind == TRACE_OP_IPROBE) && op->n_completed == 0;
   TraceOp named = *op;
 
   named.name = op->name != NULL ? op->name : call->name;
   extra.site = call->site;
-  if ((named.kind == TRACE_OP_TEST || named.kind == TRACE_OP_IPROBE) && named.n_completed == 0) {
-    keep_poll (&named, &extra);
+  if (is_poll && poll.waits && poll.extra.site == extra.site && poll.op.name == named.name &&
+      poll.op.peer == op->peer && poll.op.tag == op->tag && poll.op.comm == op->comm) {
+    poll.extra.gap_ns += extra.gap_ns;
+    poll.extra.time_ns += extra.time_ns;
+    poll.extra.counters.instructions += extra.counters.instructions;
+    poll.extra.counters.cycles += extra.counters.cycles;
     return;
   }
   write_poll ();
-  recorder_file_write (&named, &extra);
+  if (is_poll) {
+    poll.op = named;
+    poll.extra = extra;
+    poll.waits = true;
+  } else
+    recorder_file_write (&named, &extra);
 }
 
 /* --- Calls that are written when they begin --- */
-
-/* The next wildcard receive, if it is one. */
-static uint64_t
-number_wildcard (const TraceOp *op)
-{
-  if (op->kind != TRACE_OP_IRECV || op->peer != TRACE_ANY_SOURCE)
-    return RECORDER_NO_WILDCARD;
-  return recorder.n_wildcards++;
-}
 
 /* Writes an operation that goes on; returns the number of its request. */
 static uint32_t
 write_begun (RecorderCall *call, TraceOp *op, RecorderExtra extra)
 {
-  uint64_t wildcard = number_wildcard (op);
+  uint64_t wildcard = RECORDER_NO_WILDCARD;
 
+  if (op->kind == TRACE_OP_IRECV && op->peer == TRACE_ANY_SOURCE)
+    wildcard = recorder.n_wildcards++;
   extra.is_wildcard = wildcard != RECORDER_NO_WILDCARD;
   op->request = recorder_request_new (call->is_persistent, wildcard);
   write_op (call, op, extra);
   return op->request;
 }
 
-static void
-post_sendrecv (RecorderCall *call, RecorderExtra extra)
-{
-  TraceOp *op = &call->op;
-  TraceOp send = *op, receive = *op;
-
-  receive.kind = TRACE_OP_IRECV;
-  receive.peer = op->recv_peer;
-  receive.tag = op->recv_tag;
-  receive.bytes = op->recv_bytes;
-  send.kind = TRACE_OP_ISEND;
-  receive.recv_peer = send.recv_peer = receive.recv_tag = send.recv_tag = 0;
-  receive.recv_bytes = send.recv_bytes = 0;
-  call->wait[call->n_wait++] = write_begun (call, &receive, extra);
-  call->wait[call->n_wait++] =
-      write_begun (call, &send, (RecorderExtra){ .n_values2 = extra.n_values2 });
-}
-
-static bool
-is_exchange (TraceOpKind kind)
-{
-  return kind >= TRACE_OP_BARRIER && kind <= TRACE_OP_NEIGHBOR_ALLTOALL;
-}
-
 void
 recorder_post (RecorderCall *call)
 {
-  TraceOpKind kind = call->op.kind;
+  TraceOp *op = &call->op;
+  TraceOpKind kind = op->kind;
+  RecorderExtra extra;
 
   if (!recorder.threads)
     return;
   if (call->binds == NULL && kind != TRACE_OP_SEND && kind != TRACE_OP_RECV &&
-      kind != TRACE_OP_SENDRECV && kind != TRACE_OP_START && !is_exchange (kind))
+      kind != TRACE_OP_SENDRECV && kind != TRACE_OP_START &&
+      (kind < TRACE_OP_BARRIER || kind > TRACE_OP_NEIGHBOR_ALLTOALL))
     return;
   recorder_lock ();
+  extra = (RecorderExtra){ .gap_ns = gap_before (call),
+                           .counters = call->counters,
+                           .n_values2 = call->n_values2 };
+  if (kind == TRACE_OP_SENDRECV) {
+    TraceOp send = *op, receive = *op;
 
-  /* Writes what can go on, in the form in which it does. */
-  RecorderExtra extra = (RecorderExtra){ .gap_ns = gap_before (call),
-                                         .counters = call->counters,
-                                         .n_values2 = call->n_values2 };
-  TraceOp *op = &call->op;
-
-  if (op->kind == TRACE_OP_SENDRECV) {
-    post_sendrecv (call, extra);
-  } else if (op->kind == TRACE_OP_START) {
+    receive.kind = TRACE_OP_IRECV;
+    receive.peer = op->recv_peer;
+    receive.tag = op->recv_tag;
+    receive.bytes = op->recv_bytes;
+    send.kind = TRACE_OP_ISEND;
+    receive.recv_peer = send.recv_peer = receive.recv_tag = send.recv_tag = 0;
+    receive.recv_bytes = send.recv_bytes = 0;
+    call->wait[call->n_wait++] = write_begun (call, &receive, extra);
+    call->wait[call->n_wait++] =
+        write_begun (call, &send, (RecorderExtra){ .n_values2 = extra.n_values2 });
+  } else if (kind == TRACE_OP_START) {
     write_op (call, op, extra);
   } else if (call->binds != NULL) {
     write_begun (call, op, extra);
   } else {
-    if (op->kind == TRACE_OP_SEND)
+    if (kind == TRACE_OP_SEND)
       op->kind = TRACE_OP_ISEND;
-    else if (op->kind == TRACE_OP_RECV)
+    else if (kind == TRACE_OP_RECV)
       op->kind = TRACE_OP_IRECV;
     else
       op->nonblocking = true;
@@ -530,50 +478,43 @@ recorder_post (RecorderCall *call)
 
 /* --- Calls that end --- */
 
-static void
-leave_posted (RecorderCall *call, RecorderExtra extra)
-{
-  TraceOp wait = { .kind = TRACE_OP_WAIT,
-                   .comm = TRACE_COMM_WORLD,
-                   .root = TRACE_NO_ROOT,
-                   .matched_source = TRACE_ANY_SOURCE,
-                   .requests = call->wait,
-                   .n_requests = call->n_wait };
-
-  if (call->binds != NULL)
-    recorder_request_bind (call->op.request, *call->binds);
-  if (call->n_wait == 0)
-    return;
-  write_op (call, &wait, (RecorderExtra){ .time_ns = extra.time_ns });
-  for (uint32_t i = 0; i < call->n_wait; i++)
-    recorder_request_complete (call->wait[i], i == 0 ? call->status : NULL);
-}
-
 void
 recorder_leave (RecorderCall *call, int code)
 {
+  static const TraceOp blank = { .kind = TRACE_OP_CALL,
+                                 .comm = TRACE_COMM_WORLD,
+                                 .root = TRACE_NO_ROOT,
+                                 .matched_source = TRACE_ANY_SOURCE };
+  TraceOp *op = &call->op;
   int64_t now_ns = call->leave_ns != 0 ? call->leave_ns : recorder_now_ns ();
-  RecorderExtra extra = { .time_ns = now_ns - call->enter_ns,
-                          .counters = call->counters,
-                          .n_values2 = call->n_values2 };
+  int64_t time_ns = now_ns - call->enter_ns;
 
   recorder_lock ();
   if (call->is_posted) {
-    leave_posted (call, extra);
+    TraceOp wait = blank;
+
+    if (call->binds != NULL)
+      recorder_request_bind (op->request, *call->binds);
+    if (call->n_wait > 0) {
+      wait.kind = TRACE_OP_WAIT;
+      wait.requests = call->wait;
+      wait.n_requests = call->n_wait;
+      write_op (call, &wait, (RecorderExtra){ .time_ns = time_ns });
+    }
+    for (uint32_t i = 0; i < call->n_wait; i++)
+      recorder_request_complete (call->wait[i], i == 0 ? call->status : NULL);
   } else {
+    RecorderExtra extra = { .gap_ns = gap_before (call),
+                            .time_ns = time_ns,
+                            .counters = call->counters,
+                            .n_values2 = call->n_values2 };
+
     if (code != MPI_SUCCESS) {
       /* A call that failed has moved nothing. */
-      call->op = (TraceOp){ .kind = TRACE_OP_CALL,
-                            .comm = TRACE_COMM_WORLD,
-                            .root = TRACE_NO_ROOT,
-                            .matched_source = TRACE_ANY_SOURCE };
+      *op = blank;
       call->binds = NULL;
       call->n_values2 = 0;
     }
-    extra.gap_ns = gap_before (call);
-
-    TraceOp *op = &call->op;
-
     if (((op->kind == TRACE_OP_RECV && op->peer == TRACE_ANY_SOURCE) ||
          (op->kind == TRACE_OP_SENDRECV && op->recv_peer == TRACE_ANY_SOURCE)) &&
         call->status != NULL)
@@ -588,21 +529,12 @@ recorder_leave (RecorderCall *call, int code)
   recorder_file_flush_due (now_ns);
   thread.left_ns = recorder.last_ns = recorder_now_ns ();
   recorder_unlock ();
-  if (recorder_counters_on ())
-    thread.left = recorder_counters_read ();
+  if (counters_on)
+    thread.left = read_counters ();
   thread.inside = false;
 }
 
 /* --- Beginning and end --- */
-
-static const char *
-program_name (char *buffer, size_t size)
-{
-  ssize_t n = readlink ("/proc/self/exe", buffer, size - 1);
-
-  buffer[n > 0 ? n : 0] = '\0';
-  return buffer;
-}
 
 /* Values of the header are single lines. */
 static void
@@ -613,9 +545,10 @@ make_line (char *text)
       *text = ' ';
 }
 
-/* How many processes the launcher says it started, for processes that their MPI takes for single ones:
- * then the launcher belongs to another MPI.  MPI_Init of Open MPI sets its variable to 1 in a process
- * without launcher, so only more than one counts. */
+/* The lines of a launcher that announced several processes, for processes that
+ * their MPI takes for single ones: then the launcher belongs to another MPI.
+ * MPI_Init of Open MPI sets its variable to 1 in a process without launcher, so
+ * only more than one counts. */
 static void
 write_launcher (char *text, size_t size)
 {
@@ -638,14 +571,20 @@ write_launcher (char *text, size_t size)
   }
 }
 
-static void
-open_recording (const char *folder, const char *name, const void *site, int64_t enter_ns)
+void
+recorder_start (const char *name, const void *site, int64_t enter_ns)
 {
+  const char *folder = getenv (RECORDING_FOLDER_VARIABLE), *no_counters;
+  char library[MPI_MAX_LIBRARY_VERSION_STRING] = "", host[256] = "", program[4096];
   char header[8192], launcher[256];
-  int rank, n_ranks, level;
+  int rank, n_ranks, level, n;
   RecorderCall call;
   MPI_Comm parent;
+  ssize_t n_program;
 
+  if (folder == NULL || recorder.running)
+    return;
+  load_mpi ();
   /* Spawned processes have ranks of their own, which are not those of the recording. */
   if (recorder_mpi.Comm_get_parent (&parent) == MPI_SUCCESS && parent != recorder_mpi.no_comm)
     return;
@@ -653,15 +592,12 @@ open_recording (const char *folder, const char *name, const void *site, int64_t 
   recorder_mpi.Comm_rank (recorder_mpi.world, &rank);
   recorder_mpi.Comm_size (recorder_mpi.world, &n_ranks);
   recorder_mpi.Query_thread (&level);
-
-  const char *no_counters = recorder_counters_start ();
-  char library[MPI_MAX_LIBRARY_VERSION_STRING] = "", host[256] = "", program[4096];
-  int n;
-
+  no_counters = start_counters ();
   recorder_mpi.Get_library_version (library, &n);
   library[strcspn (library, "\n,")] = '\0';
   gethostname (host, sizeof host - 1);
-  program_name (program, sizeof program);
+  n_program = readlink ("/proc/self/exe", program, sizeof program - 1);
+  program[n_program > 0 ? n_program : 0] = '\0';
   make_line (library);
   make_line (program);
   snprintf (
@@ -675,6 +611,7 @@ open_recording (const char *folder, const char *name, const void *site, int64_t 
   write_launcher (launcher, sizeof launcher);
   if (!recorder_file_open (folder, rank, header, launcher))
     return;
+
   recorder_comm_add (recorder_mpi.world)->number = TRACE_COMM_WORLD;
   recorder_comm_add (recorder_mpi.self)->number = TRACE_COMM_SELF;
   recorder_comm (recorder_mpi.self)->identity = (uint64_t) rank + 1;
@@ -687,17 +624,6 @@ open_recording (const char *folder, const char *name, const void *site, int64_t 
   call.op.kind = TRACE_OP_INIT;
   call.counters = (RecorderCounters){ 0 };
   recorder_leave (&call, MPI_SUCCESS);
-}
-
-void
-recorder_start (const char *name, const void *site, int64_t enter_ns)
-{
-  const char *folder = getenv (RECORDING_FOLDER_VARIABLE);
-
-  if (folder == NULL || recorder.running)
-    return;
-  recorder_mpi_load ();
-  open_recording (folder, name, site, enter_ns);
 }
 
 void
@@ -720,8 +646,8 @@ recorder_finish (void)
   recorder_unlock ();
 }
 
-/* A program that exits without MPI_Finalize leaves what it did.  A process
- * that it forked must not write its parent's block once more. */
+/* A program that exits without MPI_Finalize keeps its recording.  A process that
+ * it forked must not write its parent's block once more. */
 __attribute__ ((destructor)) static void
 save_at_exit (void)
 {

@@ -16,8 +16,8 @@
  * it does one, are not recorded.
  *
  * Threads.  Under MPI_THREAD_MULTIPLE the calls of all threads become one
- * stream, in which a call that blocks would keep back what others do
- * meanwhile.  Then it is written as two operations: its nonblocking form when
+ * stream, in which a call that blocks would delay the operations of other
+ * threads.  Then it is written as two operations: its nonblocking form when
  * the call begins, and a wait when it ends. */
 #pragma once
 
@@ -65,7 +65,7 @@ typedef struct {
   RECORDER_USES (RECORDER_POINTER)
   MPI_Comm world, self, no_comm;
   MPI_Request no_request;
-  MPI_Message no_message, message_from_nobody;
+  MPI_Message no_message, message_of_no_process;
   MPI_Datatype integer, no_type;
   MPI_Op no_operation;
 } RecorderMpi;
@@ -104,7 +104,7 @@ typedef struct {
 bool recorder_enter (RecorderCall *call, const char *name, const void *site);
 /* The operation is complete except for the results of MPI. */
 void recorder_post (RecorderCall *call);
-/* `code` is what MPI returned. */
+/* `code` is the result of the call. */
 void recorder_leave (RecorderCall *call, int code);
 
 int64_t recorder_now_ns (void);
@@ -148,8 +148,8 @@ typedef struct {
 void recorder_file_write (const TraceOp *op, const RecorderExtra *extra);
 /* A wildcard receive, counted from 0, got its message from `source`. */
 void recorder_file_source (uint64_t receive, int32_t source);
-/* Writes the block if it is full or a second old; returns whether it did. */
-bool recorder_file_flush_due (int64_t now_ns);
+/* Writes the block if it is full or a second old. */
+void recorder_file_flush_due (int64_t now_ns);
 void recorder_file_flush (void);
 void recorder_file_close (void);
 
@@ -178,7 +178,7 @@ typedef struct {
   bool has_neighbors; /* the lists are there */
   int n_out, n_in;
   int32_t *out, *in; /* ranks; MPI_PROC_NULL among them */
-  uint64_t identity; /* the same in all members, most likely nobody else's */
+  uint64_t identity; /* the same in all members, most likely unique */
   uint64_t n_made;   /* communicators by all its members together */
 } RecorderComm;
 

@@ -8,9 +8,8 @@
 
 /* --- Collectives, blocking and not --- */
 
-/* What bytes, recv_bytes, counts and recv_counts are of each kind is in
- * operation.c.  An argument that MPI does not look at, here or on this rank,
- * is not looked at either. */
+/* operation.c has the meaning of bytes, recv_bytes, counts and recv_counts of
+ * each kind.  Arguments that MPI ignores, here or on this rank, are not read. */
 
 static RecorderComm *
 describe_rooted (RecorderCall *call, TraceOpKind kind, int root, MPI_Comm comm)
@@ -311,18 +310,6 @@ allocate_neighbors (RecorderComm *comm, int n_in, int n_out)
     abort ();
 }
 
-static void
-find_dist_graph_neighbors (RecorderComm *comm, MPI_Comm handle)
-{
-  int n_in, n_out, is_weighted, *weights;
-
-  recorder_mpi.Dist_graph_neighbors_count (handle, &n_in, &n_out, &is_weighted);
-  allocate_neighbors (comm, n_in, n_out);
-  weights = recorder_scratch (RECORDER_INDICES, ((size_t) n_in + n_out + 2) * sizeof *weights);
-  recorder_mpi.Dist_graph_neighbors (handle, n_in, comm->in, weights, n_out, comm->out,
-                                     weights + n_in + 1);
-}
-
 static RecorderComm *
 describe_neighbors (RecorderCall *call, TraceOpKind kind, MPI_Comm handle)
 {
@@ -349,14 +336,21 @@ describe_neighbors (RecorderCall *call, TraceOpKind kind, MPI_Comm handle)
     allocate_neighbors (comm, n, n);
     recorder_mpi.Graph_neighbors (handle, comm->rank, n, comm->in);
     memcpy (comm->out, comm->in, (size_t) n * sizeof *comm->out);
-  } else if (topology == MPI_DIST_GRAPH)
-    find_dist_graph_neighbors (comm, handle);
+  } else if (topology == MPI_DIST_GRAPH) {
+    int n_in, n_out, is_weighted, *weights;
+
+    recorder_mpi.Dist_graph_neighbors_count (handle, &n_in, &n_out, &is_weighted);
+    allocate_neighbors (comm, n_in, n_out);
+    weights = recorder_scratch (RECORDER_INDICES, ((size_t) n_in + n_out + 2) * sizeof *weights);
+    recorder_mpi.Dist_graph_neighbors (handle, n_in, comm->in, weights, n_out, comm->out,
+                                       weights + n_in + 1);
+  }
   comm->has_neighbors = true;
   return comm;
 }
 
-/* What goes over one edge is counts[i] of types[i] when there are counts and
- * types, else the same over all. */
+/* The data of one edge: counts[i] of types[i] when there are counts and types,
+ * else the same for all edges. */
 typedef struct {
   int count;
   MPI_Datatype type;

@@ -8,15 +8,16 @@
 
 /* --- Communicators --- */
 
-/* Duplicates and splits are recorded as such.  Of all others the members are
- * written down, as ranks of MPI_COMM_WORLD, after the call that made them: in
- * most of them all members of the parent meet, so it is written as a barrier.
+/* Duplicates and splits are recorded as such.  For all others the list of
+ * members, as ranks of MPI_COMM_WORLD, is written after the call that made
+ * them: in most of these calls all members of the parent meet, so the call is
+ * written as a barrier.
  *
  * All members write the same number with the list of members.  The first of
- * them makes it, unlike any that it or another rank made before, and tells
- * the others over the new communicator. */
+ * them makes it, unlike any that it or another rank made before, and sends it
+ * to the others over the new communicator. */
 
-/* --- Who is in it --- */
+/* --- Members --- */
 
 /* World ranks of the first n members, in memory of the thread; NULL when
  * there are processes among them that are not in MPI_COMM_WORLD. */
@@ -40,7 +41,7 @@ world_ranks (MPI_Comm handle, int n)
   return members;
 }
 
-/* Mixes numbers, for communicators whose members cannot talk yet. */
+/* Mixes numbers, for communicators whose members cannot exchange messages yet. */
 static uint64_t
 mix (uint64_t a, uint64_t b)
 {
@@ -50,8 +51,8 @@ mix (uint64_t a, uint64_t b)
 }
 
 /* A communicator that came out of `parent`, in a call of all its members or
- * only of its own.  All members find the same identity without a word: they
- * make communicators in the same order. */
+ * only of its own.  All members compute the same identity without
+ * messages, as they make communicators in the same order. */
 static RecorderComm *
 add_comm (MPI_Comm handle, RecorderComm *parent, bool all_of_parent)
 {
@@ -177,7 +178,7 @@ leave_with_defined (RecorderCall *call, MPI_Comm parent, const MPI_Comm *made, i
   recorder_leave (call, code);
 }
 
-/* kind is what the call costs. */
+/* kind_of_call has the cost of the call. */
 #define COMM_CREATE(name, kind_of_call, parameters, arguments)  \
   int MPI_##name parameters                                     \
   {                                                             \
@@ -236,17 +237,6 @@ static struct {
   size_t n;
 } pending;
 
-static void
-await_comm (uint32_t request, MPI_Comm *where, RecorderComm *comm)
-{
-  pending.all = realloc (pending.all, (pending.n + 1) * sizeof *pending.all);
-  if (pending.all == NULL)
-    abort ();
-  pending.all[pending.n].request = request;
-  pending.all[pending.n].where = where;
-  pending.all[pending.n++].comm = comm;
-}
-
 void
 recorder_comm_arrived (uint32_t request)
 {
@@ -258,29 +248,13 @@ recorder_comm_arrived (uint32_t request)
     }
 }
 
-/* A copy of the parent under another number. */
-static RecorderComm *
-copy_comm (RecorderComm *parent)
-{
-  RecorderComm *comm = calloc (1, sizeof *comm);
-
-  if (comm == NULL)
-    abort ();
-  *comm = *parent;
-  comm->number = recorder_comm_number ();
-  comm->has_neighbors = false;
-  comm->in = comm->out = NULL;
-  comm->identity = mix (parent->identity, ++parent->n_made);
-  comm->n_made = 0;
-  return comm;
-}
-
-/* Nobody waits in the call, and so nobody can be asked in it. */
+/* The call does not wait for the other members, so no message to them is
+ * possible in it: the number of the duplicate follows from its identity. */
 int
 MPI_Comm_idup (MPI_Comm parent, MPI_Comm *made, MPI_Request *request)
 {
   WRAP_BEGIN (Comm_idup, (parent, made, request));
-  RecorderComm *comm;
+  RecorderComm *comm = calloc (1, sizeof *comm), *original;
   TraceOp define;
   int code;
 
@@ -288,24 +262,37 @@ MPI_Comm_idup (MPI_Comm parent, MPI_Comm *made, MPI_Request *request)
   recorder_describe_nonblocking (&call, request);
   recorder_post (&call);
   code = real (parent, made, request);
+  if (comm == NULL)
+    abort ();
   recorder_lock ();
-  comm = copy_comm (recorder_comm (parent));
+  original = recorder_comm (parent);
+  *comm = *original;
+  comm->number = recorder_comm_number ();
+  comm->has_neighbors = false;
+  comm->in = comm->out = NULL;
+  comm->identity = mix (original->identity, ++original->n_made);
+  comm->n_made = 0;
   if (define_comm (&define, parent, comm)) {
     define.new_comm = comm->number;
     define.color = (int32_t) (comm->identity & 0x3fffffff) | 0x40000000;
     call.then = &define;
   }
   recorder_leave (&call, code);
-  await_comm (call.op.request, made, comm);
+  pending.all = realloc (pending.all, (pending.n + 1) * sizeof *pending.all);
+  if (pending.all == NULL)
+    abort ();
+  pending.all[pending.n].request = call.op.request;
+  pending.all[pending.n].where = made;
+  pending.all[pending.n++].comm = comm;
   recorder_unlock ();
   return code;
 }
 PROFILED (Comm_idup)
 
-/* --- The end of one --- */
+/* --- Freeing --- */
 
 /* A window outlives the communicator that it was made of, but is recorded by
- * its number: that one stays.  No number is used twice. */
+ * its number, so that one is kept.  No number is used twice. */
 static void
 describe_free (RecorderCall *call, MPI_Comm handle)
 {
@@ -448,7 +435,7 @@ WRAP (Fetch_and_op,
                        operation == recorder_mpi.no_operation ? 0 : recorder_bytes (1, type),
                        recorder_bytes (1, type), window))
 
-/* What to compare with and what to put in its place go there. */
+/* The value to compare with and its replacement go to the target. */
 WRAP (Compare_and_swap,
       (const void *data, const void *compare, void *result, MPI_Datatype type, int target,
        MPI_Aint place, MPI_Win window),
@@ -614,7 +601,7 @@ MPI_Abort (MPI_Comm comm, int code)
 }
 PROFILED (Abort)
 
-/* --- What a replay cannot do --- */
+/* --- Calls that a replay does not support --- */
 
 WRAP (Comm_spawn,
       (const char *command, char *argv[], int n, MPI_Info info, int root, MPI_Comm comm,
@@ -630,7 +617,7 @@ WRAP (Comm_accept, (const char *port, MPI_Info info, int root, MPI_Comm comm, MP
 WRAP (Comm_connect, (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made),
       (port, info, root, comm, made), op->kind = TRACE_OP_UNSUPPORTED)
 
-/* --- What waits without moving anything between ranks --- */
+/* --- Calls that wait without moving data between ranks --- */
 
 WRAP (Buffer_detach, (void *buffer, int *size), (buffer, size))
 
@@ -651,7 +638,7 @@ WRAP (File_set_view,
        MPI_Info info),
       (file, place, unit, type, format, info))
 
-/* in: const or nothing; last: what the call gives back, a status or a request. */
+/* in: const or nothing; last: the result of the call, a status or a request. */
 #define FILE_ACCESS(name, in, last)                                               \
   WRAP (name, (MPI_File file, in void *data, int count, MPI_Datatype type, last), \
         (file, data, count, type, result))

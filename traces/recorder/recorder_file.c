@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * A block is put together in memory and leaves it in one write(): what a
- * killed process has written is complete up to its last block. */
+ * A block is put together in memory and written by one write(): the file of a
+ * killed process is complete up to its last block. */
 #include "traces/recorder/recorder.h"
 
 #include "traces/recorder/recorder_map.h"
@@ -151,30 +151,13 @@ recorder_file_flush (void)
   empty_block ();
 }
 
-bool
+void
 recorder_file_flush_due (int64_t now_ns)
 {
   if (file.block.n + file.sources.n < RECORDING_FULL_BYTES && now_ns - file.flushed_ns < FLUSH_NS)
-    return false;
+    return;
   file.flushed_ns = now_ns;
   recorder_file_flush ();
-  return true;
-}
-
-/* The name has host and process in it, so that processes need not agree about one file. */
-static bool
-write_refused (const char *folder, const char *header, const char *launcher)
-{
-  char path[4096], host[256] = "";
-  FILE *out;
-
-  gethostname (host, sizeof host - 1);
-  snprintf (path, sizeof path, "%s/" RECORDING_REFUSED, folder, host, (long) getpid ());
-  out = fopen (path, "we");
-  if (out == NULL)
-    return false;
-  fprintf (out, "%s%s", header, launcher);
-  return fclose (out) == 0;
 }
 
 bool
@@ -188,7 +171,20 @@ recorder_file_open (const char *folder, int rank, const char *header, const char
   if (file.descriptor < 0) {
     int error_number = errno;
 
-    if (error_number != EEXIST || !write_refused (folder, header, launcher))
+    FILE *refused = NULL;
+    char host[256] = "", refused_path[4096];
+
+    /* The name has host and process in it, so that processes need not agree
+     * about one file. */
+    if (error_number == EEXIST) {
+      gethostname (host, sizeof host - 1);
+      snprintf (refused_path, sizeof refused_path, "%s/" RECORDING_REFUSED, folder, host,
+                (long) getpid ());
+      refused = fopen (refused_path, "we");
+    }
+    if (refused != NULL)
+      fprintf (refused, "%s%s", header, launcher);
+    if (refused == NULL || fclose (refused) != 0)
       fprintf (stderr, "hopcast recorder: %s: %s\n", path, strerror (error_number));
     return false;
   }
@@ -242,9 +238,8 @@ put_string (const void *address, const char *text)
   return file.n_strings;
 }
 
-/* Where in the program a call came from: the file and the offset in it, as
- * addr2line wants it.  0 when it came from the MPI itself, as calls in
- * Fortran do. */
+/* The place of a call in the program: the file and the offset in it, as for
+ * addr2line.  0 for calls from the MPI itself, as those in Fortran are. */
 static uint32_t
 site_string (const void *site)
 {
@@ -270,22 +265,30 @@ site_string (const void *site)
 
 /* --- Operations --- */
 
-static uint32_t
-number_fields (const TraceOp *op)
+#define PUT_LIST(bit, put_one, list, n) \
+  if (mask & (bit)) {                   \
+    put (&file.block, (n));             \
+    for (uint32_t i = 0; i < (n); i++)  \
+      put_one (&file.block, (list)[i]); \
+  }
+
+void
+recorder_file_write (const TraceOp *op, const RecorderExtra *extra)
 {
-  uint32_t mask = 0;
+  size_t n_listed = (size_t) op->n_requests + op->n_completed + op->n_counts + op->n_recv_counts +
+                    op->n_values + extra->n_values2;
+  uint32_t name, site, mask = RECORDING_NAME;
+  const uint64_t *number;
+
+  if (file.descriptor < 0)
+    return;
+  number = recorder_map_find (&file.strings, (uintptr_t) op->name);
+  name = number != NULL ? (uint32_t) *number : put_string (op->name, op->name);
+  site = site_string (extra->site);
 
 #define FIELD(bit, member, absent) mask |= op->member != (absent) ? 1u << (bit) : 0;
   RECORDING_NUMBERS (FIELD, FIELD)
 #undef FIELD
-  return mask;
-}
-
-static uint32_t
-other_fields (const TraceOp *op, const RecorderExtra *extra, uint32_t site)
-{
-  uint32_t mask = RECORDING_NAME;
-
   mask |= extra->gap_ns > 0 ? RECORDING_GAP : 0;
   mask |= extra->time_ns > 0 ? RECORDING_TIME : 0;
   mask |= site != 0 ? RECORDING_SITE : 0;
@@ -298,51 +301,9 @@ other_fields (const TraceOp *op, const RecorderExtra *extra, uint32_t site)
   mask |= extra->counters.instructions > 0 ? RECORDING_COUNTERS : 0;
   mask |= op->nonblocking ? RECORDING_NONBLOCKING : 0;
   mask |= extra->is_wildcard ? RECORDING_WILDCARD : 0;
-  return mask;
-}
 
-#define PUT_LIST(bit, put_one, list, n) \
-  if (mask & (bit)) {                   \
-    put (&file.block, (n));             \
-    for (uint32_t i = 0; i < (n); i++)  \
-      put_one (&file.block, (list)[i]); \
-  }
-
-static void
-put_lists (const TraceOp *op, uint32_t n_values2, uint32_t mask)
-{
-  PUT_LIST (RECORDING_REQUESTS, put, op->requests, op->n_requests)
-  PUT_LIST (RECORDING_COMPLETED, put, op->completed, op->n_completed)
-  PUT_LIST (RECORDING_COUNTS, put, op->counts, op->n_counts)
-  PUT_LIST (RECORDING_RECV_COUNTS, put, op->recv_counts, op->n_recv_counts)
-  PUT_LIST (RECORDING_VALUES, put_signed, op->values, op->n_values)
-  PUT_LIST (RECORDING_VALUES2, put_signed, op->values2, n_values2)
-}
-
-/* Room for the longest form of an operation. */
-static size_t
-room_for (const TraceOp *op, uint32_t n_values2)
-{
-  size_t n_listed = (size_t) op->n_requests + op->n_completed + op->n_counts + op->n_recv_counts +
-                    op->n_values + n_values2;
-
-  return (40 + n_listed) * NUMBER_BYTES;
-}
-
-void
-recorder_file_write (const TraceOp *op, const RecorderExtra *extra)
-{
-  uint32_t name, site, mask;
-
-  if (file.descriptor < 0)
-    return;
-
-  const uint64_t *number = recorder_map_find (&file.strings, (uintptr_t) op->name);
-
-  name = number != NULL ? (uint32_t) *number : put_string (op->name, op->name);
-  site = site_string (extra->site);
-  mask = number_fields (op) | other_fields (op, extra, site);
-  reserve (&file.block, room_for (op, extra->n_values2));
+  /* Room for the longest form of an operation. */
+  reserve (&file.block, (40 + n_listed) * NUMBER_BYTES);
   file.block.data[file.block.n++] = file.codes[op->kind];
   put (&file.block, mask);
   if (mask & RECORDING_GAP)
@@ -361,7 +322,12 @@ recorder_file_write (const TraceOp *op, const RecorderExtra *extra)
   RECORDING_NUMBERS (UNSIGNED, SIGNED)
 #undef UNSIGNED
 #undef SIGNED
-  put_lists (op, extra->n_values2, mask);
+  PUT_LIST (RECORDING_REQUESTS, put, op->requests, op->n_requests)
+  PUT_LIST (RECORDING_COMPLETED, put, op->completed, op->n_completed)
+  PUT_LIST (RECORDING_COUNTS, put, op->counts, op->n_counts)
+  PUT_LIST (RECORDING_RECV_COUNTS, put, op->recv_counts, op->n_recv_counts)
+  PUT_LIST (RECORDING_VALUES, put_signed, op->values, op->n_values)
+  PUT_LIST (RECORDING_VALUES2, put_signed, op->values2, extra->n_values2)
   if (mask & RECORDING_COUNTERS) {
     put (&file.block, extra->counters.instructions);
     put (&file.block, extra->counters.cycles);

@@ -26,21 +26,6 @@ probe (const RecorderMap *map, uint64_t key)
   return at;
 }
 
-static void
-map_grow (RecorderMap *map)
-{
-  RecorderMap bigger = { .n_slots = map->n_slots > 0 ? 2 * map->n_slots : 64 };
-
-  bigger.slots = calloc (bigger.n_slots, sizeof *bigger.slots);
-  if (bigger.slots == NULL)
-    abort ();
-  for (size_t i = 0; i < map->n_slots; i++)
-    if (map->slots[i].used)
-      recorder_map_set (&bigger, map->slots[i].key, map->slots[i].value);
-  free (map->slots);
-  *map = bigger;
-}
-
 uint64_t *
 recorder_map_find (const RecorderMap *map, uint64_t key)
 {
@@ -57,45 +42,48 @@ recorder_map_set (RecorderMap *map, uint64_t key, uint64_t value)
 {
   size_t at;
 
-  if (2 * (map->n_used + 1) > map->n_slots)
-    map_grow (map);
+  if (2 * (map->n_used + 1) > map->n_slots) {
+    RecorderMap bigger = { .n_slots = map->n_slots > 0 ? 2 * map->n_slots : 64 };
+
+    bigger.slots = calloc (bigger.n_slots, sizeof *bigger.slots);
+    if (bigger.slots == NULL)
+      abort ();
+    for (size_t i = 0; i < map->n_slots; i++)
+      if (map->slots[i].used)
+        recorder_map_set (&bigger, map->slots[i].key, map->slots[i].value);
+    free (map->slots);
+    *map = bigger;
+  }
   at = probe (map, key);
   if (!map->slots[at].used)
     map->n_used++;
   map->slots[at] = (RecorderMapSlot){ key, value, true };
 }
 
-/* Those behind the hole move up, so that no probe ends at it too early. */
-static void
-close_hole (RecorderMap *map, size_t hole)
+/* Returns the value it had, or 0. */
+static uint64_t
+map_remove (RecorderMap *map, uint64_t key)
 {
-  size_t last = map->n_slots - 1;
+  uint64_t *found = recorder_map_find (map, key);
+  size_t last = map->n_slots - 1, hole;
+  uint64_t value;
 
+  if (found == NULL)
+    return 0;
+  value = *found;
+  /* Slots behind the hole move up, so that no probe ends at it too early. */
+  hole = probe (map, key);
   for (size_t at = (hole + 1) & last; map->slots[at].used; at = (at + 1) & last)
     if (((at - home (map, map->slots[at].key)) & last) >= ((at - hole) & last)) {
       map->slots[hole] = map->slots[at];
       hole = at;
     }
   map->slots[hole].used = false;
-}
-
-uint64_t
-recorder_map_remove (RecorderMap *map, uint64_t key)
-{
-  uint64_t *found = recorder_map_find (map, key);
-  uint64_t value;
-
-  if (found == NULL)
-    return 0;
-  value = *found;
-  close_hole (map, probe (map, key));
   map->n_used--;
   return value;
 }
 
-/* --- Numbers for communicators and windows, and what the --- */
-
-/* recorder knows of them. */
+/* --- Communicators, windows and messages, and their numbers --- */
 
 static struct {
   RecorderMap comms, windows, messages; /* handle -> struct */
@@ -153,8 +141,7 @@ recorder_comm_put (MPI_Comm handle, RecorderComm *comm)
 void
 recorder_comm_remove (MPI_Comm handle)
 {
-  RecorderComm *comm =
-      (RecorderComm *) (uintptr_t) recorder_map_remove (&handles.comms, (uintptr_t) handle);
+  RecorderComm *comm = (RecorderComm *) (uintptr_t) map_remove (&handles.comms, (uintptr_t) handle);
 
   if (comm == NULL)
     return;
@@ -187,7 +174,7 @@ void
 recorder_window_remove (MPI_Win handle)
 {
   RecorderWindow *window =
-      (RecorderWindow *) (uintptr_t) recorder_map_remove (&handles.windows, (uintptr_t) handle);
+      (RecorderWindow *) (uintptr_t) map_remove (&handles.windows, (uintptr_t) handle);
 
   if (window == NULL)
     return;
@@ -221,7 +208,7 @@ RecorderMessage
 recorder_message_remove (MPI_Message handle)
 {
   RecorderMessage *kept =
-      (RecorderMessage *) (uintptr_t) recorder_map_remove (&handles.messages, (uintptr_t) handle);
+      (RecorderMessage *) (uintptr_t) map_remove (&handles.messages, (uintptr_t) handle);
   RecorderMessage message = { 0, TRACE_PROC_NULL, TRACE_ANY_TAG };
 
   if (kept != NULL)
@@ -319,15 +306,6 @@ key_of (MPI_Request handle)
   return (uint64_t) (uintptr_t) handle;
 }
 
-static void
-requests_grow (void)
-{
-  requests.capacity = requests.capacity > 0 ? 2 * requests.capacity : 256;
-  requests.all = realloc (requests.all, requests.capacity * sizeof *requests.all);
-  if (requests.all == NULL)
-    abort ();
-}
-
 uint32_t
 recorder_request_new (bool is_persistent, uint64_t wildcard)
 {
@@ -336,8 +314,12 @@ recorder_request_new (bool is_persistent, uint64_t wildcard)
   if (number != NONE) {
     requests.free = requests.all[number].next;
   } else {
-    if (requests.n >= requests.capacity)
-      requests_grow ();
+    if (requests.n >= requests.capacity) {
+      requests.capacity = requests.capacity > 0 ? 2 * requests.capacity : 256;
+      requests.all = realloc (requests.all, requests.capacity * sizeof *requests.all);
+      if (requests.all == NULL)
+        abort ();
+    }
     number = requests.n++;
   }
   requests.all[number] =
@@ -361,7 +343,7 @@ recorder_request_bind (uint32_t number, MPI_Request handle)
   *queue = (uint32_t) *queue | (uint64_t) number << 32;
 }
 
-/* Takes it out of the queue of its handle. */
+/* Removes a request from the queue of its handle. */
 static void
 unbind (uint32_t number)
 {
@@ -381,7 +363,7 @@ unbind (uint32_t number)
   else if (request->next != NONE)
     *queue = (*queue & ~(uint64_t) UINT32_MAX) | request->next;
   else
-    recorder_map_remove (&requests.queues, request->key);
+    map_remove (&requests.queues, request->key);
   if (before != NONE && request->next == NONE)
     *queue = (uint32_t) *queue | (uint64_t) before << 32;
 }

@@ -1,13 +1,13 @@
-/* recorder_lines.c - what a recording says was done, in the lines that
+/* recorder_lines.c - the contents of a recording, in the lines that
  * recorder_program.c writes; for the test of the recorder.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
  * Usage: recorder_lines RECORDING
  *        recorder_lines --times RECORDING
- *          times RANK COMPUTED CALL SITE: ms before and in the barrier, and where
- * Communicators are followed by what MPI says of their making, without the
- * simulator, which is another reader of the same operations. */
+ *          times RANK COMPUTED CALL SITE: ms before and in the barrier, and its place
+ * Communicators are made by the rules of MPI, without the simulator, which is
+ * another reader of the same operations. */
 #include "traces/trace.h"
 
 #include <stdio.h>
@@ -129,38 +129,29 @@ make_color (const Comm *parent, const Making *making, int32_t color)
   }
 }
 
-static Making *
-making_of (Rank *state, Comm *parent)
-{
-  guint k = GPOINTER_TO_UINT (g_hash_table_lookup (state->n_made, parent));
-  Making *making;
-
-  if (k < parent->making->len)
-    return parent->making->pdata[k];
-  making = g_new0 (Making, 1);
-  making->colors = g_new0 (int32_t, parent->members->len);
-  making->keys = g_new0 (int32_t, parent->members->len);
-  g_ptr_array_add (parent->making, making);
-  return making;
-}
-
-/* FALSE when others have to come first. */
+/* FALSE when other members have to arrive first. */
 static gboolean
 make_comm (uint32_t rank, const TraceOp *op)
 {
   Rank *state = &ranks[rank];
   Comm *parent = find_comm (rank, op->comm);
-  Making *making = making_of (state, parent);
-  guint self = rank_in (parent, rank), k;
+  guint n = parent->members->len, self = rank_in (parent, rank);
+  guint k = GPOINTER_TO_UINT (g_hash_table_lookup (state->n_made, parent));
+  Making *making;
 
+  if (k == parent->making->len) {
+    making = g_new0 (Making, 1);
+    making->colors = g_new0 (int32_t, n);
+    making->keys = g_new0 (int32_t, n);
+    g_ptr_array_add (parent->making, making);
+  }
+  making = parent->making->pdata[k];
   if (!state->waits) {
     making->n_arrived++;
     making->is_split = op->kind == TRACE_OP_COMM_SPLIT;
     making->colors[self] = making->is_split ? op->color : 0;
     making->keys[self] = making->is_split ? op->key : 0;
-    if (making->n_arrived == parent->members->len) {
-      guint n = parent->members->len;
-
+    if (making->n_arrived == n) {
       making->made = g_ptr_array_new ();
       g_ptr_array_set_size (making->made, (gint) n);
       for (guint i = 0; i < n; i++) {
@@ -176,7 +167,6 @@ make_comm (uint32_t rank, const TraceOp *op)
   state->waits = making->made == NULL;
   if (state->waits)
     return FALSE;
-  k = GPOINTER_TO_UINT (g_hash_table_lookup (state->n_made, parent));
   g_hash_table_insert (state->n_made, parent, GUINT_TO_POINTER (k + 1));
   if (making->made->pdata[self] != NULL)
     g_hash_table_insert (state->comms, GUINT_TO_POINTER (op->new_comm), making->made->pdata[self]);
@@ -204,35 +194,6 @@ sum (const uint64_t *values, uint32_t n)
   return total;
 }
 
-static void
-add_collective (uint32_t rank, const TraceOp *op)
-{
-  g_assert_cmpuint (find_comm (rank, op->comm)->members->len, >, 0);
-  add (g_strdup_printf ("call %u %s%s", rank, op->nonblocking ? "i" : "", trace_op_name (op->kind)),
-       op->bytes + sum (op->counts, op->n_counts),
-       op->recv_bytes + sum (op->recv_counts, op->n_recv_counts));
-}
-
-static void
-add_edges (uint32_t rank, const TraceOp *op)
-{
-  const Comm *comm = find_comm (rank, op->comm);
-
-  g_assert_cmpuint (op->n_counts, ==, op->n_values);
-  for (uint32_t i = 0; i < op->n_values; i++)
-    add (g_strdup_printf ("edge %u %u %s%s", rank, world_rank (comm, op->values[i]),
-                          op->nonblocking ? "i" : "", trace_op_name (op->kind)),
-         op->counts[i], 0);
-}
-
-static void
-add_access (uint32_t rank, const TraceOp *op)
-{
-  add (g_strdup_printf ("access %u %u %s", rank, world_rank (find_comm (rank, op->comm), op->peer),
-                        trace_op_name (op->kind)),
-       op->bytes, op->recv_bytes);
-}
-
 static gboolean
 take_op (uint32_t rank, const TraceOp *op)
 {
@@ -258,16 +219,29 @@ take_op (uint32_t rank, const TraceOp *op)
       if (send != NULL)
         add_send (rank, send->comm, send->peer, send->bytes);
     }
-  } else if (op->kind == TRACE_OP_NEIGHBOR_ALLGATHER || op->kind == TRACE_OP_NEIGHBOR_ALLTOALL)
-    add_edges (rank, op);
-  else if (trace_op_is_collective (op->kind))
-    add_collective (rank, op);
-  else if (op->kind == TRACE_OP_PUT || op->kind == TRACE_OP_GET || op->kind == TRACE_OP_FETCH)
-    add_access (rank, op);
+  } else if (op->kind == TRACE_OP_NEIGHBOR_ALLGATHER || op->kind == TRACE_OP_NEIGHBOR_ALLTOALL) {
+    const Comm *comm = find_comm (rank, op->comm);
+
+    g_assert_cmpuint (op->n_counts, ==, op->n_values);
+    for (uint32_t i = 0; i < op->n_values; i++)
+      add (g_strdup_printf ("edge %u %u %s%s", rank, world_rank (comm, op->values[i]),
+                            op->nonblocking ? "i" : "", trace_op_name (op->kind)),
+           op->counts[i], 0);
+  } else if (trace_op_is_collective (op->kind)) {
+    g_assert_cmpuint (find_comm (rank, op->comm)->members->len, >, 0);
+    add (g_strdup_printf ("call %u %s%s", rank, op->nonblocking ? "i" : "",
+                          trace_op_name (op->kind)),
+         op->bytes + sum (op->counts, op->n_counts),
+         op->recv_bytes + sum (op->recv_counts, op->n_recv_counts));
+  } else if (op->kind == TRACE_OP_PUT || op->kind == TRACE_OP_GET || op->kind == TRACE_OP_FETCH)
+    add (g_strdup_printf ("access %u %u %s", rank,
+                          world_rank (find_comm (rank, op->comm), op->peer),
+                          trace_op_name (op->kind)),
+         op->bytes, op->recv_bytes);
   else if (op->kind == TRACE_OP_COMM_DUP || op->kind == TRACE_OP_COMM_SPLIT)
     return make_comm (rank, op);
   else if (op->kind == TRACE_OP_COMM_DEFINE) {
-    /* All members must have said the same of it. */
+    /* All members must have described it alike. */
     Comm *comm = g_hash_table_lookup (defined, GINT_TO_POINTER (op->color));
 
     if (comm == NULL) {
@@ -288,32 +262,9 @@ take_op (uint32_t rank, const TraceOp *op)
   return TRUE;
 }
 
-/* --- Walking --- */
+/* --- All ranks side by side --- */
 
-/* Until the rank waits for others or its stream ends; whether it did anything. */
-static gboolean
-walk (uint32_t rank)
-{
-  g_autoptr (GError) error = NULL;
-  Rank *state = &ranks[rank];
-  gboolean moved = FALSE;
-
-  while (!state->ended) {
-    if (!state->waits) {
-      TraceNext next = trace_cursor_next (state->cursor, &state->op, &error);
-
-      if (next == TRACE_NEXT_ERROR)
-        g_error ("%s", error->message);
-      state->ended = next == TRACE_NEXT_END;
-    }
-    if (state->ended || !take_op (rank, &state->op))
-      break;
-    moved = TRUE;
-  }
-  return moved;
-}
-
-/* All that was computed before the first barrier, and the time in it. */
+/* The computation before the first barrier, and the time in it. */
 static void
 print_times (Trace *trace, uint32_t rank)
 {
@@ -360,8 +311,24 @@ print_lines (Trace *trace)
   }
   while (moved) {
     moved = FALSE;
-    for (uint32_t rank = 0; rank < n_ranks; rank++)
-      moved |= walk (rank);
+    /* Each rank in turn, until it waits for others or its stream ends. */
+    for (uint32_t rank = 0; rank < n_ranks; rank++) {
+      g_autoptr (GError) error = NULL;
+      Rank *state = &ranks[rank];
+
+      while (!state->ended) {
+        if (!state->waits) {
+          TraceNext next = trace_cursor_next (state->cursor, &state->op, &error);
+
+          if (next == TRACE_NEXT_ERROR)
+            g_error ("%s", error->message);
+          state->ended = next == TRACE_NEXT_END;
+        }
+        if (state->ended || !take_op (rank, &state->op))
+          break;
+        moved = TRUE;
+      }
+    }
   }
   for (uint32_t rank = 0; rank < n_ranks; rank++)
     if (!ranks[rank].ended)

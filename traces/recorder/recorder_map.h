@@ -22,5 +22,3 @@ typedef struct {
 /* Where the value of the key is, or NULL. */
 uint64_t *recorder_map_find (const RecorderMap *map, uint64_t key);
 void recorder_map_set (RecorderMap *map, uint64_t key, uint64_t value);
-/* The value it had, or 0. */
-uint64_t recorder_map_remove (RecorderMap *map, uint64_t key);

@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-/* --- Sends, receives and probes --- */
-
 /* --- Sends --- */
 
 static void
@@ -161,7 +159,7 @@ set_found (RecorderCall *call, int flag, const MPI_Status *status)
 static void
 keep_message (const RecorderCall *call, MPI_Message message, const MPI_Status *status)
 {
-  if (message == recorder_mpi.message_from_nobody || message == recorder_mpi.no_message)
+  if (message == recorder_mpi.message_of_no_process || message == recorder_mpi.no_message)
     return;
   recorder_lock ();
   recorder_message_add (message,
@@ -237,7 +235,7 @@ MPI_Improbe (int peer, int tag, MPI_Comm comm, int *flag, MPI_Message *message, 
 }
 PROFILED (Improbe)
 
-/* A receive of what a probe has found: its source and tag are known. */
+/* The receive of a message that a probe found: its source and tag are known. */
 static void
 describe_matched (RecorderCall *call, TraceOpKind kind, int count, MPI_Datatype type,
                   MPI_Message handle)
@@ -266,10 +264,10 @@ WRAP (Imrecv,
       describe_matched (&call, TRACE_OP_IRECV, count, type, *message);
       describe_binding (&call, request); recorder_post (&call))
 
-/* --- Waits and tests, and what else is done to requests --- */
+/* --- Waits, tests and other calls on requests --- */
 
-/* MPI overwrites the handles of what is complete, so they are copied before.
- * Their numbers are looked up after the call, together with what is written:
+/* MPI overwrites the handles of complete requests, so they are copied before.
+ * Their numbers are looked up after the call, when the operation is written:
  * by then another thread may have got the same handle, but behind this one in
  * its queue. */
 
@@ -301,12 +299,6 @@ see_statuses (RequestList *list, MPI_Status *statuses, bool is_ignored)
     return statuses;
   list->statuses = statuses;
   return statuses;
-}
-
-static bool
-is_done (int code)
-{
-  return code == MPI_SUCCESS || code == MPI_ERR_IN_STATUS;
 }
 
 static uint32_t *
@@ -346,7 +338,7 @@ leave_all (RecorderCall *call, const RequestList *list, TraceOpKind kind)
   recorder_unlock ();
 }
 
-/* Only indices[] are. */
+/* Only the requests at indices[] are complete. */
 static void
 leave_some (RecorderCall *call, const RequestList *list, TraceOpKind kind, const int *indices,
             int n)
@@ -370,154 +362,70 @@ leave_some (RecorderCall *call, const RequestList *list, TraceOpKind kind, const
   recorder_unlock ();
 }
 
-/* None is. */
-static void
-leave_none (RecorderCall *call, TraceOpKind kind, int code)
-{
-  call->op.kind = kind;
-  recorder_leave (call, code);
-}
+/* MPI_name, which completes requests.  `leave` records them when code is a
+ * success and the condition holds; else the call is an operation of kind
+ * `otherwise`. */
+#define COMPLETION(name, parameters, arguments, requests, n, statuses, ignored, condition, leave, \
+                   otherwise)                                                                     \
+  int MPI_##name parameters                                                                       \
+  {                                                                                               \
+    WRAP_BEGIN (name, arguments);                                                                 \
+    RequestList list = copy_requests (requests, n);                                               \
+    int code;                                                                                     \
+                                                                                                  \
+    statuses = see_statuses (&list, statuses, statuses == ignored);                               \
+    code = real arguments;                                                                        \
+    if ((code == MPI_SUCCESS || code == MPI_ERR_IN_STATUS) && (condition)) {                      \
+      leave;                                                                                      \
+    } else {                                                                                      \
+      call.op.kind = otherwise;                                                                   \
+      recorder_leave (&call, code);                                                               \
+    }                                                                                             \
+    return code;                                                                                  \
+  }                                                                                               \
+  PROFILED (name)
 
-int
-MPI_Wait (MPI_Request *request, MPI_Status *status)
-{
-  WRAP_BEGIN (Wait, (request, status));
-  RequestList list = copy_requests (request, 1);
-  int code;
+COMPLETION (Wait, (MPI_Request * request, MPI_Status *status), (request, status), request, 1,
+            status, MPI_STATUS_IGNORE, true, leave_all (&call, &list, TRACE_OP_WAIT), TRACE_OP_CALL)
 
-  status = see_statuses (&list, status, status == MPI_STATUS_IGNORE);
-  code = real (request, status);
-  if (is_done (code))
-    leave_all (&call, &list, TRACE_OP_WAIT);
-  else
-    leave_none (&call, TRACE_OP_CALL, code);
-  return code;
-}
-PROFILED (Wait)
+COMPLETION (Waitall, (int n, MPI_Request requests[], MPI_Status statuses[]),
+            (n, requests, statuses), requests, n, statuses, MPI_STATUSES_IGNORE, true,
+            leave_all (&call, &list, TRACE_OP_WAIT), TRACE_OP_CALL)
 
-int
-MPI_Waitall (int n, MPI_Request requests[], MPI_Status statuses[])
-{
-  WRAP_BEGIN (Waitall, (n, requests, statuses));
-  RequestList list = copy_requests (requests, n);
-  int code;
+COMPLETION (Waitany, (int n, MPI_Request requests[], int *index, MPI_Status *status),
+            (n, requests, index, status), requests, n, status, MPI_STATUS_IGNORE,
+            *index != MPI_UNDEFINED, leave_some (&call, &list, TRACE_OP_WAIT_SOME, index, 1),
+            TRACE_OP_CALL)
 
-  statuses = see_statuses (&list, statuses, statuses == MPI_STATUSES_IGNORE);
-  code = real (n, requests, statuses);
-  if (is_done (code))
-    leave_all (&call, &list, TRACE_OP_WAIT);
-  else
-    leave_none (&call, TRACE_OP_CALL, code);
-  return code;
-}
-PROFILED (Waitall)
+COMPLETION (Waitsome,
+            (int n, MPI_Request requests[], int *n_done, int indices[], MPI_Status statuses[]),
+            (n, requests, n_done, indices, statuses), requests, n, statuses, MPI_STATUSES_IGNORE,
+            *n_done != MPI_UNDEFINED,
+            leave_some (&call, &list, TRACE_OP_WAIT_SOME, indices, *n_done), TRACE_OP_CALL)
 
-int
-MPI_Waitany (int n, MPI_Request requests[], int *index, MPI_Status *status)
-{
-  WRAP_BEGIN (Waitany, (n, requests, index, status));
-  RequestList list = copy_requests (requests, n);
-  int code;
+COMPLETION (Test, (MPI_Request * request, int *flag, MPI_Status *status), (request, flag, status),
+            request, 1, status, MPI_STATUS_IGNORE, *flag, leave_all (&call, &list, TRACE_OP_TEST),
+            TRACE_OP_TEST)
 
-  status = see_statuses (&list, status, status == MPI_STATUS_IGNORE);
-  code = real (n, requests, index, status);
-  if (is_done (code) && *index != MPI_UNDEFINED)
-    leave_some (&call, &list, TRACE_OP_WAIT_SOME, index, 1);
-  else
-    leave_none (&call, TRACE_OP_CALL, code);
-  return code;
-}
-PROFILED (Waitany)
+COMPLETION (Testall, (int n, MPI_Request requests[], int *flag, MPI_Status statuses[]),
+            (n, requests, flag, statuses), requests, n, statuses, MPI_STATUSES_IGNORE, *flag,
+            leave_all (&call, &list, TRACE_OP_TEST), TRACE_OP_TEST)
 
-int
-MPI_Waitsome (int n, MPI_Request requests[], int *n_done, int indices[], MPI_Status statuses[])
-{
-  WRAP_BEGIN (Waitsome, (n, requests, n_done, indices, statuses));
-  RequestList list = copy_requests (requests, n);
-  int code;
+COMPLETION (Testany, (int n, MPI_Request requests[], int *index, int *flag, MPI_Status *status),
+            (n, requests, index, flag, status), requests, n, status, MPI_STATUS_IGNORE,
+            *flag &&*index != MPI_UNDEFINED, leave_some (&call, &list, TRACE_OP_TEST, index, 1),
+            TRACE_OP_TEST)
 
-  statuses = see_statuses (&list, statuses, statuses == MPI_STATUSES_IGNORE);
-  code = real (n, requests, n_done, indices, statuses);
-  if (is_done (code) && *n_done != MPI_UNDEFINED)
-    leave_some (&call, &list, TRACE_OP_WAIT_SOME, indices, *n_done);
-  else
-    leave_none (&call, TRACE_OP_CALL, code);
-  return code;
-}
-PROFILED (Waitsome)
-
-int
-MPI_Test (MPI_Request *request, int *flag, MPI_Status *status)
-{
-  WRAP_BEGIN (Test, (request, flag, status));
-  RequestList list = copy_requests (request, 1);
-  int code;
-
-  status = see_statuses (&list, status, status == MPI_STATUS_IGNORE);
-  code = real (request, flag, status);
-  if (is_done (code) && *flag)
-    leave_all (&call, &list, TRACE_OP_TEST);
-  else
-    leave_none (&call, TRACE_OP_TEST, code);
-  return code;
-}
-PROFILED (Test)
-
-int
-MPI_Testall (int n, MPI_Request requests[], int *flag, MPI_Status statuses[])
-{
-  WRAP_BEGIN (Testall, (n, requests, flag, statuses));
-  RequestList list = copy_requests (requests, n);
-  int code;
-
-  statuses = see_statuses (&list, statuses, statuses == MPI_STATUSES_IGNORE);
-  code = real (n, requests, flag, statuses);
-  if (is_done (code) && *flag)
-    leave_all (&call, &list, TRACE_OP_TEST);
-  else
-    leave_none (&call, TRACE_OP_TEST, code);
-  return code;
-}
-PROFILED (Testall)
-
-int
-MPI_Testany (int n, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
-{
-  WRAP_BEGIN (Testany, (n, requests, index, flag, status));
-  RequestList list = copy_requests (requests, n);
-  int code;
-
-  status = see_statuses (&list, status, status == MPI_STATUS_IGNORE);
-  code = real (n, requests, index, flag, status);
-  if (is_done (code) && *flag && *index != MPI_UNDEFINED)
-    leave_some (&call, &list, TRACE_OP_TEST, index, 1);
-  else
-    leave_none (&call, TRACE_OP_TEST, code);
-  return code;
-}
-PROFILED (Testany)
-
-int
-MPI_Testsome (int n, MPI_Request requests[], int *n_done, int indices[], MPI_Status statuses[])
-{
-  WRAP_BEGIN (Testsome, (n, requests, n_done, indices, statuses));
-  RequestList list = copy_requests (requests, n);
-  int code;
-
-  statuses = see_statuses (&list, statuses, statuses == MPI_STATUSES_IGNORE);
-  code = real (n, requests, n_done, indices, statuses);
-  if (is_done (code) && *n_done != MPI_UNDEFINED && *n_done > 0)
-    leave_some (&call, &list, TRACE_OP_TEST, indices, *n_done);
-  else
-    leave_none (&call, TRACE_OP_TEST, code);
-  return code;
-}
-PROFILED (Testsome)
+COMPLETION (Testsome,
+            (int n, MPI_Request requests[], int *n_done, int indices[], MPI_Status statuses[]),
+            (n, requests, n_done, indices, statuses), requests, n, statuses, MPI_STATUSES_IGNORE,
+            *n_done != MPI_UNDEFINED && *n_done > 0,
+            leave_some (&call, &list, TRACE_OP_TEST, indices, *n_done), TRACE_OP_TEST)
 
 /* --- Persistent requests, cancelled ones, forgotten ones --- */
 
-/* Names the requests in call->op.  What the recorder did not see made (a
- * persistent collective, say) moves something that it does not know. */
+/* Names the requests in call->op.  A request that the recorder did not see made (of a
+ * persistent collective, say) moves unknown data. */
 static void
 describe_requests (RecorderCall *call, TraceOpKind kind, const MPI_Request *handles, int n)
 {

@@ -1,12 +1,12 @@
 /* recorder_program.c - an MPI program for the test of the recorder: it does a
- * little of everything, and writes down what it did.
+ * little of everything, and writes down its calls.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
  * Usage: recorder_program FOLDER all|threads|times|killed|nothing
  * Every rank writes FOLDER/RANK.txt with one line per channel or call:
  *   send SOURCE DESTINATION MESSAGES BYTES     point to point, world ranks
- *   from RANK SOURCE MESSAGES                  of receives from anyone
+ *   from RANK SOURCE MESSAGES                  of receives from any source
  *   call RANK NAME CALLS BYTES RECEIVED        collectives, see operation.c
  *   edge SOURCE DESTINATION NAME CALLS BYTES   of neighbourhoods
  *   access ORIGIN TARGET NAME CALLS SENT RECEIVED */
@@ -174,7 +174,7 @@ do_types (void)
   MPI_Type_free (&strided);
 }
 
-/* Every message says whose it is, so that the receiver knows it without MPI. */
+/* Every message holds its source, which the receiver thus has without MPI. */
 static void
 do_wildcards (void)
 {
@@ -616,7 +616,7 @@ do_late_window (void)
   called ("win_free", 0, 0);
 }
 
-/* --- Files: what MPI sends for them is not the program's --- */
+/* --- Files: the messages of MPI for them are not the program's --- */
 
 static void
 do_files (const char *folder)
@@ -674,7 +674,7 @@ do_threads (void)
     sent ((rank + 1) % n_ranks, 64);
 }
 
-/* --- The end that nobody wants --- */
+/* --- A killed program --- */
 
 /* Rank 0 says when it has gone on for long enough that what was sent must have
  * been written. */

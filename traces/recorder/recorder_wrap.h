@@ -7,8 +7,8 @@
 
 #define UNPACK(...) __VA_ARGS__
 
-/* MPI_name and PMPI_name.  parameters and arguments are in parentheses; what
- * comes after them is done first and describes the call in `call` and `op`. */
+/* MPI_name and PMPI_name.  parameters and arguments are in parentheses; the
+ * statements after them run first and describe the call in `call` and `op`. */
 #define WRAP(name, parameters, arguments, ...)                               \
   int MPI_##name parameters                                                  \
   {                                                                          \

@@ -12,8 +12,8 @@
 
 /* --- The file of one rank --- */
 
-/* What is read was checked by its sum, but nothing is believed: a file may be
- * anything. */
+/* Blocks are checked by their sum, but all values are checked as well: a file
+ * may be anything. */
 
 /* Strings of all files of a trace; lives as long as it. */
 typedef struct {
@@ -21,7 +21,7 @@ typedef struct {
   GHashTable *strings; /* set of utf8, owned */
 } RecordingStrings;
 
-/* A name or a place is shorter. */
+/* Names and places are shorter. */
 #define MAX_STRING_BYTES 4096
 
 typedef struct {
@@ -139,22 +139,15 @@ typedef struct {
   const guint8 *payload, *sources;
 } Block;
 
-static gboolean
-check_sum (const guint8 *head, const guint8 *data, gsize n)
-{
-  uLong crc = crc32 (crc32 (0, Z_NULL, 0), head, 12);
-
-  return crc32_z (crc, data, n) == get_word (head + 12);
-}
-
-/* The block at *at, which is moved behind it.  ENDs at the end, and where the
- * file ends in the middle of a block, with *is_cut set. */
+/* Reads the block at *at, and moves *at behind it.  TRACE_NEXT_END at the end,
+ * and where the file ends in the middle of a block, with *is_cut set. */
 static TraceNext
 next_block (const RecordingFile *file, gsize *at, gboolean check, Block *block, gboolean *is_cut,
             GError **error)
 {
   const guint8 *head = file->data + *at;
   gsize left = file->size - *at, n;
+  uLong crc;
 
   *is_cut = left > 0 && left < RECORDING_HEAD_BYTES;
   if (left < RECORDING_HEAD_BYTES)
@@ -168,7 +161,8 @@ next_block (const RecordingFile *file, gsize *at, gboolean check, Block *block, 
   if (*is_cut)
     return TRACE_NEXT_END;
   block->sources = block->payload + block->n_payload;
-  if (check && !check_sum (head, block->payload, n))
+  crc = check ? crc32_z (crc32 (crc32 (0, Z_NULL, 0), head, 12), block->payload, n) : 0;
+  if (check && crc != get_word (head + 12))
     return bad_at (file, *at, TRACE_ERROR_FORMAT, "the block is damaged: its sum is wrong", error);
   *at += RECORDING_HEAD_BYTES + n;
   return TRACE_NEXT_OPERATION;
@@ -176,45 +170,19 @@ next_block (const RecordingFile *file, gsize *at, gboolean check, Block *block, 
 
 /* --- The header --- */
 
-static gboolean
-read_header (RecordingFile *file, GError **error)
-{
-  g_autofree char *text = NULL;
-  g_auto (GStrv) lines = NULL;
-  Block block;
-
-  if (next_block (file, &file->block_at, TRUE, &block, &file->is_cut, error) !=
-      TRACE_NEXT_OPERATION) {
-    if (error == NULL || *error == NULL)
-      bad_at (file, file->block_at, TRACE_ERROR_FORMAT, "the file ends before its header does",
-              error);
-    return FALSE;
-  }
-  text = g_strndup ((const char *) block.payload, block.n_payload);
-  lines = g_strsplit (text, "\n", -1);
-  for (char **line = lines; *line != NULL; line++) {
-    char *equals = strchr (*line, '=');
-
-    if (equals != NULL)
-      g_hash_table_insert (file->header, g_strndup (*line, (gsize) (equals - *line)),
-                           g_strdup (equals + 1));
-  }
-  return TRUE;
-}
-
 /* The value of a key of the header, or NULL. */
 static const char *
-recording_file_key (const RecordingFile *file, const char *key)
+header_value (const RecordingFile *file, const char *key)
 {
   return g_hash_table_lookup (file->header, key);
 }
 
-/* The same, as a number that must be there and at most `limit`. */
+/* A value of the header as a number, which must exist and be at most `limit`. */
 static gboolean
-recording_file_number (const RecordingFile *file, const char *key, uint32_t limit, uint32_t *value,
-                       GError **error)
+header_number (const RecordingFile *file, const char *key, uint32_t limit, uint32_t *value,
+               GError **error)
 {
-  const char *text = recording_file_key (file, key);
+  const char *text = header_value (file, key);
   guint64 wide;
 
   if (text != NULL && g_ascii_string_to_unsigned (text, 10, 0, limit, &wide, NULL)) {
@@ -226,25 +194,10 @@ recording_file_number (const RecordingFile *file, const char *key, uint32_t limi
   return FALSE;
 }
 
-static gboolean
-check_version (const RecordingFile *file, GError **error)
-{
-  uint32_t version;
-
-  if (!recording_file_number (file, "version", G_MAXINT32, &version, error))
-    return FALSE;
-  if (version == RECORDING_VERSION)
-    return TRUE;
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT,
-               "%s: written by another version of the recorder (%u, this program reads %d)",
-               file->path, version, RECORDING_VERSION);
-  return FALSE;
-}
-
 /* --- Opening --- */
 
 static void
-recording_file_close (RecordingFile *file)
+file_close (RecordingFile *file)
 {
   if (file == NULL)
     return;
@@ -262,13 +215,17 @@ recording_file_close (RecordingFile *file)
   g_free (file);
 }
 
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (RecordingFile, recording_file_close)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (RecordingFile, file_close)
 
 /* NULL and *error when it cannot be opened or has no sound header. */
 static RecordingFile *
-recording_file_open (const char *path, RecordingStrings *strings, GError **error)
+file_open (const char *path, RecordingStrings *strings, GError **error)
 {
   g_autoptr (RecordingFile) file = g_new0 (RecordingFile, 1);
+  g_autofree char *text = NULL;
+  g_auto (GStrv) lines = NULL;
+  uint32_t version;
+  Block block;
 
   file->path = g_strdup (path);
   file->pool = strings;
@@ -290,30 +247,34 @@ recording_file_open (const char *path, RecordingStrings *strings, GError **error
     return NULL;
   }
   file->block_at = RECORDING_MAGIC_SIZE;
-  if (!read_header (file, error) || !check_version (file, error))
+  if (next_block (file, &file->block_at, TRUE, &block, &file->is_cut, error) !=
+      TRACE_NEXT_OPERATION) {
+    if (error == NULL || *error == NULL)
+      bad_at (file, file->block_at, TRACE_ERROR_FORMAT, "the file ends before its header does",
+              error);
     return NULL;
+  }
+  text = g_strndup ((const char *) block.payload, block.n_payload);
+  lines = g_strsplit (text, "\n", -1);
+  for (char **line = lines; *line != NULL; line++) {
+    char *equals = strchr (*line, '=');
+
+    if (equals != NULL)
+      g_hash_table_insert (file->header, g_strndup (*line, (gsize) (equals - *line)),
+                           g_strdup (equals + 1));
+  }
+  if (!header_number (file, "version", G_MAXINT32, &version, error))
+    return NULL;
+  if (version != RECORDING_VERSION) {
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT,
+                 "%s: written by another version of the recorder (%u, this program reads %d)",
+                 file->path, version, RECORDING_VERSION);
+    return NULL;
+  }
   return g_steal_pointer (&file);
 }
 
 /* --- Sources of wildcard receives --- */
-
-static gboolean
-add_sources (RecordingFile *file, const Block *block, uint64_t *receive)
-{
-  Input input = { block->sources, block->sources + block->n_sources };
-  uint64_t step;
-  int32_t source;
-
-  while (input.at < input.end) {
-    if (!get (&input, &step) || !get_signed (&input, &source))
-      return FALSE;
-    *receive += (uint64_t) unfold (step);
-    if (*receive < G_MAXSIZE)
-      g_hash_table_insert (file->sources, GSIZE_TO_POINTER (*receive + 1),
-                           GINT_TO_POINTER (source));
-  }
-  return TRUE;
-}
 
 /* They may stand in any block after that of the receive. */
 static gboolean
@@ -326,42 +287,29 @@ read_sources (RecordingFile *file, GError **error)
   Block block;
 
   file->sources = g_hash_table_new (NULL, NULL);
-  while ((next = next_block (file, &at, FALSE, &block, &is_cut, error)) == TRACE_NEXT_OPERATION)
-    if (!add_sources (file, &block, &receive)) {
-      bad_at (file, at, TRACE_ERROR_FORMAT, "the sources before are damaged", error);
-      return FALSE;
+  while ((next = next_block (file, &at, FALSE, &block, &is_cut, error)) == TRACE_NEXT_OPERATION) {
+    Input input = { block.sources, block.sources + block.n_sources };
+
+    while (input.at < input.end) {
+      uint64_t step;
+      int32_t source;
+
+      if (!get (&input, &step) || !get_signed (&input, &source)) {
+        bad_at (file, at, TRACE_ERROR_FORMAT, "the sources before are damaged", error);
+        return FALSE;
+      }
+      receive += (uint64_t) unfold (step);
+      if (receive < G_MAXSIZE)
+        g_hash_table_insert (file->sources, GSIZE_TO_POINTER (receive + 1),
+                             GINT_TO_POINTER (source));
     }
+  }
   return next == TRACE_NEXT_END;
-}
-
-static void
-find_source (RecordingFile *file, TraceOp *op)
-{
-  gsize receive = (gsize) ++file->n_wildcards;
-  gpointer source;
-
-  if (g_hash_table_lookup_extended (file->sources, GSIZE_TO_POINTER (receive), NULL, &source))
-    op->matched_source = GPOINTER_TO_INT (source);
 }
 
 /* --- Operations --- */
 
-static gboolean
-get_string (RecordingFile *file)
-{
-  uint64_t n;
-  char *text;
-
-  if (!get (&file->payload, &n) || n > MAX_STRING_BYTES ||
-      n > (gsize) (file->payload.end - file->payload.at))
-    return FALSE;
-  text = g_strndup ((const char *) file->payload.at, n);
-  file->payload.at += n;
-  g_ptr_array_add (file->strings, (gpointer) keep_string (file->pool, text));
-  return TRUE;
-}
-
-/* An empty one is none. */
+/* An empty name is NULL. */
 static gboolean
 get_name (RecordingFile *file, const char **name)
 {
@@ -397,8 +345,8 @@ get_list (Input *input, gboolean is_there, GArray *list, gboolean is_signed)
 {
   uint32_t n = 0;
 
-  /* A count that the rest of the block could hold, so that nothing huge is
-   * allocated for a lie. */
+  /* The rest of the block must be able to hold the count, so that no memory is
+   * allocated for an impossible one. */
   if (is_there && !(get_small (input, &n) && n <= (gsize) (input->end - input->at)))
     return FALSE;
   g_array_set_size (list, n);
@@ -454,22 +402,13 @@ are_sizes (const uint64_t *bytes, uint32_t n)
   return TRUE;
 }
 
-/* What a replay relies on. */
-static gboolean
-is_possible (const TraceOp *op)
-{
-  return are_sizes (&op->bytes, 1) && are_sizes (&op->recv_bytes, 1) &&
-         are_sizes (op->counts, op->n_counts) && are_sizes (op->recv_counts, op->n_recv_counts) &&
-         op->peer >= TRACE_PROC_NULL && op->recv_peer >= TRACE_PROC_NULL &&
-         op->matched_source >= TRACE_PROC_NULL;
-}
-
 static gboolean
 get_operation (RecordingFile *file, TraceOp *compute, TraceOp *op)
 {
   Input *input = &file->payload;
   guint8 code = *input->at++;
-  uint32_t mask;
+  uint32_t mask, n_indices;
+  uint64_t wide;
 
   memset (op, 0, sizeof *op);
   if (code >= sizeof recording_kinds || !get_small (input, &mask) || mask > RECORDING_ALL_FIELDS)
@@ -480,8 +419,6 @@ get_operation (RecordingFile *file, TraceOp *compute, TraceOp *op)
       ((mask & RECORDING_NAME) && !get_name (file, &op->name)) ||
       ((mask & RECORDING_SITE) && !get_name (file, &op->site)))
     return FALSE;
-
-  uint64_t wide;
 
 #define UNSIGNED(bit, member, absent)                     \
   op->member = (absent);                                  \
@@ -494,9 +431,7 @@ get_operation (RecordingFile *file, TraceOp *compute, TraceOp *op)
   RECORDING_NUMBERS (UNSIGNED, SIGNED)
 #undef UNSIGNED
 #undef SIGNED
-  if (!(op->mode <= TRACE_SEND_READY))
-    return FALSE;
-  if (!get_lists (file, mask, op))
+  if (op->mode > TRACE_SEND_READY || !get_lists (file, mask, op))
     return FALSE;
   if ((mask & RECORDING_COUNTERS) &&
       (!get (input, &compute->instructions) || !get (input, &compute->cycles)))
@@ -504,82 +439,81 @@ get_operation (RecordingFile *file, TraceOp *compute, TraceOp *op)
   if (op->name == NULL)
     op->name = trace_op_name (op->kind);
   op->nonblocking = (mask & RECORDING_NONBLOCKING) != 0;
-  if (mask & RECORDING_WILDCARD)
-    find_source (file, op);
+  if (mask & RECORDING_WILDCARD) {
+    gsize receive = (gsize) ++file->n_wildcards;
+    gpointer source;
+
+    if (g_hash_table_lookup_extended (file->sources, GSIZE_TO_POINTER (receive), NULL, &source))
+      op->matched_source = GPOINTER_TO_INT (source);
+  }
   if (compute->gap_ps > 0 || compute->instructions > 0)
     compute->kind = TRACE_OP_COMPUTE;
-  if (!(is_possible (op)))
+
+  /* A replay relies on these. */
+  if (!are_sizes (&op->bytes, 1) || !are_sizes (&op->recv_bytes, 1) ||
+      !are_sizes (op->counts, op->n_counts) || !are_sizes (op->recv_counts, op->n_recv_counts) ||
+      op->peer < TRACE_PROC_NULL || op->recv_peer < TRACE_PROC_NULL ||
+      op->matched_source < TRACE_PROC_NULL)
     return FALSE;
-
-  /* What the parts say of each other. */
-  gboolean of_neighbors = trace_op_is_neighborhood (op->kind);
-  gboolean of_one = op->kind == TRACE_OP_CANCEL || op->kind == TRACE_OP_REQUEST_FREE;
-  uint32_t n_indices = op->kind == TRACE_OP_IPROBE ? 1 : op->n_requests;
-
+  n_indices = op->kind == TRACE_OP_IPROBE ? 1 : op->n_requests;
   for (uint32_t i = 0; i < op->n_completed; i++)
     if (op->completed[i] >= n_indices)
       return FALSE;
-  if (of_one && op->n_requests != 1)
+  if ((op->kind == TRACE_OP_CANCEL || op->kind == TRACE_OP_REQUEST_FREE) && op->n_requests != 1)
     return FALSE;
-  return !of_neighbors || (op->n_values == op->n_counts && file->values2->len == op->n_recv_counts);
-}
-
-/* Goes to the next block when one is done; its number of operations and the
- * entries that are there must agree. */
-static TraceNext
-go_to_entry (RecordingFile *file, GError **error)
-{
-  while (file->payload.at == file->payload.end) {
-    TraceNext next;
-    Block block;
-
-    file->operation_at = file->block_at;
-    if (file->n_left > 0)
-      return bad (file, "operations are missing in the block before", error);
-    next = next_block (file, &file->block_at, TRUE, &block, &file->is_cut, error);
-    if (next != TRACE_NEXT_OPERATION)
-      return next;
-    file->payload = (Input){ block.payload, block.payload + block.n_payload };
-    file->n_left = block.n_operations;
-  }
-  return TRACE_NEXT_OPERATION;
+  return !trace_op_is_neighborhood (op->kind) ||
+         (op->n_values == op->n_counts && file->values2->len == op->n_recv_counts);
 }
 
 /* The next operation, and the computation before it in *compute: its kind is
  * TRACE_OP_COMPUTE when there was any, else it is not set.  Arrays live until
  * the next call. */
 static TraceNext
-recording_file_next (RecordingFile *file, TraceOp *compute, TraceOp *op, GError **error)
+file_next (RecordingFile *file, TraceOp *compute, TraceOp *op, GError **error)
 {
+  Input *input = &file->payload;
+
   memset (compute, 0, sizeof *compute);
   compute->kind = TRACE_N_OPS;
   if (file->sources == NULL && !read_sources (file, error))
     return TRACE_NEXT_ERROR;
   for (;;) {
-    TraceNext next = go_to_entry (file, error);
+    uint64_t n;
 
-    if (next != TRACE_NEXT_OPERATION)
-      return next;
-    file->operation_at = (gsize) (file->payload.at - file->data);
-    if (*file->payload.at == RECORDING_STRING) {
-      file->payload.at++;
-      if (!get_string (file))
-        return bad (file, "not a string", error);
-      continue;
+    /* The number of operations of a block and its entries must agree. */
+    while (input->at == input->end) {
+      TraceNext next;
+      Block block;
+
+      file->operation_at = file->block_at;
+      if (file->n_left > 0)
+        return bad (file, "operations are missing in the block before", error);
+      next = next_block (file, &file->block_at, TRUE, &block, &file->is_cut, error);
+      if (next != TRACE_NEXT_OPERATION)
+        return next;
+      *input = (Input){ block.payload, block.payload + block.n_payload };
+      file->n_left = block.n_operations;
     }
-    if (file->n_left-- == 0)
-      return bad (file, "more operations than the block says", error);
-    if (!get_operation (file, compute, op))
-      return bad (file, "not an operation", error);
-    return TRACE_NEXT_OPERATION;
+    file->operation_at = (gsize) (input->at - file->data);
+    if (*input->at != RECORDING_STRING)
+      break;
+    input->at++;
+    if (!get (input, &n) || n > MAX_STRING_BYTES || n > (gsize) (input->end - input->at))
+      return bad (file, "not a string", error);
+    g_ptr_array_add (file->strings,
+                     (gpointer) keep_string (file->pool, g_strndup ((const char *) input->at, n)));
+    input->at += n;
   }
+  if (file->n_left-- == 0)
+    return bad (file, "more operations than the block says", error);
+  if (!get_operation (file, compute, op))
+    return bad (file, "not an operation", error);
+  return TRACE_NEXT_OPERATION;
 }
 
-/* --- What `hopcast trace record` leaves: a folder with a file for --- */
+/* --- The folder of a recording, with a file for each rank --- */
 
-/* each rank. */
-
-/* Files that are opened just to see how many there are. */
+/* Ranks whose files an open recording looks for. */
 #define MAX_RANKS (1u << 24)
 
 typedef struct {
@@ -613,66 +547,53 @@ close_state (gpointer data)
   g_mutex_clear (&state->strings.lock);
   g_free (state);
 }
-
-/* Of the rank whose file was named, as anyone's is as good. */
-static gboolean
-read_ranks (State *state, const char *path, GError **error)
-{
-  g_autoptr (RecordingFile) file = recording_file_open (path, &state->strings, error);
-  g_autofree char *note = NULL;
-  const char *counters;
-
-  if (file == NULL || !recording_file_number (file, "ranks", MAX_RANKS, &state->n_ranks, error))
-    return FALSE;
-  if (state->n_ranks == 0) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "%s: a recording of no ranks", path);
-    return FALSE;
-  }
-  counters = recording_file_key (file, "counters");
-  if (counters != NULL && g_str_has_prefix (counters, "none")) {
-    note = g_strconcat ("no hardware counters", counters + strlen ("none"), NULL);
-    trace_note (state->trace, note);
-  }
-  return TRUE;
-}
-
-static gboolean
-find_files (State *state, const char *folder, GError **error)
-{
-  for (uint32_t rank = 0; rank < state->n_ranks; rank++) {
-    g_autofree char *name = g_strdup_printf (RECORDING_FILE, rank);
-    g_autofree char *path = g_build_filename (folder, name, NULL);
-    char *found = trace_file_find (path);
-
-    if (found == NULL) {
-      g_set_error (error, TRACE_ERROR, TRACE_ERROR_OPEN,
-                   "%s: the file of rank %u is missing; the recording has %u ranks", path, rank,
-                   state->n_ranks);
-      return FALSE;
-    }
-    g_ptr_array_add (state->files, found);
-  }
-  return TRUE;
-}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (State, close_state)
 
 static gpointer
 open_trace (Trace *trace, const char *path, const TraceOptions *options, uint32_t *n_ranks,
             GPtrArray *files, GError **error)
 {
-  State *state = g_new0 (State, 1);
-  g_autofree char *folder = g_path_get_dirname (path);
+  g_autoptr (State) state = g_new0 (State, 1);
+  g_autofree char *folder = g_path_get_dirname (path), *note = NULL;
+  g_autoptr (RecordingFile) file = NULL;
+  const char *counters;
 
   state->trace = trace;
   state->files = files;
   g_mutex_init (&state->strings.lock);
   state->strings.strings = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  if (!trace_refuse_region (path, options, error) || !read_ranks (state, path, error) ||
-      !find_files (state, folder, error)) {
-    close_state (state);
+  if (!trace_refuse_region (path, options, error))
+    return NULL;
+
+  /* The header of any rank has the number of ranks. */
+  file = file_open (path, &state->strings, error);
+  if (file == NULL || !header_number (file, "ranks", MAX_RANKS, &state->n_ranks, error))
+    return NULL;
+  if (state->n_ranks == 0) {
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "%s: a recording of no ranks", path);
     return NULL;
   }
+  counters = header_value (file, "counters");
+  if (counters != NULL && g_str_has_prefix (counters, "none")) {
+    note = g_strconcat ("no hardware counters", counters + strlen ("none"), NULL);
+    trace_note (trace, note);
+  }
+
+  for (uint32_t rank = 0; rank < state->n_ranks; rank++) {
+    g_autofree char *name = g_strdup_printf (RECORDING_FILE, rank);
+    g_autofree char *expected = g_build_filename (folder, name, NULL);
+    char *found = trace_file_find (expected);
+
+    if (found == NULL) {
+      g_set_error (error, TRACE_ERROR, TRACE_ERROR_OPEN,
+                   "%s: the file of rank %u is missing; the recording has %u ranks", expected, rank,
+                   state->n_ranks);
+      return NULL;
+    }
+    g_ptr_array_add (files, found);
+  }
   *n_ranks = state->n_ranks;
-  return state;
+  return g_steal_pointer (&state);
 }
 
 static void
@@ -680,38 +601,29 @@ cursor_free (gpointer data)
 {
   Cursor *cursor = data;
 
-  recording_file_close (cursor->file);
+  file_close (cursor->file);
   g_free (cursor->place);
   g_free (cursor);
-}
-
-static gboolean
-check_whose (const State *state, uint32_t rank, const RecordingFile *file, GError **error)
-{
-  uint32_t said_rank, said_ranks;
-
-  if (!recording_file_number (file, "rank", G_MAXUINT32, &said_rank, error) ||
-      !recording_file_number (file, "ranks", G_MAXUINT32, &said_ranks, error))
-    return FALSE;
-  if (said_rank == rank && said_ranks == state->n_ranks)
-    return TRUE;
-  g_set_error (
-      error, TRACE_ERROR, TRACE_ERROR_RANGE, "%s: says that it is of rank %u of %u, not %u of %u",
-      (const char *) state->files->pdata[rank], said_rank, said_ranks, rank, state->n_ranks);
-  return FALSE;
 }
 
 static gpointer
 cursor_new (gpointer data, uint32_t rank, GError **error)
 {
   State *state = data;
-  g_autoptr (RecordingFile) file =
-      recording_file_open (state->files->pdata[rank], &state->strings, error);
-
+  const char *path = state->files->pdata[rank];
+  g_autoptr (RecordingFile) file = file_open (path, &state->strings, error);
+  uint32_t said_rank, said_ranks;
   Cursor *cursor;
 
-  if (file == NULL || !check_whose (state, rank, file, error))
+  if (file == NULL || !header_number (file, "rank", G_MAXUINT32, &said_rank, error) ||
+      !header_number (file, "ranks", G_MAXUINT32, &said_ranks, error))
     return NULL;
+  if (said_rank != rank || said_ranks != state->n_ranks) {
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
+                 "%s: says that it is of rank %u of %u, not %u of %u", path, said_rank, said_ranks,
+                 rank, state->n_ranks);
+    return NULL;
+  }
   cursor = g_new0 (Cursor, 1);
   cursor->state = state;
   cursor->rank = rank;
@@ -733,15 +645,13 @@ cursor_next (gpointer data, TraceOp *op, GError **error)
     cursor->has_pending = FALSE;
     return TRACE_NEXT_OPERATION;
   }
-  next = recording_file_next (cursor->file, &compute, op, error);
+  next = file_next (cursor->file, &compute, op, error);
   if (next == TRACE_NEXT_END) {
     cursor->ended = TRUE;
-    /* After the end: whether the file ends in the middle of a block. */
-    if (cursor->has_finalize && !(cursor->file->is_cut))
-      return TRACE_NEXT_END;
-    trace_warn (cursor->state->trace,
-                "no MPI_Finalize: some ranks were ended before, and what they "
-                "did last may be missing");
+    if (!cursor->has_finalize || cursor->file->is_cut)
+      trace_warn (cursor->state->trace,
+                  "no MPI_Finalize: some ranks were ended before, and what they "
+                  "did last may be missing");
     return TRACE_NEXT_END;
   }
   if (next == TRACE_NEXT_ERROR)
@@ -767,7 +677,6 @@ cursor_place (gpointer data)
   g_autofree char *base = g_path_get_basename (cursor->state->files->pdata[cursor->rank]);
 
   g_free (cursor->place);
-  /* Of the operation last read. */
   cursor->place =
       g_strdup_printf ("%s:0x%" G_GOFFSET_MODIFIER "x", base, (goffset) cursor->file->operation_at);
   return cursor->place;

@@ -68,7 +68,7 @@ next_head (const guint8 *at, const guint8 *end)
 }
 
 static void
-mend_length (guint8 *head, const guint8 *end)
+fit_length (guint8 *head, const guint8 *end)
 {
   const guint8 *data = head + RECORDING_HEAD_BYTES;
   gsize n = (gsize) (next_head (data, end) - data), n_sources = word_at (head + AT_SOURCES);
@@ -79,7 +79,7 @@ mend_length (guint8 *head, const guint8 *end)
 
 /* The number of bytes of the block, or 0 when they are not all there. */
 static gsize
-mend_sum (guint8 *head, const guint8 *end)
+seal_block (guint8 *head, const guint8 *end)
 {
   const guint8 *data = head + RECORDING_HEAD_BYTES;
   gsize n = (gsize) word_at (head) + word_at (head + AT_SOURCES);
@@ -98,8 +98,8 @@ mend (guint8 *bytes, gsize size)
 
   while (n > 0 && is_head (at, end)) {
     if (word_at (at + AT_SUM) == 0)
-      mend_length (at, end);
-    at += n = mend_sum (at, end);
+      fit_length (at, end);
+    at += n = seal_block (at, end);
   }
 }
 

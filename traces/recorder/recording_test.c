@@ -3,8 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * What the recorder writes is compared with what programs do in
- * recorder_test.sh. */
+ * recorder_test.sh compares recordings with the calls of programs. */
 #include "traces/trace_testing.h"
 
 #include <string.h>
@@ -101,85 +100,25 @@ good_file (void)
   return file;
 }
 
-typedef struct {
-  char *folder, *path;
-  Trace *trace;
-  TraceCursor *cursor;
-} Fixture;
-
-static void
-open_good (Fixture *fixture)
-{
-  g_autoptr (GError) error = NULL;
-
-  fixture->folder = trace_testing_folder ();
-  fixture->path = write_file (fixture->folder, "rank-0.rec", good_file ());
-  fixture->trace = trace_testing_open (fixture->folder);
-  fixture->cursor = trace_cursor_new (fixture->trace, 0, &error);
-  g_assert_no_error (error);
-}
-
-static void
-close_good (Fixture *fixture)
-{
-  trace_cursor_free (fixture->cursor);
-  trace_free (fixture->trace);
-  trace_testing_remove (fixture->folder);
-  g_free (fixture->path);
-}
-
-static TraceOp
-next_op (Fixture *fixture)
-{
-  g_autoptr (GError) error = NULL;
-  TraceOp op;
-  TraceNext next = trace_cursor_next (fixture->cursor, &op, &error);
-
-  g_assert_no_error (error);
-  g_assert_cmpint (next, ==, TRACE_NEXT_OPERATION);
-  return op;
-}
-
-/* --- What is read --- */
+/* --- Sound recordings --- */
 
 static void
 test_operations (void)
 {
-  Fixture fixture;
-  TraceOp op;
+  char *folder = trace_testing_folder ();
+  g_autofree char *path = write_file (folder, "rank-0.rec", good_file ());
+  g_autoptr (Trace) trace = trace_testing_open (folder);
+  g_autoptr (TraceCursor) cursor = trace_cursor_new (trace, 0, NULL);
 
-  open_good (&fixture);
-  g_assert_cmpstr (trace_format_name (fixture.trace), ==, "recording");
-  g_assert_cmpuint (trace_warnings (fixture.trace)->len, ==, 0);
-  g_assert_cmpuint (trace_notes (fixture.trace)->len, ==, 1);
-  g_assert_cmpstr (trace_notes (fixture.trace)->pdata[0], ==,
-                   "no hardware counters: not permitted");
-  op = next_op (&fixture);
-  g_assert_cmpint (op.kind, ==, TRACE_OP_INIT);
-  g_assert_cmpstr (op.name, ==, "MPI_Init");
-  g_assert_cmpstr (op.site, ==, "prog+12");
-  g_assert_cmpint (op.call_ps, ==, 1500000);
-  op = next_op (&fixture);
-  g_assert_cmpint (op.kind, ==, TRACE_OP_COMPUTE);
-  g_assert_cmpstr (op.name, ==, "compute");
-  g_assert_cmpint (op.gap_ps, ==, 300000);
-  op = next_op (&fixture);
-  g_assert_cmpint (op.kind, ==, TRACE_OP_IRECV);
-  g_assert_cmpuint (op.comm, ==, TRACE_COMM_WORLD);
-  g_assert_cmpint (op.peer, ==, TRACE_ANY_SOURCE);
-  g_assert_cmpint (op.tag, ==, 5);
-  g_assert_cmpuint (op.bytes, ==, 64);
-  g_assert_cmpuint (op.request, ==, 2);
-  g_assert_cmpint (op.matched_source, ==, 3);
-  op = next_op (&fixture);
-  g_assert_cmpint (op.kind, ==, TRACE_OP_WAIT);
-  g_assert_cmpuint (op.n_requests, ==, 1);
-  g_assert_cmpuint (op.requests[0], ==, 2);
-  op = next_op (&fixture);
-  g_assert_cmpint (op.kind, ==, TRACE_OP_FINALIZE);
-  g_assert_cmpint (trace_cursor_next (fixture.cursor, &op, NULL), ==, TRACE_NEXT_END);
-  g_assert_cmpint (trace_cursor_next (fixture.cursor, &op, NULL), ==, TRACE_NEXT_END);
-  close_good (&fixture);
+  g_assert_cmpstr (trace_format_name (trace), ==, "recording");
+  g_assert_cmpuint (trace_warnings (trace)->len, ==, 0);
+  g_assert_cmpuint (trace_notes (trace)->len, ==, 1);
+  g_assert_cmpstr (trace_notes (trace)->pdata[0], ==, "no hardware counters: not permitted");
+  trace_testing_expect (cursor, "init name=MPI_Init site=prog+12 call_ps=1500000",
+                        "compute name=compute gap_ps=300000",
+                        "irecv comm=world peer=any tag=5 bytes=64 request=2 matched_source=3",
+                        "wait requests=2", "finalize", "end", "end", NULL);
+  trace_testing_remove (folder);
 }
 
 /* Calls always have a name, places never an empty one. */
@@ -189,20 +128,18 @@ test_no_names (void)
   char *folder = trace_testing_folder ();
   GByteArray *file = begin_file (HEADER);
   g_autofree char *path = NULL;
+  g_autoptr (Trace) trace = NULL;
+  g_autoptr (TraceCursor) cursor = NULL;
+  TraceOp op;
 
   ADD_BLOCK (file, "\xff\x00\x12\x0c\x01\x01\x12\x00", "", 2);
   path = write_file (folder, "rank-0.rec", file);
-  {
-    g_autoptr (Trace) trace = trace_testing_open (folder);
-    g_autoptr (TraceCursor) cursor = trace_cursor_new (trace, 0, NULL);
-
-    for (guint i = 0; i < 2; i++) {
-      TraceOp op;
-
-      g_assert_cmpint (trace_cursor_next (cursor, &op, NULL), ==, TRACE_NEXT_OPERATION);
-      g_assert_cmpstr (op.name, ==, "barrier");
-      g_assert_null (op.site);
-    }
+  trace = trace_testing_open (folder);
+  cursor = trace_cursor_new (trace, 0, NULL);
+  for (guint i = 0; i < 2; i++) {
+    g_assert_cmpint (trace_cursor_next (cursor, &op, NULL), ==, TRACE_NEXT_OPERATION);
+    g_assert_cmpstr (op.name, ==, "barrier");
+    g_assert_null (op.site);
   }
   trace_testing_remove (folder);
 }
@@ -222,7 +159,7 @@ test_compressed (void)
   trace_testing_remove (folder);
 }
 
-/* --- What is broken --- */
+/* --- Broken recordings --- */
 
 /* However much of the file there is, it reads to a clean end, or one error:
  * cut in the header or before it is one. */
@@ -284,7 +221,7 @@ test_every_byte (void)
   }
 }
 
-/* A block that is sound, but whose content is not. */
+/* A sound block with unsound content. */
 static void
 check_payload (const char *payload, gsize n, guint32 n_operations, const char *message)
 {
