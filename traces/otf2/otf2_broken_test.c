@@ -1,8 +1,7 @@
 /* otf2_broken_test.c - OTF2 archives with parts missing, many at once, and odd streams.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "traces/otf2/otf2_archive.h"
-#include "traces/otf2/otf2_stream.h"
+#include "traces/otf2/otf2_private.h"
 #include "traces/otf2/otf2_testing.h"
 #include "traces/trace_testing.h"
 

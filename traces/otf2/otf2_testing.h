@@ -6,7 +6,7 @@
  * events of each rank as records. */
 #pragma once
 
-#include "traces/otf2/otf2_record.h"
+#include "traces/otf2/otf2_private.h"
 #include "traces/trace.h"
 
 /* Regions, by number. */
