@@ -1,7 +1,7 @@
 /* ti_test.c - the reader of time-independent traces, line by line and file by file.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "traces/ti/ti_requests.h"
+#include "traces/ti/ti_private.h"
 #include "traces/trace_testing.h"
 
 #include <string.h>
