@@ -1,4 +1,4 @@
-/* trace_testing.h - what the tests of traces/ share.
+/* trace_testing.h - helpers of the tests of traces/.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
@@ -44,3 +44,33 @@ typedef struct {
 TraceTotals trace_testing_totals (Trace *trace);
 
 gboolean trace_testing_warned (const Trace *trace, const char *part);
+
+/* The stream of one rank, and the folder of its trace. */
+typedef struct {
+  char *folder; /* removed at the end; or NULL */
+  Trace *trace;
+  TraceCursor *cursor;
+  TraceOp op;        /* the last one */
+  GHashTable *names; /* of values that EXPECT() bound */
+} TraceTestingStream;
+
+/* Takes the folder.  options may be NULL. */
+void trace_testing_stream_open (TraceTestingStream *stream, char *folder, const char *path,
+                                uint32_t rank, const TraceOptions *options);
+/* Starts with another rank of the same trace. */
+void trace_testing_stream_go_to (TraceTestingStream *stream, uint32_t rank);
+/* There must be no more operations. */
+void trace_testing_stream_end (TraceTestingStream *stream);
+void trace_testing_stream_close (TraceTestingStream *stream);
+
+/* The next operations must be of these kinds and have these values, one string
+ * each: "isend peer=1 tag=any bytes=8".  Fields are those of TraceOp, arrays as in
+ * "counts[1]=8"; fields that are not named are not checked.
+ *
+ *   +isend           computations before it are skipped
+ *   request:first    binds a name to a value
+ *   requests[0]=first, request!=first, first!=second
+ *                    compare with it */
+#define EXPECT(stream, ...) \
+  trace_testing_expect ((stream), (const char *const[]){ __VA_ARGS__, NULL })
+void trace_testing_expect (TraceTestingStream *stream, const char *const *rows);

@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/dumpi/dumpi_testing.h"
-#include "traces/trace_testing.h"
 
 #include <string.h>
 
@@ -21,10 +20,11 @@ static void
 check_sent (DumpiFixture *f, uint64_t bytes)
 {
   do
-    g_assert_cmpint (trace_cursor_next (f->cursor, &f->op, NULL), ==, TRACE_NEXT_OPERATION);
-  while (f->op.kind == TRACE_OP_CALL);
-  g_assert_cmpint (f->op.kind, ==, TRACE_OP_SEND);
-  g_assert_cmpuint (f->op.bytes, ==, bytes);
+    g_assert_cmpint (trace_cursor_next (f->stream.cursor, &f->stream.op, NULL), ==,
+                     TRACE_NEXT_OPERATION);
+  while (f->stream.op.kind == TRACE_OP_CALL);
+  g_assert_cmpint (f->stream.op.kind, ==, TRACE_OP_SEND);
+  g_assert_cmpuint (f->stream.op.bytes, ==, bytes);
 }
 
 static void
@@ -56,7 +56,7 @@ test_datatypes_are_computed (DumpiFixture *f, gconstpointer unused)
 
     check_sent (f, bytes[i]);
   }
-  g_assert_cmpuint (trace_warnings (f->trace)->len, ==, 0);
+  g_assert_cmpuint (trace_warnings (f->stream.trace)->len, ==, 0);
 }
 
 static void
@@ -88,8 +88,8 @@ test_datatypes_without_size (DumpiFixture *f, gconstpointer unused)
 
   check_sent (f, 12);
   check_sent (f, 0);
-  g_assert_true (trace_testing_warned (f->trace, "datatype 77"));
-  g_assert_true (trace_testing_warned (f->trace, "negative"));
+  g_assert_true (trace_testing_warned (f->stream.trace, "datatype 77"));
+  g_assert_true (trace_testing_warned (f->stream.trace, "negative"));
 }
 
 static void
@@ -103,20 +103,9 @@ test_rooted_collectives (DumpiFixture *f, gconstpointer unused)
                     5, 6, 2, 0, 5);
   dumpi_fixture_open (f);
 
-  dumpi_fixture_next (f, TRACE_OP_BCAST);
-  g_assert_cmpuint (f->op.bytes, ==, 24);
-  g_assert_cmpint (f->op.root, ==, 2);
-  dumpi_fixture_next (f, TRACE_OP_GATHER);
-  g_assert_cmpuint (f->op.bytes, ==, 12);
-  g_assert_cmpuint (f->op.recv_bytes, ==, 24);
-  dumpi_fixture_next (f, TRACE_OP_GATHER);
-  g_assert_cmpuint (f->op.bytes, ==, 12);
-  g_assert_cmpuint (f->op.recv_bytes, ==, 0);
-  dumpi_fixture_next (f, TRACE_OP_SCATTERV);
-  g_assert_cmpuint (f->op.recv_bytes, ==, 4);
-  g_assert_cmpuint (f->op.n_counts, ==, 2);
-  g_assert_cmpuint (f->op.counts[1], ==, 48);
-  g_assert_null (f->op.recv_counts);
+  EXPECT (&f->stream, "bcast bytes=24 root=2", "gather bytes=12 recv_bytes=24",
+          "gather bytes=12 recv_bytes=0", "scatterv recv_bytes=4 n_counts=2 counts[1]=48");
+  g_assert_null (f->stream.op.recv_counts);
 }
 
 static void
@@ -133,26 +122,12 @@ test_other_collectives (DumpiFixture *f, gconstpointer unused)
   dumpi_build_call (f->build, 65, "4 2 1 2", 4, DOUBLE, 3, WORLD);
   dumpi_fixture_open (f);
 
-  dumpi_fixture_next (f, TRACE_OP_ALLGATHER);
-  g_assert_cmpuint (f->op.bytes, ==, 28);
-  g_assert_cmpuint (f->op.recv_bytes, ==, 28);
-  dumpi_fixture_next (f, TRACE_OP_ALLTOALL);
-  g_assert_cmpuint (f->op.bytes, ==, 8);
-  g_assert_cmpuint (f->op.recv_bytes, ==, 8);
-  dumpi_fixture_next (f, TRACE_OP_ALLGATHERV);
-  g_assert_cmpuint (f->op.bytes, ==, 12);
-  g_assert_null (f->op.counts);
-  g_assert_cmpuint (f->op.recv_counts[1], ==, 16);
-  dumpi_fixture_next (f, TRACE_OP_ALLTOALLV);
-  g_assert_cmpuint (f->op.counts[0], ==, 4);
-  g_assert_cmpuint (f->op.counts[1], ==, 16);
-  g_assert_cmpuint (f->op.recv_counts[0], ==, 3);
-  g_assert_cmpuint (f->op.recv_counts[1], ==, 16);
-  dumpi_fixture_next (f, TRACE_OP_REDUCE_SCATTER);
-  g_assert_cmpuint (f->op.recv_counts[1], ==, 48);
-  dumpi_fixture_next (f, TRACE_OP_ALLREDUCE);
-  g_assert_cmpuint (f->op.bytes, ==, 32);
-  g_assert_cmpint (f->op.root, ==, TRACE_NO_ROOT);
+  EXPECT (&f->stream, "allgather bytes=28 recv_bytes=28", "alltoall bytes=8 recv_bytes=8",
+          "allgatherv bytes=12");
+  g_assert_null (f->stream.op.counts);
+  g_assert_cmpuint (f->stream.op.recv_counts[1], ==, 16);
+  EXPECT (&f->stream, "alltoallv counts[0]=4 counts[1]=16 recv_counts[0]=3 recv_counts[1]=16",
+          "reduce_scatter recv_counts[1]=48", "allreduce bytes=32 root=none");
 }
 
 /* The arguments for sending are whatever the program wrote there. */
@@ -166,14 +141,8 @@ test_in_place (DumpiFixture *f, gconstpointer unused)
                     WORLD);
   dumpi_fixture_open (f);
 
-  dumpi_fixture_next (f, TRACE_OP_ALLGATHER);
-  g_assert_cmpuint (f->op.bytes, ==, 28);
-  dumpi_fixture_next (f, TRACE_OP_ALLTOALL);
-  g_assert_cmpuint (f->op.bytes, ==, 16);
-  dumpi_fixture_next (f, TRACE_OP_ALLTOALLV);
-  g_assert_cmpuint (f->op.n_counts, ==, 2);
-  g_assert_cmpuint (f->op.counts[0], ==, 12);
-  g_assert_cmpuint (f->op.counts[1], ==, 16);
+  EXPECT (&f->stream, "allgather bytes=28", "alltoall bytes=16",
+          "alltoallv n_counts=2 counts[0]=12 counts[1]=16");
 }
 
 static void
@@ -188,23 +157,9 @@ test_communicators (DumpiFixture *f, gconstpointer unused)
   dumpi_build_call (f->build, 87, "2", 7);
   dumpi_fixture_open (f);
 
-  dumpi_fixture_next (f, TRACE_OP_COMM_DUP);
-  g_assert_cmpuint (f->op.comm, ==, WORLD);
-  g_assert_cmpuint (f->op.new_comm, ==, 4);
-  dumpi_fixture_next (f, TRACE_OP_COMM_SPLIT);
-  g_assert_cmpint (f->op.color, ==, 1);
-  g_assert_cmpint (f->op.key, ==, -9);
-  dumpi_fixture_next (f, TRACE_OP_COMM_SPLIT);
-  g_assert_cmpint (f->op.color, ==, TRACE_UNDEFINED);
-  dumpi_fixture_next (f, TRACE_OP_CART_CREATE);
-  g_assert_cmpuint (f->op.n_values, ==, 2);
-  g_assert_cmpint (f->op.values[0], ==, 3);
-  g_assert_cmpint (f->op.values2[0], ==, 1);
-  dumpi_fixture_next (f, TRACE_OP_CART_SUB);
-  g_assert_cmpuint (f->op.comm, ==, 6);
-  g_assert_cmpint (f->op.values[1], ==, 0);
-  dumpi_fixture_next (f, TRACE_OP_COMM_FREE);
-  g_assert_cmpuint (f->op.comm, ==, 7);
+  EXPECT (&f->stream, "comm_dup comm=world new_comm=4", "comm_split color=1 key=-9",
+          "comm_split color=undefined", "cart_create n_values=2 values[0]=3 values2[0]=1",
+          "cart_sub comm=6 values[1]=0", "comm_free comm=7");
 }
 
 static void
@@ -220,21 +175,9 @@ test_groups (DumpiFixture *f, gconstpointer unused)
   dumpi_build_call (f->build, 85, "2 2 2", WORLD, 6, 4);
   dumpi_fixture_open (f);
 
-  dumpi_fixture_next (f, TRACE_OP_COMM_GROUP);
-  g_assert_cmpuint (f->op.new_group, ==, 3);
-  dumpi_fixture_next (f, TRACE_OP_GROUP_INCL);
-  g_assert_cmpuint (f->op.group, ==, 3);
-  g_assert_cmpint (f->op.values[0], ==, 6);
-  g_assert_cmpuint (f->op.new_group, ==, 4);
-  dumpi_fixture_next (f, TRACE_OP_GROUP_RANGE_INCL);
-  g_assert_cmpuint (f->op.n_values, ==, 6);
-  g_assert_cmpint (f->op.values[5], ==, 2);
-  dumpi_fixture_next (f, TRACE_OP_GROUP_UNION);
-  g_assert_cmpuint (f->op.group2, ==, 5);
-  dumpi_fixture_next (f, TRACE_OP_GROUP_FREE);
-  dumpi_fixture_next (f, TRACE_OP_COMM_CREATE);
-  g_assert_cmpuint (f->op.group, ==, 6);
-  g_assert_cmpuint (f->op.new_comm, ==, 4);
+  EXPECT (&f->stream, "comm_group new_group=3", "group_incl group=3 values[0]=6 new_group=4",
+          "group_range_incl n_values=6 values[5]=2", "group_union group2=5", "group_free",
+          "comm_create group=6 new_comm=4");
 }
 
 static void
@@ -246,12 +189,8 @@ test_unsupported (DumpiFixture *f, gconstpointer unused)
   dumpi_build_call (f->build, 250, "2 4 2 4", 2, 100, CHAR, 0);
   dumpi_fixture_open (f);
 
-  dumpi_fixture_next (f, TRACE_OP_UNSUPPORTED);
-  g_assert_cmpstr (f->op.name, ==, "MPI_Put");
-  dumpi_fixture_next (f, TRACE_OP_UNSUPPORTED);
-  g_assert_cmpstr (f->op.name, ==, "MPI_Bcast");
-  dumpi_fixture_next (f, TRACE_OP_CALL);
-  g_assert_cmpstr (f->op.name, ==, "MPI_File_write");
+  EXPECT (&f->stream, "unsupported name=MPI_Put", "unsupported name=MPI_Bcast",
+          "call name=MPI_File_write");
 }
 
 #define ADD(path, test)                                                              \

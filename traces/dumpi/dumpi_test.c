@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/dumpi/dumpi_testing.h"
-#include "traces/trace_testing.h"
 
 #include <string.h>
 
@@ -21,15 +20,10 @@ test_gap_is_start_minus_previous_end (DumpiFixture *f, gconstpointer unused)
   dumpi_build_finalize (f->build);
   dumpi_fixture_open (f);
 
-  dumpi_fixture_next (f, TRACE_OP_INIT);
-  dumpi_fixture_next (f, TRACE_OP_COMPUTE);
-  g_assert_cmpint (f->op.gap_ps, ==, 1250000);
-  dumpi_fixture_next (f, TRACE_OP_BARRIER);
-  g_assert_cmpuint (f->op.comm, ==, TRACE_COMM_WORLD);
-  g_assert_cmpstr (f->op.name, ==, "MPI_Barrier");
-  dumpi_fixture_next (f, TRACE_OP_FINALIZE);
-  dumpi_fixture_end (f);
-  g_assert_cmpuint (trace_warnings (f->trace)->len, ==, 0);
+  EXPECT (&f->stream, "init", "compute gap_ps=1250000", "barrier comm=world name=MPI_Barrier",
+          "finalize");
+  trace_testing_stream_end (&f->stream);
+  g_assert_cmpuint (trace_warnings (f->stream.trace)->len, ==, 0);
 }
 
 static void
@@ -42,10 +36,8 @@ test_processor_times_when_there_are_no_others (DumpiFixture *f, gconstpointer un
   dumpi_build_finalize (f->build);
   dumpi_fixture_open (f);
 
-  dumpi_fixture_next (f, TRACE_OP_INIT);
-  dumpi_fixture_next (f, TRACE_OP_COMPUTE);
-  g_assert_cmpint (f->op.gap_ps, ==, 500000);
-  g_assert_true (trace_testing_warned (f->trace, "no wall-clock times"));
+  EXPECT (&f->stream, "init", "compute gap_ps=500000");
+  g_assert_true (trace_testing_warned (f->stream.trace, "no wall-clock times"));
 }
 
 static void
@@ -58,9 +50,8 @@ test_no_times (DumpiFixture *f, gconstpointer unused)
   dumpi_build_finalize (f->build);
   dumpi_fixture_open (f);
 
-  dumpi_fixture_next (f, TRACE_OP_INIT);
-  dumpi_fixture_next (f, TRACE_OP_FINALIZE);
-  g_assert_true (trace_testing_warned (f->trace, "no times"));
+  EXPECT (&f->stream, "init", "finalize");
+  g_assert_true (trace_testing_warned (f->stream.trace, "no times"));
 }
 
 /* Seconds have 16 bits: 65,535.9999995 s is followed by 0.0000015 s. */
@@ -74,10 +65,7 @@ test_seconds_wrap (DumpiFixture *f, gconstpointer unused)
   dumpi_build_finalize (f->build);
   dumpi_fixture_open (f);
 
-  dumpi_fixture_next (f, TRACE_OP_INIT);
-  dumpi_fixture_next (f, TRACE_OP_COMPUTE);
-  g_assert_cmpint (f->op.gap_ps, ==, 2000000);
-  dumpi_fixture_next (f, TRACE_OP_FINALIZE);
+  EXPECT (&f->stream, "init", "compute gap_ps=2000000", "finalize");
 }
 
 /* Every way in which an argument can be written stands once before a
@@ -142,7 +130,7 @@ test_every_layout (DumpiFixture *f, gconstpointer mask)
   f->build->mask = (uint8_t) GPOINTER_TO_UINT (mask);
   add_every_layout (f->build);
   dumpi_fixture_open (f);
-  check_counts_agree (f->trace, 0);
+  check_counts_agree (f->stream.trace, 0);
 }
 
 static void
@@ -153,18 +141,10 @@ test_sends (DumpiFixture *f, gconstpointer unused)
   dumpi_build_call (f->build, 9, "4 2 4 4 2 4", 10, CHAR, -1, 1, WORLD, 9);
   dumpi_fixture_open (f);
 
-  dumpi_fixture_next (f, TRACE_OP_SEND);
-  g_assert_cmpint (f->op.mode, ==, TRACE_SEND_SYNCHRONOUS);
-  g_assert_cmpuint (f->op.bytes, ==, 24);
-  g_assert_cmpint (f->op.peer, ==, 5);
-  g_assert_cmpint (f->op.tag, ==, 17);
-  g_assert_cmpuint (f->op.comm, ==, 4);
-  dumpi_fixture_next (f, TRACE_OP_ISEND);
-  g_assert_cmpint (f->op.mode, ==, TRACE_SEND_BUFFERED);
-  g_assert_cmpint (f->op.peer, ==, TRACE_PROC_NULL);
-  g_assert_cmpuint (f->op.request, ==, 9);
-  dumpi_fixture_end (f);
-  g_assert_true (trace_testing_warned (f->trace, "no MPI_Finalize"));
+  EXPECT (&f->stream, "send mode=synchronous bytes=24 peer=5 tag=17 comm=4",
+          "isend mode=buffered peer=null request=9");
+  trace_testing_stream_end (&f->stream);
+  g_assert_true (trace_testing_warned (f->stream.trace, "no MPI_Finalize"));
 }
 
 /* A status: bytes, source, cancelled, error, tag. */
@@ -181,21 +161,9 @@ test_blocking_receives (DumpiFixture *f, gconstpointer unused)
   dumpi_build_call (f->build, 1, "4 2 4 4 2 4", 8, INT, 3, 0, WORLD, 0);
   dumpi_fixture_open (f);
 
-  dumpi_fixture_next (f, TRACE_OP_RECV);
-  g_assert_cmpuint (f->op.bytes, ==, 32);
-  g_assert_cmpint (f->op.peer, ==, TRACE_ANY_SOURCE);
-  g_assert_cmpint (f->op.tag, ==, TRACE_ANY_TAG);
-  g_assert_cmpint (f->op.matched_source, ==, 6);
-  dumpi_fixture_next (f, TRACE_OP_RECV); /* MPICH's MPI_PROC_NULL */
-  g_assert_cmpint (f->op.peer, ==, TRACE_PROC_NULL);
-  dumpi_fixture_next (f, TRACE_OP_RECV); /* Open MPI's */
-  g_assert_cmpint (f->op.peer, ==, TRACE_PROC_NULL);
-  dumpi_fixture_next (f, TRACE_OP_RECV);
-  g_assert_cmpint (f->op.peer, ==, TRACE_ANY_SOURCE);
-  g_assert_cmpint (f->op.matched_source, ==, TRACE_ANY_SOURCE);
-  dumpi_fixture_next (f, TRACE_OP_RECV);
-  g_assert_cmpint (f->op.peer, ==, 3);
-  g_assert_cmpint (f->op.matched_source, ==, 3);
+  EXPECT (&f->stream, "recv bytes=32 peer=any tag=any matched_source=6",
+          "recv peer=null" /* MPICH's MPI_PROC_NULL */, "recv peer=null" /* Open MPI's */,
+          "recv peer=any matched_source=any", "recv peer=3 matched_source=3");
 }
 
 /* Masks without the low bits say that no status is written at all. */
@@ -209,12 +177,8 @@ test_no_statuses (DumpiFixture *f, gconstpointer unused)
   dumpi_build_finalize (f->build);
   dumpi_fixture_open (f);
 
-  dumpi_fixture_next (f, TRACE_OP_RECV);
-  g_assert_cmpint (f->op.peer, ==, TRACE_ANY_SOURCE);
-  dumpi_fixture_next (f, TRACE_OP_WAIT);
-  g_assert_cmpuint (f->op.requests[0], ==, 5);
-  dumpi_fixture_next (f, TRACE_OP_FINALIZE);
-  dumpi_fixture_end (f);
+  EXPECT (&f->stream, "recv peer=any", "wait requests[0]=5", "finalize");
+  trace_testing_stream_end (&f->stream);
 }
 
 /* Two wildcard receives share request 5 and complete in order; a third one,
@@ -237,9 +201,9 @@ test_wildcards_are_resolved_by_later_calls (DumpiFixture *f, gconstpointer unuse
   dumpi_fixture_open (f);
 
   for (guint i = 0; i < 4; i++) {
-    dumpi_fixture_next (f, TRACE_OP_IRECV);
-    g_assert_cmpint (f->op.peer, ==, peers[i]);
-    g_assert_cmpint (f->op.matched_source, ==, sources[i]);
+    EXPECT (&f->stream, "irecv");
+    g_assert_cmpint (f->stream.op.peer, ==, peers[i]);
+    g_assert_cmpint (f->stream.op.matched_source, ==, sources[i]);
   }
 }
 
@@ -252,11 +216,7 @@ test_persistent_wildcard_from_nobody (DumpiFixture *f, gconstpointer unused)
   dumpi_build_call (f->build, 13, "4 4" STATUS, 3, 1, 0, -1, 0, 0, 0);
   dumpi_fixture_open (f);
 
-  dumpi_fixture_next (f, TRACE_OP_RECV_INIT);
-  g_assert_cmpint (f->op.peer, ==, TRACE_PROC_NULL);
-  dumpi_fixture_next (f, TRACE_OP_START);
-  g_assert_cmpuint (f->op.n_requests, ==, 1);
-  g_assert_cmpuint (f->op.requests[0], ==, 3);
+  EXPECT (&f->stream, "recv_init peer=null", "start n_requests=1 requests[0]=3");
 }
 
 /* It gets a message of 2, then one of 3. */
@@ -271,9 +231,7 @@ test_persistent_wildcard_from_several (DumpiFixture *f, gconstpointer unused)
   }
   dumpi_fixture_open (f);
 
-  dumpi_fixture_next (f, TRACE_OP_RECV_INIT);
-  g_assert_cmpint (f->op.peer, ==, TRACE_ANY_SOURCE);
-  g_assert_cmpint (f->op.matched_source, ==, TRACE_ANY_SOURCE);
+  EXPECT (&f->stream, "recv_init peer=any matched_source=any");
 }
 
 /* The status of a wait is not that of an older receive with the same handle. */
@@ -287,11 +245,7 @@ test_wildcard_after_a_freed_request (DumpiFixture *f, gconstpointer unused)
   dumpi_build_call (f->build, 13, "4 4" STATUS, 5, 1, 0, -1, 0, 0, 0);
   dumpi_fixture_open (f);
 
-  dumpi_fixture_next (f, TRACE_OP_IRECV);
-  g_assert_cmpint (f->op.peer, ==, TRACE_ANY_SOURCE);
-  dumpi_fixture_next (f, TRACE_OP_REQUEST_FREE);
-  dumpi_fixture_next (f, TRACE_OP_IRECV);
-  g_assert_cmpint (f->op.peer, ==, TRACE_PROC_NULL);
+  EXPECT (&f->stream, "irecv peer=any", "request_free", "irecv peer=null");
 }
 
 /* Only 8 bits of a request counted then. */
@@ -304,8 +258,7 @@ test_wildcard_of_an_old_version (DumpiFixture *f, gconstpointer unused)
   dumpi_build_call (f->build, 13, "4 4" STATUS, 0x6543202, 1, 4, 6, 0, 0, 0);
   dumpi_fixture_open (f);
 
-  dumpi_fixture_next (f, TRACE_OP_IRECV);
-  g_assert_cmpint (f->op.matched_source, ==, 6);
+  EXPECT (&f->stream, "irecv matched_source=6");
 }
 
 static void
@@ -317,28 +270,19 @@ test_sendrecv (DumpiFixture *f, gconstpointer unused)
   dumpi_build_call (f->build, 34, "4 2 4 4 4 4 2 4", 5, CHAR, -2, 1, 7, 2, WORLD, 0);
   dumpi_fixture_open (f);
 
-  dumpi_fixture_next (f, TRACE_OP_SENDRECV);
-  g_assert_cmpuint (f->op.bytes, ==, 8);
-  g_assert_cmpint (f->op.peer, ==, 1);
-  g_assert_cmpint (f->op.tag, ==, 11);
-  g_assert_cmpuint (f->op.recv_bytes, ==, 24);
-  g_assert_cmpint (f->op.recv_peer, ==, 2);
-  g_assert_cmpint (f->op.recv_tag, ==, 22);
-  dumpi_fixture_next (f, TRACE_OP_SENDRECV);
-  g_assert_cmpuint (f->op.recv_bytes, ==, 5);
-  g_assert_cmpint (f->op.peer, ==, TRACE_PROC_NULL);
-  g_assert_cmpint (f->op.recv_peer, ==, 7);
+  EXPECT (&f->stream, "sendrecv bytes=8 peer=1 tag=11 recv_bytes=24 recv_peer=2 recv_tag=22",
+          "sendrecv recv_bytes=5 peer=null recv_peer=7");
 }
 
 static void
 check_completed (DumpiFixture *f, TraceOpKind kind, guint n_requests, guint n_completed,
                  guint first)
 {
-  dumpi_fixture_next (f, kind);
-  g_assert_cmpuint (f->op.n_requests, ==, n_requests);
-  g_assert_cmpuint (f->op.n_completed, ==, n_completed);
+  EXPECT (&f->stream, trace_op_name (kind));
+  g_assert_cmpuint (f->stream.op.n_requests, ==, n_requests);
+  g_assert_cmpuint (f->stream.op.n_completed, ==, n_completed);
   if (n_completed > 0)
-    g_assert_cmpuint (f->op.completed[0], ==, first);
+    g_assert_cmpuint (f->stream.op.completed[0], ==, first);
 }
 
 static void
@@ -360,9 +304,9 @@ test_completions (DumpiFixture *f, gconstpointer unused)
   dumpi_fixture_open (f);
 
   check_completed (f, TRACE_OP_WAIT, 1, 1, 0);
-  g_assert_cmpuint (f->op.requests[0], ==, 8);
+  g_assert_cmpuint (f->stream.op.requests[0], ==, 8);
   check_completed (f, TRACE_OP_WAIT, 2, 2, 0);
-  g_assert_cmpuint (f->op.requests[1], ==, 9);
+  g_assert_cmpuint (f->stream.op.requests[1], ==, 9);
   check_completed (f, TRACE_OP_WAIT_SOME, 2, 1, 1);
   check_completed (f, TRACE_OP_WAIT_SOME, 2, 0, 0);
   check_completed (f, TRACE_OP_WAIT_SOME, 2, 0, 0);
@@ -384,13 +328,8 @@ test_probes (DumpiFixture *f, gconstpointer unused)
   dumpi_build_call (f->build, 22, "4 4 2 4 4", 2, 5, WORLD, 1, 0);
   dumpi_fixture_open (f);
 
-  dumpi_fixture_next (f, TRACE_OP_PROBE);
-  g_assert_cmpint (f->op.matched_source, ==, 3);
-  dumpi_fixture_next (f, TRACE_OP_IPROBE);
-  g_assert_cmpuint (f->op.n_completed, ==, 0);
-  dumpi_fixture_next (f, TRACE_OP_IPROBE);
-  g_assert_cmpuint (f->op.n_completed, ==, 1);
-  g_assert_cmpint (f->op.peer, ==, 2);
+  EXPECT (&f->stream, "probe matched_source=3", "iprobe n_completed=0",
+          "iprobe n_completed=1 peer=2");
 }
 
 /* 0.6.1: argc twice, statuses without tag, one number for the indices of
@@ -408,16 +347,9 @@ test_old_version (DumpiFixture *f, gconstpointer unused)
   dumpi_build_finalize (f->build);
   dumpi_fixture_open (f);
 
-  dumpi_fixture_next (f, TRACE_OP_INIT);
-  dumpi_fixture_next (f, TRACE_OP_CALL);
-  dumpi_fixture_next (f, TRACE_OP_CALL);
-  dumpi_fixture_next (f, TRACE_OP_ISEND);
-  g_assert_cmpuint (f->op.bytes, ==, 24);
-  g_assert_cmpuint (f->op.request, ==, 2);
-  dumpi_fixture_next (f, TRACE_OP_WAIT);
-  g_assert_cmpuint (f->op.requests[0], ==, 2);
-  dumpi_fixture_next (f, TRACE_OP_FINALIZE);
-  dumpi_fixture_end (f);
+  EXPECT (&f->stream, "init", "call", "call", "isend bytes=24 request=2", "wait requests[0]=2",
+          "finalize");
+  trace_testing_stream_end (&f->stream);
 }
 
 static void
@@ -430,11 +362,10 @@ test_unrecorded_calls_are_told (DumpiFixture *f, gconstpointer unused)
   f->build->ignored[82] = 5; /* Comm_rank, of no consequence */
   dumpi_fixture_open (f);
 
-  dumpi_fixture_next (f, TRACE_OP_INIT);
-  dumpi_fixture_next (f, TRACE_OP_FINALIZE);
-  dumpi_fixture_end (f);
-  g_assert_cmpuint (trace_warnings (f->trace)->len, ==, 1);
-  g_assert_true (trace_testing_warned (f->trace, "MPI_Allreduce"));
+  EXPECT (&f->stream, "init", "finalize");
+  trace_testing_stream_end (&f->stream);
+  g_assert_cmpuint (trace_warnings (f->stream.trace)->len, ==, 1);
+  g_assert_true (trace_testing_warned (f->stream.trace, "MPI_Allreduce"));
 }
 
 static void
@@ -443,8 +374,8 @@ test_place (DumpiFixture *f, gconstpointer unused)
   (void) unused;
   dumpi_build_init (f->build);
   dumpi_fixture_open (f);
-  dumpi_fixture_next (f, TRACE_OP_INIT);
-  g_assert_cmpstr (trace_cursor_place (f->cursor), ==, "t-0000.bin:0x10");
+  EXPECT (&f->stream, "init");
+  g_assert_cmpstr (trace_cursor_place (f->stream.cursor), ==, "t-0000.bin:0x10");
 }
 
 #define ADD(path, test)                                                              \

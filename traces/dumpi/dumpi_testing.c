@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/dumpi/dumpi_testing.h"
 
-#include "traces/trace_testing.h"
-
 #include <string.h>
 
 #define CALL_NS 500
@@ -177,12 +175,10 @@ void
 dumpi_fixture_tear_down (DumpiFixture *f, gconstpointer unused)
 {
   (void) unused;
-  trace_cursor_free (f->cursor);
-  trace_free (f->trace);
+  trace_testing_stream_close (&f->stream);
   trace_testing_remove (f->folder);
 }
 
-/* A different version of the format. */
 void
 dumpi_fixture_restart (DumpiFixture *f, uint8_t major, uint8_t minor, uint8_t patch)
 {
@@ -192,31 +188,10 @@ dumpi_fixture_restart (DumpiFixture *f, uint8_t major, uint8_t minor, uint8_t pa
   f->build->between_ns = 0;
 }
 
-/* Ends the file and opens rank 0 of a trace of 8 ranks. */
 void
 dumpi_fixture_open (DumpiFixture *f)
 {
   g_autofree char *path = dumpi_build_write (f->build, f->folder, 8);
-  g_autoptr (GError) error = NULL;
 
-  f->trace = trace_testing_open (path);
-  f->cursor = trace_cursor_new (f->trace, 0, &error);
-  g_assert_no_error (error);
-}
-
-void
-dumpi_fixture_next (DumpiFixture *f, TraceOpKind kind)
-{
-  g_autoptr (GError) error = NULL;
-  TraceNext got = trace_cursor_next (f->cursor, &f->op, &error);
-
-  g_assert_no_error (error);
-  g_assert_cmpint (got, ==, TRACE_NEXT_OPERATION);
-  g_assert_cmpstr (trace_op_name (f->op.kind), ==, trace_op_name (kind));
-}
-
-void
-dumpi_fixture_end (DumpiFixture *f)
-{
-  g_assert_cmpint (trace_cursor_next (f->cursor, &f->op, NULL), ==, TRACE_NEXT_END);
+  trace_testing_stream_open (&f->stream, NULL, path, 0, NULL);
 }

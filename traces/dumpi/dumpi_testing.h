@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "traces/trace.h"
+#include "traces/trace_testing.h"
 
 enum { DUMPI_TESTING_IDS = 291 };
 
@@ -41,9 +41,7 @@ char *dumpi_build_write (DumpiBuild *build, const char *folder, uint32_t n_ranks
 typedef struct {
   char *folder;
   DumpiBuild *build;
-  Trace *trace;
-  TraceCursor *cursor;
-  TraceOp op;
+  TraceTestingStream stream; /* once it is open */
 } DumpiFixture;
 
 /* For g_test_add(): a build of version 13.0.0 without time between calls. */
@@ -53,7 +51,3 @@ void dumpi_fixture_tear_down (DumpiFixture *f, gconstpointer unused);
 void dumpi_fixture_restart (DumpiFixture *f, uint8_t major, uint8_t minor, uint8_t patch);
 /* Ends the file and opens rank 0 of a trace of 8 ranks. */
 void dumpi_fixture_open (DumpiFixture *f);
-/* The next operation, into f->op, must be of this kind. */
-void dumpi_fixture_next (DumpiFixture *f, TraceOpKind kind);
-/* There must be no more. */
-void dumpi_fixture_end (DumpiFixture *f);

@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/dumpi/dumpi_testing.h"
-#include "traces/trace_testing.h"
 
 enum { INT = 9, DOUBLE = 14, WORLD = TRACE_COMM_WORLD, WINDOW = 3 };
 
@@ -21,16 +20,16 @@ add_put (DumpiBuild *b, int target, int window)
 static void
 check (const DumpiFixture *f, uint32_t comm, uint32_t window)
 {
-  g_assert_cmpuint (f->op.comm, ==, comm);
-  g_assert_cmpuint (f->op.window, ==, window);
+  g_assert_cmpuint (f->stream.op.comm, ==, comm);
+  g_assert_cmpuint (f->stream.op.window, ==, window);
 }
 
 static void
 check_values (const DumpiFixture *f, const int32_t *values, uint32_t n)
 {
-  g_assert_cmpuint (f->op.n_values, ==, n);
+  g_assert_cmpuint (f->stream.op.n_values, ==, n);
   for (uint32_t i = 0; i < n; i++)
-    g_assert_cmpint (f->op.values[i], ==, values[i]);
+    g_assert_cmpint (f->stream.op.values[i], ==, values[i]);
 }
 
 static void
@@ -46,28 +45,20 @@ test_accesses (DumpiFixture *f, gconstpointer unused)
   dumpi_build_call (f->build, 147, "2", WINDOW);
   dumpi_fixture_open (f);
 
-  dumpi_fixture_next (f, TRACE_OP_WIN_CREATE);
+  EXPECT (&f->stream, "win_create");
   check (f, 5, WINDOW);
-  g_assert_cmpint (f->op.call_ps, ==, 500000);
-  dumpi_fixture_next (f, TRACE_OP_WIN_FENCE);
+  g_assert_cmpint (f->stream.op.call_ps, ==, 500000);
+  EXPECT (&f->stream, "win_fence");
   check (f, 5, WINDOW);
-  dumpi_fixture_next (f, TRACE_OP_PUT);
+  EXPECT (&f->stream, "put");
   check (f, 5, WINDOW);
-  g_assert_cmpint (f->op.peer, ==, 2);
-  g_assert_cmpuint (f->op.bytes, ==, 64);
-  g_assert_cmpuint (f->op.recv_bytes, ==, 0);
-  dumpi_fixture_next (f, TRACE_OP_GET);
-  g_assert_cmpint (f->op.peer, ==, 4);
-  g_assert_cmpuint (f->op.recv_bytes, ==, 12);
-  g_assert_cmpuint (f->op.bytes, ==, 0);
-  dumpi_fixture_next (f, TRACE_OP_PUT);
-  g_assert_cmpstr (f->op.name, ==, "MPI_Accumulate");
-  g_assert_cmpuint (f->op.bytes, ==, 8);
-  dumpi_fixture_next (f, TRACE_OP_PUT);
-  g_assert_cmpint (f->op.peer, ==, TRACE_PROC_NULL);
-  dumpi_fixture_next (f, TRACE_OP_WIN_FREE);
+  g_assert_cmpint (f->stream.op.peer, ==, 2);
+  g_assert_cmpuint (f->stream.op.bytes, ==, 64);
+  g_assert_cmpuint (f->stream.op.recv_bytes, ==, 0);
+  EXPECT (&f->stream, "get peer=4 recv_bytes=12 bytes=0", "put name=MPI_Accumulate bytes=8",
+          "put peer=null", "win_free");
   check (f, 5, WINDOW);
-  dumpi_fixture_end (f);
+  trace_testing_stream_end (&f->stream);
 }
 
 static void
@@ -80,13 +71,10 @@ test_locks (DumpiFixture *f, gconstpointer unused)
   dumpi_build_call (f->build, 153, "4 2", 7, WINDOW);
   dumpi_fixture_open (f);
 
-  dumpi_fixture_next (f, TRACE_OP_WIN_CREATE);
-  dumpi_fixture_next (f, TRACE_OP_CALL);
-  dumpi_fixture_next (f, TRACE_OP_PUT);
-  dumpi_fixture_next (f, TRACE_OP_WIN_FLUSH);
+  EXPECT (&f->stream, "win_create", "call", "put", "win_flush");
   check (f, WORLD, WINDOW);
-  g_assert_cmpint (f->op.peer, ==, 7);
-  dumpi_fixture_end (f);
+  g_assert_cmpint (f->stream.op.peer, ==, 7);
+  trace_testing_stream_end (&f->stream);
 }
 
 /* The same handle means another window after it was freed. */
@@ -102,15 +90,10 @@ test_handle_is_given_again (DumpiFixture *f, gconstpointer unused)
   add_put (f->build, 1, WINDOW);
   dumpi_fixture_open (f);
 
-  dumpi_fixture_next (f, TRACE_OP_WIN_CREATE);
-  dumpi_fixture_next (f, TRACE_OP_WIN_FREE);
-  dumpi_fixture_next (f, TRACE_OP_WIN_CREATE);
-  dumpi_fixture_next (f, TRACE_OP_PUT);
+  EXPECT (&f->stream, "win_create", "win_free", "win_create", "put");
   check (f, 5, WINDOW);
-  dumpi_fixture_next (f, TRACE_OP_WIN_FREE);
-  dumpi_fixture_next (f, TRACE_OP_UNSUPPORTED);
-  g_assert_cmpstr (f->op.name, ==, "MPI_Put");
-  g_assert_true (trace_testing_warned (f->trace, "MPI_Put"));
+  EXPECT (&f->stream, "win_free", "unsupported name=MPI_Put");
+  g_assert_true (trace_testing_warned (f->stream.trace, "MPI_Put"));
 }
 
 enum { ALL = 3, SOME = 4, RANGE = 5, REST = 6 };
@@ -129,10 +112,7 @@ add_groups (DumpiBuild *b)
 static void
 skip_groups (DumpiFixture *f)
 {
-  dumpi_fixture_next (f, TRACE_OP_COMM_GROUP);
-  dumpi_fixture_next (f, TRACE_OP_GROUP_INCL);
-  dumpi_fixture_next (f, TRACE_OP_GROUP_RANGE_INCL);
-  dumpi_fixture_next (f, TRACE_OP_GROUP_EXCL);
+  EXPECT (&f->stream, "comm_group", "group_incl", "group_range_incl", "group_excl");
 }
 
 static void
@@ -154,24 +134,20 @@ test_post_and_start (DumpiFixture *f, gconstpointer unused)
   dumpi_build_call (b, 144, "2", WINDOW);
   dumpi_fixture_open (f);
 
-  dumpi_fixture_next (f, TRACE_OP_WIN_CREATE);
+  EXPECT (&f->stream, "win_create");
   skip_groups (f);
-  dumpi_fixture_next (f, TRACE_OP_WIN_POST);
+  EXPECT (&f->stream, "win_post");
   check_values (f, some, 2);
-  dumpi_fixture_next (f, TRACE_OP_WIN_START);
+  EXPECT (&f->stream, "win_start");
   check_values (f, range, 3);
-  dumpi_fixture_next (f, TRACE_OP_WIN_COMPLETE);
+  EXPECT (&f->stream, "win_complete");
   check_values (f, range, 3);
-  dumpi_fixture_next (f, TRACE_OP_CALL);
-  dumpi_fixture_next (f, TRACE_OP_WIN_WAIT);
+  EXPECT (&f->stream, "call", "win_wait");
   check_values (f, some, 2);
-  dumpi_fixture_next (f, TRACE_OP_WIN_START);
+  EXPECT (&f->stream, "win_start");
   check_values (f, rest, 2);
-  dumpi_fixture_next (f, TRACE_OP_WIN_START);
-  g_assert_cmpuint (f->op.n_values, ==, 8);
-  dumpi_fixture_next (f, TRACE_OP_WIN_COMPLETE);
-  g_assert_cmpint (f->op.values[7], ==, 7);
-  g_assert_cmpuint (trace_warnings (f->trace)->len, ==, 0);
+  EXPECT (&f->stream, "win_start n_values=8", "win_complete values[7]=7");
+  g_assert_cmpuint (trace_warnings (f->stream.trace)->len, ==, 0);
 }
 
 /* The ranks of a group of another communicator are not those of the window. */
@@ -192,17 +168,12 @@ test_foreign_groups (DumpiFixture *f, gconstpointer unused)
   dumpi_build_call (b, 150, "2 1 2", SOME, 0, WINDOW);
   dumpi_fixture_open (f);
 
-  dumpi_fixture_next (f, TRACE_OP_WIN_CREATE);
+  EXPECT (&f->stream, "win_create");
   skip_groups (f);
-  dumpi_fixture_next (f, TRACE_OP_UNSUPPORTED);
-  g_assert_cmpstr (f->op.name, ==, "MPI_Win_post");
-  dumpi_fixture_next (f, TRACE_OP_COMM_GROUP);
-  g_assert_cmpuint (f->op.comm, ==, 5);
-  dumpi_fixture_next (f, TRACE_OP_GROUP_INCL);
-  dumpi_fixture_next (f, TRACE_OP_WIN_POST);
+  EXPECT (&f->stream, "unsupported name=MPI_Win_post", "comm_group comm=5", "group_incl",
+          "win_post");
   check_values (f, some, 2);
-  dumpi_fixture_next (f, TRACE_OP_COMM_DUP);
-  dumpi_fixture_next (f, TRACE_OP_UNSUPPORTED);
+  EXPECT (&f->stream, "comm_dup", "unsupported");
 }
 
 /* A range of two thousand million ranks, a stride of 0, a rank too many. */
@@ -223,15 +194,8 @@ test_impossible_groups (DumpiFixture *f, gconstpointer unused)
   dumpi_build_call (b, 150, "2 1 2", SOME, 0, WINDOW);
   dumpi_fixture_open (f);
 
-  dumpi_fixture_next (f, TRACE_OP_WIN_CREATE);
-  dumpi_fixture_next (f, TRACE_OP_COMM_GROUP);
-  dumpi_fixture_next (f, TRACE_OP_GROUP_RANGE_INCL);
-  dumpi_fixture_next (f, TRACE_OP_UNSUPPORTED);
-  dumpi_fixture_next (f, TRACE_OP_GROUP_RANGE_INCL);
-  dumpi_fixture_next (f, TRACE_OP_UNSUPPORTED);
-  dumpi_fixture_next (f, TRACE_OP_GROUP_EXCL);
-  dumpi_fixture_next (f, TRACE_OP_GROUP_INCL);
-  dumpi_fixture_next (f, TRACE_OP_UNSUPPORTED);
+  EXPECT (&f->stream, "win_create", "comm_group", "group_range_incl", "unsupported",
+          "group_range_incl", "unsupported", "group_excl", "group_incl", "unsupported");
 }
 
 #define ADD(path, test)                                                                      \

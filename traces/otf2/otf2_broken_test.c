@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/otf2/otf2_private.h"
 #include "traces/otf2/otf2_testing.h"
-#include "traces/trace_testing.h"
 
 #include <glib/gstdio.h>
 #include <signal.h>
@@ -104,16 +103,10 @@ test_crossing_regions (void)
     ENTER (4, AT_SOLVE), LEAVE (9, AT_MAIN),    LEAVE (10, AT_SEND), ENTER (11, AT_RECV),
     ENTER (12, AT_RECV), RECV (13, 0, 1, 1, 1), LEAVE (14, AT_RECV), RECV (15, 0, 1, 1, 2),
   };
-  Otf2TestingStream s;
+  TraceTestingStream s;
 
   otf2_testing_open (&s, &(Otf2Testing){ SCOREP, 1000000000000, RANK (0, records) }, 0);
-  otf2_testing_next (&s, TRACE_OP_SEND);
-  g_assert_cmpint (s.op.call_ps, ==, 7);
-  otf2_testing_next (&s, TRACE_OP_COMPUTE);
-  g_assert_cmpint (s.op.gap_ps, ==, 2);
-  otf2_testing_next (&s, TRACE_OP_RECV);
-  otf2_testing_next (&s, TRACE_OP_RECV);
-  g_assert_cmpuint (s.op.bytes, ==, 2);
+  EXPECT (&s, "send call_ps=7", "compute gap_ps=2", "recv", "recv bytes=2");
   otf2_testing_close (&s);
 }
 
@@ -194,7 +187,7 @@ test_long_receive (void)
   enum { N = 40000 };
   GArray *records = g_array_new (FALSE, FALSE, sizeof (Otf2Record));
   const Otf2Record first = POST (0, 1), last = GOT (N, 0, 3, 9, 99, 1);
-  Otf2TestingStream s;
+  TraceTestingStream s;
 
   g_array_append_val (records, first);
   for (uint32_t i = 0; i < N; i++) {
@@ -209,17 +202,15 @@ test_long_receive (void)
                                      .records = { (Otf2Record *) (void *) records->data },
                                      .n_records = { records->len } },
                      0);
-  otf2_testing_next (&s, TRACE_OP_IRECV);
-  g_assert_cmpuint (s.op.bytes, ==, 99);
+  EXPECT (&s, "irecv bytes=99");
   for (uint32_t i = 0; i < N; i++) {
     if (i > 0)
-      otf2_testing_next (&s, TRACE_OP_COMPUTE);
-    otf2_testing_next (&s, TRACE_OP_IRECV);
+      EXPECT (&s, "compute");
+    EXPECT (&s, "irecv");
     g_assert_cmpuint (s.op.bytes, ==, i);
-    otf2_testing_next (&s, TRACE_OP_WAIT);
+    EXPECT (&s, "wait");
   }
-  otf2_testing_next (&s, TRACE_OP_COMPUTE);
-  otf2_testing_next (&s, TRACE_OP_WAIT);
+  EXPECT (&s, "compute", "wait");
   otf2_testing_close (&s);
   g_array_unref (records);
 }
@@ -243,21 +234,19 @@ test_guess_in_steps (void)
   const Otf2Testing testing = { NULL,         1000000000000, RANK (0, r0),
                                 RANK (1, r1), RANK (2, r2),  RANK (3, r3) };
   const TraceOptions options = { .allow_lossy = TRUE };
-  Otf2TestingStream s;
+  TraceTestingStream s;
 
   otf2_testing_open_with (&s, &testing, 0, &options);
   for (uint64_t step = 1; step <= 2; step++) {
     if (step == 2)
-      otf2_testing_next (&s, TRACE_OP_COMPUTE);
+      EXPECT (&s, "compute");
     for (int32_t i = 0; i < 2; i++) {
-      otf2_testing_next (&s, TRACE_OP_IRECV);
+      EXPECT (&s, "irecv");
       g_assert_cmpint (s.op.peer, ==, i == 0 ? 1 : 3);
       g_assert_cmpint (s.op.tag, ==, i == 0 ? 1 : 2);
       g_assert_cmpuint (s.op.bytes, ==, 10 * step);
     }
-    otf2_testing_next (&s, TRACE_OP_ISEND);
-    otf2_testing_next (&s, TRACE_OP_SEND);
-    otf2_testing_next (&s, TRACE_OP_WAIT_OUTSTANDING);
+    EXPECT (&s, "isend", "send", "wait_outstanding");
   }
   otf2_testing_close (&s);
   otf2_testing_bad (&testing, 0, TRACE_ERROR_LOST, "16 of 16 nonblocking receives");
@@ -277,7 +266,7 @@ test_guess_in_order (void)
 #undef STEP
 #undef SWAP
   static const int32_t sources[] = { 2, 2, 1, 2, 2, 1 };
-  Otf2TestingStream s;
+  TraceTestingStream s;
 
   otf2_testing_open_with (
       &s,
@@ -285,12 +274,11 @@ test_guess_in_order (void)
       0, &(TraceOptions){ .allow_lossy = TRUE });
   for (guint i = 0; i < G_N_ELEMENTS (sources); i++) {
     if (i > 0)
-      otf2_testing_next (&s, TRACE_OP_COMPUTE);
-    otf2_testing_next (&s, TRACE_OP_IRECV);
+      EXPECT (&s, "compute");
+    EXPECT (&s, "irecv");
     g_assert_cmpint (s.op.peer, ==, sources[i]);
     g_assert_cmpuint (s.op.bytes, ==, i + 1);
-    otf2_testing_next (&s, TRACE_OP_SEND);
-    otf2_testing_next (&s, TRACE_OP_WAIT);
+    EXPECT (&s, "send", "wait");
   }
   otf2_testing_close (&s);
 }
@@ -307,24 +295,13 @@ test_guess_waits (void)
   };
   static const Otf2Record r1[] = { SEND (0, 0, 0, 5, 1), SEND (0, 0, 0, 5, 2),
                                    SEND (0, 0, 0, 5, 3) };
-  uint32_t first, second;
-  Otf2TestingStream s;
+  TraceTestingStream s;
 
   otf2_testing_open_with (&s, &(Otf2Testing){ NULL, 9, RANK (0, r0), RANK (1, r1) }, 0,
                           &(TraceOptions){ .allow_lossy = TRUE });
-  otf2_testing_next (&s, TRACE_OP_IRECV);
-  first = s.op.request;
-  otf2_testing_next (&s, TRACE_OP_IRECV);
-  second = s.op.request;
-  otf2_testing_next (&s, TRACE_OP_WAIT);
-  g_assert_cmpuint (s.op.requests[0], ==, first);
-  otf2_testing_next (&s, TRACE_OP_IRECV);
-  first = s.op.request;
-  otf2_testing_next (&s, TRACE_OP_WAIT);
-  g_assert_cmpuint (s.op.requests[0], ==, second);
-  otf2_testing_next (&s, TRACE_OP_WAIT);
-  g_assert_cmpuint (s.op.requests[0], ==, first);
-  otf2_testing_next (&s, TRACE_OP_CALL); /* nothing is left; nor is a send for the last */
+  EXPECT (&s, "irecv request:first", "irecv request:second", "wait requests[0]=first",
+          "irecv request:first", "wait requests[0]=second", "wait requests[0]=first",
+          "call" /* nothing is left; nor is a send for the last */);
   g_assert_true (trace_testing_warned (s.trace, "1 were left out"));
   otf2_testing_close (&s);
 }

@@ -5,7 +5,6 @@
  * Four ranks; rank 1 is looked at, and root where there is one unless said
  * otherwise. */
 #include "traces/otf2/otf2_testing.h"
-#include "traces/trace_testing.h"
 
 #include <otf2/otf2.h>
 
@@ -41,10 +40,10 @@ check_case (const char *creator, const Case *c)
     COLLECTIVE (1, c->op, ON_WORLD, c->root, c->sent, c->received),
     LEAVE (1, AT_COLLECTIVE),
   };
-  Otf2TestingStream s;
+  TraceTestingStream s;
 
   otf2_testing_open (&s, &(Otf2Testing){ creator, 1000, RANK (1, records) }, 1);
-  otf2_testing_next (&s, c->kind);
+  EXPECT (&s, trace_op_name (c->kind));
   g_assert_cmpuint (s.op.bytes, ==, c->bytes);
   g_assert_cmpuint (s.op.recv_bytes, ==, c->recv_bytes);
   g_assert_cmpint (s.op.root, ==, c->root == NONE ? TRACE_NO_ROOT : (int32_t) c->root);
@@ -201,7 +200,7 @@ test_spreading_is_told (void)
     const Otf2Record records[] = { COLLECTIVE (1, cases[i].op, ON_WORLD, NONE, 300, 200) };
     const Otf2Record even[] = { COLLECTIVE (1, cases[i].op, ON_WORLD, NONE, 400, 400) };
     gboolean is_scan = cases[i].op == OP (SCAN);
-    Otf2TestingStream s;
+    TraceTestingStream s;
     Otf2Testing testing = { SCOREP, 1000, RANK (1, even) };
 
     if (is_scan)
@@ -221,17 +220,11 @@ test_subcommunicator (void)
     COLLECTIVE (1, OP (GATHER), ON_EVEN, 0, 50, 100),
     COLLECTIVE (1, OP (ALLREDUCE), ON_SELF, NONE, 100, 100),
   };
-  Otf2TestingStream s;
+  TraceTestingStream s;
 
   otf2_testing_open (&s, &(Otf2Testing){ SCOREP, 1000, RANK (2, records) }, 2);
-  otf2_testing_next (&s, TRACE_OP_COMM_DEFINE);
-  otf2_testing_next (&s, TRACE_OP_GATHER);
-  g_assert_cmpint (s.op.root, ==, 0);
-  g_assert_cmpuint (s.op.bytes, ==, 50);
-  g_assert_cmpuint (s.op.recv_bytes, ==, 50); /* it is the root */
-  otf2_testing_next (&s, TRACE_OP_ALLREDUCE);
-  g_assert_cmpuint (s.op.comm, ==, TRACE_COMM_SELF);
-  g_assert_cmpuint (s.op.bytes, ==, 100);
+  EXPECT (&s, "comm_define", "gather root=0 bytes=50 recv_bytes=50" /* it is the root */,
+          "allreduce comm=self bytes=100");
   otf2_testing_close (&s);
 }
 
@@ -269,21 +262,11 @@ test_nonblocking (void)
     ASKED (5, 77),
     LEAVE (5, AT_IALLREDUCE),
   };
-  uint32_t request;
-  Otf2TestingStream s;
+  TraceTestingStream s;
 
   otf2_testing_open (&s, &(Otf2Testing){ SCOREP, 1000000000000, RANK (0, records) }, 0);
-  otf2_testing_next (&s, TRACE_OP_ALLREDUCE);
-  g_assert_true (s.op.nonblocking);
-  g_assert_cmpuint (s.op.bytes, ==, 100);
-  g_assert_cmpstr (s.op.name, ==, "MPI_Iallreduce");
-  g_assert_cmpint (s.op.call_ps, ==, 2);
-  request = s.op.request;
-  otf2_testing_next (&s, TRACE_OP_WAIT);
-  g_assert_cmpuint (s.op.n_requests, ==, 1);
-  g_assert_cmpuint (s.op.requests[0], ==, request);
-  otf2_testing_next (&s, TRACE_OP_COMPUTE);
-  otf2_testing_next (&s, TRACE_OP_CALL);
+  EXPECT (&s, "allreduce nonblocking=1 bytes=100 name=MPI_Iallreduce call_ps=2 request:request",
+          "wait n_requests=1 requests[0]=request", "compute", "call");
   g_assert_true (trace_testing_warned (s.trace, "MPI_Iallreduce: never completes"));
   otf2_testing_close (&s);
 }
@@ -296,14 +279,14 @@ test_calls_without_events_are_told (void)
     ENTER (1, AT_SEND),       LEAVE (2, AT_SEND), ENTER (2, AT_COLLECTIVE),
     LEAVE (3, AT_COLLECTIVE), ENTER (3, AT_PUT),  LEAVE (4, AT_PUT),
   };
-  Otf2TestingStream s;
+  TraceTestingStream s;
 
   otf2_testing_open (&s, &(Otf2Testing){ SCOREP, 1000, RANK (0, records) }, 0);
-  otf2_testing_next (&s, TRACE_OP_CALL);
+  EXPECT (&s, "call");
   g_assert_cmpuint (trace_warnings (s.trace)->len, ==, 0);
-  otf2_testing_next (&s, TRACE_OP_CALL);
+  EXPECT (&s, "call");
   g_assert_true (trace_testing_warned (s.trace, "MPI_Allreduce: left no event"));
-  otf2_testing_next (&s, TRACE_OP_CALL);
+  EXPECT (&s, "call");
   g_assert_true (trace_testing_warned (s.trace, "MPI_Put: left no event"));
   otf2_testing_close (&s);
 }
@@ -337,11 +320,11 @@ test_windows (void)
     TRACE_OP_COMPUTE,     TRACE_OP_WIN_FLUSH,  TRACE_OP_COMPUTE, TRACE_OP_WIN_FREE,
   };
   uint64_t bytes = 0, recv_bytes = 0;
-  Otf2TestingStream s;
+  TraceTestingStream s;
 
   otf2_testing_open (&s, &(Otf2Testing){ SCOREP, 1000, RANK (2, records) }, 2);
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
-    otf2_testing_next (&s, kinds[i]);
+    EXPECT (&s, trace_op_name (kinds[i]));
     bytes += s.op.bytes;
     recv_bytes += s.op.recv_bytes;
     if (i > 0 && kinds[i] != TRACE_OP_COMPUTE)

@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/otf2/otf2_testing.h"
-#include "traces/trace_testing.h"
 
 #include <string.h>
 
@@ -284,31 +283,13 @@ test_gaps (void)
     LEAVE (107, AT_SSEND),    LEAVE (107, AT_SOLVE),  ENTER (110, AT_FINALIZE),
     LEAVE (112, AT_FINALIZE), LEAVE (113, AT_MAIN),
   };
-  Otf2TestingStream s;
+  TraceTestingStream s;
 
   otf2_testing_open (&s, &(Otf2Testing){ "Score-P 8.0", 3, RANK (0, records) }, 0);
-  otf2_testing_next (&s, TRACE_OP_INIT);
-  g_assert_cmpint (s.op.call_ps, ==, 333333333333);
-  g_assert_cmpstr (s.op.site, ==, "main");
-  otf2_testing_next (&s, TRACE_OP_COMPUTE);
-  g_assert_cmpint (s.op.gap_ps, ==, 333333333333);
-  otf2_testing_next (&s, TRACE_OP_SEND);
-  g_assert_cmpint (s.op.peer, ==, 1);
-  g_assert_cmpint (s.op.tag, ==, 5);
-  g_assert_cmpuint (s.op.bytes, ==, 9);
-  g_assert_cmpuint (s.op.comm, ==, TRACE_COMM_WORLD);
-  g_assert_cmpint (s.op.mode, ==, TRACE_SEND_STANDARD);
-  otf2_testing_next (&s, TRACE_OP_COMPUTE);
-  g_assert_cmpint (s.op.gap_ps, ==, 333333333333);
-  otf2_testing_next (&s, TRACE_OP_SEND);
-  g_assert_cmpint (s.op.call_ps, ==, 0);
-  g_assert_cmpint (s.op.mode, ==, TRACE_SEND_SYNCHRONOUS);
-  g_assert_cmpstr (s.op.name, ==, "MPI_Ssend");
-  g_assert_cmpstr (s.op.site, ==, "solve");
-  otf2_testing_next (&s, TRACE_OP_COMPUTE);
-  g_assert_cmpint (s.op.gap_ps, ==, 1000000000000);
-  otf2_testing_next (&s, TRACE_OP_FINALIZE);
-  g_assert_cmpint (s.op.call_ps, ==, 666666666667);
+  EXPECT (&s, "init call_ps=333333333333 site=main", "compute gap_ps=333333333333",
+          "send peer=1 tag=5 bytes=9 comm=world mode=standard", "compute gap_ps=333333333333",
+          "send call_ps=0 mode=synchronous name=MPI_Ssend site=solve",
+          "compute gap_ps=1000000000000", "finalize call_ps=666666666667");
   otf2_testing_close (&s);
 }
 
@@ -325,13 +306,10 @@ test_late_clock (void)
     SEND (t + 86400000000001, 0, 1, 5, 9),
     LEAVE (t + 86400000000002, AT_SEND),
   };
-  Otf2TestingStream s;
+  TraceTestingStream s;
 
   otf2_testing_open (&s, &(Otf2Testing){ "Score-P 8.0", 1000000000, RANK (0, records) }, 0);
-  otf2_testing_next (&s, TRACE_OP_SEND);
-  otf2_testing_next (&s, TRACE_OP_COMPUTE);
-  g_assert_cmpint (s.op.gap_ps, ==, 86400000000000000);
-  otf2_testing_next (&s, TRACE_OP_SEND);
+  EXPECT (&s, "send", "compute gap_ps=86400000000000000", "send");
   otf2_testing_close (&s);
 }
 
@@ -344,15 +322,10 @@ test_pauses (void)
     MEASURED (50),      ENTER (60, AT_RECV),  RECV (61, 0, 2, 5, 8),  LEAVE (62, AT_RECV),
     FLUSHED (70, 90),   ENTER (100, AT_RECV), RECV (100, 0, 2, 5, 8), LEAVE (100, AT_RECV),
   };
-  Otf2TestingStream s;
+  TraceTestingStream s;
 
   otf2_testing_open (&s, &(Otf2Testing){ "Score-P 8.0", 1000000000000, RANK (1, records) }, 1);
-  otf2_testing_next (&s, TRACE_OP_RECV);
-  otf2_testing_next (&s, TRACE_OP_RECV);
-  g_assert_cmpint (s.op.matched_source, ==, 2);
-  otf2_testing_next (&s, TRACE_OP_COMPUTE);
-  g_assert_cmpint (s.op.gap_ps, ==, 18);
-  otf2_testing_next (&s, TRACE_OP_RECV);
+  EXPECT (&s, "recv", "recv matched_source=2", "compute gap_ps=18", "recv");
   otf2_testing_close (&s);
 }
 
@@ -364,11 +337,10 @@ test_endless_flush (void)
     ENTER (0, AT_RECV),      RECV (1, 0, 2, 5, 8), LEAVE (2, AT_RECV),   FLUSHED (3, UINT64_MAX),
     FLUSHED (4, UINT64_MAX), ENTER (9, AT_RECV),   RECV (9, 0, 2, 5, 8), LEAVE (9, AT_RECV),
   };
-  Otf2TestingStream s;
+  TraceTestingStream s;
 
   otf2_testing_open (&s, &(Otf2Testing){ "Score-P 8.0", 1000000000000, RANK (1, records) }, 1);
-  otf2_testing_next (&s, TRACE_OP_RECV);
-  otf2_testing_next (&s, TRACE_OP_RECV);
+  EXPECT (&s, "recv", "recv");
   otf2_testing_close (&s);
 }
 
@@ -400,40 +372,14 @@ test_requests (void)
     ENTER (3, AT_TEST),
     LEAVE (3, AT_TEST),
   };
-  uint32_t first, second, third;
-  Otf2TestingStream s;
+  TraceTestingStream s;
 
   otf2_testing_open (&s, &(Otf2Testing){ "Score-P 8.0", 1000, RANK (0, records) }, 0);
-  otf2_testing_next (&s, TRACE_OP_IRECV);
-  first = s.op.request;
-  g_assert_cmpint (s.op.peer, ==, 1);
-  g_assert_cmpuint (s.op.bytes, ==, 90);
-  g_assert_cmpint (s.op.call_ps, ==, 1000000000);
-  otf2_testing_next (&s, TRACE_OP_ISEND);
-  second = s.op.request;
-  g_assert_cmpuint (s.op.bytes, ==, 70);
-  otf2_testing_next (&s, TRACE_OP_IRECV);
-  third = s.op.request;
-  g_assert_cmpint (s.op.peer, ==, 2);
-  g_assert_cmpint (s.op.tag, ==, 8);
-  otf2_testing_next (&s, TRACE_OP_WAIT);
-  g_assert_cmpuint (s.op.n_requests, ==, 3);
-  g_assert_cmpuint (s.op.requests[0], ==, third);
-  g_assert_cmpuint (s.op.requests[1], ==, second);
-  g_assert_cmpuint (s.op.requests[2], ==, first);
-  g_assert_cmpuint (s.op.n_completed, ==, 3);
-  otf2_testing_next (&s, TRACE_OP_IRECV);
-  third = s.op.request;
-  g_assert_cmpint (s.op.tag, ==, 4);
-  otf2_testing_next (&s, TRACE_OP_TEST);
-  g_assert_cmpuint (s.op.n_requests, ==, 1);
-  g_assert_cmpuint (s.op.requests[0], ==, third);
-  g_assert_cmpuint (s.op.n_completed, ==, 0);
-  otf2_testing_next (&s, TRACE_OP_WAIT_SOME);
-  g_assert_cmpuint (s.op.requests[0], ==, third);
-  g_assert_cmpuint (s.op.n_completed, ==, 1);
-  otf2_testing_next (&s, TRACE_OP_TEST);
-  g_assert_cmpuint (s.op.n_requests, ==, 0);
+  EXPECT (&s, "irecv request:first peer=1 bytes=90 call_ps=1000000000",
+          "isend request:second bytes=70", "irecv request:third peer=2 tag=8",
+          "wait n_requests=3 requests[0]=third requests[1]=second requests[2]=first n_completed=3",
+          "irecv request:third tag=4", "test n_requests=1 requests[0]=third n_completed=0",
+          "wait_some requests[0]=third n_completed=1", "test n_requests=0");
   otf2_testing_close (&s);
 }
 
@@ -447,16 +393,15 @@ test_cancelled_and_lost (void)
   };
   static const Otf2Record lost[] = { ENTER (0, AT_IRECV), POST (0, 1), LEAVE (1, AT_IRECV) };
   const Otf2Testing lossy = { "Score-P 8.0", 1000000000000, RANK (0, lost) };
-  Otf2TestingStream s;
+  TraceTestingStream s;
 
   otf2_testing_open (&s, &(Otf2Testing){ "Score-P 8.0", 1000, RANK (0, cancelled) }, 0);
-  otf2_testing_next (&s, TRACE_OP_CALL);
-  otf2_testing_next (&s, TRACE_OP_CALL);
+  EXPECT (&s, "call", "call");
   otf2_testing_close (&s);
 
   otf2_testing_bad (&lossy, 0, TRACE_ERROR_LOST, "rank 0: a receive (request 1)");
   otf2_testing_open_with (&s, &lossy, 0, &(TraceOptions){ .allow_lossy = TRUE });
-  otf2_testing_next (&s, TRACE_OP_CALL);
+  EXPECT (&s, "call");
   otf2_testing_close (&s);
 }
 
@@ -468,31 +413,13 @@ test_communicators (void)
     SEND (0, ON_SELF, 0, 1, 1), SEND (0, ON_EVEN, 0, 1, 2),  SEND (0, ON_DUP, 3, 1, 3),
     RECV (0, ON_EVEN, 0, 1, 4), SEND (0, ON_WORLD, 2, 1, 5),
   };
-  uint32_t even;
-  int32_t color;
-  Otf2TestingStream s;
+  TraceTestingStream s;
 
   otf2_testing_open (&s, &(Otf2Testing){ "Score-P 8.0", 1000, RANK (0, records) }, 0);
-  otf2_testing_next (&s, TRACE_OP_SEND);
-  g_assert_cmpuint (s.op.comm, ==, TRACE_COMM_SELF);
-  otf2_testing_next (&s, TRACE_OP_COMM_DEFINE);
-  even = s.op.new_comm;
-  color = s.op.color;
-  g_assert_cmpuint (s.op.n_values, ==, 2);
-  g_assert_cmpint (s.op.values[0], ==, 2);
-  g_assert_cmpint (s.op.values[1], ==, 0);
-  otf2_testing_next (&s, TRACE_OP_SEND);
-  g_assert_cmpuint (s.op.comm, ==, even);
-  g_assert_cmpint (s.op.peer, ==, 0);
-  g_assert_cmpstr (s.op.name, ==, "MPI_Send");
-  otf2_testing_next (&s, TRACE_OP_COMM_DEFINE);
-  g_assert_cmpuint (s.op.n_values, ==, 4);
-  g_assert_cmpint (s.op.color, !=, color);
-  otf2_testing_next (&s, TRACE_OP_SEND);
-  otf2_testing_next (&s, TRACE_OP_RECV);
-  g_assert_cmpuint (s.op.comm, ==, even);
-  otf2_testing_next (&s, TRACE_OP_SEND);
-  g_assert_cmpuint (s.op.comm, ==, TRACE_COMM_WORLD);
+  EXPECT (&s, "send comm=self",
+          "comm_define new_comm:even color:first n_values=2 values[0]=2 values[1]=0",
+          "send comm=even peer=0 name=MPI_Send", "comm_define n_values=4 color!=first", "send",
+          "recv comm=even", "send comm=world");
   otf2_testing_close (&s);
 }
 
@@ -528,21 +455,12 @@ test_sendrecv (void)
     LEAVE (3, AT_SENDRECV), ENTER (3, AT_SENDRECV), RECV (4, 0, 3, 5, 20),
     LEAVE (5, AT_SENDRECV), ENTER (5, AT_SENDRECV), LEAVE (5, AT_SENDRECV),
   };
-  Otf2TestingStream s;
+  TraceTestingStream s;
 
   otf2_testing_open (&s, &(Otf2Testing){ "Score-P 8.0", 1000, RANK (0, records) }, 0);
-  otf2_testing_next (&s, TRACE_OP_SENDRECV);
-  g_assert_cmpint (s.op.peer, ==, 1);
-  g_assert_cmpint (s.op.tag, ==, 4);
-  g_assert_cmpuint (s.op.bytes, ==, 10);
-  g_assert_cmpint (s.op.recv_peer, ==, 3);
-  g_assert_cmpint (s.op.recv_tag, ==, 5);
-  g_assert_cmpuint (s.op.recv_bytes, ==, 20);
-  g_assert_cmpint (s.op.call_ps, ==, 3000000000);
-  otf2_testing_next (&s, TRACE_OP_SENDRECV);
-  g_assert_cmpint (s.op.peer, ==, TRACE_PROC_NULL);
-  g_assert_cmpint (s.op.recv_peer, ==, 3);
-  otf2_testing_next (&s, TRACE_OP_CALL);
+  EXPECT (&s,
+          "sendrecv peer=1 tag=4 bytes=10 recv_peer=3 recv_tag=5 recv_bytes=20 call_ps=3000000000",
+          "sendrecv peer=null recv_peer=3", "call");
   otf2_testing_close (&s);
 }
 
@@ -559,20 +477,12 @@ test_region (void)
     ENTER (12, AT_WAIT),        SENT (12, 2),         LEAVE (13, AT_WAIT),
     ENTER (14, AT_SOLVE),       LEAVE (20, AT_SOLVE),
   };
-  Otf2TestingStream s;
+  TraceTestingStream s;
 
   otf2_testing_open_with (&s, &(Otf2Testing){ "Score-P 8.0", 1000000000000, RANK (0, records) }, 0,
                           &(TraceOptions){ .from_region = "solve" });
-  otf2_testing_next (&s, TRACE_OP_COMPUTE);
-  g_assert_cmpint (s.op.gap_ps, ==, 2);
-  otf2_testing_next (&s, TRACE_OP_COMM_DEFINE);
-  otf2_testing_next (&s, TRACE_OP_SEND);
-  otf2_testing_next (&s, TRACE_OP_ISEND);
-  otf2_testing_next (&s, TRACE_OP_CALL); /* the wait for what was posted before */
-  otf2_testing_next (&s, TRACE_OP_COMPUTE);
-  g_assert_cmpint (s.op.gap_ps, ==, 3);
-  otf2_testing_next (&s, TRACE_OP_COMPUTE);
-  g_assert_cmpint (s.op.gap_ps, ==, 6);
+  EXPECT (&s, "compute gap_ps=2", "comm_define", "send", "isend",
+          "call" /* the wait for what was posted before */, "compute gap_ps=3", "compute gap_ps=6");
   g_assert_cmpint (trace_cursor_next (s.cursor, &s.op, NULL), ==, TRACE_NEXT_END);
   g_assert_true (trace_testing_warned (s.trace, "1 completions of requests that were posted "
                                                 "before, and 1 after"));

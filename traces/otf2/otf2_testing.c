@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/otf2/otf2_testing.h"
 
-#include "traces/trace_testing.h"
-
 #include <otf2/otf2.h>
 #include <string.h>
 
@@ -247,48 +245,26 @@ otf2_testing_write (const char *folder, const Otf2Testing *testing)
 }
 
 void
-otf2_testing_open_with (Otf2TestingStream *stream, const Otf2Testing *testing, uint32_t rank,
+otf2_testing_open_with (TraceTestingStream *stream, const Otf2Testing *testing, uint32_t rank,
                         const TraceOptions *options)
 {
-  g_autoptr (GError) error = NULL;
-  g_autofree char *path = NULL;
+  char *folder = trace_testing_folder ();
+  g_autofree char *path = otf2_testing_write (folder, testing);
 
-  stream->folder = trace_testing_folder ();
-  path = otf2_testing_write (stream->folder, testing);
-  stream->trace = trace_open (path, options, &error);
-  g_assert_no_error (error);
-  stream->cursor = trace_cursor_new (stream->trace, rank, NULL);
-  g_assert_nonnull (stream->cursor);
+  trace_testing_stream_open (stream, folder, path, rank, options);
 }
 
 void
-otf2_testing_open (Otf2TestingStream *stream, const Otf2Testing *testing, uint32_t rank)
+otf2_testing_open (TraceTestingStream *stream, const Otf2Testing *testing, uint32_t rank)
 {
   otf2_testing_open_with (stream, testing, rank, NULL);
 }
 
 void
-otf2_testing_next (Otf2TestingStream *stream, TraceOpKind kind)
+otf2_testing_close (TraceTestingStream *stream)
 {
-  g_autoptr (GError) error = NULL;
-  TraceNext got = trace_cursor_next (stream->cursor, &stream->op, &error);
-
-  g_assert_no_error (error);
-  g_assert_cmpint (got, ==, TRACE_NEXT_OPERATION);
-  g_assert_cmpstr (trace_op_name (stream->op.kind), ==, trace_op_name (kind));
-}
-
-void
-otf2_testing_close (Otf2TestingStream *stream)
-{
-  g_autoptr (GError) error = NULL;
-  TraceNext got = trace_cursor_next (stream->cursor, &stream->op, &error);
-
-  g_assert_no_error (error);
-  g_assert_cmpint (got, ==, TRACE_NEXT_END);
-  trace_cursor_free (stream->cursor);
-  trace_free (stream->trace);
-  trace_testing_remove (stream->folder);
+  trace_testing_stream_end (stream);
+  trace_testing_stream_close (stream);
 }
 
 void

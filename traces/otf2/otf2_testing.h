@@ -7,7 +7,7 @@
 #pragma once
 
 #include "traces/otf2/otf2_private.h"
-#include "traces/trace.h"
+#include "traces/trace_testing.h"
 
 /* Regions, by number. */
 enum {
@@ -137,22 +137,12 @@ char *otf2_testing_write (const char *folder, const Otf2Testing *testing);
 /* Of a rank; in no simple relation. */
 uint64_t otf2_testing_location (uint32_t rank);
 
-/* An archive of the test's own in a folder of its own, and the stream of one
- * of its ranks. */
-typedef struct {
-  char *folder;
-  Trace *trace;
-  TraceCursor *cursor;
-  TraceOp op; /* the last one */
-} Otf2TestingStream;
-
-void otf2_testing_open (Otf2TestingStream *stream, const Otf2Testing *testing, uint32_t rank);
-void otf2_testing_open_with (Otf2TestingStream *stream, const Otf2Testing *testing, uint32_t rank,
+/* Writes an archive to a folder of its own, and opens the stream of a rank. */
+void otf2_testing_open (TraceTestingStream *stream, const Otf2Testing *testing, uint32_t rank);
+void otf2_testing_open_with (TraceTestingStream *stream, const Otf2Testing *testing, uint32_t rank,
                              const TraceOptions *options);
-/* The next operation must be of this kind. */
-void otf2_testing_next (Otf2TestingStream *stream, TraceOpKind kind);
-/* There must be no more. */
-void otf2_testing_close (Otf2TestingStream *stream);
+/* There must be no more operations. */
+void otf2_testing_close (TraceTestingStream *stream);
 
 /* The archive or the rank's stream must fail with this in its message. */
 void
