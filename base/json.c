@@ -274,7 +274,7 @@ base_json_packed (JsonObject *object, const char *name, guint width, gsize *n, G
   if (text == NULL)
     return NULL;
   bytes = g_base64_decode (text, &n_bytes);
-  /* Decoding passes over what is no base64: then fewer bytes come out than the text is long. */
+  /* Decoding ignores characters outside base64: then fewer bytes come out than the text is long. */
   if (n_text % 4 != 0 || n_bytes + 2 < n_text / 4 * 3 || n_bytes % width != 0) {
     base_json_fail (name, "whole values in base64", error);
     return NULL;

@@ -35,7 +35,7 @@ void trace_testing_bad (const char *path, TraceError code, const char *part);
 typedef struct {
   uint64_t n_ops[TRACE_N_OPS];
   uint64_t sends, send_bytes; /* with a real destination; a sendrecv is one of each */
-  uint64_t receives;          /* not from nobody */
+  uint64_t receives;          /* not from MPI_PROC_NULL */
   uint64_t channels;          /* different (source, destination, tag) of sends */
   uint64_t channel_digest;    /* of their byte totals, whatever their order */
   int64_t gap_ps;

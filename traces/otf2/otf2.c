@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * An archive is an anchor X.otf2, X.def with what is defined for all, and in
+ * An archive is an anchor X.otf2, X.def with the shared definitions, and in
  * the folder X an event file and its own definitions per location.  An MPI
  * rank is one location; see otf2_definitions.h. */
 #include "traces/trace_file.h"

@@ -283,8 +283,8 @@ test_guess_in_order (void)
   otf2_testing_close (&s);
 }
 
-/* No completion and no MPI_Waitall: whoever uses a request again has waited,
- * and a wait is for what is oldest. */
+/* No completion and no MPI_Waitall: a request that is used again was waited for,
+ * and a wait is for the oldest request. */
 static void
 test_guess_waits (void)
 {

@@ -11,7 +11,7 @@
 #define SCOREP "Score-P 8.0"
 #define NONE   UINT32_MAX
 
-/* What a collective with these numbers in the archive becomes. */
+/* The operation of a collective with these numbers in the archive. */
 typedef struct {
   uint8_t op;
   uint32_t root;
@@ -187,7 +187,7 @@ test_vectors (void)
   check_case (NULL, &eztrace);
 }
 
-/* Told where sizes were spread, and only there. */
+/* A warning where sizes were spread, and only there. */
 static void
 test_spreading_is_told (void)
 {
@@ -247,7 +247,7 @@ test_empty_communicator (void)
                     "a communicator that it is not in");
 }
 
-/* What it is is known when it completes. */
+/* The kind is known when it completes. */
 static void
 test_nonblocking (void)
 {
@@ -271,7 +271,7 @@ test_nonblocking (void)
   otf2_testing_close (&s);
 }
 
-/* A call that should move something and has no event moves nothing: told. */
+/* A call that should move something and has no event moves nothing, with a warning. */
 static void
 test_calls_without_events_are_told (void)
 {

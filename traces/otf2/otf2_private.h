@@ -127,7 +127,7 @@ TraceNext otf2_stream_next (Otf2Stream *stream, Otf2Record *record, GError **err
 /* OTF2 leaves the meaning of sizes to the writer. */
 typedef enum {
   OTF2_SIZES_PLAIN,  /* EZTrace: the arguments of the call, in bytes */
-  OTF2_SIZES_SCOREP, /* Score-P: what goes to, and comes from, all ranks together */
+  OTF2_SIZES_SCOREP, /* Score-P: totals to, and from, all ranks */
 } Otf2Sizes;
 
 /* Fills kind, sizes and root of *op from a COLLECTIVE record or a completed

@@ -1,4 +1,4 @@
-/* otf2_test.c - the reader of OTF2: recorded archives, and what events become.
+/* otf2_test.c - the reader of OTF2: recorded archives, and the operations of events.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/otf2/otf2_testing.h"
@@ -16,67 +16,59 @@ typedef struct {
 } Printed;
 
 static void
-check_printed (const Printed *printed)
+test_printed (void)
 {
-  g_autofree char *path = trace_testing_shared (printed->path);
-  g_autoptr (Trace) trace = NULL;
-  TraceTotals totals;
+  static const Printed cases[] = {
+    { .path = "otf2/tracer-stencil4d-32/traces.otf2",
+      .n_ranks = 32,
+      .sends = 512,
+      .receives = 512,
+      .bytes = 67108864,
+      .barriers = 96 },
+    { .path = "otf2/pipit-ping-pong-otf2/traces.otf2",
+      .n_ranks = 2,
+      .sends = 16,
+      .receives = 16,
+      .bytes = 8355840 },
+    { .path = "otf2/sstmacro-10rank/traces.otf2",
+      .n_ranks = 10,
+      .sends = 1440,
+      .receives = 1440,
+      .bytes = 23592600,
+      .bcasts = 30,
+      .gathers = 30,
+      .scatters = 30,
+      .allgathers = 360,
+      .alltoalls = 360,
+      .reduces = 30,
+      .allreduces = 360 },
+  };
 
-  if (path == NULL)
-    return;
-  trace = trace_testing_open (path);
-  g_assert_cmpstr (trace_format_name (trace), ==, "otf2");
-  g_assert_cmpuint (trace_ranks (trace), ==, printed->n_ranks);
-  totals = trace_testing_totals (trace);
-  g_assert_cmpuint (totals.sends, ==, printed->sends);
-  g_assert_cmpuint (totals.receives, ==, printed->receives);
-  g_assert_cmpuint (totals.send_bytes, ==, printed->bytes);
-  g_assert_cmpuint (totals.n_ops[TRACE_OP_BARRIER], ==, printed->barriers);
-  g_assert_cmpuint (totals.n_ops[TRACE_OP_BCAST], ==, printed->bcasts);
-  g_assert_cmpuint (totals.n_ops[TRACE_OP_GATHER], ==, printed->gathers);
-  g_assert_cmpuint (totals.n_ops[TRACE_OP_SCATTER], ==, printed->scatters);
-  g_assert_cmpuint (totals.n_ops[TRACE_OP_ALLGATHER], ==, printed->allgathers);
-  g_assert_cmpuint (totals.n_ops[TRACE_OP_ALLTOALL], ==, printed->alltoalls);
-  g_assert_cmpuint (totals.n_ops[TRACE_OP_REDUCE], ==, printed->reduces);
-  g_assert_cmpuint (totals.n_ops[TRACE_OP_ALLREDUCE], ==, printed->allreduces);
-}
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    const Printed *printed = &cases[i];
+    g_autofree char *path = trace_testing_shared (printed->path);
+    g_autoptr (Trace) trace = NULL;
+    TraceTotals totals;
 
-static void
-test_stencil4d (void)
-{
-  check_printed (&(Printed){ .path = "otf2/tracer-stencil4d-32/traces.otf2",
-                             .n_ranks = 32,
-                             .sends = 512,
-                             .receives = 512,
-                             .bytes = 67108864,
-                             .barriers = 96 });
-}
-
-static void
-test_ping_pong (void)
-{
-  check_printed (&(Printed){ .path = "otf2/pipit-ping-pong-otf2/traces.otf2",
-                             .n_ranks = 2,
-                             .sends = 16,
-                             .receives = 16,
-                             .bytes = 8355840 });
-}
-
-static void
-test_ten_ranks (void)
-{
-  check_printed (&(Printed){ .path = "otf2/sstmacro-10rank/traces.otf2",
-                             .n_ranks = 10,
-                             .sends = 1440,
-                             .receives = 1440,
-                             .bytes = 23592600,
-                             .bcasts = 30,
-                             .gathers = 30,
-                             .scatters = 30,
-                             .allgathers = 360,
-                             .alltoalls = 360,
-                             .reduces = 30,
-                             .allreduces = 360 });
+    g_test_message ("%s", printed->path);
+    if (path == NULL)
+      continue;
+    trace = trace_testing_open (path);
+    g_assert_cmpstr (trace_format_name (trace), ==, "otf2");
+    g_assert_cmpuint (trace_ranks (trace), ==, printed->n_ranks);
+    totals = trace_testing_totals (trace);
+    g_assert_cmpuint (totals.sends, ==, printed->sends);
+    g_assert_cmpuint (totals.receives, ==, printed->receives);
+    g_assert_cmpuint (totals.send_bytes, ==, printed->bytes);
+    g_assert_cmpuint (totals.n_ops[TRACE_OP_BARRIER], ==, printed->barriers);
+    g_assert_cmpuint (totals.n_ops[TRACE_OP_BCAST], ==, printed->bcasts);
+    g_assert_cmpuint (totals.n_ops[TRACE_OP_GATHER], ==, printed->gathers);
+    g_assert_cmpuint (totals.n_ops[TRACE_OP_SCATTER], ==, printed->scatters);
+    g_assert_cmpuint (totals.n_ops[TRACE_OP_ALLGATHER], ==, printed->allgathers);
+    g_assert_cmpuint (totals.n_ops[TRACE_OP_ALLTOALL], ==, printed->alltoalls);
+    g_assert_cmpuint (totals.n_ops[TRACE_OP_REDUCE], ==, printed->reduces);
+    g_assert_cmpuint (totals.n_ops[TRACE_OP_ALLREDUCE], ==, printed->allreduces);
+  }
 }
 
 /* World ranks of the communicators that a rank has defined. */
@@ -129,7 +121,7 @@ add_messages (Trace *trace, uint32_t rank, Digests *digests)
   }
 }
 
-/* Every message is received by who it was sent to, on the same communicator. */
+/* Every message is received by its destination, on the same communicator. */
 static void
 test_messages_match (void)
 {
@@ -344,7 +336,7 @@ test_endless_flush (void)
   otf2_testing_close (&s);
 }
 
-/* What a receive got is known only when it completes, and its request may be
+/* The message of a receive is known only when it completes, and its request may be
  * used again then. */
 static void
 test_requests (void)
@@ -426,25 +418,26 @@ test_communicators (void)
 static void
 test_impossible_messages (void)
 {
-  static const Otf2Record stranger[] = { SEND (0, ON_EVEN, 0, 1, 1) };
-  static const Otf2Record beyond[] = { SEND (0, ON_WORLD, 4, 1, 1) };
-  static const Otf2Record unknown[] = { SEND (0, 77, 0, 1, 1) };
-  static const Otf2Record inter[] = { SEND (0, ON_INTER, 0, 1, 1) };
-  static const Otf2Record tag[] = { SEND (0, ON_WORLD, 0, UINT32_MAX, 1) };
-  static const Otf2Record region[] = { ENTER (0, 99) };
-  const char *scorep = "Score-P 8.0";
+  static const struct {
+    Otf2Record record;
+    TraceError code;
+    const char *part;
+  } cases[] = {
+    { SEND (0, ON_EVEN, 0, 1, 1), TRACE_ERROR_RANGE, "not in" },
+    { SEND (0, ON_WORLD, 4, 1, 1), TRACE_ERROR_RANGE, "rank 4" },
+    { SEND (0, 77, 0, 1, 1), TRACE_ERROR_FORMAT, "not defined" },
+    { SEND (0, ON_INTER, 0, 1, 1), TRACE_ERROR_LOST, "intercommunicator" },
+    { SEND (0, ON_WORLD, 0, UINT32_MAX, 1), TRACE_ERROR_RANGE, "tag 4294967295" },
+    { ENTER (0, 99), TRACE_ERROR_RANGE, "region 99" },
+  };
 
-  otf2_testing_bad (&(Otf2Testing){ scorep, 9, RANK (1, stranger) }, 1, TRACE_ERROR_RANGE,
-                    "not in");
-  otf2_testing_bad (&(Otf2Testing){ scorep, 9, RANK (1, beyond) }, 1, TRACE_ERROR_RANGE, "rank 4");
-  otf2_testing_bad (&(Otf2Testing){ scorep, 9, RANK (1, unknown) }, 1, TRACE_ERROR_FORMAT,
-                    "not defined");
-  otf2_testing_bad (&(Otf2Testing){ scorep, 9, RANK (1, inter) }, 1, TRACE_ERROR_LOST,
-                    "intercommunicator");
-  otf2_testing_bad (&(Otf2Testing){ scorep, 9, RANK (1, tag) }, 1, TRACE_ERROR_RANGE,
-                    "tag 4294967295");
-  otf2_testing_bad (&(Otf2Testing){ scorep, 9, RANK (1, region) }, 1, TRACE_ERROR_RANGE,
-                    "region 99");
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    const Otf2Testing testing = { "Score-P 8.0", 9, .records[1] = &cases[i].record,
+                                  .n_records[1] = 1 };
+
+    g_test_message ("%s", cases[i].part);
+    otf2_testing_bad (&testing, 1, cases[i].code, cases[i].part);
+  }
 }
 
 static void
@@ -512,9 +505,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/traces/otf2/stencil4d", test_stencil4d);
-  g_test_add_func ("/traces/otf2/ping-pong", test_ping_pong);
-  g_test_add_func ("/traces/otf2/ten-ranks", test_ten_ranks);
+  g_test_add_func ("/traces/otf2/printed", test_printed);
   g_test_add_func ("/traces/otf2/messages-match", test_messages_match);
   g_test_add_func ("/traces/otf2/collective-bytes", test_collective_bytes);
   g_test_add_func ("/traces/otf2/times", test_times);

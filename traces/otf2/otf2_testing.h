@@ -47,7 +47,7 @@ enum {
   N_ON
 };
 
-/* Ticks, then what it is. */
+/* Ticks, then the fields of the kind. */
 #define ENTER(t, region)                                    \
   {                                                         \
     .ticks = (t), .kind = OTF2_RECORD_ENTER, .id = (region) \

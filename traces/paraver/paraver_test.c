@@ -205,7 +205,7 @@ test_self_message (void)
   trace_testing_stream_close (&s);
 }
 
-/* Rank 1 gets, and sends to nobody. */
+/* Rank 1 receives, and sends to MPI_PROC_NULL. */
 static void
 test_sendrecv (void)
 {
@@ -389,7 +389,7 @@ test_application_with_messages (void)
 }
 
 /* Only the first thread of a task is a rank; a message between the other
- * threads, and one to another application, are told. */
+ * threads, and one to another application, are warned of. */
 static void
 test_other_threads (void)
 {
@@ -434,8 +434,8 @@ test_cut (void)
           "compute gap_ps=40000" /* until the call that was cut */);
   trace_testing_stream_end (&s);
   trace_testing_stream_go_to (&s, 1);
-  EXPECT (&s, "compute gap_ps=19000" /* from the end of the call that was cut */, "barrier");
-  EXPECT (&s, "compute gap_ps=8939000");
+  EXPECT (&s, "compute gap_ps=19000" /* from the end of the call that was cut */, "barrier",
+          "compute gap_ps=8939000");
   trace_testing_stream_end (&s);
   g_assert_true (trace_testing_warned (s.trace, "middle of 2 calls"));
   g_assert_true (trace_testing_warned (s.trace, "1 collective calls are not"));
@@ -468,7 +468,7 @@ test_gzip (void)
   trace_testing_remove (folder);
 }
 
-/* Both files make the trace what it is. */
+/* The hash covers both files. */
 static void
 test_hash (void)
 {

@@ -54,7 +54,7 @@ test_messages (void)
 }
 
 /* The default datatype has 8 bytes when init has an argument, 1 without; it
- * stands in for datatypes that nobody knows. */
+ * replaces unknown datatypes. */
 static void
 test_default_datatype (void)
 {
@@ -113,7 +113,7 @@ test_wait_for_wildcard (void)
   stream_close (&s);
 }
 
-/* What waitall took is gone; what a test looked at is not. */
+/* A waitall completes requests; a test does not. */
 static void
 test_waitall_and_test (void)
 {
