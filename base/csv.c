@@ -43,53 +43,35 @@ base_cells_refuse (const BaseCells *cells, GError **error, const char *format, .
   return BASE_REFUSED;
 }
 
-/* The text between quotes; *at is behind the first, and then behind the last. */
-static BaseTaken
-take_quoted (BaseCells *cells, const char **at, GError **error)
-{
-  const char *quote;
-
-  while ((quote = memchr (*at, '"', (gsize) (cells->text.end - *at))) != NULL) {
-    g_string_append_len (cells->cell, *at, quote - *at);
-    *at = quote + 1;
-    /* There is a byte behind it: the block ends with a line feed. */
-    if (**at != '"')
-      return base_cell_ends (*at)
-                 ? BASE_TAKEN
-                 : base_cells_refuse (cells, error, "text behind the quote that ends a cell");
-    g_string_append_c (cells->cell, '"');
-    (*at)++;
-  }
-  return BASE_TAKE_MORE;
-}
-
-static BaseTaken
-take_plain (BaseCells *cells, const char **at, GError **error)
-{
-  const char *from = *at;
-
-  for (; !base_cell_ends (*at); (*at)++) {
-    if (**at == '"')
-      return base_cells_refuse (
-          cells, error, "a quote within a cell: put quotes around it and double those within");
-    if (**at == '\r')
-      return base_cells_refuse (cells, error, "a carriage return that ends no line");
-  }
-  g_string_append_len (cells->cell, from, *at - from);
-  return BASE_TAKEN;
-}
-
 BaseTaken
 base_cells_take (BaseCells *cells, const char **at, GError **error)
 {
-  const char *from = *at;
-  BaseTaken taken;
+  const char *from = *at, *quote, *plain;
 
   g_string_truncate (cells->cell, 0);
-  *at += *from == '"';
-  taken = *from == '"' ? take_quoted (cells, at, error) : take_plain (cells, at, error);
-  if (taken != BASE_TAKEN)
-    return taken;
+  if (*from == '"') {
+    for (++*at;; g_string_append_c (cells->cell, '"'), ++*at) {
+      quote = memchr (*at, '"', (gsize) (cells->text.end - *at));
+      if (quote == NULL)
+        return BASE_TAKE_MORE;
+      g_string_append_len (cells->cell, *at, quote - *at);
+      *at = quote + 1;
+      /* The quote is not the last byte: the block ends with a line feed. */
+      if (**at != '"')
+        break;
+    }
+    if (!base_cell_ends (*at))
+      return base_cells_refuse (cells, error, "text behind the quote that ends a cell");
+  } else {
+    for (plain = *at; !base_cell_ends (*at); ++*at) {
+      if (**at == '"')
+        return base_cells_refuse (
+            cells, error, "a quote within a cell: put quotes around it and double those within");
+      if (**at == '\r')
+        return base_cells_refuse (cells, error, "a carriage return that ends no line");
+    }
+    g_string_append_len (cells->cell, plain, *at - plain);
+  }
   if (!g_utf8_validate (cells->cell->str, (gssize) cells->cell->len, NULL))
     return base_cells_refuse (cells, error, "text that is not UTF-8");
   for (; from < *at; from++)
@@ -113,24 +95,18 @@ base_csv_is_safe (void)
   return csv_is_safe;
 }
 
-static gboolean
-is_formula (const char *text)
-{
-  char *end;
-
-  if (*text == '\0' || strchr ("=+-@\t\r", *text) == NULL)
-    return FALSE;
-  g_ascii_strtod (text, &end);
-  return end == text || *end != '\0';
-}
-
 void
 base_csv_field (FILE *out, const char *text)
 {
-  g_autofree char *safe = csv_is_safe && is_formula (text) ? g_strconcat ("'", text, NULL) : NULL;
+  g_autofree char *safe = NULL;
+  char *end;
 
-  if (safe != NULL)
-    text = safe;
+  /* A spreadsheet takes such a text for a formula, unless it is a number. */
+  if (csv_is_safe && *text != '\0' && strchr ("=+-@\t\r", *text) != NULL) {
+    g_ascii_strtod (text, &end);
+    if (end == text || *end != '\0')
+      text = safe = g_strconcat ("'", text, NULL);
+  }
   if (!strpbrk (text, ",\"\r\n")) {
     fputs (text, out);
     return;

@@ -21,15 +21,15 @@
 /* 10^22 is the largest power of ten that a double is exactly, 10^19 that 64 bits hold. */
 #define MAX_EXACT_EXPONENT   22
 #define MAX_INTEGER_EXPONENT 19
-/* What an exponent is cut to: more than any text has places to make up for. */
+/* Limit of an exponent: no text has as many digits to compensate it. */
 #define HUGE_EXPONENT (G_MAXINT64 / 100)
 
 #define BLANKS " \t"
 
 /* mantissa x 10^exponent. */
 typedef struct {
-  uint64_t mantissa; /* of the first MAX_DIGITS digits */
-  int n_digits;      /* from the first that is not 0, at most MAX_DIGITS + 1 */
+  uint64_t mantissa;
+  int n_digits; /* from the first that is not 0, at most MAX_DIGITS + 1 */
   int64_t exponent;
 } Decimal;
 
@@ -44,7 +44,7 @@ is_digit (char c)
   return (unsigned char) (c - '0') < 10;
 }
 
-/* Digits behind MAX_DIGITS are not in the mantissa, so that the number is for strtod(). */
+/* After more than MAX_DIGITS digits the mantissa is void; strtod() reads the number. */
 static inline const char *
 take_digits (const char *at, Decimal *decimal)
 {
@@ -58,23 +58,6 @@ take_digits (const char *at, Decimal *decimal)
     decimal->mantissa = decimal->mantissa * 10 + (uint64_t) (*at - '0');
   decimal->n_digits = (int) MIN (decimal->n_digits + (at - first), MAX_DIGITS + 1);
   return at;
-}
-
-/* What follows the e; `at` itself when that is no exponent. */
-static const char *
-take_exponent (const char *at, int64_t *exponent)
-{
-  const char *digit = at + 1;
-  bool negative = *digit == '-';
-  int64_t value = 0;
-
-  digit += *digit == '-' || *digit == '+';
-  if (!is_digit (*digit))
-    return at;
-  for (; is_digit (*digit); digit++)
-    value = MIN (value * 10 + (*digit - '0'), HUGE_EXPONENT);
-  *exponent += negative ? -value : value;
-  return digit;
 }
 
 /* mantissa / 10^places, for 1 <= places <= MAX_INTEGER_EXPONENT: an integer quotient of 63 or 64
@@ -96,27 +79,6 @@ divide (uint64_t mantissa, int64_t places)
   return ldexp ((double) quotient, divisor_shift - mantissa_shift - 63);
 }
 
-/* False: only strtod() finds the value. */
-static inline bool
-decimal_value (const Decimal *decimal, double *value)
-{
-  int64_t exponent = decimal->exponent;
-
-  if (decimal->n_digits > MAX_DIGITS)
-    return false;
-  /* Both operands are exact doubles, so that the one operation rounds correctly (Clinger 1990) */
-  if (FLT_EVAL_METHOD == 0 && decimal->mantissa <= (UINT64_C (1) << DBL_MANT_DIG) &&
-      ABS (exponent) <= MAX_EXACT_EXPONENT) {
-    *value = exponent < 0 ? (double) decimal->mantissa / exact_powers[-exponent]
-                          : (double) decimal->mantissa * exact_powers[exponent];
-    return true;
-  }
-  if (decimal->mantissa == 0 || exponent >= 0 || exponent < -MAX_INTEGER_EXPONENT)
-    return false;
-  *value = divide (decimal->mantissa, -exponent);
-  return true;
-}
-
 const char *
 base_decimal (const char *text, double *value)
 {
@@ -134,9 +96,28 @@ base_decimal (const char *text, double *value)
       return NULL;
   } else if (at == first)
     return NULL;
-  if (*at == 'e' || *at == 'E')
-    at = take_exponent (at, &decimal.exponent);
-  if (!decimal_value (&decimal, value))
+  if (*at == 'e' || *at == 'E') {
+    const char *digit = at + 1 + (at[1] == '-' || at[1] == '+');
+    int64_t exponent = 0;
+
+    if (is_digit (*digit)) {
+      for (; is_digit (*digit); digit++)
+        exponent = MIN (exponent * 10 + (*digit - '0'), HUGE_EXPONENT);
+      decimal.exponent += at[1] == '-' ? -exponent : exponent;
+      at = digit;
+    }
+  }
+
+  if (FLT_EVAL_METHOD == 0 && decimal.n_digits <= MAX_DIGITS &&
+      decimal.mantissa <= (UINT64_C (1) << DBL_MANT_DIG) &&
+      ABS (decimal.exponent) <= MAX_EXACT_EXPONENT)
+    /* Both operands are exact doubles, so that the one operation rounds correctly (Clinger 1990) */
+    *value = decimal.exponent < 0 ? (double) decimal.mantissa / exact_powers[-decimal.exponent]
+                                  : (double) decimal.mantissa * exact_powers[decimal.exponent];
+  else if (decimal.n_digits <= MAX_DIGITS && decimal.mantissa != 0 && decimal.exponent < 0 &&
+           decimal.exponent >= -MAX_INTEGER_EXPONENT)
+    *value = divide (decimal.mantissa, -decimal.exponent);
+  else
     *value = g_ascii_strtod (first, NULL);
   if (negative)
     *value = -*value;

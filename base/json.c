@@ -82,54 +82,50 @@ base_json_add_packed (JsonBuilder *builder, const char *name, const void *values
   base_json_add_string (builder, name, text);
 }
 
+/* The position after a string whose opening quote is at `at`; the end of the text when the string
+ * has none. */
+static const char *
+skip_string (const char *at, const char *end)
+{
+  char quote = *at++;
+
+  while (at < end && *at != quote)
+    at += *at == '\\' && at + 1 < end ? 2 : 1;
+  return at < end ? at + 1 : end;
+}
+
 /* json-glib 1.6 adds ".0" to a number without a point, after its exponent too: 2e-08.0, which
  * no reader accepts. */
-static gboolean
-is_spoilt_end (const char *text, const char *at)
-{
-  const char *digit = at;
-
-  if (!g_str_has_prefix (at, ".0") || g_ascii_isdigit (at[2]))
-    return FALSE;
-  while (digit > text && g_ascii_isdigit (digit[-1]))
-    digit--;
-  if (digit > text && (digit[-1] == '-' || digit[-1] == '+'))
-    digit--;
-  return digit < at && digit > text && g_ascii_tolower (digit[-1]) == 'e';
-}
-
-/* Behind the string that begins here. */
-static const char *
-behind_string (const char *quote)
-{
-  const char *at = quote + 1;
-
-  for (;;) {
-    at += strcspn (at, "\"\\");
-    if (*at != '\\')
-      return *at == '"' ? at + 1 : at;
-    at += 2;
-  }
-}
-
 void
 base_json_print (JsonNode *root, FILE *out)
 {
   g_autoptr (JsonGenerator) generator = json_generator_new ();
   g_autofree char *text = NULL;
-  const char *from, *at;
+  const char *from, *at, *end;
+  gsize n;
 
   json_generator_set_root (generator, root);
   json_generator_set_pretty (generator, TRUE);
-  text = json_generator_to_data (generator, NULL);
-  for (from = at = text; *at != '\0';)
-    if (*at == '"')
-      at = behind_string (at);
-    else if (*at == '.' && is_spoilt_end (text, at)) {
-      fwrite (from, 1, (gsize) (at - from), out);
-      from = at += strlen (".0");
-    } else
+  text = json_generator_to_data (generator, &n);
+  end = text + n;
+  for (from = at = text; at < end;)
+    if (*at == '"') {
+      at = skip_string (at, end);
+    } else if (g_str_has_prefix (at, ".0") && !g_ascii_isdigit (at[2])) {
+      const char *digit = at;
+
+      while (digit > text && g_ascii_isdigit (digit[-1]))
+        digit--;
+      if (digit > text && (digit[-1] == '-' || digit[-1] == '+'))
+        digit--;
+      if (digit < at && digit > text && g_ascii_tolower (digit[-1]) == 'e') {
+        fwrite (from, 1, (gsize) (at - from), out);
+        from = at + strlen (".0");
+      }
+      at += strlen (".0");
+    } else {
       at++;
+    }
   fwrite (from, 1, (gsize) (at - from), out);
   fputc ('\n', out);
 }
@@ -143,7 +139,7 @@ base_json_fail (const char *name, const char *what, GError **error)
   return FALSE;
 }
 
-/* NULL: it is not there, or no plain value of that type. */
+/* NULL: no such member, or no plain value of that type. */
 static JsonNode *
 value_node (JsonObject *object, const char *name, GType type)
 {
@@ -278,7 +274,7 @@ base_json_packed (JsonObject *object, const char *name, guint width, gsize *n, G
   if (text == NULL)
     return NULL;
   bytes = g_base64_decode (text, &n_bytes);
-  /* Decoding passes over what is no base64: then fewer bytes come out than the text is long. */
+  /* Decoding ignores characters outside base64: then fewer bytes come out than the text is long. */
   if (n_text % 4 != 0 || n_bytes + 2 < n_text / 4 * 3 || n_bytes % width != 0) {
     base_json_fail (name, "whole values in base64", error);
     return NULL;
@@ -290,20 +286,8 @@ base_json_packed (JsonObject *object, const char *name, guint width, gsize *n, G
 
 /* --- Files --- */
 
-/* After the character that ends the text which begins at `at`; the end of all when none does. */
-static const char *
-skip_string (const char *at, const char *end)
-{
-  char quote = *at++;
-
-  while (at < end && *at != quote)
-    at += *at == '\\' && at + 1 < end ? 2 : 1;
-  return at < end ? at + 1 : end;
-}
-
-/* Whether there is one value, and nothing is nested without end.  json-glib takes several values
- * for a document, of which it loses all but the last; it reads comments, and nested arrays until
- * the stack is full.  It reports all other errors. */
+/* TRUE for one value without deep nesting.  json-glib accepts several values, and loses all but the
+ * last; it reads comments, and nested arrays until the stack is full.  It reports all other errors. */
 static gboolean
 is_one_value (const char *text, gsize n)
 {

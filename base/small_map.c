@@ -7,22 +7,6 @@
 
 #define FIRST_CAPACITY 4u
 
-static void
-map_resize (BaseMap *map, uint32_t capacity)
-{
-  BaseMap old = *map;
-
-  map->entries = g_new (BaseMapEntry, capacity);
-  map->capacity = capacity;
-  map->n = 0;
-  for (uint32_t place = 0; place < capacity; place++)
-    map->entries[place].key = UINT32_MAX;
-  for (uint32_t place = 0; place < old.capacity; place++)
-    if (old.entries[place].key != UINT32_MAX)
-      *base_map_add (map, old.entries[place].key, 0) = old.entries[place];
-  g_free (old.entries);
-}
-
 void
 base_map_clear (BaseMap *map)
 {
@@ -53,8 +37,19 @@ base_map_add (BaseMap *map, uint32_t key, uint32_t fill)
   g_assert (key != UINT32_MAX);
   if (entry != NULL)
     return entry;
-  if (4 * (map->n + 1) > 3 * map->capacity)
-    map_resize (map, MAX (FIRST_CAPACITY, 2 * map->capacity));
+  if (4 * (map->n + 1) > 3 * map->capacity) {
+    BaseMap old = *map;
+
+    map->capacity = MAX (FIRST_CAPACITY, 2 * old.capacity);
+    map->entries = g_new (BaseMapEntry, map->capacity);
+    map->n = 0;
+    for (place = 0; place < map->capacity; place++)
+      map->entries[place].key = UINT32_MAX;
+    for (place = 0; place < old.capacity; place++)
+      if (old.entries[place].key != UINT32_MAX)
+        *base_map_add (map, old.entries[place].key, 0) = old.entries[place];
+    g_free (old.entries);
+  }
   place = base_map_hash (key) & (map->capacity - 1);
   while (map->entries[place].key != UINT32_MAX)
     place = (place + 1) & (map->capacity - 1);
@@ -69,8 +64,8 @@ base_map_remove (BaseMap *map, BaseMapEntry *entry)
   uint32_t mask = map->capacity - 1;
   uint32_t hole = (uint32_t) (entry - map->entries);
 
-  /* Entries behind the hole move into it unless that would put them before
-   * the place their key hashes to. */
+  /* Entries after the hole move into it unless that would put them before the
+   * place of their hash. */
   for (uint32_t place = (hole + 1) & mask; map->entries[place].key != UINT32_MAX;
        place = (place + 1) & mask) {
     uint32_t home = base_map_hash (map->entries[place].key) & mask;

@@ -27,7 +27,7 @@ typedef struct BaseTextFile {
   gzFile gz;
   char *bytes;
   gsize capacity; /* of bytes, without the place of a last line feed */
-  char *limit;    /* where the bytes that were read end: `end` and the beginning of a line */
+  char *limit;    /* the end of the bytes read: `end` and the beginning of a line */
   gboolean at_end;
 } File;
 
@@ -49,60 +49,39 @@ fail (const BaseText *text, int code, GError **error)
 
 /* -- opening ------------------------------------------------------------- */
 
-static gboolean
-copy_bytes (int from, FILE *to)
-{
-  g_autofree char *bytes = g_malloc (BLOCK_BYTES);
-  gssize n;
-
-  while ((n = read (from, bytes, BLOCK_BYTES)) != 0)
-    if (n < 0 ? errno != EINTR : fwrite (bytes, 1, (gsize) n, to) != (gsize) n)
-      return FALSE;
-  return fflush (to) == 0;
-}
-
-static int
-close_keeping_errno (int file)
-{
-  int code = errno;
-
-  close (file);
-  errno = code;
-  return -1;
-}
-
-/* Everything that `from` has, as a file without a name; -1 and errno. */
-static int
-copy_to_file (int from)
-{
-  FILE *copy = tmpfile ();
-  gboolean good = copy != NULL && copy_bytes (from, copy);
-  int code = errno;
-  int file = good ? dup (fileno (copy)) : -1;
-
-  if (copy != NULL)
-    fclose (copy);
-  if (file >= 0)
-    return lseek (file, 0, SEEK_SET) == 0 ? file : close_keeping_errno (file);
-  errno = code;
-  return -1;
-}
-
-/* A descriptor that can be rewound; -1 and errno. */
+/* A descriptor that can be rewound: of a pipe, of a copy without a name.  -1 and errno. */
 static int
 open_file (const char *path)
 {
   int file = strcmp (path, "-") == 0 ? dup (STDIN_FILENO) : open (path, O_RDONLY | O_CLOEXEC);
+  g_autofree char *bytes = NULL;
   struct stat status;
-  int copy;
+  FILE *copy;
+  int copied = -1, code;
+  gssize n;
 
   if (file < 0 || (fstat (file, &status) == 0 && S_ISREG (status.st_mode)))
     return file;
-  copy = copy_to_file (file);
-  if (copy < 0)
-    return close_keeping_errno (file);
+  bytes = g_malloc (BLOCK_BYTES);
+  copy = tmpfile ();
+  while (copy != NULL && (n = read (file, bytes, BLOCK_BYTES)) != 0)
+    if (n < 0 ? errno != EINTR : fwrite (bytes, 1, (gsize) n, copy) != (gsize) n)
+      break;
+  if (copy != NULL && n == 0 && fflush (copy) == 0)
+    copied = dup (fileno (copy));
+  if (copied >= 0 && lseek (copied, 0, SEEK_SET) != 0) {
+    code = errno;
+    close (copied);
+    errno = code;
+    copied = -1;
+  }
+  code = errno;
+  if (copy != NULL)
+    fclose (copy);
   close (file);
-  return copy;
+  g_clear_pointer (&bytes, g_free);
+  errno = code;
+  return copied;
 }
 
 gboolean
@@ -146,25 +125,7 @@ base_text_rewind (BaseText *text, GError **error)
 
 /* -- reading ------------------------------------------------------------- */
 
-/* Moves what is left to the front, and makes room for as much again. */
-static void
-make_room (BaseText *text)
-{
-  File *file = text->file;
-  gsize unread = (gsize) (text->end - text->at), rest = (gsize) (file->limit - text->at);
-
-  if (rest > 0)
-    memmove (file->bytes, text->at, rest);
-  if (file->capacity < MAX (BLOCK_BYTES, 2 * rest)) {
-    file->capacity = MAX (BLOCK_BYTES, 2 * rest);
-    file->bytes = g_realloc (file->bytes, file->capacity + 1);
-  }
-  text->at = file->bytes;
-  text->end = file->bytes + unread;
-  file->limit = file->bytes + rest;
-}
-
-/* Fills the room there is.  FALSE and *error: the bytes are not those of a text. */
+/* Fills the rest of the buffer.  FALSE and *error: the bytes are not those of a text. */
 static gboolean
 read_block (BaseText *text, GError **error)
 {
@@ -220,10 +181,19 @@ base_text_more (BaseText *text, gboolean *any, GError **error)
   const char *last = NULL;
 
   while (last == NULL && !file->at_end) {
+    gsize unread = (gsize) (text->end - text->at), rest = (gsize) (file->limit - text->at);
     char *from;
 
-    make_room (text);
-    from = file->limit;
+    /* Move the rest to the front, and make room for as much again. */
+    if (rest > 0)
+      memmove (file->bytes, text->at, rest);
+    if (file->capacity < MAX (BLOCK_BYTES, 2 * rest)) {
+      file->capacity = MAX (BLOCK_BYTES, 2 * rest);
+      file->bytes = g_realloc (file->bytes, file->capacity + 1);
+    }
+    text->at = file->bytes;
+    text->end = file->bytes + unread;
+    file->limit = from = file->bytes + rest;
     if (!read_block (text, error))
       return FALSE;
     last = memrchr (from, '\n', (gsize) (file->limit - from));

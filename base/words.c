@@ -11,24 +11,10 @@
 /* Shorter beginnings fit too many words. */
 #define MIN_BEGINNING 3
 
-/* Row i + 1 of the table of distances, row[-1] and row[-2] of it in `above` and `before`
- * (optimal string alignment: no letter is edited twice). */
-static void
-fill_row (guint *row, const guint *above, const guint *before, const char *left, gsize i,
-          const char *right)
-{
-  row[0] = (guint) i + 1;
-  for (gsize j = 0; right[j] != '\0'; j++) {
-    guint replaced = above[j] + (left[i] != right[j]);
-
-    row[j + 1] = MIN (replaced, 1 + MIN (above[j + 1], row[j]));
-    if (i > 0 && j > 0 && left[i] == right[j - 1] && left[i - 1] == right[j])
-      row[j + 1] = MIN (row[j + 1], before[j - 1] + 1);
-  }
-}
-
-guint
-base_edit_distance (const char *left, const char *right)
+/* Edits that make one word the other: a letter inserted, removed or replaced, or two neighbours
+ * exchanged (optimal string alignment: no letter is edited twice). */
+static guint
+edit_distance (const char *left, const char *right)
 {
   gsize n = strlen (right) + 1;
   g_autofree guint *rows = g_new0 (guint, n * 3);
@@ -42,35 +28,16 @@ base_edit_distance (const char *left, const char *right)
     before = above;
     above = row;
     row = free_row;
-    fill_row (row, above, before, left, i, right);
+    row[0] = (guint) i + 1;
+    for (gsize j = 0; right[j] != '\0'; j++) {
+      guint replaced = above[j] + (left[i] != right[j]);
+
+      row[j + 1] = MIN (replaced, 1 + MIN (above[j + 1], row[j]));
+      if (i > 0 && j > 0 && left[i] == right[j - 1] && left[i - 1] == right[j])
+        row[j + 1] = MIN (row[j + 1], before[j - 1] + 1);
+    }
   }
   return row[n - 1];
-}
-
-static guint
-distance_without_case (const char *left, const char *right)
-{
-  g_autofree char *small_left = g_ascii_strdown (left, -1);
-  g_autofree char *small_right = g_ascii_strdown (right, -1);
-
-  return base_edit_distance (small_left, small_right);
-}
-
-/* The only word that begins like this one, or NULL. */
-static const char *
-complete (const char *word, const char *const *words)
-{
-  const char *found = NULL;
-
-  if (strlen (word) < MIN_BEGINNING)
-    return NULL;
-  for (; *words != NULL; words++)
-    if (g_str_has_prefix (*words, word)) {
-      if (found != NULL)
-        return NULL;
-      found = *words;
-    }
-  return found;
 }
 
 const char *
@@ -78,17 +45,26 @@ base_nearest (const char *word, const char *const *words)
 {
   gsize length = strlen (word);
   guint most = (guint) MIN (length / 3, MAX_EDITS), best_distance = most + 1;
-  const char *best = NULL;
+  g_autofree char *small = g_ascii_strdown (word, -1);
+  const char *best = NULL, *completed = NULL;
+  guint n_completed = 0;
 
   for (const char *const *known = words; *known != NULL; known++) {
-    guint distance = distance_without_case (word, *known);
+    g_autofree char *small_known = g_ascii_strdown (*known, -1);
+    guint distance = edit_distance (small, small_known);
 
     if (distance < best_distance && distance < length) {
       best = *known;
       best_distance = distance;
     }
+    if (length >= MIN_BEGINNING && g_str_has_prefix (*known, word)) {
+      completed = *known;
+      n_completed++;
+    }
   }
-  return best != NULL ? best : complete (word, words);
+  if (best == NULL && n_completed == 1)
+    best = completed;
+  return best;
 }
 
 char *

@@ -8,13 +8,10 @@
 
 #include <glib.h>
 
-/* Edits that make one word the other: a letter inserted, removed or replaced, or two neighbours
- * exchanged. */
-guint base_edit_distance (const char *left, const char *right);
-
-/* The one of the NULL-terminated words that was probably meant, NULL when none is near: a third of
- * the letters may differ, at most three, and the case of letters does not count; or the only word
- * that begins like this one.  Of equally near words the first. */
+/* The NULL-terminated word that was probably meant, NULL when none is near: a third of the letters
+ * may be edited (inserted, removed, replaced, or exchanged with a neighbour), at most three, and the
+ * case of letters does not count; or the only word with this beginning.  Of equally near words the
+ * first. */
 const char *base_nearest (const char *word, const char *const *words);
 
 /* "; did you mean WORD?", or "" when no word is near: the end of an error's message.  The caller

@@ -10,22 +10,33 @@ static const char *const words[] = { "--ranks",   "--ranks-per-node",
                                      "table",     "csv",
                                      "json",      NULL };
 
-/* By hand: insert, remove, replace, exchange. */
+/* The number of edits, by hand, against the limit of a third of the letters. */
 static void
 test_distances (void)
 {
   static const struct {
-    const char *left, *right;
-    guint distance;
+    const char *word, *known;
+    gboolean near;
   } cases[] = {
-    { "", "", 0 },         { "", "abc", 3 },           { "abc", "", 3 },
-    { "same", "same", 0 }, { "network", "netwrk", 1 }, { "netwrk", "network", 1 },
-    { "csv", "cvs", 1 },   { "kitten", "sitting", 3 }, { "ca", "abc", 3 },
-    { "rank", "Rank", 1 },
+    { "network", "netwrk", TRUE },       /* one letter removed */
+    { "netwrk", "network", TRUE },       /* inserted */
+    { "rbnk", "rank", TRUE },            /* replaced */
+    { "cvs", "csv", TRUE },              /* exchanged: one edit */
+    { "cvsx", "csv", FALSE },            /* two edits of four letters */
+    { "kitten", "sitting", FALSE },      /* three edits of six letters, */
+    { "kitten123", "sitting123", TRUE }, /* of nine */
+    { "uvwxca", "uvwxabc", FALSE },      /* three: an exchanged letter is not edited again */
+    { "", "abc", FALSE },
+    { "rank", "Rank", TRUE },
   };
 
-  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++)
-    g_assert_cmpuint (base_edit_distance (cases[at].left, cases[at].right), ==, cases[at].distance);
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    const char *const known[] = { cases[at].known, NULL };
+
+    g_test_message ("%s: %s", cases[at].word, cases[at].known);
+    g_assert_cmpstr (base_nearest (cases[at].word, known), ==,
+                     cases[at].near ? cases[at].known : NULL);
+  }
 }
 
 static void

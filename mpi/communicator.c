@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * A rank that takes part in a creation waits for the others, so a parent
- * never has more than one creation under way. */
+ * A rank that takes part in a creation waits for the others, so a parent has at
+ * most one creation under way. */
 #include "mpi/communicator.h"
 
 #include "mpi/rank_group.h"
@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What one member of the parent brings to a creation. */
+/* The contribution of one member of the parent to a creation. */
 typedef struct {
-  uint32_t handle; /* its name for the new communicator */
+  uint32_t handle; /* of the member for the new communicator */
   int32_t color, key;
   const TraceGroup *group; /* COMM_CREATE */
   bool here;
@@ -25,7 +25,7 @@ typedef struct {
   TraceOpKind kind;
   uint32_t n_here;
   Arrival *arrivals; /* [size of the parent] */
-  int32_t *values;   /* CART_CREATE: dims, CART_SUB: remain_dims, of the first to come */
+  int32_t *values;   /* CART_CREATE: dims, CART_SUB: remain_dims, of the first member */
   uint32_t n_values;
 } Creation;
 
@@ -261,57 +261,48 @@ group_of_self (TraceComms *comms, uint32_t world_rank)
   return trace_groups_of (comms->groups, ranks, 1);
 }
 
-static const TraceGroup *
-group_result (TraceComms *comms, uint32_t world_rank, const TraceOp *op, GError **error)
-{
-  const TraceGroup *first, *second = NULL, *result;
-
-  if (op->kind == TRACE_OP_COMM_GROUP) {
-    uint32_t number = trace_comms_resolve (comms, world_rank, op->comm);
-
-    if (number == TRACE_COMMS_SELF)
-      return group_of_self (comms, world_rank);
-    if (number == TRACE_COMMS_NULL) {
-      g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "rank %u: %s of unknown communicator %u",
-                   world_rank, trace_op_name (op->kind), op->comm);
-      return NULL;
-    }
-    return comms_at (comms, number)->group;
-  }
-  first = find_group (comms, world_rank, op, op->group, error);
-  if (first == NULL)
-    return NULL;
-  if (op->kind == TRACE_OP_GROUP_UNION || op->kind == TRACE_OP_GROUP_INTERSECTION ||
-      op->kind == TRACE_OP_GROUP_DIFFERENCE) {
-    second = find_group (comms, world_rank, op, op->group2, error);
-    if (second == NULL)
-      return NULL;
-  }
-  result = trace_groups_apply (comms->groups, op, first, second, error);
-  if (result == NULL)
-    g_prefix_error (error, "rank %u: ", world_rank);
-  return result;
-}
-
 gboolean
 trace_comms_group (TraceComms *comms, uint32_t world_rank, const TraceOp *op, GError **error)
 {
   BaseMap *handles = &comms->group_handles[world_rank];
-  const TraceGroup *group;
+  const TraceGroup *group, *second = NULL;
 
   if (op->kind == TRACE_OP_GROUP_FREE) {
     unbind (handles, op->group);
     return TRUE;
   }
-  group = group_result (comms, world_rank, op, error);
-  if (group == NULL)
-    return FALSE;
+  if (op->kind == TRACE_OP_COMM_GROUP) {
+    uint32_t number = trace_comms_resolve (comms, world_rank, op->comm);
+
+    if (number == TRACE_COMMS_NULL) {
+      g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "rank %u: %s of unknown communicator %u",
+                   world_rank, trace_op_name (op->kind), op->comm);
+      return FALSE;
+    }
+    group = number == TRACE_COMMS_SELF ? group_of_self (comms, world_rank)
+                                       : comms_at (comms, number)->group;
+  } else {
+    group = find_group (comms, world_rank, op, op->group, error);
+    if (group == NULL)
+      return FALSE;
+    if (op->kind == TRACE_OP_GROUP_UNION || op->kind == TRACE_OP_GROUP_INTERSECTION ||
+        op->kind == TRACE_OP_GROUP_DIFFERENCE) {
+      second = find_group (comms, world_rank, op, op->group2, error);
+      if (second == NULL)
+        return FALSE;
+    }
+    group = trace_groups_apply (comms->groups, op, group, second, error);
+    if (group == NULL) {
+      g_prefix_error (error, "rank %u: ", world_rank);
+      return FALSE;
+    }
+  }
   if (op->new_group > TRACE_GROUP_EMPTY && op->new_group != UINT32_MAX)
     base_map_add (handles, op->new_group, 0)->value[0] = group->number;
   return TRUE;
 }
 
-/* --- Creation: what the members bring --- */
+/* --- Creation: contributions of the members --- */
 
 static gboolean
 creation_error (const Comm *parent, const TraceOp *op, const char *what, GError **error)
@@ -321,62 +312,13 @@ creation_error (const Comm *parent, const TraceOp *op, const char *what, GError 
   return FALSE;
 }
 
-static bool
-brings_the_same (const Creation *creation, const TraceOp *op)
-{
-  uint32_t n_values = op->values == NULL ? 0 : op->n_values;
-
-  return creation->n_values == n_values &&
-         (n_values == 0 ||
-          memcmp (creation->values, op->values, n_values * sizeof *op->values) == 0);
-}
-
-/* Nodes of a Cartesian grid; 0 when a dimension is not positive or the grid
- * has more than `limit` nodes. */
-static uint32_t
-grid_nodes (const int32_t *dims, uint32_t n_dims, uint32_t limit)
-{
-  uint64_t nodes = 1;
-
-  for (uint32_t dimension = 0; dimension < n_dims; dimension++) {
-    if (dims[dimension] <= 0)
-      return 0;
-    nodes *= (uint32_t) dims[dimension];
-    if (nodes > limit)
-      return 0;
-  }
-  return (uint32_t) nodes;
-}
-
-/* The coordinates that a cart_sub drops make the colour, those it keeps the
- * key; row-major, as MPI numbers the ranks of a grid. */
-static void
-cart_sub_color (const Comm *parent, const int32_t *remain, uint32_t rank, Arrival *arrival)
-{
-  uint32_t color_stride = 1, key_stride = 1, color = 0, key = 0;
-
-  for (uint32_t dimension = parent->n_dims; dimension-- > 0;) {
-    uint32_t size = parent->dims[dimension];
-    uint32_t at = rank % size;
-
-    rank /= size;
-    if (remain[dimension]) {
-      key += at * key_stride;
-      key_stride *= size;
-    } else {
-      color += at * color_stride;
-      color_stride *= size;
-    }
-  }
-  arrival->color = (int32_t) color;
-  arrival->key = (int32_t) key;
-}
-
 static gboolean
 fill_arrival (TraceComms *comms, const Comm *parent, uint32_t world_rank, const TraceOp *op,
               Arrival *arrival, GError **error)
 {
-  uint32_t rank = trace_group_rank (parent->group, world_rank);
+  uint32_t rank = trace_group_rank (parent->group, world_rank), size = parent->group->n;
+  uint32_t color_stride = 1, key_stride = 1;
+  uint64_t n_first = 1;
 
   *arrival = (Arrival){ .handle = op->new_comm, .here = true };
   if (op->kind == TRACE_OP_COMM_SPLIT) {
@@ -392,16 +334,14 @@ fill_arrival (TraceComms *comms, const Comm *parent, uint32_t world_rank, const 
     return arrival->group != NULL;
   }
   if (op->kind == TRACE_OP_CART_CREATE || op->kind == TRACE_OP_GRAPH_CREATE) {
-    /* Without reordering, which no trace records, the first ranks make the grid
-     * or graph and the others get nothing. */
-    uint32_t size = parent->group->n;
-    uint32_t n_first;
-
-    if (op->kind == TRACE_OP_CART_CREATE)
-      n_first = grid_nodes (op->values, op->n_values, size);
-    else
-      n_first = op->color > 0 && (uint32_t) op->color <= size ? (uint32_t) op->color : 0;
-    if (n_first == 0)
+    /* Without reordering, which no trace records, the first ranks form the grid
+     * or graph; the others get no communicator. */
+    if (op->kind == TRACE_OP_GRAPH_CREATE)
+      n_first = op->color > 0 ? (uint32_t) op->color : 0;
+    for (uint32_t i = 0; op->kind == TRACE_OP_CART_CREATE && i < op->n_values; i++)
+      if (n_first <= size) /* the product cannot overflow */
+        n_first *= op->values[i] > 0 ? (uint32_t) op->values[i] : 0;
+    if (n_first == 0 || n_first > size)
       return creation_error (parent, op, "impossible number of nodes", error);
     arrival->color = rank < n_first ? 0 : TRACE_UNDEFINED;
     return TRUE;
@@ -409,14 +349,27 @@ fill_arrival (TraceComms *comms, const Comm *parent, uint32_t world_rank, const 
   if (op->kind == TRACE_OP_CART_SUB) {
     if (!parent->is_cartesian || parent->n_dims != op->n_values)
       return creation_error (parent, op, "not a grid of that many dimensions", error);
-    cart_sub_color (parent, op->values, rank, arrival);
+    /* The dropped coordinates make the colour, the kept ones the key; row-major,
+     * as MPI numbers the ranks of a grid. */
+    for (uint32_t dimension = parent->n_dims; dimension-- > 0;) {
+      uint32_t extent = parent->dims[dimension], at = rank % extent;
+
+      rank /= extent;
+      if (op->values[dimension]) {
+        arrival->key += (int32_t) (at * key_stride);
+        key_stride *= extent;
+      } else {
+        arrival->color += (int32_t) (at * color_stride);
+        color_stride *= extent;
+      }
+    }
     return TRUE;
   }
-  g_assert (op->kind == TRACE_OP_COMM_DUP); /* everyone has colour and key 0 */
+  g_assert (op->kind == TRACE_OP_COMM_DUP); /* every member has colour and key 0 */
   return TRUE;
 }
 
-/* --- Creation: what comes out --- */
+/* --- Creation: the new communicators --- */
 
 typedef struct {
   int32_t color, key;
@@ -435,34 +388,28 @@ compare_split (const void *a, const void *b)
   return (one->rank > other->rank) - (one->rank < other->rank);
 }
 
-/* The grid that a new communicator is: given, inherited, or what is left. */
-static void
-set_grid (Comm *comm, const Comm *parent, const Creation *creation)
-{
-  bool made = creation->kind == TRACE_OP_CART_CREATE;
-  bool kept = creation->kind == TRACE_OP_COMM_DUP || creation->kind == TRACE_OP_CART_SUB;
-  uint32_t n_dims = made ? creation->n_values : parent->n_dims;
-
-  if (!made && !(kept && parent->is_cartesian))
-    return;
-  comm->is_cartesian = true;
-  comm->dims = g_new (uint32_t, n_dims);
-  for (uint32_t dimension = 0; dimension < n_dims; dimension++)
-    if (made)
-      comm->dims[comm->n_dims++] = (uint32_t) creation->values[dimension];
-    else if (creation->kind == TRACE_OP_COMM_DUP || creation->values[dimension])
-      comm->dims[comm->n_dims++] = parent->dims[dimension];
-}
-
-/* Makes the communicator of a group of the parent's members and tells each
- * member its number. */
+/* Makes the communicator of a group of the parent's members and binds each
+ * member's handle to it. */
 static void
 make_comm (TraceComms *comms, const Comm *parent, const Creation *creation, const TraceGroup *group)
 {
+  bool made = creation->kind == TRACE_OP_CART_CREATE;
+  bool kept = creation->kind == TRACE_OP_COMM_DUP || creation->kind == TRACE_OP_CART_SUB;
   uint32_t number = comms->comms->len;
   Comm *comm = comms_add (comms, group);
 
-  set_grid (comm, parent, creation);
+  /* The grid is given, inherited, or the rest of an inherited one. */
+  if (made || (kept && parent->is_cartesian)) {
+    uint32_t n_dims = made ? creation->n_values : parent->n_dims;
+
+    comm->is_cartesian = true;
+    comm->dims = g_new (uint32_t, n_dims);
+    for (uint32_t dimension = 0; dimension < n_dims; dimension++)
+      if (made)
+        comm->dims[comm->n_dims++] = (uint32_t) creation->values[dimension];
+      else if (creation->kind == TRACE_OP_COMM_DUP || creation->values[dimension])
+        comm->dims[comm->n_dims++] = parent->dims[dimension];
+  }
   for (uint32_t rank = 0; rank < group->n; rank++) {
     uint32_t world_rank = trace_group_world_rank (group, rank);
     uint32_t parent_rank = trace_group_rank (parent->group, world_rank);
@@ -471,27 +418,19 @@ make_comm (TraceComms *comms, const Comm *parent, const Creation *creation, cons
   }
 }
 
-/* Sorts the members by colour, key and rank; returns how many have a colour. */
-static uint32_t
-sort_members (const Creation *creation, uint32_t n_members, SplitEntry *entries)
+/* Sorts the members by colour, key and rank; each colour is a communicator. */
+static void
+finish_split (TraceComms *comms, const Comm *parent, const Creation *creation)
 {
+  g_autofree SplitEntry *entries = g_new (SplitEntry, parent->group->n);
   uint32_t n = 0;
 
-  for (uint32_t rank = 0; rank < n_members; rank++)
+  for (uint32_t rank = 0; rank < parent->group->n; rank++)
     if (creation->arrivals[rank].color != TRACE_UNDEFINED)
       entries[n++] =
           (SplitEntry){ creation->arrivals[rank].color, creation->arrivals[rank].key, rank };
   if (n > 1)
     qsort (entries, n, sizeof *entries, compare_split);
-  return n;
-}
-
-static void
-finish_split (TraceComms *comms, const Comm *parent, const Creation *creation)
-{
-  g_autofree SplitEntry *entries = g_new (SplitEntry, parent->group->n);
-  uint32_t n = sort_members (creation, parent->group->n, entries);
-
   for (uint32_t first = 0, next; first < n; first = next) {
     uint32_t *ranks;
 
@@ -504,87 +443,74 @@ finish_split (TraceComms *comms, const Comm *parent, const Creation *creation)
   }
 }
 
-/* Each member of a group must be in the parent and bring that same group. */
-static gboolean
-check_group (const Comm *parent, const Creation *creation, const TraceGroup *group, GError **error)
-{
-  for (uint32_t rank = 0; rank < group->n; rank++) {
-    uint32_t world_rank = trace_group_world_rank (group, rank);
-    uint32_t parent_rank = trace_group_rank (parent->group, world_rank);
-
-    if (parent_rank == TRACE_NO_MEMBER || creation->arrivals[parent_rank].group != group) {
-      g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
-                   "comm_create: rank %u is in a group that it did not name itself", world_rank);
-      return FALSE;
-    }
-  }
-  return TRUE;
-}
-
-/* The group's first member makes the communicator for all of them; members
- * of the parent that are not in the group they bring get nothing. */
+/* The first member of a group makes the communicator for all of them; members
+ * of the parent that are not in their own group get none. */
 static gboolean
 finish_groups (TraceComms *comms, const Comm *parent, const Creation *creation, GError **error)
 {
   for (uint32_t rank = 0; rank < parent->group->n; rank++) {
     const TraceGroup *group = creation->arrivals[rank].group;
-    uint32_t world_rank = trace_group_world_rank (parent->group, rank);
 
-    if (trace_group_rank (group, world_rank) != 0)
+    if (trace_group_rank (group, trace_group_world_rank (parent->group, rank)) != 0)
       continue;
-    if (!check_group (parent, creation, group, error))
-      return FALSE;
+    /* Each member must be in the parent and have named this same group. */
+    for (uint32_t member = 0; member < group->n; member++) {
+      uint32_t world_rank = trace_group_world_rank (group, member);
+      uint32_t parent_rank = trace_group_rank (parent->group, world_rank);
+
+      if (parent_rank == TRACE_NO_MEMBER || creation->arrivals[parent_rank].group != group) {
+        g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
+                     "comm_create: rank %u is in a group that it did not name itself", world_rank);
+        return FALSE;
+      }
+    }
     make_comm (comms, parent, creation, group);
   }
   return TRUE;
 }
 
-/* A handle that had another meaning before has lost it, also for those who
- * get no communicator this time. */
-static gboolean
-finish (TraceComms *comms, Comm *parent, GError **error)
-{
-  Creation *creation = g_steal_pointer (&parent->creation);
-  gboolean done = TRUE;
-
-  for (uint32_t rank = 0; rank < parent->group->n; rank++)
-    trace_comms_release (comms, trace_group_world_rank (parent->group, rank),
-                         creation->arrivals[rank].handle);
-  if (creation->kind == TRACE_OP_COMM_CREATE)
-    done = finish_groups (comms, parent, creation, error);
-  else
-    finish_split (comms, parent, creation);
-  creation_free (creation);
-  return done;
-}
-
+/* Adds the contribution of a rank; the last one creates the communicators. */
 static gboolean
 arrive (TraceComms *comms, Comm *parent, uint32_t world_rank, const TraceOp *op, bool *complete,
         GError **error)
 {
   uint32_t rank = trace_group_rank (parent->group, world_rank);
+  uint32_t n_values = op->values == NULL ? 0 : op->n_values;
+  gsize n_bytes = n_values * sizeof *op->values;
+  Creation *creation = parent->creation;
+  gboolean good = TRUE;
   Arrival arrival;
 
-  if (parent->creation != NULL &&
-      (parent->creation->kind != op->kind || !brings_the_same (parent->creation, op)))
+  if (creation != NULL && (creation->kind != op->kind || creation->n_values != n_values ||
+                           (n_values > 0 && memcmp (creation->values, op->values, n_bytes) != 0)))
     return creation_error (parent, op, "other members call something else", error);
   if (!fill_arrival (comms, parent, world_rank, op, &arrival, error))
     return FALSE;
-  if (parent->creation == NULL) {
-    Creation *creation = g_new0 (Creation, 1);
-
+  if (creation == NULL) {
+    parent->creation = creation = g_new0 (Creation, 1);
     creation->kind = op->kind;
     creation->arrivals = g_new0 (Arrival, parent->group->n);
-    if (op->n_values > 0 && op->values != NULL) {
-      creation->n_values = op->n_values;
-      creation->values = g_memdup2 (op->values, op->n_values * sizeof *op->values);
-    }
-    parent->creation = creation;
+    creation->n_values = n_values;
+    creation->values = g_memdup2 (op->values, n_bytes);
   }
-  g_assert (!parent->creation->arrivals[rank].here);
-  parent->creation->arrivals[rank] = arrival;
-  *complete = ++parent->creation->n_here == parent->group->n;
-  return !*complete || finish (comms, parent, error);
+  g_assert (!creation->arrivals[rank].here);
+  creation->arrivals[rank] = arrival;
+  *complete = ++creation->n_here == parent->group->n;
+  if (!*complete)
+    return TRUE;
+
+  /* A reused handle loses its former meaning, also in members that get no
+   * communicator this time. */
+  parent->creation = NULL;
+  for (uint32_t member = 0; member < parent->group->n; member++)
+    trace_comms_release (comms, trace_group_world_rank (parent->group, member),
+                         creation->arrivals[member].handle);
+  if (creation->kind == TRACE_OP_COMM_CREATE)
+    good = finish_groups (comms, parent, creation, error);
+  else
+    finish_split (comms, parent, creation);
+  creation_free (creation);
+  return good;
 }
 
 gboolean
@@ -601,8 +527,7 @@ trace_comms_create (TraceComms *comms, uint32_t world_rank, const TraceOp *op, b
     return FALSE;
   }
   if (number == TRACE_COMMS_SELF) {
-    /* A parent that is one rank's COMM_SELF has no object to wait at, nor needs
-     * one: it is complete at once. */
+    /* A creation on COMM_SELF is complete at once; the parent has no object. */
     Comm self = { .group = group_of_self (comms, world_rank) };
 
     done = arrive (comms, &self, world_rank, op, complete, error);
@@ -623,27 +548,6 @@ compare_ranks (const void *a, const void *b)
   return (one > other) - (one < other);
 }
 
-static bool
-all_rise (const uint32_t *ranks, uint32_t n)
-{
-  for (uint32_t rank = 1; rank < n; rank++)
-    if (ranks[rank - 1] >= ranks[rank])
-      return false;
-  return true;
-}
-
-static bool
-all_differ (const uint32_t *ranks, uint32_t n)
-{
-  g_autofree uint32_t *sorted = NULL;
-
-  if (all_rise (ranks, n))
-    return true;
-  sorted = g_memdup2 (ranks, n * sizeof *ranks);
-  qsort (sorted, n, sizeof *sorted, compare_ranks);
-  return all_rise (sorted, n);
-}
-
 static gboolean definition_error (const TraceOp *op, uint32_t world_rank, GError **error,
                                   const char *format, ...) G_GNUC_PRINTF (4, 5);
 
@@ -661,58 +565,44 @@ definition_error (const TraceOp *op, uint32_t world_rank, GError **error, const 
   return FALSE;
 }
 
-/* The members as world ranks, to be freed; NULL when they cannot be. */
-static uint32_t *
-defined_members (const TraceComms *comms, uint32_t world_rank, const TraceOp *op, GError **error)
-{
-  g_autofree uint32_t *ranks = g_new (uint32_t, op->n_values);
-
-  for (uint32_t rank = 0; rank < op->n_values; rank++) {
-    if (op->values[rank] < 0 || (uint32_t) op->values[rank] >= comms->n_ranks) {
-      definition_error (op, world_rank, error, "member %d of a trace of %u ranks", op->values[rank],
-                        comms->n_ranks);
-      return NULL;
-    }
-    ranks[rank] = (uint32_t) op->values[rank];
-  }
-  if (!all_differ (ranks, op->n_values)) {
-    definition_error (op, world_rank, error, "a rank is a member twice");
-    return NULL;
-  }
-  return g_steal_pointer (&ranks);
-}
-
-static uint32_t
-defined_number (TraceComms *comms, int32_t color, const TraceGroup *group)
-{
-  gint64 key = (gint64) ((uint64_t) (uint32_t) color << 32 | group->number);
-  gpointer number;
-
-  if (g_hash_table_lookup_extended (comms->defined, &key, NULL, &number))
-    return GPOINTER_TO_UINT (number);
-  comms_add (comms, group)->is_defined = true;
-  g_hash_table_insert (comms->defined, g_memdup2 (&key, sizeof key),
-                       GUINT_TO_POINTER (comms->comms->len - 1));
-  return comms->comms->len - 1;
-}
-
 gboolean
 trace_comms_define (TraceComms *comms, uint32_t world_rank, const TraceOp *op, GError **error)
 {
+  g_autofree uint32_t *sorted = NULL;
+  gpointer number;
   const TraceGroup *group;
   uint32_t *ranks;
+  gint64 key;
 
   if (op->new_comm <= TRACE_COMM_SELF || op->new_comm == UINT32_MAX)
     return definition_error (op, world_rank, error, "this handle has a meaning already");
   if (op->n_values == 0)
     return definition_error (op, world_rank, error, "no members");
-  ranks = defined_members (comms, world_rank, op, error);
-  if (ranks == NULL)
-    return FALSE;
+  for (uint32_t rank = 0; rank < op->n_values; rank++)
+    if (op->values[rank] < 0 || (uint32_t) op->values[rank] >= comms->n_ranks)
+      return definition_error (op, world_rank, error, "member %d of a trace of %u ranks",
+                               op->values[rank], comms->n_ranks);
+  sorted = g_memdup2 (op->values, op->n_values * sizeof *sorted);
+  for (uint32_t rank = 1; rank < op->n_values; rank++)
+    if (sorted[rank - 1] >= sorted[rank]) {
+      qsort (sorted, op->n_values, sizeof *sorted, compare_ranks);
+      break;
+    }
+  for (uint32_t rank = 1; rank < op->n_values; rank++)
+    if (sorted[rank - 1] == sorted[rank])
+      return definition_error (op, world_rank, error, "a rank is a member twice");
+
+  ranks = g_memdup2 (op->values, op->n_values * sizeof *ranks);
   group = trace_groups_of (comms->groups, ranks, op->n_values);
   if (trace_group_rank (group, world_rank) == TRACE_NO_MEMBER)
     return definition_error (op, world_rank, error, "the rank is no member itself");
-  bind_member (comms, world_rank, op->new_comm, defined_number (comms, op->color, group));
+  key = (gint64) ((uint64_t) (uint32_t) op->color << 32 | group->number);
+  if (!g_hash_table_lookup_extended (comms->defined, &key, NULL, &number)) {
+    number = GUINT_TO_POINTER (comms->comms->len);
+    comms_add (comms, group)->is_defined = true;
+    g_hash_table_insert (comms->defined, g_memdup2 (&key, sizeof key), number);
+  }
+  bind_member (comms, world_rank, op->new_comm, GPOINTER_TO_UINT (number));
   return TRUE;
 }
 

@@ -4,8 +4,8 @@
  *
  * Traces name communicators by each rank's own handles.  Creation is
  * collective over a parent, so the k-th creation on a parent is the same on
- * all its members: the contribution of each (colour and key, or a group)
- * is gathered until all have come, then the members are known.
+ * all its members: their contributions (colour and key, or a group) are
+ * gathered; with the last one the members are known.
  *
  * Communicators are numbered globally; 0 is COMM_WORLD, whose members are not
  * stored.  COMM_SELF of rank r is resolved without an object: see
@@ -38,8 +38,8 @@ trace_comms_world_rank (const TraceComms *comms, uint32_t comm, uint32_t rank, u
 /* Rank in `comm` of a world rank, TRACE_NO_MEMBER when not a member. O(1) for
  * WORLD, O(log n) otherwise. */
 uint32_t trace_comms_rank (const TraceComms *comms, uint32_t comm, uint32_t world_rank);
-/* True when the collective network can serve it: COMM_WORLD and what has the
- * same members in the same order. */
+/* True when the collective network can serve it: COMM_WORLD and communicators
+ * with the same members in the same order. */
 bool trace_comms_is_world (const TraceComms *comms, uint32_t comm);
 
 /* Group operations are local and done at once. */
@@ -48,32 +48,31 @@ trace_comms_group (TraceComms *comms, uint32_t world_rank, const TraceOp *op, GE
 
 /* A creation call (COMM_DUP, COMM_SPLIT, COMM_CREATE, CART_CREATE, CART_SUB,
  * GRAPH_CREATE) of one rank.  Binds op->new_comm once the communicator is
- * known.  *complete is set when this was the last member of the parent to
- * come; then all members' handles are bound.  Otherwise the caller must not
- * let the rank go on. */
+ * known.  *complete is set at the last member of the parent; then all members'
+ * handles are bound.  Otherwise the caller must block the rank. */
 gboolean trace_comms_create (TraceComms *comms, uint32_t world_rank, const TraceOp *op,
                              bool *complete, GError **error);
 
 /* COMM_DEFINE: binds op->new_comm to the communicator of this colour and these
- * members, which whoever names it first makes; nobody waits. */
+ * members.  The first definition makes it; no rank waits. */
 gboolean
 trace_comms_define (TraceComms *comms, uint32_t world_rank, const TraceOp *op, GError **error);
-/* True when it came from a definition: other handles, and the same one later,
- * may mean it again. */
+/* True when it came from a definition: later definitions may bind further
+ * handles, or the same one, to it. */
 bool trace_comms_is_defined (const TraceComms *comms, uint32_t comm);
 
 void trace_comms_release (TraceComms *comms, uint32_t world_rank, uint32_t handle);
 
-/* A window keeps its communicator, whatever becomes of the handle: MPI lets a
- * program free it, and the handle may then be another's.  op: WIN_CREATE. */
+/* A window keeps its communicator after the program freed the handle, which may
+ * then be bound to another.  op: WIN_CREATE. */
 void trace_comms_window_made (TraceComms *comms, uint32_t world_rank, const TraceOp *op);
-/* The communicator that an operation on a window means; that of the handle
- * when the trace does not have the making; TRACE_COMMS_NULL when unknown. */
+/* The communicator of an operation on a window; that of the handle when the
+ * creation is not in the trace; TRACE_COMMS_NULL when unknown. */
 uint32_t trace_comms_of_window (const TraceComms *comms, uint32_t world_rank, const TraceOp *op);
 /* op: WIN_FREE. */
 void trace_comms_window_freed (TraceComms *comms, uint32_t world_rank, const TraceOp *op);
 /* True when the rank has one that is not freed. */
 bool trace_comms_has_window (const TraceComms *comms, uint32_t world_rank, uint32_t comm);
 
-/* How many were made in all, COMM_WORLD and the COMM_SELFs not counted. */
+/* Number of communicators made, without COMM_WORLD and the COMM_SELFs. */
 uint32_t trace_comms_created (const TraceComms *comms);

@@ -14,7 +14,7 @@
 #define NEW_COMM2 11u
 #define NEW_GROUP 20u
 
-/* What rank brings to a creation. */
+/* The contribution of a rank to a creation. */
 static TraceOp
 creation (TraceOpKind kind, uint32_t parent, uint32_t new_comm)
 {

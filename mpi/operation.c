@@ -2,10 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Sizes of collectives.  "Own" is what this rank contributes or gets,
- * "peer" what goes to or comes from one other rank; "root" marks what is
- * only there on the root.  Everything is in bytes; what is not named is 0 or
- * NULL, and must not be looked at.
+ * Sizes of collectives, in bytes.  "Own" is the contribution or the result of
+ * this rank, "peer" the part to or from one other rank; "root" marks fields that
+ * are set on the root alone.  Other fields are 0 or NULL, and must not be read.
  *
  *   operation        bytes         counts[]      recv_bytes    recv_counts[]
  *   barrier          -             -             -             -
@@ -21,7 +20,7 @@
  *   reduce, scan,
  *   allreduce,
  *   exscan           the vector    -             -             -
- *   reduce_scatter   -             -             -             what each rank gets
+ *   reduce_scatter   -             -             -             the part per rank
  *   neighbor_*       -             per values[]  -             per values2[]
  *
  * Alltoallw is alltoallv: its datatypes are already multiplied in.  Where

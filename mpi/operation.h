@@ -105,7 +105,7 @@ typedef enum {
   TRACE_OP_COMM_SPLIT,  /* color, key */
   TRACE_OP_COMM_CREATE, /* group */
   TRACE_OP_COMM_FREE,
-  /* Membership is known without a call, and nobody waits: values[] = world
+  /* Membership is known without a call, and no rank waits: values[] = world
    * ranks in order, color = a number that all members give this
    * communicator and no other. */
   TRACE_OP_COMM_DEFINE,
@@ -210,7 +210,7 @@ trace_op_is_collective (TraceOpKind kind)
   return kind >= TRACE_OP_BARRIER && kind <= TRACE_OP_WIN_FENCE;
 }
 
-/* True for what is done with a window that is there. */
+/* True for operations on an existing window. */
 static inline bool
 trace_op_uses_window (TraceOpKind kind)
 {

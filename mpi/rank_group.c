@@ -11,7 +11,7 @@
 struct TraceGroups {
   uint32_t n_ranks;
   GPtrArray *all;    /* (element-type TraceGroup) by number; 0 is the world's */
-  GHashTable *known; /* set of TraceGroup by content; only looked up, never walked */
+  GHashTable *known; /* set of TraceGroup by content; never iterated */
 };
 
 static guint
@@ -55,24 +55,6 @@ compare_by_world_rank (gconstpointer a, gconstpointer b, gpointer ranks)
   uint32_t other = ((const uint32_t *) ranks)[*(const uint32_t *) b];
 
   return (one > other) - (one < other);
-}
-
-/* NULL when the ranks rise already, as they mostly do. */
-static uint32_t *
-rising_order (uint32_t *ranks, uint32_t n)
-{
-  uint32_t *order;
-  bool rises = true;
-
-  for (uint32_t rank = 1; rank < n; rank++)
-    rises = rises && ranks[rank - 1] < ranks[rank];
-  if (rises)
-    return NULL;
-  order = g_new (uint32_t, n);
-  for (uint32_t rank = 0; rank < n; rank++)
-    order[rank] = rank;
-  g_qsort_with_data (order, (gint) n, sizeof *order, compare_by_world_rank, ranks);
-  return order;
 }
 
 static const TraceGroup *
@@ -126,6 +108,7 @@ trace_groups_of (TraceGroups *groups, uint32_t *ranks, uint32_t n)
 {
   TraceGroup content = { .n = n, .ranks = ranks };
   const TraceGroup *known;
+  bool rises = true;
 
   if (n == 0)
     content.ranks = ranks = g_renew (uint32_t, ranks, 1); /* NULL would be the identity */
@@ -134,7 +117,16 @@ trace_groups_of (TraceGroups *groups, uint32_t *ranks, uint32_t n)
     g_free (ranks);
     return known;
   }
-  content.order = rising_order (ranks, n);
+  for (uint32_t rank = 1; rank < n; rank++)
+    rises = rises && ranks[rank - 1] < ranks[rank];
+  if (!rises) {
+    uint32_t *order = g_new (uint32_t, n);
+
+    for (uint32_t rank = 0; rank < n; rank++)
+      order[rank] = rank;
+    g_qsort_with_data (order, (gint) n, sizeof *order, compare_by_world_rank, ranks);
+    content.order = order;
+  }
   return groups_add (groups, content);
 }
 
@@ -172,13 +164,12 @@ trace_group_rank (const TraceGroup *group, uint32_t world_rank)
 
 /* --- Algebra --- */
 
-/* Positions that an operation names within a group, in the order it names
- * them; `named` keeps them from being named twice. */
+/* Positions that an operation names within a group, in the order of naming. */
 typedef struct {
   const TraceOp *op;
   const TraceGroup *group;
   GArray *positions; /* (element-type uint32_t) */
-  bool *named;       /* [group->n] */
+  bool *named;       /* [group->n] no position may be named twice */
 } Selection;
 
 static gboolean
@@ -200,66 +191,6 @@ select_position (Selection *selection, int64_t position, GError **error)
   selection->named[chosen] = true;
   g_array_append_val (selection->positions, chosen);
   return TRUE;
-}
-
-static gboolean
-select_list (Selection *selection, GError **error)
-{
-  for (uint32_t entry = 0; entry < selection->op->n_values; entry++)
-    if (!select_position (selection, selection->op->values[entry], error))
-      return FALSE;
-  return TRUE;
-}
-
-static gboolean
-select_range (Selection *selection, const int32_t triple[3], GError **error)
-{
-  int64_t first = triple[0], last = triple[1], stride = triple[2];
-
-  if (stride == 0) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "%s: range of stride 0",
-                 trace_op_name (selection->op->kind));
-    return FALSE;
-  }
-  for (int64_t position = first; stride > 0 ? position <= last : position >= last;
-       position += stride)
-    if (!select_position (selection, position, error))
-      return FALSE;
-  return TRUE;
-}
-
-static gboolean
-select_ranges (Selection *selection, GError **error)
-{
-  if (selection->op->n_values % 3 != 0) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
-                 "%s: %u values are not triples of first, last, stride",
-                 trace_op_name (selection->op->kind), selection->op->n_values);
-    return FALSE;
-  }
-  for (uint32_t entry = 0; entry < selection->op->n_values; entry += 3)
-    if (!select_range (selection, selection->op->values + entry, error))
-      return FALSE;
-  return TRUE;
-}
-
-/* Keeps what was named, in the order it was named, or else what was not, in
- * the group's order. */
-static const TraceGroup *
-selection_group (TraceGroups *groups, const Selection *selection, bool keep_named)
-{
-  uint32_t *ranks = g_new (uint32_t, selection->group->n + 1);
-  uint32_t n = 0;
-
-  if (keep_named)
-    for (uint32_t entry = 0; entry < selection->positions->len; entry++)
-      ranks[n++] = trace_group_world_rank (selection->group,
-                                           g_array_index (selection->positions, uint32_t, entry));
-  else
-    for (uint32_t rank = 0; rank < selection->group->n; rank++)
-      if (!selection->named[rank])
-        ranks[n++] = trace_group_world_rank (selection->group, rank);
-  return trace_groups_of (groups, ranks, n);
 }
 
 /* Members of `first` that `second` has (or has not), in the order of first;
@@ -288,16 +219,46 @@ const TraceGroup *
 trace_groups_apply (TraceGroups *groups, const TraceOp *op, const TraceGroup *first,
                     const TraceGroup *second, GError **error)
 {
-  bool ranges = op->kind == TRACE_OP_GROUP_RANGE_INCL || op->kind == TRACE_OP_GROUP_RANGE_EXCL;
+  bool is_ranges = op->kind == TRACE_OP_GROUP_RANGE_INCL || op->kind == TRACE_OP_GROUP_RANGE_EXCL;
   bool keep_named = op->kind == TRACE_OP_GROUP_INCL || op->kind == TRACE_OP_GROUP_RANGE_INCL;
+  g_autoptr (GArray) positions = NULL;
+  g_autofree bool *named = NULL;
+  Selection selection;
+  uint32_t *ranks, n = 0;
 
   if (second != NULL)
     return combine (groups, op->kind, first, second);
-  g_autoptr (GArray) positions = g_array_new (FALSE, FALSE, sizeof (uint32_t));
-  g_autofree bool *named = g_new0 (bool, first->n);
-  Selection selection = { op, first, positions, named };
+  positions = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  named = g_new0 (bool, first->n);
+  selection = (Selection){ op, first, positions, named };
 
-  if (ranges ? !select_ranges (&selection, error) : !select_list (&selection, error))
+  if (is_ranges && op->n_values % 3 != 0) {
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
+                 "%s: %u values are not triples of first, last, stride", trace_op_name (op->kind),
+                 op->n_values);
     return NULL;
-  return selection_group (groups, &selection, keep_named);
+  }
+  for (uint32_t entry = 0; entry < op->n_values; entry += is_ranges ? 3 : 1) {
+    int64_t position = op->values[entry];
+    int64_t last = is_ranges ? op->values[entry + 1] : position;
+    int64_t stride = is_ranges ? op->values[entry + 2] : 1;
+
+    if (stride == 0) {
+      g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE, "%s: range of stride 0",
+                   trace_op_name (op->kind));
+      return NULL;
+    }
+    for (; stride > 0 ? position <= last : position >= last; position += stride)
+      if (!select_position (&selection, position, error))
+        return NULL;
+  }
+
+  /* The named members in the order of naming, or the others in the group's order. */
+  ranks = g_new (uint32_t, first->n + 1);
+  for (uint32_t entry = 0; keep_named && entry < positions->len; entry++)
+    ranks[n++] = trace_group_world_rank (first, g_array_index (positions, uint32_t, entry));
+  for (uint32_t rank = 0; !keep_named && rank < first->n; rank++)
+    if (!named[rank])
+      ranks[n++] = trace_group_world_rank (first, rank);
+  return trace_groups_of (groups, ranks, n);
 }

@@ -1,7 +1,7 @@
 /* expand.c - collectives as point-to-point messages, for formats without them.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "traces/expand.h"
+#include "traces/lower.h"
 
 #include "mpi/rank_group.h"
 
@@ -33,7 +33,7 @@ add_receive (Expansion *it, uint32_t from, uint64_t bytes)
   add (it, TRACE_NO_MEMBER, 0, from, bytes, FALSE);
 }
 
-/* The rank so many places after, or before, around the ring. */
+/* The rank `distance` places after, or before, around the ring. */
 static uint32_t
 after (const Expansion *it, uint32_t distance)
 {
@@ -62,8 +62,8 @@ number_of (const Expansion *it)
   return before (it, (uint32_t) it->op->root);
 }
 
-/* The bit in which a rank differs from its parent; for the root the first
- * that no number has. */
+/* The bit in which a rank differs from its parent; for the root the first bit
+ * above all numbers. */
 static uint32_t
 parent_bit (const Expansion *it)
 {
@@ -145,7 +145,7 @@ expand_scatter (Expansion *it)
   end_group (it);
 }
 
-/* -- everybody is the same ----------------------------------------------------- */
+/* -- all ranks are alike ------------------------------------------------------- */
 
 static void
 add_exchange (Expansion *it, uint32_t to, uint64_t send_bytes, uint32_t from, uint64_t recv_bytes)
@@ -189,7 +189,7 @@ expand_reduce_scatter (Expansion *it)
                   it->recv_counts[it->rank]);
 }
 
-/* Beyond the largest power of two, ranks hand their vector to one within it
+/* Ranks beyond the largest power of two send their vector to a rank within it
  * and get the result back (Thakur et al., section 4.5). */
 static void
 expand_allreduce (Expansion *it)
@@ -295,34 +295,27 @@ check_ranks (const Expansion *it, const int32_t *ranks, uint32_t n, GError **err
   return TRUE;
 }
 
-static gboolean
-check (const Expansion *it, guint needs, GError **error)
-{
-  const TraceOp *op = it->op;
-  gboolean lists;
-
-  if ((needs & ROOTED) && !check_ranks (it, &op->root, 1, error))
-    return FALSE;
-  lists = !(needs & AT_ROOT) || is_root (it);
-  if (lists && (needs & SENT) && !check_list (it, op->counts, op->n_counts, error))
-    return FALSE;
-  if (lists && (needs & RECEIVED) && !check_list (it, op->recv_counts, op->n_recv_counts, error))
-    return FALSE;
-  return !(needs & NEIGHBORS) || (check_ranks (it, op->values, op->n_counts, error) &&
-                                  check_ranks (it, op->values2, op->n_recv_counts, error));
-}
-
 GArray *
 trace_expand (const TraceOp *op, uint32_t n, uint32_t rank, GError **error)
 {
   const Method *method = &methods[op->kind];
+  guint needs = method->needs;
   Expansion it = { .op = op, .n = n, .rank = rank };
+  gboolean lists;
 
   g_assert (method->expand != NULL && rank < n);
-  if (!check (&it, method->needs, error))
+  if ((needs & ROOTED) && !check_ranks (&it, &op->root, 1, error))
     return NULL;
-  it.counts = method->needs & SENT ? op->counts : NULL;
-  it.recv_counts = method->needs & RECEIVED ? op->recv_counts : NULL;
+  lists = !(needs & AT_ROOT) || is_root (&it);
+  if (lists && (needs & SENT) && !check_list (&it, op->counts, op->n_counts, error))
+    return NULL;
+  if (lists && (needs & RECEIVED) && !check_list (&it, op->recv_counts, op->n_recv_counts, error))
+    return NULL;
+  if ((needs & NEIGHBORS) && (!check_ranks (&it, op->values, op->n_counts, error) ||
+                              !check_ranks (&it, op->values2, op->n_recv_counts, error)))
+    return NULL;
+  it.counts = needs & SENT ? op->counts : NULL;
+  it.recv_counts = needs & RECEIVED ? op->recv_counts : NULL;
   it.steps = g_array_new (FALSE, FALSE, sizeof (TraceStep));
   method->expand (&it);
   return it.steps;

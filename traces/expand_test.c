@@ -5,7 +5,7 @@
  * The messages of all ranks are played; a message carries all that its
  * sender knows when it is sent.  In the end everybody must know what MPI
  * says that the operation brings them, and no message may be left. */
-#include "traces/expand.h"
+#include "traces/lower.h"
 
 #include "mpi/rank_group.h"
 

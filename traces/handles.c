@@ -1,4 +1,4 @@
-/* handles.c - request handles of one rank, and what each stands for.
+/* handles.c - request handles of one rank and their meaning.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/handles.h"

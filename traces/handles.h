@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * A handle names a queue (operation.h): what is started under it is taken in
- * the order it was started.  What a number pushed means is the caller's. */
+ * A handle names a queue (operation.h): operations started under it are taken in
+ * the order of their start.  The caller defines the meaning of a number. */
 #pragma once
 
 #include <glib.h>

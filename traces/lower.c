@@ -3,15 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/lower.h"
 
-#include "traces/expand.h"
 #include "traces/format.h"
 #include "traces/handles.h"
 #include "base/small_map.h"
 
-/* What a request stands for. */
+/* The operation of a request. */
 typedef struct {
   TracePost post;
-  gboolean is_nothing; /* it was complete when it began */
+  gboolean is_nothing; /* complete from its start: no message */
   GArray *more;        /* (element-type TracePost) instead, of a collective; NULL: none */
   uint32_t next_free;
 } Request;
@@ -28,7 +27,7 @@ typedef struct {
   GArray *requests;    /* (element-type Request) */
   uint32_t first_free; /* UINT32_MAX: none */
   uint32_t n_bound, n_started;
-  uint32_t n_under_way; /* posts that nobody has waited for */
+  uint32_t n_under_way; /* posts without a wait so far */
   gboolean takes_any_tag, has_steps;
   uint32_t first_comm; /* of receives; TRACE_COMMS_NULL: none */
   gboolean has_more_comms;
@@ -78,19 +77,7 @@ warn_of_any_tag (const Lowering *it)
                            "this format");
 }
 
-/* Ready sends are standard ones that know more. */
-static void
-warn_of_mode (const Lowering *it, TraceSendMode mode)
-{
-  if (mode == TRACE_SEND_SYNCHRONOUS)
-    trace_warn (it->trace, "synchronous sends are written as standard ones, which may end before "
-                           "they are received");
-  else if (mode == TRACE_SEND_BUFFERED)
-    trace_warn (it->trace, "buffered sends are written as standard ones, which may wait for their "
-                           "receive");
-}
-
-/* *is_nothing: there is no message, as nobody is at the other end. */
+/* A request from or to MPI_PROC_NULL is nothing. */
 static gboolean
 make_post (Lowering *it, const TraceOp *op, gboolean is_send, Request *request, GError **error)
 {
@@ -115,9 +102,14 @@ make_post (Lowering *it, const TraceOp *op, gboolean is_send, Request *request, 
     request->post.peer =
         (int32_t) trace_comms_world_rank (it->comms, comm, (uint32_t) peer, it->rank);
   it->takes_any_tag |= tag == TRACE_ANY_TAG;
-  if (is_send)
-    warn_of_mode (it, op->mode);
-  else {
+  /* A ready send is a standard one with a promise of the program. */
+  if (is_send && op->mode == TRACE_SEND_SYNCHRONOUS)
+    trace_warn (it->trace, "synchronous sends are written as standard ones, which may end before "
+                           "they are received");
+  else if (is_send && op->mode == TRACE_SEND_BUFFERED)
+    trace_warn (it->trace, "buffered sends are written as standard ones, which may wait for their "
+                           "receive");
+  if (!is_send) {
     if (it->first_comm == TRACE_COMMS_NULL)
       it->first_comm = comm;
     it->has_more_comms |= comm != it->first_comm;
@@ -173,7 +165,7 @@ post_side (Lowering *it, uint32_t comm, uint32_t peer, TracePost side)
   will_await (it, &request);
 }
 
-/* All is left to be awaited when the steps need not wait for each other. */
+/* Steps that are not in turn stay in it->awaited. */
 static void
 do_steps (Lowering *it, uint32_t comm, int32_t tag, const GArray *steps, gboolean in_turn)
 {
@@ -181,7 +173,6 @@ do_steps (Lowering *it, uint32_t comm, int32_t tag, const GArray *steps, gboolea
   warn_of_any_tag (it);
   for (guint i = 0; i < steps->len; i++) {
     const TraceStep *step = &g_array_index (steps, TraceStep, i);
-
     gboolean last = in_turn && !step->with_next, both = step->send_to != TRACE_NO_MEMBER;
 
     post_side (it, comm, step->recv_from,
@@ -218,7 +209,7 @@ request_take (Lowering *it, uint32_t number)
   return request;
 }
 
-/* The call has returned, and what it started goes on. */
+/* The call returns while its operation goes on. */
 static void
 begin (Lowering *it, uint32_t handle, const Request *request)
 {
@@ -229,9 +220,9 @@ begin (Lowering *it, uint32_t handle, const Request *request)
     g_array_unref (request->more);
 }
 
-/* Without branches the messages are posted at once.  To do the steps in turn
- * later, where the program waits, could make ranks wait for each other in a
- * circle that MPI does not have. */
+/* Without branches the messages are posted at once.  Steps in turn at the wait of
+ * the program could make ranks wait for each other in a circle that MPI does not
+ * have. */
 static void
 begin_steps (Lowering *it, uint32_t handle, uint32_t comm, int32_t tag, const GArray *steps)
 {
@@ -313,8 +304,8 @@ lower_sendrecv (Lowering *it, const TraceOp *op, GError **error)
   return TRUE;
 }
 
-/* Whether a cancelled receive had got a message the trace does not say:
- * without it no one waits for ever. */
+/* A trace does not record whether a cancelled receive got a message; without the
+ * receive no rank can wait for ever. */
 static void
 begin_message (Lowering *it, uint32_t handle, Request *request)
 {
@@ -423,7 +414,7 @@ lower_outstanding (Lowering *it, const TraceOp *op, GError **error)
   return TRUE;
 }
 
-/* What was posted goes on; nobody asks for it any more. */
+/* The operation goes on without a wait. */
 static void
 forget (Lowering *it, uint32_t number)
 {
@@ -482,7 +473,7 @@ lower_probe (Lowering *it, const TraceOp *op, GError **error)
   return TRUE;
 }
 
-/* Operations that are not here move nothing, or the survey has refused them. */
+/* Other operations move nothing, or the survey has refused them. */
 static const Lower lowers[TRACE_N_OPS] = {
   [TRACE_OP_COMPUTE] = lower_compute,
   [TRACE_OP_SEND] = lower_blocking,
@@ -525,23 +516,6 @@ lower (Lowering *it, const TraceOp *op, GError **error)
   return lowers[op->kind] == NULL || lowers[op->kind](it, op, error);
 }
 
-static gboolean
-lower_all (Lowering *it, GError **error)
-{
-  g_autoptr (TraceCursor) cursor = trace_cursor_new (it->trace, it->rank, error);
-  TraceNext next;
-  TraceOp op;
-
-  if (cursor == NULL)
-    return FALSE;
-  while ((next = trace_cursor_next (cursor, &op, error)) == TRACE_NEXT_OPERATION)
-    if (!lower (it, &op, error)) {
-      g_prefix_error (error, "%s: rank %u: ", trace_cursor_place (cursor), it->rank);
-      return FALSE;
-    }
-  return next == TRACE_NEXT_END;
-}
-
 gboolean
 trace_lower (Trace *trace, const TraceSurvey *survey, uint32_t rank, TraceSink *sink,
              GError **error)
@@ -558,16 +532,23 @@ trace_lower (Trace *trace, const TraceSurvey *survey, uint32_t rank, TraceSink *
     .first_free = UINT32_MAX,
     .awaited = g_array_new (FALSE, FALSE, sizeof (TracePost)),
   };
-  gboolean good = lower_all (&it, error);
+  g_autoptr (TraceCursor) cursor = trace_cursor_new (trace, rank, error);
+  g_autoptr (GArray) left = NULL;
+  TraceNext next = TRACE_NEXT_ERROR;
+  TraceOp op;
 
-  g_autoptr (GArray) all = trace_handles_pop_all (it.handles);
-
-  for (guint i = 0; i < all->len; i++)
-    forget (&it, g_array_index (all, uint32_t, i));
+  while (cursor != NULL && (next = trace_cursor_next (cursor, &op, error)) == TRACE_NEXT_OPERATION)
+    if (!lower (&it, &op, error)) {
+      g_prefix_error (error, "%s: rank %u: ", trace_cursor_place (cursor), rank);
+      break;
+    }
+  left = trace_handles_pop_all (it.handles);
+  for (guint i = 0; i < left->len; i++)
+    forget (&it, g_array_index (left, uint32_t, i));
   base_map_clear (&it.handles_of_comms);
   base_map_clear (&it.sequences);
   trace_handles_free (it.handles);
   g_array_unref (it.requests);
   g_array_unref (it.awaited);
-  return good;
+  return next == TRACE_NEXT_END;
 }

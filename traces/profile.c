@@ -1,12 +1,12 @@
-/* profile.c - what a program spends its calls and its time on.
+/* profile.c - the calls of a program, their bytes and their time.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/profile.h"
 
 #include <string.h>
 
-/* The contents of both strings; the pointers of a name differ between formats
- * and those of a site between cursors. */
+/* Hashes the contents of both strings: pointers of a name differ between
+ * formats, and pointers of a site between cursors. */
 static guint
 site_hash (gconstpointer data)
 {
@@ -24,24 +24,12 @@ site_equal (gconstpointer left, gconstpointer right)
 }
 
 /* Calls outside the collectives whose `bytes` leave the caller.  Persistent
- * operations count when they are made, with what one start moves: a profile
- * is of calls, not of messages. */
+ * operations count when they are made, with the bytes of one start: a profile is
+ * of calls, not of messages. */
 static const bool sends[TRACE_N_OPS] = {
   [TRACE_OP_SEND] = true,     [TRACE_OP_ISEND] = true, [TRACE_OP_SEND_INIT] = true,
   [TRACE_OP_SENDRECV] = true, [TRACE_OP_PUT] = true,   [TRACE_OP_FETCH] = true,
 };
-
-static uint64_t
-contributed_bytes (const TraceOp *op)
-{
-  uint64_t bytes = 0;
-
-  for (uint32_t i = 0; i < op->n_counts; i++)
-    bytes += op->counts[i];
-  if (op->n_counts > 0 || op->bytes == TRACE_UNKNOWN_BYTES || op->peer == TRACE_PROC_NULL)
-    return bytes;
-  return sends[op->kind] || trace_op_is_collective (op->kind) ? op->bytes : 0;
-}
 
 /* Ties are broken by name, so that the order does not depend on addresses. */
 static gint
@@ -58,23 +46,13 @@ compare_sites (gconstpointer left, gconstpointer right)
   return strcmp (a->name, b->name) != 0 ? strcmp (a->name, b->name) : g_strcmp0 (a->site, b->site);
 }
 
-static void
-collect_sites (TraceProfile *profile, GHashTable *sites)
-{
-  GHashTableIter iter;
-  gpointer site;
-
-  g_hash_table_iter_init (&iter, sites);
-  while (g_hash_table_iter_next (&iter, &site, NULL))
-    g_array_append_vals (profile->sites, site, 1);
-  g_array_sort (profile->sites, compare_sites);
-}
-
 TraceProfile *
 trace_profile_new (Trace *trace, TraceProgress progress, void *data, GError **error)
 {
   g_autoptr (TraceProfile) profile = g_new0 (TraceProfile, 1);
   g_autoptr (GHashTable) sites = g_hash_table_new_full (site_hash, site_equal, g_free, NULL);
+  GHashTableIter iter;
+  gpointer key;
 
   profile->sites = g_array_new (FALSE, FALSE, sizeof (TraceCallSite));
   for (uint32_t rank = 0; rank < trace_ranks (trace); rank++) {
@@ -91,16 +69,20 @@ trace_profile_new (Trace *trace, TraceProgress progress, void *data, GError **er
         profile->instructions += op.instructions;
         profile->cycles += op.cycles;
       } else {
-        const TraceCallSite key = { .name = op.name != NULL ? op.name : trace_op_name (op.kind),
-                                    .site = op.site };
-        TraceCallSite *site = g_hash_table_lookup (sites, &key);
+        const TraceCallSite called = { .name = op.name != NULL ? op.name : trace_op_name (op.kind),
+                                       .site = op.site };
+        TraceCallSite *site = g_hash_table_lookup (sites, &called);
 
         if (site == NULL) {
-          site = g_memdup2 (&key, sizeof key);
+          site = g_memdup2 (&called, sizeof called);
           g_hash_table_add (sites, site);
         }
         site->calls++;
-        site->bytes += contributed_bytes (&op);
+        for (uint32_t i = 0; i < op.n_counts; i++)
+          site->bytes += op.counts[i];
+        if (op.n_counts == 0 && op.bytes != TRACE_UNKNOWN_BYTES && op.peer != TRACE_PROC_NULL &&
+            (sends[op.kind] || trace_op_is_collective (op.kind)))
+          site->bytes += op.bytes;
         site->time_ps += op.call_ps;
         profile->call_ps += op.call_ps;
       }
@@ -109,7 +91,10 @@ trace_profile_new (Trace *trace, TraceProgress progress, void *data, GError **er
     if (progress != NULL)
       progress (data, (rank + 1.0) / trace_ranks (trace));
   }
-  collect_sites (profile, sites);
+  g_hash_table_iter_init (&iter, sites);
+  while (g_hash_table_iter_next (&iter, &key, NULL))
+    g_array_append_vals (profile->sites, key, 1);
+  g_array_sort (profile->sites, compare_sites);
   return g_steal_pointer (&profile);
 }
 

@@ -16,7 +16,7 @@
 /* Files of a folder that a message names. */
 #define MAX_CANDIDATES 3u
 
-/* In the order in which they are asked. */
+/* In the order of probing. */
 static const TraceFormat *const formats[] = {
   &trace_format_pattern, &trace_format_hct,     &trace_format_dumpi, &trace_format_recording,
   &trace_format_otf2,    &trace_format_paraver, &trace_format_goal,  &trace_format_ti,
@@ -35,47 +35,15 @@ struct Trace {
   char *hash;
   char *stamp; /* of the files that the hash is of; NULL before, and of patterns */
   gboolean is_graph;
-  char *source_format, *source_hash; /* of what it was converted from, or NULL */
-  char *reading; /* NULL: as is; else what of it is read, which the hash covers */
-  char *spec;    /* NULL: the files are the trace; else all that it is made from */
+  char *source_format, *source_hash; /* of the trace that it was converted from, or NULL */
+  char *reading;                     /* options of reading that the hash covers; NULL: none */
+  char *spec;                        /* of a generated trace; NULL: the files are the trace */
 };
 
 struct TraceCursor {
   const TraceFormat *format;
   gpointer state;
 };
-
-static char *
-describe_reading (const TraceOptions *options)
-{
-  if (options->from_region == NULL && !options->allow_lossy)
-    return NULL;
-  return g_strdup_printf ("\nregion %s\nlossy %d\n",
-                          options->from_region != NULL ? options->from_region : "",
-                          options->allow_lossy);
-}
-
-/* A spec is no name of a file: there is nothing to be read. */
-static const TraceFormat *
-find_format (const char *path, GError **error)
-{
-  guint8 head[HEAD_BYTES];
-  gssize n = trace_pattern_is_spec (path) ? 0 : trace_file_head (path, head, sizeof head, error);
-  g_autoptr (GString) known = NULL;
-
-  if (n < 0)
-    return NULL;
-  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
-    if (formats[i]->probe (path, head, (gsize) n))
-      return formats[i];
-
-  known = g_string_new (NULL);
-  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
-    g_string_append_printf (known, "%s%s", i == 0 ? "" : "; ", formats[i]->summary);
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s: not a trace that can be read (%s)",
-               path, known->str);
-  return NULL;
-}
 
 Trace *
 trace_open_as (const TraceFormat *format, const char *path, const TraceOptions *options,
@@ -93,19 +61,12 @@ trace_open_as (const TraceFormat *format, const char *path, const TraceOptions *
   trace->notes = g_ptr_array_new_with_free_func (g_free);
   trace->warnings = g_ptr_array_new_with_free_func (g_free);
   trace->warned = g_hash_table_new (g_str_hash, g_str_equal);
-  trace->reading = describe_reading (options);
+  if (options->from_region != NULL || options->allow_lossy)
+    trace->reading = g_strdup_printf ("\nregion %s\nlossy %d\n",
+                                      options->from_region != NULL ? options->from_region : "",
+                                      options->allow_lossy);
   trace->state = format->open (trace, path, options, &trace->n_ranks, trace->files, error);
   return trace->state != NULL ? g_steal_pointer (&trace) : NULL;
-}
-
-/* What to read of a folder: of a recording, the file of rank 0. */
-static char *
-find_in_folder (const char *path)
-{
-  g_autofree char *name = g_strdup_printf (RECORDING_FILE, 0u);
-  g_autofree char *first = g_build_filename (path, name, NULL);
-
-  return g_file_test (path, G_FILE_TEST_IS_DIR) ? trace_file_find (first) : NULL;
 }
 
 static gboolean
@@ -126,8 +87,8 @@ compare_names (gconstpointer a, gconstpointer b)
   return strcmp (*(char *const *) a, *(char *const *) b);
 }
 
-/* (element-type filename) What was probably meant by a folder: the anchor of
- * the OTF2 archive whose events it holds, or the traces in it. */
+/* (element-type filename) The likely traces for a folder: the anchor of the OTF2
+ * archive whose events it holds, or the traces in it. */
 static GPtrArray *
 list_candidates (const char *folder)
 {
@@ -151,26 +112,51 @@ list_candidates (const char *folder)
 Trace *
 trace_open (const char *path, const TraceOptions *options, GError **error)
 {
-  g_autofree char *inside = find_in_folder (path);
-  const char *entry = inside != NULL ? inside : path;
-  const TraceFormat *format;
+  g_autofree char *name = g_strdup_printf (RECORDING_FILE, 0u);
+  g_autofree char *first = g_build_filename (path, name, NULL), *inside = NULL;
+  const TraceFormat *format = NULL;
+  const char *entry = path;
+  guint8 head[HEAD_BYTES];
+  gssize n = 0;
   Trace *trace;
 
-  if (inside == NULL && g_file_test (path, G_FILE_TEST_IS_DIR)) {
-    g_autoptr (GPtrArray) paths = list_candidates (path);
-    g_autoptr (GString) advice = g_string_new (NULL);
+  if (g_file_test (path, G_FILE_TEST_IS_DIR)) {
+    /* A recording is opened by its file of rank 0. */
+    entry = inside = trace_file_find (first);
+    if (inside == NULL) {
+      g_autoptr (GPtrArray) paths = list_candidates (path);
+      g_autoptr (GString) advice = g_string_new (NULL);
 
-    for (guint i = 0; i < MIN (paths->len, MAX_CANDIDATES); i++)
-      g_string_append_printf (advice, "%s%s", i == 0 ? "; give " : " or ",
-                              (const char *) paths->pdata[i]);
-    if (paths->len > MAX_CANDIDATES)
-      g_string_append (advice, " or another one in it");
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_OPEN, "%s: is a folder, not a trace%s", path,
-                 advice->str);
+      for (guint i = 0; i < MIN (paths->len, MAX_CANDIDATES); i++)
+        g_string_append_printf (advice, "%s%s", i == 0 ? "; give " : " or ",
+                                (const char *) paths->pdata[i]);
+      if (paths->len > MAX_CANDIDATES)
+        g_string_append (advice, " or another one in it");
+      g_set_error (error, TRACE_ERROR, TRACE_ERROR_OPEN, "%s: is a folder, not a trace%s", path,
+                   advice->str);
+      return NULL;
+    }
+  }
+
+  /* The spec of a pattern is not the name of a file. */
+  if (!trace_pattern_is_spec (entry))
+    n = trace_file_head (entry, head, sizeof head, error);
+  if (n < 0)
+    return NULL;
+  for (guint i = 0; i < G_N_ELEMENTS (formats) && format == NULL; i++)
+    if (formats[i]->probe (entry, head, (gsize) n))
+      format = formats[i];
+  if (format == NULL) {
+    g_autoptr (GString) known = g_string_new (NULL);
+
+    for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
+      g_string_append_printf (known, "%s%s", i == 0 ? "" : "; ", formats[i]->summary);
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s: not a trace that can be read (%s)",
+                 entry, known->str);
     return NULL;
   }
-  format = find_format (entry, error);
-  trace = format != NULL ? trace_open_as (format, entry, options, error) : NULL;
+
+  trace = trace_open_as (format, entry, options, error);
   if (trace != NULL && inside != NULL) {
     g_free (trace->path);
     trace->path = g_strdup (path);
@@ -247,20 +233,14 @@ trace_set_source (Trace *trace, const char *format, const char *hash)
   trace->source_hash = g_strdup (hash);
 }
 
-static const TraceFormat *
-format_of_source (const Trace *trace)
-{
-  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
-    if (g_strcmp0 (formats[i]->name, trace->source_format) == 0)
-      return formats[i];
-  return trace->format;
-}
-
 TraceCollectives
 trace_collectives (const Trace *trace)
 {
-  TraceCollectives collectives = format_of_source (trace)->collectives;
+  TraceCollectives collectives = trace->format->collectives;
 
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
+    if (g_strcmp0 (formats[i]->name, trace->source_format) == 0)
+      collectives = formats[i]->collectives;
   for (guint i = 0; i < trace->warnings->len; i++) {
     const char *warning = trace->warnings->pdata[i];
 
@@ -290,7 +270,7 @@ trace_refuse_region (const char *path, const TraceOptions *options, GError **err
   return FALSE;
 }
 
-/* Which files there are now: another text when one was written or replaced. */
+/* A text that differs when a file was written or replaced. */
 static char *
 files_stamp (const GPtrArray *files)
 {

@@ -14,13 +14,13 @@
 typedef struct Trace Trace;
 typedef struct TraceCursor TraceCursor;
 
-/* What long work calls now and then, with the share that is done: 0..1. */
+/* Called now and then during long work, with the share that is done: 0..1. */
 typedef void (*TraceProgress) (void *data, double share);
 
 /* How to read; all zero is the usual choice. */
 typedef struct {
   uint32_t n_ranks;        /* of formats that do not say (a TI file that every rank shares) */
-  const char *from_region; /* NULL, or replay only what is inside this user region; copied */
+  const char *from_region; /* NULL, or replay only this user region; copied */
   gboolean allow_lossy;    /* guess lost data, with a warning, instead of failing */
 } TraceOptions;
 
@@ -43,7 +43,7 @@ uint32_t trace_ranks (const Trace *trace);
 /* The operations of a rank are ordered by their `after` alone; see operation.h. */
 gboolean trace_is_graph (const Trace *trace);
 
-/* What of collective calls can be compared between ranks. */
+/* The part of collective calls that can be compared between ranks. */
 typedef enum {
   TRACE_COLLECTIVES_KNOWN,         /* calls, roots and sizes */
   TRACE_COLLECTIVES_PASSED,        /* also arguments that MPI_IN_PLACE makes void, as passed */
@@ -51,7 +51,7 @@ typedef enum {
   TRACE_COLLECTIVES_MIXED, /* nothing: those of lost communicators count as MPI_COMM_WORLD's */
 } TraceCollectives;
 
-/* Depends on the format and on what was read so far. */
+/* Depends on the format and on the warnings so far. */
 TraceCollectives trace_collectives (const Trace *trace);
 
 /* SHA-256 (hex) over the contents of all files of the trace, in rank order,

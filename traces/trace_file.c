@@ -11,10 +11,10 @@
 #include <zlib.h>
 
 #define BLOCK_BYTES 65536
-/* Up to here a file is read: a mapping would cost more than its pages. */
+/* A file of at most this size is read: a mapping would cost more than its pages. */
 #define SMALL_BYTES 16384
-/* A process may have so many mappings (65,530 by default on Linux), fewer
- * than a large trace has ranks; malloc() needs some of them as well. */
+/* Limit of mappings.  A process may have 65,530 by default on Linux, fewer than a
+ * large trace has ranks, and malloc() needs some of them as well. */
 #define MAX_MAPPED 32768
 /* Traces as text or in DUMPI's binary form grow 5 to 60 times; zlib allows for 1,032. */
 #define MAX_GROWTH       100
@@ -78,18 +78,6 @@ trace_file_head (const char *path, guint8 *head, gsize n, GError **error)
   return good ? MAX (n_read, 0) : -1;
 }
 
-static gboolean
-check_growth (gzFile file, const char *path, gsize n, GError **error)
-{
-  if (unpacks_all || n <= MAX_GROWTH_BYTES || n / MAX_GROWTH <= (gsize) gzoffset (file))
-    return TRUE;
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_OPEN,
-               "%s: this gzip file unpacks to more than %d MiB, over %d times its size; if it is "
-               "from a source you trust, read it with --unpack-all",
-               path, MAX_GROWTH_BYTES >> 20, MAX_GROWTH);
-  return FALSE;
-}
-
 static GBytes *
 inflate_file (const char *path, GError **error)
 {
@@ -105,7 +93,12 @@ inflate_file (const char *path, GError **error)
   while (good &&
          (n_read = gzread (file, contents + n, (unsigned) MIN (capacity - n, G_MAXINT))) > 0) {
     n += (gsize) n_read;
-    good = check_growth (file, path, n, error);
+    good = unpacks_all || n <= MAX_GROWTH_BYTES || n / MAX_GROWTH <= (gsize) gzoffset (file);
+    if (!good)
+      g_set_error (error, TRACE_ERROR, TRACE_ERROR_OPEN,
+                   "%s: this gzip file unpacks to more than %d MiB, over %d times its size; if it "
+                   "is from a source you trust, read it with --unpack-all",
+                   path, MAX_GROWTH_BYTES >> 20, MAX_GROWTH);
     if (good && n == capacity) {
       capacity *= 2;
       contents = g_realloc (contents, capacity);
@@ -117,19 +110,6 @@ inflate_file (const char *path, GError **error)
   return good ? g_bytes_new_take (g_steal_pointer (&contents), n) : NULL;
 }
 
-static GBytes *
-read_file (const char *path, GError **error)
-{
-  g_autoptr (GError) trouble = NULL;
-  char *data;
-  gsize n;
-
-  if (base_file_read (path, &data, &n, &trouble))
-    return g_bytes_new_take (data, n);
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_OPEN, "%s", trouble->message);
-  return NULL;
-}
-
 static void
 unmap (gpointer map)
 {
@@ -137,44 +117,35 @@ unmap (gpointer map)
   g_atomic_int_add (&n_mapped, -1);
 }
 
-/* NULL when it cannot be, or had better not be. */
-static GBytes *
-map_file (const char *path)
-{
-  GMappedFile *map = NULL;
-
-  if (g_atomic_int_add (&n_mapped, 1) < MAX_MAPPED)
-    map = g_mapped_file_new (path, FALSE, NULL);
-  if (map != NULL)
-    return g_bytes_new_with_free_func (g_mapped_file_get_contents (map),
-                                       g_mapped_file_get_length (map), unmap, map);
-  g_atomic_int_add (&n_mapped, -1);
-  return NULL;
-}
-
-static gboolean
-is_small (const char *path)
-{
-  GStatBuf status;
-
-  return g_stat (path, &status) == 0 && status.st_size <= SMALL_BYTES;
-}
-
 GBytes *
 trace_file_load (const char *path, GError **error)
 {
-  g_autoptr (GBytes) bytes = is_small (path) ? NULL : map_file (path);
-  const char *data;
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (GError) trouble = NULL;
+  GMappedFile *map = NULL;
+  GStatBuf status;
+  char *contents;
+  const guint8 *data;
   gsize n;
 
-  if (bytes == NULL)
-    bytes = read_file (path, error);
-  if (bytes == NULL)
+  if (g_stat (path, &status) != 0 || status.st_size > SMALL_BYTES) {
+    if (g_atomic_int_add (&n_mapped, 1) < MAX_MAPPED)
+      map = g_mapped_file_new (path, FALSE, NULL);
+    if (map == NULL)
+      g_atomic_int_add (&n_mapped, -1);
+  }
+  if (map != NULL) {
+    bytes = g_bytes_new_with_free_func (g_mapped_file_get_contents (map),
+                                        g_mapped_file_get_length (map), unmap, map);
+  } else if (base_file_read (path, &contents, &n, &trouble)) {
+    bytes = g_bytes_new_take (contents, n);
+  } else {
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_OPEN, "%s", trouble->message);
     return NULL;
+  }
   data = g_bytes_get_data (bytes, &n);
-  return (n >= 2 && (guint8) data[0] == 0x1f && (guint8) data[1] == 0x8b)
-             ? inflate_file (path, error)
-             : g_steal_pointer (&bytes);
+  return n >= 2 && data[0] == 0x1f && data[1] == 0x8b ? inflate_file (path, error)
+                                                      : g_steal_pointer (&bytes);
 }
 
 gboolean

@@ -1,4 +1,4 @@
-/* trace_fuzzing.c - what the fuzz targets of the readers share.
+/* trace_fuzzing.c - helpers of the fuzz targets of the readers.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

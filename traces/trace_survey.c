@@ -1,10 +1,10 @@
-/* trace_survey.c - what must be known of a whole trace before a rank of it can be written.
+/* trace_survey.c - facts about a whole trace that writing one rank of it requires.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Each rank is read until it makes a communicator for which others have not
- * come yet; then the next rank has its turn. */
-#include "traces/trace_survey.h"
+ * Each rank is read until it makes a communicator whose other members have not
+ * been read so far; then the next rank follows. */
+#include "traces/lower.h"
 
 #include "traces/handles.h"
 #include "base/small_map.h"
@@ -21,7 +21,7 @@ typedef struct {
   GArray *bound;         /* (element-type uint32_t) communicators in order; NULL: none */
   GHashTable *cancelled; /* set of serials; NULL: none */
   uint32_t n_started;
-  uint32_t new_comm; /* the handle for which it waits */
+  uint32_t new_comm; /* the handle that it waits for */
   gboolean waits, done;
 } Walk;
 
@@ -31,7 +31,7 @@ struct TraceSurvey {
   Walk *walks; /* [n_ranks] */
   TraceComms *comms;
   GHashTable *owners;  /* tag -> the communicator that keeps it, plus 1 */
-  GHashTable *changed; /* (communicator, tag) -> serial, for all others */
+  GHashTable *changed; /* (communicator, tag) -> serial, for all other communicators */
   int32_t highest_tag;
   gboolean has_collectives;
 };
@@ -69,7 +69,7 @@ trace_survey_tag (const TraceSurvey *survey, uint32_t comm, int32_t tag)
   return survey->highest_tag + 1 + (int32_t) GPOINTER_TO_UINT (serial);
 }
 
-/* How many tags collectives may have, and the first of them. */
+/* The number of tags for collectives, and the first of them. */
 static int64_t
 collective_tags (const TraceSurvey *survey, int64_t *first)
 {
@@ -122,69 +122,31 @@ visit_tag (TraceSurvey *survey, uint32_t rank, const TraceOp *op, int32_t tag, g
   return TRUE;
 }
 
-static gboolean
-is_receive (TraceOpKind kind)
-{
-  return kind == TRACE_OP_RECV || kind == TRACE_OP_IRECV || kind == TRACE_OP_RECV_INIT;
-}
-
-/* What nobody gets or sends has no tag: it is not written. */
-static gboolean
-visit_message (TraceSurvey *survey, uint32_t rank, const TraceOp *op, GError **error)
-{
-  gboolean both = op->kind == TRACE_OP_SENDRECV;
-
-  if (op->peer != TRACE_PROC_NULL &&
-      !visit_tag (survey, rank, op, op->tag, is_receive (op->kind), error))
-    return FALSE;
-  return !both || op->recv_peer == TRACE_PROC_NULL ||
-         visit_tag (survey, rank, op, op->recv_tag, TRUE, error);
-}
-
 /* -- requests --------------------------------------------------------------------- */
-
-/* The low bit of a handle's number tells a receive from the rest. */
-static uint32_t
-number_of_request (uint32_t serial, gboolean receives)
-{
-  return serial * 2 + (receives ? 1 : 0);
-}
 
 static void
 start (Walk *walk, uint32_t handle, gboolean receives)
 {
-  trace_handles_push (walk->handles, handle, number_of_request (walk->n_started++, receives));
-}
-
-static void
-cancel (Walk *walk, const TraceOp *op)
-{
-  uint32_t number;
-
-  if (op->n_requests == 0 || !trace_handles_peek (walk->handles, op->requests[0], &number) ||
-      number % 2 == 0)
-    return;
-  if (walk->cancelled == NULL)
-    walk->cancelled = g_hash_table_new (NULL, NULL);
-  g_hash_table_add (walk->cancelled, GUINT_TO_POINTER (number / 2));
+  trace_handles_push (walk->handles, handle, walk->n_started++ * 2 + (receives ? 1 : 0));
 }
 
 static void
 visit_requests (Walk *walk, const TraceOp *op)
 {
-  if (op->kind == TRACE_OP_ISEND || op->kind == TRACE_OP_IRECV)
-    start (walk, op->request, op->kind == TRACE_OP_IRECV);
-  else if (op->kind == TRACE_OP_SEND_INIT || op->kind == TRACE_OP_RECV_INIT)
-    trace_handles_set_model (walk->handles, op->request, op->kind == TRACE_OP_RECV_INIT);
-  else if (op->kind == TRACE_OP_START) {
-    uint32_t receives;
+  uint32_t first = op->n_requests > 0 ? op->requests[0] : TRACE_REQUEST_NULL;
+  uint32_t receives, number;
 
+  if (op->kind == TRACE_OP_ISEND || op->kind == TRACE_OP_IRECV) {
+    start (walk, op->request, op->kind == TRACE_OP_IRECV);
+  } else if (op->kind == TRACE_OP_SEND_INIT || op->kind == TRACE_OP_RECV_INIT) {
+    trace_handles_set_model (walk->handles, op->request, op->kind == TRACE_OP_RECV_INIT);
+  } else if (op->kind == TRACE_OP_START) {
     for (uint32_t i = 0; i < op->n_requests; i++)
       if (trace_handles_model (walk->handles, op->requests[i], &receives))
         start (walk, op->requests[i], receives != 0);
   } else if (op->kind == TRACE_OP_WAIT || op->kind == TRACE_OP_WAIT_SOME ||
              op->kind == TRACE_OP_TEST) {
-    uint32_t n = op->kind == TRACE_OP_WAIT ? op->n_requests : op->n_completed, number;
+    uint32_t n = op->kind == TRACE_OP_WAIT ? op->n_requests : op->n_completed;
 
     for (uint32_t i = 0; i < n; i++) {
       uint32_t at = op->kind == TRACE_OP_WAIT ? i : op->completed[i];
@@ -192,19 +154,24 @@ visit_requests (Walk *walk, const TraceOp *op)
       if (at < op->n_requests)
         trace_handles_pop (walk->handles, op->requests[at], &number);
     }
-  } else if (op->kind == TRACE_OP_WAIT_OUTSTANDING)
+  } else if (op->kind == TRACE_OP_WAIT_OUTSTANDING) {
     g_array_unref (trace_handles_pop_all (walk->handles));
-  else if (op->kind == TRACE_OP_CANCEL)
-    cancel (walk, op);
-  else if (op->kind == TRACE_OP_REQUEST_FREE && op->n_requests > 0) {
-    uint32_t receives, number;
-    gboolean persistent = trace_handles_model (walk->handles, op->requests[0], &receives);
+  } else if (op->kind == TRACE_OP_CANCEL) {
+    if (op->n_requests == 0 || !trace_handles_peek (walk->handles, first, &number) ||
+        number % 2 == 0)
+      return;
+    if (walk->cancelled == NULL)
+      walk->cancelled = g_hash_table_new (NULL, NULL);
+    g_hash_table_add (walk->cancelled, GUINT_TO_POINTER (number / 2));
+  } else if (op->kind == TRACE_OP_REQUEST_FREE && op->n_requests > 0) {
+    gboolean persistent = trace_handles_model (walk->handles, first, &receives);
 
-    while (trace_handles_pop (walk->handles, op->requests[0], &number) && persistent)
+    while (trace_handles_pop (walk->handles, first, &number) && persistent)
       ;
-    trace_handles_drop_model (walk->handles, op->requests[0]);
-  } else if (trace_op_is_collective (op->kind) && op->nonblocking)
+    trace_handles_drop_model (walk->handles, first);
+  } else if (trace_op_is_collective (op->kind) && op->nonblocking) {
     start (walk, op->request, FALSE);
+  }
 }
 
 gboolean
@@ -241,15 +208,6 @@ note_bound (TraceSurvey *survey, uint32_t rank, uint32_t handle)
   g_array_append_val (walk->bound, comm);
 }
 
-static void
-go_on (TraceSurvey *survey, uint32_t rank)
-{
-  Walk *walk = &survey->walks[rank];
-
-  walk->waits = FALSE;
-  note_bound (survey, rank, walk->new_comm);
-}
-
 static gboolean
 visit_comm (TraceSurvey *survey, uint32_t rank, const TraceOp *op, GError **error)
 {
@@ -261,8 +219,12 @@ visit_comm (TraceSurvey *survey, uint32_t rank, const TraceOp *op, GError **erro
     if (!trace_comms_create (survey->comms, rank, op, &is_complete, error))
       return FALSE;
     survey->walks[rank].waits = TRUE;
-    for (uint32_t i = 0; is_complete && i < trace_comms_size (survey->comms, parent); i++)
-      go_on (survey, trace_comms_world_rank (survey->comms, parent, i, rank));
+    for (uint32_t i = 0; is_complete && i < trace_comms_size (survey->comms, parent); i++) {
+      uint32_t member = trace_comms_world_rank (survey->comms, parent, i, rank);
+
+      survey->walks[member].waits = FALSE;
+      note_bound (survey, member, survey->walks[member].new_comm);
+    }
     return TRUE;
   }
   if (op->kind == TRACE_OP_COMM_DEFINE) {
@@ -293,30 +255,6 @@ trace_survey_comms (const TraceSurvey *survey)
 
 /* -- walking --------------------------------------------------------------------- */
 
-static gboolean
-is_one_sided (TraceOpKind kind)
-{
-  return kind >= TRACE_OP_WIN_CREATE && kind <= TRACE_OP_WIN_WAIT;
-}
-
-static gboolean
-visit (TraceSurvey *survey, uint32_t rank, const TraceOp *op, GError **error)
-{
-  if (is_one_sided (op->kind) || op->kind == TRACE_OP_UNSUPPORTED) {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_WRITE, "%s cannot be expressed in this format",
-                 op->name);
-    return FALSE;
-  }
-  visit_requests (&survey->walks[rank], op);
-  if (trace_op_is_collective (op->kind))
-    survey->has_collectives = TRUE;
-  if (op->kind >= TRACE_OP_SEND && op->kind <= TRACE_OP_SENDRECV)
-    return visit_message (survey, rank, op, error);
-  if (op->kind >= TRACE_OP_COMM_DUP && op->kind <= TRACE_OP_GROUP_FREE)
-    return visit_comm (survey, rank, op, error);
-  return TRUE;
-}
-
 static void
 walk_end (Walk *walk)
 {
@@ -325,28 +263,45 @@ walk_end (Walk *walk)
 }
 
 static gboolean
-walk_begin (TraceSurvey *survey, uint32_t rank, GError **error)
+visit (TraceSurvey *survey, uint32_t rank, const TraceOp *op, GError **error)
 {
-  Walk *walk = &survey->walks[rank];
+  gboolean receives =
+      op->kind == TRACE_OP_RECV || op->kind == TRACE_OP_IRECV || op->kind == TRACE_OP_RECV_INIT;
 
-  if (walk->cursor != NULL)
-    return TRUE;
-  walk->cursor = trace_cursor_new (survey->trace, rank, error);
-  if (walk->cursor == NULL)
+  if ((op->kind >= TRACE_OP_WIN_CREATE && op->kind <= TRACE_OP_WIN_WAIT) ||
+      op->kind == TRACE_OP_UNSUPPORTED) {
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_WRITE, "%s cannot be expressed in this format",
+                 op->name);
     return FALSE;
-  walk->handles = trace_handles_new ();
-  return TRUE;
+  }
+  visit_requests (&survey->walks[rank], op);
+  if (trace_op_is_collective (op->kind))
+    survey->has_collectives = TRUE;
+  if (op->kind >= TRACE_OP_COMM_DUP && op->kind <= TRACE_OP_GROUP_FREE)
+    return visit_comm (survey, rank, op, error);
+  if (op->kind < TRACE_OP_SEND || op->kind > TRACE_OP_SENDRECV)
+    return TRUE;
+
+  /* Messages from or to MPI_PROC_NULL have no tag: they are not written. */
+  if (op->peer != TRACE_PROC_NULL && !visit_tag (survey, rank, op, op->tag, receives, error))
+    return FALSE;
+  return op->kind != TRACE_OP_SENDRECV || op->recv_peer == TRACE_PROC_NULL ||
+         visit_tag (survey, rank, op, op->recv_tag, TRUE, error);
 }
 
-/* Until the rank waits or is done. */
+/* Reads until the rank waits or is done. */
 static gboolean
 walk_rank (TraceSurvey *survey, uint32_t rank, GError **error)
 {
   Walk *walk = &survey->walks[rank];
   TraceOp op;
 
-  if (!walk_begin (survey, rank, error))
-    return FALSE;
+  if (walk->cursor == NULL) {
+    walk->cursor = trace_cursor_new (survey->trace, rank, error);
+    if (walk->cursor == NULL)
+      return FALSE;
+    walk->handles = trace_handles_new ();
+  }
   while (!walk->waits)
     switch (trace_cursor_next (walk->cursor, &op, error)) {
     case TRACE_NEXT_ERROR: return FALSE;
@@ -364,41 +319,11 @@ walk_rank (TraceSurvey *survey, uint32_t rank, GError **error)
   return TRUE;
 }
 
-static gboolean
-fail_waiting (const TraceSurvey *survey, GError **error)
-{
-  uint32_t rank = 0;
-
-  while (!survey->walks[rank].waits)
-    rank++;
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_LOST,
-               "%s: rank %u makes a communicator for which not all ranks come",
-               trace_cursor_place (survey->walks[rank].cursor), rank);
-  return FALSE;
-}
-
-static gboolean
-walk_all (TraceSurvey *survey, GError **error)
-{
-  gboolean moved = TRUE;
-
-  while (survey->n_done < survey->n_ranks && moved) {
-    moved = FALSE;
-    for (uint32_t rank = 0; rank < survey->n_ranks; rank++) {
-      if (survey->walks[rank].done || survey->walks[rank].waits)
-        continue;
-      if (!walk_rank (survey, rank, error))
-        return FALSE;
-      moved = TRUE;
-    }
-  }
-  return moved || fail_waiting (survey, error);
-}
-
 TraceSurvey *
 trace_survey_new (Trace *trace, GError **error)
 {
   g_autoptr (TraceSurvey) survey = g_new0 (TraceSurvey, 1);
+  uint32_t waiting = 0;
 
   survey->trace = trace;
   survey->n_ranks = trace_ranks (trace);
@@ -407,7 +332,26 @@ trace_survey_new (Trace *trace, GError **error)
   survey->owners = g_hash_table_new (NULL, NULL);
   survey->changed = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
   survey->highest_tag = -1;
-  return walk_all (survey, error) ? g_steal_pointer (&survey) : NULL;
+  while (survey->n_done < survey->n_ranks) {
+    gboolean moved = FALSE;
+
+    for (uint32_t rank = 0; rank < survey->n_ranks; rank++) {
+      if (survey->walks[rank].done || survey->walks[rank].waits)
+        continue;
+      if (!walk_rank (survey, rank, error))
+        return NULL;
+      moved = TRUE;
+    }
+    if (moved)
+      continue;
+    while (!survey->walks[waiting].waits)
+      waiting++;
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_LOST,
+                 "%s: rank %u makes a communicator for which not all ranks come",
+                 trace_cursor_place (survey->walks[waiting].cursor), waiting);
+    return NULL;
+  }
+  return g_steal_pointer (&survey);
 }
 
 void

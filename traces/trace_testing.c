@@ -1,4 +1,4 @@
-/* trace_testing.c - what the tests of traces/ share.
+/* trace_testing.c - helpers of the tests of traces/.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/trace_testing.h"
@@ -164,114 +164,6 @@ read_all (Trace *trace, GError **error)
   }
 }
 
-typedef enum { NUMBER, U64, I64, TEXT, PEER, TAG, ROOT, COLOR, COMM, MODE, BOOLEAN } FieldType;
-
-/* The fields of an operation that a test can name; lists are separate. */
-static const struct {
-  gsize at;
-  FieldType type;
-  const char *name;
-} fields[] = {
-#define FIELD(name, type)                        \
-  {                                              \
-    G_STRUCT_OFFSET (TraceOp, name), type, #name \
-  }
-  FIELD (mode, MODE),           FIELD (gap_ps, I64),          FIELD (call_ps, I64),
-  FIELD (comm, COMM),           FIELD (peer, PEER),           FIELD (tag, TAG),
-  FIELD (bytes, U64),           FIELD (recv_peer, PEER),      FIELD (recv_tag, TAG),
-  FIELD (recv_bytes, U64),      FIELD (root, ROOT),           FIELD (request, NUMBER),
-  FIELD (nonblocking, BOOLEAN), FIELD (matched_source, PEER), FIELD (window, NUMBER),
-  FIELD (new_comm, NUMBER),     FIELD (group, NUMBER),        FIELD (group2, NUMBER),
-  FIELD (new_group, NUMBER),    FIELD (color, COLOR),         FIELD (key, NUMBER),
-  FIELD (n_requests, NUMBER),   FIELD (n_completed, NUMBER),  FIELD (n_values, NUMBER),
-  FIELD (site, TEXT),           FIELD (name, TEXT),
-#undef FIELD
-};
-
-static void
-append_field (GString *text, const TraceOp *op, const char *name)
-{
-  const guint8 *at = NULL;
-  FieldType type = NUMBER;
-  int32_t number;
-
-#define LIST(list, n, format)          \
-  if (g_str_equal (name, #list))       \
-    for (uint32_t i = 0; i < (n); i++) \
-      g_string_append_printf (text, "%s%" format, i > 0 ? "," : "", op->list[i]);
-  LIST (requests, op->n_requests, G_GUINT32_FORMAT)
-  LIST (completed, op->n_completed, G_GUINT32_FORMAT)
-  LIST (counts, op->n_counts, G_GUINT64_FORMAT)
-  LIST (recv_counts, op->n_recv_counts, G_GUINT64_FORMAT)
-  LIST (values, trace_op_n_values (op), G_GINT32_FORMAT)
-  LIST (values2, trace_op_n_values2 (op), G_GINT32_FORMAT)
-#undef LIST
-  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
-    if (g_str_equal (name, fields[i].name)) {
-      at = (const guint8 *) op + fields[i].at;
-      type = fields[i].type;
-    }
-  if (at == NULL)
-    return;
-  memcpy (&number, at, sizeof number);
-  if (type == U64)
-    g_string_append_printf (text, "%" G_GUINT64_FORMAT, *(const uint64_t *) (const void *) at);
-  else if (type == I64)
-    g_string_append_printf (text, "%" G_GINT64_FORMAT, *(const int64_t *) (const void *) at);
-  else if (type == TEXT)
-    g_string_append_printf (text, "%s", *(const char *const *) (const void *) at);
-  else if (type == BOOLEAN)
-    g_string_append (text, *(const bool *) at ? "yes" : "no");
-  else if (type == PEER && number < 0)
-    g_string_append (text, number == TRACE_ANY_SOURCE ? "any" : "null");
-  else if (type == TAG && number == TRACE_ANY_TAG)
-    g_string_append (text, "any");
-  else if (type == ROOT && number == TRACE_NO_ROOT)
-    g_string_append (text, "none");
-  else if (type == COLOR && number == TRACE_UNDEFINED)
-    g_string_append (text, "undefined");
-  else if (type == COMM && (number == TRACE_COMM_WORLD || number == TRACE_COMM_SELF))
-    g_string_append (text, number == TRACE_COMM_WORLD ? "world" : "self");
-  else if (type == MODE)
-    g_string_append_c (text, "-bsr"[number]);
-  else
-    g_string_append_printf (text, "%d", number);
-}
-
-void
-trace_testing_expect_list (TraceCursor *cursor, va_list arguments)
-{
-  const char *expected;
-
-  for (guint n = 0; (expected = va_arg (arguments, const char *)) != NULL; n++) {
-    g_auto (GStrv) words = g_strsplit (expected, " ", -1);
-    g_autoptr (GError) error = NULL;
-    TraceOp op;
-    TraceNext next = trace_cursor_next (cursor, &op, &error);
-    GString *found = g_string_new (next == TRACE_NEXT_END ? "end" : trace_op_name (op.kind));
-
-    g_assert_no_error (error);
-    for (guint i = 1; next == TRACE_NEXT_OPERATION && words[i] != NULL; i++) {
-      *strchr (words[i], '=') = '\0';
-      g_string_append_printf (found, " %s=", words[i]);
-      append_field (found, &op, words[i]);
-    }
-    if (!g_str_equal (found->str, expected))
-      g_error ("operation %u: expected \"%s\", found \"%s\"", n, expected, found->str);
-    g_string_free (found, TRUE);
-  }
-}
-
-void
-trace_testing_expect (TraceCursor *cursor, ...)
-{
-  va_list arguments;
-
-  va_start (arguments, cursor);
-  trace_testing_expect_list (cursor, arguments);
-  va_end (arguments);
-}
-
 void
 trace_testing_bad (const char *path, TraceError code, const char *part)
 {
@@ -367,4 +259,192 @@ trace_testing_warned (const Trace *trace, const char *part)
     if (strstr (warnings->pdata[i], part) != NULL)
       return TRUE;
   return FALSE;
+}
+
+void
+trace_testing_stream_open (TraceTestingStream *stream, char *folder, const char *path,
+                           uint32_t rank, const TraceOptions *options)
+{
+  g_autoptr (GError) error = NULL;
+
+  *stream = (TraceTestingStream){ .folder = folder };
+  stream->trace = trace_open (path, options, &error);
+  g_assert_no_error (error);
+  stream->names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  trace_testing_stream_go_to (stream, rank);
+}
+
+void
+trace_testing_stream_go_to (TraceTestingStream *stream, uint32_t rank)
+{
+  g_autoptr (GError) error = NULL;
+
+  trace_cursor_free (stream->cursor);
+  stream->cursor = trace_cursor_new (stream->trace, rank, &error);
+  g_assert_no_error (error);
+}
+
+void
+trace_testing_stream_end (TraceTestingStream *stream)
+{
+  g_autoptr (GError) error = NULL;
+  TraceNext got = trace_cursor_next (stream->cursor, &stream->op, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpint (got, ==, TRACE_NEXT_END);
+}
+
+void
+trace_testing_stream_close (TraceTestingStream *stream)
+{
+  trace_cursor_free (stream->cursor);
+  trace_free (stream->trace);
+  if (stream->folder != NULL)
+    trace_testing_remove (stream->folder);
+  g_clear_pointer (&stream->names, g_hash_table_unref);
+}
+
+/* The value of a field, or of an element of an array: "counts[1]". */
+static char *
+field_text (const TraceOp *op, const char *key)
+{
+  enum { I4, U4, I8, U8, BOOLEAN, REAL, STRING };
+#define FIELD(name, type)                         \
+  {                                               \
+#name, G_STRUCT_OFFSET(TraceOp, name), (type) \
+  }
+  static const struct {
+    const char *name;
+    glong at;
+    int type; /* of the elements of an array */
+  } fields[] = {
+    FIELD (mode, U4),
+    FIELD (gap_ps, I8),
+    FIELD (flops, REAL),
+    FIELD (comm, U4),
+    FIELD (peer, I4),
+    FIELD (tag, I4),
+    FIELD (bytes, U8),
+    FIELD (recv_peer, I4),
+    FIELD (recv_tag, I4),
+    FIELD (recv_bytes, U8),
+    FIELD (root, I4),
+    FIELD (request, U4),
+    FIELD (window, U4),
+    FIELD (nonblocking, BOOLEAN),
+    FIELD (matched_source, I4),
+    FIELD (new_comm, U4),
+    FIELD (group, U4),
+    FIELD (group2, U4),
+    FIELD (new_group, U4),
+    FIELD (color, I4),
+    FIELD (key, I4),
+    FIELD (requests, U4),
+    FIELD (n_requests, U4),
+    FIELD (completed, U4),
+    FIELD (n_completed, U4),
+    FIELD (counts, U8),
+    FIELD (n_counts, U4),
+    FIELD (recv_counts, U8),
+    FIELD (n_recv_counts, U4),
+    FIELD (values, I4),
+    FIELD (values2, I4),
+    FIELD (n_values, U4),
+    FIELD (cpu, U4),
+    FIELD (call_ps, I8),
+    FIELD (site, STRING),
+    FIELD (name, STRING),
+  };
+#undef FIELD
+  g_auto (GStrv) parts = g_strsplit_set (key, "[]", 3);
+
+  for (guint i = 0; i < G_N_ELEMENTS (fields); i++) {
+    const guint8 *at = (const guint8 *) op + fields[i].at;
+
+    if (!g_str_equal (fields[i].name, parts[0]))
+      continue;
+    if (parts[1] != NULL) {
+      gboolean wide = fields[i].type == I8 || fields[i].type == U8;
+
+      memcpy (&at, at, sizeof at);
+      g_assert_nonnull (at);
+      at += g_ascii_strtoull (parts[1], NULL, 10) * (wide ? 8 : 4);
+    }
+    switch (fields[i].type) {
+    case I4: return g_strdup_printf ("%d", *(const int32_t *) (const void *) at);
+    case U4: return g_strdup_printf ("%u", *(const uint32_t *) (const void *) at);
+    case I8: return g_strdup_printf ("%" G_GINT64_FORMAT, *(const int64_t *) (const void *) at);
+    case U8: return g_strdup_printf ("%" G_GUINT64_FORMAT, *(const uint64_t *) (const void *) at);
+    case BOOLEAN: return g_strdup_printf ("%d", *(const bool *) at);
+    case REAL: return g_strdup_printf ("%.17g", *(const double *) (const void *) at);
+    default: return g_strdup (*(const char *const *) (const void *) at);
+    }
+  }
+  g_error ("TraceOp has no field \"%s\"", key);
+}
+
+static const char *
+value_text (GHashTable *names, const char *key, const char *value)
+{
+  static const struct {
+    const char *word;
+    int64_t value;
+  } words[] = {
+    { "any", TRACE_ANY_SOURCE },      { "null", TRACE_PROC_NULL },
+    { "none", TRACE_NO_ROOT },        { "world", TRACE_COMM_WORLD },
+    { "self", TRACE_COMM_SELF },      { "standard", TRACE_SEND_STANDARD },
+    { "ready", TRACE_SEND_READY },    { "synchronous", TRACE_SEND_SYNCHRONOUS },
+    { "undefined", TRACE_UNDEFINED }, { "buffered", TRACE_SEND_BUFFERED },
+  };
+  G_STATIC_ASSERT (TRACE_ANY_TAG == TRACE_ANY_SOURCE);
+  const char *bound = g_hash_table_lookup (names, value);
+
+  if (bound != NULL || !g_ascii_isalpha (*value) || g_str_equal (key, "name") ||
+      g_str_equal (key, "site"))
+    return bound != NULL ? bound : value;
+  if (g_str_equal (value, "unknown"))
+    return g_intern_string (G_STRINGIFY (18446744073709551615));
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
+    if (g_str_equal (words[i].word, value)) {
+      g_autofree char *text = g_strdup_printf ("%" G_GINT64_FORMAT, words[i].value);
+
+      return g_intern_string (text);
+    }
+  g_error ("\"%s\" is neither bound nor a word", value);
+}
+
+void
+trace_testing_expect (TraceTestingStream *stream, const char *const *rows)
+{
+  for (; *rows != NULL; rows++) {
+    g_auto (GStrv) tokens = g_strsplit (*rows, " ", -1);
+    g_autoptr (GError) error = NULL;
+    gboolean skips = tokens[0][0] == '+';
+    TraceNext got;
+
+    do
+      got = trace_cursor_next (stream->cursor, &stream->op, &error);
+    while (skips && got == TRACE_NEXT_OPERATION && stream->op.kind == TRACE_OP_COMPUTE);
+    if (got != TRACE_NEXT_OPERATION)
+      g_error ("expected \"%s\", but got %s", *rows, error != NULL ? error->message : "the end");
+    if (!g_str_equal (trace_op_name (stream->op.kind), tokens[0] + skips))
+      g_error ("expected \"%s\", but got %s", *rows, trace_op_name (stream->op.kind));
+    for (guint i = 1; tokens[i] != NULL; i++) {
+      gsize n = strcspn (tokens[i], "!=:");
+      const char *sign = tokens[i] + n;
+      g_autofree char *key = g_strndup (tokens[i], n), *found = NULL;
+      const char *expected;
+
+      found = g_strdup (g_hash_table_lookup (stream->names, key));
+      if (found == NULL)
+        found = field_text (&stream->op, key);
+      if (*sign == ':') {
+        g_hash_table_replace (stream->names, g_strdup (sign + 1), g_steal_pointer (&found));
+        continue;
+      }
+      expected = value_text (stream->names, key, sign + 1 + (*sign == '!'));
+      if ((g_strcmp0 (found, expected) == 0) != (*sign == '='))
+        g_error ("expected \"%s\", but %s is %s", *rows, key, found != NULL ? found : "NULL");
+    }
+  }
 }

@@ -1,11 +1,9 @@
-/* trace_testing.h - what the tests of traces/ share.
+/* trace_testing.h - helpers of the tests of traces/.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
 #include "traces/trace.h"
-
-#include <stdarg.h>
 
 /* A new folder for the files of a test. */
 char *trace_testing_folder (void);
@@ -33,17 +31,11 @@ Trace *trace_testing_open (const char *path);
  * that the message has `part` in it. */
 void trace_testing_bad (const char *path, TraceError code, const char *part);
 
-/* The next operations of a stream must be these, up to NULL.  Each is a kind and
- * the values that are compared, "sendrecv peer=3 tag=any", with lists such as
- * "counts=12,16"; "end" is the end of the stream. */
-void trace_testing_expect (TraceCursor *cursor, ...) G_GNUC_NULL_TERMINATED;
-void trace_testing_expect_list (TraceCursor *cursor, va_list expected);
-
 /* All operations of all ranks, summed up.  Every stream must end well. */
 typedef struct {
   uint64_t n_ops[TRACE_N_OPS];
   uint64_t sends, send_bytes; /* with a real destination; a sendrecv is one of each */
-  uint64_t receives;          /* not from nobody */
+  uint64_t receives;          /* not from MPI_PROC_NULL */
   uint64_t channels;          /* different (source, destination, tag) of sends */
   uint64_t channel_digest;    /* of their byte totals, whatever their order */
   int64_t gap_ps;
@@ -52,3 +44,33 @@ typedef struct {
 TraceTotals trace_testing_totals (Trace *trace);
 
 gboolean trace_testing_warned (const Trace *trace, const char *part);
+
+/* The stream of one rank, and the folder of its trace. */
+typedef struct {
+  char *folder; /* removed at the end; or NULL */
+  Trace *trace;
+  TraceCursor *cursor;
+  TraceOp op;        /* the last one */
+  GHashTable *names; /* of values that EXPECT() bound */
+} TraceTestingStream;
+
+/* Takes the folder.  options may be NULL. */
+void trace_testing_stream_open (TraceTestingStream *stream, char *folder, const char *path,
+                                uint32_t rank, const TraceOptions *options);
+/* Starts with another rank of the same trace. */
+void trace_testing_stream_go_to (TraceTestingStream *stream, uint32_t rank);
+/* There must be no more operations. */
+void trace_testing_stream_end (TraceTestingStream *stream);
+void trace_testing_stream_close (TraceTestingStream *stream);
+
+/* The next operations must be of these kinds and have these values, one string
+ * each: "isend peer=1 tag=any bytes=8".  Fields are those of TraceOp, arrays as in
+ * "counts[1]=8"; fields that are not named are not checked.
+ *
+ *   +isend           computations before it are skipped
+ *   request:first    binds a name to a value
+ *   requests[0]=first, request!=first, first!=second
+ *                    compare with it */
+#define EXPECT(stream, ...) \
+  trace_testing_expect ((stream), (const char *const[]){ __VA_ARGS__, NULL })
+void trace_testing_expect (TraceTestingStream *stream, const char *const *rows);

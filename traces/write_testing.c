@@ -1,4 +1,4 @@
-/* write_testing.c - what the tests of writers share.
+/* write_testing.c - helpers of the tests of writers.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/write_testing.h"

@@ -1,4 +1,4 @@
-/* write_testing.h - what the tests of writers share.
+/* write_testing.h - helpers of the tests of writers.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once

@@ -31,7 +31,7 @@ typedef struct {
   gboolean finalized, ended;
   int64_t clock_ps; /* end of the last call; wraps undone */
   gboolean clock_set;
-  TraceOp pending; /* comes after the gap that was handed out before it */
+  TraceOp pending; /* the operation after the gap returned last */
   gboolean is_pending;
   char *place;
 } DumpiCursor;
@@ -77,7 +77,7 @@ without_ending (const char *path, const char *ending)
   return g_strndup (path, n - strlen (ending));
 }
 
-/* The set's own name is trusted before the name that the tracer gave it,
+/* The set's own name takes precedence over the name that the tracer recorded,
  * which is out of date once the files were renamed. */
 static char *
 find_rank_file (const char *prefix, const char *recorded_prefix, uint32_t rank)
@@ -225,29 +225,6 @@ unwrap (const DumpiCursor *cursor, DumpiTime time)
   return time_ps;
 }
 
-/* Time between the last call and this one, 0 for the first; and how long this
- * one took. */
-static int64_t
-take_gap (DumpiCursor *cursor, int64_t *call_ps)
-{
-  const DumpiRecord *record = &cursor->record;
-  int64_t gap_ps = 0, start_ps;
-
-  if (!record->timed) {
-    trace_warn (cursor->state->trace, "no times: there is no computation between calls");
-    return 0;
-  }
-  if (!record->wall)
-    trace_warn (cursor->state->trace, "no wall-clock times: gaps are processor times");
-  start_ps = unwrap (cursor, record->start);
-  if (cursor->clock_set)
-    gap_ps = MAX (0, start_ps - cursor->clock_ps);
-  cursor->clock_ps = MAX (start_ps, unwrap (cursor, record->stop));
-  cursor->clock_set = TRUE;
-  *call_ps = cursor->clock_ps - start_ps;
-  return gap_ps;
-}
-
 static TraceNext
 end_of_stream (DumpiCursor *cursor)
 {
@@ -277,9 +254,10 @@ cursor_next (gpointer data, TraceOp *op, GError **error)
 {
   DumpiCursor *cursor = data;
   DumpiRecord *record = &cursor->record;
+  Trace *trace = cursor->state->trace;
   g_autoptr (GError) trouble = NULL;
+  int64_t gap_ps = 0, start_ps;
   TraceNext next;
-  int64_t gap_ps;
 
   if (cursor->is_pending) {
     cursor->is_pending = FALSE;
@@ -294,7 +272,7 @@ cursor_next (gpointer data, TraceOp *op, GError **error)
   while (next == TRACE_NEXT_OPERATION && record->id >= DUMPI_FUNCTION_ENTER);
   if (next == TRACE_NEXT_OPERATION && !dumpi_ops_convert (cursor->ops, record, op, &trouble))
     next = TRACE_NEXT_ERROR;
-  /* In a file that was cut off, the first record that makes no sense is its end. */
+  /* In a file that was cut off, the first impossible record is its end. */
   if (next == TRACE_NEXT_END || (next == TRACE_NEXT_ERROR && cursor->file->salvage))
     return end_of_stream (cursor);
   if (next == TRACE_NEXT_ERROR) {
@@ -303,7 +281,20 @@ cursor_next (gpointer data, TraceOp *op, GError **error)
   }
   cursor->n_calls++;
   cursor->finalized |= op->kind == TRACE_OP_FINALIZE;
-  gap_ps = take_gap (cursor, &op->call_ps);
+
+  /* The time between the last call and this one, and the time of this one. */
+  if (!record->timed) {
+    trace_warn (trace, "no times: there is no computation between calls");
+    return TRACE_NEXT_OPERATION;
+  }
+  if (!record->wall)
+    trace_warn (trace, "no wall-clock times: gaps are processor times");
+  start_ps = unwrap (cursor, record->start);
+  if (cursor->clock_set)
+    gap_ps = MAX (0, start_ps - cursor->clock_ps);
+  cursor->clock_ps = MAX (start_ps, unwrap (cursor, record->stop));
+  cursor->clock_set = TRUE;
+  op->call_ps = cursor->clock_ps - start_ps;
   if (gap_ps > 0) {
     cursor->pending = *op;
     cursor->is_pending = TRUE;

@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/dumpi/dumpi_testing.h"
-#include "traces/trace_testing.h"
 
 #include <string.h>
 

@@ -3,14 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/dumpi/dumpi_format.h"
 
-/* --- Datatypes: how many bytes an element has ---
+/* --- Datatypes: the bytes of an element ---
  *
- * Files list the sizes of all datatypes that were alive at the end.  User
- * datatypes are ids that are given again after MPI_Type_free, so a size that
- * follows from the records before takes precedence over the listed one. */
+ * Files list the sizes of all datatypes that were alive at the end.  Ids of user
+ * datatypes are used again after MPI_Type_free, so a size that follows from
+ * earlier records takes precedence over the listed one. */
 
 /* MPI_Type_size of the ids below the first user datatype, on 64-bit Linux;
- * the list in the file goes before (Blue Gene/P: long has 4 bytes). */
+ * the list in the file takes precedence (Blue Gene/P: long has 4 bytes). */
 static const uint32_t builtin_bytes[] = {
   0, 0,                /* error, NULL */
   1, 1,  1,  1, 4,     /* CHAR, SIGNED_CHAR, UNSIGNED_CHAR, BYTE, WCHAR */
@@ -24,8 +24,8 @@ static const uint32_t builtin_bytes[] = {
 /* Every file lists 0 for it. */
 #define LONG_LONG_INT 16
 
-/* MPI_Type_size is an int; anything larger is capped, so that a count times
- * a size cannot overflow. */
+/* MPI_Type_size is an int; a larger size is capped, so that a count times a size
+ * cannot overflow. */
 #define MAX_TYPE_BYTES G_MAXUINT32
 #define UNKNOWN_BYTES  G_MAXUINT64
 
@@ -52,31 +52,6 @@ set_bytes (Types *types, int32_t type, uint64_t bytes)
   g_array_index (types->bytes, uint64_t, type) = bytes;
 }
 
-static Types *
-types_new (Trace *trace, const DumpiFile *file)
-{
-  Types *types = g_new (Types, 1);
-
-  types->trace = trace;
-  types->bytes = g_array_new (FALSE, FALSE, sizeof (uint64_t));
-  for (guint type = 0; type < N_BUILTIN; type++)
-    set_bytes (types, (int32_t) type, builtin_bytes[type]);
-  if (file->sizes != 0) {
-    DumpiReader reader = { file->data, file->sizes, file->size, FALSE };
-    int32_t n = dumpi_read_i4 (&reader);
-
-    /* Ids are 16 bits wide. */
-    n = MIN (n, G_MAXUINT16 + 1);
-    for (int32_t type = 0; type < n; type++) {
-      int32_t bytes = dumpi_read_i4 (&reader);
-
-      if (!reader.failed && bytes >= 0 && !(type == LONG_LONG_INT && bytes == 0))
-        set_bytes (types, type, (uint64_t) bytes);
-    }
-  }
-  return types;
-}
-
 static uint64_t
 product (uint64_t count, uint64_t bytes)
 {
@@ -91,65 +66,56 @@ count_of (int32_t count)
   return count > 0 ? (uint64_t) count : 0;
 }
 
-/* How many elements of the old datatype one of the new has. */
-static gboolean
-elements_of (const DumpiRecord *record, uint64_t *n)
-{
-  uint64_t count = count_of (record->scalar[DUMPI_COUNT]);
-
-  switch (record->id) {
-  case DUMPI_ID_TYPE_CONTIGUOUS: *n = count; return TRUE;
-  case DUMPI_ID_TYPE_VECTOR:
-  case DUMPI_ID_TYPE_HVECTOR:
-  case DUMPI_ID_TYPE_CREATE_HVECTOR:
-  case DUMPI_ID_TYPE_CREATE_INDEXED_BLOCK:
-    *n = product (count, count_of (record->scalar[DUMPI_BLOCK_LENGTH]));
-    return TRUE;
-  case DUMPI_ID_TYPE_INDEXED:
-  case DUMPI_ID_TYPE_HINDEXED:
-  case DUMPI_ID_TYPE_CREATE_HINDEXED:
-    *n = 0;
-    for (guint i = 0; i < record->array[DUMPI_COUNTS]->len; i++)
-      *n += count_of (dumpi_array_at (record, DUMPI_COUNTS, i));
-    return TRUE;
-  case DUMPI_ID_TYPE_CREATE_SUBARRAY:
-    *n = 1;
-    for (guint i = 0; i < record->array[DUMPI_VALUES]->len; i++)
-      *n = product (*n, count_of (dumpi_array_at (record, DUMPI_VALUES, i)));
-    return TRUE;
-  case DUMPI_ID_TYPE_DUP:
-  case DUMPI_ID_TYPE_CREATE_RESIZED: *n = 1; return TRUE;
-  default: return FALSE;
-  }
-}
-
-/* Learns from a record that makes a datatype. */
+/* Notes the size of the datatype that a record makes. */
 static void
 types_note (Types *types, const DumpiRecord *record)
 {
+  const GArray *counts = record->array[DUMPI_COUNTS], *parts = record->array[DUMPI_TYPES];
   int32_t new_type = record->scalar[DUMPI_NEW_TYPE];
-  uint64_t bytes = 0, n;
+  uint64_t count = count_of (record->scalar[DUMPI_COUNT]);
+  uint64_t bytes = 0, n = 0; /* n: elements of the old datatype in one of the new */
 
-  if (record->id == DUMPI_ID_TYPE_STRUCT || record->id == DUMPI_ID_TYPE_CREATE_STRUCT) {
-    guint n_parts = MIN (record->array[DUMPI_COUNTS]->len, record->array[DUMPI_TYPES]->len);
-
-    for (guint i = 0; i < n_parts; i++) {
-      uint64_t count = count_of (dumpi_array_at (record, DUMPI_COUNTS, i));
+  switch (record->id) {
+  case DUMPI_ID_TYPE_STRUCT:
+  case DUMPI_ID_TYPE_CREATE_STRUCT:
+    for (guint i = 0; i < MIN (counts->len, parts->len); i++) {
       uint64_t part_bytes = type_bytes (types, dumpi_array_at (record, DUMPI_TYPES, i));
 
       if (part_bytes == UNKNOWN_BYTES)
         return;
+      count = count_of (dumpi_array_at (record, DUMPI_COUNTS, i));
       bytes = MIN (bytes + product (count, part_bytes), MAX_TYPE_BYTES);
     }
-  } else if (elements_of (record, &n)) {
+    break;
+  case DUMPI_ID_TYPE_CONTIGUOUS: n = count; break;
+  case DUMPI_ID_TYPE_VECTOR:
+  case DUMPI_ID_TYPE_HVECTOR:
+  case DUMPI_ID_TYPE_CREATE_HVECTOR:
+  case DUMPI_ID_TYPE_CREATE_INDEXED_BLOCK:
+    n = product (count, count_of (record->scalar[DUMPI_BLOCK_LENGTH]));
+    break;
+  case DUMPI_ID_TYPE_INDEXED:
+  case DUMPI_ID_TYPE_HINDEXED:
+  case DUMPI_ID_TYPE_CREATE_HINDEXED:
+    for (guint i = 0; i < counts->len; i++)
+      n += count_of (dumpi_array_at (record, DUMPI_COUNTS, i));
+    break;
+  case DUMPI_ID_TYPE_CREATE_SUBARRAY:
+    n = 1;
+    for (guint i = 0; i < record->array[DUMPI_VALUES]->len; i++)
+      n = product (n, count_of (dumpi_array_at (record, DUMPI_VALUES, i)));
+    break;
+  case DUMPI_ID_TYPE_DUP:
+  case DUMPI_ID_TYPE_CREATE_RESIZED: n = 1; break;
+  /* The size of a distributed array's part is left to the list in the file. */
+  default: return;
+  }
+  if (record->id != DUMPI_ID_TYPE_STRUCT && record->id != DUMPI_ID_TYPE_CREATE_STRUCT) {
     bytes = type_bytes (types, record->scalar[DUMPI_TYPE]);
     if (bytes == UNKNOWN_BYTES)
       return;
     bytes = product (n, bytes);
-  } else
-    return;
-
-  /* The share of a distributed array is left to the list in the file. */
+  }
   if (new_type >= (int32_t) N_BUILTIN)
     set_bytes (types, new_type, bytes);
 }
@@ -173,11 +139,11 @@ types_bytes (const Types *types, int32_t count, int32_t type)
 
 /* --- The sources of non-blocking receives from any source ---
  *
- * The call that posts a receive cannot know its source; the call that
- * completes it records it in its status.  It is needed early: under MPICH
- * MPI_PROC_NULL has the number that DUMPI gives to MPI_ANY_SOURCE, so that a
- * receive from MPI_PROC_NULL, common at the edges of a domain, looks like a
- * receive from any source and would wait for ever. */
+ * The record that posts a receive has no source; the status in the record that
+ * completes it has.  The source is needed early: under MPICH MPI_PROC_NULL has
+ * the number that DUMPI gives to MPI_ANY_SOURCE, so that a receive from
+ * MPI_PROC_NULL, common at the edges of a domain, looks like a receive from any
+ * source and would wait for ever. */
 
 #define NO_RECEIVE G_MAXUINT
 
@@ -257,50 +223,9 @@ complete (Search *search, int32_t request, const DumpiStatus *status)
   *source = *source == TRACE_ANY_SOURCE || *source == got ? got : SEVERAL;
 }
 
-static void
-note (Search *search, const DumpiRecord *record)
-{
-  TraceOpKind kind = dumpi_calls[record->id].kind;
-  const GArray *requests = record->array[DUMPI_REQUESTS];
-  int32_t request = record->scalar[DUMPI_REQUEST];
-  gboolean single = record->id == DUMPI_ID_WAIT || record->id == DUMPI_ID_TEST;
-
-  if (kind == TRACE_OP_ISEND || kind == TRACE_OP_IRECV)
-    activate (search, request, number_of (search, record, kind == TRACE_OP_IRECV));
-  if (kind == TRACE_OP_SEND_INIT || kind == TRACE_OP_RECV_INIT)
-    g_hash_table_insert (search->persistent, key_of (search, request),
-                         GUINT_TO_POINTER (number_of (search, record, kind == TRACE_OP_RECV_INIT)));
-  if (kind == TRACE_OP_START) {
-    if (requests->len == 0)
-      start (search, request);
-    for (guint i = 0; i < requests->len; i++)
-      start (search, dumpi_array_at (record, DUMPI_REQUESTS, i));
-  }
-  if (kind == TRACE_OP_REQUEST_FREE) {
-    /* A started operation goes on, but there will be no status. */
-    if (g_hash_table_remove (search->persistent, key_of (search, request)))
-      g_array_set_size (queue_of (search, request), 0);
-    else
-      complete (search, request, NULL);
-  }
-
-  /* Nothing but a wait or a test completes any. */
-  g_array_set_size (search->completed, 0);
-  dumpi_record_completed (record, search->completed);
-  for (guint i = 0; i < search->completed->len; i++) {
-    uint32_t index = g_array_index (search->completed, uint32_t, i);
-
-    if (!single)
-      request = dumpi_array_at (record, DUMPI_REQUESTS, index);
-    if (request != TRACE_REQUEST_NULL)
-      complete (search, request, dumpi_record_status (record, i, index));
-  }
-}
-
 /* Looks ahead in the file.  Returns (element-type int32_t), for each
  * non-blocking or persistent receive with a wildcard source, in their order:
- * the source, TRACE_PROC_NULL, or TRACE_ANY_SOURCE where the file does not
- * say. */
+ * the source, TRACE_PROC_NULL, or TRACE_ANY_SOURCE where the file has none. */
 static GArray *
 sources_find (const DumpiFile *file)
 {
@@ -317,8 +242,42 @@ sources_find (const DumpiFile *file)
   dumpi_record_init (&record);
   /* An error comes up again when the stream gets there; here it ends the search. */
   while (dumpi_record_next (file, &at, finalized, &record, NULL) == TRACE_NEXT_OPERATION) {
-    finalized |= dumpi_calls[record.id].kind == TRACE_OP_FINALIZE;
-    note (&search, &record);
+    TraceOpKind kind = dumpi_calls[record.id].kind;
+    const GArray *requests = record.array[DUMPI_REQUESTS];
+    int32_t request = record.scalar[DUMPI_REQUEST];
+    gboolean single = record.id == DUMPI_ID_WAIT || record.id == DUMPI_ID_TEST;
+
+    finalized |= kind == TRACE_OP_FINALIZE;
+    if (kind == TRACE_OP_ISEND || kind == TRACE_OP_IRECV) {
+      activate (&search, request, number_of (&search, &record, kind == TRACE_OP_IRECV));
+    } else if (kind == TRACE_OP_SEND_INIT || kind == TRACE_OP_RECV_INIT) {
+      guint number = number_of (&search, &record, kind == TRACE_OP_RECV_INIT);
+
+      g_hash_table_insert (search.persistent, key_of (&search, request), GUINT_TO_POINTER (number));
+    } else if (kind == TRACE_OP_START) {
+      if (requests->len == 0)
+        start (&search, request);
+      for (guint i = 0; i < requests->len; i++)
+        start (&search, dumpi_array_at (&record, DUMPI_REQUESTS, i));
+    } else if (kind == TRACE_OP_REQUEST_FREE) {
+      /* A started operation goes on, but there will be no status. */
+      if (g_hash_table_remove (search.persistent, key_of (&search, request)))
+        g_array_set_size (queue_of (&search, request), 0);
+      else
+        complete (&search, request, NULL);
+    }
+
+    /* Only a wait or a test completes requests. */
+    g_array_set_size (search.completed, 0);
+    dumpi_record_completed (&record, search.completed);
+    for (guint i = 0; i < search.completed->len; i++) {
+      uint32_t index = g_array_index (search.completed, uint32_t, i);
+
+      if (!single)
+        request = dumpi_array_at (&record, DUMPI_REQUESTS, index);
+      if (request != TRACE_REQUEST_NULL)
+        complete (&search, request, dumpi_record_status (&record, i, index));
+    }
   }
   dumpi_record_clear (&record);
   for (guint i = 0; i < search.sources->len; i++)
@@ -332,11 +291,11 @@ sources_find (const DumpiFile *file)
 
 /* --- Windows of one-sided communication, and the groups that open them ---
  *
- * A record of an access names a window; its communicator is in the record
- * that created it.  MPI_Win_post and MPI_Win_start name a group, whose ranks
- * must be known in that communicator: groups are followed here as lists of
- * ranks of the communicator that they come from, which is enough for the
- * usual ones (of the window's communicator, or included from it). */
+ * A record of an access has a window; its communicator is in the record that
+ * created it.  MPI_Win_post and MPI_Win_start have a group, whose ranks must be
+ * known in that communicator: groups are lists of ranks of the communicator that
+ * they come from, which is enough for the usual ones (of the window's
+ * communicator, or included from it). */
 
 /* Whole groups of communicators other than MPI_COMM_WORLD have no list: their
  * size is not in the file. */
@@ -373,17 +332,6 @@ window_free (gpointer data)
   g_clear_pointer (&window->started, g_array_unref);
   g_clear_pointer (&window->posted, g_array_unref);
   g_free (window);
-}
-
-static Windows *
-windows_new (uint32_t n_ranks)
-{
-  Windows *windows = g_new (Windows, 1);
-
-  windows->n_ranks = n_ranks;
-  windows->windows = g_hash_table_new_full (NULL, NULL, NULL, window_free);
-  windows->groups = g_hash_table_new_full (NULL, NULL, NULL, group_free);
-  return windows;
 }
 
 static Group *
@@ -434,8 +382,8 @@ append_member (const Group *group, int32_t place, GArray *list)
   return TRUE;
 }
 
-/* The members of a group that is made of a known one; FALSE when they cannot
- * be known. */
+/* The members of a group derived from a known one; FALSE when they cannot be
+ * known. */
 static gboolean
 derive_members (const Windows *windows, Group *group, const TraceOp *op, GArray *list)
 {
@@ -453,7 +401,7 @@ derive_members (const Windows *windows, Group *group, const TraceOp *op, GArray 
 
       if (stride == 0)
         return FALSE;
-      /* No list is longer than there are ranks, whatever a range says. */
+      /* No list has more members than there are ranks, whatever the range. */
       for (int64_t at = first; stride > 0 ? at <= last : at >= last; at += stride)
         if (list->len >= windows->n_ranks || !append_member (group, (int32_t) at, list))
           return FALSE;
@@ -478,7 +426,7 @@ is_of_comm (gpointer handle, gpointer group, gpointer comm)
   return ((Group *) group)->comm == GPOINTER_TO_UINT (comm);
 }
 
-/* Learns from an operation that makes a group or a communicator. */
+/* Follows an operation that makes a group or a communicator. */
 static void
 windows_note (Windows *windows, const TraceOp *op)
 {
@@ -497,21 +445,8 @@ windows_note (Windows *windows, const TraceOp *op)
     else
       g_hash_table_remove (windows->groups, GUINT_TO_POINTER (op->new_group));
   } else if (op->kind >= TRACE_OP_COMM_DUP && op->kind <= TRACE_OP_GRAPH_CREATE)
-    /* The handle may have been another communicator's before. */
+    /* The handle may have had another communicator before. */
     g_hash_table_foreach_remove (windows->groups, is_of_comm, GUINT_TO_POINTER (op->new_comm));
-}
-
-/* The ranks of a group in the communicator of a window, or NULL. */
-static GArray *
-list_group (const Windows *windows, uint32_t handle, uint32_t comm)
-{
-  Group *group = find_group (windows, handle);
-
-  if (handle == TRACE_GROUP_EMPTY)
-    return new_list ();
-  if (group == NULL || group->comm != comm || !has_list (windows, group))
-    return NULL;
-  return g_array_ref (group->ranks);
 }
 
 /* Sets the communicator and the ranks of an operation on a window; FALSE when
@@ -538,8 +473,13 @@ windows_use (Windows *windows, TraceOp *op)
   if (posts || op->kind == TRACE_OP_WIN_WAIT)
     list = &window->posted;
   if (starts || posts) {
+    Group *group = find_group (windows, op->group);
+
     g_clear_pointer (list, g_array_unref);
-    *list = list_group (windows, op->group, window->comm);
+    if (op->group == TRACE_GROUP_EMPTY)
+      *list = new_list ();
+    else if (group != NULL && group->comm == window->comm && has_list (windows, group))
+      *list = g_array_ref (group->ranks);
   }
   if (list != NULL) {
     if (*list == NULL)
@@ -558,8 +498,8 @@ struct DumpiOps {
   Trace *trace;
   const DumpiFile *file;
   uint32_t n_ranks;
-  Types *types;
-  Windows *windows;
+  Types types;
+  Windows windows;
   GArray *requests;             /* (element-type uint32_t) */
   GArray *completed;            /* (element-type uint32_t) */
   GArray *counts, *recv_counts; /* (element-type uint64_t) */
@@ -575,12 +515,31 @@ dumpi_ops_new (Trace *trace, const DumpiFile *file, uint32_t n_ranks)
   ops->trace = trace;
   ops->file = file;
   ops->n_ranks = n_ranks;
-  ops->types = types_new (trace, file);
-  ops->windows = windows_new (n_ranks);
+  ops->windows.n_ranks = n_ranks;
+  ops->windows.windows = g_hash_table_new_full (NULL, NULL, NULL, window_free);
+  ops->windows.groups = g_hash_table_new_full (NULL, NULL, NULL, group_free);
   ops->requests = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   ops->completed = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   ops->counts = g_array_new (FALSE, FALSE, sizeof (uint64_t));
   ops->recv_counts = g_array_new (FALSE, FALSE, sizeof (uint64_t));
+
+  ops->types.trace = trace;
+  ops->types.bytes = g_array_new (FALSE, FALSE, sizeof (uint64_t));
+  for (guint type = 0; type < N_BUILTIN; type++)
+    set_bytes (&ops->types, (int32_t) type, builtin_bytes[type]);
+  if (file->sizes != 0) {
+    DumpiReader reader = { file->data, file->sizes, file->size, FALSE };
+    int32_t n = dumpi_read_i4 (&reader);
+
+    /* Ids are 16 bits wide. */
+    n = MIN (n, G_MAXUINT16 + 1);
+    for (int32_t type = 0; type < n; type++) {
+      int32_t bytes = dumpi_read_i4 (&reader);
+
+      if (!reader.failed && bytes >= 0 && !(type == LONG_LONG_INT && bytes == 0))
+        set_bytes (&ops->types, type, (uint64_t) bytes);
+    }
+  }
   return ops;
 }
 
@@ -589,11 +548,9 @@ dumpi_ops_free (DumpiOps *ops)
 {
   if (ops == NULL)
     return;
-  g_array_unref (ops->types->bytes);
-  g_free (ops->types);
-  g_hash_table_unref (ops->windows->windows);
-  g_hash_table_unref (ops->windows->groups);
-  g_free (ops->windows);
+  g_array_unref (ops->types.bytes);
+  g_hash_table_unref (ops->windows.windows);
+  g_hash_table_unref (ops->windows.groups);
   g_array_unref (ops->requests);
   g_array_unref (ops->completed);
   g_array_unref (ops->counts);
@@ -625,13 +582,13 @@ check_request (const DumpiOps *ops, const DumpiRecord *record, int32_t recorded,
 static uint64_t
 send_bytes (const DumpiOps *ops, const DumpiRecord *record)
 {
-  return types_bytes (ops->types, record->scalar[DUMPI_COUNT], record->scalar[DUMPI_TYPE]);
+  return types_bytes (&ops->types, record->scalar[DUMPI_COUNT], record->scalar[DUMPI_TYPE]);
 }
 
 static uint64_t
 recv_bytes (const DumpiOps *ops, const DumpiRecord *record)
 {
-  return types_bytes (ops->types, record->scalar[DUMPI_RECV_COUNT],
+  return types_bytes (&ops->types, record->scalar[DUMPI_RECV_COUNT],
                       record->scalar[DUMPI_RECV_TYPE]);
 }
 
@@ -701,35 +658,8 @@ convert_recv (DumpiOps *ops, const DumpiRecord *record, TraceOp *op, GError **er
   return source (ops, record, posted, matched, &op->peer, &op->matched_source, error);
 }
 
-static gboolean
-convert_sendrecv (DumpiOps *ops, const DumpiRecord *record, TraceOp *op, GError **error)
-{
-  op->bytes = send_bytes (ops, record);
-  op->recv_bytes = record->id == DUMPI_ID_SENDRECV_REPLACE ? op->bytes : recv_bytes (ops, record);
-  op->recv_tag = record->scalar[DUMPI_RECV_TAG];
-  return destination (ops, record, &op->peer, error) &&
-         source (ops, record, record->scalar[DUMPI_RECV_PEER], source_in_status (record),
-                 &op->recv_peer, &op->matched_source, error);
-}
-
-static gboolean
-convert_probe (DumpiOps *ops, const DumpiRecord *record, TraceOp *op, GError **error)
-{
-  gboolean seen = op->kind == TRACE_OP_PROBE || record->scalar[DUMPI_FLAG] != 0;
-  uint32_t index = 0;
-
-  if (op->kind == TRACE_OP_IPROBE && seen) {
-    g_array_append_val (ops->completed, index);
-    op->completed = (const uint32_t *) (void *) ops->completed->data;
-    op->n_completed = 1;
-  }
-  return source (ops, record, record->scalar[DUMPI_PEER],
-                 seen ? source_in_status (record) : TRACE_ANY_SOURCE, &op->peer,
-                 &op->matched_source, error);
-}
-
-/* Calls with one request or many, and the ones that a completion call saw
- * complete. */
+/* The requests of a call, one or many, and those that a completion call
+ * completed. */
 static gboolean
 convert_requests (DumpiOps *ops, const DumpiRecord *record, TraceOp *op, GError **error)
 {
@@ -763,7 +693,7 @@ fill_counts (const DumpiOps *ops, const DumpiRecord *record, DumpiArray array, D
   for (guint i = 0; i < record->array[array]->len; i++) {
     gboolean missing = typed && i >= record->array[types]->len;
     int32_t element = typed && !missing ? dumpi_array_at (record, types, i) : record->scalar[type];
-    uint64_t bytes = types_bytes (ops->types, dumpi_array_at (record, array, i), element);
+    uint64_t bytes = types_bytes (&ops->types, dumpi_array_at (record, array, i), element);
 
     g_array_append_val (counts, bytes);
   }
@@ -783,9 +713,8 @@ convert_collective (DumpiOps *ops, const DumpiRecord *record, TraceOp *op, GErro
   op->n_counts = ops->counts->len;
   op->n_recv_counts = ops->recv_counts->len;
 
-  /* With MPI_IN_PLACE, which is not recorded, as much is sent as is received,
-   * and the arguments for sending mean nothing: usually a void type or no
-   * elements. */
+  /* With MPI_IN_PLACE, which is not recorded, as much is sent as is received, and
+   * the arguments for sending are void: usually a void type or no elements. */
   if ((op->kind == TRACE_OP_ALLGATHER || op->kind == TRACE_OP_ALLTOALL) &&
       (record->scalar[DUMPI_TYPE] <= 1 || op->bytes == 0))
     op->bytes = op->recv_bytes;
@@ -821,7 +750,7 @@ convert_comm (DumpiOps *ops, const DumpiRecord *record, TraceOp *op, GError **er
 
   op->color = record->scalar[DUMPI_COLOR];
   op->key = record->scalar[DUMPI_KEY];
-  /* Its number differs between MPI libraries, but colours are not negative. */
+  /* MPI_UNDEFINED differs between MPI libraries, but colours are not negative. */
   if (op->kind == TRACE_OP_COMM_SPLIT && (op->new_comm == TRACE_COMM_NULL || op->color < 0))
     op->color = TRACE_UNDEFINED;
   if (op->kind == TRACE_OP_CART_CREATE)
@@ -829,16 +758,16 @@ convert_comm (DumpiOps *ops, const DumpiRecord *record, TraceOp *op, GError **er
   set_values (record, DUMPI_VALUES, &op->values, &op->n_values);
   if (op->kind == TRACE_OP_CART_CREATE && n_values2 != op->n_values)
     return range_error (ops, record, "number of periods", (int32_t) n_values2, error);
-  windows_note (ops->windows, op);
+  windows_note (&ops->windows, op);
   return TRUE;
 }
 
-/* Of a trace that begins when the window was there already, and of groups that
- * are made in unusual ways, the ranks are not known. */
+/* The ranks are unknown when the trace begins after the creation of the window,
+ * and for groups that are made in unusual ways. */
 static void
 use_window (DumpiOps *ops, TraceOp *op)
 {
-  if (windows_use (ops->windows, op))
+  if (windows_use (&ops->windows, op))
     return;
   trace_warn (ops->trace,
               "%s: the communicator of the window, or the ranks of the group, are "
@@ -857,7 +786,7 @@ convert_group (DumpiOps *ops, const DumpiRecord *record, TraceOp *op, GError **e
     return range_error (ops, record, "length of a list of ranges", (int32_t) op->n_values, error);
   if (record->id == DUMPI_ID_WIN_GET_GROUP)
     use_window (ops, op);
-  windows_note (ops->windows, op);
+  windows_note (&ops->windows, op);
   return TRUE;
 }
 
@@ -871,7 +800,7 @@ convert_window (DumpiOps *ops, const DumpiRecord *record, TraceOp *op, GError **
   if ((op->kind == TRACE_OP_PUT || op->kind == TRACE_OP_GET || op->kind == TRACE_OP_WIN_FLUSH) &&
       !destination (ops, record, &op->peer, error))
     return FALSE;
-  /* A test that saw nothing leaves the window as it is. */
+  /* A test without a result leaves the window unchanged. */
   if (record->id == DUMPI_ID_WIN_TEST && record->scalar[DUMPI_FLAG] == 0)
     op->kind = TRACE_OP_CALL;
   else
@@ -914,16 +843,33 @@ dumpi_ops_convert (DumpiOps *ops, const DumpiRecord *record, TraceOp *op, GError
   }
   if (call->kind >= TRACE_OP_RECV && call->kind <= TRACE_OP_RECV_INIT)
     return convert_recv (ops, record, op, error);
-  if (call->kind == TRACE_OP_SENDRECV)
-    return convert_sendrecv (ops, record, op, error);
-  if (call->kind == TRACE_OP_PROBE || call->kind == TRACE_OP_IPROBE)
-    return convert_probe (ops, record, op, error);
+  if (call->kind == TRACE_OP_SENDRECV) {
+    op->bytes = send_bytes (ops, record);
+    op->recv_bytes = record->id == DUMPI_ID_SENDRECV_REPLACE ? op->bytes : recv_bytes (ops, record);
+    op->recv_tag = record->scalar[DUMPI_RECV_TAG];
+    return destination (ops, record, &op->peer, error) &&
+           source (ops, record, record->scalar[DUMPI_RECV_PEER], source_in_status (record),
+                   &op->recv_peer, &op->matched_source, error);
+  }
+  if (call->kind == TRACE_OP_PROBE || call->kind == TRACE_OP_IPROBE) {
+    gboolean seen = call->kind == TRACE_OP_PROBE || record->scalar[DUMPI_FLAG] != 0;
+    uint32_t index = 0;
+
+    if (call->kind == TRACE_OP_IPROBE && seen) {
+      g_array_append_val (ops->completed, index);
+      op->completed = (const uint32_t *) (void *) ops->completed->data;
+      op->n_completed = 1;
+    }
+    return source (ops, record, record->scalar[DUMPI_PEER],
+                   seen ? source_in_status (record) : TRACE_ANY_SOURCE, &op->peer,
+                   &op->matched_source, error);
+  }
   if (call->kind >= TRACE_OP_START && call->kind <= TRACE_OP_TEST)
     return convert_requests (ops, record, op, error);
   if (call->kind >= TRACE_OP_COMM_DUP && call->kind <= TRACE_OP_GRAPH_CREATE)
     return convert_comm (ops, record, op, error);
   if (call->kind >= TRACE_OP_COMM_GROUP && call->kind <= TRACE_OP_GROUP_FREE)
     return convert_group (ops, record, op, error);
-  types_note (ops->types, record);
+  types_note (&ops->types, record);
   return TRUE;
 }

@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/dumpi/dumpi_testing.h"
-#include "traces/trace_testing.h"
 
 #include <string.h>
 
@@ -17,28 +16,23 @@ send_one (DumpiBuild *build, int type)
   dumpi_build_call (build, 0, "4 2 4 4 2", 1, type, 1, 0, WORLD);
 }
 
-/* The sizes of n sends, between which there may be other calls. */
 static void
-check_sent (DumpiFixture *f, const uint64_t *bytes, guint n)
+check_sent (DumpiFixture *f, uint64_t bytes)
 {
-  TraceOp op;
-
-  for (guint i = 0; i < n; i++) {
-    do
-      g_assert_cmpint (trace_cursor_next (f->cursor, &op, NULL), ==, TRACE_NEXT_OPERATION);
-    while (op.kind == TRACE_OP_CALL);
-    g_assert_cmpint (op.kind, ==, TRACE_OP_SEND);
-    if (op.bytes != bytes[i])
-      g_error ("send %u has %" G_GUINT64_FORMAT " bytes, not %" G_GUINT64_FORMAT, i, op.bytes,
-               bytes[i]);
-  }
+  do
+    g_assert_cmpint (trace_cursor_next (f->stream.cursor, &f->stream.op, NULL), ==,
+                     TRACE_NEXT_OPERATION);
+  while (f->stream.op.kind == TRACE_OP_CALL);
+  g_assert_cmpint (f->stream.op.kind, ==, TRACE_OP_SEND);
+  g_assert_cmpuint (f->stream.op.bytes, ==, bytes);
 }
 
 static void
-test_datatypes_are_computed (DumpiFixture *f)
+test_datatypes_are_computed (DumpiFixture *f, gconstpointer unused)
 {
   DumpiBuild *b = f->build;
 
+  (void) unused;
   dumpi_build_call (b, 35, "4 2 2", 5, INT, 28);              /* contiguous: 20 */
   dumpi_build_call (b, 36, "4 4 4 2 2", 3, 2, 7, DOUBLE, 29); /* vector: 48 */
   dumpi_build_call (b, 38, "4  4 4 4  4 4 4  2 2", 2, 2, 1, 4, 2, 0, 9, 28, 30); /* indexed: 100 */
@@ -57,15 +51,20 @@ test_datatypes_are_computed (DumpiFixture *f)
   send_one (b, 30); /* made of the old one */
   dumpi_fixture_open (f);
 
-  check_sent (f, (const uint64_t[]){ 20, 48, 100, 97, 48, 6, 97, 6, 2, 100 }, 10);
-  g_assert_cmpuint (trace_warnings (f->trace)->len, ==, 0);
+  for (guint i = 0; i < 10; i++) {
+    static const uint64_t bytes[] = { 20, 48, 100, 97, 48, 6, 97, 6, 2, 100 };
+
+    check_sent (f, bytes[i]);
+  }
+  g_assert_cmpuint (trace_warnings (f->stream.trace)->len, ==, 0);
 }
 
 static void
-test_datatypes_are_listed (DumpiFixture *f)
+test_datatypes_are_listed (DumpiFixture *f, gconstpointer unused)
 {
   DumpiBuild *b = f->build;
 
+  (void) unused;
   b->n_sizes = 30;
   b->sizes[11] = 4; /* MPI_LONG of Blue Gene/P */
   b->sizes[29] = 56;
@@ -74,24 +73,29 @@ test_datatypes_are_listed (DumpiFixture *f)
   send_one (b, 29);
   dumpi_fixture_open (f);
 
-  check_sent (f, (const uint64_t[]){ 4, 8, 56 }, 3);
+  check_sent (f, 4);
+  check_sent (f, 8);
+  check_sent (f, 56);
 }
 
 static void
-test_datatypes_without_size (DumpiFixture *f)
+test_datatypes_without_size (DumpiFixture *f, gconstpointer unused)
 {
+  (void) unused;
   dumpi_build_call (f->build, 0, "4 2 4 4 2", 12, 77, 1, 0, WORLD);
   dumpi_build_call (f->build, 0, "4 2 4 4 2", -3, INT, 1, 0, WORLD);
   dumpi_fixture_open (f);
 
-  check_sent (f, (const uint64_t[]){ 12, 0 }, 2);
-  g_assert_true (trace_testing_warned (f->trace, "datatype 77"));
-  g_assert_true (trace_testing_warned (f->trace, "negative"));
+  check_sent (f, 12);
+  check_sent (f, 0);
+  g_assert_true (trace_testing_warned (f->stream.trace, "datatype 77"));
+  g_assert_true (trace_testing_warned (f->stream.trace, "negative"));
 }
 
 static void
-test_rooted_collectives (DumpiFixture *f)
+test_rooted_collectives (DumpiFixture *f, gconstpointer unused)
 {
+  (void) unused;
   dumpi_build_call (f->build, 53, "4 2 4 2", 6, INT, 2, WORLD);
   dumpi_build_call (f->build, 54, "4 4 2 4 2  4 2", 2, 3, INT, 2, WORLD, 3, DOUBLE);
   dumpi_build_call (f->build, 54, "4 4 2 4 2", 1, 3, INT, 2, WORLD);
@@ -99,14 +103,15 @@ test_rooted_collectives (DumpiFixture *f)
                     5, 6, 2, 0, 5);
   dumpi_fixture_open (f);
 
-  trace_testing_expect (f->cursor, "bcast bytes=24 root=2", "gather bytes=12 recv_bytes=24",
-                        "gather bytes=12 recv_bytes=0",
-                        "scatterv recv_bytes=4 counts=40,48 recv_counts=", NULL);
+  EXPECT (&f->stream, "bcast bytes=24 root=2", "gather bytes=12 recv_bytes=24",
+          "gather bytes=12 recv_bytes=0", "scatterv recv_bytes=4 n_counts=2 counts[1]=48");
+  g_assert_null (f->stream.op.recv_counts);
 }
 
 static void
-test_other_collectives (DumpiFixture *f)
+test_other_collectives (DumpiFixture *f, gconstpointer unused)
 {
+  (void) unused;
   dumpi_build_call (f->build, 58, "4 2 4 2 2", 0, 0, 7, INT, WORLD); /* in place */
   dumpi_build_call (f->build, 60, "4 2 4 2 2", 2, INT, 1, DOUBLE, WORLD);
   dumpi_build_call (f->build, 59, "4 4 2  4 4 4  4 4 4  2 2", 2, 3, INT, 2, 3, 4, 2, 0, 3, INT,
@@ -117,29 +122,33 @@ test_other_collectives (DumpiFixture *f)
   dumpi_build_call (f->build, 65, "4 2 1 2", 4, DOUBLE, 3, WORLD);
   dumpi_fixture_open (f);
 
-  trace_testing_expect (
-      f->cursor, "allgather bytes=28 recv_bytes=28", "alltoall bytes=8 recv_bytes=8",
-      "allgatherv bytes=12 counts= recv_counts=12,16", "alltoallv counts=4,16 recv_counts=3,16",
-      "reduce_scatter recv_counts=40,48", "allreduce bytes=32 root=none", NULL);
+  EXPECT (&f->stream, "allgather bytes=28 recv_bytes=28", "alltoall bytes=8 recv_bytes=8",
+          "allgatherv bytes=12");
+  g_assert_null (f->stream.op.counts);
+  g_assert_cmpuint (f->stream.op.recv_counts[1], ==, 16);
+  EXPECT (&f->stream, "alltoallv counts[0]=4 counts[1]=16 recv_counts[0]=3 recv_counts[1]=16",
+          "reduce_scatter recv_counts[1]=48", "allreduce bytes=32 root=none");
 }
 
 /* The arguments for sending are whatever the program wrote there. */
 static void
-test_in_place (DumpiFixture *f)
+test_in_place (DumpiFixture *f, gconstpointer unused)
 {
+  (void) unused;
   dumpi_build_call (f->build, 58, "4 2 4 2 2", 0, INT, 7, INT, WORLD);
   dumpi_build_call (f->build, 60, "4 2 4 2 2", 9, 1, 2, DOUBLE, WORLD);
   dumpi_build_call (f->build, 61, "4  4 4 2  4 4 4  4 4 4  2 2", 2, 0, 0, 1, 2, 3, 4, 2, 0, 3, INT,
                     WORLD);
   dumpi_fixture_open (f);
 
-  trace_testing_expect (f->cursor, "allgather bytes=28", "alltoall bytes=16",
-                        "alltoallv counts=12,16", NULL);
+  EXPECT (&f->stream, "allgather bytes=28", "alltoall bytes=16",
+          "alltoallv n_counts=2 counts[0]=12 counts[1]=16");
 }
 
 static void
-test_communicators (DumpiFixture *f)
+test_communicators (DumpiFixture *f, gconstpointer unused)
 {
+  (void) unused;
   dumpi_build_call (f->build, 84, "2 2", WORLD, 4);
   dumpi_build_call (f->build, 86, "2 4 4 2", 4, 1, -9, 5);
   dumpi_build_call (f->build, 86, "2 4 4 2", 4, -32766, 0, 1);
@@ -148,14 +157,15 @@ test_communicators (DumpiFixture *f)
   dumpi_build_call (f->build, 87, "2", 7);
   dumpi_fixture_open (f);
 
-  trace_testing_expect (f->cursor, "comm_dup comm=world new_comm=4", "comm_split color=1 key=-9",
-                        "comm_split color=undefined", "cart_create values=3,2 values2=1,0",
-                        "cart_sub comm=6 values=1,0", "comm_free comm=7", NULL);
+  EXPECT (&f->stream, "comm_dup comm=world new_comm=4", "comm_split color=1 key=-9",
+          "comm_split color=undefined", "cart_create n_values=2 values[0]=3 values2[0]=1",
+          "cart_sub comm=6 values[1]=0", "comm_free comm=7");
 }
 
 static void
-test_groups (DumpiFixture *f)
+test_groups (DumpiFixture *f, gconstpointer unused)
 {
+  (void) unused;
   dumpi_build_call (f->build, 72, "2 2", WORLD, 3);
   dumpi_build_call (f->build, 76, "2 4  4 4 4  2", 3, 2, 2, 6, 1, 4);
   dumpi_build_call (f->build, 78, "2 4  4  4 4 4 4  4 4 4 4  2", 3, 2, 2, 3, 0, 1, 1, 3, 4, 6, 2,
@@ -165,38 +175,40 @@ test_groups (DumpiFixture *f)
   dumpi_build_call (f->build, 85, "2 2 2", WORLD, 6, 4);
   dumpi_fixture_open (f);
 
-  trace_testing_expect (f->cursor, "comm_group new_group=3",
-                        "group_incl group=3 values=6,1 new_group=4",
-                        "group_range_incl values=0,1,1,4,6,2", "group_union group2=5", "group_free",
-                        "comm_create group=6 new_comm=4", NULL);
+  EXPECT (&f->stream, "comm_group new_group=3", "group_incl group=3 values[0]=6 new_group=4",
+          "group_range_incl n_values=6 values[5]=2", "group_union group2=5", "group_free",
+          "comm_create group=6 new_comm=4");
 }
 
 static void
-test_unsupported (DumpiFixture *f)
+test_unsupported (DumpiFixture *f, gconstpointer unused)
 {
+  (void) unused;
   dumpi_build_call (f->build, 143, "4 2 4 4 4 2 2", 1, INT, 1, 0, 1, INT, 2);
   dumpi_build_call (f->build, 53, "4 2 4 2", 6, INT, -2, 4); /* MPI_ROOT */
   dumpi_build_call (f->build, 250, "2 4 2 4", 2, 100, CHAR, 0);
   dumpi_fixture_open (f);
 
-  trace_testing_expect (f->cursor, "unsupported name=MPI_Put", "unsupported name=MPI_Bcast",
-                        "call name=MPI_File_write", NULL);
+  EXPECT (&f->stream, "unsupported name=MPI_Put", "unsupported name=MPI_Bcast",
+          "call name=MPI_File_write");
 }
 
-static const DumpiTest tests[] = {
-  { "types/computed", test_datatypes_are_computed, 0 },
-  { "types/listed", test_datatypes_are_listed, 0 },
-  { "types/unknown", test_datatypes_without_size, 0 },
-  { "ops/rooted", test_rooted_collectives, 0 },
-  { "ops/collectives", test_other_collectives, 0 },
-  { "ops/in-place", test_in_place, 0 },
-  { "ops/communicators", test_communicators, 0 },
-  { "ops/groups", test_groups, 0 },
-  { "ops/unsupported", test_unsupported, 0 },
-};
+#define ADD(path, test)                                                              \
+  g_test_add ("/traces/dumpi/" path, DumpiFixture, NULL, dumpi_fixture_set_up, test, \
+              dumpi_fixture_tear_down)
 
 int
 main (int argc, char **argv)
 {
-  return dumpi_testing_run (argc, argv, tests, G_N_ELEMENTS (tests));
+  g_test_init (&argc, &argv, NULL);
+  ADD ("types/computed", test_datatypes_are_computed);
+  ADD ("types/listed", test_datatypes_are_listed);
+  ADD ("types/unknown", test_datatypes_without_size);
+  ADD ("ops/rooted", test_rooted_collectives);
+  ADD ("ops/collectives", test_other_collectives);
+  ADD ("ops/in-place", test_in_place);
+  ADD ("ops/communicators", test_communicators);
+  ADD ("ops/groups", test_groups);
+  ADD ("ops/unsupported", test_unsupported);
+  return g_test_run ();
 }

@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * The index at the end of the file says where header, footer and records are.
- * Records carry no length, so the arguments of every call must be known, also
- * of those that mean nothing to a simulator: a table has them all. */
+ * The index at the end of the file has the offsets of header, footer and
+ * records.  Records carry no length, so the arguments of every call must be
+ * known, also of those without a meaning for a simulator: a table has them all. */
 #include "traces/dumpi/dumpi_format.h"
 #include "traces/trace_file.h"
 
@@ -81,7 +81,7 @@ skip (DumpiReader *reader, int32_t n, gsize element_bytes)
 
 static const guint8 magic[MAGIC_BYTES] = { 0xff, 0xaa, 0xdd, 'D', 'U', 'M', 'P', 'I' };
 
-/* What the index holds behind its magic, from the end of the file backwards:
+/* The contents of the index after its magic, from the end of the file backwards:
  * key values, footer, body, header are always there, the others came later. */
 enum {
   INDEX_KEYVALUES,
@@ -621,25 +621,6 @@ skip_strings (DumpiReader *reader)
     skip_array (reader, 1);
 }
 
-static void
-read_statuses (DumpiReader *reader, uint32_t version, GArray *statuses)
-{
-  gboolean tagged = version >= DUMPI_VERSION (0, 6, 3);
-  int32_t n = read_array_count (reader, tagged ? 14 : 10);
-
-  for (int32_t i = 0; i < n; i++) {
-    DumpiStatus status;
-
-    dumpi_read_i4 (reader);
-    status.source = dumpi_read_i4 (reader);
-    status.cancelled = read_u1 (reader) != 0;
-    read_u1 (reader);
-    if (tagged)
-      dumpi_read_i4 (reader);
-    g_array_append_val (statuses, status);
-  }
-}
-
 /* One number in old versions, an array since. */
 static void
 skip_array_since (DumpiReader *reader, uint32_t version, uint32_t since)
@@ -671,6 +652,7 @@ static void
 read_field (DumpiReader *reader, uint32_t version, gboolean statuses, Field field,
             DumpiRecord *record)
 {
+  gboolean tagged;
   int32_t value, n;
 
   switch ((FieldType) field.type) {
@@ -700,8 +682,21 @@ read_field (DumpiReader *reader, uint32_t version, gboolean statuses, Field fiel
         read_array (reader, field, 4, record);
     break;
   case FIELD_STATUS:
-    if (statuses)
-      read_statuses (reader, version, record->statuses);
+    if (!statuses)
+      break;
+    tagged = version >= DUMPI_VERSION (0, 6, 3);
+    n = read_array_count (reader, tagged ? 14 : 10);
+    for (int32_t i = 0; i < n; i++) {
+      DumpiStatus status;
+
+      dumpi_read_i4 (reader);
+      status.source = dumpi_read_i4 (reader);
+      status.cancelled = read_u1 (reader) != 0;
+      read_u1 (reader);
+      if (tagged)
+        dumpi_read_i4 (reader);
+      g_array_append_val (record->statuses, status);
+    }
     break;
   case FIELD_ARGV:
     if (version < DUMPI_VERSION (0, 6, 2))
@@ -749,51 +744,14 @@ fail (const DumpiFile *file, const DumpiRecord *record, const char *what, GError
   return TRACE_NEXT_ERROR;
 }
 
-/* The rest of a record behind its id. */
-static TraceNext
-read_record (const DumpiFile *file, DumpiReader *reader, DumpiRecord *record, GError **error)
-{
-  const char *letter = dumpi_calls[record->id].layout;
-  uint8_t mask = read_u1 (reader);
-
-  if (mask & MASK_THREAD)
-    read_u2 (reader);
-  /* Wall times are preferred: processor times stand still while a rank is
-   * preempted or sleeps. */
-  record->timed = (mask & (MASK_CPU | MASK_WALL)) != 0;
-  record->wall = (mask & MASK_WALL) != 0;
-  if (mask & MASK_CPU) {
-    record->start = read_time (reader);
-    record->stop = read_time (reader);
-  }
-  if (mask & MASK_WALL) {
-    record->start = read_time (reader);
-    record->stop = read_time (reader);
-  }
-  if (mask & MASK_COUNTERS)
-    skip (reader, read_u1 (reader), 16);
-  if (record->timed && (record->start.ns >= NS_PER_SECOND || record->stop.ns >= NS_PER_SECOND))
-    return fail (file, record, "a time of more nanoseconds than a second has", error);
-
-  for (; *letter != '\0' && !reader->failed; letter++)
-    if (*letter == '(') {
-      if (record->scalar[DUMPI_RANK] != record->scalar[DUMPI_ROOT])
-        letter = strchr (letter, ')');
-    } else if (*letter != ')')
-      read_field (reader, file->version, (mask & MASK_STATUSES) != 0, fields[(guint8) *letter],
-                  record);
-  if (reader->failed)
-    return fail (file, record, "the record runs beyond the end of the records", error);
-  return TRACE_NEXT_OPERATION;
-}
-
 TraceNext
 dumpi_record_next (const DumpiFile *file, gsize *at, gboolean finalized, DumpiRecord *record,
                    GError **error)
 {
   DumpiReader reader = { file->data, *at, file->body_end, FALSE };
-  TraceNext next;
+  const char *letter;
   uint16_t id;
+  uint8_t mask;
 
   if (*at >= file->body_end)
     return TRACE_NEXT_END;
@@ -821,9 +779,39 @@ dumpi_record_next (const DumpiFile *file, gsize *at, gboolean finalized, DumpiRe
   for (guint i = 0; i < DUMPI_N_ARRAYS; i++)
     g_array_set_size (record->array[i], 0);
   g_array_set_size (record->statuses, 0);
-  next = read_record (file, &reader, record, error);
+
+  mask = read_u1 (&reader);
+  if (mask & MASK_THREAD)
+    read_u2 (&reader);
+  /* Wall times are preferred: processor times stand still while a rank is
+   * preempted or sleeps. */
+  record->timed = (mask & (MASK_CPU | MASK_WALL)) != 0;
+  record->wall = (mask & MASK_WALL) != 0;
+  if (mask & MASK_CPU) {
+    record->start = read_time (&reader);
+    record->stop = read_time (&reader);
+  }
+  if (mask & MASK_WALL) {
+    record->start = read_time (&reader);
+    record->stop = read_time (&reader);
+  }
+  if (mask & MASK_COUNTERS)
+    skip (&reader, read_u1 (&reader), 16);
   *at = reader.at;
-  return next;
+  if (record->timed && (record->start.ns >= NS_PER_SECOND || record->stop.ns >= NS_PER_SECOND))
+    return fail (file, record, "a time of more nanoseconds than a second has", error);
+
+  for (letter = dumpi_calls[id].layout; *letter != '\0' && !reader.failed; letter++)
+    if (*letter == '(') {
+      if (record->scalar[DUMPI_RANK] != record->scalar[DUMPI_ROOT])
+        letter = strchr (letter, ')');
+    } else if (*letter != ')')
+      read_field (&reader, file->version, (mask & MASK_STATUSES) != 0, fields[(guint8) *letter],
+                  record);
+  *at = reader.at;
+  if (reader.failed)
+    return fail (file, record, "the record runs beyond the end of the records", error);
+  return TRACE_NEXT_OPERATION;
 }
 
 static void

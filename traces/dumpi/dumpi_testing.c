@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/dumpi/dumpi_testing.h"
 
-#include "traces/trace_testing.h"
-
 #include <string.h>
 
 #define CALL_NS 500
@@ -164,40 +162,21 @@ dumpi_build_write (DumpiBuild *build, const char *folder, uint32_t n_ranks)
   return trace_testing_write (folder, "t.meta", meta, strlen (meta));
 }
 
-static void
-set_up (DumpiFixture *f, gconstpointer test)
+void
+dumpi_fixture_set_up (DumpiFixture *f, gconstpointer version)
 {
+  (void) version;
   f->folder = trace_testing_folder ();
   f->build = dumpi_build_new (13, 0, 0);
   f->build->between_ns = 0;
-  f->data = ((const DumpiTest *) test)->data;
 }
 
-static void
-run (DumpiFixture *f, gconstpointer test)
+void
+dumpi_fixture_tear_down (DumpiFixture *f, gconstpointer unused)
 {
-  ((const DumpiTest *) test)->test (f);
-}
-
-static void
-tear_down (DumpiFixture *f, gconstpointer test)
-{
-  (void) test;
-  trace_cursor_free (f->cursor);
-  trace_free (f->trace);
+  (void) unused;
+  trace_testing_stream_close (&f->stream);
   trace_testing_remove (f->folder);
-}
-
-int
-dumpi_testing_run (int argc, char **argv, const DumpiTest *tests, guint n_tests)
-{
-  g_test_init (&argc, &argv, NULL);
-  for (guint i = 0; i < n_tests; i++) {
-    g_autofree char *path = g_strconcat ("/traces/dumpi/", tests[i].path, NULL);
-
-    g_test_add (path, DumpiFixture, &tests[i], set_up, run, tear_down);
-  }
-  return g_test_run ();
 }
 
 void
@@ -213,9 +192,6 @@ void
 dumpi_fixture_open (DumpiFixture *f)
 {
   g_autofree char *path = dumpi_build_write (f->build, f->folder, 8);
-  g_autoptr (GError) error = NULL;
 
-  f->trace = trace_testing_open (path);
-  f->cursor = trace_cursor_new (f->trace, 0, &error);
-  g_assert_no_error (error);
+  trace_testing_stream_open (&f->stream, NULL, path, 0, NULL);
 }

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "traces/trace.h"
+#include "traces/trace_testing.h"
 
 enum { DUMPI_TESTING_IDS = 291 };
 
@@ -41,21 +41,12 @@ char *dumpi_build_write (DumpiBuild *build, const char *folder, uint32_t n_ranks
 typedef struct {
   char *folder;
   DumpiBuild *build;
-  Trace *trace;
-  TraceCursor *cursor;
-  unsigned data; /* of the test */
+  TraceTestingStream stream; /* once it is open */
 } DumpiFixture;
 
-typedef struct {
-  const char *path; /* behind /traces/dumpi/ */
-  void (*test) (DumpiFixture *f);
-  unsigned data;
-} DumpiTest;
-
-/* The main() of a program of tests, each of which gets a fixture of its own: a
- * build of version 13.0.0 without time between calls. */
-int dumpi_testing_run (int argc, char **argv, const DumpiTest *tests, guint n_tests);
-
+/* For g_test_add(): a build of version 13.0.0 without time between calls. */
+void dumpi_fixture_set_up (DumpiFixture *f, gconstpointer unused);
+void dumpi_fixture_tear_down (DumpiFixture *f, gconstpointer unused);
 /* A different version of the format. */
 void dumpi_fixture_restart (DumpiFixture *f, uint8_t major, uint8_t minor, uint8_t patch);
 /* Ends the file and opens rank 0 of a trace of 8 ranks. */

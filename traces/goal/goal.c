@@ -2,8 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/format.h"
-#include "traces/goal/goal_graph.h"
-#include "traces/goal/goal_text.h"
+#include "traces/goal/goal_private.h"
 #include "traces/trace.h"
 #include "traces/trace_file.h"
 
@@ -18,7 +17,7 @@
  *   u64 4223 | u32 ranks, u8 highest cpu, u8 highest nic
  *            | per rank u64 begin, u64 end
  *            | per rank u32 nodes, u32 roots, roots x u32, nodes x node, appendix
- *   node: u32 what it waits for, u8 kind (1 send, 2 recv, 3 calc), u32 peer,
+ *   node: u32 dependencies, u8 kind (1 send, 2 recv, 3 calc), u32 peer,
  *         u64 size, u32 tag, u8 cpu, u8 nic,
  *         u32 nodes that wait for its end, u32 the first in the appendix,
  *         u32 nodes that wait for its begin, u32 the first in the appendix
@@ -65,15 +64,6 @@ edge_at (const GoalGraph *graph, guint index)
   return &g_array_index (graph->edges, GoalEdge, index);
 }
 
-static gboolean
-is_in_order (const GoalGraph *graph)
-{
-  for (guint i = 0; i < graph->edges->len; i++)
-    if (edge_at (graph, i)->on >= edge_at (graph, i)->node)
-      return FALSE;
-  return TRUE;
-}
-
 /* -- sorting ---------------------------------------------------------------- */
 
 /* The nodes that wait for a node: list[first[node]] up to list[first[node + 1]]. */
@@ -81,29 +71,9 @@ typedef struct {
   uint64_t *first; /* [nodes + 1] */
   uint32_t *list;  /* [edges] */
   uint32_t *left;  /* [nodes] edges that a node still waits for */
-  uint32_t *heap;  /* [nodes] nodes that wait for nothing more, least number first */
+  uint32_t *heap;  /* [nodes] nodes without an edge left, least number first */
   uint32_t n_heap;
 } Sorter;
-
-static void
-sorter_init (Sorter *sorter, const GoalGraph *graph)
-{
-  guint n_nodes = graph->nodes->len;
-
-  *sorter = (Sorter){ .first = g_new0 (uint64_t, n_nodes + 2),
-                      .list = g_new (uint32_t, graph->edges->len),
-                      .left = g_new0 (uint32_t, n_nodes),
-                      .heap = g_new (uint32_t, n_nodes) };
-  /* first[] is one further while it counts and fills, and right at the end. */
-  for (guint i = 0; i < graph->edges->len; i++)
-    sorter->first[edge_at (graph, i)->on + 2]++;
-  for (guint node = 0; node < n_nodes; node++)
-    sorter->first[node + 2] += sorter->first[node + 1];
-  for (guint i = 0; i < graph->edges->len; i++) {
-    sorter->list[sorter->first[edge_at (graph, i)->on + 1]++] = edge_at (graph, i)->node;
-    sorter->left[edge_at (graph, i)->node]++;
-  }
-}
 
 static void
 heap_push (Sorter *sorter, uint32_t node)
@@ -133,48 +103,59 @@ heap_pop (Sorter *sorter)
   return least;
 }
 
-/* Of what may come next, the first in the file comes next.  Returns how many
- * could be placed. */
-static uint32_t
-sorter_run (Sorter *sorter, uint32_t n_nodes, uint32_t *order)
+/* Sorts the nodes topologically: of all nodes that may come next, the first in
+ * the file comes next.  FALSE when nodes wait for each other in a circle: *node
+ * waits for *on, which is also in it. */
+static gboolean
+sort_nodes (const GoalGraph *graph, uint32_t *order, uint32_t *node, uint32_t *on)
 {
-  uint32_t n = 0;
-
-  for (uint32_t node = 0; node < n_nodes; node++)
-    if (sorter->left[node] == 0)
-      heap_push (sorter, node);
-  while (sorter->n_heap > 0) {
-    uint32_t node = heap_pop (sorter);
-
-    order[n++] = node;
-    for (uint64_t i = sorter->first[node]; i < sorter->first[node + 1]; i++)
-      if (--sorter->left[sorter->list[i]] == 0)
-        heap_push (sorter, sorter->list[i]);
-  }
-  return n;
-}
-
-/* An edge between two nodes of a circle.  A node that could not be placed
- * waits for another such, so that going from one to the next ends in a circle. */
-static void
-find_circle (const GoalGraph *graph, const Sorter *sorter, uint32_t *node, uint32_t *on)
-{
-  guint n_nodes = graph->nodes->len;
-  g_autofree uint32_t *next = g_new (uint32_t, n_nodes);
+  uint32_t n_nodes = graph->nodes->len, n = 0;
+  g_autofree uint64_t *first = g_new0 (uint64_t, n_nodes + 2);
+  g_autofree uint32_t *list = g_new (uint32_t, graph->edges->len);
+  g_autofree uint32_t *left = g_new0 (uint32_t, n_nodes);
+  g_autofree uint32_t *heap = g_new (uint32_t, n_nodes);
+  g_autofree uint32_t *next = NULL;
+  Sorter sorter = { first, list, left, heap, 0 };
   uint32_t at = 0;
 
+  /* first[] is one entry ahead while it counts and fills, and right at the end. */
+  for (guint i = 0; i < graph->edges->len; i++)
+    first[edge_at (graph, i)->on + 2]++;
+  for (guint i = 0; i < n_nodes; i++)
+    first[i + 2] += first[i + 1];
+  for (guint i = 0; i < graph->edges->len; i++) {
+    list[first[edge_at (graph, i)->on + 1]++] = edge_at (graph, i)->node;
+    left[edge_at (graph, i)->node]++;
+  }
+
+  for (uint32_t i = 0; i < n_nodes; i++)
+    if (left[i] == 0)
+      heap_push (&sorter, i);
+  while (sorter.n_heap > 0) {
+    uint32_t least = heap_pop (&sorter);
+
+    order[n++] = least;
+    for (uint64_t i = first[least]; i < first[least + 1]; i++)
+      if (--left[list[i]] == 0)
+        heap_push (&sorter, list[i]);
+  }
+  if (n == n_nodes)
+    return TRUE;
+
+  /* A node that was not sorted waits for another such node, so that going from
+   * one to the next ends in a circle. */
+  next = g_new (uint32_t, n_nodes);
   for (guint i = graph->edges->len; i-- > 0;)
-    if (sorter->left[edge_at (graph, i)->on] > 0)
+    if (left[edge_at (graph, i)->on] > 0)
       next[edge_at (graph, i)->node] = edge_at (graph, i)->on;
-  while (sorter->left[at] == 0)
+  while (left[at] == 0)
     at++;
   for (guint i = 0; i < n_nodes; i++)
     at = next[at];
   *node = at;
   *on = next[at];
+  return FALSE;
 }
-
-/* -- places ------------------------------------------------------------------ */
 
 static int
 compare_places (gconstpointer a, gconstpointer b)
@@ -184,21 +165,29 @@ compare_places (gconstpointer a, gconstpointer b)
   return (one > other) - (one < other);
 }
 
-static void
-sort_run (uint32_t *run, uint64_t n)
+/* Sorts the graph, and lists the places that each place waits for.  To be called
+ * once, with all nodes and edges there; FALSE as sort_nodes(). */
+static gboolean
+goal_graph_sort (GoalGraph *graph, uint32_t *node, uint32_t *on)
 {
-  if (n > 1)
-    qsort (run, n, sizeof *run, compare_places);
-}
-
-/* Counts the edges of each place, those on starts behind those on ends, so
- * that a run begins where the one before ends. */
-static void
-count_runs (GoalGraph *graph, const uint32_t *place)
-{
-  guint n_nodes = graph->nodes->len;
+  uint32_t n_nodes = graph->nodes->len;
+  g_autofree uint32_t *place = g_new (uint32_t, n_nodes);
+  g_autofree uint64_t *next = NULL, *next_start = NULL;
+  gboolean in_order = TRUE;
   uint64_t total = 0;
 
+  graph->order = g_new (uint32_t, n_nodes);
+  for (guint i = 0; i < graph->edges->len && in_order; i++)
+    in_order = edge_at (graph, i)->on < edge_at (graph, i)->node;
+  for (uint32_t at = 0; at < n_nodes && in_order; at++)
+    graph->order[at] = at;
+  if (!in_order && !sort_nodes (graph, graph->order, node, on))
+    return FALSE;
+  for (guint at = 0; at < n_nodes; at++)
+    place[graph->order[at]] = at;
+
+  /* Count the edges of each place, edges on starts after those on ends, so that
+   * each run begins at the end of the one before. */
   graph->first_after = g_new0 (uint64_t, n_nodes + 1);
   graph->first_after_start = g_new0 (uint64_t, n_nodes);
   for (guint i = 0; i < graph->edges->len; i++) {
@@ -214,64 +203,27 @@ count_runs (GoalGraph *graph, const uint32_t *place)
     total += ends + starts;
   }
   graph->first_after[n_nodes] = total;
-}
 
-static void
-fill_runs (GoalGraph *graph, const uint32_t *place)
-{
-  guint n_nodes = graph->nodes->len;
-  g_autofree uint64_t *next = g_memdup2 (graph->first_after, n_nodes * sizeof *next);
-  g_autofree uint64_t *next_start = g_memdup2 (graph->first_after_start, n_nodes * sizeof *next);
-
+  /* Fill the runs, and sort each. */
+  next = g_memdup2 (graph->first_after, n_nodes * sizeof *next);
+  next_start = g_memdup2 (graph->first_after_start, n_nodes * sizeof *next_start);
   graph->after = g_new (uint32_t, (gsize) graph->edges->len + 1); /* never NULL */
   for (guint i = 0; i < graph->edges->len; i++) {
     const GoalEdge *edge = edge_at (graph, i);
-    uint64_t *at = edge->on_start ? next_start : next;
 
-    graph->after[at[place[edge->node]]++] = place[edge->on];
+    graph->after[(edge->on_start ? next_start : next)[place[edge->node]]++] = place[edge->on];
   }
   for (guint at = 0; at < n_nodes; at++) {
     uint64_t first = graph->first_after[at], middle = graph->first_after_start[at];
+    uint64_t end = graph->first_after[at + 1];
 
-    sort_run (graph->after + first, middle - first);
-    sort_run (graph->after + middle, graph->first_after[at + 1] - middle);
+    if (middle - first > 1)
+      qsort (graph->after + first, middle - first, sizeof *graph->after, compare_places);
+    if (end - middle > 1)
+      qsort (graph->after + middle, end - middle, sizeof *graph->after, compare_places);
   }
-}
-
-/* To be called once, with all nodes and edges there.  FALSE when the nodes
- * wait for each other in a circle: *node waits for *on, which is also in it. */
-static gboolean
-goal_graph_sort (GoalGraph *graph, uint32_t *node, uint32_t *on)
-{
-  uint32_t n_nodes = graph->nodes->len;
-  gboolean sorted = TRUE;
-
-  graph->order = g_new (uint32_t, n_nodes);
-  if (is_in_order (graph)) {
-    for (uint32_t at = 0; at < n_nodes; at++)
-      graph->order[at] = at;
-  } else {
-    Sorter sorter;
-
-    sorter_init (&sorter, graph);
-    sorted = sorter_run (&sorter, n_nodes, graph->order) == n_nodes;
-    if (!sorted)
-      find_circle (graph, &sorter, node, on);
-    g_free (sorter.first);
-    g_free (sorter.list);
-    g_free (sorter.left);
-    g_free (sorter.heap);
-  }
-  if (sorted) {
-    g_autofree uint32_t *place = g_new (uint32_t, n_nodes);
-
-    for (guint at = 0; at < n_nodes; at++)
-      place[graph->order[at]] = at;
-    count_runs (graph, place);
-    fill_runs (graph, place);
-    g_array_set_size (graph->edges, 0);
-  }
-  return sorted;
+  g_array_set_size (graph->edges, 0);
+  return TRUE;
 }
 
 /* --- GOAL schedules in the binary form of LogGOPSim's txt2bin --- */
@@ -296,7 +248,7 @@ typedef struct {
   uint32_t n_ranks;
 } GoalBinary;
 
-/* The part of a rank; what is not bytes is places in the file. */
+/* The part of a rank; begin, end, nodes and appendix are offsets in the file. */
 typedef struct {
   const GoalBinary *binary;
   uint32_t rank;
@@ -356,7 +308,7 @@ goal_binary_probe (const guint8 *head, gsize n)
 
 /* -- the parts of the ranks -------------------------------------------------- */
 
-/* The lengths of lists fit what is there, with nodes of so many bytes. */
+/* The lists fill the part exactly, with nodes of this size. */
 static gboolean
 fits (const Part *part, uint64_t node_bytes)
 {
@@ -365,20 +317,6 @@ fits (const Part *part, uint64_t node_bytes)
       COUNTS_BYTES + (uint64_t) INDEX_BYTES * part->n_roots + node_bytes * part->n_nodes;
 
   return least <= n && (n - least) % INDEX_BYTES == 0 && (n - least) / INDEX_BYTES <= UINT32_MAX;
-}
-
-/* What the first indices of the nodes add up to, with nodes as they are now. */
-static gboolean
-lists_fill_appendix (const Part *part)
-{
-  uint64_t n = 0;
-
-  for (uint32_t node = 0; node < part->n_nodes; node++) {
-    uint64_t at = part->nodes + (uint64_t) node * NODE_BYTES;
-
-    n += (uint64_t) u32_at (part->binary, at + 23) + u32_at (part->binary, at + 31);
-  }
-  return n == part->n_appendix;
 }
 
 static gboolean
@@ -400,8 +338,15 @@ find_part (const GoalBinary *binary, uint32_t rank, Part *part, GError **error)
   part->nodes = part->begin + COUNTS_BYTES + (uint64_t) INDEX_BYTES * part->n_roots;
   part->appendix = part->nodes + (uint64_t) NODE_BYTES * part->n_nodes;
   if (fits (part, NODE_BYTES)) {
+    uint64_t n_waiting = 0;
+
+    /* The lists of the nodes fill the appendix. */
     part->n_appendix = (uint32_t) ((part->end - part->appendix) / INDEX_BYTES);
-    if (lists_fill_appendix (part))
+    for (uint32_t node = 0; node < part->n_nodes; node++) {
+      at = part->nodes + (uint64_t) node * NODE_BYTES;
+      n_waiting += (uint64_t) u32_at (binary, at + 23) + u32_at (binary, at + 31);
+    }
+    if (n_waiting == part->n_appendix)
       return TRUE;
   }
   if (fits (part, OLD_NODE_BYTES))
@@ -411,24 +356,6 @@ find_part (const GoalBinary *binary, uint32_t rank, Part *part, GError **error)
   return fail (binary, part->begin, TRACE_ERROR_FORMAT, error,
                "%u nodes and %u roots do not fill the %" G_GUINT64_FORMAT " bytes of rank %u",
                part->n_nodes, part->n_roots, end - begin, rank);
-}
-
-static gboolean
-check (GoalBinary *binary, GError **error)
-{
-  Part part;
-
-  if (binary->size < TABLE)
-    return fail (binary, binary->size, TRACE_ERROR_FORMAT, error, "the file ends in its head");
-  binary->n_ranks = u32_at (binary, BASE);
-  if (binary->n_ranks == 0 || (binary->size - TABLE) / TABLE_ENTRY < binary->n_ranks)
-    return fail (binary, BASE, TRACE_ERROR_RANGE, error,
-                 "%u ranks are impossible in a file of %" G_GSIZE_FORMAT " bytes", binary->n_ranks,
-                 binary->size);
-  for (uint32_t rank = 0; rank < binary->n_ranks; rank++)
-    if (!find_part (binary, rank, &part, error))
-      return FALSE;
-  return TRUE;
 }
 
 static void
@@ -441,12 +368,14 @@ goal_binary_close (GoalBinary *binary)
   g_free (binary);
 }
 
-/* Checks where the ranks are, and how long. */
+/* Checks the extents of all ranks. */
 static GoalBinary *
 goal_binary_open (const char *path, GError **error)
 {
   GBytes *bytes = trace_file_load (path, error);
   GoalBinary *binary;
+  gboolean good;
+  Part part;
 
   if (bytes == NULL)
     return NULL;
@@ -454,22 +383,46 @@ goal_binary_open (const char *path, GError **error)
   binary->name = g_path_get_basename (path);
   binary->bytes = bytes;
   binary->data = g_bytes_get_data (bytes, &binary->size);
-  if (!check (binary, error)) {
-    goal_binary_close (binary);
-    return NULL;
+  good = binary->size >= TABLE ||
+         fail (binary, binary->size, TRACE_ERROR_FORMAT, error, "the file ends in its head");
+  if (good) {
+    binary->n_ranks = u32_at (binary, BASE);
+    good = (binary->n_ranks > 0 && (binary->size - TABLE) / TABLE_ENTRY >= binary->n_ranks) ||
+           fail (binary, BASE, TRACE_ERROR_RANGE, error,
+                 "%u ranks are impossible in a file of %" G_GSIZE_FORMAT " bytes", binary->n_ranks,
+                 binary->size);
   }
-  return binary;
+  for (uint32_t rank = 0; rank < binary->n_ranks && good; rank++)
+    good = find_part (binary, rank, &part, error);
+  if (good)
+    return binary;
+  goal_binary_close (binary);
+  return NULL;
 }
 
 /* -- nodes ------------------------------------------------------------------- */
 
 static gboolean
-read_message (const Part *part, uint64_t at, GoalNode *node, GError **error)
+read_node (const Part *part, uint64_t at, GoalNode *node, GError **error)
 {
   const GoalBinary *binary = part->binary;
+  guint8 kind = binary->data[at + 4];
   uint32_t peer = u32_at (binary, at + 5), tag = u32_at (binary, at + 17);
-  gboolean receives = node->kind == GOAL_RECV;
+  gboolean receives = kind == KIND_RECV;
 
+  *node = (GoalNode){ .size = u64_at (binary, at + 9), .at = at, .cpu = binary->data[at + 21] };
+  if (kind == KIND_CALC) {
+    node->kind = GOAL_CALC;
+    if (node->size > INT64_MAX / PS_PER_NS)
+      return fail (binary, at, TRACE_ERROR_RANGE, error,
+                   "%" G_GUINT64_FORMAT " ns are more than can be counted", node->size);
+    node->size *= PS_PER_NS;
+    return TRUE;
+  }
+  if (kind != KIND_SEND && kind != KIND_RECV)
+    return fail (binary, at + 4, TRACE_ERROR_FORMAT, error, "operation of unknown kind %u", kind);
+
+  node->kind = receives ? GOAL_RECV : GOAL_SEND;
   if (peer >= binary->n_ranks && !(receives && peer == ANY))
     return fail (binary, at, TRACE_ERROR_RANGE, error, "rank %u among %u", peer, binary->n_ranks);
   if (tag > INT32_MAX && !(receives && tag == ANY))
@@ -482,35 +435,8 @@ read_message (const Part *part, uint64_t at, GoalNode *node, GError **error)
   return TRUE;
 }
 
-static gboolean
-read_calc (const Part *part, uint64_t at, GoalNode *node, GError **error)
-{
-  if (node->size > INT64_MAX / PS_PER_NS)
-    return fail (part->binary, at, TRACE_ERROR_RANGE, error,
-                 "%" G_GUINT64_FORMAT " ns are more than can be counted", node->size);
-  node->size *= PS_PER_NS;
-  return TRUE;
-}
-
-static gboolean
-read_node (const Part *part, uint64_t at, GoalNode *node, GError **error)
-{
-  guint8 kind = part->binary->data[at + 4];
-
-  *node = (GoalNode){ .size = u64_at (part->binary, at + 9),
-                      .at = at,
-                      .cpu = part->binary->data[at + 21] };
-  switch (kind) {
-  case KIND_SEND: node->kind = GOAL_SEND; return read_message (part, at, node, error);
-  case KIND_RECV: node->kind = GOAL_RECV; return read_message (part, at, node, error);
-  case KIND_CALC: node->kind = GOAL_CALC; return read_calc (part, at, node, error);
-  default:
-    return fail (part->binary, at + 4, TRACE_ERROR_FORMAT, error, "operation of unknown kind %u",
-                 kind);
-  }
-}
-
-/* Those that wait for a node: a length and a first index stand at `list`. */
+/* Adds the edges of the nodes that wait for `on`; the length of their list and
+ * its first index stand at `list`. */
 static gboolean
 read_waiting (const Part *part, uint64_t list, uint32_t on, gboolean on_start, GoalGraph *graph,
               GError **error)
@@ -560,14 +486,13 @@ goal_binary_read (const GoalBinary *binary, uint32_t rank, GError **error)
 
 /* T. Hoefler, C. Siebert, A. Lumsdaine: Group Operation Assembly Language - a
  * flexible way to express collective communication (ICPP 2009); read by
- * LogGOPSim and ATLAHS.  A rank is read when its first operation is asked
- * for, and kept only as long as its cursor. */
+ * LogGOPSim and ATLAHS.  The first operation of a cursor reads its rank, which
+ * is freed with the cursor. */
 
 typedef struct {
   Trace *trace;
   GoalText *text; /* or */
   GoalBinary *binary;
-  uint32_t n_ranks;
 } GoalState;
 
 typedef struct {
@@ -576,7 +501,7 @@ typedef struct {
   GoalGraph *graph; /* NULL before the first and after the last operation */
   gboolean ended;
   uint32_t next;
-  uint64_t at; /* where in the file the last operation is */
+  uint64_t at; /* offset of the last operation in the file */
   char *place;
 } GoalCursor;
 
@@ -597,40 +522,30 @@ close_state (gpointer data)
   g_free (state);
 }
 
-static gboolean
-open_file (GoalState *state, const char *path, GError **error)
-{
-  guint8 head[sizeof (uint64_t)];
-  gssize n = trace_file_head (path, head, sizeof head, error);
-
-  if (n < 0)
-    return FALSE;
-  if (goal_binary_probe (head, (gsize) n)) {
-    state->binary = goal_binary_open (path, error);
-    if (state->binary != NULL)
-      state->n_ranks = state->binary->n_ranks;
-    return state->binary != NULL;
-  }
-  state->text = goal_text_open (path, error);
-  if (state->text != NULL)
-    state->n_ranks = goal_text_ranks (state->text);
-  return state->text != NULL;
-}
-
 static gpointer
 open_trace (Trace *trace, const char *path, const TraceOptions *options, uint32_t *n_ranks,
             GPtrArray *files, GError **error)
 {
-  GoalState *state = g_new0 (GoalState, 1);
+  guint8 head[sizeof (uint64_t)];
+  GoalState *state;
+  gssize n;
 
+  if (!trace_refuse_region (path, options, error) ||
+      (n = trace_file_head (path, head, sizeof head, error)) < 0)
+    return NULL;
+  state = g_new0 (GoalState, 1);
   state->trace = trace;
-  if (!trace_refuse_region (path, options, error) || !open_file (state, path, error)) {
+  if (goal_binary_probe (head, (gsize) n))
+    state->binary = goal_binary_open (path, error);
+  else
+    state->text = goal_text_open (path, error);
+  if (state->binary == NULL && state->text == NULL) {
     close_state (state);
     return NULL;
   }
   trace_set_graph (trace);
   g_ptr_array_add (files, g_strdup (path));
-  *n_ranks = state->n_ranks;
+  *n_ranks = state->binary != NULL ? state->binary->n_ranks : goal_text_ranks (state->text);
   return state;
 }
 
@@ -655,25 +570,20 @@ cursor_free (gpointer data)
   g_free (cursor);
 }
 
-static char *
-describe_place (const GoalCursor *cursor)
-{
-  g_autofree char *name = g_path_get_basename (trace_path (cursor->state->trace));
-
-  if (cursor->state->binary != NULL)
-    return g_strdup_printf ("%s:0x%" G_GINT64_MODIFIER "x", name, cursor->at);
-  return g_strdup_printf (
-      "%s:%" G_GUINT64_FORMAT, name,
-      cursor->at == 0 ? 1 : goal_text_line (cursor->state->text, cursor->rank, cursor->at));
-}
-
 static const char *
 cursor_place (gpointer data)
 {
   GoalCursor *cursor = data;
+  const GoalState *state = cursor->state;
+  g_autofree char *name = g_path_get_basename (trace_path (state->trace));
 
   g_free (cursor->place);
-  cursor->place = describe_place (cursor);
+  if (state->binary != NULL)
+    cursor->place = g_strdup_printf ("%s:0x%" G_GINT64_MODIFIER "x", name, cursor->at);
+  else
+    cursor->place = g_strdup_printf (
+        "%s:%" G_GUINT64_FORMAT, name,
+        cursor->at == 0 ? 1 : goal_text_line (state->text, cursor->rank, cursor->at));
   return cursor->place;
 }
 
@@ -691,6 +601,7 @@ static gboolean
 read_rank (GoalCursor *cursor, GError **error)
 {
   const GoalState *state = cursor->state;
+  g_autofree char *one = NULL, *other = NULL;
   uint32_t node = 0, on = 0;
 
   cursor->graph = state->text != NULL ? goal_text_read (state->text, cursor->rank, error)
@@ -699,10 +610,8 @@ read_rank (GoalCursor *cursor, GError **error)
     return FALSE;
   if (goal_graph_sort (cursor->graph, &node, &on))
     return TRUE;
-
-  g_autofree char *one = describe_node (cursor, node);
-  g_autofree char *other = describe_node (cursor, on);
-
+  one = describe_node (cursor, node);
+  other = describe_node (cursor, on);
   cursor->at = g_array_index (cursor->graph->nodes, GoalNode, node).at;
   if (node == on)
     g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT, "%s: rank %u: %s waits for itself",
@@ -717,21 +626,6 @@ read_rank (GoalCursor *cursor, GError **error)
 static TraceNext
 cursor_next (gpointer data, TraceOp *op, GError **error)
 {
-  GoalCursor *cursor = data;
-
-  if (cursor->ended)
-    return TRACE_NEXT_END;
-  if (cursor->graph == NULL && !read_rank (cursor, error)) {
-    g_clear_pointer (&cursor->graph, goal_graph_free);
-    return TRACE_NEXT_ERROR;
-  }
-  if (cursor->next == cursor->graph->nodes->len) {
-    cursor->ended = TRUE;
-    g_clear_pointer (&cursor->graph, goal_graph_free);
-    return TRACE_NEXT_END;
-  }
-
-  uint32_t at = cursor->next;
   static const struct {
     TraceOpKind kind;
     const char *name;
@@ -740,10 +634,28 @@ cursor_next (gpointer data, TraceOp *op, GError **error)
     [GOAL_RECV] = { TRACE_OP_RECV, "MPI_Recv" },
     [GOAL_CALC] = { TRACE_OP_COMPUTE, "compute" },
   };
-  const GoalGraph *graph = cursor->graph;
-  const GoalNode *node = &g_array_index (graph->nodes, GoalNode, graph->order[at]);
-  uint64_t first = graph->first_after[at], middle = graph->first_after_start[at];
+  GoalCursor *cursor = data;
+  uint32_t place = cursor->next;
+  uint64_t first, middle;
+  const GoalGraph *graph;
+  const GoalNode *node;
 
+  if (cursor->ended)
+    return TRACE_NEXT_END;
+  if (cursor->graph == NULL && !read_rank (cursor, error)) {
+    g_clear_pointer (&cursor->graph, goal_graph_free);
+    return TRACE_NEXT_ERROR;
+  }
+  if (place == cursor->graph->nodes->len) {
+    cursor->ended = TRUE;
+    g_clear_pointer (&cursor->graph, goal_graph_free);
+    return TRACE_NEXT_END;
+  }
+
+  graph = cursor->graph;
+  node = &g_array_index (graph->nodes, GoalNode, graph->order[place]);
+  first = graph->first_after[place];
+  middle = graph->first_after_start[place];
   *op = (TraceOp){ .kind = known[node->kind].kind,
                    .comm = TRACE_COMM_WORLD,
                    .root = TRACE_NO_ROOT,
@@ -753,15 +665,14 @@ cursor_next (gpointer data, TraceOp *op, GError **error)
                    .after = graph->after + first,
                    .n_after = (uint32_t) (middle - first),
                    .after_start = graph->after + middle,
-                   .n_after_start = (uint32_t) (graph->first_after[at + 1] - middle),
+                   .n_after_start = (uint32_t) (graph->first_after[place + 1] - middle),
                    .cpu = node->cpu,
                    .name = known[node->kind].name };
   if (node->kind == GOAL_CALC)
     op->gap_ps = (int64_t) node->size;
   else
     op->bytes = node->size;
-  cursor->at =
-      g_array_index (cursor->graph->nodes, GoalNode, cursor->graph->order[cursor->next]).at;
+  cursor->at = node->at;
   cursor->next++;
   return TRACE_NEXT_OPERATION;
 }

@@ -6,22 +6,15 @@
 #include <string.h>
 
 /* The stream of rank 0 of a schedule of 4 ranks; the others are empty. */
-typedef struct {
-  char *folder;
-  Trace *trace;
-  TraceCursor *cursor;
-  TraceOp op;
-} Stream;
+typedef TraceTestingStream Stream;
 
 static void
 stream_open_bytes (Stream *s, const void *bytes, gsize n)
 {
-  g_autofree char *path = NULL;
+  char *folder = trace_testing_folder ();
+  g_autofree char *path = trace_testing_write (folder, "t.goal", bytes, n);
 
-  s->folder = trace_testing_folder ();
-  path = trace_testing_write (s->folder, "t.goal", bytes, n);
-  s->trace = trace_testing_open (path);
-  s->cursor = trace_cursor_new (s->trace, 0, NULL);
+  trace_testing_stream_open (s, folder, path, 0, NULL);
 }
 
 static char *
@@ -42,29 +35,9 @@ stream_open (Stream *s, const char *statements)
 static void
 stream_close (Stream *s)
 {
-  g_assert_cmpint (trace_cursor_next (s->cursor, &s->op, NULL), ==, TRACE_NEXT_END);
-  g_assert_cmpint (trace_cursor_next (s->cursor, &s->op, NULL), ==, TRACE_NEXT_END);
-  trace_cursor_free (s->cursor);
-  trace_free (s->trace);
-  trace_testing_remove (s->folder);
-}
-
-static void
-next (Stream *s, TraceOpKind kind)
-{
-  g_autoptr (GError) error = NULL;
-
-  g_assert_cmpint (trace_cursor_next (s->cursor, &s->op, &error), ==, TRACE_NEXT_OPERATION);
-  g_assert_no_error (error);
-  g_assert_cmpstr (trace_op_name (s->op.kind), ==, trace_op_name (kind));
-}
-
-/* The next one is a calc of so many ns, by which tests tell them apart. */
-static void
-next_calc (Stream *s, int64_t ns)
-{
-  next (s, TRACE_OP_COMPUTE);
-  g_assert_cmpint (s->op.gap_ps, ==, ns * 1000);
+  trace_testing_stream_end (s);
+  trace_testing_stream_end (s);
+  trace_testing_stream_close (s);
 }
 
 static void
@@ -96,25 +69,10 @@ test_operations (void)
   g_assert_true (trace_is_graph (s.trace));
   g_assert_cmpuint (trace_ranks (s.trace), ==, 4);
   g_assert_cmpstr (trace_format_name (s.trace), ==, "goal");
-  next (&s, TRACE_OP_SEND);
-  g_assert_cmpuint (s.op.bytes, ==, 1024);
-  g_assert_cmpint (s.op.peer, ==, 3);
-  g_assert_cmpint (s.op.tag, ==, 7);
-  g_assert_cmpuint (s.op.cpu, ==, 2);
-  g_assert_cmpuint (s.op.comm, ==, TRACE_COMM_WORLD);
+  EXPECT (&s, "send bytes=1024 peer=3 tag=7 cpu=2 comm=world");
   g_assert_cmpstr (trace_cursor_place (s.cursor), ==, "t.goal:4");
-  next (&s, TRACE_OP_RECV);
-  g_assert_cmpint (s.op.peer, ==, TRACE_ANY_SOURCE);
-  g_assert_cmpint (s.op.matched_source, ==, TRACE_ANY_SOURCE);
-  g_assert_cmpint (s.op.tag, ==, TRACE_ANY_TAG);
-  next (&s, TRACE_OP_RECV);
-  g_assert_cmpint (s.op.peer, ==, 1);
-  g_assert_cmpint (s.op.matched_source, ==, 1);
-  g_assert_cmpint (s.op.tag, ==, 0);
-  g_assert_cmpuint (s.op.bytes, ==, 0);
-  g_assert_cmpuint (s.op.cpu, ==, 255);
-  next_calc (&s, 250);
-  g_assert_cmpuint (s.op.cpu, ==, 1);
+  EXPECT (&s, "recv peer=any matched_source=any tag=any",
+          "recv peer=1 matched_source=1 tag=0 bytes=0 cpu=255", "compute gap_ps=250000 cpu=1");
   g_assert_cmpstr (trace_cursor_place (s.cursor), ==, "t.goal:7");
   stream_close (&s);
 }
@@ -126,13 +84,13 @@ test_dependencies (void)
 
   stream_open (&s, "a: calc 1\nb: calc 2\nc: calc 3\nd: calc 4\n"
                    "d requires c\nd requires a\nd irequires b\nc irequires a\n");
-  next_calc (&s, 1);
+  EXPECT (&s, "compute gap_ps=1000");
   assert_waits (&s, "", "");
-  next_calc (&s, 2);
+  EXPECT (&s, "compute gap_ps=2000");
   assert_waits (&s, "", "");
-  next_calc (&s, 3);
+  EXPECT (&s, "compute gap_ps=3000");
   assert_waits (&s, "", "0");
-  next_calc (&s, 4);
+  EXPECT (&s, "compute gap_ps=4000");
   assert_waits (&s, "0 2", "1");
   stream_close (&s);
 }
@@ -146,13 +104,11 @@ test_order (void)
 
   stream_open (&s, "a: calc 1\nb: calc 2\nc: calc 3\nd: calc 4\ne: calc 5\n"
                    "a requires e\nb irequires a\n");
-  next_calc (&s, 3);
-  next_calc (&s, 4);
-  next_calc (&s, 5);
+  EXPECT (&s, "compute gap_ps=3000", "compute gap_ps=4000", "compute gap_ps=5000");
   assert_waits (&s, "", "");
-  next_calc (&s, 1);
+  EXPECT (&s, "compute gap_ps=1000");
   assert_waits (&s, "2", "");
-  next_calc (&s, 2);
+  EXPECT (&s, "compute gap_ps=2000");
   assert_waits (&s, "", "3");
   stream_close (&s);
 }
@@ -187,7 +143,7 @@ test_random_order (void)
   for (uint32_t at = 0; at < N; at++) {
     uint32_t node;
 
-    next (&s, TRACE_OP_COMPUTE);
+    EXPECT (&s, "compute");
     node = (uint32_t) (s.op.gap_ps / 1000);
     place[at] = node;
     for (uint32_t i = 0; i < s.op.n_after + s.op.n_after_start; i++) {
@@ -211,9 +167,7 @@ test_comments_and_space (void)
   Stream s;
 
   stream_open_bytes (&s, text, strlen (text));
-  next_calc (&s, 5);
-  next (&s, TRACE_OP_SEND);
-  g_assert_cmpint (s.op.tag, ==, 4);
+  EXPECT (&s, "compute gap_ps=5000", "send tag=4");
   assert_waits (&s, "0", "");
   stream_close (&s);
 }
@@ -225,10 +179,9 @@ test_words_as_labels (void)
   Stream s;
 
   stream_open (&s, "send: calc 1\nrequires: calc 2\nrequires requires send\nput: calc 3");
-  next_calc (&s, 1);
-  next_calc (&s, 2);
+  EXPECT (&s, "compute gap_ps=1000", "compute gap_ps=2000");
   assert_waits (&s, "0", "");
-  next_calc (&s, 3);
+  EXPECT (&s, "compute gap_ps=3000");
   stream_close (&s);
 }
 
@@ -403,15 +356,15 @@ test_binary (void)
   stream_open_bytes (&s, bytes->data, bytes->len);
   g_assert_cmpuint (trace_ranks (s.trace), ==, 2);
   g_assert_true (trace_is_graph (s.trace));
-  next_calc (&s, 7);
+  EXPECT (&s, "compute gap_ps=7000");
   assert_waits (&s, "", "");
-  next (&s, TRACE_OP_RECV);
+  EXPECT (&s, "recv");
   assert_waits (&s, "0", "");
   g_assert_cmpint (s.op.peer, ==, TRACE_ANY_SOURCE);
   g_assert_cmpint (s.op.tag, ==, TRACE_ANY_TAG);
   g_assert_cmpuint (s.op.bytes, ==, 64);
   g_assert_cmpstr (trace_cursor_place (s.cursor), ==, "t.goal:0x3a");
-  next (&s, TRACE_OP_SEND);
+  EXPECT (&s, "send");
   assert_waits (&s, "", "1");
   g_assert_cmpint (s.op.peer, ==, 1);
   g_assert_cmpint (s.op.tag, ==, 5);

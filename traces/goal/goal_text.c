@@ -1,7 +1,7 @@
 /* goal_text.c - GOAL schedules as text.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "traces/goal/goal_text.h"
+#include "traces/goal/goal_private.h"
 
 #include "traces/trace.h"
 #include "traces/trace_file.h"
@@ -26,44 +26,36 @@ typedef struct {
   gsize length;
 } GoalToken;
 
-/* A scanner is at a place of a text; it may be copied to come back to it. */
+/* A position in a text; it may be copied to come back to it. */
 typedef struct {
   const char *at, *end;
 } GoalScanner;
 
-/* Where a comment that begins at `at` is over; NULL when it never is. */
-static const char *
-comment_end (const char *at, const char *end)
-{
-  gsize n = (gsize) (end - at);
-
-  if (at[1] == '/') {
-    const char *newline = memchr (at, '\n', n);
-
-    return newline != NULL ? newline : end;
-  }
-  for (at += 2; (at = memchr (at, '*', (gsize) (end - at))) != NULL; at++)
-    if (at + 1 < end && at[1] == '/')
-      return at + 2;
-  return NULL;
-}
-
-/* To the next word; FALSE, at its begin, when a comment has no end. */
+/* Goes to the next word; FALSE, at its begin, when a comment has no end. */
 static gboolean
 skip_space (GoalScanner *scanner)
 {
-  while (scanner->at < scanner->end)
-    if (g_ascii_isspace (*scanner->at))
-      scanner->at++;
-    else if (*scanner->at == '/' && scanner->at + 1 < scanner->end &&
-             (scanner->at[1] == '/' || scanner->at[1] == '*')) {
-      const char *after = comment_end (scanner->at, scanner->end);
+  const char *end = scanner->end;
 
-      if (after == NULL)
+  while (scanner->at < end) {
+    const char *at = scanner->at;
+
+    if (g_ascii_isspace (*at)) {
+      scanner->at++;
+    } else if (*at == '/' && at + 1 < end && at[1] == '/') {
+      at = memchr (at, '\n', (gsize) (end - at));
+      scanner->at = at != NULL ? at : end;
+    } else if (*at == '/' && at + 1 < end && at[1] == '*') {
+      for (at += 2; (at = memchr (at, '*', (gsize) (end - at))) != NULL; at++)
+        if (at + 1 < end && at[1] == '/')
+          break;
+      if (at == NULL)
         return FALSE;
-      scanner->at = after;
-    } else
+      scanner->at = at + 2;
+    } else {
       return TRUE;
+    }
+  }
   return TRUE;
 }
 
@@ -134,7 +126,7 @@ goal_token_number (const GoalToken *token, int64_t *value)
   return TRUE;
 }
 
-/* --- Which node of a rank has which label --- */
+/* --- Labels of the nodes of a rank --- */
 
 /* Open addressing, at most half full: a schedule has as many labels as
  * operations, and an allocation for each would cost more than reading it. */
@@ -175,41 +167,20 @@ goal_labels_free (GoalLabels *labels)
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (GoalLabels, goal_labels_free)
 
-/* FNV-1a. */
-static gsize
-hash (const char *text, gsize length)
-{
-  uint64_t hash = 0xcbf29ce484222325u;
-
-  for (gsize i = 0; i < length; i++)
-    hash = (hash ^ (guint8) text[i]) * 0x100000001b3u;
-  return (gsize) (hash ^ (hash >> 32));
-}
-
-/* Where the label is, or would be. */
+/* The place that the label has or would get. */
 static Label *
 find_place (const GoalLabels *labels, const char *text, gsize length)
 {
-  for (gsize at = hash (text, length);; at++) {
+  uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+
+  for (gsize i = 0; i < length; i++)
+    hash = (hash ^ (guint8) text[i]) * 0x100000001b3u;
+  for (gsize at = (gsize) (hash ^ (hash >> 32));; at++) {
     Label *place = &labels->places[at & (labels->capacity - 1)];
 
     if (place->text == NULL || (place->length == length && memcmp (place->text, text, length) == 0))
       return place;
   }
-}
-
-static void
-grow (GoalLabels *labels)
-{
-  Label *old = labels->places;
-  gsize n_old = labels->capacity;
-
-  labels->capacity *= 2;
-  labels->places = g_new0 (Label, labels->capacity);
-  for (gsize i = 0; i < n_old; i++)
-    if (old[i].text != NULL)
-      *find_place (labels, old[i].text, old[i].length) = old[i];
-  g_free (old);
 }
 
 /* FALSE when another node has the label. */
@@ -218,8 +189,17 @@ goal_labels_add (GoalLabels *labels, const char *text, gsize length, uint32_t no
 {
   Label *place;
 
-  if (labels->n * 2 >= labels->capacity)
-    grow (labels);
+  if (labels->n * 2 >= labels->capacity) {
+    Label *old = labels->places;
+    gsize n_old = labels->capacity;
+
+    labels->capacity *= 2;
+    labels->places = g_new0 (Label, labels->capacity);
+    for (gsize i = 0; i < n_old; i++)
+      if (old[i].text != NULL)
+        *find_place (labels, old[i].text, old[i].length) = old[i];
+    g_free (old);
+  }
   place = find_place (labels, text, length);
   if (place->text != NULL)
     return FALSE;
@@ -228,21 +208,9 @@ goal_labels_add (GoalLabels *labels, const char *text, gsize length, uint32_t no
   return TRUE;
 }
 
-/* FALSE when no node has it. */
-static gboolean
-goal_labels_find (const GoalLabels *labels, const char *text, gsize length, uint32_t *node)
-{
-  const Label *place = find_place (labels, text, length);
+/* --- GOAL schedules as text: the ranks and their statements --- */
 
-  if (place->text == NULL)
-    return FALSE;
-  *node = place->node;
-  return TRUE;
-}
-
-/* --- GOAL schedules as text: where each rank is, and what it does --- */
-
-/* More ranks than any machine has: such a number is a mistake. */
+/* More ranks than any machine has: a larger number is a mistake. */
 #define MAX_RANKS (1 << 24)
 /* The binary form keeps processors in a byte. */
 #define MAX_CPU UINT8_MAX
@@ -266,31 +234,26 @@ struct GoalText {
 /* -- messages ----------------------------------------------------------------- */
 
 static uint64_t
-count_lines (const char *begin, const char *end)
-{
-  uint64_t n = 0;
-
-  while (begin < end && (begin = memchr (begin, '\n', (gsize) (end - begin))) != NULL) {
-    begin++;
-    n++;
-  }
-  return n;
-}
-
-static uint64_t
 line_from (const GoalText *text, gsize known_at, uint64_t known_line, gsize at)
 {
-  return known_line + count_lines (text->data + known_at, text->data + at);
+  const char *next = text->data + known_at, *end = text->data + at;
+  uint64_t line = known_line;
+
+  while (next < end && (next = memchr (next, '\n', (gsize) (end - next))) != NULL) {
+    next++;
+    line++;
+  }
+  return line;
 }
 
-/* What a message shows of a token: not a whole line of dashes. */
+/* Messages cut tokens, which may be a whole line of dashes. */
 static int
 shown_length (const GoalToken *token)
 {
   return (int) MIN (token->length, 40);
 }
 
-/* What is read: the text, and a place in it whose line is known. */
+/* A position in a text, and an earlier one whose line is known. */
 typedef struct {
   const GoalText *text;
   gsize known_at;
@@ -375,21 +338,7 @@ take_word (Reading *reading, const char *word)
   return FALSE;
 }
 
-/* -- where the ranks are ------------------------------------------------------- */
-
-/* Goes beyond the closing brace of a rank. */
-static gboolean
-skip_block (Reading *reading, GError **error)
-{
-  for (;;) {
-    GoalToken token = goal_scan (&reading->scanner);
-
-    if (goal_token_is (&token, "}"))
-      return TRUE;
-    if (token.kind == GOAL_TOKEN_END || token.kind == GOAL_TOKEN_BAD || goal_token_is (&token, "{"))
-      return fail_expected (reading, &token, "statements or \"}\"", error);
-  }
-}
+/* -- ranks --------------------------------------------------------------------- */
 
 static gboolean
 find_blocks (GoalText *text, GError **error)
@@ -428,8 +377,10 @@ find_blocks (GoalText *text, GError **error)
     block.line = line_from (text, reading.known_at, reading.known_line, block.begin);
     reading.known_at = block.begin;
     reading.known_line = block.line;
-    if (!skip_block (&reading, error))
-      return FALSE;
+    while (token = goal_scan (&reading.scanner), !goal_token_is (&token, "}"))
+      if (token.kind == GOAL_TOKEN_END || token.kind == GOAL_TOKEN_BAD ||
+          goal_token_is (&token, "{"))
+        return fail_expected (&reading, &token, "statements or \"}\"", error);
     block.end = (gsize) (reading.scanner.at - text->data) - 1;
     g_array_append_val (text->blocks, block);
   }
@@ -493,118 +444,81 @@ typedef struct {
   GoalLabels *labels;
 } RankReading;
 
-/* [tag T] [cpu C] [nic K] in this order; which network interface, no machine
- * here can be asked. */
-static gboolean
-read_options (RankReading *rank, GoalNode *node, GError **error)
-{
-  Reading *reading = &rank->reading;
-  int64_t least_tag = node->kind == GOAL_RECV ? TRACE_ANY_TAG : 0, value;
-
-  if (node->kind != GOAL_CALC && take_word (reading, "tag")) {
-    if (!take_number (reading, "tag", least_tag, INT32_MAX, &value, error))
-      return FALSE;
-    node->tag = (int32_t) value;
-  }
-  if (take_word (reading, "cpu")) {
-    if (!take_number (reading, "cpu", 0, MAX_CPU, &value, error))
-      return FALSE;
-    node->cpu = (uint8_t) value;
-  }
-  return node->kind == GOAL_CALC || !take_word (reading, "nic") ||
-         take_number (reading, "nic", 0, UINT8_MAX, &value, error);
-}
-
-static gboolean
-read_message (RankReading *rank, GoalNode *node, GError **error)
-{
-  gboolean receives = node->kind == GOAL_RECV;
-  int64_t bytes, peer;
-
-  if (!take_number (&rank->reading, "size", 0, TRACE_MAX_BYTES, &bytes, error) ||
-      !expect (&rank->reading, "b", error) ||
-      !expect (&rank->reading, receives ? "from" : "to", error) ||
-      !take_number (&rank->reading, "rank", receives ? TRACE_ANY_SOURCE : 0, rank->n_ranks - 1,
-                    &peer, error))
-    return FALSE;
-  node->size = (uint64_t) bytes;
-  node->peer = (int32_t) peer;
-  return read_options (rank, node, error);
-}
-
-static gboolean
-read_calc (RankReading *rank, GoalNode *node, GError **error)
-{
-  int64_t ns;
-
-  if (!take_number (&rank->reading, "time in ns", 0, INT64_MAX / PS_PER_NS, &ns, error))
-    return FALSE;
-  node->size = (uint64_t) ns * PS_PER_NS;
-  return read_options (rank, node, error);
-}
-
-/* Statements of LogGOPSim2's dialect, in which one-sided accesses complete by
- * counters. */
-static gboolean
-is_of_g2 (const GoalToken *token)
-{
-  static const char *const words[] = { "put", "get", "append", "ct", "test", "tput", "tget" };
-
-  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
-    if (goal_token_is (token, words[i]))
-      return TRUE;
-  return FALSE;
-}
-
-/* What follows the label, or its absence; begin is the first word of all. */
+/* Reads the rest of an operation.  begin: its first word, a label or the verb. */
 static gboolean
 read_operation (RankReading *rank, const GoalToken *begin, const GoalToken *verb, GError **error)
 {
+  static const char *const g2_verbs[] = { "put", "get", "append", "ct", "test", "tput", "tget" };
   GoalNode node = { .at = (uint64_t) (begin->text - rank->reading.text->data) };
-  gboolean good;
+  Reading *reading = &rank->reading;
+  int64_t size, value;
+  gboolean receives;
 
-  if (goal_token_is (verb, "calc"))
+  if (goal_token_is (verb, "calc")) {
     node.kind = GOAL_CALC;
-  else if (goal_token_is (verb, "send"))
-    node.kind = GOAL_SEND;
-  else if (goal_token_is (verb, "recv"))
-    node.kind = GOAL_RECV;
-  else if (is_of_g2 (verb))
-    return fail (&rank->reading, verb, TRACE_ERROR_FORMAT, error,
-                 "\"%.*s\" is of the .g2 dialect of LogGOPSim2, which cannot be read",
-                 shown_length (verb), verb->text);
-  else
-    return fail_expected (&rank->reading, verb, "\"send\", \"recv\" or \"calc\"", error);
-  good =
-      node.kind == GOAL_CALC ? read_calc (rank, &node, error) : read_message (rank, &node, error);
-  if (good)
-    g_array_append_val (rank->graph->nodes, node);
-  return good;
-}
+    if (!take_number (reading, "time in ns", 0, INT64_MAX / PS_PER_NS, &size, error))
+      return FALSE;
+    node.size = (uint64_t) size * PS_PER_NS;
+  } else if (goal_token_is (verb, "send") || goal_token_is (verb, "recv")) {
+    receives = goal_token_is (verb, "recv");
+    node.kind = receives ? GOAL_RECV : GOAL_SEND;
+    if (!take_number (reading, "size", 0, TRACE_MAX_BYTES, &size, error) ||
+        !expect (reading, "b", error) || !expect (reading, receives ? "from" : "to", error) ||
+        !take_number (reading, "rank", receives ? TRACE_ANY_SOURCE : 0, rank->n_ranks - 1, &value,
+                      error))
+      return FALSE;
+    node.size = (uint64_t) size;
+    node.peer = (int32_t) value;
+    if (take_word (reading, "tag")) {
+      if (!take_number (reading, "tag", receives ? TRACE_ANY_TAG : 0, INT32_MAX, &value, error))
+        return FALSE;
+      node.tag = (int32_t) value;
+    }
+  } else {
+    /* In LogGOPSim2's dialect one-sided accesses complete by counters. */
+    for (guint i = 0; i < G_N_ELEMENTS (g2_verbs); i++)
+      if (goal_token_is (verb, g2_verbs[i]))
+        return fail (reading, verb, TRACE_ERROR_FORMAT, error,
+                     "\"%.*s\" is of the .g2 dialect of LogGOPSim2, which cannot be read",
+                     shown_length (verb), verb->text);
+    return fail_expected (reading, verb, "\"send\", \"recv\" or \"calc\"", error);
+  }
 
-static gboolean
-find_label (RankReading *rank, const GoalToken *label, uint32_t *node, GError **error)
-{
-  return goal_labels_find (rank->labels, label->text, label->length, node) ||
-         fail (&rank->reading, label, TRACE_ERROR_FORMAT, error,
-               "label \"%.*s\" is not defined before this line", shown_length (label), label->text);
+  if (take_word (reading, "cpu")) {
+    if (!take_number (reading, "cpu", 0, MAX_CPU, &value, error))
+      return FALSE;
+    node.cpu = (uint8_t) value;
+  }
+  /* The choice of a network interface is read and ignored. */
+  if (node.kind != GOAL_CALC && take_word (reading, "nic") &&
+      !take_number (reading, "nic", 0, UINT8_MAX, &value, error))
+    return FALSE;
+  g_array_append_val (rank->graph->nodes, node);
+  return TRUE;
 }
 
 static gboolean
 read_dependency (RankReading *rank, const GoalToken *label, gboolean on_start, GError **error)
 {
-  GoalToken other = goal_scan (&rank->reading.scanner);
-  uint32_t node = 0, on = 0;
+  GoalToken labels[2] = { *label, goal_scan (&rank->reading.scanner) };
+  uint32_t nodes[2];
 
-  if (other.kind != GOAL_TOKEN_WORD)
-    return fail_expected (&rank->reading, &other, "a label", error);
-  if (!find_label (rank, label, &node, error) || !find_label (rank, &other, &on, error))
-    return FALSE;
-  goal_graph_add_edge (rank->graph, node, on, on_start);
+  if (labels[1].kind != GOAL_TOKEN_WORD)
+    return fail_expected (&rank->reading, &labels[1], "a label", error);
+  for (guint i = 0; i < 2; i++) {
+    const Label *place = find_place (rank->labels, labels[i].text, labels[i].length);
+
+    if (place->text == NULL)
+      return fail (&rank->reading, &labels[i], TRACE_ERROR_FORMAT, error,
+                   "label \"%.*s\" is not defined before this line", shown_length (&labels[i]),
+                   labels[i].text);
+    nodes[i] = place->node;
+  }
+  goal_graph_add_edge (rank->graph, nodes[0], nodes[1], on_start);
   return TRUE;
 }
 
-/* The word after the first tells what the first is. */
+/* The second word decides the meaning of the first. */
 static gboolean
 read_statement (RankReading *rank, const GoalToken *first, GError **error)
 {

@@ -2,11 +2,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * A program becomes a graph: every statement begins when what the program
- * had waited for before has ended, and when what it posted last has begun.
- * These are the front of the program; a new statement takes its place.  A
- * schedule has no collectives and communicators, so lower.h takes them
- * apart.  A trace that is a graph already is written as it is. */
+ * A program becomes a graph: every statement begins when all statements that the
+ * program waited for before it have ended, and the last posted statement has
+ * begun.  These are the front of the program, which the new statement replaces.
+ * A schedule has no collectives and communicators: lower.h turns them into
+ * messages.  A trace that is a graph already is written unchanged. */
 #include "traces/format.h"
 #include "traces/lower.h"
 #include "traces/writer.h"
@@ -17,7 +17,7 @@
 /* Work that was counted and not measured; the same rate as for TI. */
 #define PS_PER_FLOP 1000.0
 
-/* What the next statement waits for. */
+/* A dependency of the next statement. */
 typedef struct {
   uint64_t label;
   gboolean on_start;
@@ -45,7 +45,7 @@ compare_fronts (gconstpointer a, gconstpointer b)
   return (one->label > other->label) - (one->label < other->label);
 }
 
-/* In the order in which a reader gives them back. */
+/* In the order in which a reader returns them. */
 static void
 write_front (Writer *writer)
 {
@@ -58,7 +58,7 @@ write_front (Writer *writer)
   }
 }
 
-/* The program goes on when the statement written last has ended, or begun. */
+/* The program continues when the statement written last has ended, or begun. */
 static void
 set_front (Writer *writer, gboolean on_start)
 {
@@ -76,7 +76,7 @@ write_calc (Writer *writer, int64_t ns)
            ns);
 }
 
-/* To the nearest ns; what is over or missing goes to the next. */
+/* Rounds to the nearest ns; the remainder goes to the next statement. */
 static int64_t
 take_ns (Writer *writer, int64_t ps)
 {
@@ -107,22 +107,15 @@ compute (TraceSink *sink, int64_t gap_ps, double flops)
   set_front (writer, FALSE);
 }
 
-static uint64_t
-bytes_of_receive (Trace *trace, uint64_t bytes)
-{
-  if (bytes != TRACE_UNKNOWN_BYTES)
-    return bytes;
-  trace_warn (trace, "receives of unknown length are written with 0 bytes");
-  return 0;
-}
-
 static void
 write_message (Writer *writer, gboolean is_send, uint64_t bytes, int32_t peer, int32_t tag)
 {
+  if (!is_send && bytes == TRACE_UNKNOWN_BYTES) {
+    trace_warn (writer->trace, "receives of unknown length are written with 0 bytes");
+    bytes = 0;
+  }
   fprintf (writer->out, "l%" G_GUINT64_FORMAT ": %s %" G_GUINT64_FORMAT "b %s %d",
-           ++writer->n_labels, is_send ? "send" : "recv",
-           is_send ? bytes : bytes_of_receive (writer->trace, bytes), is_send ? "to" : "from",
-           peer);
+           ++writer->n_labels, is_send ? "send" : "recv", bytes, is_send ? "to" : "from", peer);
   if (tag != 0)
     fprintf (writer->out, " tag %d", tag);
 }
@@ -140,7 +133,7 @@ post (TraceSink *sink, const TracePost *post)
   return writer->n_labels;
 }
 
-/* That it has begun needs no mention when it has ended. */
+/* A dependency on the end of a statement replaces the one on its begin. */
 static void
 await (TraceSink *sink, const TracePost *posts, uint32_t n, gboolean waits_for_all)
 {
@@ -187,13 +180,6 @@ end_branch (TraceSink *sink)
   return writer->n_labels;
 }
 
-static gboolean
-write_program (Writer *writer, const TraceSurvey *survey, uint32_t rank, GError **error)
-{
-  g_array_set_size (writer->front, 0);
-  return trace_lower (writer->trace, survey, rank, &writer->sink, error);
-}
-
 /* -- graphs --------------------------------------------------------------------------- */
 
 static void
@@ -204,28 +190,7 @@ write_dependencies (const Writer *writer, const char *verb, const uint32_t *indi
              verb, (uint64_t) indices[i] + 1);
 }
 
-/* Labels count from 1, indices from 0: so a calc of no time is written too. */
-static gboolean
-write_node (Writer *writer, const TraceOp *op, GError **error)
-{
-  if (op->kind == TRACE_OP_COMPUTE)
-    fprintf (writer->out, "l%" G_GUINT64_FORMAT ": calc %" G_GINT64_FORMAT, ++writer->n_labels,
-             take_ns (writer, op->gap_ps));
-  else if ((op->kind == TRACE_OP_SEND || op->kind == TRACE_OP_RECV) && op->comm == TRACE_COMM_WORLD)
-    write_message (writer, op->kind == TRACE_OP_SEND, op->bytes, op->peer, op->tag);
-  else {
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_WRITE,
-                 "a graph with %s cannot be expressed in this format", op->name);
-    return FALSE;
-  }
-  if (op->cpu != 0)
-    fprintf (writer->out, " cpu %u", op->cpu);
-  putc ('\n', writer->out);
-  write_dependencies (writer, "requires", op->after, op->n_after);
-  write_dependencies (writer, "irequires", op->after_start, op->n_after_start);
-  return TRUE;
-}
-
+/* Labels count from 1, indices from 0: therefore a calc of no time is written too. */
 static gboolean
 write_graph (Writer *writer, uint32_t rank, GError **error)
 {
@@ -235,46 +200,27 @@ write_graph (Writer *writer, uint32_t rank, GError **error)
 
   if (cursor == NULL)
     return FALSE;
-  while ((next = trace_cursor_next (cursor, &op, error)) == TRACE_NEXT_OPERATION)
-    if (!write_node (writer, &op, error)) {
-      g_prefix_error (error, "%s: rank %u: ", trace_cursor_place (cursor), rank);
+  while ((next = trace_cursor_next (cursor, &op, error)) == TRACE_NEXT_OPERATION) {
+    gboolean is_message = op.kind == TRACE_OP_SEND || op.kind == TRACE_OP_RECV;
+
+    if (op.kind == TRACE_OP_COMPUTE) {
+      fprintf (writer->out, "l%" G_GUINT64_FORMAT ": calc %" G_GINT64_FORMAT, ++writer->n_labels,
+               take_ns (writer, op.gap_ps));
+    } else if (is_message && op.comm == TRACE_COMM_WORLD) {
+      write_message (writer, op.kind == TRACE_OP_SEND, op.bytes, op.peer, op.tag);
+    } else {
+      g_set_error (error, TRACE_ERROR, TRACE_ERROR_WRITE,
+                   "%s: rank %u: a graph with %s cannot be expressed in this format",
+                   trace_cursor_place (cursor), rank, op.name);
       return FALSE;
     }
-  return next == TRACE_NEXT_END;
-}
-
-/* -- all ------------------------------------------------------------------------------- */
-
-static gboolean
-write_rank (Writer *writer, const TraceSurvey *survey, uint32_t rank, GError **error)
-{
-  writer->n_labels = 0;
-  writer->rest_ps = 0;
-  fprintf (writer->out, "\nrank %u {\n", rank);
-  if (!(survey == NULL ? write_graph (writer, rank, error)
-                       : write_program (writer, survey, rank, error)))
-    return FALSE;
-  fputs ("}\n", writer->out);
-  if (!ferror (writer->out))
-    return TRUE;
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_WRITE, "cannot write: %s", g_strerror (errno));
-  return FALSE;
-}
-
-static gboolean
-write_ranks (Writer *writer, const TraceSurvey *survey, TraceProgress progress, void *data,
-             GError **error)
-{
-  uint32_t n_ranks = trace_ranks (writer->trace);
-
-  fprintf (writer->out, "num_ranks %u\n", n_ranks);
-  for (uint32_t rank = 0; rank < n_ranks; rank++) {
-    if (!write_rank (writer, survey, rank, error))
-      return FALSE;
-    if (progress != NULL)
-      progress (data, (rank + 1.0) / n_ranks);
+    if (op.cpu != 0)
+      fprintf (writer->out, " cpu %u", op.cpu);
+    putc ('\n', writer->out);
+    write_dependencies (writer, "requires", op.after, op.n_after);
+    write_dependencies (writer, "irequires", op.after_start, op.n_after_start);
   }
-  return TRUE;
+  return next == TRACE_NEXT_END;
 }
 
 static gboolean
@@ -288,13 +234,31 @@ write_trace (Trace *trace, FILE *out, TraceProgress progress, void *data, GError
     .other_front = g_array_new (FALSE, FALSE, sizeof (Front)),
   };
   g_autoptr (TraceSurvey) survey = NULL;
+  uint32_t n_ranks = trace_ranks (trace);
   gboolean good = TRUE;
 
   if (!trace_is_graph (trace)) {
     survey = trace_survey_new (trace, error);
     good = survey != NULL && trace_survey_check_tags (survey, error);
   }
-  good = good && write_ranks (&writer, survey, progress, data, error);
+  if (good)
+    fprintf (out, "num_ranks %u\n", n_ranks);
+  for (uint32_t rank = 0; rank < n_ranks && good; rank++) {
+    writer.n_labels = 0;
+    writer.rest_ps = 0;
+    g_array_set_size (writer.front, 0);
+    fprintf (out, "\nrank %u {\n", rank);
+    good = survey == NULL ? write_graph (&writer, rank, error)
+                          : trace_lower (trace, survey, rank, &writer.sink, error);
+    if (good)
+      fputs ("}\n", out);
+    if (good && ferror (out)) {
+      g_set_error (error, TRACE_ERROR, TRACE_ERROR_WRITE, "cannot write: %s", g_strerror (errno));
+      good = FALSE;
+    }
+    if (good && progress != NULL)
+      progress (data, (rank + 1.0) / n_ranks);
+  }
   g_array_unref (writer.front);
   g_array_unref (writer.other_front);
   return good;

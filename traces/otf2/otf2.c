@@ -2,14 +2,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * An archive is an anchor X.otf2, X.def with what is defined for all, and in
+ * An archive is an anchor X.otf2, X.def with the shared definitions, and in
  * the folder X an event file and its own definitions per location.  An MPI
  * rank is one location; see otf2_definitions.h. */
 #include "traces/trace_file.h"
 #include "traces/format.h"
-#include "traces/otf2/otf2_archive.h"
-#include "traces/otf2/otf2_events.h"
-#include "traces/otf2/otf2_stream.h"
+#include "traces/otf2/otf2_private.h"
 
 #include <string.h>
 
@@ -31,7 +29,7 @@ typedef struct {
 } Cursor;
 
 /* All files of an archive begin with 3 and the mark of the byte order; in an
- * anchor the name of the format comes next. */
+ * anchor the name of the format follows. */
 static gboolean
 is_part (const guint8 *head, gsize n)
 {
@@ -77,76 +75,13 @@ check_anchor (const char *path, GError **error)
   return FALSE;
 }
 
-/* Those of a rank; its own definitions may not be needed. */
-static gboolean
-list_rank (const State *state, uint32_t rank, GPtrArray *files, GError **error)
-{
-  uint64_t location = otf2_definitions_location_of (state->definitions, rank);
-  char *events = otf2_archive_events_path (state->anchor, location);
-  char *definitions = otf2_archive_definitions_path (state->anchor, location);
-
-  g_ptr_array_add (files, events);
-  if (!otf2_archive_check_file (events, error)) {
-    g_free (definitions);
-    g_prefix_error (error, "the events of rank %u: ", rank);
-    return FALSE;
-  }
-  if (!g_file_test (definitions, G_FILE_TEST_EXISTS)) {
-    g_free (definitions);
-    return TRUE;
-  }
-  g_ptr_array_add (files, definitions);
-  return otf2_archive_check_file (definitions, error);
-}
-
-static gboolean
-refuse_losses (const State *state, const Otf2LossCounts *counts, GError **error)
-{
-  g_autoptr (GString) what = g_string_new (NULL);
-
-  if (counts->lost > 0)
-    g_string_append_printf (what,
-                            "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-                            " nonblocking receives have neither source nor size",
-                            counts->lost, counts->receives);
-  if (counts->sendrecvs > 0)
-    g_string_append_printf (what, "%s%" G_GUINT64_FORMAT " MPI_Sendrecv have no messages",
-                            what->len > 0 ? ", " : "", counts->sendrecvs);
-  if (counts->collectives > 0)
-    g_string_append_printf (what, "%s%" G_GUINT64_FORMAT " nonblocking collectives have no size",
-                            what->len > 0 ? ", " : "", counts->collectives);
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_LOST,
-               "%s: %s: EZTrace records what completes only in MPI_Wait with a status, and nothing "
-               "inside MPI_Sendrecv; record the program again with \"hopcast trace record\", or "
-               "guess with --allow-lossy",
-               state->anchor, what->str);
-  return FALSE;
-}
-
-static void
-warn_losses (const State *state, const Otf2LossCounts *counts)
-{
-  Trace *trace = state->reading.trace;
-
-  trace_warn (trace,
-              "lossy: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-              " nonblocking receives had neither source nor size; %" G_GUINT64_FORMAT
-              " got those of sends that nobody received, in turn; %" G_GUINT64_FORMAT
-              " were left out; %" G_GUINT64_FORMAT " sends have no receive",
-              counts->lost, counts->receives, counts->guessed, counts->lost - counts->guessed,
-              counts->unmatched);
-  if (counts->sendrecvs > 0)
-    trace_warn (trace, "lossy: %" G_GUINT64_FORMAT " MPI_Sendrecv move nothing", counts->sendrecvs);
-  if (counts->collectives > 0)
-    trace_warn (trace, "lossy: %" G_GUINT64_FORMAT " nonblocking collectives were left out",
-                counts->collectives);
-}
-
-/* The writer of plain sizes (EZTrace) also loses receives, so that all events
- * are read once to count. */
+/* EZTrace, which writes plain sizes, also loses receives: all events are read
+ * once to count them. */
 static gboolean
 count_losses (State *state, const TraceOptions *options, GError **error)
 {
+  Trace *trace = state->reading.trace;
+  g_autoptr (GString) lost = g_string_new (NULL);
   const Otf2LossCounts *counts;
 
   state->losses = otf2_losses_new (state->definitions);
@@ -163,9 +98,64 @@ count_losses (State *state, const TraceOptions *options, GError **error)
     g_clear_pointer (&state->losses, otf2_losses_free);
     return TRUE;
   }
-  if (!options->allow_lossy)
-    return refuse_losses (state, counts, error);
-  warn_losses (state, counts);
+
+  if (!options->allow_lossy) {
+    if (counts->lost > 0)
+      g_string_append_printf (lost,
+                              "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                              " nonblocking receives have neither source nor size",
+                              counts->lost, counts->receives);
+    if (counts->sendrecvs > 0)
+      g_string_append_printf (lost, "%s%" G_GUINT64_FORMAT " MPI_Sendrecv have no messages",
+                              lost->len > 0 ? ", " : "", counts->sendrecvs);
+    if (counts->collectives > 0)
+      g_string_append_printf (lost, "%s%" G_GUINT64_FORMAT " nonblocking collectives have no size",
+                              lost->len > 0 ? ", " : "", counts->collectives);
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_LOST,
+                 "%s: %s: EZTrace records what completes only in MPI_Wait with a status, and "
+                 "nothing inside MPI_Sendrecv; record the program again with \"hopcast trace "
+                 "record\", or guess with --allow-lossy",
+                 state->anchor, lost->str);
+    return FALSE;
+  }
+
+  trace_warn (trace,
+              "lossy: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+              " nonblocking receives had neither source nor size; %" G_GUINT64_FORMAT
+              " got those of sends that nobody received, in turn; %" G_GUINT64_FORMAT
+              " were left out; %" G_GUINT64_FORMAT " sends have no receive",
+              counts->lost, counts->receives, counts->guessed, counts->lost - counts->guessed,
+              counts->unmatched);
+  if (counts->sendrecvs > 0)
+    trace_warn (trace, "lossy: %" G_GUINT64_FORMAT " MPI_Sendrecv move nothing", counts->sendrecvs);
+  if (counts->collectives > 0)
+    trace_warn (trace, "lossy: %" G_GUINT64_FORMAT " nonblocking collectives were left out",
+                counts->collectives);
+  return TRUE;
+}
+
+/* Checks the files of the archive, and appends their paths to files. */
+static gboolean
+check_files (const State *state, GPtrArray *files, GError **error)
+{
+  for (uint32_t rank = 0; rank < otf2_definitions_ranks (state->definitions); rank++) {
+    uint64_t location = otf2_definitions_location_of (state->definitions, rank);
+    char *events = otf2_archive_events_path (state->anchor, location);
+    char *definitions = otf2_archive_definitions_path (state->anchor, location);
+
+    g_ptr_array_add (files, events);
+    /* The rank's own definitions may not be needed. */
+    if (g_file_test (definitions, G_FILE_TEST_EXISTS))
+      g_ptr_array_add (files, definitions);
+    else
+      g_clear_pointer (&definitions, g_free);
+    if (!otf2_archive_check_file (events, error)) {
+      g_prefix_error (error, "the events of rank %u: ", rank);
+      return FALSE;
+    }
+    if (definitions != NULL && !otf2_archive_check_file (definitions, error))
+      return FALSE;
+  }
   return TRUE;
 }
 
@@ -188,11 +178,9 @@ open_state (State *state, const TraceOptions *options, GPtrArray *files, GError 
   if (state->definitions == NULL)
     return FALSE;
   is_scorep = g_str_has_prefix (creator, "Score-P");
-  if (!otf2_definitions_finish (state->definitions, !is_scorep, state->anchor, error))
+  if (!otf2_definitions_finish (state->definitions, !is_scorep, state->anchor, error) ||
+      !check_files (state, files, error))
     return FALSE;
-  for (uint32_t rank = 0; rank < otf2_definitions_ranks (state->definitions); rank++)
-    if (!list_rank (state, rank, files, error))
-      return FALSE;
   reading->definitions = state->definitions;
   reading->sizes = is_scorep ? OTF2_SIZES_SCOREP : OTF2_SIZES_PLAIN;
   reading->allow_lossy = options->allow_lossy;
@@ -265,7 +253,7 @@ cursor_new (gpointer data, uint32_t rank, GError **error)
   return cursor;
 }
 
-/* Where events have times instead of offsets, as otf2-print shows them. */
+/* The time of the last event, as otf2-print shows it, instead of an offset. */
 static const char *
 cursor_place (gpointer data)
 {
@@ -280,40 +268,33 @@ cursor_place (gpointer data)
   return cursor->place;
 }
 
-static gboolean
-read_on (Cursor *cursor, GError **error)
-{
-  Otf2Record record;
-  GError *own = NULL;
-
-  switch (otf2_stream_next (cursor->stream, &record, error)) {
-  case TRACE_NEXT_ERROR: return FALSE;
-  case TRACE_NEXT_END:
-    cursor->ended = TRUE;
-    otf2_events_end (cursor->events, &own);
-    break;
-  case TRACE_NEXT_OPERATION:
-    cursor->ticks = record.ticks;
-    otf2_events_add (cursor->events, &record, &own);
-    break;
-  }
-  if (own == NULL)
-    return TRUE;
-  g_propagate_prefixed_error (error, own, "%s: %s: rank %u: ", cursor->state->anchor,
-                              cursor_place (cursor), cursor->rank);
-  return FALSE;
-}
-
 static TraceNext
 cursor_next (gpointer data, TraceOp *op, GError **error)
 {
   Cursor *cursor = data;
 
   while (!otf2_events_take (cursor->events, op)) {
+    Otf2Record record;
+    GError *own = NULL;
+
     if (cursor->ended)
       return TRACE_NEXT_END;
-    if (!read_on (cursor, error))
+    switch (otf2_stream_next (cursor->stream, &record, error)) {
+    case TRACE_NEXT_ERROR: return TRACE_NEXT_ERROR;
+    case TRACE_NEXT_END:
+      cursor->ended = TRUE;
+      otf2_events_end (cursor->events, &own);
+      break;
+    case TRACE_NEXT_OPERATION:
+      cursor->ticks = record.ticks;
+      otf2_events_add (cursor->events, &record, &own);
+      break;
+    }
+    if (own != NULL) {
+      g_propagate_prefixed_error (error, own, "%s: %s: rank %u: ", cursor->state->anchor,
+                                  cursor_place (cursor), cursor->rank);
       return TRACE_NEXT_ERROR;
+    }
   }
   return TRACE_NEXT_OPERATION;
 }

@@ -1,7 +1,7 @@
 /* otf2_archive.c - the files of an OTF2 archive, read through libotf2.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "traces/otf2/otf2_archive.h"
+#include "traces/otf2/otf2_private.h"
 
 #include "traces/trace.h"
 #include "traces/trace_file.h"
@@ -18,8 +18,8 @@
 /* --- The lock of libotf2, and its errors --- */
 
 static GMutex library_lock;
-/* The first error since library_enter(): those behind it are of the
- * functions that called the one that failed. */
+/* The first error since library_enter(); later ones come from the callers of
+ * the function that failed. */
 static char *message;
 static OTF2_ErrorCallback previous;
 
@@ -41,8 +41,8 @@ keep_error (void *data, const char *file, uint64_t line, const char *function, O
 }
 #pragma GCC diagnostic pop
 
-/* Only one thread at a time is between these two.  Errors of libotf2 are kept
- * instead of printed. */
+/* One thread at a time is between library_enter() and library_leave().  Errors
+ * of libotf2 are kept instead of printed. */
 static void
 library_enter (void)
 {
@@ -51,7 +51,7 @@ library_enter (void)
   previous = OTF2_Error_RegisterCallback (keep_error, NULL);
 }
 
-/* With a path: sets *error to what libotf2 reported about it.  NULL: all is well. */
+/* With a path: sets *error to the error that libotf2 reported; NULL: success. */
 static void
 library_leave (const char *path, GError **error)
 {
@@ -65,43 +65,40 @@ library_leave (const char *path, GError **error)
 
 /* --- The files, and whether they are whole --- */
 
-/* The marks of the end of a chunk and of a file, which files of all versions
- * and writers seen so far end with; an anchor has a zero behind them.  Some
- * files have been through a tool that ends each with a new line. */
+/* The marks of the end of a chunk and of a file, the last bytes of files of all
+ * versions and writers seen so far; in an anchor a zero follows.  Some tools
+ * append a new line. */
 static const guint8 end_marks[] = { 2, 1 };
 
+/* The path without ".otf2"; also the folder of the archive. */
 static char *
-without_ending (const char *anchor)
+stem_of (const char *anchor)
 {
   gsize n = strlen (anchor);
 
   return g_strndup (anchor, g_str_has_suffix (anchor, ".otf2") ? n - 5 : n);
 }
 
-static char *
-location_path (const char *anchor, uint64_t location, const char *ending)
-{
-  g_autofree char *stem = without_ending (anchor);
-
-  return g_strdup_printf ("%s%c%" G_GUINT64_FORMAT "%s", stem, G_DIR_SEPARATOR, location, ending);
-}
-
 char *
 otf2_archive_events_path (const char *anchor, uint64_t location)
 {
-  return location_path (anchor, location, ".evt");
+  g_autofree char *stem = stem_of (anchor);
+
+  return g_strdup_printf ("%s%c%" G_GUINT64_FORMAT ".evt", stem, G_DIR_SEPARATOR, location);
 }
 
 char *
 otf2_archive_definitions_path (const char *anchor, uint64_t location)
 {
-  return location_path (anchor, location, ".def");
+  g_autofree char *stem = stem_of (anchor);
+
+  return g_strdup_printf ("%s%c%" G_GUINT64_FORMAT ".def", stem, G_DIR_SEPARATOR, location);
 }
 
 char *
 otf2_archive_global_path (const char *anchor)
 {
-  g_autofree char *stem = without_ending (anchor);
+  g_autofree char *stem = stem_of (anchor);
 
   return g_strconcat (stem, ".def", NULL);
 }
@@ -130,47 +127,44 @@ otf2_archive_check_file (const char *path, GError **error)
   return good;
 }
 
-/* Where the three strings of an anchor begin (machine, creator, description),
- * which the number of properties follows, in 32 bits. */
+/* Offset of the three strings of an anchor (machine, creator, description); the
+ * number of properties follows them, in 32 bits. */
 #define STRINGS_AT 46
 /* An anchor has a few hundred bytes. */
 #define ANCHOR_BYTES 65536
 
 /* libotf2 believes the number of properties: a wrong one keeps it busy for
  * minutes.  A property is two strings. */
-static gboolean
-properties_fit (const guint8 *anchor, gsize n)
-{
-  gsize at = STRINGS_AT;
-  guint32 n_properties;
-
-  for (guint i = 0; i < 3; i++) {
-    const guint8 *end = at < n ? memchr (anchor + at, '\0', n - at) : NULL;
-
-    if (end == NULL)
-      return FALSE;
-    at = (gsize) (end - anchor) + 1;
-  }
-  if (n - at < sizeof n_properties)
-    return FALSE;
-  memcpy (&n_properties, anchor + at, sizeof n_properties);
-  n_properties = anchor[1] == 'B' ? GUINT32_FROM_LE (n_properties) : GUINT32_FROM_BE (n_properties);
-  return n_properties <= (n - at) / 2;
-}
-
 gboolean
 otf2_archive_check_anchor (const char *path, GError **error)
 {
   g_autofree guint8 *anchor = g_malloc (ANCHOR_BYTES);
-  gssize n = trace_file_head (path, anchor, ANCHOR_BYTES, error);
+  gssize n_read = trace_file_head (path, anchor, ANCHOR_BYTES, error);
+  gsize n, at = STRINGS_AT;
+  guint32 n_properties = 0;
+  gboolean good = TRUE;
 
-  if (n < 0 || !otf2_archive_check_file (path, error))
+  if (n_read < 0 || !otf2_archive_check_file (path, error))
     return FALSE;
-  if (properties_fit (anchor, (gsize) n))
-    return TRUE;
-  g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT,
-               "%s: has more properties than it has room for", path);
-  return FALSE;
+  n = (gsize) n_read;
+  for (guint i = 0; i < 3 && good; i++) {
+    const guint8 *end = at < n ? memchr (anchor + at, '\0', n - at) : NULL;
+
+    good = end != NULL;
+    if (good)
+      at = (gsize) (end - anchor) + 1;
+  }
+  good = good && n - at >= sizeof n_properties;
+  if (good) {
+    memcpy (&n_properties, anchor + at, sizeof n_properties);
+    n_properties =
+        anchor[1] == 'B' ? GUINT32_FROM_LE (n_properties) : GUINT32_FROM_BE (n_properties);
+    good = n_properties <= (n - at) / 2;
+  }
+  if (!good)
+    g_set_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT,
+                 "%s: has more properties than it has room for", path);
+  return good;
 }
 
 /* --- Global definitions --- */
@@ -251,13 +245,26 @@ on_window (void *data, OTF2_RmaWinRef id, OTF2_StringRef name, OTF2_CommRef comm
   return OTF2_CALLBACK_SUCCESS;
 }
 
+/* Registers the callbacks and reads; false on any error of libotf2. */
 static bool
-read_all (OTF2_Reader *reader, Otf2Definitions *definitions)
+read_definitions (OTF2_Reader *reader, Otf2Definitions *definitions, char **creator)
 {
-  OTF2_GlobalDefReader *global = OTF2_Reader_GetGlobalDefReader (reader);
+  OTF2_GlobalDefReader *global;
   OTF2_GlobalDefReaderCallbacks *calls;
-  uint64_t n;
+  uint64_t events, own, n;
+  char *text = NULL;
 
+  /* Memory of the size of a chunk is asked for each file. */
+  if (OTF2_Reader_GetChunkSize (reader, &events, &own) != OTF2_SUCCESS ||
+      events > OTF2_CHUNK_SIZE_MAX || own > OTF2_CHUNK_SIZE_MAX ||
+      OTF2_Reader_SetSerialCollectiveCallbacks (reader) != OTF2_SUCCESS ||
+      OTF2_Reader_GetCreator (reader, &text) != OTF2_SUCCESS)
+    return false;
+  *creator = g_strdup (text != NULL ? text : "");
+  /* libotf2 hands out memory of malloc(). */
+  free (text);
+
+  global = OTF2_Reader_GetGlobalDefReader (reader);
   if (global == NULL)
     return false;
   calls = OTF2_GlobalDefReaderCallbacks_New ();
@@ -274,37 +281,20 @@ read_all (OTF2_Reader *reader, Otf2Definitions *definitions)
   return OTF2_Reader_ReadAllGlobalDefinitions (reader, global, &n) == OTF2_SUCCESS;
 }
 
-static bool
-read_archive (const char *anchor, Otf2Definitions *definitions, char **creator)
-{
-  OTF2_Reader *reader = OTF2_Reader_Open (anchor);
-  uint64_t events, own;
-  char *text = NULL;
-  bool good;
-
-  if (reader == NULL)
-    return false;
-  /* Memory of the size of a chunk is asked for each file. */
-  good = OTF2_Reader_GetChunkSize (reader, &events, &own) == OTF2_SUCCESS &&
-         events <= OTF2_CHUNK_SIZE_MAX && own <= OTF2_CHUNK_SIZE_MAX &&
-         OTF2_Reader_SetSerialCollectiveCallbacks (reader) == OTF2_SUCCESS &&
-         OTF2_Reader_GetCreator (reader, &text) == OTF2_SUCCESS && read_all (reader, definitions);
-  *creator = g_strdup (text != NULL ? text : "");
-  /* libotf2 hands out memory of malloc(). */
-  free (text);
-  OTF2_Reader_Close (reader);
-  return good;
-}
-
 Otf2Definitions *
 otf2_archive_definitions (const char *anchor, char **creator, GError **error)
 {
   Otf2Definitions *definitions = otf2_definitions_new ();
+  OTF2_Reader *reader;
   bool good;
 
   *creator = NULL;
   library_enter ();
-  good = read_archive (anchor, definitions, creator) && message == NULL;
+  reader = OTF2_Reader_Open (anchor);
+  good = reader != NULL && read_definitions (reader, definitions, creator);
+  if (reader != NULL)
+    OTF2_Reader_Close (reader);
+  good = good && message == NULL;
   library_leave (good ? NULL : anchor, error);
   if (good)
     return definitions;
@@ -315,9 +305,9 @@ otf2_archive_definitions (const char *anchor, char **creator, GError **error)
 
 /* --- Events --- */
 
-/* Events that are read at a time: few enough that a thousand ranks need
- * little memory; more where the file had to be opened again, for which
- * libotf2 looks at all chunks before the place. */
+/* Events read at a time: few enough that a thousand ranks need little memory;
+ * more where the file had to be opened again, for which libotf2 goes through all
+ * chunks before the position. */
 #define BATCH_EVENTS    1024
 #define REOPENED_EVENTS 4096
 #define MOST_OPEN       128
@@ -330,7 +320,7 @@ typedef struct {
   OTF2_Reader *reader;
   OTF2_EvtReader *events;
   GList link;    /* in open_files while reader is set */
-  GArray *batch; /* where callbacks append; borrowed */
+  GArray *batch; /* callbacks append to it; borrowed */
 } Source;
 
 /* Most recently used first; under the lock of the library. */
@@ -512,41 +502,6 @@ on_rma_wait (EVENT, OTF2_RmaWinRef window)
 }
 
 static void
-register_callbacks (Source *source)
-{
-  OTF2_EvtReaderCallbacks *calls = OTF2_EvtReaderCallbacks_New ();
-
-#define ON(event, function) OTF2_EvtReaderCallbacks_Set##event##Callback (calls, function)
-  ON (Enter, on_enter);
-  ON (Leave, on_leave);
-  ON (MeasurementOnOff, on_measurement);
-  ON (BufferFlush, on_flush);
-  ON (MpiSend, on_send);
-  ON (MpiIsend, on_isend);
-  ON (MpiIsendComplete, on_isend_complete);
-  ON (MpiRecv, on_recv);
-  ON (MpiIrecvRequest, on_irecv_request);
-  ON (MpiIrecv, on_irecv);
-  ON (MpiRequestTest, on_tested);
-  ON (MpiRequestCancelled, on_cancelled);
-  ON (MpiCollectiveBegin, on_collective_begin);
-  ON (MpiCollectiveEnd, on_collective_end);
-  ON (NonBlockingCollectiveRequest, on_collective_request);
-  ON (NonBlockingCollectiveComplete, on_collective_complete);
-  ON (RmaCollectiveEnd, on_rma_collective_end);
-  ON (RmaPut, on_rma_put);
-  ON (RmaGet, on_rma_get);
-  ON (RmaAtomic, on_rma_atomic);
-  ON (RmaOpCompleteBlocking, on_rma_complete);
-  ON (RmaReleaseLock, on_rma_unlock);
-  ON (RmaGroupSync, on_rma_group_sync);
-  ON (RmaWaitChange, on_rma_wait);
-#undef ON
-  OTF2_Reader_RegisterEvtCallbacks (source->reader, source->events, calls, source);
-  OTF2_EvtReaderCallbacks_Delete (calls);
-}
-
-static void
 close_file (Source *source)
 {
   if (source->reader == NULL)
@@ -560,9 +515,8 @@ close_file (Source *source)
   source->events = NULL;
 }
 
-/* Numbers of regions and communicators in the events may be the rank's own;
- * its definitions say which ones they are in the archive, and how its clock
- * is to be corrected. */
+/* Numbers of regions and communicators in the events may be the rank's own; its
+ * definitions map them to those of the archive, and correct its clock. */
 static bool
 read_own_definitions (Source *source)
 {
@@ -591,8 +545,9 @@ open_file (Source *source)
   guint most_open = MOST_OPEN;
   struct rlimit limit;
   OTF2_Reader *reader;
+  OTF2_EvtReaderCallbacks *calls;
 
-  /* A quarter of the descriptors, as others need some. */
+  /* A quarter of the descriptors, as other parts of the program need some. */
   if (getrlimit (RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 4 < MOST_OPEN)
     most_open = MAX ((guint) (limit.rlim_cur / 4), 1);
   while (g_queue_get_length (&open_files) >= most_open)
@@ -605,58 +560,79 @@ open_file (Source *source)
 
   if (OTF2_Reader_SetSerialCollectiveCallbacks (reader) == OTF2_SUCCESS &&
       OTF2_Reader_SelectLocation (reader, source->location) == OTF2_SUCCESS &&
-      read_own_definitions (source) && OTF2_Reader_OpenEvtFiles (reader) == OTF2_SUCCESS) {
+      read_own_definitions (source) && OTF2_Reader_OpenEvtFiles (reader) == OTF2_SUCCESS)
     source->events = OTF2_Reader_GetEvtReader (reader, source->location);
-    if (source->events != NULL) {
-      register_callbacks (source);
-      if (source->position == 0 ||
-          OTF2_EvtReader_Seek (source->events, source->position + 1) == OTF2_SUCCESS)
-        return true;
-    }
+  if (source->events == NULL) {
+    close_file (source);
+    return false;
   }
+
+  calls = OTF2_EvtReaderCallbacks_New ();
+#define ON(event, function) OTF2_EvtReaderCallbacks_Set##event##Callback (calls, function)
+  ON (Enter, on_enter);
+  ON (Leave, on_leave);
+  ON (MeasurementOnOff, on_measurement);
+  ON (BufferFlush, on_flush);
+  ON (MpiSend, on_send);
+  ON (MpiIsend, on_isend);
+  ON (MpiIsendComplete, on_isend_complete);
+  ON (MpiRecv, on_recv);
+  ON (MpiIrecvRequest, on_irecv_request);
+  ON (MpiIrecv, on_irecv);
+  ON (MpiRequestTest, on_tested);
+  ON (MpiRequestCancelled, on_cancelled);
+  ON (MpiCollectiveBegin, on_collective_begin);
+  ON (MpiCollectiveEnd, on_collective_end);
+  ON (NonBlockingCollectiveRequest, on_collective_request);
+  ON (NonBlockingCollectiveComplete, on_collective_complete);
+  ON (RmaCollectiveEnd, on_rma_collective_end);
+  ON (RmaPut, on_rma_put);
+  ON (RmaGet, on_rma_get);
+  ON (RmaAtomic, on_rma_atomic);
+  ON (RmaOpCompleteBlocking, on_rma_complete);
+  ON (RmaReleaseLock, on_rma_unlock);
+  ON (RmaGroupSync, on_rma_group_sync);
+  ON (RmaWaitChange, on_rma_wait);
+#undef ON
+  OTF2_Reader_RegisterEvtCallbacks (reader, source->events, calls, source);
+  OTF2_EvtReaderCallbacks_Delete (calls);
+  if (source->position == 0 ||
+      OTF2_EvtReader_Seek (source->events, source->position + 1) == OTF2_SUCCESS)
+    return true;
   close_file (source);
   return false;
 }
 
-/* Under the lock of the library.  Metrics and the like give no records. */
-static bool
-read_batch (Source *source, gboolean *ended)
-{
-  guint before = source->batch->len;
-  uint64_t wanted = BATCH_EVENTS;
-
-  *ended = FALSE;
-  if (source->reader == NULL) {
-    wanted = source->position > 0 ? REOPENED_EVENTS : BATCH_EVENTS;
-    if (!open_file (source))
-      return false;
-  }
-  g_queue_unlink (&open_files, &source->link);
-  g_queue_push_head_link (&open_files, &source->link);
-  while (!*ended && source->batch->len == before) {
-    uint64_t n = 0;
-    OTF2_ErrorCode code = OTF2_Reader_ReadLocalEvents (source->reader, source->events, wanted, &n);
-
-    if (code != OTF2_SUCCESS || message != NULL)
-      return false;
-    source->position += n;
-    *ended = n < wanted;
-  }
-  if (*ended)
-    close_file (source);
-  return true;
-}
-
+/* Other events, metrics say, give no records. */
 static gboolean
 pull (Otf2Input *input, GArray *records, gboolean *ended, GError **error)
 {
   Source *source = (Source *) input;
   g_autofree char *path = otf2_archive_events_path (source->anchor, source->location);
+  guint before = records->len;
+  uint64_t wanted;
   bool good;
 
   library_enter ();
+  wanted = source->reader == NULL && source->position > 0 ? REOPENED_EVENTS : BATCH_EVENTS;
   source->batch = records;
-  good = read_batch (source, ended) && message == NULL;
+  *ended = FALSE;
+  good = source->reader != NULL || open_file (source);
+  if (good) {
+    g_queue_unlink (&open_files, &source->link);
+    g_queue_push_head_link (&open_files, &source->link);
+  }
+  while (good && !*ended && records->len == before) {
+    uint64_t n = 0;
+    OTF2_ErrorCode code = OTF2_Reader_ReadLocalEvents (source->reader, source->events, wanted, &n);
+
+    good = code == OTF2_SUCCESS && message == NULL;
+    source->position += n;
+    *ended = good && n < wanted;
+  }
+  if (*ended)
+    close_file (source);
+  good = good && message == NULL;
   library_leave (good ? NULL : path, error);
   return good;
 }

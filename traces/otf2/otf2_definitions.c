@@ -2,26 +2,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Definitions come in any order, so that all of them are gathered before one
- * of them is looked up.  EZTrace gives the group of locations and the group of
+ * Definitions come in any order, so that all of them are gathered before any is
+ * looked up.  EZTrace gives the group of locations and the group of
  * MPI_COMM_WORLD the same number, which is why the former is kept apart. */
 #include "traces/otf2/otf2_definitions.h"
 
 #include <string.h>
-
-/* Interned, of an MPI call as MPI spells it.
- * TAU writes "MPI_Send()". */
-static const char *
-region_name (const char *text)
-{
-  g_autofree char *name = g_strdup (text);
-
-  if (*name == '\0')
-    return g_intern_static_string ("unnamed");
-  if (g_str_has_prefix (name, "MPI_") && g_str_has_suffix (name, "()"))
-    name[strlen (name) - 2] = '\0';
-  return g_intern_string (name);
-}
 
 static Otf2CallKind
 region_kind (const char *name)
@@ -279,8 +265,9 @@ text_of (const Otf2Definitions *d, uint32_t id)
   return text != NULL ? text : "";
 }
 
-/* Members in order, and how many communicators with the same members the same
- * rank had defined before: equal in all ranks of one communicator. */
+/* Communicators are recognised by their members in order and by the number of
+ * communicators with the same members that the same rank defined before: both
+ * are equal in all ranks of one communicator. */
 typedef struct {
   GHashTable *colors; /* utf8 -> color + 1 */
   GHashTable *seen;   /* utf8 -> count */
@@ -314,55 +301,8 @@ merged_color (const Otf2Definitions *d, Merging *merging, uint32_t id, const Otf
   return (int32_t) color - 1;
 }
 
-static gboolean
-is_all_ranks (const Otf2Definitions *d, const Otf2Comm *comm)
-{
-  if (comm->n_ranks != d->n_ranks)
-    return FALSE;
-  for (uint32_t rank = 0; rank < d->n_ranks; rank++)
-    if (comm->ranks[rank] != (int32_t) rank)
-      return FALSE;
-  return TRUE;
-}
-
-/* A communicator of another paradigm has a group that was not kept. */
-static gboolean
-add_comm (Otf2Definitions *d, const RawComm *raw, Merging *merging, gboolean merge,
-          const char *path, GError **error)
-{
-  const Group *group = g_hash_table_lookup (d->groups, GUINT_TO_POINTER (raw->group));
-  Otf2Comm *comm;
-
-  if (group == NULL && !raw->inter)
-    return TRUE;
-  comm = g_new0 (Otf2Comm, 1);
-  g_hash_table_replace (d->comms, GUINT_TO_POINTER (raw->id), comm);
-  if (raw->inter) {
-    comm->refused = "an intercommunicator";
-    return TRUE;
-  }
-  if (group->is_self) {
-    comm->handle = TRACE_COMM_SELF;
-    comm->n_ranks = 1;
-    return TRUE;
-  }
-  comm->n_ranks = group->n_members;
-  comm->ranks = g_new (int32_t, group->n_members);
-  for (uint32_t i = 0; i < group->n_members; i++) {
-    if (group->members[i] >= d->n_ranks) {
-      g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
-                   "%s: communicator %u has rank %" G_GUINT64_FORMAT " as a member, of %u ranks",
-                   path, raw->id, group->members[i], d->n_ranks);
-      return FALSE;
-    }
-    comm->ranks[i] = (int32_t) group->members[i];
-  }
-  comm->color = merge ? merged_color (d, merging, raw->id, comm) : merging->next_color++;
-  comm->handle = FIRST_HANDLE + (uint32_t) comm->color;
-  return TRUE;
-}
-
-/* The one of that name, else the first with all ranks in order. */
+/* The communicator of that name, else the first with all ranks in order, is
+ * MPI_COMM_WORLD. */
 static void
 find_world (Otf2Definitions *d)
 {
@@ -372,8 +312,13 @@ find_world (Otf2Definitions *d)
     const RawComm *raw = &g_array_index (d->raw_comms, RawComm, i);
     Otf2Comm *comm = g_hash_table_lookup (d->comms, GUINT_TO_POINTER (raw->id));
     gboolean named = g_str_equal (text_of (d, raw->name), "MPI_COMM_WORLD");
+    uint32_t rank = 0;
 
-    if (comm == NULL || comm->ranks == NULL || !is_all_ranks (d, comm))
+    if (comm == NULL || comm->ranks == NULL || comm->n_ranks != d->n_ranks)
+      continue;
+    while (rank < d->n_ranks && comm->ranks[rank] == (int32_t) rank)
+      rank++;
+    if (rank < d->n_ranks)
       continue;
     if (world == NULL || named)
       world = comm;
@@ -387,8 +332,9 @@ find_world (Otf2Definitions *d)
 gboolean
 otf2_definitions_finish (Otf2Definitions *d, gboolean merge, const char *path, GError **error)
 {
-  Merging merging = { 0 };
-  gboolean good = TRUE;
+  g_autoptr (GHashTable) colors = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  Merging merging = { colors, seen, 0 };
 
   if (d->n_ranks == 0) {
     g_set_error (error, TRACE_ERROR, TRACE_ERROR_LOST,
@@ -412,24 +358,54 @@ otf2_definitions_finish (Otf2Definitions *d, gboolean merge, const char *path, G
 
   for (guint i = 0; i < d->raw_regions->len; i++) {
     const RawRegion *raw = &g_array_index (d->raw_regions, RawRegion, i);
+    g_autofree char *name = g_strdup (text_of (d, raw->name));
     Otf2Region *region = g_new (Otf2Region, 1);
 
-    region->name = region_name (text_of (d, raw->name));
+    /* TAU writes "MPI_Send()". */
+    if (g_str_has_prefix (name, "MPI_") && g_str_has_suffix (name, "()"))
+      name[strlen (name) - 2] = '\0';
+    region->name = g_intern_string (*name != '\0' ? name : "unnamed");
     region->kind = OTF2_CALL_USER;
     if (raw->is_mpi || g_str_has_prefix (region->name, "MPI_"))
       region->kind = region_kind (region->name);
     g_hash_table_replace (d->regions, GUINT_TO_POINTER (raw->id), region);
   }
 
-  merging.colors = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  merging.seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  for (guint i = 0; i < d->raw_comms->len && good; i++)
-    good = add_comm (d, &g_array_index (d->raw_comms, RawComm, i), &merging, merge, path, error);
-  g_hash_table_unref (merging.colors);
-  g_hash_table_unref (merging.seen);
-  if (good)
-    find_world (d);
-  return good;
+  for (guint i = 0; i < d->raw_comms->len; i++) {
+    const RawComm *raw = &g_array_index (d->raw_comms, RawComm, i);
+    const Group *group = g_hash_table_lookup (d->groups, GUINT_TO_POINTER (raw->group));
+    Otf2Comm *comm;
+
+    /* The groups of other paradigms were not kept. */
+    if (group == NULL && !raw->inter)
+      continue;
+    comm = g_new0 (Otf2Comm, 1);
+    g_hash_table_replace (d->comms, GUINT_TO_POINTER (raw->id), comm);
+    if (raw->inter) {
+      comm->refused = "an intercommunicator";
+      continue;
+    }
+    if (group->is_self) {
+      comm->handle = TRACE_COMM_SELF;
+      comm->n_ranks = 1;
+      continue;
+    }
+    comm->n_ranks = group->n_members;
+    comm->ranks = g_new (int32_t, group->n_members);
+    for (uint32_t member = 0; member < group->n_members; member++) {
+      if (group->members[member] >= d->n_ranks) {
+        g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
+                     "%s: communicator %u has rank %" G_GUINT64_FORMAT " as a member, of %u ranks",
+                     path, raw->id, group->members[member], d->n_ranks);
+        return FALSE;
+      }
+      comm->ranks[member] = (int32_t) group->members[member];
+    }
+    comm->color = merge ? merged_color (d, &merging, raw->id, comm) : merging.next_color++;
+    comm->handle = FIRST_HANDLE + (uint32_t) comm->color;
+  }
+  find_world (d);
+  return TRUE;
 }
 
 uint32_t

@@ -1,4 +1,4 @@
-/* otf2_definitions.h - what an OTF2 archive defines once for all ranks; private to traces/.
+/* otf2_definitions.h - definitions of an OTF2 archive that all ranks share; private to traces/.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -9,7 +9,7 @@
 
 #include "traces/trace.h"
 
-/* What an MPI call means for the records inside it. */
+/* The meaning of an MPI call for the records inside it. */
 typedef enum {
   OTF2_CALL_USER, /* a region of the program, not of MPI */
   OTF2_CALL_OTHER,

@@ -7,8 +7,7 @@
  * follow are a record. */
 #include ".ci/fuzzing.h"
 #include "traces/format.h"
-#include "traces/otf2/otf2_events.h"
-#include "traces/otf2/otf2_stream.h"
+#include "traces/otf2/otf2_private.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

@@ -1,9 +1,7 @@
 /* otf2_losses.c - receives that an archive lost, and the messages they may have received.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "traces/otf2/otf2_losses.h"
-
-#include "traces/otf2/otf2_stream.h"
+#include "traces/otf2/otf2_private.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -15,7 +13,7 @@ typedef struct {
   uint32_t phase;
   uint32_t turn, n_turns; /* among all sends of its source in its phase */
   uint32_t comm, peer, tag;
-  bool taken; /* by a receive that is recorded, or by a lost one */
+  bool taken; /* by a recorded receive, or by a lost one */
   uint64_t bytes;
 } Message;
 
@@ -23,12 +21,12 @@ typedef enum {
   ACT_SEND,    /* destination, message */
   ACT_PENDING, /* a nonblocking send that no recorded wait completes */
   ACT_POST,    /* a lost receive */
-  ACT_WAIT,    /* of which it is not known for what */
+  ACT_WAIT,    /* for an unknown request */
   ACT_WAITALL, /* the same */
   ACT_NOTHING,
 } ActKind;
 
-/* What a rank does, as far as it matters here. */
+/* An action of a rank that matters to the guess. */
 typedef struct {
   ActKind kind;
   uint32_t destination;
@@ -38,22 +36,22 @@ typedef struct {
 /* --- The guess ---
  *
  * The ranks are run as far as their records go: sends end at once, and a wait
- * whose oldest receive is a lost one takes a message that was sent by then, or
- * stays until there is one.  One wait of each rank comes after one of all
- * others.  What is received was thus sent before, so that the guess itself
- * cannot make ranks wait for each other, as long as messages are eager.
+ * whose oldest receive is lost takes a message that was sent by then, or blocks
+ * until there is one.  Ranks take turns wait by wait.  A received message was
+ * thus sent before, so that the guess itself cannot make ranks wait for each
+ * other, as long as messages are eager.
  *
- * Of several messages the one is taken that stands first in its sender's
- * program: collectives of all ranks count phases alike in every rank, whatever
- * their clocks say, and within a phase a send stands where it stands among all
- * that its sender has there, as a share of them. */
+ * Of several messages the earliest in its sender's program is taken: collectives
+ * of all ranks count phases alike in every rank, whatever their clocks say, and
+ * within a phase the position of a send is its number among its sender's sends
+ * there, as a share of them. */
 
 typedef struct {
   guint at;            /* of the next act */
   GArray *outstanding; /* (element-type gboolean) is a lost receive; from `oldest` on */
   guint oldest;
-  GArray *sent;  /* (element-type uint32_t) messages that are there, not taken */
-  GArray *order; /* (element-type uint32_t) messages that are taken */
+  GArray *sent;  /* (element-type uint32_t) messages that have arrived, not taken */
+  GArray *order; /* (element-type uint32_t) messages taken */
 } Rank;
 
 typedef struct {
@@ -77,7 +75,7 @@ compare (const Message *x, const Message *y)
   return x->turn < y->turn ? -1 : x->turn > y->turn;
 }
 
-/* Gives the next lost receive of the rank a message, if one is there. */
+/* Gives the next lost receive of the rank a message, if one has arrived. */
 static bool
 take_message (Run *run, uint32_t rank)
 {
@@ -101,37 +99,15 @@ take_message (Run *run, uint32_t rank)
   return true;
 }
 
-/* Completes what is outstanding, one or all; false when it has to stay.  All
- * that is needed must be there, as the best of some may be the wrong one. */
-static bool
-wait (Run *run, uint32_t rank, bool all)
-{
-  Rank *state = &run->ranks[rank];
-  guint n = 0;
-
-  /* Lost receives that are outstanding: all, or the oldest one. */
-  for (guint i = state->oldest; i < state->outstanding->len && (all || i == state->oldest); i++)
-    n += g_array_index (state->outstanding, gboolean, i);
-  if (state->sent->len < n)
-    return false;
-  for (; n > 0; n--)
-    take_message (run, rank);
-  state->oldest = all ? state->outstanding->len : state->oldest + 1;
-  if (state->oldest >= state->outstanding->len) {
-    g_array_set_size (state->outstanding, 0);
-    state->oldest = 0;
-  }
-  return true;
-}
-
-/* Up to and with the next wait; false when nothing could be done. */
+/* Runs up to and with the next wait; false when nothing could be done. */
 static bool
 run_rank (Run *run, uint32_t rank)
 {
   Rank *state = &run->ranks[rank];
+  GArray *outstanding = state->outstanding;
   const GArray *acts = run->acts[rank];
-  guint start = state->at;
-  gboolean is_receive;
+  guint start = state->at, n_lost = 0;
+  gboolean is_receive, all;
 
   for (; state->at < acts->len; state->at++) {
     const Act *act = &g_array_index (acts, Act, state->at);
@@ -144,13 +120,25 @@ run_rank (Run *run, uint32_t rank)
     case ACT_PENDING:
     case ACT_POST:
       is_receive = act->kind == ACT_POST;
-      g_array_append_val (state->outstanding, is_receive);
+      g_array_append_val (outstanding, is_receive);
       break;
     case ACT_NOTHING: break;
     case ACT_WAIT:
     case ACT_WAITALL:
-      if (!wait (run, rank, act->kind == ACT_WAITALL))
+      /* All lost receives that it completes need a message: the best of some
+       * may be the wrong one. */
+      all = act->kind == ACT_WAITALL;
+      for (guint i = state->oldest; i < outstanding->len && (all || i == state->oldest); i++)
+        n_lost += g_array_index (outstanding, gboolean, i);
+      if (state->sent->len < n_lost)
         return state->at > start;
+      for (; n_lost > 0; n_lost--)
+        take_message (run, rank);
+      state->oldest = all ? outstanding->len : state->oldest + 1;
+      if (state->oldest >= outstanding->len) {
+        g_array_set_size (outstanding, 0);
+        state->oldest = 0;
+      }
       state->at++;
       return true;
     }
@@ -160,8 +148,8 @@ run_rank (Run *run, uint32_t rank)
 
 /* acts (element-type Act) and messages (element-type Message) of each
  * rank.  Returns for each rank the indices of its messages
- * (element-type uint32_t) in the order of its lost receives; there may be
- * fewer, or, which are of no use, more. */
+ * (element-type uint32_t) in the order of its lost receives; the number of
+ * either may be larger. */
 static GArray **
 guess (GArray *const *acts, GArray *const *messages, uint32_t n_ranks)
 {
@@ -198,7 +186,7 @@ guess (GArray *const *acts, GArray *const *messages, uint32_t n_ranks)
 
 /* --- The acts of the ranks --- */
 
-/* What is equal for a send and the receive that got it. */
+/* The fields that a send and its receive have in common. */
 typedef struct {
   uint32_t source, handle, tag;
   uint64_t bytes;
@@ -230,6 +218,14 @@ channel_equal (gconstpointer a, gconstpointer b)
 
   return x->source == y->source && x->handle == y->handle && x->tag == y->tag &&
          x->bytes == y->bytes;
+}
+
+static void
+add_act (GArray *acts, ActKind kind, uint32_t destination, uint32_t message)
+{
+  Act act = { kind, destination, message };
+
+  g_array_append_val (acts, act);
 }
 
 Otf2Losses *
@@ -280,17 +276,7 @@ typedef struct {
   Otf2Losses *losses;
   uint32_t rank;
   uint32_t phase;
-  const Otf2Region *entered; /* by the last record; or NULL */
-  GHashTable *sends;         /* request (guint64, owned) -> act that is a PENDING, + 1 */
 } Scan;
-
-static void
-add_act (Scan *scan, ActKind kind, uint32_t destination, uint32_t message)
-{
-  Act act = { kind, destination, message };
-
-  g_array_append_val (scan->losses->acts[scan->rank], act);
-}
 
 /* The world rank of rank `peer` of a communicator; false when it has none. */
 static bool
@@ -312,6 +298,7 @@ add_send (Scan *scan, const Otf2Record *record)
                       .tag = record->tag,
                       .bytes = record->bytes };
   GArray *n_sends = scan->losses->n_sends[scan->rank];
+  GArray *acts = scan->losses->acts[scan->rank];
   uint32_t destination;
 
   if (n_sends->len <= scan->phase)
@@ -325,7 +312,7 @@ add_send (Scan *scan, const Otf2Record *record)
   if (comm->ranks != NULL && message.peer == comm->n_ranks)
     return;
   g_array_append_val (scan->losses->messages[destination], message);
-  add_act (scan, ACT_SEND, destination, scan->losses->messages[destination]->len - 1);
+  add_act (acts, ACT_SEND, destination, scan->losses->messages[destination]->len - 1);
 }
 
 static void
@@ -345,120 +332,90 @@ add_receive (Scan *scan, const Otf2Record *record)
   g_hash_table_replace (received, channel, GUINT_TO_POINTER (count));
 }
 
-static void
-scan_record (Scan *scan, const Otf2Record *record)
-{
-  const Otf2Definitions *definitions = scan->losses->definitions;
-  Otf2LossCounts *counts = &scan->losses->counts;
-  GArray *acts = scan->losses->acts[scan->rank];
-  const Otf2Region *entered = scan->entered;
-  const Otf2Comm *comm;
-  guint number;
-
-  scan->entered = NULL;
-  switch ((Otf2RecordKind) record->kind) {
-  case OTF2_RECORD_ENTER:
-    scan->entered = otf2_definitions_find_region (definitions, record->id);
-    break;
-  case OTF2_RECORD_LEAVE:
-    /* Of a call that has left no record. */
-    if (entered == NULL || entered != otf2_definitions_find_region (definitions, record->id))
-      break;
-    if (entered->kind == OTF2_CALL_SENDRECV)
-      counts->sendrecvs++;
-    else if (entered->kind == OTF2_CALL_WAIT || entered->kind == OTF2_CALL_WAIT_SOME)
-      add_act (scan, strcmp (entered->name, "MPI_Waitall") == 0 ? ACT_WAITALL : ACT_WAIT, 0, 0);
-    break;
-  case OTF2_RECORD_SEND: add_send (scan, record); break;
-  case OTF2_RECORD_ISEND:
-    add_send (scan, record);
-    add_act (scan, ACT_PENDING, 0, 0);
-    g_hash_table_replace (scan->sends, g_memdup2 (&record->request, sizeof record->request),
-                          GUINT_TO_POINTER (acts->len));
-    break;
-  case OTF2_RECORD_ISEND_COMPLETE:
-    number = GPOINTER_TO_UINT (g_hash_table_lookup (scan->sends, &record->request));
-    if (number != 0) {
-      g_array_index (acts, Act, number - 1).kind = ACT_NOTHING;
-      g_hash_table_remove (scan->sends, &record->request);
-    }
-    break;
-  case OTF2_RECORD_RECV: add_receive (scan, record); break;
-  case OTF2_RECORD_IRECV_POST:
-    counts->receives++;
-    if (record->fate == OTF2_FATE_DONE)
-      add_receive (scan, record);
-    else if (record->fate == OTF2_FATE_LOST) {
-      counts->lost++;
-      scan->losses->n_lost[scan->rank]++;
-      add_act (scan, ACT_POST, 0, 0);
-    }
-    break;
-  case OTF2_RECORD_COLLECTIVE_BEGIN: counts->collectives++; break;
-  case OTF2_RECORD_COLLECTIVE:
-    comm = otf2_definitions_find_comm (definitions, record->id);
-    if (comm != NULL && comm->n_ranks == otf2_definitions_ranks (definitions))
-      scan->phase++;
-    if (counts->collectives > 0)
-      counts->collectives--;
-    break;
-  case OTF2_RECORD_IRECV_COMPLETE:
-  case OTF2_RECORD_TESTED:
-  case OTF2_RECORD_CANCELLED:
-  case OTF2_RECORD_COLLECTIVE_POST:
-  case OTF2_RECORD_COLLECTIVE_COMPLETE:
-  case OTF2_RECORD_MEASUREMENT:
-  case OTF2_RECORD_FLUSH:
-  case OTF2_RECORD_RMA_COLLECTIVE:
-  case OTF2_RECORD_RMA_PUT:
-  case OTF2_RECORD_RMA_GET:
-  case OTF2_RECORD_RMA_ATOMIC:
-  case OTF2_RECORD_RMA_FLUSH:
-  case OTF2_RECORD_RMA_UNLOCK:
-  case OTF2_RECORD_RMA_GROUP_SYNC:
-  case OTF2_RECORD_RMA_WAIT:
-  case OTF2_RECORD_KINDS: break;
-  }
-}
-
 gboolean
 otf2_losses_scan (Otf2Losses *losses, uint32_t rank, Otf2Input *input, GError **error)
 {
   Otf2Stream *stream = otf2_stream_new (input, 0);
   Scan scan = { .losses = losses, .rank = rank };
+  /* request (guint64, owned) -> number of its PENDING act, + 1 */
+  g_autoptr (GHashTable) sends = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+  const Otf2Definitions *definitions = losses->definitions;
+  Otf2LossCounts *counts = &losses->counts;
+  GArray *acts = losses->acts[rank];
+  const Otf2Region *entered = NULL; /* by the last record */
   Otf2Record record;
   TraceNext next;
 
-  scan.sends = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
-  while ((next = otf2_stream_next (stream, &record, error)) == TRACE_NEXT_OPERATION)
-    scan_record (&scan, &record);
-  g_hash_table_unref (scan.sends);
-  otf2_stream_free (stream);
-  return next == TRACE_NEXT_END;
-}
+  while ((next = otf2_stream_next (stream, &record, error)) == TRACE_NEXT_OPERATION) {
+    const Otf2Region *before = entered;
+    const Otf2Comm *comm;
+    guint number;
 
-/* Sends that recorded receives took: the earliest of equal ones.  Returns
- * how many others there are. */
-static guint
-mark_received (GArray *messages, GHashTable *received, const Otf2Definitions *definitions)
-{
-  guint n_left = 0;
-
-  for (guint i = 0; i < messages->len; i++) {
-    Message *message = &g_array_index (messages, Message, i);
-    const Otf2Comm *comm = otf2_definitions_find_comm (definitions, message->comm);
-    Channel channel = { message->source, comm->handle, message->tag, message->bytes };
-    gpointer key, count;
-
-    message->taken = g_hash_table_lookup_extended (received, &channel, &key, &count) &&
-                     GPOINTER_TO_UINT (count) > 0;
-    n_left += !message->taken;
-    if (message->taken) {
-      g_hash_table_steal (received, key);
-      g_hash_table_insert (received, key, GUINT_TO_POINTER (GPOINTER_TO_UINT (count) - 1));
+    entered = NULL;
+    switch ((Otf2RecordKind) record.kind) {
+    case OTF2_RECORD_ENTER: entered = otf2_definitions_find_region (definitions, record.id); break;
+    case OTF2_RECORD_LEAVE:
+      /* Only calls without a record count. */
+      if (before == NULL || before != otf2_definitions_find_region (definitions, record.id))
+        break;
+      if (before->kind == OTF2_CALL_SENDRECV)
+        counts->sendrecvs++;
+      else if (before->kind == OTF2_CALL_WAIT || before->kind == OTF2_CALL_WAIT_SOME)
+        add_act (acts, strcmp (before->name, "MPI_Waitall") == 0 ? ACT_WAITALL : ACT_WAIT, 0, 0);
+      break;
+    case OTF2_RECORD_SEND: add_send (&scan, &record); break;
+    case OTF2_RECORD_ISEND:
+      add_send (&scan, &record);
+      add_act (acts, ACT_PENDING, 0, 0);
+      g_hash_table_replace (sends, g_memdup2 (&record.request, sizeof record.request),
+                            GUINT_TO_POINTER (acts->len));
+      break;
+    case OTF2_RECORD_ISEND_COMPLETE:
+      number = GPOINTER_TO_UINT (g_hash_table_lookup (sends, &record.request));
+      if (number != 0) {
+        g_array_index (acts, Act, number - 1).kind = ACT_NOTHING;
+        g_hash_table_remove (sends, &record.request);
+      }
+      break;
+    case OTF2_RECORD_RECV: add_receive (&scan, &record); break;
+    case OTF2_RECORD_IRECV_POST:
+      counts->receives++;
+      if (record.post == OTF2_POST_DONE)
+        add_receive (&scan, &record);
+      else if (record.post == OTF2_POST_LOST) {
+        counts->lost++;
+        losses->n_lost[rank]++;
+        add_act (acts, ACT_POST, 0, 0);
+      }
+      break;
+    case OTF2_RECORD_COLLECTIVE_BEGIN: counts->collectives++; break;
+    case OTF2_RECORD_COLLECTIVE:
+      comm = otf2_definitions_find_comm (definitions, record.id);
+      if (comm != NULL && comm->n_ranks == otf2_definitions_ranks (definitions))
+        scan.phase++;
+      if (counts->collectives > 0)
+        counts->collectives--;
+      break;
+    case OTF2_RECORD_IRECV_COMPLETE:
+    case OTF2_RECORD_TESTED:
+    case OTF2_RECORD_CANCELLED:
+    case OTF2_RECORD_COLLECTIVE_POST:
+    case OTF2_RECORD_COLLECTIVE_COMPLETE:
+    case OTF2_RECORD_MEASUREMENT:
+    case OTF2_RECORD_FLUSH:
+    case OTF2_RECORD_RMA_COLLECTIVE:
+    case OTF2_RECORD_RMA_PUT:
+    case OTF2_RECORD_RMA_GET:
+    case OTF2_RECORD_RMA_ATOMIC:
+    case OTF2_RECORD_RMA_FLUSH:
+    case OTF2_RECORD_RMA_UNLOCK:
+    case OTF2_RECORD_RMA_GROUP_SYNC:
+    case OTF2_RECORD_RMA_WAIT:
+    case OTF2_RECORD_KINDS: break;
     }
   }
-  return n_left;
+  otf2_stream_free (stream);
+  return next == TRACE_NEXT_END;
 }
 
 void
@@ -467,15 +424,26 @@ otf2_losses_match (Otf2Losses *losses)
   uint32_t n_ranks = otf2_definitions_ranks (losses->definitions);
 
   for (uint32_t rank = 0; rank < n_ranks; rank++) {
-    uint64_t n_left =
-        mark_received (losses->messages[rank], losses->received[rank], losses->definitions);
+    GHashTable *received = losses->received[rank];
+    uint64_t n_left = 0; /* sends that no recorded receive took */
 
-    g_hash_table_remove_all (losses->received[rank]);
     for (guint i = 0; i < losses->messages[rank]->len; i++) {
       Message *message = &g_array_index (losses->messages[rank], Message, i);
+      const Otf2Comm *comm = otf2_definitions_find_comm (losses->definitions, message->comm);
+      Channel channel = { message->source, comm->handle, message->tag, message->bytes };
+      gpointer key, count;
 
       message->n_turns = g_array_index (losses->n_sends[message->source], uint32_t, message->phase);
+      /* A recorded receive took the earliest of equal sends. */
+      message->taken = g_hash_table_lookup_extended (received, &channel, &key, &count) &&
+                       GPOINTER_TO_UINT (count) > 0;
+      n_left += !message->taken;
+      if (message->taken) {
+        g_hash_table_steal (received, key);
+        g_hash_table_insert (received, key, GUINT_TO_POINTER (GPOINTER_TO_UINT (count) - 1));
+      }
     }
+    g_hash_table_remove_all (received);
     losses->counts.guessed += MIN (n_left, losses->n_lost[rank]);
     if (n_left > losses->n_lost[rank])
       losses->counts.unmatched += n_left - losses->n_lost[rank];
@@ -499,7 +467,7 @@ otf2_losses_guess (const Otf2Losses *losses, uint32_t rank, uint64_t index, Otf2
     return false;
   message =
       &g_array_index (losses->messages[rank], Message, g_array_index (order, uint32_t, index));
-  post->fate = OTF2_FATE_DONE;
+  post->post = OTF2_POST_DONE;
   post->id = message->comm;
   post->peer = message->peer;
   post->tag = message->tag;

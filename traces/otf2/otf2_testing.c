@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/otf2/otf2_testing.h"
 
-#include "traces/trace_testing.h"
-
 #include <otf2/otf2.h>
 #include <string.h>
 
@@ -247,46 +245,26 @@ otf2_testing_write (const char *folder, const Otf2Testing *testing)
 }
 
 void
-otf2_testing_open_with (Otf2TestingStream *stream, const Otf2Testing *testing, uint32_t rank,
+otf2_testing_open_with (TraceTestingStream *stream, const Otf2Testing *testing, uint32_t rank,
                         const TraceOptions *options)
 {
-  g_autoptr (GError) error = NULL;
-  g_autofree char *path = NULL;
+  char *folder = trace_testing_folder ();
+  g_autofree char *path = otf2_testing_write (folder, testing);
 
-  stream->folder = trace_testing_folder ();
-  path = otf2_testing_write (stream->folder, testing);
-  stream->trace = trace_open (path, options, &error);
-  g_assert_no_error (error);
-  stream->cursor = trace_cursor_new (stream->trace, rank, NULL);
-  g_assert_nonnull (stream->cursor);
+  trace_testing_stream_open (stream, folder, path, rank, options);
 }
 
 void
-otf2_testing_open (Otf2TestingStream *stream, const Otf2Testing *testing, uint32_t rank)
+otf2_testing_open (TraceTestingStream *stream, const Otf2Testing *testing, uint32_t rank)
 {
   otf2_testing_open_with (stream, testing, rank, NULL);
 }
 
 void
-otf2_testing_close (Otf2TestingStream *stream)
+otf2_testing_close (TraceTestingStream *stream)
 {
-  trace_testing_expect (stream->cursor, "end", NULL);
-  trace_cursor_free (stream->cursor);
-  trace_free (stream->trace);
-  trace_testing_remove (stream->folder);
-}
-
-void
-otf2_testing_expect (const Otf2Testing *testing, uint32_t rank, const TraceOptions *options, ...)
-{
-  Otf2TestingStream stream;
-  va_list expected;
-
-  otf2_testing_open_with (&stream, testing, rank, options);
-  va_start (expected, options);
-  trace_testing_expect_list (stream.cursor, expected);
-  va_end (expected);
-  otf2_testing_close (&stream);
+  trace_testing_stream_end (stream);
+  trace_testing_stream_close (stream);
 }
 
 void

@@ -6,8 +6,8 @@
  * events of each rank as records. */
 #pragma once
 
-#include "traces/otf2/otf2_record.h"
-#include "traces/trace.h"
+#include "traces/otf2/otf2_private.h"
+#include "traces/trace_testing.h"
 
 /* Regions, by number. */
 enum {
@@ -47,7 +47,7 @@ enum {
   N_ON
 };
 
-/* Ticks, then what it is. */
+/* Ticks, then the fields of the kind. */
 #define ENTER(t, region)                                    \
   {                                                         \
     .ticks = (t), .kind = OTF2_RECORD_ENTER, .id = (region) \
@@ -137,23 +137,12 @@ char *otf2_testing_write (const char *folder, const Otf2Testing *testing);
 /* Of a rank; in no simple relation. */
 uint64_t otf2_testing_location (uint32_t rank);
 
-/* An archive of the test's own in a folder of its own, and the stream of one
- * of its ranks. */
-typedef struct {
-  char *folder;
-  Trace *trace;
-  TraceCursor *cursor;
-} Otf2TestingStream;
-
-void otf2_testing_open (Otf2TestingStream *stream, const Otf2Testing *testing, uint32_t rank);
-void otf2_testing_open_with (Otf2TestingStream *stream, const Otf2Testing *testing, uint32_t rank,
+/* Writes an archive to a folder of its own, and opens the stream of a rank. */
+void otf2_testing_open (TraceTestingStream *stream, const Otf2Testing *testing, uint32_t rank);
+void otf2_testing_open_with (TraceTestingStream *stream, const Otf2Testing *testing, uint32_t rank,
                              const TraceOptions *options);
-/* There must be no more. */
-void otf2_testing_close (Otf2TestingStream *stream);
-
-/* All operations of a rank, as for trace_testing_expect(), up to NULL. */
-void otf2_testing_expect (const Otf2Testing *testing, uint32_t rank, const TraceOptions *options,
-                          ...) G_GNUC_NULL_TERMINATED;
+/* There must be no more operations. */
+void otf2_testing_close (TraceTestingStream *stream);
 
 /* The archive or the rank's stream must fail with this in its message. */
 void

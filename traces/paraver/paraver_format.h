@@ -3,11 +3,11 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A .prv file is a text: a header, communicators, then records of all tasks
- * in the order of time.  States (1:) mean nothing here; events (2:) say when
- * an MPI call begins and ends; communications (3:) say what moved, and when
- * it was sent, posted and completed, but not by which calls.
+ * in the order of time.  States (1:) are ignored; events (2:) have the begins
+ * and ends of MPI calls; communications (3:) have the messages, with the times
+ * when they were sent, posted and completed, but not the calls that did so.
  *
- *   paraver_text.c     lines and fields, the header, what numbers mean
+ *   paraver_text.c     lines and fields, the header, the meaning of numbers
  *   paraver_records.c  records into calls and messages; matches calls with messages, and calls
  *                      of different ranks with each other as collectives
  *   paraver.c          calls into operations; files and streams
@@ -20,7 +20,7 @@
 
 /* Times are below this many picoseconds, so that they can be added. */
 #define PARAVER_MAX_PS (INT64_MAX / 4)
-/* More tasks than any machine has: such a number is a mistake. */
+/* More tasks than any machine has: a larger number is a mistake. */
 #define PARAVER_MAX_TASKS (1u << 24)
 /* More bytes than any call moves. */
 #define PARAVER_MAX_BYTES (UINT64_C (1) << 48)
@@ -30,9 +30,9 @@
 typedef struct {
   char *name; /* without its folder, for messages */
   GBytes *bytes;
-  const char *at, *end;        /* what is left of the text */
+  const char *at, *end;        /* the rest of the text */
   const char *line, *line_end; /* the line last read */
-  const char *field;           /* what is left of the line */
+  const char *field;           /* the rest of the line */
   uint64_t number;             /* of the line, from 1 */
 } ParaverText;
 
@@ -79,8 +79,8 @@ gboolean paraver_header_read (ParaverText *text, ParaverHeader *header, GError *
 gboolean paraver_comm_read (ParaverText *text, ParaverHeader *header, GError **error);
 void paraver_header_clear (ParaverHeader *header);
 
-/* The meaning of types of events; the first of them are groups of MPI calls, and
- * their values say which call began, 0 that it ended. */
+/* The meaning of types of events.  The first of them are groups of MPI calls:
+ * their values are the call that begins, 0 for its end. */
 typedef enum {
   PARAVER_P2P,
   PARAVER_COLLECTIVE,
@@ -108,10 +108,11 @@ typedef struct {
 /* Reads the .pcf; without one (NULL) the numbers are the standard ones. */
 ParaverMeaning *paraver_meaning_new (Trace *trace, const char *pcf, GError **error);
 void paraver_meaning_free (ParaverMeaning *meaning);
-/* What calls at the values of a caller and its line: "CommSend lulesh-comm.cc:101";
- * NULL when that is not known.  Lives as long as the meaning. */
+/* The call site for the values of a caller and its line, as in
+ * "CommSend lulesh-comm.cc:101"; NULL when it is unknown.  Lives as long as the
+ * meaning. */
 const char *paraver_site (ParaverMeaning *meaning, uint32_t caller, uint32_t line);
-/* PARAVER_N_ROLES for a type that means nothing here. */
+/* PARAVER_N_ROLES for other types. */
 static inline ParaverRole
 paraver_role (const ParaverMeaning *meaning, uint64_t type)
 {
@@ -212,9 +213,9 @@ paraver_kind (const ParaverCall *call)
 
 /* Chooses the application and reads its records. */
 gboolean paraver_records_read (ParaverState *state, ParaverText *text, GError **error);
-/* Finds the calls of the messages; those that lack one are left out. */
+/* Finds the calls of the messages; messages without their calls are left out. */
 void paraver_messages_match (ParaverState *state);
-/* Finds the roots; collectives that not all have do nothing. */
+/* Finds the roots; collectives that are not on all members do nothing. */
 gboolean paraver_collectives_match (ParaverState *state, GError **error);
 /* The call of another member in the same collective. */
 const ParaverCall *

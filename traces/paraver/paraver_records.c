@@ -7,17 +7,17 @@
 
 /* --- Records into calls and messages --- */
 
-/* A call is what lies between two events of its group on the first thread of
- * a task; what else is told about it stands in events of the same task and
- * time, on the same line or on one beside it. */
+/* A call lies between two events of its group on the first thread of a task;
+ * its attributes stand in events of the same task and time, on the same line or
+ * on a neighbouring line. */
 
-/* What is known of a task at the place that is read. */
+/* State of a task at the current record. */
 typedef struct {
   gboolean is_open;
-  ParaverCall call;  /* being open */
+  ParaverCall call;  /* the open call */
   ParaverRole group; /* of it */
   gboolean started;  /* there was an event of a call */
-  int64_t told_ps;   /* when the following was told */
+  int64_t noted_ps;  /* time of the following attributes */
   uint64_t sent_bytes, recv_bytes, comm_id;
   gboolean has_comm, is_root;
   uint32_t caller, caller_line;
@@ -101,47 +101,15 @@ kind_of (Reading *reading, ParaverRole group, uint64_t value)
   return kind;
 }
 
+/* Notes an attribute of the call that begins now. */
 static void
-begin_call (Reading *reading, Task *task, ParaverRole group, uint64_t value)
+note_attribute (Task *task, ParaverRole role, uint64_t value, int64_t now_ps)
 {
-  /* A call that never ended: its end was lost. */
-  reading->n_lost += task->is_open;
-  task->is_open = task->started = TRUE;
-  task->group = group;
-  task->call = (ParaverCall){ .begin_ps = reading->now_ps,
-                              .line = reading->text->number,
-                              .comm = PARAVER_NONE,
-                              .nth = PARAVER_NONE,
-                              .root = TRACE_NO_ROOT,
-                              .kind = (uint16_t) kind_of (reading, group, value) };
-}
-
-/* An end without a begin means little: the BSC cutter ends everything once
- * more where it cuts. */
-static void
-end_call (Reading *reading, ParaverRank *rank, Task *task, ParaverRole group)
-{
-  if (task->is_open && task->group == group) {
-    task->call.end_ps = reading->now_ps;
-    g_array_append_val (rank->calls, task->call);
-    task->is_open = FALSE;
-  } else if (!task->started) {
-    /* The trace begins in the middle of a call. */
-    rank->begin_ps = reading->now_ps;
-    rank->cut = TRUE;
-    reading->n_cut++;
-  }
-  task->started = TRUE;
-}
-
-static void
-tell (Task *task, ParaverRole role, uint64_t value, int64_t now_ps)
-{
-  if (task->told_ps != now_ps) {
+  if (task->noted_ps != now_ps) {
     task->sent_bytes = task->recv_bytes = 0;
     task->has_comm = task->is_root = FALSE;
     task->caller = task->caller_line = 0;
-    task->told_ps = now_ps;
+    task->noted_ps = now_ps;
   }
   switch (role) {
   case PARAVER_SENT: task->sent_bytes = value; break;
@@ -162,7 +130,7 @@ tell (Task *task, ParaverRole role, uint64_t value, int64_t now_ps)
   }
 }
 
-/* Goes over ":type:value"; stays where it is when that is not there. */
+/* Goes over ":type:value"; does not move when the text differs. */
 static gboolean
 take_pair (ParaverText *text, uint64_t *type, uint64_t *value)
 {
@@ -177,96 +145,82 @@ take_pair (ParaverText *text, uint64_t *type, uint64_t *value)
 static gboolean
 read_events (Reading *reading, const Object *object, GError **error)
 {
+  const ParaverMeaning *meaning = reading->state->meaning;
   ParaverText *text = reading->text;
+  gboolean has_attributes = FALSE;
   uint64_t type, value;
   ParaverRank *rank;
-  gboolean told = FALSE;
+  gpointer comm;
   Task *task;
 
   if (!is_ours (reading, object) || object->thread != 1) {
-    /* Goes over "type:value" pairs of a thread that has no rank. */
+    /* A thread without a rank. */
     gboolean calls = FALSE;
 
-    while (take_pair (reading->text, &type, &value))
-      calls |= paraver_role (reading->state->meaning, type) < PARAVER_N_GROUPS;
+    while (take_pair (text, &type, &value))
+      calls |= paraver_role (meaning, type) < PARAVER_N_GROUPS;
     reading->n_threads += calls && is_ours (reading, object);
-    return paraver_line_ended (reading->text) || bad_record (reading, error);
+    return paraver_line_ended (text) || bad_record (reading, error);
   }
   if (!check_task (reading, object, error))
     return FALSE;
   rank = &reading->state->ranks[object->task - 1];
   task = &reading->tasks[object->task - 1];
   while (take_pair (text, &type, &value)) {
-    ParaverRole role = paraver_role (reading->state->meaning, type);
+    ParaverRole role = paraver_role (meaning, type);
 
     if (role == PARAVER_N_ROLES)
       continue;
-    told = TRUE;
+    has_attributes = TRUE;
     if ((role == PARAVER_SENT || role == PARAVER_RECEIVED) && value > PARAVER_MAX_BYTES)
-      return paraver_bad_line (reading->text, TRACE_ERROR_RANGE, "a size is impossible", error);
-    if (role >= PARAVER_N_GROUPS)
-      tell (task, role, value, reading->now_ps);
-    else if (value != 0)
-      begin_call (reading, task, role, value);
-    else
-      end_call (reading, rank, task, role);
+      return paraver_bad_line (text, TRACE_ERROR_RANGE, "a size is impossible", error);
+    if (role >= PARAVER_N_GROUPS) {
+      note_attribute (task, role, value, reading->now_ps);
+    } else if (value != 0) {
+      /* The end of a call that is still open was lost. */
+      reading->n_lost += task->is_open;
+      task->is_open = task->started = TRUE;
+      task->group = role;
+      task->call = (ParaverCall){ .begin_ps = reading->now_ps,
+                                  .line = text->number,
+                                  .comm = PARAVER_NONE,
+                                  .nth = PARAVER_NONE,
+                                  .root = TRACE_NO_ROOT,
+                                  .kind = (uint16_t) kind_of (reading, role, value) };
+    } else {
+      /* An end without a begin is ignored: the BSC cutter ends everything once
+       * more at the cut. */
+      if (task->is_open && task->group == role) {
+        task->call.end_ps = reading->now_ps;
+        g_array_append_val (rank->calls, task->call);
+        task->is_open = FALSE;
+      } else if (!task->started) {
+        /* The trace begins in the middle of a call. */
+        rank->begin_ps = reading->now_ps;
+        rank->cut = TRUE;
+        reading->n_cut++;
+      }
+      task->started = TRUE;
+    }
   }
   if (!paraver_line_ended (text))
     return bad_record (reading, error);
-  if (!told)
-    return TRUE;
 
-  /* What was told belongs to the call that began at the same time. */
-  ParaverCall *call = &task->call;
-  gpointer comm;
-
-  if (!task->is_open || call->begin_ps != task->told_ps)
+  /* The attributes belong to the call that began at the same time. */
+  if (!has_attributes || !task->is_open || task->call.begin_ps != task->noted_ps)
     return TRUE;
-  call->sent_bytes = task->sent_bytes;
-  call->recv_bytes = task->recv_bytes;
-  call->is_root = task->is_root != FALSE;
+  task->call.sent_bytes = task->sent_bytes;
+  task->call.recv_bytes = task->recv_bytes;
+  task->call.is_root = task->is_root != FALSE;
   if (task->caller != 0)
-    call->site = paraver_site (reading->state->meaning, task->caller, task->caller_line);
-  if (!task->has_comm || !trace_op_is_collective (paraver_kind (call)->kind))
+    task->call.site = paraver_site (reading->state->meaning, task->caller, task->caller_line);
+  if (!task->has_comm || !trace_op_is_collective (paraver_kind (&task->call)->kind))
     return TRUE;
   comm = g_hash_table_lookup (reading->comms, &task->comm_id);
   if (comm == NULL)
-    return paraver_bad_line (reading->text, TRACE_ERROR_LOST,
-                             "expected a communicator that the header has", error);
-  call->comm = GPOINTER_TO_UINT (comm) - 1;
-  return TRUE;
-}
-
-/* "3:sender:logical:physical:receiver:logical:physical:size:tag".  Tags count
- * to 2^31 in MPI; what is beyond is folded on both sides. */
-static gboolean
-read_message (Reading *reading, GError **error)
-{
-  ParaverText *text = reading->text;
-  Object sender, receiver;
-  ParaverMessage message;
-  int64_t sent_ps;
-  uint64_t tag;
-
-  if (!take_object (text, &sender) || !take_time (reading, &message.sent_ps) ||
-      !take_time (reading, &sent_ps) || !take_object (text, &receiver) ||
-      !take_time (reading, &message.posted_ps) || !take_time (reading, &message.completed_ps) ||
-      !paraver_take_field (text, PARAVER_MAX_BYTES, &message.bytes) ||
-      !paraver_take_field (text, UINT64_MAX, &tag) || !paraver_line_ended (text))
-    return bad_record (reading, error);
-  if (!is_ours (reading, &sender) && !is_ours (reading, &receiver))
-    return TRUE;
-  if (!is_ours (reading, &sender) || !is_ours (reading, &receiver) || sender.thread != 1 ||
-      receiver.thread != 1) {
-    reading->n_foreign++;
-    return TRUE;
-  }
-  if (!check_task (reading, &sender, error) || !check_task (reading, &receiver, error))
-    return FALSE;
-  message.sender = (uint32_t) sender.task - 1;
-  message.receiver = (uint32_t) receiver.task - 1;
-  message.tag = (int32_t) (tag & INT32_MAX);
-  g_array_append_val (reading->state->messages, message);
+    return paraver_bad_line (text, TRACE_ERROR_LOST, "expected a communicator that the header has",
+                             error);
+  task->call.comm = GPOINTER_TO_UINT (comm) - 1;
   return TRUE;
 }
 
@@ -274,35 +228,58 @@ static gboolean
 read_record (Reading *reading, GError **error)
 {
   ParaverText *text = reading->text;
+  ParaverMessage message;
+  Object object, receiver;
+  int64_t time_ps;
+  uint64_t tag;
 
   if (paraver_line_ended (text) || *text->line == '#')
     return TRUE;
   /* States, and communicators between groups. */
   if (paraver_take (text, '1') || paraver_take (text, 'i'))
     return (!paraver_line_ended (text) && *text->field == ':') || bad_record (reading, error);
-  if (paraver_take (text, '2')) {
-    /* "2:object:time:type:value..." */
-    Object object;
-    int64_t time_ps;
 
-    if (!take_object (reading->text, &object) || !take_time (reading, &time_ps))
+  /* "2:object:time:type:value..." */
+  if (paraver_take (text, '2')) {
+    if (!take_object (text, &object) || !take_time (reading, &time_ps))
       return bad_record (reading, error);
     if (time_ps < reading->now_ps)
-      return paraver_bad_line (reading->text, TRACE_ERROR_RANGE,
-                               "expected records in the order of time", error);
+      return paraver_bad_line (text, TRACE_ERROR_RANGE, "expected records in the order of time",
+                               error);
     reading->now_ps = time_ps;
     return read_events (reading, &object, error);
   }
-  if (paraver_take (text, '3'))
-    return read_message (reading, error);
   if (*text->line == 'c')
     return paraver_bad_line (text, TRACE_ERROR_FORMAT, "expected communicators before all records",
                              error);
-  return bad_record (reading, error);
+
+  /* "3:sender:logical:physical:receiver:logical:physical:size:tag".  MPI tags end
+   * below 2^31; larger ones are folded on both sides. */
+  if (!paraver_take (text, '3') || !take_object (text, &object) ||
+      !take_time (reading, &message.sent_ps) || !take_time (reading, &time_ps) ||
+      !take_object (text, &receiver) || !take_time (reading, &message.posted_ps) ||
+      !take_time (reading, &message.completed_ps) ||
+      !paraver_take_field (text, PARAVER_MAX_BYTES, &message.bytes) ||
+      !paraver_take_field (text, UINT64_MAX, &tag) || !paraver_line_ended (text))
+    return bad_record (reading, error);
+  if (!is_ours (reading, &object) && !is_ours (reading, &receiver))
+    return TRUE;
+  if (!is_ours (reading, &object) || !is_ours (reading, &receiver) || object.thread != 1 ||
+      receiver.thread != 1) {
+    reading->n_foreign++;
+    return TRUE;
+  }
+  if (!check_task (reading, &object, error) || !check_task (reading, &receiver, error))
+    return FALSE;
+  message.sender = (uint32_t) object.task - 1;
+  message.receiver = (uint32_t) receiver.task - 1;
+  message.tag = (int32_t) (tag & INT32_MAX);
+  g_array_append_val (reading->state->messages, message);
+  return TRUE;
 }
 
-/* Counts the messages within each application, or its calls when there are
- * none, to tell the MPI program from what was traced beside it. */
+/* Returns the application with most messages, or most calls when there are no
+ * messages: the MPI program, not one that was traced beside it. */
 static uint32_t
 choose_application (ParaverState *state, ParaverText text)
 {
@@ -328,21 +305,6 @@ choose_application (ParaverState *state, ParaverText text)
     if (messages[i] > messages[best] || (messages[i] == messages[best] && calls[i] > calls[best]))
       best = i;
   return best + 1;
-}
-
-/* A stream ends where the call that is still open begins, or with the window. */
-static void
-end_tasks (Reading *reading)
-{
-  ParaverState *state = reading->state;
-
-  for (uint32_t i = 0; i < state->n_ranks; i++) {
-    const Task *task = &reading->tasks[i];
-
-    reading->n_cut += task->is_open;
-    state->ranks[i].end_ps =
-        task->is_open ? task->call.begin_ps : MAX (state->header.end_ps, reading->now_ps);
-  }
 }
 
 static void
@@ -372,20 +334,11 @@ warn_reading (const Reading *reading)
     trace_warn (trace, "the .pcf file does not name all MPI calls: some are taken by number");
 }
 
-static gboolean
-has_calls (const ParaverState *state)
-{
-  for (uint32_t rank = 0; rank < state->n_ranks; rank++)
-    if (state->ranks[rank].calls->len > 0)
-      return TRUE;
-  return FALSE;
-}
-
 gboolean
 paraver_records_read (ParaverState *state, ParaverText *text, GError **error)
 {
   Reading reading = { .state = state, .text = text };
-  gboolean good = TRUE;
+  gboolean good = TRUE, has_calls = FALSE;
 
   while (text->at < text->end && memchr ("c#i\r\n", *text->at, 5) != NULL) {
     gboolean is_comm = *text->at == 'c';
@@ -397,51 +350,57 @@ paraver_records_read (ParaverState *state, ParaverText *text, GError **error)
   state->application = choose_application (state, *text);
   state->n_ranks = g_array_index (state->header.tasks, uint32_t, state->application - 1);
 
-  ParaverState *s = reading.state;
-
-  reading.tasks = g_new0 (Task, s->n_ranks);
-  s->ranks = g_new0 (ParaverRank, s->n_ranks);
-  for (uint32_t rank = 0; rank < s->n_ranks; rank++) {
-    s->ranks[rank].calls = g_array_new (FALSE, FALSE, sizeof (ParaverCall));
-    s->ranks[rank].matches = g_array_new (FALSE, FALSE, sizeof (ParaverMatch));
-    reading.tasks[rank].told_ps = -1;
+  reading.tasks = g_new0 (Task, state->n_ranks);
+  state->ranks = g_new0 (ParaverRank, state->n_ranks);
+  for (uint32_t rank = 0; rank < state->n_ranks; rank++) {
+    state->ranks[rank].calls = g_array_new (FALSE, FALSE, sizeof (ParaverCall));
+    state->ranks[rank].matches = g_array_new (FALSE, FALSE, sizeof (ParaverMatch));
+    reading.tasks[rank].noted_ps = -1;
   }
-  s->messages = g_array_new (FALSE, FALSE, sizeof (ParaverMessage));
+  state->messages = g_array_new (FALSE, FALSE, sizeof (ParaverMessage));
   reading.comms = g_hash_table_new (g_int64_hash, g_int64_equal);
-  for (guint i = 0; i < s->header.comms->len; i++) {
-    ParaverComm *comm = s->header.comms->pdata[i];
+  for (guint i = 0; i < state->header.comms->len; i++) {
+    ParaverComm *comm = state->header.comms->pdata[i];
 
-    if (comm->application == s->application)
+    if (comm->application == state->application)
       g_hash_table_insert (reading.comms, &comm->id, GUINT_TO_POINTER (i + 1));
   }
   while (good && paraver_text_next (text))
     good = read_record (&reading, error);
-  if (good && !has_calls (state)) {
+
+  /* A stream ends at the begin of a call that is still open, or with the window. */
+  for (uint32_t rank = 0; rank < state->n_ranks && good; rank++) {
+    const Task *task = &reading.tasks[rank];
+
+    has_calls = has_calls || state->ranks[rank].calls->len > 0;
+    reading.n_cut += task->is_open;
+    state->ranks[rank].end_ps =
+        task->is_open ? task->call.begin_ps : MAX (state->header.end_ps, reading.now_ps);
+  }
+  if (good && !has_calls) {
     g_set_error (error, TRACE_ERROR, TRACE_ERROR_LOST, "%s: there are no MPI calls in it",
                  text->name);
     good = FALSE;
   }
-  if (good) {
-    end_tasks (&reading);
+  if (good)
     warn_reading (&reading);
-  }
   g_hash_table_unref (reading.comms);
   g_free (reading.tasks);
   return good;
 }
 
-/* --- Which calls sent, posted and completed a message --- */
+/* --- The calls that sent, posted and completed a message --- */
 
 /* A communication record has four times.  As Extrae writes them (mpi2prv,
  * src/merger/paraver/mpi_prv_semantics.c): the logical send is the begin of
  * the sending call; the logical receive is the begin of a blocking receive but
  * the end of MPI_Irecv; the physical receive is the end of the call in which
  * the message was seen to be complete.  Simulated traces have other times
- * within these calls, and may complete a message before anything waits for
- * it: then the next call that waits is taken. */
+ * within these calls, and may complete a message before any call waits for it:
+ * then the next call that waits is taken. */
 
-/* Calls that touch the same moment, among which one is looked for.  Clocks
- * that stand still for longer are not clocks. */
+/* Limit of the calls at one moment that are searched.  A clock does not stand
+ * still for longer. */
 #define MAX_TOUCHING 64
 
 /* The first call of the rank that begins after the time. */
@@ -461,24 +420,8 @@ first_after (const ParaverRank *rank, int64_t time_ps)
   return low;
 }
 
-static gboolean
-is_free (const ParaverCall *call, uint8_t part)
-{
-  uint8_t parts = paraver_kind (call)->part;
-
-  return (parts & PARAVER_STARTS) || ((parts & part) && !(call->taken & part));
-}
-
-/* Whether the time is the one of two that a record for this call has. */
-static gboolean
-is_exact (const ParaverCall *call, uint8_t part, int64_t time_ps)
-{
-  gboolean at_end = part == PARAVER_RECEIVES && (paraver_kind (call)->part & PARAVER_AT_ONCE);
-
-  return (at_end ? call->end_ps : call->begin_ps) == time_ps;
-}
-
-/* The call with this part at this time that has no message yet. */
+/* The call with this part at this time that has no message yet; preferably the
+ * call whose begin, or end for MPI_Irecv, is exactly this time. */
 static uint32_t
 find_call (const ParaverRank *rank, int64_t time_ps, uint8_t part)
 {
@@ -489,10 +432,12 @@ find_call (const ParaverRank *rank, int64_t time_ps, uint8_t part)
     begin--;
   for (uint32_t i = begin; i < end; i++) {
     const ParaverCall *call = paraver_call_at (rank, i);
+    uint8_t parts = paraver_kind (call)->part;
+    gboolean at_end = part == PARAVER_RECEIVES && (parts & PARAVER_AT_ONCE);
 
-    if (!is_free (call, part))
+    if (!(parts & PARAVER_STARTS) && (!(parts & part) || (call->taken & part)))
       continue;
-    if (is_exact (call, part, time_ps))
+    if ((at_end ? call->end_ps : call->begin_ps) == time_ps)
       return i;
     if (found == PARAVER_NONE)
       found = i;
@@ -508,45 +453,11 @@ add_match (ParaverRank *rank, uint32_t call, uint32_t message, ParaverMatchRole 
   g_array_append_val (rank->matches, match);
 }
 
-/* The first that has not ended at that time, and comes after the call; for
- * calls in one thread do not overlap. */
-static uint32_t
-find_completing (const ParaverRank *rank, const GArray *completing, uint32_t after, int64_t time_ps)
-{
-  uint32_t low = 0, high = completing->len;
-
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2, call = g_array_index (completing, uint32_t, middle);
-
-    if (call <= after || paraver_call_at (rank, call)->end_ps < time_ps)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < completing->len ? g_array_index (completing, uint32_t, low) : PARAVER_NONE;
-}
-
 typedef struct {
   ParaverState *state;
-  GPtrArray *completing; /* (element-type GArray) per rank; NULL: not needed yet */
+  GPtrArray *completing; /* (element-type GArray) per rank: its completing calls; NULL: not yet */
   uint64_t n_unmatched, n_never;
 } Matching;
-
-static const GArray *
-completing_of (Matching *matching, uint32_t rank)
-{
-  if (matching->completing->pdata[rank] == NULL) {
-    /* Lists the calls of a rank that complete requests, in order. */
-    GArray *list = g_array_new (FALSE, FALSE, sizeof (uint32_t));
-
-    for (uint32_t i = 0; i < matching->state->ranks[rank].calls->len; i++)
-      if (paraver_kind (paraver_call_at (&matching->state->ranks[rank], i))->part &
-          PARAVER_COMPLETES)
-        g_array_append_val (list, i);
-    matching->completing->pdata[rank] = list;
-  }
-  return matching->completing->pdata[rank];
-}
 
 static int
 compare_matches (gconstpointer a, gconstpointer b)
@@ -560,6 +471,34 @@ compare_matches (gconstpointer a, gconstpointer b)
   return (int) x->role - (int) y->role;
 }
 
+/* The first call that completes requests, comes after the posting call, and has
+ * not ended at the time; calls of one thread do not overlap. */
+static uint32_t
+find_completing (Matching *matching, uint32_t number, uint32_t posting, int64_t time_ps)
+{
+  const ParaverRank *rank = &matching->state->ranks[number];
+  GArray *completing = matching->completing->pdata[number];
+  uint32_t low = 0, high;
+
+  if (completing == NULL) {
+    completing = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+    for (uint32_t i = 0; i < rank->calls->len; i++)
+      if (paraver_kind (paraver_call_at (rank, i))->part & PARAVER_COMPLETES)
+        g_array_append_val (completing, i);
+    matching->completing->pdata[number] = completing;
+  }
+  high = completing->len;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2, call = g_array_index (completing, uint32_t, middle);
+
+    if (call <= posting || paraver_call_at (rank, call)->end_ps < time_ps)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < completing->len ? g_array_index (completing, uint32_t, low) : PARAVER_NONE;
+}
+
 static void
 warn_matching (const Matching *matching)
 {
@@ -567,7 +506,7 @@ warn_matching (const Matching *matching)
   uint64_t n_sends = 0, n_receives = 0;
 
   for (uint32_t rank = 0; rank < matching->state->n_ranks; rank++) {
-    /* Counts the calls that should have had a message, and have none. */
+    /* Counts the calls without the message that they should have. */
     for (uint32_t i = 0; i < matching->state->ranks[rank].calls->len; i++) {
       const ParaverCall *call = paraver_call_at (&matching->state->ranks[rank], i);
       uint8_t missing = paraver_kind (call)->part & ~call->taken;
@@ -605,8 +544,8 @@ paraver_messages_match (ParaverState *state)
 
   g_ptr_array_set_size (matching.completing, (gint) state->n_ranks);
   for (uint32_t i = 0; i < state->messages->len; i++) {
-    /* A message that was not sent or not posted by a call of the trace is left
-     * out as a whole: half of it would wait forever. */
+    /* A message without a sending or a posting call in the trace is left out as
+     * a whole: half of it would wait forever. */
     const ParaverMessage *message = &g_array_index (state->messages, ParaverMessage, i);
     ParaverRank *sender = &state->ranks[message->sender],
                 *receiver = &state->ranks[message->receiver];
@@ -623,8 +562,7 @@ paraver_messages_match (ParaverState *state)
     add_match (receiver, posted, i, PARAVER_MATCH_POST);
     if (paraver_kind (paraver_call_at (receiver, posted))->part &
         (PARAVER_AT_ONCE | PARAVER_STARTS)) {
-      uint32_t call = find_completing (receiver, completing_of (&matching, message->receiver),
-                                       posted, message->completed_ps);
+      uint32_t call = find_completing (&matching, message->receiver, posted, message->completed_ps);
 
       if (call == PARAVER_NONE)
         matching.n_never++;
@@ -641,11 +579,11 @@ paraver_messages_match (ParaverState *state)
   g_ptr_array_unref (matching.completing);
 }
 
-/* --- Which calls of different ranks are one collective --- */
+/* --- Calls of different ranks that are one collective --- */
 
 /* The n-th call on a communicator is the same collective on all its members.
- * Where a trace was cut out of a longer one, some members may have begun
- * their first collective before, or their last one may not have ended. */
+ * Where a trace was cut out of a longer one, some members may have begun their
+ * first collective before, or not have ended their last one. */
 
 static GArray *
 calls_of (const ParaverComm *comm, uint32_t member)
@@ -695,6 +633,30 @@ bad_comm (const ParaverState *state, const ParaverComm *comm, const char *what, 
   return FALSE;
 }
 
+/* The communicator of collectives that the trace gives none. */
+static uint32_t
+world_comm (ParaverState *state)
+{
+  ParaverComm *comm;
+
+  for (guint i = 0; i < state->header.comms->len && state->world == PARAVER_NONE; i++)
+    if (comm_at (state, i)->application == state->application &&
+        is_world (state, comm_at (state, i)))
+      state->world = i;
+  if (state->world != PARAVER_NONE)
+    return state->world;
+  comm = g_new0 (ParaverComm, 1);
+  comm->application = state->application;
+  comm->n_members = state->n_ranks;
+  comm->members = g_new (int32_t, state->n_ranks);
+  for (uint32_t rank = 0; rank < state->n_ranks; rank++)
+    comm->members[rank] = (int32_t) rank;
+  g_ptr_array_add (state->header.comms, comm);
+  state->world = state->header.comms->len - 1;
+  return state->world;
+}
+
+/* Prepares the communicator for its first collective. */
 static gboolean
 use_comm (ParaverState *state, ParaverComm *comm, uint32_t handle, GError **error)
 {
@@ -711,37 +673,6 @@ use_comm (ParaverState *state, ParaverComm *comm, uint32_t handle, GError **erro
     g_ptr_array_add (comm->calls, g_array_new (FALSE, FALSE, sizeof (uint32_t)));
   }
   return TRUE;
-}
-
-static uint32_t
-find_world (const ParaverState *state)
-{
-  for (guint i = 0; i < state->header.comms->len; i++)
-    if (comm_at (state, i)->application == state->application &&
-        is_world (state, comm_at (state, i)))
-      return i;
-  return PARAVER_NONE;
-}
-
-/* Where the trace does not say on which communicator: on that of all. */
-static uint32_t
-world_comm (ParaverState *state)
-{
-  ParaverComm *comm;
-
-  if (state->world == PARAVER_NONE)
-    state->world = find_world (state);
-  if (state->world != PARAVER_NONE)
-    return state->world;
-  comm = g_new0 (ParaverComm, 1);
-  comm->application = state->application;
-  comm->n_members = state->n_ranks;
-  comm->members = g_new (int32_t, state->n_ranks);
-  for (uint32_t rank = 0; rank < state->n_ranks; rank++)
-    comm->members[rank] = (int32_t) rank;
-  g_ptr_array_add (state->header.comms, comm);
-  state->world = state->header.comms->len - 1;
-  return state->world;
 }
 
 static gboolean
@@ -770,35 +701,6 @@ list_call (ParaverState *state, uint32_t rank, uint32_t number, GError **error)
   return TRUE;
 }
 
-/* The earliest first call of the members whose stream is whole at its begin. */
-static const ParaverCall *
-earliest_first (const ParaverState *state, const ParaverComm *comm)
-{
-  const ParaverCall *earliest = NULL;
-
-  for (uint32_t i = 0; i < comm->n_members; i++) {
-    const ParaverCall *call;
-
-    if (state->ranks[comm->members[i]].cut || calls_of (comm, i)->len == 0)
-      continue;
-    call = present_call (state, comm, i, 0);
-    if (earliest == NULL || call->begin_ps < earliest->begin_ps)
-      earliest = call;
-  }
-  return earliest;
-}
-
-/* A member of all the calls that are one collective, with the role of root. */
-static gboolean
-acts_as_root (const ParaverCall *call)
-{
-  TraceOpKind kind = paraver_kind (call)->kind;
-
-  if (kind == TRACE_OP_BCAST || kind == TRACE_OP_SCATTER || kind == TRACE_OP_SCATTERV)
-    return call->sent_bytes > 0;
-  return call->recv_bytes > 0;
-}
-
 static gboolean
 is_rooted (TraceOpKind kind)
 {
@@ -806,7 +708,7 @@ is_rooted (TraceOpKind kind)
          kind == TRACE_OP_GATHERV || kind == TRACE_OP_SCATTER || kind == TRACE_OP_SCATTERV;
 }
 
-/* Sizes are surer than the flag, which Extrae gets wrong for gather and
+/* Sizes are more reliable than the flag, which Extrae gets wrong for gather and
  * scatter in communicators that number their members otherwise. */
 static int32_t
 find_root (const ParaverState *state, const ParaverComm *comm, uint32_t nth)
@@ -815,8 +717,11 @@ find_root (const ParaverState *state, const ParaverComm *comm, uint32_t nth)
 
   for (uint32_t i = 0; i < comm->n_members; i++) {
     const ParaverCall *call = present_call (state, comm, i, nth);
+    TraceOpKind kind = paraver_kind (call)->kind;
+    gboolean root_sends =
+        kind == TRACE_OP_BCAST || kind == TRACE_OP_SCATTER || kind == TRACE_OP_SCATTERV;
 
-    if (acts_as_root (call))
+    if ((root_sends ? call->sent_bytes : call->recv_bytes) > 0)
       return (int32_t) i;
     if (call->is_root && flagged == TRACE_NO_ROOT)
       flagged = (int32_t) i;
@@ -850,37 +755,34 @@ is_whole (const ParaverState *state, const ParaverComm *comm, uint32_t nth, GErr
   return TRUE;
 }
 
-/* How many calls all members have. */
-static uint32_t
-common_length (const ParaverComm *comm)
-{
-  uint32_t n = calls_of (comm, 0)->len;
-
-  for (uint32_t i = 1; i < comm->n_members; i++)
-    n = MIN (n, calls_of (comm, i)->len);
-  return n;
-}
-
 /* Adds the calls that are not part of a collective to *n_left_out. */
 static gboolean
 match_comm (const ParaverState *state, ParaverComm *comm, uint64_t *n_left_out, GError **error)
 {
-  uint32_t n;
+  /* The earliest first call of the members whose stream is whole at its begin. */
+  const ParaverCall *first = NULL;
+  uint32_t none = PARAVER_NONE, n = UINT32_MAX;
 
-  /* A member that the begin of the trace found in a call, while the others had
-   * their first collective, was in that: it gets a place in its list. */
-  const ParaverCall *first = earliest_first (state, comm);
-  uint32_t none = PARAVER_NONE;
+  for (uint32_t i = 0; i < comm->n_members; i++)
+    if (!state->ranks[comm->members[i]].cut && calls_of (comm, i)->len > 0) {
+      const ParaverCall *call = present_call (state, comm, i, 0);
 
-  for (uint32_t i = 0; first != NULL && i < comm->n_members; i++) {
+      if (first == NULL || call->begin_ps < first->begin_ps)
+        first = call;
+    }
+
+  /* A member whose trace begins inside a call, while the others had their first
+   * collective, was in that collective: it gets a place in its list. */
+  for (uint32_t i = 0; i < comm->n_members; i++) {
     const ParaverRank *rank = &state->ranks[comm->members[i]];
     GArray *calls = calls_of (comm, i);
 
-    if (rank->cut && first->begin_ps <= rank->begin_ps &&
+    if (first != NULL && rank->cut && first->begin_ps <= rank->begin_ps &&
         (calls->len == 0 || first->end_ps < present_call (state, comm, i, 0)->begin_ps))
       g_array_prepend_val (calls, none);
+    n = MIN (n, calls->len);
   }
-  n = common_length (comm);
+
   for (uint32_t nth = 0; nth < n; nth++) {
     g_autoptr (GError) trouble = NULL;
 

@@ -17,24 +17,17 @@
 #define SIZES(who, t, value, sent, received) \
   "2:" who t ":50000002:" value ":50100001:" sent ":50100002:" received ":50100004:1\n"
 
-typedef struct {
-  char *folder;
-  Trace *trace;
-  TraceCursor *cursor;
-  TraceOp op;
-} Stream;
+typedef TraceTestingStream Stream;
 
 static void
 stream_open_with (Stream *s, const char *prv, const char *pcf)
 {
-  g_autofree char *path = NULL, *beside = NULL;
+  char *folder = trace_testing_folder ();
+  g_autofree char *path = trace_testing_write (folder, "t.prv", prv, strlen (prv)), *beside = NULL;
 
-  s->folder = trace_testing_folder ();
-  path = trace_testing_write (s->folder, "t.prv", prv, strlen (prv));
   if (pcf != NULL)
-    beside = trace_testing_write (s->folder, "t.pcf", pcf, strlen (pcf));
-  s->trace = trace_testing_open (path);
-  s->cursor = trace_cursor_new (s->trace, 0, NULL);
+    beside = trace_testing_write (folder, "t.pcf", pcf, strlen (pcf));
+  trace_testing_stream_open (s, folder, path, 0, NULL);
 }
 
 /* The events have their usual numbers; reading starts with rank 0. */
@@ -42,56 +35,6 @@ static void
 stream_open (Stream *s, const char *prv)
 {
   stream_open_with (s, prv, NULL);
-}
-
-static void
-stream_end (Stream *s)
-{
-  g_assert_cmpint (trace_cursor_next (s->cursor, &s->op, NULL), ==, TRACE_NEXT_END);
-}
-
-static void
-stream_close (Stream *s)
-{
-  trace_cursor_free (s->cursor);
-  trace_free (s->trace);
-  trace_testing_remove (s->folder);
-}
-
-static void
-next_any (Stream *s, TraceOpKind kind)
-{
-  g_autoptr (GError) error = NULL;
-
-  g_assert_cmpint (trace_cursor_next (s->cursor, &s->op, &error), ==, TRACE_NEXT_OPERATION);
-  g_assert_no_error (error);
-  g_assert_cmpstr (trace_op_name (s->op.kind), ==, trace_op_name (kind));
-}
-
-/* The next one that is not a gap. */
-static void
-next (Stream *s, TraceOpKind kind)
-{
-  g_autoptr (GError) error = NULL;
-
-  do
-    g_assert_cmpint (trace_cursor_next (s->cursor, &s->op, &error), ==, TRACE_NEXT_OPERATION);
-  while (s->op.kind == TRACE_OP_COMPUTE);
-  g_assert_cmpstr (trace_op_name (s->op.kind), ==, trace_op_name (kind));
-}
-
-static void
-next_gap (Stream *s, int64_t gap_ps)
-{
-  next_any (s, TRACE_OP_COMPUTE);
-  g_assert_cmpint (s->op.gap_ps, ==, gap_ps);
-}
-
-static void
-go_to (Stream *s, uint32_t rank)
-{
-  trace_cursor_free (s->cursor);
-  s->cursor = trace_cursor_new (s->trace, rank, NULL);
 }
 
 /* Rank 0 sends 64 bytes with tag 7 to rank 1: calls at 100-200 and 300-450. */
@@ -109,29 +52,19 @@ test_blocking_message (void)
   stream_open (&s, HEADER MESSAGE);
   g_assert_cmpstr (trace_format_name (s.trace), ==, "paraver");
   g_assert_cmpuint (trace_ranks (s.trace), ==, 2);
-  next_gap (&s, 100000);
-  next_any (&s, TRACE_OP_SEND);
-  g_assert_cmpint (s.op.peer, ==, 1);
-  g_assert_cmpint (s.op.tag, ==, 7);
-  g_assert_cmpuint (s.op.bytes, ==, 64);
-  g_assert_cmpuint (s.op.comm, ==, TRACE_COMM_WORLD);
-  g_assert_cmpint (s.op.call_ps, ==, 100000);
-  g_assert_cmpstr (s.op.name, ==, "MPI_Send");
+  EXPECT (&s, "compute gap_ps=100000",
+          "send peer=1 tag=7 bytes=64 comm=world call_ps=100000 name=MPI_Send");
   g_assert_null (s.op.site);
   g_assert_cmpstr (trace_cursor_place (s.cursor), ==, "t.prv:3");
-  next_gap (&s, 8800000);
-  stream_end (&s);
-  go_to (&s, 1);
-  next_gap (&s, 300000);
-  next_any (&s, TRACE_OP_RECV);
-  g_assert_cmpint (s.op.peer, ==, 0);
-  g_assert_cmpint (s.op.matched_source, ==, 0);
-  g_assert_cmpint (s.op.call_ps, ==, 150000);
-  next_gap (&s, 8550000);
-  stream_end (&s);
+  EXPECT (&s, "compute gap_ps=8800000");
+  trace_testing_stream_end (&s);
+  trace_testing_stream_go_to (&s, 1);
+  EXPECT (&s, "compute gap_ps=300000", "recv peer=0 matched_source=0 call_ps=150000",
+          "compute gap_ps=8550000");
+  trace_testing_stream_end (&s);
   g_assert_true (trace_testing_warned (s.trace, "window"));
   g_assert_true (trace_testing_warned (s.trace, "no .pcf"));
-  stream_close (&s);
+  trace_testing_stream_close (&s);
 }
 
 static void
@@ -140,10 +73,8 @@ test_microseconds (void)
   Stream s;
 
   stream_open (&s, "#Paraver (1/1/11 at 1:02):9000:0:1:2(1:1,1:1)\r\n" MESSAGE);
-  next_gap (&s, 100000000);
-  next (&s, TRACE_OP_SEND);
-  g_assert_cmpint (s.op.call_ps, ==, 100000000);
-  stream_close (&s);
+  EXPECT (&s, "compute gap_ps=100000000", "+send call_ps=100000000");
+  trace_testing_stream_close (&s);
 }
 
 /* Two receives under way end in the waits in whose ends they are said to be
@@ -151,7 +82,6 @@ test_microseconds (void)
 static void
 test_waits (void)
 {
-  uint32_t first, second;
   Stream s;
 
   stream_open (&s, HEADER P2P (ONE, "10", "4") P2P (ONE, "20", "0") P2P (ONE, "20", "4")
@@ -160,22 +90,11 @@ test_waits (void)
                                P2P (ONE, "60", "0") P2P (ONE, "60", "5")
                                    P2P (ONE, "80", "0") "3:" TWO "41:45:" ONE "20:80:100:1\n"
                                                         "3:" TWO "45:50:" ONE "30:60:200:2\n");
-  next (&s, TRACE_OP_IRECV);
-  g_assert_cmpuint (s.op.bytes, ==, 100);
-  first = s.op.request;
-  next (&s, TRACE_OP_IRECV);
-  g_assert_cmpuint (s.op.bytes, ==, 200);
-  second = s.op.request;
-  g_assert_cmpuint (first, !=, second);
-  next (&s, TRACE_OP_WAIT);
-  g_assert_cmpuint (s.op.n_requests, ==, 1);
-  g_assert_cmpuint (s.op.requests[0], ==, second);
-  g_assert_cmpuint (s.op.n_completed, ==, 1);
-  g_assert_cmpuint (s.op.completed[0], ==, 0);
-  next (&s, TRACE_OP_WAIT);
-  g_assert_cmpuint (s.op.requests[0], ==, first);
+  EXPECT (&s, "+irecv bytes=100 request:first", "+irecv bytes=200 request:second first!=second",
+          "+wait n_requests=1 requests[0]=second n_completed=1 completed[0]=0",
+          "+wait requests[0]=first");
   g_assert_cmpuint (trace_warnings (s.trace)->len, ==, 2); /* .pcf, requests */
-  stream_close (&s);
+  trace_testing_stream_close (&s);
 }
 
 #define ISEND(t, end) P2P (ONE, t, "3") P2P (ONE, end, "0")
@@ -197,29 +116,25 @@ test_sends_complete (void)
                                                         "3:" ONE "12:13:" TWO "19:50:2:1\n"
                                                         "3:" ONE "14:15:" TWO "21:50:3:1\n");
   for (guint i = 0; i < 3; i++) {
-    next (&s, TRACE_OP_ISEND);
+    EXPECT (&s, "+isend");
     g_assert_cmpuint (s.op.bytes, ==, i + 1);
     requests[i] = s.op.request;
   }
-  next (&s, TRACE_OP_WAIT);
-  g_assert_cmpuint (s.op.n_requests, ==, 1);
+  EXPECT (&s, "+wait n_requests=1");
   g_assert_cmpuint (s.op.requests[0], ==, requests[0]);
-  next (&s, TRACE_OP_WAIT);
-  g_assert_cmpuint (s.op.n_requests, ==, 2);
+  EXPECT (&s, "+wait n_requests=2");
   g_assert_cmpuint (s.op.requests[0], ==, requests[1]);
   g_assert_cmpuint (s.op.requests[1], ==, requests[2]);
-  next (&s, TRACE_OP_CALL);
-  g_assert_cmpstr (s.op.name, ==, "MPI_Waitall");
-  go_to (&s, 1);
+  EXPECT (&s, "+call name=MPI_Waitall");
+  trace_testing_stream_go_to (&s, 1);
   for (guint i = 0; i < 3; i++) {
-    next (&s, TRACE_OP_IRECV);
+    EXPECT (&s, "+irecv");
     requests[i] = s.op.request;
   }
-  next (&s, TRACE_OP_WAIT);
-  g_assert_cmpuint (s.op.n_requests, ==, 3);
+  EXPECT (&s, "+wait n_requests=3");
   for (guint i = 0; i < 3; i++)
     g_assert_cmpuint (s.op.requests[i], ==, requests[i]);
-  stream_close (&s);
+  trace_testing_stream_close (&s);
 }
 
 /* A send whose receive is posted after the waits was not waited for, or did
@@ -233,12 +148,8 @@ test_late_receive (void)
                HEADER ISEND ("10", "11") P2P (ONE, "20", "6") P2P (ONE, "21", "0")
                    P2P (ONE, "22", "5") P2P (ONE, "23", "0") IRECV ("30", "31") P2P (ONE, "40", "5")
                        P2P (ONE, "41", "0") "3:" ONE "10:11:" TWO "31:50:1:1\n");
-  next (&s, TRACE_OP_ISEND);
-  next (&s, TRACE_OP_CALL);
-  next (&s, TRACE_OP_CALL);
-  next (&s, TRACE_OP_WAIT);
-  g_assert_cmpuint (s.op.n_requests, ==, 1);
-  stream_close (&s);
+  EXPECT (&s, "+isend", "+call", "+call", "+wait n_requests=1");
+  trace_testing_stream_close (&s);
 }
 
 /* A simulator's record: complete when it arrived, before anything waited. */
@@ -249,11 +160,9 @@ test_early_arrival (void)
 
   stream_open (&s, HEADER P2P (TWO, "5", "4") P2P (TWO, "9", "0") ISEND ("10", "11") P2P (
                        TWO, "40", "5") P2P (TWO, "41", "0") "3:" ONE "10:12:" TWO "7:20:1:1\n");
-  go_to (&s, 1);
-  next (&s, TRACE_OP_IRECV);
-  next (&s, TRACE_OP_WAIT);
-  g_assert_cmpuint (s.op.n_requests, ==, 1);
-  stream_close (&s);
+  trace_testing_stream_go_to (&s, 1);
+  EXPECT (&s, "+irecv", "+wait n_requests=1");
+  trace_testing_stream_close (&s);
 }
 
 /* The same, when it was there before the receive was posted. */
@@ -265,12 +174,9 @@ test_arrival_before_posting (void)
   stream_open (&s,
                HEADER ISEND ("1", "2") P2P (TWO, "5", "5") P2P (TWO, "9", "0") IRECV ("10", "12")
                    P2P (TWO, "40", "5") P2P (TWO, "41", "0") "3:" ONE "1:2:" TWO "12:7:1:1\n");
-  go_to (&s, 1);
-  next (&s, TRACE_OP_CALL);
-  next (&s, TRACE_OP_IRECV);
-  next (&s, TRACE_OP_WAIT);
-  g_assert_cmpuint (s.op.n_requests, ==, 1);
-  stream_close (&s);
+  trace_testing_stream_go_to (&s, 1);
+  EXPECT (&s, "+call", "+irecv", "+wait n_requests=1");
+  trace_testing_stream_close (&s);
 }
 
 /* One send ends when the other begins, and has lost its message. */
@@ -282,33 +188,24 @@ test_neighbours_in_time (void)
   stream_open (&s, HEADER P2P (ONE, "10", "1") P2P (TWO, "11", "2") P2P (ONE, "20", "0")
                        P2P (ONE, "20", "1") P2P (ONE, "30", "0")
                            P2P (TWO, "40", "0") "3:" ONE "20:30:" TWO "11:40:1:1\n");
-  next (&s, TRACE_OP_CALL);
-  next (&s, TRACE_OP_SEND);
-  stream_close (&s);
+  EXPECT (&s, "+call", "+send");
+  trace_testing_stream_close (&s);
 }
 
 /* A message to oneself has one request on either side. */
 static void
 test_self_message (void)
 {
-  uint32_t send, receive;
   Stream s;
 
   stream_open (&s, HEADER ISEND ("10", "11") P2P (ONE, "12", "4") P2P (ONE, "13", "0") P2P (
                        ONE, "20", "6") P2P (ONE, "21", "0") "3:" ONE "10:11:" ONE "13:21:1:1\n");
-  next (&s, TRACE_OP_ISEND);
-  send = s.op.request;
-  g_assert_cmpint (s.op.peer, ==, 0);
-  next (&s, TRACE_OP_IRECV);
-  receive = s.op.request;
-  next (&s, TRACE_OP_WAIT);
-  g_assert_cmpuint (s.op.n_requests, ==, 2);
-  g_assert_cmpuint (s.op.requests[0], ==, receive);
-  g_assert_cmpuint (s.op.requests[1], ==, send);
-  stream_close (&s);
+  EXPECT (&s, "+isend request:send peer=0", "+irecv request:receive",
+          "+wait n_requests=2 requests[0]=receive requests[1]=send");
+  trace_testing_stream_close (&s);
 }
 
-/* Rank 1 gets, and sends to nobody. */
+/* Rank 1 receives, and sends to MPI_PROC_NULL. */
 static void
 test_sendrecv (void)
 {
@@ -316,17 +213,10 @@ test_sendrecv (void)
 
   stream_open (&s, HEADER P2P (ONE, "10", "41") P2P (TWO, "12", "41") P2P (ONE, "20", "0")
                        P2P (TWO, "30", "0") "3:" ONE "10:20:" TWO "12:30:8:3\n");
-  next (&s, TRACE_OP_SENDRECV);
-  g_assert_cmpint (s.op.peer, ==, 1);
-  g_assert_cmpuint (s.op.bytes, ==, 8);
-  g_assert_cmpint (s.op.recv_peer, ==, TRACE_PROC_NULL);
-  go_to (&s, 1);
-  next (&s, TRACE_OP_SENDRECV);
-  g_assert_cmpint (s.op.peer, ==, TRACE_PROC_NULL);
-  g_assert_cmpint (s.op.recv_peer, ==, 0);
-  g_assert_cmpint (s.op.recv_tag, ==, 3);
-  g_assert_cmpuint (s.op.recv_bytes, ==, 8);
-  stream_close (&s);
+  EXPECT (&s, "+sendrecv peer=1 bytes=8 recv_peer=null");
+  trace_testing_stream_go_to (&s, 1);
+  EXPECT (&s, "+sendrecv peer=null recv_peer=0 recv_tag=3 recv_bytes=8");
+  trace_testing_stream_close (&s);
 }
 
 /* One MPI_Startall starts a send and a receive; its time is counted once. */
@@ -339,14 +229,8 @@ test_persistent (void)
                           "2:" TWO "20:50000003:124\n2:" TWO "24:50000003:0\n"
                           "3:" ONE "11:12:" TWO "23:40:8:3\n3:" TWO "21:22:" ONE
                           "13:30:9:3\n" P2P (ONE, "25", "6") P2P (ONE, "30", "0"));
-  next (&s, TRACE_OP_ISEND);
-  g_assert_cmpint (s.op.call_ps, ==, 4000);
-  next_any (&s, TRACE_OP_IRECV);
-  g_assert_cmpint (s.op.call_ps, ==, 0);
-  g_assert_cmpuint (s.op.bytes, ==, 9);
-  next (&s, TRACE_OP_WAIT);
-  g_assert_cmpuint (s.op.n_requests, ==, 2);
-  stream_close (&s);
+  EXPECT (&s, "+isend call_ps=4000", "irecv call_ps=0 bytes=9", "+wait n_requests=2");
+  trace_testing_stream_close (&s);
 }
 
 /* Both ranks, one after the other; rank 1 is the root. */
@@ -366,42 +250,14 @@ test_rooted_collectives (void)
                ROOTED ("14", "5", "0", "7", "12", "4")            /* gatherv */
                ROOTED ("15", "0", "6", "12", "6", "5")            /* scatter */
                ROOTED ("16", "0", "3", "11", "8", "6"));          /* scatterv */
-  next (&s, TRACE_OP_BCAST);
-  g_assert_cmpint (s.op.root, ==, 1);
-  g_assert_cmpuint (s.op.bytes, ==, 80);
-  g_assert_cmpuint (s.op.comm, ==, TRACE_COMM_WORLD);
-  next (&s, TRACE_OP_REDUCE);
-  g_assert_cmpint (s.op.root, ==, 1);
-  g_assert_cmpuint (s.op.bytes, ==, 40);
-  next (&s, TRACE_OP_GATHER);
-  g_assert_cmpuint (s.op.bytes, ==, 10);
-  g_assert_cmpuint (s.op.recv_bytes, ==, 0);
-  next (&s, TRACE_OP_GATHERV);
-  g_assert_cmpuint (s.op.bytes, ==, 5);
-  g_assert_cmpuint (s.op.n_recv_counts, ==, 0);
-  next (&s, TRACE_OP_SCATTER);
-  g_assert_cmpuint (s.op.recv_bytes, ==, 6);
-  next (&s, TRACE_OP_SCATTERV);
-  g_assert_cmpint (s.op.root, ==, 1);
-  g_assert_cmpuint (s.op.recv_bytes, ==, 3);
-  go_to (&s, 1);
-  next (&s, TRACE_OP_BCAST);
-  g_assert_cmpuint (s.op.bytes, ==, 80);
-  next (&s, TRACE_OP_REDUCE);
-  g_assert_cmpuint (s.op.bytes, ==, 40);
-  next (&s, TRACE_OP_GATHER);
-  g_assert_cmpuint (s.op.recv_bytes, ==, 10);
-  next (&s, TRACE_OP_GATHERV);
-  g_assert_cmpuint (s.op.n_recv_counts, ==, 2);
-  g_assert_cmpuint (s.op.recv_counts[0], ==, 5);
-  g_assert_cmpuint (s.op.recv_counts[1], ==, 7);
-  next (&s, TRACE_OP_SCATTER);
-  g_assert_cmpuint (s.op.bytes, ==, 6);
-  next (&s, TRACE_OP_SCATTERV);
-  g_assert_cmpuint (s.op.n_counts, ==, 2);
-  g_assert_cmpuint (s.op.counts[0], ==, 3);
-  g_assert_cmpuint (s.op.counts[1], ==, 8);
-  stream_close (&s);
+  EXPECT (&s, "+bcast root=1 bytes=80 comm=world", "+reduce root=1 bytes=40",
+          "+gather bytes=10 recv_bytes=0", "+gatherv bytes=5 n_recv_counts=0",
+          "+scatter recv_bytes=6", "+scatterv root=1 recv_bytes=3");
+  trace_testing_stream_go_to (&s, 1);
+  EXPECT (&s, "+bcast bytes=80", "+reduce bytes=40", "+gather recv_bytes=10",
+          "+gatherv n_recv_counts=2 recv_counts[0]=5 recv_counts[1]=7", "+scatter bytes=6",
+          "+scatterv n_counts=2 counts[0]=3 counts[1]=8");
+  trace_testing_stream_close (&s);
 }
 
 /* Empty broadcasts have a root only by their flag, each its own. */
@@ -416,11 +272,8 @@ test_flagged_root (void)
                            SIZES (TWO, "30", "7", "0", "0") "2:" TWO
                                                             "30:50100003:1\n" COLL (ONE, "40", "0")
                                                                 COLL (TWO, "40", "0"));
-  next (&s, TRACE_OP_BCAST);
-  g_assert_cmpint (s.op.root, ==, 0);
-  next (&s, TRACE_OP_BCAST);
-  g_assert_cmpint (s.op.root, ==, 1);
-  stream_close (&s);
+  EXPECT (&s, "+bcast root=0", "+bcast root=1");
+  trace_testing_stream_close (&s);
 }
 
 static void
@@ -436,34 +289,18 @@ test_unrooted_collectives (void)
                ROOTED ("12", "7", "0", "4", "0", "6")           /* alltoallv */
                ROOTED ("80", "30", "10", "30", "20", "7")       /* reduce_scatter */
                ROOTED ("155", "24", "24", "24", "24", "8"));    /* iallreduce */
-  next (&s, TRACE_OP_BARRIER);
-  g_assert_cmpint (s.op.root, ==, TRACE_NO_ROOT);
-  next (&s, TRACE_OP_ALLREDUCE);
-  g_assert_cmpuint (s.op.bytes, ==, 24);
-  next (&s, TRACE_OP_ALLTOALL);
-  g_assert_cmpuint (s.op.bytes, ==, 16);
-  g_assert_cmpuint (s.op.recv_bytes, ==, 16);
-  next (&s, TRACE_OP_ALLGATHER);
-  g_assert_cmpuint (s.op.bytes, ==, 8);
-  g_assert_cmpuint (s.op.recv_bytes, ==, 8);
-  next (&s, TRACE_OP_ALLGATHERV);
-  g_assert_cmpuint (s.op.bytes, ==, 8);
-  g_assert_cmpuint (s.op.n_recv_counts, ==, 2);
-  g_assert_cmpuint (s.op.recv_counts[1], ==, 4);
-  next (&s, TRACE_OP_ALLTOALLV);
+  EXPECT (&s, "+barrier root=none", "+allreduce bytes=24", "+alltoall bytes=16 recv_bytes=16",
+          "+allgather bytes=8 recv_bytes=8", "+allgatherv bytes=8 n_recv_counts=2 recv_counts[1]=4",
+          "+alltoallv");
   g_assert_cmpuint (s.op.counts[0] + s.op.counts[1], ==, 7);
   g_assert_cmpuint (s.op.counts[0], ==, 4);
   g_assert_cmpuint (s.op.recv_counts[0], ==, 4);
   g_assert_cmpuint (s.op.recv_counts[1], ==, 2);
-  next (&s, TRACE_OP_REDUCE_SCATTER);
-  g_assert_cmpuint (s.op.n_recv_counts, ==, 2);
-  g_assert_cmpuint (s.op.recv_counts[0], ==, 10);
-  g_assert_cmpuint (s.op.recv_counts[1], ==, 20);
-  next (&s, TRACE_OP_ALLREDUCE);
-  g_assert_false (s.op.nonblocking);
+  EXPECT (&s, "+reduce_scatter n_recv_counts=2 recv_counts[0]=10 recv_counts[1]=20",
+          "+allreduce nonblocking=0");
   g_assert_true (trace_testing_warned (s.trace, "MPI_Iallreduce"));
   g_assert_true (trace_testing_warned (s.trace, "MPI_Alltoallv"));
-  stream_close (&s);
+  trace_testing_stream_close (&s);
 }
 
 /* Without a communicator, and without any in the header. */
@@ -474,10 +311,9 @@ test_no_communicators (void)
 
   stream_open (&s, "#Paraver (d):900_ns:0:1:2(1:1,1:1)\n" COLL (ONE, "10", "8")
                        COLL (TWO, "10", "8") COLL (ONE, "20", "0") COLL (TWO, "20", "0"));
-  next (&s, TRACE_OP_BARRIER);
-  g_assert_cmpuint (s.op.comm, ==, TRACE_COMM_WORLD);
+  EXPECT (&s, "+barrier comm=world");
   g_assert_true (trace_testing_warned (s.trace, "without a communicator"));
-  stream_close (&s);
+  trace_testing_stream_close (&s);
 }
 
 /* A communicator of ranks 2 and 0, in this order, and one of all ranks that
@@ -496,26 +332,19 @@ test_communicators (void)
                    "2:1:1:1:1:30:50000002:8:50100004:6\n2:1:1:2:1:30:50000002:8:50100004:6\n"
                    "2:1:1:3:1:30:50000002:8:50100004:6\n2:1:1:1:1:40:50000002:0\n"
                    "2:1:1:2:1:40:50000002:0\n2:1:1:3:1:40:50000002:0\n");
-  next_any (&s, TRACE_OP_COMM_DEFINE);
-  g_assert_cmpuint (s.op.n_values, ==, 2);
-  g_assert_cmpint (s.op.values[0], ==, 2);
-  g_assert_cmpint (s.op.values[1], ==, 0);
+  EXPECT (&s, "comm_define n_values=2 values[0]=2 values[1]=0");
   g_assert_cmpuint (s.op.new_comm, >, TRACE_COMM_SELF);
   color = s.op.color;
-  next_any (&s, TRACE_OP_COMM_DEFINE);
+  EXPECT (&s, "comm_define");
   g_assert_cmpint (s.op.color, !=, color);
   g_assert_cmpuint (s.op.n_values, ==, 3);
-  next (&s, TRACE_OP_BCAST);
-  g_assert_cmpint (s.op.root, ==, 0);
-  g_assert_cmpuint (s.op.bytes, ==, 4);
-  go_to (&s, 1);
-  next_any (&s, TRACE_OP_COMM_DEFINE);
-  g_assert_cmpuint (s.op.n_values, ==, 3);
-  next (&s, TRACE_OP_BARRIER);
-  go_to (&s, 2);
-  next_any (&s, TRACE_OP_COMM_DEFINE);
+  EXPECT (&s, "+bcast root=0 bytes=4");
+  trace_testing_stream_go_to (&s, 1);
+  EXPECT (&s, "comm_define n_values=3", "+barrier");
+  trace_testing_stream_go_to (&s, 2);
+  EXPECT (&s, "comm_define");
   g_assert_cmpint (s.op.color, ==, color);
-  stream_close (&s);
+  trace_testing_stream_close (&s);
 }
 
 /* A .pcf with numbers of its own: nothing of Extrae's numbers is used. */
@@ -535,13 +364,12 @@ test_pcf (void)
                            "2:" TWO "300:6000:78:71:5\n2:" TWO "400:6000:0\n"
                            "3:" ONE "100:200:" TWO "300:400:64:7\n",
                     pcf);
-  next (&s, TRACE_OP_SEND);
+  EXPECT (&s, "+send");
   g_assert_cmpstr (s.op.site, ==, "exchange halo.c:114");
-  go_to (&s, 1);
-  next (&s, TRACE_OP_RECV);
-  g_assert_cmpstr (s.op.site, ==, "exchange");
+  trace_testing_stream_go_to (&s, 1);
+  EXPECT (&s, "+recv site=exchange");
   g_assert_false (trace_testing_warned (s.trace, "pcf"));
-  stream_close (&s);
+  trace_testing_stream_close (&s);
 }
 
 /* The first application only reads counters; it has events, no messages. */
@@ -556,12 +384,12 @@ test_application_with_messages (void)
                    "2:1:2:1:1:20:50000001:0\n2:1:2:2:1:30:50000001:0\n"
                    "3:1:2:1:1:10:20:1:2:2:1:10:30:5:1\n");
   g_assert_cmpuint (trace_ranks (s.trace), ==, 2);
-  next (&s, TRACE_OP_SEND);
-  stream_close (&s);
+  EXPECT (&s, "+send");
+  trace_testing_stream_close (&s);
 }
 
 /* Only the first thread of a task is a rank; a message between the other
- * threads, and one to another application, are told. */
+ * threads, and one to another application, are warned of. */
 static void
 test_other_threads (void)
 {
@@ -572,12 +400,11 @@ test_other_threads (void)
                    "3:1:1:1:2:500:510:2:1:2:2:500:510:99:7\n"
                    "3:1:1:1:1:500:510:3:2:1:1:500:510:99:7\n"
                    "3:1:2:1:1:500:510:3:2:1:1:500:510:99:7\n");
-  next (&s, TRACE_OP_SEND);
-  next_any (&s, TRACE_OP_COMPUTE);
-  stream_end (&s);
+  EXPECT (&s, "+send", "compute");
+  trace_testing_stream_end (&s);
   g_assert_true (trace_testing_warned (s.trace, "2 events of MPI calls on other threads"));
   g_assert_true (trace_testing_warned (s.trace, "2 messages to or from other threads"));
-  stream_close (&s);
+  trace_testing_stream_close (&s);
 }
 
 /* A call that began before the last one ended: the last one is left out. */
@@ -588,10 +415,9 @@ test_end_is_lost (void)
 
   stream_open (&s, HEADER P2P (ONE, "10", "5") COLL (ONE, "20", "8") COLL (TWO, "20", "8")
                        COLL (ONE, "30", "0") COLL (TWO, "30", "0"));
-  next_gap (&s, 20000);
-  next_any (&s, TRACE_OP_BARRIER);
+  EXPECT (&s, "compute gap_ps=20000", "barrier");
   g_assert_true (trace_testing_warned (s.trace, "1 calls do not end"));
-  stream_close (&s);
+  trace_testing_stream_close (&s);
 }
 
 /* Rank 1 was in the first barrier already when the trace begins; the call at
@@ -604,20 +430,16 @@ test_cut (void)
   stream_open (&s, HEADER COLL (ONE, "5", "8") COLL (ONE, "20", "0") COLL (TWO, "21", "0")
                        SIZES (TWO, "40", "8", "0", "0") SIZES (ONE, "50", "8", "0", "0")
                            COLL (ONE, "60", "0") COLL (TWO, "61", "0") P2P (ONE, "100", "5"));
-  next (&s, TRACE_OP_CALL);
-  g_assert_cmpstr (s.op.name, ==, "MPI_Barrier");
-  next (&s, TRACE_OP_BARRIER);
-  g_assert_cmpint (s.op.call_ps, ==, 10000);
-  next_gap (&s, 40000); /* until the call that was cut */
-  stream_end (&s);
-  go_to (&s, 1);
-  next_gap (&s, 19000); /* from the end of the call that was cut */
-  next_any (&s, TRACE_OP_BARRIER);
-  next_gap (&s, 9000000 - 61000);
-  stream_end (&s);
+  EXPECT (&s, "+call name=MPI_Barrier", "+barrier call_ps=10000",
+          "compute gap_ps=40000" /* until the call that was cut */);
+  trace_testing_stream_end (&s);
+  trace_testing_stream_go_to (&s, 1);
+  EXPECT (&s, "compute gap_ps=19000" /* from the end of the call that was cut */, "barrier",
+          "compute gap_ps=8939000");
+  trace_testing_stream_end (&s);
   g_assert_true (trace_testing_warned (s.trace, "middle of 2 calls"));
   g_assert_true (trace_testing_warned (s.trace, "1 collective calls are not"));
-  stream_close (&s);
+  trace_testing_stream_close (&s);
 }
 
 /* The receiver's call is not in the trace: neither is the sender's half. */
@@ -628,11 +450,10 @@ test_half_a_message (void)
 
   stream_open (&s, HEADER P2P (ONE, "100", "1") P2P (ONE, "200", "0") "3:" ONE "100:200:" TWO
                                                                       "300:450:64:7\n");
-  next (&s, TRACE_OP_CALL);
-  g_assert_cmpstr (s.op.name, ==, "MPI_Send");
+  EXPECT (&s, "+call name=MPI_Send");
   g_assert_true (trace_testing_warned (s.trace, "1 messages were not"));
   g_assert_true (trace_testing_warned (s.trace, "1 sends and 0 receives"));
-  stream_close (&s);
+  trace_testing_stream_close (&s);
 }
 
 static void
@@ -647,7 +468,7 @@ test_gzip (void)
   trace_testing_remove (folder);
 }
 
-/* Both files make the trace what it is. */
+/* The hash covers both files. */
 static void
 test_hash (void)
 {
@@ -657,10 +478,10 @@ test_hash (void)
   stream_open (&s, HEADER MESSAGE);
   first = g_strdup (trace_hash (s.trace, NULL));
   g_assert_nonnull (first);
-  stream_close (&s);
+  trace_testing_stream_close (&s);
   stream_open_with (&s, HEADER MESSAGE, "EVENT_TYPE\n");
   g_assert_cmpstr (trace_hash (s.trace, NULL), !=, first);
-  stream_close (&s);
+  trace_testing_stream_close (&s);
 }
 
 /* Adds up the requests that calls of this name complete. */

@@ -117,7 +117,7 @@ take_text (ParaverText *text, const char *expected)
   return TRUE;
 }
 
-/* Goes behind the next closing parenthesis. */
+/* Goes over "(...)". */
 static gboolean
 skip_parenthesis (ParaverText *text)
 {
@@ -132,62 +132,32 @@ skip_parenthesis (ParaverText *text)
   return TRUE;
 }
 
-static gboolean
-read_time (ParaverText *text, ParaverHeader *header)
-{
-  uint64_t time;
-
-  if (!paraver_take_field (text, UINT64_MAX, &time))
-    return FALSE;
-  header->unit_ps = take_text (text, "_ns") ? PS_PER_NS : PS_PER_US;
-  if (time > (uint64_t) (PARAVER_MAX_PS / header->unit_ps))
-    return FALSE;
-  header->end_ps = (int64_t) time * header->unit_ps;
-  return TRUE;
-}
-
-static gboolean
-read_nodes (ParaverText *text)
-{
-  uint64_t n;
-
-  return paraver_take_field (text, UINT32_MAX, &n) &&
-         (text->field == text->line_end || *text->field != '(' || skip_parenthesis (text));
-}
-
-/* The part in parentheses.  There must be as many descriptions of tasks as
- * there are said to be, so that a number alone cannot ask for much memory. */
-static gboolean
-read_tasks (ParaverText *text, ParaverHeader *header, uint64_t claimed)
-{
-  uint32_t n = 0;
-
-  do {
-    /* "threads:node" */
-    uint64_t threads, node;
-
-    if (!(paraver_take_number (text, UINT32_MAX, &threads) &&
-          paraver_take_field (text, UINT32_MAX, &node)))
-      return FALSE;
-    n++;
-  } while (paraver_take (text, ','));
-  g_array_append_val (header->tasks, n);
-  return n == claimed && paraver_take (text, ')');
-}
-
-/* Extrae puts a comma, not a colon, between applications; a number without
- * tasks is one of communicators. */
+/* The applications and their tasks.  Extrae puts a comma, not a colon, between
+ * applications; a number without tasks is a number of communicators.  Every task
+ * must have its description "threads:node", so that a number alone cannot ask
+ * for much memory. */
 static gboolean
 read_applications (ParaverText *text, ParaverHeader *header)
 {
-  uint64_t n, count;
+  uint64_t n, claimed, threads, node;
 
   if (!paraver_take_field (text, MAX_APPLICATIONS, &n))
     return FALSE;
   while (paraver_take (text, ':') || paraver_take (text, ',')) {
-    if (!paraver_take_number (text, PARAVER_MAX_TASKS, &count))
+    uint32_t n_tasks = 0;
+
+    if (!paraver_take_number (text, PARAVER_MAX_TASKS, &claimed))
       return FALSE;
-    if (paraver_take (text, '(') && !read_tasks (text, header, count))
+    if (!paraver_take (text, '('))
+      continue;
+    do {
+      if (!paraver_take_number (text, UINT32_MAX, &threads) ||
+          !paraver_take_field (text, UINT32_MAX, &node))
+        return FALSE;
+      n_tasks++;
+    } while (paraver_take (text, ','));
+    g_array_append_val (header->tasks, n_tasks);
+    if (n_tasks != claimed || !paraver_take (text, ')'))
       return FALSE;
   }
   return header->tasks->len == n && n > 0 && paraver_line_ended (text);
@@ -207,47 +177,52 @@ comm_free (gpointer data)
 gboolean
 paraver_header_read (ParaverText *text, ParaverHeader *header, GError **error)
 {
+  uint64_t time, n_nodes;
+  gboolean good;
+
   header->tasks = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   header->comms = g_ptr_array_new_with_free_func (comm_free);
   if (!paraver_text_next (text))
     text->line = text->line_end = text->field = text->at;
-  if (take_text (text, "#Paraver ") && skip_parenthesis (text) && read_time (text, header) &&
-      read_nodes (text) && read_applications (text, header))
-    return TRUE;
-  return paraver_bad_line (text, TRACE_ERROR_FORMAT,
-                           "expected \"#Paraver (DATE):TIME:NODES(CPUS,...):N:"
-                           "TASKS(THREADS:NODE,...)...\"",
-                           error);
+  good = take_text (text, "#Paraver ") && skip_parenthesis (text) &&
+         paraver_take_field (text, UINT64_MAX, &time);
+  if (good) {
+    header->unit_ps = take_text (text, "_ns") ? PS_PER_NS : PS_PER_US;
+    good = time <= (uint64_t) (PARAVER_MAX_PS / header->unit_ps);
+  }
+  if (good) {
+    header->end_ps = (int64_t) time * header->unit_ps;
+    good = paraver_take_field (text, UINT32_MAX, &n_nodes) &&
+           (text->field == text->line_end || *text->field != '(' || skip_parenthesis (text)) &&
+           read_applications (text, header);
+  }
+  return good || paraver_bad_line (text, TRACE_ERROR_FORMAT,
+                                   "expected \"#Paraver (DATE):TIME:NODES(CPUS,...):N:"
+                                   "TASKS(THREADS:NODE,...)...\"",
+                                   error);
 }
 
-static gboolean
-read_members (ParaverText *text, ParaverComm *comm, uint64_t claimed)
+gboolean
+paraver_comm_read (ParaverText *text, ParaverHeader *header, GError **error)
 {
   GArray *members = g_array_new (FALSE, FALSE, sizeof (int32_t));
-  uint64_t task;
+  ParaverComm *comm = g_new0 (ParaverComm, 1);
+  uint64_t application, claimed, task;
+  gboolean good;
 
-  while (paraver_take_field (text, PARAVER_MAX_TASKS, &task) && task > 0) {
+  g_ptr_array_add (header->comms, comm);
+  comm->line = text->number;
+  good = paraver_take (text, 'c') && paraver_take_field (text, header->tasks->len, &application) &&
+         application > 0 && paraver_take_field (text, UINT64_MAX, &comm->id) &&
+         paraver_take_field (text, PARAVER_MAX_TASKS, &claimed) && claimed > 0;
+  while (good && paraver_take_field (text, PARAVER_MAX_TASKS, &task) && task > 0) {
     int32_t rank = (int32_t) task - 1;
 
     g_array_append_val (members, rank);
   }
   comm->n_members = members->len;
   comm->members = (int32_t *) (void *) g_array_free (members, FALSE);
-  return paraver_line_ended (text) && comm->n_members == claimed && claimed > 0;
-}
-
-gboolean
-paraver_comm_read (ParaverText *text, ParaverHeader *header, GError **error)
-{
-  ParaverComm *comm = g_new0 (ParaverComm, 1);
-  uint64_t application, claimed;
-
-  g_ptr_array_add (header->comms, comm);
-  comm->line = text->number;
-  if (!paraver_take (text, 'c') || !paraver_take_field (text, header->tasks->len, &application) ||
-      application == 0 || !paraver_take_field (text, UINT64_MAX, &comm->id) ||
-      !paraver_take_field (text, PARAVER_MAX_TASKS, &claimed) ||
-      !read_members (text, comm, claimed))
+  if (!good || !paraver_line_ended (text) || comm->n_members != claimed)
     return paraver_bad_line (text, TRACE_ERROR_FORMAT,
                              "expected a communicator \"c:APPLICATION:ID:N:TASK:TASK...\"", error);
   comm->application = (uint32_t) application;
@@ -267,7 +242,7 @@ paraver_header_clear (ParaverHeader *header)
 
 /* The values are those of Extrae, and only used where no .pcf file names them
  * (bsc-performance-tools/extrae, src/merger/paraver/MPI_EventEncoding.h and
- * mpi_prv_events.c at 044e8b2).  What is not in the table moves nothing. */
+ * mpi_prv_events.c at 044e8b2).  Calls that are not in the table move nothing. */
 
 #define CALL(name, value, kind)                                 \
   {                                                             \
@@ -392,15 +367,6 @@ const ParaverCallKind paraver_calls[] = {
 
 const uint32_t paraver_n_calls = G_N_ELEMENTS (paraver_calls);
 
-static uint32_t
-paraver_call_by_name (const char *name)
-{
-  for (uint32_t i = 1; i < paraver_n_calls; i++)
-    if (g_str_equal (paraver_calls[i].name, name))
-      return i;
-  return PARAVER_NONE;
-}
-
 uint32_t
 paraver_call_by_value (uint64_t value)
 {
@@ -410,7 +376,7 @@ paraver_call_by_value (uint64_t value)
   return PARAVER_NONE;
 }
 
-/* --- Which numbers of events and values mean what --- */
+/* --- Meanings of the numbers of events and values --- */
 
 /* A .pcf file has blocks: EVENT_TYPE, lines "COLOUR TYPE LABEL", VALUES, lines
  * "VALUE LABEL", which belong to all types of the block.  Types are known by
@@ -434,80 +400,12 @@ static const struct {
   [PARAVER_CALLER_LINE] = { "Caller line at level 1", 80000001 },
 };
 
-typedef struct {
-  ParaverMeaning *meaning;
-  gboolean in_block[PARAVER_N_ROLES]; /* types of the block that is read */
-  gboolean found[PARAVER_N_ROLES];
-} Reading;
-
-static void
-skip_blanks (ParaverText *text)
+static gboolean
+take_number_after_blanks (ParaverText *text, uint64_t *value)
 {
   while (text->field < text->line_end && (*text->field == ' ' || *text->field == '\t'))
     text->field++;
-}
-
-/* The rest of a line, without blanks around it; may be empty. */
-static char *
-take_label (ParaverText *text)
-{
-  return g_strstrip (g_utf8_make_valid (text->field, text->line_end - text->field));
-}
-
-/* "COLOUR TYPE LABEL" */
-static gboolean
-read_type (Reading *reading, ParaverText *text)
-{
-  g_autofree char *label = NULL;
-  uint64_t colour, type;
-
-  skip_blanks (text);
-  if (!paraver_take_number (text, UINT64_MAX, &colour))
-    return FALSE;
-  skip_blanks (text);
-  if (!paraver_take_number (text, UINT64_MAX, &type))
-    return FALSE;
-  label = take_label (text);
-  for (ParaverRole role = 0; role < PARAVER_N_ROLES; role++)
-    if (g_str_equal (label, roles[role].label)) {
-      reading->meaning->types[role] = type;
-      reading->found[role] = reading->in_block[role] = TRUE;
-    }
-  return TRUE;
-}
-
-static void
-add_label (GHashTable *labels, uint32_t value, const char *label)
-{
-  g_hash_table_insert (labels, GUINT_TO_POINTER (value), g_strdup (label));
-}
-
-/* "VALUE LABEL"; values that do not fit are not of calls. */
-static gboolean
-read_value (Reading *reading, ParaverText *text)
-{
-  g_autofree char *label = NULL;
-  uint64_t value;
-
-  skip_blanks (text);
-  if (!paraver_take_number (text, UINT64_MAX, &value))
-    return FALSE;
-  label = take_label (text);
-  if (value == 0 || value > UINT32_MAX)
-    return TRUE;
-  for (ParaverRole group = 0; group < PARAVER_N_GROUPS; group++)
-    if (reading->in_block[group]) {
-      uint32_t call = paraver_call_by_name (label);
-
-      g_hash_table_insert (
-          reading->meaning->calls[group], GUINT_TO_POINTER ((uint32_t) value),
-          GUINT_TO_POINTER ((call == PARAVER_NONE ? PARAVER_CALL_UNKNOWN : call) + 1));
-    }
-  if (reading->in_block[PARAVER_CALLER])
-    add_label (reading->meaning->callers, (uint32_t) value, label);
-  if (reading->in_block[PARAVER_CALLER_LINE])
-    add_label (reading->meaning->lines, (uint32_t) value, label);
-  return TRUE;
+  return paraver_take_number (text, UINT64_MAX, value);
 }
 
 static gboolean
@@ -520,44 +418,64 @@ is_keyword (const ParaverText *text, const char *word)
   return n == strlen (word) && memcmp (text->line, word, n) == 0;
 }
 
-static void
-use_standard (ParaverMeaning *meaning, ParaverRole role)
-{
-  meaning->types[role] = roles[role].type;
-}
-
 static gboolean
 read_pcf (ParaverMeaning *meaning, const char *pcf, GError **error)
 {
   g_autoptr (ParaverText) text = paraver_text_open (pcf, error);
-  Reading reading = { .meaning = meaning };
+  gboolean in_block[PARAVER_N_ROLES] = { FALSE }; /* types of the current block */
+  enum { ELSEWHERE, TYPES, VALUES } where = ELSEWHERE;
 
   if (text == NULL)
     return FALSE;
-  enum { ELSEWHERE, TYPES, VALUES } where = ELSEWHERE;
-
   while (paraver_text_next (text)) {
-    gboolean good = TRUE;
+    g_autofree char *label = NULL;
+    uint64_t colour, value;
 
     if (is_keyword (text, "EVENT_TYPE")) {
-      memset (reading.in_block, 0, sizeof reading.in_block);
+      memset (in_block, 0, sizeof in_block);
       where = TYPES;
-    } else if (is_keyword (text, "VALUES") && where == TYPES)
+      continue;
+    }
+    if (is_keyword (text, "VALUES") && where == TYPES) {
       where = VALUES;
-    else if (is_keyword (text, "") || !g_ascii_isdigit (*text->line))
+      continue;
+    }
+    if (is_keyword (text, "") || !g_ascii_isdigit (*text->line))
       where = ELSEWHERE;
-    else if (where == TYPES)
-      good = read_type (&reading, text);
-    else if (where == VALUES)
-      good = read_value (&reading, text);
-    if (!good)
+    if (where == ELSEWHERE)
+      continue;
+
+    /* "COLOUR TYPE LABEL" or "VALUE LABEL" */
+    if ((where == TYPES && !take_number_after_blanks (text, &colour)) ||
+        !take_number_after_blanks (text, &value))
       return paraver_bad_line (
           text, TRACE_ERROR_FORMAT,
           where == TYPES ? "expected \"COLOUR TYPE LABEL\"" : "expected \"VALUE LABEL\"", error);
+    label = g_strstrip (g_utf8_make_valid (text->field, text->line_end - text->field));
+    for (ParaverRole role = 0; role < PARAVER_N_ROLES && where == TYPES; role++)
+      if (g_str_equal (label, roles[role].label)) {
+        meaning->types[role] = value;
+        in_block[role] = TRUE;
+      }
+    /* Larger values are not of calls. */
+    if (where != VALUES || value == 0 || value > UINT32_MAX)
+      continue;
+    for (ParaverRole group = 0; group < PARAVER_N_GROUPS; group++)
+      if (in_block[group]) {
+        uint32_t call = 1;
+
+        while (call < paraver_n_calls && !g_str_equal (paraver_calls[call].name, label))
+          call++;
+        if (call == paraver_n_calls)
+          call = PARAVER_CALL_UNKNOWN;
+        g_hash_table_insert (meaning->calls[group], GUINT_TO_POINTER ((uint32_t) value),
+                             GUINT_TO_POINTER (call + 1));
+      }
+    if (in_block[PARAVER_CALLER])
+      g_hash_table_insert (meaning->callers, GUINT_TO_POINTER ((uint32_t) value), g_strdup (label));
+    if (in_block[PARAVER_CALLER_LINE])
+      g_hash_table_insert (meaning->lines, GUINT_TO_POINTER ((uint32_t) value), g_strdup (label));
   }
-  for (ParaverRole role = 0; role < PARAVER_N_ROLES; role++)
-    if (!reading.found[role])
-      use_standard (meaning, role);
   return TRUE;
 }
 
@@ -566,6 +484,8 @@ paraver_meaning_new (Trace *trace, const char *pcf, GError **error)
 {
   ParaverMeaning *meaning = g_new0 (ParaverMeaning, 1);
 
+  for (ParaverRole role = 0; role < PARAVER_N_ROLES; role++)
+    meaning->types[role] = roles[role].type;
   for (ParaverRole group = 0; group < PARAVER_N_GROUPS; group++)
     meaning->calls[group] = g_hash_table_new (NULL, NULL);
   meaning->callers = g_hash_table_new_full (NULL, NULL, NULL, g_free);
@@ -573,8 +493,6 @@ paraver_meaning_new (Trace *trace, const char *pcf, GError **error)
   meaning->sites = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, g_free);
   meaning->named = pcf != NULL;
   if (pcf == NULL) {
-    for (ParaverRole role = 0; role < PARAVER_N_ROLES; role++)
-      use_standard (meaning, role);
     trace_warn (trace, "no .pcf file beside it: events are taken for those of Extrae");
   } else if (!read_pcf (meaning, pcf, error)) {
     paraver_meaning_free (meaning);
@@ -596,26 +514,12 @@ paraver_meaning_free (ParaverMeaning *meaning)
   g_free (meaning);
 }
 
-/* "CommSend lulesh-comm.cc:101" of the labels "CommSend" and "101
- * (lulesh-comm.cc, lulesh2.0)". */
-static char *
-describe_site (const char *caller, const char *line)
-{
-  const char *open = line != NULL ? strchr (line, '(') : NULL;
-  gsize n_digits = line != NULL ? strspn (line, "0123456789") : 0;
-  const char *comma = open != NULL ? strchr (open, ',') : NULL;
-
-  if (comma == NULL || n_digits == 0 || line[0] == '0')
-    return g_strdup (caller);
-  return g_strdup_printf ("%s %.*s:%.*s", caller, (int) (comma - open - 1), open + 1,
-                          (int) n_digits, line);
-}
-
 const char *
 paraver_site (ParaverMeaning *meaning, uint32_t caller, uint32_t line)
 {
   const char *label = g_hash_table_lookup (meaning->callers, GUINT_TO_POINTER (caller));
   uint64_t key = (uint64_t) caller << 32 | line;
+  const char *place, *open, *comma;
   char *site;
 
   /* The first labels are for callers that could not be found. */
@@ -623,12 +527,18 @@ paraver_site (ParaverMeaning *meaning, uint32_t caller, uint32_t line)
       g_str_equal (label, "_NOT_Found"))
     return NULL;
   site = g_hash_table_lookup (meaning->sites, &key);
-  if (site == NULL) {
-    uint64_t *kept = g_new (uint64_t, 1);
+  if (site != NULL)
+    return site;
 
-    *kept = key;
-    site = describe_site (label, g_hash_table_lookup (meaning->lines, GUINT_TO_POINTER (line)));
-    g_hash_table_insert (meaning->sites, kept, site);
-  }
+  /* The label of a line is "101 (lulesh-comm.cc, lulesh2.0)". */
+  place = g_hash_table_lookup (meaning->lines, GUINT_TO_POINTER (line));
+  open = place != NULL ? strchr (place, '(') : NULL;
+  comma = open != NULL ? strchr (open, ',') : NULL;
+  if (comma == NULL || !g_ascii_isdigit (*place) || *place == '0')
+    site = g_strdup (label);
+  else
+    site = g_strdup_printf ("%s %.*s:%.*s", label, (int) (comma - open - 1), open + 1,
+                            (int) strspn (place, "0123456789"), place);
+  g_hash_table_insert (meaning->sites, g_memdup2 (&key, sizeof key), site);
   return site;
 }

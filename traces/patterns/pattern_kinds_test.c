@@ -266,14 +266,15 @@ test_alltoalls (void)
 static void
 test_halo_order (void)
 {
-  g_autoptr (Trace) trace =
-      trace_testing_open ("gen:halo3d:grid=4x4x4,compute=5us,bytes=9,iterations=1");
-  g_autoptr (TraceCursor) cursor = trace_cursor_new (trace, 21, NULL);
+  TraceTestingStream s;
 
-  trace_testing_expect (cursor, "init", "compute gap_ps=5000000", NULL);
+  trace_testing_stream_open (&s, NULL, "gen:halo3d:grid=4x4x4,compute=5us,bytes=9,iterations=1", 21,
+                             NULL);
+  EXPECT (&s, "init", "compute gap_ps=5000000");
   for (guint i = 0; i < 28; i++)
-    trace_testing_expect (cursor, i < 14 ? "irecv" : "isend", NULL);
-  trace_testing_expect (cursor, "wait n_requests=28", NULL);
+    EXPECT (&s, i < 14 ? "irecv" : "isend");
+  EXPECT (&s, "wait n_requests=28");
+  trace_testing_stream_close (&s);
 }
 
 static void
@@ -334,13 +335,13 @@ test_random (void)
 static void
 test_pingpong_order (void)
 {
-  g_autoptr (Trace) trace = trace_testing_open ("gen:pingpong:ranks=4,iterations=1");
-
   for (uint32_t rank = 0; rank < 4; rank++) {
-    g_autoptr (TraceCursor) cursor = trace_cursor_new (trace, rank, NULL);
     g_autofree char *first = g_strdup_printf ("%s peer=%u", rank < 2 ? "send" : "recv", rank ^ 2);
+    TraceTestingStream s;
 
-    trace_testing_expect (cursor, "init", first, NULL);
+    trace_testing_stream_open (&s, NULL, "gen:pingpong:ranks=4,iterations=1", rank, NULL);
+    EXPECT (&s, "init", first);
+    trace_testing_stream_close (&s);
   }
 }
 

@@ -107,18 +107,20 @@ test_operations (void)
 {
   char *folder = trace_testing_folder ();
   g_autofree char *path = write_file (folder, "rank-0.rec", good_file ());
-  g_autoptr (Trace) trace = trace_testing_open (folder);
-  g_autoptr (TraceCursor) cursor = trace_cursor_new (trace, 0, NULL);
+  TraceTestingStream s;
 
-  g_assert_cmpstr (trace_format_name (trace), ==, "recording");
-  g_assert_cmpuint (trace_warnings (trace)->len, ==, 0);
-  g_assert_cmpuint (trace_notes (trace)->len, ==, 1);
-  g_assert_cmpstr (trace_notes (trace)->pdata[0], ==, "no hardware counters: not permitted");
-  trace_testing_expect (cursor, "init name=MPI_Init site=prog+12 call_ps=1500000",
-                        "compute name=compute gap_ps=300000",
-                        "irecv comm=world peer=any tag=5 bytes=64 request=2 matched_source=3",
-                        "wait requests=2", "finalize", "end", "end", NULL);
-  trace_testing_remove (folder);
+  trace_testing_stream_open (&s, folder, folder, 0, NULL);
+  g_assert_cmpstr (trace_format_name (s.trace), ==, "recording");
+  g_assert_cmpuint (trace_warnings (s.trace)->len, ==, 0);
+  g_assert_cmpuint (trace_notes (s.trace)->len, ==, 1);
+  g_assert_cmpstr (trace_notes (s.trace)->pdata[0], ==, "no hardware counters: not permitted");
+  EXPECT (&s, "init name=MPI_Init site=prog+12 call_ps=1500000",
+          "compute name=compute gap_ps=300000",
+          "irecv comm=world peer=any tag=5 bytes=64 request=2 matched_source=3",
+          "wait requests[0]=2 n_requests=1", "finalize");
+  trace_testing_stream_end (&s);
+  trace_testing_stream_end (&s);
+  trace_testing_stream_close (&s);
 }
 
 /* Calls always have a name, places never an empty one. */

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "traces/format.h"
-#include "traces/ti/ti_line.h"
+#include "traces/ti/ti_private.h"
 #include "traces/trace.h"
 #include "traces/trace_file.h"
 
@@ -12,7 +12,7 @@
 
 /* --- Texts and lists of them --- */
 
-/* More ranks than any machine has: such a number is a mistake. */
+/* More ranks than any machine has: a larger number is a mistake. */
 #define TI_MAX_RANKS (1u << 24)
 
 /* A text in memory. */
@@ -50,8 +50,7 @@ ti_text_close (TiText *text)
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TiText, ti_text_close)
 
-/* The line at *at without its end; *at moves to the next.  FALSE at the end.
- * The line at *at without its end; *at moves to the next.  FALSE at the end. */
+/* The line at *at without its end; *at moves to the next.  FALSE at the end. */
 static gboolean
 ti_next_line (const char *data, gsize size, gsize *at, const char **line, gsize *length)
 {
@@ -91,8 +90,7 @@ ti_line_is_empty (const char *line, gsize length)
   return i == length || line[i] == '#';
 }
 
-/* The rank in front of a line; *rest is where it ends.
- * The rank in front of a line; *rest is where it ends. */
+/* The rank in front of a line; *rest is the position after it. */
 static gboolean
 ti_line_rank (const char *line, gsize length, uint32_t *rank, gsize *rest)
 {
@@ -108,8 +106,7 @@ ti_line_rank (const char *line, gsize length, uint32_t *rank, gsize *rest)
   return TRUE;
 }
 
-/* The first line that is neither empty nor a comment.
- * The first line that is neither empty nor a comment. */
+/* The first line that is neither empty nor a comment. */
 static gboolean
 ti_first_line (const char *data, gsize size, const char **line, gsize *length)
 {
@@ -134,8 +131,8 @@ ti_line_is_action (const char *line, gsize length)
   return i < length && g_ascii_isalpha (line[i]);
 }
 
-/* The number, from 1, of the line that starts at `at`: counted when it is
- * asked for, which is seldom. */
+/* The number, from 1, of the line that starts at `at`.  It is rarely needed, and
+ * counted anew each time. */
 static uint64_t
 ti_line_number (const TiText *text, gsize at)
 {
@@ -159,10 +156,9 @@ ti_bad_line (const char *name, uint64_t number, const char *line, gsize length, 
   return FALSE;
 }
 
-/* The file that an entry of a list means, or NULL.
- * Paths in a list count from the current folder, as for SimGrid, else from
- * the list's; a file that was moved together with its list is found by its
- * name alone. */
+/* The file of an entry of a list, or NULL.  Paths in a list count from the
+ * current folder, as for SimGrid, else from the list's; a file that was moved
+ * together with its list is found by its name alone. */
 static char *
 ti_list_find (const char *list, const char *entry)
 {
@@ -177,8 +173,7 @@ ti_list_find (const char *list, const char *entry)
   return found != NULL ? found : trace_file_find (alone);
 }
 
-/* The files that a list names, in its order (element-type filename).
- * The files that a list names, in its order. */
+/* The files of a list, in its order (element-type filename). */
 static GPtrArray *
 ti_list_read (const char *path, GError **error)
 {
@@ -211,7 +206,7 @@ ti_list_read (const char *path, GError **error)
 
 /* A line is "RANK ACTION ARGUMENTS...".  Either one file holds the lines of
  * all ranks, or a list names one file per rank; a list of one file is that
- * file.  Whose a line is, the number in front of it says. */
+ * file. */
 
 #define HEAD_BYTES 4096
 
@@ -220,10 +215,10 @@ typedef struct {
   uint32_t n_ranks;
   GPtrArray *files;        /* borrowed from the trace; in rank order, or one for all */
   TiText *merged;          /* all ranks' text, or NULL */
-  gsize *segments;         /* where runs of lines of one rank start in it, by rank, then in order */
+  gsize *segments;         /* offsets of the runs of lines of one rank, by rank, then in order */
   uint64_t *first_segment; /* [n_ranks + 1] */
 
-  /* Of the first rank whose stream ended, to compare with the others. */
+  /* The collectives of the first rank whose stream ended, to compare with the others. */
   GMutex lock;
   gboolean counted;
   uint64_t n_collectives;
@@ -238,44 +233,40 @@ typedef struct {
   gsize line_at; /* of the last one read */
   gboolean ended;
   TiLines *lines;
-  double flops; /* work that is still to be handed out */
+  double flops; /* work after the last operation, to be returned next */
   char *place;
 } TiCursor;
-
-/* A first line of a list names a file, or looks as if it did: then a missing
- * file is worth a better message than an unknown format. */
-static gboolean
-is_entry (const char *list, const char *line, gsize length)
-{
-  g_autofree char *entry = g_strstrip (g_strndup (line, length));
-  g_autofree char *found = NULL;
-
-  for (const char *c = entry; *c != '\0'; c++)
-    if (!g_ascii_isprint (*c))
-      return FALSE;
-  found = ti_list_find (list, entry);
-  return found != NULL || g_str_has_suffix (entry, ".txt") || g_str_has_suffix (entry, ".txt.gz");
-}
 
 static gboolean
 probe (const char *path, const guint8 *head, gsize n)
 {
+  g_autofree char *entry = NULL, *found = NULL;
   const char *line;
   gsize length;
 
   if (memchr (head, '\0', n) != NULL || !ti_first_line ((const char *) head, n, &line, &length))
     return FALSE;
-  return ti_line_is_action (line, length) || is_entry (path, line, length);
+  if (ti_line_is_action (line, length))
+    return TRUE;
+
+  /* The first line of a list names a file, or looks as if it did: then a missing
+   * file deserves a better message than an unknown format. */
+  entry = g_strstrip (g_strndup (line, length));
+  for (const char *c = entry; *c != '\0'; c++)
+    if (!g_ascii_isprint (*c))
+      return FALSE;
+  found = ti_list_find (path, entry);
+  return found != NULL || g_str_has_suffix (entry, ".txt") || g_str_has_suffix (entry, ".txt.gz");
 }
 
-/* A walk over a merged text, from one run of lines of the same rank to the next. */
+/* A position in a merged text: a run of lines of the same rank. */
 typedef struct {
   gsize start; /* of the run */
   gsize at;    /* of the line after its first */
   uint32_t rank;
 } Run;
 
-/* ENDs behind the last. */
+/* Goes to the next run. */
 static TraceNext
 next_run (const TiText *text, Run *run, GError **error)
 {
@@ -300,34 +291,24 @@ next_run (const TiText *text, Run *run, GError **error)
   return TRACE_NEXT_END;
 }
 
-/* Counts each rank's runs: counts is (element-type uint64_t) by rank + 1. */
+/* Finds each rank's runs; in two passes, as there may be as many runs as lines. */
 static gboolean
-count_segments (const TiText *text, GArray *counts, GError **error)
+find_segments (TiState *state, GError **error)
 {
+  GArray *counts = g_array_new (FALSE, TRUE, sizeof (uint64_t)); /* by rank + 1 */
+  g_autofree uint64_t *next = NULL;
   Run run = { .rank = TI_MAX_RANKS };
-  TraceNext next;
+  TraceNext got;
 
   g_array_set_size (counts, 1);
-  while ((next = next_run (text, &run, error)) == TRACE_NEXT_OPERATION) {
+  while ((got = next_run (state->merged, &run, error)) == TRACE_NEXT_OPERATION) {
     if (run.rank + 2 > counts->len)
       g_array_set_size (counts, run.rank + 2);
     g_array_index (counts, uint64_t, run.rank + 1)++;
   }
-  return next == TRACE_NEXT_END;
-}
-
-/* In two passes, as there may be as many runs as lines. */
-static gboolean
-find_segments (TiState *state, GError **error)
-{
-  GArray *counts = g_array_new (FALSE, TRUE, sizeof (uint64_t));
-  gboolean good = count_segments (state->merged, counts, error);
-  g_autofree uint64_t *next = NULL;
-  Run run = { .rank = TI_MAX_RANKS };
-
   state->n_ranks = counts->len - 1;
   state->first_segment = (uint64_t *) (void *) g_array_free (counts, FALSE);
-  if (!good)
+  if (got == TRACE_NEXT_ERROR)
     return FALSE;
   next = g_new (uint64_t, state->n_ranks);
   for (uint32_t rank = 0; rank < state->n_ranks; rank++) {
@@ -335,6 +316,7 @@ find_segments (TiState *state, GError **error)
     next[rank] = state->first_segment[rank];
   }
   state->segments = g_new (gsize, state->first_segment[state->n_ranks]);
+  run = (Run){ .rank = TI_MAX_RANKS };
   while (next_run (state->merged, &run, NULL) == TRACE_NEXT_OPERATION)
     state->segments[next[run.rank]++] = run.start;
   return TRUE;
@@ -369,26 +351,6 @@ open_merged (TiState *state, const char *path, uint32_t n_ranks_hint, GError **e
   return TRUE;
 }
 
-/* Whose lines a listed file has, from its first; an empty one is taken for
- * that of the rank at its position. */
-static gboolean
-file_rank (const char *path, uint32_t position, uint32_t *rank, GError **error)
-{
-  guint8 head[HEAD_BYTES];
-  gssize n = trace_file_head (path, head, sizeof head, error);
-  const char *line;
-  gsize length, rest;
-
-  if (n < 0)
-    return FALSE;
-  *rank = position;
-  if (!ti_first_line ((const char *) head, (gsize) n, &line, &length))
-    return TRUE;
-  if (!ti_line_rank (line, length, rank, &rest))
-    return ti_bad_line (path, 1, line, length, "expected lines that start with a rank", error);
-  return TRUE;
-}
-
 static void
 close_state (gpointer data)
 {
@@ -408,7 +370,7 @@ open_any (TiState *state, const char *path, uint32_t n_ranks_hint, GError **erro
   gssize n = trace_file_head (path, head, sizeof head, error);
   g_autoptr (GPtrArray) listed = NULL;
   const char *line;
-  gsize length;
+  gsize length, rest;
 
   if (n < 0)
     return FALSE;
@@ -424,10 +386,16 @@ open_any (TiState *state, const char *path, uint32_t n_ranks_hint, GError **erro
   g_ptr_array_set_size (state->files, (gint) listed->len);
   for (uint32_t i = 0; i < listed->len; i++) {
     const char *file = listed->pdata[i];
-    uint32_t rank;
+    uint32_t rank = i;
 
-    if (!file_rank (file, i, &rank, error))
+    /* The first line has the rank; an empty file belongs to the rank of its
+     * position. */
+    n = trace_file_head (file, head, sizeof head, error);
+    if (n < 0)
       return FALSE;
+    if (ti_first_line ((const char *) head, (gsize) n, &line, &length) &&
+        !ti_line_rank (line, length, &rank, &rest))
+      return ti_bad_line (file, 1, line, length, "expected lines that start with a rank", error);
     if (rank >= state->n_ranks) {
       g_set_error (error, TRACE_ERROR, TRACE_ERROR_RANGE,
                    "%s: has the lines of rank %u, but %s lists %u files", file, rank, path,
@@ -547,54 +515,27 @@ fetch_line (TiCursor *cursor, char **text, GError **error)
   }
 }
 
-static TraceNext
-read_operation (TiCursor *cursor, TraceOp *op, GError **error)
+static void
+end_stream (TiCursor *cursor)
 {
-  for (;;) {
-    g_autofree char *text = NULL;
-    TraceNext next = fetch_line (cursor, &text, error);
+  TiState *state = cursor->state;
+  uint64_t n = ti_lines_collectives (cursor->lines);
+  gboolean differs;
 
-    if (next == TRACE_NEXT_END) {
-      /* Sub-communicators are the one thing that the format loses silently; they
-       * show in ranks that take part in different numbers of collectives. */
-      TiState *state = cursor->state;
-      uint64_t n = ti_lines_collectives (cursor->lines);
-      gboolean differs;
-
-      cursor->ended = TRUE;
-      g_mutex_lock (&state->lock);
-      differs = state->counted && state->n_collectives != n;
-      if (!state->counted)
-        state->n_collectives = n;
-      state->counted = TRUE;
-      g_mutex_unlock (&state->lock);
-
-      if (differs)
-        trace_warn (state->trace,
-                    "ranks take part in different numbers of collectives: they were in "
-                    "sub-communicators, which the format does not have");
-      if (!ti_lines_finalized (cursor->lines))
-        trace_warn (state->trace, "no finalize: the trace is a window");
-      return TRACE_NEXT_END;
-    }
-    if (next == TRACE_NEXT_ERROR)
-      return next;
-    switch (ti_lines_read (cursor->lines, text, op, &cursor->flops, error)) {
-    case TI_LINE_NOTHING: break;
-    case TI_LINE_OPERATION: return TRACE_NEXT_OPERATION;
-    case TI_LINE_ERROR: {
-      gsize at = cursor->line_at, length = 0;
-      const char *line = "";
-      g_autofree char *shown = NULL;
-
-      ti_next_line (cursor->text->data, cursor->text->size, &at, &line, &length);
-      shown = g_strstrip (g_strndup (line, length));
-      g_prefix_error (error, "%s:%" G_GUINT64_FORMAT ": \"%.80s\": ", cursor->text->name,
-                      ti_line_number (cursor->text, cursor->line_at), shown);
-      return TRACE_NEXT_ERROR;
-    }
-    }
-  }
+  /* The format silently loses sub-communicators, and nothing else; they show in
+   * ranks that take part in different numbers of collectives. */
+  cursor->ended = TRUE;
+  g_mutex_lock (&state->lock);
+  differs = state->counted && state->n_collectives != n;
+  if (!state->counted)
+    state->n_collectives = n;
+  state->counted = TRUE;
+  g_mutex_unlock (&state->lock);
+  if (differs)
+    trace_warn (state->trace, "ranks take part in different numbers of collectives: they were in "
+                              "sub-communicators, which the format does not have");
+  if (!ti_lines_finalized (cursor->lines))
+    trace_warn (state->trace, "no finalize: the trace is a window");
 }
 
 static TraceNext
@@ -607,7 +548,31 @@ cursor_next (gpointer data, TraceOp *op, GError **error)
     cursor->flops = 0;
     return TRACE_NEXT_OPERATION;
   }
-  return cursor->ended ? TRACE_NEXT_END : read_operation (cursor, op, error);
+  while (!cursor->ended) {
+    g_autofree char *text = NULL, *shown = NULL;
+    gsize at, length = 0;
+    const char *line = "";
+    TraceNext next = fetch_line (cursor, &text, error);
+
+    if (next == TRACE_NEXT_ERROR)
+      return next;
+    if (next == TRACE_NEXT_END) {
+      end_stream (cursor);
+      break;
+    }
+    switch (ti_lines_read (cursor->lines, text, op, &cursor->flops, error)) {
+    case TI_LINE_NOTHING: break;
+    case TI_LINE_OPERATION: return TRACE_NEXT_OPERATION;
+    case TI_LINE_ERROR:
+      at = cursor->line_at;
+      ti_next_line (cursor->text->data, cursor->text->size, &at, &line, &length);
+      shown = g_strstrip (g_strndup (line, length));
+      g_prefix_error (error, "%s:%" G_GUINT64_FORMAT ": \"%.80s\": ", cursor->text->name,
+                      ti_line_number (cursor->text, cursor->line_at), shown);
+      return TRACE_NEXT_ERROR;
+    }
+  }
+  return TRACE_NEXT_END;
 }
 
 static const char *

@@ -1,10 +1,9 @@
 /* ti_line.c - one line of a time-independent trace into an operation.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "traces/ti/ti_line.h"
+#include "traces/ti/ti_private.h"
 
 #include "traces/format.h"
-#include "traces/ti/ti_requests.h"
 #include "traces/trace.h"
 
 #include <math.h>
@@ -12,8 +11,8 @@
 
 /* --- Arguments --- */
 
-/* Each ti_take_*() reads the next argument; `what` names it in the error.  The
- * errors of a line do not give its place: the caller adds it. */
+/* Each take_*() reads the next argument; `what` names it in the error.  The
+ * errors of a line have no place: the caller adds it. */
 typedef enum { TI_TYPE_NULL = -1, TI_TYPE_DOUBLE = 0, TI_TYPE_BYTE = 6 } TiType;
 
 typedef struct {
@@ -26,13 +25,13 @@ typedef struct {
 
 /* Always FALSE. */
 static gboolean
-ti_line_error (GError **error, TraceError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
+line_error (GError **error, TraceError code, const char *format, ...) G_GNUC_PRINTF (3, 4);
 
-/* Beyond it a count is a mistake: no machine has the memory, and times the
- * largest datatype it would take a link hours. */
+/* A larger count is a mistake: no machine has the memory, and times the largest
+ * datatype it would take a link hours. */
 #define MAX_COUNT 1e12
 
-/* SimGrid's numbers for wildcards and nobody, see its smpi.h. */
+/* SimGrid's numbers for wildcards and MPI_PROC_NULL, see its smpi.h. */
 enum { TI_ANY_SOURCE = -555, TI_ANY_TAG = -444, TI_PROC_NULL = -666 };
 
 /* Bytes of the datatypes by their codes in SimGrid 3.32. */
@@ -107,7 +106,7 @@ is_blank (char c)
 
 /* The next word, NULL at the end. */
 static const char *
-ti_arguments_next (TiArguments *arguments)
+next_argument (TiArguments *arguments)
 {
   const char *token = arguments->next;
 
@@ -118,20 +117,8 @@ ti_arguments_next (TiArguments *arguments)
   return token;
 }
 
-static void
-ti_arguments_skip (TiArguments *arguments)
-{
-  arguments->left = 0;
-}
-
-static guint
-ti_arguments_left (const TiArguments *arguments)
-{
-  return arguments->left;
-}
-
 static gboolean
-ti_line_error (GError **error, TraceError code, const char *format, ...)
+line_error (GError **error, TraceError code, const char *format, ...)
 {
   va_list arguments;
 
@@ -142,121 +129,102 @@ ti_line_error (GError **error, TraceError code, const char *format, ...)
   return FALSE;
 }
 
-/* Most numbers are whole and short enough to be exact. */
-static double
-parse_number (const char *token, const char **end)
-{
-  const char *c = token;
-  uint64_t value = 0;
-  char *float_end;
-  double number;
-
-  for (; g_ascii_isdigit (*c) && c < token + 15; c++)
-    value = 10 * value + (uint64_t) (*c - '0');
-  *end = c;
-  if (*c == '\0')
-    return (double) value;
-  number = g_ascii_strtod (token, &float_end);
-  *end = float_end;
-  return number;
-}
-
 static gboolean
-ti_take_number (TiArguments *arguments, const char *what, double *value, GError **error)
+take_number (TiArguments *arguments, const char *what, double *value, GError **error)
 {
-  const char *token = ti_arguments_next (arguments), *end;
+  const char *token = next_argument (arguments), *c = token;
+  uint64_t whole = 0;
+  char *end;
 
   if (token == NULL)
-    return ti_line_error (error, TRACE_ERROR_FORMAT, "the %s is missing", what);
-  *value = parse_number (token, &end);
-  if (end == token || *end != '\0' || !isfinite (*value))
-    return ti_line_error (error, TRACE_ERROR_FORMAT, "expected a number as %s, found \"%s\"", what,
-                          token);
+    return line_error (error, TRACE_ERROR_FORMAT, "the %s is missing", what);
+  /* Most numbers are whole and short enough to be exact. */
+  for (; g_ascii_isdigit (*c) && c < token + 15; c++)
+    whole = 10 * whole + (uint64_t) (*c - '0');
+  *value = (double) whole;
+  if (*c != '\0') {
+    *value = g_ascii_strtod (token, &end);
+    c = end;
+  }
+  if (c == token || *c != '\0' || !isfinite (*value))
+    return line_error (error, TRACE_ERROR_FORMAT, "expected a number as %s, found \"%s\"", what,
+                       token);
   return TRUE;
 }
 
-/* At most `max` in either direction.
- * Integers may be written like 1e6, and are cut to their whole part. */
+/* At most `max` in either direction.  Integers may be written like 1e6, and are
+ * cut to their whole part. */
 static gboolean
-ti_take_integer (TiArguments *arguments, const char *what, double max, int64_t *value,
-                 GError **error)
+take_integer (TiArguments *arguments, const char *what, double max, int64_t *value, GError **error)
 {
   double number;
 
-  if (!ti_take_number (arguments, what, &number, error))
+  if (!take_number (arguments, what, &number, error))
     return FALSE;
   if (fabs (number) > max)
-    return ti_line_error (error, TRACE_ERROR_RANGE, "%s %g is impossible", what, number);
+    return line_error (error, TRACE_ERROR_RANGE, "%s %g is impossible", what, number);
   *value = (int64_t) number;
   return TRUE;
 }
 
-/* A count that may be negative. */
 static gboolean
-ti_take_length (TiArguments *arguments, const char *what, int64_t *length, GError **error)
-{
-  return ti_take_integer (arguments, what, MAX_COUNT, length, error);
-}
-
-static gboolean
-ti_take_count (TiArguments *arguments, const char *what, uint64_t *count, GError **error)
+take_count (TiArguments *arguments, const char *what, uint64_t *count, GError **error)
 {
   int64_t value = 0;
 
-  if (!ti_take_length (arguments, what, &value, error))
+  if (!take_integer (arguments, what, MAX_COUNT, &value, error))
     return FALSE;
   if (value < 0)
-    return ti_line_error (error, TRACE_ERROR_RANGE, "%s %" G_GINT64_FORMAT " is negative", what,
-                          value);
+    return line_error (error, TRACE_ERROR_RANGE, "%s %" G_GINT64_FORMAT " is negative", what,
+                       value);
   *count = (uint64_t) value;
   return TRUE;
 }
 
 static gboolean
-ti_take_tag (TiArguments *arguments, int32_t *tag, GError **error)
+take_tag (TiArguments *arguments, int32_t *tag, GError **error)
 {
   int64_t value = 0;
 
-  if (!ti_take_integer (arguments, "tag", G_MAXINT32, &value, error))
+  if (!take_integer (arguments, "tag", G_MAXINT32, &value, error))
     return FALSE;
   *tag = value == TI_ANY_TAG ? TRACE_ANY_TAG : (int32_t) value;
   return TRUE;
 }
 
-/* A rank of MPI_COMM_WORLD, or what SimGrid writes for nobody and, when
- * `wildcard`, for anybody. */
+/* A rank of MPI_COMM_WORLD, or SimGrid's number for MPI_PROC_NULL and, when
+ * `wildcard`, for MPI_ANY_SOURCE. */
 static gboolean
-ti_take_rank (TiArguments *arguments, const char *what, gboolean wildcard, int32_t *rank,
-              GError **error)
+take_rank (TiArguments *arguments, const char *what, gboolean wildcard, int32_t *rank,
+           GError **error)
 {
   int64_t value = 0;
 
-  if (!ti_take_integer (arguments, what, G_MAXINT32, &value, error))
+  if (!take_integer (arguments, what, G_MAXINT32, &value, error))
     return FALSE;
   if (value == TI_PROC_NULL)
     *rank = TRACE_PROC_NULL;
   else if (wildcard && (value == TI_ANY_SOURCE || value == TRACE_ANY_SOURCE))
     *rank = TRACE_ANY_SOURCE;
   else if (value < 0 || value >= arguments->n_ranks)
-    return ti_line_error (error, TRACE_ERROR_RANGE,
-                          "%s %" G_GINT64_FORMAT " is not one of %u ranks", what, value,
-                          arguments->n_ranks);
+    return line_error (error, TRACE_ERROR_RANGE, "%s %" G_GINT64_FORMAT " is not one of %u ranks",
+                       what, value, arguments->n_ranks);
   else
     *rank = (int32_t) value;
   return TRUE;
 }
 
-/* A datatype that may be left out.  User datatypes have codes that nothing
- * explains, and get the default, as in SimGrid. */
+/* A datatype that may be left out.  User datatypes have codes without a
+ * definition, and get the default, as in SimGrid. */
 static gboolean
-ti_take_type (TiArguments *arguments, uint64_t *bytes, GError **error)
+take_type (TiArguments *arguments, uint64_t *bytes, GError **error)
 {
   int64_t type = 0;
 
   *bytes = arguments->default_bytes;
-  if (ti_arguments_left (arguments) == 0)
+  if (arguments->left == 0)
     return TRUE;
-  if (!ti_take_integer (arguments, "datatype", G_MAXINT32, &type, error))
+  if (!take_integer (arguments, "datatype", G_MAXINT32, &type, error))
     return FALSE;
   if (type >= 0 && type < (int64_t) G_N_ELEMENTS (type_bytes))
     *bytes = type_bytes[type];
@@ -269,30 +237,30 @@ ti_take_type (TiArguments *arguments, uint64_t *bytes, GError **error)
 }
 
 static gboolean
-ti_take_types (TiArguments *arguments, uint64_t *send_bytes, uint64_t *recv_bytes, GError **error)
+take_types (TiArguments *arguments, uint64_t *send_bytes, uint64_t *recv_bytes, GError **error)
 {
-  return ti_take_type (arguments, send_bytes, error) && ti_take_type (arguments, recv_bytes, error);
+  return take_type (arguments, send_bytes, error) && take_type (arguments, recv_bytes, error);
 }
 
-/* These may be left out at the end of a line. */
+/* A root may be left out at the end of a line. */
 static gboolean
-ti_take_root (TiArguments *arguments, int32_t *root, GError **error)
+take_root (TiArguments *arguments, int32_t *root, GError **error)
 {
   *root = 0;
-  if (ti_arguments_left (arguments) == 0)
+  if (arguments->left == 0)
     return TRUE;
-  if (!ti_take_rank (arguments, "root", FALSE, root, error))
+  if (!take_rank (arguments, "root", FALSE, root, error))
     return FALSE;
   if (*root < 0)
-    return ti_line_error (error, TRACE_ERROR_RANGE, "nobody is the root");
+    return line_error (error, TRACE_ERROR_RANGE, "nobody is the root");
   return TRUE;
 }
 
 /* Work of a reduction.  The tracer writes -1 where it did not measure. */
 static gboolean
-ti_take_work (TiArguments *arguments, double *flops, GError **error)
+take_work (TiArguments *arguments, double *flops, GError **error)
 {
-  if (!ti_take_number (arguments, "amount of work", flops, error))
+  if (!take_number (arguments, "amount of work", flops, error))
     return FALSE;
   *flops = MAX (*flops, 0);
   return TRUE;
@@ -300,30 +268,30 @@ ti_take_work (TiArguments *arguments, double *flops, GError **error)
 
 /* One for each rank; *counts is allocated when it is NULL. */
 static gboolean
-ti_take_counts (TiArguments *arguments, const char *what, uint64_t **counts, GError **error)
+take_counts (TiArguments *arguments, const char *what, uint64_t **counts, GError **error)
 {
   if (*counts == NULL)
     *counts = g_new (uint64_t, arguments->n_ranks);
   for (uint32_t rank = 0; rank < arguments->n_ranks; rank++)
-    if (!ti_take_count (arguments, what, &(*counts)[rank], error))
+    if (!take_count (arguments, what, &(*counts)[rank], error))
       return FALSE;
   return TRUE;
 }
 
 /* --- One line of a time-independent trace into an operation --- */
 
-/* The actions and their arguments are those of SimGrid 3.32's replayer, and
- * what its tracer writes beyond them. */
+/* The actions and their arguments are those of SimGrid 3.32's replayer and its
+ * tracer, which writes a few more. */
 
 #define PS_PER_SECOND 1e12
 
 struct TiLines {
   Trace *trace;
   uint32_t rank, n_ranks;
-  TiArguments *arguments;
+  TiArguments arguments;
   TiRequests *requests;
-  uint32_t request;               /* what an operation's requests[] points to */
-  uint32_t completed;             /* and its completed[] */
+  uint32_t request;               /* target of an operation's requests[] */
+  uint32_t completed;             /* target of its completed[] */
   uint64_t *counts, *recv_counts; /* [n_ranks], made when first needed */
   uint64_t n_collectives;
   gboolean finalized;
@@ -339,16 +307,10 @@ typedef struct {
 } TiAction;
 
 static void
-scale (uint64_t *counts, uint32_t n, uint64_t bytes)
-{
-  for (uint32_t i = 0; i < n; i++)
-    counts[i] *= bytes;
-}
-
-static void
 set_counts (TiLines *lines, TraceOp *op, uint64_t bytes)
 {
-  scale (lines->counts, lines->n_ranks, bytes);
+  for (uint32_t i = 0; i < lines->n_ranks; i++)
+    lines->counts[i] *= bytes;
   op->counts = lines->counts;
   op->n_counts = lines->n_ranks;
 }
@@ -356,7 +318,8 @@ set_counts (TiLines *lines, TraceOp *op, uint64_t bytes)
 static void
 set_recv_counts (TiLines *lines, TraceOp *op, uint64_t bytes)
 {
-  scale (lines->recv_counts, lines->n_ranks, bytes);
+  for (uint32_t i = 0; i < lines->n_ranks; i++)
+    lines->recv_counts[i] *= bytes;
   op->recv_counts = lines->recv_counts;
   op->n_recv_counts = lines->n_ranks;
 }
@@ -371,7 +334,7 @@ static gboolean
 read_nothing (TiLines *lines, TraceOp *op, double *flops, GError **error)
 {
   (void) op, (void) flops, (void) error;
-  ti_arguments_skip (lines->arguments);
+  lines->arguments.left = 0;
   return TRUE;
 }
 
@@ -379,8 +342,8 @@ read_nothing (TiLines *lines, TraceOp *op, double *flops, GError **error)
 static gboolean
 read_init (TiLines *lines, TraceOp *op, double *flops, GError **error)
 {
-  TiType type = ti_arguments_left (lines->arguments) > 0 ? TI_TYPE_DOUBLE : TI_TYPE_BYTE;
-  lines->arguments->default_bytes = type >= 0 ? type_bytes[type] : 0;
+  lines->arguments.default_bytes =
+      type_bytes[lines->arguments.left > 0 ? TI_TYPE_DOUBLE : TI_TYPE_BYTE];
   return read_nothing (lines, op, flops, error);
 }
 
@@ -416,10 +379,10 @@ static gboolean
 read_compute (TiLines *lines, TraceOp *op, double *flops, GError **error)
 {
   (void) flops;
-  if (!ti_take_number (lines->arguments, "amount of work", &op->flops, error))
+  if (!take_number (&lines->arguments, "amount of work", &op->flops, error))
     return FALSE;
   if (op->flops < 0)
-    return ti_line_error (error, TRACE_ERROR_RANGE, "amount of work %g is negative", op->flops);
+    return line_error (error, TRACE_ERROR_RANGE, "amount of work %g is negative", op->flops);
   return TRUE;
 }
 
@@ -429,11 +392,11 @@ read_sleep (TiLines *lines, TraceOp *op, double *flops, GError **error)
   double seconds;
 
   (void) flops;
-  if (!ti_take_number (lines->arguments, "time", &seconds, error))
+  if (!take_number (&lines->arguments, "time", &seconds, error))
     return FALSE;
   /* A million seconds are more than a job lasts, and far from overflow. */
   if (!(seconds >= 0 && seconds <= 1e6))
-    return ti_line_error (error, TRACE_ERROR_RANGE, "time %g s is impossible", seconds);
+    return line_error (error, TRACE_ERROR_RANGE, "time %g s is impossible", seconds);
   op->gap_ps = (int64_t) (seconds * PS_PER_SECOND);
   return TRUE;
 }
@@ -443,13 +406,13 @@ static gboolean
 take_message (TiLines *lines, gboolean receives, TraceOp *op, int64_t *count, uint64_t *bytes,
               GError **error)
 {
-  gboolean tagged = ti_arguments_left (lines->arguments) != 2;
+  gboolean tagged = lines->arguments.left != 2;
 
-  return ti_take_rank (lines->arguments, receives ? "source" : "destination", receives, &op->peer,
-                       error) &&
-         (!tagged || ti_take_tag (lines->arguments, &op->tag, error)) &&
-         ti_take_length (lines->arguments, "count", count, error) &&
-         ti_take_type (lines->arguments, bytes, error);
+  return take_rank (&lines->arguments, receives ? "source" : "destination", receives, &op->peer,
+                    error) &&
+         (!tagged || take_tag (&lines->arguments, &op->tag, error)) &&
+         take_integer (&lines->arguments, "count", MAX_COUNT, count, error) &&
+         take_type (&lines->arguments, bytes, error);
 }
 
 static gboolean
@@ -462,8 +425,7 @@ read_send (TiLines *lines, TraceOp *op, double *flops, GError **error)
   if (!take_message (lines, FALSE, op, &count, &bytes, error))
     return FALSE;
   if (count < 0)
-    return ti_line_error (error, TRACE_ERROR_RANGE, "count %" G_GINT64_FORMAT " is negative",
-                          count);
+    return line_error (error, TRACE_ERROR_RANGE, "count %" G_GINT64_FORMAT " is negative", count);
   op->bytes = (uint64_t) count * bytes;
   if (op->kind == TRACE_OP_ISEND)
     op->request =
@@ -471,7 +433,7 @@ read_send (TiLines *lines, TraceOp *op, double *flops, GError **error)
   return TRUE;
 }
 
-/* A negative count: the length is the sender's business. */
+/* With a negative count the sender decides the length. */
 static gboolean
 read_recv (TiLines *lines, TraceOp *op, double *flops, GError **error)
 {
@@ -496,11 +458,11 @@ read_sendrecv (TiLines *lines, TraceOp *op, double *flops, GError **error)
   uint64_t send_bytes, recv_bytes;
 
   (void) flops;
-  if (!ti_take_count (lines->arguments, "count sent", &op->bytes, error) ||
-      !ti_take_rank (lines->arguments, "destination", FALSE, &op->peer, error) ||
-      !ti_take_count (lines->arguments, "count received", &op->recv_bytes, error) ||
-      !ti_take_rank (lines->arguments, "source", TRUE, &op->recv_peer, error) ||
-      !ti_take_types (lines->arguments, &send_bytes, &recv_bytes, error))
+  if (!take_count (&lines->arguments, "count sent", &op->bytes, error) ||
+      !take_rank (&lines->arguments, "destination", FALSE, &op->peer, error) ||
+      !take_count (&lines->arguments, "count received", &op->recv_bytes, error) ||
+      !take_rank (&lines->arguments, "source", TRUE, &op->recv_peer, error) ||
+      !take_types (&lines->arguments, &send_bytes, &recv_bytes, error))
     return FALSE;
   op->bytes *= send_bytes;
   op->recv_bytes *= recv_bytes;
@@ -509,8 +471,7 @@ read_sendrecv (TiLines *lines, TraceOp *op, double *flops, GError **error)
   return TRUE;
 }
 
-/* A request that was named: waited for, or left alone by a test, of which
- * the format does not tell whether it succeeded. */
+/* The request of a wait or a test; the format has no results of tests. */
 static gboolean
 use_request (TiLines *lines, TraceOp *op, gboolean found)
 {
@@ -537,11 +498,11 @@ read_wait (TiLines *lines, TraceOp *op, double *flops, GError **error)
   TiTriple triple;
 
   (void) flops;
-  if (wait && ti_arguments_left (lines->arguments) == 0)
+  if (wait && lines->arguments.left == 0)
     return use_request (lines, op, ti_requests_take_last (lines->requests, &lines->request));
-  return ti_take_rank (lines->arguments, "source", TRUE, &triple.source, error) &&
-         ti_take_rank (lines->arguments, "destination", FALSE, &triple.destination, error) &&
-         ti_take_tag (lines->arguments, &triple.tag, error) &&
+  return take_rank (&lines->arguments, "source", TRUE, &triple.source, error) &&
+         take_rank (&lines->arguments, "destination", FALSE, &triple.destination, error) &&
+         take_tag (&lines->arguments, &triple.tag, error) &&
          use_request (lines, op, ti_requests_find (lines->requests, triple, wait, &lines->request));
 }
 
@@ -559,9 +520,9 @@ read_bcast (TiLines *lines, TraceOp *op, double *flops, GError **error)
   uint64_t count = 0, bytes;
 
   (void) flops;
-  if (!ti_take_count (lines->arguments, "count", &count, error) ||
-      !ti_take_root (lines->arguments, &op->root, error) ||
-      !ti_take_type (lines->arguments, &bytes, error))
+  if (!take_count (&lines->arguments, "count", &count, error) ||
+      !take_root (&lines->arguments, &op->root, error) ||
+      !take_type (&lines->arguments, &bytes, error))
     return FALSE;
   op->bytes = count * bytes;
   return TRUE;
@@ -573,10 +534,10 @@ read_reduce (TiLines *lines, TraceOp *op, double *flops, GError **error)
 {
   uint64_t count = 0, bytes;
 
-  if (!ti_take_count (lines->arguments, "count", &count, error) ||
-      !ti_take_work (lines->arguments, flops, error) ||
-      !ti_take_root (lines->arguments, &op->root, error) ||
-      !ti_take_type (lines->arguments, &bytes, error))
+  if (!take_count (&lines->arguments, "count", &count, error) ||
+      !take_work (&lines->arguments, flops, error) ||
+      !take_root (&lines->arguments, &op->root, error) ||
+      !take_type (&lines->arguments, &bytes, error))
     return FALSE;
   op->bytes = count * bytes;
   return TRUE;
@@ -588,9 +549,8 @@ read_allreduce (TiLines *lines, TraceOp *op, double *flops, GError **error)
 {
   uint64_t count = 0, bytes;
 
-  if (!ti_take_count (lines->arguments, "count", &count, error) ||
-      !ti_take_work (lines->arguments, flops, error) ||
-      !ti_take_type (lines->arguments, &bytes, error))
+  if (!take_count (&lines->arguments, "count", &count, error) ||
+      !take_work (&lines->arguments, flops, error) || !take_type (&lines->arguments, &bytes, error))
     return FALSE;
   op->bytes = count * bytes;
   return TRUE;
@@ -604,10 +564,10 @@ read_exchange (TiLines *lines, TraceOp *op, double *flops, GError **error)
   uint64_t send_bytes, recv_bytes;
 
   (void) flops;
-  if (!ti_take_count (lines->arguments, "count sent", &op->bytes, error) ||
-      !ti_take_count (lines->arguments, "count received", &op->recv_bytes, error) ||
-      (rooted && !ti_take_root (lines->arguments, &op->root, error)) ||
-      !ti_take_types (lines->arguments, &send_bytes, &recv_bytes, error))
+  if (!take_count (&lines->arguments, "count sent", &op->bytes, error) ||
+      !take_count (&lines->arguments, "count received", &op->recv_bytes, error) ||
+      (rooted && !take_root (&lines->arguments, &op->root, error)) ||
+      !take_types (&lines->arguments, &send_bytes, &recv_bytes, error))
     return FALSE;
   op->bytes *= send_bytes;
   op->recv_bytes *= recv_bytes;
@@ -624,10 +584,10 @@ read_gatherv (TiLines *lines, TraceOp *op, double *flops, GError **error)
   uint64_t send_bytes, recv_bytes;
 
   (void) flops;
-  if (!ti_take_count (lines->arguments, "count sent", &op->bytes, error) ||
-      !ti_take_counts (lines->arguments, "count received", &lines->recv_counts, error) ||
-      !ti_take_root (lines->arguments, &op->root, error) ||
-      !ti_take_types (lines->arguments, &send_bytes, &recv_bytes, error))
+  if (!take_count (&lines->arguments, "count sent", &op->bytes, error) ||
+      !take_counts (&lines->arguments, "count received", &lines->recv_counts, error) ||
+      !take_root (&lines->arguments, &op->root, error) ||
+      !take_types (&lines->arguments, &send_bytes, &recv_bytes, error))
     return FALSE;
   op->bytes *= send_bytes;
   if (is_root (lines, op))
@@ -642,10 +602,10 @@ read_scatterv (TiLines *lines, TraceOp *op, double *flops, GError **error)
   uint64_t send_bytes, recv_bytes;
 
   (void) flops;
-  if (!ti_take_counts (lines->arguments, "count sent", &lines->counts, error) ||
-      !ti_take_count (lines->arguments, "count received", &op->recv_bytes, error) ||
-      !ti_take_root (lines->arguments, &op->root, error) ||
-      !ti_take_types (lines->arguments, &send_bytes, &recv_bytes, error))
+  if (!take_counts (&lines->arguments, "count sent", &lines->counts, error) ||
+      !take_count (&lines->arguments, "count received", &op->recv_bytes, error) ||
+      !take_root (&lines->arguments, &op->root, error) ||
+      !take_types (&lines->arguments, &send_bytes, &recv_bytes, error))
     return FALSE;
   op->recv_bytes *= recv_bytes;
   if (is_root (lines, op))
@@ -657,20 +617,19 @@ read_scatterv (TiLines *lines, TraceOp *op, double *flops, GError **error)
 static gboolean
 read_allgatherv (TiLines *lines, TraceOp *op, double *flops, GError **error)
 {
-  uint64_t send_bytes = lines->arguments->default_bytes,
-           recv_bytes = lines->arguments->default_bytes;
+  uint64_t send_bytes = lines->arguments.default_bytes, recv_bytes = lines->arguments.default_bytes;
   guint n_more;
 
   (void) flops;
-  if (!ti_take_count (lines->arguments, "count sent", &op->bytes, error) ||
-      !ti_take_counts (lines->arguments, "count received", &lines->recv_counts, error))
+  if (!take_count (&lines->arguments, "count sent", &op->bytes, error) ||
+      !take_counts (&lines->arguments, "count received", &lines->recv_counts, error))
     return FALSE;
-  n_more = ti_arguments_left (lines->arguments);
+  n_more = lines->arguments.left;
   if ((n_more == 2 || n_more == lines->n_ranks + 2) &&
-      !ti_take_types (lines->arguments, &send_bytes, &recv_bytes, error))
+      !take_types (&lines->arguments, &send_bytes, &recv_bytes, error))
     return FALSE;
-  if (ti_arguments_left (lines->arguments) == lines->n_ranks)
-    ti_arguments_skip (lines->arguments);
+  if (lines->arguments.left == lines->n_ranks)
+    lines->arguments.left = 0;
   op->bytes *= send_bytes;
   set_recv_counts (lines, op, recv_bytes);
   return TRUE;
@@ -683,11 +642,11 @@ read_alltoallv (TiLines *lines, TraceOp *op, double *flops, GError **error)
   uint64_t buffer, send_bytes, recv_bytes;
 
   (void) flops;
-  if (!ti_take_count (lines->arguments, "size of the buffer", &buffer, error) ||
-      !ti_take_counts (lines->arguments, "count sent", &lines->counts, error) ||
-      !ti_take_count (lines->arguments, "size of the buffer", &buffer, error) ||
-      !ti_take_counts (lines->arguments, "count received", &lines->recv_counts, error) ||
-      !ti_take_types (lines->arguments, &send_bytes, &recv_bytes, error))
+  if (!take_count (&lines->arguments, "size of the buffer", &buffer, error) ||
+      !take_counts (&lines->arguments, "count sent", &lines->counts, error) ||
+      !take_count (&lines->arguments, "size of the buffer", &buffer, error) ||
+      !take_counts (&lines->arguments, "count received", &lines->recv_counts, error) ||
+      !take_types (&lines->arguments, &send_bytes, &recv_bytes, error))
     return FALSE;
   set_counts (lines, op, send_bytes);
   set_recv_counts (lines, op, recv_bytes);
@@ -700,9 +659,8 @@ read_reduce_scatter (TiLines *lines, TraceOp *op, double *flops, GError **error)
 {
   uint64_t bytes;
 
-  if (!ti_take_counts (lines->arguments, "count", &lines->recv_counts, error) ||
-      !ti_take_work (lines->arguments, flops, error) ||
-      !ti_take_type (lines->arguments, &bytes, error))
+  if (!take_counts (&lines->arguments, "count", &lines->recv_counts, error) ||
+      !take_work (&lines->arguments, flops, error) || !take_type (&lines->arguments, &bytes, error))
     return FALSE;
   set_recv_counts (lines, op, bytes);
   return TRUE;
@@ -774,13 +732,9 @@ ti_lines_new (Trace *trace, uint32_t rank, uint32_t n_ranks)
   lines->rank = rank;
   lines->n_ranks = n_ranks;
   lines->requests = ti_requests_new ();
-
-  TiArguments *arguments = g_new (TiArguments, 1);
-
-  *arguments = (TiArguments){ .trace = trace,
-                              .n_ranks = n_ranks,
-                              .default_bytes = type_bytes[TI_TYPE_BYTE] };
-  lines->arguments = arguments;
+  lines->arguments.trace = trace;
+  lines->arguments.n_ranks = n_ranks;
+  lines->arguments.default_bytes = type_bytes[TI_TYPE_BYTE];
   return lines;
 }
 
@@ -790,7 +744,6 @@ ti_lines_free (TiLines *lines)
   if (lines == NULL)
     return;
   ti_requests_free (lines->requests);
-  g_free (lines->arguments);
   g_free (lines->counts);
   g_free (lines->recv_counts);
   g_free (lines);
@@ -822,16 +775,18 @@ find_exactly (const char *word)
 TiLine
 ti_lines_read (TiLines *lines, char *text, TraceOp *op, double *flops, GError **error)
 {
+  /* Names that only SimGrid 3.19 and before wrote.  Their messages had no tags;
+   * a line of three arguments cannot be told from one of today. */
+  static const char *const old[] = { "Isend",    "Irecv",     "waitAll",   "allReduce",
+                                     "allToAll", "allGather", "allToAllV", "allGatherV" };
   const TiAction *action;
   const char *word;
-
-  /* Starts with a line; overwrites its blanks, and borrows it.
-   * Moves the tokens together, so that one '\0' is between them: a million ranks
-   * may have no array of tokens each. */
   char *end = text;
 
-  lines->arguments->next = text;
-  lines->arguments->left = 0;
+  /* Moves the tokens together, with one '\0' between them: a million ranks may
+   * not have an array of tokens each. */
+  lines->arguments.next = text;
+  lines->arguments.left = 0;
   for (const char *c = text; *c != '\0';) {
     if (is_blank (*c)) {
       c++;
@@ -841,39 +796,32 @@ ti_lines_read (TiLines *lines, char *text, TraceOp *op, double *flops, GError **
       *end++ = *c++;
     c += *c != '\0';
     *end++ = '\0';
-    lines->arguments->left++;
+    lines->arguments.left++;
   }
-  word = ti_arguments_next (lines->arguments);
+  word = next_argument (&lines->arguments);
   if (word == NULL) {
-    ti_line_error (error, TRACE_ERROR_FORMAT, "the action is missing");
+    line_error (error, TRACE_ERROR_FORMAT, "the action is missing");
     return TI_LINE_ERROR;
   }
 
-  /* Non-blocking collectives have no request in this format, so that nothing
-   * can wait for them: they become blocking. */
-  const TiAction *a = find_exactly (word);
-
-  /* Names that only SimGrid 3.19 and before wrote.  Their messages had no tags;
-   * a line of three arguments cannot be told from one of today. */
-  static const char *const old[] = { "Isend",    "Irecv",     "waitAll",   "allReduce",
-                                     "allToAll", "allGather", "allToAllV", "allGatherV" };
-
+  action = find_exactly (word);
   for (guint i = 0; i < G_N_ELEMENTS (old); i++)
     if (g_str_equal (old[i], word))
       trace_warn (lines->trace, "actions of SimGrid 3.19 or before: messages of three arguments "
                                 "are read as peer, tag and count; convert the trace if they had "
                                 "no tags");
-  if (a == NULL && (word[0] == 'i' || word[0] == 'I')) {
-    a = find_exactly (word + 1);
-    if (a != NULL && !trace_op_is_collective (a->kind))
-      a = NULL;
-    if (a != NULL)
+  /* Nonblocking collectives have no request in this format, so that nothing can
+   * wait for them: they become blocking. */
+  if (action == NULL && (word[0] == 'i' || word[0] == 'I')) {
+    action = find_exactly (word + 1);
+    if (action != NULL && !trace_op_is_collective (action->kind))
+      action = NULL;
+    if (action != NULL)
       trace_warn (lines->trace, "%s: nothing tells when it was waited for: taken as blocking",
                   word);
   }
-  action = a;
   if (action == NULL) {
-    ti_line_error (error, TRACE_ERROR_FORMAT, "unknown action");
+    line_error (error, TRACE_ERROR_FORMAT, "unknown action");
     return TI_LINE_ERROR;
   }
   *flops = 0;
@@ -885,9 +833,9 @@ ti_lines_read (TiLines *lines, char *text, TraceOp *op, double *flops, GError **
                    .name = action->name };
   if (!action->read (lines, op, flops, error))
     return TI_LINE_ERROR;
-  if (ti_arguments_left (lines->arguments) > 0) {
-    ti_line_error (error, TRACE_ERROR_FORMAT, "too many arguments, from \"%s\" on",
-                   ti_arguments_next (lines->arguments));
+  if (lines->arguments.left > 0) {
+    line_error (error, TRACE_ERROR_FORMAT, "too many arguments, from \"%s\" on",
+                next_argument (&lines->arguments));
     return TI_LINE_ERROR;
   }
   lines->n_collectives += trace_op_is_collective (op->kind);

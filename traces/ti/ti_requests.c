@@ -1,17 +1,13 @@
 /* ti_requests.c - requests of one rank that are under way, for traces without handles.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "traces/ti/ti_requests.h"
-
-#include "mpi/operation.h"
-
-#include <glib.h>
+#include "traces/ti/ti_private.h"
 
 #define FIRST_REQUEST (TRACE_REQUEST_NULL + 1)
 #define NONE          UINT64_MAX
 
-/* Requests have numbers of their own, counted in the order of their start;
- * those that are under way stand in an array, with gaps. */
+/* Requests are numbered in the order of their start; those under way stand in
+ * an array, with gaps. */
 typedef struct {
   TiTriple triple;
   uint32_t request;        /* TRACE_REQUEST_NULL: gone */
@@ -27,7 +23,7 @@ typedef struct {
 struct TiRequests {
   GArray *active;     /* (element-type Active), oldest first, with gaps but not at its end */
   uint64_t base;      /* number of the first in the array */
-  guint first;        /* before it all are gone */
+  guint first;        /* all before it are gone */
   GHashTable *queues; /* set of Queue, by triple; none is empty */
   uint32_t next_request;
 };
@@ -84,32 +80,24 @@ find_queue (const TiRequests *requests, TiTriple triple)
   return g_hash_table_lookup (requests->queues, &triple);
 }
 
-/* The last of the queue becomes the one before a new request. */
-static void
-push (TiRequests *requests, Active *active, uint64_t number)
-{
-  Queue *queue = find_queue (requests, active->triple);
-
-  active->older = active->younger = NONE;
-  if (queue == NULL) {
-    queue = g_new (Queue, 1);
-    *queue = (Queue){ active->triple, number, number };
-    g_hash_table_add (requests->queues, queue);
-    return;
-  }
-  active->older = queue->youngest;
-  active_at (requests, queue->youngest)->younger = number;
-  queue->youngest = number;
-}
-
 uint32_t
 ti_requests_start (TiRequests *requests, TiTriple triple)
 {
-  Active active = { .triple = triple, .request = requests->next_request++ };
+  Active active = { triple, requests->next_request++, NONE, NONE };
+  uint64_t number = requests->base + requests->active->len;
+  Queue *queue = find_queue (requests, triple);
 
   if (requests->next_request < FIRST_REQUEST)
     requests->next_request = FIRST_REQUEST;
-  push (requests, &active, requests->base + requests->active->len);
+  if (queue == NULL) {
+    queue = g_new (Queue, 1);
+    *queue = (Queue){ triple, number, number };
+    g_hash_table_add (requests->queues, queue);
+  } else {
+    active.older = queue->youngest;
+    active_at (requests, queue->youngest)->younger = number;
+    queue->youngest = number;
+  }
   g_array_append_val (requests->active, active);
   return active.request;
 }
@@ -126,7 +114,6 @@ static void
 take (TiRequests *requests, uint64_t number)
 {
   GArray *array = requests->active;
-
   const Active *active = active_at (requests, number);
   Queue *queue = find_queue (requests, active->triple);
 
@@ -160,25 +147,17 @@ oldest_of (const TiRequests *requests, int32_t source, int32_t destination, int3
   return queue != NULL ? queue->oldest : NONE;
 }
 
-/* The oldest with this triple, else the oldest with a wildcard that fits. */
-static uint64_t
-search (const TiRequests *requests, const TiTriple *asked)
-{
-  int32_t to = asked->destination;
-  uint64_t found = oldest_of (requests, asked->source, to, asked->tag);
-
-  if (found != NONE)
-    return found;
-  found = MIN (oldest_of (requests, TRACE_ANY_SOURCE, to, asked->tag),
-               oldest_of (requests, asked->source, to, TRACE_ANY_TAG));
-  return MIN (found, oldest_of (requests, TRACE_ANY_SOURCE, to, TRACE_ANY_TAG));
-}
-
 bool
 ti_requests_find (TiRequests *requests, TiTriple triple, bool taken, uint32_t *request)
 {
-  uint64_t number = search (requests, &triple);
+  int32_t to = triple.destination;
+  uint64_t number = oldest_of (requests, triple.source, to, triple.tag);
 
+  if (number == NONE) {
+    number = MIN (oldest_of (requests, TRACE_ANY_SOURCE, to, triple.tag),
+                  oldest_of (requests, triple.source, to, TRACE_ANY_TAG));
+    number = MIN (number, oldest_of (requests, TRACE_ANY_SOURCE, to, TRACE_ANY_TAG));
+  }
   if (number == NONE)
     return false;
   *request = active_at (requests, number)->request;

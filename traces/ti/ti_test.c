@@ -1,50 +1,30 @@
 /* ti_test.c - the reader of time-independent traces, line by line and file by file.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "traces/ti/ti_requests.h"
+#include "traces/ti/ti_private.h"
 #include "traces/trace_testing.h"
 
 #include <string.h>
 
-/* The stream of rank 0 of a merged file with these lines. */
-typedef struct {
-  char *folder;
-  Trace *trace;
-  TraceCursor *cursor;
-  TraceOp op;
-} Stream;
+typedef TraceTestingStream Stream;
 
-/* The lines are rank 0's, and so that there are 4 ranks another is added. */
+/* Opens rank 0 of a merged file with these lines of rank 0, and one of rank 3, so
+ * that there are 4 ranks. */
 static void
 stream_open (Stream *s, const char *lines)
 {
   g_autofree char *text = g_strconcat (lines, "\n3 init\n", NULL);
-  g_autofree char *path = NULL;
+  char *folder = trace_testing_folder ();
+  g_autofree char *path = trace_testing_write (folder, "t.txt", text, strlen (text));
 
-  s->folder = trace_testing_folder ();
-  path = trace_testing_write (s->folder, "t.txt", text, strlen (text));
-  s->trace = trace_testing_open (path);
-  s->cursor = trace_cursor_new (s->trace, 0, NULL);
-  g_assert_nonnull (s->cursor);
+  trace_testing_stream_open (s, folder, path, 0, NULL);
 }
 
 static void
 stream_close (Stream *s)
 {
-  g_assert_cmpint (trace_cursor_next (s->cursor, &s->op, NULL), ==, TRACE_NEXT_END);
-  trace_cursor_free (s->cursor);
-  trace_free (s->trace);
-  trace_testing_remove (s->folder);
-}
-
-static void
-next (Stream *s, TraceOpKind kind)
-{
-  g_autoptr (GError) error = NULL;
-
-  g_assert_cmpint (trace_cursor_next (s->cursor, &s->op, &error), ==, TRACE_NEXT_OPERATION);
-  g_assert_no_error (error);
-  g_assert_cmpstr (trace_op_name (s->op.kind), ==, trace_op_name (kind));
+  trace_testing_stream_end (s);
+  trace_testing_stream_close (s);
 }
 
 static void
@@ -53,14 +33,8 @@ test_computation (void)
   Stream s;
 
   stream_open (&s, "0 init\n0 compute 1.5e9\n0 sleep 0.25\n0 location a.c 7\n0 finalize");
-  next (&s, TRACE_OP_INIT);
-  next (&s, TRACE_OP_COMPUTE);
-  g_assert_cmpfloat (s.op.flops, ==, 1.5e9);
-  g_assert_cmpint (s.op.gap_ps, ==, 0);
-  next (&s, TRACE_OP_COMPUTE);
-  g_assert_cmpint (s.op.gap_ps, ==, 250000000000);
-  g_assert_cmpfloat (s.op.flops, ==, 0);
-  next (&s, TRACE_OP_FINALIZE);
+  EXPECT (&s, "init", "compute flops=1500000000 gap_ps=0", "compute gap_ps=250000000000 flops=0",
+          "finalize");
   stream_close (&s);
 }
 
@@ -72,50 +46,23 @@ test_messages (void)
   stream_open (&s,
                "0 init\n0 send 3 7 1e6\n0 recv 2 7 10 0\n0 recv -555 -444 -1\n0  isend  1 5 2  1 \n"
                "0 issend 1 5 2 1\n0 sendRecv 3 1 4 2 1 0");
-  next (&s, TRACE_OP_INIT);
-  next (&s, TRACE_OP_SEND);
-  g_assert_cmpint (s.op.peer, ==, 3);
-  g_assert_cmpint (s.op.tag, ==, 7);
-  g_assert_cmpuint (s.op.bytes, ==, 1000000);
-  g_assert_cmpuint (s.op.comm, ==, TRACE_COMM_WORLD);
-  next (&s, TRACE_OP_RECV);
-  g_assert_cmpuint (s.op.bytes, ==, 80);
-  g_assert_cmpint (s.op.matched_source, ==, 2);
-  next (&s, TRACE_OP_RECV);
-  g_assert_cmpint (s.op.peer, ==, TRACE_ANY_SOURCE);
-  g_assert_cmpint (s.op.tag, ==, TRACE_ANY_TAG);
-  g_assert_cmpuint (s.op.bytes, ==, TRACE_UNKNOWN_BYTES);
-  next (&s, TRACE_OP_ISEND);
-  g_assert_cmpuint (s.op.bytes, ==, 8);
-  g_assert_cmpstr (s.op.name, ==, "MPI_Isend");
-  next (&s, TRACE_OP_ISEND);
-  g_assert_cmpint (s.op.mode, ==, TRACE_SEND_SYNCHRONOUS);
-  next (&s, TRACE_OP_SENDRECV);
-  g_assert_cmpuint (s.op.bytes, ==, 12);
-  g_assert_cmpint (s.op.peer, ==, 1);
-  g_assert_cmpuint (s.op.recv_bytes, ==, 32);
-  g_assert_cmpint (s.op.recv_peer, ==, 2);
+  EXPECT (&s, "init", "send peer=3 tag=7 bytes=1000000 comm=world",
+          "recv bytes=80 matched_source=2", "recv peer=any tag=any bytes=unknown",
+          "isend bytes=8 name=MPI_Isend", "isend mode=synchronous",
+          "sendrecv bytes=12 peer=1 recv_bytes=32 recv_peer=2");
   stream_close (&s);
 }
 
 /* The default datatype has 8 bytes when init has an argument, 1 without; it
- * stands in for datatypes that nobody knows. */
+ * replaces unknown datatypes. */
 static void
 test_default_datatype (void)
 {
   Stream s;
 
   stream_open (&s, "0 init\n0 bcast 10\n0 bcast 10 0 1\n0 init 1\n0 bcast 10\n0 bcast 10 0 999");
-  next (&s, TRACE_OP_INIT);
-  next (&s, TRACE_OP_BCAST);
-  g_assert_cmpuint (s.op.bytes, ==, 10);
-  next (&s, TRACE_OP_BCAST);
-  g_assert_cmpuint (s.op.bytes, ==, 40);
-  next (&s, TRACE_OP_INIT);
-  next (&s, TRACE_OP_BCAST);
-  g_assert_cmpuint (s.op.bytes, ==, 80);
-  next (&s, TRACE_OP_BCAST);
-  g_assert_cmpuint (s.op.bytes, ==, 80);
+  EXPECT (&s, "init", "bcast bytes=10", "bcast bytes=40", "init", "bcast bytes=80",
+          "bcast bytes=80");
   g_assert_true (trace_testing_warned (s.trace, "datatype 999"));
   stream_close (&s);
 }
@@ -135,7 +82,7 @@ test_datatype_sizes (void)
     Stream s;
 
     stream_open (&s, line);
-    next (&s, TRACE_OP_SEND);
+    EXPECT (&s, "send");
     g_assert_cmpuint (s.op.bytes, ==, 3 * known[i].bytes);
     stream_close (&s);
   }
@@ -145,27 +92,13 @@ test_datatype_sizes (void)
 static void
 test_waits (void)
 {
-  uint32_t first, second, other;
   Stream s;
 
   stream_open (&s, "0 irecv 1 9 4\n0 irecv 1 9 4\n0 isend 1 9 4\n0 wait 0 1 9\n0 wait 1 0 9\n"
                    "0 wait 1 0 9\n0 wait 1 0 9");
-  next (&s, TRACE_OP_IRECV);
-  first = s.op.request;
-  next (&s, TRACE_OP_IRECV);
-  second = s.op.request;
-  next (&s, TRACE_OP_ISEND);
-  other = s.op.request;
-  g_assert_cmpuint (first, !=, second);
-  g_assert_cmpuint (first, >, TRACE_REQUEST_NULL);
-  next (&s, TRACE_OP_WAIT);
-  g_assert_cmpuint (s.op.requests[0], ==, other);
-  next (&s, TRACE_OP_WAIT);
-  g_assert_cmpuint (s.op.requests[0], ==, first);
-  g_assert_cmpuint (s.op.n_completed, ==, 1);
-  next (&s, TRACE_OP_WAIT);
-  g_assert_cmpuint (s.op.requests[0], ==, second);
-  next (&s, TRACE_OP_CALL);
+  EXPECT (&s, "irecv request:first", "irecv request:second",
+          "isend request:other first!=second first!=0 first!=1", "wait requests[0]=other",
+          "wait requests[0]=first n_completed=1", "wait requests[0]=second", "call");
   g_assert_true (trace_testing_warned (s.trace, "not under way"));
   stream_close (&s);
 }
@@ -174,29 +107,20 @@ static void
 test_wait_for_wildcard (void)
 {
   Stream s;
-  uint32_t request;
 
   stream_open (&s, "0 irecv -555 9 4\n0 wait 2 0 9");
-  next (&s, TRACE_OP_IRECV);
-  request = s.op.request;
-  next (&s, TRACE_OP_WAIT);
-  g_assert_cmpuint (s.op.requests[0], ==, request);
+  EXPECT (&s, "irecv request:request", "wait requests[0]=request");
   stream_close (&s);
 }
 
-/* What waitall took is gone; what a test looked at is not. */
+/* A waitall completes requests; a test does not. */
 static void
 test_waitall_and_test (void)
 {
   Stream s;
 
   stream_open (&s, "0 irecv 1 9 4\n0 test 1 0 9\n0 waitall 1\n0 wait 1 0 9");
-  next (&s, TRACE_OP_IRECV);
-  next (&s, TRACE_OP_TEST);
-  g_assert_cmpuint (s.op.n_requests, ==, 1);
-  g_assert_cmpuint (s.op.n_completed, ==, 0);
-  next (&s, TRACE_OP_WAIT_OUTSTANDING);
-  next (&s, TRACE_OP_CALL);
+  EXPECT (&s, "irecv", "test n_requests=1 n_completed=0", "wait_outstanding", "call");
   stream_close (&s);
 }
 
@@ -313,27 +237,11 @@ test_rooted_collectives (void)
   stream_open (&s,
                "0 reduce 5 100 2 1\n0 gather 6 6 0 1 1\n0 scatter 6 7\n0 gatherv 3 1 2 3 4 0 1 0\n"
                "0 gatherv 3 1 2 3 4 1\n0 scatterv 1 2 3 4 5 0 1 0\n0 scatterv 1 2 3 4 5 2");
-  next (&s, TRACE_OP_REDUCE);
-  g_assert_cmpuint (s.op.bytes, ==, 20);
-  g_assert_cmpint (s.op.root, ==, 2);
-  next (&s, TRACE_OP_COMPUTE); /* the reduction's own work */
-  g_assert_cmpfloat (s.op.flops, ==, 100);
-  next (&s, TRACE_OP_GATHER);
-  g_assert_cmpuint (s.op.bytes, ==, 24);
-  next (&s, TRACE_OP_SCATTER);
-  g_assert_cmpuint (s.op.bytes, ==, 6);
-  g_assert_cmpuint (s.op.recv_bytes, ==, 7);
-  g_assert_cmpint (s.op.root, ==, 0);
-  next (&s, TRACE_OP_GATHERV);
-  g_assert_cmpuint (s.op.bytes, ==, 12);
-  g_assert_cmpuint (s.op.n_recv_counts, ==, 4);
-  g_assert_cmpuint (s.op.recv_counts[3], ==, 32);
-  next (&s, TRACE_OP_GATHERV); /* not the root */
+  EXPECT (&s, "reduce bytes=20 root=2", "compute flops=100" /* the reduction's own work */,
+          "gather bytes=24", "scatter bytes=6 recv_bytes=7 root=0",
+          "gatherv bytes=12 n_recv_counts=4 recv_counts[3]=32", "gatherv" /* not the root */);
   g_assert_null (s.op.recv_counts);
-  next (&s, TRACE_OP_SCATTERV);
-  g_assert_cmpuint (s.op.counts[3], ==, 16);
-  g_assert_cmpuint (s.op.recv_bytes, ==, 40);
-  next (&s, TRACE_OP_SCATTERV);
+  EXPECT (&s, "scatterv counts[3]=16 recv_bytes=40", "scatterv");
   g_assert_null (s.op.counts);
   stream_close (&s);
 }
@@ -345,21 +253,9 @@ test_other_collectives (void)
 
   stream_open (&s, "0 allreduce 5 0 0\n0 scan 2 7\n0 alltoall 3 4 1 0\n0 allgather 2 2\n"
                    "0 reducescatter 1 2 3 4 50 1\n0 alltoallv 10 1 2 3 4 20 5 6 7 8 1 0");
-  next (&s, TRACE_OP_ALLREDUCE);
-  g_assert_cmpuint (s.op.bytes, ==, 40);
-  next (&s, TRACE_OP_SCAN);
-  next (&s, TRACE_OP_COMPUTE);
-  g_assert_cmpfloat (s.op.flops, ==, 7);
-  next (&s, TRACE_OP_ALLTOALL);
-  g_assert_cmpuint (s.op.bytes, ==, 12);
-  g_assert_cmpuint (s.op.recv_bytes, ==, 32);
-  next (&s, TRACE_OP_ALLGATHER);
-  next (&s, TRACE_OP_REDUCE_SCATTER);
-  g_assert_cmpuint (s.op.recv_counts[2], ==, 12);
-  next (&s, TRACE_OP_COMPUTE);
-  next (&s, TRACE_OP_ALLTOALLV);
-  g_assert_cmpuint (s.op.counts[0], ==, 4);
-  g_assert_cmpuint (s.op.recv_counts[0], ==, 40);
+  EXPECT (&s, "allreduce bytes=40", "scan", "compute flops=7", "alltoall bytes=12 recv_bytes=32",
+          "allgather", "reduce_scatter recv_counts[2]=12", "compute",
+          "alltoallv counts[0]=4 recv_counts[0]=40");
   stream_close (&s);
 }
 
@@ -379,7 +275,7 @@ test_allgatherv_endings (void)
     Stream s;
 
     stream_open (&s, endings[i].line);
-    next (&s, TRACE_OP_ALLGATHERV);
+    EXPECT (&s, "allgatherv");
     g_assert_cmpuint (s.op.bytes, ==, endings[i].bytes);
     g_assert_cmpuint (s.op.recv_counts[3] * 5, ==, endings[i].bytes * 8);
     stream_close (&s);
@@ -395,18 +291,9 @@ test_dialects (void)
 
   stream_open (&s, "# version: 1.0\n\n0 init\r\n0 Isend 1 4\n0 allReduce 1 0\n0 iallreduce 2 0\n"
                    "0 ibarrier\n0 Start 1 2 3\n0 wait\n0 comm_split\n0 waitAny 3");
-  next (&s, TRACE_OP_INIT);
-  next (&s, TRACE_OP_ISEND); /* no tag in those days */
-  g_assert_cmpuint (s.op.bytes, ==, 4);
-  g_assert_cmpint (s.op.tag, ==, 0);
-  next (&s, TRACE_OP_ALLREDUCE);
-  next (&s, TRACE_OP_ALLREDUCE);
-  next (&s, TRACE_OP_BARRIER);
-  next (&s, TRACE_OP_UNSUPPORTED);
-  g_assert_cmpstr (s.op.name, ==, "MPI_Start");
-  next (&s, TRACE_OP_WAIT); /* for the last request */
-  next (&s, TRACE_OP_CALL);
-  next (&s, TRACE_OP_CALL);
+  EXPECT (&s, "init", "isend bytes=4 tag=0" /* no tag in those days */, "allreduce", "allreduce",
+          "barrier", "unsupported name=MPI_Start", "wait" /* for the last request */, "call",
+          "call");
   g_assert_true (trace_testing_warned (s.trace, "iallreduce"));
   g_assert_true (trace_testing_warned (s.trace, "3.19"));
   g_assert_true (trace_testing_warned (s.trace, "MPI_Comm_split"));
@@ -511,7 +398,7 @@ test_no_summary (void)
   stream_open (&s, "0 init");
   g_assert_null (trace_call_counts (s.trace, 0, &error));
   g_assert_error (error, TRACE_ERROR, TRACE_ERROR_FORMAT);
-  next (&s, TRACE_OP_INIT);
+  EXPECT (&s, "init");
   stream_close (&s);
 }
 

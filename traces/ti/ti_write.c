@@ -5,8 +5,8 @@
  * One file with the lines of all ranks, rank after rank.  It holds what
  * SimGrid 3.32 replays (src/smpi/internals/smpi_replay.cpp), and not all
  * that its tracer writes: no buffered or synchronous sends, no nonblocking
- * collectives, no communicators.  What is collective in others than
- * MPI_COMM_WORLD, or does not block, is written as messages (lower.h).
+ * collectives, no communicators.  Collectives of other communicators than
+ * MPI_COMM_WORLD, and nonblocking ones, are written as messages (lower.h).
  * Lengths are counted in bytes: "init" without an argument makes them the
  * default datatype. */
 #include "traces/format.h"
@@ -67,13 +67,11 @@ static uint64_t
 post (TraceSink *sink, const TracePost *post)
 {
   Writer *writer = (Writer *) sink;
+  uint64_t bytes = post->bytes;
 
   fprintf (writer->out, "%u %s%s %d %d", writer->rank, post->is_blocking ? "" : "i",
            post->is_send ? "send" : "recv",
            post->peer == TRACE_ANY_SOURCE ? ANY_SOURCE : post->peer, written_tag (post->tag));
-
-  uint64_t bytes = post->bytes;
-
   if (bytes == TRACE_UNKNOWN_BYTES)
     fputs (" -1\n", writer->out);
   else if (bytes <= MAX_COUNT)
@@ -156,33 +154,6 @@ sum (const uint64_t *counts, uint32_t n)
   return total;
 }
 
-static gboolean
-is_varied (TraceOpKind kind)
-{
-  return kind == TRACE_OP_GATHERV || kind == TRACE_OP_SCATTERV || kind == TRACE_OP_ALLTOALLV;
-}
-
-/* A buffer holds a block for each rank. */
-static gboolean
-has_blocks (TraceOpKind kind)
-{
-  return kind == TRACE_OP_GATHER || kind == TRACE_OP_SCATTER || kind == TRACE_OP_ALLGATHER ||
-         kind == TRACE_OP_ALLTOALL;
-}
-
-/* The most that a buffer has to hold, as far as all ranks know it; of varied
- * kinds as far as this one knows. */
-static uint64_t
-buffer_bytes (const Writer *writer, const TraceOp *op)
-{
-  uint64_t same = MAX (op->bytes, op->recv_bytes), lists;
-
-  if (op->n_counts == 0 && op->n_recv_counts == 0)
-    return same <= MAX_COUNT && has_blocks (op->kind) ? same * writer->n_ranks : same;
-  lists = MAX (sum (op->counts, op->n_counts), sum (op->recv_counts, op->n_recv_counts));
-  return is_varied (op->kind) ? MAX (lists, same) : lists;
-}
-
 static void
 write_counts (const Writer *writer, const uint64_t *counts, uint32_t n)
 {
@@ -190,14 +161,27 @@ write_counts (const Writer *writer, const uint64_t *counts, uint32_t n)
     fprintf (writer->out, " %" G_GUINT64_FORMAT, i < n ? counts[i] : 0);
 }
 
-/* Whether it is written as a collective all ranks must decide alike. */
+/* FALSE: to be written as messages.  All ranks must decide alike. */
 static gboolean
 collective (TraceSink *sink, const TraceOp *op)
 {
   Writer *writer = (Writer *) sink;
-  uint64_t bytes = buffer_bytes (writer, op);
+  gboolean is_varied = op->kind == TRACE_OP_GATHERV || op->kind == TRACE_OP_SCATTERV ||
+                       op->kind == TRACE_OP_ALLTOALLV;
+  gboolean has_blocks = op->kind == TRACE_OP_GATHER || op->kind == TRACE_OP_SCATTER ||
+                        op->kind == TRACE_OP_ALLGATHER || op->kind == TRACE_OP_ALLTOALL;
+  /* The largest size of a buffer, as far as all ranks know it; of varied kinds as
+   * far as this one knows. */
+  uint64_t bytes = MAX (op->bytes, op->recv_bytes);
 
-  if (actions[op->kind].action == NULL || (bytes > MAX_COUNT && !is_varied (op->kind)))
+  if (op->n_counts > 0 || op->n_recv_counts > 0) {
+    uint64_t lists = MAX (sum (op->counts, op->n_counts), sum (op->recv_counts, op->n_recv_counts));
+
+    bytes = is_varied ? MAX (lists, bytes) : lists;
+  } else if (has_blocks && bytes <= MAX_COUNT) {
+    bytes *= writer->n_ranks;
+  }
+  if (actions[op->kind].action == NULL || (bytes > MAX_COUNT && !is_varied))
     return FALSE;
   if (bytes > MAX_COUNT)
     writer->too_long = bytes;
@@ -219,26 +203,6 @@ collective (TraceSink *sink, const TraceOp *op)
   }
   putc ('\n', writer->out);
   return TRUE;
-}
-
-/* -- all -------------------------------------------------------------------------------- */
-
-static gboolean
-write_rank (Writer *writer, Trace *trace, const TraceSurvey *survey, GError **error)
-{
-  fprintf (writer->out, "%u init\n", writer->rank);
-  if (!trace_lower (trace, survey, writer->rank, &writer->sink, error))
-    return FALSE;
-  fprintf (writer->out, "%u finalize\n", writer->rank);
-  if (writer->too_long != 0)
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_WRITE,
-                 "%s: rank %u: a message of %" G_GUINT64_FORMAT " bytes is too long for SimGrid",
-                 trace_path (trace), writer->rank, writer->too_long);
-  else if (ferror (writer->out))
-    g_set_error (error, TRACE_ERROR, TRACE_ERROR_WRITE, "cannot write: %s", g_strerror (errno));
-  else
-    return TRUE;
-  return FALSE;
 }
 
 static gboolean
@@ -263,8 +227,20 @@ write_trace (Trace *trace, FILE *out, TraceProgress progress, void *data, GError
   if (survey == NULL || !trace_survey_check_tags (survey, error))
     return FALSE;
   for (; writer.rank < writer.n_ranks; writer.rank++) {
-    if (!write_rank (&writer, trace, survey, error))
+    fprintf (out, "%u init\n", writer.rank);
+    if (!trace_lower (trace, survey, writer.rank, &writer.sink, error))
       return FALSE;
+    fprintf (out, "%u finalize\n", writer.rank);
+    if (writer.too_long != 0) {
+      g_set_error (error, TRACE_ERROR, TRACE_ERROR_WRITE,
+                   "%s: rank %u: a message of %" G_GUINT64_FORMAT " bytes is too long for SimGrid",
+                   trace_path (trace), writer.rank, writer.too_long);
+      return FALSE;
+    }
+    if (ferror (out)) {
+      g_set_error (error, TRACE_ERROR, TRACE_ERROR_WRITE, "cannot write: %s", g_strerror (errno));
+      return FALSE;
+    }
     if (progress != NULL)
       progress (data, (writer.rank + 1.0) / writer.n_ranks);
   }
