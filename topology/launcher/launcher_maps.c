@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/launcher/launcher_private.h"
-#include "topology/mapping/map_columns.h"
+#include "topology/mapping/mapping_private.h"
 
 /* --- Map files: the coordinates and the slot of every rank, a line each ---
  *
