@@ -187,26 +187,6 @@ parse_set (const char *text, hwloc_bitmap_t set)
   return true;
 }
 
-/* NULL when the attribute is not there, or *error is set. */
-static hwloc_bitmap_t
-read_set (const Attributes *attributes, const char *name, GError **error)
-{
-  const char *text = attribute (attributes, name);
-  hwloc_bitmap_t set;
-
-  if (text == NULL || *text == '\0')
-    return NULL;
-  set = hwloc_bitmap_alloc ();
-  if (parse_set (text, set))
-    return set;
-  hwloc_bitmap_free (set);
-  refuse (error,
-          "%s=\"%s\": expected a set as hwloc writes it (0x0000000f,,0x00000001) of numbers "
-          "below %d",
-          name, text, MAX_CPUS);
-  return NULL;
-}
-
 /* The start of an object. */
 
 static const XmlType *
@@ -270,14 +250,24 @@ read_sets (XmlObject *object, guint format, const Attributes *attributes, GError
   static const char *const names[] = { "cpuset", "complete_cpuset", "nodeset", "complete_nodeset" };
   const char *type = object->type->name, *missing = NULL;
   XmlObject *above = object->parent;
-  GError *cause = NULL;
 
-  for (guint at = 0; at < G_N_ELEMENTS (names) && cause == NULL; at++) {
-    hwloc_bitmap_t set = read_set (attributes, names[at], &cause);
+  for (guint at = 0; at < G_N_ELEMENTS (names); at++) {
+    const char *text = attribute (attributes, names[at]);
+    hwloc_bitmap_t set = NULL;
 
+    if (text != NULL && *text != '\0') {
+      set = hwloc_bitmap_alloc ();
+      if (!parse_set (text, set)) {
+        hwloc_bitmap_free (set);
+        return refuse (error,
+                       "%s=\"%s\": expected a set as hwloc writes it (0x0000000f,,0x00000001) of "
+                       "numbers below %d",
+                       names[at], text, MAX_CPUS);
+      }
+    }
     /* hwloc 1.7 wrote groups of devices without a complete_cpuset. */
-    if (at == 1 && set == NULL && cause == NULL && format == 1 &&
-        object->type->type == HWLOC_OBJ_GROUP && object->cpuset != NULL)
+    if (at == 1 && set == NULL && format == 1 && object->type->type == HWLOC_OBJ_GROUP &&
+        object->cpuset != NULL)
       set = hwloc_bitmap_dup (object->cpuset);
     if (set == NULL && missing == NULL && (at < 2 || format > 1))
       missing = names[at];
@@ -287,10 +277,6 @@ read_sets (XmlObject *object, guint format, const Attributes *attributes, GError
       object->complete_cpuset = set;
     else
       hwloc_bitmap_free (set);
-  }
-  if (cause != NULL) {
-    g_propagate_error (error, cause);
-    return false;
   }
   if (missing != NULL)
     return refuse (error, "an object of type \"%s\" has no %s", type, missing);

@@ -1,7 +1,7 @@
 /* box.c - boxes of ranks that are cut into boxes and stirred.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "topology/recipe/box.h"
+#include "topology/recipe/recipe_private.h"
 
 #include <string.h>
 

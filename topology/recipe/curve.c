@@ -1,7 +1,7 @@
 /* curve.c - orders in which the points of a box are visited.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "topology/recipe/curve.h"
+#include "topology/recipe/recipe_private.h"
 
 #include <glib.h>
 #include <stdlib.h>
