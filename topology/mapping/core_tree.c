@@ -1,4 +1,4 @@
-/* core_tree.c - the cores of a node as a tree of equal depth: which share what.
+/* core_tree.c - the cores of a node as a tree of equal depth, by the hardware they share.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/mapping/core_tree.h"

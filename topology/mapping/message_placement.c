@@ -1,4 +1,4 @@
-/* message_placement.c - the ways in which messages can lie in a node, symmetric ones once.
+/* message_placement.c - the placements of messages in a node, up to symmetry.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
