@@ -46,8 +46,7 @@ enter (Search *search, uint32_t port)
 }
 
 /* A shortest circle within a group of links: breadth first from its first
- * link until a link waits for that one again.  members[] are the group's;
- * inside[] tells them. */
+ * link until a link waits for that link again. */
 static void
 walk_circle (Search *search, const uint32_t *members, uint32_t n)
 {
@@ -84,43 +83,32 @@ walk_circle (Search *search, const uint32_t *members, uint32_t n)
     search->loops->loop[--first] = port;
 }
 
+/* The waits of the link on top are done: closes its group if it is the group's first link. */
 static void
-step (Search *search)
+leave (Search *search)
 {
-  Frame *frame = &search->frames[search->n_frames - 1];
-  uint32_t port = frame->port;
-  uint32_t number = route_numbers_next (&search->next[port], frame->number), next;
+  uint32_t port = search->frames[--search->n_frames].port;
 
-  if (number == 0) {
-    if (search->low[port] == search->order[port]) {
-      /* The links above `root` on the stack are one group; a loop when there are
-       * several: a link never waits for itself. */
-      uint32_t first = search->n_stack;
+  if (search->low[port] == search->order[port]) {
+    /* The links from `port` on the stack are one group; a loop when there are
+     * several: a link never waits for itself. */
+    uint32_t first = search->n_stack;
 
-      do
-        search->on_stack[search->stack[--first]] = false;
-      while (search->stack[first] != port);
-      if (search->n_stack - first > 1) {
-        search->loops->n_loops++;
-        if (search->loops->loop == NULL)
-          walk_circle (search, &search->stack[first], search->n_stack - first);
-      }
-      search->n_stack = first;
+    do
+      search->on_stack[search->stack[--first]] = false;
+    while (search->stack[first] != port);
+    if (search->n_stack - first > 1) {
+      search->loops->n_loops++;
+      if (search->loops->loop == NULL)
+        walk_circle (search, &search->stack[first], search->n_stack - first);
     }
-    search->n_frames--;
-    if (search->n_frames > 0) {
-      uint32_t parent = search->frames[search->n_frames - 1].port;
-
-      search->low[parent] = MIN (search->low[parent], search->low[port]);
-    }
-    return;
+    search->n_stack = first;
   }
-  frame->number = number + 1;
-  next = port_behind (search->fabric, port, number);
-  if (search->order[next] == 0)
-    enter (search, next);
-  else if (search->on_stack[next])
-    search->low[port] = MIN (search->low[port], search->order[next]);
+  if (search->n_frames > 0) {
+    uint32_t parent = search->frames[search->n_frames - 1].port;
+
+    search->low[parent] = MIN (search->low[parent], search->low[port]);
+  }
 }
 
 RouteLoops
@@ -146,8 +134,21 @@ route_loops_find (const TopoFabric *fabric, const RouteNumbers *next)
     if (order[port] != 0 || route_numbers_next (&next[port], 1) == 0)
       continue;
     enter (&search, port);
-    while (search.n_frames > 0)
-      step (&search);
+    while (search.n_frames > 0) {
+      Frame *frame = &frames[search.n_frames - 1];
+      uint32_t at = frame->port, number = route_numbers_next (&next[at], frame->number), to;
+
+      if (number == 0) {
+        leave (&search);
+        continue;
+      }
+      frame->number = number + 1;
+      to = port_behind (fabric, at, number);
+      if (order[to] == 0)
+        enter (&search, to);
+      else if (on_stack[to])
+        low[at] = MIN (low[at], order[to]);
+    }
   }
   return loops;
 }
@@ -160,13 +161,13 @@ route_loops_find (const TopoFabric *fabric, const RouteNumbers *next)
  * (Pearce and Kelly, "A dynamic topological sort algorithm for directed
  * acyclic graphs", 2007), so that millions of routes are placed in seconds. */
 
-/* A packet's header can name 15 for data; the others are for the count of how
- * many would be needed. */
+/* A packet's header can name 15 for data; more layers serve to count the lanes that
+ * would be needed. */
 #define MOST_LAYERS 64
 
 typedef struct {
-  RouteNumbers *next;    /* [port] that it waits for, by number at the switch behind it */
-  RouteNumbers *before;  /* [port] that wait for it, by number at the switch it leaves */
+  RouteNumbers *next;    /* [port] links that it waits for, by number at the switch behind it */
+  RouteNumbers *before;  /* [port] links that wait for it, by number at the switch before it */
   RouteNumbers *refused; /* [port] waits that would close a circle */
   uint32_t *rank;        /* [port] */
 } Layer;
@@ -181,62 +182,26 @@ typedef struct {
   RouteForwarding *tables;
   const TopoFabric *fabric;
   Layer layers[MOST_LAYERS];
-  uint32_t n_layers;
   Route *routes;
   uint32_t n_routes;
   uint8_t *lane;   /* [switch * n_destinations + destination] */
   uint32_t *links; /* of the current route */
   uint32_t *fresh; /* those whose wait is new */
-  /* Of the search: links found forwards and backwards, and the ranks to share. */
+  /* For changes of ranks: the links found forwards and backwards, and the ranks to share. */
   uint32_t *found, *ranks;
   bool *seen;
 } Layers;
 
-static uint32_t
-first_behind (const Layers *work, uint32_t port)
-{
-  const TopoFabric *fabric = work->fabric;
-
-  return fabric->devices[fabric->ports[fabric->ports[port].peer].device].first_port;
-}
-
-/* The links that wait for `port` end at the switch it leaves; the link that
- * arrives at number n is the peer of port n there. */
-static uint32_t
-arriving (const Layers *work, uint32_t port, uint32_t number)
-{
-  const TopoFabric *fabric = work->fabric;
-
-  return fabric->ports[fabric->devices[fabric->ports[port].device].first_port + number - 1].peer;
-}
-
 /* --- Ranks --- */
 
-static Layer *
-layer_of (Layers *work, uint32_t lane)
-{
-  Layer *layer = &work->layers[lane];
-  uint32_t n_ports = work->fabric->n_ports;
-
-  if (lane < work->n_layers)
-    return layer;
-  layer->next = g_new0 (RouteNumbers, n_ports);
-  layer->before = g_new0 (RouteNumbers, n_ports);
-  layer->refused = g_new0 (RouteNumbers, n_ports);
-  layer->rank = g_new (uint32_t, n_ports);
-  for (uint32_t port = 0; port < n_ports; port++)
-    layer->rank[port] = port;
-  work->n_layers = lane + 1;
-  return layer;
-}
-
-/* Adds to found[n..] the links that `from` leads to with ranks up to `most`
- * (forwards) or down to `least`; how many there are then, 0 when `goal` is one
- * of them. */
+/* Appends to found[n..] the links that `from` leads to with ranks up to `bound`
+ * (forwards) or down to it (backwards); returns the new length, 0 when `goal` is
+ * among them. */
 static uint32_t
 spread (Layers *work, const Layer *layer, uint32_t from, uint32_t n, bool forwards, uint32_t bound,
         uint32_t goal)
 {
+  const TopoFabric *fabric = work->fabric;
   uint32_t first = n;
 
   work->found[n++] = from;
@@ -244,10 +209,12 @@ spread (Layers *work, const Layer *layer, uint32_t from, uint32_t n, bool forwar
   for (; first < n; first++) {
     uint32_t port = work->found[first], number = 0;
     const RouteNumbers *numbers = forwards ? &layer->next[port] : &layer->before[port];
+    uint32_t before = fabric->devices[fabric->ports[port].device].first_port;
 
     while ((number = route_numbers_next (numbers, number + 1)) != 0) {
+      /* The links that wait for `port` end at the ports of the switch that it leaves. */
       uint32_t to =
-          forwards ? first_behind (work, port) + number - 1 : arriving (work, port, number);
+          forwards ? port_behind (fabric, port, number) : fabric->ports[before + number - 1].peer;
 
       if (to == goal) {
         for (uint32_t at = 0; at < n; at++)
@@ -273,8 +240,8 @@ by_value (gconstpointer left, gconstpointer right, gpointer value)
   return a < b ? -1 : a > b;
 }
 
-/* `from` is to wait for `to`, which ranks before it: those that lead to
- * `from` take the smallest of all ranks concerned, then those after `to`.
+/* Changes the ranks so that `from` can wait for `to`, which ranks before it: the links
+ * that lead to `from` take the smallest of all ranks concerned, then those after `to`.
  * False when `to` leads to `from`. */
 static bool
 rank_anew (Layers *work, Layer *layer, uint32_t from, uint32_t to)
@@ -299,49 +266,43 @@ rank_anew (Layers *work, Layer *layer, uint32_t from, uint32_t to)
 
 /* --- Routes --- */
 
-static void
-remove_wait (Layers *work, Layer *layer, uint32_t from, uint32_t to)
-{
-  route_numbers_remove (&layer->next[from], topo_fabric_port_number (work->fabric, to));
-  route_numbers_remove (&layer->before[to],
-                        topo_fabric_port_number (work->fabric, work->fabric->ports[from].peer));
-}
-
-/* All waits of the current route, or none when one closes a circle.  A wait
- * that does so before others of its route are added never fits, as waits do
- * not go away. */
+/* Adds all waits of the current route, or none when a wait closes a circle.  A wait
+ * that closes a circle before other waits of its route are added is refused for ever,
+ * as waits do not go away. */
 static bool
 fits (Layers *work, Layer *layer, uint32_t n_links)
 {
+  const TopoFabric *fabric = work->fabric;
   const uint32_t *links = work->links;
   uint32_t n_fresh = 0, at;
 
   for (at = 0; at + 1 < n_links; at++)
     if (route_numbers_has (&layer->refused[links[at]],
-                           topo_fabric_port_number (work->fabric, links[at + 1])))
+                           topo_fabric_port_number (fabric, links[at + 1])))
       return false;
   for (at = 0; at + 1 < n_links; at++) {
-    uint32_t number = topo_fabric_port_number (work->fabric, links[at + 1]);
+    uint32_t from = links[at], to = links[at + 1];
+    uint32_t number = topo_fabric_port_number (fabric, to);
 
-    if (route_numbers_has (&layer->next[links[at]], number))
+    if (route_numbers_has (&layer->next[from], number))
       continue;
-    uint32_t from = links[at];
-    uint32_t to = links[at + 1];
     if (layer->rank[from] > layer->rank[to] && !rank_anew (work, layer, from, to))
       break;
-    route_numbers_add (&layer->next[from], topo_fabric_port_number (work->fabric, to));
+    route_numbers_add (&layer->next[from], number);
     route_numbers_add (&layer->before[to],
-                       topo_fabric_port_number (work->fabric, work->fabric->ports[from].peer));
+                       topo_fabric_port_number (fabric, fabric->ports[from].peer));
     work->fresh[n_fresh++] = at;
   }
   if (at + 1 >= n_links)
     return true;
   if (n_fresh == 0)
-    route_numbers_add (&layer->refused[links[at]],
-                       topo_fabric_port_number (work->fabric, links[at + 1]));
+    route_numbers_add (&layer->refused[links[at]], topo_fabric_port_number (fabric, links[at + 1]));
   while (n_fresh > 0) {
-    at = work->fresh[--n_fresh];
-    remove_wait (work, layer, links[at], links[at + 1]);
+    uint32_t from = links[work->fresh[--n_fresh]], to = links[work->fresh[n_fresh] + 1];
+
+    route_numbers_remove (&layer->next[from], topo_fabric_port_number (fabric, to));
+    route_numbers_remove (&layer->before[to],
+                          topo_fabric_port_number (fabric, fabric->ports[from].peer));
   }
   return false;
 }
@@ -399,41 +360,18 @@ shortest_first (const void *left, const void *right)
 }
 
 static void
-clear_layers (Layers *work)
+layer_init (Layer *layer, uint32_t n_ports)
 {
-  for (uint32_t lane = 0; lane < work->n_layers; lane++) {
-    g_free (work->layers[lane].next);
-    g_free (work->layers[lane].before);
-    g_free (work->layers[lane].refused);
-    g_free (work->layers[lane].rank);
-  }
-  work->n_layers = 0;
+  layer->next = g_new0 (RouteNumbers, n_ports);
+  layer->before = g_new0 (RouteNumbers, n_ports);
+  layer->refused = g_new0 (RouteNumbers, n_ports);
+  layer->rank = g_new (uint32_t, n_ports);
+  for (uint32_t port = 0; port < n_ports; port++)
+    layer->rank[port] = port;
 }
 
-/* Each route in turn on the first lane that takes it, in lane[]; how many
- * lanes, MOST_LAYERS + 1 when that many are not enough. */
-static uint32_t
-place_routes (Layers *work, uint8_t *lane)
-{
-  uint32_t n_layers;
-
-  for (uint32_t i = 0; i < work->n_routes; i++) {
-    const Route *route = &work->routes[i];
-    uint32_t n_links = walk (work, route->at, route->destination), layer = 0;
-
-    while (layer < MOST_LAYERS && !fits (work, layer_of (work, layer), n_links))
-      layer++;
-    if (layer == MOST_LAYERS) {
-      clear_layers (work);
-      return MOST_LAYERS + 1;
-    }
-    lane[(size_t) route->at * work->tables->n_destinations + route->destination] = (uint8_t) layer;
-  }
-  n_layers = MAX (work->n_layers, 1);
-  clear_layers (work);
-  return n_layers;
-}
-
+/* Puts each route on the first lane that fits, in several orders of the routes; keeps the lanes
+ * of the best order.  Returns their number, MOST_LAYERS + 1 when that many are not enough. */
 static uint32_t
 place_best (Layers *work)
 {
@@ -443,52 +381,52 @@ place_best (Layers *work)
   g_autofree uint8_t *lane = g_new0 (uint8_t, size + 1);
   uint32_t fewest = MOST_LAYERS + 1;
 
-  for (guint order = 0; order < G_N_ELEMENTS (orders); order++) {
-    uint32_t n_layers;
+  for (guint order = 0; order < G_N_ELEMENTS (orders) && fewest > 1; order++) {
+    uint32_t n_layers = 0;
 
     if (orders[order] != NULL)
       qsort (work->routes, work->n_routes, sizeof *work->routes, orders[order]);
-    n_layers = place_routes (work, lane);
-    if (n_layers >= fewest)
-      continue;
-    fewest = n_layers;
-    memcpy (work->lane, lane, size);
-    if (fewest == 1)
-      break;
+    for (uint32_t i = 0; i < work->n_routes && n_layers <= MOST_LAYERS; i++) {
+      const Route *route = &work->routes[i];
+      uint32_t n_links = walk (work, route->at, route->destination), at = 0;
+
+      for (; at < MOST_LAYERS; at++) {
+        if (at == n_layers)
+          layer_init (&work->layers[n_layers++], work->fabric->n_ports);
+        if (fits (work, &work->layers[at], n_links))
+          break;
+      }
+      lane[(size_t) route->at * work->tables->n_destinations + route->destination] = (uint8_t) at;
+      if (at == MOST_LAYERS)
+        n_layers = MOST_LAYERS + 1;
+    }
+    for (uint32_t at = 0; at < MIN (n_layers, MOST_LAYERS); at++) {
+      g_free (work->layers[at].next);
+      g_free (work->layers[at].before);
+      g_free (work->layers[at].refused);
+      g_free (work->layers[at].rank);
+    }
+    n_layers = MAX (n_layers, 1);
+    if (n_layers < fewest) {
+      fewest = n_layers;
+      memcpy (work->lane, lane, size);
+    }
   }
   return fewest;
-}
-
-static void
-fill_lanes (Layers *work, uint32_t n_vls)
-{
-  RouteForwarding *tables = work->tables;
-  uint32_t n = tables->n_destinations;
-
-  tables->n_vls = n_vls;
-  g_clear_pointer (&tables->vl, g_free);
-  if (n_vls == 1)
-    return;
-  tables->vl = g_new0 (uint8_t, (gsize) n * n);
-  for (uint32_t source = 0; source < n; source++) {
-    uint32_t at = route_forwarding_behind (tables, tables->destination_port[source]);
-
-    if (at != TOPO_NONE)
-      memcpy (&tables->vl[(size_t) source * n], &work->lane[(size_t) at * n], n);
-  }
 }
 
 gboolean
 route_forwarding_add_layers (RouteForwarding *tables, uint32_t max_vls, GError **error)
 {
-  uint32_t n_ports = tables->fabric->n_ports, n_layers;
+  uint32_t n_ports = tables->fabric->n_ports, n = tables->n_destinations, n_layers;
   g_autofree uint32_t *links = g_new (uint32_t, tables->n_switches + 2);
   g_autofree uint32_t *fresh = g_new (uint32_t, tables->n_switches + 2);
   g_autofree uint32_t *found = g_new (uint32_t, n_ports + 1);
   g_autofree uint32_t *ranks = g_new (uint32_t, n_ports + 1);
   g_autofree bool *seen = g_new0 (bool, n_ports + 1);
-  g_autofree uint8_t *lane =
-      g_new0 (uint8_t, (gsize) tables->n_switches * tables->n_destinations + 1);
+  g_autofree bool *has_adapters = g_new0 (bool, tables->n_switches + 1);
+  g_autofree uint8_t *lane = g_new0 (uint8_t, (gsize) tables->n_switches * n + 1);
+  g_autoptr (GArray) routes = g_array_new (FALSE, FALSE, sizeof (Route));
   g_autofree Layers *work = g_new (Layers, 1);
 
   *work = (Layers){ .tables = tables,
@@ -499,17 +437,14 @@ route_forwarding_add_layers (RouteForwarding *tables, uint32_t max_vls, GError *
                     .found = found,
                     .ranks = ranks,
                     .seen = seen };
-  /* By destination: the routes to one never wait for each other in a circle. */
-  g_autofree bool *has_adapters = g_new0 (bool, tables->n_switches + 1);
-  g_autoptr (GArray) routes = g_array_new (FALSE, FALSE, sizeof (Route));
-
-  for (uint32_t source = 0; source < tables->n_destinations; source++) {
+  for (uint32_t source = 0; source < n; source++) {
     uint32_t at = route_forwarding_behind (tables, tables->destination_port[source]);
 
     if (at != TOPO_NONE)
       has_adapters[at] = true;
   }
-  for (uint32_t destination = 0; destination < tables->n_destinations; destination++)
+  /* By destination: routes to the same destination never wait for each other in a circle. */
+  for (uint32_t destination = 0; destination < n; destination++)
     for (uint32_t at = 0; at < tables->n_switches; at++) {
       Route route = { at, destination, has_adapters[at] ? walk (work, at, destination) : 0 };
 
@@ -517,9 +452,8 @@ route_forwarding_add_layers (RouteForwarding *tables, uint32_t max_vls, GError *
         g_array_append_val (routes, route);
     }
   work->n_routes = routes->len;
-  work->routes = (Route *) (void *) g_array_free (g_steal_pointer (&routes), FALSE);
+  work->routes = (Route *) (void *) routes->data;
   n_layers = place_best (work);
-  g_free (work->routes);
   if (n_layers > max_vls) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
                  "%s: routes %s need %s%u virtual lanes to be free of deadlock, and the switches "
@@ -528,7 +462,18 @@ route_forwarding_add_layers (RouteForwarding *tables, uint32_t max_vls, GError *
                  MIN (n_layers, MOST_LAYERS), max_vls);
     return FALSE;
   }
-  fill_lanes (work, n_layers);
+
+  tables->n_vls = n_layers;
+  g_clear_pointer (&tables->vl, g_free);
+  if (n_layers == 1)
+    return TRUE;
+  tables->vl = g_new0 (uint8_t, (gsize) n * n);
+  for (uint32_t source = 0; source < n; source++) {
+    uint32_t at = route_forwarding_behind (tables, tables->destination_port[source]);
+
+    if (at != TOPO_NONE)
+      memcpy (&tables->vl[(size_t) source * n], &lane[(size_t) at * n], n);
+  }
   return TRUE;
 }
 
@@ -556,31 +501,29 @@ group_of (const Groups *work, uint32_t at, uint32_t to)
   return &work->group[((size_t) at * work->tables->n_switches + to) * work->words];
 }
 
+/* Fills the groups for the packets to one switch, and adds the waits of the packets from all
+ * switches with adapters, over all their choices.  The switches are visited from the sources
+ * on, each once. */
 static void
 fill_groups_to (Groups *work, uint32_t to)
-{
-  route_distances (&work->cables, work->tables->n_switches, to, work->hops, work->queue);
-  for (uint32_t at = 0; at < work->tables->n_switches; at++) {
-    uint64_t *group = group_of (work, at, to);
-
-    if (work->hops[at] == UINT32_MAX || at == to)
-      continue;
-    for (uint32_t i = work->cables.first[at]; i < work->cables.first[at + 1]; i++)
-      if (work->hops[work->cables.cables[i].to] + 1 == work->hops[at])
-        group[work->cables.cables[i].number / 64] |= UINT64_C (1)
-                                                     << (work->cables.cables[i].number % 64);
-  }
-}
-
-/* What the packets to one switch can wait for: those of all switches with
- * adapters, wherever their choices take them.  The switches are visited from
- * the sources on, each once. */
-static void
-add_waits_to (Groups *work, uint32_t to)
 {
   const RouteForwarding *tables = work->tables;
   g_autofree bool *seen = g_new0 (bool, tables->n_switches + 1);
   uint32_t first = 0, n = 0;
+
+  route_distances (&work->cables, tables->n_switches, to, work->hops, work->queue);
+  for (uint32_t at = 0; at < tables->n_switches; at++) {
+    uint64_t *group = group_of (work, at, to);
+
+    if (work->hops[at] == UINT32_MAX || at == to)
+      continue;
+    for (uint32_t i = work->cables.first[at]; i < work->cables.first[at + 1]; i++) {
+      const RouteCable *cable = &work->cables.cables[i];
+
+      if (work->hops[cable->to] + 1 == work->hops[at])
+        group[cable->number / 64] |= UINT64_C (1) << (cable->number % 64);
+    }
+  }
 
   for (uint32_t at = 0; at < tables->n_switches; at++)
     if (work->has_adapters[at] && at != to && work->hops[at] != UINT32_MAX) {
@@ -607,65 +550,53 @@ add_waits_to (Groups *work, uint32_t to)
   }
 }
 
-static gboolean
-check_loops (const Groups *work, GError **error)
-{
-  const TopoFabric *fabric = work->tables->fabric;
-  RouteLoops loops = route_loops_find (fabric, work->next);
-  g_autofree char *first = NULL;
-  g_autofree char *second = NULL;
-
-  if (loops.n_loops == 0)
-    return TRUE;
-  first = topo_fabric_port_name (fabric, loops.loop[0]);
-  second = topo_fabric_port_name (fabric, loops.loop[1]);
-  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-               "%s: adaptive routing would deadlock here: the buffers behind %u links wait for "
-               "each other in a circle, from %s over %s (switch.adaptive = none)",
-               fabric->source, loops.n_loop, first, second);
-  g_free (loops.loop);
-  return FALSE;
-}
-
 gboolean
 route_forwarding_add_groups (RouteForwarding *tables, GError **error)
 {
-  uint32_t n = tables->n_switches;
-  uint32_t most = 0;
-
-  for (uint32_t at = 0; at < tables->n_switches; at++)
-    most = MAX (most, tables->fabric->devices[tables->switch_device[at]].n_ports);
-  uint32_t words = most / 64 + 1;
+  const TopoFabric *fabric = tables->fabric;
+  uint32_t n = tables->n_switches, most = 0;
   g_autofree bool *has_adapters = g_new0 (bool, n + 1);
   g_autofree uint32_t *hops = g_new (uint32_t, n + 1);
   g_autofree uint32_t *queue = g_new (uint32_t, n + 1);
-  g_autofree RouteNumbers *next = g_new0 (RouteNumbers, tables->fabric->n_ports + 1);
-  g_autofree uint64_t *group = g_new0 (uint64_t, (gsize) n * n * words + 1);
+  g_autofree RouteNumbers *next = g_new0 (RouteNumbers, fabric->n_ports + 1);
+  g_autofree uint64_t *group = NULL;
   Groups work = { .tables = tables,
                   .cables = route_cables_new (tables),
                   .has_adapters = has_adapters,
                   .hops = hops,
                   .queue = queue,
-                  .next = next,
-                  .group = group,
-                  .words = words };
+                  .next = next };
+  RouteLoops loops;
 
+  for (uint32_t at = 0; at < n; at++)
+    most = MAX (most, fabric->devices[tables->switch_device[at]].n_ports);
+  work.words = most / 64 + 1;
+  work.group = group = g_new0 (uint64_t, (gsize) n * n * work.words + 1);
   for (uint32_t destination = 0; destination < tables->n_destinations; destination++) {
     uint32_t number, at = route_leaf_of (tables, destination, &number);
 
     if (at != TOPO_NONE)
-      work.has_adapters[at] = true;
+      has_adapters[at] = true;
   }
   for (uint32_t to = 0; to < n; to++)
-    if (has_adapters[to]) {
+    if (has_adapters[to])
       fill_groups_to (&work, to);
-      add_waits_to (&work, to);
-    }
   route_cables_clear (&work.cables);
-  if (!check_loops (&work, error))
+
+  loops = route_loops_find (fabric, next);
+  if (loops.n_loops > 0) {
+    g_autofree char *first = topo_fabric_port_name (fabric, loops.loop[0]);
+    g_autofree char *second = topo_fabric_port_name (fabric, loops.loop[1]);
+
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+                 "%s: adaptive routing would deadlock here: the buffers behind %u links wait for "
+                 "each other in a circle, from %s over %s (switch.adaptive = none)",
+                 fabric->source, loops.n_loop, first, second);
+    g_free (loops.loop);
     return FALSE;
+  }
   g_free (tables->group);
   tables->group = g_steal_pointer (&group);
-  tables->group_words = words;
+  tables->group_words = work.words;
   return TRUE;
 }

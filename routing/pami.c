@@ -1,4 +1,4 @@
-/* pami.c - what IBM's messaging library decides per message: routing, FIFO.
+/* pami.c - the decisions of IBM's messaging library per message: routing, FIFO.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "routing/pami.h"
@@ -91,19 +91,7 @@ route_pami_flexibility (const TopoMachine *machine, uint32_t from, uint32_t to)
   return flexibility;
 }
 
-static uint8_t
-data_zone (const TopoMachine *machine, uint32_t from, uint32_t to)
-{
-  double flexibility = route_pami_flexibility (machine, from, to);
-  uint32_t racks = topo_machine_racks (machine);
-  const ZoneRule *rule = zone_rules;
-
-  while (racks < rule->racks)
-    rule++;
-  return flexibility > rule->low && flexibility < rule->high ? rule->in : rule->out;
-}
-
-/* What a policy makes of a message that PAMI would route in `zone`. */
+/* The routing under a policy of a message that PAMI would route in `zone`. */
 static RouteChoice
 dynamic_choice (RoutePolicy policy, uint8_t zone)
 {
@@ -125,10 +113,17 @@ route_pami_data (const TopoMachine *machine, RoutePolicy policy, uint32_t from, 
   const TopoShape *shape = &machine->shape;
   uint32_t mask =
       differing (shape, topo_shape_coordinates (shape, from), topo_shape_coordinates (shape, to));
+  uint32_t racks = topo_machine_racks (machine);
+  const ZoneRule *rule = zone_rules;
+  double flexibility;
 
   if (bytes <= machine->parameters.dynamic_bytes || count_bits (mask) < 2)
     return (RouteChoice){ ROUTE_VC_BUBBLE, 0 };
-  return dynamic_choice (policy, data_zone (machine, from, to));
+  flexibility = route_pami_flexibility (machine, from, to);
+  while (racks < rule->racks)
+    rule++;
+  return dynamic_choice (policy, flexibility > rule->low && flexibility < rule->high ? rule->in
+                                                                                     : rule->out);
 }
 
 RouteChoice

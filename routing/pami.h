@@ -1,4 +1,4 @@
-/* pami.h - what IBM's messaging library decides per message: routing, FIFO.
+/* pami.h - the decisions of IBM's messaging library per message: routing, FIFO.
  *
  * SPDX-License-Identifier: Apache-2.0
  *

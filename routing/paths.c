@@ -66,37 +66,28 @@ links_from (const RoutePaths *paths, uint32_t at_switch, uint32_t destination)
   return &paths->switch_links[(gsize) at_switch * paths->tables->n_destinations + destination];
 }
 
-/* The switch that the tables lead to from here, or TOPO_NONE and whether this
- * was the last link. */
-static uint32_t
-next_switch (const RouteForwarding *tables, uint32_t at, uint32_t destination, bool *arrived)
-{
-  const TopoFabric *fabric = tables->fabric;
-  uint32_t number = route_forwarding_out (tables, at, destination), port;
-
-  *arrived = false;
-  if (number == ROUTE_NO_PORT)
-    return TOPO_NONE;
-  port = fabric->devices[tables->switch_device[at]].first_port + number - 1;
-  *arrived = fabric->ports[port].peer == tables->destination_port[destination];
-  if (*arrived || fabric->ports[port].peer == TOPO_NONE)
-    return TOPO_NONE;
-  return route_forwarding_behind (tables, port);
-}
-
-/* Follows the tables from a switch until what lies ahead is known, then
- * writes it along the way back: each switch is passed once per destination.
- * done[] says for which switches; their entry 0: no way. */
+/* Follows the tables from a switch until the links ahead are known, then
+ * writes them along the way back: each switch is passed once per destination.
+ * done[] marks the switches that are known; their entry 0 means no way. */
 static bool
 measure_from (RoutePaths *paths, uint32_t at, uint32_t destination, bool *done, uint32_t *way)
 {
+  const RouteForwarding *tables = paths->tables;
+  const TopoFabric *fabric = tables->fabric;
   uint32_t n = 0, links = 0;
   bool arrived = false;
 
   while (at != TOPO_NONE && !done[at]) {
+    uint32_t number = route_forwarding_out (tables, at, destination), peer = TOPO_NONE, port = 0;
+
+    if (number != ROUTE_NO_PORT) {
+      port = fabric->devices[tables->switch_device[at]].first_port + number - 1;
+      peer = fabric->ports[port].peer;
+    }
     done[at] = true;
     way[n++] = at;
-    at = next_switch (paths->tables, at, destination, &arrived);
+    arrived = number != ROUTE_NO_PORT && peer == tables->destination_port[destination];
+    at = arrived || peer == TOPO_NONE ? TOPO_NONE : route_forwarding_behind (tables, port);
   }
   /* A way that comes back to itself meets an entry that is still 0. */
   if (at != TOPO_NONE)
@@ -185,13 +176,16 @@ route_paths_rails (const RoutePaths *paths, uint32_t from_node, uint32_t to_node
 static gboolean
 init_fabric (RoutePaths *paths, const TopoMachine *machine, GError **error)
 {
-  paths->tables = route_forwarding_of_machine (machine, error);
-  if (paths->tables == NULL)
-    return FALSE;
-  const RouteForwarding *tables = paths->tables;
-  g_autofree bool *done = g_new (bool, tables->n_switches + 1);
-  g_autofree uint32_t *way = g_new (uint32_t, tables->n_switches + 1);
+  const TopoFabric *fabric = machine->fabric;
+  const RouteForwarding *tables = paths->tables = route_forwarding_of_machine (machine, error);
+  g_autofree bool *done = NULL;
+  g_autofree uint32_t *way = NULL;
+  uint32_t n = 0;
 
+  if (tables == NULL)
+    return FALSE;
+  done = g_new (bool, tables->n_switches + 1);
+  way = g_new (uint32_t, tables->n_switches + 1);
   paths->switch_links = g_new0 (uint8_t, (gsize) tables->n_switches * tables->n_destinations + 1);
   paths->longest_links = 1;
   for (uint32_t destination = 0; destination < tables->n_destinations; destination++) {
@@ -199,21 +193,18 @@ init_fabric (RoutePaths *paths, const TopoMachine *machine, GError **error)
     for (uint32_t at = 0; at < tables->n_switches; at++)
       if (!measure_from (paths, at, destination, done, way)) {
         g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                     "%s: the tables (%s) have a way of more than %u links", tables->fabric->source,
+                     "%s: the tables (%s) have a way of more than %u links", fabric->source,
                      tables->engine, LONGEST_FROM_SWITCH + 1);
         return FALSE;
       }
   }
-
   if (machine->parameters.adaptive != TOPO_ADAPTIVE_NONE &&
       !route_forwarding_add_groups (paths->tables, error))
     return FALSE;
-  /* The plugged-in ports of each node's adapters, in their order. */
-  const TopoFabric *fabric = paths->tables->fabric;
-  uint32_t n = 0;
 
+  /* The plugged-in ports of each node's adapters, in their order. */
   paths->first_rail = g_new (uint32_t, fabric->n_hosts + 1);
-  paths->rail = g_new (uint32_t, paths->tables->n_destinations + 1);
+  paths->rail = g_new (uint32_t, tables->n_destinations + 1);
   for (uint32_t node = 0; node < fabric->n_hosts; node++) {
     const TopoHost *host = &fabric->hosts[node];
 
@@ -223,8 +214,8 @@ init_fabric (RoutePaths *paths, const TopoMachine *machine, GError **error)
 
       for (uint32_t port = adapter->first_port; port < adapter->first_port + adapter->n_ports;
            port++)
-        if (paths->tables->destination_of[port] != TOPO_NONE)
-          paths->rail[n++] = paths->tables->destination_of[port];
+        if (tables->destination_of[port] != TOPO_NONE)
+          paths->rail[n++] = tables->destination_of[port];
     }
   }
   paths->first_rail[fabric->n_hosts] = n;
@@ -294,49 +285,32 @@ route_paths_hops (const RoutePaths *paths, uint32_t from_node, uint32_t to_node,
 
 /* --- Whether all that a job needs is connected --- */
 
-/* The nodes that hold ranks, ascending. */
-static GArray *
-used_nodes (const TopoMapping *mapping, uint32_t n_nodes)
-{
-  g_autofree bool *used = g_new0 (bool, n_nodes);
-  GArray *nodes = g_array_new (FALSE, FALSE, sizeof (uint32_t));
-
-  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++)
-    used[mapping->node[rank]] = true;
-  for (uint32_t node = 0; node < n_nodes; node++)
-    if (used[node])
-      g_array_append_val (nodes, node);
-  return nodes;
-}
-
-/* Every switch leads everywhere and every node has a rail: nearly always so. */
-static bool
-all_connected (const RoutePaths *paths, const GArray *nodes)
-{
-  gsize n = (gsize) paths->tables->n_switches * paths->tables->n_destinations;
-
-  for (guint at = 0; at < nodes->len; at++) {
-    uint32_t node = g_array_index (nodes, uint32_t, at);
-
-    if (paths->first_rail[node] == paths->first_rail[node + 1])
-      return false;
-  }
-  return n > 0 && memchr (paths->switch_links, 0, n) == NULL;
-}
-
 gboolean
 route_paths_check (const RoutePaths *paths, const TopoMapping *mapping, GError **error)
 {
-  g_autoptr (GArray) nodes = NULL;
+  const RouteForwarding *tables = paths->tables;
+  const TopoFabric *fabric = tables != NULL ? tables->fabric : NULL;
+  g_autoptr (GArray) nodes = g_array_new (FALSE, FALSE, sizeof (uint32_t)); /* with ranks */
+  g_autofree bool *used = NULL;
+  bool have_rails = true;
+  gsize n;
 
-  if (paths->tables == NULL)
+  if (tables == NULL)
     return TRUE;
-  nodes = used_nodes (mapping, paths->tables->fabric->n_hosts);
-  if (all_connected (paths, nodes))
+  used = g_new0 (bool, fabric->n_hosts);
+  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++)
+    used[mapping->node[rank]] = true;
+  for (uint32_t node = 0; node < fabric->n_hosts; node++)
+    if (used[node]) {
+      g_array_append_val (nodes, node);
+      have_rails = have_rails && paths->first_rail[node] < paths->first_rail[node + 1];
+    }
+  /* Nearly always every switch leads everywhere. */
+  n = (gsize) tables->n_switches * tables->n_destinations;
+  if (have_rails && n > 0 && memchr (paths->switch_links, 0, n) == NULL)
     return TRUE;
   for (guint one = 0; one < nodes->len; one++)
     for (guint other = 0; other < nodes->len; other++) {
-      const TopoFabric *fabric = paths->tables->fabric;
       uint32_t from_node = g_array_index (nodes, uint32_t, one), from;
       uint32_t to_node = g_array_index (nodes, uint32_t, other), to;
 
@@ -344,7 +318,7 @@ route_paths_check (const RoutePaths *paths, const TopoMapping *mapping, GError *
         continue;
       g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
                    "%s: the tables (%s) have no way from %s to %s, which both hold ranks",
-                   fabric->source, paths->tables->engine, fabric->hosts[from_node].name,
+                   fabric->source, tables->engine, fabric->hosts[from_node].name,
                    fabric->hosts[to_node].name);
       return FALSE;
     }

@@ -148,18 +148,12 @@ test_real_fabrics (void)
 static RoutePaths *
 paths_of_text (const char *text, TopoMachine **machine)
 {
-  g_autofree char *path = NULL;
-  g_autofree char *spec = NULL;
-  RoutePaths *paths;
-  int file = g_file_open_tmp ("rails-XXXXXX", &path, NULL);
+  g_autofree char *path = topo_testing_file (text);
+  g_autofree char *spec = g_strconcat ("fabric:", path, NULL);
 
-  g_assert_true (g_file_set_contents (path, text, -1, NULL));
-  spec = g_strconcat ("fabric:", path, NULL);
   *machine = topo_testing_machine (spec, 0);
-  paths = make (*machine);
-  g_close (file, NULL);
   g_unlink (path);
-  return paths;
+  return make (*machine);
 }
 
 /* a and b have a rail in each of two subnets, c only in the second, d only in
@@ -247,15 +241,8 @@ static void
 test_tables_in_a_circle (void)
 {
   g_autoptr (TopoMachine) machine = topo_testing_machine ("fattree:2x1:1", 0);
-  g_autofree char *path = NULL;
-  g_autoptr (RoutePaths) paths = NULL;
-  g_autoptr (GError) error = NULL;
-  uint32_t nodes[] = { 0, 1 };
-  int file = g_file_open_tmp ("circle-XXXXXX", &path, NULL);
-
-  /* leaf0 sends up what is for node1, spine0 sends it down again. */
-  g_assert_true (g_file_set_contents (
-      path,
+  /* leaf0 sends the packets for node1 up, spine0 sends them down again. */
+  g_autofree char *path = topo_testing_file (
       "Unicast lids [0-9] of switch Lid 1 guid 0x0002c90002000000 ('leaf0'):\n"
       "0x0004 001 # Channel Adapter portguid 0x0002c90001000001: 'node0 HCA-1'\n"
       "0x0005 002 # Channel Adapter portguid 0x0002c90001000011: 'node1 HCA-1'\n"
@@ -264,12 +251,14 @@ test_tables_in_a_circle (void)
       "0x0005 001 # Channel Adapter portguid 0x0002c90001000011: 'node1 HCA-1'\n"
       "Unicast lids [0-9] of switch Lid 3 guid 0x0002c90003000000 ('spine0'):\n"
       "0x0004 001 # Channel Adapter portguid 0x0002c90001000001: 'node0 HCA-1'\n"
-      "0x0005 001 # Channel Adapter portguid 0x0002c90001000011: 'node1 HCA-1'\n",
-      -1, NULL));
+      "0x0005 001 # Channel Adapter portguid 0x0002c90001000011: 'node1 HCA-1'\n");
+  g_autoptr (RoutePaths) paths = NULL;
+  g_autoptr (GError) error = NULL;
+  uint32_t nodes[] = { 0, 1 };
+
   g_free (machine->routes);
   machine->routes = g_strdup (path);
   paths = make (machine);
-  g_close (file, NULL);
   g_unlink (path);
   assert_way (paths, 1, 0, 0, 1, "node1 HCA-1 port 1|leaf1 port 2|spine0 port 1|leaf0 port 1");
   assert_way (paths, 0, 1, 0, 1, "");

@@ -1,4 +1,4 @@
-/* torus_survey.h - what the deterministic routes of all pairs do to the links.
+/* torus_survey.h - loads, rings and credit loops of the deterministic routes of all pairs.
  *
  * SPDX-License-Identifier: Apache-2.0
  *

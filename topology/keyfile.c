@@ -30,15 +30,25 @@ key_of_line (const char *line)
   return g_strchomp (g_strndup (line, (gsize) (equals - line)));
 }
 
-/* Walks the lines; false and *error at the first one that is not part of a
- * key file. */
-static gboolean
-check_lines (const char *path, const char *text, GError **error)
+GKeyFile *
+topo_keyfile_load (const char *path, GError **error)
 {
-  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
-  g_autofree char *group = NULL;
+  g_autoptr (GKeyFile) file = g_key_file_new ();
   g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GError) cause = NULL;
+  g_autofree char *text = NULL, *group = NULL;
+  g_auto (GStrv) lines = NULL;
+  gsize length;
 
+  if (!base_file_read (path, &text, &length, &cause)) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE, "%s", cause->message);
+    return NULL;
+  }
+  if (!g_utf8_validate (text, (gssize) length, NULL)) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: not a text file", path);
+    return NULL;
+  }
+  lines = g_strsplit (text, "\n", -1);
   for (guint at = 0; lines[at] != NULL; at++) {
     const char *line = g_strstrip (lines[at]);
     g_autofree char *head = group_of_line (line);
@@ -52,66 +62,41 @@ check_lines (const char *path, const char *text, GError **error)
     } else if (key == NULL || group == NULL) {
       g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s:%u: expected %s, found \"%s\"", path,
                    at + 1, group == NULL ? "[group]" : "[group] or key = value", line);
-      return FALSE;
+      return NULL;
     } else if (!g_hash_table_add (seen, g_strdup_printf ("%s]%s", group, key))) {
       g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s:%u: \"%s\" is set twice in [%s]", path,
                    at + 1, key, group);
-      return FALSE;
+      return NULL;
     }
   }
-  return TRUE;
-}
+  if (g_key_file_load_from_data (file, text, length, G_KEY_FILE_NONE, NULL))
+    return g_steal_pointer (&file);
 
-GKeyFile *
-topo_keyfile_load (const char *path, GError **error)
-{
-  g_autoptr (GKeyFile) file = g_key_file_new ();
-  g_autoptr (GError) cause = NULL;
-  g_autofree char *text = NULL;
-  gsize length;
+  /* GLib refuses the text without a line number: finds the first line that it refuses alone. */
+  for (guint at = 0; lines[at] != NULL; at++) {
+    g_autoptr (GKeyFile) alone = g_key_file_new ();
+    g_autofree char *line = g_strconcat (*lines[at] == '[' ? "" : "[group]\n", lines[at], NULL);
 
-  if (!base_file_read (path, &text, &length, &cause)) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE, "%s", cause->message);
-    return NULL;
-  }
-  if (!g_utf8_validate (text, (gssize) length, NULL)) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: not a text file", path);
-    return NULL;
-  }
-  if (!check_lines (path, text, error))
-    return NULL;
-  if (!g_key_file_load_from_data (file, text, length, G_KEY_FILE_NONE, NULL)) {
-    /* GLib refuses the text and does not number the line: the first one that it refuses by itself. */
-    g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
-    guint at = 0;
-
-    for (; lines[at] != NULL; at++) {
-      g_autoptr (GKeyFile) alone = g_key_file_new ();
-      g_autofree char *group =
-          g_strconcat (*g_strstrip (lines[at]) == '[' ? "" : "[group]\n", lines[at], NULL);
-
-      if (!g_key_file_load_from_data (alone, group, (gsize) -1, G_KEY_FILE_NONE, NULL))
-        break;
-    }
-    if (lines[at] != NULL)
+    if (!g_key_file_load_from_data (alone, line, (gsize) -1, G_KEY_FILE_NONE, NULL)) {
       g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
                    "%s:%u: no name that a group or a key can have: \"%s\"", path, at + 1,
                    lines[at]);
-    else
-      g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: no groups of keys", path);
-    return NULL;
+      return NULL;
+    }
   }
-  return g_steal_pointer (&file);
+  g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: no groups of keys", path);
+  return NULL;
 }
 
-/* The line number of a key (of its group's head when key is NULL), 0 when
- * it is not there. */
-static guint
-find_line (const char *text, const char *group, const char *key)
+char *
+topo_keyfile_where (const char *path, const char *group, const char *key)
 {
-  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  g_autofree char *text = NULL;
+  g_auto (GStrv) lines = NULL;
   gboolean inside = FALSE;
 
+  g_file_get_contents (path, &text, NULL, NULL);
+  lines = g_strsplit (text != NULL ? text : "", "\n", -1);
   for (guint at = 0; lines[at] != NULL; at++) {
     const char *line = g_strstrip (lines[at]);
     g_autofree char *head = group_of_line (line);
@@ -120,18 +105,7 @@ find_line (const char *text, const char *group, const char *key)
     if (head != NULL)
       inside = g_str_equal (head, group);
     if (inside && (key == NULL || (head == NULL && g_strcmp0 (found, key) == 0)))
-      return at + 1;
+      return g_strdup_printf ("%s:%u", path, at + 1);
   }
-  return 0;
-}
-
-char *
-topo_keyfile_where (const char *path, const char *group, const char *key)
-{
-  g_autofree char *text = NULL;
-  guint line = 0;
-
-  if (g_file_get_contents (path, &text, NULL, NULL))
-    line = find_line (text, group, key);
-  return line == 0 ? g_strdup (path) : g_strdup_printf ("%s:%u", path, line);
+  return g_strdup (path);
 }

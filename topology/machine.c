@@ -15,10 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool torus_is_spec (const char *spec);
-static gboolean torus_make (TopoMachine *machine, const char *spec, GError **error);
-static gboolean machine_load (TopoMachine *machine, const char *path_and_options, GError **error);
-
 #define MIDPLANE_SIZE 4 /* along A, B, C and D */
 #define RACK_NODES    1024
 
@@ -33,57 +29,41 @@ topo_error_quark (void)
 
 /* --- Files --- */
 
-/* SHA-256 of a regular file; NULL and errno.  Nothing waits for a pipe or device. */
+/* SHA-256 of a regular file; NULL and errno otherwise.  Pipes and devices are never waited for. */
 static char *
 hash_of_path (const char *path)
 {
   int fd = g_open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
   struct stat status;
   char *hash = NULL;
+  bool is_there;
   int number;
 
   if (fd < 0)
     return NULL;
-  if (fstat (fd, &status) == 0) {
-    if (S_ISREG (status.st_mode)) {
-      /* SHA-256 of the content. */
-      g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
-      guchar chunk[CHUNK_BYTES];
-      off_t n_bytes = 0;
-      gssize n = 1;
+  is_there = fstat (fd, &status) == 0;
+  if (is_there && !S_ISREG (status.st_mode))
+    errno = EINVAL;
+  else if (is_there) {
+    g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
+    guchar chunk[CHUNK_BYTES];
+    off_t n_bytes = 0;
+    gssize n = 1;
 
-      while (n > 0 && n_bytes <= MAX_FILE_BYTES) {
-        n = read (fd, chunk, sizeof chunk);
-        if (n > 0)
-          g_checksum_update (sum, chunk, n);
-        n_bytes += MAX (n, 0);
-      }
-      if (n_bytes > MAX_FILE_BYTES)
-        errno = EFBIG;
-      hash = n == 0 ? g_strdup (g_checksum_get_string (sum)) : NULL;
-    } else
-      errno = EINVAL;
+    while (n > 0 && n_bytes <= MAX_FILE_BYTES) {
+      n = read (fd, chunk, sizeof chunk);
+      if (n > 0)
+        g_checksum_update (sum, chunk, n);
+      n_bytes += MAX (n, 0);
+    }
+    if (n_bytes > MAX_FILE_BYTES)
+      errno = EFBIG;
+    hash = n == 0 ? g_strdup (g_checksum_get_string (sum)) : NULL;
   }
   number = errno;
   close (fd);
   errno = number;
   return hash;
-}
-
-static gboolean
-check_known (const char *path, const char *expected, const char *hash, GError **error)
-{
-  if (expected == NULL)
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_CHANGED,
-                 "%s: there is no hash of this file, so that it is not opened", path);
-  else if (hash == NULL)
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_CHANGED, "%s: %s", path,
-                 errno == EINVAL ? "not a regular file" : g_strerror (errno));
-  else if (g_ascii_strcasecmp (hash, expected) != 0)
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_CHANGED, "%s: its content is another one", path);
-  else
-    return TRUE;
-  return FALSE;
 }
 
 gboolean
@@ -94,12 +74,23 @@ topo_machine_note_file (TopoMachine *machine, const char *path, GError **error)
       machine->known != NULL ? g_hash_table_lookup (machine->known, absolute) : NULL;
   g_autofree char *hash = NULL;
 
-  /* A file that nothing is known of is not even opened. */
-  if (machine->known == NULL || expected != NULL)
-    hash = hash_of_path (absolute);
-  if (machine->known != NULL && !check_known (absolute, expected, hash, error))
+  /* A file without a known hash is not even opened. */
+  if (machine->known != NULL && expected == NULL) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_CHANGED,
+                 "%s: there is no hash of this file, so that it is not opened", absolute);
     return FALSE;
-  if (hash == NULL) /* a pipe has none, and its reader says why a file cannot be read */
+  }
+  hash = hash_of_path (absolute);
+  if (expected != NULL && hash == NULL) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_CHANGED, "%s: %s", absolute,
+                 errno == EINVAL ? "not a regular file" : g_strerror (errno));
+    return FALSE;
+  }
+  if (expected != NULL && g_ascii_strcasecmp (hash, expected) != 0) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_CHANGED, "%s: its content is another one", absolute);
+    return FALSE;
+  }
+  if (hash == NULL) /* pipes have no hash; the reader of the file reports other failures */
     return TRUE;
   if (machine->files == NULL)
     machine->files = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
@@ -107,36 +98,7 @@ topo_machine_note_file (TopoMachine *machine, const char *path, GError **error)
   return TRUE;
 }
 
-/* --- Machines --- */
-
-TopoMachine *
-topo_machine_new_known (const char *path, GHashTable *known, GError **error)
-{
-  g_autoptr (TopoMachine) machine = g_new0 (TopoMachine, 1);
-
-  machine->ranks_per_node = 1;
-  machine->known = known;
-  if (!machine_load (machine, path, error))
-    return NULL;
-  machine->known = NULL;
-  return g_steal_pointer (&machine);
-}
-
-TopoMachine *
-topo_machine_new (const char *spec, GError **error)
-{
-  g_autoptr (TopoMachine) machine = g_new0 (TopoMachine, 1);
-  gboolean made;
-
-  machine->ranks_per_node = 1;
-  if (torus_is_spec (spec))
-    made = torus_make (machine, spec, error);
-  else if (topo_fabric_is_spec (spec))
-    made = topo_fabric_make (machine, spec, NULL, error) && topo_fabric_finish (machine, error);
-  else
-    made = machine_load (machine, spec, error);
-  return made ? g_steal_pointer (&machine) : NULL;
-}
+/* --- The struct --- */
 
 void
 topo_machine_free (TopoMachine *machine)
@@ -214,7 +176,7 @@ static const Partition partitions[] = {
   { 49152, { 8, 12, 16, 16, 2 }, "TTTTT" }, { 98304, { 16, 12, 16, 16, 2 }, "TTTTT" },
 };
 
-/* A shape as it stands in a spec: sizes, and which ones end in m. */
+/* A shape as written in a spec: sizes, and which of them end in m. */
 typedef struct {
   uint32_t n_dimensions;
   uint32_t size[TOPO_MAX_DIMENSIONS];
@@ -259,146 +221,65 @@ parse_sizes (const char *spec, const char *text, Sizes *sizes, GError **error)
   return TRUE;
 }
 
-static gboolean
-check_nodes (const char *spec, const Sizes *sizes, GError **error)
-{
-  uint64_t n_nodes = 1;
-
-  for (uint32_t dimension = 0; dimension < sizes->n_dimensions; dimension++) {
-    n_nodes *= sizes->size[dimension];
-    if (n_nodes > MAX_NODES)
-      return set_error_range (error, spec, "a machine has at most 1048576 nodes");
-  }
-  return TRUE;
-}
-
-/* The listed partition of these sizes, or NULL. */
-static const Partition *
-find_partition (const Sizes *sizes)
-{
-  for (gsize at = 0; at < G_N_ELEMENTS (partitions); at++) {
-    uint32_t dimension = 0;
-
-    while (dimension < BGQ_DIMENSIONS && partitions[at].size[dimension] == sizes->size[dimension])
-      dimension++;
-    if (dimension == BGQ_DIMENSIONS)
-      return &partitions[at];
-  }
-  return NULL;
-}
-
-static bool
-is_within_midplane (const Sizes *sizes)
-{
-  for (uint32_t dimension = 0; dimension < BGQ_E; dimension++)
-    if (sizes->size[dimension] > MIDPLANE_SIZE)
-      return false;
-  return sizes->size[BGQ_E] <= 2;
-}
-
-static bool
-is_of_midplanes (const Sizes *sizes)
-{
-  for (uint32_t dimension = 0; dimension < BGQ_E; dimension++)
-    if (sizes->size[dimension] % MIDPLANE_SIZE != 0 || sizes->size[dimension] > MAX_BGQ_SIZE)
-      return false;
-  return sizes->size[BGQ_E] == 2;
-}
-
-/* Whether a dimension is a torus when the spec does not say otherwise.  A
+/* Whether a dimension is a torus unless the spec says otherwise.  A
  * block below a midplane that IBM does not list is a mesh wherever it does
  * not span the midplane (bgq.md section 1, sub-block jobs). */
 static bool
-bgq_wraps (const Sizes *sizes, uint32_t dimension)
+bgq_wraps (const uint32_t *size, uint32_t dimension)
 {
-  const Partition *partition = find_partition (sizes);
+  for (gsize at = 0; at < G_N_ELEMENTS (partitions); at++) {
+    uint32_t n_equal = 0;
 
-  if (partition != NULL)
-    return partition->wrap[dimension] == 'T';
-  return dimension == BGQ_E || sizes->size[dimension] >= MIDPLANE_SIZE;
+    while (n_equal < BGQ_DIMENSIONS && partitions[at].size[n_equal] == size[n_equal])
+      n_equal++;
+    if (n_equal == BGQ_DIMENSIONS)
+      return partitions[at].wrap[dimension] == 'T';
+  }
+  return dimension == BGQ_E || size[dimension] >= MIDPLANE_SIZE;
 }
 
 static gboolean
 make_bgq (TopoMachine *machine, const char *spec, const Sizes *sizes, GError **error)
 {
-  machine->is_bgq = true;
-  machine->shape.n_dimensions = BGQ_DIMENSIONS;
+  bool is_in_midplane, is_of_midplanes;
+
   if (sizes->n_dimensions != BGQ_DIMENSIONS)
     return set_error_range (error, spec, "a Blue Gene/Q has five dimensions, as in 4x4x4x8x2");
-  if (!is_within_midplane (sizes) && !is_of_midplanes (sizes))
+  is_in_midplane = sizes->size[BGQ_E] <= 2;
+  is_of_midplanes = sizes->size[BGQ_E] == 2;
+  for (uint32_t dimension = 0; dimension < BGQ_E; dimension++) {
+    uint32_t size = sizes->size[dimension];
+
+    is_in_midplane = is_in_midplane && size <= MIDPLANE_SIZE;
+    is_of_midplanes = is_of_midplanes && size % MIDPLANE_SIZE == 0 && size <= MAX_BGQ_SIZE;
+  }
+  if (!is_in_midplane && !is_of_midplanes)
     return set_error_range (error, spec, "a Blue Gene/Q block is " POSSIBLE_BGQ_DIMS);
   if (sizes->mesh[BGQ_E])
     return set_error_range (error, spec, "the E dimension of a Blue Gene/Q is always a torus");
   for (uint32_t dimension = 0; dimension < BGQ_DIMENSIONS; dimension++) {
     machine->shape.size[dimension] = sizes->size[dimension];
-    machine->shape.wrap[dimension] = !sizes->mesh[dimension] && bgq_wraps (sizes, dimension);
+    machine->shape.wrap[dimension] = !sizes->mesh[dimension] && bgq_wraps (sizes->size, dimension);
   }
-  return check_nodes (spec, sizes, error);
+  return TRUE;
 }
 
-/* bgq:N. */
-static gboolean
-make_bgq_by_nodes (TopoMachine *machine, const char *spec, const char *text, GError **error)
+static bool
+torus_is_spec (const char *spec)
 {
-  guint64 nodes;
-  g_autoptr (GString) possible = g_string_new ("known node counts are");
-  Sizes sizes = { .n_dimensions = BGQ_DIMENSIONS };
-
-  if (!g_ascii_string_to_unsigned (text, 10, 0, UINT32_MAX, &nodes, NULL))
-    nodes = 0;
-  for (gsize at = 0; at < G_N_ELEMENTS (partitions); at++) {
-    g_string_append_printf (possible, " %u", partitions[at].nodes);
-    if (partitions[at].nodes != nodes)
-      continue;
-    for (uint32_t dimension = 0; dimension < BGQ_DIMENSIONS; dimension++)
-      sizes.size[dimension] = partitions[at].size[dimension];
-    return make_bgq (machine, spec, &sizes, error);
-  }
-  g_string_append (possible, ", or give a shape, as in bgq:4x4x4x8x2");
-  return set_error_range (error, spec, possible->str);
+  return g_str_has_prefix (spec, "bgq:") || g_str_has_prefix (spec, "torus:");
 }
 
-static gboolean
-make_torus (TopoMachine *machine, const char *spec, const Sizes *sizes, GError **error)
-{
-  machine->shape.n_dimensions = sizes->n_dimensions;
-  for (uint32_t dimension = 0; dimension < sizes->n_dimensions; dimension++) {
-    bool mesh = sizes->mesh[dimension];
-
-    if (sizes->size[dimension] > (mesh ? MAX_MESH_SIZE : MAX_TORUS_SIZE))
-      return set_error_range (error, spec,
-                              "a torus dimension has at most 511 nodes, a mesh dimension 256");
-    machine->shape.size[dimension] = sizes->size[dimension];
-    machine->shape.wrap[dimension] = !mesh;
-  }
-  return check_nodes (spec, sizes, error);
-}
-
-/* The spec that makes this shape, with an m where it is not the default. */
-static char *
-canonical_spec (const TopoMachine *machine)
-{
-  const TopoShape *shape = &machine->shape;
-  GString *spec = g_string_new (machine->is_bgq ? "bgq:" : "torus:");
-  Sizes sizes = { .n_dimensions = shape->n_dimensions };
-
-  memcpy (sizes.size, shape->size, sizeof sizes.size);
-  for (uint32_t dimension = 0; dimension < shape->n_dimensions; dimension++) {
-    bool wraps = machine->is_bgq ? bgq_wraps (&sizes, dimension) : true;
-
-    g_string_append_printf (spec, "%s%u%s", dimension > 0 ? "x" : "", shape->size[dimension],
-                            wraps && !shape->wrap[dimension] ? "m" : "");
-  }
-  return g_string_free (spec, FALSE);
-}
-
+/* Sets the spec, the shape and the parameters of the family from bgq:512 or torus:8x8x8m. */
 static gboolean
 torus_make (TopoMachine *machine, const char *spec, GError **error)
 {
   const char *text = strchr (spec, ':') + 1;
   const char *comma = strchr (text, ',');
-  bool is_bgq = g_str_has_prefix (spec, "bgq:");
-  Sizes sizes;
+  TopoShape *shape = &machine->shape;
+  Sizes sizes = { 0 };
+  uint64_t n_nodes = 1;
+  GString *canonical;
 
   topo_parameters_default (&machine->parameters, TOPO_FAMILY_TORUS);
   if (comma != NULL) {
@@ -407,22 +288,55 @@ torus_make (TopoMachine *machine, const char *spec, GError **error)
                  spec, comma + 1);
     return FALSE;
   }
-  if (is_bgq && strchr (text, 'x') == NULL) {
-    if (!make_bgq_by_nodes (machine, spec, text, error))
-      return FALSE;
-  } else if (!parse_sizes (spec, text, &sizes, error) ||
-             !(is_bgq ? make_bgq : make_torus) (machine, spec, &sizes, error))
-    return FALSE;
-  machine->spec = canonical_spec (machine);
-  return TRUE;
-}
+  machine->is_bgq = g_str_has_prefix (spec, "bgq:");
+  if (machine->is_bgq && strchr (text, 'x') == NULL) {
+    g_autoptr (GString) possible = g_string_new ("known node counts are");
+    guint64 nodes;
 
-/* bgq:512 and torus:8x8x8m.  Makes what such a spec says: spec, shape and the
- * parameters of the family. */
-static bool
-torus_is_spec (const char *spec)
-{
-  return g_str_has_prefix (spec, "bgq:") || g_str_has_prefix (spec, "torus:");
+    if (!g_ascii_string_to_unsigned (text, 10, 0, UINT32_MAX, &nodes, NULL))
+      nodes = 0;
+    for (gsize at = 0; at < G_N_ELEMENTS (partitions); at++) {
+      g_string_append_printf (possible, " %u", partitions[at].nodes);
+      if (partitions[at].nodes != nodes)
+        continue;
+      sizes.n_dimensions = BGQ_DIMENSIONS;
+      for (uint32_t dimension = 0; dimension < BGQ_DIMENSIONS; dimension++)
+        sizes.size[dimension] = partitions[at].size[dimension];
+    }
+    g_string_append (possible, ", or give a shape, as in bgq:4x4x4x8x2");
+    if (sizes.n_dimensions == 0)
+      return set_error_range (error, spec, possible->str);
+  } else if (!parse_sizes (spec, text, &sizes, error))
+    return FALSE;
+
+  shape->n_dimensions = sizes.n_dimensions;
+  if (machine->is_bgq && !make_bgq (machine, spec, &sizes, error))
+    return FALSE;
+  for (uint32_t dimension = 0; dimension < sizes.n_dimensions && !machine->is_bgq; dimension++) {
+    bool mesh = sizes.mesh[dimension];
+
+    if (sizes.size[dimension] > (mesh ? MAX_MESH_SIZE : MAX_TORUS_SIZE))
+      return set_error_range (error, spec,
+                              "a torus dimension has at most 511 nodes, a mesh dimension 256");
+    shape->size[dimension] = sizes.size[dimension];
+    shape->wrap[dimension] = !mesh;
+  }
+  for (uint32_t dimension = 0; dimension < sizes.n_dimensions; dimension++) {
+    n_nodes *= sizes.size[dimension];
+    if (n_nodes > MAX_NODES)
+      return set_error_range (error, spec, "a machine has at most 1048576 nodes");
+  }
+
+  /* The canonical spec has an m only where a torus is the default. */
+  canonical = g_string_new (machine->is_bgq ? "bgq:" : "torus:");
+  for (uint32_t dimension = 0; dimension < shape->n_dimensions; dimension++) {
+    bool wraps = !machine->is_bgq || bgq_wraps (shape->size, dimension);
+
+    g_string_append_printf (canonical, "%s%u%s", dimension > 0 ? "x" : "", shape->size[dimension],
+                            wraps && !shape->wrap[dimension] ? "m" : "");
+  }
+  machine->spec = g_string_free (canonical, FALSE);
+  return TRUE;
 }
 
 /* --- Ranks and cores of a node --- */
@@ -473,7 +387,7 @@ child_number (const TopoNode *node, uint32_t object)
 }
 
 /* Whether `core` comes before `other` when the outermost objects take turns,
- * and in each of them those within it. */
+ * and within each object its children. */
 static bool
 scatters_before (const TopoNode *node, uint32_t core, uint32_t other)
 {
@@ -499,19 +413,6 @@ os_before (const TopoNode *node, uint32_t core, uint32_t other)
   return mine != theirs ? mine < theirs : core < other;
 }
 
-/* Insertion: nodes have at most 64 cores. */
-static void
-order_cores (TopoMachine *machine, bool (*before) (const TopoNode *, uint32_t, uint32_t))
-{
-  for (uint32_t core = 0; core < machine->node->n_cores; core++) {
-    uint32_t at = core;
-
-    for (; at > 0 && before (machine->node, core, machine->slot_core[at - 1]); at--)
-      machine->slot_core[at] = machine->slot_core[at - 1];
-    machine->slot_core[at] = (uint8_t) core;
-  }
-}
-
 /* --- Lists of cores --- */
 
 typedef struct {
@@ -520,26 +421,7 @@ typedef struct {
   uint64_t taken; /* bit per core */
 } List;
 
-static gboolean
-list_add (List *list, uint64_t core, const TopoNode *node, GError **error)
-{
-  if (core >= node->n_cores) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                 "core %" G_GUINT64_FORMAT ": the node (%s) has cores 0 to %u", core, node->source,
-                 node->n_cores - 1);
-    return FALSE;
-  }
-  if (list->taken >> core & 1) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "core %" G_GUINT64_FORMAT " stands twice",
-                 core);
-    return FALSE;
-  }
-  list->taken |= UINT64_C (1) << core;
-  list->core[list->n++] = (uint8_t) core;
-  return TRUE;
-}
-
-/* The listed cores, then the others. */
+/* Gives the slots the listed cores, then the others. */
 static void
 use_list (TopoMachine *machine, const List *list)
 {
@@ -549,12 +431,14 @@ use_list (TopoMachine *machine, const List *list)
   for (uint32_t core = 0; core < machine->node->n_cores; core++)
     if (!(list->taken >> core & 1))
       machine->slot_core[slot++] = (uint8_t) core;
+  machine->ranks_per_node = list->n;
 }
 
 gboolean
 topo_machine_set_cores (TopoMachine *machine, const char *cores, GError **error)
 {
   g_auto (GStrv) parts = g_strsplit (cores, ",", -1);
+  const TopoNode *node = machine->node;
   List list = { .n = 0 };
 
   if (!check_fabric (machine, "cores", error))
@@ -564,7 +448,17 @@ topo_machine_set_cores (TopoMachine *machine, const char *cores, GError **error)
     return TRUE;
   }
   if (g_str_equal (cores, "scatter") || g_str_equal (cores, "os")) {
-    order_cores (machine, *cores == 'o' ? os_before : scatters_before);
+    bool (*before) (const TopoNode *, uint32_t, uint32_t) =
+        *cores == 'o' ? os_before : scatters_before;
+
+    /* Insertion: nodes have at most 64 cores. */
+    for (uint32_t core = 0; core < node->n_cores; core++) {
+      uint32_t at = core;
+
+      for (; at > 0 && before (node, core, machine->slot_core[at - 1]); at--)
+        machine->slot_core[at] = machine->slot_core[at - 1];
+      machine->slot_core[at] = (uint8_t) core;
+    }
     return TRUE;
   }
   for (gsize at = 0; parts[at] != NULL; at++) {
@@ -581,16 +475,27 @@ topo_machine_set_cores (TopoMachine *machine, const char *cores, GError **error)
                    "expected cores as in 0,2,4-7, or compact, scatter or os, found \"%s\"", text);
       return FALSE;
     }
-    for (guint64 core = first; core <= last; core++)
-      if (!list_add (&list, core, machine->node, error))
+    for (guint64 core = first; core <= last; core++) {
+      if (core >= node->n_cores) {
+        g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+                     "core %" G_GUINT64_FORMAT ": the node (%s) has cores 0 to %u", core,
+                     node->source, node->n_cores - 1);
         return FALSE;
+      }
+      if (list.taken >> core & 1) {
+        g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "core %" G_GUINT64_FORMAT " stands twice",
+                     core);
+        return FALSE;
+      }
+      list.taken |= UINT64_C (1) << core;
+      list.core[list.n++] = (uint8_t) core;
+    }
   }
   if (list.n == 0) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "no core is listed");
     return FALSE;
   }
   use_list (machine, &list);
-  machine->ranks_per_node = list.n;
   return TRUE;
 }
 
@@ -613,7 +518,6 @@ topo_machine_set_pattern (TopoMachine *machine, uint32_t pattern, GError **error
   for (uint32_t slot = 0; slot < list.n; slot++)
     list.taken |= UINT64_C (1) << list.core[slot];
   use_list (machine, &list);
-  machine->ranks_per_node = list.n;
   return TRUE;
 }
 
@@ -634,103 +538,42 @@ topo_machine_set_pattern (TopoMachine *machine, uint32_t pattern, GError **error
   "bgq:512, bgq:4x4x4x8x2, torus:8x8x8m, fattree:18x18:9, fattree3:8, systemg, " \
   "stampede, fabric:FILE or the path of a machine file"
 
-/* A file while it is read. */
-typedef struct {
-  TopoMachine *machine;
-  GKeyFile *file;
-  const char *path;
-  char *folder;
-} Reader;
-
 /* --- Reading machine files --- */
 
 static gboolean
-prefix_key (const Reader *reader, const char *key, GError **error)
+prefix_key (const char *path, const char *key, GError **error)
 {
-  g_autofree char *where = topo_keyfile_where (reader->path, MACHINE_GROUP, key);
+  g_autofree char *where = topo_keyfile_where (path, MACHINE_GROUP, key);
 
   g_prefix_error (error, "%s: machine.%s: ", where, key);
   return FALSE;
 }
 
-/* The text of a key, NULL when it is not there; the caller frees it. */
+/* The text of a key, NULL without it; the caller frees it. */
 static char *
-value_of (const Reader *reader, const char *key)
+value_of (GKeyFile *file, const char *key)
 {
-  char *text = g_key_file_get_value (reader->file, MACHINE_GROUP, key, NULL);
+  char *text = g_key_file_get_value (file, MACHINE_GROUP, key, NULL);
 
   return text != NULL ? g_strstrip (text) : NULL;
 }
 
+/* Options that are set already override the keys of the file. */
 static gboolean
-load_ranks_per_node (TopoMachine *machine, const char *text, GError **error)
-{
-  guint64 ranks;
-
-  if (!g_ascii_string_to_unsigned (text, 10, 1, TOPO_MAX_RANKS_PER_NODE, &ranks, NULL)) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "expected 1 to %d, found \"%s\"",
-                 TOPO_MAX_RANKS_PER_NODE, text);
-    return FALSE;
-  }
-  return topo_machine_set_ranks_per_node (machine, (uint32_t) ranks, error);
-}
-
-/* routes and node: what an option has set stays. */
-static gboolean
-load_fabric_keys (const Reader *reader, GError **error)
-{
-  TopoMachine *machine = reader->machine;
-  g_autofree char *routes = value_of (reader, "routes");
-  g_autofree char *node = value_of (reader, "node");
-
-  if (routes != NULL && machine->routes == NULL &&
-      !topo_fabric_set_routes (machine, routes, reader->folder, error))
-    return prefix_key (reader, "routes", error);
-  if (node != NULL && machine->node == NULL &&
-      !topo_fabric_set_node (machine, node, reader->folder, error))
-    return prefix_key (reader, "node", error);
-  return topo_fabric_finish (machine, error);
-}
-
-static gboolean
-refuse_fabric_keys (const Reader *reader, GError **error)
-{
-  static const char *const keys[] = { "routes", "node" };
-
-  for (gsize at = 0; at < G_N_ELEMENTS (keys); at++)
-    if (g_key_file_has_key (reader->file, MACHINE_GROUP, keys[at], NULL)) {
-      g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "only fabrics have it, %s is a torus",
-                   reader->machine->spec);
-      return prefix_key (reader, keys[at], error);
-    }
-  return TRUE;
-}
-
-static gboolean
-load_slots (const Reader *reader, GError **error)
-{
-  g_autofree char *cores = value_of (reader, "cores");
-  g_autofree char *ranks = value_of (reader, "ranks_per_node");
-
-  if (cores != NULL && !topo_machine_set_cores (reader->machine, cores, error))
-    return prefix_key (reader, "cores", error);
-  if (ranks != NULL && !load_ranks_per_node (reader->machine, ranks, error))
-    return prefix_key (reader, "ranks_per_node", error);
-  return TRUE;
-}
-
-static gboolean
-load_file (const Reader *reader, GError **error)
+load_file (TopoMachine *machine, GKeyFile *file, const char *path, const char *folder,
+           GError **error)
 {
   static const char *const own_groups[] = { MACHINE_GROUP, NULL };
-  TopoMachine *machine = reader->machine;
-
   static const char *const known[] = { "spec", "routes", "node", "ranks_per_node", "cores", NULL };
-  g_auto (GStrv) keys = g_key_file_get_keys (reader->file, MACHINE_GROUP, NULL, NULL);
+  g_auto (GStrv) keys = g_key_file_get_keys (file, MACHINE_GROUP, NULL, NULL);
+  g_autofree char *spec = value_of (file, "spec"), *routes = value_of (file, "routes");
+  g_autofree char *node = value_of (file, "node"), *cores = value_of (file, "cores");
+  g_autofree char *ranks = value_of (file, "ranks_per_node");
+  gboolean made = FALSE;
 
   for (gsize at = 0; keys != NULL && keys[at] != NULL; at++)
     if (!g_strv_contains (known, keys[at])) {
-      g_autofree char *where = topo_keyfile_where (reader->path, MACHINE_GROUP, keys[at]);
+      g_autofree char *where = topo_keyfile_where (path, MACHINE_GROUP, keys[at]);
       g_autofree char *list = g_strjoinv (", ", (char **) known);
       g_autofree char *meant = base_did_you_mean (keys[at], known);
 
@@ -739,27 +582,50 @@ load_file (const Reader *reader, GError **error)
                    meant);
       return FALSE;
     }
-  g_autofree char *text = value_of (reader, "spec");
-  gboolean made = FALSE;
 
-  if (text == NULL) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: no spec in [machine]", reader->path);
+  if (spec == NULL) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: no spec in [machine]", path);
     return FALSE;
   }
-  if (torus_is_spec (text))
-    made = torus_make (reader->machine, text, error);
-  else if (topo_fabric_is_spec (text))
-    made = topo_fabric_make (reader->machine, text, reader->folder, error);
+  if (torus_is_spec (spec))
+    made = torus_make (machine, spec, error);
+  else if (topo_fabric_is_spec (spec))
+    made = topo_fabric_make (machine, spec, folder, error);
   else
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
-                 "expected a spec such as bgq:512 or systemg:16, found \"%s\"", text);
+                 "expected a spec such as bgq:512 or systemg:16, found \"%s\"", spec);
   if (!made)
-    return prefix_key (reader, "spec", error);
+    return prefix_key (path, "spec", error);
 
-  if (!(machine->fabric != NULL ? load_fabric_keys : refuse_fabric_keys) (reader, error))
-    return FALSE;
-  return load_slots (reader, error) &&
-         topo_parameters_load (&machine->parameters, reader->file, reader->path, own_groups, error);
+  if (machine->fabric != NULL) {
+    if (routes != NULL && machine->routes == NULL &&
+        !topo_fabric_set_routes (machine, routes, folder, error))
+      return prefix_key (path, "routes", error);
+    if (node != NULL && machine->node == NULL &&
+        !topo_fabric_set_node (machine, node, folder, error))
+      return prefix_key (path, "node", error);
+    if (!topo_fabric_finish (machine, error))
+      return FALSE;
+  } else if (routes != NULL || node != NULL) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "only fabrics have it, %s is a torus",
+                 machine->spec);
+    return prefix_key (path, routes != NULL ? "routes" : "node", error);
+  }
+
+  if (cores != NULL && !topo_machine_set_cores (machine, cores, error))
+    return prefix_key (path, "cores", error);
+  if (ranks != NULL) {
+    guint64 n_ranks;
+
+    if (!g_ascii_string_to_unsigned (ranks, 10, 1, TOPO_MAX_RANKS_PER_NODE, &n_ranks, NULL)) {
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "expected 1 to %d, found \"%s\"",
+                   TOPO_MAX_RANKS_PER_NODE, ranks);
+      return prefix_key (path, "ranks_per_node", error);
+    }
+    if (!topo_machine_set_ranks_per_node (machine, (uint32_t) n_ranks, error))
+      return prefix_key (path, "ranks_per_node", error);
+  }
+  return topo_parameters_load (&machine->parameters, file, path, own_groups, error);
 }
 
 const char *const *
@@ -771,8 +637,8 @@ topo_machine_kinds (void)
   return names;
 }
 
-/* From a machine file: "PATH" or "PATH,OPTION=VALUE...", where options (of
- * fabrics) beat what the file says. */
+/* Loads a machine file: "PATH" or "PATH,OPTION=VALUE...", where options (of
+ * fabrics) override the file. */
 static gboolean
 machine_load (TopoMachine *machine, const char *path_and_options, GError **error)
 {
@@ -783,7 +649,6 @@ machine_load (TopoMachine *machine, const char *path_and_options, GError **error
                               : g_strndup (path_and_options, (gsize) (comma - path_and_options));
   g_autofree char *folder = g_path_get_dirname (path);
   g_autoptr (GKeyFile) file = NULL;
-  Reader reader = { .machine = machine, .path = path, .folder = folder };
 
   if (!g_file_test (path, G_FILE_TEST_EXISTS)) {
     /* Neither a spec nor a file. */
@@ -798,8 +663,8 @@ machine_load (TopoMachine *machine, const char *path_and_options, GError **error
   }
   if (comma != NULL && !topo_fabric_read_options (machine, comma + 1, error))
     return FALSE;
-  reader.file = file = topo_keyfile_load (path, error);
-  if (file == NULL || !load_file (&reader, error))
+  file = topo_keyfile_load (path, error);
+  if (file == NULL || !load_file (machine, file, path, folder, error))
     return FALSE;
   if (comma == NULL || machine->fabric != NULL)
     return TRUE;
@@ -807,6 +672,37 @@ machine_load (TopoMachine *machine, const char *path_and_options, GError **error
                "%s: option \"%s\": only fabrics have options, %s is a torus", path, comma + 1,
                machine->spec);
   return FALSE;
+}
+
+/* --- Machines --- */
+
+TopoMachine *
+topo_machine_new_known (const char *path, GHashTable *known, GError **error)
+{
+  g_autoptr (TopoMachine) machine = g_new0 (TopoMachine, 1);
+
+  machine->ranks_per_node = 1;
+  machine->known = known;
+  if (!machine_load (machine, path, error))
+    return NULL;
+  machine->known = NULL;
+  return g_steal_pointer (&machine);
+}
+
+TopoMachine *
+topo_machine_new (const char *spec, GError **error)
+{
+  g_autoptr (TopoMachine) machine = g_new0 (TopoMachine, 1);
+  gboolean made;
+
+  machine->ranks_per_node = 1;
+  if (torus_is_spec (spec))
+    made = torus_make (machine, spec, error);
+  else if (topo_fabric_is_spec (spec))
+    made = topo_fabric_make (machine, spec, NULL, error) && topo_fabric_finish (machine, error);
+  else
+    made = machine_load (machine, spec, error);
+  return made ? g_steal_pointer (&machine) : NULL;
 }
 
 /* --- Printing machine files --- */

@@ -459,10 +459,12 @@ fetch (const TopoParameters *parameters, const Row *row)
 }
 
 static gboolean
-parse_choice (const Row *row, const char *text, TopoValue *value, GError **error)
+parse_value (const Row *row, const char *text, TopoValue *value, GError **error)
 {
   g_autofree char *list = NULL, *meant = NULL;
 
+  if (row->choices == NULL)
+    return topo_unit_parse (row->unit, text, value, error);
   for (uint64_t at = 0; row->choices[at] != NULL; at++)
     if (g_str_equal (row->choices[at], text)) {
       *value = (TopoValue){ .whole = at };
@@ -475,14 +477,7 @@ parse_choice (const Row *row, const char *text, TopoValue *value, GError **error
   return FALSE;
 }
 
-static gboolean
-parse_value (const Row *row, const char *text, TopoValue *value, GError **error)
-{
-  return row->choices != NULL ? parse_choice (row, text, value, error)
-                              : topo_unit_parse (row->unit, text, value, error);
-}
-
-/* Text of the table itself, which must be right. */
+/* The value of a text in the table. */
 static TopoValue
 table_value (const Row *row, const char *text)
 {
@@ -503,20 +498,6 @@ topo_parameters_default (TopoParameters *parameters, TopoFamily family)
       store (parameters, &rows[at], table_value (&rows[at], rows[at].initial[family]));
 }
 
-static bool
-in_range (const Row *row, TopoValue value)
-{
-  TopoValue least, most;
-
-  if (row->least == NULL)
-    return true;
-  least = table_value (row, row->least);
-  most = table_value (row, row->most);
-  if (topo_unit_is_real (row->unit))
-    return value.real >= least.real && value.real <= most.real;
-  return value.whole >= least.whole && value.whole <= most.whole;
-}
-
 static gboolean
 apply (TopoParameters *parameters, const Row *row, const char *text, GError **error)
 {
@@ -526,56 +507,62 @@ apply (TopoParameters *parameters, const Row *row, const char *text, GError **er
     g_prefix_error (error, "%s.%s: ", row->group, row->key);
     return FALSE;
   }
-  if (!in_range (row, value)) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "%s.%s: \"%s\" is not within %s .. %s",
-                 row->group, row->key, text, row->least, row->most);
-    return FALSE;
+  if (row->least != NULL) {
+    TopoValue least = table_value (row, row->least), most = table_value (row, row->most);
+    bool is_within = topo_unit_is_real (row->unit)
+                         ? value.real >= least.real && value.real <= most.real
+                         : value.whole >= least.whole && value.whole <= most.whole;
+
+    if (!is_within) {
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "%s.%s: \"%s\" is not within %s .. %s",
+                   row->group, row->key, text, row->least, row->most);
+      return FALSE;
+    }
   }
   store (parameters, row, value);
   return TRUE;
 }
 
+/* A key whose value contradicts other parameters, and the reason; NULL: none does. */
 static const char *
-find_fabric_conflict (const TopoParameters *parameters, const char **reason)
+find_conflict (const TopoParameters *parameters, const char **reason)
 {
-  uint64_t packet_bytes =
-      parameters->header_bytes + parameters->rdma_header_bytes + parameters->mtu_bytes;
+  if (parameters->family == TOPO_FAMILY_FABRIC) {
+    uint64_t packet_bytes =
+        parameters->header_bytes + parameters->rdma_header_bytes + parameters->mtu_bytes;
 
-  if (parameters->switch_buffer_bytes / parameters->switch_vls < packet_bytes) {
-    *reason = "must hold at least one full packet per data VL (ib.mtu, ib.header, switch.vls)";
-    return "switch.buffer";
-  }
-  if (parameters->hca_buffer_bytes / parameters->switch_vls < packet_bytes) {
-    *reason = "must hold at least one full packet per data VL (ib.mtu, ib.header, switch.vls)";
-    return "hca.buffer";
-  }
-  if (parameters->sm_eager_bytes <= parameters->envelope_bytes) {
-    *reason = "must be more than mpi.envelope";
-    return "mpi.sm_eager";
-  }
-  return NULL;
-}
+    if (parameters->switch_buffer_bytes / parameters->switch_vls < packet_bytes) {
+      *reason = "must hold at least one full packet per data VL (ib.mtu, ib.header, switch.vls)";
+      return "switch.buffer";
+    }
+    if (parameters->hca_buffer_bytes / parameters->switch_vls < packet_bytes) {
+      *reason = "must hold at least one full packet per data VL (ib.mtu, ib.header, switch.vls)";
+      return "hca.buffer";
+    }
+    if (parameters->sm_eager_bytes <= parameters->envelope_bytes) {
+      *reason = "must be more than mpi.envelope";
+      return "mpi.sm_eager";
+    }
+  } else {
+    uint64_t packet_bytes = parameters->packet_header_bytes + parameters->packet_payload_bytes;
 
-static const char *
-find_torus_conflict (const TopoParameters *parameters, const char **reason)
-{
-  uint64_t packet_bytes = parameters->packet_header_bytes + parameters->packet_payload_bytes;
-
-  if (parameters->packet_payload_bytes % parameters->chunk_bytes != 0) {
-    *reason = "must be a multiple of packet.chunk";
-    return "packet.payload";
-  }
-  if (parameters->dynamic_tokens * parameters->chunk_bytes < packet_bytes) {
-    *reason = "must hold at least one full packet (packet.header + packet.payload)";
-    return "router.dynamic_tokens";
-  }
-  if (parameters->envelope_bytes + parameters->immediate_bytes > parameters->packet_payload_bytes) {
-    *reason = "must fit into one packet together with mpi.envelope";
-    return "mpi.immediate";
-  }
-  if (parameters->immediate_bytes > parameters->eager_bytes) {
-    *reason = "must be at least mpi.immediate";
-    return "mpi.eager";
+    if (parameters->packet_payload_bytes % parameters->chunk_bytes != 0) {
+      *reason = "must be a multiple of packet.chunk";
+      return "packet.payload";
+    }
+    if (parameters->dynamic_tokens * parameters->chunk_bytes < packet_bytes) {
+      *reason = "must hold at least one full packet (packet.header + packet.payload)";
+      return "router.dynamic_tokens";
+    }
+    if (parameters->envelope_bytes + parameters->immediate_bytes >
+        parameters->packet_payload_bytes) {
+      *reason = "must fit into one packet together with mpi.envelope";
+      return "mpi.immediate";
+    }
+    if (parameters->immediate_bytes > parameters->eager_bytes) {
+      *reason = "must be at least mpi.immediate";
+      return "mpi.eager";
+    }
   }
   return NULL;
 }
@@ -599,35 +586,26 @@ is_group (TopoFamily family, const char *group)
   return false;
 }
 
-/* The groups, or the keys of `group` when it is not NULL; NULL-terminated, the names are the rows'. */
-static GPtrArray *
-list_possible (TopoFamily family, const char *group)
-{
-  GPtrArray *list = g_ptr_array_new ();
-  const char *last = "";
-
-  for (gsize at = 0; at < G_N_ELEMENTS (rows); at++) {
-    const char *name = group == NULL ? rows[at].group : rows[at].key;
-
-    if (!has_row (family, &rows[at]) || (group != NULL && !g_str_equal (rows[at].group, group)) ||
-        g_str_equal (name, last))
-      continue;
-    g_ptr_array_add (list, (gpointer) name);
-    last = name;
-  }
-  g_ptr_array_add (list, NULL);
-  return list;
-}
-
 static void
 set_unknown (TopoFamily family, const char *group, const char *key, GError **error)
 {
   bool known = is_group (family, group);
-  g_autoptr (GPtrArray) names = list_possible (family, known ? group : NULL);
-  g_autofree char *possible = g_strjoinv (", ", (char **) names->pdata);
-  g_autofree char *meant =
-      base_did_you_mean (known ? key : group, (const char *const *) names->pdata);
+  g_autoptr (GPtrArray) names = g_ptr_array_new (); /* groups, or the keys of a known group */
+  g_autofree char *possible = NULL, *meant = NULL;
+  const char *last = "";
 
+  for (gsize at = 0; at < G_N_ELEMENTS (rows); at++) {
+    const char *name = known ? rows[at].key : rows[at].group;
+
+    if (!has_row (family, &rows[at]) || (known && !g_str_equal (rows[at].group, group)) ||
+        g_str_equal (name, last))
+      continue;
+    g_ptr_array_add (names, (gpointer) name);
+    last = name;
+  }
+  g_ptr_array_add (names, NULL);
+  possible = g_strjoinv (", ", (char **) names->pdata);
+  meant = base_did_you_mean (known ? key : group, (const char *const *) names->pdata);
   if (known)
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "unknown key \"%s\" in [%s] (known: %s)%s",
                  key, group, possible, meant);
@@ -636,60 +614,19 @@ set_unknown (TopoFamily family, const char *group, const char *key, GError **err
                  possible, meant);
 }
 
-static gboolean
-load_key (TopoParameters *parameters, GKeyFile *file, const char *path, const char *group,
-          const char *key, GError **error)
-{
-  const Row *row = find_row (parameters->family, group, key);
-  g_autofree char *text = g_key_file_get_value (file, group, key, NULL);
-  g_autofree char *where = NULL;
-
-  if (row == NULL)
-    set_unknown (parameters->family, group, key, error);
-  else if (apply (parameters, row, g_strstrip (text), error))
-    return TRUE;
-  where = topo_keyfile_where (path, group, key);
-  g_prefix_error (error, "%s: ", where);
-  return FALSE;
-}
-
-static gboolean
-load_group (TopoParameters *parameters, GKeyFile *file, const char *path, const char *group,
-            GError **error)
-{
-  g_auto (GStrv) keys = g_key_file_get_keys (file, group, NULL, NULL);
-
-  if (!is_group (parameters->family, group)) {
-    g_autofree char *where = topo_keyfile_where (path, group, NULL);
-
-    set_unknown (parameters->family, group, "", error);
-    g_prefix_error (error, "%s: ", where);
-    return FALSE;
-  }
-  for (gsize at = 0; keys[at] != NULL; at++)
-    if (!load_key (parameters, file, path, group, keys[at], error))
-      return FALSE;
-  return TRUE;
-}
-
 /* path is NULL when the values came from the command line. */
 static gboolean
 check_together (const TopoParameters *parameters, const char *path, GError **error)
 {
-  const char *reason = NULL;
-  /* The key at fault of the conditions between several parameters. */
-  const char *name = parameters->family == TOPO_FAMILY_FABRIC
-                         ? find_fabric_conflict (parameters, &reason)
-                         : find_torus_conflict (parameters, &reason);
-  g_auto (GStrv) parts = NULL;
-  g_autofree char *where = NULL;
+  const char *reason = NULL, *name = find_conflict (parameters, &reason);
 
   if (name == NULL)
     return TRUE;
   g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "%s %s", name, reason);
   if (path != NULL) {
-    parts = g_strsplit (name, ".", 2);
-    where = topo_keyfile_where (path, parts[0], parts[1]);
+    g_auto (GStrv) parts = g_strsplit (name, ".", 2);
+    g_autofree char *where = topo_keyfile_where (path, parts[0], parts[1]);
+
     g_prefix_error (error, "%s: ", where);
   }
   return FALSE;
@@ -703,10 +640,32 @@ topo_parameters_load (TopoParameters *parameters, GKeyFile *file, const char *pa
   TopoParameters loaded = *parameters;
 
   for (gsize at = 0; groups[at] != NULL; at++) {
-    if (ignore_groups != NULL && g_strv_contains (ignore_groups, groups[at]))
+    const char *group = groups[at];
+    g_auto (GStrv) keys = NULL;
+
+    if (ignore_groups != NULL && g_strv_contains (ignore_groups, group))
       continue;
-    if (!load_group (&loaded, file, path, groups[at], error))
+    if (!is_group (parameters->family, group)) {
+      g_autofree char *where = topo_keyfile_where (path, group, NULL);
+
+      set_unknown (parameters->family, group, "", error);
+      g_prefix_error (error, "%s: ", where);
       return FALSE;
+    }
+    keys = g_key_file_get_keys (file, group, NULL, NULL);
+    for (gsize key = 0; keys[key] != NULL; key++) {
+      const Row *row = find_row (parameters->family, group, keys[key]);
+      g_autofree char *text = g_key_file_get_value (file, group, keys[key], NULL);
+      g_autofree char *where = NULL;
+
+      if (row == NULL)
+        set_unknown (parameters->family, group, keys[key], error);
+      else if (apply (&loaded, row, g_strstrip (text), error))
+        continue;
+      where = topo_keyfile_where (path, group, keys[key]);
+      g_prefix_error (error, "%s: ", where);
+      return FALSE;
+    }
   }
   if (!check_together (&loaded, path, error))
     return FALSE;
@@ -753,22 +712,6 @@ print_value (const Row *row, TopoValue value)
                               : topo_unit_print (row->unit, value);
 }
 
-/* The note that explains this row's value, NULL when it is another value. */
-static const char *
-find_note (const Row *row, const char *value, const TopoParameterNote *notes, uint32_t n_notes)
-{
-  for (uint32_t at = 0; at < n_notes; at++) {
-    g_auto (GStrv) parts = g_strsplit (notes[at].key, ".", 2);
-    g_autofree char *noted = NULL;
-
-    if (!g_str_equal (parts[0], row->group) || !g_str_equal (parts[1], row->key))
-      continue;
-    noted = print_value (row, table_value (row, notes[at].value));
-    return g_str_equal (noted, value) ? notes[at].about : NULL;
-  }
-  return NULL;
-}
-
 void
 topo_parameters_print_noted (const TopoParameters *parameters, const TopoParameterNote *notes,
                              uint32_t n_notes, GString *out)
@@ -776,20 +719,29 @@ topo_parameters_print_noted (const TopoParameters *parameters, const TopoParamet
   const char *group = "";
 
   for (gsize at = 0; at < G_N_ELEMENTS (rows); at++) {
+    const Row *row = &rows[at];
     g_autofree char *value = NULL;
-    const char *note;
 
-    if (!has_row (parameters->family, &rows[at]))
+    if (!has_row (parameters->family, row))
       continue;
-    value = print_value (&rows[at], fetch (parameters, &rows[at]));
-    if (!g_str_equal (rows[at].group, group))
-      g_string_append_printf (out, "\n[%s]\n", rows[at].group);
-    group = rows[at].group;
-    print_about (rows[at].about, out);
-    note = find_note (&rows[at], value, notes, n_notes);
-    if (note != NULL)
-      print_about (note, out);
-    g_string_append_printf (out, "%s = %s\n", rows[at].key, value);
+    value = print_value (row, fetch (parameters, row));
+    if (!g_str_equal (row->group, group))
+      g_string_append_printf (out, "\n[%s]\n", row->group);
+    group = row->group;
+    print_about (row->about, out);
+    /* A note explains the value that it sets, no other. */
+    for (uint32_t note = 0; note < n_notes; note++) {
+      g_auto (GStrv) parts = g_strsplit (notes[note].key, ".", 2);
+      g_autofree char *noted = NULL;
+
+      if (!g_str_equal (parts[0], row->group) || !g_str_equal (parts[1], row->key))
+        continue;
+      noted = print_value (row, table_value (row, notes[note].value));
+      if (g_str_equal (noted, value) && notes[note].about != NULL)
+        print_about (notes[note].about, out);
+      break;
+    }
+    g_string_append_printf (out, "%s = %s\n", row->key, value);
   }
 }
 

@@ -15,26 +15,20 @@ topo_shape_nodes (const TopoShape *shape)
   return n_nodes;
 }
 
-/* Directed links along one line of nodes in a dimension.  In a ring each
- * node has two outgoing links, even in a ring of two. */
-static uint32_t
-links_of_line (const TopoShape *shape, uint32_t dimension)
-{
-  uint32_t size = shape->size[dimension];
-
-  if (size == 1)
-    return 0;
-  return shape->wrap[dimension] ? 2 * size : 2 * (size - 1);
-}
-
 uint32_t
 topo_shape_links (const TopoShape *shape)
 {
   uint32_t n_nodes = topo_shape_nodes (shape);
   uint32_t n_links = 0;
 
-  for (uint32_t dimension = 0; dimension < shape->n_dimensions; dimension++)
-    n_links += n_nodes / shape->size[dimension] * links_of_line (shape, dimension);
+  /* Directed links along each line of nodes.  In a ring each node has two outgoing links,
+   * even in a ring of two. */
+  for (uint32_t dimension = 0; dimension < shape->n_dimensions; dimension++) {
+    uint32_t size = shape->size[dimension];
+
+    if (size > 1)
+      n_links += n_nodes / size * 2 * (shape->wrap[dimension] ? size : size - 1);
+  }
   return n_links;
 }
 

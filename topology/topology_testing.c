@@ -32,3 +32,13 @@ topo_testing_file (const char *text)
   g_close (fd, NULL);
   return path;
 }
+
+void
+topo_testing_refused (const GError *error, int code, const char *where, const char *named)
+{
+  if (error == NULL || error->domain != TOPO_ERROR || (code >= 0 && error->code != code) ||
+      (where != NULL && !g_str_has_prefix (error->message, where)) ||
+      strstr (error->message, named) == NULL || strchr (error->message, '\n') != NULL)
+    g_error ("\"%s\" instead of \"%s ... %s\", code %d",
+             error != NULL ? error->message : "no error", where != NULL ? where : "", named, code);
+}

@@ -12,3 +12,7 @@ TopoMachine *topo_testing_machine (const char *spec, uint32_t ranks_per_node);
 /* The path of a new temporary file with this text; the caller removes it and
  * frees the path. */
 char *topo_testing_file (const char *text);
+
+/* Asserts that an error of TOPO_ERROR with this code (-1: any) begins with `where` (NULL: with
+ * anything), contains `named` and has one line. */
+void topo_testing_refused (const GError *error, int code, const char *where, const char *named);

@@ -13,23 +13,7 @@
 #define MAX_VL     14 /* 15 is management's */
 #define MAX_WEIGHT 255
 
-static gboolean
-parse_entry (const char *text, TopoVlWeights *weights)
-{
-  g_auto (GStrv) parts = g_strsplit (text, ":", -1);
-  guint64 vl, weight;
-
-  if (g_strv_length (parts) != 2 ||
-      !g_ascii_string_to_unsigned (g_strstrip (parts[0]), 10, 0, MAX_VL, &vl, NULL) ||
-      !g_ascii_string_to_unsigned (g_strstrip (parts[1]), 10, 0, MAX_WEIGHT, &weight, NULL))
-    return FALSE;
-  weights->vl[weights->n] = (uint8_t) vl;
-  weights->weight[weights->n++] = (uint8_t) weight;
-  return TRUE;
-}
-
-/* "none", or VL:weight up to 64 times with commas; FALSE and *error
- * (TOPO_ERROR) when it is neither. */
+/* "none", or VL:weight up to 64 times with commas; otherwise FALSE and *error (TOPO_ERROR). */
 static gboolean
 vl_weights_parse (const char *text, TopoVlWeights *weights, GError **error)
 {
@@ -45,13 +29,21 @@ vl_weights_parse (const char *text, TopoVlWeights *weights, GError **error)
                  TOPO_VL_ENTRIES, g_strv_length (entries));
     return FALSE;
   }
-  for (gsize at = 0; entries[at] != NULL; at++)
-    if (!parse_entry (entries[at], &parsed)) {
+  for (gsize at = 0; entries[at] != NULL; at++) {
+    g_auto (GStrv) parts = g_strsplit (entries[at], ":", -1);
+    guint64 vl, weight;
+
+    if (g_strv_length (parts) != 2 ||
+        !g_ascii_string_to_unsigned (g_strstrip (parts[0]), 10, 0, MAX_VL, &vl, NULL) ||
+        !g_ascii_string_to_unsigned (g_strstrip (parts[1]), 10, 0, MAX_WEIGHT, &weight, NULL)) {
       g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
                    "expected VL:weight (0..%d and 0..%d), found \"%s\"", MAX_VL, MAX_WEIGHT,
                    entries[at]);
       return FALSE;
     }
+    parsed.vl[parsed.n] = (uint8_t) vl;
+    parsed.weight[parsed.n++] = (uint8_t) weight;
+  }
   if (parsed.n == 0) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
                  "expected none, or VL:weight,VL:weight..., found \"%s\"", text);
@@ -111,18 +103,6 @@ typedef struct {
   int exponent;
 } Decimal;
 
-/* The names of a kind's units, for people. */
-static char *
-name_list (TopoUnit unit)
-{
-  GString *list = g_string_new (NULL);
-
-  for (gsize at = 0; at < G_N_ELEMENTS (names); at++)
-    if (names[at].unit == unit)
-      g_string_append_printf (list, "%s%s", list->len > 0 ? ", " : "", names[at].name);
-  return g_string_free (list, FALSE);
-}
-
 /* Reads digits[.digits][e[sign]digits] and moves *text behind it. */
 static gboolean
 parse_decimal (const char **text, Decimal *decimal)
@@ -164,34 +144,24 @@ decimal_value (const Decimal *decimal, int shift)
   return g_ascii_strtod (text, NULL);
 }
 
-static const Name *
-find_name (TopoUnit unit, const char *name)
-{
-  for (gsize at = 0; at < G_N_ELEMENTS (names); at++)
-    if (names[at].unit == unit && g_str_equal (names[at].name, name))
-      return &names[at];
-  return NULL;
-}
-
 gboolean
 topo_unit_parse (TopoUnit unit, const char *text, TopoValue *value, GError **error)
 {
   const char *rest = text;
   Decimal decimal;
   g_autofree char *mantissa = NULL;
-  g_autofree char *list = NULL;
-  const Name *name;
+  g_autoptr (GString) list = g_string_new (NULL);
+  const Name *name = NULL;
+  double exact, whole;
 
   *value = (TopoValue){ 0 };
   if (unit == TOPO_UNIT_BOOLEAN) {
-    bool truth = g_str_equal (text, "true");
-
-    if (!truth && !g_str_equal (text, "false")) {
+    value->whole = g_str_equal (text, "true");
+    if (!value->whole && !g_str_equal (text, "false")) {
       g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "expected true or false, found \"%s\"",
                    text);
       return FALSE;
     }
-    value->whole = truth;
     return TRUE;
   }
   if (unit == TOPO_UNIT_VL_WEIGHTS)
@@ -204,125 +174,107 @@ topo_unit_parse (TopoUnit unit, const char *text, TopoValue *value, GError **err
   mantissa = decimal.mantissa;
   while (*rest == ' ')
     rest++;
-  name = find_name (unit, rest);
+  for (gsize at = 0; at < G_N_ELEMENTS (names); at++)
+    if (names[at].unit == unit) {
+      if (g_str_equal (names[at].name, rest))
+        name = &names[at];
+      g_string_append_printf (list, "%s%s", list->len > 0 ? ", " : "", names[at].name);
+    }
   if (name == NULL) {
-    list = name_list (unit);
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "\"%s\" %s (%s)", text,
                  *rest == '\0' ? "lacks its unit" : "has an unknown unit",
-                 unit == TOPO_UNIT_COUNT ? "a plain number is expected" : list);
+                 unit == TOPO_UNIT_COUNT ? "a plain number is expected" : list->str);
     return FALSE;
   }
-  if (!topo_unit_is_real (unit)) {
-    double exact = decimal_value (&decimal, 0) * (double) name->scale;
-    double whole = round (exact);
-
-    if (!(whole <= MAX_WHOLE)) {
-      g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "\"%s\" is too large", text);
-      return FALSE;
-    }
-    /* The product of two doubles is good to 2^-52 of itself. */
-    if (fabs (exact - whole) > 1e-12 * exact) {
-      g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "\"%s\" is finer than the smallest unit",
-                   text);
-      return FALSE;
-    }
-    value->whole = (uint64_t) whole;
+  if (topo_unit_is_real (unit)) {
+    value->real = decimal_value (&decimal, name->exponent);
     return TRUE;
   }
-  value->real = decimal_value (&decimal, name->exponent);
+  exact = decimal_value (&decimal, 0) * (double) name->scale;
+  whole = round (exact);
+  if (!(whole <= MAX_WHOLE)) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "\"%s\" is too large", text);
+    return FALSE;
+  }
+  /* The product of two doubles is good to 2^-52 of itself. */
+  if (fabs (exact - whole) > 1e-12 * exact) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "\"%s\" is finer than the smallest unit",
+                 text);
+    return FALSE;
+  }
+  value->whole = (uint64_t) whole;
   return TRUE;
 }
 
-/* True when the unit says the value with at most its number of decimals. */
-static bool
-says_whole (const Name *name, uint64_t whole)
-{
-  uint64_t finest = name->decimals == 3 ? name->scale / 1000 : name->scale;
-
-  return name->decimals >= 0 && whole >= name->scale && whole % finest == 0;
-}
-
+/* In the largest unit that needs at most its number of decimals. */
 static char *
 print_whole (TopoUnit unit, uint64_t whole)
 {
+  g_autoptr (GString) text = g_string_new (NULL);
   const Name *name = names;
-  g_autofree char *number = NULL;
 
-  while (name->unit != unit || !(says_whole (name, whole) || (name->scale == 1 && whole == 0)))
-    name++;
+  for (;; name++) {
+    uint64_t finest = name->decimals == 3 ? name->scale / 1000 : name->scale;
+
+    if (name->unit == unit && name->decimals >= 0 &&
+        ((whole >= name->scale && whole % finest == 0) || (name->scale == 1 && whole == 0)))
+      break;
+  }
   if (name->decimals == 3) {
     /* "12.3" for 12300 thousandths. */
     uint64_t thousandths = whole / (name->scale / 1000);
-    char *text = g_strdup_printf ("%" G_GUINT64_FORMAT ".%03u", thousandths / 1000,
-                                  (guint) (thousandths % 1000));
-    gsize length = strlen (text);
 
-    while (text[length - 1] == '0')
-      length--;
-    if (text[length - 1] == '.')
-      length--;
-    text[length] = '\0';
-    number = text;
+    g_string_printf (text, "%" G_GUINT64_FORMAT ".%03u", thousandths / 1000,
+                     (guint) (thousandths % 1000));
+    while (text->str[text->len - 1] == '0')
+      g_string_truncate (text, text->len - 1);
+    if (text->str[text->len - 1] == '.')
+      g_string_truncate (text, text->len - 1);
   } else
-    number = g_strdup_printf ("%" G_GUINT64_FORMAT, whole / name->scale);
-  return *name->name == '\0' ? g_steal_pointer (&number)
-                             : g_strdup_printf ("%s %s", number, name->name);
-}
-
-/* The shortest decimal that reads back as `real`: its digits, and the power
- * of ten of the first one. */
-static char *
-shortest_digits (double real, int *exponent)
-{
-  char text[40];
-  char *digits;
-
-  for (int precision = 0; precision < 17; precision++) {
-    g_autofree char *format = g_strdup_printf ("%%.%de", precision);
-
-    g_ascii_formatd (text, sizeof text, format, real);
-    if (g_ascii_strtod (text, NULL) == real)
-      break;
-  }
-  *exponent = (int) g_ascii_strtoll (strchr (text, 'e') + 1, NULL, 10);
-  *strchr (text, 'e') = '\0';
-  digits = g_strdup (text);
-  if (digits[1] == '.')
-    memmove (digits + 1, digits + 2, strlen (digits + 1));
-  return digits;
-}
-
-/* Digits with the decimal point behind the one of power 0. */
-static char *
-place_point (const char *digits, int exponent)
-{
-  GString *text = g_string_new (exponent < 0 ? "0." : NULL);
-
-  for (int power = -1; power > exponent; power--)
-    g_string_append_c (text, '0');
-  for (int power = exponent; *digits != '\0' || power >= 0; power--) {
-    if (power == -1 && exponent >= 0)
-      g_string_append_c (text, '.');
-    g_string_append_c (text, *digits != '\0' ? *digits++ : '0');
-  }
-  return g_string_free (text, FALSE);
+    g_string_printf (text, "%" G_GUINT64_FORMAT, whole / name->scale);
+  return g_strdup_printf ("%s%s%s", text->str, *name->name == '\0' ? "" : " ", name->name);
 }
 
 static char *
 print_real (TopoUnit unit, double real)
 {
-  int exponent;
-  g_autofree char *digits = shortest_digits (real, &exponent);
-  g_autofree char *number = NULL;
+  g_autoptr (GString) number = NULL;
   const Name *name = names;
+  char digits[40];
+  const char *digit = digits;
+  int exponent; /* of the first digit */
+
+  /* The shortest decimal that reads back as `real`. */
+  for (int precision = 0; precision < 17; precision++) {
+    g_autofree char *format = g_strdup_printf ("%%.%de", precision);
+
+    g_ascii_formatd (digits, sizeof digits, format, real);
+    if (g_ascii_strtod (digits, NULL) == real)
+      break;
+  }
+  exponent = (int) g_ascii_strtoll (strchr (digits, 'e') + 1, NULL, 10);
+  *strchr (digits, 'e') = '\0';
+  if (digits[1] == '.')
+    memmove (digits + 1, digits + 2, strlen (digits + 1));
 
   while (name->unit != unit)
     name++;
   while (name + 1 < names + G_N_ELEMENTS (names) && name[1].unit == unit &&
          exponent < name->exponent)
     name++;
-  number = real == 0 ? g_strdup ("0") : place_point (digits, exponent - name->exponent);
-  return g_strdup_printf ("%s %s", number, name->name);
+  if (real == 0)
+    return g_strdup_printf ("0 %s", name->name);
+  /* Puts the decimal point after the digit of power 0. */
+  exponent -= name->exponent;
+  number = g_string_new (exponent < 0 ? "0." : NULL);
+  for (int power = -1; power > exponent; power--)
+    g_string_append_c (number, '0');
+  for (int power = exponent; *digit != '\0' || power >= 0; power--) {
+    if (power == -1 && exponent >= 0)
+      g_string_append_c (number, '.');
+    g_string_append_c (number, *digit != '\0' ? *digit++ : '0');
+  }
+  return g_strdup_printf ("%s %s", number->str, name->name);
 }
 
 char *

@@ -83,42 +83,33 @@ order_destinations (const RouteForwarding *tables, uint32_t *order)
 typedef struct {
   RouteForwarding *tables;
   RouteCables cables;
-  uint32_t *hops;  /* [switch] to the current destination's */
-  uint32_t *queue; /* [switch] */
-  uint32_t *used;  /* [cable] destinations so far */
+  uint32_t *hops; /* [switch] to the current destination's */
+  uint32_t *used; /* [cable] destinations so far */
 } Shortest;
 
-/* Of the cables of shortest ways the one that is used least: of all of them, or
- * only of those to the switch that the first one leads to. */
-static uint32_t
-least_used_cable (const Shortest *work, uint32_t at, bool any_switch)
-{
-  uint32_t best = TOPO_NONE, first = TOPO_NONE;
-
-  for (uint32_t cable = work->cables.first[at]; cable < work->cables.first[at + 1]; cable++) {
-    uint32_t to = work->cables.cables[cable].to;
-
-    if (work->hops[to] + 1 != work->hops[at] || (!any_switch && first != TOPO_NONE && to != first))
-      continue;
-    if (best == TOPO_NONE || work->used[cable] < work->used[best])
-      best = cable;
-    first = to;
-  }
-  return best;
-}
-
+/* Each switch takes the least used of the cables of shortest ways: of all of them, or
+ * only of those to the switch that the first cable leads to. */
 static void
 shortest_to (Shortest *work, uint32_t destination, uint32_t leaf, uint32_t number, bool any_switch)
 {
   route_forwarding_set (work->tables, leaf, destination, number);
   for (uint32_t at = 0; at < work->tables->n_switches; at++) {
-    uint32_t cable;
+    uint32_t best = TOPO_NONE, first = TOPO_NONE;
 
     if (at == leaf || work->hops[at] == UINT32_MAX)
       continue;
-    cable = least_used_cable (work, at, any_switch);
-    work->used[cable]++;
-    route_forwarding_set (work->tables, at, destination, work->cables.cables[cable].number);
+    for (uint32_t cable = work->cables.first[at]; cable < work->cables.first[at + 1]; cable++) {
+      uint32_t to = work->cables.cables[cable].to;
+
+      if (work->hops[to] + 1 != work->hops[at] ||
+          (!any_switch && first != TOPO_NONE && to != first))
+        continue;
+      if (best == TOPO_NONE || work->used[cable] < work->used[best])
+        best = cable;
+      first = to;
+    }
+    work->used[best]++;
+    route_forwarding_set (work->tables, at, destination, work->cables.cables[best].number);
   }
 }
 
@@ -126,26 +117,23 @@ static gboolean
 route_shortest (RouteForwarding *tables, bool any_switch)
 {
   Shortest work = { .tables = tables, .cables = route_cables_new (tables) };
-  uint32_t n_cables = work.cables.first[tables->n_switches];
-
-  work.hops = g_new (uint32_t, tables->n_switches + 1);
-  work.queue = g_new (uint32_t, tables->n_switches + 1);
-  work.used = g_new0 (uint32_t, n_cables + 1);
+  g_autofree uint32_t *hops = g_new (uint32_t, tables->n_switches + 1);
+  g_autofree uint32_t *queue = g_new (uint32_t, tables->n_switches + 1);
+  g_autofree uint32_t *used = g_new0 (uint32_t, work.cables.first[tables->n_switches] + 1);
   g_autofree uint32_t *order = g_new (uint32_t, tables->n_destinations + 1);
   uint32_t n = order_destinations (tables, order), last = TOPO_NONE;
 
+  work.hops = hops;
+  work.used = used;
   for (uint32_t at = 0; at < n; at++) {
     uint32_t number, leaf = route_leaf_of (tables, order[at], &number);
 
     if (leaf != last)
-      route_distances (&work.cables, tables->n_switches, leaf, work.hops, work.queue);
+      route_distances (&work.cables, tables->n_switches, leaf, hops, queue);
     last = leaf;
     shortest_to (&work, order[at], leaf, number, any_switch);
   }
   route_cables_clear (&work.cables);
-  g_free (work.hops);
-  g_free (work.queue);
-  g_free (work.used);
   return TRUE;
 }
 
@@ -209,73 +197,51 @@ distances_from_marked (const RouteCables *cables, uint32_t n_switches, const boo
   return level;
 }
 
-typedef struct {
-  const RouteCables *cables;
-  uint32_t n_switches;
-  const uint32_t *adapters; /* [switch] */
-  uint32_t *hops, *queue, *at_distance;
-  uint32_t *piece;   /* [switch] the first switch of its part of the fabric */
-  uint32_t *common;  /* [switch] distance of nearly all adapters of its part */
-  uint32_t *nearest; /* [piece] the smallest of these */
-} Roots;
-
-static void
-measure (Roots *roots, uint32_t from)
-{
-  uint32_t n = roots->n_switches, n_adapters = 0;
-
-  route_distances (roots->cables, n, from, roots->hops, roots->queue);
-  memset (roots->at_distance, 0, (n + 1) * sizeof *roots->at_distance);
-  roots->piece[from] = UINT32_MAX;
-  for (uint32_t at = 0; at < n; at++) {
-    if (roots->hops[at] == UINT32_MAX)
-      continue;
-    roots->piece[from] = MIN (roots->piece[from], at);
-    roots->at_distance[roots->hops[at]] += roots->adapters[at];
-    n_adapters += roots->adapters[at];
-  }
-  /* adapters_at[distance]: how many adapters are so far away.  The distance of
-   * nearly all of them when there is one, else UINT32_MAX. */
-  uint32_t n_high = 0, n_some = 0, common = UINT32_MAX;
-
-  for (uint32_t distance = 0; distance < n; distance++) {
-    n_some += (uint64_t) roots->at_distance[distance] * 20 > n_adapters;
-    if ((uint64_t) roots->at_distance[distance] * 10 <= (uint64_t) n_adapters * 9)
-      continue;
-    n_high++;
-    common = distance;
-  }
-  roots->common[from] = n_high == 1 && n_some == 1 ? common : UINT32_MAX;
-  roots->nearest[roots->piece[from]] =
-      MIN (roots->nearest[roots->piece[from]], roots->common[from]);
-}
-
 /* Distance of every switch from the nearest root, in cables: roots are 0, and
  * going up means going to a smaller level.  Roots are the switches from which
- * nearly all adapters are at one distance: more than 9 of 10 at that one, and
- * no other has more than 1 of 20 (OpenSM's rule for up/down routing), and of
- * these the ones with the smallest distance: in a tree of more than 20 branches
- * the leaves, too, are equally far from nearly all.  Of a fabric that falls
- * apart each part has its own; parts without adapters have UINT32_MAX.  NULL
+ * nearly all adapters are at one distance: more than 9 of 10 at this distance, and
+ * no other distance has more than 1 of 20 (OpenSM's rule for up/down routing), and of
+ * these the switches with the smallest distance: in a tree of more than 20 branches
+ * the leaves, too, are equally far from nearly all adapters.  Each connected part of
+ * a fabric has its own roots; parts without adapters have UINT32_MAX.  NULL
  * when a part with adapters has no root.  The caller g_free()s it. */
 static uint32_t *
 levels_from_roots (const RouteForwarding *tables, const RouteCables *cables)
 {
   uint32_t n = tables->n_switches;
   g_autofree uint32_t *adapters = count_adapters (tables);
-  g_autofree uint32_t *hops = g_new (uint32_t, n + 1);
-  g_autofree uint32_t *queue = g_new (uint32_t, n + 1);
+  g_autofree uint32_t *hops = g_new (uint32_t, n + 1), *queue = g_new (uint32_t, n + 1);
   g_autofree uint32_t *at_distance = g_new (uint32_t, n + 1);
-  g_autofree uint32_t *piece = g_new (uint32_t, n + 1);
-  g_autofree uint32_t *common = g_new (uint32_t, n + 1);
-  g_autofree uint32_t *nearest = g_new (uint32_t, n + 1);
+  g_autofree uint32_t *piece = g_new (uint32_t, n + 1);   /* the first switch of the part */
+  g_autofree uint32_t *common = g_new (uint32_t, n + 1);  /* distance of nearly all adapters */
+  g_autofree uint32_t *nearest = g_new (uint32_t, n + 1); /* [piece] the smallest of these */
   g_autofree bool *is_root = g_new0 (bool, n + 1);
-  Roots roots = { cables, n, adapters, hops, queue, at_distance, piece, common, nearest };
 
   for (uint32_t at = 0; at < n; at++)
     nearest[at] = UINT32_MAX;
-  for (uint32_t at = 0; at < n; at++)
-    measure (&roots, at);
+  for (uint32_t from = 0; from < n; from++) {
+    uint32_t n_adapters = 0, n_high = 0, n_some = 0, high = UINT32_MAX;
+
+    route_distances (cables, n, from, hops, queue);
+    memset (at_distance, 0, (n + 1) * sizeof *at_distance);
+    piece[from] = UINT32_MAX;
+    for (uint32_t at = 0; at < n; at++) {
+      if (hops[at] == UINT32_MAX)
+        continue;
+      piece[from] = MIN (piece[from], at);
+      at_distance[hops[at]] += adapters[at];
+      n_adapters += adapters[at];
+    }
+    for (uint32_t distance = 0; distance < n; distance++) {
+      n_some += (uint64_t) at_distance[distance] * 20 > n_adapters;
+      if ((uint64_t) at_distance[distance] * 10 <= (uint64_t) n_adapters * 9)
+        continue;
+      n_high++;
+      high = distance;
+    }
+    common[from] = n_high == 1 && n_some == 1 ? high : UINT32_MAX;
+    nearest[piece[from]] = MIN (nearest[piece[from]], common[from]);
+  }
   for (uint32_t at = 0; at < n; at++) {
     if (nearest[piece[at]] == UINT32_MAX && adapters[at] > 0)
       return NULL;
@@ -309,7 +275,7 @@ goes_up (const UpDown *work, uint32_t from, uint32_t to)
   return work->level[to] != work->level[from] ? work->level[to] < work->level[from] : to < from;
 }
 
-/* From the leaf upwards. */
+/* Fills down[] from the leaf upwards; queue[] gets the switches, whose number is returned. */
 static uint32_t
 find_ways_down (UpDown *work, uint32_t leaf)
 {
@@ -344,8 +310,8 @@ by_hops (gconstpointer left, gconstpointer right, gpointer data)
   return *a < *b ? -1 : *a > *b;
 }
 
-/* From those that have a way down to those below them, nearest first: a bucket
- * per number of hops, as all cables count 1. */
+/* Fills hops[] from the switches that have a way down to the switches below them, nearest
+ * first: a bucket per number of hops, as all cables count 1. */
 static void
 find_ways_up (UpDown *work, uint32_t n_down)
 {
@@ -380,76 +346,67 @@ find_ways_up (UpDown *work, uint32_t n_down)
   }
 }
 
-/* Whether the cable is the first of a way that may be taken. */
-static bool
-leads_on (const UpDown *work, uint32_t at, uint32_t to)
-{
-  if (work->down[at] != UINT32_MAX)
-    return work->down[to] != UINT32_MAX && work->down[to] + 1 == work->down[at] &&
-           goes_up (work, to, at);
-  return work->hops[to] != UINT32_MAX && work->hops[to] + 1 == work->hops[at] &&
-         goes_up (work, at, to);
-}
-
+/* Each switch takes the least used cable that begins a way of its kind. */
 static void
 updown_to (UpDown *work, uint32_t destination, uint32_t leaf, uint32_t number)
 {
   route_forwarding_set (work->tables, leaf, destination, number);
   for (uint32_t at = 0; at < work->tables->n_switches; at++) {
+    bool is_down = work->down[at] != UINT32_MAX;
+    const uint32_t *distance = is_down ? work->down : work->hops;
     uint32_t best = TOPO_NONE;
 
     if (at == leaf || work->hops[at] == UINT32_MAX)
       continue;
-    for (uint32_t cable = work->cables.first[at]; cable < work->cables.first[at + 1]; cable++)
-      if (leads_on (work, at, work->cables.cables[cable].to) &&
+    for (uint32_t cable = work->cables.first[at]; cable < work->cables.first[at + 1]; cable++) {
+      uint32_t to = work->cables.cables[cable].to;
+
+      if (distance[to] != UINT32_MAX && distance[to] + 1 == distance[at] &&
+          (is_down ? goes_up (work, to, at) : goes_up (work, at, to)) &&
           (best == TOPO_NONE || work->used[cable] < work->used[best]))
         best = cable;
+    }
     g_assert (best != TOPO_NONE);
     work->used[best]++;
     route_forwarding_set (work->tables, at, destination, work->cables.cables[best].number);
   }
 }
 
-static void
-updown_all (UpDown *work)
-{
-  g_autofree uint32_t *order = g_new (uint32_t, work->tables->n_destinations + 1);
-  uint32_t n = order_destinations (work->tables, order), last = TOPO_NONE;
-
-  for (uint32_t at = 0; at < n; at++) {
-    uint32_t number, leaf = route_leaf_of (work->tables, order[at], &number);
-
-    if (leaf != last)
-      find_ways_up (work, find_ways_down (work, leaf));
-    last = leaf;
-    updown_to (work, order[at], leaf, number);
-  }
-}
-
 static gboolean
 engine_updn (RouteForwarding *tables, GError **error)
 {
-  uint32_t n = tables->n_switches;
+  uint32_t n = tables->n_switches, n_ordered, last = TOPO_NONE;
   UpDown work = { .tables = tables, .cables = route_cables_new (tables) };
   g_autofree uint32_t *level = levels_from_roots (tables, &work.cables);
   g_autofree uint32_t *down = g_new (uint32_t, n + 1);
   g_autofree uint32_t *hops = g_new (uint32_t, n + 1);
   g_autofree uint32_t *queue = g_new (uint32_t, n + 1);
   g_autofree uint32_t *used = g_new0 (uint32_t, work.cables.first[n] + 1);
+  g_autofree uint32_t *order = g_new (uint32_t, tables->n_destinations + 1);
 
+  if (level == NULL) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+                 "%s: updn finds no roots: from no switch are nearly all adapters equally far",
+                 tables->fabric->source);
+    route_cables_clear (&work.cables);
+    return FALSE;
+  }
   work.level = level;
   work.down = down;
   work.hops = hops;
   work.queue = queue;
   work.used = used;
-  if (level != NULL)
-    updown_all (&work);
-  else
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                 "%s: updn finds no roots: from no switch are nearly all adapters equally far",
-                 tables->fabric->source);
+  n_ordered = order_destinations (tables, order);
+  for (uint32_t at = 0; at < n_ordered; at++) {
+    uint32_t number, leaf = route_leaf_of (tables, order[at], &number);
+
+    if (leaf != last)
+      find_ways_up (&work, find_ways_down (&work, leaf));
+    last = leaf;
+    updown_to (&work, order[at], leaf, number);
+  }
   route_cables_clear (&work.cables);
-  return level != NULL;
+  return TRUE;
 }
 
 /* --- ftree: shift permutations of a fat tree do not collide ---
@@ -472,7 +429,7 @@ typedef struct {
   RouteCables cables;
   const uint32_t *level;
   uint32_t *down_used, *up_used; /* [cable] seen from its lower end */
-  uint32_t *below;               /* switches whose way is known, but not yet of those below them */
+  uint32_t *below;               /* switches with a way whose children have none yet */
   uint32_t destination;
 } FatTree;
 
@@ -535,14 +492,24 @@ climb (FatTree *work, uint32_t at, bool count)
   return work->cables.cables[best].to;
 }
 
-/* Chains over the other ancestors of the leaf, level by level, until each has
- * its way down and all below them their way up. */
 static void
-serve_others (FatTree *work, uint32_t leaf)
+fat_tree_to (FatTree *work, uint32_t destination)
 {
-  g_autoptr (GArray) ancestors = g_array_new (FALSE, FALSE, sizeof (uint32_t));
-  g_autofree bool *seen = g_new0 (bool, work->tables->n_switches + 1);
+  uint32_t number, leaf = route_leaf_of (work->tables, destination, &number);
+  g_autoptr (GArray) ancestors = NULL;
+  g_autofree bool *seen = NULL;
 
+  if (leaf == TOPO_NONE)
+    return;
+  work->destination = destination;
+  route_forwarding_set (work->tables, leaf, destination, number);
+  for (uint32_t at = leaf; at != TOPO_NONE; at = climb (work, at, true))
+    send_up_to (work, at);
+
+  /* Chains over the other ancestors of the leaf, level by level, until each has its way down
+   * and all switches below have their way up. */
+  ancestors = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  seen = g_new0 (bool, work->tables->n_switches + 1);
   g_array_append_val (ancestors, leaf);
   seen[leaf] = true;
   for (guint i = 0; i < ancestors->len; i++) {
@@ -558,20 +525,6 @@ serve_others (FatTree *work, uint32_t leaf)
       g_array_append_val (ancestors, next);
     }
   }
-}
-
-static void
-fat_tree_to (FatTree *work, uint32_t destination)
-{
-  uint32_t number, leaf = route_leaf_of (work->tables, destination, &number), at;
-
-  if (leaf == TOPO_NONE)
-    return;
-  work->destination = destination;
-  route_forwarding_set (work->tables, leaf, destination, number);
-  for (at = leaf; at != TOPO_NONE; at = climb (work, at, true))
-    send_up_to (work, at);
-  serve_others (work, leaf);
 }
 
 static gboolean
@@ -599,20 +552,18 @@ static gboolean
 engine_ftree (RouteForwarding *tables, GError **error)
 {
   FatTree work = { .tables = tables, .cables = route_cables_new (tables) };
-  uint32_t n_cables = work.cables.first[tables->n_switches];
-  /* The distance of every switch from the nearest one that has adapters. */
+  uint32_t n = tables->n_switches, n_cables = work.cables.first[n];
   g_autofree uint32_t *adapters = count_adapters (tables);
-  g_autofree bool *leaves = g_new0 (bool, tables->n_switches + 1);
-
-  for (uint32_t at = 0; at < tables->n_switches; at++)
-    leaves[at] = adapters[at] > 0;
-  g_autofree uint32_t *level = distances_from_marked (&work.cables, tables->n_switches, leaves);
+  g_autofree bool *leaves = g_new0 (bool, n + 1);
+  g_autofree uint32_t *level = NULL; /* distance from the nearest switch with adapters */
   g_autofree uint32_t *down_used = g_new0 (uint32_t, n_cables + 1);
   g_autofree uint32_t *up_used = g_new0 (uint32_t, n_cables + 1);
-  g_autofree uint32_t *below = g_new (uint32_t, tables->n_switches + 1);
+  g_autofree uint32_t *below = g_new (uint32_t, n + 1);
   gboolean done;
 
-  work.level = level;
+  for (uint32_t at = 0; at < n; at++)
+    leaves[at] = adapters[at] > 0;
+  work.level = level = distances_from_marked (&work.cables, n, leaves);
   work.down_used = down_used;
   work.up_used = up_used;
   work.below = below;

@@ -1,4 +1,4 @@
-/* fabric_survey.c - what the forwarding tables of a fabric do to its links.
+/* fabric_survey.c - reachability, loads and credit loops of a fabric's forwarding tables.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -13,7 +13,7 @@ typedef struct {
   const RouteForwarding *tables;
   const TopoFabric *fabric;
   RouteFabricSurvey *survey;
-  /* By switch; behind them those that hang on another adapter. */
+  /* By switch; the last entry has the adapters that are cabled to another adapter. */
   uint32_t *adapters; /* [n_switches + 1] adapter ports there */
   uint32_t *first;    /* [n_switches + 2] of sources[] */
   uint32_t *sources;  /* destinations' numbers by the switch they are on */
@@ -26,52 +26,35 @@ next_of (const Work *work, uint32_t vl)
   return &work->next[(size_t) vl * work->fabric->n_ports];
 }
 
-/* The lanes of the routes from the adapters on a switch: bit = VL. */
-static uint32_t
-lanes_of (const Work *work, uint32_t at, uint32_t destination)
-{
-  uint32_t lanes = 0;
-
-  if (work->tables->vl == NULL)
-    return 1;
-  for (uint32_t i = work->first[at]; i < work->first[at + 1]; i++)
-    if (work->sources[i] != destination)
-      lanes |= 1u << route_forwarding_vl (work->tables, work->sources[i], destination);
-  return lanes;
-}
-
-static void
-add_wait (Work *work, uint32_t port, uint32_t number, uint32_t lanes)
-{
-  for (; lanes != 0; lanes &= lanes - 1)
-    route_numbers_add (&next_of (work, (uint32_t) __builtin_ctz (lanes))[port], number);
-}
-
 typedef enum { ARRIVES, ENDS, CIRCLES } End;
 
 /* Follows the routes of `n` adapters on a switch to a destination. */
 static End
 follow (Work *work, uint32_t at, uint32_t destination, uint64_t n, uint32_t *hops)
 {
+  const RouteForwarding *tables = work->tables;
   const TopoFabric *fabric = work->fabric;
-  uint32_t target = work->tables->destination_port[destination], before = TOPO_NONE;
-  uint32_t lanes = lanes_of (work, at, destination);
+  uint32_t target = tables->destination_port[destination], before = TOPO_NONE;
+  uint32_t lanes = tables->vl == NULL; /* of the routes: bit = VL */
 
-  for (*hops = 1; *hops <= work->tables->n_switches; ++*hops) {
-    uint32_t number = route_forwarding_out (work->tables, at, destination), port;
+  for (uint32_t i = work->first[at]; tables->vl != NULL && i < work->first[at + 1]; i++)
+    if (work->sources[i] != destination)
+      lanes |= 1u << route_forwarding_vl (tables, work->sources[i], destination);
+  for (*hops = 1; *hops <= tables->n_switches; ++*hops) {
+    uint32_t number = route_forwarding_out (tables, at, destination), port;
 
     if (number == ROUTE_NO_PORT)
       return ENDS;
-    port = fabric->devices[work->tables->switch_device[at]].first_port + number - 1;
+    port = fabric->devices[tables->switch_device[at]].first_port + number - 1;
     work->survey->load[port] += n;
-    if (before != TOPO_NONE)
-      add_wait (work, before, number, lanes);
+    for (uint32_t left = lanes; before != TOPO_NONE && left != 0; left &= left - 1)
+      route_numbers_add (&next_of (work, (uint32_t) __builtin_ctz (left))[before], number);
     if (fabric->ports[port].peer == target)
       return ARRIVES;
     if (fabric->ports[port].peer == TOPO_NONE)
       return ENDS;
     before = port;
-    at = route_forwarding_behind (work->tables, port);
+    at = route_forwarding_behind (tables, port);
     if (at == TOPO_NONE)
       return ENDS;
   }
@@ -101,7 +84,7 @@ direct_peer (const Work *work, uint32_t destination)
   return tables->destination_of[work->fabric->ports[tables->destination_port[destination]].peer];
 }
 
-/* Of the lost pairs the one of the first source, and its first destination. */
+/* Counts lost pairs, and keeps the first of them by source, then by destination. */
 static void
 count_lost (Work *work, uint32_t at, uint32_t destination, uint64_t n, End end)
 {
@@ -120,32 +103,23 @@ count_lost (Work *work, uint32_t at, uint32_t destination, uint64_t n, End end)
   survey->lost_to = destination;
 }
 
-/* The pairs of a destination with adapters that hang on another one: a cable
- * without a switch joins two of them and no others. */
-static uint64_t
-survey_direct (Work *work, uint32_t destination)
-{
-  uint32_t at = work->tables->n_switches;
-  uint64_t is_direct = direct_peer (work, destination) != TOPO_NONE;
-  uint64_t n = work->adapters[at] - is_direct;
-
-  work->survey->pairs += n;
-  if (is_direct)
-    count_pairs (work, 0, 1);
-  if (n > is_direct)
-    count_lost (work, at, destination, n - is_direct, ENDS);
-  return is_direct;
-}
-
 static void
 survey_destination (Work *work, uint32_t destination)
 {
   RouteFabricSurvey *survey = work->survey;
   uint32_t port = work->tables->destination_port[destination];
   uint32_t leaf = route_forwarding_behind (work->tables, port);
-  uint64_t arrived = survey_direct (work, destination);
+  uint32_t n_switches = work->tables->n_switches;
+  /* A cable without a switch joins two adapters and no others. */
+  uint64_t is_direct = direct_peer (work, destination) != TOPO_NONE, arrived = is_direct;
+  uint64_t n_direct = work->adapters[n_switches] - is_direct;
 
-  for (uint32_t at = 0; at < work->tables->n_switches; at++) {
+  survey->pairs += n_direct;
+  if (is_direct)
+    count_pairs (work, 0, 1);
+  if (n_direct > is_direct)
+    count_lost (work, n_switches, destination, n_direct - is_direct, ENDS);
+  for (uint32_t at = 0; at < n_switches; at++) {
     uint64_t n = work->adapters[at] - (at == leaf);
     uint32_t hops;
     End end;
@@ -167,15 +141,6 @@ survey_destination (Work *work, uint32_t destination)
 
 /* --- Loads --- */
 
-static bool
-is_between_switches (const Work *work, uint32_t port)
-{
-  const TopoPort *it = &work->fabric->ports[port];
-
-  return it->peer != TOPO_NONE && work->fabric->devices[it->device].is_switch &&
-         work->fabric->devices[work->fabric->ports[it->peer].device].is_switch;
-}
-
 static int
 by_value (const void *left, const void *right)
 {
@@ -184,19 +149,25 @@ by_value (const void *left, const void *right)
   return a < b ? -1 : a > b;
 }
 
+/* Loads of the links between switches. */
 static void
 sum_loads (Work *work)
 {
   RouteFabricSurvey *survey = work->survey;
-  g_autofree uint64_t *loads = g_new (uint64_t, work->fabric->n_ports + 1);
+  const TopoFabric *fabric = work->fabric;
+  g_autofree uint64_t *loads = g_new (uint64_t, fabric->n_ports + 1);
   uint32_t n = 0;
 
-  for (uint32_t port = 0; port < work->fabric->n_ports; port++)
-    if (is_between_switches (work, port)) {
-      survey->links++;
-      if (survey->load[port] > 0)
-        loads[n++] = survey->load[port];
-    }
+  for (uint32_t port = 0; port < fabric->n_ports; port++) {
+    uint32_t peer = fabric->ports[port].peer;
+
+    if (peer == TOPO_NONE || !fabric->devices[fabric->ports[port].device].is_switch ||
+        !fabric->devices[fabric->ports[peer].device].is_switch)
+      continue;
+    survey->links++;
+    if (survey->load[port] > 0)
+      loads[n++] = survey->load[port];
+  }
   survey->unused = survey->links - n;
   if (n == 0)
     return;
@@ -206,9 +177,7 @@ sum_loads (Work *work)
   survey->load_median = ((double) loads[(n - 1) / 2] + (double) loads[n / 2]) / 2;
 }
 
-/* --- Loops of credits --- */
-
-/* The switch that an adapter's port hangs on, n_switches where there is none. */
+/* The switch to which an adapter's port is cabled, n_switches without a switch. */
 static uint32_t
 place_of (const RouteForwarding *tables, uint32_t destination)
 {

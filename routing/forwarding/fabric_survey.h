@@ -1,4 +1,4 @@
-/* fabric_survey.h - what the forwarding tables of a fabric do to its links.
+/* fabric_survey.h - reachability, loads and credit loops of a fabric's forwarding tables.
  *
  * SPDX-License-Identifier: Apache-2.0
  *

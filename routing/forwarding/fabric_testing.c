@@ -1,13 +1,49 @@
-/* fabric_testing.c - fabrics that are no trees, for tests.
+/* fabric_testing.c - fabrics and their tables for tests.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
 #include "routing/forwarding/fabric_testing.h"
 
+#include ".ci/test_data.h"
 #include "topology/topology_testing.h"
 
 #include <glib/gstdio.h>
+
+TopoFabric *
+fabric_testing_shared (const char *name)
+{
+  g_autofree char *in_data = g_build_filename ("fabrics", name, NULL);
+  g_autofree char *path = test_data (in_data);
+  g_autoptr (GError) error = NULL;
+  TopoFabric *fabric = path != NULL ? topo_fabric_load (path, &error) : NULL;
+
+  g_assert_no_error (error);
+  return fabric;
+}
+
+RouteForwarding *
+fabric_testing_tables (const TopoFabric *fabric, const char *routes)
+{
+  g_autoptr (GError) error = NULL;
+  RouteForwarding *tables = route_forwarding_new_named (fabric, routes, &error);
+
+  g_assert_no_error (error);
+  return tables;
+}
+
+void
+fabric_testing_same_hops (const RouteForwarding *a, const RouteForwarding *b)
+{
+  g_autofree uint32_t *links = g_new (uint32_t, a->n_switches + 2);
+
+  g_assert_cmpuint (a->n_destinations, ==, b->n_destinations);
+  for (uint32_t from = 0; from < a->n_destinations; from++)
+    for (uint32_t to = 0; to < a->n_destinations; to++)
+      if (from != to)
+        g_assert_cmpuint (route_forwarding_path (a, a->destination_port[from], to, links), ==,
+                          route_forwarding_path (b, b->destination_port[from], to, links));
+}
 
 TopoFabric *
 fabric_testing_of (const char *text)

@@ -1,9 +1,19 @@
-/* fabric_testing.h - fabrics that are no trees, for tests.
+/* fabric_testing.h - fabrics and their tables for tests.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "topology/fabric/fabric.h"
+#include "routing/forwarding/forwarding.h"
+
+/* A file of the shared data, which is not part of the project; NULL, and the test
+ * skipped, when it is not there. */
+TopoFabric *fabric_testing_shared (const char *name);
+
+/* Tables by name, as a machine has them. */
+RouteForwarding *fabric_testing_tables (const TopoFabric *fabric, const char *routes);
+
+/* Asserts that both tables have ways of the same lengths between all pairs. */
+void fabric_testing_same_hops (const RouteForwarding *a, const RouteForwarding *b);
 
 /* As a file of this text describes it. */
 TopoFabric *fabric_testing_of (const char *text);

@@ -7,47 +7,18 @@
 
 #include ".ci/test_data.h"
 #include "routing/forwarding/fabric_testing.h"
-#include "routing/forwarding/forwarding.h"
-#include "topology/machine.h"
+#include "topology/topology_testing.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
 
-static char *
-shared (const char *name)
-{
-  g_autofree char *in_data = g_build_filename ("fabrics", name, NULL);
-
-  return test_data (in_data);
-}
-
-static TopoFabric *
-load_fabric (const char *name)
-{
-  g_autofree char *path = shared (name);
-  g_autoptr (GError) error = NULL;
-  TopoFabric *fabric = path != NULL ? topo_fabric_load (path, &error) : NULL;
-
-  g_assert_no_error (error);
-  return fabric;
-}
-
 static RouteForwarding *
 load_tables (const TopoFabric *fabric, const char *name)
 {
-  g_autofree char *path = shared (name);
+  g_autofree char *in_data = g_build_filename ("fabrics", name, NULL);
+  g_autofree char *path = test_data (in_data);
   g_autoptr (GError) error = NULL;
   RouteForwarding *tables = route_forwarding_load (fabric, path, &error);
-
-  g_assert_no_error (error);
-  return tables;
-}
-
-static RouteForwarding *
-compute (const TopoFabric *fabric, const char *engine)
-{
-  g_autoptr (GError) error = NULL;
-  RouteForwarding *tables = route_forwarding_compute (fabric, engine, &error);
 
   g_assert_no_error (error);
   return tables;
@@ -61,25 +32,13 @@ assert_loads (const RouteFabricSurvey *survey, uint64_t min, double median, uint
   g_assert_cmpuint (survey->load_max, ==, max);
 }
 
-/* Every pair takes as many switches under both. */
-static void
-assert_same_hops (const RouteForwarding *a, const RouteForwarding *b)
-{
-  g_autofree uint32_t *links = g_new (uint32_t, a->n_switches + 2);
-
-  for (uint32_t from = 0; from < a->n_destinations; from++)
-    for (uint32_t to = 0; to < a->n_destinations; to++)
-      if (from != to)
-        g_assert_cmpuint (route_forwarding_path (a, a->destination_port[from], to, links), ==,
-                          route_forwarding_path (b, b->destination_port[from], to, links));
-}
-
 /* The tables of the subnet manager of the site, and figures that another
  * program traced (infiniband.md section B2). */
 static void
 test_avakas (void)
 {
-  g_autoptr (TopoFabric) fabric = load_fabric ("avakas/ib-subnet-fe80_0000_0000_0000.txt");
+  g_autoptr (TopoFabric) fabric =
+      fabric_testing_shared ("avakas/ib-subnet-fe80_0000_0000_0000.txt");
   g_autoptr (RouteForwarding) tables = NULL;
   g_autoptr (RouteForwarding) minhop = NULL;
   g_autoptr (RouteFabricSurvey) survey = NULL;
@@ -95,8 +54,8 @@ test_avakas (void)
   g_assert_cmpuint (survey->pairs_by_hops[3], ==, 74020);
   assert_loads (survey, 177, 255, 332);
   g_assert_cmpuint (survey->credit_loops, ==, 0);
-  minhop = compute (fabric, "minhop");
-  assert_same_hops (tables, minhop);
+  minhop = fabric_testing_tables (fabric, "minhop");
+  fabric_testing_same_hops (tables, minhop);
 }
 
 /* OpenSM's own tables of the 18 x 18 tree: 306 routes on every link. */
@@ -104,7 +63,7 @@ static void
 test_tables_of_the_tree (void)
 {
   static const char *const dumps[] = { "ft324/opensm-lfts.dump", "ft324/opensm-minhop-lfts.dump" };
-  g_autoptr (TopoFabric) fabric = load_fabric ("ft324/ft_324.net");
+  g_autoptr (TopoFabric) fabric = fabric_testing_shared ("ft324/ft_324.net");
 
   for (guint at = 0; fabric != NULL && at < G_N_ELEMENTS (dumps); at++) {
     g_autoptr (RouteForwarding) tables = load_tables (fabric, dumps[at]);
@@ -117,68 +76,67 @@ test_tables_of_the_tree (void)
 }
 
 static void
-assert_engine_equals (const char *fabric_name, const char *dump, const char *engine)
-{
-  g_autoptr (TopoFabric) fabric = load_fabric (fabric_name);
-  g_autoptr (RouteForwarding) theirs = NULL;
-  g_autoptr (RouteForwarding) ours = NULL;
-  g_autoptr (RouteFabricSurvey) survey = NULL;
-
-  if (fabric == NULL)
-    return;
-  theirs = load_tables (fabric, dump);
-  ours = compute (fabric, engine);
-  assert_same_hops (theirs, ours);
-  survey = route_fabric_survey_new (ours);
-  g_assert_cmpuint (survey->unreachable, ==, 0);
-}
-
-static void
 test_engines_equal_opensm (void)
 {
-  static const char *const engines[] = { "minhop", "updn", "ftree" };
+  static const struct {
+    const char *fabric, *dump;
+    const char *engines[4];
+  } cases[] = {
+    { "ft324/ft_324.net", "ft324/opensm-lfts.dump", { "minhop", "updn", "ftree" } },
+    { "ft16/ft_4x2.net", "ft16/opensm-lfts.dump", { "minhop", "updn", "ftree" } },
+    { "avakas/avakas.net", "avakas/ibroutes", { "minhop", "updn", "ftree" } },
+    { "x5/X5.topofile", "x5/opensm-minhop-lfts.dump", { "minhop" } },
+  };
 
-  for (guint at = 0; at < G_N_ELEMENTS (engines); at++) {
-    assert_engine_equals ("ft324/ft_324.net", "ft324/opensm-lfts.dump", engines[at]);
-    assert_engine_equals ("ft16/ft_4x2.net", "ft16/opensm-lfts.dump", engines[at]);
-    assert_engine_equals ("avakas/avakas.net", "avakas/ibroutes", engines[at]);
+  for (guint at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (TopoFabric) fabric = fabric_testing_shared (cases[at].fabric);
+    g_autoptr (RouteForwarding) theirs = NULL;
+
+    if (fabric == NULL)
+      return;
+    theirs = load_tables (fabric, cases[at].dump);
+    for (guint engine = 0; cases[at].engines[engine] != NULL; engine++) {
+      g_autoptr (RouteForwarding) ours = fabric_testing_tables (fabric, cases[at].engines[engine]);
+      g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (ours);
+
+      g_test_message ("%s %s", cases[at].fabric, cases[at].engines[engine]);
+      fabric_testing_same_hops (theirs, ours);
+      g_assert_cmpuint (survey->unreachable, ==, 0);
+    }
   }
-  assert_engine_equals ("x5/X5.topofile", "x5/opensm-minhop-lfts.dump", "minhop");
 }
 
-/* Our minhop and OpenSM's choose the same port at every switch for everybody:
- * on the real fabric, where OpenSM 3.3.5 knew the GUIDs of the site, and in a tree. */
-static void
-assert_same_ports (const char *fabric_name, const char *dump)
-{
-  g_autoptr (TopoFabric) fabric = load_fabric (fabric_name);
-  g_autoptr (RouteForwarding) theirs = NULL;
-  g_autoptr (RouteForwarding) ours = NULL;
-  uint32_t n_different = 0;
-
-  if (fabric == NULL)
-    return;
-  theirs = load_tables (fabric, dump);
-  ours = compute (fabric, "minhop");
-  for (uint32_t at = 0; at < ours->n_switches; at++)
-    for (uint32_t destination = 0; destination < ours->n_destinations; destination++)
-      n_different += route_forwarding_out (ours, at, destination) !=
-                     route_forwarding_out (theirs, at, destination);
-  g_assert_cmpuint (n_different, ==, 0);
-}
-
+/* Our minhop and OpenSM's choose the same port at every switch for all destinations:
+ * on the real fabric, where OpenSM 3.3.5 had the GUIDs of the site, and in a tree. */
 static void
 test_minhop_is_opensms (void)
 {
-  assert_same_ports ("x5/X5.topofile", "x5/opensm-minhop-lfts.dump");
-  assert_same_ports ("ft324/ft_324.net", "ft324/opensm-minhop-lfts.dump");
+  static const char *const names[][2] = {
+    { "x5/X5.topofile", "x5/opensm-minhop-lfts.dump" },
+    { "ft324/ft_324.net", "ft324/opensm-minhop-lfts.dump" },
+  };
+
+  for (guint at = 0; at < G_N_ELEMENTS (names); at++) {
+    g_autoptr (TopoFabric) fabric = fabric_testing_shared (names[at][0]);
+    g_autoptr (RouteForwarding) theirs = NULL;
+    g_autoptr (RouteForwarding) ours = NULL;
+
+    if (fabric == NULL)
+      return;
+    theirs = load_tables (fabric, names[at][1]);
+    ours = fabric_testing_tables (fabric, "minhop");
+    g_test_message ("%s", names[at][0]);
+    g_assert_cmpuint (ours->n_destinations, ==, theirs->n_destinations);
+    g_assert_true (
+        memcmp (ours->out, theirs->out, (gsize) ours->n_switches * ours->n_destinations) == 0);
+  }
 }
 
 /* Cables and loads of the real fabric, as OpenSM routes it. */
 static void
 test_x5 (void)
 {
-  g_autoptr (TopoFabric) fabric = load_fabric ("x5/X5.topofile");
+  g_autoptr (TopoFabric) fabric = fabric_testing_shared ("x5/X5.topofile");
   g_autoptr (RouteForwarding) tables = NULL;
   g_autoptr (RouteFabricSurvey) survey = NULL;
 
@@ -211,15 +169,6 @@ worst_of_shift (const RouteForwarding *tables, uint32_t distance)
   return worst;
 }
 
-static void
-assert_shifts_are_free (const TopoFabric *fabric)
-{
-  g_autoptr (RouteForwarding) tables = compute (fabric, "ftree");
-
-  for (uint32_t distance = 1; distance < tables->n_destinations; distance++)
-    g_assert_cmpuint (worst_of_shift (tables, distance), ==, 1);
-}
-
 /* Whatever the shift, no two routes share a link in a full tree. */
 static void
 test_ftree_is_free_of_conflicts (void)
@@ -227,17 +176,22 @@ test_ftree_is_free_of_conflicts (void)
   g_autoptr (TopoFabric) two = topo_fabric_tree (18, 18, 9, TOPO_SPEED_QDR, NULL);
   g_autoptr (TopoFabric) narrow = topo_fabric_tree (6, 4, 4, TOPO_SPEED_QDR, NULL);
   g_autoptr (TopoFabric) three = topo_fabric_tree3 (8, TOPO_SPEED_QDR, NULL);
+  const TopoFabric *const fabrics[] = { two, narrow, three };
 
-  assert_shifts_are_free (two);
-  assert_shifts_are_free (narrow);
-  assert_shifts_are_free (three);
+  for (guint at = 0; at < G_N_ELEMENTS (fabrics); at++) {
+    g_autoptr (RouteForwarding) tables = fabric_testing_tables (fabrics[at], "ftree");
+
+    g_test_message ("%s", fabrics[at]->source);
+    for (uint32_t distance = 1; distance < tables->n_destinations; distance++)
+      g_assert_cmpuint (worst_of_shift (tables, distance), ==, 1);
+  }
 }
 
 static void
 test_ftree_loads_are_even (void)
 {
   g_autoptr (TopoFabric) fabric = topo_fabric_tree (18, 18, 9, TOPO_SPEED_QDR, NULL);
-  g_autoptr (RouteForwarding) tables = compute (fabric, "ftree");
+  g_autoptr (RouteForwarding) tables = fabric_testing_tables (fabric, "ftree");
   g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
 
   assert_loads (survey, 306, 306, 306);
@@ -253,7 +207,7 @@ static void
 test_credit_loops (void)
 {
   g_autoptr (TopoFabric) fabric = fabric_testing_ring (5);
-  g_autoptr (RouteForwarding) minhop = compute (fabric, "minhop");
+  g_autoptr (RouteForwarding) minhop = fabric_testing_tables (fabric, "minhop");
   g_autoptr (RouteFabricSurvey) loops = route_fabric_survey_new (minhop);
   g_autoptr (GError) error = NULL;
 
@@ -261,7 +215,10 @@ test_credit_loops (void)
   g_assert_cmpuint (loops->credit_loops, ==, 2);
   g_assert_cmpuint (loops->n_loop, ==, 5);
   g_assert_null (route_forwarding_compute (fabric, "updn", &error));
-  g_assert_nonnull (strstr (error->message, "no roots"));
+  topo_testing_refused (error, TOPO_ERROR_RANGE, NULL, "no roots");
+  g_clear_error (&error);
+  g_assert_null (route_forwarding_compute (fabric, "ftree", &error));
+  topo_testing_refused (error, TOPO_ERROR_RANGE, NULL, "not a fat tree");
 }
 
 /* A tree with a third level over a part of it, which OpenSM's ftree refuses:
@@ -269,45 +226,19 @@ test_credit_loops (void)
 static void
 test_irregular_tree (void)
 {
-  g_autoptr (TopoFabric) x5 = load_fabric ("x5/X5.topofile");
+  g_autoptr (TopoFabric) x5 = fabric_testing_shared ("x5/X5.topofile");
   g_autoptr (RouteForwarding) tables = NULL;
   g_autoptr (RouteForwarding) minhop = NULL;
   g_autoptr (RouteFabricSurvey) survey = NULL;
 
   if (x5 == NULL)
     return;
-  tables = compute (x5, "ftree");
+  tables = fabric_testing_tables (x5, "ftree");
   survey = route_fabric_survey_new (tables);
   g_assert_cmpuint (survey->unreachable, ==, 0);
   g_assert_cmpuint (survey->credit_loops, ==, 0);
-  minhop = compute (x5, "minhop");
-  assert_same_hops (tables, minhop);
-}
-
-static void
-test_ring_is_no_tree (void)
-{
-  g_autoptr (TopoFabric) fabric = fabric_testing_ring (5);
-  g_autoptr (GError) error = NULL;
-
-  g_assert_null (route_forwarding_compute (fabric, "ftree", &error));
-  g_assert_error (error, TOPO_ERROR, TOPO_ERROR_RANGE);
-  g_assert_nonnull (strstr (error->message, "not a fat tree"));
-}
-
-static void
-assert_dump_refused (const TopoFabric *fabric, const char *text, const char *part)
-{
-  g_autofree char *path = NULL;
-  g_autoptr (GError) error = NULL;
-  int file = g_file_open_tmp ("dump-XXXXXX", &path, NULL);
-
-  g_assert_true (g_file_set_contents (path, text, -1, NULL));
-  g_assert_null (route_forwarding_load (fabric, path, &error));
-  if (strstr (error->message, part) == NULL)
-    g_error ("\"%s\" does not say \"%s\"", error->message, part);
-  g_close (file, NULL);
-  g_unlink (path);
+  minhop = fabric_testing_tables (x5, "minhop");
+  fabric_testing_same_hops (tables, minhop);
 }
 
 #define HEAD "Unicast lids [0-9] of switch Lid 1 guid 0x0002c90002000000 ('leaf0'):\n"
@@ -315,19 +246,29 @@ assert_dump_refused (const TopoFabric *fabric, const char *text, const char *par
 static void
 test_broken_dumps (void)
 {
+  static const struct {
+    const char *text, *part;
+  } cases[] = {
+    { "", "no forwarding table" },
+    { "Unicast lids of nothing\n", ":1: expected \"switch Lid N" },
+    { "Unicast lids [0-9] of switch Lid 9 guid 0x9 ('x'):\n", "no such switch" },
+    { "0x0004 001 # Channel Adapter portguid 0x1: 'a'\n" HEAD, "before the head" },
+    { HEAD HEAD, ":2: a second table" },
+    { HEAD "0x0004 009 # Channel Adapter portguid 0x0002c90001000001: 'node0 HCA-1'\n",
+      ":2: nothing is plugged" },
+    { HEAD, "no table of switch \"S-0002c90003000000\"" },
+  };
   g_autoptr (TopoFabric) fabric = topo_fabric_tree (1, 2, 1, TOPO_SPEED_QDR, NULL);
 
-  assert_dump_refused (fabric, "", "no forwarding table");
-  assert_dump_refused (fabric, "Unicast lids of nothing\n", ":1: expected \"switch Lid N");
-  assert_dump_refused (fabric, "Unicast lids [0-9] of switch Lid 9 guid 0x9 ('x'):\n",
-                       "no such switch");
-  assert_dump_refused (fabric, "0x0004 001 # Channel Adapter portguid 0x1: 'a'\n" HEAD,
-                       "before the head");
-  assert_dump_refused (fabric, HEAD HEAD, ":2: a second table");
-  assert_dump_refused (
-      fabric, HEAD "0x0004 009 # Channel Adapter portguid 0x0002c90001000001: 'node0 HCA-1'\n",
-      ":2: nothing is plugged");
-  assert_dump_refused (fabric, HEAD, "no table of switch \"S-0002c90003000000\"");
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autofree char *path = topo_testing_file (cases[at].text);
+    g_autoptr (GError) error = NULL;
+
+    g_test_message ("%s", cases[at].text);
+    g_assert_null (route_forwarding_load (fabric, path, &error));
+    topo_testing_refused (error, -1, NULL, cases[at].part);
+    g_unlink (path);
+  }
 }
 
 /* An entry that is missing leaves its pairs unreachable, and only those. */
@@ -335,23 +276,17 @@ static void
 test_missing_entry (void)
 {
   g_autoptr (TopoFabric) fabric = topo_fabric_tree (1, 2, 1, TOPO_SPEED_QDR, NULL);
-  g_autofree char *path = NULL;
-  g_autoptr (GError) error = NULL;
-  g_autoptr (RouteForwarding) tables = NULL;
-  g_autoptr (RouteFabricSurvey) survey = NULL;
-  int file = g_file_open_tmp ("dump-XXXXXX", &path, NULL);
-
-  g_assert_true (g_file_set_contents (
-      path,
+  g_autofree char *path = topo_testing_file (
       HEAD "0x0004 001 # Channel Adapter portguid 0x0002c90001000001: 'node0 HCA-1'\n"
-           "Unicast lids [0-9] of switch Lid 2 guid 0x0002c90003000000 ('spine0'):\n",
-      -1, NULL));
-  tables = route_forwarding_load (fabric, path, &error);
+           "Unicast lids [0-9] of switch Lid 2 guid 0x0002c90003000000 ('spine0'):\n");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (RouteForwarding) tables = route_forwarding_load (fabric, path, &error);
+  g_autoptr (RouteFabricSurvey) survey = NULL;
+
   g_assert_no_error (error);
   survey = route_fabric_survey_new (tables);
   g_assert_cmpuint (survey->pairs, ==, 2);
   g_assert_cmpuint (survey->unreachable, ==, 1);
-  g_close (file, NULL);
   g_unlink (path);
 }
 
@@ -370,17 +305,17 @@ static void
 assert_reroutes (const TopoFabric *fabric)
 {
   static const char *const engines[] = { "minhop", "updn", "ftree" };
-  g_autoptr (RouteForwarding) minhop = compute (fabric, "minhop");
+  g_autoptr (RouteForwarding) minhop = fabric_testing_tables (fabric, "minhop");
 
   for (guint at = 0; at < G_N_ELEMENTS (engines); at++) {
-    g_autoptr (RouteForwarding) tables = compute (fabric, engines[at]);
+    g_autoptr (RouteForwarding) tables = fabric_testing_tables (fabric, engines[at]);
     g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
 
     g_assert_cmpuint (survey->unreachable, ==, 0);
     g_assert_cmpuint (survey->n_cut_off, ==, 0);
     g_assert_cmpuint (survey->lost_from, ==, TOPO_NONE);
     g_assert_cmpuint (survey->credit_loops, ==, 0);
-    assert_same_hops (tables, minhop);
+    fabric_testing_same_hops (tables, minhop);
   }
 }
 
@@ -412,7 +347,7 @@ test_lost_leaf (void)
   for (uint32_t number = 7; number <= 12; number++)
     unplug (fabric, fabric->devices[1].first_port + number - 1);
   for (guint at = 0; at < G_N_ELEMENTS (engines); at++) {
-    g_autoptr (RouteForwarding) tables = compute (fabric, engines[at]);
+    g_autoptr (RouteForwarding) tables = fabric_testing_tables (fabric, engines[at]);
     g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
 
     g_assert_cmpuint (survey->unreachable, ==, 2 * 6 * 18);
@@ -432,7 +367,7 @@ test_lost_node (void)
   g_autoptr (RouteFabricSurvey) survey = NULL;
 
   unplug (fabric, fabric->devices[1].first_port + 1);
-  tables = compute (fabric, "minhop");
+  tables = fabric_testing_tables (fabric, "minhop");
   survey = route_fabric_survey_new (tables);
   g_assert_cmpuint (survey->pairs, ==, 2);
   g_assert_cmpuint (survey->unreachable, ==, 2);
@@ -447,7 +382,7 @@ test_back_to_back (void)
       fabric_testing_of ("Ca 1 \"a\"\n[1] \"b\"[1]\nCa 1 \"b\"\n[1] \"a\"[1]\n"
                          "Switch 2 \"S\"\n[1] \"c\"[1]\n[2] \"d\"[1]\n"
                          "Ca 1 \"c\"\n[1] \"S\"[1]\nCa 1 \"d\"\n[1] \"S\"[2]\n");
-  g_autoptr (RouteForwarding) tables = compute (fabric, "minhop");
+  g_autoptr (RouteForwarding) tables = fabric_testing_tables (fabric, "minhop");
   g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
 
   g_assert_cmpuint (survey->pairs, ==, 4 * 3);
@@ -464,7 +399,7 @@ static void
 test_one_node (void)
 {
   g_autoptr (TopoFabric) fabric = topo_fabric_tree (1, 1, 1, TOPO_SPEED_QDR, NULL);
-  g_autoptr (RouteForwarding) tables = compute (fabric, "minhop");
+  g_autoptr (RouteForwarding) tables = fabric_testing_tables (fabric, "minhop");
   g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
 
   g_assert_cmpuint (survey->pairs, ==, 0);
@@ -476,7 +411,7 @@ static void
 test_tables_that_circle (void)
 {
   g_autoptr (TopoFabric) fabric = fabric_testing_ring (4);
-  g_autoptr (RouteForwarding) tables = compute (fabric, "minhop");
+  g_autoptr (RouteForwarding) tables = fabric_testing_tables (fabric, "minhop");
   g_autoptr (RouteFabricSurvey) survey = NULL;
 
   /* Port 2 leads to the next switch, port 3 back. */
@@ -495,7 +430,7 @@ static void
 test_roots_of_wide_trees (void)
 {
   g_autoptr (TopoFabric) fabric = topo_fabric_tree3 (24, TOPO_SPEED_QDR, NULL);
-  g_autoptr (RouteForwarding) tables = compute (fabric, "updn");
+  g_autoptr (RouteForwarding) tables = fabric_testing_tables (fabric, "updn");
   g_autoptr (RouteFabricSurvey) survey = route_fabric_survey_new (tables);
 
   g_assert_cmpuint (survey->unreachable, ==, 0);
@@ -510,8 +445,7 @@ test_unknown_engine (void)
   g_autoptr (GError) error = NULL;
 
   g_assert_null (route_forwarding_compute (fabric, "lash", &error));
-  g_assert_error (error, TOPO_ERROR, TOPO_ERROR_RANGE);
-  g_assert_nonnull (strstr (error->message, "known: minhop, updn, ftree, dor"));
+  topo_testing_refused (error, TOPO_ERROR_RANGE, NULL, "known: minhop, updn, ftree, dor");
 }
 
 int
@@ -527,7 +461,7 @@ main (int argc, char **argv)
   g_test_add_func ("/routing/forwarding/ftree-loads", test_ftree_loads_are_even);
   g_test_add_func ("/routing/forwarding/credit-loops", test_credit_loops);
   g_test_add_func ("/routing/forwarding/irregular-tree", test_irregular_tree);
-  g_test_add_func ("/routing/forwarding/ring", test_ring_is_no_tree);
+
   g_test_add_func ("/routing/forwarding/broken-dumps", test_broken_dumps);
   g_test_add_func ("/routing/forwarding/missing-entry", test_missing_entry);
   g_test_add_func ("/routing/forwarding/missing-cables", test_missing_cables);

@@ -2,11 +2,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * ibsim plays the management side of a fabric over a local socket; OpenSM
- * talks to it through a library that takes the place of the one that opens
- * the device (infiniband.md section B2).  OpenSM tries again for ever when its
- * engine refuses a fabric: its log tells, and the clock ends it.  Where the
- * engine uses virtual lanes, OpenSM stays until it has been asked for them. */
+ * ibsim simulates the management side of a fabric over a local socket; OpenSM
+ * communicates with it through a library that replaces the library of the
+ * device (infiniband.md section B2).  OpenSM retries for ever when its engine
+ * refuses a fabric: the refusal is found in its log, or a time limit ends it.
+ * Where the engine uses virtual lanes, OpenSM runs until they have been queried. */
 #include "config.h"
 
 #include "routing/opensm/opensm.h"
@@ -60,29 +60,7 @@ route_opensm_guids (const TopoFabric *fabric)
   return guids;
 }
 
-static void
-write_device (GString *text, const TopoFabric *fabric, const uint64_t *guids, uint32_t device)
-{
-  const TopoDevice *it = &fabric->devices[device];
-
-  g_string_append_printf (
-      text, "%sguid=0x%" G_GINT64_MODIFIER "x\n%s %u \"%c-%016" G_GINT64_MODIFIER "x\" # \"%u\"\n",
-      it->is_switch ? "switch" : "ca", guids[device], it->is_switch ? "Switch" : "Ca", it->n_ports,
-      it->is_switch ? 'S' : 'H', guids[device], device);
-  for (uint32_t number = 1; number <= it->n_ports; number++) {
-    const TopoPort *port = &fabric->ports[it->first_port + number - 1];
-    const TopoPort *peer = port->peer != TOPO_NONE ? &fabric->ports[port->peer] : NULL;
-
-    if (peer != NULL)
-      g_string_append_printf (text, "[%u] \"%c-%016" G_GINT64_MODIFIER "x\"[%u] # lid 0 %ux%s\n",
-                              number, fabric->devices[peer->device].is_switch ? 'S' : 'H',
-                              guids[peer->device], topo_fabric_port_number (fabric, port->peer),
-                              port->lanes, topo_speed_name (port->speed));
-  }
-  g_string_append_c (text, '\n');
-}
-
-/* As ibsim reads it.  Switches first: the subnet manager sits on the first
+/* As ibsim reads it.  Switches first: the subnet manager runs on the first
  * device. */
 static gboolean
 write_fabric (const TopoFabric *fabric, const char *path, GError **error)
@@ -90,59 +68,37 @@ write_fabric (const TopoFabric *fabric, const char *path, GError **error)
   g_autofree uint64_t *guids = route_opensm_guids (fabric);
   g_autoptr (GString) text = g_string_new (NULL);
 
-  for (int kind = 0; kind < 2; kind++)
-    for (uint32_t device = 0; device < fabric->n_devices; device++)
-      if (fabric->devices[device].is_switch == (kind == 0))
-        write_device (text, fabric, guids, device);
+  for (uint32_t turn = 0; turn < 2 * fabric->n_devices; turn++) {
+    uint32_t device = turn % fabric->n_devices;
+    const TopoDevice *it = &fabric->devices[device];
+
+    if (it->is_switch != (turn < fabric->n_devices))
+      continue;
+    g_string_append_printf (
+        text,
+        "%sguid=0x%" G_GINT64_MODIFIER "x\n%s %u \"%c-%016" G_GINT64_MODIFIER "x\" # \"%u\"\n",
+        it->is_switch ? "switch" : "ca", guids[device], it->is_switch ? "Switch" : "Ca",
+        it->n_ports, it->is_switch ? 'S' : 'H', guids[device], device);
+    for (uint32_t number = 1; number <= it->n_ports; number++) {
+      const TopoPort *port = &fabric->ports[it->first_port + number - 1];
+      const TopoPort *peer = port->peer != TOPO_NONE ? &fabric->ports[port->peer] : NULL;
+
+      if (peer != NULL)
+        g_string_append_printf (text, "[%u] \"%c-%016" G_GINT64_MODIFIER "x\"[%u] # lid 0 %ux%s\n",
+                                number, fabric->devices[peer->device].is_switch ? 'S' : 'H',
+                                guids[peer->device], topo_fabric_port_number (fabric, port->peer),
+                                port->lanes, topo_speed_name (port->speed));
+    }
+    g_string_append_c (text, '\n');
+  }
   return g_file_set_contents (path, text->str, (gssize) text->len, error);
-}
-
-/* The same fabric under the GUIDs that were written; arrays are its own. */
-static TopoFabric
-renamed (const TopoFabric *fabric)
-{
-  g_autofree uint64_t *guids = route_opensm_guids (fabric);
-  TopoFabric copy = *fabric;
-
-  copy.devices = g_memdup2 (fabric->devices, fabric->n_devices * sizeof *fabric->devices);
-  copy.ports = g_memdup2 (fabric->ports, fabric->n_ports * sizeof *fabric->ports);
-  for (uint32_t device = 0; device < copy.n_devices; device++) {
-    copy.devices[device].guid = guids[device];
-    copy.devices[device].lid = 0;
-  }
-  for (uint32_t port = 0; port < copy.n_ports; port++)
-    copy.ports[port].guid = copy.ports[port].lid = copy.ports[port].lmc = 0;
-  return copy;
-}
-
-/* OpenSM's dump of the tables of a fabric that was written so. */
-static RouteForwarding *
-load_tables (const TopoFabric *fabric, const char *path, const char *engine, GError **error)
-{
-  TopoFabric copy = renamed (fabric);
-  g_autoptr (GError) cause = NULL;
-  RouteForwarding *tables = route_forwarding_load (&copy, path, &cause);
-
-  g_free (copy.devices);
-  g_free (copy.ports);
-  if (tables == NULL) {
-    /* The dump is gone by the time anybody reads this. */
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                 "routes=opensm:%s: OpenSM's tables do not fit %s, which may fall apart%s", engine,
-                 fabric->source, strrchr (cause->message, ':'));
-    return NULL;
-  }
-  tables->fabric = fabric;
-  g_free (tables->engine);
-  tables->engine = g_strconcat ("opensm:", engine, NULL);
-  return tables;
 }
 
 /* --- A temporary folder that is removed however this program ends ---
  *
- * A shell waits for the end of its input, which comes when we close it or
- * are killed, and then removes the folder.  It is in a session of its own, so that
- * what a terminal sends to us does not reach it. */
+ * A shell waits for the end of its input, which comes when this process closes it or
+ * is killed, and then removes the folder.  It is in a session of its own, so that
+ * signals of a terminal do not reach it. */
 
 /* Programs that are being killed may still write a file. */
 #define REMOVE "read end; rm -rf -- \"$0\" 2>/dev/null || { sleep 1; rm -rf -- \"$0\"; }"
@@ -191,7 +147,7 @@ typedef struct {
   gint64 last_us; /* when to give up, of the monotonic clock */
 } Run;
 
-/* In the child: it must not outlive us, whatever ends us, be it before this. */
+/* Runs in the child, which must not outlive its parent even if that has ended already. */
 static void
 set_up_child (gpointer parent)
 {
@@ -251,7 +207,7 @@ log_says (const Run *run, const char *log, const char *text)
   return g_file_get_contents (path, &contents, NULL, NULL) && strstr (contents, text) != NULL;
 }
 
-/* Has it ended?  If so it is reaped, and *pid forgotten. */
+/* Reaps the process and sets *pid to 0 if it has ended. */
 static bool
 has_ended (pid_t *pid)
 {
@@ -300,35 +256,15 @@ uses_lanes (const char *engine)
   return g_strv_contains (engines, engine);
 }
 
-/* The reason that OpenSM's log gives: its first line of error about routing,
- * without time and number; the caller frees it. */
-static char *
-reason_of (const Run *run)
-{
-  static const char *const words[] = { "fat-tree", "VLs available", "Lane requirements", "root",
-                                       NULL };
-  g_autofree char *path = path_in (run, "osm.log");
-  g_autofree char *contents = NULL;
-  g_auto (GStrv) lines = NULL;
-
-  if (!g_file_get_contents (path, &contents, NULL, NULL))
-    return NULL;
-  lines = g_strsplit (contents, "\n", -1);
-  for (guint at = 0; lines[at] != NULL; at++) {
-    const char *text = strstr (lines[at], ": ERR ");
-
-    for (guint word = 0; text != NULL && words[word] != NULL; word++)
-      if (strstr (text, words[word]) != NULL && (text = strchr (text + 2, ':')) != NULL)
-        return g_strstrip (g_strdup (text + 1));
-  }
-  return NULL;
-}
-
 static gboolean
 engine_refused (const Run *run, GError **error)
 {
+  static const char *const words[] = { "fat-tree", "VLs available", "Lane requirements", "root",
+                                       NULL };
   g_autofree char *unknown = g_strdup_printf ("Failed to setup routing engine '%s'", run->engine);
-  g_autofree char *reason = NULL;
+  g_autofree char *path = path_in (run, "osm.log");
+  g_autofree char *log = NULL, *reason = NULL;
+  g_auto (GStrv) lines = NULL;
 
   if (log_says (run, "osm.log", unknown)) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
@@ -337,19 +273,29 @@ engine_refused (const Run *run, GError **error)
   }
   if (!log_says (run, "osm.log", "No routing engine able to successfully configure"))
     return FALSE;
-  reason = reason_of (run);
-  if (log_says (run, "osm.log", "not a fat-tree"))
+  if (log_says (run, "osm.log", "not a fat-tree")) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
                  "routes=opensm:%s: OpenSM's engine refuses %s: it is not a fat tree", run->engine,
                  run->fabric->source);
-  else
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                 "routes=opensm:%s: OpenSM's engine refuses %s%s%s", run->engine,
-                 run->fabric->source, reason != NULL ? ": " : "", reason != NULL ? reason : "");
+    return TRUE;
+  }
+  /* The first error about routing in the log, without time and number. */
+  g_file_get_contents (path, &log, NULL, NULL);
+  lines = g_strsplit (log != NULL ? log : "", "\n", -1);
+  for (guint at = 0; lines[at] != NULL && reason == NULL; at++) {
+    const char *text = strstr (lines[at], ": ERR ");
+
+    for (guint word = 0; text != NULL && words[word] != NULL && reason == NULL; word++)
+      if (strstr (text, words[word]) != NULL && (text = strchr (text + 2, ':')) != NULL)
+        reason = g_strstrip (g_strdup (text + 1));
+  }
+  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+               "routes=opensm:%s: OpenSM's engine refuses %s%s%s", run->engine, run->fabric->source,
+               reason != NULL ? ": " : "", reason != NULL ? reason : "");
   return TRUE;
 }
 
-/* Waits for the end of OpenSM's sweep; it stays when it is to be asked for lanes. */
+/* Waits for the end of OpenSM's sweep; OpenSM keeps running when lanes are to be queried. */
 static gboolean
 wait_for_tables (Run *run, GError **error)
 {
@@ -377,8 +323,8 @@ wait_for_tables (Run *run, GError **error)
   return FALSE;
 }
 
-static char *
-simulation_library (void)
+static gboolean
+start_opensm (Run *run, char **environment, uint32_t max_vls, GError **error)
 {
   static const char *const folders[] = { "/usr/lib/x86_64-linux-gnu",
                                          "/usr/lib/aarch64-linux-gnu",
@@ -386,43 +332,34 @@ simulation_library (void)
                                          "/usr/lib64",
                                          "/usr/lib",
                                          NULL };
-
-  for (guint at = 0; folders[at] != NULL; at++) {
-    char *path = g_build_filename (folders[at], "umad2sim", "libumad2sim.so", NULL);
-
-    if (g_file_test (path, G_FILE_TEST_EXISTS))
-      return path;
-    g_free (path);
-  }
-  return NULL;
-}
-
-static gboolean
-start_opensm (Run *run, char **environment, uint32_t max_vls, GError **error)
-{
   g_autofree char *routing = g_strconcat (run->engine, ",no_fallback", NULL);
-  g_autofree char *library = simulation_library ();
+  g_autofree char *path = path_in (run, "opensm.conf");
+  /* Its own options, so that those of the site's installation do not count. */
+  g_autofree char *options = g_strdup_printf ("force_log_flush TRUE\n"
+                                              "sweep_interval 0\n"
+                                              "nue_max_num_vls %u\n"
+                                              "qos %s\n",
+                                              max_vls, uses_lanes (run->engine) ? "TRUE" : "FALSE");
   g_auto (GStrv) own = g_strdupv (environment);
   const char *const arguments[] = {
     "opensm", "-F",      "opensm.conf", "-R",   routing,
     "-f",     "osm.log", "-D",          "0x43", uses_lanes (run->engine) ? NULL : "-o",
     NULL
   };
+  g_autofree char *library = NULL;
 
+  for (guint at = 0; folders[at] != NULL && library == NULL; at++) {
+    library = g_build_filename (folders[at], "umad2sim", "libumad2sim.so", NULL);
+    if (!g_file_test (library, G_FILE_TEST_EXISTS))
+      g_clear_pointer (&library, g_free);
+  }
   if (library == NULL) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE,
                  "routes=opensm: libumad2sim.so is not installed; Debian's package ibsim-utils "
                  "brings it");
     return FALSE;
   }
-  /* Its options, so that those of the site it is installed at do not count. */
-  g_autofree char *path = path_in (run, "opensm.conf");
-  g_autofree char *text = g_strdup_printf ("force_log_flush TRUE\n"
-                                           "sweep_interval 0\n"
-                                           "nue_max_num_vls %u\n"
-                                           "qos %s\n",
-                                           max_vls, uses_lanes (run->engine) ? "TRUE" : "FALSE");
-  if (!g_file_set_contents (path, text, -1, error))
+  if (!g_file_set_contents (path, options, -1, error))
     return FALSE;
   own = g_environ_setenv (own, "LD_PRELOAD", library, TRUE);
   own = g_environ_setenv (own, "OSM_CACHE_DIR", run->folder.path, TRUE);
@@ -433,37 +370,45 @@ start_opensm (Run *run, char **environment, uint32_t max_vls, GError **error)
 static RouteForwarding *
 read_tables (const Run *run, const char *socket_name, uint32_t max_vls, GError **error)
 {
+  const TopoFabric *fabric = run->fabric;
+  g_autofree uint64_t *guids = route_opensm_guids (fabric);
   g_autofree char *path = path_in (run, "opensm-lfts.dump");
   g_autofree char *lids = path_in (run, "guid2lid");
   g_autofree char *log = path_in (run, "osm.log");
-  g_autoptr (RouteForwarding) tables = load_tables (run->fabric, path, run->engine, error);
+  g_autofree TopoDevice *devices =
+      g_memdup2 (fabric->devices, fabric->n_devices * sizeof *fabric->devices);
+  g_autofree TopoPort *ports = g_memdup2 (fabric->ports, fabric->n_ports * sizeof *fabric->ports);
+  g_autoptr (RouteForwarding) tables = NULL;
+  g_autoptr (GError) cause = NULL;
   const RouteOpensmLanes lanes = { .socket_name = socket_name,
                                    .lids = lids,
                                    .log = log,
                                    .max_vls = max_vls,
                                    .last_us = run->last_us };
+  TopoFabric renamed = *fabric; /* with the GUIDs of fabric.net */
 
-  if (tables == NULL ||
-      (uses_lanes (run->engine) && !route_opensm_read_lanes (tables, &lanes, error)))
+  renamed.devices = devices;
+  renamed.ports = ports;
+  for (uint32_t device = 0; device < fabric->n_devices; device++) {
+    devices[device].guid = guids[device];
+    devices[device].lid = 0;
+  }
+  for (uint32_t port = 0; port < fabric->n_ports; port++)
+    ports[port].guid = ports[port].lid = ports[port].lmc = 0;
+  tables = route_forwarding_load (&renamed, path, &cause);
+  if (tables == NULL) {
+    /* Without the path: the dump is temporary. */
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+                 "routes=opensm:%s: OpenSM's tables do not fit %s, which may fall apart%s",
+                 run->engine, fabric->source, strrchr (cause->message, ':'));
+    return NULL;
+  }
+  tables->fabric = fabric;
+  g_free (tables->engine);
+  tables->engine = g_strconcat ("opensm:", run->engine, NULL);
+  if (uses_lanes (run->engine) && !route_opensm_read_lanes (tables, &lanes, error))
     return NULL;
   return g_steal_pointer (&tables);
-}
-
-static gboolean
-check_engine (const char *engine, GError **error)
-{
-  if (strcmp (engine, "torus-2QoS") == 0) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                 "routes=opensm:torus-2QoS: its packets change virtual lanes on the way, which is "
-                 "not modelled");
-    return FALSE;
-  }
-  if (engine[strspn (engine, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")] ==
-      '\0')
-    return TRUE;
-  g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
-               "routes=opensm:%s: expected the name of one of OpenSM's routing engines", engine);
-  return FALSE;
 }
 
 RouteForwarding *
@@ -475,8 +420,17 @@ route_opensm_run (const TopoFabric *fabric, const char *engine, uint32_t max_vls
   g_auto (GStrv) environment = g_get_environ ();
   RouteForwarding *tables = NULL;
 
-  if (!check_engine (engine, error))
+  if (strcmp (engine, "torus-2QoS") == 0) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+                 "routes=opensm:torus-2QoS: its packets change virtual lanes on the way, which is "
+                 "not modelled");
     return NULL;
+  }
+  if (engine[strspn (engine, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "-_")] != '\0') {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+                 "routes=opensm:%s: expected the name of one of OpenSM's routing engines", engine);
+    return NULL;
+  }
   if (!folder_make (&run.folder, error)) {
     g_prefix_error (error, "routes=opensm:%s: ", engine);
     return NULL;

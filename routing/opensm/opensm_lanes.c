@@ -2,18 +2,17 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * No file of OpenSM's has them, so we ask it.  A few queries
+ * No file of OpenSM's has them, so they are queried.  A few queries
  * are under way at a time: a datagram socket holds no more than ten.  Adapters
  * on one switch share their routes, and the engines give all of them the same
- * layer, so one of them asks.
+ * layer, so the queries are sent for one of them.
  *
- * A service level is the virtual lane of the same number here: OpenSM's
- * tables of one to the other start so.  The engine dfsssp gives the lanes that
- * it has left to its largest layers, and draws one of a layer's lanes by lot
- * whenever it is asked.  Its log says how many lanes each layer has, so we
- * learn the layer, share out the lanes of the machine by the same rule, and
- * take turns among those of a layer, so that the same fabric gives the same
- * lanes. */
+ * A service level is the virtual lane of the same number here, as in OpenSM's
+ * initial tables.  The engine dfsssp gives the remaining lanes to its largest
+ * layers, and answers each query with a random lane of the layer.  Its log has
+ * the number of lanes of each layer.  Therefore the layer is derived from the
+ * answer, the lanes of the machine are distributed by the same rule, and the
+ * lanes of a layer are used in turn: the same fabric gives the same lanes. */
 #include "config.h"
 
 #include "base/file.h"
@@ -31,22 +30,14 @@
 
 /* --- Queries for the path of a pair ---
  *
- * A program of the cluster asks the subnet administrator by a query for the
- * path record of a pair (InfiniBand Architecture, volume 1, chapter 15).  So
- * do we over ibsim's socket: each datagram is an envelope and one management
- * datagram. */
+ * The subnet administrator answers queries for the path record of a pair
+ * (InfiniBand Architecture, volume 1, chapter 15).  They are sent over ibsim's
+ * socket: each datagram is an envelope and one management datagram. */
 
 typedef struct {
   int control, data; /* sockets to ibsim; -1: none yet */
   uint16_t manager_lid;
 } Line;
-
-typedef struct {
-  bool is_answer; /* to a query; else other traffic */
-  bool has_path;
-  uint32_t transaction; /* of the query */
-  uint32_t level;       /* service level, 0..15 */
-} Answer;
 
 #define WAIT_US (G_USEC_PER_SEC / 2) /* for an answer */
 #define OUR_QP  7                    /* any but 0 and 1, the managers' own */
@@ -81,7 +72,7 @@ enum {
   AT_STATUS = 4,
   AT_TRANSACTION = 8, /* 8 bytes, the last four ours */
   AT_ATTRIBUTE = 16,
-  AT_MASK = 48, /* which fields of the record the query gives */
+  AT_MASK = 48, /* the fields of the record that the query gives */
   AT_RECORD = 56,
   RECORD_TO_LID = 40,
   RECORD_FROM_LID = 42,
@@ -252,18 +243,18 @@ read_counts (const char *log, const char *head, uint64_t *counts)
   return n;
 }
 
-/* How many lanes in a row a layer of `paths` got: an equal share is noted
- * with each of them. */
+/* The lanes of a layer follow each other in shares[n], each with an equal share of the layer's
+ * paths; returns their number, 0 when the shares do not fit. */
 static guint
-count_shares (uint64_t paths, const uint64_t *shares, guint n)
+count_lanes (uint64_t paths, const uint64_t *shares, guint n)
 {
-  for (guint k = 1; k <= n; k++) {
-    guint equal = 0;
+  for (guint n_lanes = 1; n_lanes <= n; n_lanes++) {
+    guint n_equal = 0;
 
-    while (equal < k && shares[equal] == paths / k)
-      equal++;
-    if (equal == k)
-      return k;
+    while (n_equal < n_lanes && shares[n_equal] == paths / n_lanes)
+      n_equal++;
+    if (n_equal == n_lanes)
+      return n_lanes;
   }
   return 0;
 }
@@ -284,18 +275,18 @@ read_layers (Lanes *work, GError **error)
   n_before = read_counts (log, "(before balancing)", before);
   n_after = read_counts (log, "(after balancing)", after);
   for (; n_layers < n_before && before[n_layers] > 0; n_layers++) {
-    guint k = count_shares (before[n_layers], after + level, n_after - level);
+    guint n_lanes = count_lanes (before[n_layers], after + level, n_after - level);
 
-    if (k == 0)
+    if (n_lanes == 0)
       return failed (work, "the lanes of OpenSM's layers are not known", error);
-    while (k-- > 0)
+    while (n_lanes-- > 0)
       work->layer[level++] = (uint8_t) n_layers;
   }
   if (n_layers > work->lanes->max_vls)
     return too_many (work, n_layers, error);
   if (n_layers > 0) {
-    /* One lane for each layer, then one after the other for the layer with most
-     * paths per lane, until the machine has no more. */
+    /* Each layer gets a lane; each further lane of the machine goes to the layer with the
+     * most paths per lane. */
     guint lane = 0;
 
     for (guint left = work->lanes->max_vls - n_layers; left > 0; left--) {
@@ -316,51 +307,42 @@ read_layers (Lanes *work, GError **error)
 
 /* --- Queries --- */
 
-/* One answer; false when none comes.  *open has a bit for each destination
- * from `first` on that is asked for. */
+/* Receives one datagram; false when none comes within half a second.  *open has a bit for
+ * each destination from `first` on whose answer is outstanding. */
 static bool
 take_answer (Lanes *work, uint32_t at, uint32_t first, uint32_t *open)
 {
-  Answer answer;
-  uint32_t destination;
-
-  /* The next datagram; none within half a second ends the wait. */
+  RouteForwarding *tables = work->tables;
   Envelope envelope;
-  const uint8_t *datagram = envelope.datagram;
+  const uint8_t *datagram = envelope.datagram, *bytes = datagram + AT_TRANSACTION + 4;
+  uint32_t transaction, destination, layer;
 
   if (recv (work->line.data, &envelope, sizeof envelope, 0) != sizeof envelope)
     return false;
-  answer.is_answer = datagram[AT_METHOD] == METHOD_RESPONSE;
-  const uint8_t *bytes = datagram + AT_TRANSACTION + 4;
-  answer.transaction =
+  transaction =
       (uint32_t) bytes[0] << 24 | (uint32_t) bytes[1] << 16 | (uint32_t) bytes[2] << 8 | bytes[3];
-  answer.has_path = datagram[AT_STATUS] == 0 && datagram[AT_STATUS + 1] == 0;
-  answer.level = datagram[AT_RECORD + RECORD_LEVEL] & 15;
-  destination = answer.transaction - at * work->tables->n_destinations;
-  if (!answer.is_answer || destination < first || destination >= first + AT_ONCE ||
-      !(*open >> (destination - first) & 1))
+  destination = transaction - at * tables->n_destinations;
+  if (datagram[AT_METHOD] != METHOD_RESPONSE || destination < first ||
+      destination >= first + AT_ONCE || !(*open >> (destination - first) & 1))
     return true;
   *open &= ~(1u << (destination - first));
-  /* Where OpenSM knows no path, neither do its tables. */
-  if (answer.has_path) {
-    /* Level of a route to all sources on its switch. */
-    RouteForwarding *tables = work->tables;
-    uint32_t layer = work->layer[answer.level];
+  /* A pair without a path has none in OpenSM's tables either. */
+  if (datagram[AT_STATUS] != 0 || datagram[AT_STATUS + 1] != 0)
+    return true;
+  /* The level holds for all sources on the switch. */
+  layer = work->layer[datagram[AT_RECORD + RECORD_LEVEL] & 15];
+  for (uint32_t source = 0; source < tables->n_destinations; source++) {
+    uint32_t lane = work->first[layer] + (source + destination) % work->n_lanes[layer];
 
-    for (uint32_t source = 0; source < tables->n_destinations; source++) {
-      uint32_t lane;
-
-      if (work->switch_of[source] != at)
-        continue;
-      lane = work->first[layer] + (source + destination) % work->n_lanes[layer];
-      tables->vl[(size_t) source * tables->n_destinations + destination] = (uint8_t) lane;
-      tables->n_vls = MAX (tables->n_vls, lane + 1u);
-    }
+    if (work->switch_of[source] != at)
+      continue;
+    tables->vl[(size_t) source * tables->n_destinations + destination] = (uint8_t) lane;
+    tables->n_vls = MAX (tables->n_vls, lane + 1u);
   }
   return true;
 }
 
-/* All that leave one switch, as the first adapter on it would ask. */
+/* Queries all paths from a switch, as from the first adapter on it. */
 static bool
 ask_from (Lanes *work, uint32_t at)
 {
@@ -372,8 +354,8 @@ ask_from (Lanes *work, uint32_t at)
   if (source == work->tables->n_destinations)
     return true;
   for (uint32_t first = 0; first < work->tables->n_destinations; first += AT_ONCE) {
-    /* Asks for some destinations until all have been answered.  Pairs on one
-     * switch share no link with another. */
+    /* Repeats the queries for some destinations until all have been answered.  Pairs on
+     * one switch share no link with other pairs. */
     uint32_t n = MIN (AT_ONCE, work->tables->n_destinations - first), open = 0;
 
     for (uint32_t i = 0; i < n; i++)
@@ -427,15 +409,6 @@ connect_to_ibsim (Lanes *work, GError **error)
   return FALSE;
 }
 
-static gboolean
-ask_all (Lanes *work, GError **error)
-{
-  for (uint32_t at = 0; at < work->tables->n_switches; at++)
-    if (!ask_from (work, at))
-      return failed (work, "OpenSM has not told the lanes of all pairs in time", error);
-  return work->tables->n_vls <= work->lanes->max_vls || too_many (work, work->tables->n_vls, error);
-}
-
 gboolean
 route_opensm_read_lanes (RouteForwarding *tables, const RouteOpensmLanes *lanes, GError **error)
 {
@@ -451,11 +424,14 @@ route_opensm_read_lanes (RouteForwarding *tables, const RouteOpensmLanes *lanes,
 
   for (uint32_t source = 0; source < n; source++)
     switch_of[source] = route_forwarding_behind (tables, tables->destination_port[source]);
-
   tables->vl = g_new0 (uint8_t, n * n + 1);
   tables->n_vls = 1;
-  done = read_lids (&work, error) && read_layers (&work, error) &&
-         connect_to_ibsim (&work, error) && ask_all (&work, error);
+  done = read_lids (&work, error) && read_layers (&work, error) && connect_to_ibsim (&work, error);
+  for (uint32_t at = 0; done && at < tables->n_switches; at++)
+    if (!ask_from (&work, at))
+      done = failed (&work, "OpenSM has not told the lanes of all pairs in time", error);
+  if (done && tables->n_vls > lanes->max_vls)
+    done = too_many (&work, tables->n_vls, error);
   if (work.line.control >= 0)
     close (work.line.control);
   if (work.line.data >= 0)

@@ -78,7 +78,7 @@ topo_fabric_free (TopoFabric *fabric)
 
 /* --- The adapters of one node --- */
 
-/* The host that an adapter says it is in: "node17" of "node17 HCA-1" or
+/* The host in the description of an adapter: "node17" of "node17 HCA-1" or
  * "node17 mlx5_0"; NULL when the description is the vendor's. */
 static char *
 host_of (const char *name)
@@ -92,15 +92,6 @@ host_of (const char *name)
     if (g_str_has_prefix (blank + 1, kinds[kind]) && strchr (blank + 1, ' ') == NULL)
       return g_strndup (name, (gsize) (blank - name));
   return NULL;
-}
-
-static bool
-is_plugged_in (const TopoFabric *fabric, const TopoDevice *device)
-{
-  for (uint32_t number = 0; number < device->n_ports; number++)
-    if (fabric->ports[device->first_port + number].peer != TOPO_NONE)
-      return true;
-  return false;
 }
 
 /* --- Collecting devices and ends of cables --- */
@@ -209,36 +200,30 @@ topo_build_find (const TopoFabricBuilder *builder, const char *id)
   return found > 0 ? found - 1 : TOPO_NONE;
 }
 
-static gboolean
-check_new (const TopoFabricBuilder *builder, const TopoBuildDevice *device, GError **error)
+uint32_t
+topo_build_device (TopoFabricBuilder *builder, const TopoBuildDevice *device, GError **error)
 {
-  uint32_t there = topo_build_find (builder, device->id);
+  uint32_t index = builder->devices->len, there = topo_build_find (builder, device->id);
   gpointer owner = g_hash_table_lookup (builder->by_guid, &device->guid);
+  Device new;
 
   if (there == TOPO_NONE && device->guid != 0 && owner != NULL)
     there = (uint32_t) GPOINTER_TO_UINT (owner) - 1;
   if (there != TOPO_NONE) {
     fail (error, builder, device->line, "\"%s\" has the name or GUID of \"%s\" in line %u",
           device->id, device_at (builder, there)->id, device_at (builder, there)->line);
-    return FALSE;
+    return TOPO_NONE;
   }
   if (device->n_ports < 1 || device->n_ports > MAX_PORTS) {
     fail (error, builder, device->line, "\"%s\" has %u ports; 1 to %d are possible", device->id,
           device->n_ports, MAX_PORTS);
-    return FALSE;
+    return TOPO_NONE;
   }
-  if (builder->devices->len == MAX_DEVICES) {
+  if (index == MAX_DEVICES) {
     fail (error, builder, device->line, "more than %u devices", MAX_DEVICES);
-    return FALSE;
+    return TOPO_NONE;
   }
-  return TRUE;
-}
-
-uint32_t
-topo_build_device (TopoFabricBuilder *builder, const TopoBuildDevice *device, GError **error)
-{
-  uint32_t index = builder->devices->len;
-  Device new = {
+  new = (Device){
     .id = g_strdup (device->id),
     .name = g_strdup (device->name != NULL ? device->name : device->id),
     .guid = device->guid,
@@ -248,11 +233,6 @@ topo_build_device (TopoFabricBuilder *builder, const TopoBuildDevice *device, GE
     .model = device->model,
     .line = device->line,
   };
-
-  if (!check_new (builder, device, error)) {
-    device_clear (&new);
-    return TOPO_NONE;
-  }
   g_array_append_val (builder->devices, new);
   g_hash_table_insert (builder->by_id, g_strdup (device->id), GUINT_TO_POINTER (index + 1));
   if (device->guid != 0)
@@ -265,7 +245,14 @@ gboolean
 topo_build_end (TopoFabricBuilder *builder, const TopoBuildEnd *end, GError **error)
 {
   const Device *device = device_at (builder, end->device);
-  End new = {
+  End new;
+
+  if (end->number < 1 || end->number > device->n_ports) {
+    fail (error, builder, end->line, "port %u of \"%s\", which has %u", end->number, device->id,
+          device->n_ports);
+    return FALSE;
+  }
+  new = (End){
     .device = end->device,
     .number = end->number,
     .peer_id = g_strdup (end->peer_id),
@@ -278,41 +265,23 @@ topo_build_end (TopoFabricBuilder *builder, const TopoBuildEnd *end, GError **er
     .speed = end->speed,
     .line = end->line,
   };
-
-  if (end->number < 1 || end->number > device->n_ports) {
-    fail (error, builder, end->line, "port %u of \"%s\", which has %u", end->number, device->id,
-          device->n_ports);
-    end_clear (&new);
-    return FALSE;
-  }
   g_array_append_val (builder->ends, new);
   return TRUE;
 }
 
 /* --- Putting it together --- */
 
-typedef struct {
-  TopoFabricBuilder *builder;
-  TopoFabric *fabric;
-  uint32_t *end_of_port; /* [n_ports] index into ends, TOPO_NONE: nothing plugged in */
-} Assembly;
-
-static const End *
-end_at (const Assembly *assembly, uint32_t end)
+/* Makes the devices and their ports, and finds the end of a cable at each port. */
+static gboolean
+place_ends (TopoFabricBuilder *builder, TopoFabric *fabric, const End ***end_of_port,
+            GError **error)
 {
-  return &g_array_index (assembly->builder->ends, End, end);
-}
+  const End **ends;
 
-static void
-place_devices (Assembly *assembly)
-{
-  TopoFabric *fabric = assembly->fabric;
-  GArray *devices = assembly->builder->devices;
-
-  fabric->n_devices = devices->len;
-  fabric->devices = g_new0 (TopoDevice, MAX (devices->len, 1));
-  for (uint32_t index = 0; index < devices->len; index++) {
-    Device *from = device_at (assembly->builder, index);
+  fabric->n_devices = builder->devices->len;
+  fabric->devices = g_new0 (TopoDevice, MAX (fabric->n_devices, 1));
+  for (uint32_t index = 0; index < fabric->n_devices; index++) {
+    Device *from = device_at (builder, index);
 
     fabric->devices[index] = (TopoDevice){
       .id = g_steal_pointer (&from->id),
@@ -328,98 +297,74 @@ place_devices (Assembly *assembly)
     fabric->n_ports += from->n_ports;
     *(from->is_switch ? &fabric->n_switches : &fabric->n_adapters) += 1;
   }
-}
-
-static gboolean
-place_ends (Assembly *assembly, GError **error)
-{
-  TopoFabric *fabric = assembly->fabric;
-
   fabric->ports = g_new0 (TopoPort, MAX (fabric->n_ports, 1));
-  assembly->end_of_port = g_new (uint32_t, MAX (fabric->n_ports, 1));
+  *end_of_port = ends = g_new0 (const End *, MAX (fabric->n_ports, 1));
   for (uint32_t device = 0; device < fabric->n_devices; device++)
-    for (uint32_t number = 0; number < fabric->devices[device].n_ports; number++) {
-      uint32_t port = fabric->devices[device].first_port + number;
-
-      fabric->ports[port] = (TopoPort){ .device = device, .peer = TOPO_NONE };
-      assembly->end_of_port[port] = TOPO_NONE;
-    }
-  for (uint32_t index = 0; index < assembly->builder->ends->len; index++) {
-    const End *end = end_at (assembly, index);
+    for (uint32_t number = 0; number < fabric->devices[device].n_ports; number++)
+      fabric->ports[fabric->devices[device].first_port + number] =
+          (TopoPort){ .device = device, .peer = TOPO_NONE };
+  for (uint32_t index = 0; index < builder->ends->len; index++) {
+    const End *end = &g_array_index (builder->ends, End, index);
     uint32_t port = fabric->devices[end->device].first_port + end->number - 1;
 
-    if (assembly->end_of_port[port] != TOPO_NONE) {
-      fail (error, assembly->builder, end->line, "port %u of \"%s\" is in line %u already",
-            end->number, fabric->devices[end->device].id,
-            end_at (assembly, assembly->end_of_port[port])->line);
+    if (ends[port] != NULL) {
+      fail (error, builder, end->line, "port %u of \"%s\" is in line %u already", end->number,
+            fabric->devices[end->device].id, ends[port]->line);
       return FALSE;
     }
-    assembly->end_of_port[port] = index;
+    ends[port] = end;
   }
   return TRUE;
 }
 
-/* The port at the far end, when that end says the same of this one. */
+/* Both ends of a cable must agree on its ports. */
 static gboolean
-find_peer (const Assembly *assembly, uint32_t port, const End *end, uint32_t *peer, GError **error)
+connect_ports (TopoFabricBuilder *builder, TopoFabric *fabric, const End *const *end_of_port,
+               GError **error)
 {
-  const TopoFabric *fabric = assembly->fabric;
-  uint32_t device = topo_build_find (assembly->builder, end->peer_id);
-  const End *back;
-
-  if (device == TOPO_NONE || end->peer_number < 1 ||
-      end->peer_number > fabric->devices[device].n_ports) {
-    fail (error, assembly->builder, end->line, "the cable leads to port %u of \"%s\", which %s",
-          end->peer_number, end->peer_id,
-          device == TOPO_NONE ? "is not described" : "has no such port");
-    return FALSE;
-  }
-  *peer = fabric->devices[device].first_port + end->peer_number - 1;
-  if (assembly->end_of_port[*peer] == TOPO_NONE) {
-    fail (error, assembly->builder, end->line,
-          "the cable to port %u of \"%s\" is seen from this end only", end->peer_number,
-          end->peer_id);
-    return FALSE;
-  }
-  back = end_at (assembly, assembly->end_of_port[*peer]);
-  if (topo_build_find (assembly->builder, back->peer_id) != fabric->ports[port].device ||
-      back->peer_number != end->number) {
-    fail (error, assembly->builder, end->line,
-          "the cable leads to port %u of \"%s\", whose cable leads to port %u of \"%s\" (line %u)",
-          end->peer_number, end->peer_id, back->peer_number, back->peer_id, back->line);
-    return FALSE;
-  }
-  return TRUE;
-}
-
-static gboolean
-connect_ports (Assembly *assembly, GError **error)
-{
-  TopoFabric *fabric = assembly->fabric;
-
   for (uint32_t at = 0; at < fabric->n_ports; at++) {
     TopoPort *port = &fabric->ports[at];
-    const End *end, *back;
+    const End *end = end_of_port[at], *back;
+    uint32_t device;
 
-    if (assembly->end_of_port[at] == TOPO_NONE)
+    if (end == NULL)
       continue;
-    end = end_at (assembly, assembly->end_of_port[at]);
-    if (!find_peer (assembly, at, end, &port->peer, error))
+    device = topo_build_find (builder, end->peer_id);
+    if (device == TOPO_NONE || end->peer_number < 1 ||
+        end->peer_number > fabric->devices[device].n_ports) {
+      fail (error, builder, end->line, "the cable leads to port %u of \"%s\", which %s",
+            end->peer_number, end->peer_id,
+            device == TOPO_NONE ? "is not described" : "has no such port");
       return FALSE;
+    }
+    port->peer = fabric->devices[device].first_port + end->peer_number - 1;
+    back = end_of_port[port->peer];
+    if (back == NULL) {
+      fail (error, builder, end->line, "the cable to port %u of \"%s\" is seen from this end only",
+            end->peer_number, end->peer_id);
+      return FALSE;
+    }
+    if (topo_build_find (builder, back->peer_id) != port->device ||
+        back->peer_number != end->number) {
+      fail (
+          error, builder, end->line,
+          "the cable leads to port %u of \"%s\", whose cable leads to port %u of \"%s\" (line %u)",
+          end->peer_number, end->peer_id, back->peer_number, back->peer_id, back->line);
+      return FALSE;
+    }
     port->guid = end->guid;
-    back = end_at (assembly, assembly->end_of_port[port->peer]);
     port->lid = end->lid != 0 ? end->lid : back->peer_lid;
     port->lmc = (uint8_t) end->lmc;
-    /* Both ends negotiate; a dump taken meanwhile can show them differ. */
+    /* The ends negotiate; a dump taken meanwhile can show different rates. */
     port->lanes = (uint8_t) MIN (end->lanes, back->lanes);
     port->speed = (uint8_t) MIN (end->speed, back->speed);
     if (end->lanes != back->lanes || end->speed != back->speed)
       g_ptr_array_add (
-          assembly->builder->warnings,
+          builder->warnings,
           g_strdup_printf (
               "%s:%u: %ux %s here, %ux %s at the other end (line %u): the slower counts",
-              assembly->builder->source, end->line, end->lanes, topo_speed_name (end->speed),
-              back->lanes, topo_speed_name (back->speed), back->line));
+              builder->source, end->line, end->lanes, topo_speed_name (end->speed), back->lanes,
+              topo_speed_name (back->speed), back->line));
     fabric->n_links++;
   }
   return TRUE;
@@ -429,26 +374,28 @@ TopoFabric *
 topo_build_finish (TopoFabricBuilder *builder, GError **error)
 {
   g_autoptr (TopoFabric) fabric = g_new0 (TopoFabric, 1);
-  Assembly assembly = { .builder = builder, .fabric = fabric };
-  gboolean done;
+  g_autoptr (GHashTable) nodes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autofree const End **end_of_port = NULL; /* [n_ports] NULL: no cable */
+  g_autofree uint32_t *filled = NULL;
+  uint32_t next = 0;
 
   fabric->source = g_strdup (builder->source);
-  place_devices (&assembly);
-  done = place_ends (&assembly, error) && connect_ports (&assembly, error);
-  g_free (assembly.end_of_port);
-  if (!done)
+  if (!place_ends (builder, fabric, &end_of_port, error) ||
+      !connect_ports (builder, fabric, end_of_port, error))
     return NULL;
-  /* Hosts and rails: a node for each host name with which descriptions of adapters
-   * begin, and one for each adapter without. */
-  g_autoptr (GHashTable) nodes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
 
+  /* A node for each host name at the beginning of the descriptions of connected
+   * adapters, and one for each adapter without a host name. */
   fabric->hosts = g_new0 (TopoHost, MAX (fabric->n_adapters, 1));
   for (uint32_t index = 0; index < fabric->n_devices; index++) {
     TopoDevice *device = &fabric->devices[index];
     g_autofree char *host = device->is_switch ? NULL : host_of (device->name);
     guint known = host != NULL ? GPOINTER_TO_UINT (g_hash_table_lookup (nodes, host)) : 0;
+    bool is_connected = false;
 
-    if (device->is_switch || !is_plugged_in (fabric, device))
+    for (uint32_t number = 0; number < device->n_ports; number++)
+      is_connected |= fabric->ports[device->first_port + number].peer != TOPO_NONE;
+    if (device->is_switch || !is_connected)
       continue;
     if (known == 0) {
       fabric->hosts[fabric->n_hosts].name = g_strdup (host != NULL ? host : device->id);
@@ -459,9 +406,9 @@ topo_build_finish (TopoFabricBuilder *builder, GError **error)
     device->node = known - 1;
     fabric->hosts[device->node].n_rails++;
   }
-  uint32_t next = 0;
-  g_autofree uint32_t *filled = g_new0 (uint32_t, MAX (fabric->n_hosts, 1));
 
+  /* The adapters of each node. */
+  filled = g_new0 (uint32_t, MAX (fabric->n_hosts, 1));
   fabric->rails = g_new (uint32_t, MAX (fabric->n_adapters, 1));
   for (uint32_t node = 0; node < fabric->n_hosts; node++) {
     fabric->hosts[node].first_rail = next;

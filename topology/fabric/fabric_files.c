@@ -70,10 +70,9 @@ fabric_rate (const char *text, uint32_t *lanes, TopoSpeed *speed, bool *bad)
  *   Ca 2 "H-003048c749cd0000" # "node4 HCA-1"
  *   [1](3048c749cd0001) "S-0008f10500200b50"[4] # lid 72 lmc 0 "leaf 1" lid 9 4xDDR
  *
- * What stands behind '#' is used where it is there: hand-written files and
- * those for ibsim often end before it.  Lines that are neither a device nor a
- * port are passed over: dumps carry the complaints of the program that made
- * them. */
+ * The comment after '#' is used if present: hand-written files and those for
+ * ibsim often lack it.  Lines that are neither a device nor a port are ignored:
+ * dumps contain the error messages of the program that made them. */
 
 typedef struct {
   const char *path;
@@ -171,19 +170,6 @@ takes_word (const char **text, const char *word)
   return true;
 }
 
-/* The GUID that an id of ibnetdiscover's carries; 0 for a name of its own. */
-static uint64_t
-guid_of_id (const char *id)
-{
-  char *end;
-  uint64_t guid;
-
-  if (strlen (id) != 18 || id[1] != '-')
-    return 0;
-  guid = g_ascii_strtoull (id + 2, &end, 16);
-  return *end == '\0' ? guid : 0;
-}
-
 static gboolean
 read_device (Discovery *discovery, const char *rest, bool is_switch, const char *whole,
              GError **error)
@@ -205,7 +191,14 @@ read_device (Discovery *discovery, const char *rest, bool is_switch, const char 
   device.id = id;
   device.name = name;
   device.n_ports = (uint32_t) MIN (n_ports, UINT16_MAX);
-  device.guid = discovery->guid != 0 ? discovery->guid : guid_of_id (id);
+  device.guid = discovery->guid;
+  if (device.guid == 0 && strlen (id) == 18 && id[1] == '-') {
+    /* The ids of ibnetdiscover carry the GUID. */
+    char *end;
+    uint64_t guid = g_ascii_strtoull (id + 2, &end, 16);
+
+    device.guid = *end == '\0' ? guid : 0;
+  }
   device.model = discovery->model;
   discovery->guid = 0;
   discovery->model = 0;
@@ -216,55 +209,16 @@ read_device (Discovery *discovery, const char *rest, bool is_switch, const char 
 
 /* --- Ports of ibnetdiscover --- */
 
-/* What stands in the comment of a port: its own LID (adapters), the rate. */
-static gboolean
-read_comment (Discovery *discovery, const char *comment, TopoBuildEnd *end, GError **error)
-{
-  const char *rate = strrchr (comment, ' ');
-  bool bad = false;
-
-  if (discovery->is_adapter && strchr (comment, '"') != NULL) {
-    g_autofree char *own = g_strndup (comment, strcspn (comment, "\""));
-
-    end->lid = number_after (own, "lid ");
-    end->lmc = number_after (own, "lmc ");
-  }
-  if (!discovery->is_adapter)
-    end->peer_lid = number_after (comment, "lid ");
-  if (end->lmc > 7)
-    return bad_line (discovery, "lmc 0 to 7", comment, error);
-  rate = rate != NULL ? rate + 1 : comment;
-  if (fabric_rate (rate, &end->lanes, &end->speed, &bad))
-    return TRUE;
-  if (bad)
-    return bad_line (discovery, "a width and speed such as 4xQDR", rate, error);
-  discovery->n_unrated++;
-  return TRUE;
-}
-
-/* The width that ibsim lets one write: w=12. */
-static gboolean
-read_width (Discovery *discovery, const char *rest, TopoBuildEnd *end, GError **error)
-{
-  const char *found = strstr (rest, "w=");
-  g_autofree char *text = found != NULL ? g_strdup_printf ("%dx", atoi (found + 2)) : NULL;
-  bool bad;
-
-  discovery->n_unrated++;
-  if (text == NULL || fabric_rate (text, &end->lanes, &end->speed, &bad))
-    return TRUE;
-  return bad_line (discovery, "w=1, 2, 4, 8 or 12", found, error);
-}
-
 static gboolean
 read_port (Discovery *discovery, const char *text, GError **error)
 {
-  /* ibsim's rate where none is written. */
+  /* ibsim's default rate. */
   TopoBuildEnd end = {
     .device = discovery->device, .lanes = 4, .speed = TOPO_SPEED_SDR, .line = discovery->line
   };
-  const char *rest = text, *comment;
+  const char *rest = text;
   g_autofree char *peer = NULL;
+  bool bad = false;
 
   if (discovery->device == TOPO_NONE)
     return bad_line (discovery, "a device before its ports", text, error);
@@ -277,46 +231,41 @@ read_port (Discovery *discovery, const char *text, GError **error)
   end.peer_id = peer;
   take_guid (&rest);
   rest = skip_blanks (rest);
-  comment = *rest == '#' ? skip_blanks (rest + 1) : NULL;
-  if (!(comment != NULL ? read_comment (discovery, comment, &end, error)
-                        : read_width (discovery, rest, &end, error)))
-    return FALSE;
+  if (*rest == '#') {
+    /* The comment has LIDs and the rate. */
+    const char *comment = skip_blanks (rest + 1), *rate = strrchr (comment, ' ');
+
+    if (discovery->is_adapter && strchr (comment, '"') != NULL) {
+      g_autofree char *own = g_strndup (comment, strcspn (comment, "\""));
+
+      end.lid = number_after (own, "lid ");
+      end.lmc = number_after (own, "lmc ");
+    }
+    if (!discovery->is_adapter)
+      end.peer_lid = number_after (comment, "lid ");
+    if (end.lmc > 7)
+      return bad_line (discovery, "lmc 0 to 7", comment, error);
+    rate = rate != NULL ? rate + 1 : comment;
+    if (!fabric_rate (rate, &end.lanes, &end.speed, &bad)) {
+      if (bad)
+        return bad_line (discovery, "a width and speed such as 4xQDR", rate, error);
+      discovery->n_unrated++;
+    }
+  } else {
+    /* ibsim's own syntax for a width: w=12. */
+    const char *found = strstr (rest, "w=");
+    g_autofree char *width = found != NULL ? g_strdup_printf ("%dx", atoi (found + 2)) : NULL;
+
+    discovery->n_unrated++;
+    if (width != NULL && !fabric_rate (width, &end.lanes, &end.speed, &bad))
+      return bad_line (discovery, "w=1, 2, 4, 8 or 12", found, error);
+  }
   return topo_build_end (discovery->builder, &end, error);
 }
 
 /* --- A whole file --- */
 
-static gboolean
-read_line (Discovery *discovery, const char *text, GError **error)
-{
-  const char *rest = text;
-
-  if (*text == '[')
-    return read_port (discovery, text, error);
-  if (g_str_has_prefix (text, "switchguid=") || g_str_has_prefix (text, "caguid=")) {
-    discovery->guid = g_ascii_strtoull (strchr (text, '=') + 1, NULL, 16);
-    return TRUE;
-  }
-  if (g_str_has_prefix (text, "devid=")) {
-    discovery->model = (uint32_t) g_ascii_strtoull (strchr (text, '=') + 1, NULL, 16);
-    return TRUE;
-  }
-  if (takes_word (&rest, "Switch"))
-    return read_device (discovery, rest, true, text, error);
-  if (takes_word (&rest, "Ca") || takes_word (&rest, "Hca"))
-    return read_device (discovery, rest, false, text, error);
-  if (takes_word (&rest, "Rt"))
-    return bad_line (discovery,
-                     "switches and host adapters (routers join subnets, and only one "
-                     "subnet can be simulated)",
-                     text, error);
-  if (takes_word (&rest, "include") || takes_word (&rest, "do"))
-    return bad_line (discovery, "a plain description (commands of ibsim are not carried out)", text,
-                     error);
-  return TRUE;
-}
-
-/* Everything else is taken for the output of ibnetdiscover. */
+/* The output of ibnetdiscover; also any text that is neither of the other formats. */
 static TopoFabric *
 fabric_discovered (const char *path, char *text, GError **error)
 {
@@ -326,8 +275,29 @@ fabric_discovered (const char *path, char *text, GError **error)
   char *line;
 
   while ((line = fabric_line (&text)) != NULL) {
+    const char *rest = line;
+    gboolean good = TRUE;
+
     discovery.line++;
-    if (!read_line (&discovery, line, error))
+    if (*line == '[')
+      good = read_port (&discovery, line, error);
+    else if (g_str_has_prefix (line, "switchguid=") || g_str_has_prefix (line, "caguid="))
+      discovery.guid = g_ascii_strtoull (strchr (line, '=') + 1, NULL, 16);
+    else if (g_str_has_prefix (line, "devid="))
+      discovery.model = (uint32_t) g_ascii_strtoull (strchr (line, '=') + 1, NULL, 16);
+    else if (takes_word (&rest, "Switch"))
+      good = read_device (&discovery, rest, true, line, error);
+    else if (takes_word (&rest, "Ca") || takes_word (&rest, "Hca"))
+      good = read_device (&discovery, rest, false, line, error);
+    else if (takes_word (&rest, "Rt"))
+      good = bad_line (&discovery,
+                       "switches and host adapters (routers join subnets, and only one "
+                       "subnet can be simulated)",
+                       line, error);
+    else if (takes_word (&rest, "include") || takes_word (&rest, "do"))
+      good = bad_line (&discovery, "a plain description (commands of ibsim are not carried out)",
+                       line, error);
+    if (!good)
       return NULL;
   }
   if (discovery.device == TOPO_NONE) {
@@ -353,9 +323,9 @@ fabric_discovered (const char *path, char *text, GError **error)
  *
  * A line is a port: kind, LID, port number and GUID of its device, width and
  * speed, the same of the far end, and both descriptions.  The number of a
- * device's ports is not said: as many as the highest that is named.  As each
- * line names both ends, a cable whose other line is missing is taken all the
- * same, and counted in a warning. */
+ * device's ports is not given: it is taken to be the highest port number.  As
+ * each line names both ends, a cable with one line only is accepted and counted
+ * in a warning. */
 
 typedef struct {
   bool is_switch;
@@ -375,14 +345,10 @@ typedef struct {
 typedef struct {
   const char *path;
   uint32_t line;
-  GArray *rows;          /* (element-type Row) */
-  GHashTable *n_ports;   /* (element-type utf8 uint) by id */
-  GHashTable *described; /* set of "id port" of the rows */
+  GHashTable *n_ports; /* (element-type utf8 uint) by id */
 } Report;
 
-/* `text` is cut up.
- * The first line that tells: reports may begin with the talk of the program,
- * and have no blank lines. */
+/* The first line of a known form decides: messages of the program may precede a report. */
 static bool
 fabric_is_report (const char *text)
 {
@@ -462,52 +428,6 @@ key_of (const Plug *plug)
 }
 
 static gboolean
-read_rows (Report *report, char *text, GError **error)
-{
-  char *line;
-
-  while ((line = fabric_line (&text)) != NULL) {
-    Row row;
-
-    report->line++;
-    if (!g_str_has_prefix (line, "CA ") && !g_str_has_prefix (line, "SW "))
-      continue;
-    const char *rest = line;
-    g_autofree char *whole = g_strdup (line);
-    bool bad;
-    char *names;
-
-    row = (Row){ .line = report->line };
-    if (!take_plug (&rest, &row.here))
-      return bad_row (report, whole, error);
-    while (*rest == ' ')
-      rest++;
-    row.connected = strstr (rest, " - ") != NULL && strchr (rest, '(') != NULL;
-    names = (char *) rest;
-    if (row.connected) {
-      const char *dash = strstr (rest, " - ");
-
-      if (!fabric_rate (rest, &row.lanes, &row.speed, &bad))
-        return bad_row (report, whole, error);
-      rest = dash + 3;
-      if (!take_plug (&rest, &row.there))
-        return bad_row (report, whole, error);
-      names = (char *) rest;
-    }
-    row.here_name = take_name (&names);
-    row.there_name = row.connected ? take_name (&names) : NULL;
-    if (row.here_name == NULL || (row.connected && row.there_name == NULL))
-      return bad_row (report, whole, error);
-    note_port (report, &row.here);
-    if (row.connected)
-      note_port (report, &row.there);
-    g_array_append_val (report->rows, row);
-    g_hash_table_add (report->described, key_of (&row.here));
-  }
-  return TRUE;
-}
-
-static gboolean
 add_plug (const Report *report, TopoFabricBuilder *builder, const Plug *plug, const char *name,
           uint32_t line, GError **error)
 {
@@ -525,6 +445,7 @@ add_plug (const Report *report, TopoFabricBuilder *builder, const Plug *plug, co
          topo_build_device (builder, &device, error) != TOPO_NONE;
 }
 
+/* One end of a row's cable. */
 static gboolean
 add_report_end (TopoFabricBuilder *builder, const Row *row, const Plug *here, const Plug *there,
                 GError **error)
@@ -544,24 +465,83 @@ add_report_end (TopoFabricBuilder *builder, const Row *row, const Plug *here, co
   return topo_build_end (builder, &end, error);
 }
 
-static gboolean
-add_row (const Report *report, TopoFabricBuilder *builder, const Row *row, uint32_t *n_missing,
-         GError **error)
+/* Builds the fabric from the rows of the whole report, which give the numbers of ports. */
+static TopoFabric *
+fabric_of_report (const char *path, char *text, GError **error)
 {
-  g_autofree char *far = NULL;
+  g_autoptr (TopoFabricBuilder) builder = topo_build_new (path);
+  g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (Row));
+  g_autoptr (GHashTable) n_ports = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GHashTable) described = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  Report report = { .path = path, .n_ports = n_ports };
+  g_autoptr (TopoFabric) fabric = NULL;
+  uint32_t n_missing = 0;
+  char *line;
 
-  if (!add_plug (report, builder, &row->here, row->here_name, row->line, error))
-    return FALSE;
-  if (!row->connected)
-    return TRUE;
-  if (!add_plug (report, builder, &row->there, row->there_name, row->line, error) ||
-      !add_report_end (builder, row, &row->here, &row->there, error))
-    return FALSE;
-  far = key_of (&row->there);
-  if (g_hash_table_contains (report->described, far))
-    return TRUE;
-  *n_missing += 1;
-  return add_report_end (builder, row, &row->there, &row->here, error);
+  while ((line = fabric_line (&text)) != NULL) {
+    g_autofree char *whole = g_strdup (line);
+    const char *rest = line, *dash;
+    Row row = { .line = ++report.line };
+    char *names;
+    bool bad;
+
+    if (!g_str_has_prefix (line, "CA ") && !g_str_has_prefix (line, "SW "))
+      continue;
+    if (!take_plug (&rest, &row.here)) {
+      bad_row (&report, whole, error);
+      return NULL;
+    }
+    while (*rest == ' ')
+      rest++;
+    dash = strstr (rest, " - ");
+    row.connected = dash != NULL && strchr (rest, '(') != NULL;
+    if (row.connected) {
+      bool is_rate = fabric_rate (rest, &row.lanes, &row.speed, &bad);
+
+      rest = dash + 3;
+      if (!is_rate || !take_plug (&rest, &row.there)) {
+        bad_row (&report, whole, error);
+        return NULL;
+      }
+    }
+    names = (char *) rest;
+    row.here_name = take_name (&names);
+    row.there_name = row.connected ? take_name (&names) : NULL;
+    if (row.here_name == NULL || (row.connected && row.there_name == NULL)) {
+      bad_row (&report, whole, error);
+      return NULL;
+    }
+    note_port (&report, &row.here);
+    if (row.connected)
+      note_port (&report, &row.there);
+    g_array_append_val (rows, row);
+    g_hash_table_add (described, key_of (&row.here));
+  }
+
+  for (guint at = 0; at < rows->len; at++) {
+    const Row *row = &g_array_index (rows, Row, at);
+    g_autofree char *far = NULL;
+
+    if (!add_plug (&report, builder, &row->here, row->here_name, row->line, error))
+      return NULL;
+    if (!row->connected)
+      continue;
+    if (!add_plug (&report, builder, &row->there, row->there_name, row->line, error) ||
+        !add_report_end (builder, row, &row->here, &row->there, error))
+      return NULL;
+    far = key_of (&row->there);
+    if (g_hash_table_contains (described, far))
+      continue;
+    n_missing++;
+    if (!add_report_end (builder, row, &row->there, &row->here, error))
+      return NULL;
+  }
+  fabric = topo_build_finish (builder, error);
+  if (fabric != NULL && n_missing > 0)
+    g_ptr_array_add (
+        fabric->warnings,
+        g_strdup_printf ("%s: %u cables are reported from one end only", path, n_missing));
+  return g_steal_pointer (&fabric);
 }
 
 /* --- Slurm's topology.conf ---
@@ -569,8 +549,8 @@ add_row (const Report *report, TopoFabricBuilder *builder, const Row *row, uint3
  *   SwitchName=leaf1 Nodes=node[1-16,18]
  *   SwitchName=spine Switches=leaf[1-4] LinkSpeed=10
  *
- * It has the tree of switches and nodes, but neither the number of cables nor how
- * fast they are: one cable each, 4x QDR, with a warning that says so.
+ * It has the tree of switches and nodes, but neither the number of cables nor their
+ * speeds: one cable each of 4x QDR is assumed, with a warning.
  * LinkSpeed is a number without a unit for the administrator; it is not used. */
 
 typedef struct {
@@ -593,7 +573,7 @@ typedef struct {
   GHashTable *joined;  /* set of pairs of items, as 64 bits */
 } Slurm;
 
-/* The first line that tells: comments may hold anything. */
+/* The first line with a switch decides: comments may hold anything. */
 static bool
 fabric_is_slurm (const char *text)
 {
@@ -722,6 +702,8 @@ fabric_slurm (const char *path, char *text, GError **error)
   g_autoptr (GHashTable) joined = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
   Slurm slurm = { path, 0, items, by_name, edges, joined };
   g_autoptr (GString) whole = g_string_new (NULL);
+  g_autoptr (TopoFabricBuilder) builder = NULL;
+  TopoFabric *fabric;
   uint32_t n_lines = 0;
   char *line;
 
@@ -731,7 +713,7 @@ fabric_slurm (const char *path, char *text, GError **error)
     if (whole->len == 0)
       slurm.line = n_lines;
     g_string_append (whole, line);
-    /* A backslash at the end: it goes on in the next line. */
+    /* A backslash at the end continues the line. */
     if (g_str_has_suffix (line, "\\")) {
       g_string_truncate (whole, whole->len - 1);
       continue;
@@ -740,9 +722,7 @@ fabric_slurm (const char *path, char *text, GError **error)
       return NULL;
     g_string_truncate (whole, 0);
   }
-  g_autoptr (TopoFabricBuilder) builder = topo_build_new (slurm.path);
-  TopoFabric *fabric;
-
+  builder = topo_build_new (path);
   for (guint at = 0; at < slurm.items->len; at++) {
     Item *item = &g_array_index (slurm.items, Item, at);
     g_autofree char *name =
@@ -795,28 +775,8 @@ topo_fabric_load (const char *path, GError **error)
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: not a text", path);
     return NULL;
   }
-  if (fabric_is_report (text)) {
-    g_autoptr (TopoFabricBuilder) builder = topo_build_new (path);
-    g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (Row));
-    g_autoptr (GHashTable) n_ports = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-    g_autoptr (GHashTable) described =
-        g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-    Report report = { .path = path, .rows = rows, .n_ports = n_ports, .described = described };
-    g_autoptr (TopoFabric) fabric = NULL;
-    uint32_t n_missing = 0;
-
-    if (!read_rows (&report, text, error))
-      return NULL;
-    for (guint at = 0; at < rows->len; at++)
-      if (!add_row (&report, builder, &g_array_index (rows, Row, at), &n_missing, error))
-        return NULL;
-    fabric = topo_build_finish (builder, error);
-    if (fabric != NULL && n_missing > 0)
-      g_ptr_array_add (
-          fabric->warnings,
-          g_strdup_printf ("%s: %u cables are reported from one end only", path, n_missing));
-    return g_steal_pointer (&fabric);
-  }
+  if (fabric_is_report (text))
+    return fabric_of_report (path, text, error);
   if (fabric_is_slurm (text))
     return fabric_slurm (path, text, error);
   return fabric_discovered (path, text, error);

@@ -194,7 +194,7 @@ static const Kind kinds[] = {
     NULL },
 };
 
-/* What a spec begins with; NULL: none of the kinds.  *length of its name. */
+/* The kind at the beginning of a spec and the length of its name; NULL: no such kind. */
 static const Kind *
 kind_of (const char *spec, gsize *length)
 {
@@ -205,7 +205,7 @@ kind_of (const char *spec, gsize *length)
   return NULL;
 }
 
-/* Of a spec that is one of them. */
+/* The kind of a spec that has passed topo_fabric_is_spec(). */
 static const Kind *
 known_kind (const char *spec)
 {
@@ -293,8 +293,7 @@ topo_fabric_set_node (TopoMachine *machine, const char *text, const char *folder
   return TRUE;
 }
 
-/* *speed stays when another option is read.  What an earlier place has set is
- * not set again. */
+/* Sets *speed only for the option speed=.  Routes and nodes that are set already stay. */
 static gboolean
 read_option (TopoMachine *machine, const char *option, const char *folder, TopoSpeed *speed,
              GError **error)
@@ -343,19 +342,6 @@ apply_notes (TopoParameters *parameters, const TopoParameterNote *notes)
   }
 }
 
-/* The canonical spec so far: its kind, argument and speed. */
-static char *
-print_base (const Kind *kind, const char *argument, TopoSpeed speed)
-{
-  GString *spec = g_string_new (kind->kind);
-
-  if (argument != NULL)
-    g_string_append_printf (spec, ":%s", argument);
-  if (speed != kind->speed)
-    g_string_append_printf (spec, ",speed=%s", topo_speed_name (speed));
-  return g_string_free (spec, FALSE);
-}
-
 gboolean
 topo_fabric_make (TopoMachine *machine, const char *spec, const char *folder, GError **error)
 {
@@ -365,6 +351,7 @@ topo_fabric_make (TopoMachine *machine, const char *spec, const char *folder, GE
   const char *text = fields[0] != NULL && fields[0][0] == ':' ? fields[0] + 1 : "";
   g_autofree char *argument = NULL;
   TopoSpeed speed = kind->speed;
+  GString *canonical;
 
   for (guint at = 1; fields[0] != NULL && fields[at] != NULL; at++)
     if (!read_option (machine, fields[at], folder, &speed, error))
@@ -374,7 +361,12 @@ topo_fabric_make (TopoMachine *machine, const char *spec, const char *folder, GE
   machine->fabric = kind->make (machine, argument, speed, error);
   if (machine->fabric == NULL)
     return FALSE;
-  machine->spec = print_base (kind, argument, speed);
+  canonical = g_string_new (kind->kind);
+  if (argument != NULL)
+    g_string_append_printf (canonical, ":%s", argument);
+  if (speed != kind->speed)
+    g_string_append_printf (canonical, ",speed=%s", topo_speed_name (speed));
+  machine->spec = g_string_free (canonical, FALSE);
   machine->shape.n_dimensions = 1;
   if (machine->shape.size[0] == 0)
     machine->shape.size[0] = machine->fabric->n_hosts;
@@ -418,9 +410,10 @@ topo_machine_assumes_node (const TopoMachine *machine)
          !known_kind (machine->spec)->has_own_node;
 }
 
-/* Host adapters since 2011, when nodes had PCIe 3; as the kernel's drivers and pci.ids name them. */
-static const char *
-newer_model (const TopoDevice *adapter)
+/* The sign that an adapter is newer than the nodes, NULL without one.  The models are host
+ * adapters since 2011, when nodes had PCIe 3, as the kernel's drivers and pci.ids name them. */
+static char *
+newer_adapter (const TopoFabric *fabric, TopoSpeed newest, const TopoPort *fastest)
 {
   static const struct {
     uint32_t id;
@@ -436,47 +429,21 @@ newer_model (const TopoDevice *adapter)
     "ConnectX-3", "Connect-IB", "mlx5",       "hfi1",
   };
 
-  for (gsize at = 0; at < G_N_ELEMENTS (models); at++)
-    if (adapter->model == models[at].id)
-      return models[at].name;
-  for (gsize at = 0; at < G_N_ELEMENTS (words); at++)
-    if (strstr (adapter->name, words[at]) != NULL)
-      return words[at];
-  return NULL;
-}
-
-/* The port of an adapter with the fastest link; TOPO_NONE: there is no cable. */
-static uint32_t
-fastest_adapter_port (const TopoFabric *fabric)
-{
-  uint32_t fastest = TOPO_NONE;
-  uint64_t most_Bps = 0;
-
-  for (uint32_t port = 0; port < fabric->n_ports; port++) {
-    const TopoPort *it = &fabric->ports[port];
-    uint64_t bandwidth_Bps = topo_link_bandwidth_Bps (it->lanes, (TopoSpeed) it->speed);
-
-    if (it->peer == TOPO_NONE || fabric->devices[it->device].is_switch || bandwidth_Bps <= most_Bps)
-      continue;
-    fastest = port;
-    most_Bps = bandwidth_Bps;
-  }
-  return fastest;
-}
-
-/* What shows that an adapter is newer than the nodes; NULL: nothing does. */
-static char *
-newer_adapter (const TopoFabric *fabric, TopoSpeed newest, uint32_t fastest)
-{
-  const TopoPort *port = fastest != TOPO_NONE ? &fabric->ports[fastest] : NULL;
-
-  if (port != NULL && port->speed > newest)
-    return g_strdup_printf ("\"%s\" has a link of %ux%s", fabric->devices[port->device].name,
-                            port->lanes, topo_speed_name ((TopoSpeed) port->speed));
+  if (fastest != NULL && fastest->speed > newest)
+    return g_strdup_printf ("\"%s\" has a link of %ux%s", fabric->devices[fastest->device].name,
+                            fastest->lanes, topo_speed_name ((TopoSpeed) fastest->speed));
   for (uint32_t at = 0; at < fabric->n_devices && newest <= TOPO_SPEED_QDR; at++) {
     const TopoDevice *device = &fabric->devices[at];
-    const char *model = device->is_switch ? NULL : newer_model (device);
+    const char *model = NULL;
 
+    if (device->is_switch)
+      continue;
+    for (gsize id = 0; id < G_N_ELEMENTS (models) && model == NULL; id++)
+      if (device->model == models[id].id)
+        model = models[id].name;
+    for (gsize word = 0; word < G_N_ELEMENTS (words) && model == NULL; word++)
+      if (strstr (device->name, words[word]) != NULL)
+        model = words[word];
     if (model != NULL)
       return g_strdup_printf ("\"%s\" is %s", device->name, model);
   }
@@ -487,14 +454,28 @@ void
 topo_machine_assumptions (const TopoMachine *machine, GPtrArray *lines)
 {
   const TopoFabric *fabric = machine->fabric;
+  const TopoParameters *parameters = &machine->parameters;
+  const TopoPort *fastest = NULL; /* of the adapters' ports with a cable */
   g_autofree char *newer = NULL;
-  uint32_t fastest;
+  TopoParameters usual;
+  uint64_t link_Bps = 0;
+  const Kind *kind;
 
   if (fabric == NULL)
     return;
-  fastest = fastest_adapter_port (fabric);
+  kind = known_kind (machine->spec);
+  for (uint32_t at = 0; at < fabric->n_ports; at++) {
+    const TopoPort *port = &fabric->ports[at];
+    uint64_t bandwidth_Bps = topo_link_bandwidth_Bps (port->lanes, (TopoSpeed) port->speed);
+
+    if (port->peer == TOPO_NONE || fabric->devices[port->device].is_switch ||
+        bandwidth_Bps <= link_Bps)
+      continue;
+    fastest = port;
+    link_Bps = bandwidth_Bps;
+  }
   if (machine->node_by_default)
-    newer = newer_adapter (fabric, known_kind (machine->spec)->newest_speed, fastest);
+    newer = newer_adapter (fabric, kind->newest_speed, fastest);
   if (topo_machine_assumes_node (machine))
     g_ptr_array_add (lines,
                      g_strdup_printf ("node: %s (assumed): %u cores, memory and buses of 2008; "
@@ -507,36 +488,31 @@ topo_machine_assumptions (const TopoMachine *machine, GPtrArray *lines)
         g_strdup_printf ("node: the adapter %s, which is newer than the node %s; node=FILE.xml "
                          "states the node, [memory] and [hca] of a machine file its numbers",
                          newer, machine->node->source));
-  /* The defaults of [memory] and [hca] are a Harpertown node's, whatever the node is. */
-  const TopoPort *port = fastest != TOPO_NONE ? &machine->fabric->ports[fastest] : NULL;
-  uint64_t link_Bps =
-      port != NULL ? topo_link_bandwidth_Bps (port->lanes, (TopoSpeed) port->speed) : 0;
-  TopoParameters usual;
 
+  /* The defaults of [memory] and [hca] are those of a Harpertown node for every node. */
   topo_parameters_default (&usual, TOPO_FAMILY_FABRIC);
-  apply_notes (&usual, known_kind (machine->spec)->notes);
-  if (known_kind (machine->spec)->notes == NULL && !machine->node_by_default &&
+  apply_notes (&usual, kind->notes);
+  if (kind->notes == NULL && !machine->node_by_default &&
       !g_str_equal (machine->node->source, "harpertown") &&
-      (machine->parameters.core_bandwidth_Bps == usual.core_bandwidth_Bps &&
-       machine->parameters.core_memory_bandwidth_Bps == usual.core_memory_bandwidth_Bps &&
-       machine->parameters.core_transfer_bandwidth_Bps == usual.core_transfer_bandwidth_Bps &&
-       machine->parameters.cache_bandwidth_Bps == usual.cache_bandwidth_Bps &&
-       machine->parameters.bus_bandwidth_Bps == usual.bus_bandwidth_Bps &&
-       machine->parameters.dram_bandwidth_Bps == usual.dram_bandwidth_Bps))
+      parameters->core_bandwidth_Bps == usual.core_bandwidth_Bps &&
+      parameters->core_memory_bandwidth_Bps == usual.core_memory_bandwidth_Bps &&
+      parameters->core_transfer_bandwidth_Bps == usual.core_transfer_bandwidth_Bps &&
+      parameters->cache_bandwidth_Bps == usual.cache_bandwidth_Bps &&
+      parameters->bus_bandwidth_Bps == usual.bus_bandwidth_Bps &&
+      parameters->dram_bandwidth_Bps == usual.dram_bandwidth_Bps)
     g_ptr_array_add (lines,
                      g_strdup_printf ("[memory]: bandwidths of harpertown (assumed) for the node "
                                       "%s; a machine file or --set memory.bandwidth=... and the "
                                       "others change them",
                                       machine->node->source));
-  if (port != NULL && port->speed > TOPO_SPEED_QDR && link_Bps > usual.pcie_bandwidth_Bps &&
-      known_kind (machine->spec)->speed != port->speed &&
-      machine->parameters.pcie_bandwidth_Bps == usual.pcie_bandwidth_Bps)
+  if (fastest != NULL && fastest->speed > TOPO_SPEED_QDR && link_Bps > usual.pcie_bandwidth_Bps &&
+      kind->speed != fastest->speed && parameters->pcie_bandwidth_Bps == usual.pcie_bandwidth_Bps)
     g_ptr_array_add (
         lines, g_strdup_printf (
                    "hca.pcie_bandwidth: %.4g GB/s (assumed) is less than the %.4g GB/s of the "
                    "adapters' links (%ux%s); --set hca.pcie_bandwidth=... changes it",
-                   (double) usual.pcie_bandwidth_Bps / 1e9, (double) link_Bps / 1e9, port->lanes,
-                   topo_speed_name ((TopoSpeed) port->speed)));
+                   (double) usual.pcie_bandwidth_Bps / 1e9, (double) link_Bps / 1e9, fastest->lanes,
+                   topo_speed_name ((TopoSpeed) fastest->speed)));
 }
 
 /* --- Printing --- */

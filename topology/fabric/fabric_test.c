@@ -5,23 +5,18 @@
 
 #include ".ci/test_data.h"
 #include "topology/machine.h"
+#include "topology/topology_testing.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
 
-static char *
-shared (const char *name)
+static TopoFabric *
+load (const char *name)
 {
   g_autofree char *in_data = g_build_filename ("fabrics", name, NULL);
-
-  return test_data (in_data);
-}
-
-static TopoFabric *
-load (const char *path)
-{
+  g_autofree char *path = test_data (in_data);
   g_autoptr (GError) error = NULL;
-  TopoFabric *fabric = topo_fabric_load (path, &error);
+  TopoFabric *fabric = path != NULL ? topo_fabric_load (path, &error) : NULL;
 
   g_assert_no_error (error);
   return fabric;
@@ -30,13 +25,9 @@ load (const char *path)
 static TopoFabric *
 fabric_of (const char *text, GError **error)
 {
-  g_autofree char *path = NULL;
-  int file = g_file_open_tmp ("fabric-XXXXXX", &path, NULL);
-  TopoFabric *fabric;
+  g_autofree char *path = topo_testing_file (text);
+  TopoFabric *fabric = topo_fabric_load (path, error);
 
-  g_assert_true (g_file_set_contents (path, text, -1, NULL));
-  fabric = topo_fabric_load (path, error);
-  g_close (file, NULL);
   g_unlink (path);
   return fabric;
 }
@@ -45,12 +36,10 @@ static void
 assert_refused (const char *text, const char *part)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (TopoFabric) fabric = fabric_of (text, &error);
 
-  g_assert_null (fabric);
-  g_assert_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX);
-  if (strstr (error->message, part) == NULL)
-    g_error ("\"%s\" does not say \"%s\"", error->message, part);
+  g_test_message ("%s", text);
+  g_assert_null (fabric_of (text, &error));
+  topo_testing_refused (error, TOPO_ERROR_SYNTAX, NULL, part);
 }
 
 /* Everything points back at itself. */
@@ -91,12 +80,10 @@ ends_of_speed (const TopoFabric *fabric, TopoSpeed speed)
 static void
 test_x5 (void)
 {
-  g_autofree char *path = shared ("x5/X5.topofile");
-  g_autoptr (TopoFabric) fabric = NULL;
+  g_autoptr (TopoFabric) fabric = load ("x5/X5.topofile");
 
-  if (path == NULL)
+  if (fabric == NULL)
     return;
-  fabric = load (path);
   assert_consistent (fabric);
   g_assert_cmpuint (fabric->n_adapters, ==, 89);
   g_assert_cmpuint (fabric->n_hosts, ==, 89);
@@ -112,15 +99,11 @@ test_x5 (void)
 static void
 test_avakas (void)
 {
-  g_autofree char *report = shared ("avakas/ib-subnet-fe80_0000_0000_0000.txt");
-  g_autofree char *net = shared ("avakas/avakas.net");
-  g_autoptr (TopoFabric) a = NULL;
-  g_autoptr (TopoFabric) b = NULL;
+  g_autoptr (TopoFabric) a = load ("avakas/ib-subnet-fe80_0000_0000_0000.txt");
+  g_autoptr (TopoFabric) b = load ("avakas/avakas.net");
 
-  if (report == NULL || net == NULL)
+  if (a == NULL || b == NULL)
     return;
-  a = load (report);
-  b = load (net);
   assert_consistent (a);
   assert_consistent (b);
   g_assert_cmpuint (a->n_adapters, ==, 281);
@@ -134,13 +117,11 @@ test_avakas (void)
 static void
 test_tree_is_the_known_one (void)
 {
-  g_autofree char *path = shared ("ft324/ft_324.net");
-  g_autoptr (TopoFabric) file = NULL;
+  g_autoptr (TopoFabric) file = load ("ft324/ft_324.net");
   g_autoptr (TopoFabric) preset = topo_fabric_tree (18, 18, 9, TOPO_SPEED_SDR, NULL);
 
-  if (path == NULL)
+  if (file == NULL)
     return;
-  file = load (path);
   g_assert_cmpuint (file->n_ports, ==, preset->n_ports);
   g_assert_cmpuint (file->n_hosts, ==, 324);
   for (uint32_t port = 0; port < file->n_ports; port++)
@@ -167,16 +148,14 @@ test_three_levels (void)
 static void
 test_impossible_trees (void)
 {
-  g_autoptr (GError) error = NULL;
+  g_autoptr (GError) wide = NULL, empty = NULL, odd = NULL;
 
-  g_assert_null (topo_fabric_tree (18, 200, 200, TOPO_SPEED_QDR, &error));
-  g_assert_error (error, TOPO_ERROR, TOPO_ERROR_RANGE);
-  g_clear_error (&error);
-  g_assert_null (topo_fabric_tree (0, 18, 9, TOPO_SPEED_QDR, &error));
-  g_assert_error (error, TOPO_ERROR, TOPO_ERROR_RANGE);
-  g_clear_error (&error);
-  g_assert_null (topo_fabric_tree3 (7, TOPO_SPEED_QDR, &error));
-  g_assert_error (error, TOPO_ERROR, TOPO_ERROR_RANGE);
+  g_assert_null (topo_fabric_tree (18, 200, 200, TOPO_SPEED_QDR, &wide));
+  g_assert_error (wide, TOPO_ERROR, TOPO_ERROR_RANGE);
+  g_assert_null (topo_fabric_tree (0, 18, 9, TOPO_SPEED_QDR, &empty));
+  g_assert_error (empty, TOPO_ERROR, TOPO_ERROR_RANGE);
+  g_assert_null (topo_fabric_tree3 (7, TOPO_SPEED_QDR, &odd));
+  g_assert_error (odd, TOPO_ERROR, TOPO_ERROR_RANGE);
 }
 
 static void
@@ -224,12 +203,10 @@ test_slurm_as_people_write_it (void)
 static void
 test_slurm_of_x5 (void)
 {
-  g_autofree char *path = shared ("x5/X5.topology.conf");
-  g_autoptr (TopoFabric) fabric = NULL;
+  g_autoptr (TopoFabric) fabric = load ("x5/X5.topology.conf");
 
-  if (path == NULL)
+  if (fabric == NULL)
     return;
-  fabric = load (path);
   assert_consistent (fabric);
   g_assert_cmpuint (fabric->n_switches, ==, 11);
   g_assert_cmpuint (fabric->n_hosts, ==, 89);
@@ -257,12 +234,11 @@ test_examples (void)
   };
 
   for (guint at = 0; at < G_N_ELEMENTS (known); at++) {
-    g_autofree char *path = shared (known[at].name);
-    g_autoptr (TopoFabric) fabric = NULL;
+    g_autoptr (TopoFabric) fabric = load (known[at].name);
 
-    if (path == NULL)
+    if (fabric == NULL)
       return;
-    fabric = load (path);
+    g_test_message ("%s", known[at].name);
     assert_consistent (fabric);
     g_assert_cmpuint (fabric->n_hosts, ==, known[at].n_hosts);
     g_assert_cmpuint (fabric->n_switches, ==, known[at].n_switches);
@@ -279,60 +255,51 @@ test_examples (void)
 static void
 test_broken (void)
 {
-  assert_refused ("", "describes no fabric");
-  assert_refused ("hello\nworld\n", "describes no fabric");
-  assert_refused (PAIR, ":3: the cable leads to port 1 of \"B\", which is not described");
-  assert_refused (PAIR "Ca 1 \"B\" # \"b HCA-1\"\n",
-                  ":3: the cable to port 1 of \"B\" is seen from "
-                  "this end only");
-  assert_refused (PAIR "Ca 1 \"A\"\n", ":6: \"A\" has the name or GUID of \"A\" in line 4");
-  assert_refused (PAIR "Ca 1 \"B\"\n[1] \"S\"[1] # lid 3 lmc 0 \"leaf\" lid 1 4xQDR\n", "leads to");
-  assert_refused (PAIR "Ca 1 \"B\"\n[2] \"S\"[2]\n", ":7: port 2 of \"B\", which has 1");
-  assert_refused (PAIR "Ca 1 \"B\"\n[1] \"S\"[2]\n[1] \"S\"[2]\n", "is in line 7 already");
-  assert_refused (PAIR "Ca 1 \"B\"\n[1] \"S\"[2] # lid 3 lmc 0 \"leaf\" lid 1 4xXDR\n",
-                  "width and speed");
-  assert_refused (PAIR "Ca 1 \"B\"\n[1] \"S\"[2] # lid 3 lmc 9 \"leaf\" lid 1 4xQDR\n", "lmc");
-  assert_refused ("[1] \"S\"[2]\n", "a device before its ports");
-  assert_refused ("Switch 300 \"S\"\n", "300 ports");
-  assert_refused ("Switch 0 \"S\"\n", "0 ports");
-  assert_refused ("Switch 2 \"S\"\n", "no node");
-  assert_refused ("Switch 2\n", "PORTS \"ID\"");
-  assert_refused ("Switch 2 \"S\n", "PORTS \"ID\"");
-  assert_refused (PAIR "[x] \"S\"[2]\n", "[PORT] \"ID\"[PORT]");
-  assert_refused ("Rt 2 \"R\"\n", "routers");
-  assert_refused ("Switch 2 \"S\"\ninclude other\n", "ibsim");
-}
+  static const struct {
+    const char *text, *part;
+  } cases[] = {
+    { "", "describes no fabric" },
+    { "hello\nworld\n", "describes no fabric" },
+    { PAIR, ":3: the cable leads to port 1 of \"B\", which is not described" },
+    { PAIR "Ca 1 \"B\" # \"b HCA-1\"\n", ":3: the cable to port 1 of \"B\" is seen from "
+                                         "this end only" },
+    { PAIR "Ca 1 \"A\"\n", ":6: \"A\" has the name or GUID of \"A\" in line 4" },
+    { PAIR "Ca 1 \"B\"\n[1] \"S\"[1] # lid 3 lmc 0 \"leaf\" lid 1 4xQDR\n", "leads to" },
+    { PAIR "Ca 1 \"B\"\n[2] \"S\"[2]\n", ":7: port 2 of \"B\", which has 1" },
+    { PAIR "Ca 1 \"B\"\n[1] \"S\"[2]\n[1] \"S\"[2]\n", "is in line 7 already" },
+    { PAIR "Ca 1 \"B\"\n[1] \"S\"[2] # lid 3 lmc 0 \"leaf\" lid 1 4xXDR\n", "width and speed" },
+    { PAIR "Ca 1 \"B\"\n[1] \"S\"[2] # lid 3 lmc 9 \"leaf\" lid 1 4xQDR\n", "lmc" },
+    { "[1] \"S\"[2]\n", "a device before its ports" },
+    { "Switch 300 \"S\"\n", "300 ports" },
+    { "Switch 0 \"S\"\n", "0 ports" },
+    { "Switch 2 \"S\"\n", "no node" },
+    { "Switch 2\n", "PORTS \"ID\"" },
+    { "Switch 2 \"S\n", "PORTS \"ID\"" },
+    { PAIR "[x] \"S\"[2]\n", "[PORT] \"ID\"[PORT]" },
+    { "Rt 2 \"R\"\n", "routers" },
+    { "Switch 2 \"S\"\ninclude other\n", "ibsim" },
+    /* A GUID belongs to one device, whatever its name is. */
+    { "switchguid=0x10\nSwitch 2 \"S\"\nswitchguid=0x10\nSwitch 2 \"T\"\n",
+      ":4: \"T\" has the name or GUID of \"S\" in line 2" },
+    /* Reports. */
+    { "CA 1 1 0x10\n", "expected KIND LID PORT GUID" },
+    { "CA 1 1 0x10 4x QDR - SW 2 1 ( 'a HCA-1' - 'b' )\n", "expected KIND" },
+    { "CA 1 1 0x10 4x ZDR - SW 2 1 0x20 ( 'a HCA-1' - 'b' )\n", "expected KIND" },
+    { "CA 1 1 0x10 4x QDR - SW 2 1 0x20 ( 'a HCA-1' - 'b' )\n"
+      "CA 3 1 0x30 4x QDR - SW 2 1 0x20 ( 'c HCA-1' - 'b' )\n",
+      "already" },
+    /* Slurm. */
+    { "SwitchName=a Nodes=n[3-1]\n", ":1: expected names" },
+    { "SwitchName=a Nodes=n[1-\n", "expected names" },
+    { "SwitchName=a Nodes=n[1-999999999]\n", "expected names" },
+    { "SwitchName=a Nodes=n[7,99999999999999999999999]\n", "expected names" },
+    { "SwitchName=a Nodes=n[000000000000000000000000000000000000001-2]\n", "expected names" },
+    { "Nodes=n1 SwitchName=a\n", "expected names" },
+    { "SwitchName=a Switches=b\nSwitchName=c Nodes=b\n", ":2: expected names" },
+  };
 
-/* A GUID stands for one device, whatever its name is. */
-static void
-test_guid_twice (void)
-{
-  assert_refused ("switchguid=0x10\nSwitch 2 \"S\"\nswitchguid=0x10\nSwitch 2 \"T\"\n",
-                  ":4: \"T\" has the name or GUID of \"S\" in line 2");
-}
-
-static void
-test_broken_reports (void)
-{
-  assert_refused ("CA 1 1 0x10\n", "expected KIND LID PORT GUID");
-  assert_refused ("CA 1 1 0x10 4x QDR - SW 2 1 ( 'a HCA-1' - 'b' )\n", "expected KIND");
-  assert_refused ("CA 1 1 0x10 4x ZDR - SW 2 1 0x20 ( 'a HCA-1' - 'b' )\n", "expected KIND");
-  assert_refused ("CA 1 1 0x10 4x QDR - SW 2 1 0x20 ( 'a HCA-1' - 'b' )\n"
-                  "CA 3 1 0x30 4x QDR - SW 2 1 0x20 ( 'c HCA-1' - 'b' )\n",
-                  "already");
-}
-
-static void
-test_broken_slurm (void)
-{
-  assert_refused ("SwitchName=a Nodes=n[3-1]\n", ":1: expected names");
-  assert_refused ("SwitchName=a Nodes=n[1-\n", "expected names");
-  assert_refused ("SwitchName=a Nodes=n[1-999999999]\n", "expected names");
-  assert_refused ("SwitchName=a Nodes=n[7,99999999999999999999999]\n", "expected names");
-  assert_refused ("SwitchName=a Nodes=n[000000000000000000000000000000000000001-2]\n",
-                  "expected names");
-  assert_refused ("Nodes=n1 SwitchName=a\n", "expected names");
-  assert_refused ("SwitchName=a Switches=b\nSwitchName=c Nodes=b\n", ":2: expected names");
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++)
+    assert_refused (cases[at].text, cases[at].part);
 }
 
 /* Rails of a node; adapters named after their vendor are nodes of their own. */
@@ -382,9 +349,6 @@ main (int argc, char **argv)
   g_test_add_func ("/topology/fabric/slurm-x5", test_slurm_of_x5);
   g_test_add_func ("/topology/fabric/examples", test_examples);
   g_test_add_func ("/topology/fabric/broken", test_broken);
-  g_test_add_func ("/topology/fabric/guid-twice", test_guid_twice);
-  g_test_add_func ("/topology/fabric/broken-reports", test_broken_reports);
-  g_test_add_func ("/topology/fabric/broken-slurm", test_broken_slurm);
   g_test_add_func ("/topology/fabric/rails", test_rails);
   g_test_add_func ("/topology/fabric/rates", test_rates);
   return g_test_run ();

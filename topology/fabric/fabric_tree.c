@@ -7,7 +7,7 @@
 
 /* --- Devices and cables --- */
 
-/* What a device is; a board is the part of a director that cables reach. */
+/* Kinds of devices; a board is the part of a director with the outer ports. */
 enum {
   TOPO_WIRE_NODE = 1,
   TOPO_WIRE_LEAF = 2,
@@ -92,50 +92,45 @@ wire_devices (TopoFabricBuilder *builder, uint32_t kind, uint32_t n, uint32_t n_
 
 /* --- Fat trees of two levels --- */
 
-typedef struct {
-  uint32_t leaves, nodes, spines, cables; /* nodes: of a leaf; cables: from a leaf to a spine */
-} Tree;
-
 TopoFabric *
 topo_fabric_tree (uint32_t leaves, uint32_t nodes, uint32_t spines, TopoSpeed speed, GError **error)
 {
   g_autofree char *source = g_strdup_printf ("fattree:%ux%u:%u", leaves, nodes, spines);
   g_autoptr (TopoFabricBuilder) builder = topo_build_new (source);
-  Tree tree = { leaves, nodes, spines, 1 };
+  uint32_t cables = 1, leaf_ports; /* cables from a leaf to a spine */
 
   if (leaves < 1 || nodes < 1 || leaves > 254 || nodes > 253) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
                  "%s: 1 to 254 leaves with 1 to 253 nodes each are possible", source);
     return NULL;
   }
-  if (tree.spines == 0)
-    tree.spines = nodes % 2 == 0 ? nodes / 2 : nodes;
-  if (nodes > tree.spines)
-    tree.cables = nodes / tree.spines;
-  if (nodes + tree.spines * tree.cables > 254 || leaves * tree.cables > 254) {
+  if (spines == 0)
+    spines = nodes % 2 == 0 ? nodes / 2 : nodes;
+  if (nodes > spines)
+    cables = nodes / spines;
+  leaf_ports = nodes + spines * cables;
+  if (leaf_ports > 254 || leaves * cables > 254) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
                  "%s: needs leaves of %u and spines of %u ports; a switch has at most 254", source,
-                 nodes + tree.spines * tree.cables, leaves * tree.cables);
+                 leaf_ports, leaves * cables);
     return NULL;
   }
-  if (!wire_devices (builder, TOPO_WIRE_LEAF, leaves, nodes + tree.spines * tree.cables, error) ||
-      !wire_devices (builder, TOPO_WIRE_SPINE, tree.spines, leaves * tree.cables, error) ||
+  if (!wire_devices (builder, TOPO_WIRE_LEAF, leaves, leaf_ports, error) ||
+      !wire_devices (builder, TOPO_WIRE_SPINE, spines, leaves * cables, error) ||
       !wire_devices (builder, TOPO_WIRE_NODE, leaves * nodes, 1, error))
     return NULL;
-  for (uint32_t leaf = 0; leaf < tree.leaves; leaf++) {
-    for (uint32_t at = 0; at < tree.nodes; at++)
+  for (uint32_t leaf = 0; leaf < leaves; leaf++) {
+    for (uint32_t at = 0; at < nodes; at++)
       if (!wire_cable (builder, (TopoPlug){ TOPO_WIRE_LEAF, leaf, at + 1 },
-                       (TopoPlug){ TOPO_WIRE_NODE, leaf * tree.nodes + at, 1 }, speed, error))
+                       (TopoPlug){ TOPO_WIRE_NODE, leaf * nodes + at, 1 }, speed, error))
         return NULL;
-    for (uint32_t spine = 0; spine < tree.spines; spine++)
-      for (uint32_t cable = 0; cable < tree.cables; cable++)
+    for (uint32_t spine = 0; spine < spines; spine++)
+      for (uint32_t cable = 0; cable < cables; cable++)
         if (!wire_cable (
-                builder,
-                (TopoPlug){ TOPO_WIRE_LEAF, leaf, tree.nodes + spine * tree.cables + cable + 1 },
-                (TopoPlug){ TOPO_WIRE_SPINE, spine, leaf * tree.cables + cable + 1 }, speed, error))
+                builder, (TopoPlug){ TOPO_WIRE_LEAF, leaf, nodes + spine * cables + cable + 1 },
+                (TopoPlug){ TOPO_WIRE_SPINE, spine, leaf * cables + cable + 1 }, speed, error))
           return NULL;
   }
-
   return topo_build_finish (builder, error);
 }
 
@@ -195,22 +190,6 @@ topo_fabric_tree3 (uint32_t radix, TopoSpeed speed, GError **error)
 #define BOARD_PORTS    18 /* outer ones, and as many inner ones */
 #define DIRECTOR_CHIPS 18
 
-/* Inside one director. */
-static gboolean
-wire_boards (TopoFabricBuilder *builder, uint32_t director, uint32_t n_boards, TopoSpeed speed,
-             GError **error)
-{
-  for (uint32_t board = 0; board < n_boards; board++)
-    for (uint32_t chip = 0; chip < DIRECTOR_CHIPS; chip++)
-      if (!wire_cable (
-              builder,
-              (TopoPlug){ TOPO_WIRE_BOARD, director * n_boards + board, BOARD_PORTS + chip + 1 },
-              (TopoPlug){ TOPO_WIRE_SPINE, director * DIRECTOR_CHIPS + chip, board + 1 }, speed,
-              error))
-        return FALSE;
-  return TRUE;
-}
-
 TopoFabric *
 topo_fabric_stampede (uint32_t n_nodes, TopoSpeed speed, GError **error)
 {
@@ -218,14 +197,12 @@ topo_fabric_stampede (uint32_t n_nodes, TopoSpeed speed, GError **error)
   g_autoptr (TopoFabricBuilder) builder = topo_build_new (source);
   uint32_t n_leaves = (n_nodes + LEAF_NODES - 1) / LEAF_NODES;
   uint32_t n_boards = n_leaves > 1 ? (n_leaves * LEAF_CABLES + BOARD_PORTS - 1) / BOARD_PORTS : 0;
+  uint32_t n_chips = n_boards > 1 ? DIRECTOR_CHIPS : 0; /* of a director */
 
   if (!wire_devices (builder, TOPO_WIRE_LEAF, n_leaves, LEAF_PORTS, error) ||
-      !wire_devices (builder, TOPO_WIRE_BOARD, DIRECTORS * n_boards, 2 * BOARD_PORTS, error))
-    return NULL;
-  if (n_boards > 1 &&
-      !wire_devices (builder, TOPO_WIRE_SPINE, DIRECTORS * DIRECTOR_CHIPS, LEAF_PORTS, error))
-    return NULL;
-  if (!wire_devices (builder, TOPO_WIRE_NODE, n_nodes, 1, error))
+      !wire_devices (builder, TOPO_WIRE_BOARD, DIRECTORS * n_boards, 2 * BOARD_PORTS, error) ||
+      !wire_devices (builder, TOPO_WIRE_SPINE, DIRECTORS * n_chips, LEAF_PORTS, error) ||
+      !wire_devices (builder, TOPO_WIRE_NODE, n_nodes, 1, error))
     return NULL;
   for (uint32_t node = 0; node < n_nodes; node++)
     if (!wire_cable (builder,
@@ -234,7 +211,7 @@ topo_fabric_stampede (uint32_t n_nodes, TopoSpeed speed, GError **error)
       return NULL;
 
   for (uint32_t director = 0; director < DIRECTORS && n_boards > 0; director++) {
-    /* From the leaves to the boards of one director. */
+    /* From the leaves to the boards, then from the boards to the spine chips. */
     for (uint32_t outer = 0; outer < n_leaves * LEAF_CABLES; outer++) {
       uint32_t leaf = outer / LEAF_CABLES;
       uint32_t port = LEAF_NODES + director * LEAF_CABLES + outer % LEAF_CABLES + 1;
@@ -244,8 +221,14 @@ topo_fabric_stampede (uint32_t n_nodes, TopoSpeed speed, GError **error)
                        (TopoPlug){ TOPO_WIRE_BOARD, board, outer % BOARD_PORTS + 1 }, speed, error))
         return NULL;
     }
-    if (n_boards > 1 && !wire_boards (builder, director, n_boards, speed, error))
-      return NULL;
+    for (uint32_t board = 0; board < n_boards; board++)
+      for (uint32_t chip = 0; chip < n_chips; chip++)
+        if (!wire_cable (
+                builder,
+                (TopoPlug){ TOPO_WIRE_BOARD, director * n_boards + board, BOARD_PORTS + chip + 1 },
+                (TopoPlug){ TOPO_WIRE_SPINE, director * DIRECTOR_CHIPS + chip, board + 1 }, speed,
+                error))
+          return NULL;
   }
   return topo_build_finish (builder, error);
 }

@@ -9,49 +9,12 @@
 #define MAX_NAMES  131072u /* in one list */
 #define MAX_DIGITS 32      /* of a number in a name, with its leading zeros */
 /* A name of a domain has at most 253 bytes; cables of machines are numbered in at most 3 places.
- * Without these limits a line of a file could ask for gigabytes of names, or for more calls
- * inside of each other than the stack holds. */
+ * Without these limits a line of a file could expand to gigabytes of names, or overflow the
+ * stack by recursion. */
 #define MAX_NAME_BYTES 255
 #define MAX_BRACKETS   8 /* in one name */
 
-static bool expand_name (const char *text, guint brackets, GPtrArray *names);
-
-/* The name for each number of a range; `rest` may have brackets of its own. */
-static bool
-expand_range (const char *prefix, const char *range, const char *rest, guint brackets,
-              GPtrArray *names)
-{
-  guint64 first, last;
-  int width;
-
-  /* "1-16" or "007"; the first number has the width. */
-  char *end;
-
-  width = (int) strcspn (range, "-");
-  if (!g_ascii_isdigit (*range))
-    return false;
-  first = last = g_ascii_strtoull (range, &end, 10);
-  if (*end == '-') {
-    const char *start = end + 1;
-
-    if (!g_ascii_isdigit (*start))
-      return false;
-    last = g_ascii_strtoull (start, &end, 10);
-  }
-  if (*end != '\0' || first > last || last > UINT32_MAX || last - first >= MAX_NAMES ||
-      width > MAX_DIGITS)
-    return false;
-  for (guint64 number = first; number <= last; number++) {
-    g_autofree char *name =
-        g_strdup_printf ("%s%0*" G_GUINT64_FORMAT "%s", prefix, width, number, rest);
-
-    if (!expand_name (name, brackets, names))
-      return false;
-  }
-  return true;
-}
-
-/* The first pair of brackets, and then what is left; before it there were `brackets` pairs. */
+/* Expands the first pair of brackets, and then the rest; `brackets` pairs were before it. */
 static bool
 expand_name (const char *text, guint brackets, GPtrArray *names)
 {
@@ -73,13 +36,37 @@ expand_name (const char *text, guint brackets, GPtrArray *names)
   prefix = g_strndup (text, (gsize) (open - text));
   inside = g_strndup (open + 1, (gsize) (close - open - 1));
   ranges = g_strsplit (inside, ",", -1);
-  for (guint at = 0; ranges[at] != NULL; at++)
-    if (!expand_range (prefix, ranges[at], close + 1, brackets + 1, names))
+  for (guint at = 0; ranges[at] != NULL; at++) {
+    /* "1-16" or "007"; the first number has the width. */
+    int width = (int) strcspn (ranges[at], "-");
+    guint64 first, last;
+    char *end;
+
+    if (!g_ascii_isdigit (*ranges[at]))
       return false;
+    first = last = g_ascii_strtoull (ranges[at], &end, 10);
+    if (*end == '-') {
+      const char *start = end + 1;
+
+      if (!g_ascii_isdigit (*start))
+        return false;
+      last = g_ascii_strtoull (start, &end, 10);
+    }
+    if (*end != '\0' || first > last || last > UINT32_MAX || last - first >= MAX_NAMES ||
+        width > MAX_DIGITS)
+      return false;
+    for (guint64 number = first; number <= last; number++) {
+      g_autofree char *name =
+          g_strdup_printf ("%s%0*" G_GUINT64_FORMAT "%s", prefix, width, number, close + 1);
+
+      if (!expand_name (name, brackets + 1, names))
+        return false;
+    }
+  }
   return true;
 }
 
-/* Commas outside brackets part the names. */
+/* Commas outside brackets separate the names. */
 bool
 topo_names_expand (const char *text, GPtrArray *names)
 {

@@ -61,12 +61,11 @@ rankfile_launch (const TopoMapping *mapping, const TopoMachine *machine G_GNUC_U
  * The scanner of Open MPI 1.3 to 4.1 (orte/mca/rmaps/rank_file) also takes
  * blanks around each '=', "slots", user names before an '@', and comments in
  * the styles of shell, C and C++.  A set of cores binds a rank to any of them;
- * here it gets the first one that no line before has taken.  Numbers are
+ * here the rank gets the first core that no earlier line has taken.  Numbers are
  * hwloc's logical ones, as the manual of Open MPI 1.7 and later has them, unless a
  * p stands before them; 1.3 takes those of the system. */
 
 typedef struct {
-  const char *path;
   uint32_t line;
   const TopoMachine *machine;
   TopoHosts hosts;
@@ -76,14 +75,14 @@ typedef struct {
   uint32_t n_ranks_read;
 } RankfileReader;
 
-/* Cores in the order in which they stand. */
+/* A set of cores in the order of the file. */
 typedef struct {
   uint8_t core[TOPO_MAX_RANKS_PER_NODE];
   uint32_t n;
   uint64_t seen; /* bit per core */
 } Cores;
 
-/* Makes blanks of comments; lines stay. */
+/* Overwrites comments with blanks; line ends stay. */
 static void
 blank_comments (char *text)
 {
@@ -131,41 +130,6 @@ probe_rankfile (const TopoMachine *machine G_GNUC_UNUSED, const char *text)
 
 /* --- Cores --- */
 
-/* The cores of a socket by its number: of the whole node where hwloc sees no
- * sockets.  NULL: there is none of this number. */
-static const TopoObject *
-find_socket (const TopoNode *node, uint64_t number)
-{
-  uint64_t n_before = 0;
-
-  for (uint32_t object = 0; object < node->n_objects; object++)
-    if (node->objects[object].kind == TOPO_OBJECT_PACKAGE && n_before++ == number)
-      return &node->objects[object];
-  return n_before == 0 && number == 0 ? &node->objects[0] : NULL;
-}
-
-static void
-add_core (Cores *cores, uint32_t core)
-{
-  if (!(cores->seen >> core & 1))
-    cores->core[cores->n++] = (uint8_t) core;
-  cores->seen |= UINT64_C (1) << core;
-}
-
-/* The core of one of the system's processors. */
-static gboolean
-add_processor (Cores *cores, const TopoNode *node, uint64_t number, GError **error)
-{
-  for (uint32_t core = 0; core < node->n_cores; core++)
-    if (node->objects[node->core[core]].os_index == number) {
-      add_core (cores, core);
-      return TRUE;
-    }
-  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-               "no core of the node (%s) has processor %" G_GUINT64_FORMAT, node->source, number);
-  return FALSE;
-}
-
 static gboolean
 read_number (const char **text, uint64_t *number)
 {
@@ -178,50 +142,18 @@ read_number (const char **text, uint64_t *number)
   return TRUE;
 }
 
-/* "3", "0-3" or "*" of the cores of a socket, or of the node. */
-static gboolean
-read_cores (Cores *cores, const char *text, const TopoNode *node, const TopoObject *within,
-            bool physical, GError **error)
-{
-  uint64_t first = 0, last = within->n_cores - 1;
-  bool all = g_str_equal (text, "*");
-  bool good = all || read_number (&text, &first);
-
-  if (!all && good) {
-    last = first;
-    if (*text == '-') {
-      text++;
-      good = read_number (&text, &last);
-    }
-    good = good && *text == '\0' && first <= last;
-  }
-  if (!good) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "expected a core as in slot=1:0, 1:0-2, 5");
-    return FALSE;
-  }
-  if (!physical && last >= within->n_cores) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                 "core %" G_GUINT64_FORMAT ": the %s has cores 0 to %u", last,
-                 within->kind == TOPO_OBJECT_PACKAGE ? "socket" : "node", within->n_cores - 1);
-    return FALSE;
-  }
-  for (uint64_t core = first; core <= last; core++)
-    if (!physical || all)
-      add_core (cores, within->first_core + (uint32_t) core);
-    else if (!add_processor (cores, node, core, error))
-      return FALSE;
-  return TRUE;
-}
-
-/* One part of a list between commas; *within stays what the last colon said. */
+/* Adds a part between commas: "1:0", or "3", "0-3", "*" of the socket of the last colon. */
 static gboolean
 read_part (Cores *cores, const char *part, const TopoNode *node, const TopoObject **within,
            bool physical, GError **error)
 {
   const char *colon = strchr (part, ':');
-  uint64_t socket = 0;
+  uint64_t socket = 0, first = 0, last;
+  bool all, good;
 
   if (colon != NULL) {
+    uint64_t n_before = 0;
+
     if (physical) {
       g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
                    "the system's numbers of cores within a socket are not known; give its "
@@ -232,7 +164,12 @@ read_part (Cores *cores, const char *part, const TopoNode *node, const TopoObjec
       g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "expected SOCKET:CORE as in slot=1:0");
       return FALSE;
     }
-    *within = find_socket (node, socket);
+    *within = NULL;
+    for (uint32_t object = 0; object < node->n_objects && *within == NULL; object++)
+      if (node->objects[object].kind == TOPO_OBJECT_PACKAGE && n_before++ == socket)
+        *within = &node->objects[object];
+    if (n_before == 0 && socket == 0) /* hwloc sees no sockets: the node is one */
+      *within = &node->objects[0];
     part = colon + 1;
   }
   if (*within == NULL) {
@@ -240,7 +177,47 @@ read_part (Cores *cores, const char *part, const TopoNode *node, const TopoObjec
                  "the node (%s) has no socket %" G_GUINT64_FORMAT, node->source, socket);
     return FALSE;
   }
-  return read_cores (cores, part, node, *within, physical, error);
+
+  last = (*within)->n_cores - 1;
+  all = g_str_equal (part, "*");
+  good = all || read_number (&part, &first);
+  if (!all && good) {
+    last = first;
+    if (*part == '-') {
+      part++;
+      good = read_number (&part, &last);
+    }
+    good = good && *part == '\0' && first <= last;
+  }
+  if (!good) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "expected a core as in slot=1:0, 1:0-2, 5");
+    return FALSE;
+  }
+  if (!physical && last >= (*within)->n_cores) {
+    g_set_error (
+        error, TOPO_ERROR, TOPO_ERROR_RANGE, "core %" G_GUINT64_FORMAT ": the %s has cores 0 to %u",
+        last, (*within)->kind == TOPO_OBJECT_PACKAGE ? "socket" : "node", (*within)->n_cores - 1);
+    return FALSE;
+  }
+  for (uint64_t number = first; number <= last; number++) {
+    uint32_t core = (*within)->first_core + (uint32_t) number;
+
+    if (physical && !all) {
+      core = 0;
+      while (core < node->n_cores && node->objects[node->core[core]].os_index != number)
+        core++;
+      if (core == node->n_cores) {
+        g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+                     "no core of the node (%s) has processor %" G_GUINT64_FORMAT, node->source,
+                     number);
+        return FALSE;
+      }
+    }
+    if (!(cores->seen >> core & 1))
+      cores->core[cores->n++] = (uint8_t) core;
+    cores->seen |= UINT64_C (1) << core;
+  }
+  return TRUE;
 }
 
 static gboolean
@@ -265,20 +242,6 @@ read_list (Cores *cores, const char *text, const TopoNode *node, GError **error)
 
 /* --- Lines --- */
 
-/* A line in its parts; the texts are the caller's to free. */
-typedef struct {
-  uint64_t rank;
-  char *host, *slots;
-} RankfileEntry;
-
-static void
-entry_clear (RankfileEntry *entry)
-{
-  g_free (entry->host);
-  g_free (entry->slots);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (RankfileEntry, entry_clear)
-
 static gboolean
 take_text (const char **text, const char *expected)
 {
@@ -300,92 +263,78 @@ take_word (const char **text)
 }
 
 static gboolean
-split_line (const char *text, RankfileEntry *entry)
-{
-  if (!begins_rank (text) || !take_text (&text, "rank") || !read_number (&text, &entry->rank) ||
-      !take_text (&text, "=") || (entry->host = take_word (&text)) == NULL ||
-      !take_text (&text, "slot"))
-    return FALSE;
-  if (*text == 's')
-    text++;
-  return take_text (&text, "=") && (entry->slots = take_word (&text)) != NULL &&
-         *skip_blanks (text) == '\0';
-}
-
-/* The first of the cores that is free. */
-static gboolean
-place (RankfileReader *reader, TopoMapping *mapping, const RankfileEntry *entry, uint32_t node,
-       const Cores *cores, GError **error)
-{
-  uint32_t n_cores = reader->machine->node->n_cores, holder = TOPO_NONE;
-
-  for (uint32_t at = 0; at < cores->n; at++) {
-    uint32_t *rank_at = &reader->rank_at[(gsize) node * n_cores + cores->core[at]];
-    uint32_t slot = reader->slot_of_core[cores->core[at]];
-
-    if (slot >= reader->machine->ranks_per_node) {
-      g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                   "core %u is none of the %u slots of a node (see --ranks-per-node)",
-                   cores->core[at], reader->machine->ranks_per_node);
-      return FALSE;
-    }
-    holder = *rank_at;
-    if (holder != TOPO_NONE)
-      continue;
-    *rank_at = (uint32_t) entry->rank;
-    mapping->node[entry->rank] = node;
-    mapping->slot[entry->rank] = (uint8_t) slot;
-    return TRUE;
-  }
-  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-               "slot=%s of %s is already the place of rank %u (line %u)", entry->slots, entry->host,
-               holder, reader->line_of[holder]);
-  return FALSE;
-}
-
-static gboolean
 read_entry (RankfileReader *reader, TopoMapping *mapping, const char *text, GError **error)
 {
-  g_auto (RankfileEntry) entry = { .rank = 0 };
-  const char *host;
-  uint32_t node;
+  const TopoMachine *machine = reader->machine;
+  g_autofree char *host = NULL, *slots = NULL;
+  const char *at = text, *after_user;
+  uint32_t node, holder = TOPO_NONE;
+  uint64_t rank = 0;
+  bool good;
   Cores cores;
 
-  if (!split_line (text, &entry)) {
+  good = begins_rank (at) && take_text (&at, "rank") && read_number (&at, &rank) &&
+         take_text (&at, "=") && (host = take_word (&at)) != NULL && take_text (&at, "slot");
+  if (good && *at == 's')
+    at++;
+  if (!good || !take_text (&at, "=") || (slots = take_word (&at)) == NULL ||
+      *skip_blanks (at) != '\0') {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
                  "expected rank N=HOST slot=SOCKET:CORE, found \"%s\"", text);
     return FALSE;
   }
-  if (entry.rank >= mapping->n_ranks) {
+  if (rank >= mapping->n_ranks) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                 "rank %" G_GUINT64_FORMAT ": there are ranks 0 to %u", entry.rank,
-                 mapping->n_ranks - 1);
+                 "rank %" G_GUINT64_FORMAT ": there are ranks 0 to %u", rank, mapping->n_ranks - 1);
     return FALSE;
   }
-  if (reader->line_of[entry.rank] > 0) {
+  if (reader->line_of[rank] > 0) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-                 "rank %" G_GUINT64_FORMAT " stands in line %u already", entry.rank,
-                 reader->line_of[entry.rank]);
+                 "rank %" G_GUINT64_FORMAT " stands in line %u already", rank,
+                 reader->line_of[rank]);
     return FALSE;
   }
-  host = strrchr (entry.host, '@');
-  if (!topo_hosts_find (&reader->hosts, host != NULL ? host + 1 : entry.host, &node, error) ||
-      !read_list (&cores, entry.slots, reader->machine->node, error) ||
-      !place (reader, mapping, &entry, node, &cores, error))
+  after_user = strrchr (host, '@');
+  if (!topo_hosts_find (&reader->hosts, after_user != NULL ? after_user + 1 : host, &node, error) ||
+      !read_list (&cores, slots, machine->node, error))
     return FALSE;
-  reader->line_of[entry.rank] = reader->line;
-  reader->n_ranks_read++;
-  return TRUE;
+
+  /* The first of the cores that is free. */
+  for (uint32_t at_core = 0; at_core < cores.n; at_core++) {
+    uint32_t core = cores.core[at_core], slot = reader->slot_of_core[core];
+    uint32_t *rank_at = &reader->rank_at[(gsize) node * machine->node->n_cores + core];
+
+    if (slot >= machine->ranks_per_node) {
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+                   "core %u is none of the %u slots of a node (see --ranks-per-node)", core,
+                   machine->ranks_per_node);
+      return FALSE;
+    }
+    holder = *rank_at;
+    if (holder == TOPO_NONE) {
+      *rank_at = (uint32_t) rank;
+      mapping->node[rank] = node;
+      mapping->slot[rank] = (uint8_t) slot;
+      reader->line_of[rank] = reader->line;
+      reader->n_ranks_read++;
+      return TRUE;
+    }
+  }
+  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+               "slot=%s of %s is already the place of rank %u (line %u)", slots, host, holder,
+               reader->line_of[holder]);
+  return FALSE;
 }
 
 static gboolean
 read_rankfile (TopoMapping *mapping, const TopoMachine *machine, const char *path, char *text,
                GError **error)
 {
-  RankfileReader reader = { .path = path, .line = 1, .machine = machine };
+  RankfileReader reader = { .line = 1, .machine = machine };
   g_auto (TopoHosts) hosts = { NULL };
-  g_autofree uint32_t *rank_at = NULL;
-  g_autofree uint32_t *line_of = NULL;
+  g_autofree uint32_t *rank_at = NULL, *line_of = NULL;
+  g_auto (GStrv) lines = NULL;
+  uint32_t rank = 0;
   gsize n_places;
 
   if (machine->node == NULL) {
@@ -401,7 +350,6 @@ read_rankfile (TopoMapping *mapping, const TopoMachine *machine, const char *pat
   memset (rank_at, 0xff, n_places * sizeof *rank_at);
   for (uint32_t slot = 0; slot < machine->node->n_cores; slot++)
     reader.slot_of_core[machine->slot_core[slot]] = (uint8_t) slot;
-  g_auto (GStrv) lines = NULL;
 
   blank_comments (text);
   lines = g_strsplit (text, "\n", -1);
@@ -410,18 +358,16 @@ read_rankfile (TopoMapping *mapping, const TopoMachine *machine, const char *pat
       continue;
     reader.line = (uint32_t) at + 1;
     if (!read_entry (&reader, mapping, lines[at], error)) {
-      g_prefix_error (error, "%s:%u: ", reader.path, reader.line);
+      g_prefix_error (error, "%s:%u: ", path, reader.line);
       return FALSE;
     }
   }
-  uint32_t rank = 0;
-
   if (reader.n_ranks_read == mapping->n_ranks)
     return TRUE;
-  while (reader.line_of[rank] > 0)
+  while (line_of[rank] > 0)
     rank++;
   g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-               "%s:%u: the file places %u ranks of %u, rank %u is not among them", reader.path,
+               "%s:%u: the file places %u ranks of %u, rank %u is not among them", path,
                reader.line, reader.n_ranks_read, mapping->n_ranks, rank);
   return FALSE;
 }
@@ -442,13 +388,13 @@ const TopoLauncher topo_launcher_rankfile = {
  *   rank: 1: { host: 2; cpu: {0-3},{8-11} ; gpu: {0} } : app 0
  *
  * From IBM's page on the format (JSM 10.3) and OLCF's tutorial on its numbers of
- * processors.  Physical numbers are the operating system's, and those of a core are
- * known here by its first one.  Logical numbers count the hardware threads that the
- * job asked for, which a machine does not know: they are refused.  A set of several
- * processors binds a rank to any of them; here it gets the first core among them that
- * no line before has taken.  What is said of GPUs and memory is passed over. */
+ * processors.  Physical numbers are the operating system's, and a core is found by its
+ * first one.  Logical numbers count the hardware threads that the job asked for, which
+ * a machine description does not hold: they are refused.  A set of several processors
+ * binds a rank to any of them; here the rank gets the first core among them that no
+ * earlier line has taken.  GPUs and memory are ignored. */
 
-/* What may stand before a colon at the beginning of a line but "rank" and "app". */
+/* Words before the first colon of a line, other than "rank" and "app". */
 static const char *const preamble[] = { "cpu_index_using",
                                         "launch_distribution",
                                         "overlapping_rs",
@@ -518,42 +464,19 @@ read_host (const ErfReader *reader, const char *text, uint32_t *node, GError **e
   return FALSE;
 }
 
-/* Of the free cores whose first processor is one of first..last the one where that is
- * lowest; false when there is none.  *known says whether such a core is there at all. */
-static bool
-find_core (const ErfReader *reader, uint32_t node, uint64_t first, uint64_t last, uint32_t *slot,
-           bool *known)
-{
-  const TopoMachine *machine = reader->placer->machine;
-  const uint32_t *rank_at = &reader->placer->rank_at[(gsize) node * machine->ranks_per_node];
-  bool found = false;
-
-  for (uint32_t core = 0; core < machine->node->n_cores; core++) {
-    uint32_t processor = machine->node->objects[machine->node->core[core]].os_index;
-    uint32_t its_slot = reader->slot_of_core[core];
-
-    if (processor < first || processor > last || its_slot >= machine->ranks_per_node)
-      continue;
-    *known = true;
-    if (rank_at[its_slot] != TOPO_NONE)
-      continue;
-    *slot = its_slot;
-    last = processor;
-    found = true;
-  }
-  return found;
-}
-
-/* "{4}", "4", "{0-3},{8-11}": the slot of the first free core. */
+/* "{4}", "4", "{0-3},{8-11}": the slot of the first free core.  Within a range the cores
+ * come in the order of their first processors. */
 static gboolean
 read_processors (const ErfReader *reader, const char *text, uint32_t node, uint32_t *slot,
                  GError **error)
 {
+  const TopoMachine *machine = reader->placer->machine;
+  const uint32_t *rank_at = &reader->placer->rank_at[(gsize) node * machine->ranks_per_node];
   g_autofree char *plain = g_strdelimit (g_strdup (text), "{}", ' ');
   const char *at = plain;
-  bool known = false;
+  bool is_known = false, is_found = false;
 
-  for (;;) {
+  do {
     uint64_t first, last;
 
     if (!take_number (&at, &first))
@@ -563,19 +486,29 @@ read_processors (const ErfReader *reader, const char *text, uint32_t node, uint3
       return erf_bad_line (reader, text, error);
     if (last < first || (*at != '\0' && *at != ','))
       return erf_bad_line (reader, text, error);
-    if (find_core (reader, node, first, last, slot, &known))
-      return TRUE;
-    if (*at++ == '\0')
-      break;
-  }
-  return topo_placer_fail (reader->placer, TOPO_ERROR_RANGE, error,
-                           known ? "cpu: %s: the cores of node %u that it names are taken"
-                                 : "cpu: %s: the first processor of no slot of node %u (see "
-                                   "--ranks-per-node)",
+    for (uint32_t core = 0; core < machine->node->n_cores; core++) {
+      uint32_t processor = machine->node->objects[machine->node->core[core]].os_index;
+      uint32_t its_slot = reader->slot_of_core[core];
+
+      if (processor < first || processor > last || its_slot >= machine->ranks_per_node)
+        continue;
+      is_known = true;
+      if (rank_at[its_slot] != TOPO_NONE)
+        continue;
+      *slot = its_slot;
+      last = processor;
+      is_found = true;
+    }
+  } while (!is_found && *at++ != '\0');
+  return is_found ||
+         topo_placer_fail (reader->placer, TOPO_ERROR_RANGE, error,
+                           is_known ? "cpu: %s: the cores of node %u that it names are taken"
+                                    : "cpu: %s: the first processor of no slot of node %u (see "
+                                      "--ranks-per-node)",
                            text, node);
 }
 
-/* What stands behind `key` and a colon, in one of the parts; NULL: nothing does. */
+/* The text after `key` and a colon in one of the parts, NULL without such a part. */
 static const char *
 find_key (char **parts, const char *key)
 {
@@ -670,7 +603,7 @@ read_erf (TopoMapping *mapping, const TopoMachine *machine, const char *path, ch
   return topo_placer_finish (&placer, error);
 }
 
-/* Begins with a word of the format and a colon, and has resource sets. */
+/* Begins with a word of the format, and has resource sets. */
 static bool
 probe_erf (const TopoMachine *machine G_GNUC_UNUSED, const char *text)
 {

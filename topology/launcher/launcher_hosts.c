@@ -15,17 +15,7 @@
  * Ranks fill the slots of a host before those of the next one, hosts in the
  * order in which they stand first: Open MPI's placement by slot. */
 
-typedef struct {
-  const char *path;
-  uint32_t line;
-  const TopoMachine *machine;
-  TopoHosts hosts;
-  uint32_t *slots; /* [n_nodes] */
-  uint32_t *order; /* [n_nodes] nodes, as they stand first */
-  uint32_t n;
-} HostReader;
-
-/* Anything but a number, where nodes have names. */
+/* Begins with anything but a number, where nodes have names. */
 static bool
 probe_hostfile (const TopoMachine *machine, const char *text)
 {
@@ -34,102 +24,83 @@ probe_hostfile (const TopoMachine *machine, const char *text)
 }
 
 static gboolean
-bad_hostfile_line (const HostReader *reader, const char *found, GError **error)
-{
-  g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
-               "%s:%u: expected HOST, HOST slots=N or HOST:N, or for HOST a list such as "
-               "node[1-16,18], found \"%s\"",
-               reader->path, reader->line, found);
-  return FALSE;
-}
-
-static gboolean
-add_host (HostReader *reader, const char *name, uint64_t n_slots, GError **error)
-{
-  uint32_t node;
-
-  if (!topo_hosts_find (&reader->hosts, name, &node, error)) {
-    g_prefix_error (error, "%s:%u: ", reader->path, reader->line);
-    return FALSE;
-  }
-  if (reader->slots[node] == 0)
-    reader->order[reader->n++] = node;
-  reader->slots[node] += (uint32_t) n_slots;
-  if (reader->slots[node] <= reader->machine->ranks_per_node)
-    return TRUE;
-  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-               "%s:%u: %u slots on %s, which has %u (see --ranks-per-node)", reader->path,
-               reader->line, reader->slots[node], name, reader->machine->ranks_per_node);
-  return FALSE;
-}
-
-static gboolean
-read_hostfile_line (HostReader *reader, const char *line, GError **error)
-{
-  g_auto (GStrv) words = g_strsplit_set (line, " \t", -1);
-  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
-  uint64_t n_slots;
-
-  /* The slots that stand behind the name of the host. */
-  char *colon = strchr (words[0], ':');
-
-  n_slots = 1;
-  if (colon != NULL) {
-    *colon = '\0';
-    if (!g_ascii_string_to_unsigned (colon + 1, 10, 1, UINT16_MAX, &n_slots, NULL))
-      return bad_hostfile_line (reader, colon + 1, error);
-  }
-  for (gsize at = 1; words[at] != NULL; at++) {
-    if (*words[at] == '\0' || g_str_has_prefix (words[at], "max_slots=") ||
-        g_str_has_prefix (words[at], "max-slots="))
-      continue;
-    if (!g_str_has_prefix (words[at], "slots=") ||
-        !g_ascii_string_to_unsigned (words[at] + strlen ("slots="), 10, 1, UINT16_MAX, &n_slots,
-                                     NULL))
-      return bad_hostfile_line (reader, words[at], error);
-  }
-  if (!topo_names_expand (words[0], names))
-    return bad_hostfile_line (reader, words[0], error);
-  for (guint at = 0; at < names->len; at++)
-    if (!add_host (reader, names->pdata[at], n_slots, error))
-      return FALSE;
-  return TRUE;
-}
-
-static gboolean
 read_hostfile (TopoMapping *mapping, const TopoMachine *machine, const char *path, char *text,
                GError **error)
 {
   uint32_t n_nodes = topo_shape_nodes (&machine->shape);
   g_auto (TopoHosts) hosts = topo_hosts_new (machine);
-  g_autofree uint32_t *slots = g_new0 (uint32_t, n_nodes);
-  g_autofree uint32_t *order = g_new (uint32_t, n_nodes);
+  g_autofree uint32_t *n_slots = g_new0 (uint32_t, n_nodes);
+  g_autofree uint32_t *order = g_new (uint32_t, n_nodes); /* nodes, by their first line */
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
-  HostReader reader = {
-    .path = path, .line = 1, .machine = machine, .hosts = hosts, .slots = slots, .order = order
-  };
+  uint32_t line = 1, n_hosts = 0, rank = 0;
 
   for (gsize at = 0; lines[at] != NULL; at++) {
-    char *comment = strchr (lines[at], '#');
+    g_auto (GStrv) words = NULL;
+    g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+    const char *bad = NULL;
+    char *colon, *comment = strchr (lines[at], '#');
+    uint64_t n_more = 1;
 
-    reader.line = (uint32_t) at + 1;
+    line = (uint32_t) at + 1;
     if (comment != NULL)
       *comment = '\0';
-    if (*g_strstrip (lines[at]) != '\0' && !read_hostfile_line (&reader, lines[at], error))
-      return FALSE;
-  }
-  uint32_t rank = 0;
+    if (*g_strstrip (lines[at]) == '\0')
+      continue;
 
-  for (uint32_t at = 0; at < reader.n; at++)
-    for (uint32_t slot = 0; slot < reader.slots[reader.order[at]] && rank < mapping->n_ranks;
+    /* HOST:N, and the words after it. */
+    words = g_strsplit_set (lines[at], " \t", -1);
+    colon = strchr (words[0], ':');
+    if (colon != NULL) {
+      *colon = '\0';
+      if (!g_ascii_string_to_unsigned (colon + 1, 10, 1, UINT16_MAX, &n_more, NULL))
+        bad = colon + 1;
+    }
+    for (char **word = words + 1; *word != NULL && bad == NULL; word++)
+      if (**word != '\0' && !g_str_has_prefix (*word, "max_slots=") &&
+          !g_str_has_prefix (*word, "max-slots=") &&
+          (!g_str_has_prefix (*word, "slots=") ||
+           !g_ascii_string_to_unsigned (*word + strlen ("slots="), 10, 1, UINT16_MAX, &n_more,
+                                        NULL)))
+        bad = *word;
+    if (bad == NULL && !topo_names_expand (words[0], names))
+      bad = words[0];
+    if (bad != NULL) {
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+                   "%s:%u: expected HOST, HOST slots=N or HOST:N, or for HOST a list such as "
+                   "node[1-16,18], found \"%s\"",
+                   path, line, bad);
+      return FALSE;
+    }
+
+    for (guint name = 0; name < names->len; name++) {
+      uint32_t node;
+
+      if (!topo_hosts_find (&hosts, names->pdata[name], &node, error)) {
+        g_prefix_error (error, "%s:%u: ", path, line);
+        return FALSE;
+      }
+      if (n_slots[node] == 0)
+        order[n_hosts++] = node;
+      n_slots[node] += (uint32_t) n_more;
+      if (n_slots[node] > machine->ranks_per_node) {
+        g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
+                     "%s:%u: %u slots on %s, which has %u (see --ranks-per-node)", path, line,
+                     n_slots[node], (const char *) names->pdata[name], machine->ranks_per_node);
+        return FALSE;
+      }
+    }
+  }
+
+  for (uint32_t host = 0; host < n_hosts; host++)
+    for (uint32_t slot = 0; slot < n_slots[order[host]] && rank < mapping->n_ranks;
          slot++, rank++) {
-      mapping->node[rank] = reader.order[at];
+      mapping->node[rank] = order[host];
       mapping->slot[rank] = (uint8_t) slot;
     }
   if (rank == mapping->n_ranks)
     return TRUE;
   g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
-               "%s:%u: the hosts have slots for %u ranks of %u", reader.path, reader.line, rank,
+               "%s:%u: the hosts have slots for %u ranks of %u", path, line, rank,
                mapping->n_ranks);
   return FALSE;
 }
@@ -178,29 +149,21 @@ print_hostfile (const TopoMapping *mapping, const TopoMachine *machine, GError *
   return g_string_free (text, FALSE);
 }
 
-/* The cores of the slots, as Open MPI and hwloc number them. */
-static char *
-bind_to (const TopoMapping *mapping, const TopoMachine *machine)
-{
-  uint32_t n_slots = topo_launcher_slots_used (mapping);
-  GString *text;
-
-  if (machine->node == NULL)
-    return g_strdup ("");
-  text = g_string_new (" --cpu-list ");
-  for (uint32_t slot = 0; slot < n_slots; slot++)
-    g_string_append_printf (text, "%s%u", slot > 0 ? "," : "", machine->slot_core[slot]);
-  return g_string_free (g_string_append (text, " --bind-to cpu-list:ordered"), FALSE);
-}
-
 static TopoLaunch
 launch_hostfile (const TopoMapping *mapping, const TopoMachine *machine, const char *file)
 {
-  g_autofree char *binding = bind_to (mapping, machine);
+  uint32_t n_slots = machine->node != NULL ? topo_launcher_slots_used (mapping) : 0;
+  GString *line = g_string_new (NULL);
 
-  return (TopoLaunch){ .line =
-                           g_strdup_printf ("mpirun -np %u --hostfile %s --map-by slot%s ./program",
-                                            mapping->n_ranks, file, binding) };
+  g_string_append_printf (line, "mpirun -np %u --hostfile %s --map-by slot", mapping->n_ranks,
+                          file);
+  /* The cores of the slots, as Open MPI and hwloc number them. */
+  for (uint32_t slot = 0; slot < n_slots; slot++)
+    g_string_append_printf (line, "%s%u", slot > 0 ? "," : " --cpu-list ",
+                            machine->slot_core[slot]);
+  if (n_slots > 0)
+    g_string_append (line, " --bind-to cpu-list:ordered");
+  return (TopoLaunch){ .line = g_string_free (g_string_append (line, " ./program"), FALSE) };
 }
 
 const TopoLauncher topo_launcher_hostfile = {
@@ -268,12 +231,13 @@ print_hydra (const TopoMapping *mapping, const TopoMachine *machine, GError **er
   return g_string_free (text, FALSE);
 }
 
-/* Nodes to which ranks come back after others. */
-static uint32_t
-count_split (const TopoMapping *mapping, const TopoMachine *machine)
+static TopoLaunch
+launch_hydra (const TopoMapping *mapping, const TopoMachine *machine, const char *file)
 {
   g_autofree uint8_t *n_runs = g_new0 (uint8_t, topo_shape_nodes (&machine->shape));
-  uint32_t n_split = 0;
+  g_autofree char *binding = NULL;
+  uint32_t n_split = 0; /* nodes with several runs of ranks */
+  TopoLaunch launch;
 
   for (uint32_t rank = 0; rank < mapping->n_ranks; rank += topo_launcher_run (mapping, rank)) {
     uint8_t *n = &n_runs[mapping->node[rank]];
@@ -281,19 +245,10 @@ count_split (const TopoMapping *mapping, const TopoMachine *machine)
     n_split += *n == 1;
     *n = (uint8_t) MIN (*n + 1, 2);
   }
-  return n_split;
-}
-
-static TopoLaunch
-launch_hydra (const TopoMapping *mapping, const TopoMachine *machine, const char *file)
-{
-  uint32_t n_split = count_split (mapping, machine);
-  g_autofree char *binding =
-      n_split > 0 ? g_strdup ("")
-                  : topo_launcher_processors (mapping, machine, " -bind-to user:", ',');
-  TopoLaunch launch = { .line = g_strdup_printf ("mpiexec.hydra -n %u -f %s%s ./program",
-                                                 mapping->n_ranks, file, binding) };
-
+  binding = n_split > 0 ? g_strdup ("")
+                        : topo_launcher_processors (mapping, machine, " -bind-to user:", ',');
+  launch = (TopoLaunch){ .line = g_strdup_printf ("mpiexec.hydra -n %u -f %s%s ./program",
+                                                  mapping->n_ranks, file, binding) };
   if (n_split > 0)
     launch.note = g_strdup_printf (
         "%u host%s split: Hydra takes each line for a node of its own, so that ranks in different "
@@ -321,66 +276,6 @@ const TopoLauncher topo_launcher_hydra = {
  * its slurm_read_hostfile() takes lines apart.  It places tasks, it does not bind them:
  * --cpu-bind=map_cpu, a list by local task, does. */
 
-/* Cuts "NAMES*N" and gives N, 1 without; 0 when it is no number. */
-static uint64_t
-cut_times (char *text)
-{
-  char *star = strchr (text, '*');
-  uint64_t times = 1;
-
-  if (star == NULL)
-    return 1;
-  *star = '\0';
-  return g_ascii_string_to_unsigned (star + 1, 10, 1, UINT32_MAX, &times, NULL) ? times : 0;
-}
-
-static gboolean
-add_names (TopoPlacer *placer, const TopoHosts *hosts, const char *list, uint64_t times,
-           GError **error)
-{
-  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
-  uint32_t node;
-
-  if (times == 0 || !topo_names_expand (list, names))
-    return topo_placer_fail (placer, TOPO_ERROR_SYNTAX, error,
-                             "expected hosts such as node3, node[1-4] or node3*2, found \"%s\"",
-                             list);
-  for (guint at = 0; at < names->len; at++) {
-    if (!topo_hosts_find (hosts, names->pdata[at], &node, error)) {
-      g_prefix_error (error, "%s:%u: ", placer->path, placer->line);
-      return FALSE;
-    }
-    for (uint64_t n = 0; n < times; n++)
-      if (!topo_placer_fill (placer, node, error))
-        return FALSE;
-  }
-  return TRUE;
-}
-
-/* Commas outside of brackets part a line. */
-static gboolean
-read_slurm_line (TopoPlacer *placer, const TopoHosts *hosts, char *line, GError **error)
-{
-  int depth = 0;
-
-  for (char *at = line;; at++) {
-    bool ends = *at == '\0';
-    uint64_t times;
-
-    depth += (*at == '[') - (*at == ']');
-    if (!ends && (*at != ',' || depth > 0))
-      continue;
-    *at = '\0';
-    line = g_strstrip (line);
-    times = cut_times (line);
-    if (!add_names (placer, hosts, line, times, error))
-      return FALSE;
-    if (ends)
-      return TRUE;
-    line = at + 1;
-  }
-}
-
 static gboolean
 read_slurm (TopoMapping *mapping, const TopoMachine *machine, const char *path, char *text,
             GError **error)
@@ -390,8 +285,39 @@ read_slurm (TopoMapping *mapping, const TopoMachine *machine, const char *path, 
   char *line;
 
   while ((line = topo_placer_line (&placer, &text)) != NULL)
-    if (!read_slurm_line (&placer, &hosts, line, error))
-      return FALSE;
+    for (char *next; line != NULL; line = next) {
+      g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+      char *star, *comma = line;
+      uint64_t n_times = 1;
+
+      /* Commas outside of brackets separate the items "NAMES" and "NAMES*N". */
+      for (int depth = 0; *comma != '\0' && (*comma != ',' || depth > 0); comma++)
+        depth += (*comma == '[') - (*comma == ']');
+      next = *comma != '\0' ? comma + 1 : NULL;
+      *comma = '\0';
+      line = g_strstrip (line);
+      star = strchr (line, '*');
+      if (star != NULL) {
+        *star = '\0';
+        if (!g_ascii_string_to_unsigned (star + 1, 10, 1, UINT32_MAX, &n_times, NULL))
+          n_times = 0;
+      }
+      if (n_times == 0 || !topo_names_expand (line, names))
+        return topo_placer_fail (&placer, TOPO_ERROR_SYNTAX, error,
+                                 "expected hosts such as node3, node[1-4] or node3*2, found \"%s\"",
+                                 line);
+      for (guint at = 0; at < names->len; at++) {
+        uint32_t node;
+
+        if (!topo_hosts_find (&hosts, names->pdata[at], &node, error)) {
+          g_prefix_error (error, "%s:%u: ", placer.path, placer.line);
+          return FALSE;
+        }
+        for (uint64_t n = 0; n < n_times; n++)
+          if (!topo_placer_fill (&placer, node, error))
+            return FALSE;
+      }
+    }
   return topo_placer_finish (&placer, error);
 }
 

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/launcher/launcher_private.h"
-#include "topology/mapping/map_columns.h"
+#include "topology/mapping/mapping_private.h"
 
 /* --- Map files: the coordinates and the slot of every rank, a line each ---
  *
@@ -19,34 +19,6 @@
 
 /* --- Reading --- */
 
-/* Reads the values of a line. */
-static gboolean
-read_values (const TopoPlacer *placer, const TopoColumns *columns, const char *text, uint32_t *at,
-             GError **error)
-{
-  for (uint32_t column = 0; column < columns->n; column++) {
-    char *end;
-    guint64 value;
-
-    text += strspn (text, " \t\r");
-    value = g_ascii_isdigit (*text) ? g_ascii_strtoull (text, &end, 10) : 0;
-    if (!g_ascii_isdigit (*text) || (*end != '\0' && strchr (" \t\r", *end) == NULL))
-      return topo_placer_fail (placer, TOPO_ERROR_SYNTAX, error,
-                               "expected %u numbers (%s), found \"%s\" in column %u", columns->n,
-                               columns->letter, text, column + 1);
-    if (value >= columns->size[column])
-      return topo_placer_fail (placer, TOPO_ERROR_RANGE, error,
-                               "%c = %" G_GUINT64_FORMAT " is not within 0 .. %u",
-                               columns->letter[column], value, columns->size[column] - 1);
-    at[column] = (uint32_t) value;
-    text = end;
-  }
-  text += strspn (text, " \t\r");
-  return *text == '\0' ||
-         topo_placer_fail (placer, TOPO_ERROR_SYNTAX, error, "\"%s\" after the last of %u numbers",
-                           text, columns->n);
-}
-
 static gboolean
 read_map (TopoMapping *mapping, const TopoMachine *machine, const char *path, char *text,
           GError **error)
@@ -56,18 +28,37 @@ read_map (TopoMapping *mapping, const TopoMachine *machine, const char *path, ch
   const char *line;
 
   while ((line = topo_placer_line (&placer, &text)) != NULL) {
-    uint32_t at[TOPO_MAX_COLUMNS];
-    uint32_t node = 0;
+    const char *rest = line;
+    uint32_t node = 0, slot = 0;
 
-    if (!read_values (&placer, &columns, line, at, error))
-      return FALSE;
-    if (placer.n_placed == placer.mapping->n_ranks)
+    for (uint32_t column = 0; column < columns.n; column++) {
+      char *end;
+      guint64 value;
+
+      rest += strspn (rest, " \t\r");
+      value = g_ascii_isdigit (*rest) ? g_ascii_strtoull (rest, &end, 10) : 0;
+      if (!g_ascii_isdigit (*rest) || (*end != '\0' && strchr (" \t\r", *end) == NULL))
+        return topo_placer_fail (&placer, TOPO_ERROR_SYNTAX, error,
+                                 "expected %u numbers (%s), found \"%s\" in column %u", columns.n,
+                                 columns.letter, rest, column + 1);
+      if (value >= columns.size[column])
+        return topo_placer_fail (&placer, TOPO_ERROR_RANGE, error,
+                                 "%c = %" G_GUINT64_FORMAT " is not within 0 .. %u",
+                                 columns.letter[column], value, columns.size[column] - 1);
+      if (column + 1 < columns.n)
+        node = node * columns.size[column] + (uint32_t) value;
+      else
+        slot = (uint32_t) value;
+      rest = end;
+    }
+    rest += strspn (rest, " \t\r");
+    if (*rest != '\0')
+      return topo_placer_fail (&placer, TOPO_ERROR_SYNTAX, error,
+                               "\"%s\" after the last of %u numbers", rest, columns.n);
+    if (placer.n_placed == mapping->n_ranks)
       return topo_placer_fail (&placer, TOPO_ERROR_RANGE, error,
-                               "\"%s\" is one line too many for %u ranks", line,
-                               placer.mapping->n_ranks);
-    for (uint32_t column = 0; column + 1 < columns.n; column++)
-      node = node * columns.size[column] + at[column];
-    if (!topo_placer_put (&placer, placer.n_placed, node, at[columns.n - 1], error))
+                               "\"%s\" is one line too many for %u ranks", line, mapping->n_ranks);
+    if (!topo_placer_put (&placer, placer.n_placed, node, slot, error))
       return FALSE;
   }
   return topo_placer_finish (&placer, error);
@@ -326,51 +317,43 @@ const TopoLauncher topo_launcher_vcoord = {
  *   0,1,4,5
  *   2-3,6,7
  *
- * The other way round than all else: the n-th number is the rank that is put where a
+ * The inverse of the other formats: the n-th number is the rank that is put where a
  * job in order would have rank n, and so in the n-th slot, nodes one after the other
  * (HPE's manual of grid_order, which prints such files; LUMI's and NERSC's pages on
  * MPICH_RANK_REORDER_METHOD=3).  Ranges a-b are accepted by report only, not by a source, so
  * that none is written. */
-
-/* "3" or "2-5"; *first and *last are below 2^32. */
-static bool
-read_range (const char *text, uint64_t *first, uint64_t *last)
-{
-  g_autofree char *begin = NULL;
-  const char *dash = strchr (text, '-');
-
-  if (dash == NULL)
-    return g_ascii_string_to_unsigned (text, 10, 0, UINT32_MAX, first, NULL) &&
-           ((*last = *first), true);
-  begin = g_strndup (text, (gsize) (dash - text));
-  return g_ascii_string_to_unsigned (begin, 10, 0, UINT32_MAX, first, NULL) &&
-         g_ascii_string_to_unsigned (dash + 1, 10, 0, UINT32_MAX, last, NULL) && *first <= *last;
-}
 
 static gboolean
 read_cray (TopoMapping *mapping, const TopoMachine *machine, const char *path, char *text,
            GError **error)
 {
   g_auto (TopoPlacer) placer = topo_placer_new (mapping, machine, path);
+  uint32_t ranks_per_node = machine->ranks_per_node;
   const char *line;
 
   while ((line = topo_placer_line (&placer, &text)) != NULL) {
     g_auto (GStrv) items = g_strsplit (line, ",", -1);
-    uint32_t ranks_per_node = placer.machine->ranks_per_node;
 
     for (gsize at = 0; items[at] != NULL; at++) {
+      g_autofree char *begin = NULL;
+      const char *dash;
       uint64_t first, last;
 
       if (*g_strstrip (items[at]) == '\0' && at > 0 && items[at + 1] == NULL)
         break;
-      if (!read_range (items[at], &first, &last))
+      dash = strchr (items[at], '-'); /* in "2-5" */
+      begin =
+          dash != NULL ? g_strndup (items[at], (gsize) (dash - items[at])) : g_strdup (items[at]);
+      if (!g_ascii_string_to_unsigned (begin, 10, 0, UINT32_MAX, &first, NULL) ||
+          !g_ascii_string_to_unsigned (dash != NULL ? dash + 1 : begin, 10, first, UINT32_MAX,
+                                       &last, NULL))
         return topo_placer_fail (&placer, TOPO_ERROR_SYNTAX, error,
                                  "expected ranks and commas as in 0,1,4-7, found \"%s\"",
                                  items[at]);
       for (uint64_t rank = first; rank <= last; rank++) {
         uint32_t place = placer.n_placed;
 
-        if (place == placer.mapping->n_ranks)
+        if (place == mapping->n_ranks)
           return topo_placer_fail (&placer, TOPO_ERROR_RANGE, error,
                                    "rank %" G_GUINT64_FORMAT " is one too many for %u slots", rank,
                                    place);
@@ -395,12 +378,12 @@ probe_cray (const TopoMachine *machine G_GNUC_UNUSED, const char *text)
 
 /* --- Writing --- */
 
-/* The rank of each of the first n_ranks slots; NULL and *error when one of them is
- * free. */
-static uint32_t *
-invert (const TopoMapping *mapping, const TopoMachine *machine, GError **error)
+/* A line per node. */
+static char *
+print_cray (const TopoMapping *mapping, const TopoMachine *machine, GError **error)
 {
   g_autofree uint32_t *rank_at = g_new (uint32_t, mapping->n_ranks);
+  GString *text;
 
   for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
     gsize place = (gsize) mapping->node[rank] * machine->ranks_per_node + mapping->slot[rank];
@@ -415,18 +398,6 @@ invert (const TopoMapping *mapping, const TopoMachine *machine, GError **error)
     }
     rank_at[place] = rank;
   }
-  return g_steal_pointer (&rank_at);
-}
-
-/* A line per node. */
-static char *
-print_cray (const TopoMapping *mapping, const TopoMachine *machine, GError **error)
-{
-  g_autofree uint32_t *rank_at = invert (mapping, machine, error);
-  GString *text;
-
-  if (rank_at == NULL)
-    return NULL;
   text = g_string_new (NULL);
   for (uint32_t place = 0; place < mapping->n_ranks; place++) {
     bool ends = (place + 1) % machine->ranks_per_node == 0 || place + 1 == mapping->n_ranks;
@@ -499,7 +470,7 @@ take (Scanner *scanner, const char *word)
   return true;
 }
 
-/* What is wrong with the text that comes next, of which the beginning is shown. */
+/* An error that shows the beginning of the text at the scanner. */
 static gboolean
 fail_here (const Scanner *scanner, const char *expected, GError **error)
 {
@@ -531,39 +502,35 @@ expect_number (Scanner *scanner, uint32_t *number, GError **error)
   return TRUE;
 }
 
-/* Gives the block's places to the next ranks. */
-static gboolean
-fill_block (TopoPlacer *placer, const Block *block, GError **error)
-{
-  uint32_t n_machine = topo_shape_nodes (&placer->machine->shape);
-
-  if (block->n_nodes == 0 || block->ranks_per_node == 0 || block->n_times == 0)
-    return topo_placer_fail (placer, TOPO_ERROR_RANGE, error,
-                             "a block of no nodes, of no ranks or that is never there");
-  if (block->node >= n_machine || block->n_nodes > n_machine - block->node)
-    return topo_placer_fail (placer, TOPO_ERROR_RANGE, error,
-                             "%u nodes from node %u on: %s has %u nodes", block->n_nodes,
-                             block->node, placer->machine->spec, n_machine);
-  for (uint32_t time = 0; time < block->n_times; time++)
-    for (uint32_t node = block->node; node < block->node + block->n_nodes; node++)
-      for (uint32_t rank = 0; rank < block->ranks_per_node; rank++)
-        if (!topo_placer_fill (placer, node, error))
-          return FALSE;
-  return TRUE;
-}
-
-/* Numbers between brackets: "[0,4,2,2]" or "(0,4,2)". */
+/* Reads numbers between brackets, "[0,4,2,2]" or "(0,4,2)", and gives the places of the
+ * block to the next ranks. */
 static gboolean
 read_block (Scanner *scanner, const char *open, const char *close, bool repeats, GError **error)
 {
+  TopoPlacer *placer = scanner->placer;
+  uint32_t n_machine = topo_shape_nodes (&placer->machine->shape);
   Block block = { .n_times = 1 };
 
-  return expect (scanner, open, error) && expect_number (scanner, &block.node, error) &&
-         expect (scanner, ",", error) && expect_number (scanner, &block.n_nodes, error) &&
-         expect (scanner, ",", error) && expect_number (scanner, &block.ranks_per_node, error) &&
-         (!repeats ||
-          (expect (scanner, ",", error) && expect_number (scanner, &block.n_times, error))) &&
-         expect (scanner, close, error) && fill_block (scanner->placer, &block, error);
+  if (!expect (scanner, open, error) || !expect_number (scanner, &block.node, error) ||
+      !expect (scanner, ",", error) || !expect_number (scanner, &block.n_nodes, error) ||
+      !expect (scanner, ",", error) || !expect_number (scanner, &block.ranks_per_node, error) ||
+      (repeats &&
+       (!expect (scanner, ",", error) || !expect_number (scanner, &block.n_times, error))) ||
+      !expect (scanner, close, error))
+    return FALSE;
+  if (block.n_nodes == 0 || block.ranks_per_node == 0 || block.n_times == 0)
+    return topo_placer_fail (placer, TOPO_ERROR_RANGE, error,
+                             "a block of no nodes, of no ranks or that is never there");
+  if (block.node >= n_machine || block.n_nodes > n_machine - block.node)
+    return topo_placer_fail (placer, TOPO_ERROR_RANGE, error,
+                             "%u nodes from node %u on: %s has %u nodes", block.n_nodes, block.node,
+                             placer->machine->spec, n_machine);
+  for (uint32_t time = 0; time < block.n_times; time++)
+    for (uint32_t node = block.node; node < block.node + block.n_nodes; node++)
+      for (uint32_t rank = 0; rank < block.ranks_per_node; rank++)
+        if (!topo_placer_fill (placer, node, error))
+          return FALSE;
+  return TRUE;
 }
 
 static gboolean
@@ -588,46 +555,39 @@ read_blocks (Scanner *scanner, GError **error)
   return expect (scanner, "]", error);
 }
 
-/* The members "version" and "map" of the object, in any order. */
-static gboolean
-read_object (Scanner *scanner, GError **error)
-{
-  bool has_version = false, has_map = false;
-
-  do
-    if (!has_version && take (scanner, "\"version\"")) {
-      uint32_t version;
-
-      has_version = true;
-      if (!expect (scanner, ":", error) || !expect_number (scanner, &version, error))
-        return FALSE;
-      if (version != 1)
-        return topo_placer_fail (scanner->placer, TOPO_ERROR_RANGE, error,
-                                 "a task map of version %u; 1 is known", version);
-    } else {
-      has_map = true;
-      if (!expect (scanner, "\"map\"", error) || !expect (scanner, ":", error) ||
-          !read_blocks (scanner, error))
-        return FALSE;
-    }
-  while (!(has_version && has_map) && take (scanner, ","));
-  if (!has_version || !has_map)
-    return topo_placer_fail (scanner->placer, TOPO_ERROR_SYNTAX, error, "there is no \"%s\"",
-                             has_version ? "map" : "version");
-  return expect (scanner, "}", error);
-}
-
 static gboolean
 read_flux (TopoMapping *mapping, const TopoMachine *machine, const char *path, char *text,
            GError **error)
 {
   g_auto (TopoPlacer) placer = topo_placer_new (mapping, machine, path);
   Scanner scanner = { &placer, text };
+  bool has_version = false, has_map = false;
 
   placer.line = 1;
-  if (!(take (&scanner, "{") ? read_object (&scanner, error) : read_blocks (&scanner, error)))
-    return FALSE;
-  return expect_end (&scanner, error);
+  if (!take (&scanner, "{"))
+    return read_blocks (&scanner, error) && expect_end (&scanner, error);
+  /* The members "version" and "map", in any order. */
+  do
+    if (!has_version && take (&scanner, "\"version\"")) {
+      uint32_t version;
+
+      has_version = true;
+      if (!expect (&scanner, ":", error) || !expect_number (&scanner, &version, error))
+        return FALSE;
+      if (version != 1)
+        return topo_placer_fail (&placer, TOPO_ERROR_RANGE, error,
+                                 "a task map of version %u; 1 is known", version);
+    } else {
+      has_map = true;
+      if (!expect (&scanner, "\"map\"", error) || !expect (&scanner, ":", error) ||
+          !read_blocks (&scanner, error))
+        return FALSE;
+    }
+  while (!(has_version && has_map) && take (&scanner, ","));
+  if (!has_version || !has_map)
+    return topo_placer_fail (&placer, TOPO_ERROR_SYNTAX, error, "there is no \"%s\"",
+                             has_version ? "map" : "version");
+  return expect (&scanner, "}", error) && expect_end (&scanner, error);
 }
 
 static gboolean
@@ -662,17 +622,7 @@ probe_pmi (const TopoMachine *machine G_GNUC_UNUSED, const char *text)
 
 /* --- Writing --- */
 
-/* Makes a block longer by the next one, where that goes on with its next node. */
-static bool
-grows (Block *block, const Block *next)
-{
-  if (next->node != block->node + block->n_nodes || next->ranks_per_node != block->ranks_per_node)
-    return false;
-  block->n_nodes += next->n_nodes;
-  return true;
-}
-
-/* (element-type Block) */
+/* Runs of nodes that have the same number of ranks (element-type Block). */
 static GArray *
 blocks_of (const TopoMapping *mapping)
 {
@@ -680,8 +630,12 @@ blocks_of (const TopoMapping *mapping)
 
   for (uint32_t rank = 0; rank < mapping->n_ranks; rank += topo_launcher_run (mapping, rank)) {
     Block block = { mapping->node[rank], 1, topo_launcher_run (mapping, rank), 1 };
+    Block *last = blocks->len > 0 ? &g_array_index (blocks, Block, blocks->len - 1) : NULL;
 
-    if (blocks->len == 0 || !grows (&g_array_index (blocks, Block, blocks->len - 1), &block))
+    if (last != NULL && block.node == last->node + last->n_nodes &&
+        block.ranks_per_node == last->ranks_per_node)
+      last->n_nodes++;
+    else
       g_array_append_val (blocks, block);
   }
   return blocks;

@@ -1,4 +1,4 @@
-/* launcher_private.h - what the kinds of launchers' files share; private to topology/.
+/* launcher_private.h - shared parts of the kinds of launchers' files; private to topology/.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
@@ -21,7 +21,7 @@ extern const TopoLauncher topo_launcher_vcoord;
 
 /* --- Reading --- */
 
-/* Ranks find their places one by one, in any order. */
+/* Places ranks one by one, in any order, and checks each place. */
 typedef struct {
   TopoMapping *mapping;
   const TopoMachine *machine;
@@ -59,7 +59,7 @@ char *topo_placer_line (TopoPlacer *placer, char **text);
 /* The text up to where something that is neither blank nor comment begins. */
 const char *topo_launcher_skip (const char *text);
 
-/* Of kinds that look like others: they want their name. */
+/* For kinds whose content looks like another kind: they need their name. */
 bool topo_launcher_probe_never (const TopoMachine *machine, const char *text);
 
 /* --- Writing --- */
@@ -72,7 +72,7 @@ uint32_t topo_launcher_run (const TopoMapping *mapping, uint32_t rank);
 gboolean topo_launcher_check_slots (const TopoMapping *mapping, const TopoMachine *machine,
                                     const char *kind, GError **error);
 
-/* Refuses a machine whose nodes have no names, and names that are no hosts'. */
+/* Refuses a machine whose nodes have no names, and names that are not valid for hosts. */
 gboolean topo_launcher_check_hosts (const TopoMapping *mapping, const TopoMachine *machine,
                                     const char *kind, GError **error);
 

@@ -36,7 +36,7 @@ gives_more (const void *a, const void *b)
   return one->first < other->first ? -1 : 1;
 }
 
-/* Marks what a range of places gives; returns how many. */
+/* Marks the used places of a range; returns their number. */
 static uint32_t
 take (const TopoLevels *levels, const uint32_t takes[], uint32_t below, uint32_t first,
       uint32_t end, bool is_used[])
@@ -66,7 +66,6 @@ take (const TopoLevels *levels, const uint32_t takes[], uint32_t below, uint32_t
   return n;
 }
 
-/* What of the node a core belongs to: its socket, or its die. */
 static uint32_t
 socket_of (const TopoNode *node, uint32_t core)
 {
@@ -94,19 +93,6 @@ count_objects (const TopoNode *node, const TopoLevels *levels, const TopoPattern
     before = object;
   }
   return n;
-}
-
-static char *
-canonical (const TopoLevels *levels, const TopoPattern *pattern, double *symmetries)
-{
-  g_autofree const char **mark = g_new (const char *, levels->n_places);
-
-  for (uint32_t place = 0; place < levels->n_places; place++)
-    mark[place] = ".";
-  for (uint32_t at = 0; at < pattern->n_tasks; at++)
-    mark[pattern->place[at]] = "o";
-  *symmetries = topo_levels_images (levels, mark);
-  return topo_levels_canonical (levels, mark);
 }
 
 static TopoPattern
@@ -159,58 +145,54 @@ typedef struct {
 static void
 list_patterns (Listing *listing, uint32_t level, uint32_t takes[])
 {
-  g_autofree bool *allowed = NULL;
+  const TopoLevels *levels = listing->levels;
+  uint32_t n_places = levels->n_places;
+  g_autofree bool *allowed = NULL; /* [count] in any group of the level above */
 
-  if (level == listing->levels->n_levels) {
-    TopoPattern pattern = make_pattern (listing->node, listing->levels, takes);
+  if (level == levels->n_levels) {
+    TopoPattern pattern = make_pattern (listing->node, levels, takes);
+    g_autofree const char **mark = g_new (const char *, n_places);
 
-    if (g_hash_table_add (listing->seen,
-                          canonical (listing->levels, &pattern, &pattern.symmetries)))
+    for (uint32_t place = 0; place < n_places; place++)
+      mark[place] = ".";
+    for (uint32_t at = 0; at < pattern.n_tasks; at++)
+      mark[pattern.place[at]] = "o";
+    pattern.symmetries = topo_levels_images (levels, mark);
+    if (g_hash_table_add (listing->seen, topo_levels_canonical (levels, mark)))
       g_array_append_val (listing->patterns, pattern);
     else
       g_free (pattern.place);
     return;
   }
-  allowed = g_new0 (bool, listing->levels->n_places + 1);
-  /* allowed[count] of any group of the level above. */
-  uint32_t n_places = listing->levels->n_places;
-
+  allowed = g_new0 (bool, n_places + 1);
   for (uint32_t first = 0, end; first < n_places; first = end) {
     g_autoptr (GArray) children = NULL;
 
-    end =
-        level > 0 ? topo_levels_child_end (listing->levels, level - 1, first, n_places) : n_places;
-    children = children_of (listing->levels, level, first, end);
+    end = level > 0 ? topo_levels_child_end (levels, level - 1, first, n_places) : n_places;
+    children = children_of (levels, level, first, end);
     for (uint32_t count = 1; count <= children->len; count++)
       allowed[count] = allowed[count] || ((listing->flags & TOPO_PATTERNS_ALL_COUNTS) != 0 ||
                                           children->len % count == 0 || (count & (count - 1)) == 0);
   }
-  for (uint32_t count = 1; count <= listing->levels->n_places; count++)
+  for (uint32_t count = 1; count <= n_places; count++)
     if (allowed[count]) {
       takes[level] = count;
       list_patterns (listing, level + 1, takes);
     }
 }
 
-/* Of two patterns with as many nodes: negative if the first uses less. */
-static int
-compare_use (const TopoPattern *one, const TopoPattern *other)
-{
-  for (uint32_t level = 0; level < TOPO_MAX_LEVELS; level++)
-    if (one->used[level] != other->used[level])
-      return one->used[level] < other->used[level] ? -1 : 1;
-  return 0;
-}
-
+/* Fewer tasks first, then more groups of each level from outside. */
 static int
 compare_patterns (const void *a, const void *b)
 {
   const TopoPattern *one = a, *other = b;
-  int use = compare_use (other, one);
 
   if (one->n_tasks != other->n_tasks)
     return one->n_tasks < other->n_tasks ? -1 : 1;
-  return use != 0 ? use : memcmp (one->place, other->place, one->n_tasks * sizeof *one->place);
+  for (uint32_t level = 0; level < TOPO_MAX_LEVELS; level++)
+    if (one->used[level] != other->used[level])
+      return one->used[level] > other->used[level] ? -1 : 1;
+  return memcmp (one->place, other->place, one->n_tasks * sizeof *one->place);
 }
 
 TopoPatterns *

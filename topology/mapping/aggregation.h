@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * A pattern says how many groups are used of each level of the node, the same in
- * every group of the level above: sockets x dies x cores.  Of k children the first k are used.
+ * A pattern is the number of groups used of each level of the node, the same in
+ * every group of the level above: sockets x dies x cores.  The first children are used.
  * The node of the aggregation paper, 2 x 2 x 2, has the eight patterns of its Figure 2 (the
  * figure is not in its text; 6 and 7 are deduced, infiniband.md section 0):
  *
@@ -12,15 +12,15 @@
  *   3  1x2x1  one core of each die of one  7  1x2x2  one socket
  *   4  1x1x2  one die                      8  2x2x2  all
  *
- * Of how many children a pattern may use some: the divisors of their number, which use up the
- * level evenly, and the powers of two, by which the ranks of many programs divide.  So two
+ * The numbers of children that a pattern may use are the divisors of their number, which divide
+ * the level evenly, and the powers of two, by which the ranks of many programs divide.  So two
  * sockets of 20 cores have 16 patterns, not 40.
  *
  * Patterns are numbered from the widest spread to the full node: by tasks, among as many tasks
  * by more groups of the outermost level, then of the next.  The energy rank goes the other way:
  * fewer nodes, then fewer sockets, then fewer dies (section VI).
  *
- * Where groups differ, one that has fewer children than the pattern takes gives all of them, and
+ * Where groups differ, a group with fewer children than the pattern takes gives all of them, and
  * the groups that give most come first.  Such a pattern is uneven when its groups then have
  * different numbers of tasks. */
 #pragma once
@@ -69,8 +69,8 @@ typedef struct {
   bool part_filled;    /* the last node may have fewer tasks */
 } TopoJob;
 
-/* Finds out for each pattern how many nodes a job needs and why it is excluded.  An error
- * (TOPO_ERROR): more ranks than all nodes have places, memory that is not known. */
+/* Sets for each pattern the number of nodes that a job needs and the reason of an exclusion.
+ * Errors (TOPO_ERROR): more ranks than all nodes have places, unknown memory. */
 gboolean topo_patterns_admit (TopoPatterns *patterns, const TopoJob *job, GError **error);
 
 /* The cores of a pattern without threads, ascending, in cores[n_cores]; returns how many, 0 when

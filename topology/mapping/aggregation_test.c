@@ -7,16 +7,6 @@
 #include "topology/node/node_build.h"
 #include "topology/node/node_fixture.h"
 
-static TopoNode *
-synthetic (const char *description)
-{
-  g_autoptr (GError) error = NULL;
-  TopoNode *node = node_fixture_synthetic (description, &error);
-
-  g_assert_no_error (error);
-  return node;
-}
-
 /* "0 4" */
 static char *
 places_of (const TopoPattern *pattern)
@@ -28,17 +18,6 @@ places_of (const TopoPattern *pattern)
   return g_string_free (text, FALSE);
 }
 
-/* "2x1x1" */
-static char *
-takes_of (const TopoPatterns *patterns, const TopoPattern *pattern)
-{
-  GString *text = g_string_new (NULL);
-
-  for (uint32_t level = 0; level < patterns->levels->n_levels; level++)
-    g_string_append_printf (text, "%s%u", level > 0 ? "x" : "", pattern->takes[level]);
-  return g_string_free (text, FALSE);
-}
-
 /* "1x1 1x2 2x2", uneven ones with a '~'. */
 static char *
 all_takes (const TopoPatterns *patterns)
@@ -46,24 +25,12 @@ all_takes (const TopoPatterns *patterns)
   GString *text = g_string_new (NULL);
 
   for (uint32_t at = 0; at < patterns->n; at++) {
-    g_autofree char *takes = takes_of (patterns, &patterns->pattern[at]);
+    g_autofree char *takes = topo_pattern_takes (patterns->levels, &patterns->pattern[at]);
 
     g_string_append_printf (text, "%s%s%s", at > 0 ? " " : "", takes,
                             patterns->pattern[at].is_uneven ? "~" : "");
   }
   return g_string_free (text, FALSE);
-}
-
-static void
-assert_patterns (const char *description, const char *levels, const char *takes)
-{
-  g_autoptr (TopoNode) node = synthetic (description);
-  g_autoptr (TopoPatterns) patterns = topo_patterns_new (node, TOPO_PATTERNS_DEFAULT);
-  g_autofree char *found_levels = topo_levels_describe (patterns->levels);
-  g_autofree char *found = all_takes (patterns);
-
-  g_assert_cmpstr (found_levels, ==, levels);
-  g_assert_cmpstr (found, ==, takes);
 }
 
 /* ---- the paper's node ---- */
@@ -92,7 +59,7 @@ assert_paper (const TopoNode *node)
   for (uint32_t at = 0; at < patterns->n; at++) {
     const TopoPattern *pattern = &patterns->pattern[at];
     g_autofree char *cores = places_of (pattern);
-    g_autofree char *takes = takes_of (patterns, pattern);
+    g_autofree char *takes = topo_pattern_takes (patterns->levels, pattern);
 
     g_assert_cmpuint (pattern->id, ==, at + 1);
     g_assert_cmpstr (cores, ==, paper[at].cores);
@@ -153,23 +120,38 @@ test_symmetries_by_force (void)
 static void
 test_other_shapes (void)
 {
-  assert_patterns ("core:1 pu:1", "1 core", "1");
-  assert_patterns ("core:6 pu:2", "6 core", "1 2 3 4 6");
-  assert_patterns ("pack:2 core:1 pu:1", "2 core", "1 2");
-  assert_patterns ("pack:1 l3:1(size=8388608) core:4 pu:1", "4 core", "1 2 4");
-  assert_patterns ("pack:2 numa:1 l3:1(size=8388608) core:4 pu:2",
-                   "2 package+memory+L3, each 4 core", "1x1 2x1 1x2 2x2 1x4 2x4");
-  assert_patterns ("pack:2 numa:2 core:2 pu:1", "2 package, each 2 memory, each 2 core",
-                   "1x1x1 2x1x1 1x2x1 1x1x2 2x2x1 2x1x2 1x2x2 2x2x2");
-  assert_patterns ("numa:2 pack:2 core:2 pu:1", "2 memory, each 2 package, each 2 core",
-                   "1x1x1 2x1x1 1x2x1 1x1x2 2x2x1 2x1x2 1x2x2 2x2x2");
+  static const struct {
+    const char *description, *levels, *takes;
+  } cases[] = {
+    { "core:1 pu:1", "1 core", "1" },
+    { "core:6 pu:2", "6 core", "1 2 3 4 6" },
+    { "pack:2 core:1 pu:1", "2 core", "1 2" },
+    { "pack:1 l3:1(size=8388608) core:4 pu:1", "4 core", "1 2 4" },
+    { "pack:2 numa:1 l3:1(size=8388608) core:4 pu:2", "2 package+memory+L3, each 4 core",
+      "1x1 2x1 1x2 2x2 1x4 2x4" },
+    { "pack:2 numa:2 core:2 pu:1", "2 package, each 2 memory, each 2 core",
+      "1x1x1 2x1x1 1x2x1 1x1x2 2x2x1 2x1x2 1x2x2 2x2x2" },
+    { "numa:2 pack:2 core:2 pu:1", "2 memory, each 2 package, each 2 core",
+      "1x1x1 2x1x1 1x2x1 1x1x2 2x2x1 2x1x2 1x2x2 2x2x2" },
+  };
+
+  for (gsize at = 0; at < G_N_ELEMENTS (cases); at++) {
+    g_autoptr (TopoNode) node = node_fixture_of (cases[at].description);
+    g_autoptr (TopoPatterns) patterns = topo_patterns_new (node, TOPO_PATTERNS_DEFAULT);
+    g_autofree char *levels = topo_levels_describe (patterns->levels);
+    g_autofree char *takes = all_takes (patterns);
+
+    g_test_message ("%s", cases[at].description);
+    g_assert_cmpstr (levels, ==, cases[at].levels);
+    g_assert_cmpstr (takes, ==, cases[at].takes);
+  }
 }
 
 /* Primes have the powers of two, so that a node of 2 x 13 can be filled half. */
 static void
 test_counts (void)
 {
-  g_autoptr (TopoNode) node = synthetic ("pack:2 core:13 pu:1");
+  g_autoptr (TopoNode) node = node_fixture_of ("pack:2 core:13 pu:1");
   g_autoptr (TopoPatterns) some = topo_patterns_new (node, TOPO_PATTERNS_DEFAULT);
   g_autoptr (TopoPatterns) all = topo_patterns_new (node, TOPO_PATTERNS_ALL_COUNTS);
   g_autofree char *takes = all_takes (some);
@@ -193,7 +175,7 @@ test_length_of_lists (void)
   };
 
   for (gsize at = 0; at < G_N_ELEMENTS (nodes); at++) {
-    g_autoptr (TopoNode) node = synthetic (nodes[at].description);
+    g_autoptr (TopoNode) node = node_fixture_of (nodes[at].description);
     g_autoptr (TopoPatterns) patterns = topo_patterns_new (node, TOPO_PATTERNS_DEFAULT);
 
     g_assert_cmpuint (patterns->n, ==, nodes[at].n);
@@ -204,7 +186,7 @@ test_length_of_lists (void)
 static void
 test_many_symmetries (void)
 {
-  g_autoptr (TopoNode) node = synthetic ("pack:2 core:20 pu:1");
+  g_autoptr (TopoNode) node = node_fixture_of ("pack:2 core:20 pu:1");
   g_autoptr (TopoPatterns) patterns = topo_patterns_new (node, TOPO_PATTERNS_DEFAULT);
   const TopoPattern *both = NULL, *one = NULL;
 
@@ -218,7 +200,7 @@ test_many_symmetries (void)
 static void
 test_threads (void)
 {
-  g_autoptr (TopoNode) node = synthetic ("pack:2 core:2 pu:2");
+  g_autoptr (TopoNode) node = node_fixture_of ("pack:2 core:2 pu:2");
   g_autoptr (TopoPatterns) cores = topo_patterns_new (node, TOPO_PATTERNS_DEFAULT);
   g_autoptr (TopoPatterns) threads = topo_patterns_new (node, TOPO_PATTERNS_THREADS);
   g_autofree char *levels = topo_levels_describe (threads->levels);

@@ -1,4 +1,4 @@
-/* core_tree.c - the cores of a node as a tree of equal depth: which share what.
+/* core_tree.c - the cores of a node as a tree of equal depth, by the hardware they share.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "topology/mapping/core_tree.h"
@@ -14,7 +14,7 @@ typedef struct {
   uint8_t cache_level;
 } Kind;
 
-/* In the order in which their names stand. */
+/* In the order of their names in a joint level. */
 static const Kind kinds[] = {
   { TOPO_OBJECT_PACKAGE, 0 }, { TOPO_OBJECT_MEMORY, 0 }, { TOPO_OBJECT_CACHE, 5 },
   { TOPO_OBJECT_CACHE, 4 },   { TOPO_OBJECT_CACHE, 3 },  { TOPO_OBJECT_CACHE, 2 },
@@ -51,41 +51,32 @@ compare_columns (const void *a, const void *b)
   return one->kind < other->kind ? -1 : 1;
 }
 
-/* The groups of the level before, parted further where the objects change. */
-static uint32_t
-part (const TopoLevels *levels, const uint32_t object[], uint32_t group[])
-{
-  const TopoLevel *before = levels->n_levels > 0 ? &levels->level[levels->n_levels - 1] : NULL;
-  uint32_t n = 0;
-
-  for (uint32_t place = 0; place < levels->n_places; place++) {
-    uint32_t core = levels->core[place], last = place > 0 ? levels->core[place - 1] : core;
-
-    if (place > 0 && (object[core] != object[last] ||
-                      (before != NULL && before->group[place] != before->group[place - 1])))
-      n++;
-    group[place] = n;
-  }
-  return n + 1;
-}
-
 static void
 append_level (TopoLevels *levels, char *name, uint32_t n_groups, uint32_t *group)
 {
   levels->level[levels->n_levels++] = (TopoLevel){ name, n_groups, group };
 }
 
+/* Splits the groups of the last level where the objects of the column change.  A column that
+ * splits nothing adds its name to the level of its objects. */
 static void
 add_column (TopoLevels *levels, const Column *column, uint32_t n_cores)
 {
   TopoLevel *before = levels->n_levels > 0 ? &levels->level[levels->n_levels - 1] : NULL;
   uint32_t *group = g_new (uint32_t, levels->n_places);
-  uint32_t n = part (levels, column->object, group);
+  uint32_t n = 1;
   g_autofree char *name = column->kind->kind == TOPO_OBJECT_PACKAGE ? g_strdup ("package")
                           : column->kind->kind == TOPO_OBJECT_MEMORY
                               ? g_strdup ("memory")
                               : g_strdup_printf ("L%u", column->kind->cache_level);
 
+  for (uint32_t place = 0; place < levels->n_places; place++) {
+    if (place > 0 &&
+        (column->object[levels->core[place]] != column->object[levels->core[place - 1]] ||
+         (before != NULL && before->group[place] != before->group[place - 1])))
+      n++;
+    group[place] = n - 1;
+  }
   if (n > 1 && n < n_cores && (before == NULL || n > before->n_groups)) {
     append_level (levels, g_steal_pointer (&name), n, g_steal_pointer (&group));
     return;
@@ -183,36 +174,26 @@ topo_levels_child_end (const TopoLevels *levels, uint32_t below, uint32_t first,
 
 /* ---- in words ---- */
 
-/* The most children that a group of the level above has; *alike: all have as many. */
-static uint32_t
-most_children (const TopoLevels *levels, uint32_t level, bool *alike)
-{
-  const TopoLevel *it = &levels->level[level];
-  uint32_t n_parents = level > 0 ? levels->level[level - 1].n_groups : 1, most = 0;
-  g_autofree uint32_t *children = g_new0 (uint32_t, n_parents);
-
-  for (uint32_t place = 0; place < levels->n_places; place++)
-    if (place == 0 || it->group[place] != it->group[place - 1])
-      children[level > 0 ? levels->level[level - 1].group[place] : 0]++;
-  *alike = true;
-  for (uint32_t parent = 0; parent < n_parents; parent++) {
-    most = MAX (most, children[parent]);
-    *alike = *alike && children[parent] == children[0];
-  }
-  return most;
-}
-
 char *
 topo_levels_describe (const TopoLevels *levels)
 {
   GString *text = g_string_new (NULL);
 
   for (uint32_t level = 0; level < levels->n_levels; level++) {
-    bool alike;
-    uint32_t most = most_children (levels, level, &alike);
+    const TopoLevel *it = &levels->level[level], *above = level > 0 ? it - 1 : NULL;
+    uint32_t n_parents = above != NULL ? above->n_groups : 1, most = 0;
+    g_autofree uint32_t *children = g_new0 (uint32_t, n_parents);
+    bool alike = true;
 
+    for (uint32_t place = 0; place < levels->n_places; place++)
+      if (place == 0 || it->group[place] != it->group[place - 1])
+        children[above != NULL ? above->group[place] : 0]++;
+    for (uint32_t parent = 0; parent < n_parents; parent++) {
+      most = MAX (most, children[parent]);
+      alike = alike && children[parent] == children[0];
+    }
     g_string_append_printf (text, "%s%s%u %s", level > 0 ? ", each " : "", alike ? "" : "at most ",
-                            most, levels->level[level].name);
+                            most, it->name);
   }
   return g_string_free (text, FALSE);
 }
@@ -224,7 +205,7 @@ typedef struct {
   const char *const *mark;
 } Marking;
 
-/* A group's subtree, least among its likes. */
+/* The subtree of a group: the least text among its symmetric forms. */
 typedef struct {
   char *marked, *plain; /* with the marks, and without any */
   double images;
@@ -249,35 +230,16 @@ compare_texts (const void *a, const void *b)
   return strcmp (*(const char *const *) a, *(const char *const *) b);
 }
 
-/* In how many orders children of the same shape can carry what they do: the product, shape
- * by shape, of the multinomials, one child after the other. */
-static double
-arrangements (const GArray *children)
-{
-  double ways = 1;
-
-  for (guint at = 0; at < children->len; at++) {
-    const Form *child = &g_array_index (children, Form, at);
-    uint32_t n_shape = 0, n_same = 0;
-
-    for (guint before = 0; before <= at; before++) {
-      const Form *other = &g_array_index (children, Form, before);
-
-      n_shape += g_str_equal (other->plain, child->plain);
-      n_same += g_str_equal (other->marked, child->marked);
-    }
-    ways = ways * n_shape / n_same;
-  }
-  return ways;
-}
-
-/* Of the group of the level before `below` with these places. */
+/* The form of the group with these places on the level above `below`. */
 static Form
 form_of (const Marking *marking, uint32_t below, uint32_t first, uint32_t end)
 {
   g_autoptr (GArray) children = NULL;
-  GString *marked;
+  g_autofree const char **plain = NULL;
+  g_autofree char *inside = NULL;
   Form form = { .images = 1 };
+  GString *marked;
+  double ways = 1;
 
   if (below == marking->levels->n_levels) {
     form.marked = g_strdup (marking->mark[first]);
@@ -296,19 +258,29 @@ form_of (const Marking *marking, uint32_t below, uint32_t first, uint32_t end)
   }
   qsort (children->data, children->len, sizeof (Form), compare_forms);
   marked = g_string_new ("(");
-  for (guint at = 0; at < children->len; at++)
-    g_string_append (marked, g_array_index (children, Form, at).marked);
-  form.marked = g_string_free (g_string_append_c (marked, ')'), FALSE);
-  g_autofree const char **plain = g_new (const char *, children->len + 1);
-  g_autofree char *inside = NULL;
+  plain = g_new (const char *, children->len + 1);
+  for (guint at = 0; at < children->len; at++) {
+    const Form *child = &g_array_index (children, Form, at);
+    uint32_t n_shape = 0, n_same = 0;
 
-  for (guint at = 0; at < children->len; at++)
-    plain[at] = g_array_index (children, Form, at).plain;
+    g_string_append (marked, child->marked);
+    plain[at] = child->plain;
+    /* The number of orders of children of one shape is the product, shape by shape, of
+     * multinomials, one child after the other. */
+    for (guint before = 0; before <= at; before++) {
+      const Form *other = &g_array_index (children, Form, before);
+
+      n_shape += g_str_equal (other->plain, child->plain);
+      n_same += g_str_equal (other->marked, child->marked);
+    }
+    ways = ways * n_shape / n_same;
+  }
+  form.marked = g_string_free (g_string_append_c (marked, ')'), FALSE);
   plain[children->len] = NULL;
   qsort (plain, children->len, sizeof *plain, compare_texts);
   inside = g_strjoinv ("", (char **) plain);
   form.plain = g_strconcat ("(", inside, ")", NULL);
-  form.images *= arrangements (children);
+  form.images *= ways;
   return form;
 }
 

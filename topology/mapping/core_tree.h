@@ -1,4 +1,4 @@
-/* core_tree.h - the cores of a node as a tree of equal depth: which share what.
+/* core_tree.h - the cores of a node as a tree of equal depth, by the hardware they share.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -6,11 +6,11 @@
  *   L2        0       0       1       1     | 2 ...
  *   core      0       1       2       3     | 4 ...      a group for each place
  *
- * A level parts the places into groups, and every level parts the groups of the one before.
- * What a node has of packages, memories (NUMA nodes) and caches becomes a level when it
- * parts them further; kinds that part them alike are one level with the names of all
- * ("package+memory+L3"), and what all cores share, or a core has for itself, is none.  A
- * core that an object of the kind does not serve stays with its neighbours as they were.
+ * A level divides the places into groups, and every level divides the groups of the level
+ * before.  The packages, memories (NUMA nodes) and caches of a node become a level if they
+ * divide the groups further; kinds that divide them alike are one level with all names
+ * ("package+memory+L3").  Objects that all cores share, or that serve one core only, make
+ * no level.  A core without an object of the kind stays in the group of its neighbours.
  *
  * A place is a core, or a hardware thread where these are asked for.  Places are
  * numbered as cores are, so that a group is a range of them.
@@ -39,14 +39,12 @@ typedef struct {
 } TopoLevels;
 
 TopoLevels *topo_levels_new (const TopoNode *node, bool with_threads);
-/* Of a node of which nothing is known but the numbers of its processors, cpu[n]: all its cores
- * are alike. */
+/* The levels of an unknown node with these processors, cpu[n]: all its cores are alike. */
 TopoLevels *topo_levels_flat (const uint32_t cpu[], uint32_t n);
 void topo_levels_free (TopoLevels *levels);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (TopoLevels, topo_levels_free)
 
-/* Where the first child of a group that starts at `first` ends; `below` is the level of
- * the children, `end` the end of the group. */
+/* The end of the first child of the group [first, end); `below` is the level of the children. */
 uint32_t
 topo_levels_child_end (const TopoLevels *levels, uint32_t below, uint32_t first, uint32_t end);
 
@@ -58,6 +56,6 @@ char *topo_levels_describe (const TopoLevels *levels);
  * others, if no mark has brackets and none starts with another.  The caller frees it. */
 char *topo_levels_canonical (const TopoLevels *levels, const char *const mark[]);
 
-/* Into how many markings the automorphisms turn this one, itself included: exact below
- * 2^53. */
+/* The number of markings that are images of this one under the automorphisms, itself included:
+ * exact below 2^53. */
 double topo_levels_images (const TopoLevels *levels, const char *const mark[]);

@@ -18,50 +18,41 @@ topo_machine_host (const TopoMachine *machine, uint32_t node)
 
 /* --- From a file --- */
 
-/* Adds the names of a line; a name may stand once. */
-static gboolean
-add_names (GPtrArray *names, GHashTable *seen, const char *line, const char *where, GError **error)
-{
-  guint before = names->len;
-
-  if (strpbrk (line, " \t,*:=") != NULL || !topo_names_expand (line, names)) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
-                 "%s: expected the name of a host, or a list such as node[1-16], found \"%s\"",
-                 where, line);
-    return FALSE;
-  }
-  for (guint at = before; at < names->len; at++)
-    if (!g_hash_table_add (seen, names->pdata[at])) {
-      g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "%s: host %s stands twice", where,
-                   (const char *) names->pdata[at]);
-      return FALSE;
-    }
-  return TRUE;
-}
-
 gboolean
 topo_machine_set_hosts (TopoMachine *machine, const char *path, GError **error)
 {
   uint32_t n_nodes = topo_shape_nodes (&machine->shape);
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
   g_autoptr (GError) cause = NULL;
   g_autofree char *text = NULL;
+  g_auto (GStrv) lines = NULL;
 
   if (!base_file_read (path, &text, NULL, &cause)) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE, "%s", cause->message);
     return FALSE;
   }
-  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
-  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
-
+  lines = g_strsplit (text, "\n", -1);
   for (guint at = 0; lines[at] != NULL; at++) {
-    g_autofree char *where = g_strdup_printf ("%s:%u", path, at + 1);
-    char *comment = strchr (lines[at], '#');
+    char *line = lines[at], *comment = strchr (line, '#');
+    guint name = names->len;
 
     if (comment != NULL)
       *comment = '\0';
-    if (*g_strstrip (lines[at]) != '\0' && !add_names (names, seen, lines[at], where, error))
+    if (*g_strstrip (line) == '\0')
+      continue;
+    if (strpbrk (line, " \t,*:=") != NULL || !topo_names_expand (line, names)) {
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+                   "%s:%u: expected the name of a host, or a list such as node[1-16], found \"%s\"",
+                   path, at + 1, line);
       return FALSE;
+    }
+    for (; name < names->len; name++)
+      if (!g_hash_table_add (seen, names->pdata[name])) {
+        g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "%s:%u: host %s stands twice", path,
+                     at + 1, (const char *) names->pdata[name]);
+        return FALSE;
+      }
   }
   if (names->len != n_nodes) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "%s: names %u hosts; %s has %u nodes", path,
@@ -96,22 +87,13 @@ topo_hosts_clear (TopoHosts *hosts)
   g_clear_pointer (&hosts->node_of, g_hash_table_unref);
 }
 
-static bool
-is_on_fabric (const TopoMachine *machine, const char *name)
-{
-  if (machine->hosts != NULL || machine->fabric == NULL)
-    return false;
-  for (uint32_t node = 0; node < machine->fabric->n_hosts; node++)
-    if (g_str_equal (machine->fabric->hosts[node].name, name))
-      return true;
-  return false;
-}
-
 gboolean
 topo_hosts_find (const TopoHosts *hosts, const char *name, uint32_t *node, GError **error)
 {
   const TopoMachine *machine = hosts->machine;
+  const TopoFabric *fabric = machine->hosts == NULL ? machine->fabric : NULL;
   uint32_t n_nodes = topo_shape_nodes (&machine->shape);
+  bool is_on_fabric = false;
   guint64 number;
 
   if (name[0] == '+' && (name[1] == 'n' || name[1] == 'N')) {
@@ -125,9 +107,11 @@ topo_hosts_find (const TopoHosts *hosts, const char *name, uint32_t *node, GErro
   }
   number = GPOINTER_TO_UINT (g_hash_table_lookup (hosts->node_of, name));
   if (number == 0) {
+    for (uint32_t host = 0; fabric != NULL && host < fabric->n_hosts; host++)
+      is_on_fabric = is_on_fabric || g_str_equal (fabric->hosts[host].name, name);
     g_set_error (
         error, TOPO_ERROR, TOPO_ERROR_RANGE, "host \"%s\" is %s %s%s", name,
-        is_on_fabric (machine, name) ? "not among the nodes of" : "not a node of", machine->spec,
+        is_on_fabric ? "not among the nodes of" : "not a node of", machine->spec,
         topo_machine_host (machine, 0) == NULL ? ", whose nodes have no names (see --hosts)" : "");
     return FALSE;
   }

@@ -1,12 +1,27 @@
 /* mapping.c - which node and slot each rank has.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "topology/mapping/map_columns.h"
+#include "topology/mapping/mapping_private.h"
 
-#include "base/words.h"
 #include "base/file.h"
+#include "base/words.h"
 #include "topology/launcher/launcher_private.h"
 #include "topology/recipe/recipe.h"
+
+TopoColumns
+topo_columns_of (const TopoMachine *machine)
+{
+  uint32_t n_dimensions = machine->shape.n_dimensions;
+  TopoColumns columns = { .n = n_dimensions + 1 };
+
+  for (uint32_t dimension = 0; dimension < n_dimensions; dimension++) {
+    columns.size[dimension] = machine->shape.size[dimension];
+    columns.letter[dimension] = topo_dimension_letter (dimension);
+  }
+  columns.size[n_dimensions] = machine->ranks_per_node;
+  columns.letter[n_dimensions] = 'T';
+  return columns;
+}
 
 /* A text of capital letters alone is a permutation, anything else a path. */
 static bool
@@ -25,7 +40,7 @@ is_default (const char *text)
   return text == NULL || strcmp (text, "default") == 0;
 }
 
-/* The kind of file that a text names before a colon, or NULL; *path is the file. */
+/* The kind of file before the colon of a text, or NULL; *path is the file. */
 static const TopoLauncher *
 split_text (const char *text, const char **path)
 {
@@ -34,18 +49,6 @@ split_text (const char *text, const char **path)
   if (launcher == NULL)
     *path = text;
   return launcher;
-}
-
-/* What a text may be, to be told of one that is no file; the caller frees it. */
-static char *
-describe_possible (const TopoColumns *columns, const char *text)
-{
-  g_autofree char *meant = base_did_you_mean (text, topo_recipe_words ());
-
-  return g_strdup_printf (
-      "; possible are default, the letters %s in any order, a recipe such as hilbert, or the path of "
-      "a file (map file or a launcher's), perhaps with its kind before it as in rankfile:FILE%s",
-      columns->letter, meant);
 }
 
 static gboolean
@@ -59,10 +62,16 @@ fill_from_file (TopoMapping *mapping, const TopoMachine *machine, const TopoColu
   gsize length;
 
   if (!base_file_read (path, &text, &length, &cause)) {
-    g_autofree char *possible =
-        launcher == NULL ? describe_possible (columns, path) : g_strdup ("");
+    g_autofree char *meant = base_did_you_mean (path, topo_recipe_words ());
 
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE, "mapping %s%s", cause->message, possible);
+    if (launcher != NULL)
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE, "mapping %s", cause->message);
+    else
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_FILE,
+                   "mapping %s; possible are default, the letters %s in any order, a recipe such "
+                   "as hilbert, or the path of a file (map file or a launcher's), perhaps with its "
+                   "kind before it as in rankfile:FILE%s",
+                   cause->message, columns->letter, meant);
     return FALSE;
   }
   if (memchr (text, '\0', length) != NULL) {
@@ -72,6 +81,49 @@ fill_from_file (TopoMapping *mapping, const TopoMachine *machine, const TopoColu
   if (launcher == NULL)
     launcher = topo_launcher_detect (machine, text);
   return launcher->read (mapping, machine, path, text, error);
+}
+
+/* Fills the places in the order that a permutation of the letters gives, the last the fastest. */
+static gboolean
+fill_from_letters (TopoMapping *mapping, const TopoColumns *columns, GError **error)
+{
+  uint32_t order[TOPO_MAX_COLUMNS], at[TOPO_MAX_COLUMNS] = { 0 }, seen = 0;
+  const char *text = mapping->name;
+
+  for (gsize letter = 0; text[letter] != '\0'; letter++) {
+    const char *found = strchr (columns->letter, text[letter]);
+    uint32_t column = found == NULL ? 0 : (uint32_t) (found - columns->letter);
+
+    if (found == NULL || (seen >> column & 1u)) {
+      g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+                   "mapping \"%s\": \"%c\" %s; a mapping has each letter of %s once", text,
+                   text[letter], found == NULL ? "is no dimension of this machine" : "stands twice",
+                   columns->letter);
+      return FALSE;
+    }
+    seen |= 1u << column;
+    order[letter] = column;
+  }
+  if (seen != (1u << columns->n) - 1) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+                 "mapping \"%s\": a mapping has each letter of %s once", text, columns->letter);
+    return FALSE;
+  }
+  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
+    uint32_t wheel = columns->n - 1, node = 0;
+
+    for (uint32_t column = 0; column + 1 < columns->n; column++)
+      node = node * columns->size[column] + at[column];
+    mapping->node[rank] = node;
+    mapping->slot[rank] = (uint8_t) at[columns->n - 1];
+    /* Counts like an odometer. */
+    while (++at[order[wheel]] == columns->size[order[wheel]]) {
+      at[order[wheel]] = 0;
+      if (wheel-- == 0)
+        break;
+    }
+  }
+  return TRUE;
 }
 
 bool
@@ -88,69 +140,14 @@ topo_mapping_is_rankfile (const char *text)
          (topo_launcher_rankfile.probe (NULL, content) || topo_launcher_erf.probe (NULL, content));
 }
 
-static gboolean
-fill (TopoMapping *mapping, const TopoMachine *machine, const TopoColumns *columns, GError **error)
-{
-  uint32_t order[TOPO_MAX_COLUMNS];
-  const char *path;
-
-  /* A file beats a recipe of its name. */
-  if (topo_launcher_named (mapping->name, &path) == NULL && topo_is_recipe (mapping->name) &&
-      !g_file_test (mapping->name, G_FILE_TEST_IS_REGULAR))
-    return topo_recipe_fill (mapping, machine, error);
-  if (!is_permutation (mapping->name))
-    return fill_from_file (mapping, machine, columns, error);
-  /* Looks up the columns in the order that the letters give. */
-  const char *text = mapping->name;
-  uint32_t seen = 0;
-
-  for (gsize at = 0; text[at] != '\0'; at++) {
-    const char *found = strchr (columns->letter, text[at]);
-    uint32_t column = found == NULL ? 0 : (uint32_t) (found - columns->letter);
-
-    if (found == NULL || (seen >> column & 1u)) {
-      g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
-                   "mapping \"%s\": \"%c\" %s; a mapping has each letter of %s once", text,
-                   text[at], found == NULL ? "is no dimension of this machine" : "stands twice",
-                   columns->letter);
-      return FALSE;
-    }
-    seen |= 1u << column;
-    order[at] = column;
-  }
-  if (seen != (1u << columns->n) - 1) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
-                 "mapping \"%s\": a mapping has each letter of %s once", text, columns->letter);
-    return FALSE;
-  }
-  /* Counts through the columns like an odometer, order[n - 1] the fastest. */
-  uint32_t at[TOPO_MAX_COLUMNS] = { 0 };
-
-  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
-    uint32_t wheel = columns->n - 1;
-
-    /* Position of a row of values: the node (row-major) and the slot. */
-    uint32_t node = 0;
-
-    for (uint32_t column = 0; column + 1 < columns->n; column++)
-      node = node * columns->size[column] + at[column];
-    mapping->node[rank] = node;
-    mapping->slot[rank] = (uint8_t) at[columns->n - 1];
-    while (++at[order[wheel]] == columns->size[order[wheel]]) {
-      at[order[wheel]] = 0;
-      if (wheel-- == 0)
-        break;
-    }
-  }
-  return TRUE;
-}
-
 TopoMapping *
 topo_mapping_new (const char *text, const TopoMachine *machine, uint32_t n_ranks, GError **error)
 {
   TopoColumns columns = topo_columns_of (machine);
   gsize n_slots = (gsize) topo_shape_nodes (&machine->shape) * machine->ranks_per_node;
   g_autoptr (TopoMapping) mapping = g_new0 (TopoMapping, 1);
+  const char *path;
+  gboolean ok;
 
   if (n_ranks == 0 || n_ranks > n_slots) {
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
@@ -163,9 +160,15 @@ topo_mapping_new (const char *text, const TopoMachine *machine, uint32_t n_ranks
   mapping->n_ranks = n_ranks;
   mapping->node = g_new (uint32_t, n_ranks);
   mapping->slot = g_new (uint8_t, n_ranks);
-  if (!fill (mapping, machine, &columns, error))
-    return NULL;
-  return g_steal_pointer (&mapping);
+  /* A file has precedence over a recipe of its name. */
+  if (topo_launcher_named (mapping->name, &path) == NULL && topo_is_recipe (mapping->name) &&
+      !g_file_test (mapping->name, G_FILE_TEST_IS_REGULAR))
+    ok = topo_recipe_fill (mapping, machine, error);
+  else if (is_permutation (mapping->name))
+    ok = fill_from_letters (mapping, &columns, error);
+  else
+    ok = fill_from_file (mapping, machine, &columns, error);
+  return ok ? g_steal_pointer (&mapping) : NULL;
 }
 
 void

@@ -1,14 +1,14 @@
-/* message_placement.c - the ways in which messages can lie in a node, symmetric ones once.
+/* message_placement.c - the placements of messages in a node, up to symmetry.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * With a name on every pair the least text of the tree would tell the class; but the names of
- * pairs may be exchanged too.  So pairs get their numbers one by one: number one is the pair with
- * which the text becomes least while the others stand there without a name, and so on.
- * Where several pairs do equally well each is tried, unless the tree has an
- * automorphism that exchanges it with one that has been tried and leaves all other pairs
- * where they are: then nothing new can come of it.  That makes the common case, many pairs that
- * are all alike, as cheap as few, where trying all orders of names would not be. */
+ * With numbered pairs the least text of the tree would identify the class, but the numbers of
+ * pairs may be exchanged too.  Therefore pairs get their numbers in turn: number one is the pair
+ * that gives the least text while the other pairs have no number, and so on.  Where several pairs
+ * give the same text each is tried, unless the tree has an automorphism that exchanges it with a
+ * pair that has been tried and leaves all other pairs in place: the result would be the same.
+ * Many pairs that are all alike, the common case, are then as cheap as few; trying all orders of
+ * numbers is not. */
 #include "topology/mapping/message_placement.h"
 
 #include <string.h>
@@ -19,11 +19,11 @@ typedef struct {
   const TopoLevels *levels;
   const uint8_t *mark;
   uint32_t n_pairs;
-  uint32_t number[MAX_PAIRS]; /* of a pair; 0: without a name yet */
-  uint32_t common[MAX_PAIRS]; /* of how many levels both ends have the same group */
+  uint32_t number[MAX_PAIRS]; /* of a pair; 0: none yet */
+  uint32_t common[MAX_PAIRS]; /* levels whose group both ends share */
 } Naming;
 
-/* What stands for a place that has no end of a pair. */
+/* The marks of places without an end of a pair. */
 static const char *const letters[TOPO_PLACE_PAIR] = {
   [TOPO_PLACE_FREE] = ".",
   [TOPO_PLACE_OBSERVED] = "o",
@@ -52,32 +52,19 @@ text_of (const Naming *naming)
   return topo_levels_canonical (naming->levels, (const char *const *) marks->pdata);
 }
 
-/* Whether an automorphism exchanges two pairs without names and moves no other: the text is the
- * same whichever of the two has which number. */
-static bool
-can_exchange (const Naming *naming, uint32_t pair, uint32_t other)
-{
-  Naming one = *naming, exchanged;
-  g_autofree char *text = NULL, *exchanged_text = NULL;
-
-  for (uint32_t at = 0; at < one.n_pairs; at++)
-    if (one.number[at] == 0)
-      one.number[at] = one.n_pairs + 1 + at;
-  exchanged = one;
-  exchanged.number[pair] = one.number[other];
-  exchanged.number[other] = one.number[pair];
-  text = text_of (&one);
-  exchanged_text = text_of (&exchanged);
-  return g_str_equal (text, exchanged_text);
-}
-
-/* The pairs that may be the next, one of each that can be exchanged; returns how many. */
+/* The candidates for the next number, one of each set that can be exchanged; returns their
+ * number.  Two pairs can be exchanged when the text is the same after swapping their numbers,
+ * with provisional numbers on all pairs. */
 static uint32_t
 next_pairs (const Naming *naming, uint32_t number, uint32_t pairs[])
 {
-  g_autofree char *least = NULL;
+  g_autofree char *least = NULL, *reference = NULL;
+  Naming all = *naming;
   uint32_t n = 0;
 
+  for (uint32_t pair = 0; pair < all.n_pairs; pair++)
+    if (all.number[pair] == 0)
+      all.number[pair] = all.n_pairs + 1 + pair;
   for (uint32_t pair = 0; pair < naming->n_pairs; pair++) {
     Naming tried = *naming;
     g_autofree char *text = NULL;
@@ -96,15 +83,24 @@ next_pairs (const Naming *naming, uint32_t number, uint32_t pairs[])
       least = g_steal_pointer (&text);
       n = 0;
     }
-    for (uint32_t at = 0; at < n && is_new; at++)
-      is_new = !can_exchange (naming, pairs[at], pair);
+    if (n > 0 && reference == NULL)
+      reference = text_of (&all);
+    for (uint32_t at = 0; at < n && is_new; at++) {
+      Naming exchanged = all;
+      g_autofree char *other = NULL;
+
+      exchanged.number[pair] = all.number[pairs[at]];
+      exchanged.number[pairs[at]] = all.number[pair];
+      other = text_of (&exchanged);
+      is_new = !g_str_equal (other, reference);
+    }
     if (is_new)
       pairs[n++] = pair;
   }
   return n;
 }
 
-/* The least text that names from `number` on lead to. */
+/* The least text over all choices of the numbers from `number` on. */
 static char *
 least_text (const Naming *naming, uint32_t number)
 {
@@ -157,8 +153,8 @@ topo_placement_class (const TopoLevels *levels, const uint8_t mark[])
 
 /* ---- all classes of a kind ----
  *
- * Every placement is one with a message less, and one more: so the classes grow from
- * those of the kind before by trying the places that are left, free places of one innermost
+ * A placement is a placement with one message less, plus a message: the classes of a kind
+ * grow from those of the kind before by trying the free places, those of one innermost
  * group only once. */
 
 typedef struct {
@@ -168,7 +164,7 @@ typedef struct {
   uint8_t *mark;    /* what is being tried */
 } Growth;
 
-/* Whether a free place comes before it that has the same neighbours. */
+/* Whether an earlier free place has the same neighbours. */
 static bool
 is_like_one_before (const Growth *growth, uint32_t place)
 {
@@ -184,7 +180,7 @@ is_like_one_before (const Growth *growth, uint32_t place)
   return false;
 }
 
-/* Puts `ends` marks, from `least` on. */
+/* Puts `ends` marks on free places from `least` on. */
 static void
 extend (Growth *growth, uint8_t mark, uint32_t ends, uint32_t least)
 {
@@ -277,8 +273,8 @@ topo_placements_new (const TopoLevels *levels, TopoPlacementKind kind)
   return in_order (levels, grow_from (levels, kind, g_new0 (uint8_t, levels->n_places)));
 }
 
-/* While they grow, closed places are marked: only what keeps them where they are may count as the
- * same, since what is on an open place can be where its image is closed. */
+/* Closed places are marked during the growth: only symmetries that keep them in place may count,
+ * since others can move a message from an open place to a closed one. */
 TopoPlacements *
 topo_placements_on (const TopoLevels *levels, TopoPlacementKind kind, const bool open[])
 {

@@ -1,9 +1,9 @@
-/* message_placement.h - the ways in which messages can lie in a node, symmetric ones once.
+/* message_placement.h - the placements of messages in a node, up to symmetry.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * What a message suffers from others depends on where all of them are (the aggregation
- * paper, section V).  A placement says what stands on each place of a node: an end of the
+ * The slowdown of a message by others depends on the places of all of them (the aggregation
+ * paper, section V).  A placement gives the content of each place of a node: an end of the
  * observed message, an end of a pair that exchanges messages inside the node (noise), an
  * end of a message from or to another node (noise too), or nothing.  Placements that an
  * automorphism of the node's tree turns into each other share the same hardware and are
@@ -39,8 +39,8 @@ char *topo_placement_class (const TopoLevels *levels, const uint8_t mark[]);
  * the node has too few places.  At most 200 pairs. */
 TopoPlacements *topo_placements_new (const TopoLevels *levels, TopoPlacementKind kind);
 
-/* The same of the classes that fit on the open places: open[levels->n_places], what is not open
- * is free in all of them. */
+/* The same for the classes that fit on the open places: open[levels->n_places]; closed places
+ * are free in all of them. */
 TopoPlacements *
 topo_placements_on (const TopoLevels *levels, TopoPlacementKind kind, const bool open[]);
 void topo_placements_free (TopoPlacements *placements);

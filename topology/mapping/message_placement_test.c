@@ -173,10 +173,8 @@ count (const TopoLevels *levels, TopoPlacementKind kind)
 static TopoLevels *
 levels_of (const char *description)
 {
-  g_autoptr (GError) error = NULL;
-  g_autoptr (TopoNode) node = node_fixture_synthetic (description, &error);
+  g_autoptr (TopoNode) node = node_fixture_of (description);
 
-  g_assert_no_error (error);
   return topo_levels_new (node, false);
 }
 

@@ -162,61 +162,51 @@ topo_node_memory_bytes (const TopoNode *node)
 #define PACKAGES 2
 #define CORES    8 /* of a package */
 
-static void
-add_core (GArray *objects, uint32_t l3, uint32_t core)
-{
-  uint32_t l2 = add (objects, (TopoObject){ .kind = TOPO_OBJECT_CACHE,
-                                            .level = 2,
-                                            .parent = l3,
-                                            .first_core = core,
-                                            .n_cores = 1,
-                                            .cache_bytes = 256 * 1024 });
-
-  add (objects, (TopoObject){ .kind = TOPO_OBJECT_CORE,
-                              .parent = l2,
-                              .os_index = core,
-                              .first_core = core,
-                              .n_cores = 1 });
-}
-
-/* Its number as the first package's adapter needs it. */
-static uint32_t
-add_package (GArray *objects, uint32_t number)
-{
-  TopoObject object = {
-    .kind = TOPO_OBJECT_PACKAGE, .os_index = number, .first_core = CORES * number, .n_cores = CORES
-  };
-  uint32_t package = add (objects, object);
-  uint32_t l3;
-
-  object.parent = package;
-  object.kind = TOPO_OBJECT_MEMORY;
-  add (objects, object);
-  object.kind = TOPO_OBJECT_CACHE;
-  object.os_index = 0;
-  object.level = 3;
-  object.cache_bytes = 20 * 1024 * 1024;
-  l3 = add (objects, object);
-  for (uint32_t core = 0; core < CORES; core++)
-    add_core (objects, l3, CORES * number + core);
-  return package;
-}
-
 TopoNode *
 topo_node_sandybridge (void)
 {
   GArray *objects = g_array_new (FALSE, TRUE, sizeof (TopoObject));
-  TopoObject machine = { .kind = TOPO_OBJECT_MACHINE,
-                         .parent = TOPO_NONE,
-                         .n_cores = PACKAGES * CORES };
-  uint32_t first_package;
   TopoNode *node;
 
-  add (objects, machine);
-  first_package = add_package (objects, 0);
-  add_package (objects, 1);
+  add (objects, (TopoObject){ .kind = TOPO_OBJECT_MACHINE,
+                              .parent = TOPO_NONE,
+                              .n_cores = PACKAGES * CORES });
+  for (uint32_t number = 0; number < PACKAGES; number++) {
+    uint32_t first_core = CORES * number;
+    uint32_t package = add (objects, (TopoObject){ .kind = TOPO_OBJECT_PACKAGE,
+                                                   .os_index = number,
+                                                   .first_core = first_core,
+                                                   .n_cores = CORES });
+    uint32_t l3;
+
+    add (objects, (TopoObject){ .kind = TOPO_OBJECT_MEMORY,
+                                .parent = package,
+                                .os_index = number,
+                                .first_core = first_core,
+                                .n_cores = CORES });
+    l3 = add (objects, (TopoObject){ .kind = TOPO_OBJECT_CACHE,
+                                     .level = 3,
+                                     .parent = package,
+                                     .first_core = first_core,
+                                     .n_cores = CORES,
+                                     .cache_bytes = 20 * 1024 * 1024 });
+    for (uint32_t core = first_core; core < first_core + CORES; core++) {
+      uint32_t l2 = add (objects, (TopoObject){ .kind = TOPO_OBJECT_CACHE,
+                                                .level = 2,
+                                                .parent = l3,
+                                                .first_core = core,
+                                                .n_cores = 1,
+                                                .cache_bytes = 256 * 1024 });
+
+      add (objects, (TopoObject){ .kind = TOPO_OBJECT_CORE,
+                                  .parent = l2,
+                                  .os_index = core,
+                                  .first_core = core,
+                                  .n_cores = 1 });
+    }
+  }
   node = topo_node_make (g_strdup ("sandybridge"), objects);
-  node->adapter = first_package;
+  node->adapter = 1; /* the first package */
   return node;
 }
 
@@ -241,44 +231,15 @@ print_cache (const TopoObject *cache, GString *text)
                             cache->cache_bytes / 1024);
 }
 
-/* Cores that hang below one object, all in one line. */
-static void
-print_cores (const TopoNode *node, uint32_t parent, uint32_t depth, GString *text)
-{
-  const TopoObject *above = &node->objects[parent];
-  uint32_t cache = TOPO_NONE;
-  g_autoptr (GString) cores = g_string_new (NULL);
-  g_autoptr (GString) cpus = g_string_new (NULL);
-
-  for (uint32_t core = above->first_core; core < above->first_core + above->n_cores; core++) {
-    uint32_t object = node->core[core];
-    uint32_t under = node->objects[object].parent;
-
-    if (is_own_cache (node, under)) {
-      cache = under;
-      under = node->objects[under].parent;
-    }
-    if (under != parent)
-      continue;
-    g_string_append_printf (cores, " %u", core);
-    g_string_append_printf (cpus, " %u", node->objects[object].os_index);
-  }
-  if (cores->len == 0)
-    return;
-  g_string_append_printf (text, "%*scores%s", (int) (2 * depth), "", cores->str);
-  if (cache != TOPO_NONE) {
-    g_string_append (text, ", each with ");
-    print_cache (&node->objects[cache], text);
-  }
-  g_string_append_printf (text, " (CPUs%s)\n", cpus->str);
-}
-
 static void
 print_below (const TopoNode *node, uint32_t object, uint32_t depth, GString *text)
 {
-  g_string_append_printf (text, "%*s", (int) (2 * depth), "");
   const TopoObject *it = &node->objects[object];
+  g_autoptr (GString) cores = g_string_new (NULL);
+  g_autoptr (GString) cpus = g_string_new (NULL);
+  uint32_t cache = TOPO_NONE;
 
+  g_string_append_printf (text, "%*s", (int) (2 * depth), "");
   switch ((TopoObjectKind) it->kind) {
   case TOPO_OBJECT_MACHINE: g_string_append (text, "node"); break;
   case TOPO_OBJECT_PACKAGE: g_string_append_printf (text, "package %u", it->os_index); break;
@@ -289,13 +250,34 @@ print_below (const TopoNode *node, uint32_t object, uint32_t depth, GString *tex
   if (object == node->adapter)
     g_string_append (text, ", host adapter");
   g_string_append_c (text, '\n');
-  if (node->objects[object].kind == TOPO_OBJECT_MEMORY)
+  if (it->kind == TOPO_OBJECT_MEMORY)
     return;
-  print_cores (node, object, depth + 1, text);
+  depth++;
+
+  /* The cores directly below, or below a cache of their own, on one line. */
+  for (uint32_t core = it->first_core; core < it->first_core + it->n_cores; core++) {
+    uint32_t under = node->objects[node->core[core]].parent;
+    bool has_cache = is_own_cache (node, under);
+
+    if ((has_cache ? node->objects[under].parent : under) != object)
+      continue;
+    if (has_cache)
+      cache = under;
+    g_string_append_printf (cores, " %u", core);
+    g_string_append_printf (cpus, " %u", node->objects[node->core[core]].os_index);
+  }
+  if (cores->len > 0) {
+    g_string_append_printf (text, "%*scores%s", (int) (2 * depth), "", cores->str);
+    if (cache != TOPO_NONE) {
+      g_string_append (text, ", each with ");
+      print_cache (&node->objects[cache], text);
+    }
+    g_string_append_printf (text, " (CPUs%s)\n", cpus->str);
+  }
   for (uint32_t child = object + 1; child < node->n_objects; child++)
     if (node->objects[child].parent == object && node->objects[child].kind != TOPO_OBJECT_CORE &&
         !is_own_cache (node, child))
-      print_below (node, child, depth + 1, text);
+      print_below (node, child, depth, text);
 }
 
 char *

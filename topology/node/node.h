@@ -6,12 +6,11 @@
  *            │           └─ memory      └─ cache (L2) ── core
  *            └─ memory
  *
- * Only what communication can share is kept: packages, of the caches that serve the same cores
- * the largest (so a core has at most one cache of its own), cores and memories.  Memory (a
- * NUMA node) is a leaf of the object whose cores are nearest to it.  Cores are
- * numbered as hwloc numbers them logically: those that share most stand
- * together, and with hyper-threads a core is still one, whose
- * threads are listed apart.
+ * The tree keeps the objects that communication can share: packages, the largest of the caches
+ * that serve the same cores (so a core has at most one cache of its own), cores and memories.
+ * Memory (a NUMA node) is a leaf of the object whose cores are nearest to it.  Cores have
+ * hwloc's logical numbers: cores that share most have consecutive numbers.  A core with
+ * hyper-threads is one core, whose threads are listed apart.
  *
  * The struct is public and read-only once made. */
 #pragma once
@@ -74,8 +73,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (TopoNode, topo_node_free)
 /* The lowest object above two cores: the core itself when they are the same. */
 uint32_t topo_node_common (const TopoNode *node, uint32_t core, uint32_t other_core);
 
-/* The object of this kind that a core is in, of its caches the outermost; the
- * memory that is nearest to it.  TOPO_NONE: none (of caches and packages). */
+/* The object of this kind that contains a core: the outermost cache, the nearest
+ * memory.  TOPO_NONE: no such cache or package. */
 uint32_t topo_node_above (const TopoNode *node, uint32_t core, TopoObjectKind kind);
 
 /* Of all its memories; 0 when that of one is not known. */

@@ -64,3 +64,13 @@ node_fixture_synthetic (const char *description, GError **error)
 {
   return node_fixture_export (description, 0, error);
 }
+
+TopoNode *
+node_fixture_of (const char *description)
+{
+  g_autoptr (GError) error = NULL;
+  TopoNode *node = node_fixture_synthetic (description, &error);
+
+  g_assert_no_error (error);
+  return node;
+}

@@ -22,6 +22,8 @@ TopoNode *node_fixture_load (const char *name);
 /* The node of a file with this text. */
 TopoNode *node_fixture_text (const char *text, GError **error);
 
-/* A made-up machine, as hwloc itself describes one; flags: of the export. */
+/* A synthetic machine in hwloc's notation; flags: of the export.  node_fixture_of() is for
+ * machines that must be accepted. */
 TopoNode *node_fixture_export (const char *description, unsigned long flags, GError **error);
+TopoNode *node_fixture_of (const char *description);
 TopoNode *node_fixture_synthetic (const char *description, GError **error);

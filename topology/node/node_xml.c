@@ -30,7 +30,7 @@
 #define PCI_CLASS_FABRIC                0x0208
 #define PCI_CLASS_SERIAL_BUS_INFINIBAND 0x0c06
 
-/* What hwloc 1 and 2 call an object, and the name under which it is passed on. */
+/* The name of a type in the XML of hwloc 1 and 2, and the name that is written for hwloc. */
 typedef struct {
   const char *name, *written;
   enum { NORMAL, MEMORY, DEVICE, MISC } role;
@@ -72,10 +72,10 @@ struct XmlObject {
   bool is_branch; /* part of the tree of processors; memory is in format 1, too */
   XmlObject *parent;
   GPtrArray *children;
-  hwloc_bitmap_t cpuset, complete_cpuset; /* as declared; NULL: a device or a remark */
+  hwloc_bitmap_t cpuset, complete_cpuset; /* as declared; NULL: a device or Misc */
   hwloc_bitmap_t taken;                   /* the complete sets of its branches so far */
-  hwloc_bitmap_t pus;                     /* the processors (PU) that are in it */
-  uint32_t os_index;                      /* TOPO_NONE: not said */
+  hwloc_bitmap_t pus;                     /* the processors (PU) inside */
+  uint32_t os_index;                      /* TOPO_NONE: not given */
   uint64_t bytes;                         /* of a cache or memory */
   bool is_die;
   uint32_t kind, subkind, dont_merge; /* of a group; they decide whether hwloc keeps it */
@@ -103,16 +103,7 @@ free_object (gpointer data)
   g_free (object);
 }
 
-/* Refusals. */
-
-static gboolean
-has_no_memory (const char *path, GError **error)
-{
-  g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "%s: the machine has no memory", path);
-  return FALSE;
-}
-
-/* The place is put before it when parsing has ended. */
+/* The path and the line are prefixed after parsing. */
 static bool G_GNUC_PRINTF (2, 3) refuse (GError **error, const char *format, ...)
 {
   va_list arguments;
@@ -160,35 +151,29 @@ read_number32 (const Attributes *attributes, const char *name, uint32_t *number,
   return true;
 }
 
-/* hwloc writes words of 32 bits, the highest first; those that are 0 it may leave empty.
- * 0xf...f before them is all bits above. */
+/* A set is words of 32 bits, the highest first: 0x and up to eight digits, or nothing for 0
+ * except in the first word.  0xf...f before them sets all higher bits. */
 static bool
 parse_set (const char *text, hwloc_bitmap_t set)
 {
-  uint32_t words[MAX_CPUS / 32];
+  uint32_t words[MAX_CPUS / 32] = { 0 };
   bool has_tail = g_str_has_prefix (text, "0xf...f");
   guint n = 0;
 
   if (has_tail)
     text += strlen ("0xf...f");
   for (bool more = !has_tail || *text++ == ','; more; more = *text++ == ',') {
-    if (n == G_N_ELEMENTS (words))
-      return false;
-    /* One word of a set: 0x and up to eight digits; an empty one is 0, but cannot be the first. */
-    bool is_first = n == 0 && !has_tail;
-    const char *at = text;
     guint digits = 0;
 
-    words[n] = 0;
-    if (at[0] == '0' && at[1] == 'x') {
-      for (at += 2; digits < 8 && g_ascii_isxdigit (*at); at++, digits++)
-        words[n] = words[n] << 4 | (uint32_t) g_ascii_xdigit_value (*at);
+    if (n == G_N_ELEMENTS (words))
+      return false;
+    if (text[0] == '0' && text[1] == 'x') {
+      for (text += 2; digits < 8 && g_ascii_isxdigit (*text); text++, digits++)
+        words[n] = words[n] << 4 | (uint32_t) g_ascii_xdigit_value (*text);
       if (digits == 0)
         return false;
-    } else if (is_first)
+    } else if (n == 0 && !has_tail)
       return false;
-    text = at;
-
     n++;
   }
   if (text[-1] != '\0')
@@ -202,27 +187,7 @@ parse_set (const char *text, hwloc_bitmap_t set)
   return true;
 }
 
-/* NULL when the attribute is not there, or *error is set. */
-static hwloc_bitmap_t
-read_set (const Attributes *attributes, const char *name, GError **error)
-{
-  const char *text = attribute (attributes, name);
-  hwloc_bitmap_t set;
-
-  if (text == NULL || *text == '\0')
-    return NULL;
-  set = hwloc_bitmap_alloc ();
-  if (parse_set (text, set))
-    return set;
-  hwloc_bitmap_free (set);
-  refuse (error,
-          "%s=\"%s\": expected a set as hwloc writes it (0x0000000f,,0x00000001) of numbers "
-          "below %d",
-          name, text, MAX_CPUS);
-  return NULL;
-}
-
-/* Objects, when they begin. */
+/* The start of an object. */
 
 static const XmlType *
 find_type (const char *name)
@@ -233,99 +198,101 @@ find_type (const char *name)
   return NULL;
 }
 
-/* hwloc 1 called all caches alike and gave the level by an attribute. */
-static bool
-read_old_cache (XmlObject *object, const Attributes *attributes, GError **error)
-{
-  uint64_t level = 0, kind = HWLOC_OBJ_CACHE_UNIFIED;
-  g_autofree char *name = NULL;
-
-  if (!read_number (attributes, "depth", 5, &level, error) ||
-      !read_number (attributes, "cache_type", HWLOC_OBJ_CACHE_INSTRUCTION, &kind, error))
-    return false;
-  name =
-      g_strdup_printf ("L%u%sCache", (guint) level, kind == HWLOC_OBJ_CACHE_INSTRUCTION ? "i" : "");
-  object->type = find_type (name);
-  return object->type != NULL ||
-         refuse (error, "there is no cache of depth %u and type %u", (guint) level, (guint) kind);
-}
-
-/* Its own attributes, by its type. */
+/* The attributes that a type has of its own. */
 static bool
 read_details (XmlObject *object, const Attributes *attributes, GError **error)
 {
-  if (object->type->role == DEVICE) {
+  const XmlType *type = object->type;
+
+  if (type->role == DEVICE) {
     const char *pci = attribute (attributes, "pci_type");
     const char *kind = attribute (attributes, "osdev_type");
     guint64 pci_class = pci != NULL ? g_ascii_strtoull (pci, NULL, 16) : 0;
 
-    object->is_infiniband = object->type->type == HWLOC_OBJ_OS_DEVICE && g_strcmp0 (kind, "3") == 0;
-    object->is_fabric_pci = object->type->type == HWLOC_OBJ_PCI_DEVICE &&
+    object->is_infiniband = type->type == HWLOC_OBJ_OS_DEVICE && g_strcmp0 (kind, "3") == 0;
+    object->is_fabric_pci = type->type == HWLOC_OBJ_PCI_DEVICE &&
                             (pci_class == PCI_CLASS_INFINIBAND || pci_class == PCI_CLASS_FABRIC ||
                              pci_class == PCI_CLASS_SERIAL_BUS_INFINIBAND);
   }
-  if (object->type->role == DEVICE || object->type->role == MISC)
+  if (type->role == DEVICE || type->role == MISC)
     return true;
   if (!read_number32 (attributes, "os_index", &object->os_index, error))
     return false;
-  if (object->type->cache_level > 0) {
-    uint64_t level = object->type->cache_level;
+  if (type->cache_level > 0) {
+    uint64_t level = type->cache_level;
     uint64_t kind =
-        object->type->is_instruction_cache ? HWLOC_OBJ_CACHE_INSTRUCTION : HWLOC_OBJ_CACHE_UNIFIED;
+        type->is_instruction_cache ? HWLOC_OBJ_CACHE_INSTRUCTION : HWLOC_OBJ_CACHE_UNIFIED;
 
     if (!read_number (attributes, "cache_size", MAX_BYTES, &object->bytes, error) ||
         !read_number (attributes, "depth", 5, &level, error) ||
         !read_number (attributes, "cache_type", HWLOC_OBJ_CACHE_INSTRUCTION, &kind, error))
       return false;
-    return (level == object->type->cache_level &&
-            (kind == HWLOC_OBJ_CACHE_INSTRUCTION) == object->type->is_instruction_cache) ||
-           refuse (error, "type=\"%s\" is not a cache of depth %u and type %u", object->type->name,
+    return (level == type->cache_level &&
+            (kind == HWLOC_OBJ_CACHE_INSTRUCTION) == type->is_instruction_cache) ||
+           refuse (error, "type=\"%s\" is not a cache of depth %u and type %u", type->name,
                    (guint) level, (guint) kind);
   }
-  if (object->type->type == HWLOC_OBJ_GROUP) {
+  if (type->type == HWLOC_OBJ_GROUP) {
     object->is_die = g_strcmp0 (attribute (attributes, "subtype"), "Die") == 0;
     return read_number32 (attributes, "kind", &object->kind, error) &&
            read_number32 (attributes, "subkind", &object->subkind, error) &&
            read_number32 (attributes, "dont_merge", &object->dont_merge, error);
   }
-  return object->parent != NULL && object->type->type != HWLOC_OBJ_NUMANODE
-             ? true
-             : read_number (attributes, "local_memory", MAX_BYTES, &object->bytes, error);
+  return (object->parent != NULL && type->type != HWLOC_OBJ_NUMANODE) ||
+         read_number (attributes, "local_memory", MAX_BYTES, &object->bytes, error);
 }
 
-/* The two sets of processors; those of memories are checked, too, though new ones are written. */
+/* The sets of processors, which must be inside the parent's and disjoint from the branches
+ * before.  The sets of memories must be there and sound, too, though new ones are written. */
 static bool
 read_sets (XmlObject *object, guint format, const Attributes *attributes, GError **error)
 {
-  g_autoptr (GError) cause = NULL;
-  const char *missing = NULL;
-  hwloc_bitmap_t nodeset, complete_nodeset;
+  static const char *const names[] = { "cpuset", "complete_cpuset", "nodeset", "complete_nodeset" };
+  const char *type = object->type->name, *missing = NULL;
+  XmlObject *above = object->parent;
 
-  object->cpuset = read_set (attributes, "cpuset", &cause);
-  if (cause == NULL)
-    object->complete_cpuset = read_set (attributes, "complete_cpuset", &cause);
-  /* hwloc 1.7 wrote groups of devices without the latter. */
-  if (format == 1 && object->type->type == HWLOC_OBJ_GROUP && object->cpuset != NULL &&
-      object->complete_cpuset == NULL)
-    object->complete_cpuset = hwloc_bitmap_dup (object->cpuset);
-  nodeset = cause == NULL ? read_set (attributes, "nodeset", &cause) : NULL;
-  complete_nodeset = cause == NULL ? read_set (attributes, "complete_nodeset", &cause) : NULL;
-  if (object->cpuset == NULL)
-    missing = "cpuset";
-  else if (object->complete_cpuset == NULL)
-    missing = "complete_cpuset";
-  else if (format > 1 && nodeset == NULL)
-    missing = "nodeset";
-  else if (format > 1 && complete_nodeset == NULL)
-    missing = "complete_nodeset";
-  hwloc_bitmap_free (nodeset);
-  hwloc_bitmap_free (complete_nodeset);
-  if (cause != NULL) {
-    g_propagate_error (error, g_steal_pointer (&cause));
-    return false;
+  for (guint at = 0; at < G_N_ELEMENTS (names); at++) {
+    const char *text = attribute (attributes, names[at]);
+    hwloc_bitmap_t set = NULL;
+
+    if (text != NULL && *text != '\0') {
+      set = hwloc_bitmap_alloc ();
+      if (!parse_set (text, set)) {
+        hwloc_bitmap_free (set);
+        return refuse (error,
+                       "%s=\"%s\": expected a set as hwloc writes it (0x0000000f,,0x00000001) of "
+                       "numbers below %d",
+                       names[at], text, MAX_CPUS);
+      }
+    }
+    /* hwloc 1.7 wrote groups of devices without a complete_cpuset. */
+    if (at == 1 && set == NULL && format == 1 && object->type->type == HWLOC_OBJ_GROUP &&
+        object->cpuset != NULL)
+      set = hwloc_bitmap_dup (object->cpuset);
+    if (set == NULL && missing == NULL && (at < 2 || format > 1))
+      missing = names[at];
+    if (at == 0)
+      object->cpuset = set;
+    else if (at == 1)
+      object->complete_cpuset = set;
+    else
+      hwloc_bitmap_free (set);
   }
-  return missing == NULL ||
-         refuse (error, "an object of type \"%s\" has no %s", object->type->name, missing);
+  if (missing != NULL)
+    return refuse (error, "an object of type \"%s\" has no %s", type, missing);
+  if (!hwloc_bitmap_isincluded (object->cpuset, object->complete_cpuset))
+    return refuse (error, "type \"%s\": its cpuset is not inside its complete_cpuset", type);
+  if (above == NULL)
+    return true;
+  if (!hwloc_bitmap_isincluded (object->cpuset, above->cpuset) ||
+      !hwloc_bitmap_isincluded (object->complete_cpuset, above->complete_cpuset))
+    return refuse (error, "type \"%s\": its processors are not all in the \"%s\" around it", type,
+                   above->type->name);
+  if (object->is_branch && hwloc_bitmap_intersects (object->complete_cpuset, above->taken))
+    return refuse (error, "type \"%s\": an object before it has some of its processors", type);
+  if (object->is_branch)
+    hwloc_bitmap_or (above->taken, above->taken, object->complete_cpuset);
+  return true;
 }
 
 static bool
@@ -351,40 +318,32 @@ check_parent (const XmlObject *object, GError **error)
   return true;
 }
 
-/* Inside its parent's, and what no branch before it has. */
-static bool
-check_sets (const XmlObject *object, GError **error)
-{
-  XmlObject *above = object->parent;
-  const char *type = object->type->name;
-
-  if (!hwloc_bitmap_isincluded (object->cpuset, object->complete_cpuset))
-    return refuse (error, "type \"%s\": its cpuset is not inside its complete_cpuset", type);
-  if (above == NULL)
-    return true;
-  if (!hwloc_bitmap_isincluded (object->cpuset, above->cpuset) ||
-      !hwloc_bitmap_isincluded (object->complete_cpuset, above->complete_cpuset))
-    return refuse (error, "type \"%s\": its processors are not all in the \"%s\" around it", type,
-                   above->type->name);
-  if (object->is_branch && hwloc_bitmap_intersects (object->complete_cpuset, above->taken))
-    return refuse (error, "type \"%s\": an object before it has some of its processors", type);
-  if (object->is_branch)
-    hwloc_bitmap_or (above->taken, above->taken, object->complete_cpuset);
-  return true;
-}
-
 static bool
 read_object (Reading *reading, XmlObject *object, const Attributes *attributes, GError **error)
 {
   const char *name = attribute (attributes, "type");
+  bool is_pu;
+  guint most;
 
   if (name == NULL)
     return refuse (error, "an object has no type");
   object->type = find_type (name);
-  if (object->type == NULL && g_str_equal (name, "Cache") &&
-      !read_old_cache (object, attributes, error))
-    return false;
-  /* Groups were once remarks with processors. */
+  if (object->type == NULL && g_str_equal (name, "Cache")) {
+    /* hwloc 1 has one type for all caches and gives the level by an attribute. */
+    uint64_t level = 0, kind = HWLOC_OBJ_CACHE_UNIFIED;
+    g_autofree char *cache = NULL;
+
+    if (!read_number (attributes, "depth", 5, &level, error) ||
+        !read_number (attributes, "cache_type", HWLOC_OBJ_CACHE_INSTRUCTION, &kind, error))
+      return false;
+    cache = g_strdup_printf ("L%u%sCache", (guint) level,
+                             kind == HWLOC_OBJ_CACHE_INSTRUCTION ? "i" : "");
+    object->type = find_type (cache);
+    if (object->type == NULL)
+      return refuse (error, "there is no cache of depth %u and type %u", (guint) level,
+                     (guint) kind);
+  }
+  /* In format 1 a Misc object with processors is a group. */
   if (reading->format == 1 && g_str_equal (name, "Misc") &&
       attribute (attributes, "cpuset") != NULL)
     object->type = find_type ("Group");
@@ -399,12 +358,10 @@ read_object (Reading *reading, XmlObject *object, const Attributes *attributes, 
     return true;
   if (!read_sets (object, reading->format, attributes, error))
     return false;
-  if (!check_sets (object, error))
-    return false;
-  /* The number of a processor is the only one in its sets; that of a memory stands once. */
-  bool is_pu = object->type->type == HWLOC_OBJ_PU;
-  guint most = is_pu ? MAX_CPUS : MAX_MEMORIES;
 
+  /* A processor's sets hold its number alone; the numbers of memories are unique. */
+  is_pu = object->type->type == HWLOC_OBJ_PU;
+  most = is_pu ? MAX_CPUS : MAX_MEMORIES;
   if (!is_pu && object->type->type != HWLOC_OBJ_NUMANODE)
     return true;
   if (object->os_index >= most)
@@ -422,8 +379,8 @@ read_object (Reading *reading, XmlObject *object, const Attributes *attributes, 
   return true;
 }
 
-/* Processors by their first number, as hwloc sorts them, then memories, then devices; those
- * alike stay as they stand. */
+/* Processors by their first number, as hwloc sorts them, then memories, then devices; equal
+ * children keep their order. */
 static gint
 compare_children (gconstpointer a, gconstpointer b)
 {
@@ -568,25 +525,18 @@ append_object (GString *text, const Reading *reading, const XmlObject *object)
     g_string_append (text, "</object>\n");
 }
 
-static GString *
-print_tree (const Reading *reading)
+/* hwloc's own reading of the tree. */
+static hwloc_topology_t
+load_tree (const char *path, const Reading *reading, GError **error)
 {
-  GString *text = g_string_new ("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+  g_autoptr (GString) text = g_string_new ("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+  hwloc_topology_t topology;
 
   g_string_append_printf (text, "<!DOCTYPE topology SYSTEM \"hwloc%s.dtd\">\n<topology%s>\n",
                           reading->format == 1 ? "" : "2",
                           reading->format == 1 ? "" : " version=\"2.0\"");
   append_object (text, reading, reading->root);
   g_string_append (text, "</topology>\n");
-  return text;
-}
-
-static hwloc_topology_t
-load_tree (const char *path, const Reading *reading, GError **error)
-{
-  g_autoptr (GString) text = print_tree (reading);
-  hwloc_topology_t topology;
-
   if (hwloc_topology_init (&topology) < 0)
     g_error ("hwloc does not start");
   if (hwloc_topology_set_flags (topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) == 0 &&
@@ -599,7 +549,7 @@ load_tree (const char *path, const Reading *reading, GError **error)
   return NULL;
 }
 
-/* Sets which cores are in a set of processors. */
+/* Sets first_core and n_cores to the cores inside a set of processors. */
 static void
 count_cores (hwloc_topology_t topology, hwloc_const_cpuset_t set, TopoObject *object)
 {
@@ -611,37 +561,6 @@ count_cores (hwloc_topology_t topology, hwloc_const_cpuset_t set, TopoObject *ob
         object->first_core = core->logical_index;
       object->n_cores++;
     }
-}
-
-/* Its number among the objects that are kept, its parent's when it is left out. */
-static uint32_t
-keep (hwloc_topology_t topology, hwloc_obj_t it, uint32_t parent, GArray *objects)
-{
-  TopoObject object = { .parent = parent };
-
-  count_cores (topology, it->cpuset, &object);
-  if (it->type == HWLOC_OBJ_MACHINE)
-    object.kind = TOPO_OBJECT_MACHINE;
-  else if (it->type == HWLOC_OBJ_PACKAGE) {
-    object.kind = TOPO_OBJECT_PACKAGE;
-    object.os_index = it->os_index;
-  } else if (hwloc_obj_type_is_dcache (it->type)) {
-    const TopoObject *above = &g_array_index (objects, TopoObject, parent);
-
-    if (above->kind == TOPO_OBJECT_CACHE && above->n_cores == object.n_cores)
-      return parent;
-    object.kind = TOPO_OBJECT_CACHE;
-    object.level = (uint8_t) it->attr->cache.depth;
-    object.cache_bytes = it->attr->cache.size;
-  } else if (it->type == HWLOC_OBJ_CORE) {
-    object.kind = TOPO_OBJECT_CORE;
-    object.os_index = (uint32_t) hwloc_bitmap_first (it->cpuset);
-  } else
-    return parent;
-  if (object.n_cores == 0)
-    return parent;
-  g_array_append_val (objects, object);
-  return objects->len - 1;
 }
 
 /* A NUMA node, or a cache in front of one. */
@@ -659,15 +578,40 @@ keep_memory (hwloc_topology_t topology, hwloc_obj_t it, uint32_t parent, GArray 
     g_array_append_val (objects, object);
 }
 
+/* Keeps packages, cores, and of the data caches that serve the same cores the outermost; the
+ * children of other objects get the object above as their parent. */
 static void
 walk (hwloc_topology_t topology, hwloc_obj_t it, uint32_t parent, GArray *objects)
 {
-  uint32_t number = keep (topology, it, parent, objects);
+  TopoObject object = { .parent = parent };
+  bool is_kept = true;
 
+  count_cores (topology, it->cpuset, &object);
+  if (it->type == HWLOC_OBJ_MACHINE)
+    object.kind = TOPO_OBJECT_MACHINE;
+  else if (it->type == HWLOC_OBJ_PACKAGE) {
+    object.kind = TOPO_OBJECT_PACKAGE;
+    object.os_index = it->os_index;
+  } else if (hwloc_obj_type_is_dcache (it->type)) {
+    const TopoObject *above = &g_array_index (objects, TopoObject, parent);
+
+    is_kept = above->kind != TOPO_OBJECT_CACHE || above->n_cores != object.n_cores;
+    object.kind = TOPO_OBJECT_CACHE;
+    object.level = (uint8_t) it->attr->cache.depth;
+    object.cache_bytes = it->attr->cache.size;
+  } else if (it->type == HWLOC_OBJ_CORE) {
+    object.kind = TOPO_OBJECT_CORE;
+    object.os_index = (uint32_t) hwloc_bitmap_first (it->cpuset);
+  } else
+    is_kept = false;
+  if (is_kept && object.n_cores > 0) {
+    parent = objects->len;
+    g_array_append_val (objects, object);
+  }
   for (hwloc_obj_t memory = it->memory_first_child; memory != NULL; memory = memory->next_sibling)
-    keep_memory (topology, memory, number, objects);
+    keep_memory (topology, memory, parent, objects);
   for (hwloc_obj_t child = it->first_child; child != NULL; child = child->next_sibling)
-    walk (topology, child, number, objects);
+    walk (topology, child, parent, objects);
 }
 
 /* The first device of InfiniBand below an object, or of the PCI classes for it. */
@@ -683,55 +627,105 @@ find_adapter (const XmlObject *object, bool by_pci_class)
   return found;
 }
 
-/* The package whose bridge the adapter hangs below, the machine otherwise. */
-static uint32_t
-place_adapter (const Reading *reading, const TopoNode *node)
-{
-  const XmlObject *above = find_adapter (reading->root, false);
-
-  if (above == NULL)
-    above = find_adapter (reading->root, true);
-  while (above != NULL && above->type->type != HWLOC_OBJ_PACKAGE)
-    above = above->parent;
-  for (uint32_t object = 0; above != NULL && object < node->n_objects; object++)
-    if (node->objects[object].kind == TOPO_OBJECT_PACKAGE &&
-        node->objects[object].os_index == above->os_index)
-      return object;
-  return 0;
-}
-
-static gboolean
-check_cores (const char *path, int n_cores, GError **error)
+static bool
+has_cores (const char *path, int n_cores, GError **error)
 {
   if (n_cores > 0 && n_cores <= TOPO_MAX_RANKS_PER_NODE)
-    return TRUE;
+    return true;
   if (n_cores <= 0)
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "%s: the machine has no cores", path);
   else
     g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE,
                  "%s: the machine has %d cores; a node has at most %d", path, n_cores,
                  TOPO_MAX_RANKS_PER_NODE);
-  return FALSE;
+  return false;
+}
+
+/* Reads the file into a tree of sound objects that have cores and memory. */
+static bool
+parse_file (const char *path, Reading *reading, GError **error)
+{
+  static const GMarkupParser parser = { .start_element = begin_element,
+                                        .end_element = end_element };
+  g_autoptr (GMarkupParseContext) context =
+      g_markup_parse_context_new (&parser, G_MARKUP_DEFAULT_FLAGS, reading, NULL);
+  g_autofree char *text = NULL;
+  g_autoptr (GError) cause = NULL;
+  gsize length;
+  bool is_parsed;
+
+  if (!base_file_read (path, &text, &length, &cause)) {
+    g_set_error_literal (error, TOPO_ERROR, TOPO_ERROR_FILE, cause->message);
+    return false;
+  }
+  if (length == 0 || length > MAX_TEXT_BYTES) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: %s", path,
+                 length == 0 ? "empty" : "too long for the XML of a node (at most 4 MiB)");
+    return false;
+  }
+  is_parsed = g_markup_parse_context_parse (context, text, (gssize) length, &cause) &&
+              g_markup_parse_context_end_parse (context, &cause);
+  if (reading->format > MAX_HWLOC_FORMAT) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+                 "%s: written by hwloc %u, which hwloc 2 cannot read", path, reading->format);
+    return false;
+  }
+  if (!is_parsed) {
+    guint parsed_line;
+    g_autofree char *reason = base_parser_reason (cause, &parsed_line);
+    gint line, character;
+
+    /* GLib counts the end of a line as the first character of the next one. */
+    g_markup_parse_context_get_position (context, &line, &character);
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s:%d: %s", path,
+                 MAX (line - (character <= 1), 1), reason);
+    return false;
+  }
+  if (reading->root == NULL) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: <topology> has no <object>", path);
+    return false;
+  }
+  /* Format 1 does not list the only memory of a machine. */
+  if (reading->format > 1 && hwloc_bitmap_iszero (reading->memories)) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "%s: the machine has no memory", path);
+    return false;
+  }
+  return has_cores (path, hwloc_bitmap_iszero (reading->root->pus) ? 0 : (int) reading->n_cores,
+                    error);
 }
 
 static TopoNode *
 make_node (const char *path, const Reading *reading, hwloc_topology_t topology, GError **error)
 {
-  GArray *objects;
+  GArray *objects, *cpu, *cpu_core;
+  const XmlObject *above;
+  hwloc_obj_t core = NULL;
   TopoNode *node;
+  guint n;
 
-  if (!check_cores (path, hwloc_get_nbobjs_by_type (topology, HWLOC_OBJ_CORE), error))
+  if (!has_cores (path, hwloc_get_nbobjs_by_type (topology, HWLOC_OBJ_CORE), error))
     return NULL;
   objects = g_array_new (FALSE, TRUE, sizeof (TopoObject));
   walk (topology, hwloc_get_root_obj (topology), TOPO_NONE, objects);
   node = topo_node_make (g_strdup (path), objects);
-  node->adapter = place_adapter (reading, node);
-  /* The hardware threads of the cores. */
-  GArray *cpu = g_array_new (FALSE, FALSE, sizeof (uint32_t));
-  GArray *cpu_core = g_array_new (FALSE, FALSE, sizeof (uint32_t));
-  hwloc_obj_t core = NULL;
-  guint n;
 
+  /* The adapter belongs to the package above its bridge, else to the machine. */
+  above = find_adapter (reading->root, false);
+  if (above == NULL)
+    above = find_adapter (reading->root, true);
+  while (above != NULL && above->type->type != HWLOC_OBJ_PACKAGE)
+    above = above->parent;
+  node->adapter = 0;
+  for (uint32_t object = 0; above != NULL && object < node->n_objects; object++)
+    if (node->objects[object].kind == TOPO_OBJECT_PACKAGE &&
+        node->objects[object].os_index == above->os_index) {
+      node->adapter = object;
+      break;
+    }
+
+  /* The hardware threads of the cores. */
+  cpu = g_array_new (FALSE, FALSE, sizeof (uint32_t));
+  cpu_core = g_array_new (FALSE, FALSE, sizeof (uint32_t));
   while ((core = hwloc_get_next_obj_by_type (topology, HWLOC_OBJ_CORE, core)) != NULL) {
     uint32_t core_number = core->logical_index;
     int number = -1;
@@ -744,83 +738,26 @@ make_node (const char *path, const Reading *reading, hwloc_topology_t topology, 
   n = cpu->len;
   topo_node_set_cpus (node, (gpointer) g_array_free (cpu, FALSE),
                       (gpointer) g_array_free (cpu_core, FALSE), n);
-  if (node->n_memories > 0)
-    return node;
-  topo_node_free (node);
-  has_no_memory (path, error);
-  return NULL;
-}
-
-static TopoNode *
-read_node (const char *path, const char *text, gsize length, Reading *reading, GError **error)
-{
-  hwloc_topology_t topology;
-  TopoNode *node;
-
-  static const GMarkupParser parser = { .start_element = begin_element,
-                                        .end_element = end_element };
-  g_autoptr (GError) cause = NULL;
-  g_autoptr (GMarkupParseContext) context =
-      g_markup_parse_context_new (&parser, G_MARKUP_DEFAULT_FLAGS, reading, NULL);
-  bool sound = g_markup_parse_context_parse (context, text, (gssize) length, &cause) &&
-               g_markup_parse_context_end_parse (context, &cause);
-
-  if (reading->format > MAX_HWLOC_FORMAT) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
-                 "%s: written by hwloc %u, which hwloc 2 cannot read", path, reading->format);
-    return NULL;
+  if (node->n_memories == 0) {
+    g_set_error (error, TOPO_ERROR, TOPO_ERROR_RANGE, "%s: the machine has no memory", path);
+    g_clear_pointer (&node, topo_node_free);
   }
-  if (!sound) {
-    guint parsed_line;
-    g_autofree char *reason = base_parser_reason (cause, &parsed_line);
-    gint line, character;
-
-    /* GLib counts the end of a line to the next one, as its first character. */
-    g_markup_parse_context_get_position (context, &line, &character);
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s:%d: %s", path,
-                 MAX (line - (character <= 1), 1), reason);
-    return NULL;
-  }
-  if (reading->root == NULL) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: <topology> has no <object>", path);
-    return NULL;
-  }
-  /* Format 1 does not list the only memory of a machine. */
-  if (reading->format > 1 && hwloc_bitmap_iszero (reading->memories)) {
-    has_no_memory (path, error);
-    return NULL;
-  }
-  if (!check_cores (path, hwloc_bitmap_iszero (reading->root->pus) ? 0 : (int) reading->n_cores,
-                    error))
-    return NULL;
-  topology = load_tree (path, reading, error);
-  if (topology == NULL)
-    return NULL;
-  node = make_node (path, reading, topology, error);
-  hwloc_topology_destroy (topology);
   return node;
 }
 
 TopoNode *
 topo_node_load (const char *path, GError **error)
 {
-  Reading reading = { 0 };
-  g_autofree char *text = NULL;
-  g_autoptr (GError) cause = NULL;
-  gsize length;
-  TopoNode *node;
+  Reading reading = { .memories = hwloc_bitmap_alloc () };
+  hwloc_topology_t topology = NULL;
+  TopoNode *node = NULL;
 
-  if (!base_file_read (path, &text, &length, &cause)) {
-    g_set_error_literal (error, TOPO_ERROR, TOPO_ERROR_FILE, cause->message);
-    return NULL;
+  if (parse_file (path, &reading, error))
+    topology = load_tree (path, &reading, error);
+  if (topology != NULL) {
+    node = make_node (path, &reading, topology, error);
+    hwloc_topology_destroy (topology);
   }
-  if (length == 0 || length > MAX_TEXT_BYTES) {
-    g_set_error (error, TOPO_ERROR, TOPO_ERROR_SYNTAX, "%s: %s", path,
-                 length == 0 ? "empty" : "too long for the XML of a node (at most 4 MiB)");
-    return NULL;
-  }
-  reading.memories = hwloc_bitmap_alloc ();
-  node = read_node (path, text, length, &reading, error);
   if (reading.root != NULL)
     free_object (reading.root);
   hwloc_bitmap_free (reading.memories);

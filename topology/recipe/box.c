@@ -1,7 +1,7 @@
 /* box.c - boxes of ranks that are cut into boxes and stirred.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "topology/recipe/box.h"
+#include "topology/recipe/recipe_private.h"
 
 #include <string.h>
 
@@ -120,33 +120,6 @@ topo_box_write (TopoBoxTree *tree, uint32_t box, const uint32_t *in)
 
 /* --- Cuts --- */
 
-/* The piece of a dimension that a child has. */
-static void
-take_piece (TopoBox *child, uint32_t dimension, TopoCut cut, uint32_t piece)
-{
-  uint32_t size = child->size[dimension], width = size / cut.n_pieces;
-
-  if (cut.interleaved) {
-    child->cell += piece * child->stride[dimension];
-    child->stride[dimension] *= cut.n_pieces;
-    child->size[dimension] = (size - piece + cut.n_pieces - 1) / cut.n_pieces;
-    return;
-  }
-  child->cell += piece * width * child->stride[dimension];
-  child->size[dimension] = piece + 1 < cut.n_pieces ? width : size - piece * width;
-}
-
-static TopoBox
-child_of (const TopoBox *parent, uint32_t n_cuts, const TopoCut *cuts, uint32_t number)
-{
-  TopoBox child = *parent;
-
-  child.n_cuts = 0;
-  for (uint32_t dimension = n_cuts; dimension-- > 0; number /= cuts[dimension].n_pieces)
-    take_piece (&child, dimension, cuts[dimension], number % cuts[dimension].n_pieces);
-  return child;
-}
-
 bool
 topo_box_cut (TopoBoxTree *tree, uint32_t box, uint32_t n_cuts, const TopoCut *cuts)
 {
@@ -165,8 +138,25 @@ topo_box_cut (TopoBoxTree *tree, uint32_t box, uint32_t n_cuts, const TopoCut *c
   parent.first_child = tree->boxes->len;
   *box_at (tree, box) = parent;
   for (uint32_t number = 0; number < n_children; number++) {
-    TopoBox child = child_of (&parent, n_cuts, cuts, number);
+    uint32_t rest = number;
+    TopoBox child = parent;
 
+    child.n_cuts = 0;
+    for (uint32_t dimension = n_cuts; dimension-- > 0;) {
+      uint32_t size = parent.size[dimension], stride = parent.stride[dimension];
+      uint32_t n_pieces = cuts[dimension].n_pieces, piece = rest % n_pieces;
+      uint32_t width = size / n_pieces;
+
+      if (cuts[dimension].interleaved) {
+        child.cell += piece * stride;
+        child.stride[dimension] = stride * n_pieces;
+        child.size[dimension] = (size - piece + n_pieces - 1) / n_pieces;
+      } else {
+        child.cell += piece * width * stride;
+        child.size[dimension] = piece + 1 < n_pieces ? width : size - piece * width;
+      }
+      rest /= n_pieces;
+    }
     g_array_append_val (tree->boxes, child);
   }
   return true;
@@ -255,29 +245,22 @@ topo_box_roll (TopoBoxTree *tree, uint32_t box, uint32_t axis, uint32_t across,
   }
 }
 
-static const uint32_t *
-order_of (TopoBoxTree *tree, TopoCurve curve, const TopoBox *box)
-{
-  if (tree->order != NULL && tree->order_curve == curve &&
-      memcmp (tree->order_box.size, box->size, sizeof box->size) == 0)
-    return tree->order;
-  g_free (tree->order);
-  tree->order = topo_curve_new (curve, box->n_dimensions, box->size);
-  tree->order_curve = curve;
-  tree->order_box = *box;
-  return tree->order;
-}
-
 void
 topo_box_lay (TopoBoxTree *tree, uint32_t box, TopoCurve curve, bool backwards)
 {
   const TopoBox *own = topo_box (tree, box);
-  const uint32_t *order = order_of (tree, curve, own);
   uint32_t volume = begin_move (tree, own);
 
+  if (tree->order == NULL || tree->order_curve != curve ||
+      memcmp (tree->order_box.size, own->size, sizeof own->size) != 0) {
+    g_free (tree->order);
+    tree->order = topo_curve_new (curve, own->n_dimensions, own->size);
+    tree->order_curve = curve;
+    tree->order_box = *own;
+  }
   for (uint32_t k = 0; k < volume; k++)
     if (backwards)
-      tree->content[tree->cell[k]] = tree->before[order[k]];
+      tree->content[tree->cell[k]] = tree->before[tree->order[k]];
     else
-      tree->content[tree->cell[order[k]]] = tree->before[k];
+      tree->content[tree->cell[tree->order[k]]] = tree->before[k];
 }

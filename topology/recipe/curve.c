@@ -1,7 +1,7 @@
 /* curve.c - orders in which the points of a box are visited.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "topology/recipe/curve.h"
+#include "topology/recipe/recipe_private.h"
 
 #include <glib.h>
 #include <stdlib.h>
@@ -89,25 +89,17 @@ gray (uint32_t number)
   return number ^ number >> 1;
 }
 
-static uint32_t
-trailing_ones (uint32_t number)
-{
-  uint32_t n = 0;
-
-  for (; number & 1u; number >>= 1)
-    n++;
-  return n;
-}
-
 /* Bit b of an octant's place, and of its corners, is dimension cut[b]. */
 static void
 walk_octants (Walk *walk, Box box, uint32_t n_cut, const uint32_t *cut)
 {
   for (uint32_t octant = 0; octant < 1u << n_cut; octant++) {
-    uint32_t entry = octant == 0 ? 0 : gray ((octant - 1) / 2 * 2);
-    uint32_t exit = octant == 0 ? 0 : trailing_ones (octant % 2 == 0 ? octant - 1 : octant) % n_cut;
+    uint32_t entry = octant == 0 ? 0 : gray ((octant - 1) / 2 * 2), n_ones = 0;
     Box part = box;
 
+    /* The exit is the number of trailing ones. */
+    for (uint32_t word = octant - (octant > 0 && octant % 2 == 0); word & 1u; word >>= 1)
+      n_ones++;
     for (uint32_t bit = 0; bit < n_cut; bit++) {
       uint32_t size = box.size[cut[bit]];
       uint32_t near = size == 2 ? 1 : size / 4 * 2;
@@ -116,7 +108,7 @@ walk_octants (Walk *walk, Box box, uint32_t n_cut, const uint32_t *cut)
       part = part_of (part, cut[bit], is_far ? near : 0, is_far ? size - near : near,
                       entry >> bit & 1u);
     }
-    walk_box (walk, part, cut[exit]);
+    walk_box (walk, part, cut[n_ones % n_cut]);
   }
 }
 
@@ -156,50 +148,43 @@ walk_box (Walk *walk, Box box, uint32_t exit)
   }
 }
 
-/* The longest even dimension, or the longest where all are odd. */
-static uint32_t
-first_exit (uint32_t n_dimensions, const uint32_t *size)
-{
-  uint32_t exit = 0;
-
-  for (uint32_t dimension = 1; dimension < n_dimensions; dimension++) {
-    bool is_even = size[dimension] % 2 == 0, was_even = size[exit] % 2 == 0;
-
-    if (is_even == was_even ? size[dimension] > size[exit] : is_even)
-      exit = dimension;
-  }
-  return exit;
-}
-
 static void
 hilbert_new (uint32_t *order, uint32_t n_dimensions, const uint32_t *size)
 {
   Walk walk = { n_dimensions, order, 0 };
   Box box = { .entry = 0 };
   int64_t stride = 1;
+  uint32_t exit = 0;
 
   for (uint32_t dimension = n_dimensions; dimension-- > 0; stride *= size[dimension]) {
     box.size[dimension] = size[dimension];
     box.step[dimension] = stride;
   }
-  walk_box (&walk, box, first_exit (n_dimensions, size));
-}
+  /* The exit is the longest even dimension, or the longest where all are odd. */
+  for (uint32_t dimension = 1; dimension < n_dimensions; dimension++) {
+    bool is_even = size[dimension] % 2 == 0, was_even = size[exit] % 2 == 0;
 
-/* Three of them are codes of the coordinates that are sorted: one line of
- * arithmetic per curve, no case for odd sizes, and fast enough (half a second for
- * 1.5 million points). */
+    if (is_even == was_even ? size[dimension] > size[exit] : is_even)
+      exit = dimension;
+  }
+  walk_box (&walk, box, exit);
+}
 
 const char *const topo_curve_names[TOPO_N_CURVES] = { "hilbert", "peano", "gray", "snake",
                                                       "zorder" };
 
-/* --- Codes --- */
+/* --- Codes ---
+ *
+ * Peano, Gray and Z-order sort the points by codes of their coordinates: one line of
+ * arithmetic per curve, no case for odd sizes, and fast enough (half a second for
+ * 1.5 million points). */
 
 typedef struct {
   uint64_t code;
   uint32_t point;
 } Coded;
 
-/* How many digits to the base `base` the coordinates of each dimension have. */
+/* The numbers of digits, in the curve's base, of the coordinates of each dimension. */
 typedef struct {
   uint32_t n_dimensions, n_levels;
   uint32_t n_digits[TOPO_CURVE_DIMENSIONS];
@@ -219,48 +204,28 @@ morton_code (const uint32_t *at, const Digits *bits)
   return code;
 }
 
-/* The place of a word in the reflected binary code. */
+/* Digits from the top, the dimensions in turns; a digit runs backwards where the
+ * digits before it in the other dimensions have an odd sum (Peano 1890). */
 static uint64_t
-gray_rank (uint64_t word)
+peano_code (const uint32_t *at, const Digits *digits)
 {
-  for (uint32_t shift = 1; shift < 64; shift *= 2)
-    word ^= word >> shift;
-  return word;
-}
+  uint32_t own[TOPO_CURVE_DIMENSIONS] = { 0 }, sum = 0, power = 1;
+  uint64_t code = 0;
 
-static uint32_t
-power_of_three (uint32_t exponent)
-{
-  uint32_t power = 1;
-
-  while (exponent-- > 0)
+  for (uint32_t level = 1; level < digits->n_levels; level++)
     power *= 3;
-  return power;
-}
+  for (uint32_t level = digits->n_levels; level-- > 0; power /= 3)
+    for (uint32_t dimension = 0; dimension < digits->n_dimensions; dimension++) {
+      uint32_t digit;
 
-static uint64_t
-code_of (TopoCurve curve, const uint32_t *at, const Digits *digits)
-{
-  if (curve == TOPO_CURVE_PEANO) {
-    /* Digits from the top, the dimensions in turns; a digit runs backwards where the
-     * digits before it in the other dimensions have an odd sum (Peano 1890). */
-    uint32_t own[TOPO_CURVE_DIMENSIONS] = { 0 }, sum = 0;
-    uint64_t code = 0;
-
-    for (uint32_t level = digits->n_levels; level-- > 0;)
-      for (uint32_t dimension = 0; dimension < digits->n_dimensions; dimension++) {
-        uint32_t digit;
-
-        if (level >= digits->n_digits[dimension])
-          continue;
-        digit = at[dimension] / power_of_three (level) % 3;
-        code = 3 * code + ((sum - own[dimension]) % 2 == 1 ? 2 - digit : digit);
-        own[dimension] += digit;
-        sum += digit;
-      }
-    return code;
-  }
-  return curve == TOPO_CURVE_GRAY ? gray_rank (morton_code (at, digits)) : morton_code (at, digits);
+      if (level >= digits->n_digits[dimension])
+        continue;
+      digit = at[dimension] / power % 3;
+      code = 3 * code + ((sum - own[dimension]) % 2 == 1 ? 2 - digit : digit);
+      own[dimension] += digit;
+      sum += digit;
+    }
+  return code;
 }
 
 static int
@@ -269,14 +234,6 @@ compare_codes (const void *left, const void *right)
   uint64_t first = ((const Coded *) left)->code, second = ((const Coded *) right)->code;
 
   return (first > second) - (first < second);
-}
-
-static void
-next_point (uint32_t *at, uint32_t n_dimensions, const uint32_t *size)
-{
-  for (uint32_t dimension = n_dimensions; dimension-- > 0; at[dimension] = 0)
-    if (++at[dimension] < size[dimension])
-      return;
 }
 
 /* --- Snake --- */
@@ -308,6 +265,10 @@ snake (uint32_t *order, uint32_t n_points, uint32_t n_dimensions, const uint32_t
 uint32_t *
 topo_curve_new (TopoCurve curve, uint32_t n_dimensions, const uint32_t *size)
 {
+  uint32_t base = curve == TOPO_CURVE_PEANO ? 3 : 2;
+  uint32_t at[TOPO_CURVE_DIMENSIONS] = { 0 };
+  Digits digits = { .n_dimensions = n_dimensions };
+  g_autofree Coded *coded = NULL;
   uint32_t n_points = 1;
   uint32_t *order;
 
@@ -315,33 +276,35 @@ topo_curve_new (TopoCurve curve, uint32_t n_dimensions, const uint32_t *size)
   for (uint32_t dimension = 0; dimension < n_dimensions; dimension++)
     n_points *= size[dimension];
   order = g_new (uint32_t, n_points);
-  switch (curve) {
-  case TOPO_CURVE_HILBERT: hilbert_new (order, n_dimensions, size); break;
-  case TOPO_CURVE_SNAKE: snake (order, n_points, n_dimensions, size); break;
-  case TOPO_CURVE_PEANO:
-  case TOPO_CURVE_GRAY:
-  case TOPO_CURVE_ZORDER:
-  case TOPO_N_CURVES: {
-    uint32_t base = curve == TOPO_CURVE_PEANO ? 3 : 2;
-    Digits digits = { .n_dimensions = n_dimensions };
-
-    for (uint32_t dimension = 0; dimension < n_dimensions; dimension++) {
-      for (uint64_t reach = 1; reach < size[dimension]; reach *= base)
-        digits.n_digits[dimension]++;
-      digits.n_levels = MAX (digits.n_levels, digits.n_digits[dimension]);
-    }
-    uint32_t at[TOPO_CURVE_DIMENSIONS] = { 0 };
-    g_autofree Coded *coded = g_new (Coded, n_points);
-
-    for (uint32_t point = 0; point < n_points; point++) {
-      coded[point] = (Coded){ code_of (curve, at, &digits), point };
-      next_point (at, n_dimensions, size);
-    }
-    qsort (coded, n_points, sizeof *coded, compare_codes);
-    for (uint32_t k = 0; k < n_points; k++)
-      order[k] = coded[k].point;
-    break;
+  if (curve == TOPO_CURVE_HILBERT) {
+    hilbert_new (order, n_dimensions, size);
+    return order;
   }
+  if (curve == TOPO_CURVE_SNAKE) {
+    snake (order, n_points, n_dimensions, size);
+    return order;
   }
+
+  for (uint32_t dimension = 0; dimension < n_dimensions; dimension++) {
+    for (uint64_t reach = 1; reach < size[dimension]; reach *= base)
+      digits.n_digits[dimension]++;
+    digits.n_levels = MAX (digits.n_levels, digits.n_digits[dimension]);
+  }
+  coded = g_new (Coded, n_points);
+  for (uint32_t point = 0; point < n_points; point++) {
+    uint64_t code =
+        curve == TOPO_CURVE_PEANO ? peano_code (at, &digits) : morton_code (at, &digits);
+
+    /* The place of a word in the reflected binary code. */
+    for (uint32_t shift = 1; curve == TOPO_CURVE_GRAY && shift < 64; shift *= 2)
+      code ^= code >> shift;
+    coded[point] = (Coded){ code, point };
+    for (uint32_t dimension = n_dimensions; dimension-- > 0; at[dimension] = 0)
+      if (++at[dimension] < size[dimension])
+        break;
+  }
+  qsort (coded, n_points, sizeof *coded, compare_codes);
+  for (uint32_t k = 0; k < n_points; k++)
+    order[k] = coded[k].point;
   return order;
 }

@@ -1,7 +1,7 @@
 /* curve_test.c - curves against their definitions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
-#include "topology/recipe/curve.h"
+#include "topology/recipe/recipe_private.h"
 
 #include <glib.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* --- Reading the text, and showing what is wrong in it --- */
+/* --- Reading the text --- */
 
 /* A piece of the recipe for a message: on one line, whatever is in it. */
 static char *
@@ -134,75 +134,71 @@ typedef struct {
   bool slots_first; /* slowest: one rank on every node, then the second ones */
 } Order;
 
-/* ABCDET, TABCDE, ABCDE: the dimensions in any order, the first the slowest. */
+/* Reads "(ABCDET)", "(TABCDE)", "(ABCDE)" or nothing: the dimensions in any order, the first
+ * the slowest. */
 static gboolean
-read_letters (TopoRecipe *recipe, Order *order)
+read_order (TopoRecipe *recipe, Order *order)
 {
+  TopoScan *scan = &recipe->scan;
   uint32_t n_dimensions = recipe->machine->shape.n_dimensions, n = 0;
-  TopoWord word = topo_scan_word (&recipe->scan);
-  const char *letter = word.start, *end = recipe->scan.at;
+  const char *letter, *end;
 
+  for (uint32_t dimension = 0; dimension < n_dimensions; dimension++)
+    order->dimension[dimension] = dimension;
+  order->slots_first = false;
+  if (!topo_scan_accept (scan, '(') || topo_scan_accept (scan, ')'))
+    return TRUE;
+  letter = topo_scan_word (scan).start;
+  end = scan->at;
   order->slots_first = letter < end && *letter == 'T';
   letter += order->slots_first;
   for (; letter < end && n < n_dimensions; letter++, n++) {
     uint32_t dimension = (uint32_t) (*letter - 'A');
 
-    if (*letter < 'A' || dimension >= recipe->machine->shape.n_dimensions)
-      return topo_scan_fail (&recipe->scan, letter,
+    if (*letter < 'A' || dimension >= n_dimensions)
+      return topo_scan_fail (scan, letter,
                              "no dimension of this machine; the order is that of A to %c, with T "
                              "first or last",
-                             topo_dimension_letter (recipe->machine->shape.n_dimensions - 1));
+                             topo_dimension_letter (n_dimensions - 1));
     for (uint32_t before = 0; before < n; before++)
       if (order->dimension[before] == dimension)
-        return topo_scan_fail (&recipe->scan, letter, "%c stands twice", *letter);
+        return topo_scan_fail (scan, letter, "%c stands twice", *letter);
     order->dimension[n] = dimension;
   }
   if (n < n_dimensions)
-    return topo_scan_fail (&recipe->scan, letter, "expected all of A to %c",
+    return topo_scan_fail (scan, letter, "expected all of A to %c",
                            topo_dimension_letter (n_dimensions - 1));
   if (letter < end && *letter == 'T' && !order->slots_first)
     letter++;
-  return letter == end || topo_scan_fail (&recipe->scan, letter, "expected ')'");
-}
-
-static gboolean
-read_order (TopoRecipe *recipe, Order *order)
-{
-  for (uint32_t dimension = 0; dimension < recipe->machine->shape.n_dimensions; dimension++)
-    order->dimension[dimension] = dimension;
-  order->slots_first = false;
-  if (!topo_scan_accept (&recipe->scan, '(') || topo_scan_accept (&recipe->scan, ')'))
-    return TRUE;
-  return read_letters (recipe, order) && topo_scan_expect (&recipe->scan, ')');
+  if (letter != end)
+    return topo_scan_fail (scan, letter, "expected ')'");
+  return topo_scan_expect (scan, ')');
 }
 
 /* All places along a curve. */
 static gboolean
 along_curve (TopoRecipe *recipe, TopoCurve curve)
 {
-  uint32_t n_nodes = topo_shape_nodes (&recipe->machine->shape);
-  uint32_t n_slots = recipe->machine->ranks_per_node;
+  const TopoShape *shape = &recipe->machine->shape;
+  uint32_t n_nodes = topo_shape_nodes (shape), n_slots = recipe->machine->ranks_per_node;
+  uint32_t size[TOPO_MAX_DIMENSIONS];
   g_autofree uint32_t *nodes = NULL;
   Order order;
 
   if (!read_order (recipe, &order) || !topo_scan_end (&recipe->scan))
     return FALSE;
-  /* A machine of one dimension needs no curve, and its coordinates may not fit. */
-  uint32_t size[TOPO_MAX_DIMENSIONS];
-
-  for (uint32_t at = 0; at < recipe->machine->shape.n_dimensions; at++)
-    size[at] = recipe->machine->shape.size[order.dimension[at]];
-  nodes = topo_curve_new (curve, recipe->machine->shape.n_dimensions, size);
-  for (uint32_t k = 0; recipe->machine->shape.n_dimensions > 1 && k < n_nodes; k++) {
-    /* The node of a point of the box whose dimensions are in this order. */
+  for (uint32_t at = 0; at < shape->n_dimensions; at++)
+    size[at] = shape->size[order.dimension[at]];
+  nodes = topo_curve_new (curve, shape->n_dimensions, size);
+  /* The points of the box whose dimensions are in this order become nodes.  In one dimension
+   * they are nodes already, and coordinates may not fit. */
+  for (uint32_t k = 0; shape->n_dimensions > 1 && k < n_nodes; k++) {
     uint32_t point = nodes[k];
     TopoCoordinates coordinates = { 0 };
 
-    for (uint32_t at = recipe->machine->shape.n_dimensions; at-- > 0;
-         point /= recipe->machine->shape.size[order.dimension[at]])
-      coordinates.at[order.dimension[at]] =
-          (uint16_t) (point % recipe->machine->shape.size[order.dimension[at]]);
-    nodes[k] = topo_shape_node (&recipe->machine->shape, coordinates);
+    for (uint32_t at = shape->n_dimensions; at-- > 0; point /= size[at])
+      coordinates.at[order.dimension[at]] = (uint16_t) (point % size[at]);
+    nodes[k] = topo_shape_node (shape, coordinates);
   }
   for (uint32_t rank = 0; rank < recipe->mapping->n_ranks; rank++)
     if (order.slots_first)
@@ -214,13 +210,33 @@ along_curve (TopoRecipe *recipe, TopoCurve curve)
 
 /* --- Random --- */
 
-/* 0 .. n-1 shuffled from the end (Fisher, Yates). */
-static uint32_t *
-shuffled (uint32_t n, uint64_t seed)
+static gboolean
+recipe_random (TopoRecipe *recipe)
 {
-  BaseRandom random = { seed };
-  uint32_t *order = g_new (uint32_t, n);
+  TopoScan *scan = &recipe->scan;
+  uint32_t n_slots = recipe->machine->ranks_per_node;
+  uint32_t n = topo_shape_nodes (&recipe->machine->shape); /* nodes, or places */
+  g_autofree uint32_t *order = NULL;
+  BaseRandom random;
+  int64_t seed;
+  bool by_node;
 
+  if (!topo_scan_expect (scan, '(') || !topo_scan_number (scan, 0, INT64_MAX, &seed))
+    return FALSE;
+  by_node = topo_scan_accept (scan, ',');
+  if (by_node) {
+    TopoWord word = topo_scan_word (scan);
+
+    if (!g_str_equal (word.text, "nodes"))
+      return topo_scan_fail (scan, word.start, "expected \"nodes\"");
+  } else
+    n *= n_slots;
+  if (!topo_scan_expect (scan, ')') || !topo_scan_end (scan))
+    return FALSE;
+
+  /* 0 .. n-1 shuffled from the end (Fisher, Yates). */
+  random = (BaseRandom){ (uint64_t) seed };
+  order = g_new (uint32_t, n);
   for (uint32_t at = 0; at < n; at++)
     order[at] = at;
   for (uint32_t left = n; left > 1; left--) {
@@ -229,38 +245,6 @@ shuffled (uint32_t n, uint64_t seed)
     order[other] = order[left - 1];
     order[left - 1] = kept;
   }
-  return order;
-}
-
-static gboolean
-read_random (TopoRecipe *recipe, int64_t *seed, bool *by_node)
-{
-  TopoScan *scan = &recipe->scan;
-
-  if (!topo_scan_expect (scan, '(') || !topo_scan_number (scan, 0, INT64_MAX, seed))
-    return FALSE;
-  *by_node = topo_scan_accept (scan, ',');
-  if (*by_node) {
-    TopoWord word = topo_scan_word (scan);
-
-    if (!g_str_equal (word.text, "nodes"))
-      return topo_scan_fail (scan, word.start, "expected \"nodes\"");
-  }
-  return topo_scan_expect (scan, ')') && topo_scan_end (scan);
-}
-
-static gboolean
-recipe_random (TopoRecipe *recipe)
-{
-  uint32_t n_nodes = topo_shape_nodes (&recipe->machine->shape);
-  uint32_t n_slots = recipe->machine->ranks_per_node;
-  g_autofree uint32_t *order = NULL;
-  int64_t seed;
-  bool by_node;
-
-  if (!read_random (recipe, &seed, &by_node))
-    return FALSE;
-  order = shuffled (by_node ? n_nodes : n_nodes * n_slots, (uint64_t) seed);
   for (uint32_t rank = 0; rank < recipe->mapping->n_ranks; rank++)
     if (by_node)
       set_place (recipe, rank, order[rank / n_slots], rank % n_slots);
@@ -374,31 +358,26 @@ topo_is_recipe (const char *text)
   return false;
 }
 
-static gboolean
-read_recipe (TopoRecipe *recipe)
-{
-  TopoWord word = topo_scan_word (&recipe->scan);
-  TopoCurve curve = topo_recipe_curve (word.text);
-  g_autofree char *list = NULL, *meant = NULL;
-
-  if (curve != TOPO_N_CURVES)
-    return along_curve (recipe, curve);
-  for (gsize at = 0; at < G_N_ELEMENTS (beginnings); at++)
-    if (g_str_equal (beginnings[at].word, word.text))
-      return beginnings[at].read (recipe);
-  list = g_strjoinv (", ", (char **) topo_recipe_words ());
-  meant = base_did_you_mean (word.text, topo_recipe_words ());
-  return topo_scan_fail (&recipe->scan, word.start,
-                         "there is no such file, and a recipe begins with %s%s", list, meant);
-}
-
 gboolean
 topo_recipe_fill (TopoMapping *mapping, const TopoMachine *machine, GError **error)
 {
   TopoRecipe recipe = { { mapping->name, mapping->name, error }, machine, mapping };
+  g_autofree char *list = NULL, *meant = NULL;
+  TopoCurve curve;
+  TopoWord word;
 
   if (strlen (mapping->name) > MAX_LENGTH)
     return topo_scan_fail (&recipe.scan, mapping->name, "a recipe has up to %d characters",
                            MAX_LENGTH);
-  return read_recipe (&recipe);
+  word = topo_scan_word (&recipe.scan);
+  curve = topo_recipe_curve (word.text);
+  if (curve != TOPO_N_CURVES)
+    return along_curve (&recipe, curve);
+  for (gsize at = 0; at < G_N_ELEMENTS (beginnings); at++)
+    if (g_str_equal (beginnings[at].word, word.text))
+      return beginnings[at].read (&recipe);
+  list = g_strjoinv (", ", (char **) topo_recipe_words ());
+  meant = base_did_you_mean (word.text, topo_recipe_words ());
+  return topo_scan_fail (&recipe.scan, word.start,
+                         "there is no such file, and a recipe begins with %s%s", list, meant);
 }

@@ -1,16 +1,16 @@
-/* recipe.h - mappings written as a line of text that says how to make them.
+/* recipe.h - mappings given by a line of text, an expression of operations.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * A recipe stands wherever a mapping may stand.  Its grammar and every word's
- * meaning are in doc/handbook/mappings.md:
+ * A recipe can be used wherever a mapping can.  The grammar and the meaning of every
+ * word are in doc/handbook/mappings.md:
  *
  *   hilbert                    ranks along a curve through the nodes
- *   random(7)                  anywhere
- *   plane(4)                   as Slurm distributes
+ *   random(7)                  a random order, by seed
+ *   plane(4)                   as Slurm's distribution
  *   app(32,16,16).tile(8,8,8) net.tile(2,2,2,2,2,16).map().tilt(A,B,1)
  *                              the algebra of Rubik: boxes of ranks laid in boxes of
- *                              the machine, then stirred */
+ *                              the machine, then permuted */
 #pragma once
 
 #include "topology/mapping/mapping.h"
@@ -33,8 +33,8 @@ extern const TopoRecipeFamily topo_recipe_families[];
 const char *const *topo_recipe_words (void);
 
 /* The mappings of a family ("sc13", "permutations", "curves", "random:20"), texts for
- * topo_mapping_new(), the machine's own order first but for random.  No two place the
- * ranks alike: what would is left out, so that a small machine has fewer (random is as
- * it falls).  NULL-terminated, to be freed with g_strfreev(). */
+ * topo_mapping_new(), the machine's own order first except in random.  Duplicate
+ * placements are omitted, so that a small machine has fewer (random keeps all).
+ * NULL-terminated, to be freed with g_strfreev(). */
 char **topo_recipe_family (const char *family, const TopoMachine *machine, uint32_t n_ranks,
                            GError **error);

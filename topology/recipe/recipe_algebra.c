@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-/* the one that reads them; private to topology/. */
 typedef struct {
   TopoRecipe *recipe;
   TopoScan *scan;
@@ -19,10 +18,19 @@ typedef struct {
   bool is_mapped;    /* the ranks are in net */
 } TopoAlgebra;
 
-static uint32_t algebra_selected (const TopoAlgebra *algebra, uint32_t number);
-static uint32_t algebra_dimensions (const TopoAlgebra *algebra);
-static gboolean algebra_pick (TopoAlgebra *algebra);
-static gboolean algebra_operate (TopoAlgebra *algebra, const TopoWord *word);
+/* A selected box. */
+static uint32_t
+algebra_selected (const TopoAlgebra *algebra, uint32_t number)
+{
+  return g_array_index (algebra->selected, uint32_t, number);
+}
+
+/* The number of dimensions of every box of the tree. */
+static uint32_t
+algebra_dimensions (const TopoAlgebra *algebra)
+{
+  return topo_box (algebra->tree, 0)->n_dimensions;
+}
 
 /* Back to the whole box. */
 static void
@@ -51,191 +59,47 @@ leaf_volume (const TopoBoxTree *tree, const GArray *leaves, uint32_t leaf)
   return topo_box_volume (topo_box (tree, g_array_index (leaves, uint32_t, leaf)));
 }
 
-/* Where both are cut, their leaves are pairs. */
-static gboolean
-check_pairs (const TopoAlgebra *algebra, const GArray *from, const GArray *to, const char *where)
-{
-  if (from->len == 1 || to->len == 1)
-    return TRUE;
-  if (from->len > to->len)
-    return topo_scan_fail (algebra->scan, where, "app has %u boxes for the %u of net", from->len,
-                           to->len);
-  for (uint32_t leaf = 0; leaf < from->len; leaf++) {
-    uint32_t n_ranks = leaf_volume (algebra->app, from, leaf);
-    uint32_t n_slots = leaf_volume (algebra->net, to, leaf);
-
-    if (n_ranks != n_slots)
-      return topo_scan_fail (algebra->scan, where,
-                             "box %u of app has %u ranks, that of net %u slots", leaf, n_ranks,
-                             n_slots);
-  }
-  return TRUE;
-}
-
-/* The ranks, leaf after leaf. */
-static void
-read_ranks (const TopoBoxTree *app, const GArray *leaves, uint32_t *ranks)
-{
-  for (uint32_t leaf = 0; leaf < leaves->len; leaf++) {
-    topo_box_read (app, g_array_index (leaves, uint32_t, leaf), ranks);
-    ranks += leaf_volume (app, leaves, leaf);
-  }
-}
-
-/* Slots beyond the ranks stay empty. */
-static void
-write_ranks (TopoBoxTree *net, const GArray *leaves, const uint32_t *ranks)
-{
-  for (uint32_t leaf = 0; leaf < leaves->len; leaf++) {
-    topo_box_write (net, g_array_index (leaves, uint32_t, leaf), ranks);
-    ranks += leaf_volume (net, leaves, leaf);
-  }
-}
-
-/* Lays the ranks of app into net, leaf by leaf; an error shows `where`. */
+/* Lays the ranks of app into net, leaf by leaf; slots beyond the ranks stay empty.  An error
+ * shows `where`. */
 static gboolean
 algebra_map (TopoAlgebra *algebra, const char *where)
 {
-  uint32_t n_slots = topo_box_volume (topo_box (algebra->net, 0));
+  uint32_t n_slots = topo_box_volume (topo_box (algebra->net, 0)), n = 0;
   g_autofree uint32_t *ranks = g_new (uint32_t, n_slots);
+  g_autoptr (GArray) from = algebra->app != NULL ? leaves_of (algebra->app) : NULL;
   g_autoptr (GArray) to = leaves_of (algebra->net);
 
   memset (ranks, 0xff, n_slots * sizeof *ranks); /* TOPO_NONE */
-  if (algebra->app != NULL) {
-    g_autoptr (GArray) from = leaves_of (algebra->app);
+  if (from != NULL) {
+    /* Where both are cut, their leaves are pairs of one size. */
+    if (from->len > 1 && to->len > 1 && from->len > to->len)
+      return topo_scan_fail (algebra->scan, where, "app has %u boxes for the %u of net", from->len,
+                             to->len);
+    for (uint32_t leaf = 0; leaf < from->len && from->len > 1 && to->len > 1; leaf++) {
+      uint32_t n_ranks = leaf_volume (algebra->app, from, leaf);
+      uint32_t n_places = leaf_volume (algebra->net, to, leaf);
 
-    if (!check_pairs (algebra, from, to, where))
-      return FALSE;
-    read_ranks (algebra->app, from, ranks);
+      if (n_ranks != n_places)
+        return topo_scan_fail (algebra->scan, where,
+                               "box %u of app has %u ranks, that of net %u slots", leaf, n_ranks,
+                               n_places);
+    }
+    for (uint32_t leaf = 0; leaf < from->len; leaf++) {
+      topo_box_read (algebra->app, g_array_index (from, uint32_t, leaf), ranks + n);
+      n += leaf_volume (algebra->app, from, leaf);
+    }
   } else {
     for (uint32_t rank = 0; rank < algebra->recipe->mapping->n_ranks; rank++)
       ranks[rank] = rank;
   }
-  write_ranks (algebra->net, to, ranks);
+  n = 0;
+  for (uint32_t leaf = 0; leaf < to->len; leaf++) {
+    topo_box_write (algebra->net, g_array_index (to, uint32_t, leaf), ranks + n);
+    n += leaf_volume (algebra->net, to, leaf);
+  }
   algebra->is_mapped = true;
   algebra_select_root (algebra);
   return TRUE;
-}
-
-/* --- The two boxes --- */
-
-/* Operations up to a blank and the next word, or the end. */
-static gboolean
-read_steps (TopoAlgebra *algebra)
-{
-  algebra_select_root (algebra);
-  for (;;) {
-    if (topo_scan_accept (algebra->scan, '.')) {
-      TopoWord word = topo_scan_word (algebra->scan);
-
-      if (!algebra_operate (algebra, &word))
-        return FALSE;
-    } else if (topo_scan_accept (algebra->scan, '[')) {
-      if (!algebra_pick (algebra))
-        return FALSE;
-    } else
-      return TRUE;
-  }
-}
-
-static gboolean
-read_sizes (TopoScan *scan, uint32_t *n_dimensions, uint32_t *size, uint64_t *volume)
-{
-  *n_dimensions = 0;
-  *volume = 1;
-  do {
-    int64_t number;
-
-    if (*n_dimensions == TOPO_BOX_DIMENSIONS)
-      return topo_scan_fail (scan, scan->at, "a box has up to %d dimensions", TOPO_BOX_DIMENSIONS);
-    if (!topo_scan_number (scan, 1, G_MAXINT32, &number))
-      return FALSE;
-    size[(*n_dimensions)++] = (uint32_t) number;
-    *volume = MIN (*volume * (uint64_t) number, UINT32_MAX); /* no overflow: 31 bits each */
-  } while (topo_scan_accept (scan, ','));
-  return topo_scan_expect (scan, ')');
-}
-
-/* "net" was read. */
-static gboolean
-read_net (TopoAlgebra *algebra)
-{
-  const TopoMachine *machine = algebra->recipe->machine;
-  uint32_t n_dimensions = machine->shape.n_dimensions;
-  uint32_t size[TOPO_BOX_DIMENSIONS];
-
-  memcpy (size, machine->shape.size, n_dimensions * sizeof *size);
-  size[n_dimensions] = machine->ranks_per_node;
-  algebra->tree = algebra->net = topo_box_tree_new (n_dimensions + 1, size);
-  if (!read_steps (algebra) || !topo_scan_end (algebra->scan))
-    return FALSE;
-  return algebra->is_mapped || algebra_map (algebra, algebra->scan->at);
-}
-
-static gboolean
-run (TopoRecipe *recipe, gboolean (*read) (TopoAlgebra *algebra))
-{
-  TopoAlgebra algebra = { .recipe = recipe, .scan = &recipe->scan };
-  gboolean ok;
-
-  algebra.selected = g_array_new (FALSE, FALSE, sizeof (uint32_t));
-  ok = read (&algebra);
-  if (ok) {
-    /* Cells are places. */
-    TopoMapping *mapping = algebra.recipe->mapping;
-    uint32_t n_slots = algebra.recipe->machine->ranks_per_node;
-    uint32_t n_places = topo_box_volume (topo_box (algebra.net, 0));
-    const uint32_t *rank_at = topo_box_contents (algebra.net);
-
-    for (uint32_t place = 0; place < n_places; place++)
-      if (rank_at[place] != TOPO_NONE) {
-        mapping->node[rank_at[place]] = place / n_slots;
-        mapping->slot[rank_at[place]] = (uint8_t) (place % n_slots);
-      }
-  }
-  topo_box_tree_free (algebra.app);
-  topo_box_tree_free (algebra.net);
-  g_array_unref (algebra.selected);
-  return ok;
-}
-
-static gboolean
-read_app_and_net (TopoAlgebra *algebra)
-{
-  TopoWord word;
-
-  uint32_t n_ranks = algebra->recipe->mapping->n_ranks;
-  uint32_t size[TOPO_BOX_DIMENSIONS], n_dimensions;
-  uint64_t volume;
-  const char *where;
-
-  if (!topo_scan_expect (algebra->scan, '('))
-    return FALSE;
-  where = algebra->scan->at;
-  if (!read_sizes (algebra->scan, &n_dimensions, size, &volume))
-    return FALSE;
-  if (volume != n_ranks)
-    return topo_scan_fail (algebra->scan, where, "%s%" G_GUINT64_FORMAT " ranks, but there are %u",
-                           volume == UINT32_MAX ? "at least " : "", volume, n_ranks);
-  algebra->tree = algebra->app = topo_box_tree_new (n_dimensions, size);
-  if (!read_steps (algebra))
-    return FALSE;
-  word = topo_scan_word (algebra->scan);
-  if (!g_str_equal (word.text, "net"))
-    return topo_scan_fail (algebra->scan, word.start, "expected '.' and an operation, or net");
-  return read_net (algebra);
-}
-
-gboolean
-topo_recipe_from_app (TopoRecipe *recipe)
-{
-  return run (recipe, read_app_and_net);
-}
-
-gboolean
-topo_recipe_from_net (TopoRecipe *recipe)
-{
-  return run (recipe, read_net);
 }
 
 /* --- Cuts and ways through the tree of boxes ---
@@ -246,131 +110,73 @@ topo_recipe_from_net (TopoRecipe *recipe)
 
 typedef enum { CUT_DIV, CUT_TILE, CUT_MOD, CUT_MIXED } CutKind;
 
-/* What stands between the parentheses: numbers of pieces, or sizes of tiles. */
-typedef struct {
-  uint32_t n;
-  int64_t number[TOPO_BOX_DIMENSIONS];
-  bool interleaved[TOPO_BOX_DIMENSIONS];
-} CutArguments;
-
-/* "4 mod" in cut(). */
+/* The arguments are numbers of pieces, or sizes of tiles. */
 static gboolean
-read_kind (TopoScan *scan, bool *interleaved)
+algebra_cut (TopoAlgebra *algebra, const char *where, uint32_t kind)
 {
-  TopoWord word = topo_scan_word (scan);
-
-  *interleaved = g_str_equal (word.text, "mod");
-  if (!*interleaved && !g_str_equal (word.text, "div"))
-    return topo_scan_fail (scan, word.start, "expected div or mod");
-  return TRUE;
-}
-
-static gboolean
-cut_box (TopoAlgebra *algebra, uint32_t box, CutKind kind, const CutArguments *arguments,
-         const char *where)
-{
-  const TopoBox *own = topo_box (algebra->tree, box);
-  TopoCut cuts[TOPO_BOX_DIMENSIONS] = { 0 };
-
-  for (uint32_t dimension = 0; dimension < arguments->n; dimension++) {
-    uint32_t size = own->size[dimension];
-    int64_t number = arguments->number[dimension];
-
-    if (number > size)
-      return topo_scan_fail (algebra->scan, where,
-                             "%" G_GINT64_FORMAT " is more than the size of dimension %u, %u",
-                             number, dimension, size);
-    cuts[dimension].n_pieces = kind == CUT_TILE ? size / (uint32_t) number : (uint32_t) number;
-    cuts[dimension].interleaved = arguments->interleaved[dimension];
-  }
-  if (topo_box_cut (algebra->tree, box, arguments->n, cuts))
-    return TRUE;
-  return topo_scan_fail (algebra->scan, where, "more than %u boxes", TOPO_BOX_LIMIT);
-}
-
-static gboolean
-cut (TopoAlgebra *algebra, const char *where, CutKind kind)
-{
-  CutArguments arguments = { 0 };
-
   TopoScan *scan = algebra->scan;
-  uint32_t n_dimensions = algebra_dimensions (algebra);
+  uint32_t n_dimensions = algebra_dimensions (algebra), n = 0;
+  int64_t argument[TOPO_BOX_DIMENSIONS];
+  TopoCut cuts[TOPO_BOX_DIMENSIONS] = { 0 };
 
   if (!topo_scan_expect (scan, '('))
     return FALSE;
   do {
-    uint32_t n = arguments.n;
-
     if (n == n_dimensions)
       return topo_scan_fail (scan, scan->at, "the box has %u dimensions", n_dimensions);
-    arguments.interleaved[n] = kind == CUT_MOD;
-    if (!topo_scan_number (scan, 1, G_MAXINT32, &arguments.number[n]) ||
-        (kind == CUT_MIXED && !read_kind (scan, &arguments.interleaved[n])))
+    cuts[n].interleaved = kind == CUT_MOD;
+    if (!topo_scan_number (scan, 1, G_MAXINT32, &argument[n]))
       return FALSE;
-    arguments.n++;
+    if (kind == CUT_MIXED) {
+      TopoWord word = topo_scan_word (scan);
+
+      cuts[n].interleaved = g_str_equal (word.text, "mod");
+      if (!cuts[n].interleaved && !g_str_equal (word.text, "div"))
+        return topo_scan_fail (scan, word.start, "expected div or mod");
+    }
+    n++;
   } while (topo_scan_accept (scan, ','));
-  for (; kind == CUT_TILE && arguments.n < n_dimensions; arguments.n++)
-    arguments.number[arguments.n] = 1;
+  for (; kind == CUT_TILE && n < n_dimensions; n++)
+    argument[n] = 1;
   if (!topo_scan_expect (scan, ')'))
     return FALSE;
-  for (uint32_t number = 0; number < algebra->selected->len; number++)
-    if (!cut_box (algebra, algebra_selected (algebra, number), kind, &arguments, where))
-      return FALSE;
+
+  for (uint32_t number = 0; number < algebra->selected->len; number++) {
+    uint32_t box = algebra_selected (algebra, number);
+
+    for (uint32_t dimension = 0; dimension < n; dimension++) {
+      uint32_t size = topo_box (algebra->tree, box)->size[dimension];
+
+      if (argument[dimension] > size)
+        return topo_scan_fail (scan, where,
+                               "%" G_GINT64_FORMAT " is more than the size of dimension %u, %u",
+                               argument[dimension], dimension, size);
+      cuts[dimension].n_pieces =
+          kind == CUT_TILE ? size / (uint32_t) argument[dimension] : (uint32_t) argument[dimension];
+    }
+    if (!topo_box_cut (algebra->tree, box, n, cuts))
+      return topo_scan_fail (scan, where, "more than %u boxes", TOPO_BOX_LIMIT);
+  }
   return TRUE;
-}
-
-/* The operations, each behind its word, which stands at `where`. */
-static gboolean
-algebra_div (TopoAlgebra *algebra, const char *where)
-{
-  return cut (algebra, where, CUT_DIV);
-}
-
-static gboolean
-algebra_tile (TopoAlgebra *algebra, const char *where)
-{
-  return cut (algebra, where, CUT_TILE);
-}
-
-static gboolean
-algebra_mod (TopoAlgebra *algebra, const char *where)
-{
-  return cut (algebra, where, CUT_MOD);
-}
-
-static gboolean
-algebra_cut (TopoAlgebra *algebra, const char *where)
-{
-  return cut (algebra, where, CUT_MIXED);
 }
 
 /* --- Ways through the tree --- */
 
-static uint32_t
-count_children (const TopoBox *box)
-{
-  uint32_t n = 1;
-
-  for (uint32_t dimension = 0; dimension < box->n_cuts; dimension++)
-    n *= box->n_pieces[dimension];
-  return n;
-}
-
 static gboolean
-algebra_each (TopoAlgebra *algebra, const char *where)
+algebra_each (TopoAlgebra *algebra, const char *where, G_GNUC_UNUSED uint32_t kind)
 {
   g_autoptr (GArray) children = g_array_new (FALSE, FALSE, sizeof (uint32_t));
 
   for (uint32_t number = 0; number < algebra->selected->len; number++) {
     const TopoBox *box = topo_box (algebra->tree, algebra_selected (algebra, number));
+    uint32_t n_children = 1;
 
     if (box->n_cuts == 0)
       return topo_scan_fail (algebra->scan, where, "the box is not cut");
-    for (uint32_t at = 0; at < count_children (box); at++) {
-      uint32_t child = box->first_child + at;
-
+    for (uint32_t dimension = 0; dimension < box->n_cuts; dimension++)
+      n_children *= box->n_pieces[dimension];
+    for (uint32_t child = box->first_child; child < box->first_child + n_children; child++)
       g_array_append_val (children, child);
-    }
   }
   g_array_unref (algebra->selected);
   algebra->selected = g_steal_pointer (&children);
@@ -378,7 +184,7 @@ algebra_each (TopoAlgebra *algebra, const char *where)
 }
 
 static gboolean
-algebra_leaves (TopoAlgebra *algebra, G_GNUC_UNUSED const char *where)
+algebra_leaves (TopoAlgebra *algebra, G_GNUC_UNUSED const char *where, G_GNUC_UNUSED uint32_t kind)
 {
   GArray *leaves = g_array_new (FALSE, FALSE, sizeof (uint32_t));
 
@@ -390,7 +196,7 @@ algebra_leaves (TopoAlgebra *algebra, G_GNUC_UNUSED const char *where)
 }
 
 static gboolean
-algebra_root (TopoAlgebra *algebra, G_GNUC_UNUSED const char *where)
+algebra_root (TopoAlgebra *algebra, G_GNUC_UNUSED const char *where, G_GNUC_UNUSED uint32_t kind)
 {
   algebra_select_root (algebra);
   return topo_scan_no_arguments (algebra->scan);
@@ -499,116 +305,66 @@ read_optional (TopoAlgebra *algebra, int64_t least, int64_t *number)
          topo_scan_number (algebra->scan, least, MAX_FACTOR, number);
 }
 
-/* How far the plane at a coordinate goes. */
-typedef struct {
-  bool is_wave;
-  int64_t slope;         /* a ramp: slope * coordinate */
-  int64_t depth, stride; /* a wave: up to depth in stride steps, and down again */
-} Shift;
+typedef enum { ROLL_SHEAR, ROLL_TILT, ROLL_ZIGZAG } RollKind;
 
-/* Rounded towards minus infinity, for negative depths. */
-static int64_t
-divide_down (int64_t number, int64_t by)
+/* Rolls the planes across one dimension along another one: by a ramp, slope * coordinate,
+ * or by a wave, up to a depth in stride steps and down again. */
+static gboolean
+algebra_roll (TopoAlgebra *algebra, const char *where, uint32_t kind)
 {
-  return number / by - (number % by < 0);
-}
+  int64_t factor = 1, stride = 1; /* the factor is the slope of a ramp, the depth of a wave */
+  uint32_t axis, across;
 
-static int64_t
-shift_at (const Shift *shift, int64_t coordinate)
-{
-  int64_t crest;
+  if (!begin_move (algebra, where) || !read_two_axes (algebra, &axis, &across) ||
+      !read_optional (algebra, -MAX_FACTOR, &factor) ||
+      (kind == ROLL_ZIGZAG && !read_optional (algebra, 1, &stride)) ||
+      !topo_scan_expect (algebra->scan, ')'))
+    return FALSE;
+  if (kind == ROLL_SHEAR) {
+    uint32_t kept = axis;
 
-  if (!shift->is_wave)
-    return coordinate * shift->slope;
-  crest = coordinate / (2 * shift->stride) * 2 * shift->stride + shift->stride;
-  return shift->depth - divide_down (ABS (coordinate - crest) * shift->depth, shift->stride);
-}
-
-/* Planes across one dimension are rolled along the other. */
-static void
-roll_boxes (TopoAlgebra *algebra, uint32_t axis, uint32_t across, const Shift *shift)
-{
+    axis = across;
+    across = kept;
+  }
   for (uint32_t number = 0; number < algebra->selected->len; number++) {
     uint32_t box = algebra_selected (algebra, number);
     uint32_t n_planes = topo_box (algebra->tree, box)->size[across];
     g_autofree int64_t *shifts = g_new (int64_t, n_planes);
 
-    for (uint32_t plane = 0; plane < n_planes; plane++)
-      shifts[plane] = shift_at (shift, plane);
+    for (int64_t plane = 0; plane < n_planes; plane++) {
+      int64_t crest = plane / (2 * stride) * 2 * stride + stride;
+      int64_t drop = ABS (plane - crest) * factor;
+
+      /* Divides towards minus infinity, for negative depths. */
+      shifts[plane] =
+          kind == ROLL_ZIGZAG ? factor - (drop / stride - (drop % stride < 0)) : plane * factor;
+    }
     topo_box_roll (algebra->tree, box, axis, across, shifts);
   }
-}
-
-static gboolean
-ramp (TopoAlgebra *algebra, const char *where, bool is_shear)
-{
-  Shift shift = { .slope = 1 };
-  uint32_t axis, direction;
-
-  if (!begin_move (algebra, where) || !read_two_axes (algebra, &axis, &direction) ||
-      !read_optional (algebra, -MAX_FACTOR, &shift.slope) || !topo_scan_expect (algebra->scan, ')'))
-    return FALSE;
-  if (is_shear)
-    roll_boxes (algebra, direction, axis, &shift);
-  else
-    roll_boxes (algebra, axis, direction, &shift);
   return TRUE;
 }
 
 static gboolean
-algebra_shear (TopoAlgebra *algebra, const char *where)
-{
-  return ramp (algebra, where, true);
-}
-
-static gboolean
-algebra_tilt (TopoAlgebra *algebra, const char *where)
-{
-  return ramp (algebra, where, false);
-}
-
-static gboolean
-algebra_zigzag (TopoAlgebra *algebra, const char *where)
-{
-  Shift shift = { .is_wave = true, .depth = 1, .stride = 1 };
-  uint32_t axis, direction;
-
-  if (!begin_move (algebra, where) || !read_two_axes (algebra, &axis, &direction) ||
-      !read_optional (algebra, -MAX_FACTOR, &shift.depth) ||
-      !read_optional (algebra, 1, &shift.stride) || !topo_scan_expect (algebra->scan, ')'))
-    return FALSE;
-  roll_boxes (algebra, axis, direction, &shift);
-  return TRUE;
-}
-
-/* Every axis once. */
-static gboolean
-read_axes (TopoAlgebra *algebra, uint32_t axes[TOPO_BOX_DIMENSIONS])
+algebra_transpose (TopoAlgebra *algebra, const char *where, G_GNUC_UNUSED uint32_t kind)
 {
   TopoScan *scan = algebra->scan;
-  uint32_t seen = 0;
+  uint32_t axes[TOPO_BOX_DIMENSIONS], seen = 0;
 
+  if (!begin_move (algebra, where))
+    return FALSE;
   for (uint32_t at = 0; at < algebra_dimensions (algebra); at++) {
-    const char *where;
+    const char *start;
 
     if (!topo_scan_expect (scan, at == 0 ? '(' : ','))
       return FALSE;
-    where = scan->at;
+    start = scan->at;
     if (!read_axis (algebra, &axes[at]))
       return FALSE;
     if (seen >> axes[at] & 1u)
-      return topo_scan_fail (scan, where, "this axis stands twice");
+      return topo_scan_fail (scan, start, "this axis stands twice");
     seen |= 1u << axes[at];
   }
-  return topo_scan_expect (scan, ')');
-}
-
-static gboolean
-algebra_transpose (TopoAlgebra *algebra, const char *where)
-{
-  uint32_t axes[TOPO_BOX_DIMENSIONS];
-
-  if (!begin_move (algebra, where) || !read_axes (algebra, axes))
+  if (!topo_scan_expect (scan, ')'))
     return FALSE;
   for (uint32_t number = 0; number < algebra->selected->len; number++)
     topo_box_transpose (algebra->tree, algebra_selected (algebra, number), axes);
@@ -623,7 +379,7 @@ lay_boxes (TopoAlgebra *algebra, TopoCurve curve, bool backwards)
 }
 
 static gboolean
-algebra_unwind (TopoAlgebra *algebra, const char *where)
+algebra_unwind (TopoAlgebra *algebra, const char *where, G_GNUC_UNUSED uint32_t kind)
 {
   TopoWord word;
 
@@ -638,21 +394,8 @@ algebra_unwind (TopoAlgebra *algebra, const char *where)
 
 /* --- The operations by name --- */
 
-/* A selected box, and how many dimensions every box of the tree has. */
-static uint32_t
-algebra_selected (const TopoAlgebra *algebra, uint32_t number)
-{
-  return g_array_index (algebra->selected, uint32_t, number);
-}
-
-static uint32_t
-algebra_dimensions (const TopoAlgebra *algebra)
-{
-  return topo_box (algebra->tree, 0)->n_dimensions;
-}
-
 static gboolean
-operate_map (TopoAlgebra *algebra, const char *where)
+operate_map (TopoAlgebra *algebra, const char *where, G_GNUC_UNUSED uint32_t kind)
 {
   if (algebra->tree != algebra->net)
     return topo_scan_fail (algebra->scan, where, "map() stands behind net");
@@ -665,16 +408,25 @@ operate_map (TopoAlgebra *algebra, const char *where)
 
 static const struct {
   const char *word;
-  gboolean (*operate) (TopoAlgebra *algebra, const char *where);
+  gboolean (*operate) (TopoAlgebra *algebra, const char *where, uint32_t kind);
+  uint32_t kind; /* CutKind, RollKind */
 } operations[] = {
-  { "div", algebra_div },       { "tile", algebra_tile }, { "mod", algebra_mod },
-  { "cut", algebra_cut },       { "map", operate_map },   { "transpose", algebra_transpose },
-  { "shear", algebra_shear },   { "tilt", algebra_tilt }, { "zigzag", algebra_zigzag },
-  { "unwind", algebra_unwind }, { "each", algebra_each }, { "leaves", algebra_leaves },
-  { "root", algebra_root },
+  { "div", algebra_cut, CUT_DIV },
+  { "tile", algebra_cut, CUT_TILE },
+  { "mod", algebra_cut, CUT_MOD },
+  { "cut", algebra_cut, CUT_MIXED },
+  { "shear", algebra_roll, ROLL_SHEAR },
+  { "tilt", algebra_roll, ROLL_TILT },
+  { "zigzag", algebra_roll, ROLL_ZIGZAG },
+  { "transpose", algebra_transpose, 0 },
+  { "map", operate_map, 0 },
+  { "unwind", algebra_unwind, 0 },
+  { "each", algebra_each, 0 },
+  { "leaves", algebra_leaves, 0 },
+  { "root", algebra_root, 0 },
 };
 
-/* The operation whose word was read: its arguments, then what it does. */
+/* Reads the arguments of the operation `word`, and applies it to the selected boxes. */
 static gboolean
 algebra_operate (TopoAlgebra *algebra, const TopoWord *word)
 {
@@ -687,8 +439,121 @@ algebra_operate (TopoAlgebra *algebra, const TopoWord *word)
   }
   for (gsize at = 0; at < G_N_ELEMENTS (operations); at++)
     if (g_str_equal (operations[at].word, word->text))
-      return operations[at].operate (algebra, word->start);
+      return operations[at].operate (algebra, word->start, operations[at].kind);
   return topo_scan_fail (algebra->scan, word->start,
                          "expected div, tile, mod, cut, map, transpose, shear, tilt, zigzag, "
                          "zorder, hilbert, peano, gray, snake, unwind, each, leaves or root");
+}
+
+/* --- The two boxes --- */
+
+/* Operations up to a blank and the next word, or the end. */
+static gboolean
+read_steps (TopoAlgebra *algebra)
+{
+  algebra_select_root (algebra);
+  for (;;) {
+    if (topo_scan_accept (algebra->scan, '.')) {
+      TopoWord word = topo_scan_word (algebra->scan);
+
+      if (!algebra_operate (algebra, &word))
+        return FALSE;
+    } else if (topo_scan_accept (algebra->scan, '[')) {
+      if (!algebra_pick (algebra))
+        return FALSE;
+    } else
+      return TRUE;
+  }
+}
+
+/* Continues after the word "net". */
+static gboolean
+read_net (TopoAlgebra *algebra)
+{
+  const TopoMachine *machine = algebra->recipe->machine;
+  uint32_t n_dimensions = machine->shape.n_dimensions;
+  uint32_t size[TOPO_BOX_DIMENSIONS];
+
+  memcpy (size, machine->shape.size, n_dimensions * sizeof *size);
+  size[n_dimensions] = machine->ranks_per_node;
+  algebra->tree = algebra->net = topo_box_tree_new (n_dimensions + 1, size);
+  if (!read_steps (algebra) || !topo_scan_end (algebra->scan))
+    return FALSE;
+  return algebra->is_mapped || algebra_map (algebra, algebra->scan->at);
+}
+
+/* Continues after the word "app". */
+static gboolean
+read_app_and_net (TopoAlgebra *algebra)
+{
+  TopoScan *scan = algebra->scan;
+  uint32_t n_ranks = algebra->recipe->mapping->n_ranks, n_dimensions = 0;
+  uint32_t size[TOPO_BOX_DIMENSIONS];
+  uint64_t volume = 1;
+  const char *where;
+  TopoWord word;
+
+  if (!topo_scan_expect (scan, '('))
+    return FALSE;
+  where = scan->at;
+  do {
+    int64_t number;
+
+    if (n_dimensions == TOPO_BOX_DIMENSIONS)
+      return topo_scan_fail (scan, scan->at, "a box has up to %d dimensions", TOPO_BOX_DIMENSIONS);
+    if (!topo_scan_number (scan, 1, G_MAXINT32, &number))
+      return FALSE;
+    size[n_dimensions++] = (uint32_t) number;
+    volume = MIN (volume * (uint64_t) number, UINT32_MAX); /* no overflow: 31 bits each */
+  } while (topo_scan_accept (scan, ','));
+  if (!topo_scan_expect (scan, ')'))
+    return FALSE;
+  if (volume != n_ranks)
+    return topo_scan_fail (scan, where, "%s%" G_GUINT64_FORMAT " ranks, but there are %u",
+                           volume == UINT32_MAX ? "at least " : "", volume, n_ranks);
+  algebra->tree = algebra->app = topo_box_tree_new (n_dimensions, size);
+  if (!read_steps (algebra))
+    return FALSE;
+  word = topo_scan_word (scan);
+  if (!g_str_equal (word.text, "net"))
+    return topo_scan_fail (scan, word.start, "expected '.' and an operation, or net");
+  return read_net (algebra);
+}
+
+static gboolean
+run (TopoRecipe *recipe, gboolean (*read) (TopoAlgebra *algebra))
+{
+  TopoAlgebra algebra = { .recipe = recipe,
+                          .scan = &recipe->scan,
+                          .selected = g_array_new (FALSE, FALSE, sizeof (uint32_t)) };
+  gboolean ok = read (&algebra);
+
+  if (ok) {
+    /* Cells are places. */
+    uint32_t n_slots = recipe->machine->ranks_per_node;
+    uint32_t n_places = topo_box_volume (topo_box (algebra.net, 0));
+    const uint32_t *rank_at = topo_box_contents (algebra.net);
+
+    for (uint32_t place = 0; place < n_places; place++)
+      if (rank_at[place] != TOPO_NONE) {
+        recipe->mapping->node[rank_at[place]] = place / n_slots;
+        recipe->mapping->slot[rank_at[place]] = (uint8_t) (place % n_slots);
+      }
+  }
+  topo_box_tree_free (algebra.app);
+  topo_box_tree_free (algebra.net);
+  g_array_unref (algebra.selected);
+  return ok;
+}
+
+gboolean
+topo_recipe_from_app (TopoRecipe *recipe)
+{
+  return run (recipe, read_app_and_net);
+}
+
+gboolean
+topo_recipe_from_net (TopoRecipe *recipe)
+{
+  return run (recipe, read_net);
 }

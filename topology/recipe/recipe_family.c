@@ -15,8 +15,8 @@ typedef struct {
 
 /* --- sc13: 84 mappings, 3 tilings with 28 maps of each ---
  *
- * The papers say how many mappings there were and that Rubik made them, not which.  This
- * is our reading; doc/handbook/mappings.md has it in words. */
+ * The papers give the number of mappings and name Rubik as their generator, but do not list
+ * them.  This is our reading; doc/handbook/mappings.md has it in words. */
 
 /* The machine's dimensions of at least `least`, and T, last, when it has that many slots. */
 static uint32_t
@@ -45,39 +45,14 @@ stirred_axes (const TopoMachine *machine, uint32_t least, Axis axes[TOPO_BOX_DIM
   return long_axes (machine, least, axes) - (machine->ranks_per_node >= least && !with_slots);
 }
 
-/* A chain of tilts, each along the axis across which the one before went. */
-static char *
-chain_of_tilts (const Axis *axes, uint32_t n_axes, uint32_t first, uint32_t n_tilts)
-{
-  GString *text = g_string_new (NULL);
-
-  for (uint32_t at = first; at < first + n_tilts; at++)
-    g_string_append_printf (text, ".tilt(%c,%c,1)", axes[at % n_axes].letter,
-                            axes[(at + 1) % n_axes].letter);
-  return g_string_free (text, FALSE);
-}
-
-/* Six: axes in a ring with the next one, then with the one after that.  Waves of depth
- * 2 are no tilts only on axes of four and more. */
-static void
-add_zigzags (GPtrArray *maps, const TopoMachine *machine)
-{
-  Axis axes[TOPO_BOX_DIMENSIONS];
-  uint32_t n_axes = stirred_axes (machine, 4, axes), n = 0;
-
-  for (uint32_t step = 1; step < n_axes; step++)
-    for (uint32_t at = 0; at < n_axes && n < 6; at++, n++)
-      g_ptr_array_add (maps, g_strdup_printf (".zigzag(%c,%c,2,2)", axes[at].letter,
-                                              axes[(at + step) % n_axes].letter));
-}
-
-/* What is done to the machine's box after a tiling; (element-type utf8). */
+/* The operations on the machine's box after a tiling; (element-type utf8). */
 static GPtrArray *
 list_maps (const TopoMachine *machine)
 {
+  static const uint32_t n_chains[] = { 5, 3, 2 };
   GPtrArray *maps = g_ptr_array_new_with_free_func (g_free);
   Axis axes[TOPO_BOX_DIMENSIONS];
-  uint32_t n_axes = stirred_axes (machine, 2, axes);
+  uint32_t n_axes = stirred_axes (machine, 2, axes), n_zigzags = 0;
 
   g_ptr_array_add (maps, g_strdup (""));
   g_ptr_array_add (maps, g_strdup (".zorder()"));
@@ -90,26 +65,28 @@ list_maps (const TopoMachine *machine)
         g_ptr_array_add (
             maps, g_strdup_printf (".tilt(%c,%c,1)", axes[second].letter, axes[first].letter));
     }
-  /* Five chains of two, three of three, two of four. */
-  static const uint32_t n_chains[] = { 5, 3, 2 };
-
+  /* Five chains of two tilts, three of three, two of four: each tilt is along the axis
+   * across which the tilt before went. */
   for (uint32_t n_tilts = 2; n_tilts <= 4 && n_tilts < n_axes; n_tilts++)
-    for (uint32_t first = 0; first < MIN (n_chains[n_tilts - 2], n_axes); first++)
-      g_ptr_array_add (maps, chain_of_tilts (axes, n_axes, first, n_tilts));
-  add_zigzags (maps, machine);
+    for (uint32_t first = 0; first < MIN (n_chains[n_tilts - 2], n_axes); first++) {
+      GString *text = g_string_new (NULL);
+
+      for (uint32_t at = first; at < first + n_tilts; at++)
+        g_string_append_printf (text, ".tilt(%c,%c,1)", axes[at % n_axes].letter,
+                                axes[(at + 1) % n_axes].letter);
+      g_ptr_array_add (maps, g_string_free (text, FALSE));
+    }
+  /* Six zigzags: axes in a ring with the next axis, then with the one after it.  Waves of
+   * depth 2 differ from tilts only on axes of four and more. */
+  n_axes = stirred_axes (machine, 4, axes);
+  for (uint32_t step = 1; step < n_axes; step++)
+    for (uint32_t at = 0; at < n_axes && n_zigzags < 6; at++, n_zigzags++)
+      g_ptr_array_add (maps, g_strdup_printf (".zigzag(%c,%c,2,2)", axes[at].letter,
+                                              axes[(at + step) % n_axes].letter));
   return maps;
 }
 
 /* --- Tilings --- */
-
-static uint32_t
-least_factor (uint32_t number)
-{
-  for (uint32_t factor = 2; factor <= number / factor; factor++)
-    if (number % factor == 0)
-      return factor;
-  return number;
-}
 
 /* The switch of a node's first adapter. */
 static uint32_t
@@ -123,30 +100,28 @@ switch_of (const TopoFabric *fabric, uint32_t node)
   return fabric->ports[fabric->ports[port].peer].device;
 }
 
-/* How many nodes in a row have the same switch, where that is so for all; else 1. */
-static uint32_t
-nodes_per_switch (const TopoMachine *machine)
-{
-  uint32_t n_nodes = topo_shape_nodes (&machine->shape), n = 1;
-
-  while (n < n_nodes && switch_of (machine->fabric, n) == switch_of (machine->fabric, 0))
-    n++;
-  for (uint32_t node = 0; node < n_nodes; node++)
-    if (n_nodes % n != 0 ||
-        switch_of (machine->fabric, node) != switch_of (machine->fabric, node / n * n))
-      return 1;
-  return n;
-}
-
-/* Two nodes along each dimension (the least factor of an odd one); on a fabric the nodes
- * of a switch. */
+/* On a fabric the nodes of a switch, where all switches have equally many consecutive nodes;
+ * else two nodes along each dimension (the least factor of an odd one). */
 static uint32_t
 tile_size (const TopoMachine *machine, uint32_t dimension)
 {
-  uint32_t size = machine->shape.size[dimension];
-  uint32_t together = machine->fabric == NULL ? 1 : nodes_per_switch (machine);
+  uint32_t size = machine->shape.size[dimension], factor = 2;
 
-  return together > 1 && together < size ? together : least_factor (size);
+  if (machine->fabric != NULL) {
+    uint32_t n_nodes = topo_shape_nodes (&machine->shape), n = 1;
+    bool is_regular = true;
+
+    while (n < n_nodes && switch_of (machine->fabric, n) == switch_of (machine->fabric, 0))
+      n++;
+    for (uint32_t node = 0; node < n_nodes && is_regular; node++)
+      is_regular = n_nodes % n == 0 &&
+                   switch_of (machine->fabric, node) == switch_of (machine->fabric, node / n * n);
+    if (is_regular && n > 1 && n < size)
+      return n;
+  }
+  while (factor <= size / factor && size % factor != 0)
+    factor++;
+  return factor <= size / factor ? factor : size;
 }
 
 typedef struct {
@@ -172,29 +147,26 @@ grid_of (uint32_t n_ranks, uint32_t n_dimensions)
   return best;
 }
 
-/* Blocks of the grid, each in a tile of the machine; NULL when the ranks make none. */
+/* Blocks of the grid, each in a tile of the machine; NULL when the ranks do not fit. */
 static char *
 tiling_of_grid (const TopoMachine *machine, uint32_t n_ranks, uint32_t n_dimensions)
 {
-  uint32_t volume;
-  /* A tile of the machine, with all slots of its nodes. */
-  GString *text = g_string_new ("net.tile(");
+  Grid grid = grid_of (n_ranks, n_dimensions), tile;
+  uint32_t volume = machine->ranks_per_node;
+  g_autoptr (GString) net = g_string_new ("net.tile(");
+  uint64_t least = UINT64_MAX;
 
-  volume = machine->ranks_per_node;
+  /* A tile of the machine has all slots of its nodes. */
   for (uint32_t dimension = 0; dimension < machine->shape.n_dimensions; dimension++) {
     uint32_t size = tile_size (machine, dimension);
 
     volume *= size;
-    g_string_append_printf (text, "%u,", size);
+    g_string_append_printf (net, "%u,", size);
   }
-  g_string_append_printf (text, "%u)", machine->ranks_per_node);
-  g_autofree char *net = g_string_free (text, FALSE);
-  Grid grid = grid_of (n_ranks, n_dimensions), tile;
+  g_string_append_printf (net, "%u)", machine->ranks_per_node);
 
   /* The tile of `volume` ranks with the least surface that fits into the grid a whole
-   * number of times; false when there is none. */
-  uint64_t least = UINT64_MAX;
-
+   * number of times. */
   for (uint32_t x = 1; x <= MIN (volume, grid.size[0]); x++)
     for (uint32_t y = 1; volume % x == 0 && grid.size[0] % x == 0 && y <= volume / x; y++) {
       uint32_t z = volume / x / y;
@@ -206,13 +178,13 @@ tiling_of_grid (const TopoMachine *machine, uint32_t n_ranks, uint32_t n_dimensi
         least = surface;
       }
     }
-  if (!(least < UINT64_MAX))
+  if (least == UINT64_MAX)
     return NULL;
   if (n_dimensions == 2)
     return g_strdup_printf ("app(%u,%u).tile(%u,%u) %s.map()", grid.size[0], grid.size[1],
-                            tile.size[0], tile.size[1], net);
+                            tile.size[0], tile.size[1], net->str);
   return g_strdup_printf ("app(%u,%u,%u).tile(%u,%u,%u) %s.map()", grid.size[0], grid.size[1],
-                          grid.size[2], tile.size[0], tile.size[1], tile.size[2], net);
+                          grid.size[2], tile.size[0], tile.size[1], tile.size[2], net->str);
 }
 
 /* --- Families --- */
@@ -235,22 +207,8 @@ typedef struct {
   GError **error;
 } Family;
 
-/* --- Distinct placements --- */
-
-/* 64 bits: that two of a thousand placements meet by chance has odds of one to 10^13. */
-static gint64
-hash_of (const TopoMapping *mapping)
-{
-  uint64_t hash = 14695981039346656037u;
-
-  for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
-    hash = (hash ^ mapping->node[rank]) * 1099511628211u;
-    hash = (hash ^ mapping->slot[rank] ^ hash >> 32) * 1099511628211u;
-  }
-  return (gint64) hash;
-}
-
-/* Takes the text. */
+/* Adds a text unless a text before makes the same placement; takes it.  Placements are
+ * compared by 64-bit hashes: among a thousand the odds of a collision are 1 to 10^13. */
 static gboolean
 add (Family *family, char *text)
 {
@@ -259,21 +217,20 @@ add (Family *family, char *text)
   if (family->hashes != NULL) {
     g_autoptr (TopoMapping) mapping =
         topo_mapping_new (text, family->machine, family->n_ranks, family->error);
-    gint64 hash;
+    uint64_t hash = 14695981039346656037u;
 
     if (mapping == NULL)
       return FALSE;
-    hash = hash_of (mapping);
+    for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
+      hash = (hash ^ mapping->node[rank]) * 1099511628211u;
+      hash = (hash ^ mapping->slot[rank] ^ hash >> 32) * 1099511628211u;
+    }
     if (!g_hash_table_add (family->hashes, g_memdup2 (&hash, sizeof hash)))
       return TRUE;
   }
   g_ptr_array_add (family->texts, g_steal_pointer (&kept));
   return TRUE;
 }
-
-/* --- Dimensions --- */
-
-/* --- The families --- */
 
 /* The next arrangement in the order of the dictionary; false after the last. */
 static bool
@@ -299,82 +256,59 @@ next_arrangement (Axis *axes, uint32_t n)
   return true;
 }
 
-/* A curve in its ways: nodes, slots slowest, dimensions the other way round, slots
- * as a dimension. */
-static gboolean
-add_curve (Family *family, const char *curve)
-{
-  uint32_t n_dimensions = family->machine->shape.n_dimensions;
-  g_autoptr (GString) letters = g_string_new (NULL);
-  g_autofree char *backwards = NULL;
-
-  for (uint32_t dimension = 0; dimension < n_dimensions; dimension++)
-    g_string_append_c (letters, topo_dimension_letter (dimension));
-  backwards = g_utf8_strreverse (letters->str, -1);
-  return add (family, g_strdup (curve)) &&
-         add (family, g_strdup_printf ("%s(T%s)", curve, letters->str)) &&
-         add (family, g_strdup_printf ("%s(%sT)", curve, backwards)) &&
-         add (family, g_strdup_printf ("%s(T%s)", curve, backwards)) &&
-         add (family, g_strdup_printf ("net.%s()", curve));
-}
-
-static gboolean
-add_random (Family *family, const char *name)
-{
-  guint64 n;
-
-  if (!g_ascii_string_to_unsigned (name + strlen ("random:"), 10, 1, MAX_RANDOM, &n, NULL)) {
-    g_set_error (family->error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
-                 "family \"%s\": expected random:N, N from 1 to %d", name, MAX_RANDOM);
-    return FALSE;
-  }
-  g_clear_pointer (&family->hashes, g_hash_table_unref);
-  for (guint64 seed = 1; seed <= n; seed++)
-    if (!add (family, g_strdup_printf ("random(%" G_GUINT64_FORMAT ")", seed)))
-      return FALSE;
-  return TRUE;
-}
-
 static gboolean
 fill (Family *family, const char *name)
 {
-  if (g_str_equal (name, "sc13")) {
-    g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
+  const TopoMachine *machine = family->machine;
+  uint32_t n_dimensions = machine->shape.n_dimensions;
 
-    g_autofree char *blocks = tiling_of_grid (family->machine, family->n_ranks, 3);
-    g_autofree char *sheets = tiling_of_grid (family->machine, family->n_ranks, 2);
+  if (g_str_equal (name, "sc13")) {
+    g_autofree char *blocks = tiling_of_grid (machine, family->n_ranks, 3);
+    g_autofree char *sheets = tiling_of_grid (machine, family->n_ranks, 2);
     const char *const tilings[] = { "net", blocks, sheets };
-    g_autoptr (GPtrArray) maps = list_maps (family->machine);
+    g_autoptr (GPtrArray) maps = list_maps (machine);
 
     for (gsize tiling = 0; tiling < G_N_ELEMENTS (tilings); tiling++)
       for (guint map = 0; tilings[tiling] != NULL && map < maps->len; map++)
-        g_ptr_array_add (texts, g_strconcat (tilings[tiling], maps->pdata[map], NULL));
-    for (guint at = 0; at < texts->len; at++)
-      if (!add (family, g_strdup (texts->pdata[at])))
-        return FALSE;
+        if (!add (family, g_strconcat (tilings[tiling], maps->pdata[map], NULL)))
+          return FALSE;
     return TRUE;
   }
   if (g_str_equal (name, "curves")) {
+    g_autoptr (GString) letters = g_string_new (NULL);
+    g_autofree char *backwards = NULL;
+
     if (!add (family, g_strdup ("block")) || !add (family, g_strdup ("cyclic")))
       return FALSE;
-    for (uint32_t together = 2; together < family->machine->ranks_per_node; together *= 2)
+    for (uint32_t together = 2; together < machine->ranks_per_node; together *= 2)
       if (!add (family, g_strdup_printf ("plane(%u)", together)))
         return FALSE;
-    for (gsize curve = 0; curve < TOPO_N_CURVES; curve++)
-      if (!add_curve (family, topo_curve_names[curve]))
+    for (uint32_t dimension = 0; dimension < n_dimensions; dimension++)
+      g_string_append_c (letters, topo_dimension_letter (dimension));
+    backwards = g_utf8_strreverse (letters->str, -1);
+    /* Slots fastest or slowest, dimensions forwards or backwards, slots as a dimension. */
+    for (gsize at = 0; at < TOPO_N_CURVES; at++) {
+      const char *curve = topo_curve_names[at];
+
+      if (!add (family, g_strdup (curve)) ||
+          !add (family, g_strdup_printf ("%s(T%s)", curve, letters->str)) ||
+          !add (family, g_strdup_printf ("%s(%sT)", curve, backwards)) ||
+          !add (family, g_strdup_printf ("%s(T%s)", curve, backwards)) ||
+          !add (family, g_strdup_printf ("net.%s()", curve)))
         return FALSE;
+    }
     return TRUE;
   }
   if (g_str_equal (name, "permutations")) {
-    /* Dimensions of one node change nothing: they stand first. */
+    /* Dimensions of one node change nothing: they come first. */
     Axis axes[TOPO_BOX_DIMENSIONS];
-    uint32_t n_axes = long_axes (family->machine, 2, axes);
+    uint32_t n_axes = long_axes (machine, 2, axes);
     g_autoptr (GString) short_ones = g_string_new (NULL);
 
-    for (uint32_t dimension = 0; dimension < family->machine->shape.n_dimensions; dimension++)
-      if (family->machine->shape.size[dimension] == 1)
+    for (uint32_t dimension = 0; dimension < n_dimensions; dimension++)
+      if (machine->shape.size[dimension] == 1)
         g_string_append_c (short_ones, topo_dimension_letter (dimension));
-    if (family->machine->ranks_per_node == 1)
+    if (machine->ranks_per_node == 1)
       g_string_append_c (short_ones, 'T');
     do {
       GString *text = g_string_new (short_ones->str);
@@ -386,8 +320,20 @@ fill (Family *family, const char *name)
     } while (n_axes > 0 && next_arrangement (axes, n_axes));
     return TRUE;
   }
-  if (g_str_has_prefix (name, "random:"))
-    return add_random (family, name);
+  if (g_str_has_prefix (name, "random:")) {
+    guint64 n;
+
+    if (!g_ascii_string_to_unsigned (name + strlen ("random:"), 10, 1, MAX_RANDOM, &n, NULL)) {
+      g_set_error (family->error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
+                   "family \"%s\": expected random:N, N from 1 to %d", name, MAX_RANDOM);
+      return FALSE;
+    }
+    g_clear_pointer (&family->hashes, g_hash_table_unref);
+    for (guint64 seed = 1; seed <= n; seed++)
+      if (!add (family, g_strdup_printf ("random(%" G_GUINT64_FORMAT ")", seed)))
+        return FALSE;
+    return TRUE;
+  }
   g_set_error (family->error, TOPO_ERROR, TOPO_ERROR_SYNTAX,
                "family \"%s\" is unknown; there are sc13, permutations, curves and random:N", name);
   return FALSE;
