@@ -1,4 +1,4 @@
-/* complete.c - the words that may stand at a place of the command line, for the shell's completion.
+/* complete.c - the shell's completion: the words that may stand at a place of the command line.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -38,10 +38,10 @@ static const char *const group_methods[] = { "kl", "paper", "scotch", NULL };
 static const char *const costs[] = { "mended", "literal", NULL };
 static const char *const suites[] = { "bgq", "infiniband", "aggregation", "sc13", NULL };
 
-/* The word that is to be completed; where the words that begin like it go. */
+/* The word to be completed, and the words that begin with it. */
 static const char *partial;
 static GPtrArray *found;
-/* The command whose options are asked for. */
+/* The command whose options are completed. */
 static const char *command_name;
 
 static void
@@ -131,13 +131,6 @@ add_trace_formats (void)
 {
   for (const TraceWriter *const *writer = trace_writers (); *writer != NULL; writer++)
     add ((*writer)->name);
-}
-
-static void
-add_patterns (void)
-{
-  for (const TracePattern *const *pattern = trace_patterns (); *pattern != NULL; pattern++)
-    add ((*pattern)->name);
 }
 
 static void
@@ -231,9 +224,64 @@ add_values (const CliOption *option)
   add_paths (option->argument);
 }
 
+/* --- Places --- */
+
 static void
-add_argument (const char *name)
+complete_command (GOptionContext *context, const char *const *names, int argc, char **argv)
 {
+  g_autoptr (GPtrArray) options = cli_options_of (context);
+  const CliOption *before = argc > 1 ? cli_option_find (options, argv[argc - 1]) : NULL;
+  const char *equals = strchr (partial, '='), *name;
+  guint n_given = 0, n = 0;
+
+  if (before != NULL && before->argument != NULL) {
+    add_values (before);
+    return;
+  }
+  /* "--format=js": the candidates keep the option before them. */
+  if (*partial == '-' && equals != NULL) {
+    g_autofree char *typed = g_strndup (partial, (gsize) (equals - partial));
+    const CliOption *option = cli_option_find (options, typed);
+    guint first = found->len;
+
+    if (option == NULL || option->argument == NULL)
+      return;
+    partial = equals + 1;
+    add_values (option);
+    for (guint at = first; at < found->len; at++) {
+      char *word = found->pdata[at];
+
+      if (g_str_has_prefix (word, ":files"))
+        continue;
+      found->pdata[at] = g_strconcat (typed, "=", word, NULL);
+      g_free (word);
+    }
+    return;
+  }
+  if (*partial == '-') {
+    for (guint at = 0; at < options->len; at++)
+      add (((CliOption *) options->pdata[at])->name);
+    return;
+  }
+  if (names == NULL) {
+    add_files ("");
+    return;
+  }
+
+  /* A positional argument: count those before it. */
+  for (int at = 1; at < argc; at++) {
+    const CliOption *option = argv[at][0] == '-' ? cli_option_find (options, argv[at]) : NULL;
+
+    if (option != NULL && option->argument != NULL)
+      at++;
+    n_given += argv[at < argc ? at : argc - 1][0] != '-' && option == NULL;
+  }
+  while (names[n] != NULL)
+    n++;
+  /* Several files may stand in the place of the last argument of some commands. */
+  if (n == 0 || (n_given >= n && strcmp (names[n - 1], "SHARD")))
+    return;
+  name = names[MIN (n_given, n - 1)];
   if (strcmp (name, "TRACE") == 0 || strcmp (name, "MATRIX|TRACE") == 0)
     add_traces ();
   else if (strcmp (name, "SPEC") == 0)
@@ -241,80 +289,15 @@ add_argument (const char *name)
   else if (strcmp (name, "M") == 0)
     add_mappings ();
   else if (strcmp (name, "KIND") == 0)
-    add_patterns ();
+    for (const TracePattern *const *pattern = trace_patterns (); *pattern != NULL; pattern++)
+      add ((*pattern)->name);
   else if (strcmp (name, "SUITE") == 0)
     add_all (suites);
   else
     add_paths (name);
 }
 
-/* --- Places --- */
-
-/* How many of the words are positional arguments. */
-static guint
-count_arguments (const GPtrArray *options, int argc, char **argv)
-{
-  guint n = 0;
-
-  for (int at = 1; at < argc; at++) {
-    const CliOption *option = argv[at][0] == '-' ? cli_option_find (options, argv[at]) : NULL;
-
-    if (option != NULL && option->argument != NULL)
-      at++;
-    n += argv[at < argc ? at : argc - 1][0] != '-' && option == NULL;
-  }
-  return n;
-}
-
-/* "--format=js": the candidates keep the option before them. */
-static void
-complete_joined (const GPtrArray *options, const char *equals)
-{
-  g_autofree char *name = g_strndup (partial, (gsize) (equals - partial));
-  const CliOption *option = cli_option_find (options, name);
-  guint first = found->len;
-
-  if (option == NULL || option->argument == NULL)
-    return;
-  partial = equals + 1;
-  add_values (option);
-  for (guint at = first; at < found->len; at++) {
-    char *word = found->pdata[at];
-
-    if (g_str_has_prefix (word, ":files"))
-      continue;
-    found->pdata[at] = g_strconcat (name, "=", word, NULL);
-    g_free (word);
-  }
-}
-
-static void
-complete_command (GOptionContext *context, const char *const *names, int argc, char **argv)
-{
-  g_autoptr (GPtrArray) options = cli_options_of (context);
-  const CliOption *before = argc > 1 ? cli_option_find (options, argv[argc - 1]) : NULL;
-  const char *equals = strchr (partial, '=');
-  guint n_given = count_arguments (options, argc, argv), n = 0;
-
-  if (before != NULL && before->argument != NULL) {
-    add_values (before);
-  } else if (*partial == '-' && equals != NULL) {
-    complete_joined (options, equals);
-  } else if (*partial == '-') {
-    for (guint at = 0; at < options->len; at++)
-      add (((CliOption *) options->pdata[at])->name);
-  } else if (names == NULL) {
-    add_files ("");
-  } else {
-    while (names[n] != NULL)
-      n++;
-    /* Several files may stand in the place of the last argument of some commands. */
-    if (n > 0 && (n_given < n || names[n - 1] == NULL || !strcmp (names[n - 1], "SHARD")))
-      add_argument (names[MIN (n_given, n - 1)]);
-  }
-}
-
-/* The first words of commands, or the second ones of those that begin with `first`. */
+/* The first words of the commands, or the second words of those that begin with `first`. */
 static void
 complete_name (const CliCommand *commands, gsize n, const char *first)
 {
