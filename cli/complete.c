@@ -85,21 +85,6 @@ add_machines (void)
 }
 
 static void
-add_traces (void)
-{
-  for (const TracePattern *const *pattern = trace_patterns (); *pattern != NULL; pattern++) {
-    g_autofree char *spec = g_strconcat ("gen:", (*pattern)->name, ":", NULL);
-
-    if (g_str_has_prefix (partial, "gen:"))
-      add (spec);
-  }
-  if (g_str_has_prefix (partial, "gen:"))
-    return;
-  add ("gen:");
-  add_files ("");
-}
-
-static void
 add_mappings (void)
 {
   add ("default");
@@ -282,9 +267,20 @@ complete_command (GOptionContext *context, const char *const *names, int argc, c
   if (n == 0 || (n_given >= n && strcmp (names[n - 1], "SHARD")))
     return;
   name = names[MIN (n_given, n - 1)];
-  if (strcmp (name, "TRACE") == 0 || strcmp (name, "MATRIX|TRACE") == 0)
-    add_traces ();
-  else if (strcmp (name, "SPEC") == 0)
+  if (strcmp (name, "TRACE") == 0 || strcmp (name, "MATRIX|TRACE") == 0) {
+    gboolean is_pattern = g_str_has_prefix (partial, "gen:");
+
+    for (const TracePattern *const *pattern = trace_patterns (); *pattern != NULL; pattern++) {
+      g_autofree char *spec = g_strconcat ("gen:", (*pattern)->name, ":", NULL);
+
+      if (is_pattern)
+        add (spec);
+    }
+    if (!is_pattern) {
+      add ("gen:");
+      add_files ("");
+    }
+  } else if (strcmp (name, "SPEC") == 0)
     add_machines ();
   else if (strcmp (name, "M") == 0)
     add_mappings ();
@@ -312,25 +308,11 @@ complete_name (const CliCommand *commands, gsize n, const char *first)
   }
 }
 
-static const CliCommand *
-find (const CliCommand *commands, gsize n, int n_words, char **words, int *n_name)
-{
-  for (*n_name = MIN (n_words, 2); *n_name > 0; --*n_name) {
-    g_autofree char *name =
-        *n_name == 2 ? g_strjoin (" ", words[0], words[1], NULL) : g_strdup (words[0]);
-
-    for (gsize at = 0; at < n; at++)
-      if (strcmp (commands[at].name, name) == 0)
-        return &commands[at];
-  }
-  return NULL;
-}
-
 void
 cli_complete (const CliCommand *commands, gsize n, int argc, char **argv)
 {
   int n_words = MAX (argc - 1, 0), n_name = 0;
-  const CliCommand *command;
+  const CliCommand *command = NULL;
 
   partial = argc > 0 ? argv[argc - 1] : "";
   found = g_ptr_array_new_with_free_func (g_free);
@@ -343,7 +325,15 @@ cli_complete (const CliCommand *commands, gsize n, int argc, char **argv)
   } else if (n_words == 1) {
     complete_name (commands, n, argv[0]);
   }
-  command = n_words > 0 ? find (commands, n, n_words, argv, &n_name) : NULL;
+  /* A name of two words goes before its first word. */
+  for (n_name = MIN (n_words, 2); n_name > 0 && command == NULL; n_name -= command == NULL) {
+    g_autofree char *name =
+        n_name == 2 ? g_strjoin (" ", argv[0], argv[1], NULL) : g_strdup (argv[0]);
+
+    for (gsize at = 0; at < n && command == NULL; at++)
+      if (strcmp (commands[at].name, name) == 0)
+        command = &commands[at];
+  }
   if (command != NULL) {
     g_autoptr (GError) ignored = NULL;
     g_autofree char **words = g_new0 (char *, (gsize) (n_words - n_name) + 2);

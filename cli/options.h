@@ -14,7 +14,7 @@ typedef struct {
 
 typedef struct {
   char *spec;
-  int ranks_per_node; /* G_MININT: what the machine says */
+  int ranks_per_node; /* G_MININT: not given, as the machine has them */
   char *cores;        /* which of a fabric's nodes are slots */
   int pattern;        /* the same by an aggregation pattern; G_MININT: none */
   char **settings;    /* "group.key=value", NULL-terminated */
@@ -30,8 +30,7 @@ typedef struct {
   gboolean quiet, verbose;
 } CliTalkOptions;
 
-/* A context whose help names the positional arguments and says what the
- * command does. */
+/* A context whose help has the positional arguments and the description. */
 GOptionContext *cli_context_new (const char *arguments, const char *description);
 
 /* The structs must outlive parsing, and be cleared after.  --format includes --csv-safe. */
@@ -73,7 +72,7 @@ TopoMachine *cli_machine_new (const CliMachineOptions *options, GError **error);
 TopoMapping *
 cli_mapping_new (const char *text, TopoMachine *machine, uint32_t n_ranks, GError **error);
 
-/* The trace at `path`, read as the options say. */
+/* The trace at `path`, read with the options. */
 Trace *cli_trace_open (const char *path, const CliTraceOptions *options, GError **error);
 
 void cli_format_options_clear (CliFormatOptions *options);

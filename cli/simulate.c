@@ -28,7 +28,7 @@ add_edge (void *data, uint32_t source, uint32_t destination, uint64_t bytes, boo
   sim_edges_add (data, source, destination, 1, bytes);
 }
 
-/* The page of a run.  The trace is read once more for who sends to whom. */
+/* The page of a run.  The trace is read once more for the messages between ranks. */
 static gboolean
 write_run (FILE *out, const CliRunInputs *inputs, Trace *trace, const SimRunOptions *options,
            const SimRun *run, GError **error)

@@ -133,39 +133,6 @@ show_progress (void *data, double share)
     cli_progress_share (output->progress, share);
 }
 
-static gboolean
-run_suites (Output *output, const ValidationSuite *const *suites, const char *const *only,
-            const char *const *stores, const char *xc30, GString *details, GError **error)
-{
-  const ValidationWatch watch = { .report = report,
-                                  .progress = show_progress,
-                                  .data = output,
-                                  .details = details,
-                                  .xc30 = xc30,
-                                  .stores = stores };
-
-  json_builder_begin_object (output->builder);
-  cli_begin_array (output->builder, "results");
-  if (!validation_run (suites, only, &watch, error)) {
-    /* A wrong name on the command line is wrong usage. */
-    if (error != NULL && g_error_matches (*error, VALIDATION_ERROR, VALIDATION_ERROR_NAME)) {
-      (*error)->domain = CLI_ERROR;
-      (*error)->code = CLI_ERROR_USAGE;
-      g_prefix_error (error, "--only: ");
-    }
-    return FALSE;
-  }
-  json_builder_end_array (output->builder);
-  if (output->format == CLI_FORMAT_JSON)
-    cli_print_object (stdout, output->builder);
-  if (output->format == CLI_FORMAT_TABLE && output->n_run < output->n)
-    printf ("%u of %u agree, %u not run\n", output->n_agree, output->n_run,
-            output->n - output->n_run);
-  else if (output->format == CLI_FORMAT_TABLE)
-    printf ("%u of %u agree\n", output->n_agree, output->n);
-  return TRUE;
-}
-
 /* Sets suites[0] to the suite of that name, and *chosen to suites; name NULL: *chosen are all that
  * simulate. */
 static gboolean
@@ -202,11 +169,32 @@ validate (Output *output, const ValidationSuite *const *suites, const char *cons
 {
   g_autoptr (GString) details = g_string_new (validation_details_heading);
   g_autoptr (CliOutfile) file = NULL;
+  ValidationWatch watch = {
+    .report = report, .progress = show_progress, .data = output, .xc30 = xc30, .stores = stores
+  };
 
   if (details_path != NULL && (file = cli_outfile_new (details_path, error)) == NULL)
     return FALSE;
-  if (!run_suites (output, suites, only, stores, xc30, file == NULL ? NULL : details, error))
+  watch.details = file == NULL ? NULL : details;
+  json_builder_begin_object (output->builder);
+  cli_begin_array (output->builder, "results");
+  if (!validation_run (suites, only, &watch, error)) {
+    /* A wrong name on the command line is wrong usage. */
+    if (error != NULL && g_error_matches (*error, VALIDATION_ERROR, VALIDATION_ERROR_NAME)) {
+      (*error)->domain = CLI_ERROR;
+      (*error)->code = CLI_ERROR_USAGE;
+      g_prefix_error (error, "--only: ");
+    }
     return FALSE;
+  }
+  json_builder_end_array (output->builder);
+  if (output->format == CLI_FORMAT_JSON)
+    cli_print_object (stdout, output->builder);
+  if (output->format == CLI_FORMAT_TABLE && output->n_run < output->n)
+    printf ("%u of %u agree, %u not run\n", output->n_agree, output->n_run,
+            output->n - output->n_run);
+  else if (output->format == CLI_FORMAT_TABLE)
+    printf ("%u of %u agree\n", output->n_agree, output->n);
   if (file == NULL)
     return TRUE;
   fputs (details->str, cli_outfile_stream (file));

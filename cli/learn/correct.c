@@ -668,28 +668,6 @@ check_options (Options *options, const char *train, PredictCorrectionSettings *s
 
 /* --- The command --- */
 
-/* The files of --refitted and --points. */
-static gboolean
-write_files (const Correction *shown, const Options *options, GError **error)
-{
-  const PredictCorrectionData *data = shown->data;
-  g_autofree char *refitted = predict_base_model_text (data->model, shown->correction->refitted);
-  g_autoptr (CliOutfile) points = NULL;
-  FILE *out;
-
-  if (options->refitted != NULL && !cli_outfile_write (options->refitted, refitted, error))
-    return FALSE;
-  if (options->points == NULL)
-    return TRUE;
-  if (!(points = cli_outfile_new (options->points, error)))
-    return FALSE;
-  out = cli_outfile_stream (points);
-  fputs ("set,point,observed,original,corrected\n", out);
-  print_points (out, "train", shown, &data->train, data->train_observed);
-  print_points (out, "test", shown, &data->test, data->test_observed);
-  return cli_outfile_commit (points, error);
-}
-
 /* Warnings that a reader would otherwise have to derive from the figures. */
 static void
 tell_advice (const Correction *shown)
@@ -730,7 +708,8 @@ correct (const PredictCorrectionData *data, const PredictCorrectionSettings *set
   g_autoptr (PredictCorrection) correction =
       predict_correct (data, settings, cli_progress_share, progress, error);
   Correction shown = { data, settings, correction, NULL };
-  g_autofree char *text = NULL;
+  g_autoptr (CliOutfile) points = NULL;
+  g_autofree char *refitted = NULL, *text = NULL;
 
   g_clear_pointer (&progress, cli_progress_free);
   if (correction == NULL) {
@@ -739,8 +718,19 @@ correct (const PredictCorrectionData *data, const PredictCorrectionSettings *set
   }
   if (correction->best < correction->n_trials)
     shown.best = &correction->trials[correction->best];
-  if (!write_files (&shown, options, error))
+  refitted = predict_base_model_text (data->model, correction->refitted);
+  if ((options->refitted != NULL && !cli_outfile_write (options->refitted, refitted, error)) ||
+      (options->points != NULL && !(points = cli_outfile_new (options->points, error))))
     return FALSE;
+  if (points != NULL) {
+    FILE *out = cli_outfile_stream (points);
+
+    fputs ("set,point,observed,original,corrected\n", out);
+    print_points (out, "train", &shown, &data->train, data->train_observed);
+    print_points (out, "test", &shown, &data->test, data->test_observed);
+    if (!cli_outfile_commit (points, error))
+      return FALSE;
+  }
   if (!options->talk.quiet)
     tell_advice (&shown);
   correction_print (stdout, &shown, options->format.format);

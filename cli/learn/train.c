@@ -35,22 +35,6 @@
 /* The name of a first column without one: the index of a pandas table. */
 #define INDEX_NAME "row"
 
-/* Why a column cannot be a feature; NULL: it can. */
-static const char *
-why_not (const PredictTable *table, const PredictColumn *column, const char *group)
-{
-  if (column->numbers == NULL)
-    return "texts";
-  if (g_strcmp0 (column->name, group) == 0)
-    return "the group";
-  if (g_strcmp0 (column->name, INDEX_NAME) == 0)
-    return "an index";
-  for (uint64_t row = 0; row < table->n_rows; row++)
-    if (!isnan (column->numbers[row]))
-      return NULL;
-  return table->n_rows > 0 ? "empty" : NULL;
-}
-
 /* The columns and sets (such as H3) that `text` lists; text NULL: of a store's runs the features
  * that they have, of a file each column of numbers except the target, the group and an index
  * ("row").  left_out (element-type utf8) gets the other columns, each with the reason.
@@ -77,13 +61,24 @@ choose_features (const PredictTable *table, const char *text, const char *target
   features = g_ptr_array_new_with_free_func (g_free);
   for (guint i = 0; i < table->n_columns; i++) {
     const PredictColumn *column = &table->columns[i];
-    const char *reason = why_not (table, column, group);
+    const char *reason = NULL;
+    uint64_t n_empty = 0;
 
     /* A row of a store has all results of the run, most of which are unknown where the target is
      * unknown; only its features are known earlier. */
     if (g_strcmp0 (column->name, target) == 0 ||
         (table->lines == NULL && !g_strv_contains (known, column->name)))
       continue;
+    while (column->numbers != NULL && n_empty < table->n_rows && isnan (column->numbers[n_empty]))
+      n_empty++;
+    if (column->numbers == NULL)
+      reason = "texts";
+    else if (g_strcmp0 (column->name, group) == 0)
+      reason = "the group";
+    else if (g_strcmp0 (column->name, INDEX_NAME) == 0)
+      reason = "an index";
+    else if (n_empty > 0 && n_empty == table->n_rows)
+      reason = "empty";
     if (reason != NULL)
       g_ptr_array_add (left_out, g_strdup_printf ("%s (%s)", column->name, reason));
     else
@@ -101,7 +96,7 @@ choose_features (const PredictTable *table, const char *text, const char *target
 /* --- Warnings --- */
 
 #define ECHO_RCC     0.98     /* as good an order as the target measured twice would give */
-#define ECHO_SAMPLES 1000000u /* sorting more takes longer than people wait for a warning */
+#define ECHO_SAMPLES 1000000u /* sorting more takes too long for a warning */
 
 static gboolean
 is_echo (const float *x, const double *y, uint64_t n)

@@ -106,38 +106,6 @@ print_section (FILE *out, const char *heading)
   cli_print_heading (out, heading);
 }
 
-static void
-print_search (FILE *out, const CliSearched *searched)
-{
-  const PredictSearchResult *result = &searched->result;
-  g_autofree char *tried =
-      g_strdup_printf ("search: the best of %u sets of features (optimistic: scored within the "
-                       "samples that chose them)",
-                       result->tried->len);
-  g_autofree char *outer =
-      g_strdup_printf ("what is chosen so, scored on samples that the search has not seen: %u "
-                       "random splits",
-                       result->n_outer);
-
-  print_section (out, tried);
-  for (guint i = 0; i < MIN (result->tried->len, CLI_SETS_SHOWN); i++) {
-    const PredictFeatureChoice *choice = &g_array_index (result->tried, PredictFeatureChoice, i);
-    g_autofree const char **names = cli_choice_names (searched, choice);
-    g_autofree char *list = g_strjoinv (", ", (char **) names);
-
-    cli_printf (out, "  %s %.4f  %s\n", predict_score_names[searched->search.score], choice->score,
-                list);
-  }
-  if (result->n_outer == 0)
-    return;
-  print_section (out, outer);
-  print_spreads (out, result->outer);
-  print_section (out, "in how many of these splits a feature was chosen");
-  for (guint i = 0; searched->candidates[i] != NULL; i++)
-    if (result->times_chosen[i] > 0)
-      cli_printf (out, "  %6u  %s\n", result->times_chosen[i], searched->candidates[i]);
-}
-
 /* Permuting may improve a prediction by chance: an importance below 0 has no bar. */
 static void
 print_importances (FILE *out, const char *heading, const PredictModel *model,
@@ -165,6 +133,7 @@ static void
 print_table (FILE *out, const CliTraining *training)
 {
   const PredictModel *model = training->model;
+  const CliSearched *searched = training->searched;
   const GArray *baselines = training->baselines;
 
   print_origin (out, training);
@@ -179,8 +148,35 @@ print_table (FILE *out, const CliTraining *training)
     if (!isnan (model->out_of_bag_r2))
       fprintf (out, "  out of bag: r2 %.4g\n", model->out_of_bag_r2);
   }
-  if (training->searched != NULL)
-    print_search (out, training->searched);
+  if (searched != NULL) {
+    const PredictSearchResult *result = &searched->result;
+    g_autofree char *tried =
+        g_strdup_printf ("search: the best of %u sets of features (optimistic: scored within the "
+                         "samples that chose them)",
+                         result->tried->len);
+    g_autofree char *outer =
+        g_strdup_printf ("what is chosen so, scored on samples that the search has not seen: %u "
+                         "random splits",
+                         result->n_outer);
+
+    print_section (out, tried);
+    for (guint i = 0; i < MIN (result->tried->len, CLI_SETS_SHOWN); i++) {
+      const PredictFeatureChoice *choice = &g_array_index (result->tried, PredictFeatureChoice, i);
+      g_autofree const char **names = cli_choice_names (searched, choice);
+      g_autofree char *list = g_strjoinv (", ", (char **) names);
+
+      cli_printf (out, "  %s %.4f  %s\n", predict_score_names[searched->search.score],
+                  choice->score, list);
+    }
+    if (result->n_outer > 0) {
+      print_section (out, outer);
+      print_spreads (out, result->outer);
+      print_section (out, "in how many of these splits a feature was chosen");
+      for (guint i = 0; searched->candidates[i] != NULL; i++)
+        if (result->times_chosen[i] > 0)
+          cli_printf (out, "  %6u  %s\n", result->times_chosen[i], searched->candidates[i]);
+    }
+  }
   if (baselines->len > 0) {
     print_section (out, "methods with their defaults: medians of the same splits");
     fprintf (out, "  %-14s", "method");
@@ -288,38 +284,6 @@ add_evaluation (JsonBuilder *builder, const PredictEvaluation *evaluation)
 }
 
 static void
-add_search (JsonBuilder *builder, const CliSearched *searched)
-{
-  const PredictSearchResult *result = &searched->result;
-
-  cli_begin_object (builder, "search");
-  cli_add_string (builder, "score", predict_score_names[searched->search.score]);
-  cli_add_integer (builder, "tried", result->tried->len);
-  cli_begin_array (builder, "best");
-  for (guint i = 0; i < MIN (result->tried->len, CLI_SETS_SHOWN); i++) {
-    const PredictFeatureChoice *choice = &g_array_index (result->tried, PredictFeatureChoice, i);
-    g_autofree const char **names = cli_choice_names (searched, choice);
-
-    json_builder_begin_object (builder);
-    cli_add_number (builder, "inner_score", choice->score);
-    add_names (builder, "features", names);
-    json_builder_end_object (builder);
-  }
-  json_builder_end_array (builder);
-  cli_add_integer (builder, "outer_splits", result->n_outer);
-  if (result->n_outer > 0) {
-    cli_begin_object (builder, "outer");
-    add_scores (builder, result->outer, NULL);
-    json_builder_end_object (builder);
-    cli_begin_object (builder, "times_chosen");
-    for (guint i = 0; searched->candidates[i] != NULL; i++)
-      cli_add_integer (builder, searched->candidates[i], result->times_chosen[i]);
-    json_builder_end_object (builder);
-  }
-  json_builder_end_object (builder);
-}
-
-static void
 add_importances (JsonBuilder *builder, const char *name, const PredictModel *model,
                  const double *importances)
 {
@@ -336,6 +300,7 @@ training_record (const CliTraining *training)
 {
   const PredictRecipe *recipe = training->recipe;
   const PredictModel *model = training->model;
+  const CliSearched *searched = training->searched;
   g_autofree char *settings = cli_describe_settings (&recipe->settings);
   g_autoptr (JsonBuilder) builder = json_builder_new ();
 
@@ -359,8 +324,35 @@ training_record (const CliTraining *training)
     json_builder_end_object (builder);
   }
   cli_add_number (builder, "out_of_bag_r2", model->out_of_bag_r2);
-  if (training->searched != NULL)
-    add_search (builder, training->searched);
+  if (searched != NULL) {
+    const PredictSearchResult *result = &searched->result;
+
+    cli_begin_object (builder, "search");
+    cli_add_string (builder, "score", predict_score_names[searched->search.score]);
+    cli_add_integer (builder, "tried", result->tried->len);
+    cli_begin_array (builder, "best");
+    for (guint i = 0; i < MIN (result->tried->len, CLI_SETS_SHOWN); i++) {
+      const PredictFeatureChoice *choice = &g_array_index (result->tried, PredictFeatureChoice, i);
+      g_autofree const char **names = cli_choice_names (searched, choice);
+
+      json_builder_begin_object (builder);
+      cli_add_number (builder, "inner_score", choice->score);
+      add_names (builder, "features", names);
+      json_builder_end_object (builder);
+    }
+    json_builder_end_array (builder);
+    cli_add_integer (builder, "outer_splits", result->n_outer);
+    if (result->n_outer > 0) {
+      cli_begin_object (builder, "outer");
+      add_scores (builder, result->outer, NULL);
+      json_builder_end_object (builder);
+      cli_begin_object (builder, "times_chosen");
+      for (guint i = 0; searched->candidates[i] != NULL; i++)
+        cli_add_integer (builder, searched->candidates[i], result->times_chosen[i]);
+      json_builder_end_object (builder);
+    }
+    json_builder_end_object (builder);
+  }
   if (training->baselines->len > 0) {
     cli_begin_array (builder, "baselines");
     for (guint i = 0; i < training->baselines->len; i++) {

@@ -33,6 +33,5 @@ typedef struct {
 
 void cli_training_print (FILE *out, const CliTraining *training, CliFormat format);
 
-
 /* The names of the features of a choice, NULL-terminated; the caller frees the array. */
 const char **cli_choice_names (const CliSearched *searched, const PredictFeatureChoice *choice);

@@ -97,35 +97,29 @@ add_options (GOptionContext *context, Options *options)
   cli_add_quiet_option (context, &options->talk);
 }
 
-/* "20s", "1.5s" or "200". */
-static gboolean
-parse_budget (Options *options, GError **error)
-{
-  const char *text = options->budget;
-  char *end;
-  double value;
-
-  if (!text)
-    return cli_refuse (error,
-                       "--budget is missing: seconds (20s) or a number of evaluations (200)");
-  value = g_ascii_strtod (text, &end);
-  if (end != text && !strcmp (end, "s") && value > 0 && value <= MAX_BUDGET_S)
-    options->budget_us = (int64_t) ceil (value * 1e6);
-  else if (end != text && *end == '\0' && value >= 1 && value <= MAX_BUDGET_N &&
-           value == floor (value))
-    options->budget_n = (guint) value;
-  else
-    return cli_refuse (
-        error, "--budget: '%s' is neither seconds, such as 20s, nor a number of at least 1", text);
-  return TRUE;
-}
-
 static gboolean
 check_options (Options *options, GError **error)
 {
+  const char *budget = options->budget;
+  char *end;
+  double value;
+
   if (!cli_parse_format (&options->map.format, error) ||
-      !cli_map_check_ranks (&options->map, FALSE, error) || !parse_budget (options, error))
+      !cli_map_check_ranks (&options->map, FALSE, error))
     return FALSE;
+  if (!budget)
+    return cli_refuse (error,
+                       "--budget is missing: seconds (20s) or a number of evaluations (200)");
+  value = g_ascii_strtod (budget, &end);
+  if (end != budget && !strcmp (end, "s") && value > 0 && value <= MAX_BUDGET_S)
+    options->budget_us = (int64_t) ceil (value * 1e6);
+  else if (end != budget && *end == '\0' && value >= 1 && value <= MAX_BUDGET_N &&
+           value == floor (value))
+    options->budget_n = (guint) value;
+  else
+    return cli_refuse (error,
+                       "--budget: '%s' is neither seconds, such as 20s, nor a number of at least 1",
+                       budget);
   if (options->threads < 1 || options->threads > MAX_THREADS)
     return cli_refuse (error, "--threads: %d is not within 1..%d", options->threads, MAX_THREADS);
   if (options->seed < 0)
@@ -156,19 +150,6 @@ take_signal (int number)
   sigaction (SIGTERM, &before_terminate, NULL);
 }
 
-static void
-take_signals (void)
-{
-  struct sigaction action = { .sa_handler = take_signal };
-
-  sigemptyset (&action.sa_mask);
-  sigaction (SIGINT, NULL, &before_interrupt);
-  sigaction (SIGTERM, NULL, &before_terminate);
-  if (before_interrupt.sa_handler != SIG_IGN)
-    sigaction (SIGINT, &action, NULL);
-  sigaction (SIGTERM, &action, NULL);
-}
-
 static gboolean
 is_signalled (void *data G_GNUC_UNUSED)
 {
@@ -184,7 +165,7 @@ count_message (void *matrix, uint32_t source, uint32_t destination, uint64_t byt
   study_matrix_add (matrix, source, destination, 1, bytes);
 }
 
-/* The matrix of a file, be it a matrix or a trace; *is_trace tells which. */
+/* The matrix of a file; *is_trace: the file is a trace and not a matrix. */
 static StudyMatrix *
 load_matrix (const char *path, const TopoMachine *machine, const Options *options,
              gboolean *is_trace, GError **error)
@@ -399,31 +380,6 @@ add_row (JsonBuilder *builder, const Row *row)
 }
 
 static void
-print_json (FILE *out, const Optimum *optimum, const Row *row)
-{
-  g_autoptr (JsonBuilder) builder = json_builder_new ();
-
-  json_builder_begin_object (builder);
-  cli_add_string (builder, "schema", "hopcast.optimum/1");
-  cli_add_string (builder, "source", optimum->source);
-  cli_add_string (builder, "machine", optimum->machine->spec);
-  cli_add_integer (builder, "ranks", optimum->candidates->problem->graph->n_ranks);
-  cli_add_string (builder, "network", optimum->network);
-  cli_add_string (builder, "objective", optimum->objective);
-  cli_add_integer (builder, "seed", optimum->seed);
-  cli_add_integer (builder, "rounds", optimum->n_rounds);
-  cli_add_integer (builder, "runs", optimum->n_runs);
-  cli_add_boolean (builder, "stopped", optimum->stopped);
-  json_builder_set_member_name (builder, "best");
-  add_row (builder, &row[optimum->best]);
-  cli_begin_array (builder, "candidates");
-  for (guint i = 0; i < optimum->candidates->list->len; i++)
-    add_row (builder, &row[i]);
-  json_builder_end_array (builder);
-  cli_print_object (out, builder);
-}
-
-static void
 print_verdict (FILE *out, const Optimum *optimum)
 {
   const StudyCandidate *best = study_candidate (optimum->candidates, optimum->best);
@@ -459,6 +415,7 @@ print (FILE *out, const Optimum *optimum, CliFormat format)
   guint n = optimum->candidates->list->len;
   g_autofree Row *row = g_new (Row, n);
   const CliRows rows = CLI_ROWS (columns, row, n);
+  g_autoptr (JsonBuilder) builder = NULL;
 
   for (guint i = 0; i < n; i++) {
     const StudyCandidate *candidate = study_candidate (optimum->candidates, i);
@@ -485,7 +442,27 @@ print (FILE *out, const Optimum *optimum, CliFormat format)
     print_verdict (out, optimum);
     break;
   case CLI_FORMAT_CSV: cli_rows_print_csv (out, &rows); break;
-  case CLI_FORMAT_JSON: print_json (out, optimum, row); break;
+  case CLI_FORMAT_JSON:
+    builder = json_builder_new ();
+    json_builder_begin_object (builder);
+    cli_add_string (builder, "schema", "hopcast.optimum/1");
+    cli_add_string (builder, "source", optimum->source);
+    cli_add_string (builder, "machine", optimum->machine->spec);
+    cli_add_integer (builder, "ranks", optimum->candidates->problem->graph->n_ranks);
+    cli_add_string (builder, "network", optimum->network);
+    cli_add_string (builder, "objective", optimum->objective);
+    cli_add_integer (builder, "seed", optimum->seed);
+    cli_add_integer (builder, "rounds", optimum->n_rounds);
+    cli_add_integer (builder, "runs", optimum->n_runs);
+    cli_add_boolean (builder, "stopped", optimum->stopped);
+    json_builder_set_member_name (builder, "best");
+    add_row (builder, &row[optimum->best]);
+    cli_begin_array (builder, "candidates");
+    for (guint i = 0; i < n; i++)
+      add_row (builder, &row[i]);
+    json_builder_end_array (builder);
+    cli_print_object (out, builder);
+    break;
   }
 }
 
@@ -540,11 +517,17 @@ cli_map_optimize (int argc, char **argv, GError **error)
                       "links, then, for a trace, by simulated runs, and writes its map file.");
   g_auto (Options) options = { .map = CLI_MAP_OPTIONS_INIT, .compute_scale = 1, .threads = 1 };
   g_auto (Job) job = { .options = &options };
+  struct sigaction action = { .sa_handler = take_signal };
 
   add_options (context, &options);
   if (!cli_parse (context, argc, argv, names, &job.path, error) || !check_options (&options, error))
     return CLI_FAILED;
-  take_signals ();
+  sigemptyset (&action.sa_mask);
+  sigaction (SIGINT, NULL, &before_interrupt);
+  sigaction (SIGTERM, NULL, &before_terminate);
+  if (before_interrupt.sa_handler != SIG_IGN)
+    sigaction (SIGINT, &action, NULL);
+  sigaction (SIGTERM, &action, NULL);
   job.start_us = g_get_monotonic_time ();
   if (!optimize (&job, error))
     return CLI_FAILED;

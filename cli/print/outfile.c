@@ -20,7 +20,7 @@
 struct CliOutfile {
   FILE *stream;
   char *path;      /* as the user wrote it, for messages */
-  char *target;    /* what is replaced; NULL when written directly */
+  char *target;    /* the replaced path; NULL when written directly */
   char *temporary; /* NULL when written directly */
 };
 

@@ -1,4 +1,4 @@
-/* output.c - results for people (table) and for programs (CSV, JSON).
+/* output.c - results as a table, CSV or JSON.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"

@@ -119,19 +119,6 @@ take_conversion (const char *format, Conversion *conversion)
        : fprintf (out, conversion->text, conversion->stars[0], conversion->stars[1], (value)))
 
 static void
-put_integer (FILE *out, const Conversion *conversion, va_list *arguments)
-{
-  switch (conversion->modifier) {
-  case 'l': PUT (va_arg (*arguments, long)); break;
-  case 'L': PUT (va_arg (*arguments, long long)); break;
-  case 'z': PUT (va_arg (*arguments, size_t)); break;
-  case 'j': PUT (va_arg (*arguments, intmax_t)); break;
-  case 't': PUT (va_arg (*arguments, ptrdiff_t)); break;
-  default: PUT (va_arg (*arguments, int)); break;
-  }
-}
-
-static void
 put_text (FILE *out, const Conversion *conversion, va_list *arguments)
 {
   const char *text = va_arg (*arguments, const char *);
@@ -166,7 +153,16 @@ put_conversion (FILE *out, Conversion *conversion, va_list *arguments)
   case 'x':
   case 'X':
   case 'o':
-  case 'c': put_integer (out, conversion, arguments); break;
+  case 'c':
+    switch (conversion->modifier) {
+    case 'l': PUT (va_arg (*arguments, long)); break;
+    case 'L': PUT (va_arg (*arguments, long long)); break;
+    case 'z': PUT (va_arg (*arguments, size_t)); break;
+    case 'j': PUT (va_arg (*arguments, intmax_t)); break;
+    case 't': PUT (va_arg (*arguments, ptrdiff_t)); break;
+    default: PUT (va_arg (*arguments, int)); break;
+    }
+    break;
   case 'e':
   case 'E':
   case 'f':

@@ -23,17 +23,6 @@ after_rank (const char *text)
   return NULL;
 }
 
-/* The message without its rank, as a key. */
-static char *
-without_number (const char *text, const char *after)
-{
-  const char *number = after;
-
-  while (number > text && g_ascii_isdigit (number[-1]))
-    number--;
-  return g_strdup_printf ("%.*s%s", (int) (number - text), text, after);
-}
-
 GPtrArray *
 cli_warnings_summarize (const GPtrArray *warnings)
 {
@@ -43,9 +32,15 @@ cli_warnings_summarize (const GPtrArray *warnings)
 
   for (guint i = 0; i < warnings->len; i++) {
     const char *text = warnings->pdata[i], *after = after_rank (text);
-    char *key = after ? without_number (text, after) : g_strdup (text);
-    guint n = GPOINTER_TO_UINT (g_hash_table_lookup (alike, key));
+    const char *number = after;
+    char *key;
+    guint n;
 
+    /* The message without its rank is the key. */
+    while (number && number > text && g_ascii_isdigit (number[-1]))
+      number--;
+    key = after ? g_strdup_printf ("%.*s%s", (int) (number - text), text, after) : g_strdup (text);
+    n = GPOINTER_TO_UINT (g_hash_table_lookup (alike, key));
     g_ptr_array_add (keys, key);
     g_hash_table_replace (alike, g_strdup (key), GUINT_TO_POINTER (n + 1));
   }

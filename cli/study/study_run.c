@@ -159,63 +159,6 @@ processor_s (int who)
          (double) (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
 }
 
-static void
-tell_end (const StudyTally *tally, const StudySessionOptions *session, const char *store,
-          gboolean is_verbose)
-{
-  g_autofree char *done = base_count (tally->n_done, "run");
-  g_autofree char *changed = base_count (tally->n_changed, "run");
-  g_autofree char *failed_before = base_count (tally->n_failed_before, "run");
-
-  if (tally->first_error != NULL)
-    cli_printf (stderr, "hopcast: the first run that failed: %s\n", tally->first_error);
-  if (tally->n_changed > 0)
-    cli_printf (stderr,
-                "hopcast: inputs of %s were changed meanwhile; the same command takes them as "
-                "they are now\n",
-                changed);
-  if (tally->n_failed_before > 0)
-    cli_printf (stderr, "hopcast: %s failed before; --retry-failed tries again\n", failed_before);
-  cli_printf (stderr, "hopcast: %s done, %u failed, %u %s there: %s\n", done, tally->n_failed,
-              tally->n_there, tally->n_there == 1 ? "was" : "were", store);
-  if (is_verbose)
-    cli_printf (
-        stderr,
-        "hopcast: %.3f s, of which %.3f s in the store (%.2f %%); processor time: %.3f s here, "
-        "%.3f s of workers\n",
-        tally->elapsed_s, tally->store_s,
-        tally->elapsed_s > 0 ? 100 * tally->store_s / tally->elapsed_s : 0,
-        processor_s (RUSAGE_SELF), processor_s (RUSAGE_CHILDREN));
-  if (tally->signal != 0)
-    cli_printf (stderr, "hopcast: stopped by %s; the same command goes on from here\n",
-                g_strsignal (tally->signal));
-  else if (session->n_shards > 0)
-    cli_printf (stderr, "hopcast: next: hopcast study merge, when all shards are there\n");
-  else
-    cli_printf (stderr, "hopcast: next: hopcast rank %s; hopcast report %s -o page.html\n", store,
-                store);
-}
-
-static int
-make_runs (const StudyPlan *plan, StudySessionOptions *session, const Options *options,
-           GError **error)
-{
-  g_autofree char *store = study_session_store_path (plan, session);
-  g_autoptr (CliProgress) progress = cli_progress_new (options->talk.quiet);
-  g_auto (StudyTally) tally = { 0 };
-
-  session->progress = tell_progress;
-  session->progress_data = progress;
-  if (!study_session_run (plan, cli_pool_kind, session, &tally, error))
-    return CLI_FAILED;
-  g_clear_pointer (&progress, cli_progress_free);
-  if (!options->talk.quiet)
-    tell_end (&tally, session, store, options->talk.verbose);
-  if (tally.signal != 0)
-    return SIGNAL_EXIT + tally.signal;
-  return tally.n_failed + tally.n_failed_before > 0 ? CLI_PARTLY : CLI_DONE;
-}
-
 /* --- Without the runs --- */
 
 static int
@@ -250,24 +193,56 @@ dry_run (const StudyPlan *plan, const StudySessionOptions *session, GError **err
 }
 
 static int
-run_study (const char *path, const Options *options, StudySessionOptions *session, GError **error)
+make_runs (const StudyPlan *plan, StudySessionOptions *session, const Options *options,
+           GError **error)
 {
-  g_autoptr (StudyPlan) plan = study_plan_load (path, error);
+  g_autofree char *store = study_session_store_path (plan, session);
   g_autoptr (CliProgress) progress = cli_progress_new (options->talk.quiet);
+  g_auto (StudyTally) tally = { 0 };
+  int status;
 
-  if (plan == NULL || !study_plan_resolve (plan, cli_progress_share, progress, error))
+  session->progress = tell_progress;
+  session->progress_data = progress;
+  if (!study_session_run (plan, cli_pool_kind, session, &tally, error))
     return CLI_FAILED;
   g_clear_pointer (&progress, cli_progress_free);
-  if (options->dry_run)
-    return dry_run (plan, session, error);
-  if (!cli_pool_kind->is_master ())
-    return study_session_serve (plan, cli_pool_kind, error) ? CLI_DONE : CLI_FAILED;
+  status = tally.signal != 0                            ? SIGNAL_EXIT + tally.signal
+           : tally.n_failed + tally.n_failed_before > 0 ? (int) CLI_PARTLY
+                                                        : (int) CLI_DONE;
   if (!options->talk.quiet) {
-    tell_assumptions (plan);
-    tell_unfit (stderr, plan, FALSE, "hopcast: fail, as mappings do not fit: ", MOST_UNFIT);
-    tell_unfit (stderr, plan, TRUE, "hopcast: left out, as mappings do not fit: ", MOST_UNFIT);
+    g_autofree char *done = base_count (tally.n_done, "run");
+    g_autofree char *changed = base_count (tally.n_changed, "run");
+    g_autofree char *failed_before = base_count (tally.n_failed_before, "run");
+
+    if (tally.first_error != NULL)
+      cli_printf (stderr, "hopcast: the first run that failed: %s\n", tally.first_error);
+    if (tally.n_changed > 0)
+      cli_printf (stderr,
+                  "hopcast: inputs of %s were changed meanwhile; the same command takes them as "
+                  "they are now\n",
+                  changed);
+    if (tally.n_failed_before > 0)
+      cli_printf (stderr, "hopcast: %s failed before; --retry-failed tries again\n", failed_before);
+    cli_printf (stderr, "hopcast: %s done, %u failed, %u %s there: %s\n", done, tally.n_failed,
+                tally.n_there, tally.n_there == 1 ? "was" : "were", store);
+    if (options->talk.verbose)
+      cli_printf (
+          stderr,
+          "hopcast: %.3f s, of which %.3f s in the store (%.2f %%); processor time: %.3f s here, "
+          "%.3f s of workers\n",
+          tally.elapsed_s, tally.store_s,
+          tally.elapsed_s > 0 ? 100 * tally.store_s / tally.elapsed_s : 0,
+          processor_s (RUSAGE_SELF), processor_s (RUSAGE_CHILDREN));
+    if (tally.signal != 0)
+      cli_printf (stderr, "hopcast: stopped by %s; the same command goes on from here\n",
+                  g_strsignal (tally.signal));
+    else if (session->n_shards > 0)
+      cli_printf (stderr, "hopcast: next: hopcast study merge, when all shards are there\n");
+    else
+      cli_printf (stderr, "hopcast: next: hopcast rank %s; hopcast report %s -o page.html\n", store,
+                  store);
   }
-  return make_runs (plan, session, options, error);
+  return status;
 }
 
 int
@@ -278,11 +253,26 @@ cli_study_run (int argc, char **argv, GError **error)
       "STUDY", "Makes the runs that a study file asks for and that its store does not have.");
   g_auto (Options) options = { 0 };
   StudySessionOptions session = { 0 };
+  g_autoptr (StudyPlan) plan = NULL;
+  g_autoptr (CliProgress) progress = NULL;
   const char *path;
 
   add_own_options (context, &options);
   if (!cli_parse (context, argc, argv, names, &path, error) ||
-      !check_options (&options, &session, error))
+      !check_options (&options, &session, error) || !(plan = study_plan_load (path, error)))
     return CLI_FAILED;
-  return run_study (path, &options, &session, error);
+  progress = cli_progress_new (options.talk.quiet);
+  if (!study_plan_resolve (plan, cli_progress_share, progress, error))
+    return CLI_FAILED;
+  g_clear_pointer (&progress, cli_progress_free);
+  if (options.dry_run)
+    return dry_run (plan, &session, error);
+  if (!cli_pool_kind->is_master ())
+    return study_session_serve (plan, cli_pool_kind, error) ? CLI_DONE : CLI_FAILED;
+  if (!options.talk.quiet) {
+    tell_assumptions (plan);
+    tell_unfit (stderr, plan, FALSE, "hopcast: fail, as mappings do not fit: ", MOST_UNFIT);
+    tell_unfit (stderr, plan, TRUE, "hopcast: left out, as mappings do not fit: ", MOST_UNFIT);
+  }
+  return make_runs (plan, &session, &options, error);
 }

@@ -39,8 +39,8 @@ char *cli_timeline_warning (const SimTimeline *timeline, int64_t time_ps);
 
 /* -- timeline_file_chrome.c ----------------------------------------------------- */
 
-/* Chrome's trace event format: calls with what waits in them nested, arrows for
- * messages.  A process is a node, a thread a rank's processor. */
+/* Chrome's trace event format: calls with nested waits, arrows for messages.  A process is a node, a
+ * thread a rank's processor. */
 void cli_timeline_write_chrome (FILE *out, const SimTimeline *timeline, const CliRunInputs *inputs);
 
 /* -- timeline_file_paje.c ------------------------------------------------------- */

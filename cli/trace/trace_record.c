@@ -28,8 +28,8 @@
 
 typedef struct {
   const char *name;
-  const char *library;  /* part of the name of what programs are linked with */
-  const char *launcher; /* part of what its mpirun --version says */
+  const char *library;  /* part of the name of its library */
+  const char *launcher; /* part of the output of its mpirun --version */
   const char *packages;
 } Mpi;
 
@@ -308,22 +308,6 @@ remove_folder (const char *folder)
     cli_printf (stderr, "hopcast: warning: %s: %s\n", folder, g_strerror (errno));
 }
 
-/* Replaces the folder by a trace file. */
-static gboolean
-convert (Trace *trace, const char *folder, const Options *options, GError **error)
-{
-  g_autofree char *path = sibling (options->output, ".hct");
-  const CliTraceWriteOptions write = { .path = path };
-
-  if (!cli_trace_write (trace, &write, &options->talk, error))
-    return FALSE;
-  if (!options->keep)
-    remove_folder (folder);
-  if (!options->talk.quiet)
-    cli_printf (stderr, "hopcast: recorded %u ranks in %s\n", trace_ranks (trace), path);
-  return TRUE;
-}
-
 /* --- Processes that were not recorded --- */
 
 /* The lines KEY=VALUE of a file; utf8 to utf8. */
@@ -421,6 +405,7 @@ finish_recording (const char *folder, const Options *options, int status, GError
   g_autofree char *name = g_strdup_printf (RECORDING_FILE, 0u);
   g_autofree char *first = g_build_filename (folder, name, NULL);
   gboolean has_recording = g_file_test (first, G_FILE_TEST_IS_REGULAR), is_launcher = FALSE;
+  g_autofree char *path = NULL; /* of the trace file */
   g_autoptr (Trace) trace = NULL;
 
   if (status != CLI_DONE && !has_recording) {
@@ -445,13 +430,17 @@ finish_recording (const char *folder, const Options *options, int status, GError
     return status;
   }
   if (status == CLI_DONE && !g_str_has_suffix (options->output, ".rec")) {
-    if (convert (trace, folder, options, error))
-      return CLI_DONE;
-    g_prefix_error (error, "the recording stays in %s: ", folder);
-    return CLI_FAILED;
+    path = sibling (options->output, ".hct");
+    if (!cli_trace_write (trace, &(CliTraceWriteOptions){ .path = path }, &options->talk, error)) {
+      g_prefix_error (error, "the recording stays in %s: ", folder);
+      return CLI_FAILED;
+    }
+    if (!options->keep)
+      remove_folder (folder);
   }
   if (!options->talk.quiet)
-    cli_printf (stderr, "hopcast: recorded %u ranks in %s\n", trace_ranks (trace), folder);
+    cli_printf (stderr, "hopcast: recorded %u ranks in %s\n", trace_ranks (trace),
+                path ? path : folder);
   return status;
 }
 
