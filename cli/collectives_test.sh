@@ -11,11 +11,8 @@ refused () {
   name=$1 text=$2
   shift 2
   run "$hopcast" simulate "$@"
-  if test "$status" = 1 && test "$(cat err)" = "hopcast: $text" && ! test -s out; then
-    ok "$name"
-  else
-    not_ok "$name" "status $status" "$(cat err)" "expected: $text"
-  fi
+  test "$status" = 1 && test "$(cat err)" = "hopcast: $text" && ! test -s out
+  verdict $? "$name" "status $status" "$(cat err)" "expected: $text"
 }
 
 # accepted NAME ARGUMENT...
@@ -75,10 +72,7 @@ accepted "lost communicators, converted" split.hct --machine bgq:32
 
 "$hopcast" trace convert sizes.ti -o sizes.hct -q
 run "$hopcast" simulate sizes.hct --machine bgq:32 -q
-if test "$status" = 1 && grep -q "900000 bytes against\|against 900000 bytes" err; then
-  ok "converted"
-else
-  not_ok "converted" "status $status" "$(cat err)"
-fi
+test "$status" = 1 && grep -q "900000 bytes against\|against 900000 bytes" err
+verdict $? "converted" "status $status" "$(cat err)"
 
 done_testing

@@ -28,7 +28,7 @@ gboolean cli_refuse (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 
 
 typedef struct {
   const char *name;    /* one or two words: "simulate", "trace info" */
-  const char *summary; /* one line for people */
+  const char *summary; /* one line for the help */
   int (*run) (int argc, char **argv, GError **error);
 } CliCommand;
 

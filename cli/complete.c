@@ -1,4 +1,4 @@
-/* complete.c - the words that may stand at a place of the command line, for the shell's completion.
+/* complete.c - the shell's completion: the words that may stand at a place of the command line.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -38,10 +38,10 @@ static const char *const group_methods[] = { "kl", "paper", "scotch", NULL };
 static const char *const costs[] = { "mended", "literal", NULL };
 static const char *const suites[] = { "bgq", "infiniband", "aggregation", "sc13", NULL };
 
-/* The word that is to be completed; where the words that begin like it go. */
+/* The word to be completed, and the words that begin with it. */
 static const char *partial;
 static GPtrArray *found;
-/* The command whose options are asked for. */
+/* The command whose options are completed. */
 static const char *command_name;
 
 static void
@@ -85,21 +85,6 @@ add_machines (void)
 }
 
 static void
-add_traces (void)
-{
-  for (const TracePattern *const *pattern = trace_patterns (); *pattern != NULL; pattern++) {
-    g_autofree char *spec = g_strconcat ("gen:", (*pattern)->name, ":", NULL);
-
-    if (g_str_has_prefix (partial, "gen:"))
-      add (spec);
-  }
-  if (g_str_has_prefix (partial, "gen:"))
-    return;
-  add ("gen:");
-  add_files ("");
-}
-
-static void
 add_mappings (void)
 {
   add ("default");
@@ -131,13 +116,6 @@ add_trace_formats (void)
 {
   for (const TraceWriter *const *writer = trace_writers (); *writer != NULL; writer++)
     add ((*writer)->name);
-}
-
-static void
-add_patterns (void)
-{
-  for (const TracePattern *const *pattern = trace_patterns (); *pattern != NULL; pattern++)
-    add ((*pattern)->name);
 }
 
 static void
@@ -231,90 +209,91 @@ add_values (const CliOption *option)
   add_paths (option->argument);
 }
 
-static void
-add_argument (const char *name)
-{
-  if (strcmp (name, "TRACE") == 0 || strcmp (name, "MATRIX|TRACE") == 0)
-    add_traces ();
-  else if (strcmp (name, "SPEC") == 0)
-    add_machines ();
-  else if (strcmp (name, "M") == 0)
-    add_mappings ();
-  else if (strcmp (name, "KIND") == 0)
-    add_patterns ();
-  else if (strcmp (name, "SUITE") == 0)
-    add_all (suites);
-  else
-    add_paths (name);
-}
-
 /* --- Places --- */
-
-/* How many of the words are positional arguments. */
-static guint
-count_arguments (const GPtrArray *options, int argc, char **argv)
-{
-  guint n = 0;
-
-  for (int at = 1; at < argc; at++) {
-    const CliOption *option = argv[at][0] == '-' ? cli_option_find (options, argv[at]) : NULL;
-
-    if (option != NULL && option->argument != NULL)
-      at++;
-    n += argv[at < argc ? at : argc - 1][0] != '-' && option == NULL;
-  }
-  return n;
-}
-
-/* "--format=js": the candidates keep the option before them. */
-static void
-complete_joined (const GPtrArray *options, const char *equals)
-{
-  g_autofree char *name = g_strndup (partial, (gsize) (equals - partial));
-  const CliOption *option = cli_option_find (options, name);
-  guint first = found->len;
-
-  if (option == NULL || option->argument == NULL)
-    return;
-  partial = equals + 1;
-  add_values (option);
-  for (guint at = first; at < found->len; at++) {
-    char *word = found->pdata[at];
-
-    if (g_str_has_prefix (word, ":files"))
-      continue;
-    found->pdata[at] = g_strconcat (name, "=", word, NULL);
-    g_free (word);
-  }
-}
 
 static void
 complete_command (GOptionContext *context, const char *const *names, int argc, char **argv)
 {
   g_autoptr (GPtrArray) options = cli_options_of (context);
   const CliOption *before = argc > 1 ? cli_option_find (options, argv[argc - 1]) : NULL;
-  const char *equals = strchr (partial, '=');
-  guint n_given = count_arguments (options, argc, argv), n = 0;
+  const char *equals = strchr (partial, '='), *name;
+  guint n_given = 0, n = 0;
 
   if (before != NULL && before->argument != NULL) {
     add_values (before);
-  } else if (*partial == '-' && equals != NULL) {
-    complete_joined (options, equals);
-  } else if (*partial == '-') {
+    return;
+  }
+  /* "--format=js": the candidates keep the option before them. */
+  if (*partial == '-' && equals != NULL) {
+    g_autofree char *typed = g_strndup (partial, (gsize) (equals - partial));
+    const CliOption *option = cli_option_find (options, typed);
+    guint first = found->len;
+
+    if (option == NULL || option->argument == NULL)
+      return;
+    partial = equals + 1;
+    add_values (option);
+    for (guint at = first; at < found->len; at++) {
+      char *word = found->pdata[at];
+
+      if (g_str_has_prefix (word, ":files"))
+        continue;
+      found->pdata[at] = g_strconcat (typed, "=", word, NULL);
+      g_free (word);
+    }
+    return;
+  }
+  if (*partial == '-') {
     for (guint at = 0; at < options->len; at++)
       add (((CliOption *) options->pdata[at])->name);
-  } else if (names == NULL) {
-    add_files ("");
-  } else {
-    while (names[n] != NULL)
-      n++;
-    /* Several files may stand in the place of the last argument of some commands. */
-    if (n > 0 && (n_given < n || names[n - 1] == NULL || !strcmp (names[n - 1], "SHARD")))
-      add_argument (names[MIN (n_given, n - 1)]);
+    return;
   }
+  if (names == NULL) {
+    add_files ("");
+    return;
+  }
+
+  /* A positional argument: count those before it. */
+  for (int at = 1; at < argc; at++) {
+    const CliOption *option = argv[at][0] == '-' ? cli_option_find (options, argv[at]) : NULL;
+
+    if (option != NULL && option->argument != NULL)
+      at++;
+    n_given += argv[at < argc ? at : argc - 1][0] != '-' && option == NULL;
+  }
+  while (names[n] != NULL)
+    n++;
+  /* Several files may stand in the place of the last argument of some commands. */
+  if (n == 0 || (n_given >= n && strcmp (names[n - 1], "SHARD")))
+    return;
+  name = names[MIN (n_given, n - 1)];
+  if (strcmp (name, "TRACE") == 0 || strcmp (name, "MATRIX|TRACE") == 0) {
+    gboolean is_pattern = g_str_has_prefix (partial, "gen:");
+
+    for (const TracePattern *const *pattern = trace_patterns (); *pattern != NULL; pattern++) {
+      g_autofree char *spec = g_strconcat ("gen:", (*pattern)->name, ":", NULL);
+
+      if (is_pattern)
+        add (spec);
+    }
+    if (!is_pattern) {
+      add ("gen:");
+      add_files ("");
+    }
+  } else if (strcmp (name, "SPEC") == 0)
+    add_machines ();
+  else if (strcmp (name, "M") == 0)
+    add_mappings ();
+  else if (strcmp (name, "KIND") == 0)
+    for (const TracePattern *const *pattern = trace_patterns (); *pattern != NULL; pattern++)
+      add ((*pattern)->name);
+  else if (strcmp (name, "SUITE") == 0)
+    add_all (suites);
+  else
+    add_paths (name);
 }
 
-/* The first words of commands, or the second ones of those that begin with `first`. */
+/* The first words of the commands, or the second words of those that begin with `first`. */
 static void
 complete_name (const CliCommand *commands, gsize n, const char *first)
 {
@@ -329,25 +308,11 @@ complete_name (const CliCommand *commands, gsize n, const char *first)
   }
 }
 
-static const CliCommand *
-find (const CliCommand *commands, gsize n, int n_words, char **words, int *n_name)
-{
-  for (*n_name = MIN (n_words, 2); *n_name > 0; --*n_name) {
-    g_autofree char *name =
-        *n_name == 2 ? g_strjoin (" ", words[0], words[1], NULL) : g_strdup (words[0]);
-
-    for (gsize at = 0; at < n; at++)
-      if (strcmp (commands[at].name, name) == 0)
-        return &commands[at];
-  }
-  return NULL;
-}
-
 void
 cli_complete (const CliCommand *commands, gsize n, int argc, char **argv)
 {
   int n_words = MAX (argc - 1, 0), n_name = 0;
-  const CliCommand *command;
+  const CliCommand *command = NULL;
 
   partial = argc > 0 ? argv[argc - 1] : "";
   found = g_ptr_array_new_with_free_func (g_free);
@@ -360,7 +325,15 @@ cli_complete (const CliCommand *commands, gsize n, int argc, char **argv)
   } else if (n_words == 1) {
     complete_name (commands, n, argv[0]);
   }
-  command = n_words > 0 ? find (commands, n, n_words, argv, &n_name) : NULL;
+  /* A name of two words goes before its first word. */
+  for (n_name = MIN (n_words, 2); n_name > 0 && command == NULL; n_name -= command == NULL) {
+    g_autofree char *name =
+        n_name == 2 ? g_strjoin (" ", argv[0], argv[1], NULL) : g_strdup (argv[0]);
+
+    for (gsize at = 0; at < n && command == NULL; at++)
+      if (strcmp (commands[at].name, name) == 0)
+        command = &commands[at];
+  }
   if (command != NULL) {
     g_autoptr (GError) ignored = NULL;
     g_autofree char **words = g_new0 (char *, (gsize) (n_words - n_name) + 2);

@@ -6,41 +6,11 @@
 set -u
 . "${G_TEST_SRCDIR:-.}/cli/tap.sh"
 
-# refused NAME STATUS TEXT ARGUMENT...: hopcast with these arguments exits with
-# STATUS, prints nothing but one line on standard error that contains TEXT,
-# and makes no file.
-refused () {
-  answers=no
-  check_refused "$@"
-}
-
-# The same of a command that first prints what it found.
+# refused_but ...: as refused, of a command that prints a result before its error.
 refused_but () {
   answers=yes
-  check_refused "$@"
-}
-
-check_refused () {
-  name=$1 expected=$2 text=$3
-  shift 3
-  before=$(ls -A)
-  run "$hopcast" "$@"
-  after=$(ls -A)
-  if test "$status" != "$expected"; then
-    not_ok "$name" "status $status instead of $expected" "$(cat err)"
-  elif test "$(wc -l <err)" != 1; then
-    not_ok "$name" "not one line on standard error" "$(cat err)"
-  elif ! grep -q '^hopcast: ' err; then
-    not_ok "$name" "the line does not begin with the program's name" "$(cat err)"
-  elif ! grep -qF -e "$text" err; then
-    not_ok "$name" "the line does not say '$text'" "$(cat err)"
-  elif test -s out && test "$answers" = no; then
-    not_ok "$name" "something on standard output" "$(head -3 out)"
-  elif test "$before" != "$after"; then
-    not_ok "$name" "files changed" "$before" "---" "$after"
-  else
-    ok "$name"
-  fi
+  refused "$@"
+  answers=
 }
 
 : >out
@@ -329,18 +299,12 @@ if test -w /dev/full; then
   done
   "$hopcast" machine links bgq:512 >/dev/full 2>err
   status=$?
-  if test $status = 1 && grep -q "standard output" err; then
-    ok "full disk under standard output"
-  else
-    not_ok "full disk under standard output" "status $status" "$(cat err)"
-  fi
+  test $status = 1 && grep -q "standard output" err
+  verdict $? "full disk under standard output" "status $status" "$(cat err)"
   "$hopcast" --help >/dev/full 2>err
   status=$?
-  if test "$status" = 1 && grep -q '^hopcast: ' err; then
-    ok "full disk under the help"
-  else
-    not_ok "full disk under the help" "status $status" "$(cat err)"
-  fi
+  test "$status" = 1 && grep -q '^hopcast: ' err
+  verdict $? "full disk under the help" "status $status" "$(cat err)"
 else
   skip "full disk under the help" "no /dev/full here"
   skip "full disk under a trace" "no /dev/full here"
@@ -352,10 +316,7 @@ fi
 echo old >links.csv
 refused "failed run keeps the old file" 1 "rank 1" \
   simulate deadlock.ti --machine bgq:32 --links links.csv
-if test "$(cat links.csv)" = old; then
-  ok "old file is untouched"
-else
-  not_ok "old file is untouched" "$(head -2 links.csv)"
-fi
+test "$(cat links.csv)" = old
+verdict $? "old file is untouched" "$(head -2 links.csv)"
 
 done_testing

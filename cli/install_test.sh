@@ -53,11 +53,8 @@ records () {
     test -x "hello-$mpi" || "mpicc.$mpi" -o "hello-$mpi" hello.c
     run timeout 100 "$scratch/$1/bin/hopcast" trace record --verbose --force -o "$mpi.hct" -- \
       "mpirun.$mpi" -np 2 "./hello-$mpi"
-    if test "$status" = 0 && grep -qF "the recorder is $library" err && grep -q 'recorded 2 ranks' err; then
-      ok "$1: record $mpi"
-    else
-      not_ok "$1: record $mpi" "status $status" "$(cat err)"
-    fi
+    test "$status" = 0 && grep -qF "the recorder is $library" err && grep -q 'recorded 2 ranks' err
+    verdict $? "$1: record $mpi" "status $status" "$(cat err)"
   done
 }
 cat >hello.c <<'END'
@@ -88,9 +85,6 @@ records elsewhere/moved
 mv elsewhere/moved one
 
 run make -C "$built" uninstall prefix="$scratch/one" completiondir="$scratch/one/share/completions"
-if test "$status" = 0 && test -z "$(find one -type f)"; then
-  ok "uninstall leaves nothing"
-else
-  not_ok "uninstall leaves nothing" "status $status" "$(find one -type f)"
-fi
+test "$status" = 0 && test -z "$(find one -type f)"
+verdict $? "uninstall leaves nothing" "status $status" "$(find one -type f)"
 done_testing

@@ -1,4 +1,4 @@
-/* main.c - the program: finds the command, runs it, prints what went wrong.
+/* main.c - the program: finds the command, runs it, prints its error.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -159,7 +159,7 @@ run_command (const CliCommand *command, int argc, char **argv)
   return CLI_FAILED;
 }
 
-/* What was asked for is on stdout, all of it or it is an error. */
+/* Output that could not be written is an error. */
 static int
 finish_stdout (void)
 {

@@ -37,21 +37,15 @@ for page in "$srcdir"/doc/*.1.in; do
   name=$(basename "$page" .1.in)
   lost=$(grep -nE "^[.']" "$page" |
     grep -vE '^[0-9]+:(\.(TH|SH|SS|TP|TQ|PP|IP|RS|RE|EX|EE|UR|UE|B|I|BI|BR|IB|IR|RB|RI|SM|br|nf|fi|in|sp|ie|el|ad|nh)( |$)|\.\\")')
-  if test -z "$lost"; then
-    ok "$name: only known requests"
-  else
-    not_ok "$name: only known requests" "$lost"
-  fi
+  test -z "$lost"
+  verdict $? "$name: only known requests" "$lost"
   if ! command -v groff >/dev/null; then
     skip "$name: no warnings" "no groff"
     continue
   fi
   sed 's/@PACKAGE_VERSION@/1/g' "$page" >page.1
   warnings=$(groff -man -Tutf8 -ww -z page.1 2>&1)
-  if test $? = 0 && test -z "$warnings"; then
-    ok "$name: no warnings"
-  else
-    not_ok "$name: no warnings" "$warnings"
-  fi
+  test $? = 0 && test -z "$warnings"
+  verdict $? "$name: no warnings" "$warnings"
 done
 done_testing

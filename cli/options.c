@@ -176,17 +176,11 @@ cli_parse (GOptionContext *context, int argc, char **argv, const char *const *na
       *values = NULL;
       continue;
     }
-    if (next >= argc) {
-      g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "%s is missing", *names);
-      return FALSE;
-    }
+    if (next >= argc)
+      return cli_refuse (error, "%s is missing", *names);
     *values = argv[next];
   }
-  if (next < argc) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "one argument too many: '%s'", argv[next]);
-    return FALSE;
-  }
-  return TRUE;
+  return next >= argc || cli_refuse (error, "one argument too many: '%s'", argv[next]);
 }
 
 int
@@ -194,13 +188,14 @@ cli_parse_choice (const char *option, const char *text, const char *const *choic
 {
   g_autofree char *list = NULL, *meant = NULL;
 
+  if (text == NULL)
+    return 0;
   for (int i = 0; choices[i]; i++)
     if (!strcmp (text, choices[i]))
       return i;
   list = g_strjoinv (", ", (char **) choices);
   meant = base_did_you_mean (text, choices);
-  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "%s: '%s' is none of %s%s", option, text, list,
-               meant);
+  cli_refuse (error, "%s: '%s' is none of %s%s", option, text, list, meant);
   return -1;
 }
 
@@ -208,13 +203,9 @@ gboolean
 cli_parse_format (CliFormatOptions *options, GError **error)
 {
   static const char *const names[] = { "table", "csv", "json", NULL };
-  int choice;
+  int choice = cli_parse_choice ("--format", options->format_name, names, error);
 
-  if (!options->format_name)
-    return TRUE;
-  choice = cli_parse_choice ("--format", options->format_name, names, error);
-  if (choice >= 0)
-    options->format = (CliFormat) choice;
+  options->format = (CliFormat) MAX (choice, 0);
   return choice >= 0;
 }
 
@@ -235,7 +226,7 @@ cli_machine_new (const CliMachineOptions *options, GError **error)
                                       options->pattern, (const char *const *) options->settings };
 
   if (!options->spec) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--machine SPEC is missing");
+    cli_refuse (error, "--machine SPEC is missing");
     return NULL;
   }
   return cli_usage_of (study_machine_new (&inputs, error), error);
@@ -256,8 +247,7 @@ cli_trace_open (const char *path, const CliTraceOptions *options, GError **error
   Trace *trace;
 
   if (options->n_ranks < 0 || options->n_ranks > MAX_TRACE_RANKS) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--trace-ranks: %d is not within 0..%d",
-                 options->n_ranks, MAX_TRACE_RANKS);
+    cli_refuse (error, "--trace-ranks: %d is not within 0..%d", options->n_ranks, MAX_TRACE_RANKS);
     return NULL;
   }
   trace = trace_open (path, &trace_options, error);

@@ -14,7 +14,7 @@ typedef struct {
 
 typedef struct {
   char *spec;
-  int ranks_per_node; /* G_MININT: what the machine says */
+  int ranks_per_node; /* G_MININT: not given, as the machine has them */
   char *cores;        /* which of a fabric's nodes are slots */
   int pattern;        /* the same by an aggregation pattern; G_MININT: none */
   char **settings;    /* "group.key=value", NULL-terminated */
@@ -30,22 +30,20 @@ typedef struct {
   gboolean quiet, verbose;
 } CliTalkOptions;
 
-/* A context whose help names the positional arguments and says what the
- * command does. */
+/* A context whose help has the positional arguments and the description. */
 GOptionContext *cli_context_new (const char *arguments, const char *description);
 
-/* The structs must outlive parsing, and be cleared after. */
-/* --format, and --csv-safe with it. */
+/* The structs must outlive parsing, and be cleared after.  --format includes --csv-safe. */
 void cli_add_format_options (GOptionContext *context, CliFormatOptions *options);
 
-/* --csv-safe, for commands whose CSV has names of others and that have no --format of this kind. */
+/* --csv-safe, for commands that write names from files as CSV and have no --format of this kind. */
 void cli_add_csv_option (GOptionContext *context);
 void cli_add_machine_option (GOptionContext *context, CliMachineOptions *options);
 void cli_add_machine_detail_options (GOptionContext *context, CliMachineOptions *options);
 void cli_add_trace_options (GOptionContext *context, CliTraceOptions *options);
-/* Of commands that read tables; cli_add_trace_options() has it, too. */
+/* Of commands that read tables; cli_add_trace_options() includes it. */
 void cli_add_unpack_option (GOptionContext *context);
-/* Of commands that have nothing more to say. */
+/* Of commands without --verbose. */
 void cli_add_quiet_option (GOptionContext *context, CliTalkOptions *options);
 void cli_add_talk_options (GOptionContext *context, CliTalkOptions *options);
 
@@ -55,14 +53,15 @@ void cli_add_talk_options (GOptionContext *context, CliTalkOptions *options);
 gboolean cli_parse (GOptionContext *context, int argc, char **argv, const char *const *names,
                     const char **values, GError **error);
 
-/* Which of the NULL-terminated choices `text` is; -1 and *error when none. */
+/* The index of `text` among the NULL-terminated choices, 0 when it is NULL; -1 and *error: it is none
+ * of them. */
 int
 cli_parse_choice (const char *option, const char *text, const char *const *choices, GError **error);
 
 /* Checks --format; the default is a table. */
 gboolean cli_parse_format (CliFormatOptions *options, GError **error);
 
-/* Passes `made` on.  NULL whose *error is STUDY_ERROR_OPTION becomes wrong usage; error is not NULL. */
+/* Returns `made`; when it is NULL, turns an *error STUDY_ERROR_OPTION into CLI_ERROR_USAGE. */
 gpointer cli_usage_of (gpointer made, GError **error);
 
 /* The machine of options->spec with the other options applied. */
@@ -73,7 +72,7 @@ TopoMachine *cli_machine_new (const CliMachineOptions *options, GError **error);
 TopoMapping *
 cli_mapping_new (const char *text, TopoMachine *machine, uint32_t n_ranks, GError **error);
 
-/* The trace at `path`, read as the options say. */
+/* The trace at `path`, read with the options. */
 Trace *cli_trace_open (const char *path, const CliTraceOptions *options, GError **error);
 
 void cli_format_options_clear (CliFormatOptions *options);

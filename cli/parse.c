@@ -26,31 +26,7 @@ option_free (gpointer data)
   g_free (option);
 }
 
-/* "  -o, --output=FILE   Where to write": NULL when the line lists no option. */
-static CliOption *
-option_of_line (const char *line)
-{
-  CliOption *option;
-  gsize length;
-  char letter = '\0';
-
-  line += strspn (line, " ");
-  if (line[0] == '-' && line[1] != '-' && g_str_has_prefix (line + 2, ", ")) {
-    letter = line[1];
-    line += strlen ("-x, ");
-  }
-  if (!g_str_has_prefix (line, "--"))
-    return NULL;
-  length = strspn (line, NAME_LETTERS);
-  option = g_new0 (CliOption, 1);
-  option->name = g_strndup (line, length);
-  option->letter = letter != '\0' ? g_strdup_printf ("-%c", letter) : NULL;
-  if (line[length] == '=')
-    option->argument = g_strndup (line + length + 1, strcspn (line + length + 1, " "));
-  return option;
-}
-
-/* GLib keeps the entries of a context to itself, but prints them. */
+/* GLib hides the entries of a context, but prints them: "  -o, --output=FILE   Where to write". */
 GPtrArray *
 cli_options_of (GOptionContext *context)
 {
@@ -58,11 +34,25 @@ cli_options_of (GOptionContext *context)
   g_auto (GStrv) lines = g_strsplit (help, "\n", -1);
   GPtrArray *options = g_ptr_array_new_with_free_func (option_free);
 
-  for (char **line = lines; *line != NULL; line++) {
-    CliOption *option = **line == ' ' ? option_of_line (*line) : NULL;
+  for (guint i = 0; lines[i] != NULL; i++) {
+    const char *line = lines[i] + strspn (lines[i], " ");
+    CliOption *option;
+    gsize length;
+    char letter = '\0';
 
-    if (option != NULL)
-      g_ptr_array_add (options, option);
+    if (line[0] == '-' && line[1] != '-' && g_str_has_prefix (line + 2, ", ")) {
+      letter = line[1];
+      line += strlen ("-x, ");
+    }
+    if (*lines[i] != ' ' || !g_str_has_prefix (line, "--"))
+      continue;
+    length = strspn (line, NAME_LETTERS);
+    option = g_new0 (CliOption, 1);
+    option->name = g_strndup (line, length);
+    option->letter = letter != '\0' ? g_strdup_printf ("-%c", letter) : NULL;
+    if (line[length] == '=')
+      option->argument = g_strndup (line + length + 1, strcspn (line + length + 1, " "));
+    g_ptr_array_add (options, option);
   }
   return options;
 }
@@ -81,20 +71,7 @@ cli_option_find (const GPtrArray *options, const char *word)
 
 /* --- Errors --- */
 
-static gboolean
-refuse_unknown (const GPtrArray *options, const char *word, GError **error)
-{
-  g_autoptr (GPtrArray) names = g_ptr_array_new ();
-  g_autofree char *meant = NULL;
-
-  for (guint at = 0; at < options->len; at++)
-    g_ptr_array_add (names, ((CliOption *) g_ptr_array_index (options, at))->name);
-  g_ptr_array_add (names, NULL);
-  meant = base_did_you_mean (word, (const char *const *) names->pdata);
-  return cli_refuse (error, "unknown option %s%s", word, meant);
-}
-
-/* A value that GLib did not take is that of a number. */
+/* GLib refuses only values of numbers. */
 static gboolean
 refuse_value (const char *name, const char *value, GError **error)
 {
@@ -108,8 +85,7 @@ refuse_value (const char *name, const char *value, GError **error)
   return cli_refuse (error, "%s: '%s' %s", name, value, problem);
 }
 
-/* The word that GLib's message is about is found by looking at all words again; *cause says which
- * kind of mistake it is. */
+/* Finds the wrong word of GLib's error by checking all words again. */
 static gboolean
 refuse (GOptionContext *context, const char *const *words, const GError *cause, GError **error)
 {
@@ -127,8 +103,15 @@ refuse (GOptionContext *context, const char *const *words, const GError *cause, 
     if (word[1] != '-' && strlen (name) > 2)
       name[2] = '\0'; /* -oFILE */
     option = cli_option_find (options, name);
-    if (option == NULL)
-      return refuse_unknown (options, name, error);
+    if (option == NULL) {
+      g_autofree const char **names = g_new0 (const char *, options->len + 1);
+      g_autofree char *meant = NULL;
+
+      for (guint at = 0; at < options->len; at++)
+        names[at] = ((CliOption *) g_ptr_array_index (options, at))->name;
+      meant = base_did_you_mean (name, names);
+      return cli_refuse (error, "unknown option %s%s", name, meant);
+    }
     if (option->argument == NULL) {
       if (equals != NULL)
         return cli_refuse (error, "%s takes no value", name);
@@ -145,8 +128,8 @@ refuse (GOptionContext *context, const char *const *words, const GError *cause, 
   return cli_refuse (error, "%s", cause->message);
 }
 
-/* What GLib takes and no command means: a value of an option without one, and NaN, by which the
- * commands know that a number was not given. */
+/* Refuses two things that GLib accepts: a value of an option that takes none, and NaN, which commands
+ * use for a number that is not given. */
 static gboolean
 check_values (GOptionContext *context, const char *const *words, GError **error)
 {
@@ -187,7 +170,7 @@ cli_parse_options (GOptionContext *context, const char *const *names, int *argc,
   g_ptr_array_add (words, NULL);
   if (!g_option_context_parse (context, argc, argv, &cause))
     return refuse (context, (const char *const *) words->pdata, cause, error);
-  /* The options of a command that is to be run are not ours. */
+  /* The rest is a command to be run, with options of its own. */
   if (g_option_context_get_strict_posix (context))
     words->pdata[words->len - (guint) *argc] = NULL;
   return check_values (context, (const char *const *) words->pdata, error);

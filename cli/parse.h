@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * GLib parses the options; its errors are replaced by ones in the form of the program's own: the
- * option, the value, what is wrong, and the option that a misspelt one was probably meant to be. */
+ * option, the value, the reason, and the option that is nearest to a misspelt one. */
 #pragma once
 
 #include <glib.h>
@@ -12,7 +12,7 @@
 typedef struct {
   char *name;     /* "--output" */
   char *letter;   /* "-o", NULL: none */
-  char *argument; /* what the help calls its value, "FILE"; NULL: it takes none */
+  char *argument; /* name of its value in the help, "FILE"; NULL: it takes none */
 } CliOption;
 
 /* The options of a context, CliOption *; g_ptr_array_unref(). */

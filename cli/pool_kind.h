@@ -1,8 +1,8 @@
-/* pool_kind.h - who makes the runs of a study in this program.
+/* pool_kind.h - the kind of workers that make the runs of a study.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * `hopcast` and `hopcast-mpi` are the same program but for this. */
+ * `hopcast` and `hopcast-mpi` differ in nothing else. */
 #pragma once
 
 #include "study/session/worker_pool.h"

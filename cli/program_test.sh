@@ -24,11 +24,6 @@ awk 'BEGIN {
 }' >ring.ti
 messages=16 bytes=$((8 * 100200))
 
-# json KEY FILE: a number or string of a flat member.
-json () {
-  sed -n "s/^ *\"$1\": \"*\([^\",]*\)\"*,*\$/\1/p" "$2"
-}
-
 # column NAME FILE: the values of a CSV column without quoted fields.
 column () {
   awk -F, -v name="$1" '
@@ -38,27 +33,6 @@ column () {
 
 sum () {
   awk '{ s += $1 } END { printf "%d\n", s }'
-}
-
-# same NAME LEFT RIGHT: two texts are equal and not empty.
-same () {
-  if test -n "$2" && test "$2" = "$3"; then
-    ok "$1"
-  else
-    not_ok "$1" "'$2' is not '$3'"
-  fi
-}
-
-# succeeds NAME COMMAND...
-succeeds () {
-  name=$1
-  shift
-  run "$@"
-  if test "$status" = 0; then
-    ok "$name"
-  else
-    not_ok "$name" "status $status" "$(cat err)"
-  fi
 }
 
 succeeds "version" "$hopcast" --version

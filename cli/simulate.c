@@ -28,10 +28,15 @@ add_edge (void *data, uint32_t source, uint32_t destination, uint64_t bytes, boo
   sim_edges_add (data, source, destination, 1, bytes);
 }
 
-static StudyRow *
-row_new (const CliRunInputs *inputs, Trace *trace, const SimRunOptions *options, const SimRun *run)
+/* The page of a run.  The trace is read once more for the messages between ranks. */
+static gboolean
+write_run (FILE *out, const CliRunInputs *inputs, Trace *trace, const SimRunOptions *options,
+           const SimRun *run, GError **error)
 {
-  StudyRow *row = study_row_new ();
+  g_autoptr (StudyRow) row = study_row_new ();
+  SimEdges *edges = sim_edges_new (inputs->mapping->n_ranks);
+  SimCensus census;
+  gboolean done;
 
   row->key = g_strdup (run->key);
   row->trace = g_strdup (inputs->trace);
@@ -50,28 +55,15 @@ row_new (const CliRunInputs *inputs, Trace *trace, const SimRunOptions *options,
   row->compute_scale = options->compute_scale;
   row->seed = options->seed;
   study_row_take (row, run, options->network, TRUE, TRUE);
-  return row;
-}
-
-/* The page of a run that has just been made; who sends to whom is read from
- * the trace once more.  options are those of the run. */
-static gboolean
-write_run (FILE *out, const CliRunInputs *inputs, Trace *trace, const SimRunOptions *options,
-           const SimRun *run, GError **error)
-{
-  g_autoptr (StudyRow) row = row_new (inputs, trace, options, run);
-  SimEdges *edges = sim_edges_new (inputs->mapping->n_ranks);
-  SimCensus census;
-  gboolean done = sim_census (trace, inputs->machine, SIM_CENSUS_COLLECTIVES, false, add_edge,
-                              edges, NULL, NULL, &census, error) &&
-                  study_report_write_run (out, row, inputs->machine, inputs->mapping, edges,
-                                          inputs->trace, error);
-
+  done = sim_census (trace, inputs->machine, SIM_CENSUS_COLLECTIVES, false, add_edge, edges, NULL,
+                     NULL, &census, error) &&
+         study_report_write_run (out, row, inputs->machine, inputs->mapping, edges, inputs->trace,
+                                 error);
   sim_edges_free (edges);
   return done;
 }
 
-/* --- `hopcast simulate`: one trace, one machine, one run --- */
+/* --- Options --- */
 
 typedef struct {
   CliMachineOptions machine;
@@ -135,40 +127,36 @@ add_own_options (GOptionContext *context, Options *options)
 }
 
 static gboolean
-refuse (GError **error, const char *text)
-{
-  g_set_error_literal (error, CLI_ERROR, CLI_ERROR_USAGE, text);
-  return FALSE;
-}
-
-static gboolean
 check_options (Options *options, SimRunOptions *run, GError **error)
 {
-  int network = 0, routing = 0;
+  int network, routing;
 
   if (!(options->compute_scale >= 0) || !isfinite (options->compute_scale))
-    return refuse (error, "--compute-scale: not a number of at least 0");
-  if (options->network)
-    network = cli_parse_choice ("--network", options->network, study_network_names, error);
-  if (network >= 0 && options->routing)
-    routing = cli_parse_choice ("--routing", options->routing, study_routing_names, error);
-  if (network < 0 || routing < 0 || !cli_parse_format (&options->format, error))
+    return cli_refuse (error, "--compute-scale: not a number of at least 0");
+  if ((network = cli_parse_choice ("--network", options->network, study_network_names, error)) <
+          0 ||
+      (routing = cli_parse_choice ("--routing", options->routing, study_routing_names, error)) <
+          0 ||
+      !cli_parse_format (&options->format, error))
     return FALSE;
   run->network = (SimNetworkKind) network;
   run->policy = (RoutePolicy) routing;
   run->compute_scale = options->compute_scale;
   if (options->ranks && run->network == SIM_NETWORK_LOAD)
-    return refuse (error, "--ranks: the load network has no times");
+    return cli_refuse (error, "--ranks: the load network has no times");
   if (run->network == SIM_NETWORK_LOAD && run->policy >= ROUTE_POLICY_ZONE0)
-    return refuse (error, "--routing: the load network knows deterministic paths only");
+    return cli_refuse (error, "--routing: the load network knows deterministic paths only");
   if (options->links && g_str_has_suffix (options->links, ".cnt") &&
       run->network != SIM_NETWORK_PACKET)
-    return refuse (error, "--links: BGQNCL lines count chunks, which only --network packet knows");
+    return cli_refuse (error,
+                       "--links: BGQNCL lines count chunks, which only --network packet knows");
   return cli_timeline_check (&options->timeline, run->network != SIM_NETWORK_LOAD, error);
 }
 
-/* The files are opened before the run, so that a place that cannot be
- * written is known at once and not after an hour. */
+/* --- The run --- */
+
+/* The files are opened before the run, so that a place that cannot be written fails at once and not
+ * after an hour. */
 typedef struct {
   CliOutfile *links, *ranks, *timeline, *report;
 } Outputs;
@@ -183,50 +171,39 @@ outputs_clear (Outputs *outputs)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Outputs, outputs_clear)
 
-/* Two files that are one are an error. */
-static gboolean
-check_distinct (const char *option, const char *path, const char *other, const char *other_path,
-                GError **error)
-{
-  if (path == NULL || g_strcmp0 (path, other_path) != 0)
-    return TRUE;
-  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "%s and %s name the same file, %s", option, other,
-               path);
-  return FALSE;
-}
-
 static gboolean
 open_outputs (Outputs *outputs, const Options *options, const TopoMachine *machine, GError **error)
 {
-  const char *timeline = options->timeline.path;
+  const struct {
+    const char *option, *path;
+    CliOutfile **file;
+  } all[] = {
+    { "--links", options->links, &outputs->links },
+    { "--ranks", options->ranks, &outputs->ranks },
+    { "--timeline", options->timeline.path, &outputs->timeline },
+    { "--report", options->report, &outputs->report },
+  };
 
-  if (!check_distinct ("--links", options->links, "--ranks", options->ranks, error) ||
-      !check_distinct ("--links", options->links, "--timeline", timeline, error) ||
-      !check_distinct ("--ranks", options->ranks, "--timeline", timeline, error) ||
-      !check_distinct ("--links", options->links, "--report", options->report, error) ||
-      !check_distinct ("--ranks", options->ranks, "--report", options->report, error) ||
-      !check_distinct ("--timeline", timeline, "--report", options->report, error))
-    return FALSE;
+  for (gsize second = 0; second < G_N_ELEMENTS (all); second++)
+    for (gsize first = 0; first < second; first++)
+      if (all[first].path != NULL && g_strcmp0 (all[first].path, all[second].path) == 0)
+        return cli_refuse (error, "%s and %s name the same file, %s", all[first].option,
+                           all[second].option, all[first].path);
   if (options->links && g_str_has_suffix (options->links, ".cnt") &&
       !cli_links_fit_bgqncl (machine)) {
     if (machine->fabric)
-      g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
-                   "--links %s: BGQNCL lines are Blue Gene/Q's, %s is a switched fabric; other "
-                   "names get CSV",
-                   options->links, machine->spec);
-    else
-      g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
-                   "--links %s: BGQNCL lines need a machine of five dimensions, %s has %u",
-                   options->links, machine->spec, machine->shape.n_dimensions);
-    return FALSE;
+      return cli_refuse (error,
+                         "--links %s: BGQNCL lines are Blue Gene/Q's, %s is a switched fabric; "
+                         "other names get CSV",
+                         options->links, machine->spec);
+    return cli_refuse (error,
+                       "--links %s: BGQNCL lines need a machine of five dimensions, %s has %u",
+                       options->links, machine->spec, machine->shape.n_dimensions);
   }
-  if (options->links && !(outputs->links = cli_outfile_new (options->links, error)))
-    return FALSE;
-  if (timeline && !(outputs->timeline = cli_outfile_new (timeline, error)))
-    return FALSE;
-  if (options->report && !(outputs->report = cli_outfile_new (options->report, error)))
-    return FALSE;
-  return !options->ranks || (outputs->ranks = cli_outfile_new (options->ranks, error));
+  for (gsize i = 0; i < G_N_ELEMENTS (all); i++)
+    if (all[i].path != NULL && !(*all[i].file = cli_outfile_new (all[i].path, error)))
+      return FALSE;
+  return TRUE;
 }
 
 static gboolean
@@ -257,57 +234,10 @@ write_outputs (Outputs *outputs, const Options *options, const CliRunInputs *inp
   return TRUE;
 }
 
-static void
-talk (const CliTalkOptions *options, const SimRun *run)
-{
-  if (options->quiet)
-    return;
-  cli_warnings_tell (run->warnings);
-  if (options->verbose)
-    cli_printf (stderr,
-                "hopcast: %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT
-                " packet hops in %.3f s, %.1f MB\n",
-                run->counters->events, run->counters->packet_hops, run->wall_s,
-                (double) run->peak_rss_bytes / 1e6);
-}
-
-/* Zones are ways of a torus's packets to choose among its directions; a
- * fabric's follow its tables, unless its switches are adaptive. */
-static gboolean
-apply_routing (TopoMachine *machine, RoutePolicy policy, GError **error)
-{
-  if (machine->fabric && policy >= ROUTE_POLICY_ZONE0) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
-                 "--routing %s: zones are a torus's, %s is a switched fabric, whose tables say the "
-                 "way",
-                 study_routing_names[policy], machine->spec);
-    return FALSE;
-  }
-  if (machine->fabric && policy == ROUTE_POLICY_DETERMINISTIC)
-    machine->parameters.adaptive = TOPO_ADAPTIVE_NONE;
-  return TRUE;
-}
-
-/* *timeline stays NULL when none is asked for. */
-static gboolean
-make_timeline (SimTimeline **timeline, const Options *options, uint32_t n_ranks, GError **error)
-{
-  *timeline = cli_timeline_new (&options->timeline, n_ranks, error);
-  return *timeline || !options->timeline.path;
-}
-
-static void
-warn_of_limit (SimRun *run, const SimTimeline *timeline)
-{
-  char *warning = timeline ? cli_timeline_warning (timeline, run->result.time_ps) : NULL;
-
-  if (warning)
-    g_ptr_array_add (run->warnings, warning);
-}
-
 static gboolean
 simulate (const char *path, const Options *options, SimRunOptions *run_options, GError **error)
 {
+  RoutePolicy policy = run_options->policy;
   g_autoptr (TopoMachine) machine = cli_machine_new (&options->machine, error);
   g_autoptr (Trace) trace = machine ? cli_trace_open (path, &options->trace, error) : NULL;
   g_autoptr (TopoMapping) mapping =
@@ -318,15 +248,27 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options, 
   g_auto (Outputs) outputs = { NULL, NULL, NULL };
   CliRunInputs inputs = { path,
                           study_network_names[run_options->network],
-                          study_routing_names[run_options->policy],
+                          study_routing_names[policy],
                           "exact",
                           machine,
                           mapping };
+  char *warning;
 
-  if (!mapping || !apply_routing (machine, run_options->policy, error) ||
-      !make_timeline (&timeline, options, trace_ranks (trace), error) ||
-      !open_outputs (&outputs, options, machine, error))
+  if (!mapping)
     return FALSE;
+  /* Zones choose among the directions of a torus; packets of a fabric follow its tables, unless its
+   * switches are adaptive. */
+  if (machine->fabric && policy >= ROUTE_POLICY_ZONE0)
+    return cli_refuse (error,
+                       "--routing %s: zones are a torus's, %s is a switched fabric, whose tables "
+                       "say the way",
+                       study_routing_names[policy], machine->spec);
+  if (machine->fabric && policy == ROUTE_POLICY_DETERMINISTIC)
+    machine->parameters.adaptive = TOPO_ADAPTIVE_NONE;
+  timeline = cli_timeline_new (&options->timeline, trace_ranks (trace), error);
+  if ((options->timeline.path && !timeline) || !open_outputs (&outputs, options, machine, error))
+    return FALSE;
+
   progress = cli_progress_new (options->talk.quiet);
   run_options->trace_path = path;
   run_options->progress = cli_progress_update;
@@ -336,8 +278,19 @@ simulate (const char *path, const Options *options, SimRunOptions *run_options, 
   g_clear_pointer (&progress, cli_progress_free);
   if (!run)
     return FALSE;
-  warn_of_limit (run, timeline);
-  talk (&options->talk, run);
+
+  warning = timeline ? cli_timeline_warning (timeline, run->result.time_ps) : NULL;
+  if (warning)
+    g_ptr_array_add (run->warnings, warning);
+  if (!options->talk.quiet)
+    cli_warnings_tell (run->warnings);
+  if (options->talk.verbose && !options->talk.quiet)
+    cli_printf (stderr,
+                "hopcast: %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT
+                " packet hops in %.3f s, %.1f MB\n",
+                run->counters->events, run->counters->packet_hops, run->wall_s,
+                (double) run->peak_rss_bytes / 1e6);
+
   if (!write_outputs (&outputs, options, &inputs, run, timeline, error))
     return FALSE;
   if (outputs.report &&

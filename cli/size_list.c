@@ -16,32 +16,24 @@ compare (gconstpointer left, gconstpointer right)
   return (a > b) - (a < b);
 }
 
-static gboolean
-parse (const char *word, uint64_t largest, const char *limit, uint64_t *bytes, GError **error)
-{
-  TopoValue value = { 0 };
-  g_autoptr (GError) cause = NULL;
-
-  if (g_ascii_string_to_unsigned (word, 10, 1, largest, bytes, NULL))
-    return TRUE;
-  if (!topo_unit_parse (TOPO_UNIT_BYTES, word, &value, &cause))
-    return cli_refuse (error, "--sizes: %s", cause->message);
-  if (value.whole < 1 || value.whole > largest)
-    return cli_refuse (error, "--sizes: %s is not within 1 B .. %s", word, limit);
-  *bytes = value.whole;
-  return TRUE;
-}
-
 gboolean
 cli_size_list (GArray *sizes, const char *text, uint64_t largest, const char *limit, GError **error)
 {
   g_auto (GStrv) words = g_strsplit (text, ",", -1);
 
   for (guint at = 0; words[at] != NULL; at++) {
-    uint64_t bytes = 0;
+    const char *word = g_strstrip (words[at]);
+    TopoValue value = { 0 };
+    g_autoptr (GError) cause = NULL;
+    uint64_t bytes;
 
-    if (!parse (g_strstrip (words[at]), largest, limit, &bytes, error))
-      return FALSE;
+    if (!g_ascii_string_to_unsigned (word, 10, 1, largest, &bytes, NULL)) {
+      if (!topo_unit_parse (TOPO_UNIT_BYTES, word, &value, &cause))
+        return cli_refuse (error, "--sizes: %s", cause->message);
+      if (value.whole < 1 || value.whole > largest)
+        return cli_refuse (error, "--sizes: %s is not within 1 B .. %s", word, limit);
+      bytes = value.whole;
+    }
     g_array_append_val (sizes, bytes);
   }
   if (sizes->len == 0)

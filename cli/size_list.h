@@ -6,7 +6,7 @@
 #include <glib.h>
 #include <stdint.h>
 
-/* Appends them to sizes (element-type uint64_t), bytes, ascending.  Errors name --sizes: none, no
- * size, one that is not within 1 .. largest (which the text `limit` says), one that is twice. */
+/* Appends them to sizes (element-type uint64_t), in bytes, ascending.  An empty list, a word that is no
+ * size, a size beyond 1 .. largest (`limit` in words) or a repeated one is an error of --sizes. */
 gboolean cli_size_list (GArray *sizes, const char *text, uint64_t largest, const char *limit,
                         GError **error);

@@ -1,4 +1,4 @@
-/* start.c - where `hopcast` begins.
+/* start.c - main() of `hopcast`, whose workers are processes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"

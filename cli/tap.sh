@@ -24,7 +24,7 @@ trap 'exit 99' HUP INT TERM
 cd "$scratch" || exit 99
 tests=0
 
-# ok NAME: the last command was right; not_ok NAME REASON: it was not.
+# ok NAME and not_ok NAME REASON...: a result.
 ok () {
   tests=$((tests + 1))
   echo "ok $tests - $1"
@@ -35,6 +35,22 @@ not_ok () {
   echo "not ok $tests - $1"
   shift
   printf '%s\n' "$@" | sed 's/^/# /'
+}
+
+# verdict $? NAME REASON...: a result by an exit status.
+verdict () {
+  if test "$1" = 0; then
+    ok "$2"
+  else
+    shift
+    not_ok "$@"
+  fi
+}
+
+# same NAME EXPECTED FOUND: two texts that are not empty.
+same () {
+  test -n "$2" && test "$2" = "$3"
+  verdict $? "$1" "'$2' is not '$3'"
 }
 
 skip () {
@@ -61,4 +77,41 @@ test_data () {
 run () {
   "$@" >out 2>err </dev/null
   status=$?
+}
+
+# succeeds NAME COMMAND...
+succeeds () {
+  name=$1
+  shift
+  run "$@"
+  verdict "$status" "$name" "status $status" "$(cat err)"
+}
+
+# refused NAME STATUS TEXT ARGUMENT...: hopcast with these arguments exits with STATUS, prints
+# nothing but one line on standard error that contains TEXT, and makes no file.  With $answers it
+# may print on standard output.
+answers=
+refused () {
+  name=$1 wanted=$2 text=$3
+  shift 3
+  before=$(ls -A; echo err; echo out)
+  run "$hopcast" "$@"
+  if test "$status" != "$wanted"; then
+    not_ok "$name" "status $status instead of $wanted" "$(cat err)"
+  elif test "$(wc -l <err)" != 1 || ! grep -q '^hopcast: ' err; then
+    not_ok "$name" "not one line of the program on standard error" "$(cat err)"
+  elif ! grep -qF -e "$text" err; then
+    not_ok "$name" "the line does not say '$text'" "$(cat err)"
+  elif test -s out && test -z "$answers"; then
+    not_ok "$name" "something on standard output" "$(head -3 out)"
+  elif test "$(echo "$before" | sort -u)" != "$(ls -A | sort)"; then
+    not_ok "$name" "files changed" "$before" "---" "$(ls -A)"
+  else
+    ok "$name"
+  fi
+}
+
+# json NAME FILE: the value of that member, a number or a plain text.
+json () {
+  sed -n "s/^ *\"$1\": \"*\([^\",]*\)\"*,*\$/\1/p" "$2"
 }

@@ -29,11 +29,8 @@ step () {
 
 # told NAME FILE: all lines of the file are in the tutorial.
 told () {
-  if test -s "$2" && ! grep -vxF -f "$tutorial" "$2" >untold; then
-    ok "$1"
-  else
-    not_ok "$1" "$(cat untold)"
-  fi
+  test -s "$2" && ! grep -vxF -f "$tutorial" "$2" >untold
+  verdict $? "$1" "$(cat untold)"
 }
 
 if ! test -e "${G_TEST_BUILDDIR:-.}/libhopcast-record-openmpi.so" ||
@@ -73,9 +70,6 @@ told "the rankfile" head.rankfile
 # What was ranked is what the map file gives.
 run "$hopcast" simulate jacobi.hct --machine systemg:8 --ranks-per-node 8 --compute-scale 0 \
   --mapping best.map --timeline best.json
-if test "$status" = 0 && grep -q 'end of last rank *0\.002918' out && test -s best.json; then
-  ok "the map file is the best mapping"
-else
-  not_ok "the map file is the best mapping" "$(cat out err)"
-fi
+test "$status" = 0 && grep -q 'end of last rank *0\.002918' out && test -s best.json
+verdict $? "the map file is the best mapping" "$(cat out err)"
 done_testing

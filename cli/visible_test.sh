@@ -83,11 +83,8 @@ hides "train" train features.csv --target y --validate splits:3 --importances im
 run "$hopcast" simulate "$evil.ti" --machine "$machine" --format csv -q
 if grep -q "$esc" out; then ok "CSV has the bytes"; else not_ok "CSV has the bytes" "$(cat -v out)"; fi
 run "$hopcast" simulate "$evil.ti" --machine "$machine" --format json -q
-if ! grep -q "$esc" out && grep -q '"trace": "e\\u001b]0' out; then
-  ok "JSON escapes by itself"
-else
-  not_ok "JSON escapes by itself" "$(grep trace out | cat -v)"
-fi
+! grep -q "$esc" out && grep -q '"trace": "e\\u001b]0' out
+verdict $? "JSON escapes by itself" "$(grep trace out | cat -v)"
 
 # --- Formulas ---
 
@@ -112,36 +109,24 @@ formulas () {
 run "$hopcast" machine links fabric:formula.net,node=harpertown
 cp out raw
 run "$hopcast" machine links fabric:formula.net,node=harpertown --csv-safe
-if test "$(formulas raw)" -gt 0 && test "$(formulas out)" = 0 && grep -q "'=cmd" out &&
-  grep -q "\"'@SUM(1,2) HCA-1\"" out && sed "s/'\([=@-]\)/\1/g" out | cmp -s - raw; then
-  ok "links with --csv-safe"
-else
-  not_ok "links with --csv-safe" "$(diff raw out)"
-fi
+test "$(formulas raw)" -gt 0 && test "$(formulas out)" = 0 && grep -q "'=cmd" out &&
+  grep -q "\"'@SUM(1,2) HCA-1\"" out && sed "s/'\([=@-]\)/\1/g" out | cmp -s - raw
+verdict $? "links with --csv-safe" "$(diff raw out)"
 run "$hopcast" simulate =1+1.ti --machine bgq:32 --format csv --csv-safe -q
-if test "$status" = 0 && test "$(formulas out)" = 0 && grep -q ",'=1+1.ti," out; then
-  ok "a record with --csv-safe"
-else
-  not_ok "a record with --csv-safe" "$(cat out)"
-fi
+test "$status" = 0 && test "$(formulas out)" = 0 && grep -q ",'=1+1.ti," out
+verdict $? "a record with --csv-safe" "$(cat out)"
 printf '=A1,y\n-1.5,2\n2e-3,3\n4,1\n3,5\n5,2\n7,8\n2,2\n3,1\n9,4\n' >numbers.csv
 "$hopcast" train numbers.csv --target y --validate none -o model.json >/dev/null 2>&1
 run "$hopcast" predict model.json numbers.csv --csv-safe
-if test "$status" = 0 && head -1 out | grep -q "^'=A1,y," && sed -n 2p out | grep -q '^-1.5,2,' &&
-  sed -n 3p out | grep -q '^2e-3,3,'; then
-  ok "a copied table with --csv-safe: names change, numbers do not"
-else
-  not_ok "a copied table with --csv-safe: names change, numbers do not" "$(head -3 out)" "$(cat err)"
-fi
+test "$status" = 0 && head -1 out | grep -q "^'=A1,y," && sed -n 2p out | grep -q '^-1.5,2,' &&
+  sed -n 3p out | grep -q '^2e-3,3,'
+verdict $? "a copied table with --csv-safe: names change, numbers do not" "$(head -3 out)" "$(cat err)"
 
 # A line end in a name makes no line.
 newline="one
 hopcast: all is well"
 run "$hopcast" trace info "$newline"
-if test "$(wc -l <err)" = 1 && grep -q 'one\\x0ahopcast' err; then
-  ok "a line end in a name"
-else
-  not_ok "a line end in a name" "$(cat err)"
-fi
+test "$(wc -l <err)" = 1 && grep -q 'one\\x0ahopcast' err
+verdict $? "a line end in a name" "$(cat err)"
 
 done_testing

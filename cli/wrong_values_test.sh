@@ -159,11 +159,8 @@ while read -r command; do
     # Without the option that is tried.
     rest=$(printf '%s\n' "$all" | sed "s/$option [^ ]*//")
     eval "refuses $values" </dev/null
-    if test -z "$problem"; then
-      ok "$command $option"
-    else
-      not_ok "$command $option" "$problem"
-    fi
+    test -z "$problem"
+    verdict $? "$command $option" "$problem"
   done <options
 done <commands
 test "$(find . -name '*.tmp-*' | wc -l)" = 0 && ok "nothing left behind" || not_ok "nothing left behind" "$(ls)"

@@ -8,6 +8,7 @@
 #include "cli/print/columns.h"
 #include "cli/command.h"
 #include "cli/map/map_options.h"
+#include "cli/print/outfile.h"
 #include "cli/print/output.h"
 #include "cli/print/terminal.h"
 #include "study/plan/plan.h"
@@ -518,7 +519,7 @@ write_file (const CliChoice *choice, const char *kind, const char *path, GError 
     g_prefix_error (error, "%s: ", path);
     return FALSE;
   }
-  if (!cli_map_write_text (text, path, error))
+  if (!cli_outfile_write (path, text, error))
     return FALSE;
   launch = cli_map_launch (launcher, mapping, choice->opened, path);
   cli_map_tell_launch (&launch, FALSE);

@@ -1,4 +1,4 @@
-/* correct.c - `hopcast correct`: mends a performance model by what was measured.
+/* correct.c - `hopcast correct`: corrects a performance model by measured times.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -19,46 +19,22 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_TOLD 3u /* of the values that tell runs apart */
+#define MOST_TOLD 3u /* values that an error lists of an input in which runs differ */
 
-/* What goes into a run, what people know it by first. */
+/* The inputs of a run, the most familiar first. */
 static const char *const inputs[] = {
   "trace",         "machine",    "mapping", "ranks_per_node", "network",      "routing",
   "compute_scale", "repetition", "seed",    "grain",          "ranks",        "nodes",
   "links",         "version",    "key",     "trace_hash",     "machine_hash", "mapping_hash",
 };
 
-/* Both tables have the columns, at these places. */
+/* The inputs that are columns of both tables, and their places there. */
 typedef struct {
   const PredictTable *runs, *measured;
   const char *name[G_N_ELEMENTS (inputs)];
   guint in_runs[G_N_ELEMENTS (inputs)], in_measured[G_N_ELEMENTS (inputs)];
   guint n;
 } Keys;
-
-static gboolean
-find_keys (Keys *keys, const char *observed, GError **error)
-{
-  for (gsize at = 0; at < G_N_ELEMENTS (inputs); at++) {
-    const PredictColumn *run = predict_table_find (keys->runs, inputs[at]);
-    const PredictColumn *measured = predict_table_find (keys->measured, inputs[at]);
-
-    if (run == NULL || measured == NULL || strcmp (inputs[at], observed) == 0)
-      continue;
-    keys->name[keys->n] = inputs[at];
-    keys->in_runs[keys->n] = (guint) (run - keys->runs->columns);
-    keys->in_measured[keys->n++] = (guint) (measured - keys->measured->columns);
-  }
-  if (keys->n > 0)
-    return TRUE;
-  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-               "%s: no column says which run was measured: trace, machine, mapping, key or another "
-               "of what goes into a run",
-               keys->measured->source);
-  return FALSE;
-}
-
-/* -- what names a run ---------------------------------------------------- */
 
 /* "trace=a.hct, mapping=TABCDE"; the caller frees. */
 static char *
@@ -74,17 +50,19 @@ name_of (const Keys *keys, const PredictTable *table, const guint *columns, uint
   return g_string_free (name, FALSE);
 }
 
-/* What tells the runs of that name apart: "mapping: ABCDET, TABCDE ..."; the caller frees. */
+/* The first input in which the runs differ, and its values: "mapping (ABCDET, TABCDE, ...)"; the
+ * caller frees. */
 static char *
-tell_apart (const PredictTable *runs, const uint64_t *rows, guint n)
+difference_of (const PredictTable *runs, const GArray *rows)
 {
   for (gsize at = 0; at < G_N_ELEMENTS (inputs); at++) {
     const PredictColumn *column = predict_table_find (runs, inputs[at]);
     g_autoptr (GPtrArray) cells = g_ptr_array_new_with_free_func (g_free);
     g_autofree char *list = NULL;
 
-    for (guint i = 0; column != NULL && i < n && cells->len <= MOST_TOLD; i++) {
-      char *cell = predict_table_cell (runs, (guint) (column - runs->columns), rows[i]);
+    for (guint i = 0; column != NULL && i < rows->len && cells->len <= MOST_TOLD; i++) {
+      char *cell = predict_table_cell (runs, (guint) (column - runs->columns),
+                                       g_array_index (rows, uint64_t, i));
 
       if (g_ptr_array_find_with_equal_func (cells, cell, g_str_equal, NULL))
         g_free (cell);
@@ -104,14 +82,14 @@ tell_apart (const PredictTable *runs, const uint64_t *rows, guint n)
   g_assert_not_reached (); /* keys differ */
 }
 
-/* -- one for each row ---------------------------------------------------- */
-
-/* Name -> GArray of uint64_t: the rows of that name. */
-static GHashTable *
-name_runs (const Keys *keys)
+/* picked[measured rows]: the run of each row. */
+static gboolean
+pick_runs (const Keys *keys, uint64_t *picked, GError **error)
 {
-  GHashTable *of_name =
+  /* Name -> GArray of uint64_t, its rows. */
+  g_autoptr (GHashTable) of_name =
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) g_array_unref);
+  g_autofree uint64_t *taken = g_new0 (uint64_t, keys->runs->n_rows + 1); /* by which row, plus 1 */
 
   for (uint64_t row = 0; row < keys->runs->n_rows; row++) {
     char *name = name_of (keys, keys->runs, keys->in_runs, row);
@@ -124,63 +102,73 @@ name_runs (const Keys *keys)
       g_free (name);
     g_array_append_val (rows, row);
   }
-  return of_name;
-}
-
-static gboolean
-refuse_run (const Keys *keys, uint64_t row, const char *name, const GArray *rows, GError **error)
-{
-  g_autofree char *place = predict_table_place (keys->measured, row);
-  g_autofree char *apart = NULL;
-
-  if (rows == NULL) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: %s has no run with %s", place,
-                 keys->runs->source, name);
-    return FALSE;
-  }
-  apart = tell_apart (keys->runs, (const uint64_t *) (const void *) rows->data, rows->len);
-  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-               "%s: %s has %u runs with %s; what tells them apart is %s", place, keys->runs->source,
-               rows->len, name, apart);
-  return FALSE;
-}
-
-static gboolean
-refuse_twice (const Keys *keys, uint64_t row, uint64_t before, const char *name, GError **error)
-{
-  g_autofree char *place = predict_table_place (keys->measured, row);
-  g_autofree char *first = predict_table_place (keys->measured, before);
-
-  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: the run with %s was measured before, at %s",
-               place, name, first);
-  return FALSE;
-}
-
-/* picked[measured rows] */
-static gboolean
-pick_runs (const Keys *keys, uint64_t *picked, GError **error)
-{
-  g_autoptr (GHashTable) of_name = name_runs (keys);
-  g_autofree uint64_t *taken = g_new0 (uint64_t, keys->runs->n_rows + 1); /* by which row, plus 1 */
-
   for (uint64_t row = 0; row < keys->measured->n_rows; row++) {
     g_autofree char *name = name_of (keys, keys->measured, keys->in_measured, row);
+    g_autofree char *place = predict_table_place (keys->measured, row);
+    g_autofree char *detail = NULL;
     const GArray *rows = g_hash_table_lookup (of_name, name);
 
-    if (rows == NULL || rows->len > 1)
-      return refuse_run (keys, row, name, rows, error);
+    if (rows == NULL) {
+      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: %s has no run with %s", place,
+                   keys->runs->source, name);
+      return FALSE;
+    }
+    if (rows->len > 1) {
+      detail = difference_of (keys->runs, rows);
+      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
+                   "%s: %s has %u runs with %s; what tells them apart is %s", place,
+                   keys->runs->source, rows->len, name, detail);
+      return FALSE;
+    }
     picked[row] = g_array_index (rows, uint64_t, 0);
-    if (taken[picked[row]] > 0)
-      return refuse_twice (keys, row, taken[picked[row]] - 1, name, error);
+    if (taken[picked[row]] > 0) {
+      detail = predict_table_place (keys->measured, taken[picked[row]] - 1);
+      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
+                   "%s: the run with %s was measured before, at %s", place, name, detail);
+      return FALSE;
+    }
     taken[picked[row]] = row + 1;
   }
   return TRUE;
 }
 
-/* What the runs do not know of themselves, such as the size of a grid. */
-static void
-add_columns (PredictTable *table, const PredictTable *measured, const char *observed)
+/* For each row of `measured` its run: a table of these rows of `runs` (of study_learning_table()),
+ * whose places are those of `measured`.  The columns of `measured` that are inputs of a run (trace,
+ * machine, mapping, ...) identify the run.  Columns of numbers that runs do not have, such as the
+ * size of a grid, are added, except `observed`.  NULL and *error: no column is an input, or a row
+ * identifies no run, several, or the run of an earlier row. */
+static PredictTable *
+measured_runs (const PredictTable *runs, const PredictTable *measured, const char *observed,
+               GError **error)
 {
+  Keys keys = { .runs = runs, .measured = measured };
+  g_autofree uint64_t *picked = g_new (uint64_t, measured->n_rows + 1);
+  PredictTable *table;
+
+  for (gsize at = 0; at < G_N_ELEMENTS (inputs); at++) {
+    const PredictColumn *in_runs = predict_table_find (runs, inputs[at]);
+    const PredictColumn *in_measured = predict_table_find (measured, inputs[at]);
+
+    if (in_runs == NULL || in_measured == NULL || strcmp (inputs[at], observed) == 0)
+      continue;
+    keys.name[keys.n] = inputs[at];
+    keys.in_runs[keys.n] = (guint) (in_runs - runs->columns);
+    keys.in_measured[keys.n++] = (guint) (in_measured - measured->columns);
+  }
+  if (keys.n == 0) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
+                 "%s: no column says which run was measured: trace, machine, mapping, key or "
+                 "another of what goes into a run",
+                 measured->source);
+    return NULL;
+  }
+  if (!pick_runs (&keys, picked, error))
+    return NULL;
+  table = predict_table_pick (runs, picked, measured->n_rows);
+  g_free (table->source);
+  table->source = g_strdup (measured->source);
+  g_free (table->lines);
+  table->lines = g_memdup2 (measured->lines, measured->n_rows * sizeof *measured->lines);
   for (guint at = 0; at < measured->n_columns; at++) {
     const PredictColumn *column = &measured->columns[at];
 
@@ -190,48 +178,16 @@ add_columns (PredictTable *table, const PredictTable *measured, const char *obse
           table, column->name, column->unit,
           g_memdup2 (column->numbers, measured->n_rows * sizeof *column->numbers));
   }
-}
-
-/* For each row of `measured` the run that it names: a table of these rows of `runs` (of
- * study_learning_table()), whose places are those of `measured`.  A run is named by those columns
- * of `measured` that tell what goes into a run: trace, machine, mapping, and so on.  Its columns of
- * numbers that no run has, but `observed`, are there too.  NULL and *error: no column names a run,
- * or a row names none, several, or one that was named before. */
-static PredictTable *
-measured_runs (const PredictTable *runs, const PredictTable *measured, const char *observed,
-               GError **error)
-{
-  Keys keys = { .runs = runs, .measured = measured };
-  g_autofree uint64_t *picked = g_new (uint64_t, measured->n_rows + 1);
-  PredictTable *table;
-
-  if (!find_keys (&keys, observed, error) || !pick_runs (&keys, picked, error))
-    return NULL;
-  table = predict_table_pick (runs, picked, measured->n_rows);
-  g_free (table->source);
-  table->source = g_strdup (measured->source);
-  g_free (table->lines);
-  table->lines = g_memdup2 (measured->lines, measured->n_rows * sizeof *measured->lines);
-  add_columns (table, measured, observed);
   return table;
 }
 
-/* --- `hopcast correct`: mends a performance model by what was measured --- */
+/* --- Points and the model --- */
 
 typedef struct {
   PredictTable *table;    /* a row per point */
   double *observed;       /* [n_rows] s */
   const double **columns; /* [variables] of a model, after points_bind() */
 } Points;
-
-/* All borrowed. */
-typedef struct {
-  const PredictCorrectionData *data;
-  const PredictCorrectionSettings *settings;
-  const PredictCorrection *correction;
-} Correction;
-
-static const char *correction_verdict (const PredictCorrection *correction);
 
 static void
 points_clear (Points *points)
@@ -242,8 +198,8 @@ points_clear (Points *points)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Points, points_clear)
 
-/* From a CSV file whose column `observed` was measured; runs NULL: everything else is in that file
- * too, otherwise it says which of the runs (cli_learning_table()) were measured. */
+/* From a CSV file with the measured column `observed`.  runs NULL: all other columns are in that
+ * file too; otherwise the file identifies the measured ones of the runs (cli_learning_table()). */
 static gboolean
 points_read (Points *points, const char *path, const char *observed, const PredictTable *runs,
              GError **error)
@@ -258,7 +214,7 @@ points_read (Points *points, const char *path, const char *observed, const Predi
   return points->table != NULL;
 }
 
-/* Finds the columns of the model's variables; FALSE and *error also where it has no value. */
+/* Finds the columns of the model's variables; FALSE and *error also where the model has no value. */
 static gboolean
 points_bind (Points *points, const PredictBaseModel *model, GError **error)
 {
@@ -269,8 +225,8 @@ points_bind (Points *points, const PredictBaseModel *model, GError **error)
   return times != NULL;
 }
 
-/* hopcast itself as a model: time_s of a run, with a scale and an offset that can be fitted.
- * An offset of either sign: what the trace does not have, and what the simulator counts twice. */
+/* The simulator as a model: time_s of a run with a scale and an offset to be fitted.  The offset has
+ * either sign: the trace lacks something, or the simulator counts something twice. */
 static PredictBaseModel *
 simulator_model (const Points *points)
 {
@@ -288,18 +244,7 @@ simulator_model (const Points *points)
   return predict_base_model_parse (text, "simulator", NULL);
 }
 
-/* -- where the model will be used ------------------------------------------ */
-
-static void
-extend_by_points (const PredictPoints *points, uint32_t n_variables, PredictRange *box)
-{
-  for (uint32_t at = 0; at < n_variables; at++)
-    for (uint64_t point = 0; point < points->n; point++) {
-      box[at].low = MIN (box[at].low, points->columns[at][point]);
-      box[at].high = MAX (box[at].high, points->columns[at][point]);
-    }
-}
-
+/* text: "VARIABLE=LOW:HIGH". */
 static gboolean
 extend_by_option (const PredictBaseModel *model, const char *text, PredictRange *box,
                   GError **error)
@@ -311,43 +256,59 @@ extend_by_option (const PredictBaseModel *model, const char *text, PredictRange 
   double high = colon && colon > equals + 1 && *colon == ':' ? g_ascii_strtod (colon + 1, &end)
                                                              : (double) NAN;
 
-  if (!(low <= high) || !isfinite (low) || !isfinite (high) || end == colon + 1 || *end != '\0') {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
-                 "--predict-range: \"%s\" is not VARIABLE=LOW:HIGH", text);
-    return FALSE;
-  }
+  if (!(low <= high) || !isfinite (low) || !isfinite (high) || end == colon + 1 || *end != '\0')
+    return cli_refuse (error, "--predict-range: \"%s\" is not VARIABLE=LOW:HIGH", text);
   for (uint32_t at = 0; at < model->n_variables; at++)
     if (!strcmp (name, model->names.variables[at])) {
       box[at].low = MIN (box[at].low, low);
       box[at].high = MAX (box[at].high, high);
       return TRUE;
     }
-  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--predict-range: %s has no variable \"%s\"",
-               model->source, name);
-  return FALSE;
+  return cli_refuse (error, "--predict-range: %s has no variable \"%s\"", model->source, name);
 }
 
-/* Where the mended model will be used: where the points are, and the ranges ("VARIABLE=LOW:HIGH",
- * NULL-terminated; NULL: none).  [variables], the caller frees; NULL and *error. */
+/* Where the corrected model will be used: at the points, and in `ranges` (NULL-terminated; NULL:
+ * none).  [variables], the caller frees; NULL and *error. */
 static PredictRange *
 points_box (const PredictCorrectionData *data, char **ranges, GError **error)
 {
   const PredictBaseModel *model = data->model;
+  const PredictPoints *const sets[] = { &data->train, &data->test };
   g_autofree PredictRange *box = g_new (PredictRange, model->n_variables + 1);
 
-  for (uint32_t at = 0; at < model->n_variables; at++)
+  for (uint32_t at = 0; at < model->n_variables; at++) {
     box[at] = predict_range (INFINITY, -INFINITY);
-  extend_by_points (&data->train, model->n_variables, box);
-  extend_by_points (&data->test, model->n_variables, box);
+    for (gsize set = 0; set < G_N_ELEMENTS (sets); set++)
+      for (uint64_t point = 0; point < sets[set]->n; point++) {
+        box[at].low = MIN (box[at].low, sets[set]->columns[at][point]);
+        box[at].high = MAX (box[at].high, sets[set]->columns[at][point]);
+      }
+  }
   for (char **range = ranges; range != NULL && *range != NULL; range++)
     if (!extend_by_option (model, *range, box, error))
       return NULL;
   return g_steal_pointer (&box);
 }
 
-/* --- a mended model, for people and programs --- */
+/* --- Printing --- */
 
-/* What is not defined is null. */
+static const char *const mode_names[] = { "best", "paper", NULL };
+
+static const char *const verdicts[] = {
+  [PREDICT_TAKE_TERM] = "take the term",
+  [PREDICT_TAKE_REFITTED] = "take the refitted model",
+  [PREDICT_TAKE_NEITHER] = "take neither",
+};
+
+/* All borrowed. */
+typedef struct {
+  const PredictCorrectionData *data;
+  const PredictCorrectionSettings *settings;
+  const PredictCorrection *correction;
+  const PredictCorrectionTrial *best; /* NULL: no trial found a term */
+} Correction;
+
+/* An undefined error is null. */
 static void
 add_error (JsonBuilder *builder, const char *name, double value)
 {
@@ -384,28 +345,19 @@ add_parameters (JsonBuilder *builder, const char *name, const PredictBaseModel *
   json_builder_end_object (builder);
 }
 
-/* The names of variables, then that of the model's own time; the caller frees the array only. */
-static const char **
-brief_names (const PredictBaseModel *model, const char *base_name)
-{
-  const char **variables = g_new0 (const char *, model->n_variables + 2);
-
-  for (uint32_t at = 0; at < model->n_variables; at++)
-    variables[at] = model->names.variables[at];
-  variables[model->n_variables] = base_name;
-  return variables;
-}
-
 static char *
 brief_text (const PredictBaseModel *model, const PredictExpression *brief)
 {
   g_autofree char *base_name = predict_correction_base_name (model);
-  g_autofree const char **variables = brief_names (model, base_name);
+  g_autofree const char **variables = g_new0 (const char *, model->n_variables + 2);
 
+  for (uint32_t at = 0; at < model->n_variables; at++)
+    variables[at] = model->names.variables[at];
+  variables[model->n_variables] = base_name;
   return predict_expression_text (brief, &(PredictNames){ .variables = variables });
 }
 
-/* The names of those that ended at a bound. */
+/* The names of the parameters that ended at a bound. */
 static void
 add_at_bounds (JsonBuilder *builder, const char *name, const PredictBaseModel *model,
                const double *values)
@@ -416,42 +368,6 @@ add_at_bounds (JsonBuilder *builder, const char *name, const PredictBaseModel *m
     if (predict_parameter_at_bound (&model->parameters[at], values[at]))
       g_ptr_array_add (names, model->parameters[at].name);
   cli_add_strings (builder, name, names);
-}
-
-/* Last, where a reader looks first. */
-static void
-add_verdict (JsonBuilder *builder, const Correction *shown, const PredictCorrectionTrial *best)
-{
-  const PredictCorrection *correction = shown->correction;
-  const PredictBaseModel *model = shown->data->model;
-
-  add_at_bounds (builder, "refitted_at_bounds", model, correction->refitted);
-  if (best != NULL)
-    add_at_bounds (builder, "at_bounds", model, best->parameters);
-  cli_begin_object (builder, "left_out");
-  add_error (builder, "base", correction->base_folds);
-  add_error (builder, "refitted", correction->refitted_folds);
-  add_error (builder, "corrected", correction->corrected_folds);
-  json_builder_end_object (builder);
-  cli_add_string (builder, "verdict", correction_verdict (correction));
-  cli_add_string (builder, "reason", correction->reason);
-}
-
-static void
-add_formulas (JsonBuilder *builder, const PredictBaseModel *model,
-              const PredictCorrectionTrial *trial)
-{
-  g_autofree char *brief = brief_text (model, trial->brief);
-  g_autofree char *whole = predict_expression_text (trial->time, &model->names);
-  g_autofree char *latex = predict_expression_latex (trial->time, &model->names);
-  g_autofree char *c =
-      predict_expression_c (trial->time, &model->names, trial->parameters, "corrected_time");
-
-  cli_add_string (builder, "term", brief);
-  cli_add_string (builder, "expression", whole);
-  add_parameters (builder, "parameters", model, trial->parameters);
-  cli_add_string (builder, "latex", latex);
-  cli_add_string (builder, "c", c);
 }
 
 static void
@@ -473,11 +389,39 @@ add_trial (JsonBuilder *builder, const PredictBaseModel *model, const PredictCor
   json_builder_end_object (builder);
 }
 
+/* Errors before and after, the formula (infix, LaTeX, C), parameters, the count of better trials; in
+ * JSON each trial as well.  The verdict is last, where a reader looks first. */
 static void
-add_trials (JsonBuilder *builder, const Correction *shown, CliFormat format)
+correction_print (FILE *out, const Correction *shown, CliFormat format)
 {
   const PredictCorrection *correction = shown->correction;
+  const PredictBaseModel *model = shown->data->model;
+  const PredictCorrectionTrial *best = shown->best;
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+  g_autoptr (JsonNode) record = NULL;
 
+  json_builder_begin_object (builder);
+  cli_add_string (builder, "model", model->source);
+  cli_add_string (builder, "mode", mode_names[shown->settings->mode]);
+  cli_add_integer (builder, "case", shown->settings->number);
+  cli_add_string (builder, "loss", predict_loss_names[shown->settings->loss]);
+  add_model (builder, "base", &correction->base_train, &correction->base_test);
+  add_model (builder, "refitted", &correction->refitted_train, &correction->refitted_test);
+  add_parameters (builder, "refitted_parameters", model, correction->refitted);
+  if (best != NULL) {
+    g_autofree char *brief = brief_text (model, best->brief);
+    g_autofree char *whole = predict_expression_text (best->time, &model->names);
+    g_autofree char *latex = predict_expression_latex (best->time, &model->names);
+    g_autofree char *c =
+        predict_expression_c (best->time, &model->names, best->parameters, "corrected_time");
+
+    add_model (builder, "corrected", &best->train, &best->test);
+    cli_add_string (builder, "term", brief);
+    cli_add_string (builder, "expression", whole);
+    add_parameters (builder, "parameters", model, best->parameters);
+    cli_add_string (builder, "latex", latex);
+    cli_add_string (builder, "c", c);
+  }
   cli_begin_object (builder, "trials");
   cli_add_integer (builder, "made", correction->n_trials);
   cli_add_integer (builder, "converged", correction->n_converged);
@@ -489,66 +433,32 @@ add_trials (JsonBuilder *builder, const Correction *shown, CliFormat format)
   if (format == CLI_FORMAT_JSON) {
     cli_begin_array (builder, "each");
     for (guint at = 0; at < correction->n_trials; at++)
-      add_trial (builder, shown->data->model, &correction->trials[at]);
+      add_trial (builder, model, &correction->trials[at]);
     json_builder_end_array (builder);
   }
   json_builder_end_object (builder);
-}
-
-/* "take the term", "take the refitted model" or "take neither". */
-static const char *
-correction_verdict (const PredictCorrection *correction)
-{
-  switch (correction->verdict) {
-  case PREDICT_TAKE_TERM: return "take the term";
-  case PREDICT_TAKE_REFITTED: return "take the refitted model";
-  case PREDICT_TAKE_NEITHER: return "take neither";
-  }
-  g_assert_not_reached ();
-}
-
-/* Errors before and after, the formula (infix, LaTeX, C), parameters, how many trials were better.
- * JSON has every trial as well. */
-static void
-correction_print (FILE *out, const Correction *shown, CliFormat format)
-{
-  static const char *const modes[] = { "best", "paper" };
-  const PredictCorrection *correction = shown->correction;
-  const PredictBaseModel *model = shown->data->model;
-  const PredictCorrectionTrial *best =
-      correction->best < correction->n_trials ? &correction->trials[correction->best] : NULL;
-  g_autoptr (JsonBuilder) builder = json_builder_new ();
-  g_autoptr (JsonNode) record = NULL;
-
-  json_builder_begin_object (builder);
-  cli_add_string (builder, "model", model->source);
-  cli_add_string (builder, "mode", modes[shown->settings->mode]);
-  cli_add_integer (builder, "case", shown->settings->number);
-  cli_add_string (builder, "loss", predict_loss_names[shown->settings->loss]);
-  add_model (builder, "base", &correction->base_train, &correction->base_test);
-  add_model (builder, "refitted", &correction->refitted_train, &correction->refitted_test);
-  add_parameters (builder, "refitted_parameters", model, correction->refitted);
-  if (best != NULL) {
-    add_model (builder, "corrected", &best->train, &best->test);
-    add_formulas (builder, model, best);
-  }
-  add_trials (builder, shown, format);
-  add_verdict (builder, shown, best);
+  add_at_bounds (builder, "refitted_at_bounds", model, correction->refitted);
+  if (best != NULL)
+    add_at_bounds (builder, "at_bounds", model, best->parameters);
+  cli_begin_object (builder, "left_out");
+  add_error (builder, "base", correction->base_folds);
+  add_error (builder, "refitted", correction->refitted_folds);
+  add_error (builder, "corrected", correction->corrected_folds);
+  json_builder_end_object (builder);
+  cli_add_string (builder, "verdict", verdicts[correction->verdict]);
+  cli_add_string (builder, "reason", correction->reason);
   json_builder_end_object (builder);
   record = json_builder_get_root (builder);
   cli_print_record (out, record, format);
 }
 
-/* -- points --------------------------------------------------------------------- */
-
+/* CSV: set, point, observed, original, corrected (empty when there is no corrected model). */
 static void
-print_set (FILE *out, const char *set, const Correction *shown, const PredictPoints *points,
-           const double *observed)
+print_points (FILE *out, const char *set, const Correction *shown, const PredictPoints *points,
+              const double *observed)
 {
-  const PredictCorrection *correction = shown->correction;
   const PredictBaseModel *model = shown->data->model;
-  const PredictCorrectionTrial *best =
-      correction->best < correction->n_trials ? &correction->trials[correction->best] : NULL;
+  const PredictCorrectionTrial *best = shown->best;
   g_autoptr (PredictWorkspace) workspace = predict_workspace_new ();
   g_autofree double *given = predict_base_model_values (model);
   g_autofree double *original = g_new (double, points->n + 1);
@@ -566,20 +476,7 @@ print_set (FILE *out, const char *set, const Correction *shown, const PredictPoi
              best && isfinite (corrected[point]) ? base_decimal_print (c, corrected[point]) : "");
 }
 
-/* CSV: set, point, observed, original, corrected (empty when there is no mended model). */
-static void
-correction_print_points (FILE *out, const Correction *shown)
-{
-  const PredictCorrectionData *data = shown->data;
-
-  fputs ("set,point,observed,original,corrected\n", out);
-  print_set (out, "train", shown, &data->train, data->train_observed);
-  print_set (out, "test", shown, &data->test, data->test_observed);
-}
-
-/* --- `hopcast correct`: mends a performance model by what was measured --- */
-
-static const char *const mode_names[] = { "best", "paper", NULL };
+/* --- Options --- */
 
 typedef struct {
   CliFormatOptions format;
@@ -591,6 +488,7 @@ typedef struct {
   int number, n_trials, n_threads, population, generations;
   gboolean anyway;
   gint64 seed;
+  PredictOp *ops; /* of `functions`, after check_options() */
 } Options;
 
 static void
@@ -610,6 +508,7 @@ options_clear (Options *options)
   g_free (options->output);
   g_free (options->points);
   g_free (options->refitted);
+  g_free (options->ops);
   g_strfreev (options->ranges);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
@@ -677,31 +576,19 @@ add_options (GOptionContext *context, Options *options)
   cli_add_quiet_option (context, &options->talk);
 }
 
-/* -- settings -------------------------------------------------------------- */
-
-static gboolean
-refuse (GError **error, const char *text)
-{
-  g_set_error_literal (error, CLI_ERROR, CLI_ERROR_USAGE, text);
-  return FALSE;
-}
-
-/* Of an option whose default is G_MININT: not given. */
+/* given G_MININT: the option was not given. */
 static gboolean
 parse_count (const char *option, int given, guint least, guint most, guint *count, GError **error)
 {
   if (given == G_MININT)
     return TRUE;
-  if (given < (int) least || given > (int) most) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "%s: %d is not within %u..%u", option, given,
-                 least, most);
-    return FALSE;
-  }
+  if (given < (int) least || given > (int) most)
+    return cli_refuse (error, "%s: %d is not within %u..%u", option, given, least, most);
   *count = (guint) given;
   return TRUE;
 }
 
-/* Their names, each of which may stand again, to be drawn more often; the caller frees. */
+/* Names of functions, separated by commas; a repeated one is drawn more often.  The caller frees. */
 static PredictOp *
 parse_functions (const char *list, guint *n, GError **error)
 {
@@ -714,132 +601,81 @@ parse_functions (const char *list, guint *n, GError **error)
     while (op < PREDICT_N_OPS && strcmp (g_strstrip (names[*n]), predict_ops[op].name) != 0)
       op++;
     if (op == PREDICT_N_OPS) {
-      g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--functions: \"%s\" is none", names[*n]);
+      cli_refuse (error, "--functions: \"%s\" is none", names[*n]);
       return NULL;
     }
     functions[*n] = op;
   }
   if (*n == 0)
-    g_set_error_literal (error, CLI_ERROR, CLI_ERROR_USAGE, "--functions: none is named");
+    cli_refuse (error, "--functions: none is named");
   return *n > 0 ? g_steal_pointer (&functions) : NULL;
 }
 
-/* Of what is mended, and by what: a table, or a store and a table. */
+/* Checks the options; the settings borrow options->ops. */
 static gboolean
-check_sources (Options *options, const char *train, GError **error)
+check_options (Options *options, const char *train, PredictCorrectionSettings *settings,
+               GError **error)
 {
-  if (options->from == NULL) {
-    if (options->measured || options->learning.observed_text || options->learning.features_text)
-      return refuse (error, "--measured, --observed-runs and --feature-runs need --from STORE");
-    if (train == NULL)
-      return refuse (error, "TRAIN is missing, a table, or --from STORE");
-    if (options->model == NULL || options->observed == NULL)
-      return refuse (error, options->model == NULL ? "--model FILE is missing"
-                                                   : "--observed COLUMN is missing");
-    return TRUE;
-  }
-  if (train != NULL)
-    return refuse (error, "TRAIN does not go with --from STORE; what was measured is --measured");
-  if (options->measured == NULL)
-    return refuse (error, "--from STORE needs --measured TABLE");
-  if (options->observed == NULL)
-    options->observed = g_strdup ("measured_s");
-  return cli_parse_learning (&options->learning, error);
-}
+  int mode, loss;
 
-static gboolean
-parse_settings (Options *options, PredictCorrectionSettings *settings, GError **error)
-{
-  int mode = 0, loss = 0;
+  /* The points: a table, or a store and a table. */
+  if (options->from != NULL) {
+    if (train != NULL)
+      return cli_refuse (error,
+                         "TRAIN does not go with --from STORE; what was measured is --measured");
+    if (options->measured == NULL)
+      return cli_refuse (error, "--from STORE needs --measured TABLE");
+    if (options->observed == NULL)
+      options->observed = g_strdup ("measured_s");
+    if (!cli_parse_learning (&options->learning, error))
+      return FALSE;
+  } else if (options->measured || options->learning.observed_text ||
+             options->learning.features_text)
+    return cli_refuse (error, "--measured, --observed-runs and --feature-runs need --from STORE");
+  else if (train == NULL)
+    return cli_refuse (error, "TRAIN is missing, a table, or --from STORE");
+  else if (options->model == NULL)
+    return cli_refuse (error, "--model FILE is missing");
+  else if (options->observed == NULL)
+    return cli_refuse (error, "--observed COLUMN is missing");
 
-  if (options->mode && (mode = cli_parse_choice ("--mode", options->mode, mode_names, error)) < 0)
+  if ((mode = cli_parse_choice ("--mode", options->mode, mode_names, error)) < 0 ||
+      (loss = cli_parse_choice ("--loss", options->loss, predict_loss_names, error)) < 0)
     return FALSE;
   *settings = predict_correction_settings ((PredictCorrectionMode) mode);
   settings->n_threads = g_get_num_processors ();
-  if (options->loss &&
-      (loss = cli_parse_choice ("--loss", options->loss, predict_loss_names, error)) < 0)
-    return FALSE;
   if (options->loss)
     settings->loss = (PredictLoss) loss;
   if (options->seed < 0)
-    return refuse (error, "--seed: must not be negative");
-  if (options->anyway && options->output == NULL)
-    return refuse (error, "--anyway needs -o FILE");
+    return cli_refuse (error, "--seed: must not be negative");
   settings->seed = (uint64_t) options->seed;
-  return parse_count ("--case", options->number, 1, 4, &settings->number, error) &&
-         parse_count ("--trials", options->n_trials, 1, 1000000, &settings->n_trials, error) &&
-         parse_count ("--threads", options->n_threads, 1, 1024, &settings->n_threads, error) &&
-         parse_count ("--population", options->population, 10, 100000, &settings->population,
-                      error) &&
-         parse_count ("--generations", options->generations, 1, 1000000, &settings->generations,
-                      error) &&
-         cli_parse_format (&options->format, error);
-}
-
-/* -- the command ------------------------------------------------------------- */
-
-static gboolean
-write_text (const char *path, const char *text, GError **error)
-{
-  g_autoptr (CliOutfile) file = cli_outfile_new (path, error);
-
-  if (file == NULL)
+  if (options->anyway && options->output == NULL)
+    return cli_refuse (error, "--anyway needs -o FILE");
+  if (!parse_count ("--case", options->number, 1, 4, &settings->number, error) ||
+      !parse_count ("--trials", options->n_trials, 1, 1000000, &settings->n_trials, error) ||
+      !parse_count ("--threads", options->n_threads, 1, 1024, &settings->n_threads, error) ||
+      !parse_count ("--population", options->population, 10, 100000, &settings->population,
+                    error) ||
+      !parse_count ("--generations", options->generations, 1, 1000000, &settings->generations,
+                    error) ||
+      !cli_parse_format (&options->format, error))
     return FALSE;
-  fputs (text, cli_outfile_stream (file));
-  return cli_outfile_commit (file, error);
+  if (options->functions != NULL)
+    options->ops = parse_functions (options->functions, &settings->n_functions, error);
+  settings->functions = options->ops;
+  return options->functions == NULL || options->ops != NULL;
 }
 
-/* The corrected model is written only when the verdict is for it; FALSE and *error otherwise. */
-static gboolean
-write_corrected (const Correction *shown, const Options *options, GError **error)
-{
-  const PredictCorrection *correction = shown->correction;
-  const PredictCorrectionTrial *best =
-      correction->best < correction->n_trials ? &correction->trials[correction->best] : NULL;
-  g_autofree char *text = NULL;
+/* --- The command --- */
 
-  if (options->output == NULL)
-    return TRUE;
-  if (best == NULL || (correction->verdict != PREDICT_TAKE_TERM && !options->anyway)) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_WRITE, "%s: not written: %s: %s%s", options->output,
-                 correction_verdict (correction), correction->reason,
-                 best != NULL ? " (--anyway writes it all the same)" : "");
-    return FALSE;
-  }
-  text = predict_correction_text (shown->data->model, best);
-  return write_text (options->output, text, error);
-}
-
-static gboolean
-write_refitted (const Correction *shown, const Options *options, GError **error)
-{
-  g_autofree char *text = predict_base_model_text (shown->data->model, shown->correction->refitted);
-
-  return options->refitted == NULL || write_text (options->refitted, text, error);
-}
-
-static gboolean
-write_files (const Correction *shown, const Options *options, GError **error)
-{
-  g_autoptr (CliOutfile) points = NULL;
-
-  if (!write_refitted (shown, options, error))
-    return FALSE;
-  if (options->points == NULL)
-    return TRUE;
-  if (!(points = cli_outfile_new (options->points, error)))
-    return FALSE;
-  correction_print_points (cli_outfile_stream (points), shown);
-  return cli_outfile_commit (points, error);
-}
-
-/* What people would otherwise have to find in the figures. */
+/* Warnings that a reader would otherwise have to derive from the figures. */
 static void
-tell_advice (const PredictCorrectionData *data, const PredictCorrection *correction)
+tell_advice (const Correction *shown)
 {
+  const PredictCorrectionData *data = shown->data;
   const PredictBaseModel *model = data->model;
-  const PredictCorrectionTrial *best =
-      correction->best < correction->n_trials ? &correction->trials[correction->best] : NULL;
+  const PredictCorrection *correction = shown->correction;
+  const PredictCorrectionTrial *best = shown->best;
 
   for (uint32_t at = 0; at < model->n_parameters; at++) {
     const PredictParameter *parameter = &model->parameters[at];
@@ -871,22 +707,46 @@ correct (const PredictCorrectionData *data, const PredictCorrectionSettings *set
   g_autoptr (CliProgress) progress = cli_progress_new (options->talk.quiet);
   g_autoptr (PredictCorrection) correction =
       predict_correct (data, settings, cli_progress_share, progress, error);
-  Correction shown = { data, settings, correction };
+  Correction shown = { data, settings, correction, NULL };
+  g_autoptr (CliOutfile) points = NULL;
+  g_autofree char *refitted = NULL, *text = NULL;
 
   g_clear_pointer (&progress, cli_progress_free);
   if (correction == NULL) {
     g_prefix_error (error, "%s: ", data->model->source);
     return FALSE;
   }
-  if (!write_files (&shown, options, error))
+  if (correction->best < correction->n_trials)
+    shown.best = &correction->trials[correction->best];
+  refitted = predict_base_model_text (data->model, correction->refitted);
+  if ((options->refitted != NULL && !cli_outfile_write (options->refitted, refitted, error)) ||
+      (options->points != NULL && !(points = cli_outfile_new (options->points, error))))
     return FALSE;
-  if (!options->talk.quiet)
-    tell_advice (data, correction);
-  correction_print (stdout, &shown, options->format.format);
-  return write_corrected (&shown, options, error);
-}
+  if (points != NULL) {
+    FILE *out = cli_outfile_stream (points);
 
-/* -- points and model --------------------------------------------------------- */
+    fputs ("set,point,observed,original,corrected\n", out);
+    print_points (out, "train", &shown, &data->train, data->train_observed);
+    print_points (out, "test", &shown, &data->test, data->test_observed);
+    if (!cli_outfile_commit (points, error))
+      return FALSE;
+  }
+  if (!options->talk.quiet)
+    tell_advice (&shown);
+  correction_print (stdout, &shown, options->format.format);
+
+  /* The corrected model is written only when the verdict is for it. */
+  if (options->output == NULL)
+    return TRUE;
+  if (shown.best == NULL || (correction->verdict != PREDICT_TAKE_TERM && !options->anyway)) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_WRITE, "%s: not written: %s: %s%s", options->output,
+                 verdicts[correction->verdict], correction->reason,
+                 shown.best != NULL ? " (--anyway writes it all the same)" : "");
+    return FALSE;
+  }
+  text = predict_correction_text (data->model, shown.best);
+  return cli_outfile_write (options->output, text, error);
+}
 
 typedef struct {
   Points train, test; /* test.table NULL: there is none */
@@ -902,44 +762,36 @@ work_clear (Work *work)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Work, work_clear)
 
+/* Reads the points and the model. */
 static gboolean
-read_points (Work *work, const char *train, const Options *options, GError **error)
+prepare (Work *work, const char *train, const Options *options, GError **error)
 {
   g_autoptr (PredictTable) runs = NULL;
+  g_auto (GStrv) features = NULL;
+  g_autoptr (GError) trouble = NULL;
 
-  /* A formula may do without the simulated time, with what a load tells. */
+  /* A formula may use the features of a load alone; only the simulator as the model needs times. */
   if (options->from != NULL &&
       !(runs = cli_learning_table (options->from, &options->learning, options->model == NULL,
                                    options->talk.quiet, error)))
     return FALSE;
-  return points_read (&work->train, train ? train : options->measured, options->observed, runs,
-                      error) &&
-         (options->test == NULL ||
-          points_read (&work->test, options->test, options->observed, runs, error));
-}
-
-static gboolean
-open_model (Work *work, const Options *options, GError **error)
-{
-  g_auto (GStrv) features = NULL;
-  g_autoptr (GError) trouble = NULL;
-
+  if (!points_read (&work->train, train ? train : options->measured, options->observed, runs,
+                    error) ||
+      (options->test != NULL &&
+       !points_read (&work->test, options->test, options->observed, runs, error)))
+    return FALSE;
   work->model = options->model ? predict_base_model_read (options->model, error)
                                : simulator_model (&work->train);
-  if (work->model == NULL || options->features == NULL)
-    return work->model != NULL;
-  if (!(features = predict_feature_list (options->features, &trouble))) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--features: %s", trouble->message);
+  if (work->model == NULL)
     return FALSE;
+  if (options->features != NULL) {
+    features = predict_feature_list (options->features, &trouble);
+    if (features == NULL)
+      return cli_refuse (error, "--features: %s", trouble->message);
+    if (!predict_base_model_add_variables (work->model, (const char *const *) features, error))
+      return FALSE;
   }
-  return predict_base_model_add_variables (work->model, (const char *const *) features, error);
-}
-
-static gboolean
-prepare (Work *work, const char *train, const Options *options, GError **error)
-{
-  return read_points (work, train, options, error) && open_model (work, options, error) &&
-         points_bind (&work->train, work->model, error) &&
+  return points_bind (&work->train, work->model, error) &&
          (options->test == NULL || points_bind (&work->test, work->model, error));
 }
 
@@ -959,19 +811,15 @@ cli_correct (int argc, char **argv, GError **error)
                                .generations = G_MININT };
   g_auto (Work) work = { .model = NULL };
   PredictCorrectionSettings settings;
-  g_autofree PredictOp *functions = NULL;
   g_autofree PredictRange *box = NULL;
   PredictCorrectionData data;
   const char *train;
 
   add_options (context, &options);
   if (!cli_parse (context, argc, argv, names, &train, error) ||
-      !check_sources (&options, train, error) || !parse_settings (&options, &settings, error) ||
-      (options.functions &&
-       !(functions = parse_functions (options.functions, &settings.n_functions, error))) ||
+      !check_options (&options, train, &settings, error) ||
       !prepare (&work, train, &options, error))
     return CLI_FAILED;
-  settings.functions = functions;
   data = (PredictCorrectionData){
     .model = work.model,
     .train = { work.train.columns, work.train.table->n_rows },

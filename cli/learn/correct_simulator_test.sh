@@ -11,11 +11,8 @@ refused () {
   name=$1 expected=$2 pattern=$3
   shift 3
   run "$hopcast" "$@"
-  if test "$status" = "$expected" && grep -q -e "$pattern" err && test "$(wc -l <err)" = 1; then
-    ok "$name"
-  else
-    not_ok "$name" "exit status $status" "$(cat err)"
-  fi
+  test "$status" = "$expected" && grep -q -e "$pattern" err && test "$(wc -l <err)" = 1
+  verdict $? "$name" "exit status $status" "$(cat err)"
 }
 
 # holds NAME: whether the last command was right.

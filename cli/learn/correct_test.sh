@@ -25,56 +25,38 @@ correct () {
 
 # refused NAME STATUS PATTERN: the last command was refused, and said so.
 refused () {
-  if test "$status" = "$2" && grep -q -e "$3" err; then
-    ok "$1"
-  else
-    not_ok "$1" "exit status $status" "$(cat err)"
-  fi
+  test "$status" = "$2" && grep -q -e "$3" err
+  verdict $? "$1" "exit status $status" "$(cat err)"
 }
 
 correct train.csv --model linear.model --observed seconds --test test.csv --case 2 --format json \
   -o mended.model --points points.csv
-if test "$status" = 0 && grep -q '"share_better": 1,' out && grep -q '"term": "t_comm + ' out &&
+test "$status" = 0 && grep -q '"share_better": 1,' out && grep -q '"term": "t_comm + ' out &&
   grep -q '"verdict": "take the term",' out && awk '/"left_out"/ { here = 1 }
-    here && /"base"/ { base = $2 + 0 } here && /"refitted"/ { refitted = $2 + 0 }
-    here && /"corrected"/ { exit !($2 + 0 < 1e-6 && refitted > 0.5 && base > 0.5) }' out; then
-  ok "a planted fault is mended"
-else
-  not_ok "a planted fault is mended" "exit status $status" "$(cat err out)"
-fi
+ here && /"base"/ { base = $2 + 0 } here && /"refitted"/ { refitted = $2 + 0 }
+ here && /"corrected"/ { exit !($2 + 0 < 1e-6 && refitted > 0.5 && base > 0.5) }' out
+verdict $? "a planted fault is mended" "exit status $status" "$(cat err out)"
 
 cp out first
 correct train.csv --model linear.model --observed seconds --test test.csv --case 2 --format json \
   --threads 1
-if test "$status" = 0 && cmp -s out first; then
-  ok "whatever the threads"
-else
-  not_ok "whatever the threads" "$(diff first out)"
-fi
+test "$status" = 0 && cmp -s out first
+verdict $? "whatever the threads" "$(diff first out)"
 
 # Rows of points.csv: observed and corrected agree, also where nothing was learned.
-if awk -F, 'NR > 1 && ($5 / $3 > 1.000001 || $5 / $3 < 0.999999) { exit 1 }
-            END { if (NR != 23) exit 1 }' points.csv; then
-  ok "points"
-else
-  not_ok "points" "$(cat points.csv)"
-fi
+awk -F, 'NR > 1 && ($5 / $3 > 1.000001 || $5 / $3 < 0.999999) { exit 1 }
+         END { if (NR != 23) exit 1 }' points.csv
+verdict $? "points" "$(cat points.csv)"
 
 printf 'variable n, p\nparameter a 2.5 [2.4, 3]\ntime = a*n\n' >bounded.model
 awk -F, 'NR == 1 || $2 == 4 { if (NR > 1) $3 = 2 * $1; OFS = ","; print $1, $2, $3 }' train.csv >line.csv
 "$hopcast" correct line.csv --model bounded.model --observed seconds --case 1 --population 60 \
   --generations 4 --trials 1 >out 2>err
-if grep -q "bounded.model: fitted by itself, parameter a ends at its bound, 2.4:" err; then
-  ok "a parameter at its bound is told"
-else
-  not_ok "a parameter at its bound is told" "$(cat err)"
-fi
+grep -q "bounded.model: fitted by itself, parameter a ends at its bound, 2.4:" err
+verdict $? "a parameter at its bound is told" "$(cat err)"
 
-if grep -q '^refitted_at_bounds  *a$' out; then
-  ok "and named on standard output"
-else
-  not_ok "and named on standard output" "$(cat out)"
-fi
+grep -q '^refitted_at_bounds  *a$' out
+verdict $? "and named on standard output" "$(cat out)"
 
 # The law of the model and 10 % noise: no term is to be taken, and refitting is.
 awk 'BEGIN { print "n,p,t"; srand (1); for (i = 0; i < 24; i++) {
@@ -82,44 +64,32 @@ awk 'BEGIN { print "n,p,t"; srand (1); for (i = 0; i < 24; i++) {
        printf "%d,%d,%.17g\n", n, p, (3 * n + p / 2) * exp (0.1 * ((i * 7919 % 1000) / 500 - 1)) } }' >noise.csv
 printf 'variable n, p\nparameter a 2 [0.1, 40]\nparameter b 1 [0.01, 100]\ntime = a*n + b*p\n' >both.model
 correct noise.csv --model both.model --observed t -o noise.model --format csv
-if test "$status" = 1 && grep -q ',take the refitted model,' out && ! test -e noise.model; then
-  ok "noise is no term"
-else
-  not_ok "noise is no term" "exit status $status" "$(cat out err)"
-fi
+test "$status" = 1 && grep -q ',take the refitted model,' out && ! test -e noise.model
+verdict $? "noise is no term" "exit status $status" "$(cat out err)"
 correct noise.csv --model both.model --observed t --anyway
 refused "--anyway of nothing" 2 '--anyway needs -o FILE'
 
 printf 'n,seconds\n1,3\n2,6.1\n3,9.2\n4,11.9\n' >four.csv
 printf 'variable n\nparameter a 1 [0.1, 10]\ntime = a*n\n' >slope.model
 "$hopcast" correct four.csv --model slope.model --observed seconds >out 2>err
-if grep -q "slope.model: a term of [0-9]* steps from 4 points" err; then
-  ok "a term as long as the table is told"
-else
-  not_ok "a term as long as the table is told" "$(cat err)"
-fi
+grep -q "slope.model: a term of [0-9]* steps from 4 points" err
+verdict $? "a term as long as the table is told" "$(cat err)"
 
 correct test.csv --model mended.model --observed seconds
 refused "two points" 1 'fewer than three points'
 awk -F, 'NR == 1 || NR % 2' train.csv >half.csv
 correct half.csv --model mended.model --observed seconds --format csv
-if test "$status" = 0 && awk -F, 'NR == 2 && $5 < 1e-6 { right = 1 } END { exit !right }' out; then
-  ok "the mended model is read again"
-else
-  not_ok "the mended model is read again" "$(cat err out)"
-fi
+test "$status" = 0 && awk -F, 'NR == 2 && $5 < 1e-6 { right = 1 } END { exit !right }' out
+verdict $? "the mended model is read again" "$(cat err out)"
 
 # What is never positive, by a function that is not among the usual ones.
 awk 'BEGIN { print "x,y"; for (x = 0; x < 12; x++) printf "%d,%.17g\n", x, -3 - sin (x / 2) }' >wave.csv
 printf 'variable x\ntime = 0\n' >nothing.model
 "$hopcast" correct wave.csv --model nothing.model --observed y --case 2 --loss rmse --trials 1 -q \
   --functions '+,-,*,sin' --format json >out 2>err
-if test $? = 0 && grep -q '"expression": .*sin(.*x' out && ! grep -q '"expression": .*\(log\|exp\|/\)' out &&
-  awk '/"corrected"/ { here = 1 } here && /"rmse"/ { exit !($2 + 0 < 1e-6) }' out; then
-  ok "functions that are named"
-else
-  not_ok "functions that are named" "$(cat err out)"
-fi
+test $? = 0 && grep -q '"expression": .*sin(.*x' out && ! grep -q '"expression": .*\(log\|exp\|/\)' out &&
+  awk '/"corrected"/ { here = 1 } here && /"rmse"/ { exit !($2 + 0 < 1e-6) }' out
+verdict $? "functions that are named" "$(cat err out)"
 correct wave.csv --model nothing.model --observed y --functions '+,tan'
 refused "no such function" 2 '"tan"'
 

@@ -21,10 +21,12 @@ cli_method_options_clear (CliMethodOptions *options)
   g_clear_pointer (&options->max_features, g_free);
 }
 
-static void
-add_tree_options (GOptionContext *context, CliMethodOptions *options)
+void
+cli_add_method_options (GOptionContext *context, CliMethodOptions *options)
 {
   const GOptionEntry entries[] = {
+    { "method", 0, 0, G_OPTION_ARG_STRING, &options->method,
+      "extra-trees (default), forest, tree, linear, svr or mean", "METHOD" },
     { "trees", 0, 0, G_OPTION_ARG_INT, &options->trees, "How many trees (default: 100)", "N" },
     { "max-features", 0, 0, G_OPTION_ARG_STRING, &options->max_features,
       "Features that are tried at a node: a number, a share with a point such as 0.33, or sqrt "
@@ -39,21 +41,6 @@ add_tree_options (GOptionContext *context, CliMethodOptions *options)
     { "bootstrap", 0, 0, G_OPTION_ARG_NONE, &options->bootstrap,
       "Each extra-tree learns from samples drawn with replacement, as those of a forest always do",
       NULL },
-    { NULL },
-  };
-
-  g_option_context_add_main_entries (context, entries, NULL);
-}
-
-void
-cli_add_method_options (GOptionContext *context, CliMethodOptions *options)
-{
-  const GOptionEntry method[] = {
-    { "method", 0, 0, G_OPTION_ARG_STRING, &options->method,
-      "extra-trees (default), forest, tree, linear, svr or mean", "METHOD" },
-    { NULL },
-  };
-  const GOptionEntry others[] = {
     { "ridge", 0, 0, G_OPTION_ARG_DOUBLE, &options->ridge,
       "linear: penalty of the squared coefficients of standardised features (default: 0)", "X" },
     { "svr-c", 0, 0, G_OPTION_ARG_DOUBLE, &options->svr_c,
@@ -68,18 +55,16 @@ cli_add_method_options (GOptionContext *context, CliMethodOptions *options)
     { NULL },
   };
 
-  g_option_context_add_main_entries (context, method, NULL);
-  add_tree_options (context, options);
-  g_option_context_add_main_entries (context, others, NULL);
+  g_option_context_add_main_entries (context, entries, NULL);
 }
 
-/* -- from options to settings ---------------------------------------------- */
+/* --- From options to settings --- */
 
 #define OF(method) (1u << (method))
 #define ENSEMBLES  (OF (PREDICT_EXTRA_TREES) | OF (PREDICT_FOREST))
 #define TREES      (ENSEMBLES | OF (PREDICT_TREE))
 
-/* Given, but not heeded by the method: it was meant to change something. */
+/* Refuses an option that the method ignores. */
 static gboolean
 check_heeded (const CliMethodOptions *options, PredictMethod method, GError **error)
 {
@@ -101,11 +86,9 @@ check_heeded (const CliMethodOptions *options, PredictMethod method, GError **er
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (all); i++)
-    if (all[i].given && !(all[i].methods & OF (method))) {
-      g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "%s: nothing that --method %s heeds",
-                   all[i].name, predict_method_names[method]);
-      return FALSE;
-    }
+    if (all[i].given && !(all[i].methods & OF (method)))
+      return cli_refuse (error, "%s: nothing that --method %s heeds", all[i].name,
+                         predict_method_names[method]);
   return TRUE;
 }
 
@@ -114,10 +97,8 @@ set_count (const char *name, int given, int least, guint *setting, GError **erro
 {
   if (given == G_MININT)
     return TRUE;
-  if (given < least) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "%s: must be at least %d", name, least);
-    return FALSE;
-  }
+  if (given < least)
+    return cli_refuse (error, "%s: must be at least %d", name, least);
   *setting = (guint) given;
   return TRUE;
 }
@@ -127,11 +108,8 @@ set_number (const char *name, double given, gboolean zero_too, double *setting, 
 {
   if (isnan (given))
     return TRUE;
-  if (!isfinite (given) || given < 0 || (given == 0 && !zero_too)) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "%s: not a number %s 0", name,
-                 zero_too ? "of at least" : "above");
-    return FALSE;
-  }
+  if (!isfinite (given) || given < 0 || (given == 0 && !zero_too))
+    return cli_refuse (error, "%s: not a number %s 0", name, zero_too ? "of at least" : "above");
   *setting = given;
   return TRUE;
 }
@@ -152,56 +130,40 @@ set_max_features (const char *text, guint n_features, guint *setting, GError **e
     *setting = (guint) number;
   else if (strchr (text, '.') != NULL && *end == '\0' && share > 0 && share <= 1)
     *setting = MAX (1, (guint) (share * n_features));
-  else {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
-                 "--max-features: '%s' is neither a number of 1 to %u (the features), nor a share "
-                 "of 0.0 to 1.0, nor sqrt",
-                 text, n_features);
-    return FALSE;
-  }
+  else
+    return cli_refuse (
+        error,
+        "--max-features: '%s' is neither a number of 1 to %u (the features), nor a share of 0.0 "
+        "to 1.0, nor sqrt",
+        text, n_features);
   return TRUE;
 }
 
 gboolean
 cli_check_threads (int threads, GError **error)
 {
-  if (threads >= 0 && threads <= MAX_THREADS)
-    return TRUE;
-  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--threads: %d is not within 0..%d", threads,
-               MAX_THREADS);
-  return FALSE;
-}
-
-static gboolean
-set_common (const CliMethodOptions *options, PredictSettings *settings, GError **error)
-{
-  if (options->seed < 0) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--seed: must not be negative");
-    return FALSE;
-  }
-  if (!cli_check_threads (options->threads, error))
-    return FALSE;
-  settings->seed = (uint64_t) options->seed;
-  settings->threads = (guint) options->threads;
-  if (options->bootstrap)
-    settings->bootstrap = TRUE;
-  return TRUE;
+  return (threads >= 0 && threads <= MAX_THREADS) ||
+         cli_refuse (error, "--threads: %d is not within 0..%d", threads, MAX_THREADS);
 }
 
 gboolean
 cli_method_settings (const CliMethodOptions *options, guint n_features, PredictSettings *settings,
                      GError **error)
 {
-  int method = options->method == NULL
-                   ? (int) PREDICT_EXTRA_TREES
-                   : cli_parse_choice ("--method", options->method, predict_method_names, error);
+  int method = cli_parse_choice ("--method", options->method, predict_method_names, error);
   g_autoptr (GError) trouble = NULL;
 
   if (method < 0 || !check_heeded (options, (PredictMethod) method, error))
     return FALSE;
+  if (options->seed < 0)
+    return cli_refuse (error, "--seed: must not be negative");
+  if (!cli_check_threads (options->threads, error))
+    return FALSE;
   *settings = predict_settings_default ((PredictMethod) method);
-  if (!set_common (options, settings, error) ||
-      !set_count ("--trees", options->trees, 1, &settings->trees, error) ||
+  settings->seed = (uint64_t) options->seed;
+  settings->threads = (guint) options->threads;
+  settings->bootstrap |= options->bootstrap;
+  if (!set_count ("--trees", options->trees, 1, &settings->trees, error) ||
       !set_max_features (options->max_features, n_features, &settings->max_features, error) ||
       !set_count ("--min-samples-split", options->min_samples_split, 2,
                   &settings->min_samples_split, error) ||
@@ -213,51 +175,41 @@ cli_method_settings (const CliMethodOptions *options, guint n_features, PredictS
       !set_number ("--svr-epsilon", options->svr_epsilon, TRUE, &settings->svr_epsilon, error) ||
       !set_number ("--svr-gamma", options->svr_gamma, FALSE, &settings->svr_gamma, error))
     return FALSE;
-  if (predict_settings_check (settings, &trouble))
-    return TRUE;
-  g_set_error_literal (error, CLI_ERROR, CLI_ERROR_USAGE, trouble->message);
-  return FALSE;
-}
-
-/* -- for people -------------------------------------------------------------- */
-
-static char *
-describe_trees (const PredictSettings *settings)
-{
-  GString *text = g_string_new (NULL);
-
-  if (settings->method != PREDICT_TREE)
-    g_string_append_printf (text, "%u trees, ", settings->trees);
-  if (settings->max_features == 0)
-    g_string_append (text, "max-features all");
-  else
-    g_string_append_printf (text, "max-features %u", settings->max_features);
-  g_string_append_printf (text, ", min-samples-split %u, min-samples-leaf %u",
-                          settings->min_samples_split, settings->min_samples_leaf);
-  if (settings->max_depth > 0)
-    g_string_append_printf (text, ", max-depth %u", settings->max_depth);
-  if (settings->bootstrap)
-    g_string_append (text, ", bootstrap");
-  return g_string_free (text, FALSE);
+  return predict_settings_check (settings, &trouble) || cli_refuse (error, "%s", trouble->message);
 }
 
 char *
 cli_describe_settings (const PredictSettings *settings)
 {
+  GString *text = g_string_new (NULL);
   char gamma[BASE_DECIMAL_SIZE] = "1 / features";
 
   switch (settings->method) {
   case PREDICT_EXTRA_TREES:
   case PREDICT_FOREST:
-  case PREDICT_TREE: return describe_trees (settings);
-  case PREDICT_LINEAR: return g_strdup_printf ("ridge %g", settings->ridge);
+  case PREDICT_TREE:
+    if (settings->method != PREDICT_TREE)
+      g_string_append_printf (text, "%u trees, ", settings->trees);
+    if (settings->max_features == 0)
+      g_string_append (text, "max-features all");
+    else
+      g_string_append_printf (text, "max-features %u", settings->max_features);
+    g_string_append_printf (text, ", min-samples-split %u, min-samples-leaf %u",
+                            settings->min_samples_split, settings->min_samples_leaf);
+    if (settings->max_depth > 0)
+      g_string_append_printf (text, ", max-depth %u", settings->max_depth);
+    if (settings->bootstrap)
+      g_string_append (text, ", bootstrap");
+    break;
+  case PREDICT_LINEAR: g_string_printf (text, "ridge %g", settings->ridge); break;
   case PREDICT_SVR:
     if (settings->svr_gamma > 0)
       base_decimal_print (gamma, settings->svr_gamma);
-    return g_strdup_printf ("C %g, epsilon %g, gamma %s", settings->svr_c, settings->svr_epsilon,
-                            gamma);
-  case PREDICT_MEAN: return g_strdup ("nothing to set");
-  case PREDICT_N_METHODS: break;
+    g_string_printf (text, "C %g, epsilon %g, gamma %s", settings->svr_c, settings->svr_epsilon,
+                     gamma);
+    break;
+  case PREDICT_MEAN: g_string_assign (text, "nothing to set"); break;
+  case PREDICT_N_METHODS: g_assert_not_reached ();
   }
-  g_assert_not_reached ();
+  return g_string_free (text, FALSE);
 }

@@ -27,8 +27,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliMethodOptions, cli_method_options_clear)
 /* The struct must outlive parsing, and be cleared after. */
 void cli_add_method_options (GOptionContext *context, CliMethodOptions *options);
 
-/* What the options say of a table with n_features features.  FALSE and *error: an option out of its
- * range, or one that the method does not have. */
+/* The settings for a table with n_features features.  FALSE and *error: an option out of its range, or
+ * one that the method ignores. */
 gboolean cli_method_settings (const CliMethodOptions *options, guint n_features,
                               PredictSettings *settings, GError **error);
 

@@ -39,15 +39,6 @@ cli_add_learning_options (GOptionContext *context, CliLearningOptions *options)
   cli_add_unpack_option (context);
 }
 
-/* -- what was given ------------------------------------------------------ */
-
-static gboolean
-refuse (const char *option, const char *problem, const char *word, GError **error)
-{
-  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "%s: %s: \"%s\"", option, problem, word);
-  return FALSE;
-}
-
 /* "KEY=VALUE"; names NULL: any value. */
 static gboolean
 parse_word (GStringChunk *words, const char *option, const char *word, StudyLearningRuns *runs,
@@ -64,12 +55,12 @@ parse_word (GStringChunk *words, const char *option, const char *word, StudyLear
   g_auto (GStrv) parts = g_strsplit (word, "=", 2);
 
   if (g_strv_length (parts) != 2 || *parts[1] == '\0')
-    return refuse (option, "expected KEY=VALUE", word, error);
+    return cli_refuse (error, "%s: expected KEY=VALUE: \"%s\"", option, word);
   for (gsize at = 0; at < G_N_ELEMENTS (keys); at++) {
     if (strcmp (parts[0], keys[at].key) != 0)
       continue;
     if (*keys[at].value != NULL)
-      return refuse (option, "given twice", parts[0], error);
+      return cli_refuse (error, "%s: given twice: \"%s\"", option, parts[0]);
     if (keys[at].names != NULL && cli_parse_choice (option, parts[1], keys[at].names, error) < 0)
       return FALSE;
     *keys[at].value = g_string_chunk_insert (words, parts[1]);
@@ -85,7 +76,7 @@ parse_runs (CliLearningOptions *options, const char *option, const char *text,
   g_auto (GStrv) words = text != NULL ? g_strsplit (text, ",", -1) : NULL;
 
   if (text != NULL && *text == '\0')
-    return refuse (option, "expected KEY=VALUE", text, error);
+    return cli_refuse (error, "%s: expected KEY=VALUE: \"\"", option);
   for (char **word = words; word != NULL && *word != NULL; word++)
     if (!parse_word (options->words, option, *word, runs, error))
       return FALSE;
@@ -101,8 +92,6 @@ cli_parse_learning (CliLearningOptions *options, GError **error)
          parse_runs (options, "--feature-runs", options->features_text, &options->learning.features,
                      error);
 }
-
-/* -- the table ----------------------------------------------------------- */
 
 PredictTable *
 cli_learning_table_of_rows (StudyStore *store, GPtrArray *rows, const CliLearningOptions *options,
@@ -135,7 +124,7 @@ cli_learning_table (const char *path, const CliLearningOptions *options, gboolea
   }
   if (options->observed_text == NULL && options->features_text == NULL)
     return predict_table_read (path, error);
-  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "%s: is of stores, and %s is none",
-               options->observed_text != NULL ? "--observed-runs" : "--feature-runs", path);
+  cli_refuse (error, "%s: is of stores, and %s is none",
+              options->observed_text != NULL ? "--observed-runs" : "--feature-runs", path);
   return NULL;
 }

@@ -22,13 +22,13 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliLearningOptions, cli_learning_options_clear
  * grain.  The struct starts as { 0 }, must outlive parsing, and be cleared after. */
 void cli_add_learning_options (GOptionContext *context, CliLearningOptions *options);
 
-/* Checks what was given; CLI_ERROR_USAGE. */
+/* Checks the options; CLI_ERROR_USAGE. */
 gboolean cli_parse_learning (CliLearningOptions *options, GError **error);
 
 /* The table at `path`: of a store's runs when it is one (whatever its name), else a CSV file ("-":
  * standard input), with which the options are an error.  needs_time: of a store, only runs that
- * have a time_s; otherwise it may be NaN.  Runs that had to be left out are told on standard
- * error, unless quiet. */
+ * have a time_s; otherwise it may be NaN.  Unless quiet, prints the count of runs left out on standard
+ * error. */
 PredictTable *cli_learning_table (const char *path, const CliLearningOptions *options,
                                   gboolean needs_time, gboolean quiet, GError **error);
 

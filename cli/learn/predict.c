@@ -28,54 +28,36 @@ typedef struct {
 #define BUFFER_BYTES (1u << 18)
 #define BOM          "\xEF\xBB\xBF"
 
-/* Where standard input began: it may be a file that somebody has read a part of. */
+/* Where standard input began: it may be a file of which a part has been read. */
 static off_t input_start;
 
-static void
-set_input_error (GError **error)
-{
-  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "standard input: %s", g_strerror (errno));
-}
-
-/* Everything there is to read, to `file`. */
-static gboolean
-put_aside (FILE *file)
-{
-  g_autofree char *buffer = g_malloc (BUFFER_BYTES);
-  ssize_t n;
-
-  while ((n = read (STDIN_FILENO, buffer, BUFFER_BYTES)) != 0) {
-    if (n < 0 && errno != EINTR)
-      return FALSE;
-    if (n > 0 && fwrite (buffer, 1, (size_t) n, file) != (size_t) n)
-      return FALSE;
-  }
-  return fflush (file) == 0;
-}
-
-/* Makes standard input readable twice: what is no file is put aside in one.  To be called before
- * it is read for the first time. */
+/* Makes standard input readable twice: a pipe is copied to a temporary file.  To be called before
+ * the first read. */
 static gboolean
 keep_input (GError **error)
 {
+  g_autofree char *buffer = NULL;
   FILE *file;
   gboolean kept;
+  ssize_t n;
 
   input_start = lseek (STDIN_FILENO, 0, SEEK_CUR);
   if (input_start >= 0)
     return TRUE;
   input_start = 0;
   file = tmpfile ();
-  kept = file != NULL && put_aside (file) && dup2 (fileno (file), STDIN_FILENO) >= 0 &&
+  kept = file != NULL;
+  buffer = g_malloc (BUFFER_BYTES);
+  while (kept && (n = read (STDIN_FILENO, buffer, BUFFER_BYTES)) != 0)
+    kept = n < 0 ? errno == EINTR : fwrite (buffer, 1, (size_t) n, file) == (size_t) n;
+  kept = kept && fflush (file) == 0 && dup2 (fileno (file), STDIN_FILENO) >= 0 &&
          lseek (STDIN_FILENO, 0, SEEK_SET) == 0;
   if (!kept)
-    set_input_error (error);
+    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "standard input: %s", g_strerror (errno));
   if (file != NULL)
     fclose (file);
   return kept;
 }
-
-/* -- out of a file ------------------------------------------------------------- */
 
 typedef struct {
   gzFile file;
@@ -130,36 +112,24 @@ add_line (Reader *reader)
   return TRUE;
 }
 
-/* Within quotes a quote is doubled: it is open after an odd number of them. */
-static gboolean
-is_open (const char *text)
-{
-  gboolean open = FALSE;
-
-  for (text = strchr (text, '"'); text != NULL; text = strchr (text + 1, '"'))
-    open = !open;
-  return open;
-}
-
 static gboolean
 next_record (Reader *reader)
 {
-  g_string_truncate (reader->text, 0);
+  GString *text = g_string_truncate (reader->text, 0);
+  gboolean open = FALSE; /* within quotes */
+  gsize at = 0;
+
   reader->line = reader->n_lines + 1;
   if (!add_line (reader))
     return FALSE;
-  while (is_open (reader->text->str) && add_line (reader))
-    ;
-  while (reader->text->len > 0 && strchr ("\r\n", reader->text->str[reader->text->len - 1]) != NULL)
-    g_string_truncate (reader->text, reader->text->len - 1);
+  /* Within quotes a quote is doubled: a quote is open after an odd number of them. */
+  do
+    for (; at < text->len; at++)
+      open ^= text->str[at] == '"';
+  while (open && add_line (reader));
+  while (text->len > 0 && strchr ("\r\n", text->str[text->len - 1]) != NULL)
+    g_string_truncate (text, text->len - 1);
   return TRUE;
-}
-
-/* A byte order mark alone is an empty line too. */
-static gboolean
-is_empty (const GString *text)
-{
-  return text->len == 0 || strcmp (text->str, BOM) == 0;
 }
 
 static void
@@ -224,7 +194,8 @@ copy_file (const PredictTable *table, const char *path, const CliNewColumn *colu
   if (!reader_open (&reader, path, error))
     return FALSE;
   while (next_record (&reader)) {
-    if (!has_header && !is_empty (reader.text)) {
+    /* A byte order mark alone is an empty line too. */
+    if (!has_header && reader.text->len > 0 && strcmp (reader.text->str, BOM) != 0) {
       print_record (out, reader.text);
       print_names (out, columns);
       has_header = TRUE;
@@ -240,11 +211,22 @@ copy_file (const PredictTable *table, const char *path, const CliNewColumn *colu
   return FALSE;
 }
 
-/* -- out of no file -------------------------------------------------------------- */
-
-static void
-copy_cells (const PredictTable *table, const CliNewColumn *columns, FILE *out)
+/* Prints the table as CSV with the numbers of `columns` (ended by a NULL name) behind each row: the
+ * unchanged lines of the file at `path` ("-": standard input, see keep_input()) from which the table
+ * was read, or the cells of a table that is from no file.  Empty lines are dropped.  FALSE and *error:
+ * the table has a column of that name, or the file has changed since.  The caller checks `out`. */
+static gboolean
+table_copy (const PredictTable *table, const char *path, const CliNewColumn *columns, FILE *out,
+            GError **error)
 {
+  for (const CliNewColumn *column = columns; column->name != NULL; column++)
+    if (predict_table_find (table, column->name) != NULL) {
+      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: has a column '%s' already",
+                   table->source, column->name);
+      return FALSE;
+    }
+  if (table->lines != NULL)
+    return copy_file (table, path, columns, out, error);
   for (guint column = 0; column < table->n_columns; column++) {
     if (column > 0)
       fputc (',', out);
@@ -261,29 +243,10 @@ copy_cells (const PredictTable *table, const CliNewColumn *columns, FILE *out)
     }
     print_numbers (out, columns, row);
   }
-}
-
-/* CSV: the lines of the file at `path` ("-": standard input, see above) that `table` was read from,
- * to the letter, each with its numbers of `columns` (ended by a NULL name) behind it; the cells of a
- * table that is in no file.  Empty lines are dropped.  FALSE and *error: a name that the table has,
- * a file that has changed since.  Errors of `out` are for its owner to find. */
-static gboolean
-table_copy (const PredictTable *table, const char *path, const CliNewColumn *columns, FILE *out,
-            GError **error)
-{
-  for (const CliNewColumn *column = columns; column->name != NULL; column++)
-    if (predict_table_find (table, column->name) != NULL) {
-      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: has a column '%s' already",
-                   table->source, column->name);
-      return FALSE;
-    }
-  if (table->lines != NULL)
-    return copy_file (table, path, columns, out, error);
-  copy_cells (table, columns, out);
   return TRUE;
 }
 
-/* --- `hopcast predict`: what a model says about the rows of a table --- */
+/* --- The command --- */
 
 typedef struct {
   CliTalkOptions talk;
@@ -325,42 +288,22 @@ add_options (GOptionContext *context, Options *options)
   cli_add_quiet_option (context, &options->talk);
 }
 
-static gboolean
-check_options (const Options *options, GError **error)
-{
-  if (!isnan (options->interval) && !(options->interval > 0 && options->interval < 1)) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--interval: not between 0 and 1, as 0.9 is");
-    return FALSE;
-  }
-  return cli_check_threads (options->threads, error);
-}
-
-/* -- what is said about it -------------------------------------------------------- */
-
-/* In single precision, as models see features. */
-static uint64_t
-count_outside (const PredictTable *table, const PredictModel *model, guint feature)
-{
-  const PredictColumn *column = predict_table_find (table, model->features[feature]);
-  float smallest = (float) model->smallest[feature], largest = (float) model->largest[feature];
-  uint64_t n = 0;
-
-  for (uint64_t row = 0; row < table->n_rows; row++)
-    n += (float) column->numbers[row] < smallest || (float) column->numbers[row] > largest;
-  return n;
-}
-
+/* Warns of rows outside of what the model has learned from, with the features that are. */
 static void
 warn_of_outside (const PredictTable *table, const PredictModel *model, const PredictAnswer *answer)
 {
-  GString *which;
+  g_autoptr (GString) which = g_string_new (NULL);
 
   if (answer->n_outside == 0)
     return;
-  which = g_string_new (NULL);
   for (guint feature = 0; model->features[feature] != NULL; feature++) {
-    uint64_t n = count_outside (table, model, feature);
+    const PredictColumn *column = predict_table_find (table, model->features[feature]);
+    /* In single precision, as models see features. */
+    float smallest = (float) model->smallest[feature], largest = (float) model->largest[feature];
+    uint64_t n = 0;
 
+    for (uint64_t row = 0; row < table->n_rows; row++)
+      n += (float) column->numbers[row] < smallest || (float) column->numbers[row] > largest;
     if (n > 0)
       g_string_append_printf (which, "%s%s (%" G_GUINT64_FORMAT " of them)", which->len ? ", " : "",
                               model->features[feature], n);
@@ -369,93 +312,38 @@ warn_of_outside (const PredictTable *table, const PredictModel *model, const Pre
               "hopcast: warning: %s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
               " rows are outside of what the model has learned from: %s\n",
               table->source, answer->n_outside, table->n_rows, which->str);
-  g_string_free (which, TRUE);
 }
 
-static void
-warn_of_endless (const PredictTable *table, const PredictModel *model, const PredictAnswer *answer,
-                 double level)
-{
-  if (answer->upper != NULL && table->n_rows > 0 && isinf (answer->upper[0]))
-    cli_printf (stderr,
-                "hopcast: warning: %" G_GUINT64_FORMAT
-                " samples are too few for an interval of %g: it has no end\n",
-                model->interval.of, level);
-}
-
-/* The rows whose observation is known, and what was predicted for them. */
-typedef struct {
-  double *observed, *predicted; /* [n] */
-  uint64_t n, n_within;         /* of these within the interval */
-} Known;
-
-static void
-known_clear (Known *known)
-{
-  g_free (known->observed);
-  g_free (known->predicted);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Known, known_clear)
-
-static Known
-known_rows (const PredictTable *table, const PredictColumn *column, const PredictAnswer *answer)
-{
-  Known known = { g_new (double, table->n_rows), g_new (double, table->n_rows), 0, 0 };
-
-  for (uint64_t row = 0; row < table->n_rows; row++) {
-    double observed = column->numbers[row];
-
-    if (!isfinite (observed))
-      continue;
-    known.observed[known.n] = observed;
-    known.predicted[known.n++] = answer->predicted[row];
-    known.n_within +=
-        answer->lower != NULL && observed >= answer->lower[row] && observed <= answer->upper[row];
-  }
-  return known;
-}
-
+/* Scores the predictions in the rows whose observation is known. */
 static void
 tell_scores (const PredictTable *table, const PredictColumn *column, const PredictAnswer *answer)
 {
-  g_auto (Known) known = known_rows (table, column, answer);
-  PredictScores scores = predict_score (known.observed, known.predicted, known.n);
+  g_autofree double *observed = g_new (double, table->n_rows);
+  g_autofree double *predicted = g_new (double, table->n_rows);
+  uint64_t n = 0, n_within = 0;
+  PredictScores scores;
 
+  for (uint64_t row = 0; row < table->n_rows; row++) {
+    double value = column->numbers[row];
+
+    if (!isfinite (value))
+      continue;
+    observed[n] = value;
+    predicted[n++] = answer->predicted[row];
+    n_within += answer->lower != NULL && value >= answer->lower[row] && value <= answer->upper[row];
+  }
+  scores = predict_score (observed, predicted, n);
   cli_printf (stderr,
               "hopcast: %s is known in %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " rows\n",
-              column->name, known.n, table->n_rows);
+              column->name, n, table->n_rows);
   for (guint i = 0; i < PREDICT_N_SCORES; i++)
     cli_printf (stderr, "  %-10s  %.6g\n", predict_score_names[i],
                 predict_score_value (&scores, (PredictScore) i));
-  if (answer->lower != NULL && known.n > 0)
-    cli_printf (stderr, "  %-10s  %.6g\n", "covered", (double) known.n_within / (double) known.n);
+  if (answer->lower != NULL && n > 0)
+    cli_printf (stderr, "  %-10s  %.6g\n", "covered", (double) n_within / (double) n);
 }
 
-/* -- the command ------------------------------------------------------------------- */
-
-static gboolean
-write_table (const PredictTable *table, const char *path, const PredictAnswer *answer,
-             CliOutfile *out, GError **error)
-{
-  const CliNewColumn columns[] = { { "predicted", answer->predicted },
-                                   { answer->lower != NULL ? "lower" : NULL, answer->lower },
-                                   { "upper", answer->upper },
-                                   { NULL, NULL } };
-
-  return table_copy (table, path, columns, cli_outfile_stream (out), error) &&
-         cli_outfile_commit (out, error);
-}
-
-/* The column that was predicted; *found is NULL when it was not asked for. */
-static gboolean
-find_observed (const PredictTable *table, const char *name, const PredictColumn **found,
-               GError **error)
-{
-  *found = name != NULL ? predict_table_numbers (table, name, error) : NULL;
-  return name == NULL || *found != NULL;
-}
-
-/* What can be refused is refused before the work, of which nothing is written then. */
+/* Everything that can be refused is refused before the first line is written. */
 static gboolean
 predict (const char *model_path, const char *path, const Options *options, GError **error)
 {
@@ -464,20 +352,32 @@ predict (const char *model_path, const char *path, const Options *options, GErro
   g_autoptr (PredictTable) table = NULL;
   g_autoptr (CliOutfile) out = NULL;
   g_auto (PredictAnswer) answer = { NULL };
-  const PredictColumn *observed;
+  const PredictColumn *observed = NULL;
 
   if (model == NULL || (!strcmp (path, "-") && !keep_input (error)) ||
       !(out = cli_outfile_new (options->output != NULL ? options->output : "-", error)))
     return FALSE;
   table = cli_learning_table (path, &options->learning, FALSE, options->talk.quiet, error);
-  if (table == NULL || !find_observed (table, options->observed, &observed, error) ||
+  if (table == NULL ||
+      (options->observed != NULL &&
+       !(observed = predict_table_numbers (table, options->observed, error))) ||
       !predict_forecaster_apply (model, table, level, (guint) options->threads, &answer, error))
     return FALSE;
   if (!options->talk.quiet && model->learned != NULL) {
     warn_of_outside (table, model->learned, &answer);
-    warn_of_endless (table, model->learned, &answer, level);
+    if (answer.upper != NULL && table->n_rows > 0 && isinf (answer.upper[0]))
+      cli_printf (stderr,
+                  "hopcast: warning: %" G_GUINT64_FORMAT
+                  " samples are too few for an interval of %g: it has no end\n",
+                  model->learned->interval.of, level);
   }
-  if (!write_table (table, path, &answer, out, error))
+  if (!table_copy (table, path,
+                   (const CliNewColumn[]){ { "predicted", answer.predicted },
+                                           { answer.lower != NULL ? "lower" : NULL, answer.lower },
+                                           { "upper", answer.upper },
+                                           { NULL, NULL } },
+                   cli_outfile_stream (out), error) ||
+      !cli_outfile_commit (out, error))
     return FALSE;
   if (observed != NULL)
     tell_scores (table, observed, &answer);
@@ -496,7 +396,13 @@ cli_predict (int argc, char **argv, GError **error)
   const char *paths[2];
 
   add_options (context, &options);
-  if (!cli_parse (context, argc, argv, names, paths, error) || !check_options (&options, error) ||
+  if (!cli_parse (context, argc, argv, names, paths, error))
+    return CLI_FAILED;
+  if (!isnan (options.interval) && !(options.interval > 0 && options.interval < 1)) {
+    cli_refuse (error, "--interval: not between 0 and 1, as 0.9 is");
+    return CLI_FAILED;
+  }
+  if (!cli_check_threads (options.threads, error) ||
       !cli_parse_learning (&options.learning, error) ||
       !predict (paths[0], paths[1], &options, error))
     return CLI_FAILED;

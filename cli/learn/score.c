@@ -52,22 +52,6 @@ add_options (GOptionContext *context, Options *options)
   cli_add_format_options (context, &options->format);
 }
 
-static gboolean
-check_options (Options *options, int *rule, GError **error)
-{
-  if (options->observed == NULL || options->predicted == NULL) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--%s COLUMN is missing",
-                 options->observed == NULL ? "observed" : "predicted");
-    return FALSE;
-  }
-  *rule = 0;
-  if (options->rule && (*rule = cli_parse_choice ("--rcc", options->rule, rule_names, error)) < 0)
-    return FALSE;
-  return cli_parse_format (&options->format, error);
-}
-
-/* -- the table ------------------------------------------------------------- */
-
 /* The rows of each group side by side, in their order. */
 typedef struct {
   uint32_t n;
@@ -117,8 +101,6 @@ groups_read (const PredictTable *table, const char *name, const double *observed
   }
   return TRUE;
 }
-
-/* -- the command ----------------------------------------------------------- */
 
 static PredictScores
 score (const double *observed, const double *predicted, uint64_t n, int rule)
@@ -205,36 +187,6 @@ print (const PredictTable *table, const Options *options, int rule, CliRows *row
   }
 }
 
-static gboolean
-score_table (const PredictTable *table, const Options *options, int rule, GError **error)
-{
-  const double *observed = predict_table_finite (table, options->observed, error);
-  const double *predicted =
-      observed ? predict_table_finite (table, options->predicted, error) : NULL;
-  g_auto (Groups) groups = { 0 };
-  g_autofree Row *rows = NULL;
-
-  if (predicted == NULL)
-    return FALSE;
-  if (table->n_rows == 0) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s has no rows to score", table->source);
-    return FALSE;
-  }
-  if (options->group != NULL &&
-      !groups_read (table, options->group, observed, predicted, &groups, error))
-    return FALSE;
-  rows = g_new (Row, groups.n + 1);
-  for (uint32_t i = 0; i < groups.n; i++) {
-    uint64_t first = groups.first[i];
-
-    rows[i] = (Row){ groups.names[i], score (groups.observed + first, groups.predicted + first,
-                                             groups.first[i + 1] - first, rule) };
-  }
-  rows[groups.n] = (Row){ "all", score (observed, predicted, table->n_rows, rule) };
-  print (table, options, rule, &CLI_ROWS (columns, rows, groups.n + 1));
-  return TRUE;
-}
-
 int
 cli_score (int argc, char **argv, GError **error)
 {
@@ -244,13 +196,40 @@ cli_score (int argc, char **argv, GError **error)
                "the share of pairs in the right order (RCC), rank correlations and errors.");
   g_auto (Options) options = { 0 };
   g_autoptr (PredictTable) table = NULL;
+  g_auto (Groups) groups = { 0 };
+  g_autofree Row *rows = NULL;
+  const double *observed, *predicted;
   const char *path;
   int rule;
 
   add_options (context, &options);
-  if (!cli_parse (context, argc, argv, names, &path, error) ||
-      !check_options (&options, &rule, error) || !(table = predict_table_read (path, error)) ||
-      !score_table (table, &options, rule, error))
+  if (!cli_parse (context, argc, argv, names, &path, error))
     return CLI_FAILED;
+  if (options.observed == NULL || options.predicted == NULL) {
+    cli_refuse (error, "--%s COLUMN is missing",
+                options.observed == NULL ? "observed" : "predicted");
+    return CLI_FAILED;
+  }
+  if ((rule = cli_parse_choice ("--rcc", options.rule, rule_names, error)) < 0 ||
+      !cli_parse_format (&options.format, error) || !(table = predict_table_read (path, error)) ||
+      !(observed = predict_table_finite (table, options.observed, error)) ||
+      !(predicted = predict_table_finite (table, options.predicted, error)))
+    return CLI_FAILED;
+  if (table->n_rows == 0) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s has no rows to score", table->source);
+    return CLI_FAILED;
+  }
+  if (options.group != NULL &&
+      !groups_read (table, options.group, observed, predicted, &groups, error))
+    return CLI_FAILED;
+  rows = g_new (Row, groups.n + 1);
+  for (uint32_t i = 0; i < groups.n; i++) {
+    uint64_t first = groups.first[i];
+
+    rows[i] = (Row){ groups.names[i], score (groups.observed + first, groups.predicted + first,
+                                             groups.first[i + 1] - first, rule) };
+  }
+  rows[groups.n] = (Row){ "all", score (observed, predicted, table->n_rows, rule) };
+  print (table, &options, rule, &CLI_ROWS (columns, rows, groups.n + 1));
   return CLI_DONE;
 }

@@ -13,20 +13,14 @@ score () {
 
 # has NAME TEXT: the last command succeeded and printed this line.
 has () {
-  if test "$status" = 0 && grep -qxF -e "$2" out; then
-    ok "$1"
-  else
-    not_ok "$1" "no line '$2'" "$(cat out err)"
-  fi
+  test "$status" = 0 && grep -qxF -e "$2" out
+  verdict $? "$1" "no line '$2'" "$(cat out err)"
 }
 
 # refused NAME STATUS TEXT: the last command failed so, with one line and no result.
 refused () {
-  if test "$status" = "$2" && test "$(wc -l <err)" = 1 && ! test -s out && grep -qF -e "$3" err; then
-    ok "$1"
-  else
-    not_ok "$1" "status $status" "$(cat out err)"
-  fi
+  test "$status" = "$2" && test "$(wc -l <err)" = 1 && ! test -s out && grep -qF -e "$3" err
+  verdict $? "$1" "status $status" "$(cat out err)"
 }
 
 # -- known answers -----------------------------------------------------------
@@ -92,11 +86,8 @@ for size in "8 B" "512 B" "16 KB" .; do
   tail -n +2 random.csv | awk -F, -v size="$size" 'size == "." || $1 == size' >rows
   printf '%s %s\n' "$name" "$(awk -F, -f pairs.awk rows)"
 done >wanted
-if test "$status" = 0 && test -s got && cmp -s got wanted; then
-  ok "every pair of every group"
-else
-  not_ok "every pair of every group" "$(diff wanted got)" "$(cat err)"
-fi
+test "$status" = 0 && test -s got && cmp -s got wanted
+verdict $? "every pair of every group" "$(diff wanted got)" "$(cat err)"
 cp out groups.csv
 score random.csv --group size --format json
 if /usr/bin/python3 -c 'import csv, json
@@ -112,11 +103,8 @@ else
   not_ok "JSON has what CSV has" "$(cat err)"
 fi
 score random.csv --group size
-if test "$(wc -l <out)" = 5 && head -1 out | grep -q '^size  *n  *rcc ' && tail -1 out | grep -q '^all '; then
-  ok "a line per group and all"
-else
-  not_ok "a line per group and all" "$(cat out err)"
-fi
+test "$(wc -l <out)" = 5 && head -1 out | grep -q '^size  *n  *rcc ' && tail -1 out | grep -q '^all '
+verdict $? "a line per group and all" "$(cat out err)"
 
 printf 'seen,said\n1e308,0\n-1e308,0\n' >huge.csv
 score huge.csv --format json

@@ -22,96 +22,63 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Input of every step.  Each step shows its own progress, unless quiet. */
-typedef struct {
-  const PredictRecipe *recipe;
-  const PredictSamples *samples; /* of the recipe's features and target */
-  const uint32_t *group;         /* [n_samples] */
-  uint32_t n_groups;
-  gboolean quiet;
-} Input;
+#define TEST_SHARE        (1.0 / 3)
+#define DEFAULT_SPLITS    50
+#define MAX_TESTS         100000u
+#define CALIBRATION_FOLDS 10
+#define PERMUTATIONS      10 /* of each feature */
 
-static void
-searched_free (CliSearched *searched)
-{
-  g_strfreev (searched->candidates);
-  predict_search_result_clear (&searched->result);
-  g_free (searched);
-}
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (CliSearched, searched_free)
+#define SEARCH_EXHAUSTIVE 2
+#define SEARCH_FOLDS      5
+#define SEARCH_OUTER      10
 
 /* The name of a first column without one: the index of a pandas table. */
 #define INDEX_NAME "row"
 
-static char **
-listed_features (const char *text, const char *target, GError **error)
-{
-  g_auto (GStrv) features = NULL;
-  g_autoptr (GError) trouble = NULL;
-
-  features = predict_feature_list (text, &trouble);
-  if (features == NULL) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--features: %s", trouble->message);
-    return NULL;
-  }
-  if (g_strv_contains ((const char *const *) features, target)) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--features: '%s' is the target", target);
-    return NULL;
-  }
-  return g_steal_pointer (&features);
-}
-
-static gboolean
-is_empty (const PredictColumn *column, uint64_t n_rows)
-{
-  for (uint64_t row = 0; row < n_rows; row++)
-    if (!isnan (column->numbers[row]))
-      return FALSE;
-  return n_rows > 0;
-}
-
-/* NULL: it may be learned from. */
-static const char *
-why_not (const PredictTable *table, const PredictColumn *column, const char *group)
-{
-  if (column->numbers == NULL)
-    return "texts";
-  if (g_strcmp0 (column->name, group) == 0)
-    return "the group";
-  if (g_strcmp0 (column->name, INDEX_NAME) == 0)
-    return "an index";
-  return is_empty (column, table->n_rows) ? "empty" : NULL;
-}
-
-/* A row of a store has everything that came out of the run: only its features can be known
- * where the target is not. */
-static gboolean
-is_candidate (const PredictTable *table, const PredictColumn *column)
-{
-  const char *const *features = predict_feature_set ("all")->features;
-
-  return table->lines != NULL || g_strv_contains (features, column->name);
-}
-
-/* What `text` lists (columns, and sets such as H3); when it is NULL, of a store's runs the features
- * that they have, of a file every column of numbers but the target, the group and an index ("row").
- * Why another column is none goes to left_out (element-type utf8).  NULL-terminated, g_strfreev().
- * NULL and *error: the target is listed, or nothing is left. */
+/* The columns and sets (such as H3) that `text` lists; text NULL: of a store's runs the features
+ * that they have, of a file each column of numbers except the target, the group and an index
+ * ("row").  left_out (element-type utf8) gets the other columns, each with the reason.
+ * NULL-terminated, g_strfreev().  NULL and *error: the target is listed, or nothing is left. */
 static char **
 choose_features (const PredictTable *table, const char *text, const char *target, const char *group,
                  GPtrArray *left_out, GError **error)
 {
+  const char *const *known = predict_feature_set ("all")->features;
   g_autoptr (GPtrArray) features = NULL;
 
-  if (text != NULL)
-    return listed_features (text, target, error);
+  if (text != NULL) {
+    g_autoptr (GError) trouble = NULL;
+    g_auto (GStrv) listed = predict_feature_list (text, &trouble);
+
+    if (listed == NULL)
+      cli_refuse (error, "--features: %s", trouble->message);
+    else if (g_strv_contains ((const char *const *) listed, target))
+      cli_refuse (error, "--features: '%s' is the target", target);
+    else
+      return g_steal_pointer (&listed);
+    return NULL;
+  }
   features = g_ptr_array_new_with_free_func (g_free);
   for (guint i = 0; i < table->n_columns; i++) {
     const PredictColumn *column = &table->columns[i];
-    const char *reason = why_not (table, column, group);
+    const char *reason = NULL;
+    uint64_t n_empty = 0;
 
-    if (g_strcmp0 (column->name, target) == 0 || !is_candidate (table, column))
+    /* A row of a store has all results of the run, most of which are unknown where the target is
+     * unknown; only its features are known earlier. */
+    if (g_strcmp0 (column->name, target) == 0 ||
+        (table->lines == NULL && !g_strv_contains (known, column->name)))
       continue;
+    while (column->numbers != NULL && n_empty < table->n_rows && isnan (column->numbers[n_empty]))
+      n_empty++;
+    if (column->numbers == NULL)
+      reason = "texts";
+    else if (g_strcmp0 (column->name, group) == 0)
+      reason = "the group";
+    else if (g_strcmp0 (column->name, INDEX_NAME) == 0)
+      reason = "an index";
+    else if (n_empty > 0 && n_empty == table->n_rows)
+      reason = "empty";
     if (reason != NULL)
       g_ptr_array_add (left_out, g_strdup_printf ("%s (%s)", column->name, reason));
     else
@@ -129,16 +96,7 @@ choose_features (const PredictTable *table, const char *text, const char *target
 /* --- Warnings --- */
 
 #define ECHO_RCC     0.98     /* as good an order as the target measured twice would give */
-#define ECHO_SAMPLES 1000000u /* sorting more takes longer than people wait for a warning */
-
-static gboolean
-is_constant (const float *x, uint64_t n)
-{
-  for (uint64_t i = 1; i < n; i++)
-    if (x[i] != x[0])
-      return FALSE;
-  return n > 1;
-}
+#define ECHO_SAMPLES 1000000u /* sorting more takes too long for a warning */
 
 static gboolean
 is_echo (const float *x, const double *y, uint64_t n)
@@ -152,21 +110,9 @@ is_echo (const float *x, const double *y, uint64_t n)
   return rcc >= ECHO_RCC || rcc <= 1 - ECHO_RCC;
 }
 
-/* Features are learned in single precision, in which different numbers may be the same. */
-static gboolean
-differs_in_table (const PredictTable *table, const char *name)
-{
-  const PredictColumn *column = predict_table_find (table, name);
-
-  for (uint64_t row = 1; row < table->n_rows; row++)
-    if (column->numbers[row] != column->numbers[0])
-      return TRUE;
-  return FALSE;
-}
-
-/* Tells, on standard error, features that are the same in all rows; and, of a table from a file
- * whose features nobody named (are_chosen), those that put the rows in the order of the target:
- * a second measurement of what is to be predicted, not something to predict it from. */
+/* Warns of features that are the same in all rows.  Of a table from a file whose features were not
+ * listed (are_chosen), warns also of those that put the rows in the order of the target: such a
+ * column is probably a second measurement of the target. */
 static void
 train_warn (const PredictTable *table, const char *const *features, gboolean are_chosen,
             const char *target, const PredictSamples *samples)
@@ -176,17 +122,26 @@ train_warn (const PredictTable *table, const char *const *features, gboolean are
 
   for (guint i = 0; features[i] != NULL; i++) {
     const float *x = samples->x + i * n;
+    uint64_t same = 1;
 
-    if (is_constant (x, n))
+    while (same < n && x[same] == x[0])
+      same++;
+    if (n > 1 && same == n) {
+      /* Features are learned in single precision, in which different numbers may be the same. */
+      const PredictColumn *column = predict_table_find (table, features[i]);
+      uint64_t equal = 1;
+
+      while (equal < table->n_rows && column->numbers[equal] == column->numbers[0])
+        equal++;
       cli_printf (
           stderr,
           "hopcast: warning: %s: '%s' is the same in all rows%s: nothing can be learned from "
           "it\n",
           table->source, features[i],
-          differs_in_table (table, features[i])
+          equal < table->n_rows
               ? " when rounded to single precision (subtract a constant, or use another unit)"
               : "");
-    else if (seeks_echoes && is_echo (x, samples->y, n))
+    } else if (seeks_echoes && is_echo (x, samples->y, n))
       cli_printf (
           stderr,
           "hopcast: warning: %s: '%s' puts the rows in the order of '%s': if it is measured "
@@ -195,30 +150,24 @@ train_warn (const PredictTable *table, const char *const *features, gboolean are
   }
 }
 
-/* --- what training does besides fitting: search, compare --- */
+/* --- A step of the work, with a progress bar that names it --- */
 
-#define TEST_SHARE        (1.0 / 3)
-#define SEARCH_EXHAUSTIVE 2
-#define SEARCH_FOLDS      5
-#define SEARCH_OUTER      10
-
-/* A bar that says what is being done. */
 typedef struct {
   CliProgress *bar;
-  char *what;
+  char *name;
 } Stage;
 
 static Stage
-stage_begin (const Input *input, const char *what)
+stage_begin (gboolean quiet, const char *name)
 {
-  return (Stage){ cli_progress_new (input->quiet), g_strconcat (what, ", ", NULL) };
+  return (Stage){ cli_progress_new (quiet), g_strconcat (name, ", ", NULL) };
 }
 
 static void
 stage_clear (Stage *stage)
 {
   g_clear_pointer (&stage->bar, cli_progress_free);
-  g_clear_pointer (&stage->what, g_free);
+  g_clear_pointer (&stage->name, g_free);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Stage, stage_clear)
 
@@ -227,101 +176,10 @@ stage_progress (void *data, double share)
 {
   const Stage *stage = data;
 
-  cli_progress_text (stage->bar, share, stage->what);
+  cli_progress_text (stage->bar, share, stage->name);
 }
 
-/* -- the search for features ------------------------------------------------- */
-
-/* For sets of at most max_size of the recipe's features; NULL and *error. */
-static CliSearched *
-search_features (const Input *input, guint max_size, PredictScore score, GError **error)
-{
-  const PredictRecipe *recipe = input->recipe;
-  g_autoptr (CliSearched) searched = g_new0 (CliSearched, 1);
-  g_auto (Stage) stage = stage_begin (input, "searching for features");
-
-  searched->search = (PredictSearch){ .exhaustive = MIN (SEARCH_EXHAUSTIVE, max_size),
-                                      .max_size = max_size,
-                                      .score = score,
-                                      .folds = SEARCH_FOLDS,
-                                      .outer = SEARCH_OUTER,
-                                      .test_share = TEST_SHARE,
-                                      .seed = recipe->settings.seed,
-                                      .log_target = recipe->log_target };
-  searched->candidates = g_strdupv ((char **) recipe->features);
-  if (!predict_feature_search (input->samples, input->group, input->n_groups, &recipe->settings,
-                               &searched->search, &searched->result, stage_progress, &stage, error))
-    return NULL;
-  return g_steal_pointer (&searched);
-}
-
-/* -- other methods ------------------------------------------------------------- */
-
-static void
-baseline_clear (void *data)
-{
-  CliBaseline *baseline = data;
-
-  predict_evaluation_clear (&baseline->evaluation);
-  g_free (baseline->trouble);
-}
-
-static CliBaseline
-score_baseline (const Input *input, PredictMethod method)
-{
-  const PredictSettings *chosen = &input->recipe->settings;
-  CliBaseline baseline = { .settings = predict_settings_default (method) };
-  g_autofree char *what = g_strconcat ("baseline ", predict_method_names[method], NULL);
-  g_auto (Stage) stage = stage_begin (input, what);
-  g_autoptr (GError) trouble = NULL;
-
-  baseline.settings.seed = chosen->seed;
-  baseline.settings.threads = chosen->threads;
-  if (!predict_evaluate (input->samples, input->group, input->n_groups, &baseline.settings,
-                         &input->recipe->trial, &baseline.evaluation, stage_progress, &stage,
-                         &trouble))
-    baseline.trouble = g_strdup (trouble->message);
-  return baseline;
-}
-
-/* Every method, the plainest first; (element-type CliBaseline), g_array_unref(). */
-static GArray *
-score_baselines (const Input *input)
-{
-  static const PredictMethod methods[] = { PREDICT_MEAN,   PREDICT_LINEAR, PREDICT_TREE,
-                                           PREDICT_FOREST, PREDICT_SVR,    PREDICT_EXTRA_TREES };
-  GArray *baselines = g_array_new (FALSE, TRUE, sizeof (CliBaseline));
-
-  g_array_set_clear_func (baselines, baseline_clear);
-  for (gsize i = 0; i < G_N_ELEMENTS (methods); i++) {
-    CliBaseline baseline = score_baseline (input, methods[i]);
-
-    g_array_append_val (baselines, baseline);
-  }
-  return baselines;
-}
-
-/* -- the model --------------------------------------------------------------- */
-
-/* Trains the recipe's model; NULL and *error. */
-static PredictModel *
-train_model (const Input *input, const PredictTable *table, GError **error)
-{
-  g_auto (Stage) stage = stage_begin (input, "training");
-  PredictModel *model = predict_model_train (table, input->recipe, stage_progress, &stage, error);
-
-  if (model == NULL)
-    g_prefix_error (error, "%s: ", table->source);
-  return model;
-}
-
-/* --- `hopcast train`: learns from a table, and tells how well --- */
-
-#define TEST_SHARE        (1.0 / 3)
-#define DEFAULT_SPLITS    50
-#define MAX_TESTS         100000u
-#define CALIBRATION_FOLDS 10
-#define PERMUTATIONS      10 /* of each feature */
+/* --- Options --- */
 
 typedef struct {
   CliFormatOptions format;
@@ -392,25 +250,14 @@ add_options (GOptionContext *context, Options *options)
   cli_add_talk_options (context, &options->talk);
 }
 
-/* -- what the options ask for ------------------------------------------------ */
-
-static gboolean
-refuse (GError **error, const char *text)
-{
-  g_set_error_literal (error, CLI_ERROR, CLI_ERROR_USAGE, text);
-  return FALSE;
-}
-
-/* "splits:N", "folds:N" or "none". */
+/* "splits:N", "folds:N" or "none"; NULL: the default. */
 static gboolean
 parse_validate (const char *text, PredictTrial *trial, GError **error)
 {
-  const char *colon = text == NULL ? NULL : strchr (text, ':');
   gboolean is_splits = text != NULL && g_str_has_prefix (text, "splits:");
   guint64 n;
 
-  trial->repeats = DEFAULT_SPLITS;
-  trial->test_share = TEST_SHARE;
+  *trial = (PredictTrial){ .repeats = DEFAULT_SPLITS, .test_share = TEST_SHARE };
   if (text == NULL)
     return TRUE;
   if (!strcmp (text, "none")) {
@@ -418,11 +265,10 @@ parse_validate (const char *text, PredictTrial *trial, GError **error)
     return TRUE;
   }
   if ((!is_splits && !g_str_has_prefix (text, "folds:")) ||
-      !g_ascii_string_to_unsigned (colon + 1, 10, is_splits ? 1 : 2, MAX_TESTS, &n, NULL)) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
-                 "--validate: '%s' is none of splits:N, folds:N with N of at least 2, none", text);
-    return FALSE;
-  }
+      !g_ascii_string_to_unsigned (strchr (text, ':') + 1, 10, is_splits ? 1 : 2, MAX_TESTS, &n,
+                                   NULL))
+    return cli_refuse (
+        error, "--validate: '%s' is none of splits:N, folds:N with N of at least 2, none", text);
   if (is_splits)
     trial->repeats = (guint) n;
   else
@@ -430,24 +276,22 @@ parse_validate (const char *text, PredictTrial *trial, GError **error)
   return TRUE;
 }
 
-/* After it, recipe->trial and ->target ... are set; not yet ->features and ->settings. */
+/* Sets the recipe except its features and settings. */
 static gboolean
 check_options (const Options *options, PredictRecipe *recipe, GError **error)
 {
   static const char *const kinds[] = { "impurity", "permutation", NULL };
 
   if (options->target == NULL)
-    return refuse (error, "--target COLUMN is missing");
+    return cli_refuse (error, "--target COLUMN is missing");
   if (options->group != NULL && !strcmp (options->group, options->target))
-    return refuse (error, "--group: that is the target");
+    return cli_refuse (error, "--group: that is the target");
   if (options->search < 0)
-    return refuse (error, "--search: must be at least 1");
+    return cli_refuse (error, "--search: must be at least 1");
   if (options->score != NULL && options->search == 0)
-    return refuse (error, "--score needs --search N");
-  if ((options->score != NULL &&
-       cli_parse_choice ("--score", options->score, predict_score_names, error) < 0) ||
-      (options->importances != NULL &&
-       cli_parse_choice ("--importances", options->importances, kinds, error) < 0))
+    return cli_refuse (error, "--score needs --search N");
+  if (cli_parse_choice ("--score", options->score, predict_score_names, error) < 0 ||
+      cli_parse_choice ("--importances", options->importances, kinds, error) < 0)
     return FALSE;
   *recipe = (PredictRecipe){ .target = options->target,
                              .log_target = options->log_target,
@@ -460,19 +304,36 @@ check_options (const Options *options, PredictRecipe *recipe, GError **error)
   if (g_strcmp0 (options->importances, kinds[1]) == 0)
     recipe->permutation_repeats = PERMUTATIONS;
   if (options->baselines && recipe->trial.repeats == 0)
-    return refuse (error, "--baselines are scored: --validate none does not go with it");
+    return cli_refuse (error, "--baselines are scored: --validate none does not go with it");
   return TRUE;
 }
 
-/* -- the work ---------------------------------------------------------------- */
+/* --- The work --- */
+
+static void
+searched_free (CliSearched *searched)
+{
+  g_strfreev (searched->candidates);
+  predict_search_result_clear (&searched->result);
+  g_free (searched);
+}
+
+static void
+baseline_clear (void *data)
+{
+  CliBaseline *baseline = data;
+
+  predict_evaluation_clear (&baseline->evaluation);
+  g_free (baseline->trouble);
+}
 
 typedef struct {
   PredictTable *table;
   PredictRecipe recipe;
   char **features; /* of the recipe */
   GPtrArray *left_out;
-  PredictSamples *samples; /* of the recipe's features */
-  uint32_t *group, n_groups;
+  PredictSamples *samples;   /* of the recipe's features */
+  uint32_t *group, n_groups; /* group: [n_samples] */
   CliSearched *searched;
   PredictModel *model;
   GArray *baselines;
@@ -491,12 +352,6 @@ work_clear (Work *work)
   g_clear_pointer (&work->baselines, g_array_unref);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Work, work_clear)
-
-static Input
-input_of (const Work *work, const Options *options)
-{
-  return (Input){ &work->recipe, work->samples, work->group, work->n_groups, options->talk.quiet };
-}
 
 static gboolean
 take_samples (Work *work, GError **error)
@@ -529,81 +384,105 @@ take_table (Work *work, const char *path, const Options *options, GError **error
   return work->group != NULL;
 }
 
-/* The best set becomes what is learned from. */
+/* Searches sets of features; the best one becomes the recipe's. */
 static gboolean
 search (Work *work, const Options *options, GError **error)
 {
-  PredictScore score = PREDICT_RCC;
-  Input input = input_of (work, options);
+  PredictRecipe *recipe = &work->recipe;
   guint max_size = MIN ((guint) options->search, work->samples->n_features);
+  CliSearched *searched = work->searched = g_new0 (CliSearched, 1);
+  g_auto (Stage) stage = stage_begin (options->talk.quiet, "searching for features");
   const PredictFeatureChoice *best;
   g_autofree const char **names = NULL;
 
-  if (options->score != NULL)
-    score = (PredictScore) cli_parse_choice ("--score", options->score, predict_score_names, NULL);
-  work->searched = search_features (&input, max_size, score, error);
-  if (work->searched == NULL) {
+  searched->search = (PredictSearch){ .exhaustive = MIN (SEARCH_EXHAUSTIVE, max_size),
+                                      .max_size = max_size,
+                                      .score = (PredictScore) cli_parse_choice (
+                                          "--score", options->score, predict_score_names, NULL),
+                                      .folds = SEARCH_FOLDS,
+                                      .outer = SEARCH_OUTER,
+                                      .test_share = TEST_SHARE,
+                                      .seed = recipe->settings.seed,
+                                      .log_target = recipe->log_target };
+  searched->candidates = g_strdupv (work->features);
+  if (!predict_feature_search (work->samples, work->group, work->n_groups, &recipe->settings,
+                               &searched->search, &searched->result, stage_progress, &stage,
+                               error)) {
     g_prefix_error (error, "%s: ", work->table->source);
     return FALSE;
   }
-  best = &g_array_index (work->searched->result.tried, PredictFeatureChoice, 0);
-  names = cli_choice_names (work->searched, best);
+  best = &g_array_index (searched->result.tried, PredictFeatureChoice, 0);
+  names = cli_choice_names (searched, best);
   g_strfreev (work->features);
   work->features = g_strdupv ((char **) names);
-  work->recipe.features = (const char *const *) work->features;
-  work->recipe.settings.max_features = MIN (work->recipe.settings.max_features, best->n);
+  recipe->features = (const char *const *) work->features;
+  recipe->settings.max_features = MIN (recipe->settings.max_features, best->n);
   return take_samples (work, error);
 }
 
-static gboolean
-learn (Work *work, const Options *options, GError **error)
-{
-  Input input;
-
-  /* A model takes its own samples from the table; of millions of rows, once is enough. */
-  if (!options->baselines)
-    g_clear_pointer (&work->samples, predict_samples_free);
-  input = input_of (work, options);
-  work->model = train_model (&input, work->table, error);
-  if (work->model == NULL)
-    return FALSE;
-  work->baselines = options->baselines ? score_baselines (&input)
-                                       : g_array_new (FALSE, FALSE, sizeof (CliBaseline));
-  return TRUE;
-}
-
+/* Scores every method with its defaults, the plainest first. */
 static void
-report (const Work *work, const Options *options)
+score_baselines (Work *work, const Options *options)
 {
-  const CliTraining training = { work->table, &work->recipe,   work->n_groups, work->left_out,
-                                 work->model, work->baselines, work->searched };
+  static const PredictMethod methods[] = { PREDICT_MEAN,   PREDICT_LINEAR, PREDICT_TREE,
+                                           PREDICT_FOREST, PREDICT_SVR,    PREDICT_EXTRA_TREES };
 
-  /* A model on standard output has it for itself. */
-  if (g_strcmp0 (options->output, "-") != 0)
-    cli_training_print (stdout, &training, options->format.format);
+  for (gsize i = 0; i < G_N_ELEMENTS (methods); i++) {
+    CliBaseline baseline = { .settings = predict_settings_default (methods[i]) };
+    g_autofree char *name = g_strconcat ("baseline ", predict_method_names[methods[i]], NULL);
+    g_auto (Stage) stage = stage_begin (options->talk.quiet, name);
+    g_autoptr (GError) trouble = NULL;
+
+    baseline.settings.seed = work->recipe.settings.seed;
+    baseline.settings.threads = work->recipe.settings.threads;
+    if (!predict_evaluate (work->samples, work->group, work->n_groups, &baseline.settings,
+                           &work->recipe.trial, &baseline.evaluation, stage_progress, &stage,
+                           &trouble))
+      baseline.trouble = g_strdup (trouble->message);
+    g_array_append_val (work->baselines, baseline);
+  }
 }
 
 static gboolean
 train (const char *path, const Options *options, PredictRecipe recipe, GError **error)
 {
   gint64 started_us = g_get_monotonic_time ();
+  gboolean quiet = options->talk.quiet;
   g_auto (Work) work = { .recipe = recipe };
+  g_auto (Stage) stage = { NULL };
   g_autoptr (CliOutfile) out =
       options->output != NULL ? cli_outfile_new (options->output, error) : NULL;
 
   if ((options->output != NULL && out == NULL) || !take_table (&work, path, options, error))
     return FALSE;
-  if (!options->talk.quiet)
+  if (!quiet)
     train_warn (work.table, work.recipe.features, options->features != NULL, work.recipe.target,
                 work.samples);
-  if ((options->search > 0 && !search (&work, options, error)) || !learn (&work, options, error))
+  if (options->search > 0 && !search (&work, options, error))
     return FALSE;
-  if (out != NULL) {
-    if (!predict_model_write (work.model, cli_outfile_stream (out), error) ||
-        !cli_outfile_commit (out, error))
-      return FALSE;
+  /* A model takes its own samples from the table; of millions of rows, once is enough. */
+  if (!options->baselines)
+    g_clear_pointer (&work.samples, predict_samples_free);
+  stage = stage_begin (quiet, "training");
+  work.model = predict_model_train (work.table, &work.recipe, stage_progress, &stage, error);
+  stage_clear (&stage);
+  if (work.model == NULL) {
+    g_prefix_error (error, "%s: ", work.table->source);
+    return FALSE;
   }
-  report (&work, options);
+  work.baselines = g_array_new (FALSE, FALSE, sizeof (CliBaseline));
+  g_array_set_clear_func (work.baselines, baseline_clear);
+  if (options->baselines)
+    score_baselines (&work, options);
+  if (out != NULL && (!predict_model_write (work.model, cli_outfile_stream (out), error) ||
+                      !cli_outfile_commit (out, error)))
+    return FALSE;
+  /* A model on standard output has it for itself. */
+  if (g_strcmp0 (options->output, "-") != 0)
+    cli_training_print (stdout,
+                        &(CliTraining){ work.table, &work.recipe, work.n_groups, work.left_out,
+                                        work.model, work.baselines, work.searched },
+                        options->format.format);
   if (options->talk.verbose)
     cli_printf (stderr, "hopcast: learned in %.1f s with %u threads\n",
                 (double) (g_get_monotonic_time () - started_us) * 1e-6,

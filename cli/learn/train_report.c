@@ -18,7 +18,7 @@
 
 #define BAR_WIDTH 32
 
-/* -- what was learned from ----------------------------------------------- */
+/* --- The table --- */
 
 static void
 print_line (FILE *out, const char *name, const char *text)
@@ -27,23 +27,15 @@ print_line (FILE *out, const char *name, const char *text)
 }
 
 static void
-print_table_line (FILE *out, const CliTraining *training)
-{
-  const PredictRecipe *recipe = training->recipe;
-  GString *text = g_string_new (training->table->source);
-
-  g_string_append_printf (text, ", %" G_GUINT64_FORMAT " rows", training->model->n_samples);
-  if (recipe->group != NULL)
-    g_string_append_printf (text, " in %u groups of the same %s", training->n_groups,
-                            recipe->group);
-  print_line (out, "table", text->str);
-  g_string_free (text, TRUE);
-}
-
-static void
 print_origin (FILE *out, const CliTraining *training)
 {
   const PredictRecipe *recipe = training->recipe;
+  g_autofree char *groups = recipe->group ? g_strdup_printf (" in %u groups of the same %s",
+                                                             training->n_groups, recipe->group)
+                                          : g_strdup ("");
+  g_autofree char *table =
+      g_strdup_printf ("%s, %" G_GUINT64_FORMAT " rows%s", training->table->source,
+                       training->model->n_samples, groups);
   g_autofree char *target =
       g_strconcat (recipe->target, recipe->log_target ? ", its logarithm" : "", NULL);
   g_autofree char *features = g_strjoinv (", ", (char **) recipe->features);
@@ -52,15 +44,13 @@ print_origin (FILE *out, const CliTraining *training)
       g_strdup_printf ("%s: %s", predict_method_names[recipe->settings.method], settings);
 
   cli_print_heading (out, "training");
-  print_table_line (out, training);
+  print_line (out, "table", table);
   print_line (out, "target", target);
   print_line (out, "features", features);
   for (guint i = 0; i < training->left_out->len; i++)
     print_line (out, i == 0 ? "no feature" : "", g_ptr_array_index (training->left_out, i));
   print_line (out, "method", method);
 }
-
-/* -- scores ---------------------------------------------------------------- */
 
 static void
 print_number (FILE *out, double value)
@@ -89,64 +79,15 @@ print_spreads (FILE *out, const PredictSpread *scores)
     print_spread (out, predict_score_names[score], &scores[score]);
 }
 
-char *
-cli_describe_trial (const PredictTrial *trial)
+/* How the scores are made, as "50 random splits, 1/3 to predict from the rest"; the caller frees. */
+static char *
+describe_trial (const PredictTrial *trial)
 {
-  double rest = 1 / trial->test_share;
-
   if (trial->test_share == 0)
     return g_strdup_printf ("%u folds, each predicted from the others", trial->folds);
-  return g_strdup_printf ("%u random splits, 1/%g to predict from the rest", trial->repeats, rest);
+  return g_strdup_printf ("%u random splits, 1/%g to predict from the rest", trial->repeats,
+                          1 / trial->test_share);
 }
-
-static void
-print_scores (FILE *out, const CliTraining *training)
-{
-  const PredictEvaluation *evaluation = &training->model->evaluation;
-  g_autofree char *trial = cli_describe_trial (&training->recipe->trial);
-  g_autofree char *heading = g_strdup_printf ("scores: %s (%" G_GUINT64_FORMAT " samples)", trial,
-                                              evaluation->test_samples);
-
-  fputc ('\n', out);
-  cli_print_heading (out, heading);
-  print_spreads (out, evaluation->scores);
-  print_spread (out, "mispredicted", &evaluation->mispredicted);
-  if (!isnan (training->model->out_of_bag_r2))
-    fprintf (out, "  out of bag: r2 %.4g\n", training->model->out_of_bag_r2);
-}
-
-/* -- baselines --------------------------------------------------------------- */
-
-static void
-print_medians (FILE *out, PredictMethod method, const PredictEvaluation *evaluation)
-{
-  fprintf (out, "  %-14s", predict_method_names[method]);
-  for (guint score = 0; score < PREDICT_N_SCORES; score++)
-    print_number (out, evaluation->scores[score].median);
-  fputc ('\n', out);
-}
-
-static void
-print_baselines (FILE *out, const GArray *baselines)
-{
-  fputc ('\n', out);
-  cli_print_heading (out, "methods with their defaults: medians of the same splits");
-  fprintf (out, "  %-14s", "method");
-  for (guint score = 0; score < PREDICT_N_SCORES; score++)
-    fprintf (out, "  %10s", predict_score_names[score]);
-  fputc ('\n', out);
-  for (guint i = 0; i < baselines->len; i++) {
-    const CliBaseline *baseline = &g_array_index (baselines, CliBaseline, i);
-
-    if (baseline->trouble == NULL)
-      print_medians (out, baseline->settings.method, &baseline->evaluation);
-    else
-      fprintf (out, "  %-14s  %s\n", predict_method_names[baseline->settings.method],
-               baseline->trouble);
-  }
-}
-
-/* -- the search for features ------------------------------------------------ */
 
 const char **
 cli_choice_names (const CliSearched *searched, const PredictFeatureChoice *choice)
@@ -159,80 +100,27 @@ cli_choice_names (const CliSearched *searched, const PredictFeatureChoice *choic
 }
 
 static void
-print_tried (FILE *out, const CliSearched *searched)
+print_section (FILE *out, const char *heading)
 {
-  const char *score = predict_score_names[searched->search.score];
-
-  for (guint i = 0; i < MIN (searched->result.tried->len, CLI_SETS_SHOWN); i++) {
-    const PredictFeatureChoice *choice =
-        &g_array_index (searched->result.tried, PredictFeatureChoice, i);
-    g_autofree const char **names = cli_choice_names (searched, choice);
-    g_autofree char *list = g_strjoinv (", ", (char **) names);
-
-    cli_printf (out, "  %s %.4f  %s\n", score, choice->score, list);
-  }
-}
-
-static void
-print_outer (FILE *out, const CliSearched *searched)
-{
-  const PredictSearchResult *result = &searched->result;
-  g_autofree char *heading =
-      g_strdup_printf ("what is chosen so, scored on samples that the search has not seen: %u "
-                       "random splits",
-                       result->n_outer);
-
   fputc ('\n', out);
   cli_print_heading (out, heading);
-  print_spreads (out, result->outer);
-  fputc ('\n', out);
-  cli_print_heading (out, "in how many of these splits a feature was chosen");
-  for (guint i = 0; searched->candidates[i] != NULL; i++)
-    if (result->times_chosen[i] > 0)
-      cli_printf (out, "  %6u  %s\n", result->times_chosen[i], searched->candidates[i]);
 }
 
-static void
-print_search (FILE *out, const CliSearched *searched)
-{
-  g_autofree char *heading =
-      g_strdup_printf ("search: the best of %u sets of features (optimistic: scored within the "
-                       "samples that chose them)",
-                       searched->result.tried->len);
-
-  fputc ('\n', out);
-  cli_print_heading (out, heading);
-  print_tried (out, searched);
-  if (searched->result.n_outer > 0)
-    print_outer (out, searched);
-}
-
-/* -- importances ------------------------------------------------------------- */
-
-static int
-name_width (char **names)
-{
-  glong width = 0;
-
-  for (; *names != NULL; names++)
-    width = MAX (width, g_utf8_strlen (*names, -1));
-  return (int) width;
-}
-
-/* Permuting may help by chance: less than 0 has no bar. */
+/* Permuting may improve a prediction by chance: an importance below 0 has no bar. */
 static void
 print_importances (FILE *out, const char *heading, const PredictModel *model,
                    const double *importances)
 {
-  int width = name_width (model->features);
+  glong width = 0;
   double most = 0;
 
-  for (guint i = 0; model->features[i] != NULL; i++)
-    most = MAX (most, importances[i]);
-  fputc ('\n', out);
-  cli_print_heading (out, heading);
   for (guint i = 0; model->features[i] != NULL; i++) {
-    int missing = width - (int) g_utf8_strlen (model->features[i], -1);
+    width = MAX (width, g_utf8_strlen (model->features[i], -1));
+    most = MAX (most, importances[i]);
+  }
+  print_section (out, heading);
+  for (guint i = 0; model->features[i] != NULL; i++) {
+    int missing = (int) (width - g_utf8_strlen (model->features[i], -1));
     double length = most > 0 ? ceil (importances[i] / most * BAR_WIDTH) : 0;
     char bar[BAR_WIDTH + 1] = "";
 
@@ -245,14 +133,68 @@ static void
 print_table (FILE *out, const CliTraining *training)
 {
   const PredictModel *model = training->model;
+  const CliSearched *searched = training->searched;
+  const GArray *baselines = training->baselines;
 
   print_origin (out, training);
-  if (model->evaluated)
-    print_scores (out, training);
-  if (training->searched != NULL)
-    print_search (out, training->searched);
-  if (training->baselines->len > 0)
-    print_baselines (out, training->baselines);
+  if (model->evaluated) {
+    g_autofree char *trial = describe_trial (&training->recipe->trial);
+    g_autofree char *heading = g_strdup_printf ("scores: %s (%" G_GUINT64_FORMAT " samples)", trial,
+                                                model->evaluation.test_samples);
+
+    print_section (out, heading);
+    print_spreads (out, model->evaluation.scores);
+    print_spread (out, "mispredicted", &model->evaluation.mispredicted);
+    if (!isnan (model->out_of_bag_r2))
+      fprintf (out, "  out of bag: r2 %.4g\n", model->out_of_bag_r2);
+  }
+  if (searched != NULL) {
+    const PredictSearchResult *result = &searched->result;
+    g_autofree char *tried =
+        g_strdup_printf ("search: the best of %u sets of features (optimistic: scored within the "
+                         "samples that chose them)",
+                         result->tried->len);
+    g_autofree char *outer =
+        g_strdup_printf ("what is chosen so, scored on samples that the search has not seen: %u "
+                         "random splits",
+                         result->n_outer);
+
+    print_section (out, tried);
+    for (guint i = 0; i < MIN (result->tried->len, CLI_SETS_SHOWN); i++) {
+      const PredictFeatureChoice *choice = &g_array_index (result->tried, PredictFeatureChoice, i);
+      g_autofree const char **names = cli_choice_names (searched, choice);
+      g_autofree char *list = g_strjoinv (", ", (char **) names);
+
+      cli_printf (out, "  %s %.4f  %s\n", predict_score_names[searched->search.score],
+                  choice->score, list);
+    }
+    if (result->n_outer > 0) {
+      print_section (out, outer);
+      print_spreads (out, result->outer);
+      print_section (out, "in how many of these splits a feature was chosen");
+      for (guint i = 0; searched->candidates[i] != NULL; i++)
+        if (result->times_chosen[i] > 0)
+          cli_printf (out, "  %6u  %s\n", result->times_chosen[i], searched->candidates[i]);
+    }
+  }
+  if (baselines->len > 0) {
+    print_section (out, "methods with their defaults: medians of the same splits");
+    fprintf (out, "  %-14s", "method");
+    for (guint score = 0; score < PREDICT_N_SCORES; score++)
+      fprintf (out, "  %10s", predict_score_names[score]);
+    fputc ('\n', out);
+  }
+  for (guint i = 0; i < baselines->len; i++) {
+    const CliBaseline *baseline = &g_array_index (baselines, CliBaseline, i);
+
+    fprintf (out, "  %-14s", predict_method_names[baseline->settings.method]);
+    if (baseline->trouble != NULL)
+      fprintf (out, "  %s", baseline->trouble);
+    else
+      for (guint score = 0; score < PREDICT_N_SCORES; score++)
+        print_number (out, baseline->evaluation.scores[score].median);
+    fputc ('\n', out);
+  }
   if (model->importances != NULL)
     print_importances (out, "importances: share of the variance that the splits take away", model,
                        model->importances);
@@ -261,8 +203,6 @@ print_table (FILE *out, const CliTraining *training)
                        "importances: squared error gained by permuting, as a share of the variance",
                        model, model->permutation);
 }
-
-/* --- what training found, as programs read it: CSV and JSON --- */
 
 /* --- CSV: a line per score --- */
 
@@ -285,42 +225,24 @@ static const CliColumn columns[] = {
 };
 #define FIRST_SPREAD 2
 
-/* mispredicted NULL: not known. */
 static void
-print_csv_scores (FILE *out, const char *method, const PredictSpread *scores,
-                  const PredictSpread *mispredicted)
+print_csv_spreads (FILE *out, const char *method, const PredictSpread *scores)
 {
-  for (guint score = 0; score <= PREDICT_N_SCORES; score++)
-    if (score < PREDICT_N_SCORES || mispredicted != NULL) {
-      Row row = score < PREDICT_N_SCORES
-                    ? (Row){ method, predict_score_names[score], scores[score] }
-                    : (Row){ method, "mispredicted", *mispredicted };
-
-      cli_columns_print_csv_row (out, columns, G_N_ELEMENTS (columns), &row);
-    }
+  for (guint score = 0; score < PREDICT_N_SCORES; score++)
+    cli_columns_print_csv_row (out, columns, G_N_ELEMENTS (columns),
+                               &(Row){ method, predict_score_names[score], scores[score] });
 }
 
 static void
-print_csv (FILE *out, const CliTraining *training)
+print_csv_scores (FILE *out, PredictMethod method, const PredictEvaluation *evaluation)
 {
-  const PredictModel *model = training->model;
-
-  cli_columns_print_csv_names (out, columns, G_N_ELEMENTS (columns));
-  if (model->evaluated)
-    print_csv_scores (out, predict_method_names[training->recipe->settings.method],
-                      model->evaluation.scores, &model->evaluation.mispredicted);
-  if (training->searched != NULL && training->searched->result.n_outer > 0)
-    print_csv_scores (out, "search", training->searched->result.outer, NULL);
-  for (guint i = 0; i < training->baselines->len; i++) {
-    const CliBaseline *baseline = &g_array_index (training->baselines, CliBaseline, i);
-
-    if (baseline->trouble == NULL)
-      print_csv_scores (out, predict_method_names[baseline->settings.method],
-                        baseline->evaluation.scores, &baseline->evaluation.mispredicted);
-  }
+  print_csv_spreads (out, predict_method_names[method], evaluation->scores);
+  cli_columns_print_csv_row (
+      out, columns, G_N_ELEMENTS (columns),
+      &(Row){ predict_method_names[method], "mispredicted", evaluation->mispredicted });
 }
 
-/* -- JSON -------------------------------------------------------------------- */
+/* --- JSON --- */
 
 static void
 add_names (JsonBuilder *builder, const char *name, const char *const *names)
@@ -362,62 +284,6 @@ add_evaluation (JsonBuilder *builder, const PredictEvaluation *evaluation)
 }
 
 static void
-add_baselines (JsonBuilder *builder, const GArray *baselines)
-{
-  cli_begin_array (builder, "baselines");
-  for (guint i = 0; i < baselines->len; i++) {
-    const CliBaseline *baseline = &g_array_index (baselines, CliBaseline, i);
-
-    json_builder_begin_object (builder);
-    cli_add_string (builder, "method", predict_method_names[baseline->settings.method]);
-    cli_add_string (builder, "trouble", baseline->trouble);
-    if (baseline->trouble == NULL)
-      add_evaluation (builder, &baseline->evaluation);
-    json_builder_end_object (builder);
-  }
-  json_builder_end_array (builder);
-}
-
-static void
-add_tried (JsonBuilder *builder, const CliSearched *searched)
-{
-  cli_begin_array (builder, "best");
-  for (guint i = 0; i < MIN (searched->result.tried->len, CLI_SETS_SHOWN); i++) {
-    const PredictFeatureChoice *choice =
-        &g_array_index (searched->result.tried, PredictFeatureChoice, i);
-    g_autofree const char **names = cli_choice_names (searched, choice);
-
-    json_builder_begin_object (builder);
-    cli_add_number (builder, "inner_score", choice->score);
-    add_names (builder, "features", names);
-    json_builder_end_object (builder);
-  }
-  json_builder_end_array (builder);
-}
-
-static void
-add_search (JsonBuilder *builder, const CliSearched *searched)
-{
-  const PredictSearchResult *result = &searched->result;
-
-  cli_begin_object (builder, "search");
-  cli_add_string (builder, "score", predict_score_names[searched->search.score]);
-  cli_add_integer (builder, "tried", result->tried->len);
-  add_tried (builder, searched);
-  cli_add_integer (builder, "outer_splits", result->n_outer);
-  if (result->n_outer > 0) {
-    cli_begin_object (builder, "outer");
-    add_scores (builder, result->outer, NULL);
-    json_builder_end_object (builder);
-    cli_begin_object (builder, "times_chosen");
-    for (guint i = 0; searched->candidates[i] != NULL; i++)
-      cli_add_integer (builder, searched->candidates[i], result->times_chosen[i]);
-    json_builder_end_object (builder);
-  }
-  json_builder_end_object (builder);
-}
-
-static void
 add_importances (JsonBuilder *builder, const char *name, const PredictModel *model,
                  const double *importances)
 {
@@ -434,6 +300,7 @@ training_record (const CliTraining *training)
 {
   const PredictRecipe *recipe = training->recipe;
   const PredictModel *model = training->model;
+  const CliSearched *searched = training->searched;
   g_autofree char *settings = cli_describe_settings (&recipe->settings);
   g_autoptr (JsonBuilder) builder = json_builder_new ();
 
@@ -449,7 +316,7 @@ training_record (const CliTraining *training)
   cli_add_string (builder, "settings", settings);
   cli_add_integer (builder, "seed", recipe->settings.seed);
   if (model->evaluated) {
-    g_autofree char *trial = cli_describe_trial (&recipe->trial);
+    g_autofree char *trial = describe_trial (&recipe->trial);
 
     cli_begin_object (builder, "evaluation");
     cli_add_string (builder, "trial", trial);
@@ -457,10 +324,49 @@ training_record (const CliTraining *training)
     json_builder_end_object (builder);
   }
   cli_add_number (builder, "out_of_bag_r2", model->out_of_bag_r2);
-  if (training->searched != NULL)
-    add_search (builder, training->searched);
-  if (training->baselines->len > 0)
-    add_baselines (builder, training->baselines);
+  if (searched != NULL) {
+    const PredictSearchResult *result = &searched->result;
+
+    cli_begin_object (builder, "search");
+    cli_add_string (builder, "score", predict_score_names[searched->search.score]);
+    cli_add_integer (builder, "tried", result->tried->len);
+    cli_begin_array (builder, "best");
+    for (guint i = 0; i < MIN (result->tried->len, CLI_SETS_SHOWN); i++) {
+      const PredictFeatureChoice *choice = &g_array_index (result->tried, PredictFeatureChoice, i);
+      g_autofree const char **names = cli_choice_names (searched, choice);
+
+      json_builder_begin_object (builder);
+      cli_add_number (builder, "inner_score", choice->score);
+      add_names (builder, "features", names);
+      json_builder_end_object (builder);
+    }
+    json_builder_end_array (builder);
+    cli_add_integer (builder, "outer_splits", result->n_outer);
+    if (result->n_outer > 0) {
+      cli_begin_object (builder, "outer");
+      add_scores (builder, result->outer, NULL);
+      json_builder_end_object (builder);
+      cli_begin_object (builder, "times_chosen");
+      for (guint i = 0; searched->candidates[i] != NULL; i++)
+        cli_add_integer (builder, searched->candidates[i], result->times_chosen[i]);
+      json_builder_end_object (builder);
+    }
+    json_builder_end_object (builder);
+  }
+  if (training->baselines->len > 0) {
+    cli_begin_array (builder, "baselines");
+    for (guint i = 0; i < training->baselines->len; i++) {
+      const CliBaseline *baseline = &g_array_index (training->baselines, CliBaseline, i);
+
+      json_builder_begin_object (builder);
+      cli_add_string (builder, "method", predict_method_names[baseline->settings.method]);
+      cli_add_string (builder, "trouble", baseline->trouble);
+      if (baseline->trouble == NULL)
+        add_evaluation (builder, &baseline->evaluation);
+      json_builder_end_object (builder);
+    }
+    json_builder_end_array (builder);
+  }
   add_importances (builder, "importances", model, model->importances);
   add_importances (builder, "permutation_importances", model, model->permutation);
   json_builder_end_object (builder);
@@ -470,11 +376,24 @@ training_record (const CliTraining *training)
 void
 cli_training_print (FILE *out, const CliTraining *training, CliFormat format)
 {
+  const PredictModel *model = training->model;
   g_autoptr (JsonNode) record = NULL;
 
   switch (format) {
   case CLI_FORMAT_TABLE: print_table (out, training); break;
-  case CLI_FORMAT_CSV: print_csv (out, training); break;
+  case CLI_FORMAT_CSV:
+    cli_columns_print_csv_names (out, columns, G_N_ELEMENTS (columns));
+    if (model->evaluated)
+      print_csv_scores (out, training->recipe->settings.method, &model->evaluation);
+    if (training->searched != NULL && training->searched->result.n_outer > 0)
+      print_csv_spreads (out, "search", training->searched->result.outer);
+    for (guint i = 0; i < training->baselines->len; i++) {
+      const CliBaseline *baseline = &g_array_index (training->baselines, CliBaseline, i);
+
+      if (baseline->trouble == NULL)
+        print_csv_scores (out, baseline->settings.method, &baseline->evaluation);
+    }
+    break;
   case CLI_FORMAT_JSON:
     record = training_record (training);
     cli_print_record (out, record, CLI_FORMAT_JSON);

@@ -1,4 +1,4 @@
-/* train_report.h - what training found, as people and programs read it.
+/* train_report.h - results of training as a table, CSV and JSON.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
@@ -32,9 +32,6 @@ typedef struct {
 } CliTraining;
 
 void cli_training_print (FILE *out, const CliTraining *training, CliFormat format);
-
-/* How the scores came about, as "50 random splits, 1/3 to predict"; the caller frees. */
-char *cli_describe_trial (const PredictTrial *trial);
 
 /* The names of the features of a choice, NULL-terminated; the caller frees the array. */
 const char **cli_choice_names (const CliSearched *searched, const PredictFeatureChoice *choice);

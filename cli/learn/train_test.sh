@@ -10,11 +10,8 @@ set -u
 holds () {
   name=$1
   shift
-  if "$@"; then
-    ok "$name"
-  else
-    not_ok "$name" "$*" "$(head -20 out err)"
-  fi
+  "$@"
+  verdict $? "$name" "$*" "$(head -20 out err)"
 }
 
 # succeeds NAME ARGUMENT...: hopcast with these arguments does.
@@ -23,20 +20,6 @@ succeeds () {
   shift
   run "$hopcast" "$@"
   holds "$name" test "$status" = 0
-}
-
-# refused NAME STATUS TEXT ARGUMENT...: it ends so, says TEXT in one line, and leaves no file.
-refused () {
-  name=$1 wanted=$2 text=$3
-  shift 3
-  before=$(ls -A)
-  run "$hopcast" "$@"
-  if test "$status" != "$wanted" || test "$(wc -l <err)" != 1 || ! grep -qF -e "$text" err ||
-      test -s out || test "$before" != "$(ls -A)"; then
-    not_ok "$name" "status $status, wanted $wanted and '$text'" "$(cat err)" "$(ls -A)"
-  else
-    ok "$name"
-  fi
 }
 
 # column NAME FILE: the cells of that column.

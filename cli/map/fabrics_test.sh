@@ -26,33 +26,10 @@ tree=fattree:4x2:1
 # To the right: four pairs under one leaf (2 links), four across (4 links).
 hop_bytes=$((4 * 2 * 200 + 4 * 4 * 200 + 8 * 4 * 3000000))
 
-json () {
-  sed -n "s/^ *\"$1\": \"*\([^\",]*\)\"*,*\$/\1/p" "$2"
-}
-
 column () {
   awk -F, -v name="$1" '
     NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next }
     { print $c }' "$2"
-}
-
-same () {
-  if test -n "$2" && test "$2" = "$3"; then
-    ok "$1"
-  else
-    not_ok "$1" "'$2' is not '$3'"
-  fi
-}
-
-succeeds () {
-  name=$1
-  shift
-  run "$@"
-  if test "$status" = 0; then
-    ok "$name"
-  else
-    not_ok "$name" "status $status" "$(cat err)"
-  fi
 }
 
 # what_stays FILE: the record without what differs from run to run.
@@ -169,12 +146,9 @@ all_replay () {
     test "$status" = 0 || continue
     n_replayed=$((n_replayed + 1))
     for machine in systemg "fabric:$x5/X5.topofile,routes=$x5/opensm-minhop-lfts.dump"; do
-      if replays "$machine" "$trace"; then
-        ok "$name on ${machine%%:*}"
-      else
-        not_ok "$name on ${machine%%:*}" "status $status" "$(head -c 500 err)" \
+      replays "$machine" "$trace"
+      verdict $? "$name on ${machine%%:*}" "status $status" "$(head -c 500 err)" \
           "$(diff first second | head -4)"
-      fi
     done
   done
 }
@@ -182,26 +156,17 @@ all_replay () {
 # --- A node that nothing names ---
 
 run "$hopcast" simulate ring.ti --machine "$tree"
-if test "$status" = 0 && grep -q '^  node  *harpertown (assumed), 8 cores$' out &&
-  grep -q 'warning: node: harpertown (assumed)' err; then
-  ok "an assumed node is named"
-else
-  not_ok "an assumed node is named" "$(head -6 out)" "$(cat err)"
-fi
+test "$status" = 0 && grep -q '^  node  *harpertown (assumed), 8 cores$' out &&
+  grep -q 'warning: node: harpertown (assumed)' err
+verdict $? "an assumed node is named" "$(head -6 out)" "$(cat err)"
 run "$hopcast" simulate ring.ti --machine "$tree,speed=FDR" --format json -q
-if test "$status" = 0 && sed -n '/"warnings"/,/^  \]/p' out >warnings &&
+test "$status" = 0 && sed -n '/"warnings"/,/^  \]/p' out >warnings &&
   grep -q '"node: harpertown (assumed)' warnings && grep -q 'newer than the node' warnings &&
-  grep -q '"hca.pcie_bandwidth: ' warnings; then
-  ok "assumptions are warnings of the record"
-else
-  not_ok "assumptions are warnings of the record" "$(cat warnings err)"
-fi
+  grep -q '"hca.pcie_bandwidth: ' warnings
+verdict $? "assumptions are warnings of the record" "$(cat warnings err)"
 run "$hopcast" simulate ring.ti --machine systemg:8
-if test "$status" = 0 && grep -q '^  node  *harpertown, 8 cores$' out && ! test -s err; then
-  ok "the node of System G is not assumed"
-else
-  not_ok "the node of System G is not assumed" "$(head -6 out)" "$(cat err)"
-fi
+test "$status" = 0 && grep -q '^  node  *harpertown, 8 cores$' out && ! test -s err
+verdict $? "the node of System G is not assumed" "$(head -6 out)" "$(cat err)"
 cat >assumed.study <<END
 [traces]
 trace = ring.ti
@@ -211,32 +176,20 @@ machine = $tree
 mapping = AT
 END
 run "$hopcast" study run assumed.study
-if test "$status" = 0 && test "$(grep -c "warning: $tree: node: harpertown (assumed)" err)" = 1; then
-  ok "a study names the assumed node"
-else
-  not_ok "a study names the assumed node" "$(cat err)"
-fi
+test "$status" = 0 && test "$(grep -c "warning: $tree: node: harpertown (assumed)" err)" = 1
+verdict $? "a study names the assumed node" "$(cat err)"
 run "$hopcast" report assumed.store -o page.html
-if test "$status" = 0 && grep -q '"warnings":\["node: harpertown (assumed)' page.html; then
-  ok "a page names the assumed node"
-else
-  not_ok "a page names the assumed node" "$(cat err)" "$(grep -o '"warnings":.\{60\}' page.html)"
-fi
+test "$status" = 0 && grep -q '"warnings":\["node: harpertown (assumed)' page.html
+verdict $? "a page names the assumed node" "$(cat err)" "$(grep -o '"warnings":.\{60\}' page.html)"
 
 # --- No temporary files: nothing can stay behind, and a full disk changes nothing ---
 
 run env TMPDIR=/proc/self "$hopcast" report assumed.store -o again.html
-if test "$status" = 0 && cmp -s page.html again.html && ! grep -q 'cannot be drawn' err; then
-  ok "a page without temporary files"
-else
-  not_ok "a page without temporary files" "$status" "$(cat err)" "$(grep -o '"problem":.\{80\}' again.html)"
-fi
+test "$status" = 0 && cmp -s page.html again.html && ! grep -q 'cannot be drawn' err
+verdict $? "a page without temporary files" "$status" "$(cat err)" "$(grep -o '"problem":.\{80\}' again.html)"
 run env TMPDIR=/proc/self "$hopcast" simulate ring.ti --machine "$tree" --network flow -q
-if test "$status" = 0 || grep -q 'SimGrid' err; then
-  ok "flow without temporary files"
-else
-  not_ok "flow without temporary files" "$status" "$(cat err)"
-fi
+test "$status" = 0 || grep -q 'SimGrid' err
+verdict $? "flow without temporary files" "$status" "$(cat err)"
 
 n_replayed=0
 all_replay

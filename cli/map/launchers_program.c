@@ -1,30 +1,15 @@
-/* launchers_program.c - a program of MPI that says where each of its ranks is.
+/* launchers_program.c - an MPI program that reports the place of each of its ranks.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Each rank writes the file NUMBER.rank into the folder that it is given: its rank, the
- * host it believes to be on (HOPCAST_HOST, which the test's remote shell sets), the
- * processors it may run on, and how many ranks share memory with it. */
+ * Each rank writes the file NUMBER.rank into the folder of the first argument: its rank, its host
+ * (HOPCAST_HOST, which the test's remote shell sets), the processors that it may run on, and the
+ * number of ranks that share memory with it. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-static void
-print_processors (FILE *out)
-{
-  cpu_set_t set;
-  const char *before = "";
-
-  CPU_ZERO (&set);
-  sched_getaffinity (0, sizeof set, &set);
-  for (int processor = 0; processor < CPU_SETSIZE; processor++)
-    if (CPU_ISSET (processor, &set)) {
-      fprintf (out, "%s%d", before, processor);
-      before = ",";
-    }
-}
 
 int
 main (int argc, char *argv[])
@@ -33,6 +18,7 @@ main (int argc, char *argv[])
   char path[4096];
   int rank, n_sharing;
   MPI_Comm sharing;
+  cpu_set_t set;
   FILE *out;
 
   MPI_Init (&argc, &argv);
@@ -44,7 +30,11 @@ main (int argc, char *argv[])
   if (out == NULL)
     MPI_Abort (MPI_COMM_WORLD, 1);
   fprintf (out, "%d %s ", rank, host != NULL ? host : "nowhere");
-  print_processors (out);
+  CPU_ZERO (&set);
+  sched_getaffinity (0, sizeof set, &set);
+  for (int processor = 0, n = 0; processor < CPU_SETSIZE; processor++)
+    if (CPU_ISSET (processor, &set))
+      fprintf (out, "%s%d", n++ > 0 ? "," : "", processor);
   fprintf (out, " %d\n", n_sharing);
   fclose (out);
   MPI_Finalize ();

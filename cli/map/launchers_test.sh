@@ -61,11 +61,8 @@ launch () {
 
 # same NAME: the ranks are where they should be.
 same () {
-  if test -s want && cmp -s want got; then
-    ok "$1"
-  else
-    not_ok "$1" "$(cat line note)" "$(diff want got)" "$(tail -5 err)"
-  fi
+  test -s want && cmp -s want got
+  verdict $? "$1" "$(cat line note)" "$(diff want got)" "$(tail -5 err)"
 }
 
 # usable MPI: whether its program can be made.
@@ -119,11 +116,8 @@ if usable mpich mpiexec.hydra; then
   all=$(hwloc-calc --physical-output --intersect pu all)
   expect turns.map 1 "$all" "$all"
   same "MPICH: split hosts"
-  if grep -q '4 hosts are split' note; then
-    ok "MPICH: split hosts are told"
-  else
-    not_ok "MPICH: split hosts are told" "$(cat note)"
-  fi
+  grep -q '4 hosts are split' note
+  verdict $? "MPICH: split hosts are told" "$(cat note)"
 else
   skip "MPICH" "no MPICH here"
 fi

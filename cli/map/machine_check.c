@@ -34,13 +34,18 @@ add_load (JsonBuilder *builder, uint64_t min, double median, uint64_t max)
 }
 
 static JsonNode *
-torus_record (const TopoMachine *machine, const RouteSurvey *survey)
+check_torus (const TopoMachine *machine)
 {
   g_autoptr (JsonBuilder) builder = json_builder_new ();
+  uint32_t n_nodes = topo_shape_nodes (&machine->shape);
+  RouteSurvey *survey;
+  RouteTorus route;
 
+  route_torus_init (&route, &machine->shape);
+  survey = route_survey_new (&route, n_nodes <= ROUTE_SURVEY_EVERY_PAIR_NODES);
   json_builder_begin_object (builder);
   cli_add_string (builder, "machine", machine->spec);
-  cli_add_integer (builder, "nodes", topo_shape_nodes (&machine->shape));
+  cli_add_integer (builder, "nodes", n_nodes);
   cli_add_integer (builder, "switches", 0); /* a torus has its routers in the nodes */
   cli_add_integer (builder, "links", survey->links);
   cli_add_integer (builder, "pairs", survey->pairs);
@@ -51,68 +56,40 @@ torus_record (const TopoMachine *machine, const RouteSurvey *survey)
   cli_add_integer (builder, "bubble_rings", survey->bubble_rings);
   cli_add_string (builder, "method", survey->every_pair ? "every pair walked" : "by dimension");
   json_builder_end_object (builder);
+  route_survey_free (survey);
   return json_builder_get_root (builder);
 }
 
+/* Unreachable pairs are an error beside the record. */
 static JsonNode *
-check_torus (const TopoMachine *machine)
+check_fabric (const TopoMachine *machine, GError **unreachable, GError **error)
 {
-  uint32_t n_nodes = topo_shape_nodes (&machine->shape);
-  RouteSurvey *survey;
-  RouteTorus route;
-  JsonNode *record;
-
-  route_torus_init (&route, &machine->shape);
-  survey = route_survey_new (&route, n_nodes <= ROUTE_SURVEY_EVERY_PAIR_NODES);
-  record = torus_record (machine, survey);
-  route_survey_free (survey);
-  return record;
-}
-
-/* --- Fabrics --- */
-
-/* The links of a loop, so that the tables can be mended. */
-static void
-add_loop (JsonBuilder *builder, const TopoFabric *fabric, const RouteFabricSurvey *survey)
-{
-  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
-
-  for (uint32_t at = 0; at < survey->n_loop; at++)
-    g_ptr_array_add (names, topo_fabric_port_name (fabric, survey->loop[at]));
-  cli_add_strings (builder, "loop", names);
-}
-
-static void
-add_loops_by_vl (JsonBuilder *builder, const RouteFabricSurvey *survey)
-{
-  cli_begin_object (builder, "credit_loops_by_vl");
-  for (uint32_t vl = 0; vl < survey->n_vls; vl++) {
-    char name[16];
-
-    g_snprintf (name, sizeof name, "%u", vl);
-    cli_add_integer (builder, name, survey->loops_by_vl[vl]);
-  }
-  json_builder_end_object (builder);
-}
-
-/* Adapters that nobody reaches, so that a person finds the cable. */
-static void
-add_cut_off (JsonBuilder *builder, const RouteForwarding *tables, const RouteFabricSurvey *survey)
-{
-  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
-
-  for (uint32_t at = 0; at < survey->n_cut_off; at++)
-    g_ptr_array_add (names, topo_fabric_port_name (tables->fabric,
-                                                   tables->destination_port[survey->cut_off[at]]));
-  cli_add_strings (builder, "cut_off", names);
-}
-
-static JsonNode *
-fabric_record (const TopoMachine *machine, const RouteForwarding *tables,
-               const RouteFabricSurvey *survey)
-{
+  g_autoptr (RouteForwarding) tables = route_forwarding_of_machine (machine, error);
+  g_autoptr (RouteFabricSurvey) survey = tables ? route_fabric_survey_new (tables) : NULL;
   g_autoptr (JsonBuilder) builder = json_builder_new ();
+  g_autoptr (GPtrArray) loop = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GPtrArray) cut_off = g_ptr_array_new_with_free_func (g_free);
   const TopoFabric *fabric = machine->fabric;
+
+  if (!survey)
+    return NULL;
+  if (survey->unreachable > 0) {
+    g_autofree char *source =
+        topo_fabric_port_name (fabric, tables->destination_port[survey->lost_from]);
+    g_autofree char *target =
+        topo_fabric_port_name (fabric, tables->destination_port[survey->lost_to]);
+
+    g_set_error (unreachable, CLI_ERROR, CLI_ERROR_INPUT,
+                 "%s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                 " pairs have no way (%s), the first from %s to %s",
+                 fabric->source, survey->unreachable, survey->pairs, tables->engine, source,
+                 target);
+  }
+  for (uint32_t at = 0; at < survey->n_cut_off; at++)
+    g_ptr_array_add (cut_off,
+                     topo_fabric_port_name (fabric, tables->destination_port[survey->cut_off[at]]));
+  for (uint32_t at = 0; at < survey->n_loop; at++)
+    g_ptr_array_add (loop, topo_fabric_port_name (fabric, survey->loop[at]));
 
   json_builder_begin_object (builder);
   cli_add_string (builder, "machine", machine->spec);
@@ -126,47 +103,25 @@ fabric_record (const TopoMachine *machine, const RouteForwarding *tables,
   cli_add_integer (builder, "pairs", survey->pairs);
   cli_add_integer (builder, "unreachable", survey->unreachable);
   cli_add_integer (builder, "circling", survey->circling);
-  add_cut_off (builder, tables, survey);
+  cli_add_strings (builder, "cut_off", cut_off); /* adapters */
   add_hops (builder, survey->pairs_by_hops, survey->max_hops);
   add_load (builder, survey->load_min, survey->load_median, survey->load_max);
   cli_add_integer (builder, "vls", survey->n_vls);
   cli_add_integer (builder, "credit_loops", survey->credit_loops);
-  if (survey->n_vls > 1)
-    add_loops_by_vl (builder, survey);
-  add_loop (builder, fabric, survey);
+  if (survey->n_vls > 1) {
+    cli_begin_object (builder, "credit_loops_by_vl");
+    for (uint32_t vl = 0; vl < survey->n_vls; vl++) {
+      char name[16];
+
+      g_snprintf (name, sizeof name, "%u", vl);
+      cli_add_integer (builder, name, survey->loops_by_vl[vl]);
+    }
+    json_builder_end_object (builder);
+  }
+  cli_add_strings (builder, "loop", loop);
   cli_add_strings (builder, "warnings", fabric->warnings);
   json_builder_end_object (builder);
   return json_builder_get_root (builder);
-}
-
-/* What a person must know of pairs that cannot be reached. */
-static void
-set_unreachable (const RouteForwarding *tables, const RouteFabricSurvey *survey, GError **error)
-{
-  const TopoFabric *fabric = tables->fabric;
-  g_autofree char *source =
-      topo_fabric_port_name (fabric, tables->destination_port[survey->lost_from]);
-  g_autofree char *target =
-      topo_fabric_port_name (fabric, tables->destination_port[survey->lost_to]);
-
-  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-               "%s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-               " pairs have no way (%s), the first from %s to %s",
-               fabric->source, survey->unreachable, survey->pairs, tables->engine, source, target);
-}
-
-/* A fabric that is not whole has a record, and *unreachable. */
-static JsonNode *
-check_fabric (const TopoMachine *machine, GError **unreachable, GError **error)
-{
-  g_autoptr (RouteForwarding) tables = route_forwarding_of_machine (machine, error);
-  g_autoptr (RouteFabricSurvey) survey = tables ? route_fabric_survey_new (tables) : NULL;
-
-  if (!survey)
-    return NULL;
-  if (survey->unreachable > 0)
-    set_unreachable (tables, survey, unreachable);
-  return fabric_record (machine, tables, survey);
 }
 
 int

@@ -44,34 +44,6 @@ cli_machine_show (int argc, char **argv, GError **error)
 }
 
 static void
-print_torus_link (const TopoMachine *machine, uint32_t node, uint32_t port)
-{
-  uint32_t neighbour = topo_shape_neighbour (&machine->shape, node, port);
-  int64_t extra_ps = topo_machine_extra_latency_ps (machine, node, port);
-  char name[CLI_PORT_SIZE], extra[BASE_DECIMAL_SIZE];
-
-  if (neighbour == TOPO_NONE)
-    return;
-  cli_port_name (name, port);
-  cli_print_coordinates (stdout, machine, node);
-  printf (",%s,", name);
-  cli_print_coordinates (stdout, machine, neighbour);
-  printf (",%s\n", base_decimal_print (extra, (double) extra_ps * 1e-3));
-}
-
-static void
-print_torus_links (const TopoMachine *machine)
-{
-  cli_print_dimension_names (stdout, machine, "");
-  fputs (",port,", stdout);
-  cli_print_dimension_names (stdout, machine, "to_");
-  fputs (",extra_latency_ns\n", stdout);
-  for (uint32_t node = 0; node < topo_shape_nodes (&machine->shape); node++)
-    for (uint32_t port = 0; port < topo_shape_ports (&machine->shape); port++)
-      print_torus_link (machine, node, port);
-}
-
-static void
 print_fabric_end (const TopoFabric *fabric, uint32_t port)
 {
   const TopoDevice *device = &fabric->devices[fabric->ports[port].device];
@@ -82,23 +54,6 @@ print_fabric_end (const TopoFabric *fabric, uint32_t port)
   printf (",%u", topo_fabric_port_number (fabric, port));
 }
 
-static void
-print_fabric_links (const TopoFabric *fabric)
-{
-  puts ("device,name,port,to_device,to_name,to_port,lanes,speed,bandwidth_Bps");
-  for (uint32_t port = 0; port < fabric->n_ports; port++) {
-    const TopoPort *it = &fabric->ports[port];
-
-    if (it->peer == TOPO_NONE)
-      continue;
-    print_fabric_end (fabric, port);
-    fputc (',', stdout);
-    print_fabric_end (fabric, it->peer);
-    printf (",%u,%s,%" G_GUINT64_FORMAT "\n", it->lanes, topo_speed_name (it->speed),
-            topo_link_bandwidth_Bps (it->lanes, it->speed));
-  }
-}
-
 int
 cli_machine_links (int argc, char **argv, GError **error)
 {
@@ -107,14 +62,48 @@ cli_machine_links (int argc, char **argv, GError **error)
               "beyond that of a hop in nanoseconds, of a fabric its width and speed.");
   g_auto (CliMachineOptions) options = CLI_MACHINE_OPTIONS_INIT;
   g_autoptr (TopoMachine) machine = NULL;
+  const TopoFabric *fabric;
+  const TopoShape *shape;
 
   cli_add_csv_option (context);
   machine = machine_from_argument (context, &options, argc, argv, error);
   if (!machine)
     return CLI_FAILED;
-  if (machine->fabric)
-    print_fabric_links (machine->fabric);
-  else
-    print_torus_links (machine);
+  fabric = machine->fabric;
+  shape = &machine->shape;
+  if (fabric) {
+    puts ("device,name,port,to_device,to_name,to_port,lanes,speed,bandwidth_Bps");
+    for (uint32_t i = 0; i < fabric->n_ports; i++) {
+      const TopoPort *port = &fabric->ports[i];
+
+      if (port->peer == TOPO_NONE)
+        continue;
+      print_fabric_end (fabric, i);
+      fputc (',', stdout);
+      print_fabric_end (fabric, port->peer);
+      printf (",%u,%s,%" G_GUINT64_FORMAT "\n", port->lanes, topo_speed_name (port->speed),
+              topo_link_bandwidth_Bps (port->lanes, port->speed));
+    }
+    return CLI_DONE;
+  }
+  cli_print_dimension_names (stdout, machine, "");
+  fputs (",port,", stdout);
+  cli_print_dimension_names (stdout, machine, "to_");
+  fputs (",extra_latency_ns\n", stdout);
+  for (uint32_t node = 0; node < topo_shape_nodes (shape); node++)
+    for (uint32_t port = 0; port < topo_shape_ports (shape); port++) {
+      uint32_t neighbour = topo_shape_neighbour (shape, node, port);
+      char name[CLI_PORT_SIZE], extra[BASE_DECIMAL_SIZE];
+
+      if (neighbour == TOPO_NONE)
+        continue;
+      cli_port_name (name, port);
+      base_decimal_print (extra,
+                          (double) topo_machine_extra_latency_ps (machine, node, port) * 1e-3);
+      cli_print_coordinates (stdout, machine, node);
+      printf (",%s,", name);
+      cli_print_coordinates (stdout, machine, neighbour);
+      printf (",%s\n", extra);
+    }
   return CLI_DONE;
 }

@@ -1,4 +1,4 @@
-/* map_check.c - `hopcast map check`: is a mapping sound on a machine?
+/* map_check.c - `hopcast map check`: checks a mapping on a machine.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -6,13 +6,31 @@
 #include "cli/command.h"
 #include "cli/map/map_options.h"
 
-static JsonNode *
-check_record (const TopoMachine *machine, const TopoMapping *mapping)
+int
+cli_map_check (int argc, char **argv, GError **error)
 {
+  static const char *const names[] = { "M", NULL };
+  g_autoptr (GOptionContext) context = cli_context_new (
+      "M", "Checks that a mapping places every rank once, no slot twice, within the machine.");
+  g_auto (CliMapOptions) options = CLI_MAP_OPTIONS_INIT;
+  g_autoptr (TopoMachine) machine = NULL;
+  g_autoptr (TopoMapping) mapping = NULL;
   g_autoptr (JsonBuilder) builder = json_builder_new ();
-  uint32_t n_nodes = topo_shape_nodes (&machine->shape), n_used = 0, most = 0;
-  g_autofree uint32_t *on_node = g_new0 (uint32_t, n_nodes);
+  g_autoptr (JsonNode) record = NULL;
+  g_autofree uint32_t *on_node = NULL;
+  uint32_t n_nodes, n_used = 0, most = 0;
+  const char *text;
 
+  cli_map_add_ranks_option (context, &options);
+  cli_map_add_hosts_option (context, &options);
+  cli_add_format_options (context, &options.format);
+  if (!cli_parse (context, argc, argv, names, &text, error) ||
+      !cli_parse_format (&options.format, error) || !cli_map_check_ranks (&options, TRUE, error) ||
+      !(machine = cli_map_machine_new (&options, error)) ||
+      !(mapping = cli_mapping_new (text, machine, (uint32_t) options.n_ranks, error)))
+    return CLI_FAILED;
+  n_nodes = topo_shape_nodes (&machine->shape);
+  on_node = g_new0 (uint32_t, n_nodes);
   for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
     uint32_t count = ++on_node[mapping->node[rank]];
 
@@ -28,30 +46,7 @@ check_record (const TopoMachine *machine, const TopoMapping *mapping)
   cli_add_integer (builder, "slots", (uint64_t) n_nodes * machine->ranks_per_node);
   cli_add_integer (builder, "ranks_per_node_max", most);
   json_builder_end_object (builder);
-  return json_builder_get_root (builder);
-}
-
-int
-cli_map_check (int argc, char **argv, GError **error)
-{
-  static const char *const names[] = { "M", NULL };
-  g_autoptr (GOptionContext) context = cli_context_new (
-      "M", "Checks that a mapping places every rank once, no slot twice, within the machine.");
-  g_auto (CliMapOptions) options = CLI_MAP_OPTIONS_INIT;
-  g_autoptr (TopoMachine) machine = NULL;
-  g_autoptr (TopoMapping) mapping = NULL;
-  g_autoptr (JsonNode) record = NULL;
-  const char *text;
-
-  cli_map_add_ranks_option (context, &options);
-  cli_map_add_hosts_option (context, &options);
-  cli_add_format_options (context, &options.format);
-  if (!cli_parse (context, argc, argv, names, &text, error) ||
-      !cli_parse_format (&options.format, error) || !cli_map_check_ranks (&options, TRUE, error) ||
-      !(machine = cli_map_machine_new (&options, error)) ||
-      !(mapping = cli_mapping_new (text, machine, (uint32_t) options.n_ranks, error)))
-    return CLI_FAILED;
-  record = check_record (machine, mapping);
+  record = json_builder_get_root (builder);
   cli_print_record (stdout, record, options.format.format);
   return CLI_DONE;
 }

@@ -1,4 +1,4 @@
-/* map_metrics.c - `hopcast map metrics`: what a mapping costs, without simulating time.
+/* map_metrics.c - `hopcast map metrics`: static congestion metrics of a mapping.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -57,21 +57,6 @@ trace_features (const char *path, const CliMapOptions *options, TopoMachine *mac
   return TRUE;
 }
 
-static JsonNode *
-metrics_record (const char *path, const CliMapOptions *options, const TopoMachine *machine,
-                const double features[SIM_N_FEATURES])
-{
-  g_autoptr (JsonBuilder) builder = json_builder_new ();
-
-  json_builder_begin_object (builder);
-  cli_add_string (builder, "source", path);
-  cli_add_string (builder, "machine", machine->spec);
-  cli_add_string (builder, "mapping", options->mapping ? options->mapping : "default");
-  cli_add_features (builder, features, TRUE);
-  json_builder_end_object (builder);
-  return json_builder_get_root (builder);
-}
-
 int
 cli_map_metrics (int argc, char **argv, GError **error)
 {
@@ -81,6 +66,7 @@ cli_map_metrics (int argc, char **argv, GError **error)
                       "bytes on links, messages per injection FIFO.");
   g_auto (CliMapOptions) options = CLI_MAP_OPTIONS_INIT;
   g_autoptr (TopoMachine) machine = NULL;
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
   g_autoptr (JsonNode) record = NULL;
   double features[SIM_N_FEATURES];
   const char *path;
@@ -97,7 +83,13 @@ cli_map_metrics (int argc, char **argv, GError **error)
                                    : trace_features (path, &options, machine, features, error);
   if (!good)
     return CLI_FAILED;
-  record = metrics_record (path, &options, machine, features);
+  json_builder_begin_object (builder);
+  cli_add_string (builder, "source", path);
+  cli_add_string (builder, "machine", machine->spec);
+  cli_add_string (builder, "mapping", options.mapping ? options.mapping : "default");
+  cli_add_features (builder, features, TRUE);
+  json_builder_end_object (builder);
+  record = json_builder_get_root (builder);
   cli_features_print (stdout, record, options.format.format);
   return CLI_DONE;
 }

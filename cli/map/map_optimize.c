@@ -45,13 +45,8 @@ typedef struct {
   guint budget_n;
   int network;   /* SimNetworkKind */
   int routing;   /* RoutePolicy */
-  int objective; /* StudyObjective; objective_of() is the one to be taken */
+  int objective; /* StudyObjective, if objective_name is given */
 } Options;
-
-#define OPTIONS_INIT                                              \
-  {                                                               \
-    .map = CLI_MAP_OPTIONS_INIT, .compute_scale = 1, .threads = 1 \
-  }
 
 static void
 options_clear (Options *options)
@@ -102,84 +97,51 @@ add_options (GOptionContext *context, Options *options)
   cli_add_quiet_option (context, &options->talk);
 }
 
-/* "20s", "1.5s" or "200". */
-static gboolean
-parse_budget (Options *options, GError **error)
-{
-  const char *text = options->budget;
-  char *end;
-  double value;
-
-  if (!text)
-    return cli_refuse (error,
-                       "--budget is missing: seconds (20s) or a number of evaluations (200)");
-  value = g_ascii_strtod (text, &end);
-  if (end != text && !strcmp (end, "s") && value > 0 && value <= MAX_BUDGET_S)
-    options->budget_us = (int64_t) ceil (value * 1e6);
-  else if (end != text && *end == '\0' && value >= 1 && value <= MAX_BUDGET_N &&
-           value == floor (value))
-    options->budget_n = (guint) value;
-  else
-    return cli_refuse (
-        error, "--budget: '%s' is neither seconds, such as 20s, nor a number of at least 1", text);
-  return TRUE;
-}
-
-/* -1 and *error when it is none of the names. */
-static int
-parse_named (const char *option, const char *text, const char *const *names, int default_value,
-             GError **error)
-{
-  return text ? cli_parse_choice (option, text, names, error) : default_value;
-}
-
-static gboolean
-parse_names (Options *options, GError **error)
-{
-  options->network = parse_named ("--network", options->network_name, study_network_names,
-                                  SIM_NETWORK_PACKET, error);
-  if (options->network < 0)
-    return FALSE;
-  options->routing =
-      parse_named ("--routing", options->routing_name, study_routing_names, 0, error);
-  if (options->routing < 0)
-    return FALSE;
-  options->objective = parse_named ("--objective", options->objective_name, objective_names,
-                                    STUDY_OBJECTIVE_HOP_BYTES, error);
-  return options->objective >= 0;
-}
-
 static gboolean
 check_options (Options *options, GError **error)
 {
+  const char *budget = options->budget;
+  char *end;
+  double value;
+
   if (!cli_parse_format (&options->map.format, error) ||
-      !cli_map_check_ranks (&options->map, FALSE, error) || !parse_budget (options, error))
+      !cli_map_check_ranks (&options->map, FALSE, error))
     return FALSE;
+  if (!budget)
+    return cli_refuse (error,
+                       "--budget is missing: seconds (20s) or a number of evaluations (200)");
+  value = g_ascii_strtod (budget, &end);
+  if (end != budget && !strcmp (end, "s") && value > 0 && value <= MAX_BUDGET_S)
+    options->budget_us = (int64_t) ceil (value * 1e6);
+  else if (end != budget && *end == '\0' && value >= 1 && value <= MAX_BUDGET_N &&
+           value == floor (value))
+    options->budget_n = (guint) value;
+  else
+    return cli_refuse (error,
+                       "--budget: '%s' is neither seconds, such as 20s, nor a number of at least 1",
+                       budget);
   if (options->threads < 1 || options->threads > MAX_THREADS)
     return cli_refuse (error, "--threads: %d is not within 1..%d", options->threads, MAX_THREADS);
   if (options->seed < 0)
     return cli_refuse (error, "--seed: must not be negative");
   if (!(options->compute_scale >= 0) || !isfinite (options->compute_scale))
     return cli_refuse (error, "--compute-scale: not a number of at least 0");
-  if (!parse_names (options, error))
+  if ((options->network =
+           cli_parse_choice ("--network", options->network_name, study_network_names, error)) < 0 ||
+      (options->routing =
+           cli_parse_choice ("--routing", options->routing_name, study_routing_names, error)) < 0 ||
+      (options->objective =
+           cli_parse_choice ("--objective", options->objective_name, objective_names, error)) < 0)
     return FALSE;
   return options->map.output != NULL || cli_refuse (error, "--output FILE is missing");
 }
 
-static StudyObjective
-objective_of (const Options *options, gboolean is_trace)
-{
-  if (options->objective_name == NULL && is_trace)
-    return STUDY_OBJECTIVE_BOTH;
-  return (StudyObjective) options->objective;
-}
-
-/* --- The end on a signal: what was found so far is the result --- */
+/* --- A signal ends the search; the result is the best mapping so far --- */
 
 static volatile sig_atomic_t signalled;
 static struct sigaction before_interrupt, before_terminate;
 
-/* The second one ends the program as it always does. */
+/* A second signal ends the program. */
 static void
 take_signal (int number)
 {
@@ -188,26 +150,13 @@ take_signal (int number)
   sigaction (SIGTERM, &before_terminate, NULL);
 }
 
-static void
-take_signals (void)
-{
-  struct sigaction action = { .sa_handler = take_signal };
-
-  sigemptyset (&action.sa_mask);
-  sigaction (SIGINT, NULL, &before_interrupt);
-  sigaction (SIGTERM, NULL, &before_terminate);
-  if (before_interrupt.sa_handler != SIG_IGN)
-    sigaction (SIGINT, &action, NULL);
-  sigaction (SIGTERM, &action, NULL);
-}
-
 static gboolean
 is_signalled (void *data G_GNUC_UNUSED)
 {
   return signalled != 0;
 }
 
-/* --- What communicates --- */
+/* --- The search --- */
 
 static void
 count_message (void *matrix, uint32_t source, uint32_t destination, uint64_t bytes,
@@ -216,34 +165,28 @@ count_message (void *matrix, uint32_t source, uint32_t destination, uint64_t byt
   study_matrix_add (matrix, source, destination, 1, bytes);
 }
 
-static StudyMatrix *
-census_matrix (Trace *trace, const TopoMachine *machine, const Options *options, GError **error)
-{
-  g_autoptr (CliProgress) progress = cli_progress_new (options->talk.quiet);
-  g_autoptr (StudyMatrix) matrix = study_matrix_new (trace_ranks (trace));
-  g_autofree SimCensus *census = g_new0 (SimCensus, 1);
-
-  if (!sim_census (trace, machine, SIM_CENSUS_POINT_TO_POINT | SIM_CENSUS_COLLECTIVES, false,
-                   count_message, matrix, cli_progress_share, progress, census, error))
-    return NULL;
-  return g_steal_pointer (&matrix);
-}
-
-/* The matrix of a file, be it a matrix or a trace; *is_trace tells which. */
+/* The matrix of a file; *is_trace: the file is a trace and not a matrix. */
 static StudyMatrix *
 load_matrix (const char *path, const TopoMachine *machine, const Options *options,
              gboolean *is_trace, GError **error)
 {
   g_autoptr (Trace) trace = NULL;
+  g_autoptr (CliProgress) progress = NULL;
+  g_autoptr (StudyMatrix) matrix = NULL;
+  g_autofree SimCensus *census = g_new0 (SimCensus, 1);
 
   *is_trace = !study_matrix_probe (path);
   if (!*is_trace)
     return study_matrix_load (path, error);
-  trace = cli_trace_open (path, &options->trace, error);
-  return trace ? census_matrix (trace, machine, options, error) : NULL;
+  if (!(trace = cli_trace_open (path, &options->trace, error)))
+    return NULL;
+  progress = cli_progress_new (options->talk.quiet);
+  matrix = study_matrix_new (trace_ranks (trace));
+  if (!sim_census (trace, machine, SIM_CENSUS_POINT_TO_POINT | SIM_CENSUS_COLLECTIVES, false,
+                   count_message, matrix, cli_progress_share, progress, census, error))
+    return NULL;
+  return g_steal_pointer (&matrix);
 }
-
-/* --- The search --- */
 
 typedef struct {
   const char *path;
@@ -281,47 +224,34 @@ simulates (const Job *job)
   return job->is_trace && job->options->network != SIM_NETWORK_LOAD;
 }
 
-/* Of a matrix more ranks may be asked for, which are silent; of a trace none. */
 static gboolean
-count_ranks (Job *job, GError **error)
-{
-  int asked = job->options->map.n_ranks;
-
-  job->n_ranks = study_matrix_ranks (job->matrix);
-  if (asked == G_MININT || (uint32_t) asked == job->n_ranks)
-    return TRUE;
-  if (job->is_trace || (uint32_t) asked < job->n_ranks) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: has %u ranks, --ranks says %d", job->path,
-                 job->n_ranks, asked);
-    return FALSE;
-  }
-  job->n_ranks = (uint32_t) asked;
-  return TRUE;
-}
-
-/* Matrices have no times, and zones are a torus's. */
-static gboolean
-check_job (const Job *job, GError **error)
+prepare (Job *job, GError **error)
 {
   const Options *options = job->options;
+  const char *network = options->network_name, *routing = options->routing_name;
+  int asked = options->map.n_ranks;
+  g_autoptr (TopoMapping) plain = NULL;
 
-  if (!job->is_trace && options->network_name && options->network != SIM_NETWORK_LOAD)
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
-                 "--network %s: a matrix has no times; only load knows it", options->network_name);
-  else if (job->machine->fabric && options->routing >= ROUTE_POLICY_ZONE0)
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
-                 "--routing %s: zones are a torus's, %s is a switched fabric",
-                 options->routing_name, job->machine->spec);
-  else
-    return TRUE;
-  return FALSE;
-}
-
-/* Wrong texts are wrong usage, which the search does not tell apart from bad files. */
-static gboolean
-check_starts (const Job *job, GError **error)
-{
-  for (char **start = job->options->starts; start != NULL && *start != NULL; start++) {
+  if (!(job->machine = cli_machine_new (&options->map.machine, error)) ||
+      !(job->matrix = load_matrix (job->path, job->machine, options, &job->is_trace, error)))
+    return FALSE;
+  /* More ranks than a matrix has are silent; a trace has all of its ranks. */
+  job->n_ranks = study_matrix_ranks (job->matrix);
+  if (asked != G_MININT && (uint32_t) asked != job->n_ranks) {
+    if (job->is_trace || (uint32_t) asked < job->n_ranks) {
+      g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: has %u ranks, --ranks says %d",
+                   job->path, job->n_ranks, asked);
+      return FALSE;
+    }
+    job->n_ranks = (uint32_t) asked;
+  }
+  if (!job->is_trace && network && options->network != SIM_NETWORK_LOAD)
+    return cli_refuse (error, "--network %s: a matrix has no times; only load knows it", network);
+  if (job->machine->fabric && options->routing >= ROUTE_POLICY_ZONE0)
+    return cli_refuse (error, "--routing %s: zones are a torus's, %s is a switched fabric", routing,
+                       job->machine->spec);
+  /* A wrong text is wrong usage; the search does not distinguish it from a bad file. */
+  for (char **start = options->starts; start != NULL && *start != NULL; start++) {
     g_autoptr (TopoMapping) mapping = NULL;
 
     if (topo_mapping_is_rankfile (*start))
@@ -332,25 +262,15 @@ check_starts (const Job *job, GError **error)
       return FALSE;
     }
   }
-  return TRUE;
-}
-
-static gboolean
-prepare (Job *job, GError **error)
-{
-  const Options *options = job->options;
-  g_autoptr (TopoMapping) plain = NULL;
-
-  if (!(job->machine = cli_machine_new (&options->map.machine, error)) ||
-      !(job->matrix = load_matrix (job->path, job->machine, options, &job->is_trace, error)) ||
-      !count_ranks (job, error) || !check_job (job, error) || !check_starts (job, error) ||
-      !(plain = topo_mapping_new (NULL, job->machine, job->n_ranks, error)) ||
+  if (!(plain = topo_mapping_new (NULL, job->machine, job->n_ranks, error)) ||
       !(job->paths = route_paths_new (job->machine, error)) ||
       !(job->distance = study_distance_new (job->paths, error)))
     return FALSE;
   if (job->machine->fabric && options->routing == ROUTE_POLICY_DETERMINISTIC)
     job->machine->parameters.adaptive = TOPO_ADAPTIVE_NONE;
-  job->objective = objective_of (options, job->is_trace);
+  job->objective = options->objective_name == NULL && job->is_trace
+                       ? STUDY_OBJECTIVE_BOTH
+                       : (StudyObjective) options->objective;
   job->graph = study_graph_new (study_matrix_edges (job->matrix), job->n_ranks);
   job->problem = (StudyProblem){ job->graph, job->distance, job->machine->ranks_per_node };
   job->candidates =
@@ -359,38 +279,38 @@ prepare (Job *job, GError **error)
   return TRUE;
 }
 
-/* Half of the time goes to the search when runs follow it. */
+/* Searches by bytes on links, then, of a trace, by simulated runs.  Half of the time goes to the
+ * former if runs follow it. */
 static gboolean
-search (Job *job, GError **error)
+search (Job *job, guint *best, guint *n_runs, GError **error)
 {
   const Options *options = job->options;
+  int64_t budget_us = options->budget_us;
   g_autoptr (CliProgress) progress = cli_progress_new (options->talk.quiet);
   const StudySearch search_options = {
     .starts = (const char *const *) options->starts,
     .seed = (uint64_t) options->seed,
     .n_threads = (guint) options->threads,
     .n_rounds = options->budget_n,
-    .deadline_us =
-        options->budget_us ? job->start_us + options->budget_us / (simulates (job) ? 2 : 1) : 0,
+    .deadline_us = budget_us ? job->start_us + budget_us / (simulates (job) ? 2 : 1) : 0,
     .stop = is_signalled,
     .progress = cli_progress_share,
     .data = progress,
   };
+  StudyTrialPlan plan;
 
   if (!study_search (job->candidates, &search_options, &job->searched, error))
     return FALSE;
   g_clear_pointer (&progress, cli_progress_free);
   if (job->searched.scotch_error && !options->talk.quiet)
     cli_printf (stderr, "hopcast: warning: %s\n", job->searched.scotch_error);
-  return TRUE;
-}
+  *best = study_candidates_best (job->candidates);
+  *n_runs = 0;
+  if (!simulates (job))
+    return TRUE;
 
-static gboolean
-decide (Job *job, guint *best, guint *n_runs, GError **error)
-{
-  const Options *options = job->options;
-  g_autoptr (CliProgress) progress = cli_progress_new (options->talk.quiet);
-  const StudyTrialPlan plan = {
+  progress = cli_progress_new (options->talk.quiet);
+  plan = (StudyTrialPlan){
     .trials = { .trace_path = job->path,
                 .trace_options = { .n_ranks = (uint32_t) options->trace.n_ranks,
                                    .from_region = options->trace.from_region,
@@ -401,15 +321,12 @@ decide (Job *job, guint *best, guint *n_runs, GError **error)
     .compute_scale = options->compute_scale,
     .seed = (uint64_t) options->seed,
     .n_runs = options->budget_n,
-    .deadline_us = options->budget_us ? job->start_us + options->budget_us : 0,
+    .deadline_us = budget_us ? job->start_us + budget_us : 0,
     .stop = is_signalled,
     .progress = cli_progress_share,
     .data = progress,
   };
-
-  *best = study_candidates_best (job->candidates);
-  *n_runs = 0;
-  return !simulates (job) || study_optimize_trials (job->candidates, &plan, best, n_runs, error);
+  return study_optimize_trials (job->candidates, &plan, best, n_runs, error);
 }
 
 /* --- The result --- */
@@ -421,7 +338,7 @@ typedef struct {
   guint best;
   guint n_runs;       /* simulated */
   guint n_rounds;     /* of search */
-  gboolean simulates; /* times are known, or would be */
+  gboolean simulates; /* if the budget allows it */
   gboolean stopped;   /* by a signal */
   uint64_t seed;
 } Optimum;
@@ -451,21 +368,7 @@ static const CliColumn columns[] = {
   { NULL, "note", CLI_CELL_TEXT, offsetof (Row, error) },
 };
 
-static Row
-row_of (const Optimum *optimum, guint i)
-{
-  const StudyCandidate *candidate = study_candidate (optimum->candidates, i);
-
-  return (Row){ candidate->name,          candidate->error,
-                candidate->hop_bytes,     candidate->max_bytes,
-                candidate->score,         candidate->time_s,
-                candidate->gain.nominal,  candidate->gain.mean,
-                candidate->gain.low,      candidate->gain.high,
-                i == optimum->best,       candidate->gain.n_pairs,
-                candidate->gain.n_faster, i == optimum->best ? "*" : " " };
-}
-
-/* Members of an object: the error only where there is one. */
+/* An object; it has an error only where there is one. */
 static void
 add_row (JsonBuilder *builder, const Row *row)
 {
@@ -474,31 +377,6 @@ add_row (JsonBuilder *builder, const Row *row)
   if (row->error != NULL)
     cli_add_string (builder, "error", row->error);
   json_builder_end_object (builder);
-}
-
-static void
-print_json (FILE *out, const Optimum *optimum, const Row *row)
-{
-  g_autoptr (JsonBuilder) builder = json_builder_new ();
-
-  json_builder_begin_object (builder);
-  cli_add_string (builder, "schema", "hopcast.optimum/1");
-  cli_add_string (builder, "source", optimum->source);
-  cli_add_string (builder, "machine", optimum->machine->spec);
-  cli_add_integer (builder, "ranks", optimum->candidates->problem->graph->n_ranks);
-  cli_add_string (builder, "network", optimum->network);
-  cli_add_string (builder, "objective", optimum->objective);
-  cli_add_integer (builder, "seed", optimum->seed);
-  cli_add_integer (builder, "rounds", optimum->n_rounds);
-  cli_add_integer (builder, "runs", optimum->n_runs);
-  cli_add_boolean (builder, "stopped", optimum->stopped);
-  json_builder_set_member_name (builder, "best");
-  add_row (builder, &row[optimum->best]);
-  cli_begin_array (builder, "candidates");
-  for (guint i = 0; i < optimum->candidates->list->len; i++)
-    add_row (builder, &row[i]);
-  json_builder_end_array (builder);
-  cli_print_object (out, builder);
 }
 
 static void
@@ -537,53 +415,68 @@ print (FILE *out, const Optimum *optimum, CliFormat format)
   guint n = optimum->candidates->list->len;
   g_autofree Row *row = g_new (Row, n);
   const CliRows rows = CLI_ROWS (columns, row, n);
+  g_autoptr (JsonBuilder) builder = NULL;
 
-  for (guint i = 0; i < n; i++)
-    row[i] = row_of (optimum, i);
+  for (guint i = 0; i < n; i++) {
+    const StudyCandidate *candidate = study_candidate (optimum->candidates, i);
+    const StudyGain *gain = &candidate->gain;
+
+    row[i] = (Row){ .mapping = candidate->name,
+                    .error = candidate->error,
+                    .hop_bytes = candidate->hop_bytes,
+                    .max_bytes = candidate->max_bytes,
+                    .score = candidate->score,
+                    .time_s = candidate->time_s,
+                    .gain = gain->nominal,
+                    .gain_mean = gain->mean,
+                    .gain_low = gain->low,
+                    .gain_high = gain->high,
+                    .is_best = i == optimum->best,
+                    .n_pairs = gain->n_pairs,
+                    .n_faster = gain->n_faster,
+                    .mark = i == optimum->best ? "*" : " " };
+  }
   switch (format) {
   case CLI_FORMAT_TABLE:
     cli_rows_print_table (out, &rows, "");
     print_verdict (out, optimum);
     break;
   case CLI_FORMAT_CSV: cli_rows_print_csv (out, &rows); break;
-  case CLI_FORMAT_JSON: print_json (out, optimum, row); break;
+  case CLI_FORMAT_JSON:
+    builder = json_builder_new ();
+    json_builder_begin_object (builder);
+    cli_add_string (builder, "schema", "hopcast.optimum/1");
+    cli_add_string (builder, "source", optimum->source);
+    cli_add_string (builder, "machine", optimum->machine->spec);
+    cli_add_integer (builder, "ranks", optimum->candidates->problem->graph->n_ranks);
+    cli_add_string (builder, "network", optimum->network);
+    cli_add_string (builder, "objective", optimum->objective);
+    cli_add_integer (builder, "seed", optimum->seed);
+    cli_add_integer (builder, "rounds", optimum->n_rounds);
+    cli_add_integer (builder, "runs", optimum->n_runs);
+    cli_add_boolean (builder, "stopped", optimum->stopped);
+    json_builder_set_member_name (builder, "best");
+    add_row (builder, &row[optimum->best]);
+    cli_begin_array (builder, "candidates");
+    for (guint i = 0; i < n; i++)
+      add_row (builder, &row[i]);
+    json_builder_end_array (builder);
+    cli_print_object (out, builder);
+    break;
   }
 }
 
-/* The first lines of the map file; the caller frees them. */
-static char *
-comment_of (const Optimum *optimum)
-{
-  const StudyCandidate *best = study_candidate (optimum->candidates, optimum->best);
-  const StudyCandidate *plain = study_candidate (optimum->candidates, 0);
-
-  return g_strdup_printf ("# %s on %s: %s\n"
-                          "# hop_bytes %.17g (default %.17g), max_bytes %.17g (default %.17g)\n",
-                          optimum->source, optimum->machine->spec, best->name, best->hop_bytes,
-                          plain->hop_bytes, best->max_bytes, plain->max_bytes);
-}
-
-static gboolean
-write_map (CliOutfile *file, const Optimum *optimum, GError **error)
-{
-  g_autofree char *comment = comment_of (optimum);
-  g_autofree char *map = topo_mapping_print (
-      study_candidate (optimum->candidates, optimum->best)->mapping, optimum->machine);
-
-  fprintf (cli_outfile_stream (file), "%s%s", comment, map);
-  return cli_outfile_commit (file, error);
-}
-
-/* The file is opened before the search: a place that cannot be written is known at once. */
 static gboolean
 optimize (Job *job, GError **error)
 {
   const Options *options = job->options;
   g_autoptr (CliOutfile) file = NULL;
+  g_autofree char *map = NULL;
+  const StudyCandidate *best, *plain;
   Optimum optimum;
 
-  if (!prepare (job, error) || !(file = cli_outfile_new (options->map.output, error)) ||
-      !search (job, error))
+  /* The file is opened before the search, so that a place that cannot be written fails at once. */
+  if (!prepare (job, error) || !(file = cli_outfile_new (options->map.output, error)))
     return FALSE;
   optimum = (Optimum){
     .source = job->path,
@@ -591,14 +484,24 @@ optimize (Job *job, GError **error)
     .objective = objective_names[job->objective],
     .machine = job->machine,
     .candidates = job->candidates,
-    .n_rounds = job->searched.n_rounds,
     .simulates = simulates (job),
     .seed = (uint64_t) options->seed,
   };
-  if (!decide (job, &optimum.best, &optimum.n_runs, error))
+  if (!search (job, &optimum.best, &optimum.n_runs, error))
     return FALSE;
+  optimum.n_rounds = job->searched.n_rounds;
   optimum.stopped = signalled != 0;
-  if (!write_map (file, &optimum, error))
+
+  best = study_candidate (job->candidates, optimum.best);
+  plain = study_candidate (job->candidates, 0);
+  map = topo_mapping_print (best->mapping, job->machine);
+  fprintf (cli_outfile_stream (file),
+           "# %s on %s: %s\n"
+           "# hop_bytes %.17g (default %.17g), max_bytes %.17g (default %.17g)\n"
+           "%s",
+           job->path, job->machine->spec, best->name, best->hop_bytes, plain->hop_bytes,
+           best->max_bytes, plain->max_bytes, map);
+  if (!cli_outfile_commit (file, error))
     return FALSE;
   /* A map file on standard output stands there alone. */
   print (strcmp (options->map.output, "-") ? stdout : stderr, &optimum, options->map.format.format);
@@ -612,13 +515,19 @@ cli_map_optimize (int argc, char **argv, GError **error)
   g_autoptr (GOptionContext) context = cli_context_new (
       "MATRIX|TRACE", "Searches for a mapping better than the default, first by the bytes on the "
                       "links, then, for a trace, by simulated runs, and writes its map file.");
-  g_auto (Options) options = OPTIONS_INIT;
+  g_auto (Options) options = { .map = CLI_MAP_OPTIONS_INIT, .compute_scale = 1, .threads = 1 };
   g_auto (Job) job = { .options = &options };
+  struct sigaction action = { .sa_handler = take_signal };
 
   add_options (context, &options);
   if (!cli_parse (context, argc, argv, names, &job.path, error) || !check_options (&options, error))
     return CLI_FAILED;
-  take_signals ();
+  sigemptyset (&action.sa_mask);
+  sigaction (SIGINT, NULL, &before_interrupt);
+  sigaction (SIGTERM, NULL, &before_terminate);
+  if (before_interrupt.sa_handler != SIG_IGN)
+    sigaction (SIGINT, &action, NULL);
+  sigaction (SIGTERM, &action, NULL);
   job.start_us = g_get_monotonic_time ();
   if (!optimize (&job, error))
     return CLI_FAILED;

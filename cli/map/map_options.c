@@ -1,4 +1,4 @@
-/* map_options.c - what the commands on mappings have in common.
+/* map_options.c - the options and steps that the commands on mappings share.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* What is in the place of a path when the file goes to standard output. */
+/* Stands for the path when the file goes to standard output. */
 #define NO_PATH "FILE"
 
 void
@@ -55,16 +55,10 @@ cli_map_add_mapping_option (GOptionContext *context, CliMapOptions *options)
 gboolean
 cli_map_check_ranks (const CliMapOptions *options, gboolean required, GError **error)
 {
-  if (options->n_ranks == G_MININT && !required)
-    return TRUE;
-  if (options->n_ranks >= 1)
-    return TRUE;
   if (options->n_ranks == G_MININT)
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--ranks N is missing");
-  else
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--ranks: %d is not at least 1",
-                 options->n_ranks);
-  return FALSE;
+    return !required || cli_refuse (error, "--ranks N is missing");
+  return options->n_ranks >= 1 ||
+         cli_refuse (error, "--ranks: %d is not at least 1", options->n_ranks);
 }
 
 void
@@ -103,41 +97,22 @@ cli_map_machine_new (const CliMapOptions *options, GError **error)
   return g_steal_pointer (&machine);
 }
 
-gboolean
-cli_map_write_text (const char *text, const char *path, GError **error)
+const TopoLauncher *
+cli_map_parse_kind (const char *to, GError **error)
 {
-  g_autoptr (CliOutfile) file = cli_outfile_new (path ? path : "-", error);
-
-  if (!file)
-    return FALSE;
-  fputs (text, cli_outfile_stream (file));
-  return cli_outfile_commit (file, error);
-}
-
-/* The names of the kinds; they are the launchers', the array is the caller's. */
-static const char **
-kind_names (void)
-{
-  GPtrArray *names = g_ptr_array_new ();
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  g_autofree char *list = NULL;
+  int choice;
 
   for (const TopoLauncher *const *launcher = topo_launchers; *launcher; launcher++)
     g_ptr_array_add (names, (gpointer) (*launcher)->name);
   g_ptr_array_add (names, NULL);
-  return (const char **) g_ptr_array_free (names, FALSE);
-}
-
-const TopoLauncher *
-cli_map_parse_kind (const char *to, GError **error)
-{
-  g_autofree const char **names = kind_names ();
-  g_autofree char *list = g_strjoinv (", ", (char **) names);
-  int choice;
-
   if (!to) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--to KIND is missing: one of %s", list);
+    list = g_strjoinv (", ", (char **) names->pdata);
+    cli_refuse (error, "--to KIND is missing: one of %s", list);
     return NULL;
   }
-  choice = cli_parse_choice ("--to", to, names, error);
+  choice = cli_parse_choice ("--to", to, (const char *const *) names->pdata, error);
   return choice >= 0 ? topo_launchers[choice] : NULL;
 }
 
@@ -151,24 +126,16 @@ cli_map_describe_kinds (void)
   return g_string_free (text, FALSE);
 }
 
-/* As a shell takes it; the caller frees it. */
-static char *
-quote_path (const char *path)
-{
-  static const char plain[] = G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_-./+,=";
-
-  if (!path || !strcmp (path, "-"))
-    return g_strdup (NO_PATH);
-  return path[strspn (path, plain)] == '\0' ? g_strdup (path) : g_shell_quote (path);
-}
-
 TopoLaunch
 cli_map_launch (const TopoLauncher *launcher, const TopoMapping *mapping,
                 const TopoMachine *machine, const char *path)
 {
-  g_autofree char *file = quote_path (path);
+  static const char plain[] = G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_-./+,=";
+  const char *file = path && strcmp (path, "-") ? path : NO_PATH;
+  g_autofree char *quoted =
+      file[strspn (file, plain)] == '\0' ? g_strdup (file) : g_shell_quote (file);
 
-  return launcher->launch (mapping, machine, file);
+  return launcher->launch (mapping, machine, quoted);
 }
 
 void

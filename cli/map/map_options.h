@@ -1,4 +1,4 @@
-/* map_options.h - what the commands on mappings have in common.
+/* map_options.h - the options and steps that the commands on mappings share.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
@@ -31,15 +31,11 @@ void cli_map_add_hosts_option (GOptionContext *context, CliMapOptions *options);
 /* The machine of the options, with the names of its nodes. */
 TopoMachine *cli_map_machine_new (const CliMapOptions *options, GError **error);
 
-/* Whether --ranks is a number of at least 1; not given is an error when it is
- * required. */
+/* Checks that --ranks is at least 1, or missing when it is not required. */
 gboolean cli_map_check_ranks (const CliMapOptions *options, gboolean required, GError **error);
 
-/* Writes the text to `path`, or to standard output when that is NULL. */
-gboolean cli_map_write_text (const char *text, const char *path, GError **error);
 
-/* The launcher whose file --to asks for; NULL and *error when there is none of that name,
- * or `kind` is NULL. */
+/* The launcher of that name, given with --to; NULL and *error: unknown, or `kind` is NULL. */
 const TopoLauncher *cli_map_parse_kind (const char *kind, GError **error);
 
 /* The kinds of files, for the help; the caller frees it. */
@@ -49,5 +45,5 @@ char *cli_map_describe_kinds (void);
 TopoLaunch cli_map_launch (const TopoLauncher *launcher, const TopoMapping *mapping,
                            const TopoMachine *machine, const char *path);
 
-/* Tells it; as_data: the line is what was asked for. */
+/* Prints it; as_data: the line goes to standard output. */
 void cli_map_tell_launch (const TopoLaunch *launch, gboolean as_data);

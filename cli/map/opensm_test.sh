@@ -27,11 +27,8 @@ gone () {
     test -z "$(left_over)" && break
     sleep 0.2
   done
-  if test -z "$(left_over)"; then
-    ok "$1"
-  else
-    not_ok "$1" "left after $try looks: $(left_over)"
-  fi
+  test -z "$(left_over)"
+  verdict $? "$1" "left after $try looks: $(left_over)"
 }
 
 # refused NAME TEXT SPEC: one line that says TEXT, in less than 30 seconds.
@@ -68,31 +65,22 @@ for signal in INT TERM KILL; do
     sleep 0.1
     try=$((try + 1))
   done
-  if test -z "$(ls -A own)"; then
-    ok "no file is left after $signal"
-  else
-    not_ok "no file is left after $signal" "$(ls own)"
-  fi
+  test -z "$(ls -A own)"
+  verdict $? "no file is left after $signal" "$(ls own)"
 done
 
 run "$hopcast" machine check fattree:4x4:2,routes=opensm:ftree
 gone "nothing runs after success"
-if test -z "$(ls -A own)"; then
-  ok "no file is left after success"
-else
-  not_ok "no file is left after success" "$(ls own)"
-fi
+test -z "$(ls -A own)"
+verdict $? "no file is left after success" "$(ls own)"
 
 # Two at once do not meet.
 "$hopcast" machine check fattree:6x6:3,routes=opensm:dfsssp --format json >one 2>&1 &
 first=$!
 "$hopcast" machine check fattree:6x6:3,routes=opensm:dfsssp --format json >two 2>&1
 wait $first
-if grep -q '"unreachable": *0' one && cmp -s one two; then
-  ok "two at once"
-else
-  not_ok "two at once" "$(cat one)" "$(cat two)"
-fi
+grep -q '"unreachable": *0' one && cmp -s one two
+verdict $? "two at once" "$(cat one)" "$(cat two)"
 
 refused "an engine that OpenSM does not have" "no such routing engine" \
   fattree:4x4:2,routes=opensm:unheard
@@ -102,27 +90,18 @@ refused "an engine that refuses the fabric" "OpenSM's engine refuses" \
 # Programs that are not there, or are something else.
 mkdir bin
 run env PATH="$scratch/bin" "$hopcast" machine check fattree:4x4:2,routes=opensm:minhop
-if test "$status" = 1 && grep -q 'ibsim cannot be started' err; then
-  ok "no ibsim"
-else
-  not_ok "no ibsim" "$(cat err)"
-fi
+test "$status" = 1 && grep -q 'ibsim cannot be started' err
+verdict $? "no ibsim" "$(cat err)"
 ln -s "$(command -v ibsim)" bin/ibsim
 printf '#!/nowhere/at/all\n' >bin/opensm
 chmod +x bin/opensm
 run env PATH="$scratch/bin" "$hopcast" machine check fattree:4x4:2,routes=opensm:minhop
-if test "$status" = 1 && grep -q 'opensm cannot be started' err; then
-  ok "no OpenSM"
-else
-  not_ok "no OpenSM" "$(cat err)"
-fi
+test "$status" = 1 && grep -q 'opensm cannot be started' err
+verdict $? "no OpenSM" "$(cat err)"
 printf '#!/bin/sh\nexit 1\n' >bin/opensm
 run env PATH="$scratch/bin" "$hopcast" machine check fattree:4x4:2,routes=opensm:minhop
-if test "$status" = 1 && grep -q 'ended without tables' err; then
-  ok "an OpenSM that fails"
-else
-  not_ok "an OpenSM that fails" "$(cat err)"
-fi
+test "$status" = 1 && grep -q 'ended without tables' err
+verdict $? "an OpenSM that fails" "$(cat err)"
 gone "nothing runs after failures"
 
 TMPDIR=/proc/self

@@ -9,42 +9,27 @@ set -u
 # A ring of 16 ranks whose numbers are shuffled: 5 is prime to 16.
 awk 'BEGIN { print "16"; for (i = 0; i < 16; i++) print i, (i + 5) % 16, 1000 }' >ring.topo
 run "$hopcast" map optimize ring.topo --machine torus:16 --budget 8 --format json -o ring.map
-if test $status = 0 && grep -q '"hop_bytes": 16000' out; then
-  ok "a shuffled ring gets one hop per message"
-else
-  not_ok "a shuffled ring gets one hop per message" "$(cat out err)"
-fi
+test $status = 0 && grep -q '"hop_bytes": 16000' out
+verdict $? "a shuffled ring gets one hop per message" "$(cat out err)"
 
 "$hopcast" map metrics ring.topo --machine torus:16 --mapping ring.map --format json >metrics
-if grep -q '"hop_bytes": 16000' metrics; then
-  ok "the map file has the metrics that were told"
-else
-  not_ok "the map file has the metrics that were told" "$(cat metrics)"
-fi
+grep -q '"hop_bytes": 16000' metrics
+verdict $? "the map file has the metrics that were told" "$(cat metrics)"
 
 cp ring.map one.map
 run "$hopcast" map optimize ring.topo --machine torus:16 --budget 8 --threads 3 --format json -o ring.map
-if test $status = 0 && cmp -s ring.map one.map; then
-  ok "threads do not change the map"
-else
-  not_ok "threads do not change the map" "$(cat err)"
-fi
+test $status = 0 && cmp -s ring.map one.map
+verdict $? "threads do not change the map" "$(cat err)"
 
 # What is perfect already stays.
 awk 'BEGIN { print "16"; for (i = 0; i < 16; i++) print i, (i + 1) % 16, 1000 }' >best.topo
 run "$hopcast" map optimize best.topo --machine torus:16 --budget 8 -o best.map
-if test $status = 0 && grep -q 'best: AT, the default' out; then
-  ok "never worse than the default"
-else
-  not_ok "never worse than the default" "$(cat out err)"
-fi
+test $status = 0 && grep -q 'best: AT, the default' out
+verdict $? "never worse than the default" "$(cat out err)"
 
 run "$hopcast" map optimize ring.topo --machine torus:16 --budget 4 -q -o -
-if test $status = 0 && test "$(grep -vc '^#' out)" = 16 && grep -q '^best:' err; then
-  ok "on standard output the map is alone"
-else
-  not_ok "on standard output the map is alone" "$(cat out err)"
-fi
+test $status = 0 && test "$(grep -vc '^#' out)" = 16 && grep -q '^best:' err
+verdict $? "on standard output the map is alone" "$(cat out err)"
 
 # A trace: the time that is told is the time that simulate finds for the map.
 trace=gen:halo2d:ranks=64,bytes=16384,iterations=2
@@ -55,17 +40,11 @@ default=$(awk -F, 'NR == 2 { print $6 }' out)
 pairs=$(awk -F, '$2 == 1 { print $11 }' out)
 found=$("$hopcast" simulate $trace --machine bgq:32 --ranks-per-node 2 --mapping halo.map -q \
   --format json | sed -n 's/.*"time_s": \([^,]*\),*/\1/p')
-if test $status = 0 && test -n "$told" && test "$told" = "$found"; then
-  ok "a simulated time is that of simulate"
-else
-  not_ok "a simulated time is that of simulate" "told $told, found $found" "$(cat out err)"
-fi
-if awk -v best="$told" -v plain="$default" -v pairs="$pairs" \
-  'BEGIN { exit !(best <= plain && (best == plain || pairs >= 3)) }'; then
-  ok "the winner is not slower, and its gain has an interval"
-else
-  not_ok "the winner is not slower, and its gain has an interval" "$(cat out)"
-fi
+test $status = 0 && test -n "$told" && test "$told" = "$found"
+verdict $? "a simulated time is that of simulate" "told $told, found $found" "$(cat out err)"
+awk -v best="$told" -v plain="$default" -v pairs="$pairs" \
+  'BEGIN { exit !(best <= plain && (best == plain || pairs >= 3)) }'
+verdict $? "the winner is not slower, and its gain has an interval" "$(cat out)"
 
 # Fewer runs, of a network that a process makes only once.
 run "$hopcast" map optimize $trace --machine bgq:32 --ranks-per-node 2 --budget 12 --network flow \
@@ -74,12 +53,9 @@ told=$(awk -F, '$2 == 1 { print $6 }' out)
 few=$(awk -F, '$2 == 1 { print $9 $10 "/" $11 }' out)
 found=$("$hopcast" simulate $trace --machine bgq:32 --ranks-per-node 2 --mapping flow.map -q \
   --network flow --format json | sed -n 's/.*"time_s": \([^,]*\),*/\1/p')
-if test $status = 0 && test -n "$told" && test "$told" = "$found" && test "$few" = /2; then
-  ok "flows are simulated too, and two pairs give no interval"
-else
-  not_ok "flows are simulated too, and two pairs give no interval" "told $told, found $found, $few" \
+test $status = 0 && test -n "$told" && test "$told" = "$found" && test "$few" = /2
+verdict $? "flows are simulated too, and two pairs give no interval" "told $told, found $found, $few" \
     "$(cat out err)"
-fi
 
 "$hopcast" map optimize $trace --machine bgq:32 --ranks-per-node 2 --budget 24 --threads 2 \
   --format csv -q -o halo.map >out
@@ -87,20 +63,14 @@ cp halo.map first.map
 cp out first.csv
 run "$hopcast" map optimize $trace --machine bgq:32 --ranks-per-node 2 --budget 24 --format csv -q \
   -o halo.map
-if cmp -s halo.map first.map && cmp -s out first.csv; then
-  ok "a budget of runs gives the same every time"
-else
-  not_ok "a budget of runs gives the same every time" "$(diff out first.csv)"
-fi
+cmp -s halo.map first.map && cmp -s out first.csv
+verdict $? "a budget of runs gives the same every time" "$(diff out first.csv)"
 
 # Equal messages are counted, not made one by one.
 printf 'src,dst,messages,bytes\n0,1,1000000000000,1000000000000000\n' >many.csv
 run timeout 20 "$hopcast" map metrics many.csv --machine torus:16 --format json
-if test $status = 0 && grep -q '"hop_bytes": 1e+15' out; then
-  ok "10^12 messages of a pair take no time"
-else
-  not_ok "10^12 messages of a pair take no time" "status $status" "$(cat out err)"
-fi
+test $status = 0 && grep -q '"hop_bytes": 1e+15' out
+verdict $? "10^12 messages of a pair take no time" "status $status" "$(cat out err)"
 
 # An interrupt ends the search with what it has.
 "$hopcast" map optimize ring.topo --machine torus:16 --budget 100s -q -o cut.map >out 2>err &
@@ -111,12 +81,9 @@ sleep 1
 kill -TERM $search 2>/dev/null
 wait $search
 status=$?
-if { test $status = 130 || test $status = 143; } &&
-  "$hopcast" map check cut.map --machine torus:16 --ranks 16 >/dev/null && grep -q '^best' out; then
-  ok "a signal leaves the best so far"
-else
-  not_ok "a signal leaves the best so far" "status $status" "$(cat out err)"
-fi
+{ test $status = 130 || test $status = 143; } &&
+  "$hopcast" map check cut.map --machine torus:16 --ranks 16 >/dev/null && grep -q '^best' out
+verdict $? "a signal leaves the best so far" "status $status" "$(cat out err)"
 
 # Usage and bad input.
 for arguments in "ring.topo --machine torus:16 -o x" "ring.topo --machine torus:16 --budget 5" \

@@ -6,28 +6,6 @@
 set -u
 . "${G_TEST_SRCDIR:-.}/cli/tap.sh"
 
-# same NAME LEFT RIGHT: two texts are equal and not empty.
-same () {
-  if test -n "$2" && test "$2" = "$3"; then
-    ok "$1"
-  else
-    not_ok "$1" "'$2' is not '$3'"
-  fi
-}
-
-# refused NAME STATUS TEXT ARGUMENT...: told in one line that contains TEXT.
-refused () {
-  name=$1 expected=$2 text=$3
-  shift 3
-  run "$hopcast" map generate "$@"
-  if test "$status" = "$expected" && test "$(wc -l <err)" = 1 && grep -qF -e "$text" err &&
-    ! test -s out; then
-    ok "$name"
-  else
-    not_ok "$name" "status $status" "$(cat err)"
-  fi
-}
-
 # A 3 x 3 torus whose columns go down by 0, 1, 2: rank 1 is in the second row.
 torus="--machine torus:3x3 --ranks 9"
 # shellcheck disable=SC2086  # words
@@ -48,9 +26,9 @@ same "simulate" "$(sed -n 's/^ *"mapping": "\(.*\)",$/\1/p' out)" \
 
 # The fault is shown.
 # shellcheck disable=SC2086
-refused "wrong operation" 2 'column 5, at "tlt(A)"' $torus --mapping 'net.tlt(A)'
+refused "wrong operation" 2 'column 5, at "tlt(A)"' map generate $torus --mapping 'net.tlt(A)'
 # shellcheck disable=SC2086
-refused "neither file nor recipe" 2 "there is no such file" $torus --mapping 'my map (2).txt'
+refused "neither file nor recipe" 2 "there is no such file" map generate $torus --mapping 'my map (2).txt'
 
 # Families: the list, and a file of each with an index.
 bgq="--machine bgq:512 --ranks-per-node 16 --ranks 8192"
@@ -79,15 +57,15 @@ same "a family on a fabric" "$(tr '\n' ' ' <out)" "AT TA "
 
 # Wrong usage, and what cannot be written.
 # shellcheck disable=SC2086
-refused "unknown family" 2 'family "sc12" is unknown' $torus --family sc12
+refused "unknown family" 2 'family "sc12" is unknown' map generate $torus --family sc12
 # shellcheck disable=SC2086
-refused "family and mapping" 2 "exclude each other" $torus --family sc13 --mapping net
+refused "family and mapping" 2 "exclude each other" map generate $torus --family sc13 --mapping net
 # shellcheck disable=SC2086
-refused "list without family" 2 "--list goes with --family" $torus --list
+refused "list without family" 2 "--list goes with --family" map generate $torus --list
 # shellcheck disable=SC2086
-refused "list into a file" 2 "--list writes no files" $torus --family sc13 --list -o x
+refused "list into a file" 2 "--list writes no files" map generate $torus --family sc13 --list -o x
 touch file
 # shellcheck disable=SC2086
-refused "no folder" 1 "file/maps" $torus --family random:2 -o file/maps
+refused "no folder" 1 "file/maps" map generate $torus --family random:2 -o file/maps
 
 done_testing

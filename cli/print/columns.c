@@ -77,17 +77,6 @@ table_cell (const CliColumn *column, const void *row)
   g_assert_not_reached ();
 }
 
-static bool
-is_in_table (const CliRows *rows, const CliColumn *column)
-{
-  if (column->heading == NULL || (column->needs & ~rows->has) != 0)
-    return false;
-  for (guint i = 0; i < rows->n_rows; i++)
-    if (is_known (column, (const char *) rows->rows + i * rows->row_size))
-      return true;
-  return !is_text (column);
-}
-
 /* Cells of line 0 are the names of the columns. */
 void
 cli_rows_print_table (FILE *out, const CliRows *rows, const char *indent)
@@ -97,9 +86,15 @@ cli_rows_print_table (FILE *out, const CliRows *rows, const char *indent)
   g_autoptr (GPtrArray) cells = g_ptr_array_new_with_free_func (g_free);
   guint n = 0;
 
-  for (guint i = 0; i < rows->n_columns; i++)
-    if (is_in_table (rows, &rows->columns[i]))
-      shown[n++] = &rows->columns[i];
+  for (guint i = 0; i < rows->n_columns; i++) {
+    const CliColumn *column = &rows->columns[i];
+    bool is_shown = !is_text (column);
+
+    for (guint at = 0; at < rows->n_rows && !is_shown; at++)
+      is_shown = is_known (column, (const char *) rows->rows + at * rows->row_size);
+    if (is_shown && column->heading != NULL && (column->needs & ~rows->has) == 0)
+      shown[n++] = column;
+  }
   for (guint line = 0; line <= rows->n_rows; line++)
     for (guint i = 0; i < n; i++) {
       const char *row = (const char *) rows->rows + (line - 1) * rows->row_size;

@@ -11,11 +11,11 @@
 
 #include <stdio.h>
 
-/* What PortXmitData and PortRcvData count. */
+/* The unit of PortXmitData and PortRcvData. */
 #define DATA_UNIT_BYTES 4
 
-/* How often each name is taken: a site that named nothing has a hundred devices
- * called after their maker. */
+/* The count of devices with each name: on a site without names, all devices have that of their
+ * maker. */
 static GHashTable *
 count_names (const TopoFabric *fabric)
 {
@@ -30,7 +30,7 @@ count_names (const TopoFabric *fabric)
   return counts;
 }
 
-/* The name of a port's device, or its id where others have that name too. */
+/* The name of a port's device, or its id where the name is not unique. */
 static const char *
 label_of (const TopoFabric *fabric, GHashTable *counts, uint32_t port)
 {
@@ -50,16 +50,6 @@ link_name (const TopoFabric *fabric, GHashTable *counts, uint32_t link)
                           topo_fabric_port_number (fabric, peer));
 }
 
-/* "leaf0 port 19 -> spine1 port 1", with the ids of devices whose names are not
- * their own; the caller frees it. */
-static char *
-cli_fabric_link_name (const TopoFabric *fabric, uint32_t link)
-{
-  g_autoptr (GHashTable) counts = count_names (fabric);
-
-  return link_name (fabric, counts, link);
-}
-
 static void
 write_end (FILE *out, const TopoFabric *fabric, GHashTable *counts, uint32_t port)
 {
@@ -68,59 +58,45 @@ write_end (FILE *out, const TopoFabric *fabric, GHashTable *counts, uint32_t por
   fprintf (out, ",%u", topo_fabric_port_number (fabric, port));
 }
 
+/* Port... are the hardware counters of the port where the link begins: Data in units of four bytes;
+ * Rcv the traffic that arrives through it.  Only PortXmitWait, whose ticks differ among makers, is in
+ * nanoseconds.  The other columns belong to the link: buffered packets waited where it ends. */
 static void
-write_number (FILE *out, uint64_t number)
-{
-  fprintf (out, ",%" G_GUINT64_FORMAT, number);
-}
-
-/* A network that sends no packets leaves these empty. */
-static void
-write_packets (FILE *out, const SimLinkCounters *sent, const SimLinkCounters *got)
-{
-  write_number (out, sent->wire_bytes / DATA_UNIT_BYTES);
-  write_number (out, sent->sent_packets);
-  write_number (out, got->wire_bytes / DATA_UNIT_BYTES);
-  write_number (out, got->received_packets);
-  write_number (out, sent->wait_ps / 1000);
-  write_number (out, sent->buffered_packets);
-  write_number (out, sent->buffered_ps / 1000);
-}
-
-/* CSV: a line per link.  Port... are the counters of the port that the link
- * leaves, as its hardware has them: Data in units of four bytes, Rcv what came
- * in through it; only PortXmitWait, whose ticks differ from maker to maker, is
- * in nanoseconds.  The others belong to the link: buffered packets waited where
- * it arrives. */
-static void
-links_write_csv (FILE *out, const TopoFabric *fabric, const SimCounters *counters)
+write_fabric_csv (FILE *out, const TopoFabric *fabric, const SimCounters *counters)
 {
   g_autoptr (GHashTable) counts = count_names (fabric);
 
   fputs ("link,from,from_port,to,to_port,lanes,speed,payload_bytes,PortXmitData,PortXmitPkts,"
          "PortRcvData,PortRcvPkts,PortXmitWait,buffered_packets,buffered_ns\n",
          out);
-  for (uint32_t port = 0; port < fabric->n_ports; port++) {
-    const TopoPort *it = &fabric->ports[port];
+  for (uint32_t link = 0; link < fabric->n_ports; link++) {
+    const TopoPort *port = &fabric->ports[link];
+    const SimLinkCounters *sent = &counters->link[link], *received;
     g_autofree char *name = NULL;
 
-    if (it->peer == TOPO_NONE)
+    if (port->peer == TOPO_NONE)
       continue;
-    name = link_name (fabric, counts, port);
+    received = &counters->link[port->peer];
+    name = link_name (fabric, counts, link);
     base_csv_field (out, name);
-    write_end (out, fabric, counts, port);
-    write_end (out, fabric, counts, it->peer);
-    fprintf (out, ",%u,%s", it->lanes, topo_speed_name ((TopoSpeed) it->speed));
-    write_number (out, counters->link[port].payload_bytes);
+    write_end (out, fabric, counts, link);
+    write_end (out, fabric, counts, port->peer);
+    fprintf (out, ",%u,%s,%" G_GUINT64_FORMAT, port->lanes,
+             topo_speed_name ((TopoSpeed) port->speed), sent->payload_bytes);
     if (counters->has_buffers)
-      write_packets (out, &counters->link[port], &counters->link[it->peer]);
-    else
-      fputs (",,,,,,,", out);
-    fputc ('\n', out);
+      fprintf (out,
+               ",%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT
+               ",%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT
+               ",%" G_GUINT64_FORMAT "\n",
+               sent->wire_bytes / DATA_UNIT_BYTES, sent->sent_packets,
+               received->wire_bytes / DATA_UNIT_BYTES, received->received_packets,
+               sent->wait_ps / 1000, sent->buffered_packets, sent->buffered_ps / 1000);
+    else /* a network without packets */
+      fputs (",,,,,,,\n", out);
   }
 }
 
-/* --- links and ranks as rows of files: names, counters, times --- */
+/* --- Links and ranks as rows of files --- */
 
 #define BGQNCL_DIMENSIONS 5
 
@@ -148,26 +124,26 @@ cli_print_dimension_names (FILE *out, const TopoMachine *machine, const char *pr
     fprintf (out, "%s%s%c", dimension ? "," : "", prefix, topo_dimension_letter (dimension));
 }
 
-static char *
-torus_link_name (const TopoMachine *machine, uint32_t link)
+char *
+cli_link_name (const TopoMachine *machine, uint32_t link)
 {
-  uint32_t n_ports = topo_shape_ports (&machine->shape);
-  TopoCoordinates coordinates = topo_shape_coordinates (&machine->shape, link / n_ports);
   GString *name = g_string_new (NULL);
+  uint32_t n_ports = topo_shape_ports (&machine->shape);
+  TopoCoordinates coordinates;
   char port[CLI_PORT_SIZE];
 
+  if (machine->fabric) {
+    g_autoptr (GHashTable) counts = count_names (machine->fabric);
+
+    g_string_free (name, TRUE);
+    return link_name (machine->fabric, counts, link);
+  }
+  coordinates = topo_shape_coordinates (&machine->shape, link / n_ports);
   cli_port_name (port, link % n_ports);
   g_string_append_printf (name, "%s of ", port);
   for (uint32_t dimension = 0; dimension < machine->shape.n_dimensions; dimension++)
     g_string_append_printf (name, "%s%u", dimension ? "," : "", coordinates.at[dimension]);
   return g_string_free (name, FALSE);
-}
-
-char *
-cli_link_name (const TopoMachine *machine, uint32_t link)
-{
-  return machine->fabric ? cli_fabric_link_name (machine->fabric, link)
-                         : torus_link_name (machine, link);
 }
 
 uint32_t
@@ -193,21 +169,13 @@ cli_links_hottest (const SimCounters *counters, uint32_t *links, uint32_t n)
   return n_found;
 }
 
-/* A network that knows no buffers leaves its fields empty. */
-static void
-write_buffer_fields (FILE *out, const SimCounters *counters, const SimLinkCounters *link)
+void
+cli_links_write_csv (FILE *out, const TopoMachine *machine, const SimCounters *counters)
 {
-  if (counters->has_buffers)
-    fprintf (out, ",%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT "\n",
-             link->received_packets, link->buffered_packets,
-             link->buffered_ps / SIM_NETWORK_CYCLE_PS);
-  else
-    fputs (",,,\n", out);
-}
-
-static void
-write_torus_csv (FILE *out, const TopoMachine *machine, const SimCounters *counters)
-{
+  if (machine->fabric) {
+    write_fabric_csv (out, machine->fabric, counters);
+    return;
+  }
   cli_print_dimension_names (out, machine, "");
   fputs (",port,payload_bytes,dynamic_chunks,bubble_chunks,priority_chunks,received_packets,"
          "buffered_packets,buffered_cycles\n",
@@ -225,17 +193,13 @@ write_torus_csv (FILE *out, const TopoMachine *machine, const SimCounters *count
              ",%" G_GUINT64_FORMAT,
              port, link->payload_bytes, link->dynamic_chunks, link->bubble_chunks,
              link->priority_chunks);
-    write_buffer_fields (out, counters, link);
+    if (counters->has_buffers)
+      fprintf (out, ",%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT "\n",
+               link->received_packets, link->buffered_packets,
+               link->buffered_ps / SIM_NETWORK_CYCLE_PS);
+    else
+      fputs (",,,\n", out);
   }
-}
-
-void
-cli_links_write_csv (FILE *out, const TopoMachine *machine, const SimCounters *counters)
-{
-  if (machine->fabric)
-    links_write_csv (out, machine->fabric, counters);
-  else
-    write_torus_csv (out, machine, counters);
 }
 
 gboolean
@@ -244,14 +208,18 @@ cli_links_fit_bgqncl (const TopoMachine *machine)
   return !machine->fabric && machine->shape.n_dimensions == BGQNCL_DIMENSIONS;
 }
 
-/* The rank that reports for each node: the one in its lowest slot;
- * TOPO_NONE where there is none. */
-static uint32_t *
-reporting_ranks (const TopoMapping *mapping, uint32_t n_nodes)
+/* A line per node, with the rank in its lowest slot; -1 for a node without ranks, whose links carry
+ * traffic too.  Five numbers per port: chunks sent, dynamic and deterministic ones of them, 0 for the
+ * collective network, which is not simulated packet by packet, packets received, cycles in the buffer.
+ * What a port receives is counted by the neighbour's link towards it. */
+void
+cli_links_write_bgqncl (FILE *out, const TopoMachine *machine, const TopoMapping *mapping,
+                        const SimCounters *counters)
 {
-  uint32_t *reporter = g_new (uint32_t, n_nodes);
+  const SimLinkCounters none = { 0 };
+  g_autofree uint32_t *reporter = g_new (uint32_t, counters->n_nodes);
 
-  for (uint32_t node = 0; node < n_nodes; node++)
+  for (uint32_t node = 0; node < counters->n_nodes; node++)
     reporter[node] = TOPO_NONE;
   for (uint32_t rank = 0; rank < mapping->n_ranks; rank++) {
     uint32_t *current = &reporter[mapping->node[rank]];
@@ -259,40 +227,6 @@ reporting_ranks (const TopoMapping *mapping, uint32_t n_nodes)
     if (*current == TOPO_NONE || mapping->slot[rank] < mapping->slot[*current])
       *current = rank;
   }
-  return reporter;
-}
-
-/* What one port of a node counts: what it sent, and what came in through the
- * same port, which is the link of the neighbour there towards us. */
-static void
-write_bgqncl_port (FILE *out, const TopoMachine *machine, const SimCounters *counters,
-                   uint32_t node, uint32_t port)
-{
-  const SimLinkCounters none = { 0 };
-  const SimLinkCounters *sent = &counters->link[node * counters->n_ports + port];
-  uint32_t neighbour = topo_shape_neighbour (&machine->shape, node, port);
-  const SimLinkCounters *got =
-      neighbour == TOPO_NONE
-          ? &none
-          : &counters->link[neighbour * counters->n_ports + topo_port_opposite (port)];
-  uint64_t deterministic_chunks = sent->bubble_chunks + sent->priority_chunks;
-
-  fprintf (out,
-           " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " 0 %" G_GUINT64_FORMAT
-           " %" G_GUINT64_FORMAT,
-           sent->dynamic_chunks + deterministic_chunks, sent->dynamic_chunks, deterministic_chunks,
-           got->received_packets, got->buffered_ps / SIM_NETWORK_CYCLE_PS);
-}
-
-/* The fourth number of each port belongs to the collective network, which
- * is not simulated packet by packet.  A node without ranks, whose links carry
- * traffic all the same, has the rank -1. */
-void
-cli_links_write_bgqncl (FILE *out, const TopoMachine *machine, const TopoMapping *mapping,
-                        const SimCounters *counters)
-{
-  g_autofree uint32_t *reporter = reporting_ranks (mapping, counters->n_nodes);
-
   for (uint32_t node = 0; node < counters->n_nodes; node++) {
     TopoCoordinates coordinates = topo_shape_coordinates (&machine->shape, node);
     gboolean empty = reporter[node] == TOPO_NONE;
@@ -301,26 +235,27 @@ cli_links_write_bgqncl (FILE *out, const TopoMachine *machine, const TopoMapping
     for (uint32_t dimension = 0; dimension < BGQNCL_DIMENSIONS; dimension++)
       fprintf (out, " %u", coordinates.at[dimension]);
     fprintf (out, " %u **", empty ? 0u : mapping->slot[reporter[node]]);
-    for (uint32_t port = 0; port < counters->n_ports; port++)
-      write_bgqncl_port (out, machine, counters, node, port);
+    for (uint32_t port = 0; port < counters->n_ports; port++) {
+      uint32_t neighbour = topo_shape_neighbour (&machine->shape, node, port);
+      const SimLinkCounters *sent = &counters->link[node * counters->n_ports + port];
+      const SimLinkCounters *received =
+          neighbour == TOPO_NONE
+              ? &none
+              : &counters->link[neighbour * counters->n_ports + topo_port_opposite (port)];
+      uint64_t deterministic_chunks = sent->bubble_chunks + sent->priority_chunks;
+
+      fprintf (out,
+               " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT
+               " 0 %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT,
+               sent->dynamic_chunks + deterministic_chunks, sent->dynamic_chunks,
+               deterministic_chunks, received->received_packets,
+               received->buffered_ps / SIM_NETWORK_CYCLE_PS);
+    }
     fputc ('\n', out);
   }
 }
 
-/* On a fabric people know a node by its host's name, and a slot by its core. */
-static void
-write_place (FILE *out, const TopoMachine *machine, uint32_t node, uint32_t slot)
-{
-  fprintf (out, ",%u", node);
-  if (machine->fabric) {
-    fputc (',', out);
-    base_csv_field (out, machine->fabric->hosts[node].name);
-  }
-  fprintf (out, ",%u", slot);
-  if (machine->fabric)
-    fprintf (out, ",%u", machine->slot_core[slot]);
-}
-
+/* Columns of a fabric are also the node's host and the slot's core. */
 void
 cli_ranks_write_csv (FILE *out, const TopoMachine *machine, const TopoMapping *mapping,
                      const SimReplayResult *result)
@@ -329,10 +264,17 @@ cli_ranks_write_csv (FILE *out, const TopoMachine *machine, const TopoMapping *m
            machine->fabric ? "host,slot,core" : "slot");
   for (uint32_t rank = 0; rank < result->n_ranks; rank++) {
     const SimRankTimes *times = &result->ranks[rank];
+    uint32_t node = mapping->node[rank], slot = mapping->slot[rank];
     char end[BASE_DECIMAL_SIZE], compute[BASE_DECIMAL_SIZE], wait[BASE_DECIMAL_SIZE];
 
-    fprintf (out, "%u", rank);
-    write_place (out, machine, mapping->node[rank], mapping->slot[rank]);
+    fprintf (out, "%u,%u", rank, node);
+    if (machine->fabric) {
+      fputc (',', out);
+      base_csv_field (out, machine->fabric->hosts[node].name);
+    }
+    fprintf (out, ",%u", slot);
+    if (machine->fabric)
+      fprintf (out, ",%u", machine->slot_core[slot]);
     fprintf (out, ",%s,%s,%s,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT "\n",
              base_decimal_print (end, (double) times->end_ps / 1e12),
              base_decimal_print (compute, (double) times->compute_ps / 1e12),

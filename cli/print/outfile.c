@@ -20,28 +20,17 @@
 struct CliOutfile {
   FILE *stream;
   char *path;      /* as the user wrote it, for messages */
-  char *target;    /* what is replaced; NULL when written directly */
+  char *target;    /* the replaced path; NULL when written directly */
   char *temporary; /* NULL when written directly */
 };
 
-/* The temporary files of this process, for the signal handler: it may only
- * read what was complete before the flag beside it was set. */
+/* The temporary files of this process, for the signal handler, which may read only entries that were
+ * complete before their flag was set. */
 #define MAX_PENDING 16
 static struct {
   volatile sig_atomic_t used;
   char path[4096];
 } pending[MAX_PENDING];
-
-static void
-pending_add (const char *path)
-{
-  for (guint i = 0; i < MAX_PENDING; i++)
-    if (!pending[i].used &&
-        g_strlcpy (pending[i].path, path, sizeof pending[i].path) < sizeof pending[i].path) {
-      pending[i].used = 1;
-      return;
-    }
-}
 
 static void
 pending_remove (const char *path)
@@ -51,11 +40,11 @@ pending_remove (const char *path)
       pending[i].used = 0;
 }
 
-/* The signals that end the program tidily. */
+/* The signals upon which temporary files are removed. */
 static const int signals[] = { SIGHUP, SIGINT, SIGTERM, SIGPIPE };
 
-/* Libraries have threads of their own (OpenBLAS from the start), which do not
- * block what make_temporary() blocks: a signal that reached one is sent on. */
+/* Threads of libraries (OpenBLAS has them from the start) do not block the signals that
+ * make_temporary() blocks; a signal that reaches one of them is sent on. */
 static pthread_t main_thread;
 
 static void
@@ -94,14 +83,6 @@ set_write_error (GError **error, const char *path, int error_number)
                error_number ? g_strerror (error_number) : "data was lost (disk full?)");
 }
 
-static gboolean
-is_link (const char *path)
-{
-  struct stat status;
-
-  return lstat (path, &status) == 0 && S_ISLNK (status.st_mode);
-}
-
 /* Whether the link is one of the kernel's names of an open file, such as /dev/stdout. */
 static gboolean
 is_descriptor_link (const char *path)
@@ -112,20 +93,7 @@ is_descriptor_link (const char *path)
   return resolved && (g_str_equal (resolved, "/dev") || g_str_has_prefix (resolved, "/proc/"));
 }
 
-/* The permissions that the new file shall have. */
-static mode_t
-mode_for (const struct stat *existing)
-{
-  mode_t mask;
-
-  if (existing)
-    return existing->st_mode & 07777;
-  mask = umask (0);
-  umask (mask);
-  return 0666 & ~mask;
-}
-
-/* Makes the temporary file; a signal waits until the handler can know of it. */
+/* Makes the temporary file and enters it in `pending`; signals are blocked meanwhile. */
 static int
 make_temporary (char *path)
 {
@@ -138,53 +106,62 @@ make_temporary (char *path)
   sigprocmask (SIG_BLOCK, &ours, &before);
   descriptor = g_mkstemp_full (path, O_RDWR | O_CLOEXEC, 0600);
   error_number = errno;
-  if (descriptor >= 0)
-    pending_add (path);
+  for (guint i = 0; descriptor >= 0 && i < MAX_PENDING; i++)
+    if (!pending[i].used &&
+        g_strlcpy (pending[i].path, path, sizeof pending[i].path) < sizeof pending[i].path) {
+      pending[i].used = 1;
+      break;
+    }
   sigprocmask (SIG_SETMASK, &before, NULL);
   errno = error_number;
   return descriptor;
-}
-
-static gboolean
-open_temporary (CliOutfile *file, const struct stat *existing, GError **error)
-{
-  int descriptor;
-
-  file->target = g_strdup (file->path);
-  file->temporary = g_strconcat (file->target, ".tmp-XXXXXX", NULL);
-  descriptor = make_temporary (file->temporary);
-  if (descriptor < 0) {
-    set_write_error (error, file->path, errno);
-    g_clear_pointer (&file->temporary, g_free);
-    return FALSE;
-  }
-  if (fchmod (descriptor, mode_for (existing)) != 0 || !(file->stream = fdopen (descriptor, "w"))) {
-    set_write_error (error, file->path, errno);
-    close (descriptor);
-    return FALSE;
-  }
-  return TRUE;
 }
 
 CliOutfile *
 cli_outfile_new (const char *path, GError **error)
 {
   g_autoptr (CliOutfile) file = g_new0 (CliOutfile, 1);
-  struct stat existing;
-  gboolean exists = stat (path, &existing) == 0, link = is_link (path);
+  struct stat existing, own;
+  gboolean exists = stat (path, &existing) == 0;
+  gboolean link = lstat (path, &own) == 0 && S_ISLNK (own.st_mode);
+  mode_t mode;
+  int descriptor;
 
   file->path = g_strdup (path);
-  if (!strcmp (path, "-"))
+  if (!strcmp (path, "-")) {
     file->stream = stdout;
-  else if ((!exists || S_ISREG (existing.st_mode)) && !(link && is_descriptor_link (path))) {
-    if (exists && !link && access (path, W_OK) != 0) {
+    return g_steal_pointer (&file);
+  }
+  if ((exists && !S_ISREG (existing.st_mode)) || (link && is_descriptor_link (path))) {
+    if ((file->stream = fopen (path, "we")))
+      return g_steal_pointer (&file);
+    set_write_error (error, path, errno);
+    return NULL;
+  }
+
+  /* The file keeps the permissions of one that it replaces. */
+  if (exists && !link) {
+    mode = existing.st_mode & 07777;
+    if (access (path, W_OK) != 0) {
       set_write_error (error, path, errno);
       return NULL;
     }
-    if (!open_temporary (file, exists && !link ? &existing : NULL, error))
-      return NULL;
-  } else if (!(file->stream = fopen (path, "we"))) {
+  } else {
+    mode = umask (0);
+    umask (mode);
+    mode = 0666 & ~mode;
+  }
+  file->target = g_strdup (path);
+  file->temporary = g_strconcat (path, ".tmp-XXXXXX", NULL);
+  descriptor = make_temporary (file->temporary);
+  if (descriptor < 0) {
     set_write_error (error, path, errno);
+    g_clear_pointer (&file->temporary, g_free);
+    return NULL;
+  }
+  if (fchmod (descriptor, mode) != 0 || !(file->stream = fdopen (descriptor, "w"))) {
+    set_write_error (error, path, errno);
+    close (descriptor);
     return NULL;
   }
   return g_steal_pointer (&file);
@@ -213,16 +190,20 @@ cli_outfile_stream (CliOutfile *file)
   return file->stream;
 }
 
-/* Flushes to the disk and closes; false with errno, 0 when it is not known. */
-static gboolean
-finish_stream (CliOutfile *file)
+gboolean
+cli_outfile_commit (CliOutfile *file, GError **error)
 {
   FILE *stream = file->stream;
-  gboolean flushed = fflush (stream) == 0;
-  int error_number = flushed ? 0 : errno;
-  gboolean good = flushed && !ferror (stream);
+  int error_number = 0; /* of the first failure; 0: unknown */
+  gboolean good;
 
+  if (stream == stdout)
+    return cli_stdout_flush (error);
   file->stream = NULL;
+  good = fflush (stream) == 0;
+  if (!good)
+    error_number = errno;
+  good = good && !ferror (stream);
   if (good && file->temporary && fsync (fileno (stream)) != 0) {
     good = FALSE;
     error_number = errno;
@@ -231,23 +212,29 @@ finish_stream (CliOutfile *file)
     good = FALSE;
     error_number = errno;
   }
-  errno = error_number;
-  return good;
-}
-
-gboolean
-cli_outfile_commit (CliOutfile *file, GError **error)
-{
-  if (file->stream == stdout)
-    return cli_stdout_flush (error);
-  if (!finish_stream (file) || (file->temporary && g_rename (file->temporary, file->target) != 0)) {
-    set_write_error (error, file->path, errno);
+  if (good && file->temporary && g_rename (file->temporary, file->target) != 0) {
+    good = FALSE;
+    error_number = errno;
+  }
+  if (!good) {
+    set_write_error (error, file->path, error_number);
     return FALSE;
   }
   if (file->temporary)
     pending_remove (file->temporary);
   g_clear_pointer (&file->temporary, g_free);
   return TRUE;
+}
+
+gboolean
+cli_outfile_write (const char *path, const char *text, GError **error)
+{
+  g_autoptr (CliOutfile) file = cli_outfile_new (path ? path : "-", error);
+
+  if (!file)
+    return FALSE;
+  fputs (text, cli_outfile_stream (file));
+  return cli_outfile_commit (file, error);
 }
 
 gboolean

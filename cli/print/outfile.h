@@ -2,12 +2,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * A file is written under a temporary name beside its place and renamed when
- * it is complete; a run that fails or is interrupted leaves what was there
- * before.  What exists and is no regular file (a device, a pipe) is written
- * directly, and so is a file that /dev or /proc names (/dev/stdout).  Another
- * symbolic link is replaced, not followed: who makes links in a shared folder
- * cannot choose the file that is overwritten. */
+ * A file is written under a temporary name beside its place and renamed when it is complete; a run
+ * that fails or is interrupted leaves an earlier file as it was.  A device or a pipe is written
+ * directly, and so is a file that /dev or /proc names (/dev/stdout).  Another symbolic link is
+ * replaced, not followed: a link in a shared folder cannot choose the file that is overwritten. */
 #pragma once
 
 #include <glib.h>
@@ -24,8 +22,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CliOutfile, cli_outfile_free)
 
 FILE *cli_outfile_stream (CliOutfile *file);
 
-/* Makes everything written so far the file's content. */
+/* Completes the file. */
 gboolean cli_outfile_commit (CliOutfile *file, GError **error);
+
+/* Writes a file of that text; path NULL: standard output. */
+gboolean cli_outfile_write (const char *path, const char *text, GError **error);
 
 /* False and *error when data for standard output got lost. */
 gboolean cli_stdout_flush (GError **error);

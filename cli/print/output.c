@@ -1,4 +1,4 @@
-/* output.c - results for people (table) and for programs (CSV, JSON).
+/* output.c - results as a table, CSV or JSON.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A value that is no object and no array, as JSON writes it. */
+/* The JSON text of a value that is no object and no array. */
 static char *
 leaf_text (JsonNode *node)
 {
@@ -23,7 +23,7 @@ leaf_text (JsonNode *node)
   return json_to_string (node, FALSE);
 }
 
-/* The same without quotes: a field of a table; "" for null. */
+/* The same without quotes, for a field of a table; "" for null. */
 static char *
 plain_text (JsonNode *node)
 {
@@ -34,109 +34,92 @@ plain_text (JsonNode *node)
   return leaf_text (node);
 }
 
-static void print_json (FILE *out, JsonNode *node, int depth);
-
-/* A name may be a column of the user's table, with any character. */
-static char *
-quoted (const char *text)
-{
-  g_autoptr (JsonNode) node = json_node_new (JSON_NODE_VALUE);
-  g_autofree char *valid = g_utf8_make_valid (text, -1);
-
-  json_node_set_string (node, valid);
-  return json_to_string (node, FALSE);
-}
-
-static void
-print_json_object (FILE *out, JsonObject *object, int depth)
-{
-  JsonObjectIter iter;
-  const char *name, *separator = "\n";
-  JsonNode *member;
-
-  fputc ('{', out);
-  json_object_iter_init_ordered (&iter, object);
-  while (json_object_iter_next_ordered (&iter, &name, &member)) {
-    g_autofree char *key = quoted (name);
-
-    fprintf (out, "%s%*s%s: ", separator, 2 * depth + 2, "", key);
-    print_json (out, member, depth + 1);
-    separator = ",\n";
-  }
-  if (json_object_get_size (object) > 0)
-    fprintf (out, "\n%*s", 2 * depth, "");
-  fputc ('}', out);
-}
-
-static void
-print_json_array (FILE *out, JsonArray *array, int depth)
-{
-  guint n = json_array_get_length (array);
-
-  fputc ('[', out);
-  for (guint i = 0; i < n; i++) {
-    fprintf (out, "%s%*s", i ? ",\n" : "\n", 2 * depth + 2, "");
-    print_json (out, json_array_get_element (array, i), depth + 1);
-  }
-  if (n > 0)
-    fprintf (out, "\n%*s", 2 * depth, "");
-  fputc (']', out);
-}
-
-/* JSON-GLib prints doubles with 17 digits; we print the shortest. */
+/* JSON-GLib prints doubles with 17 digits; leaf_text() prints the shortest text. */
 static void
 print_json (FILE *out, JsonNode *node, int depth)
 {
-  if (JSON_NODE_HOLDS_OBJECT (node))
-    print_json_object (out, json_node_get_object (node), depth);
-  else if (JSON_NODE_HOLDS_ARRAY (node))
-    print_json_array (out, json_node_get_array (node), depth);
-  else {
-    g_autofree char *text = leaf_text (node);
+  const char *separator = "\n";
+  g_autofree char *text = NULL;
 
+  if (JSON_NODE_HOLDS_OBJECT (node)) {
+    JsonObjectIter iter;
+    const char *name;
+    JsonNode *member;
+
+    fputc ('{', out);
+    json_object_iter_init_ordered (&iter, json_node_get_object (node));
+    while (json_object_iter_next_ordered (&iter, &name, &member)) {
+      /* A name may be a column of the user's table, with any bytes. */
+      g_autofree char *valid = g_utf8_make_valid (name, -1);
+      g_autoptr (JsonNode) key = json_node_init_string (json_node_alloc (), valid);
+      g_autofree char *quoted = json_to_string (key, FALSE);
+
+      fprintf (out, "%s%*s%s: ", separator, 2 * depth + 2, "", quoted);
+      print_json (out, member, depth + 1);
+      separator = ",\n";
+    }
+    if (json_object_get_size (json_node_get_object (node)) > 0)
+      fprintf (out, "\n%*s", 2 * depth, "");
+    fputc ('}', out);
+  } else if (JSON_NODE_HOLDS_ARRAY (node)) {
+    JsonArray *array = json_node_get_array (node);
+    guint n = json_array_get_length (array);
+
+    fputc ('[', out);
+    for (guint i = 0; i < n; i++) {
+      fprintf (out, "%s%*s", separator, 2 * depth + 2, "");
+      print_json (out, json_array_get_element (array, i), depth + 1);
+      separator = ",\n";
+    }
+    if (n > 0)
+      fprintf (out, "\n%*s", 2 * depth, "");
+    fputc (']', out);
+  } else {
+    text = leaf_text (node);
     fputs (text, out);
   }
 }
 
-/* How the elements of an array are kept apart. */
+/* Between the elements of an array. */
 #define CSV_SEPARATOR   "; "
 #define TABLE_SEPARATOR "\n                            " /* below the first one */
 
+/* The text of a member that is no object: of an array its elements; in a table, control characters
+ * are visible. */
 static char *
-joined_array (JsonArray *array, const char *separator)
+member_text (JsonNode *node, const char *separator)
 {
-  GString *text = g_string_new (NULL);
+  gboolean in_table = g_str_equal (separator, TABLE_SEPARATOR);
+  g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func (g_free);
 
-  for (guint i = 0; i < json_array_get_length (array); i++) {
-    g_autofree char *element = plain_text (json_array_get_element (array, i));
-    g_autofree char *visible = cli_visible (element);
+  if (JSON_NODE_HOLDS_ARRAY (node)) {
+    JsonArray *array = json_node_get_array (node);
 
-    g_string_append_printf (text, "%s%s", i ? separator : "",
-                            g_str_equal (separator, TABLE_SEPARATOR) ? visible : element);
+    for (guint i = 0; i < json_array_get_length (array); i++)
+      g_ptr_array_add (parts, plain_text (json_array_get_element (array, i)));
+  } else {
+    g_autofree char *text = plain_text (node);
+    gsize length = strlen (text);
+
+    /* In a table, a text that ends with a line end, such as a function in C, is a block of lines. */
+    if (in_table && g_str_has_suffix (text, "\n")) {
+      g_auto (GStrv) lines = NULL;
+
+      text[length - 1] = '\0';
+      lines = g_strsplit (text, "\n", -1);
+      for (guint i = 0; lines[i] != NULL; i++)
+        g_ptr_array_add (parts, g_strdup (lines[i]));
+    } else
+      g_ptr_array_add (parts, g_steal_pointer (&text));
   }
-  return g_string_free (text, FALSE);
-}
+  for (guint i = 0; i < parts->len && in_table; i++) {
+    char *part = parts->pdata[i];
 
-/* A text that ends with a line end is a block of lines, such as a function in C: they stand below
- * each other.  Any other text is one line. */
-static char *
-table_text (const char *text)
-{
-  g_auto (GStrv) lines = NULL;
-  guint n;
-
-  if (!g_str_has_suffix (text, "\n"))
-    return cli_visible (text);
-  lines = g_strsplit (text, "\n", -1);
-  n = g_strv_length (lines);
-  g_clear_pointer (&lines[n - 1], g_free);
-  for (guint i = 0; i < n - 1; i++) {
-    char *visible = cli_visible (lines[i]);
-
-    g_free (lines[i]);
-    lines[i] = visible;
+    parts->pdata[i] = cli_visible (part);
+    g_free (part);
   }
-  return g_strjoinv (TABLE_SEPARATOR, lines);
+  g_ptr_array_add (parts, NULL);
+  return g_strjoinv (separator, (char **) parts->pdata);
 }
 
 typedef void (*FieldFunction) (FILE *out, const char *name, const char *value, gboolean first);
@@ -159,13 +142,7 @@ flatten (FILE *out, JsonObject *object, const char *prefix, const char *separato
       flatten (out, json_node_get_object (member), path, separator, field, first);
       continue;
     }
-    text = JSON_NODE_HOLDS_ARRAY (member) ? joined_array (json_node_get_array (member), separator)
-                                          : plain_text (member);
-    if (g_str_equal (separator, TABLE_SEPARATOR) && !JSON_NODE_HOLDS_ARRAY (member)) {
-      g_autofree char *raw = g_steal_pointer (&text);
-
-      text = table_text (raw);
-    }
+    text = member_text (member, separator);
     field (out, path, text, *first);
     *first = FALSE;
   }
@@ -190,7 +167,7 @@ csv_value (FILE *out, const char *name G_GNUC_UNUSED, const char *value, gboolea
 static void
 table_line (FILE *out, const char *name, const char *value, gboolean first G_GNUC_UNUSED)
 {
-  /* The value is visible already: lines between elements are ours. */
+  /* The value is visible already, and has line ends between its elements. */
   cli_printf (out, "%-26s  ", name);
   fprintf (out, "%s\n", *value ? value : "-");
 }

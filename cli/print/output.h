@@ -1,9 +1,9 @@
-/* output.h - results for people (table) and for programs (CSV, JSON).
+/* output.h - results as a table, CSV or JSON.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
  * Numbers do not depend on the locale and read back to the same double.
- * What is not known is null in JSON, an empty field in CSV, "-" in a table. */
+ * An unknown value is null in JSON, an empty field in CSV, "-" in a table. */
 #pragma once
 
 #include <glib.h>
@@ -24,7 +24,7 @@ void cli_print_object (FILE *out, JsonBuilder *builder);
 /* A heading of a table: bold on a terminal, unless NO_COLOR is set. */
 void cli_print_heading (FILE *out, const char *text);
 
-/* Members; the name comes first so that a record reads like what it prints. */
+/* Members; the name comes first so that the code reads like its output. */
 void cli_add_string (JsonBuilder *builder, const char *name, const char *value);
 void cli_add_integer (JsonBuilder *builder, const char *name, uint64_t value);
 void cli_add_number (JsonBuilder *builder, const char *name, double value); /* NaN: null */

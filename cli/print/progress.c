@@ -1,4 +1,4 @@
-/* progress.c - how far a long run is, told on standard error.
+/* progress.c - the progress of a long run, on standard error.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -47,7 +47,7 @@ cli_progress_free (CliProgress *progress)
   g_free (progress);
 }
 
-/* middle: what is told between the share and the time that is left. */
+/* middle: the text between the share and the remaining time. */
 static void
 draw (CliProgress *progress, double share, const char *middle, double wall_s)
 {
@@ -67,7 +67,7 @@ draw (CliProgress *progress, double share, const char *middle, double wall_s)
     fprintf (stderr, "hopcast: %.0f %% done, %s%s\n", 100 * share, middle, left);
 }
 
-/* Is it time to say something?  Then *wall_s is what has passed. */
+/* Whether the next output is due; then *wall_s is the elapsed time. */
 static gboolean
 is_due (CliProgress *progress, double *wall_s)
 {
@@ -93,7 +93,7 @@ cli_progress_update (void *data, double share, int64_t now_ps)
   if (!is_due (progress, &wall_s))
     return;
   if (now_ps == 0)
-    middle = g_strdup (""); /* load knows no time */
+    middle = g_strdup (""); /* the load network has no time */
   else
     middle = progress->terminal ? g_strdup_printf ("%.6f s simulated, %.2g s per second, ",
                                                    simulated_s, simulated_s / wall_s)

@@ -1,4 +1,4 @@
-/* progress.h - how far a long run is, told on standard error.
+/* progress.h - the progress of a long run, on standard error.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -20,8 +20,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CliProgress, cli_progress_free)
 /* Of the form of SimRunOptions.progress; share is within 0..1. */
 void cli_progress_update (void *progress, double share, int64_t now_ps);
 
-/* The same, with a text between the share and the time that is left: "3 of 7 runs, ". */
+/* The same, with a text between the share and the remaining time: "3 of 7 runs, ". */
 void cli_progress_text (CliProgress *progress, double share, const char *text);
 
-/* The same for work in which no time is simulated; of the form of TraceProgress. */
+/* The same for work without simulated time; of the form of TraceProgress. */
 void cli_progress_share (void *progress, double share);

@@ -23,27 +23,19 @@ cli_locale_set (void)
     setlocale (LC_CTYPE, "C.UTF-8");
 }
 
-/* Bytes of the control character that the text begins with; 0: it begins with another. */
-static gsize
-control_length (const guchar *text)
-{
-  if (*text < 0x20 || *text == 0x7f)
-    return 1;
-  if (text[0] == 0xc2 && text[1] >= 0x80 && text[1] < 0xa0)
-    return 2;
-  return 0;
-}
-
 char *
 cli_visible (const char *text)
 {
   GString *visible = g_string_new (NULL);
 
   while (*text != '\0') {
-    gsize length = control_length ((const guchar *) text);
+    const guchar *bytes = (const guchar *) text;
+    gsize length = *bytes < 0x20 || *bytes == 0x7f                           ? 1
+                   : bytes[0] == 0xc2 && bytes[1] >= 0x80 && bytes[1] < 0xa0 ? 2
+                                                                             : 0;
     gunichar letter = g_utf8_get_char_validated (text, -1);
 
-    if (length > 0) {
+    if (length > 0) { /* a control character */
       g_string_append_printf (visible, "\\x%02x", (guchar) text[length - 1]);
       text += length;
     } else if (letter != (gunichar) -1 && letter != (gunichar) -2) {
@@ -127,19 +119,6 @@ take_conversion (const char *format, Conversion *conversion)
        : fprintf (out, conversion->text, conversion->stars[0], conversion->stars[1], (value)))
 
 static void
-put_integer (FILE *out, const Conversion *conversion, va_list *arguments)
-{
-  switch (conversion->modifier) {
-  case 'l': PUT (va_arg (*arguments, long)); break;
-  case 'L': PUT (va_arg (*arguments, long long)); break;
-  case 'z': PUT (va_arg (*arguments, size_t)); break;
-  case 'j': PUT (va_arg (*arguments, intmax_t)); break;
-  case 't': PUT (va_arg (*arguments, ptrdiff_t)); break;
-  default: PUT (va_arg (*arguments, int)); break;
-  }
-}
-
-static void
 put_text (FILE *out, const Conversion *conversion, va_list *arguments)
 {
   const char *text = va_arg (*arguments, const char *);
@@ -174,7 +153,16 @@ put_conversion (FILE *out, Conversion *conversion, va_list *arguments)
   case 'x':
   case 'X':
   case 'o':
-  case 'c': put_integer (out, conversion, arguments); break;
+  case 'c':
+    switch (conversion->modifier) {
+    case 'l': PUT (va_arg (*arguments, long)); break;
+    case 'L': PUT (va_arg (*arguments, long long)); break;
+    case 'z': PUT (va_arg (*arguments, size_t)); break;
+    case 'j': PUT (va_arg (*arguments, intmax_t)); break;
+    case 't': PUT (va_arg (*arguments, ptrdiff_t)); break;
+    default: PUT (va_arg (*arguments, int)); break;
+    }
+    break;
   case 'e':
   case 'E':
   case 'f':

@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Names in traces, stores, tables and fabrics are bytes of others.  Control characters in them would
- * command the terminal (colours, titles, the cursor) and forge lines, so tables and messages show them
- * as \x1b.  CSV and JSON are data and go out as they are: JSON has escapes of its own. */
+ * Names in traces, stores, tables and fabrics may have any bytes.  Control characters in them could
+ * control the terminal (colours, titles, the cursor) and forge lines, so tables and messages show them
+ * as \x1b.  CSV and JSON are data and are not changed: JSON has escapes of its own. */
 #pragma once
 
 #include <glib.h>

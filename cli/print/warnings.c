@@ -1,4 +1,4 @@
-/* warnings.c - what is wrong with a trace, told to people.
+/* warnings.c - warnings about a trace, one line for many ranks.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -23,28 +23,6 @@ after_rank (const char *text)
   return NULL;
 }
 
-/* The same for messages that differ only in the rank. */
-static char *
-without_number (const char *text, const char *after)
-{
-  const char *number = after;
-
-  while (number > text && g_ascii_isdigit (number[-1]))
-    number--;
-  return g_strdup_printf ("%.*s%s", (int) (number - text), text, after);
-}
-
-static char *
-line_of (const char *text, guint n_alike)
-{
-  const char *after = after_rank (text);
-
-  if (n_alike == 1)
-    return g_strdup (text);
-  return g_strdup_printf ("%.*s and %u more rank%s%s", (int) (after - text), text, n_alike - 1,
-                          n_alike == 2 ? "" : "s", after);
-}
-
 GPtrArray *
 cli_warnings_summarize (const GPtrArray *warnings)
 {
@@ -54,18 +32,28 @@ cli_warnings_summarize (const GPtrArray *warnings)
 
   for (guint i = 0; i < warnings->len; i++) {
     const char *text = warnings->pdata[i], *after = after_rank (text);
-    char *key = after ? without_number (text, after) : g_strdup (text);
-    guint n = GPOINTER_TO_UINT (g_hash_table_lookup (alike, key));
+    const char *number = after;
+    char *key;
+    guint n;
 
+    /* The message without its rank is the key. */
+    while (number && number > text && g_ascii_isdigit (number[-1]))
+      number--;
+    key = after ? g_strdup_printf ("%.*s%s", (int) (number - text), text, after) : g_strdup (text);
+    n = GPOINTER_TO_UINT (g_hash_table_lookup (alike, key));
     g_ptr_array_add (keys, key);
     g_hash_table_replace (alike, g_strdup (key), GUINT_TO_POINTER (n + 1));
   }
   for (guint i = 0; i < warnings->len; i++) {
+    const char *text = warnings->pdata[i], *after = after_rank (text);
     guint n = GPOINTER_TO_UINT (g_hash_table_lookup (alike, keys->pdata[i]));
 
     if (n == 0)
-      continue; /* told with the first of its kind */
-    g_ptr_array_add (lines, line_of (warnings->pdata[i], after_rank (warnings->pdata[i]) ? n : 1));
+      continue; /* part of the line of an earlier message */
+    g_ptr_array_add (lines, n == 1 || !after ? g_strdup (text)
+                                             : g_strdup_printf ("%.*s and %u more rank%s%s",
+                                                                (int) (after - text), text, n - 1,
+                                                                n == 2 ? "" : "s", after));
     g_hash_table_remove (alike, keys->pdata[i]);
   }
   return lines;

@@ -1,4 +1,4 @@
-/* warnings.h - what is wrong with a trace, told to people.
+/* warnings.h - warnings about a trace, one line for many ranks.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once

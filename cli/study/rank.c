@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/learn/learning_options.h"
 #include "cli/map/map_options.h"
+#include "cli/print/outfile.h"
 #include "cli/study/study_store.h"
 #include "cli/print/terminal.h"
 #include "predictors/model/forecaster.h"
@@ -76,54 +77,42 @@ add_options (GOptionContext *context, Options *options)
 }
 
 static gboolean
-refuse (GError **error, const char *text)
-{
-  g_set_error_literal (error, CLI_ERROR, CLI_ERROR_USAGE, text);
-  return FALSE;
-}
-
-static gboolean
-check_model_options (Options *options, GError **error)
+check_options (Options *options, GError **error)
 {
   gboolean has_runs =
       options->learning.observed_text != NULL || options->learning.features_text != NULL;
+  gboolean has_interval = !isnan (options->interval);
 
   if (options->model != NULL && options->by != NULL)
-    return refuse (error, "--by: with --model, what it predicts is ranked");
+    return cli_refuse (error, "--by: with --model, what it predicts is ranked");
   if (options->model == NULL && has_runs)
-    return refuse (error, "--observed-runs and --feature-runs need --model MODEL");
-  if (options->model == NULL && !isnan (options->interval))
-    return refuse (error, "--interval needs --model MODEL");
-  if (!isnan (options->interval) && !(options->interval > 0 && options->interval < 1))
-    return refuse (error, "--interval: not a share between 0 and 1");
-  return cli_parse_learning (&options->learning, error);
-}
-
-static gboolean
-check_options (Options *options, GError **error)
-{
-  if (!check_model_options (options, error))
+    return cli_refuse (error, "--observed-runs and --feature-runs need --model MODEL");
+  if (options->model == NULL && has_interval)
+    return cli_refuse (error, "--interval needs --model MODEL");
+  if (has_interval && !(options->interval > 0 && options->interval < 1))
+    return cli_refuse (error, "--interval: not a share between 0 and 1");
+  if (!cli_parse_learning (&options->learning, error))
     return FALSE;
   if (!(options->tie >= 0) || !isfinite (options->tie))
-    return refuse (error, "--tie: not a number of at least 0");
+    return cli_refuse (error, "--tie: not a number of at least 0");
   if (options->top < 1)
-    return refuse (error, "--top: must be at least 1");
+    return cli_refuse (error, "--top: must be at least 1");
   if (options->kind != NULL && options->output == NULL)
-    return refuse (error, "--to needs --output FILE");
+    return cli_refuse (error, "--to needs --output FILE");
   if (options->wanted_case != NULL && *options->wanted_case == '\0')
-    return refuse (error, "--case: '' is neither a number nor a part of a name");
+    return cli_refuse (error, "--case: '' is neither a number nor a part of a name");
   if (options->hosts != NULL && options->kind == NULL)
-    return refuse (error, "--hosts needs --to KIND");
+    return cli_refuse (error, "--hosts needs --to KIND");
   if (options->kind != NULL && cli_map_parse_kind (options->kind, error) == NULL)
     return FALSE;
   return cli_parse_format (&options->format, error);
 }
 
-/* --- A model that ranks --- */
+/* --- Predictions of a model --- */
 
 typedef struct {
-  char *note;   /* which model, and which runs its features are of */
-  char *target; /* what is predicted */
+  char *note;   /* the model, and the runs with its features */
+  char *target; /* the predicted column */
   double *predicted, *lower,
       *upper;       /* [rows], NaN: not predicted; the last two NULL without level */
   double *measured; /* [rows], NaN: not measured; NULL: no run is */
@@ -145,24 +134,8 @@ model_free (Model *model)
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Model, model_free)
 
-/* For each row of the store the row of the table that is of the same run, plus 1; 0: none. */
-static uint64_t *
-match_rows (const PredictTable *table, const GPtrArray *rows)
-{
-  const PredictColumn *key = predict_table_find (table, "key");
-  g_autoptr (GHashTable) of_key = g_hash_table_new (g_str_hash, g_str_equal);
-  uint64_t *matches = g_new0 (uint64_t, rows->len);
-
-  for (uint64_t at = 0; at < table->n_rows; at++)
-    g_hash_table_insert (of_key, g_ptr_array_index (key->labels, key->texts[at]),
-                         GSIZE_TO_POINTER (at + 1));
-  for (guint at = 0; at < rows->len; at++)
-    matches[at] = GPOINTER_TO_SIZE (
-        g_hash_table_lookup (of_key, ((const StudyRow *) g_ptr_array_index (rows, at))->key));
-  return matches;
-}
-
-/* values of the table for the rows of the store; NULL: no values. */
+/* The values of the table for the rows of the store, of which matches[] are the rows of the table,
+ * plus 1; 0: none.  NULL: no values. */
 static double *
 spread_values (const double *values, const uint64_t *matches, guint n_rows)
 {
@@ -173,40 +146,21 @@ spread_values (const double *values, const uint64_t *matches, guint n_rows)
   return spread;
 }
 
-static gboolean
-any_known (const PredictColumn *column, uint64_t n)
-{
-  for (uint64_t at = 0; column != NULL && column->numbers != NULL && at < n; at++)
-    if (!isnan (column->numbers[at]))
-      return TRUE;
-  return FALSE;
-}
-
-static char *
-tell_source (const char *path, const PredictForecaster *model, const CliLearningOptions *learning)
-{
-  g_autofree char *kind = model->learned
-                              ? g_strdup_printf ("trained on %" G_GUINT64_FORMAT " samples of %s",
-                                                 model->learned->n_samples, model->learned->source)
-                              : g_strdup ("a formula");
-
-  return g_strdup_printf ("predicted by %s, %s, from the features of %s%s", path, kind,
-                          learning->features_text != NULL ? "the runs with " : "the same runs",
-                          learning->features_text != NULL ? learning->features_text : "");
-}
-
-/* Of the rows of a store.  level 0: no interval. */
+/* The predictions for the rows of a store. */
 static Model *
-model_new (const char *path, double level, const CliLearningOptions *learning, StudyStore *store,
-           GPtrArray *rows, GError **error)
+model_new (const Options *options, StudyStore *store, GPtrArray *rows, GError **error)
 {
-  g_autoptr (PredictForecaster) model = predict_forecaster_read (path, error);
+  const CliLearningOptions *learning = &options->learning;
+  double level = isnan (options->interval) ? 0 : options->interval; /* 0: no interval */
+  g_autoptr (PredictForecaster) model = predict_forecaster_read (options->model, error);
   g_autoptr (PredictTable) table =
       model != NULL ? cli_learning_table_of_rows (store, rows, learning, FALSE, FALSE, error)
                     : NULL;
   g_auto (PredictAnswer) answer = { NULL, NULL, NULL, 0 };
-  g_autofree uint64_t *matches = NULL;
-  const PredictColumn *measured;
+  g_autoptr (GHashTable) of_key = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autofree uint64_t *matches = g_new0 (uint64_t, rows->len);
+  g_autofree char *kind = NULL;
+  const PredictColumn *key, *measured;
   Model *ranked;
 
   if (table == NULL || !predict_forecaster_apply (model, table, level, 0, &answer, error))
@@ -215,17 +169,34 @@ model_new (const char *path, double level, const CliLearningOptions *learning, S
     cli_printf (stderr,
                 "hopcast: note: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
                 " runs are outside of what %s was trained on\n",
-                answer.n_outside, table->n_rows, path);
-  matches = match_rows (table, rows);
-  measured = predict_table_find (table, predict_forecaster_target (model));
+                answer.n_outside, table->n_rows, options->model);
+
+  key = predict_table_find (table, "key");
+  for (uint64_t at = 0; at < table->n_rows; at++)
+    g_hash_table_insert (of_key, g_ptr_array_index (key->labels, key->texts[at]),
+                         GSIZE_TO_POINTER (at + 1));
+  for (guint at = 0; at < rows->len; at++)
+    matches[at] = GPOINTER_TO_SIZE (
+        g_hash_table_lookup (of_key, ((const StudyRow *) g_ptr_array_index (rows, at))->key));
+
+  kind = model->learned ? g_strdup_printf ("trained on %" G_GUINT64_FORMAT " samples of %s",
+                                           model->learned->n_samples, model->learned->source)
+                        : g_strdup ("a formula");
   ranked = g_new0 (Model, 1);
-  ranked->note = tell_source (path, model, learning);
+  ranked->note =
+      g_strdup_printf ("predicted by %s, %s, from the features of %s%s", options->model, kind,
+                       learning->features_text != NULL ? "the runs with " : "the same runs",
+                       learning->features_text != NULL ? learning->features_text : "");
   ranked->target = g_strdup (predict_forecaster_target (model));
   ranked->predicted = spread_values (answer.predicted, matches, rows->len);
   ranked->lower = spread_values (answer.lower, matches, rows->len);
   ranked->upper = spread_values (answer.upper, matches, rows->len);
-  if (any_known (measured, table->n_rows))
-    ranked->measured = spread_values (measured->numbers, matches, rows->len);
+  measured = predict_table_find (table, ranked->target);
+  for (uint64_t at = 0; measured != NULL && measured->numbers != NULL && at < table->n_rows; at++)
+    if (!isnan (measured->numbers[at])) {
+      ranked->measured = spread_values (measured->numbers, matches, rows->len);
+      break;
+    }
   return ranked;
 }
 
@@ -235,31 +206,7 @@ typedef struct {
   GPtrArray *of_case; /* (element-type GHashTable) [cases] mapping -> double *; absent: not known */
 } MoreColumn;
 
-/* The cases of the rows, ranked by prediction. */
-static GPtrArray *
-model_cases (const Model *model, const GPtrArray *rows, double tie, StudyMachineOf machine,
-             void *data)
-{
-  const char *name = strcmp (model->target, "time_s") == 0 ? "predicted_s" : "predicted";
-
-  return study_cases_new_by_values (rows, name, model->predicted, tie, machine, data);
-}
-
-static GHashTable *
-values_of_mappings (const StudyCase *study_case)
-{
-  GHashTable *values = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, g_free);
-
-  for (guint at = 0; at < study_case->ranked->len; at++) {
-    const StudyRanked *ranked = &g_array_index (study_case->ranked, StudyRanked, at);
-
-    g_hash_table_insert (values, (gpointer) ranked->mapping,
-                         g_memdup2 (&ranked->value, sizeof ranked->value));
-  }
-  return values;
-}
-
-/* Medians over the repetitions, as the predictions are. */
+/* A column of medians over the repetitions, as the predictions are; values NULL: no column. */
 static void
 add_column (GArray *columns, const GPtrArray *rows, const char *name, const double *values)
 {
@@ -270,8 +217,18 @@ add_column (GArray *columns, const GPtrArray *rows, const char *name, const doub
     return;
   cases = study_cases_new_by_values (rows, name, values, 0, NULL, NULL);
   column.of_case = g_ptr_array_new_with_free_func ((GDestroyNotify) g_hash_table_unref);
-  for (guint number = 0; number < cases->len; number++)
-    g_ptr_array_add (column.of_case, values_of_mappings (g_ptr_array_index (cases, number)));
+  for (guint number = 0; number < cases->len; number++) {
+    const GArray *ranked = ((StudyCase *) g_ptr_array_index (cases, number))->ranked;
+    GHashTable *of_mapping = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, g_free);
+
+    for (guint at = 0; at < ranked->len; at++) {
+      const StudyRanked *entry = &g_array_index (ranked, StudyRanked, at);
+
+      g_hash_table_insert (of_mapping, (gpointer) entry->mapping,
+                           g_memdup2 (&entry->value, sizeof entry->value));
+    }
+    g_ptr_array_add (column.of_case, of_mapping);
+  }
   g_array_append_val (columns, column);
 }
 
@@ -281,29 +238,16 @@ column_clear (gpointer data)
   g_ptr_array_unref (((MoreColumn *) data)->of_case);
 }
 
-/* (element-type MoreColumn) the bounds and the measured values, where there are any. */
-static GArray *
-model_columns (const Model *model, const GPtrArray *rows)
-{
-  GArray *columns = g_array_new (FALSE, FALSE, sizeof (MoreColumn));
-
-  g_array_set_clear_func (columns, column_clear);
-  add_column (columns, rows, "lower", model->lower);
-  add_column (columns, rows, "upper", model->upper);
-  add_column (columns, rows, model->target, model->measured);
-  return columns;
-}
-
 /* --- Printing --- */
 
 typedef struct {
   const char *store, *study;
-  guint n_missing;        /* runs that are not made yet */
+  guint n_missing;        /* planned runs without a result */
   const GPtrArray *cases; /* (element-type StudyCase) */
   const bool *chosen;     /* [cases] */
   guint top;              /* mappings per case, ties with the last one included */
-  const GArray *columns;  /* (element-type MoreColumn) NULL: none */
-  const char *note;       /* where the values are from; NULL: the runs themselves */
+  const GArray *columns;  /* (element-type MoreColumn) */
+  const char *note;       /* the source of the values; NULL: the runs themselves */
 } Ranking;
 
 #define MAX_MORE 3 /* lower, upper, measured */
@@ -358,13 +302,12 @@ static GArray *
 columns_new (const Ranking *ranking, const char *ranked)
 {
   GArray *columns = g_array_new (FALSE, FALSE, sizeof (CliColumn));
-  guint n_more = ranking->columns != NULL ? ranking->columns->len : 0;
 
-  g_assert (n_more <= MAX_MORE);
+  g_assert (ranking->columns->len <= MAX_MORE);
   g_array_append_vals (columns, row_columns, G_N_ELEMENTS (row_columns));
   g_array_index (columns, CliColumn, columns->len - 1).heading = ranked;
   for (int last = 0; last < 2; last++) {
-    for (guint i = 0; i < n_more; i++) {
+    for (guint i = 0; i < ranking->columns->len; i++) {
       const char *name = g_array_index (ranking->columns, MoreColumn, i).name;
       CliColumn column = { last ? name : NULL, last ? NULL : name, CLI_CELL_NUMBER,
                            offsetof (Row, more) + i * sizeof (double) };
@@ -402,7 +345,7 @@ rows_of (const Ranking *ranking, guint number)
                      .compute_scale = run->compute_scale,
                      .value = ranked->value,
                      .gain = ranked->gain };
-    for (guint more = 0; ranking->columns != NULL && more < ranking->columns->len; more++) {
+    for (guint more = 0; more < ranking->columns->len; more++) {
       const MoreColumn *column = &g_array_index (ranking->columns, MoreColumn, more);
       const double *value =
           g_hash_table_lookup (g_ptr_array_index (column->of_case, number), ranked->mapping);
@@ -447,23 +390,6 @@ print_case (const Ranking *ranking, guint number, const CliRows *rows)
   }
 }
 
-/* The members of a case before its ranking. */
-static void
-add_case (JsonBuilder *builder, const StudyCase *study_case, guint number)
-{
-  cli_add_integer (builder, "case", number + 1);
-  cli_add_string (builder, "name", study_case->name);
-  cli_add_string (builder, "trace", study_case->row->trace);
-  cli_add_string (builder, "machine", study_case->row->machine);
-  cli_add_string (builder, "network", study_case->row->network);
-  cli_add_string (builder, "routing", study_case->row->routing);
-  cli_add_number (builder, "compute_scale", study_case->row->compute_scale);
-  cli_add_string (builder, "column", study_case->column);
-  cli_add_string (builder, "default", study_case->default_mapping);
-  cli_add_integer (builder, "mappings", study_case->ranked->len);
-  cli_add_integer (builder, "failed", study_case->n_failed);
-}
-
 static void
 print_ranking (const Ranking *ranking, CliFormat format)
 {
@@ -503,7 +429,17 @@ print_ranking (const Ranking *ranking, CliFormat format)
       break;
     case CLI_FORMAT_JSON:
       json_builder_begin_object (builder);
-      add_case (builder, study_case, number);
+      cli_add_integer (builder, "case", number + 1);
+      cli_add_string (builder, "name", study_case->name);
+      cli_add_string (builder, "trace", study_case->row->trace);
+      cli_add_string (builder, "machine", study_case->row->machine);
+      cli_add_string (builder, "network", study_case->row->network);
+      cli_add_string (builder, "routing", study_case->row->routing);
+      cli_add_number (builder, "compute_scale", study_case->row->compute_scale);
+      cli_add_string (builder, "column", study_case->column);
+      cli_add_string (builder, "default", study_case->default_mapping);
+      cli_add_integer (builder, "mappings", study_case->ranked->len);
+      cli_add_integer (builder, "failed", study_case->n_failed);
       cli_rows_add_json (builder, "ranking", &rows);
       json_builder_end_object (builder);
       break;
@@ -521,164 +457,70 @@ print_ranking (const Ranking *ranking, CliFormat format)
   }
 }
 
-/* -- choosing cases ------------------------------------------------------ */
+/* --- The command --- */
 
-static gboolean
-is_number (const char *text)
-{
-  return *text != '\0' && strspn (text, "0123456789") == strlen (text);
-}
-
-static gboolean
-is_wanted (const char *wanted, guint number, const StudyCase *study_case)
-{
-  if (wanted == NULL)
-    return TRUE;
-  if (is_number (wanted))
-    return g_ascii_strtoull (wanted, NULL, 10) == number + 1;
-  return strstr (study_case->name, wanted) != NULL;
-}
-
-/* [cases]; NULL and *error when none is wanted. */
+/* [cases] those of the number `wanted`, or with that text in the name; NULL: all.  NULL and *error:
+ * there is none. */
 static bool *
 choose_cases (const GPtrArray *cases, const char *wanted, GError **error)
 {
+  gboolean is_number = wanted && *wanted && strspn (wanted, "0123456789") == strlen (wanted);
   g_autofree bool *chosen = g_new0 (bool, cases->len);
-  g_autofree char *all = NULL;
+  g_autofree char *all = base_count (cases->len, "case");
   bool any = false;
 
   for (guint at = 0; at < cases->len; at++) {
-    chosen[at] = is_wanted (wanted, at, g_ptr_array_index (cases, at));
+    chosen[at] = wanted == NULL ||
+                 (is_number ? g_ascii_strtoull (wanted, NULL, 10) == at + 1
+                            : strstr (((StudyCase *) cases->pdata[at])->name, wanted) != NULL);
     any |= chosen[at];
   }
   if (any)
     return g_steal_pointer (&chosen);
-  all = base_count (cases->len, "case");
-  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--case %s: is none of %s", wanted, all);
+  cli_refuse (error, "--case %s: is none of %s", wanted, all);
   return NULL;
 }
 
-/* -- the map file -------------------------------------------------------- */
-
-/* The only chosen one; NULL and *error when there are more, or it ranks nothing. */
-static const StudyCase *
-only_case (const Ranking *ranking, GError **error)
+/* Writes the map file of the best mapping, or the file of a launcher, of the only chosen case. */
+static gboolean
+write_best (StudyStore *store, const Ranking *ranking, const Options *options, GError **error)
 {
+  const TopoLauncher *launcher =
+      options->kind != NULL ? cli_map_parse_kind (options->kind, error) : NULL;
   const StudyCase *only = NULL;
+  const StudyRow *row;
+  g_autoptr (TopoMachine) machine = NULL;
+  g_autoptr (TopoMapping) mapping = NULL;
+  g_autofree char *text = NULL;
+  g_auto (TopoLaunch) launch = { NULL };
 
   for (guint number = 0; number < ranking->cases->len; number++) {
     if (!ranking->chosen[number])
       continue;
-    if (only != NULL) {
-      refuse (error, "--output is the map file of one case; --case chooses it");
-      return NULL;
-    }
+    if (only != NULL)
+      return cli_refuse (error, "--output is the map file of one case; --case chooses it");
     only = g_ptr_array_index (ranking->cases, number);
   }
   g_assert (only != NULL);
-  if (only->ranked->len > 0)
-    return only;
-  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: no mapping of \"%s\" is ranked",
-               ranking->store, only->name);
-  return NULL;
-}
-
-static gboolean
-write_map_file (const TopoMapping *mapping, const TopoMachine *machine, const char *path,
-                GError **error)
-{
-  g_autofree char *text = topo_mapping_print (mapping, machine);
-
-  return cli_map_write_text (text, path, error);
-}
-
-static gboolean
-write_for_launcher (const TopoMapping *mapping, TopoMachine *machine, const Options *options,
-                    GError **error)
-{
-  const TopoLauncher *launcher = cli_map_parse_kind (options->kind, error);
-  g_autofree char *text = NULL;
-  g_auto (TopoLaunch) launch = { NULL };
-
-  if (options->hosts != NULL && !topo_machine_set_hosts (machine, options->hosts, error))
-    return FALSE;
-  text = launcher->print (mapping, machine, error);
-  if (text == NULL || !cli_map_write_text (text, options->output, error))
-    return FALSE;
-  launch = cli_map_launch (launcher, mapping, machine, options->output);
-  cli_map_tell_launch (&launch, FALSE);
-  return TRUE;
-}
-
-static gboolean
-write_best (StudyStore *store, const Ranking *ranking, const Options *options, GError **error)
-{
-  const StudyCase *study_case = only_case (ranking, error);
-  const StudyRow *row = study_case ? g_array_index (study_case->ranked, StudyRanked, 0).row : NULL;
-  g_autoptr (TopoMachine) machine = row ? study_store_machine (store, row, error) : NULL;
-  g_autoptr (TopoMapping) mapping = machine ? study_store_placement (store, row, error) : NULL;
-
-  if (mapping == NULL)
-    return FALSE;
-  if (options->kind == NULL)
-    return write_map_file (mapping, machine, options->output, error);
-  return write_for_launcher (mapping, machine, options, error);
-}
-
-/* -- the command --------------------------------------------------------- */
-
-static GPtrArray *
-make_cases (StudyStore *store, const GPtrArray *rows, const Model *model, const Options *options,
-            GError **error)
-{
-  g_auto (StudyMachineReader) reader = { .store = store };
-  g_autoptr (GError) trouble = NULL;
-  GPtrArray *cases =
-      model ? model_cases (model, rows, options->tie, study_machine_reader_find, &reader)
-            : study_cases_new (rows, options->by, options->tie, study_machine_reader_find, &reader,
-                               &trouble);
-
-  if (cases == NULL)
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--by: %s", trouble->message);
-  return cases;
-}
-
-/* Of what a model was not asked about, nothing is said. */
-static void
-leave_empty_out (bool *chosen, const GPtrArray *cases)
-{
-  for (guint number = 0; number < cases->len; number++)
-    chosen[number] &= ((const StudyCase *) g_ptr_array_index (cases, number))->ranked->len > 0;
-}
-
-static gboolean
-show_ranking (StudyStore *store, Ranking *ranking, const Options *options, GError **error)
-{
-  g_autofree bool *chosen = NULL;
-
-  if (ranking->cases->len == 0) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: no run is done yet", ranking->store);
+  if (only->ranked->len == 0) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: no mapping of \"%s\" is ranked",
+                 ranking->store, only->name);
     return FALSE;
   }
-  chosen = choose_cases (ranking->cases, options->wanted_case, error);
-  if (chosen == NULL)
+  row = ranked_at (only, 0)->row;
+  if (!(machine = study_store_machine (store, row, error)) ||
+      !(mapping = study_store_placement (store, row, error)) ||
+      (options->hosts != NULL && !topo_machine_set_hosts (machine, options->hosts, error)))
     return FALSE;
-  if (options->model != NULL && options->wanted_case == NULL)
-    leave_empty_out (chosen, ranking->cases);
-  ranking->chosen = chosen;
-  if (options->output != NULL && !write_best (store, ranking, options, error))
+  text = launcher != NULL ? launcher->print (mapping, machine, error)
+                          : topo_mapping_print (mapping, machine);
+  if (text == NULL || !cli_outfile_write (options->output, text, error))
     return FALSE;
-  /* A map file on standard output has it for itself. */
-  if (g_strcmp0 (options->output, "-"))
-    print_ranking (ranking, options->format.format);
+  if (launcher != NULL) {
+    launch = cli_map_launch (launcher, mapping, machine, options->output);
+    cli_map_tell_launch (&launch, FALSE);
+  }
   return TRUE;
-}
-
-static Model *
-open_model (StudyStore *store, GPtrArray *rows, const Options *options, GError **error)
-{
-  return model_new (options->model, isnan (options->interval) ? 0 : options->interval,
-                    &options->learning, store, rows, error);
 }
 
 static gboolean
@@ -687,24 +529,56 @@ rank_store (StudyStore *store, const Options *options, GError **error)
   g_autofree char *name = study_store_name (store, error);
   g_autoptr (GPtrArray) rows = name ? study_store_rows (store, FALSE, error) : NULL;
   g_autoptr (GPtrArray) missing = rows ? study_store_missing (store, error) : NULL;
-  g_autoptr (Model) model =
-      missing && options->model ? open_model (store, rows, options, error) : NULL;
+  g_autoptr (Model) model = NULL;
   g_autoptr (GPtrArray) cases = NULL;
-  g_autoptr (GArray) columns = NULL;
+  g_autoptr (GArray) columns = g_array_new (FALSE, FALSE, sizeof (MoreColumn));
+  g_autofree bool *chosen = NULL;
+  g_auto (StudyMachineReader) reader = { .store = store };
+  g_autoptr (GError) trouble = NULL;
+  Ranking ranking;
 
-  if (missing == NULL || (options->model != NULL && model == NULL))
+  g_array_set_clear_func (columns, column_clear);
+  if (missing == NULL ||
+      (options->model != NULL && !(model = model_new (options, store, rows, error))))
     return FALSE;
-  cases = make_cases (store, rows, model, options, error);
-  columns = model ? model_columns (model, rows) : NULL;
-  return cases && show_ranking (store,
-                                &(Ranking){ .store = study_store_path (store),
-                                            .study = name,
-                                            .n_missing = missing->len,
-                                            .cases = cases,
-                                            .top = (guint) options->top,
-                                            .columns = columns,
-                                            .note = model ? model->note : NULL },
-                                options, error);
+  if (model != NULL) {
+    cases = study_cases_new_by_values (
+        rows, strcmp (model->target, "time_s") == 0 ? "predicted_s" : "predicted", model->predicted,
+        options->tie, study_machine_reader_find, &reader);
+    add_column (columns, rows, "lower", model->lower);
+    add_column (columns, rows, "upper", model->upper);
+    add_column (columns, rows, model->target, model->measured);
+  } else {
+    cases = study_cases_new (rows, options->by, options->tie, study_machine_reader_find, &reader,
+                             &trouble);
+    if (cases == NULL)
+      return cli_refuse (error, "--by: %s", trouble->message);
+  }
+  if (cases->len == 0) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: no run is done yet",
+                 study_store_path (store));
+    return FALSE;
+  }
+  chosen = choose_cases (cases, options->wanted_case, error);
+  if (chosen == NULL)
+    return FALSE;
+  /* Cases without a prediction are shown only when they are asked for. */
+  for (guint at = 0; model != NULL && options->wanted_case == NULL && at < cases->len; at++)
+    chosen[at] &= ((const StudyCase *) g_ptr_array_index (cases, at))->ranked->len > 0;
+  ranking = (Ranking){ .store = study_store_path (store),
+                       .study = name,
+                       .n_missing = missing->len,
+                       .cases = cases,
+                       .chosen = chosen,
+                       .top = (guint) options->top,
+                       .columns = columns,
+                       .note = model ? model->note : NULL };
+  if (options->output != NULL && !write_best (store, &ranking, options, error))
+    return FALSE;
+  /* A map file on standard output has it for itself. */
+  if (g_strcmp0 (options->output, "-"))
+    print_ranking (&ranking, options->format.format);
+  return TRUE;
 }
 
 int

@@ -1,4 +1,4 @@
-/* rank_fixture.c - a little store, and what `hopcast rank` says of it.
+/* rank_fixture.c - a small store, and the output of `hopcast rank` for it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -102,13 +102,24 @@ rank_fixture_run (const RankFiles *files, const char *arguments)
 }
 
 void
-rank_fixture_init (RankFiles *files, guint n_missing)
+rank_fixture_assert (const RankFiles *files, const char *arguments, const char *expected)
 {
-  files->folder = fixture_folder ();
-  files->store = g_build_filename (files->folder, "little.store", NULL);
-  files->map = g_build_filename (files->folder, "best.map", NULL);
-  files->model = g_build_filename (files->folder, "model.json", NULL);
-  make_store (files->store, n_missing);
+  g_autofree char *text = rank_fixture_run (files, arguments);
+
+  if (strstr (text, expected) == NULL)
+    g_error ("%s: \"%s\", expected \"%s\"", arguments, text, expected);
+}
+
+RankFiles
+rank_fixture_new (guint n_missing)
+{
+  RankFiles files = { .folder = fixture_folder () };
+
+  files.store = g_build_filename (files.folder, "little.store", NULL);
+  files.map = g_build_filename (files.folder, "best.map", NULL);
+  files.model = g_build_filename (files.folder, "model.json", NULL);
+  make_store (files.store, n_missing);
+  return files;
 }
 
 void

@@ -14,20 +14,14 @@ fi
 
 # same NAME WANTED GOT: the last command succeeded and wrote what it should.
 same () {
-  if test "$status" = 0 && test -s "$2" && cmp -s "$2" "$3"; then
-    ok "$1"
-  else
-    not_ok "$1" "exit status $status" "$(cat err)" "$(diff "$2" "$3" 2>&1)"
-  fi
+  test "$status" = 0 && test -s "$2" && cmp -s "$2" "$3"
+  verdict $? "$1" "exit status $status" "$(cat err)" "$(diff "$2" "$3" 2>&1)"
 }
 
 # refused NAME PATTERN STATUS: the last command was refused and wrote nothing.
 refused () {
-  if test "$status" = "$3" && grep -q -- "$2" err && ! test -e no.file; then
-    ok "$1"
-  else
-    not_ok "$1" "exit status $status" "$(cat err)"
-  fi
+  test "$status" = "$3" && grep -q -- "$2" err && ! test -e no.file
+  verdict $? "$1" "exit status $status" "$(cat err)"
 }
 
 # Ranks talk to the next one but one: in turns on two nodes they need no network.
@@ -64,11 +58,8 @@ printf '%s\n' zeta eta >hosts
 printf '%s\n' zeta eta zeta eta >wanted
 run "$hopcast" rank small.store --to slurm --hosts hosts -o best.slurm
 same "hosts of one's own" wanted best.slurm
-if grep -q '^hopcast: launch with: .*best\.slurm.*srun' err; then
-  ok "how to launch"
-else
-  not_ok "how to launch" "$(cat err)"
-fi
+grep -q '^hopcast: launch with: .*best\.slurm.*srun' err
+verdict $? "how to launch" "$(cat err)"
 
 # What the map file says, converted.
 run "$hopcast" rank small.store -o best.map
@@ -93,9 +84,6 @@ refused "too few hosts" "hosts" 1
 
 "$hopcast" rank small.store -o best.map >/dev/null
 run "$hopcast" rank small.store -o -
-if test "$status" = 0 && cmp -s out best.map; then
-  ok "a map file on standard output has it for itself"
-else
-  not_ok "a map file on standard output has it for itself" "$(cat out err)"
-fi
+test "$status" = 0 && cmp -s out best.map
+verdict $? "a map file on standard output has it for itself" "$(cat out err)"
 done_testing

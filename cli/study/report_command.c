@@ -11,51 +11,6 @@
 
 #define DEFAULT_TOP 12
 
-typedef struct {
-  char *output, *title;
-  int top;
-  CliTalkOptions talk;
-} Options;
-
-static void
-options_clear (Options *options)
-{
-  g_free (options->output);
-  g_free (options->title);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
-
-static void
-add_own_options (GOptionContext *context, Options *options)
-{
-  const GOptionEntry entries[] = {
-    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options->output, "Where to write the page",
-      "FILE" },
-    { "top", 0, 0, G_OPTION_ARG_INT, &options->top,
-      "Mappings of each case whose links and ranks are in the page, besides the default and the "
-      "worst (default: 12)",
-      "K" },
-    { "title", 0, 0, G_OPTION_ARG_STRING, &options->title,
-      "Title of the page (default: the name of the study)", "TITLE" },
-    { NULL },
-  };
-
-  g_option_context_add_main_entries (context, entries, NULL);
-  cli_add_quiet_option (context, &options->talk);
-}
-
-static gboolean
-write_report (const char *path, const Options *options, GError **error)
-{
-  g_autoptr (StudyStore) store = cli_study_store_open (path, error);
-  g_autoptr (CliOutfile) file = store ? cli_outfile_new (options->output, error) : NULL;
-
-  return file &&
-         study_report_write_store (cli_outfile_stream (file), store, options->title,
-                                   (guint) options->top, error) &&
-         cli_outfile_commit (file, error);
-}
-
 int
 cli_report (int argc, char **argv, GError **error)
 {
@@ -63,17 +18,36 @@ cli_report (int argc, char **argv, GError **error)
   g_autoptr (GOptionContext) context =
       cli_context_new ("STORE|STUDY", "Writes one page that shows a study: which mapping is best, "
                                       "and why.  It needs no other file and no network.");
-  g_auto (Options) options = { .top = DEFAULT_TOP };
+  g_autofree char *output = NULL, *title = NULL;
+  int top = DEFAULT_TOP;
+  CliTalkOptions talk = { 0 };
+  const GOptionEntry entries[] = {
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &output, "Where to write the page", "FILE" },
+    { "top", 0, 0, G_OPTION_ARG_INT, &top,
+      "Mappings of each case whose links and ranks are in the page, besides the default and the "
+      "worst (default: 12)",
+      "K" },
+    { "title", 0, 0, G_OPTION_ARG_STRING, &title,
+      "Title of the page (default: the name of the study)", "TITLE" },
+    { NULL },
+  };
+  g_autoptr (StudyStore) store = NULL;
+  g_autoptr (CliOutfile) file = NULL;
   const char *path;
 
-  add_own_options (context, &options);
+  g_option_context_add_main_entries (context, entries, NULL);
+  cli_add_quiet_option (context, &talk);
   if (!cli_parse (context, argc, argv, names, &path, error))
     return CLI_FAILED;
-  if (!options.output || options.top < 0) {
-    g_set_error_literal (error, CLI_ERROR, CLI_ERROR_USAGE,
-                         options.output ? "--top: must not be negative"
-                                        : "--output: where to write the page is missing");
+  if (!output || top < 0) {
+    cli_refuse (error, "%s",
+                output ? "--top: must not be negative"
+                       : "--output: where to write the page is missing");
     return CLI_FAILED;
   }
-  return write_report (path, &options, error) ? CLI_DONE : CLI_FAILED;
+  if (!(store = cli_study_store_open (path, error)) || !(file = cli_outfile_new (output, error)) ||
+      !study_report_write_store (cli_outfile_stream (file), store, title, (guint) top, error) ||
+      !cli_outfile_commit (file, error))
+    return CLI_FAILED;
+  return CLI_DONE;
 }

@@ -15,11 +15,8 @@ fails () {
   name=$1 wanted=$2 words=$3
   shift 3
   run "$@"
-  if test "$status" = "$wanted" && grep -q -e "$words" err; then
-    ok "$name"
-  else
-    not_ok "$name" "status $status" "$(cat err)"
-  fi
+  test "$status" = "$wanted" && grep -q -e "$words" err
+  verdict $? "$name" "status $status" "$(cat err)"
 }
 
 "$invent" many.store && "$invent" few.store 5 torus:4x3m || not_ok "invented stores" "none made"
@@ -107,9 +104,6 @@ used long.html 8
 # The policy is alive: a script that was changed after the page was made does not run.
 sed 's/^function selfTest/function  selfTest/; s/^async function selfTest/async  function selfTest/' many.html >changed.html
 browse changed.html
-if ! cmp -s many.html changed.html && ! test -s result && grep -q 'Content Security Policy' console; then
-  ok "a changed script is refused"
-else
-  not_ok "a changed script is refused" "$(head -3 console)"
-fi
+! cmp -s many.html changed.html && ! test -s result && grep -q 'Content Security Policy' console
+verdict $? "a changed script is refused" "$(head -3 console)"
 done_testing

@@ -1,4 +1,4 @@
-/* study_run.c - `hopcast study run`: makes the runs that a study file asks for.
+/* study_run.c - `hopcast study run`: makes the runs of a study file.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -16,7 +16,7 @@
 #define MAX_WORKERS 1024
 #define MAX_SHARDS  1000000u
 #define SIGNAL_EXIT 128
-#define MOST_UNFIT  5u /* that are told before the runs */
+#define MOST_UNFIT  5u /* lines before the runs */
 
 typedef struct {
   CliTalkOptions talk;
@@ -57,43 +57,31 @@ add_own_options (GOptionContext *context, Options *options)
 }
 
 static gboolean
-refuse (GError **error, const char *option, const char *text)
+check_options (const Options *options, StudySessionOptions *session, GError **error)
 {
-  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "%s: %s", option, text);
-  return FALSE;
-}
-
-static gboolean
-parse_shard (const char *text, StudySessionOptions *session, GError **error)
-{
-  g_auto (GStrv) parts = g_strsplit (text, "/", 2);
+  g_auto (GStrv) parts = options->shard ? g_strsplit (options->shard, "/", 2) : NULL;
   guint64 shard, n_shards;
 
+  if (options->threads < 0 || options->threads > MAX_WORKERS)
+    return cli_refuse (error, "--threads: not within 1..1024");
+  session->n_workers = (guint) options->threads;
+  session->store_path = options->store;
+  session->retry_failed = options->retry_failed;
+  if (parts == NULL)
+    return TRUE;
   if (g_strv_length (parts) != 2 ||
       !g_ascii_string_to_unsigned (parts[1], 10, 1, MAX_SHARDS, &n_shards, NULL) ||
-      !g_ascii_string_to_unsigned (parts[0], 10, 1, n_shards, &shard, NULL)) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
-                 "--shard: '%s' is not of the form I/N with I of 1 to N", text);
-    return FALSE;
-  }
+      !g_ascii_string_to_unsigned (parts[0], 10, 1, n_shards, &shard, NULL))
+    return cli_refuse (error, "--shard: '%s' is not of the form I/N with I of 1 to N",
+                       options->shard);
   session->shard = (guint) shard;
   session->n_shards = (guint) n_shards;
   return TRUE;
 }
 
-static gboolean
-check_options (const Options *options, StudySessionOptions *session, GError **error)
-{
-  if (options->threads < 0 || options->threads > MAX_WORKERS)
-    return refuse (error, "--threads", "not within 1..1024");
-  session->n_workers = (guint) options->threads;
-  session->store_path = options->store;
-  session->retry_failed = options->retry_failed;
-  return options->shard == NULL || parse_shard (options->shard, session, error);
-}
+/* --- Before the runs --- */
 
-/* --- Mappings that do not fit --- */
-
+/* Lists the mappings that do not fit their machine, at most `most` of them. */
 static void
 tell_unfit (FILE *out, const StudyPlan *plan, gboolean is_left_out, const char *heading, guint most)
 {
@@ -122,9 +110,7 @@ tell_unfit (FILE *out, const StudyPlan *plan, gboolean is_left_out, const char *
     fputs ("  ... --dry-run tells all\n", out);
 }
 
-/* --- What machines assume --- */
-
-/* Each line once, with the first machine that it is true of. */
+/* Prints each assumption once, with the first machine that makes it. */
 static void
 tell_assumptions (const StudyPlan *plan)
 {
@@ -143,7 +129,7 @@ tell_assumptions (const StudyPlan *plan)
   }
 }
 
-/* --- While it runs --- */
+/* --- The runs --- */
 
 static void
 tell_progress (void *data, const StudyTally *tally)
@@ -161,38 +147,7 @@ tell_progress (void *data, const StudyTally *tally)
   cli_progress_text (data, todo > 0 ? (double) ended / todo : 1, middle);
 }
 
-/* --- After it --- */
-
-static void
-tell_failures (const StudyTally *tally)
-{
-  g_autofree char *changed = base_count (tally->n_changed, "run");
-  g_autofree char *failed_before = base_count (tally->n_failed_before, "run");
-
-  if (tally->first_error != NULL)
-    cli_printf (stderr, "hopcast: the first run that failed: %s\n", tally->first_error);
-  if (tally->n_changed > 0)
-    cli_printf (stderr,
-                "hopcast: inputs of %s were changed meanwhile; the same command takes them as "
-                "they are now\n",
-                changed);
-  if (tally->n_failed_before > 0)
-    cli_printf (stderr, "hopcast: %s failed before; --retry-failed tries again\n", failed_before);
-}
-
-static void
-tell_next (const StudyTally *tally, const StudySessionOptions *session, const char *store)
-{
-  if (tally->signal != 0)
-    cli_printf (stderr, "hopcast: stopped by %s; the same command goes on from here\n",
-                g_strsignal (tally->signal));
-  else if (session->n_shards > 0)
-    cli_printf (stderr, "hopcast: next: hopcast study merge, when all shards are there\n");
-  else
-    cli_printf (stderr, "hopcast: next: hopcast rank %s; hopcast report %s -o page.html\n", store,
-                store);
-}
-
+/* who: RUSAGE_SELF or RUSAGE_CHILDREN. */
 static double
 processor_s (int who)
 {
@@ -204,71 +159,7 @@ processor_s (int who)
          (double) (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
 }
 
-/* What it costs that runs are handed out and stored. */
-static void
-tell_costs (const StudyTally *tally)
-{
-  cli_printf (
-      stderr,
-      "hopcast: %.3f s, of which %.3f s in the store (%.2f %%); processor time: %.3f s here, "
-      "%.3f s of workers\n",
-      tally->elapsed_s, tally->store_s,
-      tally->elapsed_s > 0 ? 100 * tally->store_s / tally->elapsed_s : 0, processor_s (RUSAGE_SELF),
-      processor_s (RUSAGE_CHILDREN));
-}
-
-static void
-tell_end (const StudyTally *tally, const StudySessionOptions *session, const char *store,
-          const CliTalkOptions *talk)
-{
-  g_autofree char *done = base_count (tally->n_done, "run");
-
-  if (talk->quiet)
-    return;
-  tell_failures (tally);
-  cli_printf (stderr, "hopcast: %s done, %u failed, %u %s there: %s\n", done, tally->n_failed,
-              tally->n_there, tally->n_there == 1 ? "was" : "were", store);
-  if (talk->verbose)
-    tell_costs (tally);
-  tell_next (tally, session, store);
-}
-
-static int
-exit_status (const StudyTally *tally)
-{
-  if (tally->signal != 0)
-    return SIGNAL_EXIT + tally->signal;
-  return tally->n_failed + tally->n_failed_before > 0 ? CLI_PARTLY : CLI_DONE;
-}
-
-static int
-make_runs (const StudyPlan *plan, StudySessionOptions *session, const Options *options,
-           GError **error)
-{
-  g_autofree char *store = study_session_store_path (plan, session);
-  g_autoptr (CliProgress) progress = cli_progress_new (options->talk.quiet);
-  g_auto (StudyTally) tally = { 0 };
-
-  session->progress = tell_progress;
-  session->progress_data = progress;
-  if (!study_session_run (plan, cli_pool_kind, session, &tally, error))
-    return CLI_FAILED;
-  g_clear_pointer (&progress, cli_progress_free);
-  tell_end (&tally, session, store, &options->talk);
-  return exit_status (&tally);
-}
-
-/* --- Instead of it --- */
-
-static char *
-duration (double seconds)
-{
-  if (seconds < 100)
-    return g_strdup_printf ("%.2g s", seconds);
-  if (seconds < 6000)
-    return g_strdup_printf ("%.0f min", seconds / 60);
-  return g_strdup_printf ("%.1f h", seconds / 3600);
-}
+/* --- Without the runs --- */
 
 static int
 dry_run (const StudyPlan *plan, const StudySessionOptions *session, GError **error)
@@ -279,11 +170,15 @@ dry_run (const StudyPlan *plan, const StudySessionOptions *session, GError **err
   guint n_workers = session->n_workers > 0 ? session->n_workers : g_get_num_processors ();
   g_autofree char *time = NULL, *unknown = NULL;
   StudyEstimate estimate;
+  double seconds;
 
   if (todo == NULL || !study_estimate (plan, session, todo, &estimate, error))
     return CLI_FAILED;
   n_workers = MAX (1, MIN (n_workers, todo->len));
-  time = duration (estimate.run_s / n_workers);
+  seconds = estimate.run_s / n_workers;
+  time = seconds < 100    ? g_strdup_printf ("%.2g s", seconds)
+         : seconds < 6000 ? g_strdup_printf ("%.0f min", seconds / 60)
+                          : g_strdup_printf ("%.1f h", seconds / 3600);
   unknown = base_count (estimate.n_unknown, "run");
   printf ("runs     %u\ndone     %u\nfailed   %u\nto do    %u\n", tally.n_runs,
           tally.n_there - tally.n_failed_before, tally.n_failed_before, todo->len);
@@ -298,24 +193,56 @@ dry_run (const StudyPlan *plan, const StudySessionOptions *session, GError **err
 }
 
 static int
-run_study (const char *path, const Options *options, StudySessionOptions *session, GError **error)
+make_runs (const StudyPlan *plan, StudySessionOptions *session, const Options *options,
+           GError **error)
 {
-  g_autoptr (StudyPlan) plan = study_plan_load (path, error);
+  g_autofree char *store = study_session_store_path (plan, session);
   g_autoptr (CliProgress) progress = cli_progress_new (options->talk.quiet);
+  g_auto (StudyTally) tally = { 0 };
+  int status;
 
-  if (plan == NULL || !study_plan_resolve (plan, cli_progress_share, progress, error))
+  session->progress = tell_progress;
+  session->progress_data = progress;
+  if (!study_session_run (plan, cli_pool_kind, session, &tally, error))
     return CLI_FAILED;
   g_clear_pointer (&progress, cli_progress_free);
-  if (options->dry_run)
-    return dry_run (plan, session, error);
-  if (!cli_pool_kind->is_master ())
-    return study_session_serve (plan, cli_pool_kind, error) ? CLI_DONE : CLI_FAILED;
+  status = tally.signal != 0                            ? SIGNAL_EXIT + tally.signal
+           : tally.n_failed + tally.n_failed_before > 0 ? (int) CLI_PARTLY
+                                                        : (int) CLI_DONE;
   if (!options->talk.quiet) {
-    tell_assumptions (plan);
-    tell_unfit (stderr, plan, FALSE, "hopcast: fail, as mappings do not fit: ", MOST_UNFIT);
-    tell_unfit (stderr, plan, TRUE, "hopcast: left out, as mappings do not fit: ", MOST_UNFIT);
+    g_autofree char *done = base_count (tally.n_done, "run");
+    g_autofree char *changed = base_count (tally.n_changed, "run");
+    g_autofree char *failed_before = base_count (tally.n_failed_before, "run");
+
+    if (tally.first_error != NULL)
+      cli_printf (stderr, "hopcast: the first run that failed: %s\n", tally.first_error);
+    if (tally.n_changed > 0)
+      cli_printf (stderr,
+                  "hopcast: inputs of %s were changed meanwhile; the same command takes them as "
+                  "they are now\n",
+                  changed);
+    if (tally.n_failed_before > 0)
+      cli_printf (stderr, "hopcast: %s failed before; --retry-failed tries again\n", failed_before);
+    cli_printf (stderr, "hopcast: %s done, %u failed, %u %s there: %s\n", done, tally.n_failed,
+                tally.n_there, tally.n_there == 1 ? "was" : "were", store);
+    if (options->talk.verbose)
+      cli_printf (
+          stderr,
+          "hopcast: %.3f s, of which %.3f s in the store (%.2f %%); processor time: %.3f s here, "
+          "%.3f s of workers\n",
+          tally.elapsed_s, tally.store_s,
+          tally.elapsed_s > 0 ? 100 * tally.store_s / tally.elapsed_s : 0,
+          processor_s (RUSAGE_SELF), processor_s (RUSAGE_CHILDREN));
+    if (tally.signal != 0)
+      cli_printf (stderr, "hopcast: stopped by %s; the same command goes on from here\n",
+                  g_strsignal (tally.signal));
+    else if (session->n_shards > 0)
+      cli_printf (stderr, "hopcast: next: hopcast study merge, when all shards are there\n");
+    else
+      cli_printf (stderr, "hopcast: next: hopcast rank %s; hopcast report %s -o page.html\n", store,
+                  store);
   }
-  return make_runs (plan, session, options, error);
+  return status;
 }
 
 int
@@ -326,11 +253,26 @@ cli_study_run (int argc, char **argv, GError **error)
       "STUDY", "Makes the runs that a study file asks for and that its store does not have.");
   g_auto (Options) options = { 0 };
   StudySessionOptions session = { 0 };
+  g_autoptr (StudyPlan) plan = NULL;
+  g_autoptr (CliProgress) progress = NULL;
   const char *path;
 
   add_own_options (context, &options);
   if (!cli_parse (context, argc, argv, names, &path, error) ||
-      !check_options (&options, &session, error))
+      !check_options (&options, &session, error) || !(plan = study_plan_load (path, error)))
     return CLI_FAILED;
-  return run_study (path, &options, &session, error);
+  progress = cli_progress_new (options.talk.quiet);
+  if (!study_plan_resolve (plan, cli_progress_share, progress, error))
+    return CLI_FAILED;
+  g_clear_pointer (&progress, cli_progress_free);
+  if (options.dry_run)
+    return dry_run (plan, &session, error);
+  if (!cli_pool_kind->is_master ())
+    return study_session_serve (plan, cli_pool_kind, error) ? CLI_DONE : CLI_FAILED;
+  if (!options.talk.quiet) {
+    tell_assumptions (plan);
+    tell_unfit (stderr, plan, FALSE, "hopcast: fail, as mappings do not fit: ", MOST_UNFIT);
+    tell_unfit (stderr, plan, TRUE, "hopcast: left out, as mappings do not fit: ", MOST_UNFIT);
+  }
+  return make_runs (plan, &session, &options, error);
 }

@@ -20,11 +20,8 @@ moment () {
 run "$hopcast" study run small.study --store whole.store
 says "a study is made" 0 "$n_runs runs done, 0 failed, 0 were there: whole.store"
 table whole.store >undisturbed.csv
-if test "$(wc -l <undisturbed.csv)" = $((n_runs + 1)); then
-  ok "a row for each run"
-else
-  not_ok "a row for each run" "$(head -3 undisturbed.csv)"
-fi
+test "$(wc -l <undisturbed.csv)" = $((n_runs + 1))
+verdict $? "a row for each run" "$(head -3 undisturbed.csv)"
 
 run "$hopcast" study run small.study --store whole.store
 says "what is done is not made again" 0 " 0 runs done, 0 failed, $n_runs were there"
@@ -62,11 +59,8 @@ for signal in TERM INT HUP; do
   status=$?
   says "SIG$signal ends it in order" $((128 + number)) "the same command goes on from here"
   # shellcheck disable=SC2086  # a list
-  if test -n "$workers" && ! kill -0 $workers 2>/dev/null; then
-    ok "SIG$signal leaves no workers"
-  else
-    not_ok "SIG$signal leaves no workers" "$workers"
-  fi
+  test -n "$workers" && ! kill -0 $workers 2>/dev/null
+  verdict $? "SIG$signal leaves no workers" "$workers"
 done
 
 # is_at_work PROCESS: it has used 50 ms of a processor, which a worker does in its runs alone.
@@ -86,11 +80,8 @@ kill -9 "$victim"
 wait $master
 status=$?
 says "a worker's death is its run's failure" 3 "worker ended by signal 9"
-if grep -q "$((n_long - 1)) runs done, 1 failed" err; then
-  ok "the others are made"
-else
-  not_ok "the others are made" "$(cat err)"
-fi
+grep -q "$((n_long - 1)) runs done, 1 failed" err
+verdict $? "the others are made" "$(cat err)"
 run "$hopcast" study run long.study --store long.store
 says "a failed run stays failed" 3 " 0 runs done, 0 failed, $n_long were there"
 run "$hopcast" study run long.study --store long.store --retry-failed
@@ -167,12 +158,9 @@ echo "skip-unfit = true" >>unfit.study
 run "$hopcast" study run unfit.study --store fitting.store
 says "unless it is left out" 0 "3 runs done, 0 failed"
 run "$hopcast" study run unfit.study --store fitting.store --dry-run
-if grep -q "^runs     3$" out && grep -q "left out, as mappings do not fit: 1 run$" out &&
-   grep -q "^  TABCDE on torus:8x8: " out; then
-  ok "the plan says so"
-else
-  not_ok "the plan says so" "$(cat out err)"
-fi
+grep -q "^runs     3$" out && grep -q "left out, as mappings do not fit: 1 run$" out &&
+grep -q "^  TABCDE on torus:8x8: " out
+verdict $? "the plan says so" "$(cat out err)"
 sed -e "s/default;TABCDE/default;nosuch.map/" unfit.study >nosuch.study
 run "$hopcast" study run nosuch.study --store fitting.store
 says "what fits nowhere is not left out" 3 "nosuch.map on bgq:32"
@@ -199,11 +187,8 @@ table changing.store >changed.csv
 rm -f changing.store
 run "$hopcast" study run changing.study
 table changing.store >anew.csv
-if test -s anew.csv && cmp -s changed.csv anew.csv; then
-  ok "and all is as if it had never been the first"
-else
-  not_ok "and all is as if it had never been the first" "$(cat err)"
-fi
+test -s anew.csv && cmp -s changed.csv anew.csv
+verdict $? "and all is as if it had never been the first" "$(cat err)"
 
 # --- The store ---
 
@@ -226,18 +211,12 @@ same "with room it goes on" full.store
 # --- Nothing made ---
 
 run "$hopcast" study run small.study --dry-run --store whole.store
-if test "$status" = 0 && grep -q "^done     $n_runs$" out && grep -q "^to do    0$" out; then
-  ok "a dry run of what is done"
-else
-  not_ok "a dry run of what is done" "$(cat out err)"
-fi
+test "$status" = 0 && grep -q "^done     $n_runs$" out && grep -q "^to do    0$" out
+verdict $? "a dry run of what is done" "$(cat out err)"
 run "$hopcast" study run small.study --dry-run --store none.store
-if test "$status" = 0 && grep -q "^to do    $n_runs$" out && grep -q "^time     .* s with" out &&
-  ! test -e none.store; then
-  ok "a dry run leaves nothing"
-else
-  not_ok "a dry run leaves nothing" "$(cat out err)"
-fi
+test "$status" = 0 && grep -q "^to do    $n_runs$" out && grep -q "^time     .* s with" out &&
+  ! test -e none.store
+verdict $? "a dry run leaves nothing" "$(cat out err)"
 for shard in 0/4 5/4 1/0 x 1 1/2/3 -1/4; do
   run "$hopcast" study run small.study --shard "$shard"
   test "$status" = 2 || not_ok "--shard $shard" "exit status $status"

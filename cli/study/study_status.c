@@ -1,4 +1,4 @@
-/* study_status.c - `hopcast study status`: how far a study is.
+/* study_status.c - `hopcast study status`: the state of a study's runs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* What is known of a store; of different errors each is there once. */
+/* A store, its progress and its distinct errors. */
 typedef struct {
   StudyStore *store;
   char *name;
@@ -40,40 +40,32 @@ count_of (const Status *status, const char *text)
 }
 
 static gboolean
-read_errors (Status *status, GError **error)
+read_status (Status *status, const char *path, GError **error)
 {
-  g_autoptr (GPtrArray) rows = study_store_rows (status->store, FALSE, error);
+  g_autoptr (GPtrArray) rows = NULL;
 
-  if (!rows)
+  status->store = cli_study_store_open (path, error);
+  if (!status->store || !(status->name = study_store_name (status->store, error)) ||
+      !(status->cases = study_store_progress (status->store, error)) ||
+      !(rows = study_store_rows (status->store, FALSE, error)))
     return FALSE;
   status->errors = g_ptr_array_new_with_free_func (g_free);
   status->counts = g_hash_table_new (g_str_hash, g_str_equal);
   for (guint at = 0; at < rows->len; at++) {
     const StudyRow *row = g_ptr_array_index (rows, at);
-    const char *text = row->error ? row->error : "no reason was kept";
-    guint count;
+    char *text = g_strdup (row->error ? row->error : "no reason was kept");
+    guint count = count_of (status, text);
 
-    if (row->status == STUDY_DONE)
+    if (row->status == STUDY_DONE) {
+      g_free (text);
       continue;
-    count = count_of (status, text);
+    }
     if (count == 0)
-      g_ptr_array_add (status->errors, g_strdup (text));
-    g_hash_table_insert (status->counts,
-                         count > 0 ? (gpointer) text
-                                   : g_ptr_array_index (status->errors, status->errors->len - 1),
-                         GUINT_TO_POINTER (count + 1));
+      g_ptr_array_add (status->errors, text);
+    g_hash_table_insert (status->counts, text, GUINT_TO_POINTER (count + 1));
+    if (count > 0)
+      g_free (text);
   }
-  return TRUE;
-}
-
-static gboolean
-read_status (Status *status, const char *path, GError **error)
-{
-  status->store = cli_study_store_open (path, error);
-  if (!status->store || !(status->name = study_store_name (status->store, error)) ||
-      !(status->cases = study_store_progress (status->store, error)) ||
-      !read_errors (status, error))
-    return FALSE;
   for (guint at = 0; at < status->cases->len; at++) {
     const StudyProgress *progress = g_ptr_array_index (status->cases, at);
 
@@ -90,7 +82,7 @@ typedef struct {
   const char *trace, *machine, *network, *routing;
   double compute_scale;
   uint32_t n_runs, n_done, n_failed, n_missing;
-  char *name; /* of the case; freed by print() */
+  const char *name; /* of the case */
 } Case;
 
 typedef struct {
@@ -116,52 +108,6 @@ static const CliColumn failure_columns[] = {
   { "runs", NULL, CLI_CELL_U32, offsetof (Failure, n_runs) },
 };
 
-static char *
-name_case (const StudyProgress *progress)
-{
-  GString *name = g_string_new (NULL);
-
-  g_string_printf (name, "%s, %s, %s", progress->trace, progress->machine, progress->network);
-  if (g_strcmp0 (progress->routing, "default"))
-    g_string_append_printf (name, ", routing %s", progress->routing);
-  if (progress->compute_scale < 1 || progress->compute_scale > 1)
-    g_string_append_printf (name, ", compute x %g", progress->compute_scale);
-  return g_string_free (name, FALSE);
-}
-
-static void
-print_table (const Status *status, const CliRows *cases, const CliRows *failures)
-{
-  cli_print_heading (stdout, "study");
-  cli_printf (stdout, "  %-10s %s\n  %-10s %s\n", "name", status->name, "store",
-              study_store_path (status->store));
-  printf ("  %-10s %u: %u done, %u failed, %u missing\n", "runs", status->n_runs, status->n_done,
-          status->n_failed, status->n_runs - status->n_done - status->n_failed);
-  cli_print_heading (stdout, "cases");
-  cli_rows_print_table (stdout, cases, "  ");
-  if (failures->n_rows > 0) {
-    cli_print_heading (stdout, "errors");
-    cli_rows_print_table (stdout, failures, "  ");
-  }
-}
-
-static void
-print_json (const Status *status, const CliRows *cases, const CliRows *failures)
-{
-  g_autoptr (JsonBuilder) builder = json_builder_new ();
-
-  json_builder_begin_object (builder);
-  cli_add_string (builder, "name", status->name);
-  cli_add_string (builder, "store", study_store_path (status->store));
-  cli_add_integer (builder, "runs", status->n_runs);
-  cli_add_integer (builder, "done", status->n_done);
-  cli_add_integer (builder, "failed", status->n_failed);
-  cli_add_integer (builder, "missing", status->n_runs - status->n_done - status->n_failed);
-  cli_rows_add_json (builder, "cases", cases);
-  cli_rows_add_json (builder, "errors", failures);
-  cli_print_object (stdout, builder);
-}
-
 static void
 print (const Status *status, CliFormat format)
 {
@@ -169,26 +115,64 @@ print (const Status *status, CliFormat format)
   g_autofree Failure *failures = g_new (Failure, status->errors->len);
   const CliRows case_rows = CLI_ROWS (case_columns, cases, status->cases->len);
   const CliRows failure_rows = CLI_ROWS (failure_columns, failures, status->errors->len);
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (JsonBuilder) builder = NULL;
+  guint n_missing = status->n_runs - status->n_done - status->n_failed;
 
   for (guint at = 0; at < status->cases->len; at++) {
-    const StudyProgress *it = g_ptr_array_index (status->cases, at);
+    const StudyProgress *progress = g_ptr_array_index (status->cases, at);
+    GString *name = g_string_new (NULL);
 
-    cases[at] = (Case){ it->trace,     it->machine,       it->network,
-                        it->routing,   it->compute_scale, it->n_runs,
-                        it->n_done,    it->n_failed,      it->n_runs - it->n_done - it->n_failed,
-                        name_case (it) };
+    g_string_printf (name, "%s, %s, %s", progress->trace, progress->machine, progress->network);
+    if (g_strcmp0 (progress->routing, "default"))
+      g_string_append_printf (name, ", routing %s", progress->routing);
+    if (progress->compute_scale < 1 || progress->compute_scale > 1)
+      g_string_append_printf (name, ", compute x %g", progress->compute_scale);
+    cases[at] = (Case){ .trace = progress->trace,
+                        .machine = progress->machine,
+                        .network = progress->network,
+                        .routing = progress->routing,
+                        .compute_scale = progress->compute_scale,
+                        .n_runs = progress->n_runs,
+                        .n_done = progress->n_done,
+                        .n_failed = progress->n_failed,
+                        .n_missing = progress->n_runs - progress->n_done - progress->n_failed,
+                        .name = name->str };
+    g_ptr_array_add (names, g_string_free (name, FALSE));
   }
   for (guint at = 0; at < status->errors->len; at++) {
     failures[at].error = g_ptr_array_index (status->errors, at);
     failures[at].n_runs = count_of (status, failures[at].error);
   }
   switch (format) {
-  case CLI_FORMAT_TABLE: print_table (status, &case_rows, &failure_rows); break;
+  case CLI_FORMAT_TABLE:
+    cli_print_heading (stdout, "study");
+    cli_printf (stdout, "  %-10s %s\n  %-10s %s\n", "name", status->name, "store",
+                study_store_path (status->store));
+    printf ("  %-10s %u: %u done, %u failed, %u missing\n", "runs", status->n_runs, status->n_done,
+            status->n_failed, n_missing);
+    cli_print_heading (stdout, "cases");
+    cli_rows_print_table (stdout, &case_rows, "  ");
+    if (failure_rows.n_rows > 0) {
+      cli_print_heading (stdout, "errors");
+      cli_rows_print_table (stdout, &failure_rows, "  ");
+    }
+    break;
   case CLI_FORMAT_CSV: cli_rows_print_csv (stdout, &case_rows); break;
-  case CLI_FORMAT_JSON: print_json (status, &case_rows, &failure_rows); break;
+  case CLI_FORMAT_JSON:
+    builder = json_builder_new ();
+    json_builder_begin_object (builder);
+    cli_add_string (builder, "name", status->name);
+    cli_add_string (builder, "store", study_store_path (status->store));
+    cli_add_integer (builder, "runs", status->n_runs);
+    cli_add_integer (builder, "done", status->n_done);
+    cli_add_integer (builder, "failed", status->n_failed);
+    cli_add_integer (builder, "missing", n_missing);
+    cli_rows_add_json (builder, "cases", &case_rows);
+    cli_rows_add_json (builder, "errors", &failure_rows);
+    cli_print_object (stdout, builder);
+    break;
   }
-  for (guint at = 0; at < status->cases->len; at++)
-    g_free (cases[at].name);
 }
 
 int

@@ -1,4 +1,4 @@
-/* study_store.c - the store that a command line names, itself or by its study.
+/* study_store.c - opens a store by its own path or by that of its study.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What every SQLite database begins with. */
+/* Every SQLite database begins with it. */
 #define MAGIC "SQLite format 3"
 
 gboolean
@@ -21,7 +21,7 @@ cli_is_store (const char *path)
   FILE *file;
   gboolean is_one;
 
-  /* Bytes that are looked at are gone from a pipe, which cannot be a store. */
+  /* Reading would consume the bytes of a pipe, which cannot be a store. */
   if (!g_file_test (path, G_FILE_TEST_IS_REGULAR))
     return FALSE;
   file = fopen (path, "rb");
@@ -32,24 +32,17 @@ cli_is_store (const char *path)
   return is_one;
 }
 
-/* Is it text that could be a study? What is neither is told as a store. */
-static gboolean
-is_study (const char *path)
-{
-  g_autofree char *text = NULL;
-  gsize length;
-
-  return g_file_test (path, G_FILE_TEST_IS_REGULAR) && !cli_is_store (path) &&
-         g_file_get_contents (path, &text, &length, NULL) && length > 0 &&
-         g_utf8_validate (text, (gssize) length, NULL);
-}
-
 StudyStore *
 cli_study_store_open (const char *path, GError **error)
 {
   g_autoptr (StudyPlan) plan = NULL;
+  g_autofree char *text = NULL;
+  gsize length;
 
-  if (!is_study (path))
+  /* Text may be a study; anything else is opened, and reported, as a store. */
+  if (!g_file_test (path, G_FILE_TEST_IS_REGULAR) || cli_is_store (path) ||
+      !g_file_get_contents (path, &text, &length, NULL) || length == 0 ||
+      !g_utf8_validate (text, (gssize) length, NULL))
     return study_store_open (path, STUDY_STORE_READ, error);
   plan = study_plan_load (path, error);
   if (!plan)

@@ -11,22 +11,16 @@ fails () {
   name=$1 wanted=$2 words=$3
   shift 3
   run "$@"
-  if test "$status" -eq "$wanted" && test "$(wc -l <err)" -eq 1 && grep -qF -- "$words" err; then
-    ok "$name"
-  else
-    not_ok "$name" "exit $status" "$(cat err)"
-  fi
+  test "$status" -eq "$wanted" && test "$(wc -l <err)" -eq 1 && grep -qF -- "$words" err
+  verdict $? "$name" "exit $status" "$(cat err)"
 }
 
 # check NAME COMMAND...: it succeeds.
 check () {
   name=$1
   shift
-  if "$@"; then
-    ok "$name"
-  else
-    not_ok "$name" "exit $status: $*" "$(cat out err)"
-  fi
+  "$@"
+  verdict $? "$name" "exit $status: $*" "$(cat out err)"
 }
 
 cat >a.study <<'END'
@@ -50,13 +44,10 @@ run "$hopcast" study run -q a.study
 check "a study with failures" test "$status" -eq 3
 
 run "$hopcast" study status a.study
-if test "$status" -eq 0 && grep -q "two halos" out && grep -q "6: 4 done, 2 failed, 0 missing" out &&
+test "$status" -eq 0 && grep -q "two halos" out && grep -q "6: 4 done, 2 failed, 0 missing" out &&
   grep -Eq "^ +3 +2 +1 +0  gen:halo2d:ranks=16,bytes=1024,iterations=1, torus:4x4, load" out &&
-  grep -Eq '^ +2  mapping nowhere.map: ' out; then
-  ok "status"
-else
-  not_ok "status" "$(cat out err)"
-fi
+  grep -Eq '^ +2  mapping nowhere.map: ' out
+verdict $? "status" "$(cat out err)"
 run "$hopcast" study status a.store --format csv
 printf '%s\n' 'trace,machine,network,routing,compute_scale,runs,done,failed,missing' \
   '"gen:halo2d:ranks=16,bytes=512,iterations=1",torus:4x4,load,default,1,3,2,1,0' \

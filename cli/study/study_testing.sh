@@ -39,18 +39,12 @@ table () {
 # same NAME STORE: the table is that of the undisturbed run.
 same () {
   table "$2" >table.csv 2>err
-  if test -s table.csv && cmp -s table.csv undisturbed.csv; then
-    ok "$1"
-  else
-    not_ok "$1" "$(cat err)" "$(diff table.csv undisturbed.csv | head -5)"
-  fi
+  test -s table.csv && cmp -s table.csv undisturbed.csv
+  verdict $? "$1" "$(cat err)" "$(diff table.csv undisturbed.csv | head -5)"
 }
 
 # says NAME STATUS PATTERN: how the last `run` ended.
 says () {
-  if test "$status" = "$2" && grep -q "$3" err; then
-    ok "$1"
-  else
-    not_ok "$1" "exit status $status, not $2; or not /$3/ in:" "$(cat err)"
-  fi
+  test "$status" = "$2" && grep -q "$3" err
+  verdict $? "$1" "exit status $status, not $2; or not /$3/ in:" "$(cat err)"
 }

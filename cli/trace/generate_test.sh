@@ -6,35 +6,9 @@
 set -u
 . "${G_TEST_SRCDIR:-.}/cli/tap.sh"
 
-# same NAME LEFT RIGHT: two texts are equal and not empty.
-same () {
-  if test -n "$2" && test "$2" = "$3"; then
-    ok "$1"
-  else
-    not_ok "$1" "'$2' is not '$3'"
-  fi
-}
-
-# json KEY FILE: a number or string of a flat member.
-json () {
-  sed -n "s/^ *\"$1\": \"*\([^\",]*\)\"*,*\$/\1/p" "$2"
-}
-
 # text KEY FILE: a string that may have commas in it.
 text () {
   sed -n "s/^ *\"$1\": \"\(.*\)\",\$/\1/p" "$2"
-}
-
-# refused NAME TEXT ARGUMENT...: wrong usage, told in one line that contains TEXT.
-refused () {
-  name=$1 text=$2
-  shift 2
-  run "$hopcast" trace "$@"
-  if test "$status" = 2 && test "$(wc -l <err)" = 1 && grep -qF -e "$text" err && ! test -s out; then
-    ok "$name"
-  else
-    not_ok "$name" "status $status" "$(cat err)"
-  fi
 }
 
 # Without a file, the spec; it is complete and stands for itself.
@@ -117,32 +91,26 @@ run "$hopcast" map metrics gen:halo2d:ranks=32,bytes=1,iterations=1 --machine bg
 same "map metrics" "$status $(text source out)" "0 gen:halo2d:ranks=32,bytes=1,iterations=1"
 
 # What is typed wrong.
-refused "no kind" "KIND is missing" generate
-refused "kind comes first" "KIND is missing" generate --ranks 4 ring
-refused "unknown kind" "'circle' is none of halo2d" generate circle --ranks 4
-refused "unknown option" "--rank" generate ring --rank 4
-refused "missing parameter" "ranks=... is missing" generate ring
-refused "range" "ranks: \"0\" is not a whole number within 1.." generate ring --ranks 0
-refused "comma" "--bytes: '1,2' has a comma in it" generate ring --ranks 4 --bytes 1,2
-refused "one argument too many" "one argument too many: 'x'" generate ring --ranks 4 x
-refused "no ending" "the ending tells no format" generate ring --ranks 4 -o ring.xyz
-refused "format" "--to: 'xyz' is none of" generate ring --ranks 4 -o ring --to xyz
-refused "nowhere to write" "--to: needs --output" generate ring --ranks 4 --to ti
-refused "convert to nowhere" "--output FILE is missing" convert gen:ring:ranks=4
-refused "convert: no ending" "the ending tells no format" convert gen:ring:ranks=4 -o ring.xyz
+refused "no kind" 2 "KIND is missing" trace generate
+refused "kind comes first" 2 "KIND is missing" trace generate --ranks 4 ring
+refused "unknown kind" 2 "'circle' is none of halo2d" trace generate circle --ranks 4
+refused "unknown option" 2 "--rank" trace generate ring --rank 4
+refused "missing parameter" 2 "ranks=... is missing" trace generate ring
+refused "range" 2 "ranks: \"0\" is not a whole number within 1.." trace generate ring --ranks 0
+refused "comma" 2 "--bytes: '1,2' has a comma in it" trace generate ring --ranks 4 --bytes 1,2
+refused "one argument too many" 2 "one argument too many: 'x'" trace generate ring --ranks 4 x
+refused "no ending" 2 "the ending tells no format" trace generate ring --ranks 4 -o ring.xyz
+refused "format" 2 "--to: 'xyz' is none of" trace generate ring --ranks 4 -o ring --to xyz
+refused "nowhere to write" 2 "--to: needs --output" trace generate ring --ranks 4 --to ti
+refused "convert to nowhere" 2 "--output FILE is missing" trace convert gen:ring:ranks=4
+refused "convert: no ending" 2 "the ending tells no format" trace convert gen:ring:ranks=4 -o ring.xyz
 same "no files are left" "$(echo ring*)" "ring*"
 # The first parameters may stand behind the kind, in any case.
 run "$hopcast" trace generate npb LU d --ranks 16
-if test "$status" = 0 && grep -q '^gen:npb:kernel=lu,class=D,ranks=16' out; then
-  ok "parameters as words"
-else
-  not_ok "parameters as words" "$status" "$(cat out err)"
-fi
+test "$status" = 0 && grep -q '^gen:npb:kernel=lu,class=D,ranks=16' out
+verdict $? "parameters as words" "$status" "$(cat out err)"
 run "$hopcast" trace generate npb LU --kernel cg --class S --ranks 4
-if test "$status" = 2 && grep -q 'given twice' err; then
-  ok "a parameter given twice"
-else
-  not_ok "a parameter given twice" "$status" "$(cat err)"
-fi
+test "$status" = 2 && grep -q 'given twice' err
+verdict $? "a parameter given twice" "$status" "$(cat err)"
 
 done_testing

@@ -1,4 +1,4 @@
-/* record.c - one simulation as it is printed: the run record.
+/* record.c - the run record: one simulation as it is printed.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-/* A division by it gives the closest number to a decimal one of picoseconds. */
+/* Dividing, unlike multiplying by 1e-12, gives the double closest to the decimal number. */
 #define PS_PER_SECOND 1e12
 #define HOT_LINKS     5
 
@@ -25,9 +25,23 @@ cli_add_features (JsonBuilder *builder, const double features[SIM_N_FEATURES], g
   json_builder_end_object (builder);
 }
 
+/* Only the packet network has packets; the load network has no events. */
 static void
-add_inputs (JsonBuilder *builder, const CliRunInputs *inputs, const SimRun *run)
+add_known (JsonBuilder *builder, const char *name, uint64_t value, gboolean known)
 {
+  if (known)
+    cli_add_integer (builder, name, value);
+  else
+    cli_add_number (builder, name, (double) NAN);
+}
+
+static JsonNode *
+record_new (const CliRunInputs *inputs, const SimRun *run, gboolean has_time)
+{
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+  StudyRankSummary summary = study_rank_summary (&run->result);
+
+  json_builder_begin_object (builder);
   cli_add_string (builder, "schema", "hopcast.run/1");
   cli_add_string (builder, "key", run->key);
   cli_add_string (builder, "trace", inputs->trace);
@@ -39,38 +53,11 @@ add_inputs (JsonBuilder *builder, const CliRunInputs *inputs, const SimRun *run)
   cli_add_integer (builder, "ranks", inputs->mapping->n_ranks);
   cli_add_integer (builder, "nodes", topo_shape_nodes (&inputs->machine->shape));
   cli_add_integer (builder, "links", run->counters->n_links);
-}
-
-static void
-add_times (JsonBuilder *builder, const SimReplayResult *result, gboolean has_time)
-{
-  StudyRankSummary summary = study_rank_summary (result);
-
   cli_add_number (builder, "time_s",
-                  has_time ? (double) result->time_ps / PS_PER_SECOND : (double) NAN);
+                  has_time ? (double) run->result.time_ps / PS_PER_SECOND : (double) NAN);
   cli_add_number (builder, "compute_s_avg", has_time ? summary.compute_s_avg : (double) NAN);
   cli_add_number (builder, "wait_s_avg", has_time ? summary.wait_s_avg : (double) NAN);
   cli_add_number (builder, "wait_s_max", has_time ? summary.wait_s_max : (double) NAN);
-}
-
-/* Only the packet network has packets, and nothing happens in load. */
-static void
-add_known (JsonBuilder *builder, const char *name, uint64_t value, gboolean known)
-{
-  if (known)
-    cli_add_integer (builder, name, value);
-  else
-    cli_add_number (builder, name, (double) NAN);
-}
-
-JsonNode *
-cli_record_new (const CliRunInputs *inputs, const SimRun *run, gboolean has_time)
-{
-  g_autoptr (JsonBuilder) builder = json_builder_new ();
-
-  json_builder_begin_object (builder);
-  add_inputs (builder, inputs, run);
-  add_times (builder, &run->result, has_time);
   cli_add_integer (builder, "messages", run->result.messages);
   cli_add_integer (builder, "message_bytes", run->result.message_bytes);
   add_known (builder, "packets", run->counters->packets, run->counters->has_buffers);
@@ -84,42 +71,64 @@ cli_record_new (const CliRunInputs *inputs, const SimRun *run, gboolean has_time
   return json_builder_get_root (builder);
 }
 
-/* What the first look wants of the features. */
-static const SimFeature top_features[] = {
-  SIM_FEATURE_AVG_HOPS_PER_BYTE, SIM_FEATURE_MAX_DILATION, SIM_FEATURE_AVG_BYTES,
-  SIM_FEATURE_MAX_BYTES,         SIM_FEATURE_MAX_BUFFER,   SIM_FEATURE_MAX_DELAY,
-  SIM_FEATURE_MAX_FIFO,
-};
-
 static void
-print_features (FILE *out, const double features[SIM_N_FEATURES])
+print_table (FILE *out, const CliRunInputs *inputs, const SimRun *run, gboolean has_time)
 {
-  cli_print_heading (out, "congestion");
-  for (gsize i = 0; i < G_N_ELEMENTS (top_features); i++)
-    if (!isnan (features[top_features[i]]))
-      fprintf (out, features[top_features[i]] < 1e5 ? "  %-18s %14.6g %s\n" : "  %-18s %14.0f %s\n",
-               sim_feature_name (top_features[i]), features[top_features[i]],
-               sim_feature_unit (top_features[i]));
-}
-
-static void
-print_hot_links (FILE *out, const TopoMachine *machine, const SimCounters *counters)
-{
-  uint32_t links[HOT_LINKS];
-  uint32_t n = cli_links_hottest (counters, links, HOT_LINKS);
+  static const SimFeature top[] = {
+    SIM_FEATURE_AVG_HOPS_PER_BYTE, SIM_FEATURE_MAX_DILATION, SIM_FEATURE_AVG_BYTES,
+    SIM_FEATURE_MAX_BYTES,         SIM_FEATURE_MAX_BUFFER,   SIM_FEATURE_MAX_DELAY,
+    SIM_FEATURE_MAX_FIFO,
+  };
+  const TopoMachine *machine = inputs->machine;
+  const SimCounters *counters = run->counters;
+  StudyRankSummary summary = study_rank_summary (&run->result);
+  uint32_t links[HOT_LINKS], n_links = cli_links_hottest (counters, links, HOT_LINKS);
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
   int width = 18; /* of the first column elsewhere */
 
-  if (n == 0)
-    return;
-  for (uint32_t i = 0; i < n; i++) {
+  cli_print_heading (out, "run");
+  cli_printf (out, "  %-18s %s, %u ranks\n", "trace", inputs->trace, inputs->mapping->n_ranks);
+  cli_printf (out, "  %-18s %s, %u nodes, %u links\n", "machine", machine->spec,
+              topo_shape_nodes (&machine->shape), counters->n_links);
+  if (machine->fabric)
+    cli_printf (out, "  %-18s %s%s, %u cores\n", "node", machine->node->source,
+                topo_machine_assumes_node (machine) ? " (assumed)" : "", machine->node->n_cores);
+  cli_printf (out, "  %-18s %s, %u slots per node\n", "mapping", inputs->mapping->name,
+              machine->ranks_per_node);
+  fprintf (out, "  %-18s %s, %s routing\n", "network", inputs->network, inputs->routing);
+  if (has_time) {
+    cli_print_heading (out, "time");
+    fprintf (out, "  %-18s %14.9f s\n", "end of last rank",
+             (double) run->result.time_ps / PS_PER_SECOND);
+    fprintf (out, "  %-18s %14.9f s\n", "compute, average", summary.compute_s_avg);
+    fprintf (out, "  %-18s %14.9f s\n", "wait, average", summary.wait_s_avg);
+    fprintf (out, "  %-18s %14.9f s\n", "wait, maximum", summary.wait_s_max);
+  }
+  cli_print_heading (out, "traffic");
+  fprintf (out, "  %-18s %14" G_GUINT64_FORMAT "\n", "messages", run->result.messages);
+  fprintf (out, "  %-18s %14" G_GUINT64_FORMAT "\n", "message bytes", run->result.message_bytes);
+  if (counters->packets > 0)
+    fprintf (out, "  %-18s %14" G_GUINT64_FORMAT "  %" G_GUINT64_FORMAT " packet hops\n", "packets",
+             counters->packets, counters->packet_hops);
+
+  cli_print_heading (out, "congestion");
+  for (gsize i = 0; i < G_N_ELEMENTS (top); i++) {
+    double value = run->features[top[i]];
+
+    if (!isnan (value))
+      fprintf (out, value < 1e5 ? "  %-18s %14.6g %s\n" : "  %-18s %14.0f %s\n",
+               sim_feature_name (top[i]), value, sim_feature_unit (top[i]));
+  }
+
+  if (n_links > 0)
+    cli_print_heading (out, "hottest links");
+  for (uint32_t i = 0; i < n_links; i++) {
     char *name = cli_link_name (machine, links[i]);
 
     g_ptr_array_add (names, name);
     width = MAX (width, (int) g_utf8_strlen (name, -1));
   }
-  cli_print_heading (out, "hottest links");
-  for (uint32_t i = 0; i < n; i++) {
+  for (uint32_t i = 0; i < n_links; i++) {
     const SimLinkCounters *link = &counters->link[links[i]];
 
     cli_printf (out, "  %-*s %14" G_GUINT64_FORMAT " bytes", width,
@@ -131,46 +140,7 @@ print_hot_links (FILE *out, const TopoMachine *machine, const SimCounters *count
   }
 }
 
-static void
-print_times (FILE *out, const SimReplayResult *result)
-{
-  StudyRankSummary summary = study_rank_summary (result);
-
-  cli_print_heading (out, "time");
-  fprintf (out, "  %-18s %14.9f s\n", "end of last rank", (double) result->time_ps / PS_PER_SECOND);
-  fprintf (out, "  %-18s %14.9f s\n", "compute, average", summary.compute_s_avg);
-  fprintf (out, "  %-18s %14.9f s\n", "wait, average", summary.wait_s_avg);
-  fprintf (out, "  %-18s %14.9f s\n", "wait, maximum", summary.wait_s_max);
-}
-
-static void
-print_table (FILE *out, const CliRunInputs *inputs, const SimRun *run, gboolean has_time)
-{
-  cli_print_heading (out, "run");
-  cli_printf (out, "  %-18s %s, %u ranks\n", "trace", inputs->trace, inputs->mapping->n_ranks);
-  cli_printf (out, "  %-18s %s, %u nodes, %u links\n", "machine", inputs->machine->spec,
-              topo_shape_nodes (&inputs->machine->shape), run->counters->n_links);
-  if (inputs->machine->fabric)
-    cli_printf (out, "  %-18s %s%s, %u cores\n", "node", inputs->machine->node->source,
-                topo_machine_assumes_node (inputs->machine) ? " (assumed)" : "",
-                inputs->machine->node->n_cores);
-  cli_printf (out, "  %-18s %s, %u slots per node\n", "mapping", inputs->mapping->name,
-              inputs->machine->ranks_per_node);
-  fprintf (out, "  %-18s %s, %s routing\n", "network", inputs->network, inputs->routing);
-  if (has_time)
-    print_times (out, &run->result);
-  cli_print_heading (out, "traffic");
-  fprintf (out, "  %-18s %14" G_GUINT64_FORMAT "\n", "messages", run->result.messages);
-  fprintf (out, "  %-18s %14" G_GUINT64_FORMAT "\n", "message bytes", run->result.message_bytes);
-  if (run->counters->packets > 0)
-    fprintf (out, "  %-18s %14" G_GUINT64_FORMAT "  %" G_GUINT64_FORMAT " packet hops\n", "packets",
-             run->counters->packets, run->counters->packet_hops);
-  print_features (out, run->features);
-  print_hot_links (out, inputs->machine, run->counters);
-}
-
-/* For CSV the features are columns like the others, so that the file is a
- * table that predictors read. */
+/* In CSV the features are columns like the others: a table for predictors. */
 void
 cli_features_print (FILE *out, JsonNode *record, CliFormat format)
 {
@@ -201,6 +171,6 @@ cli_record_print (FILE *out, const CliRunInputs *inputs, const SimRun *run, gboo
     print_table (out, inputs, run, has_time);
     return;
   }
-  record = cli_record_new (inputs, run, has_time);
+  record = record_new (inputs, run, has_time);
   cli_features_print (out, record, format);
 }

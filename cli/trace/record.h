@@ -1,4 +1,4 @@
-/* record.h - one simulation as it is printed: the run record.
+/* record.h - the run record: one simulation as it is printed.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -8,23 +8,19 @@
 #include "cli/print/output.h"
 #include "sim/run.h"
 
-/* What went in, by the names under which people know it. */
+/* The inputs of a run and their names. */
 typedef struct {
   const char *trace, *network, *routing, *grain;
   const TopoMachine *machine;
   const TopoMapping *mapping;
 } CliRunInputs;
 
-/* The record as a JSON object; the caller json_node_unref()s it. */
-JsonNode *cli_record_new (const CliRunInputs *inputs, const SimRun *run, gboolean has_time);
-
-/* CSV and JSON print the record, a table what one wants to see first: time,
- * waits, the top of the features, the hottest links. */
+/* The record as CSV or JSON; a table has the time, waits, the main features and the hottest links. */
 void cli_record_print (FILE *out, const CliRunInputs *inputs, const SimRun *run, gboolean has_time,
                        CliFormat format);
 
-/* Prints a record whose member "features" cli_add_features() made; in CSV its
- * members are columns like the others, and leave the record. */
+/* Prints a record with a member "features" of cli_add_features().  In CSV its members become members
+ * of the record. */
 void cli_features_print (FILE *out, JsonNode *record, CliFormat format);
 
 /* Adds an object with all features, or only those that are known. */

@@ -1,4 +1,4 @@
-/* timeline_file.c - `simulate --timeline`: options, and which form a file has.
+/* timeline_file.c - `simulate --timeline`: options, and the form of the file.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -19,8 +19,6 @@ static const struct {
   { ".paje", cli_timeline_write_paje },
   { ".trace", cli_timeline_write_paje },
 };
-
-/* -- options ------------------------------------------------------------- */
 
 void
 cli_timeline_options_clear (CliTimelineOptions *options)
@@ -56,35 +54,24 @@ find_form (const char *path)
   return NULL;
 }
 
-static gboolean
-refuse (GError **error, const char *text)
-{
-  g_set_error_literal (error, CLI_ERROR, CLI_ERROR_USAGE, text);
-  return FALSE;
-}
-
 gboolean
 cli_timeline_check (const CliTimelineOptions *options, gboolean has_time, GError **error)
 {
   if (options->limit < 1)
-    return refuse (error, "--timeline-limit: must be at least 1");
+    return cli_refuse (error, "--timeline-limit: must be at least 1");
   if (options->path == NULL && options->ranks != NULL)
-    return refuse (error, "--timeline-ranks: there is no --timeline");
+    return cli_refuse (error, "--timeline-ranks: there is no --timeline");
   if (options->path == NULL)
     return TRUE;
   if (!has_time)
-    return refuse (error, "--timeline: the load network has no times");
-  if (find_form (options->path) != NULL)
-    return TRUE;
-  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
-               "--timeline %s: the name must end in .json (Chrome), .paje or .trace (Paje)",
-               options->path);
-  return FALSE;
+    return cli_refuse (error, "--timeline: the load network has no times");
+  return find_form (options->path) != NULL ||
+         cli_refuse (error,
+                     "--timeline %s: the name must end in .json (Chrome), .paje or .trace (Paje)",
+                     options->path);
 }
 
-/* -- ranks --------------------------------------------------------------- */
-
-/* A number; *text moves behind it. */
+/* Reads a number and moves *text behind it. */
 static gboolean
 parse_rank (const char **text, guint64 *rank)
 {
@@ -97,20 +84,7 @@ parse_rank (const char **text, guint64 *rank)
   return TRUE;
 }
 
-/* "7" or "0-15"; *text moves behind it. */
-static gboolean
-parse_range (const char **text, guint64 *first, guint64 *last)
-{
-  if (!parse_rank (text, first))
-    return FALSE;
-  *last = *first;
-  if (**text != '-')
-    return TRUE;
-  (*text)++;
-  return parse_rank (text, last) && *first <= *last;
-}
-
-/* [n_ranks]; NULL and *error when the text is no list of ranks. */
+/* [n_ranks] of a list such as "0-15,32"; NULL and *error when it is none. */
 static bool *
 parse_ranks (const char *text, uint32_t n_ranks, GError **error)
 {
@@ -119,15 +93,20 @@ parse_ranks (const char *text, uint32_t n_ranks, GError **error)
   guint64 first, last;
 
   do {
-    if (!parse_range (&at, &first, &last) || (*at != ',' && *at != '\0')) {
-      g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
-                   "--timeline-ranks: \"%s\" is no list of ranks such as 0-15,32", text);
+    gboolean good = parse_rank (&at, &first);
+
+    last = first;
+    if (good && *at == '-') {
+      at++;
+      good = parse_rank (&at, &last) && first <= last;
+    }
+    if (!good || (*at != ',' && *at != '\0')) {
+      cli_refuse (error, "--timeline-ranks: \"%s\" is no list of ranks such as 0-15,32", text);
       return NULL;
     }
     if (last >= n_ranks) {
-      g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
-                   "--timeline-ranks: there is no rank %" G_GUINT64_FORMAT ", the last is %u", last,
-                   n_ranks - 1);
+      cli_refuse (error, "--timeline-ranks: there is no rank %" G_GUINT64_FORMAT ", the last is %u",
+                  last, n_ranks - 1);
       return NULL;
     }
     memset (shown + first, true, (gsize) (last - first + 1) * sizeof *shown);
@@ -146,8 +125,6 @@ cli_timeline_new (const CliTimelineOptions *options, uint32_t n_ranks, GError **
     return NULL;
   return sim_timeline_new (n_ranks, shown, (uint64_t) options->limit);
 }
-
-/* -- after the run ------------------------------------------------------- */
 
 void
 cli_timeline_write (FILE *out, const char *path, const SimTimeline *timeline,
@@ -171,7 +148,7 @@ cli_timeline_warning (const SimTimeline *timeline, int64_t time_ps)
                           cli_timeline_us (time, time_ps), left_out);
 }
 
-/* -- for both forms ------------------------------------------------------ */
+/* --- For both forms --- */
 
 const char *
 cli_timeline_us (char text[CLI_TIME_SIZE], int64_t time_ps)

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * doc/handbook/timelines.md has what the files say and what opens them. */
+ * doc/handbook/timelines.md describes the files and their viewers. */
 #pragma once
 
 #include "cli/options.h"
@@ -24,24 +24,23 @@ typedef struct {
 void cli_timeline_options_clear (CliTimelineOptions *options);
 void cli_add_timeline_options (GOptionContext *context, CliTimelineOptions *options);
 
-/* Whether they fit each other and a network with or without time. */
+/* Checks them, for a network with or without time. */
 gboolean cli_timeline_check (const CliTimelineOptions *options, gboolean has_time, GError **error);
 
-/* What a run with these options is given; NULL and no error when there is no
- * --timeline. */
+/* The timeline that a run records; NULL and no error without --timeline. */
 SimTimeline *cli_timeline_new (const CliTimelineOptions *options, uint32_t n_ranks, GError **error);
 
-/* In the form that the name of the file asks for. */
+/* In the form that the ending of `path` names. */
 void cli_timeline_write (FILE *out, const char *path, const SimTimeline *timeline,
                          const CliRunInputs *inputs);
 
-/* What the limit kept out; NULL: nothing.  The caller frees it. */
+/* A warning if the limit left something out, or NULL.  The caller frees it. */
 char *cli_timeline_warning (const SimTimeline *timeline, int64_t time_ps);
 
 /* -- timeline_file_chrome.c ----------------------------------------------------- */
 
-/* Chrome's trace event format: calls with what waits in them nested, arrows for
- * messages.  A process is a node, a thread a rank's processor. */
+/* Chrome's trace event format: calls with nested waits, arrows for messages.  A process is a node, a
+ * thread a rank's processor. */
 void cli_timeline_write_chrome (FILE *out, const SimTimeline *timeline, const CliRunInputs *inputs);
 
 /* -- timeline_file_paje.c ------------------------------------------------------- */

@@ -2,9 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Viewers cut times to nanoseconds.  An arrow ends a nanosecond before its
- * message is there, as it would point behind the call that received it
- * otherwise; the exact time is among its arguments. */
+ * Viewers truncate times to nanoseconds.  An arrow ends a nanosecond before its message arrives;
+ * otherwise it would point behind the call that received it.  The exact time is an argument. */
 #include "config.h"
 
 #include "cli/trace/timeline_file.h"
@@ -57,8 +56,6 @@ write_event (Writer *writer, const char *phase, uint32_t lane)
   writer->any = true;
 }
 
-/* -- names ---------------------------------------------------------------- */
-
 static void
 write_name (Writer *writer, const char *what, uint32_t lane, const char *name)
 {
@@ -66,54 +63,6 @@ write_name (Writer *writer, const char *what, uint32_t lane, const char *name)
   fprintf (writer->out, ",\"name\":\"%s\",\"args\":{\"name\":", what);
   write_string (writer->out, name);
   fputs ("}}", writer->out);
-}
-
-static void
-write_names (Writer *writer)
-{
-  uint32_t n_nodes = topo_shape_nodes (&writer->inputs->machine->shape);
-  g_autofree bool *named = g_new0 (bool, n_nodes);
-
-  for (uint32_t lane = 0; lane < sim_timeline_lanes (writer->timeline); lane++) {
-    SimLane place = sim_timeline_lane (writer->timeline, lane);
-    g_autofree char *lane_name = cli_timeline_lane_name (place);
-    uint32_t node = lane_node (writer, lane);
-
-    if (!sim_timeline_shows (writer->timeline, place.rank))
-      continue;
-    if (!named[node]) {
-      g_autofree char *name = cli_timeline_node_name (writer->inputs->machine, node);
-
-      write_name (writer, "process_name", lane, name);
-      named[node] = true;
-    }
-    write_name (writer, "thread_name", lane, lane_name);
-  }
-}
-
-/* -- events --------------------------------------------------------------- */
-
-/* [size] Of the first interval of each call, where the call ends.  Outer events
- * must be written before those within them. */
-static int64_t *
-find_call_ends (const SimTimeline *timeline)
-{
-  uint64_t size = sim_timeline_size (timeline);
-  uint32_t n_lanes = sim_timeline_lanes (timeline);
-  g_autofree uint64_t *open = g_new (uint64_t, n_lanes);
-  int64_t *end_ps = g_new0 (int64_t, size);
-  SimTimelineEvent event;
-
-  for (uint32_t lane = 0; lane < n_lanes; lane++)
-    open[lane] = NO_NUMBER;
-  for (uint64_t number = 0; number < size; number++) {
-    if (!sim_timeline_event (timeline, number, &event) || event.is_message)
-      continue;
-    if (event.first || open[event.lane] == NO_NUMBER)
-      open[event.lane] = number;
-    end_ps[open[event.lane]] = event.end_ps;
-  }
-  return end_ps;
 }
 
 static void
@@ -128,19 +77,6 @@ write_interval (Writer *writer, uint32_t lane, const char *category, const char 
            cli_timeline_us (span, end_ps - begin_ps), category);
   write_string (writer->out, name);
   fputc ('}', writer->out);
-}
-
-/* call_end_ps: 0 when the interval is not the first of its call. */
-static void
-write_state (Writer *writer, const SimTimelineEvent *event, int64_t call_end_ps)
-{
-  const SimState *state = sim_timeline_state (writer->timeline, event->state);
-
-  if (call_end_ps > 0 && state->kind != SIM_STATE_IDLE)
-    write_interval (writer, event->lane, categories[state->kind], state->name, event->begin_ps,
-                    call_end_ps);
-  if (event->waits)
-    write_interval (writer, event->lane, "wait", "waiting", event->begin_ps, event->end_ps);
 }
 
 static void
@@ -163,35 +99,74 @@ write_message (Writer *writer, uint64_t number, const SimTimelineEvent *event)
            cli_timeline_us (tip, tip_ps), number);
 }
 
-static void
-write_member (FILE *out, const char *name, const char *value, const char *after)
-{
-  fprintf (out, "\"%s\":", name);
-  write_string (out, value);
-  fputs (after, out);
-}
-
 void
 cli_timeline_write_chrome (FILE *out, const SimTimeline *timeline, const CliRunInputs *inputs)
 {
-  g_autofree int64_t *call_end_ps = find_call_ends (timeline);
+  const struct {
+    const char *name, *value;
+  } members[] = {
+    { "program", "hopcast " PACKAGE_VERSION },
+    { "trace", inputs->trace },
+    { "machine", inputs->machine->spec },
+    { "mapping", inputs->mapping->name },
+    { "network", inputs->network },
+  };
+  uint64_t size = sim_timeline_size (timeline);
+  uint32_t n_lanes = sim_timeline_lanes (timeline);
+  g_autofree bool *named = g_new0 (bool, topo_shape_nodes (&inputs->machine->shape));
+  g_autofree uint64_t *open = g_new (uint64_t, n_lanes);
+  g_autofree int64_t *call_end_ps = g_new0 (int64_t, size);
   Writer writer = { out, timeline, inputs, false };
   SimTimelineEvent event;
 
   fputs ("{\"displayTimeUnit\":\"ns\",\"otherData\":{", out);
-  write_member (out, "program", "hopcast " PACKAGE_VERSION, ",");
-  write_member (out, "trace", inputs->trace, ",");
-  write_member (out, "machine", inputs->machine->spec, ",");
-  write_member (out, "mapping", inputs->mapping->name, ",");
-  write_member (out, "network", inputs->network, "},\n\"traceEvents\":[\n");
-  write_names (&writer);
-  for (uint64_t number = 0; number < sim_timeline_size (timeline); number++) {
+  for (gsize i = 0; i < G_N_ELEMENTS (members); i++) {
+    fprintf (out, "%s\"%s\":", i > 0 ? "," : "", members[i].name);
+    write_string (out, members[i].value);
+  }
+  fputs ("},\n\"traceEvents\":[\n", out);
+  for (uint32_t lane = 0; lane < n_lanes; lane++) {
+    SimLane place = sim_timeline_lane (timeline, lane);
+    g_autofree char *lane_name = cli_timeline_lane_name (place);
+    uint32_t node = lane_node (&writer, lane);
+
+    if (!sim_timeline_shows (timeline, place.rank))
+      continue;
+    if (!named[node]) {
+      g_autofree char *name = cli_timeline_node_name (inputs->machine, node);
+
+      write_name (&writer, "process_name", lane, name);
+      named[node] = true;
+    }
+    write_name (&writer, "thread_name", lane, lane_name);
+  }
+
+  /* Outer events must be written before those within them: of the first interval of each call, find
+   * where the call ends. */
+  for (uint32_t lane = 0; lane < n_lanes; lane++)
+    open[lane] = NO_NUMBER;
+  for (uint64_t number = 0; number < size; number++) {
+    if (!sim_timeline_event (timeline, number, &event) || event.is_message)
+      continue;
+    if (event.first || open[event.lane] == NO_NUMBER)
+      open[event.lane] = number;
+    call_end_ps[open[event.lane]] = event.end_ps;
+  }
+  for (uint64_t number = 0; number < size; number++) {
+    const SimState *state;
+
     if (!sim_timeline_event (timeline, number, &event))
       continue;
-    if (event.is_message)
+    if (event.is_message) {
       write_message (&writer, number, &event);
-    else
-      write_state (&writer, &event, call_end_ps[number]);
+      continue;
+    }
+    state = sim_timeline_state (timeline, event.state);
+    if (call_end_ps[number] > 0 && state->kind != SIM_STATE_IDLE)
+      write_interval (&writer, event.lane, categories[state->kind], state->name, event.begin_ps,
+                      call_end_ps[number]);
+    if (event.waits)
+      write_interval (&writer, event.lane, "wait", "waiting", event.begin_ps, event.end_ps);
   }
   fputs ("\n]}\n", out);
 }

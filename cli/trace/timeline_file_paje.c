@@ -2,9 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * Events are in the order of time, as Paje wants them.  States are set and not
- * pushed, and containers are created before all else, which every reader of the
- * format takes. */
+ * Events are in the order of time, as Paje requires.  States are set and not pushed, and containers
+ * are created first: every reader of the format accepts both. */
 #include "config.h"
 
 #include "cli/trace/timeline_file.h"
@@ -47,7 +46,7 @@ enum {
   END_LINK,
 };
 
-/* Okabe and Ito's colours, which all people tell apart; computing is grey. */
+/* Okabe and Ito's colours, which colour-blind people can distinguish; computing is grey. */
 static const char *const colours[SIM_N_STATE_KINDS] = {
   [SIM_STATE_COMPUTE] = "0.8 0.8 0.8",      [SIM_STATE_SEND] = "0.34 0.71 0.91",
   [SIM_STATE_RECEIVE] = "0.0 0.45 0.7",     [SIM_STATE_COMPLETION] = "0.8 0.47 0.65",
@@ -60,7 +59,6 @@ typedef struct {
   FILE *out;
   const SimTimeline *timeline;
   const CliRunInputs *inputs;
-  int64_t end_ps; /* of everything */
 } Writer;
 
 /* Paje has no way to write a quote within quotes. */
@@ -71,29 +69,6 @@ write_quoted (FILE *out, const char *text)
   for (; *text != '\0'; text++)
     fputc (*text == '"' || g_ascii_iscntrl (*text) ? '_' : *text, out);
   fputc ('"', out);
-}
-
-/* -- definitions ----------------------------------------------------------- */
-
-static void
-write_header (FILE *out)
-{
-  for (guint class = 0; class < G_N_ELEMENTS (classes); class ++) {
-    fprintf (out, "%%EventDef %s %u\n", classes[class].name, class);
-    for (guint field = 0; classes[class].fields[field] != NULL; field++)
-      fprintf (out, "%%  %s\n", classes[class].fields[field]);
-    fputs ("%EndEventDef\n", out);
-  }
-}
-
-static void
-write_types (FILE *out)
-{
-  fprintf (out, "%d M 0 \"machine\"\n", DEFINE_CONTAINER_TYPE);
-  fprintf (out, "%d N M \"node\"\n", DEFINE_CONTAINER_TYPE);
-  fprintf (out, "%d R N \"rank\"\n", DEFINE_CONTAINER_TYPE);
-  fprintf (out, "%d S R \"state\"\n", DEFINE_STATE_TYPE);
-  fprintf (out, "%d L M R R \"message\"\n", DEFINE_LINK_TYPE);
 }
 
 static void
@@ -107,24 +82,6 @@ write_value (FILE *out, const char *prefix, uint32_t state, const char *name, co
 /* The value of a lane whose rank has ended. */
 #define DONE "done"
 
-static void
-write_values (const Writer *writer)
-{
-  for (uint32_t number = 0; number < sim_timeline_states (writer->timeline); number++) {
-    const SimState *state = sim_timeline_state (writer->timeline, number);
-    bool idle = state->kind == SIM_STATE_IDLE;
-    g_autofree char *waiting =
-        idle ? g_strdup ("waiting") : g_strconcat ("waiting in ", state->name, NULL);
-
-    write_value (writer->out, "v", number, state->name, colours[state->kind]);
-    if (state->kind != SIM_STATE_COMPUTE)
-      write_value (writer->out, "w", number, waiting, WAIT_COLOUR);
-  }
-  fprintf (writer->out, "%d " DONE " S \"" DONE "\" \"1.0 1.0 1.0\"\n", DEFINE_VALUE);
-}
-
-/* -- containers ------------------------------------------------------------ */
-
 static uint32_t
 lane_node (const Writer *writer, uint32_t lane)
 {
@@ -137,63 +94,9 @@ shows_lane (const Writer *writer, uint32_t lane)
   return sim_timeline_shows (writer->timeline, sim_timeline_lane (writer->timeline, lane).rank);
 }
 
-/* [nodes] Those that have a rank which is shown. */
-static bool *
-shown_nodes (const Writer *writer)
-{
-  bool *shown = g_new0 (bool, topo_shape_nodes (&writer->inputs->machine->shape));
-
-  for (uint32_t lane = 0; lane < sim_timeline_lanes (writer->timeline); lane++)
-    shown[lane_node (writer, lane)] |= shows_lane (writer, lane);
-  return shown;
-}
-
-static void
-write_containers (const Writer *writer, const bool *shown)
-{
-  const TopoMachine *machine = writer->inputs->machine;
-  FILE *out = writer->out;
-
-  fprintf (out, "%d 0.000000 m M 0 ", CREATE_CONTAINER);
-  write_quoted (out, machine->spec);
-  fputc ('\n', out);
-  for (uint32_t node = 0; node < topo_shape_nodes (&machine->shape); node++)
-    if (shown[node]) {
-      g_autofree char *name = cli_timeline_node_name (machine, node);
-
-      fprintf (out, "%d 0.000000 n%u N m ", CREATE_CONTAINER, node);
-      write_quoted (out, name);
-      fputc ('\n', out);
-    }
-  for (uint32_t lane = 0; lane < sim_timeline_lanes (writer->timeline); lane++)
-    if (shows_lane (writer, lane)) {
-      g_autofree char *name = cli_timeline_lane_name (sim_timeline_lane (writer->timeline, lane));
-
-      fprintf (out, "%d 0.000000 r%u R n%u \"%s\"\n", CREATE_CONTAINER, lane,
-               lane_node (writer, lane), name);
-    }
-}
-
-static void
-destroy_containers (const Writer *writer, const bool *shown)
-{
-  char time[CLI_TIME_SIZE];
-
-  cli_timeline_us (time, writer->end_ps);
-  for (uint32_t lane = 0; lane < sim_timeline_lanes (writer->timeline); lane++)
-    if (shows_lane (writer, lane))
-      fprintf (writer->out, "%d %s R r%u\n", DESTROY_CONTAINER, time, lane);
-  for (uint32_t node = 0; node < topo_shape_nodes (&writer->inputs->machine->shape); node++)
-    if (shown[node])
-      fprintf (writer->out, "%d %s N n%u\n", DESTROY_CONTAINER, time, node);
-  fprintf (writer->out, "%d %s M m\n", DESTROY_CONTAINER, time);
-}
-
-/* -- events in the order of time ------------------------------------------- */
-
 typedef enum { BEGINS, ENDS, IS_DONE } Moment;
 
-/* What happens at a time: an event of the timeline, or a lane that is done. */
+/* An end of an event of the timeline, or the end of a lane. */
 typedef struct {
   int64_t time_ps;
   uint64_t number : 62; /* of the event, or the lane */
@@ -222,15 +125,77 @@ item_add (GArray *items, int64_t time_ps, uint64_t number, Moment moment)
   g_array_append_val (items, item);
 }
 
-/* (element-type Item), sorted. */
-static GArray *
-items_new (Writer *writer)
+static void
+write_definitions (const Writer *writer)
 {
-  const SimTimeline *timeline = writer->timeline;
-  g_autofree int64_t *lane_end_ps = g_new0 (int64_t, sim_timeline_lanes (timeline));
-  GArray *items = g_array_new (FALSE, FALSE, sizeof (Item));
+  FILE *out = writer->out;
+
+  for (guint class = 0; class < G_N_ELEMENTS (classes); class ++) {
+    fprintf (out, "%%EventDef %s %u\n", classes[class].name, class);
+    for (guint field = 0; classes[class].fields[field] != NULL; field++)
+      fprintf (out, "%%  %s\n", classes[class].fields[field]);
+    fputs ("%EndEventDef\n", out);
+  }
+  fprintf (out, "%d M 0 \"machine\"\n", DEFINE_CONTAINER_TYPE);
+  fprintf (out, "%d N M \"node\"\n", DEFINE_CONTAINER_TYPE);
+  fprintf (out, "%d R N \"rank\"\n", DEFINE_CONTAINER_TYPE);
+  fprintf (out, "%d S R \"state\"\n", DEFINE_STATE_TYPE);
+  fprintf (out, "%d L M R R \"message\"\n", DEFINE_LINK_TYPE);
+  for (uint32_t number = 0; number < sim_timeline_states (writer->timeline); number++) {
+    const SimState *state = sim_timeline_state (writer->timeline, number);
+    bool idle = state->kind == SIM_STATE_IDLE;
+    g_autofree char *waiting =
+        idle ? g_strdup ("waiting") : g_strconcat ("waiting in ", state->name, NULL);
+
+    write_value (out, "v", number, state->name, colours[state->kind]);
+    if (state->kind != SIM_STATE_COMPUTE)
+      write_value (out, "w", number, waiting, WAIT_COLOUR);
+  }
+  fprintf (out, "%d " DONE " S \"" DONE "\" \"1.0 1.0 1.0\"\n", DEFINE_VALUE);
+}
+
+/* Containers are the machine, the nodes of ranks that are shown, and the lanes of these ranks. */
+static void
+write_containers (const Writer *writer, const bool *shown)
+{
+  const TopoMachine *machine = writer->inputs->machine;
+  FILE *out = writer->out;
+
+  fprintf (out, "%d 0.000000 m M 0 ", CREATE_CONTAINER);
+  write_quoted (out, machine->spec);
+  fputc ('\n', out);
+  for (uint32_t node = 0; node < topo_shape_nodes (&machine->shape); node++)
+    if (shown[node]) {
+      g_autofree char *name = cli_timeline_node_name (machine, node);
+
+      fprintf (out, "%d 0.000000 n%u N m ", CREATE_CONTAINER, node);
+      write_quoted (out, name);
+      fputc ('\n', out);
+    }
+  for (uint32_t lane = 0; lane < sim_timeline_lanes (writer->timeline); lane++)
+    if (shows_lane (writer, lane)) {
+      g_autofree char *name = cli_timeline_lane_name (sim_timeline_lane (writer->timeline, lane));
+
+      fprintf (out, "%d 0.000000 r%u R n%u \"%s\"\n", CREATE_CONTAINER, lane,
+               lane_node (writer, lane), name);
+    }
+}
+
+void
+cli_timeline_write_paje (FILE *out, const SimTimeline *timeline, const CliRunInputs *inputs)
+{
+  uint32_t n_nodes = topo_shape_nodes (&inputs->machine->shape);
+  uint32_t n_lanes = sim_timeline_lanes (timeline);
+  Writer writer = { out, timeline, inputs };
+  g_autofree bool *shown = g_new0 (bool, n_nodes);
+  g_autofree int64_t *lane_end_ps = g_new0 (int64_t, n_lanes);
+  g_autoptr (GArray) items = g_array_new (FALSE, FALSE, sizeof (Item));
+  int64_t end_ps = 0;
+  char time[CLI_TIME_SIZE];
   SimTimelineEvent event;
 
+  for (uint32_t lane = 0; lane < n_lanes; lane++)
+    shown[lane_node (&writer, lane)] |= shows_lane (&writer, lane);
   for (uint64_t number = 0; number < sim_timeline_size (timeline); number++) {
     if (!sim_timeline_event (timeline, number, &event))
       continue;
@@ -239,54 +204,40 @@ items_new (Writer *writer)
       item_add (items, event.end_ps, number, ENDS);
     else
       lane_end_ps[event.lane] = event.end_ps;
-    writer->end_ps = MAX (writer->end_ps, event.end_ps);
+    end_ps = MAX (end_ps, event.end_ps);
   }
-  for (uint32_t lane = 0; lane < sim_timeline_lanes (timeline); lane++)
-    if (shows_lane (writer, lane) && lane_end_ps[lane] < writer->end_ps)
+  for (uint32_t lane = 0; lane < n_lanes; lane++)
+    if (shows_lane (&writer, lane) && lane_end_ps[lane] < end_ps)
       item_add (items, lane_end_ps[lane], lane, IS_DONE);
   qsort (items->data, items->len, sizeof (Item), compare_items);
-  return items;
-}
 
-static void
-write_link (FILE *out, const char *time, uint64_t number, const SimTimelineEvent *event, bool ends)
-{
-  fprintf (out, "%d %s L m %" G_GUINT64_FORMAT " r%u %" G_GUINT64_FORMAT "\n",
-           ends ? END_LINK : START_LINK, time, event->bytes,
-           ends ? event->destination : event->lane, number);
-}
-
-static void
-write_item (const Writer *writer, const Item *item)
-{
-  char time[CLI_TIME_SIZE];
-  SimTimelineEvent event;
-
-  cli_timeline_us (time, item->time_ps);
-  if (item->moment == IS_DONE) {
-    fprintf (writer->out, "%d %s S r%u " DONE "\n", SET_STATE, time, (uint32_t) item->number);
-    return;
-  }
-  sim_timeline_event (writer->timeline, item->number, &event);
-  if (event.is_message)
-    write_link (writer->out, time, item->number, &event, item->moment == ENDS);
-  else
-    fprintf (writer->out, "%d %s S r%u %c%u\n", SET_STATE, time, event.lane,
-             event.waits ? 'w' : 'v', event.state);
-}
-
-void
-cli_timeline_write_paje (FILE *out, const SimTimeline *timeline, const CliRunInputs *inputs)
-{
-  Writer writer = { out, timeline, inputs, 0 };
-  g_autoptr (GArray) items = items_new (&writer);
-  g_autofree bool *shown = shown_nodes (&writer);
-
-  write_header (out);
-  write_types (out);
-  write_values (&writer);
+  write_definitions (&writer);
   write_containers (&writer, shown);
-  for (guint i = 0; i < items->len; i++)
-    write_item (&writer, &g_array_index (items, Item, i));
-  destroy_containers (&writer, shown);
+  for (guint i = 0; i < items->len; i++) {
+    const Item *item = &g_array_index (items, Item, i);
+    bool ends = item->moment == ENDS;
+
+    cli_timeline_us (time, item->time_ps);
+    if (item->moment == IS_DONE) {
+      fprintf (out, "%d %s S r%u " DONE "\n", SET_STATE, time, (uint32_t) item->number);
+      continue;
+    }
+    sim_timeline_event (timeline, item->number, &event);
+    if (event.is_message)
+      fprintf (out, "%d %s L m %" G_GUINT64_FORMAT " r%u %" G_GUINT64_FORMAT "\n",
+               ends ? END_LINK : START_LINK, time, event.bytes,
+               ends ? event.destination : event.lane, (uint64_t) item->number);
+    else
+      fprintf (out, "%d %s S r%u %c%u\n", SET_STATE, time, event.lane, event.waits ? 'w' : 'v',
+               event.state);
+  }
+
+  cli_timeline_us (time, end_ps);
+  for (uint32_t lane = 0; lane < n_lanes; lane++)
+    if (shows_lane (&writer, lane))
+      fprintf (out, "%d %s R r%u\n", DESTROY_CONTAINER, time, lane);
+  for (uint32_t node = 0; node < n_nodes; node++)
+    if (shown[node])
+      fprintf (out, "%d %s N n%u\n", DESTROY_CONTAINER, time, node);
+  fprintf (out, "%d %s M m\n", DESTROY_CONTAINER, time);
 }

@@ -11,23 +11,8 @@ on="--machine torus:4x2 --ranks-per-node 2"
 
 # good NAME: the last command succeeded and said nothing.
 good () {
-  if test "$status" = 0 && ! test -s err; then
-    ok "$1"
-  else
-    not_ok "$1" "status $status" "$(cat err)"
-  fi
-}
-
-# refused NAME TEXT ARGUMENT...: wrong usage, told in a line that contains TEXT.
-refused () {
-  name=$1 text=$2
-  shift 2
-  run "$hopcast" simulate "$@"
-  if test "$status" = 2 && test "$(wc -l <err)" = 1 && grep -qF -e "$text" err && ! test -s out; then
-    ok "$name"
-  else
-    not_ok "$name" "status $status" "$(cat err)"
-  fi
+  test "$status" = 0 && ! test -s err
+  verdict $? "$1" "status $status" "$(cat err)"
 }
 
 # A reader of Paje that knows only what the header of a file defines: fields by
@@ -111,19 +96,13 @@ good "paje"
 cp out run.json
 awk -f paje.awk a.paje >sums
 sed -n 's/^links,//p' sums >links
-if test -s links && test "$(cat links)" = "$(sed -n 's/^ *"messages": \([0-9]*\),/\1/p' run.json)"; then
-  ok "a link for each message"
-else
-  not_ok "a link for each message" "$(cat sums)"
-fi
+test -s links && test "$(cat links)" = "$(sed -n 's/^ *"messages": \([0-9]*\),/\1/p' run.json)"
+verdict $? "a link for each message" "$(cat sums)"
 awk -F, 'NR > 1 { printf "%d,%.0f,%.0f,%.0f\n", $1, $(NF-4) * 1e12, $(NF-3) * 1e12, $(NF-2) * 1e12 }' \
   ranks.csv >expected
 grep -v links sums | sort -t, -n >got
-if test -s got && cmp -s got expected; then
-  ok "states add up to the times of the ranks"
-else
-  not_ok "states add up to the times of the ranks" "$(diff got expected)"
-fi
+test -s got && cmp -s got expected
+verdict $? "states add up to the times of the ranks" "$(diff got expected)"
 
 # shellcheck disable=SC2086
 run "$hopcast" simulate $trace $on --timeline b.paje
@@ -133,21 +112,15 @@ cmp -s a.paje b.paje && ok "the same bytes again" || not_ok "the same bytes agai
 if command -v pj_dump >/dev/null; then
   pj_dump a.paje >dump 2>err
   n=$(grep -c '^Link' dump)
-  if test "$n" = "$(cat links)" && ! test -s err; then
-    ok "pj_dump reads it"
-  else
-    not_ok "pj_dump reads it" "$n links" "$(cat err)"
-  fi
+  test "$n" = "$(cat links)" && ! test -s err
+  verdict $? "pj_dump reads it" "$n links" "$(cat err)"
 else
   skip "pj_dump reads it" "no pj_dump"
 fi
 if command -v vite >/dev/null; then
   QT_QPA_PLATFORM=offscreen vite -e a.svg a.paje >vite.out 2>&1
-  if grep -q "0 errors and 0 warnings" vite.out; then
-    ok "ViTE reads it"
-  else
-    not_ok "ViTE reads it" "$(cat vite.out)"
-  fi
+  grep -q "0 errors and 0 warnings" vite.out
+  verdict $? "ViTE reads it" "$(cat vite.out)"
 else
   skip "ViTE reads it" "no vite"
 fi
@@ -155,53 +128,41 @@ fi
 # On a fabric, within nodes and between them; Chrome's form.
 run "$hopcast" simulate "$trace" --machine systemg:2 --ranks-per-node 8 --timeline a.json
 good "json"
-if test "$(grep -c '"ph":"s"' a.json)" = "$(grep -c '"ph":"f"' a.json)" &&
-    test "$(grep -c '"name":"process_name"' a.json)" = 2 &&
-    test "$(grep -c '"name":"thread_name"' a.json)" = 16; then
-  ok "arrows, processes and threads"
-else
-  not_ok "arrows, processes and threads" "$(head -c 2000 a.json)"
-fi
+test "$(grep -c '"ph":"s"' a.json)" = "$(grep -c '"ph":"f"' a.json)" &&
+ test "$(grep -c '"name":"process_name"' a.json)" = 2 &&
+ test "$(grep -c '"name":"thread_name"' a.json)" = 16
+verdict $? "arrows, processes and threads" "$(head -c 2000 a.json)"
 
 # shellcheck disable=SC2086
 run "$hopcast" simulate $trace $on --timeline some.json --timeline-ranks 0-2,5
 good "chosen ranks"
 tids=$(sed -n 's/.*"ph":"X".*"tid":\([0-9]*\),.*/\1/p' some.json | sort -nu | tr '\n' ' ')
-if test "$tids" = "0 1 2 5 "; then
-  ok "only chosen ranks"
-else
-  not_ok "only chosen ranks" "$tids"
-fi
+test "$tids" = "0 1 2 5 "
+verdict $? "only chosen ranks" "$tids"
 
 # The limit is told on standard error and in the record, and the file is whole.
 # shellcheck disable=SC2086
 run "$hopcast" simulate $trace $on --timeline cut.paje --timeline-limit 200 --format json
-if test "$status" = 0 && grep -q "the timeline ends at [0-9.]* of [0-9.]* us" err &&
-    grep -q "the timeline ends at" out; then
-  ok "the limit is told"
-else
-  not_ok "the limit is told" "$(cat err)"
-fi
-if awk -f paje.awk cut.paje >cut.sums && test "$(wc -l <cut.paje)" -lt "$(wc -l <a.paje)"; then
-  ok "a timeline that is cut is sound"
-else
-  not_ok "a timeline that is cut is sound" "$(cat cut.sums)"
-fi
+test "$status" = 0 && grep -q "the timeline ends at [0-9.]* of [0-9.]* us" err &&
+ grep -q "the timeline ends at" out
+verdict $? "the limit is told" "$(cat err)"
+awk -f paje.awk cut.paje >cut.sums && test "$(wc -l <cut.paje)" -lt "$(wc -l <a.paje)"
+verdict $? "a timeline that is cut is sound" "$(cat cut.sums)"
 
 # shellcheck disable=SC2086
 {
-refused "form" "must end in .json" $trace $on --timeline a.txt
-refused "load" "has no times" $trace $on --network load --timeline a.json
-refused "ranks alone" "there is no --timeline" $trace $on --timeline-ranks 0
-refused "no limit" "must be at least 1" $trace $on --timeline c.json --timeline-limit 0
-refused "no such rank" "there is no rank 16, the last is 15" \
-  $trace $on --timeline c.json --timeline-ranks 3-16
-refused "same file" "name the same file" $trace $on --timeline c.json --links c.json
-refused "same file as the report" "name the same file" $trace $on --timeline c.json --report c.json
-refused "links in the report" "name the same file" $trace $on --links c.json --report c.json
-refused "ranks in the report" "name the same file" $trace $on --ranks c.json --report c.json
+refused "form" 2 "must end in .json" simulate $trace $on --timeline a.txt
+refused "load" 2 "has no times" simulate $trace $on --network load --timeline a.json
+refused "ranks alone" 2 "there is no --timeline" simulate $trace $on --timeline-ranks 0
+refused "no limit" 2 "must be at least 1" simulate $trace $on --timeline c.json --timeline-limit 0
+refused "no such rank" 2 "there is no rank 16, the last is 15" \
+  simulate $trace $on --timeline c.json --timeline-ranks 3-16
+refused "same file" 2 "name the same file" simulate $trace $on --timeline c.json --links c.json
+refused "same file as the report" 2 "name the same file" simulate $trace $on --timeline c.json --report c.json
+refused "links in the report" 2 "name the same file" simulate $trace $on --links c.json --report c.json
+refused "ranks in the report" 2 "name the same file" simulate $trace $on --ranks c.json --report c.json
 for list in "" "," "1," -1 2-1 1-2-3 a "1 2" 0x1; do
-  refused "list '$list'" "is no list of ranks" $trace $on --timeline c.json --timeline-ranks "$list"
+  refused "list '$list'" 2 "is no list of ranks" simulate $trace $on --timeline c.json --timeline-ranks "$list"
 done
 }
 if test -e c.json; then
@@ -211,9 +172,6 @@ else
 fi
 # shellcheck disable=SC2086
 run "$hopcast" simulate $trace $on --timeline nowhere/a.json
-if test "$status" = 1 && grep -q nowhere/a.json err; then
-  ok "a place that cannot be written"
-else
-  not_ok "a place that cannot be written" "$(cat err)"
-fi
+test "$status" = 1 && grep -q nowhere/a.json err
+verdict $? "a place that cannot be written" "$(cat err)"
 done_testing

@@ -25,7 +25,7 @@ cli_trace_convert (int argc, char **argv, GError **error)
   if (!cli_parse (context, argc, argv, names, &path, error))
     return CLI_FAILED;
   if (!write_options.path) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--output FILE is missing");
+    cli_refuse (error, "--output FILE is missing");
     return CLI_FAILED;
   }
   if (!(trace = cli_trace_open (path, &trace_options, error)) ||

@@ -12,81 +12,8 @@
 
 #include <string.h>
 
-static char *
-describe_patterns (void)
-{
-  GString *text = g_string_new ("Patterns:\n");
-
-  for (const TracePattern *const *pattern = trace_patterns (); *pattern; pattern++)
-    g_string_append_printf (text, "  %-12s %s\n", (*pattern)->name, (*pattern)->summary);
-  g_string_append (text, "\n'hopcast trace generate KIND --help' tells the parameters of one.");
-  return g_string_free (text, FALSE);
-}
-
-/* NULL and *error when there is none. */
-static const TracePattern *
-find_pattern (const char *kind, GError **error)
-{
-  g_autoptr (GPtrArray) names = g_ptr_array_new ();
-  int choice;
-
-  for (const TracePattern *const *pattern = trace_patterns (); *pattern; pattern++)
-    g_ptr_array_add (names, (gpointer) (*pattern)->name);
-  g_ptr_array_add (names, NULL);
-  choice = cli_parse_choice ("PATTERN", kind, (const char *const *) names->pdata, error);
-  return choice >= 0 ? trace_patterns ()[choice] : NULL;
-}
-
-static const char *
-argument_name (TraceParameterKind kind)
-{
-  switch (kind) {
-  case TRACE_PARAMETER_INTEGER: return "N";
-  case TRACE_PARAMETER_BYTES: return "BYTES";
-  case TRACE_PARAMETER_TIME: return "TIME";
-  case TRACE_PARAMETER_GRID: return "AxBxC";
-  case TRACE_PARAMETER_WORD: return "WORD";
-  }
-  g_assert_not_reached ();
-}
-
-static char *
-describe_parameter (const TraceParameter *parameter)
-{
-  if (!parameter->preset)
-    return g_strdup_printf ("%s (must be given)", parameter->help);
-  if (!*parameter->preset)
-    return g_strdup (parameter->help);
-  return g_strdup_printf ("%s (default: %s)", parameter->help, parameter->preset);
-}
-
-/* One option per parameter; texts gets what is typed, in the order of the
- * table, and owns it.  Descriptions are kept in `kept`. */
-static void
-add_parameters (GOptionContext *context, const TracePattern *pattern, GPtrArray *texts,
-                GPtrArray *kept)
-{
-  guint n = 0;
-
-  while (pattern->parameters[n].name)
-    n++;
-  g_ptr_array_set_size (texts, (gint) n);
-  for (guint i = 0; i < n; i++) {
-    const TraceParameter *parameter = &pattern->parameters[i];
-    char *description = describe_parameter (parameter);
-    const GOptionEntry entries[] = {
-      { parameter->name, 0, 0, G_OPTION_ARG_STRING, &texts->pdata[i], description,
-        argument_name (parameter->kind) },
-      { NULL },
-    };
-
-    g_ptr_array_add (kept, description);
-    g_option_context_add_main_entries (context, entries, NULL);
-  }
-}
-
-/* Words right behind KIND, as in "npb LU D", are the first parameters in the
- * order of the table.  How many there are; they are taken out of argv. */
+/* Words right behind KIND, as in "npb LU D", are the first parameters in the order of the table.
+ * Moves at most `most` of them from argv to words[]; returns how many. */
 static guint
 take_words (int *argc, char **argv, char **words, guint most)
 {
@@ -100,102 +27,100 @@ take_words (int *argc, char **argv, char **words, guint most)
   return n;
 }
 
-static gboolean
-fill_words (const TracePattern *pattern, GPtrArray *texts, char **words, guint n_words,
-            GError **error)
-{
-  for (guint i = 0; i < n_words; i++) {
-    if (texts->pdata[i]) {
-      g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--%s is given twice: '%s' and '%s'",
-                   pattern->parameters[i].name, words[i], (char *) texts->pdata[i]);
-      return FALSE;
-    }
-    texts->pdata[i] = g_strdup (words[i]);
-  }
-  return TRUE;
-}
-
-static gboolean
-append_setting (GString *spec, const char *name, const char *text, gboolean first, GError **error)
-{
-  if (strchr (text, ',')) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--%s: '%s' has a comma in it", name, text);
-    return FALSE;
-  }
-  g_string_append_printf (spec, "%c%s=%s", first ? ':' : ',', name, text);
-  return TRUE;
-}
-
-/* The complete spec of what was typed; NULL and *error when it is wrong. */
+/* The complete spec of the pattern with these parameters, texts[parameter] (NULL: not given); NULL
+ * and *error when it is wrong. */
 static char *
 make_spec (const TracePattern *pattern, const GPtrArray *texts, GError **error)
 {
   g_autoptr (GString) spec = g_string_new ("gen:");
   g_autoptr (GError) trouble = NULL;
-  gboolean first = TRUE;
+  const char *before = ":";
   char *canonical;
 
   g_string_append (spec, pattern->name);
   for (guint i = 0; i < texts->len; i++) {
-    if (!texts->pdata[i])
+    const char *name = pattern->parameters[i].name, *text = texts->pdata[i];
+
+    if (text == NULL)
       continue;
-    if (!append_setting (spec, pattern->parameters[i].name, texts->pdata[i], first, error))
+    if (strchr (text, ',')) {
+      cli_refuse (error, "--%s: '%s' has a comma in it", name, text);
       return NULL;
-    first = FALSE;
+    }
+    g_string_append_printf (spec, "%s%s=%s", before, name, text);
+    before = ",";
   }
   canonical = trace_pattern_canonical (spec->str, &trouble);
   if (!canonical)
-    g_set_error_literal (error, CLI_ERROR, CLI_ERROR_USAGE, trouble->message);
+    cli_refuse (error, "%s", trouble->message);
   return canonical;
 }
 
-static gboolean
-generate (const char *spec, const CliTraceWriteOptions *options, const CliTalkOptions *talk,
-          GError **error)
-{
-  g_autoptr (Trace) trace = NULL;
-
-  if (options->path)
-    return (trace = trace_open (spec, NULL, error)) &&
-           cli_trace_write (trace, options, talk, error);
-  if (options->format_name) {
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--to: needs --output FILE");
-    return FALSE;
-  }
-  printf ("%s\n", spec);
-  return TRUE;
-}
-
-/* The pattern that the first argument names; NULL without *error when help on
- * all of them is asked for. */
+/* The pattern that the first argument names; NULL without *error when help on all of them is asked
+ * for. */
 static const TracePattern *
 first_argument (int argc, char **argv, GError **error)
 {
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  int choice;
+
   if (argc > 1 && (!strcmp (argv[1], "--help") || !strcmp (argv[1], "-h")))
     return NULL;
-  if (argc > 1 && *argv[1] != '-')
-    return find_pattern (argv[1], error);
-  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "KIND is missing: it comes before the options");
-  return NULL;
+  if (argc < 2 || *argv[1] == '-') {
+    cli_refuse (error, "KIND is missing: it comes before the options");
+    return NULL;
+  }
+  for (const TracePattern *const *pattern = trace_patterns (); *pattern; pattern++)
+    g_ptr_array_add (names, (gpointer) (*pattern)->name);
+  g_ptr_array_add (names, NULL);
+  choice = cli_parse_choice ("PATTERN", argv[1], (const char *const *) names->pdata, error);
+  return choice >= 0 ? trace_patterns ()[choice] : NULL;
 }
 
-/* With the options of a pattern, or what patterns there are. */
+/* With an option for each parameter of the pattern, whose text goes to texts[parameter]; or, without
+ * a pattern, with a list of the patterns.  `kept` keeps the texts of the help. */
 static GOptionContext *
 make_context (const TracePattern *pattern, GPtrArray *texts, GPtrArray *kept)
 {
+  static const char *const arguments[] = {
+    [TRACE_PARAMETER_INTEGER] = "N", [TRACE_PARAMETER_BYTES] = "BYTES",
+    [TRACE_PARAMETER_TIME] = "TIME", [TRACE_PARAMETER_GRID] = "AxBxC",
+    [TRACE_PARAMETER_WORD] = "WORD",
+  };
   GOptionContext *context;
-  g_autofree char *patterns = NULL;
+  g_autoptr (GString) list = g_string_new ("Patterns:\n");
+  guint n = 0;
 
-  if (pattern) {
-    context = cli_context_new (pattern->name, pattern->summary);
-    add_parameters (context, pattern, texts, kept);
+  if (pattern == NULL) {
+    for (const TracePattern *const *each = trace_patterns (); *each; each++)
+      g_string_append_printf (list, "  %-12s %s\n", (*each)->name, (*each)->summary);
+    g_string_append (list, "\n'hopcast trace generate KIND --help' tells the parameters of one.");
+    context = cli_context_new (
+        "KIND", "Makes a trace of a communication pattern.  Without --output, prints its "
+                "complete\nspec, which every command takes in place of a trace.");
+    g_option_context_set_description (context, list->str);
     return context;
   }
-  context = cli_context_new ("KIND",
-                             "Makes a trace of a communication pattern.  Without --output, prints "
-                             "its complete\nspec, which every command takes in place of a trace.");
-  patterns = describe_patterns ();
-  g_option_context_set_description (context, patterns);
+  context = cli_context_new (pattern->name, pattern->summary);
+  while (pattern->parameters[n].name)
+    n++;
+  g_ptr_array_set_size (texts, (gint) n);
+  for (guint i = 0; i < n; i++) {
+    const TraceParameter *parameter = &pattern->parameters[i];
+    const char *preset = parameter->preset;
+    char *description = preset == NULL ? g_strdup_printf ("%s (must be given)", parameter->help)
+                        : *preset == '\0'
+                            ? g_strdup (parameter->help)
+                            : g_strdup_printf ("%s (default: %s)", parameter->help, preset);
+    const GOptionEntry entries[] = {
+      { parameter->name, 0, 0, G_OPTION_ARG_STRING, &texts->pdata[i], description,
+        arguments[parameter->kind] },
+      { NULL },
+    };
+
+    g_ptr_array_add (kept, description);
+    g_option_context_add_main_entries (context, entries, NULL);
+  }
   return context;
 }
 
@@ -211,6 +136,7 @@ cli_trace_generate (int argc, char **argv, GError **error)
   g_auto (CliTraceWriteOptions) write_options = { 0 };
   g_autofree char *spec = NULL;
   g_autofree char **words = g_new (char *, texts->len + 1);
+  g_autoptr (Trace) trace = NULL;
   CliTalkOptions talk = { 0 };
   const char *kind;
   guint n_words;
@@ -222,9 +148,27 @@ cli_trace_generate (int argc, char **argv, GError **error)
     return CLI_FAILED;
   }
   n_words = take_words (&argc, argv, words, texts->len);
-  if (!cli_parse (context, argc, argv, names, &kind, error) ||
-      !fill_words (pattern, texts, words, n_words, error) ||
-      !(spec = make_spec (pattern, texts, error)) || !generate (spec, &write_options, &talk, error))
+  if (!cli_parse (context, argc, argv, names, &kind, error))
     return CLI_FAILED;
+  for (guint i = 0; i < n_words; i++) {
+    if (texts->pdata[i]) {
+      cli_refuse (error, "--%s is given twice: '%s' and '%s'", pattern->parameters[i].name,
+                  words[i], (char *) texts->pdata[i]);
+      return CLI_FAILED;
+    }
+    texts->pdata[i] = g_strdup (words[i]);
+  }
+  if (!(spec = make_spec (pattern, texts, error)))
+    return CLI_FAILED;
+  if (write_options.path)
+    return (trace = trace_open (spec, NULL, error)) &&
+                   cli_trace_write (trace, &write_options, &talk, error)
+               ? CLI_DONE
+               : CLI_FAILED;
+  if (write_options.format_name) {
+    cli_refuse (error, "--to: needs --output FILE");
+    return CLI_FAILED;
+  }
+  printf ("%s\n", spec);
   return CLI_DONE;
 }

@@ -1,4 +1,4 @@
-/* trace_info.c - `hopcast trace info`: what a trace contains.
+/* trace_info.c - `hopcast trace info`: the contents of a trace.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -12,7 +12,6 @@
 
 #include <math.h>
 
-/* What is found out about a trace. */
 typedef struct {
   Trace *trace;
   SimCensus census;
@@ -71,111 +70,11 @@ info_read (Info *info, const char *path, const CliTraceOptions *options, gboolea
          (info->hash = trace_hash (info->trace, error)) != NULL;
 }
 
-/* -- for programs -------------------------------------------------------- */
-
-static void
-add_collectives (JsonBuilder *builder, const SimCensus *census)
-{
-  cli_begin_object (builder, "collectives");
-  for (guint kind = 0; kind < TRACE_N_OPS; kind++)
-    if (census->collectives[kind] > 0)
-      cli_add_integer (builder, trace_op_name ((TraceOpKind) kind), census->collectives[kind]);
-  json_builder_end_object (builder);
-}
-
-/* 0 in the source means that nobody counted. */
+/* 0 means that the source has no counts. */
 static double
 counted (uint64_t n)
 {
   return n > 0 ? (double) n : (double) NAN;
-}
-
-static void
-add_partners (JsonBuilder *builder, const StudyMatrix *matrix)
-{
-  CliPartners partners = cli_partners (matrix);
-
-  cli_begin_object (builder, "partners");
-  cli_add_integer (builder, "pairs", partners.pairs);
-  cli_add_integer (builder, "min", partners.min);
-  cli_add_number (builder, "avg", partners.average);
-  cli_add_integer (builder, "max", partners.max);
-  json_builder_end_object (builder);
-}
-
-static void
-add_times (JsonBuilder *builder, const TraceProfile *profile)
-{
-  cli_add_number (builder, "compute_s", (double) profile->compute_ps * 1e-12);
-  cli_add_number (builder, "flops", profile->flops);
-  cli_add_number (builder, "call_s",
-                  profile->call_ps > 0 ? (double) profile->call_ps * 1e-12 : (double) NAN);
-  cli_add_number (builder, "instructions", counted (profile->instructions));
-  cli_add_number (builder, "cycles", counted (profile->cycles));
-}
-
-static void
-add_sites (JsonBuilder *builder, const TraceProfile *profile)
-{
-  cli_begin_array (builder, "call_sites");
-  for (guint i = 0; i < profile->sites->len; i++) {
-    const TraceCallSite *site = &g_array_index (profile->sites, TraceCallSite, i);
-
-    json_builder_begin_object (builder);
-    cli_add_string (builder, "name", site->name);
-    cli_add_string (builder, "site", site->site);
-    cli_add_integer (builder, "calls", site->calls);
-    cli_add_integer (builder, "bytes", site->bytes);
-    cli_add_number (builder, "time_s",
-                    profile->call_ps > 0 ? (double) site->time_ps * 1e-12 : (double) NAN);
-    json_builder_end_object (builder);
-  }
-  json_builder_end_array (builder);
-}
-
-static void
-add_sizes (JsonBuilder *builder, const CliSizes *sizes)
-{
-  cli_begin_array (builder, "message_sizes");
-  for (guint class = 0; class < CLI_SIZE_CLASSES; class ++) {
-    if (sizes->messages[class] == 0)
-      continue;
-    json_builder_begin_object (builder);
-    cli_add_number (builder, "from_bytes", class == 0 ? 0 : ldexp (1, (int) class - 1));
-    cli_add_integer (builder, "messages", sizes->messages[class]);
-    cli_add_integer (builder, "bytes", sizes->bytes[class]);
-    json_builder_end_object (builder);
-  }
-  json_builder_end_array (builder);
-}
-
-/* People get what many ranks lack in one line. */
-static void
-add_missing (JsonBuilder *builder, const Trace *trace, CliFormat format)
-{
-  g_autoptr (GPtrArray) missing =
-      g_ptr_array_copy ((GPtrArray *) trace_warnings (trace), NULL, NULL);
-  g_autoptr (GPtrArray) shown = NULL;
-
-  g_ptr_array_set_free_func (missing, NULL);
-  g_ptr_array_extend (missing, (GPtrArray *) trace_notes (trace), NULL, NULL);
-  if (format == CLI_FORMAT_TABLE)
-    shown = cli_warnings_summarize (missing);
-  cli_add_strings (builder, "missing", shown ? shown : missing);
-}
-
-/* What a native trace was converted from. */
-static void
-add_source (JsonBuilder *builder, const Trace *trace)
-{
-  const char *hash, *format = trace_source (trace, &hash);
-
-  if (format == NULL)
-    return;
-  cli_begin_object (builder, "source");
-  cli_add_string (builder, "format", format);
-  cli_add_string (builder, "hash", hash);
-  json_builder_end_object (builder);
 }
 
 static JsonNode *
@@ -183,26 +82,81 @@ info_record (const Info *info, CliFormat format)
 {
   g_autoptr (JsonBuilder) builder = json_builder_new ();
   const SimCensus *census = &info->census;
+  const TraceProfile *profile = info->profile;
+  const char *source_hash, *source = trace_source (info->trace, &source_hash);
+  CliPartners partners = cli_partners (info->matrix);
+  g_autoptr (GPtrArray) missing =
+      g_ptr_array_copy ((GPtrArray *) trace_warnings (info->trace), NULL, NULL);
+  g_autoptr (GPtrArray) summary = NULL;
+  gboolean has_times = profile->call_ps > 0;
 
   json_builder_begin_object (builder);
   cli_add_string (builder, "format", trace_format_name (info->trace));
-  add_source (builder, info->trace);
+  if (source != NULL) { /* of a native trace that was converted */
+    cli_begin_object (builder, "source");
+    cli_add_string (builder, "format", source);
+    cli_add_string (builder, "hash", source_hash);
+    json_builder_end_object (builder);
+  }
   cli_add_integer (builder, "ranks", trace_ranks (info->trace));
   cli_add_integer (builder, "operations", census->operations);
   cli_add_integer (builder, "sends", census->sends);
   cli_add_integer (builder, "send_bytes", census->send_bytes);
   cli_add_integer (builder, "receives", census->receives);
-  add_collectives (builder, census);
+  cli_begin_object (builder, "collectives");
+  for (guint kind = 0; kind < TRACE_N_OPS; kind++)
+    if (census->collectives[kind] > 0)
+      cli_add_integer (builder, trace_op_name ((TraceOpKind) kind), census->collectives[kind]);
+  json_builder_end_object (builder);
   cli_add_integer (builder, "communicators", census->communicators);
   cli_add_integer (builder, "unmatched_sends", census->unmatched_sends);
   cli_add_integer (builder, "unmatched_receives", census->unmatched_receives);
-  add_times (builder, info->profile);
-  add_partners (builder, info->matrix);
-  add_missing (builder, info->trace, format);
+
+  cli_add_number (builder, "compute_s", (double) profile->compute_ps * 1e-12);
+  cli_add_number (builder, "flops", profile->flops);
+  cli_add_number (builder, "call_s", has_times ? (double) profile->call_ps * 1e-12 : (double) NAN);
+  cli_add_number (builder, "instructions", counted (profile->instructions));
+  cli_add_number (builder, "cycles", counted (profile->cycles));
+
+  cli_begin_object (builder, "partners");
+  cli_add_integer (builder, "pairs", partners.pairs);
+  cli_add_integer (builder, "min", partners.min);
+  cli_add_number (builder, "avg", partners.average);
+  cli_add_integer (builder, "max", partners.max);
+  json_builder_end_object (builder);
+
+  /* A table has one line for the same message of many ranks. */
+  g_ptr_array_set_free_func (missing, NULL);
+  g_ptr_array_extend (missing, (GPtrArray *) trace_notes (info->trace), NULL, NULL);
+  if (format == CLI_FORMAT_TABLE)
+    summary = cli_warnings_summarize (missing);
+  cli_add_strings (builder, "missing", summary ? summary : missing);
   cli_add_string (builder, "hash", info->hash);
   if (format == CLI_FORMAT_JSON) {
-    add_sites (builder, info->profile);
-    add_sizes (builder, &info->sizes);
+    cli_begin_array (builder, "call_sites");
+    for (guint i = 0; i < profile->sites->len; i++) {
+      const TraceCallSite *site = &g_array_index (profile->sites, TraceCallSite, i);
+
+      json_builder_begin_object (builder);
+      cli_add_string (builder, "name", site->name);
+      cli_add_string (builder, "site", site->site);
+      cli_add_integer (builder, "calls", site->calls);
+      cli_add_integer (builder, "bytes", site->bytes);
+      cli_add_number (builder, "time_s", has_times ? (double) site->time_ps * 1e-12 : (double) NAN);
+      json_builder_end_object (builder);
+    }
+    json_builder_end_array (builder);
+    cli_begin_array (builder, "message_sizes");
+    for (guint class = 0; class < CLI_SIZE_CLASSES; class ++) {
+      if (info->sizes.messages[class] == 0)
+        continue;
+      json_builder_begin_object (builder);
+      cli_add_number (builder, "from_bytes", class == 0 ? 0 : ldexp (1, (int) class - 1));
+      cli_add_integer (builder, "messages", info->sizes.messages[class]);
+      cli_add_integer (builder, "bytes", info->sizes.bytes[class]);
+      json_builder_end_object (builder);
+    }
+    json_builder_end_array (builder);
   }
   json_builder_end_object (builder);
   return json_builder_get_root (builder);

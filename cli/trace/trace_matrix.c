@@ -1,4 +1,4 @@
-/* trace_matrix.c - `hopcast trace matrix`: who sent how much to whom.
+/* trace_matrix.c - `hopcast trace matrix`: messages and bytes between ranks.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -16,22 +16,6 @@ count_message (void *matrix, uint32_t source, uint32_t destination, uint64_t byt
   study_matrix_add (matrix, source, destination, 1, bytes);
 }
 
-static gboolean
-print_matrix (Trace *trace, const TopoMachine *machine, SimCensusScope scope, gboolean quiet,
-              GError **error)
-{
-  g_autoptr (CliProgress) progress = cli_progress_new (quiet);
-  g_autoptr (StudyMatrix) matrix = study_matrix_new (trace_ranks (trace));
-  g_autofree SimCensus *census = g_new0 (SimCensus, 1);
-
-  if (!sim_census (trace, machine, scope, false, count_message, matrix, cli_progress_share,
-                   progress, census, error))
-    return FALSE;
-  g_clear_pointer (&progress, cli_progress_free);
-  study_matrix_write (matrix, stdout);
-  return TRUE;
-}
-
 int
 cli_trace_matrix (int argc, char **argv, GError **error)
 {
@@ -45,6 +29,9 @@ cli_trace_matrix (int argc, char **argv, GError **error)
   g_autoptr (Trace) trace = NULL;
   gboolean collectives = FALSE;
   SimCensusScope scope = SIM_CENSUS_POINT_TO_POINT;
+  g_autoptr (CliProgress) progress = NULL;
+  g_autoptr (StudyMatrix) matrix = NULL;
+  g_autofree SimCensus *census = g_new0 (SimCensus, 1);
   const char *path;
   const GOptionEntry entries[] = {
     { "with-collectives", 0, 0, G_OPTION_ARG_NONE, &collectives,
@@ -63,8 +50,14 @@ cli_trace_matrix (int argc, char **argv, GError **error)
     return CLI_FAILED;
   if (collectives)
     scope = SIM_CENSUS_POINT_TO_POINT | SIM_CENSUS_COLLECTIVES;
-  if (!(trace = cli_trace_open (path, &trace_options, error)) ||
-      !print_matrix (trace, machine, scope, talk.quiet, error))
+  if (!(trace = cli_trace_open (path, &trace_options, error)))
     return CLI_FAILED;
+  progress = cli_progress_new (talk.quiet);
+  matrix = study_matrix_new (trace_ranks (trace));
+  if (!sim_census (trace, machine, scope, false, count_message, matrix, cli_progress_share,
+                   progress, census, error))
+    return CLI_FAILED;
+  g_clear_pointer (&progress, cli_progress_free);
+  study_matrix_write (matrix, stdout);
   return CLI_DONE;
 }

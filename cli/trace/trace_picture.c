@@ -1,4 +1,4 @@
-/* trace_picture.c - what a trace does, drawn with letters for a person.
+/* trace_picture.c - calls, message sizes and communication of a trace, drawn with letters.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -59,33 +59,6 @@ bytes_text (char text[BASE_DECIMAL_SIZE], double bytes)
   return text;
 }
 
-/* The least size of a class: 0, 1, 2 ... 512 B, 1, 2 ... KiB. */
-static const char *
-class_text (char text[BASE_DECIMAL_SIZE], guint class)
-{
-  static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
-  guint power = class > 0 ? class - 1 : 0;
-
-  g_snprintf (text, BASE_DECIMAL_SIZE, "%u %s", class == 0 ? 0 : 1u << power % 10,
-              units[power / 10]);
-  return text;
-}
-
-/* -- calls --------------------------------------------------------------- */
-
-static void
-draw_site (FILE *out, const TraceCallSite *site, int64_t total_ps)
-{
-  char bytes[BASE_DECIMAL_SIZE];
-
-  if (total_ps > 0)
-    fprintf (out, "%6.1f %% %12.6f", 100.0 * (double) site->time_ps / (double) total_ps,
-             (double) site->time_ps * 1e-12);
-  cli_printf (out, "%12" G_GUINT64_FORMAT " %10s  %s%s%s\n", site->calls,
-              bytes_text (bytes, (double) site->bytes), site->name, site->site ? " in " : "",
-              site->site ? site->site : "");
-}
-
 void
 cli_draw_call_sites (FILE *out, const TraceProfile *profile)
 {
@@ -99,30 +72,25 @@ cli_draw_call_sites (FILE *out, const TraceProfile *profile)
                                        : "Calls (the source does not tell how long they took)");
   fprintf (out, "%s       calls       sent  call\n",
            total_ps > 0 ? "   share   seconds x rank" : "");
-  for (guint i = 0; i < n; i++)
-    draw_site (out, &g_array_index (profile->sites, TraceCallSite, i), total_ps);
+  for (guint i = 0; i < n; i++) {
+    const TraceCallSite *site = &g_array_index (profile->sites, TraceCallSite, i);
+    char bytes[BASE_DECIMAL_SIZE];
+
+    if (total_ps > 0)
+      fprintf (out, "%6.1f %% %12.6f", 100.0 * (double) site->time_ps / (double) total_ps,
+               (double) site->time_ps * 1e-12);
+    cli_printf (out, "%12" G_GUINT64_FORMAT " %10s  %s%s%s\n", site->calls,
+                bytes_text (bytes, (double) site->bytes), site->name, site->site ? " in " : "",
+                site->site ? site->site : "");
+  }
   if (profile->sites->len > n)
     fprintf (out, "... and %u more\n", profile->sites->len - n);
-}
-
-/* -- sizes --------------------------------------------------------------- */
-
-static void
-draw_class (FILE *out, const CliSizes *sizes, guint class, uint64_t most)
-{
-  char from[BASE_DECIMAL_SIZE], total[BASE_DECIMAL_SIZE], bar[BAR_WIDTH + 1];
-  uint64_t n = sizes->messages[class];
-  int length = (int) ceil ((double) n / (double) most * BAR_WIDTH);
-
-  memset (bar, '#', BAR_WIDTH);
-  bar[length] = '\0';
-  cli_printf (out, "%8s %12" G_GUINT64_FORMAT " %10s  %s\n", class_text (from, class), n,
-              bytes_text (total, (double) sizes->bytes[class]), bar);
 }
 
 void
 cli_draw_sizes (FILE *out, const CliSizes *sizes)
 {
+  static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
   uint64_t most = 0;
 
   for (guint class = 0; class < CLI_SIZE_CLASSES; class ++)
@@ -132,20 +100,31 @@ cli_draw_sizes (FILE *out, const CliSizes *sizes)
   fputc ('\n', out);
   cli_print_heading (out,
                      "Messages by size (from this size to below twice of it), and their bytes");
-  for (guint class = 0; class < CLI_SIZE_CLASSES; class ++)
-    if (sizes->messages[class] > 0)
-      draw_class (out, sizes, class, most);
+  for (guint class = 0; class < CLI_SIZE_CLASSES; class ++) {
+    uint64_t n = sizes->messages[class];
+    guint power = class > 0 ? class - 1 : 0;
+    char from[BASE_DECIMAL_SIZE], total[BASE_DECIMAL_SIZE], bar[BAR_WIDTH + 1] = "";
+
+    if (n == 0)
+      continue;
+    /* The least size of the class: 0, 1, 2 ... 512 B, 1, 2 ... KiB. */
+    g_snprintf (from, sizeof from, "%u %s", class == 0 ? 0 : 1u << power % 10, units[power / 10]);
+    memset (bar, '#', (gsize) ceil ((double) n / (double) most * BAR_WIDTH));
+    cli_printf (out, "%8s %12" G_GUINT64_FORMAT " %10s  %s\n", from, n,
+                bytes_text (total, (double) sizes->bytes[class]), bar);
+  }
 }
 
-/* -- who talks to whom --------------------------------------------------- */
-
-/* Bytes between blocks of ranks, cells * cells of them. */
-static double *
-block_bytes (const StudyMatrix *matrix, uint32_t cells)
+void
+cli_draw_matrix (FILE *out, const StudyMatrix *matrix)
 {
+  static const char shades[] = "@#*+=-:."; /* each a factor of 4, the first one the most */
   uint64_t n_ranks = study_matrix_ranks (matrix), n_edges;
+  uint32_t cells = (uint32_t) MIN (n_ranks, MAP_CELLS);
   g_autofree SimEdge *edges = sim_edges_sorted (study_matrix_edges (matrix), &n_edges);
-  double *blocks = g_new0 (double, (gsize) cells *cells);
+  g_autofree double *blocks = g_new0 (double, (gsize) cells *cells); /* bytes between ranks */
+  CliPartners partners = cli_partners (matrix);
+  double most = 0;
 
   for (uint64_t edge = 0; edge < n_edges; edge++) {
     uint64_t row = edges[edge].source * (uint64_t) cells / n_ranks;
@@ -153,30 +132,6 @@ block_bytes (const StudyMatrix *matrix, uint32_t cells)
 
     blocks[row * cells + column] += (double) edges[edge].bytes + 1;
   }
-  return blocks;
-}
-
-/* Each shade is a factor of 4, the darkest one the most. */
-static char
-shade (double bytes, double most)
-{
-  static const char shades[] = "@#*+=-:.";
-  guint step;
-
-  if (bytes == 0)
-    return ' ';
-  step = (guint) (log2 (most / bytes) / 2);
-  return shades[MIN (step, sizeof shades - 2)];
-}
-
-void
-cli_draw_matrix (FILE *out, const StudyMatrix *matrix)
-{
-  uint32_t n_ranks = study_matrix_ranks (matrix), cells = MIN (n_ranks, MAP_CELLS);
-  g_autofree double *blocks = block_bytes (matrix, cells);
-  CliPartners partners = cli_partners (matrix);
-  double most = 0;
-
   for (uint32_t cell = 0; cell < cells * cells; cell++)
     most = MAX (most, blocks[cell]);
   if (partners.pairs == 0)
@@ -184,9 +139,13 @@ cli_draw_matrix (FILE *out, const StudyMatrix *matrix)
   fputc ('\n', out);
   cli_print_heading (out, "Who sends to whom (row: sender; @ most bytes, each shade a quarter)");
   for (uint32_t row = 0; row < cells; row++) {
-    fprintf (out, "%9" G_GUINT64_FORMAT " |", ((uint64_t) row * n_ranks + cells - 1) / cells);
-    for (uint32_t column = 0; column < cells; column++)
-      fputc (shade (blocks[row * cells + column], most), out);
+    fprintf (out, "%9" G_GUINT64_FORMAT " |", (row * n_ranks + cells - 1) / cells);
+    for (uint32_t column = 0; column < cells; column++) {
+      double bytes = blocks[row * cells + column];
+      guint step = bytes > 0 ? (guint) (log2 (most / bytes) / 2) : 0;
+
+      fputc (bytes == 0 ? ' ' : shades[MIN (step, sizeof shades - 2)], out);
+    }
     fputs ("|\n", out);
   }
   fprintf (out, "%" G_GUINT64_FORMAT " pairs; a rank sends to %u .. %u others, %.1f on average\n",

@@ -1,4 +1,4 @@
-/* trace_picture.h - what a trace does, drawn with letters for a person.
+/* trace_picture.h - calls, message sizes and communication of a trace, drawn with letters.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once

@@ -7,12 +7,6 @@
 
 #include <string.h>
 
-static FILE *
-open_text (char **text, size_t *length)
-{
-  return open_memstream (text, length);
-}
-
 static void
 test_classes_of_sizes (void)
 {
@@ -31,23 +25,39 @@ test_classes_of_sizes (void)
   g_assert_cmpuint (sizes.messages[64], ==, 1);
 }
 
+/* Asserts that the drawing of either has this text; NULL: that it is empty. */
+static void
+assert_drawn (const CliSizes *sizes, const StudyMatrix *matrix, const char *expected)
+{
+  char *text = NULL;
+  size_t length = 0;
+  FILE *out = open_memstream (&text, &length);
+
+  if (sizes != NULL)
+    cli_draw_sizes (out, sizes);
+  else
+    cli_draw_matrix (out, matrix);
+  fclose (out);
+  g_test_message ("%s", text);
+  if (expected != NULL)
+    g_assert_nonnull (strstr (text, expected));
+  else
+    g_assert_cmpstr (text, ==, "");
+  free (text);
+}
+
 static void
 test_sizes_are_drawn (void)
 {
   CliSizes sizes = { 0 };
-  char *text = NULL;
-  size_t length = 0;
-  FILE *out = open_text (&text, &length);
 
+  assert_drawn (&sizes, NULL, NULL);
   for (int i = 0; i < 64; i++)
     cli_sizes_add (&sizes, 2048);
   cli_sizes_add (&sizes, 8);
-  cli_draw_sizes (out, &sizes);
-  fclose (out);
-  g_assert_nonnull (strstr (text, "   2 KiB           64     131 kB  "
-                                  "################################\n"));
-  g_assert_nonnull (strstr (text, "     8 B            1        8 B  #\n"));
-  free (text);
+  assert_drawn (&sizes, NULL,
+                "   2 KiB           64     131 kB  ################################\n");
+  assert_drawn (&sizes, NULL, "     8 B            1        8 B  #\n");
 }
 
 static void
@@ -67,56 +77,23 @@ test_partners (void)
   g_assert_cmpfloat (partners.average, ==, 0.75);
 }
 
-/* Every shade is a quarter of the one before; a message without bytes shows. */
+/* Every shade is a quarter of the one before; a message without bytes shows.  100 ranks are drawn in
+ * 32 blocks, each named by its first rank. */
 static void
 test_matrix_is_drawn (void)
 {
-  g_autoptr (StudyMatrix) matrix = study_matrix_new (3);
-  char *text = NULL;
-  size_t length = 0;
-  FILE *out = open_text (&text, &length);
+  g_autoptr (StudyMatrix) small = study_matrix_new (3);
+  g_autoptr (StudyMatrix) large = study_matrix_new (100);
 
-  study_matrix_add (matrix, 0, 1, 1, 1600);
-  study_matrix_add (matrix, 1, 2, 1, 200);
-  study_matrix_add (matrix, 2, 0, 1, 0);
-  cli_draw_matrix (out, matrix);
-  fclose (out);
-  g_assert_nonnull (strstr (text, "        0 | @ |\n        1 |  #|\n        2 |-  |\n"));
-  g_assert_nonnull (strstr (text, "3 pairs; a rank sends to 1 .. 1 others, 1.0 on average\n"));
-  free (text);
-}
-
-/* 100 ranks are drawn in 32 blocks, each named by its first rank. */
-static void
-test_large_matrix_is_drawn_in_blocks (void)
-{
-  g_autoptr (StudyMatrix) matrix = study_matrix_new (100);
-  char *text = NULL;
-  size_t length = 0;
-  FILE *out = open_text (&text, &length);
-
-  study_matrix_add (matrix, 99, 0, 1, 10);
-  cli_draw_matrix (out, matrix);
-  fclose (out);
-  g_assert_nonnull (strstr (text, "        4 |"));
-  g_assert_nonnull (strstr (text, "       97 |@                               |\n"));
-  free (text);
-}
-
-static void
-test_nothing_is_not_drawn (void)
-{
-  g_autoptr (StudyMatrix) matrix = study_matrix_new (3);
-  CliSizes sizes = { 0 };
-  char *text = NULL;
-  size_t length = 0;
-  FILE *out = open_text (&text, &length);
-
-  cli_draw_matrix (out, matrix);
-  cli_draw_sizes (out, &sizes);
-  fclose (out);
-  g_assert_cmpstr (text, ==, "");
-  free (text);
+  assert_drawn (NULL, small, NULL);
+  study_matrix_add (small, 0, 1, 1, 1600);
+  study_matrix_add (small, 1, 2, 1, 200);
+  study_matrix_add (small, 2, 0, 1, 0);
+  assert_drawn (NULL, small, "        0 | @ |\n        1 |  #|\n        2 |-  |\n");
+  assert_drawn (NULL, small, "3 pairs; a rank sends to 1 .. 1 others, 1.0 on average\n");
+  study_matrix_add (large, 99, 0, 1, 10);
+  assert_drawn (NULL, large, "        4 |");
+  assert_drawn (NULL, large, "       97 |@                               |\n");
 }
 
 int
@@ -127,7 +104,5 @@ main (int argc, char **argv)
   g_test_add_func ("/cli/trace-picture/sizes", test_sizes_are_drawn);
   g_test_add_func ("/cli/trace-picture/partners", test_partners);
   g_test_add_func ("/cli/trace-picture/matrix", test_matrix_is_drawn);
-  g_test_add_func ("/cli/trace-picture/blocks", test_large_matrix_is_drawn_in_blocks);
-  g_test_add_func ("/cli/trace-picture/nothing", test_nothing_is_not_drawn);
   return g_test_run ();
 }

@@ -1,10 +1,10 @@
-/* trace_record.c - `hopcast trace record`: which MPI a command uses, the recorder for it, the run.
+/* trace_record.c - `hopcast trace record`: runs an MPI program and records its MPI calls.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
- * The words of the command are tried in turn: one of them is the program, and
- * the libraries that it is linked with tell.  When none does (an interpreter,
- * a script), the launcher is asked for its version. */
+ * The MPI decides which recorder is loaded.  One word of the command is the program, and the libraries
+ * that it is linked with name the MPI.  If no word is such a program (an interpreter, a script), the
+ * version that the launcher prints names it. */
 #include "config.h"
 
 #include "base/file.h"
@@ -28,8 +28,8 @@
 
 typedef struct {
   const char *name;
-  const char *library;  /* part of the name of what programs are linked with */
-  const char *launcher; /* part of what its mpirun --version says */
+  const char *library;  /* part of the name of its library */
+  const char *launcher; /* part of the output of its mpirun --version */
   const char *packages;
 } Mpi;
 
@@ -38,17 +38,7 @@ static const Mpi known[] = {
   { "mpich", "libmpich.so.", "HYDRA", "mpich libmpich-dev" },
 };
 
-static const Mpi *
-find_name (const char *name, GError **error)
-{
-  for (gsize i = 0; i < G_N_ELEMENTS (known); i++)
-    if (!strcmp (known[i].name, name))
-      return &known[i];
-  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--mpi: '%s' is not one of openmpi, mpich", name);
-  return NULL;
-}
-
-/* What a program prints, or NULL when it cannot be run or fails. */
+/* The output of a program; NULL when it cannot be run or fails. */
 static char *
 output_of (const char *program, const char *argument)
 {
@@ -62,71 +52,45 @@ output_of (const char *program, const char *argument)
   return output;
 }
 
-/* Only of compiled programs: what ldd does with others is not our business. */
-static gboolean
-is_compiled (const char *path)
-{
-  char head[4] = "";
-  FILE *file = fopen (path, "rb");
-  gboolean good = file && fread (head, 1, sizeof head, file) == sizeof head &&
-                  !memcmp (head, "\177ELF", sizeof head);
-
-  if (file)
-    fclose (file);
-  return good;
-}
-
-/* The MPI that a word of the command is linked with, or NULL. */
-static const Mpi *
-mpi_of_program (const char *word)
-{
-  g_autofree char *path = g_find_program_in_path (word);
-  g_autofree char *libraries = NULL;
-
-  if (!path || !is_compiled (path))
-    return NULL;
-  libraries = output_of ("ldd", path);
-  for (gsize i = 0; libraries && i < G_N_ELEMENTS (known); i++)
-    if (strstr (libraries, known[i].library))
-      return &known[i];
-  return NULL;
-}
-
-static const Mpi *
-mpi_of_launcher (const char *word)
-{
-  g_autofree char *path = g_find_program_in_path (word);
-  g_autofree char *base = g_path_get_basename (word);
-  g_autofree char *version = NULL;
-
-  if (!path || (!g_str_has_prefix (base, "mpirun") && !g_str_has_prefix (base, "mpiexec")))
-    return NULL;
-  version = output_of (path, "--version");
-  for (gsize i = 0; version && i < G_N_ELEMENTS (known); i++)
-    if (strstr (version, known[i].launcher))
-      return &known[i];
-  return NULL;
-}
-
+/* The MPI that `command` (NULL-terminated) uses. */
 static const Mpi *
 find_mpi (char *const *command, GError **error)
 {
-  const Mpi *found = NULL;
+  /* A program that is linked with an MPI goes before a launcher. */
+  for (char *const *word = command; *word; word++) {
+    g_autofree char *path = g_find_program_in_path (*word), *libraries = NULL;
+    FILE *file = path ? fopen (path, "rb") : NULL;
+    char head[4] = "";
 
-  for (char *const *word = command; *word && !found; word++)
-    found = mpi_of_program (*word);
-  for (char *const *word = command; *word && !found; word++)
-    found = mpi_of_launcher (*word);
-  if (!found)
-    g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
-                 "nothing in '%s' is a program that is linked with Open MPI or MPICH, nor their "
-                 "mpirun; --mpi openmpi or --mpi mpich tells which MPI it will use",
-                 command[0]);
-  return found;
+    /* ldd runs a file that is no compiled program. */
+    if (file && fread (head, 1, sizeof head, file) == sizeof head &&
+        !memcmp (head, "\177ELF", sizeof head))
+      libraries = output_of ("ldd", path);
+    if (file)
+      fclose (file);
+    for (gsize i = 0; libraries && i < G_N_ELEMENTS (known); i++)
+      if (strstr (libraries, known[i].library))
+        return &known[i];
+  }
+  for (char *const *word = command; *word; word++) {
+    g_autofree char *path = g_find_program_in_path (*word), *version = NULL;
+    g_autofree char *base = g_path_get_basename (*word);
+
+    if (path && (g_str_has_prefix (base, "mpirun") || g_str_has_prefix (base, "mpiexec")))
+      version = output_of (path, "--version");
+    for (gsize i = 0; version && i < G_N_ELEMENTS (known); i++)
+      if (strstr (version, known[i].launcher))
+        return &known[i];
+  }
+  g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
+               "nothing in '%s' is a program that is linked with Open MPI or MPICH, nor their "
+               "mpirun; --mpi openmpi or --mpi mpich tells which MPI it will use",
+               command[0]);
+  return NULL;
 }
 
-/* The folder of the recorder as it lies to `folder`, that of the program, in the tree that was
- * configured, wherever that tree was installed or moved; the caller frees it. */
+/* The recorder's folder in an installed tree that may have been moved: the configured folder relative
+ * to that of the program, applied to `folder`, where the program is now.  The caller frees it. */
 static char *
 installed_folder (const char *folder)
 {
@@ -148,7 +112,8 @@ installed_folder (const char *folder)
   return g_canonicalize_filename (path->str, "/");
 }
 
-/* Beside the program, as it is built; where both are installed; or where they were configured to be. */
+/* Path of the recorder's library: beside the program (a build tree), in the installed tree, or in the
+ * configured folder.  The caller frees it; NULL and *error. */
 static char *
 find_library (const Mpi *mpi, GError **error)
 {
@@ -171,20 +136,7 @@ find_library (const Mpi *mpi, GError **error)
   return NULL;
 }
 
-/* Path of the recorder's library for the MPI called `name`, or, if that is
- * NULL, for the one that the command (NULL-terminated) uses; NULL and *error
- * when it cannot be told or there is none. */
-static char *
-record_library (const char *name, char *const *command, GError **error)
-{
-  const Mpi *mpi = name ? find_name (name, error) : find_mpi (command, error);
-
-  return mpi ? find_library (mpi, error) : NULL;
-}
-
-/* --- `hopcast trace record`: runs an MPI program and keeps what --- */
-
-/* it asks of MPI. */
+/* --- Options --- */
 
 typedef struct {
   char *output;
@@ -203,8 +155,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
 /* --- The folder --- */
 
-/* The ranks write into FILE.rec, which is made into FILE.hct when the program
- * has ended well.  The user may name either. */
+/* The ranks write into FILE.rec, which is converted to FILE.hct when the program has succeeded.
+ * `output` is either, or FILE. */
 static char *
 sibling (const char *output, const char *ending)
 {
@@ -219,14 +171,7 @@ sibling (const char *output, const char *ending)
   return g_canonicalize_filename (named, NULL);
 }
 
-static gboolean
-is_of_recording (const char *name)
-{
-  return (g_str_has_prefix (name, "rank-") && g_str_has_suffix (name, ".rec")) ||
-         g_str_has_prefix (name, RECORDING_REFUSED_PREFIX);
-}
-
-/* What is in the folder, or NULL. */
+/* The names in the folder; NULL and *error. */
 static GPtrArray *
 list_folder (const char *path, GError **error)
 {
@@ -239,20 +184,23 @@ list_folder (const char *path, GError **error)
   return names;
 }
 
-/* Nothing of an earlier recording may stay in it: it may have had more ranks.
- * Either all of it goes or nothing. */
+/* Removes an earlier recording, which may have had more ranks.  A folder with other files stays as
+ * it is. */
 static gboolean
 empty_folder (const char *path, GError **error)
 {
   g_autoptr (GPtrArray) names = list_folder (path, error);
 
-  for (guint i = 0; names && i < names->len; i++)
-    if (!is_of_recording (names->pdata[i])) {
-      g_set_error (error, CLI_ERROR, CLI_ERROR_WRITE,
-                   "%s: holds more than a recording (%s), so it is not replaced", path,
-                   (const char *) names->pdata[i]);
-      return FALSE;
-    }
+  for (guint i = 0; names && i < names->len; i++) {
+    const char *name = names->pdata[i];
+
+    if ((g_str_has_prefix (name, "rank-") && g_str_has_suffix (name, ".rec")) ||
+        g_str_has_prefix (name, RECORDING_REFUSED_PREFIX))
+      continue;
+    g_set_error (error, CLI_ERROR, CLI_ERROR_WRITE,
+                 "%s: holds more than a recording (%s), so it is not replaced", path, name);
+    return FALSE;
+  }
   for (guint i = 0; names && i < names->len; i++) {
     g_autofree char *child = g_build_filename (path, names->pdata[i], NULL);
 
@@ -264,50 +212,39 @@ empty_folder (const char *path, GError **error)
   return names != NULL;
 }
 
-/* Whether the command can leave its recording there. */
+/* Makes the folder `path` of the ranks, or empties it.  The trace must not exist yet either. */
 static gboolean
-make_folder (const char *path, gboolean force, GError **error)
+make_folder (const char *path, const Options *options, GError **error)
 {
+  g_autofree char *trace = sibling (options->output, ".hct");
+
+  if (!options->force && !g_str_has_suffix (options->output, ".rec") &&
+      g_file_test (trace, G_FILE_TEST_EXISTS)) {
+    g_set_error (error, CLI_ERROR, CLI_ERROR_WRITE,
+                 "%s: exists already; --force replaces it, -o names another", trace);
+    return FALSE;
+  }
   if (g_mkdir (path, 0777) == 0)
     return TRUE;
-  if (errno != EEXIST) {
+  if (errno != EEXIST)
     g_set_error (error, CLI_ERROR, CLI_ERROR_WRITE, "%s: %s", path, g_strerror (errno));
-    return FALSE;
-  }
-  if (g_file_test (path, G_FILE_TEST_IS_SYMLINK)) {
+  else if (g_file_test (path, G_FILE_TEST_IS_SYMLINK))
     g_set_error (error, CLI_ERROR, CLI_ERROR_WRITE,
                  "%s: is a symbolic link, which is not followed; -o names another", path);
-    return FALSE;
-  }
-  if (!force) {
+  else if (!options->force)
     g_set_error (error, CLI_ERROR, CLI_ERROR_WRITE,
                  "%s: exists already; --force replaces it, -o names another", path);
-    return FALSE;
-  }
-  return empty_folder (path, error);
-}
-
-/* The trace must not be there yet, nor its place be missing. */
-static gboolean
-check_result (const Options *options, GError **error)
-{
-  g_autofree char *path = sibling (options->output, ".hct");
-
-  if (options->force || g_str_has_suffix (options->output, ".rec") ||
-      !g_file_test (path, G_FILE_TEST_EXISTS))
-    return TRUE;
-  g_set_error (error, CLI_ERROR, CLI_ERROR_WRITE,
-               "%s: exists already; --force replaces it, -o names another", path);
+  else
+    return empty_folder (path, error);
   return FALSE;
 }
 
-/* --- The command --- */
+/* --- The recorded command --- */
 
 static volatile sig_atomic_t child_pid;
 
-/* The command ends by a signal, and this process when the command has ended.
- * What a terminal sends (SI_KERNEL) the command has got as well: a second one
- * would make some launchers leave without cleaning up. */
+/* Signals end the command, and this process ends after the command.  The command has already got
+ * a signal of the terminal (SI_KERNEL): a second one makes some launchers exit without cleaning up. */
 static void
 pass_on (int signal_number, siginfo_t *information, void *context G_GNUC_UNUSED)
 {
@@ -315,106 +252,51 @@ pass_on (int signal_number, siginfo_t *information, void *context G_GNUC_UNUSED)
     kill ((pid_t) child_pid, signal_number);
 }
 
-static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
-static struct sigaction before[G_N_ELEMENTS (signals)];
-
-static void
-handle_signals (void)
-{
-  struct sigaction action = { .sa_sigaction = pass_on, .sa_flags = SA_RESTART | SA_SIGINFO };
-
-  sigemptyset (&action.sa_mask);
-  for (gsize i = 0; i < G_N_ELEMENTS (signals); i++)
-    sigaction (signals[i], &action, &before[i]);
-}
-
-/* The command is gone: from here on this process is meant. */
-static void
-restore_signals (void)
-{
-  child_pid = 0;
-  for (gsize i = 0; i < G_N_ELEMENTS (signals); i++)
-    sigaction (signals[i], &before[i], NULL);
-}
-
-/* What was ignored when this process began is not known any more; a command
- * that is started here can be interrupted. */
-static void
-unhandle_signals (void)
-{
-  for (gsize i = 0; i < G_N_ELEMENTS (signals); i++)
-    signal (signals[i], SIG_DFL);
-}
-
-static void
-run_command (char **command, char **environment)
-{
-  unhandle_signals ();
-  environ = environment;
-  execvp (command[0], command);
-  cli_printf (stderr, "hopcast: %s: %s\n", command[0], g_strerror (errno));
-  _exit (errno == ENOENT ? 127 : 126);
-}
-
-/* The exit status that a shell would show. */
-static int
-wait_for (pid_t child)
-{
-  int status;
-
-  while (waitpid (child, &status, 0) < 0)
-    if (errno != EINTR)
-      return CLI_FAILED;
-  return WIFSIGNALED (status) ? 128 + WTERMSIG (status) : WEXITSTATUS (status);
-}
-
+/* *status: the exit status that a shell would show. */
 static gboolean
 run_and_wait (char **command, char **environment, int *status, GError **error)
 {
+  static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+  struct sigaction action = { .sa_sigaction = pass_on, .sa_flags = SA_RESTART | SA_SIGINFO };
+  struct sigaction before[G_N_ELEMENTS (signals)];
   pid_t child;
+  int result;
 
   fflush (NULL);
-  handle_signals ();
+  sigemptyset (&action.sa_mask);
+  for (gsize i = 0; i < G_N_ELEMENTS (signals); i++)
+    sigaction (signals[i], &action, &before[i]);
   child = fork ();
-  if (child == 0)
-    run_command (command, environment);
+  if (child == 0) {
+    /* The handlers that this process began with are unknown; the command can be interrupted. */
+    for (gsize i = 0; i < G_N_ELEMENTS (signals); i++)
+      signal (signals[i], SIG_DFL);
+    environ = environment;
+    execvp (command[0], command);
+    cli_printf (stderr, "hopcast: %s: %s\n", command[0], g_strerror (errno));
+    _exit (errno == ENOENT ? 127 : 126);
+  }
   if (child < 0) {
     g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT, "%s: %s", command[0], g_strerror (errno));
     return FALSE;
   }
   child_pid = (sig_atomic_t) child;
-  *status = wait_for (child);
-  restore_signals ();
+  do
+    result = waitpid (child, status, 0) < 0 ? errno : 0;
+  while (result == EINTR);
+  *status = result != 0             ? (int) CLI_FAILED
+            : WIFSIGNALED (*status) ? 128 + WTERMSIG (*status)
+                                    : WEXITSTATUS (*status);
+  /* From here on, signals are meant for this process. */
+  child_pid = 0;
+  for (gsize i = 0; i < G_N_ELEMENTS (signals); i++)
+    sigaction (signals[i], &before[i], NULL);
   return TRUE;
-}
-
-/* Our library goes first, other ones that are wanted stay. */
-static char **
-environment_for (const char *library, const char *folder, const Options *options)
-{
-  const char *others = g_getenv ("LD_PRELOAD");
-  g_autofree char *preload = others && *others ? g_strconcat (library, ":", others, NULL) : NULL;
-  char **environment = g_get_environ ();
-
-  environment = g_environ_setenv (environment, "LD_PRELOAD", preload ? preload : library, TRUE);
-  environment = g_environ_setenv (environment, RECORDING_FOLDER_VARIABLE, folder, TRUE);
-  if (options->no_counters)
-    environment = g_environ_setenv (environment, RECORDING_COUNTERS_VARIABLE, "off", TRUE);
-  return environment;
 }
 
 /* --- The result --- */
 
-static gboolean
-has_recording (const char *folder)
-{
-  g_autofree char *name = g_strdup_printf (RECORDING_FILE, 0u);
-  g_autofree char *first = g_build_filename (folder, name, NULL);
-
-  return g_file_test (first, G_FILE_TEST_IS_REGULAR);
-}
-
-/* The trace is there already: what cannot be removed is only in the way. */
+/* After the trace is written, a folder that cannot be removed is worth a warning only. */
 static void
 remove_folder (const char *folder)
 {
@@ -426,49 +308,9 @@ remove_folder (const char *folder)
     cli_printf (stderr, "hopcast: warning: %s: %s\n", folder, g_strerror (errno));
 }
 
-/* One file instead of the folder. */
-static gboolean
-convert (Trace *trace, const char *folder, const Options *options, GError **error)
-{
-  g_autofree char *path = sibling (options->output, ".hct");
-  const CliTraceWriteOptions write = { .path = path };
-
-  if (!cli_trace_write (trace, &write, &options->talk, error))
-    return FALSE;
-  if (!options->keep)
-    remove_folder (folder);
-  if (!options->talk.quiet)
-    cli_printf (stderr, "hopcast: recorded %u ranks in %s\n", trace_ranks (trace), path);
-  return TRUE;
-}
-
-/* Of a command that failed the status counts more than what is wrong with its
- * recording. */
-static int
-tell_instead (GError **error, int status)
-{
-  cli_printf (stderr, "hopcast: %s\n", (*error)->message);
-  g_clear_error (error);
-  return status;
-}
-
 /* --- Processes that were not recorded --- */
 
-/* Processes that found their rank recorded already. */
-typedef struct {
-  guint n;
-  gboolean all_single; /* each is rank 0 of 1 */
-  GHashTable
-      *example; /* header of one of them, of utf8 to utf8; one with a launcher if there is any */
-} Refused;
-
-static void
-refused_clear (Refused *refused)
-{
-  g_clear_pointer (&refused->example, g_hash_table_unref);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Refused, refused_clear)
-
+/* The lines KEY=VALUE of a file; utf8 to utf8. */
 static GHashTable *
 read_header (const char *path)
 {
@@ -488,12 +330,28 @@ read_header (const char *path)
   return header;
 }
 
-static void
-find_refused (const char *folder, Refused *refused)
+static const char *
+header_value (GHashTable *header, const char *key)
+{
+  const char *value = g_hash_table_lookup (header, key);
+
+  return value && *value ? value : "an unknown one";
+}
+
+/* FALSE and *error when processes found their rank recorded already.
+ *
+ * The processes that another MPI's launcher starts are each rank 0 of 1, because it does not connect
+ * them: *is_launcher.  Without a variable of a launcher, a script that starts one program after another
+ * looks the same. */
+static gboolean
+check_refused (const char *folder, gboolean *is_launcher, GError **error)
 {
   g_autoptr (GPtrArray) names = list_folder (folder, NULL);
+  g_autoptr (GHashTable) example = NULL; /* header of a process; with a launcher if there is any */
+  const char *program, *mpi;
+  gboolean all_single = TRUE;
+  guint n = 0;
 
-  *refused = (Refused){ .all_single = TRUE };
   for (guint i = 0; names && i < names->len; i++) {
     g_autofree char *path = g_build_filename (folder, names->pdata[i], NULL);
     g_autoptr (GHashTable) header = NULL;
@@ -501,100 +359,98 @@ find_refused (const char *folder, Refused *refused)
     if (!g_str_has_prefix (names->pdata[i], RECORDING_REFUSED_PREFIX))
       continue;
     header = read_header (path);
-    refused->n++;
-    refused->all_single &= !g_strcmp0 (g_hash_table_lookup (header, "ranks"), "1");
-    if (!refused->example || (g_hash_table_contains (header, "launcher") &&
-                              !g_hash_table_contains (refused->example, "launcher"))) {
-      g_clear_pointer (&refused->example, g_hash_table_unref);
-      refused->example = g_steal_pointer (&header);
+    n++;
+    all_single &= !g_strcmp0 (g_hash_table_lookup (header, "ranks"), "1");
+    if (!example || (g_hash_table_contains (header, "launcher") &&
+                     !g_hash_table_contains (example, "launcher"))) {
+      g_clear_pointer (&example, g_hash_table_unref);
+      example = g_steal_pointer (&header);
     }
   }
-}
-
-static const char *
-recorded_value (const Refused *refused, const char *key)
-{
-  const char *value = g_hash_table_lookup (refused->example, key);
-
-  return value && *value ? value : "an unknown one";
-}
-
-/* A process of another MPI's launcher gets no word from it, and is rank 0 of 1; without a variable of a
- * launcher a script that starts one program after another looks the same. */
-static void
-set_refused_error (const char *folder, const Refused *refused, gboolean *is_launcher,
-                   GError **error)
-{
-  *is_launcher = refused->all_single && g_hash_table_contains (refused->example, "launcher");
+  if (n == 0)
+    return TRUE;
+  program = header_value (example, "program");
+  mpi = header_value (example, "mpi");
+  *is_launcher = all_single && g_hash_table_contains (example, "launcher");
   if (*is_launcher)
     g_set_error (
         error, CLI_ERROR, CLI_ERROR_INPUT,
         "%u processes are each rank 0 of 1: %s started them, but %s is linked with %s, which that "
         "launcher cannot connect; start the program with the launcher of its own MPI (on Debian "
         "mpirun.%s)",
-        refused->n + 1, recorded_value (refused, "launcher"), recorded_value (refused, "program"),
-        recorded_value (refused, "mpi"),
-        g_str_has_prefix (recorded_value (refused, "mpi"), "Open MPI") ? "openmpi" : "mpich");
-  else if (refused->all_single)
+        n + 1, header_value (example, "launcher"), program, mpi,
+        g_str_has_prefix (mpi, "Open MPI") ? "openmpi" : "mpich");
+  else if (all_single)
     g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
                  "%u processes are each rank 0 of 1, and %s has the first of them only: either the "
                  "command starts several programs of one rank (record them one by one), or its "
                  "launcher is not that of %s, which %s is linked with",
-                 refused->n + 1, folder, recorded_value (refused, "mpi"),
-                 recorded_value (refused, "program"));
+                 n + 1, folder, mpi, program);
   else
     g_set_error (
         error, CLI_ERROR, CLI_ERROR_INPUT,
         "the command starts more than one MPI program, and %s has the first process of each "
         "rank only: %u more processes (of %s) found their rank recorded already; "
         "record the programs one by one",
-        folder, refused->n, recorded_value (refused, "program"));
+        folder, n, program);
+  return FALSE;
 }
 
-/* What becomes of the folder of the ranks; the status that the command ended
- * with is ours.  A command that failed leaves the folder as it is: it may be
- * looked at, and says what was going on. */
+/* Converts the folder of the ranks, or reports why not; returns the exit status.  A command that
+ * failed leaves the folder as it is, for inspection; its own status counts more than an error in its
+ * recording, which is only printed. */
 static int
 finish_recording (const char *folder, const Options *options, int status, GError **error)
 {
+  g_autofree char *name = g_strdup_printf (RECORDING_FILE, 0u);
+  g_autofree char *first = g_build_filename (folder, name, NULL);
+  gboolean has_recording = g_file_test (first, G_FILE_TEST_IS_REGULAR), is_launcher = FALSE;
+  g_autofree char *path = NULL; /* of the trace file */
   g_autoptr (Trace) trace = NULL;
-  g_auto (Refused) refused = { 0 };
 
-  find_refused (folder, &refused);
-  if (refused.n > 0) {
-    gboolean is_launcher;
-
-    set_refused_error (folder, &refused, &is_launcher, error);
+  if (status != CLI_DONE && !has_recording) {
+    g_rmdir (folder);
+    cli_printf (stderr, "hopcast: the command failed before anything was recorded\n");
+    return status;
+  }
+  if (!check_refused (folder, &is_launcher, error)) {
     if (is_launcher && !options->keep)
       remove_folder (folder);
-    return status == CLI_DONE ? CLI_FAILED : tell_instead (error, status);
-  }
-  if (!has_recording (folder)) {
+  } else if (!has_recording) {
     g_rmdir (folder);
     g_set_error (error, CLI_ERROR, CLI_ERROR_INPUT,
                  "nothing was recorded: no process of the command came out of MPI_Init");
-    return CLI_FAILED;
+  } else
+    trace = trace_open (folder, NULL, error);
+  if (trace == NULL) {
+    if (status == CLI_DONE)
+      return CLI_FAILED;
+    cli_printf (stderr, "hopcast: %s\n", (*error)->message);
+    g_clear_error (error);
+    return status;
   }
-  trace = trace_open (folder, NULL, error);
-  if (!trace)
-    return status == CLI_DONE ? CLI_FAILED : tell_instead (error, status);
   if (status == CLI_DONE && !g_str_has_suffix (options->output, ".rec")) {
-    if (convert (trace, folder, options, error))
-      return CLI_DONE;
-    g_prefix_error (error, "the recording stays in %s: ", folder);
-    return CLI_FAILED;
+    path = sibling (options->output, ".hct");
+    if (!cli_trace_write (trace, &(CliTraceWriteOptions){ .path = path }, &options->talk, error)) {
+      g_prefix_error (error, "the recording stays in %s: ", folder);
+      return CLI_FAILED;
+    }
+    if (!options->keep)
+      remove_folder (folder);
   }
   if (!options->talk.quiet)
-    cli_printf (stderr, "hopcast: recorded %u ranks in %s\n", trace_ranks (trace), folder);
+    cli_printf (stderr, "hopcast: recorded %u ranks in %s\n", trace_ranks (trace),
+                path ? path : folder);
   return status;
 }
 
-/* --- The command line --- */
+/* --- The command --- */
 
-static GOptionContext *
-make_context (Options *options)
+/* Leaves the command to record in argv[1] and later. */
+static gboolean
+parse (Options *options, int *argc, char ***argv, GError **error)
 {
-  GOptionContext *context = cli_context_new (
+  g_autoptr (GOptionContext) context = cli_context_new (
       "-- COMMAND...", "Runs an MPI program, such as 'mpirun -np 16 ./program', and records what "
                        "it asks of MPI.");
   const GOptionEntry entries[] = {
@@ -613,14 +469,6 @@ make_context (Options *options)
 
   g_option_context_add_main_entries (context, entries, NULL);
   g_option_context_set_strict_posix (context, TRUE);
-  return context;
-}
-
-static gboolean
-parse (Options *options, int *argc, char ***argv, GError **error)
-{
-  g_autoptr (GOptionContext) context = make_context (options);
-
   cli_add_talk_options (context, &options->talk);
   if (!cli_parse_options (context, NULL, argc, argv, error))
     return FALSE;
@@ -628,13 +476,10 @@ parse (Options *options, int *argc, char ***argv, GError **error)
     (*argc)--;
     (*argv)++;
   }
-  if (*argc > 1)
-    return TRUE;
-  g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "the command to record is missing");
-  return FALSE;
+  return *argc > 1 || cli_refuse (error, "the command to record is missing");
 }
 
-/* A launcher would say it of its program; the command itself is found as execvp() does. */
+/* The command is looked up as execvp() does: a launcher would blame its program. */
 static gboolean
 check_command (const char *word, GError **error)
 {
@@ -654,31 +499,39 @@ check_command (const char *word, GError **error)
 int
 cli_trace_record (int argc, char **argv, GError **error)
 {
+  const char *others = g_getenv ("LD_PRELOAD");
   g_auto (Options) options = { 0 };
-  g_autofree char *library = NULL;
-  g_autofree char *folder = NULL;
-  g_auto (GStrv) environment = NULL;
+  const Mpi *mpi = NULL;
+  g_autofree char *library = NULL, *folder = NULL, *preload = NULL;
+  g_auto (GStrv) environment = g_get_environ ();
   int status;
 
   if (!parse (&options, &argc, &argv, error) || !check_command (argv[1], error))
     return CLI_FAILED;
-  library = record_library (options.mpi_name, argv + 1, error);
-  if (!library)
+  for (gsize i = 0; options.mpi_name && i < G_N_ELEMENTS (known); i++)
+    if (!strcmp (known[i].name, options.mpi_name))
+      mpi = &known[i];
+  if (options.mpi_name && mpi == NULL)
+    cli_refuse (error, "--mpi: '%s' is not one of openmpi, mpich", options.mpi_name);
+  else if (mpi == NULL)
+    mpi = find_mpi (argv + 1, error);
+  if (mpi == NULL || !(library = find_library (mpi, error)))
     return CLI_FAILED;
   if (!options.output)
     options.output = g_strdup ("recording.hct");
   folder = sibling (options.output, ".rec");
-  if (!check_result (&options, error) || !make_folder (folder, options.force, error))
+  if (!make_folder (folder, &options, error))
     return CLI_FAILED;
   if (options.talk.verbose)
     cli_printf (stderr, "hopcast: the recorder is %s\n", library);
-  environment = environment_for (library, folder, &options);
+
+  /* The recorder goes first; other libraries that are preloaded stay. */
+  preload = others && *others ? g_strconcat (library, ":", others, NULL) : g_strdup (library);
+  environment = g_environ_setenv (environment, "LD_PRELOAD", preload, TRUE);
+  environment = g_environ_setenv (environment, RECORDING_FOLDER_VARIABLE, folder, TRUE);
+  if (options.no_counters)
+    environment = g_environ_setenv (environment, RECORDING_COUNTERS_VARIABLE, "off", TRUE);
   if (!run_and_wait (argv + 1, environment, &status, error))
     return CLI_FAILED;
-  if (status != CLI_DONE && !has_recording (folder)) {
-    g_rmdir (folder);
-    cli_printf (stderr, "hopcast: the command failed before anything was recorded\n");
-    return status;
-  }
   return finish_recording (folder, &options, status, error);
 }

@@ -1,4 +1,4 @@
-/* trace_write.c - writes a trace to a file, for the commands that do.
+/* trace_write.c - the options and the step that commands share which write a trace.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
@@ -34,41 +34,28 @@ cli_trace_write_options_clear (CliTraceWriteOptions *options)
   g_clear_pointer (&options->format_name, g_free);
 }
 
-/* "hct (.hct), ti (.txt)" */
-static char *
-list_writers (void)
-{
-  GString *list = g_string_new (NULL);
-
-  for (const TraceWriter *const *writer = trace_writers (); *writer; writer++)
-    g_string_append_printf (list, "%s%s (%s)", list->len > 0 ? ", " : "", (*writer)->name,
-                            (*writer)->ending);
-  return g_string_free (list, FALSE);
-}
-
 static const TraceWriter *
 find_writer (const CliTraceWriteOptions *options, GError **error)
 {
-  g_autofree char *list = list_writers ();
+  g_autoptr (GString) list = g_string_new (NULL); /* "hct (.hct), ti (.txt)" */
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  g_autofree char *meant = NULL;
 
-  for (const TraceWriter *const *writer = trace_writers (); *writer; writer++)
+  for (const TraceWriter *const *writer = trace_writers (); *writer; writer++) {
     if (options->format_name ? !g_strcmp0 (options->format_name, (*writer)->name)
                              : g_str_has_suffix (options->path, (*writer)->ending))
       return *writer;
+    g_string_append_printf (list, "%s%s (%s)", list->len > 0 ? ", " : "", (*writer)->name,
+                            (*writer)->ending);
+    g_ptr_array_add (names, (gpointer) (*writer)->name);
+  }
+  g_ptr_array_add (names, NULL);
   if (options->format_name) {
-    g_autoptr (GPtrArray) names = g_ptr_array_new ();
-    g_autofree char *meant = NULL;
-
-    for (const TraceWriter *const *writer = trace_writers (); *writer; writer++)
-      g_ptr_array_add (names, (gpointer) (*writer)->name);
-    g_ptr_array_add (names, NULL);
     meant = base_did_you_mean (options->format_name, (const char *const *) names->pdata);
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE, "--to: '%s' is none of %s%s",
-                 options->format_name, list, meant);
+    cli_refuse (error, "--to: '%s' is none of %s%s", options->format_name, list->str, meant);
   } else
-    g_set_error (error, CLI_ERROR, CLI_ERROR_USAGE,
-                 "--output %s: the ending tells no format; name one with --to: %s", options->path,
-                 list);
+    cli_refuse (error, "--output %s: the ending tells no format; name one with --to: %s",
+                options->path, list->str);
   return NULL;
 }
 

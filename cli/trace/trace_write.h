@@ -1,4 +1,4 @@
-/* trace_write.h - writes a trace to a file, for the commands that do.
+/* trace_write.h - the options and the step that commands share which write a trace.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #pragma once
@@ -15,8 +15,7 @@ void cli_add_trace_write_options (GOptionContext *context, CliTraceWriteOptions 
 void cli_trace_write_options_clear (CliTraceWriteOptions *options);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CliTraceWriteOptions, cli_trace_write_options_clear)
 
-/* Writes all of the trace to options->path, in the format that was asked for
- * or that the ending of the path names.  Unless quiet, tells how far it is
- * and, at the end, what the trace lacks or its new form lost. */
+/* Writes the trace to options->path in the format of --to, or that of the ending of the path.  Unless
+ * quiet, shows its progress, and at the end what the trace lacks or its new form lost. */
 gboolean cli_trace_write (Trace *trace, const CliTraceWriteOptions *options,
                           const CliTalkOptions *talk, GError **error);

@@ -1,4 +1,4 @@
-/* trace_write_test.c - which format is written, what is told, what is left behind.
+/* trace_write_test.c - the format that is written, the warnings, the file after a failure.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -46,23 +46,25 @@ trace_writers (void)
 
 static const CliTalkOptions quiet = { TRUE, FALSE }, verbose = { FALSE, TRUE };
 
-/* The trace that is written, and where. */
+/* The trace to be written, and the path. */
 typedef struct {
   Trace *trace;
   char *folder, *path;
 } Fixture;
 
-static void
-set_up (Fixture *fixture, gconstpointer name)
+static Fixture
+fixture_new (const char *name)
 {
-  fixture->trace = trace_open ("gen:ring:ranks=7", NULL, NULL);
-  g_assert_nonnull (fixture->trace);
-  fixture->folder = g_dir_make_tmp ("hopcast-write-XXXXXX", NULL);
-  fixture->path = g_build_filename (fixture->folder, name, NULL);
+  Fixture fixture = { trace_open ("gen:ring:ranks=7", NULL, NULL), NULL, NULL };
+
+  g_assert_nonnull (fixture.trace);
+  fixture.folder = g_dir_make_tmp ("hopcast-write-XXXXXX", NULL);
+  fixture.path = g_build_filename (fixture.folder, name, NULL);
+  return fixture;
 }
 
 static void
-tear_down (Fixture *fixture, gconstpointer name G_GNUC_UNUSED)
+fixture_clear (Fixture *fixture)
 {
   g_unlink (fixture->path);
   g_assert_cmpint (g_rmdir (fixture->folder), ==, 0); /* nothing else was left in it */
@@ -70,81 +72,56 @@ tear_down (Fixture *fixture, gconstpointer name G_GNUC_UNUSED)
   g_free (fixture->path);
   trace_free (fixture->trace);
 }
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Fixture, fixture_clear)
 
 static void
-assert_written (const Fixture *fixture, const char *expected)
+test_formats (void)
 {
-  g_autofree char *text = NULL;
+  static const struct {
+    const char *name, *format_name;
+    GQuark (*domain) (void); /* of the error; NULL: it is written */
+    int code;
+    const char *part; /* of its message */
+  } cases[] = {
+    { "t.count", NULL, NULL, 0, NULL },
+    { "t.xyz", "count", NULL, 0, NULL },
+    { "t.xyz", NULL, cli_error_quark, CLI_ERROR_USAGE, "count (.count), refusing (.no)" },
+    { "t.count", "otf9", cli_error_quark, CLI_ERROR_USAGE, "--to: 'otf9' is none of count" },
+    { "t.no", NULL, trace_error_quark, TRACE_ERROR_WRITE, "refused" },
+  };
 
-  g_assert_true (g_file_get_contents (fixture->path, &text, NULL, NULL));
-  g_assert_cmpstr (text, ==, expected);
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_auto (Fixture) fixture = fixture_new (cases[i].name);
+    g_autofree char *format = g_strdup (cases[i].format_name), *text = NULL;
+    const CliTraceWriteOptions options = { fixture.path, format };
+    g_autoptr (GError) error = NULL;
+    gboolean good = cli_trace_write (fixture.trace, &options, &quiet, &error);
+
+    g_test_message ("%s as %s", cases[i].name, format ? format : "its ending says");
+    if (cases[i].domain == NULL) {
+      g_assert_no_error (error);
+      g_assert_true (good);
+      g_assert_true (g_file_get_contents (fixture.path, &text, NULL, NULL));
+      g_assert_cmpstr (text, ==, "7");
+      continue;
+    }
+    g_assert_false (good);
+    g_assert_error (error, cases[i].domain (), cases[i].code);
+    g_assert_nonnull (strstr (error->message, cases[i].part));
+    g_assert_false (g_file_test (fixture.path, G_FILE_TEST_EXISTS));
+  }
 }
 
+/* Warnings are printed unless quiet; run in a process of its own. */
 static void
-test_ending (Fixture *fixture, gconstpointer name G_GNUC_UNUSED)
+test_warnings (void)
 {
-  const CliTraceWriteOptions options = { fixture->path, NULL };
-  g_autoptr (GError) error = NULL;
-
-  g_assert_true (cli_trace_write (fixture->trace, &options, &quiet, &error));
-  g_assert_no_error (error);
-  assert_written (fixture, "7");
-}
-
-static void
-test_forced (Fixture *fixture, gconstpointer name G_GNUC_UNUSED)
-{
-  char format_name[] = "count";
-  const CliTraceWriteOptions options = { fixture->path, format_name };
-
-  g_assert_true (cli_trace_write (fixture->trace, &options, &quiet, NULL));
-  assert_written (fixture, "7");
-}
-
-/* The error is of this domain and has this text, and there is no file. */
-static void
-assert_refused (const Fixture *fixture, const char *format_name, GQuark domain, int code,
-                const char *part)
-{
-  g_autofree char *format = g_strdup (format_name);
-  const CliTraceWriteOptions options = { fixture->path, format };
-  g_autoptr (GError) error = NULL;
-
-  g_assert_false (cli_trace_write (fixture->trace, &options, &quiet, &error));
-  g_assert_error (error, domain, code);
-  g_assert_nonnull (strstr (error->message, part));
-  g_assert_false (g_file_test (fixture->path, G_FILE_TEST_EXISTS));
-}
-
-static void
-test_no_ending (Fixture *fixture, gconstpointer name G_GNUC_UNUSED)
-{
-  assert_refused (fixture, NULL, CLI_ERROR, CLI_ERROR_USAGE, "count (.count), refusing (.no)");
-}
-
-static void
-test_unknown_format (Fixture *fixture, gconstpointer name G_GNUC_UNUSED)
-{
-  assert_refused (fixture, "otf9", CLI_ERROR, CLI_ERROR_USAGE, "--to: 'otf9' is none of count");
-}
-
-static void
-test_refused (Fixture *fixture, gconstpointer name G_GNUC_UNUSED)
-{
-  assert_refused (fixture, NULL, TRACE_ERROR, TRACE_ERROR_WRITE, "refused");
-}
-
-/* What got lost is told, unless quiet; run in a process of its own. */
-static void
-test_warnings (Fixture *fixture, gconstpointer name G_GNUC_UNUSED)
-{
-  const CliTraceWriteOptions options = { fixture->path, NULL };
-
   if (g_test_subprocess ()) {
-    cli_trace_write (fixture->trace, &options, &verbose, NULL);
-    g_unlink (fixture->path);
-    g_rmdir (fixture->folder);
-    exit (0);
+    g_auto (Fixture) fixture = fixture_new ("t.count");
+    const CliTraceWriteOptions options = { fixture.path, NULL };
+
+    cli_trace_write (fixture.trace, &options, &verbose, NULL);
+    return;
   }
   g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
   g_test_trap_assert_passed ();
@@ -156,12 +133,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add ("/cli/trace-write/ending", Fixture, "t.count", set_up, test_ending, tear_down);
-  g_test_add ("/cli/trace-write/forced", Fixture, "t.xyz", set_up, test_forced, tear_down);
-  g_test_add ("/cli/trace-write/no-ending", Fixture, "t.xyz", set_up, test_no_ending, tear_down);
-  g_test_add ("/cli/trace-write/unknown-format", Fixture, "t.count", set_up, test_unknown_format,
-              tear_down);
-  g_test_add ("/cli/trace-write/refused", Fixture, "t.no", set_up, test_refused, tear_down);
-  g_test_add ("/cli/trace-write/warnings", Fixture, "t.count", set_up, test_warnings, tear_down);
+  g_test_add_func ("/cli/trace-write/formats", test_formats);
+  g_test_add_func ("/cli/trace-write/warnings", test_warnings);
   return g_test_run ();
 }
