@@ -102,7 +102,7 @@ test_pattern_reports_each_message (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (TopoMachine) machine = topo_machine_new ("torus:8", &error);
   g_autofree int64_t *delivered_ps =
-      validation_pattern_run (machine, ROUTE_POLICY_DEFAULT, messages, 2, &error);
+      validation_pattern_run (machine, ROUTE_POLICY_DEFAULT, NULL, messages, 2, &error);
 
   g_assert_no_error (error);
   g_assert_cmpint (delivered_ps[1], >, 512 * INT64_C (500));
