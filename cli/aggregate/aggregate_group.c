@@ -469,57 +469,48 @@ find_groups (const PredictCostGraph *graph, const Options *options, GError **err
   return predict_group (graph, &search);
 }
 
-/* Divides tasks[n], which ascend, into up to `width` groups; fills group[task]. */
-static void
-divide (const PredictCostGraph *graph, const Options *options, uint32_t width,
-        const uint32_t *tasks, uint32_t n, uint32_t *group)
-{
-  g_autoptr (PredictCostRows) rows = predict_cost_rows_among (graph, tasks, n);
-  const PredictGroupOptions search = {
-    .n_parts = MIN (width, n),
-    .n_starts = (uint32_t) options->n_starts,
-    .seed = (uint64_t) options->seed,
-    .work = options->method == METHOD_PAPER ? 0 : PREDICT_GROUP_WORK / (uint32_t) options->n_parts
-  };
-  g_autoptr (PredictGroups) groups = predict_group (&rows->graph, &search);
-
-  for (uint32_t i = 0; i < n; i++)
-    group[tasks[i]] = groups->part[i];
-}
-
-/* Divides the ranks of every cell, cell[rank] of them, into groups. */
-static void
-divide_cells (const PredictCostGraph *graph, const Options *options, uint32_t width,
-              const uint32_t *cell, uint32_t n_cells, uint32_t *group)
-{
-  g_autofree uint32_t *first = g_new0 (uint32_t, (gsize) n_cells + 1);
-  g_autofree uint32_t *end = NULL, *tasks = g_new (uint32_t, graph->n);
-
-  for (uint32_t rank = 0; rank < graph->n; rank++)
-    first[cell[rank] + 1]++;
-  for (uint32_t i = 0; i < n_cells; i++)
-    first[i + 1] += first[i];
-  end = g_memdup2 (first, n_cells * sizeof *first);
-  for (uint32_t rank = 0; rank < graph->n; rank++)
-    tasks[end[cell[rank]]++] = rank;
-  for (uint32_t i = 0; i < n_cells; i++)
-    if (first[i + 1] > first[i])
-      divide (graph, options, width, tasks + first[i], first[i + 1] - first[i], group);
-}
-
-/* Sockets of the nodes, then dies of the sockets. */
+/* Divides the ranks of each node among its sockets, then those of each socket among its dies. */
 static void
 place_in_nodes (const Result *result, const Options *options)
 {
+  const PredictCostGraph *graph = &result->costs->graph;
   uint32_t n_ranks = result->costs->n_ranks, n_cells = result->n_parts;
   g_autofree uint32_t *cell = g_memdup2 (result->groups->part, n_ranks * sizeof *cell);
+  g_autofree uint32_t *tasks = g_new (uint32_t, n_ranks);
 
   for (uint32_t level = 0; level < options->n_levels; level++) {
-    uint32_t width = options->width[level];
+    uint32_t width = options->width[level], *group = result->level[level];
+    g_autofree uint32_t *first = g_new0 (uint32_t, (gsize) n_cells + 1), *end = NULL;
 
-    divide_cells (&result->costs->graph, options, width, cell, n_cells, result->level[level]);
+    /* tasks[first[i] ..]: the ranks of cell i, ascending. */
     for (uint32_t rank = 0; rank < n_ranks; rank++)
-      cell[rank] = cell[rank] * width + result->level[level][rank];
+      first[cell[rank] + 1]++;
+    for (uint32_t i = 0; i < n_cells; i++)
+      first[i + 1] += first[i];
+    end = g_memdup2 (first, n_cells * sizeof *first);
+    for (uint32_t rank = 0; rank < n_ranks; rank++)
+      tasks[end[cell[rank]]++] = rank;
+    for (uint32_t i = 0; i < n_cells; i++) {
+      uint32_t n = first[i + 1] - first[i];
+      const PredictGroupOptions search = { .n_parts = MIN (width, n),
+                                           .n_starts = (uint32_t) options->n_starts,
+                                           .seed = (uint64_t) options->seed,
+                                           .work = options->method == METHOD_PAPER
+                                                       ? 0
+                                                       : PREDICT_GROUP_WORK /
+                                                             (uint32_t) options->n_parts };
+      g_autoptr (PredictCostRows) rows = NULL;
+      g_autoptr (PredictGroups) groups = NULL;
+
+      if (n == 0)
+        continue;
+      rows = predict_cost_rows_among (graph, tasks + first[i], n);
+      groups = predict_group (&rows->graph, &search);
+      for (uint32_t at = 0; at < n; at++)
+        group[tasks[first[i] + at]] = groups->part[at];
+    }
+    for (uint32_t rank = 0; rank < n_ranks; rank++)
+      cell[rank] = cell[rank] * width + group[rank];
     n_cells *= width;
   }
 }
